@@ -54,8 +54,9 @@ func readTree(t *testing.T, elem ...string) *tree.Tree {
 	return decoded
 }
 
-// TestFrontier: cost and merit rise from point to point; the trees beside are
-// those of the points; the chosen one is the run's, with the metrics of its point.
+// TestFrontier: cost and merit rise from point to point, except for the chosen point, as it is chosen by
+// its score; the trees beside are those of the points; the chosen one is the run's, with the metrics of
+// its point.
 func TestFrontier(t *testing.T) {
 	c := ticTacToe(t)
 	r := trained(t, c)
@@ -63,10 +64,15 @@ func TestFrontier(t *testing.T) {
 	if f.Grown != 20 || f.Pruned < 100 || f.Folds != 5 || len(f.Points) < 15 { // 20: ec45 by four lambdas and c45, by two thetas and two families of tests
 		t.Fatalf("%d points of %d prunings of %d trees, %d folds", len(f.Points), f.Pruned, f.Grown, f.Folds)
 	}
+	before := &runfolder.Point{Merit: -1}
+	before.ExpectedCost = -1
 	for i := range f.Points {
 		p := &f.Points[i]
-		if i > 0 && (p.ExpectedCost <= f.Points[i-1].ExpectedCost || p.Merit <= f.Points[i-1].Merit) {
-			t.Errorf("point %d does not rise above the one before: %v for %v after %v for %v", i, p.Merit, p.ExpectedCost, f.Points[i-1].Merit, f.Points[i-1].ExpectedCost)
+		if !p.Selected {
+			if p.ExpectedCost <= before.ExpectedCost || p.Merit <= before.Merit {
+				t.Errorf("point %d does not rise above the one before: %v for %v after %v for %v", i, p.Merit, p.ExpectedCost, before.Merit, before.ExpectedCost)
+			}
+			before = p
 		}
 		if mean := *p.Validation.AUC/8 + *p.Folds*7/8; math.Abs(p.Merit-mean) > averaged { // of 10 and 70 % of the rows
 			t.Errorf("point %d: merit %v, want about the mean of both areas, %v", i, p.Merit, mean)
@@ -180,9 +186,12 @@ func TestOneObject(t *testing.T) {
 const averaged = 0.02
 
 // TestSelect: budgets and rules choose from the same frontier, and a budget query
-// has the best point within the budget.
+// has the highest point within the budget.
 func TestSelect(t *testing.T) {
-	all := trained(t, ticTacToe(t)).Frontier.Points
+	highest := ticTacToe(t)
+	highest.Select = "highest"
+	top := trained(t, highest)
+	all, dearest := top.Frontier.Points, top.Tree.Complexity
 	within := func(ok func(p *runfolder.Point) bool) tree.Complexity {
 		best := -1
 		for i := range all {
@@ -194,15 +203,12 @@ func TestSelect(t *testing.T) {
 	}
 	for _, budget := range []float64{0.5, 2.2, 3, 4} {
 		c := ticTacToe(t)
-		c.MaxExpectedCost = budget
+		c.Select, c.MaxExpectedCost = "highest", budget
 		want := within(func(p *runfolder.Point) bool { return p.ExpectedCost <= budget })
 		if got := trained(t, c).Tree.Complexity; got != want {
 			t.Errorf("--max_expected_cost %v: %+v, want %+v", budget, got, want)
 		}
 	}
-	highest := ticTacToe(t)
-	highest.Select = "highest"
-	dearest := trained(t, highest).Tree.Complexity
 	for _, rule := range []string{"best", "knee", "one_se", "one_percent", "paper"} {
 		c := ticTacToe(t)
 		c.Select = rule
@@ -217,19 +223,34 @@ func TestSelect(t *testing.T) {
 	}
 }
 
-// TestTolerance: the chosen tree is the cheapest of those within the tolerance of
-// the highest merit, and frontier.json marks both.
+// TestTolerance: the chosen tree is cheaper than all listed trees of its score or more, its score is
+// within the tolerance of the highest one, and frontier.json has both. A tolerance below what chance
+// gives changes nothing, and one above it chooses a cheaper tree.
 func TestTolerance(t *testing.T) {
-	for _, tolerance := range []float64{0, 0.001, 0.03} {
+	cost := make(map[float64]float64)
+	for _, tolerance := range []float64{0, 0.0001, 0.03} {
 		c := ticTacToe(t)
 		c.Tolerance, c.FrontierStep = tolerance, 0
 		f := trained(t, c).Frontier
 		chosen := slices.IndexFunc(f.Points, func(p runfolder.Point) bool { return p.Selected })
-		highest := slices.IndexFunc(f.Points, func(p runfolder.Point) bool { return p.Highest })
-		want := slices.IndexFunc(f.Points, func(p runfolder.Point) bool { return p.Merit >= f.Points[highest].Merit-tolerance-1e-12 })
-		if f.Tolerance != tolerance || highest != len(f.Points)-1 || chosen != want || tolerance == 0.03 && chosen == highest {
-			t.Errorf("tolerance %v (written %v): chosen point %d of %d, highest %d, want %d", tolerance, f.Tolerance, chosen, len(f.Points), highest, want)
+		score, top := *f.Points[chosen].Score, 0.0
+		for i := range f.Points {
+			p := &f.Points[i]
+			if top = max(top, *p.Score); p.ExpectedCost < f.Points[chosen].ExpectedCost && *p.Score >= score {
+				t.Errorf("tolerance %v: point %d is cheaper than the chosen point %d, and its score is %v, not below %v", tolerance, i, chosen, *p.Score, score)
+			}
 		}
+		// 787 rows have an area of about 0.99 with a standard error of 0.003.
+		if f.Tolerance != tolerance || score < top-max(tolerance, 0.4*0.01)-1e-12 || !f.Points[len(f.Points)-1].Highest && !f.Points[chosen].Highest {
+			t.Errorf("tolerance %v (written %v): chosen point %d of %d with the score %v, the highest is %v", tolerance, f.Tolerance, chosen, len(f.Points), score, top)
+		}
+		if rows := f.Evidence[0] + f.Evidence[1]; rows != 787 { // 682 training and 105 validation rows
+			t.Errorf("tolerance %v: evidence %v", tolerance, f.Evidence)
+		}
+		cost[tolerance] = f.Points[chosen].ExpectedCost
+	}
+	if cost[0] != cost[0.0001] || cost[0.03] >= cost[0] {
+		t.Errorf("expected costs by tolerance: %v", cost)
 	}
 }
 

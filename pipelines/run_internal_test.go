@@ -54,7 +54,7 @@ func TestNothingIsSilent(t *testing.T) {
 		seconds += one.Seconds
 		names = append(names, one.Job)
 	}
-	if want := []string{"footers", "summarise", "bins", "coalesce", "induce", "collect", "trees", "evaluate", "prune", "folds", "frontier", "certificate", "importance"}; !slices.Equal(names, want) {
+	if want := []string{"footers", "summarise", "bins", "coalesce", "induce", "collect", "trees", "evaluate", "prune", "folds", "smoothing", "score", "frontier", "certificate", "importance"}; !slices.Equal(names, want) {
 		t.Errorf("jobs and phases %v, want %v", names, want)
 	}
 	if seconds < 0.75*m.Seconds {

@@ -170,7 +170,7 @@ func badSettings() map[string]badInput {
 			withColumns(x, class, column("w", repeat(20, func(i int) float64 { return float64(5 - i) }))),
 			[]string{"--weight", "w"},
 			3,
-			[]string{`column "w"`, "row 6", "from 0 to 1e9"},
+			[]string{`column "w"`, "row 6", "0 or a number from 1e-200 to 1e200"},
 		},
 		"text as numbers": {
 			withColumns(column("x", repeat(20, ab)), class),
