@@ -1,4 +1,4 @@
-// Package rowweights finds the units in which the weights of rows are counted.
+// Package rowweights finds the units in which the weights of rows are counted. It is not meant for other programs.
 package rowweights
 
 import (
