@@ -1,6 +1,7 @@
 package boost
 
 import (
+	"cmp"
 	"math"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
@@ -31,7 +32,7 @@ const (
 type Options struct {
 	Trees   int         // number of regression trees at most; 0: Trees
 	Rate    float64     // share of a Newton step that a regression tree takes; 0: 0.3
-	Scale   float64     // fixed-point weight of one row; 0: 1
+	Scale   float64     // units in the mean weight of a row; 0: 1
 	Stop    func() bool // true: no further tree is fitted, and the result is not used; nil: never
 	Workers int         // goroutines of an ensemble; 0: as many as processors
 }
@@ -104,7 +105,7 @@ func newFitter(
 		scores: scores, slopes: make([]float64, 2*n*width), order: make([]int32, n), spare: make([]int32, n),
 		p: make([]float64, o.Classes), rate: opts.Rate,
 	}
-	unit := 1 / max(1, opts.Scale)
+	unit := 1 / cmp.Or(opts.Scale, 1)
 	for _, feature := range use {
 		f.first = append(f.first, f.entries)
 		f.entries += features[feature].Codes()

@@ -1,6 +1,7 @@
 package distill
 
 import (
+	"cmp"
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/leafmodel"
 	"github.com/espalier-ml/espalier/induce/tree"
@@ -12,7 +13,7 @@ type Fitting struct {
 	Transfer *TransferSet     // nil: no tree is taught
 	Features []dataset.Feature
 	Trees    []*tree.Tree
-	Options  leafmodel.Options // Scale is the fixed-point weight of one row of Training
+	Options  leafmodel.Options // Scale has the units in the mean weight of a row of Training
 }
 
 // Linear fits linear models of a strength, see leafmodel.Fit: those of taught trees to the objects
@@ -56,7 +57,7 @@ func (f *Fitting) each(
 	}
 	if len(taught) > 0 {
 		o := f.Options
-		o.Scale = max(1, o.Scale) * float64(Factor(o.Scale))
+		o.Scale = cmp.Or(o.Scale, 1) * float64(Factor(o.Scale))
 		take(f.Transfer.Objects, taught, o)
 	}
 	return models

@@ -59,7 +59,7 @@ func pruned(s *prune.Sequence, step int) *tree.Tree {
 		t.Algorithm.Alpha = min(s.Steps[step].Alpha, math.MaxFloat64)
 	}
 	if e, err := tree.ParseEstimate(t.Algorithm.LeafEstimate); err == nil {
-		t.SettleLeaves(e, max(1, t.Training.WeightScale))
+		t.SettleLeaves(e, t.Training.Scale())
 	}
 	return t
 }

@@ -230,7 +230,7 @@ func (r *savedReader) candidate(c *Candidate) {
 		return
 	}
 	sumUp(t)
-	t.Estimate(estimate, max(1, t.Training.WeightScale))
+	t.Estimate(estimate, t.Training.Scale())
 	t.Measure()
 	*c = NewCandidate(t, head.Params)
 	for part := range c.Counts {

@@ -13,7 +13,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/tree"
 )
 
-// savable returns two candidates. One of them has billed costs, branches of missing values, and
+// savable returns two candidates. One has weights in units above the mean weight, the other billed costs, branches of missing values, and
 // training rows that its leaves lack.
 func savable() []frontier.Candidate {
 	list := candidates()
@@ -21,6 +21,10 @@ func savable() []frontier.Candidate {
 		list[i].Tree.Algorithm.LeafEstimate = "raw"
 		list[i].Tree.Estimate(tree.Raw, 1)
 	}
+	light := list[0].Tree // of rows that weigh half a unit on average
+	light.Training.SetScale(0.5)
+	light.Algorithm.LeafEstimate = "smoothed"
+	light.Estimate(tree.Smoothed, light.Training.Scale())
 	one := &list[1]
 	billed := 0.25
 	one.Tree.Nodes[2].Test.Billed, one.Tree.Nodes[2].Branches[1].Missing = &billed, true

@@ -13,7 +13,7 @@ type Modeller struct {
 	Features []dataset.Feature
 	Training tree.Training // the same of all trees, but for what Model sets
 	Estimate tree.Estimate // of the leaves
-	Scale    float64       // fixed-point units in a weight of 1 where the trees grow
+	Scale    float64       // units in the mean weight of a training row where the trees grow
 
 	// MaxLeaves bounds the leaves of trees that nothing chooses among: the best stay. 0: any.
 	MaxLeaves int
@@ -43,9 +43,7 @@ func (b *Modeller) Describe(model *tree.Tree, factor int64) {
 	model.Label, model.Training = b.Label, b.Training
 	model.Training.Weight *= factor
 	scale := b.Scale * float64(factor)
-	if scale > 1 {
-		model.Training.WeightScale = scale
-	}
+	model.Training.SetScale(scale)
 	model.Estimate(b.Estimate, scale)
 	model.Measure()
 }

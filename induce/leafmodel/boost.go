@@ -77,7 +77,7 @@ type site struct {
 // to those of the node above as in a smoothed estimate.
 func (b *boosting) begin(values [][]float64) {
 	t := b.trees[0]
-	scale := max(1, t.Training.WeightScale)
+	scale := t.Training.Scale()
 	shares := make([][]float64, len(t.Nodes))
 	b.plain = make([]*Model, len(t.Nodes))
 	for i := range t.Nodes {

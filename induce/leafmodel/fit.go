@@ -1,6 +1,7 @@
 package leafmodel
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"sync"
@@ -15,7 +16,7 @@ type Options struct {
 	// Ridge is the strength: the factor of half the square of each coefficient, in rows. It
 	// is above 0.
 	Ridge   float64
-	Scale   float64 // fixed-point weight of one row; 0: 1
+	Scale   float64 // units in the mean weight of a row; 0: 1
 	Workers int     // goroutines; 0: as many as processors
 	// Broad is the number of objects from which on a leaf's fit begins with the last fit above.
 	// That of a leaf of fewer objects begins with a fit of the same features to the nearest node
@@ -60,7 +61,7 @@ const (
 func Fit(objects *dataset.Objects, features []dataset.Feature, trees []*tree.Tree, o Options) [][]*Model {
 	f := &fitter{
 		walk: walk{objects, features, trees}, options: o, scores: objects.Classes,
-		scale: 1 / max(1, o.Scale), models: make([][]*Model, len(trees)), values: codeValues(features),
+		scale: 1 / cmp.Or(o.Scale, 1), models: make([][]*Model, len(trees)), values: codeValues(features),
 	}
 	if f.scores == 2 {
 		f.scores = 1

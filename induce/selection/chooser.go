@@ -32,7 +32,7 @@ type Host interface {
 type Training struct {
 	Objects, Rows, Weight int64
 
-	Scale float64 // fixed-point units in a weight of 1
+	Scale float64 // units in the mean weight of a training row
 }
 
 // Chooser chooses a tree.

@@ -5,6 +5,7 @@
 package tree
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -113,6 +114,16 @@ type Training struct {
 	Weights      string    `json:"weights,omitempty"`
 	ClassWeights []float64 `json:"class_weights,omitempty"`
 	LeftOutRows  int64     `json:"left_out_rows,omitempty"` // rows left out for a class weight of 0
+}
+
+// Scale returns the number of units in the mean weight of a training row. It may be below 1.
+func (t *Training) Scale() float64 { return cmp.Or(t.WeightScale, 1) }
+
+// SetScale notes the number of units in the mean weight of a training row.
+func (t *Training) SetScale(scale float64) {
+	if t.WeightScale = scale; scale == 1 {
+		t.WeightScale = 0
+	}
 }
 
 // Complexity holds the size of the tree, and the cost of its use on the training rows.
@@ -284,7 +295,7 @@ func (t *Tree) Smooth(rows float64) {
 	if t.Algorithm.Smoothing = rows; rows == UsualSmoothing {
 		t.Algorithm.Smoothing = 0
 	}
-	t.Estimate(Smoothed, max(1, t.Training.WeightScale))
+	t.Estimate(Smoothed, t.Training.Scale())
 }
 
 // estimateFreely sets the probabilities of every node from its class weights alone, and returns

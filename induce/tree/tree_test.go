@@ -25,6 +25,34 @@ func TestParseEstimate(t *testing.T) {
 	}
 }
 
+// TestScale: other units of the weights, smaller and greater than the mean weight of a row, change
+// no estimate. Smooth takes the scale that the tree notes.
+func TestScale(t *testing.T) {
+	for _, units := range []int64{1, 2, 64} { // in each unit of smallTree
+		want := smallTree()
+		want.Algorithm.LeafEstimate = "smoothed"
+		want.Estimate(tree.Smoothed, 0.5)
+		got := smallTree()
+		got.Algorithm.LeafEstimate = "smoothed"
+		got.Training.SetScale(0.5 * float64(units))
+		for i := range got.Nodes {
+			for k := range got.Nodes[i].RawClassWeights {
+				got.Nodes[i].RawClassWeights[k] *= units
+			}
+		}
+		got.Smooth(tree.UsualSmoothing)
+		for i := range got.Nodes {
+			if diff := cmp.Diff(want.Nodes[i].Probabilities, got.Nodes[i].Probabilities); diff != "" {
+				t.Errorf("node %d, %d units (-want +got):\n%s", i, units, diff)
+			}
+		}
+	}
+	training := tree.Training{}
+	if training.SetScale(1); training.WeightScale != 0 || training.Scale() != 1 {
+		t.Errorf("a scale of 1 is noted as %v and read as %v", training.WeightScale, training.Scale())
+	}
+}
+
 // TestEstimate: smallTree by hand. Smoothed is (raw + m parent)/(total + m),
 // m = 10 rows, from the root's raw frequencies on.
 func TestEstimate(t *testing.T) {

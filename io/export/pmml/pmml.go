@@ -247,7 +247,7 @@ func (w *writer) node(id int, condition *element) *element {
 	n := &w.tree.Nodes[id]
 	e := el("Node", "id", strconv.Itoa(id), "score", w.tree.Label.Classes[n.Class]).with(condition)
 	if n.Leaf() {
-		scale := max(1, w.tree.Training.WeightScale)
+		scale := w.tree.Training.Scale()
 		for k, class := range w.tree.Label.Classes {
 			e.with(el("ScoreDistribution", "value", class, "recordCount", number(float64(n.RawClassWeights[k])/scale),
 				"probability", number(n.Probabilities[k])))
