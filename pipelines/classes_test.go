@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/io/parquetio"
@@ -113,20 +114,20 @@ func decisionsOf(t *tree.Tree) string {
 	return b.String()
 }
 
-// TestClassWeightsAreRowWeights: the same decisions as of rows that weigh as much, but that their
-// mean weight is another one: smoothing would tell. Bins of equal width do not depend on weights.
+// TestClassWeightsAreRowWeights: the same decisions as of rows that weigh as much. Whole weights
+// have the same units in both, so that smoothed probabilities agree to the last bit. Bins of equal
+// width do not depend on weights.
 func TestClassWeightsAreRowWeights(t *testing.T) {
 	const n = 600
 	data := newRows(n)
 	factors := map[string]float64{"low": 1, "middle": 2.5, "high": 6}
 	c := oneTree()
 	c.Label, c.Split, c.Binning, c.Bins, c.Tests, c.Ignore = "class", "100/0/0", "uniform", pipelines.Choices{"16"}, pipelines.Choices{"both"}, []string{"id", "weight"}
-	c.LeafEstimate = "raw"
 	for _, whole := range []bool{true, false} {
 		if whole {
-			factors["middle"] = 2
+			c.LeafEstimate, factors["middle"] = "smoothed", 2
 		} else {
-			factors["middle"] = 2.5
+			c.LeafEstimate, factors["middle"] = "raw", 2.5
 		}
 		for i := range data.weight {
 			data.weight[i] = factors[data.class[i]]
@@ -152,6 +153,30 @@ func TestClassWeightsAreRowWeights(t *testing.T) {
 	c.ClassWeights = "none"
 	if none := mustTrain(t, c); nodesOf(none.Tree) != nodesOf(ones.Tree) {
 		t.Error("weights of 1 change the tree")
+	}
+}
+
+// TestClassWeightsHaveNoUnit: factors of classes times a constant change no decision.
+func TestClassWeightsHaveNoUnit(t *testing.T) {
+	const n = 600
+	c := oneTree()
+	c.Label, c.Split, c.Ignore = "class", "100/0/0", []string{"id", "weight"}
+	c.Input = []string{newRows(n).write(t, ascending(n), 2, parquetio.WriteOptions{})}
+	trees := make([]*tree.Tree, 0, 3)
+	for _, factor := range []float64{1, 0.001, 1000} {
+		c.ClassWeights = textFile(t, "weights.csv", fmt.Sprintf("class,weight\nlow,%v\nmiddle,%v\nhigh,%v\n",
+			factor, 2*factor, 6*factor))
+		trees = append(trees, mustTrain(t, c).Tree)
+	}
+	for _, other := range trees[1:] {
+		for i := range other.Nodes { // units differ, so last digits do
+			if i >= len(trees[0].Nodes) || other.Nodes[i].Rows != trees[0].Nodes[i].Rows {
+				t.Fatalf("node %d has other rows by the factors %v", i, other.Training.ClassWeights)
+			}
+			if diff := cmp.Diff(trees[0].Nodes[i].Probabilities, other.Nodes[i].Probabilities, cmpopts.EquateApprox(0, 1e-12)); diff != "" {
+				t.Errorf("node %d by the factors %v:\n%s", i, other.Training.ClassWeights, diff)
+			}
+		}
 	}
 }
 

@@ -33,6 +33,7 @@ type plan struct {
 	// of training rows with weights above 0.
 	ClassWeights []int64 `json:"class_weights,omitempty"`
 	ClassDivisor int64   `json:"class_divisor,omitempty"`
+	ClassMean    float64 `json:"class_mean,omitempty"`
 	TrainRows    int64   `json:"train_rows,omitempty"`
 
 	features []dataset.Feature
@@ -178,7 +179,7 @@ func (s *trainSpec) codePart(tally []byte, p *plan, part dataset.Part, t *datase
 func (p *plan) rows(part dataset.Part) *jobs.RowSpec {
 	rows := &jobs.RowSpec{Units: p.Units}
 	if part == dataset.Train {
-		rows.ClassWeights, rows.ClassDivisor = p.ClassWeights, p.ClassDivisor
+		rows.ClassWeights, rows.ClassDivisor, rows.ClassMean = p.ClassWeights, p.ClassDivisor, p.ClassMean
 	}
 	return rows
 }
@@ -216,7 +217,7 @@ func (s *trainSpec) weighClasses(p *plan, sums *rowSums) error {
 	if _, err := weighing.Settle(rows, totals); err != nil {
 		return s.classFault("ClassWeights: " + err.Error())
 	}
-	p.ClassWeights, p.ClassDivisor = rows.ClassWeights, rows.ClassDivisor
+	p.ClassWeights, p.ClassDivisor, p.ClassMean = rows.ClassWeights, rows.ClassDivisor, rows.ClassMean
 	return nil
 }
 

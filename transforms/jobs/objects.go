@@ -251,7 +251,7 @@ func (s *ObjectStats) addObject(labels, raw []dataset.ClassWeight, rows int64) {
 func (s *ObjectStats) RelabelledRows(spec *RowSpec) int64 {
 	sum := 0.0
 	for k, weight := range s.Relabelled {
-		unit := float64(spec.ScaleOf(s.Part))
+		unit := spec.plainScale(s.Part)
 		if s.Part == dataset.Train && k < len(spec.ClassWeights) {
 			unit *= float64(spec.ClassWeights[k]) / FractionScale
 		}

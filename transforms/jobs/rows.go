@@ -1,6 +1,7 @@
 package jobs
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -69,6 +70,8 @@ type RowSpec struct {
 	// ClassDivisor, either 1 or FractionScale, and rounded.
 	ClassWeights []int64 `json:"class_weights,omitempty"`
 	ClassDivisor int64   `json:"class_divisor,omitempty"`
+	// ClassMean is the mean factor of the training rows whose class has one above 0, by weight; 0: 1.
+	ClassMean float64 `json:"class_mean,omitempty"`
 
 	Soft SoftLabels `json:"soft_labels,omitzero"`
 
@@ -86,6 +89,15 @@ func (s *RowSpec) Weighted() bool { return s.Weight != "" || len(s.ClassWeights)
 // ScaleOf returns the number of units in the mean weight of a training row for rows of a part, by
 // their labels.
 func (s *RowSpec) ScaleOf(part dataset.Part) float64 {
+	scale := s.plainScale(part)
+	if part == dataset.Train {
+		scale *= cmp.Or(s.ClassMean, 1)
+	}
+	return scale
+}
+
+// plainScale is ScaleOf where the mean factor of a class is 1.
+func (s *RowSpec) plainScale(part dataset.Part) float64 {
 	scale := 1.0
 	if s.Units != nil && s.Units[part].Size > 0 {
 		scale = s.Units[part].Scale
@@ -121,6 +133,7 @@ func (s *RowSpec) DescribeWeights(d *tree.Training, rows int64) {
 // do not depend on.
 func (s *RowSpec) Countable() *RowSpec {
 	rows := *s
+	rows.ClassMean = 0
 	if s.Units != nil {
 		rows.Units = new([dataset.Parts]dataset.WeightUnit)
 		for part := range rows.Units {

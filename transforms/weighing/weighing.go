@@ -62,12 +62,34 @@ func Factor(x float64) int64 { return int64(math.RoundToEven(float64(x * jobs.Fr
 // are rounded to these units.
 const exactScale = 1 << 16
 
-// Settle sets ClassDivisor of the rows, whose ClassWeights are set. The totals are the weight of the
+// Settle sets ClassDivisor and ClassMean of the rows, whose ClassWeights are set. The totals are the weight of the
 // training rows by class, in their units. It returns the weight of all weighted rows, and refuses
 // weights that cannot be counted.
 func Settle(rows *jobs.RowSpec, totals []int64) (int64, error) {
 	rows.ClassDivisor = divisor(rows)
-	return checkTotal(totals, rows)
+	weight, err := checkTotal(totals, rows)
+	if err == nil {
+		rows.ClassMean = meanFactor(totals, rows.ClassWeights)
+	}
+	return weight, err
+}
+
+// meanFactor returns the mean factor of the rows whose class has one above 0, by weight; 0 stands
+// for 1. Balanced factors have a mean of 1 but for the rounding of each. Some weight is above 0.
+func meanFactor(totals, factors []int64) float64 {
+	const rounding = 1e-5
+	sum, whole := new(big.Int), new(big.Int)
+	for k, w := range totals {
+		if factors[k] > 0 {
+			sum.Add(sum, new(big.Int).Mul(big.NewInt(w), big.NewInt(factors[k])))
+			whole.Add(whole, big.NewInt(w))
+		}
+	}
+	mean, _ := new(big.Rat).SetFrac(sum, whole.Mul(whole, big.NewInt(jobs.FractionScale))).Float64()
+	if math.Abs(mean-1) < rounding {
+		return 0
+	}
+	return mean
 }
 
 // divisor returns FractionScale if products of the weights of training rows and the factors are

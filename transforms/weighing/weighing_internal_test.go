@@ -53,6 +53,24 @@ func TestBalancedBalance(t *testing.T) {
 	}
 }
 
+// TestMeanFactor: by hand. Balanced factors have the mean 1; the factor of a class without weight
+// and rows of the factor 0 do not count.
+func TestMeanFactor(t *testing.T) {
+	for _, c := range []struct {
+		totals, factors []int64
+		want            float64
+	}{
+		{[]int64{1, 3}, []int64{1_000_000, 3_000_000}, 2.5},
+		{[]int64{1, 3}, []int64{1_000, 1_000}, 0.001},
+		{[]int64{1, 3, 0}, []int64{2_000_000, 0, 9_000_000}, 2},
+		{[]int64{3, 11, 86}, Balanced([]int64{3, 11, 86}), 0},
+	} {
+		if got := meanFactor(c.totals, c.factors); got != c.want {
+			t.Errorf("totals %v, factors %v: mean %v, want %v", c.totals, c.factors, got, c.want)
+		}
+	}
+}
+
 // TestCheckTotal: by hand. 2^40 rows of weight 1e6 in units of 1e-6 are 2^80.
 func TestCheckTotal(t *testing.T) {
 	for _, c := range []struct {
