@@ -96,7 +96,7 @@ func (m *moments) gain(rows int64, sign float64) Gain {
 	g := Gain{Tree: m.tree / m.weight, Leaf: m.leaf / m.weight}
 	mean := g.Tree - g.Leaf
 	const normal = 1.96 // of a 95 % interval
-	margin := normal * math.Sqrt(max(m.squares/m.weight-float64(mean*mean), 0)/float64(max(rows-1, 1)))
+	margin := float64(normal * math.Sqrt(max(m.squares/m.weight-float64(mean*mean), 0)/float64(max(rows-1, 1))))
 	g.Low, g.High = float64(sign*mean)-margin, float64(sign*mean)+margin
 	return g
 }
@@ -143,7 +143,7 @@ func overFolds(folds []fold, sign float64) Gain {
 	g := m.gain(int64(len(folds)), sign)
 	const normal = 1.96
 	wide := student(len(folds)-1) / normal
-	middle, half := (g.Low+g.High)/2, float64((g.High-g.Low)/2*wide)
+	middle, half := float64((g.Low+g.High)/2), float64((g.High-g.Low)/2*wide) // a half is a product, too
 	g.Low, g.High = middle-half, middle+half
 	return g
 }
