@@ -19,14 +19,13 @@ Prints a Markdown table of mean test AUC without the wish, and the loss with it.
 lightgbm.
 """
 
-import os, sys
+import sys
 
 sys.dont_write_bytecode = True
 from needs import need
 
 need('monotone')
 
-import lightgbm as lgb
 import numpy as np
 import pandas as pd
 from sklearn.metrics import roc_auc_score

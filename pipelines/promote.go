@@ -384,7 +384,7 @@ func listedPoint(p *runfolder.Point, evidence []float64) frontier.Point {
 	q := frontier.Point{
 		Tree: p.Grown, Lambda: p.Algorithm.Lambda, Currency: currency, Step: p.Step, Ridge: p.Algorithm.Ridge,
 		Boosted: p.Algorithm.BoosterTrees, Complexity: p.Complexity, AUC: p.Validation.AUC, Folds: p.Folds,
-		LogLoss: p.Validation.LogLoss, FoldsLogLoss: p.OnFolds.LogLoss, TestAUC: p.Test.AUC, Merit: p.Merit,
+		LogLoss: p.Validation.LogLoss, FoldsLogLoss: p.LogLoss, TestAUC: p.Test.AUC, Merit: p.Merit,
 	}
 	if p.Score != nil {
 		q.Score = &frontier.Score{Value: *p.Score, Rows: evidence}

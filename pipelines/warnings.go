@@ -121,19 +121,12 @@ func (c *choosing) limitsExclude(w *winner) string {
 	if w.Competition == nil || l == (frontier.Limits{}) {
 		return ""
 	}
-	trees, cheapest, path, leaves := 0, math.Inf(1), math.Inf(1), math.MaxInt
-	for i := range w.Competition.Pool.Points {
-		p := &w.Competition.Pool.Points[i]
-		if p.Leaves == 1 {
-			continue
-		}
-		if l.Allow(&p.Complexity) {
-			return ""
-		}
-		trees++
-		expected, most := p.Billed()
-		cheapest, path, leaves = min(cheapest, expected), min(path, most), min(leaves, p.Leaves)
+	if slices.ContainsFunc(w.Competition.Pool.Points, func(p frontier.Point) bool {
+		return p.Leaves > 1 && l.Allow(&p.Complexity)
+	}) {
+		return ""
 	}
+	trees, expected, most, leaves := leastOf(w.Competition.Pool.Points)
 	test := c.cheapestTest()
 	switch {
 	case trees == 0:
@@ -142,16 +135,34 @@ func (c *choosing) limitsExclude(w *winner) string {
 		return fmt.Sprintf("every test costs at least %v, the budget --max_expected_cost is %v", test, l.ExpectedCost)
 	case l.MaxCost > 0 && test > l.MaxCost:
 		return fmt.Sprintf("every test costs at least %v, the budget --max_cost is %v", test, l.MaxCost)
-	case l.ExpectedCost > 0 && cheapest > l.ExpectedCost:
+	case l.ExpectedCost > 0 && expected > l.ExpectedCost:
 		return fmt.Sprintf("the cheapest of %d trees with a test costs %v per row, the budget --max_expected_cost is %v",
-			trees, cheapest, l.ExpectedCost)
-	case l.MaxCost > 0 && path > l.MaxCost:
+			trees, expected, l.ExpectedCost)
+	case l.MaxCost > 0 && most > l.MaxCost:
 		return fmt.Sprintf("each of %d trees with a test costs some rows at least %v, the budget --max_cost is %v",
-			trees, path, l.MaxCost)
+			trees, most, l.MaxCost)
 	default:
 		return fmt.Sprintf("each of %d trees with a test breaks one of the limits (%v): the least expected cost is %v, "+
-			"the least worst cost %v, the fewest leaves %d", trees, l, cheapest, path, leaves)
+			"the least worst cost %v, the fewest leaves %d", trees, l, expected, most, leaves)
 	}
+}
+
+// leastOf returns the number of trees with a test, and the least of them all in expected cost, worst cost
+// and leaves.
+func leastOf(points []frontier.Point) (trees int, expected, most float64, leaves int) {
+	expected, most, leaves = math.Inf(1), math.Inf(1), math.MaxInt
+	for i := range points {
+		p := &points[i]
+		if p.Leaves == 1 {
+			continue
+		}
+		trees++
+		average, worst := p.Billed()
+		expected = min(expected, average)
+		most = min(most, worst)
+		leaves = min(leaves, p.Leaves)
+	}
+	return trees, expected, most, leaves
 }
 
 // cheapestTest returns the least price of a first test, with the price of its feature's group.

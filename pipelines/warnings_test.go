@@ -39,8 +39,14 @@ func doubtfulRows(t *testing.T) string {
 	}
 	url := filepath.Join(t.TempDir(), "rows.parquet")
 	columns := []parquetio.WriteColumn{
-		{Name: "x", Values: x}, {Name: "z", Values: z}, {Name: "one", Values: one}, {Name: "g", Values: g},
-		{Name: "group", Values: group}, {Name: "y", Values: y}, {Name: "coin", Values: coin}, {Name: "few", Values: few},
+		{Name: "x", Values: x},
+		{Name: "z", Values: z},
+		{Name: "one", Values: one},
+		{Name: "g", Values: g},
+		{Name: "group", Values: group},
+		{Name: "y", Values: y},
+		{Name: "coin", Values: coin},
+		{Name: "few", Values: few},
 	}
 	if err := parquetio.Write(context.Background(), objectstore.New(), url, columns, parquetio.WriteOptions{}); err != nil {
 		t.Fatal(err)

@@ -191,26 +191,39 @@ func (s *trainSpec) checkChoice() error {
 func (s *trainSpec) checkConflicts() error {
 	c := &s.Config
 	d := &c.Choice
-	var faults []error
 	asked := d.Teacher != string(selection.None) && d.Teacher != string(selection.Auto)
-	if d.Alpha != 0 && len(d.Prune) > 1 {
-		faults = append(faults, errors.New("the Alpha is of one currency: name it alone in Prune"))
-	}
-	if asked && len(c.Monotone) > 0 {
-		faults = append(faults, fmt.Errorf("the Teacher %s does not keep Monotone: leave out one of the two", d.Teacher))
-	}
-	if d.Select == frontier.Total.String() && len(c.ErrorCosts) == 0 {
-		faults = append(faults, errors.New("the Select total adds the cost of errors to the cost of tests: list the ErrorCosts"))
-	}
-	if d.Select == frontier.First.String() && (asked || d.MaxExpectedCost > 0 || d.MaxCost > 0) {
-		faults = append(faults, errors.New("the Teacher, MaxExpectedCost and MaxCost are for a choice, and the Select first "+
-			"chooses nothing: name a rule that does, such as best"))
-	}
-	if len(c.ValueCosts) > 0 && len(c.Groups) > 0 {
-		faults = append(faults, errors.New("the ValueCosts and the Groups do not go together: leave out one of the two"))
-	}
-	if c.BalanceClasses && len(c.ClassWeights) > 0 {
-		faults = append(faults, errors.New("the ClassWeights and BalanceClasses say two things: leave out one of the two"))
+	limited := d.MaxExpectedCost > 0 || d.MaxCost > 0
+	var faults []error
+	for _, one := range []struct {
+		found   bool
+		problem string
+	}{
+		{d.Alpha != 0 && len(d.Prune) > 1, "the Alpha is of one currency: name it alone in Prune"},
+		{
+			asked && len(c.Monotone) > 0,
+			"the Teacher " + d.Teacher + " does not keep Monotone: leave out one of the two",
+		},
+		{
+			d.Select == frontier.Total.String() && len(c.ErrorCosts) == 0,
+			"the Select total adds the cost of errors to the cost of tests: list the ErrorCosts",
+		},
+		{
+			d.Select == frontier.First.String() && (asked || limited),
+			"the Teacher, MaxExpectedCost and MaxCost are for a choice, and the Select first chooses nothing: name a rule " +
+				"that does, such as best",
+		},
+		{
+			len(c.ValueCosts) > 0 && len(c.Groups) > 0,
+			"the ValueCosts and the Groups do not go together: leave out one of the two",
+		},
+		{
+			c.BalanceClasses && len(c.ClassWeights) > 0,
+			"the ClassWeights and BalanceClasses say two things: leave out one of the two",
+		},
+	} {
+		if one.found {
+			faults = append(faults, errors.New(one.problem))
+		}
 	}
 	return errors.Join(faults...)
 }

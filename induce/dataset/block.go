@@ -432,8 +432,7 @@ func (t *Table) mergeBlock(block []byte, classes int, times int64) error {
 	}
 	var keys []byte
 	var hashes []uint64
-	var labels, soft []ClassWeight
-	var shares []GroupShare
+	var object blockObject
 	positions := make([]int32, 0, ahead)
 	for from := 0; from < r.objects; from += ahead {
 		to := min(from+ahead, r.objects)
@@ -444,31 +443,51 @@ func (t *Table) mergeBlock(block []byte, classes int, times int64) error {
 		}
 		t.fetch(hashes, positions)
 		for i, hash := range hashes {
-			key := keys[i*stride : (i+1)*stride]
-			var rows int64
-			if labels, rows, err = r.classes(labels, classes); err != nil {
+			if err := r.next(&object, classes, t.groups != nil); err != nil {
 				return err
 			}
-			id := 0
-			for j, cw := range labels {
-				id = t.add(key, hash, cw.Class, times*cw.Weight, times*rows*int64(boolToInt(j == 0)))
-			}
-			if t.groups != nil {
-				if shares, err = r.shares(shares, classes, labels, rows); err != nil {
-					return err
-				}
-				t.addGroups(id, shares, times)
-			}
-			if !r.soft {
-				continue
-			}
-			if soft, _, err = r.list(soft, classes); err != nil {
-				return err
-			}
-			t.addSoft(id, soft)
+			t.addObject(keys[i*stride:(i+1)*stride], hash, &object, times)
 		}
 	}
 	return r.end()
+}
+
+// addObject adds an object of a block so many times.
+func (t *Table) addObject(key []byte, hash uint64, o *blockObject, times int64) {
+	id := 0
+	for j, cw := range o.labels {
+		id = t.add(key, hash, cw.Class, times*cw.Weight, times*o.rows*int64(boolToInt(j == 0)))
+	}
+	if t.groups != nil {
+		t.addGroups(id, o.shares, times)
+	}
+	if t.soft > 0 {
+		t.addSoft(id, o.soft)
+	}
+}
+
+// blockObject is an object of a block without its key. Its memory is used again for the next object.
+type blockObject struct {
+	labels []ClassWeight
+	soft   []ClassWeight // if the block is soft
+	shares []GroupShare  // if they were asked for
+	rows   int64
+}
+
+// next reads the next object of the block, with its shares if they are asked for.
+func (r *blockReader) next(o *blockObject, classes int, grouped bool) (err error) {
+	if o.labels, o.rows, err = r.classes(o.labels, classes); err != nil {
+		return err
+	}
+	if grouped {
+		if o.shares, err = r.shares(o.shares, classes, o.labels, o.rows); err != nil {
+			return err
+		}
+	}
+	if r.soft {
+		o.soft, _, err = r.list(o.soft, classes)
+	}
+	return err
 }
 
 // keys appends the keys of objects [from, to) to dst.

@@ -254,27 +254,35 @@ func (r *blockReader) shares(dst []GroupShare, classes int, labels []ClassWeight
 		return nil, errBlock
 	}
 	dst = dst[:0]
-	next := uint32(0)          // least place that may follow
-	var ofLabels, ofSoft int64 // weights of the bucket so far
-	for i := range n {
+	next := uint32(0) // least place that may follow
+	for range n {
 		s, ok := g.share(classes)
 		if !ok || s.place() < next || s.Weight > weight || s.Rows > rows {
 			return nil, errBlock
 		}
-		if i > 0 && s.Bucket != dst[i-1].Bucket {
-			if ofLabels == 0 || g.soft && ofSoft == 0 {
-				return nil, errBlock
-			}
-			ofLabels, ofSoft = 0, 0
-		}
-		ofLabels, ofSoft = ofLabels+s.Weight, ofSoft+s.Soft
 		next, weight, rows = s.place()+1, weight-s.Weight, rows-s.Rows
 		dst = append(dst, s)
 	}
-	if weight != 0 || rows != 0 || ofLabels == 0 || g.soft && ofSoft == 0 {
+	if weight != 0 || rows != 0 || !allWeighted(dst, g.soft) {
 		return nil, errBlock
 	}
 	return dst, nil
+}
+
+// allWeighted reports whether each bucket of an object has some weight; soft: some soft weight too.
+func allWeighted(shares []GroupShare, soft bool) bool {
+	for from := 0; from < len(shares); {
+		var weight, softWeight int64
+		bucket := shares[from].Bucket
+		for ; from < len(shares) && shares[from].Bucket == bucket; from++ {
+			weight += shares[from].Weight
+			softWeight += shares[from].Soft
+		}
+		if weight == 0 || soft && softWeight == 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // share reads one share.

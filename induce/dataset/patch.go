@@ -26,9 +26,10 @@ type Patch struct {
 	from int    // the codes of objects before this one are written
 	rest []byte // classes of objects, whose first are still to be written
 
-	keys           []byte
-	own, more, sum []ClassWeight // of an object of the block, of the table, of both
-	shares         []GroupShare  // of an object of the block
+	keys   []byte
+	object blockObject   // of the block
+	more   []ClassWeight // class weights of the object of the table
+	sum    []ClassWeight // class weights of both
 }
 
 // NewPatch returns a patch by the objects of a table, which may be negative: see SubtractBlock. The
@@ -57,14 +58,8 @@ func (p *Patch) Apply(block []byte) error {
 		p.keys = r.keys(p.keys[:0], t.layout, first, end)
 		for i := range end - first {
 			key, before := p.keys[i*stride:(i+1)*stride], r.rest
-			var rows int64
-			if p.own, rows, err = r.classes(p.own, p.classes); err != nil {
+			if err := r.next(&p.object, p.classes, r.groups != nil); err != nil {
 				return err
-			}
-			if r.groups != nil {
-				if p.shares, err = r.shares(p.shares, p.classes, p.own, rows); err != nil {
-					return err
-				}
 			}
 			id := t.lookup(key, HashKey(key))
 			if r.groups != nil {
@@ -72,7 +67,7 @@ func (p *Patch) Apply(block []byte) error {
 			}
 			if id >= 0 {
 				p.tail = append(p.tail, p.rest[:len(p.rest)-len(before)]...)
-				if err := p.merge(r, first+i, id, rows); err != nil {
+				if err := p.merge(r, first+i, id, p.object.rows); err != nil {
 					return err
 				}
 			}
@@ -86,16 +81,18 @@ func (p *Patch) Apply(block []byte) error {
 	return r.end()
 }
 
-// addGroups writes p.shares with what the object of the table of the given number adds to them or subtracts
-// from them; below 0: there is none. It writes nothing if nothing is left.
+// addGroups writes the shares of p.object with what the object of the table of the given number adds to
+// them or subtracts from them; below 0: there is none. It writes nothing if nothing is left.
 func (p *Patch) addGroups(id int) {
+	shares := p.object.shares
 	if id >= 0 {
 		for _, s := range p.change.sharesOf(id) {
-			p.shares = addShare(p.shares, s)
+			shares = addShare(shares, s)
 		}
 	}
-	if slices.ContainsFunc(p.shares, func(s GroupShare) bool { return !s.empty() }) {
-		p.groups = appendShares(p.groups, p.shares, false, p.change.hasRows)
+	p.object.shares = shares
+	if slices.ContainsFunc(shares, func(s GroupShare) bool { return !s.empty() }) {
+		p.groups = appendShares(p.groups, shares, false, p.change.hasRows)
 	}
 }
 
@@ -125,10 +122,10 @@ func (p *Patch) merge(r *blockReader, i, id int, rows int64) error {
 	return nil
 }
 
-// addUp sets p.sum to the sum of p.own and p.more.
+// addUp sets p.sum to the sum of the class weights of p.object and p.more.
 func (p *Patch) addUp() error {
 	p.sum = p.sum[:0]
-	own, more := p.own, p.more
+	own, more := p.object.labels, p.more
 	for len(own) > 0 || len(more) > 0 {
 		var cw ClassWeight
 		if len(more) == 0 || len(own) > 0 && own[0].Class <= more[0].Class {

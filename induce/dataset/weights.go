@@ -343,8 +343,8 @@ func denominator(x, most float64) float64 {
 		}
 		digit := math.Floor(1 / rest)
 		rest = 1/rest - digit
-		p, before = float64(digit*p)+before, p //nolint:gocritic // a recurrence of two terms
-		q, last = float64(digit*q)+last, q     //nolint:gocritic // likewise
+		p, before = float64(digit*p)+before, p // a recurrence of two terms
+		q, last = float64(digit*q)+last, q
 	}
 	return 0
 }

@@ -115,14 +115,8 @@ func TestMonotone(t *testing.T) {
 						before := *pruned
 						before.Nodes = slices.Clone(pruned.Nodes)
 						pruned.SettleLeaves(estimate, 1)
-						if at == 0 && i < 3 { // the nodes of the free tree, and its priors
-							far, near := distance(&before, &free), distance(pruned, &free)
-							if near > far*1.001+1e-6 {
-								t.Fatalf("seed %d, %s, %s: leaves are moved by %v, and by %v before", seed, algorithm, estimate, near, far)
-							}
-							if near < far*.9 {
-								nearer++
-							}
+						if at == 0 && i < 3 && isNearer(t, seed, &before, pruned, &free) { // same nodes and priors
+							nearer++
 						}
 					}
 					up, down := sweepFeatures(d, r, pruned, demands)
@@ -157,6 +151,17 @@ func pruneAnywhere(r *rand.Rand, m *tree.Tree) *tree.Tree {
 		pruned.Nodes = append(pruned.Nodes, n)
 	}
 	return &pruned
+}
+
+// isNearer reports whether settling moved the leaves much nearer to those of a tree without demands. The
+// test fails if it moved them away.
+func isNearer(t *testing.T, seed uint64, before, settled, free *tree.Tree) bool {
+	t.Helper()
+	far, near := distance(before, free), distance(settled, free)
+	if near > far*1.001+1e-6 {
+		t.Fatalf("seed %d, %s, %s: leaves are moved by %v, and by %v before", seed, free.Algorithm.Name, free.Algorithm.LeafEstimate, near, far)
+	}
+	return near < far*.9
 }
 
 // distance returns the weighted sum of the squares by which the leaves of two trees with the same

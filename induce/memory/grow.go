@@ -97,20 +97,7 @@ type traits struct {
 // newTraits looks at all objects and columns.
 func newTraits(o *dataset.Objects, columns []split.Column, classes split.Classes) traits {
 	t := traits{soft: o.Soft()}
-	var total int64
-	for i, weight := range o.Weight {
-		t.heaviest = max(t.heaviest, weight)
-		total += weight
-		if t.soft && classes == split.OfRows && len(o.Labels(i)) > 1 && o.RowsOf(i) > 0 {
-			t.disputed = mark(t.disputed, i, o.Len())
-		}
-		if raw := o.Raw(i); len(raw) == 1 && raw[0].Class == o.Class[i] {
-			continue
-		}
-		t.mixed = mark(t.mixed, i, o.Len())
-	}
-	t.unit, t.packed = t.heaviest <= 1 && t.mixed == nil, total < 1<<32
-	t.raw = t.mixed != nil && (t.soft || classes == split.OfRows)
+	t.seeObjects(o, classes)
 	t.objectBytes = 4 + 2
 	if !t.unit {
 		t.objectBytes += 8
@@ -127,6 +114,24 @@ func newTraits(o *dataset.Objects, columns []split.Column, classes split.Classes
 		t.unpriced = t.unpriced || !(columns[f].Floor > 0)
 	}
 	return t
+}
+
+// seeObjects sets what follows from the weights and classes of the objects.
+func (t *traits) seeObjects(o *dataset.Objects, classes split.Classes) {
+	var total int64
+	for i, weight := range o.Weight {
+		t.heaviest = max(t.heaviest, weight)
+		total += weight
+		if t.soft && classes == split.OfRows && len(o.Labels(i)) > 1 && o.RowsOf(i) > 0 {
+			t.disputed = mark(t.disputed, i, o.Len())
+		}
+		if raw := o.Raw(i); len(raw) != 1 || raw[0].Class != o.Class[i] {
+			t.mixed = mark(t.mixed, i, o.Len())
+		}
+	}
+	t.unit = t.heaviest <= 1 && t.mixed == nil
+	t.packed = total < 1<<32
+	t.raw = t.mixed != nil && (t.soft || classes == split.OfRows)
 }
 
 // mark sets the bit of object i, of n objects. It makes the bits if they are nil.

@@ -60,7 +60,7 @@ func (g *grower) newSearch(o *openNode, w *workspace) *search {
 		if g.params[m.tree].MinRows > 0 && rows < 0 {
 			rows = g.rows(o)
 		}
-		totals := g.totals(o, m, o.n, o.m, &all)
+		totals := g.totals(m, o.n, o.m, &all)
 		m.node.Objects, m.node.Weight, m.node.Class = totals.Objects, totals.Weight, o.m
 		if leaf := g.isLeaf(o, m, totals, rows); leaf || stop {
 			m.node.Stopped = !leaf
@@ -95,7 +95,7 @@ func (g *grower) newSearch(o *openNode, w *workspace) *search {
 // totals returns the node's sums as the criterion of a tree needs them, from the
 // number and weight of the objects by class. made has the sums for criteria without the
 // Gini index and with it, once they are made.
-func (g *grower) totals(o *openNode, m member, objects, weight []int64, made *[2]*split.Totals) *split.Totals {
+func (g *grower) totals(m member, objects, weight []int64, made *[2]*split.Totals) *split.Totals {
 	kind := 0
 	if g.params[m.tree].Algorithm.Gini() {
 		kind = 1
@@ -232,7 +232,7 @@ func (g *grower) compact(o *openNode, s *search, w *workspace) {
 	var made [2]*split.Totals
 	for i := range s.seekers {
 		m := &s.seekers[i]
-		m.totals = g.totals(o, m.member, s.objects.N, s.objects.M, &made)
+		m.totals = g.totals(m.member, s.objects.N, s.objects.M, &made)
 	}
 }
 

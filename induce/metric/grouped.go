@@ -49,7 +49,24 @@ func NewEffects(t *tree.Tree, groups *tree.GroupCounts) *Effects {
 	if e.groups < 2 || t.CountLeaves()*len(t.Label.Classes) > mostJackknifed {
 		return e
 	}
-	leaves, position := Leaves(t, counts), make(map[int]int)
+	leaves := Leaves(t, counts)
+	sums := jackknife(t, groups, counts, leaves)
+	m := Evaluate(leaves, t.Label.Classes, 1)
+	for i, interval := range m.intervals() {
+		if *interval == nil || math.IsNaN(sums[i]) {
+			continue
+		}
+		n := float64(e.groups)
+		e.ratio[i] = ratioOf(math.Sqrt((n-1)/n*sums[i]), (*interval).StandardError)
+	}
+	return e
+}
+
+// jackknife returns, for each figure of a table of leaves, the sum over buckets of the squares by which
+// the figure differs without the bucket; NaN where one of the two is not defined. counts are those of the
+// leaves.
+func jackknife(t *tree.Tree, groups *tree.GroupCounts, counts *tree.LeafCounts, leaves []Leaf) (sums [figures]float64) {
+	position := make(map[int]int)
 	for i := range t.Nodes {
 		if t.Nodes[i].Leaf() {
 			position[i] = len(position)
@@ -62,7 +79,7 @@ func NewEffects(t *tree.Tree, groups *tree.GroupCounts) *Effects {
 			leaves[position[c.Leaf]].Rows += times * c.Rows
 		}
 	}
-	whole, sums := figuresOf(leaves), [figures]float64{}
+	whole := figuresOf(leaves)
 	for bucket := range groups {
 		if len(groups[bucket]) == 0 {
 			continue
@@ -79,15 +96,7 @@ func NewEffects(t *tree.Tree, groups *tree.GroupCounts) *Effects {
 			sums[i] += float64(d * d)
 		}
 	}
-	m := Evaluate(leaves, t.Label.Classes, 1)
-	for i, interval := range m.intervals() {
-		if *interval == nil || math.IsNaN(sums[i]) {
-			continue
-		}
-		n := float64(e.groups)
-		e.ratio[i] = ratioOf(math.Sqrt((n-1)/n*sums[i]), (*interval).StandardError)
-	}
-	return e
+	return sums
 }
 
 // ratioOf returns the ratio of two standard errors; nil if only the second one is 0.

@@ -117,7 +117,8 @@ func TestEffectsOfRows(t *testing.T) {
 	before, after := measured(model, o), measured(model, o)
 	after.Widen(metric.NewEffects(model, model.CountGroups(o)))
 	for _, x := range [][2]*metric.Interval{
-		{before.Intervals.AUCOvRMacro, after.Intervals.AUCOvRMacro}, {before.Intervals.Accuracy, after.Intervals.Accuracy},
+		{before.Intervals.AUCOvRMacro, after.Intervals.AUCOvRMacro},
+		{before.Intervals.Accuracy, after.Intervals.Accuracy},
 		{before.Intervals.ExpectedCost, after.Intervals.ExpectedCost},
 	} {
 		if by := x[1].StandardError / x[0].StandardError; by < .7 || by > 1.35 { // of 60 buckets: three deviations of 9 %

@@ -123,7 +123,6 @@ func randomWeights(r *rand.Rand, class, classes int, weighted bool) (raw []datas
 // Grouped returns the same objects, of whose rows each has one of a few keys: the weight of a class in
 // an object is of one key or of two.
 func (d *Data) Grouped(r *rand.Rand) *Data {
-	const keys = 40
 	g := *d
 	weighted := d.Objects.Rows != nil
 	g.Objects = dataset.NewObjects(dataset.NewLayout(d.Features), d.Objects.Classes, weighted, d.Objects.Len())
@@ -133,21 +132,7 @@ func (d *Data) Grouped(r *rand.Rand) *Data {
 		for f := range codes {
 			codes[f] = d.Objects.Codes[f].At(i)
 		}
-		var shares []dataset.GroupShare
-		for k, cw := range d.Objects.Raw(i) {
-			first := int64(1) + r.Int64N(cw.Weight)
-			for _, weight := range []int64{first, cw.Weight - first} {
-				s := dataset.GroupShare{Bucket: dataset.Bucket(uint64(r.IntN(keys))), Class: cw.Class, Weight: weight, Rows: weight}
-				if weighted {
-					if s.Rows = 0; k == 0 && weight == first {
-						s.Rows = d.Objects.RowsOf(i)
-					}
-				}
-				if weight > 0 {
-					shares = append(shares, s)
-				}
-			}
-		}
+		shares := d.randomShares(r, i, weighted)
 		slices.SortFunc(shares, func(a, b dataset.GroupShare) int {
 			return cmp.Or(cmp.Compare(a.Bucket, b.Bucket), cmp.Compare(a.Class, b.Class))
 		})
@@ -160,6 +145,27 @@ func (d *Data) Grouped(r *rand.Rand) *Data {
 		g.Objects.AppendGrouped(codes, shares)
 	}
 	return &g
+}
+
+// randomShares gives the weight of each class of an object to one key or to two. Where objects have
+// numbers of rows next to their weights, the shares of the first class have them.
+func (d *Data) randomShares(r *rand.Rand, object int, weighted bool) (shares []dataset.GroupShare) {
+	const keys = 40
+	for k, cw := range d.Objects.Raw(object) {
+		first := int64(1) + r.Int64N(cw.Weight)
+		for _, weight := range []int64{first, cw.Weight - first} {
+			s := dataset.GroupShare{Bucket: dataset.Bucket(uint64(r.IntN(keys))), Class: cw.Class, Weight: weight, Rows: weight}
+			if weighted {
+				if s.Rows = 0; k == 0 && weight == first {
+					s.Rows = d.Objects.RowsOf(object)
+				}
+			}
+			if weight > 0 {
+				shares = append(shares, s)
+			}
+		}
+	}
+	return shares
 }
 
 // Relabelled returns the same grouped objects, where rows of a bucket that are alone in their objects have
