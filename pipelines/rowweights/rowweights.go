@@ -1,4 +1,5 @@
-// Package rowweights finds the units in which the weights of rows are counted. It is not meant for other programs.
+// Package rowweights finds the units in which the weights of rows are counted.
+// It is not meant for other programs.
 package rowweights
 
 import (

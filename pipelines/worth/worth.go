@@ -1,4 +1,5 @@
-// Package worth judges whether a tree is better than always saying the most frequent class. It is not meant for other programs.
+// Package worth judges whether a tree is better than always saying the most frequent class.
+// It is not meant for other programs.
 package worth
 
 import (
