@@ -220,9 +220,13 @@ func (c *choosing) bestOf(w *winner) string {
 			"%.4g, %.4g of it for tests", w.Competition.Choice.Chosen.Costs.Total, len(pool.Points), len(pool.Candidates),
 			within, best.Costs.Total, expected)
 	}
+	chance := ""
+	if w.Competition.Choice.Reason != "" {
+		chance = ", but chance may give as much"
+	}
 	return fmt.Sprintf("the best of %d prunings of %d trees%s has %d leaves, the expected cost %.3g and the merit %.4f, "+
-		"a single leaf has %.4f", len(pool.Points), len(pool.Candidates), within, best.Leaves, expected, best.Merit,
-		w.Competition.Choice.Chosen.Merit)
+		"a single leaf has %.4f%s", len(pool.Points), len(pool.Candidates), within, best.Leaves, expected, best.Merit,
+		w.Competition.Choice.Chosen.Merit, chance)
 }
 
 // warnOfSigns warns of monotone features whose sign excludes the best threshold at the root, if the

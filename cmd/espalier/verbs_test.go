@@ -320,7 +320,7 @@ func TestWorkerStart(t *testing.T) {
 }
 
 func TestProgress(t *testing.T) {
-	input := mixed(t, 100, parquetio.WriteOptions{})
+	input := mixed(t, 600, parquetio.WriteOptions{})
 	for kind, want := range map[string]string{"plain": "summarise: 1 row group,", "bar": "coalesce", "none": ""} {
 		o, _ := train(t, input, "--progress", kind)
 		if o.code != 0 || !strings.Contains(o.stderr, want) || kind == "none" && o.stderr != "" {
