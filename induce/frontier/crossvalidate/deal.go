@@ -8,38 +8,59 @@ import (
 
 // Dealt are objects whose rows were dealt to folds.
 type Dealt struct {
-	// Held has the objects of each fold, ascending; nil if the objects are grouped: rows of an object
-	// may then be in several folds.
-	Held [][]int32
+	// held has the objects of each fold, ascending; nil if rows of an object may be in several folds.
+	held [][]int32
 
 	objects *dataset.Objects
 	folds   int
+	byRow   bool // the buckets of the objects are folds
 }
 
 // Deal deals rows to folds. If the objects are grouped, the fold of a row is that of its bucket: so
 // all rows with one key are in one fold, and the seed of the buckets decides which ones. There are
-// then at most dataset.Buckets folds with rows. Otherwise all rows of an object are in one fold, which
-// depends on the seed and on the codes alone. The order of the objects does not matter.
+// then at most dataset.Buckets folds with rows. Otherwise each row is dealt by itself, see
+// dataset.Objects.ByRow: the rows that are left know the values of the rows of the fold, as training
+// rows know those of validation rows. All rows of a soft object are in one fold. The folds depend on
+// the seed and on the objects, but not on their order.
 func Deal(o *dataset.Objects, folds int, seed uint64) *Dealt {
 	d := &Dealt{objects: o, folds: folds}
 	if o.Grouped() {
 		return d
 	}
-	d.Held = make([][]int32, folds)
+	if !o.Soft() && rowsOf(o) > int64(o.Len()) {
+		d.objects, d.byRow = o.ByRow(folds, seed), true
+		return d
+	}
+	d.held = make([][]int32, folds)
 	for i, hash := range o.Hashes(seed) {
 		fold := hash % uint64(folds)
-		d.Held[fold] = append(d.Held[fold], int32(i))
+		d.held[fold] = append(d.held[fold], int32(i))
 	}
 	return d
 }
 
+func rowsOf(o *dataset.Objects) int64 {
+	rows := int64(0)
+	for i := range o.Len() {
+		rows += o.RowsOf(i)
+	}
+	return rows
+}
+
 // Fold returns the rows of all folds but one, and the rows of that one, both as objects.
 func (d *Dealt) Fold(fold int) (rest, held *dataset.Objects) {
-	if d.objects.Grouped() {
-		mine := func(bucket uint8) bool { return int(bucket)*d.folds/dataset.Buckets == fold }
-		return d.objects.OfBuckets(func(bucket uint8) bool { return !mine(bucket) }), d.objects.OfBuckets(mine)
+	if d.held != nil {
+		return d.objects.Select(others(d.held, fold)), d.objects.Select(d.held[fold])
 	}
-	return d.objects.Select(others(d.Held, fold)), d.objects.Select(d.Held[fold])
+	mine := func(bucket uint8) bool { return int(bucket)*d.folds/dataset.Buckets == fold }
+	if d.byRow {
+		mine = func(bucket uint8) bool { return int(bucket) == fold }
+	}
+	rest, held = d.objects.OfBuckets(func(bucket uint8) bool { return !mine(bucket) }), d.objects.OfBuckets(mine)
+	if d.byRow {
+		return rest.Ungrouped(), held.Ungrouped()
+	}
+	return rest, held
 }
 
 // others returns the objects of all folds but one, ascending.

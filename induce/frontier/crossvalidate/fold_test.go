@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"slices"
 	"sync/atomic"
 	"testing"
 
@@ -105,42 +104,57 @@ func (d *data) pool(t *testing.T) *frontier.Pool {
 	return p
 }
 
-// TestDeal: each object is in one fold, and where it is depends on the seed and on its
-// codes, but not on the order of the objects.
+// list returns the weights of objects by codes and class.
+func list(o *dataset.Objects) map[[3]int]int64 {
+	weights := map[[3]int]int64{}
+	for i := range o.Len() {
+		for _, s := range o.Raw(i) {
+			weights[[3]int{o.Codes[0].At(i), o.Codes[1].At(i), int(s.Class)}] += s.Weight
+		}
+	}
+	return weights
+}
+
+// TestDeal: each row is in one fold, and in which one depends on the seed and on the rows, but not on
+// the order of the objects. Rows with equal codes are in all folds.
 func TestDeal(t *testing.T) {
 	d := every(1)
+	d.objects.Append([]int{3, 15}, []dataset.ClassWeight{{Class: 0, Weight: 700}, {Class: 1, Weight: 300}}, 1000)
 	backwards := make([]int32, d.objects.Len())
 	for i := range backwards {
 		backwards[i] = int32(len(backwards) - 1 - i)
 	}
 	turned := d.objects.Select(backwards)
 	for _, folds := range []int{2, 5, 100} {
-		held := crossvalidate.Deal(d.objects, folds, 1).Held
-		var all []int32
-		for fold, ids := range held {
-			if !slices.IsSorted(ids) {
-				t.Errorf("fold %d of %d: %v", fold, folds, ids)
+		sum, other := map[[3]int]int64{}, true
+		for fold := range folds {
+			rest, held := crossvalidate.Deal(d.objects, folds, 1).Fold(fold)
+			of := list(held)
+			all := list(rest)
+			for place, w := range of {
+				sum[place] += w
+				all[place] += w
 			}
-			all = append(all, ids...)
-			var again []int32
-			for _, id := range crossvalidate.Deal(turned, folds, 1).Held[fold] {
-				again = append(again, backwards[id])
+			if diff := cmp.Diff(list(d.objects), all); diff != "" {
+				t.Errorf("fold %d of %d and the others (-all +got):\n%s", fold, folds, diff)
 			}
-			slices.Sort(again)
-			if !slices.Equal(ids, again) {
-				t.Errorf("fold %d of %d: %v, of the objects backwards %v", fold, folds, ids, again)
+			for class, w := range []float64{700, 300} { // within five standard deviations
+				share := w / float64(folds)
+				if got := float64(of[[3]int{3, 15, class}]); math.Abs(got-share) > 4+5*math.Sqrt(share) {
+					t.Errorf("fold %d of %d has %v of %v equal rows of class %d", fold, folds, got, w, class)
+				}
 			}
+			_, again := crossvalidate.Deal(turned, folds, 1).Fold(fold)
+			if diff := cmp.Diff(of, list(again)); diff != "" {
+				t.Errorf("fold %d of %d (-held +objects backwards):\n%s", fold, folds, diff)
+			}
+			_, seeded := crossvalidate.Deal(d.objects, folds, 2).Fold(fold)
+			other = other && !cmp.Equal(of, list(seeded))
 		}
-		slices.Sort(all)
-		for i, id := range all {
-			if int(id) != i {
-				t.Fatalf("%d folds: object %d is %d", folds, i, id)
-			}
+		if diff := cmp.Diff(list(d.objects), sum); diff != "" {
+			t.Errorf("%d folds hold (-all +got):\n%s", folds, diff)
 		}
-		if len(all) != 64 || len(held) != folds {
-			t.Errorf("%d objects in %d folds", len(all), len(held))
-		}
-		if cmp.Equal(held, crossvalidate.Deal(d.objects, folds, 2).Held) {
+		if !other {
 			t.Errorf("%d folds: another seed deals the same", folds)
 		}
 	}
@@ -174,8 +188,8 @@ func TestGrow(t *testing.T) {
 		if q.Step != 0 {
 			continue
 		}
-		for fold, ids := range crossvalidate.Deal(d.objects, 4, 1).Held {
-			want, score := d.byHand(ids, q.Tree)
+		for fold := range 4 {
+			want, score := d.byHand(4, fold, q.Tree)
 			got := crossvalidate.Counterparts(folds, p, &p.Points[i])[fold]
 			if diff := cmp.Diff(want, got.Tree); diff != "" {
 				t.Errorf("fold %d, point %d (-want +got):\n%s", fold, i, diff)
@@ -189,22 +203,14 @@ func TestGrow(t *testing.T) {
 	}
 }
 
-// byHand grows a tree without some objects and measures it on them.
-func (d *data) byHand(held []int32, candidate int) (*tree.Tree, metric.Metrics) {
-	var rest []int32
-	total := int64(0)
-	for i := range int32(d.objects.Len()) {
-		if !slices.Contains(held, i) {
-			rest = append(rest, i)
-			total += d.objects.Weight[i]
-		}
-	}
-	columns := split.Columns(d.features)
-	root := memory.Grow(d.objects.Select(rest), columns, d.params[candidate], total, memory.Options{})
+// byHand grows a tree without the rows of a fold and measures it on them.
+func (d *data) byHand(folds, fold, candidate int) (*tree.Tree, metric.Metrics) {
+	rest, held := crossvalidate.Deal(d.objects, folds, 1).Fold(fold)
+	root := memory.Grow(rest, split.Columns(d.features), d.params[candidate], rest.TotalWeight(), memory.Options{})
 	t := d.model(root, candidate)
 	counts, router := t.NewLeafCounts(), t.Router()
-	for _, id := range held {
-		counts.Count(router.Leaf(d.objects, int(id)), d.objects, int(id))
+	for i := range held.Len() {
+		counts.Count(router.Leaf(held, i), held, i)
 	}
 	return t, metric.Evaluate(metric.Leaves(t, counts), t.Label.Classes, 1)
 }
@@ -222,14 +228,14 @@ func TestCounterparts(t *testing.T) {
 		t.Fatal(err)
 	}
 	crossvalidate.SetAreas(folds, p)
-	held, between := crossvalidate.Deal(d.objects, 5, 1).Held, 0
+	between := 0
 	for i := range p.Points {
 		q := &p.Points[i]
 		steps := p.Prunings[p.PruningOf(q)].Sequence.Steps
 		sum, n := 0.0, 0
 		var rows, loss, hits, wrong, total float64
 		for fold, one := range crossvalidate.Counterparts(folds, p, q) {
-			grown, _ := d.byHand(held[fold], q.Tree)
+			grown, _ := d.byHand(5, fold, q.Tree)
 			own := p.Candidates[q.Tree].Prune(grown, q.Currency)[0]
 			at := 0
 			switch {
@@ -291,8 +297,8 @@ func TestFewObjects(t *testing.T) {
 		p := d.pool(t)
 		for _, number := range []int{2, 5, 20} {
 			want := 0
-			for _, ids := range crossvalidate.Deal(d.objects, number, 1).Held {
-				if len(ids) > 0 && len(ids) < n {
+			for fold := range number {
+				if rest, held := crossvalidate.Deal(d.objects, number, 1).Fold(fold); rest.Len() > 0 && held.Len() > 0 {
 					want++
 				}
 			}

@@ -1,0 +1,74 @@
+package dataset_test
+
+import (
+	"math"
+	"testing"
+
+	"github.com/espalier-ml/espalier/induce/dataset"
+)
+
+// TestByRow: the rows of an object with two classes are dealt by chance: each pile has about its share of
+// the rows, and the shares of a class differ from pile to pile as by chance, neither less nor more. With
+// weights of any unit the piles have the same rows.
+func TestByRow(t *testing.T) {
+	const piles, rows, times = 5, 400, 300
+	features := []dataset.Feature{{Name: "x", Kind: dataset.Numeric, Cuts: make([]float64, times)}}
+	make1 := func(unit int64) *dataset.Objects {
+		o := dataset.NewObjects(dataset.NewLayout(features), 2, unit > 1, times)
+		for code := range times {
+			o.Append([]int{code}, []dataset.ClassWeight{{Class: 0, Weight: 300 * unit}, {Class: 1, Weight: 100 * unit}}, rows)
+		}
+		return o
+	}
+	square := 0.0
+	one, many := make1(1).ByRow(piles, 7), make1(1<<40).ByRow(piles, 7)
+	for i := range times {
+		shares := one.Groups(i)
+		var all [2]int64
+		for k, s := range shares {
+			all[s.Class] += s.Weight
+			expected := []float64{300. / piles, 100. / piles}[s.Class]
+			square += (float64(s.Weight) - expected) * (float64(s.Weight) - expected) / (expected * (1 - 1./piles))
+			if s.Rows != s.Weight {
+				t.Fatalf("object %d: %d rows of weight %d", i, s.Rows, s.Weight)
+			}
+			if of := many.Groups(i)[k]; of.Bucket != s.Bucket || of.Class != s.Class || of.Rows != s.Rows || of.Weight != s.Weight<<40 {
+				t.Fatalf("object %d: %+v in large units, %+v in small ones", i, of, s)
+			}
+		}
+		if all != [2]int64{300, 100} {
+			t.Fatalf("object %d: the piles have %v", i, all)
+		}
+	}
+	// The mean of 3,000 squares of standardized numbers is 1, with a standard deviation of about 0.03.
+	if mean := square / (times * 2 * piles); math.Abs(mean-1) > .15 {
+		t.Errorf("the variance is %.3f of that by chance", mean)
+	}
+}
+
+// TestByRowWeights: no weight is lost where the rows of an object do not tell its classes apart.
+func TestByRowWeights(t *testing.T) {
+	features := []dataset.Feature{{Name: "x", Kind: dataset.Numeric, Cuts: make([]float64, 300)}}
+	o := dataset.NewObjects(dataset.NewLayout(features), 3, true, 300)
+	for code := range 300 {
+		w := int64(code)
+		o.Append([]int{code}, []dataset.ClassWeight{{Class: 0, Weight: 1 + w}, {Class: 1, Weight: 7*w + 1}, {Class: 2, Weight: 1}}, 1+w%5)
+	}
+	dealt := o.ByRow(7, 1)
+	for i := range o.Len() {
+		var weight [3]int64
+		rows := int64(0)
+		for _, s := range dealt.Groups(i) {
+			weight[s.Class] += s.Weight
+			rows += s.Rows
+		}
+		for _, s := range o.Raw(i) {
+			if weight[s.Class] != s.Weight {
+				t.Errorf("object %d: the piles have the weights %v, want %v", i, weight, o.Raw(i))
+			}
+		}
+		if rows != o.RowsOf(i) {
+			t.Errorf("object %d: the piles have %d rows, want %d", i, rows, o.RowsOf(i))
+		}
+	}
+}
