@@ -1,5 +1,5 @@
 # The README's two commands and the checks; everything here is plain go.
-.PHONY: example test lint bench ci matrix pruning budgets prices peers predict models importance total roc slices exports speed scorers shapes cluster processors \
+.PHONY: example test lint bench ci matrix pruning budgets prices peers predict models importance total trust roc slices exports speed scorers shapes cluster processors \
 	auc_at_tests soft_labels monotone results bought
 
 example:
@@ -43,6 +43,9 @@ importance:
 
 total:
 	bench/check_total.py
+
+trust:
+	bench/trust.py
 
 roc:
 	bench/check_roc.py
