@@ -121,9 +121,7 @@ func (c *choosing) limitsExclude(w *winner) string {
 	if w.Competition == nil || l == (frontier.Limits{}) {
 		return ""
 	}
-	if slices.ContainsFunc(w.Competition.Pool.Points, func(p frontier.Point) bool {
-		return p.Leaves > 1 && l.Allow(&p.Complexity)
-	}) {
+	if someTestAllowed(w.Competition.Pool.Points, l) {
 		return ""
 	}
 	trees, expected, most, leaves := leastOf(w.Competition.Pool.Points)
@@ -145,6 +143,11 @@ func (c *choosing) limitsExclude(w *winner) string {
 		return fmt.Sprintf("each of %d trees with a test breaks one of the limits (%v): the least expected cost is %v, "+
 			"the least worst cost %v, the fewest leaves %d", trees, l, expected, most, leaves)
 	}
+}
+
+// someTestAllowed reports whether a tree with a test is within the limits.
+func someTestAllowed(points []frontier.Point, l frontier.Limits) bool {
+	return slices.ContainsFunc(points, func(p frontier.Point) bool { return p.Leaves > 1 && l.Allow(&p.Complexity) })
 }
 
 // leastOf returns the number of trees with a test, and the least of them all in expected cost, worst cost

@@ -2,6 +2,7 @@ package distill
 
 import (
 	"cmp"
+
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/leafmodel"
 	"github.com/espalier-ml/espalier/induce/tree"
