@@ -134,20 +134,20 @@ func sequences(prunings []Pruning) []*prune.Sequence {
 	return list
 }
 
-// Losses returns the log loss of each step of all prunings on the validation rows, by pruning and
-// step, with the probabilities that the trees have now. The lists are empty without rows.
-func (p *Pool) Losses() [][]float64 {
+// Losses returns the log loss of each step of the prunings of the first trees on the validation rows, by
+// pruning and step, with the probabilities that the trees have now. The lists are empty without rows.
+func (p *Pool) Losses(trees int) [][]float64 {
 	each := len(p.Prunings) / len(p.Candidates)
-	losses := make([][]float64, len(p.Prunings))
-	parallel.Each(len(p.Candidates), len(p.Candidates), func(i int) {
+	losses := make([][]float64, trees*each)
+	parallel.Each(trees, trees, func(i int) {
 		copy(losses[i*each:], prune.Losses(sequences(p.Prunings[i*each:(i+1)*each]), p.rowsOf(i, dataset.Validation)))
 	})
 	return losses
 }
 
-// Smooth estimates all trees again with a weight of the parent's estimate, in rows.
-func (p *Pool) Smooth(rows float64) {
-	parallel.Each(len(p.Candidates), len(p.Candidates), func(i int) { p.Candidates[i].Tree.Smooth(rows) })
+// Smooth estimates the first trees again with a weight of the parent's estimate, in rows.
+func (p *Pool) Smooth(rows float64, trees int) {
+	parallel.Each(trees, trees, func(i int) { p.Candidates[i].Tree.Smooth(rows) })
 }
 
 // PruningOf returns the index of a point's pruning. The point must be one of the pool.

@@ -133,9 +133,9 @@ func (d *rows) train(t *testing.T) *tree.Tree {
 // TestShuffledLabels: whatever the rows, once their labels are shuffled the choice is a single leaf,
 // and before it is a tree.
 func TestShuffledLabels(t *testing.T) {
-	sets := 30
+	sets := 9
 	if testing.Short() {
-		sets = 8
+		sets = 3
 	}
 	for seed := range sets {
 		r := rand.New(rand.NewPCG(uint64(seed), 38))

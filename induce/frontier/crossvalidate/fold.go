@@ -145,22 +145,22 @@ func (g *Growth) fold(
 // trees have now.
 func (f *Fold) Score() {
 	f.scores = make([][]prune.Score, len(f.sequences))
-	f.each(func(candidate, from, to int) {
+	f.each(len(f.trees), func(candidate, from, to int) {
 		copy(f.scores[from:to], prune.Sweep(f.sequences[from:to], f.held[candidate]))
 	})
 }
 
-// losses returns the log loss of each step on the fold's objects, by pruning and step.
-func (f *Fold) losses() [][]float64 {
+// losses returns the log loss of each step of the first trees on the fold's objects, by pruning and step.
+func (f *Fold) losses(trees int) [][]float64 {
 	losses := make([][]float64, len(f.sequences))
-	f.each(func(candidate, from, to int) {
+	f.each(trees, func(candidate, from, to int) {
 		copy(losses[from:to], prune.Losses(f.sequences[from:to], f.held[candidate]))
 	})
 	return losses
 }
 
-// each calls work for each candidate with its prunings, which are those of [from, to).
-func (f *Fold) each(work func(candidate, from, to int)) {
+// each calls work for each of the first candidates with its prunings, which are those of [from, to).
+func (f *Fold) each(trees int, work func(candidate, from, to int)) {
 	each := len(f.sequences) / len(f.trees)
-	parallel.Each(len(f.trees), len(f.trees), func(i int) { work(i, i*each, (i+1)*each) })
+	parallel.Each(trees, trees, func(i int) { work(i, i*each, (i+1)*each) })
 }

@@ -15,6 +15,10 @@ func smoothings() []float64 { return []float64{3, 30, 100} }
 // taken.
 const matters = 0.001
 
+// probabilities is the number of probabilities up to which trees are compared: the first ones, if all
+// have more. A tree has one for each node and class.
+const probabilities = 1 << 24
+
 // Smooth chooses how strongly leaves are smoothed: by the least log loss that any pruning of the
 // pool has on the validation rows and on the folds, which share by their numbers of rows. All trees
 // must have the usual strength; Smooth estimates them again where another one is better. Without rows
@@ -24,60 +28,78 @@ const matters = 0.001
 // say. On 16 public data sets the choice lowers the log loss on test rows by 0.018 on average, and
 // raises the area under the ROC curve by 0.001.
 func Smooth(folds []Fold, pool *frontier.Pool) {
-	at := counterparts(folds, pool)
+	some, all := compared(folds, pool), len(pool.Candidates)
+	at := counterparts(folds, pool, some)
 	now, best := float64(tree.UsualSmoothing), float64(tree.UsualSmoothing) // trees are grown with it
-	least := leastLoss(folds, pool, at) * (1 - matters)
+	least := leastLoss(folds, pool, at, some) * (1 - matters)
 	if math.IsInf(least, 1) { // no rows
 		return
 	}
 	for _, rows := range smoothings() {
-		smooth(folds, pool, rows)
+		smooth(folds, pool, rows, some)
 		now = rows
-		if loss := leastLoss(folds, pool, at); loss < least {
+		if loss := leastLoss(folds, pool, at, some); loss < least {
 			best, least = rows, loss
 		}
 	}
-	if best != now {
-		smooth(folds, pool, best)
+	if best != now || some < all {
+		smooth(folds, pool, best, all)
 	}
 }
 
-func smooth(folds []Fold, pool *frontier.Pool, rows float64) {
-	pool.Smooth(rows)
+// compared returns the number of trees that are compared.
+func compared(folds []Fold, pool *frontier.Pool) int {
+	sum := 0
+	for i := range pool.Candidates {
+		t := pool.Candidates[i].Tree
+		sum += len(t.Nodes) * len(t.Label.Classes) * (1 + len(folds))
+		if sum > probabilities {
+			return max(1, i)
+		}
+	}
+	return len(pool.Candidates)
+}
+
+// smooth estimates the first trees again.
+func smooth(folds []Fold, pool *frontier.Pool, rows float64, trees int) {
+	pool.Smooth(rows, trees)
 	for i := range folds {
-		folds[i].smooth(rows)
+		folds[i].smooth(rows, trees)
 	}
 }
 
-func (f *Fold) smooth(rows float64) {
-	for _, t := range f.trees {
-		t.Smooth(rows)
-	}
+func (f *Fold) smooth(rows float64, trees int) {
+	f.each(trees, func(candidate, _, _ int) { f.trees[candidate].Smooth(rows) })
 }
 
 // place is a pruning and a step.
 type place struct{ pruning, step int }
 
-// counterparts returns by point of the pool its place there, and by fold that of its counterpart.
-func counterparts(folds []Fold, pool *frontier.Pool) [][]place {
-	list := make([][]place, len(pool.Points))
-	for i := range list {
+// counterparts returns by point of the first trees its place in the pool, and by fold that of its
+// counterpart.
+func counterparts(folds []Fold, pool *frontier.Pool, trees int) [][]place {
+	var list [][]place
+	for i := range pool.Points {
 		p := &pool.Points[i]
-		list[i] = append(list[i], place{pool.PruningOf(p), p.Step})
+		if p.Tree >= trees {
+			continue
+		}
+		places := []place{{pool.PruningOf(p), p.Step}}
 		for k := range folds {
 			pruning, step := folds[k].counterpart(pool, p)
-			list[i] = append(list[i], place{pruning, step})
+			places = append(places, place{pruning, step})
 		}
+		list = append(list, places)
 	}
 	return list
 }
 
-// leastLoss returns the least log loss of a point of the pool; infinite without rows.
-func leastLoss(folds []Fold, pool *frontier.Pool, at [][]place) float64 {
-	losses := [][][]float64{pool.Losses()}
+// leastLoss returns the least log loss of a point of the first trees; infinite without rows.
+func leastLoss(folds []Fold, pool *frontier.Pool, at [][]place, trees int) float64 {
+	losses := [][][]float64{pool.Losses(trees)}
 	weights := []float64{float64(pool.Candidates[0].Counts[dataset.Validation].TotalRows())}
 	for k := range folds {
-		losses, weights = append(losses, folds[k].losses()), append(weights, float64(folds[k].rows))
+		losses, weights = append(losses, folds[k].losses(trees)), append(weights, float64(folds[k].rows))
 	}
 	least := math.Inf(1)
 	for _, places := range at {
