@@ -101,8 +101,9 @@ type Training struct {
 	// MeanWeight is the mean weight of a training row as its column states it, before class weights;
 	// 0 if the rows have no weights.
 	MeanWeight float64 `json:"mean_weight,omitempty"`
-	// RelabelledRows is the number of rows of another class than their object's; the
-	// weight of these rows if rows are weighted.
+	// RelabelledRows is the number of rows of another class than their object's. If rows have weights, it
+	// is the weight of these rows over the mean weight of a training row, rounded: objects do not keep
+	// how many rows of a class they have. Class weights do not count.
 	RelabelledRows   int64 `json:"relabelled_rows"`
 	DroppedNullLabel int64 `json:"dropped_null_labels,omitempty"`
 	// CutLeaves is the number of leaves not split for lack of time: a later deadline would

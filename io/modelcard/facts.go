@@ -227,8 +227,12 @@ func (b *builder) training() []fact {
 	add("Weights of classes", len(t.ClassWeights) > 0, byClass(b.Tree.Label.Classes, t.ClassWeights))
 	add("Probabilities of classes", len(b.settings.Probability) > 0, say("trees have also learnt from %s",
 		names(b.settings.Probability)))
-	add("Contradictions", t.RelabelledRows > 0, say("%s rows are of another class than most rows of the same values",
-		humanize.Comma(t.RelabelledRows)))
+	kind := "rows"
+	if b.settings.Weight != "" {
+		kind = "rows of the mean weight"
+	}
+	add("Contradictions", t.RelabelledRows > 0, say("%s %s are of another class than most rows of the same values",
+		humanize.Comma(t.RelabelledRows), kind))
 	return facts
 }
 

@@ -246,8 +246,9 @@ func (s *ObjectStats) addObject(labels, raw []dataset.ClassWeight, rows int64) {
 	}
 }
 
-// RelabelledRows returns the number of rows with another class than their object. Where
-// rows have weights, it is the sum of these weights, without the factors of classes.
+// RelabelledRows returns the number of rows with another class than their object. If rows have
+// weights, it is the weight of these rows, without the factors of classes, over the mean weight of a
+// training row.
 func (s *ObjectStats) RelabelledRows(spec *RowSpec) int64 {
 	sum := 0.0
 	for k, weight := range s.Relabelled {
