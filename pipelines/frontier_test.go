@@ -161,8 +161,8 @@ func TestFolds(t *testing.T) {
 	}
 }
 
-// TestOneObject: where all training rows are one object no fold leaves any to grow
-// a tree on.
+// TestOneObject: rows that are all alike are one object, but are dealt to folds one by one. Their tree
+// is a leaf.
 func TestOneObject(t *testing.T) {
 	n := 40
 	class, same := make([]string, n), slices.Repeat([]float64{1}, n)
@@ -176,8 +176,12 @@ func TestOneObject(t *testing.T) {
 	}
 	c := ticTacToe(t)
 	c.Input, c.Folds = []string{file}, "5"
-	if r := trained(t, c); len(r.Tree.Nodes) != 1 || r.Metrics.Folds != nil {
-		t.Errorf("%d nodes, folds %+v, want a leaf without a report", len(r.Tree.Nodes), r.Metrics.Folds)
+	r, rows := trained(t, c), int64(0)
+	for _, fold := range r.Metrics.Folds.Each {
+		rows += fold.Rows
+	}
+	if len(r.Tree.Nodes) != 1 || rows != r.Tree.Training.Rows {
+		t.Errorf("%d nodes, folds of %d rows, want a leaf, and each of %d rows in a fold", len(r.Tree.Nodes), rows, r.Tree.Training.Rows)
 	}
 }
 
