@@ -230,7 +230,7 @@ def judge(name, binary, folder):
         found = json.loads(run('compare', first, models[b], '--input', rows, '--format', 'json', *args))
         w = weights if weighted else np.ones(len(table))
         more, n = judge_pair(f'{name}, tree {b}{" weighted" * weighted}', found, [sides[0], sides[b]], actual, classes, w,
-                             found['metrics'].get('weight_scale', 1))
+                             found['metrics'].get('weight_scale', 1) / w.mean())
         wrong += more
         checked += n
         if b == 0 and (found['flips']['rows'] or found['nodes']['differences']):
