@@ -323,6 +323,7 @@ func (c *choosing) describe(ctx context.Context, chosen *selection.Winner) (*win
 	at := slices.IndexFunc(choice.Listed, func(p frontier.Listed) bool { return p.Chosen })
 	w := &winner{Winner: chosen, frontier: f, trees: trees, at: at, folds: reports[at], grown: c.saved(pool)}
 	if len(found.Folds) > 0 {
+		reports[at].Optimism = found.Optimism
 		w.grown.Folds = reports
 	}
 	return w, nil

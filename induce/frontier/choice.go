@@ -33,12 +33,31 @@ type Listed struct {
 // lists the marked points and the points of the frontier, thinned (see Thin). The
 // errors are those of Judge and Select.
 func (p *Pool) Choose(s *Settings) (*Choice, error) {
-	if err := Judge(p.Points); err != nil {
+	if err := p.judge(p.Points); err != nil {
 		return nil, err
 	}
-	p.measureGroups()
-	setScores(p.Points, p.evidence())
 	return p.ChooseAmong(p.Points, s)
+}
+
+// ChoosePoint is Choose for points of the pool whose figures differ, for instance without a fold. It
+// sets their merits, and returns the chosen one. Choose must have been called; several goroutines may
+// then call ChoosePoint.
+func (p *Pool) ChoosePoint(points []Point, s *Settings) (Point, error) {
+	if err := p.judge(points); err != nil {
+		return Point{}, err
+	}
+	chosen, _, err := p.choosePoint(points, s)
+	return chosen, err
+}
+
+// judge sets the merits and the scores of points of the pool.
+func (p *Pool) judge(points []Point) error {
+	if err := Judge(points); err != nil {
+		return err
+	}
+	p.measureGroups()
+	setScores(points, p.evidence())
+	return nil
 }
 
 // ChooseAmong is Choose for points that have merits. Each is a point of the pool, or one

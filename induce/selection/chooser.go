@@ -75,6 +75,10 @@ type Competition struct {
 	Folds  []crossvalidate.Fold // nil: there was no cross-validation
 	Number int                  // of the folds that were wanted
 
+	// Optimism is by how much the area on the folds of the tree chosen without leaf models is too high:
+	// see crossvalidate.Optimism. nil: not known.
+	Optimism *float64
+
 	stages []*modelled
 }
 
@@ -126,6 +130,9 @@ func (c *Chooser) compete(ctx context.Context, candidates []frontier.Candidate) 
 		return nil, c.noChoice(err)
 	}
 	w := &Competition{Pool: pool, Choice: choice, Folds: folds, Number: number}
+	if w.Optimism, err = crossvalidate.Optimism(folds, pool, &c.Settings.Settings, &choice.Chosen); err != nil {
+		return nil, c.noChoice(err)
+	}
 	if c.Settings.WantsModels() {
 		if w.Choice, w.stages, err = c.withModels(ctx, pool, choice, number, folds); err != nil {
 			return nil, c.noChoice(err)

@@ -271,7 +271,7 @@ func (b *builder) chosen() []fact {
 		facts = append(facts, fact{"Calibration", text})
 	}
 	if f := b.Metrics.Folds; f != nil {
-		text := say("AUC %s +- %s over %d trees grown without a fold each", report.Figure(f.Mean.AUCOvRMacro),
+		text := say("AUC %s +- %s over %d trees grown without a fold each", report.Figure(f.Report().Expected()),
 			report.Figure(f.StandardDeviation.AUCOvRMacro), f.Count)
 		if f.Stability != nil && f.SameFeature != nil {
 			text += say("; a split has the same feature in %s of them", report.Percent(*f.SameFeature))

@@ -10,13 +10,16 @@ import (
 
 // TestFolds: by hand.
 func TestFolds(t *testing.T) {
-	area, deviation, feature, test := .91234, .02, .834, .5
+	area, deviation, feature, test, optimism := .91234, .02, .834, .5, .03
 	splits := []tree.SplitStability{{Node: 0, Feature: "x", SameFeature: 1, SameTest: .8}}
 	for want, f := range map[string]report.Folds{
 		"5 folds: AUC 0.9123 +- 0.0200; the root has the same test in 4 of 5 trees, a split has the same " +
 			"feature in 83 % of them and the same test in 50 % (means by weight)\n": {
 			Count: 5, Area: &area, Deviation: &deviation,
 			Stability: &tree.Stability{SameFeature: &feature, SameTest: &test, Splits: splits},
+		},
+		"5 folds: AUC 0.8823 +- 0.0200 (measured: 0.9123; the folds also chose the tree)\n": {
+			Count: 5, Area: &area, Deviation: &deviation, Optimism: &optimism, Stability: &tree.Stability{},
 		},
 		"3 folds: AUC 0.9123\n":                     {Count: 3, Area: &area, Stability: &tree.Stability{}}, // a bare leaf
 		"3 folds without leaf models: AUC 0.9123\n": {Count: 3, Area: &area, Stability: &tree.Stability{}, Modelled: true},

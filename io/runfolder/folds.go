@@ -18,6 +18,10 @@ type Folds struct {
 	Mean              FoldMeans     `json:"mean"`               // over the folds with the figure
 	StandardDeviation FoldMeans     `json:"standard_deviation"` // over the same folds, as of a sample (n-1)
 
+	// Optimism is by how much the mean area is too high because the tree was chosen by its figures on these
+	// folds: see crossvalidate.Optimism. nil: not known, or somebody chose the tree in another way.
+	Optimism *float64 `json:"optimism,omitempty"`
+
 	*tree.Stability // as shares of the folds' trees
 }
 
@@ -44,7 +48,7 @@ type FoldMeans struct {
 // Report returns the figures that are printed.
 func (r *Folds) Report() *report.Folds {
 	return &report.Folds{
-		Count: r.Count, Area: r.Mean.AUCOvRMacro, Deviation: r.StandardDeviation.AUCOvRMacro, Stability: r.Stability,
+		Count: r.Count, Area: r.Mean.AUCOvRMacro, Optimism: r.Optimism, Deviation: r.StandardDeviation.AUCOvRMacro, Stability: r.Stability,
 	}
 }
 

@@ -1,11 +1,15 @@
 package crossvalidate
 
 import (
+	"errors"
 	"math"
+	"runtime"
+	"slices"
 	"sort"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/frontier"
+	"github.com/espalier-ml/espalier/induce/parallel"
 	"github.com/espalier-ml/espalier/induce/prune"
 	"github.com/espalier-ml/espalier/induce/tree"
 )
@@ -47,22 +51,32 @@ func Stability(t *tree.Tree, counterparts []Counterpart) *tree.Stability {
 // over all folds, weighted by the folds' rows. A figure stays nil if no fold defines it. The
 // figures on the folds and on the validation rows share in the merit by their numbers of rows.
 func SetAreas(folds []Fold, pool *frontier.Pool) {
+	setAreas(folds, pool, pool.Points, noFold)
+}
+
+const noFold = -1
+
+// setAreas is SetAreas for points of the pool, without the figures of the fold at index without.
+func setAreas(folds []Fold, pool *frontier.Pool, points []frontier.Point, without int) {
 	rows := int64(0)
 	for k := range folds {
-		rows += folds[k].rows
+		if k != without {
+			rows += folds[k].rows
+		}
 	}
 	if rows == 0 {
 		return
 	}
 	validation := pool.Candidates[0].Counts[dataset.Validation].TotalRows()
 	share := float64(rows) / float64(rows+validation)
-	for i := range pool.Points {
-		p := &pool.Points[i]
+	for i := range points {
+		p := &points[i]
 		var area, loss, accuracy, mistakes, total mean
 		for k := range folds {
-			f := &folds[k]
-			at, step := f.counterpart(pool, p)
-			score, weight := &f.scores[at][step], float64(f.rows)
+			if k == without {
+				continue
+			}
+			score, weight := folds[k].scoreOf(pool, p), float64(folds[k].rows)
 			area.add(score.AUC, 1)
 			loss.add(score.LogLoss, weight)
 			accuracy.add(score.Accuracy, weight)
@@ -72,6 +86,51 @@ func SetAreas(folds []Fold, pool *frontier.Pool) {
 		p.Folds, p.FoldsLogLoss, p.FoldsAccuracy = area.value(), loss.value(), accuracy.value()
 		p.FoldsErrorCost, p.FoldsTotalCost, p.OfFolds = mistakes.value(), total.value(), share
 	}
+}
+
+// scoreOf returns the score of a point's counterpart on the fold's objects.
+func (f *Fold) scoreOf(pool *frontier.Pool, p *frontier.Point) *prune.Score {
+	at, step := f.counterpart(pool, p)
+	return &f.scores[at][step]
+}
+
+// Optimism returns by how much the area of the chosen point on the folds is too high because the
+// folds took part in the choice: the mean, over the folds, of its area minus the area of the point
+// that is chosen without the fold; at least 0. It is nil if no fold defines both areas.
+// (R. J. Tibshirani and R. Tibshirani, A bias correction for the minimum error rate in
+// cross-validation, Annals of Applied Statistics 3, 2009, with the choice on all other folds in the
+// place of the choice on the one fold.)
+func Optimism(folds []Fold, pool *frontier.Pool, s *frontier.Settings, chosen *frontier.Point) (*float64, error) {
+	gains := make([]*float64, len(folds))
+	errs := make([]error, len(folds))
+	parallel.Each(len(folds), runtime.GOMAXPROCS(0), func(k int) {
+		points := slices.Clone(pool.Points)
+		setAreas(folds, pool, points, k)
+		other, err := pool.ChoosePoint(points, s)
+		if err != nil {
+			errs[k] = err
+			return
+		}
+		gains[k] = difference(folds[k].scoreOf(pool, chosen).AUC, folds[k].scoreOf(pool, &other).AUC)
+	})
+	var gain mean
+	for _, g := range gains {
+		gain.add(g, 1)
+	}
+	value := gain.value()
+	if value != nil {
+		*value = max(0, *value)
+	}
+	return value, errors.Join(errs...)
+}
+
+// difference returns a minus b; nil if either is nil.
+func difference(a, b *float64) *float64 {
+	if a == nil || b == nil {
+		return nil
+	}
+	d := *a - *b
+	return &d
 }
 
 // mean is a weighted mean of the figures that are defined.

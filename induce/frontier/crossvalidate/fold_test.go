@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"sync/atomic"
 	"testing"
 
@@ -281,6 +282,53 @@ func TestCounterparts(t *testing.T) {
 	}
 	if between < 20 {
 		t.Errorf("only %d counterparts between the first and the last step", between)
+	}
+}
+
+// TestOptimism: by a choice among the same points with the figures of the other folds alone.
+func TestOptimism(t *testing.T) {
+	seen := 0
+	for number := 2; number <= 6; number++ {
+		d := every(uint64(number))
+		p := d.pool(t)
+		for i := range p.Points { // without validation rows the folds alone decide
+			p.Points[i].AUC, p.Points[i].LogLoss = nil, nil
+		}
+		folds, err := grown(t, d.growth(number), p, new(atomic.Int64))
+		if err != nil {
+			t.Fatal(err)
+		}
+		crossvalidate.SetAreas(folds, p)
+		s := &frontier.Settings{Query: frontier.Query{Rule: frontier.Highest}}
+		choice, err := p.Choose(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		area := func(q *frontier.Point, fold int) float64 {
+			return *crossvalidate.Counterparts(folds[fold:fold+1], p, q)[0].Score.AUC
+		}
+		sum := 0.0
+		for k := range folds {
+			other := *p
+			other.Points = slices.Clone(p.Points)
+			crossvalidate.SetAreas(slices.Concat(folds[:k], folds[k+1:]), &other)
+			without, err := other.Choose(s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			sum += area(&choice.Chosen, k) - area(&without.Chosen, k)
+		}
+		want := max(0, sum/float64(len(folds)))
+		got, err := crossvalidate.Optimism(folds, p, s, &choice.Chosen)
+		if err != nil || got == nil || math.Abs(*got-want) > 1e-12 {
+			t.Errorf("%d folds: optimism %v, %v, want %v", number, got, err, want)
+		}
+		if want > 0 {
+			seen++
+		}
+	}
+	if seen == 0 {
+		t.Error("no choice was optimistic")
 	}
 }
 
