@@ -154,15 +154,41 @@ func readCheckpoint(ctx context.Context, f *source.Files, config *TrainConfig) (
 		return refuse("%s is not Espalier's, and is not overwritten: choose another folder, or move it away", url)
 	}
 	c := &checkpoint{}
-	if err := json.Unmarshal(b, c); err != nil || c.Version != checkpointVersion || !c.whole() {
+	err = json.Unmarshal(b, c)
+	if err == nil && (c.Version != checkpointVersion || !c.whole()) {
+		err = errors.New("parts are missing or of another version")
+	}
+	if err == nil {
+		err = c.locate(f.Store, folder)
+	}
+	if err != nil {
 		c = &checkpoint{ownedFolders: c.ownedFolders}
 		if !config.Overwrite {
-			return nil, usage.Errorf("--output: %s is no checkpoint of this version of Espalier: "+
-				"start anew with --overwrite", url)
+			return nil, usage.Errorf("--output: %s is no checkpoint of this version of Espalier (%v): "+
+				"start anew with --overwrite", url, err)
 		}
 	}
 	c.seen = seen
 	return c, nil
+}
+
+// locate sets the URLs of the objects' blocks. It refuses names that lead out of the checkpoint folder.
+func (c *checkpoint) locate(s *objectstore.Store, folder string) error {
+	for _, name := range c.folders() {
+		if _, err := s.Within(folder, name); err != nil {
+			return err
+		}
+	}
+	for part := range c.Objects {
+		blocks := c.Objects[part].Blocks
+		for i, name := range blocks {
+			var err error
+			if blocks[i], err = s.Within(objectstore.Join(folder, c.Blocks), name); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // checkpointBegin is how state.json begins.
@@ -190,10 +216,11 @@ func (c *checkpoint) folders() []string { return append(slices.Clone(c.Stale), c
 // removeStale removes the folders of earlier runs.
 func (c *checkpoint) removeStale(ctx context.Context, s *objectstore.Store, output string) error {
 	for _, name := range c.Stale {
-		if uuid.Validate(name) != nil { // no run has such a folder
+		url, err := s.Within(checkpointURL(output), name)
+		if err != nil || uuid.Validate(name) != nil { // no run has such a folder
 			continue
 		}
-		if err := s.RemoveAll(ctx, objectstore.Join(output, engine.CheckpointFolder, name)); err != nil {
+		if err := s.RemoveAll(ctx, url); err != nil {
 			return usage.Errorf("--output: %v", err)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -114,6 +115,9 @@ func readRun(t *testing.T, folder string) string {
 	return all.String()
 }
 
+// blocksName matches the name of the folder of blocks in state.json.
+var blocksName = regexp.MustCompile(`"blocks":"[^"]*"`)
+
 // TestResumeRefused: a run does not go on with another input or configuration.
 func TestResumeRefused(t *testing.T) {
 	c := resumable(t)
@@ -158,11 +162,28 @@ func TestResumeRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, damaged := range []string{string(b[:len(b)/2]), strings.Replace(string(b), `"members":[[0,`, `"members":[[0,-1`, 1)} {
+	victim := filepath.Join(filepath.Dir(c.Output), "victim", "scratch", "precious")
+	if err := os.MkdirAll(filepath.Dir(victim), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(victim, nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for _, damaged := range []string{
+		string(b[:len(b)/2]), strings.Replace(string(b), `"members":[[0,`, `"members":[[0,-1`, 1),
+		blocksName.ReplaceAllString(string(b), `"blocks":"../../victim"`),
+		strings.Replace(string(b), `"blocks":["`, `"blocks":["../../../victim/scratch/`, 1),
+	} {
+		if damaged == string(b) {
+			t.Fatal("nothing was changed")
+		}
 		if err := os.WriteFile(state, []byte(damaged), 0o666); err != nil {
 			t.Fatal(err)
 		}
 		refused(c, "no checkpoint of this version")
+	}
+	if _, err := os.Stat(victim); err != nil {
+		t.Error(err)
 	}
 	if err := os.WriteFile(state, b, 0o666); err != nil {
 		t.Fatal(err)

@@ -102,11 +102,6 @@ func (j *journal) restore(ctx context.Context, c *checkpoint) (*saved, error) {
 	if f.features, err = dataset.DecodeFeatures(c.Features); err != nil {
 		return nil, err
 	}
-	for part := range c.Objects {
-		for i, name := range c.Objects[part].Blocks {
-			c.Objects[part].Blocks[i] = objectstore.Join(j.blocks, name)
-		}
-	}
 	return &saved{&objects{f, &c.Objects}, c.Growth}, nil
 }
 

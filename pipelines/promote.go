@@ -543,7 +543,7 @@ func (p *promotion) candidate(q *frontier.Point) *frontier.Candidate {
 
 // stored reads the tree of a point.
 func (p *promotion) stored(ctx context.Context, point *runfolder.Point) (*tree.Tree, error) {
-	return runfolder.ReadTree(ctx, p.driver.Files.Store, objectstore.Join(p.wish.Run, point.Tree))
+	return runfolder.ReadPoint(ctx, p.driver.Files.Store, p.wish.Run, point)
 }
 
 // folds returns what the folds say of a point, nil if that was not saved.

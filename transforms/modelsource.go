@@ -15,6 +15,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/log"
 
 	"github.com/espalier-ml/espalier/induce/gorows"
+	"github.com/espalier-ml/espalier/induce/naming"
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
@@ -89,8 +90,8 @@ func readModel(ctx context.Context, url string) ([]byte, error) {
 	var latest struct {
 		Run string `json:"run"`
 	}
-	if err := json.Unmarshal(b, &latest); err != nil || latest.Run == "" {
-		return nil, fmt.Errorf("%s names no run", url)
+	if err := json.Unmarshal(b, &latest); err != nil || naming.CheckBelow(latest.Run) != nil {
+		return nil, fmt.Errorf("%s names no run beside it", url)
 	}
 	return readFile(ctx, tree.URLOf(strings.TrimSuffix(url, latestName)+latest.Run))
 }

@@ -51,6 +51,9 @@ func Read(ctx context.Context, s *objectstore.Store, folder string) (p *Pointer,
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil //nolint:nilnil // no run has been promoted yet
 	}
+	if err == nil {
+		_, err = s.Within(folder, p.Run)
+	}
 	if err != nil {
 		return nil, usage.Errorf("%v", err)
 	}
@@ -67,16 +70,10 @@ func read(ctx context.Context, s *objectstore.Store, url string) (*Pointer, erro
 		return nil, err
 	}
 	p := &Pointer{generation: seen.Generation}
-	if err := json.Unmarshal(b, p); err != nil || p.Format != format || p.Version != 1 || !below(p.Run) {
-		return nil, fmt.Errorf("%s is no %s of Espalier: want format %q, version 1 and a run beside it", url, Name, format)
+	if err := json.Unmarshal(b, p); err != nil || p.Format != format || p.Version != 1 {
+		return nil, fmt.Errorf("%s is no %s of Espalier: want format %q and version 1", url, Name, format)
 	}
 	return p, nil
-}
-
-// below reports whether a relative URL stays below its folder.
-func below(run string) bool {
-	return run != "" && path.Clean(run) == run && !path.IsAbs(run) && run != "." && run != ".." &&
-		!strings.HasPrefix(run, "../") && !strings.Contains(run, "://")
 }
 
 // Promote makes a run below a folder the one in use, if LATEST.json is still what Read returned as

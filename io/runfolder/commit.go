@@ -69,7 +69,11 @@ func (f *Folder) writeAside(ctx context.Context, files []File) ([]*pending, erro
 		var buffer []byte // of one file after the other
 		for i := int(next.Add(1) - 1); i < len(files) && !failed.Load(); i = int(next.Add(1) - 1) {
 			file := &files[i]
-			w, err := f.store.Create(ctx, f.File(file.Name), f.condition(file.Name))
+			var w objectstore.Writer
+			url, err := f.store.Within(f.url, file.Name) // documents of a run have named some of the files
+			if err == nil {
+				w, err = f.store.Create(ctx, url, f.condition(file.Name))
+			}
 			if err == nil {
 				all[i] = &pending{Writer: w, name: file.Name}
 				content := file.Content

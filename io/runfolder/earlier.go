@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"path"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -45,9 +43,9 @@ func (f *Folder) readManifest(ctx context.Context) error {
 		}
 	}
 	for _, name := range head.Files {
-		if !filepath.IsLocal(name) || path.Clean(name) != name || name == "." || strings.Contains(name, `\`) {
-			return usage.Errorf("--output %s: %s there lists the file %q, which no run writes: choose another folder",
-				f.url, ManifestName, name)
+		if _, err := f.store.Within(f.url, name); err != nil {
+			return usage.Errorf("--output: %s there lists a file that no run writes: %v; choose another folder",
+				ManifestName, err)
 		}
 		f.listed[name] = true
 	}

@@ -25,8 +25,10 @@ const (
 	lockFormat = "espalier/lock"
 	maxLock    = 1 << 16
 
-	beatEvery = 10 * time.Second // between two signs of life
-	silence   = 3                // signs of life that a dead run has missed; a run that could not write them ends
+	beatEvery   = 10 * time.Second // between two signs of life
+	longestBeat = 60               // seconds between two signs of life that another version may have written
+
+	silence = 3 // signs of life that a dead run has missed; a run that could not write them ends
 )
 
 // Lock says which run is at work in a folder, and that it is alive.
@@ -121,7 +123,7 @@ func (l *Lock) read(ctx context.Context) (*Lock, error) {
 		return nil, err
 	}
 	there := &Lock{generation: stat.Generation}
-	if err := json.Unmarshal(b, there); err != nil || there.Format != lockFormat {
+	if err := json.Unmarshal(b, there); err != nil || there.Format != lockFormat || uuid.Validate(there.Run) != nil {
 		return nil, usage.Errorf("--output %s: %s there is not Espalier's, and is not overwritten: choose another folder; "+
 			"if a crash of the machine has left it, remove it", l.folder, LockName)
 	}
@@ -142,7 +144,7 @@ func (l *Lock) await(ctx context.Context, warn func(text string)) (*Lock, error)
 		}
 		return there, nil
 	}
-	patience := time.Duration(silence * max(there.Every, 1) * float64(time.Second))
+	patience := time.Duration(silence * min(max(there.Every, 1), longestBeat) * float64(time.Second))
 	if age := time.Since(there.Beat); age >= 0 && age < patience {
 		return nil, l.taken(there)
 	}

@@ -21,6 +21,15 @@ func ReadTree(ctx context.Context, s *objectstore.Store, model string) (*tree.Tr
 	return t, err
 }
 
+// ReadPoint reads the tree of a point of a run's frontier. Errors are those of ReadTree.
+func ReadPoint(ctx context.Context, s *objectstore.Store, run string, p *Point) (*tree.Tree, error) {
+	url, err := s.Within(run, p.Tree)
+	if err != nil {
+		return nil, usage.Errorf("%s: %v", FrontierName, err)
+	}
+	return ReadTree(ctx, s, url)
+}
+
 // ReadModel is ReadTree. It also returns the URL of the tree.json. That of a LATEST.json may be another
 // one soon.
 func ReadModel(ctx context.Context, s *objectstore.Store, model string) (t *tree.Tree, url string, err error) {

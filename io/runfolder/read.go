@@ -83,7 +83,13 @@ func (k Kind) DocumentOf(name string) *Document {
 func (r *Run) read(ctx context.Context, s *objectstore.Store, folder string, files []stored) error {
 	contents := make([][]byte, len(files))
 	err := parallel.AtOnce(len(files), func(i int) (err error) {
-		contents[i], err = s.ReadAll(ctx, objectstore.Join(folder, files[i].name), MaxModel)
+		url := objectstore.Join(folder, files[i].name)
+		if files[i].many != nil { // the manifest lists it
+			if url, err = s.Within(folder, files[i].name); err != nil {
+				return OutputError(err)
+			}
+		}
+		contents[i], err = s.ReadAll(ctx, url, MaxModel)
 		if files[i].optional && errors.Is(err, fs.ErrNotExist) {
 			return nil
 		}

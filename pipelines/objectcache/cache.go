@@ -255,7 +255,9 @@ func (c *Cache) read(ctx context.Context, url string, e *Entry) error {
 			return usage.Errorf("--object_cache: %s: blocks without a shard: remove the folder %s", url, c.url)
 		}
 		for i, name := range stats.Blocks {
-			stats.Blocks[i] = objectstore.Join(c.url, name)
+			if stats.Blocks[i], err = c.store.Within(c.url, name); err != nil {
+				return usage.Errorf("--object_cache: %s: %v: remove the folder %s", url, err, c.url)
+			}
 		}
 	}
 	return nil

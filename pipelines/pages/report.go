@@ -133,7 +133,7 @@ func Read(ctx context.Context, s *objectstore.Store, run string) (*runfolder.Run
 func Trees(ctx context.Context, s *objectstore.Store, run string, f *runfolder.Frontier) ([]*tree.Tree, error) {
 	trees := make([]*tree.Tree, len(f.Points))
 	err := parallel.AtOnce(len(trees), func(i int) (err error) {
-		trees[i], err = runfolder.ReadTree(ctx, s, objectstore.Join(run, f.Points[i].Tree))
+		trees[i], err = runfolder.ReadPoint(ctx, s, run, &f.Points[i])
 		return err
 	})
 	return trees, err

@@ -114,10 +114,30 @@ func readHistory(ctx context.Context, s *objectstore.Store, destination string) 
 		if err := json.Unmarshal(b, a); err != nil || a.Format != attemptFormat {
 			return nil, usage.Errorf("--destination: %s is no document of a retraining: remove it from the history", file.URL)
 		}
+		if err := a.checkNames(s, destination); err != nil {
+			return nil, usage.Errorf("--destination: %s: %v: remove it from the history", file.URL, err)
+		}
 		list = append(list, a)
 	}
 	slices.SortFunc(list, func(a, b *Attempt) int { return strings.Compare(a.url, b.url) })
 	return list, nil
+}
+
+// checkNames refuses an attempt of runs that are not below the destination.
+func (a *Attempt) checkNames(s *objectstore.Store, destination string) error {
+	runs := []string{a.Run, a.Before}
+	if a.Cuts != nil {
+		runs = append(runs, a.Cuts.Run)
+	}
+	for _, run := range runs {
+		if run == "" {
+			continue
+		}
+		if _, err := s.Within(destination, run); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // newAttempt begins an attempt.
