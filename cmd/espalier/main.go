@@ -7,16 +7,43 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
+
+	"github.com/espalier-ml/espalier/pipelines/engine"
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, interrupt := context.WithCancel(context.Background())
 	if isWorker(os.Args[1:]) {
 		context.AfterFunc(ctx, endWorker) // the SDK does not end a worker by itself
 	}
-	code := start(ctx, os.Args[1:], os.Stdout, os.Stderr)
-	stop()
-	os.Exit(code)
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	go obey(signals, interrupt)
+	os.Exit(start(ctx, os.Args[1:], os.Stdout, os.Stderr))
+}
+
+// How long a command may take to end after a signal, while it cancels jobs and removes half-written files.
+const (
+	localEnd  = 10 * time.Second
+	engineEnd = time.Minute // twice what an engine has to cancel a job
+)
+
+// obey interrupts the command at the first signal. It ends the process at the second one, or if the command
+// has not ended a while later.
+func obey(signals <-chan os.Signal, interrupt func()) {
+	<-signals
+	interrupt()
+	patience := localEnd
+	if engine.IsRemote() {
+		patience = engineEnd
+	}
+	select {
+	case <-signals:
+	case <-time.After(patience):
+	}
+	say(os.Stderr, "espalier: interrupted before the command could end: it may have left half-written files\n")
+	os.Exit(exitInterrupted)
 }
 
 // endWorker ends a worker process, even while its DoFns are at work.

@@ -96,10 +96,24 @@ func (fileDriver) Stat(_ context.Context, path string) (Object, error) {
 	if err != nil {
 		return Object{}, absence(err)
 	}
-	if info.IsDir() {
-		return Object{}, ErrFolder
+	if err := regular(info); err != nil {
+		return Object{}, err
 	}
 	return describeFile(path, info), nil
+}
+
+var errNotRegular = errors.New("is no regular file: pipes and devices cannot be read here")
+
+// regular refuses what is no file with content: folders, pipes, sockets and devices.
+func regular(info fs.FileInfo) error {
+	switch {
+	case info.IsDir():
+		return ErrFolder
+	case !info.Mode().IsRegular():
+		return errNotRegular
+	default:
+		return nil
+	}
 }
 
 // errDangling is the error of a link to nothing: the name is not free.
@@ -144,13 +158,13 @@ func (r *fileReader) Generation() string { return r.generation }
 
 // Open implements Driver.
 func (fileDriver) Open(_ context.Context, o Object) (Reader, error) {
-	f, err := os.Open(o.URL)
+	f, err := os.OpenFile(o.URL, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe would block until somebody writes
 	if err != nil {
 		return nil, o.unless(absence(err))
 	}
 	info, err := f.Stat()
-	if err == nil && info.IsDir() {
-		err = ErrFolder
+	if err == nil {
+		err = regular(info)
 	}
 	if err == nil {
 		err = o.check(fileGeneration(info))

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"runtime"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/options/jobopts"
@@ -83,6 +84,12 @@ func TasksDone(p *jobs.Progress) (int64, string) {
 	return p.Tasks.Load(), strings.Join(notes, ", ")
 }
 
+// remote says that this process has begun a job on an engine outside it.
+var remote atomic.Bool //nolint:gochecknoglobals // of the process, as its signals are
+
+// IsRemote reports whether this process has begun a job on an engine outside it. Cancelling that takes a while.
+func IsRemote() bool { return remote.Load() }
+
 // Run builds one pipeline over tasks, runs it and waits for its end. It returns a
 // dataset.DataError if the data are at fault, a usage.Error if the output cannot be written,
 // the cause of the context's end if that ended the job, else a RunnerError.
@@ -90,6 +97,9 @@ func (j *Driver) Run(ctx context.Context, what Job, tasks []jobs.Task, build Bui
 	j.Reporter.Job(what.Name, what.Total, what.Unit)
 	if err := admit(ctx); err != nil {
 		return err
+	}
+	if !j.Local() {
+		remote.Store(true)
 	}
 	start := time.Now()
 	progress := j.progress()
