@@ -51,7 +51,7 @@ func dryRun(ctx context.Context, c *TrainConfig, p *config.Parsed, reporter engi
 	f := source.Begin(c.StorageConfig)
 	defer f.End()
 	ctx, d.Files = f.Run.Context(ctx), f
-	in, err := readInput(ctx, d, c.Input)
+	in, err := d.OpenInput(ctx, c.Input)
 	if err != nil {
 		return nil, err
 	}

@@ -102,7 +102,7 @@ func measureRows(
 		return nil, nil, err
 	}
 	j := &engine.Driver{Engine: e, Reporter: engine.OneAtATime(reporter), Files: f}
-	in, err := readInput(ctx, j, c.Input)
+	in, err := j.OpenInput(ctx, c.Input)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -102,7 +102,7 @@ func newPrediction(
 	if c.Explain {
 		p.paths = report.Paths(p.tree)
 	}
-	if p.input, err = readInput(ctx, p.driver, c.Input); err != nil {
+	if p.input, err = p.driver.OpenInput(ctx, c.Input); err != nil {
 		return nil, err
 	}
 	label, weight := c.Label, c.Weight

@@ -653,7 +653,7 @@ func (p *promotionRows) fit(ctx context.Context, what string) error {
 	if p.fitted != nil {
 		return nil
 	}
-	in, err := readInput(ctx, p.driver, p.config.Input)
+	in, err := p.driver.OpenInput(ctx, p.config.Input)
 	if err != nil {
 		return p.because(what, err)
 	}

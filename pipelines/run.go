@@ -7,10 +7,8 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/espalier-ml/espalier/induce/parallel"
 	"github.com/espalier-ml/espalier/io/objectstore"
 	"github.com/espalier-ml/espalier/pipelines/engine"
-	"github.com/espalier-ml/espalier/pipelines/forecast"
 	"github.com/espalier-ml/espalier/pipelines/source"
 )
 
@@ -80,10 +78,3 @@ func (r *run) removeAll(ctx context.Context, folders ...string) error {
 // pieces returns the number of pieces to cut each row group into, so that all workers have
 // work.
 func pieces(workers, rowGroups int) int { return (workers + rowGroups - 1) / max(1, rowGroups) }
-
-// readInput is openInput as a phase of a run.
-func readInput(ctx context.Context, j *engine.Driver, patterns []string) (*source.Input, error) {
-	return engine.Compute(ctx, j, forecast.Footers, 0, "files", func(s *parallel.Steps) (*source.Input, error) {
-		return source.OpenInput(ctx, j.Files, patterns, s)
-	})
-}

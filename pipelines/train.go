@@ -208,6 +208,9 @@ func open(ctx context.Context, j *engine.Driver, c *TrainConfig) (*opened, conte
 		o, locked, err := openAll(ctx, j, c, s)
 		return both{o, locked}, err
 	})
+	if err == nil {
+		j.WarnOfInput(found.input)
+	}
 	return found.opened, found.locked, err
 }
 
@@ -290,7 +293,7 @@ func GrowAll(
 	d := &engine.Driver{
 		Engine: engine.Default(), Reporter: engine.OneAtATime(reporter), Files: f, Config: c.EngineConfig,
 	}
-	in, err := readInput(ctx, d, c.Input)
+	in, err := d.OpenInput(ctx, c.Input)
 	if err != nil {
 		return nil, err
 	}

@@ -63,8 +63,11 @@ func (d fileDriver) walkEntry(ctx context.Context, folder string, e fs.DirEntry,
 	}
 	info, err := os.Stat(path)
 	switch {
+	case errors.Is(err, fs.ErrNotExist) && e.Type()&fs.ModeSymlink != 0:
+		visit(Object{URL: path}) // whoever reads it must hear that the link leads nowhere
+		return nil
 	case errors.Is(err, fs.ErrNotExist):
-		return nil // removed meanwhile, or a link to nothing
+		return nil // removed meanwhile
 	case err != nil:
 		return err
 	case info.Mode().IsRegular():
@@ -141,6 +144,18 @@ func (fileDriver) identify(path string) string {
 		return filepath.Join(folder, filepath.Base(absolute))
 	}
 	return absolute
+}
+
+// above implements climber, for the file that any links lead to.
+func (fileDriver) above(path string) []string {
+	absolute, err := filepath.Abs(path)
+	if err != nil {
+		return nil
+	}
+	if resolved, err := filepath.EvalSymlinks(absolute); err == nil {
+		absolute = resolved
+	}
+	return climb(filepath.ToSlash(absolute))
 }
 
 // fileReader is an open file, with its size and generation when it was opened.

@@ -55,7 +55,8 @@ func (g glob) depth() int {
 }
 
 // match reports whether the pattern matches an object's path. Wildcards do not match
-// hidden names, since engines and editors give them to unfinished files.
+// hidden names, since engines and editors give them to unfinished files. A pattern that
+// spells the first character of a hidden name matches it.
 func (g glob) match(object string) bool {
 	rest := object
 	if g.folder != "" {
@@ -91,7 +92,7 @@ func matchAnyDepth(pattern, names []string) bool {
 		if matchSegments(pattern, names) {
 			return true
 		}
-		if len(names) == 0 || hidden(names[0]) {
+		if len(names) == 0 || Hidden(names[0]) {
 			return false
 		}
 		names = names[1:]
@@ -102,11 +103,16 @@ func matchSegment(pattern, name string) bool {
 	if !hasMeta(pattern) {
 		return pattern == name
 	}
-	if hidden(name) {
+	if Hidden(name) && pattern[0] != name[0] {
 		return false
 	}
 	ok, err := path.Match(pattern, name)
 	return ok && err == nil
 }
 
-func hidden(name string) bool { return name != "" && (name[0] == '.' || name[0] == '_') }
+// Hidden reports whether engines and editors give such a name to what is no data: it
+// begins with a dot, or with an underscore and has no "=", by which it would be a
+// partition.
+func Hidden(name string) bool {
+	return strings.HasPrefix(name, ".") || strings.HasPrefix(name, "_") && !strings.Contains(name, "=")
+}

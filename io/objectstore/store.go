@@ -10,6 +10,7 @@ import (
 	"io"
 	"io/fs"
 	"maps"
+	"path"
 	"slices"
 	"strings"
 	"sync"
@@ -115,8 +116,8 @@ func (l location) object(o Object) Object {
 
 // List returns the object with exactly the given URL, or else all objects that match it as
 // a pattern, sorted by URL. In patterns, *, ? and [..] match within a name, and **
-// matches any number of folders. Wildcards do not match names that start with a dot or an
-// underscore. No match is an error.
+// matches any number of folders. Wildcards do not match hidden names, see Hidden. A link to
+// no file is an object of no bytes. No match is an error.
 func (s *Store) List(ctx context.Context, pattern string) ([]Object, error) {
 	l, err := s.locate(pattern)
 	if err != nil {
@@ -134,10 +135,10 @@ func (s *Store) List(ctx context.Context, pattern string) ([]Object, error) {
 		return []Object{l.object(o)}, nil
 	case !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, ErrFolder):
 		return nil, l.fail("list", err)
-	case hasMeta(l.path):
-		return nil, l.fail("list", noMatchError{})
 	case l.isFolder(ctx, err):
 		return nil, l.fail("list", fmt.Errorf("%w; add /*.parquet to read the files in it", ErrFolder))
+	case hasMeta(l.path):
+		return nil, l.fail("list", noMatchError{})
 	default:
 		return nil, l.fail("list", err)
 	}
@@ -177,8 +178,12 @@ func (l location) isFolder(ctx context.Context, statErr error) bool {
 	if errors.Is(statErr, ErrFolder) {
 		return true
 	}
-	below, err := l.List(ctx, strings.TrimSuffix(l.path, "/"), 1)
-	return err == nil && len(below) > 0
+	for _, depth := range []int{1, -1} { // a folder of folders has no objects of its own
+		if below, err := l.List(ctx, strings.TrimSuffix(l.path, "/"), depth); err == nil && len(below) > 0 {
+			return true
+		}
+	}
+	return false
 }
 
 func (l location) glob(ctx context.Context) ([]Object, error) {
@@ -317,6 +322,36 @@ func (s *Store) Identity(url string) (string, error) {
 		return d.identify(l.path), nil
 	}
 	return joinURL(l.scheme, l.path), nil
+}
+
+// climber is a driver whose objects may lie in other folders than their paths say.
+type climber interface {
+	above(path string) []string
+}
+
+// Above returns the URLs of the folders that an object lies in, from its own folder up to
+// the root of the scheme or the bucket. The object of a link lies where the link leads to.
+func (s *Store) Above(url string) ([]string, error) {
+	l, err := s.locate(url)
+	if err != nil {
+		return nil, err
+	}
+	folders := climb(l.path)
+	if d, ok := l.Driver.(climber); ok {
+		folders = d.above(l.path)
+	}
+	for i := range folders {
+		folders[i] = joinURL(l.scheme, folders[i])
+	}
+	return folders, nil
+}
+
+// climb returns the folders above a path, the nearest first.
+func climb(at string) (folders []string) {
+	for parent := path.Dir(at); parent != at && parent != "."; parent = path.Dir(at) {
+		folders, at = append(folders, parent), parent
+	}
+	return folders
 }
 
 // emptier is a driver with empty folders.

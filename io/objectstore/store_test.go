@@ -258,7 +258,7 @@ func TestLinks(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for pattern, want := range map[string]int{"*/*.parquet": 4, "**/*.parquet": 2, "linked/*": 2} {
+	for pattern, want := range map[string]int{"*/*.parquet": 6, "**/*.parquet": 3, "linked/*": 3} {
 		objects, err := s.List(t.Context(), filepath.Join(folder, pattern))
 		if err != nil || len(objects) != want {
 			t.Errorf("%s: got %v, %v, expected %d objects", pattern, objects, err, want)

@@ -16,7 +16,6 @@ import (
 	"github.com/espalier-ml/espalier/induce/comparison"
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/metric"
-	"github.com/espalier-ml/espalier/induce/parallel"
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/io/contract"
 	"github.com/espalier-ml/espalier/io/report"
@@ -25,7 +24,6 @@ import (
 	"github.com/espalier-ml/espalier/pipelines/config"
 	"github.com/espalier-ml/espalier/pipelines/contracts"
 	"github.com/espalier-ml/espalier/pipelines/engine"
-	"github.com/espalier-ml/espalier/pipelines/forecast"
 	"github.com/espalier-ml/espalier/pipelines/pages"
 	"github.com/espalier-ml/espalier/pipelines/rowweights"
 	"github.com/espalier-ml/espalier/pipelines/source"
@@ -80,10 +78,7 @@ func (w *work) run(ctx context.Context) (*runfolder.Comparison, error) {
 			return nil, err
 		}
 	}
-	w.input, err = engine.Compute(ctx, w.driver, forecast.Footers, 0, "files",
-		func(s *parallel.Steps) (*source.Input, error) {
-			return source.OpenInput(ctx, w.driver.Files, w.config.Input, s)
-		})
+	w.input, err = w.driver.OpenInput(ctx, w.config.Input)
 	if err != nil {
 		return nil, err
 	}

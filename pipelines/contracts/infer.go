@@ -13,14 +13,12 @@ import (
 
 	"github.com/espalier-ml/espalier/induce/binning"
 	"github.com/espalier-ml/espalier/induce/dataset"
-	"github.com/espalier-ml/espalier/induce/parallel"
 	"github.com/espalier-ml/espalier/io/contract"
 	"github.com/espalier-ml/espalier/io/objectstore"
 	"github.com/espalier-ml/espalier/io/parquetio"
 	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/pipelines/config"
 	"github.com/espalier-ml/espalier/pipelines/engine"
-	"github.com/espalier-ml/espalier/pipelines/forecast"
 	"github.com/espalier-ml/espalier/pipelines/source"
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
@@ -39,9 +37,7 @@ func Infer(ctx context.Context, c config.InferSchema, reporter engine.Reporter) 
 	defer f.End()
 	ctx = f.Run.Context(ctx)
 	d := &engine.Driver{Engine: e, Reporter: engine.OneAtATime(reporter), Files: f}
-	in, err := engine.Compute(ctx, d, forecast.Footers, 0, "files", func(s *parallel.Steps) (*source.Input, error) {
-		return source.OpenInput(ctx, f, c.Input, s)
-	})
+	in, err := d.OpenInput(ctx, c.Input)
 	if err != nil {
 		return nil, err
 	}

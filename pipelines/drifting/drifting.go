@@ -11,7 +11,6 @@ import (
 
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/drift"
-	"github.com/espalier-ml/espalier/induce/parallel"
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/io/contract"
 	"github.com/espalier-ml/espalier/io/latest"
@@ -22,7 +21,6 @@ import (
 	"github.com/espalier-ml/espalier/pipelines/config"
 	"github.com/espalier-ml/espalier/pipelines/contracts"
 	"github.com/espalier-ml/espalier/pipelines/engine"
-	"github.com/espalier-ml/espalier/pipelines/forecast"
 	"github.com/espalier-ml/espalier/pipelines/source"
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
@@ -52,9 +50,7 @@ func Drift(ctx context.Context, c config.Drift, reporter engine.Reporter) (r *ru
 		return between(ctx, f.Store, &c, run, there)
 	}
 	d := &engine.Driver{Engine: e, Reporter: engine.OneAtATime(reporter), Files: f}
-	in, err := engine.Compute(ctx, d, forecast.Footers, 0, "files", func(s *parallel.Steps) (*source.Input, error) {
-		return source.OpenInput(ctx, f, c.Input, s)
-	})
+	in, err := d.OpenInput(ctx, c.Input)
 	if err != nil {
 		return nil, err
 	}

@@ -173,7 +173,7 @@ func (w *work) find(ctx context.Context, history []*Attempt) error {
 		w.attempt.Missing = w.window.missing
 		w.reporter.Warn("days without files: " + strings.Join(w.window.missing, ", "))
 	}
-	if w.inputs, err = source.List(ctx, w.files.Store, w.window.patterns); err != nil {
+	if w.inputs, err = source.List(ctx, w.files, w.window.patterns); err != nil {
 		return err
 	}
 	w.attempt.Files = len(w.inputs)
@@ -252,7 +252,7 @@ func (w *work) train(ctx context.Context) error {
 
 // unchanged makes sure that the run has read the files that the attempt is named after.
 func (w *work) unchanged(ctx context.Context) error {
-	now, err := source.List(ctx, w.files.Store, w.window.patterns)
+	now, err := source.List(ctx, w.files, w.window.patterns)
 	if err != nil {
 		return err
 	}

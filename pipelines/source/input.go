@@ -1,17 +1,13 @@
 package source
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"slices"
 	"strings"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/parallel"
-	"github.com/espalier-ml/espalier/io/objectstore"
 	"github.com/espalier-ml/espalier/io/parquetio"
 	"github.com/espalier-ml/espalier/io/runfolder"
 	"github.com/espalier-ml/espalier/io/usage"
@@ -27,28 +23,23 @@ type Input struct {
 	Tasks   []jobs.Task         // one a row group
 	Below   []string            // per file: its path below the folder that was asked for
 	Paths   [][]jobs.PathColumn // per file: columns whose value stands in its path
+	Notes   []string            // what was left out, for the user; a line each
 }
 
 // footerReaders is the number of footers that are read at a time. Each footer takes two
 // requests to an object store.
 const footerReaders = 32
 
-// listed is an input file and the folder that it was found below.
-type listed struct {
-	objectstore.Object
-
-	folder string
-}
-
 // OpenInput lists the files and reads their footers. The steps count the footers. A pattern
 // that matches no file is a usage error; a damaged file is a *dataset.DataError.
 func OpenInput(ctx context.Context, f *Files, patterns []string, s *parallel.Steps) (*Input, error) {
-	list, err := listInput(ctx, f.Store, patterns)
+	found, err := listInput(ctx, f, patterns)
 	if err != nil {
 		return nil, err
 	}
+	list := found.files
 	s.Total.Store(int64(len(list)))
-	in := &Input{Files: make([]*parquetio.File, len(list)), Paths: pathColumns(list)}
+	in := &Input{Files: make([]*parquetio.File, len(list)), Paths: pathColumns(list), Notes: found.notes()}
 	faults := make([]error, len(list))
 	var wg parallel.Group
 	slots := make(chan struct{}, footerReaders)
@@ -115,62 +106,6 @@ func (in *Input) gather() {
 			in.Columns[seen[p.Name]] = c
 		}
 	}
-}
-
-// listInput lists the files of all patterns, each once, sorted by URL. A folder stands for
-// the Parquet files in it, at any depth. An empty file is left out, unless a pattern names
-// it: engines leave such files as marks. If a file is missing, all patterns together may be
-// the name of one file with commas.
-func listInput(ctx context.Context, s *objectstore.Store, patterns []string) ([]listed, error) {
-	var list []listed
-	for _, pattern := range patterns {
-		folder := objectstore.Folder(pattern)
-		objects, err := s.List(ctx, pattern)
-		if errors.Is(err, objectstore.ErrFolder) {
-			folder = strings.TrimRight(pattern, "/")
-			objects, err = listFolder(ctx, s, folder)
-		}
-		if whole := strings.Join(patterns, ","); errors.Is(err, fs.ErrNotExist) && len(patterns) > 1 {
-			if _, missing := s.Stat(ctx, whole); missing == nil { // one file with commas in its name
-				return listInput(ctx, s, []string{whole})
-			}
-		}
-		if err != nil {
-			return nil, usage.Errorf("--input: %v", err)
-		}
-		before := len(list)
-		for _, o := range objects {
-			if o.Size > 0 || o.URL == pattern {
-				list = append(list, listed{o, folder})
-			}
-		}
-		if len(list) == before {
-			return nil, usage.Errorf("--input %s: all files that match are empty", pattern)
-		}
-	}
-	slices.SortFunc(list, func(a, b listed) int {
-		return cmp.Or(strings.Compare(a.URL, b.URL), cmp.Compare(len(a.folder), len(b.folder)))
-	})
-	return slices.CompactFunc(list, func(a, b listed) bool { return a.URL == b.URL }), nil
-}
-
-// List lists the files of patterns as OpenInput finds them, without reading any.
-func List(ctx context.Context, s *objectstore.Store, patterns []string) ([]objectstore.Object, error) {
-	found, err := listInput(ctx, s, patterns)
-	objects := make([]objectstore.Object, len(found))
-	for i := range found {
-		objects[i] = found[i].Object
-	}
-	return objects, err
-}
-
-func listFolder(ctx context.Context, s *objectstore.Store, folder string) ([]objectstore.Object, error) {
-	objects, err := s.List(ctx, folder+"/**/*.parquet")
-	if err != nil {
-		return nil, fmt.Errorf("%s is a folder without a *.parquet file at any depth: "+
-			"name files, or a pattern such as %s/**", folder, folder)
-	}
-	return objects, nil
 }
 
 // Reads lists the files with their flag, so that no output replaces them.

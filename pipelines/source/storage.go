@@ -36,7 +36,8 @@ type Files struct {
 	Predicted  sync.Map     // URLs of the files of predictions from this process
 	Committing sync.RWMutex // held for reading while predictions are committed
 
-	rows *Rows // shared with other runs; nil: there are none
+	rows      *Rows // shared with other runs; nil: there are none
+	liveFiles bool  // see Config
 }
 
 // Process is the storage of this process outside of its runs, with the default settings.
@@ -44,7 +45,7 @@ var Process = Begin(DefaultConfig()) //nolint:gochecknoglobals // it keeps conne
 
 // New returns storage of the given settings.
 func New(c Config) *Files {
-	f := &Files{Store: objectstore.New()}
+	f := &Files{Store: objectstore.New(), liveFiles: c.LiveFiles}
 	o := httpstore.Options{IdleTimeout: time.Duration(c.StorageTimeout * float64(time.Second))}
 	f.Store.Register("gs", gcsstore.New(o))
 	f.Store.Register("s3", s3store.New(o))
@@ -83,10 +84,11 @@ func openFiles(settings []byte) (jobs.Storage, error) {
 	return New(c), nil
 }
 
-// Config says how object stores are read.
+// Config says how files are read.
 type Config struct {
 	ReadAhead      int64   // bytes
 	StorageTimeout float64 // seconds
+	LiveFiles      bool    // files of tables that are named one by one are live ones, and are read
 }
 
 // DefaultConfig reads 64 MiB ahead and waits 30 seconds.
@@ -102,6 +104,11 @@ func (c *Config) Settings() []setting.Setting {
 			Help: "what is fetched from object stores before it is needed",
 		},
 		TimeoutSetting(&c.StorageTimeout),
+		{
+			Name: "live_files", Group: setting.Storage, Value: setting.Switch(&c.LiveFiles), Changeable: true,
+			Help: "the files that --input names one by one are live files of a Delta, Hudi or Iceberg table; else " +
+				"files of tables are refused",
+		},
 	}
 }
 

@@ -1,0 +1,107 @@
+package source
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+
+	"github.com/espalier-ml/espalier/induce/parallel"
+	"github.com/espalier-ml/espalier/io/objectstore"
+)
+
+// tableFormat is a format of tables whose folders have data files of several versions. A log
+// in the table's folder says which of them are live.
+type tableFormat struct {
+	name   string
+	folder string // of the log
+	file   string // part of the name of a file of the log
+	live   string // says where the live files are listed
+}
+
+// tableFormats returns the formats whose logs are known.
+func tableFormats() []*tableFormat {
+	return []*tableFormat{
+		{"a Delta table", "_delta_log", "", "DeltaTable(folder).file_uris() of the Python package deltalake lists them"},
+		{"a Hudi table", ".hoodie", "", "the newest file of each file group"},
+		{"an Iceberg table", "metadata", ".metadata.json", "SELECT file_path FROM table.files lists them in Spark"},
+		{"the sink of a Spark stream", "_spark_metadata", "", "its log lists them"},
+	}
+}
+
+// tableFinder refuses files of tables. Reading them as they lie would bring back rows that
+// were replaced or deleted.
+type tableFinder struct {
+	store *objectstore.Store
+	live  bool                    // files that are named one by one are live ones, as the user says
+	whole []string                // folders whose objects were all passed to see
+	found map[string]*tableFormat // by the URL of a folder; nil: it is no table
+}
+
+// see notes an object of a folder that is listed as a whole.
+func (t *tableFinder) see(url string) {
+	for _, format := range tableFormats() {
+		folder, file, ok := strings.Cut(url, "/"+format.folder+"/")
+		if ok && strings.Contains(file, format.file) && !strings.Contains(file, "/") {
+			t.found[folder] = format
+		}
+	}
+}
+
+// check returns an error if a file is part of a table. named says that the user has named
+// the file itself.
+func (t *tableFinder) check(ctx context.Context, url string, named bool) error {
+	if named && t.live {
+		return nil
+	}
+	folders, err := t.store.Above(url)
+	if err != nil {
+		return err
+	}
+	t.look(ctx, folders)
+	for _, folder := range folders {
+		if format := t.found[folder]; format != nil {
+			return fmt.Errorf("%s is %s (it has %s): its files may hold rows that were replaced or deleted; name its "+
+				"live files one by one and set --live_files (%s), or write its rows to a folder of their own",
+				folder, format.name, format.folder, format.live)
+		}
+	}
+	return nil
+}
+
+// look looks for logs in folders where that was not done yet. A folder that may not be
+// listed counts as none of a table.
+func (t *tableFinder) look(ctx context.Context, folders []string) {
+	var mu sync.Mutex
+	var wg parallel.Group
+	for _, folder := range folders {
+		if _, known := t.found[folder]; known || t.listed(folder) {
+			continue
+		}
+		t.found[folder] = nil
+		for _, format := range tableFormats() {
+			wg.Go(func() {
+				log, err := t.store.Below(ctx, objectstore.Join(folder, format.folder), 1)
+				for i := 0; err == nil && i < len(log); i++ {
+					if strings.Contains(log[i].URL, format.file) {
+						mu.Lock()
+						t.found[folder] = format
+						mu.Unlock()
+						return
+					}
+				}
+			})
+		}
+	}
+	wg.Wait()
+}
+
+// listed reports whether a folder lies in one that was listed as a whole.
+func (t *tableFinder) listed(folder string) bool {
+	for _, whole := range t.whole {
+		if folder == whole || strings.HasPrefix(folder, whole+"/") {
+			return true
+		}
+	}
+	return false
+}
