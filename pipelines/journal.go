@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"strings"
 	"time"
@@ -40,19 +41,25 @@ type saved struct {
 // openJournal decides where a run keeps its objects: in memory if all nodes are grown there,
 // else in the checkpoint folder. c is the checkpoint of an unfinished run in the output
 // folder, or nil. If this run resumes the unfinished one, openJournal returns the
-// objects and trees of the checkpoint, else nil.
+// objects and trees of the checkpoint, else nil. With --resume and --overwrite it resumes if it can.
 func openJournal(
 	ctx context.Context, d *engine.Driver, p *plan, c *checkpoint, scratch string,
 ) (*journal, *saved, error) {
-	j := &journal{plan: p, files: d.Files, blocks: scratch + "/blocks"}
+	fresh := journal{plan: p, files: d.Files, blocks: scratch + "/blocks"}
+	j := new(journal)
+	*j = fresh
 	switch {
 	case c != nil && p.config.Resume && c.resumable():
 		s, err := j.restore(ctx, c)
-		return j, s, err
+		if err == nil || !p.config.Overwrite || ctx.Err() != nil {
+			return j, s, err
+		}
+		d.Reporter.Warn(fmt.Sprintf("the run starts anew, as it cannot go on from its checkpoint: %v", err))
+		*j = fresh
 	case c != nil && !p.config.Overwrite && c.resumable():
 		return j, nil, usage.Errorf("--output %s has an unfinished run: go on with --resume, or replace it "+
 			"with --overwrite", p.config.Output)
-	case p.config.Resume:
+	case p.config.Resume && !p.config.Overwrite:
 		d.Reporter.Warn("there is no checkpoint to resume from: the run starts anew")
 	}
 	switch {

@@ -79,7 +79,7 @@ func (o *opened) train(
 	if err != nil {
 		return nil, err
 	}
-	if o.refused(c.Resume || plan.leavesCheckpoints()) {
+	if o.refused(c.Resume && !c.Overwrite || plan.leavesCheckpoints()) {
 		return nil, o.unfinished.refused
 	}
 	if err := o.output.ProtectInputs(plan.reads()); err != nil {

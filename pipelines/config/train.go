@@ -189,7 +189,7 @@ func (c *Train) runSettings() []setting.Setting {
 		{
 			Name: "resume", Value: setting.Switch(&c.Resume), Changeable: true,
 			Help: "go on with an unfinished run, which stays in the output folder if the run writes checkpoints: " +
-				"on an engine, with --memory_objects, or beyond --memory",
+				"on an engine, with --memory_objects, or beyond --memory; with --overwrite, a run that cannot go on starts anew",
 		},
 		{
 			Name: "dry_run", Value: setting.Switch(&c.DryRun), Changeable: true,
@@ -638,9 +638,6 @@ func (c *Train) conflictsOfTime() []error {
 // conflicts returns the faults of settings that do not go together.
 func (c *Train) conflicts() []error {
 	var faults []error
-	if c.Resume && c.Overwrite {
-		faults = append(faults, errors.New("--resume goes on with a run, --overwrite replaces it: choose one"))
-	}
 	if c.Rows > 0 && !c.DryRun {
 		faults = append(faults, errors.New("--rows says what --dry_run is to foresee: add --dry_run, or leave out --rows"))
 	}

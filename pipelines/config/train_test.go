@@ -134,18 +134,17 @@ func TestPricing(t *testing.T) {
 // TestFaults: settings that do not go together are refused by their names.
 func TestFaults(t *testing.T) {
 	for text, change := range map[string]func(c *config.Train){
-		"--resume goes on with a run":                func(c *config.Train) { c.Resume, c.Overwrite = true, true },
-		`"a" is named in both --categorical`:         func(c *config.Train) { c.Categorical, c.Numeric = []string{"a"}, []string{"a"} },
-		"--lambda auto":                              func(c *config.Train) { c.Select, c.Lambda = "first", config.Choices{"auto"} },
-		"--max_cost 3":                               func(c *config.Train) { c.Select, c.MaxCost = "first", 3 },
-		"--alpha":                                    func(c *config.Train) { c.Alpha = "0.5" },
+		`"a" is named in both --categorical`: func(c *config.Train) { c.Categorical, c.Numeric = []string{"a"}, []string{"a"} },
+		"--lambda auto":                      func(c *config.Train) { c.Select, c.Lambda = "first", config.Choices{"auto"} },
+		"--max_cost 3":                       func(c *config.Train) { c.Select, c.MaxCost = "first", 3 },
+		"--alpha":                            func(c *config.Train) { c.Alpha = "0.5" },
 		`--monotone: the feature "a" is named twice`: func(c *config.Train) { c.Monotone = []string{"a=+1", "a=-1"} },
-		"want FEATURE=+1":                            func(c *config.Train) { c.Monotone = []string{"a"} },
-		"threshold tests":                            func(c *config.Train) { c.Monotone, c.Tests = []string{"a=1"}, config.Choices{"onehot"} },
-		"both --first and --forbid":                  func(c *config.Train) { c.First, c.Forbid = []string{"a"}, []string{"a"} },
-		"both --monotone and --forbid":               func(c *config.Train) { c.Monotone, c.Forbid = []string{"a=1"}, []string{"a"} },
-		"--split 70/10":                              func(c *config.Train) { c.Split = "70/10" },
-		"--bins":                                     func(c *config.Train) { c.Bins = config.Choices{"8", "8"} },
+		"want FEATURE=+1":              func(c *config.Train) { c.Monotone = []string{"a"} },
+		"threshold tests":              func(c *config.Train) { c.Monotone, c.Tests = []string{"a=1"}, config.Choices{"onehot"} },
+		"both --first and --forbid":    func(c *config.Train) { c.First, c.Forbid = []string{"a"}, []string{"a"} },
+		"both --monotone and --forbid": func(c *config.Train) { c.Monotone, c.Forbid = []string{"a=1"}, []string{"a"} },
+		"--split 70/10":                func(c *config.Train) { c.Split = "70/10" },
+		"--bins":                       func(c *config.Train) { c.Bins = config.Choices{"8", "8"} },
 		"trees: want 1 to 256": func(c *config.Train) {
 			c.Theta = nil
 			for i := range 60 {

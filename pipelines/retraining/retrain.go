@@ -215,8 +215,7 @@ func (w *work) name(ctx context.Context, history []*Attempt) error {
 func (w *work) train(ctx context.Context) error {
 	c := w.config.Train
 	c.Input, c.Output = w.window.patterns, w.url(w.attempt.Run)
-	_, seen := w.files.Store.Stat(ctx, objectstore.Join(c.Output, runfolder.ManifestName))
-	c.Resume = seen == nil // a killed attempt has left it
+	c.Resume, c.Overwrite = true, true // a killed attempt may have left anything
 	if w.attempt.Mode == config.ModeRefit {
 		c.Refit = w.url(w.attempt.Before)
 	} else if w.keepsCuts() {

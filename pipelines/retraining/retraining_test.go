@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -88,6 +90,86 @@ func TestLostPrecondition(t *testing.T) {
 	if err != nil || repeated || again.Run != a.Run || again.Outcome != retraining.Promoted {
 		t.Errorf("again: %+v, %v; want the same run, promoted", again, err)
 	}
+}
+
+// breaker ends an attempt once a level has been counted.
+type breaker struct {
+	engine.Silent
+
+	end func()
+}
+
+func (b breaker) Job(name string, _ int64, _ string) {
+	if strings.HasPrefix(name, "induce") {
+		b.end()
+	}
+}
+
+// TestBrokenAttempts: an attempt that leaves checkpoints does not keep later ones from ending the day, whatever its run
+// folder holds, and the tree is that of an attempt that was let alone.
+func TestBrokenAttempts(t *testing.T) {
+	c := newConfig(t)
+	c.Train.MemoryObjects, c.Train.MaxDepth = 20, 6
+	whole, _, err := retraining.Retrain(t.Context(), c, engine.Silent{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := files(t, filepath.Join(c.Destination, whole.Run))
+	for name, change := range map[string]func(state []byte) []byte{
+		"as it was":       func(state []byte) []byte { return state },
+		"another version": func(state []byte) []byte { return bytes.Replace(state, []byte(runfolder.Version()), []byte("0.1"), 1) },
+		"another setting": func(state []byte) []byte {
+			return bytes.Replace(state, []byte(`"config":{`), []byte(`"config":{"seed":99,`), 1)
+		},
+		"damaged": func(state []byte) []byte { return state[:len(state)/2] },
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := c
+			c.Destination = filepath.Join(t.TempDir(), "models")
+			ctx, cancel := context.WithCancel(t.Context())
+			broken, _, err := retraining.Retrain(ctx, c, breaker{end: cancel})
+			if err == nil || broken.Outcome != retraining.Interrupted {
+				t.Fatalf("%+v, %v; want an attempt that was interrupted", broken, err)
+			}
+			state := filepath.Join(c.Destination, broken.Run, "checkpoints", "state.json")
+			b, err := os.ReadFile(state)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(state, change(b), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			a, _, err := retraining.Retrain(t.Context(), c, engine.Silent{})
+			if err != nil || a.Outcome != retraining.Promoted || a.Run != broken.Run {
+				t.Fatalf("%+v, %v; want %s, promoted", a, err, broken.Run)
+			}
+			got := files(t, filepath.Join(c.Destination, a.Run))
+			if !bytes.Equal(got["tree.json"], want["tree.json"]) {
+				t.Error("another tree than that of an attempt that was let alone")
+			}
+			if name != "damaged" && !slices.Equal(slices.Sorted(maps.Keys(got)), slices.Sorted(maps.Keys(want))) {
+				t.Errorf("%d files, want %v", len(got), slices.Sorted(maps.Keys(want))) // a damaged file names no folders
+			}
+		})
+	}
+}
+
+// files returns the files below a folder by name.
+func files(t *testing.T, folder string) map[string][]byte {
+	t.Helper()
+	found := make(map[string][]byte)
+	err := filepath.WalkDir(folder, func(path string, e os.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
+		}
+		name, _ := filepath.Rel(folder, path) // path is below folder
+		found[name], err = os.ReadFile(path)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
 }
 
 // TestGate refuses by each limit, with its name in the history.
