@@ -8,5 +8,6 @@
 //	Claim      writes manifest.json before the work begins: it lists the files to come
 //	Write      writes each file aside, checks that nobody else has written meanwhile, and
 //	           gives the files their names; _SUCCESS comes last
+//	Replace    replaces some documents of a finished run; Open finishes what was killed
 //	Read       reads the documents back
 package runfolder

@@ -83,7 +83,7 @@ func (f *Folder) unlistedFiles(ctx context.Context, manifest []byte) ([]string, 
 // unlistedTraining returns the files of a training run: frontier.json names its trees.
 func (f *Folder) unlistedTraining(ctx context.Context) ([]string, error) {
 	names := slices.DeleteFunc(Training.ownNames(), func(name string) bool {
-		return name == ManifestName || name == SuccessName
+		return name == ManifestName || name == SuccessName || name == replacementName
 	})
 	o, ok := f.seen[FrontierName]
 	if !ok {
@@ -129,7 +129,7 @@ func (f *Folder) refuseForeign() error {
 
 // owns reports whether an earlier run has written a file.
 func (f *Folder) owns(name string) bool {
-	return f.listed[name] || f.earlier && (name == ManifestName || name == SuccessName)
+	return f.listed[name] || f.earlier && slices.Contains([]string{ManifestName, SuccessName, replacementName}, name)
 }
 
 // Reading is a file that a run reads.

@@ -44,6 +44,12 @@ func Open(
 	if err := f.refuseForeign(); err != nil {
 		return nil, err
 	}
+	if _, killed := f.seen[replacementName]; killed && replace {
+		if err := f.finishReplacement(ctx); err != nil {
+			return nil, err
+		}
+		return Open(ctx, s, url, kind, replace, further...)
+	}
 	terms := kind.terms()
 	switch {
 	case !f.earlier || replace:

@@ -13,10 +13,21 @@ import (
 	"github.com/espalier-ml/espalier/io/usage"
 )
 
+// replacementName is the file with the new documents of a run while they replace the old ones.
+const replacementName = "_REPLACEMENT"
+
+const replacementFormat = "espalier/replacement"
+
+// replacement is what the file holds.
+type replacement struct {
+	Format string `json:"format"`
+	Files  []File `json:"files"`
+}
+
 // Replace replaces the named documents of the folder's run by those of r, or adds them, and adds
 // files that r has besides. All other files of the run stay. The manifest of r is written, too, with all
-// files. Files are written aside first; _SUCCESS goes before they get their names and comes
-// last. A folder in which Replace was interrupted has no _SUCCESS: Replace anew mends it.
+// files. One file takes all new contents first: Open finishes a replacement that was killed behind that, and one that
+// was killed before has changed nothing. _SUCCESS goes while documents get their names, and comes last.
 func (f *Folder) Replace(ctx context.Context, r *Run, names []string, added ...File) error {
 	listed := slices.Clone(r.Manifest.Files)
 	for _, file := range added {
@@ -39,12 +50,21 @@ func (f *Folder) Replace(ctx context.Context, r *Run, names []string, added ...F
 		}
 		files = append(files, encoded...)
 	}
-	return f.replace(ctx, append(files, File{Name: SuccessName}))
+	return f.replace(ctx, files, true)
 }
 
-// replace publishes files. All other files of the run stay.
-func (f *Folder) replace(ctx context.Context, files []File) error {
-	all, err := f.writeAside(ctx, files)
+// ReplaceOne replaces a document on which no other one depends. The run stays finished.
+func (f *Folder) ReplaceOne(ctx context.Context, name string, content []byte) error {
+	_, err := objectstore.WriteSeen(ctx, f.store, f.File(name), content, f.condition(name))
+	if errors.Is(err, fs.ErrExist) {
+		return f.overtaken(name)
+	}
+	return OutputError(err)
+}
+
+// replace publishes files. All other files of the run stay. begins tells that replacementName is not there yet.
+func (f *Folder) replace(ctx context.Context, files []File, begins bool) error {
+	all, err := f.writeAside(ctx, append(slices.Clip(files), File{Name: SuccessName}))
 	defer func() {
 		for _, p := range all {
 			_ = p.Abort() // after Commit nothing is left to undo
@@ -56,6 +76,11 @@ func (f *Folder) replace(ctx context.Context, files []File) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
+	if begins {
+		if err := f.begin(ctx, files); err != nil {
+			return err
+		}
+	}
 	slices.SortStableFunc(all, func(a, b *pending) int { // publish takes the last one for the mark
 		return strings.Compare(strconv.FormatBool(a.name == SuccessName), strconv.FormatBool(b.name == SuccessName))
 	})
@@ -66,11 +91,39 @@ func (f *Folder) replace(ctx context.Context, files []File) error {
 	if errors.Is(err, fs.ErrExist) {
 		return f.overtaken(failed)
 	}
+	if err == nil {
+		err = f.store.Remove(ctx, f.File(replacementName))
+	}
 	return OutputError(err)
 }
 
+// begin writes the file of a replacement.
+func (f *Folder) begin(ctx context.Context, files []File) error {
+	b, err := json.Marshal(&replacement{replacementFormat, files})
+	if err == nil {
+		err = f.ReplaceOne(ctx, replacementName, b)
+	}
+	return err
+}
+
+// finishReplacement goes on with a replacement that was killed.
+func (f *Folder) finishReplacement(ctx context.Context) error {
+	b, err := objectstore.ReadSeen(ctx, f.store, f.seen[replacementName], MaxModel)
+	if err != nil {
+		return OutputError(err)
+	}
+	var r replacement
+	err = json.Unmarshal(b, &r)
+	if err != nil || r.Format != replacementFormat || len(r.Files) == 0 || slices.ContainsFunc(r.Files, func(file File) bool {
+		return f.kind.DocumentOf(file.Name) == nil
+	}) {
+		return usage.Errorf("--output %s: %s there is not Espalier's: remove it", f.url, replacementName)
+	}
+	return f.replace(ctx, r.Files, false)
+}
+
 // CanReplace refuses a folder without a finished run whose documents Replace may replace. A run
-// with a promotion is one, though _SUCCESS may be missing: the promotion was interrupted.
+// with a promotion is one, though _SUCCESS may be missing: an earlier version was interrupted.
 func (f *Folder) CanReplace(m *Manifest) error {
 	if f.Finished() || len(m.Promotions) > 0 {
 		return nil

@@ -2,7 +2,10 @@ package runfolder_test
 
 import (
 	"context"
+	"errors"
 	"slices"
+	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/espalier-ml/espalier/io/objectstore"
@@ -93,23 +96,113 @@ func TestReplaceOvertaken(t *testing.T) {
 		t.Error("the file was overwritten, or the folder looks finished")
 	}
 	again, err := runfolder.Open(t.Context(), s, url, runfolder.Training, true)
-	if err != nil {
-		t.Fatal(err)
-	}
-	m, err := runfolder.ReadManifest(t.Context(), s, url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := again.CanReplace(m); err != nil {
-		t.Error(err)
-	}
-	m.Promotions = nil
-	wantRefusal(t, "an unfinished run", again.CanReplace(m), "unfinished run")
-	if err := again.Replace(t.Context(), r, []string{runfolder.TreeName}); err != nil {
-		t.Fatal(err)
+	if err != nil || !again.Finished() {
+		t.Fatal(err, again.Finished())
 	}
 	if read(t, s, url, runfolder.TreeName) != string(r.Tree.Encode()) {
 		t.Error("the folder is not mended")
+	}
+	if err := s.Remove(t.Context(), objectstore.Join(url, runfolder.SuccessName)); err != nil {
+		t.Fatal(err)
+	}
+	again, err = runfolder.Open(t.Context(), s, url, runfolder.Training, true)
+	if err != nil || again.CanReplace(r.Manifest) != nil {
+		t.Error("an earlier version's promotion cannot be mended", err)
+	}
+	r.Manifest.Promotions = nil
+	wantRefusal(t, "an unfinished run", again.CanReplace(r.Manifest), "unfinished run")
+}
+
+// dying is memory that nothing reaches any more after a number of changes, as if the process had been killed. The number
+// belongs to all writers.
+type dying struct {
+	memory *objectstore.Store
+	left   atomic.Int64
+}
+
+var errKilled = errors.New("killed")
+
+func (d *dying) dies() bool { return d.left.Add(-1) < 0 }
+
+func (d *dying) List(ctx context.Context, folder string, depth int) ([]objectstore.Object, error) {
+	list, err := d.memory.Below(ctx, "mem://"+folder, depth)
+	for i := range list {
+		list[i].URL = strings.TrimPrefix(list[i].URL, "mem://")
+	}
+	return list, err
+}
+
+func (d *dying) Stat(ctx context.Context, path string) (objectstore.Object, error) {
+	o, err := d.memory.Stat(ctx, "mem://"+path)
+	o.URL = path
+	return o, err
+}
+
+func (d *dying) Open(ctx context.Context, o objectstore.Object) (objectstore.Reader, error) {
+	o.URL = "mem://" + o.URL
+	return d.memory.OpenObject(ctx, o)
+}
+
+func (d *dying) Create(ctx context.Context, path string, o objectstore.WriteOptions) (objectstore.Writer, error) {
+	w, err := d.memory.Create(ctx, "mem://"+path, o)
+	return dyingWriter{w, d}, err
+}
+
+func (d *dying) Remove(ctx context.Context, path string) error {
+	if d.dies() {
+		return errKilled
+	}
+	return d.memory.Remove(ctx, "mem://"+path)
+}
+
+func (d *dying) RemoveAll(ctx context.Context, prefix string) error {
+	return d.memory.RemoveAll(ctx, "mem://"+prefix)
+}
+
+type dyingWriter struct {
+	objectstore.Writer
+
+	store *dying
+}
+
+func (w dyingWriter) Commit() error {
+	if w.store.dies() {
+		return errKilled
+	}
+	return w.Writer.Commit()
+}
+
+// TestReplaceKilled: whenever a replacement ends, the next one to open the folder finds the finished run of before or of
+// after it, and no other file.
+func TestReplaceKilled(t *testing.T) {
+	for steps := 0; ; steps++ {
+		s, url, _, r := written(t)
+		before := read(t, s, url, "tree.json")
+		broken, killed := objectstore.New(), &dying{memory: s}
+		broken.Register("mem", killed)
+		f, err := runfolder.Open(t.Context(), broken, url, runfolder.Training, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		killed.left.Store(int64(steps))
+		r.Tree.Label.Column = "another"
+		added := runfolder.File{Name: runfolder.FrontierTree(2), Content: r.Tree.Encode()}
+		err = f.Replace(t.Context(), r, []string{runfolder.TreeName, runfolder.MetricsName}, added)
+		again, openErr := runfolder.Open(t.Context(), s, url, runfolder.Training, true)
+		if openErr != nil || !again.Finished() {
+			t.Fatalf("after %d steps: %v, %v", steps, openErr, again.Finished())
+		}
+		now, m := read(t, s, url, "tree.json"), read(t, s, url, "manifest.json")
+		whole := now == string(r.Tree.Encode()) && strings.Contains(m, added.Name) && isThere(t, s, objectstore.Join(url, added.Name))
+		if !whole && (now != before || steps > 0) || isThere(t, s, objectstore.Join(url, "_REPLACEMENT")) {
+			t.Errorf("after %d steps the folder has half a replacement", steps)
+		}
+		if err == nil {
+			if steps < 7 {
+				t.Errorf("%d steps, want one for each of 4 documents and 3 marks", steps)
+			}
+			return
+		}
 	}
 }
 

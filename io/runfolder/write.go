@@ -9,8 +9,8 @@ import (
 
 // File is a file of a folder.
 type File struct {
-	Name    string // below the folder
-	Content []byte
+	Name    string `json:"name"` // below the folder
+	Content []byte `json:"content"`
 
 	// append appends the content as it is written, so that not all large files are in
 	// memory at once; nil: Content is the content.

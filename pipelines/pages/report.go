@@ -73,13 +73,17 @@ func inRun(ctx context.Context, f *source.Files, c *config.Report, form form, re
 	if err := output.CanReplace(manifest); err != nil {
 		return err
 	}
-	if slices.Contains(manifest.Files, form.name) && !c.Overwrite {
+	listed := slices.Contains(manifest.Files, form.name)
+	if listed && !c.Overwrite {
 		return usage.Errorf("%s has the file %s: replace it with --overwrite, or write another file with --output", c.Run,
 			form.name)
 	}
 	page, err := form.page(locked, f, c)
 	if err != nil {
 		return err
+	}
+	if listed {
+		return output.ReplaceOne(locked, form.name, page)
 	}
 	documents := &runfolder.Run{Manifest: manifest}
 	form.set(documents, page)
