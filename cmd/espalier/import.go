@@ -2,8 +2,10 @@ package main
 
 import (
 	"bufio"
+	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
@@ -47,9 +49,11 @@ A column is boolean (true, false), integer, number, date (2024-01-31), time
 (13:05:59), timestamp (2024-01-31T13:05:59Z, or without an offset from UTC) if
 all of its values are, else text. Numbers with leading zeros or a plus are
 texts, as codes are, and so are integers beyond 2^53. An empty field is a missing
-value, as are the texts of --missing.`,
+value, as are the texts of --missing. The printed list names the value that made a
+column a text.`,
 		Example: `  espalier import penguins.csv --output data/penguins
   espalier import 'days/*.csv.gz' --text zip --output data/days
+  espalier import sales.csv --decimal , --date_format %d.%m.%Y --output data/s
   zcat export.gz | espalier import - --delimiter tab --output data/export`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
@@ -86,9 +90,9 @@ func printImport(out io.Writer, r *importing.Result) error {
 	for _, c := range r.Columns {
 		width = max(width, len(c.Name))
 	}
-	say(w, "%-*s  %-15s  %s\n", width, "column", "type", "missing")
-	for _, c := range r.Columns {
-		say(w, "%-*s  %-15s  %d\n", width, c.Name, c.Type, c.Missing)
+	say(w, "%-*s  %-15s  %-8s  %s\n", width, "column", "type", "missing", "note")
+	for i, c := range r.Columns {
+		say(w, "%s\n", strings.TrimRight(fmt.Sprintf("%-*s  %-15s  %-8d  %s", width, c.Name, c.Type, c.Missing, r.Notes[i]), " "))
 	}
 	say(w, "train on it: espalier train --input '%s' --label COLUMN --output runs/first\n", r.Input)
 	return w.Flush()

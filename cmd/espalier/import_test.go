@@ -107,3 +107,105 @@ func TestImportRefuses(t *testing.T) {
 	espalier(t, "import", good, "--output", output, "--overwrite", "--text", "B").wants(t, 2, "--text", `did you mean "b"?`)
 	espalier(t, "import", filepath.Join(folder, "none.csv"), "--output", output+"2").wants(t, 2, "none.csv")
 }
+
+// TestImportSays: what may be read otherwise than it was meant is said, and the settings that are named read
+// it so. A case is a file, further arguments, and what is printed.
+func TestImportSays(t *testing.T) {
+	folder := t.TempDir()
+	file := filepath.Join(folder, "x.csv")
+	for i, c := range []struct {
+		content string
+		flags   string // between bars
+		code    int
+		want    []string
+	}{
+		{"age, work, class\n39, 12.5, yes\n40, 13, no\n", "", 0, []string{`because of " 12.5" in line 2`, "(--trim)", "begin or end with spaces"}},
+		{"age, work, class\n39, 12.5, \"yes\"\n40, 13, no\n", "--trim", 0, []string{"\nwork    number ", "\nclass   text "}},
+		{"a;class\n1,5;x\n2,75;y\n", "", 0, []string{`column "a" is a text because of "1,5" in line 2`, "(--decimal ,)"}},
+		{"a;class\n1,5;x\n1.002,75;y\n", "--decimal|,|--thousands|.", 0, []string{"\na       number "}},
+		{"a;class\n1.500;x\n2.750;y\n", "", 0, []string{`the points in "a" were read as decimal points`, "--thousands ."}},
+		{"d,class\n31/12/2024,x\n", "", 0, []string{"(--date_format '%d/%m/%Y')"}},
+		{"d,class\n31/12/2024,x\n", "--date_format|%d/%m/%Y", 0, []string{"\nd       date "}},
+		{"a,class\n1,x\n?,y\n3,z\n", "", 0, []string{`(--missing "?" if`}},
+		{"a,class\n1,NA\n?,y\n", "--missing|?,-,NA", 0, []string{"\na       integer          1         missing: ", `missing: "NA"`}},
+		{"5.1,setosa\n4.9,setosa\n", "", 0, []string{"looks like a row", `"5.1"`, "--names"}},
+		{"x,setosa\ny,setosa\nx,virginica\n", "", 0, []string{"looks like a row", `"setosa"`}},
+		{"5.1,setosa\n4.9,setosa\n", "--names|width,kind", 0, []string{"wrote 2 rows", "\nwidth   number "}},
+		{"5.1,setosa\n4.9,setosa\n", "--names|width", 3, []string{"the number of fields is 2", "expected 1"}},
+		{"5.1,setosa\n", "--names|a,a", 2, []string{"--names", "none twice"}},
+		{"a,b,\n1,2,\n,,\n,,\n", "", 0, []string{"wrote 1 rows", "rows without any value (2), the first is line 3", "columns without a name and without any value (1)"}},
+		{"a,,b\n1,2,3\n", "", 3, []string{"column 2 has no name"}},
+		{"a,b\nx,1\nTotal,1\n", "", 0, []string{`the last row begins with "Total"`}},
+		{"a b c\n1 2 3\n", "", 0, []string{"has one column", "--delimiter"}},
+		{"t,class\n9999-12-31 23:59:59.999999,x\n2024-01-01 00:00:00,y\n2024-01-02 00:00:00,y\n", "", 0, []string{"\nt       text ", "dates or times (--missing"}},
+		{"a\n1\n", "--decimal|,|--thousands|,", 2, []string{"--thousands"}},
+		{"a\n1\n", "--date_format|dd/mm", 2, []string{"--date_format", "strftime"}},
+	} {
+		if err := os.WriteFile(file, []byte(c.content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		args := []string{"import", file, "--output", filepath.Join(folder, fmt.Sprint(i))}
+		if c.flags != "" {
+			args = append(args, strings.Split(c.flags, "|")...)
+		}
+		o := espalier(t, args...)
+		o.wants(t, c.code)
+		for _, part := range c.want {
+			if !strings.Contains(o.stdout+o.stderr, part) {
+				t.Errorf("%q %s: no %q in\n%s%s", c.content, c.flags, part, o.stdout, o.stderr)
+			}
+		}
+	}
+}
+
+// TestImportTrains: train reads what import writes, whatever the values are, and a contract that is inferred
+// from the rows takes them.
+func TestImportTrains(t *testing.T) {
+	folder := t.TempDir()
+	at := func(name string) string { return filepath.Join(folder, name) }
+	columns := []struct{ name, odd, usual string }{
+		{"until", "9999-12-31 23:59:59.999999", "2024-01-01 00:00:00"},
+		{"since", "0001-01-01", "2024-01-01"},
+		{"last", "9999-12-31", "2024-01-01"},
+		{"at", "9999-12-31T23:59:59.999999Z", "2024-01-01T00:00:00Z"},
+		{"big", "9007199254740993", "1"},
+		{"huge", "1e308", "1"},
+		{"tiny", "5e-324", "-0"},
+		{"infinite", "inf", "2.5"},
+		{"none", "", ""},
+		{"nul", "x\x00y", "\u200b"},
+		{"time", "23:59:59.999999", "00:00"},
+		{"flag", "TRUE", "false"},
+		{"a,\"b\"", "\"\"\"\"", "x"},
+		{"class", "", "no"},
+	}
+	b := &strings.Builder{}
+	for i, c := range columns {
+		fmt.Fprintf(b, "%s%q", map[bool]string{true: ","}[i > 0], c.name)
+	}
+	text := strings.ReplaceAll(b.String(), `\"`, `""`) + "\n"
+	for row := range 120 {
+		var fields []string
+		for _, c := range columns {
+			value := c.usual
+			switch {
+			case c.name == "class" && row%3 == 1:
+				value = "yes"
+			case row%3 == 0:
+				value = c.odd
+			}
+			fields = append(fields, value)
+		}
+		text += strings.Join(fields, ",") + "\n"
+	}
+	if err := os.WriteFile(at("x.csv"), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	espalier(t, "import", at("x.csv"), "--output", at("data")).wants(t, 0)
+	train := []string{"train", "--input", at("data"), "--label", "class", "--drop_null_labels", "--output"}
+	espalier(t, append(train, at("run"))...).wants(t, 0)
+	espalier(t, "infer_schema", at("data"), "--output", at("contract.yaml")).wants(t, 0)
+	espalier(t, append(train, at("again"), "--schema", at("contract.yaml"))...).wants(t, 0)
+	espalier(t, "infer_schema", at("data"), "--ignore", "until,last").wants(t, 0)
+	espalier(t, "infer_schema", at("data"), "--ignore", "untill").wants(t, 2, "--ignore", `"until"`)
+}

@@ -102,7 +102,7 @@ func (c *Column) Bound(text string) (*float64, error) {
 		return nil, nil //nolint:nilnil // no bound
 	}
 	x, ok := c.Unit().Parse(text)
-	if !ok || math.IsNaN(x) {
+	if !ok || math.IsNaN(x) || math.IsInf(x, 0) {
 		return nil, fmt.Errorf("want a %s such as %s, got %q", c.Type, c.Unit().Example(), text)
 	}
 	return &x, nil

@@ -54,6 +54,9 @@ func TestRead(t *testing.T) {
 	if columns, _, err := readAll("a,b;c\n1,2;3\n", ';'); err != nil || !slices.Equal(columns, []string{"a,b", "c"}) {
 		t.Errorf("the given delimiter is not obeyed: %q, %v", columns, err)
 	}
+	if columns, rows, err := readAll("sep=;\na,b;c\n1,2;3\n", 0); err != nil || !slices.Equal(columns, []string{"a,b", "c"}) || len(rows) != 1 {
+		t.Errorf("the line of Excel: %q, %q, %v", columns, rows, err)
+	}
 	if columns, rows, err := readAll("a\nx\ny\n", 0); err != nil || len(columns) != 1 || len(rows) != 2 {
 		t.Errorf("one column: %q, %q, %v", columns, rows, err)
 	}
@@ -72,24 +75,34 @@ func TestFaults(t *testing.T) {
 		"a,b\n1,2\n3,4,5\n":      {"line 3", "is 3", "expected 2"},
 		"a,\"b\nc\"\n1,2\n\n3\n": {"line 5"},
 		"a,b,a\n1,2,3\n":         {`column "a"`, "line 1", "columns 1 and 3", "same name"},
-		",a\n1,2\n":              {"line 1", "column 1 has no name", "index=False"},
 		"a,b\n1,\xff\n":          {`column "b"`, "line 2", "field 2 is not UTF-8"},
 		"a,\xff\n1,2\n":          {"line 1", "field 2 is not UTF-8"},
-		"\xff\xfea\x00":          {"UTF-16"},
-		"a,b\n1,x\"y\"\n":        {"line 2", "byte 4", "double quotes"},
-		"a,b\n1,\"x\n\n2,3\n":    {"the record begins in line 2"},
-		cut.String()[:30]:        {"gzip"},
-		"\x1f\x8bno":             {"gzip"},
+		"\xff\xfea\x00":          {"UTF-16", "iconv"},
+		"a\x00,\x00b\x00\n\x00":  {"UTF-16", "iconv"},
+		"a,b\r1,2\r":             {"carriage return", "tr "},
+		"BZh91AY&SY\xff":         {"bzip2", "bzip2 -dc"},
+		"\x28\xb5\x2f\xfd\x00":   {"Zstandard", "zstd -dc"},
+		"PK\x03\x04\x14\x00":     {".xlsx", "save the sheet"},
+		"PAR1\x15\x04":           {"a Parquet file"},
+		"<!DOCTYPE HTML>\n<p>":   {"HTML"},
+		"[{\"a\": 1}]":           {"JSON"},
+		"# by X\na,b\n1,2\n":     {"line 2", "is 2", "lines above the names"},
+		"a,b\n1,\"" + strings.Repeat("x,\n", 6<<20): {"behind line 1", "16 MiB", "double quote"},
+		strings.Repeat("a", 17<<20):                 {"behind line 0", "16 MiB"},
+		"a,b\n1,x\"y\"\n":                           {"line 2", "byte 4", "double quotes"},
+		"a,b\n1,\"x\n\n2,3\n":                       {"the record begins in line 2"},
+		cut.String()[:30]:                           {"gzip"},
+		"\x1f\x8bno":                                {"gzip"},
 	} {
 		_, _, err := readAll(content, 0)
 		var fault *dataset.DataError
 		if !errors.As(err, &fault) || !strings.HasPrefix(err.Error(), "x.csv") || fault.Hint == "" {
-			t.Errorf("%q: %v, want a DataError about x.csv with a hint", content, err)
+			t.Errorf("%.80q: %v, want a DataError about x.csv with a hint", content, err)
 			continue
 		}
 		for _, part := range want {
 			if !strings.Contains(err.Error(), part) {
-				t.Errorf("%q: %q does not say %q", content, err, part)
+				t.Errorf("%.80q: %q does not say %q", content, err, part)
 			}
 		}
 	}
@@ -124,15 +137,16 @@ func TestInfer(t *testing.T) {
 		{"2024-01-31 2024-01-31T10:00:00", csvio.Local},
 		{"2024-01-31T10:00:00 2024-01-31T10:00:00Z", csvio.Text},
 		{"2024-01-31 7", csvio.Text},
+		{"9999-12-31T23:59:59 0001-01-01T00:00:00", csvio.Local},
+		{"9999-12-31T23:59:59.999999 2024-01-31T00:00:00", csvio.Text}, // float64 does not hold its microseconds
 		{"", csvio.Text},
 	} {
-		var column csvio.Column
-		column.AddMissing()
-		for _, value := range strings.Fields(c.values) {
-			column.Add(value)
+		column := csvio.NewColumn(&csvio.Spelling{})
+		for i, value := range strings.Fields(c.values) {
+			column.Add(value, i+2)
 		}
-		if got := column.Type(); got != c.want || column.Missing != 1 {
-			t.Errorf("%q: %v with %d missing, want %v with 1", c.values, got, column.Missing, c.want)
+		if got := column.Kind().Type; got != c.want || column.Reason() != "" != (c.want == csvio.Text && c.values != "") {
+			t.Errorf("%q: %v because of %q, want %v", c.values, got, column.Reason(), c.want)
 		}
 	}
 }
@@ -154,8 +168,99 @@ func TestParse(t *testing.T) {
 		{csvio.Timestamp, "2024-01-31T13:05:59+02:00", csvio.Value{Whole: 1706699159000000}},
 		{csvio.Local, "1969-12-31 23:59:59.5", csvio.Value{Whole: -500000}},
 	} {
-		if got, ok := c.t.Parse(c.text); !ok || got != c.want {
+		if got, ok := new(csvio.Spelling).Parse(csvio.Kind{Type: c.t}, c.text); !ok || got != c.want {
 			t.Errorf("%v %q: %+v, %v, want %+v", c.t, c.text, got, ok, c.want)
+		}
+	}
+}
+
+// TestSpelling reads columns in other spellings of numbers and dates. The days since 1970-01-01 are those
+// of date -d of GNU coreutils.
+func TestSpelling(t *testing.T) {
+	for _, c := range []struct {
+		decimal, thousands rune
+		format             string
+		values             string // between bars
+		want               csvio.Type
+		last               csvio.Value
+	}{
+		{',', 0, "", "1,5|-2,75|3", csvio.Float, csvio.Value{Float: 3}},
+		{',', 0, "", "3|1,5", csvio.Float, csvio.Value{Float: 1.5}},
+		{',', 0, "", "1.5|2,5", csvio.Text, csvio.Value{}},
+		{',', '.', "", "1|1.234,5", csvio.Float, csvio.Value{Float: 1234.5}},
+		{0, ',', "", "1,234|12,345,678", csvio.Integer, csvio.Value{Whole: 12345678}},
+		{0, ',', "", "1,234|-1,234.5", csvio.Float, csvio.Value{Float: -1234.5}},
+		{0, ',', "", "1,23", csvio.Text, csvio.Value{}},
+		{0, ',', "", "0,123", csvio.Text, csvio.Value{}},
+		{0, ',', "", "1,2345", csvio.Text, csvio.Value{}},
+		{0, ',', "", ",123", csvio.Text, csvio.Value{}},
+		{0, ' ', "", "1 234", csvio.Integer, csvio.Value{Whole: 1234}},
+		{0, 0, "%d/%m/%Y", "01/02/2024|31/01/2024", csvio.Date, csvio.Value{Whole: 19753}},
+		{0, 0, "%d/%m/%Y", "1/2/2024|2024-01-31", csvio.Text, csvio.Value{}}, // one format a column
+		{0, 0, "%d/%m/%Y", "1/13/2024", csvio.Text, csvio.Value{}},
+		{0, 0, "%d.%m.%y", "31.01.24", csvio.Date, csvio.Value{Whole: 19753}},
+		{0, 0, "%Y%m%d", "20240131", csvio.Date, csvio.Value{Whole: 19753}},
+		{0, 0, "%d-%b-%Y", "31-JAN-2024", csvio.Date, csvio.Value{Whole: 19753}},
+		{0, 0, "%m/%d/%Y %I:%M %p", "1/31/2024 1:05 pm", csvio.Local, csvio.Value{Whole: 19753*86400e6 + 47100e6}},
+		{0, 0, "%d/%m/%Y %H:%M:%S.%f", "31/01/2024 13:05:00.25", csvio.Local, csvio.Value{Whole: 19753*86400e6 + 47100250e3}},
+		{0, 0, "%d/%m/%Y %H:%M%z", "31/01/2024 13:05+0200", csvio.Timestamp, csvio.Value{Whole: 19753*86400e6 + 39900e6}},
+		{0, 0, "%I:%M %p", "1:05 PM", csvio.Time, csvio.Value{Whole: 47100e6}},
+	} {
+		s := &csvio.Spelling{Decimal: c.decimal, Thousands: c.thousands}
+		if c.format != "" {
+			f, err := csvio.ParseFormat(c.format)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s.Formats = append(s.Formats, f)
+		}
+		column, last := csvio.NewColumn(s), ""
+		for _, last = range strings.Split(c.values, "|") {
+			column.Add(last, 2)
+		}
+		kind := column.Kind()
+		if kind.Type != c.want {
+			t.Errorf("%q: %v, want %v", c.values, kind, c.want)
+		} else if kind.Type != csvio.Text {
+			if v, ok := s.Parse(kind, last); !ok || v != c.last {
+				t.Errorf("%q: %+v, want %+v", last, v, c.last)
+			}
+		}
+	}
+	for _, bad := range []string{"", "%Q", "%d/%m", "dd/mm/yyyy", "%Y-%m-%d_", "%I:%M", "%f", "%Y", "%"} {
+		if f, err := csvio.ParseFormat(bad); err == nil {
+			t.Errorf("the format %q is taken: %+v", bad, f)
+		}
+	}
+}
+
+// TestLooks: what most texts of a column are, and the settings that read them.
+func TestLooks(t *testing.T) {
+	for values, want := range map[string]string{
+		"a|b|1":                           "",
+		"1,5|2,75":                        "numbers with a decimal comma: --decimal ,",
+		"1,234|2,345":                     "numbers with commas: --thousands , or --decimal ,",
+		"1,234|2,345.5":                   "numbers with separators of thousands: --thousands ,",
+		"1.234,5|1,5|2,5":                 "numbers with a decimal comma: --decimal , --thousands .",
+		"10%|12.5 %":                      "numbers with signs such as % or $, which are to be removed: ",
+		"$5.00|$1,234.50":                 "numbers with signs such as % or $, which are to be removed: ",
+		" 12.5| 13":                       "numbers or dates between spaces: --trim",
+		"31/12/2024|01/02/2024":           "dates: --date_format '%d/%m/%Y'",
+		"01/02/2024|03/04/2024":           "dates: --date_format '%d/%m/%Y' or --date_format '%m/%d/%Y'",
+		"01/02/2024|1.2.2024":             "dates: ",
+		"3|1|?|2":                         "numbers: --missing \"?\" if that is a missing value",
+		"2024-01-31|never":                "dates or times: --missing \"never\" if that is a missing value",
+		"007|12":                          "",
+		"1|9007199254740993":              "",
+		"1:05 PM|2:00 AM":                 "dates: --date_format '%I:%M %p'",
+		"2024-01-31|2024-01-31T10:00:00Z": "dates or times: ",
+	} {
+		column := csvio.NewColumn(&csvio.Spelling{})
+		for i, value := range strings.Split(values, "|") {
+			column.Add(value, i+2)
+		}
+		if what, settings := column.Looks.Mostly(); what+": "+settings != want && (what != "" || want != "") {
+			t.Errorf("%q: %q, %q, want %q", values, what, settings, want)
 		}
 	}
 }

@@ -15,14 +15,17 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	columns := make([]csvio.Column, len(r.Columns()))
+	columns := make([]*csvio.Column, len(r.Columns()))
+	for i := range columns {
+		columns[i] = csvio.NewColumn(&csvio.Spelling{})
+	}
 	for fields, err := r.Read(); err == nil; fields, err = r.Read() {
 		for i, text := range fields {
-			columns[i].Add(text)
+			columns[i].Add(text, r.Line(i))
 		}
 	}
 	for i, name := range r.Columns() {
-		fmt.Println(name, columns[i].Type())
+		fmt.Println(name, columns[i].Kind())
 	}
 	// Output:
 	// day date

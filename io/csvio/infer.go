@@ -1,10 +1,14 @@
 package csvio
 
 import (
+	"fmt"
 	"math"
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
+
+	"github.com/espalier-ml/espalier/induce/dataset"
 )
 
 // Type is the type of a column.
@@ -53,22 +57,34 @@ type Value struct {
 
 const maxWhole = 1 << 53 // beyond it float64 leaves out whole numbers
 
-// Parse reads a text as a value of type t, which is not Text.
-func (t Type) Parse(text string) (v Value, ok bool) {
-	switch t {
+// Kind is how the values of a column are read: their type, and their format if it is not ISO 8601.
+type Kind struct {
+	Type   Type
+	format *Format
+}
+
+// String names the type.
+func (k Kind) String() string { return k.Type.String() }
+
+// Parse reads a text as a value of a kind, whose type is not Text. Training reads every number and
+// point in time that it returns: float64 holds them exactly.
+func (s *Spelling) Parse(k Kind, text string) (v Value, ok bool) {
+	switch k.Type {
 	case Boolean:
 		if strings.EqualFold(text, "true") {
 			v.Whole = 1
 		}
 		return v, v.Whole == 1 || strings.EqualFold(text, "false")
 	case Integer:
-		if !plainNumber(text) {
+		text, ok := s.plain(text)
+		if !ok {
 			return v, false
 		}
 		n, err := strconv.ParseInt(text, 10, 64)
 		return Value{Whole: n}, err == nil && -maxWhole <= n && n <= maxWhole
 	case Float:
-		if !plainNumber(text) {
+		text, ok := s.plain(text)
+		if !ok {
 			return v, false
 		}
 		x, err := strconv.ParseFloat(text, 64)
@@ -77,7 +93,13 @@ func (t Type) Parse(text string) (v Value, ok bool) {
 		}
 		return Value{Float: x}, err == nil && !math.IsInf(x, 0) && !math.IsNaN(x)
 	default:
-		return parseTime(t, text)
+		if k.format != nil {
+			return parseTime(k.Type, text, k.format.layouts)
+		}
+		if len(text) < len("13:05") || text[0] < '0' || text[0] > '9' {
+			return v, false
+		}
+		return parseTime(k.Type, text, layouts(k.Type))
 	}
 }
 
@@ -94,28 +116,19 @@ func plainNumber(text string) bool {
 	return !strings.ContainsAny(digits, "_xXpP")
 }
 
-// parseTime reads a point in time in ISO 8601.
-func parseTime(t Type, text string) (v Value, ok bool) {
-	if len(text) < len("13:05") || text[0] < '0' || text[0] > '9' {
-		return v, false
+// moment returns a point in time as a value. ok is false if float64 does not hold its microseconds.
+func moment(t Type, at time.Time) (v Value, ok bool) {
+	unit := dataset.Timestamp
+	switch t {
+	case Date:
+		unit = dataset.Date
+	case Time:
+		unit = dataset.Time
 	}
-	for _, layout := range layouts(t) {
-		at, err := time.Parse(layout, text)
-		if err != nil {
-			continue
-		}
-		switch t {
-		case Date:
-			v.Whole = at.Unix() / (24 * 60 * 60)
-		case Time:
-			seconds := (at.Hour()*60+at.Minute())*60 + at.Second()
-			v.Whole = int64(seconds)*1e6 + int64(at.Nanosecond()/1e3)
-		default:
-			v.Whole = at.UnixMicro()
-		}
-		return v, true
+	if v.Whole, ok = unit.Of(at); ok {
+		_, ok = unit.Exact(v.Whole)
 	}
-	return v, false
+	return v, ok
 }
 
 func layouts(t Type) []string {
@@ -138,33 +151,82 @@ func layouts(t Type) []string {
 
 // Column infers the type of a column from its values.
 type Column struct {
-	Values   int64 // that are not missing
-	Missing  int64
-	excluded [Text]bool // types that a value does not have
-	first    Type       // all types before it are excluded
+	Values  int64  // that are not missing
+	Missing int64  // missing values
+	Because string // the value that made the column a text; it is in the line Line
+	Line    int
+	Looks   Looks // what the values look like if the column is a text
+
+	spelling *Spelling
+	kinds    []Kind
+	excluded []bool // kinds that a value does not have
+	first    int    // all kinds before it are excluded
+
+	points, groups int64 // numbers with a point, and those of them that may be whole numbers in groups
 }
 
-// Type returns the type of all values. A column without values is of Text.
-func (c *Column) Type() Type {
-	if c.Values == 0 {
-		return Text
+// NewColumn returns a column without values.
+func NewColumn(s *Spelling) *Column {
+	kinds := s.kinds()
+	return &Column{spelling: s, kinds: kinds, excluded: make([]bool, len(kinds)), Looks: Looks{spelling: s}}
+}
+
+// Kind returns the kind of all values. A column without values is of Text.
+func (c *Column) Kind() Kind {
+	if c.Values == 0 || c.first == len(c.kinds) {
+		return Kind{Type: Text}
 	}
-	return c.first
+	return c.kinds[c.first]
 }
 
-// AddMissing counts a missing value.
-func (c *Column) AddMissing() { c.Missing++ }
+// Reason says which value made the column a text; it is empty if there is none.
+func (c *Column) Reason() string {
+	if c.Values == 0 || c.first < len(c.kinds) {
+		return ""
+	}
+	return fmt.Sprintf("%s in line %d", quoted(c.Because), c.Line)
+}
 
-// Add counts a value.
-func (c *Column) Add(text string) {
+// quoted returns a value, or the beginning of a long one, in quotes.
+func quoted(text string) string {
+	const most = 40 // characters
+	if short := []rune(text[:min(len(text), most*utf8.UTFMax)]); len(short) > most {
+		return strconv.Quote(string(short[:most])) + "..."
+	}
+	return strconv.Quote(text)
+}
+
+// Grouped reports whether the points of all numbers may separate groups of three digits.
+func (c *Column) Grouped() bool {
+	return c.Kind().Type == Float && c.points > 0 && c.points == c.groups
+}
+
+// Add counts a value, which is in a line of the file.
+func (c *Column) Add(text string, line int) {
+	before := c.Kind().Type
 	c.Values++
-	for t := c.first; t < Text; t++ {
-		if !c.excluded[t] {
-			_, ok := t.Parse(text)
-			c.excluded[t] = !ok
+	if c.first == len(c.kinds) {
+		c.Looks.Add(text, 1)
+		return
+	}
+	for i := c.first; i < len(c.kinds); i++ {
+		if !c.excluded[i] {
+			_, ok := c.spelling.Parse(c.kinds[i], text)
+			c.excluded[i] = !ok
 		}
 	}
-	for c.first < Text && c.excluded[c.first] {
+	for c.first < len(c.kinds) && c.excluded[c.first] {
 		c.first++
+	}
+	switch {
+	case c.first == len(c.kinds):
+		c.Because, c.Line = strings.Clone(text), line
+		c.Looks.known(before, c.Values-1)
+		c.Looks.Add(text, 1)
+	case c.kinds[c.first].Type == Float && strings.Contains(text, "."):
+		c.points++
+		if grouped(text, '.') {
+			c.groups++
+		}
 	}
 }

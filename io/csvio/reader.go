@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -17,43 +18,85 @@ import (
 
 // Options say how a file is read.
 type Options struct {
-	File      string // its name in messages
-	Delimiter rune   // between fields; 0: the most frequent of comma, semicolon, tab and bar in the first line
+	File      string   // its name in messages
+	Delimiter rune     // between fields; 0: the most frequent of comma, semicolon, tab and bar in the first line
+	Trim      bool     // spaces around fields are left out
+	Names     []string // of the columns; nil: the first line names them
 }
 
 // Reader reads the records of a file.
 type Reader struct {
 	file    string
 	csv     *csv.Reader
+	bounded *bounded
 	columns []string
+	trim    bool
+	line    int // on which the last record begins
 }
 
-const peeked = 64 << 10 // bytes in which the delimiter is looked for
+const (
+	peeked = 64 << 10 // bytes in which the delimiter is looked for
+
+	// maxRecord bounds the bytes of a record, and so the memory of a Reader. A file with one quote too
+	// many is one record from there on.
+	maxRecord = 16 << 20
+)
 
 // NewReader begins to read a file: it finds out the compression and the delimiter, and reads the
-// names of the columns.
+// names of the columns. A name is empty where the first line has none.
 func NewReader(r io.Reader, o Options) (*Reader, error) {
 	plain, err := decompress(r)
 	if err != nil {
 		return nil, &dataset.DataError{File: o.File, Problem: err.Error(), Hint: "is the gzip file complete?"}
 	}
-	b := bufio.NewReaderSize(plain, peeked)
+	c := &Reader{file: o.File, bounded: &bounded{from: plain}, trim: o.Trim}
+	b := bufio.NewReaderSize(c.bounded, peeked)
 	head, _ := b.Peek(peeked) // an error comes back with the first record
-	if bytes.HasPrefix(head, []byte("\xff\xfe")) || bytes.HasPrefix(head, []byte("\xfe\xff")) {
-		return nil, &dataset.DataError{File: o.File, Problem: "the file is in UTF-16", Hint: "save it as CSV in UTF-8"}
+	if err := refuseForeign(o.File, head); err != nil {
+		return nil, err
 	}
-	if bytes.HasPrefix(head, []byte("\ufeff")) {
-		_, _ = b.Discard(len("\ufeff")) // these bytes are in the buffer
+	if rest, found := bytes.CutPrefix(head, []byte("\ufeff")); found {
+		_, _ = b.Discard(len(head) - len(rest)) // these bytes are in the buffer
+		head = rest
 	}
-	c := &Reader{file: o.File, csv: csv.NewReader(b)}
+	if line := excelLine.FindSubmatch(head); line != nil { // Excel reads it, and does not show it
+		_, _ = b.Discard(len(line[0]))
+		if o.Delimiter == 0 {
+			o.Delimiter, _ = utf8.DecodeRune(line[1])
+		}
+	}
+	c.csv = csv.NewReader(b)
+	c.csv.TrimLeadingSpace = o.Trim
 	if c.csv.Comma = o.Delimiter; o.Delimiter == 0 {
 		c.csv.Comma = delimiter(head)
 	}
-	if err := c.readNames(); err != nil {
+	if c.columns = o.Names; o.Names != nil {
+		c.csv.FieldsPerRecord = len(o.Names)
+	} else if err := c.readNames(); err != nil {
 		return nil, err
 	}
 	c.csv.ReuseRecord = true
 	return c, nil
+}
+
+// excelLine is a first line that names the delimiter.
+var excelLine = regexp.MustCompile("^\"?sep=([,;|\t])\"?\r?\n")
+
+// bounded bounds the bytes that are read for one record.
+type bounded struct {
+	from io.Reader
+	read int64 // since the last record
+}
+
+var errLong = errors.New("the record is too long")
+
+func (b *bounded) Read(p []byte) (int, error) {
+	if b.read > maxRecord {
+		return 0, errLong
+	}
+	n, err := b.from.Read(p)
+	b.read += int64(n)
+	return n, err
 }
 
 // decompress returns the bytes of a file, which may be compressed.
@@ -100,27 +143,30 @@ func (r *Reader) readNames() error {
 		return r.fault(err)
 	}
 	at := make(map[string]int, len(names))
-	for i, name := range names {
+	for i := range names {
+		if r.trim {
+			names[i] = strings.TrimSpace(names[i])
+		}
+		name := names[i]
 		line, _ := r.csv.FieldPos(i)
 		before, twice := at[name]
 		switch {
 		case name == "":
-			return &dataset.DataError{
-				File: r.file, Problem: fmt.Sprintf("line %d: column %d has no name", line, i+1),
-				Hint: "name it in the first line; pandas leaves the index without a name unless index=False",
-			}
+			continue
 		case !utf8.ValidString(name):
 			return r.notUTF8(i, name, line)
 		case twice:
 			return &dataset.DataError{
 				File: r.file, Column: name,
 				Problem: fmt.Sprintf("line %d: columns %d and %d have the same name", line, before+1, i+1),
-				Hint:    "rename one of them in the first line",
+				Hint:    "rename one of them in the first line; --names names the columns if that is a row",
 			}
 		}
 		at[name] = i
 	}
 	r.columns = names
+	r.line = r.Line(0)
+	r.bounded.read = 0
 	return nil
 }
 
@@ -140,6 +186,7 @@ func (r *Reader) Line(field int) int {
 // its texts stay.
 func (r *Reader) Read() ([]string, error) {
 	fields, err := r.csv.Read()
+	r.bounded.read = 0
 	if err == io.EOF {
 		return nil, io.EOF
 	}
@@ -149,9 +196,13 @@ func (r *Reader) Read() ([]string, error) {
 		}
 		return nil, r.fault(err)
 	}
+	r.line = r.Line(0)
 	for i, field := range fields {
 		if !utf8.ValidString(field) {
 			return nil, r.notUTF8(i, r.columns[i], r.Line(i))
+		}
+		if r.trim {
+			fields[i] = strings.TrimSpace(field)
 		}
 	}
 	return fields, nil
@@ -163,7 +214,7 @@ func (r *Reader) notUTF8(i int, name string, line int) error {
 	}
 	return &dataset.DataError{
 		File: r.file, Column: name,
-		Problem: fmt.Sprintf("line %d: field %d is not UTF-8", line, i+1), Hint: "save the file as CSV in UTF-8",
+		Problem: fmt.Sprintf("line %d: field %d is not UTF-8", line, i+1), Hint: "save the file as CSV in UTF-8; if it is in Western European: iconv -f WINDOWS-1252 -t UTF-8 FILE | espalier import -",
 	}
 }
 
@@ -175,7 +226,10 @@ func (r *Reader) ragged(fields []string) error {
 			r.Line(0), len(fields), r.csv.Comma, len(r.columns)),
 		Hint: "put a field with a delimiter in it in double quotes, or name another delimiter by --delimiter",
 	}
-	if len(fields) < len(r.columns) {
+	switch {
+	case len(r.columns) == 1:
+		e.Hint = "remove lines above the names of the columns, or name another delimiter by --delimiter"
+	case len(fields) < len(r.columns):
 		e.Column = r.columns[len(fields)] // the first one that is missing
 	}
 	return e
@@ -194,6 +248,11 @@ func (r *Reader) fault(err error) error {
 			e.Problem += fmt.Sprintf("; the record begins in line %d", parse.StartLine)
 		}
 		return e
+	case errors.Is(err, errLong):
+		return &dataset.DataError{
+			File: r.file, Problem: fmt.Sprintf("the record behind line %d has more than %d MiB", r.line, maxRecord>>20),
+			Hint: "is there a double quote too many? put a field with double quotes in it in double quotes, and double each of them",
+		}
 	case errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, gzip.ErrChecksum) || errors.Is(err, gzip.ErrHeader):
 		return &dataset.DataError{File: r.file, Problem: "the gzip file is damaged or ends early", Hint: "copy it again"}
 	default:

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"unicode/utf8"
 
+	"github.com/espalier-ml/espalier/io/csvio"
 	"github.com/espalier-ml/espalier/io/setting"
 	"github.com/espalier-ml/espalier/io/usage"
 )
@@ -22,6 +23,11 @@ type Import struct {
 
 	Output       string
 	Delimiter    string
+	Names        []string // of the columns; none: the first line of a file names them
+	Decimal      string   // character before the tenths
+	Thousands    string   // character between groups of three digits; empty: none
+	DateFormat   []string // of strftime
+	Trim         bool
 	Missing      []string
 	Text         []string // columns
 	RowsPerFile  int64    // in all files but the last
@@ -38,10 +44,14 @@ const (
 	DelimiterTab  = "tab"
 )
 
+// decimalComma is a value of --decimal, next to the point.
+const decimalComma = ","
+
 // DefaultImport finds out the delimiter, and writes files of a million rows.
 func DefaultImport() Import {
 	return Import{
-		Delimiter: DelimiterAuto, Missing: []string{"NA", "N/A", "NULL", "null", "NaN", "nan"},
+		Delimiter: DelimiterAuto, Decimal: ".",
+		Missing:     []string{"NA", "N/A", "n/a", "#N/A", "<NA>", "NULL", "null", "NaN", "nan"},
 		RowsPerFile: 1_000_000, RowsPerGroup: 250_000, Codec: "snappy",
 		StorageTimeout: DefaultStorageConfig().StorageTimeout,
 	}
@@ -65,6 +75,24 @@ func (c *Import) Settings() []setting.Setting {
 			Help: "character between fields, tab, or auto: found in the first line",
 		},
 		{
+			Name: "names", Value: setting.List(&c.Names),
+			Help: "names of the columns of files without a line of names (default: the first line names them)",
+		},
+		{
+			Name: "decimal", Value: setting.OneOf(&c.Decimal, ".", decimalComma),
+			Help: "character before the tenths of a number: a point or a comma",
+		},
+		{
+			Name: "thousands", Value: setting.Text(&c.Thousands, thousandsFault),
+			Help: "character between groups of three digits in numbers (default: none)",
+		},
+		{
+			Name: "date_format", Value: setting.List(&c.DateFormat, setting.By(csvio.ParseFormat)),
+			Help: "formats of dates and times in addition to ISO 8601, with the codes of strftime, such as %d/%m/%Y; " +
+				"a column has the first one that all of its values have",
+		},
+		{Name: "trim", Value: setting.Switch(&c.Trim), Help: "leave out spaces around names and values"},
+		{
 			Name: "missing", Value: setting.List(&c.Missing),
 			Help: "texts that stand for a missing value, as an empty field does",
 		},
@@ -82,6 +110,28 @@ func delimiterFault(text string) error {
 		return errors.New("want one character other than a quote or a line end, tab, or auto")
 	}
 	return nil
+}
+
+func thousandsFault(text string) error {
+	if r, size := utf8.DecodeRuneInString(text); size < len(text) || r == '-' || '0' <= r && r <= '9' {
+		return errors.New("want one character other than a digit or a minus")
+	}
+	return nil
+}
+
+// Spelling returns how numbers and points in time are written. The settings are valid.
+func (c *Import) Spelling() *csvio.Spelling {
+	s := &csvio.Spelling{}
+	s.Decimal, _ = utf8.DecodeRuneInString(c.Decimal)
+	if c.Thousands != "" {
+		s.Thousands, _ = utf8.DecodeRuneInString(c.Thousands)
+	}
+	for _, text := range c.DateFormat {
+		if f, err := csvio.ParseFormat(text); err == nil {
+			s.Formats = append(s.Formats, f)
+		}
+	}
+	return s
 }
 
 // DelimiterRune returns the delimiter; 0: it is to be found out.
@@ -105,6 +155,12 @@ func (c *Import) Validate() error {
 	faults := setting.Faults(c.Settings())
 	if len(c.Files) == 0 {
 		faults = append(faults, errors.New("which CSV files? name them, or - for standard input"))
+	}
+	if c.Thousands == c.Decimal {
+		faults = append(faults, errors.New("--thousands: want another character than that of --decimal"))
+	}
+	if slices.Contains(c.Names, "") || len(slices.Compact(slices.Sorted(slices.Values(c.Names)))) < len(c.Names) {
+		faults = append(faults, errors.New("--names: want a name for each column, none twice"))
 	}
 	first := slices.Index(c.Files, StandardInput)
 	if first >= 0 && slices.Contains(c.Files[first+1:], StandardInput) {

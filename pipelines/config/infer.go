@@ -12,6 +12,7 @@ import (
 type InferSchema struct {
 	Input  []string // URLs, globs
 	Label  string   // column; empty: one with a usual name
+	Ignore []string // columns
 	Output string   // file; empty: none
 
 	StorageConfig
@@ -33,6 +34,7 @@ func (c *InferSchema) Settings() []setting.Setting {
 			Name: "label", Value: setting.Text(&c.Label),
 			Help: "column of the classes (default: the only one named class, label, target, y or outcome)",
 		},
+		{Name: "ignore", Value: setting.List(&c.Ignore), Help: "columns that are not read: they get the role ignored"},
 	})
 	return slices.Concat(run, rows, c.StorageConfig.Settings())
 }

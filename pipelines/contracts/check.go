@@ -176,11 +176,11 @@ func (k *Checker) judgeColumn(
 	case rows == found.Missing || column.MinMean == nil && column.MaxMean == nil:
 		return nil
 	}
-	mean := found.Sum / float64(rows-found.Missing)
-	if column.MinMean != nil && mean < *column.MinMean {
+	mean := float64(found.Sum) / float64(rows-found.Missing)
+	if column.MinMean != nil && !(mean >= *column.MinMean) { // it may be infinite, or NaN
 		return fault("the mean", mean, "min_mean", *column.MinMean)
 	}
-	if column.MaxMean != nil && mean > *column.MaxMean {
+	if column.MaxMean != nil && !(mean <= *column.MaxMean) {
 		return fault("the mean", mean, "max_mean", *column.MaxMean)
 	}
 	return nil

@@ -2,6 +2,7 @@ package contracts
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -14,6 +15,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/binning"
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/io/contract"
+	"github.com/espalier-ml/espalier/io/csvio"
 	"github.com/espalier-ml/espalier/io/objectstore"
 	"github.com/espalier-ml/espalier/io/parquetio"
 	"github.com/espalier-ml/espalier/io/usage"
@@ -44,7 +46,7 @@ func Infer(ctx context.Context, c config.InferSchema, reporter engine.Reporter) 
 	if len(in.Tasks) == 0 {
 		return nil, &dataset.DataError{File: in.Files[0].URL, Problem: "no input file has a row", Hint: "check the files"}
 	}
-	i := &inferring{config: &c, driver: d, input: in}
+	i := &inferring{config: &c, driver: d, input: in, unread: make(map[string]string)}
 	inferred, err := i.infer(ctx)
 	if err != nil {
 		return nil, err
@@ -63,6 +65,7 @@ type inferring struct {
 	config *config.InferSchema
 	driver *engine.Driver
 	input  *source.Input
+	unread map[string]string // why columns are not read
 }
 
 // head returns the comment at the top of the contract.
@@ -80,25 +83,27 @@ func (i *inferring) head(c *contract.Contract) []string {
 	return lines
 }
 
-// infer summarises all columns and decides on each.
+// infer summarises all columns and decides on each. A column that cannot be read gets the role ignored.
 func (i *inferring) infer(ctx context.Context) (*contract.Contract, error) {
 	c := &contract.Contract{
 		Format: contract.Format, Version: contract.Version, MinRows: 1, OtherColumns: contract.OthersIgnored,
+	}
+	for _, name := range i.config.Ignore {
+		if !slices.Contains(i.input.Names(), name) {
+			return nil, source.UnknownColumn("ignore", name, i.input.Names())
+		}
+		i.unread[name] = "by --ignore"
 	}
 	rows := &jobs.RowSpec{}
 	rows.Shares[dataset.Train] = 100
 	var columns []*parquetio.Column
 	for k := range i.input.Columns {
 		column := &i.input.Columns[k]
-		if column.Nested || column.Null {
+		if why := i.leftOut(column); why != "" {
 			c.Columns = append(c.Columns, contract.Column{
-				Name: column.Name, Type: contract.TypeText, Role: contract.RoleIgnored,
-				Note: map[bool]string{true: "nested: no test can ask it", false: "without any value"}[column.Nested],
+				Name: column.Name, Type: contract.TypeText, Role: contract.RoleIgnored, Note: why,
 			})
 			continue
-		}
-		if err := i.input.Check(column); err != nil {
-			return nil, err
 		}
 		kind := dataset.Numeric
 		if column.Type == dataset.Text {
@@ -111,7 +116,12 @@ func (i *inferring) infer(ctx context.Context) (*contract.Contract, error) {
 		c.Columns = append(c.Columns, contract.Column{Name: column.Name})
 	}
 	summaries, err := i.summarise(ctx, rows)
-	if err != nil {
+	var fault *dataset.DataError
+	switch {
+	case errors.As(err, &fault) && slices.ContainsFunc(columns, func(c *parquetio.Column) bool { return c.Name == fault.Column }):
+		i.unread[fault.Column] = unreadable(fault) // known only now: go on without the column
+		return i.infer(ctx)
+	case err != nil:
 		return nil, err
 	}
 	next := 0
@@ -122,6 +132,28 @@ func (i *inferring) infer(ctx context.Context) (*contract.Contract, error) {
 		}
 	}
 	return c, i.chooseLabel(c, columns, summaries)
+}
+
+// leftOut says why a column is not read; it is empty if the column is read.
+func (i *inferring) leftOut(column *parquetio.Column) string {
+	why, known := i.unread[column.Name]
+	var fault *dataset.DataError
+	switch {
+	case known:
+	case column.Nested:
+		why = "nested: no test can ask it"
+	case column.Null:
+		why = "without any value"
+	case column.Unsupported != "":
+		why = "cannot be read: " + column.Unsupported
+	case errors.As(i.input.Check(column), &fault):
+		why = unreadable(fault)
+	}
+	return why
+}
+
+func unreadable(e *dataset.DataError) string {
+	return "cannot be read: " + (&dataset.DataError{File: e.File, Value: e.Value, Problem: e.Problem}).Error()
 }
 
 // summarise runs the pass over the rows.
@@ -176,9 +208,15 @@ func (i *inferring) column(column *parquetio.Column, s *binning.Summary) contrac
 	}
 	if column.Type == dataset.Number {
 		notes = append(notes, widen(&c, column.Unit, s)...)
-	} else if values, _ := s.Spelled(); !s.Overflow() && len(values) <= mostValues {
-		share := newValues
-		c.Values, c.MaxUnlisted = slices.Sorted(slices.Values(values)), &share
+	} else if !s.Overflow() {
+		values, weights := s.Spelled()
+		if 0 < len(values) && len(values) <= mostValues {
+			share := newValues
+			c.Values, c.MaxUnlisted = slices.Sorted(slices.Values(values)), &share
+		}
+		if what := looks(values, weights); what != "" {
+			notes = append(notes, "most texts are "+what)
+		}
 	}
 	if unique(s, i.input.Rows) {
 		c.Role, c.Values, c.MaxUnlisted = contract.RoleIgnored, nil, nil
@@ -186,6 +224,16 @@ func (i *inferring) column(column *parquetio.Column, s *binning.Summary) contrac
 	}
 	c.Note = strings.Join(notes, ", ")
 	return c
+}
+
+// looks says what most texts look like, if they look like numbers or points in time.
+func looks(values []string, weights []int64) string {
+	var l csvio.Looks
+	for i, text := range values {
+		l.Add(text, weights[i])
+	}
+	what, _ := l.Mostly()
+	return what
 }
 
 // unique reports whether each row has another value, as far as the summary counts them. Columns of
@@ -264,10 +312,13 @@ func (i *inferring) chooseLabel(c *contract.Contract, columns []*parquetio.Colum
 	}
 	k := slices.IndexFunc(columns, func(column *parquetio.Column) bool { return column.Name == name })
 	if k < 0 {
-		return usage.Errorf("--label: the column %q is nested or has no value", name)
+		return usage.Errorf("--label: the column %q is not read: %s", name, c.Columns[at].Note)
 	}
 	label, none := &c.Columns[at], 0.0
-	label.Role, label.Categorical, label.MaxMissing = contract.RoleLabel, false, &none
+	label.Role, label.Categorical = contract.RoleLabel, false
+	if summaries[k].Missing() > 0 {
+		label.Note += ": train leaves out the rows without a label by --drop_null_labels"
+	}
 	label.Min, label.Max = "", ""
 	values, _ := summaries[k].Spelled()
 	if len(values) > mostValues {

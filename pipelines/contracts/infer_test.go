@@ -3,6 +3,7 @@ package contracts_test
 import (
 	"math"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -88,6 +89,53 @@ func TestInfer(t *testing.T) {
 
 func same(a, b *float64) bool {
 	return a == nil && b == nil || a != nil && b != nil && math.Abs(*a-*b) < 1e-12
+}
+
+// TestInferGoesOn: a column that cannot be read is ignored with the reason, also if a value shows it; what
+// numbers and dates are as texts is noted.
+func TestInferGoesOn(t *testing.T) {
+	const n = 60
+	class, blob, price, day, late := make([]*string, n), make([]string, n), make([]string, n), make([]string, n), make([]int64, n)
+	for i := range n {
+		if i%6 > 0 {
+			class[i] = &[]string{"no", "yes"}[i%2]
+		}
+		blob[i], price[i], day[i] = "a\xff", strconv.Itoa(i)+".5", "0"+strconv.Itoa(i%9+1)+"/12/2024"
+		late[i] = 1<<53 + int64(i)
+	}
+	c := config.DefaultInferSchema()
+	c.Input = []string{filepath.Join(t.TempDir(), "rows.parquet")}
+	err := parquetio.Write(t.Context(), objectstore.New(), c.Input[0], []parquetio.WriteColumn{
+		{Name: "class", Values: class},
+		{Name: "blob", Values: blob},
+		{Name: "price", Values: price},
+		{Name: "day", Values: day},
+		{Name: "late", Values: late},
+	}, parquetio.WriteOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := contracts.Infer(t.Context(), c, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := contract.Decode(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, role := range []string{"label", "ignored", "ignored", "feature"} {
+		if got.Columns[i].Role != role {
+			t.Errorf("%s is %s, want %s", got.Columns[i].Name, got.Columns[i].Role, role)
+		}
+	}
+	if most := got.Columns[0].MaxMissing; most == nil || *most < 1./6 {
+		t.Errorf("the label may be missing in %v of the rows, want 1/6 at least", most)
+	}
+	for _, part := range []string{"not valid UTF-8", "most texts are numbers", "most texts are dates", "--drop_null_labels"} {
+		if !strings.Contains(string(text), part) {
+			t.Errorf("no %q in\n%s", part, text)
+		}
+	}
 }
 
 // TestInferRefuses: faults are told, and an existing file stays.

@@ -24,7 +24,8 @@ type Result struct {
 	Rows    int64
 	Bytes   int64 // of the Parquet files
 	Columns []runfolder.ImportColumn
-	Input   string // glob of the Parquet files
+	Notes   []string // for each column: which value made it a text, which texts are missing values
+	Input   string   // glob of the Parquet files
 }
 
 // importing is one run of Import.
@@ -37,14 +38,25 @@ type importing struct {
 
 	inputs  []*input
 	read    []runfolder.ImportInput
-	names   []string // of the columns
-	columns []csvio.Column
-	types   []csvio.Type
+	spell   *csvio.Spelling
 	missing map[string]bool // texts of missing values
+	header  []string        // names of all fields of a record; nameless ones are left out
+	found   []*found        // of all fields
+	written []column        // columns of the Parquet files
 	rows    int64
+	blank   blanks
 
-	bytes   int64    // of finished files
-	written []string // finished files
+	semicolons bool // are the delimiter, as where decimal commas are usual
+
+	bytes int64    // of finished files
+	files []string // finished files
+}
+
+// column is a column of the Parquet files.
+type column struct {
+	field int
+	name  string
+	kind  csvio.Kind
 }
 
 // Import reads CSV files twice, to infer the types of their columns and to write their rows as
@@ -61,7 +73,7 @@ func Import(ctx context.Context, c config.Import, reporter engine.Reporter) (res
 	}
 	im := &importing{
 		config: &c, codec: codec, store: source.New(c.Storage()).Store, reporter: engine.OneAtATime(reporter),
-		missing: map[string]bool{"": true},
+		missing: map[string]bool{"": true}, spell: c.Spelling(),
 	}
 	for _, text := range c.Missing {
 		im.missing[text] = true
@@ -71,7 +83,7 @@ func Import(ctx context.Context, c config.Import, reporter engine.Reporter) (res
 		return nil, err
 	}
 	if result, err = im.write(ctx); err != nil {
-		im.folder.Undo(context.WithoutCancel(ctx), im.written)
+		im.folder.Undo(context.WithoutCancel(ctx), im.files)
 		return nil, err
 	}
 	return result, nil
@@ -126,34 +138,61 @@ func (im *importing) infer(ctx context.Context) error {
 		}
 	}
 	for _, name := range im.config.Text {
-		if !slices.Contains(im.names, name) {
-			return usage.Errorf("--text: there is no column %q%s", name, setting.Hint(name, im.names))
+		if !slices.Contains(im.header, name) {
+			return usage.Errorf("--text: there is no column %q%s", name, setting.Hint(name, im.header))
 		}
 	}
-	for i := range im.columns {
-		t := im.columns[i].Type()
-		if slices.Contains(im.config.Text, im.names[i]) {
-			t = csvio.Text
+	if err := im.decide(); err != nil {
+		return err
+	}
+	im.remark()
+	return nil
+}
+
+// decide decides on the columns of the Parquet files. A column without a name is left out if it has no
+// value: spreadsheets write such columns.
+func (im *importing) decide() error {
+	for i, name := range im.header {
+		c := im.found[i]
+		switch {
+		case name != "":
+			kind := c.Kind()
+			if slices.Contains(im.config.Text, name) {
+				kind = csvio.Kind{Type: csvio.Text}
+			}
+			im.written = append(im.written, column{field: i, name: name, kind: kind})
+		case c.Values > 0:
+			return &dataset.DataError{
+				File: im.inputs[0].name, Problem: fmt.Sprintf("line 1: column %d has no name", i+1),
+				Hint: "name it in the first line, and remove lines above the names; pandas leaves the index without a name " +
+					"unless index=False",
+			}
 		}
-		im.types = append(im.types, t)
+	}
+	if len(im.written) == 0 {
+		return &dataset.DataError{File: im.inputs[0].name, Problem: "line 1: no column has a name", Hint: "name them"}
 	}
 	return nil
 }
 
 // look looks at one record.
 func (im *importing) look(r *csvio.Reader, fields []string) error {
-	if im.columns == nil {
-		im.columns = make([]csvio.Column, len(fields))
+	if im.header == nil {
+		im.header, im.semicolons = slices.Clone(r.Columns()), r.Delimiter() == ';'
+		for range fields {
+			im.found = append(im.found, newFound(im.spell))
+		}
 	}
-	if len(fields) != len(im.columns) {
+	if len(fields) != len(im.found) {
 		return nil // sameColumns says so
 	}
 	im.rows++
+	im.blank.last = fields[0]
 	for i, text := range fields {
 		if im.missing[text] {
-			im.columns[i].AddMissing()
+			im.found[i].none(text)
 		} else {
-			im.columns[i].Add(text)
+			im.found[i].add(text, im.header[i], r.Line(i))
 		}
 	}
 	return nil
@@ -161,18 +200,18 @@ func (im *importing) look(r *csvio.Reader, fields []string) error {
 
 // sameColumns refuses a file with other columns than the first one.
 func (im *importing) sameColumns(in *input, columns []string) error {
-	if im.names == nil {
-		im.names = slices.Clone(columns)
+	if im.header == nil {
+		im.header = slices.Clone(columns)
 	}
-	for i := range max(len(columns), len(im.names)) {
+	for i := range max(len(columns), len(im.header)) {
 		switch {
 		case i >= len(columns):
 			return &dataset.DataError{
-				File: in.name, Column: im.names[i],
+				File: in.name, Column: im.header[i],
 				Problem: "line 1: the column is missing, expected the columns of " + im.inputs[0].name,
 				Hint:    "import files with other columns into a folder of their own",
 			}
-		case i >= len(im.names) || columns[i] != im.names[i]:
+		case i >= len(im.header) || columns[i] != im.header[i]:
 			return &dataset.DataError{
 				File: in.name, Column: columns[i],
 				Problem: fmt.Sprintf("line 1: column %d is another one in %s, expected the same columns in the same order",

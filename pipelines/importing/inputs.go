@@ -108,7 +108,7 @@ func (im *importing) records(ctx context.Context, in *input, each func(r *csvio.
 		from = io.NewSectionReader(o, 0, in.object.Size)
 	}
 	r, err := csvio.NewReader(&interruptible{ctx, from}, csvio.Options{
-		File: in.name, Delimiter: im.config.DelimiterRune(),
+		File: in.name, Delimiter: im.config.DelimiterRune(), Trim: im.config.Trim, Names: im.config.Names,
 	})
 	if err != nil {
 		return nil, err
@@ -120,6 +120,10 @@ func (im *importing) records(ctx context.Context, in *input, each func(r *csvio.
 		}
 		if err != nil {
 			return nil, err
+		}
+		if isBlank(fields) {
+			im.blank.add(in, r)
+			continue
 		}
 		if err := each(r, fields); err != nil {
 			return nil, err

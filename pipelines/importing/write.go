@@ -27,16 +27,16 @@ func (im *importing) write(ctx context.Context) (*Result, error) {
 		Format: runfolder.ImportFormat, Version: 1, Espalier: runfolder.Version(), Config: &settings,
 		Inputs: im.read, Rows: im.rows,
 	}
-	for i, name := range im.names {
+	for _, c := range im.written {
 		m.Columns = append(m.Columns, runfolder.ImportColumn{
-			Name: name, Type: im.types[i].String(), Missing: im.columns[i].Missing,
+			Name: c.name, Type: c.kind.String(), Missing: im.found[c.field].Missing,
 		})
 	}
 	if _, err := im.folder.Write(ctx, &runfolder.Run{Rows: im.parts(), Imported: m}); err != nil {
 		return nil, err
 	}
 	return &Result{
-		Files: len(im.written), Rows: im.rows, Bytes: im.bytes, Columns: m.Columns,
+		Files: len(im.files), Rows: im.rows, Bytes: im.bytes, Columns: m.Columns, Notes: im.notes(),
 		Input: objectstore.Join(im.config.Output, "*.parquet"),
 	}, nil
 }
@@ -102,11 +102,11 @@ func (w *writing) write(ctx context.Context, in *input, r *csvio.Reader, fields 
 // begin begins the next Parquet file.
 func (im *importing) begin(ctx context.Context) (*parquetio.Table, error) {
 	const dictionary = 1 << 20 // bytes; beyond, a chunk goes on without one
-	url := im.folder.File(runfolder.PartName(int64(len(im.written))))
-	columns := make([]parquetio.TableColumn, len(im.names))
-	for i, name := range im.names {
+	url := im.folder.File(runfolder.PartName(int64(len(im.files))))
+	columns := make([]parquetio.TableColumn, len(im.written))
+	for i, c := range im.written {
 		columns[i] = parquetio.TableColumn{
-			Name: name, Type: columnType(im.types[i]), Optional: im.columns[i].Missing > 0,
+			Name: c.name, Type: columnType(c.kind.Type), Optional: im.found[c.field].Missing > 0,
 		}
 	}
 	return parquetio.NewTable(ctx, im.store, url, columns, parquetio.WriteOptions{
@@ -137,37 +137,37 @@ func columnType(t csvio.Type) parquetio.TableType {
 
 // commit ends a Parquet file.
 func (im *importing) commit(t *parquetio.Table) error {
-	url := im.folder.File(runfolder.PartName(int64(len(im.written))))
+	url := im.folder.File(runfolder.PartName(int64(len(im.files))))
 	if err := t.Commit(); err != nil {
 		_ = t.Abort() // the first error is the cause
 		return usage.Errorf("--output: %v", err)
 	}
 	im.bytes += t.Size()
-	im.written = append(im.written, url)
+	im.files = append(im.files, url)
 	return nil
 }
 
 // add writes a record.
 func (im *importing) add(t *parquetio.Table, in *input, r *csvio.Reader, fields []string) error {
-	for i, text := range fields {
-		kind := im.types[i]
+	for i, c := range im.written {
+		text := fields[c.field]
 		switch {
 		case im.missing[text]:
 			t.SetMissing(i)
 			continue
-		case kind == csvio.Text:
+		case c.kind.Type == csvio.Text:
 			t.SetText(i, text)
 			continue
 		}
-		v, ok := kind.Parse(text)
+		v, ok := im.spell.Parse(c.kind, text)
 		switch {
 		case !ok:
 			return &dataset.DataError{
-				File: in.name, Column: im.names[i], Value: text,
-				Problem: fmt.Sprintf("line %d: no %s any more: the file changed while it was read", r.Line(i), kind),
+				File: in.name, Column: c.name, Value: text,
+				Problem: fmt.Sprintf("line %d: no %s any more: the file changed while it was read", r.Line(c.field), c.kind),
 				Hint:    "import again",
 			}
-		case kind == csvio.Float:
+		case c.kind.Type == csvio.Float:
 			t.SetFloat(i, v.Float)
 		default:
 			t.SetWhole(i, v.Whole)

@@ -1,7 +1,7 @@
 package checking
 
 import (
-	"math"
+	"strconv"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/transforms/jobs"
@@ -32,12 +32,25 @@ const (
 
 // Counts are what the rows have in a column.
 type Counts struct {
-	Missing  int64    `json:"missing"`
-	Unlisted int64    `json:"unlisted"` // rows with a value that is not listed
-	Refused  int64    `json:"refused"`  // rows that break a bound of this column
-	Least    *float64 `json:"least,omitempty"`
-	Greatest *float64 `json:"greatest,omitempty"`
-	Sum      float64  `json:"sum"` // of the numbers
+	Missing  int64 `json:"missing"`
+	Unlisted int64 `json:"unlisted"` // rows with a value that is not listed
+	Refused  int64 `json:"refused"`  // rows that break a bound of this column
+	Sum      Sum   `json:"sum"`      // of the numbers
+}
+
+// Sum is a sum of numbers. It may be infinite, which numbers in JSON are not: it is a text there.
+type Sum float64
+
+// MarshalText returns the number.
+func (s Sum) MarshalText() ([]byte, error) {
+	return strconv.AppendFloat(nil, float64(s), 'g', -1, 64), nil
+}
+
+// UnmarshalText parses the number.
+func (s *Sum) UnmarshalText(text []byte) error {
+	x, err := strconv.ParseFloat(string(text), 64)
+	*s = Sum(x)
+	return err
 }
 
 // add adds the counts of later rows. The order decides the last bits of Sum.
@@ -46,12 +59,6 @@ func (c *Counts) add(o *Counts) {
 	c.Unlisted += o.Unlisted
 	c.Refused += o.Refused
 	c.Sum += o.Sum
-	if o.Least != nil && (c.Least == nil || *o.Least < *c.Least) {
-		c.Least = o.Least
-	}
-	if o.Greatest != nil && (c.Greatest == nil || *o.Greatest > *c.Greatest) {
-		c.Greatest = o.Greatest
-	}
 }
 
 // checker checks the values of a column.
@@ -75,7 +82,6 @@ func newChecker(b *Bounds) *checker {
 // column checks all rows of a column. refuse is called for the rows that break a bound.
 func (c *checker) column(v *dataset.Vector, refuse func(row int, why Reason)) Counts {
 	var counts Counts
-	least, greatest := math.Inf(1), math.Inf(-1)
 	listed := c.listed(v)
 	for r := range v.Rows() {
 		why := NoReason
@@ -92,8 +98,7 @@ func (c *checker) column(v *dataset.Vector, refuse func(row int, why Reason)) Co
 			}
 			if v.Type == dataset.Number {
 				x := v.Numbers[i]
-				least, greatest = min(least, x), max(greatest, x)
-				counts.Sum += x
+				counts.Sum += Sum(x)
 				why = c.number(x)
 			}
 			if listed != nil && !listed(i) {
@@ -107,9 +112,6 @@ func (c *checker) column(v *dataset.Vector, refuse func(row int, why Reason)) Co
 			counts.Refused++
 			refuse(r, why)
 		}
-	}
-	if least <= greatest {
-		counts.Least, counts.Greatest = &least, &greatest
 	}
 	return counts
 }

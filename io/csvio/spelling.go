@@ -1,0 +1,158 @@
+package csvio
+
+import (
+	"fmt"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// Spelling says how numbers and points in time are written in a file.
+type Spelling struct {
+	Decimal   rune      // between ones and tenths; 0: a point
+	Thousands rune      // between groups of three digits; 0: none
+	Formats   []*Format // of points in time, in addition to ISO 8601
+}
+
+// plain returns a number as strconv reads it: without separators of thousands, with a decimal point.
+func (s *Spelling) plain(text string) (string, bool) {
+	if s.Thousands != 0 && strings.ContainsRune(text, s.Thousands) {
+		whole, rest := text, ""
+		if at := strings.IndexRune(text, s.decimal()); at >= 0 {
+			whole, rest = text[:at], text[at:]
+		}
+		if !grouped(whole, s.Thousands) {
+			return "", false
+		}
+		text = strings.ReplaceAll(whole, string(s.Thousands), "") + rest
+	}
+	if d := s.decimal(); d != '.' {
+		if strings.Contains(text, ".") {
+			return "", false
+		}
+		text = strings.Replace(text, string(d), ".", 1)
+	}
+	return text, plainNumber(text)
+}
+
+func (s *Spelling) decimal() rune {
+	if s.Decimal == 0 {
+		return '.'
+	}
+	return s.Decimal
+}
+
+// grouped reports whether a whole number is written in groups of three digits, as 1,234,567 is.
+func grouped(text string, separator rune) bool {
+	groups := strings.Split(strings.TrimPrefix(text, "-"), string(separator))
+	for i, group := range groups {
+		if !isDigits(group) || i > 0 && len(group) != 3 || len(group) > 3 {
+			return false
+		}
+	}
+	return len(groups) > 1 && groups[0][0] != '0'
+}
+
+// isDigits reports whether a text consists of one decimal digit or more.
+func isDigits(text string) bool {
+	return text != "" && strings.Trim(text, "0123456789") == ""
+}
+
+// kinds lists how a column may be read, in the order in which they are tried. The given formats come
+// first: 20240131 is a whole number, too.
+func (s *Spelling) kinds() []Kind {
+	var kinds []Kind
+	for _, f := range s.Formats {
+		kinds = append(kinds, Kind{Type: f.kind, format: f})
+	}
+	for t := range Text {
+		kinds = append(kinds, Kind{Type: t})
+	}
+	return kinds
+}
+
+// Format is a format of points in time.
+type Format struct {
+	text    string
+	kind    Type
+	layouts []string // of package time; one of them fits
+}
+
+// codes are the codes of strftime and the layouts of package time. The layouts of numbers take one
+// digit and two.
+var codes = map[byte]string{
+	'Y': "2006", 'y': "06", 'm': "1", 'd': "2", 'b': "Jan", 'B': "January", 'a': "Mon", 'A': "Monday",
+	'H': "15", 'I': "3", 'M': "4", 'S': "5", 'p': "PM", 'z': "Z07:00",
+}
+
+// ParseFormat parses a format with the codes of strftime, such as %d/%m/%Y %H:%M.
+func ParseFormat(text string) (*Format, error) {
+	f, layout, used := &Format{text: text}, "", ""
+	for rest := text; rest != ""; {
+		r, size := utf8.DecodeRuneInString(rest)
+		switch {
+		case r == '%' && len(rest) > 1 && codes[rest[1]] != "":
+			layout, used, size = layout+codes[rest[1]], used+rest[1:2], 2
+		case strings.HasPrefix(rest, "%f") && strings.HasSuffix(used, "S"):
+			layout, size = layout[:len(layout)-1], 2 // package time reads what follows seconds and a point
+		case r == '%' || r == '_' || r < utf8.RuneSelf && r != 'T' && isWord(byte(r)):
+			return nil, fmt.Errorf("%q: want the codes %%Y %%m %%d %%H %%M %%S and so on of strftime, and signs between them, "+
+				"such as %%d/%%m/%%Y; got %q", text, rest)
+		default:
+			layout += rest[:size]
+		}
+		rest = rest[size:]
+	}
+	date, clock := strings.ContainsAny(used, "YymdbB"), strings.ContainsAny(used, "HIMS")
+	switch {
+	case date && !(strings.ContainsAny(used, "Yy") && strings.ContainsAny(used, "mbB") && strings.Contains(used, "d")):
+		return nil, fmt.Errorf("%q: want a year, a month and a day in a date, such as %%d/%%m/%%Y", text)
+	case clock && !strings.Contains(used, "H") && !(strings.Contains(used, "I") && strings.Contains(used, "p")):
+		return nil, fmt.Errorf("%q: want %%H, or %%I with %%p, in a time, such as %%H:%%M", text)
+	case date && clock && strings.Contains(used, "z"):
+		f.kind = Timestamp
+	case date && clock:
+		f.kind = Local
+	case date:
+		f.kind = Date
+	case clock:
+		f.kind = Time
+	default:
+		return nil, fmt.Errorf("%q: want the codes of strftime, such as %%d/%%m/%%Y", text)
+	}
+	f.layouts = []string{layout}
+	for _, other := range [][2]string{{"PM", "pm"}, {"Z07:00", "Z0700"}} {
+		for _, layout := range f.layouts {
+			if strings.Contains(layout, other[0]) {
+				f.layouts = append(f.layouts, strings.Replace(layout, other[0], other[1], 1))
+			}
+		}
+	}
+	return f, nil
+}
+
+func isWord(b byte) bool {
+	return '0' <= b && b <= '9' || 'a' <= b && b <= 'z' || 'A' <= b && b <= 'Z'
+}
+
+// mustFormats parses formats that are known to be good.
+func mustFormats(texts ...string) []*Format {
+	formats := make([]*Format, len(texts))
+	for i, text := range texts {
+		var err error
+		if formats[i], err = ParseFormat(text); err != nil {
+			panic(err)
+		}
+	}
+	return formats
+}
+
+// parseTime reads a point in time by one of the layouts.
+func parseTime(t Type, text string, layouts []string) (v Value, ok bool) {
+	for _, layout := range layouts {
+		if at, err := time.Parse(layout, text); err == nil {
+			return moment(t, at)
+		}
+	}
+	return v, false
+}

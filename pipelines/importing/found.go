@@ -1,0 +1,160 @@
+package importing
+
+import (
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/espalier-ml/espalier/io/csvio"
+)
+
+// found is what the first reading finds out about a column.
+type found struct {
+	*csvio.Column
+
+	spelled map[string]int64 // missing values by their texts, without empty fields
+	spaced  int64            // values that begin or end with a space
+	named   bool             // a value is the name of the column
+}
+
+func newFound(s *csvio.Spelling) *found {
+	return &found{Column: csvio.NewColumn(s), spelled: make(map[string]int64)}
+}
+
+// none counts a missing value.
+func (f *found) none(text string) {
+	f.Missing++
+	if text != "" {
+		f.spelled[text]++
+	}
+}
+
+func (f *found) add(text, name string, line int) {
+	f.Add(text, line)
+	f.named = f.named || text == name
+	if text[0] == ' ' || text[len(text)-1] == ' ' {
+		f.spaced++
+	}
+}
+
+// blanks counts the records without any value, and remembers the record before.
+type blanks struct {
+	rows  int64
+	first string // where the first one is
+	last  string // first field of the last row
+}
+
+func isBlank(fields []string) bool {
+	return len(fields) > 1 && !slices.ContainsFunc(fields, func(text string) bool { return text != "" })
+}
+
+func (b *blanks) add(in *input, r *csvio.Reader) {
+	if b.rows++; b.first == "" {
+		b.first = fmt.Sprintf("line %d of %s", r.Line(0), in.name)
+	}
+}
+
+// total is how a row of sums begins.
+var total = regexp.MustCompile(`(?i)^\s*(grand |sub)?(total|sum|summe|gesamt|totaal|suma|somme|totale)s?:?\s*$`)
+
+// remark warns of what may be read otherwise than it was meant.
+func (im *importing) remark() {
+	warn := func(format string, args ...any) { im.reporter.Warn(fmt.Sprintf(format, args...)) }
+	file := im.inputs[0].name
+	if len(im.header) == 1 && im.config.Delimiter == "auto" {
+		warn("%s has one column, %q: --delimiter names another character between fields", file, im.header[0])
+	}
+	if names := im.valueNames(); len(names) > 0 && im.config.Names == nil {
+		warn("the first line of %s looks like a row, it has %s: --names names the columns of files without a line of names",
+			file, list(names))
+	}
+	if im.blank.rows > 0 {
+		warn("left out: rows without any value (%d), the first is %s", im.blank.rows, im.blank.first)
+	}
+	if dropped := len(im.header) - len(im.written); dropped > 0 {
+		warn("left out: columns without a name and without any value (%d)", dropped)
+	}
+	if total.MatchString(im.blank.last) {
+		warn("the last row begins with %q: remove it if it has sums", im.blank.last)
+	}
+	var spaced, grouped []string
+	for _, c := range im.written {
+		f := im.found[c.field]
+		what, settings := f.Looks.Mostly()
+		if what != "" && c.kind.Type == csvio.Text && !slices.Contains(im.config.Text, c.name) {
+			if settings != "" {
+				what += " (" + settings + ")"
+			}
+			warn("column %q is a text because of %s, but most of its values are %s", c.name, f.Reason(), what)
+		}
+		if f.spaced > 0 && c.kind.Type == csvio.Text || strings.TrimSpace(c.name) != c.name {
+			spaced = append(spaced, c.name)
+		}
+		if f.Grouped() && im.semicolons {
+			grouped = append(grouped, c.name)
+		}
+	}
+	if len(spaced) > 0 {
+		warn("names or values begin or end with spaces in %s: --trim leaves the spaces out", list(spaced))
+	}
+	if len(grouped) > 0 {
+		warn("the points in %s were read as decimal points: --thousands . --decimal , reads 1.234 as 1234", list(grouped))
+	}
+}
+
+// valueNames returns the names of columns that look like values of their columns.
+func (im *importing) valueNames() (names []string) {
+	var texts []string
+	for _, c := range im.written {
+		f := im.found[c.field]
+		if c.kind.Type != csvio.Text {
+			if _, is := im.spell.Parse(c.kind, c.name); is {
+				names = append(names, c.name)
+			}
+		} else if f.named {
+			texts = append(texts, c.name)
+		}
+	}
+	if len(names) > 0 || len(texts)*2 < len(im.written) {
+		return names
+	}
+	return texts
+}
+
+// list lists names in a sentence.
+func list(names []string) string {
+	const most = 5
+	var quoted []string
+	for _, name := range names[:min(most, len(names))] {
+		quoted = append(quoted, strconv.Quote(name))
+	}
+	if more := len(names) - most; more > 0 {
+		quoted = append(quoted, fmt.Sprintf("and %d more", more))
+	}
+	return strings.Join(quoted, ", ")
+}
+
+// notes says of each column which value made it a text, and which texts were taken for missing values.
+func (im *importing) notes() []string {
+	notes := make([]string, len(im.written))
+	for i, c := range im.written {
+		f := im.found[c.field]
+		var parts []string
+		switch reason := f.Reason(); {
+		case slices.Contains(im.config.Text, c.name):
+			parts = append(parts, "by --text")
+		case reason != "":
+			parts = append(parts, "because of "+reason)
+		case f.Values == 0:
+			parts = append(parts, "no value")
+		}
+		if len(f.spelled) > 0 {
+			parts = append(parts, "missing: "+list(slices.Sorted(maps.Keys(f.spelled))))
+		}
+		notes[i] = strings.Join(parts, "; ")
+	}
+	return notes
+}
