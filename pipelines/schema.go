@@ -6,6 +6,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
@@ -54,6 +55,7 @@ func resolve(in *source.Input, c *TrainConfig, p *config.Parsed) (*schema, error
 	if err := checkFlags(in, c, p); err != nil {
 		return nil, err
 	}
+	c = withoutIndex(in, c, p)
 	s := &schema{rows: jobs.RowSpec{
 		Label: c.Label, Weight: c.Weight, DropNullLabels: c.DropNullLabels,
 		Parting: jobs.Parting{SplitColumn: p.Column, Time: c.SplitTime, Key: c.Key, Shares: p.Shares, Seed: c.Seed},
@@ -161,6 +163,37 @@ func roleOf(name string, c *TrainConfig, p *config.Parsed) Role {
 	default:
 		return RoleFeature
 	}
+}
+
+// withoutIndex returns the configuration with the index of a data frame among the ignored
+// columns, as far as no setting names its columns: the index is the position of a row, which
+// says much of a class if the rows were sorted, and nothing of new rows.
+func withoutIndex(in *source.Input, c *TrainConfig, p *config.Parsed) *TrainConfig {
+	own := *c
+	own.Ignore = slices.Clone(c.Ignore)
+	for i := range in.Columns {
+		name := in.Columns[i].Name
+		named := slices.Contains(slices.Concat(c.Categorical, c.Numeric, c.First, c.Forbid, c.Slice), name) || p.Monotone[name] != 0
+		if in.Columns[i].Index && !named {
+			own.Ignore = append(own.Ignore, name)
+		}
+	}
+	return &own
+}
+
+// noteIndex returns a line on the columns of an index that are left out; empty: there are none.
+func (s *schema) noteIndex(c *TrainConfig) string {
+	var names []string
+	for i := range s.columns {
+		if column := &s.columns[i]; column.Index && column.role == RoleIgnored && !slices.Contains(c.Ignore, column.Name) {
+			names = append(names, strconv.Quote(column.Name))
+		}
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("left out: %s, the index of a data frame; --numeric or --categorical makes it a feature",
+		strings.Join(names, ", "))
 }
 
 func kindOf(column *parquetio.Column, c *TrainConfig) dataset.Kind {

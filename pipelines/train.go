@@ -79,6 +79,9 @@ func (o *opened) train(
 	if err != nil {
 		return nil, err
 	}
+	if note := plan.schema.noteIndex(c); note != "" {
+		d.Reporter.Warn(note)
+	}
 	if o.refused(c.Resume && !c.Overwrite || plan.leavesCheckpoints()) {
 		return nil, o.unfinished.refused
 	}

@@ -54,6 +54,7 @@ type fileMeta struct {
 	Schema     []format.SchemaElement `thrift:"2,required"`
 	NumRows    int64                  `thrift:"3,required"`
 	RowGroups  []rowGroupMeta         `thrift:"4,required"`
+	Metadata   []keyValue             `thrift:"5,optional"`
 	Encryption thrift.Null[present]   `thrift:"8,optional"`
 }
 
@@ -229,6 +230,7 @@ func (f *File) parseFooter(footer []byte) error {
 	if err != nil {
 		return f.damaged(err)
 	}
+	markIndex(f.columns, meta.Metadata)
 	f.byName = make(map[string]int, len(f.columns))
 	for i := range f.columns {
 		f.byName[f.columns[i].Name] = i

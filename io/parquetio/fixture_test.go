@@ -144,3 +144,25 @@ list: LIST unknown nested
 struct: unknown nested
 map: MAP unknown nested
 `
+
+// TestIndex: the columns of a data frame's index are marked, by the metadata of pandas or by
+// their names.
+func TestIndex(t *testing.T) {
+	f, err := parquetio.Open(t.Context(), objectstore.New(), "testdata/frame.parquet")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range f.Columns() {
+		if want := c.Name == "shop" || c.Name == "__index_level_1__"; c.Index != want {
+			t.Errorf("column %q is of the index: %v, want %v", c.Name, c.Index, want)
+		}
+	}
+	url := filepath.Join(t.TempDir(), "a.parquet")
+	columns := []parquetio.WriteColumn{{Name: "__index_level_0__", Values: []float64{1}}, {Name: "__index_level_x__", Values: []float64{1}}}
+	if err := parquetio.Write(t.Context(), objectstore.New(), url, columns, parquetio.WriteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if f, err = parquetio.Open(t.Context(), objectstore.New(), url); err != nil || !f.Columns()[0].Index || f.Columns()[1].Index {
+		t.Errorf("without metadata: %+v, %v", f.Columns(), err)
+	}
+}

@@ -24,6 +24,7 @@ type Column struct {
 	Nested      bool              // a group or a repeated column: not readable
 	Unsupported string            // reason why the column is unreadable; empty: it is readable
 	Optional    bool              // values may be missing
+	Index       bool              // the column was the index of a data frame
 }
 
 // kind is the conversion of a column's stored values to numbers or texts.

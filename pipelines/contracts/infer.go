@@ -222,6 +222,10 @@ func (i *inferring) column(column *parquetio.Column, s *binning.Summary) contrac
 		c.Role, c.Values, c.MaxUnlisted = contract.RoleIgnored, nil, nil
 		notes = append(notes, "another value in each row: a key?")
 	}
+	if column.Index {
+		c.Role = contract.RoleIgnored
+		notes = append(notes, "the index of a data frame")
+	}
 	c.Note = strings.Join(notes, ", ")
 	return c
 }

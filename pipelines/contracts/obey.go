@@ -62,6 +62,16 @@ func ObeyColumns(c *contract.Contract, in *source.Input, t *config.Train) error 
 	if err := structure(c, in, t.Schema, nil); err != nil {
 		return err
 	}
+	for i := range in.Columns { // an index that the contract calls a feature is one
+		column := &in.Columns[i]
+		switch {
+		case !column.Index || !slices.Contains(c.With(contract.RoleFeature), column.Name):
+		case column.Type == dataset.Text:
+			t.Categorical = union(t.Categorical, []string{column.Name})
+		case !slices.Contains(t.Categorical, column.Name):
+			t.Numeric = union(t.Numeric, []string{column.Name})
+		}
+	}
 	if c.OtherColumns == contract.OthersIgnored {
 		t.Ignore = union(t.Ignore, others(c, in, t))
 	}

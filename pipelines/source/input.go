@@ -79,7 +79,10 @@ func (in *Input) gather() {
 			seen[c.Name] = len(in.Columns)
 			in.Columns = append(in.Columns, c)
 		case in.Columns[at].Null: // another file says what the values are
+			c.Index = c.Index || in.Columns[at].Index
 			in.Columns[at] = c
+		default:
+			in.Columns[at].Index = in.Columns[at].Index || c.Index
 		}
 	}
 	for i, file := range in.Files {

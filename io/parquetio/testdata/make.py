@@ -109,3 +109,16 @@ write(
         "float64", "decimal38", "uuid",
     ],
 )
+
+
+def frame():
+    """A data frame of pandas whose rows were sorted by class: its index has a name in part."""
+    rows = [{"x": i * 7 % 10, "class": "pq"[i // 20], "shop": "s%d" % (i // 4), "__index_level_1__": i} for i in range(40)]
+    note = {"index_columns": ["shop", "__index_level_1__", {"kind": "range", "name": None}], "columns": []}
+    return pa.Table.from_pylist(rows).replace_schema_metadata({"pandas": json.dumps(note)})
+
+
+pq.write_table(frame(), "frame.parquet")
+with open("frame.json", "w") as f:
+    json.dump({name: [spell(v) for v in column] for name, column in frame().to_pydict().items()}, f)
+    f.write("\n")
