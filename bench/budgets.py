@@ -8,7 +8,7 @@ Espalier's own paper preset where tests have costs of their own.
 For each data set of the paper in ../shared/data and each seed 1..SPLITS of the
 split there is one training with the preset (default by default), which makes a frontier.
 
-- Published: the frontiers are those of `espalier benchmark`. Each point (AUC, cost) of
+- Published: the frontiers are those of the paper's experiments (`experiments`). Each point (AUC, cost) of
   ../shared/paper/published_unit.csv (153 on these sets) is put to them as a budget
   query: of the trees within the published cost, the tree that is best on validation.
   The point is matched or beaten if the mean test AUC of this tree over the splits is at
@@ -45,14 +45,14 @@ laws = {
 
 
 def frontiers(espalier, options):
-    """The points of the frontiers of `espalier benchmark`, by data set and seed."""
-    out = os.path.join(espalier.work, 'benchmark')
+    """The points of the frontiers of the paper's experiments, by data set and seed."""
     names = ','.join(d.name for d in data_sets(options.sets))
     flags = ['--splits', str(options.splits), '--budgets', options.preset, '--algorithm', 'c45', '--scaling=false']
-    espalier.run('benchmark', os.path.join(shared, 'data'), '--sets', names, *flags, '--output', out, '--progress', 'none')
+    out = os.path.join(espalier.work, 'results')
+    results = espalier.experiments(os.path.join(shared, 'data'), out, '--sets', names, *flags, '--quiet')
     return {
         (s['set'], s['seed']): [Point(p['cost'], p['merit'], p['auc']) for p in s['frontier']]
-        for s in load(out, 'results.json')['splits']
+        for s in results['splits']
     }
 
 

@@ -24,7 +24,7 @@ Two things are not known of the program, and other choices of them are tried: by
 filled (mean, zero, or a value below all others), and where k-means ends (after 8 or 20 steps).
 
 Lambda (100, 10, .. 0.01) and alpha (1e-5, 1e-4, .. 1) are chosen from the same grids as by
-`espalier benchmark`. Each figure is there with all rules (program), with none (paper), with all but one of
+the program in experiments. Each figure is there with all rules (program), with none (paper), with all but one of
 them (-RULE), and with all rules and another choice (~CHOICE), on the same stratified splits of 70/10/20.
 """
 

@@ -121,6 +121,14 @@ class Espalier:
         if done.returncode:
             sys.exit(f'espalier {" ".join(argv)}\n{done.stdout}')
 
+    def experiments(self, folder, output, *flags):
+        """The results of the paper's experiments on a folder of data sets, by the program in experiments."""
+        binary = os.path.join(self.work, 'experiments')
+        if not os.path.exists(binary):
+            subprocess.check_call(['go', 'build', '-o', binary, '.'], cwd=os.path.join(here, 'experiments'))
+        subprocess.check_call([binary, folder, '--output', output, *flags], stdout=subprocess.DEVNULL)
+        return load(output, 'results.json')
+
     def train(self, data, files, *flags):
         """Trains, and returns the run folder. The next training overwrites it."""
         out = os.path.join(self.work, 'run')

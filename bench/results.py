@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Runs `espalier benchmark` on the data sets of the paper, beside its published figures, and writes
-docs/results.md with its pictures.
+"""Runs the program in experiments on the data sets of the paper, beside its published figures, and writes
+experiments/results.md with its pictures.
 
     bench/results.py [--splits 5] [--espalier BINARY] [--work FOLDER] [--page FOLDER]
 
@@ -12,7 +12,7 @@ Needs the folder ../shared, Go, and Python with the packages of requirements/res
 by pip where they are missing).
 """
 
-import argparse, glob, hashlib, json, os, shutil, subprocess, sys, tempfile, textwrap
+import argparse, glob, hashlib, json, os, shutil, sys, tempfile, textwrap
 
 sys.dont_write_bytecode = True
 from needs import need
@@ -23,7 +23,7 @@ import numpy as np
 from scipy import stats
 
 import program
-from protocol import Espalier, data_sets, here, root, shared
+from protocol import Espalier, data_sets, here, shared
 
 algorithms = 'c45', 'ec45', 'cart', 'ecart', 'asr', 'ip', 'bal'
 pruned = 'c45', 'ec45', 'cart', 'ecart'
@@ -47,18 +47,11 @@ def by_program(work):
         return json.load(f)
 
 
-def benchmark(espalier, folder, output, *flags):
-    """Runs the benchmark, and returns its results."""
-    subprocess.check_call([espalier.binary, 'benchmark', folder, '--output', output, *flags])
-    with open(os.path.join(output, 'results.json')) as f:
-        return json.load(f)
-
-
 def of_paper(espalier, names, output, splits, *flags):
     """The results on data sets of the paper."""
     published = os.path.join(shared, 'paper', 'published_unit.csv')
     own = ['--sets', ','.join(names), '--splits', str(splits), '--published', published]
-    return benchmark(espalier, os.path.join(shared, 'data'), output, *own, *flags)
+    return espalier.experiments(os.path.join(shared, 'data'), output, *own, *flags)
 
 
 def accurate(espalier, names, work, results, splits):
@@ -76,7 +69,7 @@ def made_up(espalier, work):
             flags = '--rows', str(rows), '--numeric', str(numeric), '--categorical', '0', '--noise', '0.2'
             espalier.run('synth', *flags, '--output', os.path.join(folder, name), '--progress', 'none')
     flags = '--algorithm', 'c45,ec45', '--splits', '1', '--budgets', 'none'
-    return benchmark(espalier, folder, os.path.join(work, 'made-up-results'), *flags)
+    return espalier.experiments(folder, os.path.join(work, 'made-up-results'), *flags)
 
 
 # Tables
@@ -299,7 +292,7 @@ def same_text(results, found):
 template = """# Results on the paper's data sets
 
 `make results` writes this page. It needs the data sets, which are no part of the repository, and
-runs the verb `benchmark`, see [experiments](experiments.md): {sets} of the paper's 20 data sets,
+runs the [experiments](README.md) on {sets} of the paper's 20 data sets,
 {splits} splits of 70/10/20 each. Figures are means over the splits.
 
 ## Trees of the paper's preset
@@ -472,7 +465,7 @@ def main():
         type=lambda s: s.split(','),
         help='data sets with budgets by the preset accurate; without it those where the default preset misses points',
     )
-    ap.add_argument('--page', default=os.path.join(root, 'docs'), help='folder of the page')
+    ap.add_argument('--page', default=os.path.join(here, 'experiments'), help='folder of the page')
     options = ap.parse_args()
     with Espalier(options.espalier) as espalier:
         output = os.path.join(options.work, 'results')

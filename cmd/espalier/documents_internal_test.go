@@ -100,7 +100,7 @@ func documents(t *testing.T) map[string]string {
 	t.Helper()
 	list := make(map[string]string)
 	for _, pattern := range []string{
-		top("*.md"), top("docs", "*.md"), top("bench", "*.md"),
+		top("*.md"), top("docs", "*.md"), top("bench", "*.md"), top("bench", "experiments", "*.md"),
 		filepath.Join("deploy", "*.md"),
 	} {
 		paths, err := filepath.Glob(pattern)

@@ -54,7 +54,6 @@ func settingsPage() string {
 		{"synth", newSynthFlags().Settings()},
 		{"import", newImportFlags().Settings()},
 		{"infer_schema", newInferSchemaFlags().Settings()},
-		{"benchmark", newBenchmarkFlags().Settings()},
 	} {
 		fmt.Fprintf(b, "\n## espalier %s\n", verb.name)
 		var changeable []string

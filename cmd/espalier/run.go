@@ -162,7 +162,7 @@ broke the contract, 4 the gate of retrain refused the run, 5 the runner failed,
 	root.SetHelpCommand(newHelp(page))
 	root.AddCommand(newTrain(), newEvaluate(), newCompare(), newDrift(), newRetrain(), newPredict(), newShow(),
 		newPlot(), newReport(), newExport(), newFrontier(), newAsk(), newSynth(), newImport(), newInferSchema(),
-		newBenchmark(), newVersion())
+		newVersion())
 	return root
 }
 

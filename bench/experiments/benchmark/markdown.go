@@ -1,4 +1,4 @@
-package benchmarking
+package benchmark
 
 import (
 	"bytes"
@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/espalier-ml/espalier/induce/ranking"
+	"github.com/espalier-ml/espalier/bench/experiments/ranking"
 )
 
 // markdown returns a table for each variant and measure, with the comparison of its algorithms, and

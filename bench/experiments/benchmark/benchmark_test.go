@@ -1,4 +1,4 @@
-package benchmarking_test
+package benchmark_test
 
 import (
 	"context"
@@ -14,9 +14,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"github.com/espalier-ml/espalier/bench/experiments/benchmark"
 	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/pipelines"
-	"github.com/espalier-ml/espalier/pipelines/benchmarking"
 	"github.com/espalier-ml/espalier/pipelines/config"
 	"github.com/espalier-ml/espalier/pipelines/engine"
 )
@@ -42,17 +42,17 @@ func newFolder(t *testing.T) string {
 	return folder
 }
 
-func newConfig(t *testing.T) config.Benchmark {
+func newConfig(t *testing.T) benchmark.Config {
 	t.Helper()
-	c := config.DefaultBenchmark()
+	c := benchmark.DefaultConfig()
 	c.Folder, c.Output, c.Splits = newFolder(t), filepath.Join(t.TempDir(), "out"), 2
-	c.Budgets, c.Scaling = config.BudgetsNone, false
+	c.Budgets, c.Scaling = benchmark.BudgetsNone, false
 	return c
 }
 
-func run(t *testing.T, c config.Benchmark) *benchmarking.Result {
+func run(t *testing.T, c benchmark.Config) *benchmark.Result {
 	t.Helper()
-	r, err := benchmarking.Run(context.Background(), c, engine.Silent{})
+	r, err := benchmark.Run(context.Background(), c, engine.Silent{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,7 +78,7 @@ func TestTreesOfTraining(t *testing.T) {
 			p.Prune, p.Alpha = config.Choices{"leaves"}, strconv.FormatFloat(f.Alpha, 'g', -1, 64)
 			p.Lambda = config.Choices{strconv.FormatFloat(f.Lambda, 'g', -1, 64)}
 		}
-		if f.Costs == benchmarking.RandomCosts {
+		if f.Costs == benchmark.RandomCosts {
 			p.Costs = filepath.Join(c.Output, "costs", "one-1.csv")
 		}
 		p.Input, p.Label = []string{filepath.Join(c.Folder, "one", "*.parquet")}, "class"
@@ -87,7 +87,7 @@ func TestTreesOfTraining(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := benchmarking.Figures{
+		want := benchmark.Figures{
 			Costs: f.Costs, Algorithm: r.Tree.Algorithm.Name, Pruned: f.Pruned, Alpha: f.Alpha,
 			AUC: *r.Metrics.Test.AUCOvRMacro, Cost: r.Tree.Complexity.ExpectedCost, Leaves: r.Tree.Complexity.Leaves,
 		}
@@ -117,7 +117,7 @@ func TestGoesOn(t *testing.T) {
 		t.Fatal(err)
 	}
 	again := run(t, c)
-	untimed := cmpopts.IgnoreFields(benchmarking.Figures{}, "Seconds")
+	untimed := cmpopts.IgnoreFields(benchmark.Figures{}, "Seconds")
 	if diff := cmp.Diff(first.Splits, again.Splits, untimed); diff != "" {
 		t.Errorf("other figures: %s", diff)
 	}
@@ -136,7 +136,7 @@ func TestGoesOn(t *testing.T) {
 			t.Errorf("%d figures of two algorithms, want 8", len(s.Figures))
 		}
 		for _, f := range s.Figures {
-			if !slices.ContainsFunc(again.Splits, func(a *benchmarking.Split) bool { return slices.Contains(a.Figures, f) }) {
+			if !slices.ContainsFunc(again.Splits, func(a *benchmark.Split) bool { return slices.Contains(a.Figures, f) }) {
 				t.Errorf("%s, split %d is trained again", s.Set, s.Seed)
 				break
 			}
@@ -192,7 +192,7 @@ func TestComparisons(t *testing.T) {
 		t.Errorf("%d comparisons, want %d", len(r.Comparisons), want)
 	}
 	for _, one := range r.Comparisons {
-		want := map[string]int{benchmarking.PlainTrees: 7, benchmarking.PrunedTrees: 7, benchmarking.AllTrees: 11}[one.Of]
+		want := map[string]int{benchmark.PlainTrees: 7, benchmark.PrunedTrees: 7, benchmark.AllTrees: 11}[one.Of]
 		if len(one.Methods) != want || one.Sets != 2 {
 			t.Errorf("%s of %s trees: %d methods on %d sets, want %d on 2", one.Measure, one.Of, len(one.Methods), one.Sets, want)
 		}
@@ -200,7 +200,7 @@ func TestComparisons(t *testing.T) {
 			if len(m.NemenyiP) != want || (m.DunnP != nil) != (one.Control != "" && m.Name != c.Control) {
 				t.Errorf("%s of %s trees: p values of %s: %v, %v", one.Measure, one.Of, m.Name, m.NemenyiP, m.DunnP)
 			}
-			if one.Of == benchmarking.PlainTrees {
+			if one.Of == benchmark.PlainTrees {
 				sum := 0.0
 				for _, s := range r.Means {
 					if s.Algorithm == m.Name && !s.Pruned && s.Costs == one.Costs {
@@ -237,20 +237,20 @@ func TestManifest(t *testing.T) {
 }
 
 func TestRefusals(t *testing.T) {
-	for want, change := range map[string]func(c *config.Benchmark){
-		`no data set "tow"`:        func(c *config.Benchmark) { c.Sets = []string{"tow"} },
-		"has no data sets":         func(c *config.Benchmark) { c.Folder = filepath.Join(c.Folder, "absent") },
-		"no benchmark's":           func(c *config.Benchmark) { c.Output = c.Folder },
-		"want c45, ec45":           func(c *config.Benchmark) { c.Algorithm = config.Choices{"cc45"} },
-		"--splits":                 func(c *config.Benchmark) { c.Splits = 0 },
-		"MANIFEST.tsv":             func(c *config.Benchmark) { c.Label = "absent" },
-		`want c45, p-c45`:          func(c *config.Benchmark) { c.Control = "p-c4.5" },
-		"--published: open absent": func(c *config.Benchmark) { c.Published = "absent.csv" },
-		"--algorithm: want at lea": func(c *config.Benchmark) { c.Algorithm = nil },
+	for want, change := range map[string]func(c *benchmark.Config){
+		`no data set "tow"`:        func(c *benchmark.Config) { c.Sets = []string{"tow"} },
+		"has no data sets":         func(c *benchmark.Config) { c.Folder = filepath.Join(c.Folder, "absent") },
+		"no benchmark's":           func(c *benchmark.Config) { c.Output = c.Folder },
+		"want c45, ec45":           func(c *benchmark.Config) { c.Algorithm = config.Choices{"cc45"} },
+		"--splits":                 func(c *benchmark.Config) { c.Splits = 0 },
+		"MANIFEST.tsv":             func(c *benchmark.Config) { c.Label = "absent" },
+		`want c45, p-c45`:          func(c *benchmark.Config) { c.Control = "p-c4.5" },
+		"--published: open absent": func(c *benchmark.Config) { c.Published = "absent.csv" },
+		"--algorithm: want at lea": func(c *benchmark.Config) { c.Algorithm = nil },
 	} {
 		c := newConfig(t)
 		change(&c)
-		_, err := benchmarking.Run(context.Background(), c, engine.Silent{})
+		_, err := benchmark.Run(context.Background(), c, engine.Silent{})
 		var wrong *usage.Error
 		if !errors.As(err, &wrong) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v: want a usage error with %q", err, want)
@@ -263,7 +263,7 @@ func TestInterrupted(t *testing.T) {
 	c := newConfig(t)
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := benchmarking.Run(ctx, c, engine.Silent{}); !errors.Is(err, context.Canceled) {
+	if _, err := benchmark.Run(ctx, c, engine.Silent{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v: want the error of the context", err)
 	}
 	if r := run(t, c); len(r.Splits) != 4 || slices.Contains(r.Splits, nil) {

@@ -1,6 +1,6 @@
 //go:build unix
 
-package benchmarking
+package benchmark
 
 import (
 	"syscall"

@@ -1,4 +1,4 @@
-package benchmarking
+package benchmark
 
 import (
 	"bytes"
@@ -6,7 +6,7 @@ import (
 	"math"
 	"strings"
 
-	"github.com/espalier-ml/espalier/induce/ranking"
+	"github.com/espalier-ml/espalier/bench/experiments/ranking"
 )
 
 // latex returns the tables for a paper, one for each variant and measure, by the package booktabs, no

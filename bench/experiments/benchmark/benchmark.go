@@ -1,4 +1,4 @@
-package benchmarking
+package benchmark
 
 import (
 	"cmp"
@@ -11,7 +11,6 @@ import (
 	"github.com/espalier-ml/espalier/induce/parallel"
 	"github.com/espalier-ml/espalier/io/objectstore"
 	"github.com/espalier-ml/espalier/io/usage"
-	"github.com/espalier-ml/espalier/pipelines/config"
 	"github.com/espalier-ml/espalier/pipelines/engine"
 	"github.com/espalier-ml/espalier/pipelines/source"
 )
@@ -44,7 +43,7 @@ const (
 )
 
 // Run runs the experiments on all data sets, and writes their tables.
-func Run(ctx context.Context, c config.Benchmark, reporter engine.Reporter) (r *Result, err error) {
+func Run(ctx context.Context, c Config, reporter engine.Reporter) (r *Result, err error) {
 	defer func() { err = engine.OrInterrupted(ctx, err) }()
 	if err := c.Validate(); err != nil {
 		return nil, err
@@ -160,7 +159,7 @@ type file struct {
 func (r *Result) splits() int { return r.Means[0].Splits }
 
 // write writes the tables.
-func (r *Result) write(ctx context.Context, s *objectstore.Store, c *config.Benchmark) error {
+func (r *Result) write(ctx context.Context, s *objectstore.Store, c *Config) error {
 	results, err := json.MarshalIndent(r, "", "  ")
 	if err != nil {
 		return err

@@ -1,4 +1,4 @@
-package benchmarking
+package benchmark
 
 import (
 	"bytes"
@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/espalier-ml/espalier/induce/ranking"
+	"github.com/espalier-ml/espalier/bench/experiments/ranking"
 )
 
 // Summary has the means of an algorithm's figures over the splits of a data set.

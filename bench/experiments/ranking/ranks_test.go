@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/espalier-ml/espalier/induce/ranking"
+	"github.com/espalier-ml/espalier/bench/experiments/ranking"
 )
 
 // TestRanks: the expected ranks are those of scipy.stats.rankdata (1.11) with its method "average".

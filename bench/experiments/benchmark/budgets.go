@@ -1,9 +1,8 @@
-package benchmarking
+package benchmark
 
 import (
 	"context"
-
-	"github.com/google/uuid"
+	"crypto/rand"
 
 	"github.com/espalier-ml/espalier/io/objectstore"
 	"github.com/espalier-ml/espalier/pipelines"
@@ -20,14 +19,14 @@ type FrontierPoint struct {
 
 // frontier trains with the preset of the budgets, where each test costs 1.
 func (w *work) frontier(ctx context.Context, s *Split) error {
-	if w.config.Budgets == config.BudgetsNone {
+	if w.config.Budgets == BudgetsNone {
 		return nil
 	}
 	t, err := presetConfig(w.config, w.set, s, w.config.Budgets)
 	if err != nil {
 		return err
 	}
-	scratch := "mem://espalier-" + uuid.NewString()
+	scratch := "mem://espalier-" + rand.Text()
 	defer w.files.Store.RemoveAll(context.WithoutCancel(ctx), scratch) //nolint:errcheck // scratch in memory
 	t.Output = objectstore.Join(scratch, "run")
 	t.Report, t.Certificate = config.ReportNone, config.CertificateNone

@@ -3,7 +3,7 @@ package ranking_test
 import (
 	"fmt"
 
-	"github.com/espalier-ml/espalier/induce/ranking"
+	"github.com/espalier-ml/espalier/bench/experiments/ranking"
 )
 
 func ExampleMeanRanks() {

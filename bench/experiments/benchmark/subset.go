@@ -1,4 +1,4 @@
-package benchmarking
+package benchmark
 
 import (
 	"context"

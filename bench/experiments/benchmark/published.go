@@ -1,4 +1,4 @@
-package benchmarking
+package benchmark
 
 import (
 	"bytes"
@@ -10,11 +10,10 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/espalier-ml/espalier/bench/experiments/ranking"
 	"github.com/espalier-ml/espalier/induce/dataset"
-	"github.com/espalier-ml/espalier/induce/ranking"
 	"github.com/espalier-ml/espalier/io/objectstore"
 	"github.com/espalier-ml/espalier/io/usage"
-	"github.com/espalier-ml/espalier/pipelines/config"
 )
 
 // Published holds the published figures of a method on a data set against ours, where each test
@@ -57,7 +56,7 @@ const (
 
 // readPublished reads published figures, by the names of data sets and of methods.
 func readPublished(
-	ctx context.Context, s *objectstore.Store, c *config.Benchmark,
+	ctx context.Context, s *objectstore.Store, c *Config,
 ) (map[string]map[string]publishedPoint, error) {
 	if c.Published == "" {
 		return nil, nil //nolint:nilnil // there need not be any
@@ -93,7 +92,7 @@ func readPublished(
 // publishedLine reads the points of a data set. Pairs with an empty figure are left out.
 func publishedLine(header, line []string) (map[string]publishedPoint, error) {
 	points := make(map[string]publishedPoint)
-	for _, m := range paperMethods(config.BenchmarkAlgorithms()) {
+	for _, m := range paperMethods(Algorithms()) {
 		var point publishedPoint
 		found := true
 		for column, to := range map[string]*float64{areaColumn: &point.auc, costColumn: &point.cost} {

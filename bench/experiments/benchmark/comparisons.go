@@ -1,14 +1,13 @@
-package benchmarking
+package benchmark
 
 import (
 	"cmp"
 	"slices"
 
-	"github.com/espalier-ml/espalier/induce/ranking"
+	"github.com/espalier-ml/espalier/bench/experiments/ranking"
+	"github.com/espalier-ml/espalier/bench/experiments/significance"
 	"github.com/espalier-ml/espalier/io/setting"
 	"github.com/espalier-ml/espalier/io/usage"
-	"github.com/espalier-ml/espalier/pipelines/benchmarking/significance"
-	"github.com/espalier-ml/espalier/pipelines/config"
 )
 
 // Comparison compares methods by their mean ranks over the data sets, by one measure.
@@ -70,12 +69,12 @@ func paperMethods(algorithms []string) []method {
 }
 
 // checkControl refuses a control that is no method. The default one need not be there.
-func checkControl(c *config.Benchmark) error {
+func checkControl(c *Config) error {
 	var names []string
 	for _, m := range paperMethods(c.Algorithm) {
 		names = append(names, m.String())
 	}
-	if slices.Contains(names, c.Control) || c.Control == config.DefaultBenchmark().Control {
+	if slices.Contains(names, c.Control) || c.Control == DefaultConfig().Control {
 		return nil
 	}
 	return usage.Errorf("--control %s: want %s%s", c.Control, setting.Alternatives(names), setting.Hint(c.Control, names))
@@ -83,7 +82,7 @@ func checkControl(c *config.Benchmark) error {
 
 // compareAll compares the methods of each variant with each other, and those of the paper. With one
 // data set or one method there is nothing to compare.
-func compareAll(all []Summary, c *config.Benchmark) []Comparison {
+func compareAll(all []Summary, c *Config) []Comparison {
 	var list []Comparison
 	for _, costs := range []string{UnitCosts, RandomCosts} {
 		for _, m := range measures() {
@@ -145,7 +144,7 @@ func setsOf(all []Summary) []string {
 }
 
 // compare compares methods by their values, one row for each data set.
-func compare(rows [][]float64, methods []method, high bool, c *config.Benchmark) Comparison {
+func compare(rows [][]float64, methods []method, high bool, c *Config) Comparison {
 	ranks := make([][]float64, len(rows))
 	for i, row := range rows {
 		ranks[i] = ranking.Ranks(row, high)

@@ -1,4 +1,4 @@
-package benchmarking
+package benchmark
 
 import (
 	"bytes"
@@ -10,7 +10,7 @@ import (
 
 	"gonum.org/v1/gonum/stat/distuv"
 
-	"github.com/espalier-ml/espalier/induce/ranking"
+	"github.com/espalier-ml/espalier/bench/experiments/ranking"
 )
 
 // The differences from published figures that are called small.

@@ -1,8 +1,9 @@
-package benchmarking
+package benchmark
 
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,7 +11,6 @@ import (
 	"math"
 	"slices"
 
-	"github.com/google/uuid"
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
 
@@ -91,7 +91,7 @@ const startShare = 1.0 / 2048
 
 // scale runs the scaling experiments: by rows on the data set with most rows, by features on the one
 // with most features. No split is in work then.
-func scale(ctx context.Context, c *config.Benchmark, f *source.Files, sets []dataSet, splits []*Split) ([]Scaling, error) {
+func scale(ctx context.Context, c *Config, f *source.Files, sets []dataSet, splits []*Split) ([]Scaling, error) {
 	if !c.Scaling {
 		return nil, nil
 	}
@@ -153,7 +153,7 @@ func (w *work) measure(ctx context.Context, s *Scaling) error {
 	if err != nil {
 		return err
 	}
-	e := experiment{work: w, scaling: s, input: in, scratch: "mem://espalier-" + uuid.NewString()}
+	e := experiment{work: w, scaling: s, input: in, scratch: "mem://espalier-" + rand.Text()}
 	defer w.files.Store.RemoveAll(context.WithoutCancel(ctx), e.scratch) //nolint:errcheck // scratch in memory
 	for _, share := range powersOfTwo(scalingShares) {
 		if s.By == ByRows && float64(share*float64(in.Rows)) < leastSize {

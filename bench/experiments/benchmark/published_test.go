@@ -1,4 +1,4 @@
-package benchmarking_test
+package benchmark_test
 
 import (
 	"context"
@@ -10,16 +10,16 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/espalier-ml/espalier/induce/ranking"
+	"github.com/espalier-ml/espalier/bench/experiments/benchmark"
+	"github.com/espalier-ml/espalier/bench/experiments/ranking"
 	"github.com/espalier-ml/espalier/pipelines"
-	"github.com/espalier-ml/espalier/pipelines/benchmarking"
 	"github.com/espalier-ml/espalier/pipelines/config"
 	"github.com/espalier-ml/espalier/pipelines/engine"
 )
 
 // newPublished returns a configuration with published figures of two data sets. The manifest has
 // the published name of one of them.
-func newPublished(t *testing.T) config.Benchmark {
+func newPublished(t *testing.T) benchmark.Config {
 	t.Helper()
 	c := newConfig(t)
 	c.Published, c.Budgets = filepath.Join(t.TempDir(), "published.csv"), "default"
@@ -50,12 +50,12 @@ func TestPublished(t *testing.T) {
 				if f.Pruned {
 					method = "p-" + method
 				}
-				if s.Set == p.Set && method == p.Method && f.Costs == benchmarking.UnitCosts {
+				if s.Set == p.Set && method == p.Method && f.Costs == benchmark.UnitCosts {
 					areas, costs = append(areas, f.AUC), append(costs, f.Cost)
 				}
 			}
 		}
-		want := benchmarking.Means{
+		want := benchmark.Means{
 			AUC: ranking.Mean(areas), AUCDeviation: ranking.Deviation(areas),
 			Cost: ranking.Mean(costs), CostDeviation: ranking.Deviation(costs),
 		}
@@ -85,7 +85,7 @@ func TestPublished(t *testing.T) {
 }
 
 // trainedWithin trains on the data set solo within a budget, and returns the AUC on test rows.
-func trainedWithin(t *testing.T, c *config.Benchmark, seed uint64, budget float64) float64 {
+func trainedWithin(t *testing.T, c *benchmark.Config, seed uint64, budget float64) float64 {
 	t.Helper()
 	p, err := pipelines.Preset(c.Budgets)
 	if err != nil {
@@ -113,7 +113,7 @@ func TestPublishedFaults(t *testing.T) {
 		if err := os.WriteFile(c.Published, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := benchmarking.Run(context.Background(), c, engine.Silent{}); err == nil ||
+		if _, err := benchmark.Run(context.Background(), c, engine.Silent{}); err == nil ||
 			!strings.Contains(err.Error(), want) {
 			t.Errorf("%v: want an error with %q", err, want)
 		}
@@ -151,12 +151,12 @@ func TestScaling(t *testing.T) {
 	c := newConfig(t)
 	c.Scaling, c.Splits, c.Algorithm = true, 1, config.Choices{"ec45", "asr"}
 	r := run(t, c)
-	if len(r.Scaling) != 2 || r.Scaling[0].By != benchmarking.ByRows || r.Scaling[1].By != benchmarking.ByFeatures {
+	if len(r.Scaling) != 2 || r.Scaling[0].By != benchmark.ByRows || r.Scaling[1].By != benchmark.ByFeatures {
 		t.Fatalf("experiments %+v, want one by rows and one by features", r.Scaling)
 	}
 	for _, s := range r.Scaling {
 		last := s.Times[len(s.Times)-1]
-		if want := map[string]int64{benchmarking.ByRows: 600, benchmarking.ByFeatures: 8}[s.By]; last.Size != want {
+		if want := map[string]int64{benchmark.ByRows: 600, benchmark.ByFeatures: 8}[s.By]; last.Size != want {
 			t.Errorf("the largest size by %s is %d, want %d", s.By, last.Size, want)
 		}
 		if half := s.Times[len(s.Times)-2]; half.Size < 3*last.Size/8 || half.Size > 5*last.Size/8 {
@@ -171,11 +171,11 @@ func TestScaling(t *testing.T) {
 			}
 		}
 		for _, size := range s.Times { // 70 % of the rows are for training; columns of numbers make objects of single rows
-			if s.By == benchmarking.ByRows && (size.Objects > size.Size*8/10 || size.Objects < size.Size/3) {
+			if s.By == benchmark.ByRows && (size.Objects > size.Size*8/10 || size.Objects < size.Size/3) {
 				t.Errorf("%d objects of %d rows", size.Objects, size.Size)
 			}
 		}
-		if s.By == benchmarking.ByRows && math.Abs(s.Objects.Slope-1) > 0.2 {
+		if s.By == benchmark.ByRows && math.Abs(s.Objects.Slope-1) > 0.2 {
 			t.Errorf("objects grow by %v with the rows, want about 1", s.Objects.Slope)
 		}
 		if s.Start != 0 || s.Rest != s.Fit { // there are too few sizes to tell
@@ -197,7 +197,7 @@ func TestScaling(t *testing.T) {
 }
 
 // checkLine: no line near it, and beginning at 0 or above, is nearer to the seconds.
-func checkLine(t *testing.T, s *benchmarking.Scaling) {
+func checkLine(t *testing.T, s *benchmark.Scaling) {
 	t.Helper()
 	squares := func(constant, each float64) (sum, largest float64) {
 		for _, taken := range s.Times {

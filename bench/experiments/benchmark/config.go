@@ -1,4 +1,4 @@
-package config
+package benchmark
 
 import (
 	"errors"
@@ -7,57 +7,52 @@ import (
 
 	"github.com/espalier-ml/espalier/io/setting"
 	"github.com/espalier-ml/espalier/io/usage"
+	"github.com/espalier-ml/espalier/pipelines/config"
 )
 
-// Benchmark is the configuration of the paper's experiments on a folder of data sets. Settings
-// declares what each field means; docs/settings.md lists that. The folder is an argument, not a
-// setting.
-type Benchmark struct {
+// Config is the configuration of the paper's experiments on a folder of data sets. Settings
+// declares what each field means. The folder is an argument, not a setting.
+type Config struct {
 	Folder    string // of data sets, each a Parquet file or a folder of them
 	Output    string
 	Sets      []string // names; empty: all
 	Splits    int64
 	AtOnce    int64
 	Label     string
-	Algorithm Choices
-
-	BenchmarkFigures
-	StorageConfig
-}
-
-// BenchmarkFigures say what a benchmark makes of its trees.
-type BenchmarkFigures struct {
+	Algorithm config.Choices
 	Level     float64 // of significance
 	Control   string  // method that the others are compared with
 	Published string  // URL of published figures; empty: there are none
 	Budgets   string  // preset of the budget queries, or BudgetsNone
 	Scaling   bool
+
+	config.StorageConfig
 }
 
 // BudgetsNone leaves out the budget queries.
 const BudgetsNone = "none"
 
-// DefaultBenchmark makes five splits of each data set, as the paper does.
-func DefaultBenchmark() Benchmark {
-	return Benchmark{
-		Splits: 5, AtOnce: 2, Label: "class", Algorithm: BenchmarkAlgorithms(),
-		BenchmarkFigures: BenchmarkFigures{Level: 0.05, Control: "p-ec45", Budgets: "default", Scaling: true},
-		StorageConfig:    DefaultStorageConfig(),
+// DefaultConfig makes five splits of each data set, as the paper does.
+func DefaultConfig() Config {
+	return Config{
+		Splits: 5, AtOnce: 2, Label: "class", Algorithm: Algorithms(),
+		Level: 0.05, Control: "p-ec45", Budgets: "default", Scaling: true,
+		StorageConfig: config.DefaultStorageConfig(),
 	}
 }
 
-// BenchmarkAlgorithms are the algorithms that the paper compares.
-func BenchmarkAlgorithms() Choices {
-	return Choices{"c45", "ec45", "cart", "ecart", "asr", "ip", "bal"}
+// Algorithms are the algorithms that the paper compares.
+func Algorithms() config.Choices {
+	return config.Choices{"c45", "ec45", "cart", "ecart", "asr", "ip", "bal"}
 }
 
 const maxSplits = 1000
 
 // Settings declares the settings of a benchmark, which set the fields of c.
-func (c *Benchmark) Settings() []setting.Setting {
+func (c *Config) Settings() []setting.Setting {
 	known := func(name string) error {
-		if !slices.Contains(BenchmarkAlgorithms(), name) {
-			return fmt.Errorf("%s: want %s", name, setting.Alternatives(BenchmarkAlgorithms()))
+		if !slices.Contains(Algorithms(), name) {
+			return fmt.Errorf("%s: want %s", name, setting.Alternatives(Algorithms()))
 		}
 		return nil
 	}
@@ -85,12 +80,12 @@ func (c *Benchmark) Settings() []setting.Setting {
 	}})
 	growth := setting.In(setting.Growth, []setting.Setting{{
 		Name: "algorithm", Value: setting.List(&c.Algorithm, known),
-		Help: "algorithms to compare: " + setting.Alternatives(BenchmarkAlgorithms()),
+		Help: "algorithms to compare: " + setting.Alternatives(Algorithms()),
 	}})
-	return slices.Concat(run, c.declarations(), rows, growth, c.StorageConfig.Settings())
+	return slices.Concat(run, c.evaluation(), rows, growth, c.StorageConfig.Settings())
 }
 
-func (c *BenchmarkFigures) declarations() []setting.Setting {
+func (c *Config) evaluation() []setting.Setting {
 	return setting.In(setting.Run, []setting.Setting{
 		{
 			Name: "published", Value: setting.Text(&c.Published),
@@ -116,7 +111,7 @@ func (c *BenchmarkFigures) declarations() []setting.Setting {
 }
 
 // Validate returns all faults at once, each with the name of its flag.
-func (c *Benchmark) Validate() error {
+func (c *Config) Validate() error {
 	faults := setting.Faults(c.Settings())
 	if len(faults) == 0 && len(c.Algorithm) == 0 {
 		faults = append(faults, errors.New("--algorithm: want at least one"))

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/espalier-ml/espalier/induce/ranking"
-	"github.com/espalier-ml/espalier/pipelines/benchmarking/significance"
+	"github.com/espalier-ml/espalier/bench/experiments/ranking"
+	"github.com/espalier-ml/espalier/bench/experiments/significance"
 )
 
 func near(got, want, relative float64) bool {

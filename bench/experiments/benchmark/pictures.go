@@ -1,4 +1,4 @@
-package benchmarking
+package benchmark
 
 import (
 	"bytes"
@@ -6,13 +6,12 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/espalier-ml/espalier/bench/experiments/significance"
 	"github.com/espalier-ml/espalier/io/chart"
-	"github.com/espalier-ml/espalier/pipelines/benchmarking/significance"
-	"github.com/espalier-ml/espalier/pipelines/config"
 )
 
 // pictures returns all pictures, each as SVG and as PNG.
-func (r *Result) pictures(c *config.Benchmark) ([]file, error) {
+func (r *Result) pictures(c *Config) ([]file, error) {
 	var files []file
 	add := func(name string, p *chart.Picture, err error) error {
 		if err != nil {
@@ -105,7 +104,7 @@ func (m method) series() chart.Series {
 
 // frontierCurves has the mean AUC over the mean cost of each method, the published figures, and what
 // the preset of the budgets has at each cost.
-func (r *Result) frontierCurves(set string, c *config.Benchmark) *chart.Curves {
+func (r *Result) frontierCurves(set string, c *Config) *chart.Curves {
 	var own, published []chart.Series
 	notes := []string{fmt.Sprintf("means over %d splits; each test costs 1; p- is pruned", r.splits())}
 	dearest, lowest := 0.0, 1.0

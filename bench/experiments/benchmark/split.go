@@ -1,4 +1,4 @@
-package benchmarking
+package benchmark
 
 import (
 	"bytes"
@@ -92,7 +92,7 @@ func (s *Split) has(want *Split, algorithms []string) bool {
 
 // trainConfig returns the settings of all trees of a split: those of the paper, with its grid of
 // lambda for the algorithms that have one.
-func trainConfig(c *config.Benchmark, d *dataSet, s *Split, algorithms []string) (config.Train, error) {
+func trainConfig(c *Config, d *dataSet, s *Split, algorithms []string) (config.Train, error) {
 	t, err := presetConfig(c, d, s, "paper")
 	t.Algorithm, t.Select, t.Lambda = algorithms, frontier.Paper.String(), paperLambdas()
 	t.Output = objectstore.Join(c.Output, "unused") // nothing is written there
@@ -106,7 +106,7 @@ func paperLambdas() config.Choices { return config.Choices{"100", "10", "1", "0.
 func paperAlphas() []float64 { return []float64{1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1} }
 
 // presetConfig returns the settings of a preset on a split.
-func presetConfig(c *config.Benchmark, d *dataSet, s *Split, preset string) (config.Train, error) {
+func presetConfig(c *Config, d *dataSet, s *Split, preset string) (config.Train, error) {
 	t, err := config.Preset(preset)
 	if err != nil {
 		return t, err
@@ -135,7 +135,7 @@ func scaled(thetas config.Choices, rows int64) config.Choices {
 
 // work is one split of one data set.
 type work struct {
-	config *config.Benchmark
+	config *Config
 	files  *source.Files
 	set    *dataSet
 	seed   uint64
