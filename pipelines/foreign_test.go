@@ -120,8 +120,8 @@ func writingVerbs(t *testing.T) map[string]writingVerb {
 				_, err := pipelines.Predict(t.Context(), c, nil)
 				return err
 			},
-			[]string{"part-00.parquet", "metrics.json", "manifest.json", "_SUCCESS", "_LOCK"},
-			[]string{"part-01.parquet", "tree.json", "_scratch/x", "sub/part-00.parquet"},
+			[]string{"part-00.parquet", "_metrics.json", "_manifest.json", "_SUCCESS", "_LOCK"},
+			[]string{"metrics.json", "part-01.parquet", "tree.json", "_scratch/x", "sub/part-00.parquet"},
 		},
 		"synth": {
 			func(output string, overwrite bool) error {
@@ -130,7 +130,7 @@ func writingVerbs(t *testing.T) map[string]writingVerb {
 				_, err := pipelines.Synth(t.Context(), c, nil)
 				return err
 			},
-			[]string{"part-00000.parquet", "part-00001.parquet", "part-00002.parquet", "part-old.parquet", "_costs.csv", "_tree.json", "manifest.json", "_SUCCESS"},
+			[]string{"part-00000.parquet", "part-00001.parquet", "part-00002.parquet", "part-old.parquet", "_costs.csv", "_tree.json", "_manifest.json", "_SUCCESS"},
 			[]string{"tree.json", "data.parquet", "sub/part-00000.parquet"},
 		},
 		"evaluate": {
@@ -160,7 +160,7 @@ func writingVerbs(t *testing.T) map[string]writingVerb {
 func contentsOf(name string) []string {
 	list := []string{"not Espalier's: " + name, ""}
 	switch path.Base(name) {
-	case "manifest.json":
+	case "manifest.json", "_manifest.json":
 		list = append(list, `{"format": "espalier/else", "version": 1, "files": ["tree.json"]}`)
 	case "tree.json", "_tree.json", "000.json", "out.json":
 		list = append(list, `{"format": "espalier/tree", "version": 1}`)

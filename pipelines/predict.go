@@ -220,7 +220,7 @@ func (p *prediction) clear(ctx context.Context, start time.Time) error {
 	}
 	var expected []string
 	if p.spec.Label != "" {
-		expected = append(expected, runfolder.MetricsName)
+		expected = append(expected, runfolder.DataMetricsName)
 	}
 	return p.output.Claim(ctx, start, p.names, expected...)
 }

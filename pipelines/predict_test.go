@@ -142,7 +142,7 @@ func TestPredict(t *testing.T) {
 		for i := range names {
 			names[i] = filepath.Base(names[i])
 		}
-		if diff := cmp.Diff([]string{"_SUCCESS", "manifest.json", "metrics.json", "part-00.parquet", "part-01.parquet", "part-02.parquet"}, names); diff != "" {
+		if diff := cmp.Diff([]string{"_SUCCESS", "_manifest.json", "_metrics.json", "part-00.parquet", "part-01.parquet", "part-02.parquet"}, names); diff != "" {
 			t.Errorf("%s: folder (-want +got):\n%s", runner, diff)
 		}
 	}
@@ -198,7 +198,7 @@ func TestPredictNovelty(t *testing.T) {
 		t.Error("metrics of rows without a label")
 	}
 	var m runfolder.PredictionsManifest
-	b, err := os.ReadFile(filepath.Join(c.Output, "manifest.json"))
+	b, err := os.ReadFile(filepath.Join(c.Output, "_manifest.json"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -45,7 +45,7 @@ func synthesise(t *testing.T, c pipelines.SynthConfig) *pipelines.SynthResult {
 func contents(t *testing.T, folder string) map[string]string {
 	t.Helper()
 	store, files := objectstore.New(), make(map[string]string)
-	for _, pattern := range []string{"*", "_SUCCESS", "_costs.csv", "_tree.json"} { // * leaves out underscores
+	for _, pattern := range []string{"*", "_SUCCESS", "_costs.csv", "_tree.json", "_manifest.json"} { // * leaves out underscores
 		list, err := store.List(t.Context(), objectstore.Join(folder, pattern))
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			t.Fatal(err)
@@ -67,7 +67,7 @@ func TestSynthBytes(t *testing.T) {
 	c := synthConfig(t)
 	r := synthesise(t, c)
 	first := contents(t, c.Output)
-	want := []string{"_SUCCESS", "_costs.csv", "_tree.json", "manifest.json", "part-00000.parquet", "part-00001.parquet", "part-00002.parquet", "part-00003.parquet", "part-00004.parquet"}
+	want := []string{"_SUCCESS", "_costs.csv", "_manifest.json", "_tree.json", "part-00000.parquet", "part-00001.parquet", "part-00002.parquet", "part-00003.parquet", "part-00004.parquet"}
 	if diff := cmp.Diff(want, slices.Sorted(maps.Keys(first))); diff != "" {
 		t.Error(diff)
 	}
@@ -152,7 +152,7 @@ func TestSynthReplaces(t *testing.T) {
 	wantUsage(t, c, "unfinished", "--overwrite")
 	c.Overwrite = true
 	synthesise(t, c)
-	want := []string{"_SUCCESS", "_costs.csv", "_tree.json", "manifest.json", "part-00000.parquet", "part-00001.parquet"}
+	want := []string{"_SUCCESS", "_costs.csv", "_manifest.json", "_tree.json", "part-00000.parquet", "part-00001.parquet"}
 	if diff := cmp.Diff(want, slices.Sorted(maps.Keys(contents(t, c.Output)))); diff != "" {
 		t.Error(diff)
 	}

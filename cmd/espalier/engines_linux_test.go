@@ -59,7 +59,7 @@ func scoring(t *testing.T, e *engine) {
 		output := filepath.Join(t.TempDir(), "scored")
 		espalier(t, slices.Concat(args, more, []string{"--output", output})...).wants(t, 0)
 		all := files(t, output)
-		delete(all, "manifest.json") // has times and folders
+		delete(all, "_manifest.json") // has times and folders
 		return all
 	}
 	want := score()

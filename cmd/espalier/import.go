@@ -38,7 +38,7 @@ func newImport() *cobra.Command {
 		Use:   "import FILE.csv...",
 		Short: "Make Parquet files of CSV files",
 		Long: `Make Parquet files of CSV files to train on: part-00000.parquet and so on,
-manifest.json with the columns and their types and, last of all, _SUCCESS.
+_manifest.json with the columns and their types and, last of all, _SUCCESS.
 
 The first line of a file names its columns. Files may be compressed by gzip; -
 is standard input. All files have the same columns; their rows follow one

@@ -50,7 +50,7 @@ func TestImport(t *testing.T) {
 			t.Errorf("stdout lacks %q:\n%s", part, o.stdout)
 		}
 	}
-	validate(t, "import", filepath.Join(output("made"), "manifest.json"))
+	validate(t, "import", filepath.Join(output("made"), "_manifest.json"))
 	espalier(t, append([]string{"import", file + ".gz", "--output", output("unzipped")}, rows...)...).wants(t, 0)
 	c := exec.Command(binary, append([]string{"import", "-", "--output", output("piped")}, rows...)...)
 	c.Stdin = strings.NewReader(letters())

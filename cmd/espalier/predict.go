@@ -36,7 +36,7 @@ func newPredict() *cobra.Command {
 		Use:   "predict",
 		Short: "Score the rows of Parquet files by a tree",
 		Long: `Score the rows of Parquet files by a tree: a file of predictions for each file, of
-the same name and with the rows in the same order, and then manifest.json and
+the same name and with the rows in the same order, and then _manifest.json and
 _SUCCESS. Of each row there are its prediction, probability_CLASS of all classes,
 leaf (the node in tree.json), tests (how many were asked) and cost (what is paid
 for them), beside the columns of --key or, with --keep all, all columns, as they

@@ -30,7 +30,7 @@ func TestPredict(t *testing.T) {
 	}
 	espalier(t, args...).wants(t, 2, "--overwrite")
 	espalier(t, append(args, "--overwrite", "--label", "none")...).wants(t, 0)
-	if _, err := os.Stat(filepath.Join(output, "metrics.json")); err == nil {
+	if _, err := os.Stat(filepath.Join(output, "_metrics.json")); err == nil {
 		t.Error("the metrics of the predictions before stay")
 	}
 	espalier(t, append(args, "--overwrite", "--key", "nobody")...).wants(t, 2, "--key", "nobody")

@@ -35,7 +35,7 @@ func newSynth() *cobra.Command {
 		Short: "Make up a data set of any size to train on",
 		Long: `Make up a data set whose classes follow a hidden tree, and write it as Parquet
 files: part-00000.parquet and so on, _costs.csv (for train --costs), _tree.json
-(the hidden tree), manifest.json and, last of all, _SUCCESS.
+(the hidden tree), _manifest.json and, last of all, _SUCCESS.
 
 Numeric features are x00, x01, ..., categorical ones c00, c01, ..., the label is
 class. Some features are dear, and each of these has a proxy: a cheap feature

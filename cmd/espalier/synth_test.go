@@ -23,7 +23,7 @@ func TestSynth(t *testing.T) {
 		"--distinct", "1e3")
 	o.wants(t, 0)
 	validate(t, "tree", filepath.Join(output, "_tree.json"))
-	validate(t, "synth", filepath.Join(output, "manifest.json"))
+	validate(t, "synth", filepath.Join(output, "_manifest.json"))
 	if !strings.Contains(o.stdout, "wrote 20000 rows, ") || !strings.Contains(o.stdout, "(files: 3)") || o.stderr != "" {
 		t.Errorf("stdout lacks rows or files, or there is something on stderr:\n%s%s", o.stdout, o.stderr)
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/espalier-ml/espalier/io/objectstore"
 )
 
-// Claim writes a manifest.json with a list of the files to come, so that a run that is
+// Claim writes a manifest with a list of the files to come, so that a run that is
 // killed leaves files known as Espalier's. rows are the names of the Parquet files.
 // optional names the optional documents to come. The files of an earlier run must be gone:
 // see RemoveEarlier.
@@ -24,15 +24,16 @@ func (f *Folder) Claim(ctx context.Context, started time.Time, rows []string, op
 	if err != nil {
 		return err
 	}
-	generation, err := objectstore.WriteSeen(ctx, f.store, f.File(ManifestName), b, f.condition(ManifestName))
+	name := f.kind.manifest()
+	generation, err := objectstore.WriteSeen(ctx, f.store, f.File(name), b, f.condition(name))
 	if errors.Is(err, fs.ErrExist) {
-		return f.overtaken(ManifestName)
+		return f.overtaken(name)
 	}
 	if err != nil {
 		return OutputError(err)
 	}
-	f.claimed, f.earlier, f.listed = true, false, nil
-	f.seen = map[string]objectstore.Object{ManifestName: {URL: f.File(ManifestName), Generation: generation}}
+	f.claimed, f.earlier, f.old, f.listed = true, false, false, nil
+	f.seen = map[string]objectstore.Object{name: {URL: f.File(name), Generation: generation}}
 	return nil
 }
 
@@ -43,7 +44,7 @@ func (k Kind) expected(rows, optional []string) []string {
 		switch {
 		case d.many != nil:
 			names = append(names, d.many(&Run{Rows: rows})...)
-		case d.Name != ManifestName && (!d.optional || slices.Contains(optional, d.Name)):
+		case d.Name != k.manifest() && (!d.optional || slices.Contains(optional, d.Name)):
 			names = append(names, d.Name)
 		}
 	}
@@ -53,8 +54,8 @@ func (k Kind) expected(rows, optional []string) []string {
 // HoldsClaim reports whether the folder still has this run's claim. Without the claim,
 // another run has taken the folder over.
 func (f *Folder) HoldsClaim(ctx context.Context) bool {
-	stat, err := f.store.Stat(ctx, f.File(ManifestName))
-	return err == nil && stat.Generation == f.seen[ManifestName].Generation
+	stat, err := f.store.Stat(ctx, f.File(f.kind.manifest()))
+	return err == nil && stat.Generation == f.seen[f.kind.manifest()].Generation
 }
 
 // Undo removes files that a failed run has written, and the run's claim.
@@ -70,7 +71,7 @@ func (f *Folder) Undo(ctx context.Context, written []string) {
 
 // RemoveClaim removes the claim of a run that has failed.
 func (f *Folder) RemoveClaim(ctx context.Context) error {
-	return f.store.RemoveSeen(ctx, f.seen[ManifestName])
+	return f.store.RemoveSeen(ctx, f.seen[f.kind.manifest()])
 }
 
 // RemoveEarlier removes the files of an earlier run.
@@ -90,6 +91,12 @@ func (f *Folder) removeEarlier(ctx context.Context, written map[string]bool) err
 	}
 	if err := parallel.AtOnce(len(stale), func(i int) error { return f.remove(ctx, stale[i]) }); err != nil {
 		return err
+	}
+	if f.old { // last: until then it lists the files
+		if err := f.remove(ctx, ManifestName); err != nil {
+			return err
+		}
+		stale = append(stale, ManifestName)
 	}
 	for _, name := range append(stale, SuccessName) {
 		delete(f.seen, name)

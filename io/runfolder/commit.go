@@ -23,7 +23,7 @@ type pending struct {
 
 // commit writes the files of a run and then _SUCCESS, all or none. It replaces nothing
 // before it has written all files aside. The _SUCCESS of an earlier run goes first and
-// manifest.json comes next: a folder with _SUCCESS is always one run's, and each file in
+// the manifest comes next: a folder with _SUCCESS is always one run's, and each file in
 // the folder is listed at any time. Each write is bound to the file that Open saw: of two
 // runs into one folder the second to end fails.
 func (f *Folder) commit(ctx context.Context, files []File) error {
@@ -48,7 +48,7 @@ func (f *Folder) commit(ctx context.Context, files []File) error {
 	if err := f.removeEarlier(ctx, written); err != nil {
 		return err
 	}
-	failed, err := publish(all)
+	failed, err := f.publish(all)
 	if err == nil {
 		return nil
 	}
@@ -91,13 +91,13 @@ func (f *Folder) writeAside(ctx context.Context, files []File) ([]*pending, erro
 	return slices.DeleteFunc(all, func(p *pending) bool { return p == nil }), parallel.First(faults)
 }
 
-// publish gives files their names: manifest.json first, then all others at the same time,
+// publish gives files their names: the manifest first, then all others at the same time,
 // then the last one. It returns the name of the first file that failed.
-func publish(all []*pending) (failed string, err error) {
+func (f *Folder) publish(all []*pending) (failed string, err error) {
 	mark := all[len(all)-1]
 	var manifest, others []*pending
 	for _, p := range all[:len(all)-1] {
-		if p.name == ManifestName {
+		if p.name == f.kind.manifest() {
 			manifest = append(manifest, p)
 		} else {
 			others = append(others, p)
@@ -129,9 +129,9 @@ func (f *Folder) undo(ctx context.Context, all []*pending) {
 	for _, p := range all {
 		switch {
 		case !p.committed:
-		case stays && p.name == ManifestName:
+		case stays && p.name == f.kind.manifest():
 			if o, err := f.store.Stat(ctx, f.File(p.name)); err == nil {
-				f.seen[ManifestName] = o
+				f.seen[p.name] = o
 			}
 		default:
 			_ = f.store.Remove(ctx, f.File(p.name)) // the first error says more

@@ -5,7 +5,7 @@
 //	           a document is written from a Run and read back
 //	Acquire    the lock, _LOCK with signs of life: one run at a time is at work in a folder
 //	Open       refuses files of others, and an earlier run's that are not to be replaced
-//	Claim      writes manifest.json before the work begins: it lists the files to come
+//	Claim      writes the manifest before the work begins: it lists the files to come
 //	Write      writes each file aside, checks that nobody else has written meanwhile, and
 //	           gives the files their names; _SUCCESS comes last
 //	Replace    replaces some documents of a finished run; Open finishes what was killed

@@ -77,7 +77,7 @@ func Documents() []Document {
 			Holds: "figures by part of the rows",
 		},
 		{
-			Name: MetricsName, Kinds: predictions, Schema: "metrics", codec: metricsCodec(), optional: true,
+			Name: DataMetricsName, Kinds: predictions, Schema: "metrics", codec: metricsCodec(), optional: true,
 			Holds: "figures, where the rows have a label",
 		},
 		{
@@ -104,12 +104,12 @@ func Documents() []Document {
 			Holds: "settings, inputs, times, list of files",
 		},
 		{
-			Name: ManifestName, Kinds: predictions, Schema: "predictions",
+			Name: DataManifestName, Kinds: predictions, Schema: "predictions",
 			codec: inJSON(func(r *Run) **PredictionsManifest { return &r.Predictions }),
 			Holds: "settings, new values, list of files",
 		},
 		{
-			Name: ManifestName, Kinds: synth, Schema: "synth",
+			Name: DataManifestName, Kinds: synth, Schema: "synth",
 			codec: inJSON(func(r *Run) **SynthManifest { return &r.Synth }),
 			Holds: "settings, list of files",
 		},
@@ -151,7 +151,7 @@ func growthDocuments() []Document {
 func importDocuments() []Document {
 	return []Document{
 		{
-			Name: ManifestName, Kinds: []Kind{Imported}, Schema: "import",
+			Name: DataManifestName, Kinds: []Kind{Imported}, Schema: "import",
 			codec: inJSON(func(r *Run) **ImportManifest { return &r.Imported }),
 			Holds: "settings, columns, list of files",
 		},
@@ -174,6 +174,11 @@ const (
 	SchemaName   = "schema.json"
 
 	ImportanceName = "importance.json"
+
+	// The names in folders of data. Other programs take every file for data whose name does not begin
+	// with _.
+	DataManifestName = "_manifest.json"
+	DataMetricsName  = "_metrics.json"
 
 	frontierFolder = "frontier"
 )

@@ -106,7 +106,7 @@ func TestRoundTrip(t *testing.T) {
 			"tree.json", "metrics.json", "importance.json", "schema.json", "frontier.json", "frontier/000.json", "frontier/001.json",
 			"frontier/grown.bin",
 		},
-		runfolder.Predictions: {"a.parquet", "x=1/b.parquet", "metrics.json"},
+		runfolder.Predictions: {"a.parquet", "x=1/b.parquet", "_metrics.json"},
 		runfolder.Synth:       {"_costs.csv", "_tree.json", "part-00000.parquet", "part-00001.parquet"},
 		runfolder.Imported:    {"part-00000.parquet"},
 	}
@@ -114,9 +114,9 @@ func TestRoundTrip(t *testing.T) {
 		runfolder.Training: {
 			"tree.json", "metrics.json", "importance.json", "schema.json", "manifest.json", "frontier.json", "_SUCCESS",
 		},
-		runfolder.Predictions: {"metrics.json", "manifest.json", "_SUCCESS"},
-		runfolder.Synth:       {"_costs.csv", "_tree.json", "manifest.json", "_SUCCESS"},
-		runfolder.Imported:    {"manifest.json", "_SUCCESS"},
+		runfolder.Predictions: {"_metrics.json", "_manifest.json", "_SUCCESS"},
+		runfolder.Synth:       {"_costs.csv", "_tree.json", "_manifest.json", "_SUCCESS"},
+		runfolder.Imported:    {"_manifest.json", "_SUCCESS"},
 	}
 	for _, base := range []string{"mem://" + t.Name(), t.TempDir()} {
 		for _, k := range kinds {
@@ -245,7 +245,7 @@ func TestDocuments(t *testing.T) {
 			t.Errorf("schemas/%s.schema.json describes no document", name)
 		}
 	}
-	for _, name := range []string{"metrics.json", "manifest.json", "_SUCCESS", "_LOCK"} {
+	for _, name := range []string{"_metrics.json", "_manifest.json", "_SUCCESS", "_LOCK"} {
 		if !runfolder.Predictions.Reserves(name) {
 			t.Errorf("predictions may be called %s", name)
 		}

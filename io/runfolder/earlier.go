@@ -13,18 +13,26 @@ import (
 	"github.com/espalier-ml/espalier/io/usage"
 )
 
-// head is the part that all kinds of manifest.json share.
+// head is the part that all kinds of manifests share.
 type head struct {
 	Format   string    `json:"format"`
 	Version  int       `json:"version"`
 	Espalier string    `json:"espalier,omitempty"` // version of the program
 	Started  time.Time `json:"started,omitzero"`
-	Files    []string  `json:"files"` // all files of the run but manifest.json and _SUCCESS
+	Files    []string  `json:"files"` // all files of the run but the manifest and _SUCCESS
 }
 
 // readManifest finds out which files an earlier run has written.
 func (f *Folder) readManifest(ctx context.Context) error {
-	o, ok := f.seen[ManifestName]
+	name := f.kind.manifest()
+	o, ok := f.seen[name]
+	if !ok {
+		name = ManifestName
+		o, ok = f.seen[name]
+	}
+	if name != ManifestName {
+		delete(f.seen, ManifestName) // this run does not write it
+	}
 	if !ok {
 		return nil
 	}
@@ -34,9 +42,13 @@ func (f *Folder) readManifest(ctx context.Context) error {
 	}
 	var head head
 	if err := json.Unmarshal(b, &head); err != nil || head.Format != f.kind.terms().format {
-		return f.otherManifest(head.Format)
+		if name != f.kind.manifest() && !strings.HasPrefix(head.Format, formatPrefix) {
+			delete(f.seen, name)
+			return nil
+		}
+		return f.otherManifest(name, head.Format)
 	}
-	f.earlier, f.listed = true, make(map[string]bool)
+	f.earlier, f.old, f.listed = true, name != f.kind.manifest(), make(map[string]bool)
 	if head.Files == nil {
 		if head.Files, err = f.unlistedFiles(ctx, b); err != nil {
 			return OutputError(err)
@@ -45,15 +57,23 @@ func (f *Folder) readManifest(ctx context.Context) error {
 	for _, name := range head.Files {
 		if _, err := f.store.Within(f.url, name); err != nil {
 			return usage.Errorf("--output: %s there lists a file that no run writes: %v; choose another folder",
-				ManifestName, err)
+				f.manifest(), err)
 		}
 		f.listed[name] = true
 	}
 	return nil
 }
 
-// otherManifest refuses a manifest.json of another kind, or of another program.
-func (f *Folder) otherManifest(format string) error {
+// manifest returns the name of the manifest of the earlier run, or else of this run.
+func (f *Folder) manifest() string {
+	if f.old {
+		return ManifestName
+	}
+	return f.kind.manifest()
+}
+
+// otherManifest refuses a manifest of another kind, or of another program.
+func (f *Folder) otherManifest(name, format string) error {
 	content := "is not Espalier's"
 	for _, k := range kinds() {
 		if k.terms().format == format {
@@ -61,7 +81,7 @@ func (f *Folder) otherManifest(format string) error {
 		}
 	}
 	return usage.Errorf("--output %s: %s there %s, and is not overwritten: choose another folder",
-		f.url, ManifestName, content)
+		f.url, name, content)
 }
 
 // unlistedFiles returns the files of a run by a version whose manifests did not list all.
@@ -123,13 +143,14 @@ func (f *Folder) refuseForeign() error {
 		}
 		more += ")"
 	}
-	return usage.Errorf("--output %s: %s%s lies there, and no manifest.json of %s there lists it as written by Espalier: "+
-		"nothing is overwritten; choose another folder, or move it away", f.url, foreign[0], more, f.kind.terms().whole)
+	return usage.Errorf("--output %s: %s%s lies there, and no %s of %s there lists it as written by Espalier: "+
+		"nothing is overwritten; choose another folder, or move it away", f.url, foreign[0], more, f.kind.manifest(),
+		f.kind.terms().whole)
 }
 
 // owns reports whether an earlier run has written a file.
 func (f *Folder) owns(name string) bool {
-	return f.listed[name] || f.earlier && slices.Contains([]string{ManifestName, SuccessName, replacementName}, name)
+	return f.listed[name] || f.earlier && slices.Contains([]string{f.manifest(), SuccessName, replacementName}, name)
 }
 
 // Reading is a file that a run reads.
@@ -150,7 +171,7 @@ func (f *Folder) ProtectInputs(reads []Reading) error {
 			flags[id] = r
 		}
 	}
-	for _, name := range append(slices.Sorted(maps.Keys(f.listed)), ManifestName, SuccessName) {
+	for _, name := range append(slices.Sorted(maps.Keys(f.listed)), f.manifest(), SuccessName) {
 		id, err := f.store.Identity(f.File(name))
 		if err != nil {
 			return OutputError(err)

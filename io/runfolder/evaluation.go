@@ -69,15 +69,20 @@ func checkMetrics(ctx context.Context, s *objectstore.Store, seen objectstore.Ob
 	}
 }
 
-// isListed reports whether a manifest.json beside a file lists it as written by a run.
+// isListed reports whether a manifest beside a file lists it as written by a run.
 func isListed(ctx context.Context, s *objectstore.Store, url string) bool {
+	return lists(ctx, s, ManifestName, url) || lists(ctx, s, DataManifestName, url)
+}
+
+// lists reports whether the manifest of a name beside a file lists it.
+func lists(ctx context.Context, s *objectstore.Store, manifest, url string) bool {
 	at := strings.LastIndexByte(url, '/') + 1
-	b, err := s.ReadAll(ctx, url[:at]+ManifestName, MaxModel)
+	b, err := s.ReadAll(ctx, url[:at]+manifest, MaxModel)
 	if err != nil {
 		return false
 	}
 	var head head
-	if err := json.Unmarshal(b, &head); err != nil || !strings.HasPrefix(head.Format, "espalier/") {
+	if err := json.Unmarshal(b, &head); err != nil || !strings.HasPrefix(head.Format, formatPrefix) {
 		return false
 	}
 	if head.Files == nil { // of a version that did not list them

@@ -17,13 +17,14 @@ import (
 const SuccessName = "_SUCCESS"
 
 // Folder is the output of a run. The files of the run are committed together. A run writes
-// where nothing lies, and over the files of an earlier run: its manifest.json lists them.
+// where nothing lies, and over the files of an earlier run: its manifest lists them.
 type Folder struct {
 	store   *objectstore.Store
 	url     string
 	kind    Kind
 	seen    map[string]objectstore.Object // by name: the files there when the run began
-	earlier bool                          // an earlier run of this kind has left its manifest.json
+	earlier bool                          // an earlier run of this kind has left its manifest
+	old     bool                          // ... of a version that called it manifest.json in each folder
 	listed  map[string]bool               // the files of the earlier run's list
 	claimed bool                          // this run has written its claim
 }
@@ -35,7 +36,11 @@ func Open(
 	ctx context.Context, s *objectstore.Store, url string, kind Kind, replace bool, further ...string,
 ) (*Folder, error) {
 	f := &Folder{store: s, url: url, kind: kind, seen: make(map[string]objectstore.Object)}
-	if err := f.look(ctx, slices.Concat(kind.ownNames(), further)); err != nil {
+	names := append(kind.ownNames(), further...)
+	if kind != Training {
+		names = append(names, ManifestName)
+	}
+	if err := f.look(ctx, names); err != nil {
 		return nil, OutputError(err)
 	}
 	if err := f.readManifest(ctx); err != nil {

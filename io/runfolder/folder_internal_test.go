@@ -30,7 +30,7 @@ func TestTwoRuns(t *testing.T) {
 		commit := func(f *Folder, content string) error {
 			return f.commit(t.Context(), []File{
 				{Name: costsName, Content: []byte(content)},
-				{Name: ManifestName, Content: []byte(synthManifest)},
+				{Name: DataManifestName, Content: []byte(synthManifest)},
 				{Name: behindName, Content: []byte(content)},
 			})
 		}
@@ -76,10 +76,10 @@ func TestHalfARun(t *testing.T) {
 	if err := w.Commit(); err != nil {
 		t.Fatal(err)
 	}
-	if err := f.commit(t.Context(), []File{{Name: costsName}, {Name: behindName}, {Name: ManifestName}}); err == nil {
+	if err := f.commit(t.Context(), []File{{Name: costsName}, {Name: behindName}, {Name: DataManifestName}}); err == nil {
 		t.Error("no error")
 	}
-	for _, name := range []string{costsName, ManifestName, SuccessName} {
+	for _, name := range []string{costsName, DataManifestName, SuccessName} {
 		if _, err := s.Stat(t.Context(), objectstore.Join(url, name)); !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("%s is there: %v", name, err)
 		}

@@ -50,6 +50,14 @@ func (k Kind) terms() terms {
 	}
 }
 
+// manifest returns the name of the document that lists the files of a folder.
+func (k Kind) manifest() string {
+	if k == Training {
+		return ManifestName
+	}
+	return DataManifestName
+}
+
 // Documents lists the documents of a folder of the kind, in the order in which
 // manifest.json lists them.
 func (k Kind) Documents() []Document {

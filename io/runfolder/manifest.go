@@ -2,8 +2,10 @@ package runfolder
 
 import "time"
 
-// The formats of manifest.json, by the kind of the folder.
+// The formats of manifests, by the kind of the folder.
 const (
+	formatPrefix = "espalier/"
+
 	ManifestFormat    = "espalier/manifest"
 	PredictionsFormat = "espalier/predictions"
 	SynthFormat       = "espalier/synth"
@@ -47,7 +49,7 @@ type Input struct {
 	RowGroups    int    `json:"row_groups"`
 }
 
-// PredictionsManifest is the manifest.json beside predictions.
+// PredictionsManifest is the _manifest.json beside predictions.
 type PredictionsManifest struct {
 	Format   string          `json:"format"`
 	Version  int             `json:"version"`
@@ -64,7 +66,7 @@ type PredictionsManifest struct {
 	Columns  []ColumnNovelty `json:"columns"`
 }
 
-// SynthManifest is the manifest.json beside a made-up data set. Equal data sets have equal
+// SynthManifest is the _manifest.json beside a made-up data set. Equal data sets have equal
 // manifests, whenever and wherever they are made.
 type SynthManifest struct {
 	Format   string   `json:"format"`
@@ -74,7 +76,7 @@ type SynthManifest struct {
 	Files    []string `json:"files"` // as in Manifest
 }
 
-// ImportManifest is the manifest.json beside a data set made of CSV files. The same files and
+// ImportManifest is the _manifest.json beside a data set made of CSV files. The same files and
 // settings give the same manifest.
 type ImportManifest struct {
 	Format   string         `json:"format"`

@@ -68,24 +68,30 @@ func TestOpenRefused(t *testing.T) {
 	}{
 		"nothing":        {nil, false, ""},
 		"other files":    {map[string]string{"notes.txt": "x"}, false, ""},
-		"a finished run": {map[string]string{"manifest.json": synth, "_SUCCESS": ""}, false, "has a finished data set: choose another folder"},
-		"an unfinished":  {map[string]string{"manifest.json": synth}, false, "has an unfinished data set: replace it with --overwrite"},
-		"a run replaced": {map[string]string{"manifest.json": synth, "_SUCCESS": "", "_costs.csv": "x"}, true, ""},
+		"a finished run": {map[string]string{"_manifest.json": synth, "_SUCCESS": ""}, false, "has a finished data set: choose another folder"},
+		"an unfinished":  {map[string]string{"_manifest.json": synth}, false, "has an unfinished data set: replace it with --overwrite"},
+		"a run replaced": {map[string]string{"_manifest.json": synth, "_SUCCESS": "", "_costs.csv": "x"}, true, ""},
 		"foreign": {
 			map[string]string{"_costs.csv": "x", "_tree.json": "x", "part-1.parquet": "x", "part-2.parquet": "x", "part-3.parquet": "x"},
 			true,
-			"_costs.csv (and _tree.json, part-1.parquet, part-2.parquet, ...) lies there, and no manifest.json of a made-up data set",
+			"_costs.csv (and _tree.json, part-1.parquet, part-2.parquet, ...) lies there, and no _manifest.json of a made-up data set",
 		},
 		"foreign beside a run": {
-			map[string]string{"manifest.json": synth, "_SUCCESS": "", "part-00007.parquet": "x"},
+			map[string]string{"_manifest.json": synth, "_SUCCESS": "", "part-00007.parquet": "x"},
 			true,
 			"part-00007.parquet lies there",
 		},
-		"of another kind":  {map[string]string{"manifest.json": `{"format": "espalier/predictions"}`}, true, "manifest.json there is of predictions: the folder has something else than a made-up data set"},
-		"of others":        {map[string]string{"manifest.json": `{"name": "app"}`}, true, "manifest.json there is not Espalier's, and is not overwritten"},
-		"no JSON":          {map[string]string{"manifest.json": "x"}, true, "manifest.json there is not Espalier's"},
-		"a list that lies": {map[string]string{"manifest.json": `{"format": "espalier/synth", "files": ["../x"]}`}, true, `lists a file that no run writes: `},
-		"without a list":   {map[string]string{"manifest.json": `{"format": "espalier/synth"}`}, true, ""},
+		"of another kind":        {map[string]string{"_manifest.json": `{"format": "espalier/predictions"}`}, true, "_manifest.json there is of predictions: the folder has something else than a made-up data set"},
+		"of others":              {map[string]string{"_manifest.json": `{"name": "app"}`}, true, "_manifest.json there is not Espalier's, and is not overwritten"},
+		"no JSON":                {map[string]string{"_manifest.json": "x"}, true, "_manifest.json there is not Espalier's"},
+		"a list that lies":       {map[string]string{"_manifest.json": `{"format": "espalier/synth", "files": ["../x"]}`}, true, `lists a file that no run writes: `},
+		"of an earlier version":  {map[string]string{"manifest.json": synth, "_SUCCESS": ""}, false, "has a finished data set: choose another folder"},
+		"an old one replaced":    {map[string]string{"manifest.json": synth, "_SUCCESS": "", "_costs.csv": "x"}, true, ""},
+		"beside an old one":      {map[string]string{"manifest.json": synth, "_costs.csv": "x", "part-00007.parquet": "x"}, true, "part-00007.parquet lies there"},
+		"an old one of a run":    {map[string]string{"manifest.json": `{"format": "espalier/manifest"}`}, true, "manifest.json there is of a run"},
+		"a web application":      {map[string]string{"manifest.json": `{"name": "app"}`}, false, ""},
+		"a web application, too": {map[string]string{"manifest.json": "x", "_manifest.json": synth, "_costs.csv": "x"}, true, ""},
+		"without a list":         {map[string]string{"_manifest.json": `{"format": "espalier/synth"}`}, true, ""},
 	} {
 		s := objectstore.New()
 		_, err := runfolder.Open(t.Context(), s, folderOf(t, s, c.files), runfolder.Synth, c.replace)
@@ -113,8 +119,11 @@ func TestFoldersOfEarlierVersions(t *testing.T) {
 		}, "notes.txt"},
 		{runfolder.Training, map[string]string{"manifest.json": `{"format": "espalier/manifest"}`, "tree.json": "x"}, "frontier.txt"},
 		{runfolder.Predictions, map[string]string{
-			"manifest.json": `{"format": "espalier/predictions", "outputs": ["day=1/a.parquet"]}`, "_SUCCESS": "", "day=1/a.parquet": "x",
+			"manifest.json": `{"format": "espalier/predictions", "outputs": ["day=1/a.parquet"]}`, "_SUCCESS": "", "day=1/a.parquet": "x", "metrics.json": "x",
 		}, "b.parquet"},
+		{runfolder.Imported, map[string]string{
+			"manifest.json": `{"format": "espalier/import", "files": ["part-00000.parquet"]}`, "part-00000.parquet": "x",
+		}, "app.json"},
 	} {
 		s := objectstore.New()
 		url := folderOf(t, s, c.files)
@@ -131,7 +140,7 @@ func TestFoldersOfEarlierVersions(t *testing.T) {
 			t.Error(err)
 		}
 		for name := range c.files {
-			if there := isThere(t, s, f.File(name)); there != (name == runfolder.ManifestName) {
+			if there := isThere(t, s, f.File(name)); there != (name == runfolder.ManifestName && c.kind == runfolder.Training) {
 				t.Errorf("%s of an earlier run is there: %t", name, there)
 			}
 		}
@@ -160,11 +169,11 @@ func TestClaim(t *testing.T) {
 	}
 	first, second := open(false), open(false)
 	started := time.Date(2026, 11, 21, 9, 30, 0, 0, time.FixedZone("", 3600))
-	if err := first.Claim(t.Context(), started, []string{"a.parquet"}, "metrics.json"); err != nil {
+	if err := first.Claim(t.Context(), started, []string{"a.parquet"}, "_metrics.json"); err != nil {
 		t.Fatal(err)
 	}
-	wantRefusal(t, "the second run", second.Claim(t.Context(), started, nil), "another run has written manifest.json meanwhile")
-	b, err := s.ReadAll(t.Context(), first.File("manifest.json"), 1000)
+	wantRefusal(t, "the second run", second.Claim(t.Context(), started, nil), "another run has written _manifest.json meanwhile")
+	b, err := s.ReadAll(t.Context(), first.File("_manifest.json"), 1000)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -174,7 +183,7 @@ func TestClaim(t *testing.T) {
 		Files   []string
 	}
 	if err := json.Unmarshal(b, &got); err != nil || got.Format != "espalier/predictions" || got.Started != "2026-11-21T08:30:00Z" ||
-		strings.Join(got.Files, " ") != "a.parquet metrics.json" {
+		strings.Join(got.Files, " ") != "a.parquet _metrics.json" {
 		t.Errorf("claim %s, %v", b, err)
 	}
 	if !first.HoldsClaim(t.Context()) {
@@ -188,7 +197,7 @@ func TestClaim(t *testing.T) {
 	if err := third.Claim(t.Context(), started, nil); err != nil || first.HoldsClaim(t.Context()) || !third.HoldsClaim(t.Context()) {
 		t.Errorf("the third run has taken the folder over: %v", err)
 	}
-	if err := third.RemoveClaim(t.Context()); err != nil || isThere(t, s, third.File("manifest.json")) {
+	if err := third.RemoveClaim(t.Context()); err != nil || isThere(t, s, third.File("_manifest.json")) {
 		t.Errorf("the claim of a failed run is there: %v", err)
 	}
 }
@@ -196,7 +205,7 @@ func TestClaim(t *testing.T) {
 // TestProtectInputs: a run does not replace what it reads.
 func TestProtectInputs(t *testing.T) {
 	s := objectstore.New()
-	url := folderOf(t, s, map[string]string{"manifest.json": `{"format": "espalier/synth", "files": ["part-00000.parquet"]}`})
+	url := folderOf(t, s, map[string]string{"_manifest.json": `{"format": "espalier/synth", "files": ["part-00000.parquet"]}`})
 	f, err := runfolder.Open(t.Context(), s, url, runfolder.Synth, true)
 	if err != nil {
 		t.Fatal(err)
@@ -205,7 +214,7 @@ func TestProtectInputs(t *testing.T) {
 	if err := f.ProtectInputs(others); err != nil {
 		t.Error(err)
 	}
-	for _, name := range []string{"part-00000.parquet", "manifest.json", "_SUCCESS"} {
+	for _, name := range []string{"part-00000.parquet", "_manifest.json", "_SUCCESS"} {
 		err := f.ProtectInputs(append(others, runfolder.Reading{Flag: "input", URL: f.File(name)}))
 		wantRefusal(t, name, err, name+" there is what --input "+f.File(name)+" names, and would be replaced while it is read")
 	}
@@ -224,12 +233,13 @@ func TestMetricsOutput(t *testing.T) {
 		"metrics.json": evaluated, "listed.json": evaluated, "evaluated.json": evaluated,
 		"manifest.json":     `{"format": "espalier/predictions", "files": ["listed.json"]}`,
 		"old/manifest.json": `{"format": "espalier/predictions"}`, "old/metrics.json": evaluated, "old/other.json": evaluated,
+		"new/_manifest.json": `{"format": "espalier/predictions", "files": ["_metrics.json"]}`, "new/_metrics.json": evaluated,
 		"app/manifest.json": `{"name": "app"}`, "app/metrics.json": evaluated,
 	})
 	for name, want := range map[string]string{
 		"mine.json": "is no metrics file of Espalier", "text.json": "is no metrics file of Espalier",
 		"trained.json": "is a part of another run's output", "listed.json": "is a part of another run's output",
-		"old/metrics.json": "is a part of another run's output", "old/other.json": "", "app/metrics.json": "", "metrics.json": "",
+		"old/metrics.json": "is a part of another run's output", "new/_metrics.json": "is a part of another run's output", "old/other.json": "", "app/metrics.json": "", "metrics.json": "",
 		"evaluated.json": "", "new.json": "",
 	} {
 		o, err := runfolder.OpenMetrics(t.Context(), s, url+"/"+name, true)

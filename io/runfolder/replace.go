@@ -87,7 +87,7 @@ func (f *Folder) replace(ctx context.Context, files []File, begins bool) error {
 	if err := f.remove(ctx, SuccessName); err != nil {
 		return err
 	}
-	failed, err := publish(all)
+	failed, err := f.publish(all)
 	if errors.Is(err, fs.ErrExist) {
 		return f.overtaken(failed)
 	}

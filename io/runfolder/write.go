@@ -46,7 +46,7 @@ func (k Kind) Files(folder string, r *Run) []string {
 func (k Kind) encode(r *Run) ([]File, error) {
 	var listed []string
 	for _, d := range k.Documents() {
-		if d.Name != ManifestName {
+		if d.Name != k.manifest() {
 			listed = append(listed, d.names(r)...)
 		}
 	}

@@ -66,7 +66,7 @@ func (c *Import) Settings() []setting.Setting {
 		},
 		{
 			Name: "overwrite", Value: setting.Switch(&c.Overwrite),
-			Help: "replace another import in the output folder: the files that its manifest.json lists",
+			Help: "replace another import in the output folder: the files that its _manifest.json lists",
 		},
 	})
 	rows := setting.In(setting.Rows, []setting.Setting{

@@ -68,7 +68,7 @@ func (c *Predict) Settings() []setting.Setting {
 		},
 		{
 			Name: "overwrite", Value: setting.Switch(&c.Overwrite),
-			Help: "replace earlier predictions in the output folder: the files that its manifest.json lists",
+			Help: "replace earlier predictions in the output folder: the files that its _manifest.json lists",
 		},
 		{
 			Name: "key", Value: setting.List(&c.Key),

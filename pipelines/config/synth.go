@@ -49,7 +49,7 @@ func (c *Synth) Settings() []setting.Setting {
 		},
 		{
 			Name: "overwrite", Value: setting.Switch(&c.Overwrite),
-			Help: "replace another made-up data set in the output folder: the files that its manifest.json lists",
+			Help: "replace another made-up data set in the output folder: the files that its _manifest.json lists",
 		},
 	})
 	return slices.Concat(run, c.Config.Settings(), fileSettings(&c.RowsPerFile, &c.RowsPerGroup, &c.Codec, &c.StorageTimeout))
