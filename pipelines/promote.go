@@ -22,6 +22,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/prune"
 	"github.com/espalier-ml/espalier/induce/selection"
 	"github.com/espalier-ml/espalier/induce/tree"
+	"github.com/espalier-ml/espalier/io/latest"
 	"github.com/espalier-ml/espalier/io/objectstore"
 	"github.com/espalier-ml/espalier/io/runfolder"
 	"github.com/espalier-ml/espalier/io/usage"
@@ -117,6 +118,11 @@ func promote(ctx context.Context, c *config.Promote, d *engine.Driver) (*Promote
 	}
 	if p.now == p.before && output.Finished() {
 		return p.result(nil), nil
+	}
+	if url := latest.InUse(ctx, d.Files.Store, c.Run); url != "" {
+		return nil, usage.Errorf("the run folder %s is in use: %s names it, and programs that read that file refuse any tree but "+
+			"the one that has passed the gate; give retrain the choice instead, such as --max_expected_cost, or promote in a copy "+
+			"of the folder", c.Run, url)
 	}
 	t, metrics, err := p.tree(ctx)
 	if err != nil {

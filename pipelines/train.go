@@ -14,7 +14,9 @@ import (
 	"github.com/espalier-ml/espalier/induce/grid"
 	"github.com/espalier-ml/espalier/induce/parallel"
 	"github.com/espalier-ml/espalier/induce/tree"
+	"github.com/espalier-ml/espalier/io/latest"
 	"github.com/espalier-ml/espalier/io/runfolder"
+	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/pipelines/config"
 	"github.com/espalier-ml/espalier/pipelines/contracts"
 	"github.com/espalier-ml/espalier/pipelines/engine"
@@ -87,6 +89,11 @@ func (o *opened) train(
 	}
 	if err := o.output.ProtectInputs(plan.reads()); err != nil {
 		return nil, err
+	}
+	if c.Overwrite && !c.Resume { // retrain goes on with its own run
+		if url := latest.InUse(ctx, d.Files.Store, c.Output); url != "" {
+			return nil, usage.Errorf("--output %s is in use: %s names it: choose another folder", c.Output, url)
+		}
 	}
 	d.RunID = o.lock.Run
 	memory := "mem://espalier-" + uuid.NewString()

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,6 +18,7 @@ import (
 	"github.com/espalier-ml/espalier/pipelines/config"
 	"github.com/espalier-ml/espalier/pipelines/engine"
 	"github.com/espalier-ml/espalier/pipelines/retraining"
+	"github.com/espalier-ml/espalier/pipelines/source"
 )
 
 // retrainFlags are the flags of retrain.
@@ -76,17 +78,46 @@ Exit code 4 says that the gate has refused the run: LATEST.json stays.`,
 	addFlags(c.Flags(), flags.Settings())
 	addBeamFlags(c.Flags())
 	c.RunE = func(c *cobra.Command, args []string) error {
+		started := time.Now()
 		file, err := readConfig(c.Context(), args[0])
 		if err != nil {
+			tellFailure(c, args[0], started)
 			return err
 		}
 		final, err := settleRetrain(c.Flags(), flags, file)
+		told := false
 		if err == nil {
-			err = runRetrain(c, final)
+			told, err = runRetrain(c, final)
+		}
+		if err != nil && !told {
+			tellFailure(c, args[0], started)
 		}
 		return file.locate(err, c.Flags())
 	}
 	return c
+}
+
+// tellFailure tells the file of --open_metrics that an attempt has failed before it began. The config file may
+// be no YAML: its lines are looked at.
+func tellFailure(c *cobra.Command, config string, started time.Time) {
+	if f := c.Flags().Lookup("history"); f.Changed && f.Value.String() == "true" {
+		return
+	}
+	b, _ := source.ReadConfig(c.Context(), config) // without it, flags alone may name the file
+	setting := func(name string) string {
+		if f := c.Flags().Lookup(name); f.Changed {
+			return f.Value.String()
+		}
+		line := regexp.MustCompile(`(?m)^` + name + `:[ \t]+["']?([^"'#\r\n]*[^"'#\s])`).FindSubmatch(b)
+		if line == nil {
+			return ""
+		}
+		return string(line[1])
+	}
+	err := retraining.TellFailure(c.Context(), setting("open_metrics"), setting("destination"), started)
+	if err != nil {
+		say(c.ErrOrStderr(), "warning: the figures of --open_metrics are old: %v\n", err)
+	}
 }
 
 // settleRetrain combines the preset, the config file and the flags.
@@ -104,21 +135,15 @@ func settleRetrain(set *pflag.FlagSet, flags *retrainFlags, file *configFile) (*
 	return final, file.settle(set, fresh)
 }
 
-// runRetrain retrains with the final settings, or prints the history.
-func runRetrain(c *cobra.Command, final *retrainFlags) error {
+// runRetrain retrains with the final settings, or prints the history. told reports whether nothing is left to tell the
+// file of --open_metrics.
+func runRetrain(c *cobra.Command, final *retrainFlags) (told bool, err error) {
 	if final.history {
-		if final.Destination == "" {
-			return &usage.Error{Problem: "--destination is required"}
-		}
-		list, err := retraining.History(c.Context(), final.Retrain)
-		if err != nil {
-			return err
-		}
-		return historyTable(list).Write(c.OutOrStdout(), pageWidth(c.OutOrStdout()))
+		return true, printHistory(c, final)
 	}
 	reporter, err := final.begin(c, "destination", final.Destination)
 	if err != nil {
-		return err
+		return false, err
 	}
 	limitMemory(final.Train.Memory)
 	attempt, repeated, err := retraining.Retrain(c.Context(), final.Retrain, reporter)
@@ -126,9 +151,20 @@ func runRetrain(c *cobra.Command, final *retrainFlags) error {
 		eventsOf(c.Context()).attempt(attempt, repeated)
 	}
 	if attempt == nil || err != nil {
+		return attempt != nil, err
+	}
+	return true, printAttempt(c.OutOrStdout(), attempt, repeated)
+}
+
+func printHistory(c *cobra.Command, final *retrainFlags) error {
+	if final.Destination == "" {
+		return &usage.Error{Problem: "--destination is required"}
+	}
+	list, err := retraining.History(c.Context(), final.Retrain)
+	if err != nil {
 		return err
 	}
-	return printAttempt(c.OutOrStdout(), attempt, repeated)
+	return historyTable(list).Write(c.OutOrStdout(), pageWidth(c.OutOrStdout()))
 }
 
 // printAttempt says what an attempt has come to.
@@ -180,7 +216,7 @@ func remarks(a *retraining.Attempt) string {
 		list = []string{a.Error}
 	}
 	if len(a.Missing) > 0 {
-		list = append(list, "days without files: "+strings.Join(a.Missing, ", "))
+		list = append(list, "days without rows: "+strings.Join(a.Missing, ", "))
 	}
 	if a.Cuts != nil && a.Cuts.Renewed != "" {
 		what := "was to renew the cuts: "

@@ -179,7 +179,7 @@ func TestRetrainDays(t *testing.T) {
 			}
 			table := espalier(t, "retrain", n.config, "--history")
 			wantsPrinted(t, table, "promoted", "refused", "AUC on the run's own test rows has fallen", "not a Parquet file",
-				"the newest day with files is")
+				"the newest day with rows is")
 			if scheme == "file" {
 				n.validate(t)
 			}
@@ -240,7 +240,7 @@ func (n *nightly) day(t *testing.T, day int) {
 		}
 		fails(3, "not a Parquet file")
 	case 12: // the file comes late
-		fails(3, "the newest day with files is")
+		fails(3, "the newest day with rows is")
 	case 14: // another attempt is at work
 		n.write(t, day, false)
 		lock, _, _, err := runfolder.Acquire(t.Context(), n.store, objectstore.Join(n.url, "models"), func(string) {})
@@ -261,6 +261,86 @@ func (n *nightly) day(t *testing.T, day int) {
 	if again := n.retrain(t, day); !strings.Contains(again.stdout, "as before") {
 		t.Errorf("day %d again: %s%s", day, again.stdout, again.stderr)
 	}
+}
+
+// TestRetrainFigures: the file of --open_metrics has the outcome of the last attempt, however early it ended.
+func TestRetrainFigures(t *testing.T) {
+	n := newNightly(t, "file")
+	n.write(t, 0, false)
+	figures := filepath.Join(n.url, "espalier.prom")
+	good := string(read(t, n.config)) + "open_metrics: '" + figures + "' # for the collector\n"
+	attempt := func(name, text string, code int, outcome string, flags ...string) {
+		t.Helper()
+		if err := os.WriteFile(n.config, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if o := n.retrain(t, 0, flags...); o.code != code {
+			t.Errorf("%s: exit code %d, want %d: %s", name, o.code, code, o.stderr)
+		}
+		told := string(read(t, figures))
+		if !strings.Contains(told, "espalier_retrain_outcome{outcome=\""+outcome+"\"} 1\n") || strings.Count(told, "} 1\n") != 1 {
+			t.Errorf("%s: want the outcome %s, got\n%s", name, outcome, told)
+		}
+		if outcome != "promoted" && !strings.Contains(told, "espalier_model_promoted_timestamp_seconds ") {
+			t.Errorf("%s: the time of the last promotion is gone", name)
+		}
+	}
+	attempt("the first", good, 0, "promoted")
+	attempt("an unknown key", good+"labels: class\n", 2, "failed")
+	attempt("repeated", good, 0, "promoted")
+	attempt("a wrong value", strings.Replace(good, "max_depth: 4", "max_depth: four", 1), 2, "failed")
+	attempt("repeated", good, 0, "promoted")
+	attempt("no YAML", good+"label: [\n", 2, "failed")
+	attempt("repeated", good, 0, "promoted")
+	attempt("settings that do not go together", good, 2, "failed", "--split", "100/0/0")
+	attempt("repeated", good, 0, "promoted")
+	lock, _, _, err := runfolder.Acquire(t.Context(), n.store, objectstore.Join(n.url, "models"), func(string) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	attempt("another attempt is at work", good, 2, "failed")
+	lock.Release(t.Context())
+	attempt("repeated", good, 0, "promoted")
+	if err := os.Remove(n.config); err != nil {
+		t.Fatal(err)
+	}
+	destination := []string{"--open_metrics", figures, "--destination", n.url + "/models"}
+	n.retrain(t, 0, destination...).wants(t, 2)
+	if told := string(read(t, figures)); !strings.Contains(told, "{outcome=\"failed\"} 1\n") {
+		t.Errorf("without a YAML file:\n%s", told)
+	}
+}
+
+// TestInUse: nothing but retrain changes the tree in use.
+func TestInUse(t *testing.T) {
+	n := newNightly(t, "file")
+	n.write(t, 0, false)
+	n.retrain(t, 0, "--select", "best").wants(t, 0)
+	models := filepath.Join(n.url, "models")
+	run := filepath.Join(models, n.inUse(t))
+	link := filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink(run, link); err != nil {
+		t.Fatal(err)
+	}
+	tree := read(t, filepath.Join(run, "tree.json"))
+	for _, folder := range []string{run, run + "/", link} {
+		for _, number := range []string{"0", "1"} { // one of them may be the run's tree
+			o := espalier(t, "frontier", folder, "--promote", number, "--without_rows", "--progress", "none")
+			if !strings.Contains(o.stdout, "the run's tree already") && (o.code != 2 || !strings.Contains(o.stderr, "is in use: ")) {
+				t.Errorf("%s: exit code %d, %s%s", folder, o.code, o.stdout, o.stderr)
+			}
+		}
+		o := espalier(t, "train", "--input", n.fileOf(t, 0), "--label", "class", "--output", folder, "--overwrite", "--max_depth",
+			"1", "--progress", "none")
+		if o.code != 2 || !strings.Contains(o.stderr, "is in use: ") {
+			t.Errorf("%s: exit code %d, %s", folder, o.code, o.stderr)
+		}
+	}
+	espalier(t, "report", run, "--overwrite").wants(t, 0)
+	if string(read(t, filepath.Join(run, "tree.json"))) != string(tree) {
+		t.Error("the tree in use has changed")
+	}
+	n.inUse(t)
 }
 
 // TestRetrainKilled kills attempts without warning at seeded moments: LATEST.json always names a complete run that has

@@ -73,8 +73,8 @@ func ended(ctx context.Context, err error) (code int, text string) {
 	case ctx.Err() == nil && !errors.Is(err, huh.ErrUserAborted):
 		return exitCode(err), err.Error()
 	case errors.As(err, &run):
-		return exitInterrupted, fmt.Sprintf("interrupted; checkpoints stay in %s: the same command with --resume goes on from "+
-			"there", run.Checkpoints)
+		return exitInterrupted, fmt.Sprintf("interrupted; checkpoints stay in %s: the same command goes on from there, train with "+
+			"--resume", run.Checkpoints)
 	default:
 		return exitInterrupted, "interrupted; nothing half-written was left"
 	}

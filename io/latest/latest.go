@@ -3,6 +3,7 @@
 package latest
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -11,6 +12,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -102,6 +104,35 @@ func Promote(
 		return nil, usage.Errorf("%v", err)
 	}
 	return l, nil
+}
+
+// maxDepth is the number of folders from a LATEST.json down to its run that InUse looks at.
+const maxDepth = 4
+
+// InUse returns the URL of the LATEST.json in a folder above a run that names the run; empty: none does.
+func InUse(ctx context.Context, s *objectstore.Store, run string) (url string) {
+	at := strings.TrimRight(run, "/")
+	if !strings.Contains(at, "://") { // a plain path may be relative, or a link
+		if resolved, err := filepath.EvalSymlinks(run); err == nil {
+			at = resolved
+		}
+		if absolute, err := filepath.Abs(at); err == nil {
+			at = absolute
+		}
+	}
+	folder := at
+	for range maxDepth {
+		cut := strings.LastIndexByte(folder, '/')
+		if cut < 0 || strings.HasSuffix(folder[:cut+1], "://") {
+			return ""
+		}
+		folder = folder[:cut]
+		p, err := Read(ctx, s, cmp.Or(folder, "/"))
+		if err == nil && p != nil && objectstore.Join(folder, p.Run) == at {
+			return objectstore.Join(folder, Name)
+		}
+	}
+	return ""
 }
 
 // ErrOvertaken says that another program has moved LATEST.json.

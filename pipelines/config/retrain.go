@@ -26,6 +26,7 @@ type Retrain struct {
 	Gate        Gate
 	Drift       DriftLimits
 	OpenMetrics string // file; empty: none
+	Replace     bool   // take the place of a tree in use of another label, or of a later day
 }
 
 // Gate says what a new tree must be like to be used in place of the one in use. Both are measured on
@@ -96,6 +97,11 @@ func (c *Retrain) Settings() []setting.Setting {
 			Name: "keep_cuts_psi", Value: setting.Number(&c.KeepCutsPSI, setting.From(0)),
 			Help: "greatest PSI of a column that has drifted since the cuts were found; beyond it, cuts are renewed " +
 				"before --keep_cuts has passed; 0: any",
+		},
+		{
+			Name: "replace", Value: setting.Switch(&c.Replace),
+			Help: "let the run take the place of a tree in use that predicts another label or other classes, is of a later day, " +
+				"or cannot be read",
 		},
 		{
 			Name: "open_metrics", Value: setting.Text(&c.OpenMetrics),

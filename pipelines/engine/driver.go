@@ -195,7 +195,7 @@ func (j *Driver) pipeline(ctx context.Context, job Submission, tasks []jobs.Task
 func (j *Driver) timeout(ctx context.Context) (context.Context, context.CancelFunc) {
 	timeout := j.Config.jobTimeout()
 	return context.WithTimeoutCause(ctx, timeout, fmt.Errorf("it was cancelled after %v: "+
-		"raise --job_timeout if the engine was still at work, and go on with --resume", timeout))
+		"raise --job_timeout if the engine was still at work, and go on with the same command, train with --resume", timeout))
 }
 
 // name returns the name of the engine.

@@ -39,7 +39,7 @@ func (w *work) chooseCuts(ctx context.Context, history []*Attempt) error {
 		return nil
 	}
 	a.Cuts = &Cuts{Date: a.Date}
-	if a.Before == "" || w.config.KeepCuts == 0 {
+	if a.Before == "" || w.apart || w.config.KeepCuts == 0 {
 		return nil
 	}
 	kept := cutsOf(history, a.Before)

@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/espalier-ml/espalier/induce/comparison"
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/metric"
+	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/io/runfolder"
 	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/pipelines"
@@ -26,8 +28,8 @@ func (e *RefusedError) Error() string {
 		"`espalier compare` says of LATEST.json and the run", e.Run, strings.Join(e.Reasons, "; "))
 }
 
-// judge checks the new run by itself and against the run in use.
-func (w *work) judge(ctx context.Context) error {
+// judge checks the new tree by itself and against the tree in use.
+func (w *work) judge(ctx context.Context, t *tree.Tree) error {
 	auc := w.attempt.AUC
 	if auc == nil {
 		w.fault("min_auc", "the test rows of the new run have no AUC: they are of one class, or there are none")
@@ -35,7 +37,13 @@ func (w *work) judge(ctx context.Context) error {
 	}
 	gate := &w.config.Gate
 	w.check("min_auc", *auc, gate.MinAUC, *auc >= gate.MinAUC, "AUC on test rows is %.4f, want at least %.4g")
-	if w.attempt.Before == "" {
+	other := w.apart || w.inUse != nil && (w.inUse.Label.Column != t.Label.Column || !comparison.SameClasses(w.inUse, t))
+	if w.attempt.Before == "" || other && w.config.Replace {
+		return nil
+	}
+	if other {
+		w.fault("replace", fmt.Sprintf("the tree in use predicts %q with the classes %s, and the new one %q with the classes %s: "+
+			"--replace lets it take the place", w.inUse.Label.Column, listed(w.inUse), t.Label.Column, listed(t)))
 		return nil
 	}
 	before, err := w.read(ctx, w.attempt.Before)
@@ -51,6 +59,16 @@ func (w *work) judge(ctx context.Context) error {
 		return err
 	}
 	return w.drift(ctx)
+}
+
+// listed lists the classes of a tree; of many the first ones.
+func listed(t *tree.Tree) string {
+	const most = 10
+	names, more := t.Label.Classes, ""
+	if len(names) > most {
+		names, more = names[:most], fmt.Sprintf(" and %d more", len(names)-most)
+	}
+	return strings.Join(names, ", ") + more
 }
 
 // check notes a condition. text has verbs for the value and the limit.

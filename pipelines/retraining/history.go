@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path"
 	"slices"
 	"strings"
 	"time"
@@ -19,6 +20,7 @@ import (
 const (
 	Running     = "running"     // at work, or killed
 	Promoted    = "promoted"    // LATEST.json names its run
+	Backfilled  = "backfilled"  // its run has passed the gate, and the run in use is of a later day
 	Refused     = "refused"     // the gate has refused its run
 	Overtaken   = "overtaken"   // another program has moved LATEST.json first
 	Failed      = "failed"      // see Error
@@ -48,7 +50,7 @@ type Attempt struct {
 
 	Cuts    *Cuts    `json:"cuts"`    // null: those of --cuts_from, or not decided
 	Files   int      `json:"files"`   // of the input
-	Missing []string `json:"missing"` // days without files
+	Missing []string `json:"missing"` // days without rows
 	Rows    int64    `json:"rows"`
 	AUC     *float64 `json:"auc"`  // of the new tree on its test rows; null: not known
 	Cost    *float64 `json:"cost"` // expected cost of the new tree; null: not known
@@ -138,6 +140,22 @@ func (a *Attempt) checkNames(s *objectstore.Store, destination string) error {
 		}
 	}
 	return nil
+}
+
+// dateOf returns the day of a run, by the history or its name; the zero time: neither has one.
+func dateOf(history []*Attempt, run string) time.Time {
+	date := path.Base(run)
+	date = date[:min(len(date), len(config.DateFormat))]
+	for _, a := range history {
+		if a.Run == run {
+			date = a.Date
+		}
+	}
+	day, err := time.Parse(config.DateFormat, date)
+	if err != nil {
+		return time.Time{}
+	}
+	return day
 }
 
 // newAttempt begins an attempt.

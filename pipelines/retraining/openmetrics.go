@@ -12,6 +12,7 @@ import (
 	"github.com/espalier-ml/espalier/io/objectstore"
 	"github.com/espalier-ml/espalier/pipelines/config"
 	"github.com/espalier-ml/espalier/pipelines/pages"
+	"github.com/espalier-ml/espalier/pipelines/source"
 )
 
 // metricsHead opens the file of figures.
@@ -43,7 +44,7 @@ func seconds(t time.Time) float64 { return float64(t.UnixMilli()) / 1000 }
 func (a *Attempt) openMetrics(p *latest.Pointer) []byte {
 	f := new(figures)
 	f.head("espalier_retrain_outcome", "1 for the outcome of the last attempt.")
-	for _, outcome := range []string{Promoted, Refused, Overtaken, Failed, Interrupted} {
+	for _, outcome := range []string{Running, Promoted, Backfilled, Refused, Overtaken, Failed, Interrupted} {
 		value := 0
 		if outcome == a.Outcome {
 			value = 1
@@ -82,14 +83,13 @@ func (c *Cuts) openMetrics(f *figures) {
 }
 
 // openMetricsFile finds the file of --open_metrics. Only figures of a retraining are replaced.
-func (w *work) openMetricsFile(ctx context.Context) (*pages.File, error) {
-	url := w.config.OpenMetrics
+func openMetricsFile(ctx context.Context, s *objectstore.Store, url string) (*pages.File, error) {
 	kind := pages.Kind{
 		Own:     func(head []byte) bool { return bytes.HasPrefix(head, []byte(metricsHead)) },
 		Is:      "file of figures of a retraining",
 		Another: "figures",
 	}
-	file, err := pages.OpenFile(ctx, w.files.Store, url, url != "", kind)
+	file, err := pages.OpenFile(ctx, s, url, url != "", kind)
 	if err != nil {
 		return nil, renamed(err, "--output", "--open_metrics")
 	}
@@ -97,13 +97,30 @@ func (w *work) openMetricsFile(ctx context.Context) (*pages.File, error) {
 }
 
 // tell writes the figures of the attempt.
-func (w *work) tell(ctx context.Context, file *pages.File, s *objectstore.Store) error {
-	if w.config.OpenMetrics == "" {
+func (w *work) tell(ctx context.Context) {
+	err := w.attempt.tell(ctx, w.files.Store, w.config.OpenMetrics, w.config.Destination)
+	if err != nil {
+		w.reporter.Warn(fmt.Sprintf("the figures of --open_metrics are old: %v", err))
+	}
+}
+
+// tell writes the figures of an attempt to a file; empty: nowhere.
+func (a *Attempt) tell(ctx context.Context, s *objectstore.Store, url, destination string) error {
+	if url == "" {
 		return nil
 	}
-	p, err := latest.Read(ctx, s, w.config.Destination)
+	file, err := openMetricsFile(ctx, s, url)
 	if err != nil {
 		return err
 	}
-	return renamed(file.Write(ctx, w.attempt.openMetrics(p)), "--output", "--open_metrics")
+	p, _ := latest.Read(ctx, s, destination) // figures without it are better than old ones
+	return renamed(file.Write(ctx, a.openMetrics(p)), "--output", "--open_metrics")
+}
+
+// TellFailure writes the figures of an attempt that has failed before it had a document: its settings are wrong,
+// or another attempt is at work. url is the file of --open_metrics; empty: there is none.
+func TellFailure(ctx context.Context, url, destination string, started time.Time) error {
+	a := newAttempt(destination, "", "", "", started)
+	a.Outcome, a.Seconds = Failed, time.Since(started).Seconds()
+	return a.tell(context.WithoutCancel(ctx), source.Process.Store, url, destination)
 }

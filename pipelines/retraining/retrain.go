@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/io/latest"
 	"github.com/espalier-ml/espalier/io/objectstore"
 	"github.com/espalier-ml/espalier/io/runfolder"
@@ -29,6 +31,10 @@ type work struct {
 	window   *window
 	inputs   []objectstore.Object
 	before   *latest.Pointer // nil: no run is in use
+	inUse    *tree.Tree      // nil: no run is in use, or its tree cannot be read
+	broken   bool            // the run in use has another tree than LATEST.json names, or none
+	apart    bool            // the tree in use predicts another label, or cannot be read
+	later    bool            // the run in use is of a later day
 	attempt  *Attempt
 }
 
@@ -53,15 +59,13 @@ func Retrain(
 		return nil, false, ofDestination(err)
 	}
 	defer lock.Release(ctx)
-	figures, err := w.openMetricsFile(ctx)
-	if err != nil {
+	if _, err := openMetricsFile(ctx, f.Store, c.OpenMetrics); err != nil {
 		return nil, false, err
 	}
 	a, repeated, err = w.run(f.Run.Context(locked))
-	if a != nil && !repeated {
-		if untold := w.tell(context.WithoutCancel(ctx), figures, f.Store); untold != nil {
-			w.reporter.Warn(fmt.Sprintf("the figures of --open_metrics are old: %v", untold))
-		}
+	if a != nil {
+		w.attempt = a
+		w.tell(context.WithoutCancel(ctx))
 	}
 	if err == nil || errors.As(err, new(*RefusedError)) {
 		if kept := w.retain(locked); kept != nil {
@@ -106,12 +110,15 @@ func (w *work) run(ctx context.Context) (*Attempt, bool, error) {
 	if w.before != nil {
 		w.attempt.Before = w.before.Run
 	}
-	err = w.find(ctx, history)
+	if err = w.readInUse(ctx, history); err == nil {
+		err = w.find(ctx, history)
+	}
 	if err == nil {
-		if done := finished(history, date, w.attempt.Key); done != nil {
+		if done := w.repeats(history); done != nil {
 			return done, true, done.refusal()
 		}
 		if err = w.attempt.write(ctx, w.files.Store); err == nil {
+			w.tell(ctx)
 			err = w.train(ctx)
 		}
 	}
@@ -123,11 +130,50 @@ func (w *work) run(ctx context.Context) (*Attempt, bool, error) {
 	return w.attempt, false, err
 }
 
-// finished returns the attempt of a day that the gate has judged on the same input and settings; nil:
-// there is none.
-func finished(history []*Attempt, date, key string) *Attempt {
-	for _, a := range history {
-		if a.Date == date && a.Key == key && (a.Outcome == Promoted || a.Outcome == Refused) {
+// readInUse reads the tree in use. A tree that predicts another label is refused before any work is done.
+func (w *work) readInUse(ctx context.Context, history []*Attempt) error {
+	if w.before == nil {
+		return nil
+	}
+	w.later = dateOf(history, w.before.Run).After(w.day)
+	var err error
+	if w.inUse, err = runfolder.ReadTree(ctx, w.files.Store, objectstore.Join(w.config.Destination, latest.Name)); err != nil {
+		w.broken = true
+		w.reporter.Warn(fmt.Sprintf("the tree in use cannot be used: %v", err))
+		w.inUse, err = runfolder.ReadTree(ctx, w.files.Store, w.url(w.before.Run))
+	}
+	label := w.config.Train.Label
+	w.apart = err != nil || label != "" && label != w.inUse.Label.Column
+	switch {
+	case w.config.Replace || ctx.Err() != nil:
+		return ctx.Err()
+	case err != nil:
+		return usage.Errorf("--destination %s: the tree in use cannot be read: %v; --replace uses another one in its place",
+			w.config.Destination, err)
+	case w.apart:
+		return usage.Errorf("--destination %s: the tree in use, of %s, predicts %q, and --label is %s: choose another destination; "+
+			"--replace lets the new tree take its place", w.config.Destination, w.before.Run, w.inUse.Label.Column, label)
+	}
+	return nil
+}
+
+// repeats returns the newest attempt of the day that the gate has judged on the same input and settings; nil: there is
+// none, or it would come to something else now.
+func (w *work) repeats(history []*Attempt) *Attempt {
+	for _, a := range slices.Backward(history) {
+		if a.Date != w.attempt.Date || a.Key != w.attempt.Key {
+			continue
+		}
+		used := w.before != nil && w.before.Run == a.Run
+		switch {
+		case used && w.broken, !used && w.config.Replace:
+		case a.Outcome == Backfilled && w.later, a.Outcome == Refused:
+			return a
+		case a.Outcome == Promoted:
+			if !used && w.before != nil {
+				w.reporter.Warn(fmt.Sprintf("%s names %s, not the run of this day: --replace puts this one in use", latest.Name,
+					w.before.Run))
+			}
 			return a
 		}
 	}
@@ -147,7 +193,9 @@ func (w *work) end(ctx context.Context, err error) {
 	a := w.attempt
 	switch {
 	case err == nil:
-		a.Outcome = Promoted
+		if a.Outcome == Running {
+			a.Outcome = Promoted
+		}
 		return
 	case errors.Is(err, latest.ErrOvertaken):
 		a.Outcome = Overtaken
@@ -166,12 +214,12 @@ func (w *work) end(ctx context.Context, err error) {
 // also after the run whose tests it keeps, a run with cuts of an earlier one also after that.
 func (w *work) find(ctx context.Context, history []*Attempt) error {
 	var err error
-	if w.window, err = openWindow(ctx, w.files.Store, w.config, w.day); err != nil {
+	if w.window, err = openWindow(ctx, w.files, w.config, w.day); err != nil {
 		return err
 	}
 	if len(w.window.missing) > 0 {
 		w.attempt.Missing = w.window.missing
-		w.reporter.Warn("days without files: " + strings.Join(w.window.missing, ", "))
+		w.reporter.Warn("days without rows: " + strings.Join(w.window.missing, ", "))
 	}
 	if w.inputs, err = source.List(ctx, w.files, w.window.patterns); err != nil {
 		return err
@@ -191,7 +239,7 @@ func (w *work) find(ctx context.Context, history []*Attempt) error {
 // name decides on the mode and the cuts, and names the run.
 func (w *work) name(ctx context.Context, history []*Attempt) error {
 	a := w.attempt
-	if w.config.Mode == config.ModeRefit && a.Before != "" {
+	if w.config.Mode == config.ModeRefit && a.Before != "" && !w.apart {
 		a.Mode = config.ModeRefit
 	}
 	if err := w.chooseCuts(ctx, history); err != nil {
@@ -236,14 +284,19 @@ func (w *work) train(ctx context.Context) error {
 	if err := w.unchanged(ctx); err != nil {
 		return err
 	}
-	if w.before != nil && w.before.Run == w.attempt.Run { // killed after it was promoted
+	if w.before != nil && w.before.Run == w.attempt.Run && !w.broken { // killed after it was promoted
 		return nil
 	}
-	if err := w.judge(ctx); err != nil {
+	if err := w.judge(ctx, r.Tree); err != nil {
 		return err
 	}
 	if reasons := w.attempt.Refusals(); len(reasons) > 0 {
 		return &RefusedError{Run: w.attempt.Run, Reasons: reasons}
+	}
+	if w.later && !w.config.Replace {
+		w.attempt.Outcome = Backfilled
+		w.reporter.Warn(fmt.Sprintf("%s, of a later day, stays in use: --replace puts this run in use", w.before.Run))
+		return nil
 	}
 	_, err = latest.Promote(ctx, w.files.Store, w.config.Destination, w.attempt.Run, w.before, time.Now())
 	return err

@@ -10,10 +10,12 @@ import (
 	"path/filepath"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/split"
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/io/latest"
@@ -170,6 +172,171 @@ func files(t *testing.T, folder string) map[string][]byte {
 		t.Fatal(err)
 	}
 	return found
+}
+
+// retrainedOn retrains for a day. It returns the attempt, and the run that LATEST.json names then.
+func retrainedOn(t *testing.T, c config.Retrain, day string) (*retraining.Attempt, string, error) {
+	t.Helper()
+	c.Date = day
+	a, _, err := retraining.Retrain(t.Context(), c, engine.Silent{})
+	p, readErr := latest.Read(t.Context(), objectstore.New(), c.Destination)
+	if readErr != nil || p == nil {
+		t.Fatal(err, readErr)
+	}
+	return a, p.Run, err
+}
+
+// TestLaterDay: a run of an earlier day than that of the run in use is trained and judged, and takes its place only by
+// --replace, which also brings back a run that has been in use.
+func TestLaterDay(t *testing.T) {
+	c := newConfig(t)
+	back := c
+	back.Replace = true
+	var runs [4]string
+	for _, step := range []struct {
+		config  config.Retrain
+		day     int
+		outcome string
+		inUse   int
+	}{
+		{c, 2, retraining.Promoted, 2},
+		{c, 1, retraining.Backfilled, 2},
+		{c, 1, retraining.Backfilled, 2},
+		{c, 3, retraining.Promoted, 3},
+		{c, 2, retraining.Promoted, 3}, // as before
+		{back, 2, retraining.Promoted, 2},
+		{back, 2, retraining.Promoted, 2},
+		{c, 3, retraining.Promoted, 2}, // as before: who has rolled back does not want it
+		{back, 1, retraining.Promoted, 1},
+	} {
+		a, inUse, err := retrainedOn(t, step.config, "2026-11-0"+strconv.Itoa(step.day))
+		if err != nil || a.Outcome != step.outcome {
+			t.Fatalf("%+v: %+v, %v", step, a, err)
+		}
+		if runs[step.day] = a.Run; inUse != runs[step.inUse] {
+			t.Errorf("day %d: LATEST.json names %s, want the run of day %d", step.day, inUse, step.inUse)
+		}
+	}
+}
+
+// TestOtherTree: a tree of another label or of other classes takes the place of the tree in use only by --replace.
+func TestOtherTree(t *testing.T) {
+	c := newConfig(t)
+	write := func(label, yes string) config.Retrain {
+		changed := c
+		changed.Train.Label, changed.Train.Input = label, []string{filepath.Join(t.TempDir(), "rows.parquet")}
+		x, class := make([]float64, 2000), make([]string, 2000)
+		for i := range x {
+			x[i] = float64(i*7919%2000) / 2000
+			class[i] = map[bool]string{true: yes, false: "no"}[(x[i] > 0.5) != (i%8 == 0)]
+		}
+		err := parquetio.Write(t.Context(), objectstore.New(), changed.Train.Input[0], []parquetio.WriteColumn{
+			{Name: "x", Values: x}, {Name: label, Values: class},
+		}, parquetio.WriteOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return changed
+	}
+	_, first, err := retrainedOn(t, c, "2026-11-01")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, mode := range []string{config.ModeTrain, config.ModeRefit} {
+		other := write("fraud", "yes")
+		other.Mode = mode
+		if _, inUse, err := retrainedOn(t, other, "2026-11-02"); err == nil || inUse != first ||
+			!strings.Contains(err.Error(), `predicts "class", and --label is fraud`) {
+			t.Errorf("another label, %s: %s in use, %v", mode, inUse, err)
+		}
+	}
+	classes := write("class", "maybe")
+	var refused *retraining.RefusedError
+	if _, inUse, err := retrainedOn(t, classes, "2026-11-02"); !errors.As(err, &refused) || inUse != first ||
+		!strings.Contains(err.Error(), "maybe, no") {
+		t.Errorf("other classes: %s in use, %v", inUse, err)
+	}
+	for _, changed := range []config.Retrain{classes, write("fraud", "yes")} {
+		changed.Replace, changed.KeepCuts, changed.Mode = true, 100, config.ModeRefit
+		if changed.Train.Label == "class" {
+			changed.KeepCuts, changed.Mode = 0, config.ModeTrain // cuts and tests know their classes
+		}
+		if a, inUse, err := retrainedOn(t, changed, "2026-11-02"); err != nil || inUse != a.Run {
+			t.Errorf("--replace with %s: %s in use, %v", changed.Train.Label, inUse, err)
+		}
+	}
+}
+
+// TestBrokenInUse: a run in use whose tree was changed is judged again, and LATEST.json names its tree then; one that is
+// gone is replaced by --replace alone.
+func TestBrokenInUse(t *testing.T) {
+	c := newConfig(t)
+	a, _, err := retrainedOn(t, c, "2026-11-01")
+	if err != nil {
+		t.Fatal(err)
+	}
+	url, store := filepath.Join(c.Destination, latest.Name), objectstore.New()
+	tree := filepath.Join(c.Destination, a.Run, "tree.json")
+	b, err := os.ReadFile(tree)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(tree, bytes.Replace(b, []byte(`"seed": 1`), []byte(`"seed": 2`), 1), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := runfolder.ReadTree(t.Context(), store, url); err == nil {
+		t.Fatal("LATEST.json names the changed tree")
+	}
+	if _, _, err := retrainedOn(t, c, "2026-11-01"); err != nil {
+		t.Error(err)
+	}
+	if _, err := runfolder.ReadTree(t.Context(), store, url); err != nil {
+		t.Error(err)
+	}
+	if err := os.Remove(tree); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := retrainedOn(t, c, "2026-11-02"); err == nil || !strings.Contains(err.Error(), "--replace") {
+		t.Errorf("without the tree in use: %v", err)
+	}
+	c.Replace = true
+	if a, inUse, err := retrainedOn(t, c, "2026-11-02"); err != nil || inUse != a.Run {
+		t.Errorf("--replace: %v", err)
+	}
+}
+
+// TestDaysWithoutRows: files without rows are no rows of their day.
+func TestDaysWithoutRows(t *testing.T) {
+	c := newConfig(t)
+	rows, folder := c.Train.Input[0], t.TempDir()
+	if err := os.Link(rows, filepath.Join(folder, "2026-11-01.parquet")); err != nil {
+		t.Fatal(err)
+	}
+	for _, day := range []string{"2", "3"} {
+		err := parquetio.Write(t.Context(), objectstore.New(), filepath.Join(folder, "2026-11-0"+day+".parquet"),
+			[]parquetio.WriteColumn{{Name: "x", Values: []float64{}}, {Name: "class", Values: []string{}}}, parquetio.WriteOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	c.Train.Input = []string{filepath.Join(folder, "{date-2..date}.parquet")}
+	a, first, err := retrainedOn(t, c, "2026-11-01")
+	if err != nil || len(a.Missing) != 2 {
+		t.Fatalf("%+v, %v", a, err)
+	}
+	_, inUse, err := retrainedOn(t, c, "2026-11-02")
+	var data *dataset.DataError
+	if !errors.As(err, &data) || inUse != first || !strings.Contains(err.Error(), "the newest day with rows is 2026-11-01") {
+		t.Errorf("%s in use, %v; want a stale input", inUse, err)
+	}
+	c.MaxLag = 1
+	if a, _, err := retrainedOn(t, c, "2026-11-02"); err != nil || !slices.Equal(a.Missing, []string{"2026-10-31", "2026-11-02"}) {
+		t.Errorf("%+v, %v; want a day without rows", a, err)
+	}
+	c.Train.Input = []string{filepath.Join(folder, "{date}.parquet")}
+	if _, _, err := retrainedOn(t, c, "2026-11-03"); !errors.As(err, &data) || !strings.Contains(err.Error(), "no file with rows") {
+		t.Errorf("one file without rows: %v", err)
+	}
 }
 
 // TestGate refuses by each limit, with its name in the history.

@@ -11,9 +11,11 @@ import (
 	"time"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/parallel"
 	"github.com/espalier-ml/espalier/io/objectstore"
 	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/pipelines/config"
+	"github.com/espalier-ml/espalier/pipelines/source"
 )
 
 // dated is a pattern of input files with its day in place of the template.
@@ -71,12 +73,12 @@ func offset(text string) int {
 
 // window is the input of an attempt.
 type window struct {
-	patterns []string // with files
-	missing  []string // days of a range without files
+	patterns []string // with rows
+	missing  []string // days of a range without rows
 }
 
-// openWindow finds the days that have files. The newest one must be fresh.
-func openWindow(ctx context.Context, s *objectstore.Store, c *config.Retrain, day time.Time) (*window, error) {
+// openWindow finds the days that have rows. The newest one must be fresh.
+func openWindow(ctx context.Context, f *source.Files, c *config.Retrain, day time.Time) (*window, error) {
 	w := new(window)
 	var wanted, newest time.Time
 	for _, pattern := range c.Train.Input {
@@ -85,7 +87,7 @@ func openWindow(ctx context.Context, s *objectstore.Store, c *config.Retrain, da
 			return nil, err
 		}
 		for _, d := range days {
-			there, err := hasFiles(ctx, s, d.pattern)
+			there, err := hasRows(ctx, f, d.pattern)
 			if err != nil {
 				return nil, err
 			}
@@ -111,7 +113,7 @@ func openWindow(ctx context.Context, s *objectstore.Store, c *config.Retrain, da
 	if lag := int(wanted.Sub(newest) / oneDay); !wanted.IsZero() && lag > c.MaxLag {
 		return nil, &dataset.DataError{
 			File: strings.Join(c.Train.Input, ","),
-			Problem: fmt.Sprintf("the newest day with files is %s, %d days before %s; expected at most %d (--max_lag)",
+			Problem: fmt.Sprintf("the newest day with rows is %s, %d days before %s; expected at most %d (--max_lag)",
 				newest.Format(config.DateFormat), lag, wanted.Format(config.DateFormat), c.MaxLag),
 			Hint: "run again when the files have come, or raise --max_lag",
 		}
@@ -122,8 +124,21 @@ func openWindow(ctx context.Context, s *objectstore.Store, c *config.Retrain, da
 // lacking is the refusal of input that has not come.
 func lacking(pattern string) error {
 	return &dataset.DataError{
-		File: pattern, Problem: "no file is there, expected some", Hint: "run again when the files have come",
+		File: pattern, Problem: "no file with rows is there, expected some", Hint: "run again when the files have come",
 	}
+}
+
+// hasRows reports whether the files of a pattern have rows, by their footers.
+func hasRows(ctx context.Context, f *source.Files, pattern string) (bool, error) {
+	there, err := hasFiles(ctx, f.Store, pattern)
+	if err != nil || !there {
+		return false, err
+	}
+	in, err := source.OpenInput(ctx, f, []string{pattern}, new(parallel.Steps))
+	if err != nil {
+		return false, err
+	}
+	return len(in.Tasks) > 0, nil
 }
 
 // hasFiles reports whether a pattern, a folder or a file has anything to read.
