@@ -34,8 +34,8 @@ The pictures:
 The colours are told apart by readers who see few colours, and dashes and marks
 differ for prints without colours.`,
 		Example: `  espalier plot runs/first --output frontier.svg
-  espalier plot runs/first --what roc --format png --output roc.png
-  espalier plot runs/first --what tree --format png --output tree.png`,
+  espalier plot runs/first --what roc --output roc.svg
+  espalier plot runs/first --what tree --output tree.svg`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
 				return &usage.Error{Problem: "plot takes one run folder: espalier plot runs/first"}
@@ -56,9 +56,6 @@ func runPlot(ctx context.Context, o config.Plot, stdout io.Writer) error {
 	if err := o.Validate(); err != nil {
 		return err
 	}
-	if o.Format == config.FormatPNG && o.Output == "" && pageWidth(stdout) > 0 {
-		return usage.Errorf("--format png: a terminal cannot show it: name a file by --output")
-	}
 	target, err := pages.OpenFile(ctx, source.Process.Store, o.Output, o.Overwrite, plots())
 	if err != nil {
 		return err
@@ -70,8 +67,6 @@ func runPlot(ctx context.Context, o config.Plot, stdout io.Writer) error {
 	case o.Output == "":
 		_, err = stdout.Write(b)
 		return err
-	case o.Format == config.FormatSVG:
-		b = append([]byte(plotMark), b...)
 	}
-	return target.Write(ctx, b)
+	return target.Write(ctx, append([]byte(plotMark), b...))
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 
-	"github.com/espalier-ml/espalier/io/chart"
 	"github.com/espalier-ml/espalier/pipelines/pages"
 )
 
@@ -36,6 +35,6 @@ func drawings() pages.Kind {
 // plots are the files that plot may replace.
 func plots() pages.Kind {
 	return pages.Kind{Is: "picture of espalier plot", Another: "another drawing", Own: func(head []byte) bool {
-		return bytes.HasPrefix(head, []byte(plotMark)) || chart.IsPNG(head)
+		return bytes.HasPrefix(head, []byte(plotMark))
 	}}
 }

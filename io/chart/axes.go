@@ -72,11 +72,11 @@ func newPlot(x, y axis) *plot.Plot {
 	return p
 }
 
-// plot returns axes without data. Their labels have the letters that the paper has.
+// plot returns axes without data. Their labels are shortened to the axes.
 func (p *paper) plot(x, y axis) *plot.Plot {
 	const room = 560
-	x.label = p.fitted(style(textSize, ink()), x.label, room)
-	y.label = p.fitted(style(textSize, ink()), y.label, room)
+	x.label = fitted(style(textSize, ink()), x.label, room)
+	y.label = fitted(style(textSize, ink()), y.label, room)
 	return newPlot(x, y)
 }
 

@@ -146,7 +146,7 @@ func (d *differenceChart) drawMethods(
 			words = bold(words)
 		}
 		figure := fmt.Sprintf("%.2f", d.Ranks[i])
-		text := on.fitted(words, report.Name(name), labelRoom-60)
+		text := fitted(words, report.Name(name), labelRoom-60)
 		tip := fmt.Sprintf("%s: mean rank %.3f", report.Name(name), d.Ranks[i])
 		on.group("ec-method", tip, "", func() {
 			on.StrokeLines(path, []vg.Point{{X: at, Y: y(d.axis)}, {X: at, Y: height}, {X: end + vg.Length(6*sign), Y: height}})

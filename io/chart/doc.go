@@ -1,7 +1,7 @@
 // Package chart draws the pictures of a run from its documents: its frontier, ROC curves,
-// calibration, and what the features bring; trees as pixels; and for comparisons of methods curves
-// and diagrams of critical differences. A Picture is described once,
-// and written as SVG or PNG. Equal documents give equal bytes.
+// calibration, and what the features bring; and for comparisons of methods curves and diagrams of
+// critical differences. A Picture is described once, and written as SVG. Equal documents give equal
+// bytes.
 //
 // The colours are those of Okabe and Ito, which readers who see few colours tell apart.
 // Marks and dashes differ, too, for prints without colours. Names may have any characters.

@@ -99,14 +99,14 @@ func drawBars(on *paper, area vg.Rectangle, features []runfolder.FeatureImportan
 	words := style(textSize, ink())
 	names := vg.Length(0)
 	for i := range features {
-		names = max(names, widthOf(words, on.fitted(words, report.Name(features[i].Feature), nameWidth)))
+		names = max(names, widthOf(words, fitted(words, report.Name(features[i].Feature), nameWidth)))
 	}
 	wide := (area.Max.X - area.Min.X - names) / vg.Length(len(columns))
 	for i := range features {
 		f, y := &features[i], area.Max.Y-vg.Length(barRow*(vg.Length(i)+1.5))
 		on.group("ec-feature", featureTip(f), "", func() {
 			on.write(aligned(words, draw.XRight), vg.Point{X: area.Min.X + names, Y: y},
-				on.fitted(words, report.Name(f.Feature), nameWidth))
+				fitted(words, report.Name(f.Feature), nameWidth))
 			for k := range columns {
 				left := area.Min.X + names + vg.Length(wide*vg.Length(k)) + 2*figureGap
 				columns[k].draw(on, vg.Point{X: left, Y: y}, wide-2*figureGap, features, i)

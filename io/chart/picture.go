@@ -2,26 +2,16 @@ package chart
 
 import (
 	"bytes"
-	"encoding/binary"
-	"errors"
 	"fmt"
-	"hash/crc32"
-	"image"
-	"image/png"
 	"io"
 	"math"
-	"slices"
 
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
-	"gonum.org/v1/plot/vg/vgimg"
 )
 
 // Width is the width of a picture in units of its viewBox.
 const Width = 720
-
-// DefaultPixels is the width of a PNG file where none is asked for: sharp on paper and slides.
-const DefaultPixels = 1440
 
 // MinPixels and MaxPixels bound the width of a file.
 const (
@@ -59,17 +49,15 @@ const (
 type paper struct {
 	draw.Canvas
 
-	svg *svgCanvas // nil: the format has no groups
+	svg *svgCanvas
 }
 
-// group draws a part of the picture. SVG documents show its tip under the mouse. attributes
-// are as SVG has them.
+// group draws a part of the picture, with a tip that is shown under the mouse. attributes are as SVG
+// has them.
 func (p *paper) group(class, tip, attributes string, drawing func()) {
-	if p.svg != nil {
-		p.svg.open(class, tip, attributes)
-		defer p.svg.close()
-	}
+	p.svg.open(class, tip, attributes)
 	drawing()
+	p.svg.close()
 }
 
 // rows returns the entries of the legend by line.
@@ -115,12 +103,12 @@ func (p *Picture) area() vg.Rectangle {
 func (p *Picture) draw(on *paper) {
 	title := bold(style(headSize, ink()))
 	y := p.total() - margin - 8
-	on.write(title, vg.Point{X: margin, Y: y}, on.fitted(title, p.title, Width-2*margin))
+	on.write(title, vg.Point{X: margin, Y: y}, fitted(title, p.title, Width-2*margin))
 	y -= 3
 	for _, line := range p.lines() {
 		y -= lineHeight
 		note := style(textSize, grey())
-		on.write(note, vg.Point{X: margin, Y: y}, on.fitted(note, line, Width-2*margin))
+		on.write(note, vg.Point{X: margin, Y: y}, fitted(note, line, Width-2*margin))
 	}
 	for _, row := range p.rows() {
 		y -= lineHeight
@@ -128,7 +116,7 @@ func (p *Picture) draw(on *paper) {
 		for _, e := range row {
 			e.sign(on, vg.Point{X: x, Y: y})
 			s := style(textSize, ink())
-			words := on.fitted(s, e.words, Width-margin-x-signWidth-signGap)
+			words := fitted(s, e.words, Width-margin-x-signWidth-signGap)
 			on.write(s, vg.Point{X: x + signWidth + signGap, Y: y}, words)
 			x += signWidth + signGap + widthOf(s, words) + entryGap
 		}
@@ -160,65 +148,9 @@ func (p *Picture) SVG(w io.Writer, width int) error {
 	return err
 }
 
-// PNG writes the picture as a PNG file, on white. width is in pixels; 0: DefaultPixels.
-func (p *Picture) PNG(w io.Writer, width int) error {
-	if width == 0 {
-		width = DefaultPixels
-	}
-	if err := checkPixels(width); err != nil {
-		return err
-	}
-	return writePNG(w, width, Width, float64(p.total()), func(c vg.CanvasSizer) { p.draw(&paper{draw.New(c), nil}) })
-}
-
 func checkPixels(width int) error {
 	if width < MinPixels || width > MaxPixels {
 		return fmt.Errorf("a picture of %d pixels: want %d to %d", width, MinPixels, MaxPixels)
 	}
 	return nil
-}
-
-// maxArea is the greatest number of pixels of a file: a picture takes four bytes for each.
-const maxArea = 50_000_000
-
-// writePNG writes a drawing of a size in points in so many pixels of width.
-func writePNG(w io.Writer, pixels int, width, height float64, drawing func(c vg.CanvasSizer)) error {
-	high := int(math.Ceil(float64(pixels) / width * height))
-	if high > maxArea/pixels {
-		return fmt.Errorf("a picture of %d times %d pixels is too large: want a smaller width, or SVG", pixels, high)
-	}
-	const inch = 72 // points
-	scale := float64(pixels) / width
-	dots := max(1, int(math.Round(scale*inch)))
-	c := vgimg.NewWith(vgimg.UseImage(image.NewRGBA(image.Rect(0, 0, pixels, high))), vgimg.UseDPI(dots))
-	s := scale * inch / float64(dots) // gonum takes whole dots an inch
-	c.Scale(s, s)
-	drawing(c)
-	if c.Image().Bounds().Dx() != pixels {
-		return errors.New("the picture has another width than it was given")
-	}
-	var b bytes.Buffer
-	if err := png.Encode(&b, c.Image()); err != nil {
-		return err
-	}
-	_, err := w.Write(slices.Insert(b.Bytes(), afterHeader, maker()...))
-	return err
-}
-
-// afterHeader is the place behind the first chunk of a PNG file, which has a fixed size.
-const afterHeader = 33
-
-// maker is a chunk of a PNG file with the name of the program.
-func maker() []byte {
-	const content = "tEXtSoftware\x00Espalier"
-	b := binary.BigEndian.AppendUint32(nil, uint32(len(content)-4)) // of the content without its type
-	b = append(b, content...)
-	return binary.BigEndian.AppendUint32(b, crc32.ChecksumIEEE([]byte(content)))
-}
-
-// IsPNG reports whether the first bytes of a file, 128 or more, are those of a PNG file of
-// this package.
-func IsPNG(head []byte) bool {
-	return bytes.HasPrefix(head, []byte("\x89PNG\r\n")) && len(head) > afterHeader &&
-		bytes.HasPrefix(head[afterHeader:], maker())
 }

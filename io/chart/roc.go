@@ -172,7 +172,7 @@ func listCurves(on *paper, area vg.Rectangle, curves []*curve) {
 	for _, c := range curves {
 		y -= row
 		on.StrokeLine2(c.style(), area.Min.X, y, area.Min.X+signWidth, y)
-		name := on.fitted(words, report.Name(c.Class.Class), room)
+		name := fitted(words, report.Name(c.Class.Class), room)
 		on.write(words, vg.Point{X: area.Min.X + signWidth + signGap, Y: y}, name)
 		on.write(figure, vg.Point{X: area.Max.X, Y: y}, report.Figure(c.AUC))
 	}

@@ -2,7 +2,6 @@ package chart
 
 import (
 	"image/color"
-	"strconv"
 	"strings"
 
 	"github.com/mattn/go-runewidth"
@@ -111,30 +110,6 @@ func fitted(s text.Style, words string, width vg.Length) string {
 		short = longer
 	}
 	return short
-}
-
-// lettered returns a text with escapes for characters that the font does not have. A PNG file
-// is drawn with this font alone. A text of known characters stays as it is.
-func lettered(words string) string {
-	s := style(textSize, ink())
-	face := s.Handler.Cache().Lookup(s.Font, s.Font.Size)
-	var b strings.Builder
-	for _, r := range words {
-		if at, err := face.Face.GlyphIndex(nil, r); err == nil && at != 0 {
-			b.WriteRune(r)
-			continue
-		}
-		b.WriteString(strings.Trim(strconv.QuoteRuneToASCII(r), "'"))
-	}
-	return b.String()
-}
-
-// fitted shortens a text to a width, with the letters that the paper has.
-func (p *paper) fitted(s text.Style, words string, width vg.Length) string {
-	if p.svg == nil {
-		words = lettered(words)
-	}
-	return fitted(s, words, width)
 }
 
 // wrapped breaks a text into lines of a width, at blanks.

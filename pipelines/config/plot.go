@@ -20,11 +20,8 @@ const (
 	PlotTree        = "tree"
 )
 
-// The formats of pictures.
-const (
-	FormatSVG = "svg"
-	FormatPNG = "png"
-)
+// FormatSVG is the format of pictures.
+const FormatSVG = "svg"
 
 // Plot is the configuration of a picture of a run. Settings declares what each field means.
 type Plot struct {
@@ -60,12 +57,11 @@ func (c *Plot) Settings() []setting.Setting {
 			Help: "levels of tests of --what tree; 0: all; -1: all of a tree of at most 500 leaves, else the first levels",
 		},
 		{
-			Name: "format", Group: setting.Printed, Value: setting.OneOf(&c.Format, FormatSVG, FormatPNG), Help: "svg or png",
+			Name: "format", Group: setting.Printed, Value: setting.Text(&c.Format, onlySVG), Help: "svg",
 		},
 		{
 			Name: "width", Group: setting.Printed, Value: setting.Whole(&c.Width, setting.Between(0, chart.MaxPixels)),
-			Help: fmt.Sprintf("width in pixels, at least %d; 0: %d for svg, %d for png; of trees what their texts take",
-				chart.MinPixels, chart.Width, chart.DefaultPixels),
+			Help: fmt.Sprintf("width in pixels, at least %d; 0: %d; trees are as wide as their texts", chart.MinPixels, chart.Width),
 		},
 		{
 			Name: "output", Group: setting.Printed, Value: setting.Text(&c.Output),
@@ -76,6 +72,14 @@ func (c *Plot) Settings() []setting.Setting {
 			Help: "replace the file of --output, if plot wrote it",
 		},
 	}
+}
+
+// onlySVG refuses other formats.
+func onlySVG(format string) error {
+	if format != FormatSVG {
+		return errors.New("want svg; browsers and rsvg-convert make PNG files of it")
+	}
+	return nil
 }
 
 // Validate returns all faults at once.
@@ -90,9 +94,8 @@ func (c *Plot) Validate() error {
 	if 0 < c.Width && c.Width < chart.MinPixels {
 		faults = append(faults, fmt.Errorf("--width %d: want %d pixels or more", c.Width, chart.MinPixels))
 	}
-	if c.Width != 0 && c.What == PlotTree && c.Format == FormatSVG {
-		faults = append(faults, errors.New("--width: the SVG of a tree is as wide as its texts; leave it out, or choose "+
-			"--format png"))
+	if c.Width != 0 && c.What == PlotTree {
+		faults = append(faults, errors.New("--width: the SVG of a tree is as wide as its texts; leave it out"))
 	}
 	if len(faults) > 0 {
 		return usage.All(faults)

@@ -15,7 +15,7 @@ import (
 	"github.com/espalier-ml/espalier/pipelines/source"
 )
 
-// Plot returns a picture of a run as a file of the format asked for. A run without what the
+// Plot returns a picture of a run as an SVG document. A run without what the
 // picture shows is a usage error.
 func Plot(ctx context.Context, c config.Plot) ([]byte, error) {
 	if err := c.Validate(); err != nil {
@@ -29,12 +29,7 @@ func Plot(ctx context.Context, c config.Plot) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if c.Format == config.FormatPNG {
-		err = p.PNG(&b, c.Width)
-	} else {
-		err = p.SVG(&b, c.Width)
-	}
-	if err != nil {
+	if err := p.SVG(&b, c.Width); err != nil {
 		return nil, usage.Errorf("--width %d: %v", c.Width, err)
 	}
 	return b.Bytes(), nil
@@ -47,15 +42,8 @@ func plotTree(ctx context.Context, c *config.Plot) ([]byte, error) {
 		return nil, err
 	}
 	var b bytes.Buffer
-	drawn := report.Picture(&report.View{Tree: t, Depth: c.Depth})
-	if c.Format == config.FormatSVG {
-		err = drawing.SVG(&b, drawn)
-		return b.Bytes(), err
-	}
-	if err := chart.TreePNG(&b, drawn, c.Width); err != nil {
-		return nil, usage.Errorf("--width %d: %v", c.Width, err)
-	}
-	return b.Bytes(), nil
+	err = drawing.SVG(&b, report.Picture(&report.View{Tree: t, Depth: c.Depth}))
+	return b.Bytes(), err
 }
 
 // picture draws what a document of a run folder says.

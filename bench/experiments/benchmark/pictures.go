@@ -10,22 +10,18 @@ import (
 	"github.com/espalier-ml/espalier/io/chart"
 )
 
-// pictures returns all pictures, each as SVG and as PNG.
+// pictures returns all pictures.
 func (r *Result) pictures(c *Config) ([]file, error) {
 	var files []file
 	add := func(name string, p *chart.Picture, err error) error {
 		if err != nil {
 			return fmt.Errorf("the picture %s: %w", name, err)
 		}
-		var svg, png bytes.Buffer
+		var svg bytes.Buffer
 		if err := p.SVG(&svg, 0); err != nil {
 			return err
 		}
-		if err := p.PNG(&png, 0); err != nil {
-			return err
-		}
-		base := picturesFolder + "/" + name
-		files = append(files, file{base + ".svg", svg.Bytes()}, file{base + ".png", png.Bytes()})
+		files = append(files, file{picturesFolder + "/" + name + ".svg", svg.Bytes()})
 		return nil
 	}
 	for i := range r.Comparisons {
