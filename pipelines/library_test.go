@@ -212,7 +212,7 @@ func TestLibraryChoosesTheSameTree(t *testing.T) {
 		"fixed alpha": func(p *pipelines.TrainConfig, c *transforms.TrainConfig) {
 			p.Prune, c.Choice.Prune, p.Alpha, c.Choice.Alpha = pipelines.Choices{"leaves"}, []string{"leaves"}, "0.002", 0.002
 			p.Tolerance, c.Choice.Tolerance, p.FrontierStep, c.Choice.FrontierStep = 0, transforms.None, 0, transforms.None
-			p.Certificate, c.Choice.Certificate = "full", "full"
+			p.Certificate, c.Choice.Certificate = "full", "auto"
 		},
 		"linear leaf models": func(p *pipelines.TrainConfig, c *transforms.TrainConfig) {
 			p.LeafModel, c.Choice.LeafModel = "linear", "linear"

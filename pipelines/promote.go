@@ -570,7 +570,7 @@ func (p *promotion) folds(point *runfolder.Point) *runfolder.Folds {
 func (p *promotion) certificate(
 	ctx context.Context, t *tree.Tree, c *frontier.Candidate, rows *promotionRows,
 ) (*tree.Certificate, error) {
-	if certify.Mode(p.config.Certificate) == certify.None {
+	if p.config.Certificate == config.CertificateNone {
 		return nil, nil //nolint:nilnil // none was asked for
 	}
 	if c == nil {
@@ -590,8 +590,7 @@ func (p *promotion) certificate(
 			return &made, nil
 		}
 	}
-	if d := certify.Mode(p.config.Certificate).Decide(c.Grown.Features, p.manifest.Counters["objects_train"]); d.Answer !=
-		certify.Possible {
+	if _, fits := certify.Room(c.Grown.Features, p.manifest.Counters["objects_train"]); !fits {
 		return nil, nil //nolint:nilnil // none can be made
 	}
 	if p.wish.WithoutRows {

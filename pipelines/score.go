@@ -8,7 +8,6 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
-	"github.com/espalier-ml/espalier/induce/certify"
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/frontier"
 	"github.com/espalier-ml/espalier/induce/grid"
@@ -109,7 +108,7 @@ func (r *run) refit(ctx context.Context, o *objects) (*scored, *run, error) {
 	r.modeller(o).Describe(t, 1)
 	s := &scored{&grown{objects: o, members: r.parsed.Grid}, []frontier.Candidate{frontier.NewCandidate(t, first.Params)}}
 	own, plan, settings := *r, *r.plan, *r.parsed
-	settings.Selection.LeafModel, settings.Selection.Certificate = selection.None, certify.None
+	settings.Selection.LeafModel, settings.Selection.Certificate = selection.None, false
 	plan.parsed, own.plan = &settings, &plan
 	return s, &own, r.countCandidates(ctx, s)
 }

@@ -32,7 +32,7 @@ func TestCoarseBinsBesideFine(t *testing.T) {
 		for _, memory := range []int64{1 << 20, 0} {
 			c := oneTree()
 			c.Input, c.Label, c.Output, c.Split = []string{url}, "class", t.TempDir(), "100/0/0"
-			c.Tests, c.Bins, c.Algorithm, c.Certificate, c.MemoryObjects = pipelines.Choices{"onehot"}, bins, pipelines.Choices{"c45"}, "quick", memory
+			c.Tests, c.Bins, c.Algorithm, c.Certificate, c.MemoryObjects = pipelines.Choices{"onehot"}, bins, pipelines.Choices{"c45"}, "auto", memory
 			r, err := pipelines.Train(context.Background(), c, &silent{})
 			if err != nil {
 				t.Fatal(err)

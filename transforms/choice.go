@@ -10,7 +10,6 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/log"
 
-	"github.com/espalier-ml/espalier/induce/certify"
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/frontier"
 	"github.com/espalier-ml/espalier/induce/frontier/crossvalidate"
@@ -126,7 +125,7 @@ func (s *trainSpec) members() ([]grid.Member, error) {
 func (c *TrainConfig) settings() (selection.Settings, error) {
 	d := &c.Choice
 	s := selection.Settings{
-		Seed: d.Seed, Certificate: certify.Mode(d.Certificate), LeafModel: selection.Kind(d.LeafModel),
+		Seed: d.Seed, Certificate: d.Certificate != "none", LeafModel: selection.Kind(d.LeafModel),
 		Teacher: selection.Teacher{
 			Kind: selection.Kind(d.Teacher), Weight: orNone(d.TeacherWeight), MadeUp: max(-1, d.MadeUpRows),
 		},
@@ -178,7 +177,7 @@ func (s *trainSpec) checkChoice() error {
 	}{
 		{"LeafModel", d.LeafModel, []string{"none", "linear", "boosted", "auto"}},
 		{"Teacher", d.Teacher, []string{"none", "forest", "boosted", "both", "auto"}},
-		{"Certificate", d.Certificate, []string{"none", "quick", "full"}},
+		{"Certificate", d.Certificate, []string{"none", "auto", "quick", "full"}},
 	} {
 		if !slices.Contains(one.of, one.value) {
 			faults = append(faults, fmt.Errorf("the %s %q: want one of %q", one.name, one.value, one.of))

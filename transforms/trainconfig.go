@@ -122,7 +122,7 @@ type Choice struct {
 	Teacher       string  // none, forest, boosted, both or auto; default none
 	TeacherWeight float64 // of the teacher against the label, to 1; default 0.5, None: 0
 	MadeUpRows    int64   // rows that the teacher labels; default: by the training rows, None: 0
-	Certificate   string  // none, quick or full; default none
+	Certificate   string  // none or auto; default none. quick and full, of earlier versions, mean auto
 }
 
 // CostGroup is features that share a price. It is paid once on a path, with the first test of
@@ -161,7 +161,7 @@ func ChosenTrainConfig(label, key string) TrainConfig {
 		},
 		Choice: Choice{
 			Split: "70/10/20", Key: key, Select: "best", Prune: []string{"leaves", "cost"}, Folds: Auto,
-			Certificate: "quick",
+			Certificate: "auto",
 		},
 	}
 	c.fill()

@@ -95,7 +95,7 @@ func (s *searcher) root(v *value) *region {
 	for k := range g.peers {
 		g.peers[k] = int32(k)
 	}
-	s.raise(g, s.fraction, v)
+	s.raise(g, 0, v)
 	return g
 }
 

@@ -11,6 +11,43 @@ import (
 	"github.com/espalier-ml/espalier/induce/split"
 )
 
+// TestRoom: by hand. A feature of three bins and one for missing has codes of one byte, so an object
+// takes 1 + 16 bytes, and 2 GiB hold 2^31/17 = 126,322,567.5 objects.
+func TestRoom(t *testing.T) {
+	features := []dataset.Feature{{Name: "x", Kind: dataset.Numeric, Cuts: []float64{1, 2}, Cost: 1}}
+	for _, c := range []struct {
+		features []dataset.Feature
+		objects  int64
+		bytes    int64
+		fits     bool
+	}{
+		{nil, 10, 0, false},
+		{features, 10, 170, true},
+		{features, 126_322_567, 2_147_483_639, true},
+		{features, 126_322_568, 2_147_483_656, false},
+	} {
+		if bytes, fits := certify.Room(c.features, c.objects); bytes != c.bytes || fits != c.fits {
+			t.Errorf("%d objects, %d features: %d bytes, %v, want %d, %v", c.objects, len(c.features), bytes, fits, c.bytes,
+				c.fits)
+		}
+	}
+}
+
+// TestRunBudget: by hand, 3/4 of a step for a code of a grown tree, 4 steps for a value
+// that is read, and ten million.
+func TestRunBudget(t *testing.T) {
+	for run, want := range map[certify.Run]int64{
+		{}: 10_000_000,
+		{Trees: 1, Objects: 800, Rows: 1000, Features: 10}:                10_000_000 + 6000 + 40_000,
+		{Trees: 20 * 6, Objects: 50_000, Rows: 1_000_000, Features: 1000}: 10_000_000 + 4_500_000_000 + 4_000_000_000,
+		{Trees: 1, Objects: 1, Rows: 1, Features: 1}:                      10_000_000 + 0 + 4, // whole steps
+	} {
+		if got := run.Budget(); got != want {
+			t.Errorf("%+v: %d steps, want %d", run, got, want)
+		}
+	}
+}
+
 // someRows draws objects of two classes with 10 % noise: few tests do not tell the
 // classes apart.
 func someRows(n, width int) certify.Data {
@@ -44,7 +81,6 @@ func TestBudget(t *testing.T) {
 	d := someRows(3000, 8)
 	opts := certify.Options{
 		Algorithm: split.EC45, Family: split.Thresholds, Theta: 0.002, Lambda: 1, Seed: 1,
-		Sample: 100, Work: 1 << 17,
 	}
 	r := rand.New(rand.NewPCG(32, 1))
 	order := make([]int32, d.Objects.Len())
@@ -89,7 +125,7 @@ func TestBudgetBelowOptimum(t *testing.T) {
 	for _, budget := range []int64{1, 1e6} {
 		for seed := range uint64(2) {
 			b := certify.Certify(certify.Data{Objects: o, Features: features}, certify.Options{
-				Algorithm: split.C45, Family: split.Thresholds, Seed: seed, Sample: 100, Work: 1 << 17, Budget: budget,
+				Algorithm: split.C45, Family: split.Thresholds, Seed: seed, Budget: budget,
 			})
 			if b.Cost > 2 || b.Cost <= 0 {
 				t.Errorf("budget %d, seed %d: %v of a tree that costs 2", budget, seed, b.Cost)

@@ -2,6 +2,7 @@ package certify
 
 import (
 	"math"
+	"slices"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/portable"
@@ -41,12 +42,12 @@ const (
 	defaultWork   = 1 << 21
 )
 
-// Methods of bounding. Optimum is exact; the package comment explains the others.
+// Methods of bounding. The package comment explains Cover and Kraft. The optimum is known where the
+// root is a leaf: it costs nothing.
 const (
-	Optimum     = "optimum"
-	Cover       = "cover"
-	Information = "information"
-	Kraft       = "kraft"
+	Optimum = "optimum"
+	Cover   = "cover"
+	Kraft   = "kraft"
 )
 
 // Bound is a lower bound on the expected cost of any tree that separates the
@@ -90,20 +91,12 @@ func Certify(d Data, opts Options) Bound {
 		b.Method = Optimum
 		return b
 	}
-	if cost, ok := p.optimum(); ok {
-		b.Cost, b.Method = portable.Down(cost, boundDigits), Optimum
-		return b
+	if opts.Sample <= 0 {
+		opts.Sample = defaultSample
 	}
-	sample := opts.Sample
-	if sample <= 0 {
-		sample = defaultSample
-	}
-	opts.Sample = sample
 	p.effort = p.plan(&opts, len(p.values()))
 	p.work, p.universe = p.effort.work, min(p.len(), p.effort.universe)
-	if p.len() > sample {
-		sample = p.effort.sample
-	}
+	sample := p.effort.sample
 	p.sampled = p.len() > max(sample, p.effort.peers)
 	if opts.Planned != nil {
 		opts.Planned(p.steps(p.effort, len(p.values())))
@@ -135,8 +128,8 @@ func (p *problem) trivial() bool {
 	return true
 }
 
-// Digits of a bound. The sums behind one that is no optimum may be off by more than
-// rounding, as prices are scaled until they are feasible.
+// Digits of a bound. The sums behind a bound may be off by more than rounding, as prices are scaled
+// until they are feasible.
 const (
 	boundDigits = 7
 	boundSlack  = 1e-9
@@ -148,14 +141,14 @@ func roundDown(x float64) float64 {
 	return portable.Down(max(0, float64(x*(1-boundSlack))), boundDigits)
 }
 
-// choose returns the value with the highest bound on a pilot of objects, and the
-// pilot's bounds under it.
-func (p *problem) choose(pilot []int32, weights []float64, workers int) (value, []float64) {
+// choose returns the value whose bound is the highest on a pilot of objects, less its offset, and the
+// pilot's bounds under it. mean returns the bound before the offset.
+func (p *problem) choose(pilot []int32, workers int, mean func(bounds []float64) float64) (value, []float64) {
 	values := p.values()
 	bounds := p.bounds(pilot, 0, values, workers)
 	best, most := 0, math.Inf(-1)
 	for i := range values {
-		if m := weightedMean(column(bounds, i), weights) - values[i].offset; m > most {
+		if m := mean(column(bounds, i)) - values[i].offset; m > most {
 			best, most = i, m
 		}
 	}
@@ -192,30 +185,44 @@ func (p *problem) mean(opts *Options) (bound float64, method string) {
 		weights[i] = float64(w)
 	}
 	if p.len() <= p.effort.pilot {
-		v, bounds := p.choose(p.all(), weights, opts.Workers)
-		return weightedMean(bounds, weights) - v.offset, v.name
+		whole := func(bounds []float64) float64 { return weightedMean(bounds, weights) }
+		v, bounds := p.choose(p.all(), opts.Workers, whole)
+		return whole(bounds) - v.offset, v.name
 	}
-	v, _ := p.choose(p.draw(p.effort.pilot, opts.Seed, 1), nil, opts.Workers)
+	equally := func(bounds []float64) float64 { return weightedMean(bounds, nil) }
+	v, _ := p.choose(p.draw(p.effort.pilot, opts.Seed, 1), opts.Workers, equally)
 	bounds := p.bounds(p.all(), 0, []value{v}, opts.Workers)
 	return weightedMean(column(bounds, 0), weights) - v.offset, v.name
 }
 
-// estimate returns a lower confidence limit on the bound, from a sample.
+// estimate returns a lower confidence limit on the bound, from a sample. The value is chosen by the
+// limit that a sample with the pilot's bounds would have.
 func (p *problem) estimate(sample int, opts *Options) (bound float64, method string) {
-	v, pilot := p.choose(p.draw(p.effort.pilot, opts.Seed, 1), nil, opts.Workers)
-	most := 0.0
-	for _, x := range pilot {
-		most = max(most, x)
-	}
-	if most == 0 {
-		return 0, v.name
-	}
-	bounds := p.bounds(p.draw(sample, opts.Seed, 2), p.effort.pilot, []value{v}, opts.Workers)
-	draws := column(bounds, 0)
-	for _, list := range [][]float64{draws, pilot} {
-		for i := range list {
-			list[i] = min(list[i]/most, 1) // a number below the object's bound is a bound too
+	expected := func(pilot []float64) float64 {
+		draws := make([]float64, sample)
+		for i := range draws {
+			draws[i] = pilot[i%len(pilot)]
 		}
+		return scaledLimit(draws, pilot)
 	}
-	return float64(most*lowerLimit(draws, pilot)) - v.offset, v.name
+	v, pilot := p.choose(p.draw(p.effort.pilot, opts.Seed, 1), opts.Workers, expected)
+	bounds := p.bounds(p.draw(sample, opts.Seed, 2), p.effort.pilot, []value{v}, opts.Workers)
+	return scaledLimit(column(bounds, 0), pilot) - v.offset, v.name
+}
+
+// scaledLimit returns a lower confidence limit on the mean of draws from 0 on, see lowerLimit. Draws
+// above the pilot's greatest value are cut to it: a number below an object's bound is a bound too.
+func scaledLimit(draws, pilot []float64) float64 {
+	most := slices.Max(pilot)
+	if most <= 0 {
+		return 0
+	}
+	scaled := func(list []float64) []float64 {
+		list = slices.Clone(list)
+		for i := range list {
+			list[i] = min(list[i]/most, 1)
+		}
+		return list
+	}
+	return float64(most * lowerLimit(scaled(draws), scaled(pilot)))
 }

@@ -140,7 +140,7 @@ func TestCertificate(t *testing.T) {
 	c := b.Certificate(certify.Grown{ExpectedCost: 2.25, Complete: true})
 	// epsilon = 1 / (4 - 1) / 4 pairs; I = log2(3/1).
 	factor := 300 * (1 + math.Log(12) + math.Log2(4) + math.Log2(3))
-	if b.Cost > 2 || b.Cost < 2-1e-5 || c.Method != certify.Optimum || c.Sampled || c.Confidence != 1 {
+	if b.Cost > 2 || b.Cost < 2-1e-5 || c.Method != certify.Kraft || c.Sampled || c.Confidence != 1 {
 		t.Errorf("%+v, want the optimum 2", c)
 	}
 	if math.Abs(c.LogFactor-factor) > 1e-6 || c.Guarantee != c.Ratio || math.Abs(c.Ratio-1.125) > 1e-5 {
@@ -255,9 +255,8 @@ func testInstance(t *testing.T, at int, in *instance, ratios map[string][]float6
 	if optimum > greedy+1e-9 {
 		t.Fatalf("instance %d: optimum %v above the greedy tree's %v", at, optimum, greedy)
 	}
-	exact := certify.Certify(in.Data, in.opts)
-	if exact.Method != certify.Optimum || exact.Cost > optimum || exact.Cost < optimum-1e-6*(1+optimum) {
-		t.Errorf("instance %d: %+v, want the optimum %v", at, exact, optimum)
+	if b := certify.Certify(in.Data, in.opts); b.Cost > optimum || b.Method == certify.Optimum && optimum > 0 {
+		t.Errorf("instance %d: %+v, and the optimum is %v", at, b, optimum)
 	}
 	best, method := 0.0, make(map[string]float64)
 	for _, m := range certify.Methods(in.Data, in.opts) {

@@ -44,8 +44,7 @@
 // Payments u_j >= 0 are a solution of the dual if no item receives more than its
 // price; a group may receive its own price once beside. The sum of the payments is
 // then a bound: sum u_j <= sum_j u_j sum_(s of j) x_s <= sum c_s x_s. The method
-// packing pays greedily; fractional uses multiplicative weights, scaled down to
-// feasibility. Both leave 1e-9 to rounding. Payments made for a region stay valid
+// packing pays greedily, and leaves 1e-9 to rounding. Payments made for a region stay valid
 // for the region behind a further cut, less the part that the cut's item receives.
 // If all prices are multiples of a unit, a path's cost is rounded up to the unit.
 //
@@ -77,19 +76,6 @@
 // nu = 1/(rate ln 2), and without other bounds on cost(i), this is the entropy of
 // the leaves over rate: at least the entropy of the classes, less the bits that
 // leaves within theta leave open. The bounds on cost(i) raise it.
-//
-// information: the answers on a path carry the entropy of the leaves,
-// H = sum_i w_i/W log2(W/M(i)) bits. By the chain rule, the answers of one feature
-// carry at most the entropy of its codes. For each price paid they carry at most
-// log2 K bits, or log2 of the number of codes where repeats are free. A group's
-// price is paid with the probability q of asking the group; its answers carry at
-// most q times the sum of log2 of the number of codes of its features. So H bits
-// cost at least a fractional knapsack of bits, the cheapest bits first. Each
-// tangent of the knapsack is a bound: expected cost >= slope H - offset. A share
-// tau of this bound and 1 - tau of cover give
-// V = (1 - tau) d + tau slope log2(W/M), less tau offset.
-//
-// optimum: on tiny data a dynamic programme over sets of objects is exact.
 //
 // A pilot of objects decides between the values; any choice is sound.
 //

@@ -24,5 +24,5 @@ func ExampleCertify() {
 	c := bound.Certificate(certify.Grown{ExpectedCost: 2.25, Complete: true})
 	fmt.Printf("%s: no tree costs less than %.3f, this one at most %.3f times the best\n",
 		c.Method, c.LowerBound, c.Guarantee)
-	// Output: optimum: no tree costs less than 2.000, this one at most 1.125 times the best
+	// Output: kraft: no tree costs less than 2.000, this one at most 1.125 times the best
 }

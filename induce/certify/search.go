@@ -94,26 +94,24 @@ type searcher struct {
 	near   []nearObject
 	counts []int // number of near objects by distance
 
-	prices   ledger  // prices left in the open region
-	packed   ledger  // prices left after packing
-	paid     float64 // sum of the payments of packing
-	pack     packing // scratch memory of fractional
-	fraction float64 // bound of fractional
-	open     frontier
-	seen     map[string]bool // regions made, by their cuts
-	key      []uint64
-	inside   []*rival // rivals in the open region
-	tally    tally    // peers in the open region
-	made     int      // number of regions made
-	work     int      // codes looked at
-	cut      bool     // the search under some value reached the limit of work
+	prices ledger  // prices left in the open region
+	packed ledger  // prices left after packing
+	paid   float64 // sum of the payments of packing
+	open   frontier
+	seen   map[string]bool // regions made, by their cuts
+	key    []uint64
+	inside []*rival // rivals in the open region
+	tally  tally    // peers in the open region
+	made   int      // number of regions made
+	work   int      // codes looked at
+	cut    bool     // the search under some value reached the limit of work
 }
 
 func newSearcher(p *problem) *searcher {
 	s := &searcher{
 		p: p, prices: newLedger(p), packed: newLedger(p), seen: make(map[string]bool), known: make(map[int32]bool),
 		counts: make([]int, 8*p.words+1), tally: newTally(p),
-		own: make([]uint64, p.words), pack: newPacking(p),
+		own: make([]uint64, p.words),
 	}
 	entries := 0
 	for f := range p.features {
@@ -134,7 +132,6 @@ func (s *searcher) start(object int32, draw int) {
 	s.rivals = s.rivals[:0]
 	s.findNear()
 	s.findCentral(nil, maxCentral)
-	s.fraction = s.fractional()
 	s.takePeers()
 	s.findPeers()
 }

@@ -8,18 +8,13 @@ import (
 // ForTree returns the options of the bound for a tree: it bounds trees of the same
 // family of tests, with the same prices, that separate the objects as far as the tree
 // does. The tree must not be pruned, and p are the parameters that it was grown by.
-// The budget is for the mode Quick, see Run.Budget; the mode Full has none.
-func ForTree(t *tree.Tree, p induce.Params, m Mode, budget int64) Options {
+func ForTree(t *tree.Tree, p induce.Params) Options {
 	theta, _ := Separated(t)
-	o := Options{
+	return Options{
 		Algorithm: p.Algorithm, Family: p.Family, Theta: theta, Lambda: p.Lambda, Subset: p.Subset,
 		Classes:    p.Classes,
 		RepeatFree: t.Algorithm.RepeatCost == tree.RepeatFree, Seed: t.Algorithm.Seed,
 	}
-	if m == Quick {
-		o.Sample, o.Work, o.Budget = quickSample, quickWork, budget
-	}
-	return o
 }
 
 // Describe describes a grown tree that is not pruned.

@@ -233,13 +233,12 @@ func compute[T any](
 // the size of the data rule it out.
 func (c *Chooser) Certify(ctx context.Context, t *frontier.Candidate, grown int64) (*tree.Certificate, error) {
 	return compute(ctx, c.Host, "certificate", 1, "steps", func(s *parallel.Steps) (*tree.Certificate, error) {
-		mode := c.Settings.Certificate
-		d := mode.Decide(c.Features, c.Training.Objects)
-		if d.Answer == certify.TooLarge {
+		bytes, fits := certify.Room(c.Features, c.Training.Objects)
+		if c.Settings.Certificate && bytes > certify.MaxBytes {
 			c.Host.Note(fmt.Sprintf(
-				"the tree has no certificate: it takes all training objects in memory, %d MiB", d.Bytes>>20))
+				"the tree has no certificate: it takes all training objects in memory, %d MiB", bytes>>20))
 		}
-		if d.Answer != certify.Possible {
+		if !c.Settings.Certificate || !fits {
 			return nil, nil
 		}
 		objects, err := c.Objects(ctx)
@@ -249,7 +248,8 @@ func (c *Chooser) Certify(ctx context.Context, t *frontier.Candidate, grown int6
 		run := certify.Run{
 			Trees: grown, Objects: int64(objects.Len()), Rows: c.Training.Rows, Features: int64(len(c.Features)),
 		}
-		options := certify.ForTree(t.Grown, t.Params, mode, run.Budget())
+		options := certify.ForTree(t.Grown, t.Params)
+		options.Budget = run.Budget()
 		options.Workers = runtime.GOMAXPROCS(0)
 		options.Stop = func() bool { return ctx.Err() != nil }
 		options.Progress = s.Done.Store

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/espalier-ml/espalier/induce/certify"
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/frontier"
 	"github.com/espalier-ml/espalier/induce/grid"
@@ -40,7 +39,7 @@ func ExampleInMemory_Train() {
 			Settings: frontier.Settings{
 				Query: frontier.Query{Rule: frontier.Best, Tolerance: 0.001}, Currencies: []prune.Currency{prune.Leaves},
 			},
-			Certificate: certify.None, LeafModel: selection.None, Teacher: selection.Teacher{Kind: selection.None},
+			LeafModel: selection.None, Teacher: selection.Teacher{Kind: selection.None},
 		},
 		Members: (&grid.Axes{
 			Algorithms: []split.Algorithm{split.C45, split.EC45}, Lambdas: []float64{1}, Thetas: []float64{0},

@@ -5,7 +5,6 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/espalier-ml/espalier/induce/certify"
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/frontier"
 	"github.com/espalier-ml/espalier/induce/frontier/crossvalidate"
@@ -90,7 +89,7 @@ func (d *rows) train(t *testing.T) *tree.Tree {
 				Currencies: []prune.Currency{prune.Leaves, prune.Cost},
 			},
 			Folds: crossvalidate.Setting{Auto: true}, Seed: 1,
-			Certificate: certify.None, LeafModel: selection.None, Teacher: selection.Teacher{Kind: selection.None},
+			LeafModel: selection.None, Teacher: selection.Teacher{Kind: selection.None},
 		},
 		Members: (&grid.Axes{
 			Algorithms: []split.Algorithm{split.EC45, split.C45}, Lambdas: []float64{10, 1000}, Thetas: []float64{.005, .0005},

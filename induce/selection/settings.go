@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/espalier-ml/espalier/induce/certify"
 	"github.com/espalier-ml/espalier/induce/frontier"
 	"github.com/espalier-ml/espalier/induce/frontier/crossvalidate"
 	"github.com/espalier-ml/espalier/induce/grid"
@@ -16,7 +15,7 @@ type Settings struct {
 
 	Folds       crossvalidate.Setting
 	Seed        uint64 // of the folds, and of the teacher
-	Certificate certify.Mode
+	Certificate bool   // whether the chosen tree gets a certificate
 	LeafModel   Kind
 	Teacher     Teacher
 

@@ -497,7 +497,7 @@ type Certificate struct {
 	ExpectedCost float64 `json:"expected_cost"`    // of the grown tree, before pruning
 	Pruned       bool    `json:"pruned,omitempty"` // the tree was pruned after it was compared
 	LowerBound   float64 `json:"lower_bound"`
-	Method       string  `json:"method"`          // of the bound: optimum (exact), cover, information or kraft
+	Method       string  `json:"method"`          // of the bound: cover or kraft; optimum for a single leaf; earlier versions: information
 	Ratio        float64 `json:"ratio,omitempty"` // expected cost over bound; absent where only the bound is 0
 
 	Sampled bool `json:"sampled"` // the bound is a one-sided lower confidence limit

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/espalier-ml/espalier/induce/certify"
 	"github.com/espalier-ml/espalier/induce/frontier"
 	"github.com/espalier-ml/espalier/induce/frontier/crossvalidate"
 	"github.com/espalier-ml/espalier/induce/prune"
@@ -20,15 +19,17 @@ const (
 	alphaAuto   = "auto"  // --alpha: the alpha of the chosen tree is chosen, too
 	foldsAuto   = crossvalidate.Auto
 
-	CertificateNone  = string(certify.None)
-	certificateQuick = string(certify.Quick)
-	certificateFull  = string(certify.Full)
+	CertificateNone = "none"
+	certificateAuto = "auto"
+	// Earlier versions had two modes of certificates. Their names mean certificateAuto.
+	certificateQuick = "quick"
+	certificateFull  = "full"
 )
 
 // selection reads the settings of the choice, which have been checked one by one.
 func (c *Train) selection() selection.Settings {
 	s := selection.Settings{
-		Seed: c.Seed, Certificate: certify.Mode(c.Certificate), LeafModel: selection.Kind(c.LeafModel),
+		Seed: c.Seed, Certificate: c.Certificate != CertificateNone, LeafModel: selection.Kind(c.LeafModel),
 		Teacher:     selection.Teacher{Kind: selection.Kind(c.Teacher), Weight: c.TeacherWeight, MadeUp: c.MadeUpRows},
 		Constrained: len(c.Monotone) > 0,
 	}

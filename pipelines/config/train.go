@@ -373,9 +373,10 @@ func (c *Train) growthSettings() []setting.Setting {
 		},
 		{
 			Name:  "certificate",
-			Value: setting.OneOf(&c.Certificate, CertificateNone, certificateQuick, certificateFull),
+			Value: setting.OneOf(&c.Certificate, CertificateNone, certificateAuto, certificateQuick, certificateFull),
 			Help: "a lower bound on what every tree over the same bins and tests costs that separates the rows " +
-				"as far: none, quick or full (tighter, takes seconds)",
+				"as far: none, or auto, which spends a number of steps that follows the run's size on it (quick and " +
+				"full, of earlier versions, mean auto)",
 		},
 	})
 }
@@ -489,7 +490,7 @@ func DefaultTrain() Train {
 		},
 		Choice: Choice{
 			Prune: Choices{"leaves", "cost"}, Alpha: alphaAuto, Select: "best", Tolerance: defaultTolerance,
-			Folds: foldsAuto, FrontierStep: 0.001, Certificate: certificateQuick,
+			Folds: foldsAuto, FrontierStep: 0.001, Certificate: certificateAuto,
 		},
 		Features: Features{RepeatCost: tables.RepeatFull},
 		Classes: Classes{

@@ -39,7 +39,7 @@ func DurationsOf(timings []runfolder.Timing) runfolder.Durations {
 // about: measured on the public data sets.
 const certificateSpeed = 5e8
 
-// certificateSeconds returns the seconds of the quick certificate.
+// certificateSeconds returns the seconds of the certificate.
 func (o *Outlook) certificateSeconds() float64 {
 	objects, features := int64(o.objects[dataset.Train]), int64(len(o.sample.Setting.Columns))
 	if certify.ObjectsBytes(objects, o.sample.Layout.Stride) > certify.MaxBytes {
@@ -49,7 +49,7 @@ func (o *Outlook) certificateSeconds() float64 {
 		Trees: int64(len(o.sample.Trees) * (1 + o.folds)), Objects: objects, Features: features,
 		Rows: int64(float64(o.sample.Tally[dataset.Train].rows) / o.sample.Share),
 	}
-	return float64(run.MostSteps()) / float64(certificateSpeed*float64(runtime.GOMAXPROCS(0)))
+	return float64(run.Budget()) / float64(certificateSpeed*float64(runtime.GOMAXPROCS(0)))
 }
 
 // durations carries the seconds of a rehearsal forward. Reading takes a time for each
