@@ -5,11 +5,13 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 )
 
@@ -231,6 +233,7 @@ func (fileDriver) removeEmpty(path string) error {
 // system, so a rename replaces the target at once.
 type fileWriter struct {
 	file    *os.File
+	held    io.Closer // see holdTemporary
 	target  string
 	options WriteOptions
 }
@@ -242,12 +245,14 @@ func (fileDriver) Create(_ context.Context, path string, o WriteOptions) (Writer
 	for try := 0; ; try++ {
 		err := madeFolders.make(folder)
 		var f *os.File
+		var held io.Closer
 		if err == nil {
-			f, err = createTemporary(folder)
+			sweepOnce(folder)
+			f, held, err = createTemporary(folder)
 		}
 		switch {
 		case err == nil:
-			return &fileWriter{file: f, target: path, options: o}, nil
+			return &fileWriter{file: f, held: held, target: path, options: o}, nil
 		case try < tries && errors.Is(err, fs.ErrNotExist):
 		default:
 			madeFolders.tidy(folder)
@@ -284,6 +289,26 @@ func (fileDriver) sweep(_ context.Context, folder string) error {
 	return nil
 }
 
+// sweptFolders are the folders in which this process has looked for temporary files of killed ones, by path.
+var sweptFolders sync.Map //nolint:gochecknoglobals // folders on disk belong to the process, not to a store
+
+// sweepOnce removes the temporary files of processes that were killed, before the first write of this process into a
+// folder. Files that cannot be removed stay: they are in nobody's way.
+func sweepOnce(folder string) {
+	if absolute, err := filepath.Abs(folder); err == nil {
+		folder = absolute
+	}
+	if _, swept := sweptFolders.LoadOrStore(folder, true); swept {
+		return
+	}
+	entries, _ := os.ReadDir(folder) // see above
+	for _, e := range entries {
+		if isTemporary(e.Name()) {
+			removeAbandoned(filepath.Join(folder, e.Name()))
+		}
+	}
+}
+
 // temporaryBytes is the number of random bytes in the name of a temporary file.
 const temporaryBytes = 8
 
@@ -296,8 +321,8 @@ func isTemporary(name string) bool {
 }
 
 // createTemporary is os.CreateTemp with the usual permissions of files, as the target
-// keeps them.
-func createTemporary(folder string) (*os.File, error) {
+// keeps them. The file is held until held is closed.
+func createTemporary(folder string) (f *os.File, held io.Closer, err error) {
 	for {
 		var random [temporaryBytes]byte
 		for i := range random {
@@ -305,9 +330,16 @@ func createTemporary(folder string) (*os.File, error) {
 		}
 		name := filepath.Join(folder, temporaryPrefix+hex.EncodeToString(random[:])+temporarySuffix)
 		f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
-		if !errors.Is(err, fs.ErrExist) {
-			return f, err
+		switch {
+		case errors.Is(err, fs.ErrExist):
+			continue
+		case err != nil:
+			return nil, nil, err
 		}
+		if held, swept := holdTemporary(name); !swept {
+			return f, held, nil
+		}
+		_ = f.Close() // nothing was written
 	}
 }
 
@@ -317,12 +349,14 @@ func (w *fileWriter) Write(p []byte) (int, error) { return w.file.Write(p) }
 // Abort implements Writer.
 func (w *fileWriter) Abort() error {
 	err := errors.Join(w.file.Close(), os.Remove(w.file.Name()))
+	_ = w.held.Close() // only a lock
 	madeFolders.tidy(filepath.Dir(w.target))
 	return err
 }
 
 // Commit implements Writer.
 func (w *fileWriter) Commit() error {
+	defer w.held.Close() //nolint:errcheck // only a lock
 	var err error
 	if !w.options.Volatile {
 		err = w.file.Sync()

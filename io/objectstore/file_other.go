@@ -3,6 +3,7 @@
 package objectstore
 
 import (
+	"io"
 	"io/fs"
 	"sync"
 )
@@ -14,6 +15,11 @@ func lockFolder(string) (unlock func(), err error) {
 	folderLock.Lock()
 	return folderLock.Unlock, nil
 }
+
+// holdTemporary does nothing: only locks of files tell the files of killed processes.
+func holdTemporary(string) (held io.Closer, swept bool) { return io.NopCloser(nil), false }
+
+func removeAbandoned(string) {}
 
 func inode(fs.FileInfo) uint64 { return 0 }
 

@@ -3,6 +3,8 @@
 package objectstore
 
 import (
+	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"syscall"
@@ -15,17 +17,52 @@ func lockFolder(folder string) (unlock func(), err error) {
 	if err != nil {
 		return nil, err
 	}
-	for {
-		err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX)
-		if err != syscall.EINTR { //nolint:errorlint // a system call returns the number itself
-			break
-		}
-	}
-	if err != nil {
+	if err := flock(f, syscall.LOCK_EX); err != nil {
 		_ = f.Close()
 		return nil, err
 	}
 	return func() { _ = f.Close() }, nil // closing unlocks
+}
+
+func flock(f *os.File, how int) error {
+	for {
+		err := syscall.Flock(int(f.Fd()), how)
+		if err != syscall.EINTR { //nolint:errorlint // a system call returns the number itself
+			return err
+		}
+	}
+}
+
+// holdTemporary locks a temporary file until held is closed: others see that its writer lives. The system drops the
+// lock of a dead process. swept reports that another process has removed the file first. Without locks of files, the file
+// is not held, and nobody takes it for abandoned.
+func holdTemporary(name string) (held io.Closer, swept bool) {
+	f, err := os.Open(name)
+	if err != nil {
+		return io.NopCloser(nil), errors.Is(err, fs.ErrNotExist)
+	}
+	if err := flock(f, syscall.LOCK_EX); err != nil {
+		return f, false
+	}
+	now, err := os.Lstat(name)
+	mine, mineErr := f.Stat()
+	if err != nil || mineErr != nil || !os.SameFile(now, mine) {
+		_ = f.Close()
+		return nil, true
+	}
+	return f, false
+}
+
+// removeAbandoned removes a temporary file that no process holds.
+func removeAbandoned(name string) {
+	f, err := os.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK|syscall.O_NOFOLLOW, 0)
+	if err != nil {
+		return
+	}
+	defer f.Close() //nolint:errcheck // read only
+	if flock(f, syscall.LOCK_EX|syscall.LOCK_NB) == nil {
+		_ = os.Remove(name) // it is in nobody's way
+	}
 }
 
 func inode(info fs.FileInfo) uint64 {
