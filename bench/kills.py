@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 """Kills each verb that writes, and runs it again.
 
-    bench/kills.py [--espalier BIN] [--moments 100] [--cases NAME,..] [--seed 1] [--work FOLDER]
+    bench/kills.py [--espalier BIN] [--moments 100] [--changes N] [--cases NAME,..] [--seed 1] [--work FOLDER]
 
 For each case (a verb with an output, over nothing, over an earlier output, with checkpoints, ...)
 the script runs the command undisturbed. Then it kills it by SIGKILL at random moments, and, by the
 fault injection of strace, at each change of a name: before each rename, link and removal that the
 undisturbed run makes, by path where the path is the same in each run, else by its number within a
-thread. After each kill it runs the same command again; where that is refused because of what the
+thread; with --changes at N of them. After each kill it runs the same command again; where that is refused because of what the
 killed run has left, with the flags that the refusal names (--overwrite or --resume). In the end the
 output must be that of the undisturbed run, byte for byte but for times, and no other file may be
 there, neither below the working folder nor in the folder for temporary files. LATEST.json must name
@@ -256,7 +256,7 @@ def random_kills(machine, case, want, seconds, n, counts, faults):
         again(machine, case, want, counts, faults, f'after {after:.3f} s')
 
 
-def name_kills(machine, case, want, counts, faults):
+def name_kills(machine, case, want, n, counts, faults):
     log = os.path.join(machine.work, 'strace.log')
     machine.state(case.before)
     machine.run(case.command, ['strace', '-f', '-qq', '-o', log, '-e', 'trace=' + SYSCALLS])
@@ -264,7 +264,7 @@ def name_kills(machine, case, want, counts, faults):
         paths, most = changes(f.read())
     injected = [(f'before the first change of {path}', ['-P', path], 1) for path in paths]
     injected += [(f'before the change {i} of a thread', [], i) for i in range(1, most + 1)]
-    for what, only, when in injected:
+    for what, only, when in random.sample(injected, min(n, len(injected))) if n else injected:
         machine.state(case.before)
         p = machine.run(case.command, ['strace', '-f', '-qq', '-o', '/dev/null', *only, '-e', 'trace=' + SYSCALLS,
                                        '-e', f'inject={SYSCALLS}:signal=SIGKILL:when={when}'])
@@ -277,6 +277,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument('--espalier')
     parser.add_argument('--moments', type=int, default=100)
+    parser.add_argument('--changes', type=int, default=0)
     parser.add_argument('--cases', default=','.join(name.replace(',', ';') for name in CASES))
     parser.add_argument('--seed', type=int, default=1)
     parser.add_argument('--work')
@@ -308,7 +309,7 @@ def main():
         counts, faults = collections.Counter(), []
         random_kills(machine, case, want, seconds, options.moments, counts, faults)
         if strace:
-            name_kills(machine, case, want, counts, faults)
+            name_kills(machine, case, want, options.changes, counts, faults)
         print(f'{name:42} {counts["moments"]:7} {counts["changes"]:7} {counts["killed"]:6} {counts["refused"]:7} '
               f'{counts["left"]:4} {counts["other"]:5}', flush=True)
         for fault in faults[:8]:
