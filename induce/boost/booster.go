@@ -12,7 +12,8 @@ type Booster struct {
 	Trees []Tree
 }
 
-// Tree is a regression tree. Its root is the first split. Children come after their parents.
+// Tree is a regression tree of at most MaxLeaves leaves, which is one more than splits. Its root is the
+// first split. Children come after their parents.
 type Tree []Split
 
 // Split parts rows by a feature.

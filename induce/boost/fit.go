@@ -15,8 +15,8 @@ const (
 	// rate is the share of a Newton step that a regression tree takes by default.
 	rate = 0.3
 
-	// leaves is the greatest number of leaves of a regression tree.
-	leaves = 32
+	// MaxLeaves is the greatest number of leaves of a regression tree. A scorer has that many bits for it.
+	MaxLeaves = 32
 
 	// least is the least number of objects of a leaf.
 	least = 20

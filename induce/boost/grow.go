@@ -31,7 +31,7 @@ func (f *fitter) grow() Tree {
 	f.search(root)
 	list := []*leaf{root}
 	var t Tree
-	for len(list) < leaves {
+	for len(list) < MaxLeaves {
 		at := 0
 		for i, l := range list {
 			if l.best.gain > list[at].best.gain {

@@ -464,7 +464,6 @@ func TestDecodeMemory(t *testing.T) {
 	const size = 1 << 20
 	valid, modelled := string(smallTree().Encode()), string(modelledTree().Encode())
 	boosted := string(boostedTree().Encode())
-	const boostedSplit = `{"feature":"age","ge":30.5,"yes":[1],"no":[1]}`
 	many := func(of string) string { return strings.Repeat(of+",", size/(len(of)+1)) }
 	for name, b := range map[string]string{
 		"empty nodes":       strings.Replace(valid, `"nodes": [`, `"nodes": [`+many("{}"), 1),

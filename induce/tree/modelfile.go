@@ -181,14 +181,18 @@ func (d *decoder) readBoosters() error {
 func (d *decoder) boosterTree() (boost.Tree, error) {
 	var t boost.Tree
 	err := d.file.list(func() error {
+		number := len(t)
+		if number+1 == boost.MaxLeaves {
+			return fmt.Errorf("split %d: want at most %d splits, of a tree of %d leaves", number, number, boost.MaxLeaves)
+		}
 		var f fileSplit
 		err := d.file.value(&f)
 		if err == nil {
 			t = append(t, boost.Split{Missing: f.Missing})
-			err = d.boosterSplit(&f, &t[len(t)-1])
+			err = d.boosterSplit(&f, &t[number])
 		}
 		if err != nil {
-			return fmt.Errorf("split %d: %w", max(0, len(t)-1), err)
+			return fmt.Errorf("split %d: %w", number, err)
 		}
 		return nil
 	})

@@ -9,27 +9,25 @@ import (
 	"github.com/espalier-ml/espalier/induce/dataset"
 )
 
-// compiledBooster is trees of a booster as a scorer needs them: one tree of more than treeEnds
-// ends, or up to partTrees smaller ones.
+// compiledBooster is up to partTrees trees of a booster as a scorer needs them.
 //
-// Smaller trees are not walked. Each has treeEnds bits, one an end. A value of a feature says
+// They are not walked. Each tree has treeEnds bits, one an end. A value of a feature says
 // which ends the row cannot reach: those on the other sides of the splits by this feature. So
 // the cuts of all splits by a feature part its values into intervals, and each interval has a
 // mask of the ends that are left. A row's ends are what all of its masks leave.
 type compiledBooster struct {
 	trees  int
-	words  int         // of a mask
-	half   int         // of the cuts of a lead, see passed
-	leads  []lead      // by feature
-	cuts   []float64   // by lead
-	masks  []uint64    // by lead and interval
-	firsts []int32     // by tree: its first end
-	values []float64   // by end: the numbers of the scores
-	tall   []tallSplit // the tree of more than treeEnds ends
+	words  int       // of a mask
+	half   int       // of the cuts of a lead, see passed
+	leads  []lead    // by feature
+	cuts   []float64 // by lead
+	masks  []uint64  // by lead and interval
+	firsts []int32   // by tree: its first end
+	values []float64 // by end: the numbers of the scores
 }
 
 const (
-	treeEnds  = 32 // bits of a tree in a mask; boost.Fit makes no trees of more ends
+	treeEnds  = boost.MaxLeaves // bits of a tree in a mask
 	wordTrees = 64 / treeEnds
 	partWords = 16 // so that the boosters of --leaf_model, of up to 20 trees, are one part
 	partTrees = partWords * wordTrees
@@ -45,12 +43,6 @@ type lead struct {
 	cuts    int32 // position of the first one
 	masks   int32 // position of the first interval's mask
 	missing int32 // the interval of missing numbers; codes of missing values lie in one as others do
-}
-
-// tallSplit is a split of a tall tree.
-type tallSplit struct {
-	side
-	yes, no int32 // a split, or the complement (below 0) of an end
 }
 
 // side says which values of an input, numbers or codes, are on the side Yes of a split: those
@@ -179,28 +171,10 @@ func add(scores, values []float64, raised []int32) {
 	}
 }
 
-// walk adds the numbers of a row's end in a tall tree to its raised scores. value returns the
-// row's value of an input.
-func (b *compiledBooster) walk(scores []float64, raised []int32, width int, value func(input int32) float64) {
-	at := int32(0)
-	for at >= 0 {
-		if s := &b.tall[at]; s.has(value(s.input)) {
-			at = s.yes
-		} else {
-			at = s.no
-		}
-	}
-	add(scores, b.values[int(^at)*width:][:width], raised)
-}
-
 // boost adds the booster of a leaf's model to the raised scores of a row.
 func (s *Scorer) boost(l *compiledLeaf, values []Value, scores []float64) {
 	for k := l.boosters.from; k < l.boosters.to; k++ {
 		b := &s.models.boosters[k]
-		if b.tall != nil {
-			b.walk(scores, l.raised, s.models.width, func(input int32) float64 { return s.entry(input, &values[input]) })
-			continue
-		}
 		ends := b.begin()
 		for i := range b.leads {
 			input := b.leads[i].input
@@ -222,10 +196,6 @@ func (s *Scorer) entry(input int32, v *Value) float64 {
 func (m *modelling) boostNumbers(l *compiledLeaf, numbers, scores []float64) {
 	for k := l.boosters.from; k < l.boosters.to; k++ {
 		b := &m.boosters[k]
-		if b.tall != nil {
-			b.walk(scores, l.raised, m.width, func(input int32) float64 { return numbers[input] })
-			continue
-		}
 		ends := b.begin()
 		for i := range b.leads {
 			b.narrow(&ends, i, numbers[b.leads[i].input])
@@ -239,12 +209,6 @@ func (b *batch) boost(l *compiledLeaf, rows []int32, scores func(row int32) []fl
 	m := b.models
 	for k := l.boosters.from; k < l.boosters.to; k++ {
 		part := &m.boosters[k]
-		if part.tall != nil {
-			for _, r := range rows {
-				part.walk(scores(r), l.raised, m.width, func(input int32) float64 { return b.column(input).at(r) })
-			}
-			continue
-		}
 		for i := range part.leads {
 			b.column(part.leads[i].input)
 		}
@@ -265,9 +229,6 @@ func (m *modelling) inputs(l *compiledLeaf) []int32 {
 		for _, lead := range b.leads {
 			list = append(list, lead.input)
 		}
-		for _, split := range b.tall {
-			list = append(list, split.input)
-		}
 	}
 	slices.Sort(list)
 	return slices.Compact(list)
@@ -279,20 +240,8 @@ func (m *modelling) compileBoosters(s *Scorer, t *Tree) map[*boost.Booster]numbe
 	parts := make(map[*boost.Booster]numbers)
 	for _, b := range t.boosters() {
 		from := int32(len(m.boosters))
-		trees := b.Trees
-		for len(trees) > 0 {
-			few := slices.IndexFunc(trees, func(t boost.Tree) bool { return len(t)+1 > treeEnds })
-			if few == 0 {
-				m.boosters = append(m.boosters, s.compileTall(t, trees[0]))
-				trees = trees[1:]
-				continue
-			}
-			if few < 0 {
-				few = len(trees)
-			}
-			few = min(few, partTrees)
-			m.boosters = append(m.boosters, s.compileTrees(t, trees[:few]))
-			trees = trees[few:]
+		for trees := range slices.Chunk(b.Trees, partTrees) {
+			m.boosters = append(m.boosters, s.compileTrees(t, trees))
 		}
 		parts[b] = numbers{from, int32(len(m.boosters))}
 	}
@@ -311,26 +260,6 @@ func (s *Scorer) sideOf(t *Tree, split *boost.Split) side {
 	return to
 }
 
-// compileTall compiles a tree of many ends.
-func (s *Scorer) compileTall(t *Tree, tree boost.Tree) (b compiledBooster) {
-	for i := range tree {
-		split := tallSplit{side: s.sideOf(t, &tree[i])}
-		split.yes, split.no = b.target(&tree[i].Yes), b.target(&tree[i].No)
-		b.tall = append(b.tall, split)
-	}
-	return b
-}
-
-// target returns the target of a side of a tallSplit, and appends the values of an end.
-func (b *compiledBooster) target(of *boost.Side) int32 {
-	if of.Values == nil {
-		return int32(of.Split)
-	}
-	end := int32(len(b.values) / len(of.Values))
-	b.values = append(b.values, of.Values...)
-	return ^end
-}
-
 // fork is a split of one of several trees, with the ends of its tree below its sides, as bits.
 type fork struct {
 	side
@@ -338,7 +267,7 @@ type fork struct {
 	yes, no uint64
 }
 
-// compileTrees compiles trees of few ends.
+// compileTrees compiles at most partTrees trees.
 func (s *Scorer) compileTrees(t *Tree, trees []boost.Tree) compiledBooster {
 	b := compiledBooster{trees: len(trees), words: (len(trees) + wordTrees - 1) / wordTrees}
 	forks := make([][]fork, len(s.inputs))

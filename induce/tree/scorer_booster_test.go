@@ -148,7 +148,8 @@ func TestBoosterBits(t *testing.T) {
 	}
 }
 
-// TestBoosterOfManySplits: trees of few and of many splits in turn, and categories of many values.
+// TestBoosterOfManySplits: many trees, of few splits and of as many as a tree may have, and categories of
+// many values.
 func TestBoosterOfManySplits(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 1))
 	tr := boostedTree()
@@ -156,7 +157,7 @@ func TestBoosterOfManySplits(t *testing.T) {
 		tr.Features[1].Values = append(tr.Features[1].Values, string(rune('a'+2+i)))
 	}
 	all := tr.Nodes[4].Model.Booster
-	for _, splits := range []int{300, 31, 32, 1, 300} {
+	for _, splits := range []int{31, 30, 1, 31, 2} {
 		all.Trees = append(all.Trees, randomBooster(r, tr.Features, []int{0, 1}, 1, 40, splits, r.IntN).Trees...)
 	}
 	scorer := tr.Scorer()
@@ -239,6 +240,9 @@ func TestBoosterFeatures(t *testing.T) {
 	}
 }
 
+// boostedSplit is a split of boostedTree's features.
+const boostedSplit = `{"feature":"age","ge":30.5,"yes":[1],"no":[1]}`
+
 // hostileBoosters lists edits of boostedTree that Decode must refuse.
 func hostileBoosters() []struct{ name, from, to, want string } {
 	const first, last = `"yes": [0.5], "no": 1`, `"yes": [1.5], "no": [-0.25]`
@@ -251,6 +255,14 @@ func hostileBoosters() []struct{ name, from, to, want string } {
 		{"null boosters", `"boosters": [`, `"boosters": null, "others": [`, "want an array"},
 		{"empty booster", `"boosters": [`, `"boosters": [[],`, "booster 0: no trees: want at least one"},
 		{"empty tree", `"boosters": [`, `"boosters": [[[]],`, "booster 0: tree 0: no splits: want at least one"},
+		{
+			"33 leaves", `"boosters": [`, `"boosters": [[[` + strings.Repeat(boostedSplit+", ", 31) + boostedSplit + `]],`,
+			"booster 0: tree 0: split 31: want at most 31 splits, of a tree of 32 leaves",
+		},
+		{
+			"second split", `"boosters": [`, `"boosters": [[[` + boostedSplit + `, 7]],`,
+			"booster 0: tree 0: split 1: not a tree.json",
+		},
 		{"a number", `"boosters": [`, `"boosters": [[[7]],`, "booster 0: tree 0: split 0: not a tree.json"},
 		{
 			"unused", `"boosters": [`, `"boosters": [[[{"feature": "age", "ge": 30.5, "yes": [1], "no": [1]}]],`,
