@@ -272,7 +272,7 @@ func (p *prediction) score(ctx context.Context) (*PredictResult, error) {
 	}
 	p.scored = true
 	r := &PredictResult{Tree: p.tree, Rows: counted.Rows, Columns: source.Novelties(p.tree, counted.Novelty)}
-	source.WarnOfNovelty(p.driver.Reporter.Warn, r.Columns, r.Rows)
+	source.WarnOfNovelty(p.driver.Reporter.Warn, p.tree, r.Columns, r.Rows)
 	if err := p.checkNovelty(r); err != nil {
 		return nil, err
 	}
@@ -336,10 +336,9 @@ func (p *prediction) undo(ctx context.Context) {
 func (p *prediction) tasks() []jobs.Task {
 	var tasks []jobs.Task
 	for i, file := range p.input.Files {
-		tasks = append(tasks, jobs.Task{
-			File: file.URL, Size: file.Size, Generation: file.Generation, Path: p.input.Paths[i],
-			RowGroups: file.RowGroups(), Output: p.output.File(p.names[i]), Repeated: !p.driver.Local(),
-		})
+		task := p.input.TaskOf(i)
+		task.RowGroups, task.Output, task.Repeated = file.RowGroups(), p.output.File(p.names[i]), !p.driver.Local()
+		tasks = append(tasks, task)
 	}
 	return tasks
 }
@@ -375,16 +374,16 @@ func predictJob(
 func (p *prediction) checkNovelty(r *PredictResult) error {
 	columns := append([]runfolder.ColumnNovelty{{}}, r.Columns...) // a tree may test none
 	worst := slices.MaxFunc(columns, func(a, b runfolder.ColumnNovelty) int {
-		return cmp.Compare(a.Unseen+a.Outside, b.Unseen+b.Outside)
+		return cmp.Compare(a.New(), b.New())
 	})
-	fresh := worst.Unseen + worst.Outside
+	fresh := worst.New()
 	if float64(fresh) <= p.config.MaxUnseen*float64(r.Rows) {
 		return nil
 	}
 	return &dataset.DataError{
 		File: p.input.Files[0].URL, Column: worst.Column,
-		Problem: fmt.Sprintf("%d of %d rows (in all files) have a value that training did not have, "+
-			"more than --max_unseen %v; nothing was written", fresh, r.Rows, p.config.MaxUnseen),
+		Problem: fmt.Sprintf("%d of %d rows (in all files) have a value that training did not have, or none where all training "+
+			"rows had one: more than --max_unseen %v; nothing was written", fresh, r.Rows, p.config.MaxUnseen),
 		Hint: "check whether the column means what it meant, or train anew",
 	}
 }

@@ -68,7 +68,12 @@ func resolve(in *source.Input, c *TrainConfig, p *config.Parsed) (*schema, error
 	if err := s.checkReadable(in, c, p); err != nil {
 		return nil, err
 	}
-	kind := func(column *parquetio.Column) dataset.Kind { return kindOf(column, c) }
+	kind := func(column *parquetio.Column) dataset.Kind {
+		if column.Wide && column.Physical != source.InPath && s.roleOf(column.Name, c, p) != RoleFeature {
+			return dataset.Categorical
+		}
+		return kindOf(column, c)
+	}
 	if s.slices, err = slicing.Columns(in, c.Slice, c.Label, kind); err != nil {
 		return nil, err
 	}
@@ -200,7 +205,7 @@ func kindOf(column *parquetio.Column, c *TrainConfig) dataset.Kind {
 	switch {
 	case slices.Contains(c.Numeric, column.Name):
 		return dataset.Numeric
-	case column.Type == dataset.Text, slices.Contains(c.Categorical, column.Name):
+	case column.Type == dataset.Text && !column.Wide, slices.Contains(c.Categorical, column.Name):
 		return dataset.Categorical
 	default:
 		return dataset.Numeric

@@ -73,7 +73,7 @@ func (k *columnUsage) count(
 		case dataset.Text:
 			k.values.Add(u.watches[i].Text(c.Text))
 		default:
-			k.values.Missing++
+			k.values.Add(u.watches[i].Missing())
 			if c.Absent {
 				k.absent++
 			}

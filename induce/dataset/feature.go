@@ -97,7 +97,7 @@ func (f *Feature) Numbers() map[float64]int {
 	for i, s := range f.Values {
 		booleans = booleans && (s == "false" || s == "true")
 		x, err := strconv.ParseFloat(s, 64)
-		if err != nil || x != x {
+		if err != nil || x != x || LosesDigits(s, x) && s != SpellNumber(x) {
 			continue
 		}
 		x += 0 // turns -0 into 0

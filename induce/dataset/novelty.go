@@ -4,7 +4,9 @@ package dataset
 // training rows.
 type Novelty struct {
 	Missing int64 // rows without a value
-	Unseen  int64 // categorical: rows with an unlisted value, including values of the tail
+	// Unseen counts rows without a value if all training rows had one, and rows with an
+	// unlisted value of a categorical feature, including values of the tail.
+	Unseen  int64
 	Outside int64 // numeric: rows outside of Feature.Range; 0 if the range is unknown
 }
 
@@ -21,13 +23,14 @@ func (n *Novelty) New() int64 { return n.Unseen + n.Outside }
 // Watch counts the new values of a feature. It is read-only, so goroutines may share it.
 type Watch struct {
 	categories *Categories // nil: the feature is numeric
+	complete   bool        // all training rows had a value
 	bounded    bool
 	low, high  float64
 }
 
 // NewWatch returns the watch of a feature.
 func NewWatch(f *Feature) *Watch {
-	w := &Watch{categories: f.Categories()}
+	w := &Watch{categories: f.Categories(), complete: f.Missing == 0}
 	if w.bounded = len(f.Range) == 2; w.bounded {
 		w.low, w.high = f.Range[0], f.Range[1]
 	}
@@ -35,14 +38,28 @@ func NewWatch(f *Feature) *Watch {
 }
 
 // Count counts the rows of a column. For a numeric feature the column must hold numbers.
-func (w *Watch) Count(v *Vector) Novelty {
+func (w *Watch) Count(v *Vector) Novelty { return w.judged(w.count(v)) }
+
+// judged adds the missing values to the unseen ones if training had none.
+func (w *Watch) judged(n Novelty) Novelty {
+	if w.complete {
+		n.Unseen += n.Missing
+	}
+	return n
+}
+
+// Missing counts a row without a value.
+func (w *Watch) Missing() Novelty { return w.judged(Novelty{Missing: 1}) }
+
+// count is Count, with missing values that are not judged.
+func (w *Watch) count(v *Vector) Novelty {
 	var n Novelty
 	if v.Index == nil {
 		if w.categories == nil {
 			return w.numbers(v.Numbers)
 		}
 		for _, x := range v.Numbers {
-			n.Add(w.Number(x))
+			n.Add(w.number(x))
 		}
 		return n
 	}
@@ -63,7 +80,7 @@ func (w *Watch) entries(v *Vector) (entries []Novelty, anything bool) {
 	entries = make([]Novelty, max(len(v.Texts), len(v.Numbers)))
 	for i := range entries {
 		if v.Type == Number {
-			entries[i] = w.Number(v.Numbers[i])
+			entries[i] = w.number(v.Numbers[i])
 		} else {
 			entries[i] = w.Text(v.Texts[i])
 		}
@@ -81,7 +98,9 @@ func (w *Watch) Text(text string) (n Novelty) {
 }
 
 // Number counts a row with a number; NaN is missing.
-func (w *Watch) Number(x float64) (n Novelty) {
+func (w *Watch) Number(x float64) Novelty { return w.judged(w.number(x)) }
+
+func (w *Watch) number(x float64) (n Novelty) {
 	if w.categories == nil {
 		return w.numbers([]float64{x})
 	}

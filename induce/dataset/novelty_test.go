@@ -9,10 +9,10 @@ import (
 
 func TestWatch(t *testing.T) {
 	nan, inf := math.NaN(), math.Inf(1)
-	number := dataset.Feature{Kind: dataset.Numeric, Cuts: []float64{3}, Range: []float64{1, 5}}
-	unbounded := dataset.Feature{Kind: dataset.Numeric, Cuts: []float64{3}}
-	texts := dataset.Feature{Kind: dataset.Categorical, Values: []string{"a", "b"}, Type: dataset.Text}
-	codes := dataset.Feature{Kind: dataset.Categorical, Values: []string{"1", "2"}, Type: dataset.Number}
+	number := dataset.Feature{Kind: dataset.Numeric, Cuts: []float64{3}, Range: []float64{1, 5}, Missing: 1}
+	unbounded := dataset.Feature{Kind: dataset.Numeric, Cuts: []float64{3}, Missing: 1}
+	texts := dataset.Feature{Kind: dataset.Categorical, Values: []string{"a", "b"}, Type: dataset.Text, Missing: 1}
+	codes := dataset.Feature{Kind: dataset.Categorical, Values: []string{"1", "2"}, Type: dataset.Number, Missing: 1}
 	for _, test := range []struct {
 		name    string
 		feature dataset.Feature
@@ -53,6 +53,28 @@ func TestWatch(t *testing.T) {
 	} {
 		if got := dataset.NewWatch(&test.feature).Count(&test.vector); got != test.want {
 			t.Errorf("%s: %+v, want %+v", test.name, got, test.want)
+		}
+		test.feature.Missing, test.want.Unseen = 0, test.want.Unseen+test.want.Missing // all training rows had a value
+		w, one := dataset.NewWatch(&test.feature), dataset.Novelty{}
+		if got := w.Count(&test.vector); got != test.want {
+			t.Errorf("%s, of a complete feature: %+v, want %+v", test.name, got, test.want)
+		}
+		for r := range test.vector.Rows() { // the rows one by one
+			i := r
+			if test.vector.Index != nil {
+				i = int(test.vector.Index[r])
+			}
+			switch {
+			case i < 0:
+				one.Add(w.Missing())
+			case test.vector.Type == dataset.Text:
+				one.Add(w.Text(test.vector.Texts[i]))
+			default:
+				one.Add(w.Number(test.vector.Numbers[i]))
+			}
+		}
+		if one != test.want {
+			t.Errorf("%s, row by row: %+v, want %+v", test.name, one, test.want)
 		}
 	}
 }

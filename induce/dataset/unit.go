@@ -278,13 +278,25 @@ func (u Unit) Exact(n int64) (x float64, ok bool) {
 	return x, x < math.MaxInt64 && int64(x) == n // as a float64, math.MaxInt64 is 2^63
 }
 
+// LosesDigits reports whether a text is a whole number, written with digits alone, and x, which
+// was read from it, another one: beyond 2^53 float64 does not hold all of them.
+func LosesDigits(text string, x float64) bool {
+	if math.Abs(x) < 1<<53 {
+		return false
+	}
+	digits := strings.TrimLeft(text, "+-")
+	return digits != "" && strings.Trim(digits, "0123456789") == "" &&
+		strconv.FormatFloat(math.Abs(x), 'f', 0, 64) != strings.TrimLeft(digits, "0")
+}
+
 // Inexact returns the error of a count that Exact refuses.
 func (u Unit) Inexact(value string) *DataError {
 	if u == Plain {
 		return &DataError{
 			Value:   value,
 			Problem: "a whole number beyond 2^53 that floating point cannot hold exactly",
-			Hint:    "write the column as text or leave it out",
+			Hint: "if the column holds codes, name it with --categorical, which keeps their digits; else write it as " +
+				"DOUBLE, or leave it out with --ignore",
 		}
 	}
 	return &DataError{

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/tree"
 )
 
@@ -16,7 +17,8 @@ import (
 type MapScorer struct {
 	binding *Binding
 	known   map[string]bool
-	names   []string // the known ones, sorted
+	names   []string         // the known ones, sorted
+	watches []*dataset.Watch // by tested feature
 }
 
 // NewMapScorer returns a scorer of maps. A key must be the name of a feature in the tree.json,
@@ -38,6 +40,9 @@ func NewMapScorer(t *tree.Tree, others ...string) (*MapScorer, error) {
 		s.known[name] = true
 	}
 	s.names = slices.Sorted(maps.Keys(s.known))
+	for _, input := range s.binding.inputs {
+		s.watches = append(s.watches, dataset.NewWatch(&t.Features[input.Feature]))
+	}
 	return s, nil
 }
 

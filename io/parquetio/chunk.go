@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"slices"
 	"sync"
 
 	"github.com/klauspost/compress/gzip"
@@ -27,6 +28,7 @@ type rowGroup struct {
 	file    *File
 	number  int
 	columns []int
+	digits  []string // columns of numbers that are read as texts
 	reader  objectstore.Reader
 	ctx     context.Context // bounds all reads
 	cancel  context.CancelFunc
@@ -101,8 +103,14 @@ func (r *reading) whole() bool { return r.from == 0 && r.to == r.Rows() }
 
 // decoder returns a decoder of the rows. It expects all pages of the chunk.
 func (r *reading) decoder() decoder {
+	l := &r.file.leaves[r.column()]
+	if len(r.digits) > 0 && r.file.columns[r.column()].Type == dataset.Number && slices.Contains(r.digits, r.file.columns[r.column()].Name) {
+		own := *l
+		own.digits = true
+		l = &own
+	}
 	return decoder{
-		scratch: r.scratch, leaf: &r.file.leaves[r.column()], meta: r.meta, dst: r.dst,
+		scratch: r.scratch, leaf: l, meta: r.meta, dst: r.dst,
 		rows: r.to - r.from, left: r.Rows(), skip: r.from,
 	}
 }

@@ -65,7 +65,7 @@ func (d *decoder) begin() {
 	clear(v.Texts)
 	v.Texts = v.Texts[:0]
 	v.Type = dataset.Number
-	if k := d.leaf.kind; k == boolean || k == text || k == uuid {
+	if k := d.leaf.kind; k == boolean || k == text || k == uuid || d.leaf.digits {
 		v.Type = dataset.Text
 	}
 }

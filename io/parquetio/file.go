@@ -77,6 +77,7 @@ type columnMeta struct {
 	TotalCompressedSize   int64                   `thrift:"7,required"`
 	DataPageOffset        int64                   `thrift:"9,required"`
 	DictionaryPageOffset  int64                   `thrift:"11,optional"`
+	Statistics            columnStats             `thrift:"12,optional"`
 }
 
 // span returns the span of a chunk's bytes.
@@ -236,6 +237,7 @@ func (f *File) parseFooter(footer []byte) error {
 		f.byName[f.columns[i].Name] = i
 	}
 	f.Rows, f.rowGroups = meta.NumRows, meta.RowGroups
+	f.markWide()
 	return f.checkRowGroups(chunks)
 }
 
@@ -294,7 +296,8 @@ func (f *File) ColumnBytes(names []string) int64 {
 // RowGroup opens row group i to read the named columns. Unless the file is local, it starts
 // to fetch their chunks. Before, it waits until the source's read-ahead has room; closing
 // other row groups makes room. An error of the file's content is a *dataset.DataError.
-func (f *File) RowGroup(ctx context.Context, i int, columns []string) (dataset.RowGroup, error) {
+// Columns of whole numbers that digits names are read as texts with all of their digits.
+func (f *File) RowGroup(ctx context.Context, i int, columns []string, digits ...string) (dataset.RowGroup, error) {
 	if i < 0 || i >= len(f.rowGroups) {
 		return nil, fmt.Errorf("%s: no row group %d: the file has %d", f.URL, i, len(f.rowGroups))
 	}
@@ -303,7 +306,7 @@ func (f *File) RowGroup(ctx context.Context, i int, columns []string) (dataset.R
 		return nil, err
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	g := &rowGroup{file: f, number: i, columns: picked, ctx: ctx, cancel: cancel}
+	g := &rowGroup{file: f, number: i, columns: picked, digits: digits, ctx: ctx, cancel: cancel}
 	g.reader, err = f.source.store.OpenObject(ctx,
 		objectstore.Object{URL: f.URL, Size: f.Size, Generation: f.Generation})
 	if err != nil {

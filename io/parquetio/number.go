@@ -47,6 +47,11 @@ func (l *leaf) appendNumbers(dst []float64, b []byte, n int) ([]float64, error) 
 		return appendInt96s(dst, b)
 	case decimalBytes:
 		return l.appendDecimals(dst, b, n)
+	case decimal64:
+		if l.scale == 0 {
+			return appendInt64s(dst, b)
+		}
+		return l.appendOthers(dst, b), nil
 	default:
 		return l.appendOthers(dst, b), nil
 	}
@@ -220,12 +225,21 @@ func (l *leaf) appendDecimals(dst []float64, b []byte, n int) ([]float64, error)
 			return dst, err
 		}
 		if len(value) > maxDecimal {
-			return dst, fault(fmt.Sprintf("a decimal of %d bytes, expected at most %d", len(value), maxDecimal),
-				hintDamaged)
+			return dst, longDecimal(len(value))
 		}
-		dst, b = append(dst, bigEndianDecimal(value, l.scale)), rest
+		x := bigEndianDecimal(value, l.scale)
+		if l.scale == 0 && math.Abs(x) > maxExact {
+			if _, accuracy := new(big.Float).SetInt(bigEndian(value)).Float64(); accuracy != big.Exact {
+				return dst, dataset.Plain.Inexact(bigEndian(value).String())
+			}
+		}
+		dst, b = append(dst, x), rest
 	}
 	return dst, nil
+}
+
+func longDecimal(n int) error {
+	return fault(fmt.Sprintf("a decimal of %d bytes, expected at most %d", n, maxDecimal), hintDamaged)
 }
 
 // decimal returns the float64 nearest to unscaled/10^scale.
@@ -262,10 +276,7 @@ func bigEndianDecimal(b []byte, scale int) float64 {
 		}
 		return decimal(x, scale)
 	}
-	x := new(big.Int).SetBytes(b)
-	if b[0]&0x80 != 0 {
-		x.Sub(x, new(big.Int).Lsh(big.NewInt(1), uint(8*len(b))))
-	}
+	x := bigEndian(b)
 	if x.IsInt64() {
 		return decimal(x.Int64(), scale)
 	}

@@ -25,6 +25,7 @@ type Column struct {
 	Unsupported string            // reason why the column is unreadable; empty: it is readable
 	Optional    bool              // values may be missing
 	Index       bool              // the column was the index of a data frame
+	Wide        bool              // whole numbers that float64 may not hold exactly: see RowGroup
 }
 
 // kind is the conversion of a column's stored values to numbers or texts.
@@ -56,10 +57,13 @@ type leaf struct {
 	physical format.Type
 	width    int // bytes of one value; 0 for BYTE_ARRAY, unused for BOOLEAN
 	scale    int // number of digits behind the point of a decimal
-	unit     dataset.Unit
-	tick     time.Duration // file's unit of ticks
-	optional bool
-	chunk    int // position of the column's chunk in each row group
+	// precision is the number of digits of a decimal; 0 for other columns.
+	precision int32
+	unit      dataset.Unit
+	tick      time.Duration // file's unit of ticks
+	optional  bool
+	digits    bool // numbers are read as texts, see RowGroup
+	chunk     int  // position of the column's chunk in each row group
 }
 
 const maxDecimalScale = 1000
@@ -138,6 +142,9 @@ func describeColumn(e *format.SchemaElement) (Column, leaf) {
 		width:    physicalWidth(e),
 		scale:    int(decimalScale(e)),
 		optional: c.Optional,
+	}
+	if isDecimal(e) {
+		l.precision = decimalPrecision(e)
 	}
 	c.Physical = l.physical.String()
 	if l.physical == format.FixedLenByteArray {

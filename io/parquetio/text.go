@@ -52,8 +52,8 @@ func (d *decoder) setTexts(b []byte, n int) error {
 	if d.leaf.kind == boolean {
 		return d.setBooleans(b, n)
 	}
-	if d.leaf.kind == uuid {
-		return d.setUUIDs(b, n)
+	if d.leaf.kind == uuid || d.leaf.digits {
+		return d.setSpelled(b, n)
 	}
 	all, at := string(b), 0
 	for range n {
@@ -70,15 +70,27 @@ func (d *decoder) setTexts(b []byte, n int) error {
 	return nil
 }
 
-func (d *decoder) setUUIDs(b []byte, n int) error {
+func (d *decoder) setSpelled(b []byte, n int) error {
 	for range n {
 		value, rest, err := d.leaf.next(b)
 		if err != nil {
 			return err
 		}
-		d.dst.Texts, b = append(d.dst.Texts, spellUUID(value)), rest
+		s, err := d.leaf.spell(value)
+		if err != nil {
+			return err
+		}
+		d.dst.Texts, b = append(d.dst.Texts, s), rest
 	}
 	return nil
+}
+
+// spell spells a UUID or, if digits are wanted, a number.
+func (l *leaf) spell(value []byte) (string, error) {
+	if l.digits {
+		return l.spellDigits(value)
+	}
+	return spellUUID(value), nil
 }
 
 func (d *decoder) setBooleans(b []byte, n int) error {
@@ -160,8 +172,12 @@ func (d *decoder) appendValues(b []byte, n int) error {
 			return err
 		}
 		b = rest
-		if d.leaf.kind == uuid {
-			value = []byte(spellUUID(value))
+		if d.leaf.kind == uuid || d.leaf.digits {
+			s, err := d.leaf.spell(value)
+			if err != nil {
+				return err
+			}
+			value = []byte(s)
 		}
 		i, ok := d.positions[string(value)] // without a copy of the value
 		if !ok {

@@ -105,10 +105,15 @@ type ImportColumn struct {
 // ColumnNovelty counts the rows with a missing or new value in a column.
 type ColumnNovelty struct {
 	Column  string `json:"column"`
-	Missing int64  `json:"missing"`           // no value
-	Unseen  int64  `json:"unseen,omitempty"`  // a category without a code: new, or rare in training
-	Outside int64  `json:"outside,omitempty"` // a number outside of the range of training
+	Missing int64  `json:"missing"` // no value
+	// Unseen counts categories without a code, new or rare in training, and missing values if
+	// all training rows had one.
+	Unseen  int64 `json:"unseen,omitempty"`
+	Outside int64 `json:"outside,omitempty"` // a number outside of the range of training
 }
+
+// New returns the number of rows with a value that training did not have.
+func (c *ColumnNovelty) New() int64 { return c.Unseen + c.Outside }
 
 // Timing is how long a job took.
 type Timing struct {

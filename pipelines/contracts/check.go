@@ -80,7 +80,7 @@ func (k *Checker) bounds(in *source.Input) (bounds []checking.Bounds, columns []
 			continue
 		}
 		b := checking.Bounds{
-			Column: column.Name, Unit: column.Unit(), Values: column.Values,
+			Column: column.Name, Unit: column.Unit(), Number: column.Type == contract.TypeNumber, Values: column.Values,
 			Required: column.MaxMissing != nil && *column.MaxMissing == 0,
 			Closed:   column.MaxUnlisted != nil && *column.MaxUnlisted == 0,
 		}

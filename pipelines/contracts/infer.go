@@ -106,7 +106,7 @@ func (i *inferring) infer(ctx context.Context) (*contract.Contract, error) {
 			continue
 		}
 		kind := dataset.Numeric
-		if column.Type == dataset.Text {
+		if column.Type == dataset.Text && (!column.Wide || column.Physical != source.InPath) {
 			kind = dataset.Categorical
 		}
 		rows.Features = append(rows.Features, jobs.FeatureColumn{
@@ -193,8 +193,8 @@ const (
 // column says what a column is, by its summary.
 func (i *inferring) column(column *parquetio.Column, s *binning.Summary) contract.Column {
 	c := contract.Column{
-		Name: column.Name, Type: contract.TypeOf(column.Type, column.Unit), Role: contract.RoleFeature,
-		Categorical: column.Type == dataset.Text,
+		Name: column.Name, Type: typeOf(column), Role: contract.RoleFeature,
+		Categorical: s.Type() == dataset.Text,
 	}
 	missing := float64(s.Missing()) / float64(i.input.Rows)
 	allowed := min(1, math.Ceil(missing*missingFactor*100)/100)
@@ -206,7 +206,7 @@ func (i *inferring) column(column *parquetio.Column, s *binning.Summary) contrac
 	if missing > 0 {
 		notes = append(notes, fmt.Sprintf("%.3g missing", missing))
 	}
-	if column.Type == dataset.Number {
+	if s.Type() == dataset.Number {
 		notes = append(notes, widen(&c, column.Unit, s)...)
 	} else if !s.Overflow() {
 		values, weights := s.Spelled()
@@ -228,6 +228,15 @@ func (i *inferring) column(column *parquetio.Column, s *binning.Summary) contrac
 	}
 	c.Note = strings.Join(notes, ", ")
 	return c
+}
+
+// typeOf returns the type of a column as contracts name it: whole numbers are numbers, however
+// many digits they have.
+func typeOf(c *parquetio.Column) string {
+	if c.Wide {
+		return contract.TypeNumber
+	}
+	return contract.TypeOf(c.Type, c.Unit)
 }
 
 // looks says what most texts look like, if they look like numbers or points in time.

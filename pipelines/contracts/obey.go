@@ -155,10 +155,10 @@ func checkType(column *contract.Column, in *source.Input, url string, mayLack bo
 			fault.Problem, fault.Hint = "the column is nested, the contract "+url+" wants "+things(column.Type),
 				"set the column's role to ignored"
 			return fault
-		case found.Null || contract.TypeOf(found.Type, found.Unit) == column.Type:
+		case found.Null || typeOf(&found) == column.Type:
 		default:
 			fault.Problem = fmt.Sprintf("the column holds %s, the contract %s wants %s",
-				things(contract.TypeOf(found.Type, found.Unit)), url, things(column.Type))
+				things(typeOf(&found)), url, things(column.Type))
 			fault.Hint = "write the column as before, or change its type in the contract"
 			return fault
 		}

@@ -24,7 +24,12 @@ type Input struct {
 	Below   []string            // per file: its path below the folder that was asked for
 	Paths   [][]jobs.PathColumn // per file: columns whose value stands in its path
 	Notes   []string            // what was left out, for the user; a line each
+
+	digits []string // columns of whole numbers that are read as texts
 }
+
+// InPath is the physical type of a column that stands in the paths of files.
+const InPath = "path"
 
 // footerReaders is the number of footers that are read at a time. Each footer takes two
 // requests to an object store.
@@ -39,7 +44,8 @@ func OpenInput(ctx context.Context, f *Files, patterns []string, s *parallel.Ste
 	}
 	list := found.files
 	s.Total.Store(int64(len(list)))
-	in := &Input{Files: make([]*parquetio.File, len(list)), Paths: pathColumns(list), Notes: found.notes()}
+	paths, spelled := pathColumns(list)
+	in := &Input{Paths: paths, Files: make([]*parquetio.File, len(list)), Notes: found.notes()}
 	faults := make([]error, len(list))
 	var wg parallel.Group
 	slots := make(chan struct{}, footerReaders)
@@ -64,13 +70,14 @@ func OpenInput(ctx context.Context, f *Files, patterns []string, s *parallel.Ste
 	for i := range list {
 		in.Below = append(in.Below, strings.TrimLeft(strings.TrimPrefix(list[i].URL, list[i].folder), "/"))
 	}
-	in.gather()
+	in.gather(spelled)
 	return in, nil
 }
 
 // gather lists the columns and the tasks. Columns of a file's path take the place of
-// columns of the same name in the file.
-func (in *Input) gather() {
+// columns of the same name in the file. spelled has the columns of paths whose texts say more
+// than their numbers.
+func (in *Input) gather(spelled map[string]bool) {
 	seen := make(map[string]int)
 	add := func(c parquetio.Column) {
 		at, ok := seen[c.Name]
@@ -79,10 +86,11 @@ func (in *Input) gather() {
 			seen[c.Name] = len(in.Columns)
 			in.Columns = append(in.Columns, c)
 		case in.Columns[at].Null: // another file says what the values are
-			c.Index = c.Index || in.Columns[at].Index
+			c.Index, c.Wide = c.Index || in.Columns[at].Index, c.Wide || in.Columns[at].Wide
 			in.Columns[at] = c
 		default:
 			in.Columns[at].Index = in.Columns[at].Index || c.Index
+			in.Columns[at].Wide = in.Columns[at].Wide || c.Wide && in.Columns[at].Type == c.Type
 		}
 	}
 	for i, file := range in.Files {
@@ -94,20 +102,49 @@ func (in *Input) gather() {
 		in.ByName = append(in.ByName, byName)
 		for g := range file.RowGroups() {
 			if file.RowGroupRows(g) > 0 {
-				in.Tasks = append(in.Tasks, jobs.Task{
-					File: file.URL, Size: file.Size, Generation: file.Generation, RowGroup: g, Path: in.Paths[i],
-				})
+				task := in.TaskOf(i)
+				task.RowGroup = g
+				in.Tasks = append(in.Tasks, task)
 			}
 		}
 		in.Rows += file.Rows
 	}
 	for i, path := range in.Paths {
 		for _, p := range path {
-			c := parquetio.Column{Name: p.Name, Physical: "path", Type: p.Type}
+			c := parquetio.Column{Name: p.Name, Physical: InPath, Type: p.Type, Wide: spelled[p.Name]}
 			in.ByName[i][p.Name] = c
 			add(c)
 			in.Columns[seen[p.Name]] = c
 		}
+	}
+	in.spellWide()
+}
+
+// TaskOf returns the task of a file's first row group.
+func (in *Input) TaskOf(file int) jobs.Task {
+	f := in.Files[file]
+	return jobs.Task{File: f.URL, Size: f.Size, Generation: f.Generation, Path: in.Paths[file], Digits: in.digits}
+}
+
+// spellWide turns columns of whole numbers that float64 may not hold into texts. Where a column
+// is numeric, its texts are read as numbers, see jobs.RowSpec.
+func (in *Input) spellWide() {
+	for i := range in.Columns {
+		c := &in.Columns[i]
+		if !c.Wide || c.Type != dataset.Number {
+			continue
+		}
+		c.Type = dataset.Text
+		in.digits = append(in.digits, c.Name)
+		for _, byName := range in.ByName {
+			if own, ok := byName[c.Name]; ok && own.Type == dataset.Number {
+				own.Type, own.Wide = dataset.Text, true
+				byName[c.Name] = own
+			}
+		}
+	}
+	for i := range in.Tasks {
+		in.Tasks[i].Digits = in.digits
 	}
 }
 
@@ -147,7 +184,7 @@ func (in *Input) FileWith(column string) int {
 
 // holds names the values of a column in a message.
 func holds(c *parquetio.Column) string {
-	if c.Type == dataset.Text {
+	if c.Type == dataset.Text && !c.Wide {
 		return "texts"
 	}
 	return c.Unit.Things()
@@ -165,7 +202,7 @@ func (in *Input) Check(column *parquetio.Column) error {
 				Hint: "ignore it with --ignore, or leave the file out",
 			}
 		}
-		if (c.Type != column.Type || c.Unit != column.Unit) && !c.Null && !column.Null {
+		if (c.Type != column.Type || c.Wide != column.Wide || c.Unit != column.Unit) && !c.Null && !column.Null {
 			return &dataset.DataError{
 				File: file.URL, Column: column.Name,
 				Problem: fmt.Sprintf("the column holds %s here and %s in other files", holds(&c), holds(column)),

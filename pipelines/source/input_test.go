@@ -241,17 +241,18 @@ func TestPaths(t *testing.T) {
 	}
 	in := open(t, begin(t), root+"/**")
 	text := func(s string) jobs.PathColumn { return jobs.PathColumn{Name: "day", Type: dataset.Text, Text: s} }
+	store := func(s string) jobs.PathColumn { return jobs.PathColumn{Name: "store", Type: dataset.Text, Text: s} }
 	number := func(name string, x float64) jobs.PathColumn {
 		return jobs.PathColumn{Name: name, Type: dataset.Number, Number: x}
 	}
 	want := map[string][]jobs.PathColumn{
-		"day=2026-11-01/store=7":  {text("2026-11-01"), number("store", 7), number("x", 1)},
-		"day=2026-11-02/store=08": {text("2026-11-02"), number("store", 8), number("x", 1)},
-		"day=2026%2F11/store=7.5": {text("2026/11"), number("store", 7.5), number("x", 1)},
+		"day=2026-11-01/store=7":  {text("2026-11-01"), store("7"), number("x", 1)},
+		"day=2026-11-02/store=08": {text("2026-11-02"), store("08"), number("x", 1)},
+		"day=2026%2F11/store=7.5": {text("2026/11"), store("7.5"), number("x", 1)},
 		"day=__HIVE_DEFAULT_PARTITION__/store=": {
-			{Name: "day", Type: dataset.Text, Null: true}, {Name: "store", Type: dataset.Number, Null: true}, number("x", 1),
+			{Name: "day", Type: dataset.Text, Null: true}, {Name: "store", Type: dataset.Text, Null: true}, number("x", 1),
 		},
-		"plain/=x/day=a%zz/store=7/store=9": {text("a%zz"), number("store", 7), number("x", 1)},
+		"plain/=x/day=a%zz/store=7/store=9": {text("a%zz"), store("7"), number("x", 1)},
 	}
 	for i, below := range in.Below {
 		folder := strings.TrimSuffix(below, "/x=1/part-0.parquet")
@@ -262,20 +263,36 @@ func TestPaths(t *testing.T) {
 	if !slices.Equal(in.Names(), []string{"x", "day", "store"}) || column(t, in, "x").Physical != "path" {
 		t.Errorf("columns %q, x %+v: want x of the path in the place of the file's", in.Names(), column(t, in, "x"))
 	}
+	if column(t, in, "day").Wide || !column(t, in, "store").Wide || column(t, in, "x").Wide {
+		t.Error("08 is a number that is spelled otherwise")
+	}
 }
 
 // TestNumbersOfPaths: what looks like a number in Go alone is a text, and so are all
-// values of a column with one text.
+// values of a column with one text, with one number in two spellings, or with a number that
+// float64 does not hold. Numbers that are spelled otherwise than numbers are read as texts,
+// which may be numbers.
 func TestNumbersOfPaths(t *testing.T) {
-	for value, number := range map[string]bool{
-		"1": true, "-1.5e3": true, "1_000": false, "0x10": false, "1p3": false, "NaN": false, "Inf": false, "1e999": false, "x": false,
+	const isText, isSpelled, isNumber = "text", "spelled", "number"
+	for value, want := range map[string]string{
+		"1": isNumber, "-1.5e3": isSpelled, "01": isSpelled, "02": isText, "2e0": isText, "1_000": isText, "0x10": isText,
+		"1p3": isText, "NaN": isText, "Inf": isText, "1e999": isText, "x": isText, "9007199254740993": isText,
+		"9007199254740992": isNumber, "9007199254740994": isNumber, "00000000000000000003": isSpelled,
 	} {
 		root := "mem://" + strings.ReplaceAll(t.Name()+value, ".", "-")
 		numbered(t, root+"/k="+value+"/a.parquet", 1)
 		numbered(t, root+"/k=2/a.parquet", 1)
-		for _, path := range open(t, begin(t), root+"/**").Paths {
-			if c := path[0]; (c.Type == dataset.Number) != number || number != (c.Text == "") {
-				t.Errorf("beside %q: %+v, want a number: %t", value, c, number)
+		in := open(t, begin(t), root+"/**")
+		for _, path := range in.Paths {
+			got := isText
+			switch c := path[0]; {
+			case c.Type == dataset.Number && c.Text == "":
+				got = isNumber
+			case column(t, in, "k").Wide:
+				got = isSpelled
+			}
+			if got != want {
+				t.Errorf("beside %q: %s, want a %s", value, got, want)
 			}
 		}
 	}

@@ -16,10 +16,14 @@ const nullPartition = "__HIVE_DEFAULT_PARTITION__"
 
 // pathColumns returns the columns in each file's path, as Hive partitions data: folders
 // named name=value below the folder that --input names. A column is of numbers if its value
-// is a number in all files.
-func pathColumns(list []listed) [][]jobs.PathColumn {
-	paths := make([][]jobs.PathColumn, len(list))
-	texts := make(map[string]bool) // columns with a value that is no number
+// is a number in all files, no number has two spellings, and float64 holds all whole numbers.
+// spelled has the columns of numbers with values such as 01 that are spelled otherwise than
+// numbers are: they are texts that may be read as numbers.
+func pathColumns(list []listed) (paths [][]jobs.PathColumn, spelled map[string]bool) {
+	paths = make([][]jobs.PathColumn, len(list))
+	texts := make(map[string]bool)                 // columns that are not of numbers
+	numbers := make(map[string]map[float64]string) // by column and number: its spelling
+	spelled = make(map[string]bool)
 	for i := range list {
 		below, _ := strings.CutPrefix(list[i].URL, list[i].folder)
 		folders := strings.Split(below, "/")
@@ -29,19 +33,35 @@ func pathColumns(list []listed) [][]jobs.PathColumn {
 				continue
 			}
 			paths[i] = append(paths[i], c)
-			texts[c.Name] = texts[c.Name] || c.Type == dataset.Text && !c.Null
+			switch {
+			case c.Null:
+			case c.Type == dataset.Text:
+				texts[c.Name] = true
+			default:
+				if numbers[c.Name] == nil {
+					numbers[c.Name] = make(map[float64]string)
+				}
+				if other, known := numbers[c.Name][c.Number]; known && other != c.Text {
+					texts[c.Name] = true
+				}
+				numbers[c.Name][c.Number] = c.Text
+				spelled[c.Name] = spelled[c.Name] || dataset.SpellNumber(c.Number) != c.Text
+			}
 		}
 	}
 	for _, path := range paths {
 		for i := range path {
-			if c := &path[i]; texts[c.Name] {
+			if c := &path[i]; texts[c.Name] || spelled[c.Name] {
 				c.Type, c.Number = dataset.Text, 0
 			} else {
 				c.Type, c.Text = dataset.Number, ""
 			}
 		}
 	}
-	return paths
+	for name := range texts {
+		delete(spelled, name)
+	}
+	return paths, spelled
 }
 
 // pathColumn reads a folder's name as name=value, both percent-encoded.
@@ -56,7 +76,8 @@ func pathColumn(folder string) (jobs.PathColumn, bool) {
 		return c, true
 	}
 	x, err := strconv.ParseFloat(c.Text, 64)
-	if err == nil && !math.IsInf(x, 0) && !math.IsNaN(x) && !strings.ContainsAny(c.Text, "_xXpP") {
+	if err == nil && !math.IsInf(x, 0) && !math.IsNaN(x) && !strings.ContainsAny(c.Text, "_xXpP") &&
+		!dataset.LosesDigits(c.Text, x) {
 		c.Type, c.Number = dataset.Number, x+0
 	}
 	return c, true

@@ -64,20 +64,26 @@ func Novelties(t *tree.Tree, counts []dataset.Novelty) []runfolder.ColumnNovelty
 // have without a warning.
 const unseenTold = 10
 
-// WarnOfNovelty warns of each column in which more than a tenth of the rows have a value
-// that training did not have: a new category, or a number out of the range. The tree can
-// only guess the classes of such rows.
-func WarnOfNovelty(warn func(text string), columns []runfolder.ColumnNovelty, rows int64) {
-	for _, c := range columns {
-		fresh := c.Unseen + c.Outside
-		if fresh*unseenTold <= rows {
+// WarnOfNovelty warns of each column in which more than a tenth of the rows are unlike those of
+// training: a new category, a number out of the range, or no value where all training rows had
+// one. The tree can only guess the classes of such rows.
+func WarnOfNovelty(warn func(text string), t *tree.Tree, columns []runfolder.ColumnNovelty, rows int64) {
+	for i, input := range t.Scorer().Features() {
+		c := &columns[i]
+		if c.New()*unseenTold <= rows {
 			continue
 		}
-		what := "that is none of those of training (another spelling, blanks, another type?)"
-		if c.Outside > 0 {
-			what = "outside of the range of training (another unit, another time?)"
+		nulls := int64(0)
+		if t.Features[input.Feature].Missing == 0 {
+			nulls = c.Missing
 		}
-		percent := 100 * float64(fresh) / float64(rows)
-		warn(fmt.Sprintf("column %q: %.4g %% of the rows have a value %s", c.Column, percent, what))
+		what := "a value that is none of those of training (another spelling, blanks, another type?)"
+		switch {
+		case nulls*2 > c.New():
+			what = "no value, and all training rows had one (is the column filled?)"
+		case c.Outside > 0:
+			what = "a value outside of the range of training (another unit, another time?)"
+		}
+		warn(fmt.Sprintf("column %q: %.4g %% of the rows have %s", c.Column, 100*float64(c.New())/float64(rows), what))
 	}
 }

@@ -23,6 +23,7 @@ type Rows struct {
 type groupKey struct {
 	url, generation string
 	group           int
+	digits          string // columns of numbers that are read as texts
 }
 
 // keptGroup has the kept columns of a row group.

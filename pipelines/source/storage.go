@@ -3,6 +3,7 @@ package source
 import (
 	"context"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 
@@ -129,8 +130,8 @@ func (f *Files) RowGroup(ctx context.Context, t jobs.Task, names []string) (data
 	if err != nil {
 		return nil, err
 	}
-	key := groupKey{t.File, t.Generation, t.RowGroup}
-	open := func(names []string) (dataset.RowGroup, error) { return p.RowGroup(ctx, t.RowGroup, names) }
+	key := groupKey{t.File, t.Generation, t.RowGroup, strings.Join(t.Digits, "\x00")}
+	open := func(names []string) (dataset.RowGroup, error) { return p.RowGroup(ctx, t.RowGroup, names, t.Digits...) }
 	if len(t.Path) == 0 {
 		return f.rows.open(key, names, open)
 	}

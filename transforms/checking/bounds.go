@@ -11,6 +11,7 @@ import (
 type Bounds struct {
 	Column   string       `json:"column"`
 	Unit     dataset.Unit `json:"unit,omitempty"`
+	Number   bool         `json:"number,omitempty"`   // texts of the column spell numbers: see jobs.Task.Digits
 	Required bool         `json:"required,omitempty"` // each row has a value
 	Min      *float64     `json:"min,omitempty"`      // nil: any
 	Max      *float64     `json:"max,omitempty"`      // nil: any
@@ -82,7 +83,7 @@ func newChecker(b *Bounds) *checker {
 // column checks all rows of a column. refuse is called for the rows that break a bound.
 func (c *checker) column(v *dataset.Vector, refuse func(row int, why Reason)) Counts {
 	var counts Counts
-	listed := c.listed(v)
+	listed, numbers := c.listed(v), c.numbers(v)
 	for r := range v.Rows() {
 		why := NoReason
 		switch {
@@ -96,8 +97,8 @@ func (c *checker) column(v *dataset.Vector, refuse func(row int, why Reason)) Co
 			if v.Index != nil {
 				i = int(v.Index[r])
 			}
-			if v.Type == dataset.Number {
-				x := v.Numbers[i]
+			if numbers != nil {
+				x := numbers[i]
 				counts.Sum += Sum(x)
 				why = c.number(x)
 			}
@@ -114,6 +115,18 @@ func (c *checker) column(v *dataset.Vector, refuse func(row int, why Reason)) Co
 		}
 	}
 	return counts
+}
+
+// numbers returns the numbers of a vector, by position; nil: it has none.
+func (c *checker) numbers(v *dataset.Vector) []float64 {
+	if v.Type == dataset.Number || !c.Number {
+		return v.Numbers
+	}
+	numbers := make([]float64, len(v.Texts))
+	for i, text := range v.Texts {
+		numbers[i], _ = c.Unit.ParseValue(text)
+	}
+	return numbers
 }
 
 func (c *checker) number(x float64) Reason {

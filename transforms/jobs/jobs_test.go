@@ -446,6 +446,9 @@ func newScoredRows(t *testing.T, w *world, model *tree.Tree, rows int) *scoredRo
 			{Missing: one(r%11 == 0), Outside: one(s.y[r] < -1 || s.y[r] > 1)},
 			{Missing: one(s.color[r] == ""), Unseen: one(s.color[r] == "pink")},
 		} {
+			if w.features[f].Missing == 0 { // all training rows had a value
+				n.Unseen += n.Missing
+			}
 			sum := s.novelty[w.features[f].Name]
 			sum.Add(n)
 			s.novelty[w.features[f].Name] = sum

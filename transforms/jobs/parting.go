@@ -3,6 +3,7 @@ package jobs
 import (
 	"fmt"
 	"math/bits"
+	"slices"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
 )
@@ -152,7 +153,7 @@ func (g *rowGroup) assignNamed(columns *columnReader) error {
 // assignByTime sets the parts by the time of each row.
 func (g *rowGroup) assignByTime(columns *columnReader) error {
 	var v dataset.Vector
-	if err := columns.read(&v); err != nil {
+	if err := columns.readNumbers(g.spec.Time, &v); err != nil {
 		return err
 	}
 	for r := range g.parts {
@@ -200,6 +201,15 @@ type columnReader struct {
 func (c *columnReader) read(dst *dataset.Vector) error {
 	c.next++
 	return c.g.ReadColumn(c.next-1, dst)
+}
+
+// readNumbers reads a column of numbers, whose digits may be spelled.
+func (c *columnReader) readNumbers(name string, dst *dataset.Vector) error {
+	err := c.read(dst)
+	if err == nil && dst.Type == dataset.Text && slices.Contains(c.g.task.Digits, name) {
+		err = c.g.asNumbers(&FeatureColumn{Name: name}, dst)
+	}
+	return err
 }
 
 // skip passes over a column that is of no use.

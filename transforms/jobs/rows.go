@@ -28,6 +28,7 @@ type Task struct {
 	Repeated bool         `json:"repeated,omitempty"`
 	Refused  []int32      `json:"refused,omitempty"`  // ascending positions of rows in the row group to leave out
 	Path     []PathColumn `json:"path,omitempty"`     // columns whose value is part of the file's path
+	Digits   []string     `json:"digits,omitempty"`   // columns of whole numbers that are read as texts
 	Part     dataset.Part `json:"part,omitempty"`     // of a block
 	Shard    int          `json:"shard,omitempty"`    // of a block
 	Subtract bool         `json:"subtract,omitempty"` // the objects of the block are subtracted
@@ -339,7 +340,7 @@ func (g *rowGroup) prepare() error {
 	}
 	g.parts = make([]dataset.Part, g.Rows())
 	if g.spec.Weight != "" {
-		if err := columns.read(&g.own); err != nil {
+		if err := columns.readNumbers(g.spec.Weight, &g.own); err != nil {
 			return err
 		}
 		if err := g.checkWeights(); err != nil {
@@ -532,6 +533,9 @@ func (g *rowGroup) asNumbers(f *FeatureColumn, v *dataset.Vector) error {
 		case !ok:
 			return g.errorAt(f.Name, s, "not a number, and the feature is numeric",
 				"write a number or null there; in training leave the column out of --numeric, or --ignore it")
+		case dataset.LosesDigits(s, x):
+			e := dataset.Plain.Inexact(s)
+			return g.errorAt(f.Name, s, e.Problem, e.Hint)
 		}
 		numbers[i] = x
 	}

@@ -122,3 +122,20 @@ pq.write_table(frame(), "frame.parquet")
 with open("frame.json", "w") as f:
     json.dump({name: [spell(v) for v in column] for name, column in frame().to_pydict().items()}, f)
     f.write("\n")
+
+
+def digits():
+    """Whole numbers that float64 does not hold. The class follows the last digit of each."""
+    n = range(40)
+    return pa.table({
+        "int64": pa.array(holes([2**60 + i % 4 for i in n]), pa.int64()),
+        "uint64": pa.array([2**64 - 1 - i % 4 for i in n], pa.uint64()),
+        "decimal38": pa.array(holes([decimal.Decimal(10**30 + i % 4) for i in n]), pa.decimal128(38, 0)),
+        "decimal18": pa.array([decimal.Decimal(i % 4 - 9 * 10**16) for i in n], pa.decimal128(18, 0)),
+        "small": pa.array([i % 4 for i in n], pa.int64()),
+        "money": pa.array([decimal.Decimal(i % 4) / 4 for i in n], pa.decimal128(38, 18)),
+        "class": pa.array(["even" if i % 2 == 0 else "odd" for i in n]),
+    })
+
+
+pq.write_table(digits(), "digits.parquet", row_group_size=25, use_dictionary=["int64", "decimal18"])

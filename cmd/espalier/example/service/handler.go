@@ -39,6 +39,7 @@ type scored struct {
 	Tests         int                `json:"tests"`
 	Cost          float64            `json:"cost"`
 	Model         string             `json:"model"`
+	Unseen        []string           `json:"unseen,omitempty"` // tested columns with what training did not have
 }
 
 // refused is the answer to a row that cannot be scored.
@@ -60,13 +61,17 @@ func (h *scoreHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	model, scorer := h.live.Current()
 	p, err := scorer.PredictMap(row)
+	var unseen []string
+	if err == nil {
+		unseen, err = scorer.Unseen(row)
+	}
 	if err != nil {
 		reply(w, http.StatusBadRequest, refused{err.Error()})
 		return
 	}
 	answer := scored{
 		Class: p.Class, Probabilities: make(map[string]float64), Leaf: p.Leaf, Tests: p.Tests, Cost: p.Billed,
-		Model: model.ID,
+		Model: model.ID, Unseen: unseen,
 	}
 	for i, class := range model.Tree.Label.Classes {
 		answer.Probabilities[class] = p.Probabilities[i]

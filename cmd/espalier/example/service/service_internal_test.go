@@ -241,7 +241,10 @@ func TestBadBodies(t *testing.T) {
 			t.Fatalf("body %d, %.100q: status %d, %s, error %v", i, body, status, answer, err)
 		}
 	}
-	if status, answer, err := post(url, []byte(`{"age": 41}`)); err != nil || status != http.StatusOK {
-		t.Errorf("a good row after all: status %d, %s, error %v", status, answer, err)
+	for body, unseen := range map[string]bool{`{"age": 41}`: false, `{"age": null}`: true, `{}`: true} {
+		status, answer, err := post(url, []byte(body))
+		if err != nil || status != http.StatusOK || bytes.Contains(answer, []byte(`"unseen":["age"]`)) != unseen {
+			t.Errorf("%s after all: status %d, %s, error %v; want an unseen age: %v", body, status, answer, err, unseen)
+		}
 	}
 }

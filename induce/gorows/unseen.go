@@ -1,0 +1,31 @@
+package gorows
+
+import "github.com/espalier-ml/espalier/induce/dataset"
+
+// Unseen returns the names of the tested features for which a row has what training did not
+// have, see dataset.Novelty: an unlisted category, a number out of the range, or no value
+// where all training rows had one. PredictMap's errors are errors here.
+func (s *MapScorer) Unseen(row map[string]any) (names []string, err error) {
+	if err := s.check(row); err != nil {
+		return nil, err
+	}
+	cells, err := s.binding.Read(row, nil)
+	if err != nil {
+		return nil, err
+	}
+	for i := range cells {
+		var n dataset.Novelty
+		switch c := &cells[i]; c.Type {
+		case dataset.Number:
+			n = s.watches[i].Number(c.Number)
+		case dataset.Text:
+			n = s.watches[i].Text(c.Text)
+		default:
+			n = s.watches[i].Missing()
+		}
+		if n.New() > 0 {
+			names = append(names, s.binding.inputs[i].Name)
+		}
+	}
+	return names, nil
+}
