@@ -115,6 +115,7 @@ func measureRows(
 	if err != nil {
 		return nil, nil, err
 	}
+	source.WarnOfZones(j.Reporter.Warn, in, t)
 	spec.DropNullLabels = c.DropNullLabels
 	scratch := "mem://espalier-" + uuid.NewString()
 	defer f.Store.RemoveAll(context.WithoutCancel(ctx), scratch) //nolint:errcheck // scratch in memory

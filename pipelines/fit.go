@@ -325,7 +325,7 @@ func (r *run) fitFeature(
 	}
 	f, err := fitter.FitFeature(column.Name, s, binning.FeatureConfig{
 		Method: r.parsed.Method, Bins: bins, SingleBins: grid.SingleBins(r.parsed.Grid),
-		Categories: r.config.MaxCategories, Unit: column.Unit,
+		Categories: r.config.MaxCategories, Unit: column.Unit, Zone: column.Zone,
 	})
 	return f, dataset.WithHint(err, "leave it out with --ignore "+column.Name+", or allow more values with --max_values")
 }

@@ -115,6 +115,7 @@ func newPrediction(
 	if p.spec, err = source.ScoringSpec(p.input, p.tree, label, weight); err != nil {
 		return nil, err
 	}
+	source.WarnOfZones(p.driver.Reporter.Warn, p.input, p.tree)
 	p.spec.DropNullLabels = true // rows without a label are scored, not measured
 	if label == "" && len(c.Slice) > 0 {
 		return nil, usage.Errorf("--slice %s: the rows have no label to measure the tree by: name its column by --label, "+

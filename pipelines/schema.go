@@ -96,7 +96,7 @@ func resolve(in *source.Input, c *TrainConfig, p *config.Parsed) (*schema, error
 		if sc.role == RoleFeature || sc.role == RoleForbidden {
 			sc.kind = kindOf(&column, c)
 			s.rows.Features = append(s.rows.Features, jobs.FeatureColumn{
-				Name: column.Name, Kind: sc.kind, Type: column.Type, Unit: column.Unit,
+				Name: column.Name, Kind: sc.kind, Type: column.Type, Unit: column.Unit, Zone: column.Zone,
 			})
 		}
 		s.columns = append(s.columns, sc)

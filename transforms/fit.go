@@ -102,8 +102,12 @@ func (s *trainSpec) fitColumn(
 	c := &s.Config
 	members, _ := s.members()                   // newTrainSpec has checked them
 	method, _ := binning.ParseMethod(c.Binning) // the same
+	zone := dataset.NoZone
+	if unit == dataset.Timestamp {
+		zone = dataset.UTC // a time.Time is an instant
+	}
 	f, err := binning.FitFeature(column.Name, sum, binning.FeatureConfig{
-		Method: method, Bins: bins, SingleBins: grid.SingleBins(members), Categories: c.MaxCategories, Unit: unit,
+		Method: method, Bins: bins, SingleBins: grid.SingleBins(members), Categories: c.MaxCategories, Unit: unit, Zone: zone,
 	})
 	if err != nil {
 		return f, dataset.WithHint(err, "leave it out with Ignore")

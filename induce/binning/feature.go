@@ -18,6 +18,7 @@ type FeatureConfig struct {
 	Categories int  // greatest number of values of a categorical feature; the tail becomes "other"
 
 	Unit dataset.Unit // unit of points in time; their numbers are whole, and so are their cuts
+	Zone dataset.Zone // of timestamps
 }
 
 // FitFeature fits a feature to the summary of its column's training rows.
@@ -34,7 +35,7 @@ func FitFeature(name string, s *Summary, c FeatureConfig) (dataset.Feature, erro
 
 // FitFeature is the function FitFeature with reused memory.
 func (f *Fitter) FitFeature(name string, s *Summary, c FeatureConfig) (dataset.Feature, error) {
-	feature := dataset.Feature{Name: name, Kind: s.Kind(), Type: s.Type(), Unit: c.Unit, Missing: s.Missing()}
+	feature := dataset.Feature{Name: name, Kind: s.Kind(), Type: s.Type(), Unit: c.Unit, Zone: c.Zone, Missing: s.Missing()}
 	switch {
 	case feature.Kind == dataset.Categorical && s.Overflow():
 		return feature, &dataset.DataError{Column: name, Problem: fmt.Sprintf("a categorical column with more than %d "+

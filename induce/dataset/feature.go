@@ -33,6 +33,7 @@ type Feature struct {
 	Name   string
 	Kind   Kind
 	Unit   Unit      // unit of points in time
+	Zone   Zone      // of timestamps
 	Values []string  // categorical: the values as spelled, in code order
 	Cuts   []float64 // numeric: strictly increasing and finite; the bin of x is the number of cuts <= x
 	Range  []float64 // numeric: least and greatest value of the training rows; nil: unknown

@@ -8,7 +8,7 @@ import (
 )
 
 // featuresVersion opens encoded features.
-const featuresVersion = 4
+const featuresVersion = 5
 
 var errFeatures = errors.New("not encoded features")
 
@@ -46,7 +46,7 @@ func EncodeFeatures(features []Feature) []byte {
 		for _, x := range f.Range {
 			b = appendFloat(b, x)
 		}
-		b = append(b, byte(f.Unit))
+		b = append(b, byte(f.Unit), byte(f.Zone))
 	}
 	return b
 }
@@ -108,7 +108,7 @@ func DecodeFeatures(b []byte) ([]Feature, error) {
 		for j := range f.Range {
 			f.Range[j] = r.float()
 		}
-		f.Unit = Unit(r.byte())
+		f.Unit, f.Zone = Unit(r.byte()), Zone(r.byte())
 	}
 	if r.bad || len(r.b) > 0 {
 		return nil, errFeatures

@@ -59,7 +59,7 @@ func randomFeatures(r *rand.Rand) []dataset.Feature {
 			f.Range = []float64{r.NormFloat64(), r.NormFloat64()}
 		}
 		f.Missing, f.Other, f.Cost = r.Int64N(1<<40), r.Int64N(1<<40), r.ExpFloat64()
-		f.Unit = dataset.Unit(r.IntN(4))
+		f.Unit, f.Zone = dataset.Unit(r.IntN(4)), dataset.Zone(r.IntN(3))
 		if r.IntN(2) == 0 {
 			f.Group, f.GroupCost = fmt.Sprint("group", r.IntN(3)), r.ExpFloat64()
 		}
@@ -121,7 +121,7 @@ func TestFeaturesCut(t *testing.T) {
 // 53), and range (53).
 func hostileFeatures() []edit {
 	return []edit{
-		{"empty", 0, 54, nil},
+		{"empty", 0, 56, nil},
 		{"another version", 0, 1, []byte{1}},
 		{"a feature more", 1, 2, []byte{2}},
 		{"a feature less", 1, 2, []byte{0}},
@@ -143,7 +143,7 @@ func hostileFeatures() []edit {
 		{"2^63 cuts of a subset", 50, 51, uvarint(1 << 63)},
 		{"two cuts of a subset", 50, 51, []byte{2}},
 		{"2^61 numbers of range", 53, 54, uvarint(1 << 61)},
-		{"bytes after the features", 55, 55, []byte{0}},
+		{"bytes after the features", 56, 56, []byte{0}},
 	}
 }
 
@@ -157,10 +157,10 @@ func plainFeatures() []dataset.Feature {
 
 func TestDecodeFeaturesErrors(t *testing.T) {
 	valid := dataset.EncodeFeatures(plainFeatures())
-	// by hand: 29 bytes, 10 of the priced value, 10 of the group, 4 of the subsets, 1 of the range
-	// and 1 of the unit
-	if size := len(valid); size != 55 {
-		t.Fatalf("%d bytes, want 55: the edits are of another format", size)
+	// by hand: 29 bytes, 10 of the priced value, 10 of the group, 4 of the subsets, 1 of the range,
+	// 1 of the unit and 1 of the zone
+	if size := len(valid); size != 56 {
+		t.Fatalf("%d bytes, want 56: the edits are of another format", size)
 	}
 	for _, e := range hostileFeatures() {
 		if got, err := dataset.DecodeFeatures(e.apply(valid)); err == nil || got != nil {

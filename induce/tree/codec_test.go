@@ -105,6 +105,14 @@ func hostile() []struct{ name, from, to, want string } {
 			"an unknown unit", `"type": "numeric",`, `"type": "numeric", "unit": "minutes",`,
 			`unit "minutes": want date, time, timestamp`,
 		},
+		{
+			"a zone of numbers", `"type": "numeric",`, `"type": "numeric", "zone": "utc",`,
+			`zone "utc" of numbers: want utc or local for timestamps`,
+		},
+		{
+			"an unknown zone", `"type": "numeric",`, `"type": "numeric", "unit": "timestamp", "zone": "CET",`,
+			`zone "CET" of timestamps: want utc or local`,
+		},
 		{"null", "*", "null", "format"},
 		{"array", "*", "[]", "not a tree.json"},
 		{"another format", "espalier/tree", "other/tree", "format"},

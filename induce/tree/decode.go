@@ -74,6 +74,9 @@ func (d *decoder) feature(f *fileFeature) error {
 	if feature.Unit, err = dataset.ParseUnit(f.Unit); err != nil {
 		return fmt.Errorf("feature %q: %w", f.Name, err)
 	}
+	if feature.Zone, err = dataset.ParseZone(f.Zone, feature.Unit); err != nil {
+		return fmt.Errorf("feature %q: %w", f.Name, err)
+	}
 	if err := f.checkNumbers(feature.Kind); err != nil {
 		return err
 	}

@@ -239,6 +239,9 @@ func (e *encoder) members(f *dataset.Feature) {
 	if f.Unit != dataset.Plain {
 		e.raw(`, "unit": `).text(f.Unit.String())
 	}
+	if f.Zone != dataset.NoZone {
+		e.raw(`, "zone": `).text(f.Zone.String())
+	}
 	if f.Kind == dataset.Numeric {
 		e.raw(`, "cuts": `).floats(f.Cuts)
 		if len(f.Range) > 0 {

@@ -36,6 +36,7 @@ type fileFeature struct {
 	Name    string    `json:"name"`
 	Type    string    `json:"type"`
 	Unit    string    `json:"unit"`
+	Zone    string    `json:"zone"`
 	Cuts    []float64 `json:"cuts"`
 	Range   []float64 `json:"range"`
 	Values  []string  `json:"values"`

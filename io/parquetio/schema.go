@@ -17,6 +17,7 @@ type Column struct {
 	Name        string
 	Type        dataset.ValueType // 0 for an unreadable column
 	Unit        dataset.Unit      // unit of points in time
+	Zone        dataset.Zone      // of timestamps, if the logical type says it
 	Null        bool              // the logical type is null: the column has no values
 	Integer     bool              // all values are whole numbers
 	Physical    string            // Parquet's name of the physical type
@@ -157,7 +158,7 @@ func describeColumn(e *format.SchemaElement) (Column, leaf) {
 	case boolean, text, uuid:
 		c.Type = dataset.Text
 	default:
-		c.Type, c.Unit = dataset.Number, l.unit
+		c.Type, c.Unit, c.Zone = dataset.Number, l.unit, zoneOf(e)
 		c.Integer = isWhole(l)
 	}
 	_, c.Null = e.LogicalType.Value.(*format.NullType)
@@ -261,6 +262,20 @@ func unitOf(e *format.SchemaElement) (u dataset.Unit, tick time.Duration) {
 		return convertedUnit(e)
 	default:
 		return dataset.Plain, 0
+	}
+}
+
+// zoneOf returns the zone of timestamps. Columns of INT96 and of old files, without logical types, have
+// timestamps of both kinds: it depends on the writer.
+func zoneOf(e *format.SchemaElement) dataset.Zone {
+	t, ok := e.LogicalType.Value.(*format.TimestampType)
+	switch {
+	case !ok:
+		return dataset.NoZone
+	case t.IsAdjustedToUTC:
+		return dataset.UTC
+	default:
+		return dataset.Local
 	}
 }
 

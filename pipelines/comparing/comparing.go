@@ -180,6 +180,7 @@ func (w *work) specify() error {
 		if err != nil {
 			return err
 		}
+		source.WarnOfZones(w.driver.Reporter.Warn, w.input, t)
 		if w.spec == nil {
 			w.spec = spec
 			continue

@@ -48,6 +48,22 @@ func ScoringSpec(in *Input, t *tree.Tree, label, weight string) (*jobs.RowSpec, 
 	return spec, nil
 }
 
+// WarnOfZones warns of each column with local timestamps where the tree was trained on timestamps in UTC,
+// or the reverse: both are read as they stand.
+func WarnOfZones(warn func(text string), in *Input, t *tree.Tree) {
+	for _, input := range t.Scorer().Features() {
+		f := &t.Features[input.Feature]
+		for i, file := range in.Files {
+			zone := in.ByName[i][f.Name].Zone
+			if zone != f.Zone && zone != dataset.NoZone && f.Zone != dataset.NoZone {
+				warn(fmt.Sprintf("column %q: %s has %s, the tree's feature is of %s: they are read as if they were those, "+
+					"whatever the distance of the place from UTC", f.Name, file.URL, zone.Things(), f.Zone.Things()))
+				break
+			}
+		}
+	}
+}
+
 // Novelties names the columns that a tree tests, with the values that training did not have.
 func Novelties(t *tree.Tree, counts []dataset.Novelty) []runfolder.ColumnNovelty {
 	var list []runfolder.ColumnNovelty

@@ -168,6 +168,7 @@ type FeatureColumn struct {
 	Kind dataset.Kind      `json:"kind"`
 	Type dataset.ValueType `json:"type"` // type of the values in the file
 	Unit dataset.Unit      `json:"unit,omitempty"`
+	Zone dataset.Zone      `json:"zone,omitempty"` // of timestamps
 }
 
 // Encode returns the specification as the value of a DoFn's field.

@@ -1,0 +1,49 @@
+package pipelines_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/espalier-ml/espalier/induce/tree"
+	"github.com/espalier-ml/espalier/pipelines"
+)
+
+// TestZones: tree.json tells timestamps in UTC from local ones, a tree without timestamps says nothing of
+// zones, and rows of the other zone get a warning.
+func TestZones(t *testing.T) {
+	folder := t.TempDir()
+	for _, c := range []struct{ name, zone, other string }{
+		{"timestamp us", `"unit": "timestamp", "zone": "utc"`, "timestamp us local"},
+		{"timestamp us local", `"unit": "timestamp", "zone": "local"`, "timestamp ms"},
+		{"int96", `"unit": "timestamp", "cuts"`, ""},
+		{"date", `"unit": "date", "cuts"`, ""},
+	} {
+		encoded, err := trainTree(t, typed(t, folder, c.name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, err := tree.Decode(encoded)
+		if err != nil || !strings.Contains(string(encoded), c.zone) || string(m.Encode()) != string(encoded) {
+			t.Errorf("%s: %v; want %s in:\n%.400s", c.name, err, c.zone, encoded)
+		}
+		if c.other == "" {
+			continue
+		}
+		file := filepath.Join(t.TempDir(), "tree.json")
+		if err := os.WriteFile(file, encoded, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		for _, rows := range []string{c.name, "int96", c.other} {
+			reporter := new(silent)
+			_, _, err := pipelines.Evaluate(t.Context(), pipelines.EvaluateConfig{
+				Model: file, Input: []string{typed(t, t.TempDir(), rows)}, Runner: "direct",
+			}, reporter)
+			warned := strings.Contains(strings.Join(reporter.warnings, "\n"), "whatever the distance of the place from UTC")
+			if err != nil || warned != (rows == c.other) {
+				t.Errorf("a tree of %s on %s: error %v, warnings %q", c.name, rows, err, reporter.warnings)
+			}
+		}
+	}
+}
