@@ -347,7 +347,7 @@ func newRowCoder(p *plan, label string) *rowCoder {
 	}
 	for i := range p.features {
 		f := &p.features[i]
-		c.inputs[p.Columns[i]] = tree.Input{Name: f.Name, Kind: f.Kind, Unit: f.Unit}
+		c.inputs[p.Columns[i]] = tree.Input{Name: f.Name, Kind: f.Kind, Unit: f.Unit, Zone: f.Zone}
 	}
 	return c
 }

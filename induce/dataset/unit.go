@@ -3,6 +3,7 @@ package dataset
 import (
 	"fmt"
 	"math"
+	"math/big"
 	"slices"
 	"strconv"
 	"strings"
@@ -126,8 +127,22 @@ func (u Unit) Parse(s string) (x float64, ok bool) {
 	if x, ok := u.ParseISO(s); ok {
 		return x, true
 	}
+	x, ok = parseNumber(s)
+	return x, ok && x == x
+}
+
+// parseNumber reads a number, and turns -0 into 0. ok is false for other texts, and for a whole number that
+// float64 cannot hold exactly, as those of Parquet files are refused.
+func parseNumber(s string) (x float64, ok bool) {
 	x, err := strconv.ParseFloat(s, 64)
-	return x + 0, err == nil && x == x // turns -0 into 0
+	const beyond = 1 << 53
+	if err == nil && math.Abs(x) >= beyond {
+		if whole, isWhole := new(big.Int).SetString(s, 10); isWhole {
+			exact, _ := new(big.Float).SetFloat64(x).Int(nil)
+			return x, exact.Cmp(whole) == 0
+		}
+	}
+	return x + 0, err == nil
 }
 
 // ParseISO is Parse without plain numbers. ok is also false if float64 cannot hold the
@@ -151,8 +166,7 @@ func (u Unit) ParseValue(text string) (x float64, ok bool) {
 	case text == "false":
 		return 0, true
 	default:
-		x, err := strconv.ParseFloat(text, 64)
-		return x + 0, err == nil // x + 0 turns -0 into 0
+		return parseNumber(text)
 	}
 }
 

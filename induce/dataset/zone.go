@@ -1,6 +1,9 @@
 package dataset
 
-import "fmt"
+import (
+	"fmt"
+	"time"
+)
 
 // Zone says what timestamps are: instants, or times on the clock of a place. Numbers of both kinds look
 // alike, and a database converts one into the other by the time zone of its session.
@@ -25,6 +28,16 @@ func (z Zone) String() string {
 	default:
 		return "unknown"
 	}
+}
+
+// In returns the time whose count in UTC is that of t as a timestamp of the zone: if it is local, what the
+// clock of t's own place shows.
+func (z Zone) In(t time.Time) time.Time {
+	if z != Local {
+		return t
+	}
+	_, ahead := t.Zone()
+	return t.Add(time.Duration(ahead) * time.Second)
 }
 
 // Things returns the plural of what the timestamps are, for messages.

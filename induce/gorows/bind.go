@@ -19,6 +19,7 @@ type Binding struct {
 	reader  *Reader
 	inputs  []tree.Input
 	untyped []bool // by input: each row decides on the type of its value
+	strict  bool   // as an Inquiry: an empty text and a boolean are no numbers
 }
 
 // Bind finds the columns of a tree's tests among those of the rows. The error names all
@@ -54,6 +55,9 @@ func (b *Binding) check(i int, schema *Schema) error {
 			"with a tag, as in `espalier:\",date\"`, or train anew", schema.Type, c.Name, c.Unit.Things(), in.Unit.Things())
 	case c.Type == 0:
 		c.Unit = in.Unit // in case the row has a time.Time
+	}
+	if c.Unit == in.Unit {
+		c.Zone = in.Zone
 	}
 	return nil
 }
@@ -92,7 +96,16 @@ func (b *Binding) fit(i int, x *Cell) error {
 	if !b.untyped[i] {
 		return nil
 	}
-	return x.Fit(&b.inputs[i])
+	in := &b.inputs[i]
+	if b.strict && x.Type == dataset.Text && (in.Kind == dataset.Numeric || in.Unit != dataset.Plain) {
+		if _, err := in.Parse(x.Text); err != nil {
+			return &dataset.DataError{
+				Column: in.Name, Value: x.Text, Problem: "no " + singular(in.Unit) + ", as the feature needs, or one that floating " +
+					"point cannot hold", Hint: "give " + in.Unit.Example() + ", for example, or nil for a missing value",
+			}
+		}
+	}
+	return x.Fit(in)
 }
 
 // AppendValues appends the values of cells to dst.

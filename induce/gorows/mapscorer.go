@@ -33,6 +33,7 @@ func NewMapScorer(t *tree.Tree, others ...string) (*MapScorer, error) {
 	if s.binding, err = Bind(t, schema); err != nil {
 		return nil, err
 	}
+	s.binding.strict = true
 	for i := range t.Features {
 		s.known[t.Features[i].Name] = true
 	}
@@ -52,7 +53,9 @@ func (s *MapScorer) Features() []tree.Input { return s.binding.inputs }
 // PredictMap returns the prediction for a row: values by name. A value is a number, a
 // string, a bool, a time.Time, or a pointer to one. A number may be written as a text, and a
 // point in time as a text in ISO 8601. An absent name and nil are missing values; an unknown
-// name is an error.
+// name is an error. So are an empty text and a bool where the feature is numeric, and a whole
+// number that float64 cannot hold exactly; encoding/json rounds such numbers in silence unless
+// json.Decoder.UseNumber is set.
 func (s *MapScorer) PredictMap(row map[string]any) (*tree.Prediction, error) {
 	if err := s.check(row); err != nil {
 		return nil, err

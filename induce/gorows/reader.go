@@ -191,10 +191,11 @@ func (c *Column) strange(v reflect.Value) error {
 
 var jsonNumberType = reflect.TypeFor[json.Number]() //nolint:gochecknoglobals // a constant
 
-// text returns a string. A json.Number is a number.
+// text returns a string. A json.Number is a number, unless it is a whole number that float64 cannot hold
+// exactly: its digits may be a category, and are refused for a number.
 func (c *Column) text(v reflect.Value) Cell {
 	if v.Type() == jsonNumberType {
-		if x, err := json.Number(v.String()).Float64(); err == nil {
+		if x, ok := dataset.Plain.Parse(v.String()); ok {
 			return numberCell(x)
 		}
 	}
@@ -261,7 +262,7 @@ func (c *Column) time(at time.Time) (Cell, error) {
 	if column.Unit == dataset.Plain {
 		column.Unit = dataset.Timestamp
 	}
-	n, ok := column.Unit.Of(at)
+	n, ok := column.Unit.Of(column.Zone.In(at))
 	if !ok {
 		return Cell{}, column.inexact(at.String())
 	}

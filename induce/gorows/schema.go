@@ -25,6 +25,7 @@ type Column struct {
 	Type  dataset.ValueType `json:"type,omitempty"`  // 0: each row decides
 	Whole bool              `json:"whole,omitempty"` // the Go type is an integer
 	Unit  dataset.Unit      `json:"unit,omitempty"`  // unit of numbers
+	Zone  dataset.Zone      `json:"zone,omitempty"`  // of timestamps, as a tree takes them
 	Tick  time.Duration     `json:"tick,omitempty"`  // of points in time: precision, and what a whole number counts
 	Scale int               `json:"scale,omitempty"` // of decimals in whole numbers: digits behind the point
 

@@ -2,6 +2,7 @@ package gorows_test
 
 import (
 	"database/sql"
+	"encoding/json"
 	"math"
 	"os"
 	"path/filepath"
@@ -197,6 +198,30 @@ func TestRefusedRows(t *testing.T) {
 		!strings.HasPrefix(err.Error(), "no column is called \"Age\", only [\"age\" \"count\" \"id\"") ||
 		!strings.Contains(err.Error(), `"agee"`) {
 		t.Errorf("unknown names: %v", err)
+	}
+	for _, c := range []struct {
+		column string
+		value  any
+		want   string
+	}{
+		{"age", "", `no number, as the feature needs`},
+		{"age", true, `no number, as the feature needs, or one that floating point cannot hold (value "true")`},
+		{"age", "false", `(value "false")`},
+		{"age", json.Number("9007199254740993"), `(value "9007199254740993")`},
+		{"age", json.Number("-9007199254740993"), `(value "-9007199254740993")`},
+		{"age", "9007199254740993", `(value "9007199254740993")`},
+		{"age", int64(9007199254740993), "a whole number beyond 2^53"},
+		{"since", "", "no date, as the feature needs"},
+		{"since", false, "no date, as the feature needs"},
+		{"age", json.Number("9007199254740992"), ""},
+		{"age", json.Number("1e300"), ""},
+		{"age", "12.5", ""},
+		{"age", nil, ""},
+	} {
+		_, err := m.PredictMap(map[string]any{c.column: c.value})
+		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("%s %v: %v, want %s", c.column, c.value, err, c.want)
+		}
 	}
 	type few struct {
 		Age    string `json:"age"`

@@ -118,6 +118,7 @@ type Inquiry struct {
 	worst      []float64
 	expected   []float64
 	refused    error // of the latest Answer
+	invalid    error // of Start
 }
 
 // known says how a value became known.
@@ -131,10 +132,16 @@ const (
 
 // Start begins an inquiry, which ends at a leaf. With a confidence in (0, 1] it ends
 // earlier: at the first node where the most probable class has at least this
-// probability and the next test would cost something.
+// probability and the next test would cost something. With any other confidence but 0 the
+// inquiry takes no values: Give and Answer return an error.
 func (q *Questions) Start(confidence float64) *Inquiry {
 	inputs := len(q.scorer.inputs)
+	var invalid error
+	if !(confidence >= 0 && confidence <= 1) {
+		confidence, invalid = 0, fmt.Errorf("a confidence of %v: want a probability from 0 to 1", confidence)
+	}
 	return &Inquiry{
+		invalid:   invalid,
 		questions: q, confidence: confidence, values: make([]Value, inputs), known: make([]known, inputs),
 		bills: make([]Bill, inputs),
 	}
@@ -169,6 +176,9 @@ type Standing struct {
 // It is an error to give an unknown feature, a second and different value of a
 // feature, or a text for a numeric feature.
 func (i *Inquiry) Give(feature string, v Value) error {
+	if i.invalid != nil {
+		return i.invalid
+	}
 	t := i.questions.tree
 	f, ok := i.questions.byName[feature]
 	if !ok {
@@ -236,6 +246,9 @@ func (i *Inquiry) Answer(v Value) error {
 
 func (i *Inquiry) answer(v Value) error {
 	q := i.Next()
+	if i.invalid != nil {
+		return i.invalid
+	}
 	if q == nil {
 		return fmt.Errorf("the value %s: nothing is asked any more", v)
 	}

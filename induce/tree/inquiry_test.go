@@ -274,6 +274,27 @@ func TestInquiryErrors(t *testing.T) {
 	}
 }
 
+// TestStartRefuses: an inquiry with a confidence that is no probability takes no values.
+func TestStartRefuses(t *testing.T) {
+	for _, confidence := range []float64{7, -0.1, math.NaN(), math.Inf(1)} {
+		i := billedTree().Questions().Start(confidence)
+		for name, err := range map[string]error{"Give": i.Give("age", tree.Number(50)), "Answer": i.Answer(tree.Number(50))} {
+			if err == nil || !strings.Contains(err.Error(), "want a probability from 0 to 1") {
+				t.Errorf("a confidence of %v: %s returns %v", confidence, name, err)
+			}
+		}
+		asked := 0
+		for _, err := range i.Questions() {
+			if asked++; asked > 1 && err == nil {
+				t.Fatal("a loop over the questions does not end in an error")
+			}
+		}
+		if asked != 2 {
+			t.Errorf("a confidence of %v: %d questions, want one and its error", confidence, asked)
+		}
+	}
+}
+
 // TestQuestionsEnd: a loop over questions asks what Next asks, and ends at a question
 // without an answer.
 func TestQuestionsEnd(t *testing.T) {

@@ -61,17 +61,19 @@ type Input struct {
 	Name    string
 	Kind    dataset.Kind
 	Unit    dataset.Unit // unit of a point in time: days or microseconds
+	Zone    dataset.Zone // of timestamps
 	Feature int          // index of the feature in Tree.Features
 }
 
 // Time returns a point in time as a value of the input, in UTC, rounded down to its
-// unit: days for dates, microseconds for times and timestamps. The zero Time is
+// unit: days for dates, microseconds for times and timestamps. For a local timestamp it is
+// what the clock of the time's own place shows. The zero Time is
 // missing. An input of plain numbers has no points in time.
 func (in *Input) Time(t time.Time) (Value, error) {
 	if t.IsZero() {
 		return Value{}, nil
 	}
-	n, ok := in.Unit.Of(t)
+	n, ok := in.Unit.Of(in.Zone.In(t))
 	x, exact := in.Unit.Exact(n)
 	if in.Unit == dataset.Plain || !ok || !exact {
 		return Value{}, fmt.Errorf("feature %q: the time %v: want one of the %s", in.Name, t, in.Unit.Things())
@@ -156,7 +158,7 @@ func (t *Tree) Scorer() *Scorer {
 			continue
 		}
 		f := &t.Features[i]
-		s.inputs = append(s.inputs, Input{Name: f.Name, Kind: f.Kind, Unit: f.Unit, Feature: i})
+		s.inputs = append(s.inputs, Input{Name: f.Name, Kind: f.Kind, Unit: f.Unit, Zone: f.Zone, Feature: i})
 		s.numeric = append(s.numeric, f.Kind == dataset.Numeric)
 		s.categories = append(s.categories, f.Categories())
 		s.columns[i] = len(s.inputs)
