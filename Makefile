@@ -55,6 +55,7 @@ slices:
 
 exports:
 	bench/check_exports.py
+	bench/check_sql.py
 
 speed:
 	bench/speed.py

@@ -142,7 +142,7 @@ func randomRows(random *rand.Rand, t *tree.Tree, n int) [][]export.Cell {
 // hostile are names and texts that end strings, comments and lines, or that mean something.
 func hostile() []string {
 	return []string{
-		`"`, `'`, "`", `\`, `*/`, `//`, `#`, "\n", "\r\n", `\u000a`, `\`, `??/`, `%s%d`, `{{"{{"}}.}}`, `${x}`, "a\tb",
+		`"`, `'`, "`", `\`, `*/`, `//`, `#`, "\n", "\r\n", `\u000a`, `C:\u000aQ`, `\\u000a`, `\u0041`, `\x41\101\N{DIGIT ONE}`, `&#10;&amp;`, `]]>--><!\[CDATA\[`, `??/`, `%s%d`, `{{"{{"}}.}}`, `${x}`, "a\tb",
 		"</script><script>alert(1)</script>", "'; DROP TABLE model; --", "class", "def", "func", "int", "Row", "LEAVES", "",
 		" ", "a", "A", "a ", "\u202egnp.exe", "\u00e9t\u00e9", "\U0001f600", "\x01\x1f\x7f", strings.Repeat("long ", 2000),
 		"a\x00b", "\u2028", "9lives", "__proto__", "constructor", "toString", "_", "__init__", "None", "null", "nil",

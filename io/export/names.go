@@ -102,10 +102,13 @@ func quoted(s string) string { return strconv.QuoteToASCII(s) }
 
 // quotedUTF16 returns a text between double quotes, in ASCII, with \u escapes of UTF-16.
 func quotedUTF16(s string) string {
-	return quotedBy(s, func(r rune) string {
-		r -= 0x10000
-		return fmt.Sprintf(`\u%04x\u%04x`, 0xd800+r>>10, 0xdc00+r&0x3ff)
-	})
+	return quotedBy(s, surrogates)
+}
+
+// surrogates returns the \u escapes of a character of more than 16 bits.
+func surrogates(r rune) string {
+	r -= 0x10000
+	return fmt.Sprintf(`\u%04x\u%04x`, 0xd800+r>>10, 0xdc00+r&0x3ff)
 }
 
 // quotedPython returns a text between double quotes, in ASCII, for Python.
@@ -116,16 +119,19 @@ func quotedPython(s string) string {
 // quotedBy returns a text between double quotes, in ASCII, with \u escapes. beyond escapes
 // characters of more than 16 bits.
 func quotedBy(s string, beyond func(r rune) string) string {
-	return quotedIn('"', s, func(r rune) string {
-		switch {
-		case r >= ' ' && r < unicode.MaxASCII:
-			return string(r)
-		case r > 0xffff:
-			return beyond(r)
-		default:
-			return fmt.Sprintf(`\u%04x`, r)
-		}
-	})
+	return quotedIn('"', s, func(r rune) string { return escapedBy(r, beyond) })
+}
+
+// escapedBy returns a character in ASCII.
+func escapedBy(r rune, beyond func(r rune) string) string {
+	switch {
+	case r >= ' ' && r < unicode.MaxASCII:
+		return string(r)
+	case r > 0xffff:
+		return beyond(r)
+	default:
+		return fmt.Sprintf(`\u%04x`, r)
+	}
 }
 
 // quotedIn returns a text between two quotes, with a backslash before quotes and backslashes. other
@@ -148,11 +154,12 @@ func quotedIn(quote rune, s string, other func(r rune) string) string {
 // quotedJava is quotedUTF16, with octal escapes of control characters: Java reads \u000a as
 // the end of a line even within a text.
 func quotedJava(s string) string {
-	q := quotedUTF16(s)
-	for c := range rune(' ') {
-		q = strings.ReplaceAll(q, fmt.Sprintf(`\u%04x`, c), fmt.Sprintf(`\%03o`, c))
-	}
-	return q
+	return quotedIn('"', s, func(r rune) string {
+		if r < ' ' {
+			return fmt.Sprintf(`\%03o`, r)
+		}
+		return escapedBy(r, surrogates)
+	})
 }
 
 // quotedC returns a text between double quotes, in ASCII, with octal escapes of UTF-8.

@@ -4,10 +4,14 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
+	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/split"
+	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/io/export"
 )
 
@@ -120,4 +124,51 @@ func (b *batchOf) files(t *testing.T, from, to int) map[string][]byte {
 	}
 	contents[b.all] = []byte(all.String())
 	return contents
+}
+
+// TestEscapes: each hostile text is a feature, a value and a class of one tree in each language, as
+// itself: what looks like an escape is none.
+func TestEscapes(t *testing.T) {
+	t.Parallel()
+	for _, format := range export.Formats() {
+		dialects := []string{""}
+		if format == "sql" {
+			dialects = export.Dialects()
+		}
+		for _, dialect := range dialects {
+			if !long() && (format == "pmml" || format == "onnx" || dialect == "spark" || dialect == "bigquery") {
+				continue
+			}
+			t.Run(format+dialect, func(t *testing.T) {
+				t.Parallel()
+				names := slices.DeleteFunc(hostile(), func(s string) bool {
+					return strings.Contains(s, "\x00") || len(s) > 1000 || format == "pmml" && strings.Contains(s, "\x01")
+				})
+				slices.Sort(names)
+				names = slices.Compact(names)
+				m := &tree.Tree{
+					Label:    tree.Label{Column: `\u000a*/`, Classes: names},
+					Features: []dataset.Feature{{Name: `C:\u000aQ "*/ %s`, Kind: dataset.Categorical, Values: names, Cost: 1}},
+				}
+				weights := make([]int64, len(names))
+				m.Nodes = []tree.Node{{
+					ClassWeights: weights, RawClassWeights: weights, Weight: 1, Probabilities: make([]float64, len(names)),
+					Test: &tree.Test{Test: split.Test{Kind: split.Multiway}, Cost: 1},
+				}}
+				var rows [][]export.Cell
+				for i, name := range names {
+					leaf := m.Nodes[0]
+					leaf.Test, leaf.Branches = nil, nil
+					leaf.Class, leaf.Probabilities = i, make([]float64, len(names))
+					leaf.Probabilities[i] = 1
+					m.Nodes = append(m.Nodes, leaf)
+					m.Nodes[0].Branches = append(m.Nodes[0].Branches,
+						tree.Branch{Outcome: i, Child: i + 1, Missing: i == 0, Other: i == 0})
+					rows = append(rows, []export.Cell{export.TextCell(name)})
+				}
+				m.Measure()
+				verifyOptions(t, m, export.Options{Format: format, Dialect: dialect}, rows)
+			})
+		}
+	}
 }

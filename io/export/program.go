@@ -40,6 +40,7 @@ type feature struct {
 	Const   string // as a constant for the index
 	Numeric bool
 	Unit    string   // date, time, timestamp, or empty
+	Local   bool     // the timestamps are local
 	Values  []string // of a categorical feature
 }
 
@@ -219,7 +220,7 @@ func (p *program) addFeatures() {
 		p.Features = append(p.Features, feature{
 			Index: i, Name: f.Name, Ident: fields.take(p.language.field(words(f.Name))),
 			Const:   constants.take(p.language.constant(words(f.Name))),
-			Numeric: f.Kind == dataset.Numeric, Unit: f.Unit.String(), Values: f.Values,
+			Numeric: f.Kind == dataset.Numeric, Unit: f.Unit.String(), Local: f.Zone == dataset.Local, Values: f.Values,
 		})
 	}
 }

@@ -72,6 +72,8 @@ func (p *program) About(f feature) string {
 		return short(f.Name) + ": a date, in days since 1970-01-01"
 	case f.Unit == "time":
 		return short(f.Name) + ": a time of day, in microseconds since midnight"
+	case f.Local:
+		return short(f.Name) + ": a local point in time, in microseconds since 1970-01-01 by the clock of the place"
 	case f.Unit == "timestamp":
 		return short(f.Name) + ": a point in time, in microseconds since 1970-01-01 UTC"
 	default:

@@ -20,23 +20,41 @@ type dialect struct {
 	sensitive  bool // names of columns that differ only in case are two columns
 	nul        bool // texts may hold a NUL
 
-	double, text string // types
-	number       string // the value of a numeric column, without NaN
-	textual      string // the value of a categorical column
-	moments      map[string]moment
-	greatest     string
-	row          string // all columns of a row of the table r, as one value; empty: there is none
-	columns      string // all columns of the source row
-	fence        string // behind a step that must not be copied into the next
-	view         string // begins the statement; %s: the name
-	function     func(s *sqlText) []string
-	uses         string // how the function is called; %[1]s: the view's name, %[2]s: the columns
-	deepest      int    // steps
-	advice       string // before queries; empty: none
+	double, text, whole string // types
+	number              string // the value of a numeric column, without NaN
+	textual             string // the value of a categorical column
+	moments             map[string]moment
+	greatest            string
+	row                 string                    // all columns of a row of the table r, as one value; empty: there is none
+	columns             string                    // all columns of the source row
+	fence               string                    // behind a step that must not be copied into the next
+	before              func(s *sqlText) []string // statements that make room for the view and the function; nil: none
+	view                string                    // begins the statement; %s: the name
+	after               []string                  // statements at the end
+	function            func(s *sqlText) []string
+	dropped             string // drops an earlier function where there is none now; %s: the view's name
+	uses                string // how the function is called; %[1]s: the view's name, %[2]s: the columns
+	deepest             int    // steps
+	advice              string // before queries; empty: none
 }
 
-// moment is how a date or time becomes a number.
+// moment is how a date or time becomes a number. No conversion depends on the time zone of the session.
 type moment struct{ typed, number string }
+
+// localTimestamp is the key of the moment of local timestamps, if it differs from that of others.
+const localTimestamp = "local timestamp"
+
+// moment returns how the values of a feature become numbers; ok is false if they are plain numbers or texts.
+func (s *sqlText) moment(f feature) (m moment, ok bool) {
+	if s.numbered {
+		return m, false
+	}
+	if m, ok = s.dialect.moments[localTimestamp]; ok && f.Local {
+		return m, true
+	}
+	m, ok = s.dialect.moments[f.Unit]
+	return m, ok
+}
 
 const sqlFormat = "sql"
 
@@ -93,14 +111,16 @@ func postgresql() dialect {
 	epoch := "CAST(EXTRACT(EPOCH FROM %s) * 1000000 AS double precision)"
 	return dialect{
 		name: "postgresql", language: sqlLanguage(quotedByParts("chr"), number), identifier: doubled, longest: 63,
-		sensitive: true, double: "double precision", text: "text",
+		sensitive: true, double: "double precision", text: "text", whole: "bigint",
 		number: "NULLIF(CAST(%s AS double precision), 'NaN')", textual: `CAST(%s AS text) COLLATE "C"`,
 		moments: map[string]moment{
-			"date": {"date", "CAST(CAST(%s AS date) - DATE '1970-01-01' AS double precision)"}, "time": {"time", epoch},
-			"timestamp": {"timestamptz", epoch},
+			"date":      {"date", "CAST(%s - DATE '1970-01-01' AS double precision)"},
+			"time":      {"time without time zone", epoch},
+			"timestamp": {withZone, epoch}, localTimestamp: {withoutZone, epoch},
 		},
 		greatest: "GREATEST", row: "r", columns: "(p.source_row).*", fence: " OFFSET 0",
-		view: "CREATE OR REPLACE VIEW %s AS", function: postgresFunction, deepest: 40,
+		before: postgresBefore, view: "CREATE OR REPLACE VIEW %s AS", function: postgresFunction, deepest: 40,
+		after:  []string{"", "COMMIT;"},
 		uses:   "SELECT t.*, p.* FROM your_table AS t CROSS JOIN LATERAL %[1]s_row(%[2]s) AS p",
 		advice: "SET jit = off before a query: compiling the conditions takes longer than to run them.",
 	}
@@ -110,32 +130,36 @@ func sqlite() dialect {
 	l := sqlLanguage(quotedByParts("char"), sqliteNumber)
 	l.nesting = 8 // the stack of its parser
 	return dialect{
-		name: "sqlite", language: l, identifier: doubled, nul: true, double: "REAL", text: "TEXT",
-		number: "CAST(%s AS REAL)", textual: "CAST(%s AS TEXT) COLLATE BINARY", moments: map[string]moment{},
+		name: "sqlite", language: l, identifier: doubled, nul: true, double: "REAL", text: "TEXT", whole: "INTEGER",
+		number:  "CASE WHEN typeof(%[1]s) IN ('integer', 'real') OR %[1]s = CAST(%[1]s AS REAL) THEN CAST(%[1]s AS REAL) END",
+		textual: "CAST(%s AS TEXT) COLLATE BINARY", moments: map[string]moment{},
 		greatest: "MAX", columns: "r.*", view: "CREATE VIEW %s AS", deepest: 40,
+		before: func(s *sqlText) []string { return []string{"SAVEPOINT export;", "DROP VIEW IF EXISTS " + s.Name + ";"} },
+		after:  []string{"", "RELEASE export;"},
 	}
 }
 
 func duckdb() dialect {
 	return dialect{
 		name: "duckdb", language: sqlLanguage(quotedByParts("chr"), duckNumber), identifier: doubled, nul: true,
-		double: "DOUBLE", text: "VARCHAR", number: "NULLIF(CAST(%s AS DOUBLE), CAST('NaN' AS DOUBLE))",
-		textual: "CAST(%s AS VARCHAR)",
+		double: "DOUBLE", text: "VARCHAR", whole: "BIGINT", number: "NULLIF(CAST(%s AS DOUBLE), CAST('NaN' AS DOUBLE))",
+		textual: `CAST(%s AS VARCHAR) COLLATE "binary"`,
 		moments: map[string]moment{
-			"date":      {"DATE", "CAST(date_diff('day', DATE '1970-01-01', CAST(%s AS DATE)) AS DOUBLE)"},
-			"time":      {"TIME", "CAST(epoch_us(CAST(%s AS TIME)) AS DOUBLE)"},
+			"date":      {"DATE", "CAST(%s - DATE '1970-01-01' AS DOUBLE)"},
+			"time":      {"TIME", "CAST(date_diff('microsecond', TIME '00:00', %s) AS DOUBLE)"},
 			"timestamp": {"TIMESTAMP", "CAST(epoch_us(%s) AS DOUBLE)"},
 		},
 		greatest: "greatest", row: "r", columns: "UNNEST(p.source_row)",
 		view: "CREATE OR REPLACE VIEW %s AS", function: duckFunction, deepest: 40,
-		uses: "SELECT t.*, p.* FROM your_table AS t, LATERAL (SELECT * FROM %[1]s_row(%[2]s)) AS p",
+		dropped: "DROP MACRO TABLE IF EXISTS %s_row;",
+		uses:    "SELECT t.*, p.* FROM your_table AS t, LATERAL (SELECT * FROM %[1]s_row(%[2]s)) AS p",
 	}
 }
 
 func spark() dialect {
 	return dialect{
 		name: "spark", language: sqlLanguage(quotedBackslash, suffixed("D")), identifier: backticks, nul: true,
-		double: "DOUBLE", text: "STRING", number: "NULLIF(CAST(%s AS DOUBLE), DOUBLE('NaN'))", textual: "CAST(%s AS STRING)",
+		double: "DOUBLE", text: "STRING", whole: "BIGINT", number: "NULLIF(CAST(%s AS DOUBLE), DOUBLE('NaN'))", textual: "CAST(%s AS STRING)",
 		moments: map[string]moment{
 			"date":      {"DATE", "CAST(datediff(%s, DATE '1970-01-01') AS DOUBLE)"},
 			"timestamp": {"TIMESTAMP", "CAST(unix_micros(%s) AS DOUBLE)"},
@@ -148,16 +172,20 @@ func spark() dialect {
 func bigquery() dialect {
 	return dialect{
 		name: "bigquery", language: sqlLanguage(quotedBackslash, number), identifier: backslashTicks, nul: true,
-		double: "FLOAT64", text: "STRING", number: "IF(IS_NAN(CAST(%[1]s AS FLOAT64)), NULL, CAST(%[1]s AS FLOAT64))",
-		textual: "CAST(%s AS STRING)",
+		double: "FLOAT64", text: "STRING", whole: "INT64", number: "IF(IS_NAN(CAST(%[1]s AS FLOAT64)), NULL, CAST(%[1]s AS FLOAT64))",
+		textual: "COLLATE(CAST(%s AS STRING), '')",
 		moments: map[string]moment{
 			"date":      {"DATE", "CAST(UNIX_DATE(%s) AS FLOAT64)"},
 			"time":      {"TIME", "CAST(TIME_DIFF(%s, TIME '00:00:00', MICROSECOND) AS FLOAT64)"},
 			"timestamp": {"TIMESTAMP", "CAST(UNIX_MICROS(%s) AS FLOAT64)"},
+			localTimestamp: {
+				"DATETIME", "CAST(DATETIME_DIFF(%s, DATETIME '1970-01-01', MICROSECOND) AS FLOAT64)",
+			},
 		},
 		greatest: "GREATEST", row: "r", columns: "p.source_row.*",
 		view: "CREATE OR REPLACE VIEW %s AS", function: bigFunction, deepest: 12,
-		uses: "SELECT t.*, %[1]s_row(%[2]s).* FROM your_table AS t",
+		dropped: "DROP FUNCTION IF EXISTS %s_row;",
+		uses:    "SELECT t.*, %[1]s_row(%[2]s).* FROM your_table AS t",
 	}
 }
 
@@ -210,6 +238,9 @@ func (s *sqlText) check() error {
 	for _, f := range s.Features {
 		if f.Name == "" || strings.ContainsRune(f.Name, 0) {
 			return fmt.Errorf("feature %q: no column of %s has this name", f.Name, s.dialect.name)
+		}
+		if s.dialect.name == "spark" && strings.Contains(f.Name, "${") {
+			return fmt.Errorf("feature %s: Spark replaces ${..} by a variable, even in names of columns", short(f.Name))
 		}
 		key := cutTo(f.Name, s.dialect.longest)
 		if !s.dialect.sensitive {

@@ -1,6 +1,7 @@
 package export
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 )
@@ -11,15 +12,35 @@ func (s *sqlText) file() []byte {
 	for _, line := range s.about() {
 		b.WriteString(strings.TrimRight("-- "+line, " ") + "\n")
 	}
-	b.WriteString("\n" + fmt.Sprintf(s.dialect.view, s.Name) + "\n" + s.query(s.table(), true) + ";\n")
-	if f := s.dialect.function; f != nil && len(s.Features) <= mostArguments {
-		b.WriteString("\n-- The same for the values of one row, without a table.\n" + strings.Join(f(s), "\n") + "\n")
+	lines := func(list []string) { b.WriteString("\n" + strings.Join(list, "\n") + "\n") }
+	if s.dialect.before != nil {
+		lines(s.dialect.before(s))
+	}
+	b.WriteString("\n" + fmt.Sprintf(s.dialect.view, s.Name) + "\n" + s.query(s.table()+" AS r", true) + ";\n")
+	if s.callable() {
+		lines(append([]string{"-- The same for the values of one row, without a table."}, s.dialect.function(s)...))
+	} else if s.dialect.dropped != "" {
+		lines([]string{fmt.Sprintf(s.dialect.dropped, s.Name)})
+	}
+	if s.dialect.after != nil {
+		lines(s.dialect.after)
 	}
 	return []byte(b.String())
 }
 
-// mostArguments is how many arguments functions of PostgreSQL have.
-const mostArguments = 100
+const (
+	// mostArguments is how many arguments functions of PostgreSQL have.
+	mostArguments = 100
+	// mostZoned is how many arguments may be timestamps with a time zone: a function takes each of them
+	// without one, too, in a variant of its own.
+	mostZoned = 4
+)
+
+// callable reports whether the file has a function.
+func (s *sqlText) callable() bool {
+	return s.dialect.function != nil && len(s.Features) <= mostArguments &&
+		(s.dialect.name != "postgresql" || len(s.zoned()) <= mostZoned)
+}
 
 // table returns the table of the rows.
 func (s *sqlText) table() string {
@@ -27,7 +48,7 @@ func (s *sqlText) table() string {
 	for i, part := range parts {
 		parts[i] = s.dialect.identifier(part)
 	}
-	return strings.Join(parts, ".") + " AS r"
+	return strings.Join(parts, ".")
 }
 
 // about returns the comment at the head.
@@ -59,8 +80,8 @@ func (s *sqlText) about() []string {
 	switch {
 	case d.function == nil:
 		lines = append(lines, "This database has no functions in SQL, so there is none.")
-	case len(s.Features) > mostArguments:
-		lines = append(lines, "There is no function: it would have more arguments than this database takes.")
+	case !s.callable():
+		lines = append(lines, "There is no function: it would have more arguments, or variants of them, than this database takes.")
 	default:
 		names := make([]string, 0, len(s.Features))
 		for _, f := range s.Features {
@@ -78,7 +99,7 @@ func (s *sqlText) about() []string {
 }
 
 func (s *sqlText) aboutColumn(f feature) string {
-	if m, ok := s.dialect.moments[f.Unit]; ok {
+	if m, ok := s.moment(f); ok {
 		return fmt.Sprintf("%s: a column of type %s", short(f.Name), m.typed)
 	}
 	about := s.About(f)
@@ -96,23 +117,20 @@ func (s *sqlText) aboutColumn(f feature) string {
 	return about
 }
 
-// arguments returns the arguments of a function, with types if the dialect wants them.
-func (s *sqlText) arguments(typed bool) string {
+func argumentName(i int, f feature) string { return fmt.Sprintf("a%d_%s", i+1, f.Const) }
+
+// arguments returns the arguments of a function with their types, in which others replaces some.
+func (s *sqlText) arguments(others map[string]string) string {
 	list := make([]string, 0, len(s.Features))
 	for i, f := range s.Features {
-		name := fmt.Sprintf("a%d_%s", i+1, f.Const)
-		if !typed {
-			list = append(list, name)
-			continue
-		}
 		kind := s.dialect.text
 		if f.Numeric {
 			kind = s.dialect.double
-			if m, ok := s.dialect.moments[f.Unit]; ok && !s.numbered {
-				kind = m.typed
-			}
 		}
-		list = append(list, name+" "+kind)
+		if m, ok := s.moment(f); ok {
+			kind = m.typed
+		}
+		list = append(list, argumentName(i, f)+" "+cmp.Or(others[f.Const], kind))
 	}
 	return strings.Join(list, ", ")
 }
@@ -121,42 +139,22 @@ func (s *sqlText) arguments(typed bool) string {
 func (s *sqlText) row() string {
 	list := make([]string, 0, len(s.Features))
 	for i, f := range s.Features {
-		list = append(list, fmt.Sprintf("a%d_%s AS %s", i+1, f.Const, s.column(f)))
+		list = append(list, argumentName(i, f)+" AS "+s.column(f))
 	}
 	return "(SELECT " + strings.Join(list, ", ") + ") AS r"
 }
 
-func postgresFunction(s *sqlText) []string {
-	var columns []string
-	for i, c := range s.results(func(name string) string { return name }) {
-		kind := "double precision"
-		switch {
-		case i == 0 || c.name == s.path:
-			kind = "text"
-		case c.name == s.leaf || c.name == s.tests:
-			kind = "integer"
-		}
-		columns = append(columns, c.name+" "+kind)
-	}
-	body := s.query(s.row(), false)
-	tag := "$model$"
-	for i := 0; strings.Contains(body, tag); i++ {
-		tag = fmt.Sprintf("$model%d$", i)
-	}
-	return []string{
-		fmt.Sprintf("CREATE OR REPLACE FUNCTION %s_row(%s)", s.Name, s.arguments(true)),
-		"RETURNS TABLE (" + strings.Join(columns, ", ") + ")",
-		"LANGUAGE sql STABLE AS " + tag, body, tag + ";",
-	}
-}
-
 func duckFunction(s *sqlText) []string {
+	names := make([]string, 0, len(s.Features))
+	for i, f := range s.Features {
+		names = append(names, argumentName(i, f))
+	}
 	return []string{
-		fmt.Sprintf("CREATE OR REPLACE MACRO %s_row(%s) AS TABLE", s.Name, s.arguments(false)), s.query(s.row(), false) + ";",
+		fmt.Sprintf("CREATE OR REPLACE MACRO %s_row(%s) AS TABLE", s.Name, strings.Join(names, ", ")), s.query(s.row(), false) + ";",
 	}
 }
 
 func bigFunction(s *sqlText) []string {
 	body := strings.Replace(s.query(s.row(), false), "\nSELECT\n", "\nSELECT AS STRUCT\n", 1)
-	return []string{fmt.Sprintf("CREATE OR REPLACE FUNCTION %s_row(%s) AS ((", s.Name, s.arguments(true)), body, "));"}
+	return []string{fmt.Sprintf("CREATE OR REPLACE FUNCTION %s_row(%s) AS ((", s.Name, s.arguments(nil)), body, "));"}
 }

@@ -71,10 +71,10 @@ func quotedByParts(char string) func(string) string {
 	}
 }
 
-// quotedBackslash returns a literal of Spark and BigQuery.
+// quotedBackslash returns a literal of Spark and BigQuery. Spark replaces ${NAME}, even within texts.
 func quotedBackslash(s string) string {
 	return quotedIn('\'', s, func(r rune) string {
-		if hidden(r) {
+		if hidden(r) || r == '$' {
 			return fmt.Sprintf(`\u%04x`, r)
 		}
 		return string(r)

@@ -81,14 +81,18 @@ func (s *sqlText) column(f feature) string {
 func (s *sqlText) value(f feature) string {
 	at := "r." + s.column(f)
 	d := s.dialect
-	how := d.textual
-	if f.Numeric {
-		how = d.number
-		if m, ok := d.moments[f.Unit]; ok && !s.numbered {
-			how = m.number
-		}
+	fill := func(how, value string) string { return strings.NewReplacer("%[1]s", value, "%s", value).Replace(how) }
+	m, dated := s.moment(f)
+	switch {
+	case f.Numeric && dated:
+		return fill(m.number, at)
+	case f.Numeric:
+		return fill(d.number, at)
+	case dated: // the categories are counts
+		return fill(d.textual, "CAST("+fill(m.number, at)+" AS "+d.whole+")")
+	default:
+		return fill(d.textual, at)
 	}
-	return strings.NewReplacer("%[1]s", at, "%s", at).Replace(how)
 }
 
 // steps returns the stages up to the leaf.

@@ -124,6 +124,7 @@ func TestRefusedSQL(t *testing.T) {
 		{"NUL", "postgresql", nul, "has a NUL, which texts of postgresql cannot hold"},
 		{"empty", "duckdb", named(""), "no column of duckdb has this name"},
 		{"case", "sqlite", named("a", "A"), "takes both names for the same column"},
+		{"variable", "spark", named("${x}"), "Spark replaces ${..} by a variable"},
 		{"long", "postgresql", named(long+"1", long+"2"), "takes both names for the same column"},
 		{"deep", "bigquery", chain(500), "train it with a smaller --max_depth"},
 	} {

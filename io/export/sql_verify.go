@@ -14,7 +14,7 @@ import (
 	"github.com/espalier-ml/espalier/io/usage"
 )
 
-//go:embed drivers/run_sql.py drivers/RunSQL.java
+//go:embed drivers/run_sql.py drivers/pg_server.py drivers/RunSQL.java
 var databases embed.FS
 
 // sqlNeeds returns what people install to run a dialect, and a command that fails without it.
@@ -73,7 +73,7 @@ func runSQL(_ context.Context, t *tree.Tree, o Options) (runner, error) {
 	}
 	s.numbered = true // golden rows have numbers that no column of dates holds
 	files["numbers.sql"] = s.file()
-	for _, name := range []string{"run_sql.py", "RunSQL.java"} {
+	for _, name := range []string{"run_sql.py", "pg_server.py", "RunSQL.java"} {
 		if files[name], err = databases.ReadFile("drivers/" + name); err != nil {
 			return nil, fmt.Errorf("verify: %w", err)
 		}
@@ -94,7 +94,8 @@ func (s *sqlText) config() ([]byte, error) {
 	for _, f := range s.Features {
 		column := cutTo(f.Name, s.dialect.longest)
 		taken.take(cutTo(f.Name, s.dialect.longest))
-		features = append(features, featureOf{column, f.Numeric, f.Unit, s.dialect.moments[f.Unit].typed})
+		typed, _ := s.moment(f)
+		features = append(features, featureOf{column, f.Numeric, f.Unit, typed.typed})
 	}
 	integer := "BIGINT"
 	types := map[string]string{"integer": integer, "number": s.dialect.double, "text": s.dialect.text}
@@ -112,9 +113,9 @@ func (s *sqlText) config() ([]byte, error) {
 	}
 	b, err := json.Marshal(map[string]any{
 		"dialect": s.dialect.name, "features": features, "types": types, "key": key, "key_sql": key,
-		"classes": s.Label.Classes, "prediction": s.outputs[0], "probabilities": s.outputs[1:],
+		"prediction": s.outputs[0], "probabilities": s.outputs[1:],
 		"leaf": s.leaf, "tests": s.tests, "cost": s.cost, "path": path, "paths": paths,
-		"function": s.dialect.function != nil && len(s.Features) <= mostArguments,
+		"function": s.callable(),
 	})
 	if err != nil {
 		return nil, fmt.Errorf("verify: %w", err)

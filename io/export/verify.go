@@ -84,7 +84,7 @@ type Target struct {
 
 // runner runs a file on rows.
 type runner interface {
-	// predict prints a line for each row: leaf, tests, cost, index of the class, probabilities.
+	// predict prints a line for each row: leaf, tests, cost, "=" and the class, probabilities. Texts have %XX for what is no letter or digit.
 	predict(ctx context.Context, cases []Case) ([]byte, error)
 	// Close removes what was written for the runs.
 	Close()
@@ -331,15 +331,23 @@ func (c *Case) differs(t *tree.Tree, line []string) string {
 	if len(line) != before+len(classes) {
 		return fmt.Sprintf("%d words: want %d", len(line), before+len(classes))
 	}
+	const classAt = 3
+	class, err := url.PathUnescape(strings.TrimPrefix(line[classAt], "="))
+	if err != nil || !strings.HasPrefix(line[classAt], "=") {
+		return fmt.Sprintf("class %s: want a text", line[classAt])
+	}
 	numbers := make([]float64, len(line))
 	for i, word := range line {
+		if i == classAt {
+			continue
+		}
 		x, err := strconv.ParseFloat(word, 64)
 		if err != nil {
 			return err.Error()
 		}
 		numbers[i] = x
 	}
-	leaf, tests, cost, class := int(numbers[0]), int(numbers[1]), numbers[2], int(numbers[3])
+	leaf, tests, cost := int(numbers[0]), int(numbers[1]), numbers[2]
 	switch {
 	case leaf != c.Want.Leaf:
 		return fmt.Sprintf("leaf %d: want %d", leaf, c.Want.Leaf)
@@ -347,8 +355,8 @@ func (c *Case) differs(t *tree.Tree, line []string) string {
 		return fmt.Sprintf("%d tests: want %d", tests, c.Want.Tests)
 	case cost != c.Want.Billed:
 		return fmt.Sprintf("cost %v: want %v", cost, c.Want.Billed)
-	case class < 0 || class >= len(classes) || classes[class] != c.Want.Class:
-		return fmt.Sprintf("class %d: want %q", class, c.Want.Class)
+	case class != c.Want.Class:
+		return fmt.Sprintf("class %q: want %q", class, c.Want.Class)
 	}
 	allowed := 0.0
 	if t.Nodes[leaf].Model != nil {

@@ -51,16 +51,20 @@ class RunPMML {
             Map<String, ?> found = EvaluatorUtil.decodeAll(evaluator.evaluate(row));
             int n = classes.size();
             out.append(found.get(outputs.get(0))).append(' ').append(found.get(outputs.get(n + 1))).append(' ');
-            out.append(found.get(outputs.get(n + 2))).append(' ').append(classes.indexOf(found.get(target.getName())));
+            out.append(found.get(outputs.get(n + 2))).append(" =").append(escaped((String) found.get(target.getName())));
             for (int k = 0; k < n; k++) {
                 out.append(' ').append(found.get(outputs.get(k + 1)));
             }
             if (outputs.size() > n + 3) {
                 String way = (String) found.get(outputs.get(n + 3));
-                out.append(" =").append(URLEncoder.encode(way, StandardCharsets.UTF_8).replace("+", "%20"));
+                out.append(" =").append(escaped(way));
             }
             out.append('\n');
         }
+    }
+
+    static String escaped(String text) {
+        return URLEncoder.encode(text, StandardCharsets.UTF_8).replace("+", "%20");
     }
 
     static Object value(String cell) {

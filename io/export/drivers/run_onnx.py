@@ -44,7 +44,7 @@ def run(path):
     model = os.path.join(os.path.dirname(path), "model.onnx")
     session = onnxruntime.InferenceSession(model, providers=["CPUExecutionProvider"])
     about = session.get_modelmeta().custom_metadata_map
-    features, classes = json.loads(about["features"]), json.loads(about["classes"])
+    features = json.loads(about["features"])
     with open(path, encoding="ascii") as f:
         rows = [line.rstrip("\n").split("\t") for line in f]
     feed = inputs(features, rows)
@@ -52,12 +52,11 @@ def run(path):
     if not feed:  # a tree without tests
         outputs = [np.repeat(o, len(rows), axis=0) for o in outputs]
     alone(session, feed, outputs, len(rows))
-    number = {name: i for i, name in enumerate(classes)}
     paths = [""] * len(rows)
     if "path" in (o.name for o in session.get_outputs()):
         paths = ["=" + quote(p, safe="") for p in session.run(["path"], feed)[0]]
     for leaf, tests, cost, label, probabilities, path in zip(*outputs, paths):
-        print(leaf, tests, repr(float(cost)), number[label], *(repr(float(p)) for p in probabilities), path)
+        print(leaf, tests, repr(float(cost)), "=" + quote(label, safe=""), *(repr(float(p)) for p in probabilities), path)
 
 
 for path in sys.argv[1:]:

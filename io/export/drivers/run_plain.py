@@ -10,7 +10,6 @@ from plain_tree import predict
 def run(path):
     with open(os.path.join(os.path.dirname(path), "model.json"), encoding="utf-8") as f:
         tree = json.load(f)
-    number = {name: i for i, name in enumerate(tree["classes"])}
     with open(path, encoding="ascii") as f:
         for line in f:
             row = {}
@@ -19,7 +18,7 @@ def run(path):
                     row[feature["name"]] = unquote(cell[1:]) if feature["type"] == "text" else float(cell)
             name, probabilities, leaf, tests, cost = predict(tree, row)
             path = ["=" + quote(p, safe="") for p in [tree["nodes"][leaf].get("path")] if p is not None]
-            print(leaf, tests, repr(cost), number[name], *map(repr, probabilities), *path)
+            print(leaf, tests, repr(cost), "=" + quote(name, safe=""), *map(repr, probabilities), *path)
 
 
 for path in sys.argv[1:]:

@@ -1,5 +1,7 @@
 """Runs a file of SQL in its database on rows, and prints the predictions."""
-import contextlib, glob, hashlib, json, math, os, re, shutil, subprocess, sys, tempfile, urllib.parse, datetime, pwd
+import hashlib, json, math, os, re, subprocess, sys, urllib.parse, datetime
+
+from pg_server import server
 
 with open("config.json", encoding="utf-8") as f:
     config = json.load(f)
@@ -18,6 +20,10 @@ def moment(x, unit):
     """The value of a column of dates or times; LookupError if there is none for the number."""
     if x is None or x != x:
         return None
+    if isinstance(x, str):  # a category that is a count
+        if not re.fullmatch("0|-?[1-9][0-9]{,17}", x):
+            raise LookupError
+        x = int(x)
     epoch = datetime.datetime(1970, 1, 1)
     ends = {"date": (-719162, 2932896), "time": (0, 86399999999), "timestamp": (-62135596800000000, 253402300799999999)}
     low, high = ends[unit]
@@ -92,9 +98,9 @@ def bigquery(source, rows, typed):
     # Parsing a large tree takes a minute, and there is a call for each batch of rows.
     kept = f"duckdb-{hashlib.sha256(source.encode()).hexdigest()}.sql"
     if not os.path.exists(kept):
-        with open(kept, "w", encoding="utf-8") as f:
+        with open(kept, "w", encoding="utf-8", newline="") as f:
             f.write(translated(source))
-    with open(kept, encoding="utf-8") as f:
+    with open(kept, encoding="utf-8", newline="") as f:
         text = f.read()
     plain = dict(config)
     config["function"] = False
@@ -112,40 +118,14 @@ def translated(source):
     assert [s.kind for s in statements] == ["VIEW", "FUNCTION"][:len(statements)], "not two statements"
     view = statements[0]
 
-    def exact(node):  # BigQuery reads these as doubles, DuckDB as decimals
+    def exact(node):
+        if isinstance(node, exp.Collate):  # '' is no collation
+            return node.this
+        # BigQuery reads these as doubles, DuckDB as decimals
         if isinstance(node, exp.Literal) and not node.is_string and re.search("[.e]", node.this):
             return exp.cast(exp.Literal.string(node.this), "DOUBLE")
         return node
     return view.transform(exact).sql("duckdb").replace("p.source_row.*", "UNNEST(p.source_row)")
-
-
-def programs():
-    for folder in sorted(glob.glob("/usr/lib/postgresql/*/bin"), reverse=True) + os.environ["PATH"].split(":"):
-        if os.path.exists(os.path.join(folder, "initdb")):
-            return folder
-    sys.exit("initdb is not there")
-
-
-@contextlib.contextmanager
-def server():
-    """A server of PostgreSQL on a socket in a temporary folder; yields psql's command."""
-    folder, bin, user = tempfile.mkdtemp(prefix="espalier-pg-"), programs(), []
-    if os.getuid() == 0:  # which the server refuses
-        user = ["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups"]
-        owner = pwd.getpwnam("postgres")
-        os.chown(folder, owner.pw_uid, owner.pw_gid)
-    run = lambda *c: subprocess.run([*user, *c], check=True, stdout=subprocess.DEVNULL, cwd=folder)
-    data = os.path.join(folder, "data")
-    try:
-        run(os.path.join(bin, "initdb"), "-D", data, "--no-sync", "-A", "trust", "-E", "UTF8", "--locale=C", "-U", "postgres")
-        options = f"-c listen_addresses='' -c fsync=off -k {folder}"
-        run(os.path.join(bin, "pg_ctl"), "-D", data, "-w", "-l", os.path.join(folder, "log"), "-o", options, "start")
-        try:
-            yield ["psql", "-X", "-q", "-v", "ON_ERROR_STOP=1", "-h", folder, "-U", "postgres", "postgres"]
-        finally:
-            run(os.path.join(bin, "pg_ctl"), "-D", data, "-m", "immediate", "stop")
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 def copied(value):
@@ -162,14 +142,18 @@ def uncopied(text):
 
 
 def postgresql(source, rows, typed):
-    lines = ["SET client_min_messages = warning;", "SET jit = off;", definition(typed) + ";", "COPY input_rows FROM STDIN;"]
+    lines = ["SET client_min_messages = warning;", "SET jit = off;", "SET timezone = 'UTC';", definition(typed) + ";",
+             "COPY input_rows FROM STDIN;"]
     lines += ["\t".join(map(copied, r)) for r in rows] + ["\\.", "ANALYZE;", source]
-    lines.append(f"COPY (SELECT {wanted} FROM model ORDER BY 1) TO STDOUT;")
-    if config["function"]:
-        call = "model_row(" + ", ".join("t." + quoted(f["column"]) for f in features) + ")"
-        outputs = wanted.split(", ", 1)[1]
-        lines.append(f"COPY (SELECT t.{quoted(key)}, {outputs} FROM (SELECT * FROM input_rows WHERE {quoted(key)} < 100) AS t "
-                     f"CROSS JOIN LATERAL {call} AS p) TO STDOUT;")
+    zoned = [f["column"] for f in features if typed and f["typed"].endswith("with time zone")]
+    for zone in ["UTC", "America/New_York", "Asia/Kolkata"]:
+        lines.append(f"SET timezone = '{zone}';")
+        lines.append(f"COPY (SELECT {wanted} FROM model ORDER BY 1) TO STDOUT;")
+        for within in [zoned, []] if config["function"] and zoned else [[]] * config["function"]:
+            values = [f"t.{quoted(f['column'])}" + " AT TIME ZONE 'UTC'" * (f["column"] in within) for f in features]
+            outputs = wanted.split(", ", 1)[1]
+            lines.append(f"COPY (SELECT t.{quoted(key)}, {outputs} FROM (SELECT * FROM input_rows WHERE {quoted(key)} < 100) AS t "
+                         f"CROSS JOIN LATERAL model_row({', '.join(values)}) AS p) TO STDOUT;")
     with server() as psql:
         done = subprocess.run(psql, input="\n".join(lines).encode(), stdout=subprocess.PIPE)
     if done.returncode:
@@ -238,7 +222,7 @@ def main():
             if path != config["paths"][str(int(leaf))]:
                 sys.exit(f"row {at}, leaf {leaf}: the path is {path!r}")
         probabilities = probabilities[:len(config["probabilities"])]
-        print(int(leaf), int(tests), repr(float(cost)), config["classes"].index(prediction),
+        print(int(leaf), int(tests), repr(float(cost)), "=" + urllib.parse.quote(prediction, safe=""),
               *(repr(float(p)) for p in probabilities))
 
 
