@@ -72,6 +72,8 @@ CASES = {
     'export': Case('export model --format python --output o/tree.py --golden o/test.py', [MODEL], again=['--overwrite']),
     'export over another one': Case('export model --format python --output o/tree.py --overwrite',
                                     [MODEL, 'export model --format python --output o/tree.py --overwrite']),
+    'export --verify': Case('export model --format python --verify rows.parquet --output o/tree.py', [MODEL],
+                            again=['--overwrite']),
     'plot': Case('plot model --output o/frontier.svg', [MODEL], again=['--overwrite']),
     'evaluate': Case('evaluate --model model --input rows.parquet --output o/metrics.json --progress none', [MODEL],
                      again=['--overwrite']),

@@ -17,6 +17,7 @@ import (
 	"strings"
 
 	"github.com/espalier-ml/espalier/induce/tree"
+	"github.com/espalier-ml/espalier/io/objectstore"
 	"github.com/espalier-ml/espalier/io/report"
 	"github.com/espalier-ml/espalier/io/usage"
 )
@@ -145,14 +146,15 @@ func (l *language) run(ctx context.Context, t *tree.Tree, o Options) (runner, er
 type bench struct {
 	folder string
 	run    []string
+	remove func() // the folder
 }
 
 func newBench(run []string) (*bench, error) {
-	folder, err := os.MkdirTemp("", "espalier-verify-")
+	folder, remove, err := objectstore.TemporaryFolder("espalier-export-")
 	if err != nil {
 		return nil, fmt.Errorf("verify: %w", err)
 	}
-	return &bench{folder, run}, nil
+	return &bench{folder, run, remove}, nil
 }
 
 // newBenchOf returns a bench with some files.
@@ -171,9 +173,7 @@ func newBenchOf(run []string, files map[string][]byte) (*bench, error) {
 }
 
 // Close removes the folder.
-func (b *bench) Close() {
-	_ = os.RemoveAll(b.folder) // what stays is in the folder of temporary files
-}
+func (b *bench) Close() { b.remove() }
 
 func (b *bench) predict(ctx context.Context, cases []Case) ([]byte, error) {
 	var rows bytes.Buffer

@@ -45,3 +45,31 @@ func TestAbandoned(t *testing.T) {
 		t.Errorf("%d files, %v; want %d", len(entries), err, len(writers))
 	}
 }
+
+// TestTemporaryFolder: a folder of a living process stays, and one of a killed process goes with all that is in it.
+func TestTemporaryFolder(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	dead := filepath.Join(os.TempDir(), "espalier-test-1", "below")
+	if err := os.MkdirAll(dead, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dead, "file"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	first, removeFirst, err := TemporaryFolder("espalier-test-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, removeSecond, err := TemporaryFolder("espalier-test-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(first); err != nil {
+		t.Error(err)
+	}
+	removeFirst()
+	removeSecond()
+	if left, err := os.ReadDir(os.TempDir()); err != nil || len(left) > 0 {
+		t.Errorf("%d folders stay, %v", len(left), err)
+	}
+}

@@ -309,6 +309,26 @@ func sweepOnce(folder string) {
 	}
 }
 
+// TemporaryFolder makes a folder for temporary files, whose name begins with prefix, and removes those of killed processes.
+// The caller calls remove.
+func TemporaryFolder(prefix string) (folder string, remove func(), err error) {
+	earlier, _ := filepath.Glob(filepath.Join(os.TempDir(), prefix+"*")) // the pattern is a good one
+	for _, name := range earlier {
+		removeAbandoned(name)
+	}
+	for {
+		if folder, err = os.MkdirTemp("", prefix); err != nil {
+			return "", nil, err
+		}
+		if held, swept := holdTemporary(folder); !swept {
+			return folder, func() {
+				_ = os.RemoveAll(folder) // what stays is in the folder of temporary files
+				_ = held.Close()         // only a lock
+			}, nil
+		}
+	}
+}
+
 // temporaryBytes is the number of random bytes in the name of a temporary file.
 const temporaryBytes = 8
 

@@ -33,7 +33,7 @@ func flock(f *os.File, how int) error {
 	}
 }
 
-// holdTemporary locks a temporary file until held is closed: others see that its writer lives. The system drops the
+// holdTemporary locks a temporary file or folder until held is closed: others see that its writer lives. The system drops the
 // lock of a dead process. swept reports that another process has removed the file first. Without locks of files, the file
 // is not held, and nobody takes it for abandoned.
 func holdTemporary(name string) (held io.Closer, swept bool) {
@@ -53,7 +53,7 @@ func holdTemporary(name string) (held io.Closer, swept bool) {
 	return f, false
 }
 
-// removeAbandoned removes a temporary file that no process holds.
+// removeAbandoned removes a temporary file or folder that no process holds.
 func removeAbandoned(name string) {
 	f, err := os.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK|syscall.O_NOFOLLOW, 0)
 	if err != nil {
@@ -61,7 +61,7 @@ func removeAbandoned(name string) {
 	}
 	defer f.Close() //nolint:errcheck // read only
 	if flock(f, syscall.LOCK_EX|syscall.LOCK_NB) == nil {
-		_ = os.Remove(name) // it is in nobody's way
+		_ = os.RemoveAll(name) // it is in nobody's way
 	}
 }
 
