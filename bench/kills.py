@@ -30,6 +30,7 @@ TIMES = [(re.compile(rb'\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[.\d]*(Z|\+00:00)'), b'TIM
          (re.compile(rb'"(overwrite|resume)": (true|false)'), b'"AGAIN"'),
          (re.compile(rb'(overwrite|resume)(</t\w>\s*<td>)(true|false)'), b'AGAIN'),
          (re.compile(rb'espalier_\w+_(seconds|timestamp\w*) [0-9.e+-]+'), b'FIGURE')]
+UUID = re.compile(r'[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}')  # of blocks in a cache, whose entries name them
 MEASURED = ('timings', 'estimate', 'measured', 'seconds')
 
 
@@ -53,7 +54,7 @@ CASES = {
         TRAIN + FAST + ' --memory_objects 50 --output o --overwrite', [TRAIN + ' --output o --seed 2']),
     'train, resumed or begun': Case(TRAIN + FAST + ' --memory_objects 50 --output o --resume --overwrite'),
     'train with an object cache': Case(TRAIN + FAST + ' --cuts_from model --object_cache cache --output o', [MODEL],
-                                       again=['--overwrite'], ignore=re.compile(r'cache/')),
+                                       again=['--overwrite']),
     'train with rejects': Case(TRAIN + FAST + ' --schema contract.yaml --max_rejects 5000 --rejects bad.parquet --output o',
                                ['infer_schema rows.parquet --label class --output contract.yaml'], again=['--overwrite']),
     'predict': Case('predict --model model --input rows.parquet --output o --progress none', [MODEL], again=['--overwrite']),
@@ -88,7 +89,7 @@ CASES = {
     'retrain, level by level': Case(NIGHT + '2 --memory_objects 50', [NIGHT + '1'], ignore=HISTORY),
     'retrain with kept cuts and a cache': Case(NIGHT + '2 --keep_cuts 9 --object_cache cache --keep_runs 1',
                                                [NIGHT + '1 --keep_cuts 9 --object_cache cache'],
-                                               ignore=re.compile(r'models/history/|cache/')),
+                                               ignore=HISTORY),
     'retrain --mode refit': Case(NIGHT + '2 --mode refit', [NIGHT + '1'], ignore=HISTORY),
     'retrain of an earlier day': Case(NIGHT + '1', [NIGHT + '2'], ignore=HISTORY),
 }
@@ -163,8 +164,12 @@ class Machine:
                 for name in names:
                     path = os.path.join(folder, name)
                     short = os.path.relpath(path, self.work)
-                    if not (case.ignore and case.ignore.search(short)) or '.espalier-' in short:
-                        files[short] = plain(path)
+                    if case.ignore and case.ignore.search(short) and '.espalier-' not in short:
+                        continue
+                    short, random_name = UUID.subn('UUID', short)
+                    while short in files:
+                        short += '+'
+                    files[short] = b'' if random_name or '/cache/' in short else plain(path)
         return files
 
 

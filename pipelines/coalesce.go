@@ -206,7 +206,12 @@ func (r *run) merge(
 	config := r.coalesceConfig(f)
 	config.Shards = r.cacheShards(f)
 	if len(plan.Terms) > 1 {
-		config.Cache = cache.NewBlocks()
+		folder, release, err := cache.NewBlocks(ctx)
+		if err != nil {
+			return nil, err
+		}
+		defer release()
+		config.Cache = folder
 	}
 	parts, err := r.coalesceTasks(ctx, plan.Tasks(), "blocks", config)
 	if err == nil && config.Cache != "" {
@@ -254,7 +259,11 @@ func (r *run) cacheEntry(ctx context.Context, all *fitted, cache *objectcache.Ca
 		return nil, err
 	}
 	config := own.coalesceConfig(&f)
-	config.Blocks = cache.NewBlocks()
+	var release func()
+	if config.Blocks, release, err = cache.NewBlocks(ctx); err != nil {
+		return nil, err
+	}
+	defer release()
 	config.Shards = r.cacheShards(all)
 	parts, err := own.coalesceTasks(ctx, in.Tasks, "row groups", config)
 	if err == nil {

@@ -17,6 +17,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/parallel"
 	"github.com/espalier-ml/espalier/io/objectstore"
+	"github.com/espalier-ml/espalier/io/runfolder"
 	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
@@ -75,8 +76,67 @@ func Open(
 	return &Cache{s, objectstore.Join(url, hex.EncodeToString(h.Sum(nil)[:12]))}
 }
 
-// NewBlocks returns a new folder for the blocks of an entry.
-func (c *Cache) NewBlocks() string { return objectstore.Join(c.url, uuid.NewString()) }
+// writing begins the name of a folder whose lock says that the writer of the blocks of that name is alive.
+const writing = "writing-"
+
+// NewBlocks returns a new folder for the blocks of an entry, and removes the folders of killed programs. The caller
+// calls release when the entry is written, or the folder removed.
+func (c *Cache) NewBlocks(ctx context.Context) (folder string, release func(), err error) {
+	name := uuid.NewString()
+	lock, _, _, err := runfolder.Acquire(ctx, c.store, objectstore.Join(c.url, writing+name), func(string) {})
+	if err == nil {
+		err = c.sweep(ctx, writing+name)
+	}
+	if err != nil {
+		return "", nil, usage.Errorf("--object_cache: %v", err)
+	}
+	return objectstore.Join(c.url, name), func() { lock.Release(ctx) }, nil
+}
+
+// sweep removes the blocks of killed programs that no entry names. own is the caller's folder of a lock.
+func (c *Cache) sweep(ctx context.Context, own string) error {
+	locks, err := c.store.List(ctx, objectstore.Join(c.url, writing+"*", runfolder.LockName))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	for _, o := range locks {
+		folder := strings.TrimSuffix(o.URL, "/"+runfolder.LockName)
+		if strings.HasSuffix(folder, own) {
+			continue
+		}
+		lock, _, _, err := runfolder.Acquire(ctx, c.store, folder, func(string) {})
+		if err != nil { // its writer is alive
+			continue
+		}
+		blocks := objectstore.Join(c.url, folder[strings.LastIndex(folder, writing)+len(writing):])
+		if err = c.removeUnused(ctx, blocks); err == nil {
+			lock.Release(ctx)
+			err = c.store.RemoveEmpty(folder)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return err
+}
+
+// removeUnused removes a folder of blocks unless an entry names them.
+func (c *Cache) removeUnused(ctx context.Context, blocks string) error {
+	entries, err := c.entries(ctx, entryPrefix)
+	if err != nil {
+		return err
+	}
+	for i := range entries {
+		for part := range entries[i].Parts {
+			for _, url := range entries[i].Parts[part].Blocks {
+				if strings.HasPrefix(url, blocks+"/") {
+					return nil
+				}
+			}
+		}
+	}
+	return c.store.RemoveAll(ctx, blocks)
+}
 
 // Term is an entry whose objects are added or subtracted.
 type Term struct {

@@ -1,6 +1,9 @@
 package objectcache_test
 
 import (
+	"os"
+	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -14,7 +17,11 @@ import (
 func TestNamesOfBlocks(t *testing.T) {
 	s := objectstore.New()
 	cache := objectcache.Open(s, "mem://"+t.Name(), new(jobs.RowSpec), nil, nil, 64)
-	blocks := cache.NewBlocks()
+	blocks, release, err := cache.NewBlocks(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	release()
 	folder := blocks[:strings.LastIndexByte(blocks, '/')]
 	for _, name := range []string{"../victim", "/victim", "mem://victim", "a/../../victim"} {
 		entry := `{"format": "espalier/objects", "version": 3, "parts": [{"blocks": ["` + name + `"], "shards": [0]}]}`
@@ -24,5 +31,56 @@ func TestNamesOfBlocks(t *testing.T) {
 		if _, err := cache.Plan(t.Context(), nil); err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("%s: got %v, want a refusal", name, err)
 		}
+	}
+}
+
+// TestKilledWriters: the blocks of a program that was killed are removed by the next one to write some, unless their
+// entry was written. Those of a living program stay.
+func TestKilledWriters(t *testing.T) {
+	s, url := objectstore.New(), filepath.Join(t.TempDir(), "cache")
+	cache := objectcache.Open(s, url, new(jobs.RowSpec), nil, nil, 64)
+	kill := func(blocks string) { // its process is gone
+		at := strings.LastIndexByte(blocks, '/') + 1
+		lock := blocks[:at] + "writing-" + blocks[at:] + "/_LOCK"
+		b, err := os.ReadFile(lock)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b = regexp.MustCompile(`"birth":"\d+"`).ReplaceAll(b, []byte(`"birth":"1"`))
+		if err := os.WriteFile(lock, b, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var folders []string
+	for range 3 {
+		blocks, release, err := cache.NewBlocks(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer release()
+		if err := s.Put(t.Context(), blocks+"/block", []byte("objects"), objectstore.WriteOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		folders = append(folders, blocks)
+	}
+	entry := &objectcache.Entry{Files: []objectcache.File{{URL: "day"}}}
+	entry.Parts[0] = jobs.ObjectStats{Blocks: []string{folders[0] + "/block"}, Shards: []int{0}}
+	if err := cache.Put(t.Context(), entry); err != nil {
+		t.Fatal(err)
+	}
+	kill(folders[0])
+	kill(folders[1])
+	_, release, err := cache.NewBlocks(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	release()
+	for i, stays := range []bool{true, false, true} {
+		if _, err := os.Stat(folders[i]); (err == nil) != stays {
+			t.Errorf("folder %d stays: %v, want %v", i, err == nil, stays)
+		}
+	}
+	if locks, _ := filepath.Glob(url + "/*/writing-*"); len(locks) != 1 {
+		t.Errorf("locks %v, want that of the living program", locks)
 	}
 }
