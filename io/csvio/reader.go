@@ -39,7 +39,7 @@ const (
 
 	// maxRecord bounds the bytes of a record, and so the memory of a Reader. A file with one quote too
 	// many is one record from there on.
-	maxRecord = 16 << 20
+	maxRecord = 4 << 20
 )
 
 // NewReader begins to read a file: it finds out the compression and the delimiter, and reads the

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"runtime/debug"
 	"slices"
 	"sync"
 
@@ -292,6 +293,9 @@ func (d *decoder) nextPage(b []byte) (rest []byte, err error) {
 	if err := h.checkSizes(d.meta, int64(len(b))); err != nil {
 		return nil, err
 	}
+	if err := d.checkMemory(); err != nil {
+		return nil, err
+	}
 	body := b[:h.CompressedSize]
 	if h.CRC.Valid && crc32.ChecksumIEEE(body) != uint32(h.CRC.V) {
 		return nil, errors.New("the checksum of a page is wrong")
@@ -310,6 +314,22 @@ func (h *pageHeader) checkSizes(m *columnMeta, rest int64) error {
 	default:
 		return nil
 	}
+}
+
+// checkMemory refuses a page in which some text must be too long, and one that takes much of the memory,
+// before it is decompressed.
+func (d *decoder) checkMemory() error {
+	h := &d.header
+	values := int64(h.Dictionary.V.NumValues) + int64(h.Data.V.NumValues) + int64(h.DataV2.V.NumValues)
+	if size := int64(h.UncompressedSize); d.leaf.physical == format.ByteArray && values > 0 && size > values*MaxText+pageSlack {
+		return tooLong(int(size / values))
+	}
+	const share = 8                                                                                 // pages of several columns are decompressed at the same time, and then decoded
+	if limit := debug.SetMemoryLimit(-1); int64(h.UncompressedSize) > max(pageSlack, limit/share) { // a negative limit changes nothing
+		return fault(fmt.Sprintf("a page of %d bytes once decompressed, more than an eighth of the memory of this process (%d bytes)",
+			h.UncompressedSize, limit), "raise --memory, write smaller pages, or leave the column out by --ignore")
+	}
+	return nil
 }
 
 func (d *decoder) readPage(body []byte) error {

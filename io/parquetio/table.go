@@ -29,6 +29,7 @@ type TableColumn struct {
 	Name     string
 	Type     TableType
 	Optional bool // values may be missing
+	Plain    bool // long values: without a dictionary and without bounds, which the writer holds in memory
 }
 
 // Table writes a file row by row, of values that are not known beforehand: each row sets each
@@ -41,9 +42,19 @@ type Table struct {
 	columns []TableColumn
 	sources []source
 	pending [][]parquet.Value // by column, up to batchRows rows
+	waiting int               // bytes of pending values
+	bytes   int               // of the row group's values
 	rows    int               // of the row group
 	group   int               // rows of a full row group
 }
+
+// Values fill memory until their row group ends.
+const (
+	maxWaiting = 4 << 20  // bytes of values that have not been handed to the writer
+	maxGroup   = 64 << 20 // bytes of values in a row group, which then ends before it has all rows
+	maxPages   = 64 << 20 // bytes of the pages of all columns together
+	wordBytes  = 8        // of a value that is no text
+)
 
 // NewTable begins a file. Nothing is visible until Commit returned nil.
 func NewTable(ctx context.Context, store *objectstore.Store, url string, columns []TableColumn, o WriteOptions) (
@@ -60,7 +71,7 @@ func NewTable(ctx context.Context, store *objectstore.Store, url string, columns
 	for i := range columns {
 		node := nodeOf(columns[i].Type)
 		e := Dictionary
-		if columns[i].Type == FloatColumn {
+		if columns[i].Type == FloatColumn || columns[i].Plain {
 			e = Plain
 		}
 		if node, err = encode(node, e); err != nil {
@@ -75,14 +86,20 @@ func NewTable(ctx context.Context, store *objectstore.Store, url string, columns
 		return nil, err
 	}
 	t.counted = &countedWriter{to: t.file}
-	t.out = parquet.NewGenericWriter[any](t.counted,
+	options := []parquet.WriterOption{
 		parquet.NewSchema("table", newTable(t.sources)),
 		parquet.Compression(codec),
 		parquet.DataPageVersion(o.PageVersion),
-		parquet.PageBufferSize(o.PageBytes),
+		parquet.PageBufferSize(min(o.PageBytes, max(1, maxPages/len(columns)))),
 		parquet.DictionaryMaxBytes(o.DictionaryBytes),
 		parquet.CreatedBy("espalier", "", ""),
-	)
+	}
+	for i := range columns {
+		if columns[i].Plain { // the writer holds the bounds of all pages until the file ends
+			options = append(options, parquet.SkipPageBounds(columns[i].Name))
+		}
+	}
+	t.out = parquet.NewGenericWriter[any](t.counted, options...)
 	return t, nil
 }
 
@@ -121,11 +138,15 @@ func nodeOf(t TableType) parquet.Node {
 
 // SetMissing leaves a column of the row without a value.
 func (t *Table) SetMissing(column int) {
+	t.waiting += wordBytes
 	t.pending[column] = append(t.pending[column], parquet.NullValue().Level(0, 0, column))
 }
 
 // SetText sets the value of a column of texts.
-func (t *Table) SetText(column int, text string) { t.set(column, stringValue(text)) }
+func (t *Table) SetText(column int, text string) {
+	t.waiting += len(text)
+	t.set(column, stringValue(text))
+}
 
 // SetFloat sets the value of a column of floats.
 func (t *Table) SetFloat(column int, x float64) { t.set(column, parquet.DoubleValue(x)) }
@@ -147,21 +168,24 @@ func (t *Table) set(column int, v parquet.Value) {
 	if t.columns[column].Optional {
 		level = 1
 	}
+	t.waiting += wordBytes
 	t.pending[column] = append(t.pending[column], v.Level(0, level, column))
 }
 
 // EndRow ends the row, and the row group when it is full.
 func (t *Table) EndRow() error {
 	t.rows++
-	if t.rows%batchRows == 0 || t.rows == t.group {
+	full := t.rows == t.group || t.bytes+t.waiting > maxGroup
+	if full || t.rows%batchRows == 0 || t.waiting > maxWaiting {
 		if err := t.write(); err != nil {
 			return err
 		}
 	}
-	if t.rows < t.group {
+	if !full {
 		return nil
 	}
 	t.rows = 0
+	t.bytes = 0
 	if err := t.out.Flush(); err != nil {
 		return fmt.Errorf("write %s: %w", t.url, err)
 	}
@@ -177,6 +201,8 @@ func (t *Table) write() error {
 		clear(t.pending[i]) // texts are not held longer
 		t.pending[i] = t.pending[i][:0]
 	}
+	t.bytes += t.waiting
+	t.waiting = 0
 	return nil
 }
 

@@ -11,8 +11,8 @@ import (
 	"github.com/espalier-ml/espalier/induce/dataset"
 )
 
-// maxText bounds the bytes of one text.
-const maxText = 64 << 10
+// MaxText bounds the bytes of one text that is read.
+const MaxText = 64 << 10
 
 // next cuts the first value off bytes in the PLAIN layout.
 func (l *leaf) next(b []byte) (value, rest []byte, err error) {
@@ -31,12 +31,12 @@ func (l *leaf) next(b []byte) (value, rest []byte, err error) {
 }
 
 func tooLong(n int) *dataset.DataError {
-	return fault(fmt.Sprintf("a value of %d bytes, expected at most %d", n, maxText),
+	return fault(fmt.Sprintf("a value of %d bytes, expected at most %d", n, MaxText),
 		"leave it out with --ignore: values this long are no categories")
 }
 
 func checkText(b []byte) error {
-	if len(b) > maxText {
+	if len(b) > MaxText {
 		return tooLong(len(b))
 	}
 	if !utf8.Valid(b) {

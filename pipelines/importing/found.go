@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/espalier-ml/espalier/io/csvio"
+	"github.com/espalier-ml/espalier/io/parquetio"
 )
 
 // found is what the first reading finds out about a column.
@@ -17,6 +18,8 @@ type found struct {
 
 	spelled map[string]int64 // missing values by their texts, without empty fields
 	spaced  int64            // values that begin or end with a space
+	bytes   int64            // of all values
+	longest int              // bytes of a value
 	named   bool             // a value is the name of the column
 }
 
@@ -35,9 +38,17 @@ func (f *found) none(text string) {
 func (f *found) add(text, name string, line int) {
 	f.Add(text, line)
 	f.named = f.named || text == name
+	f.bytes += int64(len(text))
+	f.longest = max(f.longest, len(text))
 	if text[0] == ' ' || text[len(text)-1] == ' ' {
 		f.spaced++
 	}
+}
+
+// isLong reports whether the values are too long, on average, to be held in a dictionary.
+func (f *found) isLong() bool {
+	const most = 256 // bytes
+	return f.bytes > most*f.Values
 }
 
 // blanks counts the records without any value, and remembers the record before.
@@ -92,6 +103,10 @@ func (im *importing) remark() {
 		}
 		if f.spaced > 0 && c.kind.Type == csvio.Text || strings.TrimSpace(c.name) != c.name {
 			spaced = append(spaced, c.name)
+		}
+		if f.longest > parquetio.MaxText {
+			warn("column %q has a value of %d bytes, training takes at most %d: leave the column out there by --ignore",
+				c.name, f.longest, parquetio.MaxText)
 		}
 		if f.Grouped() && im.semicolons {
 			grouped = append(grouped, c.name)

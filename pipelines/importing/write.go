@@ -107,6 +107,7 @@ func (im *importing) begin(ctx context.Context) (*parquetio.Table, error) {
 	for i, c := range im.written {
 		columns[i] = parquetio.TableColumn{
 			Name: c.name, Type: columnType(c.kind.Type), Optional: im.found[c.field].Missing > 0,
+			Plain: im.found[c.field].isLong(),
 		}
 	}
 	return parquetio.NewTable(ctx, im.store, url, columns, parquetio.WriteOptions{
