@@ -68,6 +68,11 @@ def noise(rng, n):
     return {f'x{j}': rng.normal(size=n) for j in range(5)}, labelled(rng, p, 'heads', 'tails'), p
 
 
+def survey(rng):
+    columns, label, p = noise(rng, 5000)
+    return columns | {'weight': np.exp(2 * rng.normal(size=len(p)))}, label, p
+
+
 def patients(rng, number, visits):
     """Patients whose columns a to d say who they are. Their label is of the patient, and follows risk."""
     who, risk = rng.normal(size=(number, 4)), rng.normal(size=number)
@@ -281,6 +286,7 @@ cases = {
     'xor': ('XOR, 10 % noise, 20,000 rows', True, *against_truth(xor, close(30))),
     **{f'noise{n}': (f'noise, 5 columns, {n:,} rows', n > 10_000, *against_truth(lambda r, n=n: noise(r, n), single_leaf))
        for n in (1000, 4000, 20_000, 100_000)},
+    'survey': ('noise, 5 columns, 5,000 rows, log-normal weights', False, *against_truth(survey, single_leaf)),
     'patients': ('300 patients, 12 visits each, --key', False, visits, within_errors),
     'weights': ('weights that sum to 1, times 1e-9, 1e9', False, units, same_bytes),
     'classes': ('1,000 classes, x is the class', True, classes, accurate),

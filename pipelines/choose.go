@@ -61,6 +61,7 @@ func (r *run) chooser(o *objects) *selection.Chooser {
 		Features: o.features, Columns: r.columns(o.features), Classes: len(o.label.Classes),
 		Training: selection.Training{
 			Objects: train.Objects, Rows: train.Rows, Weight: train.Weight, Scale: o.spec.GrowthScale(),
+			WeightEffect: o.spec.WeightEffect(),
 		},
 		Memory:  (&forecast.Room{Memory: r.memory}).Usable(),
 		Objects: func(ctx context.Context) (*dataset.Objects, error) { return r.trainingObjects(ctx, o) },
@@ -351,7 +352,7 @@ func (c *choosing) saved(pool *frontier.Pool) *runfolder.Grown {
 	g := &runfolder.Grown{
 		Label: pool.Candidates[0].Tree.Label, Features: dataset.EncodeFeatures(c.Features),
 		Candidates: frontier.AppendCandidates(nil, pool.Candidates), Scales: scalesOf(c.spec),
-		GroupEffect: pool.GroupEffect,
+		GroupEffect: pool.GroupEffect, WeightEffect: pool.WeightEffect,
 	}
 	for i := range pool.Points {
 		p := &pool.Points[i]

@@ -53,7 +53,13 @@ func (r *run) weighed(ctx context.Context) (*jobs.RowSpec, error) {
 	if err := r.cutTimes(ctx, &rows.Parting); err != nil {
 		return nil, err
 	}
-	return &rows, rowweights.Count(ctx, r.driver, r.input.Tasks, r.place.scratch, &rows)
+	if err := rowweights.Count(ctx, r.driver, r.input.Tasks, r.place.scratch, &rows); err != nil {
+		return nil, err
+	}
+	if rows.Key == "" && rows.WeightEffect() > 1 {
+		rows.Groups[dataset.Train] = trainGroups(r.config, r.parsed)
+	}
+	return &rows, nil
 }
 
 // fit fits the features and the classes to the rows, or takes them from an earlier run.

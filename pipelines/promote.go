@@ -250,6 +250,7 @@ func (p *promotion) rebuild(ctx context.Context) error {
 	}
 	g := p.grown
 	p.pool.GroupEffect = g.GroupEffect
+	p.pool.WeightEffect = g.WeightEffect
 	if n := len(g.Figures); n > 0 && n != g.FigureCount*len(p.pool.Points) {
 		return damaged(fmt.Errorf("%d figures of folds for %d prunings, want %d of each", n, len(p.pool.Points), g.FigureCount))
 	}

@@ -110,13 +110,21 @@ func groupsKept(c *TrainConfig, p *config.Parsed) (most [dataset.Parts]int64) {
 	if c.Key == "" {
 		return most
 	}
-	most = [dataset.Parts]int64{p.Selection.Groups(), selection.MostMeasured, selection.MostMeasured}
-	if c.ObjectCache != "" { // other runs may take the objects over, with other files
-		for part := range most {
-			most[part] = math.MaxInt64
-		}
+	most = [dataset.Parts]int64{trainGroups(c, p), selection.MostMeasured, selection.MostMeasured}
+	if c.ObjectCache != "" {
+		most[dataset.Validation], most[dataset.Test] = math.MaxInt64, math.MaxInt64
 	}
 	return most
+}
+
+// trainGroups is groupsKept for training objects. Rows of unequal weights need groups without a key, too, each
+// its own: the weight of an object does not tell what each of its rows weighs, and a heavy row that
+// is divided among folds confirms itself.
+func trainGroups(c *TrainConfig, p *config.Parsed) int64 {
+	if c.ObjectCache != "" { // other runs may take the objects over, with other files
+		return math.MaxInt64
+	}
+	return p.Selection.Groups()
 }
 
 func checkFlags(in *source.Input, c *TrainConfig, p *config.Parsed) error {

@@ -1,6 +1,7 @@
 package pipelines_test
 
 import (
+	"math"
 	"math/rand/v2"
 	"path/filepath"
 	"testing"
@@ -57,13 +58,13 @@ func rates(r *rand.Rand, n int) signal {
 	return signal{[]parquetio.WriteColumn{{Name: "g", Values: g}}, label}
 }
 
-// weighted has texts of many values, whole numbers, weights, and three classes.
+// weighted has texts of many values, whole numbers, three classes, and weights of which few make up most.
 func weighted(r *rand.Rand, n int) signal {
 	var text, label []string
 	var whole, weight []float64
 	for i := range n {
 		text, whole = append(text, string(rune('a'+r.IntN(26)))), append(whole, float64(r.IntN(12)))
-		weight = append(weight, .5+1.5*r.Float64())
+		weight = append(weight, math.Exp(2*r.NormFloat64()))
 		class := int(whole[i]) / 4
 		if r.IntN(5) == 0 {
 			class = r.IntN(3)

@@ -123,12 +123,41 @@ func (s *trainSpec) newTables(p *plan) (tables partTables) {
 	for part := range tables {
 		tables[part] = dataset.NewTable(p.layout, s.weighted() || s.weighs())
 	}
+	if s.ownGroups(p) {
+		tables[dataset.Train].KeepGroups(s.foldGroups())
+	}
 	if most := s.groups(); most > 0 {
 		tables[dataset.Train].KeepGroups(most)
 		tables[dataset.Validation].KeepGroups(selection.MostMeasured)
 		tables[dataset.Test].KeepGroups(selection.MostMeasured)
 	}
 	return tables
+}
+
+// ownGroups reports whether each training row is a group of its own: weights are unequal, and rows have no
+// keys. The weight of an object does not tell what each of its rows weighs.
+func (s *trainSpec) ownGroups(p *plan) bool {
+	return s.Config.Choice.Key == "" && s.foldGroups() > 0 && p.Units != nil && p.Units[dataset.Train].Effect > 1
+}
+
+// addRows adds equal rows of an entry of a tally, which has a hash.
+func (s *trainSpec) addRows(
+	t *dataset.Table, p *plan, key []byte, entry uint64, bucket uint8, class uint16, weight, rows int64,
+) {
+	hash := dataset.HashKey(key)
+	if !s.ownGroups(p) {
+		t.AddGrouped(key, hash, bucket, class, weight, rows)
+		return
+	}
+	var counts [dataset.Buckets]int64
+	for row := range rows {
+		counts[dataset.Bucket(dataset.HashRow(entry, int(row)))]++
+	}
+	for bucket, n := range counts {
+		if n > 0 {
+			t.AddGrouped(key, hash, uint8(bucket), class, weight/rows*n, n)
+		}
+	}
 }
 
 // code turns the rows of a tally into objects: it encodes each row and merges rows of
@@ -172,7 +201,7 @@ func (s *trainSpec) codePart(tally []byte, p *plan, part dataset.Part, t *datase
 			}
 			key := keys[row*stride : (row+1)*stride]
 			if w := weighed(rows, r.weights[row], r.rows[row], class); w > 0 {
-				t.AddGrouped(key, dataset.HashKey(key), r.buckets[row], class, w, r.rows[row])
+				s.addRows(t, p, key, r.hashes[row], r.buckets[row], class, w, r.rows[row])
 			}
 		}
 	}
@@ -254,6 +283,7 @@ func (s *trainSpec) grow(ctx context.Context, tables *partTables, p *plan) (enco
 		DroppedNullLabel: p.Dropped,
 	}}
 	spec.DescribeWeights(&m.Modeller.Training, p.TrainRows)
+	m.WeightEffect = spec.WeightEffect()
 	// The features' own counts may be of other rows (WindowConfig.Bins), or of weights.
 	stats.SetRare(p.features)
 	if m.Modeller.Label, err = s.describeLabel(p.Classes); err != nil {

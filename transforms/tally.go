@@ -304,6 +304,11 @@ func (s *trainSpec) groups() int64 {
 	if s.Config.Choice.Key == "" {
 		return 0
 	}
+	return s.foldGroups()
+}
+
+// foldGroups is groups for rows that are in groups.
+func (s *trainSpec) foldGroups() int64 {
 	settings, _ := s.Config.settings() // newTrainSpec has checked them
 	return settings.Groups()
 }
@@ -416,7 +421,7 @@ func (s *trainSpec) objects(p *plan, tally []byte) (tables partTables, err error
 		if bucket >= dataset.Buckets {
 			return tables, errRow
 		}
-		tables[row[0]-ownRows].AddGrouped(key, dataset.HashKey(key), bucket, uint16(class), weight, r.Rows)
+		s.addRows(tables[row[0]-ownRows], p, key, dataset.HashKey(r.Key), bucket, uint16(class), weight, r.Rows)
 	}
 	return tables, r.Err()
 }

@@ -41,6 +41,7 @@ type WeightSums struct {
 	counts          map[float64]int64 // rows by weight; nil if there are more than mostWeights
 	many            bool
 	sums            []sum128 // by binary exponent of the weight, from leastExponent on: sums of mantissas
+	squares         []sum192 // likewise: sums of squares of mantissas
 }
 
 // sum128 is an unsigned integer of 128 bits.
@@ -50,6 +51,25 @@ func (s *sum128) add(hi, lo uint64) {
 	var carry uint64
 	s.lo, carry = bits.Add64(s.lo, lo, 0)
 	s.hi += hi + carry
+}
+
+// sum192 is an unsigned integer of 192 bits, least significant word first.
+type sum192 [3]uint64
+
+func (s *sum192) add(o *sum192) {
+	var carry uint64
+	for i := range s {
+		s[i], carry = bits.Add64(s[i], o[i], carry)
+	}
+}
+
+// squared returns a number of times the square of x.
+func squared(x, times uint64) sum192 {
+	hi, lo := bits.Mul64(x, x)
+	middle, low := bits.Mul64(lo, times)
+	high, part := bits.Mul64(hi, times)
+	middle, carry := bits.Add64(middle, part, 0)
+	return sum192{low, middle, high + carry}
 }
 
 // mostWeights bounds the distinct weights that WeightSums counts: survey weights and prices
@@ -78,11 +98,18 @@ func (s *WeightSums) Add(x float64, rows int64) {
 	s.least, s.greatest = min(s.least, x), max(s.greatest, x)
 	s.count(x, rows)
 	b := math.Float64bits(x)
+	s.makeSums()
+	mantissa, at := b&(1<<mantissaBits-1)|1<<mantissaBits, b>>mantissaBits-leastExponent
+	hi, lo := bits.Mul64(mantissa, uint64(rows))
+	s.sums[at].add(hi, lo)
+	square := squared(mantissa, uint64(rows))
+	s.squares[at].add(&square)
+}
+
+func (s *WeightSums) makeSums() {
 	if s.sums == nil {
-		s.sums = make([]sum128, exponents)
+		s.sums, s.squares = make([]sum128, exponents), make([]sum192, exponents)
 	}
-	hi, lo := bits.Mul64(b&(1<<mantissaBits-1)|1<<mantissaBits, uint64(rows))
-	s.sums[b>>mantissaBits-leastExponent].add(hi, lo)
 }
 
 // count counts rows of a weight unless there are too many weights.
@@ -115,11 +142,10 @@ func (s *WeightSums) Merge(o *WeightSums) {
 	for x, rows := range o.counts { // in any order: the counts are the same
 		s.count(x, rows)
 	}
-	if s.sums == nil {
-		s.sums = make([]sum128, exponents)
-	}
+	s.makeSums()
 	for e := range o.sums {
 		s.sums[e].add(o.sums[e].hi, o.sums[e].lo)
+		s.squares[e].add(&o.squares[e])
 	}
 }
 
@@ -132,6 +158,7 @@ type encodedSums struct {
 	Weights  []float64   `json:"weights,omitempty"` // ascending
 	Counts   []int64     `json:"counts,omitempty"`  // rows of each of the weights
 	Sums     [][3]uint64 `json:"sums"`              // exponent and the two halves of each sum above 0
+	Squares  []sum192    `json:"squares"`           // of the same exponents
 }
 
 // MarshalJSON encodes the sums. The order in which rows were added does not matter.
@@ -144,6 +171,7 @@ func (s *WeightSums) MarshalJSON() ([]byte, error) {
 	for i, sum := range s.sums {
 		if sum != (sum128{}) {
 			e.Sums = append(e.Sums, [3]uint64{uint64(i), sum.hi, sum.lo})
+			e.Squares = append(e.Squares, s.squares[i])
 		}
 	}
 	return json.Marshal(&e)
@@ -157,7 +185,7 @@ func (s *WeightSums) UnmarshalJSON(b []byte) error {
 	if err := json.Unmarshal(b, &e); err != nil {
 		return err
 	}
-	if len(e.Weights) != len(e.Counts) || len(e.Weights) > mostWeights {
+	if len(e.Weights) != len(e.Counts) || len(e.Weights) > mostWeights || len(e.Sums) != len(e.Squares) {
 		return errWeightSums
 	}
 	*s = WeightSums{Rows: e.Rows, least: e.Least, greatest: e.Greatest, many: e.Many}
@@ -168,13 +196,14 @@ func (s *WeightSums) UnmarshalJSON(b []byte) error {
 		}
 	}
 	if len(e.Sums) > 0 {
-		s.sums = make([]sum128, exponents)
+		s.makeSums()
 	}
-	for _, sum := range e.Sums {
+	for i, sum := range e.Sums {
 		if sum[0] >= exponents {
 			return errWeightSums
 		}
 		s.sums[sum[0]] = sum128{sum[1], sum[2]}
+		s.squares[sum[0]] = e.Squares[i]
 	}
 	return nil
 }
@@ -184,16 +213,47 @@ func (s *WeightSums) Mean() float64 {
 	if s.Rows == 0 {
 		return 0
 	}
-	total := new(big.Int)
-	for e := len(s.sums) - 1; e >= 0; e-- { // Horner's rule in powers of 2
-		total.Lsh(total, 1)
-		one := new(big.Int).SetUint64(s.sums[e].hi)
-		total.Add(total, one.Lsh(one, 64).Add(one, new(big.Int).SetUint64(s.sums[e].lo)))
-	}
-	mean := new(big.Float).SetPrec(256).SetInt(total)
+	mean := s.total()
 	mean.SetMantExp(mean, leastExponent-exponentOfOne-mantissaBits)
 	x, _ := mean.Quo(mean, new(big.Float).SetInt64(s.Rows)).Float64()
 	return x
+}
+
+// bigPrecision is the precision of quotients of exact sums, in bits.
+const bigPrecision = 256
+
+// total returns the sum of the weights, in units of the last bit of a weight of the least exponent.
+func (s *WeightSums) total() *big.Float {
+	return horner(len(s.sums), 1, func(e int) []uint64 { return []uint64{s.sums[e].lo, s.sums[e].hi} })
+}
+
+// horner returns the sum of some numbers, given their words from the least significant one on, of which the
+// number e counts 2^(e bits).
+func horner(n int, bits uint, words func(e int) []uint64) *big.Float {
+	total := new(big.Int)
+	for e := n - 1; e >= 0; e-- {
+		total.Lsh(total, bits)
+		one := new(big.Int)
+		for _, word := range slices.Backward(words(e)) {
+			one.Add(one.Lsh(one, 64), new(big.Int).SetUint64(word))
+		}
+		total.Add(total, one)
+	}
+	return new(big.Float).SetPrec(bigPrecision).SetInt(total)
+}
+
+// Effect returns the design effect of the weights, at least 1: by how much the variance of a weighted mean
+// is greater than that of a mean of as many rows of equal weight (Kish, Survey Sampling, 1965). Weights
+// times a constant have the same effect. It is 1 without rows.
+func (s *WeightSums) Effect() float64 {
+	if s.Rows == 0 {
+		return 1
+	}
+	squares := horner(len(s.squares), 2, func(e int) []uint64 { return s.squares[e][:] })
+	total := s.total()
+	squares.Mul(squares, new(big.Float).SetInt64(s.Rows))
+	x, _ := squares.Quo(squares, total.Mul(total, total)).Float64()
+	return max(1, rounded(x, scaleDigits))
 }
 
 // WeightUnit is the unit in which weights of rows are counted. Weights times a constant have
@@ -204,6 +264,8 @@ type WeightUnit struct {
 	Scale float64 `json:"scale"` // units in the mean weight of a training row
 	Mean  float64 `json:"mean"`  // mean weight of a training row, as the column has it
 	Total int64   `json:"total"` // units of all rows at most
+
+	Effect float64 `json:"effect,omitempty"` // design effect of the weights, see WeightSums.Effect
 }
 
 // finer is the number of steps in a unit to which quotients are rounded before they are rounded
@@ -273,7 +335,7 @@ func rounded(x float64, digits int) float64 {
 
 // unit returns the unit of the weights. There are rows.
 func (s *WeightSums) unit() WeightUnit {
-	u := WeightUnit{Mean: s.Mean()}
+	u := WeightUnit{Mean: s.Mean(), Effect: s.Effect()}
 	if u.Size = s.commonUnit(); u.Size > 0 {
 		for x, rows := range s.counts { // whole numbers add up in any order
 			u.Total += rows * u.Of(x)

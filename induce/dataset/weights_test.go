@@ -38,7 +38,8 @@ func sumsOf(weights []float64) *dataset.WeightSums {
 	return s
 }
 
-// TestWeightUnits: weights times a constant are as many units, in units of as many rows.
+// TestWeightUnits: weights times a constant are as many units, in units of as many rows, and have the same design
+// effect.
 func TestWeightUnits(t *testing.T) {
 	for name, draw := range kindsOfWeights() {
 		for seed := range uint64(5) {
@@ -47,7 +48,7 @@ func TestWeightUnits(t *testing.T) {
 			for i := range weights {
 				weights[i] = draw(r)
 			}
-			units := func(factor float64) (counts []int64, scale float64) {
+			units := func(factor float64) (counts []int64, scale, effect float64) {
 				scaled := make([]float64, len(weights))
 				for i, x := range weights {
 					scaled[i] = x * factor
@@ -63,9 +64,9 @@ func TestWeightUnits(t *testing.T) {
 					t.Fatalf("%s, seed %d, times %v: %v units a row, scale %v; %d units of at most %d", name, seed, factor, mean,
 						unit.Scale, total, unit.Total)
 				}
-				return counts, unit.Scale
+				return counts, unit.Scale, unit.Effect
 			}
-			want, scale := units(1)
+			want, scale, effect := units(1)
 			mean := sumsOf(weights).Mean()
 			for i, n := range want { // each weight is counted to a millionth of the mean
 				if got := float64(n) / scale * mean; math.Abs(got-weights[i]) > 1e-6*(mean+weights[i]) {
@@ -73,7 +74,10 @@ func TestWeightUnits(t *testing.T) {
 				}
 			}
 			for _, factor := range []float64{1e-9, 1e-6, 1. / 3, 0.1, 0.5, 7, 1e3, 1e9, 1 / float64(len(weights)), 1e-150} {
-				got, s := units(factor)
+				got, s, e := units(factor)
+				if e != effect {
+					t.Fatalf("%s, seed %d, times %v: design effect %v, want %v", name, seed, factor, e, effect)
+				}
 				for i := range got {
 					if got[i] != want[i] || s != scale {
 						t.Fatalf("%s, seed %d, times %v: weight %v is %d units of scale %v, want %d of %v", name, seed, factor,
@@ -136,20 +140,22 @@ func TestWeightUnitsByPart(t *testing.T) {
 	}
 }
 
-// TestWeightSums: sums of parts merge to the bytes of the whole in any order, and the mean is the
-// nearest to the exact one.
+// TestWeightSums: sums of parts merge to the bytes of the whole in any order, the mean is the nearest to the
+// exact one, and the design effect is the exact one in the first digits.
 func TestWeightSums(t *testing.T) {
 	for name, draw := range kindsOfWeights() {
 		for seed := range uint64(4) {
 			r := rand.New(rand.NewPCG(seed, 2))
 			var whole dataset.WeightSums
 			parts := make([]dataset.WeightSums, 1+r.IntN(4))
-			exact, rows := new(big.Rat), int64(0)
+			exact, squares, rows := new(big.Rat), new(big.Rat), int64(0)
 			for range r.IntN(9000) {
 				x, n := draw(r)*math.Pow(10, float64(r.IntN(3))), int64(r.IntN(4))
 				whole.Add(x, n)
 				parts[r.IntN(len(parts))].Add(x, n)
 				exact.Add(exact, new(big.Rat).Mul(new(big.Rat).SetFloat64(x), new(big.Rat).SetInt64(n)))
+				square := new(big.Rat).SetFloat64(x)
+				squares.Add(squares, square.Mul(square, square).Mul(square, new(big.Rat).SetInt64(n)))
 				rows += n
 			}
 			var merged dataset.WeightSums
@@ -175,9 +181,14 @@ func TestWeightSums(t *testing.T) {
 			if want, _ := exact.Quo(exact, new(big.Rat).SetInt64(rows)).Float64(); whole.Mean() != want {
 				t.Errorf("%s, seed %d: mean %v, want %v", name, seed, whole.Mean(), want)
 			}
+			// exact is the mean by now
+			effect := squares.Quo(squares, exact.Mul(exact, exact).Mul(exact, new(big.Rat).SetInt64(rows)))
+			if want, _ := effect.Float64(); math.Abs(whole.Effect()-want) > 1e-8*want {
+				t.Errorf("%s, seed %d: design effect %v, want %v", name, seed, whole.Effect(), want)
+			}
 		}
 	}
-	for _, b := range []string{`{"weights": [1]}`, `{"sums": [[5000, 0, 1]]}`, `[]`} {
+	for _, b := range []string{`{"weights": [1]}`, `{"sums": [[5000, 0, 1]], "squares": [[0, 0, 1]]}`, `{"sums": [[3, 0, 1]]}`, `[]`} {
 		if err := new(dataset.WeightSums).UnmarshalJSON([]byte(b)); err == nil {
 			t.Errorf("no error for %s", b)
 		}

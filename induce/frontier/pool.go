@@ -28,6 +28,10 @@ type Pool struct {
 	// known. Choose measures it if there are Effects.
 	GroupEffect float64
 
+	// WeightEffect is the design effect of the weights of the rows, see dataset.WeightSums; 0: rows have no
+	// weights.
+	WeightEffect float64
+
 	rows [dataset.Parts][]rowsOnce // by candidate: see rowsOf
 }
 

@@ -151,7 +151,8 @@ func (p *Pool) measureGroups() {
 
 // evidence returns the number of rows by class on which the merits of the pool's points are
 // measured: the validation rows and, with folds, the training rows. With weights the classes share
-// the rows by their weights. Rows in groups count less, by the GroupEffect.
+// the rows by their weights. Rows of unequal weights count less, by the WeightEffect, and so do rows in groups, by
+// the GroupEffect.
 func (p *Pool) evidence() []float64 {
 	rows := make([]float64, len(p.Candidates[0].Tree.Label.Classes))
 	add := func(part dataset.Part) {
@@ -176,10 +177,9 @@ func (p *Pool) evidence() []float64 {
 	if slices.ContainsFunc(p.Points, func(q Point) bool { return q.Folds != nil }) {
 		add(dataset.Train)
 	}
-	if p.GroupEffect > 0 {
-		for k := range rows {
-			rows[k] /= float64(p.GroupEffect * p.GroupEffect)
-		}
+	effect := float64(max(1, p.GroupEffect)*max(1, p.GroupEffect)) * max(1, p.WeightEffect) // on the variance
+	for k := range rows {
+		rows[k] /= effect
 	}
 	return rows
 }

@@ -33,6 +33,8 @@ type Training struct {
 	Objects, Rows, Weight int64
 
 	Scale float64 // units in the mean weight of a training row
+
+	WeightEffect float64 // design effect of the weights, see dataset.WeightSums; 0: rows have no weights
 }
 
 // Chooser chooses a tree.
@@ -110,6 +112,7 @@ func (c *Chooser) compete(ctx context.Context, candidates []frontier.Candidate) 
 	if err != nil {
 		return nil, err
 	}
+	pool.WeightEffect = c.Training.WeightEffect
 	if err := c.setEffects(ctx, pool); err != nil {
 		return nil, err
 	}

@@ -23,6 +23,8 @@ type InMemory struct {
 	Parts    [dataset.Parts]*dataset.Objects // there must be training objects
 	Options  memory.Options                  // of the growth of trees
 	Keyed    bool                            // rows have keys, whose groups stay together
+
+	WeightEffect float64 // see Training
 }
 
 // Train grows the trees of the grid, those of a teacher if one is wanted, and chooses one of them.
@@ -36,7 +38,7 @@ func (m *InMemory) Train(ctx context.Context) (*tree.Tree, error) {
 	c := &Chooser{
 		Host: m.Host, Settings: &settings, Features: m.Modeller.Features, Columns: m.Columns,
 		Classes:  len(m.Modeller.Label.Classes),
-		Training: Training{training.Objects, training.Rows, training.Weight, m.Modeller.Scale}, Memory: m.Options.Memory,
+		Training: Training{training.Objects, training.Rows, training.Weight, m.Modeller.Scale, m.WeightEffect}, Memory: m.Options.Memory,
 		Objects: func(context.Context) (*dataset.Objects, error) { return m.Parts[dataset.Train], nil },
 		Sample: func(_ context.Context, part dataset.Part) (*dataset.Objects, error) {
 			return leafmodel.Sorted(m.Parts[part], Most(part)), nil

@@ -27,6 +27,8 @@ type Grown struct {
 	FigureCount int `json:"figures,omitempty"`
 	// GroupEffect is that of frontier.Pool; absent: rows have no key.
 	GroupEffect float64 `json:"group_effect,omitempty"`
+	// WeightEffect is that of frontier.Pool; absent: rows have no weights.
+	WeightEffect float64 `json:"weight_effect,omitempty"`
 	// SamplePart is the part of the rows of Sample.
 	SamplePart string `json:"sample_part"`
 	Weighted   bool   `json:"weighted,omitempty"` // the objects of Sample have numbers of rows

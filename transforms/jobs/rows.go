@@ -77,7 +77,7 @@ type RowSpec struct {
 	Soft SoftLabels `json:"soft_labels,omitzero"`
 
 	// Groups is by part the number of objects up to which they keep the buckets of their rows' keys,
-	// see dataset.Table.KeepGroups. 0: objects do not keep them.
+	// see dataset.Table.KeepGroups; without a Key each row is a group of its own. 0: objects do not keep them.
 	Groups [dataset.Parts]int64 `json:"groups,omitzero"`
 }
 
@@ -112,6 +112,14 @@ func (s *RowSpec) plainScale(part dataset.Part) float64 {
 // GrowthScale returns the number of units in the mean weight of a training row where trees grow.
 func (s *RowSpec) GrowthScale() float64 {
 	return s.ScaleOf(dataset.Train) * float64(max(1, s.Soft.Scale))
+}
+
+// WeightEffect returns the design effect of the weights of training rows; 0 if rows have no weights.
+func (s *RowSpec) WeightEffect() float64 {
+	if s.Units == nil {
+		return 0
+	}
+	return s.Units[dataset.Train].Effect
 }
 
 // DescribeWeights notes in a tree how its training rows were weighed. rows is the number of
