@@ -16,6 +16,7 @@ import (
 
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/levels"
+	"github.com/espalier-ml/espalier/induce/parallel"
 	"github.com/espalier-ml/espalier/induce/split"
 	"github.com/espalier-ml/espalier/io/objectstore"
 	"github.com/espalier-ml/espalier/io/runfolder"
@@ -189,6 +190,32 @@ func (c *checkpoint) locate(s *objectstore.Store, folder string) error {
 		}
 	}
 	return nil
+}
+
+// checkBlocks looks for the blocks.
+func (c *checkpoint) checkBlocks(ctx context.Context, s *objectstore.Store) error {
+	var blocks []string
+	for part := range c.Objects {
+		blocks = append(blocks, c.Objects[part].Blocks...)
+	}
+	return parallel.AtOnce(len(blocks), func(i int) error {
+		_, err := s.Stat(ctx, blocks[i])
+		return err
+	})
+}
+
+// readsFile calls a function that works on what a file of an earlier run holds. A panic is an error of the
+// file: its counts and codes fit together only if nobody has changed it.
+func readsFile(url string, f func() error) error {
+	err := parallel.Guard(f)
+	var panicked *parallel.PanicError
+	if !errors.As(err, &panicked) {
+		return err
+	}
+	return &dataset.DataError{
+		File: url, Problem: fmt.Sprintf("the file is damaged, or does not belong to the run (%v)", panicked.Value),
+		Hint: "train anew",
+	}
 }
 
 // checkpointBegin is how state.json begins.

@@ -101,6 +101,10 @@ func (j *journal) restore(ctx context.Context, c *checkpoint) (*saved, error) {
 	if err := j.files.Store.RemoveAll(ctx, earlier); err != nil {
 		return nil, usage.Errorf("--output: %v", err)
 	}
+	if err := c.checkBlocks(ctx, j.files.Store); err != nil {
+		return nil, usage.Errorf("--output: a part of the checkpoint in %s is missing: %v; start anew with --overwrite",
+			config.Output, err)
+	}
 	f := &fitted{spec: *c.Spec, constant: c.Constant, stats: c.RowStats}
 	var err error
 	if f.label, err = j.plan.describeLabel(c.Classes); err != nil {

@@ -75,12 +75,16 @@ func Promote(ctx context.Context, c config.Promote, reporter engine.Reporter) (r
 	if _, err := readFrontier(ctx, f.Store, c.Run); err != nil { // else the lock would make a folder
 		return nil, err
 	}
+	url := objectstore.Join(c.Run, runfolder.GrownName)
 	if c.DryRun {
-		p, err := newPromotion(ctx, &c, d)
-		if err != nil {
-			return nil, err
-		}
-		return p.result(nil), nil
+		err := readsFile(url, func() error {
+			p, err := newPromotion(ctx, &c, d)
+			if err == nil {
+				r = p.result(nil)
+			}
+			return err
+		})
+		return r, err
 	}
 	lock, locked, err := engine.LockFolder(ctx, f, c.Run, d.Engine, d.Reporter)
 	if err != nil {
@@ -88,7 +92,10 @@ func Promote(ctx context.Context, c config.Promote, reporter engine.Reporter) (r
 	}
 	defer lock.Release(ctx)
 	d.RunID = lock.Run
-	r, err = promote(locked, &c, d)
+	err = readsFile(url, func() (err error) {
+		r, err = promote(locked, &c, d)
+		return err
+	})
 	return r, engine.OrInterrupted(locked, err)
 }
 

@@ -106,7 +106,15 @@ func (o *opened) train(
 			d.Scratch = there.scratch
 		}
 		r := &run{plan: plan, driver: d, files: d.Files, place: there, journal: journal, deadline: deadline(c, start)}
-		result, err = r.train(ctx, saved, o.output, start)
+		train := func() (err error) {
+			result, err = r.train(ctx, saved, o.output, start)
+			return err
+		}
+		if saved == nil {
+			err = train()
+		} else {
+			err = readsFile(checkpointURL(c.Output, checkpointFile), train)
+		}
 	}
 	if err != nil {
 		return nil, journal.giveUp(ctx, err)

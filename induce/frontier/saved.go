@@ -142,9 +142,13 @@ func appendWeights(dst []byte, weights []int64) []byte {
 // DecodeCandidates reads the bytes of AppendCandidates. The trees have the label and the
 // features that they were grown over.
 func DecodeCandidates(b []byte, label tree.Label, features []dataset.Feature) ([]Candidate, error) {
+	if err := label.Check(); err != nil {
+		return nil, fmt.Errorf("%w: %w", errSaved, err)
+	}
 	r := &savedReader{b: b, label: &label, features: features}
-	list := make([]Candidate, r.below(len(b)))
-	for i := range list {
+	var list []Candidate
+	for i := range r.below(len(b)) {
+		list = append(list, Candidate{})
 		r.candidate(&list[i])
 		if r.err != nil {
 			return nil, fmt.Errorf("tree %d: %w", i, r.err)
@@ -179,6 +183,16 @@ func (r *savedReader) uint() uint64 {
 	}
 	r.b = r.b[n:]
 	return x
+}
+
+// count reads a number of rows, or a weight.
+func (r *savedReader) count() int64 {
+	x := r.uint()
+	if x > math.MaxInt64 {
+		r.fail("a count that is too large")
+		return 0
+	}
+	return int64(x)
 }
 
 // below reads a number from 0 to a limit.
@@ -252,7 +266,7 @@ func (r *savedReader) node(t *tree.Tree, id, next int) int {
 	n.ClassWeights, n.RawClassWeights = both[:classes:classes], both[classes:]
 	bits := r.bytes(1)[0]
 	if bits&savedInner == 0 {
-		n.Rows, n.Objects, n.Weight = int64(r.uint()), int64(r.uint()), int64(r.uint())
+		n.Rows, n.Objects, n.Weight = r.count(), r.count(), r.count()
 		r.weights(n.ClassWeights)
 		r.weights(n.RawClassWeights)
 		return next
@@ -301,7 +315,7 @@ func (r *savedReader) runnerUp() *tree.RunnerUp {
 func (r *savedReader) weights(weights []int64) {
 	for range r.below(len(weights)) {
 		k := r.below(len(weights) - 1)
-		weights[k] = int64(r.uint())
+		weights[k] = r.count()
 	}
 }
 

@@ -88,8 +88,8 @@ func (l *Label) checkClasses() error {
 // maxClasses is the number of classes that two bytes can number.
 const maxClasses = math.MaxUint16 + 1
 
-// check checks the classes, and that priors and error costs fit them.
-func (l *Label) check() error {
+// Check checks the classes, and that priors and error costs fit them.
+func (l *Label) Check() error {
 	if err := l.checkClasses(); err != nil {
 		return err
 	}

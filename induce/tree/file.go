@@ -325,7 +325,7 @@ func (d *decoder) label() error {
 	if err := d.file.value(&d.Label); err != nil {
 		return err
 	}
-	return d.Label.check()
+	return d.Label.Check()
 }
 
 func (d *decoder) nextNode() error {

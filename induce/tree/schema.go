@@ -79,6 +79,7 @@ type fileColumn struct {
 	Role     string `json:"role"`
 	Physical string `json:"physical"`
 	Logical  string `json:"logical"`
+	Codes    *int   `json:"codes"`
 }
 
 // IsSchema reports whether a file says that it is a schema.json.
@@ -126,6 +127,9 @@ func DecodeSchema(b []byte) (*Schema, error) {
 			Logical: c.Logical,
 		})
 		if feature.Cuts == nil && feature.Values == nil {
+			if feature.Type != "" && c.Codes == nil { // early versions wrote the number of codes instead
+				return nil, fmt.Errorf("the column %q has a type, and neither cuts nor values", c.Name)
+			}
 			continue
 		}
 		if err := d.feature(&feature); err != nil {

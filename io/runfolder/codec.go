@@ -13,13 +13,28 @@ type codec struct {
 	decode func(r *Run, content []byte) error // adds the value of a file
 }
 
-// inJSON writes a value of the run as indented JSON.
-func inJSON[T any](field func(r *Run) **T) codec {
-	decode := func(b []byte) (*T, error) {
-		value := new(T)
-		return value, json.Unmarshal(b, value)
+// inJSON writes a value of the run as indented JSON. A file that is read has to follow the schema.
+func inJSON[T any](schema string, field func(r *Run) **T) codec {
+	return single(field, encodeJSON[T], func(b []byte) (*T, error) { return decodeJSON[T](schema, b) })
+}
+
+// checker is a document with rules that its schema cannot express.
+type checker interface{ check() error }
+
+// decodeJSON decodes a document that follows a schema.
+func decodeJSON[T any](schema string, b []byte) (*T, error) {
+	value := new(T)
+	err := validate(schema, b)
+	if err == nil {
+		err = json.Unmarshal(b, value)
 	}
-	return single(field, encodeJSON[T], decode)
+	if c, ok := any(value).(checker); ok && err == nil {
+		err = c.check()
+	}
+	if err != nil {
+		return nil, err
+	}
+	return value, nil
 }
 
 func encodeJSON[T any](value *T) ([]byte, error) {
@@ -54,7 +69,7 @@ func treeCodec() codec {
 	return text(func(r *Run) **tree.Tree { return &r.Tree }, (*tree.Tree).Encode, decodeTree)
 }
 
-func metricsCodec() codec { return inJSON(func(r *Run) **Metrics { return &r.Metrics }) }
+func metricsCodec() codec { return inJSON("metrics", func(r *Run) **Metrics { return &r.Metrics }) }
 
 // pageCodec writes a page as it is.
 func pageCodec(page func(r *Run) *[]byte) codec {

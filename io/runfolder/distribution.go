@@ -9,6 +9,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/io/latest"
+	"github.com/espalier-ml/espalier/io/usage"
 )
 
 // Distribution is distribution.json: the training rows by bin of each feature. Drift is measured
@@ -72,11 +73,15 @@ func (d *Distribution) SetLeaves(t *tree.Tree, counts ...*tree.LeafCounts) {
 }
 
 // LeavesOf returns the rows at the leaves of a tree; nil: they are not known.
-func (d *Distribution) LeavesOf(t *tree.Tree) []int64 {
+func (d *Distribution) LeavesOf(t *tree.Tree) ([]int64, error) {
 	if d.Leaves == nil || d.Leaves.Digest != latest.Digest(t.Encode()) {
-		return nil
+		return nil, nil
 	}
-	return d.Leaves.Rows
+	if n := len(d.Leaves.Rows); n != t.Complexity.Leaves {
+		return nil, usage.Errorf("%s has %d leaves, %s has %d: one of the files is damaged", DistributionName, n, TreeName,
+			t.Complexity.Leaves)
+	}
+	return d.Leaves.Rows, nil
 }
 
 // Of returns the rows of a column by bin; nil: it is none of the features.
@@ -113,10 +118,37 @@ func (d *Distribution) encode() []byte {
 }
 
 func decodeDistribution(b []byte) (*Distribution, error) {
-	d := new(Distribution)
-	err := json.Unmarshal(b, d)
-	if err == nil && (d.Format != distributionFormat || d.Version != 1) {
-		err = fmt.Errorf("format %q version %d: want %q version 1", d.Format, d.Version, distributionFormat)
+	return decodeJSON[Distribution]("distribution", b)
+}
+
+// maxRows is the most rows of a distribution. Its tests multiply numbers of rows.
+const maxRows = 1 << 53
+
+// check implements checker.
+func (d *Distribution) check() error {
+	if d.Rows > maxRows {
+		return fmt.Errorf("%d rows, expected at most %d", d.Rows, int64(maxRows))
 	}
-	return d, err
+	for i := range d.Columns {
+		if sum, ok := sumRows(d.Columns[i].Rows); !ok || sum != d.Rows {
+			return fmt.Errorf("the bins of %q do not have the %d training rows", d.Columns[i].Column, d.Rows)
+		}
+	}
+	if d.Leaves != nil {
+		if _, ok := sumRows(d.Leaves.Rows); !ok {
+			return fmt.Errorf("the leaves do not have 0 to %d rows", int64(maxRows))
+		}
+	}
+	return nil
+}
+
+// sumRows adds numbers of rows. ok is false if any, or the sum, is below 0 or beyond maxRows.
+func sumRows(counts []int64) (sum int64, ok bool) {
+	for _, n := range counts {
+		if n < 0 || n > maxRows-sum {
+			return 0, false
+		}
+		sum += n
+	}
+	return sum, true
 }

@@ -82,7 +82,7 @@ func Documents() []Document {
 		},
 		{
 			Name: ImportanceName, Kinds: training, Schema: "importance", optional: true,
-			codec: inJSON(func(r *Run) **Importance { return &r.Importance }),
+			codec: inJSON("importance", func(r *Run) **Importance { return &r.Importance }),
 			Holds: "what each feature brings and costs",
 		},
 		{
@@ -100,17 +100,17 @@ func Documents() []Document {
 		},
 		{
 			Name: ManifestName, Kinds: training, Schema: "manifest",
-			codec: inJSON(func(r *Run) **Manifest { return &r.Manifest }),
+			codec: inJSON("manifest", func(r *Run) **Manifest { return &r.Manifest }),
 			Holds: "settings, inputs, times, list of files",
 		},
 		{
 			Name: DataManifestName, Kinds: predictions, Schema: "predictions",
-			codec: inJSON(func(r *Run) **PredictionsManifest { return &r.Predictions }),
+			codec: inJSON("predictions", func(r *Run) **PredictionsManifest { return &r.Predictions }),
 			Holds: "settings, new values, list of files",
 		},
 		{
 			Name: DataManifestName, Kinds: synth, Schema: "synth",
-			codec: inJSON(func(r *Run) **SynthManifest { return &r.Synth }),
+			codec: inJSON("synth", func(r *Run) **SynthManifest { return &r.Synth }),
 			Holds: "settings, list of files",
 		},
 		{
@@ -132,7 +132,7 @@ func growthDocuments() []Document {
 		},
 		{
 			Name: FrontierName, Kinds: training, Schema: "frontier", optional: true,
-			codec: inJSON(func(r *Run) **Frontier { return &r.Frontier }),
+			codec: inJSON("frontier", func(r *Run) **Frontier { return &r.Frontier }),
 			Holds: "the best tree at each expected cost",
 		},
 		{
@@ -152,7 +152,7 @@ func importDocuments() []Document {
 	return []Document{
 		{
 			Name: DataManifestName, Kinds: []Kind{Imported}, Schema: "import",
-			codec: inJSON(func(r *Run) **ImportManifest { return &r.Imported }),
+			codec: inJSON("import", func(r *Run) **ImportManifest { return &r.Imported }),
 			Holds: "settings, columns, list of files",
 		},
 		{

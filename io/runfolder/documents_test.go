@@ -49,44 +49,62 @@ func small(t *testing.T) *tree.Tree {
 func runOf(t *testing.T, kind runfolder.Kind) *runfolder.Run {
 	t.Helper()
 	model := small(t)
-	metrics := &runfolder.Metrics{Format: runfolder.MetricsFormat, Version: 1, Test: &metric.Metrics{Rows: 3}}
+	metrics := &runfolder.Metrics{Format: runfolder.MetricsFormat, Version: 1, Test: tested(model.Label.Classes)}
+	config, inputs := map[string]any{}, []runfolder.Input{{URL: "a", FooterDigest: strings.Repeat("0", 64)}}
 	began := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	switch kind {
 	case runfolder.Training:
 		half := 0.5
 		points := []runfolder.Point{
-			{Tree: runfolder.FrontierTree(0), Merit: 0.5}, {Tree: runfolder.FrontierTree(1), Merit: 0.75, Selected: true},
+			{Tree: runfolder.FrontierTree(0), Merit: 0.5, Algorithm: model.Algorithm, Complexity: model.Complexity},
+			{Tree: runfolder.FrontierTree(1), Merit: 0.75, Algorithm: model.Algorithm, Complexity: model.Complexity, Selected: true},
 		}
 		return &runfolder.Run{
 			Tree: model, Metrics: metrics, Trees: []*tree.Tree{model, model},
 			Schema: &tree.Schema{
-				Label: model.Label, Columns: []tree.SchemaColumn{{Name: "a", Role: "key", Physical: "INT64"}},
+				Label: model.Label, Columns: []tree.SchemaColumn{{Name: "a", Role: "key", Physical: "INT64"}}, // as of an earlier version
 			},
 			Grown: &runfolder.Grown{
 				Label: model.Label, Scales: [3]float64{1, 1, 1}, Features: []byte{1, 2}, Candidates: []byte{3},
 				Sample: []byte{4, 5}, FigureCount: 2, Figures: []*float64{nil, &half},
 			},
-			Importance: &runfolder.Importance{Part: "validation", Features: []runfolder.FeatureImportance{{Feature: "a"}}},
-			Frontier:   &runfolder.Frontier{Format: runfolder.FrontierFormat, Version: 1, Select: "best", Points: points},
-			Manifest:   &runfolder.Manifest{Format: runfolder.ManifestFormat, Version: 1, Started: began},
+			Importance: &runfolder.Importance{Format: "espalier/importance", Version: 1, Part: "validation", Features: []runfolder.FeatureImportance{{Feature: "a"}}},
+			Frontier:   &runfolder.Frontier{Format: runfolder.FrontierFormat, Version: 1, Select: "best", Grown: 1, Pruned: 2, Points: points},
+			Manifest: &runfolder.Manifest{
+				Format: runfolder.ManifestFormat, Version: 1, Started: began, Config: config, Inputs: inputs, Timings: []runfolder.Timing{},
+				Counters: map[string]int64{},
+			},
 		}
 	case runfolder.Predictions:
 		return &runfolder.Run{
 			Metrics: metrics, Rows: []string{"a.parquet", "x=1/b.parquet"},
-			Predictions: &runfolder.PredictionsManifest{Format: runfolder.PredictionsFormat, Version: 1, Started: began},
+			Predictions: &runfolder.PredictionsManifest{
+				Format: runfolder.PredictionsFormat, Version: 1, Started: began, Config: config, Inputs: inputs, Digest: strings.Repeat("0", 64),
+				Timings: []runfolder.Timing{}, Columns: []runfolder.ColumnNovelty{}, Outputs: []string{"a.parquet"},
+			},
 		}
 	case runfolder.Imported:
 		return &runfolder.Run{
 			Rows:     []string{runfolder.PartName(0)},
-			Imported: &runfolder.ImportManifest{Format: runfolder.ImportFormat, Version: 1, Rows: 3},
+			Imported: &runfolder.ImportManifest{Format: runfolder.ImportFormat, Version: 1, Rows: 3, Config: config, Inputs: []runfolder.ImportInput{{URL: "a.csv"}}, Columns: []runfolder.ImportColumn{{Name: "a", Type: "number"}}},
 		}
 	default:
 		return &runfolder.Run{
 			Tree: model, Rows: []string{runfolder.PartName(0), runfolder.PartName(1)},
 			Costs: &runfolder.Costs{Features: []runfolder.FeatureCost{{Feature: "a", Cost: 1}, {Feature: "b", Cost: 0.25}}},
-			Synth: &runfolder.SynthManifest{Format: runfolder.SynthFormat, Version: 1},
+			Synth: &runfolder.SynthManifest{Format: runfolder.SynthFormat, Version: 1, Config: config},
 		}
 	}
+}
+
+// tested returns the metrics of three rows.
+func tested(classes []string) *metric.Metrics {
+	m := &metric.Metrics{Rows: 3, Weight: 3}
+	for _, name := range classes {
+		m.PerClass = append(m.PerClass, metric.Class{Class: name, Gains: make([]float64, 10), Lift: make([]float64, 10)})
+		m.Confusion = append(m.Confusion, make([]int64, len(classes)))
+	}
+	return m
 }
 
 // encoded compares trees and schemas as they are written.

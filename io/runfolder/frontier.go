@@ -1,7 +1,10 @@
 package runfolder
 
 import (
+	"fmt"
+
 	"github.com/espalier-ml/espalier/induce/metric"
+	"github.com/espalier-ml/espalier/induce/naming"
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/io/report"
 )
@@ -86,6 +89,24 @@ func (f *Frontier) Report() []report.Point {
 		}
 	}
 	return points
+}
+
+// check implements checker.
+func (f *Frontier) check() error {
+	selected := 0
+	for i := range f.Points {
+		p := &f.Points[i]
+		if err := naming.CheckBelow(p.Tree); err != nil {
+			return fmt.Errorf("the tree %q: %w", p.Tree, err)
+		}
+		if p.Selected {
+			selected++
+		}
+	}
+	if selected > 1 {
+		return fmt.Errorf("%d trees are selected", selected)
+	}
+	return nil
 }
 
 // FrontierFormat identifies frontier.json.

@@ -1,6 +1,9 @@
 package runfolder
 
 import (
+	"fmt"
+	"slices"
+
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/metric"
 	"github.com/espalier-ml/espalier/induce/tree"
@@ -47,6 +50,26 @@ func (m *Metrics) Parts() []report.Part {
 		}
 	}
 	return parts
+}
+
+// check implements checker.
+func (m *Metrics) check() error {
+	for _, p := range m.Parts() {
+		if err := p.Metrics.Check(); err != nil {
+			return fmt.Errorf("%s: %w", p.Name, err)
+		}
+	}
+	return nil
+}
+
+// has reports whether all parts have the given classes.
+func (m *Metrics) has(classes []string) bool {
+	for _, p := range m.Parts() {
+		if !slices.EqualFunc(p.Metrics.PerClass, classes, func(c metric.Class, name string) bool { return c.Class == name }) {
+			return false
+		}
+	}
+	return true
 }
 
 // Set sets the metrics of a part. It takes the ROC curves of training rows away: nothing is

@@ -106,6 +106,27 @@ func (r *Run) read(ctx context.Context, s *objectstore.Store, folder string, fil
 			return unreadable(objectstore.Join(folder, f.name), err)
 		}
 	}
+	return r.agree(folder)
+}
+
+// agree refuses documents of different runs.
+func (r *Run) agree(folder string) error {
+	if r.Tree != nil && r.Metrics != nil && !r.Metrics.has(r.Tree.Label.Classes) {
+		return usage.Errorf("%s: %s and %s have other classes: one of the files is damaged or of another run", folder, TreeName,
+			MetricsName)
+	}
+	if r.Tree == nil || r.Schema == nil {
+		return nil
+	}
+	features := r.Schema.Features()
+	for i := range r.Tree.Features {
+		f := &r.Tree.Features[i]
+		at := slices.IndexFunc(features, func(of dataset.Feature) bool { return of.Name == f.Name })
+		if len(features) > 0 && (at < 0 || features[at].Kind != f.Kind || features[at].Codes() != f.Codes()) { // earlier versions list none
+			return usage.Errorf("%s: the feature %q is another one in %s than in %s: one of the files is damaged or of another run",
+				folder, f.Name, SchemaName, TreeName)
+		}
+	}
 	return nil
 }
 

@@ -156,17 +156,17 @@ func ReadManifest(ctx context.Context, s *objectstore.Store, folder string) (*Ma
 }
 
 func decodeManifest(url string, b []byte) (*Manifest, error) {
-	m := new(Manifest)
-	var raw struct {
+	var head struct {
+		Format string          `json:"format"`
 		Config json.RawMessage `json:"config"`
 	}
-	err := json.Unmarshal(b, m)
-	if err == nil {
-		err = json.Unmarshal(b, &raw)
-	}
-	if err != nil || m.Format != ManifestFormat {
+	if err := json.Unmarshal(b, &head); err != nil || head.Format != ManifestFormat {
 		return nil, usage.Errorf("%s is not the manifest of a training run: name the folder of one", url)
 	}
-	m.Config = raw.Config
+	m, err := decodeJSON[Manifest]("manifest", b)
+	if err != nil {
+		return nil, usage.Errorf("%s: %v", url, err)
+	}
+	m.Config = head.Config
 	return m, nil
 }

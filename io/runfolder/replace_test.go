@@ -89,7 +89,7 @@ func TestReplaceInterrupted(t *testing.T) {
 func TestReplaceOvertaken(t *testing.T) {
 	s, url, f, r := written(t)
 	put(t, s, objectstore.Join(url, runfolder.TreeName), "mine")
-	r.Manifest.Promotions = append(r.Manifest.Promotions, runfolder.Promotion{Tree: runfolder.FrontierTree(1)})
+	r.Manifest.Promotions = append(r.Manifest.Promotions, runfolder.Promotion{Tree: runfolder.FrontierTree(1), By: map[string]string{}})
 	err := f.Replace(t.Context(), r, []string{runfolder.TreeName})
 	wantRefusal(t, "a file that has changed", err, "another run has written tree.json meanwhile")
 	if read(t, s, url, runfolder.TreeName) != "mine" || isThere(t, s, objectstore.Join(url, runfolder.SuccessName)) {

@@ -121,7 +121,11 @@ func ofRows(
 		return nil, err
 	}
 	found := runfolder.NewDrift(run, there.Schema.Features(), there.Distribution, now.Codes)
-	if leaves := there.Distribution.LeavesOf(there.Tree); leaves != nil {
+	leaves, err := there.Distribution.LeavesOf(there.Tree)
+	if err != nil {
+		return nil, err
+	}
+	if leaves != nil {
 		found.AddLeaves(there.Tree, leaves, now.Nodes)
 	}
 	found.Judge(limits)

@@ -145,7 +145,11 @@ func (f *Files) RowGroup(ctx context.Context, t jobs.Task, names []string) (data
 
 // Read returns the whole of a scratch file. The caller must not change it.
 func (f *Files) Read(ctx context.Context, url string) ([]byte, error) {
-	return f.Store.ReadAll(ctx, url, maxScratch)
+	b, err := f.Store.ReadAll(ctx, url, maxScratch)
+	if err == nil {
+		err = jobs.CheckChecksum(url, b)
+	}
+	return b, err
 }
 
 // Write writes a scratch file, whole or not at all.

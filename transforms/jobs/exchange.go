@@ -67,7 +67,11 @@ func receive(ctx context.Context, value []byte) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		return s.Read(ctx, string(value[:n]))
+		b, err := s.Read(ctx, string(value[:n]))
+		if isNotExist(err) {
+			err = &dataset.DataError{File: string(value[:n]), Problem: "the file is missing", Hint: objectsHint}
+		}
+		return b, err
 	default:
 		return nil, ErrValue
 	}

@@ -95,7 +95,7 @@ func readBlock(ctx context.Context, task []byte) (Task, []byte, error) {
 	}
 	b, err := s.Read(ctx, t.File)
 	progressOf(ctx).Read.Add(int64(len(b)))
-	return t, b, err
+	return t, b, Carry(err)
 }
 
 func stateURL(out string, level int) string { return fmt.Sprintf("%s/state-%d", out, level) }

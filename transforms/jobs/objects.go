@@ -85,8 +85,9 @@ func (f *mergeObjectsFn) merge(ctx context.Context, key int64, list [][]byte) er
 	stats := f.newStats(key)
 	run := uuid.NewString() // a repeated bundle may make other blocks
 	for i, b := range list {
+		name := withChecksum(fmt.Sprintf("/objects-%s-%02d-%d-%s", stats.Part, key%int64(f.Shards), i, run), b)
 		if f.Cache != "" {
-			copied := fmt.Sprintf("%s/objects-%s-%02d-%d-%s", f.Cache, stats.Part, key%int64(f.Shards), i, run)
+			copied := f.Cache + name
 			if err := s.Write(ctx, copied, bytes.Clone(b)); err != nil {
 				return err
 			}
@@ -95,7 +96,7 @@ func (f *mergeObjectsFn) merge(ctx context.Context, key int64, list [][]byte) er
 		if err := dataset.EachClasses(b, f.layout, len(f.Classes), stats.Codes, stats.addObject); err != nil {
 			return blockError(first, err)
 		}
-		url := fmt.Sprintf("%s/objects-%s-%02d-%d-%s", f.Blocks, stats.Part, key%int64(f.Shards), i, run)
+		url := f.Blocks + name
 		progressOf(ctx).Written.Add(int64(len(b)))
 		if err := s.Write(ctx, url, b); err != nil {
 			return err

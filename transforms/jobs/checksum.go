@@ -1,0 +1,36 @@
+package jobs
+
+import (
+	"fmt"
+	"hash/crc32"
+	"path"
+	"strings"
+
+	"github.com/espalier-ml/espalier/induce/dataset"
+)
+
+// checksumMark stands before the checksum at the end of a name.
+const checksumMark = "-crc32c-"
+
+// castagnoli is the polynomial that processors have instructions for.
+var castagnoli = crc32.MakeTable(crc32.Castagnoli) //nolint:gochecknoglobals // a constant
+
+// withChecksum adds the checksum of a file's content to its name. Blocks of objects outlive the process: runs
+// go on from them, and later runs take them from a cache.
+func withChecksum(url string, b []byte) string {
+	return fmt.Sprintf("%s%s%08x", url, checksumMark, crc32.Checksum(b, castagnoli))
+}
+
+// CheckChecksum refuses content that is not the content by whose checksum a file is named. The error is a
+// *dataset.DataError. Other names say nothing of their content.
+func CheckChecksum(url string, b []byte) error {
+	name := path.Base(url)
+	_, _, ok := strings.Cut(name, checksumMark)
+	if !ok || strings.HasSuffix(name, withChecksum("", b)) {
+		return nil
+	}
+	return &dataset.DataError{File: url, Problem: "the file of objects is damaged", Hint: objectsHint}
+}
+
+// objectsHint says what to do without the objects of an earlier run.
+const objectsHint = "start anew with --overwrite, or remove the folder of --object_cache"
