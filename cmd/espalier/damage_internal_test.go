@@ -265,7 +265,7 @@ type finding struct {
 func TestDamagedDocuments(t *testing.T) {
 	cases := *damageCases
 	if cases == 0 {
-		cases = 3
+		cases = 2
 		if os.Getenv("ESPALIER_LONG") != "" {
 			cases = 5000
 		}
