@@ -4,30 +4,34 @@ import (
 	"encoding/binary"
 	"math/big"
 
+	"github.com/parquet-go/parquet-go/encoding/thrift"
 	"github.com/parquet-go/parquet-go/format"
 )
 
 // columnStats has the bounds of a chunk's values as its footer states them.
 type columnStats struct {
-	OldMax []byte `thrift:"1,optional"` // compared as signed numbers, whatever the type
-	OldMin []byte `thrift:"2,optional"`
-	Max    []byte `thrift:"5,optional"`
-	Min    []byte `thrift:"6,optional"`
+	OldMax []byte             `thrift:"1,optional"` // compared as signed numbers, whatever the type
+	OldMin []byte             `thrift:"2,optional"`
+	Nulls  thrift.Null[int64] `thrift:"3,optional"`
+	Max    []byte             `thrift:"5,optional"`
+	Min    []byte             `thrift:"6,optional"`
 }
 
 // exactDigits is the number of decimal digits that float64 always holds.
 const exactDigits = 15
 
-// markWide marks the columns of whole numbers with values that float64 may not hold. The
-// bounds in the footer say so, or for decimals without bounds their precision. The bounds
-// are dropped.
-func (f *File) markWide() {
+// useStatistics marks the columns without any value, and those of whole numbers with values that
+// float64 may not hold: the bounds in the footer say so, or for decimals without bounds their
+// precision. Then it drops the statistics.
+func (f *File) useStatistics() {
 	for i := range f.columns {
-		l := &f.leaves[i]
-		if !l.exceeds() {
+		l, c := &f.leaves[i], &f.columns[i]
+		if !c.Nested {
+			c.Null = c.Null || f.hasNone(l)
+		}
+		if !l.exceeds() || c.Null {
 			continue
 		}
-		c := &f.columns[i]
 		for g := range f.rowGroups {
 			if l.chunk >= len(f.rowGroups[g].Columns) {
 				continue
@@ -46,6 +50,20 @@ func (f *File) markWide() {
 			f.rowGroups[g].Columns[i].Meta.V.Statistics = columnStats{}
 		}
 	}
+}
+
+// hasNone reports whether a column has rows, and all of them are null, by the footer.
+func (f *File) hasNone(l *leaf) bool {
+	for g := range f.rowGroups {
+		if l.chunk >= len(f.rowGroups[g].Columns) {
+			return false
+		}
+		nulls := &f.rowGroups[g].Columns[l.chunk].Meta.V.Statistics.Nulls
+		if !nulls.Valid || nulls.V != f.rowGroups[g].NumRows {
+			return false
+		}
+	}
+	return f.Rows > 0
 }
 
 func decimalPrecision(e *format.SchemaElement) int32 {

@@ -237,7 +237,7 @@ func (f *File) parseFooter(footer []byte) error {
 		f.byName[f.columns[i].Name] = i
 	}
 	f.Rows, f.rowGroups = meta.NumRows, meta.RowGroups
-	f.markWide()
+	f.useStatistics()
 	return f.checkRowGroups(chunks)
 }
 

@@ -18,7 +18,7 @@ type Column struct {
 	Type        dataset.ValueType // 0 for an unreadable column
 	Unit        dataset.Unit      // unit of points in time
 	Zone        dataset.Zone      // of timestamps, if the logical type says it
-	Null        bool              // the logical type is null: the column has no values
+	Null        bool              // the column has no values: its logical type is null, or the footer counts none
 	Integer     bool              // all values are whole numbers
 	Physical    string            // Parquet's name of the physical type
 	Logical     string            // Parquet's name of the logical type; empty: none

@@ -71,6 +71,7 @@ func OpenInput(ctx context.Context, f *Files, patterns []string, s *parallel.Ste
 		in.Below = append(in.Below, strings.TrimLeft(strings.TrimPrefix(list[i].URL, list[i].folder), "/"))
 	}
 	in.gather(spelled)
+	in.noteAlike()
 	return in, nil
 }
 
@@ -201,7 +202,7 @@ func (in *Input) Check(column *parquetio.Column) error {
 		c, ok := in.ByName[i][column.Name]
 		if !ok {
 			return &dataset.DataError{
-				File: file.URL, Column: column.Name, Problem: "the column is missing in this file and there in others",
+				File: file.URL, Column: column.Name, Problem: "the column is missing in this file and there in others" + in.alike(i, column.Name),
 				Hint: "ignore it with --ignore, or leave the file out",
 			}
 		}
@@ -214,4 +215,29 @@ func (in *Input) Check(column *parquetio.Column) error {
 		}
 	}
 	return nil
+}
+
+// alike names the column of a file whose name differs from the given one in case alone; empty:
+// there is none.
+func (in *Input) alike(file int, name string) string {
+	for other := range in.ByName[file] {
+		if other != name && strings.EqualFold(other, name) {
+			return fmt.Sprintf(", and has %q: names that differ in case are different columns", other)
+		}
+	}
+	return ""
+}
+
+// noteAlike notes columns whose names differ in case alone.
+func (in *Input) noteAlike() {
+	first := make(map[string]string, len(in.Columns))
+	for i := range in.Columns {
+		name := in.Columns[i].Name
+		low := strings.ToLower(name)
+		if other, ok := first[low]; ok {
+			in.Notes = append(in.Notes, fmt.Sprintf("the names %q and %q differ in case alone: they are two columns", other, name))
+			continue
+		}
+		first[low] = name
+	}
 }

@@ -520,12 +520,29 @@ func (g *rowGroup) feature(i int, dst *dataset.Vector) error {
 		return err
 	}
 	f := &g.spec.Features[i]
-	if f.Type == dataset.Text && dst.Type == dataset.Number { // a Parquet column of type null, without any value
-		dst.Type, dst.Texts = dataset.Text, nil
+	empty := f.Type == dataset.Text && dst.Type == dataset.Number || // a column without any value, of another type
+		f.Type == dataset.Number && f.Kind == dataset.Categorical && f.Unit == dataset.Plain && dst.Type == dataset.Text
+	if empty {
+		return g.withoutValues(f, dst)
 	}
 	if dst.Type == dataset.Text && (f.Kind == dataset.Numeric || f.Unit != dataset.Plain) {
 		return g.asNumbers(f, dst)
 	}
+	return nil
+}
+
+// withoutValues gives a column in which all rows of the file are null the type that it has in
+// other files.
+func (g *rowGroup) withoutValues(f *FeatureColumn, v *dataset.Vector) error {
+	rows := v.Rows()
+	for r := range rows {
+		if !v.Missing(r) {
+			return g.errorAt(f.Name, v.Spell(r), fmt.Sprintf("a value of another type than in other files, and the footer says "+
+				"that the column has none (row %d)", g.first+r), "write the file again, or leave it out")
+		}
+	}
+	v.Type, v.Numbers, v.Texts = f.Type, nil, nil
+	v.Index = slices.Repeat([]int32{-1}, rows)
 	return nil
 }
 

@@ -170,10 +170,10 @@ func (f *summariseFn) addLabel(ctx context.Context, g *summarised, w *summariseW
 	}
 	w.rows = rows
 	label := len(f.spec.Features)
-	if g.label.Type != 0 { // else the rows have no label
+	if g.label.Type != 0 && len(rows) > 0 { // else no row has a label, or there is none
 		w.summary(label, dataset.Categorical, g.label.Type, f.Limits).AddVector(&g.label, rows, nil)
 	}
-	if f.Classes {
+	if f.Classes && len(rows) > 0 {
 		w.summary(label+1, dataset.Categorical, g.label.Type, f.Limits).AddVector(&g.label, g.train, g.weights)
 	}
 	w.stats.Rows += int64(g.Rows())
