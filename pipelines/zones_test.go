@@ -47,3 +47,19 @@ func TestZones(t *testing.T) {
 		}
 	}
 }
+
+// TestMixedZones: timestamps of both kinds in the files of one input are told.
+func TestMixedZones(t *testing.T) {
+	folder := t.TempDir()
+	files := []string{typed(t, folder, "timestamp us"), typed(t, folder, "timestamp us local")}
+	for _, input := range [][]string{files, files[:1], files[1:]} {
+		c := oneTree()
+		c.Input, c.Label, c.Split, c.Output = input, "class", "100/0/0", filepath.Join(t.TempDir(), "run")
+		reporter := new(silent)
+		_, err := pipelines.Train(t.Context(), c, reporter)
+		warned := strings.Contains(strings.Join(reporter.warnings, "\n"), "all are read as they stand")
+		if err != nil || warned != (len(input) == 2) {
+			t.Errorf("%q: %v, warnings %q", input, err, reporter.warnings)
+		}
+	}
+}

@@ -72,6 +72,7 @@ func OpenInput(ctx context.Context, f *Files, patterns []string, s *parallel.Ste
 	}
 	in.gather(spelled)
 	in.noteAlike()
+	in.noteZones()
 	return in, nil
 }
 
@@ -226,18 +227,4 @@ func (in *Input) alike(file int, name string) string {
 		}
 	}
 	return ""
-}
-
-// noteAlike notes columns whose names differ in case alone.
-func (in *Input) noteAlike() {
-	first := make(map[string]string, len(in.Columns))
-	for i := range in.Columns {
-		name := in.Columns[i].Name
-		low := strings.ToLower(name)
-		if other, ok := first[low]; ok {
-			in.Notes = append(in.Notes, fmt.Sprintf("the names %q and %q differ in case alone: they are two columns", other, name))
-			continue
-		}
-		first[low] = name
-	}
 }

@@ -1,0 +1,39 @@
+package source
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/espalier-ml/espalier/induce/dataset"
+)
+
+// noteAlike notes columns whose names differ in case alone.
+func (in *Input) noteAlike() {
+	first := make(map[string]string, len(in.Columns))
+	for i := range in.Columns {
+		name := in.Columns[i].Name
+		low := strings.ToLower(name)
+		if other, ok := first[low]; ok {
+			in.Notes = append(in.Notes, fmt.Sprintf("the names %q and %q differ in case alone: they are two columns", other, name))
+			continue
+		}
+		first[low] = name
+	}
+}
+
+// noteZones notes columns with local timestamps in some files and timestamps in UTC in others.
+func (in *Input) noteZones() {
+	for i := range in.Columns {
+		name := in.Columns[i].Name
+		var files [dataset.Local + 1]string // the first file with timestamps of each zone
+		for k, file := range in.Files {
+			if zone := in.ByName[k][name].Zone; files[zone] == "" {
+				files[zone] = file.URL
+			}
+		}
+		if files[dataset.UTC] != "" && files[dataset.Local] != "" {
+			in.Notes = append(in.Notes, fmt.Sprintf("column %q: %s has timestamps in UTC, %s local ones: all are read as they stand, "+
+				"whatever the distance of the place from UTC", name, files[dataset.UTC], files[dataset.Local]))
+		}
+	}
+}
