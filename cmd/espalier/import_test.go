@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"compress/gzip"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 // letters returns a CSV file of 300 rows with two classes.
@@ -155,6 +157,62 @@ func TestImportSays(t *testing.T) {
 				t.Errorf("%q %s: no %q in\n%s%s", c.content, c.flags, part, o.stdout, o.stderr)
 			}
 		}
+	}
+}
+
+// TestImportKilled: an import that is killed leaves no copy of standard input, and the next one into the folder
+// no temporary file.
+func TestImportKilled(t *testing.T) {
+	folder := t.TempDir()
+	output, temporary := filepath.Join(folder, "out"), filepath.Join(folder, "tmp")
+	if err := os.Mkdir(temporary, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	left := func() (names []string) {
+		for _, in := range []string{temporary, output} {
+			entries, err := os.ReadDir(in)
+			if err != nil && !os.IsNotExist(err) {
+				t.Fatal(err)
+			}
+			for _, e := range entries {
+				if in == temporary || strings.HasPrefix(e.Name(), ".") {
+					names = append(names, e.Name())
+				}
+			}
+		}
+		return names
+	}
+	run := func(kill func(c *exec.Cmd, in io.WriteCloser)) error {
+		c := exec.Command(binary, "import", "-", "--output", output, "--overwrite", "--rows_per_file", "100000")
+		c.Env = append(os.Environ(), "TMPDIR="+temporary)
+		in, err := c.StdinPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := c.Start(); err != nil {
+			t.Fatal(err)
+		}
+		_, _ = io.WriteString(in, "a,b\n"+strings.Repeat("1,x\n2,y\n", 200_000)) // a killed program reads no more
+		kill(c, in)
+		return c.Wait()
+	}
+	for _, killed := range []func(c *exec.Cmd, in io.WriteCloser){
+		func(c *exec.Cmd, _ io.WriteCloser) { _ = c.Process.Kill() }, // it waits for more
+		func(c *exec.Cmd, in io.WriteCloser) {
+			_ = in.Close()
+			for deadline := time.Now().Add(20 * time.Second); len(left()) == 0 && time.Now().Before(deadline); {
+				time.Sleep(time.Millisecond)
+			}
+			_ = c.Process.Kill() // it writes
+		},
+	} {
+		_ = run(killed) // it was killed
+		if entries, err := os.ReadDir(temporary); err != nil || len(entries) > 0 {
+			t.Errorf("a killed import leaves %v, %v", entries, err)
+		}
+	}
+	if err := run(func(_ *exec.Cmd, in io.WriteCloser) { _ = in.Close() }); err != nil || len(left()) > 0 {
+		t.Errorf("%v, left %v", err, left())
 	}
 }
 

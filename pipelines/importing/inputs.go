@@ -54,6 +54,7 @@ func spooled(ctx context.Context, from io.Reader) (_ *os.File, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("a copy of standard input: %w", err)
 	}
+	_ = os.Remove(f.Name()) // an open file needs no name: none is left if this process is killed (Windows refuses)
 	if _, err = io.Copy(f, &interruptible{ctx, from}); err != nil {
 		discard(f)
 		return nil, fmt.Errorf("a copy of standard input: %w", err)
