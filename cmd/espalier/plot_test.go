@@ -52,7 +52,7 @@ func checkSVG(t *testing.T, what, svg string) {
 			t.Fatalf("%s: not XML: %v", what, err)
 		}
 		if e, ok := token.(xml.StartElement); ok &&
-			!slices.Contains([]string{"svg", "title", "desc", "style", "rect", "text", "tspan", "g", "path"}, e.Name.Local) {
+			!slices.Contains([]string{"svg", "title", "desc", "style", "rect", "text", "g", "path", "circle"}, e.Name.Local) {
 			t.Errorf("%s: an element <%s>", what, e.Name.Local)
 		}
 	}

@@ -5,9 +5,7 @@ import (
 	"math"
 	"strconv"
 
-	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
+	"github.com/espalier-ml/espalier/io/svg"
 )
 
 // Frame is where a picture has its data, in units of the SVG's viewBox: x to the right, y
@@ -17,11 +15,8 @@ import (
 type Frame struct {
 	Left, Right, Top, Bottom float64
 	XMin, XMax, YMin, YMax   float64
-	Spots                    []Spot // by point of a frontier
+	Spots                    []svg.Point // by point of a frontier
 }
-
-// Spot is the place of a point, in units of the viewBox.
-type Spot struct{ X, Y float64 }
 
 // Frame returns where the picture has its data; nil for pictures without axes.
 func (p *Picture) Frame() *Frame { return p.frame }
@@ -33,73 +28,130 @@ func (f *Frame) attributes() string {
 	}
 	exact := func(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
 	return fmt.Sprintf(` data-left="%s" data-right="%s" data-top="%s" data-bottom="%s" data-x-min="%s" data-x-max="%s" `+
-		`data-y-min="%s" data-y-max="%s"`, short(f.Left), short(f.Right), short(f.Top), short(f.Bottom), exact(f.XMin),
+		`data-y-min="%s" data-y-max="%s"`, exact(f.Left), exact(f.Right), exact(f.Top), exact(f.Bottom), exact(f.XMin),
 		exact(f.XMax), exact(f.YMin), exact(f.YMax))
 }
 
-// layer draws data on the axes of gonum.
-type layer func(c draw.Canvas, p *plot.Plot)
-
-// Plot implements plot.Plotter.
-func (l layer) Plot(c draw.Canvas, p *plot.Plot) { l(c, p) }
-
-// axis is one axis of a picture.
-type axis struct {
-	label    string
-	low, top float64
-	ticks    int // at most
-}
-
-// newPlot returns axes without data.
-func newPlot(x, y axis) *plot.Plot {
-	p := plot.New()
-	p.BackgroundColor = nil
-	for _, a := range []struct {
-		axis
-
-		to *plot.Axis
-	}{{x, &p.X}, {y, &p.Y}} {
-		a.to.Min, a.to.Max = a.low, a.top
-		a.to.Label.Text, a.to.Label.Padding = a.label, 6
-		a.to.Label.TextStyle.Font = style(textSize, ink()).Font
-		a.to.Label.TextStyle.Color = ink()
-		a.to.Tick.Label.Font = style(tickSize, ink()).Font
-		a.to.Tick.Label.Color = ink()
-		a.to.Tick.Length, a.to.Tick.Color, a.to.Color = 4, grey(), grey()
-		a.to.Padding = 0
-		a.to.Tick.Marker = ticker(a.ticks)
+// At returns the place of a value.
+func (f *Frame) At(x, y float64) svg.Point {
+	return svg.Point{
+		X: f.Left + float64((x-f.XMin)/(f.XMax-f.XMin)*(f.Right-f.Left)),
+		Y: f.Bottom - float64((y-f.YMin)/(f.YMax-f.YMin)*(f.Bottom-f.Top)),
 	}
-	return p
 }
 
-// plot returns axes without data. Their labels are shortened to the axes.
-func (p *paper) plot(x, y axis) *plot.Plot {
-	const room = 560
-	x.label = fitted(style(textSize, ink()), x.label, room)
-	y.label = fitted(style(textSize, ink()), y.label, room)
-	return newPlot(x, y)
+// Axis is one axis of a picture.
+type Axis struct {
+	Label     string
+	Low, High float64 // values at its ends
+	Ticks     []Tick
 }
 
-// ticker sets at most so many ticks at round values.
-type ticker int
+// Tick is a value of an axis with a label.
+type Tick struct {
+	Value float64
+	Label string
+}
 
-// Ticks implements plot.Ticker.
-func (t ticker) Ticks(low, top float64) []plot.Tick {
-	step, digits := niceStep(low, top, int(t))
-	var list []plot.Tick
-	for k := math.Ceil(low/step - 1e-9); k <= math.Floor(top/step+1e-9); k++ {
-		list = append(list, plot.Tick{Value: float64(k * step), Label: tickLabel(float64(k*step), digits)})
+// newAxis returns an axis with at most so many ticks at round values.
+func newAxis(label string, low, high float64, ticks int) Axis {
+	return Axis{label, low, high, RoundTicks(low, high, ticks)}
+}
+
+// Axes are two axes, and the frame of their data.
+type Axes struct {
+	Frame
+
+	x, y Axis
+	area svg.Box
+}
+
+// Sizes of axes, in units of the viewBox.
+const (
+	tickLength = 4
+	tickGap    = 3  // between a tick and its label
+	labelRoom  = 20 // for the label of an axis
+	maxLabel   = 560
+)
+
+// NewAxes returns the axes of an area, which has room for all their labels.
+func NewAxes(area svg.Box, x, y Axis) *Axes {
+	a := &Axes{x: x, y: y, area: area}
+	words := small()
+	wide, right := 0.0, 0.0
+	for _, t := range y.Ticks {
+		wide = max(wide, words.Width(t.Label))
+	}
+	for _, t := range x.Ticks {
+		right = max(right, words.Width(t.Label)/2)
+	}
+	a.Frame = Frame{
+		Left: area.Left + wide + tickGap + tickLength, Right: area.Right - right, Top: area.Top + svg.TickSize/2,
+		Bottom: area.Bottom - svg.TickSize - tickGap - tickLength, XMin: x.Low, XMax: x.High, YMin: y.Low, YMax: y.High,
+	}
+	if y.Label != "" {
+		a.Left += labelRoom
+	}
+	if x.Label != "" {
+		a.Bottom -= labelRoom
+	}
+	a.Left = max(a.Left, area.Left+right)
+	return a
+}
+
+// Align lets axes below each other begin where the widest labels allow.
+func Align(all ...*Axes) {
+	left := 0.0
+	for _, a := range all {
+		left = max(left, a.Left)
+	}
+	for _, a := range all {
+		a.Left = left
+	}
+}
+
+// Draw draws the axes with their labels, and faint lines at the ticks.
+func (a *Axes) Draw(on *svg.Canvas) {
+	rule, line, words := svg.Line(svg.Rule, 0.5), svg.Line(svg.Soft, 0.75), small()
+	for _, t := range a.x.Ticks {
+		at := a.At(t.Value, a.YMin)
+		on.Lines(rule, at, svg.Point{X: at.X, Y: a.Top})
+		on.Lines(line, at, at.Plus(0, tickLength))
+		on.Text(aligned(words, svg.Middle), at.Plus(0, tickLength+tickGap+svg.TickSize/2), t.Label)
+	}
+	for _, t := range a.y.Ticks {
+		at := a.At(a.XMin, t.Value)
+		on.Lines(rule, at, svg.Point{X: a.Right, Y: at.Y})
+		on.Lines(line, at, at.Plus(-tickLength, 0))
+		on.Text(aligned(words, svg.Right), at.Plus(-tickLength-tickGap, 0), t.Label)
+	}
+	corner := svg.Point{X: a.Left, Y: a.Bottom}
+	on.Lines(line, svg.Point{X: a.Left, Y: a.Top}, corner, svg.Point{X: a.Right, Y: a.Bottom})
+	label := aligned(plain(), svg.Middle)
+	middle := svg.Point{X: (a.Left + a.Right) / 2, Y: a.area.Bottom - svg.TextSize/2}
+	on.Text(label, middle, label.Fit(a.x.Label, min(maxLabel, a.Right-a.Left)))
+	label.Turned = true
+	middle = svg.Point{X: a.area.Left + svg.TextSize/2, Y: (a.Top + a.Bottom) / 2}
+	on.Text(label, middle, label.Fit(a.y.Label, a.Bottom-a.Top))
+}
+
+// RoundTicks returns at most so many ticks at round values.
+func RoundTicks(low, high float64, most int) []Tick {
+	step, digits := niceStep(low, high, most)
+	var list []Tick
+	for k := math.Ceil(low/step - 1e-9); k <= math.Floor(high/step+1e-9); k++ {
+		list = append(list, Tick{float64(k * step), TickLabel(float64(k*step), digits)})
 	}
 	return list
 }
 
 // niceStep returns the least step of 1, 2 or 5 times a power of ten that sets at most so many
 // ticks in a range, and the digits of its multiples behind the point.
-func niceStep(low, top float64, most int) (step float64, digits int) {
+func niceStep(low, high float64, most int) (step float64, digits int) {
 	for power := leastPower; ; power++ {
 		for _, factor := range []string{"1", "2", "5"} {
 			step, _ = strconv.ParseFloat(factor+"e"+strconv.Itoa(power), 64) // a number at any power
-			ticks := math.Floor(top/step+1e-9) - math.Ceil(low/step-1e-9) + 1
+			ticks := math.Floor(high/step+1e-9) - math.Ceil(low/step-1e-9) + 1
 			if ticks <= float64(most) || power == greatestPower {
 				return step, max(0, -power)
 			}
@@ -113,37 +165,10 @@ const (
 	greatestPower = 307
 )
 
-func tickLabel(x float64, digits int) string {
+// TickLabel returns a number with so many digits behind the point, shorter if there were too many.
+func TickLabel(x float64, digits int) string {
 	if math.Abs(x) >= 1e6 || digits > 6 {
 		return strconv.FormatFloat(x, 'g', 4, 64)
 	}
 	return strconv.FormatFloat(x+0, 'f', digits, 64)
-}
-
-// frameOf returns where a plot in an area of a picture has its data.
-func (p *Picture) frameOf(plotted *plot.Plot, area vg.Rectangle) *Frame {
-	c := plotted.DataCanvas(draw.Canvas{Rectangle: area})
-	total := float64(p.total())
-	return &Frame{
-		Left: float64(c.Min.X), Right: float64(c.Max.X), Top: total - float64(c.Max.Y), Bottom: total - float64(c.Min.Y),
-		XMin: plotted.X.Min, XMax: plotted.X.Max, YMin: plotted.Y.Min, YMax: plotted.Y.Max,
-	}
-}
-
-// grid draws faint lines at the ticks.
-func grid(c draw.Canvas, p *plot.Plot) {
-	line := draw.LineStyle{Color: faint(), Width: 0.5}
-	for _, t := range p.X.Tick.Marker.Ticks(p.X.Min, p.X.Max) {
-		x := c.X(p.X.Norm(t.Value))
-		c.StrokeLine2(line, x, c.Min.Y, x, c.Max.Y)
-	}
-	for _, t := range p.Y.Tick.Marker.Ticks(p.Y.Min, p.Y.Max) {
-		y := c.Y(p.Y.Norm(t.Value))
-		c.StrokeLine2(line, c.Min.X, y, c.Max.X, y)
-	}
-}
-
-// at returns the place of a value.
-func at(c *draw.Canvas, p *plot.Plot, x, y float64) vg.Point {
-	return vg.Point{X: c.X(p.X.Norm(x)), Y: c.Y(p.Y.Norm(y))}
 }

@@ -5,13 +5,10 @@ import (
 	"fmt"
 	"math"
 
-	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
-
 	"github.com/espalier-ml/espalier/induce/metric"
 	"github.com/espalier-ml/espalier/io/report"
 	"github.com/espalier-ml/espalier/io/runfolder"
+	"github.com/espalier-ml/espalier/io/svg"
 )
 
 // Calibration draws the mean probability of each bin against the observed share, and below
@@ -31,43 +28,30 @@ func Calibration(m *runfolder.Metrics) (*Picture, error) {
 	if c.Class != "" {
 		what, whose = "class "+report.Name(c.Class), "of "+report.Name(c.Class)
 	}
-	p := &Picture{title: "Calibration on " + part.Name + " rows", height: 540, legend: calibrationLegend()}
-	p.words = fmt.Sprintf("the probability of %s against its share; mean error %.4f, greatest error of a bin %.4f", what,
+	p := &Picture{Title: "Calibration on " + part.Name + " rows", Height: 540, Legend: calibrationLegend()}
+	p.Words = fmt.Sprintf("the probability of %s against its share; mean error %.4f, greatest error of a bin %.4f", what,
 		c.ExpectedError, c.MaximumError)
-	p.notes = []string{p.words}
+	p.Notes = []string{p.Words}
 	heaviest := 0.0
 	for i := range c.Bins {
 		heaviest = max(heaviest, share(c, i))
 	}
-	x := axis{"mean probability " + whose, 0, 1, 11}
-	above, below := axis{"observed share", 0, 1, 11}, axis{"share of rows", 0, float64(heaviest * 1.1), 6}
-	const histogram = 165
-	split := func(area vg.Rectangle) (high, low vg.Rectangle) {
-		high, low = area, area
-		high.Min.Y += histogram
-		low.Max.Y = low.Min.Y + histogram - margin
-		return high, low
-	}
-	// The two plots have one horizontal axis: both begin where the wider labels allow.
-	ends := func(area vg.Rectangle) (high, low vg.Rectangle) {
-		high, low = split(area)
-		a := newPlot(axis{"", 0, 1, 11}, above).DataCanvas(draw.Canvas{Rectangle: high})
-		b := newPlot(x, below).DataCanvas(draw.Canvas{Rectangle: low})
-		left := max(a.Min.X, b.Min.X)
-		high.Min.X += left - a.Min.X
-		low.Min.X += left - b.Min.X
-		return high, low
-	}
-	high, _ := ends(p.area())
-	p.frame = p.frameOf(newPlot(axis{"", 0, 1, 11}, above), high)
-	p.content = func(on *paper, area vg.Rectangle) {
-		high, low := ends(area)
-		axes := on.plot(axis{"", 0, 1, 11}, above)
-		axes.Add(layer(grid), layer(diagonal), layer(func(d draw.Canvas, axes *plot.Plot) { drawBins(on, d, axes, c) }))
-		axes.Draw(draw.Canvas{Canvas: on.Canvas, Rectangle: high})
-		axes = on.plot(x, below)
-		axes.Add(layer(grid), layer(func(d draw.Canvas, axes *plot.Plot) { drawWeights(on, d, axes, c) }))
-		axes.Draw(draw.Canvas{Canvas: on.Canvas, Rectangle: low})
+	const histogram = 165 // its height
+	high := p.area()
+	low := high
+	high.Bottom -= histogram
+	low.Top = high.Bottom + Margin
+	shares := NewAxes(high, newAxis("", 0, 1, 11), newAxis("observed share", 0, 1, 11))
+	weights := NewAxes(low, newAxis("mean probability "+whose, 0, 1, 11),
+		newAxis("share of rows", 0, float64(heaviest*1.1), 6))
+	Align(shares, weights)
+	p.frame = &shares.Frame
+	p.Draw = func(on *svg.Canvas, _ svg.Box) {
+		shares.Draw(on)
+		on.Lines(diagonal(), shares.At(0, 0), shares.At(1, 1))
+		drawBins(on, &shares.Frame, c)
+		weights.Draw(on)
+		drawWeights(on, &weights.Frame, c)
 	}
 	return p, nil
 }
@@ -81,20 +65,17 @@ func share(c *metric.Calibration, bin int) float64 {
 	return float64(c.Bins[bin].Weight) / sum
 }
 
-func calibrationLegend() []entry {
-	return []entry{
-		{func(p *paper, left vg.Point) {
-			p.StrokeLine2(line(blue, 1.5), left.X, left.Y, left.X+signWidth, left.Y)
-			p.DrawGlyphNoClip(mark(blue, 4.5, draw.CircleGlyph{}), left.Add(vg.Point{X: signWidth / 2}))
+func calibrationLegend() []Entry {
+	return []Entry{
+		{func(on *svg.Canvas, left svg.Point) {
+			on.Lines(svg.Line(svg.Blue, 1.5), left, left.Plus(SignWidth, 0))
+			on.Circle(svg.Area(svg.Blue), left.Plus(SignWidth/2, 0), 4.5)
 		}, "a bin; larger: more rows"},
-		{func(p *paper, left vg.Point) {
-			style := dashed(draw.LineStyle{Color: grey(), Width: 0.75}, 3, 3)
-			p.StrokeLine2(style, left.X, left.Y, left.X+signWidth, left.Y)
+		{func(on *svg.Canvas, left svg.Point) {
+			on.Lines(diagonal(), left, left.Plus(SignWidth, 0))
 		}, "probabilities that are right"},
-		{func(p *paper, left vg.Point) {
-			area := vg.Rectangle{Min: left.Add(vg.Point{X: 6, Y: -5}), Max: left.Add(vg.Point{X: 20, Y: 5})}
-			p.SetColor(rgb(sky))
-			p.Fill(area.Path())
+		{func(on *svg.Canvas, left svg.Point) {
+			on.Rect(svg.Area(svg.Sky), svg.Box{Left: left.X + 6, Top: left.Y - 5, Right: left.X + 20, Bottom: left.Y + 5}, 0)
 		}, "share of rows"},
 	}
 }
@@ -106,29 +87,25 @@ func tipOf(c *metric.Calibration, bin int) string {
 		b.MeanProbability, b.ObservedShare, report.Percent(share(c, bin)))
 }
 
-func drawBins(on *paper, d draw.Canvas, axes *plot.Plot, c *metric.Calibration) {
-	points := make([]vg.Point, len(c.Bins))
+func drawBins(on *svg.Canvas, f *Frame, c *metric.Calibration) {
+	points := make([]svg.Point, len(c.Bins))
 	for i := range c.Bins {
-		points[i] = at(&d, axes, c.Bins[i].MeanProbability, c.Bins[i].ObservedShare)
+		points[i] = f.At(c.Bins[i].MeanProbability, c.Bins[i].ObservedShare)
 	}
-	d.StrokeLines(line(blue, 1.5), points)
+	on.Lines(svg.Line(svg.Blue, 1.5), points...)
 	for i := range c.Bins {
-		radius := 3 + vg.Length(6*vg.Length(math.Sqrt(share(c, i))))
-		on.group("ec-bin", tipOf(c, i), fmt.Sprintf(` data-bin="%d"`, i), func() {
-			d.DrawGlyphNoClip(mark(blue, radius, draw.CircleGlyph{}), points[i])
+		radius := 3 + float64(6*math.Sqrt(share(c, i)))
+		on.Group("ec-bin", tipOf(c, i), fmt.Sprintf(` data-bin="%d"`, i), func() {
+			on.Circle(svg.Area(svg.Blue), points[i], radius)
 		})
 	}
 }
 
-func drawWeights(on *paper, d draw.Canvas, axes *plot.Plot, c *metric.Calibration) {
+func drawWeights(on *svg.Canvas, f *Frame, c *metric.Calibration) {
 	for i := range c.Bins {
 		b := &c.Bins[i]
-		bar := vg.Rectangle{Min: at(&d, axes, b.From, 0), Max: at(&d, axes, b.To, share(c, i))}
-		bar.Min.X++
-		bar.Max.X--
-		on.group("ec-bin", tipOf(c, i), fmt.Sprintf(` data-bin="%d"`, i), func() {
-			d.SetColor(rgb(sky))
-			d.Fill(bar.Path())
-		})
+		low, high := f.At(b.From, 0), f.At(b.To, share(c, i))
+		bar := svg.Box{Left: low.X + 1, Top: high.Y, Right: high.X - 1, Bottom: low.Y}
+		on.Group("ec-bin", tipOf(c, i), fmt.Sprintf(` data-bin="%d"`, i), func() { on.Rect(svg.Area(svg.Sky), bar, 0) })
 	}
 }

@@ -6,12 +6,9 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
-
 	"github.com/espalier-ml/espalier/io/report"
 	"github.com/espalier-ml/espalier/io/runfolder"
+	"github.com/espalier-ml/espalier/io/svg"
 )
 
 // frontierChart is the picture of a frontier.
@@ -21,7 +18,7 @@ type frontierChart struct {
 	order  []int     // of the points, by ascending cost
 	faint  []bool    // by point: a cheaper one has at least its AUC on validation rows
 	chosen int       // point of the run's tree; -1: none
-	radius vg.Length // of marks
+	radius float64   // of marks
 }
 
 // Frontier draws the AUC of a frontier's trees over what they cost: on validation rows and on
@@ -46,32 +43,24 @@ func Frontier(f *runfolder.Frontier) (*Picture, error) {
 	if dearest == 0 {
 		dearest = 1
 	}
-	x, y := axis{label, 0, float64(dearest * 1.03), 10}, axis{"AUC", low, high, 9}
-	p := &Picture{title: "AUC of the frontier's trees by what they cost", height: 400, legend: c.legend()}
-	p.words = c.summary()
-	p.notes = []string{p.words}
-	p.frame = p.frameOf(newPlot(x, y), p.area())
+	p := &Picture{Title: "AUC of the frontier's trees by what they cost", Height: 400, Legend: c.legend()}
+	p.Words = c.summary()
+	p.Notes = []string{p.Words}
+	axes := NewAxes(p.area(), newAxis(label, 0, float64(dearest*1.03), 10), newAxis("AUC", low, high, 9))
+	p.frame = &axes.Frame
 	for i := range c.points {
 		auc := low
 		if a := c.points[i].Validation.AUC; a != nil {
 			auc = *a
 		}
-		p.frame.Spots = append(p.frame.Spots, p.frame.spot(c.costs[i], auc))
+		p.frame.Spots = append(p.frame.Spots, p.frame.At(c.costs[i], auc))
 	}
-	p.content = func(on *paper, area vg.Rectangle) {
-		axes := on.plot(x, y)
-		axes.Add(layer(grid), layer(c.intervals), layer(func(d draw.Canvas, axes *plot.Plot) { c.marks(on, d, axes) }))
-		axes.Draw(draw.Canvas{Canvas: on.Canvas, Rectangle: area})
+	p.Draw = func(on *svg.Canvas, _ svg.Box) {
+		axes.Draw(on)
+		c.intervals(on, p.frame)
+		c.marks(on, p.frame)
 	}
 	return p, nil
-}
-
-// spot returns the place of a value.
-func (f *Frame) spot(x, y float64) Spot {
-	return Spot{
-		f.Left + float64((x-f.XMin)/(f.XMax-f.XMin)*(f.Right-f.Left)),
-		f.Bottom - float64((y-f.YMin)/(f.YMax-f.YMin)*(f.Bottom-f.Top)),
-	}
 }
 
 func newFrontierChart(points []runfolder.Point) *frontierChart {
@@ -119,51 +108,49 @@ func (c *frontierChart) span() (low, high float64) {
 		return low, high
 	}
 	step, _ := niceStep(low, max(high, low+0.01), 8)
-	return math.Floor(low/step+1e-9) * step, math.Ceil(high/step-1e-9) * step
+	high = float64(math.Ceil(high/step-1e-9) * step)
+	return min(float64(math.Floor(low/step+1e-9)*step), high-step), high // an axis has a length
 }
 
-// The colours and signs of the two parts.
+// The colours of the two parts.
 const (
-	validationColour = blue
-	testColour       = vermillion
+	validationColour = svg.Blue
+	testColour       = svg.Vermillion
 )
 
-func (c *frontierChart) legend() []entry {
+func validationLine() svg.Style { return svg.Line(validationColour, 1.5) }
+func testLine() svg.Style       { return svg.Line(testColour, 1.5, 4, 3) }
+
+func (c *frontierChart) legend() []Entry {
 	measured := func(part func(p *runfolder.Point) *float64) bool {
 		return slices.ContainsFunc(c.points, func(p runfolder.Point) bool { return part(&p) != nil })
 	}
-	var list []entry
+	var list []Entry
 	if measured(func(p *runfolder.Point) *float64 { return p.Validation.AUC }) {
-		list = append(list, entry{func(p *paper, left vg.Point) {
-			middle := left.Add(vg.Point{X: signWidth / 2})
-			area := vg.Rectangle{Min: left.Add(vg.Point{Y: -5}), Max: left.Add(vg.Point{X: signWidth, Y: 5})}
-			p.SetColor(pale(validationColour, bandOpacity))
-			p.Fill(area.Path())
-			p.StrokeLine2(line(validationColour, 1.5), left.X, left.Y, left.X+signWidth, left.Y)
-			p.DrawGlyphNoClip(mark(validationColour, 4, draw.CircleGlyph{}), middle)
+		list = append(list, Entry{func(on *svg.Canvas, left svg.Point) {
+			area := svg.Box{Left: left.X, Top: left.Y - 5, Right: left.X + SignWidth, Bottom: left.Y + 5}
+			on.Rect(svg.Area(validationColour).Pale(bandOpacity), area, 0)
+			on.Lines(validationLine(), left, left.Plus(SignWidth, 0))
+			on.Circle(svg.Area(validationColour), left.Plus(SignWidth/2, 0), 4)
 		}, "validation rows, with 95 % intervals"})
 	}
 	if measured(func(p *runfolder.Point) *float64 { return p.Test.AUC }) {
-		list = append(list, entry{func(p *paper, left vg.Point) {
-			middle := left.Add(vg.Point{X: signWidth / 2})
-			p.StrokeLine2(line(testColour, 0.75), middle.X, left.Y-6, middle.X, left.Y+6)
-			p.StrokeLine2(dashed(line(testColour, 1.5), 4, 3), left.X, left.Y, left.X+signWidth, left.Y)
-			p.DrawGlyphNoClip(mark(testColour, 4, draw.PyramidGlyph{}), middle)
+		list = append(list, Entry{func(on *svg.Canvas, left svg.Point) {
+			middle := left.Plus(SignWidth/2, 0)
+			on.Lines(svg.Line(testColour, 0.75), middle.Plus(0, -6), middle.Plus(0, 6))
+			on.Lines(testLine(), left, left.Plus(SignWidth, 0))
+			on.Triangle(svg.Area(testColour), middle, 4)
 		}, "test rows"})
 	}
 	if c.chosen >= 0 {
-		list = append(list, entry{func(p *paper, left vg.Point) {
-			middle := left.Add(vg.Point{X: signWidth / 2})
-			p.DrawGlyphNoClip(mark(validationColour, 4, draw.CircleGlyph{}), middle)
-			p.ring(middle, 7.5)
+		list = append(list, Entry{func(on *svg.Canvas, left svg.Point) {
+			on.Circle(svg.Area(validationColour), left.Plus(SignWidth/2, 0), 4)
+			on.Circle(ring(), left.Plus(SignWidth/2, 0), 7.5)
 		}, "the run's tree"})
 	}
 	if slices.Contains(c.faint, true) {
-		list = append(list, entry{func(p *paper, left vg.Point) {
-			p.DrawGlyphNoClip(draw.GlyphStyle{
-				Color: pale(validationColour, faintOpacity), Radius: 4,
-				Shape: draw.CircleGlyph{},
-			}, left.Add(vg.Point{X: signWidth / 2}))
+		list = append(list, Entry{func(on *svg.Canvas, left svg.Point) {
+			on.Circle(svg.Area(validationColour).Pale(faintOpacity), left.Plus(SignWidth/2, 0), 4)
 		}, "a cheaper tree is as good on validation rows"})
 	}
 	return list
@@ -175,44 +162,23 @@ const (
 	faintOpacity = 0.3
 )
 
-func line(colour uint32, width vg.Length) draw.LineStyle {
-	return draw.LineStyle{Color: rgb(colour), Width: width}
-}
-
-func dashed(s draw.LineStyle, lengths ...vg.Length) draw.LineStyle {
-	s.Dashes = lengths
-	return s
-}
-
-func mark(colour uint32, radius vg.Length, shape draw.GlyphDrawer) draw.GlyphStyle {
-	return draw.GlyphStyle{Color: rgb(colour), Radius: radius, Shape: shape}
-}
-
-// ring draws a ring around a mark.
-func (p *paper) ring(around vg.Point, radius vg.Length) {
-	var path vg.Path
-	path.Move(around.Add(vg.Point{X: radius}))
-	path.Arc(around, radius, 0, 2*math.Pi)
-	path.Close()
-	p.SetLineStyle(line(black, 2))
-	p.Stroke(path)
-}
+// ring is the style of the ring around the mark of the run's tree.
+func ring() svg.Style { return svg.Line(svg.Ink, 2) }
 
 // maxWhiskers is the greatest number of trees whose intervals of validation are lines. Those
 // of more trees are a band.
 const maxWhiskers = 12
 
 // intervals draws the intervals.
-func (c *frontierChart) intervals(d draw.Canvas, axes *plot.Plot) {
-	whisker := func(cost float64, part *runfolder.Part, shift vg.Length, colour uint32) {
+func (c *frontierChart) intervals(on *svg.Canvas, f *Frame) {
+	whisker := func(cost float64, part *runfolder.Part, shift float64, colour svg.Colour) {
 		if part.AUC != nil && part.Interval != nil {
-			x := at(&d, axes, cost, 0).X + shift
-			style := draw.LineStyle{Color: pale(colour, 0.6), Width: 1}
-			d.StrokeLine2(style, x, at(&d, axes, 0, part.Low).Y, x, at(&d, axes, 0, part.High).Y)
+			low, high := f.At(cost, part.Low), f.At(cost, part.High)
+			on.Lines(svg.Line(colour, 1).Pale(0.6), low.Plus(shift, 0), high.Plus(shift, 0))
 		}
 	}
 	few := len(c.points) <= maxWhiskers
-	var lows, highs []vg.Point
+	var lows, highs []svg.Point
 	for _, i := range c.order {
 		validation := &c.points[i].Validation
 		if few {
@@ -221,13 +187,13 @@ func (c *frontierChart) intervals(d draw.Canvas, axes *plot.Plot) {
 			continue
 		}
 		if !c.faint[i] && validation.Interval != nil {
-			lows = append(lows, at(&d, axes, c.costs[i], validation.Low))
-			highs = append(highs, at(&d, axes, c.costs[i], validation.High))
+			lows = append(lows, f.At(c.costs[i], validation.Low))
+			highs = append(highs, f.At(c.costs[i], validation.High))
 		}
 	}
 	if !few {
 		slices.Reverse(highs)
-		d.FillPolygon(pale(validationColour, bandOpacity), append(lows, highs...))
+		on.Polygon(svg.Area(validationColour).Pale(bandOpacity), append(lows, highs...))
 		if c.chosen >= 0 {
 			whisker(c.costs[c.chosen], &c.points[c.chosen].Test, 0, testColour)
 		}
@@ -235,41 +201,41 @@ func (c *frontierChart) intervals(d draw.Canvas, axes *plot.Plot) {
 }
 
 // marks draws the curves and a group for each tree.
-func (c *frontierChart) marks(on *paper, d draw.Canvas, axes *plot.Plot) {
-	var validation, test []vg.Point
+func (c *frontierChart) marks(on *svg.Canvas, f *Frame) {
+	var validation, test []svg.Point
 	for _, i := range c.order {
 		if auc := c.points[i].Validation.AUC; auc != nil && !c.faint[i] {
-			validation = append(validation, at(&d, axes, c.costs[i], *auc))
+			validation = append(validation, f.At(c.costs[i], *auc))
 		}
 		if auc := c.points[i].Test.AUC; auc != nil {
-			test = append(test, at(&d, axes, c.costs[i], *auc))
+			test = append(test, f.At(c.costs[i], *auc))
 		}
 	}
-	d.StrokeLines(dashed(line(testColour, 1.2), 4, 3), test)
-	d.StrokeLines(line(validationColour, 1.5), validation)
+	on.Lines(testLine(), test...)
+	on.Lines(validationLine(), validation...)
 	for _, i := range c.order {
-		p := &c.points[i]
-		attributes := fmt.Sprintf(` data-point="%d"`, i)
-		on.group("ec-point", c.tip(i), attributes, func() {
-			if p.Test.AUC != nil {
-				d.DrawGlyphNoClip(mark(testColour, c.radius, draw.PyramidGlyph{}), at(&d, axes, c.costs[i], *p.Test.AUC))
-			}
-			if p.Validation.AUC == nil {
-				if i == c.chosen && p.Test.AUC != nil {
-					on.ring(at(&d, axes, c.costs[i], *p.Test.AUC), 9)
-				}
-				return
-			}
-			place := at(&d, axes, c.costs[i], *p.Validation.AUC)
-			m := mark(validationColour, c.radius, draw.CircleGlyph{})
-			if c.faint[i] {
-				m.Color = pale(validationColour, faintOpacity)
-			}
-			d.DrawGlyphNoClip(m, place)
-			if i == c.chosen {
-				on.ring(place, 9)
-			}
-		})
+		on.Group("ec-point", c.tip(i), fmt.Sprintf(` data-point="%d"`, i), func() { c.mark(on, f, i) })
+	}
+}
+
+// mark draws the marks of a tree.
+func (c *frontierChart) mark(on *svg.Canvas, f *Frame, point int) {
+	p := &c.points[point]
+	around := p.Validation.AUC // where the ring is
+	if p.Test.AUC != nil {
+		on.Triangle(svg.Area(testColour), f.At(c.costs[point], *p.Test.AUC), c.radius)
+	}
+	if p.Validation.AUC == nil {
+		around = p.Test.AUC
+	} else {
+		style := svg.Area(validationColour)
+		if c.faint[point] {
+			style = style.Pale(faintOpacity)
+		}
+		on.Circle(style, f.At(c.costs[point], *p.Validation.AUC), c.radius)
+	}
+	if point == c.chosen && around != nil {
+		on.Circle(ring(), f.At(c.costs[point], *around), 9)
 	}
 }
 

@@ -7,11 +7,9 @@ import (
 	"slices"
 	"strconv"
 
-	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
-
 	"github.com/espalier-ml/espalier/io/report"
 	"github.com/espalier-ml/espalier/io/runfolder"
+	"github.com/espalier-ml/espalier/io/svg"
 )
 
 // maxBars is the greatest number of features in a picture.
@@ -20,7 +18,7 @@ const maxBars = 30
 // bars is a column of bars: a figure for each feature.
 type bars struct {
 	head   string
-	colour uint32
+	colour svg.Colour
 	of     func(f *runfolder.FeatureImportance) *float64
 	none   string // what stands in place of an absent figure
 }
@@ -36,10 +34,10 @@ func Importance(m *runfolder.Importance) (*Picture, error) {
 		return nil, err
 	}
 	measured := slices.ContainsFunc(m.Features, func(f runfolder.FeatureImportance) bool { return f.AUCLost != nil })
-	columns := []bars{{"fall of entropy, bits a row", blue, impurity, ""}}
+	columns := []bars{{"fall of entropy, bits a row", svg.Blue, impurity, ""}}
 	title, note := "What each feature brings", "no AUC was measured: the fall of entropy by the tests on a feature"
 	if measured {
-		columns = []bars{{"AUC lost", blue, lost, "not measured"}, {"AUC lost by unit of cost", orange, lostPerCost, "free"}}
+		columns = []bars{{"AUC lost", svg.Blue, lost, "not measured"}, {"AUC lost by unit of cost", svg.Orange, lostPerCost, "free"}}
 		note = fmt.Sprintf("the AUC that the tree loses on %s rows if a feature says nothing", m.Part)
 		if m.AUC != nil {
 			note += fmt.Sprintf("; it has %.4f", *m.AUC)
@@ -53,11 +51,11 @@ func Importance(m *runfolder.Importance) (*Picture, error) {
 		features = features[:maxBars]
 		note += fmt.Sprintf("; the first %d of %d features", maxBars, n)
 	}
-	p := &Picture{title: title, notes: []string{note}, words: note, height: vg.Length(barRow*len(features)) + barRow}
+	p := &Picture{Title: title, Notes: []string{note}, Words: note, Height: float64(barRow*len(features)) + barRow}
 	for i := range features {
-		p.words += fmt.Sprintf("; %s %s", report.Name(features[i].Feature), figureOf(columns[0].of(&features[i]), "-"))
+		p.Words += fmt.Sprintf("; %s %s", report.Name(features[i].Feature), figureOf(columns[0].of(&features[i]), "-"))
 	}
-	p.content = func(on *paper, area vg.Rectangle) { drawBars(on, area, features, columns) }
+	p.Draw = func(on *svg.Canvas, area svg.Box) { drawBars(on, area, features, columns) }
 	return p, nil
 }
 
@@ -89,67 +87,63 @@ func figureOf(x *float64, none string) string {
 // Sizes of bars, in points.
 const (
 	barRow    = 20
-	barHeight = 13
+	barHeight = 13.
 	nameWidth = 190
 	figureGap = 5
 )
 
 // drawBars draws a row for each feature: its name, and a bar with its figure in each column.
-func drawBars(on *paper, area vg.Rectangle, features []runfolder.FeatureImportance, columns []bars) {
-	words := style(textSize, ink())
-	names := vg.Length(0)
+func drawBars(on *svg.Canvas, area svg.Box, features []runfolder.FeatureImportance, columns []bars) {
+	words, names := plain(), 0.0
 	for i := range features {
-		names = max(names, widthOf(words, fitted(words, report.Name(features[i].Feature), nameWidth)))
+		names = max(names, words.Width(words.Fit(report.Name(features[i].Feature), nameWidth)))
 	}
-	wide := (area.Max.X - area.Min.X - names) / vg.Length(len(columns))
+	wide := (area.Right - area.Left - names) / float64(len(columns))
+	left := func(column int) float64 { return area.Left + names + float64(wide*float64(column)) + 2*figureGap }
+	for k := range columns {
+		on.Text(bold(), svg.Point{X: left(k), Y: area.Top + barRow/2}, columns[k].head)
+	}
 	for i := range features {
-		f, y := &features[i], area.Max.Y-vg.Length(barRow*(vg.Length(i)+1.5))
-		on.group("ec-feature", featureTip(f), "", func() {
-			on.write(aligned(words, draw.XRight), vg.Point{X: area.Min.X + names, Y: y},
-				fitted(words, report.Name(f.Feature), nameWidth))
+		f, y := &features[i], area.Top+float64(barRow*(float64(i)+1.5))
+		on.Group("ec-feature", featureTip(f), "", func() {
+			on.Text(aligned(words, svg.Right), svg.Point{X: area.Left + names, Y: y},
+				words.Fit(report.Name(f.Feature), nameWidth))
 			for k := range columns {
-				left := area.Min.X + names + vg.Length(wide*vg.Length(k)) + 2*figureGap
-				columns[k].draw(on, vg.Point{X: left, Y: y}, wide-2*figureGap, features, i)
+				columns[k].draw(on, svg.Point{X: left(k), Y: y}, wide-2*figureGap, features, i)
 			}
 		})
-	}
-	for k := range columns {
-		at := vg.Point{X: area.Min.X + names + vg.Length(wide*vg.Length(k)) + 2*figureGap, Y: area.Max.Y - barRow/2}
-		on.write(bold(words), at, columns[k].head)
 	}
 }
 
 // draw draws the bar of a feature and its figure in a place of some width. Bars of negative
 // figures go to the left; no bar where the figure is absent.
-func (b *bars) draw(on *paper, left vg.Point, width vg.Length, features []runfolder.FeatureImportance, feature int) {
-	words := style(tickSize, ink())
-	low, high, figures := 0.0, 0.0, vg.Length(0)
+func (b *bars) draw(
+	on *svg.Canvas, left svg.Point, width float64, features []runfolder.FeatureImportance, feature int,
+) {
+	words := small()
+	low, high, figures := 0.0, 0.0, 0.0
 	for i := range features {
 		if x := b.of(&features[i]); x != nil {
 			low, high = min(low, *x), max(high, *x)
 		}
-		figures = max(figures, widthOf(words, figureOf(b.of(&features[i]), b.none)))
+		figures = max(figures, words.Width(figureOf(b.of(&features[i]), b.none)))
 	}
 	span := high - low
 	if span == 0 {
 		span = 1
 	}
-	place := func(x float64) vg.Length {
-		return left.X + vg.Length((width-figures-2*figureGap)*vg.Length((x-low)/span))
-	}
+	place := func(x float64) float64 { return left.X + float64((width-figures-2*figureGap)*((x-low)/span)) }
 	x := b.of(&features[feature])
-	end := place(0)
+	zero := svg.Point{X: place(0), Y: left.Y}
+	end := zero.X
 	if x != nil {
-		bar := vg.Rectangle{
-			Min: vg.Point{X: min(place(0), place(*x)), Y: left.Y - barHeight/2},
-			Max: vg.Point{X: max(place(0), place(*x)), Y: left.Y + barHeight/2},
-		}
-		on.SetColor(rgb(b.colour))
-		on.Fill(bar.Path())
-		end = bar.Max.X
+		bar := svg.Box{Left: min(zero.X, place(*x)), Top: left.Y - barHeight/2, Bottom: left.Y + barHeight/2}
+		bar.Right = max(zero.X, place(*x))
+		on.Rect(svg.Area(b.colour), bar, 0)
+		end = bar.Right
 	}
-	on.StrokeLine2(draw.LineStyle{Color: grey(), Width: 0.75}, place(0), left.Y-barRow/2, place(0), left.Y+barRow/2)
-	on.write(words, vg.Point{X: end + figureGap, Y: left.Y}, figureOf(x, b.none))
+	on.Lines(svg.Line(svg.Soft, 0.75), zero.Plus(0, -barRow/2), zero.Plus(0, barRow/2))
+	on.Text(words, svg.Point{X: end + figureGap, Y: left.Y}, figureOf(x, b.none))
 }
 
 // featureTip says what a feature brings and costs.

@@ -1,13 +1,11 @@
 package chart
 
 import (
-	"bytes"
 	"fmt"
 	"io"
 	"math"
 
-	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
+	"github.com/espalier-ml/espalier/io/svg"
 )
 
 // Width is the width of a picture in units of its viewBox.
@@ -19,58 +17,61 @@ const (
 	MaxPixels = 10_000
 )
 
-// Picture is a picture of a run.
+// Picture is a picture below its title, its notes and its legend.
 type Picture struct {
-	title   string
-	notes   []string // below the title
-	words   string   // what the picture shows, for readers who do not see it
-	legend  []entry
-	height  vg.Length // below the legend
-	content func(p *paper, area vg.Rectangle)
-	frame   *Frame
+	Title  string
+	Notes  []string // below the title
+	Words  string   // what the picture shows, for readers who do not see it
+	Legend []Entry
+	Height float64 // of the content
+	Draw   func(on *svg.Canvas, area svg.Box)
+
+	frame *Frame
 }
 
-// entry is a sign of the legend, in a place of signWidth, with its meaning.
-type entry struct {
-	sign  func(p *paper, left vg.Point)
-	words string
+// Entry is a sign of the legend with its meaning. Sign draws it in a place of SignWidth from a point on, at
+// the height of the point.
+type Entry struct {
+	Sign  func(on *svg.Canvas, left svg.Point)
+	Words string
 }
 
-// Sizes, in points.
+// Sizes in units of the viewBox.
 const (
-	margin     = 14
+	Margin    = 14 // around a picture
+	SignWidth = 26 // of a sign of the legend
+
 	lineHeight = 18
-	signWidth  = 26
 	signGap    = 6
 	entryGap   = 20
 )
 
-// paper is what a picture is drawn on.
-type paper struct {
-	draw.Canvas
+// The texts of pictures.
+func heading() svg.Text { return svg.Text{Size: svg.HeadSize, Bold: true} }
+func note() svg.Text    { return svg.Text{Colour: svg.Soft} }
+func plain() svg.Text   { return svg.Text{} }
+func bold() svg.Text    { return svg.Text{Bold: true} }
+func small() svg.Text   { return svg.Text{Size: svg.TickSize} }
 
-	svg *svgCanvas
-}
-
-// group draws a part of the picture, with a tip that is shown under the mouse. attributes are as SVG
-// has them.
-func (p *paper) group(class, tip, attributes string, drawing func()) {
-	p.svg.open(class, tip, attributes)
-	drawing()
-	p.svg.close()
+// aligned returns a text with another place by its point.
+func aligned(t svg.Text, at svg.Align) svg.Text {
+	t.Align = at
+	return t
 }
 
 // rows returns the entries of the legend by line.
-func (p *Picture) rows() [][]entry {
-	var rows [][]entry
-	used := vg.Length(0)
-	for _, e := range p.legend {
-		wide := signWidth + signGap + widthOf(style(textSize, ink()), e.words) + entryGap
-		if len(rows) == 0 || used+wide > Width-2*margin+entryGap {
-			rows, used = append(rows, nil), 0
+func (p *Picture) rows() [][]Entry {
+	var rows [][]Entry
+	used, words := 0.0, plain()
+	for _, e := range p.Legend {
+		wide := SignWidth + signGap + words.Width(e.Words) + entryGap
+		if len(rows) == 0 || used+wide > Width-2*Margin+entryGap {
+			rows = append(rows, nil)
+			used = 0
 		}
 		last := len(rows) - 1
-		rows[last], used = append(rows[last], e), used+wide
+		rows[last] = append(rows[last], e)
+		used += wide
 	}
 	return rows
 }
@@ -78,79 +79,59 @@ func (p *Picture) rows() [][]entry {
 // lines returns the notes in lines that fit.
 func (p *Picture) lines() []string {
 	var lines []string
-	for _, note := range p.notes {
-		lines = append(lines, wrapped(style(textSize, grey()), note, Width-2*margin)...)
+	words := note()
+	for _, text := range p.Notes {
+		lines = append(lines, words.Wrap(text, Width-2*Margin)...)
 	}
 	return lines
 }
 
-// head returns the height of title, notes and legend.
-func (p *Picture) head() vg.Length {
-	return margin + vg.Length(lineHeight*(len(p.lines())+len(p.rows()))) + 28
-}
-
-// total returns the height of the picture.
-func (p *Picture) total() vg.Length {
-	return vg.Length(math.Ceil(float64(p.head() + p.height + margin)))
-}
-
 // area returns the place of the content.
-func (p *Picture) area() vg.Rectangle {
-	return vg.Rectangle{Min: vg.Point{X: margin, Y: margin}, Max: vg.Point{X: Width - margin, Y: margin + p.height}}
-}
-
-// draw draws the picture.
-func (p *Picture) draw(on *paper) {
-	title := bold(style(headSize, ink()))
-	y := p.total() - margin - 8
-	on.write(title, vg.Point{X: margin, Y: y}, fitted(title, p.title, Width-2*margin))
-	y -= 3
-	for _, line := range p.lines() {
-		y -= lineHeight
-		note := style(textSize, grey())
-		on.write(note, vg.Point{X: margin, Y: y}, fitted(note, line, Width-2*margin))
-	}
-	for _, row := range p.rows() {
-		y -= lineHeight
-		x := vg.Length(margin)
-		for _, e := range row {
-			e.sign(on, vg.Point{X: x, Y: y})
-			s := style(textSize, ink())
-			words := fitted(s, e.words, Width-margin-x-signWidth-signGap)
-			on.write(s, vg.Point{X: x + signWidth + signGap, Y: y}, words)
-			x += signWidth + signGap + widthOf(s, words) + entryGap
-		}
-	}
-	p.content(on, p.area())
+func (p *Picture) area() svg.Box {
+	top := Margin + 28 + float64(lineHeight*(len(p.lines())+len(p.rows())))
+	return svg.Box{Left: Margin, Top: top, Right: Width - Margin, Bottom: top + p.Height}
 }
 
 // SVG writes the picture as one SVG document without references to anything else. width is in
 // pixels; 0: Width.
 func (p *Picture) SVG(w io.Writer, width int) error {
-	if width == 0 {
-		width = Width
-	}
-	if err := checkPixels(width); err != nil {
-		return err
-	}
-	c := newSVGCanvas(Width, p.total())
-	p.draw(&paper{draw.New(c), c})
-	height := short(float64(width) / Width * float64(p.total()))
-	var b bytes.Buffer
-	_, _ = fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" class="espalier-chart" width="%d" height="%s" `+
-		`viewBox="0 0 %d %s" role="img" aria-label="%s" font-family="'Liberation Sans',Arial,Helvetica,sans-serif"%s>`,
-		width, height, Width, short(float64(p.total())), escaped(p.title+". "+p.words), p.frame.attributes())
-	_, _ = fmt.Fprintf(&b, "<title>%s</title><desc>%s</desc>\n", escaped(p.title), escaped(p.words))
-	b.WriteString(`<rect width="100%" height="100%" fill="#ffffff"/>` + "\n")
-	b.Write(c.b.Bytes())
-	b.WriteString("</svg>\n")
-	_, err := w.Write(b.Bytes())
-	return err
-}
-
-func checkPixels(width int) error {
-	if width < MinPixels || width > MaxPixels {
+	if width != 0 && (width < MinPixels || width > MaxPixels) {
 		return fmt.Errorf("a picture of %d pixels: want %d to %d", width, MinPixels, MaxPixels)
 	}
-	return nil
+	return p.write(w, &svg.Document{Pixels: float64(width)})
+}
+
+// Bare writes the picture for a page that has the style of pictures, svg.CSS.
+func (p *Picture) Bare(w io.Writer) error { return p.write(w, &svg.Document{Bare: true}) }
+
+func (p *Picture) write(w io.Writer, d *svg.Document) error {
+	c, area := new(svg.Canvas), p.area()
+	p.writeHead(c)
+	p.Draw(c, area)
+	d.Class, d.Title, d.Description, d.Attributes = "espalier-chart", p.Title, p.Words, p.frame.attributes()
+	d.Width = Width
+	d.Height = math.Ceil(area.Bottom + Margin)
+	return c.Write(w, d)
+}
+
+func (p *Picture) writeHead(c *svg.Canvas) {
+	y, title := float64(Margin+8), heading()
+	c.Text(title, svg.Point{X: Margin, Y: y}, title.Fit(p.Title, Width-2*Margin))
+	y += 3
+	words := note()
+	for _, line := range p.lines() {
+		y += lineHeight
+		c.Text(words, svg.Point{X: Margin, Y: y}, words.Fit(line, Width-2*Margin))
+	}
+	words = plain()
+	for _, row := range p.rows() {
+		y += lineHeight
+		x := float64(Margin)
+		for _, e := range row {
+			e.Sign(c, svg.Point{X: x, Y: y})
+			text := words.Fit(e.Words, Width-Margin-x-SignWidth-signGap)
+			c.Text(words, svg.Point{X: x + SignWidth + signGap, Y: y}, text)
+			x += SignWidth + signGap + words.Width(text) + entryGap
+		}
+	}
 }

@@ -6,14 +6,11 @@ import (
 	"fmt"
 	"slices"
 
-	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
-
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/metric"
 	"github.com/espalier-ml/espalier/io/report"
 	"github.com/espalier-ml/espalier/io/runfolder"
+	"github.com/espalier-ml/espalier/io/svg"
 )
 
 // maxCurves is the greatest number of curves: each has its own pair of colour and dashes.
@@ -35,10 +32,10 @@ func (c *curve) tip() string {
 }
 
 // style returns the colour and the dashes of a class. Neighbours differ in both.
-func (c *curve) style() draw.LineStyle {
-	colours := []uint32{blue, vermillion, green, black, orange, purple, sky}
-	dashes := [][]vg.Length{nil, {7, 3}, {2, 2}, {9, 2, 2, 2}}
-	return dashed(line(colours[c.number%len(colours)], 1.6), dashes[c.number%len(dashes)]...)
+func (c *curve) style() svg.Style {
+	colours := []svg.Colour{svg.Blue, svg.Vermillion, svg.Green, svg.Ink, svg.Orange, svg.Purple, svg.Sky}
+	dashes := [][]float64{nil, {7, 3}, {2, 2}, {9, 2, 2, 2}}
+	return svg.Line(colours[c.number%len(colours)], 1.6, dashes[c.number%len(dashes)]...)
 }
 
 // ROC draws the ROC curve of each class against the rest, on test rows, else on validation
@@ -59,27 +56,22 @@ func ROC(m *runfolder.Metrics, class string) (*Picture, error) {
 			return nil, err
 		}
 	}
-	p := &Picture{title: "ROC curves on " + part + " rows", height: 430}
-	p.notes = []string{note}
-	p.words = note
+	p := &Picture{Title: "ROC curves on " + part + " rows", Height: 430, Notes: []string{note}, Words: note}
 	for _, c := range curves {
-		p.words += "; " + c.tip()
+		p.Words += "; " + c.tip()
 	}
-	x := axis{"false positive rate: share of the other classes' rows", 0, 1, 6}
-	y := axis{"true positive rate: share of the class's rows", 0, 1, 6}
 	const side = 440
 	left := p.area()
-	left.Max.X = left.Min.X + side
-	p.frame = p.frameOf(newPlot(x, y), left)
-	p.content = func(on *paper, area vg.Rectangle) {
-		list := area
-		area.Max.X = area.Min.X + side
-		list.Min.X = area.Max.X + 2*margin
-		axes := on.plot(x, y)
-		lines := func(d draw.Canvas, axes *plot.Plot) { drawCurves(on, d, axes, curves) }
-		axes.Add(layer(grid), layer(diagonal), layer(lines))
-		axes.Draw(draw.Canvas{Canvas: on.Canvas, Rectangle: area})
-		listCurves(on, list, curves)
+	left.Right = left.Left + side
+	axes := NewAxes(left, newAxis("false positive rate: share of the other classes' rows", 0, 1, 6),
+		newAxis("true positive rate: share of the class's rows", 0, 1, 6))
+	p.frame = &axes.Frame
+	p.Draw = func(on *svg.Canvas, area svg.Box) {
+		axes.Draw(on)
+		on.Lines(diagonal(), axes.At(0, 0), axes.At(1, 1))
+		drawCurves(on, p.frame, curves)
+		area.Left += side + 2*Margin
+		listCurves(on, area, curves)
 	}
 	return p, nil
 }
@@ -145,35 +137,33 @@ func curvesOf(m *metric.Metrics, class string) (curves []*curve, note string, er
 	return curves, note, nil
 }
 
-// diagonal draws the line of what knows nothing.
-func diagonal(d draw.Canvas, axes *plot.Plot) {
-	style := dashed(draw.LineStyle{Color: grey(), Width: 0.75}, 3, 3)
-	d.StrokeLines(style, []vg.Point{at(&d, axes, 0, 0), at(&d, axes, 1, 1)})
-}
+// diagonal is the style of the line of what knows nothing.
+func diagonal() svg.Style { return svg.Line(svg.Soft, 0.75, 3, 3) }
 
-func drawCurves(on *paper, d draw.Canvas, axes *plot.Plot, curves []*curve) {
+func drawCurves(on *svg.Canvas, f *Frame, curves []*curve) {
 	for _, c := range curves {
-		points := make([]vg.Point, len(c.ROC.FalsePositiveRate))
+		points := make([]svg.Point, len(c.ROC.FalsePositiveRate))
 		for i, x := range c.ROC.FalsePositiveRate {
-			points[i] = at(&d, axes, x, c.ROC.TruePositiveRate[i])
+			points[i] = f.At(x, c.ROC.TruePositiveRate[i])
 		}
-		on.group("ec-curve", c.tip(), "", func() { d.StrokeLines(c.style(), points) })
+		on.Group("ec-curve", c.tip(), "", func() { on.Lines(c.style(), points...) })
 	}
 }
 
 // listCurves names the curves, with their areas.
-func listCurves(on *paper, area vg.Rectangle, curves []*curve) {
+func listCurves(on *svg.Canvas, area svg.Box, curves []*curve) {
 	const row = 15.5
-	words, y := style(textSize, ink()), area.Max.Y-row
-	figure := aligned(words, draw.XRight)
-	on.write(aligned(bold(words), draw.XRight), vg.Point{X: area.Max.X, Y: y + row/2}, "AUC")
-	on.write(bold(words), vg.Point{X: area.Min.X + signWidth + signGap, Y: y + row/2}, "class")
-	room := area.Max.X - area.Min.X - signWidth - signGap - 60
+	const names = SignWidth + signGap
+	words, y := plain(), area.Top+row/2
+	on.Text(aligned(bold(), svg.Right), svg.Point{X: area.Right, Y: y}, "AUC")
+	on.Text(bold(), svg.Point{X: area.Left + names, Y: y}, "class")
+	room := area.Right - area.Left - names - 60
+	y += row / 2
 	for _, c := range curves {
-		y -= row
-		on.StrokeLine2(c.style(), area.Min.X, y, area.Min.X+signWidth, y)
-		name := fitted(words, report.Name(c.Class.Class), room)
-		on.write(words, vg.Point{X: area.Min.X + signWidth + signGap, Y: y}, name)
-		on.write(figure, vg.Point{X: area.Max.X, Y: y}, report.Figure(c.AUC))
+		y += row
+		left := svg.Point{X: area.Left, Y: y}
+		on.Lines(c.style(), left, left.Plus(SignWidth, 0))
+		on.Text(words, left.Plus(names, 0), words.Fit(report.Name(c.Class.Class), room))
+		on.Text(aligned(words, svg.Right), svg.Point{X: area.Right, Y: y}, report.Figure(c.AUC))
 	}
 }

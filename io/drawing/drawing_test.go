@@ -168,7 +168,7 @@ func TestSVG(t *testing.T) {
 				}
 				return r
 			}, string([]rune(one.Nodes[i].Tip)))
-			if !titles[clean] {
+			if clean != "" && !titles[clean] {
 				t.Errorf("no title %.80q", clean)
 			}
 		}
@@ -182,7 +182,7 @@ func TestSVG(t *testing.T) {
 // elements reads an SVG document. It returns the number of nodes, and all titles.
 func elements(t *testing.T, svg []byte) (nodes int, titles map[string]bool) {
 	t.Helper()
-	allowed := []string{"svg", "title", "style", "rect", "text", "tspan", "g", "path"}
+	allowed := []string{"svg", "title", "style", "rect", "text", "g", "path"}
 	titles = make(map[string]bool)
 	d := xml.NewDecoder(bytes.NewReader(svg))
 	for {

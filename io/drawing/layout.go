@@ -1,7 +1,16 @@
 package drawing
 
+import "github.com/espalier-ml/espalier/io/svg"
+
 // Box is the place of a node, in pixels: its upper left corner and its size.
 type Box struct{ X, Y, Width, Height float64 }
+
+// moved returns the box with another place of the drawing's corner.
+func (b Box) moved(by svg.Point) Box {
+	b.X += by.X
+	b.Y += by.Y
+	return b
+}
 
 // Middle returns the height of the box's middle.
 func (b Box) Middle() float64 { return b.Y + float64(b.Height/2) }
@@ -24,9 +33,6 @@ const (
 
 // Sizes, in pixels.
 const (
-	cell       = 6.6 // width of a character of the text
-	boldCell   = 7.2 // width of a bold one
-	textHeight = 12
 	padding    = 6  // between a box and its text
 	siblingGap = 4  // between boxes of one parent
 	cousinGap  = 10 // between boxes of different parents
@@ -64,15 +70,6 @@ func Layout(t *Tree) *Placed {
 		p.Height = max(p.Height, b.Y+height)
 	}
 	return p
-}
-
-// width returns the width of a node's box.
-func (n *Node) width() float64 {
-	width := 0.0
-	for _, line := range n.lines() {
-		width = max(width, lineWidth(line))
-	}
-	return width + 2*padding
 }
 
 // outline says how far a subtree reaches above and below its root's middle, by level,

@@ -1,5 +1,5 @@
 // Package pagetest has what tests of pages and drawings share: names that a format may stumble
-// over, and a reader of markup.
+// over, and readers of markup and of pictures.
 package pagetest
 
 import (

@@ -14,6 +14,7 @@ import (
 	"github.com/espalier-ml/espalier/io/pagestyle"
 	"github.com/espalier-ml/espalier/io/report"
 	"github.com/espalier-ml/espalier/io/runfolder"
+	"github.com/espalier-ml/espalier/io/svg"
 )
 
 //go:embed page.html
@@ -106,7 +107,7 @@ func newPage(c *Content, room int) (*page, error) {
 	if err != nil {
 		return nil, err
 	}
-	style, code := pagestyle.CSS()+css, strings.TrimSpace(score+script)
+	style, code := pagestyle.CSS()+svg.CSS()+css, strings.TrimSpace(score+script)
 	p := &page{
 		Mark: Mark, Title: facts.title(), Lead: facts.lead(), StyleHash: hashOf(style),
 		Style:  template.CSS(style),                         //nolint:gosec // the style is the package's own
@@ -144,7 +145,7 @@ func newPage(c *Content, room int) (*page, error) {
 }
 
 // frontierOf draws the frontier of a run, and returns the places of its points.
-func frontierOf(r *runfolder.Run) (template.HTML, []chart.Spot) {
+func frontierOf(r *runfolder.Run) (template.HTML, []svg.Point) {
 	if r.Frontier == nil {
 		return "", nil
 	}
@@ -162,7 +163,7 @@ const maxPicture = 150_000
 // left out, and one that is too large.
 func drawn(p *chart.Picture, err error) template.HTML {
 	var b bytes.Buffer
-	if err != nil || p.SVG(&b, 0) != nil || b.Len() > maxPicture {
+	if err != nil || p.Bare(&b) != nil || b.Len() > maxPicture {
 		return ""
 	}
 	return template.HTML(b.String()) //nolint:gosec // the picture has escaped all texts

@@ -6,9 +6,9 @@ import (
 	"slices"
 
 	"github.com/espalier-ml/espalier/induce/tree"
-	"github.com/espalier-ml/espalier/io/chart"
 	"github.com/espalier-ml/espalier/io/report"
 	"github.com/espalier-ml/espalier/io/runfolder"
+	"github.com/espalier-ml/espalier/io/svg"
 )
 
 // payload is the data that the page's script reads: see the type Data in score.js.
@@ -60,7 +60,7 @@ const maxNamed = 1000
 const maxPriced = 50
 
 // newPayload makes the data of a page.
-func newPayload(r *runfolder.Run, route *report.Route, spots []chart.Spot, room int) *payload {
+func newPayload(r *runfolder.Run, route *report.Route, spots []svg.Point, room int) *payload {
 	t := r.Tree
 	d := &payload{
 		Label: report.Name(t.Label.Column), Unit: unitOf(t), Points: []point{}, Classes: make([]string, len(t.Label.Classes)),
@@ -107,7 +107,7 @@ func unitOf(t *tree.Tree) string {
 
 // addPoints adds the points of the frontier, and their trees as far as there is room. Small
 // trees come first, and each has an equal part of the room that is left.
-func (d *payload) addPoints(a *album, r *runfolder.Run, spots []chart.Spot) {
+func (d *payload) addPoints(a *album, r *runfolder.Run, spots []svg.Point) {
 	all := r.Frontier.Report()
 	var order, sizes []int
 	for i := range all {

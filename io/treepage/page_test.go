@@ -15,9 +15,10 @@ import (
 // What a page and its drawing have.
 const (
 	elements = "html head meta title style body main h1 h2 p table thead tbody tr th td div details summary " +
-		"span i b svg rect g text tspan path"
+		"span i b svg rect g text path"
 	attributes = "lang charset http-equiv content name class open title aria-hidden aria-label style " +
-		"tabindex role xmlns width height viewBox x y rx fill fill-opacity transform data-node stroke-width stroke-dasharray d dx"
+		"tabindex role xmlns width height viewBox x y rx fill fill-opacity transform data-node stroke-width stroke-dasharray d font-size " +
+		"textLength lengthAdjust"
 )
 
 // TestNames: names that look like markup, break lines or turn the direction of a text do

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/espalier-ml/espalier/bench/experiments/diagrams"
 	"github.com/espalier-ml/espalier/bench/experiments/significance"
 	"github.com/espalier-ml/espalier/io/chart"
 )
@@ -30,12 +31,12 @@ func (r *Result) pictures(c *Config) ([]file, error) {
 		}
 	}
 	for _, set := range setsOf(r.Means) {
-		p, err := chart.NewCurves(r.frontierCurves(set, c))
+		p, err := diagrams.NewCurves(r.frontierCurves(set, c))
 		if err := add("frontier-"+set, p, err); err != nil {
 			return nil, err
 		}
 		if curves := r.lambdaCurves(set); curves != nil {
-			p, err := chart.NewCurves(curves)
+			p, err := diagrams.NewCurves(curves)
 			if err := add("lambda-"+set, p, err); err != nil {
 				return nil, err
 			}
@@ -43,7 +44,7 @@ func (r *Result) pictures(c *Config) ([]file, error) {
 	}
 	for _, by := range []string{ByRows, ByFeatures} {
 		if curves := r.scalingCurves(by); curves != nil {
-			p, err := chart.NewCurves(curves)
+			p, err := diagrams.NewCurves(curves)
 			if err := add("time-"+by, p, err); err != nil {
 				return nil, err
 			}
@@ -58,7 +59,7 @@ func (c *Comparison) draw(add func(name string, p *chart.Picture, err error) err
 		return nil
 	}
 	title := measureOf(c.Measure).title + ": " + variant{costs: c.Costs}.law()
-	ranking := &chart.Ranking{Title: "Mean ranks by " + lowered(title), Critical: c.Nemenyi, Control: -1}
+	ranking := &diagrams.Ranking{Title: "Mean ranks by " + lowered(title), Critical: c.Nemenyi, Control: -1}
 	for i := range c.Methods {
 		ranking.Methods = append(ranking.Methods, c.Methods[i].Name)
 		ranking.Ranks = append(ranking.Ranks, c.Methods[i].Rank)
@@ -66,7 +67,7 @@ func (c *Comparison) draw(add func(name string, p *chart.Picture, err error) err
 	ranking.Groups = significance.Groups(ranking.Ranks, c.Nemenyi)
 	on := fmt.Sprintf("%d methods on %d data sets, the best to the right; ", len(c.Methods), c.Sets)
 	ranking.Note = on + fmt.Sprintf("bars: not different at %g (Nemenyi)", c.Level)
-	p, err := chart.CriticalDifference(ranking)
+	p, err := diagrams.CriticalDifference(ranking)
 	name := strings.Join([]string{"ranks", c.Measure, c.Costs}, "-")
 	if err := add(name+"-nemenyi", p, err); err != nil || c.Control == "" {
 		return err
@@ -74,7 +75,7 @@ func (c *Comparison) draw(add func(name string, p *chart.Picture, err error) err
 	ranking.Control, ranking.Critical = slices.Index(ranking.Methods, c.Control), c.Dunn
 	ranking.Note = on + fmt.Sprintf("band: not different from %s at %g (Bonferroni and Dunn)",
 		c.Control, c.Level)
-	p, err = chart.CriticalDifference(ranking)
+	p, err = diagrams.CriticalDifference(ranking)
 	return add(name+"-bonferroni-dunn", p, err)
 }
 
@@ -87,26 +88,26 @@ func lowered(title string) string {
 }
 
 // sign returns the series of a method without points: plain trees have a filled sign.
-func (m method) series() chart.Series {
-	s := chart.Series{
-		Name: m.String(), Sign: chart.Filled,
+func (m method) series() diagrams.Series {
+	s := diagrams.Series{
+		Name: m.String(), Sign: diagrams.Filled,
 		Colour: slices.Index([]string{"ec45", "c45", "ecart", "cart", "asr", "ip", "bal"}, m.algorithm),
 	}
 	if m.pruned {
-		s.Sign = chart.Hollow
+		s.Sign = diagrams.Hollow
 	}
 	return s
 }
 
 // frontierCurves has the mean AUC over the mean cost of each method, the published figures, and what
 // the preset of the budgets has at each cost.
-func (r *Result) frontierCurves(set string, c *Config) *chart.Curves {
-	var own, published []chart.Series
+func (r *Result) frontierCurves(set string, c *Config) *diagrams.Curves {
+	var own, published []diagrams.Series
 	notes := []string{fmt.Sprintf("means over %d splits; each test costs 1; p- is pruned", r.splits())}
 	dearest, lowest := 0.0, 1.0
 	for _, m := range paperMethods(c.Algorithm) {
 		s, mean := m.series(), meanOf(r.Means, UnitCosts, set, m)
-		s.Points = []chart.Coordinates{{X: mean.Of["cost"].Mean, Y: mean.Of["auc"].Mean}}
+		s.Points = []diagrams.Coordinates{{X: mean.Of["cost"].Mean, Y: mean.Of["auc"].Mean}}
 		dearest, lowest = max(dearest, s.Points[0].X), min(lowest, s.Points[0].Y)
 		own = append(own, s)
 	}
@@ -121,36 +122,36 @@ func (r *Result) frontierCurves(set string, c *Config) *chart.Curves {
 		}
 		published, lowest = append(published, publishedSeries(p)), min(lowest, p.AUC)
 	}
-	panel := chart.Panel{Y: chart.Scale{Label: "AUC on test rows"}}
+	panel := diagrams.Panel{Y: diagrams.Scale{Label: "AUC on test rows"}}
 	const black, below = 6, 0.05
-	line := chart.Series{Name: "best within each cost, --preset " + c.Budgets, Line: true, Colour: black}
-	line.Points = slices.DeleteFunc(r.budgetCurve(set), func(at chart.Coordinates) bool { return at.Y < lowest-below })
+	line := diagrams.Series{Name: "best within each cost, --preset " + c.Budgets, Line: true, Colour: black}
+	line.Points = slices.DeleteFunc(r.budgetCurve(set), func(at diagrams.Coordinates) bool { return at.Y < lowest-below })
 	if len(line.Points) > 0 {
-		panel.Series = []chart.Series{line}
+		panel.Series = []diagrams.Series{line}
 	}
 	panel.Series = slices.Concat(panel.Series, own, published)
-	return &chart.Curves{
+	return &diagrams.Curves{
 		Title: set + ": AUC over expected cost", Note: strings.Join(notes, "; "),
-		X:      chart.Scale{Label: "expected cost of a row", Zero: true},
-		Panels: []chart.Panel{panel},
+		X:      diagrams.Scale{Label: "expected cost of a row", Zero: true},
+		Panels: []diagrams.Panel{panel},
 	}
 }
 
 // publishedSeries returns a published point, in the colour of its method.
-func publishedSeries(p *Published) chart.Series {
+func publishedSeries(p *Published) diagrams.Series {
 	algorithm, pruned := strings.CutPrefix(p.Method, prunedPrefix)
 	s := method{algorithm, pruned}.series()
-	s.Name, s.Sign = "published, in the same colours", chart.Plus
+	s.Name, s.Sign = "published, in the same colours", diagrams.Plus
 	if pruned {
-		s.Name, s.Sign = "published, pruned", chart.Cross
+		s.Name, s.Sign = "published, pruned", diagrams.Cross
 	}
-	s.Points = []chart.Coordinates{{X: p.Cost, Y: p.AUC}}
+	s.Points = []diagrams.Coordinates{{X: p.Cost, Y: p.AUC}}
 	return s
 }
 
 // budgetCurve returns the mean AUC of the answers to budgets, up to the cost where no split has a
 // better tree.
-func (r *Result) budgetCurve(set string) []chart.Coordinates {
+func (r *Result) budgetCurve(set string) []diagrams.Coordinates {
 	var splits []*Split
 	dearest := 0.0
 	for _, s := range r.Splits {
@@ -164,26 +165,26 @@ func (r *Result) budgetCurve(set string) []chart.Coordinates {
 		dearest = max(dearest, s.Frontier[len(s.Frontier)-1].Cost)
 	}
 	const steps = 120
-	var curve []chart.Coordinates
+	var curve []diagrams.Coordinates
 	for i := range steps + 1 {
 		cost := float64(dearest * float64(i) / steps)
 		sum := 0.0
 		for _, s := range splits {
 			sum += answer(s.Frontier, cost).AUC
 		}
-		curve = append(curve, chart.Coordinates{X: cost, Y: sum / float64(len(splits))})
+		curve = append(curve, diagrams.Coordinates{X: cost, Y: sum / float64(len(splits))})
 	}
 	return curve
 }
 
 // lambdaCurves has AUC on validation rows and cost over lambda, of the algorithms that have one; nil:
 // there are none.
-func (r *Result) lambdaCurves(set string) *chart.Curves {
+func (r *Result) lambdaCurves(set string) *diagrams.Curves {
 	of := slices.DeleteFunc(slices.Clone(r.Splits), func(s *Split) bool { return s.Set != set })
-	panels := []chart.Panel{
-		{Y: chart.Scale{Label: "AUC on validation rows"}},
-		{Y: chart.Scale{Label: "expected cost"}},
-		{Y: chart.Scale{Label: "of random costs"}},
+	panels := []diagrams.Panel{
+		{Y: diagrams.Scale{Label: "AUC on validation rows"}},
+		{Y: diagrams.Scale{Label: "expected cost"}},
+		{Y: diagrams.Scale{Label: "of random costs"}},
 	}
 	for _, algorithm := range []string{"ec45", "ecart"} {
 		for i, law := range []string{UnitCosts, RandomCosts} {
@@ -194,8 +195,8 @@ func (r *Result) lambdaCurves(set string) *chart.Curves {
 			}
 			area, cost := s, s
 			for _, l := range lambdaMeans(of, law, algorithm) {
-				area.Points = append(area.Points, chart.Coordinates{X: l.lambda, Y: l.validation})
-				cost.Points = append(cost.Points, chart.Coordinates{X: l.lambda, Y: l.of.Cost})
+				area.Points = append(area.Points, diagrams.Coordinates{X: l.lambda, Y: l.validation})
+				cost.Points = append(cost.Points, diagrams.Coordinates{X: l.lambda, Y: l.of.Cost})
 			}
 			if len(area.Points) > 0 {
 				panels[0].Series = append(panels[0].Series, area)
@@ -206,15 +207,15 @@ func (r *Result) lambdaCurves(set string) *chart.Curves {
 	if len(panels[0].Series) == 0 {
 		return nil
 	}
-	return &chart.Curves{
+	return &diagrams.Curves{
 		Title: set + ": what lambda does", Note: fmt.Sprintf("plain trees; means over %d splits", r.splits()),
-		X: chart.Scale{Label: "lambda", Log: true}, Panels: panels,
+		X: diagrams.Scale{Label: "lambda", Log: true}, Panels: panels,
 	}
 }
 
 // scalingCurves has the times of a scaling experiment with their fitted lines; nil: there are none.
-func (r *Result) scalingCurves(by string) *chart.Curves {
-	panel := chart.Panel{Y: chart.Scale{Label: "seconds of processors", Log: true}}
+func (r *Result) scalingCurves(by string) *diagrams.Curves {
+	panel := diagrams.Panel{Y: diagrams.Scale{Label: "seconds of processors", Log: true}}
 	set := ""
 	for i := range r.Scaling {
 		s := &r.Scaling[i]
@@ -225,22 +226,22 @@ func (r *Result) scalingCurves(by string) *chart.Curves {
 		times := method{algorithm: s.Algorithm}.series()
 		fitted := times
 		times.Name = fmt.Sprintf("%s: slope %.2f (%.2f to %.2f)", s.Algorithm, s.Rest.Slope, s.Rest.Low, s.Rest.High)
-		fitted.Name, fitted.Sign, fitted.Line = "", chart.NoSign, true
+		fitted.Name, fitted.Sign, fitted.Line = "", diagrams.NoSign, true
 		for _, t := range s.Times {
 			if rest := t.Seconds - s.Start; rest > 0 {
-				times.Points = append(times.Points, chart.Coordinates{X: float64(t.Size), Y: rest})
+				times.Points = append(times.Points, diagrams.Coordinates{X: float64(t.Size), Y: rest})
 			}
 		}
 		for _, end := range s.line() {
-			fitted.Points = append(fitted.Points, chart.Coordinates{X: float64(end.Size), Y: end.Seconds})
+			fitted.Points = append(fitted.Points, diagrams.Coordinates{X: float64(end.Size), Y: end.Seconds})
 		}
 		panel.Series = append(panel.Series, fitted, times)
 	}
 	if len(panel.Series) == 0 {
 		return nil
 	}
-	return &chart.Curves{
-		Title: "Time against " + by + " of " + set, X: chart.Scale{Label: by, Log: true}, Panels: []chart.Panel{panel},
+	return &diagrams.Curves{
+		Title: "Time against " + by + " of " + set, X: diagrams.Scale{Label: by, Log: true}, Panels: []diagrams.Panel{panel},
 		Note: "one tree, without the start that every run takes; fitted lines, slopes with 95 % intervals",
 	}
 }
