@@ -55,8 +55,8 @@ func newAsk() *cobra.Command {
 to, and say what it predicts and what that cost. A value is asked for once; each
 test on it is paid as tree.json bills it (see train --repeat_cost).
 
-In a terminal, categories are chosen from a list, with "other" for values that
-are not in it. Else each line of standard input is an answer: a number, a date, a
+In a terminal, categories are chosen from a list by arrows, or typed; what is not in
+the list counts as another value. Else each line of standard input is an answer: a number, a date, a
 time or a timestamp (2026-11-21, 09:30, 2026-11-21T09:30:00), or a category as it is
 spelled, in double quotes if you like ("" is the empty text); an empty line says that
 the value is unknown. The questions go to standard error.`,

@@ -93,6 +93,14 @@ func TestAskTerminal(t *testing.T) {
 			[]key{{"for 7 euros", "old\r"}, {"* a number", "\x7f\x7f\x7f20\r"}, {"(another value)", "\x1b[B\x1b[B\r"}},
 			outcome{stdout: "p (p 1, n 0)\nleaf 3, after 2 tests for 9 euros\n  age: 20 (7 euros)\n  job: b (2 euros)\n"},
 		},
+		"a category that is typed": {
+			keys: []key{{"for 7 euros", "20\r"}, {"(another value)", "b\r"}},
+			want: outcome{stdout: "p (p 1, n 0)\nleaf 3, after 2 tests for 9 euros\n  age: 20 (7 euros)\n  job: b (2 euros)\n"},
+		},
+		"a category that is not listed": {
+			keys: []key{{"for 7 euros", "20\r"}, {"(another value)", "zzz\r"}},
+			want: outcome{stdout: "p (p 1, n 0)\nleaf 6, after 3 tests for 9 euros\n  age: 20 (7 euros for 2 tests)\n  job: zzz (2 euros)\n"},
+		},
 		"interrupt": {[]key{{"for 7 euros", "\x03"}}, outcome{code: 130}},
 		"end":       {[]key{{"for 7 euros", "TERM"}}, outcome{code: 130}},
 	} {
