@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/espalier-ml/espalier/induce/tree"
+	"github.com/espalier-ml/espalier/io/report"
 )
 
 // Methods of program that the templates call.
@@ -57,8 +58,8 @@ func head(t *tree.Tree, digest string) []string {
 // firsts lists the first texts of a list for a comment.
 func firsts(list []string) string {
 	const most = 8
-	if len(list) > most {
-		return fmt.Sprintf("%s and %d others", each(list[:most], short), len(list)-most)
+	if shown, _ := report.Visible(len(list), most); shown < len(list) {
+		return fmt.Sprintf("%s and %d others", each(list[:shown], short), len(list)-shown)
 	}
 	return each(list, short)
 }

@@ -127,7 +127,7 @@ func number(x float64) markdown { return markdown(fmt.Sprintf("%.4g", x)) }
 // byClass writes a number for each class.
 func byClass(classes []string, numbers []float64) markdown {
 	var list []string
-	for k, x := range numbers[:min(len(numbers), len(classes), maxNames)] {
+	for k, x := range numbers[:min(len(numbers), visible(len(classes), maxNames))] {
 		list = append(list, string(say("%s: %s", classes[k], number(x))))
 	}
 	if more := len(classes) - len(list); more > 0 {

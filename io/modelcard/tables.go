@@ -68,14 +68,14 @@ func (b *builder) classes() *table {
 	if len(list) > maxClasses {
 		slices.SortStableFunc(list, func(a, b metric.Class) int { return cmp.Compare(b.Support, a.Support) })
 	}
-	for i := range list[:min(len(list), maxClasses)] {
+	for i := range list[:visible(len(list), maxClasses)] {
 		c := &list[i]
 		t.Rows = append(t.Rows, []markdown{
 			name(c.Class), percent(c.Prevalence), figure(c.Precision, nil), figure(c.Recall, nil), figure(c.AUC, nil),
 			figure(c.AveragePrecision, nil),
 		})
 	}
-	return t.more(len(list) - maxClasses)
+	return t.more(len(list) - visible(len(list), maxClasses))
 }
 
 // more adds a row for what the table leaves out.
@@ -102,7 +102,7 @@ func (b *builder) slices() *table {
 		return nil
 	}
 	t := &table{Heads: []string{"slice", "rows", "share", "AUC", "accuracy", "log loss", "cost", "against all rows"}}
-	for i := range list[:min(len(list), maxSlices)] {
+	for i := range list[:visible(len(list), maxSlices)] {
 		s := &list[i]
 		in := s.Intervals
 		if in == nil {
@@ -114,7 +114,7 @@ func (b *builder) slices() *table {
 			figure(s.ExpectedBilledCost, in.ExpectedBilledCost), markdown(strings.Join(report.Apart(b.metrics, s), ", ")),
 		})
 	}
-	return t.more(len(list) - maxSlices)
+	return t.more(len(list) - visible(len(list), maxSlices))
 }
 
 // apart says what the last column of the slices means.
@@ -144,13 +144,13 @@ func (b *builder) features() *table {
 		return cmp.Or(cmp.Compare(lost(list[k].AUCLost), lost(list[i].AUCLost)),
 			cmp.Compare(list[k].Impurity, list[i].Impurity))
 	})
-	for _, i := range order[:min(len(order), maxFeatures)] {
+	for _, i := range order[:visible(len(order), maxFeatures)] {
 		f := &list[i]
 		t.Rows = append(t.Rows, []markdown{
 			name(f.Feature), figure(f.AUCLost, nil), number(f.ExpectedCost), percent(&f.RowsAsked),
 		})
 	}
-	return t.more(len(list) - maxFeatures)
+	return t.more(len(list) - visible(len(list), maxFeatures))
 }
 
 // frontier has the trees that the run chose among, of many some; nil: there was one tree.
@@ -167,7 +167,7 @@ func (b *builder) frontier() *table {
 			chosen = i
 		}
 	}
-	for _, i := range frontier.Outline(costs, chosen, nil, maxPoints) {
+	for _, i := range frontier.Outline(costs, chosen, nil, visible(len(points), maxPoints)) {
 		p, mark := &points[i], markdown("")
 		if p.Selected {
 			mark = "chosen"
@@ -178,4 +178,10 @@ func (b *builder) frontier() *table {
 		})
 	}
 	return t.more(len(points) - len(t.Rows))
+}
+
+// visible returns how many of n rows a table of at most most has, see report.Visible.
+func visible(n, most int) int {
+	n, _ = report.Visible(n, most)
+	return n
 }

@@ -272,11 +272,8 @@ func FlipsTable(f *comparison.Flips) *Table {
 	if f.PValue != nil {
 		t.Columns = append(t.Columns, Column{Head: "become right", Rank: 1}, Column{Head: "become wrong", Rank: 2})
 	}
-	for i := range f.List {
-		if i == maxFlips {
-			t.Add(fmt.Sprintf("(%d others)", len(f.List)-i))
-			break
-		}
+	shown, others := Visible(len(f.List), maxFlips)
+	for i := range f.List[:shown] {
 		x := &f.List[i]
 		row := []string{x.From, x.To, strconv.FormatInt(x.Rows, 10), Percent(x.Share)}
 		if f.PValue != nil {
@@ -284,18 +281,15 @@ func FlipsTable(f *comparison.Flips) *Table {
 		}
 		t.Add(row...)
 	}
-	return t
+	return t.others(others)
 }
 
 // PredictedTable returns a table of the shares of the rows that two trees predict each class for.
 func PredictedTable(list []comparison.Predicted) *Table {
 	t := NewTable(Column{Head: "predicted class", Left: true}, Column{Head: "A"}, Column{Head: "B"}, Column{Head: "B - A"})
-	for i, x := range list {
-		if i == maxFlips {
-			t.Add(fmt.Sprintf("(%d others)", len(list)-i))
-			break
-		}
+	shown, others := Visible(len(list), maxFlips)
+	for _, x := range list[:shown] {
 		t.Add(x.Class, Percent(x.A), Percent(x.B), fmt.Sprintf("%+.1f%%", 100*(x.B-x.A)))
 	}
-	return t
+	return t.others(others)
 }

@@ -43,7 +43,8 @@ func FeaturesTable(list []FeatureUse, most int) *Table {
 	for i := range list {
 		all.Paid, all.Impurity = all.Paid+list[i].Paid, all.Impurity+list[i].Impurity
 	}
-	for i := range list[:min(len(list), most)] {
+	shown, others := Visible(len(list), most)
+	for i := range list[:shown] {
 		u := &list[i]
 		each, asked := "-", Percent(u.Asked)
 		if u.Lost != nil && u.Paid > 0 {
@@ -52,12 +53,12 @@ func FeaturesTable(list []FeatureUse, most int) *Table {
 		table.Add(name(u.Name), Figure(u.Lost), each, shareOf(u.Impurity, all.Impurity), fourDigits(u.Paid),
 			shareOf(u.Paid, all.Paid), asked, threeDigits(u.Tests))
 	}
-	if len(list) > most {
+	if others != "" {
 		var rest FeatureUse
-		for _, u := range list[most:] {
+		for _, u := range list[shown:] {
 			rest.Tests, rest.Paid, rest.Impurity = rest.Tests+u.Tests, rest.Paid+u.Paid, rest.Impurity+u.Impurity
 		}
-		table.Add(fmt.Sprintf("(%d others)", len(list)-most), "", "", shareOf(rest.Impurity, all.Impurity),
+		table.Add(others, "", "", shareOf(rest.Impurity, all.Impurity),
 			fourDigits(rest.Paid), shareOf(rest.Paid, all.Paid), "", threeDigits(rest.Tests))
 	}
 	return table

@@ -75,13 +75,13 @@ func bySupport(m *metric.Metrics) []int {
 	for k := range order {
 		order[k] = k
 	}
-	if len(order) > maxListed {
+	if shown, _ := Visible(len(order), maxListed); shown < len(order) {
 		slices.SortStableFunc(order, func(a,
 			b int,
 		) int {
 			return cmp.Compare(m.PerClass[b].Support, m.PerClass[a].Support)
 		})
-		order = order[:maxListed]
+		order = order[:shown]
 	}
 	return order
 }
@@ -115,10 +115,8 @@ func (c *classTable) table(confusion bool) *Table {
 		}
 		t.Add(row...)
 	}
-	if more := len(c.metrics.PerClass) - len(c.order); more > 0 {
-		t.Add(fmt.Sprintf("(%d others)", more))
-	}
-	return t
+	_, others := Visible(len(c.metrics.PerClass), maxListed)
+	return t.others(others)
 }
 
 // confusions lists the most frequent confusions.

@@ -50,12 +50,13 @@ func SlicesTable(part Part) (table *Table, note string) {
 	t.Add("(all)", strconv.FormatInt(m.Rows, 10), "", Figure(m.AUCOvRMacro), areaInterval(m), Figure(m.Accuracy),
 		Figure(m.BalancedAccuracy), Figure(m.LogLoss), Figure(Cost(m)), Figure(m.ExpectedTests))
 	shown := list
-	if len(list) > maxSlices {
+	most, others := Visible(len(list), maxSlices)
+	if most < len(list) {
 		first := slices.Clone(list)
 		slices.SortStableFunc(first, func(a, b metric.Slice) int {
 			return cmp.Compare(min(1, len(Apart(m, &b))), min(1, len(Apart(m, &a))))
 		})
-		shown = WorstSlices(&metric.Metrics{Slices: first[:maxSlices]})
+		shown = WorstSlices(&metric.Metrics{Slices: first[:most]})
 	}
 	for i := range shown {
 		s := &shown[i]
@@ -63,9 +64,7 @@ func SlicesTable(part Part) (table *Table, note string) {
 			sliceInterval(s), Figure(s.Accuracy), Figure(s.BalancedAccuracy), Figure(s.LogLoss),
 			Figure(cmp.Or(s.ExpectedBilledCost, s.ExpectedCost)), Figure(s.ExpectedTests), strings.Join(Apart(m, s), ", "))
 	}
-	if more := len(list) - len(shown); more > 0 {
-		t.Add(fmt.Sprintf("(%d others)", more))
-	}
+	t.others(others)
 	note = "below, above: the 95 % interval of the figure does not touch that of all rows"
 	if !apart {
 		note = "in no slice the 95 % interval of AUC, accuracy or cost lies apart from that of all rows"

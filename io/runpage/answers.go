@@ -96,8 +96,12 @@ func (f *facts) reason(n *tree.Node) string {
 		return "Whoever trained the tree wished to ask for it first."
 	}
 	s, price := &n.Test.Score, ""
-	if n.Test.Cost != 1 {
+	a, _ := split.ParseAlgorithm(t.Algorithm.Name)
+	if n.Test.Cost != 1 && a.ByPrice() {
 		price = fmt.Sprintf(" for each unit of its price, %s,", f.cost(n.Test.Cost))
+		if n.Test.Cost == 0 {
+			price = " for its price (it is free, and counts as a tenth of the cheapest question)"
+		}
 	}
 	parts := []string{
 		fmt.Sprintf("it parts the rows (balance %s: that share of them does not go to the largest side)", short(s.Balance)),
@@ -105,7 +109,7 @@ func (f *facts) reason(n *tree.Node) string {
 		fmt.Sprintf("it takes away uncertainty about the class (discrimination %s%s)", short(s.Discrimination), before(t)),
 	}
 	lambda := fmt.Sprintf(" The score is balance + efficiency + %s x discrimination.", short(t.Algorithm.Lambda))
-	switch a, _ := split.ParseAlgorithm(t.Algorithm.Name); a {
+	switch a {
 	case split.EC45, split.ECART:
 	case split.ASR:
 		parts, lambda = parts[:2], ""
@@ -242,16 +246,15 @@ func (f *facts) whatToTrust() answered {
 		a.Short = "Not known: there are no rows to measure them on."
 		return a
 	}
-	verdict := "With care"
+	verdict := "On"
 	switch {
 	case f.part == "train":
-		verdict = "Not known for other rows"
-	case c.ExpectedError <= smallError:
-		verdict = "Yes"
-	case c.ExpectedError <= moderateError:
-		verdict = "Mostly"
+		verdict = "Not known for other rows: on"
+	case c.ExpectedError > moderateError:
+		verdict = "With care: on"
 	}
-	a.Short = fmt.Sprintf("%s: on the %s rows they are off by %s on average", verdict, f.part, points(c.ExpectedError))
+	a.Short = fmt.Sprintf("%s the %s %s rows they are off by %s on average, and by %s in the worst tenth of the scale", verdict,
+		grouped(m.Rows), f.part, points(c.ExpectedError), points(c.MaximumError))
 	of := "its class"
 	if c.Class != "" {
 		of = report.Name(c.Class)
@@ -262,7 +265,6 @@ func (f *facts) whatToTrust() answered {
 	})
 	text := fmt.Sprintf("For example, of the rows that it gives %.0f to %.0f\u00a0%% for %s, %s are so.", 100*b.From,
 		100*b.To, of, report.Percent(b.ObservedShare))
-	text += fmt.Sprintf(" The largest error of any tenth of the scale is %s.", points(c.MaximumError))
 	if f.part == "train" {
 		text += " But these are the rows that the tree was trained on: on others the errors are larger."
 	}

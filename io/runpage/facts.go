@@ -197,13 +197,13 @@ func (f *facts) inputs() *table {
 	}
 	t := report.NewTable(report.Column{Head: "file", Left: true}, report.Column{Head: "rows"},
 		report.Column{Head: "bytes"}, report.Column{Head: "digest of the footer", Left: true})
-	for i := range f.Manifest.Inputs {
-		if i == maxInputs {
-			t.Add(fmt.Sprintf("(%d others)", len(f.Manifest.Inputs)-i))
-			break
-		}
+	shown, others := report.Visible(len(f.Manifest.Inputs), maxInputs)
+	for i := range f.Manifest.Inputs[:shown] {
 		in := &f.Manifest.Inputs[i]
 		t.Add(cut(in.URL, maxSetting), grouped(in.Rows), grouped(in.Size), cut(in.FooterDigest, 16))
+	}
+	if others != "" {
+		t.Add(others)
 	}
 	return newTable(t)
 }

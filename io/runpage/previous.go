@@ -98,12 +98,13 @@ func classShares(before, now *tree.Tree) *report.Table {
 		}
 	})
 	t := compared("class among the training rows")
-	for _, class := range names[:min(len(names), maxChanged)] {
+	shown, others := report.Visible(len(names), maxChanged)
+	for _, class := range names[:shown] {
 		t.Add(report.Name(class), report.Percent(was[class]), report.Percent(is[class]),
 			fmt.Sprintf("%+.1f", 100*(is[class]-was[class])))
 	}
-	if more := len(names) - maxChanged; more > 0 {
-		t.Add(fmt.Sprintf("(%d others)", more))
+	if others != "" {
+		t.Add(others)
 	}
 	return t
 }
@@ -139,8 +140,8 @@ func features(before, now *tree.Tree) []string {
 				names = append(names, name)
 			}
 		}
-		if more := len(names) - maxChanged; more > 0 {
-			names = append(names[:maxChanged], fmt.Sprintf("%d others", more))
+		if shown, _ := report.Visible(len(names), maxChanged); shown < len(names) {
+			names = append(names[:shown], fmt.Sprintf("%d others", len(names)-shown))
 		}
 		if len(names) > 0 {
 			text = append(text, fmt.Sprintf("%s %s.", of.says, report.Listed(names, report.Name)))

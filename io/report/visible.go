@@ -1,0 +1,20 @@
+package report
+
+import "fmt"
+
+// Visible returns how many of n entries a list of at most most shows, and a line about those that it leaves
+// out. It leaves out none or several: a line about a single one would take the place of that one.
+func Visible(n, most int) (shown int, others string) {
+	if n <= most+1 {
+		return n, ""
+	}
+	return most, fmt.Sprintf("(%d others)", n-most)
+}
+
+// others adds a line about what the table leaves out; empty: nothing.
+func (t *Table) others(line string) *Table {
+	if line != "" {
+		t.Add(line)
+	}
+	return t
+}
