@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/wire"
 )
 
 // codecVersion is the first byte of an encoded summary.
@@ -86,78 +87,37 @@ var errEncoding = errors.New("binning: encoded summary is malformed")
 // bytes behind it. It refuses all other bytes, and takes memory in proportion to
 // len(b).
 func Decode(b []byte) (s *Summary, rest []byte, err error) {
-	d := decoder{rest: b}
+	d := decoder{wire.Reader{Rest: b}}
 	s, err = d.summary()
 	if err != nil {
 		return nil, nil, err
 	}
-	return s, d.rest, nil
+	return s, d.Rest, nil
 }
 
 // decoder reads encoded summaries. After the first fault it reads zeros.
-type decoder struct {
-	rest []byte
-	bad  bool
-}
+type decoder struct{ wire.Reader }
 
-func (d *decoder) byte() byte {
-	if len(d.rest) == 0 {
-		d.bad = true
-		return 0
-	}
-	c := d.rest[0]
-	d.rest = d.rest[1:]
-	return c
-}
-
-// uvarint reads a number in its shortest form.
-func (d *decoder) uvarint() uint64 {
-	x, n := binary.Uvarint(d.rest)
-	if n <= 0 || n > 1 && d.rest[n-1] == 0 {
-		d.bad, d.rest = true, nil
-		return 0
-	}
-	d.rest = d.rest[n:]
-	return x
-}
-
-func (d *decoder) int64() int64 {
-	x := d.uvarint()
-	if x > math.MaxInt64 {
-		d.bad = true
-		return 0
-	}
-	return int64(x)
-}
+func (d *decoder) int64() int64 { return int64(d.AtMost(math.MaxInt64)) }
 
 // positive reads a weight or limit.
 func (d *decoder) positive() int64 {
 	x := d.int64()
 	if x == 0 {
-		d.bad = true
+		d.Fail()
 	}
 	return x
 }
 
-// count reads the number of the following values, of at least two bytes each.
-func (d *decoder) count() int {
-	n := d.int64()
-	if n > int64(len(d.rest)/2) {
-		d.bad = true
-		return 0
-	}
-	return int(n)
-}
-
 func (d *decoder) summary() (*Summary, error) {
-	if version := d.byte(); !d.bad && version != codecVersion {
+	if version := d.Byte(); !d.Bad && version != codecVersion {
 		return nil, fmt.Errorf("binning: encoded summary has version %d, want %d", version, codecVersion)
 	}
-	kind, typ := dataset.Kind(d.byte()), dataset.ValueType(d.byte())
-	flags, shift := d.byte(), d.byte()
+	kind, typ := dataset.Kind(d.Byte()), dataset.ValueType(d.Byte())
+	flags, shift := d.Byte(), d.Byte()
 	limits := Limits{Values: int(d.positive()), Categories: int(d.positive())}
 	weight, missing := d.int64(), d.int64()
-	if d.bad || checkColumn(kind, typ) != nil || flags > flagOverflow || shift > maxShift {
+	if d.Bad || checkColumn(kind, typ) != nil || flags > flagOverflow || shift > maxShift {
 		return nil, errEncoding
 	}
 	s := New(kind, typ, limits)
@@ -171,7 +131,7 @@ func (d *decoder) summary() (*Summary, error) {
 	default:
 		d.numbers(s)
 	}
-	if d.bad || s.weight != weight || !s.plausible(flags) {
+	if d.Bad || s.weight != weight || !s.plausible(flags) {
 		return nil, errEncoding
 	}
 	return s, nil
@@ -187,17 +147,11 @@ func (s *Summary) plausible(flags byte) bool {
 
 func (d *decoder) texts(s *Summary) {
 	before := ""
-	for i := range d.count() {
-		n := d.int64()
-		if n > int64(len(d.rest)) {
-			d.bad = true
-			return
-		}
-		text := string(d.rest[:n])
-		d.rest = d.rest[n:]
+	for i := range d.Length(2) {
+		text := string(d.Bytes())
 		w := d.weight(s)
-		if d.bad || i > 0 && text <= before {
-			d.bad = true
+		if d.Bad || i > 0 && text <= before {
+			d.Fail()
 			return
 		}
 		before = text
@@ -206,25 +160,25 @@ func (d *decoder) texts(s *Summary) {
 }
 
 func (d *decoder) numbers(s *Summary) {
-	n := d.count()
-	zeros := d.byte()
-	if d.bad || zeros > 63 {
-		d.bad = true
+	n := d.Length(2)
+	zeros := d.Byte()
+	if d.Bad || zeros > 63 {
+		d.Fail()
 		return
 	}
 	list := make([]entry, 0, n)
 	const least, most = keyZero - 0x7ff<<52, keyZero + 0x7ff<<52 // the infinities
 	key, all := uint64(0), uint64(keyZero)
 	for range n {
-		step := d.uvarint()
+		step := d.Uvarint()
 		w := d.weight(s)
-		if d.bad || step == 0 || step > most>>zeros-key>>zeros {
-			d.bad = true
+		if d.Bad || step == 0 || step > most>>zeros-key>>zeros {
+			d.Fail()
 			return
 		}
 		key += step << zeros
 		if key < least || key>>s.shift<<s.shift != key {
-			d.bad = true
+			d.Fail()
 			return
 		}
 		all |= key
@@ -233,7 +187,7 @@ func (d *decoder) numbers(s *Summary) {
 	}
 	s.numbers = table{n: n, list: list}
 	if bits.TrailingZeros64(all) != int(zeros) {
-		d.bad = true
+		d.Fail()
 	}
 }
 
@@ -241,7 +195,7 @@ func (d *decoder) numbers(s *Summary) {
 func (d *decoder) weight(s *Summary) int64 {
 	w := d.positive()
 	if w > math.MaxInt64-s.weight {
-		d.bad = true
+		d.Fail()
 		return 0
 	}
 	return w

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"github.com/espalier-ml/espalier/induce/wire"
 	"slices"
 )
 
@@ -55,7 +56,8 @@ func Merged(shares []Share) []Share {
 
 // Reader reads records one after the other.
 type Reader struct {
-	Left   []byte // what is not read yet
+	wire.Reader
+
 	Rows   int64
 	Shares []Share // ascending by class
 }
@@ -63,25 +65,22 @@ type Reader struct {
 // Next reads the next record, of classes below a number. The shares are valid until the next call.
 func (r *Reader) Next(classes int) error {
 	r.Shares = r.Shares[:0]
-	rows, n := binary.Varint(r.Left)
-	if n <= 0 {
+	r.Rows = r.Varint()
+	count := r.Uvarint()
+	switch {
+	case r.Bad:
 		return fmt.Errorf("%w: cut short", ErrRecord)
-	}
-	r.Rows, r.Left = rows, r.Left[n:]
-	count, n := binary.Uvarint(r.Left)
-	if n <= 0 || count > uint64(classes) {
+	case count > uint64(classes):
 		return fmt.Errorf("%w: %d classes", ErrRecord, count)
 	}
-	r.Left = r.Left[n:]
 	class := -1
 	for range count {
-		step, n := binary.Uvarint(r.Left)
-		weight, m := binary.Varint(r.Left[max(0, n):])
-		if n <= 0 || m <= 0 || step == 0 || step > uint64(classes-1-class) {
+		step, weight := r.Uvarint(), r.Varint()
+		if r.Bad || step == 0 || step > uint64(classes-1-class) {
 			return fmt.Errorf("%w: a class that the tree does not have", ErrRecord)
 		}
 		class += int(step)
-		r.Shares, r.Left = append(r.Shares, Share{int32(class), weight}), r.Left[n+m:]
+		r.Shares = append(r.Shares, Share{int32(class), weight})
 	}
 	return nil
 }

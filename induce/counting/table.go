@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/binary"
 	"errors"
+	"github.com/espalier-ml/espalier/induce/wire"
 	"iter"
 	"math"
 	"math/bits"
@@ -394,27 +395,13 @@ type tableReader struct {
 	count int
 }
 
-// number reads a number of at most most.
-func (r *tableReader) number(most uint64) (uint64, error) {
-	x, n := binary.Uvarint(r.Left)
-	if n <= 0 || x > most {
-		return 0, ErrTable
-	}
-	r.Left = r.Left[n:]
-	return x, nil
-}
-
 func newTableReader(b []byte) (*tableReader, error) {
-	r := &tableReader{Reader: Reader{Left: b}}
+	r := &tableReader{Reader: Reader{Reader: wire.Reader{Rest: b}}}
 	var numbers [6]int
 	for i, most := range []uint64{mostWords, mostNumbers, mostCounters, mostNumbers, lastLevel, uint64(len(b))} {
-		x, err := r.number(most)
-		if err != nil {
-			return nil, err
-		}
-		numbers[i] = int(x)
+		numbers[i] = int(r.AtMost(most))
 	}
-	if numbers[0] == 0 {
+	if r.Bad || numbers[0] == 0 {
 		return nil, ErrTable
 	}
 	r.table = newTable(Shape{numbers[0], numbers[1], numbers[2]}, numbers[3])
@@ -424,26 +411,19 @@ func newTableReader(b []byte) (*tableReader, error) {
 
 // key reads the key of an entry and the sums of its probabilities, given the key before.
 func (r *tableReader) key(key []uint64, sums []int64) error {
-	step, err := r.number(math.MaxUint64)
-	if err != nil {
-		return err
-	}
-	key[0] += step
+	key[0] += r.Uvarint()
 	for k := 1; k < len(key); k++ {
 		most := uint64(math.MaxUint64)
 		if k >= r.table.shape.Words {
 			most = math.Float64bits(1) >> r.table.level
 		}
-		if key[k], err = r.number(most); err != nil {
-			return err
-		}
+		key[k] = r.AtMost(most)
 	}
 	for k := 0; k < len(sums) && r.table.level > 0; k++ {
-		sum, err := r.number(math.MaxInt64)
-		if err != nil {
-			return err
-		}
-		sums[k] = int64(sum)
+		sums[k] = int64(r.AtMost(math.MaxInt64))
+	}
+	if r.Bad {
+		return ErrTable
 	}
 	return nil
 }
@@ -471,7 +451,7 @@ func (r *tableReader) each(visit func(key []uint64, rows int64, sums, counters [
 			return err
 		}
 	}
-	if len(r.Left) > 0 {
+	if len(r.Rest) > 0 {
 		return ErrTable
 	}
 	return nil

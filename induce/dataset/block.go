@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"github.com/espalier-ml/espalier/induce/wire"
 	"slices"
 )
 
@@ -152,12 +153,12 @@ func appendClasses(dst []byte, raw []ClassWeight, rows int64, hasRows bool) []by
 
 // blockReader walks the parts of a block after its columns.
 type blockReader struct {
+	wire.Reader
+
 	objects int
 	hasRows bool
 	soft    bool
-	columns [][]byte // per feature
-	rest    []byte
-	bad     bool
+	columns [][]byte     // per feature
 	groups  *blockReader // shares of the objects, see shares; nil: the block has none
 }
 
@@ -166,16 +167,16 @@ func openBlock(b []byte, layout Layout) (*blockReader, error) {
 	if len(b) < 2 || b[0] != blockVersion || b[1]&^blockFlags != 0 || b[1]&(blockRows|blockSoft) == blockSoft {
 		return nil, errBlock
 	}
-	r := &blockReader{hasRows: b[1]&blockRows != 0, soft: b[1]&blockSoft != 0, rest: b[2:]}
-	n := r.uvarint()
-	if r.bad || n > uint64(len(b)) || int(n)*layout.Stride > len(r.rest) {
+	r := &blockReader{hasRows: b[1]&blockRows != 0, soft: b[1]&blockSoft != 0, Reader: wire.Reader{Rest: b[2:]}}
+	n := r.Uvarint()
+	if r.Bad || n > uint64(len(b)) || int(n)*layout.Stride > len(r.Rest) {
 		return nil, errBlock
 	}
 	r.objects = int(n)
 	r.columns = make([][]byte, len(layout.Widths))
 	for f, width := range layout.Widths {
 		size := r.objects * width
-		r.columns[f], r.rest = r.rest[:size], r.rest[size:]
+		r.columns[f], r.Rest = r.Rest[:size], r.Rest[size:]
 	}
 	if b[1]&blockGroups != 0 {
 		return r, r.cutGroups()
@@ -183,24 +184,14 @@ func openBlock(b []byte, layout Layout) (*blockReader, error) {
 	return r, nil
 }
 
-func (r *blockReader) uvarint() uint64 {
-	x, n := binary.Uvarint(r.rest)
-	if n <= 0 {
-		r.bad = true
-		return 0
-	}
-	r.rest = r.rest[n:]
-	return x
-}
-
 // classes reads the class weights and the rows of the next object. If the block has no
 // rows, the number of rows is the weight. By far the most objects are few rows of one class.
 func (r *blockReader) classes(dst []ClassWeight, classes int) (raw []ClassWeight, rows int64, err error) {
-	b := r.rest
+	b := r.Rest
 	if len(b) < 3 || b[0] != 1 || b[1]|b[2] >= 0x80 || int(b[1]) >= classes || b[2] == 0 || r.hasRows {
 		return r.manyClasses(dst, classes)
 	}
-	r.rest = b[3:]
+	r.Rest = b[3:]
 	return append(dst[:0], ClassWeight{uint16(b[1]), int64(b[2])}), int64(b[2]), nil
 }
 
@@ -208,9 +199,9 @@ func (r *blockReader) classes(dst []ClassWeight, classes int) (raw []ClassWeight
 func (r *blockReader) manyClasses(dst []ClassWeight, classes int) (raw []ClassWeight, rows int64, err error) {
 	raw, total, err := r.list(dst, classes)
 	if err == nil && r.hasRows {
-		total = r.uvarint()
+		total = r.Uvarint()
 	}
-	if err != nil || r.bad || total > maxBlockCount {
+	if err != nil || r.Bad || total > maxBlockCount {
 		return nil, 0, errBlock
 	}
 	return raw, int64(total), nil
@@ -218,21 +209,21 @@ func (r *blockReader) manyClasses(dst []ClassWeight, classes int) (raw []ClassWe
 
 // list reads one list of classes with their weights, and adds up the weights.
 func (r *blockReader) list(dst []ClassWeight, classes int) (list []ClassWeight, total uint64, err error) {
-	n := r.uvarint()
-	if r.bad || n == 0 || n > uint64(classes) {
+	n := r.Uvarint()
+	if r.Bad || n == 0 || n > uint64(classes) {
 		return nil, 0, errBlock
 	}
 	dst = dst[:0]
 	next := uint64(0) // least class that may follow
 	for range n {
-		class, weight := r.uvarint(), r.uvarint()
+		class, weight := r.Uvarint(), r.Uvarint()
 		if class < next || class >= uint64(classes) || weight == 0 || weight > maxBlockCount-total {
 			return nil, 0, errBlock
 		}
 		dst = append(dst, ClassWeight{uint16(class), int64(weight)})
 		next, total = class+1, total+weight
 	}
-	if r.bad {
+	if r.Bad {
 		return nil, 0, errBlock
 	}
 	return dst, total, nil
@@ -240,7 +231,7 @@ func (r *blockReader) list(dst []ClassWeight, classes int) (list []ClassWeight, 
 
 // end checks that nothing follows the last object.
 func (r *blockReader) end() error {
-	if len(r.rest) > 0 {
+	if r.Bad || len(r.Rest) > 0 {
 		return errBlock
 	}
 	return nil
@@ -251,8 +242,9 @@ func BlockLen(b []byte) (int, error) {
 	if len(b) < 2 || b[0] != blockVersion {
 		return 0, errBlock
 	}
-	n, w := binary.Uvarint(b[2:])
-	if w <= 0 || n > uint64(len(b)) {
+	r := wire.Reader{Rest: b[2:]}
+	n := r.AtMost(uint64(len(b)))
+	if r.Bad {
 		return 0, errBlock
 	}
 	return int(n), nil

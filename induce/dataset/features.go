@@ -3,6 +3,7 @@ package dataset
 import (
 	"encoding/binary"
 	"errors"
+	"github.com/espalier-ml/espalier/induce/wire"
 	"math"
 	"slices"
 )
@@ -73,96 +74,45 @@ func DecodeFeatures(b []byte) ([]Feature, error) {
 	if len(b) == 0 || b[0] != featuresVersion {
 		return nil, errFeatures
 	}
-	r := featureReader{b: b[1:]}
-	features := make([]Feature, r.length(4))
+	r := wire.Reader{Rest: b[1:]}
+	features := make([]Feature, r.Length(4))
 	for i := range features {
 		f := &features[i]
-		f.Name = r.text()
-		f.Kind, f.Type = Kind(r.byte()), ValueType(r.byte())
-		f.Cuts = make([]float64, r.length(8))
+		f.Name = string(r.Bytes())
+		f.Kind, f.Type = Kind(r.Byte()), ValueType(r.Byte())
+		f.Cuts = make([]float64, r.Length(8))
 		for j := range f.Cuts {
-			f.Cuts[j] = r.float()
+			f.Cuts[j] = r.Float()
 		}
-		f.Values = make([]string, r.length(1))
+		f.Values = make([]string, r.Length(1))
 		for j := range f.Values {
-			f.Values[j] = r.text()
+			f.Values[j] = string(r.Bytes())
 		}
-		f.Missing, f.Other = r.varint(), r.varint()
-		f.Cost = r.float()
-		for n := r.length(9); n > 0; n-- {
+		f.Missing, f.Other = r.Varint(), r.Varint()
+		f.Cost = r.Float()
+		for n := r.Length(9); n > 0; n-- {
 			if f.ValueCosts == nil {
 				f.ValueCosts = make(map[string]float64, n)
 			}
-			v := r.text()
-			f.ValueCosts[v] = r.float()
+			v := string(r.Bytes())
+			f.ValueCosts[v] = r.Float()
 		}
-		f.Group, f.GroupCost = r.text(), r.float()
-		f.Subsets = make([][]uint16, r.length(1))
+		f.Group, f.GroupCost = string(r.Bytes()), r.Float()
+		f.Subsets = make([][]uint16, r.Length(1))
 		for j := range f.Subsets {
-			f.Subsets[j] = make([]uint16, r.length(2))
+			f.Subsets[j] = make([]uint16, r.Length(2))
 			for k := range f.Subsets[j] {
-				f.Subsets[j][k] = r.uint16()
+				f.Subsets[j][k] = r.Uint16()
 			}
 		}
-		f.Range = make([]float64, r.length(8))
+		f.Range = make([]float64, r.Length(8))
 		for j := range f.Range {
-			f.Range[j] = r.float()
+			f.Range[j] = r.Float()
 		}
-		f.Unit, f.Zone = Unit(r.byte()), Zone(r.byte())
+		f.Unit, f.Zone = Unit(r.Byte()), Zone(r.Byte())
 	}
-	if r.bad || len(r.b) > 0 {
+	if r.Bad || len(r.Rest) > 0 {
 		return nil, errFeatures
 	}
 	return features, nil
-}
-
-// featureReader reads encoded features. After the first fault it reads zeros.
-type featureReader struct {
-	b   []byte
-	bad bool
-}
-
-func (r *featureReader) take(n int) []byte {
-	if n < 0 || n > len(r.b) {
-		r.bad, r.b = true, nil
-		return make([]byte, 8)[:min(max(n, 0), 8)]
-	}
-	b := r.b[:n]
-	r.b = r.b[n:]
-	return b
-}
-
-func (r *featureReader) byte() byte { return r.take(1)[0] }
-
-func (r *featureReader) uint16() uint16 { return binary.LittleEndian.Uint16(r.take(2)) }
-
-func (r *featureReader) varint() int64 {
-	x, n := binary.Varint(r.b)
-	if n <= 0 {
-		r.bad, r.b = true, nil
-		return 0
-	}
-	r.b = r.b[n:]
-	return x
-}
-
-// length reads the length of a list. Each member takes at least size bytes.
-func (r *featureReader) length(size int) int {
-	x, n := binary.Uvarint(r.b)
-	if n <= 0 || x > uint64(len(r.b)/size) {
-		r.bad, r.b = true, nil
-		return 0
-	}
-	r.b = r.b[n:]
-	return int(x)
-}
-
-func (r *featureReader) text() string { return string(r.take(r.length(1))) }
-
-func (r *featureReader) float() float64 {
-	b := r.take(8)
-	if len(b) < 8 {
-		return 0
-	}
-	return math.Float64frombits(binary.LittleEndian.Uint64(b))
 }

@@ -3,6 +3,7 @@ package dataset
 import (
 	"cmp"
 	"encoding/binary"
+	"github.com/espalier-ml/espalier/induce/wire"
 	"math/bits"
 	"slices"
 )
@@ -231,16 +232,18 @@ func endGroups(dst []byte, from int) []byte {
 
 // cutGroups cuts the groups off a block that has them.
 func (r *blockReader) cutGroups() error {
-	end := len(r.rest) - groupsLength
+	end := len(r.Rest) - groupsLength
 	if end < 0 {
 		return errBlock
 	}
-	length := binary.LittleEndian.Uint64(r.rest[end:])
+	length := binary.LittleEndian.Uint64(r.Rest[end:])
 	if length > uint64(end) {
 		return errBlock
 	}
 	from := end - int(length)
-	r.rest, r.groups = r.rest[:from], &blockReader{rest: r.rest[from:end], hasRows: r.hasRows, soft: r.soft}
+	r.Rest, r.groups = r.Rest[:from], &blockReader{
+		Reader: wire.Reader{Rest: r.Rest[from:end]}, hasRows: r.hasRows, soft: r.soft,
+	}
 	return nil
 }
 
@@ -249,8 +252,8 @@ func (r *blockReader) cutGroups() error {
 func (r *blockReader) shares(dst []GroupShare, classes int, labels []ClassWeight, rows int64) ([]GroupShare, error) {
 	g := r.groups
 	_, weight := Majority(labels)
-	n := g.uvarint()
-	if g.bad || n == 0 || n > uint64(Buckets*classes) {
+	n := g.Uvarint()
+	if g.Bad || n == 0 || n > uint64(Buckets*classes) {
 		return nil, errBlock
 	}
 	dst = dst[:0]
@@ -287,35 +290,26 @@ func allWeighted(shares []GroupShare, soft bool) bool {
 
 // share reads one share.
 func (r *blockReader) share(classes int) (s GroupShare, ok bool) {
-	if len(r.rest) == 0 || r.rest[0] >= Buckets {
+	if len(r.Rest) == 0 || r.Rest[0] >= Buckets {
 		return s, false
 	}
-	s.Bucket, r.rest = r.rest[0], r.rest[1:]
-	class := r.uvarint()
-	s.Class, s.Weight = uint16(class), r.count()
+	s.Bucket, r.Rest = r.Rest[0], r.Rest[1:]
+	class := r.Uvarint()
+	s.Class, s.Weight = uint16(class), int64(r.AtMost(maxBlockCount))
 	s.Rows = s.Weight
 	if r.soft {
-		s.Soft = r.count()
+		s.Soft = int64(r.AtMost(maxBlockCount))
 	}
 	if r.hasRows {
-		s.Rows = r.count()
+		s.Rows = int64(r.AtMost(maxBlockCount))
 	}
-	return s, !r.bad && class < uint64(classes) && !s.empty()
+	return s, !r.Bad && class < uint64(classes) && !s.empty()
 }
 
 // endGroups checks that nothing follows the shares of the last object.
 func (r *blockReader) endGroups() error {
-	if len(r.groups.rest) > 0 {
+	if r.groups.Bad || len(r.groups.Rest) > 0 {
 		return errBlock
 	}
 	return nil
-}
-
-// count reads a number up to maxBlockCount.
-func (r *blockReader) count() int64 {
-	x := r.uvarint()
-	if x > maxBlockCount {
-		r.bad = true
-	}
-	return int64(x)
 }

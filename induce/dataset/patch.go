@@ -51,13 +51,13 @@ func (p *Patch) Apply(block []byte) error {
 		return errBlock
 	}
 	p.makeRoom(r)
-	p.from, p.rest = 0, r.rest
+	p.from, p.rest = 0, r.Rest
 	stride := t.layout.Stride
 	for first := 0; first < r.objects; first += ahead {
 		end := min(first+ahead, r.objects)
 		p.keys = r.keys(p.keys[:0], t.layout, first, end)
 		for i := range end - first {
-			key, before := p.keys[i*stride:(i+1)*stride], r.rest
+			key, before := p.keys[i*stride:(i+1)*stride], r.Rest
 			if err := r.next(&p.object, p.classes, r.groups != nil); err != nil {
 				return err
 			}
@@ -74,7 +74,7 @@ func (p *Patch) Apply(block []byte) error {
 		}
 	}
 	p.pass(r, r.objects)
-	p.tail = append(p.tail, p.rest[:len(p.rest)-len(r.rest)]...)
+	p.tail = append(p.tail, p.rest[:len(p.rest)-len(r.Rest)]...)
 	if r.groups != nil {
 		return errors.Join(r.end(), r.endGroups())
 	}
@@ -100,7 +100,7 @@ func (p *Patch) addGroups(id int) {
 // nothing is left. The object of the table has nothing then.
 func (p *Patch) merge(r *blockReader, i, id int, rows int64) error {
 	t := p.change
-	p.rest = r.rest
+	p.rest = r.Rest
 	p.more = t.classWeights(id, p.more)
 	if err := p.addUp(); err != nil {
 		return err
@@ -156,7 +156,7 @@ func (p *Patch) makeRoom(r *blockReader) {
 	for f, width := range p.change.layout.Widths {
 		p.columns[f] = slices.Grow(p.columns[f], room*width)
 	}
-	p.tail = slices.Grow(p.tail, len(r.rest)+p.change.n*3) // most objects are few rows of one class
+	p.tail = slices.Grow(p.tail, len(r.Rest)+p.change.n*3) // most objects are few rows of one class
 }
 
 // pass passes on the codes of the objects before the one at the given position.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
+	"github.com/espalier-ml/espalier/induce/wire"
 	"slices"
 )
 
@@ -83,9 +84,8 @@ type TallyReader struct {
 	Key  []byte
 	Rows int64
 
-	rest []byte
+	in   wire.Reader
 	left int
-	bad  bool
 }
 
 // ReadTally begins to read a tally.
@@ -93,50 +93,35 @@ func ReadTally(b []byte) (*TallyReader, error) {
 	if len(b) < 1 || b[0] != tallyVersion {
 		return nil, errTally
 	}
-	r := &TallyReader{rest: b[1:]}
-	r.Dropped = r.count()
-	n := r.count()
-	if r.bad || n > int64(len(r.rest)) {
+	r := &TallyReader{in: wire.Reader{Rest: b[1:]}}
+	r.Dropped = int64(r.in.AtMost(maxBlockCount))
+	r.Keys = r.in.Length(1)
+	if r.in.Bad {
 		return nil, errTally
 	}
-	r.Keys, r.left = int(n), int(n)
+	r.left = r.Keys
 	return r, nil
-}
-
-func (r *TallyReader) count() int64 {
-	x, n := binary.Uvarint(r.rest)
-	if n <= 0 || x > maxBlockCount {
-		r.bad = true
-		return 0
-	}
-	r.rest = r.rest[n:]
-	return int64(x)
 }
 
 // Next reads the next key. It returns false after the last key and at a fault; Err tells
 // which.
 func (r *TallyReader) Next() bool {
-	if r.bad || r.left == 0 {
+	if r.in.Bad || r.left == 0 {
 		return false
 	}
 	before := r.Key
-	n := r.count()
-	if r.bad || n > int64(len(r.rest)) {
-		r.bad = true
-		return false
-	}
-	r.Key, r.rest = r.rest[:n:n], r.rest[n:]
-	r.Rows = r.count()
+	r.Key = r.in.Bytes()
+	r.Rows = int64(r.in.AtMost(maxBlockCount))
 	if r.left < r.Keys && bytes.Compare(before, r.Key) >= 0 || r.Rows == 0 {
-		r.bad = true
+		r.in.Fail()
 	}
 	r.left--
-	return !r.bad
+	return !r.in.Bad
 }
 
 // Err returns the fault of the tally after Next has returned false; nil: there is none.
 func (r *TallyReader) Err() error {
-	if r.bad || r.left == 0 && len(r.rest) > 0 {
+	if r.in.Bad || r.left == 0 && len(r.in.Rest) > 0 {
 		return errTally
 	}
 	return nil

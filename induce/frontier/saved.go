@@ -12,6 +12,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/split"
 	"github.com/espalier-ml/espalier/induce/tree"
+	"github.com/espalier-ml/espalier/induce/wire"
 )
 
 // errSaved is the error of bytes that AppendCandidates has not written.
@@ -145,87 +146,58 @@ func DecodeCandidates(b []byte, label tree.Label, features []dataset.Feature) ([
 	if err := label.Check(); err != nil {
 		return nil, fmt.Errorf("%w: %w", errSaved, err)
 	}
-	r := &savedReader{b: b, label: &label, features: features}
+	r := &savedReader{Reader: wire.Reader{Rest: b}, label: &label, features: features}
 	var list []Candidate
 	for i := range r.below(len(b)) {
 		list = append(list, Candidate{})
 		r.candidate(&list[i])
-		if r.err != nil {
-			return nil, fmt.Errorf("tree %d: %w", i, r.err)
+		if err := r.fault(); err != nil {
+			return nil, fmt.Errorf("tree %d: %w", i, err)
 		}
 	}
-	if len(r.b) > 0 {
+	if len(r.Rest) > 0 {
 		return nil, fmt.Errorf("%w: bytes left over", errSaved)
 	}
-	return list, r.err
+	return list, r.fault()
 }
 
-// savedReader reads saved candidates. After its first error it reads zeros.
+// savedReader reads saved candidates.
 type savedReader struct {
-	b        []byte
+	wire.Reader
+
 	label    *tree.Label
 	features []dataset.Feature
 	err      error
 }
 
 func (r *savedReader) fail(problem string) {
-	if r.err == nil {
+	if r.err == nil && !r.Bad {
 		r.err = fmt.Errorf("%w: %s", errSaved, problem)
 	}
-	r.b = nil
+	r.Fail()
 }
 
-func (r *savedReader) uint() uint64 {
-	x, n := binary.Uvarint(r.b)
-	if n <= 0 {
-		r.fail("cut short")
-		return 0
+// fault returns the first fault.
+func (r *savedReader) fault() error {
+	if r.err == nil && r.Bad {
+		return fmt.Errorf("%w: cut short, or a number that is too large", errSaved)
 	}
-	r.b = r.b[n:]
-	return x
+	return r.err
 }
 
 // count reads a number of rows, or a weight.
-func (r *savedReader) count() int64 {
-	x := r.uint()
-	if x > math.MaxInt64 {
-		r.fail("a count that is too large")
-		return 0
-	}
-	return int64(x)
-}
+func (r *savedReader) count() int64 { return int64(r.AtMost(math.MaxInt64)) }
 
 // below reads a number from 0 to a limit.
-func (r *savedReader) below(limit int) int {
-	x := r.uint()
-	if x > uint64(limit) {
-		r.fail("a number that is too large")
-		return 0
-	}
-	return int(x)
-}
-
-func (r *savedReader) bytes(n int) []byte {
-	if n > len(r.b) {
-		r.fail("cut short")
-		return make([]byte, min(n, 8))
-	}
-	b := r.b[:n]
-	r.b = r.b[n:]
-	return b
-}
-
-func (r *savedReader) float() float64 {
-	return math.Float64frombits(binary.LittleEndian.Uint64(r.bytes(8)))
-}
+func (r *savedReader) below(limit int) int { return int(r.AtMost(uint64(limit))) }
 
 func (r *savedReader) candidate(c *Candidate) {
 	var head savedHead
-	if err := json.Unmarshal(r.bytes(r.below(len(r.b))), &head); err != nil {
+	if err := json.Unmarshal(r.Bytes(), &head); err != nil {
 		r.fail(err.Error())
 	}
 	estimate, err := tree.ParseEstimate(head.Algorithm.LeafEstimate)
-	if err != nil || head.Nodes < 1 || head.Nodes > len(r.b) {
+	if err != nil || head.Nodes < 1 || head.Nodes > len(r.Rest) {
 		r.fail("a tree without nodes or without an estimate")
 		return
 	}
@@ -235,7 +207,7 @@ func (r *savedReader) candidate(c *Candidate) {
 	}
 	next := 1
 	for i := range t.Nodes {
-		if next = r.node(t, i, next); r.err != nil {
+		if next = r.node(t, i, next); r.Bad {
 			return
 		}
 	}
@@ -248,7 +220,7 @@ func (r *savedReader) candidate(c *Candidate) {
 	t.Measure()
 	*c = NewCandidate(t, head.Params)
 	for part := range c.Counts {
-		counts := r.bytes(r.below(len(r.b)))
+		counts := r.Bytes()
 		if len(counts) == 0 {
 			continue
 		}
@@ -264,7 +236,7 @@ func (r *savedReader) node(t *tree.Tree, id, next int) int {
 	n, classes := &t.Nodes[id], len(t.Label.Classes)
 	both := make([]int64, 2*classes)
 	n.ClassWeights, n.RawClassWeights = both[:classes:classes], both[classes:]
-	bits := r.bytes(1)[0]
+	bits := r.Byte()
 	if bits&savedInner == 0 {
 		n.Rows, n.Objects, n.Weight = r.count(), r.count(), r.count()
 		r.weights(n.ClassWeights)
@@ -283,17 +255,17 @@ func (r *savedReader) node(t *tree.Tree, id, next int) int {
 	n.Branches = make([]tree.Branch, r.below(min(mostCodes, len(t.Nodes)-next)))
 	s := &n.Test.Score
 	for _, x := range []*float64{&n.Test.Cost, &s.Balance, &s.Efficiency, &s.Discrimination, &s.Total} {
-		*x = r.float()
+		*x = r.Float()
 	}
 	if bits&savedBilled != 0 {
-		billed := r.float()
+		billed := r.Float()
 		n.Test.Billed = &billed
 	}
 	if bits&savedRunnerUp != 0 {
 		n.Test.RunnerUp = r.runnerUp()
 	}
 	for i := range n.Branches {
-		outcome, bits := r.below(mostCodes), r.bytes(1)[0]
+		outcome, bits := r.below(mostCodes), r.Byte()
 		n.Branches[i] = tree.Branch{
 			Outcome: outcome, Child: next + i, Missing: bits&savedMissing != 0, Other: bits&savedOther != 0,
 		}
@@ -306,7 +278,7 @@ func (r *savedReader) node(t *tree.Tree, id, next int) int {
 
 func (r *savedReader) runnerUp() *tree.RunnerUp {
 	second := &tree.RunnerUp{}
-	if err := json.Unmarshal(r.bytes(r.below(len(r.b))), second); err != nil {
+	if err := json.Unmarshal(r.Bytes(), second); err != nil {
 		r.fail(err.Error())
 	}
 	return second

@@ -6,6 +6,7 @@ import (
 
 	"github.com/espalier-ml/espalier/induce/counting"
 	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/wire"
 )
 
 // LeafCounts counts rows by leaf and true class. All metrics follow from it.
@@ -61,7 +62,7 @@ var errLeafCounts = errors.New("leaf counts of another tree")
 
 // Add adds encoded counts of the same tree. After an error the counts are invalid.
 func (c *LeafCounts) Add(b []byte) error {
-	r := counting.Reader{Left: b}
+	r := counting.Reader{Reader: wire.Reader{Rest: b}}
 	for i, weights := range c.Weights {
 		if weights == nil {
 			continue
@@ -74,7 +75,7 @@ func (c *LeafCounts) Add(b []byte) error {
 			weights[s.Class] += s.Weight
 		}
 	}
-	if len(r.Left) > 0 {
+	if len(r.Rest) > 0 {
 		return fmt.Errorf("%w: bytes left over", errLeafCounts)
 	}
 	return nil
@@ -87,11 +88,11 @@ func MergeLeafCounts(list [][]byte) ([]byte, error) {
 	}
 	readers := make([]counting.Reader, len(list))
 	for i := range list {
-		readers[i].Left = list[i]
+		readers[i].Rest = list[i]
 	}
 	var b []byte
 	var shares []counting.Share
-	for len(readers) > 0 && len(readers[0].Left) > 0 {
+	for len(readers) > 0 && len(readers[0].Rest) > 0 {
 		rows := int64(0)
 		shares = shares[:0]
 		for i := range readers {
@@ -105,7 +106,7 @@ func MergeLeafCounts(list [][]byte) ([]byte, error) {
 		b = counting.AppendRecord(b, rows, counting.Merged(shares))
 	}
 	for i := range readers {
-		if len(readers[i].Left) > 0 {
+		if len(readers[i].Rest) > 0 {
 			return nil, errLeafCounts
 		}
 	}

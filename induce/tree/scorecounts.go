@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/espalier-ml/espalier/induce/counting"
+	"github.com/espalier-ml/espalier/induce/wire"
 )
 
 // ScoreCounts counts rows by leaf, predicted probabilities and true class. All metrics of
@@ -117,12 +118,11 @@ func appendPlain(b, plain []byte) []byte {
 
 // cutPlain cuts encoded counts into those of the leaves without models and the table.
 func cutPlain(b []byte) (plain, table []byte, err error) {
-	size, n := binary.Uvarint(b)
-	if n <= 0 || size > uint64(len(b)-n) {
+	r := wire.Reader{Rest: b}
+	if plain = r.Bytes(); r.Bad {
 		return nil, nil, counting.ErrTable
 	}
-	b = b[n:]
-	return b[:size], b[size:], nil
+	return plain, r.Rest, nil
 }
 
 // Merge adds encoded counts of the same tree, whose bound counts without rows take over.
