@@ -99,12 +99,12 @@ Exit code 4 says that the gate has refused the run: LATEST.json stays.`,
 
 // tellFailure tells the file of --open_metrics that an attempt has failed before it began. The config file may
 // be no YAML: its lines are looked at.
-func tellFailure(c *cobra.Command, config string, started time.Time) {
+func tellFailure(c *cobra.Command, url string, started time.Time) {
 	if f := c.Flags().Lookup("history"); f.Changed && f.Value.String() == "true" {
 		return
 	}
-	b, _ := source.ReadConfig(c.Context(), config) // without it, flags alone may name the file
-	setting := func(name string) string {
+	b, _ := source.ReadConfig(c.Context(), url) // without it, flags alone may name the file
+	valueOf := func(name string) string {
 		if f := c.Flags().Lookup(name); f.Changed {
 			return f.Value.String()
 		}
@@ -114,7 +114,7 @@ func tellFailure(c *cobra.Command, config string, started time.Time) {
 		}
 		return string(line[1])
 	}
-	err := retraining.TellFailure(c.Context(), setting("open_metrics"), setting("destination"), started)
+	err := retraining.TellFailure(c.Context(), valueOf("open_metrics"), valueOf("destination"), started)
 	if err != nil {
 		say(c.ErrOrStderr(), "warning: the figures of --open_metrics are old: %v\n", err)
 	}

@@ -27,7 +27,7 @@ func lockFolder(folder string) (unlock func(), err error) {
 func flock(f *os.File, how int) error {
 	for {
 		err := syscall.Flock(int(f.Fd()), how)
-		if err != syscall.EINTR { //nolint:errorlint // a system call returns the number itself
+		if !errors.Is(err, syscall.EINTR) {
 			return err
 		}
 	}

@@ -295,7 +295,7 @@ func (w *work) train(ctx context.Context) error {
 	}
 	if w.later && !w.config.Replace {
 		w.attempt.Outcome = Backfilled
-		w.reporter.Warn(fmt.Sprintf("%s, of a later day, stays in use: --replace puts this run in use", w.before.Run))
+		w.reporter.Warn(w.before.Run + ", of a later day, stays in use: --replace puts this run in use")
 		return nil
 	}
 	_, err = latest.Promote(ctx, w.files.Store, w.config.Destination, w.attempt.Run, w.before, time.Now())

@@ -276,12 +276,12 @@ func TestBrokenInUse(t *testing.T) {
 		t.Fatal(err)
 	}
 	url, store := filepath.Join(c.Destination, latest.Name), objectstore.New()
-	tree := filepath.Join(c.Destination, a.Run, "tree.json")
-	b, err := os.ReadFile(tree)
+	file := filepath.Join(c.Destination, a.Run, "tree.json")
+	b, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(tree, bytes.Replace(b, []byte(`"seed": 1`), []byte(`"seed": 2`), 1), 0o600); err != nil {
+	if err := os.WriteFile(file, bytes.Replace(b, []byte(`"seed": 1`), []byte(`"seed": 2`), 1), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := runfolder.ReadTree(t.Context(), store, url); err == nil {
@@ -293,7 +293,7 @@ func TestBrokenInUse(t *testing.T) {
 	if _, err := runfolder.ReadTree(t.Context(), store, url); err != nil {
 		t.Error(err)
 	}
-	if err := os.Remove(tree); err != nil {
+	if err := os.Remove(file); err != nil {
 		t.Fatal(err)
 	}
 	if _, _, err := retrainedOn(t, c, "2026-11-02"); err == nil || !strings.Contains(err.Error(), "--replace") {
