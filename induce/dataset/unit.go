@@ -3,7 +3,6 @@ package dataset
 import (
 	"fmt"
 	"math"
-	"math/big"
 	"slices"
 	"strconv"
 	"strings"
@@ -135,14 +134,7 @@ func (u Unit) Parse(s string) (x float64, ok bool) {
 // float64 cannot hold exactly, as those of Parquet files are refused.
 func parseNumber(s string) (x float64, ok bool) {
 	x, err := strconv.ParseFloat(s, 64)
-	const beyond = 1 << 53
-	if err == nil && math.Abs(x) >= beyond {
-		if whole, isWhole := new(big.Int).SetString(s, 10); isWhole {
-			exact, _ := new(big.Float).SetFloat64(x).Int(nil)
-			return x, exact.Cmp(whole) == 0
-		}
-	}
-	return x + 0, err == nil
+	return x + 0, err == nil && !LosesDigits(s, x)
 }
 
 // ParseISO is Parse without plain numbers. ok is also false if float64 cannot hold the

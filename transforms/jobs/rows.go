@@ -553,15 +553,15 @@ func (g *rowGroup) asNumbers(f *FeatureColumn, v *dataset.Vector) error {
 	for i, s := range v.Texts {
 		x, ok := f.Unit.ParseValue(s)
 		switch {
+		case f.Unit == dataset.Plain && dataset.LosesDigits(s, x):
+			e := dataset.Plain.Inexact(s)
+			return g.errorAt(f.Name, s, e.Problem, e.Hint)
 		case !ok && f.Unit != dataset.Plain:
 			return g.errorAt(f.Name, s, fmt.Sprintf("not a %s, and the feature is one", f.Unit),
 				fmt.Sprintf("write it as %s, or null", f.Unit.Example()))
 		case !ok:
 			return g.errorAt(f.Name, s, "not a number, and the feature is numeric",
 				"write a number or null there; in training leave the column out of --numeric, or --ignore it")
-		case dataset.LosesDigits(s, x):
-			e := dataset.Plain.Inexact(s)
-			return g.errorAt(f.Name, s, e.Problem, e.Hint)
 		}
 		numbers[i] = x
 	}
