@@ -11,6 +11,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/log"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/distill"
 	"github.com/espalier-ml/espalier/induce/frontier"
 	"github.com/espalier-ml/espalier/induce/frontier/crossvalidate"
 	"github.com/espalier-ml/espalier/induce/grid"
@@ -127,7 +128,7 @@ func (c *TrainConfig) settings() (selection.Settings, error) {
 	s := selection.Settings{
 		Seed: d.Seed, Certificate: d.Certificate != "none", LeafModel: selection.Kind(d.LeafModel),
 		Teacher: selection.Teacher{
-			Kind: selection.Kind(d.Teacher), Weight: orNone(d.TeacherWeight), MadeUp: max(-1, d.MadeUpRows),
+			Kind: distill.Teacher(d.Teacher), Weight: orNone(d.TeacherWeight), MadeUp: max(-1, d.MadeUpRows),
 		},
 		Constrained: len(c.Monotone) > 0,
 		Folds:       crossvalidate.Setting{Auto: d.Folds == Auto, Number: max(0, d.Folds)},
@@ -176,7 +177,7 @@ func (s *trainSpec) checkChoice() error {
 		of          []string
 	}{
 		{"LeafModel", d.LeafModel, []string{"none", "linear", "boosted", "auto"}},
-		{"Teacher", d.Teacher, []string{"none", "forest", "boosted", "both", "auto"}},
+		{"Teacher", d.Teacher, distill.Teachers()},
 		{"Certificate", d.Certificate, []string{"none", "auto", "quick", "full"}},
 	} {
 		if !slices.Contains(one.of, one.value) {
@@ -190,7 +191,7 @@ func (s *trainSpec) checkChoice() error {
 func (s *trainSpec) checkConflicts() error {
 	c := &s.Config
 	d := &c.Choice
-	asked := d.Teacher != string(selection.None) && d.Teacher != string(selection.Auto)
+	asked := distill.Teacher(d.Teacher).Asked()
 	limited := d.MaxExpectedCost > 0 || d.MaxCost > 0
 	var faults []error
 	for _, one := range []struct {

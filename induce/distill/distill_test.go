@@ -119,7 +119,7 @@ func firsts(list []int, n int) []int32 {
 func TestNothingTaught(t *testing.T) {
 	for seed := range uint64(12) {
 		d, p := some(seed)
-		c := distill.Config{Features: d.Features}
+		c := distill.Config{Teacher: distill.Forest, Features: d.Features}
 		got := c.NewTransferSet(d.Objects).Grow(d.Columns, []induce.Params{p}, memory.Options{})[0]
 		soft := *d
 		soft.Objects = dataset.NewObjects(dataset.NewLayout(d.Features), d.Objects.Classes, true, d.Objects.Len())
@@ -158,7 +158,7 @@ func sameTests(a, b *induce.Node) bool {
 func TestTransferSet(t *testing.T) {
 	for seed := range uint64(6) {
 		d, p := some(seed)
-		c := distill.Config{Features: d.Features, Share: 0.5, MadeUp: 300, Seed: seed, Workers: 1}
+		c := distill.Config{Teacher: distill.Forest, Features: d.Features, Share: 0.5, MadeUp: 300, Seed: seed, Workers: 1}
 		transfer := c.NewTransferSet(d.Objects)
 		var training, made, rows int64
 		for i := range transfer.Objects.Len() {
@@ -200,7 +200,7 @@ func TestTransferSet(t *testing.T) {
 // have at most half of the made-up objects.
 func TestPart(t *testing.T) {
 	d, _ := some(2)
-	c := distill.Config{Features: d.Features, Share: 0.5, MadeUp: 100, Seed: 3}
+	c := distill.Config{Teacher: distill.Forest, Features: d.Features, Share: 0.5, MadeUp: 100, Seed: 3}
 	transfer := c.NewTransferSet(d.Objects)
 	if again := transfer.Part(d.Objects, nil); !reflect.DeepEqual(again.Objects, transfer.Objects) {
 		t.Error("another transfer set of the same objects")
@@ -328,23 +328,23 @@ func TestStopped(t *testing.T) {
 	for _, kind := range []distill.Teacher{distill.Forest, distill.Boosted, distill.Both, distill.Auto} {
 		c := distill.Config{Teacher: kind, Features: d.Features, Stop: func() bool { return true }}
 		if c.NewTransferSet(d.Objects) != nil {
-			t.Errorf("teacher %d: a transfer set after a stop", kind)
+			t.Errorf("teacher %s: a transfer set after a stop", kind)
 		}
 		looks, most := 0, math.MaxInt
 		c.MadeUp, c.Workers, c.Stop = 100, 1, func() bool { looks++; return looks > most }
 		if c.NewTransferSet(d.Objects) == nil {
-			t.Fatalf("teacher %d: no transfer set without a stop", kind)
+			t.Fatalf("teacher %s: no transfer set without a stop", kind)
 		}
 		all := looks
 		for _, share := range []float64{0, .1, .2, .21, .5, .9, 1} {
 			most = int(share * float64(all-1))
 			if looks = 0; c.NewTransferSet(d.Objects) != nil {
-				t.Errorf("teacher %d: a transfer set after a stop at %d of %d looks", kind, most, all)
+				t.Errorf("teacher %s: a transfer set after a stop at %d of %d looks", kind, most, all)
 			}
 		}
 		for most = all - 5; most < all; most++ {
 			if looks = 0; c.NewTransferSet(d.Objects) != nil {
-				t.Errorf("teacher %d: a transfer set after a stop at %d of %d looks", kind, most, all)
+				t.Errorf("teacher %s: a transfer set after a stop at %d of %d looks", kind, most, all)
 			}
 		}
 	}
@@ -362,7 +362,7 @@ func ExampleConfig_NewTransferSet() {
 		}
 		objects.Append([]int{x}, weights, 10)
 	}
-	c := distill.Config{Features: features, Share: 0.5, MadeUp: 4}
+	c := distill.Config{Teacher: distill.Forest, Features: features, Share: 0.5, MadeUp: 4}
 	params := induce.Params{Algorithm: split.C45, Family: split.Thresholds, MaxDepth: 1}
 	root := c.NewTransferSet(objects).Grow(split.Columns(features), []induce.Params{params}, memory.Options{})[0]
 	fmt.Println("x >=", features[0].Cuts[root.Test.Code-1])

@@ -1,32 +1,31 @@
 package distill
 
 import (
-	"fmt"
-
 	"github.com/espalier-ml/espalier/induce/boost"
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/forest"
 	"github.com/espalier-ml/espalier/induce/portable"
 )
 
-// Teacher is a kind of teachers.
-type Teacher uint8
+// Teacher is a kind of teacher. The text is its name in settings and in tree.json.
+type Teacher string
 
 // The kinds of teachers.
 const (
-	Forest  Teacher = iota // a random forest
-	Boosted                // boosted trees
-	Both                   // the mean of the two
-	Auto                   // the kind of the least log loss on training objects that it has not seen
+	None    Teacher = "none"    // trees learn from the labels alone
+	Forest  Teacher = "forest"  // a random forest
+	Boosted Teacher = "boosted" // boosted trees
+	Both    Teacher = "both"    // the mean of the two
+	Auto    Teacher = "auto"    // the kind of the least log loss on training objects that it has not seen
 )
 
-// String returns the kind's name in flags and tree.json.
-func (t Teacher) String() string {
-	if names := []string{"forest", "boosted", "both", "auto"}; int(t) < len(names) {
-		return names[t]
-	}
-	return fmt.Sprintf("unknown(%d)", uint8(t))
+// Teachers lists the names of all kinds.
+func Teachers() []string {
+	return []string{string(None), string(Forest), string(Boosted), string(Both), string(Auto)}
 }
+
+// Asked reports whether one kind is named: neither None nor Auto.
+func (t Teacher) Asked() bool { return t != None && t != Auto }
 
 // teacher rates objects by class probabilities, Classes numbers an object. They are nil if Stop says
 // so.
@@ -68,7 +67,7 @@ func mean(a, b []float32) []float32 {
 type learned struct {
 	teacher
 
-	kind    Teacher   // not Auto
+	kind    Teacher   // Forest, Boosted or Both
 	ratings []float32 // of the training objects, see unseen
 }
 

@@ -13,7 +13,7 @@ import (
 
 // Config says what is taught.
 type Config struct {
-	Teacher  Teacher // zero: Forest
+	Teacher  Teacher // zero: Auto
 	Features []dataset.Feature
 	Share    float64 // of the teacher's probabilities in a training object's class weights, 0 to 1
 	MadeUp   int     // number of made-up objects; 0: none

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/distill"
 	"github.com/espalier-ml/espalier/induce/frontier"
 	"github.com/espalier-ml/espalier/induce/grid"
 	"github.com/espalier-ml/espalier/induce/parallel"
@@ -39,7 +40,7 @@ func ExampleInMemory_Train() {
 			Settings: frontier.Settings{
 				Query: frontier.Query{Rule: frontier.Best, Tolerance: 0.001}, Currencies: []prune.Currency{prune.Leaves},
 			},
-			LeafModel: selection.None, Teacher: selection.Teacher{Kind: selection.None},
+			LeafModel: selection.None, Teacher: selection.Teacher{Kind: distill.None},
 		},
 		Members: (&grid.Axes{
 			Algorithms: []split.Algorithm{split.C45, split.EC45}, Lambdas: []float64{1}, Thetas: []float64{0},

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/distill"
 	"github.com/espalier-ml/espalier/induce/frontier"
 	"github.com/espalier-ml/espalier/induce/frontier/crossvalidate"
 	"github.com/espalier-ml/espalier/induce/grid"
@@ -89,7 +90,7 @@ func (d *rows) train(t *testing.T) *tree.Tree {
 				Currencies: []prune.Currency{prune.Leaves, prune.Cost},
 			},
 			Folds: crossvalidate.Setting{Auto: true}, Seed: 1,
-			LeafModel: selection.None, Teacher: selection.Teacher{Kind: selection.None},
+			LeafModel: selection.None, Teacher: selection.Teacher{Kind: distill.None},
 		},
 		Members: (&grid.Axes{
 			Algorithms: []split.Algorithm{split.EC45, split.C45}, Lambdas: []float64{10, 1000}, Thetas: []float64{.005, .0005},

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/espalier-ml/espalier/induce/distill"
 	"github.com/espalier-ml/espalier/induce/frontier"
 	"github.com/espalier-ml/espalier/induce/frontier/crossvalidate"
 	"github.com/espalier-ml/espalier/induce/grid"
@@ -24,22 +25,20 @@ type Settings struct {
 	Constrained bool
 }
 
-// Kind is a kind of leaf models, or of teachers.
+// Kind is a kind of leaf models.
 type Kind string
 
 // The kinds.
 const (
 	None    Kind = "none"
-	Linear  Kind = "linear"  // leaf models
-	Forest  Kind = "forest"  // a random forest as the teacher
-	Boosted Kind = "boosted" // boosters on top of linear leaf models; boosted trees as the teacher
-	Both    Kind = "both"    // a random forest and boosted trees as the teacher
+	Linear  Kind = "linear"
+	Boosted Kind = "boosted" // boosters on top of linear leaf models
 	Auto    Kind = "auto"    // the data decide
 )
 
 // Teacher says whether trees learn from a teacher, too.
 type Teacher struct {
-	Kind   Kind
+	Kind   distill.Teacher
 	Weight float64 // of its probabilities against the label
 	MadeUp int64   // rows that it labels; below 0: by the number of training objects
 }
@@ -72,9 +71,9 @@ func (s *Settings) WantsModels() bool { return s.LeafModel != None && !s.Constra
 // to know the groups of validation rows.
 func (s *Settings) Groups() int64 {
 	switch {
-	case s.Folds.Number > 0, s.Teacher.Kind != None && s.Teacher.Kind != Auto:
+	case s.Folds.Number > 0, s.Teacher.Kind.Asked():
 		return math.MaxInt64
-	case s.Folds.Auto, s.Teacher.Kind == Auto:
+	case s.Folds.Auto, s.Teacher.Kind == distill.Auto:
 		return crossvalidate.MostAuto
 	case s.Rule == frontier.OneSE:
 		return 1

@@ -23,13 +23,13 @@ func (c *Chooser) WantsTeacher(soft bool) bool {
 	t := &c.Settings.Teacher
 	chosen := c.Settings.Undecided(2)
 	switch {
-	case t.Kind == None:
+	case t.Kind == distill.None:
 		return false
-	case t.Kind != Auto && !chosen:
+	case t.Kind.Asked() && !chosen:
 		c.Host.Note(c.Host.Setting("teacher") + " " + string(t.Kind) +
 			": no tree is taught, as there are no validation rows to judge it by")
 		return false
-	case t.Kind != Auto:
+	case t.Kind.Asked():
 		return true
 	case !chosen || c.Training.Objects > mostTaught || soft:
 		return false
@@ -67,7 +67,7 @@ func (c *Chooser) Teach(ctx context.Context, members []grid.Member, o memory.Opt
 		params := make([]induce.Params, len(members))
 		for i, m := range members {
 			params[i] = m.Params
-			m.Algorithm.Teacher = t.Transfer.Teacher().String()
+			m.Algorithm.Teacher = string(t.Transfer.Teacher())
 			t.Members = append(t.Members, m)
 		}
 		t.Roots = t.Transfer.Grow(c.Columns, params, o)
@@ -80,17 +80,8 @@ func (c *Chooser) Teach(ctx context.Context, members []grid.Member, o memory.Opt
 func (c *Chooser) teacher() distill.Config {
 	t := &c.Settings.Teacher
 	config := distill.Config{
-		Features: c.Features, Share: t.Weight, Seed: c.Settings.Seed, Scale: c.Training.Scale,
+		Teacher: t.Kind, Features: c.Features, Share: t.Weight, Seed: c.Settings.Seed, Scale: c.Training.Scale,
 		MadeUp: int(t.MadeUp), Workers: runtime.GOMAXPROCS(0),
-	}
-	switch t.Kind {
-	case Boosted:
-		config.Teacher = distill.Boosted
-	case Both:
-		config.Teacher = distill.Both
-	case Auto:
-		config.Teacher = distill.Auto
-	case None, Linear, Forest:
 	}
 	if t.MadeUp < 0 {
 		const each, most = 5, 50_000

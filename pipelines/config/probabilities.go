@@ -4,23 +4,17 @@ import (
 	"errors"
 	"strings"
 
-	"github.com/espalier-ml/espalier/induce/selection"
+	"github.com/espalier-ml/espalier/induce/distill"
 )
 
-// Values of --teacher.
-const (
-	TeacherNone    = string(selection.None)
-	TeacherForest  = string(selection.Forest)  // a random forest of the training objects
-	TeacherBoosted = string(selection.Boosted) // boosted trees of the training objects
-	TeacherBoth    = string(selection.Both)    // the mean of the two
-	TeacherAuto    = string(selection.Auto)    // the best of the three, where the training objects are few
-)
+// teacherNone is the value of --teacher without one.
+const teacherNone = string(distill.None)
 
 // conflictsOfTeacher returns the faults of settings that do not go with --teacher, and of
 // settings of a teacher where there is none.
 func (c *Train) conflictsOfTeacher() []error {
 	var faults []error
-	asked, teacher := c.Teacher != TeacherNone && c.Teacher != TeacherAuto, "--teacher "+c.Teacher
+	asked, teacher := distill.Teacher(c.Teacher).Asked(), "--teacher "+c.Teacher
 	if asked && len(c.LabelProbabilities) > 0 {
 		faults = append(faults, errors.New(teacher+" and --label_probabilities are two teachers: choose one"))
 	}
@@ -31,10 +25,10 @@ func (c *Train) conflictsOfTeacher() []error {
 		faults = append(faults, errors.New(teacher+" makes trees to choose among: --select first chooses nothing; "+
 			"name a rule that does, such as --select best"))
 	}
-	if c.Teacher == TeacherNone && c.MadeUpRows >= 0 {
+	if c.Teacher == teacherNone && c.MadeUpRows >= 0 {
 		faults = append(faults, errors.New("--made_up_rows are for a teacher: add --teacher auto"))
 	}
-	if c.Teacher == TeacherNone && len(c.LabelProbabilities) == 0 && c.TeacherWeight != defaultTeacherWeight {
+	if c.Teacher == teacherNone && len(c.LabelProbabilities) == 0 && c.TeacherWeight != defaultTeacherWeight {
 		faults = append(faults, errors.New("--teacher_weight is the share of a teacher: "+
 			"name the columns of --label_probabilities, or add --teacher auto"))
 	}

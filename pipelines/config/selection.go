@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/espalier-ml/espalier/induce/distill"
 	"github.com/espalier-ml/espalier/induce/frontier"
 	"github.com/espalier-ml/espalier/induce/frontier/crossvalidate"
 	"github.com/espalier-ml/espalier/induce/prune"
@@ -30,7 +31,7 @@ const (
 func (c *Train) selection() selection.Settings {
 	s := selection.Settings{
 		Seed: c.Seed, Certificate: c.Certificate != CertificateNone, LeafModel: selection.Kind(c.LeafModel),
-		Teacher:     selection.Teacher{Kind: selection.Kind(c.Teacher), Weight: c.TeacherWeight, MadeUp: c.MadeUpRows},
+		Teacher:     selection.Teacher{Kind: distill.Teacher(c.Teacher), Weight: c.TeacherWeight, MadeUp: c.MadeUpRows},
 		Constrained: len(c.Monotone) > 0,
 	}
 	s.Rule, _ = frontier.ParseRule(c.Select)

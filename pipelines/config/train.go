@@ -9,6 +9,7 @@ import (
 
 	"github.com/espalier-ml/espalier/induce/binning"
 	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/distill"
 	"github.com/espalier-ml/espalier/induce/frontier"
 	"github.com/espalier-ml/espalier/induce/frontier/crossvalidate"
 	"github.com/espalier-ml/espalier/induce/grid"
@@ -210,7 +211,7 @@ func (c *Train) rowSettings() []setting.Setting {
 			Help: "columns of class probabilities, as p_* (the * is the class) or CLASS=COLUMN,..: trees learn from them too",
 		},
 		{
-			Name: "teacher", Value: setting.OneOf(&c.Teacher, TeacherNone, TeacherForest, TeacherBoosted, TeacherBoth, TeacherAuto),
+			Name: "teacher", Value: setting.OneOf(&c.Teacher, distill.Teachers()...),
 			Help: "also grow trees from the class probabilities of a random forest, of boosted trees or of both, and " +
 				"choose among all trees; auto: what rates unseen training rows best, up to 50,000 training objects",
 		},
@@ -494,7 +495,7 @@ func DefaultTrain() Train {
 		},
 		Features: Features{RepeatCost: tables.RepeatFull},
 		Classes: Classes{
-			Teacher: TeacherNone, MadeUpRows: -1, TeacherWeight: defaultTeacherWeight, ClassWeights: tables.NoClassWeights,
+			Teacher: teacherNone, MadeUpRows: -1, TeacherWeight: defaultTeacherWeight, ClassWeights: tables.NoClassWeights,
 		},
 		Parts:         Parts{Split: "70/10/20", Seed: 1},
 		Limits:        Limits{MaxClasses: 1000, MaxCategories: 1000, MaxValues: 1 << 16},
@@ -512,7 +513,7 @@ func Preset(name string) (Train, error) {
 	switch name {
 	case "default":
 	case "accurate":
-		c.LeafModel, c.Teacher, c.Prune = LeafModelAuto, TeacherAuto, Choices{"leaves", "cost", "max_cost"}
+		c.LeafModel, c.Teacher, c.Prune = LeafModelAuto, string(distill.Auto), Choices{"leaves", "cost", "max_cost"}
 	case "paper":
 		c.Algorithm, c.Lambda, c.Theta = Choices{"ec45"}, Choices{"10"}, Choices{"0.005"}
 		c.Tests, c.Bins, c.Binning, c.LeafEstimate = Choices{"onehot"}, Choices{"5"}, "kmeans", "majority"
