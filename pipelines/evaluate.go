@@ -170,7 +170,7 @@ func scoringSlicer(
 	if spec.Units != nil {
 		all.Units = &[dataset.Parts]dataset.WeightUnit{dataset.Train: spec.Units[dataset.Test]}
 	}
-	return slicing.New(ctx, d, in.Tasks, folder, columns, &all)
+	return slicing.New(ctx, d, in.Tasks, folder, columns, &all, 0)
 }
 
 // ReadTree reads a tree from a run folder or a tree.json.

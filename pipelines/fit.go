@@ -274,7 +274,7 @@ func (r *run) fitFeatures(ctx context.Context, f *fitted, encoded [][]byte) erro
 			if fitter == nil {
 				fitter = new(binning.Fitter)
 			}
-			all[i], faults[i] = r.fitFeature(fitter, &r.schema.rows.Features[at], encoded[at], bins)
+			all[i], faults[i] = r.fitFeature(f.stats.Train, fitter, &r.schema.rows.Features[at], encoded[at], bins)
 			fitters.Put(fitter)
 			encoded[at] = nil
 		})
@@ -288,10 +288,13 @@ func (r *run) fitFeatures(ctx context.Context, f *fitted, encoded [][]byte) erro
 	f.spec.Features = nil
 	for i := range all {
 		if all[i].Other > 0 {
-			r.driver.Reporter.Warn(fmt.Sprintf(
-				"column %q has more than %d values: the rarest are put together as \"other\"",
-				all[i].Name, r.config.MaxCategories))
+			which := fmt.Sprintf("values of fewer than %d rows", r.config.MinValueRows)
+			if len(all[i].Values) == r.config.MaxCategories {
+				which = fmt.Sprintf("more than %d values", r.config.MaxCategories)
+			}
+			r.driver.Reporter.Warn(fmt.Sprintf("column %q has %s: the rarest are put together as \"other\"", all[i].Name, which))
 		}
+		r.warnOfPeople(f, &all[i])
 		if all[i].CodesSeen() < 2 {
 			f.constant = append(f.constant, all[i].Name)
 			continue
@@ -305,6 +308,21 @@ func (r *run) fitFeatures(ctx context.Context, f *fitted, encoded [][]byte) erro
 		r.driver.Reporter.Warn("all features are constant among the training rows: the tree is a single leaf")
 	}
 	return r.costs.Apply(f.features)
+}
+
+// warnOfPeople warns of a column of texts whose values have fewer than three rows on average: they may be personal
+// data, and the files of the run contain them.
+func (r *run) warnOfPeople(f *fitted, x *dataset.Feature) {
+	const few, rows = 20, 3 // values; rows of a value
+	kept := f.stats.Train
+	if r.config.Weight == "" {
+		kept -= x.Missing + x.Other
+	}
+	if n := int64(len(x.Values)); x.Type != dataset.Text || n < few || n*rows <= kept {
+		return
+	}
+	r.driver.Reporter.Warn(fmt.Sprintf("column %q has values of one or two rows each, maybe names or keys, and the run's files contain them; "+
+		"--ignore %s leaves the column out, --min_value_rows 10 leaves out values of fewer rows", x.Name, x.Name))
 }
 
 // warnOfFewBins warns of numbers of bins below the number of classes: a feature with fewer bins cannot
@@ -323,7 +341,7 @@ func (r *run) warnOfFewBins(f *fitted, bins []int) {
 }
 
 func (r *run) fitFeature(
-	fitter *binning.Fitter, column *jobs.FeatureColumn, encoded []byte, bins []int,
+	rows int64, fitter *binning.Fitter, column *jobs.FeatureColumn, encoded []byte, bins []int,
 ) (dataset.Feature, error) {
 	s, _, err := binning.Decode(encoded)
 	if err != nil {
@@ -331,7 +349,7 @@ func (r *run) fitFeature(
 	}
 	f, err := fitter.FitFeature(column.Name, s, binning.FeatureConfig{
 		Method: r.parsed.Method, Bins: bins, SingleBins: grid.SingleBins(r.parsed.Grid),
-		Categories: r.config.MaxCategories, Unit: column.Unit, Zone: column.Zone,
+		Categories: r.config.MaxCategories, MinRows: r.config.MinValueRows, Rows: rows, Unit: column.Unit, Zone: column.Zone,
 	})
 	return f, dataset.WithHint(err, "leave it out with --ignore "+column.Name+", or allow more values with --max_values")
 }

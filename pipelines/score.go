@@ -177,7 +177,7 @@ func (r *run) slicer(ctx context.Context, f *fitted) (*slicing.Slicer, error) {
 	if len(r.schema.slices) == 0 {
 		return nil, nil //nolint:nilnil // nothing was asked for
 	}
-	return slicing.New(ctx, r.driver, r.input.Tasks, r.place.scratch, r.schema.slices, &f.spec)
+	return slicing.New(ctx, r.driver, r.input.Tasks, r.place.scratch, r.schema.slices, &f.spec, r.config.MinValueRows)
 }
 
 // trainingObjects reads all training objects, with the groups that folds and teachers want.

@@ -83,7 +83,7 @@ func (s *trainSpec) fit(sums *rowSums) (*plan, error) {
 		return nil, err
 	}
 	for i := range s.Columns {
-		f, err := s.fitColumn(&s.Columns[i], sums.Columns[i], p.Bins, dataset.Unit(max(sums.Units[i], 0)))
+		f, err := s.fitColumn(&s.Columns[i], sums.Columns[i], p.Bins, dataset.Unit(max(sums.Units[i], 0)), p.TrainRows)
 		if err != nil {
 			return nil, err
 		}
@@ -97,7 +97,7 @@ func (s *trainSpec) fit(sums *rowSums) (*plan, error) {
 
 // fitColumn fits the bins or the categories of one feature to its summary.
 func (s *trainSpec) fitColumn(
-	column *jobs.FeatureColumn, sum *binning.Summary, bins []int, unit dataset.Unit,
+	column *jobs.FeatureColumn, sum *binning.Summary, bins []int, unit dataset.Unit, rows int64,
 ) (dataset.Feature, error) {
 	c := &s.Config
 	members, _ := s.members()                   // newTrainSpec has checked them
@@ -107,7 +107,8 @@ func (s *trainSpec) fitColumn(
 		zone = dataset.UTC // a time.Time is an instant
 	}
 	f, err := binning.FitFeature(column.Name, sum, binning.FeatureConfig{
-		Method: method, Bins: bins, SingleBins: grid.SingleBins(members), Categories: c.MaxCategories, Unit: unit, Zone: zone,
+		Method: method, Bins: bins, SingleBins: grid.SingleBins(members), Categories: c.MaxCategories, MinRows: c.MinValueRows,
+		Rows: rows, Unit: unit, Zone: zone,
 	})
 	if err != nil {
 		return f, dataset.WithHint(err, "leave it out with Ignore")

@@ -153,6 +153,7 @@ func (s *trainSpec) check() error {
 	within("MaxLeaves", float64(c.MaxLeaves), 0, 1e9)
 	within("MaxClasses", float64(c.MaxClasses), 1, math.MaxUint16)
 	within("MaxCategories", float64(c.MaxCategories), 1, math.MaxUint16-2)
+	within("MinValueRows", float64(c.MinValueRows), 1, math.MaxInt64)
 	within("MaxValues", float64(c.MaxValues), 1, 1<<26)
 	within("Shards", float64(c.Shards), 1, 1<<16)
 	within("Workers", float64(c.Workers), 0, 1024)

@@ -68,10 +68,11 @@ type TrainConfig struct {
 	// ErrorCosts are the costs of predictions. Those that are not listed cost 1, right ones 0.
 	ErrorCosts []ErrorCost
 
-	DropNullLabels bool // leave out rows without a label instead of failing
-	MaxClasses     int  // more classes are an error; default 1000
-	MaxCategories  int  // of a categorical feature; rarer ones become "other"; default 1000
-	MaxValues      int  // distinct numbers of a column that are counted exactly; default 65,536
+	DropNullLabels bool  // leave out rows without a label instead of failing
+	MaxClasses     int   // more classes are an error; default 1000
+	MaxCategories  int   // of a categorical feature; rarer ones become "other"; default 1000
+	MinValueRows   int64 // rows that a categorical feature's value needs; rarer ones become "other"; default 1
+	MaxValues      int   // distinct numbers of a column that are counted exactly; default 65,536
 
 	// Shards is the number of shards that Train splits the rows into, by their hash. A
 	// worker holds the distinct rows of one shard at a time: have one shard for every
@@ -187,6 +188,7 @@ func (c *TrainConfig) fill() {
 	c.Classes = cmp.Or(c.Classes, "rows")
 	c.Lambda, c.Theta = cmp.Or(c.Lambda, 10), cmp.Or(c.Theta, 0.005)
 	c.MaxClasses, c.MaxCategories = cmp.Or(c.MaxClasses, 1000), cmp.Or(c.MaxCategories, 1000)
+	c.MinValueRows = cmp.Or(c.MinValueRows, 1)
 	c.MaxValues, c.Shards, c.Workers = cmp.Or(c.MaxValues, 1<<16), cmp.Or(c.Shards, 64), cmp.Or(c.Workers, 1)
 }
 

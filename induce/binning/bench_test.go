@@ -160,7 +160,7 @@ func BenchmarkFitCategorical(b *testing.B) {
 		s := overlapping("text", values)[0]
 		b.Run(fmt.Sprintf("values=%d/categories=250", values), func(b *testing.B) {
 			for b.Loop() {
-				if _, _, err := binning.FitCategorical(s, 250); err != nil {
+				if _, _, err := binning.FitCategorical(s, 250, 0); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -219,7 +219,7 @@ func checkUse(t *testing.T, s *binning.Summary) {
 				checkCuts(t, s, binning.FitNumeric(s, m, bins), bins)
 			}
 		}
-	} else if values, _, err := binning.FitCategorical(s, 2); err == nil == s.Overflow() || len(values) > 2 {
+	} else if values, _, err := binning.FitCategorical(s, 2, 0); err == nil == s.Overflow() || len(values) > 2 {
 		t.Errorf("values %q, error %v", values, err)
 	}
 	sum := binning.New(s.Kind(), s.Type(), s.Limits())

@@ -37,7 +37,7 @@ func ExampleFitCategorical() {
 		Texts: []string{"student", "clerk", "astronaut"},
 	}
 	s.AddVector(jobs, []int32{0, 1, 2, 3, 4, 5}, nil)
-	values, tail, err := binning.FitCategorical(s, 2)
+	values, tail, err := binning.FitCategorical(s, 2, 0)
 	fmt.Println(values, tail, err)
 	// Output: [clerk student] 1 <nil>
 }

@@ -16,6 +16,9 @@ type FeatureConfig struct {
 	Bins       []int
 	SingleBins bool // tests may ask for single bins
 	Categories int  // greatest number of values of a categorical feature; the tail becomes "other"
+	// MinRows is the number of rows that a value of a categorical feature needs, or the weight of as many mean
+	// rows; rarer values are of the tail. Rows is the number of all rows; 0: each row weighs 1.
+	MinRows, Rows int64
 
 	Unit dataset.Unit // unit of points in time; their numbers are whole, and so are their cuts
 	Zone dataset.Zone // of timestamps
@@ -42,7 +45,7 @@ func (f *Fitter) FitFeature(name string, s *Summary, c FeatureConfig) (dataset.F
 			"distinct values, most likely an identifier", s.Limits().Categories)}
 	case feature.Kind == dataset.Categorical:
 		var err error
-		feature.Values, feature.Other, err = FitCategorical(s, c.Categories)
+		feature.Values, feature.Other, err = FitCategorical(s, c.Categories, c.leastWeight(s))
 		return feature, err
 	case s.Distinct() == 1 && feature.Missing > 0 && c.SingleBins:
 		values, _ := s.Numbers()
@@ -52,6 +55,15 @@ func (f *Fitter) FitFeature(name string, s *Summary, c FeatureConfig) (dataset.F
 		feature.Range = s.Range()
 	}
 	return feature, nil
+}
+
+// leastWeight returns the weight that a value needs.
+func (c *FeatureConfig) leastWeight(s *Summary) int64 {
+	total := s.Weight() + s.Missing()
+	if c.Rows == 0 || c.Rows == total {
+		return c.MinRows
+	}
+	return int64(math.Ceil(float64(c.MinRows) * float64(total) / float64(c.Rows)))
 }
 
 // fitCuts returns the union of the cuts of all numbers of bins. For several numbers it
@@ -96,7 +108,7 @@ func roundUp(cuts []float64) {
 // the error is a *dataset.DataError without a hint.
 func FitClasses(label string, s *Summary, most int) ([]string, error) {
 	if !s.Overflow() {
-		classes, tail, err := FitCategorical(s, most)
+		classes, tail, err := FitCategorical(s, most, 0)
 		if err != nil || tail == 0 {
 			return classes, err
 		}

@@ -223,12 +223,13 @@ func (f *Fitter) finite() (from, to int) {
 
 // FitCategorical returns the values of a categorical column in code order, spelled as
 // categories: numbers in numeric order, texts in byte order. If there are more than
-// maxCategories, it keeps the values of the greatest weight (ties: the smaller value).
+// maxCategories, it keeps the values of the greatest weight (ties: the smaller value), and of them
+// those with a weight of least or more.
 // The others are the tail, which becomes "other"; tailWeight is their weight.
 //
 // It fails on a numeric summary, on maxCategories below 1, and on a summary that
 // overflowed, as this has no values.
-func FitCategorical(s *Summary, maxCategories int) (values []string, tailWeight int64, err error) {
+func FitCategorical(s *Summary, maxCategories int, least int64) (values []string, tailWeight int64, err error) {
 	switch {
 	case s.kind != dataset.Categorical:
 		return nil, 0, fmt.Errorf("binning: no categories of a %s column", s.kind)
@@ -238,15 +239,22 @@ func FitCategorical(s *Summary, maxCategories int) (values []string, tailWeight 
 		return nil, 0, fmt.Errorf("binning: more than %d distinct values in a categorical column", s.limits.Categories)
 	}
 	values, weights := s.Spelled()
-	if len(values) <= maxCategories {
+	kept := 0
+	for _, weight := range weights {
+		if weight >= least {
+			kept++
+		}
+	}
+	kept = min(kept, maxCategories)
+	if len(values) == kept {
 		return values, 0, nil
 	}
 	tailWeight = s.weight
-	for i, at := range heaviest(weights, maxCategories) {
+	for i, at := range heaviest(weights, kept) {
 		tailWeight -= weights[at]
 		values[i] = values[at] // at >= i
 	}
-	return slices.Clip(values[:maxCategories]), tailWeight, nil
+	return slices.Clip(values[:kept]), tailWeight, nil
 }
 
 // heaviest returns the positions of the n greatest weights, ascending. Ties: the first.

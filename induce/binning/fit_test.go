@@ -360,13 +360,16 @@ func TestFitCategorical(t *testing.T) {
 		{dataset.Text, 3, []string{"0", "10", "15"}, 3},
 		{dataset.Text, 2, []string{"0", "10"}, 7}, // of the ties, 0 and 15, the smaller
 	} {
-		values, tail, err := binning.FitCategorical(categories(test.typ, 5, weights...).sum(), test.most)
+		values, tail, err := binning.FitCategorical(categories(test.typ, 5, weights...).sum(), test.most, 0)
 		if err != nil || tail != test.tail || !slices.Equal(values, test.want) {
 			t.Errorf("%s, %d of %v: values %q, tail %d, error %v; want %q and %d", test.typ, test.most, weights, values,
 				tail, err, test.want, test.tail)
 		}
 	}
-	if values, tail, err := binning.FitCategorical(categories(dataset.Text, 5).sum(), 5); len(values) > 0 ||
+	if values, tail, err := binning.FitCategorical(categories(dataset.Text, 5, 3, 1, 2, 1).sum(), 5, 2); err != nil || len(values) != 2 || tail != 2 {
+		t.Errorf("%q, tail %d, %v, want the two values of two rows or more", values, tail, err)
+	}
+	if values, tail, err := binning.FitCategorical(categories(dataset.Text, 5).sum(), 5, 0); len(values) > 0 ||
 		tail != 0 || err != nil {
 		t.Errorf("no rows: values %q, tail %d, error %v", values, tail, err)
 	}
@@ -397,7 +400,7 @@ func TestFitCategoricalNaive(t *testing.T) {
 		for _, at := range order[most:] {
 			wantTail += weights[at]
 		}
-		values, tail, err := binning.FitCategorical(s, most)
+		values, tail, err := binning.FitCategorical(s, most, 0)
 		if err != nil || tail != wantTail || !slices.Equal(values, want) {
 			t.Errorf("seed %d, %d of %q: values %q, tail %d, error %v; want %q and %d", seed, most, spelled, values,
 				tail, err, want, wantTail)
@@ -417,7 +420,7 @@ func TestFitCategoricalErrors(t *testing.T) {
 		{"overflow", categories(dataset.Text, 2, 1, 1, 1).sum(), 5, "more than 2 distinct values"},
 		{"overflow of numbers", categories(dataset.Number, 2, 1, 1, 1).sum(), 5, "more than 2 distinct values"},
 	} {
-		if values, tail, err := binning.FitCategorical(test.s, test.most); err == nil ||
+		if values, tail, err := binning.FitCategorical(test.s, test.most, 0); err == nil ||
 			!strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: values %q, tail %d, error %v, want one with %q", test.name, values, tail, err, test.want)
 		}

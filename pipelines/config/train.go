@@ -123,6 +123,7 @@ type Limits struct {
 	MaxClasses    int
 	MaxCategories int
 	MaxValues     int
+	MinValueRows  int64
 }
 
 // Earlier says what a run takes over from earlier runs.
@@ -281,6 +282,11 @@ func (c *Train) testSettings() []setting.Setting {
 		{
 			Name: "max_categories", Value: setting.Whole(&c.MaxCategories, setting.Between(1, math.MaxUint16-2)),
 			Help: "values of a categorical feature; the rarest beyond it are put together as other",
+		},
+		{
+			Name: "min_value_rows", Value: setting.Whole(&c.MinValueRows, setting.From(1)),
+			Help: "training rows that a value of a categorical feature needs, with --weight their weight; rarer values are put " +
+				"together as other and are in no file of the run",
 		},
 		{
 			Name: "max_values", Value: setting.Whole(&c.MaxValues, setting.Between(1, 1<<26)),
@@ -498,7 +504,7 @@ func DefaultTrain() Train {
 			Teacher: teacherNone, MadeUpRows: -1, TeacherWeight: defaultTeacherWeight, ClassWeights: tables.NoClassWeights,
 		},
 		Parts:         Parts{Split: "70/10/20", Seed: 1},
-		Limits:        Limits{MaxClasses: 1000, MaxCategories: 1000, MaxValues: 1 << 16},
+		Limits:        Limits{MaxClasses: 1000, MaxCategories: 1000, MaxValues: 1 << 16, MinValueRows: 1},
 		StorageConfig: DefaultStorageConfig(),
 		EngineConfig:  DefaultEngineConfig(),
 		Resources: Resources{

@@ -37,10 +37,11 @@ type Slicer struct {
 }
 
 // New decides what the slices are, by the values of the training rows of spec; spec.Features
-// do not matter. A column of too many distinct texts is a *dataset.DataError.
+// do not matter. A text in fewer than minRows rows is no slice of its own. A column of too many distinct texts is a
+// *dataset.DataError.
 func New(
 	ctx context.Context, d *engine.Driver, tasks []jobs.Task, folder string, columns []jobs.FeatureColumn,
-	spec *jobs.RowSpec,
+	spec *jobs.RowSpec, minRows int64,
 ) (*Slicer, error) {
 	s := &Slicer{driver: d, tasks: tasks, folder: folder, columns: columns}
 	rows := *spec.OfLabels()
@@ -59,7 +60,7 @@ func New(
 		return nil, err
 	}
 	for i := range columns {
-		f, err := fit(&columns[i], summaries[i])
+		f, err := fit(&columns[i], summaries[i], minRows)
 		if err != nil {
 			return nil, err
 		}
@@ -69,7 +70,7 @@ func New(
 }
 
 // fit returns a feature whose codes are the slices of a column.
-func fit(column *jobs.FeatureColumn, summary []byte) (dataset.Feature, error) {
+func fit(column *jobs.FeatureColumn, summary []byte, minRows int64) (dataset.Feature, error) {
 	none := dataset.Feature{Name: column.Name, Kind: dataset.Categorical, Type: column.Type, Unit: column.Unit}
 	if len(summary) == 0 { // there is no row to look at
 		return none, nil
@@ -78,7 +79,7 @@ func fit(column *jobs.FeatureColumn, summary []byte) (dataset.Feature, error) {
 	if err != nil {
 		return none, err
 	}
-	c := binning.FeatureConfig{Method: binning.Quantile, Bins: []int{Ranges}, Categories: MostValues, Unit: column.Unit}
+	c := binning.FeatureConfig{Method: binning.Quantile, Bins: []int{Ranges}, Categories: MostValues, MinRows: minRows, Unit: column.Unit}
 	if s.Kind() == dataset.Numeric && s.Exact() && s.Distinct() <= MostNumbers {
 		none.Type = dataset.Number
 		none.Values, _ = s.Spelled()

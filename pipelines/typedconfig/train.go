@@ -26,6 +26,7 @@ func Train(c transforms.TrainConfig) (config.Train, error) {
 	t.Label, t.Weight, t.Ignore, t.Categorical, t.Numeric = c.Label, c.Weight, c.Ignore, c.Categorical, c.Numeric
 	t.First, t.CostUnit, t.DropNullLabels = c.First, c.CostUnit, c.DropNullLabels
 	t.MaxClasses, t.MaxCategories, t.MaxValues = c.MaxClasses, c.MaxCategories, c.MaxValues
+	t.MinValueRows = c.MinValueRows
 	t.Monotone = nil
 	for _, name := range slices.Sorted(maps.Keys(c.Monotone)) {
 		t.Monotone = append(t.Monotone, fmt.Sprintf("%s=%+d", name, c.Monotone[name]))

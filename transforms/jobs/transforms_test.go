@@ -42,7 +42,7 @@ func TestSummarise(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			classes, _, err := binning.FitCategorical(s, 10)
+			classes, _, err := binning.FitCategorical(s, 10, 0)
 			if diff := cmp.Diff([]string{"no", "yes"}, classes); err != nil || diff != "" {
 				t.Errorf("classes (-want +got): %v\n%s", err, diff)
 			}
