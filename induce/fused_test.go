@@ -31,7 +31,7 @@ func TestNothingFused(t *testing.T) {
 		t.Fatalf("go build: %v\n%s", err, out[:min(len(out), 2000)])
 	}
 	instruction := regexp.MustCompile(`\(([^() ]+):(\d+)\)\s+(FN?M(?:ADD|SUB)[SD])\b`)
-	here, err := filepath.Abs("..") // libraries are inlined in io/chart; its pictures round what they draw
+	here, err := filepath.Abs("..") // libraries are inlined, too
 	if err != nil {
 		t.Fatal(err)
 	}

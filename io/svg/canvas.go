@@ -85,7 +85,8 @@ func (c *Canvas) Circle(s Style, at Point, radius float64) {
 func (c *Canvas) Triangle(s Style, at Point, radius float64) {
 	radius = float64(radius * 1.25)            // of the circle through its corners
 	side := float64(radius * math.Sqrt(3) / 2) // half of it
-	c.Polygon(s, []Point{at.Plus(0, -radius), at.Plus(side, radius/2), at.Plus(-side, radius/2)})
+	below := float64(radius / 2)
+	c.Polygon(s, []Point{at.Plus(0, -radius), at.Plus(side, below), at.Plus(-side, below)})
 }
 
 // Text writes words at a point, at the height of the middle of its capital letters. Texts of characters
