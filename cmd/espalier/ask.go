@@ -110,7 +110,7 @@ func (o *askOptions) run(ctx context.Context, stdin io.Reader, stdout, stderr io
 // newAsker returns forms for a terminal, else plain lines.
 func newAsker(stdin io.Reader, stderr io.Writer) asker {
 	if isTerminal(stdin) && isTerminal(stderr) && os.Getenv("TERM") != "dumb" {
-		return &formAsker{input: stdin, output: stderr}
+		return &formAsker{input: stdin, output: raw(stderr)}
 	}
 	return &lineAsker{lines: readLines(stdin), notes: stderr}
 }

@@ -58,7 +58,7 @@ pip, with a classifier for scikit-learn, and NAME-1.0.0.tgz for npm, with types.
 		},
 		RunE: func(c *cobra.Command, args []string) error {
 			o.Model = args[0]
-			return runExport(c.Context(), o, c.OutOrStdout(), c.ErrOrStderr())
+			return runExport(c.Context(), o, raw(c.OutOrStdout()), c.ErrOrStderr())
 		},
 	}
 	addFlags(c.Flags(), o.Settings())

@@ -69,7 +69,11 @@ role ignored, since they may be keys.`,
 		if flags.Output != "" {
 			text = []byte("wrote " + flags.Output + ": edit it, then train with --schema " + flags.Output + "\n")
 		}
-		_, err = c.OutOrStdout().Write(text)
+		to := c.OutOrStdout()
+		if !isTerminal(to) {
+			to = raw(to) // a file that is read again
+		}
+		_, err = to.Write(text)
 		return err
 	}
 	return c

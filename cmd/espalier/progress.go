@@ -121,7 +121,7 @@ type bars struct {
 
 func (b *bars) Job(name string, total int64, unit string) {
 	b.bar = progressbar.NewOptions64(total,
-		progressbar.OptionSetWriter(b.w), progressbar.OptionSetDescription(fmt.Sprintf("%-10s", name)),
+		progressbar.OptionSetWriter(raw(b.w)), progressbar.OptionSetDescription(fmt.Sprintf("%-10s", name)),
 		progressbar.OptionShowCount(), progressbar.OptionSetItsString(unit), progressbar.OptionSetWidth(30),
 		progressbar.OptionSetPredictTime(true), progressbar.OptionOnCompletion(func() { say(b.w, "\n") }))
 	b.name = name

@@ -41,6 +41,7 @@ const (
 // on stderr.
 func start(ctx context.Context, args []string, stdout, stderr io.Writer) (code int) {
 	log := &events{started: time.Now()}
+	stdout, stderr = &printer{stdout}, &printer{stderr}
 	defer func() {
 		if r := recover(); r != nil {
 			code = exitInternal

@@ -111,7 +111,7 @@ turns them off.`,
 			if len(args) == 1 {
 				o.model = args[0]
 			}
-			return o.run(c.Context(), c.OutOrStdout())
+			return o.run(c.Context(), raw(c.OutOrStdout()))
 		},
 	}
 	addFlags(c.Flags(), o.Settings())

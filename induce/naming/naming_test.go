@@ -21,3 +21,20 @@ func TestCheckBelow(t *testing.T) {
 		}
 	}
 }
+
+func TestPrintable(t *testing.T) {
+	for text, want := range map[string]string{
+		"plain: ä, 漢字, e\u0301, emoji 😀\n\tnext":  "plain: ä, 漢字, e\u0301, emoji 😀\n\tnext",
+		"\x1b]0;title\x07\x1b[31mred\rover\x7f":   `\x1b]0;title\x07\x1b[31mred\x0dover\u007f`,
+		"\u202eevil\u2066 \u2028 \u0085 \u009b":   `\u202eevil\u2066 \u2028 \u0085 \u009b`,
+		"bytes \x9b\xff":                          `bytes \x9b\xff`,
+		"open s3://me:s3/cr+t@bucket/x: denied":   "open s3://me:***@bucket/x: denied",
+		"https://host:80/path, https://me@host/x": "https://host:80/path, https://me@host/x",
+		"https://h/x?X-Amz-Signature=abc&part=1":  "https://h/x?X-Amz-Signature=***&part=1",
+		"a replacement \ufffd":                    "a replacement \\ufffd",
+	} {
+		if got := naming.Printable(text); got != want {
+			t.Errorf("%q: got %q, want %q", text, got, want)
+		}
+	}
+}

@@ -1,0 +1,46 @@
+package naming
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// secrets matches the password of a URL, and the values of its parameters that sign or authorise it.
+var secrets = regexp.MustCompile(`(?i)(://[^/\s:@"']*:)[^\s@"']+(@)` + //nolint:gochecknoglobals // compiled once
+	`|([?&](?:x-(?:amz|goog)-(?:signature|credential|security-token)|sig|signature|token|access_token|password|secret)=)[^&\s"']+`)
+
+// Printable returns a text of names, paths and messages as a terminal may show it: characters that a terminal
+// obeys, or that turn the direction of writing, are escapes, and passwords in URLs are stars. Line breaks and
+// tabs stay. In JSON, where such characters are in strings, the escapes are those of JSON.
+func Printable(text string) string {
+	text = secrets.ReplaceAllString(text, "${1}${3}***${2}")
+	if !strings.ContainsFunc(text, obeyed) {
+		return text
+	}
+	var b strings.Builder
+	for len(text) > 0 {
+		r, n := utf8.DecodeRuneInString(text)
+		switch {
+		case r == utf8.RuneError && n == 1:
+			fmt.Fprintf(&b, `\x%02x`, text[0])
+		case !obeyed(r):
+			b.WriteString(text[:n])
+		case r < ' ':
+			fmt.Fprintf(&b, `\x%02x`, r)
+		default:
+			fmt.Fprintf(&b, `\u%04x`, r)
+		}
+		text = text[n:]
+	}
+	return b.String()
+}
+
+// obeyed reports whether terminals obey a character instead of showing it: controls, marks of direction, line
+// and paragraph separators, and bytes that are no text.
+func obeyed(r rune) bool {
+	return r == utf8.RuneError || unicode.IsControl(r) && r != '\n' && r != '\t' || unicode.Is(unicode.Bidi_Control, r) ||
+		r == '\u2028' || r == '\u2029'
+}
