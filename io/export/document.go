@@ -89,17 +89,24 @@ func writePMML(t *tree.Tree, o Options) ([]byte, error) {
 
 // units returns a line about the features that are points in time, or nothing.
 func units(t *tree.Tree) []string {
-	var names []string
+	var names, local []string
 	for _, f := range t.Tested().Features {
 		if f.Unit != dataset.Plain {
 			names = append(names, f.Name)
 		}
+		if f.Zone == dataset.Local {
+			local = append(local, f.Name)
+		}
+	}
+	clock := ""
+	if len(local) > 0 {
+		clock = "; local, by the clock of the place, are " + firsts(local)
 	}
 	if len(names) == 0 {
 		return nil
 	}
 	return []string{"A date is the number of days since 1970-01-01, a timestamp that of microseconds since then in UTC, and " +
-		"a time of day that since midnight: " + firsts(names) + "."}
+		"a time of day that since midnight: " + firsts(names) + clock + "."}
 }
 
 // pathsOf returns by leaf the text of its path, if predictions have it.

@@ -108,6 +108,16 @@ func (p *program) Dated() bool {
 	return false
 }
 
+// Locals reports whether some feature has local timestamps.
+func (p *program) Locals() bool {
+	return slices.ContainsFunc(p.Features, func(f feature) bool { return f.Local })
+}
+
+// Instants reports whether some feature has timestamps that are not local.
+func (p *program) Instants() bool {
+	return slices.ContainsFunc(p.Features, func(f feature) bool { return f.Unit == "timestamp" && !f.Local })
+}
+
 // Width returns the number of scores of a leaf model.
 func (p *program) Width() int {
 	if len(p.Label.Classes) == 2 {

@@ -162,12 +162,18 @@ func spark() dialect {
 		double: "DOUBLE", text: "STRING", whole: "BIGINT", number: "NULLIF(CAST(%s AS DOUBLE), DOUBLE('NaN'))", textual: "CAST(%s AS STRING)",
 		moments: map[string]moment{
 			"date":      {"DATE", "CAST(datediff(%s, DATE '1970-01-01') AS DOUBLE)"},
-			"timestamp": {"TIMESTAMP", "CAST(unix_micros(%s) AS DOUBLE)"},
+			"timestamp": {"TIMESTAMP", sparkMicros}, localTimestamp: {"TIMESTAMP_NTZ", sparkMicros},
 		},
 		greatest: "greatest", row: "struct(r.*)", columns: "p.source_row.*",
 		view: "CREATE OR REPLACE TEMPORARY VIEW %s AS", deepest: 40,
 	}
 }
+
+// sparkMicros counts timestamps of both types of Spark: unix_micros takes those without a time zone by a cast
+// alone, which goes by that of the session.
+const sparkMicros = "CASE typeof(%[1]s) WHEN 'timestamp_ntz' THEN CAST(CAST(CAST(%[1]s AS TIMESTAMP_NTZ) - " +
+	"TIMESTAMP_NTZ '1970-01-01 00:00:00' AS INTERVAL SECOND) AS DECIMAL(38, 6)) * 1000000D ELSE " +
+	"CAST(unix_micros(CAST(%[1]s AS TIMESTAMP)) AS DOUBLE) END"
 
 func bigquery() dialect {
 	return dialect{
@@ -233,6 +239,11 @@ func newSQL(t *tree.Tree, o Options) (*sqlText, error) {
 func (s *sqlText) check() error {
 	if len(s.Features) == 0 {
 		return errors.New("the tree asks for nothing: there is no query to write")
+	}
+	const suffix = len("_exponentials") // the longest
+	if s.dialect.longest > 0 && len(s.Name)+suffix > s.dialect.longest {
+		return usage.Errorf("--name: %s keeps %d bytes of a name; take one of at most %d", s.dialect.name, s.dialect.longest,
+			s.dialect.longest-suffix)
 	}
 	columns := make(map[string]string)
 	for _, f := range s.Features {

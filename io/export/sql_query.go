@@ -199,6 +199,7 @@ func (s *sqlText) query(source string, whole bool) string {
 	}
 	if whole {
 		stages[0].columns = slices.Insert(stages[0].columns, 0, column{"source_row", s.dialect.row})
+		source += s.own()
 	}
 	text := "WITH " + s.leaves() + ",\n" + s.tables(stages, source) + "\nSELECT\n"
 	if whole {
@@ -209,6 +210,20 @@ func (s *sqlText) query(source string, whole bool) string {
 		results = append(results, "  "+c.text+" AS "+c.name)
 	}
 	return text + strings.Join(results, ",\n") + "\nFROM " + joined
+}
+
+// own returns what makes the query of a database fail that would take a column of the table for one of ours,
+// of the same name, in silence.
+func (s *sqlText) own() string {
+	if s.dialect.name != "duckdb" {
+		return ""
+	}
+	var columns, used []string
+	for _, name := range slices.Concat(s.outputs, s.extras()) {
+		columns, used = append(columns, "1 AS "+name), append(used, name+" = 1")
+	}
+	return "\nCROSS JOIN (SELECT " + strings.Join(columns, ", ") + ") AS own -- ambiguous if the table has such columns\nWHERE " +
+		strings.Join(used, " AND ")
 }
 
 // tables returns the stages as tables of a WITH.
@@ -249,6 +264,9 @@ func (s *sqlText) results(of func(name string) string) []column {
 	var list []column
 	for i, name := range slices.Concat(s.outputs, s.extras()) {
 		text := "l." + name
+		if s.dialect.row == "" { // SQLite: ambiguous if the table has a column of this name
+			text = name
+		}
 		if i < len(s.outputs) && len(s.Models) > 0 {
 			text = fmt.Sprintf("CASE WHEN l.model >= 0 THEN %s ELSE %s END", of(s.modelled(i)), text)
 		}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/io/export"
 )
@@ -22,8 +23,12 @@ func verifySQL(t *testing.T, m *tree.Tree, dialect string, more [][]export.Cell)
 // which no database takes for a column.
 func withColumns(t *testing.T, name string) *tree.Tree {
 	t.Helper()
-	m := read(t, "../../induce/tree/testdata/golden/"+name+".json").Tested()
+	file, local := strings.CutSuffix(name, " local")
+	m := read(t, "../../induce/tree/testdata/golden/"+file+".json").Tested()
 	for i := range m.Features {
+		if local && m.Features[i].Unit == dataset.Timestamp {
+			m.Features[i].Zone = dataset.Local
+		}
 		if m.Features[i].Name == "" {
 			m.Features[i].Name = "column without a name"
 		}
@@ -35,7 +40,7 @@ func withColumns(t *testing.T, name string) *tree.Tree {
 // its parser, and by DuckDB after a translation.
 func TestSQL(t *testing.T) {
 	t.Parallel()
-	names := []string{"both", "dated", "multiway", "boosted"}
+	names := []string{"both", "dated", "dated local", "multiway", "boosted"}
 	if long() {
 		names = append(names, "billed", "modelled", "onehot", "small", "threshold", "wishful")
 	}
@@ -44,7 +49,7 @@ func TestSQL(t *testing.T) {
 		m := withColumns(t, name)
 		rows := randomRows(random, m, 300)
 		for _, dialect := range export.Dialects() {
-			if name != "boosted" && !long() && dialect != "sqlite" {
+			if name != "boosted" && name != "dated local" && !long() && dialect != "sqlite" {
 				continue // a server takes seconds to start
 			}
 			t.Run(name+"/"+dialect, func(t *testing.T) {

@@ -18,7 +18,7 @@ public class RunSQL {
     public static void main(String[] args) throws Exception {
         SparkSession spark = SparkSession.builder().master("local[1]").appName("verify")
             .config("spark.ui.enabled", "false").config("spark.sql.shuffle.partitions", "1")
-            .config("spark.sql.session.timeZone", "UTC").config("spark.driver.host", "127.0.0.1")
+            .config("spark.sql.session.timeZone", "America/New_York").config("spark.driver.host", "127.0.0.1")
             .config("spark.driver.bindAddress", "127.0.0.1").getOrCreate();
         List<String> lines = Files.readAllLines(Path.of("spark.txt"));
         String[] columns = lines.get(0).split("\t");
@@ -58,6 +58,7 @@ public class RunSQL {
         if (type.equals(DataTypes.LongType)) return Long.parseLong(s);
         if (type.equals(DataTypes.DateType)) return Date.valueOf(s);
         if (type.equals(DataTypes.TimestampType)) return Timestamp.from(java.time.Instant.parse(s.replace(' ', 'T') + "Z"));
+        if (type.equals(DataTypes.TimestampNTZType)) return java.time.LocalDateTime.parse(s.replace(' ', 'T'));
         if (type.equals(DataTypes.StringType)) return s;
         return switch (s) {
             case "nan" -> Double.NaN;
