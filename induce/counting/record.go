@@ -4,8 +4,9 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"github.com/espalier-ml/espalier/induce/wire"
 	"slices"
+
+	"github.com/espalier-ml/espalier/induce/wire"
 )
 
 // Share is the value of a counter, such as the weight of the rows of a class.

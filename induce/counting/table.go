@@ -4,11 +4,12 @@ import (
 	"cmp"
 	"encoding/binary"
 	"errors"
-	"github.com/espalier-ml/espalier/induce/wire"
 	"iter"
 	"math"
 	"math/bits"
 	"slices"
+
+	"github.com/espalier-ml/espalier/induce/wire"
 )
 
 // Shape is the sizes of an entry's key and of its sums.

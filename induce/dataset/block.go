@@ -4,8 +4,9 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"github.com/espalier-ml/espalier/induce/wire"
 	"slices"
+
+	"github.com/espalier-ml/espalier/induce/wire"
 )
 
 // blockVersion opens each object block.

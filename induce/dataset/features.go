@@ -3,9 +3,11 @@ package dataset
 import (
 	"encoding/binary"
 	"errors"
-	"github.com/espalier-ml/espalier/induce/wire"
+	"maps"
 	"math"
 	"slices"
+
+	"github.com/espalier-ml/espalier/induce/wire"
 )
 
 // featuresVersion opens encoded features.
@@ -32,7 +34,7 @@ func EncodeFeatures(features []Feature) []byte {
 		b = binary.AppendVarint(binary.AppendVarint(b, f.Missing), f.Other)
 		b = appendFloat(b, f.Cost)
 		b = binary.AppendUvarint(b, uint64(len(f.ValueCosts)))
-		for _, v := range sortedKeys(f.ValueCosts) {
+		for _, v := range slices.Sorted(maps.Keys(f.ValueCosts)) {
 			b = appendFloat(appendText(b, v), f.ValueCosts[v])
 		}
 		b = appendFloat(appendText(b, f.Group), f.GroupCost)
@@ -50,15 +52,6 @@ func EncodeFeatures(features []Feature) []byte {
 		b = append(b, byte(f.Unit), byte(f.Zone))
 	}
 	return b
-}
-
-func sortedKeys(m map[string]float64) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
 }
 
 func appendText(b []byte, s string) []byte {

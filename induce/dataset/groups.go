@@ -3,9 +3,10 @@ package dataset
 import (
 	"cmp"
 	"encoding/binary"
-	"github.com/espalier-ml/espalier/induce/wire"
 	"math/bits"
 	"slices"
+
+	"github.com/espalier-ml/espalier/induce/wire"
 )
 
 // Rows with one key are a group: a patient with several visits, for example. Folds and the parts

@@ -4,8 +4,9 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
-	"github.com/espalier-ml/espalier/induce/wire"
 	"slices"
+
+	"github.com/espalier-ml/espalier/induce/wire"
 )
 
 // Tally counts equal rows of a stream: opaque keys, each with the number of its rows. The
