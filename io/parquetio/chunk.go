@@ -112,7 +112,7 @@ func (r *reading) decoder() decoder {
 	}
 	return decoder{
 		scratch: r.scratch, leaf: l, meta: r.meta, dst: r.dst,
-		rows: r.to - r.from, left: r.Rows(), skip: r.from,
+		rows: r.to - r.from, left: r.Rows(), skip: r.from, writer: r.file.writer,
 	}
 }
 
@@ -413,7 +413,11 @@ func (d *decoder) levelsV1(p *page, encoding format.Encoding) (err error) {
 		if length > len(p.data) {
 			return errRuns
 		}
-		p.levels, p.missing = d.bitLevels(p.data[:length], p.rows)
+		if d.writer != parquetMR && d.writer != impala {
+			return fault("its levels have the encoding BIT_PACKED, which Parquet has given up and writers understood in two ways",
+				"write the file again")
+		}
+		p.levels, p.missing = d.bitLevels(p.data[:length], p.rows, d.writer == impala)
 		p.data = p.data[length:]
 		return nil
 	default:

@@ -108,6 +108,33 @@ func (o *Original) chunk(group, at int) (*format.ColumnMetaData, span, error) {
 	return m, s, err
 }
 
+// pagesEnd returns the end of a chunk's pages. It looks at their headers if the footer's size of
+// the chunk may leave some bytes out: see mendSizes.
+func (o *Original) pagesEnd(group, at int, m *format.ColumnMetaData, s span) (int64, error) {
+	mended := o.file.rowGroups[group].Columns[at].Meta.V.TotalCompressedSize
+	if mended <= m.TotalCompressedSize {
+		return s.end, nil
+	}
+	b := make([]byte, mended)
+	if err := readFull(o.reader, b, s.start); err != nil {
+		return 0, o.file.readFault(err)
+	}
+	end, values := int64(0), m.NumValues
+	for values > 0 && end < mended {
+		var h pageHeader
+		n, err := unmarshal(b[end:], &h)
+		if err != nil || h.CompressedSize < 0 {
+			return s.end, nil // whoever reads the copy will say what is wrong
+		}
+		end += int64(n) + int64(h.CompressedSize)
+		values -= int64(h.Data.V.NumValues) + int64(h.DataV2.V.NumValues)
+	}
+	if end > m.TotalCompressedSize && end <= mended {
+		return s.start + end, nil
+	}
+	return s.end, nil
+}
+
 // CopyChunks writes the chunks of the next column. It copies them from the given row group
 // of the column's Original. The first column written begins a row group.
 func (w *Writer) CopyChunks(group int) error {
@@ -134,24 +161,28 @@ func (w *Writer) CopyChunks(group int) error {
 // not copy indexes and Bloom filter.
 func (w *Writer) copyChunk(f *field, group, at int, to *format.ColumnMetaData) error {
 	m, s, err := f.original.chunk(group, at)
+	if err == nil {
+		s.end, err = f.original.pagesEnd(group, at, m, s)
+	}
 	if err != nil {
 		return w.fault(f, err)
 	}
 	*to = *m
+	to.TotalCompressedSize = s.end - s.start
 	shift := w.offset - s.start
 	to.DataPageOffset += shift
 	if to.DictionaryPageOffset = 0; s.start < m.DataPageOffset {
 		to.DictionaryPageOffset = w.offset
 	}
 	to.IndexPageOffset, to.BloomFilterOffset, to.BloomFilterLength = 0, 0, 0
-	n, err := io.Copy(w.out, io.NewSectionReader(f.original.reader, s.start, m.TotalCompressedSize))
+	n, err := io.Copy(w.out, io.NewSectionReader(f.original.reader, s.start, to.TotalCompressedSize))
 	w.offset += n
 	if err != nil {
 		if failed := w.out.Flush(); failed != nil { // the write has failed, not the read
 			return failed
 		}
 	}
-	if err == nil && n < m.TotalCompressedSize {
+	if err == nil && n < to.TotalCompressedSize {
 		err = io.ErrUnexpectedEOF
 	}
 	if err != nil {

@@ -134,6 +134,9 @@ func TestCopy(t *testing.T) {
 		t.Fatalf("%d files, error %v", len(found), err)
 	}
 	for _, name := range found {
+		if strings.Contains(name, "unpadded") || strings.Contains(name, "short_chunk") {
+			continue // parquet-go does not read them
+		}
 		if files[filepath.Base(name)], err = os.ReadFile(name); err != nil {
 			t.Fatal(err)
 		}
@@ -270,5 +273,20 @@ func wantEncrypted(t *testing.T, err error) {
 	if err == nil || !strings.Contains(err.Error(), `"text"`) ||
 		!strings.Contains(err.Error(), "the column is encrypted") {
 		t.Errorf("got %v, want that the column text is encrypted", err)
+	}
+}
+
+// TestCopyShortChunk: a chunk whose size leaves some bytes out is copied as a whole.
+func TestCopyShortChunk(t *testing.T) {
+	b, err := os.ReadFile("testdata/short_chunk.parquet")
+	if err != nil {
+		t.Fatal(err)
+	}
+	store, url := put(t, "short_chunk.parquet", b)
+	again, url2 := put(t, "copy.parquet", copied(t, store, url))
+	for _, column := range []string{"x", "class"} {
+		if want, got := spell(t, store, url, column), spell(t, again, url2, column); !slices.Equal(got, want) || len(got) != 300 {
+			t.Errorf("%s: %d values, want those of the original", column, len(got))
+		}
 	}
 }

@@ -3,6 +3,7 @@ package parquetio
 import (
 	"errors"
 	"math"
+	"slices"
 
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/format"
@@ -31,6 +32,8 @@ type decoder struct {
 	done int // number of rows decoded
 	left int // number of rows of the chunk in pages that were not read yet
 	skip int // number of rows to leave out before the first row to decode
+
+	writer writer
 
 	skipped int // number of rows left out
 
@@ -208,9 +211,13 @@ func (d *decoder) decodeIndexes(dst []int32, data []byte, n int) error {
 		return errRuns
 	}
 	width := int(data[0])
-	runs, count, err := checkRuns(data[1:], width, n)
+	runs, count, short, err := checkRuns(data[1:], width, n)
 	if err != nil {
 		return err
+	}
+	if short > 0 {
+		data = append(slices.Clone(data), make([]byte, short)...)
+		runs = data[1:]
 	}
 	if count < n {
 		if count > 0 && width > 0 {

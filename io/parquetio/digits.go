@@ -99,10 +99,12 @@ func (l *leaf) whole(value []byte) *big.Int {
 	var b [8]byte
 	copy(b[:], value)
 	switch x := binary.LittleEndian.Uint64(b[:]); l.kind {
-	case uint64s, uint32s:
+	case uint64s:
 		return new(big.Int).SetUint64(x)
+	case uint32s:
+		return new(big.Int).SetUint64(uint64(uint32(x) << l.spare >> l.spare))
 	case int32s, decimal32:
-		return big.NewInt(int64(int32(uint32(x))))
+		return big.NewInt(int64(int32(uint32(x)) << l.spare >> l.spare))
 	default:
 		return big.NewInt(int64(x))
 	}

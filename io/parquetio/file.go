@@ -45,6 +45,7 @@ type File struct {
 	columns   []Column
 	leaves    []leaf
 	byName    map[string]int
+	writer    writer
 	rowGroups []rowGroupMeta
 }
 
@@ -55,6 +56,7 @@ type fileMeta struct {
 	NumRows    int64                  `thrift:"3,required"`
 	RowGroups  []rowGroupMeta         `thrift:"4,required"`
 	Metadata   []keyValue             `thrift:"5,optional"`
+	CreatedBy  string                 `thrift:"6,optional"`
 	Encryption thrift.Null[present]   `thrift:"8,optional"`
 }
 
@@ -238,7 +240,12 @@ func (f *File) parseFooter(footer []byte) error {
 	}
 	f.Rows, f.rowGroups = meta.NumRows, meta.RowGroups
 	f.useStatistics()
-	return f.checkRowGroups(chunks)
+	f.writer = writerOf(meta.CreatedBy)
+	if err := f.checkRowGroups(chunks); err != nil {
+		return err
+	}
+	f.mendSizes()
+	return nil
 }
 
 // checkRowGroups checks that the counts in the footer agree.

@@ -32,7 +32,7 @@ func (l *leaf) appendNumbers(dst []float64, b []byte, n int) ([]float64, error) 
 	}
 	switch l.kind {
 	case int32s:
-		return appendInt32s(dst, b), nil
+		return appendInt32s(dst, b, l.spare), nil
 	case floats:
 		return appendFloats(dst, b), nil
 	case doubles:
@@ -57,9 +57,9 @@ func (l *leaf) appendNumbers(dst []float64, b []byte, n int) ([]float64, error) 
 	}
 }
 
-func appendInt32s(dst []float64, b []byte) []float64 {
+func appendInt32s(dst []float64, b []byte, spare uint8) []float64 {
 	for ; len(b) >= 4; b = b[4:] {
-		dst = append(dst, float64(int32(binary.LittleEndian.Uint32(b))))
+		dst = append(dst, float64(int32(binary.LittleEndian.Uint32(b))<<spare>>spare))
 	}
 	return dst
 }
@@ -163,7 +163,7 @@ func (l *leaf) appendOthers(dst []float64, b []byte) []float64 {
 func (l *leaf) convert(b []byte) float64 {
 	switch l.kind {
 	case uint32s:
-		return float64(binary.LittleEndian.Uint32(b))
+		return float64(binary.LittleEndian.Uint32(b) << l.spare >> l.spare)
 	case float16s:
 		return float16(binary.LittleEndian.Uint16(b)) + 0
 	case decimal32:
@@ -205,7 +205,12 @@ func float16(h uint16) float64 {
 func appendInt96s(dst []float64, b []byte) ([]float64, error) {
 	for ; len(b) >= 12; b = b[12:] {
 		days := int64(int32(binary.LittleEndian.Uint32(b[8:]))) - julianEpoch
-		ofDay := floorThousand(int64(binary.LittleEndian.Uint64(b)))
+		nanos := int64(binary.LittleEndian.Uint64(b))
+		if nanos < 0 || nanos >= dayMicros*1000 {
+			return dst, fault(fmt.Sprintf("an INT96 timestamp %d nanoseconds after the beginning of its day, expected fewer than "+
+				"a day has", nanos), "write null where it stands for none, or leave the column out")
+		}
+		ofDay := nanos / 1000
 		if days > maxJulian || days < -maxJulian {
 			return dst, dataset.Timestamp.Inexact(fmt.Sprintf("Julian day %d", days+julianEpoch))
 		}

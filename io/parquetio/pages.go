@@ -1,7 +1,6 @@
 package parquetio
 
 import (
-	"fmt"
 	"sort"
 	"sync"
 
@@ -119,8 +118,11 @@ func (r *reading) scan(chunk span) (*pageIndex, error) {
 				return 0, r.file.readFault(err)
 			}
 			n, err := unmarshal(b, h)
-			if err == nil || len(buffer) >= longHeader || len(b) < len(buffer) {
-				return n, err
+			if err == nil {
+				return n, nil
+			}
+			if len(buffer) >= longHeader || len(b) < len(buffer) {
+				return 0, damage("page header: %v", err)
 			}
 			buffer = make([]byte, longHeader)
 			*h = pageHeader{}
@@ -131,7 +133,11 @@ func (r *reading) scan(chunk span) (*pageIndex, error) {
 // scanBytes makes the page index of a chunk in memory.
 func (r *reading) scanBytes(chunk []byte) (*pageIndex, error) {
 	return r.scanHeaders(int64(len(chunk)), func(at int64, h *pageHeader) (int, error) {
-		return unmarshal(chunk[at:], h)
+		n, err := unmarshal(chunk[at:], h)
+		if err != nil {
+			return 0, damage("page header: %v", err)
+		}
+		return n, nil
 	})
 }
 
@@ -147,7 +153,7 @@ func (r *reading) scanHeaders(size int64, read func(at int64, h *pageHeader) (in
 		var h pageHeader
 		n, err := read(at, &h)
 		if err != nil {
-			return nil, fmt.Errorf("page header: %w", err)
+			return nil, err
 		}
 		if err := h.checkSizes(r.meta, size-at-int64(n)); err != nil {
 			return nil, err

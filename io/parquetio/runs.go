@@ -18,11 +18,13 @@ type run struct {
 	data   []byte // the repeated value, or the packed values
 }
 
-// nextRun cuts the first run off b.
-func nextRun(b []byte, width int) (r run, rest []byte, err error) {
+// nextRun cuts the first run off b, of which need values are wanted. The last packed run may have
+// fewer bytes than it claims, if these hold the wanted values: old writers do not pad it. short is
+// the number of bytes that it lacks.
+func nextRun(b []byte, width, need int) (r run, rest []byte, short int, err error) {
 	head, n := binary.Uvarint(b)
 	if n <= 0 || head>>1 > maxRowGroupRows+maxOvershoot {
-		return run{}, nil, errRuns
+		return run{}, nil, 0, errRuns
 	}
 	b = b[n:]
 	r = run{count: int(head >> 1), packed: head&1 != 0}
@@ -32,28 +34,33 @@ func nextRun(b []byte, width int) (r run, rest []byte, err error) {
 		r.count *= 8
 	}
 	if size > len(b) {
-		return run{}, nil, errRuns
+		if !r.packed || len(b)*8 < need*width || r.count > need+maxOvershoot {
+			return run{}, nil, 0, errRuns
+		}
+		r.data = b
+		return r, nil, size - len(b), nil
 	}
 	r.data = b[:size]
-	return r, b[size:], nil
+	return r, b[size:], 0, nil
 }
 
 // checkRuns returns the shortest run of bytes at the start of b with at least n values, and
-// their number. The number is less than n if b ends before. A run's few bytes may claim
-// billions of values, so this check comes before decoding.
-func checkRuns(b []byte, width, n int) (used []byte, count int, err error) {
+// their number. The number is less than n if b ends before. short is the number of bytes that the
+// last run lacks. A run's few bytes may claim billions of values, so this check comes before
+// decoding.
+func checkRuns(b []byte, width, n int) (used []byte, count, short int, err error) {
 	rest := b
 	for count < n && len(rest) > 0 {
 		var r run
-		if r, rest, err = nextRun(rest, width); err != nil {
-			return nil, 0, err
+		if r, rest, short, err = nextRun(rest, width, n-count); err != nil {
+			return nil, 0, 0, err
 		}
 		count += r.count
 	}
 	if count > n+maxOvershoot {
-		return nil, 0, errRuns
+		return nil, 0, 0, errRuns
 	}
-	return b[:len(b)-len(rest)], count, nil
+	return b[:len(b)-len(rest)], count, short, nil
 }
 
 // runLevels decodes n definition levels of one bit into bytes, and counts the zeros, the
@@ -62,7 +69,7 @@ func (s *scratch) runLevels(b []byte, n int) (levels []byte, missing int, err er
 	s.levels = s.levels[:0]
 	for len(s.levels) < n {
 		var r run
-		if r, b, err = nextRun(b, 1); err != nil {
+		if r, b, _, err = nextRun(b, 1, n-len(s.levels)); err != nil {
 			return nil, 0, err
 		}
 		need := min(r.count, n-len(s.levels))
@@ -103,12 +110,16 @@ func (s *scratch) packedLevels(b []byte, n int) (missing int) {
 	return missing
 }
 
-// bitLevels decodes levels of the deprecated BIT_PACKED encoding: highest
-// bit first.
-func (s *scratch) bitLevels(b []byte, n int) (levels []byte, missing int) {
+// bitLevels decodes levels of the deprecated BIT_PACKED encoding: highest bit first, as Parquet
+// has it, or lowest bit first, as Impala wrote it.
+func (s *scratch) bitLevels(b []byte, n int, lowestFirst bool) (levels []byte, missing int) {
 	s.levels = s.levels[:0]
 	for i := range n {
-		level := b[i/8] >> (7 - i%8) & 1
+		at := 7 - i%8
+		if lowestFirst {
+			at = i % 8
+		}
+		level := b[i/8] >> at & 1
 		s.levels = append(s.levels, level)
 		missing += int(1 - level)
 	}

@@ -38,7 +38,7 @@ func TestLevels(t *testing.T) {
 			if b, err = packed.EncodeLevels(nil, want); err != nil {
 				t.Fatal(err)
 			}
-			if got, count := s.bitLevels(b, n); count != missing || !cmp.Equal(got, want) {
+			if got, count := s.bitLevels(b, n, false); count != missing || !cmp.Equal(got, want) {
 				t.Fatalf("%d packed levels: %v, expected %v", n, got, want)
 			}
 		}
@@ -53,7 +53,7 @@ func TestRunClaims(t *testing.T) {
 		"repeated": append(huge, 0), "packed": binary.AppendUvarint(nil, 1<<20<<1|1), "no value": {2},
 		"too many": append(binary.AppendUvarint(nil, 2000<<1), 1),
 	} {
-		if _, _, err := checkRuns(b, 1, 1000); err == nil {
+		if _, _, _, err := checkRuns(b, 1, 1000); err == nil {
 			t.Errorf("%s: no error", name)
 		}
 	}

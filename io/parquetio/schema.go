@@ -60,6 +60,7 @@ type leaf struct {
 	scale    int // number of digits behind the point of a decimal
 	// precision is the number of digits of a decimal; 0 for other columns.
 	precision int32
+	spare     uint8 // see spareBits
 	unit      dataset.Unit
 	tick      time.Duration // file's unit of ticks
 	optional  bool
@@ -147,6 +148,7 @@ func describeColumn(e *format.SchemaElement) (Column, leaf) {
 	if isDecimal(e) {
 		l.precision = decimalPrecision(e)
 	}
+	l.spare = spareBits(e)
 	c.Physical = l.physical.String()
 	if l.physical == format.FixedLenByteArray {
 		c.Physical = fmt.Sprintf("%s(%d)", c.Physical, l.width)
@@ -366,6 +368,26 @@ func isUnsigned(e *format.SchemaElement) bool {
 	default:
 		return false
 	}
+}
+
+// spareBits returns the number of highest bits of an INT32 that say nothing, as the number has 8 or
+// 16 bits: some writers fill them with the sign, others with zeros.
+func spareBits(e *format.SchemaElement) uint8 {
+	bits := 32
+	if t, ok := e.LogicalType.Value.(*format.IntType); ok {
+		bits = int(t.BitWidth)
+	} else if e.ConvertedType.Valid && e.LogicalType.Value == nil {
+		switch e.ConvertedType.V {
+		case deprecated.Uint8, deprecated.Int8:
+			bits = 8
+		case deprecated.Uint16, deprecated.Int16:
+			bits = 16
+		}
+	}
+	if bits != 8 && bits != 16 {
+		return 0
+	}
+	return uint8(32 - bits)
 }
 
 func kindOfByteArray(e *format.SchemaElement, l leaf) (kind, string) {

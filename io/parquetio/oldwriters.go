@@ -1,0 +1,47 @@
+package parquetio
+
+import "strings"
+
+// writer is the program that wrote a file, as far as it matters.
+type writer uint8
+
+const (
+	anyWriter writer = iota
+	parquetMR
+	impala
+)
+
+// writerOf returns the writer that a footer names.
+func writerOf(createdBy string) writer {
+	switch {
+	case strings.HasPrefix(createdBy, "parquet-mr"):
+		return parquetMR
+	case strings.HasPrefix(createdBy, "impala"):
+		return impala
+	default:
+		return anyWriter
+	}
+}
+
+// longestGap is the greatest number of bytes that parquet-mr before 1.2.9 left out of the size of
+// a chunk: those of the header of its dictionary.
+const longestGap = 100
+
+// mendSizes adds a few bytes between a chunk and the next one, or the footer, to the chunk: its
+// size may leave out a header.
+func (f *File) mendSizes() {
+	next := f.Size - f.FooterBytes
+	for g := len(f.rowGroups) - 1; g >= 0; g-- {
+		columns := f.rowGroups[g].Columns
+		for i := len(columns) - 1; i >= 0; i-- {
+			m := &columns[i].Meta.V
+			if !columns[i].Meta.Valid || m.TotalCompressedSize < 0 || m.TotalCompressedSize > f.Size {
+				continue
+			}
+			if gap := next - m.start() - m.TotalCompressedSize; 0 < gap && gap <= longestGap {
+				m.TotalCompressedSize += gap
+			}
+			next = m.start()
+		}
+	}
+}
