@@ -111,7 +111,7 @@ const maxDepth = 4
 
 // InUse returns the URL of the LATEST.json in a folder above a run that names the run; empty: none does.
 func InUse(ctx context.Context, s *objectstore.Store, run string) (url string) {
-	at := strings.TrimRight(run, "/")
+	at := objectstore.Join(run)
 	if !strings.Contains(at, "://") { // a plain path may be relative, or a link
 		if resolved, err := filepath.EvalSymlinks(run); err == nil {
 			at = resolved

@@ -312,9 +312,13 @@ func TestDaysWithoutRows(t *testing.T) {
 	if err := os.Link(rows, filepath.Join(folder, "2026-11-01.parquet")); err != nil {
 		t.Fatal(err)
 	}
-	for _, day := range []string{"2", "3"} {
-		err := parquetio.Write(t.Context(), objectstore.New(), filepath.Join(folder, "2026-11-0"+day+".parquet"),
-			[]parquetio.WriteColumn{{Name: "x", Values: []float64{}}, {Name: "class", Values: []string{}}}, parquetio.WriteOptions{})
+	for day, columns := range map[string][]parquetio.WriteColumn{
+		"2": {{Name: "x", Values: []float64{}}, {Name: "class", Values: []string{}}},
+		"3": {{Name: "x", Values: []float64{}}, {Name: "class", Values: []string{}}},
+		"4": {{Name: "x", Values: []float64{1, 2}}, {Name: "class", Values: []*string{nil, nil}}},
+	} {
+		err := parquetio.Write(t.Context(), objectstore.New(), filepath.Join(folder, "2026-11-0"+day+".parquet"), columns,
+			parquetio.WriteOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -336,6 +340,10 @@ func TestDaysWithoutRows(t *testing.T) {
 	c.Train.Input = []string{filepath.Join(folder, "{date}.parquet")}
 	if _, _, err := retrainedOn(t, c, "2026-11-03"); !errors.As(err, &data) || !strings.Contains(err.Error(), "no file with rows") {
 		t.Errorf("one file without rows: %v", err)
+	}
+	c.Train.DropNullLabels = true
+	if _, _, err := retrainedOn(t, c, "2026-11-04"); !errors.As(err, &data) || !strings.Contains(err.Error(), "no file with rows") {
+		t.Errorf("one file without labels: %v", err)
 	}
 }
 

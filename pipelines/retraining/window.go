@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -79,7 +80,10 @@ type window struct {
 
 // openWindow finds the days that have rows. The newest one must be fresh.
 func openWindow(ctx context.Context, f *source.Files, c *config.Retrain, day time.Time) (*window, error) {
-	w := new(window)
+	w, label := new(window), ""
+	if c.Train.DropNullLabels {
+		label = c.Train.Label
+	}
 	var wanted, newest time.Time
 	for _, pattern := range c.Train.Input {
 		days, err := expand(pattern, day)
@@ -87,7 +91,7 @@ func openWindow(ctx context.Context, f *source.Files, c *config.Retrain, day tim
 			return nil, err
 		}
 		for _, d := range days {
-			there, err := hasRows(ctx, f, d.pattern)
+			there, err := hasRows(ctx, f, d.pattern, label)
 			if err != nil {
 				return nil, err
 			}
@@ -128,8 +132,8 @@ func lacking(pattern string) error {
 	}
 }
 
-// hasRows reports whether the files of a pattern have rows, by their footers.
-func hasRows(ctx context.Context, f *source.Files, pattern string) (bool, error) {
+// hasRows reports whether the files of a pattern have rows, by their footers. With a label it wants a row that has one.
+func hasRows(ctx context.Context, f *source.Files, pattern, label string) (bool, error) {
 	there, err := hasFiles(ctx, f.Store, pattern)
 	if err != nil || !there {
 		return false, err
@@ -138,7 +142,25 @@ func hasRows(ctx context.Context, f *source.Files, pattern string) (bool, error)
 	if err != nil {
 		return false, err
 	}
-	return len(in.Tasks) > 0, nil
+	if label == "" || !slices.Contains(in.Names(), label) {
+		return len(in.Tasks) > 0, nil
+	}
+	var labels dataset.Vector
+	for _, task := range in.Tasks {
+		rows, err := f.RowGroup(ctx, task, []string{label})
+		if err == nil {
+			err = errors.Join(rows.ReadColumn(0, &labels), rows.Close())
+		}
+		if err != nil {
+			return true, ctx.Err() //nolint:nilerr // training says what is wrong with the file
+		}
+		for r := range labels.Rows() {
+			if !labels.Missing(r) {
+				return true, nil
+			}
+		}
+	}
+	return false, nil
 }
 
 // hasFiles reports whether a pattern, a folder or a file has anything to read.
