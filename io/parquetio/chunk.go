@@ -446,7 +446,7 @@ func (d *decoder) readDataV2(body []byte) (err error) {
 			return err
 		}
 	}
-	if !h.IsCompressed.Valid || h.IsCompressed.V {
+	if !h.IsCompressed.Valid || h.IsCompressed.V || d.writer == oldParquetCPP {
 		p.data, err = d.decompress(d.meta.Codec, p.data, int(d.header.UncompressedSize)-levels)
 		if err != nil {
 			return err

@@ -9,6 +9,7 @@ const (
 	anyWriter writer = iota
 	parquetMR
 	impala
+	oldParquetCPP // before Arrow 3.0: pages of version 2 are compressed though their headers deny it
 )
 
 // writerOf returns the writer that a footer names.
@@ -18,6 +19,8 @@ func writerOf(createdBy string) writer {
 		return parquetMR
 	case strings.HasPrefix(createdBy, "impala"):
 		return impala
+	case strings.HasPrefix(createdBy, "parquet-cpp version 1."):
+		return oldParquetCPP
 	default:
 		return anyWriter
 	}
