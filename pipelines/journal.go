@@ -111,7 +111,7 @@ func (j *journal) restore(ctx context.Context, c *checkpoint) (*saved, error) {
 		return nil, err
 	}
 	if f.features, err = dataset.DecodeFeatures(c.Features); err != nil {
-		return nil, err
+		return nil, usage.Errorf("--output: the checkpoint in %s is damaged: %v; start anew with --overwrite", config.Output, err)
 	}
 	return &saved{&objects{f, &c.Objects}, c.Growth}, nil
 }

@@ -9,7 +9,6 @@ import (
 	"maps"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -102,10 +101,8 @@ func Promote(ctx context.Context, c config.Promote, reporter engine.Reporter) (r
 // ofRun names the run folder in an error that names it as --output, which train has.
 func ofRun(err error) error {
 	var one *usage.Error
-	if errors.As(err, &one) {
-		if text, ok := strings.CutPrefix(one.Problem, "--output"); ok {
-			return usage.Errorf("the run folder%s", text)
-		}
+	if errors.As(err, &one) && one.Setting == "output" {
+		return usage.Errorf("the run folder%s", one.Problem)
 	}
 	return err
 }

@@ -246,11 +246,11 @@ func (c *configFile) says(flags *pflag.FlagSet, name string) bool {
 // locate adds line numbers to a usage error, for settings that come from the file.
 func (c *configFile) locate(err error, flags *pflag.FlagSet) error {
 	var invalid *usage.Error
-	if !errors.As(err, &invalid) || strings.HasPrefix(invalid.Problem, "--config ") {
+	if !errors.As(err, &invalid) || strings.HasPrefix(invalid.Error(), "--config ") {
 		return err
 	}
 	var places []string
-	for _, match := range regexp.MustCompile(`--([a-z_]+)`).FindAllStringSubmatch(invalid.Problem, -1) {
+	for _, match := range regexp.MustCompile(`(?:^|[ (])--([a-z_]+)`).FindAllStringSubmatch(invalid.Error(), -1) {
 		place := fmt.Sprintf("%s stands in line %d", match[1], c.lines[match[1]])
 		if c.lines[match[1]] > 0 && !flags.Changed(match[1]) && !slices.Contains(places, place) {
 			places = append(places, place)
@@ -259,5 +259,5 @@ func (c *configFile) locate(err error, flags *pflag.FlagSet) error {
 	if len(places) == 0 {
 		return err
 	}
-	return &usage.Error{Problem: fmt.Sprintf("%s (%s of %s)", invalid.Problem, strings.Join(places, ", "), c.url)}
+	return &usage.Error{Problem: fmt.Sprintf("%s (%s of %s)", invalid.Error(), strings.Join(places, ", "), c.url)}
 }

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -13,14 +14,46 @@ import (
 )
 
 // Error says that a command or its configuration cannot be carried out.
-type Error struct{ Problem string }
+type Error struct {
+	Setting string // the setting at fault; empty: several, or none
+	Problem string // the text behind the setting, with what separates them
+}
 
-// Error returns the problem.
-func (e *Error) Error() string { return e.Problem }
+// Error returns the setting as its flag, and the problem.
+func (e *Error) Error() string {
+	if e.Setting == "" {
+		return e.Problem
+	}
+	return "--" + e.Setting + e.Problem
+}
 
-// Errorf returns an Error of a formatted problem.
+// leading matches the flag at the beginning of a format.
+var leading = regexp.MustCompile(`^--([a-z_]+)([ :].*)$`) //nolint:gochecknoglobals // compiled once
+
+// Errorf returns an Error of a formatted problem. A flag at the beginning of the format is its setting.
 func Errorf(format string, args ...any) error {
+	if parts := leading.FindStringSubmatch(format); parts != nil {
+		return &Error{Setting: parts[1], Problem: fmt.Sprintf(parts[2], args...)}
+	}
 	return &Error{Problem: fmt.Sprintf(format, args...)}
+}
+
+// Renamed returns an error of a setting as one of another setting, under which a verb has the first one.
+func Renamed(err error, from, to string) error {
+	var e *Error
+	if errors.As(err, &e) && e.Setting == from {
+		return &Error{Setting: to, Problem: e.Problem}
+	}
+	return err
+}
+
+// Problem returns the text of an error without its setting, for a message that begins with another one.
+func Problem(err error) string {
+	var e *Error
+	if errors.As(err, &e) && e.Setting != "" {
+		return strings.TrimLeft(e.Problem, ": ")
+	}
+	return err.Error()
 }
 
 // All makes one usage error of several faults, on one line.
@@ -53,5 +86,5 @@ func MarkedOutput(err error) (*Error, bool) {
 	}
 	quoted, _ := strconv.QuotedPrefix(rest) // empty if the text was cut
 	text, damaged := strconv.Unquote(quoted)
-	return &Error{Problem: "--output: " + text}, damaged == nil
+	return &Error{Setting: "output", Problem: ": " + text}, damaged == nil
 }

@@ -13,8 +13,25 @@ import (
 func TestErrorf(t *testing.T) {
 	err := fmt.Errorf("train: %w", usage.Errorf("--bins %d: want at least %d", 1, 2))
 	var e *usage.Error
-	if !errors.As(err, &e) || e.Error() != "--bins 1: want at least 2" || e.Problem != e.Error() {
+	if !errors.As(err, &e) || e.Error() != "--bins 1: want at least 2" || e.Setting != "bins" || e.Problem != " 1: want at least 2" {
 		t.Errorf("%v, want a usage error in it", err)
+	}
+}
+
+// TestRenamed: an error under another setting, also if its values read like a setting.
+func TestRenamed(t *testing.T) {
+	err := usage.Errorf("--output %s: taken", "m--output")
+	if got := usage.Renamed(err, "output", "destination"); got.Error() != "--destination m--output: taken" {
+		t.Error(got)
+	}
+	if got := usage.Renamed(err, "input", "destination"); got != err { //nolint:errorlint // the same value
+		t.Error(got)
+	}
+	if got := usage.Renamed(usage.Errorf("%s", "--output: x"), "output", "destination"); got.Error() != "--output: x" {
+		t.Error(got)
+	}
+	if got := usage.Problem(usage.Errorf("--output: %s", "--output")); got != "--output" {
+		t.Error(got)
 	}
 }
 

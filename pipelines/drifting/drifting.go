@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/google/uuid"
@@ -70,7 +69,7 @@ func readRun(ctx context.Context, s *objectstore.Store, flag, run string) (*runf
 		runfolder.DistributionName)
 	if err != nil {
 		return nil, usage.Errorf("%s %s: %s; name the folder of a finished run", flag, run,
-			strings.TrimPrefix(err.Error(), "--output: "))
+			usage.Problem(err))
 	}
 	if there.Distribution == nil {
 		return nil, usage.Errorf("%s %s has no %s, as an earlier version has trained it: train anew", flag, run,

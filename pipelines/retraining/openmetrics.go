@@ -10,6 +10,7 @@ import (
 
 	"github.com/espalier-ml/espalier/io/latest"
 	"github.com/espalier-ml/espalier/io/objectstore"
+	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/pipelines/config"
 	"github.com/espalier-ml/espalier/pipelines/pages"
 	"github.com/espalier-ml/espalier/pipelines/source"
@@ -91,7 +92,7 @@ func openMetricsFile(ctx context.Context, s *objectstore.Store, url string) (*pa
 	}
 	file, err := pages.OpenFile(ctx, s, url, url != "", kind)
 	if err != nil {
-		return nil, renamed(err, "--output", "--open_metrics")
+		return nil, usage.Renamed(err, "output", "open_metrics")
 	}
 	return file, nil
 }
@@ -114,7 +115,7 @@ func (a *Attempt) tell(ctx context.Context, s *objectstore.Store, url, destinati
 		return err
 	}
 	p, _ := latest.Read(ctx, s, destination) // figures without it are better than old ones
-	return renamed(file.Write(ctx, a.openMetrics(p)), "--output", "--open_metrics")
+	return usage.Renamed(file.Write(ctx, a.openMetrics(p)), "output", "open_metrics")
 }
 
 // TellFailure writes the figures of an attempt that has failed before it had a document: its settings are wrong,

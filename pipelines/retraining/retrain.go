@@ -76,16 +76,7 @@ func Retrain(
 }
 
 // ofDestination names the setting in an error of the destination.
-func ofDestination(err error) error { return renamed(err, "--output", "--destination") }
-
-// renamed names another setting in a usage error.
-func renamed(err error, from, to string) error {
-	var e *usage.Error
-	if errors.As(err, &e) {
-		return usage.Errorf("%s", strings.ReplaceAll(e.Problem, from, to))
-	}
-	return err
-}
+func ofDestination(err error) error { return usage.Renamed(err, "output", "destination") }
 
 // url returns the URL of a run.
 func (w *work) url(run string) string { return objectstore.Join(w.config.Destination, run) }
