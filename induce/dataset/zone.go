@@ -30,6 +30,14 @@ func (z Zone) String() string {
 	}
 }
 
+// With returns the zone of a column of two files, whatever their order: UTC if one of them says so.
+func (z Zone) With(other Zone) Zone {
+	if other == UTC || z == NoZone {
+		return other
+	}
+	return z
+}
+
 // In returns the time whose count in UTC is that of t as a timestamp of the zone: if it is local, what the
 // clock of t's own place shows.
 func (z Zone) In(t time.Time) time.Time {

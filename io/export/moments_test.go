@@ -2,6 +2,7 @@ package export_test
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -50,26 +51,50 @@ func TestMoments(t *testing.T) {
 		leaf        int
 	}{
 		"javascript": {
-			{"utc", `"2026-03-29T02:30:00.000001"`, 1}, {"utc", `"2026-03-29T02:30:00.000000"`, 2},
-			{"utc", `"2026-03-29T02:30:00.000001Z"`, 1}, {"utc", `"2026-03-29 04:30:00.000001+02:00"`, 1},
-			{"utc", `"2026-03-29T04:30:00+02:00"`, 2}, {"utc", `"2026-03-28T21:30:00.000001-0500"`, 1},
-			{"utc", `new Date("2026-03-29T02:30:00.001Z")`, 1}, {"utc", `new Date("soon")`, 0}, {"utc", `"3/29/2026"`, 0},
-			{"utc", `"2026-02-30T00:00"`, 0}, {"utc", `"2026-03-29T24:00"`, 0}, {"utc", `"room 2027"`, 0},
-			{"local", `"2026-03-29T02:30:00.000001"`, 1}, {"local", `"2026-03-29T02:30:00.000000"`, 2},
-			{"local", `"2026-03-29T02:30:00.000001Z"`, 0}, {"local", `"2026-03-29T02:30:00+02:00"`, 0},
-			{"local", `new Date("2026-03-29T02:30:00.001Z")`, 0}, {"local", fmt.Sprint(micros), 1},
-			{"date", `"2026-03-29"`, 1}, {"date", `"2026-03-28"`, 2}, {"date", `"2026-03-29T00:30"`, 1}, {"date", `"03/30/2026"`, 0},
-			{"clock", `"02:30:00.000001"`, 1}, {"clock", `"02:30"`, 2}, {"clock", `"2am"`, 0}, {"clock", `"a:b"`, 0},
-			{"clock", `new Date("2026-03-29T02:30:00.001Z")`, 0}, {"clock", `null`, 2},
+			{"utc", `"2026-03-29T02:30:00.000001"`, 1},
+			{"utc", `"2026-03-29T02:30:00.000000"`, 2},
+			{"utc", `"2026-03-29T02:30:00.000001Z"`, 1},
+			{"utc", `"2026-03-29 04:30:00.000001+02:00"`, 1},
+			{"utc", `"2026-03-29T04:30:00+02:00"`, 2},
+			{"utc", `"2026-03-28T21:30:00.000001-0500"`, 1},
+			{"utc", `new Date("2026-03-29T02:30:00.001Z")`, 1},
+			{"utc", `new Date("soon")`, 0},
+			{"utc", `"3/29/2026"`, 0},
+			{"utc", `"2026-02-30T00:00"`, 0},
+			{"utc", `"2026-03-29T24:00"`, 0},
+			{"utc", `"room 2027"`, 0},
+			{"local", `"2026-03-29T02:30:00.000001"`, 1},
+			{"local", `"2026-03-29T02:30:00.000000"`, 2},
+			{"local", `"2026-03-29T02:30:00.000001Z"`, 0},
+			{"local", `"2026-03-29T02:30:00+02:00"`, 0},
+			{"local", `new Date("2026-03-29T02:30:00.001Z")`, 0},
+			{"local", strconv.Itoa(micros), 1},
+			{"date", `"2026-03-29"`, 1},
+			{"date", `"2026-03-28"`, 2},
+			{"date", `"2026-03-29T00:30"`, 1},
+			{"date", `"03/30/2026"`, 0},
+			{"clock", `"02:30:00.000001"`, 1},
+			{"clock", `"02:30"`, 2},
+			{"clock", `"2am"`, 0},
+			{"clock", `"a:b"`, 0},
+			{"clock", `new Date("2026-03-29T02:30:00.001Z")`, 0},
+			{"clock", `null`, 2},
 		},
 		"python": {
-			{"utc", `"2026-03-29T02:30:00.000001"`, 1}, {"utc", `datetime(2026, 3, 29, 2, 30)`, 2},
+			{"utc", `"2026-03-29T02:30:00.000001"`, 1},
+			{"utc", `datetime(2026, 3, 29, 2, 30)`, 2},
 			{"utc", `datetime(2026, 3, 29, 4, 30, 0, 1, timezone(timedelta(hours=2)))`, 1},
-			{"utc", `datetime(2026, 3, 29, 4, 30, 0, 0, timezone(timedelta(hours=2)))`, 2}, {"utc", `"room 2027"`, 0},
-			{"local", `"2026-03-29T02:30:00.000001"`, 1}, {"local", `datetime(2026, 3, 29, 2, 30)`, 2},
+			{"utc", `datetime(2026, 3, 29, 4, 30, 0, 0, timezone(timedelta(hours=2)))`, 2},
+			{"utc", `"room 2027"`, 0},
+			{"local", `"2026-03-29T02:30:00.000001"`, 1},
+			{"local", `datetime(2026, 3, 29, 2, 30)`, 2},
 			{"local", `datetime(2026, 3, 29, 4, 30, 0, 1, timezone(timedelta(hours=2)))`, 0},
-			{"local", `"2026-03-29T02:30:00+02:00"`, 0}, {"date", `date(2026, 3, 29)`, 1}, {"date", `"2026-03-28"`, 2},
-			{"clock", `"02:30:00.000001"`, 1}, {"clock", `"2am"`, 0}, {"clock", `None`, 2},
+			{"local", `"2026-03-29T02:30:00+02:00"`, 0},
+			{"date", `date(2026, 3, 29)`, 1},
+			{"date", `"2026-03-28"`, 2},
+			{"clock", `"02:30:00.000001"`, 1},
+			{"clock", `"2am"`, 0},
+			{"clock", `None`, 2},
 		},
 	}
 	for format, list := range cases {
@@ -78,31 +103,33 @@ func TestMoments(t *testing.T) {
 			if !export.Runs(export.Options{Format: format}) {
 				t.Skipf("waits for what runs %s", format)
 			}
-			contents, program, command := map[string][]byte{}, "", "TZ=America/New_York node all.mjs"
+			contents, command := map[string][]byte{}, "TZ=America/New_York node all.mjs"
+			var program strings.Builder
 			for name, m := range trees {
 				file := "m_" + name + map[string]string{"javascript": ".mjs", "python": ".py"}[format]
 				contents[file] = written(t, m, export.Options{Format: format, File: file})
 			}
 			if format == "python" {
-				program, command = "from datetime import date, datetime, timedelta, timezone\n", "TZ=America/New_York python3 -B all.py"
+				program.WriteString("from datetime import date, datetime, timedelta, timezone\n")
+				command = "TZ=America/New_York python3 -B all.py"
 			}
 			for name := range trees {
 				if format == "python" {
-					program += fmt.Sprintf("import m_%s\n", name)
+					fmt.Fprintf(&program, "import m_%s\n", name)
 				} else {
-					program += fmt.Sprintf("import * as m_%s from \"./m_%[1]s.mjs\";\n", name)
+					fmt.Fprintf(&program, "import * as m_%s from \"./m_%[1]s.mjs\";\n", name)
 				}
 			}
 			var want []string
 			for _, c := range list {
-				want = append(want, fmt.Sprint(c.leaf))
+				want = append(want, strconv.Itoa(c.leaf))
 				if format == "python" {
-					program += fmt.Sprintf("try: print(m_%s.predict({\"at\": %s}).leaf)\nexcept (TypeError, ValueError): print(0)\n", c.tree, c.value)
+					fmt.Fprintf(&program, "try: print(m_%s.predict({\"at\": %s}).leaf)\nexcept (TypeError, ValueError): print(0)\n", c.tree, c.value)
 				} else {
-					program += fmt.Sprintf("try { console.log(m_%s.predict({at: %s}).leaf); } catch (e) { console.log(0); }\n", c.tree, c.value)
+					fmt.Fprintf(&program, "try { console.log(m_%s.predict({at: %s}).leaf); } catch (e) { console.log(0); }\n", c.tree, c.value)
 				}
 			}
-			contents["all.py"], contents["all.mjs"] = []byte(program), []byte(program)
+			contents["all.py"], contents["all.mjs"] = []byte(program.String()), []byte(program.String())
 			out, err := run(t, files(t, contents), command)
 			got := strings.Fields(out)
 			for i, c := range list {

@@ -247,23 +247,8 @@ func (s *sqlText) check() error {
 	}
 	columns := make(map[string]string)
 	for _, f := range s.Features {
-		if f.Name == "" || strings.ContainsRune(f.Name, 0) {
-			return fmt.Errorf("feature %q: no column of %s has this name", f.Name, s.dialect.name)
-		}
-		if s.dialect.name == "spark" && strings.Contains(f.Name, "${") {
-			return fmt.Errorf("feature %s: Spark replaces ${..} by a variable, even in names of columns", short(f.Name))
-		}
-		key := cutTo(f.Name, s.dialect.longest)
-		if !s.dialect.sensitive {
-			key = strings.ToLower(key)
-		}
-		if other, ok := columns[key]; ok {
-			return fmt.Errorf("features %s and %s: %s takes both names for the same column", short(other), short(f.Name),
-				s.dialect.name)
-		}
-		columns[key] = f.Name
-		if !s.dialect.nul && slices.ContainsFunc(f.Values, hasNUL) {
-			return fmt.Errorf("feature %q: some value has a NUL, which texts of %s cannot hold", f.Name, s.dialect.name)
+		if err := s.checkFeature(&f, columns); err != nil {
+			return err
 		}
 	}
 	if !s.dialect.nul && slices.ContainsFunc(s.Label.Classes, hasNUL) {
@@ -273,6 +258,28 @@ func (s *sqlText) check() error {
 		return fmt.Errorf("the tree needs %d steps, one in another, and %s bears %d: train it with a smaller --max_depth",
 			steps, s.dialect.name, s.dialect.deepest)
 	}
+	return nil
+}
+
+// checkFeature refuses a feature that no column can have. columns has the features of earlier columns.
+func (s *sqlText) checkFeature(f *feature, columns map[string]string) error {
+	switch {
+	case f.Name == "" || hasNUL(f.Name):
+		return fmt.Errorf("feature %q: no column of %s has this name", f.Name, s.dialect.name)
+	case s.dialect.name == "spark" && strings.Contains(f.Name, "${"):
+		return fmt.Errorf("feature %s: Spark replaces ${..} by a variable, even in names of columns", short(f.Name))
+	case !s.dialect.nul && slices.ContainsFunc(f.Values, hasNUL):
+		return fmt.Errorf("feature %q: some value has a NUL, which texts of %s cannot hold", f.Name, s.dialect.name)
+	}
+	key := cutTo(f.Name, s.dialect.longest)
+	if !s.dialect.sensitive {
+		key = strings.ToLower(key)
+	}
+	if other, ok := columns[key]; ok {
+		return fmt.Errorf("features %s and %s: %s takes both names for the same column", short(other), short(f.Name),
+			s.dialect.name)
+	}
+	columns[key] = f.Name
 	return nil
 }
 

@@ -93,9 +93,7 @@ func (in *Input) gather(spelled map[string]bool) {
 		default:
 			in.Columns[at].Index = in.Columns[at].Index || c.Index
 			in.Columns[at].Wide = in.Columns[at].Wide || c.Wide && in.Columns[at].Type == c.Type
-			if c.Zone == dataset.UTC || in.Columns[at].Zone == dataset.NoZone { // whatever the order of the files
-				in.Columns[at].Zone = c.Zone
-			}
+			in.Columns[at].Zone = in.Columns[at].Zone.With(c.Zone)
 		}
 	}
 	for i, file := range in.Files {
