@@ -93,8 +93,8 @@ func (b *batchOf) files(t *testing.T, from, to int) map[string][]byte {
 	for set := from; set < to; set++ {
 		random := rand.New(rand.NewPCG(21, uint64(set)))
 		without := func(r rune) bool { return b.format == "c" && r == 0 } // refused, see TestRefused
-		tree := []string{"multiway", "boosted", "both", "dated"}[set%4]
-		m := renamed(t, read(t, "../../induce/tree/testdata/golden/"+tree+".json"), random, without)
+		golden := []string{"multiway", "boosted", "both", "dated"}[set%4]
+		m := renamed(t, read(t, "../../induce/tree/testdata/golden/"+golden+".json"), random, without)
 		rows := export.GoldenRows(m)
 		random.Shuffle(len(rows), func(i, k int) { rows[i], rows[k] = rows[k], rows[i] })
 		cases, err := export.Cases(m, rows[:min(most, len(rows))])
