@@ -228,11 +228,11 @@ func (s *WeightSums) total() *big.Float {
 }
 
 // horner returns the sum of some numbers, given their words from the least significant one on, of which the
-// number e counts 2^(e bits).
-func horner(n int, bits uint, words func(e int) []uint64) *big.Float {
+// number e counts 2^(step e).
+func horner(n int, step uint, words func(e int) []uint64) *big.Float {
 	total := new(big.Int)
 	for e := n - 1; e >= 0; e-- {
-		total.Lsh(total, bits)
+		total.Lsh(total, step)
 		one := new(big.Int)
 		for _, word := range slices.Backward(words(e)) {
 			one.Add(one.Lsh(one, 64), new(big.Int).SetUint64(word))
