@@ -136,6 +136,7 @@ func TestImportSays(t *testing.T) {
 		{"5.1,setosa\n4.9,setosa\n", "--names|width", 3, []string{"the number of fields is 2", "expected 1"}},
 		{"5.1,setosa\n", "--names|a,a", 2, []string{"--names", "none twice"}},
 		{"a,b,\n1,2,\n,,\n,,\n", "", 0, []string{"wrote 1 rows", "rows without any value (2), the first is line 3", "columns without a name and without any value (1)"}},
+		{",a,b\nr1,2,3\n", "", 0, []string{"left out: column 1, which has no name", "wrote 1 rows", "\na       integer "}},
 		{"a,,b\n1,2,3\n", "", 3, []string{"column 2 has no name"}},
 		{"a,b\nx,1\nTotal,1\n", "", 0, []string{`the last row begins with "Total"`}},
 		{"a b c\n1 2 3\n", "", 0, []string{"has one column", "--delimiter"}},

@@ -103,11 +103,13 @@ func ParseFormat(text string) (*Format, error) {
 		}
 		rest = rest[size:]
 	}
+	has := func(codes string) bool { return strings.ContainsAny(used, codes) }
+	whole := has("Yy") && has("mbB") && has("d")
 	date, clock := strings.ContainsAny(used, "YymdbB"), strings.ContainsAny(used, "HIMS")
 	switch {
-	case date && !(strings.ContainsAny(used, "Yy") && strings.ContainsAny(used, "mbB") && strings.Contains(used, "d")):
+	case date && !whole:
 		return nil, fmt.Errorf("%q: want a year, a month and a day in a date, such as %%d/%%m/%%Y", text)
-	case clock && !strings.Contains(used, "H") && !(strings.Contains(used, "I") && strings.Contains(used, "p")):
+	case clock && !has("H") && (!has("I") || !has("p")):
 		return nil, fmt.Errorf("%q: want %%H, or %%I with %%p, in a time, such as %%H:%%M", text)
 	case date && clock && strings.Contains(used, "z"):
 		f.kind = Timestamp

@@ -148,7 +148,6 @@ func TestPageMemory(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			texts = nil
 			f, err := parquetio.Open(t.Context(), store, url)
 			if err != nil {
 				t.Fatal(err)

@@ -85,7 +85,12 @@ func (im *importing) remark() {
 	if im.blank.rows > 0 {
 		warn("left out: rows without any value (%d), the first is %s", im.blank.rows, im.blank.first)
 	}
-	if dropped := len(im.header) - len(im.written); dropped > 0 {
+	dropped := len(im.header) - len(im.written)
+	if im.index {
+		dropped--
+		warn("left out: column 1, which has no name, as pandas and R write the index of rows; name it in the first line to keep it")
+	}
+	if dropped > 0 {
 		warn("left out: columns without a name and without any value (%d)", dropped)
 	}
 	if total.MatchString(im.blank.last) {

@@ -46,6 +46,7 @@ type importing struct {
 	rows    int64
 	blank   blanks
 
+	index      bool // the first column has no name, and is left out
 	semicolons bool // are the delimiter, as where decimal commas are usual
 
 	bytes int64    // of finished files
@@ -150,7 +151,7 @@ func (im *importing) infer(ctx context.Context) error {
 }
 
 // decide decides on the columns of the Parquet files. A column without a name is left out if it has no
-// value: spreadsheets write such columns.
+// value, as spreadsheets write such columns, or is the first one, as pandas and R write the index of rows.
 func (im *importing) decide() error {
 	for i, name := range im.header {
 		c := im.found[i]
@@ -161,11 +162,12 @@ func (im *importing) decide() error {
 				kind = csvio.Kind{Type: csvio.Text}
 			}
 			im.written = append(im.written, column{field: i, name: name, kind: kind})
+		case i == 0 && len(im.header) > 1:
+			im.index = c.Values > 0
 		case c.Values > 0:
 			return &dataset.DataError{
 				File: im.inputs[0].name, Problem: fmt.Sprintf("line 1: column %d has no name", i+1),
-				Hint: "name it in the first line, and remove lines above the names; pandas leaves the index without a name " +
-					"unless index=False",
+				Hint: "name it in the first line, and remove lines above the names",
 			}
 		}
 	}
