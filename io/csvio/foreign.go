@@ -8,7 +8,7 @@ import (
 )
 
 // foreign are the formats that are taken for CSV, by the bytes with which their files begin.
-var foreign = []struct{ begins, what, hint string }{
+var foreign = []struct{ begins, what, hint string }{ //nolint:gochecknoglobals // a table
 	{"\xff\xfe", "in UTF-16", utf16Hint},
 	{"\xfe\xff", "in UTF-16", utf16Hint},
 	{"PK\x03\x04", "a ZIP archive, as .xlsx and .ods files are", "save the sheet as CSV in UTF-8, or unzip the file"},
@@ -24,7 +24,7 @@ var foreign = []struct{ begins, what, hint string }{
 }
 
 // foreignTexts are further formats, which begin in several ways.
-var foreignTexts = []struct {
+var foreignTexts = []struct { //nolint:gochecknoglobals // a table
 	begins     *regexp.Regexp
 	what, hint string
 }{

@@ -119,10 +119,9 @@ func plainNumber(text string) bool {
 // moment returns a point in time as a value. ok is false if float64 does not hold its microseconds.
 func moment(t Type, at time.Time) (v Value, ok bool) {
 	unit := dataset.Timestamp
-	switch t {
-	case Date:
+	if t == Date {
 		unit = dataset.Date
-	case Time:
+	} else if t == Time {
 		unit = dataset.Time
 	}
 	if v.Whole, ok = unit.Of(at); ok {

@@ -23,7 +23,7 @@ const (
 )
 
 // usual are the formats of dates that spreadsheets write.
-var usual = mustFormats(
+var usual = mustFormats( //nolint:gochecknoglobals // a table
 	"%d/%m/%Y", "%m/%d/%Y", "%d.%m.%Y", "%d-%m-%Y", "%m-%d-%Y", "%Y/%m/%d", "%d/%m/%y", "%m/%d/%y", "%d.%m.%y",
 	"%d-%b-%Y", "%d-%b-%y", "%d %b %Y", "%d %B %Y", "%b %d, %Y", "%B %d, %Y",
 	"%d/%m/%Y %H:%M", "%m/%d/%Y %H:%M", "%d.%m.%Y %H:%M", "%Y/%m/%d %H:%M",
@@ -52,6 +52,7 @@ func (l *Looks) known(t Type, n int64) {
 		l.counts[number] += n
 	case Date, Time, Timestamp, Local:
 		l.counts[moments] += n
+	default: // nothing is known of texts
 	}
 }
 

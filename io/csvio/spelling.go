@@ -80,7 +80,7 @@ type Format struct {
 
 // codes are the codes of strftime and the layouts of package time. The layouts of numbers take one
 // digit and two.
-var codes = map[byte]string{
+var codes = map[byte]string{ //nolint:gochecknoglobals // a table
 	'Y': "2006", 'y': "06", 'm': "1", 'd': "2", 'b': "Jan", 'B': "January", 'a': "Mon", 'A': "Monday",
 	'H': "15", 'I': "3", 'M': "4", 'S': "5", 'p': "PM", 'z': "Z07:00",
 }

@@ -96,6 +96,11 @@ func (im *importing) remark() {
 	if total.MatchString(im.blank.last) {
 		warn("the last row begins with %q: remove it if it has sums", im.blank.last)
 	}
+	im.remarkOnColumns(warn)
+}
+
+// remarkOnColumns warns of values that may be read otherwise than they were meant.
+func (im *importing) remarkOnColumns(warn func(format string, args ...any)) {
 	var spaced, grouped []string
 	for _, c := range im.written {
 		f := im.found[c.field]
