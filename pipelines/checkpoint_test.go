@@ -151,9 +151,6 @@ func TestResumeRefused(t *testing.T) {
 	changed = c
 	changed.Ignore = nil
 	refused(changed, "--ignore")
-	changed = c
-	changed.Overwrite = true
-	refused(changed, "choose one")
 	costs("feature,cost\nsize,2\n")
 	refused(c, "costs")
 	costs("feature,cost\n")

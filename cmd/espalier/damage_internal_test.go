@@ -328,7 +328,6 @@ func (d *damage) mutated(to *target, verb string, args []string, cases int) {
 			t.Fatal(err)
 		}
 		before, used := d.digest("victim"), allocated()
-		begun := time.Now()
 		code, stdout, stderr := d.do(args...)
 		n++
 		codes[code]++
@@ -343,8 +342,6 @@ func (d *damage) mutated(to *target, verb string, args []string, cases int) {
 			what = "touches a file outside"
 		case allocated()-used > 1<<29:
 			what = "takes much memory"
-		case time.Since(begun) > 10*time.Second:
-			what = "is slow"
 		case strings.ContainsAny(stdout+stderr, "\x1b\x07\u202e"):
 			what = "prints control characters"
 		case strings.Contains(stdout, "NaN") && !strings.HasPrefix(verb, "export"):

@@ -1,5 +1,5 @@
 // Package wire reads the numbers, texts and lists of the binary forms that workers and files exchange.
-// binary.AppendUvarint and its like write them.
+// binary.AppendUvarint and its like write them. It is not meant for other programs.
 package wire
 
 import (
