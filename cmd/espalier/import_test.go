@@ -137,6 +137,8 @@ func TestImportSays(t *testing.T) {
 		{"5.1,setosa\n", "--names|a,a", 2, []string{"--names", "none twice"}},
 		{"a,b,\n1,2,\n,,\n,,\n", "", 0, []string{"wrote 1 rows", "rows without any value (2), the first is line 3", "columns without a name and without any value (1)"}},
 		{",a,b\nr1,2,3\n", "", 0, []string{"left out: column 1, which has no name", "wrote 1 rows", "\na       integer "}},
+		{"a,b\nx,y\rz,1\n", "", 3, []string{"line 2"}},
+		{"a,b\nx,y\rz\nu,v\n", "", 0, []string{`carriage returns in "b"`}},
 		{"a,,b\n1,2,3\n", "", 3, []string{"column 2 has no name"}},
 		{"a,b\nx,1\nTotal,1\n", "", 0, []string{`the last row begins with "Total"`}},
 		{"a b c\n1 2 3\n", "", 0, []string{"has one column", "--delimiter"}},

@@ -19,6 +19,7 @@ type found struct {
 	spelled map[string]int64 // missing values by their texts, without empty fields
 	spaced  int64            // values that begin or end with a space
 	bytes   int64            // of all values
+	returns bool             // a value has a carriage return, which may have been the end of a line
 	longest int              // bytes of a value
 	named   bool             // a value is the name of the column
 }
@@ -39,6 +40,7 @@ func (f *found) add(text, name string, line int) {
 	f.Add(text, line)
 	f.named = f.named || text == name
 	f.bytes += int64(len(text))
+	f.returns = f.returns || strings.IndexByte(text, '\r') >= 0
 	f.longest = max(f.longest, len(text))
 	if text[0] == ' ' || text[len(text)-1] == ' ' {
 		f.spaced++
@@ -101,7 +103,7 @@ func (im *importing) remark() {
 
 // remarkOnColumns warns of values that may be read otherwise than they were meant.
 func (im *importing) remarkOnColumns(warn func(format string, args ...any)) {
-	var spaced, grouped []string
+	var spaced, grouped, returns []string
 	for _, c := range im.written {
 		f := im.found[c.field]
 		what, settings := f.Looks.Mostly()
@@ -114,6 +116,9 @@ func (im *importing) remarkOnColumns(warn func(format string, args ...any)) {
 		if f.spaced > 0 && c.kind.Type == csvio.Text || strings.TrimSpace(c.name) != c.name {
 			spaced = append(spaced, c.name)
 		}
+		if f.returns || strings.Contains(c.name, "\r") {
+			returns = append(returns, c.name)
+		}
 		if f.longest > parquetio.MaxText {
 			warn("column %q has a value of %d bytes, training takes at most %d: leave the column out there by --ignore",
 				c.name, f.longest, parquetio.MaxText)
@@ -124,6 +129,10 @@ func (im *importing) remarkOnColumns(warn func(format string, args ...any)) {
 	}
 	if len(spaced) > 0 {
 		warn("names or values begin or end with spaces in %s: --trim leaves the spaces out", list(spaced))
+	}
+	if len(returns) > 0 {
+		warn(`names or values have carriage returns in %s: if lines end in them, write tr '\r' '\n' < FILE | espalier import -`,
+			list(returns))
 	}
 	if len(grouped) > 0 {
 		warn("the points in %s were read as decimal points: --thousands . --decimal , reads 1.234 as 1234", list(grouped))
