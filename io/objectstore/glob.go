@@ -116,3 +116,11 @@ func matchSegment(pattern, name string) bool {
 func Hidden(name string) bool {
 	return strings.HasPrefix(name, ".") || strings.HasPrefix(name, "_") && !strings.Contains(name, "=")
 }
+
+// climb returns the folders above a path, the nearest first.
+func climb(at string) (folders []string) {
+	for parent := path.Dir(at); parent != at && parent != "."; parent = path.Dir(at) {
+		folders, at = append(folders, parent), parent
+	}
+	return folders
+}

@@ -10,7 +10,6 @@ import (
 	"io"
 	"io/fs"
 	"maps"
-	"path"
 	"slices"
 	"strings"
 	"sync"
@@ -344,14 +343,6 @@ func (s *Store) Above(url string) ([]string, error) {
 		folders[i] = joinURL(l.scheme, folders[i])
 	}
 	return folders, nil
-}
-
-// climb returns the folders above a path, the nearest first.
-func climb(at string) (folders []string) {
-	for parent := path.Dir(at); parent != at && parent != "."; parent = path.Dir(at) {
-		folders, at = append(folders, parent), parent
-	}
-	return folders
 }
 
 // emptier is a driver with empty folders.

@@ -122,9 +122,10 @@ func (o *Original) pagesEnd(group, at int, m *format.ColumnMetaData, s span) (in
 	end, values := int64(0), m.NumValues
 	for values > 0 && end < mended {
 		var h pageHeader
-		n, err := unmarshal(b[end:], &h)
-		if err != nil || h.CompressedSize < 0 {
-			return s.end, nil // whoever reads the copy will say what is wrong
+		n, fault := unmarshal(b[end:], &h)
+		if fault != nil || h.CompressedSize < 0 {
+			end = 0 // whoever reads the copy will say what is wrong
+			break
 		}
 		end += int64(n) + int64(h.CompressedSize)
 		values -= int64(h.Data.V.NumValues) + int64(h.DataV2.V.NumValues)

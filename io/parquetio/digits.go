@@ -33,16 +33,9 @@ func (f *File) useStatistics() {
 			continue
 		}
 		for g := range f.rowGroups {
-			if l.chunk >= len(f.rowGroups[g].Columns) {
-				continue
+			if l.chunk < len(f.rowGroups[g].Columns) {
+				c.Wide = c.Wide || l.isWide(&f.rowGroups[g].Columns[l.chunk].Meta.V.Statistics)
 			}
-			stats := &f.rowGroups[g].Columns[l.chunk].Meta.V.Statistics
-			low, high := stats.Min, stats.Max
-			if l.kind == int64s && low == nil && high == nil {
-				low, high = stats.OldMin, stats.OldMax
-			}
-			bounded := low != nil && high != nil
-			c.Wide = c.Wide || bounded && (l.beyond(low) || l.beyond(high)) || !bounded && l.precision > exactDigits
 		}
 	}
 	for g := range f.rowGroups {
@@ -50,6 +43,18 @@ func (f *File) useStatistics() {
 			f.rowGroups[g].Columns[i].Meta.V.Statistics = columnStats{}
 		}
 	}
+}
+
+// isWide reports whether a chunk may have values that float64 does not hold.
+func (l *leaf) isWide(stats *columnStats) bool {
+	low, high := stats.Min, stats.Max
+	if l.kind == int64s && low == nil && high == nil {
+		low, high = stats.OldMin, stats.OldMax
+	}
+	if low == nil || high == nil {
+		return l.precision > exactDigits
+	}
+	return l.beyond(low) || l.beyond(high)
 }
 
 // hasNone reports whether a column has rows, and all of them are null, by the footer.

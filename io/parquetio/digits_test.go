@@ -1,7 +1,7 @@
 package parquetio_test
 
 import (
-	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -18,11 +18,11 @@ func TestDigits(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, spell := range map[string]func(i int) string{
-		"int64":     func(i int) string { return fmt.Sprint(1<<60 + i) },
-		"uint64":    func(i int) string { return fmt.Sprint(uint64(1<<64-1) - uint64(i)) },
-		"decimal38": func(i int) string { return "1" + strings.Repeat("0", 29) + fmt.Sprint(i) },
-		"decimal18": func(i int) string { return fmt.Sprint(i - 9e16) },
-		"small":     func(i int) string { return fmt.Sprint(i) },
+		"int64":     func(i int) string { return strconv.Itoa(1<<60 + i) },
+		"uint64":    func(i int) string { return strconv.FormatUint(uint64(1<<64-1)-uint64(i), 10) },
+		"decimal38": func(i int) string { return "1" + strings.Repeat("0", 29) + strconv.Itoa(i) },
+		"decimal18": func(i int) string { return strconv.Itoa(i - 9e16) },
+		"small":     func(i int) string { return strconv.Itoa(i) },
 	} {
 		wide := name != "small"
 		for _, c := range f.Columns() {

@@ -382,6 +382,7 @@ func spareBits(e *format.SchemaElement) uint8 {
 			bits = 8
 		case deprecated.Uint16, deprecated.Int16:
 			bits = 16
+		default:
 		}
 	}
 	if bits != 8 && bits != 16 {

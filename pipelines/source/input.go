@@ -82,19 +82,12 @@ func OpenInput(ctx context.Context, f *Files, patterns []string, s *parallel.Ste
 func (in *Input) gather(spelled map[string]bool) {
 	seen := make(map[string]int)
 	add := func(c parquetio.Column) {
-		at, ok := seen[c.Name]
-		switch {
-		case !ok:
-			seen[c.Name] = len(in.Columns)
-			in.Columns = append(in.Columns, c)
-		case in.Columns[at].Null: // another file says what the values are
-			c.Index, c.Wide = c.Index || in.Columns[at].Index, c.Wide || in.Columns[at].Wide
-			in.Columns[at] = c
-		default:
-			in.Columns[at].Index = in.Columns[at].Index || c.Index
-			in.Columns[at].Wide = in.Columns[at].Wide || c.Wide && in.Columns[at].Type == c.Type
-			in.Columns[at].Zone = in.Columns[at].Zone.With(c.Zone)
+		if at, ok := seen[c.Name]; ok {
+			join(&in.Columns[at], c)
+			return
 		}
+		seen[c.Name] = len(in.Columns)
+		in.Columns = append(in.Columns, c)
 	}
 	for i, file := range in.Files {
 		byName := make(map[string]parquetio.Column, len(file.Columns()))
@@ -121,6 +114,19 @@ func (in *Input) gather(spelled map[string]bool) {
 		}
 	}
 	in.spellWide()
+}
+
+// join adds to the description of a column what another file says of it.
+func join(to *parquetio.Column, c parquetio.Column) {
+	switch {
+	case to.Null: // another file says what the values are
+		c.Index, c.Wide = c.Index || to.Index, c.Wide || to.Wide
+		*to = c
+	default:
+		to.Index = to.Index || c.Index
+		to.Wide = to.Wide || c.Wide && to.Type == c.Type
+		to.Zone = to.Zone.With(c.Zone)
+	}
 }
 
 // TaskOf returns the task of a file's first row group.

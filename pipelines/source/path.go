@@ -21,8 +21,7 @@ const nullPartition = "__HIVE_DEFAULT_PARTITION__"
 // numbers are: they are texts that may be read as numbers.
 func pathColumns(list []listed) (paths [][]jobs.PathColumn, spelled map[string]bool) {
 	paths = make([][]jobs.PathColumn, len(list))
-	texts := make(map[string]bool)                 // columns that are not of numbers
-	numbers := make(map[string]map[float64]string) // by column and number: its spelling
+	kinds := make(map[string]*pathKind)
 	spelled = make(map[string]bool)
 	for i := range list {
 		below, _ := strings.CutPrefix(list[i].URL, list[i].folder)
@@ -33,35 +32,48 @@ func pathColumns(list []listed) (paths [][]jobs.PathColumn, spelled map[string]b
 				continue
 			}
 			paths[i] = append(paths[i], c)
-			switch {
-			case c.Null:
-			case c.Type == dataset.Text:
-				texts[c.Name] = true
-			default:
-				if numbers[c.Name] == nil {
-					numbers[c.Name] = make(map[float64]string)
-				}
-				if other, known := numbers[c.Name][c.Number]; known && other != c.Text {
-					texts[c.Name] = true
-				}
-				numbers[c.Name][c.Number] = c.Text
-				spelled[c.Name] = spelled[c.Name] || dataset.SpellNumber(c.Number) != c.Text
+			k := kinds[c.Name]
+			if k == nil {
+				k = &pathKind{numbers: make(map[float64]string)}
+				kinds[c.Name] = k
 			}
+			k.add(&c)
 		}
 	}
 	for _, path := range paths {
 		for i := range path {
-			if c := &path[i]; texts[c.Name] || spelled[c.Name] {
+			c := &path[i]
+			if k := kinds[c.Name]; k.texts || k.spelled {
+				spelled[c.Name] = !k.texts
 				c.Type, c.Number = dataset.Text, 0
 			} else {
 				c.Type, c.Text = dataset.Number, ""
 			}
 		}
 	}
-	for name := range texts {
-		delete(spelled, name)
-	}
 	return paths, spelled
+}
+
+// pathKind says what the values of a column of paths are.
+type pathKind struct {
+	texts   bool               // not of numbers
+	spelled bool               // some number is spelled otherwise than numbers are
+	numbers map[float64]string // their spellings
+}
+
+func (k *pathKind) add(c *jobs.PathColumn) {
+	switch {
+	case c.Null:
+		return
+	case c.Type == dataset.Text:
+		k.texts = true
+		return
+	}
+	if other, known := k.numbers[c.Number]; known && other != c.Text {
+		k.texts = true
+	}
+	k.numbers[c.Number] = c.Text
+	k.spelled = k.spelled || dataset.SpellNumber(c.Number) != c.Text
 }
 
 // pathColumn reads a folder's name as name=value, both percent-encoded.
