@@ -99,7 +99,10 @@ func newDamage(t *testing.T) *damage {
 	}
 	for _, name := range []string{"data/2026-11-01.parquet", "data/2026-11-02.parquet"} {
 		err := parquetio.Write(t.Context(), objectstore.New(), d.path(name), []parquetio.WriteColumn{
-			{Name: "x", Values: x}, {Name: "y", Values: y}, {Name: "s", Values: s}, {Name: "flag", Values: flags},
+			{Name: "x", Values: x},
+			{Name: "y", Values: y},
+			{Name: "s", Values: s},
+			{Name: "flag", Values: flags},
 			{Name: "class", Values: class},
 		}, parquetio.WriteOptions{})
 		if err != nil {
@@ -335,7 +338,7 @@ func (d *damage) mutated(to *target, verb string, args []string, cases int) {
 		last := stderr[strings.LastIndexByte(strings.TrimSpace(stderr), '\n')+1:]
 		switch {
 		case i == 0 && code != 0 && to.name+verb != "tree.richexport_pmml": // PMML has no leaf models with error costs
-			what = fmt.Sprintf("fails on a good document: %s", last)
+			what = "fails on a good document: " + last
 		case !slices.Contains(decent, code):
 			what = fmt.Sprintf("exit code %d: %s", code, last)
 		case d.digest("victim") != before:

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -149,7 +150,7 @@ func TestImportSays(t *testing.T) {
 		if err := os.WriteFile(file, []byte(c.content), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		args := []string{"import", file, "--output", filepath.Join(folder, fmt.Sprint(i))}
+		args := []string{"import", file, "--output", filepath.Join(folder, strconv.Itoa(i))}
 		if c.flags != "" {
 			args = append(args, strings.Split(c.flags, "|")...)
 		}
@@ -244,7 +245,7 @@ func TestImportTrains(t *testing.T) {
 	for i, c := range columns {
 		fmt.Fprintf(b, "%s%q", map[bool]string{true: ","}[i > 0], c.name)
 	}
-	text := strings.ReplaceAll(b.String(), `\"`, `""`) + "\n"
+	lines := []string{strings.ReplaceAll(b.String(), `\"`, `""`)}
 	for row := range 120 {
 		var fields []string
 		for _, c := range columns {
@@ -257,9 +258,9 @@ func TestImportTrains(t *testing.T) {
 			}
 			fields = append(fields, value)
 		}
-		text += strings.Join(fields, ",") + "\n"
+		lines = append(lines, strings.Join(fields, ","))
 	}
-	if err := os.WriteFile(at("x.csv"), []byte(text), 0o600); err != nil {
+	if err := os.WriteFile(at("x.csv"), []byte(strings.Join(lines, "\n")+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	espalier(t, "import", at("x.csv"), "--output", at("data")).wants(t, 0)
@@ -268,5 +269,5 @@ func TestImportTrains(t *testing.T) {
 	espalier(t, "infer_schema", at("data"), "--output", at("contract.yaml")).wants(t, 0)
 	espalier(t, append(train, at("again"), "--schema", at("contract.yaml"))...).wants(t, 0)
 	espalier(t, "infer_schema", at("data"), "--ignore", "until,last").wants(t, 0)
-	espalier(t, "infer_schema", at("data"), "--ignore", "untill").wants(t, 2, "--ignore", `"until"`)
+	espalier(t, "infer_schema", at("data"), "--ignore", "untl").wants(t, 2, "--ignore", `"until"`)
 }

@@ -47,7 +47,8 @@ func nextValue(d *json.Decoder) (*value, error) {
 			if err != nil {
 				return nil, err
 			}
-			v.keys = append(v.keys, key.(string))
+			name, _ := key.(string) // a key is a text
+			v.keys = append(v.keys, name)
 		}
 		item, err := nextValue(d)
 		if err != nil {

@@ -20,11 +20,10 @@ func TestNamesArePrintable(t *testing.T) {
 	t.Chdir(folder)
 	const n = 120
 	x, s, class := make([]float64, n), make([]string, n), make([]string, n)
-	csv := "x" + hostile + ",class\n"
 	for i := range n {
 		x[i], s[i], class[i] = float64(i%17), "v"+hostile+string('a'+rune(i%3)), "c"+hostile+string('a'+rune(i%17/9))
-		csv += "1" + hostile + ",a\n"
 	}
+	csv := "x" + hostile + ",class\n" + strings.Repeat("1"+hostile+",a\n", n)
 	rows := odd + ".parquet"
 	err := parquetio.Write(t.Context(), objectstore.New(), rows, []parquetio.WriteColumn{
 		{Name: "x" + hostile, Values: x}, {Name: "s" + hostile, Values: s}, {Name: "class" + hostile, Values: class},
@@ -42,17 +41,25 @@ func TestNamesArePrintable(t *testing.T) {
 	model := []string{"--model", run, "--input", rows}
 	good := [][]string{
 		{"train", "--input", rows, "--label", "class" + hostile, "--output", run, "--algorithm", "c45", "--slice", "s" + hostile},
-		{"show", run}, {"show", run, "--format", "rules"}, {"show", run, "--row", rows + ":3"},
+		{"show", run},
+		{"show", run, "--format", "rules"},
+		{"show", run, "--row", rows + ":3"},
 		append([]string{"predict", "--output", "out" + hostile}, model...), append([]string{"evaluate"}, model...),
 		append([]string{"evaluate", "--json"}, model...), append([]string{"drift"}, model...), append([]string{"drift", "--format", "json"}, model...),
-		{"compare", run, run, "--input", rows}, {"frontier", run}, {"report", run, "--output", hostile + ".html"},
+		{"compare", run, run, "--input", rows},
+		{"frontier", run},
+		{"report", run, "--output", hostile + ".html"},
 		{"ask", run, "--value", "x" + hostile + "=3"},
 		{"import", odd + ".csv", "--output", "imported" + hostile},
 	}
 	bad := [][]string{
-		{"train", "--input", rows, "--label", "nothing" + hostile, "--output", "other"}, {"train", "--config", odd + ".yaml"},
-		{"train", "--input", rows, "--output", "x", "--label", "class" + hostile, "--" + hostile}, {hostile}, {"show", hostile},
-		{"show", "s3://me:" + secret + "@bucket/x"}, {"show", "https://me:" + secret + "@host/x"},
+		{"train", "--input", rows, "--label", "nothing" + hostile, "--output", "other"},
+		{"train", "--config", odd + ".yaml"},
+		{"train", "--input", rows, "--output", "x", "--label", "class" + hostile, "--" + hostile},
+		{hostile},
+		{"show", hostile},
+		{"show", "s3://me:" + secret + "@bucket/x"},
+		{"show", "https://me:" + secret + "@host/x"},
 		{"predict", "--model", run, "--input", "gs://me:" + secret + "@bucket/*.parquet", "--output", "y"},
 		{"train", "--input", "https://host/x?sig=" + secret, "--label", "y", "--output", "z"},
 	}

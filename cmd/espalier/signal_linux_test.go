@@ -29,9 +29,9 @@ func TestSecondSignal(t *testing.T) {
 	for range 100 {
 		_ = c.Process.Signal(syscall.SIGTERM) // an error: it has ended
 		select {
-		case <-ended:
+		case err := <-ended:
 			if code := c.ProcessState.ExitCode(); code != 130 && code != -1 {
-				t.Errorf("exit code %d, want 130; %s", code, stderr.String())
+				t.Errorf("exit code %d (%v), want 130; %s", code, err, stderr.String())
 			}
 			return
 		case <-time.After(50 * time.Millisecond):

@@ -9,7 +9,7 @@ import (
 )
 
 // secrets matches the password of a URL, and the values of its parameters that sign or authorise it.
-var secrets = regexp.MustCompile(`(?i)(://[^/\s:@"']*:)[^\s@"']+(@)` + //nolint:gochecknoglobals // compiled once
+var secrets = regexp.MustCompile(`(?i)(://[^/\s:@"']*:)[^\s@"']+(@)` +
 	`|([?&](?:x-(?:amz|goog)-(?:signature|credential|security-token)|sig|signature|token|access_token|password|secret)=)[^&\s"']+`)
 
 // Printable returns a text of names, paths and messages as a terminal may show it: characters that a terminal

@@ -119,10 +119,12 @@ func plainNumber(text string) bool {
 // moment returns a point in time as a value. ok is false if float64 does not hold its microseconds.
 func moment(t Type, at time.Time) (v Value, ok bool) {
 	unit := dataset.Timestamp
-	if t == Date {
+	switch t {
+	case Date:
 		unit = dataset.Date
-	} else if t == Time {
+	case Time:
 		unit = dataset.Time
+	default: // a timestamp
 	}
 	if v.Whole, ok = unit.Of(at); ok {
 		_, ok = unit.Exact(v.Whole)

@@ -22,7 +22,7 @@ func TestDigits(t *testing.T) {
 		"uint64":    func(i int) string { return strconv.FormatUint(uint64(1<<64-1)-uint64(i), 10) },
 		"decimal38": func(i int) string { return "1" + strings.Repeat("0", 29) + strconv.Itoa(i) },
 		"decimal18": func(i int) string { return strconv.Itoa(i - 9e16) },
-		"small":     func(i int) string { return strconv.Itoa(i) },
+		"small":     strconv.Itoa,
 	} {
 		wide := name != "small"
 		for _, c := range f.Columns() {

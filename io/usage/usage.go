@@ -28,7 +28,7 @@ func (e *Error) Error() string {
 }
 
 // leading matches the flag at the beginning of a format.
-var leading = regexp.MustCompile(`^--([a-z_]+)([ :].*)$`) //nolint:gochecknoglobals // compiled once
+var leading = regexp.MustCompile(`^--([a-z_]+)([ :].*)$`)
 
 // Errorf returns an Error of a formatted problem. A flag at the beginning of the format is its setting.
 func Errorf(format string, args ...any) error {

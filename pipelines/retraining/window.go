@@ -152,7 +152,7 @@ func hasRows(ctx context.Context, f *source.Files, pattern, label string) (bool,
 			err = errors.Join(rows.ReadColumn(0, &labels), rows.Close())
 		}
 		if err != nil {
-			return true, ctx.Err() //nolint:nilerr // training says what is wrong with the file
+			return true, ctx.Err() // training says what is wrong with the file
 		}
 		for r := range labels.Rows() {
 			if !labels.Missing(r) {
