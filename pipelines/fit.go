@@ -56,7 +56,7 @@ func (r *run) weighed(ctx context.Context) (*jobs.RowSpec, error) {
 	if err := rowweights.Count(ctx, r.driver, r.input.Tasks, r.place.scratch, &rows); err != nil {
 		return nil, err
 	}
-	if rows.Key == "" && rows.WeightEffect() > 1 {
+	if rows.Key == "" && rows.WeightEffect() > 1 && len(rows.Soft.Columns) == 0 {
 		rows.Groups[dataset.Train] = trainGroups(r.config, r.parsed)
 	}
 	return &rows, nil

@@ -117,9 +117,9 @@ func groupsKept(c *TrainConfig, p *config.Parsed) (most [dataset.Parts]int64) {
 	return most
 }
 
-// trainGroups is groupsKept for training objects. Rows of unequal weights need groups without a key, too, each
-// its own: the weight of an object does not tell what each of its rows weighs, and a heavy row that
-// is divided among folds confirms itself.
+// trainGroups is groupsKept for training objects. Rows of unequal weights keep the classes of
+// their weights instead of groups: the weight of an object does not tell what each of its rows weighs, and a
+// heavy row that is divided among folds confirms itself.
 func trainGroups(c *TrainConfig, p *config.Parsed) int64 {
 	if c.ObjectCache != "" { // other runs may take the objects over, with other files
 		return math.MaxInt64

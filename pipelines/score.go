@@ -182,7 +182,11 @@ func (r *run) slicer(ctx context.Context, f *fitted) (*slicing.Slicer, error) {
 
 // trainingObjects reads all training objects, with the groups that folds and teachers want.
 func (r *run) trainingObjects(ctx context.Context, o *objects) (*dataset.Objects, error) {
-	return r.allObjects(ctx, o, dataset.Train, o.spec.Groups[dataset.Train])
+	all, err := r.allObjects(ctx, o, dataset.Train, o.spec.Groups[dataset.Train])
+	if err == nil && o.spec.Key == "" && all.Grouped() {
+		all = all.ByRow(dataset.Buckets, r.parsed.Selection.Seed)
+	}
+	return all, err
 }
 
 // groupedObjects reads the objects of a part with their groups, unless there are too many.

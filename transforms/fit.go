@@ -124,7 +124,7 @@ func (s *trainSpec) newTables(p *plan) (tables partTables) {
 	for part := range tables {
 		tables[part] = dataset.NewTable(p.layout, s.weighted() || s.weighs())
 	}
-	if s.ownGroups(p) {
+	if s.weightClasses(p) {
 		tables[dataset.Train].KeepGroups(s.foldGroups())
 	}
 	if most := s.groups(); most > 0 {
@@ -135,30 +135,10 @@ func (s *trainSpec) newTables(p *plan) (tables partTables) {
 	return tables
 }
 
-// ownGroups reports whether each training row is a group of its own: weights are unequal, and rows have no
-// keys. The weight of an object does not tell what each of its rows weighs.
-func (s *trainSpec) ownGroups(p *plan) bool {
+// weightClasses reports whether objects keep the classes of their rows' weights: weights are unequal, and rows
+// have no keys.
+func (s *trainSpec) weightClasses(p *plan) bool {
 	return s.Config.Choice.Key == "" && s.foldGroups() > 0 && p.Units != nil && p.Units[dataset.Train].Effect > 1
-}
-
-// addRows adds equal rows of an entry of a tally, which has a hash.
-func (s *trainSpec) addRows(
-	t *dataset.Table, p *plan, key []byte, entry uint64, bucket uint8, class uint16, weight, rows int64,
-) {
-	hash := dataset.HashKey(key)
-	if !s.ownGroups(p) {
-		t.AddGrouped(key, hash, bucket, class, weight, rows)
-		return
-	}
-	var counts [dataset.Buckets]int64
-	for row := range rows {
-		counts[dataset.Bucket(dataset.HashRow(entry, int(row)))]++
-	}
-	for bucket, n := range counts {
-		if n > 0 {
-			t.AddGrouped(key, hash, uint8(bucket), class, weight/rows*n, n)
-		}
-	}
 }
 
 // code turns the rows of a tally into objects: it encodes each row and merges rows of
@@ -183,7 +163,7 @@ func (s *trainSpec) codePart(tally []byte, p *plan, part dataset.Part, t *datase
 		return err
 	}
 	classes, encoders, rows := jobs.ClassCodes(p.Classes), jobs.NewEncoders(p.features), p.rows(part)
-	stride := p.layout.Stride
+	stride, byWeight := p.layout.Stride, s.weightClasses(p)
 	var keys []byte
 	var scratch []uint16
 	for r.next() {
@@ -202,7 +182,11 @@ func (s *trainSpec) codePart(tally []byte, p *plan, part dataset.Part, t *datase
 			}
 			key := keys[row*stride : (row+1)*stride]
 			if w := weighed(rows, r.weights[row], r.rows[row], class); w > 0 {
-				s.addRows(t, p, key, r.hashes[row], r.buckets[row], class, w, r.rows[row])
+				bucket := r.buckets[row]
+				if byWeight {
+					bucket = dataset.WeightClass(r.weights[row]/r.rows[row], p.Units[part].Scale)
+				}
+				t.AddGrouped(key, dataset.HashKey(key), bucket, class, w, r.rows[row])
 			}
 		}
 	}
@@ -272,6 +256,9 @@ func (s *trainSpec) grow(ctx context.Context, tables *partTables, p *plan) (enco
 		if m.Parts[part], err = objectsOf(t, p, s.weighted() || len(p.ClassWeights) > 0); err != nil {
 			return nil, 0, err
 		}
+	}
+	if train := m.Parts[dataset.Train]; s.weightClasses(p) && train.Grouped() {
+		m.Parts[dataset.Train] = train.ByRow(dataset.Buckets, s.Config.Choice.Seed)
 	}
 	stats := jobs.NewObjectStats(dataset.Train, len(p.Classes), p.features)
 	stats.Count(m.Parts[dataset.Train])

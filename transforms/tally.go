@@ -400,7 +400,7 @@ func (s *trainSpec) objects(p *plan, tally []byte) (tables partTables, err error
 		return tables, err
 	}
 	tables = s.newTables(p)
-	bucketBytes := 0
+	bucketBytes, byWeight := 0, s.weightClasses(p)
 	if s.groups() > 0 {
 		bucketBytes = 1
 	}
@@ -421,7 +421,10 @@ func (s *trainSpec) objects(p *plan, tally []byte) (tables partTables, err error
 		if bucket >= dataset.Buckets {
 			return tables, errRow
 		}
-		s.addRows(tables[row[0]-ownRows], p, key, dataset.HashKey(r.Key), bucket, uint16(class), weight, r.Rows)
+		if byWeight {
+			bucket = dataset.WeightClass(weight/r.Rows, p.Units[row[0]-ownRows].Scale)
+		}
+		tables[row[0]-ownRows].AddGrouped(key, dataset.HashKey(key), bucket, uint16(class), weight, r.Rows)
 	}
 	return tables, r.Err()
 }

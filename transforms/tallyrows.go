@@ -21,7 +21,6 @@ type rowsReader struct {
 	weights []int64          // of all rows that each stands for, in units
 	rows    []int64          // number of equal rows that each stands for
 	buckets []uint8          // bucket of each row's group; 0 where groups do not stay together
-	hashes  []uint64         // of each row, with its label and weight
 
 	positions []int32 // of the rows that are in the columns: 0, 1, ...
 
@@ -111,8 +110,7 @@ func (r *rowsReader) kindOf(i int) dataset.Kind {
 // next reads the next rows into the columns. It returns false after the last row, and
 // at a fault: see err.
 func (r *rowsReader) next() bool {
-	r.weights, r.rows, r.positions = r.weights[:0], r.rows[:0], r.positions[:0]
-	r.buckets, r.hashes = r.buckets[:0], r.hashes[:0]
+	r.weights, r.rows, r.buckets, r.positions = r.weights[:0], r.rows[:0], r.buckets[:0], r.positions[:0]
 	for i := range r.columns {
 		r.reset(&r.columns[i], i)
 	}
@@ -170,7 +168,7 @@ func (r *rowsReader) row() error {
 	if len(rest) > 0 {
 		return errRow
 	}
-	r.buckets, r.hashes = append(r.buckets, bucket), append(r.hashes, dataset.HashKey(r.tally.Key))
+	r.buckets = append(r.buckets, bucket)
 	r.positions = append(r.positions, int32(len(r.positions)))
 	r.weights, r.rows = append(r.weights, weight), append(r.rows, r.tally.Rows)
 	return nil

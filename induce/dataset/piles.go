@@ -9,7 +9,8 @@ import (
 // whose buckets are the piles. The pile of a row depends on the seed, on the codes, and on the number
 // of the row among the rows with these codes, in the order of classes. Equal rows of one class are
 // alike, so this is as if each row were dealt by chance. If rows have weights, the rows of an object
-// count as equally heavy. The objects must be neither grouped nor soft.
+// count as equally heavy or, if the groups of the objects are classes of weights, see WeightClass, the rows of
+// each class do. The objects must not be soft.
 func (o *Objects) ByRow(piles int, seed uint64) *Objects {
 	dealt := *o
 	dealt.KeepGroups()
@@ -30,6 +31,9 @@ func (o *Objects) Ungrouped() *Objects {
 
 // dealObject appends what the piles have of object i, whose codes have a hash.
 func (o *Objects) dealObject(list []GroupShare, i int, hash, piles uint64) []GroupShare {
+	if o.Grouped() {
+		return o.dealClasses(list, i, hash, piles)
+	}
 	rows := o.RowsOf(i)
 	pile := func(row int64) uint8 {
 		if row == 0 {
@@ -52,6 +56,20 @@ func (o *Objects) dealObject(list []GroupShare, i int, hash, piles uint64) []Gro
 			given = upTo
 		}
 		first = end
+	}
+	return slices.DeleteFunc(list, func(s GroupShare) bool { return s.Weight == 0 })
+}
+
+// dealClasses is dealObject for an object whose groups are classes of weights.
+func (o *Objects) dealClasses(list []GroupShare, i int, hash, piles uint64) []GroupShare {
+	for _, s := range o.Groups(i) {
+		of, given := mix(hash, uint64(s.place())), int64(0)
+		for row := range s.Rows {
+			upTo := scaled(s.Weight, row+1, s.Rows)
+			pile := uint8(mix(of, uint64(row)) % piles)
+			list = addShare(list, GroupShare{Bucket: pile, Class: s.Class, Weight: upTo - given, Rows: 1})
+			given = upTo
+		}
 	}
 	return slices.DeleteFunc(list, func(s GroupShare) bool { return s.Weight == 0 })
 }

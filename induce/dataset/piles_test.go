@@ -72,3 +72,36 @@ func TestByRowWeights(t *testing.T) {
 		}
 	}
 }
+
+// TestByRowClasses: objects that know the classes of their rows' weights are dealt by class, so a heavy row is
+// whole in one pile, and nothing is lost.
+func TestByRowClasses(t *testing.T) {
+	features := []dataset.Feature{{Name: "x", Kind: dataset.Numeric, Cuts: make([]float64, 200)}}
+	o := dataset.NewObjects(dataset.NewLayout(features), 2, true, 200)
+	o.KeepGroups()
+	const heavy, light, rows = 1000, 2, 30
+	for code := range 200 {
+		o.AppendGrouped([]int{code}, []dataset.GroupShare{
+			{Bucket: dataset.WeightClass(light, 30), Weight: light * rows, Rows: rows},
+			{Bucket: dataset.WeightClass(heavy, 30), Class: 1, Weight: heavy, Rows: 1},
+		})
+	}
+	dealt, used := o.ByRow(dataset.Buckets, 3), map[uint8]bool{}
+	for i := range 200 {
+		all, rowsOf := [2]int64{}, int64(0)
+		for _, s := range dealt.Groups(i) {
+			all[s.Class] += s.Weight
+			rowsOf += s.Rows
+			if s.Class == 1 && s.Weight != heavy || s.Class == 0 && s.Weight != light*s.Rows {
+				t.Fatalf("object %d: %+v", i, s)
+			}
+			used[s.Bucket] = true
+		}
+		if all != [2]int64{light * rows, heavy} || rowsOf != rows+1 {
+			t.Fatalf("object %d: weights %v of %d rows", i, all, rowsOf)
+		}
+	}
+	if len(used) != dataset.Buckets {
+		t.Errorf("%d piles have rows, want all", len(used))
+	}
+}

@@ -299,6 +299,19 @@ const (
 	sameBits  = 44      // quotients of weights that agree in so many bits are the same
 )
 
+// WeightClass returns the class of a weight of some units, from 0 to Buckets-1, given the units in the mean
+// weight: weights of a class differ by less than a factor of the square root of 2, but for very small and very
+// large ones.
+func WeightClass(units int64, scale float64) uint8 {
+	const ofMean = Buckets / 2
+	fraction, exponent := math.Frexp(float64(units) / scale)
+	class := ofMean + 2*(exponent-1)
+	if fraction >= math.Sqrt2/2 {
+		class++
+	}
+	return uint8(min(max(class, 0), Buckets-1))
+}
+
 // WeightUnits returns the unit of the weights of each part. Scales are relative to the mean
 // weight of training rows, or of the part's rows if there are no training rows.
 //

@@ -206,3 +206,21 @@ func TestWeightFault(t *testing.T) {
 		t.Error("NaN is a weight")
 	}
 }
+
+// TestWeightClass: classes do not depend on the unit, ascend, and cover a factor of the square root of 2.
+func TestWeightClass(t *testing.T) {
+	if got := dataset.WeightClass(100, 100); got != dataset.Buckets/2 {
+		t.Errorf("the mean weight has the class %d, want the middle one", got)
+	}
+	for last, units := uint8(0), int64(1); units < 1<<40; units += 1 + units/7 {
+		class := dataset.WeightClass(units, 1<<20)
+		if class < last || class != dataset.WeightClass(units<<3, 1<<23) {
+			t.Fatalf("%d units: class %d after %d, or another one in other units", units, class, last)
+		}
+		middle := class > 0 && class < dataset.Buckets-1
+		if twice := dataset.WeightClass(2*units, 1<<20); middle && twice != min(class+2, dataset.Buckets-1) {
+			t.Errorf("%d units: class %d, twice as many %d", units, class, twice)
+		}
+		last = class
+	}
+}

@@ -105,9 +105,6 @@ func NoPart(row string) string { return row + " names no part, expected train, v
 // and the key, in this order.
 func (g *rowGroup) assignParts(columns *columnReader) error {
 	p := &g.spec.Parting
-	if p.Key == "" && g.spec.grouped() {
-		g.assignOwnBuckets()
-	}
 	if p.Time != "" {
 		return g.assignByTime(columns)
 	}
@@ -129,25 +126,12 @@ func (g *rowGroup) assignParts(columns *columnReader) error {
 	case p.Key != "":
 		columns.skip()
 	case byHash:
+		group := dataset.HashPosition(p.Seed, baseName(g.task.File), g.task.RowGroup)
 		for r := range g.parts {
-			g.parts[r] = p.Shares.Of(g.hashPosition(r))
+			g.parts[r] = p.Shares.Of(dataset.HashRow(group, g.first+r))
 		}
 	}
 	return nil
-}
-
-// hashPosition returns the hash of row r by its position in the input.
-func (g *rowGroup) hashPosition(r int) uint64 {
-	group := dataset.HashPosition(g.spec.Seed, baseName(g.task.File), g.task.RowGroup)
-	return dataset.HashRow(group, g.first+r)
-}
-
-// assignOwnBuckets makes each row a group of its own.
-func (g *rowGroup) assignOwnBuckets() {
-	g.buckets = make([]uint8, g.Rows())
-	for r := range g.buckets {
-		g.buckets[r] = dataset.Bucket(g.hashPosition(r))
-	}
 }
 
 // assignNamed sets the parts that the split column names.

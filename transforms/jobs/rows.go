@@ -77,7 +77,8 @@ type RowSpec struct {
 	Soft SoftLabels `json:"soft_labels,omitzero"`
 
 	// Groups is by part the number of objects up to which they keep the buckets of their rows' keys,
-	// see dataset.Table.KeepGroups; without a Key each row is a group of its own. 0: objects do not keep them.
+	// see dataset.Table.KeepGroups; without a Key they keep the classes of their rows' weights, see
+	// dataset.WeightClass. 0: objects do not keep them.
 	Groups [dataset.Parts]int64 `json:"groups,omitzero"`
 }
 
@@ -444,6 +445,9 @@ func (g *rowGroup) countWeights() error {
 		return errUnits
 	}
 	g.weights = make([]int64, g.rows)
+	if g.spec.Key == "" && g.spec.grouped() {
+		g.buckets = make([]uint8, g.rows)
+	}
 	for r, part := range g.parts {
 		if part == dataset.None {
 			continue
@@ -452,6 +456,9 @@ func (g *rowGroup) countWeights() error {
 		if g.weights[r] = units[part].Of(x); g.weights[r] == 0 {
 			return g.errorAt(g.spec.Weight, g.own.Spell(r),
 				fmt.Sprintf("the weight of row %d %s", g.first+r, units[part].TooSmall()), "set it to 0, or leave the row out")
+		}
+		if g.spec.Key == "" && g.buckets != nil {
+			g.buckets[r] = dataset.WeightClass(g.weights[r], units[part].Scale)
 		}
 	}
 	return nil
