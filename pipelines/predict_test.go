@@ -337,7 +337,7 @@ func TestPredictTaken(t *testing.T) {
 		t.Errorf("the training run has changed (-before +after):\n%s", diff)
 	}
 	held := predictConfig(t, run, input)
-	lock := fmt.Sprintf(`{"format": "espalier/lock", "run": "other", "host": "elsewhere", "pid": 7, "beat": %q, "every_s": 10}`, time.Now().UTC().Format(time.RFC3339Nano))
+	lock := fmt.Sprintf(`{"format": "espalier/lock", "run": "6f9619ff-8b86-4d01-b42d-00cf4fc964ff", "host": "elsewhere", "pid": 7, "beat": %q, "every_s": 10}`, time.Now().UTC().Format(time.RFC3339Nano))
 	if err := os.MkdirAll(held.Output, 0o755); err != nil {
 		t.Fatal(err)
 	}
