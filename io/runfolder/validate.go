@@ -23,7 +23,7 @@ var readers = sync.OnceValue(func() *jsonschema.Compiler { //nolint:gochecknoglo
 		schema, err := jsonschema.UnmarshalJSON(bytes.NewReader(b))
 		if err == nil {
 			open(schema)
-			err = c.AddResource(name+schemaExtension, schema)
+			err = c.AddResource(schemaURL(name), schema)
 		}
 		if err != nil {
 			panic(err) // they are part of the program, and tested
@@ -31,6 +31,10 @@ var readers = sync.OnceValue(func() *jsonschema.Compiler { //nolint:gochecknoglo
 	}
 	return c
 })
+
+// schemaURL returns the name of a schema for the compiler, which would look for a relative one below the
+// working folder of the moment.
+func schemaURL(name string) string { return "embed:///" + name + schemaExtension }
 
 // open changes a schema for readers.
 func open(schema any) {
@@ -60,7 +64,7 @@ func validate(schema string, b []byte) error {
 		return fmt.Errorf("it has %d bytes, expected at most %d", len(b), maxDocument)
 	}
 	compiling.Lock()
-	s, err := readers().Compile(schema + schemaExtension)
+	s, err := readers().Compile(schemaURL(schema))
 	compiling.Unlock()
 	if err != nil {
 		return err
