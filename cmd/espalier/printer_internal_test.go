@@ -81,3 +81,28 @@ func TestNamesArePrintable(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestPrinterPieces: a text in pieces that end anywhere is printed as the whole.
+func TestPrinterPieces(t *testing.T) {
+	const text = "├─ ä 漢字 😀 \x1b[2J \xff open s3://me:pass/word@bucket/x: denied https://h/x?sig=secret&token=other \xe2\x94"
+	for size := 1; size <= len(text); size++ {
+		var got bytes.Buffer
+		p := &printer{to: &got}
+		for at := 0; at < len(text); at += size {
+			piece := text[at:min(at+size, len(text))]
+			if n, err := p.Write([]byte(piece)); n != len(piece) || err != nil {
+				t.Fatalf("%d bytes of %d written, error %v", n, len(piece), err)
+			}
+		}
+		p.end()
+		if want := naming.Printable(text); got.String() != want {
+			t.Errorf("pieces of %d bytes: got %q, want %q", size, got.String(), want)
+		}
+	}
+	var got bytes.Buffer
+	p := &printer{to: &got}
+	say(p, "question 1: x\n> ")
+	if got.String() != "question 1: x\n> " {
+		t.Errorf("a prompt is held: %q", got.String())
+	}
+}

@@ -41,7 +41,10 @@ const (
 // on stderr.
 func start(ctx context.Context, args []string, stdout, stderr io.Writer) (code int) {
 	log := &events{started: time.Now()}
-	stdout, stderr = &printer{stdout}, &printer{stderr}
+	out, notes := &printer{to: stdout}, &printer{to: stderr}
+	stdout, stderr = out, notes
+	defer out.end()
+	defer notes.end()
 	defer func() {
 		if r := recover(); r != nil {
 			code = exitInternal

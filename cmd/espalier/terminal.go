@@ -3,21 +3,71 @@ package main
 import (
 	"io"
 	"os"
+	"strings"
+	"sync"
+	"unicode/utf8"
 
 	"golang.org/x/term"
 
 	"github.com/espalier-ml/espalier/induce/naming"
 )
 
-// printer writes texts as terminals may show them: names of columns, files and values are chosen by others.
-type printer struct{ to io.Writer }
+// printer writes texts as terminals may show them: names of columns, files and values are chosen by others. A
+// text may come in pieces that end anywhere. The caller calls end after the last.
+type printer struct {
+	to   io.Writer
+	mu   sync.Mutex
+	held string // the end of what was written, as the next piece may belong to it
+}
 
 // Write implements io.Writer.
 func (p *printer) Write(b []byte) (int, error) {
-	if _, err := io.WriteString(p.to, naming.Printable(string(b))); err != nil {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	text := p.held + string(b)
+	at := len(text) - unfinished(text)
+	p.held = text[at:]
+	if err := p.print(text[:at]); err != nil {
 		return 0, err
 	}
 	return len(b), nil
+}
+
+func (p *printer) print(text string) error {
+	if text == "" {
+		return nil
+	}
+	_, err := io.WriteString(p.to, naming.Printable(text))
+	return err
+}
+
+// end writes what is held. An error of the terminal cannot be reported anywhere.
+func (p *printer) end() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	_ = p.print(p.held)
+	p.held = ""
+}
+
+// longestURL bounds what a printer holds, in bytes.
+const longestURL = 8 << 10
+
+// unfinished returns the number of bytes at the end of a text that only the next piece makes printable: of a
+// character, or of a URL, whose password is found as a whole.
+func unfinished(text string) int {
+	word := text[strings.LastIndexAny(text, " \t\r\n\f\"'")+1:]
+	if strings.ContainsAny(word, ":?&") && len(word) <= longestURL {
+		return len(word)
+	}
+	for n := 1; n < utf8.UTFMax && n <= len(text); n++ {
+		if last := text[len(text)-n:]; utf8.RuneStart(last[0]) {
+			if utf8.FullRuneInString(last) {
+				return 0
+			}
+			return n
+		}
+	}
+	return 0
 }
 
 // raw returns the writer below a printer, for what obeys the terminal or is data of another program.
