@@ -16,7 +16,6 @@ files of a snapshot) is read as it is, each content once. The outcomes:
 
 import collections
 import concurrent.futures
-import datetime
 import decimal
 import json
 import math
