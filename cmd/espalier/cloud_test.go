@@ -165,14 +165,42 @@ func (c *cloud) checkReads(t *testing.T) {
 	if got, want := c.Count(objectstoretest.Read), 2*cloudFiles+cloudFiles*cloudGroups+2; got != want {
 		t.Errorf("%d reads, want %d: %+v", got, want, c.Requests(objectstoretest.Read))
 	}
-	if got := c.Count(objectstoretest.List); got != 2 { // of the input, and of others' files in the output's frontier/
-		t.Errorf("%d listings, want 2", got)
+	// Of the input, of others' files in the output's frontier/, and one each of the input's folder and of the bucket
+	// for the logs of tables, which lie in folders that the first listing leaves out.
+	if got := c.Count(objectstoretest.List); got != 4 {
+		t.Errorf("%d listings, want 4: %+v", got, c.Requests(objectstoretest.List))
 	}
 	_, received := c.Bytes(objectstoretest.Read)
 	footers, columns := c.needed(t)
 	const small = 1000 // configuration and costs
 	if limit := footers + columns*101/100 + small; received > limit {
 		t.Errorf("%d bytes read, want at most %d for footers of %d and columns of %d", received, limit, footers, columns)
+	}
+}
+
+// TestCloudTables: files of a table in a bucket are refused, after few listings.
+func TestCloudTables(t *testing.T) {
+	for _, scheme := range []string{"gs", "s3"} {
+		c := emptyCloud(t, scheme)
+		for day := range 20 {
+			put(t, c.store, fmt.Sprintf("%s/t/day=%d/a.parquet", c.url, day), "x")
+			put(t, c.store, fmt.Sprintf("%s/plain/day=%d/metadata/a.parquet", c.url, day), "x")
+		}
+		put(t, c.store, c.url+"/t/metadata/v2.metadata.json", "{}")
+		// One listing is of the output, one of a pattern's folder, one of each folder that this does not show, and one of
+		// metadata/, as the name alone makes no table.
+		for input, want := range map[string]int{"/t/*/*.parquet": 4, "/**": 3, "/t/day=1/*.parquet": 7, "/t/day=1/a.parquet": 6} {
+			c.Clear()
+			c.train(t, c.url+input, c.url+"/run").wants(t, 2, c.url+"/t is an Iceberg table")
+			if got := c.Count(objectstoretest.List); got != want {
+				t.Errorf("%s%s: %d listings, want %d", scheme, input, got, want)
+			}
+		}
+		c.Clear()
+		c.train(t, c.url+"/plain/*/metadata/*.parquet", c.url+"/run").wants(t, 3, "a.parquet")
+		if got := c.Count(objectstoretest.List); got != 4 {
+			t.Errorf("%s: %d listings of folders called metadata, want 4", scheme, got)
+		}
 	}
 }
 

@@ -105,3 +105,11 @@ type Driver interface {
 	// this name. There may be none.
 	RemoveAll(ctx context.Context, path string) error
 }
+
+// FlatDriver is a driver of a store without folders of its own. There a listing finds objects at any depth,
+// and one request tells more than several for a name each.
+type FlatDriver interface {
+	Driver
+	// Folders returns the names of the folders in a folder by one request, and whether these are all.
+	Folders(ctx context.Context, folder string) (names []string, all bool, err error)
+}

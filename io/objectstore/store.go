@@ -118,28 +118,41 @@ func (l location) object(o Object) Object {
 // matches any number of folders. Wildcards do not match hidden names, see Hidden. A link to
 // no file is an object of no bytes. No match is an error.
 func (s *Store) List(ctx context.Context, pattern string) ([]Object, error) {
+	objects, _, err := s.ListSeen(ctx, pattern)
+	return objects, err
+}
+
+// ListSeen is List, and returns all objects below Folder(pattern) if it has seen them at no more cost.
+// Otherwise seen is nil.
+func (s *Store) ListSeen(ctx context.Context, pattern string) (objects, seen []Object, err error) {
 	l, err := s.locate(pattern)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if hasMeta(l.path) {
-		objects, err := l.glob(ctx)
+		objects, seen, err := l.glob(ctx)
 		if err != nil || len(objects) > 0 {
-			return objects, err
+			return objects, seen, err
 		}
 	}
+	o, err := l.named(ctx)
+	return o, nil, l.fail("list", err)
+}
+
+// named returns the object with exactly the location's path.
+func (l location) named(ctx context.Context) ([]Object, error) {
 	o, err := l.Stat(ctx, l.path)
 	switch {
 	case err == nil:
 		return []Object{l.object(o)}, nil
 	case !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, ErrFolder):
-		return nil, l.fail("list", err)
+		return nil, err
 	case l.isFolder(ctx, err):
-		return nil, l.fail("list", fmt.Errorf("%w; add /*.parquet to read the files in it", ErrFolder))
+		return nil, fmt.Errorf("%w; add /*.parquet to read the files in it", ErrFolder)
 	case hasMeta(l.path):
-		return nil, l.fail("list", noMatchError{})
+		return nil, noMatchError{}
 	default:
-		return nil, l.fail("list", err)
+		return nil, err
 	}
 }
 
@@ -185,23 +198,46 @@ func (l location) isFolder(ctx context.Context, statErr error) bool {
 	return false
 }
 
-func (l location) glob(ctx context.Context) ([]Object, error) {
+// glob returns the objects that match the location's path, and seen as ListSeen does.
+func (l location) glob(ctx context.Context) (objects, seen []Object, err error) {
 	g, err := parseGlob(l.path)
 	if err != nil {
-		return nil, l.fail("list", err)
+		return nil, nil, l.fail("list", err)
 	}
-	all, err := l.List(ctx, g.folder, g.depth())
+	depth := g.depth()
+	if _, flat := l.Driver.(FlatDriver); flat && depth > 1 {
+		depth = -1 // the listing goes to any depth anyway
+	}
+	all, err := l.List(ctx, g.folder, depth)
 	if err != nil {
-		return nil, l.fail("list", err)
+		return nil, nil, l.fail("list", err)
 	}
-	var objects []Object
 	for _, o := range all {
-		if g.match(o.URL) {
-			objects = append(objects, l.object(o))
+		matches := g.match(o.URL)
+		o = l.object(o)
+		if matches {
+			objects = append(objects, o)
+		}
+		if depth < 0 {
+			seen = append(seen, o)
 		}
 	}
 	slices.SortFunc(objects, func(a, b Object) int { return strings.Compare(a.URL, b.URL) })
-	return objects, nil
+	return objects, seen, nil
+}
+
+// Folders returns the names of the folders in a folder, hidden ones included. They are known only where one
+// request tells them all: neither of a folder of very many names, nor on a disk or in memory, where to look
+// for a name costs little.
+func (s *Store) Folders(ctx context.Context, folder string) (names []string, known bool, err error) {
+	l, err := s.locate(folder)
+	if err != nil {
+		return nil, false, err
+	}
+	if d, flat := l.Driver.(FlatDriver); flat {
+		names, known, err = d.Folders(ctx, l.path)
+	}
+	return names, known, l.fail("list", err)
 }
 
 // Stat describes one object.

@@ -58,7 +58,10 @@ func listInput(ctx context.Context, f *Files, patterns []string) (*listing, erro
 // add adds what one pattern stands for.
 func (l *listing) add(ctx context.Context, s *objectstore.Store, tables *tableFinder, pattern string) error {
 	folder := objectstore.Folder(pattern)
-	objects, err := s.List(ctx, pattern)
+	objects, seen, err := s.ListSeen(ctx, pattern)
+	if seen != nil {
+		tables.see(folder, seen)
+	}
 	if errors.Is(err, objectstore.ErrFolder) {
 		folder = strings.TrimRight(pattern, "/")
 		objects, err = l.listFolder(ctx, s, tables, folder)
@@ -92,7 +95,7 @@ func (l *listing) listFolder(
 		return nil, err
 	}
 	var others, secret []string
-	tables.whole = append(tables.whole, folder)
+	tables.see(folder, all)
 	for _, o := range all {
 		name := below(o.URL, folder)
 		isData := strings.HasSuffix(name, dataSuffix)
@@ -105,7 +108,6 @@ func (l *listing) listFolder(
 		case !isHidden:
 			others = append(others, name)
 		}
-		tables.see(o.URL)
 	}
 	if len(files) == 0 {
 		return nil, fmt.Errorf("%s is a folder without a *%s file at any depth: "+

@@ -111,6 +111,9 @@ func TestTables(t *testing.T) {
 	}
 	_, err := source.OpenInput(t.Context(), begin(t), []string{link}, new(parallel.Steps))
 	wantUsage(t, "a link into a table", err, "Delta")
+	t.Chdir(filepath.Join(root, "lake", "Delta", "t", "day=1"))
+	_, err = source.OpenInput(t.Context(), begin(t), []string{"**"}, new(parallel.Steps))
+	wantUsage(t, "all files of the working folder", err, "Delta")
 	metadata := numbered(t, filepath.Join(root, "plain", "metadata", "a.parquet"), 10)
 	if in := open(t, begin(t), metadata); in.Rows != 10 {
 		t.Errorf("a folder called metadata: %d rows, want 10", in.Rows)

@@ -3,6 +3,7 @@ package source
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 
@@ -34,16 +35,19 @@ func tableFormats() []*tableFormat {
 type tableFinder struct {
 	store *objectstore.Store
 	live  bool                    // files that are named one by one are live ones, as the user says
-	whole []string                // folders whose objects were all passed to see
+	whole []string                // folders whose objects are all known
 	found map[string]*tableFormat // by the URL of a folder; nil: it is no table
 }
 
-// see notes an object of a folder that is listed as a whole.
-func (t *tableFinder) see(url string) {
-	for _, format := range tableFormats() {
-		folder, file, ok := strings.Cut(url, "/"+format.folder+"/")
-		if ok && strings.Contains(file, format.file) && !strings.Contains(file, "/") {
-			t.found[folder] = format
+// see notes the objects of a folder that is listed as a whole.
+func (t *tableFinder) see(whole string, objects []objectstore.Object) {
+	t.whole = append(t.whole, whole)
+	for _, o := range objects {
+		for _, format := range tableFormats() {
+			folder, file, ok := strings.Cut(o.URL, "/"+format.folder+"/")
+			if ok && strings.Contains(file, format.file) && !strings.Contains(file, "/") {
+				t.found[folder] = format
+			}
 		}
 	}
 }
@@ -69,37 +73,49 @@ func (t *tableFinder) check(ctx context.Context, url string, named bool) error {
 	return nil
 }
 
-// look looks for logs in folders where that was not done yet. A folder that may not be
-// listed counts as none of a table.
+// look looks for logs in folders where that was not done yet.
 func (t *tableFinder) look(ctx context.Context, folders []string) {
+	unknown := slices.DeleteFunc(slices.Clone(folders), func(folder string) bool {
+		_, known := t.found[folder]
+		return known || t.listed(folder)
+	})
 	var mu sync.Mutex
 	var wg parallel.Group
-	for _, folder := range folders {
-		if _, known := t.found[folder]; known || t.listed(folder) {
-			continue
-		}
-		t.found[folder] = nil
-		for _, format := range tableFormats() {
-			wg.Go(func() {
-				log, err := t.store.Below(ctx, objectstore.Join(folder, format.folder), 1)
-				for i := 0; err == nil && i < len(log); i++ {
-					if strings.Contains(log[i].URL, format.file) {
-						mu.Lock()
-						t.found[folder] = format
-						mu.Unlock()
-						return
-					}
-				}
-			})
-		}
+	for _, folder := range unknown {
+		wg.Go(func() {
+			format := t.tableIn(ctx, folder)
+			mu.Lock()
+			defer mu.Unlock()
+			t.found[folder] = format
+		})
 	}
 	wg.Wait()
+}
+
+// tableIn returns the format of the table that a folder is, or nil. A folder that may not be listed counts as
+// none of a table.
+func (t *tableFinder) tableIn(ctx context.Context, folder string) *tableFormat {
+	names, known, err := t.store.Folders(ctx, folder)
+	if err != nil {
+		return nil
+	}
+	for _, format := range tableFormats() {
+		if known && !slices.Contains(names, format.folder) {
+			continue
+		}
+		log, err := t.store.Below(ctx, objectstore.Join(folder, format.folder), 1)
+		isLog := func(o objectstore.Object) bool { return strings.Contains(o.URL, format.file) }
+		if err == nil && slices.ContainsFunc(log, isLog) {
+			return format
+		}
+	}
+	return nil
 }
 
 // listed reports whether a folder lies in one that was listed as a whole.
 func (t *tableFinder) listed(folder string) bool {
 	for _, whole := range t.whole {
-		if folder == whole || strings.HasPrefix(folder, whole+"/") {
+		if folder == whole || whole != "" && strings.HasPrefix(folder, whole+"/") {
 			return true
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"path"
 	"strconv"
 
 	"cloud.google.com/go/storage"
@@ -28,7 +29,7 @@ type Driver struct {
 	client  httpstore.Lazy[storage.Client]
 }
 
-var _ objectstore.Driver = (*Driver)(nil)
+var _ objectstore.FlatDriver = (*Driver)(nil)
 
 // New returns a driver. It makes its client at the first use.
 func New(o httpstore.Options) *Driver {
@@ -81,12 +82,10 @@ func (d *Driver) List(ctx context.Context, folder string, depth int) ([]objectst
 
 // list visits the objects that a query finds.
 func (p place) list(ctx context.Context, query storage.Query, visit func(*storage.ObjectAttrs) error) error {
-	if err := query.SetAttrSelection([]string{"Name", "Size", "Generation"}); err != nil {
+	objects, err := p.objects(ctx, query)
+	if err != nil {
 		return err
 	}
-	query.Projection = storage.ProjectionNoACL
-	objects := p.client.Bucket(p.bucket).Objects(ctx, &query)
-	objects.PageInfo().MaxSize = pageSize
 	for {
 		a, err := objects.Next()
 		if errors.Is(err, iterator.Done) {
@@ -100,6 +99,43 @@ func (p place) list(ctx context.Context, query storage.Query, visit func(*storag
 		}
 		if err := visit(a); err != nil {
 			return err
+		}
+	}
+}
+
+func (p place) objects(ctx context.Context, query storage.Query) (*storage.ObjectIterator, error) {
+	if err := query.SetAttrSelection([]string{"Name", "Size", "Generation"}); err != nil {
+		return nil, err
+	}
+	query.Projection = storage.ProjectionNoACL
+	objects := p.client.Bucket(p.bucket).Objects(ctx, &query)
+	objects.PageInfo().MaxSize = pageSize
+	return objects, nil
+}
+
+// Folders implements objectstore.FlatDriver.
+func (d *Driver) Folders(ctx context.Context, folder string) (names []string, all bool, err error) {
+	ctx, p, err := d.open(ctx, folder)
+	if err != nil {
+		return nil, false, err
+	}
+	objects, err := p.objects(ctx, storage.Query{Prefix: httpstore.Prefix(p.key), Delimiter: "/"})
+	if err != nil {
+		return nil, false, err
+	}
+	for page := objects.PageInfo(); ; {
+		a, err := objects.Next()
+		if errors.Is(err, iterator.Done) {
+			return names, true, nil
+		}
+		if err != nil {
+			return nil, false, p.explain(ctx, "storage.objects.list", err)
+		}
+		if a.Prefix != "" {
+			names = append(names, path.Base(a.Prefix))
+		}
+		if page.Remaining() == 0 {
+			return names, page.Token == "", nil
 		}
 	}
 }

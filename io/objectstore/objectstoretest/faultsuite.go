@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -255,6 +256,18 @@ func manyObjects(f *faulty) {
 	}
 	if pages := f.faults.Count(List); pages < 4 {
 		f.Errorf("%d pages: nothing was paginated", pages)
+	}
+	f.faults.Clear()
+	if _, known, err := f.store.Folders(f.Context(), f.url("many")); known || err != nil {
+		f.Errorf("all folders of a long listing known: %v, %v", known, err)
+	}
+	for folder, want := range map[string][]string{f.url(): {"many"}, f.url("many", "deep"): nil, f.url("none"): nil} {
+		if got, known, err := f.store.Folders(f.Context(), folder); !known || err != nil || !slices.Equal(got, want) {
+			f.Errorf("%s: folders %q, known: %v, %v, expected %q", folder, got, known, err, want)
+		}
+	}
+	if pages := f.faults.Count(List); pages != 4 {
+		f.Errorf("%d listings for 4 folders", pages)
 	}
 	if err := f.store.RemoveAll(f.Context(), f.url("many")); err != nil {
 		f.Fatal(err)

@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"net/http"
+	"path"
 	"strings"
 	"sync"
 
@@ -36,7 +37,7 @@ type Driver struct {
 	buckets sync.Map // names of buckets known to exist
 }
 
-var _ objectstore.Driver = (*Driver)(nil)
+var _ objectstore.FlatDriver = (*Driver)(nil)
 
 // New returns a driver. It makes its client at the first use.
 func New(o httpstore.Options) *Driver {
@@ -87,6 +88,24 @@ func (d *Driver) List(ctx context.Context, folder string, depth int) ([]objectst
 		return nil
 	})
 	return found, p.explain(ctx, rightList, err)
+}
+
+// Folders implements objectstore.FlatDriver.
+func (d *Driver) Folders(ctx context.Context, folder string) (names []string, all bool, err error) {
+	ctx, p, err := d.open(ctx, folder)
+	if err != nil {
+		return nil, false, err
+	}
+	page, err := p.client.ListObjectsV2(ctx, &s3.ListObjectsV2Input{
+		Bucket: aws.String(p.bucket), Prefix: aws.String(httpstore.Prefix(p.key)), Delimiter: aws.String("/"),
+	})
+	if err != nil {
+		return nil, false, p.explain(ctx, rightList, err)
+	}
+	for _, prefix := range page.CommonPrefixes {
+		names = append(names, path.Base(aws.ToString(prefix.Prefix)))
+	}
+	return names, !aws.ToBool(page.IsTruncated), nil
 }
 
 // list visits the pages of a listing.
