@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 	"io"
-	"path"
 	"strconv"
+	"strings"
 
 	"cloud.google.com/go/storage"
 	"golang.org/x/sync/errgroup"
@@ -119,7 +119,8 @@ func (d *Driver) Folders(ctx context.Context, folder string) (names []string, al
 	if err != nil {
 		return nil, false, err
 	}
-	objects, err := p.objects(ctx, storage.Query{Prefix: httpstore.Prefix(p.key), Delimiter: "/"})
+	prefix := httpstore.Prefix(p.key)
+	objects, err := p.objects(ctx, storage.Query{Prefix: prefix, Delimiter: "/"})
 	if err != nil {
 		return nil, false, err
 	}
@@ -132,7 +133,7 @@ func (d *Driver) Folders(ctx context.Context, folder string) (names []string, al
 			return nil, false, p.explain(ctx, "storage.objects.list", err)
 		}
 		if a.Prefix != "" {
-			names = append(names, path.Base(a.Prefix))
+			names = append(names, strings.TrimSuffix(strings.TrimPrefix(a.Prefix, prefix), "/"))
 		}
 		if page.Remaining() == 0 {
 			return names, page.Token == "", nil

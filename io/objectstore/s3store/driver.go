@@ -7,7 +7,6 @@ import (
 	"io"
 	"io/fs"
 	"net/http"
-	"path"
 	"strings"
 	"sync"
 
@@ -96,14 +95,15 @@ func (d *Driver) Folders(ctx context.Context, folder string) (names []string, al
 	if err != nil {
 		return nil, false, err
 	}
+	prefix := httpstore.Prefix(p.key)
 	page, err := p.client.ListObjectsV2(ctx, &s3.ListObjectsV2Input{
-		Bucket: aws.String(p.bucket), Prefix: aws.String(httpstore.Prefix(p.key)), Delimiter: aws.String("/"),
+		Bucket: aws.String(p.bucket), Prefix: aws.String(prefix), Delimiter: aws.String("/"),
 	})
 	if err != nil {
 		return nil, false, p.explain(ctx, rightList, err)
 	}
-	for _, prefix := range page.CommonPrefixes {
-		names = append(names, path.Base(aws.ToString(prefix.Prefix)))
+	for _, below := range page.CommonPrefixes {
+		names = append(names, strings.TrimSuffix(strings.TrimPrefix(aws.ToString(below.Prefix), prefix), "/"))
 	}
 	return names, !aws.ToBool(page.IsTruncated), nil
 }
