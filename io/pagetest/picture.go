@@ -99,8 +99,9 @@ func newLabel(t *testing.T, attributes map[string]string, words string) label {
 		t.Errorf("%q is %v wide, said to be %v", words, width, said)
 	}
 	x, y := number(t, attributes["x"]), number(t, attributes["y"])
-	before := map[string]float64{"": 0, "middle": 0.5, "end": 1}[attributes["text-anchor"]] * width
-	above, below := 0.72*text.Size, 0.2*text.Size // capitals and descents
+	before := float64(map[string]float64{"": 0, "middle": 0.5, "end": 1}[attributes["text-anchor"]] * width)
+	above := float64(0.72 * text.Size) // capitals
+	below := float64(0.2 * text.Size)  // descents
 	if attributes["transform"] != "" {
 		return label{svg.Box{Left: x - above, Right: x + below, Top: y + before - width, Bottom: y + before}, words}
 	}
