@@ -455,7 +455,7 @@ def judge_sets(options):
                 flags = '--overwrite', '--progress', 'none'
                 espalier.run('predict', '--model', path, '--input', scored, '--output', out, *flags)
                 print(data.name, end=': ', flush=True)
-                fine &= judge_tree(path, [folder], out, os.path.join(out, 'metrics.json'))
+                fine &= judge_tree(path, [folder], out, os.path.join(out, '_metrics.json'))
     return fine
 
 
