@@ -35,7 +35,7 @@ written. The same command goes on from the splits that are finished.
 Flags:
 `
 
-// The exit codes are those of espalier.
+// The program has the exit codes of espalier.
 const (
 	exitInternal    = 1
 	exitUsage       = 2

@@ -165,8 +165,8 @@ func (c *cloud) checkReads(t *testing.T) {
 	if got, want := c.Count(objectstoretest.Read), 2*cloudFiles+cloudFiles*cloudGroups+2; got != want {
 		t.Errorf("%d reads, want %d: %+v", got, want, c.Requests(objectstoretest.Read))
 	}
-	// Of the input, of others' files in the output's frontier/, and one each of the input's folder and of the bucket
-	// for the logs of tables, which lie in folders that the first listing leaves out.
+	// One listing each of the input, of the output's frontier/ (for files of other programs), and of the input's
+	// folder and the bucket's root (for the logs of tables, whose folders the first listing leaves out).
 	if got := c.Count(objectstoretest.List); got != 4 {
 		t.Errorf("%d listings, want 4: %+v", got, c.Requests(objectstoretest.List))
 	}

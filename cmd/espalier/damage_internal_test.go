@@ -167,7 +167,7 @@ type target struct {
 	run    string // the folder that is copied for each verb, and that the verb sees as "r"
 	file   string // below the folder
 	verbs  []string
-	writes bool // the folder is copied anew for each mutation
+	writes bool // each mutation gets a fresh copy of the folder
 }
 
 // verbs are the command lines by name. "r" is the damaged folder, "base" a good run.
@@ -394,7 +394,7 @@ func (d *damage) copyRun(run string) {
 	}
 }
 
-// digest describes all files of a folder but those of "r", "base" and the outputs.
+// digest describes all files of a folder except "r", "base" and the outputs.
 func (d *damage) digest(folder string) string {
 	var b strings.Builder
 	err := filepath.WalkDir(d.path(folder), func(path string, e fs.DirEntry, err error) error {

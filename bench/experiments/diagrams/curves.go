@@ -131,7 +131,7 @@ func (s *Scale) has(x float64) bool {
 
 func extend(a *chart.Axis, x float64) { a.Low, a.High = min(a.Low, x), max(a.High, x) }
 
-// finish leaves room beside the outermost points, and sets at most so many ticks.
+// finish widens the axis by a margin on both sides, and sets at most the given number of ticks.
 func (s *Scale) finish(a *chart.Axis, ticks int) {
 	room := float64((a.High - a.Low) * 0.04)
 	if room == 0 {

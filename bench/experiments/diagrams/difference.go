@@ -18,11 +18,11 @@ type Ranking struct {
 	Ranks    []float64 // by method, ascending from 1
 	Critical float64   // critical difference
 	Groups   [][2]int  // first and last method of runs that do not differ, by ascending first one
-	Control  int       // method that the others are compared with, in place of Groups; -1: all pairs are
+	Control  int       // index of the method that all other methods are compared with; -1: Groups compares all pairs
 }
 
 // CriticalDifference draws mean ranks on an axis, the best to the right. Bars join methods that do
-// not differ; or a band on the axis spans the ranks that do not differ from that of the control.
+// not differ; or a band on the axis spans the ranks that do not differ from the rank of the control.
 func CriticalDifference(r *Ranking) (*chart.Picture, error) {
 	if len(r.Methods) < 2 || len(r.Ranks) != len(r.Methods) || r.Control >= len(r.Methods) {
 		return nil, errors.New("a diagram of critical differences needs two methods or more, each with its mean rank")
