@@ -143,7 +143,7 @@ func measureRows(
 	if err != nil {
 		return nil, nil, err
 	}
-	source.WarnOfNovelty(j.Reporter.Warn, t, source.Novelties(t, counted.Novelty), counted.Rows)
+	source.WarnOfNovelty(j.Reporter.Warn, t, source.Novelties(t, counted.Novelty, counted.Rows), counted.Rows)
 	m := newPredictedMetrics(t, counted, spec)
 	if m.Test == nil {
 		return nil, nil, &dataset.DataError{

@@ -27,35 +27,41 @@ func TestNewNulls(t *testing.T) {
 	for i := range class {
 		class[i] = map[bool]string{true: "yes", false: "no"}[i%20 < 10 != (i/20%2 == 0)]
 	}
-	file := func(name string, x func(i int) bool) string {
+	file := func(name string, x, y func(i int) bool) string {
 		return write(t, t.TempDir(), name,
 			parquetio.WriteColumn{Name: "x", Values: values(x, func(i int) int { return i % 20 })},
-			parquetio.WriteColumn{Name: "y", Values: values(func(i int) bool { return i%7 == 0 }, func(i int) int { return i / 20 % 2 })},
+			parquetio.WriteColumn{Name: "y", Values: values(y, func(i int) int { return i / 20 % 2 })},
 			parquetio.WriteColumn{Name: "class", Values: class})
 	}
+	never := func(int) bool { return false }
+	half := func(i int) bool { return i%2 == 0 }
+	always := func(int) bool { return true }
+	seldom := func(i int) bool { return i%7 == 0 } // 58 rows
 	c := oneTree()
-	c.Input, c.Label, c.Split = []string{file("a.parquet", func(int) bool { return false })}, "class", "100/0/0"
+	c.Input, c.Label, c.Split = []string{file("a.parquet", never, seldom)}, "class", "100/0/0"
 	c.Theta, c.Output = pipelines.Choices{"0"}, filepath.Join(t.TempDir(), "run")
 	if _, err := pipelines.Train(t.Context(), c, new(silent)); err != nil {
 		t.Fatal(err)
 	}
 	for name, test := range map[string]struct {
-		null   func(i int) bool
-		unseen int64
+		x, y             func(i int) bool
+		unseenX, unseenY int64
 	}{
-		"none": {func(int) bool { return false }, 0}, "half": {func(i int) bool { return i%2 == 0 }, rows / 2}, "all": {func(int) bool { return true }, rows},
+		"none": {never, seldom, 0, 0}, "half": {half, seldom, rows / 2, 0}, "all": {always, seldom, rows, 0},
+		// Chance explains 98 of 400 rows: a share of 58/400 = .145 and 4 sqrt(.145 * .855 * (1/400 + 1/400)).
+		"more": {never, half, 0, rows/2 - 98}, "all of some": {never, always, 0, rows - 98},
 	} {
 		p := pipelines.DefaultPredictConfig()
-		p.Model, p.Input, p.Output = c.Output, []string{file("b.parquet", test.null)}, filepath.Join(t.TempDir(), "out")
+		p.Model, p.Input, p.Output = c.Output, []string{file("b.parquet", test.x, test.y)}, filepath.Join(t.TempDir(), "out")
 		reporter := new(silent)
 		r, err := pipelines.Predict(t.Context(), p, reporter)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, n := range r.Columns {
-			want := test.unseen
+			want := test.unseenX
 			if n.Column == "y" {
-				want = 0
+				want = test.unseenY
 			}
 			if n.Unseen != want {
 				t.Errorf("%s: %+v, want %d unseen", name, n, want)
@@ -68,13 +74,15 @@ func TestNewNulls(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, warnings := range [][]string{reporter.warnings, evaluating.warnings} {
-			warned := slices.ContainsFunc(warnings, func(s string) bool { return strings.Contains(s, `"x"`) && strings.Contains(s, "no value") })
-			if warned != (test.unseen > 0) {
-				t.Errorf("%s: warnings %q", name, warnings)
+			for column, unseen := range map[string]int64{`"x"`: test.unseenX, `"y"`: test.unseenY} {
+				warned := slices.ContainsFunc(warnings, func(s string) bool { return strings.Contains(s, column) && strings.Contains(s, "no value") })
+				if warned != (unseen > 0) {
+					t.Errorf("%s: warnings of %s: %q", name, column, warnings)
+				}
 			}
 		}
 		p.MaxUnseen, p.Output = .01, filepath.Join(t.TempDir(), "out")
-		if _, err := pipelines.Predict(t.Context(), p, new(silent)); (err != nil) != (test.unseen > 0) {
+		if _, err := pipelines.Predict(t.Context(), p, new(silent)); (err != nil) != (test.unseenX+test.unseenY > 0) {
 			t.Errorf("%s: --max_unseen 0.01: %v", name, err)
 		}
 	}

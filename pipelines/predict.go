@@ -272,7 +272,7 @@ func (p *prediction) score(ctx context.Context) (*PredictResult, error) {
 		return nil, err
 	}
 	p.scored = true
-	r := &PredictResult{Tree: p.tree, Rows: counted.Rows, Columns: source.Novelties(p.tree, counted.Novelty)}
+	r := &PredictResult{Tree: p.tree, Rows: counted.Rows, Columns: source.Novelties(p.tree, counted.Novelty, counted.Rows)}
 	source.WarnOfNovelty(p.driver.Reporter.Warn, p.tree, r.Columns, r.Rows)
 	if err := p.checkNovelty(r); err != nil {
 		return nil, err
@@ -383,7 +383,7 @@ func (p *prediction) checkNovelty(r *PredictResult) error {
 	}
 	return &dataset.DataError{
 		File: p.input.Files[0].URL, Column: worst.Column,
-		Problem: fmt.Sprintf("%d of %d rows (in all files) have a value that training did not have, or none where all training "+
+		Problem: fmt.Sprintf("%d of %d rows (in all files) have a value that training did not have, or none where training "+
 			"rows had one: more than --max_unseen %v; nothing was written", fresh, r.Rows, p.config.MaxUnseen),
 		Hint: "check whether the column means what it meant, or train anew",
 	}

@@ -106,8 +106,8 @@ type ImportColumn struct {
 type ColumnNovelty struct {
 	Column  string `json:"column"`
 	Missing int64  `json:"missing"` // no value
-	// Unseen counts categories without a code, new or rare in training, and missing values if
-	// all training rows had one.
+	// Unseen counts categories without a code, new or rare in training, and missing values
+	// beyond the share of training rows without one.
 	Unseen  int64 `json:"unseen,omitempty"`
 	Outside int64 `json:"outside,omitempty"` // a number outside of the range of training
 }

@@ -103,7 +103,7 @@ func (w *work) run(ctx context.Context) (*runfolder.Comparison, error) {
 	for i, t := range w.trees {
 		source.WarnOfNovelty(func(text string) {
 			w.driver.Reporter.Warn(text + " of " + []string{"A", "B"}[i])
-		}, t, source.Novelties(t, counted.Novelty[i]), counted.Rows)
+		}, t, source.Novelties(t, counted.Novelty[i], counted.Rows), counted.Rows)
 	}
 	return w.compare(counted.Counts)
 }

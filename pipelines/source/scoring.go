@@ -2,6 +2,7 @@ package source
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/tree"
@@ -64,11 +65,15 @@ func WarnOfZones(warn func(text string), in *Input, t *tree.Tree) {
 	}
 }
 
-// Novelties names the columns that a tree tests, with the values that training did not have.
-func Novelties(t *tree.Tree, counts []dataset.Novelty) []runfolder.ColumnNovelty {
+// Novelties names the columns that a tree tests, with the values of rows rows that training did not
+// have. Missing values beyond the share that training rows had count as unseen.
+func Novelties(t *tree.Tree, counts []dataset.Novelty, rows int64) []runfolder.ColumnNovelty {
 	var list []runfolder.ColumnNovelty
 	for i, input := range t.Scorer().Features() {
 		n := counts[i]
+		if f := &t.Features[input.Feature]; f.Missing > 0 { // else the watch has counted all of them
+			n.Unseen += missingBeyond(f.Missing, t.Training.Rows, n.Missing, rows)
+		}
 		list = append(list, runfolder.ColumnNovelty{
 			Column: input.Name, Missing: n.Missing, Unseen: n.Unseen, Outside: n.Outside,
 		})
@@ -76,30 +81,46 @@ func Novelties(t *tree.Tree, counts []dataset.Novelty) []runfolder.ColumnNovelty
 	return list
 }
 
+// missingBeyond returns how many of rows rows have no value beyond the share that training has,
+// known of training rows, and beyond chance: four standard errors of the difference.
+func missingBeyond(known, training, missing, rows int64) int64 {
+	if training == 0 || rows == 0 {
+		return 0
+	}
+	share := float64(known) / float64(training)
+	variance := float64(share*(1-share)) * (1/float64(rows) + 1/float64(training))
+	return max(0, missing-int64(math.Ceil(float64(rows)*min(1, share+float64(4*math.Sqrt(variance))))))
+}
+
 // unseenTold is the share of rows, one in so many, that may have a value that training did not
 // have without a warning.
 const unseenTold = 10
 
 // WarnOfNovelty warns of each column in which more than a tenth of the rows are unlike those of
-// training: a new category, a number out of the range, or no value where all training rows had
-// one. The tree can only guess the classes of such rows.
+// training: a new category, a number out of the range, or no value where training rows had one.
+// The tree can only guess the classes of such rows.
 func WarnOfNovelty(warn func(text string), t *tree.Tree, columns []runfolder.ColumnNovelty, rows int64) {
 	for i, input := range t.Scorer().Features() {
-		c := &columns[i]
+		c, f := &columns[i], &t.Features[input.Feature]
 		if c.New()*unseenTold <= rows {
 			continue
 		}
-		nulls := int64(0)
-		if t.Features[input.Feature].Missing == 0 {
-			nulls = c.Missing
+		nulls := c.Missing
+		if f.Missing > 0 {
+			nulls = missingBeyond(f.Missing, t.Training.Rows, c.Missing, rows)
 		}
+		share := 100 * float64(c.New()) / float64(rows)
 		what := "a value that is none of those of training (another spelling, blanks, another type?)"
 		switch {
+		case nulls*2 > c.New() && f.Missing > 0:
+			share = 100 * float64(c.Missing) / float64(rows)
+			what = fmt.Sprintf("no value, and %.4g %% of the training rows had none (is the column filled?)",
+				100*float64(f.Missing)/float64(t.Training.Rows))
 		case nulls*2 > c.New():
 			what = "no value, and all training rows had one (is the column filled?)"
 		case c.Outside > 0:
 			what = "a value outside of the range of training (another unit, another time?)"
 		}
-		warn(fmt.Sprintf("column %q: %.4g %% of the rows have %s", c.Column, 100*float64(c.New())/float64(rows), what))
+		warn(fmt.Sprintf("column %q: %.4g %% of the rows have %s", c.Column, share, what))
 	}
 }
