@@ -3,8 +3,6 @@ package pipelines
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -391,10 +389,9 @@ func (p *prediction) checkNovelty(r *PredictResult) error {
 
 // commit writes what stands beside the predictions, the mark of success last.
 func (p *prediction) commit(ctx context.Context, r *PredictResult, start time.Time) error {
-	digest := sha256.Sum256(p.tree.Encode())
 	manifest := runfolder.PredictionsManifest{
 		Format: runfolder.PredictionsFormat, Version: 1, Espalier: runfolder.Version(), Started: start.UTC(),
-		Seconds: time.Since(start).Seconds(), Config: p.config, Digest: hex.EncodeToString(digest[:]),
+		Seconds: time.Since(start).Seconds(), Config: p.config, Digest: tree.Digest(p.tree.Encode()),
 		Inputs: p.input.Manifest(), Outputs: p.names, Timings: p.driver.Timings, Rows: r.Rows, Columns: r.Columns,
 	}
 	urls, err := p.output.Write(ctx, &runfolder.Run{Rows: p.names, Metrics: r.Metrics, Predictions: &manifest})

@@ -22,12 +22,14 @@ func URLOf(model string) string {
 	return strings.TrimRight(model, "/") + "/tree.json"
 }
 
-// ID returns the name of a tree.json: the first 16 hexadecimal digits of the SHA-256 of its
-// bytes.
-func ID(encoded []byte) string {
+// Digest returns the SHA-256 of a tree.json in hexadecimal digits.
+func Digest(encoded []byte) string {
 	sum := sha256.Sum256(encoded)
-	return hex.EncodeToString(sum[:8])
+	return hex.EncodeToString(sum[:])
 }
+
+// ID returns the name of a tree.json: the first 16 digits of its Digest.
+func ID(encoded []byte) string { return Digest(encoded)[:16] }
 
 // The JSON form as Decode reads it. Encode writes it by hand, for key order, spacing
 // and speed.

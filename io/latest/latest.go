@@ -5,8 +5,6 @@ package latest
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -87,7 +85,7 @@ func Promote(
 	if err != nil {
 		return nil, usage.Errorf("%v", err)
 	}
-	l := &Pointer{Format: format, Version: 1, Run: run, Digest: Digest(encoded), Promoted: at.UTC()}
+	l := &Pointer{Format: format, Version: 1, Run: run, Digest: tree.Digest(encoded), Promoted: at.UTC()}
 	b, err := json.MarshalIndent(l, "", "  ")
 	if err != nil {
 		return nil, err
@@ -165,10 +163,4 @@ func Of(ctx context.Context, s *objectstore.Store, url string) (*Pointer, string
 			url)
 	}
 	return l, objectstore.Join(folder, l.Run), nil
-}
-
-// Digest returns the SHA-256 of a tree.json, in hex.
-func Digest(b []byte) string {
-	digest := sha256.Sum256(b)
-	return hex.EncodeToString(digest[:])
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/io/latest"
 	"github.com/espalier-ml/espalier/io/objectstore"
 )
@@ -47,7 +48,7 @@ func TestPromote(t *testing.T) {
 		t.Errorf("%s, %v; want b", run, err)
 	}
 	p, err := latest.Read(ctx, s, folder)
-	if err != nil || p.Digest != latest.Digest([]byte("tree b")) || !p.Promoted.Equal(now) {
+	if err != nil || p.Digest != tree.Digest([]byte("tree b")) || !p.Promoted.Equal(now) {
 		t.Errorf("%+v, %v", p, err)
 	}
 	if run, err := latest.Resolve(ctx, s, folder+"/a"); run != folder+"/a" || err != nil {

@@ -1,8 +1,6 @@
 package modelcard
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -11,6 +9,7 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"github.com/espalier-ml/espalier/induce/metric"
+	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/induce/portable"
 	"github.com/espalier-ml/espalier/io/report"
 	"github.com/espalier-ml/espalier/io/runfolder"
@@ -59,7 +58,6 @@ func (b *builder) unit() markdown {
 // details says what the model is, and how it was made.
 func (b *builder) details() []fact {
 	t, a, c := b.Tree, &b.Tree.Algorithm, &b.Tree.Complexity
-	digest := sha256.Sum256(t.Encode())
 	model := say("a tree of %d tests and %d leaves, at most %d tests deep", c.Nodes-c.Leaves, c.Leaves, c.Depth)
 	switch {
 	case a.BoosterTrees > 0:
@@ -92,7 +90,7 @@ func (b *builder) details() []fact {
 		facts = append(facts, fact{"Promoted", say("%s, %s became the run's tree in the place of %s",
 			last.Promoted.UTC().Format(when), last.Tree, last.Before)})
 	}
-	return append(facts, fact{"SHA-256 of tree.json", markdown(hex.EncodeToString(digest[:]))})
+	return append(facts, fact{"SHA-256 of tree.json", markdown(tree.Digest(t.Encode()))})
 }
 
 // use says what a prediction takes.

@@ -8,7 +8,6 @@ import (
 
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/tree"
-	"github.com/espalier-ml/espalier/io/latest"
 	"github.com/espalier-ml/espalier/io/usage"
 )
 
@@ -53,7 +52,7 @@ func NewDistribution(rows int64, features []dataset.Feature, codes [][]int64) *D
 // SetLeaves sets the rows at the leaves of a tree, from the counts of each part that was held out; nil
 // for a part without rows.
 func (d *Distribution) SetLeaves(t *tree.Tree, counts ...*tree.LeafCounts) {
-	l, held := &LeafRows{Digest: latest.Digest(t.Encode())}, int64(0)
+	l, held := &LeafRows{Digest: tree.Digest(t.Encode())}, int64(0)
 	for i := range t.Nodes {
 		if !t.Nodes[i].Leaf() {
 			continue
@@ -74,7 +73,7 @@ func (d *Distribution) SetLeaves(t *tree.Tree, counts ...*tree.LeafCounts) {
 
 // LeavesOf returns the rows at the leaves of a tree; nil: they are not known.
 func (d *Distribution) LeavesOf(t *tree.Tree) ([]int64, error) {
-	if d.Leaves == nil || d.Leaves.Digest != latest.Digest(t.Encode()) {
+	if d.Leaves == nil || d.Leaves.Digest != tree.Digest(t.Encode()) {
 		return nil, nil
 	}
 	if n := len(d.Leaves.Rows); n != t.Complexity.Leaves {

@@ -46,7 +46,7 @@ func ReadModel(ctx context.Context, s *objectstore.Store, model string) (t *tree
 	if err != nil {
 		return nil, "", usage.Errorf("--model %s: %v; name a run folder, a tree.json or a %s", model, err, latest.Name)
 	}
-	if digest != "" && latest.Digest(b) != digest {
+	if digest != "" && tree.Digest(b) != digest {
 		return nil, "", usage.Errorf("%s is not the tree that %s names (tree_sha256): another tree of that run was promoted "+
 			"since; name the run folder to use it", url, latest.Name)
 	}

@@ -4,8 +4,6 @@ package comparing
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"slices"
 	"strings"
@@ -262,8 +260,7 @@ func (w *work) errorCosts() [][]float64 {
 }
 
 func compared(model string, t *tree.Tree, leaves []comparison.Leaf) runfolder.ComparedTree {
-	digest := sha256.Sum256(t.Encode())
 	return runfolder.ComparedTree{
-		Model: model, Digest: hex.EncodeToString(digest[:]), Nodes: len(t.Nodes), Depth: t.Complexity.Depth, Leaves: leaves,
+		Model: model, Digest: tree.Digest(t.Encode()), Nodes: len(t.Nodes), Depth: t.Complexity.Depth, Leaves: leaves,
 	}
 }

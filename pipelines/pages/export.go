@@ -3,8 +3,6 @@ package pages
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"path"
 	"path/filepath"
@@ -42,9 +40,8 @@ func Export(ctx context.Context, c config.Export) (*Exported, error) {
 		return nil, err
 	}
 	var b bytes.Buffer
-	digest := sha256.Sum256(t.Encode())
 	o := export.Options{
-		Format: c.Format, Name: c.Name, Dialect: c.Dialect, Table: c.Table, Digest: hex.EncodeToString(digest[:]),
+		Format: c.Format, Name: c.Name, Dialect: c.Dialect, Table: c.Table, Digest: tree.Digest(t.Encode()),
 		File: base(c.Output), With: with,
 	}
 	if err := export.Write(&b, t, o); err != nil {
