@@ -86,7 +86,7 @@ func printDrift(w io.Writer, d *pipelines.DriftFound) error {
 		rows = "training rows of " + d.Against
 	}
 	line("%d %s against the %d training rows of %s", d.Now, rows, d.Before, d.Model)
-	_ = report.DriftTable(d.Report()).Write(b, width)
+	_ = report.DriftTable(d).Write(b, width)
 	if len(d.Omitted) > 0 {
 		line("not compared, as the runs have no bin of them in common: %s", strings.Join(d.Omitted, ", "))
 	}

@@ -69,8 +69,8 @@ func printEvaluated(w io.Writer, metrics *runfolder.Metrics) error {
 	b := bufio.NewWriter(w) // keeps the first error for Flush
 	_ = report.Figures(b, metrics.Parts(), width)
 	_, _ = fmt.Fprintln(b)
-	_ = report.Classes(b, report.Part{Name: "class", Metrics: m}, width)
-	printSlices(b, report.Part{Name: "evaluated", Metrics: m}, width)
+	_ = report.Classes(b, "class", m, width)
+	printSlices(b, "evaluated", m, width)
 	mistakes := ""
 	if m.ExpectedErrorCost != nil {
 		mistakes = ", error cost " + report.Figure(m.ExpectedErrorCost)

@@ -114,7 +114,7 @@ func printPredicted(w io.Writer, r *pipelines.PredictResult, folder string) erro
 	_, _ = fmt.Fprintln(b)
 	if r.Metrics != nil {
 		_ = report.Figures(b, r.Metrics.Parts(), width)
-		printSlices(b, report.Part{Name: "scored", Metrics: r.Metrics.Test}, width)
+		printSlices(b, "scored", r.Metrics.Test, width)
 		_, _ = fmt.Fprintln(b)
 	}
 	_, _ = fmt.Fprintf(b, "scored %d rows into %s (files of predictions: %d)\n", r.Rows, folder, len(r.Files))

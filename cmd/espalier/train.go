@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/espalier-ml/espalier/induce/metric"
 	"github.com/espalier-ml/espalier/io/report"
 	"github.com/espalier-ml/espalier/io/setting"
 	"github.com/espalier-ml/espalier/io/usage"
@@ -187,28 +188,26 @@ func printResult(w io.Writer, r *pipelines.Result, show bool) error {
 	_ = report.Figures(b, r.Metrics.Parts(), width)
 	line()
 	part, m := r.Metrics.Best()
-	_ = report.Classes(b, report.Part{Name: "class (" + part + ")", Metrics: m}, width)
-	printSlices(b, report.Part{Name: part, Metrics: m}, width)
+	_ = report.Classes(b, "class ("+part+")", m, width)
+	printSlices(b, part, m, width)
 	if r.Importance != nil && len(r.Importance.Features) > 0 {
 		text := fmt.Sprintf("the features, with the AUC that the tree loses on %s rows if a feature says nothing",
 			r.Importance.Part)
 		_, _ = fmt.Fprintf(b, "\n%s\n", report.Wrapped(text, width, "  "))
-		_ = report.Features(b, r.Importance.Report(), width)
+		_ = report.Features(b, r.Importance.Features, width)
 	}
 	if r.Frontier != nil {
 		_, _ = fmt.Fprintf(b, "\nthe frontier, of %d prunings of %d trees (* chosen: %s)\n", r.Frontier.Pruned,
 			r.Frontier.Grown, r.Frontier.Select)
-		_ = report.Frontier(b, r.Frontier.Report(), width)
+		_ = report.Frontier(b, r.Frontier.Points, width)
 		line()
-		_ = report.Neighbours(b, r.Frontier.Report(), width)
+		_ = report.Neighbours(b, r.Frontier.Points, width)
 		text := "to take tree N instead: espalier frontier " + folderOf(r.Files) + " --promote N"
 		_, _ = fmt.Fprintln(b, report.Wrapped(text, width, "  "))
 	}
 	if r.Metrics.Folds != nil {
 		line()
-		folds := r.Metrics.Folds.Report()
-		folds.Modelled = r.Tree.Modelled()
-		_ = folds.Text(b, width)
+		_ = report.Folds(b, r.Metrics.Folds, r.Tree.Modelled(), width)
 	}
 	three := func(x float64) string { return strconv.FormatFloat(x, 'g', 3, 64) }
 	mistakes := ""
@@ -223,12 +222,12 @@ func printResult(w io.Writer, r *pipelines.Result, show bool) error {
 }
 
 // printSlices prints the slices of a part, if there are any.
-func printSlices(w io.Writer, part report.Part, width int) {
-	if len(part.Metrics.Slices) == 0 {
+func printSlices(w io.Writer, part string, m *metric.Metrics, width int) {
+	if len(m.Slices) == 0 {
 		return
 	}
-	_, _ = fmt.Fprintf(w, "\nslices of the %s rows\n", part.Name)
-	_ = report.Slices(w, part, width)
+	_, _ = fmt.Fprintf(w, "\nslices of the %s rows\n", part)
+	_ = report.Slices(w, m, width)
 }
 
 // wrote returns a line with the run folder and its files.

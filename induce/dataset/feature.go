@@ -140,6 +140,16 @@ func (f *Feature) CodesSeen() int {
 	return n
 }
 
+// Category returns the value of a code of a categorical feature; points in time are in ISO 8601.
+func (f *Feature) Category(code int) string {
+	if f.Unit != Plain {
+		if x, err := strconv.ParseFloat(f.Values[code], 64); err == nil {
+			return f.Unit.Spell(x)
+		}
+	}
+	return f.Values[code]
+}
+
 // Bin returns the number of cuts <= x: the code of x in a numeric feature, if x is
 // not NaN.
 func (f *Feature) Bin(x float64) int {

@@ -28,7 +28,7 @@ func ExampleOf() {
 	o.Append([]int{1}, []dataset.ClassWeight{{Class: 1, Weight: 1}}, 1)
 	m := importance.Of(t, o, nil)
 	f := m.Features[0]
-	fmt.Printf("AUC %g; without %s %g less, for a cost of %g; %.3f bits\n", *m.AUC, t.Features[f.Feature].Name, *f.Loss,
-		f.Paid, f.Impurity)
+	fmt.Printf("AUC %g; without %s %g less, for a cost of %g; %.3f bits\n", *m.AUC, f.Name, *f.AUCLost,
+		f.ExpectedCost, f.Impurity)
 	// Output: AUC 1; without age 0.5 less, for a cost of 1; 0.811 bits
 }

@@ -29,14 +29,15 @@ import (
 // Shifts is the number of permutations of a tree with leaf models.
 const Shifts = 2
 
-// Feature is what a tested feature brings and costs.
+// Feature is what a tested feature brings and costs. All but AUCLost is of the training rows.
 type Feature struct {
-	Feature  int      // index among the features of the tree
-	Impurity float64  // fall of the entropy by its tests, in bits a training row
-	Asked    float64  // share of the training rows with a test on the feature
-	Tests    float64  // mean number of tests on it of a training row
-	Paid     float64  // mean billed cost of these tests
-	Loss     *float64 // AUC lost by shuffling; nil: there are no rows, or they have no AUC
+	Name          string   `json:"feature"`
+	RowsAsked     float64  `json:"rows_asked"`     // share of the rows with a test on the feature
+	ExpectedTests float64  `json:"expected_tests"` // mean number of tests on it
+	ExpectedCost  float64  `json:"expected_cost"`  // mean billed cost of these tests
+	Impurity      float64  `json:"impurity"`       // fall of the entropy by these tests, in bits a row
+	AUCLost       *float64 `json:"auc_lost"`       // by shuffling; nil: there are no rows, or they have no AUC
+	AUCPerCost    *float64 `json:"auc_per_cost"`   // AUCLost / ExpectedCost; nil: no loss, or no cost
 }
 
 // Importance is the importance of all features that a tree tests, in their order.
@@ -66,7 +67,8 @@ func (NoAUC) Without(_ int, lists []dataset.Codes) []*float64 { return make([]*f
 // Of returns the importance of the features. The features of the tree are those of the objects.
 // models score a tree with leaf models; nil: the tree has none.
 func Of(t *tree.Tree, o *dataset.Objects, models Models) *Importance {
-	m := &Importance{Features: tested(t)}
+	features, list := tested(t)
+	m := &Importance{Features: list}
 	if o.Len() == 0 {
 		return m
 	}
@@ -83,7 +85,11 @@ func Of(t *tree.Tree, o *dataset.Objects, models Models) *Importance {
 		return m
 	}
 	parallel.Each(len(m.Features), runtime.GOMAXPROCS(0), func(i int) {
-		m.Features[i].Loss = loss(m.Features[i].Feature)
+		f := &m.Features[i]
+		if f.AUCLost = loss(features[i]); f.AUCLost != nil && f.ExpectedCost > 0 {
+			each := *f.AUCLost / f.ExpectedCost
+			f.AUCPerCost = &each
+		}
 	})
 	return m
 }
@@ -126,8 +132,8 @@ func rotate[T any](list []T, by int) []T {
 	return slices.Concat(list[by:], list[:by])
 }
 
-// tested returns what follows from the training rows alone.
-func tested(t *tree.Tree) []Feature {
+// tested returns the indexes of the tested features, with what follows from the training rows alone.
+func tested(t *tree.Tree) (features []int, list []Feature) {
 	all := make([]Feature, len(t.Features))
 	above := make([][]int32, len(t.Nodes)) // by node: the features tested above
 	total := float64(t.Nodes[0].Weight)
@@ -138,25 +144,26 @@ func tested(t *tree.Tree) []Feature {
 		}
 		f, share := n.Test.Feature, float64(n.Weight)/total
 		one := &all[f]
-		one.Tests += share
-		one.Paid += float64(share * n.Test.Paid())
+		one.ExpectedTests += share
+		one.ExpectedCost += float64(share * n.Test.Paid())
 		one.Impurity += float64(share * fall(t, n))
 		below := above[i]
 		if !slices.Contains(below, int32(f)) {
-			one.Asked += share
+			one.RowsAsked += share
 			below = append(slices.Clip(below), int32(f))
 		}
 		for _, b := range n.Branches {
 			above[b.Child] = below
 		}
 	}
-	var list []Feature
 	for f := range all {
-		if all[f].Feature = f; all[f].Tests > 0 {
+		if all[f].ExpectedTests > 0 {
+			all[f].Name = t.Features[f].Name
+			features = append(features, f)
 			list = append(list, all[f])
 		}
 	}
-	return list
+	return features, list
 }
 
 // fall returns by how much a test lowers the entropy of the classes of its rows, in bits.

@@ -135,16 +135,17 @@ func TestShuffled(t *testing.T) {
 			t.Fatalf("AUC %v, want %v; %d features", *got.AUC, area(tr, base), len(got.Features))
 		}
 		for _, f := range got.Features {
+			feature := slices.IndexFunc(tr.Features, func(of dataset.Feature) bool { return of.Name == f.Name })
 			shuffled := map[[2]int]float64{}
 			for _, r := range rows {
 				for _, donor := range rows {
 					codes := append([]int(nil), r.codes...)
-					codes[f.Feature] = donor.codes[f.Feature]
+					codes[feature] = donor.codes[feature]
 					shuffled[[2]int{leaf(tr, codes), r.class}] += float64(r.weight * donor.rows)
 				}
 			}
-			if want := area(tr, base) - area(tr, shuffled); math.Abs(*f.Loss-want) > 1e-12 {
-				t.Errorf("weighted %v, feature %d: lost %v, want %v", weighted, f.Feature, *f.Loss, want)
+			if want := area(tr, base) - area(tr, shuffled); math.Abs(*f.AUCLost-want) > 1e-12 {
+				t.Errorf("weighted %v, feature %s: lost %v, want %v", weighted, f.Name, *f.AUCLost, want)
 			}
 		}
 	}
@@ -163,7 +164,7 @@ func TestTested(t *testing.T) {
 	tr.Nodes[0].Branches = []tree.Branch{{Outcome: 1, Child: 1}, {Outcome: 0, Child: 2}}
 	none := dataset.NewObjects(dataset.NewLayout(tr.Features), 2, false, 0)
 	got := importance.Of(tr, none, nil)
-	want := importance.Feature{Feature: 1, Impurity: 1, Asked: 1, Tests: 1, Paid: 3}
+	want := importance.Feature{Name: tr.Features[1].Name, Impurity: 1, RowsAsked: 1, ExpectedTests: 1, ExpectedCost: 3}
 	if len(got.Features) != 1 || got.Features[0] != want || got.AUC != nil {
 		t.Errorf("%+v, want %+v alone, and no AUC without rows", got, want)
 	}
@@ -184,8 +185,8 @@ func TestShifts(t *testing.T) {
 	if slices.Sort(m.features); !slices.Equal(m.features, []int{0, 1}) {
 		t.Errorf("features %v were shuffled, want the tested ones, 0 and 1", m.features)
 	}
-	if math.Abs(*got.Features[0].Loss-.015) > 1e-12 || math.Abs(*got.Features[1].Loss-.115) > 1e-12 {
-		t.Errorf("lost %v and %v, want the means of .01 and .02, and of .11 and .12", *got.Features[0].Loss, *got.Features[1].Loss)
+	if math.Abs(*got.Features[0].AUCLost-.015) > 1e-12 || math.Abs(*got.Features[1].AUCLost-.115) > 1e-12 {
+		t.Errorf("lost %v and %v, want the means of .01 and .02, and of .11 and .12", *got.Features[0].AUCLost, *got.Features[1].AUCLost)
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/espalier-ml/espalier/induce/importance"
 	"github.com/espalier-ml/espalier/induce/metric"
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/io/chart"
@@ -136,7 +137,7 @@ func metricsOf(classes []string) *runfolder.Metrics {
 func importanceOf(names []string) *runfolder.Importance {
 	m := &runfolder.Importance{Part: "validation", AUC: defined(0.9)}
 	for i, name := range names {
-		f := runfolder.FeatureImportance{Feature: name, Impurity: float64(i), ExpectedCost: 2}
+		f := importance.Feature{Name: name, Impurity: float64(i), ExpectedCost: 2}
 		if lost := 0.3 - 0.02*float64(i); i%7 != 5 {
 			f.AUCLost = &lost
 			if i%5 != 3 {

@@ -98,7 +98,7 @@ func checkImportance(m *runfolder.Importance) error {
 		for _, x := range []*float64{f.AUCLost, f.AUCPerCost, &f.Impurity} {
 			if x != nil && !within(*x, -greatest, greatest) {
 				return fmt.Errorf("%s: feature %s: %v is too large; the file is damaged", runfolder.ImportanceName,
-					report.Name(f.Feature), *x)
+					report.Name(f.Name), *x)
 			}
 		}
 	}

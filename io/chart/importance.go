@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/espalier-ml/espalier/induce/importance"
 	"github.com/espalier-ml/espalier/io/report"
 	"github.com/espalier-ml/espalier/io/runfolder"
 	"github.com/espalier-ml/espalier/io/svg"
@@ -19,7 +20,7 @@ const maxBars = 30
 type bars struct {
 	head   string
 	colour svg.Colour
-	of     func(f *runfolder.FeatureImportance) *float64
+	of     func(f *importance.Feature) *float64
 	none   string // what stands in place of an absent figure
 }
 
@@ -33,7 +34,7 @@ func Importance(m *runfolder.Importance) (*Picture, error) {
 	if err := checkImportance(m); err != nil {
 		return nil, err
 	}
-	measured := slices.ContainsFunc(m.Features, func(f runfolder.FeatureImportance) bool { return f.AUCLost != nil })
+	measured := slices.ContainsFunc(m.Features, func(f importance.Feature) bool { return f.AUCLost != nil })
 	columns := []bars{{"fall of entropy, bits a row", svg.Blue, impurity, ""}}
 	title, note := "What each feature brings", "no AUC was measured: the fall of entropy by the tests on a feature"
 	if measured {
@@ -43,7 +44,7 @@ func Importance(m *runfolder.Importance) (*Picture, error) {
 			note += fmt.Sprintf("; it has %.4f", *m.AUC)
 		}
 	}
-	features := slices.SortedStableFunc(slices.Values(m.Features), func(a, b runfolder.FeatureImportance) int {
+	features := slices.SortedStableFunc(slices.Values(m.Features), func(a, b importance.Feature) int {
 		return cmp.Or(cmp.Compare(orNothing(columns[0].of(&b)), orNothing(columns[0].of(&a))),
 			cmp.Compare(b.Impurity, a.Impurity))
 	})
@@ -53,15 +54,15 @@ func Importance(m *runfolder.Importance) (*Picture, error) {
 	}
 	p := &Picture{Title: title, Notes: []string{note}, Words: note, Height: float64(barRow*len(features)) + barRow}
 	for i := range features {
-		p.Words += fmt.Sprintf("; %s %s", report.Name(features[i].Feature), figureOf(columns[0].of(&features[i]), "-"))
+		p.Words += fmt.Sprintf("; %s %s", report.Name(features[i].Name), figureOf(columns[0].of(&features[i]), "-"))
 	}
 	p.Draw = func(on *svg.Canvas, area svg.Box) { drawBars(on, area, features, columns) }
 	return p, nil
 }
 
-func impurity(f *runfolder.FeatureImportance) *float64    { return &f.Impurity }
-func lost(f *runfolder.FeatureImportance) *float64        { return f.AUCLost }
-func lostPerCost(f *runfolder.FeatureImportance) *float64 { return f.AUCPerCost }
+func impurity(f *importance.Feature) *float64    { return &f.Impurity }
+func lost(f *importance.Feature) *float64        { return f.AUCLost }
+func lostPerCost(f *importance.Feature) *float64 { return f.AUCPerCost }
 
 // orNothing returns a figure, below all others where it is absent.
 func orNothing(x *float64) float64 {
@@ -93,10 +94,10 @@ const (
 )
 
 // drawBars draws a row for each feature: its name, and a bar with its figure in each column.
-func drawBars(on *svg.Canvas, area svg.Box, features []runfolder.FeatureImportance, columns []bars) {
+func drawBars(on *svg.Canvas, area svg.Box, features []importance.Feature, columns []bars) {
 	words, names := plain(), 0.0
 	for i := range features {
-		names = max(names, words.Width(words.Fit(report.Name(features[i].Feature), nameWidth)))
+		names = max(names, words.Width(words.Fit(report.Name(features[i].Name), nameWidth)))
 	}
 	wide := (area.Right - area.Left - names) / float64(len(columns))
 	left := func(column int) float64 { return area.Left + names + float64(wide*float64(column)) + 2*figureGap }
@@ -107,7 +108,7 @@ func drawBars(on *svg.Canvas, area svg.Box, features []runfolder.FeatureImportan
 		f, y := &features[i], area.Top+float64(barRow*(float64(i)+1.5))
 		on.Group("ec-feature", featureTip(f), "", func() {
 			on.Text(aligned(words, svg.Right), svg.Point{X: area.Left + names, Y: y},
-				words.Fit(report.Name(f.Feature), nameWidth))
+				words.Fit(report.Name(f.Name), nameWidth))
 			for k := range columns {
 				columns[k].draw(on, svg.Point{X: left(k), Y: y}, wide-2*figureGap, features, i)
 			}
@@ -118,7 +119,7 @@ func drawBars(on *svg.Canvas, area svg.Box, features []runfolder.FeatureImportan
 // draw draws the bar of a feature and its figure in a place of some width. Bars of negative
 // figures go to the left; no bar where the figure is absent.
 func (b *bars) draw(
-	on *svg.Canvas, left svg.Point, width float64, features []runfolder.FeatureImportance, feature int,
+	on *svg.Canvas, left svg.Point, width float64, features []importance.Feature, feature int,
 ) {
 	words := small()
 	low, high, figures := 0.0, 0.0, 0.0
@@ -147,8 +148,8 @@ func (b *bars) draw(
 }
 
 // featureTip says what a feature brings and costs.
-func featureTip(f *runfolder.FeatureImportance) string {
+func featureTip(f *importance.Feature) string {
 	return fmt.Sprintf("%s: AUC lost %s, by unit of cost %s; fall of entropy %.4f bits a row; paid %.4g a row; "+
-		"asked of %s of the rows", report.Name(f.Feature), figureOf(f.AUCLost, "-"), figureOf(f.AUCPerCost, "-"), f.Impurity,
+		"asked of %s of the rows", report.Name(f.Name), figureOf(f.AUCLost, "-"), figureOf(f.AUCPerCost, "-"), f.Impurity,
 		f.ExpectedCost, report.Percent(f.RowsAsked))
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/yuin/goldmark/text"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/importance"
 	"github.com/espalier-ml/espalier/induce/metric"
 	"github.com/espalier-ml/espalier/induce/split"
 	"github.com/espalier-ml/espalier/induce/tree"
@@ -85,8 +86,8 @@ func runNamed(name func(i int) string) *runfolder.Run {
 	return &runfolder.Run{
 		Tree: t, Metrics: &runfolder.Metrics{Test: &m},
 		Schema: &tree.Schema{Columns: []tree.SchemaColumn{{Name: name(16), Role: "ignored"}, {Name: name(17), Role: "forbidden"}}},
-		Importance: &runfolder.Importance{Features: []runfolder.FeatureImportance{
-			{Feature: name(18), AUCLost: &lost}, {Feature: name(19)},
+		Importance: &runfolder.Importance{Features: []importance.Feature{
+			{Name: name(18), AUCLost: &lost}, {Name: name(19)},
 		}},
 		Frontier: &runfolder.Frontier{Select: name(20), Points: []runfolder.Point{{Tree: "frontier/000.json", Selected: true}}},
 		Manifest: &runfolder.Manifest{

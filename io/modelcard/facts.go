@@ -9,8 +9,8 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"github.com/espalier-ml/espalier/induce/metric"
-	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/induce/portable"
+	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/io/report"
 	"github.com/espalier-ml/espalier/io/runfolder"
 	"github.com/espalier-ml/espalier/io/usage"
@@ -269,7 +269,7 @@ func (b *builder) chosen() []fact {
 		facts = append(facts, fact{"Calibration", text})
 	}
 	if f := b.Metrics.Folds; f != nil {
-		text := say("AUC %s +- %s over %d trees grown without a fold each", report.Figure(f.Report().Expected()),
+		text := say("AUC %s +- %s over %d trees grown without a fold each", report.Figure(f.Expected()),
 			report.Figure(f.StandardDeviation.AUCOvRMacro), f.Count)
 		if f.Stability != nil && f.SameFeature != nil {
 			text += say("; a split has the same feature in %s of them", report.Percent(*f.SameFeature))

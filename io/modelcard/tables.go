@@ -147,7 +147,7 @@ func (b *builder) features() *table {
 	for _, i := range order[:visible(len(order), maxFeatures)] {
 		f := &list[i]
 		t.Rows = append(t.Rows, []markdown{
-			name(f.Feature), figure(f.AUCLost, nil), number(f.ExpectedCost), percent(&f.RowsAsked),
+			name(f.Name), figure(f.AUCLost, nil), number(f.ExpectedCost), percent(&f.RowsAsked),
 		})
 	}
 	return t.more(len(list) - visible(len(list), maxFeatures))

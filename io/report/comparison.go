@@ -10,75 +10,22 @@ import (
 	"github.com/espalier-ml/espalier/induce/metric"
 	"github.com/espalier-ml/espalier/induce/split"
 	"github.com/espalier-ml/espalier/induce/tree"
+	"github.com/espalier-ml/espalier/io/runfolder"
 )
 
-// Place is a place where two trees differ, with the rows that it concerns: see
-// comparison.Difference.
-type Place struct {
-	Kind comparison.Kind `json:"kind"`
-	// Path has what leads to the place in A; in B, where A has no such node.
-	Path   []string    `json:"path"`
-	A      *PlaceNode  `json:"a"` // nil: A has no such node
-	B      *PlaceNode  `json:"b"`
-	Rows   int64       `json:"rows"` // that come here by A, by B, or by both
-	Weight int64       `json:"weight"`
-	Share  float64     `json:"share"` // of the weight of all rows
-	Other  *OtherRoute `json:"other_way,omitempty"`
-}
-
-// PlaceNode is a node of one of the trees.
-type PlaceNode struct {
-	Node     int    `json:"node"`
-	Asks     string `json:"asks,omitempty"`
-	Predicts string `json:"predicts,omitempty"` // of a leaf
-	Alone    int    `json:"alone"`              // number of nodes, from here down, that the other tree does not have
-}
-
-// OtherRoute is the rows that come to a moved cut by both trees, and take other branches there.
-type OtherRoute struct {
-	Rows   int64   `json:"rows"`
-	Weight int64   `json:"weight"`
-	Share  float64 `json:"share"`
-}
-
-// ComparedNodes says which nodes differ, see comparison.Matching.
-type ComparedNodes struct {
-	A           int             `json:"a"`
-	B           int             `json:"b"`
-	Unchanged   int             `json:"unchanged"`
-	Changed     int             `json:"changed"`
-	Removed     int             `json:"removed"`
-	Added       int             `json:"added"`
-	Estimates   OtherEstimates  `json:"other_estimates"`
-	Differences []Place         `json:"differences"`
-	Prices      []ComparedPrice `json:"prices"` // features whose tests have another price
-}
-
-// OtherEstimates counts the unchanged leaves with other probabilities.
-type OtherEstimates struct {
-	Leaves int     `json:"leaves"`
-	Rows   int64   `json:"rows"`
-	Share  float64 `json:"share"`
-}
-
-// ComparedPrice is a feature of both trees whose test has another price.
-type ComparedPrice struct {
-	Feature string  `json:"feature"`
-	A       float64 `json:"a"`
-	B       float64 `json:"b"`
-}
-
 // CompareNodes describes a matching of two trees. total is the weight of all rows.
-func CompareNodes(a, b *tree.Tree, m *comparison.Matching, total int64) ComparedNodes {
-	c := ComparedNodes{
+func CompareNodes(a, b *tree.Tree, m *comparison.Matching, total int64) runfolder.ComparedNodes {
+	c := runfolder.ComparedNodes{
 		A: len(a.Nodes), B: len(b.Nodes), Unchanged: m.Unchanged, Changed: m.Changed, Removed: m.Removed, Added: m.Added,
-		Estimates:   OtherEstimates{m.Estimates, m.EstimateRows, float64(m.EstimateWeight) / float64(max(1, total))},
-		Differences: places(a, b, m, total), Prices: []ComparedPrice{},
+		Estimates: runfolder.OtherEstimates{
+			Leaves: m.Estimates, Rows: m.EstimateRows, Share: float64(m.EstimateWeight) / float64(max(1, total)),
+		},
+		Differences: places(a, b, m, total), Prices: []runfolder.ComparedPrice{},
 	}
 	for i := range a.Features {
 		for k := range b.Features {
 			if x, y := &a.Features[i], &b.Features[k]; x.Name == y.Name && x.Cost != y.Cost {
-				c.Prices = append(c.Prices, ComparedPrice{x.Name, x.Cost, y.Cost})
+				c.Prices = append(c.Prices, runfolder.ComparedPrice{Feature: x.Name, A: x.Cost, B: y.Cost})
 			}
 		}
 	}
@@ -86,12 +33,12 @@ func CompareNodes(a, b *tree.Tree, m *comparison.Matching, total int64) Compared
 }
 
 // places describes the differences of two trees.
-func places(a, b *tree.Tree, m *comparison.Matching, total int64) []Place {
+func places(a, b *tree.Tree, m *comparison.Matching, total int64) []runfolder.Place {
 	share := func(weight int64) float64 { return float64(weight) / float64(max(1, total)) }
 	pathA, pathB := wholeAbove(a), wholeAbove(b)
-	list := make([]Place, len(m.Differences))
+	list := make([]runfolder.Place, len(m.Differences))
 	for i, d := range m.Differences {
-		p := Place{
+		p := runfolder.Place{
 			Kind: d.Kind, A: placeNode(a, d.A, d.NodesA), B: placeNode(b, d.B, d.NodesB),
 			Rows: d.Rows, Weight: d.Weight, Share: share(d.Weight),
 		}
@@ -104,7 +51,7 @@ func places(a, b *tree.Tree, m *comparison.Matching, total int64) []Place {
 			p.Path = []string{}
 		}
 		if d.Kind == comparison.MovedCut {
-			p.Other = &OtherRoute{d.OtherWay, d.OtherWayWeight, share(d.OtherWayWeight)}
+			p.Other = &runfolder.OtherRoute{Rows: d.OtherWay, Weight: d.OtherWayWeight, Share: share(d.OtherWayWeight)}
 		}
 		list[i] = p
 	}
@@ -122,11 +69,11 @@ func wholeAbove(t *tree.Tree) *above {
 }
 
 // placeNode describes a node; nil for no node.
-func placeNode(t *tree.Tree, node, alone int) *PlaceNode {
+func placeNode(t *tree.Tree, node, alone int) *runfolder.PlaceNode {
 	if node < 0 {
 		return nil
 	}
-	p, n := &PlaceNode{Node: node, Alone: alone}, &t.Nodes[node]
+	p, n := &runfolder.PlaceNode{Node: node, Alone: alone}, &t.Nodes[node]
 	switch {
 	case n.Leaf():
 		p.Predicts = t.Label.Classes[n.Class]
@@ -143,15 +90,15 @@ func placeNode(t *tree.Tree, node, alone int) *PlaceNode {
 }
 
 // says writes what a node asks or predicts.
-func (p *PlaceNode) says() string {
+func says(p *runfolder.PlaceNode) string {
 	if p.Asks != "" {
 		return "asks " + p.Asks
 	}
 	return "predicts " + name(p.Predicts)
 }
 
-// String writes the place as a sentence without its end.
-func (p *Place) String() string {
+// placeText writes a place as a sentence without its end.
+func placeText(p *runfolder.Place) string {
 	where := "at the root"
 	if len(p.Path) > 0 {
 		where = "where " + strings.Join(p.Path, " and ")
@@ -162,7 +109,7 @@ func (p *Place) String() string {
 	case p.B == nil:
 		return fmt.Sprintf("%s: A has a branch of its own with %s", where, plural(int64(p.A.Alone), "node"))
 	}
-	text := fmt.Sprintf("%s: B %s, A %s", where, p.B.says(), p.A.says())
+	text := fmt.Sprintf("%s: B %s, A %s", where, says(p.B), says(p.A))
 	switch p.Kind {
 	case comparison.Added:
 		return text + fmt.Sprintf(" (%s added)", plural(int64(p.B.Alone), "node"))
@@ -182,7 +129,7 @@ const maxPlaces = 20
 
 // Nodes writes how many nodes two trees share, and the places where they differ, each with its share
 // of the rows. Lines have at most width characters; 0: any length.
-func Nodes(w io.Writer, c *ComparedNodes, width int) error {
+func Nodes(w io.Writer, c *runfolder.ComparedNodes, width int) error {
 	lines := []string{fmt.Sprintf("nodes: %d of A, %d of B; %d are the same, %d changed, %d removed, %d added", c.A, c.B,
 		c.Unchanged, c.Changed, c.Removed, c.Added)}
 	if n := c.Estimates.Leaves; n > 0 {
@@ -198,7 +145,7 @@ func Nodes(w io.Writer, c *ComparedNodes, width int) error {
 			break
 		}
 		p := &c.Differences[i]
-		lines = append(lines, fmt.Sprintf("%7s of the rows, %s", Percent(p.Share), p.String()))
+		lines = append(lines, fmt.Sprintf("%7s of the rows, %s", Percent(p.Share), placeText(p)))
 	}
 	var s strings.Builder
 	for _, line := range lines {

@@ -7,20 +7,23 @@ import (
 	"github.com/espalier-ml/espalier/induce/comparison"
 	"github.com/espalier-ml/espalier/induce/metric"
 	"github.com/espalier-ml/espalier/io/report"
+	"github.com/espalier-ml/espalier/io/runfolder"
 )
 
 // TestNodes has a line for each kind of place.
 func TestNodes(t *testing.T) {
-	leaf := func(class string, alone int) *report.PlaceNode {
-		return &report.PlaceNode{Predicts: class, Alone: alone}
+	leaf := func(class string, alone int) *runfolder.PlaceNode {
+		return &runfolder.PlaceNode{Predicts: class, Alone: alone}
 	}
-	asks := func(text string, alone int) *report.PlaceNode { return &report.PlaceNode{Asks: text, Alone: alone} }
+	asks := func(text string, alone int) *runfolder.PlaceNode {
+		return &runfolder.PlaceNode{Asks: text, Alone: alone}
+	}
 	path := []string{"x >= 2", "color = red"}
-	c := report.ComparedNodes{
-		A: 21, B: 25, Unchanged: 15, Changed: 4, Removed: 2, Added: 6, Estimates: report.OtherEstimates{Leaves: 3, Share: 0.25},
-		Prices: []report.ComparedPrice{{Feature: "x", A: 1, B: 2.5}},
-		Differences: []report.Place{
-			{Kind: comparison.MovedCut, A: asks("x >= 2", 0), B: asks("x >= 3", 0), Share: 1, Other: &report.OtherRoute{Share: 0.125}},
+	c := runfolder.ComparedNodes{
+		A: 21, B: 25, Unchanged: 15, Changed: 4, Removed: 2, Added: 6, Estimates: runfolder.OtherEstimates{Leaves: 3, Share: 0.25},
+		Prices: []runfolder.ComparedPrice{{Feature: "x", A: 1, B: 2.5}},
+		Differences: []runfolder.Place{
+			{Kind: comparison.MovedCut, A: asks("x >= 2", 0), B: asks("x >= 3", 0), Share: 1, Other: &runfolder.OtherRoute{Share: 0.125}},
 			{Kind: comparison.OtherTest, Path: path, A: asks("y >= 1", 2), B: asks("z >= 1", 1), Share: 0.5},
 			{Kind: comparison.Added, Path: path[:1], A: leaf("yes", 0), B: asks("y >= 1", 2), Share: 0.25},
 			{Kind: comparison.Removed, Path: path[:1], A: asks("y >= 1", 1), B: leaf("no", 0), Share: 0.2},

@@ -116,7 +116,7 @@ func newCondition(t *tree.Tree, n *tree.Node, b *tree.Branch, s *spelling) condi
 	case split.Bin:
 		return bin(f, &n.Test.Test, column, yes, s)
 	case split.Equals:
-		return condition{column + pick(yes, " = ", " != ") + name(Category(f, n.Test.Code)), yes, yes}
+		return condition{column + pick(yes, " = ", " != ") + name(f.Category(n.Test.Code)), yes, yes}
 	case split.Multiway:
 		return outcome(f, b.Outcome, column, name)
 	default:
@@ -148,16 +148,6 @@ func RunnerUp(t *tree.Tree, r *tree.RunnerUp) string {
 	}
 }
 
-// Category returns a value of a categorical feature; a point in time is in ISO 8601.
-func Category(f *dataset.Feature, code int) string {
-	if f.Unit != dataset.Plain {
-		if x, err := strconv.ParseFloat(f.Values[code], 64); err == nil {
-			return f.Unit.Spell(x)
-		}
-	}
-	return f.Values[code]
-}
-
 func outcome(f *dataset.Feature, code int, column string, name func(string) string) condition {
 	switch code {
 	case f.MissingCode():
@@ -165,7 +155,7 @@ func outcome(f *dataset.Feature, code int, column string, name func(string) stri
 	case f.OtherCode():
 		return condition{text: column + " is other", lacks: true}
 	default:
-		return condition{column + " = " + name(Category(f, code)), true, true}
+		return condition{column + " = " + name(f.Category(code)), true, true}
 	}
 }
 

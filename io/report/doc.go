@@ -1,2 +1,2 @@
-// Package report renders trees and metrics for people to read.
+// Package report renders trees, metrics and the documents of a run for people to read.
 package report

@@ -8,27 +8,24 @@ import (
 	"strconv"
 
 	"github.com/espalier-ml/espalier/induce/metric"
+	"github.com/espalier-ml/espalier/io/runfolder"
 )
-
-// Part is a part of the rows with its metrics.
-type Part struct {
-	Name    string
-	Metrics *metric.Metrics
-}
 
 // Figures writes the table of FiguresTable, in lines of at most width characters; 0: of any
 // length.
-func Figures(w io.Writer, parts []Part, width int) error { return FiguresTable(parts).Write(w, width) }
+func Figures(w io.Writer, parts []runfolder.MeasuredPart, width int) error {
+	return FiguresTable(parts).Write(w, width)
+}
 
 // FiguresTable returns a table of the parts' metrics. The cost is the billed cost, and skill is that of
 // the log loss: see metric.Metrics.
-func FiguresTable(parts []Part) *Table {
+func FiguresTable(parts []runfolder.MeasuredPart) *Table {
 	t := NewTable(Column{Head: "part", Left: true}, Column{Head: "rows"}, Column{Head: "AUC"},
 		Column{Head: "95 %", Rank: 3},
 		Column{Head: "accuracy", Rank: 1}, Column{Head: "balanced", Rank: 4}, Column{Head: "log loss", Rank: 5}, Column{Head: "skill", Rank: 7},
 		Column{Head: "Brier", Rank: 6},
 		Column{Head: "cost"}, Column{Head: "tests", Rank: 2})
-	priced := slices.ContainsFunc(parts, func(p Part) bool { return p.Metrics.ExpectedErrorCost != nil })
+	priced := slices.ContainsFunc(parts, func(p runfolder.MeasuredPart) bool { return p.Metrics.ExpectedErrorCost != nil })
 	if priced {
 		t.Columns = append(t.Columns, Column{Head: "error cost"})
 	}

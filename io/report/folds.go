@@ -6,44 +6,27 @@ import (
 	"math"
 	"strings"
 
-	"github.com/espalier-ml/espalier/induce/tree"
+	"github.com/espalier-ml/espalier/io/runfolder"
 )
-
-// Folds are the main figures of a cross-validation.
-type Folds struct {
-	Count           int
-	Area, Deviation *float64        // mean and standard deviation of the area under the ROC curve
-	Optimism        *float64        // by how much Area is too high, as the folds also chose the tree; nil: not known
-	Stability       *tree.Stability // agreement of the chosen tree with the trees of the folds
-	Modelled        bool            // the chosen tree has leaf models; those of the folds have none
-}
 
 // leastOptimism is the optimism, in area, below which nothing is said of it.
 const leastOptimism = 0.0001
 
-// Expected returns the area without its optimism; nil if there is no area.
-func (f *Folds) Expected() *float64 {
-	if f.Area == nil || f.Optimism == nil {
-		return f.Area
-	}
-	area := *f.Area - *f.Optimism
-	return &area
-}
-
-// Text writes the figures in one line, or in several of at most width characters; 0: of any
-// length.
-func (f *Folds) Text(w io.Writer, width int) error {
+// Folds writes the main figures of a cross-validation in one line, or in several of at most width
+// characters; 0: of any length. modelled says that the chosen tree has leaf models: the trees of the
+// folds have none.
+func Folds(w io.Writer, f *runfolder.Folds, modelled bool, width int) error {
 	var b strings.Builder
 	plain := ""
-	if f.Modelled {
+	if modelled {
 		plain = " without leaf models"
 	}
 	printf(&b, "%d folds%s: AUC %s", f.Count, plain, Figure(f.Expected()))
-	if f.Deviation != nil {
-		printf(&b, " +- %.4f", *f.Deviation)
+	if d := f.StandardDeviation.AUCOvRMacro; d != nil {
+		printf(&b, " +- %.4f", *d)
 	}
 	if f.Optimism != nil && *f.Optimism >= leastOptimism {
-		printf(&b, " (measured: %s; the folds also chose the tree)", Figure(f.Area))
+		printf(&b, " (measured: %s; the folds also chose the tree)", Figure(f.Mean.AUCOvRMacro))
 	}
 	if s := f.Stability; len(s.Splits) > 0 {
 		root := math.Round(s.Splits[0].SameTest * float64(f.Count))

@@ -11,30 +11,8 @@ import (
 
 	"github.com/espalier-ml/espalier/induce/frontier"
 	"github.com/espalier-ml/espalier/induce/metric"
-	"github.com/espalier-ml/espalier/induce/tree"
+	"github.com/espalier-ml/espalier/io/runfolder"
 )
-
-// Point is a tree of a frontier.
-type Point struct {
-	Tree       string // its file in the run folder
-	Algorithm  *tree.Algorithm
-	Complexity *tree.Complexity
-	Merit      float64  // quality by which trees are chosen
-	Validation *float64 // area under the ROC curve
-	Interval   *metric.Interval
-	Accuracy   *float64 // on the validation rows
-	LogLoss    *float64 // on the validation rows, in nats
-	Test       *float64 // area under the ROC curve
-
-	// Expected costs of a row: of its prediction, and of its prediction and its tests; nil: errors have
-	// no costs.
-	ErrorCost, TotalCost *float64
-
-	Selected   bool
-	Highest    bool // the highest merit within the limits
-	Knee       bool // see frontier.Knee
-	LeastTotal bool // the least TotalCost within the limits
-}
 
 // maxPoints is the greatest number of points shown of a frontier.
 const maxPoints = 12
@@ -42,7 +20,7 @@ const maxPoints = 12
 // Frontier writes a table of the points of a frontier, and what the chosen tree loses
 // against the tree of the highest merit. Of many points it shows those of
 // frontier.Outline. Lines have at most width characters; 0: any length.
-func Frontier(w io.Writer, points []Point, width int) error {
+func Frontier(w io.Writer, points []runfolder.Point, width int) error {
 	shown := Outlined(points, maxPoints)
 	err := frontierTable(points, shown).Write(w, width)
 	return errors.Join(err, givenUp(w, points, chosenOf(points), width))
@@ -51,11 +29,11 @@ func Frontier(w io.Writer, points []Point, width int) error {
 // Outlined returns the indexes of at most a number of points that show a frontier, with the chosen
 // one, the knee and the least total cost: see frontier.Outline. With error costs, a single leaf is
 // shown, too.
-func Outlined(points []Point, most int) []int {
+func Outlined(points []runfolder.Point, most int) []int {
 	costs, kept := make([]float64, len(points)), []int(nil)
 	for i := range points {
 		costs[i], _ = points[i].Complexity.Billed()
-		bare := points[i].TotalCost != nil && points[i].Complexity.Leaves == 1 // what no test at all costs
+		bare := points[i].ExpectedTotalCost != nil && points[i].Complexity.Leaves == 1 // what no test at all costs
 		if points[i].Knee || points[i].LeastTotal || bare {
 			kept = append(kept, i)
 		}
@@ -64,20 +42,20 @@ func Outlined(points []Point, most int) []int {
 }
 
 // chosenOf returns the index of the chosen point, else of the last one.
-func chosenOf(points []Point) int {
-	if at := slices.IndexFunc(points, func(p Point) bool { return p.Selected }); at >= 0 {
+func chosenOf(points []runfolder.Point) int {
+	if at := slices.IndexFunc(points, func(p runfolder.Point) bool { return p.Selected }); at >= 0 {
 		return at
 	}
 	return len(points) - 1
 }
 
 // AllPoints writes the table of PointsTable. Lines have at most width characters; 0: any length.
-func AllPoints(w io.Writer, points []Point, width int) error {
+func AllPoints(w io.Writer, points []runfolder.Point, width int) error {
 	return PointsTable(points).Write(w, width)
 }
 
 // PointsTable returns a table of all points of a frontier, each by the number of its file.
-func PointsTable(points []Point) *Table {
+func PointsTable(points []runfolder.Point) *Table {
 	shown := make([]int, len(points))
 	for i := range shown {
 		shown[i] = i
@@ -89,53 +67,53 @@ func PointsTable(points []Point) *Table {
 
 // frontierTable has a row for each shown point. It leaves out redundant columns: the number
 // of tests if each test costs 1, and the merit if it is the area.
-func frontierTable(points []Point, shown []int) *Table {
+func frontierTable(points []runfolder.Point, shown []int) *Table {
 	priced := slices.ContainsFunc(points,
-		func(p Point) bool { c, _ := p.Complexity.Billed(); return c != p.Complexity.ExpectedTests })
-	folded := slices.ContainsFunc(points, func(p Point) bool { return p.Validation == nil || p.Merit != *p.Validation })
-	mistaken := slices.ContainsFunc(points, func(p Point) bool { return p.TotalCost != nil })
-	measured := slices.ContainsFunc(points, func(p Point) bool { return p.Accuracy != nil }) // earlier versions did not
+		func(p runfolder.Point) bool { c, _ := p.Complexity.Billed(); return c != p.Complexity.ExpectedTests })
+	folded := slices.ContainsFunc(points, func(p runfolder.Point) bool { return p.Validation.AUC == nil || p.Merit != *p.Validation.AUC })
+	mistaken := slices.ContainsFunc(points, func(p runfolder.Point) bool { return p.ExpectedTotalCost != nil })
+	measured := slices.ContainsFunc(points, func(p runfolder.Point) bool { return p.Validation.Accuracy != nil }) // earlier versions did not
 	columns := []struct {
 		Column
 
 		absent bool
-		cell   func(p *Point) string
+		cell   func(p *runfolder.Point) string
 	}{
 		{
 			Column{Head: "tree", Left: true, Rank: 3},
 			false,
-			func(p *Point) string { return Number(p.Tree) },
+			func(p *runfolder.Point) string { return Number(p.Tree) },
 		},
-		{Column{Head: "cost"}, false, func(p *Point) string { c, _ := p.Complexity.Billed(); return threeDigits(c) }},
+		{Column{Head: "cost"}, false, func(p *runfolder.Point) string { c, _ := p.Complexity.Billed(); return threeDigits(c) }},
 		{
 			Column{Head: "tests", Rank: 2},
 			!priced,
-			func(p *Point) string { return threeDigits(p.Complexity.ExpectedTests) },
+			func(p *runfolder.Point) string { return threeDigits(p.Complexity.ExpectedTests) },
 		},
 		{
 			Column{Head: "dearest path", Rank: 4},
 			false,
-			func(p *Point) string { _, most := p.Complexity.Billed(); return number(most) },
+			func(p *runfolder.Point) string { _, most := p.Complexity.Billed(); return number(most) },
 		},
-		{Column{Head: "leaves"}, false, func(p *Point) string { return strconv.Itoa(p.Complexity.Leaves) }},
+		{Column{Head: "leaves"}, false, func(p *runfolder.Point) string { return strconv.Itoa(p.Complexity.Leaves) }},
 		{
 			Column{Head: "depth", Rank: 10},
 			false,
-			func(p *Point) string { return strconv.Itoa(p.Complexity.Depth) },
+			func(p *runfolder.Point) string { return strconv.Itoa(p.Complexity.Depth) },
 		},
-		{Column{Head: "merit"}, !folded, func(p *Point) string { return fmt.Sprintf("%.4f", p.Merit) }},
-		{Column{Head: "validation AUC"}, false, func(p *Point) string { return Figure(p.Validation) }},
-		{Column{Head: "95 %", Rank: 7}, false, func(p *Point) string { return intervalOf(p.Interval) }},
-		{Column{Head: "accuracy", Rank: 5}, !measured, func(p *Point) string { return Figure(p.Accuracy) }},
-		{Column{Head: "log loss", Rank: 6}, !measured, func(p *Point) string { return Figure(p.LogLoss) }},
-		{Column{Head: "error cost"}, !mistaken, func(p *Point) string { return costFigure(p.ErrorCost) }},
-		{Column{Head: "total"}, !mistaken, func(p *Point) string { return costFigure(p.TotalCost) }},
-		{Column{Head: "test AUC", Rank: 1}, false, func(p *Point) string { return Figure(p.Test) }},
-		{Column{Head: "pruned", Rank: 8}, false, func(p *Point) string { return p.Algorithm.Prune }},
-		{Column{Head: "grown by", Left: true, Rank: 9}, false, func(p *Point) string {
-			return fmt.Sprintf("%s, theta %s, %s", describe(p.Algorithm), number(p.Algorithm.Theta), p.Algorithm.Tests)
+		{Column{Head: "merit"}, !folded, func(p *runfolder.Point) string { return fmt.Sprintf("%.4f", p.Merit) }},
+		{Column{Head: "validation AUC"}, false, func(p *runfolder.Point) string { return Figure(p.Validation.AUC) }},
+		{Column{Head: "95 %", Rank: 7}, false, func(p *runfolder.Point) string { return intervalOf(p.Validation.Interval) }},
+		{Column{Head: "accuracy", Rank: 5}, !measured, func(p *runfolder.Point) string { return Figure(p.Validation.Accuracy) }},
+		{Column{Head: "log loss", Rank: 6}, !measured, func(p *runfolder.Point) string { return Figure(p.Validation.LogLoss) }},
+		{Column{Head: "error cost"}, !mistaken, func(p *runfolder.Point) string { return costFigure(p.ExpectedErrorCost) }},
+		{Column{Head: "total"}, !mistaken, func(p *runfolder.Point) string { return costFigure(p.ExpectedTotalCost) }},
+		{Column{Head: "test AUC", Rank: 1}, false, func(p *runfolder.Point) string { return Figure(p.Test.AUC) }},
+		{Column{Head: "pruned", Rank: 8}, false, func(p *runfolder.Point) string { return p.Algorithm.Prune }},
+		{Column{Head: "grown by", Left: true, Rank: 9}, false, func(p *runfolder.Point) string {
+			return fmt.Sprintf("%s, theta %s, %s", describe(&p.Algorithm), number(p.Algorithm.Theta), p.Algorithm.Tests)
 		}},
-		{Column{Left: true}, false, (*Point).Marks},
+		{Column{Left: true}, false, Marks},
 	}
 	t := NewTable()
 	for _, c := range columns {
@@ -159,7 +137,7 @@ func frontierTable(points []Point, shown []int) *Table {
 func Number(file string) string { return strings.TrimSuffix(path.Base(file), ".json") }
 
 // Marks names a point: chosen, of the highest merit, the knee, of the least total cost.
-func (p *Point) Marks() string {
+func Marks(p *runfolder.Point) string {
 	var list []string
 	for _, m := range []struct {
 		name  string
@@ -190,16 +168,16 @@ func intervalOf(i *metric.Interval) string {
 
 // givenUp compares the chosen tree with the trees of the highest merit and of the least total cost,
 // where they differ.
-func givenUp(w io.Writer, points []Point, chosen, width int) error {
+func givenUp(w io.Writer, points []runfolder.Point, chosen, width int) error {
 	c := &points[chosen]
 	var texts []string
-	if h := marked(points, func(p *Point) bool { return p.Highest }); h != nil && h != c {
+	if h := marked(points, func(p *runfolder.Point) bool { return p.Highest }); h != nil && h != c {
 		texts = append(texts, fmt.Sprintf("chosen: %s at merit %.4f; the highest merit, %.4f, takes %s (--select highest)",
 			size(c), c.Merit, h.Merit, size(h)))
 	}
-	if l := marked(points, func(p *Point) bool { return p.LeastTotal }); l != nil && l != c && c.TotalCost != nil {
+	if l := marked(points, func(p *runfolder.Point) bool { return p.LeastTotal }); l != nil && l != c && c.ExpectedTotalCost != nil {
 		texts = append(texts, fmt.Sprintf("chosen: tests and errors together cost %.3g a row; the least, %.3g, takes %s "+
-			"(--select total)", *c.TotalCost, *l.TotalCost, size(l)))
+			"(--select total)", *c.ExpectedTotalCost, *l.ExpectedTotalCost, size(l)))
 	}
 	var err error
 	for _, text := range texts {
@@ -210,7 +188,7 @@ func givenUp(w io.Writer, points []Point, chosen, width int) error {
 }
 
 // marked returns the first point with a mark, nil if there is none.
-func marked(points []Point, mark func(p *Point) bool) *Point {
+func marked(points []runfolder.Point, mark func(p *runfolder.Point) bool) *runfolder.Point {
 	for i := range points {
 		if mark(&points[i]) {
 			return &points[i]
@@ -220,7 +198,7 @@ func marked(points []Point, mark func(p *Point) bool) *Point {
 }
 
 // size names the leaves and the cost of a point's tree.
-func size(p *Point) string {
+func size(p *runfolder.Point) string {
 	cost, _ := p.Complexity.Billed()
 	leaves := "1 leaf"
 	if n := p.Complexity.Leaves; n > 1 {

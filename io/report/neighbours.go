@@ -5,12 +5,14 @@ import (
 	"io"
 	"slices"
 	"strconv"
+
+	"github.com/espalier-ml/espalier/io/runfolder"
 )
 
 // Neighbours writes a table of the next cheaper and the next dearer tree of a frontier, with what
 // they gain and lose against the chosen one: see NextTo. Lines have at most width characters; 0: any length.
-func Neighbours(w io.Writer, points []Point, width int) error {
-	at := slices.IndexFunc(points, func(p Point) bool { return p.Selected })
+func Neighbours(w io.Writer, points []runfolder.Point, width int) error {
+	at := slices.IndexFunc(points, func(p runfolder.Point) bool { return p.Selected })
 	if at < 0 {
 		return nil
 	}
@@ -35,7 +37,7 @@ func Neighbours(w io.Writer, points []Point, width int) error {
 // NextTo returns the indexes of the next cheaper and the next dearer tree of the one at an index.
 // They are the nearest that differ by at least a tenth of its cost, or the last of their side; at
 // itself: there is none.
-func NextTo(points []Point, at int) (cheaper, dearer int) {
+func NextTo(points []runfolder.Point, at int) (cheaper, dearer int) {
 	return neighbour(points, at, -1), neighbour(points, at, 1)
 }
 
@@ -43,7 +45,7 @@ func NextTo(points []Point, at int) (cheaper, dearer int) {
 const nearest = 0.1
 
 // neighbour returns the index of the neighbour on a side; at: there is none.
-func neighbour(points []Point, at, step int) int {
+func neighbour(points []runfolder.Point, at, step int) int {
 	chosen, _ := points[at].Complexity.Billed()
 	i := at
 	for next := at + step; next >= 0 && next < len(points); next += step {
@@ -56,12 +58,12 @@ func neighbour(points []Point, at, step int) int {
 }
 
 // against compares a tree with the chosen one.
-func against(name string, p, chosen *Point) []string {
+func against(name string, p, chosen *runfolder.Point) []string {
 	cost, _ := p.Complexity.Billed()
 	paid, _ := chosen.Complexity.Billed()
 	return []string{
 		name, Number(p.Tree), threeDigits(cost), fmt.Sprintf("%+.3f", cost-paid), strconv.Itoa(p.Complexity.Leaves),
-		Figure(&p.Merit), changed(&p.Merit, &chosen.Merit), Figure(p.Test), changed(p.Test, chosen.Test),
+		Figure(&p.Merit), changed(&p.Merit, &chosen.Merit), Figure(p.Test.AUC), changed(p.Test.AUC, chosen.Test.AUC),
 	}
 }
 

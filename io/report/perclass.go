@@ -19,14 +19,13 @@ const (
 
 // ClassTable returns a table of the classes of a part: number of rows, metrics, and confusion. With
 // many classes a text lists the most frequent confusions instead of the confusion matrix; else
-// the text is empty. A part without rows has no table. The name of the part heads the column of
-// the classes.
-func ClassTable(part Part) (table *Table, confusions string) {
-	m := part.Metrics
+// the text is empty. Metrics without rows have no table. head is the head of the column of the
+// classes.
+func ClassTable(head string, m *metric.Metrics) (table *Table, confusions string) {
 	if m.Weight == 0 {
 		return nil, ""
 	}
-	c := &classTable{head: part.Name, metrics: m, order: bySupport(m)}
+	c := &classTable{head: head, metrics: m, order: bySupport(m)}
 	if len(m.PerClass) <= maxListed {
 		return c.table(true), ""
 	}
@@ -35,14 +34,13 @@ func ClassTable(part Part) (table *Table, confusions string) {
 
 // Classes writes a table of the classes of a part: number of rows, metrics, and confusion.
 // With many classes or on a narrow page, a line lists the most frequent confusions instead
-// of the confusion matrix. Lines have at most width characters; 0: any length. The name of
-// the part heads the column of the classes.
-func Classes(w io.Writer, part Part, width int) error {
-	m := part.Metrics
+// of the confusion matrix. Lines have at most width characters; 0: any length. head is
+// the head of the column of the classes.
+func Classes(w io.Writer, head string, m *metric.Metrics, width int) error {
 	if m.Weight == 0 {
 		return nil
 	}
-	c := &classTable{head: part.Name, metrics: m, order: bySupport(m)}
+	c := &classTable{head: head, metrics: m, order: bySupport(m)}
 	whole := c.table(len(m.PerClass) <= maxListed)
 	lost := width > 0 && whole.natural() > width
 	if lost {

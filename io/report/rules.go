@@ -123,7 +123,7 @@ func categoricalRule(f *dataset.Feature, set []region.Codes) string {
 	spelled := func(ranges []region.Codes) (texts []string) {
 		for _, c := range region.Both(ranges, []region.Codes{{From: 0, To: len(f.Values) - 1}}) {
 			for code := c.From; code <= c.To; code++ {
-				texts = append(texts, exact(Category(f, code)))
+				texts = append(texts, exact(f.Category(code)))
 			}
 		}
 		return texts

@@ -17,8 +17,8 @@ const maxSlices = 12
 
 // Slices writes the table and the note of SlicesTable. Lines have at most width characters; 0: any
 // length.
-func Slices(w io.Writer, part Part, width int) error {
-	t, note := SlicesTable(part)
+func Slices(w io.Writer, m *metric.Metrics, width int) error {
+	t, note := SlicesTable(m)
 	if t == nil {
 		return nil
 	}
@@ -33,8 +33,7 @@ func Slices(w io.Writer, part Part, width int) error {
 // of the part. It says where the 95 % interval of a figure does not touch that of all rows. The
 // note explains these words. Of many slices it lists those with such figures, then those of the
 // least AUC. A part without slices has no table.
-func SlicesTable(part Part) (table *Table, note string) {
-	m := part.Metrics
+func SlicesTable(m *metric.Metrics) (table *Table, note string) {
 	if len(m.Slices) == 0 {
 		return nil, ""
 	}

@@ -25,20 +25,20 @@ func slice(value string, auc *float64, width float64) metric.Slice {
 }
 
 // sliced is a part of 100 rows with an AUC of 0.8, from 0.75 to 0.85.
-func sliced(list ...metric.Slice) report.Part {
+func sliced(list ...metric.Slice) *metric.Metrics {
 	auc := 0.8
-	return report.Part{Name: "test", Metrics: &metric.Metrics{
+	return &metric.Metrics{
 		Rows: 100, Weight: 100, AUCOvRMacro: &auc, Slices: list,
 		Intervals: &metric.Intervals{AUCOvRMacro: &metric.Interval{Low: 0.75, High: 0.85}},
-	}}
+	}
 }
 
 func number(x float64) *float64 { return &x }
 
-func slicesTable(t *testing.T, p report.Part, width int) []string {
+func slicesTable(t *testing.T, m *metric.Metrics, width int) []string {
 	t.Helper()
 	var b strings.Builder
-	if err := report.Slices(&b, p, width); err != nil {
+	if err := report.Slices(&b, m, width); err != nil {
 		t.Fatal(err)
 	}
 	return strings.Split(strings.TrimRight(b.String(), "\n"), "\n")

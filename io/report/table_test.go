@@ -8,10 +8,12 @@ import (
 	"github.com/mattn/go-runewidth"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/importance"
 	"github.com/espalier-ml/espalier/induce/metric"
 	"github.com/espalier-ml/espalier/induce/split"
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/io/report"
+	"github.com/espalier-ml/espalier/io/runfolder"
 )
 
 // narrowest is the narrowest page on which everything fits.
@@ -78,10 +80,10 @@ func TestWidths(t *testing.T) {
 			"every test":  func(b *strings.Builder) error { return report.Text(b, every(), width) },
 			"a deep tree": func(b *strings.Builder) error { return report.Text(b, chain(25), width) },
 			"figures": func(b *strings.Builder) error {
-				return report.Figures(b, []report.Part{{Name: "validation", Metrics: &some}}, width)
+				return report.Figures(b, []runfolder.MeasuredPart{{Name: "validation", Metrics: &some}}, width)
 			},
 			"error costs": func(b *strings.Builder) error {
-				return report.Figures(b, []report.Part{{Name: "validation", Metrics: &priced}}, width)
+				return report.Figures(b, []runfolder.MeasuredPart{{Name: "validation", Metrics: &priced}}, width)
 			},
 		} {
 			var b strings.Builder
@@ -147,10 +149,10 @@ func TestWrapped(t *testing.T) {
 // takes the most AUC come first, and unmeasured ones last.
 func TestFeatures(t *testing.T) {
 	is := func(x float64) *float64 { return &x }
-	list := []report.FeatureUse{
-		{Name: "free", Asked: 0.5, Tests: 0.5, Impurity: 0.5},
-		{Name: "age", Asked: 1, Tests: 2, Paid: 3, Impurity: 1, Lost: is(0.015)},
-		{Name: "job\nor", Asked: 0.6, Tests: 1, Paid: 1, Impurity: 0.5, Lost: is(0.25)},
+	list := []importance.Feature{
+		{Name: "free", RowsAsked: 0.5, ExpectedTests: 0.5, Impurity: 0.5},
+		{Name: "age", RowsAsked: 1, ExpectedTests: 2, ExpectedCost: 3, Impurity: 1, AUCLost: is(0.015)},
+		{Name: "job\nor", RowsAsked: 0.6, ExpectedTests: 1, ExpectedCost: 1, Impurity: 0.5, AUCLost: is(0.25)},
 	}
 	want := `feature  AUC lost  AUC per cost  of impurity  paid a row  of all paid  rows asked  tests a row
 job\nor    0.2500        0.2500        25.0%           1        25.0%       60.0%        1.000
@@ -165,9 +167,9 @@ free            -             -        25.0%           0         0.0%       50.0
 	if err := report.Features(&b, nil, 0); err != nil || b.Len() > 0 {
 		t.Errorf("%v, %q of a tree without tests", err, b.String())
 	}
-	var many []report.FeatureUse
+	var many []importance.Feature
 	for i := range 30 {
-		many = append(many, report.FeatureUse{Name: fmt.Sprintf("f%d", i), Paid: 1, Impurity: 1, Lost: is(float64(i))})
+		many = append(many, importance.Feature{Name: fmt.Sprintf("f%d", i), ExpectedCost: 1, Impurity: 1, AUCLost: is(float64(i))})
 	}
 	b.Reset()
 	if err := report.Features(&b, many, 80); err != nil || strings.Count(b.String(), "\n") != 12 ||
@@ -185,11 +187,11 @@ free            -             -        25.0%           0         0.0%       50.0
 // and at 11 or more; without such ones the last tree of the side.
 func TestNeighbours(t *testing.T) {
 	is := func(x float64) *float64 { return &x }
-	var points []report.Point
+	var points []runfolder.Point
 	for i, cost := range []float64{2, 8, 9, 9.5, 10, 10.5, 12, 20} {
-		points = append(points, report.Point{
-			Tree: fmt.Sprintf("frontier/%03d.json", i), Complexity: &tree.Complexity{ExpectedCost: cost, Leaves: i + 1},
-			Merit: 0.5 + cost/100, Test: is(0.25), Selected: cost == 10,
+		points = append(points, runfolder.Point{
+			Tree: fmt.Sprintf("frontier/%03d.json", i), Complexity: tree.Complexity{ExpectedCost: cost, Leaves: i + 1},
+			Merit: 0.5 + cost/100, Test: runfolder.Part{AUC: is(0.25)}, Selected: cost == 10,
 		})
 	}
 	want := `instead  tree    cost  change  leaves   merit   change  test AUC   change
@@ -244,7 +246,7 @@ func TestClasses(t *testing.T) {
 		{made(1, 1), 0},
 	} {
 		var one strings.Builder
-		if err := report.Classes(&one, report.Part{Name: "class (test)", Metrics: c.metrics}, c.width); err != nil {
+		if err := report.Classes(&one, "class (test)", c.metrics, c.width); err != nil {
 			t.Fatal(err)
 		}
 		if c.width > 0 {

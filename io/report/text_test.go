@@ -14,6 +14,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/split"
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/io/report"
+	"github.com/espalier-ml/espalier/io/runfolder"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -128,7 +129,7 @@ func TestFigures(t *testing.T) {
 	some := metric.Evaluate(leaves, []string{"no", "yes"}, 1)
 	none := metric.Evaluate(nil, []string{"no", "yes"}, 1)
 	var b strings.Builder
-	if err := report.Figures(&b, []report.Part{{Name: "train", Metrics: &some}, {Name: "test", Metrics: &none}},
+	if err := report.Figures(&b, []runfolder.MeasuredPart{{Name: "train", Metrics: &some}, {Name: "test", Metrics: &none}},
 		0); err != nil {
 		t.Fatal(err)
 	}

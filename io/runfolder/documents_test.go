@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/espalier-ml/espalier/induce/importance"
 	"github.com/espalier-ml/espalier/induce/metric"
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/io/objectstore"
@@ -68,7 +69,7 @@ func runOf(t *testing.T, kind runfolder.Kind) *runfolder.Run {
 				Label: model.Label, Scales: [3]float64{1, 1, 1}, Features: []byte{1, 2}, Candidates: []byte{3},
 				Sample: []byte{4, 5}, FigureCount: 2, Figures: []*float64{nil, &half},
 			},
-			Importance: &runfolder.Importance{Format: "espalier/importance", Version: 1, Part: "validation", Features: []runfolder.FeatureImportance{{Feature: "a"}}},
+			Importance: &runfolder.Importance{Format: "espalier/importance", Version: 1, Part: "validation", Features: []importance.Feature{{Name: "a"}}},
 			Frontier:   &runfolder.Frontier{Format: runfolder.FrontierFormat, Version: 1, Select: "best", Grown: 1, Pruned: 2, Points: points},
 			Manifest: &runfolder.Manifest{
 				Format: runfolder.ManifestFormat, Version: 1, Started: began, Config: config, Inputs: inputs, Timings: []runfolder.Timing{},

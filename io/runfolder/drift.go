@@ -8,7 +8,6 @@ import (
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/drift"
 	"github.com/espalier-ml/espalier/induce/tree"
-	"github.com/espalier-ml/espalier/io/report"
 )
 
 // Drift says how far the columns of some rows, and the leaves that the rows come to, have moved from
@@ -190,7 +189,7 @@ func spellBin(f *dataset.Feature, code int) string {
 	case f.Kind == dataset.Categorical && code == f.OtherCode():
 		return "other"
 	case f.Kind == dataset.Categorical:
-		return report.Category(f, code)
+		return f.Category(code)
 	case len(f.Cuts) == 0:
 		return "any value"
 	case code == 0:
@@ -200,16 +199,4 @@ func spellBin(f *dataset.Feature, code int) string {
 	default:
 		return f.Unit.Spell(f.Cuts[code-1]) + " to " + f.Unit.Spell(f.Cuts[code])
 	}
-}
-
-// Report returns the lines of the drift's table.
-func (d *Drift) Report() []report.DriftRow {
-	rows := make([]report.DriftRow, 0, len(d.Columns)+1)
-	for _, b := range d.All() {
-		rows = append(rows, report.DriftRow{
-			Column: b.Column, PSI: b.PSI, KolmogorovSmirnov: b.KolmogorovSmirnov, JensenShannon: b.JensenShannon,
-			ChiSquare: b.ChiSquare, P: b.P, Bin: b.Moved.Bin, Before: b.Moved.Before, Now: b.Moved.Now, Alarm: b.Alarm,
-		})
-	}
-	return rows
 }

@@ -4,7 +4,6 @@ import (
 	"math"
 
 	"github.com/espalier-ml/espalier/induce/tree"
-	"github.com/espalier-ml/espalier/io/report"
 )
 
 // Folds says how far the chosen tree depends on the choice of the training rows. For each
@@ -45,11 +44,14 @@ type FoldMeans struct {
 	Leaves             *float64 `json:"leaves"`
 }
 
-// Report returns the figures that are printed.
-func (r *Folds) Report() *report.Folds {
-	return &report.Folds{
-		Count: r.Count, Area: r.Mean.AUCOvRMacro, Optimism: r.Optimism, Deviation: r.StandardDeviation.AUCOvRMacro, Stability: r.Stability,
+// Expected returns the mean area without its optimism; nil if there is no area.
+func (r *Folds) Expected() *float64 {
+	area := r.Mean.AUCOvRMacro
+	if area == nil || r.Optimism == nil {
+		return area
 	}
+	expected := *area - *r.Optimism
+	return &expected
 }
 
 // FillMeans fills in means and standard deviations.

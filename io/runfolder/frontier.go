@@ -6,7 +6,6 @@ import (
 	"github.com/espalier-ml/espalier/induce/metric"
 	"github.com/espalier-ml/espalier/induce/naming"
 	"github.com/espalier-ml/espalier/induce/tree"
-	"github.com/espalier-ml/espalier/io/report"
 )
 
 // Frontier is frontier.json: the best trees at each expected cost, by ascending cost. A
@@ -73,22 +72,6 @@ type Part struct {
 	// error costs.
 	ExpectedErrorCost *float64 `json:"expected_error_cost,omitempty"`
 	ExpectedTotalCost *float64 `json:"expected_total_cost,omitempty"`
-}
-
-// Report returns the points as they are printed.
-func (f *Frontier) Report() []report.Point {
-	points := make([]report.Point, len(f.Points))
-	for i := range f.Points {
-		p := &f.Points[i]
-		points[i] = report.Point{
-			Tree: p.Tree, Algorithm: &p.Algorithm, Complexity: &p.Complexity,
-			Merit: p.Merit, Validation: p.Validation.AUC,
-			Interval: p.Validation.Interval, Test: p.Test.AUC, Selected: p.Selected, Highest: p.Highest, Knee: p.Knee,
-			Accuracy: p.Validation.Accuracy, LogLoss: p.Validation.LogLoss,
-			ErrorCost: p.ExpectedErrorCost, TotalCost: p.ExpectedTotalCost, LeastTotal: p.LeastTotal,
-		}
-	}
-	return points
 }
 
 // check implements checker.

@@ -7,7 +7,6 @@ import (
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/metric"
 	"github.com/espalier-ml/espalier/induce/tree"
-	"github.com/espalier-ml/espalier/io/report"
 )
 
 // Metrics is metrics.json: the metrics of each part that has rows, and those of
@@ -37,10 +36,16 @@ func (m *Metrics) Best() (string, *metric.Metrics) {
 	}
 }
 
+// MeasuredPart is a part of the rows with its metrics.
+type MeasuredPart struct {
+	Name    string
+	Metrics *metric.Metrics
+}
+
 // Parts returns the parts that have rows, in order.
-func (m *Metrics) Parts() []report.Part {
-	var parts []report.Part
-	for _, p := range []report.Part{
+func (m *Metrics) Parts() []MeasuredPart {
+	var parts []MeasuredPart
+	for _, p := range []MeasuredPart{
 		{Name: dataset.Train.String(), Metrics: m.Train},
 		{Name: dataset.Validation.String(), Metrics: m.Validation},
 		{Name: dataset.Test.String(), Metrics: m.Test},

@@ -343,8 +343,11 @@ func TestFoldMeans(t *testing.T) {
 		d.Accuracy != nil || m.ExpectedCost != nil || *m.Leaves != 2 || *d.Leaves != 1 {
 		t.Errorf("means %+v, deviations %+v", m, d)
 	}
-	if p := r.Report(); p.Count != 3 || *p.Area != 2 || p.Deviation != r.StandardDeviation.AUCOvRMacro {
-		t.Errorf("printed %+v", p)
+	if expected := r.Expected(); *expected != 2 {
+		t.Errorf("expected %v without optimism", *expected)
+	}
+	if r.Optimism = x(.5); *r.Expected() != 1.5 {
+		t.Errorf("expected %v with an optimism of .5", *r.Expected())
 	}
 }
 
@@ -365,18 +368,6 @@ func TestMetricsParts(t *testing.T) {
 	m.DescribeWeights()
 	if !slices.Equal(got, want) || m.Train.Weights != runfolder.WeightsByClass || m.Validation.Weights != "rows" || m.Test.Weights != "rows" {
 		t.Errorf("parts %q, want %q; weights %q, %q", got, want, m.Train.Weights, m.Test.Weights)
-	}
-}
-
-// TestFrontierReport: what is printed of a point.
-func TestFrontierReport(t *testing.T) {
-	area := .75
-	f := &runfolder.Frontier{Points: []runfolder.Point{{Tree: "frontier/000.json", Merit: .5, Knee: true}, {Tree: "b", Selected: true}}}
-	f.Points[0].Validation.AUC, f.Points[0].ExpectedCost, f.Points[0].Algorithm.Name = &area, 7, "ec45"
-	got := f.Report()
-	if p := got[0]; len(got) != 2 || p.Tree != "frontier/000.json" || p.Merit != .5 || !p.Knee || p.Selected || *p.Validation != .75 ||
-		p.Test != nil || p.Complexity.ExpectedCost != 7 || p.Algorithm.Name != "ec45" || !got[1].Selected {
-		t.Errorf("%+v", got)
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/split"
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/io/report"
+	"github.com/espalier-ml/espalier/io/runfolder"
 )
 
 // answered is a question about the tree with its answer.
@@ -320,12 +321,12 @@ func (f *facts) difference(at int) string {
 }
 
 // changes says how the areas of a point differ from those of the chosen one.
-func changes(p, chosen *report.Point) string {
+func changes(p, chosen *runfolder.Point) string {
 	var list []string
 	for _, of := range []struct {
 		part          string
 		value, before *float64
-	}{{"validation", p.Validation, chosen.Validation}, {"test", p.Test, chosen.Test}} {
+	}{{"validation", p.Validation.AUC, chosen.Validation.AUC}, {"test", p.Test.AUC, chosen.Test.AUC}} {
 		if of.value == nil || of.before == nil {
 			continue
 		}

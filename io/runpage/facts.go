@@ -21,9 +21,9 @@ import (
 type facts struct {
 	*runfolder.Run
 
-	part     string          // of the rows that the tree is measured on
-	metrics  *metric.Metrics // on these rows
-	points   []report.Point  // of the frontier
+	part     string            // of the rows that the tree is measured on
+	metrics  *metric.Metrics   // on these rows
+	points   []runfolder.Point // of the frontier
 	chosen   int
 	settings *table // by flag
 }
@@ -33,8 +33,8 @@ func newFacts(r *runfolder.Run) (*facts, error) {
 	f := &facts{Run: r, chosen: -1}
 	f.part, f.metrics = r.Metrics.Best()
 	if r.Frontier != nil {
-		f.points = r.Frontier.Report()
-		f.chosen = slices.IndexFunc(f.points, func(p report.Point) bool { return p.Selected })
+		f.points = r.Frontier.Points
+		f.chosen = slices.IndexFunc(f.points, func(p runfolder.Point) bool { return p.Selected })
 	}
 	var err error
 	f.settings, err = settings(r.Manifest)
@@ -159,9 +159,7 @@ func (f *facts) folds() string {
 		return ""
 	}
 	var b strings.Builder
-	folds := f.Metrics.Folds.Report()
-	folds.Modelled = f.Tree.Modelled()
-	_ = folds.Text(&b, 0) // a strings.Builder returns no error
+	_ = report.Folds(&b, f.Metrics.Folds, f.Tree.Modelled(), 0) // a strings.Builder returns no error
 	return strings.TrimSpace(b.String())
 }
 

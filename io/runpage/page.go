@@ -120,18 +120,18 @@ func newPage(c *Content, room int) (*page, error) {
 	}
 	p.ROC, p.Calibration = drawn(chart.ROC(c.Run.Metrics, "")), drawn(chart.Calibration(c.Run.Metrics))
 	part, m := c.Run.Metrics.Best()
-	if t, note := report.SlicesTable(report.Part{Name: part, Metrics: m}); t != nil {
+	if t, note := report.SlicesTable(m); t != nil {
 		p.Slices, p.SlicesNote = newTable(t), note
 	}
-	if t, confusions := report.ClassTable(report.Part{Name: "class (" + part + ")", Metrics: m}); t != nil {
+	if t, confusions := report.ClassTable("class ("+part+")", m); t != nil {
 		p.Classes, p.Confusions = newTable(t), confusions
 	}
 	if i := c.Run.Importance; i != nil && len(i.Features) > 0 {
-		p.Features, p.Importance = newTable(report.FeaturesTable(i.Report(), maxFeatures)), facts.importance()
+		p.Features, p.Importance = newTable(report.FeaturesTable(i.Features, maxFeatures)), facts.importance()
 		p.Uses = drawn(chart.Importance(i))
 	}
 	if f := c.Run.Frontier; f != nil {
-		p.Trees, p.Points = len(f.Points), newTable(report.PointsTable(outlined(c.Run, maxListed).Frontier.Report()))
+		p.Trees, p.Points = len(f.Points), newTable(report.PointsTable(outlined(c.Run, maxListed).Frontier.Points))
 	}
 	view := &report.View{Tree: c.Run.Tree, Route: c.Route}
 	if c.Run.Tree.CountLeaves() > largeTree {

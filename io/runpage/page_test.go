@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/importance"
 	"github.com/espalier-ml/espalier/induce/metric"
 	"github.com/espalier-ml/espalier/induce/split"
 	"github.com/espalier-ml/espalier/induce/tree"
@@ -99,7 +100,7 @@ func TestNames(t *testing.T) {
 	r.Manifest.Config = json.RawMessage(config)
 	r.Importance = &runfolder.Importance{}
 	for _, name := range pagetest.Names() {
-		r.Importance.Features = append(r.Importance.Features, runfolder.FeatureImportance{Feature: name})
+		r.Importance.Features = append(r.Importance.Features, importance.Feature{Name: name})
 	}
 	page := written(t, &runpage.Content{Run: r, Route: view.Route, Previous: runOf(pagetest.Tree())})
 	pagetest.CheckText(t, "page", page)

@@ -108,15 +108,14 @@ func unitOf(t *tree.Tree) string {
 // addPoints adds the points of the frontier, and their trees as far as there is room. Small
 // trees come first, and each has an equal part of the room that is left.
 func (d *payload) addPoints(a *album, r *runfolder.Run, spots []svg.Point) {
-	all := r.Frontier.Report()
 	var order, sizes []int
-	for i := range all {
-		p, of := &r.Frontier.Points[i], &all[i]
-		cost, most := of.Complexity.Billed()
+	for i := range r.Frontier.Points {
+		p := &r.Frontier.Points[i]
+		cost, most := p.Billed()
 		q := point{
 			Name: report.Number(p.Tree), Tree: -1, Cost: cost, Most: most, Tests: p.ExpectedTests, Leaves: p.Leaves,
 			Depth: p.Depth, Merit: p.Merit, Validation: p.Validation.AUC, Test: p.Test.AUC, Loss: p.Validation.LogLoss, Accuracy: p.Validation.Accuracy, ErrorCost: p.ExpectedErrorCost, Total: p.ExpectedTotalCost,
-			Chosen: p.Selected, Marks: of.Marks(),
+			Chosen: p.Selected, Marks: report.Marks(p),
 		}
 		if i < len(spots) {
 			q.Spot = [2]float64{spots[i].X, spots[i].Y}
@@ -150,7 +149,7 @@ func outlined(r *runfolder.Run, most int) *runfolder.Run {
 	}
 	few, f := *r, *r.Frontier
 	f.Points, few.Trees, few.Frontier = nil, nil, &f
-	for _, i := range report.Outlined(r.Frontier.Report(), most) {
+	for _, i := range report.Outlined(r.Frontier.Points, most) {
 		f.Points = append(f.Points, r.Frontier.Points[i])
 		if i < len(r.Trees) {
 			few.Trees = append(few.Trees, r.Trees[i])

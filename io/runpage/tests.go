@@ -227,7 +227,7 @@ func (t *tests) pageFeatures() []pageFeature {
 				continue
 			}
 			list[i].Codes = append(list[i].Codes, code)
-			list[i].Names = append(list[i].Names, report.Name(report.Category(f.Feature, code)))
+			list[i].Names = append(list[i].Names, report.Name(f.Feature.Category(code)))
 		}
 	}
 	return list
