@@ -30,7 +30,7 @@ TIMES = [(re.compile(rb'\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[.\d]*(Z|\+00:00)'), b'TIM
          (re.compile(rb'"(overwrite|resume)": (true|false)'), b'"AGAIN"'),
          (re.compile(rb'(overwrite|resume)(</t\w>\s*<td>)(true|false)'), b'AGAIN'),
          (re.compile(rb'espalier_\w+_(seconds|timestamp\w*) [0-9.e+-]+'), b'FIGURE')]
-UUID = re.compile(r'[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}')  # of blocks in a cache, whose entries name them
+RANDOM = re.compile(r'[A-Za-z2-7]{26,}')  # names of blocks in a cache, whose entries name them
 MEASURED = ('timings', 'estimate', 'measured', 'seconds')
 
 
@@ -166,7 +166,7 @@ class Machine:
                     short = os.path.relpath(path, self.work)
                     if case.ignore and case.ignore.search(short) and '.espalier-' not in short:
                         continue
-                    short, random_name = UUID.subn('UUID', short)
+                    short, random_name = RANDOM.subn('RANDOM', short)
                     while short in files:
                         short += '+'
                     files[short] = b'' if random_name or '/cache/' in short else plain(path)
@@ -208,7 +208,7 @@ def changes(log):
             continue
         texts = re.findall(r'"((?:[^"\\]|\\.)*)"', call)
         threads[thread] += 1
-        if texts and '.espalier-' not in texts[-1] and not re.search(r'[0-9a-f]{8}-[0-9a-f]{4}-|/history/', texts[-1]):
+        if texts and '.espalier-' not in texts[-1] and not re.search(r'[A-Za-z2-7]{26}|/history/', texts[-1]):
             paths[texts[-1]] = True
     return list(paths), max(threads.values(), default=0)
 

@@ -9,10 +9,9 @@ import (
 	"io/fs"
 	"maps"
 	"reflect"
+	"regexp"
 	"runtime"
 	"slices"
-
-	"github.com/google/uuid"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/levels"
@@ -240,11 +239,14 @@ func (c *checkpoint) remove(ctx context.Context, s *objectstore.Store, output st
 // folders lists the folders that a checkpoint names.
 func (c *checkpoint) folders() []string { return append(slices.Clone(c.Stale), c.Blocks) }
 
+// folderName matches the names of runs' folders: texts of crypto/rand, and UUIDs before version 0.3.
+var folderName = regexp.MustCompile(`^([A-Z2-7]{26,}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})$`)
+
 // removeStale removes the folders of earlier runs.
 func (c *checkpoint) removeStale(ctx context.Context, s *objectstore.Store, output string) error {
 	for _, name := range c.Stale {
 		url, err := s.Within(checkpointURL(output), name)
-		if err != nil || uuid.Validate(name) != nil { // no run has such a folder
+		if err != nil || !folderName.MatchString(name) { // no run has such a folder
 			continue
 		}
 		if err := s.RemoveAll(ctx, url); err != nil {

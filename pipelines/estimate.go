@@ -2,10 +2,10 @@ package pipelines
 
 import (
 	"context"
+	"crypto/rand"
 	"fmt"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
-	"github.com/google/uuid"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/frontier/crossvalidate"
@@ -95,7 +95,7 @@ func (r *run) foretell(ctx context.Context) (*runfolder.Estimate, error) {
 // rehearsal, too.
 func (p *plan) foresee(ctx context.Context, d *engine.Driver) (*runfolder.Estimate, *grown, error) {
 	sampled, share := p.sample(p.rehearsed())
-	scratch := "mem://espalier-" + uuid.NewString()
+	scratch := "mem://espalier-" + rand.Text()
 	defer d.Files.Store.RemoveAll(context.WithoutCancel(ctx), scratch) //nolint:errcheck // scratch in memory
 	there := place{scratch: scratch, blocks: scratch + "/blocks"}
 	r := &run{

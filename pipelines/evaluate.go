@@ -3,8 +3,7 @@ package pipelines
 import (
 	"cmp"
 	"context"
-
-	"github.com/google/uuid"
+	"crypto/rand"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/metric"
@@ -117,7 +116,7 @@ func measureRows(
 	}
 	source.WarnOfZones(j.Reporter.Warn, in, t)
 	spec.DropNullLabels = c.DropNullLabels
-	scratch := "mem://espalier-" + uuid.NewString()
+	scratch := "mem://espalier-" + rand.Text()
 	defer f.Store.RemoveAll(context.WithoutCancel(ctx), scratch) //nolint:errcheck // scratch in memory
 	k := contracts.Checker{
 		Settings: &c.Contract, Driver: j, Scratch: scratch, Lax: []string{contract.RoleKey, contract.RoleWeight},

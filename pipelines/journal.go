@@ -2,14 +2,13 @@ package pipelines
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"strings"
 	"time"
-
-	"github.com/google/uuid"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/levels"
@@ -76,7 +75,7 @@ func openJournal(
 func (j *journal) claim(ctx context.Context, c *checkpoint) error {
 	claim := checkpoint{
 		checkpointHead: newCheckpointHead(),
-		ownedFolders:   ownedFolders{Blocks: uuid.NewString()},
+		ownedFolders:   ownedFolders{Blocks: rand.Text()},
 	}
 	j.on, j.blocks = true, checkpointURL(j.plan.config.Output, claim.Blocks)
 	bound := objectstore.WriteOptions{IfAbsent: true}
@@ -122,7 +121,7 @@ func (j *journal) restore(ctx context.Context, c *checkpoint) (*saved, error) {
 func (j *journal) place(memory string, local bool) place {
 	scratch := memory
 	if j.on && !local {
-		scratch = objectstore.Join(j.blocks, scratchFolder, uuid.NewString())
+		scratch = objectstore.Join(j.blocks, scratchFolder, rand.Text())
 	}
 	return place{scratch: scratch, blocks: j.blocks, spills: j.on}
 }

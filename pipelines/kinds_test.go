@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/google/uuid"
 	"github.com/parquet-go/parquet-go"            //nolint:depguard // writes types that this project's own writer does not
 	"github.com/parquet-go/parquet-go/deprecated" //nolint:depguard // likewise
 	"github.com/parquet-go/parquet-go/format"     //nolint:depguard // likewise
@@ -88,7 +87,7 @@ func valueTypes() []valueType {
 		return parquet.FixedLenByteArrayValue([]byte{byte(h), byte(h >> 8)})
 	}
 	nth := func(k int) parquet.Value { return text(fmt.Sprintf("v%02d", k)) }
-	id := func(k int) uuid.UUID { return uuid.NewSHA1(uuid.NameSpaceOID, []byte{byte(k)}) }
+	id := func(k int) [16]byte { return [16]byte(fmt.Appendf(nil, "%016x", 1<<60+k)) }
 	odd := func(k int) int64 { return int64(k % 2) }
 	types := []valueType{
 		{"double", "half", parquet.Leaf(parquet.DoubleType), func(k int) parquet.Value { return parquet.DoubleValue(half(k)) }},
@@ -119,7 +118,10 @@ func valueTypes() []valueType {
 		{"bytes", "text", parquet.Leaf(parquet.ByteArrayType), nth},
 		{"text with a blank", "blank", parquet.String(), func(k int) parquet.Value { return text(fmt.Sprintf("v%02d ", k)) }},
 		{"uuid", "uuid", parquet.UUID(), func(k int) parquet.Value { u := id(k); return parquet.FixedLenByteArrayValue(u[:]) }},
-		{"text of uuids", "uuid", parquet.String(), func(k int) parquet.Value { return text(id(k).String()) }},
+		{"text of uuids", "uuid", parquet.String(), func(k int) parquet.Value {
+			u := id(k)
+			return text(fmt.Sprintf("%x-%x-%x-%x-%x", u[:4], u[4:6], u[6:8], u[8:10], u[10:]))
+		}},
 		{"boolean", "boolean", parquet.Leaf(parquet.BooleanType), func(k int) parquet.Value { return parquet.BooleanValue(k%2 == 1) }},
 		{"boolean as int8", "boolean", parquet.Int(8), int32Of(odd)},
 		{"boolean as double", "boolean", parquet.Leaf(parquet.DoubleType), func(k int) parquet.Value { return parquet.DoubleValue(float64(odd(k))) }},

@@ -3,6 +3,7 @@ package pipelines
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -11,7 +12,6 @@ import (
 	"time"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
-	"github.com/google/uuid"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/parallel"
@@ -244,7 +244,7 @@ func (p *prediction) run(ctx context.Context, start time.Time) (*PredictResult, 
 }
 
 func (p *prediction) score(ctx context.Context) (*PredictResult, error) {
-	scratch := "mem://espalier-" + uuid.NewString()
+	scratch := "mem://espalier-" + rand.Text()
 	if !p.driver.Local() { // its workers do not see this process's memory
 		scratch = objectstore.Join(p.config.Output, scratchInOutput, p.driver.ID())
 		p.driver.Scratch = scratch

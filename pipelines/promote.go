@@ -3,6 +3,7 @@ package pipelines
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,8 +11,6 @@ import (
 	"slices"
 	"strconv"
 	"time"
-
-	"github.com/google/uuid"
 
 	"github.com/espalier-ml/espalier/induce/certify"
 	"github.com/espalier-ml/espalier/induce/dataset"
@@ -678,7 +677,7 @@ func (p *promotionRows) fit(ctx context.Context, what string) error {
 	if err != nil {
 		return p.because(what, err)
 	}
-	p.memory = "mem://espalier-" + uuid.NewString()
+	p.memory = "mem://espalier-" + rand.Text()
 	p.run = &run{
 		plan: plan, driver: p.driver, files: p.driver.Files, journal: new(journal),
 		place: place{scratch: p.memory, blocks: p.memory + "/blocks"},

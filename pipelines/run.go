@@ -2,10 +2,9 @@ package pipelines
 
 import (
 	"context"
+	"crypto/rand"
 	"fmt"
 	"time"
-
-	"github.com/google/uuid"
 
 	"github.com/espalier-ml/espalier/io/objectstore"
 	"github.com/espalier-ml/espalier/pipelines/engine"
@@ -59,7 +58,7 @@ func (r *run) spill(name string) string {
 	if !r.place.spills {
 		return ""
 	}
-	return objectstore.Join(r.place.blocks, scratchFolder, name+"-"+uuid.NewString())
+	return objectstore.Join(r.place.blocks, scratchFolder, name+"-"+rand.Text())
 }
 
 // removeAll removes folders. An empty name stands for none.

@@ -3,12 +3,11 @@ package pipelines
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"slices"
 	"time"
-
-	"github.com/google/uuid"
 
 	"github.com/espalier-ml/espalier/induce/frontier"
 	"github.com/espalier-ml/espalier/induce/grid"
@@ -96,7 +95,7 @@ func (o *opened) train(
 		}
 	}
 	d.RunID = o.lock.Run
-	memory := "mem://espalier-" + uuid.NewString()
+	memory := "mem://espalier-" + rand.Text()
 	defer func() { _ = d.Files.Store.RemoveAll(context.WithoutCancel(ctx), memory) }() // scratch
 	journal, saved, err := openJournal(ctx, d, plan, o.unfinished, memory)
 	var result *Result
@@ -319,7 +318,7 @@ func GrowAll(
 	if err != nil {
 		return nil, err
 	}
-	scratch := "mem://espalier-" + uuid.NewString()
+	scratch := "mem://espalier-" + rand.Text()
 	defer f.Store.RemoveAll(context.WithoutCancel(ctx), scratch) //nolint:errcheck // scratch in memory
 	r := &run{
 		plan: plan, driver: d, files: f, place: place{scratch: scratch, blocks: scratch + "/blocks"}, journal: new(journal),

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/naming"
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/io/report"
 	"github.com/espalier-ml/espalier/io/setting"
@@ -211,7 +212,7 @@ func (q *questionnaire) noFeature(pair string) error {
 		tested = append(tested, in.Name)
 	}
 	problem := fmt.Sprintf("--value %s: the tree asks for no feature %q", setting.Word(pair), name)
-	switch near := setting.Nearest(name, names); {
+	switch near := naming.Nearest(name, names); {
 	case near != "":
 		problem += fmt.Sprintf("; did you mean %q?", near)
 	case len(tested) > 0:

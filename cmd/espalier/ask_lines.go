@@ -10,7 +10,7 @@ import (
 	"strconv"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
-	"github.com/espalier-ml/espalier/io/setting"
+	"github.com/espalier-ml/espalier/induce/naming"
 )
 
 // maxAnswer bounds the bytes of a line of answers.
@@ -114,7 +114,7 @@ func unlisted(values []string, a answer) bool {
 // nearest value.
 func unlistedNote(feature string, values []string, a answer) string {
 	hint := ""
-	if near := setting.Nearest(a.spelled(), values); near != "" {
+	if near := naming.Nearest(a.spelled(), values); near != "" {
 		hint = fmt.Sprintf("; did you mean %q?", near)
 	}
 	return fmt.Sprintf("%s is none of the values that %s is known to have: it counts as another value%s", a.value,

@@ -19,6 +19,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/naming"
 	"github.com/espalier-ml/espalier/io/latest"
 	"github.com/espalier-ml/espalier/io/setting"
 	"github.com/espalier-ml/espalier/io/usage"
@@ -175,7 +176,7 @@ func unknownVerb(c *cobra.Command, args []string) error {
 		return nil
 	}
 	hint := ""
-	if near := setting.Nearest(args[0], verbNames(c)); near != "" {
+	if near := naming.Nearest(args[0], verbNames(c)); near != "" {
 		hint = fmt.Sprintf("; did you mean %q?", near)
 	}
 	return &usage.Error{Problem: fmt.Sprintf("unknown verb %q%s (espalier help lists them)", args[0], hint)}

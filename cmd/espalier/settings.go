@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/pflag"
 	"go.yaml.in/yaml/v3"
 
+	"github.com/espalier-ml/espalier/induce/naming"
 	"github.com/espalier-ml/espalier/io/setting"
 	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/pipelines/source"
@@ -149,7 +150,7 @@ func nearestFlag(name string, flags *pflag.FlagSet, format string) string {
 			names = append(names, f.Name)
 		}
 	})
-	if near := setting.Nearest(name, names); near != "" {
+	if near := naming.Nearest(name, names); near != "" {
 		return fmt.Sprintf(format, near)
 	}
 	return ""

@@ -10,8 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/espalier-ml/espalier/docs"
+	"github.com/espalier-ml/espalier/induce/naming"
 	"github.com/espalier-ml/espalier/io/report"
-	"github.com/espalier-ml/espalier/io/setting"
 	"github.com/espalier-ml/espalier/io/usage"
 )
 
@@ -69,7 +69,7 @@ func findHelp(root *cobra.Command, names []string) (*cobra.Command, *docs.Page, 
 // name.
 func unknownTopic(c *cobra.Command, name string) error {
 	hint := ""
-	if near := setting.Nearest(name, append(verbNames(c), topicNames()...)); near != "" {
+	if near := naming.Nearest(name, append(verbNames(c), topicNames()...)); near != "" {
 		hint = fmt.Sprintf("; did you mean %q?", near)
 	}
 	return &usage.Error{Problem: fmt.Sprintf("no help on %q%s (espalier help lists verbs and topics)", name, hint)}

@@ -38,3 +38,27 @@ func TestPrintable(t *testing.T) {
 		}
 	}
 }
+
+// TestNearest: by hand.
+func TestNearest(t *testing.T) {
+	names := []string{"max_depth", "max_leaves", "lambda", "labelled_rows", "label"}
+	for name, want := range map[string]string{
+		"max-depth": "max_depth", "Lamda": "lambda", "max_l": "max_leaves",
+		"lab": "label", "zz": "", "": "",
+	} {
+		if got := naming.Nearest(name, names); got != want {
+			t.Errorf("%q: %q, want %q", name, got, want)
+		}
+	}
+}
+
+// TestNearestEdits: by hand, each kind of edit is one step, of characters and not of bytes.
+func TestNearestEdits(t *testing.T) {
+	for name, want := range map[string]string{
+		"strasse": "Straße", "köln": "Köln", "koln": "Köln", "oln": "Köln", "kölnnn": "Köln", "klön": "Köln", "xyz": "", "": "",
+	} {
+		if got := naming.Nearest(name, []string{"Straße", "Köln"}); got != want {
+			t.Errorf("%q: %q, want %q", name, got, want)
+		}
+	}
+}

@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/espalier-ml/espalier/induce/naming"
 )
 
 // Store serves URLs by the driver of their scheme. It is safe for concurrent
@@ -90,7 +92,7 @@ func (s *Store) unknownScheme(url, scheme string) error {
 	known := slices.Sorted(maps.Keys(s.drivers))
 	known = slices.DeleteFunc(known, func(k string) bool { return k == "" })
 	msg := fmt.Sprintf("%s: unknown scheme %q: there are plain paths, %s", url, scheme, strings.Join(known, ", "))
-	if n := nearest(scheme, known); n != "" {
+	if n := naming.Nearest(scheme, known); n != "" {
 		msg += fmt.Sprintf("; did you mean %q?", n)
 	}
 	return errors.New(msg)

@@ -3,8 +3,6 @@ package objectstore
 import (
 	"path"
 	"strings"
-
-	"github.com/agnivade/levenshtein"
 )
 
 // splitURL splits a URL into the scheme and the path behind it. Plain paths
@@ -78,15 +76,4 @@ func Join(base string, elem ...string) string {
 		joined = "./" + joined // or it would look like a URL
 	}
 	return joinURL(scheme, joined)
-}
-
-// nearest returns the scheme most similar to s, or "" if none is similar.
-func nearest(s string, schemes []string) string {
-	best, least := "", 3
-	for _, c := range schemes {
-		if d := levenshtein.ComputeDistance(strings.ToLower(s), c); d < least {
-			best, least = c, d
-		}
-	}
-	return best
 }

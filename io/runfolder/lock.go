@@ -3,6 +3,7 @@ package runfolder
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,8 +12,6 @@ import (
 	"strings"
 	"sync"
 	"time"
-
-	"github.com/google/uuid"
 
 	"github.com/espalier-ml/espalier/io/objectstore"
 	"github.com/espalier-ml/espalier/io/usage"
@@ -80,7 +79,7 @@ func Acquire(ctx context.Context, s *objectstore.Store, folder string, warn func
 func newLock(s *objectstore.Store, folder string) *Lock {
 	host, _ := os.Hostname() // for people only
 	l := &Lock{
-		Format: lockFormat, Run: uuid.NewString(), Host: host,
+		Format: lockFormat, Run: strings.ToLower(rand.Text()), Host: host,
 		PID: os.Getpid(), Space: processSpace(), Birth: processBirth(os.Getpid()),
 		Every: beatEvery.Seconds(), store: s, folder: folder, ended: make(chan struct{}),
 	}
@@ -123,7 +122,7 @@ func (l *Lock) read(ctx context.Context) (*Lock, error) {
 		return nil, err
 	}
 	there := &Lock{generation: stat.Generation}
-	if err := json.Unmarshal(b, there); err != nil || there.Format != lockFormat || uuid.Validate(there.Run) != nil {
+	if err := json.Unmarshal(b, there); err != nil || there.Format != lockFormat || there.Run == "" {
 		return nil, usage.Errorf("--output %s: %s there is not Espalier's, and is not overwritten: choose another folder; "+
 			"if a crash of the machine has left it, remove it", l.folder, LockName)
 	}

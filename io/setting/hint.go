@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/espalier-ml/espalier/induce/naming"
 )
 
 // maxHinted is the number of names that a hint lists.
@@ -11,7 +13,7 @@ const maxHinted = 8
 
 // Hint proposes the most similar name; if no name is similar, it lists all names.
 func Hint(name string, names []string) string {
-	if near := Nearest(name, names); near != "" {
+	if near := naming.Nearest(name, names); near != "" {
 		return fmt.Sprintf("; did you mean %q?", near)
 	}
 	if len(names) == 0 {

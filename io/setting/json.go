@@ -8,6 +8,8 @@ import (
 	"maps"
 	"reflect"
 	"slices"
+
+	"github.com/espalier-ml/espalier/induce/naming"
 )
 
 // Encode writes the settings of a config as a JSON object, in the order of the config's
@@ -58,7 +60,7 @@ func Decode(b []byte, settings []Setting) error {
 }
 
 func unknownKey(key string, settings []Setting) error {
-	if near := Nearest(key, Names(settings)); near != "" {
+	if near := naming.Nearest(key, Names(settings)); near != "" {
 		return fmt.Errorf("unknown key %q; did you mean %q?", key, near)
 	}
 	return fmt.Errorf("unknown key %q", key)

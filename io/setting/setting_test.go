@@ -322,19 +322,6 @@ func TestGroups(t *testing.T) {
 	}
 }
 
-// TestNearest: by hand.
-func TestNearest(t *testing.T) {
-	names := []string{"max_depth", "max_leaves", "lambda", "labelled_rows", "label"}
-	for name, want := range map[string]string{
-		"max-depth": "max_depth", "Lamda": "lambda", "max_l": "max_leaves",
-		"lab": "label", "zz": "", "": "",
-	} {
-		if got := setting.Nearest(name, names); got != want {
-			t.Errorf("%q: %q, want %q", name, got, want)
-		}
-	}
-}
-
 // TestHint: the nearest name, else the names that there are.
 func TestHint(t *testing.T) {
 	many := []string{"a1", "b2", "c3", "d4", "e5", "f6", "g7", "h8", "i9", "j10"}

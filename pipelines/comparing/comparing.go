@@ -4,12 +4,12 @@ package comparing
 
 import (
 	"context"
+	"crypto/rand"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
-	"github.com/google/uuid"
 
 	"github.com/espalier-ml/espalier/induce/comparison"
 	"github.com/espalier-ml/espalier/induce/dataset"
@@ -109,7 +109,7 @@ func (w *work) run(ctx context.Context) (*runfolder.Comparison, error) {
 // enforce leaves rows out that break the contract of --schema.
 func (w *work) enforce(ctx context.Context) error {
 	k := contracts.Checker{
-		Settings: &w.config.Contract, Driver: w.driver, Scratch: "mem://espalier-" + uuid.NewString(),
+		Settings: &w.config.Contract, Driver: w.driver, Scratch: "mem://espalier-" + rand.Text(),
 		Lax: []string{contract.RoleLabel, contract.RoleWeight, contract.RoleKey},
 	}
 	var err error
@@ -198,7 +198,7 @@ func (w *work) specify() error {
 
 // count scores the rows by both trees.
 func (w *work) count(ctx context.Context) (*jobs.Compared, error) {
-	scratch := "mem://espalier-" + uuid.NewString()
+	scratch := "mem://espalier-" + rand.Text()
 	files := w.driver.Files
 	defer files.Store.RemoveAll(context.WithoutCancel(ctx), scratch) //nolint:errcheck // scratch in memory
 	if err := rowweights.Count(ctx, w.driver, w.input.Tasks, scratch, w.spec); err != nil {

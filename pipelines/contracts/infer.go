@@ -2,6 +2,7 @@ package contracts
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"math"
@@ -10,7 +11,6 @@ import (
 	"strings"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
-	"github.com/google/uuid"
 
 	"github.com/espalier-ml/espalier/induce/binning"
 	"github.com/espalier-ml/espalier/induce/dataset"
@@ -161,7 +161,7 @@ func (i *inferring) summarise(ctx context.Context, rows *jobs.RowSpec) ([]*binni
 	files := i.driver.Files
 	c := jobs.SummariseConfig{
 		Rows: rows.Encode(), Limits: binning.DefaultLimits(), Workers: i.driver.Workers(), Pieces: i.driver.Workers(),
-		Out: "mem://espalier-" + uuid.NewString(), Run: files.Run.Name(),
+		Out: "mem://espalier-" + rand.Text(), Run: files.Run.Name(),
 	}
 	defer files.Store.RemoveAll(context.WithoutCancel(ctx), c.Out) //nolint:errcheck // scratch in memory
 	tasks := i.input.Tasks

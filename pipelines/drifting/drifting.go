@@ -2,11 +2,11 @@ package drifting
 
 import (
 	"context"
+	"crypto/rand"
 	"fmt"
 	"slices"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
-	"github.com/google/uuid"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/drift"
@@ -54,7 +54,7 @@ func Drift(ctx context.Context, c config.Drift, reporter engine.Reporter) (r *ru
 		return nil, err
 	}
 	k := contracts.Checker{
-		Settings: &c.Contract, Driver: d, Scratch: "mem://espalier-" + uuid.NewString(),
+		Settings: &c.Contract, Driver: d, Scratch: "mem://espalier-" + rand.Text(),
 		Lax: []string{contract.RoleLabel, contract.RoleWeight, contract.RoleKey},
 	}
 	if in, err = k.Enforce(ctx, in); err != nil {
@@ -153,7 +153,7 @@ func count(
 	}
 	c := jobs.DistributionConfig{
 		Rows: spec.Encode(), Features: dataset.EncodeFeatures(features), Tree: tree.URLOf(run), Decoded: there.Tree,
-		Workers: d.Workers(), Out: "mem://espalier-" + uuid.NewString(), Run: d.Files.Run.Name(),
+		Workers: d.Workers(), Out: "mem://espalier-" + rand.Text(), Run: d.Files.Run.Name(),
 	}
 	defer d.Files.Store.RemoveAll(context.WithoutCancel(ctx), c.Out) //nolint:errcheck // scratch in memory
 	what := engine.Job{Name: "drift", Total: int64(len(in.Tasks)), Unit: "row groups", Done: engine.TasksDone}

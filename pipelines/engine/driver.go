@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"runtime"
@@ -10,7 +11,6 @@ import (
 	"time"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/options/jobopts"
-	"github.com/google/uuid"
 
 	"github.com/espalier-ml/espalier/induce/parallel"
 	"github.com/espalier-ml/espalier/io/runfolder"
@@ -204,7 +204,7 @@ func (j *Driver) name() string { return j.Engine.Traits().Name }
 // ID returns the run's id, and makes one up if the run has none.
 func (j *Driver) ID() string {
 	if j.RunID == "" {
-		j.RunID = uuid.NewString()
+		j.RunID = strings.ToLower(rand.Text()) // names of jobs on Dataflow have lower case alone
 	}
 	return j.RunID
 }

@@ -3,6 +3,7 @@ package engine
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"io/fs"
@@ -13,7 +14,6 @@ import (
 	"time"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
-	"github.com/google/uuid"
 
 	"github.com/espalier-ml/espalier/io/objectstore"
 	"github.com/espalier-ml/espalier/pipelines/source"
@@ -50,7 +50,7 @@ type lease struct {
 // grantLease writes a lease and renews it until it is revoked. Meanwhile it sets progress to
 // the sums of the workers' counts.
 func grantLease(ctx context.Context, f *source.Files, scratch string, progress *jobs.Progress) (*lease, error) {
-	l := &lease{files: f, folder: objectstore.Join(scratch, "job-"+uuid.NewString()), done: make(chan struct{})}
+	l := &lease{files: f, folder: objectstore.Join(scratch, "job-"+rand.Text()), done: make(chan struct{})}
 	if err := l.renew(ctx, 0); err != nil {
 		return nil, err
 	}
@@ -127,7 +127,7 @@ func HoldLease(ctx context.Context, over func()) error {
 	if folder == "" {
 		return nil
 	}
-	h := &holder{files: source.Process, folder: folder, counts: countsPrefix + uuid.NewString(), changed: time.Now()}
+	h := &holder{files: source.Process, folder: folder, counts: countsPrefix + rand.Text(), changed: time.Now()}
 	if !h.look(ctx) {
 		return errors.New("the job of this worker is over")
 	}

@@ -2,6 +2,7 @@ package objectcache
 
 import (
 	"context"
+	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -11,8 +12,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-
-	"github.com/google/uuid"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/parallel"
@@ -82,7 +81,7 @@ const writing = "writing-"
 // NewBlocks returns a new folder for the blocks of an entry, and removes the folders of killed programs. The caller
 // calls release when the entry is written, or the folder removed.
 func (c *Cache) NewBlocks(ctx context.Context) (folder string, release func(), err error) {
-	name := uuid.NewString()
+	name := rand.Text()
 	lock, _, _, err := runfolder.Acquire(ctx, c.store, objectstore.Join(c.url, writing+name), func(string) {})
 	if err == nil {
 		err = c.sweep(ctx, writing+name)

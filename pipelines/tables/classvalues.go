@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/espalier-ml/espalier/induce/naming"
 	"github.com/espalier-ml/espalier/io/setting"
 	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/pipelines/source"
@@ -60,7 +61,7 @@ func (f *classFile) read(ctx context.Context, from *source.Files, url string) (*
 		hint := ""
 		if f.instead != "" {
 			hint = fmt.Sprintf("; want %s or a CSV file", f.instead)
-			if near := setting.Nearest(url, strings.Split(f.instead, ", ")); near != "" {
+			if near := naming.Nearest(url, strings.Split(f.instead, ", ")); near != "" {
 				hint = fmt.Sprintf("; did you mean %q?", near)
 			}
 		}

@@ -15,7 +15,7 @@ import (
 
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/grid"
-	"github.com/espalier-ml/espalier/io/setting"
+	"github.com/espalier-ml/espalier/induce/naming"
 	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/pipelines/source"
 )
@@ -132,7 +132,7 @@ func ReadCosts(ctx context.Context, f *source.Files, url string, columns []strin
 		}
 		if !known[line.feature] {
 			hint := ""
-			if n := setting.Nearest(line.feature, columns); n != "" {
+			if n := naming.Nearest(line.feature, columns); n != "" {
 				hint = fmt.Sprintf("; did you mean %q?", n)
 			}
 			return nil, c.fault(line, "no feature %q%s", line.feature, hint)

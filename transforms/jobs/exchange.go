@@ -2,11 +2,10 @@ package jobs
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/binary"
 	"errors"
 	"sync"
-
-	"github.com/google/uuid"
 
 	"github.com/espalier-ml/espalier/induce"
 	"github.com/espalier-ml/espalier/induce/dataset"
@@ -45,7 +44,7 @@ func (x exchange) send(ctx context.Context, b []byte, inline bool) ([]byte, erro
 	if err != nil {
 		return nil, err
 	}
-	url := x.folder + "/exchange-" + uuid.NewString()
+	url := x.folder + "/exchange-" + rand.Text()
 	progressOf(ctx).Written.Add(int64(len(b)))
 	return append([]byte(url), valueFile), s.Write(ctx, url, b)
 }

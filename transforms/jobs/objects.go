@@ -3,12 +3,11 @@ package jobs
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"fmt"
 	"math"
 	"slices"
-
-	"github.com/google/uuid"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
 )
@@ -83,7 +82,7 @@ func (f *mergeObjectsFn) merge(ctx context.Context, key int64, list [][]byte) er
 		return err
 	}
 	stats := f.newStats(key)
-	run := uuid.NewString() // a repeated bundle may make other blocks
+	run := rand.Text() // a repeated bundle may make other blocks
 	for i, b := range list {
 		name := withChecksum(fmt.Sprintf("/objects-%s-%02d-%d-%s", stats.Part, key%int64(f.Shards), i, run), b)
 		if f.Cache != "" {

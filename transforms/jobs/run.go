@@ -2,13 +2,12 @@ package jobs
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
 	"sync"
-
-	"github.com/google/uuid"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
 )
@@ -74,7 +73,7 @@ type RunName struct {
 // runs lists the runs of the DoFns in this process.
 //
 //nolint:gochecknoglobals // DoFns are made by the runner, which can hand them nothing but exported fields
-var runs = registry{process: uuid.NewString(), list: make(map[string]*Run)}
+var runs = registry{process: rand.Text(), list: make(map[string]*Run)}
 
 type registry struct {
 	process string // name of this process
