@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -56,11 +55,15 @@ func newAsk() *cobra.Command {
 to, and say what it predicts and what that cost. A value is asked for once; each
 test on it is paid as tree.json bills it (see train --repeat_cost).
 
-In a terminal, categories are chosen from a list by arrows, or typed; what is not in
-the list counts as another value. Else each line of standard input is an answer: a number, a date, a
-time or a timestamp (2026-11-21, 09:30, 2026-11-21T09:30:00), or a category as it is
-spelled, in double quotes if you like ("" is the empty text); an empty line says that
-the value is unknown. The questions go to standard error.`,
+An answer is a line: a number, a date, a time or a timestamp (2026-11-21, 09:30,
+2026-11-21T09:30:00), or a category as it is spelled, in double quotes if you like
+("" is the empty text). The questions go to standard error.
+
+In a terminal, a part of a category is enough: ask lists the categories that contain
+the text, and takes the category if it is the only one. A text in double quotes that
+is no category counts as another value. A question mark says that the value is
+unknown, < goes back to the question before, and Enter alone shows the question again.
+Without a terminal, an empty line says that the value is unknown.`,
 		Example: `  espalier ask runs/first
   espalier ask runs/first --value age=42 --confidence 0.95
   printf '42\nstudent\n' | espalier ask runs/first --json`,
@@ -89,7 +92,8 @@ func (o *askOptions) run(ctx context.Context, stdin io.Reader, stdout, stderr io
 	if err != nil {
 		return err
 	}
-	q := &questionnaire{tree: t, inquiry: t.Questions().Start(o.confidence), notes: stderr}
+	q := &questionnaire{tree: t, questions: t.Questions(), confidence: o.confidence, notes: stderr}
+	q.inquiry = q.questions.Start(o.confidence)
 	for _, pair := range o.values {
 		if err := q.give(pair); err != nil {
 			return err
@@ -108,10 +112,10 @@ func (o *askOptions) run(ctx context.Context, stdin io.Reader, stdout, stderr io
 	return err
 }
 
-// newAsker returns forms for a terminal, else plain lines.
+// newAsker returns the asker for a person at a terminal, or for a file of answers.
 func newAsker(stdin io.Reader, stderr io.Writer) asker {
-	if isTerminal(stdin) && isTerminal(stderr) && os.Getenv("TERM") != "dumb" {
-		return &formAsker{input: stdin, output: raw(stderr)}
+	if isTerminal(stdin) && isTerminal(stderr) {
+		return &terminalAsker{lines: readLines(stdin), notes: stderr}
 	}
 	return &lineAsker{lines: readLines(stdin), notes: stderr}
 }
@@ -131,11 +135,16 @@ type prompt struct {
 	classes  []string
 }
 
+// categorical reports whether the answer is a category.
+func (p *prompt) categorical() bool { return categorical(p.Kind, p.Counts) }
+
 // answer is a value as it was given.
 type answer struct {
 	value tree.Value
 	shown any // for JSON: a number, a text or nil
 }
+
+func textAnswer(text string) answer { return answer{tree.Text(text), text} }
 
 // spelled returns the answer for people.
 func (a answer) spelled() string {
@@ -147,11 +156,13 @@ func (a answer) spelled() string {
 
 // questionnaire asks one case's values.
 type questionnaire struct {
-	tree    *tree.Tree
-	inquiry *tree.Inquiry
-	notes   io.Writer // on what was given
-	asked   int
-	known   []knownValue
+	tree       *tree.Tree
+	questions  *tree.Questions
+	confidence float64
+	inquiry    *tree.Inquiry
+	notes      io.Writer // on what was given
+	answered   int       // number of questions
+	known      []knownValue
 }
 
 // knownValue is a line of the outcome.
@@ -161,6 +172,8 @@ type knownValue struct {
 	Asked   bool    `json:"asked"` // or known beforehand
 	Tests   int     `json:"tests"` // on it
 	Cost    float64 `json:"cost"`  // of them together: the costs of all lines are what was paid
+
+	value tree.Value
 }
 
 // spelled returns what the tests on the value were billed at.
@@ -189,9 +202,9 @@ func (q *questionnaire) give(pair string) error {
 		return &usage.Error{Problem: fmt.Sprintf("--value %s: %v", pair, err)}
 	}
 	if !slices.ContainsFunc(q.known, func(k knownValue) bool { return k.Feature == f.Name }) {
-		q.known = append(q.known, knownValue{Feature: f.Name, Value: a.shown})
+		q.known = append(q.known, knownValue{Feature: f.Name, Value: a.shown, value: a.value})
 	}
-	if f.Kind == dataset.Categorical && f.Unit == dataset.Plain && unlisted(f.Values, a) {
+	if categorical(f.Kind, f.Unit) && unlisted(f.Values, a) {
 		say(q.notes, "%s\n", unlistedNote(f.Name, f.Values, a))
 	}
 	return nil
@@ -208,7 +221,7 @@ func (q *questionnaire) noFeature(pair string) error {
 	for i := range q.tree.Features {
 		names = append(names, q.tree.Features[i].Name)
 	}
-	for _, in := range q.tree.Questions().Features() {
+	for _, in := range q.questions.Features() {
 		tested = append(tested, in.Name)
 	}
 	problem := fmt.Sprintf("--value %s: the tree asks for no feature %q", setting.Word(pair), name)
@@ -257,30 +270,57 @@ func (q *questionnaire) next() *prompt {
 	if question == nil {
 		return nil
 	}
-	q.asked++
-	return &prompt{question, q.asked, q.inquiry.Standing(), q.tree.Label.Classes}
+	return &prompt{question, 1 + q.answered, q.inquiry.Standing(), q.tree.Label.Classes}
 }
 
-// answer takes the answer to a question. The note names the cost of further tests that the
-// known values then decide.
-func (q *questionnaire) answer(p *prompt, a answer) (note string, err error) {
-	q.known = append(q.known, knownValue{Feature: p.Feature, Value: a.shown, Asked: true})
+// answer takes the answer to a question. Notes name a category that the tree does not know, and the cost of
+// further tests that the known values then decide.
+func (q *questionnaire) answer(p *prompt, a answer) error {
 	before := q.inquiry.Standing()
 	if err := q.inquiry.Answer(a.value); err != nil {
-		return "", err
+		return err
 	}
+	if p.categorical() && unlisted(p.Values, a) {
+		say(q.notes, "  %s\n", unlistedNote(p.Feature, p.Values, a))
+	}
+	q.answered++
+	q.known = append(q.known, knownValue{Feature: p.Feature, Value: a.shown, Asked: true, value: a.value})
 	after := q.inquiry.Standing()
 	if more, paid := after.Tests-before.Tests-1, after.Paid-before.Paid-p.Cost; more > 0 && paid > 0 {
-		note = fmt.Sprintf("%s more for %s on what is known", money(paid, p.Unit), counted(more, "further test"))
+		say(q.notes, "  %s more for %s on what is known\n", money(paid, p.Unit), counted(more, "further test"))
 	}
-	return note, nil
+	return nil
+}
+
+// back takes the latest answer back: its question is the next one again.
+func (q *questionnaire) back() error {
+	q.answered--
+	q.known = q.known[:len(q.known)-1]
+	q.inquiry = q.questions.Start(q.confidence)
+	for i := range q.known {
+		k := &q.known[i]
+		repeat := func() error { return q.inquiry.Give(k.Feature, k.value) }
+		if k.Asked {
+			repeat = func() error { return q.inquiry.Answer(k.value) }
+		}
+		if err := repeat(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// categorical reports whether the values of a feature are texts. The values of other features are numbers or
+// points in time.
+func categorical(kind dataset.Kind, counts dataset.Unit) bool {
+	return kind == dataset.Categorical && counts == dataset.Plain
 }
 
 // parseAnswer reads a value as people write it; problem says what is wrong with it.
 // Texts are found as they are spelled, else as numbers, where the values are some.
 func parseAnswer(kind dataset.Kind, counts dataset.Unit, values []string, text string) (a answer, problem string) {
 	trimmed := strings.TrimSpace(text)
-	if kind == dataset.Numeric || counts != dataset.Plain {
+	if !categorical(kind, counts) {
 		if trimmed == "" {
 			return answer{}, ""
 		}
@@ -291,7 +331,7 @@ func parseAnswer(kind dataset.Kind, counts dataset.Unit, values []string, text s
 		return answer{tree.Number(x), shownNumber(counts, x)}, ""
 	}
 	if slices.Contains(values, text) && text != "" {
-		return answer{tree.Text(text), text}, ""
+		return textAnswer(text), ""
 	}
 	if trimmed == "" {
 		return answer{}, ""
@@ -302,12 +342,12 @@ func parseAnswer(kind dataset.Kind, counts dataset.Unit, values []string, text s
 			return answer{},
 				fmt.Sprintf("the answer %s: want double quotes at both ends, and a backslash before each within", text)
 		}
-		return answer{tree.Text(s), s}, ""
+		return textAnswer(s), ""
 	}
 	if x, err := strconv.ParseFloat(trimmed, 64); err == nil && !math.IsNaN(x) && !slices.Contains(values, trimmed) {
 		return answer{tree.Number(x), trimmed}, ""
 	}
-	return answer{tree.Text(trimmed), trimmed}, ""
+	return textAnswer(trimmed), ""
 }
 
 // wantedOf says what is wanted of a numeric feature.
@@ -423,7 +463,7 @@ func leading(s *tree.Standing, classes []string, most int) []string {
 
 // soFar says what is known before a question.
 func (p *prompt) soFar() string {
-	return fmt.Sprintf("so far %s; paid %s, %.4g to come in the mean and %.4g at most",
+	return fmt.Sprintf("so far %s; paid %s, %.4g to come on average and %.4g at most",
 		strings.Join(leading(&p.standing, p.classes, maxLeading), ", "), money(p.standing.Paid, p.Unit), p.standing.Expected,
 		p.standing.Worst)
 }

@@ -48,18 +48,24 @@ func readLines(r io.Reader) <-chan line {
 	return lines
 }
 
+// next returns the next line. The error is io.EOF after the last line.
+func next(ctx context.Context, lines <-chan line) (string, error) {
+	select {
+	case <-ctx.Done():
+		return "", context.Canceled
+	case got := <-lines:
+		return got.text, got.err
+	}
+}
+
 func (l *lineAsker) ask(ctx context.Context, q *questionnaire) error {
 	for p := q.next(); p != nil; p = q.next() {
 		a, err := l.one(ctx, p)
 		if err != nil {
 			return err
 		}
-		note, err := q.answer(p, a)
-		if err != nil {
+		if err := q.answer(p, a); err != nil {
 			return err
-		}
-		if note != "" {
-			say(l.notes, "  %s\n", note)
 		}
 	}
 	return nil
@@ -69,30 +75,25 @@ func (l *lineAsker) ask(ctx context.Context, q *questionnaire) error {
 func (l *lineAsker) one(ctx context.Context, p *prompt) (answer, error) {
 	say(l.notes, "question %d: %s, for %s (%s)\n  %s\n", p.number, printable(p.Feature), money(p.Cost, p.Unit), p.wanted(),
 		p.soFar())
-	var got line
-	select {
-	case <-ctx.Done():
-		return answer{}, context.Canceled
-	case got = <-l.lines:
+	text, err := next(ctx, l.lines)
+	if ctx.Err() != nil {
+		return answer{}, err
 	}
 	l.read++
 	fault := &dataset.DataError{File: fmt.Sprintf("standard input, line %d", l.read), Column: p.Feature}
 	switch {
-	case errors.Is(got.err, io.EOF):
+	case errors.Is(err, io.EOF):
 		fault.Problem, fault.Hint = "there is no such line, and the tree needs the value: want "+p.wanted(),
 			"an empty line says that it is unknown"
 		return answer{}, fault
-	case got.err != nil:
-		fault.Problem = fmt.Sprintf("cannot be read: %v", got.err)
+	case err != nil:
+		fault.Problem = fmt.Sprintf("cannot be read: %v", err)
 		return answer{}, fault
 	}
-	a, problem := parseAnswer(p.Kind, p.Counts, p.Values, got.text)
+	a, problem := parseAnswer(p.Kind, p.Counts, p.Values, text)
 	if problem != "" {
 		fault.Problem = problem
 		return answer{}, fault
-	}
-	if p.Kind == dataset.Categorical && p.Counts == dataset.Plain && unlisted(p.Values, a) {
-		say(l.notes, "  %s\n", unlistedNote(p.Feature, p.Values, a))
 	}
 	return a, nil
 }
@@ -126,7 +127,7 @@ const maxListed = 12
 
 // wanted says which answers a question takes.
 func (p *prompt) wanted() string {
-	if p.Kind == dataset.Numeric || p.Counts != dataset.Plain {
+	if !p.categorical() {
 		return wantedOf(p.Counts) + ", or an empty line"
 	}
 	return listed(p.Values) + ", another value, or an empty line"

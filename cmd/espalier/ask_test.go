@@ -50,7 +50,7 @@ func ask(t *testing.T, answers string, args ...string) outcome {
 // The expected texts were worked out by hand.
 func TestAsk(t *testing.T) {
 	const unknown = "question 1: age, for 7 euros (a number, or an empty line)\n  so far n 0.6, p 0.4; paid 0 euros, " +
-		"8.2 to come in the mean and 9 at most\n"
+		"8.2 to come on average and 9 at most\n"
 	for name, c := range map[string]struct {
 		answers string
 		args    []string

@@ -11,7 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"charm.land/huh/v2"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/core/runtime/harness/init" // the binary is its own worker
 	beamlog "github.com/apache/beam/sdks/v2/go/pkg/beam/log"
@@ -75,7 +74,7 @@ func ended(ctx context.Context, err error) (code int, text string) {
 	switch {
 	case err == nil:
 		return exitDone, "done"
-	case ctx.Err() == nil && !errors.Is(err, huh.ErrUserAborted):
+	case ctx.Err() == nil && !errors.Is(err, errGivenUp):
 		return exitCode(err), err.Error()
 	case errors.As(err, &run):
 		return exitInterrupted, fmt.Sprintf("interrupted; checkpoints stay in %s: the same command goes on from there, train with "+
