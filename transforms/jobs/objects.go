@@ -272,21 +272,27 @@ func ReadObjectStats(ctx context.Context, c *CoalesceConfig) (*[dataset.Parts]Ob
 			urls = append(urls, statsURL(c.Out, part, shard))
 		}
 	}
+	var all [dataset.Parts]ObjectStats
+	for part := range dataset.Part(dataset.Parts) {
+		all[part].Part = part
+	}
 	shards := make([]ObjectStats, len(urls))
 	err := readEach(ctx, urls, func(i int, b []byte) error {
 		if b == nil {
 			return nil
 		}
-		return json.Unmarshal(b, &shards[i])
+		if err := json.Unmarshal(b, &shards[i]); err != nil {
+			return err
+		}
+		// The counts of codes of all shards together would fill the memory if there are thousands of features.
+		all[i/c.Shards].addCodes(shards[i].Codes)
+		shards[i].Codes = nil
+		return nil
 	})
 	if err != nil {
 		return nil, err
 	}
-	var all [dataset.Parts]ObjectStats
-	for part := range dataset.Part(dataset.Parts) {
-		all[part].Part = part
-	}
-	for i := range shards {
+	for i := range shards { // in their order, which is that of the blocks
 		if shards[i].Blocks != nil {
 			all[i/c.Shards].add(&shards[i])
 		}
@@ -294,6 +300,7 @@ func ReadObjectStats(ctx context.Context, c *CoalesceConfig) (*[dataset.Parts]Ob
 	return &all, nil
 }
 
+// add adds the figures of a shard, except for the rows by feature and code.
 func (s *ObjectStats) add(o *ObjectStats) {
 	s.Blocks, s.Shards, s.Cached = append(s.Blocks, o.Blocks...), append(s.Shards, o.Shards...), append(s.Cached, o.Cached...)
 	s.Rows += o.Rows
@@ -304,11 +311,15 @@ func (s *ObjectStats) add(o *ObjectStats) {
 	s.ClassObjects = addTo(s.ClassObjects, o.ClassObjects)
 	s.ClassWeight = addTo(s.ClassWeight, o.ClassWeight)
 	s.RawWeight = addTo(s.RawWeight, o.RawWeight)
+}
+
+// addCodes adds the rows by feature and code.
+func (s *ObjectStats) addCodes(codes [][]int64) {
 	if s.Codes == nil {
-		s.Codes = make([][]int64, len(o.Codes))
+		s.Codes = make([][]int64, len(codes))
 	}
-	for i := range o.Codes {
-		s.Codes[i] = addTo(s.Codes[i], o.Codes[i])
+	for i, rows := range codes {
+		s.Codes[i] = addTo(s.Codes[i], rows)
 	}
 }
 
