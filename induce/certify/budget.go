@@ -63,10 +63,13 @@ type effort struct {
 // hash, sort and count it.
 const preparing = 10
 
-// steps estimates the number of steps of an effort.
+// steps estimates the number of steps of an effort. By measurement on the public data sets, a search
+// takes three quarters of its work on average, but few steps for each code if there are few objects.
 func (p *problem) steps(e effort, values int) int64 {
-	draw, half := p.drawSteps(e), int64(e.work/2)
-	return p.prepared() + int64(e.pilot)*(draw+int64(values)*half) + int64(e.sample)*(draw+half)
+	const perCode = 32
+	draw := p.drawSteps(e)
+	search := min(int64(e.work)/4*3, perCode*int64(len(p.codes)))
+	return p.prepared() + int64(e.pilot)*(draw+int64(values)*search) + int64(e.sample)*(draw+search)
 }
 
 func (p *problem) prepared() int64 { return preparing * int64(len(p.codes)) }
