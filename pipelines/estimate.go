@@ -2,7 +2,6 @@ package pipelines
 
 import (
 	"context"
-	"crypto/rand"
 	"fmt"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
@@ -14,7 +13,7 @@ import (
 	"github.com/espalier-ml/espalier/pipelines/config"
 	"github.com/espalier-ml/espalier/pipelines/engine"
 	"github.com/espalier-ml/espalier/pipelines/forecast"
-	"github.com/espalier-ml/espalier/pipelines/source"
+	"github.com/espalier-ml/espalier/pipelines/session"
 	"github.com/espalier-ml/espalier/pipelines/tables"
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
@@ -39,23 +38,20 @@ func (p *plan) rehearsed() int64 {
 
 // dryRun estimates the time and memory that a run would take, and lets the engine translate
 // its jobs.
-func dryRun(ctx context.Context, c *TrainConfig, p *config.Parsed, reporter engine.Reporter) (*Result, error) {
-	e, err := engine.Named(c.Runner)
-	if err != nil {
+func dryRun(ctx context.Context, s *session.Session, c *TrainConfig, p *config.Parsed) (*Result, error) {
+	d := s.Driver
+	var err error
+	if d.Engine, err = engine.Named(c.Runner); err != nil {
 		return nil, err
 	}
-	d := &engine.Driver{Engine: e, Reporter: reporter, Config: c.EngineConfig}
 	if err := d.CheckTranslation(ctx, append([]string{c.Output}, c.Input...)...); err != nil {
 		return nil, err
 	}
-	f := source.Begin(c.StorageConfig)
-	defer f.End()
-	ctx, d.Files = f.Run.Context(ctx), f
 	in, err := d.OpenInput(ctx, c.Input)
 	if err != nil {
 		return nil, err
 	}
-	plan, err := newPlan(ctx, f, c, p, in)
+	plan, err := newPlan(ctx, d.Files, c, p, in)
 	if err != nil {
 		return nil, err
 	}
@@ -68,7 +64,7 @@ func dryRun(ctx context.Context, c *TrainConfig, p *config.Parsed, reporter engi
 		scratch: checkpointURL(c.Output, scratchFolder, "dry-run"), blocks: checkpointURL(c.Output, "dry-run"),
 		spills: true,
 	}
-	names, err := (&run{plan: plan, driver: d, files: f, place: there}).translate(ctx, g)
+	names, err := (&run{plan: plan, driver: d, files: d.Files, place: there}).translate(ctx, g)
 	return &Result{Estimate: estimate, Translated: names}, err
 }
 
@@ -95,11 +91,10 @@ func (r *run) foretell(ctx context.Context) (*runfolder.Estimate, error) {
 // rehearsal, too.
 func (p *plan) foresee(ctx context.Context, d *engine.Driver) (*runfolder.Estimate, *grown, error) {
 	sampled, share := p.sample(p.rehearsed())
-	scratch := "mem://espalier-" + rand.Text()
+	scratch := session.NewFolder()
 	defer d.Files.Store.RemoveAll(context.WithoutCancel(ctx), scratch) //nolint:errcheck // scratch in memory
-	there := place{scratch: scratch, blocks: scratch + "/blocks"}
 	r := &run{
-		plan: sampled, files: d.Files, place: there, journal: new(journal),
+		plan: sampled, files: d.Files, place: placeInMemory(scratch), journal: new(journal),
 		driver: &engine.Driver{Engine: engine.Default(), Reporter: rehearsing{d.Reporter}, Files: d.Files},
 	}
 	g, s, err := r.rehearse(ctx, share)

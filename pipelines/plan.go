@@ -39,7 +39,7 @@ type plan struct {
 // newPlan checks a configuration against the columns of its input, and reads the tables
 // that it names.
 func newPlan(ctx context.Context, f *source.Files, c *TrainConfig, p *config.Parsed, in *source.Input) (*plan, error) {
-	obeyed, err := contracts.Read(ctx, c.Schema)
+	obeyed, err := contracts.Read(ctx, &c.Contract)
 	if err != nil {
 		return nil, err
 	}

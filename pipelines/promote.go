@@ -3,7 +3,6 @@ package pipelines
 import (
 	"bytes"
 	"context"
-	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -27,6 +26,7 @@ import (
 	"github.com/espalier-ml/espalier/pipelines/config"
 	"github.com/espalier-ml/espalier/pipelines/engine"
 	"github.com/espalier-ml/espalier/pipelines/pages"
+	"github.com/espalier-ml/espalier/pipelines/session"
 	"github.com/espalier-ml/espalier/pipelines/source"
 )
 
@@ -62,39 +62,29 @@ func readFrontier(ctx context.Context, s *objectstore.Store, run string) (*runfo
 // Promote makes another tree of a run's frontier the run's tree, without training again. The
 // tree and its metrics are those that training with the settings of the choice gives.
 func Promote(ctx context.Context, c config.Promote, reporter engine.Reporter) (r *Promoted, err error) {
-	defer func() { err = ofRun(engine.OrInterrupted(ctx, err)) }()
-	if err := c.Validate(); err != nil {
-		return nil, err
-	}
-	f := source.Begin(c.StorageConfig)
-	defer f.End()
-	ctx = f.Run.Context(ctx)
-	d := &engine.Driver{Engine: engine.Default(), Reporter: engine.OneAtATime(reporter), Files: f}
-	if _, err := readFrontier(ctx, f.Store, c.Run); err != nil { // else the lock would make a folder
-		return nil, err
-	}
-	url := objectstore.Join(c.Run, runfolder.GrownName)
-	if c.DryRun {
-		err := readsFile(url, func() error {
-			p, err := newPromotion(ctx, &c, d)
-			if err == nil {
-				r = p.result(nil)
-			}
+	setup := session.Setup{Check: c.Validate, Storage: c.StorageConfig}
+	err = session.Run(ctx, &setup, reporter, func(ctx context.Context, s *session.Session) error {
+		if _, err := readFrontier(ctx, s.Files.Store, c.Run); err != nil { // else the lock would make a folder
 			return err
+		}
+		reads := func(work func() error) error { return readsFile(objectstore.Join(c.Run, runfolder.GrownName), work) }
+		if c.DryRun {
+			return reads(func() error {
+				p, err := newPromotion(ctx, &c, s.Driver)
+				if err == nil {
+					r = p.result(nil)
+				}
+				return err
+			})
+		}
+		return s.Locked(ctx, c.Run, func(ctx context.Context) error {
+			return reads(func() (err error) {
+				r, err = promote(ctx, &c, s.Driver)
+				return err
+			})
 		})
-		return r, err
-	}
-	lock, locked, err := engine.LockFolder(ctx, f, c.Run, d.Engine, d.Reporter)
-	if err != nil {
-		return nil, err
-	}
-	defer lock.Release(ctx)
-	d.RunID = lock.Run
-	err = readsFile(url, func() (err error) {
-		r, err = promote(locked, &c, d)
-		return err
 	})
-	return r, engine.OrInterrupted(locked, err)
+	return r, ofRun(err)
 }
 
 // ofRun names the run folder in an error that names it as --output, which train has.
@@ -677,10 +667,10 @@ func (p *promotionRows) fit(ctx context.Context, what string) error {
 	if err != nil {
 		return p.because(what, err)
 	}
-	p.memory = "mem://espalier-" + rand.Text()
+	p.memory = session.NewFolder()
 	p.run = &run{
 		plan: plan, driver: p.driver, files: p.driver.Files, journal: new(journal),
-		place: place{scratch: p.memory, blocks: p.memory + "/blocks"},
+		place: placeInMemory(p.memory),
 	}
 	if p.run, err = p.run.checked(ctx); err != nil {
 		return p.because(what, err)

@@ -40,6 +40,9 @@ type place struct {
 	spills  bool   // jobs write what is too large for a shuffle to files in blocks
 }
 
+// placeInMemory returns a place below a folder in the memory of this process.
+func placeInMemory(folder string) place { return place{scratch: folder, blocks: folder + "/blocks"} }
+
 // narrowed returns the run without the trees that cannot be chosen: see plan.narrowed.
 func (r *run) narrowed(validates bool) *run {
 	narrow := *r

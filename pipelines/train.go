@@ -3,7 +3,6 @@ package pipelines
 import (
 	"cmp"
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"slices"
@@ -20,6 +19,7 @@ import (
 	"github.com/espalier-ml/espalier/pipelines/contracts"
 	"github.com/espalier-ml/espalier/pipelines/engine"
 	"github.com/espalier-ml/espalier/pipelines/forecast"
+	"github.com/espalier-ml/espalier/pipelines/session"
 	"github.com/espalier-ml/espalier/pipelines/source"
 	"github.com/espalier-ml/espalier/pipelines/tables"
 )
@@ -39,40 +39,39 @@ type Result struct {
 
 // Train trains a tree and writes its run folder.
 func Train(ctx context.Context, c TrainConfig, reporter engine.Reporter) (r *Result, err error) {
-	defer func() { err = engine.OrInterrupted(ctx, err) }()
 	start := time.Now()
-	reporter = engine.OneAtATime(reporter)
-	if err := contracts.ReadAndObey(ctx, &c); err != nil {
-		return nil, err
+	var p *config.Parsed
+	setup := session.Setup{Storage: c.StorageConfig, Engine: c.EngineConfig, Check: func() (err error) {
+		if err = contracts.ReadAndObey(ctx, &c); err == nil {
+			p, err = c.Parse()
+		}
+		return err
+	}}
+	work := func(ctx context.Context, s *session.Session) error {
+		r, err = dryRun(ctx, s, &c, p)
+		return err
 	}
-	p, err := c.Parse()
-	if err != nil {
-		return nil, err
+	if !c.DryRun {
+		setup.Runner, setup.Input, setup.Others = c.Runner, &c.Input, []*string{&c.Output}
+		work = func(ctx context.Context, s *session.Session) error {
+			o, locked, err := open(ctx, s.Driver, &c)
+			if err != nil {
+				return err
+			}
+			defer o.lock.Release(ctx)
+			r, err = o.train(locked, s, &c, p, start)
+			return engine.OrInterrupted(locked, err)
+		}
 	}
-	if c.DryRun {
-		return dryRun(ctx, &c, p, reporter)
-	}
-	e, err := engine.Settle(ctx, c.Runner, &c.Input, &c.Output)
-	if err != nil {
-		return nil, err
-	}
-	f := source.BeginShared(ctx, c.StorageConfig)
-	defer f.End()
-	ctx = f.Run.Context(ctx)
-	d := &engine.Driver{Engine: e, Reporter: reporter, Files: f, Config: c.EngineConfig}
-	o, locked, err := open(ctx, d, &c)
-	if err != nil {
-		return nil, err
-	}
-	defer o.lock.Release(ctx)
-	r, err = o.train(locked, d, &c, p, start)
-	return r, engine.OrInterrupted(locked, err)
+	err = session.Run(ctx, &setup, reporter, work)
+	return r, err
 }
 
 // train trains on the opened input, or returns the result of a finished run.
 func (o *opened) train(
-	ctx context.Context, d *engine.Driver, c *TrainConfig, p *config.Parsed, start time.Time,
+	ctx context.Context, s *session.Session, c *TrainConfig, p *config.Parsed, start time.Time,
 ) (*Result, error) {
+	d := s.Driver
 	if o.output.Finished() && c.Resume && !o.refused(true) {
 		return o.finishedRun(ctx, d.Files, c)
 	}
@@ -95,13 +94,11 @@ func (o *opened) train(
 		}
 	}
 	d.RunID = o.lock.Run
-	memory := "mem://espalier-" + rand.Text()
-	defer func() { _ = d.Files.Store.RemoveAll(context.WithoutCancel(ctx), memory) }() // scratch
-	journal, saved, err := openJournal(ctx, d, plan, o.unfinished, memory)
+	journal, saved, err := openJournal(ctx, d, plan, o.unfinished, s.Temporary)
 	var result *Result
 	if err == nil {
-		there := journal.place(memory, d.Local())
-		if there.scratch != memory {
+		there := journal.place(s.Temporary, d.Local())
+		if there.scratch != s.Temporary {
 			d.Scratch = there.scratch
 		}
 		r := &run{plan: plan, driver: d, files: d.Files, place: there, journal: journal, deadline: deadline(c, start)}
@@ -299,42 +296,37 @@ type GrownTrees struct {
 func GrowAll(
 	ctx context.Context, c TrainConfig, costs []string, reporter engine.Reporter,
 ) (grown []GrownTrees, err error) {
-	defer func() { err = engine.OrInterrupted(ctx, err) }()
-	p, err := c.Parse()
-	if err != nil {
-		return nil, err
-	}
-	f := source.BeginShared(ctx, c.StorageConfig)
-	defer f.End()
-	ctx = f.Run.Context(ctx)
-	d := &engine.Driver{
-		Engine: engine.Default(), Reporter: engine.OneAtATime(reporter), Files: f, Config: c.EngineConfig,
-	}
-	in, err := d.OpenInput(ctx, c.Input)
-	if err != nil {
-		return nil, err
-	}
-	plan, err := newPlan(ctx, f, &c, p, in)
-	if err != nil {
-		return nil, err
-	}
-	scratch := "mem://espalier-" + rand.Text()
-	defer f.Store.RemoveAll(context.WithoutCancel(ctx), scratch) //nolint:errcheck // scratch in memory
-	r := &run{
-		plan: plan, driver: d, files: f, place: place{scratch: scratch, blocks: scratch + "/blocks"}, journal: new(journal),
-	}
-	from, _, err := r.prepare(ctx)
-	if err != nil {
-		return nil, err
-	}
-	for _, url := range costs {
-		more, err := r.growAt(ctx, from.objects, url)
+	var p *config.Parsed
+	setup := session.Setup{Storage: c.StorageConfig, Engine: c.EngineConfig, Check: func() (err error) {
+		p, err = c.Parse()
+		return err
+	}}
+	err = session.Run(ctx, &setup, reporter, func(ctx context.Context, s *session.Session) error {
+		in, err := s.OpenInput(ctx, c.Input)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		grown = append(grown, more...)
-	}
-	return grown, nil
+		plan, err := newPlan(ctx, s.Files, &c, p, in)
+		if err != nil {
+			return err
+		}
+		r := &run{
+			plan: plan, driver: s.Driver, files: s.Files, place: placeInMemory(s.Temporary), journal: new(journal),
+		}
+		from, _, err := r.prepare(ctx)
+		if err != nil {
+			return err
+		}
+		for _, url := range costs {
+			more, err := r.growAt(ctx, from.objects, url)
+			if err != nil {
+				return err
+			}
+			grown = append(grown, more...)
+		}
+		return nil
+	})
+	return grown, err
 }
 
 // growAt grows the trees of each algorithm at the costs of a file.

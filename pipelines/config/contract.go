@@ -3,6 +3,7 @@ package config
 import (
 	"errors"
 
+	"github.com/espalier-ml/espalier/io/contract"
 	"github.com/espalier-ml/espalier/io/setting"
 )
 
@@ -11,6 +12,8 @@ type Contract struct {
 	Schema     string // URL of a contract; empty: none
 	MaxRejects int64  // rows that may break the contract
 	Rejects    string // URL; empty: the rows are not listed
+
+	Obeyed *contract.Contract `json:"-"` // what Schema contains; nil: it has not been read
 }
 
 // Settings declares the settings of a contract, which set the fields of c.

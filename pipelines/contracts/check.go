@@ -32,7 +32,7 @@ type Checker struct {
 // Enforce reads the contract of --schema, if there is one, and checks rows against it.
 func (k *Checker) Enforce(ctx context.Context, in *source.Input) (*source.Input, error) {
 	var err error
-	if k.Contract, err = Read(ctx, k.Settings.Schema); err != nil || k.Contract == nil {
+	if k.Contract, err = Read(ctx, k.Settings); err != nil || k.Contract == nil {
 		return in, err
 	}
 	return k.Check(ctx, in)

@@ -2,7 +2,6 @@ package contracts
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"math"
@@ -21,32 +20,32 @@ import (
 	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/pipelines/config"
 	"github.com/espalier-ml/espalier/pipelines/engine"
+	"github.com/espalier-ml/espalier/pipelines/session"
 	"github.com/espalier-ml/espalier/pipelines/source"
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
 // Infer reads all rows and writes down what the columns are, as a contract in YAML.
 func Infer(ctx context.Context, c config.InferSchema, reporter engine.Reporter) (text []byte, err error) {
-	defer func() { err = engine.OrInterrupted(ctx, err) }()
-	if err := c.Validate(); err != nil {
-		return nil, err
+	setup := session.Setup{
+		Check: c.Validate, Runner: engine.DefaultRunner(), Input: &c.Input, Storage: c.StorageConfig,
 	}
-	e, err := engine.Settle(ctx, engine.DefaultRunner(), &c.Input)
-	if err != nil {
-		return nil, err
-	}
-	f := source.Begin(c.StorageConfig)
-	defer f.End()
-	ctx = f.Run.Context(ctx)
-	d := &engine.Driver{Engine: e, Reporter: engine.OneAtATime(reporter), Files: f}
-	in, err := d.OpenInput(ctx, c.Input)
+	err = session.Run(ctx, &setup, reporter, func(ctx context.Context, s *session.Session) error {
+		text, err = infer(ctx, s, &c)
+		return err
+	})
+	return text, err
+}
+
+func infer(ctx context.Context, s *session.Session, c *config.InferSchema) (text []byte, err error) {
+	in, err := s.OpenInput(ctx, c.Input)
 	if err != nil {
 		return nil, err
 	}
 	if len(in.Tasks) == 0 {
 		return nil, &dataset.DataError{File: in.Files[0].URL, Problem: "no input file has a row", Hint: "check the files"}
 	}
-	i := &inferring{config: &c, driver: d, input: in, unread: make(map[string]string)}
+	i := &inferring{config: c, session: s, input: in, unread: make(map[string]string)}
 	inferred, err := i.infer(ctx)
 	if err != nil {
 		return nil, err
@@ -54,7 +53,7 @@ func Infer(ctx context.Context, c config.InferSchema, reporter engine.Reporter) 
 	if text, err = inferred.Encode(i.head(inferred)); err != nil || c.Output == "" {
 		return text, err
 	}
-	if err := f.Store.Put(ctx, c.Output, text, objectstore.WriteOptions{IfAbsent: true}); err != nil {
+	if err := s.Files.Store.Put(ctx, c.Output, text, objectstore.WriteOptions{IfAbsent: true}); err != nil {
 		return nil, usage.Errorf("--output: %v", err)
 	}
 	return text, nil
@@ -62,10 +61,10 @@ func Infer(ctx context.Context, c config.InferSchema, reporter engine.Reporter) 
 
 // inferring is one inference.
 type inferring struct {
-	config *config.InferSchema
-	driver *engine.Driver
-	input  *source.Input
-	unread map[string]string // why columns are not read
+	config  *config.InferSchema
+	session *session.Session
+	input   *source.Input
+	unread  map[string]string // why columns are not read
 }
 
 // head returns the comment at the top of the contract.
@@ -158,15 +157,13 @@ func unreadable(e *dataset.DataError) string {
 
 // summarise runs the pass over the rows.
 func (i *inferring) summarise(ctx context.Context, rows *jobs.RowSpec) ([]*binning.Summary, error) {
-	files := i.driver.Files
 	c := jobs.SummariseConfig{
-		Rows: rows.Encode(), Limits: binning.DefaultLimits(), Workers: i.driver.Workers(), Pieces: i.driver.Workers(),
-		Out: "mem://espalier-" + rand.Text(), Run: files.Run.Name(),
+		Rows: rows.Encode(), Limits: binning.DefaultLimits(), Workers: i.session.Workers(), Pieces: i.session.Workers(),
+		Out: i.session.Temporary, Run: i.session.Files.Run.Name(),
 	}
-	defer files.Store.RemoveAll(context.WithoutCancel(ctx), c.Out) //nolint:errcheck // scratch in memory
 	tasks := i.input.Tasks
 	what := engine.Job{Name: "summarise", Total: int64(len(tasks)), Unit: "row groups", Done: engine.TasksDone}
-	err := i.driver.Run(ctx, what, tasks, func(s beam.Scope, tasks beam.PCollection) { jobs.Summarise(s, tasks, c) })
+	err := i.session.Run(ctx, what, tasks, func(s beam.Scope, tasks beam.PCollection) { jobs.Summarise(s, tasks, c) })
 	if err != nil {
 		return nil, err
 	}

@@ -18,10 +18,12 @@ import (
 // maxBytes is the greatest size of a contract.
 const maxBytes = 64 << 20
 
-// Read reads the contract of --schema; nil: there is none.
-func Read(ctx context.Context, url string) (*contract.Contract, error) {
-	if url == "" {
-		return nil, nil //nolint:nilnil // no contract
+// Read reads the contract of --schema, unless it has been read: all work of a run has the same one. nil:
+// there is none.
+func Read(ctx context.Context, settings *config.Contract) (*contract.Contract, error) {
+	url := settings.Schema
+	if url == "" || settings.Obeyed != nil {
+		return settings.Obeyed, nil
 	}
 	b, err := source.Process.Store.ReadAll(ctx, url, maxBytes)
 	if err != nil {
@@ -31,6 +33,7 @@ func Read(ctx context.Context, url string) (*contract.Contract, error) {
 	if err != nil {
 		return nil, usage.Errorf("--schema %s: %v", url, err)
 	}
+	settings.Obeyed = c
 	return c, nil
 }
 
@@ -80,7 +83,7 @@ func ObeyColumns(c *contract.Contract, in *source.Input, t *config.Train) error 
 
 // ReadAndObey gives the roles of the contract of --schema to the settings that are not set.
 func ReadAndObey(ctx context.Context, t *config.Train) error {
-	c, err := Read(ctx, t.Schema)
+	c, err := Read(ctx, &t.Contract)
 	if err == nil && c != nil {
 		obey(c, t)
 	}

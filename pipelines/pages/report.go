@@ -13,6 +13,7 @@ import (
 	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/pipelines/config"
 	"github.com/espalier-ml/espalier/pipelines/engine"
+	"github.com/espalier-ml/espalier/pipelines/session"
 	"github.com/espalier-ml/espalier/pipelines/source"
 )
 
@@ -24,27 +25,25 @@ func Of(r *runfolder.Run) ([]byte, error) {
 }
 
 // Report writes the report of a finished run, and returns its URL.
-func Report(ctx context.Context, c config.Report, reporter engine.Reporter) (string, error) {
-	if err := c.Validate(); err != nil {
-		return "", err
-	}
-	f := source.Begin(c.StorageConfig)
-	defer f.End()
-	ctx = f.Run.Context(ctx)
-	form := formOf(&c)
-	own := objectstore.Join(c.Run, form.name)
-	if c.Output == "" || c.Output == own {
-		return own, inRun(ctx, f, &c, form, engine.OneAtATime(reporter))
-	}
-	file, err := OpenFile(ctx, f.Store, c.Output, c.Overwrite, form.kind)
-	if err != nil {
-		return "", err
-	}
-	page, err := form.page(ctx, f, &c)
-	if err != nil {
-		return "", err
-	}
-	return c.Output, file.Write(ctx, page)
+func Report(ctx context.Context, c config.Report, reporter engine.Reporter) (url string, err error) {
+	setup := session.Setup{Check: c.Validate, Storage: c.StorageConfig}
+	err = session.Run(ctx, &setup, reporter, func(ctx context.Context, s *session.Session) error {
+		form := formOf(&c)
+		if url = objectstore.Join(c.Run, form.name); c.Output == "" || c.Output == url {
+			return inRun(ctx, s, &c, form)
+		}
+		url = c.Output
+		file, err := OpenFile(ctx, s.Files.Store, c.Output, c.Overwrite, form.kind)
+		if err != nil {
+			return err
+		}
+		page, err := form.page(ctx, s.Files, &c)
+		if err != nil {
+			return err
+		}
+		return file.Write(ctx, page)
+	})
+	return url, err
 }
 
 // reports are the files that a report may replace.
@@ -53,20 +52,20 @@ func reports() Kind {
 }
 
 // inRun writes the report into the folder of its run.
-func inRun(ctx context.Context, f *source.Files, c *config.Report, form form, reporter engine.Reporter) error {
-	if _, err := runfolder.ReadManifest(ctx, f.Store, c.Run); err != nil { // else the lock would make a folder
+func inRun(ctx context.Context, s *session.Session, c *config.Report, form form) error {
+	if _, err := runfolder.ReadManifest(ctx, s.Files.Store, c.Run); err != nil { // else the lock would make a folder
 		return err
 	}
-	lock, locked, err := engine.LockFolder(ctx, f, c.Run, engine.Default(), reporter)
+	return s.Locked(ctx, c.Run, func(ctx context.Context) error { return inLocked(ctx, s.Files, c, form) })
+}
+
+// inLocked writes the report into a locked folder.
+func inLocked(ctx context.Context, f *source.Files, c *config.Report, form form) error {
+	output, err := runfolder.Open(ctx, f.Store, c.Run, runfolder.Training, true)
 	if err != nil {
 		return err
 	}
-	defer lock.Release(ctx)
-	output, err := runfolder.Open(locked, f.Store, c.Run, runfolder.Training, true)
-	if err != nil {
-		return err
-	}
-	manifest, err := runfolder.ReadManifest(locked, f.Store, c.Run)
+	manifest, err := runfolder.ReadManifest(ctx, f.Store, c.Run)
 	if err != nil {
 		return err
 	}
@@ -78,16 +77,16 @@ func inRun(ctx context.Context, f *source.Files, c *config.Report, form form, re
 		return usage.Errorf("%s has the file %s: replace it with --overwrite, or write another file with --output", c.Run,
 			form.name)
 	}
-	page, err := form.page(locked, f, c)
+	page, err := form.page(ctx, f, c)
 	if err != nil {
 		return err
 	}
 	if listed {
-		return output.ReplaceOne(locked, form.name, page)
+		return output.ReplaceOne(ctx, form.name, page)
 	}
 	documents := &runfolder.Run{Manifest: manifest}
 	form.set(documents, page)
-	return output.Replace(locked, documents, []string{form.name})
+	return output.Replace(ctx, documents, []string{form.name})
 }
 
 // page makes the page of a run.

@@ -39,7 +39,7 @@ func digestOf(b []byte) string {
 // named returns the contents of the files that settings name, by setting.
 func (w *work) named(ctx context.Context) (map[string]any, error) {
 	c := &w.config.Train
-	obeyed, err := contracts.Read(ctx, c.Schema)
+	obeyed, err := contracts.Read(ctx, &c.Contract)
 	if err != nil {
 		return nil, err
 	}

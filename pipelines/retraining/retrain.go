@@ -19,6 +19,7 @@ import (
 	"github.com/espalier-ml/espalier/pipelines/config"
 	"github.com/espalier-ml/espalier/pipelines/contracts"
 	"github.com/espalier-ml/espalier/pipelines/engine"
+	"github.com/espalier-ml/espalier/pipelines/session"
 	"github.com/espalier-ml/espalier/pipelines/source"
 )
 
@@ -44,25 +45,33 @@ type work struct {
 func Retrain(
 	ctx context.Context, c config.Retrain, reporter engine.Reporter,
 ) (a *Attempt, repeated bool, err error) {
-	defer func() { err = engine.OrInterrupted(ctx, err) }()
-	if err := contracts.ReadAndObey(ctx, &c.Train); err != nil {
-		return nil, false, err
+	check := func() error {
+		if err := contracts.ReadAndObey(ctx, &c.Train); err != nil {
+			return err
+		}
+		return c.Validate()
 	}
-	if err := c.Validate(); err != nil {
-		return nil, false, err
-	}
-	f := source.Begin(c.Train.StorageConfig)
-	defer f.End()
-	w := &work{config: &c, files: f, reporter: engine.OneAtATime(reporter), day: c.Day(time.Now())}
-	lock, locked, _, err := runfolder.Acquire(ctx, f.Store, c.Destination, w.reporter.Warn)
+	setup := session.Setup{Check: check, Storage: c.Train.StorageConfig}
+	err = session.Run(ctx, &setup, reporter, func(ctx context.Context, s *session.Session) error {
+		w := &work{config: &c, files: s.Files, reporter: s.Reporter, day: c.Day(time.Now())}
+		a, repeated, err = w.locked(ctx)
+		return err
+	})
+	return a, repeated, err
+}
+
+// locked carries out an attempt, and removes old runs.
+func (w *work) locked(ctx context.Context) (*Attempt, bool, error) {
+	store := w.files.Store
+	lock, locked, _, err := runfolder.Acquire(ctx, store, w.config.Destination, w.reporter.Warn)
 	if err != nil {
 		return nil, false, ofDestination(err)
 	}
 	defer lock.Release(ctx)
-	if _, err := openMetricsFile(ctx, f.Store, c.OpenMetrics); err != nil {
+	if _, err := openMetricsFile(ctx, store, w.config.OpenMetrics); err != nil {
 		return nil, false, err
 	}
-	a, repeated, err = w.run(f.Run.Context(locked))
+	a, repeated, err := w.run(locked)
 	if a != nil {
 		w.attempt = a
 		w.tell(context.WithoutCancel(ctx))
