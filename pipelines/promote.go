@@ -16,8 +16,6 @@ import (
 	"github.com/espalier-ml/espalier/induce/frontier"
 	"github.com/espalier-ml/espalier/induce/importance"
 	"github.com/espalier-ml/espalier/induce/metric"
-	"github.com/espalier-ml/espalier/induce/prune"
-	"github.com/espalier-ml/espalier/induce/selection"
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/io/latest"
 	"github.com/espalier-ml/espalier/io/objectstore"
@@ -219,49 +217,6 @@ func newPromotion(ctx context.Context, c *config.Promote, d *engine.Driver) (*pr
 	return p, p.byRule()
 }
 
-// rebuild makes the pool of the run's prunings again.
-func (p *promotion) rebuild(ctx context.Context) error {
-	if p.grown == nil {
-		return nil
-	}
-	damaged := func(err error) error {
-		return usage.Errorf("%s: %v", objectstore.Join(p.wish.Run, runfolder.GrownName), err)
-	}
-	features, err := dataset.DecodeFeatures(p.grown.Features)
-	if err != nil {
-		return damaged(err)
-	}
-	candidates, err := frontier.DecodeCandidates(p.grown.Candidates, p.grown.Label, features)
-	if err != nil {
-		return damaged(err)
-	}
-	if p.pool, err = selection.NewPool(ctx, host{p.driver}, candidates, &p.parsed.Selection.Settings); err != nil {
-		return err
-	}
-	if p.config.Key != "" { // the run has not kept the groups of its rows
-		p.pool.Effects = func(*tree.Tree, dataset.Part) *metric.Effects { return new(metric.Effects) }
-	}
-	g := p.grown
-	p.pool.GroupEffect = g.GroupEffect
-	p.pool.WeightEffect = g.WeightEffect
-	if n := len(g.Figures); n > 0 && n != g.FigureCount*len(p.pool.Points) {
-		return damaged(fmt.Errorf("%d figures of folds for %d prunings, want %d of each", n, len(p.pool.Points), g.FigureCount))
-	}
-	if len(g.Figures) == 0 {
-		return nil
-	}
-	for i := range p.pool.Points {
-		q := &p.pool.Points[i]
-		q.OfFolds = g.FoldShare
-		for k, figure := range foldFigures(q) {
-			if k < g.FigureCount {
-				*figure = g.Figures[i*g.FigureCount+k]
-			}
-		}
-	}
-	return nil
-}
-
 // byNumber chooses the tree that a person names.
 func (p *promotion) byNumber() error {
 	name := runfolder.FrontierTree(p.wish.Number)
@@ -368,31 +323,6 @@ func (p *promotion) byList(rule frontier.Rule) (err error) {
 	p.markBest(highest, p.leastListed())
 	p.now, err = p.amongListed(rule)
 	return err
-}
-
-// canonical returns a point whose currency says nothing where the tree is not pruned.
-func canonical(q frontier.Point) *frontier.Point {
-	if q.Step == 0 {
-		q.Currency = 0
-	}
-	return &q
-}
-
-// listedPoint returns a point of frontier.json as a choice sees it. evidence is that of the file.
-func listedPoint(p *runfolder.Point, evidence []float64) frontier.Point {
-	currency, _ := prune.ParseCurrency(p.Algorithm.Prune) // none: 0
-	q := frontier.Point{
-		Tree: p.Grown, Lambda: p.Algorithm.Lambda, Currency: currency, Step: p.Step, Ridge: p.Algorithm.Ridge,
-		Boosted: p.Algorithm.BoosterTrees, Complexity: p.Complexity, AUC: p.Validation.AUC, Folds: p.Folds,
-		LogLoss: p.Validation.LogLoss, FoldsLogLoss: p.LogLoss, TestAUC: p.Test.AUC, Merit: p.Merit,
-	}
-	if p.Score != nil {
-		q.Score = &frontier.Score{Value: *p.Score, Rows: evidence}
-	}
-	if p.ExpectedErrorCost != nil && p.ExpectedTotalCost != nil {
-		q.Costs = &frontier.Costs{Errors: *p.ExpectedErrorCost, Total: *p.ExpectedTotalCost}
-	}
-	return q
 }
 
 // amongListed returns the index of the point of frontier.json that a rule chooses within the limits.
