@@ -13,6 +13,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/frontier/crossvalidate"
 	"github.com/espalier-ml/espalier/induce/importance"
 	"github.com/espalier-ml/espalier/induce/leafmodel"
+	"github.com/espalier-ml/espalier/induce/metric"
 	"github.com/espalier-ml/espalier/induce/parallel"
 	"github.com/espalier-ml/espalier/induce/selection"
 	"github.com/espalier-ml/espalier/induce/tree"
@@ -24,24 +25,28 @@ import (
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
-// choosing is what the description of a choice needs beside the chooser.
+// choosing is what the choice of a tree needs in addition to the chooser.
 type choosing struct {
 	*selection.Chooser
+	describing
 
-	driver *engine.Driver
 	config *TrainConfig
 	spec   *jobs.RowSpec
-	rows   rowReader
 }
 
-// rowReader reads the objects and rows of a run.
-type rowReader struct {
-	// shuffled reads the objects on which the importance of features is measured.
+// describing measures a chosen tree. Its functions read the objects and rows of a run.
+type describing struct {
+	driver *engine.Driver
+	scales [dataset.Parts]float64 // see scalesOf
+
+	// shuffled reads the objects on which the importance of features is measured; nil: there are none.
 	shuffled func(ctx context.Context) (*runfolder.Shuffled, error)
-	// count counts the predictions of a tree with leaf models: see run.countModels.
+	// count counts the predictions of a tree for the rows: see run.countModels.
 	count func(ctx context.Context, t *tree.Tree) (metrics func() (*runfolder.Metrics, error), err error)
 	// slice adds the figures by --slice to metrics.
 	slice func(ctx context.Context, t *tree.Tree, m *runfolder.Metrics) error
+	// effects returns the design effects of the groups of --key in a part; nil: rows have no key.
+	effects func(ctx context.Context, t *tree.Tree, part dataset.Part) (*metric.Effects, error)
 }
 
 // host is a driver as the host of a choice.
@@ -90,8 +95,9 @@ func (r *run) choose(ctx context.Context, s *scored, slicer *slicing.Slicer) (*c
 	})
 	modeller := r.modeller(g.objects)
 	c := choosing{
-		Chooser: r.chooser(g.objects), driver: r.driver, config: r.config, spec: &g.spec,
-		rows: rowReader{
+		Chooser: r.chooser(g.objects), config: r.config, spec: &g.spec,
+		describing: describing{
+			driver: r.driver, scales: scalesOf(&g.spec),
 			shuffled: func(ctx context.Context) (*runfolder.Shuffled, error) { return r.importanceSample(ctx, g.objects) },
 			count: func(ctx context.Context, t *tree.Tree) (func() (*runfolder.Metrics, error), error) {
 				return r.countModels(ctx, g.objects, t)
@@ -108,6 +114,15 @@ func (r *run) choose(ctx context.Context, s *scored, slicer *slicing.Slicer) (*c
 	if r.config.Key != "" {
 		c.Grouped = func(ctx context.Context, part dataset.Part) (*dataset.Objects, error) {
 			return r.groupedObjects(ctx, g.objects, part)
+		}
+		// Leaf models change the predictions of a tree, but not which rows come together: its design effects are
+		// the effects of its leaves.
+		c.effects = func(ctx context.Context, t *tree.Tree, part dataset.Part) (*metric.Effects, error) {
+			all, err := c.Grouped(ctx, part)
+			if err != nil {
+				return nil, err
+			}
+			return selection.EffectsOf(t, all), nil
 		}
 	}
 	c.Model = func(root *induce.Node, candidate int) *tree.Tree { return modeller.Model(root, g.members[candidate]) }
@@ -160,7 +175,8 @@ func (c *choosing) choose(ctx context.Context, candidates []frontier.Candidate) 
 		candidate: w.Candidate, tree: w.Candidate.Tree.Tested(), frontier: w.frontier, frontierTrees: w.trees,
 		grown: w.grown,
 	}
-	if err := c.measure(ctx, r, w); err != nil {
+	bring := func(s *runfolder.Shuffled) *runfolder.Importance { return c.importance(w, s) }
+	if err := c.measure(ctx, r, bring); err != nil {
 		return nil, err
 	}
 	if w.frontier != nil {
@@ -173,91 +189,90 @@ func (c *choosing) choose(ctx context.Context, candidates []frontier.Candidate) 
 	if n := r.tree.Training.LeftOutRows; n > 0 {
 		c.driver.Reporter.Warn(fmt.Sprintf("%d training rows are of a class with the weight 0: they are left out", n))
 	}
-	if r.tree.Training.Weights != "" {
-		r.metrics.DescribeWeights()
-	}
 	return r, nil
 }
 
-// measure measures the chosen tree, and the importance of its features. The metrics of leaf models
+// measure measures the chosen tree, and by bring what its features bring. The metrics of leaf models
 // take a while, most of it on one processor: so both go on at once.
-func (c *choosing) measure(ctx context.Context, r *chosen, w *winner) error {
-	t := w.Candidate.Tree
-	var metrics func() (*runfolder.Metrics, error) // of leaf models
-	if t.Modelled() {
+func (d *describing) measure(
+	ctx context.Context, r *chosen, bring func(s *runfolder.Shuffled) *runfolder.Importance,
+) error {
+	t, counts := r.candidate.Tree, r.candidate.Counts
+	metrics := func() (*runfolder.Metrics, error) { return newMetrics(t, counts, d.scales), nil }
+	if t.Modelled() || counts == [dataset.Parts]*tree.LeafCounts{} {
 		var err error
-		if metrics, err = c.rows.count(ctx, t); err != nil {
+		if metrics, err = d.count(ctx, t); err != nil {
 			return err
 		}
 	}
 	err := parallel.AtOnce(2, func(i int) (err error) {
-		switch {
-		case i == 0:
-			return c.weigh(ctx, r, w)
-		case metrics == nil:
-			r.metrics = newMetrics(t, w.Candidate.Counts, scalesOf(c.spec))
-			return nil
-		default:
-			r.metrics, err = metrics()
-			return err
+		if i == 0 {
+			return d.weigh(ctx, r, bring)
 		}
+		r.metrics, err = metrics()
+		return err
 	})
 	if err != nil {
 		return err
 	}
-	if err := c.rows.slice(ctx, t, r.metrics); err != nil || c.Grouped == nil {
+	if err := d.slice(ctx, t, r.metrics); err != nil {
 		return err
 	}
-	return c.widen(ctx, t, r.metrics)
-}
-
-// widen makes the intervals of metrics those of groups. Leaf models change the predictions of a tree, but
-// not which rows come together: its design effects are those of its leaves.
-func (c *choosing) widen(ctx context.Context, t *tree.Tree, m *runfolder.Metrics) error {
-	for _, p := range m.Parts() {
+	if t.Training.Weights != "" {
+		r.metrics.DescribeWeights()
+	}
+	if d.effects == nil {
+		return nil
+	}
+	for _, p := range r.metrics.Parts() {
 		part, _ := dataset.ParsePart(p.Name)
-		objects, err := c.Grouped(ctx, part)
+		effects, err := d.effects(ctx, t, part)
 		if err != nil {
 			return err
 		}
-		p.Metrics.Widen(selection.EffectsOf(t, objects))
+		p.Metrics.Widen(effects)
 	}
 	return nil
 }
 
-// weigh measures the importance of the chosen tree's features.
-func (c *choosing) weigh(ctx context.Context, r *chosen, w *winner) error {
+// weigh measures what the features of the chosen tree bring.
+func (d *describing) weigh(
+	ctx context.Context, r *chosen, bring func(s *runfolder.Shuffled) *runfolder.Importance,
+) error {
 	type weighed struct {
-		*runfolder.Importance
-
-		shuffled *runfolder.Shuffled
+		importance *runfolder.Importance
+		shuffled   *runfolder.Shuffled
 	}
-	work := func(*parallel.Steps) (weighed, error) {
-		s, err := c.rows.shuffled(ctx)
-		if err != nil {
+	m, err := engine.Compute(ctx, d.driver, "importance", 1, "trees", func(*parallel.Steps) (weighed, error) {
+		s, err := d.shuffled(ctx)
+		if err != nil || s == nil {
 			return weighed{}, err
 		}
-		t := w.Candidate.Tree
-		if !t.Modelled() {
-			return weighed{runfolder.NewImportance(t, s, nil), s}, nil
-		}
-		if w.Models == nil { // the only tree of a run does not keep its models
-			return weighed{runfolder.NewImportance(t, s, importance.NoAUC{}), s}, nil
-		}
-		some := *s
-		some.Objects = leafmodel.Sorted(s.Objects, modelledObjects)
-		models := leafmodel.NewShuffling(some.Objects, c.Features, t, w.Models)
-		return weighed{runfolder.NewImportance(t, &some, models), s}, context.Cause(ctx)
-	}
-	m, err := engine.Compute(ctx, c.driver, "importance", 1, "trees", work)
+		return weighed{bring(s), s}, context.Cause(ctx)
+	})
 	if err != nil {
 		return err
 	}
-	r.importance = m.Importance
-	if g := w.grown; g != nil {
-		g.Sample, g.SamplePart, g.Weighted = m.shuffled.Objects.AppendBlock(nil), m.shuffled.Part, c.spec.Weighted()
+	r.importance = m.importance
+	if g := r.grown; g != nil {
+		g.Sample, g.SamplePart = m.shuffled.Objects.AppendBlock(nil), m.shuffled.Part
 	}
 	return nil
+}
+
+// importance returns the importance of the features of the winner.
+func (c *choosing) importance(w *winner, s *runfolder.Shuffled) *runfolder.Importance {
+	t := w.Candidate.Tree
+	switch {
+	case !t.Modelled():
+		return runfolder.NewImportance(t, s, nil)
+	case w.Models == nil: // the only tree of a run does not keep its models
+		return runfolder.NewImportance(t, s, importance.NoAUC{})
+	default:
+		some := *s
+		some.Objects = leafmodel.Sorted(s.Objects, modelledObjects)
+		return runfolder.NewImportance(t, &some, leafmodel.NewShuffling(some.Objects, c.Features, t, w.Models))
+	}
 }
 
 // warnOfDeadline warns if the deadline has ended the growth of a tree.

@@ -39,15 +39,6 @@ func (r *run) sampleObjects(ctx context.Context, o *objects, part dataset.Part) 
 	return leafmodel.Sorted(all, most), nil
 }
 
-// measureModels measures a tree with models, see countModels.
-func (r *run) measureModels(ctx context.Context, o *objects, t *tree.Tree) (*runfolder.Metrics, error) {
-	metrics, err := r.countModels(ctx, o, t)
-	if err != nil {
-		return nil, err
-	}
-	return metrics()
-}
-
 // countModels counts the predictions of a tree with models for the rows of each part: unlike the
 // objects, the rows have the values that the models use. It returns a function that computes the
 // metrics: this takes no pipeline, so other work of the run may go on beside it.

@@ -19,7 +19,7 @@ import (
 func (c *choosing) saved(pool *frontier.Pool) *runfolder.Grown {
 	g := &runfolder.Grown{
 		Label: pool.Candidates[0].Tree.Label, Features: dataset.EncodeFeatures(c.Features),
-		Candidates: frontier.AppendCandidates(nil, pool.Candidates), Scales: scalesOf(c.spec),
+		Candidates: frontier.AppendCandidates(nil, pool.Candidates), Scales: c.scales, Weighted: c.spec.Weighted(),
 		GroupEffect: pool.GroupEffect, WeightEffect: pool.WeightEffect,
 	}
 	for i := range pool.Points {
@@ -50,15 +50,15 @@ func (p *promotion) rebuild(ctx context.Context) error {
 	damaged := func(err error) error {
 		return usage.Errorf("%s: %v", objectstore.Join(p.wish.Run, runfolder.GrownName), err)
 	}
-	features, err := dataset.DecodeFeatures(p.grown.Features)
+	var err error
+	if p.features, err = dataset.DecodeFeatures(p.grown.Features); err != nil {
+		return damaged(err)
+	}
+	candidates, err := frontier.DecodeCandidates(p.grown.Candidates, p.grown.Label, p.features)
 	if err != nil {
 		return damaged(err)
 	}
-	candidates, err := frontier.DecodeCandidates(p.grown.Candidates, p.grown.Label, features)
-	if err != nil {
-		return damaged(err)
-	}
-	if p.pool, err = selection.NewPool(ctx, host{p.driver}, candidates, &p.parsed.Selection.Settings); err != nil {
+	if p.pool, err = selection.NewPool(ctx, host{p.Driver}, candidates, &p.parsed.Selection.Settings); err != nil {
 		return err
 	}
 	if p.config.Key != "" { // the run has not kept the groups of its rows

@@ -64,12 +64,17 @@ func (r *run) manifest(g *grown, c *chosen, estimate *runfolder.Estimate, start 
 	return m
 }
 
-// distributionOf returns what later rows are compared with: the training rows by bin, and the held-out
-// rows by leaf.
-func distributionOf(g *grown, c *chosen) *runfolder.Distribution {
-	d := runfolder.NewDistribution(g.train().Rows, g.features, g.train().Codes)
+// documents returns the documents of a chosen tree.
+func (c *chosen) documents() *runfolder.Run {
+	return &runfolder.Run{
+		Tree: c.tree, Metrics: c.metrics, Frontier: c.frontier, Trees: c.frontierTrees, Grown: c.grown,
+		Importance: c.importance,
+	}
+}
+
+// countLeaves sets the held-out rows at the leaves of a chosen tree.
+func (c *chosen) countLeaves(d *runfolder.Distribution) {
 	d.SetLeaves(c.tree, c.candidate.Counts[dataset.Validation], c.candidate.Counts[dataset.Test])
-	return d
 }
 
 // reportOf returns the report of a run; nil if it cannot be made: the run stays without it.
@@ -89,12 +94,10 @@ func (r *run) write(
 	// Compute waits even if ctx has ended: the work itself watches ctx, and leaves no half-written folder.
 	waits := context.WithoutCancel(ctx)
 	return engine.Compute(waits, r.driver, forecast.Write, 1, "folder", func(*parallel.Steps) (*Result, error) {
-		documents := &runfolder.Run{
-			Tree: c.tree, Metrics: c.metrics, Frontier: c.frontier, Trees: c.frontierTrees, Grown: c.grown,
-			Importance:   c.importance,
-			Distribution: distributionOf(g, c),
-			Schema:       r.schemaFile(g.fitted), Manifest: r.manifest(g, c, estimate, start),
-		}
+		documents := c.documents()
+		documents.Schema, documents.Manifest = r.schemaFile(g.fitted), r.manifest(g, c, estimate, start)
+		documents.Distribution = runfolder.NewDistribution(g.train().Rows, g.features, g.train().Codes)
+		c.countLeaves(documents.Distribution)
 		if r.config.Report == config.ReportHTML {
 			documents.Report = reportOf(documents, r.driver.Reporter)
 		}
