@@ -6,7 +6,7 @@
 
 For each number of tests, frontier.json answers with its tree of the highest merit that asks no
 more in the mean. Figures are means over three splits. Without flags of espalier the preset is
-accurate. Needs the folder ../shared and Python; installs by pip what is missing of numpy, pandas,
+accurate. Needs the data sets and Python; installs by pip what is missing of numpy, pandas,
 pyarrow, scikit-learn and lightgbm.
 """
 

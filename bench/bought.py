@@ -4,7 +4,7 @@ features that are bought for a row, tests, and time.
 
     bench/bought.py [--sets NAME,..] [--splits 2] [--bought 2,4,8] [--preset accurate] [--csv FILE]
 
-Each data set of the paper in ../shared/data is split into 70/10/20 by seeds, as for peers.py.
+Each data set of the paper in bench/data is split into 70/10/20 by seeds, as for peers.py.
 A feature is bought for a row at the first test that asks for it; further tests are free. Each
 side offers models:
 
@@ -19,7 +19,7 @@ side offers models:
 For each number of bought features each side answers with its model that is best on validation
 rows within it. The first table has the AUC of these answers on test rows; the second one what the
 model without a limit asks and buys, and the seconds that all models of a side took. The script
-prints tables and never fails. Needs the folder ../shared, Go and Python; installs by pip what is
+prints tables and never fails. Needs the data sets, Go and Python; installs by pip what is
 missing of numpy, pandas, pyarrow, scikit-learn, lightgbm and pystreed.
 """
 

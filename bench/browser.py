@@ -3,7 +3,7 @@
 
     bench/browser.py [--sets NAME,..] [--espalier BIN] [--keep FOLDER]
 
-The script trains on each of these sets of ../shared/data (iris, bank-marketing, covertype and
+The script trains on each of these sets of bench/data (iris, bank-marketing, covertype and
 credit-g with --preset accurate, if none is named), on made-up rows that give a tree of 35,000
 nodes, and on rows whose columns, values and classes have hostile names. It scores rows by predict, 200 of each set. Then it checks the types of the
 pages' scripts with tsc, runs their tests by node --test, and opens the reports by the tests in the
@@ -22,9 +22,10 @@ need('browser')
 
 import pyarrow as pa, pyarrow.parquet as pq
 
+import datasets
+
 here = os.path.dirname(os.path.abspath(__file__))
 root = os.path.join(here, '..')
-shared = os.environ.get('ESPALIER_SHARED', os.path.join(root, '..', 'shared'))
 options = {
     'credit-g': ['--preset', 'accurate'],  # leaf models and boosters
     'made-up': '--select first --theta 0.00003 --bins 512 --prune none --folds 0 --certificate none'.split(),  # 35,000 nodes
@@ -123,14 +124,14 @@ def main():
         espalier = os.path.abspath(a.espalier or os.path.join(work, 'espalier'))
         if not a.espalier:
             run('go', 'build', '-o', espalier, './cmd/espalier', cwd=root)
-        sets = [s for s in a.sets.split(',') if glob.glob(os.path.join(shared, 'data', s, '*.parquet'))]
+        sets = [s for s in a.sets.split(',') if datasets.files(s)]
         if sets != a.sets.split(','):
-            print('skipped, as ../shared/data has no rows of them:', *sorted(set(a.sets.split(',')) - set(sets)))
+            print('skipped, as bench/data has no rows of them:', *sorted(set(a.sets.split(',')) - set(sets)))
         hostile_rows(os.path.join(work, 'hostile-rows.parquet'))
         run(espalier, 'synth', '--rows', '120000', '--numeric', '12', '--categorical', '0', '--noise', '0.35', '--output',
             os.path.join(work, 'made-up-rows'), '--overwrite', '--progress', 'none')
         for name in [*sets, 'made-up', 'hostile']:
-            files = sorted(glob.glob(os.path.join(shared, 'data', name, '*.parquet')))
+            files = datasets.files(name)
             files = files or sorted(glob.glob(os.path.join(work, name + '-rows', '*.parquet')))
             files = files or [os.path.join(work, 'hostile-rows.parquet')]
             model = os.path.join(work, name)

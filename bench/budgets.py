@@ -5,11 +5,11 @@ Espalier's own paper preset where tests have costs of their own.
     bench/budgets.py [--sets NAME,..] [--splits 5] [--csv FILE] [--costs_csv FILE] [--only published|costs]
                      [--preset accurate]
 
-For each data set of the paper in ../shared/data and each seed 1..SPLITS of the
+For each data set of the paper in bench/data and each seed 1..SPLITS of the
 split there is one training with the preset (default by default), which makes a frontier.
 
 - Published: the frontiers are those of the paper's experiments (`experiments`). Each point (AUC, cost) of
-  ../shared/paper/published_unit.csv (153 on these sets) is put to them as a budget
+  published.csv (153 on these sets) is put to them as a budget
   query: of the trees within the published cost, the tree that is best on validation.
   The point is matched or beaten if the mean test AUC of this tree over the splits is at
   least the published AUC.
@@ -20,7 +20,7 @@ split there is one training with the preset (default by default), which makes a 
   be at least that of every algorithm.
 
 No choice uses the test rows. Prints two Markdown tables, and fails if a point is
-missed. Needs the folder ../shared, Go, and Python with numpy and pyarrow
+missed. Needs the data sets, Go, and Python with numpy and pyarrow
 (installed by pip where they are missing).
 """
 
@@ -34,7 +34,8 @@ need('budgets')
 import numpy as np
 import pyarrow.parquet as pq
 
-from protocol import Espalier, Point, arguments, data_sets, load, oracle, query, save, shared, splits, table
+import datasets
+from protocol import Espalier, Point, arguments, data_sets, load, oracle, query, save, splits, table
 
 level = 1e-9  # AUCs within it are equal
 paper = {name: ['--algorithm', name] for name in ('ec45', 'ecart', 'c45', 'cart', 'cc45', 'ccart', 'asr', 'ip', 'bal')}
@@ -49,7 +50,7 @@ def frontiers(espalier, options):
     names = ','.join(d.name for d in data_sets(options.sets))
     flags = ['--splits', str(options.splits), '--budgets', options.preset, '--algorithm', 'c45', '--scaling=false']
     out = os.path.join(espalier.work, 'results')
-    results = espalier.experiments(os.path.join(shared, 'data'), out, '--sets', names, *flags, '--quiet')
+    results = espalier.experiments(datasets.folder, out, '--sets', names, *flags, '--quiet')
     return {
         (s['set'], s['seed']): [Point(p['cost'], p['merit'], p['auc']) for p in s['frontier']]
         for s in results['splits']

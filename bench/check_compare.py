@@ -3,7 +3,7 @@
 
     bench/check_compare.py [--sets NAME,..] [--espalier BIN]
 
-The script trains four trees on each of these sets of ../shared/data (iris, credit-g, phoneme
+The script trains four trees on each of these sets of bench/data (iris, credit-g, phoneme
 and bank-marketing, if none is named): by the preset default, by the preset accurate, with
 another seed and half of the expected cost, and with leaf models and weights. It scores all
 rows by `espalier predict`, and compares six pairs of trees: the three others with the first
@@ -26,10 +26,9 @@ import numpy as np
 import pyarrow as pa, pyarrow.parquet as pq
 from scipy.stats import binomtest, norm, rankdata
 
+import datasets
 import judging
-from judging import root
 
-shared = os.environ.get('ESPALIER_SHARED', os.path.join(root, '..', 'shared'))
 same = 1e-9  # greatest difference
 z = norm.ppf(0.975)
 
@@ -192,7 +191,7 @@ def judge_pair(what, found, sides, actual, classes, w, scale):
 
 def judge(name, binary, folder):
     """Judges the comparisons of four trees on a set."""
-    table = pa.concat_tables([pq.read_table(f) for f in sorted(glob.glob(os.path.join(shared, 'data', name, '*.parquet')))])
+    table = pa.concat_tables([pq.read_table(f) for f in datasets.files(name)])
     weights = np.random.default_rng(1).integers(1, 9, len(table)) / 4
     table = table.append_column('espalier_weight', pa.array(weights))
     rows = os.path.join(folder, 'rows.parquet')

@@ -3,7 +3,7 @@
 
     bench/check_drift.py [--sets NAME,..] [--espalier BIN]
 
-The script trains a tree on a half of each of these sets of ../shared/data (iris, credit-g, phoneme
+The script trains a tree on a half of each of these sets of bench/data (iris, credit-g, phoneme
 and bank-marketing, if none is named), and measures the drift of the other half, and of its first
 tenth in the order of the first numeric column. It counts the rows by bin of schema.json itself, with
 pyarrow and numpy, and computes PSI by scipy.special.rel_entr, the Kolmogorov-Smirnov statistic,
@@ -13,7 +13,7 @@ anything differs. It needs Python, and Go unless --espalier names a binary; it i
 is missing of numpy, pyarrow and scipy.
 """
 
-import glob, json, os, subprocess, sys, tempfile
+import json, os, subprocess, sys, tempfile
 
 sys.dont_write_bytecode = True
 from needs import need
@@ -26,9 +26,9 @@ from scipy.spatial.distance import jensenshannon
 from scipy.special import rel_entr
 from scipy.stats import chi2_contingency
 
+import datasets
 from judging import root
 
-shared = os.environ.get('ESPALIER_SHARED', os.path.join(root, '..', 'shared'))
 same = 1e-8  # greatest relative difference
 least = 5  # rows that the test expects in a bin
 
@@ -126,11 +126,9 @@ def main():
         if not binary:
             binary = os.path.join(work, 'espalier')
             subprocess.check_call(['go', 'build', '-o', binary, './cmd/espalier'], cwd=root)
-        with open(os.path.join(shared, 'data', 'MANIFEST.tsv')) as f:
-            head, *lines = [line.rstrip('\n').split('\t') for line in f]
-        labels = {line[head.index('name')]: line[head.index('label')] for line in lines}
+        labels = {name: row['label'] for name, row in datasets.manifest().items()}
         for name in args.get('--sets', 'iris,credit-g,phoneme,bank-marketing').split(','):
-            files = sorted(glob.glob(os.path.join(shared, 'data', name, '*.parquet')))
+            files = datasets.files(name)
             table = pa.concat_tables([pq.read_table(f) for f in files], promote_options='default')
             table = table.take(np.random.default_rng(1).permutation(table.num_rows))
             before, now = table.slice(0, table.num_rows // 2), table.slice(table.num_rows // 2)

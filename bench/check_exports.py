@@ -3,7 +3,7 @@
 
     bench/check_exports.py [--sets iris,credit-g] [--formats go,sql] [--espalier BINARY]
 
-For each data set of ../shared/data three trees are trained: with the defaults, with prices in
+For each data set of bench/data three trees are trained: with the defaults, with prices in
 groups and free repeats, and with --preset accurate, whose leaves have models. Each is exported in
 each format. `espalier export --verify` compiles and runs the file, and compares class, leaf, tests,
 cost and probabilities with the tree on all rows and on golden rows. SQL is run by its databases; by
@@ -16,22 +16,17 @@ import csv, json, os, subprocess, sys
 
 sys.dont_write_bytecode = True
 
+import datasets
 import judging
-from judging import root
 
-shared = os.environ.get('ESPALIER_SHARED', os.path.join(root, '..', 'shared'))
 dialects = ['postgresql', 'sqlite', 'duckdb', 'bigquery'] + (['spark'] if 'ESPALIER_SPARK' in os.environ else [])
 every = ['go', 'c', 'java', 'python', 'javascript', 'pmml', 'onnx', 'json', 'sql']
 
 
 def categorical(name):
     """Returns the flags of train for a data set's categorical columns."""
-    with open(os.path.join(shared, 'data', 'MANIFEST.tsv')) as f:
-        for row in csv.DictReader(f, delimiter='\t'):
-            if list(row.values())[0] == name:
-                columns = list(row.values())[9]
-                return [] if columns == '-' else ['--categorical', columns]
-    sys.exit(f'{name}: MANIFEST.tsv has no such data set')
+    columns = datasets.manifest()[name]['categorical']
+    return ['--categorical', columns] if columns else []
 
 
 def prices(run, file):
@@ -52,7 +47,7 @@ def variants(formats):
 
 
 def judge(name, binary, folder, formats):
-    data, fine = os.path.join(shared, 'data', name), True
+    data, fine = os.path.join(datasets.folder, name), True
     flags = categorical(name)
     costs = os.path.join(folder, 'costs.csv')
     for kind, more in [('plain', []), ('prices', ['--costs', costs, '--repeat_cost', 'free']),

@@ -3,7 +3,7 @@
 
     bench/check_importance.py [--sets NAME,..] [--espalier BIN]
 
-The script trains on each of these sets of ../shared/data (credit-g and phoneme, if none is
+The script trains on each of these sets of bench/data (credit-g and phoneme, if none is
 named), with a column that says which rows are for validation. It sends the validation rows
 through tree.json by the conditions there. For each feature it then rolls the feature's
 column by 0, 1, .. places, as many as there are rows: so each row takes the value of each
@@ -13,7 +13,7 @@ away, and the cost that they bill. It fails if anything differs. It needs Python
 unless --espalier names a binary; it installs by pip what is missing of numpy and pyarrow.
 """
 
-import glob, json, os, subprocess, sys
+import json, os, subprocess, sys
 
 sys.dont_write_bytecode = True
 from needs import need
@@ -23,11 +23,10 @@ need('check_importance')
 import numpy as np
 import pyarrow as pa, pyarrow.parquet as pq
 
+import datasets
 import judging
-from judging import root
 from routing import Tree
 
-shared = os.environ.get('ESPALIER_SHARED', os.path.join(root, '..', 'shared'))
 same = 1e-9  # greatest difference
 
 
@@ -53,7 +52,7 @@ def entropy(weights):
 
 def write(name, folder):
     """Writes a set with a column of parts, seven rows in ten for training and two for validation."""
-    files = sorted(glob.glob(os.path.join(shared, 'data', name, '*.parquet')))
+    files = datasets.files(name)
     table = pa.concat_tables([pq.read_table(f) for f in files])
     part = np.array(['train', 'validation', 'test'])[np.random.default_rng(1).choice(3, len(table), p=[.7, .2, .1])]
     table = table.append_column('part_of_row', pa.array(part))

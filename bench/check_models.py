@@ -19,7 +19,7 @@ then AUC and log loss to 1e-4 for two classes, to 0.05 for more. Without --predi
 areas are compared to 1e-6, because probabilities that are equal there may differ here
 in the last bit.
 
-With --sets the script grows a tree on each of these sets of ../shared/data ("all":
+With --sets the script grows a tree on each of these sets of bench/data ("all":
 on each), gives its leaves random models (every second tree also boosters, every third
 priors, every fourth error costs), has it predict rows, some with nulls, and judges the result. It fails if
 anything differs. It needs Python, and with --sets Go; it installs by pip what is

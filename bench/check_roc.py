@@ -3,7 +3,7 @@
 
     bench/check_roc.py [--sets NAME,..] [--espalier BIN]
 
-The script trains on each of these sets of ../shared/data (bank-marketing and iris, if none is
+The script trains on each of these sets of bench/data (bank-marketing and iris, if none is
 named) with random weights of the rows, and predicts the rows of each part. The corners of
 roc_curve, of the predicted probabilities and the weights, must be the points of the curve of
 each class on validation and test rows, to 1e-12. Of a curve with more than 100 corners 100 are
@@ -12,7 +12,7 @@ needs Python, and Go unless --espalier names a binary; it installs by pip what i
 numpy, pyarrow and scikit-learn.
 """
 
-import glob, json, os, subprocess, sys
+import json, os, subprocess, sys
 
 sys.dont_write_bytecode = True
 from needs import need
@@ -23,10 +23,9 @@ import numpy as np
 import pyarrow as pa, pyarrow.parquet as pq
 from sklearn.metrics import roc_curve
 
+import datasets
 import judging
-from judging import root
 
-shared = os.environ.get('ESPALIER_SHARED', os.path.join(root, '..', 'shared'))
 most = 100  # points of a curve
 same = 1e-12  # greatest difference
 
@@ -51,7 +50,7 @@ def distance(points, curve):
 
 
 def judge(name, binary, folder):
-    files = sorted(glob.glob(os.path.join(shared, 'data', name, '*.parquet')))
+    files = datasets.files(name)
     table = pa.concat_tables([pq.read_table(f) for f in files])
     random = np.random.default_rng(1)
     part = np.array(['train', 'validation', 'test'])[random.choice(3, len(table), p=[.4, .3, .3])]

@@ -3,7 +3,7 @@
 
     bench/check_slices.py [--sets NAME,..] [--espalier BIN]
 
-The script trains on each of these sets of ../shared/data (bank-marketing and firewall, if
+The script trains on each of these sets of bench/data (bank-marketing and firewall, if
 none is named), with and without leaf models, and asks for slices by all columns: the
 features, the column that says which rows are for validation, and one of 60 texts and nulls
 that is ignored. It finds the slices of the rows by pandas, and their figures by
@@ -16,7 +16,7 @@ docs/reading.md says. It fails if anything else differs. It needs Python, and Go
 a binary; it installs by pip what is missing of numpy, pandas, pyarrow and scikit-learn.
 """
 
-import glob, json, os, subprocess, sys, warnings
+import json, os, subprocess, sys, warnings
 
 sys.dont_write_bytecode = True
 from needs import need
@@ -28,11 +28,10 @@ import pandas as pd
 import pyarrow as pa, pyarrow.parquet as pq
 from sklearn.metrics import accuracy_score, balanced_accuracy_score, brier_score_loss, log_loss, roc_auc_score
 
+import datasets
 import judging
-from judging import root
 
 warnings.filterwarnings('ignore', category=UserWarning)  # of scikit-learn, for slices of one class
-shared = os.environ.get('ESPALIER_SHARED', os.path.join(root, '..', 'shared'))
 same = 1e-9  # greatest difference
 alike = 1e-5  # the same for slices of a tree with leaf models that may have more predictions than are counted exactly
 distinct = 1 << 14  # predictions that are counted exactly
@@ -196,7 +195,7 @@ def judge_part(part, stated, rows, deciding, names, classes, inside, models):
 
 def write(name, folder):
     """Writes a set with a column of parts and one of texts that no tree may test."""
-    table = pa.concat_tables([pq.read_table(f) for f in sorted(glob.glob(os.path.join(shared, 'data', name, '*.parquet')))])
+    table = pa.concat_tables([pq.read_table(f) for f in datasets.files(name)])
     draw = np.random.default_rng(1)
     part = draw.choice(['train', 'validation', 'test'], len(table), p=[.7, .1, .2])
     town = [None if v > 59 else f'town {v}' for v in np.minimum(62, draw.geometric(.06, len(table)))]

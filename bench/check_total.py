@@ -3,7 +3,7 @@
 
     bench/check_total.py [--sets NAME,..] [--espalier BIN]
 
-The script makes up costs of tests and of errors for each of these sets of ../shared/data (credit-g,
+The script makes up costs of tests and of errors for each of these sets of bench/data (credit-g,
 phoneme and spambase, if none is named), and trains with --select total, with a column that names the
 part of each row. It sends the validation and test rows through the trees of frontier.json: the error
 cost and the total of each tree must be those of frontier.json to 1e-9.
@@ -17,7 +17,7 @@ Python, and Go unless --espalier names a binary; it installs by pip what is miss
 pyarrow.
 """
 
-import glob, json, os, subprocess, sys
+import json, os, subprocess, sys
 
 sys.dont_write_bytecode = True
 from needs import need
@@ -27,11 +27,10 @@ need('check_total')
 import numpy as np
 import pyarrow as pa, pyarrow.parquet as pq
 
+import datasets
 import judging
-from judging import root
 from routing import Tree
 
-shared = os.environ.get('ESPALIER_SHARED', os.path.join(root, '..', 'shared'))
 same = 1e-9  # greatest difference
 thetas = ['0.005', '0.001']
 
@@ -39,7 +38,7 @@ thetas = ['0.005', '0.001']
 def write(name, folder):
     """Writes the rows with their parts, and made-up costs. Returns the rows."""
     rng = np.random.default_rng(3)
-    table = pa.concat_tables(pq.read_table(f) for f in sorted(glob.glob(os.path.join(shared, 'data', name, '*.parquet'))))
+    table = pa.concat_tables(pq.read_table(f) for f in datasets.files(name))
     features = [c for c in table.column_names if c != 'class']
     part = np.array(['train', 'validation', 'test'])[rng.choice(3, len(table), p=[.6, .2, .2])]
     table = table.append_column('part_of_row', pa.array(part))

@@ -1,7 +1,7 @@
 """The common part of auc_at_tests.py and soft_labels.py: their arguments, the splits of a data
 set, the frontier of a run on a split, and LightGBM.
 
-Each set is split three times (70/10/20) by ../shared/check/sets.py, which also reads it. The
+Each set is split three times (70/10/20) by sets.py, which also reads it. The
 points of a frontier have the tests that they ask in the mean as their cost, see protocol.py.
 """
 
@@ -10,10 +10,8 @@ import argparse, dataclasses, os, shutil, sys, warnings
 import lightgbm as lgb
 import numpy as np
 
-from protocol import Point, load, shared
-
-sys.path.insert(0, os.path.join(shared, 'check'))
 import sets
+from protocol import Point, load
 
 warnings.filterwarnings('ignore')
 names = (

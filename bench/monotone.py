@@ -14,8 +14,8 @@ library trains without the wish and with it, and chooses on validation rows:
 - LightGBM: one tree at full step, over a grid of num_leaves and min_data_in_leaf, with
   monotone_constraints by each of the three methods.
 
-Prints a Markdown table of mean test AUC without the wish, and the loss with it. Needs the folder
-../shared and Python; installs by pip what is missing of numpy, pandas, pyarrow, scikit-learn and
+Prints a Markdown table of mean test AUC without the wish, and the loss with it. Needs the
+data sets and Python; installs by pip what is missing of numpy, pandas, pyarrow, scikit-learn and
 lightgbm.
 """
 

@@ -4,7 +4,7 @@
     bench/peers.py [--sets NAME,..] [--splits 5] [--csv FILE] [--optimal_csv FILE]
                    [--preset accurate] [--without_optimal]
 
-For each data set of the paper in ../shared/data and each seed 1..SPLITS, the
+For each data set of the paper in bench/data and each seed 1..SPLITS, the
 rows are split into train, validation and test (70/10/20). The part is a column of
 a Parquet copy, which Espalier trains on (--split part, and the preset) and all
 peers use. Each side offers trees. Each published cost of the set is a budget of
@@ -29,7 +29,7 @@ Prints two Markdown tables, the means over the splits: at how many budgets
 Espalier is ahead (level: within 1e-9), with the mean and the least margin; and
 "best on test", the mean margins when both sides choose by test AUC. This is not a
 result; it shows whether the trees or the choice among them could be better. Needs
-the folder ../shared and Python; installs by pip what is missing of numpy,
+the data sets and Python; installs by pip what is missing of numpy,
 pandas, pyarrow, scikit-learn, lightgbm and pystreed.
 """
 

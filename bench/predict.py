@@ -4,7 +4,7 @@ tree.json, row by row, and its time against pyarrow's.
 
     bench/predict.py [--sets NAME,..] [--espalier BIN] [--runs 5]
 
-For each data set of ../shared/data a tree is trained (by ec45 with tests for
+For each data set of bench/data a tree is trained (by ec45 with tests for
 single bins, random costs in groups for every second set, a quarter of the values
 of every third column of the new rows replaced by nulls and by values that
 training did not have), and rows are scored with --keep all. In every file the rows
@@ -15,7 +15,7 @@ this script from the conditions of tree.json.
 On covertype the time from Parquet to Parquet is compared with pyarrow's time for
 reading the tested columns and writing the columns of the predictions: the median
 of RUNS pairs, one after the other. Fails if a row differs or the ratio is above 2.
-Needs the folder ../shared and Python; installs by pip what is missing of numpy and
+Needs the data sets and Python; installs by pip what is missing of numpy and
 pyarrow.
 """
 

@@ -8,14 +8,14 @@ usual price (quarter) or all of it (whole), all features cost the same (equal), 
 (halved). The trees of all frontiers are billed by the true prices. For each of eight budgets, the best tree on
 validation (by its merit) is taken from each run.
 
-Cases: visits is synthetic, with 12 free features and 6 labs that share a price. In a data set of ../shared/data,
+Cases: visits is synthetic, with 12 free features and 6 labs that share a price. In a data set of bench/data,
 a third of the features is free, a third cheap and a third expensive (mixed), or a third is free and two thirds
 are in two groups with a price (groups). Prices are random, and differ by split.
 
 A false list is better at a budget if its mean merit over the splits exceeds that of the true list by more than one
 standard error: that of the mean paired difference, or that of the mean validation AUC, whichever is larger. Prints
-a Markdown table, and fails if a false list is better anywhere. Test rows take no part in a choice. Needs the folder
-../shared, Go, and Python with numpy and pyarrow (installed by pip where they are missing).
+a Markdown table, and fails if a false list is better anywhere. Test rows take no part in a choice. Needs
+the data sets, Go, and Python with numpy and pyarrow (installed by pip where they are missing).
 """
 
 import csv, math, os, sys

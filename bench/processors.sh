@@ -23,11 +23,9 @@ fi
 ESPALIER_FUSED="./../io/... ./../transforms/... ./../pipelines/..." go test -count=1 \
 	-run 'NothingFused|OwnFunctions' ./induce
 
-golden=testdata/golden
-if [ -d ../shared/golden ]; then golden=$(cd ../shared/golden && pwd); fi
 run() { # runs a test binary in the folder of its package
 	for p in $tests; do
-		(cd "$p" && ESPALIER_GOLDEN=$golden "${@:2}" \
+		(cd "$p" && "${@:2}" \
 			"$bin/$1-$(basename "$p").test" \
 			-test.run 'Golden|Levels|Bits|Ends|Log2|Xlogx|Heavy|Score') | tail -1
 	done
@@ -52,12 +50,10 @@ same() { # NAME train flags: the same files, byte for byte
 shipped=cmd/espalier/example/tic-tac-toe.parquet
 same tic-tac-toe --input $shipped --label class
 same tic-tac-toe-paper --input $shipped --label class --preset paper
-if [ -d ../shared/data ]; then
-	data=../shared/data
-	same credit-g --input "$data/credit-g/*.parquet" --label class
-	same phoneme-kmeans --input "$data/phoneme/*.parquet" --label class --preset paper --leaf_estimate smoothed
-	same phoneme-models --input "$data/phoneme/*.parquet" --label class --preset accurate
-	same iris-models --input "$data/iris/*.parquet" --label class --preset accurate
-	same electricity --input "$data/electricity/*.parquet" --label class --categorical day \
-		--algorithm ecart,asr --lambda 10 --prune leaves --select best
-fi
+data=bench/data
+same credit-g --input "$data/credit-g/*.parquet" --label class
+same phoneme-kmeans --input "$data/phoneme/*.parquet" --label class --preset paper --leaf_estimate smoothed
+same phoneme-models --input "$data/phoneme/*.parquet" --label class --preset accurate
+same iris-models --input "$data/iris/*.parquet" --label class --preset accurate
+same electricity --input "$data/electricity/*.parquet" --label class --categorical day \
+	--algorithm ecart,asr --lambda 10 --prune leaves --select best

@@ -9,13 +9,14 @@ area and of the area on folds of the training rows. The answer to a budget query
 point within the budget that is best on validation. Test figures take no part in it.
 """
 
-import argparse, csv, dataclasses, glob, json, os, shutil, subprocess, sys, tempfile
+import argparse, csv, dataclasses, json, os, shutil, subprocess, sys, tempfile
 
 import numpy as np
 
+import datasets
+
 here = os.path.dirname(os.path.abspath(__file__))
 root = os.path.join(here, '..')
-shared = os.environ.get('ESPALIER_SHARED', os.path.join(root, '..', 'shared'))
 
 # frontier.json leaves out trees that are better by less than a step; a fine one
 # gives the answers of --max_expected_cost without a training for each budget.
@@ -54,7 +55,7 @@ class DataSet:
 
     @property
     def files(self):
-        return sorted(glob.glob(os.path.join(shared, 'data', self.name, '*.parquet')))
+        return datasets.files(self.name)
 
 
 def arguments(doc):
@@ -77,17 +78,16 @@ def splits(options, of_paper=True):
 
 
 def data_sets(names, of_paper=True):
-    """The data sets in ../shared/data: of the paper or all, and only the named ones, if any are."""
-    if not os.path.isdir(os.path.join(shared, 'data')):
-        sys.exit(f'no data sets in {shared}/data')
-    table = list(csv.DictReader(open(os.path.join(shared, 'paper', 'published_unit.csv'))))
+    """The data sets in bench/data: of the paper or all, and only the named ones, if any are."""
+    table = list(csv.DictReader(open(datasets.published)))
     points = {row['dataset']: published(row) for row in table}
     sets = [
-        DataSet(row['name'], '' if row['categorical'] == '-' else row['categorical'], points.get(row['paper_name'], []))
-        for row in csv.DictReader(open(os.path.join(shared, 'data', 'MANIFEST.tsv')), delimiter='\t')
+        DataSet(name, row['categorical'], points.get(row['paper_name'], []))
+        for name, row in datasets.manifest().items()
+        if datasets.files(name)
     ]
     if unknown := set(names) - {s.name for s in sets}:
-        sys.exit(f'--sets {",".join(sorted(unknown))}: not in {shared}/data/MANIFEST.tsv')
+        sys.exit(f'--sets {",".join(sorted(unknown))}: not in bench/data: see bench/datasets.py')
     return [s for s in sets if (s.published or not of_paper) and (not names or s.name in names)]
 
 

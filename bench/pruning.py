@@ -3,13 +3,13 @@
 
     bench/pruning.py [DATASET ...]
 
-Trains trees with the binary on ../shared/data, builds each once more as a tree
+Trains trees with the binary on bench/data, builds each once more as a tree
 of scikit-learn (the same nodes; impurities computed here from the raw class
 weights), and prunes it by scikit-learn's ccp_pruning_path. Alphas and impurities
 of the whole sequence must agree to 1e-9. The number of leaves must be the same when
 scikit-learn prunes at an alpha between each two. scikit-learn cuts nodes with tied
 alphas one after the other: its entries within 1e-9 of each other are one entry of
-ours. Needs the folder ../shared, and Python with numpy and scikit-learn
+ours. Needs the data sets, and Python with numpy and scikit-learn
 (installed by pip where they are missing).
 """
 
@@ -23,9 +23,10 @@ need('pruning')
 import numpy as np, sklearn
 from sklearn.tree._tree import NODE_DTYPE, Tree, _build_pruned_tree_ccp, ccp_pruning_path
 
+import datasets
+
 here = os.path.dirname(os.path.abspath(__file__))
 root = os.path.join(here, '..')
-shared = os.environ.get('ESPALIER_SHARED', os.path.join(root, '..', 'shared'))
 sets = [
     'iris',
     'breast-w',
@@ -104,12 +105,7 @@ def compare(model, ours):
 
 def main():
     names = sys.argv[1:] or sets
-    if not os.path.isdir(os.path.join(shared, 'data')):
-        sys.exit(f'no data sets in {shared}/data')
-    categorical = {}
-    for line in open(os.path.join(shared, 'data', 'MANIFEST.tsv')):
-        f = line.rstrip('\n').split('\t')
-        categorical[f[0]] = '' if f[9] == '-' else f[9]
+    categorical = {name: row['categorical'] for name, row in datasets.manifest().items()}
     work = tempfile.mkdtemp()
     failed = 0
     try:
@@ -127,7 +123,7 @@ def main():
                             espalier,
                             'train',
                             '--input',
-                            os.path.join(shared, 'data', name, '*.parquet'),
+                            os.path.join(datasets.folder, name, '*.parquet'),
                             '--label',
                             'class',
                             '--output',

@@ -8,7 +8,7 @@ Beside it, program.py grows the paper's trees by the rules of its authors' progr
 the published figures come from that differ from Espalier's. The folder of the work keeps what has
 been done: the same command goes on from there. The page has figures and pictures only, no data.
 
-Needs the folder ../shared, Go, and Python with the packages of requirements/results.txt (installed
+Needs the data sets, Go, and Python with the packages of requirements/results.txt (installed
 by pip where they are missing).
 """
 
@@ -22,8 +22,9 @@ need('results')
 import numpy as np
 from scipy import stats
 
+import datasets
 import program
-from protocol import Espalier, data_sets, here, shared
+from protocol import Espalier, data_sets, here
 
 algorithms = 'c45', 'ec45', 'cart', 'ecart', 'asr', 'ip', 'bal'
 pruned = 'c45', 'ec45', 'cart', 'ecart'
@@ -49,9 +50,9 @@ def by_program(work):
 
 def of_paper(espalier, names, output, splits, *flags):
     """The results on data sets of the paper."""
-    published = os.path.join(shared, 'paper', 'published_unit.csv')
+    published = datasets.published
     own = ['--sets', ','.join(names), '--splits', str(splits), '--published', published]
-    return espalier.experiments(os.path.join(shared, 'data'), output, *own, *flags)
+    return espalier.experiments(datasets.folder, output, *own, *flags)
 
 
 def accurate(espalier, names, work, results, splits):

@@ -21,11 +21,11 @@ cache, like the row of a service. Their order is random, since in a fixed order 
 processor would learn the path of each row. Each pass is made once before it is timed.
 The sums of the predictions must agree. Prints the median time of each scorer in ns a
 row, and the medians over the runs of the ratios to ours: row by row to both of ours and
-to our batch, batches to our batch. Above 1 we are faster. Needs the folder ../shared, Go and Python; installs
+to our batch, batches to our batch. Above 1 we are faster. Needs the data sets, Go and Python; installs
 by pip what is missing of numpy, pyarrow, lightgbm and m2cgen.
 """
 
-import argparse, csv, glob, json, math, os, statistics, subprocess, sys, tempfile, time
+import argparse, csv, json, math, os, statistics, subprocess, sys, tempfile, time
 
 sys.dont_write_bytecode = True
 from needs import need
@@ -38,17 +38,18 @@ import pyarrow as pa, pyarrow.compute as pc, pyarrow.parquet as pq
 from m2cgen import ast
 from m2cgen.interpreters import GoInterpreter
 
+import datasets
+
 at_hand = 512  # number of rows that repeat, row by row
 
 here = os.path.dirname(os.path.abspath(__file__))
 program = os.path.join(here, 'scorers')
-shared = os.environ.get('ESPALIER_SHARED', os.path.join(here, '..', '..', 'shared'))
 
 
 def read(name):
     """The number columns, and 1 for the most frequent class."""
     table = pa.concat_tables(
-        [pq.read_table(f) for f in sorted(glob.glob(os.path.join(shared, 'data', name, '*.parquet')))]
+        [pq.read_table(f) for f in datasets.files(name)]
     )
     label = table['class'].to_pylist()
     most = max(set(label), key=label.count)

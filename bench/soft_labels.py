@@ -6,7 +6,7 @@
 
 The soft labels of a training row are the probabilities of a model that has not seen the row (5
 folds). For each number of tests, frontier.json answers with its tree of the highest merit that
-asks no more in the mean. Figures are means over three splits. Needs the folder ../shared and
+asks no more in the mean. Figures are means over three splits. Needs the data sets and
 Python; installs by pip what is missing of numpy, pandas, pyarrow, scikit-learn and lightgbm.
 """
 

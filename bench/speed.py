@@ -17,8 +17,9 @@ from needs import need
 
 need('speed')
 
+import datasets
+
 here = os.path.dirname(os.path.abspath(__file__))
-shared = os.environ.get('ESPALIER_SHARED', os.path.join(here, '..', '..', 'shared'))
 configs = {'paper': ['--preset', 'paper', '--algorithm', 'ec45', '--lambda', '100'], 'default': ['--preset', 'default']}
 
 
@@ -45,12 +46,9 @@ def main():
     work = tempfile.mkdtemp()
     binary = os.path.join(work, 'espalier')
     subprocess.check_call(['go', 'build', '-o', binary, './cmd/espalier'], cwd=os.path.join(here, '..'))
-    categorical = {}
-    for line in open(os.path.join(shared, 'data', 'MANIFEST.tsv')):
-        f = line.rstrip('\n').split('\t')
-        categorical[f[0]] = '' if f[9] == '-' else f[9]
+    categorical = {name: row['categorical'] for name, row in datasets.manifest().items()}
     for name in a.sets:
-        folder = os.path.join(shared, 'data', name)
+        folder = os.path.join(datasets.folder, name)
         for config, flags in configs.items():
             ratios, ours, theirs, memory, their_memory = [], [], [], [], []
             for i in range(a.runs + 1):

@@ -16,6 +16,7 @@ import (
 	beamlog "github.com/apache/beam/sdks/v2/go/pkg/beam/log"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/testing/ptest"
 
+	"github.com/espalier-ml/espalier/io/longtest"
 	"github.com/espalier-ml/espalier/io/objectstore"
 	"github.com/espalier-ml/espalier/io/parquetio"
 	"github.com/espalier-ml/espalier/pipelines"
@@ -176,7 +177,7 @@ func oneTree() pipelines.TrainConfig {
 
 // TestSameBytes trains on the same rows in all ways that must not matter. By default
 // each configuration goes through a sixth of the ways, those with leaf models through
-// fewer, and each way is gone by one configuration or more; with ESPALIER_LONG set, or
+// fewer, and each way is gone by one configuration or more; with -tags long, or
 // for the one configuration of -short, through all ways.
 func TestSameBytes(t *testing.T) {
 	const n = 1200
@@ -237,7 +238,7 @@ func TestSameBytes(t *testing.T) {
 			}
 			goes := func() bool { // whether the next way is one of this configuration's
 				ways++
-				return (ways+place)%every == 0 || long() || testing.Short()
+				return (ways+place)%every == 0 || longtest.Enabled() || testing.Short()
 			}
 			check := func(what string, c pipelines.TrainConfig) {
 				t.Helper()
@@ -294,7 +295,7 @@ func TestSameBytes(t *testing.T) {
 				runtime.GOMAXPROCS(before)
 			}
 			reruns := 2
-			if long() {
+			if longtest.Enabled() {
 				reruns = 20
 			}
 			for range reruns {
@@ -306,7 +307,3 @@ func TestSameBytes(t *testing.T) {
 		})
 	}
 }
-
-// long reports whether tests of many like cases run all of them: .ci/run has
-// ESPALIER_LONG set for these.
-func long() bool { return os.Getenv("ESPALIER_LONG") != "" }

@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/espalier-ml/espalier/induce/tree"
+	"github.com/espalier-ml/espalier/io/longtest"
 	"github.com/espalier-ml/espalier/io/parquetio"
 	"github.com/espalier-ml/espalier/pipelines"
 )
@@ -40,7 +41,7 @@ func mustTrain(t *testing.T, c pipelines.TrainConfig) *pipelines.Result {
 
 // TestSameBytesByClass: with all that may be said about classes, runs give the
 // same bytes on every runner, for every order and number of files, and by levels. Rows
-// without a weight wait for ESPALIER_LONG.
+// without a weight wait for -tags long.
 func TestSameBytesByClass(t *testing.T) {
 	const n = 700
 	data := newRows(n)
@@ -55,7 +56,7 @@ func TestSameBytesByClass(t *testing.T) {
 		"fractional": textFile(t, "fractional.csv", "class,weight\nhigh,0.333333\nlow,0\n"),
 	} {
 		for _, column := range []string{"", "weight"} {
-			if column == "" && !long() {
+			if column == "" && !longtest.Enabled() {
 				continue
 			}
 			t.Run(name+" "+column, func(t *testing.T) {

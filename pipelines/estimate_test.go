@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/espalier-ml/espalier/io/longtest"
 	"github.com/espalier-ml/espalier/io/runfolder"
 	"github.com/espalier-ml/espalier/pipelines"
 )
@@ -85,8 +86,8 @@ func TestEstimate(t *testing.T) {
 		"mixed":    func(c *pipelines.SynthConfig) { c.Duplicates, c.Distinct, c.Nulls = 0.5, 1000, 0.05 },
 	} {
 		t.Run(name, func(t *testing.T) {
-			if !long() && name != "few" && name != "mixed" {
-				t.Skip("waits for ESPALIER_LONG: half a million rows")
+			if !longtest.Enabled() && name != "few" && name != "mixed" {
+				t.Skip("waits for -tags long: half a million rows")
 			}
 			if testing.Short() && name != "few" {
 				t.Skip("waits for a run without -short: 200,000 rows")
@@ -100,7 +101,7 @@ func TestEstimate(t *testing.T) {
 			}
 			c := oneTree()
 			c.Input, c.Label = []string{made.Input}, made.Label
-			if long() || name == "few" {
+			if longtest.Enabled() || name == "few" {
 				for _, objects := range []int64{-1, 0, 500} {
 					c := c
 					c.MemoryObjects = objects
@@ -117,14 +118,14 @@ func TestEstimate(t *testing.T) {
 
 // TestEstimateOfPublicData: the same of rows as they come.
 func TestEstimateOfPublicData(t *testing.T) {
-	if !long() {
-		t.Skip("waits for ESPALIER_LONG: half a million rows")
+	if !longtest.Enabled() {
+		t.Skip("waits for -tags long: half a million rows")
 	}
 	for _, name := range []string{"electricity", "covertype"} {
 		t.Run(name, func(t *testing.T) {
-			folder := filepath.Join("..", "..", "shared", "data", name)
+			folder := filepath.Join("..", "bench", "data", name)
 			if _, err := os.Stat(folder); err != nil {
-				t.Skipf("waits for ../shared/data/%s beside the checkout, which has no such folder: CI has it", name)
+				t.Skipf("waits for bench/data/%s, which bench/datasets.py fetches", name)
 			}
 			c := oneTree()
 			c.Input, c.Label = []string{folder + "/*.parquet"}, "class"

@@ -15,6 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/espalier-ml/espalier/io/longtest"
 	"github.com/espalier-ml/espalier/io/objectstore"
 	"github.com/espalier-ml/espalier/io/objectstore/gcsstore"
 	"github.com/espalier-ml/espalier/io/objectstore/httpstore"
@@ -185,7 +186,7 @@ func TestForeignFiles(t *testing.T) {
 			try := func(foreign map[string]string, taken []string, overwrite bool) {
 				t.Helper()
 				cases++
-				if some := cases%9 == 0 || len(foreign) > 1 && store == "file"; !some && !long() {
+				if some := cases%9 == 0 || len(foreign) > 1 && store == "file"; !some && !longtest.Enabled() {
 					return
 				}
 				tried++

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/espalier-ml/espalier/io/longtest"
 	"github.com/espalier-ml/espalier/io/parquetio"
 	"github.com/espalier-ml/espalier/pipelines"
 )
@@ -83,7 +84,7 @@ func TestInterruptedIsTold(t *testing.T) {
 			}
 			whole := time.Since(start)
 			moments := 12
-			if long() {
+			if longtest.Enabled() {
 				moments = 30
 			}
 			for i := range moments {

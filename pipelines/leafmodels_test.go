@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/espalier-ml/espalier/io/longtest"
 	"github.com/espalier-ml/espalier/pipelines"
 )
 
@@ -24,7 +25,7 @@ func trainCurved(t *testing.T) pipelines.TrainConfig {
 	}
 	c.Input, c.Label, c.Output = []string{made.Input}, made.Label, filepath.Join(t.TempDir(), "run")
 	c.Certificate = "none"
-	if !long() {
+	if !longtest.Enabled() {
 		c.Lambda, c.Theta = pipelines.Choices{"1", "100"}, pipelines.Choices{"0.005"}
 	}
 	return c

@@ -21,6 +21,7 @@ import (
 	"github.com/espalier-ml/espalier/docs"
 	"github.com/espalier-ml/espalier/induce/metric"
 	"github.com/espalier-ml/espalier/induce/tree"
+	"github.com/espalier-ml/espalier/io/longtest"
 	"github.com/espalier-ml/espalier/io/parquetio"
 	"github.com/espalier-ml/espalier/pipelines"
 	"github.com/espalier-ml/espalier/pipelines/typedconfig"
@@ -193,7 +194,7 @@ func checkTyped(t *testing.T, c transforms.TrainConfig, input string, want *tree
 // TestLibraryChoosesTheSameTree: a tree that another pipeline chooses from a grid, by validation rows
 // and folds, with leaf models, teachers, certificates and weights of classes, has the bytes of the
 // tree that a run chooses from the same rows. The configuration with the most parts runs on prism,
-// too, and is the only one of -short. With ESPALIER_LONG all configurations run, all on prism, too.
+// too, and is the only one of -short. With -tags long all configurations run, all on prism, too.
 func TestLibraryChoosesTheSameTree(t *testing.T) {
 	const n = 900
 	parts := map[string]string{"red": "train", "green": "Training", "blue": "validation", "grey": "test"}
@@ -252,7 +253,7 @@ func TestLibraryChoosesTheSameTree(t *testing.T) {
 			p.Split, c.Choice.Split, p.Folds, c.Choice.Folds = "80/0/20", "80/0/20", "0", 0
 		},
 	} {
-		most := long() || name == "boosted leaf models and teacher" // it has the most parts
+		most := longtest.Enabled() || name == "boosted leaf models and teacher" // it has the most parts
 		some := []string{"budget", "balanced classes of weighted rows"}
 		if !most && (testing.Short() || !slices.Contains(some, name)) {
 			continue
@@ -303,7 +304,7 @@ func TestLibraryChoosesTheSameTree(t *testing.T) {
 }
 
 // TestLibraryWindowsChooseTheSameTree: the tree that is chosen from a grid in a window has the bytes
-// of the tree that a run chooses from the rows of the window. With ESPALIER_LONG on prism, too.
+// of the tree that a run chooses from the rows of the window. With -tags long on prism, too.
 func TestLibraryWindowsChooseTheSameTree(t *testing.T) {
 	const n, length = 900, 300
 	data := newRows(n)
@@ -328,7 +329,7 @@ func TestLibraryWindowsChooseTheSameTree(t *testing.T) {
 		want[fmt.Sprintf("%d to %d:\n%s", from, from+length, r.Tree.Encode())] = true
 	}
 	runners := []string{"direct", "prism"}
-	if !long() {
+	if !longtest.Enabled() {
 		runners = runners[:1]
 	}
 	for _, runner := range runners {

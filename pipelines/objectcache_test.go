@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/io/longtest"
 	"github.com/espalier-ml/espalier/io/objectstore"
 	"github.com/espalier-ml/espalier/io/parquetio"
 	"github.com/espalier-ml/espalier/io/usage"
@@ -80,7 +81,7 @@ func entries(t *testing.T, folder string) []string {
 }
 
 // TestCachedObjects: a window that moves on reads the new day alone, to the bytes of a run that
-// reads all days with the same cuts: with weights, and with ESPALIER_LONG with one row a weight, with
+// reads all days with the same cuts: with weights, and with -tags long with one row a weight, with
 // a key, by levels and on prism, too.
 func TestCachedObjects(t *testing.T) {
 	const days = 6
@@ -91,7 +92,7 @@ func TestCachedObjects(t *testing.T) {
 		"on prism": func(c *pipelines.TrainConfig) { c.Runner = "prism" },
 		"levels":   func(c *pipelines.TrainConfig) { c.MemoryObjects = 0 },
 	} {
-		if !long() && name != "weighted" {
+		if !longtest.Enabled() && name != "weighted" {
 			continue
 		}
 		t.Run(name, func(t *testing.T) {
@@ -131,7 +132,7 @@ func TestCachedObjectsOfNewCuts(t *testing.T) {
 		"whole":    func(c *pipelines.TrainConfig) { c.Weight = "weight" },
 		"on prism": func(c *pipelines.TrainConfig) { c.Runner = "prism" },
 	} {
-		if !long() && name != "weighted" {
+		if !longtest.Enabled() && name != "weighted" {
 			continue
 		}
 		t.Run(name, func(t *testing.T) {

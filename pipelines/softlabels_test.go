@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/espalier-ml/espalier/io/longtest"
 	"github.com/espalier-ml/espalier/io/objectstore"
 	"github.com/espalier-ml/espalier/io/parquetio"
 	"github.com/espalier-ml/espalier/pipelines"
@@ -103,7 +104,7 @@ func TestSoftSameBytes(t *testing.T) {
 		"models":   func(c *pipelines.TrainConfig) { c.LeafModel = "linear" },
 		"teacher":  func(c *pipelines.TrainConfig) { c.TeacherWeight, c.Weight, c.Ignore = 1, "weight", nil },
 	} {
-		if !long() && (name == "weighted" || name == "models") {
+		if !longtest.Enabled() && (name == "weighted" || name == "models") {
 			continue
 		}
 		t.Run(name, func(t *testing.T) {

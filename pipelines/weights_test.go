@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -14,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/espalier-ml/espalier/induce/tree"
+	"github.com/espalier-ml/espalier/io/longtest"
 	"github.com/espalier-ml/espalier/io/objectstore"
 	"github.com/espalier-ml/espalier/io/parquetio"
 	"github.com/espalier-ml/espalier/pipelines"
@@ -48,7 +48,7 @@ func weightedConfig(url string) pipelines.TrainConfig {
 
 // TestWeightsHaveNoUnit: weights times a constant give the same bytes of tree.json, but for the mean
 // weight as the column states it. By default each kind of weights goes through two of the factors;
-// with ESPALIER_LONG set, through all.
+// with -tags long, through all.
 func TestWeightsHaveNoUnit(t *testing.T) {
 	const n = 300
 	random := rand.New(rand.NewPCG(4, 38))
@@ -82,7 +82,7 @@ func TestWeightsHaveNoUnit(t *testing.T) {
 			t.Errorf("%s: a bare leaf, which shows nothing", kind.name)
 		}
 		for f, factor := range []float64{1e-9, 1e-3, 1. / 3, 0.1, 7, 1e9} {
-			if os.Getenv("ESPALIER_LONG") == "" && f%3 != k%3 {
+			if !longtest.Enabled() && f%3 != k%3 {
 				continue
 			}
 			for i := range weight {

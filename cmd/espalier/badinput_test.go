@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/espalier-ml/espalier/io/longtest"
 	"github.com/espalier-ml/espalier/io/parquetio"
 )
 
@@ -364,7 +365,7 @@ func read(t *testing.T, file string) []byte {
 func TestTruncated(t *testing.T) {
 	whole := read(t, mixed(t, 20_000, parquetio.WriteOptions{RowsPerGroup: 6000, Codec: parquetio.Uncompressed}))
 	step := 32 << 10
-	if long() {
+	if longtest.Enabled() {
 		step = 4 << 10
 	}
 	damaged(t, (len(whole)-1)/step+1, func(i int) []byte { return whole[:i*step] })
@@ -374,7 +375,7 @@ func TestTruncated(t *testing.T) {
 // files of several codecs and page versions.
 func TestFlipped(t *testing.T) {
 	cases := 60
-	if long() {
+	if longtest.Enabled() {
 		cases = 2000
 	}
 	var files [][]byte

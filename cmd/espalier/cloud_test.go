@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/espalier-ml/espalier/io/longtest"
 	"github.com/espalier-ml/espalier/io/objectstore"
 	"github.com/espalier-ml/espalier/io/objectstore/gcsstore"
 	"github.com/espalier-ml/espalier/io/objectstore/httpstore"
@@ -223,9 +224,9 @@ func (c *cloud) needed(t *testing.T) (footers, columns int64) {
 // with the log tells how much longer that takes than from files if each request
 // takes 20 ms.
 func TestCloudCovertype(t *testing.T) {
-	files, err := filepath.Glob(filepath.Join("..", "..", "..", "shared", "data", "covertype", "*.parquet"))
+	files, err := filepath.Glob(filepath.Join("..", "..", "bench", "data", "covertype", "*.parquet"))
 	if err != nil || len(files) == 0 {
-		t.Skip("waits for ../shared/data/covertype beside the checkout, which has no such folder: CI has it")
+		t.Skip("waits for bench/data/covertype, which bench/datasets.py fetches")
 	}
 	local, err := parquetio.Open(t.Context(), objectstore.New(), files[0])
 	if err != nil {
@@ -238,7 +239,7 @@ func TestCloudCovertype(t *testing.T) {
 		}
 	}
 	schemes := []string{"gs", "s3"}
-	if !long() {
+	if !longtest.Enabled() {
 		schemes = schemes[:1]
 	}
 	for _, scheme := range schemes {
@@ -333,12 +334,12 @@ func cloudFaults() map[string]cloudFault {
 // sentence, and nothing half-written is seen.
 func TestCloudFaults(t *testing.T) {
 	for name, c := range cloudFaults() {
-		if c.waits && !long() {
+		if c.waits && !longtest.Enabled() {
 			continue
 		}
 		t.Run(name, func(t *testing.T) {
 			schemes := []string{"gs", "s3"}
-			if !long() {
+			if !longtest.Enabled() {
 				schemes = schemes[len(name)%2:][:1] // half of the faults on each
 			}
 			for _, scheme := range schemes {
@@ -379,7 +380,7 @@ func TestCloudReplaced(t *testing.T) {
 // TestCloudMistakes: what a new user gets wrong.
 func TestCloudMistakes(t *testing.T) {
 	schemes := []string{"gs", "s3"}
-	if !long() {
+	if !longtest.Enabled() {
 		schemes = schemes[1:]
 	}
 	for _, scheme := range schemes {

@@ -20,6 +20,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/espalier-ml/espalier/io/longtest"
 	"github.com/espalier-ml/espalier/io/objectstore"
 	"github.com/espalier-ml/espalier/io/parquetio"
 	"github.com/espalier-ml/espalier/pipelines"
@@ -28,7 +29,7 @@ import (
 
 var (
 	damageOnly  = flag.String("damage", "", "TestDamagedDocuments: the document and verb to mutate for, a regular expression of DOCUMENT/VERB")
-	damageCases = flag.Int("damage_cases", 0, "TestDamagedDocuments: mutations for each verb; 0: few, or 5,000 with ESPALIER_LONG")
+	damageCases = flag.Int("damage_cases", 0, "TestDamagedDocuments: mutations for each verb; 0: 2, or 20 with -tags long")
 	damageFrom  = flag.Int("damage_from", 0, "TestDamagedDocuments: number of the first mutation")
 	damageKeep  = flag.String("damage_keep", "", "TestDamagedDocuments: folder for the documents that fail")
 )
@@ -269,8 +270,8 @@ func TestDamagedDocuments(t *testing.T) {
 	cases := *damageCases
 	if cases == 0 {
 		cases = 2
-		if os.Getenv("ESPALIER_LONG") != "" {
-			cases = 5000
+		if longtest.Enabled() {
+			cases = 20
 		}
 	}
 	d := newDamage(t)

@@ -79,7 +79,7 @@ func scoring(t *testing.T, e *engine) {
 // the same sentence.
 func TestFlink(t *testing.T) {
 	flink.require(t)
-	sets := append([]string{"mixed"}, sharedSets(t, "tic-tac-toe", "credit-g", "electricity", "firewall")...)
+	sets := append([]string{"mixed"}, publicSets(t, "tic-tac-toe", "credit-g", "electricity", "firewall")...)
 	m := newMatrix(t, sets)
 	e := flink.start(t)
 	for _, choice := range runs([]string{"LOOPBACK", "PROCESS"}, []string{"1", "2", "4"}, sets) {
@@ -93,7 +93,7 @@ func TestFlink(t *testing.T) {
 // TestSpark: the same on Spark.
 func TestSpark(t *testing.T) {
 	spark.require(t)
-	sets := append([]string{"mixed"}, sharedSets(t, "credit-g")...)
+	sets := append([]string{"mixed"}, publicSets(t, "credit-g")...)
 	m := newMatrix(t, sets)
 	e := spark.start(t)
 	for _, choice := range runs([]string{"LOOPBACK", "PROCESS"}, []string{"2"}, sets) {

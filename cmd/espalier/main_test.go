@@ -151,7 +151,3 @@ func mixed(t *testing.T, rows int, opts parquetio.WriteOptions) string {
 		parquetio.WriteColumn{Name: "class", Values: class},
 	)
 }
-
-// long reports whether tests of many like cases run all of them: .ci/run has
-// ESPALIER_LONG set for these.
-func long() bool { return os.Getenv("ESPALIER_LONG") != "" }

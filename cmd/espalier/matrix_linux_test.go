@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -163,7 +164,7 @@ func newMatrix(t *testing.T, names []string) *matrix {
 		if name == "mixed" {
 			files = append(files, mixed(t, 5000, parquetio.WriteOptions{}))
 		} else {
-			files = sharedFiles(t, name)
+			files = publicFiles(t, name)
 			s.flags = append(s.flags, "--categorical", categorical(t, name))
 		}
 		columns := readColumns(t, m.cloud.store, files)
@@ -253,32 +254,32 @@ func objects(t *testing.T, store *objectstore.Store, folder string) map[string]s
 	return all
 }
 
-// sharedFiles returns the files of a real data set, which lies beside the
-// checkout.
-func sharedFiles(t *testing.T, name string) []string {
+// publicFiles returns the files of a public data set.
+func publicFiles(t *testing.T, name string) []string {
 	t.Helper()
-	files, err := filepath.Glob(filepath.Join("..", "..", "..", "shared", "data", name, "*.parquet"))
+	files, err := filepath.Glob(filepath.Join("..", "..", "bench", "data", name, "*.parquet"))
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no data set %s (%v)", name, err)
 	}
 	return files
 }
 
-// sharedSets leaves out the real data sets if there are none beside the
-// checkout.
-func sharedSets(t *testing.T, names ...string) []string {
+// publicSets returns the names without the data sets that are not there.
+func publicSets(t *testing.T, names ...string) []string {
 	t.Helper()
-	if _, err := os.Stat(filepath.Join("..", "..", "..", "shared", "data")); err != nil {
-		t.Logf("WITHOUT %v: there is no ../shared/data beside the checkout", names)
-		return nil
-	}
-	return names
+	return slices.DeleteFunc(names, func(name string) bool {
+		_, err := os.Stat(filepath.Join("..", "..", "bench", "data", name))
+		if err != nil {
+			t.Logf("WITHOUT %s, which bench/datasets.py fetches", name)
+		}
+		return err != nil
+	})
 }
 
 // categorical returns the number columns of a real data set that are names.
 func categorical(t *testing.T, name string) string {
 	t.Helper()
-	manifest := read(t, filepath.Join("..", "..", "..", "shared", "data", "MANIFEST.tsv"))
+	manifest := read(t, filepath.Join("..", "..", "bench", "data", "MANIFEST.tsv"))
 	for line := range strings.Lines(string(manifest)) {
 		if fields := strings.Split(line, "\t"); fields[0] == name {
 			return strings.Trim(fields[9], "-")

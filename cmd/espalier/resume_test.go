@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/espalier-ml/espalier/io/longtest"
 	"github.com/espalier-ml/espalier/io/parquetio"
 )
 
@@ -25,7 +26,7 @@ import (
 func TestKill(t *testing.T) {
 	moments := 5 // the fifth is while the results are written
 	switch {
-	case long():
+	case longtest.Enabled():
 		moments = 20
 	case testing.Short():
 		moments = 3

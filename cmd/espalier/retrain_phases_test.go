@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/espalier-ml/espalier/io/latest"
+	"github.com/espalier-ml/espalier/io/longtest"
 	"github.com/espalier-ml/espalier/io/objectstore"
 	"github.com/espalier-ml/espalier/io/objectstore/objectstoretest"
 	"github.com/espalier-ml/espalier/pipelines/retraining"
@@ -58,16 +59,16 @@ func phases() []phase {
 
 // TestRetrainKilledInPhases kills an attempt before the first request of each phase, and behind it: the request has
 // reached the store then, and its answer has not come. LATEST.json names a complete run that has passed the gate, and
-// the next attempt ends the day. Without ESPALIER_LONG attempts are only killed behind requests after which the next one
+// the next attempt ends the day. Without -tags long attempts are only killed behind requests after which the next one
 // finds another state, and all renew cuts.
 func TestRetrainKilledInPhases(t *testing.T) {
 	want, renewing, plain := renewed(t), twoDays(t, true), map[string][]byte(nil)
-	if long() {
+	if longtest.Enabled() {
 		plain = twoDays(t, false)
 	}
 	for _, p := range phases() {
 		for _, behind := range []bool{false, true} {
-			if !long() && (!behind || !p.decides) {
+			if !longtest.Enabled() && (!behind || !p.decides) {
 				continue
 			}
 			name := "before " + p.name
@@ -75,7 +76,7 @@ func TestRetrainKilledInPhases(t *testing.T) {
 				name = "behind " + p.name
 			}
 			t.Run(name+", renewing", func(t *testing.T) { p.try(t, behind, renewing, want) })
-			if long() && !p.cached {
+			if longtest.Enabled() && !p.cached {
 				t.Run(name, func(t *testing.T) { p.try(t, behind, plain, nil) })
 			}
 		}

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/espalier-ml/espalier/io/latest"
+	"github.com/espalier-ml/espalier/io/longtest"
 	"github.com/espalier-ml/espalier/io/objectstore"
 	"github.com/espalier-ml/espalier/io/parquetio"
 	"github.com/espalier-ml/espalier/io/runfolder"
@@ -149,16 +150,16 @@ func (n *nightly) attempts(t *testing.T) []*retraining.Attempt {
 }
 
 // TestRetrainDays goes through thirty days with drift: a day with shuffled labels, a broken file, a file that comes late, a
-// second attempt at the same time. Without ESPALIER_LONG it goes through sixteen days, on disk.
+// second attempt at the same time. Without -tags long it goes through sixteen days, on disk.
 func TestRetrainDays(t *testing.T) {
 	schemes := []string{"file", "gs", "s3"}
-	if !long() {
+	if !longtest.Enabled() {
 		schemes = schemes[:1] // TestRetrainOvertaken is on gs and s3, TestRetrainKilledInPhases on s3
 	}
 	for _, scheme := range schemes {
 		t.Run(scheme, func(t *testing.T) {
 			n, days := newNightly(t, scheme), 30
-			if !long() {
+			if !longtest.Enabled() {
 				days = 16
 			}
 			for day := range days {
@@ -355,7 +356,7 @@ func TestRetrainKilled(t *testing.T) {
 	took, random := time.Since(start), rand.New(rand.NewPCG(3, 4))
 	before := n.inUse(t)
 	kills := 12
-	if long() {
+	if longtest.Enabled() {
 		kills = 60
 	}
 	// Early moments come first: the first attempt that ends by itself ends the day.

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/espalier-ml/espalier/induce/tree"
+	"github.com/espalier-ml/espalier/io/longtest"
 	"github.com/espalier-ml/espalier/io/parquetio"
 )
 
@@ -82,7 +83,7 @@ func TestSnippetsCompile(t *testing.T) {
 }
 
 // TestSnippetRuns: the program of docs/scoring.md prints a class of the README's tree. With
-// ESPALIER_LONG, those of docs/go.md write a tree and a run folder.
+// -tags long, those of docs/go.md write a tree and a run folder.
 func TestSnippetRuns(t *testing.T) {
 	dir := t.TempDir()
 	o := espalier(t, "train", "--config", filepath.Join("example", "tic-tac-toe.yaml"), "--input",
@@ -92,7 +93,7 @@ func TestSnippetRuns(t *testing.T) {
 	if out := runSnippet(t, "scoring.md", "runs/tic-tac-toe/tree.json", dir); !strings.HasPrefix(out, "positive [") {
 		t.Errorf("it prints %q: want the class of a position with x in the middle", out)
 	}
-	if !long() {
+	if !longtest.Enabled() {
 		return // each program takes seconds to build
 	}
 	runSnippet(t, "go.md", "transforms.Train(s, visits", dir)

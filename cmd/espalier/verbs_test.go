@@ -14,6 +14,7 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
+	"github.com/espalier-ml/espalier/io/longtest"
 	"github.com/espalier-ml/espalier/io/parquetio"
 	"github.com/espalier-ml/espalier/io/runfolder"
 )
@@ -87,7 +88,7 @@ func TestDocuments(t *testing.T) {
 		"billed":    {"--costs", groups, "--repeat_cost", "free", "--cost_unit", "euros"},
 		"folds":     {"--folds", "3"},
 	} {
-		if !long() && !slices.Contains([]string{"default", "weighted", "on prism", "classes", "one level", "billed", "folds"}, name) {
+		if !longtest.Enabled() && !slices.Contains([]string{"default", "weighted", "on prism", "classes", "one level", "billed", "folds"}, name) {
 			continue
 		}
 		t.Run(name, func(t *testing.T) {

@@ -80,13 +80,9 @@ func (g *golden) objects(columns []split.Column) (*dataset.Objects, int64) {
 	return o, total
 }
 
-// TestGolden grows every instance in the folder named by ESPALIER_GOLDEN, or of
-// this package's own testdata, by every algorithm.
+// TestGolden grows every instance by every algorithm.
 func TestGolden(t *testing.T) {
-	folder := os.Getenv("ESPALIER_GOLDEN")
-	if folder == "" {
-		folder = filepath.Join("testdata", "golden")
-	}
+	folder := filepath.Join("testdata", "golden")
 	files, err := filepath.Glob(filepath.Join(folder, "*.json"))
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no golden instances in %s (%v)", folder, err)

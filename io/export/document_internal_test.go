@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/espalier-ml/espalier/induce/tree"
+	"github.com/espalier-ml/espalier/io/longtest"
 )
 
 // randomName returns a name of characters that mean something in some language, or nothing.
@@ -35,7 +36,7 @@ func randomName(random *rand.Rand, format string) string {
 func TestNames(t *testing.T) {
 	t.Parallel()
 	sets := 3
-	if os.Getenv("ESPALIER_LONG") != "" {
+	if longtest.Enabled() {
 		sets = 2000
 	}
 	b, err := os.ReadFile("../../induce/tree/testdata/golden/both.json")

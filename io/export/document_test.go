@@ -10,6 +10,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/split"
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/io/export"
+	"github.com/espalier-ml/espalier/io/longtest"
 )
 
 // bushy returns a tree of two features and so many levels, all of whose leaves are on the last one.
@@ -50,11 +51,11 @@ func bushy(levels int) *tree.Tree {
 	return t
 }
 
-// TestLarge: no target finds a tree of many leaves too much, more than 5,000 of them with ESPALIER_LONG.
+// TestLarge: no target finds a tree of many leaves too much, more than 5,000 of them with -tags long.
 func TestLarge(t *testing.T) {
 	t.Parallel()
 	levels := 6
-	if long() {
+	if longtest.Enabled() {
 		levels = 13
 	}
 	m := bushy(levels)

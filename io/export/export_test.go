@@ -15,6 +15,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/split"
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/io/export"
+	"github.com/espalier-ml/espalier/io/longtest"
 )
 
 // read reads a tree of the tests of package tree.
@@ -81,7 +82,7 @@ func TestExports(t *testing.T) {
 	tried := 0
 	for _, file := range files {
 		name := strings.TrimSuffix(filepath.Base(file), ".json")
-		if name == "schema" || !long() && !slices.Contains(few, name) {
+		if name == "schema" || !longtest.Enabled() && !slices.Contains(few, name) {
 			continue
 		}
 		tried++
@@ -107,13 +108,10 @@ func withoutDialects() []string {
 	return slices.DeleteFunc(export.Formats(), func(format string) bool { return format == "sql" })
 }
 
-// long reports whether all of many like cases are wanted.
-func long() bool { return os.Getenv("ESPALIER_LONG") != "" }
-
 // slow reports whether a format takes many seconds for a tree. Few trees are tried in it, unless all
 // are wanted.
 func slow(format string) bool {
-	return !long() && slices.Contains([]string{"java", "pmml", "onnx"}, format)
+	return !longtest.Enabled() && slices.Contains([]string{"java", "pmml", "onnx"}, format)
 }
 
 // randomRows returns rows of values near the cuts, and of listed and unlisted texts.
@@ -186,7 +184,7 @@ func renamed(t *testing.T, m *tree.Tree, random *rand.Rand, without func(rune) b
 func TestHostileNames(t *testing.T) {
 	t.Parallel()
 	sets, trees := 1, []string{"boosted"}
-	if long() {
+	if longtest.Enabled() {
 		sets, trees = 40, []string{"both", "multiway", "boosted"}
 	}
 	for set := range sets {
@@ -271,7 +269,7 @@ func TestManyFeatures(t *testing.T) {
 	m.Features[7] = dataset.Feature{Name: "color", Kind: dataset.Categorical, Values: []string{"red", "blue"}, Cost: 1}
 	m.Nodes[14].Test.Kind = split.Equals
 	formats := []string{"java"}
-	if long() {
+	if longtest.Enabled() {
 		formats = withoutDialects()
 	}
 	for _, format := range formats {

@@ -13,6 +13,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/split"
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/io/export"
+	"github.com/espalier-ml/espalier/io/longtest"
 )
 
 // batch is how many files are compiled at once.
@@ -59,7 +60,7 @@ func batches() []batchOf {
 func TestNameSets(t *testing.T) {
 	t.Parallel()
 	sets := 3
-	if long() {
+	if longtest.Enabled() {
 		sets = 40
 	}
 	if n, err := strconv.Atoi(os.Getenv("ESPALIER_NAME_SETS")); err == nil {
@@ -136,7 +137,7 @@ func TestEscapes(t *testing.T) {
 			dialects = export.Dialects()
 		}
 		for _, dialect := range dialects {
-			if !long() && (format == "pmml" || format == "onnx" || dialect == "spark" || dialect == "bigquery") {
+			if !longtest.Enabled() && (format == "pmml" || format == "onnx" || dialect == "spark" || dialect == "bigquery") {
 				continue
 			}
 			t.Run(format+dialect, func(t *testing.T) {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/io/export"
+	"github.com/espalier-ml/espalier/io/longtest"
 	"github.com/espalier-ml/espalier/io/report"
 )
 
@@ -96,7 +97,7 @@ func TestWheel(t *testing.T) {
 	t.Parallel()
 	needs(t, "python3 -m pip --version && python3 -c 'import sklearn, pandas'", "pip, scikit-learn and pandas")
 	names, checks := []string{"both"}, ""
-	if long() {
+	if longtest.Enabled() {
 		checks = " checks" // of scikit-learn, on other numbers of features than that of both
 		names = append(names, "dated", "boosted")
 	}
@@ -124,8 +125,8 @@ func TestWheel(t *testing.T) {
 // TestWheelTypes: mypy takes the package and a program that uses it.
 func TestWheelTypes(t *testing.T) {
 	t.Parallel()
-	if !long() {
-		t.Skip("waits for ESPALIER_LONG: mypy takes ten seconds")
+	if !longtest.Enabled() {
+		t.Skip("waits for -tags long: mypy takes ten seconds")
 	}
 	needs(t, "python3 -m pip --version && python3 -m mypy --version", "pip and mypy")
 	m := read(t, "../../induce/tree/testdata/golden/both.json")
@@ -145,7 +146,7 @@ func TestNpmPackage(t *testing.T) {
 	t.Parallel()
 	needs(t, "npm --version && tsc --version", "npm and TypeScript")
 	names := []string{"dated"}
-	if long() {
+	if longtest.Enabled() {
 		names = append(names, "both")
 	}
 	for _, name := range names {

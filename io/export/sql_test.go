@@ -10,6 +10,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/io/export"
+	"github.com/espalier-ml/espalier/io/longtest"
 )
 
 // verifySQL runs a tree in a dialect on its golden rows and on further ones.
@@ -41,7 +42,7 @@ func withColumns(t *testing.T, name string) *tree.Tree {
 func TestSQL(t *testing.T) {
 	t.Parallel()
 	names := []string{"both", "dated", "dated local", "multiway", "boosted"}
-	if long() {
+	if longtest.Enabled() {
 		names = append(names, "billed", "modelled", "onehot", "small", "threshold", "wishful")
 	}
 	random := rand.New(rand.NewPCG(19, 2))
@@ -49,7 +50,7 @@ func TestSQL(t *testing.T) {
 		m := withColumns(t, name)
 		rows := randomRows(random, m, 300)
 		for _, dialect := range export.Dialects() {
-			if name != "boosted" && name != "dated local" && !long() && dialect != "sqlite" {
+			if name != "boosted" && name != "dated local" && !longtest.Enabled() && dialect != "sqlite" {
 				continue // a server takes seconds to start
 			}
 			t.Run(name+"/"+dialect, func(t *testing.T) {
@@ -64,13 +65,13 @@ func TestSQL(t *testing.T) {
 func TestHostileNamesInSQL(t *testing.T) {
 	t.Parallel()
 	sets := 1
-	if long() {
+	if longtest.Enabled() {
 		sets = 40
 	}
 	for set := range sets {
 		for _, name := range []string{"boosted", "multiway"} {
 			for _, dialect := range export.Dialects() {
-				if !long() && (dialect == "spark" || name != "boosted") {
+				if !longtest.Enabled() && (dialect == "spark" || name != "boosted") {
 					continue
 				}
 				t.Run(fmt.Sprintf("%d/%s/%s", set, name, dialect), func(t *testing.T) {
@@ -91,12 +92,12 @@ func TestHostileNamesInSQL(t *testing.T) {
 func TestDeepAndLargeSQL(t *testing.T) {
 	t.Parallel()
 	trees := map[string]*tree.Tree{"60 levels": chain(60)}
-	if long() {
+	if longtest.Enabled() {
 		trees["8192 leaves"] = bushy(13)
 	}
 	for name, m := range trees {
 		for _, dialect := range export.Dialects() {
-			if !long() && (dialect == "spark" || dialect == "bigquery") {
+			if !longtest.Enabled() && (dialect == "spark" || dialect == "bigquery") {
 				continue
 			}
 			t.Run(name+"/"+dialect, func(t *testing.T) {

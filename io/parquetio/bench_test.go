@@ -14,10 +14,10 @@ import (
 	"github.com/espalier-ml/espalier/io/parquetio"
 )
 
-// dataPattern matches the files of a real data set, beside the repository.
+// dataPattern matches the files of a real data set, which bench/datasets.py fetches.
 func dataPattern(tb testing.TB, set string) string {
 	tb.Helper()
-	folder := filepath.Join("..", "..", "..", "shared", "data", set)
+	folder := filepath.Join("..", "..", "bench", "data", set)
 	if _, err := os.Stat(folder); err != nil {
 		tb.Skipf("the data set %s is not there: %v", set, err)
 	}

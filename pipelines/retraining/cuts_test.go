@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/espalier-ml/espalier/io/latest"
+	"github.com/espalier-ml/espalier/io/longtest"
 	"github.com/espalier-ml/espalier/io/objectstore"
 	"github.com/espalier-ml/espalier/io/parquetio"
 	"github.com/espalier-ml/espalier/pipelines"
@@ -126,7 +127,7 @@ func (k *keeping) direct(t *testing.T, a *retraining.Attempt, day int) {
 // TestKeepCuts goes through thirty days. The rows jump on day 10, and back on day 20: the run of that day shows it, so the
 // next one renews the cuts. That one's window has rows of before the jump, and the next one's has none: cuts are renewed
 // once more. Each run has the bytes of reading all days with its cuts, and reads the new day alone, or all days once.
-// Without ESPALIER_LONG drift alone renews cuts, in the first fourteen days.
+// Without -tags long drift alone renews cuts, in the first fourteen days.
 func TestKeepCuts(t *testing.T) {
 	for name, c := range map[string]struct {
 		days int
@@ -139,14 +140,14 @@ func TestKeepCuts(t *testing.T) {
 		"neither":       {365, 0, []int{0}},
 		"a great drift": {365, 100, []int{0}},
 	} {
-		if name != "drift" && os.Getenv("ESPALIER_LONG") == "" {
+		if name != "drift" && !longtest.Enabled() {
 			continue
 		}
 		t.Run(name, func(t *testing.T) {
 			k := newKeeping(t)
 			k.KeepCuts, k.KeepCutsPSI = c.days, c.psi
 			days := 30
-			if os.Getenv("ESPALIER_LONG") == "" {
+			if !longtest.Enabled() {
 				days = 14
 			}
 			switch name {
