@@ -1,15 +1,28 @@
 # The README's two commands and the checks; everything here is plain go.
-.PHONY: example test lint bench ci matrix pruning budgets prices peers predict models importance total trust roc slices exports speed scorers shapes cluster processors \
+.PHONY: example check test long lint bench ci matrix pruning budgets prices peers predict models importance total trust roc slices exports speed scorers shapes cluster processors \
 	auc_at_tests soft_labels monotone results bought
 
 example:
 	go run ./cmd/espalier train --config cmd/espalier/example/tic-tac-toe.yaml
 
+linter = go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
+
+# What a pull request runs, in a few minutes and without root. make ci runs all checks.
+check:
+	$(linter) fmt --diff
+	go vet ./...
+	$(linter) run ./...
+	go mod tidy -diff
+	go test -vet=off ./...
+
 test:
 	go test -vet=off ./...
 
+long:
+	go test -vet=off -tags long -timeout 60m ./...
+
 lint:
-	go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0 run ./...
+	$(linter) run ./...
 
 bench:
 	go test -run '^$$' -bench . ./induce/... ./io/... ./transforms/...
