@@ -15,7 +15,6 @@ import (
 	"github.com/espalier-ml/espalier/induce/selection"
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/transforms/jobs"
-	"github.com/espalier-ml/espalier/transforms/weighing"
 )
 
 // This file has the steps from tallied rows to a tree. They call the same kernels as
@@ -217,13 +216,13 @@ func (s *trainSpec) weighClasses(p *plan, sums *rowSums) error {
 	if !s.weighs() || sums.ByClass == nil {
 		return nil
 	}
-	totals := weighing.Totals(sums.ByClass, p.Classes)
-	rows := &jobs.RowSpec{Units: p.Units, ClassWeights: weighing.Balanced(totals)}
+	totals := jobs.ClassTotals(sums.ByClass, p.Classes)
+	rows := &jobs.RowSpec{Units: p.Units, ClassWeights: jobs.BalancedClassWeights(totals)}
 	if !c.BalanceClasses {
 		for k, class := range p.Classes {
 			rows.ClassWeights[k] = jobs.FractionScale
 			if x, given := c.ClassWeights[class]; given {
-				rows.ClassWeights[k] = weighing.Factor(x)
+				rows.ClassWeights[k] = jobs.ClassFactor(x)
 			}
 		}
 		for _, class := range slices.Sorted(maps.Keys(c.ClassWeights)) {
@@ -232,7 +231,7 @@ func (s *trainSpec) weighClasses(p *plan, sums *rowSums) error {
 			}
 		}
 	}
-	if _, err := weighing.Settle(rows, totals); err != nil {
+	if _, err := rows.SettleClassWeights(totals); err != nil {
 		return s.classFault("ClassWeights: " + err.Error())
 	}
 	p.ClassWeights, p.ClassDivisor, p.ClassMean = rows.ClassWeights, rows.ClassDivisor, rows.ClassMean

@@ -6,7 +6,6 @@ import (
 	"github.com/espalier-ml/espalier/induce/binning"
 	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/transforms/jobs"
-	"github.com/espalier-ml/espalier/transforms/weighing"
 )
 
 // The values of --class_weights that are no file.
@@ -82,18 +81,18 @@ func (s *Classes) Weigh(rows *jobs.RowSpec, encoded []byte, classes []string, ab
 	if err != nil {
 		return 0, err
 	}
-	totals := weighing.Totals(sum, classes)
-	rows.ClassWeights = weighing.Balanced(totals)
+	totals := jobs.ClassTotals(sum, classes)
+	rows.ClassWeights = jobs.BalancedClassWeights(totals)
 	if v := s.weights; v != nil {
 		for k := range rows.ClassWeights {
 			rows.ClassWeights[k] = jobs.FractionScale
 		}
-		err := v.each(classes, absent, func(at []int, x float64) { rows.ClassWeights[at[0]] = weighing.Factor(x) })
+		err := v.each(classes, absent, func(at []int, x float64) { rows.ClassWeights[at[0]] = jobs.ClassFactor(x) })
 		if err != nil {
 			return 0, err
 		}
 	}
-	weight, err := weighing.Settle(rows, totals)
+	weight, err := rows.SettleClassWeights(totals)
 	if err != nil {
 		return 0, usage.Errorf("--class_weights: %v", err)
 	}

@@ -1,4 +1,4 @@
-package weighing
+package jobs
 
 import (
 	"math"
@@ -7,8 +7,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
-	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
 // TestBalanced: scikit-learn 1.9.1,
@@ -20,15 +18,15 @@ import (
 func TestBalanced(t *testing.T) {
 	want := []int64{11_111_111, 3_030_303, 387_597}
 	for _, unit := range []int64{1, 1_000_000, 1 << 52} { // of weights
-		if diff := cmp.Diff(want, Balanced([]int64{3 * unit, 11 * unit, 86 * unit})); diff != "" {
+		if diff := cmp.Diff(want, BalancedClassWeights([]int64{3 * unit, 11 * unit, 86 * unit})); diff != "" {
 			t.Errorf("unit %d (-want +got):\n%s", unit, diff)
 		}
 	}
 	want = []int64{11_111_111, 1_000_000, 3_030_303, 387_597}
-	if diff := cmp.Diff(want, Balanced([]int64{3, 0, 11, 86})); diff != "" {
+	if diff := cmp.Diff(want, BalancedClassWeights([]int64{3, 0, 11, 86})); diff != "" {
 		t.Errorf("with an empty class (-want +got):\n%s", diff)
 	}
-	if got := Balanced([]int64{1, 1 << 59}); got[0] != math.MaxInt64 || got[1] != 500_000 {
+	if got := BalancedClassWeights([]int64{1, 1 << 59}); got[0] != math.MaxInt64 || got[1] != 500_000 {
 		t.Errorf("a class of next to nothing: %v, want the greatest number and a half", got)
 	}
 }
@@ -44,7 +42,7 @@ func TestBalancedBalance(t *testing.T) {
 			totals[k] = 1 + r.Int64N(1<<(1+r.IntN(40)))
 			sum += float64(totals[k])
 		}
-		for k, f := range Balanced(totals) {
+		for k, f := range BalancedClassWeights(totals) {
 			want := sum / float64(len(totals))
 			if got := float64(totals[k]) * float64(f) / 1e6; math.Abs(got-want) > float64(totals[k])*0.6e-6+1e-9*want {
 				t.Fatalf("totals %v: class %d weighs %v, want %v", totals, k, got, want)
@@ -63,7 +61,7 @@ func TestMeanFactor(t *testing.T) {
 		{[]int64{1, 3}, []int64{1_000_000, 3_000_000}, 2.5},
 		{[]int64{1, 3}, []int64{1_000, 1_000}, 0.001},
 		{[]int64{1, 3, 0}, []int64{2_000_000, 0, 9_000_000}, 2},
-		{[]int64{3, 11, 86}, Balanced([]int64{3, 11, 86}), 0},
+		{[]int64{3, 11, 86}, BalancedClassWeights([]int64{3, 11, 86}), 0},
 	} {
 		if got := meanFactor(c.totals, c.factors); got != c.want {
 			t.Errorf("totals %v, factors %v: mean %v, want %v", c.totals, c.factors, got, c.want)
@@ -86,7 +84,7 @@ func TestCheckTotal(t *testing.T) {
 		{[]int64{1 << 58, 1}, []int64{1e6, 1e6}, 1_000_000, ""},
 		{[]int64{1 << 58, 1}, []int64{4e6, 1e6}, 1_000_000, "divide the weights of the classes"},
 	} {
-		_, err := checkTotal(c.totals, &jobs.RowSpec{ClassWeights: c.factors, ClassDivisor: c.divisor})
+		_, err := checkTotal(c.totals, &RowSpec{ClassWeights: c.factors, ClassDivisor: c.divisor})
 		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
 			t.Errorf("totals %v, factors %v: %v, want %q", c.totals, c.factors, err, c.want)
 		}

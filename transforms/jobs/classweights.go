@@ -1,5 +1,4 @@
-// Package weighing decides on the factors by which classes multiply the weights of training rows.
-package weighing
+package jobs
 
 import (
 	"errors"
@@ -8,12 +7,11 @@ import (
 
 	"github.com/espalier-ml/espalier/induce/binning"
 	"github.com/espalier-ml/espalier/induce/dataset"
-	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
-// Totals returns the weight of each class, from a summary of the label. The classes are those of
+// ClassTotals returns the weight of each class, from a summary of the label. The classes are those of
 // the summary, and maybe others.
-func Totals(s *binning.Summary, classes []string) []int64 {
+func ClassTotals(s *binning.Summary, classes []string) []int64 {
 	totals := make([]int64, len(classes))
 	at := 0
 	names, weights := s.Spelled() // in the order of classes, which has more
@@ -26,10 +24,10 @@ func Totals(s *binning.Summary, classes []string) []int64 {
 	return totals
 }
 
-// Balanced returns W / (K W_k) in units of 1/FractionScale, of the K
+// BalancedClassWeights returns W / (K W_k) in units of 1/FractionScale, of the K
 // classes that have weight: so all weigh the same, and all together what they did
 // (scikit-learn's compute_class_weight).
-func Balanced(totals []int64) []int64 {
+func BalancedClassWeights(totals []int64) []int64 {
 	sum, classes := new(big.Int), int64(0)
 	for _, w := range totals {
 		if w > 0 {
@@ -39,12 +37,12 @@ func Balanced(totals []int64) []int64 {
 	}
 	factors := make([]int64, len(totals))
 	for k, w := range totals {
-		factors[k] = jobs.FractionScale
+		factors[k] = FractionScale
 		if w == 0 {
 			continue
 		}
 		over := new(big.Int).Mul(big.NewInt(w), big.NewInt(classes))
-		x := new(big.Int).Mul(sum, big.NewInt(2*jobs.FractionScale))
+		x := new(big.Int).Mul(sum, big.NewInt(2*FractionScale))
 		x.Add(x, over)
 		x.Div(x, over.Lsh(over, 1)) // to the nearest
 		factors[k] = math.MaxInt64
@@ -55,21 +53,21 @@ func Balanced(totals []int64) []int64 {
 	return factors
 }
 
-// Factor returns a factor in units of 1/FractionScale.
-func Factor(x float64) int64 { return int64(math.RoundToEven(float64(x * jobs.FractionScale))) }
+// ClassFactor returns the factor of a class in units of 1/FractionScale.
+func ClassFactor(x float64) int64 { return int64(math.RoundToEven(float64(x * FractionScale))) }
 
 // exactScale is the number of units in the mean weight from which products of weights and factors
 // are rounded to these units.
 const exactScale = 1 << 16
 
-// Settle sets ClassDivisor and ClassMean of the rows, whose ClassWeights are set. The totals are the weight of the
-// training rows by class, in their units. It returns the weight of all weighted rows, and refuses
+// SettleClassWeights sets ClassDivisor and ClassMean of rows whose ClassWeights are set. The totals are the weight
+// of the training rows by class, in their units. It returns the weight of all weighted rows, and refuses
 // weights that cannot be counted.
-func Settle(rows *jobs.RowSpec, totals []int64) (int64, error) {
-	rows.ClassDivisor = divisor(rows)
-	weight, err := checkTotal(totals, rows)
+func (s *RowSpec) SettleClassWeights(totals []int64) (int64, error) {
+	s.ClassDivisor = classDivisor(s)
+	weight, err := checkTotal(totals, s)
 	if err == nil {
-		rows.ClassMean = meanFactor(totals, rows.ClassWeights)
+		s.ClassMean = meanFactor(totals, s.ClassWeights)
 	}
 	return weight, err
 }
@@ -85,31 +83,31 @@ func meanFactor(totals, factors []int64) float64 {
 			whole.Add(whole, big.NewInt(w))
 		}
 	}
-	mean, _ := new(big.Rat).SetFrac(sum, whole.Mul(whole, big.NewInt(jobs.FractionScale))).Float64()
+	mean, _ := new(big.Rat).SetFrac(sum, whole.Mul(whole, big.NewInt(FractionScale))).Float64()
 	if math.Abs(mean-1) < rounding {
 		return 0
 	}
 	return mean
 }
 
-// divisor returns FractionScale if products of the weights of training rows and the factors are
+// classDivisor returns FractionScale if products of the weights of training rows and the factors are
 // whole numbers of units, or if units are small. Else it returns 1: the products have smaller
 // units.
-func divisor(rows *jobs.RowSpec) int64 {
+func classDivisor(rows *RowSpec) int64 {
 	if u := rows.Units; u != nil && u[dataset.Train].Scale >= exactScale {
-		return jobs.FractionScale
+		return FractionScale
 	}
 	for _, f := range rows.ClassWeights {
-		if f%jobs.FractionScale != 0 {
+		if f%FractionScale != 0 {
 			return 1
 		}
 	}
-	return jobs.FractionScale
+	return FractionScale
 }
 
 // checkTotal makes sure that the weighted rows can be counted, and that there are
 // some, and returns their weight.
-func checkTotal(totals []int64, rows *jobs.RowSpec) (int64, error) {
+func checkTotal(totals []int64, rows *RowSpec) (int64, error) {
 	sum := new(big.Int)
 	for k, w := range totals {
 		sum.Add(sum, new(big.Int).Mul(big.NewInt(w), big.NewInt(rows.ClassWeights[k])))
@@ -118,7 +116,7 @@ func checkTotal(totals []int64, rows *jobs.RowSpec) (int64, error) {
 		return 0, errors.New("all classes of the training rows have the weight 0")
 	}
 	sum.Div(sum, big.NewInt(rows.ClassDivisor))
-	if sum.Cmp(big.NewInt(jobs.MaxTotalWeight/2)) >= 0 { // half: what rounding adds
+	if sum.Cmp(big.NewInt(MaxTotalWeight/2)) >= 0 { // half: what rounding adds
 		return 0, errors.New("the weights of all training rows add up to more than can be counted: " +
 			"divide the weights of the classes by their mean")
 	}
