@@ -37,8 +37,8 @@ type Files struct {
 	Predicted  sync.Map     // URLs of the files of predictions from this process
 	Committing sync.RWMutex // held for reading while predictions are committed
 
-	rows      *Rows // shared with other runs; nil: there are none
-	liveFiles bool  // see Config
+	cache     *ColumnCache // shared with other runs; nil: there are none
+	liveFiles bool         // see Config
 }
 
 // Process is the storage of this process outside of its runs, with the default settings.
@@ -133,10 +133,10 @@ func (f *Files) RowGroup(ctx context.Context, t jobs.Task, names []string) (data
 	key := groupKey{t.File, t.Generation, t.RowGroup, strings.Join(t.Digits, "\x00")}
 	open := func(names []string) (dataset.RowGroup, error) { return p.RowGroup(ctx, t.RowGroup, names, t.Digits...) }
 	if len(t.Path) == 0 {
-		return f.rows.open(key, names, open)
+		return f.cache.open(key, names, open)
 	}
 	inFile, columns := splitColumns(&t, names)
-	g, err := f.rows.open(key, inFile, open)
+	g, err := f.cache.open(key, inFile, open)
 	if err != nil {
 		return nil, err
 	}

@@ -102,7 +102,7 @@ func runAll(ctx context.Context, list []work, atOnce int, reporter engine.Report
 	ended := make(chan string, len(list))
 	slots := make(chan struct{}, atOnce)
 	var wg parallel.Group
-	var rows *source.Rows // of the data set whose splits begin
+	var rows *source.ColumnCache // of the data set whose splits begin
 	wg.Go(func() {
 		for done := range list {
 			reporter.Step(int64(done+1), <-ended)
@@ -112,7 +112,7 @@ func runAll(ctx context.Context, list []work, atOnce int, reporter engine.Report
 		slots <- struct{}{}
 		w := &list[i]
 		if i == 0 || list[i-1].set != w.set {
-			rows = source.NewRows(mostShared)
+			rows = source.NewColumnCache(mostShared)
 		}
 		shared := rows.Share(ctx)
 		wg.Go(func() {

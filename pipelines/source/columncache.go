@@ -10,10 +10,10 @@ import (
 	"github.com/espalier-ml/espalier/induce/parallel"
 )
 
-// Rows keeps decoded columns for several runs of one process that read the same files, such as
+// ColumnCache keeps decoded columns for several runs of one process that read the same files, such as
 // trainings on several splits of a data set. It keeps row groups as long as there is room for all
 // their wanted columns; others are read by each run. It is safe for concurrent use.
-type Rows struct {
+type ColumnCache struct {
 	mu     sync.Mutex
 	room   int64 // bytes left
 	groups map[groupKey]*keptGroup
@@ -33,24 +33,24 @@ type keptGroup struct {
 	columns map[string]*dataset.Vector
 }
 
-// NewRows returns memory for decoded columns of at most so many bytes.
-func NewRows(bytes int64) *Rows {
-	return &Rows{room: bytes, groups: make(map[groupKey]*keptGroup)}
+// NewColumnCache returns a cache that holds decoded columns of at most this number of bytes.
+func NewColumnCache(bytes int64) *ColumnCache {
+	return &ColumnCache{room: bytes, groups: make(map[groupKey]*keptGroup)}
 }
 
-// rowsKey is the key of Rows in a context.
-type rowsKey struct{}
+// cacheKey is the key of the ColumnCache in a context.
+type cacheKey struct{}
 
 // Share returns a context in which runs keep and find decoded columns here.
-func (r *Rows) Share(ctx context.Context) context.Context {
-	return context.WithValue(ctx, rowsKey{}, r)
+func (r *ColumnCache) Share(ctx context.Context) context.Context {
+	return context.WithValue(ctx, cacheKey{}, r)
 }
 
-// BeginShared returns storage for a run that begins, as Begin does. The run shares the Rows of the
+// BeginShared returns storage for a run that begins, as Begin does. The run uses the ColumnCache of the
 // context, if there are any.
 func BeginShared(ctx context.Context, c Config) *Files {
 	f := Begin(c)
-	f.rows, _ = ctx.Value(rowsKey{}).(*Rows)
+	f.cache, _ = ctx.Value(cacheKey{}).(*ColumnCache)
 	return f
 }
 
@@ -59,7 +59,7 @@ type opener func(names []string) (dataset.RowGroup, error)
 
 // open returns the row group with the wanted columns. It decodes and keeps the missing ones, if there
 // is room.
-func (r *Rows) open(key groupKey, names []string, open opener) (dataset.RowGroup, error) {
+func (r *ColumnCache) open(key groupKey, names []string, open opener) (dataset.RowGroup, error) {
 	if r == nil || len(names) == 0 {
 		return open(names)
 	}
@@ -86,7 +86,7 @@ func (r *Rows) open(key groupKey, names []string, open opener) (dataset.RowGroup
 }
 
 // complete decodes and keeps missing columns, if there is room.
-func (r *Rows) complete(g *keptGroup, missing []string, open opener) (fits bool, err error) {
+func (r *ColumnCache) complete(g *keptGroup, missing []string, open opener) (fits bool, err error) {
 	if len(missing) == 0 {
 		return true, nil
 	}
@@ -110,7 +110,7 @@ func (r *Rows) complete(g *keptGroup, missing []string, open opener) (fits bool,
 }
 
 // take takes room, if there is so much.
-func (r *Rows) take(bytes int64) bool {
+func (r *ColumnCache) take(bytes int64) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if bytes > r.room {
@@ -120,7 +120,7 @@ func (r *Rows) take(bytes int64) bool {
 	return true
 }
 
-func (r *Rows) add(bytes int64) {
+func (r *ColumnCache) add(bytes int64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.room += bytes

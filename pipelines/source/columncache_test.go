@@ -28,7 +28,7 @@ func TestSharedRows(t *testing.T) {
 			}
 			file := write(t, filepath.Join(t.TempDir(), "rows.parquet"), parquetio.WriteOptions{},
 				parquetio.WriteColumn{Name: "x", Values: numbers}, parquetio.WriteColumn{Name: "s", Values: texts})
-			ctx := source.NewRows(c.bytes).Share(t.Context())
+			ctx := source.NewColumnCache(c.bytes).Share(t.Context())
 			task := open(t, begin(t), file).Tasks[0]
 			read := func(f *source.Files, names ...string) ([]dataset.Vector, error) {
 				defer f.End()
