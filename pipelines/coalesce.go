@@ -53,21 +53,35 @@ func (o *objects) tasks(part dataset.Part) []jobs.Task {
 	return tasks
 }
 
+// eachBlock calls f with the blocks of a part's objects, one after the other.
+func (r *run) eachBlock(ctx context.Context, o *objects, part dataset.Part, f func(block []byte) error) error {
+	for _, task := range o.tasks(part) {
+		b, err := r.files.Read(ctx, task.File)
+		if err != nil {
+			return err
+		}
+		if err := f(b); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // layout returns how the codes of an object lie in its key.
 func (f *fitted) layout() dataset.Layout { return dataset.NewLayout(f.features) }
 
 func (r *run) coalesceConfig(f *fitted) jobs.CoalesceConfig {
-	workers, memory := r.driver.Workers(), int64(0)
+	memory := int64(0)
 	if r.driver.Local() { // the memory of an engine's workers is not known
 		memory = r.memory / 2
 	}
 	return jobs.CoalesceConfig{
-		Rows: f.spec.Encode(), Features: dataset.EncodeFeatures(f.features), Classes: f.label.Classes,
-		Workers: workers, Pieces: pieces(workers, r.rowPieces()),
+		Config: r.driver.JobConfig(r.place.scratch + "/coalesce"),
+		Rows:   f.spec.Encode(), Features: dataset.EncodeFeatures(f.features), Classes: f.label.Classes,
+		Pieces: pieces(r.driver.Workers(), r.rowPieces()),
 		Shards: jobs.Shards(f.stats.Rows, f.layout().Stride),
 		Memory: memory,
-		Out:    r.place.scratch + "/coalesce", Blocks: r.place.blocks, Spill: r.spill("coalesce"),
-		Run: r.files.Run.Name(),
+		Blocks: r.place.blocks, Spill: r.spill("coalesce"),
 	}
 }
 

@@ -130,7 +130,7 @@ func (r *run) rehearse(ctx context.Context, share float64) (*grown, *forecast.Sa
 		return nil, nil, err
 	}
 	s := &forecast.Sample{
-		Share: share, Setting: r.growConfig(o).Setting, Layout: o.layout(), Trees: g.roots, Sent: sent,
+		Share: share, Setting: r.growSetting(o), Layout: o.layout(), Trees: g.roots, Sent: sent,
 	}
 	for part := range dataset.Part(dataset.Parts) {
 		if s.Tally[part], s.Bytes[part], err = r.tallyObjects(ctx, o, part); err != nil {
@@ -151,16 +151,14 @@ func (r *run) rehearseHalf(ctx context.Context, o *objects) (float64, error) {
 	parts[dataset.Train] = *train
 	half := &objects{o.fitted, &parts}
 	layout := o.layout()
-	for _, task := range half.tasks(dataset.Train) {
-		b, err := r.files.Read(ctx, task.File)
-		if err != nil {
-			return 0, err
-		}
+	err := r.eachBlock(ctx, half, dataset.Train, func(b []byte) error {
 		block := dataset.NewObjects(dataset.Layout{}, len(o.label.Classes), o.spec.Weighted(), 0)
-		if err := block.AppendClassesFrom(b, layout); err != nil {
-			return 0, err
-		}
+		err := block.AppendClassesFrom(b, layout)
 		parts[dataset.Train].Count(block)
+		return err
+	})
+	if err != nil {
+		return 0, err
 	}
 	if 2*half.train().Objects > 3*o.train().Objects/2 || half.train().Objects == 0 { // not about half
 		return 0, nil
@@ -197,21 +195,18 @@ func (r *run) tallyObjects(
 	ctx context.Context, o *objects, part dataset.Part,
 ) (t forecast.Tally, bytes int64, err error) {
 	layout := o.layout()
-	for _, task := range o.tasks(part) {
-		b, err := r.files.Read(ctx, task.File)
-		if err != nil {
-			return t, bytes, err
-		}
+	err = r.eachBlock(ctx, o, part, func(b []byte) error {
 		block := dataset.NewObjects(dataset.Layout{}, len(o.label.Classes), o.spec.Weighted(), 0)
 		if err := block.AppendClassesFrom(b, layout); err != nil {
-			return t, bytes, err
+			return err
 		}
 		for i := range block.Len() {
 			t.Add(block.RowsOf(i))
 		}
 		bytes += int64(len(b))
-	}
-	return t, bytes, nil
+		return nil
+	})
+	return t, bytes, err
 }
 
 // foreseen describes the run for a forecast.
@@ -304,7 +299,7 @@ func (r *run) graphs(done *grown) []graph {
 	g := &grower{run: r, objects: done.objects}
 	summarise, coalesce := r.summariseConfig(&r.schema.rows), r.coalesceConfig(done.fitted)
 	level, small := g.levelConfig(r.config.LevelsPerJob), g.smallConfig()
-	evaluate := r.evaluateConfig(done.objects, nil)
+	evaluate := r.evaluateConfig(done.objects)
 	rows, train, test := r.input.Tasks, done.tasks(dataset.Train), done.tasks(dataset.Test)
 	return []graph{
 		{"summarise", rows, func(s beam.Scope, tasks beam.PCollection) { jobs.Summarise(s, tasks, summarise) }},

@@ -56,9 +56,6 @@ func measureLeaves(t *tree.Tree, leaves []metric.Leaf, scale float64) *metric.Me
 
 // newPredictedMetrics measures a tree on scored rows, as the part "test".
 func newPredictedMetrics(t *tree.Tree, counted *jobs.Predicted, spec *jobs.RowSpec) *runfolder.Metrics {
-	if counted.Scores == nil {
-		return newMetrics(t, [dataset.Parts]*tree.LeafCounts{dataset.Test: counted.Counts}, scalesOf(spec))
-	}
 	m := &runfolder.Metrics{Format: runfolder.MetricsFormat, Version: 1}
 	if one := measureLeaves(t, metric.Scores(t, counted.Scores), spec.ScaleOf(dataset.Test)); one.Rows > 0 {
 		m.Set(dataset.Test, one)
@@ -135,10 +132,10 @@ func measureRows(
 	if err != nil {
 		return nil, nil, err
 	}
-	counted, err := predictJob(ctx, j, t, in.Tasks, "evaluate", jobs.PredictConfig{
-		Tree: model, Decoded: t, Rows: spec.Encode(), Modelled: t.Modelled(),
-		Workers: j.Workers(), Pieces: pieces(j.Workers(), len(in.Tasks)), Out: scratch, Run: f.Run.Name(),
-	})
+	counted, err := predictJob(ctx, j, t, in.Tasks, "evaluate", jobs.PredictConfig{ScoreConfig: jobs.ScoreConfig{
+		Config: j.JobConfig(scratch), Trees: jobs.Trees{URLs: []string{model}, Decoded: []*tree.Tree{t}}, Rows: spec.Encode(),
+		Pieces: pieces(j.Workers(), len(in.Tasks)),
+	}})
 	if err != nil {
 		return nil, nil, err
 	}

@@ -35,15 +35,13 @@ type fitted struct {
 
 // summariseConfig returns the job of the pass over the rows.
 func (r *run) summariseConfig(rows *jobs.RowSpec) jobs.SummariseConfig {
-	workers := r.driver.Workers()
 	return jobs.SummariseConfig{
-		Rows: rows.Encode(), Workers: workers, Out: r.place.scratch + "/summarise",
+		Config: r.driver.JobConfig(r.place.scratch + "/summarise"), Rows: rows.Encode(),
 		Classes: tables.WeighsClasses(r.config.ClassWeights),
 		Limits: binning.Limits{
 			Values: r.config.MaxValues, Categories: max(r.config.MaxValues, binning.DefaultLimits().Categories),
 		},
-		Pieces: pieces(4*workers, r.rowPieces()), // small ones, so that all workers end at about the same time
-		Run:    r.files.Run.Name(),
+		Pieces: pieces(4*r.driver.Workers(), r.rowPieces()), // small ones, so that all workers end at about the same time
 	}
 }
 

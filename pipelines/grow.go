@@ -139,34 +139,34 @@ func (p *plan) columns(features []dataset.Feature) []split.Column {
 	return columns
 }
 
-// growConfig returns the settings that all jobs share in growing the trees.
-func (r *run) growConfig(o *objects) jobs.GrowConfig {
+// growSetting returns how the trees grow.
+func (r *run) growSetting(o *objects) levels.Setting {
 	train := o.train()
-	c := jobs.GrowConfig{
-		Setting: levels.Setting{
-			Columns: r.columns(o.features), Classes: len(o.label.Classes), Total: train.Weight, Heaviest: train.Heaviest, Soft: o.soft(),
-		},
-		Weighted: o.spec.Weighted(), Widths: o.layout().Widths, Workers: r.driver.Workers(), Run: r.files.Run.Name(),
+	s := levels.Setting{
+		Columns: r.columns(o.features), Classes: len(o.label.Classes), Total: train.Weight, Heaviest: train.Heaviest, Soft: o.soft(),
 	}
 	for _, m := range r.parsed.Grid {
-		c.Trees = append(c.Trees, m.Params)
+		s.Trees = append(s.Trees, m.Params)
 	}
-	return c
+	return s
 }
 
-// handover returns what takes the results of a job in this process; nil: files take them.
-func (r *run) handover() *jobs.Handover {
-	if r.driver.Serialises() {
-		return nil
+// growConfig returns what the jobs that grow the trees share. Their results go to a new folder.
+func (r *run) growConfig(o *objects, name string) jobs.GrowConfig {
+	return jobs.GrowConfig{
+		Config: r.driver.JobConfig(r.newFolder(name)), Setting: r.growSetting(o),
+		Weighted: o.spec.Weighted(), Widths: o.layout().Widths,
 	}
-	return new(jobs.Handover)
 }
 
 // unknownWorkers is the number of shares of the grid where --parallelism is not set.
 const unknownWorkers = 4
 
 func (g *grower) smallConfig() jobs.SmallConfig {
-	c := jobs.SmallConfig{GrowConfig: g.growConfig(g.objects), Spill: g.spill("grow"), Deadline: g.growUntil()}
+	c := jobs.SmallConfig{
+		GrowConfig: g.growConfig(g.objects, "grow"), Spill: g.spill("grow"), Deadline: g.growUntil(),
+		Memory: g.room(g.objects).Usable(),
+	}
 	if !g.driver.Local() { // each worker of the engine grows a share of the trees
 		workers := g.driver.Processes()
 		if workers <= 1 { // --parallelism does not say how many there are
@@ -174,7 +174,6 @@ func (g *grower) smallConfig() jobs.SmallConfig {
 		}
 		c.Together = (len(c.Trees) + workers - 1) / workers
 	}
-	c.Out, c.Handover, c.Memory = g.newFolder("grow"), g.handover(), g.room(g.objects).Usable()
 	return c
 }
 

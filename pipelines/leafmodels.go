@@ -24,17 +24,17 @@ func (r *run) sampleObjects(ctx context.Context, o *objects, part dataset.Part) 
 		return dataset.NewObjects(layout, len(o.label.Classes), o.spec.Weighted(), int(n))
 	}
 	all := newObjects()
-	for _, task := range o.tasks(part) {
-		b, err := r.files.Read(ctx, task.File)
-		if err != nil {
-			return nil, err
-		}
+	err := r.eachBlock(ctx, o, part, func(b []byte) error {
 		if err := all.AppendFrom(b, layout); err != nil {
-			return nil, err
+			return err
 		}
 		if all.Len() > 2*most {
 			all = leafmodel.Sorted(all, most)
 		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
 	}
 	return leafmodel.Sorted(all, most), nil
 }
@@ -45,21 +45,18 @@ func (r *run) sampleObjects(ctx context.Context, o *objects, part dataset.Part) 
 func (r *run) countModels(
 	ctx context.Context, o *objects, t *tree.Tree,
 ) (metrics func() (*runfolder.Metrics, error), err error) {
+	out := r.newFolder("evaluate_rows")
+	trees, err := r.driver.Trees(ctx, out, t)
+	if err != nil {
+		return nil, err
+	}
 	c := jobs.EvaluateRowsConfig{
-		Decoded: []*tree.Tree{t}, Rows: o.spec.OfLabels().Encode(),
-		Parts:   []dataset.Part{dataset.Train, dataset.Validation, dataset.Test},
-		Workers: r.driver.Workers(), Out: r.newFolder("evaluate_rows"), Run: r.files.Run.Name(),
-		Handover: r.handover(),
+		ScoreConfig: jobs.ScoreConfig{Config: r.driver.JobConfig(out), Trees: trees, Rows: o.spec.OfLabels().Encode()},
+		Parts:       []dataset.Part{dataset.Train, dataset.Validation, dataset.Test},
 	}
 	if c.Handover != nil && o.parts != nil { // one process counts all rows; a promotion has no objects
 		for part := range o.parts {
 			c.Objects[part] = o.parts[part].Objects
-		}
-	}
-	if r.driver.Serialises() {
-		c.Trees = []string{c.Out + "/tree.json"}
-		if err := r.files.Write(ctx, c.Trees[0], t.Encode()); err != nil {
-			return nil, err
 		}
 	}
 	what := engine.Job{Name: "evaluate rows", Total: int64(len(r.input.Tasks)), Unit: "row groups", Done: engine.TasksDone}
@@ -78,7 +75,7 @@ func readMetrics(
 ) (*runfolder.Metrics, error) {
 	parts := make([]*metric.Metrics, len(c.Parts))
 	err := parallel.AtOnce(len(parts), func(i int) error {
-		counts, err := jobs.ReadScoreCounts(ctx, c, c.Parts[i], c.Decoded)
+		counts, err := jobs.ReadScoreCounts(ctx, c, c.Parts[i], []*tree.Tree{t})
 		if err == nil {
 			parts[i] = measureLeaves(t, metric.Scores(t, counts[0]), spec.ScaleOf(c.Parts[i]))
 		}

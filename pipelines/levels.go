@@ -16,7 +16,7 @@ import (
 
 // settleLarge grows levels by jobs while nodes exceed the memory budget.
 func (g *grower) settleLarge(ctx context.Context) error {
-	level := levels.NewGrower(g.growConfig(g.objects).Setting)
+	level := levels.NewGrower(g.growSetting(g.objects))
 	for len(g.growth.Large) > 0 {
 		if g.late() {
 			return g.closeLarge(ctx, level)
@@ -101,12 +101,11 @@ func (g *grower) histogramMemory() int64 {
 
 func (g *grower) levelConfig(depth int) jobs.LevelConfig {
 	c := jobs.LevelConfig{
-		GrowConfig: g.growConfig(g.objects), Levels: depth, Budget: g.budget,
+		GrowConfig: g.growConfig(g.objects, "level"), Levels: depth, Budget: g.budget,
 		Memory: g.histogramMemory(),
 	}
-	c.Out = g.newFolder("level")
-	if depth == 1 {
-		c.Handover, c.Cache = g.handover(), g.cache
+	if c.Cache = g.cache; depth > 1 { // its workers read the counts of a level in files
+		c.Handover, c.Cache = nil, nil
 	}
 	return c
 }

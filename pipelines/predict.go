@@ -343,11 +343,12 @@ func (p *prediction) tasks() []jobs.Task {
 }
 
 func (p *prediction) predictConfig(scratch string) jobs.PredictConfig {
-	workers := p.driver.Workers()
 	return jobs.PredictConfig{
-		Tree: p.model, Decoded: p.tree, Rows: p.spec.Encode(), Modelled: p.tree.Modelled(),
+		ScoreConfig: jobs.ScoreConfig{
+			Config: p.driver.JobConfig(scratch), Trees: jobs.Trees{URLs: []string{p.model}, Decoded: []*tree.Tree{p.tree}},
+			Rows: p.spec.Encode(), Pieces: pieces(p.driver.Workers(), len(p.input.Files)),
+		},
 		Copied: p.config.Key, Paths: p.paths,
-		Workers: workers, Pieces: pieces(workers, len(p.input.Files)), Out: scratch, Run: p.files.Run.Name(),
 	}
 }
 
@@ -366,7 +367,7 @@ func predictJob(
 	if err != nil {
 		return nil, err
 	}
-	return jobs.ReadPredicted(ctx, c.Out, t)
+	return jobs.ReadPredicted(ctx, &c, t)
 }
 
 // checkNovelty refuses the rows if too many have a value that training did not have.

@@ -3,7 +3,6 @@ package pipelines
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
@@ -80,21 +79,17 @@ func (r *run) refit(ctx context.Context, o *objects) (*scored, *run, error) {
 	if err != nil {
 		return nil, nil, usage.Errorf("--refit %s: %v: grow a new tree", r.config.Refit, err)
 	}
-	tasks, layout := o.tasks(dataset.Train), o.layout()
-	err = r.driver.Phase(ctx, "refit", int64(len(tasks)), "blocks", func(s *parallel.Steps) error {
-		for _, task := range tasks {
-			b, err := r.files.Read(ctx, task.File)
-			if err != nil {
-				return err
-			}
+	layout := o.layout()
+	err = r.driver.Phase(ctx, "refit", int64(len(o.train().Blocks)), "blocks", func(s *parallel.Steps) error {
+		return r.eachBlock(ctx, o, dataset.Train, func(b []byte) error {
 			block := dataset.NewObjects(layout, len(o.label.Classes), o.spec.Weighted(), 0)
 			if err := block.AppendFrom(b, layout); err != nil {
 				return err
 			}
 			counter.Add(block)
 			s.Done.Add(1)
-		}
-		return nil
+			return nil
+		})
 	})
 	if err != nil {
 		return nil, nil, err
@@ -130,10 +125,9 @@ func (p *plan) modeller(o *objects) *grid.Modeller {
 	return b
 }
 
-func (r *run) evaluateConfig(o *objects, trees []*tree.Tree) jobs.EvaluateConfig {
+func (r *run) evaluateConfig(o *objects) jobs.EvaluateConfig {
 	return jobs.EvaluateConfig{
-		Decoded: trees, Widths: o.layout().Widths, Weights: o.spec.Weighted(), Workers: r.driver.Workers(),
-		Out: r.newFolder("evaluate"), Run: r.files.Run.Name(),
+		Config: r.driver.JobConfig(r.newFolder("evaluate")), Widths: o.layout().Widths, Weights: o.spec.Weighted(),
 	}
 }
 
@@ -142,20 +136,15 @@ func (r *run) evaluateConfig(o *objects, trees []*tree.Tree) jobs.EvaluateConfig
 func (r *run) countLeaves(
 	ctx context.Context, o *objects, trees []*tree.Tree, training bool,
 ) (counts [dataset.Parts][]*tree.LeafCounts, err error) {
-	c := r.evaluateConfig(o, trees)
+	c := r.evaluateConfig(o)
 	tasks := slices.Concat(o.tasks(dataset.Validation), o.tasks(dataset.Test))
 	if training {
 		tasks = append(tasks, o.tasks(dataset.Train)...)
 	}
-	if len(tasks) > 0 && r.driver.Serialises() { // a job in this process takes the trees as they are
-		for i := range trees {
-			c.Trees = append(c.Trees, fmt.Sprintf("%s/tree-%03d.json", c.Out, i))
-			if err := r.files.Write(ctx, c.Trees[i], trees[i].Encode()); err != nil {
-				return counts, err
-			}
-		}
-	}
 	if len(tasks) > 0 {
+		if c.Trees, err = r.driver.Trees(ctx, c.Out, trees...); err != nil {
+			return counts, err
+		}
 		what := engine.Job{Name: "evaluate", Total: int64(len(tasks)), Unit: "blocks", Done: engine.TasksDone}
 		err := r.driver.Run(ctx, what, tasks, func(s beam.Scope, tasks beam.PCollection) {
 			jobs.Evaluate(s, tasks, c)
@@ -204,14 +193,8 @@ func (r *run) allObjects(ctx context.Context, o *objects, part dataset.Part, mos
 	if most >= n && most > 0 {
 		all.KeepGroups()
 	}
-	for _, task := range o.tasks(part) {
-		b, err := r.files.Read(ctx, task.File)
-		if err != nil {
-			return nil, err
-		}
-		if err := all.AppendFrom(b, layout); err != nil {
-			return nil, err
-		}
+	if err := r.eachBlock(ctx, o, part, func(b []byte) error { return all.AppendFrom(b, layout) }); err != nil {
+		return nil, err
 	}
 	if most >= n && most > 0 && !all.Grouped() {
 		return nil, errors.New("the objects of the checkpoint do not know the groups of their rows: train without --resume")
@@ -240,14 +223,9 @@ func (r *run) importanceSample(ctx context.Context, o *objects) (*runfolder.Shuf
 	if o.parts[part].Objects > mostShuffled {
 		return s, nil
 	}
-	for _, task := range o.tasks(part) {
-		b, err := r.files.Read(ctx, task.File)
-		if err != nil {
-			return nil, err
-		}
-		if err := s.Objects.AppendFrom(b, o.layout()); err != nil {
-			return nil, err
-		}
+	layout := o.layout()
+	if err := r.eachBlock(ctx, o, part, func(b []byte) error { return s.Objects.AppendFrom(b, layout) }); err != nil {
+		return nil, err
 	}
 	if s.Objects.Len() > importanceObjects {
 		s.Objects = leafmodel.Sorted(s.Objects, importanceObjects)

@@ -204,9 +204,8 @@ func (w *work) count(ctx context.Context) (*jobs.Compared, error) {
 	if err := rowweights.Count(ctx, w.driver, w.input.Tasks, scratch, w.spec); err != nil {
 		return nil, err
 	}
-	c := jobs.CompareConfig{
-		Trees:   w.urls[:],
-		Decoded: w.trees[:], Rows: w.spec.Encode(), Workers: w.driver.Workers(), Out: scratch, Run: files.Run.Name(),
+	c := jobs.ScoreConfig{
+		Config: w.driver.JobConfig(scratch), Trees: jobs.Trees{URLs: w.urls[:], Decoded: w.trees[:]}, Rows: w.spec.Encode(),
 	}
 	what := engine.Job{Name: "compare", Total: int64(len(w.input.Tasks)), Unit: "row groups", Done: engine.TasksDone}
 	err := w.driver.Run(ctx, what, w.input.Tasks, func(s beam.Scope, tasks beam.PCollection) {

@@ -98,8 +98,8 @@ func (k *Checker) bounds(in *source.Input) (bounds []checking.Bounds, columns []
 // run runs the job.
 func (k *Checker) run(ctx context.Context, in *source.Input, bounds []checking.Bounds) (*checking.Checked, error) {
 	c := checking.Config{
-		Bounds: checking.EncodeBounds(bounds), Most: max(k.Settings.MaxRejects, told), Workers: k.Driver.Workers(),
-		Out: objectstore.Join(k.Scratch, "checked.json"), Run: k.Driver.Files.Run.Name(),
+		Config: k.Driver.JobConfig(objectstore.Join(k.Scratch, "checked.json")),
+		Bounds: checking.EncodeBounds(bounds), Most: max(k.Settings.MaxRejects, told),
 	}
 	what := engine.Job{Name: "check", Total: int64(len(in.Tasks)), Unit: "row groups", Done: engine.TasksDone}
 	err := k.Driver.Run(ctx, what, in.Tasks, func(s beam.Scope, tasks beam.PCollection) {

@@ -158,8 +158,8 @@ func unreadable(e *dataset.DataError) string {
 // summarise runs the pass over the rows.
 func (i *inferring) summarise(ctx context.Context, rows *jobs.RowSpec) ([]*binning.Summary, error) {
 	c := jobs.SummariseConfig{
-		Rows: rows.Encode(), Limits: binning.DefaultLimits(), Workers: i.session.Workers(), Pieces: i.session.Workers(),
-		Out: i.session.Temporary, Run: i.session.Files.Run.Name(),
+		Config: i.session.JobConfig(i.session.Temporary),
+		Rows:   rows.Encode(), Limits: binning.DefaultLimits(), Pieces: i.session.Workers(),
 	}
 	tasks := i.input.Tasks
 	what := engine.Job{Name: "summarise", Total: int64(len(tasks)), Unit: "row groups", Done: engine.TasksDone}

@@ -152,8 +152,11 @@ func count(
 		})
 	}
 	c := jobs.DistributionConfig{
-		Rows: spec.Encode(), Features: dataset.EncodeFeatures(features), Tree: tree.URLOf(run), Decoded: there.Tree,
-		Workers: d.Workers(), Out: "mem://espalier-" + rand.Text(), Run: d.Files.Run.Name(),
+		ScoreConfig: jobs.ScoreConfig{
+			Config: d.JobConfig("mem://espalier-" + rand.Text()), Rows: spec.Encode(),
+			Trees: jobs.Trees{URLs: []string{tree.URLOf(run)}, Decoded: []*tree.Tree{there.Tree}},
+		},
+		Features: dataset.EncodeFeatures(features),
 	}
 	defer d.Files.Store.RemoveAll(context.WithoutCancel(ctx), c.Out) //nolint:errcheck // scratch in memory
 	what := engine.Job{Name: "drift", Total: int64(len(in.Tasks)), Unit: "row groups", Done: engine.TasksDone}

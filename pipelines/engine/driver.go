@@ -13,6 +13,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/options/jobopts"
 
 	"github.com/espalier-ml/espalier/induce/parallel"
+	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/io/runfolder"
 	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/pipelines/source"
@@ -39,6 +40,31 @@ func (j *Driver) Local() bool { return j.Engine.Traits().Local }
 
 // Serialises reports whether DoFns and elements are encoded between the steps of a job.
 func (j *Driver) Serialises() bool { return j.Engine.Traits().Serialises }
+
+// JobConfig returns what all jobs need, for a job whose results go to the folder out. It takes over
+// results as they are if DoFns are not encoded.
+func (j *Driver) JobConfig(out string) jobs.Config {
+	c := jobs.Config{Workers: j.Workers(), Out: out, Run: j.Files.Run.Name()}
+	if !j.Serialises() {
+		c.Handover = new(jobs.Handover)
+	}
+	return c
+}
+
+// Trees returns trees for the DoFns of a job. If DoFns are encoded, it writes the trees to the folder.
+func (j *Driver) Trees(ctx context.Context, folder string, trees ...*tree.Tree) (jobs.Trees, error) {
+	list := jobs.Trees{Decoded: trees}
+	if !j.Serialises() {
+		return list, nil
+	}
+	for i, t := range trees {
+		list.URLs = append(list.URLs, fmt.Sprintf("%s/tree-%03d.json", folder, i))
+		if err := j.Files.Write(ctx, list.URLs[i], t.Encode()); err != nil {
+			return list, err
+		}
+	}
+	return list, nil
+}
 
 // ShuffleCopies returns the number of copies of shuffled elements that a local engine
 // holds in memory.

@@ -23,8 +23,7 @@ func Count(ctx context.Context, d *engine.Driver, tasks []jobs.Task, folder stri
 	rows := *spec.OfLabels()
 	rows.Features, rows.Groups = nil, [dataset.Parts]int64{}
 	c := jobs.SummariseConfig{
-		Rows: rows.Encode(), Limits: binning.DefaultLimits(), Workers: d.Workers(), Weigh: true, Out: folder + "/weigh",
-		Run: d.Files.Run.Name(),
+		Config: d.JobConfig(folder + "/weigh"), Rows: rows.Encode(), Limits: binning.DefaultLimits(), Weigh: true,
 	}
 	what := engine.Job{Name: "weigh", Total: int64(len(tasks)), Unit: "row groups", Done: engine.TasksDone}
 	err := d.Run(ctx, what, tasks, func(s beam.Scope, tasks beam.PCollection) { jobs.Summarise(s, tasks, c) })

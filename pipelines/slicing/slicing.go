@@ -47,8 +47,7 @@ func New(
 	rows := *spec.OfLabels()
 	rows.Features = columns
 	c := jobs.SummariseConfig{
-		Rows: rows.Encode(), Limits: binning.DefaultLimits(), Workers: d.Workers(), Pieces: len(columns),
-		Out: folder + "/slice_values", Run: d.Files.Run.Name(),
+		Config: d.JobConfig(folder + "/slice_values"), Rows: rows.Encode(), Limits: binning.DefaultLimits(), Pieces: len(columns),
 	}
 	what := engine.Job{Name: "slice values", Total: int64(len(tasks)), Unit: "row groups", Done: engine.TasksDone}
 	err := d.Run(ctx, what, tasks, func(s beam.Scope, tasks beam.PCollection) { jobs.Summarise(s, tasks, c) })
@@ -135,32 +134,28 @@ func (s *Slicer) measure(
 	for i := range features {
 		groups += features[i].Codes()
 	}
+	out := fmt.Sprintf("%s/slices-%d", s.folder, len(s.driver.Timings))
+	trees, err := s.driver.Trees(ctx, out, t)
+	if err != nil {
+		return err
+	}
 	c := jobs.EvaluateRowsConfig{
-		Decoded: []*tree.Tree{t}, Rows: spec.OfLabels().Encode(), Workers: s.driver.Workers(),
-		Slices:   &jobs.Slices{Columns: s.columns[from:to], Features: dataset.EncodeFeatures(features)},
-		Distinct: mostDistinct,
-		Out:      fmt.Sprintf("%s/slices-%d", s.folder, len(s.driver.Timings)), Run: s.driver.Files.Run.Name(),
+		ScoreConfig: jobs.ScoreConfig{Config: s.driver.JobConfig(out), Trees: trees, Rows: spec.OfLabels().Encode()},
+		Slices:      &jobs.Slices{Columns: s.columns[from:to], Features: dataset.EncodeFeatures(features)},
+		Distinct:    mostDistinct,
 	}
 	parts := m.Parts()
 	for i := range parts {
 		part, _ := dataset.ParsePart(parts[i].Name)
 		c.Parts = append(c.Parts, part)
 	}
-	if s.driver.Serialises() {
-		c.Trees = []string{c.Out + "/tree.json"}
-		if err := s.driver.Files.Write(ctx, c.Trees[0], t.Encode()); err != nil {
-			return err
-		}
-	} else {
-		c.Handover = new(jobs.Handover)
-	}
 	what := engine.Job{Name: "slices", Total: int64(len(s.tasks)), Unit: "row groups", Done: engine.TasksDone}
-	err := s.driver.Run(ctx, what, s.tasks, func(s beam.Scope, tasks beam.PCollection) { jobs.EvaluateRows(s, tasks, c) })
+	err = s.driver.Run(ctx, what, s.tasks, func(s beam.Scope, tasks beam.PCollection) { jobs.EvaluateRows(s, tasks, c) })
 	if err != nil {
 		return err
 	}
 	for i, part := range c.Parts {
-		counts, err := jobs.ReadScoreCounts(ctx, &c, part, slices.Repeat(c.Decoded, groups))
+		counts, err := jobs.ReadScoreCounts(ctx, &c, part, slices.Repeat([]*tree.Tree{t}, groups))
 		if err != nil {
 			return err
 		}

@@ -16,11 +16,10 @@ import (
 
 // Config says what Check checks.
 type Config struct {
-	Bounds  []byte // encoded []Bounds
-	Most    int64  // most refused rows that are listed
-	Workers int    // goroutines that share the columns of a row group; 1 on engines
-	Out     string // URL of the result
-	Run     jobs.RunName
+	jobs.Config // workers share the columns of a row group; Out is the URL of the result
+
+	Bounds []byte // encoded []Bounds
+	Most   int64  // most refused rows that are listed
 }
 
 // Checked is what Check has found.
@@ -104,16 +103,13 @@ func (f *checkFn) StartBundle(context.Context, func(int64, []byte)) error {
 }
 
 func (f *checkFn) ProcessElement(ctx context.Context, task []byte, emit func(int64, []byte)) error {
-	ctx, err := f.Run.Enter(ctx)
-	if err != nil {
+	return f.Within(ctx, func(ctx context.Context) error {
+		p, err := f.check(ctx, task)
+		if err == nil {
+			emit(0, jobs.MustJSON(p))
+		}
 		return err
-	}
-	p, err := f.check(ctx, task)
-	if err != nil {
-		return jobs.Carry(err)
-	}
-	emit(0, jobs.MustJSON(p))
-	return nil
+	})
 }
 
 // check checks the rows of a row group, its columns side by side.
@@ -216,23 +212,21 @@ func firstRows(rejects []Reject, most int64) []Reject {
 type mergeFn struct{ Config }
 
 func (f *mergeFn) ProcessElement(ctx context.Context, _ int64, values func(*[]byte) bool) error {
-	ctx, err := f.Run.Enter(ctx)
-	if err != nil {
-		return err
-	}
-	var parts []part
-	for _, b := range jobs.Collect(values) {
-		var p part
-		if err := json.Unmarshal(b, &p); err != nil {
+	return f.Within(ctx, func(ctx context.Context) error {
+		var parts []part
+		for _, b := range jobs.Collect(values) {
+			var p part
+			if err := json.Unmarshal(b, &p); err != nil {
+				return err
+			}
+			parts = append(parts, p)
+		}
+		store, err := jobs.OpenStorage(ctx)
+		if err != nil {
 			return err
 		}
-		parts = append(parts, p)
-	}
-	store, err := jobs.OpenStorage(ctx)
-	if err != nil {
-		return err
-	}
-	return jobs.Carry(store.Write(ctx, f.Out, jobs.MustJSON(f.merge(parts))))
+		return store.Write(ctx, f.Out, jobs.MustJSON(f.merge(parts)))
+	})
 }
 
 // merge adds the parts in the order of their places, so that sums have the same bits.

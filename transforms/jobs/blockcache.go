@@ -33,18 +33,14 @@ const decodedTimes = 2
 
 // objects returns the objects of a task's block, which the caller must not change. It counts
 // the bytes of the block as read.
-func (c *GrowConfig) objects(ctx context.Context, task []byte) (*dataset.Objects, error) {
+func (c *GrowConfig) objects(ctx context.Context, t Task) (*dataset.Objects, error) {
 	cache := c.Cache
 	if cache == nil {
-		_, block, err := readBlock(ctx, task)
+		block, err := readBlock(ctx, t)
 		if err != nil {
 			return nil, err
 		}
 		return c.load(block)
-	}
-	t, err := decodeTask(task)
-	if err != nil {
-		return nil, err
 	}
 	cache.mu.Lock()
 	kept, ok := cache.blocks[t.File]
@@ -53,7 +49,7 @@ func (c *GrowConfig) objects(ctx context.Context, task []byte) (*dataset.Objects
 		progressOf(ctx).Read.Add(kept.bytes)
 		return kept.objects, nil
 	}
-	_, block, err := readBlock(ctx, task)
+	block, err := readBlock(ctx, t)
 	if err != nil {
 		return nil, err
 	}

@@ -35,18 +35,17 @@ const blockBytes = 4 << 20
 
 // CoalesceConfig says how rows become objects.
 type CoalesceConfig struct {
+	Config
+
 	Rows     []byte // RowSpec
 	Features []byte // as encoded by dataset.EncodeFeatures
 	Classes  []string
-	Workers  int    // goroutines of a bundle; 1 on engines
 	Pieces   int    // goroutines that share a row group's columns, for few row groups
 	Shards   int    // number of shards of a part; objects go to shards by their hash
-	Out      string // folder of statistics
 	Spill    string // folder for objects between the halves of the job; empty: the shuffle has them
 	Blocks   string // folder of blocks
 	Memory   int64  // bytes of tables at which a bundle sends them early: see CoalesceBytes; 0: HeldBytes
 	Cache    string // folder that takes a copy of the blocks; empty: none
-	Run      RunName
 }
 
 // Coalesce turns rows into objects: it reads the row groups of tasks, a
@@ -56,17 +55,20 @@ type CoalesceConfig struct {
 // the same codes: they are written anew with the changes, which is faster than merging them, too. It
 // writes object blocks, and ObjectStats for each part and shard.
 func Coalesce(s beam.Scope, tasks beam.PCollection, c CoalesceConfig) {
-	s = s.Scope("transforms.Coalesce")
-	merged := beam.GroupByKey(s, beam.ParDo(s, &coalesceFn{CoalesceConfig: c}, tasks))
-	beam.ParDo0(s, &mergeObjectsFn{CoalesceConfig: c}, merged)
+	addJob(s.Scope("transforms.Coalesce"), tasks, &coalesceFn{taskFn[*coalescer]{Job: &coalescer{CoalesceConfig: c}}},
+		&mergeObjectsFn{mergeFn[*objectMerger]{Job: &objectMerger{CoalesceConfig: c}}})
 }
 
-// coalesceFn encodes and merges the rows of a bundle.
-type coalesceFn struct {
+type (
+	coalesceFn     struct{ taskFn[*coalescer] }
+	mergeObjectsFn struct{ mergeFn[*objectMerger] }
+)
+
+// coalescer encodes and merges the rows of a bundle.
+type coalescer struct {
 	CoalesceConfig
 
 	coder   *coder
-	pool    *pool
 	tables  []*sharedTable // by part and shard
 	waiting atomic.Int64   // rows in the queue of the pool
 	scratch []coalesceScratch
@@ -97,13 +99,14 @@ func (c *CoalesceConfig) open() (RowSpec, []dataset.Feature, error) {
 	return spec, features, err
 }
 
-func (f *coalesceFn) StartBundle(_ context.Context, _ func(int64, []byte)) error {
+func (f *coalescer) ahead() int { return rowGroupsAhead }
+
+func (f *coalescer) begin(context.Context) error {
 	spec, features, err := f.open()
 	if err != nil {
 		return err
 	}
 	f.coder = newCoder(spec, features, f.Classes, f.Pieces)
-	f.pool = newPool(f.Workers, rowGroupsAhead)
 	f.scratch = make([]coalesceScratch, max(1, f.Workers))
 	f.tables = make([]*sharedTable, dataset.Parts*f.Shards)
 	for i := range f.tables {
@@ -112,15 +115,7 @@ func (f *coalesceFn) StartBundle(_ context.Context, _ func(int64, []byte)) error
 	return nil
 }
 
-func (f *coalesceFn) ProcessElement(ctx context.Context, task []byte, emit func(int64, []byte)) error {
-	ctx, err := f.Run.Enter(ctx)
-	if err != nil {
-		return err
-	}
-	t, err := decodeTask(task)
-	if err != nil {
-		return Carry(err)
-	}
+func (f *coalescer) do(ctx context.Context, p *pool, t Task, emit func(int64, []byte)) error {
 	if t.Block {
 		emit(int64(int(t.Part)*f.Shards+t.Shard), cachedValue(t))
 		progressOf(ctx).Tasks.Add(1)
@@ -128,32 +123,31 @@ func (f *coalesceFn) ProcessElement(ctx context.Context, task []byte, emit func(
 	}
 	g, err := openRowGroup(ctx, &f.coder.spec, t)
 	if err != nil {
-		return Carry(err)
+		return err
 	}
 	pieces := g.pieces()
 	all := newShared(g, len(pieces))
 	for _, piece := range pieces { // all of them even after an error, as each closes the row group
 		f.waiting.Add(int64(piece.rows))
-		err = f.pool.doWith(ctx, all, func(worker int) error {
+		err = p.doWith(ctx, all, func(worker int) error {
 			defer f.waiting.Add(-int64(piece.rows))
 			return f.add(ctx, piece, &f.scratch[worker])
 		})
 		if err == nil {
-			err = f.bound(ctx, emit)
+			err = f.bound(ctx, p, emit)
 		}
 	}
-	report(ctx)
-	return Carry(err)
+	return err
 }
 
 // bound sends the tables if they, and what the rows in the queue may add, exceed the
 // memory. Before, it waits for these rows: they may turn out to be objects of the tables.
-func (f *coalesceFn) bound(ctx context.Context, emit func(int64, []byte)) error {
+func (f *coalescer) bound(ctx context.Context, p *pool, emit func(int64, []byte)) error {
 	most, each := f.tableBytes(), tableBytesOf(f.coder.layout.Stride+f.coder.spec.moreBytes())
 	if f.held()+f.waiting.Load()*each < most {
 		return nil
 	}
-	if err := f.pool.wait(); err != nil {
+	if err := p.wait(); err != nil {
 		return err
 	}
 	if f.held()+int64(f.Workers)*pieceRows*each < most {
@@ -162,19 +156,12 @@ func (f *coalesceFn) bound(ctx context.Context, emit func(int64, []byte)) error 
 	return f.flush(ctx, emit, false)
 }
 
-func (f *coalesceFn) FinishBundle(ctx context.Context, emit func(int64, []byte)) error {
-	ctx, err := f.Run.Enter(ctx)
-	if err != nil {
-		return err
-	}
-	if err := reportUntil(ctx, f.pool.wait); err != nil {
-		return Carry(err)
-	}
+func (f *coalescer) end(ctx context.Context, emit func(int64, []byte)) error {
 	return f.flush(ctx, emit, f.held() <= inlineBytes)
 }
 
 // add coalesces the rows of one row group.
-func (f *coalesceFn) add(ctx context.Context, g *rowGroup, s *coalesceScratch) error {
+func (f *coalescer) add(ctx context.Context, g *rowGroup, s *coalesceScratch) error {
 	if err := f.coder.code(ctx, g, &s.coded); err != nil {
 		return err
 	}
@@ -190,7 +177,7 @@ func (f *coalesceFn) add(ctx context.Context, g *rowGroup, s *coalesceScratch) e
 
 // insert adds the rows to the tables, one table after the other: so two workers seldom
 // need the same table at the same time.
-func (f *coalesceFn) insert(g *rowGroup, s *coalesceScratch) {
+func (f *coalescer) insert(g *rowGroup, s *coalesceScratch) {
 	f.sortByTable(g, s)
 	all := dataset.Rows{Keys: s.keys, Hashes: s.hashes, Classes: s.classes, Weights: g.weights, Shares: g.shares, Buckets: g.buckets}
 	from := 0
@@ -208,7 +195,7 @@ func (f *coalesceFn) insert(g *rowGroup, s *coalesceScratch) {
 }
 
 // sortByTable sorts the rows by the table of their part and shard (a counting sort).
-func (f *coalesceFn) sortByTable(g *rowGroup, s *coalesceScratch) {
+func (f *coalescer) sortByTable(g *rowGroup, s *coalesceScratch) {
 	s.ends = Resized(s.ends, len(f.tables))
 	clear(s.ends)
 	table := func(r int) int { return int(g.parts[r])*f.Shards + int(s.hashes[r]>>32%uint64(f.Shards)) }
@@ -238,7 +225,7 @@ func (f *coalesceFn) sortByTable(g *rowGroup, s *coalesceScratch) {
 func (c *CoalesceConfig) partOf(table int) dataset.Part { return dataset.Part(table / c.Shards) }
 
 // held returns the bytes of all tables.
-func (f *coalesceFn) held() int64 {
+func (f *coalescer) held() int64 {
 	held := int64(0)
 	for _, shared := range f.tables {
 		shared.mu.Lock()
@@ -250,7 +237,7 @@ func (f *coalesceFn) held() int64 {
 
 // flush sends the tables and replaces them with empty ones. Workers may add rows
 // meanwhile.
-func (f *coalesceFn) flush(ctx context.Context, emit func(int64, []byte), inline bool) error {
+func (f *coalescer) flush(ctx context.Context, emit func(int64, []byte), inline bool) error {
 	// Workers encode the tables. Only this goroutine may call emit.
 	values := make([][][]byte, len(f.tables))
 	p := newPool(f.Workers, 0)

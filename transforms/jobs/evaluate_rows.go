@@ -2,9 +2,7 @@ package jobs
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
-	"slices"
+	"iter"
 	"sync"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
@@ -13,15 +11,11 @@ import (
 	"github.com/espalier-ml/espalier/induce/tree"
 )
 
-// EvaluateRowsConfig has the trees to evaluate on rows, and says what the rows' columns
-// serve for. All trees have the same features and classes.
+// EvaluateRowsConfig has the trees to evaluate on rows, which have the same features and classes. The rows
+// have a label.
 type EvaluateRowsConfig struct {
-	Trees   []string     // URLs of the tree.json
-	Decoded []*tree.Tree `json:"-"` // the same trees; nil in other processes, which read Trees
+	ScoreConfig
 
-	// Rows is an encoded RowSpec with a label, such as that of the training. Only the
-	// features that some tree tests are read; they are found by their names.
-	Rows  []byte
 	Parts []dataset.Part // whose rows are counted; nil: validation and test
 	// Slices divides the rows of one tree by their values: ReadScoreCounts then returns the
 	// counts of each slice in the place of a tree. nil: the rows are not divided.
@@ -32,12 +26,6 @@ type EvaluateRowsConfig struct {
 	// Objects has by part the number of objects of the rows, if it is known: there is room for so
 	// many predictions of a tree from the beginning.
 	Objects [dataset.Parts]int64
-	Workers int    // goroutines of a bundle; 1 on engines
-	Out     string // folder of results
-	Run     RunName
-
-	// Handover takes results as they are, see GrowConfig; nil: files of Out have them.
-	Handover *Handover `json:"-"`
 }
 
 // Slices divides rows by their values of some columns. A slice is the rows with one code of one
@@ -52,23 +40,22 @@ type Slices struct {
 // the rows' values; Evaluate counts objects, whose values are codes. tasks is a
 // PCollection<[]byte> of Task, one for each row group. ReadScoreCounts reads the result.
 func EvaluateRows(s beam.Scope, tasks beam.PCollection, c EvaluateRowsConfig) {
-	s = s.Scope("transforms.EvaluateRows")
-	merged := beam.GroupByKey(s, beam.ParDo(s, &evaluateRowsFn{EvaluateRowsConfig: c}, tasks))
-	beam.ParDo0(s, &mergeCountsFn{Out: c.Out, Run: c.Run, Scores: true}, merged)
+	v := &rowEvaluator{EvaluateRowsConfig: c}
+	addJob(s.Scope("transforms.EvaluateRows"), tasks,
+		&evaluateRowsFn{taskFn[*scan[*rowEvaluator]]{Job: &scan[*rowEvaluator]{Visitor: v}}},
+		&mergeScoresFn{mergeFn[*adder[scoreCounts]]{Job: &adder[scoreCounts]{c.Config}}})
 }
 
-// evaluateRowsFn counts the rows of a bundle.
-type evaluateRowsFn struct {
+type evaluateRowsFn struct{ taskFn[*scan[*rowEvaluator]] }
+
+// rowEvaluator counts rows by their predictions.
+type rowEvaluator struct {
 	EvaluateRowsConfig
 
-	trees   []evaluatedTree
-	spec    RowSpec
-	classes map[string]uint16
-	slices  []slicedColumn
-	groups  int // trees, or slices of one tree
-	pool    *pool
-	workers []evaluateRowsWorker
-	tables  []scoreTable // by leavesKey of a tree or slice
+	trees  []scannedTree
+	slices []slicedColumn
+	groups int          // trees, or slices of one tree
+	tables []scoreTable // by leavesKey of a tree or slice
 }
 
 // slicedColumn is a column by whose values rows are divided.
@@ -79,14 +66,6 @@ type slicedColumn struct {
 	first   int // number of the slice of code 0
 }
 
-// evaluatedTree is a tree with its scorer.
-type evaluatedTree struct {
-	*tree.Tree
-
-	scorer *tree.Scorer
-	inputs []int // by input of the scorer: its column
-}
-
 // scoreTable is the counts of a tree or slice and a part. All workers share it, as a table for each
 // of them would take much memory.
 type scoreTable struct {
@@ -94,206 +73,70 @@ type scoreTable struct {
 	counts *tree.ScoreCounts // nil: no rows yet
 }
 
-// evaluateRowsWorker is the memory of one worker.
-type evaluateRowsWorker struct {
-	whole   dataset.Vector   // a column of all rows
-	columns []dataset.Vector // the rows to count
-	rows    []int32          // their positions
-	classes []uint16         // code of the class by row
-	inputs  []dataset.Vector
-	scores  tree.Scores
-
-	codes   []byte  // two of a slicing column, little endian, by row
-	byCode  []int32 // the rows to count, by code
-	scratch []uint16
-}
-
-func (f *evaluateRowsFn) StartBundle(ctx context.Context, _ func(int64, []byte)) error {
-	ctx, err := f.Run.Enter(ctx)
-	if err != nil {
-		return err
-	}
-	if f.trees == nil { // else an earlier bundle has made them
-		if err := f.prepare(ctx); err != nil {
-			return err
-		}
-	}
-	f.pool = newPool(f.Workers, rowGroupsAhead)
-	f.workers = make([]evaluateRowsWorker, max(1, f.Workers))
-	for i := range f.workers {
-		f.workers[i].columns = make([]dataset.Vector, len(f.spec.Features))
-	}
-	f.tables = make([]scoreTable, leavesKey(f.groups, 0))
-	return nil
-}
-
-// prepare makes the scorers, and the specification with the columns that they need.
-func (f *evaluateRowsFn) prepare(ctx context.Context) error {
-	trees := f.Decoded
-	if trees == nil {
-		var err error
-		if trees, err = readTrees(ctx, f.Trees); err != nil {
-			return err
-		}
-	}
-	if err := json.Unmarshal(f.Rows, &f.spec); err != nil {
-		return err
-	}
+func (f *rowEvaluator) prepare(s *scanned) error {
 	if f.Parts == nil {
 		f.Parts = []dataset.Part{dataset.Validation, dataset.Test}
 	}
-	var needed []FeatureColumn
-	for _, t := range trees {
-		one := evaluatedTree{Tree: t, scorer: t.Scorer()}
-		for _, in := range one.scorer.Features() {
-			named := func(c FeatureColumn) bool { return c.Name == in.Name }
-			at := slices.IndexFunc(needed, named)
-			if at < 0 {
-				given := slices.IndexFunc(f.spec.Features, named)
-				if given < 0 {
-					return fmt.Errorf("feature %q of a tree: the rows have none of that name", in.Name)
-				}
-				at = len(needed)
-				needed = append(needed, f.spec.Features[given])
-			}
-			one.inputs = append(one.inputs, at)
-		}
-		f.trees = append(f.trees, one)
-		f.classes = ClassCodes(t.Label.Classes)
-	}
-	f.groups, f.spec.Features = len(f.trees), needed
-	return f.prepareSlices()
-}
-
-// prepareSlices adds the columns of Slices to the needed ones.
-func (f *evaluateRowsFn) prepareSlices() error {
+	f.trees, s.parts = s.trees, f.Parts
 	if f.Slices == nil {
+		f.groups = len(s.trees)
 		return nil
 	}
 	features, err := dataset.DecodeFeatures(f.Slices.Features)
 	if err != nil {
 		return err
 	}
-	f.groups = 0
 	for i, column := range f.Slices.Columns {
-		at := slices.Index(f.spec.Features, column)
-		if at < 0 {
-			at = len(f.spec.Features)
-			f.spec.Features = append(f.spec.Features, column)
-		}
-		f.slices = append(f.slices, slicedColumn{dataset.NewEncoder(&features[i]), at, features[i].Codes(), f.groups})
+		f.slices = append(f.slices, slicedColumn{dataset.NewEncoder(&features[i]), s.need(column), features[i].Codes(), f.groups})
 		f.groups += features[i].Codes()
 	}
 	return nil
 }
 
-func (f *evaluateRowsFn) ProcessElement(ctx context.Context, task []byte, _ func(int64, []byte)) error {
-	ctx, err := f.Run.Enter(ctx)
-	if err != nil {
-		return err
-	}
-	return eachPiece(ctx, f.pool, &f.spec, task, func(ctx context.Context, g *rowGroup, worker int) error {
-		return f.add(ctx, g, &f.workers[worker])
-	})
+func (f *rowEvaluator) begin(*scanned) (numbers int, err error) {
+	f.tables = make([]scoreTable, leavesKey(f.groups, 0))
+	return 0, nil
 }
 
-// add counts the rows of a piece of a row group.
-func (f *evaluateRowsFn) add(ctx context.Context, g *rowGroup, w *evaluateRowsWorker) error {
-	if err := f.read(ctx, g, w); err != nil {
-		return err
-	}
-	for at := range f.trees {
-		if len(w.rows) == 0 {
-			break
-		}
+func (f *rowEvaluator) visit(ctx context.Context, s *scanned, g *rowGroup, w *scanWorker) error {
+	for at := range s.trees {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		t := &f.trees[at]
-		w.inputs = w.inputs[:0]
-		for _, column := range t.inputs {
-			w.inputs = append(w.inputs, w.columns[column])
-		}
-		if err := t.scorer.Score(w.inputs, len(w.rows), &w.scores); err != nil {
+		if err := s.score(at, w, &w.scores[0]); err != nil {
 			return err
 		}
-		switch {
-		case f.Slices != nil:
+		if f.Slices != nil {
 			f.countSlices(g, w)
-		default:
-			for _, part := range f.Parts {
-				f.count(at, part, g, w)
-			}
+			continue
 		}
-	}
-	g.count(ctx)
-	return nil
-}
-
-// read decides which rows to count, and reads their columns.
-func (f *evaluateRowsFn) read(ctx context.Context, g *rowGroup, w *evaluateRowsWorker) error {
-	err := g.prepare()
-	if err != nil {
-		return err
-	}
-	if w.classes, err = g.classCodes(f.classes, w.classes); err != nil {
-		return err
-	}
-	g.weighClasses(w.classes)
-	w.rows = w.rows[:0]
-	for r, part := range g.parts {
-		if slices.Contains(f.Parts, part) {
-			w.rows = append(w.rows, int32(r))
+		for _, part := range s.parts {
+			f.count(at, part, g, w)
 		}
-	}
-	for i := range w.columns {
-		if len(w.rows) == 0 {
-			break
-		}
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
-		if err := g.feature(i, &w.whole); err != nil {
-			return err
-		}
-		pick(&w.columns[i], &w.whole, w.rows)
 	}
 	return nil
-}
-
-// pick sets a vector to the rows of another at the given ascending positions.
-func pick(to, from *dataset.Vector, rows []int32) {
-	to.Type = from.Type
-	if from.Index == nil {
-		to.Index, to.Texts, to.Numbers = nil, nil, Resized(to.Numbers, len(rows))
-		for i, r := range rows {
-			to.Numbers[i] = from.Numbers[r]
-		}
-		return
-	}
-	to.Numbers, to.Texts = append(to.Numbers[:0], from.Numbers...), append(to.Texts[:0], from.Texts...)
-	to.Index = Resized(to.Index, len(rows))
-	for i, r := range rows {
-		to.Index[i] = from.Index[r]
-	}
 }
 
 // count adds the scored rows of a part to the counts of a tree.
-func (f *evaluateRowsFn) count(at int, part dataset.Part, g *rowGroup, w *evaluateRowsWorker) {
-	table := f.open(at, f.trees[at].Tree, part)
+func (f *rowEvaluator) count(at int, part dataset.Part, g *rowGroup, w *scanWorker) {
+	table := f.open(at, part)
 	defer table.mu.Unlock()
 	for i, r := range w.rows {
 		if g.parts[r] == part {
-			table.counts.Count(&w.scores, i, int(w.classes[r]), g.weight(int(r)))
+			table.counts.Count(&w.scores[0], i, int(w.classes[r]), g.weight(int(r)))
 		}
 	}
 }
 
 // open locks the counts of a tree or slice and a part.
-func (f *evaluateRowsFn) open(group int, t *tree.Tree, part dataset.Part) *scoreTable {
+func (f *rowEvaluator) open(group int, part dataset.Part) *scoreTable {
 	table := &f.tables[leavesKey(group, part)]
 	table.mu.Lock()
 	if table.counts == nil {
+		t := f.trees[0]
+		if f.Slices == nil {
+			t = f.trees[group]
+		}
 		if table.counts = t.NewScoreCounts(); f.Distinct > 0 {
 			table.counts.Bound(f.Distinct)
 		}
@@ -303,7 +146,7 @@ func (f *evaluateRowsFn) open(group int, t *tree.Tree, part dataset.Part) *score
 }
 
 // countSlices adds the scored rows to the counts of their slices.
-func (f *evaluateRowsFn) countSlices(g *rowGroup, w *evaluateRowsWorker) {
+func (f *rowEvaluator) countSlices(g *rowGroup, w *scanWorker) {
 	const width = 2 // bytes of a code
 	w.codes, w.byCode = Resized(w.codes, width*len(w.rows)), Resized(w.byCode, len(w.rows))
 	for s := range f.slices {
@@ -332,7 +175,7 @@ func (f *evaluateRowsFn) countSlices(g *rowGroup, w *evaluateRowsWorker) {
 }
 
 // countSlice adds scored rows to the counts of a slice.
-func (f *evaluateRowsFn) countSlice(group int, rows []int32, g *rowGroup, w *evaluateRowsWorker) {
+func (f *rowEvaluator) countSlice(group int, rows []int32, g *rowGroup, w *scanWorker) {
 	for _, part := range f.Parts {
 		var table *scoreTable
 		for _, i := range rows {
@@ -341,9 +184,9 @@ func (f *evaluateRowsFn) countSlice(group int, rows []int32, g *rowGroup, w *eva
 				continue
 			}
 			if table == nil {
-				table = f.open(group, f.trees[0].Tree, part)
+				table = f.open(group, part)
 			}
-			table.counts.Count(&w.scores, int(i), int(w.classes[r]), g.weight(int(r)))
+			table.counts.Count(&w.scores[0], int(i), int(w.classes[r]), g.weight(int(r)))
 		}
 		if table != nil {
 			table.mu.Unlock()
@@ -351,40 +194,15 @@ func (f *evaluateRowsFn) countSlice(group int, rows []int32, g *rowGroup, w *eva
 	}
 }
 
-func (f *evaluateRowsFn) FinishBundle(ctx context.Context, emit func(int64, []byte)) error {
-	ctx, err := f.Run.Enter(ctx)
-	if err != nil {
-		return err
-	}
-	if err := reportUntil(ctx, f.pool.wait); err != nil {
-		return Carry(err)
-	}
-	for key := range f.tables {
-		counts := f.tables[key].counts
-		switch {
-		case counts == nil:
-		case f.Handover != nil:
-			f.Handover.score(int64(key), counts)
-		default:
-			value, err := sendScores(ctx, counts, f.Out)
-			if err != nil {
-				return Carry(err)
+func (f *rowEvaluator) counts() iter.Seq2[int64, encoder] {
+	return func(yield func(int64, encoder) bool) {
+		for key := range f.tables {
+			if counts := f.tables[key].counts; counts != nil && !yield(int64(key), counts) {
+				return
 			}
-			emit(int64(key), value)
 		}
+		f.tables = nil
 	}
-	f.tables = nil
-	return nil
-}
-
-// inlineScores is the most bytes of encoded scores that go through the runner's shuffle.
-const inlineScores = 1 << 20
-
-// sendScores returns the value of counts for mergeCountsFn. Large counts go through a file
-// in the folder of results.
-func sendScores(ctx context.Context, counts *tree.ScoreCounts, out string) ([]byte, error) {
-	b := counts.Encode()
-	return exchange{out}.send(ctx, b, len(b) <= inlineScores)
 }
 
 // ReadScoreCounts returns the counts of a part by tree, as EvaluateRows counted them. They
@@ -392,17 +210,9 @@ func sendScores(ctx context.Context, counts *tree.ScoreCounts, out string) ([]by
 func ReadScoreCounts(
 	ctx context.Context, c *EvaluateRowsConfig, part dataset.Part, trees []*tree.Tree,
 ) ([]*tree.ScoreCounts, error) {
-	if c.Handover != nil {
-		return c.Handover.scored(part, trees)
+	keys := make([]int64, len(trees))
+	for at := range trees {
+		keys[at] = leavesKey(at, part)
 	}
-	urls, counts := make([]string, len(trees)), make([]*tree.ScoreCounts, len(trees))
-	for at, t := range trees {
-		urls[at], counts[at] = countsURL(c.Out, leavesKey(at, part)), t.NewScoreCounts()
-	}
-	return counts, readEach(ctx, urls, func(at int, b []byte) error {
-		if b == nil {
-			return nil
-		}
-		return counts[at].Merge(b)
-	})
+	return c.readScores(ctx, keys, trees)
 }

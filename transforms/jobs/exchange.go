@@ -37,16 +37,17 @@ const (
 // must not use b afterwards.
 func (x exchange) send(ctx context.Context, b []byte, inline bool) ([]byte, error) {
 	progressOf(ctx).Exchanged.Add(int64(len(b)))
+	return x.put(ctx, b, inline)
+}
+
+// put is send for values that do not count as exchanged.
+func (x exchange) put(ctx context.Context, b []byte, inline bool) ([]byte, error) {
 	if inline || x.folder == "" {
 		return append(b, valueInline), nil
 	}
-	s, err := OpenStorage(ctx)
-	if err != nil {
-		return nil, err
-	}
 	url := x.folder + "/exchange-" + rand.Text()
 	progressOf(ctx).Written.Add(int64(len(b)))
-	return append([]byte(url), valueFile), s.Write(ctx, url, b)
+	return append([]byte(url), valueFile), write(ctx, url, b)
 }
 
 // ErrValue says that a value was not sent by a DoFn of the same job.
@@ -62,11 +63,7 @@ func receive(ctx context.Context, value []byte) ([]byte, error) {
 	case valueInline:
 		return value[:n:n], nil
 	case valueFile, valueSubtracted, valueWindow:
-		s, err := OpenStorage(ctx)
-		if err != nil {
-			return nil, err
-		}
-		b, err := s.Read(ctx, string(value[:n]))
+		b, err := read(ctx, string(value[:n]))
 		if isNotExist(err) {
 			err = &dataset.DataError{File: string(value[:n]), Problem: "the file is missing", Hint: objectsHint}
 		}
@@ -120,7 +117,7 @@ type Handover struct {
 	mu       sync.Mutex
 	counters []*levels.PassCounter
 	grown    map[int64][]*induce.Node      // subtrees by partition
-	scores   map[int64][]*tree.ScoreCounts // by leavesKey, of each bundle
+	scores   map[int64][]*tree.ScoreCounts // by key, of each bundle
 }
 
 // count takes the counts of a bundle.
@@ -140,7 +137,7 @@ func (h *Handover) grow(partition int64, grown []*induce.Node) {
 	h.grown[partition] = grown
 }
 
-// score takes the counts of a tree and a part of the rows of a bundle.
+// score takes the counts of a key of a bundle.
 func (h *Handover) score(key int64, c *tree.ScoreCounts) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -150,13 +147,13 @@ func (h *Handover) score(key int64, c *tree.ScoreCounts) {
 	h.scores[key] = append(h.scores[key], c)
 }
 
-// scored returns the counts of a part of the rows by tree.
-func (h *Handover) scored(part dataset.Part, trees []*tree.Tree) ([]*tree.ScoreCounts, error) {
-	counts := make([]*tree.ScoreCounts, len(trees))
-	for at, t := range trees {
-		bundles := h.scores[leavesKey(at, part)]
+// scored returns the counts of keys, each by a tree.
+func (h *Handover) scored(keys []int64, trees []*tree.Tree) ([]*tree.ScoreCounts, error) {
+	counts := make([]*tree.ScoreCounts, len(keys))
+	for at, key := range keys {
+		bundles := h.scores[key]
 		if len(bundles) == 0 {
-			counts[at] = t.NewScoreCounts()
+			counts[at] = trees[at].NewScoreCounts()
 			continue
 		}
 		counts[at] = bundles[0]

@@ -52,21 +52,20 @@ func (s *smallState) rootIsSmall() bool { return len(s.Routes) > 0 && s.Routes[0
 // these nodes. tasks is a PCollection<[]byte> of Task, which names object blocks.
 // WriteSmall must come before, and ReadGrown reads the result.
 func Grow(s beam.Scope, tasks beam.PCollection, c SmallConfig) {
-	s = s.Scope("transforms.Grow")
-	gathered := beam.GroupByKey(s, beam.ParDo(s, &gatherFn{SmallConfig: c}, tasks))
-	beam.ParDo0(s, &growFn{SmallConfig: c}, gathered)
+	addJob(s.Scope("transforms.Grow"), tasks, &gatherFn{taskFn[*gatherer]{Job: &gatherer{SmallConfig: c}}},
+		&growFn{mergeFn[*subtreeGrower]{Job: &subtreeGrower{SmallConfig: c}}})
 }
+
+type (
+	gatherFn struct{ taskFn[*gatherer] }
+	growFn   struct{ mergeFn[*subtreeGrower] }
+)
 
 // WriteSmall assigns the small nodes of a growth to partitions, and writes the state that
 // Grow reads. A partition has at most the given number of objects, or a single node. It
 // sets Partitions.
 func WriteSmall(ctx context.Context, c *SmallConfig, g *levels.Growth, objects int64) error {
-	state := newSmallState(c, g, objects)
-	s, err := OpenStorage(ctx)
-	if err != nil {
-		return err
-	}
-	return s.Write(ctx, stateURL(c.Out, 0), MustJSON(state))
+	return write(ctx, stateURL(c.Out, 0), MustJSON(newSmallState(c, g, objects)))
 }
 
 // newSmallState assigns the small nodes to partitions, and sets their number.
@@ -91,11 +90,7 @@ func newSmallState(c *SmallConfig, g *levels.Growth, objects int64) *smallState 
 }
 
 func readSmall(ctx context.Context, out string) (*smallState, error) {
-	s, err := OpenStorage(ctx)
-	if err != nil {
-		return nil, err
-	}
-	b, err := s.Read(ctx, stateURL(out, 0))
+	b, err := read(ctx, stateURL(out, 0))
 	if err != nil {
 		return nil, err
 	}
@@ -103,27 +98,25 @@ func readSmall(ctx context.Context, out string) (*smallState, error) {
 	return state, json.Unmarshal(b, state)
 }
 
-// gatherFn sends the objects of each small node to the node's partitions.
-type gatherFn struct {
+// gatherer sends the objects of each small node to the node's partitions.
+type gatherer struct {
 	SmallConfig
 
-	state  *smallState // nil before the first task
+	state  *smallState
 	router *levels.Router
 	nodes  [][]int // of each small node of the growth: its entries in the state
-	pool   *pool
 
-	mu      *sync.Mutex
+	mu      sync.Mutex
 	packets [][]byte // packets of objects by partition
 	held    int      // bytes of packets
 }
 
-// open reads the state. The first task calls it: only then the state is written.
-func (f *gatherFn) open(ctx context.Context) error {
+func (f *gatherer) begin(ctx context.Context) error {
 	var err error
 	if f.state, err = readSmall(ctx, f.Out); err != nil {
 		return err
 	}
-	f.router, f.pool, f.mu = levels.NewRouter(f.state.Routes, f.Columns), newPool(f.Workers, 0), new(sync.Mutex)
+	f.router = levels.NewRouter(f.state.Routes, f.Columns)
 	f.nodes, f.packets, f.held = nil, make([][]byte, f.Partitions), 0
 	for i, n := range f.state.Nodes {
 		for n.At >= len(f.nodes) {
@@ -134,29 +127,15 @@ func (f *gatherFn) open(ctx context.Context) error {
 	return nil
 }
 
-func (f *gatherFn) ProcessElement(ctx context.Context, task []byte, emit func(int64, []byte)) error {
-	ctx, err := f.Run.Enter(ctx)
-	if err != nil {
-		return err
-	}
-	if f.state == nil {
-		if err := f.open(ctx); err != nil {
-			return err
-		}
-	}
-	defer report(ctx)
+func (f *gatherer) do(ctx context.Context, p *pool, t Task, emit func(int64, []byte)) error {
 	if f.state.rootIsSmall() {
-		t, err := decodeTask(task)
-		if err != nil {
-			return err
-		}
 		for partition := range f.Partitions {
 			emit(int64(partition), fileValue(t.File))
 		}
 		progressOf(ctx).Tasks.Add(1)
 		return nil
 	}
-	if err := f.pool.do(ctx, func(int) error { return f.gather(ctx, task) }); err != nil {
+	if err := p.do(ctx, func(int) error { return f.gather(ctx, t) }); err != nil {
 		return err
 	}
 	f.mu.Lock()
@@ -168,8 +147,8 @@ func (f *gatherFn) ProcessElement(ctx context.Context, task []byte, emit func(in
 }
 
 // gather adds the objects of a block to the packets of their nodes.
-func (f *gatherFn) gather(ctx context.Context, task []byte) error {
-	o, err := f.objects(ctx, task)
+func (f *gatherer) gather(ctx context.Context, t Task) error {
+	o, err := f.objects(ctx, t)
 	if err != nil {
 		return err
 	}
@@ -189,7 +168,7 @@ func (f *gatherFn) gather(ctx context.Context, task []byte) error {
 }
 
 // flush sends the packets.
-func (f *gatherFn) flush(ctx context.Context, emit func(int64, []byte), inline bool) error {
+func (f *gatherer) flush(ctx context.Context, emit func(int64, []byte), inline bool) error {
 	f.held = 0
 	for partition, packets := range f.packets {
 		if len(packets) == 0 {
@@ -205,60 +184,24 @@ func (f *gatherFn) flush(ctx context.Context, emit func(int64, []byte), inline b
 	return nil
 }
 
-func (f *gatherFn) FinishBundle(ctx context.Context, emit func(int64, []byte)) error {
-	ctx, err := f.Run.Enter(ctx)
-	if err != nil {
-		return err
-	}
-	if f.state == nil {
-		return nil
-	}
-	if err := reportUntil(ctx, f.pool.wait); err != nil {
-		return err
-	}
-	f.state = nil
+func (f *gatherer) end(ctx context.Context, emit func(int64, []byte)) error {
 	return f.flush(ctx, emit, f.held <= inlineBytes)
 }
 
-// growFn grows the subtrees of the small nodes of one partition.
-type growFn struct {
+// subtreeGrower grows the subtrees of the small nodes of one partition.
+type subtreeGrower struct {
 	SmallConfig
 
 	state *smallState
-	pool  *pool
 }
 
-func (f *growFn) StartBundle(context.Context) error {
-	f.pool = newPool(f.Workers, 0)
-	return nil
+func (f *subtreeGrower) begin(ctx context.Context) (err error) {
+	f.state, err = readSmall(ctx, f.Out)
+	return err
 }
 
-func (f *growFn) ProcessElement(ctx context.Context, key int64, values func(*[]byte) bool) error {
-	ctx, err := f.Run.Enter(ctx)
-	if err != nil {
-		return err
-	}
-	if f.state == nil {
-		var err error
-		if f.state, err = readSmall(ctx, f.Out); err != nil {
-			return err
-		}
-	}
-	list := Collect(values)
-	defer report(ctx)
-	return f.pool.do(ctx, func(int) error { return f.grow(ctx, key, list) })
-}
-
-func (f *growFn) FinishBundle(ctx context.Context) error {
-	ctx, err := f.Run.Enter(ctx)
-	if err != nil {
-		return err
-	}
-	return reportUntil(ctx, f.pool.wait)
-}
-
-// grow grows the subtrees of a partition and writes them.
-func (f *growFn) grow(ctx context.Context, key int64, list [][]byte) error {
+// merge grows the subtrees of a partition and writes them.
+func (f *subtreeGrower) merge(ctx context.Context, key int64, list [][]byte) error {
 	objects := make([]*dataset.Objects, len(f.state.Nodes))
 	for i, value := range list {
 		if err := f.unpack(ctx, key, value, objects); err != nil {
@@ -293,11 +236,7 @@ func (f *growFn) grow(ctx context.Context, key int64, list [][]byte) error {
 }
 
 // write writes the subtrees of a partition.
-func (f *growFn) write(ctx context.Context, key int64, grown []*induce.Node) error {
-	s, err := OpenStorage(ctx)
-	if err != nil {
-		return err
-	}
+func (f *subtreeGrower) write(ctx context.Context, key int64, grown []*induce.Node) error {
 	encoded := make([]json.RawMessage, len(grown)) // several at a time, as they are large
 	p := newPool(f.Workers, 0)
 	for i, n := range grown {
@@ -309,11 +248,11 @@ func (f *growFn) write(ctx context.Context, key int64, grown []*induce.Node) err
 	if err := p.wait(); err != nil {
 		return err
 	}
-	return s.Write(ctx, grownURL(f.Out, int(key)), MustJSON(encoded))
+	return write(ctx, grownURL(f.Out, int(key)), MustJSON(encoded))
 }
 
 // unpack adds the objects of a value to the objects of their nodes.
-func (f *growFn) unpack(ctx context.Context, key int64, value []byte, objects []*dataset.Objects) error {
+func (f *subtreeGrower) unpack(ctx context.Context, key int64, value []byte, objects []*dataset.Objects) error {
 	b, err := receive(ctx, value)
 	if err != nil {
 		return err
@@ -343,7 +282,7 @@ func (f *growFn) unpack(ctx context.Context, key int64, value []byte, objects []
 }
 
 // append adds a block to the objects of a node.
-func (f *growFn) append(objects []*dataset.Objects, node int, block []byte) error {
+func (f *subtreeGrower) append(objects []*dataset.Objects, node int, block []byte) error {
 	l := f.layout()
 	if node >= len(objects) {
 		return ErrValue
@@ -355,7 +294,7 @@ func (f *growFn) append(objects []*dataset.Objects, node int, block []byte) erro
 }
 
 // options returns how the trees are grown in memory: with progress, and with an end.
-func (f *growFn) options(ctx context.Context) memory.Options {
+func (f *subtreeGrower) options(ctx context.Context) memory.Options {
 	progress := progressOf(ctx)
 	together := max(1, min(f.Workers, f.Partitions)) // partitions that grow at the same time
 	o := memory.Options{

@@ -102,7 +102,7 @@ func (w *world) growConfig(out string) jobs.GrowConfig {
 			Trees: worldParams(), Columns: w.columns, Classes: len(worldClasses), Total: w.weight,
 			Heaviest: w.heaviest, Piece: 200,
 		},
-		Widths: w.layout.Widths, Workers: 2, Out: out,
+		Config: jobs.Config{Workers: 2, Out: out}, Widths: w.layout.Widths,
 	}
 }
 
@@ -313,12 +313,12 @@ func predictionOf(t *testing.T, s *tree.Scorer, value func(feature int) tree.Val
 func TestEvaluate(t *testing.T) {
 	for _, runner := range transformstest.Runners() {
 		w := newWorld(t)
-		c := jobs.EvaluateConfig{Widths: w.layout.Widths, Workers: 2, Out: "out"}
+		c := jobs.EvaluateConfig{Config: config(2), Widths: w.layout.Widths}
 		var trees []*tree.Tree
 		for i, p := range worldParams() {
 			trees = append(trees, w.model(w.grown(p)))
-			c.Trees = append(c.Trees, fmt.Sprintf("tree-%d.json", i))
-			w.files[c.Trees[i]] = trees[i].Encode()
+			c.Trees.URLs = append(c.Trees.URLs, fmt.Sprintf("tree-%d.json", i))
+			w.files[c.Trees.URLs[i]] = trees[i].Encode()
 		}
 		parts := make(map[string]dataset.Part)
 		for i := range w.tasks {
@@ -535,22 +535,22 @@ func TestPredict(t *testing.T) {
 		if len(spec.Features) != len(w.features) {
 			t.Fatalf("the tree tests %d features, want all", len(spec.Features))
 		}
-		c := jobs.PredictConfig{Tree: "tree.json", Rows: spec.Encode(), Workers: 2, Pieces: 2, Out: "out"}
-		c.Modelled = modelled
+		c := jobs.PredictConfig{ScoreConfig: scoreConfig("tree.json")}
+		c.Rows, c.Pieces = spec.Encode(), 2
 		w.run(t, runner, func(s beam.Scope, tasks beam.PCollection) { jobs.Predict(s, tasks, c) })
 
-		got, err := jobs.ReadPredicted(context.Background(), c.Out, model)
+		got, err := jobs.ReadPredicted(context.Background(), &c, model)
 		if err != nil {
 			t.Fatal(err)
 		}
-		wanted := &jobs.Predicted{Rows: rows, Counts: list.counts}
-		if modelled {
-			wanted.Counts = nil
-			if !bytes.Equal(got.Scores.Encode(), list.scores.Encode()) || len(got.Scores.Modelled()) < 20 {
-				t.Errorf("%s: %d counts by predictions, want %d", runner, len(got.Scores.Modelled()), len(list.scores.Modelled()))
-			}
-			got.Scores = nil
+		wanted := &jobs.Predicted{Rows: rows}
+		if !bytes.Equal(got.Scores.Encode(), list.scores.Encode()) || modelled && len(got.Scores.Modelled()) < 20 {
+			t.Errorf("%s: %d counts by predictions, want %d", runner, len(got.Scores.Modelled()), len(list.scores.Modelled()))
 		}
+		if diff := cmp.Diff(list.counts, got.Scores.Plain()); !modelled && diff != "" {
+			t.Errorf("%s: counts by leaf (-want +got):\n%s", runner, diff)
+		}
+		got.Scores = nil
 		for _, in := range scorer.Features() {
 			wanted.Novelty = append(wanted.Novelty, list.novelty[in.Name])
 		}
@@ -567,6 +567,11 @@ func TestPredict(t *testing.T) {
 	}
 }
 
+// scoreConfig returns the settings of a job that scores rows by the trees of some URLs.
+func scoreConfig(urls ...string) jobs.ScoreConfig {
+	return jobs.ScoreConfig{Config: config(2), Trees: jobs.Trees{URLs: urls}}
+}
+
 func one(is bool) int64 {
 	if is {
 		return 1
@@ -581,7 +586,7 @@ func TestEvaluateRows(t *testing.T) {
 	for _, runner := range transformstest.Runners() {
 		w := newWorld(t)
 		var trees []*tree.Tree
-		c := jobs.EvaluateRowsConfig{Workers: 2, Out: "out"}
+		c := jobs.EvaluateRowsConfig{ScoreConfig: scoreConfig()}
 		for i := range 4 {
 			model := w.model(w.grown(worldParams()[i%2]))
 			if i < 2 {
@@ -593,11 +598,11 @@ func TestEvaluateRows(t *testing.T) {
 				model.Nodes = []tree.Node{root}
 			}
 			trees = append(trees, model)
-			c.Trees = append(c.Trees, fmt.Sprintf("tree-%d.json", i))
-			w.files[c.Trees[i]] = model.Encode()
+			c.Trees.URLs = append(c.Trees.URLs, fmt.Sprintf("tree-%d.json", i))
+			w.files[c.Trees.URLs[i]] = model.Encode()
 		}
 		if runner == "direct" {
-			c.Decoded, c.Handover = trees, new(jobs.Handover)
+			c.Trees.Decoded, c.Handover = trees, new(jobs.Handover)
 		}
 		list := newScoredRows(t, w, trees[0], rows)
 		w.tasks = nil
@@ -651,7 +656,7 @@ func TestEvaluateSlices(t *testing.T) {
 				model = w.withModels(model)
 			}
 			c := jobs.EvaluateRowsConfig{
-				Workers: 2, Out: "out", Trees: []string{"tree.json"}, Slices: &jobs.Slices{Features: dataset.EncodeFeatures(features)},
+				ScoreConfig: scoreConfig("tree.json"), Slices: &jobs.Slices{Features: dataset.EncodeFeatures(features)},
 			}
 			for _, f := range features {
 				c.Slices.Columns = append(c.Slices.Columns, jobs.FeatureColumn{Name: f.Name, Kind: f.Kind})
@@ -674,7 +679,7 @@ func TestEvaluateSlices(t *testing.T) {
 			}
 			want := evaluated(t, w, list, slices.Repeat([]*tree.Tree{model}, groups), 130, slicesOf)
 			if runner == "direct" {
-				c.Decoded, c.Handover = []*tree.Tree{model}, new(jobs.Handover)
+				c.Trees.Decoded, c.Handover = []*tree.Tree{model}, new(jobs.Handover)
 			}
 			c.Rows = w.evaluatedSpec().Encode()
 			w.run(t, runner, func(s beam.Scope, tasks beam.PCollection) { jobs.EvaluateRows(s, tasks, c) })

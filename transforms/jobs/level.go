@@ -13,17 +13,11 @@ import (
 
 // GrowConfig has the settings of all jobs that grow trees.
 type GrowConfig struct {
+	Config
 	levels.Setting
 
-	Weighted bool   // rows have weights other than 1
-	Widths   []int  // bytes of each feature's codes
-	Workers  int    // goroutines of a bundle; 1 on engines
-	Out      string // folder of the job's files
-	Run      RunName
-
-	// Handover takes results as they are; nil: the job encodes them in files. It serves jobs
-	// that run in this process and do not encode their DoFns.
-	Handover *Handover `json:"-"`
+	Weighted bool  // rows have weights other than 1
+	Widths   []int // bytes of each feature's codes
 
 	// Cache keeps blocks from one job to the next; nil: every job reads its blocks.
 	Cache *BlockCache `json:"-"`
@@ -53,7 +47,8 @@ type LevelState struct {
 func Level(s beam.Scope, tasks beam.PCollection, c LevelConfig) {
 	s = s.Scope("transforms.Level")
 	for c.Level = range max(1, c.Levels) {
-		counted := beam.GroupByKey(s, beam.ParDo(s, &levelFn{LevelConfig: c}, tasks))
+		first := &levelFn{taskFn[*levelCounter]{Job: &levelCounter{LevelConfig: c}}}
+		counted := beam.GroupByKey(s, beam.ParDo(s, first, tasks))
 		merged := beam.ParDo(s, &mergeLevelFn{LevelConfig: c}, counted)
 		if c.Level+1 < c.Levels {
 			next := beam.ParDo(s, &advanceFn{LevelConfig: c}, beam.GroupByKey(s, merged))
@@ -84,18 +79,10 @@ func (c *GrowConfig) load(block []byte) (*dataset.Objects, error) {
 }
 
 // readBlock reads the block of a task.
-func readBlock(ctx context.Context, task []byte) (Task, []byte, error) {
-	t, err := decodeTask(task)
-	if err != nil {
-		return t, nil, err
-	}
-	s, err := OpenStorage(ctx)
-	if err != nil {
-		return t, nil, err
-	}
-	b, err := s.Read(ctx, t.File)
+func readBlock(ctx context.Context, t Task) ([]byte, error) {
+	b, err := read(ctx, t.File)
 	progressOf(ctx).Read.Add(int64(len(b)))
-	return t, b, Carry(err)
+	return b, err
 }
 
 func stateURL(out string, level int) string { return fmt.Sprintf("%s/state-%d", out, level) }
@@ -104,43 +91,39 @@ func pieceURL(out string, level int, k int64) string {
 	return fmt.Sprintf("%s/piece-%d-%x", out, level, k)
 }
 
-// levelFn counts objects into the histograms of one pass.
-type levelFn struct {
+type levelFn struct{ taskFn[*levelCounter] }
+
+// levelCounter counts objects into the histograms of one pass.
+type levelCounter struct {
 	LevelConfig
 
 	counter *levels.PassCounter // nil before the first task: only then the state is written
-	pool    *pool
 }
 
 // open reads the state, and begins to count.
-func (f *levelFn) open(ctx context.Context) error {
+func (f *levelCounter) open(ctx context.Context) error {
 	state, err := readState(ctx, f.Out, f.Level)
 	if err != nil {
 		return err
 	}
 	grower := levels.NewGrower(f.Setting)
-	f.counter, f.pool = grower.Counter(state.Pass), newPool(f.Workers, 0)
+	f.counter = grower.Counter(state.Pass)
 	atLeast(&progressOf(ctx).Histogram, grower.PassBytes(state.Pass))
 	return nil
 }
 
-func (f *levelFn) ProcessElement(ctx context.Context, task []byte, _ func(int64, []byte)) error {
-	ctx, err := f.Run.Enter(ctx)
-	if err != nil {
-		return err
-	}
+func (f *levelCounter) do(ctx context.Context, p *pool, t Task, _ func(int64, []byte)) error {
 	if f.counter == nil {
 		if err := f.open(ctx); err != nil {
 			return err
 		}
 	}
-	defer report(ctx)
-	return f.pool.do(ctx, func(int) error { return f.count(ctx, task) })
+	return p.do(ctx, func(int) error { return f.count(ctx, t) })
 }
 
 // count counts the objects of one block.
-func (f *levelFn) count(ctx context.Context, task []byte) error {
-	o, err := f.objects(ctx, task)
+func (f *levelCounter) count(ctx context.Context, t Task) error {
+	o, err := f.objects(ctx, t)
 	if err != nil {
 		return err
 	}
@@ -150,19 +133,12 @@ func (f *levelFn) count(ctx context.Context, task []byte) error {
 	return nil
 }
 
-func (f *levelFn) FinishBundle(ctx context.Context, emit func(int64, []byte)) error {
-	ctx, err := f.Run.Enter(ctx)
-	if err != nil {
-		return err
-	}
-	if f.counter == nil {
+func (f *levelCounter) end(ctx context.Context, emit func(int64, []byte)) error {
+	counter := f.counter
+	if counter == nil {
 		return nil
 	}
-	if err := reportUntil(ctx, f.pool.wait); err != nil {
-		return err
-	}
-	counter := f.counter
-	f.counter, f.pool = nil, nil
+	f.counter = nil
 	if f.Handover != nil {
 		f.Handover.count(counter)
 		return nil
@@ -171,7 +147,6 @@ func (f *levelFn) FinishBundle(ctx context.Context, emit func(int64, []byte)) er
 		progressOf(ctx).Exchanged.Add(int64(len(b)))
 		emit(key, b)
 	})
-	report(ctx)
 	return nil
 }
 
@@ -191,23 +166,17 @@ func (f *mergeLevelFn) StartBundle(_ context.Context, _ func(int64, []byte)) err
 func (f *mergeLevelFn) ProcessElement(
 	ctx context.Context, key int64, values func(*[]byte) bool, emit func(int64, []byte),
 ) error {
-	ctx, err := f.Run.Enter(ctx)
-	if err != nil {
-		return err
-	}
-	b, err := f.grower.MergePieces(key, Collect(values))
-	if err != nil {
-		return err
-	}
-	s, err := OpenStorage(ctx)
-	if err != nil {
-		return err
-	}
-	if err := s.Write(ctx, pieceURL(f.Out, f.Level, key), b); err != nil {
-		return err
-	}
-	emit(0, nil)
-	return nil
+	return f.Within(ctx, func(ctx context.Context) error {
+		b, err := f.grower.MergePieces(key, Collect(values))
+		if err != nil {
+			return err
+		}
+		if err := write(ctx, pieceURL(f.Out, f.Level, key), b); err != nil {
+			return err
+		}
+		emit(0, nil)
+		return nil
+	})
 }
 
 // advanceFn expands the tree by the level that was counted. It emits the tasks again if
@@ -215,10 +184,10 @@ func (f *mergeLevelFn) ProcessElement(
 type advanceFn struct{ LevelConfig }
 
 func (f *advanceFn) ProcessElement(ctx context.Context, _ int64, _ func(*[]byte) bool, emit func(int64, []byte)) error {
-	ctx, err := f.Run.Enter(ctx)
-	if err != nil {
-		return err
-	}
+	return f.Within(ctx, func(ctx context.Context) error { return f.advance(ctx, emit) })
+}
+
+func (f *advanceFn) advance(ctx context.Context, emit func(int64, []byte)) error {
 	state, err := readState(ctx, f.Out, f.Level)
 	if err != nil {
 		return err
@@ -236,14 +205,10 @@ func (f *advanceFn) ProcessElement(ctx context.Context, _ int64, _ func(*[]byte)
 	if passes := grower.Passes(state.Growth, f.Memory); len(passes) == 1 {
 		state.Pass = &passes[0]
 	}
-	s, err := OpenStorage(ctx)
-	if err != nil {
+	if err := write(ctx, stateURL(f.Out, f.Level+1), MustJSON(state)); err != nil || state.Pass == nil {
 		return err
 	}
-	if err := s.Write(ctx, stateURL(f.Out, f.Level+1), MustJSON(state)); err != nil || state.Pass == nil {
-		return err
-	}
-	b, err := s.Read(ctx, tasksURL(f.Out))
+	b, err := read(ctx, tasksURL(f.Out))
 	if err != nil {
 		return err
 	}
@@ -259,11 +224,7 @@ func (f *advanceFn) ProcessElement(ctx context.Context, _ int64, _ func(*[]byte)
 
 // readState reads the state of a level.
 func readState(ctx context.Context, out string, level int) (*LevelState, error) {
-	s, err := OpenStorage(ctx)
-	if err != nil {
-		return nil, err
-	}
-	b, err := s.Read(ctx, stateURL(out, level))
+	b, err := read(ctx, stateURL(out, level))
 	if err != nil {
 		return nil, err
 	}
@@ -274,20 +235,16 @@ func readState(ctx context.Context, out string, level int) (*LevelState, error) 
 // WriteLevel writes the files that Level reads: the state and, for several levels, the
 // tasks.
 func WriteLevel(ctx context.Context, c *LevelConfig, state *LevelState, tasks []Task) error {
-	s, err := OpenStorage(ctx)
-	if err != nil {
-		return err
-	}
 	if c.Levels > 1 {
 		encoded := make([][]byte, len(tasks))
 		for i, t := range tasks {
 			encoded[i] = t.Encode()
 		}
-		if err := s.Write(ctx, tasksURL(c.Out), MustJSON(encoded)); err != nil {
+		if err := write(ctx, tasksURL(c.Out), MustJSON(encoded)); err != nil {
 			return err
 		}
 	}
-	return s.Write(ctx, stateURL(c.Out, 0), MustJSON(state))
+	return write(ctx, stateURL(c.Out, 0), MustJSON(state))
 }
 
 // ReadLevel returns the last state of a job of Level, and its level within the job. If the

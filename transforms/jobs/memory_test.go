@@ -160,4 +160,7 @@ func runJob(t *testing.T, runner string, tasks []jobs.Task, build func(s beam.Sc
 	return err
 }
 
+// config returns the settings of a job with a number of workers.
+func config(workers int) jobs.Config { return jobs.Config{Workers: workers, Out: "out"} }
+
 func limits() binning.Limits { return binning.DefaultLimits() }

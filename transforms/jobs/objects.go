@@ -29,55 +29,28 @@ type ObjectStats struct {
 	Codes        [][]int64    `json:"codes,omitempty"` // rows by feature and code; nil: not counted
 }
 
-// mergeObjectsFn merges the blocks of a part and shard.
-type mergeObjectsFn struct {
+// objectMerger merges the blocks of a part and shard.
+type objectMerger struct {
 	CoalesceConfig
 
 	spec     RowSpec
 	features []dataset.Feature
 	layout   dataset.Layout
-	pool     *pool
 }
 
-func (f *mergeObjectsFn) StartBundle(context.Context) error {
+func (f *objectMerger) begin(context.Context) error {
 	var err error
 	if f.spec, f.features, err = f.open(); err != nil {
 		return err
 	}
 	f.layout = dataset.NewLayout(f.features)
-	f.pool = newPool(f.Workers, 0)
 	return nil
 }
 
-func (f *mergeObjectsFn) ProcessElement(ctx context.Context, key int64, values func(*[]byte) bool) error {
-	ctx, err := f.Run.Enter(ctx)
-	if err != nil {
-		return err
-	}
-	list := Collect(values)
-	return Carry(f.pool.do(ctx, func(int) error { return f.merge(ctx, key, list) }))
-}
-
-func (f *mergeObjectsFn) FinishBundle(context.Context) error { return Carry(f.pool.wait()) }
-
-// Collect lists all values of a key.
-func Collect(values func(*[]byte) bool) [][]byte {
-	var list [][]byte
-	var b []byte
-	for values(&b) {
-		list = append(list, b)
-		b = nil
-	}
-	return list
-}
-
 // merge merges the blocks of a key, and writes the new blocks and their statistics.
-func (f *mergeObjectsFn) merge(ctx context.Context, key int64, list [][]byte) error {
-	s, err := OpenStorage(ctx)
-	if err != nil {
-		return err
-	}
+func (f *objectMerger) merge(ctx context.Context, key int64, list [][]byte) error {
 	first := list[0]
+	var err error
 	if list, err = f.merged(ctx, key, list); err != nil {
 		return err
 	}
@@ -87,7 +60,7 @@ func (f *mergeObjectsFn) merge(ctx context.Context, key int64, list [][]byte) er
 		name := withChecksum(fmt.Sprintf("/objects-%s-%02d-%d-%s", stats.Part, key%int64(f.Shards), i, run), b)
 		if f.Cache != "" {
 			copied := f.Cache + name
-			if err := s.Write(ctx, copied, bytes.Clone(b)); err != nil {
+			if err := write(ctx, copied, bytes.Clone(b)); err != nil {
 				return err
 			}
 			stats.Cached = append(stats.Cached, copied)
@@ -97,16 +70,16 @@ func (f *mergeObjectsFn) merge(ctx context.Context, key int64, list [][]byte) er
 		}
 		url := f.Blocks + name
 		progressOf(ctx).Written.Add(int64(len(b)))
-		if err := s.Write(ctx, url, b); err != nil {
+		if err := write(ctx, url, b); err != nil {
 			return err
 		}
 		stats.Blocks, stats.Shards = append(stats.Blocks, url), append(stats.Shards, int(key)%f.Shards)
 	}
-	return s.Write(ctx, statsURL(f.Out, stats.Part, int(key)%f.Shards), MustJSON(stats))
+	return write(ctx, statsURL(f.Out, stats.Part, int(key)%f.Shards), MustJSON(stats))
 }
 
 // merged returns the blocks of what the values of a key are together.
-func (f *mergeObjectsFn) merged(ctx context.Context, key int64, list [][]byte) ([][]byte, error) {
+func (f *objectMerger) merged(ctx context.Context, key int64, list [][]byte) ([][]byte, error) {
 	if len(list) == 1 && !isOf(list[0], valueSubtracted) {
 		b, err := receive(ctx, list[0])
 		return [][]byte{b}, err
@@ -145,7 +118,7 @@ func (f *mergeObjectsFn) merged(ctx context.Context, key int64, list [][]byte) (
 }
 
 // mergeInto adds the objects of blocks to an empty table, or subtracts them.
-func (f *mergeObjectsFn) mergeInto(ctx context.Context, t *dataset.Table, list [][]byte) error {
+func (f *objectMerger) mergeInto(ctx context.Context, t *dataset.Table, list [][]byte) error {
 	for _, value := range list {
 		b, err := receive(ctx, value)
 		if err != nil {
@@ -175,7 +148,7 @@ func statsURL(out string, part dataset.Part, shard int) string {
 }
 
 // newStats returns empty statistics for a key. The codes of training rows are counted.
-func (f *mergeObjectsFn) newStats(key int64) *ObjectStats {
+func (f *objectMerger) newStats(key int64) *ObjectStats {
 	part, counted := dataset.Part(int(key)/f.Shards), f.features
 	if part != dataset.Train {
 		counted = nil

@@ -18,7 +18,8 @@ func init() {
 		reflect.TypeFor[levelFn](), reflect.TypeFor[mergeLevelFn](), reflect.TypeFor[advanceFn](),
 		reflect.TypeFor[gatherFn](), reflect.TypeFor[growFn](),
 		reflect.TypeFor[evaluateFn](), reflect.TypeFor[evaluateRowsFn](), reflect.TypeFor[predictFn](),
-		reflect.TypeFor[compareFn](), reflect.TypeFor[distributeFn](), reflect.TypeFor[mergeCountsFn](),
+		reflect.TypeFor[compareFn](), reflect.TypeFor[distributeFn](),
+		reflect.TypeFor[mergeCountsFn](), reflect.TypeFor[mergeScoresFn](), reflect.TypeFor[mergePairsFn](),
 	} {
 		beam.RegisterDoFn(t)
 	}

@@ -272,20 +272,19 @@ func (g *rowGroup) pieces() []*rowGroup {
 
 // eachPiece opens the row group of a task and runs a function on its pieces, by the workers of a pool.
 func eachPiece(
-	ctx context.Context, p *pool, spec *RowSpec, task []byte,
+	ctx context.Context, p *pool, spec *RowSpec, t Task,
 	do func(ctx context.Context, piece *rowGroup, worker int) error,
 ) error {
-	g, err := openTask(ctx, spec, task)
+	g, err := openRowGroup(ctx, spec, t)
 	if err != nil {
-		return Carry(err)
+		return err
 	}
 	pieces := g.pieces()
 	all := newShared(g, len(pieces))
 	for _, piece := range pieces { // all of them even after an error, as each closes the row group
 		err = p.doWith(ctx, all, func(worker int) error { return do(ctx, piece, worker) })
 	}
-	report(ctx)
-	return Carry(err)
+	return err
 }
 
 // shared is a row group that several tasks read. Each task closes it.
@@ -316,15 +315,6 @@ func (g *rowGroup) count(ctx context.Context) {
 		progressOf(ctx).Tasks.Add(1)
 	}
 	progressOf(ctx).Rows.Add(int64(g.rows))
-}
-
-// openTask opens the row group of an encoded task.
-func openTask(ctx context.Context, spec *RowSpec, task []byte) (*rowGroup, error) {
-	t, err := decodeTask(task)
-	if err != nil {
-		return nil, err
-	}
-	return openRowGroup(ctx, spec, t)
 }
 
 // openRowGroup opens the row group of a task. It decodes nothing: see prepare.

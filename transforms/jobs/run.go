@@ -210,6 +210,24 @@ func OpenStorage(ctx context.Context) (Storage, error) {
 	return r.storage, nil
 }
 
+// read returns the content of a scratch file of a context's run.
+func read(ctx context.Context, url string) ([]byte, error) {
+	s, err := OpenStorage(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return s.Read(ctx, url)
+}
+
+// write writes a scratch file of a context's run. The caller must not change b afterwards.
+func write(ctx context.Context, url string, b []byte) error {
+	s, err := OpenStorage(ctx)
+	if err != nil {
+		return err
+	}
+	return s.Write(ctx, url, b)
+}
+
 func isNotExist(err error) bool { return errors.Is(err, fs.ErrNotExist) }
 
 // readersAhead is the number of scratch files that readEach reads at the same time, as a
@@ -219,15 +237,11 @@ const readersAhead = 16
 // readEach reads scratch files, several at a time, and calls f with the content of each.
 // The content of a missing file is nil. The calls come one at a time, in any order.
 func readEach(ctx context.Context, urls []string, f func(i int, b []byte) error) error {
-	s, err := OpenStorage(ctx)
-	if err != nil {
-		return err
-	}
 	var mu sync.Mutex
 	p := newPool(min(readersAhead, len(urls)), 0)
 	for i, url := range urls {
 		err := p.do(ctx, func(int) error {
-			b, err := s.Read(ctx, url)
+			b, err := read(ctx, url)
 			if err != nil && !isNotExist(err) {
 				return err
 			}

@@ -29,9 +29,9 @@ func BenchmarkEvaluateSlices(b *testing.B) {
 	const rows = 1 << 17
 	t, random := stump(), rand.New(rand.NewPCG(3, 1))
 	for _, columns := range []int{0, 1, 4} {
-		f := &evaluateRowsFn{EvaluateRowsConfig: EvaluateRowsConfig{Parts: []dataset.Part{dataset.Validation, dataset.Test}}}
-		f.trees, f.groups = []evaluatedTree{{Tree: t, scorer: t.Scorer(), inputs: []int{0}}}, 1
-		w := &evaluateRowsWorker{classes: make([]uint16, rows)}
+		f := &rowEvaluator{EvaluateRowsConfig: EvaluateRowsConfig{Parts: []dataset.Part{dataset.Validation, dataset.Test}}}
+		f.trees, f.groups = []scannedTree{{Tree: t, scorer: t.Scorer(), inputs: []int{0}}}, 1
+		w := &scanWorker{classes: make([]uint16, rows)}
 		g := &rowGroup{spec: &RowSpec{}, rows: rows, parts: make([]dataset.Part, rows)}
 		for r := range rows {
 			w.rows, w.classes[r], g.parts[r] = append(w.rows, int32(r)), uint16(random.IntN(2)), f.Parts[random.IntN(2)]
@@ -52,7 +52,7 @@ func BenchmarkEvaluateSlices(b *testing.B) {
 			}
 		}
 		f.tables = make([]scoreTable, leavesKey(f.groups, 0))
-		if err := f.trees[0].scorer.Score(w.columns[:1], rows, &w.scores); err != nil {
+		if err := f.trees[0].scorer.Score(w.columns[:1], rows, &w.scores[0]); err != nil {
 			b.Fatal(err)
 		}
 		b.Run(fmt.Sprintf("columns=%d", columns), func(b *testing.B) {

@@ -17,14 +17,13 @@ import (
 
 // SummariseConfig has the columns to summarise and the precision of the summaries.
 type SummariseConfig struct {
+	Config
+
 	Rows    []byte         // encoded RowSpec
 	Limits  binning.Limits // most distinct values that a summary counts exactly
-	Workers int            // goroutines of a bundle; 1 on engines
 	Pieces  int            // goroutines that share a row group's columns, for few row groups
 	Classes bool           // also summarise the label of training rows by weight
 	Weigh   bool           // sum up the weights of the rows by part: their units are not known yet
-	Out     string         // folder of results
-	Run     RunName
 }
 
 // Columns returns the number of summaries: one for each feature, and one or two of the
@@ -60,17 +59,20 @@ const statsKey = -1
 // SummariseConfig.Classes it also summarises the label of training rows by weight.
 // ReadSummaries reads the result.
 func Summarise(s beam.Scope, tasks beam.PCollection, c SummariseConfig) {
-	s = s.Scope("transforms.Summarise")
-	merged := beam.GroupByKey(s, beam.ParDo(s, &summariseFn{SummariseConfig: c}, tasks))
-	beam.ParDo0(s, &mergeSummariesFn{SummariseConfig: c}, merged)
+	addJob(s.Scope("transforms.Summarise"), tasks, &summariseFn{taskFn[*summariser]{Job: &summariser{SummariseConfig: c}}},
+		&mergeSummariesFn{mergeFn[*summaryMerger]{Job: &summaryMerger{c}}})
 }
 
-// summariseFn summarises the rows of a bundle.
-type summariseFn struct {
+type (
+	summariseFn      struct{ taskFn[*summariser] }
+	mergeSummariesFn struct{ mergeFn[*summaryMerger] }
+)
+
+// summariser summarises the rows of a bundle.
+type summariser struct {
 	SummariseConfig
 
 	spec    RowSpec
-	pool    *pool
 	workers []summariseWorker
 }
 
@@ -82,11 +84,12 @@ type summariseWorker struct {
 	stats     RowStats
 }
 
-func (f *summariseFn) StartBundle(_ context.Context, _ func(int64, []byte)) error {
+func (f *summariser) ahead() int { return rowGroupsAhead }
+
+func (f *summariser) begin(context.Context) error {
 	if err := json.Unmarshal(f.Rows, &f.spec); err != nil {
 		return err
 	}
-	f.pool = newPool(f.Workers, rowGroupsAhead)
 	f.workers = make([]summariseWorker, max(1, f.Workers))
 	for i := range f.workers {
 		f.workers[i].summaries = make([]*binning.Summary, f.Columns(len(f.spec.Features)))
@@ -112,14 +115,10 @@ func newSummarised(g *rowGroup) *summarised {
 	return s
 }
 
-func (f *summariseFn) ProcessElement(ctx context.Context, task []byte, _ func(int64, []byte)) error {
-	ctx, err := f.Run.Enter(ctx)
+func (f *summariser) do(ctx context.Context, p *pool, t Task, _ func(int64, []byte)) error {
+	g, err := openRowGroup(ctx, &f.spec, t)
 	if err != nil {
 		return err
-	}
-	g, err := openTask(ctx, &f.spec, task)
-	if err != nil {
-		return Carry(err)
 	}
 	byRows, byColumns := g.pieces(), max(1, min(f.Pieces, len(f.spec.Features)))
 	if len(byRows) > 1 {
@@ -131,16 +130,15 @@ func (f *summariseFn) ProcessElement(ctx context.Context, task []byte, _ func(in
 		piece := newSummarised(rows)
 		for i := range byColumns {
 			from, to := i*len(f.spec.Features)/byColumns, (i+1)*len(f.spec.Features)/byColumns
-			err = f.pool.doWith(ctx, all, func(worker int) error { return f.add(ctx, piece, from, to, &f.workers[worker]) })
+			err = p.doWith(ctx, all, func(worker int) error { return f.add(ctx, piece, from, to, &f.workers[worker]) })
 		}
 	}
-	report(ctx)
-	return Carry(err)
+	return err
 }
 
 // add summarises the features [from, to) of a piece of a row group. The first task also
 // summarises the label.
-func (f *summariseFn) add(ctx context.Context, piece *summarised, from, to int, w *summariseWorker) error {
+func (f *summariser) add(ctx context.Context, piece *summarised, from, to int, w *summariseWorker) error {
 	if err := piece.prepared(); err != nil {
 		return err
 	}
@@ -161,7 +159,7 @@ func (f *summariseFn) add(ctx context.Context, piece *summarised, from, to int, 
 }
 
 // addLabel summarises the label and counts the rows.
-func (f *summariseFn) addLabel(ctx context.Context, g *summarised, w *summariseWorker) {
+func (f *summariser) addLabel(ctx context.Context, g *summarised, w *summariseWorker) {
 	rows := slices.Grow(w.rows[:0], g.rows)
 	for r, part := range g.parts {
 		if part != dataset.None {
@@ -197,14 +195,7 @@ func (w *summariseWorker) summary(
 	return w.summaries[i]
 }
 
-func (f *summariseFn) FinishBundle(ctx context.Context, emit func(int64, []byte)) error {
-	ctx, err := f.Run.Enter(ctx)
-	if err != nil {
-		return err
-	}
-	if err := reportUntil(ctx, f.pool.wait); err != nil {
-		return Carry(err)
-	}
+func (f *summariser) end(ctx context.Context, emit func(int64, []byte)) error {
 	var stats RowStats
 	for i := range f.workers {
 		stats.Add(&f.workers[i].stats)
@@ -278,7 +269,7 @@ func (s *RowStats) weigh(g *rowGroup) {
 }
 
 // encode merges the workers' summaries of the columns [from, to) and encodes them.
-func (f *summariseFn) encode(from, to int) ([]byte, error) {
+func (f *summariser) encode(from, to int) ([]byte, error) {
 	var b, one []byte
 	for i := from; i < to; i++ {
 		var sum *binning.Summary
@@ -331,16 +322,12 @@ func CutSummary(b []byte) (one, rest []byte, err error) {
 	return b[k : k+int(n)], b[k+int(n):], nil
 }
 
-// mergeSummariesFn merges the summaries of one block of columns.
-type mergeSummariesFn struct{ SummariseConfig }
+// summaryMerger merges the summaries of one block of columns.
+type summaryMerger struct{ SummariseConfig }
 
-func (f *mergeSummariesFn) ProcessElement(ctx context.Context, key int64, values func(*[]byte) bool) error {
-	ctx, err := f.Run.Enter(ctx)
-	if err != nil {
-		return err
-	}
-	list := Collect(values)
+func (f *summaryMerger) merge(ctx context.Context, key int64, list [][]byte) error {
 	b := list[0]
+	var err error
 	if key == statsKey {
 		b, err = mergeStats(list)
 	} else if len(list) > 1 {
@@ -349,11 +336,7 @@ func (f *mergeSummariesFn) ProcessElement(ctx context.Context, key int64, values
 	if err != nil {
 		return err
 	}
-	s, err := OpenStorage(ctx)
-	if err != nil {
-		return err
-	}
-	return s.Write(ctx, summaryURL(f.Out, key), b)
+	return write(ctx, summaryURL(f.Out, key), b)
 }
 
 // mergeStats adds up encoded RowStats.
@@ -407,11 +390,7 @@ func summaryURL(out string, key int64) string { return fmt.Sprintf("%s/summary-%
 // summary of each column. The columns are the features, the label and, with
 // SummariseConfig.Classes, the label by weight. A summary is empty if it has no rows.
 func ReadSummaries(ctx context.Context, out string, columns int) (*RowStats, [][]byte, error) {
-	s, err := OpenStorage(ctx)
-	if err != nil {
-		return nil, nil, err
-	}
-	b, err := s.Read(ctx, summaryURL(out, statsKey))
+	b, err := read(ctx, summaryURL(out, statsKey))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -422,7 +401,7 @@ func ReadSummaries(ctx context.Context, out string, columns int) (*RowStats, [][
 	encoded := make([][]byte, columns)
 	for i := range encoded {
 		if i%summaryBlock == 0 {
-			if b, err = s.Read(ctx, summaryURL(out, int64(i/summaryBlock))); err != nil {
+			if b, err = read(ctx, summaryURL(out, int64(i/summaryBlock))); err != nil {
 				return nil, nil, err
 			}
 		}

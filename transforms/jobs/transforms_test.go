@@ -20,7 +20,7 @@ func TestSummarise(t *testing.T) {
 		for _, size := range []int{1000, 64, 7} {
 			m := newMemory(t)
 			tasks := put(transformstest.NewTable(200), m, "rows.parquet", size)
-			c := jobs.SummariseConfig{Rows: spec().Encode(), Limits: limits(), Workers: 2, Pieces: 2, Out: "out"}
+			c := jobs.SummariseConfig{Config: config(2), Rows: spec().Encode(), Limits: limits(), Pieces: 2}
 			if err := runJob(t, runner, tasks,
 				func(s beam.Scope, tasks beam.PCollection) { jobs.Summarise(s, tasks, c) }); err != nil {
 				t.Fatal(err)
@@ -56,7 +56,7 @@ func TestNullLabelIsADataError(t *testing.T) {
 		tasks := put(transformstest.NewTable(200), m, "rows.parquet", 64)
 		rows := spec()
 		rows.DropNullLabels = false
-		c := jobs.SummariseConfig{Rows: rows.Encode(), Limits: limits(), Workers: 2, Out: "out"}
+		c := jobs.SummariseConfig{Config: config(2), Rows: rows.Encode(), Limits: limits()}
 		err := runJob(t, runner, tasks, func(s beam.Scope, tasks beam.PCollection) { jobs.Summarise(s, tasks, c) })
 		if err == nil {
 			t.Fatalf("%s: no error", runner)
@@ -97,8 +97,8 @@ func TestCoalesce(t *testing.T) {
 			m := newMemory(t)
 			tasks := put(data, m, "rows.parquet", size)
 			c := jobs.CoalesceConfig{
-				Rows: spec().Encode(), Features: dataset.EncodeFeatures(features),
-				Classes: []string{"no", "yes"}, Workers: 2, Shards: 64, Out: "out",
+				Config: config(2), Rows: spec().Encode(), Features: dataset.EncodeFeatures(features),
+				Classes: []string{"no", "yes"}, Shards: 64,
 			}
 			if err := runJob(t, runner, tasks,
 				func(s beam.Scope, tasks beam.PCollection) { jobs.Coalesce(s, tasks, c) }); err != nil {
@@ -145,15 +145,15 @@ func TestCoalescePieces(t *testing.T) {
 	data := transformstest.NewTable(rows)
 	var want *jobs.ObjectStats
 	for _, c := range []jobs.CoalesceConfig{
-		{Workers: 1, Pieces: rows}, // Pieces has the size of the row groups
-		{Workers: 2, Pieces: 50_000},
-		{Workers: 2, Pieces: rows, Memory: 1, Spill: "spill"},
-		{Workers: 2, Pieces: 50_000, Memory: 1},
+		{Config: config(1), Pieces: rows}, // Pieces has the size of the row groups
+		{Config: config(2), Pieces: 50_000},
+		{Config: config(2), Pieces: rows, Memory: 1, Spill: "spill"},
+		{Config: config(2), Pieces: 50_000, Memory: 1},
 	} {
 		m := newMemory(t)
 		tasks := put(data, m, "rows.parquet", c.Pieces)
 		c.Rows, c.Features, c.Classes = spec().Encode(), dataset.EncodeFeatures(features), []string{"no", "yes"}
-		c.Shards, c.Out, c.Pieces = 3, "out", 2
+		c.Shards, c.Pieces = 3, 2
 		if err := runJob(t, "direct", tasks,
 			func(s beam.Scope, tasks beam.PCollection) { jobs.Coalesce(s, tasks, c) }); err != nil {
 			t.Fatal(err)

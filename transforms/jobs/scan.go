@@ -1,0 +1,345 @@
+package jobs
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"iter"
+	"slices"
+
+	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/tree"
+)
+
+// ScoreConfig has what all jobs need that score rows.
+type ScoreConfig struct {
+	Config
+
+	Trees  Trees
+	Rows   []byte // encoded RowSpec: only the columns that the job needs are read
+	Pieces int    // goroutines that share a row group's columns, for few files
+}
+
+func (c *ScoreConfig) scoring() *ScoreConfig { return c }
+
+// visitor is what is particular to a job that scores rows. Its methods get the scan that calls it.
+type visitor interface {
+	scoring() *ScoreConfig
+	// prepare finds the columns that the job needs besides those of the trees' tests.
+	prepare(s *scanned) error
+	// begin prepares for a bundle. numbers is the number of sums of each worker.
+	begin(s *scanned) (numbers int, err error)
+	// visit scores and counts the rows of a piece, whose columns the worker has.
+	visit(ctx context.Context, s *scanned, g *rowGroup, w *scanWorker) error
+	// counts goes through the counts of the bundle by their keys.
+	counts() iter.Seq2[int64, encoder]
+}
+
+// encoder is counts that a combiner adds up.
+type encoder interface{ Encode() []byte }
+
+// scanned says how the rows of a scan are read and scored.
+type scanned struct {
+	spec    RowSpec // with the columns that the job needs
+	given   []FeatureColumn
+	trees   []scannedTree
+	classes map[string]uint16 // of the trees
+	parts   []dataset.Part    // whose rows are visited; nil: all rows are, those that are left out too
+	novelty bool              // the sums of a worker begin with the rows and the novelty of the trees' inputs
+}
+
+// scannedTree is a tree with the columns of its tests.
+type scannedTree struct {
+	*tree.Tree
+
+	scorer  *tree.Scorer
+	inputs  []int            // by input of the scorer: its column
+	watches []*dataset.Watch // by input of the scorer
+}
+
+// need returns the position of a column among those that are read.
+func (s *scanned) need(c FeatureColumn) int {
+	at := slices.Index(s.spec.Features, c)
+	if at < 0 {
+		at = len(s.spec.Features)
+		s.spec.Features = append(s.spec.Features, c)
+	}
+	return at
+}
+
+// addTree prepares a tree, and needs the columns of its tests.
+func (s *scanned) addTree(t *tree.Tree) error {
+	one := scannedTree{Tree: t, scorer: t.Scorer()}
+	for _, in := range one.scorer.Features() {
+		at := slices.IndexFunc(s.given, func(c FeatureColumn) bool {
+			return c.Name == in.Name && c.Kind == in.Kind && c.Unit == in.Unit
+		})
+		if at < 0 {
+			return fmt.Errorf("feature %q of a tree: the rows have none of that name and kind", in.Name)
+		}
+		one.inputs = append(one.inputs, s.need(s.given[at]))
+		one.watches = append(one.watches, dataset.NewWatch(&t.Features[in.Feature]))
+	}
+	s.trees = append(s.trees, one)
+	return nil
+}
+
+// columns returns the columns of a tree's inputs.
+func (s *scanned) columns(at int, w *scanWorker) []dataset.Vector {
+	w.inputs = w.inputs[:0]
+	for _, column := range s.trees[at].inputs {
+		w.inputs = append(w.inputs, w.columns[column])
+	}
+	return w.inputs
+}
+
+// score scores the rows by a tree.
+func (s *scanned) score(at int, w *scanWorker, into *tree.Scores) error {
+	return s.trees[at].scorer.Score(s.columns(at, w), len(w.rows), into)
+}
+
+// scan is the first half of a job that scores rows.
+type scan[V visitor] struct {
+	Visitor V
+
+	scanned
+	workers []scanWorker
+}
+
+// scanWorker is the memory of one worker.
+type scanWorker struct {
+	rows    []int32          // positions of the rows that are visited
+	classes []uint16         // code of the class by row of the piece, if there is a label
+	columns []dataset.Vector // of the visited rows
+	numbers []int64          // sums over all pieces
+
+	decoded []dataset.Vector // by column, if all rows are visited
+	whole   []dataset.Vector // a column of all rows, by goroutine
+	picked  []dataset.Vector // by column, if not all rows are visited
+	inputs  []dataset.Vector
+
+	// What visitors need beyond that.
+	scores  [2]tree.Scores
+	leaves  []uint16
+	codes   []byte // two a row: the code of a value, little endian
+	byCode  []int32
+	scratch []uint16
+}
+
+func (f *scan[V]) config() *Config { return &f.Visitor.scoring().Config }
+func (f *scan[V]) ahead() int      { return rowGroupsAhead }
+
+func (f *scan[V]) begin(ctx context.Context) error {
+	if f.trees == nil { // else an earlier bundle has prepared them
+		if err := f.prepare(ctx); err != nil {
+			return err
+		}
+	}
+	numbers, err := f.Visitor.begin(&f.scanned)
+	c := f.Visitor.scoring()
+	f.workers = make([]scanWorker, max(1, c.Workers))
+	vectors := func(n int) []dataset.Vector { return make([]dataset.Vector, n) }
+	for i := range f.workers {
+		columns := len(f.spec.Features)
+		f.workers[i] = scanWorker{
+			columns: vectors(columns), numbers: make([]int64, numbers),
+			decoded: vectors(columns), whole: vectors(max(1, c.Pieces)), picked: vectors(columns),
+		}
+	}
+	return err
+}
+
+func (f *scan[V]) prepare(ctx context.Context) error {
+	c := f.Visitor.scoring()
+	trees, err := c.Trees.read(ctx)
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(c.Rows, &f.spec); err != nil {
+		return err
+	}
+	f.given, f.spec.Features = f.spec.Features, nil
+	for _, t := range trees {
+		if err := f.addTree(t); err != nil {
+			return err
+		}
+	}
+	f.classes = ClassCodes(trees[0].Label.Classes)
+	return f.Visitor.prepare(&f.scanned)
+}
+
+func (f *scan[V]) do(ctx context.Context, p *pool, t Task, _ func(int64, []byte)) error {
+	return eachPiece(ctx, p, &f.spec, t, func(ctx context.Context, g *rowGroup, worker int) error {
+		return f.add(ctx, g, &f.workers[worker])
+	})
+}
+
+// add visits the rows of a piece of a row group.
+func (f *scan[V]) add(ctx context.Context, g *rowGroup, w *scanWorker) error {
+	if err := f.choose(g, w); err != nil {
+		return err
+	}
+	if len(w.rows) > 0 || f.novelty {
+		if err := f.read(ctx, g, w); err != nil {
+			return err
+		}
+	}
+	if len(w.rows) > 0 {
+		if err := f.Visitor.visit(ctx, &f.scanned, g, w); err != nil {
+			return err
+		}
+	}
+	g.count(ctx)
+	return nil
+}
+
+// choose decides which rows of a piece are visited.
+func (f *scanned) choose(g *rowGroup, w *scanWorker) error {
+	err := g.prepare()
+	if err != nil {
+		return err
+	}
+	if f.spec.Label != "" {
+		if w.classes, err = g.classCodes(f.classes, w.classes); err != nil {
+			return err
+		}
+		g.weighClasses(w.classes)
+	}
+	w.rows = w.rows[:0]
+	for r, part := range g.parts {
+		if f.parts == nil || slices.Contains(f.parts, part) {
+			w.rows = append(w.rows, int32(r))
+		}
+	}
+	return nil
+}
+
+// read decodes the columns of a piece for the rows that are visited.
+func (f *scanned) read(ctx context.Context, g *rowGroup, w *scanWorker) error {
+	all := len(w.rows) == g.Rows()
+	p := newPool(min(len(w.whole), len(w.columns)), 0)
+	for i := range w.columns {
+		err := p.do(ctx, func(goroutine int) error {
+			v := &w.decoded[i]
+			if !all {
+				v = &w.whole[goroutine]
+			}
+			if err := g.feature(i, v); err != nil {
+				return err
+			}
+			if f.novelty {
+				f.countNovelty(i, v, w)
+			}
+			if !all {
+				pick(&w.picked[i], v, w.rows)
+				v = &w.picked[i]
+			}
+			w.columns[i] = *v
+			return nil
+		})
+		if err != nil {
+			break // wait returns the error
+		}
+	}
+	if f.novelty {
+		w.numbers[0] += int64(g.Rows())
+	}
+	return p.wait()
+}
+
+// pick sets a vector to the rows of another at the given ascending positions.
+func pick(to, from *dataset.Vector, rows []int32) {
+	to.Type = from.Type
+	if from.Index == nil {
+		to.Index, to.Texts, to.Numbers = nil, nil, Resized(to.Numbers, len(rows))
+		for i, r := range rows {
+			to.Numbers[i] = from.Numbers[r]
+		}
+		return
+	}
+	to.Numbers, to.Texts = append(to.Numbers[:0], from.Numbers...), append(to.Texts[:0], from.Texts...)
+	to.Index = Resized(to.Index, len(rows))
+	for i, r := range rows {
+		to.Index[i] = from.Index[r]
+	}
+}
+
+// end sends the counts and the sums of the workers.
+func (f *scan[V]) end(ctx context.Context, emit func(int64, []byte)) error {
+	c := f.config()
+	for key, counts := range f.Visitor.counts() {
+		if scores, ok := counts.(*tree.ScoreCounts); ok && c.Handover != nil {
+			c.Handover.score(key, scores)
+			continue
+		}
+		if err := c.sendCounts(ctx, key, counts.Encode(), emit); err != nil {
+			return err
+		}
+	}
+	sums := f.workers[0].numbers
+	for i := range f.workers[1:] {
+		addTo(sums, f.workers[1+i].numbers)
+	}
+	f.workers = nil
+	if len(sums) == 0 {
+		return nil
+	}
+	return c.sendCounts(ctx, numbersKey, appendNumbers(nil, sums), emit)
+}
+
+// The sums of a scan with novelty are the number of rows and, for each input of each tree, these counts.
+const (
+	missingSum = iota
+	unseenSum
+	outsideSum
+	noveltySums
+)
+
+// noveltyNumbers returns the number of sums of a scan with novelty.
+func (s *scanned) noveltyNumbers() int {
+	n := 1
+	for i := range s.trees {
+		n += noveltySums * len(s.trees[i].inputs)
+	}
+	return n
+}
+
+// countNovelty counts the values of a column that the training of a tree did not have.
+func (s *scanned) countNovelty(column int, v *dataset.Vector, w *scanWorker) {
+	sums := w.numbers[1:]
+	for i := range s.trees {
+		t := &s.trees[i]
+		for k, at := range t.inputs {
+			if at == column {
+				n := t.watches[k].Count(v)
+				sums[missingSum] += n.Missing
+				sums[unseenSum] += n.Unseen
+				sums[outsideSum] += n.Outside
+			}
+			sums = sums[noveltySums:]
+		}
+	}
+}
+
+// readNovelty returns the number of rows of a scan with novelty, and the counts by tree and input of its
+// scorer.
+func readNovelty(ctx context.Context, out string, trees ...*tree.Tree) (rows int64, novelty [][]dataset.Novelty, err error) {
+	n := 1
+	for _, t := range trees {
+		novelty = append(novelty, make([]dataset.Novelty, len(t.Scorer().Features())))
+		n += noveltySums * len(novelty[len(novelty)-1])
+	}
+	sums, err := readNumbers(ctx, out, n)
+	if err != nil {
+		return 0, nil, err
+	}
+	rows = sums[0]
+	sums = sums[1:]
+	for _, list := range novelty {
+		for i := range list {
+			list[i] = dataset.Novelty{Missing: sums[missingSum], Unseen: sums[unseenSum], Outside: sums[outsideSum]}
+			sums = sums[noveltySums:]
+		}
+	}
+	return rows, novelty, nil
+}
