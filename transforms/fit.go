@@ -238,13 +238,6 @@ func (s *trainSpec) weighClasses(p *plan, sums *rowSums) error {
 	return nil
 }
 
-// objectsOf returns the objects of a table, with their groups if the table keeps them.
-func objectsOf(t *dataset.Table, p *plan, weighted bool) (*dataset.Objects, error) {
-	o := dataset.NewObjects(p.layout, len(p.Classes), weighted, t.Len())
-	o.KeepGroups()
-	return o, o.AppendFrom(t.AppendBlock(nil, 0, t.Len()), p.layout)
-}
-
 // grow grows the trees of the grid from objects, and chooses one. It returns the tree.json and the
 // number of training rows.
 func (s *trainSpec) grow(ctx context.Context, tables *partTables, p *plan) (encoded []byte, rows int64, err error) {
@@ -252,9 +245,7 @@ func (s *trainSpec) grow(ctx context.Context, tables *partTables, p *plan) (enco
 		Workers: s.Config.Workers, Stop: func() bool { return ctx.Err() != nil },
 	}}
 	for part, t := range tables {
-		if m.Parts[part], err = objectsOf(t, p, s.weighted() || len(p.ClassWeights) > 0); err != nil {
-			return nil, 0, err
-		}
+		m.Parts[part] = t.Objects(len(p.Classes))
 	}
 	if train := m.Parts[dataset.Train]; s.weightClasses(p) && train.Grouped() {
 		m.Parts[dataset.Train] = train.ByRow(dataset.Buckets, s.Config.Choice.Seed)

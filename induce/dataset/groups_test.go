@@ -1,6 +1,7 @@
 package dataset_test
 
 import (
+	"bytes"
 	"cmp"
 	"math/rand/v2"
 	"slices"
@@ -260,5 +261,29 @@ func TestBucket(t *testing.T) {
 	}
 	if same > keys/30 {
 		t.Errorf("%d of %d keys have the same bucket by another seed", same, keys)
+	}
+}
+
+// TestTableObjects: the objects of a table are the objects of its block.
+func TestTableObjects(t *testing.T) {
+	r := rand.New(rand.NewPCG(8, 9))
+	for i := range 40 {
+		weighted, soft, grouped := i&1 > 0, i&2 > 0, i&4 > 0
+		k, all := newKeyedRows(r, r.IntN(200), weighted, soft), []int32(nil)
+		for row := range k.Classes {
+			all = append(all, int32(row))
+		}
+		most := int64(0)
+		if grouped {
+			most = int64(len(all)) + 1
+		}
+		table := k.table(all, most)
+		got, want := table.Objects(k.classes), k.objects(t, table.AppendBlock(nil, 0, table.Len()))
+		if got.Len() > 0 && (got.Grouped() != grouped || got.Soft() != soft || (got.Rows != nil) != (want.Rows != nil)) {
+			t.Fatalf("weighted %v, soft %v, grouped %v: the objects are of another kind", weighted, soft, grouped)
+		}
+		if got.Len() > 0 && !bytes.Equal(got.AppendBlock(nil), want.AppendBlock(nil)) {
+			t.Errorf("weighted %v, soft %v, grouped %v: the objects differ from those of the block", weighted, soft, grouped)
+		}
 	}
 }

@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"cmp"
+	"encoding/binary"
 	"math"
 	"slices"
 )
@@ -191,6 +192,46 @@ func NewObjects(layout Layout, classes int, weighted bool, n int) *Objects {
 		} else {
 			o.Codes[i].U16 = make([]uint16, 0, n)
 		}
+	}
+	return o
+}
+
+// Objects returns the objects of the table, with their groups if the table keeps them.
+func (t *Table) Objects(classes int) *Objects {
+	o := NewObjects(t.layout, classes, t.hasRows, t.n)
+	if t.groups != nil {
+		o.KeepGroups()
+	}
+	if t.soft > 0 {
+		o.soften()
+	}
+	for f, width := range t.layout.Widths {
+		c := &o.Codes[f]
+		if width == 1 {
+			c.U8 = t.appendColumn(c.U8, t.layout.Offsets[f], width, 0, t.n)
+			continue
+		}
+		column := t.appendColumn(nil, t.layout.Offsets[f], width, 0, t.n)
+		for i := 0; i < len(column); i += width {
+			c.U16 = append(c.U16, binary.LittleEndian.Uint16(column[i:]))
+		}
+	}
+	var labels, soft []ClassWeight
+	for id := range t.n {
+		var rows int64
+		if t.hasRows {
+			p, at := t.place(id)
+			rows = p.rows[at]
+		}
+		if t.groups != nil {
+			o.groups.add(t.sharesOf(id))
+		}
+		if labels = t.classWeights(id, labels); t.soft == 0 {
+			o.addClasses(labels, rows)
+			continue
+		}
+		soft = t.softWeights(id, soft)
+		o.addSoftClasses(labels, soft, rows)
 	}
 	return o
 }
