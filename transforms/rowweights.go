@@ -7,6 +7,7 @@ import (
 
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/gorows"
+	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
 // weigh reads the weight of a row.
@@ -22,7 +23,7 @@ func weigh(x *gorows.Cell, column string) (float64, error) {
 		if x.Type != 0 {
 			spelled = x.Spell()
 		}
-		return 0, &dataset.DataError{Column: column, Value: spelled, Problem: "the weight of a row " + fault}
+		return 0, jobs.WeightError(column, spelled, "a row", fault, "")
 	}
 	return x.Number, nil
 }
@@ -112,10 +113,7 @@ func (s *trainSpec) weightIn(r *dataset.TallyReader, units kindUnits) (key []byt
 
 // tooSmall returns the error of a weight that is no unit.
 func tooSmall(column string, x float64, unit *dataset.WeightUnit) error {
-	return &dataset.DataError{
-		Column: column, Value: fmt.Sprint(x), Problem: "the weight of a row " + unit.TooSmall(),
-		Hint: "set it to 0, or filter such rows out before",
-	}
+	return jobs.WeightError(column, fmt.Sprint(x), "a row", unit.TooSmall(), "set it to 0, or filter such rows out before")
 }
 
 // maxTallied bounds the weight of equal rows.

@@ -287,16 +287,16 @@ func (f *tallyFn) encode(row any) (weight float64, labelEnd int, err error) {
 
 // partOf returns the part of a row by the cell that decides, and the bucket of its group, 0 without a key.
 func (s *trainSpec) partOf(x *gorows.Cell) (part dataset.Part, bucket uint8, err error) {
-	d := &s.Config.Choice
-	if d.Key == "" {
-		part, ok := dataset.ParsePart(x.Spell())
-		if !ok {
-			return part, 0, &dataset.DataError{Column: s.Part, Value: x.Spell(), Problem: jobs.NoPart("the row")}
-		}
-		return part, 0, nil
+	p := jobs.Parting{SplitColumn: s.Part, Shares: s.Parts, Seed: s.Config.Choice.Seed}
+	if s.Config.Choice.Key != "" {
+		part, bucket = p.OfKey(p.HashKey(x.Type, x.Number, x.Text))
+		return part, bucket, nil
 	}
-	hash := (&jobs.Parting{Seed: d.Seed}).HashKey(x.Type, x.Number, x.Text)
-	return s.Parts.Of(hash), dataset.Bucket(hash), nil
+	part, ok := dataset.ParsePart(x.Spell())
+	if !ok {
+		return part, 0, p.NameError(x.Spell(), "the row")
+	}
+	return part, 0, nil
 }
 
 // groups returns the number of training objects up to which objects keep the groups of their rows; 0: none.
@@ -431,10 +431,7 @@ func (s *trainSpec) objects(p *plan, tally []byte) (tables partTables, err error
 
 // nullLabel returns the error of a row without a label.
 func nullLabel(column string) error {
-	return &dataset.DataError{
-		Column: column, Problem: "the label of a row is null, expected a class",
-		Hint: "set DropNullLabels to leave such rows out",
-	}
+	return jobs.NullLabel(column, "a row", "set DropNullLabels to leave such rows out")
 }
 
 // mergeTalliesFn merges the tallies of a key.

@@ -97,8 +97,18 @@ func (p *Parting) hashKeyAt(v *dataset.Vector, r int) uint64 {
 	return p.HashKey(dataset.Number, v.Numbers[i], "")
 }
 
-// NoPart returns the problem of a row whose split column names no part. row says which row it is.
-func NoPart(row string) string { return row + " names no part, expected train, validation or test" }
+// OfKey returns the part of the rows of a key by its hash, and the bucket of their group.
+func (p *Parting) OfKey(hash uint64) (dataset.Part, uint8) {
+	return p.Shares.Of(hash), dataset.Bucket(hash)
+}
+
+// NameError returns the error of a row whose value of the split column names no part. row says which row it
+// is.
+func (p *Parting) NameError(value, row string) *dataset.DataError {
+	return &dataset.DataError{
+		Column: p.SplitColumn, Value: value, Problem: row + " names no part, expected train, validation or test",
+	}
+}
 
 // assignParts sets the part of each row: by time, by the split column, by the hash of the key, or by the hash of
 // the row's position. It sets the buckets of the keys, if they are wanted. columns reads the split column
@@ -143,7 +153,7 @@ func (g *rowGroup) assignNamed(columns *columnReader) error {
 	for r := range g.parts {
 		part, ok := dataset.ParsePart(v.Spell(r))
 		if !ok {
-			return g.errorAt(g.spec.SplitColumn, v.Spell(r), NoPart(fmt.Sprintf("row %d", g.first+r)), "")
+			return g.placed(g.spec.NameError(v.Spell(r), g.rowName(r)))
 		}
 		g.parts[r] = part
 	}
@@ -181,12 +191,12 @@ func (g *rowGroup) assignByKey(columns *columnReader, parts bool) error {
 		g.buckets = make([]uint8, g.Rows())
 	}
 	for r := range g.parts {
-		hash := p.hashKeyAt(&v, r)
+		part, bucket := p.OfKey(p.hashKeyAt(&v, r))
 		if parts {
-			g.parts[r] = p.Shares.Of(hash)
+			g.parts[r] = part
 		}
 		if g.buckets != nil {
-			g.buckets[r] = dataset.Bucket(hash)
+			g.buckets[r] = bucket
 		}
 	}
 	return nil

@@ -369,8 +369,7 @@ func (g *rowGroup) leaveOut() error {
 			g.parts[r] = dataset.None
 		case g.spec.Label != "" && g.label.Missing(r):
 			if !g.spec.DropNullLabels {
-				return g.errorAt(g.spec.Label, "", fmt.Sprintf("the label of row %d is null, expected a class", g.first+r),
-					"--drop_null_labels leaves such rows out")
+				return g.placed(NullLabel(g.spec.Label, g.rowName(r), "--drop_null_labels leaves such rows out"))
 			}
 			g.dropped++
 			g.parts[r] = dataset.None
@@ -381,6 +380,14 @@ func (g *rowGroup) leaveOut() error {
 	}
 	return nil
 }
+
+// NullLabel returns the error of a row without a label. row says which row it is.
+func NullLabel(column, row, hint string) *dataset.DataError {
+	return &dataset.DataError{Column: column, Problem: "the label of " + row + " is null, expected a class", Hint: hint}
+}
+
+// rowName says in messages which row of the row group row r is.
+func (g *rowGroup) rowName(r int) string { return fmt.Sprintf("row %d", g.first+r) }
 
 // refused returns the refused rows from the first row of g on.
 func (g *rowGroup) refused() []int32 {
@@ -456,11 +463,14 @@ func (g *rowGroup) asNumbers(f *FeatureColumn, v *dataset.Vector) error {
 
 // errorAt returns a data error with the place of the row group.
 func (g *rowGroup) errorAt(column, value, problem, hint string) error {
+	return g.placed(&dataset.DataError{Column: column, Value: value, Problem: problem, Hint: hint})
+}
+
+// placed gives an error the place of the row group.
+func (g *rowGroup) placed(e *dataset.DataError) error {
 	group := g.task.RowGroup
-	return &dataset.DataError{
-		File: g.task.File, RowGroup: &group, Column: column, Value: value, Problem: problem,
-		Hint: hint,
-	}
+	e.File, e.RowGroup = g.task.File, &group
+	return e
 }
 
 // ReadRows returns the values of all rows of a task's row group, a vector for each feature, as

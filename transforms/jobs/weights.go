@@ -2,7 +2,6 @@ package jobs
 
 import (
 	"errors"
-	"fmt"
 	"math"
 	"math/bits"
 	"slices"
@@ -25,10 +24,15 @@ func (g *rowGroup) checkWeights() error {
 	}
 	for r := range g.rows {
 		if fault := dataset.WeightFault(g.ownWeight(r)); fault != "" {
-			return g.errorAt(g.spec.Weight, g.own.Spell(r), fmt.Sprintf("the weight of row %d %s", g.first+r, fault), "")
+			return g.placed(WeightError(g.spec.Weight, g.own.Spell(r), g.rowName(r), fault, ""))
 		}
 	}
 	return nil
+}
+
+// WeightError returns the error of the weight of a row: row says which row it is, and fault what is wrong.
+func WeightError(column, value, row, fault, hint string) *dataset.DataError {
+	return &dataset.DataError{Column: column, Value: value, Problem: "the weight of " + row + " " + fault, Hint: hint}
 }
 
 // ownWeight returns the weight of row r as the column has it; NaN if it has none.
@@ -63,8 +67,8 @@ func (g *rowGroup) countWeights() error {
 		}
 		x := g.ownWeight(r)
 		if g.weights[r] = units[part].Of(x); g.weights[r] == 0 {
-			return g.errorAt(g.spec.Weight, g.own.Spell(r),
-				fmt.Sprintf("the weight of row %d %s", g.first+r, units[part].TooSmall()), "set it to 0, or leave the row out")
+			return g.placed(WeightError(g.spec.Weight, g.own.Spell(r), g.rowName(r), units[part].TooSmall(),
+				"set it to 0, or leave the row out"))
 		}
 		if g.spec.Key == "" && g.buckets != nil {
 			g.buckets[r] = dataset.WeightClass(g.weights[r], units[part].Scale)
