@@ -17,6 +17,10 @@
 // the local runners, which run one bundle at a time, several goroutines work on its
 // tasks.
 //
+// All first halves are a taskFn, and all second halves a mergeFn: these enter the run, report
+// progress and wait for goroutines. Jobs that score rows share a first half, scan, which reads
+// row groups and sums up counts, and differ in their visitor. A combiner adds up their counts.
+//
 // The package knows neither files nor Parquet: package pipelines/source sets the Storage
 // of the DoFns.
 package jobs
