@@ -30,17 +30,17 @@ func (s *screen) Write(b []byte) (int, error) {
 }
 
 // after waits until the terminal has shown a text from a position on, and returns the position behind the text.
-func (s *screen) after(ctx context.Context, from int, text string) int {
+func (s *screen) after(ctx context.Context, from int, text string) (at int, shown bool) {
 	for ctx.Err() == nil {
 		s.Lock()
 		at := strings.Index(s.text[from:], text)
 		s.Unlock()
 		if at >= 0 {
-			return from + at + len(text)
+			return from + at + len(text), true
 		}
 		time.Sleep(5 * time.Millisecond)
 	}
-	return from
+	return from, false
 }
 
 // key is pressed when the terminal shows a text, later on than the texts before.
@@ -67,7 +67,12 @@ func terminal(t *testing.T, model string, keys []key) (got outcome, shown string
 	reading.Go(func() { _, _ = io.Copy(&s, us) }) // ends in an error when the terminal is closed
 	at := 0
 	for _, k := range keys {
-		at = s.after(ctx, at, k.waitFor)
+		var seen bool
+		at, seen = s.after(ctx, at, k.waitFor)
+		if !seen {
+			t.Errorf("the terminal does not show %q", k.waitFor)
+			break
+		}
 		if k.press == "TERM" {
 			err = command.Process.Signal(syscall.SIGTERM)
 		} else {
@@ -163,7 +168,7 @@ job: b
 			want: outcome{stdout: b},
 		},
 		"unknown": {
-			model: billedModel, keys: []key{{age, "?\r"}, {job, "?\r"}, {"0 euros more for 1 further test", ""}},
+			model: billedModel, keys: []key{{age, "?\r"}, {job, "?\r"}},
 			want: outcome{stdout: "n (n 0.8, p 0.2)\nleaf 5, after 3 tests for 9 euros\n  age: unknown (7 euros for 2 tests)\n" +
 				"  job: unknown (2 euros)\n"},
 		},
