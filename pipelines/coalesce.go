@@ -116,6 +116,11 @@ func (r *run) coalesce(ctx context.Context, f *fitted) (*objects, error) {
 	return r.objectsOf(f, parts)
 }
 
+// newObjects returns an empty set of objects with room for n.
+func (o *objects) newObjects(n int) *dataset.Objects {
+	return dataset.NewObjects(o.layout(), len(o.label.Classes), o.spec.Weighted(), n)
+}
+
 // coalesceTasks runs the job over row groups or blocks.
 func (r *run) coalesceTasks(
 	ctx context.Context, tasks []jobs.Task, unit string, config jobs.CoalesceConfig,

@@ -150,13 +150,7 @@ func (r *run) rehearseHalf(ctx context.Context, o *objects) (float64, error) {
 	train.Blocks = o.train().Blocks[:(len(o.train().Blocks)+1)/2]
 	parts[dataset.Train] = *train
 	half := &objects{o.fitted, &parts}
-	layout := o.layout()
-	err := r.eachBlock(ctx, half, dataset.Train, func(b []byte) error {
-		block := dataset.NewObjects(dataset.Layout{}, len(o.label.Classes), o.spec.Weighted(), 0)
-		err := block.AppendClassesFrom(b, layout)
-		parts[dataset.Train].Count(block)
-		return err
-	})
+	err := r.eachClasses(ctx, half, dataset.Train, func(block *dataset.Objects, _ int) { parts[dataset.Train].Count(block) })
 	if err != nil {
 		return 0, err
 	}
@@ -194,19 +188,29 @@ func (r *run) rehearseChoice(ctx context.Context, g *grown, folds func(rare floa
 func (r *run) tallyObjects(
 	ctx context.Context, o *objects, part dataset.Part,
 ) (t forecast.Tally, bytes int64, err error) {
+	err = r.eachClasses(ctx, o, part, func(block *dataset.Objects, size int) {
+		for i := range block.Len() {
+			t.Add(block.RowsOf(i))
+		}
+		bytes += int64(size)
+	})
+	return t, bytes, err
+}
+
+// eachClasses visits the classes and rows of the objects of a part, block by block, each with its size in
+// bytes.
+func (r *run) eachClasses(
+	ctx context.Context, o *objects, part dataset.Part, visit func(block *dataset.Objects, size int),
+) error {
 	layout := o.layout()
-	err = r.eachBlock(ctx, o, part, func(b []byte) error {
+	return r.eachBlock(ctx, o, part, func(b []byte) error {
 		block := dataset.NewObjects(dataset.Layout{}, len(o.label.Classes), o.spec.Weighted(), 0)
 		if err := block.AppendClassesFrom(b, layout); err != nil {
 			return err
 		}
-		for i := range block.Len() {
-			t.Add(block.RowsOf(i))
-		}
-		bytes += int64(len(b))
+		visit(block, len(b))
 		return nil
 	})
-	return t, bytes, err
 }
 
 // foreseen describes the run for a forecast.

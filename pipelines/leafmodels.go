@@ -19,19 +19,13 @@ import (
 // sampleObjects reads the objects of a part for leaf models.
 func (r *run) sampleObjects(ctx context.Context, o *objects, part dataset.Part) (*dataset.Objects, error) {
 	layout, most := o.layout(), selection.Most(part)
-	newObjects := func() *dataset.Objects {
-		n := min(o.parts[part].Objects, int64(2*most))
-		return dataset.NewObjects(layout, len(o.label.Classes), o.spec.Weighted(), int(n))
-	}
-	all := newObjects()
+	all := o.newObjects(int(min(o.parts[part].Objects, int64(2*most))))
 	err := r.eachBlock(ctx, o, part, func(b []byte) error {
-		if err := all.AppendFrom(b, layout); err != nil {
-			return err
-		}
-		if all.Len() > 2*most {
+		err := all.AppendFrom(b, layout)
+		if err == nil && all.Len() > 2*most {
 			all = leafmodel.Sorted(all, most)
 		}
-		return nil
+		return err
 	})
 	if err != nil {
 		return nil, err

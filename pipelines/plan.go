@@ -105,13 +105,11 @@ func (r *run) checked(ctx context.Context) (*run, error) {
 	k := contracts.Checker{
 		Contract: r.obeyed, Settings: &r.config.Contract, Driver: r.driver, Scratch: r.newFolder("check"),
 	}
-	own, checked := *r, *r.plan
-	var err error
-	if checked.input, err = k.Check(ctx, r.input); err != nil {
+	in, err := k.Check(ctx, r.input)
+	if err != nil {
 		return nil, err
 	}
-	own.plan = &checked
-	return &own, nil
+	return r.changed(func(p *plan) { p.input = in }), nil
 }
 
 // sample returns the plan of a rehearsal: the same run over row groups of at least the given

@@ -43,6 +43,15 @@ type place struct {
 // placeInMemory returns a place below a folder in the memory of this process.
 func placeInMemory(folder string) place { return place{scratch: folder, blocks: folder + "/blocks"} }
 
+// changed returns the run with another plan: change alters a copy of the plan and of its settings.
+func (r *run) changed(change func(p *plan)) *run {
+	own, p, settings := *r, *r.plan, *r.parsed
+	p.parsed = &settings
+	change(&p)
+	own.plan = &p
+	return &own
+}
+
 // narrowed returns the run without the trees that cannot be chosen: see plan.narrowed.
 func (r *run) narrowed(validates bool) *run {
 	narrow := *r

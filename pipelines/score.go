@@ -82,7 +82,7 @@ func (r *run) refit(ctx context.Context, o *objects) (*scored, *run, error) {
 	layout := o.layout()
 	err = r.driver.Phase(ctx, "refit", int64(len(o.train().Blocks)), "blocks", func(s *parallel.Steps) error {
 		return r.eachBlock(ctx, o, dataset.Train, func(b []byte) error {
-			block := dataset.NewObjects(layout, len(o.label.Classes), o.spec.Weighted(), 0)
+			block := o.newObjects(0)
 			if err := block.AppendFrom(b, layout); err != nil {
 				return err
 			}
@@ -102,10 +102,8 @@ func (r *run) refit(ctx context.Context, o *objects) (*scored, *run, error) {
 	}
 	r.modeller(o).Describe(t, 1)
 	s := &scored{&grown{objects: o, members: r.parsed.Grid}, []frontier.Candidate{frontier.NewCandidate(t, first.Params)}}
-	own, plan, settings := *r, *r.plan, *r.parsed
-	settings.Selection.LeafModel, settings.Selection.Certificate = selection.None, false
-	plan.parsed, own.plan = &settings, &plan
-	return s, &own, r.countCandidates(ctx, s)
+	own := r.changed(func(p *plan) { p.parsed.Selection.LeafModel, p.parsed.Selection.Certificate = selection.None, false })
+	return s, own, r.countCandidates(ctx, s)
 }
 
 // modeller returns what makes trees of grown nodes.
@@ -189,7 +187,7 @@ func (r *run) groupedObjects(ctx context.Context, o *objects, part dataset.Part)
 // allObjects reads all objects of a part, with their groups if there are at most so many objects.
 func (r *run) allObjects(ctx context.Context, o *objects, part dataset.Part, most int64) (*dataset.Objects, error) {
 	layout, n := o.layout(), o.parts[part].Objects
-	all := dataset.NewObjects(layout, len(o.label.Classes), o.spec.Weighted(), int(n))
+	all := o.newObjects(int(n))
 	if most >= n && most > 0 {
 		all.KeepGroups()
 	}
@@ -217,13 +215,10 @@ func (r *run) importanceSample(ctx context.Context, o *objects) (*runfolder.Shuf
 	if !o.validates() {
 		part = dataset.Train
 	}
-	s := &runfolder.Shuffled{
-		Part: part.String(), Objects: dataset.NewObjects(o.layout(), len(o.label.Classes), o.spec.Weighted(), 0),
-	}
+	s, layout := &runfolder.Shuffled{Part: part.String(), Objects: o.newObjects(0)}, o.layout()
 	if o.parts[part].Objects > mostShuffled {
 		return s, nil
 	}
-	layout := o.layout()
 	if err := r.eachBlock(ctx, o, part, func(b []byte) error { return s.Objects.AppendFrom(b, layout) }); err != nil {
 		return nil, err
 	}

@@ -343,13 +343,12 @@ func (r *run) growAt(ctx context.Context, o *objects, url string) ([]GrownTrees,
 	var grown []GrownTrees
 	for _, algorithm := range r.config.Algorithm {
 		start := time.Now()
-		narrow, settings := *r.plan, *r.parsed
-		settings.Grid = slices.DeleteFunc(slices.Clone(settings.Grid), func(m grid.Member) bool {
-			return m.Algorithm.Name != algorithm
+		one := r.changed(func(p *plan) {
+			p.costs = costs
+			p.parsed.Grid = slices.DeleteFunc(slices.Clone(p.parsed.Grid), func(m grid.Member) bool {
+				return m.Algorithm.Name != algorithm
+			})
 		})
-		narrow.parsed, narrow.costs = &settings, costs
-		one := *r
-		one.plan = &narrow
 		at := &objects{&priced, o.parts}
 		g, err := one.grow(ctx, at, one.begin(at))
 		if err != nil {
