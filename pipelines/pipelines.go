@@ -17,13 +17,9 @@
 package pipelines
 
 import (
-	"context"
-
 	"github.com/espalier-ml/espalier/io/runfolder"
 	"github.com/espalier-ml/espalier/io/usage"
-	"github.com/espalier-ml/espalier/pipelines/comparing"
 	"github.com/espalier-ml/espalier/pipelines/config"
-	"github.com/espalier-ml/espalier/pipelines/drifting"
 	"github.com/espalier-ml/espalier/pipelines/engine"
 )
 
@@ -92,20 +88,8 @@ func DefaultEvaluateConfig() EvaluateConfig { return config.DefaultEvaluate() }
 // DefaultCompareConfig compares on the default runner.
 func DefaultCompareConfig() CompareConfig { return config.DefaultCompare() }
 
-// Compare measures two trees on the same rows, and finds their differences: metrics with paired
-// intervals, rows whose predicted class differs, nodes.
-func Compare(ctx context.Context, c CompareConfig, reporter Reporter) (*Comparison, error) {
-	return comparing.Compare(ctx, c, reporter)
-}
-
 // DefaultDriftConfig gives a false alarm once in a hundred measurements.
 func DefaultDriftConfig() DriftConfig { return config.DefaultDrift() }
-
-// Drift measures how far the rows of Parquet files, and the leaves that they come to, have moved from
-// the training rows of a run.
-func Drift(ctx context.Context, c DriftConfig, reporter Reporter) (*DriftFound, error) {
-	return drifting.Drift(ctx, c, reporter)
-}
 
 // DefaultPredictConfig writes predictions alone, whatever the values.
 func DefaultPredictConfig() PredictConfig { return config.DefaultPredict() }

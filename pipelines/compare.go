@@ -1,6 +1,4 @@
-// Package comparing compares two trees on the rows of Parquet files. It is not meant for other
-// programs: package pipelines has Compare.
-package comparing
+package pipelines
 
 import (
 	"context"
@@ -28,8 +26,9 @@ import (
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
-// Compare compares two trees on rows, and writes the file of --output.
-func Compare(ctx context.Context, c config.Compare, reporter engine.Reporter) (r *runfolder.Comparison, err error) {
+// Compare measures two trees on the same rows, and finds their differences: metrics with paired
+// intervals, rows whose predicted class differs, nodes. It writes the file of --output.
+func Compare(ctx context.Context, c CompareConfig, reporter engine.Reporter) (r *Comparison, err error) {
 	defer func() { err = engine.OrInterrupted(ctx, err) }()
 	if err := c.Validate(); err != nil {
 		return nil, err
@@ -46,7 +45,7 @@ func Compare(ctx context.Context, c config.Compare, reporter engine.Reporter) (r
 	if err != nil {
 		return nil, err
 	}
-	w := &work{config: &c, driver: &engine.Driver{Engine: e, Reporter: engine.OneAtATime(reporter), Files: f}}
+	w := &comparing{config: &c, driver: &engine.Driver{Engine: e, Reporter: engine.OneAtATime(reporter), Files: f}}
 	if r, err = w.run(ctx); err != nil || c.Output == "" {
 		return r, err
 	}
@@ -57,9 +56,9 @@ func Compare(ctx context.Context, c config.Compare, reporter engine.Reporter) (r
 	return r, output.Write(ctx, b)
 }
 
-// work is one comparison.
-type work struct {
-	config *config.Compare
+// comparing is one comparison.
+type comparing struct {
+	config *CompareConfig
 	driver *engine.Driver
 	trees  [2]*tree.Tree
 	urls   [2]string // of their tree.json
@@ -69,7 +68,7 @@ type work struct {
 	spec   *jobs.RowSpec
 }
 
-func (w *work) run(ctx context.Context) (*runfolder.Comparison, error) {
+func (w *comparing) run(ctx context.Context) (*runfolder.Comparison, error) {
 	var err error
 	for i, model := range w.models() {
 		if w.trees[i], w.urls[i], err = runfolder.ReadModel(ctx, w.driver.Files.Store, model); err != nil {
@@ -107,7 +106,7 @@ func (w *work) run(ctx context.Context) (*runfolder.Comparison, error) {
 }
 
 // enforce leaves rows out that break the contract of --schema.
-func (w *work) enforce(ctx context.Context) error {
+func (w *comparing) enforce(ctx context.Context) error {
 	k := contracts.Checker{
 		Settings: &w.config.Contract, Driver: w.driver, Scratch: "mem://espalier-" + rand.Text(),
 		Lax: []string{contract.RoleLabel, contract.RoleWeight, contract.RoleKey},
@@ -117,11 +116,11 @@ func (w *work) enforce(ctx context.Context) error {
 	return err
 }
 
-func (w *work) models() [2]string { return [2]string{w.config.A, w.config.B} }
+func (w *comparing) models() [2]string { return [2]string{w.config.A, w.config.B} }
 
 // chooseLabel decides on the column of the classes. Trees of other classes have no metrics in common:
 // their predictions are compared without a label, unless one was asked for.
-func (w *work) chooseLabel() error {
+func (w *comparing) chooseLabel() error {
 	a, b := w.trees[0], w.trees[1]
 	names := w.input.Names()
 	switch {
@@ -149,7 +148,7 @@ func (w *work) chooseLabel() error {
 		alone []string
 	}{{"A", comparison.Missing(a, b)}, {"B", comparison.Missing(b, a)}} {
 		if len(side.alone) > 0 {
-			parts = append(parts, side.name+" alone has "+listed(side.alone))
+			parts = append(parts, side.name+" alone has "+listedClasses(side.alone))
 		}
 	}
 	w.note = "the trees have other classes (" + strings.Join(parts, "; ") + "): no metrics are compared"
@@ -161,8 +160,8 @@ func (w *work) chooseLabel() error {
 	return nil
 }
 
-// listed names classes; of many the first ones.
-func listed(names []string) string {
+// listedClasses names classes; of many the first ones.
+func listedClasses(names []string) string {
 	const most = 5
 	more := ""
 	if len(names) > most {
@@ -172,7 +171,7 @@ func listed(names []string) string {
 }
 
 // specify says how the rows are read: the columns of both trees' tests.
-func (w *work) specify() error {
+func (w *comparing) specify() error {
 	for _, t := range w.trees {
 		spec, err := source.ScoringSpec(w.input, t, w.label, w.config.Weight)
 		if err != nil {
@@ -197,7 +196,7 @@ func (w *work) specify() error {
 }
 
 // count scores the rows by both trees.
-func (w *work) count(ctx context.Context) (*jobs.Compared, error) {
+func (w *comparing) count(ctx context.Context) (*jobs.Compared, error) {
 	scratch := "mem://espalier-" + rand.Text()
 	files := w.driver.Files
 	defer files.Store.RemoveAll(context.WithoutCancel(ctx), scratch) //nolint:errcheck // scratch in memory
@@ -218,7 +217,7 @@ func (w *work) count(ctx context.Context) (*jobs.Compared, error) {
 }
 
 // compare computes all figures from the counts.
-func (w *work) compare(counts *comparison.Counts) (*runfolder.Comparison, error) {
+func (w *comparing) compare(counts *comparison.Counts) (*runfolder.Comparison, error) {
 	a, b, rows := w.trees[0], w.trees[1], counts.List()
 	if len(rows) == 0 {
 		return nil, &dataset.DataError{
@@ -237,13 +236,13 @@ func (w *work) compare(counts *comparison.Counts) (*runfolder.Comparison, error)
 		Nodes:     report.CompareNodes(a, b, comparison.Match(a, b, rows), m.Weight),
 	}
 	leavesA, leavesB := comparison.Leaves(a, b, rows)
-	r.A, r.B = compared(w.config.A, a, leavesA), compared(w.config.B, b, leavesB)
+	r.A, r.B = comparedTree(w.config.A, a, leavesA), comparedTree(w.config.B, b, leavesB)
 	return r, nil
 }
 
 // errorCosts returns the costs of mistakes in A's order of classes. B's costs are newer, so they hold
 // for both trees; A's costs hold if B has none. It returns nil if neither tree has costs.
-func (w *work) errorCosts() [][]float64 {
+func (w *comparing) errorCosts() [][]float64 {
 	a, b := w.trees[0], w.trees[1]
 	if b.Label.ErrorCosts == nil || w.label == "" {
 		return a.Label.ErrorCosts
@@ -258,7 +257,7 @@ func (w *work) errorCosts() [][]float64 {
 	return costs
 }
 
-func compared(model string, t *tree.Tree, leaves []comparison.Leaf) runfolder.ComparedTree {
+func comparedTree(model string, t *tree.Tree, leaves []comparison.Leaf) runfolder.ComparedTree {
 	return runfolder.ComparedTree{
 		Model: model, Digest: tree.Digest(t.Encode()), Nodes: len(t.Nodes), Depth: t.Complexity.Depth, Leaves: leaves,
 	}

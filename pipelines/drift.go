@@ -1,4 +1,4 @@
-package drifting
+package pipelines
 
 import (
 	"context"
@@ -17,15 +17,15 @@ import (
 	"github.com/espalier-ml/espalier/io/parquetio"
 	"github.com/espalier-ml/espalier/io/runfolder"
 	"github.com/espalier-ml/espalier/io/usage"
-	"github.com/espalier-ml/espalier/pipelines/config"
 	"github.com/espalier-ml/espalier/pipelines/contracts"
 	"github.com/espalier-ml/espalier/pipelines/engine"
 	"github.com/espalier-ml/espalier/pipelines/source"
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
-// Drift measures the drift of rows from the training rows of a run.
-func Drift(ctx context.Context, c config.Drift, reporter engine.Reporter) (r *runfolder.Drift, err error) {
+// Drift measures how far the rows of Parquet files, and the leaves that they come to, have moved from
+// the training rows of a run.
+func Drift(ctx context.Context, c DriftConfig, reporter engine.Reporter) (r *runfolder.Drift, err error) {
 	defer func() { err = engine.OrInterrupted(ctx, err) }()
 	if err := c.Validate(); err != nil {
 		return nil, err
@@ -41,12 +41,12 @@ func Drift(ctx context.Context, c config.Drift, reporter engine.Reporter) (r *ru
 	if err != nil {
 		return nil, err
 	}
-	there, err := readRun(ctx, f.Store, "--model", run)
+	there, err := readDistribution(ctx, f.Store, "--model", run)
 	if err != nil {
 		return nil, err
 	}
 	if c.Against != "" {
-		return between(ctx, f.Store, &c, run, there)
+		return driftBetween(ctx, f.Store, &c, run, there)
 	}
 	d := &engine.Driver{Engine: e, Reporter: engine.OneAtATime(reporter), Files: f}
 	in, err := d.OpenInput(ctx, c.Input)
@@ -60,11 +60,11 @@ func Drift(ctx context.Context, c config.Drift, reporter engine.Reporter) (r *ru
 	if in, err = k.Enforce(ctx, in); err != nil {
 		return nil, err
 	}
-	return ofRows(ctx, d, run, there, in, c.Limits())
+	return driftOfRows(ctx, d, run, there, in, c.Limits())
 }
 
-// readRun reads the documents of a run that a flag names, and checks that they fit each other.
-func readRun(ctx context.Context, s *objectstore.Store, flag, run string) (*runfolder.Run, error) {
+// readDistribution reads the documents of a run that a flag names, and checks that they fit each other.
+func readDistribution(ctx context.Context, s *objectstore.Store, flag, run string) (*runfolder.Run, error) {
 	there, err := runfolder.Read(ctx, s, run, runfolder.Training, runfolder.TreeName, runfolder.SchemaName,
 		runfolder.DistributionName)
 	if err != nil {
@@ -85,15 +85,15 @@ func readRun(ctx context.Context, s *objectstore.Store, flag, run string) (*runf
 	return there, nil
 }
 
-// between measures the drift of the training rows of another run, by the bins that both runs have.
-func between(
-	ctx context.Context, s *objectstore.Store, c *config.Drift, run string, there *runfolder.Run,
+// driftBetween measures the drift of the training rows of another run, by the bins that both runs have.
+func driftBetween(
+	ctx context.Context, s *objectstore.Store, c *DriftConfig, run string, there *runfolder.Run,
 ) (*runfolder.Drift, error) {
 	against, err := latest.Resolve(ctx, s, c.Against)
 	if err != nil {
 		return nil, err
 	}
-	other, err := readRun(ctx, s, "--against", against)
+	other, err := readDistribution(ctx, s, "--against", against)
 	if err != nil {
 		return nil, err
 	}
@@ -106,8 +106,8 @@ func between(
 	return found, nil
 }
 
-// ofRows measures the drift of the rows of an input from the training rows of a run.
-func ofRows(
+// driftOfRows measures the drift of the rows of an input from the training rows of a run.
+func driftOfRows(
 	ctx context.Context, d *engine.Driver, run string, there *runfolder.Run, in *source.Input, limits drift.Limits,
 ) (*runfolder.Drift, error) {
 	if len(in.Tasks) == 0 {
@@ -115,7 +115,7 @@ func ofRows(
 			File: in.Files[0].URL, Problem: "no input file has a row", Hint: "check --input",
 		}
 	}
-	now, err := count(ctx, d, run, there, in)
+	now, err := countBins(ctx, d, run, there, in)
 	if err != nil {
 		return nil, err
 	}
@@ -131,8 +131,8 @@ func ofRows(
 	return found, nil
 }
 
-// count counts the rows of an input by the bins and leaves of a run.
-func count(
+// countBins counts the rows of an input by the bins and leaves of a run.
+func countBins(
 	ctx context.Context, d *engine.Driver, run string, there *runfolder.Run, in *source.Input,
 ) (*jobs.Distributed, error) {
 	features := there.Schema.Features()

@@ -1,4 +1,4 @@
-package drifting_test
+package pipelines_test
 
 import (
 	"errors"
@@ -79,8 +79,8 @@ func TestDaysWithoutDrift(t *testing.T) {
 	}
 }
 
-// trained trains the first tree of a grid on a file.
-func trained(t *testing.T, file, cutsFrom, split string) string {
+// trainedOn trains the first tree of a grid on a file.
+func trainedOn(t *testing.T, file, cutsFrom, split string) string {
 	t.Helper()
 	c := pipelines.DefaultConfig()
 	c.Input, c.Label, c.Select, c.Split, c.CutsFrom = []string{file}, "class", "first", split, cutsFrom
@@ -91,11 +91,11 @@ func trained(t *testing.T, file, cutsFrom, split string) string {
 	return c.Output
 }
 
-// TestRuns: with the same cuts the drift of a run's training rows is that of its files. With other cuts the rows of
+// TestDriftBetween: with the same cuts the drift of a run's training rows is that of its files. With other cuts the rows of
 // common bins add up, and a column without common cuts is named.
-func TestRuns(t *testing.T) {
+func TestDriftBetween(t *testing.T) {
 	before, now := day(t, 1, 3000, 0), day(t, 2, 2000, 0.5)
-	first := trained(t, before, "", "100/0/0")
+	first := trainedOn(t, before, "", "100/0/0")
 	measure := func(change func(c *pipelines.DriftConfig)) *pipelines.DriftFound {
 		c := pipelines.DefaultDriftConfig()
 		c.Model = first
@@ -106,7 +106,7 @@ func TestRuns(t *testing.T) {
 		}
 		return found
 	}
-	same := trained(t, now, first, "100/0/0")
+	same := trainedOn(t, now, first, "100/0/0")
 	found := measure(func(c *pipelines.DriftConfig) { c.Against = same })
 	want := measure(func(c *pipelines.DriftConfig) { c.Input = []string{now} })
 	if want.Against, want.Leaves = same, nil; !reflect.DeepEqual(found, want) {
@@ -115,7 +115,7 @@ func TestRuns(t *testing.T) {
 	if found.Now != 2000 || found.Before != 3000 || !slices.Contains(found.Alarms(), "x") {
 		t.Errorf("%d rows against %d, alarms %q", found.Now, found.Before, found.Alarms())
 	}
-	found = measure(func(c *pipelines.DriftConfig) { c.Against = trained(t, now, "", "100/0/0") })
+	found = measure(func(c *pipelines.DriftConfig) { c.Against = trainedOn(t, now, "", "100/0/0") })
 	if !slices.Equal(found.Omitted, []string{"x"}) || len(found.Columns) != 1 || found.Columns[0].PSI != want.Columns[1].PSI {
 		t.Errorf("with other cuts: %+v, want shop alone as before, without x", found)
 	}
@@ -126,11 +126,11 @@ func TestRuns(t *testing.T) {
 	}
 }
 
-// TestContract: rows that break the contract are not compared.
-func TestContract(t *testing.T) {
+// TestDriftContract: rows that break the contract are not compared.
+func TestDriftContract(t *testing.T) {
 	before, now := day(t, 1, 3000, 0), day(t, 2, 2000, 0.5)
 	c := pipelines.DefaultDriftConfig()
-	c.Model, c.Input, c.MaxRejects = trained(t, before, "", "70/10/20"), []string{now}, 2000
+	c.Model, c.Input, c.MaxRejects = trainedOn(t, before, "", "70/10/20"), []string{now}, 2000
 	c.Schema = filepath.Join(t.TempDir(), "contract.yaml")
 	text := "format: espalier/contract\nversion: 1\ncolumns:\n" +
 		"- {name: x, type: number, role: feature, max: 0.5}\n- {name: outcome, type: text, role: label}\n"
