@@ -2,7 +2,6 @@ package pipelines
 
 import (
 	"context"
-	"crypto/rand"
 	"fmt"
 	"slices"
 	"strings"
@@ -22,6 +21,7 @@ import (
 	"github.com/espalier-ml/espalier/pipelines/engine"
 	"github.com/espalier-ml/espalier/pipelines/pages"
 	"github.com/espalier-ml/espalier/pipelines/rowweights"
+	"github.com/espalier-ml/espalier/pipelines/session"
 	"github.com/espalier-ml/espalier/pipelines/source"
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
@@ -29,37 +29,31 @@ import (
 // Compare measures two trees on the same rows, and finds their differences: metrics with paired
 // intervals, rows whose predicted class differs, nodes. It writes the file of --output.
 func Compare(ctx context.Context, c CompareConfig, reporter engine.Reporter) (r *Comparison, err error) {
-	defer func() { err = engine.OrInterrupted(ctx, err) }()
-	if err := c.Validate(); err != nil {
-		return nil, err
-	}
-	e, err := engine.Settle(ctx, c.Runner, &c.Input)
-	if err != nil {
-		return nil, err
-	}
-	f := source.Begin(c.StorageConfig)
-	defer f.End()
-	ctx = f.Run.Context(ctx)
-	kind := pages.Kind{Own: runfolder.IsComparison, Is: "comparison of Espalier", Another: "another comparison"}
-	output, err := pages.OpenFile(ctx, f.Store, c.Output, c.Overwrite, kind)
-	if err != nil {
-		return nil, err
-	}
-	w := &comparing{config: &c, driver: &engine.Driver{Engine: e, Reporter: engine.OneAtATime(reporter), Files: f}}
-	if r, err = w.run(ctx); err != nil || c.Output == "" {
-		return r, err
-	}
-	b, err := r.Encode()
-	if err != nil {
-		return nil, err
-	}
-	return r, output.Write(ctx, b)
+	setup := session.Setup{Check: c.Validate, Runner: c.Runner, Input: &c.Input, Storage: c.StorageConfig}
+	err = session.Run(ctx, &setup, reporter, func(ctx context.Context, s *session.Session) error {
+		kind := pages.Kind{Own: runfolder.IsComparison, Is: "comparison of Espalier", Another: "another comparison"}
+		output, err := pages.OpenFile(ctx, s.Files.Store, c.Output, c.Overwrite, kind)
+		if err != nil {
+			return err
+		}
+		w := &comparing{Session: s, config: &c}
+		if r, err = w.run(ctx); err != nil || c.Output == "" {
+			return err
+		}
+		b, err := r.Encode()
+		if err != nil {
+			return err
+		}
+		return output.Write(ctx, b)
+	})
+	return r, err
 }
 
 // comparing is one comparison.
 type comparing struct {
+	*session.Session
+
 	config *CompareConfig
-	driver *engine.Driver
 	trees  [2]*tree.Tree
 	urls   [2]string // of their tree.json
 	input  *source.Input
@@ -71,20 +65,18 @@ type comparing struct {
 func (w *comparing) run(ctx context.Context) (*runfolder.Comparison, error) {
 	var err error
 	for i, model := range w.models() {
-		if w.trees[i], w.urls[i], err = runfolder.ReadModel(ctx, w.driver.Files.Store, model); err != nil {
+		if w.trees[i], w.urls[i], err = runfolder.ReadModel(ctx, w.Files.Store, model); err != nil {
 			return nil, err
 		}
 	}
-	w.input, err = w.driver.OpenInput(ctx, w.config.Input)
-	if err != nil {
+	if w.input, err = w.Input(ctx, w.config.Input); err != nil {
 		return nil, err
 	}
-	if len(w.input.Tasks) == 0 {
-		return nil, &dataset.DataError{
-			File: w.input.Files[0].URL, Problem: "no input file has a row", Hint: "check --input",
-		}
+	k := contracts.Checker{
+		Settings: &w.config.Contract, Driver: w.Driver, Scratch: w.Temporary,
+		Lax: []string{contract.RoleLabel, contract.RoleWeight, contract.RoleKey},
 	}
-	if err := w.enforce(ctx); err != nil {
+	if w.input, err = k.Enforce(ctx, w.input); err != nil {
 		return nil, err
 	}
 	if err := w.chooseLabel(); err != nil {
@@ -99,21 +91,10 @@ func (w *comparing) run(ctx context.Context) (*runfolder.Comparison, error) {
 	}
 	for i, t := range w.trees {
 		source.WarnOfNovelty(func(text string) {
-			w.driver.Reporter.Warn(text + " of " + []string{"A", "B"}[i])
+			w.Reporter.Warn(text + " of " + []string{"A", "B"}[i])
 		}, t, source.Novelties(t, counted.Novelty[i], counted.Rows), counted.Rows)
 	}
 	return w.compare(counted.Counts)
-}
-
-// enforce leaves rows out that break the contract of --schema.
-func (w *comparing) enforce(ctx context.Context) error {
-	k := contracts.Checker{
-		Settings: &w.config.Contract, Driver: w.driver, Scratch: "mem://espalier-" + rand.Text(),
-		Lax: []string{contract.RoleLabel, contract.RoleWeight, contract.RoleKey},
-	}
-	var err error
-	w.input, err = k.Enforce(ctx, w.input)
-	return err
 }
 
 func (w *comparing) models() [2]string { return [2]string{w.config.A, w.config.B} }
@@ -156,7 +137,7 @@ func (w *comparing) chooseLabel() error {
 		return usage.Errorf("--label: %s; --label none compares predictions, costs and nodes", w.note)
 	}
 	w.label = ""
-	w.driver.Reporter.Warn(w.note)
+	w.Reporter.Warn(w.note)
 	return nil
 }
 
@@ -177,7 +158,7 @@ func (w *comparing) specify() error {
 		if err != nil {
 			return err
 		}
-		source.WarnOfZones(w.driver.Reporter.Warn, w.input, t)
+		source.WarnOfZones(w.Reporter.Warn, w.input, t)
 		if w.spec == nil {
 			w.spec = spec
 			continue
@@ -197,23 +178,20 @@ func (w *comparing) specify() error {
 
 // count scores the rows by both trees.
 func (w *comparing) count(ctx context.Context) (*jobs.Compared, error) {
-	scratch := "mem://espalier-" + rand.Text()
-	files := w.driver.Files
-	defer files.Store.RemoveAll(context.WithoutCancel(ctx), scratch) //nolint:errcheck // scratch in memory
-	if err := rowweights.Count(ctx, w.driver, w.input.Tasks, scratch, w.spec); err != nil {
+	if err := rowweights.Count(ctx, w.Driver, w.input.Tasks, w.Temporary, w.spec); err != nil {
 		return nil, err
 	}
 	c := jobs.ScoreConfig{
-		Config: w.driver.JobConfig(scratch), Trees: jobs.Trees{URLs: w.urls[:], Decoded: w.trees[:]}, Rows: w.spec.Encode(),
+		Config: w.JobConfig(w.Temporary), Trees: jobs.Trees{URLs: w.urls[:], Decoded: w.trees[:]}, Rows: w.spec.Encode(),
 	}
 	what := engine.Job{Name: "compare", Total: int64(len(w.input.Tasks)), Unit: "row groups", Done: engine.TasksDone}
-	err := w.driver.Run(ctx, what, w.input.Tasks, func(s beam.Scope, tasks beam.PCollection) {
+	err := w.Driver.Run(ctx, what, w.input.Tasks, func(s beam.Scope, tasks beam.PCollection) {
 		jobs.Compare(s, tasks, c)
 	})
 	if err != nil {
 		return nil, err
 	}
-	return jobs.ReadCompared(ctx, scratch, w.trees, w.label != "")
+	return jobs.ReadCompared(ctx, w.Temporary, w.trees, w.label != "")
 }
 
 // compare computes all figures from the counts.

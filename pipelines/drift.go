@@ -2,14 +2,12 @@ package pipelines
 
 import (
 	"context"
-	"crypto/rand"
 	"fmt"
 	"slices"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
-	"github.com/espalier-ml/espalier/induce/drift"
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/io/contract"
 	"github.com/espalier-ml/espalier/io/latest"
@@ -19,6 +17,7 @@ import (
 	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/pipelines/contracts"
 	"github.com/espalier-ml/espalier/pipelines/engine"
+	"github.com/espalier-ml/espalier/pipelines/session"
 	"github.com/espalier-ml/espalier/pipelines/source"
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
@@ -26,41 +25,24 @@ import (
 // Drift measures how far the rows of Parquet files, and the leaves that they come to, have moved from
 // the training rows of a run.
 func Drift(ctx context.Context, c DriftConfig, reporter engine.Reporter) (r *runfolder.Drift, err error) {
-	defer func() { err = engine.OrInterrupted(ctx, err) }()
-	if err := c.Validate(); err != nil {
-		return nil, err
-	}
-	e, err := engine.Settle(ctx, c.Runner, &c.Input)
-	if err != nil {
-		return nil, err
-	}
-	f := source.Begin(c.StorageConfig)
-	defer f.End()
-	ctx = f.Run.Context(ctx)
-	run, err := latest.Resolve(ctx, f.Store, c.Model)
-	if err != nil {
-		return nil, err
-	}
-	there, err := readDistribution(ctx, f.Store, "--model", run)
-	if err != nil {
-		return nil, err
-	}
-	if c.Against != "" {
-		return driftBetween(ctx, f.Store, &c, run, there)
-	}
-	d := &engine.Driver{Engine: e, Reporter: engine.OneAtATime(reporter), Files: f}
-	in, err := d.OpenInput(ctx, c.Input)
-	if err != nil {
-		return nil, err
-	}
-	k := contracts.Checker{
-		Settings: &c.Contract, Driver: d, Scratch: "mem://espalier-" + rand.Text(),
-		Lax: []string{contract.RoleLabel, contract.RoleWeight, contract.RoleKey},
-	}
-	if in, err = k.Enforce(ctx, in); err != nil {
-		return nil, err
-	}
-	return driftOfRows(ctx, d, run, there, in, c.Limits())
+	setup := session.Setup{Check: c.Validate, Runner: c.Runner, Input: &c.Input, Storage: c.StorageConfig}
+	err = session.Run(ctx, &setup, reporter, func(ctx context.Context, s *session.Session) error {
+		run, err := latest.Resolve(ctx, s.Files.Store, c.Model)
+		if err != nil {
+			return err
+		}
+		there, err := readDistribution(ctx, s.Files.Store, "--model", run)
+		if err != nil {
+			return err
+		}
+		if c.Against != "" {
+			r, err = driftBetween(ctx, s.Files.Store, &c, run, there)
+		} else {
+			r, err = driftOfRows(ctx, s, &c, run, there)
+		}
+		return err
+	})
+	return r, err
 }
 
 // readDistribution reads the documents of a run that a flag names, and checks that they fit each other.
@@ -108,14 +90,20 @@ func driftBetween(
 
 // driftOfRows measures the drift of the rows of an input from the training rows of a run.
 func driftOfRows(
-	ctx context.Context, d *engine.Driver, run string, there *runfolder.Run, in *source.Input, limits drift.Limits,
+	ctx context.Context, s *session.Session, c *DriftConfig, run string, there *runfolder.Run,
 ) (*runfolder.Drift, error) {
-	if len(in.Tasks) == 0 {
-		return nil, &dataset.DataError{
-			File: in.Files[0].URL, Problem: "no input file has a row", Hint: "check --input",
-		}
+	in, err := s.Input(ctx, c.Input)
+	if err != nil {
+		return nil, err
 	}
-	now, err := countBins(ctx, d, run, there, in)
+	k := contracts.Checker{
+		Settings: &c.Contract, Driver: s.Driver, Scratch: s.Temporary,
+		Lax: []string{contract.RoleLabel, contract.RoleWeight, contract.RoleKey},
+	}
+	if in, err = k.Enforce(ctx, in); err != nil {
+		return nil, err
+	}
+	now, err := countBins(ctx, s, run, there, in)
 	if err != nil {
 		return nil, err
 	}
@@ -127,13 +115,13 @@ func driftOfRows(
 	if leaves != nil {
 		found.AddLeaves(there.Tree, leaves, now.Nodes)
 	}
-	found.Judge(limits)
+	found.Judge(c.Limits())
 	return found, nil
 }
 
 // countBins counts the rows of an input by the bins and leaves of a run.
 func countBins(
-	ctx context.Context, d *engine.Driver, run string, there *runfolder.Run, in *source.Input,
+	ctx context.Context, s *session.Session, run string, there *runfolder.Run, in *source.Input,
 ) (*jobs.Distributed, error) {
 	features := there.Schema.Features()
 	spec := jobs.RowSpec{Parting: jobs.Parting{Shares: dataset.Shares{dataset.Test: 1}}}
@@ -153,14 +141,13 @@ func countBins(
 	}
 	c := jobs.DistributionConfig{
 		ScoreConfig: jobs.ScoreConfig{
-			Config: d.JobConfig("mem://espalier-" + rand.Text()), Rows: spec.Encode(),
+			Config: s.JobConfig(s.Temporary), Rows: spec.Encode(),
 			Trees: jobs.Trees{URLs: []string{tree.URLOf(run)}, Decoded: []*tree.Tree{there.Tree}},
 		},
 		Features: dataset.EncodeFeatures(features),
 	}
-	defer d.Files.Store.RemoveAll(context.WithoutCancel(ctx), c.Out) //nolint:errcheck // scratch in memory
 	what := engine.Job{Name: "drift", Total: int64(len(in.Tasks)), Unit: "row groups", Done: engine.TasksDone}
-	err := d.Run(ctx, what, in.Tasks, func(s beam.Scope, tasks beam.PCollection) { jobs.Distribute(s, tasks, c) })
+	err := s.Driver.Run(ctx, what, in.Tasks, func(s beam.Scope, tasks beam.PCollection) { jobs.Distribute(s, tasks, c) })
 	if err != nil {
 		return nil, fmt.Errorf("drift: %w", err)
 	}

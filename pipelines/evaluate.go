@@ -3,7 +3,6 @@ package pipelines
 import (
 	"cmp"
 	"context"
-	"crypto/rand"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/metric"
@@ -13,6 +12,7 @@ import (
 	"github.com/espalier-ml/espalier/pipelines/contracts"
 	"github.com/espalier-ml/espalier/pipelines/engine"
 	"github.com/espalier-ml/espalier/pipelines/rowweights"
+	"github.com/espalier-ml/espalier/pipelines/session"
 	"github.com/espalier-ml/espalier/pipelines/slicing"
 	"github.com/espalier-ml/espalier/pipelines/source"
 	"github.com/espalier-ml/espalier/transforms/jobs"
@@ -67,79 +67,61 @@ func newPredictedMetrics(t *tree.Tree, counted *jobs.Predicted, spec *jobs.RowSp
 func Evaluate(
 	ctx context.Context, c EvaluateConfig, reporter engine.Reporter,
 ) (t *tree.Tree, m *runfolder.Metrics, err error) {
-	defer func() { err = engine.OrInterrupted(ctx, err) }()
-	if err := c.Validate(); err != nil {
-		return nil, nil, err
-	}
-	e, err := engine.Settle(ctx, c.Runner, &c.Input)
-	if err != nil {
-		return nil, nil, err
-	}
-	f := source.Begin(c.StorageConfig)
-	defer f.End()
-	ctx = f.Run.Context(ctx)
-	output, err := runfolder.OpenMetrics(ctx, f.Store, c.Output, c.Overwrite)
-	if err != nil {
-		return nil, nil, err
-	}
-	t, m, err = measureRows(ctx, &c, f, e, reporter)
-	if err == nil {
-		err = output.Write(ctx, m)
-	}
+	setup := session.Setup{Check: c.Validate, Runner: c.Runner, Input: &c.Input, Storage: c.StorageConfig}
+	err = session.Run(ctx, &setup, reporter, func(ctx context.Context, s *session.Session) error {
+		output, err := runfolder.OpenMetrics(ctx, s.Files.Store, c.Output, c.Overwrite)
+		if err != nil {
+			return err
+		}
+		if t, m, err = measureRows(ctx, s, &c); err != nil {
+			return err
+		}
+		return output.Write(ctx, m)
+	})
 	return t, m, err
 }
 
 // measureRows scores the rows, and measures the tree by their labels.
-func measureRows(
-	ctx context.Context, c *EvaluateConfig, f *source.Files, e engine.Engine, reporter engine.Reporter,
-) (*tree.Tree, *runfolder.Metrics, error) {
-	t, model, err := runfolder.ReadModel(ctx, f.Store, c.Model)
+func measureRows(ctx context.Context, s *session.Session, c *EvaluateConfig) (*tree.Tree, *runfolder.Metrics, error) {
+	t, model, err := runfolder.ReadModel(ctx, s.Files.Store, c.Model)
 	if err != nil {
 		return nil, nil, err
 	}
-	j := &engine.Driver{Engine: e, Reporter: engine.OneAtATime(reporter), Files: f}
-	in, err := j.OpenInput(ctx, c.Input)
+	in, err := s.Input(ctx, c.Input)
 	if err != nil {
 		return nil, nil, err
-	}
-	if len(in.Tasks) == 0 {
-		return nil, nil, &dataset.DataError{
-			File: in.Files[0].URL, Problem: "no input file has a row", Hint: "check --input",
-		}
 	}
 	spec, err := source.ScoringSpec(in, t, cmp.Or(c.Label, t.Label.Column), c.Weight)
 	if err != nil {
 		return nil, nil, err
 	}
-	source.WarnOfZones(j.Reporter.Warn, in, t)
+	source.WarnOfZones(s.Reporter.Warn, in, t)
 	spec.DropNullLabels = c.DropNullLabels
-	scratch := "mem://espalier-" + rand.Text()
-	defer f.Store.RemoveAll(context.WithoutCancel(ctx), scratch) //nolint:errcheck // scratch in memory
 	k := contracts.Checker{
-		Settings: &c.Contract, Driver: j, Scratch: scratch, Lax: []string{contract.RoleKey, contract.RoleWeight},
+		Settings: &c.Contract, Driver: s.Driver, Scratch: s.Temporary, Lax: []string{contract.RoleKey, contract.RoleWeight},
 	}
 	if in, err = k.Enforce(ctx, in); err != nil {
 		return nil, nil, err
 	}
-	if err := rowweights.Count(ctx, j, in.Tasks, scratch, spec); err != nil {
+	if err := rowweights.Count(ctx, s.Driver, in.Tasks, s.Temporary, spec); err != nil {
 		return nil, nil, err
 	}
 	columns, err := slicing.Columns(in, c.Slice, spec.Label, slicing.KindFor(t))
 	if err != nil {
 		return nil, nil, err
 	}
-	slicer, err := scoringSlicer(ctx, j, in, scratch, columns, spec)
+	slicer, err := scoringSlicer(ctx, s.Driver, in, s.Temporary, columns, spec)
 	if err != nil {
 		return nil, nil, err
 	}
-	counted, err := predictJob(ctx, j, t, in.Tasks, "evaluate", jobs.PredictConfig{ScoreConfig: jobs.ScoreConfig{
-		Config: j.JobConfig(scratch), Trees: jobs.Trees{URLs: []string{model}, Decoded: []*tree.Tree{t}}, Rows: spec.Encode(),
-		Pieces: pieces(j.Workers(), len(in.Tasks)),
+	counted, err := predictJob(ctx, s.Driver, t, in.Tasks, "evaluate", jobs.PredictConfig{ScoreConfig: jobs.ScoreConfig{
+		Config: s.JobConfig(s.Temporary), Trees: jobs.Trees{URLs: []string{model}, Decoded: []*tree.Tree{t}}, Rows: spec.Encode(),
+		Pieces: pieces(s.Workers(), len(in.Tasks)),
 	}})
 	if err != nil {
 		return nil, nil, err
 	}
-	source.WarnOfNovelty(j.Reporter.Warn, t, source.Novelties(t, counted.Novelty, counted.Rows), counted.Rows)
+	source.WarnOfNovelty(s.Reporter.Warn, t, source.Novelties(t, counted.Novelty, counted.Rows), counted.Rows)
 	m := newPredictedMetrics(t, counted, spec)
 	if m.Test == nil {
 		return nil, nil, &dataset.DataError{

@@ -3,7 +3,6 @@ package pipelines
 import (
 	"cmp"
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -26,6 +25,7 @@ import (
 	"github.com/espalier-ml/espalier/pipelines/engine"
 	"github.com/espalier-ml/espalier/pipelines/forecast"
 	"github.com/espalier-ml/espalier/pipelines/rowweights"
+	"github.com/espalier-ml/espalier/pipelines/session"
 	"github.com/espalier-ml/espalier/pipelines/slicing"
 	"github.com/espalier-ml/espalier/pipelines/source"
 	"github.com/espalier-ml/espalier/transforms/jobs"
@@ -44,36 +44,29 @@ type PredictResult struct {
 // Predict scores the rows of Parquet files by a tree, and writes a file of
 // predictions for each.
 func Predict(ctx context.Context, c PredictConfig, reporter engine.Reporter) (r *PredictResult, err error) {
-	defer func() { err = engine.OrInterrupted(ctx, err) }()
 	start := time.Now()
-	if err := c.Validate(); err != nil {
-		return nil, err
+	setup := session.Setup{
+		Check: c.Validate, Runner: c.Runner, Input: &c.Input, Others: []*string{&c.Model, &c.Output},
+		Storage: c.StorageConfig, Engine: c.EngineConfig,
 	}
-	e, err := engine.Settle(ctx, c.Runner, &c.Input, &c.Model, &c.Output)
-	if err != nil {
-		return nil, err
-	}
-	f := source.Begin(c.StorageConfig)
-	defer f.End()
-	ctx, reporter = f.Run.Context(ctx), engine.OneAtATime(reporter)
-	p, err := newPrediction(ctx, f, &c, e, reporter)
-	if err != nil {
-		return nil, err
-	}
-	held, locked, err := engine.LockFolder(ctx, f, c.Output, e, reporter)
-	if err != nil {
-		return nil, err
-	}
-	defer held.Release(ctx)
-	p.driver.RunID = held.Run
-	r, err = p.run(locked, start)
-	return r, engine.OrInterrupted(locked, err)
+	err = session.Run(ctx, &setup, reporter, func(ctx context.Context, s *session.Session) error {
+		p, err := newPrediction(ctx, s, &c)
+		if err != nil {
+			return err
+		}
+		return s.Locked(ctx, c.Output, func(ctx context.Context) error {
+			r, err = p.run(ctx, start)
+			return err
+		})
+	})
+	return r, err
 }
 
 // prediction is one scoring of files.
 type prediction struct {
+	*session.Session
+
 	config *PredictConfig
-	files  *source.Files
 	tree   *tree.Tree
 	input  *source.Input
 	spec   *jobs.RowSpec
@@ -83,24 +76,18 @@ type prediction struct {
 	output *runfolder.Folder
 	names  []string // of the outputs, by input file
 	scored bool     // all outputs are written
-	driver *engine.Driver
 }
 
-func newPrediction(
-	ctx context.Context, f *source.Files, c *PredictConfig, e engine.Engine, reporter engine.Reporter,
-) (*prediction, error) {
-	p := &prediction{
-		config: c, files: f,
-		driver: &engine.Driver{Engine: e, Reporter: reporter, Config: c.EngineConfig, Files: f},
-	}
+func newPrediction(ctx context.Context, s *session.Session, c *PredictConfig) (*prediction, error) {
+	p := &prediction{Session: s, config: c}
 	var err error
-	if p.tree, p.model, err = runfolder.ReadModel(ctx, f.Store, c.Model); err != nil {
+	if p.tree, p.model, err = runfolder.ReadModel(ctx, s.Files.Store, c.Model); err != nil {
 		return nil, err
 	}
 	if c.Explain {
 		p.paths = report.Paths(p.tree)
 	}
-	if p.input, err = p.driver.OpenInput(ctx, c.Input); err != nil {
+	if p.input, err = p.OpenInput(ctx, c.Input); err != nil {
 		return nil, err
 	}
 	label, weight := c.Label, c.Weight
@@ -113,7 +100,7 @@ func newPrediction(
 	if p.spec, err = source.ScoringSpec(p.input, p.tree, label, weight); err != nil {
 		return nil, err
 	}
-	source.WarnOfZones(p.driver.Reporter.Warn, p.input, p.tree)
+	source.WarnOfZones(p.Reporter.Warn, p.input, p.tree)
 	p.spec.DropNullLabels = true // rows without a label are scored, not measured
 	if label == "" && len(c.Slice) > 0 {
 		return nil, usage.Errorf("--slice %s: the rows have no label to measure the tree by: name its column by --label, "+
@@ -182,11 +169,11 @@ func (p *prediction) nameOutputs() error {
 		}
 		seen[name] = file.URL
 		p.names = append(p.names, name)
-		output, err := p.files.Store.Identity(objectstore.Join(p.config.Output, name))
+		output, err := p.Files.Store.Identity(objectstore.Join(p.config.Output, name))
 		if err != nil {
 			return usage.Errorf("--output: %v", err)
 		}
-		if input, err := p.files.Store.Identity(file.URL); err != nil || input == output {
+		if input, err := p.Files.Store.Identity(file.URL); err != nil || input == output {
 			return usage.Errorf("--output %s: the predictions of %s would replace it: choose another folder",
 				p.config.Output, file.URL)
 		}
@@ -201,12 +188,12 @@ const scratchInOutput = "_scratch"
 // replaced, and claims the names of the new ones.
 func (p *prediction) clear(ctx context.Context, start time.Time) error {
 	names := p.names
-	if !p.driver.Local() {
-		names = append(slices.Clone(names), objectstore.Join(scratchInOutput, p.driver.ID()))
+	if !p.Local() {
+		names = append(slices.Clone(names), objectstore.Join(scratchInOutput, p.ID()))
 	}
 	c := p.config
 	var err error
-	p.output, err = runfolder.Open(ctx, p.files.Store, c.Output, runfolder.Predictions, c.Overwrite, names...)
+	p.output, err = runfolder.Open(ctx, p.Files.Store, c.Output, runfolder.Predictions, c.Overwrite, names...)
 	if err != nil {
 		return err
 	}
@@ -233,7 +220,7 @@ func (p *prediction) run(ctx context.Context, start time.Time) (*PredictResult, 
 	if err == nil {
 		// Phase waits even if ctx has ended: the work itself watches ctx, and leaves no half-written folder.
 		write := func(*parallel.Steps) error { return p.commit(ctx, r, start) }
-		err = p.driver.Phase(context.WithoutCancel(ctx), forecast.Write, 1, "folder", write)
+		err = p.Phase(context.WithoutCancel(ctx), forecast.Write, 1, "folder", write)
 	}
 	if err != nil {
 		p.sweep(ctx)
@@ -244,34 +231,36 @@ func (p *prediction) run(ctx context.Context, start time.Time) (*PredictResult, 
 }
 
 func (p *prediction) score(ctx context.Context) (*PredictResult, error) {
-	scratch := "mem://espalier-" + rand.Text()
-	if !p.driver.Local() { // its workers do not see this process's memory
-		scratch = objectstore.Join(p.config.Output, scratchInOutput, p.driver.ID())
-		p.driver.Scratch = scratch
-		defer func() { _ = p.files.Store.RemoveEmpty(objectstore.Join(p.config.Output, scratchInOutput)) }() // scratch
+	scratch := p.Temporary
+	if !p.Local() { // its workers do not see this process's memory
+		scratch = objectstore.Join(p.config.Output, scratchInOutput, p.ID())
+		p.Driver.Scratch = scratch
+		defer func() {
+			_ = p.Files.Store.RemoveAll(context.WithoutCancel(ctx), scratch)                  // scratch
+			_ = p.Files.Store.RemoveEmpty(objectstore.Join(p.config.Output, scratchInOutput)) // scratch
+		}()
 	}
-	defer p.files.Store.RemoveAll(context.WithoutCancel(ctx), scratch) //nolint:errcheck // scratch
 	k := contracts.Checker{
-		Settings: &p.config.Contract, Driver: p.driver, Scratch: scratch, KeepRows: true,
+		Settings: &p.config.Contract, Driver: p.Driver, Scratch: scratch, KeepRows: true,
 		Lax: []string{contract.RoleLabel, contract.RoleKey, contract.RoleWeight},
 	}
 	if _, err := k.Enforce(ctx, p.input); err != nil {
 		return nil, err
 	}
-	if err := rowweights.Count(ctx, p.driver, p.input.Tasks, scratch, p.spec); err != nil {
+	if err := rowweights.Count(ctx, p.Driver, p.input.Tasks, scratch, p.spec); err != nil {
 		return nil, err
 	}
-	slicer, err := scoringSlicer(ctx, p.driver, p.input, scratch, p.slices, p.spec)
+	slicer, err := scoringSlicer(ctx, p.Driver, p.input, scratch, p.slices, p.spec)
 	if err != nil {
 		return nil, err
 	}
-	counted, err := predictJob(ctx, p.driver, p.tree, p.tasks(), "predict", p.predictConfig(scratch))
+	counted, err := predictJob(ctx, p.Driver, p.tree, p.tasks(), "predict", p.predictConfig(scratch))
 	if err != nil {
 		return nil, err
 	}
 	p.scored = true
 	r := &PredictResult{Tree: p.tree, Rows: counted.Rows, Columns: source.Novelties(p.tree, counted.Novelty, counted.Rows)}
-	source.WarnOfNovelty(p.driver.Reporter.Warn, p.tree, r.Columns, r.Rows)
+	source.WarnOfNovelty(p.Reporter.Warn, p.tree, r.Columns, r.Rows)
 	if err := p.checkNovelty(r); err != nil {
 		return nil, err
 	}
@@ -294,12 +283,12 @@ const sweepWithin = 300 * time.Millisecond
 // sweep removes the temporary files of an interrupted run whose workers were left
 // behind.
 func (p *prediction) sweep(ctx context.Context) {
-	if ctx.Err() == nil || !p.driver.Local() {
+	if ctx.Err() == nil || !p.Local() {
 		return
 	}
 	soon, cancel := context.WithTimeout(context.WithoutCancel(ctx), sweepWithin)
 	defer cancel()
-	_ = p.files.Store.Sweep(soon, p.config.Output) // the interrupt says more
+	_ = p.Files.Store.Sweep(soon, p.config.Output) // the interrupt says more
 }
 
 // undo removes unfinished predictions and the claim. Files that the workers of an engine may
@@ -308,23 +297,23 @@ func (p *prediction) undo(ctx context.Context) {
 	if !p.output.HoldsClaim(ctx) { // another run has taken the folder over
 		return
 	}
-	p.files.Committing.Lock() // workers that the run has left behind end first
-	defer p.files.Committing.Unlock()
+	p.Files.Committing.Lock() // workers that the run has left behind end first
+	defer p.Files.Committing.Unlock()
 	left := false
 	for _, name := range p.names {
 		url := p.output.File(name)
-		_, own := p.files.Predicted.LoadAndDelete(url)
+		_, own := p.Files.Predicted.LoadAndDelete(url)
 		switch {
 		case own || p.scored:
-			err := p.files.Store.Remove(ctx, url)
+			err := p.Files.Store.Remove(ctx, url)
 			left = left || err != nil && !errors.Is(err, fs.ErrNotExist)
-		case !p.driver.Local():
-			_, err := p.files.Store.Stat(ctx, url)
+		case !p.Local():
+			_, err := p.Files.Store.Stat(ctx, url)
 			left = left || !errors.Is(err, fs.ErrNotExist)
 		}
 	}
 	if left {
-		p.driver.Reporter.Warn(fmt.Sprintf(
+		p.Reporter.Warn(fmt.Sprintf(
 			"unfinished predictions stay in %s: replace them with --overwrite", p.config.Output))
 		return
 	}
@@ -336,7 +325,7 @@ func (p *prediction) tasks() []jobs.Task {
 	var tasks []jobs.Task
 	for i, file := range p.input.Files {
 		task := p.input.TaskOf(i)
-		task.RowGroups, task.Output, task.Repeated = file.RowGroups(), p.output.File(p.names[i]), !p.driver.Local()
+		task.RowGroups, task.Output, task.Repeated = file.RowGroups(), p.output.File(p.names[i]), !p.Local()
 		tasks = append(tasks, task)
 	}
 	return tasks
@@ -345,8 +334,8 @@ func (p *prediction) tasks() []jobs.Task {
 func (p *prediction) predictConfig(scratch string) jobs.PredictConfig {
 	return jobs.PredictConfig{
 		ScoreConfig: jobs.ScoreConfig{
-			Config: p.driver.JobConfig(scratch), Trees: jobs.Trees{URLs: []string{p.model}, Decoded: []*tree.Tree{p.tree}},
-			Rows: p.spec.Encode(), Pieces: pieces(p.driver.Workers(), len(p.input.Files)),
+			Config: p.JobConfig(scratch), Trees: jobs.Trees{URLs: []string{p.model}, Decoded: []*tree.Tree{p.tree}},
+			Rows: p.spec.Encode(), Pieces: pieces(p.Workers(), len(p.input.Files)),
 		},
 		Copied: p.config.Key, Paths: p.paths,
 	}
@@ -393,12 +382,12 @@ func (p *prediction) commit(ctx context.Context, r *PredictResult, start time.Ti
 	manifest := runfolder.PredictionsManifest{
 		Format: runfolder.PredictionsFormat, Version: 1, Espalier: runfolder.Version(), Started: start.UTC(),
 		Seconds: time.Since(start).Seconds(), Config: p.config, Digest: tree.Digest(p.tree.Encode()),
-		Inputs: p.input.Manifest(), Outputs: p.names, Timings: p.driver.Timings, Rows: r.Rows, Columns: r.Columns,
+		Inputs: p.input.Manifest(), Outputs: p.names, Timings: p.Timings, Rows: r.Rows, Columns: r.Columns,
 	}
 	urls, err := p.output.Write(ctx, &runfolder.Run{Rows: p.names, Metrics: r.Metrics, Predictions: &manifest})
 	for _, name := range p.names {
 		r.Files = append(r.Files, p.output.File(name))
-		p.files.Predicted.Delete(p.output.File(name))
+		p.Files.Predicted.Delete(p.output.File(name))
 	}
 	r.Beside = urls
 	return err
