@@ -67,7 +67,7 @@ func trained(t *testing.T, rows int, theta float64) (*run, *grown) {
 		driver: &engine.Driver{Engine: engine.Default(), Reporter: engine.Silent{}, Files: source.Process},
 		place:  place{scratch: "mem://" + t.Name(), blocks: "mem://" + t.Name() + "/blocks"},
 	}
-	from, _, err := r.prepare(ctx)
+	from, _, err := r.prepare(ctx, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/espalier-ml/espalier/io/synth"
 	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/pipelines/engine"
-	"github.com/espalier-ml/espalier/pipelines/source"
+	"github.com/espalier-ml/espalier/pipelines/session"
 )
 
 // SynthResult describes the data set that Synth has written.
@@ -33,29 +33,26 @@ type SynthResult struct {
 // the codec gives the same bytes: at least on all processors of one architecture.
 // If Synth fails or is interrupted, no file stays.
 func Synth(ctx context.Context, c SynthConfig, reporter engine.Reporter) (result *SynthResult, err error) {
-	defer func() { err = engine.OrInterrupted(ctx, err) }()
-	if err := c.Validate(); err != nil {
-		return nil, err
-	}
-	codec, err := parquetio.ParseCodec(c.Codec)
-	if err != nil {
-		return nil, usage.Errorf("--%v", err)
-	}
-	f := source.New(c.Storage())
-	reporter = engine.OneAtATime(reporter)
-	plan, err := synth.New(c.Config)
-	if err != nil {
-		return nil, usage.Errorf("%v", err)
-	}
-	s := &synthesis{config: &c, codec: codec, plan: plan, store: f.Store, counts: make([]int64, plan.CountsLen())}
-	if err := s.clear(ctx); err != nil {
-		return nil, err
-	}
-	if result, err = s.write(ctx, reporter); err != nil {
-		s.folder.Undo(context.WithoutCancel(ctx), s.written)
-		return nil, err
-	}
-	return result, nil
+	setup := session.Setup{Check: c.Validate, Storage: c.Storage()}
+	err = session.Run(ctx, &setup, reporter, func(ctx context.Context, of *session.Session) error {
+		codec, err := parquetio.ParseCodec(c.Codec)
+		if err != nil {
+			return usage.Errorf("--%v", err)
+		}
+		plan, err := synth.New(c.Config)
+		if err != nil {
+			return usage.Errorf("%v", err)
+		}
+		s := &synthesis{config: &c, codec: codec, plan: plan, store: of.Files.Store, counts: make([]int64, plan.CountsLen())}
+		if err := s.clear(ctx); err != nil {
+			return err
+		}
+		if result, err = s.write(ctx, of.Reporter); err != nil {
+			s.folder.Undo(context.WithoutCancel(ctx), s.written)
+		}
+		return err
+	})
+	return result, err
 }
 
 // synthesis is one run of Synth.

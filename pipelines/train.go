@@ -132,11 +132,10 @@ func (r *run) train(ctx context.Context, from *saved, output *runfolder.Folder, 
 		if estimate, err = r.foretell(ctx); err != nil {
 			return nil, err
 		}
-		if from, r, err = r.prepare(ctx); err != nil {
-			return nil, err
-		}
 	}
-	r = r.narrowed(from.objects.validates())
+	if from, r, err = r.prepare(ctx, from); err != nil {
+		return nil, err
+	}
 	slicer, err := r.slicer(ctx, from.objects.fitted)
 	if err != nil {
 		return nil, err
@@ -170,9 +169,13 @@ func (r *run) candidates(ctx context.Context, from *saved) (*scored, *run, error
 	return s, r, err
 }
 
-// prepare makes objects of the rows, and saves them with the growth before any node is split. It also
-// returns the run without the trees that cannot be chosen, now that the rows of each part are known.
-func (r *run) prepare(ctx context.Context) (*saved, *run, error) {
+// prepare makes objects of the rows, and saves them with the growth before any node is split; from is nil,
+// or the saved stages of a resumed run. It also returns the run without the trees that cannot be chosen, now
+// that the rows of each part are known.
+func (r *run) prepare(ctx context.Context, from *saved) (*saved, *run, error) {
+	if from != nil {
+		return from, r.narrowed(from.objects.validates()), nil
+	}
 	o, err := r.objects(ctx)
 	if err != nil {
 		return nil, nil, err
@@ -313,7 +316,7 @@ func GrowAll(
 		r := &run{
 			plan: plan, driver: s.Driver, files: s.Files, place: placeInMemory(s.Temporary), journal: new(journal),
 		}
-		from, _, err := r.prepare(ctx)
+		from, _, err := r.prepare(ctx, nil)
 		if err != nil {
 			return err
 		}

@@ -15,7 +15,7 @@ import (
 	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/pipelines/config"
 	"github.com/espalier-ml/espalier/pipelines/engine"
-	"github.com/espalier-ml/espalier/pipelines/source"
+	"github.com/espalier-ml/espalier/pipelines/session"
 )
 
 // Result describes the data set that Import has written.
@@ -64,30 +64,29 @@ type column struct {
 // Parquet files. The same bytes and configuration give the same files. If Import fails or is
 // interrupted, no file stays; an earlier import in the folder is removed once all types are known.
 func Import(ctx context.Context, c config.Import, reporter engine.Reporter) (result *Result, err error) {
-	defer func() { err = engine.OrInterrupted(ctx, err) }()
-	if err := c.Validate(); err != nil {
-		return nil, err
-	}
-	codec, err := parquetio.ParseCodec(c.Codec)
-	if err != nil {
-		return nil, usage.Errorf("--%v", err)
-	}
-	im := &importing{
-		config: &c, codec: codec, store: source.New(c.Storage()).Store, reporter: engine.OneAtATime(reporter),
-		missing: map[string]bool{"": true}, spell: c.Spelling(),
-	}
-	for _, text := range c.Missing {
-		im.missing[text] = true
-	}
-	defer im.end()
-	if err := im.prepare(ctx); err != nil {
-		return nil, err
-	}
-	if result, err = im.write(ctx); err != nil {
-		im.folder.Undo(context.WithoutCancel(ctx), im.files)
-		return nil, err
-	}
-	return result, nil
+	setup := session.Setup{Check: c.Validate, Storage: c.Storage()}
+	err = session.Run(ctx, &setup, reporter, func(ctx context.Context, s *session.Session) error {
+		codec, err := parquetio.ParseCodec(c.Codec)
+		if err != nil {
+			return usage.Errorf("--%v", err)
+		}
+		im := &importing{
+			config: &c, codec: codec, store: s.Files.Store, reporter: s.Reporter,
+			missing: map[string]bool{"": true}, spell: c.Spelling(),
+		}
+		for _, text := range c.Missing {
+			im.missing[text] = true
+		}
+		defer im.end()
+		if err := im.prepare(ctx); err != nil {
+			return err
+		}
+		if result, err = im.write(ctx); err != nil {
+			im.folder.Undo(context.WithoutCancel(ctx), im.files)
+		}
+		return err
+	})
+	return result, err
 }
 
 // prepare looks at the folder, infers the types, and only then makes room in the folder.
