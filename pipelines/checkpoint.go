@@ -21,7 +21,7 @@ import (
 	"github.com/espalier-ml/espalier/io/runfolder"
 	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/pipelines/engine"
-	"github.com/espalier-ml/espalier/pipelines/forecast"
+	"github.com/espalier-ml/espalier/pipelines/memlimit"
 	"github.com/espalier-ml/espalier/pipelines/source"
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
@@ -106,7 +106,7 @@ func (p *plan) fits() bool {
 	for i := range columns {
 		columns[i] = split.Column{Codes: assumedCodes, Numeric: true}
 	}
-	room := forecast.Room{
+	room := memlimit.Room{
 		Memory: p.memory, Stride: 2 * len(columns), Columns: columns, Classes: 2, Trees: len(p.parsed.Grid),
 		Workers: runtime.GOMAXPROCS(0),
 	}

@@ -20,7 +20,7 @@ import (
 	"github.com/espalier-ml/espalier/io/runfolder"
 	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/pipelines/engine"
-	"github.com/espalier-ml/espalier/pipelines/forecast"
+	"github.com/espalier-ml/espalier/pipelines/memlimit"
 	"github.com/espalier-ml/espalier/pipelines/slicing"
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
@@ -68,7 +68,7 @@ func (r *run) chooser(o *objects) *selection.Chooser {
 			Objects: train.Objects, Rows: train.Rows, Weight: train.Weight, Scale: o.spec.GrowthScale(),
 			WeightEffect: o.spec.WeightEffect(),
 		},
-		Memory:  (&forecast.Room{Memory: r.memory}).Usable(),
+		Memory:  (&memlimit.Room{Memory: r.memory}).Usable(),
 		Objects: func(ctx context.Context) (*dataset.Objects, error) { return r.trainingObjects(ctx, o) },
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/espalier-ml/espalier/pipelines/config"
 	"github.com/espalier-ml/espalier/pipelines/engine"
 	"github.com/espalier-ml/espalier/pipelines/forecast"
+	"github.com/espalier-ml/espalier/pipelines/memlimit"
 	"github.com/espalier-ml/espalier/pipelines/session"
 	"github.com/espalier-ml/espalier/pipelines/tables"
 	"github.com/espalier-ml/espalier/transforms/jobs"
@@ -137,7 +138,7 @@ func (r *run) rehearse(ctx context.Context, share float64) (*grown, *forecast.Sa
 			return nil, nil, err
 		}
 	}
-	s.Memory = forecast.PeakMemory()
+	s.Memory = memlimit.PeakMemory()
 	s.Half, err = r.rehearseHalf(ctx, o)
 	return g, s, err
 }
@@ -269,7 +270,7 @@ func (r *run) measured(g *grown) *runfolder.Estimate {
 	if r.place.spills {
 		e.DiskBytes = f.Written
 	}
-	e.DriverMemory = forecast.PeakMemory()
+	e.DriverMemory = memlimit.PeakMemory()
 	e.WorkerMemory = e.DriverMemory
 	e.Seconds = forecast.DurationsOf(r.driver.Timings)
 	return e

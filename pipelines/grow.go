@@ -19,7 +19,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/split"
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/pipelines/engine"
-	"github.com/espalier-ml/espalier/pipelines/forecast"
+	"github.com/espalier-ml/espalier/pipelines/memlimit"
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
@@ -105,8 +105,8 @@ func (r *run) begin(o *objects) *levels.Growth {
 }
 
 // room returns the memory of a process while the trees grow.
-func (r *run) room(o *objects) *forecast.Room {
-	room := &forecast.Room{
+func (r *run) room(o *objects) *memlimit.Room {
+	room := &memlimit.Room{
 		Memory: r.memory, Stride: o.layout().Stride, Columns: split.Columns(o.features),
 		Classes: len(o.label.Classes), Soft: o.soft(), Trees: len(r.parsed.Grid), Workers: r.driver.Workers(),
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/espalier-ml/espalier/pipelines/config"
 	"github.com/espalier-ml/espalier/pipelines/contracts"
 	"github.com/espalier-ml/espalier/pipelines/engine"
-	"github.com/espalier-ml/espalier/pipelines/forecast"
+	"github.com/espalier-ml/espalier/pipelines/memlimit"
 	"github.com/espalier-ml/espalier/pipelines/source"
 	"github.com/espalier-ml/espalier/pipelines/tables"
 )
@@ -70,7 +70,7 @@ func newPlan(ctx context.Context, f *source.Files, c *TrainConfig, p *config.Par
 	}
 	return &plan{
 		config: c, parsed: p, input: in, schema: s, costs: costs, cuts: cuts, kept: kept, obeyed: obeyed,
-		tables: classes, memory: forecast.Allowance(c.Memory),
+		tables: classes, memory: memlimit.Allowance(c.Memory),
 	}, nil
 }
 

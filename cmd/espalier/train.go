@@ -19,7 +19,7 @@ import (
 	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/pipelines"
 	"github.com/espalier-ml/espalier/pipelines/engine"
-	"github.com/espalier-ml/espalier/pipelines/forecast"
+	"github.com/espalier-ml/espalier/pipelines/memlimit"
 )
 
 // trainFlags are the flags of train.
@@ -110,7 +110,7 @@ func runTrain(c *cobra.Command, final *trainFlags, file *configFile) error {
 // stays if there is no such setting.
 func limitMemory(memory int64) {
 	if memory > 0 || debug.SetMemoryLimit(-1) == math.MaxInt64 {
-		debug.SetMemoryLimit(forecast.Allowance(memory) / 10 * 9)
+		debug.SetMemoryLimit(memlimit.Allowance(memory) / 10 * 9)
 	}
 }
 

@@ -135,7 +135,7 @@ type Earlier struct {
 
 // Resources says where and how a run works.
 type Resources struct {
-	Memory          int64 // bytes of each process; 0: see forecast.Allowance
+	Memory          int64 // bytes of each process; 0: see memlimit.Allowance
 	HistogramMemory int64 // bytes
 	MemoryObjects   int64 // -1: any
 	LevelsPerJob    int

@@ -8,6 +8,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/levels"
 	"github.com/espalier-ml/espalier/io/runfolder"
+	"github.com/espalier-ml/espalier/pipelines/memlimit"
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
@@ -292,8 +293,8 @@ func (o *Outlook) memory() (driver, worker int64) {
 }
 
 // room returns the memory of one process and the form of the objects.
-func (o *Outlook) room() *Room {
-	r := &Room{
+func (o *Outlook) room() *memlimit.Room {
+	r := &memlimit.Room{
 		Memory: o.run.Memory.Process, Stride: o.sample.Layout.Stride, Columns: o.sample.Setting.Columns,
 		Classes: o.sample.Setting.Classes, Soft: o.run.Soft, Trees: len(o.sample.Trees), Workers: o.run.Workers.Each,
 	}

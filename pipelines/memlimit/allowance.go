@@ -1,10 +1,10 @@
-package forecast
+package memlimit
 
 import (
 	"math"
 	"runtime/debug"
 
-	"github.com/KimMachineGun/automemlimit/memlimit"
+	automemlimit "github.com/KimMachineGun/automemlimit/memlimit"
 
 	"github.com/espalier-ml/espalier/induce/memory"
 	"github.com/espalier-ml/espalier/induce/split"
@@ -20,7 +20,7 @@ func Allowance(setting int64) int64 {
 	if limit := debug.SetMemoryLimit(-1); limit < math.MaxInt64 { // a negative limit changes nothing
 		return limit
 	}
-	there, err := memlimit.ApplyFallback(memlimit.FromCgroup, memlimit.FromSystem)()
+	there, err := automemlimit.ApplyFallback(automemlimit.FromCgroup, automemlimit.FromSystem)()
 	if err != nil || there == 0 || there > math.MaxInt64 {
 		return unknownMemory
 	}

@@ -1,4 +1,4 @@
-package forecast
+package memlimit
 
 import (
 	"bytes"

@@ -1,4 +1,4 @@
-package forecast_test
+package memlimit_test
 
 import (
 	"math"
@@ -6,24 +6,24 @@ import (
 	"testing"
 
 	"github.com/espalier-ml/espalier/induce/split"
-	"github.com/espalier-ml/espalier/pipelines/forecast"
+	"github.com/espalier-ml/espalier/pipelines/memlimit"
 )
 
 // TestAllowance: the setting comes first, then the limit of the Go runtime, then the machine.
 func TestAllowance(t *testing.T) {
 	t.Cleanup(func() { debug.SetMemoryLimit(math.MaxInt64) })
-	if got := forecast.Allowance(5e9); got != 5e9 {
+	if got := memlimit.Allowance(5e9); got != 5e9 {
 		t.Errorf("%d bytes of a setting of 5e9", got)
 	}
-	there := forecast.Allowance(0)
+	there := memlimit.Allowance(0)
 	if there < 1<<28 || there > 1<<46 {
 		t.Errorf("the machine has %d bytes", there)
 	}
 	debug.SetMemoryLimit(3e9)
-	if got := forecast.Allowance(0); got != 3e9 {
+	if got := memlimit.Allowance(0); got != 3e9 {
 		t.Errorf("%d bytes of a GOMEMLIMIT of 3e9", got)
 	}
-	if got := forecast.Allowance(1e9); got != 1e9 {
+	if got := memlimit.Allowance(1e9); got != 1e9 {
 		t.Errorf("%d bytes of a setting of 1e9 beside GOMEMLIMIT", got)
 	}
 }
@@ -38,7 +38,7 @@ func TestRoom(t *testing.T) {
 	}
 	last := int64(0)
 	for memory := int64(64 << 20); memory <= 64<<30; memory *= 2 {
-		r := forecast.Room{Memory: memory, Stride: 40, Columns: columns, Classes: 2, Trees: 20, Workers: 2}
+		r := memlimit.Room{Memory: memory, Stride: 40, Columns: columns, Classes: 2, Trees: 20, Workers: 2}
 		budget := r.Objects(objects)
 		if budget < 0 {
 			if !r.Fits(objects, 0) {
@@ -64,7 +64,7 @@ func TestRoom(t *testing.T) {
 	if last == 0 {
 		t.Error("no memory was too small")
 	}
-	huge := forecast.Room{Memory: 1 << 40, Stride: 40, Columns: columns, Classes: 2, Trees: 20, Workers: 2}
+	huge := memlimit.Room{Memory: 1 << 40, Stride: 40, Columns: columns, Classes: 2, Trees: 20, Workers: 2}
 	if got := huge.Objects(objects); got != -1 {
 		t.Errorf("a terabyte: nodes of %d objects are small, want all", got)
 	}
