@@ -91,7 +91,7 @@ func (w *comparing) run(ctx context.Context) (*runfolder.Comparison, error) {
 	}
 	for i, t := range w.trees {
 		source.WarnOfNovelty(func(text string) {
-			w.Reporter.Warn(text + " of " + []string{"A", "B"}[i])
+			w.Reporter.Warn(text + " of " + w.config.Titles[i])
 		}, t, source.Novelties(t, counted.Novelty[i], counted.Rows), counted.Rows)
 	}
 	return w.compare(counted.Counts)

@@ -26,6 +26,8 @@ type Compare struct {
 	StorageConfig
 
 	Held *HeldOut `json:"-"` // compare the test rows of a training; nil: all rows
+
+	Titles [2]string `json:"-"` // what warnings call the trees A and B
 }
 
 // HeldOut says which rows a training holds out as test rows.
@@ -53,7 +55,9 @@ func (c *Train) HeldOut() (*HeldOut, error) {
 
 // DefaultCompare writes no file.
 func DefaultCompare() Compare {
-	return Compare{Runner: engine.DefaultRunner(), StorageConfig: DefaultStorageConfig()}
+	return Compare{
+		Runner: engine.DefaultRunner(), StorageConfig: DefaultStorageConfig(), Titles: [2]string{"A", "B"},
+	}
 }
 
 // Settings declares the settings of a comparison, which set the fields of c.

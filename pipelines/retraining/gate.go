@@ -13,7 +13,6 @@ import (
 	"github.com/espalier-ml/espalier/io/runfolder"
 	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/pipelines"
-	"github.com/espalier-ml/espalier/pipelines/engine"
 )
 
 // RefusedError says that the gate has refused a run. LATEST.json is what it was.
@@ -97,7 +96,8 @@ func (w *work) compare(ctx context.Context) error {
 	c.Label, c.Weight, c.DropNullLabels = w.config.Train.Label, w.config.Train.Weight, w.config.Train.DropNullLabels
 	c.StorageConfig, c.Contract = w.config.Train.StorageConfig, w.config.Train.Contract
 	c.Rejects = "" // training has listed them
-	found, err := pipelines.Compare(ctx, c, sides{w.reporter})
+	c.Titles = [2]string{"the tree in use", "the new tree"}
+	found, err := pipelines.Compare(ctx, c, w.reporter)
 	if err != nil && unfit(err) && ctx.Err() == nil {
 		w.fault("gate_metrics", "the new tree cannot be compared with the one in use: "+err.Error())
 		return nil
@@ -127,20 +127,6 @@ func (w *work) compare(ctx context.Context) error {
 	w.check("max_flips", share, gate.MaxFlips, share <= gate.MaxFlips,
 		"a share of %.4f of the test rows gets another class, want at most %.4g")
 	return nil
-}
-
-// sides names the trees of a comparison by what they are to a gate.
-type sides struct{ engine.Reporter }
-
-// Warn tells a warning about tree A or B.
-func (s sides) Warn(text string) {
-	for suffix, name := range map[string]string{" of A": " of the tree in use", " of B": " of the new tree"} {
-		if start, found := strings.CutSuffix(text, suffix); found {
-			text = start + name
-			break
-		}
-	}
-	s.Reporter.Warn(text)
 }
 
 // differenceOf returns a metric of a comparison, and whether less is better.
