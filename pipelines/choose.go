@@ -198,7 +198,7 @@ func (d *describing) measure(
 	ctx context.Context, r *chosen, bring func(s *runfolder.Shuffled) *runfolder.Importance,
 ) error {
 	t, counts := r.candidate.Tree, r.candidate.Counts
-	metrics := func() (*runfolder.Metrics, error) { return newMetrics(t, counts, d.scales), nil }
+	var metrics func() (*runfolder.Metrics, error)
 	if t.Modelled() || counts == [dataset.Parts]*tree.LeafCounts{} {
 		var err error
 		if metrics, err = d.count(ctx, t); err != nil {
@@ -206,11 +206,16 @@ func (d *describing) measure(
 		}
 	}
 	err := parallel.AtOnce(2, func(i int) (err error) {
-		if i == 0 {
+		switch {
+		case i == 0:
 			return d.weigh(ctx, r, bring)
+		case metrics == nil:
+			r.metrics = newMetrics(t, counts, d.scales)
+			return nil
+		default:
+			r.metrics, err = metrics()
+			return err
 		}
-		r.metrics, err = metrics()
-		return err
 	})
 	if err != nil {
 		return err

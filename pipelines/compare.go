@@ -185,7 +185,7 @@ func (w *comparing) count(ctx context.Context) (*jobs.Compared, error) {
 		Config: w.JobConfig(w.Temporary), Trees: jobs.Trees{URLs: w.urls[:], Decoded: w.trees[:]}, Rows: w.spec.Encode(),
 	}
 	what := engine.Job{Name: "compare", Total: int64(len(w.input.Tasks)), Unit: "row groups", Done: engine.TasksDone}
-	err := w.Driver.Run(ctx, what, w.input.Tasks, func(s beam.Scope, tasks beam.PCollection) {
+	err := w.Run(ctx, what, w.input.Tasks, func(s beam.Scope, tasks beam.PCollection) {
 		jobs.Compare(s, tasks, c)
 	})
 	if err != nil {

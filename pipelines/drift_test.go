@@ -46,17 +46,16 @@ func day(t *testing.T, seed uint64, rows int, by float64) string {
 // 0.05, more than 16 of 200 come with a probability of 0.03 (binomial); the seeds are fixed. PSI is no condition here,
 // so that the rate is that of the tests alone. A day that has drifted gives an alarm.
 func TestDaysWithoutDrift(t *testing.T) {
-	ctx := t.Context()
 	train := pipelines.DefaultConfig()
 	train.Input, train.Label, train.Select = []string{day(t, 1, 4000, 0)}, "class", "first"
 	train.Output = filepath.Join(t.TempDir(), "run")
-	if _, err := pipelines.Train(ctx, train, engine.Silent{}); err != nil {
+	if _, err := pipelines.Train(t.Context(), train, engine.Silent{}); err != nil {
 		t.Fatal(err)
 	}
 	alarms := func(seed uint64, by, rate, psi float64) []string {
 		c := pipelines.DefaultDriftConfig()
 		c.Model, c.Input, c.FalseAlarms, c.LeastPSI = train.Output, []string{day(t, seed, 800, by)}, rate, psi
-		found, err := pipelines.Drift(ctx, c, engine.Silent{})
+		found, err := pipelines.Drift(t.Context(), c, engine.Silent{})
 		if err != nil {
 			t.Fatal(err)
 		}

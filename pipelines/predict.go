@@ -234,7 +234,7 @@ func (p *prediction) score(ctx context.Context) (*PredictResult, error) {
 	scratch := p.Temporary
 	if !p.Local() { // its workers do not see this process's memory
 		scratch = objectstore.Join(p.config.Output, scratchInOutput, p.ID())
-		p.Driver.Scratch = scratch
+		p.Scratch = scratch
 		defer func() {
 			_ = p.Files.Store.RemoveAll(context.WithoutCancel(ctx), scratch)                  // scratch
 			_ = p.Files.Store.RemoveEmpty(objectstore.Join(p.config.Output, scratchInOutput)) // scratch

@@ -32,8 +32,8 @@ func Frontier(w io.Writer, points []runfolder.Point, width int) error {
 func Outlined(points []runfolder.Point, most int) []int {
 	costs, kept := make([]float64, len(points)), []int(nil)
 	for i := range points {
-		costs[i], _ = points[i].Complexity.Billed()
-		bare := points[i].ExpectedTotalCost != nil && points[i].Complexity.Leaves == 1 // what no test at all costs
+		costs[i], _ = points[i].Billed()
+		bare := points[i].ExpectedTotalCost != nil && points[i].Leaves == 1 // what no test at all costs
 		if points[i].Knee || points[i].LeastTotal || bare {
 			kept = append(kept, i)
 		}
@@ -69,7 +69,7 @@ func PointsTable(points []runfolder.Point) *Table {
 // of tests if each test costs 1, and the merit if it is the area.
 func frontierTable(points []runfolder.Point, shown []int) *Table {
 	priced := slices.ContainsFunc(points,
-		func(p runfolder.Point) bool { c, _ := p.Complexity.Billed(); return c != p.Complexity.ExpectedTests })
+		func(p runfolder.Point) bool { c, _ := p.Billed(); return c != p.ExpectedTests })
 	folded := slices.ContainsFunc(points, func(p runfolder.Point) bool { return p.Validation.AUC == nil || p.Merit != *p.Validation.AUC })
 	mistaken := slices.ContainsFunc(points, func(p runfolder.Point) bool { return p.ExpectedTotalCost != nil })
 	measured := slices.ContainsFunc(points, func(p runfolder.Point) bool { return p.Validation.Accuracy != nil }) // earlier versions did not
@@ -84,22 +84,22 @@ func frontierTable(points []runfolder.Point, shown []int) *Table {
 			false,
 			func(p *runfolder.Point) string { return Number(p.Tree) },
 		},
-		{Column{Head: "cost"}, false, func(p *runfolder.Point) string { c, _ := p.Complexity.Billed(); return threeDigits(c) }},
+		{Column{Head: "cost"}, false, func(p *runfolder.Point) string { c, _ := p.Billed(); return threeDigits(c) }},
 		{
 			Column{Head: "tests", Rank: 2},
 			!priced,
-			func(p *runfolder.Point) string { return threeDigits(p.Complexity.ExpectedTests) },
+			func(p *runfolder.Point) string { return threeDigits(p.ExpectedTests) },
 		},
 		{
 			Column{Head: "dearest path", Rank: 4},
 			false,
-			func(p *runfolder.Point) string { _, most := p.Complexity.Billed(); return number(most) },
+			func(p *runfolder.Point) string { _, most := p.Billed(); return number(most) },
 		},
-		{Column{Head: "leaves"}, false, func(p *runfolder.Point) string { return strconv.Itoa(p.Complexity.Leaves) }},
+		{Column{Head: "leaves"}, false, func(p *runfolder.Point) string { return strconv.Itoa(p.Leaves) }},
 		{
 			Column{Head: "depth", Rank: 10},
 			false,
-			func(p *runfolder.Point) string { return strconv.Itoa(p.Complexity.Depth) },
+			func(p *runfolder.Point) string { return strconv.Itoa(p.Depth) },
 		},
 		{Column{Head: "merit"}, !folded, func(p *runfolder.Point) string { return fmt.Sprintf("%.4f", p.Merit) }},
 		{Column{Head: "validation AUC"}, false, func(p *runfolder.Point) string { return Figure(p.Validation.AUC) }},
@@ -199,9 +199,9 @@ func marked(points []runfolder.Point, mark func(p *runfolder.Point) bool) *runfo
 
 // size names the leaves and the cost of a point's tree.
 func size(p *runfolder.Point) string {
-	cost, _ := p.Complexity.Billed()
+	cost, _ := p.Billed()
 	leaves := "1 leaf"
-	if n := p.Complexity.Leaves; n > 1 {
+	if n := p.Leaves; n > 1 {
 		leaves = fmt.Sprintf("%d leaves", n)
 	}
 	return fmt.Sprintf("%s and cost %.3g", leaves, cost)

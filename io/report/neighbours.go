@@ -46,11 +46,11 @@ const nearest = 0.1
 
 // neighbour returns the index of the neighbour on a side; at: there is none.
 func neighbour(points []runfolder.Point, at, step int) int {
-	chosen, _ := points[at].Complexity.Billed()
+	chosen, _ := points[at].Billed()
 	i := at
 	for next := at + step; next >= 0 && next < len(points); next += step {
 		i = next
-		if cost, _ := points[i].Complexity.Billed(); float64(step)*(cost-chosen) >= nearest*chosen {
+		if cost, _ := points[i].Billed(); float64(step)*(cost-chosen) >= nearest*chosen {
 			break
 		}
 	}
@@ -59,10 +59,10 @@ func neighbour(points []runfolder.Point, at, step int) int {
 
 // against compares a tree with the chosen one.
 func against(name string, p, chosen *runfolder.Point) []string {
-	cost, _ := p.Complexity.Billed()
-	paid, _ := chosen.Complexity.Billed()
+	cost, _ := p.Billed()
+	paid, _ := chosen.Billed()
 	return []string{
-		name, Number(p.Tree), threeDigits(cost), fmt.Sprintf("%+.3f", cost-paid), strconv.Itoa(p.Complexity.Leaves),
+		name, Number(p.Tree), threeDigits(cost), fmt.Sprintf("%+.3f", cost-paid), strconv.Itoa(p.Leaves),
 		Figure(&p.Merit), changed(&p.Merit, &chosen.Merit), Figure(p.Test.AUC), changed(p.Test.AUC, chosen.Test.AUC),
 	}
 }

@@ -311,8 +311,8 @@ func (f *facts) whatIsCheaper() answered {
 // difference says what a cheaper tree loses against the chosen one, at a glance.
 func (f *facts) difference(at int) string {
 	p, chosen := &f.points[at], &f.points[f.chosen]
-	cost, _ := p.Complexity.Billed()
-	paid, _ := chosen.Complexity.Billed()
+	cost, _ := p.Billed()
+	paid, _ := chosen.Billed()
 	price := fmt.Sprintf("%s (%s) less a row", f.cost(paid-cost), report.Percent((paid-cost)/paid))
 	if changes := changes(p, chosen); changes != "" {
 		return "It " + changes + ", for " + price
@@ -342,14 +342,14 @@ func changes(p, chosen *runfolder.Point) string {
 // against compares a point with the chosen one, in sentences.
 func (f *facts) against(at int) string {
 	p, chosen := &f.points[at], &f.points[f.chosen]
-	cost, _ := p.Complexity.Billed()
-	paid, _ := chosen.Complexity.Billed()
+	cost, _ := p.Billed()
+	paid, _ := chosen.Billed()
 	side, words := "cheaper", "less"
 	if cost > paid {
 		side, words = "dearer", "more"
 	}
 	text := fmt.Sprintf("The next %s one, tree %s, costs %s on average, %s %s, and has %s.", side, report.Number(p.Tree),
-		f.cost(cost), f.cost(math.Abs(cost-paid)), words, count(p.Complexity.Leaves, "leaf", "leaves"))
+		f.cost(cost), f.cost(math.Abs(cost-paid)), words, count(p.Leaves, "leaf", "leaves"))
 	if changes := changes(p, chosen); changes != "" {
 		text += " It " + changes + "."
 	}

@@ -227,7 +227,7 @@ func (t *tests) pageFeatures() []pageFeature {
 				continue
 			}
 			list[i].Codes = append(list[i].Codes, code)
-			list[i].Names = append(list[i].Names, report.Name(f.Feature.Category(code)))
+			list[i].Names = append(list[i].Names, report.Name(f.Category(code)))
 		}
 	}
 	return list

@@ -1,6 +1,6 @@
 // Package session does what every verb does before and after its own work: it checks the configuration,
 // settles the engine, opens and closes the storage, opens the input, locks the run folder, removes
-// scratch data, and reports an interruption as one.
+// scratch data, and reports an interruption as one. It is not meant for other programs.
 package session
 
 import (

@@ -35,13 +35,14 @@ func TestRun(t *testing.T) {
 		if err := s.Files.Write(ctx, url, []byte("x")); err != nil {
 			return err
 		}
+		store, after := s.Files.Store, context.WithoutCancel(ctx)
 		defer func() {
-			if _, err := s.Files.Store.Stat(t.Context(), url); err != nil {
+			if _, err := store.Stat(after, url); err != nil {
 				t.Errorf("scratch data are gone before the end: %v", err)
 			}
 		}()
 		t.Cleanup(func() {
-			if _, err := s.Files.Store.Stat(context.Background(), url); err == nil {
+			if _, err := store.Stat(after, url); err == nil {
 				t.Error("scratch data stay")
 			}
 		})
