@@ -11,7 +11,6 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/io/filesystem"
-	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/io/filesystem/local" // plain paths
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/log"
 
 	"github.com/espalier-ml/espalier/induce/gorows"
@@ -96,16 +95,16 @@ func readModel(ctx context.Context, url string) ([]byte, error) {
 	return readFile(ctx, tree.URLOf(strings.TrimSuffix(url, latestName)+latest.Run))
 }
 
-// readFile reads a file through the stores of package pipelines if the program has them, else
-// through the file systems that are registered with Beam.
+// readFile reads a file: a plain path, or a URL whose scheme package objectstore knows or else a file system
+// that is registered with Beam.
 func readFile(ctx context.Context, url string) ([]byte, error) {
-	if s, err := jobs.OpenStorage(ctx); err == nil {
-		return s.Read(ctx, url)
+	unknown := jobs.CheckURL(url)
+	if unknown == nil {
+		return jobs.ReadFile(ctx, url)
 	}
-	url = strings.TrimPrefix(url, "file://")
 	fs, err := filesystem.New(ctx, url)
 	if err != nil {
-		return nil, err
+		return nil, unknown
 	}
 	defer fs.Close() //nolint:errcheck // only read
 	r, err := fs.OpenRead(ctx, url)

@@ -23,8 +23,8 @@ type Model struct {
 
 	// URL is the place of a run folder, of a tree.json, or of the LATEST.json of retrain.
 	// Workers read it. A program with package pipelines reads plain paths, file://, gs:// and
-	// s3://. Any other program reads the file systems that are registered with Beam; plain
-	// paths always are.
+	// s3://. Any other program reads plain paths, file:// and the file systems that are registered
+	// with Beam.
 	URL string
 	// Every is the interval after which each worker reads the URL again, when the next
 	// row comes. If the new model cannot be read or decoded, or tests columns that the

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/espalier-ml/espalier/induce/naming"
 )
@@ -31,6 +32,25 @@ func New() *Store {
 		"file": fileDriver{},
 		"mem":  &sharedMemory,
 	}}
+}
+
+// opened has, by scheme, what opens the drivers of Open.
+//
+//nolint:gochecknoglobals // filled by the init functions of drivers, as in database/sql
+var opened = make(map[string]func(idle time.Duration) Driver)
+
+// RegisterDriver makes Open know a scheme. The package of a driver calls it from init, so a program knows the
+// schemes whose packages it imports.
+func RegisterDriver(scheme string, open func(idle time.Duration) Driver) { opened[scheme] = open }
+
+// Open returns New with the drivers that the program imports. idle is the time without a byte after which
+// they try a request again; 0: their own time.
+func Open(idle time.Duration) *Store {
+	s := New()
+	for scheme, open := range opened {
+		s.drivers[scheme] = open(idle)
+	}
+	return s
 }
 
 // Register adds or replaces the driver of a scheme.

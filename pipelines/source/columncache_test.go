@@ -11,6 +11,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/io/parquetio"
 	"github.com/espalier-ml/espalier/pipelines/source"
+	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
 // TestSharedRows reads a row group in several runs. The file is damaged after the first one: kept columns
@@ -28,7 +29,7 @@ func TestSharedRows(t *testing.T) {
 			}
 			file := write(t, filepath.Join(t.TempDir(), "rows.parquet"), parquetio.WriteOptions{},
 				parquetio.WriteColumn{Name: "x", Values: numbers}, parquetio.WriteColumn{Name: "s", Values: texts})
-			ctx := source.NewColumnCache(c.bytes).Share(t.Context())
+			ctx := jobs.NewColumnCache(c.bytes).Share(t.Context())
 			task := open(t, begin(t), file).Tasks[0]
 			read := func(f *source.Files, names ...string) ([]dataset.Vector, error) {
 				defer f.End()

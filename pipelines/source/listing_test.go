@@ -97,10 +97,10 @@ func TestTables(t *testing.T) {
 			}
 			c := source.DefaultConfig()
 			c.LiveFiles = true
-			if in := open(t, source.New(c), file); in.Rows != 10 {
+			if in := open(t, source.Begin(c), file); in.Rows != 10 {
 				t.Errorf("%s: %d rows, want 10", file, in.Rows)
 			}
-			if _, err := source.OpenInput(t.Context(), source.New(c), []string{base}, new(parallel.Steps)); err == nil {
+			if _, err := source.OpenInput(t.Context(), source.Begin(c), []string{base}, new(parallel.Steps)); err == nil {
 				t.Errorf("%s: a folder has not only live files", base)
 			}
 		}

@@ -106,11 +106,11 @@ func TestScratch(t *testing.T) {
 func TestEnd(t *testing.T) {
 	f := source.Begin(source.DefaultConfig())
 	ctx := f.Run.Context(context.Background())
-	if s, err := jobs.OpenStorage(ctx); err != nil || s != jobs.Storage(f) {
+	if s, err := jobs.OpenStorage(ctx); err != nil || s != jobs.Storage(f.Files) {
 		t.Errorf("storage %v of the run, %v", s, err)
 	}
 	f.End()
-	if s, err := jobs.OpenStorage(context.Background()); err != nil || s != jobs.Storage(source.Process) {
+	if s, err := jobs.OpenStorage(context.Background()); err != nil || s == jobs.Storage(f.Files) {
 		t.Errorf("storage %v of no run, %v", s, err)
 	}
 }

@@ -21,6 +21,6 @@
 // progress and wait for goroutines. Jobs that score rows share a first half, scan, which reads
 // row groups and sums up counts, and differ in their visitor. A combiner adds up their counts.
 //
-// The package knows neither files nor Parquet: package pipelines/source sets the Storage
-// of the DoFns.
+// A DoFn finds the Files of its run by the run's name. In a process that did not begin the run
+// it opens them with the same settings.
 package jobs

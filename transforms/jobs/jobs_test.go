@@ -2,7 +2,6 @@ package jobs_test
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -97,13 +96,15 @@ func (w *world) growth(budget int64) *levels.Growth {
 }
 
 func (w *world) growConfig(out string) jobs.GrowConfig {
-	return jobs.GrowConfig{
+	c := jobs.GrowConfig{
 		Setting: levels.Setting{
 			Trees: worldParams(), Columns: w.columns, Classes: len(worldClasses), Total: w.weight,
 			Heaviest: w.heaviest, Piece: 200,
 		},
-		Config: jobs.Config{Workers: 2, Out: out}, Widths: w.layout.Widths,
+		Config: config(2), Widths: w.layout.Widths,
 	}
+	c.Out = out
+	return c
 }
 
 // grown returns the tree that package memory grows.
@@ -177,7 +178,7 @@ func TestLevel(t *testing.T) {
 			if test.handover {
 				c.Handover = new(jobs.Handover)
 			}
-			if err := jobs.WriteLevel(t.Context(), &c, state, w.tasks); err != nil {
+			if err := jobs.WriteLevel(inRun(t), &c, state, w.tasks); err != nil {
 				t.Fatal(err)
 			}
 			w.run(t, test.runner, func(s beam.Scope, tasks beam.PCollection) { jobs.Level(s, tasks, c) })
@@ -198,12 +199,12 @@ func TestLevel(t *testing.T) {
 			if test.levels == 1 || len(list) > 1 {
 				expand(list, func(pass *levels.Pass) (*levels.Counts, error) {
 					c := count(&jobs.LevelState{Pass: pass}, 1)
-					return jobs.ReadCounts(t.Context(), &c, grower, pass, 0)
+					return jobs.ReadCounts(inRun(t), &c, grower, pass, 0)
 				})
 				continue
 			}
 			c := count(&jobs.LevelState{Growth: g, Pass: &list[0]}, test.levels)
-			state, level, err := jobs.ReadLevel(t.Context(), &c)
+			state, level, err := jobs.ReadLevel(inRun(t), &c)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -211,7 +212,7 @@ func TestLevel(t *testing.T) {
 				continue
 			}
 			expand(grower.Passes(g, test.memory), func(pass *levels.Pass) (*levels.Counts, error) {
-				return jobs.ReadCounts(t.Context(), &c, grower, pass, level)
+				return jobs.ReadCounts(inRun(t), &c, grower, pass, level)
 			})
 		}
 		for i, root := range g.Roots {
@@ -240,11 +241,11 @@ func TestGrow(t *testing.T) {
 			if test.handover {
 				c.Handover = new(jobs.Handover)
 			}
-			if err := jobs.WriteSmall(t.Context(), &c, g, test.partition); err != nil {
+			if err := jobs.WriteSmall(inRun(t), &c, g, test.partition); err != nil {
 				t.Fatal(err)
 			}
 			w.run(t, test.runner, func(s beam.Scope, tasks beam.PCollection) { jobs.Grow(s, tasks, c) })
-			if err := jobs.ReadGrown(t.Context(), &c, g, test.partition); err != nil {
+			if err := jobs.ReadGrown(inRun(t), &c, g, test.partition); err != nil {
 				t.Fatal(err)
 			}
 			for i, root := range g.Roots {
@@ -327,7 +328,7 @@ func TestEvaluate(t *testing.T) {
 		}
 		w.run(t, runner, func(s beam.Scope, tasks beam.PCollection) { jobs.Evaluate(s, tasks, c) })
 		for _, part := range []dataset.Part{dataset.Train, dataset.Validation, dataset.Test} {
-			got, err := jobs.ReadLeafCounts(t.Context(), c.Out, part, trees)
+			got, err := jobs.ReadLeafCounts(inRun(t), c.Out, part, trees)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -539,7 +540,7 @@ func TestPredict(t *testing.T) {
 		c.Rows, c.Pieces = spec.Encode(), 2
 		w.run(t, runner, func(s beam.Scope, tasks beam.PCollection) { jobs.Predict(s, tasks, c) })
 
-		got, err := jobs.ReadPredicted(context.Background(), &c, model)
+		got, err := jobs.ReadPredicted(inRun(t), &c, model)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -610,7 +611,7 @@ func TestEvaluateRows(t *testing.T) {
 		c.Rows = w.evaluatedSpec().Encode()
 		w.run(t, runner, func(s beam.Scope, tasks beam.PCollection) { jobs.EvaluateRows(s, tasks, c) })
 		for _, part := range []dataset.Part{dataset.Train, dataset.Validation, dataset.Test} {
-			got, err := jobs.ReadScoreCounts(t.Context(), &c, part, trees)
+			got, err := jobs.ReadScoreCounts(inRun(t), &c, part, trees)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -685,7 +686,7 @@ func TestEvaluateSlices(t *testing.T) {
 			w.run(t, runner, func(s beam.Scope, tasks beam.PCollection) { jobs.EvaluateRows(s, tasks, c) })
 			full := 0
 			for _, part := range []dataset.Part{dataset.Train, dataset.Validation, dataset.Test} {
-				got, err := jobs.ReadScoreCounts(t.Context(), &c, part, slices.Repeat([]*tree.Tree{model}, groups))
+				got, err := jobs.ReadScoreCounts(inRun(t), &c, part, slices.Repeat([]*tree.Tree{model}, groups))
 				if err != nil {
 					t.Fatal(err)
 				}

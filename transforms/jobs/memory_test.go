@@ -23,6 +23,15 @@ import (
 // otherwise.
 func TestMain(m *testing.M) { ptest.MainWithDefault(m, "prism") }
 
+// run is the run of the test.
+var run *jobs.Run
+
+// inRun returns a context of the run.
+func inRun(t *testing.T) context.Context {
+	t.Helper()
+	return run.Context(t.Context())
+}
+
 // memoryFiles is a Storage in memory. The local runners run the DoFns in this process, so
 // that they can use it.
 type memoryFiles struct {
@@ -36,7 +45,8 @@ type memoryFiles struct {
 func newMemory(t *testing.T) *memoryFiles {
 	t.Helper()
 	m := &memoryFiles{files: make(map[string][]byte), groups: make(map[string]map[string]*dataset.Vector)}
-	jobs.SetStorage(func([]byte) (jobs.Storage, error) { return m, nil })
+	run = jobs.NewRun(m, jobs.DefaultFilesConfig())
+	t.Cleanup(run.Close)
 	return m
 }
 
@@ -161,6 +171,8 @@ func runJob(t *testing.T, runner string, tasks []jobs.Task, build func(s beam.Sc
 }
 
 // config returns the settings of a job with a number of workers.
-func config(workers int) jobs.Config { return jobs.Config{Workers: workers, Out: "out"} }
+func config(workers int) jobs.Config {
+	return jobs.Config{Workers: workers, Out: "out", Run: run.Name()}
+}
 
 func limits() binning.Limits { return binning.DefaultLimits() }

@@ -262,17 +262,42 @@ func TestRelabelledRows(t *testing.T) {
 
 // TestRun: DoFns find their run by its name until it is closed.
 func TestRun(t *testing.T) {
-	r := NewRun(nil, []byte("{}"))
+	files := NewFiles(DefaultFilesConfig())
+	r := NewRun(files, FilesConfig{ReadAhead: 5})
 	ctx, err := r.Name().Enter(context.Background())
 	if err != nil || progressOf(ctx) != r.Progress() {
 		t.Errorf("%v, want the run's own progress", err)
 	}
-	if _, err := OpenStorage(ctx); err == nil || !strings.Contains(err.Error(), "no storage") {
-		t.Errorf("a run without storage: %v", err)
+	if s, err := OpenStorage(ctx); err != nil || s != Storage(files) {
+		t.Errorf("storage %v of the run, %v", s, err)
 	}
 	r.Close()
 	if _, err := r.Name().Enter(context.Background()); err == nil || !strings.Contains(err.Error(), "the run of this job has ended") {
 		t.Errorf("after its end: %v", err)
+	}
+}
+
+// TestOpenFiles: workers open the storage of a run once, by its settings.
+func TestOpenFiles(t *testing.T) {
+	opened := make(map[Storage]bool)
+	for _, name := range []RunName{
+		{}, {Process: "another", Number: 1, Files: &FilesConfig{ReadAhead: 5, Timeout: 0.5}},
+		{Process: "another", Number: 2, Files: &FilesConfig{ReadAhead: 5, Timeout: 0.5}},
+	} {
+		for range 2 {
+			ctx, err := name.Enter(context.Background())
+			if err != nil {
+				t.Fatal(err)
+			}
+			s, err := OpenStorage(ctx)
+			if err != nil {
+				t.Fatal(err)
+			}
+			opened[s] = true
+		}
+	}
+	if len(opened) != 3 {
+		t.Errorf("three runs have opened %d storages", len(opened))
 	}
 }
 

@@ -10,7 +10,7 @@ import (
 // TestWaitForBundles: Run.Wait waits for the tasks of bundles that no runner finishes.
 func TestWaitForBundles(t *testing.T) {
 	t.Parallel()
-	r := NewRun(nil, nil)
+	r := NewRun(nil, FilesConfig{})
 	defer r.Close()
 	ctx, cancel := context.WithCancelCause(r.Context(t.Context()))
 	started, release := make(chan struct{}, 2), make(chan struct{})

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"sync"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
@@ -16,7 +15,7 @@ import (
 // runs of one process share neither.
 type Run struct {
 	name     RunName
-	storage  Storage // nil: there is none
+	storage  Storage
 	progress *Progress
 	workers  workers // of the bundles in this process
 }
@@ -65,9 +64,9 @@ func (w *workers) wait() {
 // in this process or in another one. The zero value names a run for DoFns without one,
 // whose storage has the default settings.
 type RunName struct {
-	Process  string // name of the process that began the run
-	Number   int    // number of the run within this process
-	Settings []byte // settings of the storage, for other processes: see SetStorage
+	Process string       // name of the process that began the run
+	Number  int          // number of the run within this process
+	Files   *FilesConfig // settings of the storage, for other processes; nil: the default settings
 }
 
 // runs lists the runs of the DoFns in this process.
@@ -81,28 +80,16 @@ type registry struct {
 	mu   sync.Mutex
 	last int // number of the latest run
 	list map[string]*Run
-	open func(settings []byte) (Storage, error) // nil: this program has no storage
-}
-
-// SetStorage sets the function that opens the storage of DoFns from the settings of their
-// run. Nil settings are the default ones. Package pipelines/source calls it from init, so
-// that it also has an effect in workers, which run the same program.
-func SetStorage(open func(settings []byte) (Storage, error)) {
-	runs.mu.Lock()
-	defer runs.mu.Unlock()
-	runs.open = open
-	// Runs of other processes have a storage from the function before.
-	maps.DeleteFunc(runs.list, func(_ string, r *Run) bool { return r.name.Process != runs.process })
 }
 
 // NewRun begins a run in this process. Its DoFns use the given storage in this process,
 // and open a storage with the same settings in other processes. Close ends the run.
-func NewRun(s Storage, settings []byte) *Run {
+func NewRun(s Storage, c FilesConfig) *Run {
 	runs.mu.Lock()
 	defer runs.mu.Unlock()
 	runs.last++
 	r := &Run{
-		name: RunName{Process: runs.process, Number: runs.last, Settings: settings}, storage: s,
+		name: RunName{Process: runs.process, Number: runs.last, Files: &c}, storage: s,
 		progress: new(Progress),
 	}
 	runs.list[r.name.key()] = r
@@ -157,13 +144,11 @@ func (n RunName) find() (*Run, error) {
 	if n.Process == runs.process {
 		return nil, errors.New("jobs: the run of this job has ended")
 	}
-	r := &Run{name: n, progress: &progress}
-	if runs.open != nil {
-		var err error
-		if r.storage, err = runs.open(n.Settings); err != nil {
-			return nil, err
-		}
+	c := DefaultFilesConfig()
+	if n.Files != nil {
+		c = *n.Files
 	}
+	r := &Run{name: n, progress: &progress, storage: NewFiles(c)}
 	runs.list[n.key()] = r
 	return r, nil
 }
@@ -201,9 +186,6 @@ type Storage interface {
 // OpenStorage returns the storage of a context's run.
 func OpenStorage(ctx context.Context) (Storage, error) {
 	r, err := runOf(ctx)
-	if err == nil && r.storage == nil {
-		err = errors.New("jobs: no storage is set")
-	}
 	if err != nil {
 		return nil, err
 	}

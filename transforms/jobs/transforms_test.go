@@ -1,7 +1,6 @@
 package jobs_test
 
 import (
-	"context"
 	"strings"
 	"testing"
 
@@ -25,7 +24,7 @@ func TestSummarise(t *testing.T) {
 				func(s beam.Scope, tasks beam.PCollection) { jobs.Summarise(s, tasks, c) }); err != nil {
 				t.Fatal(err)
 			}
-			stats, encoded, err := jobs.ReadSummaries(context.Background(), "out", c.Columns(2))
+			stats, encoded, err := jobs.ReadSummaries(inRun(t), "out", c.Columns(2))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -104,7 +103,7 @@ func TestCoalesce(t *testing.T) {
 				func(s beam.Scope, tasks beam.PCollection) { jobs.Coalesce(s, tasks, c) }); err != nil {
 				t.Fatal(err)
 			}
-			stats, err := jobs.ReadObjectStats(context.Background(), &c)
+			stats, err := jobs.ReadObjectStats(inRun(t), &c)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -144,21 +143,22 @@ func TestCoalescePieces(t *testing.T) {
 	}
 	data := transformstest.NewTable(rows)
 	var want *jobs.ObjectStats
+	two := jobs.Config{Workers: 2, Out: "out"}
 	for _, c := range []jobs.CoalesceConfig{
-		{Config: config(1), Pieces: rows}, // Pieces has the size of the row groups
-		{Config: config(2), Pieces: 50_000},
-		{Config: config(2), Pieces: rows, Memory: 1, Spill: "spill"},
-		{Config: config(2), Pieces: 50_000, Memory: 1},
+		{Config: jobs.Config{Workers: 1, Out: "out"}, Pieces: rows}, // Pieces has the size of the row groups
+		{Config: two, Pieces: 50_000},
+		{Config: two, Pieces: rows, Memory: 1, Spill: "spill"},
+		{Config: two, Pieces: 50_000, Memory: 1},
 	} {
 		m := newMemory(t)
 		tasks := put(data, m, "rows.parquet", c.Pieces)
 		c.Rows, c.Features, c.Classes = spec().Encode(), dataset.EncodeFeatures(features), []string{"no", "yes"}
-		c.Shards, c.Pieces = 3, 2
+		c.Run, c.Shards, c.Pieces = run.Name(), 3, 2
 		if err := runJob(t, "direct", tasks,
 			func(s beam.Scope, tasks beam.PCollection) { jobs.Coalesce(s, tasks, c) }); err != nil {
 			t.Fatal(err)
 		}
-		stats, err := jobs.ReadObjectStats(context.Background(), &c)
+		stats, err := jobs.ReadObjectStats(inRun(t), &c)
 		if err != nil {
 			t.Fatal(err)
 		}

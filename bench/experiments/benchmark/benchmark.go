@@ -13,6 +13,7 @@ import (
 	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/pipelines/engine"
 	"github.com/espalier-ml/espalier/pipelines/source"
+	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
 // Result is what a benchmark has found.
@@ -102,7 +103,7 @@ func runAll(ctx context.Context, list []work, atOnce int, reporter engine.Report
 	ended := make(chan string, len(list))
 	slots := make(chan struct{}, atOnce)
 	var wg parallel.Group
-	var rows *source.ColumnCache // of the data set whose splits begin
+	var rows *jobs.ColumnCache // of the data set whose splits begin
 	wg.Go(func() {
 		for done := range list {
 			reporter.Step(int64(done+1), <-ended)
@@ -112,7 +113,7 @@ func runAll(ctx context.Context, list []work, atOnce int, reporter engine.Report
 		slots <- struct{}{}
 		w := &list[i]
 		if i == 0 || list[i-1].set != w.set {
-			rows = source.NewColumnCache(mostShared)
+			rows = jobs.NewColumnCache(mostShared)
 		}
 		shared := rows.Share(ctx)
 		wg.Go(func() {

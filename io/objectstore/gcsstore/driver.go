@@ -6,6 +6,7 @@ import (
 	"io"
 	"strconv"
 	"strings"
+	"time"
 
 	"cloud.google.com/go/storage"
 	"golang.org/x/sync/errgroup"
@@ -30,6 +31,12 @@ type Driver struct {
 }
 
 var _ objectstore.FlatDriver = (*Driver)(nil)
+
+func init() {
+	objectstore.RegisterDriver("gs", func(idle time.Duration) objectstore.Driver {
+		return New(httpstore.Options{IdleTimeout: idle})
+	})
+}
 
 // New returns a driver. It makes its client at the first use.
 func New(o httpstore.Options) *Driver {

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
@@ -37,6 +38,12 @@ type Driver struct {
 }
 
 var _ objectstore.FlatDriver = (*Driver)(nil)
+
+func init() {
+	objectstore.RegisterDriver("s3", func(idle time.Duration) objectstore.Driver {
+		return New(httpstore.Options{IdleTimeout: idle})
+	})
+}
 
 // New returns a driver. It makes its client at the first use.
 func New(o httpstore.Options) *Driver {

@@ -1,4 +1,4 @@
-package source
+package jobs
 
 import (
 	"context"
@@ -8,11 +8,88 @@ import (
 	"slices"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/io/objectstore"
 	"github.com/espalier-ml/espalier/io/parquetio"
 	"github.com/espalier-ml/espalier/io/usage"
-	"github.com/espalier-ml/espalier/transforms/jobs"
 )
+
+// Predictions writes the file of predictions for one file of rows.
+type Predictions interface {
+	// RowGroup writes the predictions for a row group of the input, and copies its columns.
+	RowGroup(group int, rows *PredictedRows) error
+	// Commit makes the file visible.
+	Commit() error
+	// Abort drops the file. After Commit it does nothing.
+	Abort() error
+}
+
+// PredictedRows has the predictions of a row group.
+type PredictedRows struct {
+	// Leaves has the number of each row's leaf: its position among the leaves, in the order
+	// of nodes.
+	Leaves []uint16
+	// Scores has the class and the probabilities of each row; for a tree without leaf models
+	// it has neither.
+	Scores *tree.Scores
+}
+
+// PredictionColumn is a column of predictions.
+type PredictionColumn struct {
+	Name   string
+	Values any // []string, []float64 or []int32; nil if By is ByRow
+	By     ValuesBy
+	Class  int // number of the class whose probability the column has, if By is ByRow
+}
+
+// ValuesBy says which rows of a column of predictions share a value.
+type ValuesBy uint8
+
+// The values of columns of predictions.
+const (
+	ByLeaf  ValuesBy = iota // a value for each leaf, in the order of nodes
+	ByClass                 // a value for each predicted class, in the order of classes
+	ByRow                   // a probability for each row
+)
+
+// PredictionColumns returns the columns of predictions: class, probabilities, leaf, number
+// of tests, billed cost of the tests and, unless paths is nil, the path. With leaf models,
+// classes and probabilities are not the same for all rows of a leaf.
+func PredictionColumns(t *tree.Tree, paths []string) []PredictionColumn {
+	scorer := t.Scorer()
+	var classes []string
+	var leaves, tests []int32
+	var costs []float64
+	probabilities := make([][]float64, len(t.Label.Classes))
+	for i := range t.Nodes {
+		p := scorer.Prediction(i)
+		if p == nil {
+			continue
+		}
+		classes, leaves, tests, costs = append(classes, p.Class), append(leaves, int32(p.Leaf)),
+			append(tests, int32(p.Tests)), append(costs, p.Billed)
+		for k, x := range p.Probabilities {
+			probabilities[k] = append(probabilities[k], x)
+		}
+	}
+	columns := []PredictionColumn{{Name: "prediction", Values: classes}}
+	if scorer.Modelled() {
+		columns[0].Values, columns[0].By = t.Label.Classes, ByClass
+	}
+	for k, class := range t.Label.Classes {
+		column := PredictionColumn{Name: "probability_" + class, Values: probabilities[k]}
+		if scorer.Modelled() {
+			column.Values, column.By, column.Class = nil, ByRow, k
+		}
+		columns = append(columns, column)
+	}
+	columns = append(columns, PredictionColumn{Name: "leaf", Values: leaves},
+		PredictionColumn{Name: "tests", Values: tests}, PredictionColumn{Name: "cost", Values: costs})
+	if paths != nil {
+		columns = append(columns, PredictionColumn{Name: "path", Values: paths})
+	}
+	return columns
+}
 
 // predictionsFile writes the predictions of one file.
 type predictionsFile struct {
@@ -29,7 +106,7 @@ type predictionsFile struct {
 
 // writtenColumn is a column of predictions.
 type writtenColumn struct {
-	jobs.PredictionColumn
+	PredictionColumn
 
 	places []uint16 // the place of each value in the dictionary
 }
@@ -43,12 +120,12 @@ type copiedColumn struct {
 // Predictions begins the file of predictions that a task names: columns copied from its
 // input, then columns of predictions.
 func (f *Files) Predictions(
-	ctx context.Context, t jobs.Task, copied []string, columns []jobs.PredictionColumn,
-) (jobs.Predictions, error) {
+	ctx context.Context, t Task, copied []string, columns []PredictionColumn,
+) (Predictions, error) {
 	p := &predictionsFile{ctx: ctx, url: t.Output, files: f}
 	var fields []parquetio.Field
 	for _, name := range copied {
-		i := slices.IndexFunc(t.Path, func(c jobs.PathColumn) bool { return c.Name == name })
+		i := slices.IndexFunc(t.Path, func(c PathColumn) bool { return c.Name == name })
 		if i < 0 && p.original == nil {
 			if err := p.open(ctx, f, &t); err != nil {
 				return nil, err
@@ -62,7 +139,7 @@ func (f *Files) Predictions(
 	}
 	for _, c := range columns {
 		column, field := writtenColumn{PredictionColumn: c}, parquetio.Field{Name: c.Name}
-		if c.By != jobs.ByRow {
+		if c.By != ByRow {
 			var err error
 			if field.Dictionary, column.places, err = distinctValues(c.Values); err != nil {
 				return nil, fmt.Errorf("column %q: %w", c.Name, err)
@@ -80,7 +157,7 @@ func (f *Files) Predictions(
 	return p, nil
 }
 
-func (p *predictionsFile) open(ctx context.Context, f *Files, t *jobs.Task) error {
+func (p *predictionsFile) open(ctx context.Context, f *Files, t *Task) error {
 	file, err := f.Parquet.Open(ctx, objectstore.Object{URL: t.File, Size: t.Size, Generation: t.Generation})
 	if err != nil {
 		return err
@@ -90,7 +167,7 @@ func (p *predictionsFile) open(ctx context.Context, f *Files, t *jobs.Task) erro
 }
 
 // constant returns the column of a path's value.
-func constant(c *jobs.PathColumn) (copiedColumn, parquetio.Field) {
+func constant(c *PathColumn) (copiedColumn, parquetio.Field) {
 	column, field := copiedColumn{path: true}, parquetio.Field{Name: c.Name, Optional: true}
 	if c.Null {
 		column.index = parquetio.Null
@@ -133,8 +210,8 @@ func distinctOf[T comparable](values []T) (distinct []T, places []uint16) {
 }
 
 // RowGroup writes a row group.
-func (p *predictionsFile) RowGroup(group int, rows *jobs.PredictedRows) error {
-	p.index = jobs.Resized(p.index, len(rows.Leaves))
+func (p *predictionsFile) RowGroup(group int, rows *PredictedRows) error {
+	p.index = Resized(p.index, len(rows.Leaves))
 	index := p.index
 	for _, c := range p.copied {
 		if !c.path {
@@ -159,15 +236,15 @@ func (p *predictionsFile) RowGroup(group int, rows *jobs.PredictedRows) error {
 }
 
 // write writes a column of predictions for a row group.
-func (p *predictionsFile) write(c *writtenColumn, rows *jobs.PredictedRows) error {
+func (p *predictionsFile) write(c *writtenColumn, rows *PredictedRows) error {
 	switch c.By {
-	case jobs.ByRow:
-		p.numbers = jobs.Resized(p.numbers, len(rows.Leaves))
+	case ByRow:
+		p.numbers = Resized(p.numbers, len(rows.Leaves))
 		for r := range p.numbers {
 			p.numbers[r] = rows.Scores.Of(r)[c.Class]
 		}
 		return p.writer.WriteNumbers(p.numbers)
-	case jobs.ByClass:
+	case ByClass:
 		for r, class := range rows.Scores.Classes {
 			p.index[r] = c.places[class]
 		}

@@ -1,4 +1,4 @@
-package source
+package jobs
 
 import (
 	"context"
@@ -46,12 +46,10 @@ func (r *ColumnCache) Share(ctx context.Context) context.Context {
 	return context.WithValue(ctx, cacheKey{}, r)
 }
 
-// BeginShared returns storage for a run that begins, as Begin does. The run uses the ColumnCache of the
-// context, if there are any.
-func BeginShared(ctx context.Context, c Config) *Files {
-	f := Begin(c)
-	f.cache, _ = ctx.Value(cacheKey{}).(*ColumnCache)
-	return f
+// ColumnCacheOf returns the cache that a context shares; nil if absent.
+func ColumnCacheOf(ctx context.Context) *ColumnCache {
+	r, _ := ctx.Value(cacheKey{}).(*ColumnCache)
+	return r
 }
 
 // opener opens the row group for some of its columns.

@@ -1,0 +1,170 @@
+package jobs
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/io/objectstore"
+	"github.com/espalier-ml/espalier/io/parquetio"
+)
+
+// keepChunks is the number of bytes of column chunks, from object stores, in memory between
+// the two passes of a training.
+const keepChunks = 256 << 20
+
+// openFooters is the number of footers in memory.
+const openFooters = 256
+
+// maxScratch is the greatest size of a scratch file, in bytes.
+const maxScratch = 1 << 31
+
+// FilesConfig says how files are read.
+type FilesConfig struct {
+	ReadAhead int64   // bytes
+	Timeout   float64 // seconds without a byte after which a request is tried again; 0: the store's own time
+}
+
+// DefaultFilesConfig reads 64 MiB ahead and waits 30 seconds.
+func DefaultFilesConfig() FilesConfig { return FilesConfig{ReadAhead: 64 << 20, Timeout: 30} }
+
+// Files is the storage of a run, in the driver and in its workers alike: Parquet files, and scratch files,
+// in the stores whose drivers the program imports.
+type Files struct {
+	Store   *objectstore.Store
+	Parquet *parquetio.Source
+
+	Predicted  sync.Map     // URLs of the files of predictions from this process
+	Committing sync.RWMutex // held for reading while predictions are committed
+
+	cache *ColumnCache // shared with other runs; nil if absent
+}
+
+// NewFiles returns storage of the given settings.
+func NewFiles(c FilesConfig) *Files {
+	f := &Files{Store: objectstore.Open(time.Duration(c.Timeout * float64(time.Second)))}
+	options := parquetio.SourceOptions{Footers: openFooters, ReadAhead: c.ReadAhead, Keep: keepChunks}
+	f.Parquet = parquetio.NewSource(f.Store, options)
+	return f
+}
+
+// ShareColumns lets the run keep and find decoded columns in a cache, unless it is nil.
+func (f *Files) ShareColumns(cache *ColumnCache) { f.cache = cache }
+
+// RowGroup opens a row group of a Parquet file.
+func (f *Files) RowGroup(ctx context.Context, t Task, names []string) (dataset.RowGroup, error) {
+	p, err := f.Parquet.Open(ctx, objectstore.Object{URL: t.File, Size: t.Size, Generation: t.Generation})
+	if err != nil {
+		return nil, err
+	}
+	key := groupKey{t.File, t.Generation, t.RowGroup, strings.Join(t.Digits, "\x00")}
+	open := func(names []string) (dataset.RowGroup, error) { return p.RowGroup(ctx, t.RowGroup, names, t.Digits...) }
+	if len(t.Path) == 0 {
+		return f.cache.open(key, names, open)
+	}
+	inFile, columns := splitColumns(&t, names)
+	g, err := f.cache.open(key, inFile, open)
+	if err != nil {
+		return nil, err
+	}
+	return &withPath{g, columns}, nil
+}
+
+// Read returns the whole of a scratch file. The caller must not change it.
+func (f *Files) Read(ctx context.Context, url string) ([]byte, error) {
+	b, err := f.Store.ReadAll(ctx, url, maxScratch)
+	if err == nil {
+		err = CheckChecksum(url, b)
+	}
+	return b, err
+}
+
+// Write writes a scratch file, whole or not at all.
+func (f *Files) Write(ctx context.Context, url string, b []byte) error {
+	return f.Store.Put(ctx, url, b, objectstore.WriteOptions{Volatile: true})
+}
+
+// withPath is a row group with the columns of its file's path.
+type withPath struct {
+	dataset.RowGroup // of the wanted columns in the file
+
+	columns []pathOrFile // all wanted columns
+}
+
+// pathOrFile is a column of the path or else one of the row group.
+type pathOrFile struct {
+	path   *PathColumn
+	column int
+}
+
+// splitColumns divides wanted columns into columns of the file and columns of its path.
+func splitColumns(t *Task, names []string) (inFile []string, columns []pathOrFile) {
+	for _, name := range names {
+		i := slices.IndexFunc(t.Path, func(c PathColumn) bool { return c.Name == name })
+		if i >= 0 {
+			columns = append(columns, pathOrFile{path: &t.Path[i]})
+			continue
+		}
+		columns = append(columns, pathOrFile{column: len(inFile)})
+		inFile = append(inFile, name)
+	}
+	return inFile, columns
+}
+
+// ReadColumn implements dataset.RowGroup.
+func (g *withPath) ReadColumn(i int, dst *dataset.Vector) error {
+	return g.ReadRows(i, 0, g.Rows(), dst)
+}
+
+// ReadRows implements dataset.RowGroup.
+func (g *withPath) ReadRows(i, from, to int, dst *dataset.Vector) error {
+	c := &g.columns[i]
+	if c.path == nil {
+		return g.RowGroup.ReadRows(c.column, from, to, dst)
+	}
+	dst.Type, dst.Numbers, dst.Texts = c.path.Type, nil, nil
+	dst.Index = slices.Grow(dst.Index[:0], to-from)[:to-from]
+	value := int32(0)
+	switch {
+	case c.path.Null:
+		value = -1
+	case c.path.Type == dataset.Text:
+		dst.Texts = []string{c.path.Text}
+	default:
+		dst.Numbers = []float64{c.path.Number}
+	}
+	for r := range dst.Index {
+		dst.Index[r] = value
+	}
+	return nil
+}
+
+// processFiles returns the storage of this process outside of runs, with the default settings.
+func processFiles() (*Files, error) {
+	r, err := RunName{}.find()
+	if err != nil {
+		return nil, err
+	}
+	return r.storage.(*Files), nil //nolint:errcheck,forcetypeassert // find opens it
+}
+
+// CheckURL refuses a URL of an unknown scheme.
+func CheckURL(url string) error {
+	f, err := processFiles()
+	if err != nil {
+		return err
+	}
+	return f.Store.Check(url)
+}
+
+// ReadFile reads a file outside of runs.
+func ReadFile(ctx context.Context, url string) ([]byte, error) {
+	f, err := processFiles()
+	if err != nil {
+		return nil, err
+	}
+	return f.Read(ctx, url)
+}
