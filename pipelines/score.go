@@ -108,15 +108,10 @@ func (r *run) refit(ctx context.Context, o *objects) (*scored, *run, error) {
 
 // modeller returns what makes trees of grown nodes.
 func (p *plan) modeller(o *objects) *grid.Modeller {
-	train := o.train()
 	b := &grid.Modeller{
 		Label: o.label, Features: o.features, Estimate: p.parsed.Estimate, Scale: o.spec.GrowthScale(),
-		Training: tree.Training{
-			Rows: train.Rows, Objects: train.Objects, Weight: train.Weight, RelabelledRows: train.RelabelledRows(&o.spec),
-			DroppedNullLabel: o.stats.Dropped,
-		},
+		Training: o.spec.Training(o.train(), o.stats.Train, o.stats.Dropped),
 	}
-	o.spec.DescribeWeights(&b.Training, o.stats.Train)
 	if p.parsed.Selection.Rule == frontier.First {
 		b.MaxLeaves = p.config.MaxLeaves
 	}

@@ -256,11 +256,9 @@ func (s *trainSpec) grow(ctx context.Context, tables *partTables, p *plan) (enco
 		return nil, 0, s.noTrainingRows()
 	}
 	spec := p.rows(dataset.Train)
-	m.Modeller = &grid.Modeller{Features: p.features, Scale: spec.GrowthScale(), Training: tree.Training{
-		Rows: stats.Rows, Objects: stats.Objects, Weight: stats.Weight, RelabelledRows: stats.RelabelledRows(spec),
-		DroppedNullLabel: p.Dropped,
-	}}
-	spec.DescribeWeights(&m.Modeller.Training, p.TrainRows)
+	m.Modeller = &grid.Modeller{
+		Features: p.features, Scale: spec.GrowthScale(), Training: spec.Training(stats, p.TrainRows, p.Dropped),
+	}
 	m.WeightEffect = spec.WeightEffect()
 	// The features' own counts may be of other rows (WindowConfig.Bins), or of weights.
 	stats.SetRare(p.features)

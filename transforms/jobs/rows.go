@@ -120,20 +120,25 @@ func (s *RowSpec) WeightEffect() float64 {
 	return s.Units[dataset.Train].Effect
 }
 
-// DescribeWeights notes in a tree how its training rows were weighed. rows is the number of
-// training rows with a weight above 0.
-func (s *RowSpec) DescribeWeights(d *tree.Training, rows int64) {
+// Training describes the training rows of a tree and how they were weighed. rows is the number of training
+// rows with a weight above 0, dropped the number of rows without a label.
+func (s *RowSpec) Training(train *ObjectStats, rows, dropped int64) tree.Training {
+	d := tree.Training{
+		Rows: train.Rows, Objects: train.Objects, Weight: train.Weight, RelabelledRows: train.RelabelledRows(s),
+		DroppedNullLabel: dropped,
+	}
 	if s.Units != nil {
 		d.MeanWeight = s.Units[dataset.Train].Mean
 	}
 	if len(s.ClassWeights) == 0 {
-		return
+		return d
 	}
 	d.Weights = tree.WeightsByClass
 	for _, w := range s.ClassWeights {
 		d.ClassWeights = append(d.ClassWeights, float64(w)/FractionScale)
 	}
 	d.LeftOutRows = rows - d.Rows
+	return d
 }
 
 // Countable returns what objects are counted by: the same specification without what their weights
