@@ -104,9 +104,11 @@ func (g *grower) levelConfig(depth int) jobs.LevelConfig {
 		GrowConfig: g.growConfig(g.objects, "level"), Levels: depth, Budget: g.budget,
 		Memory: g.histogramMemory(),
 	}
-	if c.Cache = g.cache; depth > 1 { // its workers read the counts of a level in files
-		c.Handover, c.Cache = nil, nil
+	if depth > 1 { // its workers read the counts of a level in files
+		c.Handover = nil
+		return c
 	}
+	c.Cache = g.cache
 	return c
 }
 

@@ -226,7 +226,8 @@ func (t *Table) Objects(classes int) *Objects {
 		if t.groups != nil {
 			o.groups.add(t.sharesOf(id))
 		}
-		if labels = t.classWeights(id, labels); t.soft == 0 {
+		labels = t.classWeights(id, labels)
+		if t.soft == 0 {
 			o.addClasses(labels, rows)
 			continue
 		}

@@ -38,13 +38,19 @@ func (f *comparer) prepare(s *scanned) error {
 	if len(s.trees) != 2 {
 		return errors.New("want two trees to compare")
 	}
-	s.parts, s.novelty = []dataset.Part{dataset.Test}, true
-	return nil
+	s.novelty = true
+	s.parts = []dataset.Part{dataset.Test}
+	_, err := newPairs(s)
+	return err
 }
 
-func (f *comparer) begin(s *scanned) (numbers int, err error) {
-	f.pairs, err = comparison.NewCounts(s.trees[0].Tree, s.trees[1].Tree, s.spec.Label != "")
-	return s.noveltyNumbers(), err
+func newPairs(s *scanned) (*comparison.Counts, error) {
+	return comparison.NewCounts(s.trees[0].Tree, s.trees[1].Tree, s.spec.Label != "")
+}
+
+func (f *comparer) begin(s *scanned) (numbers int) {
+	f.pairs, _ = newPairs(s) // prepare has returned the error
+	return s.noveltyNumbers()
 }
 
 func (f *comparer) visit(_ context.Context, s *scanned, g *rowGroup, w *scanWorker) error {

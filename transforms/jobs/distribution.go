@@ -44,9 +44,11 @@ func (f *distributor) prepare(s *scanned) error {
 	if err != nil {
 		return err
 	}
-	f.encoders, s.parts = NewEncoders(features), []dataset.Part{dataset.Train, dataset.Validation, dataset.Test}
+	s.parts = []dataset.Part{dataset.Train, dataset.Validation, dataset.Test}
+	f.encoders = NewEncoders(features)
 	for i := range features {
-		f.columns, f.sums = append(f.columns, s.need(s.given[i])), append(f.sums, f.numbers)
+		f.columns = append(f.columns, s.need(s.given[i]))
+		f.sums = append(f.sums, f.numbers)
 		f.numbers += features[i].Codes()
 	}
 	f.sums = append(f.sums, f.numbers)
@@ -54,7 +56,7 @@ func (f *distributor) prepare(s *scanned) error {
 	return nil
 }
 
-func (f *distributor) begin(*scanned) (numbers int, err error) { return f.numbers, nil }
+func (f *distributor) begin(*scanned) (numbers int) { return f.numbers }
 
 func (f *distributor) visit(ctx context.Context, s *scanned, _ *rowGroup, w *scanWorker) error {
 	const width = 2

@@ -59,7 +59,8 @@ func (f *leafCounter) begin(ctx context.Context) error {
 		if f.trees, err = f.Trees.read(ctx); err != nil {
 			return err
 		}
-		f.forest, f.layout = tree.NewForest(f.trees), (&GrowConfig{Widths: f.Widths}).layout()
+		f.forest = tree.NewForest(f.trees)
+		f.layout = (&GrowConfig{Widths: f.Widths}).layout()
 	}
 	f.tables = make([]leafTable, max(1, f.Workers)*int(dataset.Parts))
 	return nil

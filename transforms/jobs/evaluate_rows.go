@@ -77,7 +77,8 @@ func (f *rowEvaluator) prepare(s *scanned) error {
 	if f.Parts == nil {
 		f.Parts = []dataset.Part{dataset.Validation, dataset.Test}
 	}
-	f.trees, s.parts = s.trees, f.Parts
+	f.trees = s.trees
+	s.parts = f.Parts
 	if f.Slices == nil {
 		f.groups = len(s.trees)
 		return nil
@@ -93,9 +94,9 @@ func (f *rowEvaluator) prepare(s *scanned) error {
 	return nil
 }
 
-func (f *rowEvaluator) begin(*scanned) (numbers int, err error) {
+func (f *rowEvaluator) begin(*scanned) (numbers int) {
 	f.tables = make([]scoreTable, leavesKey(f.groups, 0))
-	return 0, nil
+	return 0
 }
 
 func (f *rowEvaluator) visit(ctx context.Context, s *scanned, g *rowGroup, w *scanWorker) error {
@@ -137,7 +138,8 @@ func (f *rowEvaluator) open(group int, part dataset.Part) *scoreTable {
 		if f.Slices == nil {
 			t = f.trees[group]
 		}
-		if table.counts = t.NewScoreCounts(); f.Distinct > 0 {
+		table.counts = t.NewScoreCounts()
+		if f.Distinct > 0 {
 			table.counts.Bound(f.Distinct)
 		}
 		table.counts.Reserve(f.Objects[part])

@@ -281,7 +281,8 @@ func TestRun(t *testing.T) {
 func TestOpenFiles(t *testing.T) {
 	opened := make(map[Storage]bool)
 	for _, name := range []RunName{
-		{}, {Process: "another", Number: 1, Files: &FilesConfig{ReadAhead: 5, Timeout: 0.5}},
+		{},
+		{Process: "another", Number: 1, Files: &FilesConfig{ReadAhead: 5, Timeout: 0.5}},
 		{Process: "another", Number: 2, Files: &FilesConfig{ReadAhead: 5, Timeout: 0.5}},
 	} {
 		for range 2 {

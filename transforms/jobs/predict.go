@@ -2,6 +2,7 @@ package jobs
 
 import (
 	"context"
+	"errors"
 	"iter"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
@@ -41,8 +42,13 @@ type predictor struct {
 }
 
 func (f *predictor) prepare(s *scanned) error {
-	f.tree, s.novelty = s.trees[0].Tree, true
-	f.columns, f.number = PredictionColumns(f.tree, f.Paths), make([]uint16, len(f.tree.Nodes))
+	if len(s.trees) != 1 {
+		return errors.New("want one tree to predict by")
+	}
+	s.novelty = true
+	f.tree = s.trees[0].Tree
+	f.columns = PredictionColumns(f.tree, f.Paths)
+	f.number = make([]uint16, len(f.tree.Nodes))
 	leaves := uint16(0)
 	for i := range f.tree.Nodes {
 		if f.tree.Nodes[i].Leaf() {
@@ -53,9 +59,9 @@ func (f *predictor) prepare(s *scanned) error {
 	return nil
 }
 
-func (f *predictor) begin(s *scanned) (numbers int, err error) {
+func (f *predictor) begin(s *scanned) (numbers int) {
 	f.table.counts = f.tree.NewScoreCounts()
-	return s.noveltyNumbers(), nil
+	return s.noveltyNumbers()
 }
 
 func (f *predictor) visit(_ context.Context, s *scanned, g *rowGroup, w *scanWorker) error {

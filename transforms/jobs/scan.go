@@ -28,7 +28,7 @@ type visitor interface {
 	// prepare finds the columns that the job needs besides those of the trees' tests.
 	prepare(s *scanned) error
 	// begin prepares for a bundle. numbers is the number of sums of each worker.
-	begin(s *scanned) (numbers int, err error)
+	begin(s *scanned) (numbers int)
 	// visit scores and counts the rows of a piece, whose columns the worker has.
 	visit(ctx context.Context, s *scanned, g *rowGroup, w *scanWorker) error
 	// counts goes through the counts of the bundle by their keys.
@@ -135,7 +135,7 @@ func (f *scan[V]) begin(ctx context.Context) error {
 			return err
 		}
 	}
-	numbers, err := f.Visitor.begin(&f.scanned)
+	numbers := f.Visitor.begin(&f.scanned)
 	c := f.Visitor.scoring()
 	f.workers = make([]scanWorker, max(1, c.Workers))
 	vectors := func(n int) []dataset.Vector { return make([]dataset.Vector, n) }
@@ -146,7 +146,7 @@ func (f *scan[V]) begin(ctx context.Context) error {
 			decoded: vectors(columns), whole: vectors(max(1, c.Pieces)), picked: vectors(columns),
 		}
 	}
-	return err
+	return nil
 }
 
 func (f *scan[V]) prepare(ctx context.Context) error {
@@ -194,20 +194,20 @@ func (f *scan[V]) add(ctx context.Context, g *rowGroup, w *scanWorker) error {
 }
 
 // choose decides which rows of a piece are visited.
-func (f *scanned) choose(g *rowGroup, w *scanWorker) error {
+func (s *scanned) choose(g *rowGroup, w *scanWorker) error {
 	err := g.prepare()
 	if err != nil {
 		return err
 	}
-	if f.spec.Label != "" {
-		if w.classes, err = g.classCodes(f.classes, w.classes); err != nil {
+	if s.spec.Label != "" {
+		if w.classes, err = g.classCodes(s.classes, w.classes); err != nil {
 			return err
 		}
 		g.weighClasses(w.classes)
 	}
 	w.rows = w.rows[:0]
 	for r, part := range g.parts {
-		if f.parts == nil || slices.Contains(f.parts, part) {
+		if s.parts == nil || slices.Contains(s.parts, part) {
 			w.rows = append(w.rows, int32(r))
 		}
 	}
@@ -215,7 +215,7 @@ func (f *scanned) choose(g *rowGroup, w *scanWorker) error {
 }
 
 // read decodes the columns of a piece for the rows that are visited.
-func (f *scanned) read(ctx context.Context, g *rowGroup, w *scanWorker) error {
+func (s *scanned) read(ctx context.Context, g *rowGroup, w *scanWorker) error {
 	all := len(w.rows) == g.Rows()
 	p := newPool(min(len(w.whole), len(w.columns)), 0)
 	for i := range w.columns {
@@ -227,8 +227,8 @@ func (f *scanned) read(ctx context.Context, g *rowGroup, w *scanWorker) error {
 			if err := g.feature(i, v); err != nil {
 				return err
 			}
-			if f.novelty {
-				f.countNovelty(i, v, w)
+			if s.novelty {
+				s.countNovelty(i, v, w)
 			}
 			if !all {
 				pick(&w.picked[i], v, w.rows)
@@ -241,7 +241,7 @@ func (f *scanned) read(ctx context.Context, g *rowGroup, w *scanWorker) error {
 			break // wait returns the error
 		}
 	}
-	if f.novelty {
+	if s.novelty {
 		w.numbers[0] += int64(g.Rows())
 	}
 	return p.wait()
