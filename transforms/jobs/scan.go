@@ -3,7 +3,6 @@ package jobs
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"iter"
 	"slices"
 
@@ -75,7 +74,10 @@ func (s *scanned) addTree(t *tree.Tree) error {
 			return c.Name == in.Name && c.Kind == in.Kind && c.Unit == in.Unit
 		})
 		if at < 0 {
-			return fmt.Errorf("feature %q of a tree: the rows have none of that name and kind", in.Name)
+			return &dataset.DataError{
+				Column: in.Name, Problem: "the tree tests a feature that the rows do not have by that name and kind",
+				Hint: "the documents of the run do not belong together: train again, or take the run from where it was made",
+			}
 		}
 		one.inputs = append(one.inputs, s.need(s.given[at]))
 		one.watches = append(one.watches, dataset.NewWatch(&t.Features[in.Feature]))
