@@ -3,6 +3,7 @@ package pipelines
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -32,7 +33,7 @@ const (
 	maxCheckpoint  = 1 << 30   // bytes
 
 	checkpointFormat  = "espalier/checkpoint"
-	checkpointVersion = 3
+	checkpointVersion = 4
 )
 
 // checkpoint is state.json: the finished work of a run that grows its trees by levels. The run
@@ -57,7 +58,28 @@ type checkpointHead struct {
 	Format   string `json:"format"`
 	Version  int    `json:"version"`
 	Espalier string `json:"espalier"` // version of Espalier
+	// Digest is the SHA-256 of the file without this field. Without it, a damaged count could lead anywhere.
+	Digest string `json:"digest,omitempty"`
 }
+
+// encode returns state.json, with its digest.
+func (c checkpoint) encode() ([]byte, error) {
+	c.Digest = ""
+	b, err := json.Marshal(&c)
+	if err != nil {
+		return nil, err
+	}
+	const next = `,"config":` // the field after the head
+	return bytes.Replace(b, []byte(next), []byte(digestField(b)+next), 1), nil
+}
+
+// intact reports whether state.json has the digest that it states.
+func intact(b []byte, digest string) bool {
+	field := `,"digest":"` + digest + `"`
+	return field == digestField(bytes.Replace(b, []byte(field), nil, 1))
+}
+
+func digestField(b []byte) string { return fmt.Sprintf(`,"digest":"%x"`, sha256.Sum256(b)) }
 
 // newCheckpointHead returns the head of the checkpoints that this version writes.
 func newCheckpointHead() checkpointHead {
@@ -157,6 +179,9 @@ func readCheckpoint(ctx context.Context, f *source.Files, config *TrainConfig) (
 	err = json.Unmarshal(b, c)
 	if err == nil && (c.Version != checkpointVersion || !c.whole()) {
 		err = errors.New("parts are missing or of another version")
+	}
+	if err == nil && !intact(b, c.Digest) {
+		err = errors.New("damaged: its digest is not that of its content")
 	}
 	if err == nil {
 		err = c.locate(f.Store, folder)

@@ -3,7 +3,6 @@ package pipelines
 import (
 	"context"
 	"crypto/rand"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -184,7 +183,7 @@ func (j *journal) folder() string {
 // write writes state.json. It fails if anyone else has written the file since this run read or
 // wrote it.
 func (j *journal) write(ctx context.Context, c *checkpoint, o objectstore.WriteOptions) error {
-	b, err := json.Marshal(c)
+	b, err := c.encode()
 	if err != nil {
 		return err
 	}
