@@ -30,6 +30,9 @@ func BenchmarkEvaluateSlices(b *testing.B) {
 	t, random := stump(), rand.New(rand.NewPCG(3, 1))
 	for _, columns := range []int{0, 1, 4} {
 		f := &rowEvaluator{EvaluateRowsConfig: EvaluateRowsConfig{Parts: []dataset.Part{dataset.Validation, dataset.Test}}}
+		if columns > 0 {
+			f.Slices = new(Slices)
+		}
 		f.trees, f.groups = []scannedTree{{Tree: t, scorer: t.Scorer(), inputs: []int{0}}}, 1
 		w := &scanWorker{classes: make([]uint16, rows)}
 		g := &rowGroup{spec: &RowSpec{}, rows: rows, parts: make([]dataset.Part, rows)}
