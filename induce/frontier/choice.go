@@ -79,14 +79,14 @@ func (p *Pool) ChooseAmong(all []Point, s *Settings) (*Choice, error) {
 		return nil, err
 	}
 	points, marks := Thin(front, s.Step), []Point{chosen, highest, bend}
-	least, err := leastWithin(all, s.Limits)
+	cheapest, err := leastWithin(all, s.Limits)
 	if err != nil {
 		return nil, err
 	}
-	if least != nil {
-		marks = append(marks, *least)
+	if cheapest != nil {
+		marks = append(marks, *cheapest)
 	}
-	if leaf := bareLeaf(all); leaf != nil && least != nil && !slices.ContainsFunc(points, isBare) {
+	if leaf := bareLeaf(all); leaf != nil && cheapest != nil && bareLeaf(points) == nil {
 		marks = append(marks, *leaf)
 	}
 	for _, marked := range marks {
@@ -99,7 +99,7 @@ func (p *Pool) ChooseAmong(all []Point, s *Settings) (*Choice, error) {
 	for i, q := range points {
 		choice.Listed[i] = Listed{
 			Point: q, Chosen: q.Same(&chosen), Highest: q.Same(&highest), Knee: q.Same(&bend),
-			LeastTotal: least != nil && q.Same(least),
+			LeastTotal: cheapest != nil && q.Same(cheapest),
 		}
 	}
 	return choice, nil

@@ -77,24 +77,47 @@ func inOrder(a, b *Point) int {
 }
 
 // cheaper orders by ascending cost, then by descending merit.
-func cheaper(a, b Point) int {
-	return cmp.Or(cmp.Compare(a.cost(), b.cost()), cmp.Compare(b.Merit, a.Merit), inOrder(&a, &b))
+func cheaper(a, b *Point) int {
+	if c := cmp.Or(cmp.Compare(a.cost(), b.cost()), cmp.Compare(b.Merit, a.Merit)); c != 0 {
+		return c
+	}
+	return inOrder(a, b)
 }
 
 // better orders by descending merit, then by ascending cost.
-func better(a, b Point) int {
-	return cmp.Or(cmp.Compare(b.Merit, a.Merit), cmp.Compare(a.cost(), b.cost()), inOrder(&a, &b))
+func better(a, b *Point) int {
+	if c := cmp.Or(cmp.Compare(b.Merit, a.Merit), cmp.Compare(a.cost(), b.cost())); c != 0 {
+		return c
+	}
+	return inOrder(a, b)
+}
+
+// least returns the first point, in an order, of the points that keep accepts (all, if keep is nil), and nil
+// if there is no such point. It copies no point: a pool has thousands of them, and they are large.
+func least(points []Point, order func(a, b *Point) int, keep func(*Point) bool) *Point {
+	var found *Point
+	for i := range points {
+		p := &points[i]
+		if (keep == nil || keep(p)) && (found == nil || order(p, found) < 0) {
+			found = p
+		}
+	}
+	return found
 }
 
 // NonDominated returns the Pareto front of the points: no other point has at least
 // the merit at no more billed cost. The result ascends in cost, and strictly in
 // merit. One point of several equal ones stays.
 func NonDominated(points []Point) []Point {
-	sorted := slices.SortedFunc(slices.Values(points), cheaper)
+	sorted := make([]*Point, len(points))
+	for i := range points {
+		sorted[i] = &points[i]
+	}
+	slices.SortFunc(sorted, cheaper)
 	var kept []Point
 	for _, p := range sorted {
 		if len(kept) == 0 || p.Merit > kept[len(kept)-1].Merit {
-			kept = append(kept, p)
+			kept = append(kept, *p)
 		}
 	}
 	return kept

@@ -49,7 +49,7 @@ func setScores(points []Point, rows []float64) {
 		if p.byLoss || loss == nil || bare == 0 {
 			return
 		}
-		if isBare(*p) { // the frequencies of the training rows differ from those of the others
+		if p.isBare() { // the frequencies of the training rows differ from those of the others
 			bare = max(bare, *loss)
 		}
 	}
@@ -94,18 +94,20 @@ func entropy(rows []float64) float64 {
 // chance, best returns a bare leaf. Points without scores are compared by their merits.
 func best(list []Point, tolerance float64) (chosen, top Point) {
 	if slices.ContainsFunc(list, func(p Point) bool { return p.Score == nil }) {
-		top = slices.MinFunc(list, better)
+		top = *least(list, better, nil)
 		return cheapest(list, below(top.Merit, tolerance)), top
 	}
-	top = slices.MinFunc(list, func(a, b Point) int {
-		return cmp.Or(cmp.Compare(b.Score.Value, a.Score.Value), better(a, b))
-	})
+	top = *least(list, func(a, b *Point) int {
+		if c := cmp.Compare(b.Score.Value, a.Score.Value); c != 0 {
+			return c
+		}
+		return better(a, b)
+	}, nil)
 	if leaf := bareLeaf(list); leaf != nil && !top.beyondChance() {
 		return *leaf, top
 	}
-	least := below(top.Score.Value, max(tolerance, float64(believed*areaError(top.Merit, top.Score.Rows))))
-	good := slices.DeleteFunc(slices.Clone(list), func(p Point) bool { return p.Score.Value < least })
-	return slices.MinFunc(good, cheaper), top
+	lowest := below(top.Score.Value, max(tolerance, float64(believed*areaError(top.Merit, top.Score.Rows))))
+	return *least(list, cheaper, func(p *Point) bool { return p.Score.Value >= lowest }), top
 }
 
 // beyondChance reports whether the area of a tree is higher than chance among many trees gives.
@@ -142,9 +144,9 @@ func (p *Pool) measureGroups() {
 	if p.Effects == nil || p.GroupEffect > 0 {
 		return
 	}
-	highest := slices.MinFunc(p.Points, better)
+	highest := least(p.Points, better, nil)
 	p.GroupEffect = 1
-	if ratio := p.Effects(p.Tree(&highest), dataset.Validation).AreaRatio(); ratio != nil {
+	if ratio := p.Effects(p.Tree(highest), dataset.Validation).AreaRatio(); ratio != nil {
 		p.GroupEffect = max(1, *ratio)
 	}
 }
@@ -194,7 +196,7 @@ func Reason(chosen, top *Point) string {
 	for _, n := range top.Score.Rows {
 		rows += n
 	}
-	if isBare(*chosen) && !top.beyondChance() {
+	if chosen.isBare() && !top.beyondChance() {
 		return fmt.Sprintf("a single leaf: the best tree, of %d leaves, has an AUC of %.3f on %.0f rows that did not grow it, "+
 			"no more than chance among the trees gives", top.Leaves, top.Merit, rows)
 	}

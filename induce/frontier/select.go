@@ -72,15 +72,15 @@ func Select(points []Point, q Query) (Point, error) {
 	if err != nil {
 		return Point{}, err
 	}
-	highest := slices.MinFunc(list, better)
+	highest := least(list, better, nil)
 	switch q.Rule {
 	case First:
-		return slices.MinFunc(list, func(a, b Point) int { return bySequence(&a, &b) }), nil
+		return *least(list, bySequence, nil), nil
 	case Best:
 		chosen, _ := best(list, q.Tolerance)
 		return chosen, nil
 	case Highest:
-		return highest, nil
+		return *highest, nil
 	case Knee:
 		return knee(NonDominated(list)), nil
 	case OneSE:
@@ -121,8 +121,7 @@ func below(merit, margin float64) float64 { return merit - margin - slack }
 // cheapest returns the cheapest point of at least the given merit. At least one
 // point must have it.
 func cheapest(list []Point, merit float64) Point {
-	good := slices.DeleteFunc(slices.Clone(list), func(c Point) bool { return c.Merit < merit })
-	return slices.MinFunc(good, cheaper)
+	return *least(list, cheaper, func(p *Point) bool { return p.Merit >= merit })
 }
 
 // knee returns the point farthest above the chord from the first point, which is
@@ -148,7 +147,7 @@ func knee(line []Point) Point {
 // best alpha of a pruned tree, or the un-pruned tree.
 func beforeDrop(list []Point) Point {
 	sorted := slices.SortedFunc(slices.Values(list), func(a, b Point) int {
-		return cmp.Or(cmp.Compare(b.Lambda, a.Lambda), better(a, b))
+		return cmp.Or(cmp.Compare(b.Lambda, a.Lambda), better(&a, &b))
 	})
 	chosen, most := sorted[0], math.Inf(-1)
 	for i, c := range sorted {

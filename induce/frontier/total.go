@@ -42,12 +42,11 @@ func leastTotal(list []Point) (Point, error) {
 	if !priced(list) {
 		return Point{}, ErrNoErrorCosts
 	}
-	least := list[0].Costs.Total
+	lowest := list[0].Costs.Total
 	for i := range list {
-		least = min(least, list[i].Costs.Total)
+		lowest = min(lowest, list[i].Costs.Total)
 	}
-	good := slices.DeleteFunc(slices.Clone(list), func(p Point) bool { return p.Costs.Total > least*(1+slack) })
-	return slices.MinFunc(good, cheaper), nil
+	return *least(list, cheaper, func(p *Point) bool { return p.Costs.Total <= lowest*(1+slack) }), nil
 }
 
 // leastWithin returns the point of the least total cost within limits, nil without error costs.
@@ -55,19 +54,14 @@ func leastWithin(points []Point, limits Limits) (*Point, error) {
 	if !priced(points) {
 		return nil, nil //nolint:nilnil // there is none
 	}
-	least, err := Select(points, Query{Rule: Total, Limits: limits})
-	return &least, err
+	found, err := Select(points, Query{Rule: Total, Limits: limits})
+	return &found, err
 }
 
 // isBare reports whether a point is a single leaf.
-func isBare(p Point) bool { return p.Leaves == 1 }
+func (p *Point) isBare() bool { return p.Leaves == 1 }
 
 // bareLeaf returns a point that is a single leaf, which costs nothing but its errors; nil: none is.
 func bareLeaf(points []Point) *Point {
-	leaves := slices.DeleteFunc(slices.Clone(points), func(p Point) bool { return !isBare(p) })
-	if len(leaves) == 0 {
-		return nil
-	}
-	first := slices.MinFunc(leaves, cheaper)
-	return &first
+	return least(points, cheaper, (*Point).isBare)
 }
