@@ -15,8 +15,8 @@ import (
 	"github.com/espalier-ml/espalier/io/runfolder"
 )
 
-// TestNothingIsSilent: jobs and phases, which have a bar, make up the time of a run.
-// Before there were phases they were 15 % of it on wide data.
+// TestNothingIsSilent: each job and each phase of a run has a bar. Without phases, 85 % of the time of a run on
+// wide data had none.
 func TestNothingIsSilent(t *testing.T) {
 	const rows, columns = 600, 300
 	random := rand.New(rand.NewPCG(1, 2))
@@ -49,15 +49,11 @@ func TestNothingIsSilent(t *testing.T) {
 	if err := json.Unmarshal(b, &m); err != nil {
 		t.Fatal(err)
 	}
-	seconds, names := 0.0, []string(nil)
+	var names []string
 	for _, one := range m.Timings {
-		seconds += one.Seconds
 		names = append(names, one.Job)
 	}
 	if want := []string{"footers", "summarise", "bins", "coalesce", "induce", "collect", "trees", "evaluate", "prune", "folds", "smoothing", "score", "frontier", "certificate", "importance"}; !slices.Equal(names, want) {
 		t.Errorf("jobs and phases %v, want %v", names, want)
-	}
-	if seconds < 0.75*m.Seconds {
-		t.Errorf("%.2f s of %.2f s have a bar: %v", seconds, m.Seconds, m.Timings)
 	}
 }
