@@ -164,7 +164,7 @@ func TestLibraryTrainsTheSameTree(t *testing.T) {
 			for _, runner := range []string{"direct", "prism"} {
 				order := rand.New(rand.NewPCG(1, 2)).Perm(600)
 				got := collect(t, runner, data.library(order), func(s beam.Scope, rows beam.PCollection) beam.PCollection {
-					return transforms.Train(s, rows, c)
+					return transforms.Train(s, rows, c).Trees
 				})
 				if len(got) != 1 || string(got[0]) != string(r.Tree.Encode()) {
 					t.Errorf("%s: %d trees, another than\n%s\nbut\n%s", runner, len(got), r.Tree.Encode(), got)
@@ -293,7 +293,7 @@ func TestLibraryChoosesTheSameTree(t *testing.T) {
 			for _, runner := range runners {
 				order := rand.New(rand.NewPCG(1, 2)).Perm(n)
 				got := collect(t, runner, data.library(order), func(s beam.Scope, rows beam.PCollection) beam.PCollection {
-					return transforms.Train(s, rows, c)
+					return transforms.Train(s, rows, c).Trees
 				})
 				if len(got) != 1 || string(got[0]) != string(r.Tree.Encode()) {
 					t.Errorf("%s: %d trees, another than\n%s\nbut\n%s", runner, len(got), r.Tree.Encode(), got)
@@ -336,7 +336,7 @@ func TestLibraryWindowsChooseTheSameTree(t *testing.T) {
 		order := rand.New(rand.NewPCG(1, 2)).Perm(n)
 		got := collect(t, runner, data.library(order), func(s beam.Scope, rows beam.PCollection) beam.PCollection {
 			return beam.ParDo(s, &windowTreeFn{}, transforms.WindowedTree(s, beam.ParDo(s, &stampFn{}, rows),
-				transforms.WindowConfig{TrainConfig: c, Windows: windows.NewFixedWindows(length * time.Millisecond)}))
+				transforms.WindowConfig{TrainConfig: c, Windows: windows.NewFixedWindows(length * time.Millisecond)}).Trees)
 		})
 		for _, b := range got {
 			if !want[string(b)] {
@@ -416,7 +416,7 @@ func TestLibraryDefaultsOfManyRows(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := collect(t, "direct", data.library(ascending(n)), func(s beam.Scope, rows beam.PCollection) beam.PCollection {
-		return transforms.Train(s, rows, transforms.DefaultTrainConfig("class"))
+		return transforms.Train(s, rows, transforms.DefaultTrainConfig("class")).Trees
 	})
 	if len(got) != 1 || string(got[0]) != string(r.Tree.Encode()) {
 		t.Errorf("%d trees, another than that of espalier train, of %d bins", len(got), r.Tree.Algorithm.Bins)
@@ -462,7 +462,7 @@ func TestLibraryEvaluates(t *testing.T) {
 			for _, runner := range []string{"direct", "prism"} {
 				got := collect(t, runner, data.library(ascending(n)), func(s beam.Scope, rows beam.PCollection) beam.PCollection {
 					m := transforms.Model{URL: p.Output}
-					return beam.ParDo(s, &metricsFn{}, transforms.Evaluate(s, rows, m, transforms.EvaluateConfig{Weight: weight}))
+					return beam.ParDo(s, &metricsFn{}, transforms.Evaluate(s, rows, m, transforms.EvaluateConfig{Weight: weight}).Metrics)
 				})
 				if len(got) != 1 || string(got[0]) != string(encoded) {
 					t.Errorf("%s, models %s, weight %q:\n%s\nwant\n%s", runner, leafModel, weight, got, encoded)
@@ -478,7 +478,7 @@ func TestLibraryScoresByTheStores(t *testing.T) {
 	data := newRows(300)
 	c := transforms.DefaultTrainConfig("class")
 	encoded := collect(t, "direct", data.library(ascending(300)), func(s beam.Scope, rows beam.PCollection) beam.PCollection {
-		return transforms.Train(s, rows, c)
+		return transforms.Train(s, rows, c).Trees
 	})[0]
 	path := filepath.Join(t.TempDir(), "tree.json")
 	if err := os.WriteFile(path, encoded, 0o600); err != nil {
@@ -502,7 +502,7 @@ func TestLibraryScoresByTheStores(t *testing.T) {
 		want[fmt.Sprintf("%d: %s in %d, %d tests", r.ID, p.Class, p.Leaf, p.Tests)] = true
 	}
 	got := collect(t, "prism", data.library(ascending(300)), func(s beam.Scope, rows beam.PCollection) beam.PCollection {
-		return beam.ParDo(s, &leafFn{}, transforms.Score(s, rows, transforms.Model{URL: "file://" + path}))
+		return beam.ParDo(s, &leafFn{}, transforms.Score(s, rows, transforms.Model{URL: "file://" + path}).Predictions)
 	})
 	for _, b := range got {
 		if !want[string(b)] {

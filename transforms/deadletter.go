@@ -12,6 +12,38 @@ import (
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
+// Option changes what a transform does: DeadLetters is one.
+type Option interface{ set(*options) }
+
+// options are the options of a transform.
+type options struct {
+	step    string       // name of the transform
+	letters *DeadLetters // nil: an unusable row makes the pipeline fail
+}
+
+// newOptions collects the options of a transform.
+func newOptions(step string, list []Option) (*options, error) {
+	o := &options{step: step}
+	for _, option := range list {
+		option.set(o)
+	}
+	if o.letters != nil && o.letters.Limit < 0 {
+		return o, fmt.Errorf("the limit of dead letters is %d: want a number of at least 0", o.letters.Limit)
+	}
+	return o, nil
+}
+
+// refusal returns what happens to unusable rows.
+func (o *options) refusal() refusal { return refusal{Fails: o.letters == nil, Step: o.step} }
+
+// DeadLetters is the option to return unusable rows as dead letters. By default an unusable row
+// makes the pipeline fail.
+type DeadLetters struct {
+	Limit int64 // the pipeline fails if a window has more dead letters; 0: no limit
+}
+
+func (d DeadLetters) set(o *options) { o.letters = &d }
+
 // DeadLetter is an unusable row, and why it is.
 type DeadLetter struct {
 	Row    string // in JSON; at most 64 KiB of it
@@ -21,7 +53,7 @@ type DeadLetter struct {
 	Reason string // the fault, and the expected value
 	Hint   string // the remedy
 	Millis int64  // time of the row, in milliseconds since 1970
-	Step   string // transforms.Score or transforms.Train
+	Step   string // the transform, such as transforms.Score
 }
 
 // maxLetter is the most bytes of a row in a dead letter.
@@ -36,7 +68,6 @@ type letter struct {
 // refusal says what happens to unusable rows.
 type refusal struct {
 	Fails bool   // the pipeline fails
-	Limit int64  // the pipeline fails with more in a window; 0: no limit
 	Step  string // name in dead letters
 }
 
@@ -69,17 +100,17 @@ func inJSON(x any) string {
 	return string(b[:min(len(b), maxLetter)])
 }
 
-// limited makes the pipeline fail if a window has more dead letters than limit; 0: never.
-func limited(s beam.Scope, dead beam.PCollection, limit int64) error {
-	if limit < 0 {
-		return fmt.Errorf("the limit of dead letters is %d: want a number of at least 0", limit)
+// limit returns the dead letters, and makes the pipeline fail if a window has more than the
+// limit. Without the option it returns the zero PCollection.
+func (o *options) limit(s beam.Scope, dead beam.PCollection) beam.PCollection {
+	if o.letters == nil {
+		return beam.PCollection{}
 	}
-	if limit == 0 {
-		return nil
+	if o.letters.Limit > 0 {
+		counts := beam.CombinePerKey(s, &addFn{}, beam.ParDo(s, &oneFn{}, dead))
+		beam.ParDo0(s, &limitFn{Limit: o.letters.Limit}, counts)
 	}
-	counts := beam.CombinePerKey(s, &addFn{}, beam.ParDo(s, &oneFn{}, dead))
-	beam.ParDo0(s, &limitFn{Limit: limit}, counts)
-	return nil
+	return dead
 }
 
 // oneFn counts each dead letter once, under a single key.

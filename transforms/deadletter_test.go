@@ -9,11 +9,12 @@ import (
 	"github.com/espalier-ml/espalier/transforms/transformstest"
 )
 
-// TestDeadLetters: of 100,000 records 1,000 are bad in ten ways.
+// TestDeadLetters: of 100,000 records 1,000 are bad in ten ways, of 20,000 records 200.
 func TestDeadLetters(t *testing.T) {
 	for _, runner := range transformstest.RunnersOfFailures() {
-		t.Run("score/"+runner, func(t *testing.T) { transformstest.DeadLetters(t, runner, 100_000, false) })
-		t.Run("train/"+runner, func(t *testing.T) { transformstest.DeadLetters(t, runner, 20_000, true) })
+		for transform, rows := range map[string]int{"Score": 100_000, "Evaluate": 20_000, "Train": 20_000, "WindowedTree": 20_000} {
+			t.Run(transform+"/"+runner, func(t *testing.T) { transformstest.DeadLetters(t, runner, transform, rows) })
+		}
 	}
 }
 
@@ -32,13 +33,12 @@ func TestNoTree(t *testing.T) {
 	for _, fails := range []bool{false, true} {
 		err := runPipeline(t, "prism", func(s beam.Scope) {
 			none := beam.ParDo(s, &noVisitFn{}, oneVisit(s))
-			m := transforms.Model{Trees: transforms.Train(s, none, c)}
+			m := transforms.Model{Trees: transforms.Train(s, none, c).Trees}
 			if fails {
 				transforms.Score(s, oneVisit(s), m)
 				return
 			}
-			_, dead := transforms.ScoreDeadLetters(s, oneVisit(s), m, 0)
-			beam.ParDo0(s, &sinkLetterFn{}, dead)
+			beam.ParDo0(s, &sinkLetterFn{}, transforms.Score(s, oneVisit(s), m, transforms.DeadLetters{}).DeadLetters)
 		})
 		if err == nil == fails {
 			t.Errorf("fails %v: error %v", fails, err)

@@ -26,25 +26,33 @@ type EvaluateConfig struct {
 	DropNullLabels bool   // leave out rows without a label instead of failing
 }
 
-// Evaluate measures a tree on rows with labels, a bounded PCollection<T> with T as in Score,
-// and returns a PCollection<metric.Metrics> of one element: what `espalier evaluate` writes as
-// the part "test". A model at a URL is read when the pipeline is built; Trees of the same
-// pipeline cannot be measured. Without a row that has a label the pipeline fails.
-//
-// Evaluate panics where TryEvaluate returns an error.
-func Evaluate(s beam.Scope, rows beam.PCollection, m Model, c EvaluateConfig) beam.PCollection {
-	return beam.Must(TryEvaluate(s, rows, m, c))
+// Evaluated is what Evaluate returns.
+type Evaluated struct {
+	Metrics     beam.PCollection // PCollection<metric.Metrics> of one element
+	DeadLetters beam.PCollection // PCollection<DeadLetter> by the option DeadLetters; else not valid
 }
 
-// TryEvaluate is Evaluate with an error instead of a panic: see TryScore.
-func TryEvaluate(s beam.Scope, rows beam.PCollection, m Model, c EvaluateConfig) (beam.PCollection, error) {
+// Evaluate measures a tree on rows with labels, a bounded PCollection<T> with T as in Score. The
+// metrics are what `espalier evaluate` writes as the part "test". A model at a URL is read
+// when the pipeline is built; Trees of the same pipeline cannot be measured. If no row has a
+// label, the pipeline fails. By the option DeadLetters, rows without a label are dead letters
+// unless DropNullLabels is set.
+//
+// Evaluate panics where Score does, and if the rows have no column for the label or the weight.
+func Evaluate(s beam.Scope, rows beam.PCollection, m Model, c EvaluateConfig, opts ...Option) Evaluated {
+	const step = "transforms.Evaluate"
+	o, err := newOptions(step, opts)
+	if err != nil {
+		panic(fmt.Errorf("%s: %w", step, err))
+	}
 	fn, err := newCountFn(rows, &m, &c)
 	if err != nil {
-		return beam.PCollection{}, fmt.Errorf("transforms.Evaluate: %w", err)
+		panic(fmt.Errorf("%s: %w", step, err))
 	}
-	s = s.Scope("transforms.Evaluate")
+	fn.Refusal = o.refusal()
+	s = s.Scope(step)
 	// countFn emits when its bundle ends, which is possible in the global window only.
-	counts := beam.ParDo(s, fn, beam.WindowInto(s, window.NewGlobalWindows(), rows))
+	counts, dead := beam.ParDo2(s, fn, beam.WindowInto(s, window.NewGlobalWindows(), rows))
 	// noRowsFn makes sure that metricsFn is called even without a row.
 	counts = beam.Flatten(s, counts, beam.ParDo(s, &noRowsFn{}, beam.Impulse(s)))
 	if c.Weight != "" {
@@ -52,7 +60,8 @@ func TryEvaluate(s beam.Scope, rows beam.PCollection, m Model, c EvaluateConfig)
 	} else {
 		counts = beam.CombinePerKey(s, &mergeCountsFn{}, counts)
 	}
-	return beam.ParDo(s, &metricsFn{JSON: fn.JSON, Weight: c.Weight}, counts), nil
+	metrics := beam.ParDo(s, &metricsFn{JSON: fn.JSON, Weight: c.Weight}, counts)
+	return Evaluated{Metrics: metrics, DeadLetters: o.limit(s, dead)}
 }
 
 // newCountFn binds the model and the columns to the rows.
@@ -89,10 +98,11 @@ func newCountFn(rows beam.PCollection, m *Model, c *EvaluateConfig) (*countFn, e
 // countFn counts the rows of a bundle by prediction and class. Rows with weights are tallied by
 // their predictions, class and weight: the unit of the weights depends on all rows.
 type countFn struct {
-	Config EvaluateConfig
-	Schema []byte // gorows.Schema
-	JSON   []byte // the tree.json
-	Strict bool   // see Model
+	Config  EvaluateConfig
+	Schema  []byte // gorows.Schema
+	JSON    []byte // the tree.json
+	Strict  bool   // see Model
+	Refusal refusal
 
 	scoring scoring
 	scorer  *scorer
@@ -127,14 +137,19 @@ func (f *countFn) Setup() error {
 	return err
 }
 
-func (f *countFn) ProcessElement(_ context.Context, row beam.T, emit func(int64, []byte)) error {
-	if f.counts == nil {
-		f.counts = f.tree.NewScoreCounts()
-	}
+func (f *countFn) ProcessElement(
+	ctx context.Context, at beam.EventTime, row beam.T, emit func(int64, []byte), refuse func(DeadLetter),
+) error {
 	if f.tally.Bytes() > tallyBytes {
 		f.flush(emit)
 	}
-	return jobs.Carry(f.count(row))
+	if f.counts == nil {
+		f.counts = f.tree.NewScoreCounts()
+	}
+	if err := f.count(row); err != nil {
+		return f.Refusal.of(ctx, letter{row: row, at: at}, err, refuse)
+	}
+	return nil
 }
 
 // count counts a row.
@@ -178,7 +193,9 @@ func (f *countFn) count(row any) (err error) {
 	return nil
 }
 
-func (f *countFn) FinishBundle(_ context.Context, emit func(int64, []byte)) { f.flush(emit) }
+func (f *countFn) FinishBundle(_ context.Context, emit func(int64, []byte), _ func(DeadLetter)) {
+	f.flush(emit)
+}
 
 // flush emits what was counted.
 func (f *countFn) flush(emit func(int64, []byte)) {

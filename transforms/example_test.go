@@ -92,8 +92,8 @@ func (*pick) ProcessElement(f Fruit, emit func(beam.EventTime, Fruit)) {
 func Example() {
 	// Train: rows to a tree.json.
 	p, s := beam.NewPipelineWithRoot()
-	trees := transforms.Train(s, beam.CreateList(s, fruit()), fruitConfig())
-	beam.ParDo0(s, &printTree{}, trees)
+	trained := transforms.Train(s, beam.CreateList(s, fruit()), fruitConfig())
+	beam.ParDo0(s, &printTree{}, trained.Trees)
 	if _, err := beam.Run(context.Background(), "direct", p); err != nil {
 		fmt.Println(err)
 	}
@@ -101,7 +101,7 @@ func Example() {
 	// Score: rows to KV<Fruit, Prediction>.
 	p, s = beam.NewPipelineWithRoot()
 	scored := transforms.Score(s, beam.CreateList(s, fruit()), transforms.Model{JSON: fruitModel})
-	beam.ParDo0(s, &printPrediction{}, scored)
+	beam.ParDo0(s, &printPrediction{}, scored.Predictions)
 	if _, err := beam.Run(context.Background(), "direct", p); err != nil {
 		fmt.Println(err)
 	}
@@ -117,13 +117,13 @@ func Example() {
 
 // Trees of a pipeline score rows of the same pipeline. Rows that cannot be used, here by
 // a weight that is no number, go their own way.
-func ExampleScoreDeadLetters() {
+func ExampleDeadLetters() {
 	p, s := beam.NewPipelineWithRoot()
-	trees := transforms.Train(s, beam.CreateList(s, fruit()), fruitConfig())
+	trained := transforms.Train(s, beam.CreateList(s, fruit()), fruitConfig())
 	baskets := beam.CreateList(s, []Basket{{"name": "braeburn", "grams": 180}, {"name": "sour", "grams": "heavy"}})
-	scored, dead := transforms.ScoreDeadLetters(s, baskets, transforms.Model{Trees: trees}, 1000)
-	beam.ParDo0(s, &printBasket{}, scored)
-	beam.ParDo0(s, &printLetter{}, dead)
+	scored := transforms.Score(s, baskets, transforms.Model{Trees: trained.Trees}, transforms.DeadLetters{Limit: 1000})
+	beam.ParDo0(s, &printBasket{}, scored.Predictions)
+	beam.ParDo0(s, &printLetter{}, scored.DeadLetters)
 	if _, err := beam.Run(context.Background(), "prism", p); err != nil {
 		fmt.Println(err)
 	}
@@ -153,10 +153,10 @@ func (*printLetter) ProcessElement(d transforms.DeadLetter) error {
 func ExampleWindowedTree() {
 	p, s := beam.NewPipelineWithRoot()
 	rows := beam.ParDo(s, &pick{}, beam.CreateList(s, fruit()))
-	trees := transforms.WindowedTree(s, rows, transforms.WindowConfig{
+	trained := transforms.WindowedTree(s, rows, transforms.WindowConfig{
 		TrainConfig: fruitConfig(), Windows: window.NewFixedWindows(3 * time.Minute),
 	})
-	beam.ParDo0(s, &printWindow{}, trees)
+	beam.ParDo0(s, &printWindow{}, trained.Trees)
 	if _, err := beam.Run(context.Background(), "prism", p); err != nil {
 		fmt.Println(err)
 	}

@@ -132,7 +132,7 @@ func runPipeline(t *testing.T, runner string, build func(s beam.Scope)) error {
 func library[T any](t *testing.T, runner string, rows []T, c transforms.TrainConfig) []byte {
 	t.Helper()
 	if err := runPipeline(t, runner, func(s beam.Scope) {
-		beam.ParDo0(s, &sinkBytesFn{}, transforms.Train(s, beam.CreateList(s, rows), c))
+		beam.ParDo0(s, &sinkBytesFn{}, transforms.Train(s, beam.CreateList(s, rows), c).Trees)
 	}); err != nil {
 		t.Fatal(err)
 	}
@@ -237,7 +237,7 @@ func TestRowTypes(t *testing.T) {
 			for i, model := range [][]byte{encoded, withModels} {
 				want := [][]string{want, wantModelled}[i]
 				err := runPipeline(t, runner, func(s beam.Scope) {
-					beam.ParDo0(s, &sinkFn{}, transforms.Score(s, rows(s), transforms.Model{JSON: model}))
+					beam.ParDo0(s, &sinkFn{}, transforms.Score(s, rows(s), transforms.Model{JSON: model}).Predictions)
 				})
 				slices.Sort(sunk.rows)
 				if err != nil || !slices.Equal(sunk.rows, want) {
@@ -342,7 +342,7 @@ func TestWindowsOfSchema(t *testing.T) {
 			c.Features = []string{"age", "smoker", "day", "ward"} // the tree tests these
 		}
 		if err := runPipeline(t, "direct", func(s beam.Scope) {
-			beam.ParDo0(s, &sinkTreeFn{}, transforms.WindowedTree(s, beam.CreateList(s, visits(120)), c))
+			beam.ParDo0(s, &sinkTreeFn{}, transforms.WindowedTree(s, beam.CreateList(s, visits(120)), c).Trees)
 		}); err != nil {
 			t.Fatal(err)
 		}
@@ -373,13 +373,23 @@ type twiceNamed struct {
 	X int `json:"x"`
 }
 
+// panicOf returns the error by which f panics; nil: it does not panic.
+func panicOf(f func()) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = r.(error) //nolint:errcheck // another panic ends the test
+		}
+	}()
+	f()
+	return nil
+}
+
 // training builds Train by a changed configuration.
 func training(change func(*transforms.TrainConfig)) func(s beam.Scope) error {
 	return func(s beam.Scope) error {
 		c := visitConfig()
 		change(&c)
-		_, err := transforms.TryTrain(s, beam.CreateList(s, visits(1)), c)
-		return err
+		return panicOf(func() { transforms.Train(s, beam.CreateList(s, visits(1)), c) })
 	}
 }
 
@@ -388,16 +398,14 @@ func windowing(change func(*transforms.WindowConfig)) func(s beam.Scope) error {
 	return func(s beam.Scope) error {
 		c := transforms.WindowConfig{TrainConfig: visitConfig(), Windows: window.NewFixedWindows(time.Minute)}
 		change(&c)
-		_, err := transforms.TryWindowedTree(s, beam.CreateList(s, visits(1)), c)
-		return err
+		return panicOf(func() { transforms.WindowedTree(s, beam.CreateList(s, visits(1)), c) })
 	}
 }
 
 // scoring builds Score of a model and rows.
 func scoring(m transforms.Model, rows func(s beam.Scope) beam.PCollection) func(s beam.Scope) error {
 	return func(s beam.Scope) error {
-		_, err := transforms.TryScore(s, rows(s), m)
-		return err
+		return panicOf(func() { transforms.Score(s, rows(s), m) })
 	}
 }
 
@@ -434,15 +442,15 @@ func scoreFaults(t *testing.T, encoded []byte) map[string]buildFault {
 		},
 		"trees of another type": {
 			func(s beam.Scope) error {
-				_, err := transforms.TryScore(s, oneVisit(s), transforms.Model{Trees: oneVisit(s)})
-				return err
+				return panicOf(func() { transforms.Score(s, oneVisit(s), transforms.Model{Trees: oneVisit(s)}) })
 			},
 			[]string{"the Trees are of type", "visit", "WindowedTree"},
 		},
 		"a limit below 0": {
 			func(s beam.Scope) error {
-				_, _, err := transforms.TryScoreDeadLetters(s, oneVisit(s), transforms.Model{JSON: encoded}, -1)
-				return err
+				return panicOf(func() {
+					transforms.Score(s, oneVisit(s), transforms.Model{JSON: encoded}, transforms.DeadLetters{Limit: -1})
+				})
 			},
 			[]string{"the limit of dead letters is -1"},
 		},
@@ -617,8 +625,9 @@ func TestBindErrors(t *testing.T) {
 		})
 	}
 	_, s := beam.NewPipelineWithRoot()
-	if _, err := transforms.TryTrain(s, beam.CreateList(s, []anyRow{{}}),
-		transforms.DefaultTrainConfig("x")); err == nil || !strings.Contains(err.Error(), "name the Features") {
+	if err := panicOf(func() {
+		transforms.Train(s, beam.CreateList(s, []anyRow{{}}), transforms.DefaultTrainConfig("x"))
+	}); err == nil || !strings.Contains(err.Error(), "name the Features") {
 		t.Errorf("maps without features: %v", err)
 	}
 }
@@ -664,7 +673,7 @@ func TestRowErrors(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			for _, runner := range transformstest.RunnersOfFailures() {
 				err := runPipeline(t, runner, func(s beam.Scope) {
-					beam.ParDo0(s, &sinkBytesFn{}, transforms.Train(s, beam.CreateList(s, test.rows), test.config))
+					beam.ParDo0(s, &sinkBytesFn{}, transforms.Train(s, beam.CreateList(s, test.rows), test.config).Trees)
 				})
 				if err == nil {
 					t.Fatalf("%s: no error", runner)
@@ -681,7 +690,7 @@ func TestRowErrors(t *testing.T) {
 		Label  string `json:"label"`
 	}{1<<60 + 1, "a"}
 	err := runPipeline(t, "direct", func(s beam.Scope) {
-		beam.ParDo0(s, &sinkBytesFn{}, transforms.Train(s, beam.Create(s, big), c))
+		beam.ParDo0(s, &sinkBytesFn{}, transforms.Train(s, beam.Create(s, big), c).Trees)
 	})
 	if err == nil || !strings.Contains(err.Error(), "1152921504606846977") {
 		t.Errorf("a whole number that float64 cannot hold: %v", err)
@@ -716,7 +725,7 @@ func TestTrainOfNothing(t *testing.T) {
 			for _, allowed := range []bool{false, true} {
 				test.config.AllowEmpty = allowed
 				err := runPipeline(t, runner, func(s beam.Scope) {
-					beam.ParDo0(s, &sinkBytesFn{}, transforms.Train(s, test.rows(s), test.config))
+					beam.ParDo0(s, &sinkBytesFn{}, transforms.Train(s, test.rows(s), test.config).Trees)
 				})
 				if len(sunk.bytes) > 0 || allowed && err != nil || !allowed &&
 					(err == nil || !strings.Contains(err.Error(), test.told)) {
@@ -753,7 +762,7 @@ func TestMissingKeys(t *testing.T) {
 		}
 	}
 	p, s := beam.NewPipelineWithRoot()
-	beam.ParDo0(s, &sinkFn{}, transforms.Score(s, beam.CreateList(s, rows), transforms.Model{JSON: encoded}))
+	beam.ParDo0(s, &sinkFn{}, transforms.Score(s, beam.CreateList(s, rows), transforms.Model{JSON: encoded}).Predictions)
 	result, err := beam.Run(context.Background(), "prism", p)
 	if err != nil {
 		t.Fatal(err)
@@ -772,9 +781,10 @@ func TestMissingKeys(t *testing.T) {
 		err := runPipeline(t, "direct", func(s beam.Scope) {
 			var dead beam.PCollection
 			if score {
-				_, dead = transforms.ScoreDeadLetters(s, beam.CreateList(s, rows), transforms.Model{JSON: encoded, Strict: true}, 90)
+				m := transforms.Model{JSON: encoded, Strict: true}
+				dead = transforms.Score(s, beam.CreateList(s, rows), m, transforms.DeadLetters{Limit: 90}).DeadLetters
 			} else {
-				_, dead = transforms.TrainDeadLetters(s, beam.CreateList(s, rows), strict, 90)
+				dead = transforms.Train(s, beam.CreateList(s, rows), strict, transforms.DeadLetters{Limit: 90}).DeadLetters
 			}
 			beam.ParDo0(s, &sinkLetterFn{}, dead)
 		})
@@ -802,7 +812,7 @@ func TestModelFile(t *testing.T) {
 	score := func(every time.Duration) error {
 		return runPipeline(t, "direct", func(s beam.Scope) {
 			beam.ParDo0(s, &sinkFn{}, transforms.Score(s, beam.ParDo(s, &spoilFn{path}, beam.CreateList(s, visits(100))),
-				transforms.Model{URL: "file://" + path, Every: every, Later: true}))
+				transforms.Model{URL: "file://" + path, Every: every, Later: true}).Predictions)
 		})
 	}
 	if err := score(time.Nanosecond); err == nil || !strings.Contains(err.Error(), path) {
@@ -923,7 +933,7 @@ func TestPanes(t *testing.T) {
 	c.Trigger = trigger.AfterEndOfWindow().EarlyFiring(trigger.AfterCount(math.MaxInt32)).LateFiring(trigger.AfterCount(1))
 	err := runPipeline(t, "prism", func(s beam.Scope) {
 		rows := beam.ParDo(s, &timedFn{}, teststream.Create(s, stream))
-		beam.ParDo0(s, &sinkTreeFn{}, transforms.WindowedTree(s, rows, c))
+		beam.ParDo0(s, &sinkTreeFn{}, transforms.WindowedTree(s, rows, c).Trees)
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -988,7 +998,7 @@ func TestWindows(t *testing.T) {
 			c := transforms.WindowConfig{TrainConfig: transforms.DefaultTrainConfig("label"), Windows: test.windows}
 			err := runPipeline(t, "prism", func(s beam.Scope) {
 				rows := beam.ParDo(s, &timedFn{}, teststream.Create(s, stream))
-				beam.ParDo0(s, &sinkTreeFn{}, transforms.WindowedTree(s, rows, c))
+				beam.ParDo0(s, &sinkTreeFn{}, transforms.WindowedTree(s, rows, c).Trees)
 			})
 			if err != nil {
 				t.Fatal(err)

@@ -60,12 +60,17 @@ type Prediction struct {
 	Model         string    // digest of the tree.json, see ModelID
 }
 
+// Scored is what Score returns.
+type Scored struct {
+	Predictions beam.PCollection // PCollection<KV<T, Prediction>>; for rows with keys PCollection<KV<K, Prediction>>
+	DeadLetters beam.PCollection // PCollection<DeadLetter> by the option DeadLetters; else not valid
+}
+
 // ModelID returns the digest of a tree.json: see tree.ID.
 func ModelID(encoded []byte) string { return tree.ID(encoded) }
 
-// Score scores rows, a PCollection<T>, and returns a PCollection<KV<T, Prediction>>. It
-// emits every row once, in its window and at its time. The collection may be unbounded. For
-// rows with keys, a PCollection<KV<K, T>>, it returns a PCollection<KV<K, Prediction>>.
+// Score scores rows, a PCollection<T> or, with keys, a PCollection<KV<K, T>>. It emits every row
+// once, in its window and at its time. The collection may be unbounded.
 //
 // T is a struct, a pointer to a struct, or a named map type from string to string or to
 // any. (Beam accepts maps as elements only if their type has a name and is registered.)
@@ -98,61 +103,40 @@ func ModelID(encoded []byte) string { return tree.ID(encoded) }
 // models_read and models_refused. The distributions tests_per_row and cost_per_row (in
 // thousandths of the cost's unit) say what rows ask and cost.
 //
-// The row must be usable: ScoreDeadLetters has an output for rows with values that cannot be
-// read, by which Score fails.
+// A row with a value that cannot be read makes the pipeline fail, or is a dead letter: see
+// DeadLetters.
 //
-// Score panics where TryScore returns an error. Register structs with
-// beam.RegisterType, as for any DoFn.
-func Score(s beam.Scope, rows beam.PCollection, m Model) beam.PCollection {
-	return beam.Must(TryScore(s, rows, m))
-}
-
-// TryScore is Score with an error instead of a panic. It refuses a model that is not a
-// tree.json, rows without a field for a tested feature or with a field of another type
-// and, unless Model.Later is set, a URL that cannot be read.
-func TryScore(s beam.Scope, rows beam.PCollection, m Model) (beam.PCollection, error) {
-	scored, _, err := m.score(s.Scope("transforms.Score"), rows, refusal{Fails: true})
-	return scored, err
-}
-
-// ScoreDeadLetters is Score with a second output: a PCollection<DeadLetter> of the unusable
-// rows, by which Score fails. The pipeline fails if there are more than limit in a
-// window; 0: there may be any number.
-func ScoreDeadLetters(
-	s beam.Scope, rows beam.PCollection, m Model, limit int64,
-) (scored, dead beam.PCollection) {
-	scored, dead, err := TryScoreDeadLetters(s, rows, m, limit)
+// Score panics if the model is not a tree.json, if the rows have no field for a tested feature
+// or a field of another type and, unless Model.Later is set, if the URL cannot be read.
+// Register structs with beam.RegisterType, as for any DoFn.
+func Score(s beam.Scope, rows beam.PCollection, m Model, opts ...Option) Scored {
+	const step = "transforms.Score"
+	scored, err := m.score(s.Scope(step), rows, step, opts)
 	if err != nil {
-		panic(err)
+		panic(fmt.Errorf("%s: %w", step, err))
 	}
-	return scored, dead
+	return scored
 }
 
-// TryScoreDeadLetters is ScoreDeadLetters with an error instead of a panic: see TryScore.
-func TryScoreDeadLetters(
-	s beam.Scope, rows beam.PCollection, m Model, limit int64,
-) (scored, dead beam.PCollection, err error) {
-	s = s.Scope("transforms.Score")
-	if scored, dead, err = m.score(s, rows, refusal{Limit: limit, Step: "transforms.Score"}); err != nil {
-		return scored, dead, err
+// score scores rows.
+func (m *Model) score(s beam.Scope, rows beam.PCollection, step string, opts []Option) (Scored, error) {
+	o, err := newOptions(step, opts)
+	if err != nil {
+		return Scored{}, err
 	}
-	return scored, dead, limited(s, dead, limit)
-}
-
-// score scores rows, and returns the unusable rows, too.
-func (m *Model) score(s beam.Scope, rows beam.PCollection, r refusal) (scored, dead beam.PCollection, err error) {
 	schema, keyed, err := schemaOfRows(rows)
-	if err == nil {
-		err = m.validate(schema)
-	}
-	var out []beam.PCollection
-	if err == nil {
-		out, err = m.parDo(s, rows, scoring{Schema: jobs.MustJSON(schema), Refusal: r, Strict: m.Strict}, keyed)
-	}
 	if err != nil {
-		return scored, dead, fmt.Errorf("transforms.Score: %w", err)
+		return Scored{}, err
 	}
-	return out[0], out[1], nil
+	if err := m.validate(schema); err != nil {
+		return Scored{}, err
+	}
+	fn := scoring{Schema: jobs.MustJSON(schema), Refusal: o.refusal(), Strict: m.Strict}
+	out, err := m.parDo(s, rows, fn, keyed)
+	if err != nil {
+		return Scored{}, err
+	}
+	return Scored{Predictions: out[0], DeadLetters: o.limit(s, out[1])}, nil
 }
 
 // parDo adds the DoFn that scores rows.

@@ -19,10 +19,17 @@ import (
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
-// Train trains a tree on rows, a bounded PCollection<T> with T as in Score, and
-// returns a PCollection<[]byte> of one tree.json: the bytes that `espalier train` writes
-// for the same rows and settings, such as --split 100/0/0 --select first --certificate none
-// by DefaultTrainConfig. Without rows the pipeline fails: see TrainConfig.AllowEmpty.
+// Trained is what Train and WindowedTree return.
+type Trained struct {
+	Trees       beam.PCollection // of Train: PCollection<[]byte>; of WindowedTree: PCollection<WindowTree>
+	DeadLetters beam.PCollection // PCollection<DeadLetter> by the option DeadLetters; else not valid
+}
+
+// Train trains a tree on rows, a bounded PCollection<T> with T as in Score. Trees has one
+// tree.json: the bytes that `espalier train` writes for the same rows and settings, such as
+// --split 100/0/0 --select first --certificate none by DefaultTrainConfig. Without rows the
+// pipeline fails: see TrainConfig.AllowEmpty. By the option DeadLetters, rows without a label are
+// dead letters unless DropNullLabels is set.
 //
 // Train is one Beam graph without a driver or side inputs:
 //
@@ -36,54 +43,20 @@ import (
 // about 100 MiB, because all values of a key from one slot have to fit into one buffer.
 // For larger data use `espalier train`, which grows the tree level by level.
 //
-// Train panics where TryTrain returns an error.
-func Train(s beam.Scope, rows beam.PCollection, c TrainConfig) beam.PCollection {
-	return beam.Must(TryTrain(s, rows, c))
-}
-
-// TryTrain is Train with an error instead of a panic. It checks the ranges of settings,
-// and the names and types of the rows' fields. The error names all faults at once.
-func TryTrain(s beam.Scope, rows beam.PCollection, c TrainConfig) (beam.PCollection, error) {
-	trees, _, err := train(s.Scope("transforms.Train"), rows, &c, refusal{Fails: true})
-	return trees, err
-}
-
-// TrainDeadLetters is Train with a second output: a PCollection<DeadLetter> of the unusable
-// rows, by which Train fails. The pipeline fails if there are more than limit; 0:
-// there may be any number. Rows without a label are among them unless DropNullLabels is set.
-func TrainDeadLetters(
-	s beam.Scope, rows beam.PCollection, c TrainConfig, limit int64,
-) (trees, dead beam.PCollection) {
-	trees, dead, err := TryTrainDeadLetters(s, rows, c, limit)
-	if err != nil {
-		panic(err)
+// Train panics if a setting is out of its range, or if a column does not fit the names and types
+// of the rows' fields. The panic's error names all faults at once.
+func Train(s beam.Scope, rows beam.PCollection, c TrainConfig, opts ...Option) Trained {
+	const step = "transforms.Train"
+	o, err := newOptions(step, opts)
+	spec, fault := newTrainSpec(rows, &c)
+	if err = errors.Join(err, fault); err != nil {
+		panic(fmt.Errorf("%s: %w", step, err))
 	}
-	return trees, dead
-}
-
-// TryTrainDeadLetters is TrainDeadLetters with an error instead of a panic: see TryTrain.
-func TryTrainDeadLetters(
-	s beam.Scope, rows beam.PCollection, c TrainConfig, limit int64,
-) (trees, dead beam.PCollection, err error) {
-	s = s.Scope("transforms.Train")
-	if trees, dead, err = train(s, rows, &c, refusal{Limit: limit, Step: "transforms.Train"}); err != nil {
-		return trees, dead, err
-	}
-	return trees, dead, limited(s, dead, limit)
-}
-
-// train grows a tree, and returns the unusable rows, too.
-func train(
-	s beam.Scope, rows beam.PCollection, c *TrainConfig, r refusal,
-) (trees, dead beam.PCollection, err error) {
-	spec, err := newTrainSpec(rows, c)
-	if err != nil {
-		return trees, dead, fmt.Errorf("transforms.Train: %w", err)
-	}
+	s = s.Scope(step)
 	encoded := jobs.MustJSON(spec)
 	// tallyFn emits when its bundle ends, which is possible in the global window only.
 	rows = beam.WindowInto(s, window.NewGlobalWindows(), rows)
-	batches, dead := beam.ParDo2(s, &tallyFn{Spec: encoded, Shards: spec.Config.Shards, Refusal: r}, rows)
+	batches, dead := beam.ParDo2(s, &tallyFn{Spec: encoded, Shards: spec.Config.Shards, Refusal: o.refusal()}, rows)
 	batches = beam.WindowInto(s, window.NewGlobalWindows(), batches)
 	tallies := beam.CombinePerKey(s, &mergeTalliesFn{}, batches)
 	var summaries beam.PCollection
@@ -100,7 +73,8 @@ func train(
 	plans := beam.ParDo(s, &fitFn{Spec: encoded, Shards: spec.Config.Shards}, beam.GroupByKey(s, summaries))
 	shards := beam.GroupByKey(s, beam.Flatten(s, beam.ParDo(s, &tagFn{}, tallies), plans))
 	objects := beam.ParDo(s, &codeTallyFn{Spec: encoded}, shards)
-	return beam.DropKey(s, beam.ParDo(s, &growObjectsFn{Spec: encoded}, beam.GroupByKey(s, objects))), dead, nil
+	trees := beam.DropKey(s, beam.ParDo(s, &growObjectsFn{Spec: encoded}, beam.GroupByKey(s, objects)))
+	return Trained{Trees: trees, DeadLetters: o.limit(s, dead)}
 }
 
 // trainSpec is a checked configuration together with the columns of the rows.

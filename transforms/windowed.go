@@ -60,9 +60,9 @@ type WindowTree struct {
 }
 
 // WindowedTree grows a tree from each window of rows. rows is a PCollection<T> with T as
-// in Score and may be unbounded. The result is a PCollection<WindowTree> in the windows
-// of the configuration. WindowedTree assigns these windows itself, by the rows' times,
-// and disregards the windows in which the rows come.
+// in Score and may be unbounded. The trees are in the windows of the configuration.
+// WindowedTree assigns these windows itself, by the rows' times, and disregards the windows
+// in which the rows come.
 //
 // The tree of a pane is grown from all rows of its window so far. Its bytes do not
 // depend on the order of the rows, on bundles or on earlier panes. Without Bins and
@@ -74,33 +74,36 @@ type WindowTree struct {
 // Each bundle counts its equal rows. One worker merges the counts of a window and grows
 // its tree, in memory: see Train.
 //
-// WindowedTree panics where TryWindowedTree returns an error.
-func WindowedTree(s beam.Scope, rows beam.PCollection, c WindowConfig) beam.PCollection {
-	return beam.Must(TryWindowedTree(s, rows, c))
-}
-
-// TryWindowedTree is WindowedTree with an error instead of a panic: see TryTrain.
-func TryWindowedTree(s beam.Scope, rows beam.PCollection, c WindowConfig) (beam.PCollection, error) {
-	spec, err := newTrainSpec(rows, &c.TrainConfig)
-	err = errors.Join(err, c.check())
+// Dead letters are in the windows of the configuration, too.
+//
+// WindowedTree panics where Train does, and if the settings of the windows are not valid.
+func WindowedTree(s beam.Scope, rows beam.PCollection, c WindowConfig, opts ...Option) Trained {
+	const step = "transforms.WindowedTree"
+	o, err := newOptions(step, opts)
+	spec, fault := newTrainSpec(rows, &c.TrainConfig)
+	err = errors.Join(err, fault, c.check())
 	var given []byte
 	if err == nil {
 		given, err = c.givenPlan(spec)
 	}
 	if err != nil {
-		return beam.PCollection{}, fmt.Errorf("transforms.WindowedTree: %w", err)
+		panic(fmt.Errorf("%s: %w", step, err))
 	}
-	s = s.Scope("transforms.WindowedTree")
-	fn := &tallyFn{Spec: jobs.MustJSON(spec), Shards: 1, Given: given, Refusal: refusal{Fails: true}}
+	s = s.Scope(step)
+	fn := &tallyFn{Spec: jobs.MustJSON(spec), Shards: 1, Given: given, Refusal: o.refusal()}
 	fn.Stretch, fn.Alone = stretch(c.Windows)
 	if c.PreviousBins {
 		fn.Earlier = c.Windows.Size
 	}
 	// tallyFn emits when its bundle ends, which is possible in the global window only.
-	batches, _ := beam.ParDo2(s, fn, beam.WindowInto(s, window.NewGlobalWindows(), rows))
+	batches, dead := beam.ParDo2(s, fn, beam.WindowInto(s, window.NewGlobalWindows(), rows))
 	batches = beam.WindowInto(s, c.Windows, batches, c.windowing()...)
 	// CombinePerKey will not do: its results do not know their pane (exec.ExtractOutput).
-	return beam.ParDo(s, &windowTreeFn{Spec: fn.Spec, Given: given}, beam.GroupByKey(s, batches)), nil
+	trees := beam.ParDo(s, &windowTreeFn{Spec: fn.Spec, Given: given}, beam.GroupByKey(s, batches))
+	if o.letters != nil {
+		dead = beam.WindowInto(s, c.Windows, dead, c.windowing()...)
+	}
+	return Trained{Trees: trees, DeadLetters: o.limit(s, dead)}
 }
 
 // check checks the settings of windows.

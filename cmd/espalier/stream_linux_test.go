@@ -50,6 +50,6 @@ func TestFlinkLibrary(t *testing.T) {
 		t.Run(name+"/keyed", func(t *testing.T) { transformstest.Feed(t, "flink", windowed, true) })
 	}
 	t.Run("chosen", func(t *testing.T) { transformstest.Chosen(t, "flink") })
-	t.Run("score", func(t *testing.T) { transformstest.DeadLetters(t, "flink", 100_000, false) })
-	t.Run("train", func(t *testing.T) { transformstest.DeadLetters(t, "flink", 20_000, true) })
+	t.Run("score", func(t *testing.T) { transformstest.DeadLetters(t, "flink", "Score", 100_000) })
+	t.Run("train", func(t *testing.T) { transformstest.DeadLetters(t, "flink", "Train", 20_000) })
 }

@@ -7,10 +7,13 @@ import (
 	"slices"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/graph/window"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/metric"
 	"github.com/espalier-ml/espalier/induce/split"
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/transforms"
@@ -19,6 +22,7 @@ import (
 func init() {
 	for _, t := range []reflect.Type{
 		reflect.TypeFor[makeRowsFn](), reflect.TypeFor[goodRowFn](), reflect.TypeFor[badRowFn](), reflect.TypeFor[goodTreeFn](),
+		reflect.TypeFor[goodWindowFn](), reflect.TypeFor[goodMetricsFn](),
 	} {
 		beam.RegisterDoFn(t)
 	}
@@ -118,6 +122,18 @@ func (f *goodTreeFn) ProcessElement(encoded []byte) {
 	})
 }
 
+type goodWindowFn struct{ Name string }
+
+func (f *goodWindowFn) ProcessElement(t transforms.WindowTree) {
+	into(f.Name, func(b *letterBox) { b.good = int(t.Rows) })
+}
+
+type goodMetricsFn struct{ Name string }
+
+func (f *goodMetricsFn) ProcessElement(m metric.Metrics) {
+	into(f.Name, func(b *letterBox) { b.good = int(m.Rows) })
+}
+
 type badRowFn struct{ Name string }
 
 func (f *badRowFn) ProcessElement(d transforms.DeadLetter) {
@@ -165,25 +181,37 @@ func letters(tb testing.TB, runner string, build func(s beam.Scope, name string)
 	return box, result, err
 }
 
-// DeadLetters scores records, or trains on them, of which one in a hundred is bad in one of
-// ways. The test fails unless each bad one is a dead letter with its reason, and all others
-// are used.
-func DeadLetters(tb testing.TB, runner string, rows int, train bool) {
+// DeadLetters sends records, of which one in a hundred is bad in one of ways, through a transform:
+// Score, Evaluate, Train or WindowedTree. The test fails unless each bad one is a dead letter with
+// its reason, and all others are used.
+func DeadLetters(tb testing.TB, runner, transform string, rows int) {
 	tb.Helper()
+	c := transforms.DefaultTrainConfig("class")
+	c.Features, c.Numeric = []string{"number", "color"}, []string{"number"}
+	train := transform == "Train" || transform == "WindowedTree"
 	build := func(limit int64) func(s beam.Scope, name string) {
 		return func(s beam.Scope, name string) {
 			records := beam.ParDo(s, &makeRowsFn{rows}, beam.Impulse(s))
+			m, letters := transforms.Model{Tree: recordTree()}, transforms.DeadLetters{Limit: limit}
 			var dead beam.PCollection
-			if train {
-				c := transforms.DefaultTrainConfig("class")
-				c.Features, c.Numeric = []string{"number", "color"}, []string{"number"}
-				var trees beam.PCollection
-				trees, dead = transforms.TrainDeadLetters(s, records, c, limit)
-				beam.ParDo0(s, &goodTreeFn{name}, trees)
-			} else {
-				var scored beam.PCollection
-				scored, dead = transforms.ScoreDeadLetters(s, records, transforms.Model{Tree: recordTree()}, limit)
-				beam.ParDo0(s, &goodRowFn{name}, scored)
+			switch transform {
+			case "Train":
+				trained := transforms.Train(s, records, c, letters)
+				dead = trained.DeadLetters
+				beam.ParDo0(s, &goodTreeFn{name}, trained.Trees)
+			case "WindowedTree":
+				trained := transforms.WindowedTree(s, records,
+					transforms.WindowConfig{TrainConfig: c, Windows: window.NewFixedWindows(time.Hour)}, letters)
+				dead = trained.DeadLetters
+				beam.ParDo0(s, &goodWindowFn{name}, trained.Trees)
+			case "Evaluate":
+				evaluated := transforms.Evaluate(s, records, m, transforms.EvaluateConfig{}, letters)
+				dead = evaluated.DeadLetters
+				beam.ParDo0(s, &goodMetricsFn{name}, evaluated.Metrics)
+			default:
+				scored := transforms.Score(s, records, m, letters)
+				dead = scored.DeadLetters
+				beam.ParDo0(s, &goodRowFn{name}, scored.Predictions)
 			}
 			beam.ParDo0(s, &badRowFn{name}, dead)
 		}
@@ -195,6 +223,9 @@ func DeadLetters(tb testing.TB, runner string, rows int, train bool) {
 	}
 	var got []string
 	for _, d := range box.dead {
+		if d.Step != "transforms."+transform {
+			tb.Errorf("a dead letter of the step %q", d.Step)
+		}
 		got = append(got, fmt.Sprintf("%s: %s: %s", d.Row, d.Column, d.Reason))
 	}
 	slices.Sort(got)
@@ -204,7 +235,7 @@ func DeadLetters(tb testing.TB, runner string, rows int, train bool) {
 	if box.good != rows-len(want) {
 		tb.Errorf("%d rows are used, want %d", box.good, rows-len(want))
 	}
-	if !train {
+	if transform == "Score" {
 		checkCounters(tb, result, rows, len(want))
 	}
 	if _, _, err := letters(tb, runner, build(int64(len(want)-1))); err == nil {
@@ -212,7 +243,7 @@ func DeadLetters(tb testing.TB, runner string, rows int, train bool) {
 	}
 }
 
-// wantedLetters returns the dead letters of records, sorted. Train uses the number alone.
+// wantedLetters returns the dead letters of records, sorted. Training uses the number alone.
 func wantedLetters(rows int, train bool) []string {
 	var want []string
 	for i := range rows {

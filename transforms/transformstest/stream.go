@@ -207,7 +207,7 @@ func Batch(tb testing.TB, events []Event, c transforms.TrainConfig) []byte {
 	observers.Store(name, o)
 	defer observers.Delete(name)
 	p, s := beam.NewPipelineWithRoot()
-	beam.ParDo0(s, &keepFn{name}, transforms.Train(s, beam.CreateList(s, events), c))
+	beam.ParDo0(s, &keepFn{name}, transforms.Train(s, beam.CreateList(s, events), c).Trees)
 	if _, err := beam.Run(tb.Context(), "direct", p); err != nil {
 		tb.Fatal(err)
 	}
@@ -302,8 +302,8 @@ func (r *run) pipeline(ctx context.Context, last int64) error {
 	rows := beam.ParDo(s, &readFn{Observer: r.Name(), Last: last, Behind: behind, Bundle: 5000}, beam.Impulse(s))
 	//nolint:contextcheck // a pipeline is built without a context
 	scored := transforms.Score(s, rows, transforms.Model{URL: r.model, Every: every})
-	beam.ParDo0(s, &scoredFn{r.Name()}, scored)
-	beam.ParDo0(s, &grownFn{r.Name()}, transforms.WindowedTree(s, rows, r.windowConfig()))
+	beam.ParDo0(s, &scoredFn{r.Name()}, scored.Predictions)
+	beam.ParDo0(s, &grownFn{r.Name()}, transforms.WindowedTree(s, rows, r.windowConfig()).Trees)
 	_, err := beam.Run(ctx, r.config.Runner, p)
 	return err
 }

@@ -91,15 +91,15 @@ func Feed(tb testing.TB, runner string, windowed, keyed bool) {
 	if windowed {
 		m.Trees = transforms.WindowedTree(s, rows, transforms.WindowConfig{
 			TrainConfig: trainConfig(), Windows: window.NewFixedWindows(size),
-		})
+		}).Trees
 		rows = beam.WindowInto(s, window.NewFixedWindows(size), rows)
 	} else {
-		m.Trees = transforms.Train(s, rows, trainConfig())
+		m.Trees = transforms.Train(s, rows, trainConfig()).Trees
 	}
 	if keyed {
-		beam.ParDo0(s, &predictedKeyFn{name}, transforms.Score(s, beam.ParDo(s, &keyFn{}, rows), m))
+		beam.ParDo0(s, &predictedKeyFn{name}, transforms.Score(s, beam.ParDo(s, &keyFn{}, rows), m).Predictions)
 	} else {
-		beam.ParDo0(s, &predictedFn{name}, transforms.Score(s, rows, m))
+		beam.ParDo0(s, &predictedFn{name}, transforms.Score(s, rows, m).Predictions)
 	}
 	if _, err := beam.Run(tb.Context(), runner, p); err != nil {
 		tb.Fatal(err)
@@ -130,10 +130,10 @@ func Chosen(tb testing.TB, runner string) {
 	defer observers.Delete(tb.Name())
 	p, s := beam.NewPipelineWithRoot()
 	rows := beam.ParDo(s, &stampFn{}, beam.CreateList(s, events))
-	beam.ParDo0(s, &keepFn{tb.Name()}, transforms.Train(s, rows, c))
+	beam.ParDo0(s, &keepFn{tb.Name()}, transforms.Train(s, rows, c).Trees)
 	beam.ParDo0(s, &grownFn{tb.Name()}, transforms.WindowedTree(s, rows, transforms.WindowConfig{
 		TrainConfig: c, Windows: window.NewFixedWindows(size),
-	}))
+	}).Trees)
 	if _, err := beam.Run(tb.Context(), runner, p); err != nil {
 		tb.Fatal(err)
 	}
