@@ -6,9 +6,9 @@ import (
 	"testing"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
-	"github.com/espalier-ml/espalier/induce/gorows"
 	"github.com/espalier-ml/espalier/induce/split"
 	"github.com/espalier-ml/espalier/induce/tree"
+	"github.com/espalier-ml/espalier/internal/rowtype"
 )
 
 type benchmarkRow struct {
@@ -57,7 +57,7 @@ func BenchmarkScoreRow(b *testing.B) {
 		"map":    benchmarkMap{"age": age, "color": "green", "kind": "a"},
 	} {
 		b.Run("rows="+name, func(b *testing.B) {
-			schema, err := gorows.SchemaOf(reflect.TypeOf(row))
+			schema, err := rowtype.SchemaOf(reflect.TypeOf(row))
 			if err != nil {
 				b.Fatal(err)
 			}

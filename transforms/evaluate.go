@@ -13,9 +13,9 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/graph/window"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
-	"github.com/espalier-ml/espalier/induce/gorows"
 	"github.com/espalier-ml/espalier/induce/metric"
 	"github.com/espalier-ml/espalier/induce/tree"
+	"github.com/espalier-ml/espalier/internal/rowtype"
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
@@ -99,7 +99,7 @@ func newCountFn(rows beam.PCollection, m *Model, c *EvaluateConfig) (*countFn, e
 // their predictions, class and weight: the unit of the weights depends on all rows.
 type countFn struct {
 	Config  EvaluateConfig
-	Schema  []byte // gorows.Schema
+	Schema  []byte // rowtype.Schema
 	JSON    []byte // the tree.json
 	Strict  bool   // see Model
 	Refusal refusal
@@ -108,8 +108,8 @@ type countFn struct {
 	scorer  *scorer
 	tree    *tree.Tree
 	classes map[string]uint16
-	own     *gorows.Reader // of the label and the weight
-	cells   []gorows.Cell
+	own     *rowtype.Reader // of the label and the weight
+	cells   []rowtype.Cell
 	counts  *tree.ScoreCounts // nil: no rows yet
 	tally   dataset.Tally     // of rows with weights
 	key     []byte

@@ -13,9 +13,9 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/io/filesystem"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/log"
 
-	"github.com/espalier-ml/espalier/induce/gorows"
 	"github.com/espalier-ml/espalier/induce/naming"
 	"github.com/espalier-ml/espalier/induce/tree"
+	"github.com/espalier-ml/espalier/internal/rowtype"
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
@@ -36,7 +36,7 @@ type modelSource struct {
 
 // scorer returns the scorer of the model. It reads the URL if that is due. Without a first
 // model it fails; later a model that cannot be read is logged, and the tree in use stays.
-func (m *modelSource) scorer(ctx context.Context, schema *gorows.Schema) (s *scorer, err error) {
+func (m *modelSource) scorer(ctx context.Context, schema *rowtype.Schema) (s *scorer, err error) {
 	switch {
 	case m.bound != nil && (m.due.IsZero() || time.Now().Before(m.due)):
 		return m.bound, nil
@@ -61,7 +61,7 @@ func (m *modelSource) scorer(ctx context.Context, schema *gorows.Schema) (s *sco
 }
 
 // read reads the URL, and binds the model there if it is another one.
-func (m *modelSource) read(ctx context.Context, schema *gorows.Schema) error {
+func (m *modelSource) read(ctx context.Context, schema *rowtype.Schema) error {
 	b, err := readModel(ctx, m.URL)
 	if err != nil || m.bound != nil && m.bound.id == tree.ID(b) {
 		return err

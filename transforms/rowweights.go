@@ -6,12 +6,12 @@ import (
 	"math"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
-	"github.com/espalier-ml/espalier/induce/gorows"
+	"github.com/espalier-ml/espalier/internal/rowtype"
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
 // weigh reads the weight of a row.
-func weigh(x *gorows.Cell, column string) (float64, error) {
+func weigh(x *rowtype.Cell, column string) (float64, error) {
 	if err := x.AsNumber(column, dataset.Plain); err != nil {
 		return 0, err
 	}

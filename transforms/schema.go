@@ -7,11 +7,11 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/typex"
 
-	"github.com/espalier-ml/espalier/induce/gorows"
+	"github.com/espalier-ml/espalier/internal/rowtype"
 )
 
 // schemaOf returns how to read the rows of a PCollection.
-func schemaOf(rows beam.PCollection) (*gorows.Schema, error) {
+func schemaOf(rows beam.PCollection) (*rowtype.Schema, error) {
 	if !rows.IsValid() {
 		return nil, errors.New("the PCollection of rows is not valid")
 	}
@@ -20,13 +20,13 @@ func schemaOf(rows beam.PCollection) (*gorows.Schema, error) {
 		return nil, fmt.Errorf("rows are of type %v, want a struct, or a map from string: put a key into the row, or drop "+
 			"it with beam.DropKey", t)
 	}
-	return gorows.SchemaOf(t.Type())
+	return rowtype.SchemaOf(t.Type())
 }
 
 // schemaOfRows is schemaOf for rows that may have keys: a PCollection<KV<K, T>>.
-func schemaOfRows(rows beam.PCollection) (schema *gorows.Schema, keyed bool, err error) {
+func schemaOfRows(rows beam.PCollection) (schema *rowtype.Schema, keyed bool, err error) {
 	if rows.IsValid() && typex.IsKV(rows.Type()) {
-		schema, err = gorows.SchemaOf(rows.Type().Components()[1].Type())
+		schema, err = rowtype.SchemaOf(rows.Type().Components()[1].Type())
 		return schema, true, err
 	}
 	schema, err = schemaOf(rows)

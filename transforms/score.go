@@ -9,8 +9,8 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
-	"github.com/espalier-ml/espalier/induce/gorows"
 	"github.com/espalier-ml/espalier/induce/tree"
+	"github.com/espalier-ml/espalier/internal/rowtype"
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
@@ -159,7 +159,7 @@ func (m *Model) parDo(s beam.Scope, rows beam.PCollection, fn scoring, keyed boo
 }
 
 // validate checks the settings of a model and, unless it comes later, the model.
-func (m *Model) validate(schema *gorows.Schema) error {
+func (m *Model) validate(schema *rowtype.Schema) error {
 	given := 0
 	for _, is := range []bool{len(m.JSON) > 0, m.Tree != nil, m.URL != "", m.Trees.IsValid()} {
 		if is {
@@ -189,7 +189,7 @@ func (m *Model) validate(schema *gorows.Schema) error {
 const checkTime = time.Minute
 
 // check reads the model and binds it to the rows, to find faults early.
-func (m *Model) check(schema *gorows.Schema) error {
+func (m *Model) check(schema *rowtype.Schema) error {
 	encoded, err := m.read(context.Background())
 	if err == nil {
 		_, err = newScorer(encoded, schema)

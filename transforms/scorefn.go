@@ -10,14 +10,14 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
-	"github.com/espalier-ml/espalier/induce/gorows"
 	"github.com/espalier-ml/espalier/induce/tree"
+	"github.com/espalier-ml/espalier/internal/rowtype"
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
 // scorer is a tree bound to the columns of rows.
 type scorer struct {
-	*gorows.Binding
+	*rowtype.Binding
 
 	id      string
 	classes []string
@@ -25,30 +25,30 @@ type scorer struct {
 }
 
 // newScorer decodes a tree.json and finds the columns of its tests.
-func newScorer(encoded []byte, schema *gorows.Schema) (*scorer, error) {
+func newScorer(encoded []byte, schema *rowtype.Schema) (*scorer, error) {
 	model, err := tree.Decode(encoded)
 	if err != nil {
 		return nil, fmt.Errorf("the model: %w", err)
 	}
-	b, err := gorows.Bind(model, schema)
+	b, err := rowtype.Bind(model, schema)
 	return &scorer{b, tree.ID(encoded), model.Label.Classes, newScorerUsage(model)}, err
 }
 
 // scoring has the fields of all DoFns that score rows.
 type scoring struct {
-	Schema  []byte // gorows.Schema
+	Schema  []byte // rowtype.Schema
 	Refusal refusal
 	Strict  bool // maps must have the keys of all tested columns
 
-	schema *gorows.Schema
-	cells  []gorows.Cell
+	schema *rowtype.Schema
+	cells  []rowtype.Cell
 	values []tree.Value
 	usage  columnUsage
 }
 
 // Setup decodes the schema.
 func (f *scoring) Setup() error {
-	f.schema = new(gorows.Schema)
+	f.schema = new(rowtype.Schema)
 	return json.Unmarshal(f.Schema, f.schema)
 }
 
@@ -62,7 +62,7 @@ func (f *scoring) predict(s *scorer, row any) (p *tree.Prediction, err error) {
 			return nil, err
 		}
 	}
-	f.values = gorows.AppendValues(f.values[:0], f.cells)
+	f.values = rowtype.AppendValues(f.values[:0], f.cells)
 	return s.Scorer.Predict(f.values)
 }
 
@@ -158,7 +158,7 @@ const (
 var errNoTree = errors.New("no tree has come for the window of the row: its trees may need rows with labels")
 
 // of returns the scorer of a window; nil: there is none.
-func (b *byTrees) of(w beam.Window, schema *gorows.Schema, trees func(*[]byte) bool) (*scorer, error) {
+func (b *byTrees) of(w beam.Window, schema *rowtype.Schema, trees func(*[]byte) bool) (*scorer, error) {
 	now := time.Now()
 	if s, ok := b.windows[w]; ok && now.Before(s.until) {
 		return s.scorer, nil

@@ -10,8 +10,8 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
-	"github.com/espalier-ml/espalier/induce/gorows"
 	"github.com/espalier-ml/espalier/induce/tree"
+	"github.com/espalier-ml/espalier/internal/rowtype"
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
@@ -37,7 +37,7 @@ func kindOfPart(part dataset.Part) byte { return ownRows + byte(part) }
 const cellMissing = 0
 
 // appendCell appends a cell to a key.
-func appendCell(b []byte, c *gorows.Cell) []byte {
+func appendCell(b []byte, c *rowtype.Cell) []byte {
 	b = append(b, byte(c.Type)|byte(c.Unit)<<unitShift)
 	switch c.Type {
 	case dataset.Number:
@@ -114,11 +114,11 @@ type tallyFn struct {
 	Earlier time.Duration
 
 	spec   *trainSpec
-	reader *gorows.Reader
+	reader *rowtype.Reader
 	coder  *rowCoder // codes rows by the given bins; nil: none are given
 	open   map[tallyKey]*timedTally
 	held   int // bytes of open
-	cells  []gorows.Cell
+	cells  []rowtype.Cell
 	key    []byte
 }
 
@@ -286,7 +286,7 @@ func (f *tallyFn) encode(row any) (weight float64, labelEnd int, err error) {
 }
 
 // partOf returns the part of a row by the cell that decides, and the bucket of its group, 0 without a key.
-func (s *trainSpec) partOf(x *gorows.Cell) (part dataset.Part, bucket uint8, err error) {
+func (s *trainSpec) partOf(x *rowtype.Cell) (part dataset.Part, bucket uint8, err error) {
 	p := jobs.Parting{SplitColumn: s.Part, Shares: s.Parts, Seed: s.Config.Choice.Seed}
 	if s.Config.Choice.Key != "" {
 		part, bucket = p.OfKey(p.HashKey(x.Type, x.Number, x.Text))
@@ -315,7 +315,7 @@ func (s *trainSpec) foldGroups() int64 {
 
 // fit converts the value of feature i to the type and the unit of the feature, or
 // refuses it.
-func (f *tallyFn) fit(i int, x *gorows.Cell) error {
+func (f *tallyFn) fit(i int, x *rowtype.Cell) error {
 	column := &f.spec.Columns[i]
 	if f.coder != nil {
 		if in := f.coder.inputs[i]; in.Name != "" {
@@ -358,7 +358,7 @@ func newRowCoder(p *plan, label string) *rowCoder {
 }
 
 // code appends the code of a row's class and the codes of its features to dst.
-func (c *rowCoder) code(dst []byte, label *gorows.Cell, features []gorows.Cell) ([]byte, error) {
+func (c *rowCoder) code(dst []byte, label *rowtype.Cell, features []rowtype.Cell) ([]byte, error) {
 	class, err := classCode(c.classes, label.Spell(), c.label)
 	if err != nil {
 		return nil, err

@@ -14,8 +14,8 @@ import (
 
 	"github.com/espalier-ml/espalier/induce/binning"
 	"github.com/espalier-ml/espalier/induce/dataset"
-	"github.com/espalier-ml/espalier/induce/gorows"
 	"github.com/espalier-ml/espalier/induce/tree"
+	"github.com/espalier-ml/espalier/internal/rowtype"
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
@@ -80,13 +80,13 @@ func Train(s beam.Scope, rows beam.PCollection, c TrainConfig, opts ...Option) T
 // trainSpec is a checked configuration together with the columns of the rows.
 type trainSpec struct {
 	Config  TrainConfig          `json:"config"`
-	Schema  *gorows.Schema       `json:"schema"`
+	Schema  *rowtype.Schema      `json:"schema"`
 	Columns []jobs.FeatureColumn `json:"columns"` // the features
 
 	Parts dataset.Shares `json:"parts"` // of Choice.Split
 	Part  string         `json:"part"`  // column that decides on the part of a row; empty: all rows train
 
-	label, weight *gorows.Column
+	label, weight *rowtype.Column
 }
 
 // newTrainSpec binds a configuration to the type of rows, and checks both.

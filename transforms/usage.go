@@ -8,8 +8,8 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/log"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
-	"github.com/espalier-ml/espalier/induce/gorows"
 	"github.com/espalier-ml/espalier/induce/tree"
+	"github.com/espalier-ml/espalier/internal/rowtype"
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
@@ -56,7 +56,7 @@ const costUnits = 1000
 // count counts a row with its cells. Once for each model it logs the tested features that
 // the first rows all lack.
 func (k *columnUsage) count(
-	ctx context.Context, s *scorer, cells []gorows.Cell, p *tree.Prediction, schema *gorows.Schema,
+	ctx context.Context, s *scorer, cells []rowtype.Cell, p *tree.Prediction, schema *rowtype.Schema,
 ) {
 	k.scored++
 	if k.classes == nil {
@@ -87,7 +87,7 @@ func (k *columnUsage) count(
 }
 
 // warn logs the features that no row had.
-func (u *scorerUsage) warn(ctx context.Context, s *scorer, schema *gorows.Schema) {
+func (u *scorerUsage) warn(ctx context.Context, s *scorer, schema *rowtype.Schema) {
 	var names []string
 	for i, seen := range u.seen {
 		if !seen {

@@ -1,6 +1,7 @@
 package gorows
 
 import (
+	"encoding/json"
 	"math"
 	"reflect"
 	"strconv"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/tree"
+	"github.com/espalier-ml/espalier/internal/rowtype"
 )
 
 // field is the place of a column in a struct. Numbers, strings and bools, and pointers to
@@ -46,7 +48,7 @@ func kindOf(t reflect.Type) kind {
 		reflect.Uint8: inUint8, reflect.String: inString, reflect.Bool: inBool,
 	}
 	switch k := t.Kind(); {
-	case t == jsonNumberType:
+	case t == reflect.TypeFor[json.Number]():
 		return byReflection
 	case k == reflect.Int && strconv.IntSize == 64:
 		return inInt64
@@ -62,7 +64,7 @@ func kindOf(t reflect.Type) kind {
 }
 
 // fieldOf returns the place of a column in a struct type.
-func fieldOf(t reflect.Type, c *Column) field {
+func fieldOf(t reflect.Type, c *rowtype.Column) field {
 	var f field
 	if c.Type == 0 || c.Unit != dataset.Plain || c.Scale != 0 || t.Size() > math.MaxUint32 {
 		return f

@@ -10,12 +10,13 @@ import (
 
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/tree"
+	"github.com/espalier-ml/espalier/internal/rowtype"
 )
 
 // MapScorer scores maps by their keys, as encoding/json makes them of JSON objects. It is
 // read-only, so goroutines may share it.
 type MapScorer struct {
-	binding *Binding
+	binding *rowtype.Binding
 	known   map[string]bool
 	names   []string         // the known ones, sorted
 	watches []*dataset.Watch // by tested feature
@@ -25,15 +26,15 @@ type MapScorer struct {
 // or one of others: the columns that rows have and the tree does not use, such as the other
 // columns of schema.json.
 func NewMapScorer(t *tree.Tree, others ...string) (*MapScorer, error) {
-	schema, err := SchemaOf(reflect.TypeFor[map[string]any]())
+	schema, err := rowtype.SchemaOf(reflect.TypeFor[map[string]any]())
 	if err != nil {
 		return nil, err
 	}
 	s := &MapScorer{known: make(map[string]bool)}
-	if s.binding, err = Bind(t, schema); err != nil {
+	if s.binding, err = rowtype.Bind(t, schema); err != nil {
 		return nil, err
 	}
-	s.binding.strict = true
+	s.binding.Strict = true
 	for i := range t.Features {
 		s.known[t.Features[i].Name] = true
 	}
@@ -41,14 +42,14 @@ func NewMapScorer(t *tree.Tree, others ...string) (*MapScorer, error) {
 		s.known[name] = true
 	}
 	s.names = slices.Sorted(maps.Keys(s.known))
-	for _, input := range s.binding.inputs {
+	for _, input := range s.binding.Scorer.Features() {
 		s.watches = append(s.watches, dataset.NewWatch(&t.Features[input.Feature]))
 	}
 	return s, nil
 }
 
 // Features returns the features that the tree tests, as tree.Scorer.Features.
-func (s *MapScorer) Features() []tree.Input { return s.binding.inputs }
+func (s *MapScorer) Features() []tree.Input { return s.binding.Scorer.Features() }
 
 // PredictMap returns the prediction for a row: values by name. A value is a number, a
 // string, a bool, a time.Time, or a pointer to one. A number may be written as a text, and a
@@ -64,7 +65,7 @@ func (s *MapScorer) PredictMap(row map[string]any) (*tree.Prediction, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.binding.Scorer.Predict(AppendValues(nil, cells))
+	return s.binding.Scorer.Predict(rowtype.AppendValues(nil, cells))
 }
 
 // check refuses unknown names.

@@ -6,12 +6,13 @@ import (
 	"unsafe"
 
 	"github.com/espalier-ml/espalier/induce/tree"
+	"github.com/espalier-ml/espalier/internal/rowtype"
 )
 
 // Scorer scores structs of type T by their fields. It is read-only, so goroutines may
 // share it.
 type Scorer[T any] struct {
-	binding *Binding
+	binding *rowtype.Binding
 	fields  []field // by input
 	tests   []test  // nil: some feature is categorical
 }
@@ -31,12 +32,12 @@ func NewScorer[T any](t *tree.Tree) (*Scorer[T], error) {
 	if typ.Kind() != reflect.Struct {
 		return nil, fmt.Errorf("rows are of type %s, want a struct: NewMapScorer takes maps", typ)
 	}
-	schema, err := SchemaOf(typ)
+	schema, err := rowtype.SchemaOf(typ)
 	if err != nil {
 		return nil, err
 	}
 	s := new(Scorer[T])
-	if s.binding, err = Bind(t, schema); err != nil {
+	if s.binding, err = rowtype.Bind(t, schema); err != nil {
 		return nil, err
 	}
 	for i := range s.binding.Columns {
@@ -53,7 +54,7 @@ func NewScorer[T any](t *tree.Tree) (*Scorer[T], error) {
 }
 
 // Features returns the features that the tree tests, as tree.Scorer.Features.
-func (s *Scorer[T]) Features() []tree.Input { return s.binding.inputs }
+func (s *Scorer[T]) Features() []tree.Input { return s.binding.Scorer.Features() }
 
 // PredictStruct returns the prediction for a row. The prediction must not be changed. It
 // allocates memory at leaves with models; PredictStructInto does not. Trees with categorical
@@ -136,6 +137,6 @@ func (s *Scorer[T]) values(row *T, dst []tree.Value) ([]tree.Value, error) {
 }
 
 // reflected returns the value of an input in a row by reflection.
-func (s *Scorer[T]) reflected(input int, row *T) (Cell, error) {
-	return s.binding.cell(input, reflect.ValueOf(row).Elem())
+func (s *Scorer[T]) reflected(input int, row *T) (rowtype.Cell, error) {
+	return s.binding.Cell(input, reflect.ValueOf(row).Elem())
 }

@@ -24,7 +24,7 @@ func (s *MapScorer) Unseen(row map[string]any) (names []string, err error) {
 			n = s.watches[i].Missing()
 		}
 		if n.New() > 0 {
-			names = append(names, s.binding.inputs[i].Name)
+			names = append(names, s.binding.Scorer.Features()[i].Name)
 		}
 	}
 	return names, nil

@@ -10,8 +10,8 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
-	"github.com/espalier-ml/espalier/induce/gorows"
 	"github.com/espalier-ml/espalier/induce/parallel"
+	"github.com/espalier-ml/espalier/internal/rowtype"
 	"github.com/espalier-ml/espalier/pipelines/source"
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
@@ -39,7 +39,7 @@ func TryRead[T any](s beam.Scope, urls ...string) (beam.PCollection, error) {
 		return beam.PCollection{}, fmt.Errorf("parquetrows.Read: %w", err)
 	}
 	typ := reflect.TypeFor[T]()
-	schema, err := gorows.SchemaOf(typ)
+	schema, err := rowtype.SchemaOf(typ)
 	if err != nil {
 		return fail(err)
 	}
@@ -71,7 +71,7 @@ func TryRead[T any](s beam.Scope, urls ...string) (beam.PCollection, error) {
 }
 
 // check compares the fields with the columns of the files.
-func check(in *source.Input, schema *gorows.Schema) error {
+func check(in *source.Input, schema *rowtype.Schema) error {
 	columns := make(map[string]int)
 	for i := range in.Columns {
 		columns[in.Columns[i].Name] = i
@@ -105,17 +105,17 @@ func check(in *source.Input, schema *gorows.Schema) error {
 
 // readFn reads the rows of row groups.
 type readFn struct {
-	Schema []byte // gorows.Schema
+	Schema []byte // rowtype.Schema
 	Type   beam.EncodedType
 
-	columns []gorows.Column
+	columns []rowtype.Column
 	names   []string
 	vectors []dataset.Vector
 }
 
 // Setup decodes the schema.
 func (f *readFn) Setup() error {
-	var schema gorows.Schema
+	var schema rowtype.Schema
 	if err := json.Unmarshal(f.Schema, &schema); err != nil {
 		return err
 	}
@@ -161,18 +161,18 @@ func (f *readFn) read(ctx context.Context, task jobs.Task, emit func(beam.T)) (e
 }
 
 // cellOf returns the value of a row.
-func cellOf(v *dataset.Vector, r int, unit dataset.Unit) gorows.Cell {
+func cellOf(v *dataset.Vector, r int, unit dataset.Unit) rowtype.Cell {
 	if v.Missing(r) {
-		return gorows.Cell{}
+		return rowtype.Cell{}
 	}
 	at := r
 	if v.Index != nil {
 		at = int(v.Index[r])
 	}
 	if v.Type == dataset.Text {
-		return gorows.Cell{Type: dataset.Text, Text: v.Texts[at]}
+		return rowtype.Cell{Type: dataset.Text, Text: v.Texts[at]}
 	}
-	return gorows.Cell{Type: dataset.Number, Unit: unit, Number: v.Numbers[at]}
+	return rowtype.Cell{Type: dataset.Number, Unit: unit, Number: v.Numbers[at]}
 }
 
 // placed adds the place of a row group to an error.

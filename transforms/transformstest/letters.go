@@ -39,7 +39,7 @@ type fault struct {
 	reason string
 }
 
-// faults are the ten ways in which records are bad. The reasons are those of gorows.
+// faults are the ten ways in which records are bad. The reasons come from package rowtype.
 func faults() []fault {
 	return []fault{
 		{"number", "many", "not a number, as the feature needs"},

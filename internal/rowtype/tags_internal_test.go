@@ -1,4 +1,4 @@
-package gorows
+package rowtype
 
 import (
 	"reflect"

@@ -1,4 +1,4 @@
-package gorows
+package rowtype
 
 import (
 	"reflect"
@@ -92,15 +92,19 @@ func TestLocalTimes(t *testing.T) {
 				{Probabilities: []float64{0, 1}},
 			},
 		}
-		s, err := NewMapScorer(m)
+		schema, err := SchemaOf(reflect.TypeFor[map[string]any]())
 		if err != nil {
 			t.Fatal(err)
 		}
-		cells, err := s.binding.Read(map[string]any{"at": at}, nil)
+		b, err := Bind(m, schema)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cells, err := b.Read(map[string]any{"at": at}, nil)
 		if err != nil || dataset.Timestamp.Spell(cells[0].Number) != want {
 			t.Errorf("zone %s: %v, %+v, want %s", zone, err, cells, want)
 		}
-		in := s.Features()[0]
+		in := b.Scorer.Features()[0]
 		v, err := in.Time(at)
 		if other := tree.Number(cells[0].Number); err != nil || v != other {
 			t.Errorf("zone %s: Input.Time gives %v, %v, want %v", zone, v, err, other)

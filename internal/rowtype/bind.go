@@ -1,4 +1,4 @@
-package gorows
+package rowtype
 
 import (
 	"errors"
@@ -15,11 +15,11 @@ import (
 type Binding struct {
 	Scorer  *tree.Scorer
 	Columns []Column // by input of the tree
+	Strict  bool     // as an Inquiry: an empty text and a boolean are no numbers
 
 	reader  *Reader
 	inputs  []tree.Input
 	untyped []bool // by input: each row decides on the type of its value
-	strict  bool   // as an Inquiry: an empty text and a boolean are no numbers
 }
 
 // Bind finds the columns of a tree's tests among those of the rows. The error names all
@@ -82,8 +82,8 @@ func (b *Binding) Read(row any, dst []Cell) ([]Cell, error) {
 // CheckKeys refuses a row that is a map without the key of an input: see Reader.CheckKeys.
 func (b *Binding) CheckKeys(row any, cells []Cell) error { return b.reader.CheckKeys(row, cells) }
 
-// cell returns the value of an input in a struct, as the tree takes it.
-func (b *Binding) cell(i int, row reflect.Value) (Cell, error) {
+// Cell returns the value of an input in a struct, as the tree takes it.
+func (b *Binding) Cell(i int, row reflect.Value) (Cell, error) {
 	x, err := b.Columns[i].of(row)
 	if err == nil {
 		err = b.fit(i, &x)
@@ -97,7 +97,7 @@ func (b *Binding) fit(i int, x *Cell) error {
 		return nil
 	}
 	in := &b.inputs[i]
-	if b.strict && x.Type == dataset.Text && (in.Kind == dataset.Numeric || in.Unit != dataset.Plain) {
+	if b.Strict && x.Type == dataset.Text && (in.Kind == dataset.Numeric || in.Unit != dataset.Plain) {
 		if _, err := in.Parse(x.Text); err != nil {
 			return &dataset.DataError{
 				Column: in.Name, Value: x.Text, Problem: "no " + singular(in.Unit) + ", as the feature needs, or one that floating " +
