@@ -84,8 +84,8 @@ func BenchmarkPredict(b *testing.B) {
 		measure(b, fmt.Sprintf("depth=%d/rows=numbers", depth), numbers, func(row *[]float64) (*tree.Prediction, error) {
 			return plain.PredictNumbers(*row)
 		})
-		measure(b, fmt.Sprintf("depth=%d/rows=floats", depth), floats, scorerOf[floatReading](b, t).PredictStruct)
-		measure(b, fmt.Sprintf("depth=%d/rows=mixed", depth), structs, scorerOf[reading](b, t).PredictStruct)
+		measure(b, fmt.Sprintf("depth=%d/rows=floats", depth), floats, scorerOf[floatReading](b, t).Predict)
+		measure(b, fmt.Sprintf("depth=%d/rows=mixed", depth), structs, scorerOf[reading](b, t).Predict)
 	}
 }
 

@@ -31,7 +31,7 @@ func patients() *tree.Tree {
 	}
 }
 
-func ExampleScorer_PredictStruct() {
+func ExampleScorer_Predict() {
 	scorer, err := gorows.NewScorer[Patient](patients()) // once; safe for many goroutines
 	if err != nil {
 		fmt.Println(err)
@@ -39,7 +39,7 @@ func ExampleScorer_PredictStruct() {
 	}
 	old := 71.0
 	for _, patient := range []Patient{{Age: &old}, {Name: "of unknown age"}} {
-		p, err := scorer.PredictStruct(&patient)
+		p, err := scorer.Predict(&patient)
 		if err != nil {
 			fmt.Println(err)
 			return
@@ -51,15 +51,15 @@ func ExampleScorer_PredictStruct() {
 	// well [0.75 0.25] 1
 }
 
-func ExampleMapScorer_PredictMap() {
+func ExampleMapScorer_Predict() {
 	scorer, err := gorows.NewMapScorer(patients(), "name") // a row may have a name, too
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	p, err := scorer.PredictMap(map[string]any{"age": 71, "name": "Ada"})
+	p, err := scorer.Predict(map[string]any{"age": 71, "name": "Ada"})
 	fmt.Println(p.Class, err)
-	_, err = scorer.PredictMap(map[string]any{"aeg": 71})
+	_, err = scorer.Predict(map[string]any{"aeg": 71})
 	fmt.Println(err)
 	// Output:
 	// ill <nil>

@@ -22,10 +22,10 @@ type MapScorer struct {
 	watches []*dataset.Watch // by tested feature
 }
 
-// NewMapScorer returns a scorer of maps. A key must be the name of a feature in the tree.json,
-// or one of others: the columns that rows have and the tree does not use, such as the other
-// columns of schema.json.
-func NewMapScorer(t *tree.Tree, others ...string) (*MapScorer, error) {
+// NewMapScorer returns a scorer of maps. Each key of a row must be the name of a feature in the
+// tree.json, or a name in unused: columns that rows have and the tree does not use, such as the
+// other columns of schema.json.
+func NewMapScorer(t *tree.Tree, unused ...string) (*MapScorer, error) {
 	schema, err := rowtype.SchemaOf(reflect.TypeFor[map[string]any]())
 	if err != nil {
 		return nil, err
@@ -38,7 +38,7 @@ func NewMapScorer(t *tree.Tree, others ...string) (*MapScorer, error) {
 	for i := range t.Features {
 		s.known[t.Features[i].Name] = true
 	}
-	for _, name := range others {
+	for _, name := range unused {
 		s.known[name] = true
 	}
 	s.names = slices.Sorted(maps.Keys(s.known))
@@ -51,21 +51,42 @@ func NewMapScorer(t *tree.Tree, others ...string) (*MapScorer, error) {
 // Features returns the features that the tree tests, as tree.Scorer.Features.
 func (s *MapScorer) Features() []tree.Input { return s.binding.Scorer.Features() }
 
-// PredictMap returns the prediction for a row: values by name. A value is a number, a
+// Predict returns the prediction for a row: values by name. A value is a number, a
 // string, a bool, a time.Time, or a pointer to one. A number may be written as a text, and a
 // point in time as a text in ISO 8601. An absent name and nil are missing values; an unknown
 // name is an error. So are an empty text and a bool where the feature is numeric, and a whole
 // number that float64 cannot hold exactly; encoding/json rounds such numbers in silence unless
 // json.Decoder.UseNumber is set.
-func (s *MapScorer) PredictMap(row map[string]any) (*tree.Prediction, error) {
-	if err := s.check(row); err != nil {
-		return nil, err
-	}
-	cells, err := s.binding.Read(row, nil)
+func (s *MapScorer) Predict(row map[string]any) (*tree.Prediction, error) {
+	values, err := s.values(row)
 	if err != nil {
 		return nil, err
 	}
-	return s.binding.Scorer.Predict(rowtype.AppendValues(nil, cells))
+	return s.binding.Scorer.Predict(values)
+}
+
+// PredictInto is Predict into memory of the caller, as tree.Scorer.PredictInto. Reading the map
+// still allocates.
+func (s *MapScorer) PredictInto(row map[string]any, p *tree.Prediction) error {
+	values, err := s.values(row)
+	if err != nil {
+		return err
+	}
+	return s.binding.Scorer.PredictInto(values, p)
+}
+
+// values returns the values of a row, one for each input.
+func (s *MapScorer) values(row map[string]any) ([]tree.Value, error) {
+	cells, err := s.cells(row)
+	return rowtype.AppendValues(nil, cells), err
+}
+
+// cells returns the cells of a row, one for each input.
+func (s *MapScorer) cells(row map[string]any) ([]rowtype.Cell, error) {
+	if err := s.check(row); err != nil {
+		return nil, err
+	}
+	return s.binding.Read(row, nil)
 }
 
 // check refuses unknown names.

@@ -56,11 +56,11 @@ func NewScorer[T any](t *tree.Tree) (*Scorer[T], error) {
 // Features returns the features that the tree tests, as tree.Scorer.Features.
 func (s *Scorer[T]) Features() []tree.Input { return s.binding.Scorer.Features() }
 
-// PredictStruct returns the prediction for a row. The prediction must not be changed. It
-// allocates memory at leaves with models; PredictStructInto does not. Trees with categorical
+// Predict returns the prediction for a row. The prediction must not be changed. It
+// allocates memory at leaves with models; PredictInto does not. Trees with categorical
 // features of which more than 32 are tested take memory, too. A value that cannot be used,
 // such as a whole number that float64 cannot hold, is an error.
-func (s *Scorer[T]) PredictStruct(row *T) (*tree.Prediction, error) {
+func (s *Scorer[T]) Predict(row *T) (*tree.Prediction, error) {
 	if s.tests != nil {
 		leaf, err := s.leaf(row)
 		if err != nil {
@@ -78,8 +78,8 @@ func (s *Scorer[T]) PredictStruct(row *T) (*tree.Prediction, error) {
 	return s.binding.Scorer.Predict(values)
 }
 
-// PredictStructInto is PredictStruct into memory of the caller, as tree.Scorer.PredictInto.
-func (s *Scorer[T]) PredictStructInto(row *T, p *tree.Prediction) error {
+// PredictInto is Predict into memory of the caller, as tree.Scorer.PredictInto.
+func (s *Scorer[T]) PredictInto(row *T, p *tree.Prediction) error {
 	var room [narrow]tree.Value
 	values, err := s.values(row, room[:0])
 	if err != nil {

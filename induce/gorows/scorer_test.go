@@ -52,18 +52,18 @@ func TestStructsAsNumbers(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, err := s.PredictStruct(&structs[i])
+			got, err := s.Predict(&structs[i])
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := s.PredictStructInto(&structs[i], &into); err != nil {
+			if err := s.PredictInto(&structs[i], &into); err != nil {
 				t.Fatal(err)
 			}
 			if diff := cmp.Diff(want, got); diff != "" || into.Leaf != want.Leaf {
 				t.Fatalf("depth %d, row %+v (-numbers +struct):\n%s", depth, structs[i], diff)
 			}
 		}
-		if n := testing.AllocsPerRun(100, func() { _, _ = s.PredictStruct(&structs[0]) }); n > 0 {
+		if n := testing.AllocsPerRun(100, func() { _, _ = s.Predict(&structs[0]) }); n > 0 {
 			t.Errorf("depth %d: %v allocations for a row", depth, n)
 		}
 	}
@@ -164,11 +164,11 @@ func TestStructOfAllKinds(t *testing.T) {
 		if i == len(model.Features) {
 			want-- // no test says yes
 		}
-		p, err := s.PredictStruct(&c.row)
+		p, err := s.Predict(&c.row)
 		if err != nil || p.Leaf != want {
 			t.Errorf("%+v: leaf %v, error %v, want leaf %d", c.row, p, err, want)
 		}
-		if p, err = m.PredictMap(c.keys); err != nil || p.Leaf != want {
+		if p, err = m.Predict(c.keys); err != nil || p.Leaf != want {
 			t.Errorf("%v: leaf %v, error %v, want leaf %d", c.keys, p, err, want)
 		}
 	}
@@ -186,7 +186,7 @@ func TestRefusedRows(t *testing.T) {
 		{visit{Other: "many"}, `column "other": not a number, as the feature needs (value "many")`},
 		{visit{Other: []int{1}}, `column "other": a value of type []int`},
 	} {
-		if _, err := s.PredictStruct(&c.row); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := s.Predict(&c.row); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%+v: %v, want %s", c.row, err, c.want)
 		}
 	}
@@ -194,7 +194,7 @@ func TestRefusedRows(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := m.PredictMap(map[string]any{"id": 7, "agee": 1.0, "Age": 1.0}); err == nil ||
+	if _, err := m.Predict(map[string]any{"id": 7, "agee": 1.0, "Age": 1.0}); err == nil ||
 		!strings.HasPrefix(err.Error(), "no column is called \"Age\", only [\"age\" \"count\" \"id\"") ||
 		!strings.Contains(err.Error(), `"agee"`) {
 		t.Errorf("unknown names: %v", err)
@@ -218,7 +218,7 @@ func TestRefusedRows(t *testing.T) {
 		{"age", "12.5", ""},
 		{"age", nil, ""},
 	} {
-		_, err := m.PredictMap(map[string]any{c.column: c.value})
+		_, err := m.Predict(map[string]any{c.column: c.value})
 		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
 			t.Errorf("%s %v: %v, want %s", c.column, c.value, err, c.want)
 		}
@@ -247,6 +247,7 @@ func TestStructsAtModels(t *testing.T) {
 			t.Fatal(err)
 		}
 		plain := model.Scorer()
+		var into tree.Prediction
 		for _, x := range []float64{-3, 0.5, 12, 41, 900} {
 			row, values := make(map[string]any), make([]tree.Value, 0)
 			for _, in := range plain.Features() {
@@ -261,9 +262,12 @@ func TestStructsAtModels(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, err := m.PredictMap(row)
+			got, err := m.Predict(row)
 			if diff := cmp.Diff(want, got); err != nil || diff != "" {
 				t.Errorf("%s, %v: %v (-values +map):\n%s", name, row, err, diff)
+			}
+			if err := m.PredictInto(row, &into); err != nil || cmp.Diff(*want, into) != "" {
+				t.Errorf("%s, %v: PredictInto gives %+v, %v, want %+v", name, row, into, err, want)
 			}
 		}
 	}

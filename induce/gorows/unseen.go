@@ -4,12 +4,9 @@ import "github.com/espalier-ml/espalier/induce/dataset"
 
 // Unseen returns the names of the tested features for which a row has what training did not
 // have, see dataset.Novelty: an unlisted category, a number out of the range, or no value
-// where all training rows had one. PredictMap's errors are errors here.
+// where all training rows had one. Predict's errors are errors here.
 func (s *MapScorer) Unseen(row map[string]any) (names []string, err error) {
-	if err := s.check(row); err != nil {
-		return nil, err
-	}
-	cells, err := s.binding.Read(row, nil)
+	cells, err := s.cells(row)
 	if err != nil {
 		return nil, err
 	}

@@ -32,7 +32,7 @@ func main() {
 	if err != nil {
 		panic(err)
 	}
-	p, err := s.PredictMap(nil)
+	p, err := s.Predict(nil)
 	fmt.Println(p.Class, err)
 }
 `

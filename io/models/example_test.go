@@ -38,7 +38,7 @@ func ExampleOpen() {
 		return
 	}
 	age := 24.0
-	p, err := scorer.PredictStruct(&Row{Age: &age, Job: "b"})
+	p, err := scorer.Predict(&Row{Age: &age, Job: "b"})
 	fmt.Println(model.ID, p.Class, err)
 	// Output:
 	// 845a2e6068450745 p <nil>

@@ -60,7 +60,7 @@ func (h *scoreHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	model, scorer := h.live.Current()
-	p, err := scorer.PredictMap(row)
+	p, err := scorer.Predict(row)
 	var unseen []string
 	if err == nil {
 		unseen, err = scorer.Unseen(row)
