@@ -225,34 +225,8 @@ func TestLevels(t *testing.T) {
 				} else if r.IntN(2) == 0 {
 					d = d.Rare(r)
 				}
-				trees := []induce.Params{growtest.RandomParams(r, a, family)}
-				for range r.IntN(4) { // others beside it: alike, or of any kind
-					p := growtest.RandomParams(r, a, family)
-					if r.IntN(2) == 0 {
-						all, families := growtest.Algorithms(), growtest.Families()
-						p = growtest.RandomParams(r, all[r.IntN(len(all))], families[r.IntN(len(families))])
-					}
-					trees = append(trees, p)
-				}
-				var want []string
-				for i, by := 0, split.Classes(r.IntN(2)); i < len(trees); i++ {
-					trees[i].Classes = by
-				}
-				for _, p := range trees {
-					want = append(want, growtest.Encode(t, d.Grow(p, 1)))
-				}
-				for _, budget := range budgets {
-					blocks, piece := 1+r.IntN(5), []int{50, 2000, 1 << 20}[r.IntN(3)]
-					g := newByLevels(t, d.Shuffled(r), blocks, budget, piece, trees...)
-					g.memory, g.forget = []int64{0, 30_000, 100_000, 1 << 30}[r.IntN(4)], r.IntN(3) == 0
-					for i, root := range g.grow() {
-						if got := growtest.Encode(t, root); got != want[i] {
-							t.Errorf("%d blocks, budget %d, memory %d, tree %d of %+v:\n%s, want\n%s",
-								blocks, budget, g.memory, i, trees, got, want[i])
-						}
-					}
-					inferred, passes = inferred+g.inferred, passes+g.passes
-				}
+				i, p := growAlike(t, r, d, randomTrees(r, a, family), budgets, []int{50, 2000, 1 << 20}, []int64{0, 30_000, 100_000, 1 << 30})
+				inferred, passes = inferred+i, passes+p
 			})
 		}
 	}
@@ -262,6 +236,95 @@ func TestLevels(t *testing.T) {
 	if passes == 0 {
 		t.Error("no pass was made")
 	}
+}
+
+// TestLevelsLarge is TestLevels for data on which the estimates of split.Team may be off the most: some
+// thousand objects that weigh up to 1e9, and thousands of codes. The features have prices, some of them in
+// groups, and in half of the cases also constraints and free repeats.
+func TestLevelsLarge(t *testing.T) {
+	priced := func(f dataset.Feature, group string, cost float64) dataset.Feature {
+		f.Group, f.GroupCost = group, cost
+		return f
+	}
+	town := growtest.Categorical("town", 500, 1)
+	town.ValueCosts = map[string]float64{"v1": 0.5, "v7": 3}
+	features := []dataset.Feature{
+		priced(growtest.Numeric("fine", 5000, 2), "lab", 20), growtest.Numeric("few", 4, 0), town,
+		priced(growtest.Numeric("many", 300, 1e-3), "lab", 20), priced(growtest.Categorical("job", 5, 1), "form", 0.3),
+		priced(growtest.Numeric("flag", 2, 1), "form", 0.3), growtest.Numeric("coarse", 40, 3),
+	}
+	heavy := 0
+	for _, a := range growtest.Algorithms() {
+		for _, family := range growtest.Families() {
+			t.Run(fmt.Sprintf("algorithm=%s/tests=%s", a, family), func(t *testing.T) {
+				r := rand.New(rand.NewPCG(uint64(a)+100, uint64(family)<<8))
+				d := growtest.New(r, features, 2+r.IntN(2)*r.IntN(3), 2500, r.IntN(2) == 0).Weighty(r)
+				if r.IntN(2) == 0 {
+					d = d.Constrained(r)
+				}
+				if r.IntN(2) == 0 {
+					d = d.Freely()
+				}
+				trees := randomTrees(r, a, family)
+				for i := range trees {
+					trees[i].MaxDepth = 6 // a chain of tests for single codes takes a level for each
+				}
+				growAlike(t, r, d, trees, []int64{100, 800}, []int{1 << 20}, []int64{100_000, 1 << 30})
+				for i := range trees {
+					if c := trees[i].Criterion(d.Total); trees[i].Theta > 0 && c.IsHeavy(slices.Max(d.Objects.Weight)) {
+						heavy++
+					}
+				}
+			})
+		}
+	}
+	if heavy == 0 {
+		t.Error("no tree has light and heavy objects")
+	}
+}
+
+// randomTrees draws the parameters of one tree to five: the first of an algorithm and a family, each other
+// likewise or of any.
+func randomTrees(r *rand.Rand, a split.Algorithm, family split.Family) []induce.Params {
+	trees := []induce.Params{growtest.RandomParams(r, a, family)}
+	for range r.IntN(4) {
+		p := growtest.RandomParams(r, a, family)
+		if r.IntN(2) == 0 {
+			all, families := growtest.Algorithms(), growtest.Families()
+			p = growtest.RandomParams(r, all[r.IntN(len(all))], families[r.IntN(len(families))])
+		}
+		trees = append(trees, p)
+	}
+	by := split.Classes(r.IntN(2))
+	for i := range trees {
+		trees[i].Classes = by
+	}
+	return trees
+}
+
+// growAlike checks that growth by levels gives the bytes that Grow gives for each of the trees: with each of the
+// budgets, and with a length of pieces and a memory drawn for each budget. It returns how many histograms were inferred, and how many passes made.
+func growAlike(
+	t *testing.T, r *rand.Rand, d *growtest.Data, trees []induce.Params, budgets []int64, pieces []int, memories []int64,
+) (inferred, passes int) {
+	t.Helper()
+	var want []string
+	for _, p := range trees {
+		want = append(want, growtest.Encode(t, d.Grow(p, 1)))
+	}
+	for _, budget := range budgets {
+		blocks, piece := 1+r.IntN(5), pieces[r.IntN(len(pieces))]
+		g := newByLevels(t, d.Shuffled(r), blocks, budget, piece, trees...)
+		g.memory, g.forget = memories[r.IntN(len(memories))], r.IntN(3) == 0
+		for i, root := range g.grow() {
+			if got := growtest.Encode(t, root); got != want[i] {
+				t.Errorf("%d blocks, budget %d, memory %d, tree %d of %+v:\n%s, want\n%s",
+					blocks, budget, g.memory, i, trees, got, want[i])
+			}
+		}
+		inferred, passes = inferred+g.inferred, passes+g.passes
+	}
+	return inferred, passes
 }
 
 // TestLevelsOneBin: a column of one value with nulls has two codes.

@@ -5,6 +5,7 @@ package growtest
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strconv"
@@ -269,6 +270,25 @@ func (d *Data) Rare(r *rand.Rand) *Data {
 		s.Objects.Append(codes, raw, rows)
 	}
 	return &s
+}
+
+// Weighty returns the same data, where the weights of each object are multiplied by a factor of up to 1e9,
+// all orders of magnitude equally often.
+func (d *Data) Weighty(r *rand.Rand) *Data {
+	w, codes := *d, make([]int, len(d.Features))
+	w.Objects = dataset.NewObjects(dataset.NewLayout(d.Features), d.Objects.Classes, true, d.Objects.Len())
+	for i := range d.Objects.Len() {
+		for f := range codes {
+			codes[f] = d.Objects.Codes[f].At(i)
+		}
+		raw, factor := slices.Clone(d.Objects.Raw(i)), int64(math.Pow(1e9, r.Float64()))
+		for k := range raw {
+			raw[k].Weight *= factor
+		}
+		w.Objects.Append(codes, raw, d.Objects.RowsOf(i))
+	}
+	w.Total = w.Objects.TotalWeight()
+	return &w
 }
 
 // Shuffled returns the same objects in another order.
