@@ -16,6 +16,12 @@ import (
 	beamlog "github.com/apache/beam/sdks/v2/go/pkg/beam/log"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/testing/ptest"
 
+	"github.com/espalier-ml/espalier/induce/binning"
+	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/frontier"
+	"github.com/espalier-ml/espalier/induce/frontier/crossvalidate"
+	"github.com/espalier-ml/espalier/induce/split"
+	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/io/longtest"
 	"github.com/espalier-ml/espalier/io/objectstore"
 	"github.com/espalier-ml/espalier/io/parquetio"
@@ -170,8 +176,8 @@ func train(t *testing.T, c pipelines.TrainConfig) []byte {
 // need not grow the whole grid each time.
 func oneTree() pipelines.TrainConfig {
 	c := pipelines.DefaultConfig()
-	c.Bins = pipelines.Choices{"128"} // whatever the number of rows
-	c.Select, c.Certificate = "first", "none"
+	c.Bins = []int{128} // whatever the number of rows
+	c.Select, c.Certificate = frontier.First, false
 	return c
 }
 
@@ -188,27 +194,27 @@ func TestSameBytes(t *testing.T) {
 		t.Fatal(err)
 	}
 	both := oneTree()
-	both.Tests, both.Bins, both.Binning, both.Theta, both.Weight, both.LeafEstimate = pipelines.Choices{"both"}, pipelines.Choices{"6", "12"}, "kmeans", pipelines.Choices{"0.001"}, "weight", "raw"
+	both.Tests, both.Bins, both.Binning, both.Theta, both.Weight, both.LeafEstimate = []split.Family{split.Both}, []int{6, 12}, binning.KMeans, []float64{0.001}, "weight", tree.Raw
 	both.Slice = []string{"weight", "b"}
 	key := pipelines.DefaultConfig() // with a frontier, of fewer trees than by default
-	key.Algorithm, key.Lambda, key.Theta, key.Tests = pipelines.Choices{"ec45", "c45"}, pipelines.Choices{"10"}, pipelines.Choices{"0.005"}, pipelines.Choices{"threshold"}
-	key.Split, key.Key, key.Slice = "70/10/20", "id", []string{"color", "id", "a"}
+	key.Algorithm, key.Lambda, key.Theta, key.Tests = []split.Algorithm{split.EC45, split.C45}, []float64{10}, []float64{0.005}, []split.Family{split.Thresholds}
+	key.Split, key.Key, key.Slice = dataset.Shares{70, 10, 20}, "id", []string{"color", "id", "a"}
 	all := oneTree()
-	all.Split, all.Slice = "100/0/0", []string{"flag", "weight"}
-	paper.Split, both.Split = "100/0/0", "100/0/0"
+	all.Split, all.Slice = dataset.Shares{100, 0, 0}, []string{"flag", "weight"}
+	paper.Split, both.Split = dataset.Shares{100, 0, 0}, dataset.Shares{100, 0, 0}
 	multiway := all
-	multiway.Tests, multiway.Algorithm, multiway.Lambda, multiway.MaxLeaves = pipelines.Choices{"multiway"}, pipelines.Choices{"ecart"}, pipelines.Choices{"1"}, 9
+	multiway.Tests, multiway.Algorithm, multiway.Lambda, multiway.MaxLeaves = []split.Family{split.Multiways}, []split.Algorithm{split.ECART}, []float64{1}, 9
 	priced := both
-	priced.RepeatCost, priced.Weight, priced.Costs = "free", "", filepath.Join(t.TempDir(), "costs.csv")
-	if err := os.WriteFile(priced.Costs, []byte("feature,cost,group,group_cost\na,1,lab,3\nb,2,lab,3\ncolor,0.5,,\n"), 0o666); err != nil {
+	priced.FreeRepeats, priced.Weight, priced.CostsFile = true, "", filepath.Join(t.TempDir(), "costs.csv")
+	if err := os.WriteFile(priced.CostsFile, []byte("feature,cost,group,group_cost\na,1,lab,3\nb,2,lab,3\ncolor,0.5,,\n"), 0o666); err != nil {
 		t.Fatal(err)
 	}
 	wishes := priced
-	wishes.Label, wishes.First, wishes.Forbid, wishes.Monotone = "flag", []string{"color", "b"}, []string{"class"}, []string{"a=+1", "b=-1"}
+	wishes.Label, wishes.First, wishes.Forbid, wishes.Monotone = "flag", []string{"color", "b"}, []string{"class"}, map[string]int8{"a": 1, "b": -1}
 	modelled := key
 	modelled.LeafModel, modelled.Weight = "auto", "weight"
 	taught := modelled
-	taught.Teacher, taught.MadeUpRows, taught.Folds = "forest", 300, "2"
+	taught.Teacher, taught.MadeUpRows, taught.Folds = "forest", 300, crossvalidate.Setting{Number: 2}
 	boosted := taught
 	boosted.LeafModel, boosted.Teacher = "boosted", "boosted"
 	configurations := map[string]pipelines.TrainConfig{

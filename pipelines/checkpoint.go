@@ -136,7 +136,7 @@ func (p *plan) fits() bool {
 		room.Soft, room.Classes = true, classes
 	}
 	rows, train := float64(p.rows()), 1.0
-	if shares := p.parsed.Shares; p.parsed.Column == "" {
+	if shares := p.config.Split; p.config.SplitColumn == "" {
 		train = float64(shares[dataset.Train]) / float64(shares[dataset.Train]+shares[dataset.Validation]+shares[dataset.Test])
 	}
 	return room.Fits(int64(train*rows), p.rows()*int64(room.Stride+blockOverhead))

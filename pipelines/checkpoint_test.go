@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/espalier-ml/espalier/induce/split"
 	"github.com/espalier-ml/espalier/io/parquetio"
 	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/pipelines"
@@ -55,7 +56,7 @@ func resumable(t *testing.T) pipelines.TrainConfig {
 	c := oneTree()
 	c.Input = []string{data.write(t, ascending(700), 3, parquetio.WriteOptions{RowsPerGroup: 100})}
 	c.Label, c.Weight, c.Ignore, c.Output = "class", "weight", []string{"id"}, filepath.Join(t.TempDir(), "run")
-	c.Tests, c.Theta, c.MemoryObjects = pipelines.Choices{"both"}, pipelines.Choices{"0"}, 60
+	c.Tests, c.Theta, c.MemoryObjects = []split.Family{split.Both}, []float64{0}, 60
 	return c
 }
 
@@ -130,9 +131,9 @@ var blocksName = regexp.MustCompile(`"blocks":"[^"]*"`)
 // TestResumeRefused: a run does not go on with another input or configuration.
 func TestResumeRefused(t *testing.T) {
 	c := resumable(t)
-	c.Costs = filepath.Join(t.TempDir(), "costs.csv")
+	c.CostsFile = filepath.Join(t.TempDir(), "costs.csv")
 	costs := func(text string) {
-		if err := os.WriteFile(c.Costs, []byte(text), 0o666); err != nil {
+		if err := os.WriteFile(c.CostsFile, []byte(text), 0o666); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -155,7 +156,7 @@ func TestResumeRefused(t *testing.T) {
 	refused(c, "unfinished run", "--resume", "--overwrite")
 	c.Resume = true
 	changed := c
-	changed.Theta = pipelines.Choices{"0.01"}
+	changed.Theta = []float64{0.01}
 	refused(changed, "--theta has become 0.01 instead of 0")
 	changed = c
 	changed.Ignore = nil

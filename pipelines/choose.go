@@ -16,6 +16,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/metric"
 	"github.com/espalier-ml/espalier/induce/parallel"
 	"github.com/espalier-ml/espalier/induce/selection"
+	"github.com/espalier-ml/espalier/induce/settings"
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/io/runfolder"
 	"github.com/espalier-ml/espalier/io/usage"
@@ -56,14 +57,14 @@ type host struct{ *engine.Driver }
 func (h host) Note(text string) { h.Reporter.Note(text) }
 
 // Setting implements selection.Host.
-func (h host) Setting(name string) string { return "--" + name }
+func (h host) Setting(name string) string { return settings.FlagName(name) }
 
 // chooser returns the chooser among the trees of some objects.
 func (r *run) chooser(o *objects) *selection.Chooser {
 	train := o.train()
 	return &selection.Chooser{
 		Host: host{r.driver}, Settings: &r.parsed.Selection,
-		Features: o.features, Columns: r.columns(o.features), Classes: len(o.label.Classes),
+		Features: o.features, Columns: r.config.SplitColumns(o.features), Classes: len(o.label.Classes),
 		Training: selection.Training{
 			Objects: train.Objects, Rows: train.Rows, Weight: train.Weight, Scale: o.spec.GrowthScale(),
 			WeightEffect: o.spec.WeightEffect(),
@@ -332,7 +333,7 @@ func (c *choosing) describe(ctx context.Context, chosen *selection.Winner) (*win
 		return nil, err
 	}
 	f := &runfolder.Frontier{
-		Format: runfolder.FrontierFormat, Version: 1, Select: c.config.Select, Points: points,
+		Format: runfolder.FrontierFormat, Version: 1, Select: c.config.Select.String(), Points: points,
 		Grown: len(pool.Candidates), Pruned: len(pool.Points), Folds: found.Number,
 	}
 	if c.Settings.Rule == frontier.Best {

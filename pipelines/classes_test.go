@@ -14,6 +14,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"github.com/espalier-ml/espalier/induce/binning"
+	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/split"
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/io/longtest"
 	"github.com/espalier-ml/espalier/io/parquetio"
@@ -46,12 +49,12 @@ func TestSameBytesByClass(t *testing.T) {
 	const n = 700
 	data := newRows(n)
 	c := oneTree()
-	c.Label, c.Key, c.Theta = "class", "id", pipelines.Choices{"0.001"}
-	c.Priors = "high=0.1,low=0.6,middle=0.3"
-	c.ErrorCosts = textFile(t, "errors.csv", "actual,predicted,cost\nhigh,low,7\nmiddle,middle,0.25\n")
+	c.Label, c.Key, c.Theta = "class", "id", []float64{0.001}
+	c.PriorsFile = "high=0.1,low=0.6,middle=0.3"
+	c.ErrorCostsFile = textFile(t, "errors.csv", "actual,predicted,cost\nhigh,low,7\nmiddle,middle,0.25\n")
 	shuffled := rand.New(rand.NewPCG(5, 6)).Perm(n)
 	for name, weights := range map[string]string{
-		"balanced":   "balanced",
+		"balanced":   "", // no file
 		"whole":      textFile(t, "whole.csv", "class,weight\nhigh,3\n"),
 		"fractional": textFile(t, "fractional.csv", "class,weight\nhigh,0.333333\nlow,0\n"),
 	} {
@@ -61,7 +64,7 @@ func TestSameBytesByClass(t *testing.T) {
 			}
 			t.Run(name+" "+column, func(t *testing.T) {
 				c := c
-				c.ClassWeights, c.Weight = weights, column
+				c.ClassWeightsFile, c.BalanceClasses, c.Weight = weights, weights == "", column
 				if column == "" {
 					c.Ignore = []string{"weight"}
 				}
@@ -123,21 +126,21 @@ func TestClassWeightsAreRowWeights(t *testing.T) {
 	data := newRows(n)
 	factors := map[string]float64{"low": 1, "middle": 2.5, "high": 6}
 	c := oneTree()
-	c.Label, c.Split, c.Binning, c.Bins, c.Tests, c.Ignore = "class", "100/0/0", "uniform", pipelines.Choices{"16"}, pipelines.Choices{"both"}, []string{"id", "weight"}
+	c.Label, c.Split, c.Binning, c.Bins, c.Tests, c.Ignore = "class", dataset.Shares{100, 0, 0}, binning.Uniform, []int{16}, []split.Family{split.Both}, []string{"id", "weight"}
 	for _, whole := range []bool{true, false} {
 		if whole {
-			c.LeafEstimate, factors["middle"] = "smoothed", 2
+			c.LeafEstimate, factors["middle"] = tree.Smoothed, 2
 		} else {
-			c.LeafEstimate, factors["middle"] = "raw", 2.5
+			c.LeafEstimate, factors["middle"] = tree.Raw, 2.5
 		}
 		for i := range data.weight {
 			data.weight[i] = factors[data.class[i]]
 		}
 		c.Input = []string{data.write(t, ascending(n), 2, parquetio.WriteOptions{})}
-		c.ClassWeights = textFile(t, "weights.csv", fmt.Sprintf("class,weight\nmiddle,%v\nhigh,%v\n", factors["middle"], factors["high"]))
+		c.ClassWeightsFile = textFile(t, "weights.csv", fmt.Sprintf("class,weight\nmiddle,%v\nhigh,%v\n", factors["middle"], factors["high"]))
 		byClass := mustTrain(t, c)
 		byRow := c
-		byRow.ClassWeights, byRow.Weight, byRow.Ignore = "none", "weight", []string{"id"}
+		byRow.ClassWeightsFile, byRow.Weight, byRow.Ignore = "", "weight", []string{"id"}
 		want := mustTrain(t, byRow)
 		if diff := cmp.Diff(decisionsOf(want.Tree), decisionsOf(byClass.Tree)); diff != "" {
 			t.Errorf("whole %v: nodes by row weights and by class weights (-row +class):\n%s", whole, diff)
@@ -149,9 +152,9 @@ func TestClassWeightsAreRowWeights(t *testing.T) {
 			t.Errorf("%d rows weigh %d in units of 1/%v", got.Rows, got.Weight, got.WeightScale)
 		}
 	}
-	c.ClassWeights = textFile(t, "ones.csv", "class,weight\nlow,1\n")
+	c.ClassWeightsFile = textFile(t, "ones.csv", "class,weight\nlow,1\n")
 	ones := mustTrain(t, c)
-	c.ClassWeights = "none"
+	c.ClassWeightsFile = ""
 	if none := mustTrain(t, c); nodesOf(none.Tree) != nodesOf(ones.Tree) {
 		t.Error("weights of 1 change the tree")
 	}
@@ -161,11 +164,11 @@ func TestClassWeightsAreRowWeights(t *testing.T) {
 func TestClassWeightsHaveNoUnit(t *testing.T) {
 	const n = 600
 	c := oneTree()
-	c.Label, c.Split, c.Ignore = "class", "100/0/0", []string{"id", "weight"}
+	c.Label, c.Split, c.Ignore = "class", dataset.Shares{100, 0, 0}, []string{"id", "weight"}
 	c.Input = []string{newRows(n).write(t, ascending(n), 2, parquetio.WriteOptions{})}
 	trees := make([]*tree.Tree, 0, 3)
 	for _, factor := range []float64{1, 0.001, 1000} {
-		c.ClassWeights = textFile(t, "weights.csv", fmt.Sprintf("class,weight\nlow,%v\nmiddle,%v\nhigh,%v\n",
+		c.ClassWeightsFile = textFile(t, "weights.csv", fmt.Sprintf("class,weight\nlow,%v\nmiddle,%v\nhigh,%v\n",
 			factor, 2*factor, 6*factor))
 		trees = append(trees, mustTrain(t, c).Tree)
 	}
@@ -187,8 +190,8 @@ func TestClassWeightsHaveNoUnit(t *testing.T) {
 //	[1.44277108 0.76517572]
 func TestBalanced(t *testing.T) {
 	c := oneTree()
-	c.Input, c.Label, c.Split = []string{filepath.Join("..", "cmd", "espalier", "example", "tic-tac-toe.parquet")}, "class", "100/0/0"
-	c.ClassWeights = "balanced"
+	c.Input, c.Label, c.Split = []string{filepath.Join("..", "cmd", "espalier", "example", "tic-tac-toe.parquet")}, "class", dataset.Shares{100, 0, 0}
+	c.BalanceClasses = true
 	r := mustTrain(t, c)
 	for k, want := range []float64{1.44277108, 0.76517572} {
 		if got := r.Tree.Training.ClassWeights[k]; math.Abs(got-want) > 0.5e-6 {
@@ -209,7 +212,7 @@ func TestBalanced(t *testing.T) {
 	if math.Abs(*m.Accuracy-*m.BalancedAccuracy) > 1e-5 {
 		t.Errorf("accuracy %v, balanced accuracy %v", *m.Accuracy, *m.BalancedAccuracy)
 	}
-	c.Split = "70/10/20"
+	c.Split = dataset.Shares{70, 10, 20}
 	r = mustTrain(t, c)
 	if m := r.Metrics.Test; m.Weights != "rows" || m.WeightScale != 0 || m.Weight != m.Rows {
 		t.Errorf("test rows: weight %d of %d rows by %q", m.Weight, m.Rows, m.Weights)
@@ -220,7 +223,7 @@ func TestBalanced(t *testing.T) {
 // counted; the class stays, with probability 0.
 func TestZeroClassWeight(t *testing.T) {
 	c := fruitConfig(t)
-	c.ClassWeights = textFile(t, "weights.csv", "class,weight\nmelon,0\n")
+	c.ClassWeightsFile = textFile(t, "weights.csv", "class,weight\nmelon,0\n")
 	r := mustTrain(t, c)
 	got := r.Tree.Training
 	if got.Rows != 7 || got.LeftOutRows != 1 || got.WeightScale != 0 || !cmp.Equal(got.ClassWeights, []float64{1, 1, 0}) {
@@ -229,7 +232,7 @@ func TestZeroClassWeight(t *testing.T) {
 	if p := r.Tree.Nodes[0].Probabilities; p[2] != 0 || r.Tree.Complexity.Leaves != 2 {
 		t.Errorf("root %v, %d leaves: want no melon, and one test", p, r.Tree.Complexity.Leaves)
 	}
-	c.ClassWeights = textFile(t, "weights.csv", "class,weight\nmelon,0\nlime,0\ncherry,0\n")
+	c.ClassWeightsFile = textFile(t, "weights.csv", "class,weight\nmelon,0\nlime,0\ncherry,0\n")
 	if _, err := pipelines.Train(t.Context(), c, new(silent)); err == nil || !strings.Contains(err.Error(), "weight 0") {
 		t.Errorf("no class has a weight: %v", err)
 	}
@@ -239,8 +242,8 @@ func TestZeroClassWeight(t *testing.T) {
 // is pure, and the root has the priors.
 func TestPriorsAndErrorCosts(t *testing.T) {
 	c := fruitConfig(t)
-	c.LeafEstimate, c.MaxDepth = "raw", 1
-	c.Priors = textFile(t, "priors.csv", "class,prior\nmelon,50\ncherry,25\nlime,25\n")
+	c.LeafEstimate, c.MaxDepth = tree.Raw, 1
+	c.PriorsFile = textFile(t, "priors.csv", "class,prior\nmelon,50\ncherry,25\nlime,25\n")
 	r := mustTrain(t, c)
 	if diff := cmp.Diff([]float64{.25, .25, .5}, r.Tree.Label.Priors); diff != "" {
 		t.Errorf("priors (-want +got):\n%s", diff)
@@ -258,8 +261,8 @@ func TestPriorsAndErrorCosts(t *testing.T) {
 		t.Errorf("green: class %d, probabilities (-want +got):\n%s", green.Class, diff)
 	}
 
-	c.Priors = ""
-	c.ErrorCosts = textFile(t, "errors.csv", "actual,predicted,cost\nmelon,lime,5\n")
+	c.PriorsFile = ""
+	c.ErrorCostsFile = textFile(t, "errors.csv", "actual,predicted,cost\nmelon,lime,5\n")
 	c.Output = filepath.Join(t.TempDir(), "run")
 	r, err := pipelines.Train(t.Context(), c, new(silent))
 	if err != nil {
@@ -310,11 +313,11 @@ func resumes(t *testing.T, c pipelines.TrainConfig, want string) {
 // TestResumeByClass: what is said about classes belongs to a checkpoint.
 func TestResumeByClass(t *testing.T) {
 	c := resumable(t)
-	c.ClassWeights = textFile(t, "weights.csv", "class,weight\nhigh,2.5\n")
-	c.ErrorCosts = textFile(t, "errors.csv", "actual,predicted,cost\nhigh,low,3\n")
-	c.Priors = "high=1,low=1,middle=2"
+	c.ClassWeightsFile = textFile(t, "weights.csv", "class,weight\nhigh,2.5\n")
+	c.ErrorCostsFile = textFile(t, "errors.csv", "actual,predicted,cost\nhigh,low,3\n")
+	c.PriorsFile = "high=1,low=1,middle=2"
 	want := broken(t, &c)
-	for flag, url := range map[string]string{"class_weights": c.ClassWeights, "error_costs": c.ErrorCosts} {
+	for flag, url := range map[string]string{"class_weights": c.ClassWeightsFile, "error_costs": c.ErrorCostsFile} {
 		b, err := os.ReadFile(url)
 		if err != nil {
 			t.Fatal(err)
@@ -332,7 +335,7 @@ func TestResumeByClass(t *testing.T) {
 		}
 	}
 	changed := c
-	changed.Priors = "high=1,low=1,middle=3"
+	changed.PriorsFile = "high=1,low=1,middle=3"
 	if _, err := pipelines.Train(t.Context(), changed, new(silent)); err == nil || !strings.Contains(err.Error(), "--priors has become") {
 		t.Errorf("other priors: %v", err)
 	}
@@ -343,7 +346,7 @@ func TestResumeByClass(t *testing.T) {
 // all classes.
 func TestEstimateByClass(t *testing.T) {
 	c := resumable(t)
-	c.ClassWeights, c.Priors, c.DryRun = textFile(t, "weights.csv", "class,weight\nhigh,2.5\n"), "high=1,low=1,middle=2", true
+	c.ClassWeightsFile, c.PriorsFile, c.DryRun = textFile(t, "weights.csv", "class,weight\nhigh,2.5\n"), "high=1,low=1,middle=2", true
 	r, err := pipelines.Train(t.Context(), c, new(silent))
 	if err != nil || r.Estimate == nil {
 		t.Errorf("dry run: %v", err)

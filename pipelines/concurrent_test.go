@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/io/objectstore"
 	"github.com/espalier-ml/espalier/io/objectstore/gcsstore"
 	"github.com/espalier-ml/espalier/io/objectstore/httpstore"
@@ -96,7 +97,7 @@ func TestRunsSideBySide(t *testing.T) {
 	timeout := func(i int) float64 { return []float64{0.2, 30}[i%2] }
 
 	alone := oneTree()
-	alone.Input, alone.Label, alone.Ignore, alone.Split = []string{b.local}, "class", []string{"id", "weight"}, "100/0/0"
+	alone.Input, alone.Label, alone.Ignore, alone.Split = []string{b.local}, "class", []string{"id", "weight"}, dataset.Shares{100, 0, 0}
 	want := mustTrain(t, alone).Tree.Encode()
 	model := filepath.Join(t.TempDir(), "tree.json")
 	if err := os.WriteFile(model, want, 0o600); err != nil {

@@ -80,7 +80,7 @@ func TestContract(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := oneTree()
-			c.Theta = pipelines.Choices{"0.0005"}
+			c.Theta = []float64{0.0005}
 			change(&c)
 			other := c
 			other.Input, other.Label, other.Key = []string{data.write(t, clean, 2, parquetio.WriteOptions{})}, "class", "id"

@@ -7,6 +7,10 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/espalier-ml/espalier/induce/frontier"
+	"github.com/espalier-ml/espalier/induce/frontier/crossvalidate"
+	"github.com/espalier-ml/espalier/induce/prune"
+	"github.com/espalier-ml/espalier/induce/split"
 	"github.com/espalier-ml/espalier/io/parquetio"
 	"github.com/espalier-ml/espalier/pipelines"
 )
@@ -33,9 +37,9 @@ func TestUnusualCosts(t *testing.T) {
 		for _, memory := range []int64{1 << 20, 0} {
 			c := oneTree()
 			c.Input, c.Label, c.Ignore, c.Output = []string{input}, "class", []string{"id", "weight"}, t.TempDir()
-			c.Algorithm, c.Tests, c.Prune, c.Select = pipelines.Choices{"ec45", "cc45"}, pipelines.Choices{"both"}, pipelines.Choices{"cost"}, "best"
-			c.Lambda, c.Theta, c.Folds, c.Bins = pipelines.Choices{"10"}, pipelines.Choices{"0.005"}, "0", pipelines.Choices{"16"}
-			c.Certificate, c.MemoryObjects, c.Costs = "quick", memory, costsFile(t, text)
+			c.Algorithm, c.Tests, c.Prune, c.Select = []split.Algorithm{split.EC45, split.CC45}, []split.Family{split.Both}, []prune.Currency{prune.Cost}, frontier.Best
+			c.Lambda, c.Theta, c.Folds, c.Bins = []float64{10}, []float64{0.005}, crossvalidate.Setting{}, []int{16}
+			c.Certificate, c.MemoryObjects, c.CostsFile = true, memory, costsFile(t, text)
 			r, err := pipelines.Train(context.Background(), c, &silent{})
 			if err != nil {
 				t.Fatalf("%q: %v", text, err)

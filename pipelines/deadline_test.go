@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/io/parquetio"
 	"github.com/espalier-ml/espalier/pipelines"
 )
@@ -17,7 +18,7 @@ func TestDeadline(t *testing.T) {
 	for _, memory := range []int64{-1, 0} {
 		t.Run(fmt.Sprintf("memory_objects=%d", memory), func(t *testing.T) {
 			c := oneTree()
-			c.Input, c.Label, c.Ignore, c.Split, c.MemoryObjects = []string{input}, "class", []string{"id", "weight"}, "80/0/20", memory
+			c.Input, c.Label, c.Ignore, c.Split, c.MemoryObjects = []string{input}, "class", []string{"id", "weight"}, dataset.Shares{80, 0, 20}, memory
 			c.Output = t.TempDir()
 			c.Deadline = 1e-6
 			s := new(silent)

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/pipelines"
 	"github.com/espalier-ml/espalier/pipelines/config"
 	"github.com/espalier-ml/espalier/pipelines/contracts"
@@ -21,7 +22,7 @@ func TestDigits(t *testing.T) {
 	}
 	configOf := func(name string) pipelines.TrainConfig {
 		c := oneTree()
-		c.Input, c.Label, c.Split, c.Theta = []string{file}, "class", "100/0/0", pipelines.Choices{"0"}
+		c.Input, c.Label, c.Split, c.Theta = []string{file}, "class", dataset.Shares{100, 0, 0}, []float64{0}
 		c.MinRows, c.Ignore, c.Output = 1, others(name), filepath.Join(t.TempDir(), "run")
 		return c
 	}

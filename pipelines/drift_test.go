@@ -12,6 +12,7 @@ import (
 
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/drift"
+	"github.com/espalier-ml/espalier/induce/frontier"
 	"github.com/espalier-ml/espalier/io/objectstore"
 	"github.com/espalier-ml/espalier/io/parquetio"
 	"github.com/espalier-ml/espalier/pipelines"
@@ -47,7 +48,7 @@ func day(t *testing.T, seed uint64, rows int, by float64) string {
 // so that the rate is that of the tests alone. A day that has drifted gives an alarm.
 func TestDaysWithoutDrift(t *testing.T) {
 	train := pipelines.DefaultConfig()
-	train.Input, train.Label, train.Select = []string{day(t, 1, 4000, 0)}, "class", "first"
+	train.Input, train.Label, train.Select = []string{day(t, 1, 4000, 0)}, "class", frontier.First
 	train.Output = filepath.Join(t.TempDir(), "run")
 	if _, err := pipelines.Train(t.Context(), train, engine.Silent{}); err != nil {
 		t.Fatal(err)
@@ -82,7 +83,8 @@ func TestDaysWithoutDrift(t *testing.T) {
 func trainedOn(t *testing.T, file, cutsFrom, split string) string {
 	t.Helper()
 	c := pipelines.DefaultConfig()
-	c.Input, c.Label, c.Select, c.Split, c.CutsFrom = []string{file}, "class", "first", split, cutsFrom
+	c.Input, c.Label, c.Select, c.CutsFrom = []string{file}, "class", frontier.First, cutsFrom
+	c.Split, _ = dataset.ParseShares(split)
 	c.Output = filepath.Join(t.TempDir(), "run")
 	if _, err := pipelines.Train(t.Context(), c, engine.Silent{}); err != nil {
 		t.Fatal(err)

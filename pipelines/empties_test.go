@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/io/parquetio"
 	"github.com/espalier-ml/espalier/pipelines"
 )
@@ -40,8 +41,8 @@ func TestColumnWithoutValues(t *testing.T) {
 					parquetio.WriteColumn{Name: "class", Values: class})
 			}
 			c := oneTree()
-			c.Input, c.Label, c.Split, c.Output = []string{folder}, "class", "100/0/0", filepath.Join(t.TempDir(), "run")
-			c.Slice, c.Theta, c.Ignore = []string{"z"}, pipelines.Choices{"0"}, []string{"Age", "age"}
+			c.Input, c.Label, c.Split, c.Output = []string{folder}, "class", dataset.Shares{100, 0, 0}, filepath.Join(t.TempDir(), "run")
+			c.Slice, c.Theta, c.Ignore = []string{"z"}, []float64{0}, []string{"Age", "age"}
 			if test.categorical {
 				c.Categorical = []string{"z"}
 			}

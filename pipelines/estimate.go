@@ -15,7 +15,6 @@ import (
 	"github.com/espalier-ml/espalier/pipelines/forecast"
 	"github.com/espalier-ml/espalier/pipelines/memlimit"
 	"github.com/espalier-ml/espalier/pipelines/session"
-	"github.com/espalier-ml/espalier/pipelines/tables"
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
@@ -219,12 +218,12 @@ func (p *plan) foreseen(d *engine.Driver) *forecast.Run {
 	c := p.config
 	r := &forecast.Run{
 		Rows: p.rows(), Columns: len(p.schema.rows.Columns()),
-		Weighted: c.Weight != "" || tables.WeighsClasses(c.ClassWeights), Soft: len(p.schema.rows.Soft.Columns) > 0,
+		Weighted: c.Weight != "" || c.WeighsClasses(), Soft: len(p.schema.rows.Soft.Columns) > 0,
 		Local: d.Local(), HandsOn: !d.Serialises(), InMemory: !p.leavesCheckpoints(), Levels: c.LevelsPerJob,
 		Workers:   forecast.Workers{Processes: d.Processes(), Each: d.Workers()},
 		Memory:    forecast.Memory{Process: p.memory, Histogram: c.HistogramMemory, Objects: c.MemoryObjects},
 		Copies:    d.ShuffleCopies(),
-		Certified: c.Certificate != config.CertificateNone,
+		Certified: c.Certificate,
 	}
 	if r.Local {
 		r.Memory.Tables = p.memory / 4

@@ -20,7 +20,6 @@ import (
 	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/pipelines/engine"
 	"github.com/espalier-ml/espalier/pipelines/rowweights"
-	"github.com/espalier-ml/espalier/pipelines/tables"
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
@@ -37,7 +36,7 @@ type fitted struct {
 func (r *run) summariseConfig(rows *jobs.RowSpec) jobs.SummariseConfig {
 	return jobs.SummariseConfig{
 		Config: r.driver.JobConfig(r.place.scratch + "/summarise"), Rows: rows.Encode(),
-		Classes: tables.WeighsClasses(r.config.ClassWeights),
+		Classes: r.config.WeighsClasses(),
 		Limits: binning.Limits{
 			Values: r.config.MaxValues, Categories: max(r.config.MaxValues, binning.DefaultLimits().Categories),
 		},
@@ -235,7 +234,7 @@ func (r *run) fitLabel(encoded []byte) (tree.Label, error) {
 	if r.sampled { // a sample need not have all classes
 		return tree.Label{Column: column, Classes: classes}, nil
 	}
-	if len(r.parsed.Monotone) > 0 && len(classes) != 2 {
+	if len(r.config.Monotone) > 0 && len(classes) != 2 {
 		// A constraint is about the probability of the second of two classes.
 		return tree.Label{}, usage.Errorf("--monotone: the label %q has %d classes, want two", column, len(classes))
 	}
@@ -346,7 +345,7 @@ func (r *run) fitFeature(
 		return dataset.Feature{}, err
 	}
 	f, err := fitter.FitFeature(column.Name, s, binning.FeatureConfig{
-		Method: r.parsed.Method, Bins: bins, SingleBins: grid.SingleBins(r.parsed.Grid),
+		Method: r.config.Binning, Bins: bins, SingleBins: grid.SingleBins(r.parsed.Grid),
 		Categories: r.config.MaxCategories, MinRows: r.config.MinValueRows, Rows: rows, Unit: column.Unit, Zone: column.Zone,
 	})
 	return f, dataset.WithHint(err, "leave it out with --ignore "+column.Name+", or allow more values with --max_values")
@@ -431,7 +430,7 @@ func (p *plan) soften(f *fitted, weight int64) error {
 // weight of all training rows in their units, or more.
 func (r *run) weighClasses(f *fitted, weights []byte) (int64, error) {
 	switch {
-	case tables.WeighsClasses(r.config.ClassWeights):
+	case r.config.WeighsClasses():
 		return r.tables.Weigh(&f.spec, weights, f.label.Classes, r.sampled)
 	case f.spec.Units != nil:
 		return f.spec.Units[dataset.Train].Total, nil

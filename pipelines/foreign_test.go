@@ -15,6 +15,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/espalier-ml/espalier/induce/frontier"
+	"github.com/espalier-ml/espalier/induce/split"
 	"github.com/espalier-ml/espalier/io/longtest"
 	"github.com/espalier-ml/espalier/io/objectstore"
 	"github.com/espalier-ml/espalier/io/objectstore/gcsstore"
@@ -96,7 +98,7 @@ func writingVerbs(t *testing.T) map[string]writingVerb {
 		return func(output string, overwrite bool) error {
 			c := oneTree()
 			c.Input, c.Label, c.Ignore, c.Output, c.Overwrite = []string{input}, "class", []string{"id", "weight"}, output, overwrite
-			c.Algorithm, c.MaxDepth = pipelines.Choices{"c45"}, 4
+			c.Algorithm, c.MaxDepth = []split.Algorithm{split.C45}, 4
 			edit(&c)
 			_, err := pipelines.Train(t.Context(), c, nil)
 			return err
@@ -109,7 +111,7 @@ func writingVerbs(t *testing.T) map[string]writingVerb {
 	state := []string{"checkpoints/state.json", "checkpoints"}
 	others := []string{"frontier/notes.txt", "frontier/best.json", "checkpoints/model.ckpt", "checkpoints/scratch/x", "_scratch/x", "data.parquet", "part-00000.parquet", ".espalier-notes.tmp"}
 	return map[string]writingVerb{
-		"train":              {train(func(c *pipelines.TrainConfig) { c.Select = "best" }), documents, slices.Concat(state, others)},
+		"train":              {train(func(c *pipelines.TrainConfig) { c.Select = frontier.Best }), documents, slices.Concat(state, others)},
 		"train, one tree":    {train(func(*pipelines.TrainConfig) {}), documents, slices.Concat(state, others)},
 		"train, checkpoints": {train(func(c *pipelines.TrainConfig) { c.MemoryObjects = 60 }), slices.Concat(documents, state), others},
 		"train --resume":     {train(func(c *pipelines.TrainConfig) { c.Resume, c.Overwrite = true, false }), slices.Concat(documents, state), others},
@@ -341,11 +343,11 @@ func replacedInputs(t *testing.T, run, input string) (cases int) {
 			case "input":
 				changed.Input = []string{url}
 			case "costs":
-				changed.Costs = url
+				changed.CostsFile = url
 			case "class_weights":
-				changed.ClassWeights = url
+				changed.ClassWeightsFile = url
 			case "error_costs":
-				changed.ErrorCosts = url
+				changed.ErrorCostsFile = url
 			case "config":
 				changed.AlsoRead = []string{url}
 			}
@@ -481,7 +483,7 @@ func TestNoEmptyFolders(t *testing.T) {
 func TestResumeFinished(t *testing.T) {
 	c := oneTree()
 	c.Input, c.Label, c.Output = []string{newRows(700).write(t, ascending(700), 1, parquetio.WriteOptions{})}, "class", filepath.Join(t.TempDir(), "run")
-	c.Select = "best"
+	c.Select = frontier.Best
 	want, err := pipelines.Train(t.Context(), c, nil)
 	if err != nil {
 		t.Fatal(err)

@@ -8,13 +8,16 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/frontier"
+	"github.com/espalier-ml/espalier/induce/frontier/crossvalidate"
 	"github.com/espalier-ml/espalier/induce/metric"
+	"github.com/espalier-ml/espalier/induce/prune"
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/io/objectstore"
 	"github.com/espalier-ml/espalier/io/parquetio"
@@ -104,13 +107,13 @@ func TestFrontier(t *testing.T) {
 // TestFolds: the report agrees with the point that was chosen and with the tree, and
 // its means and shares with each other.
 func TestFolds(t *testing.T) {
-	for _, folds := range []string{"2", "7"} {
+	for _, folds := range []int{2, 7} {
 		c := ticTacToe(t)
-		c.Folds = folds
+		c.Folds = crossvalidate.Setting{Number: folds}
 		r := trained(t, c)
 		f := r.Metrics.Folds
-		if strconv.Itoa(f.Count) != folds || len(f.Each) != f.Count {
-			t.Fatalf("%d folds with %d figures, want %s", f.Count, len(f.Each), folds)
+		if f.Count != folds || len(f.Each) != f.Count {
+			t.Fatalf("%d folds with %d figures, want %d", f.Count, len(f.Each), folds)
 		}
 		chosen := slices.IndexFunc(r.Frontier.Points, func(p runfolder.Point) bool { return p.Selected })
 		if want := *r.Frontier.Points[chosen].Folds; *f.Mean.AUCOvRMacro != want {
@@ -156,7 +159,8 @@ func TestFolds(t *testing.T) {
 		}
 	}
 	c := ticTacToe(t)
-	if c.Folds = "0"; trained(t, c).Metrics.Folds != nil {
+	c.Folds = crossvalidate.Setting{}
+	if trained(t, c).Metrics.Folds != nil {
 		t.Error("a report of folds that were not grown")
 	}
 }
@@ -175,7 +179,7 @@ func TestOneObject(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := ticTacToe(t)
-	c.Input, c.Folds = []string{file}, "5"
+	c.Input, c.Folds = []string{file}, crossvalidate.Setting{Number: 5}
 	r, rows := trained(t, c), int64(0)
 	for _, fold := range r.Metrics.Folds.Each {
 		rows += fold.Rows
@@ -193,7 +197,7 @@ const averaged = 0.02
 // has the highest point within the budget.
 func TestSelect(t *testing.T) {
 	highest := ticTacToe(t)
-	highest.Select = "highest"
+	highest.Select = frontier.Highest
 	top := trained(t, highest)
 	all, dearest := top.Frontier.Points, top.Tree.Complexity
 	within := func(ok func(p *runfolder.Point) bool) tree.Complexity {
@@ -207,13 +211,13 @@ func TestSelect(t *testing.T) {
 	}
 	for _, budget := range []float64{0.5, 2.2, 3, 4} {
 		c := ticTacToe(t)
-		c.Select, c.MaxExpectedCost = "highest", budget
+		c.Select, c.MaxExpectedCost = frontier.Highest, budget
 		want := within(func(p *runfolder.Point) bool { return p.ExpectedCost <= budget })
 		if got := trained(t, c).Tree.Complexity; got != want {
 			t.Errorf("--max_expected_cost %v: %+v, want %+v", budget, got, want)
 		}
 	}
-	for _, rule := range []string{"best", "knee", "one_se", "one_percent", "paper"} {
+	for _, rule := range []frontier.Rule{frontier.Best, frontier.Knee, frontier.OneSE, frontier.OnePercent, frontier.Paper} {
 		c := ticTacToe(t)
 		c.Select = rule
 		if got := trained(t, c).Tree.Complexity; got.ExpectedCost > dearest.ExpectedCost {
@@ -268,8 +272,8 @@ func TestSelectTotal(t *testing.T) {
 		leaves [2]int // fewest and most
 	}{{[2]int{3, 1}, 0, [2]int{1, 1}}, {[2]int{40, 40}, 0, [2]int{2, 200}}, {[2]int{40, 40}, 1.5, [2]int{2, 3}}} {
 		config := ticTacToe(t)
-		config.Select, config.MaxExpectedCost = "total", c.budget
-		config.ErrorCosts = textFile(t, "errors.csv", fmt.Sprintf("actual,predicted,cost\nnegative,positive,%d\npositive,negative,%d\n",
+		config.Select, config.MaxExpectedCost = frontier.Total, c.budget
+		config.ErrorCostsFile = textFile(t, "errors.csv", fmt.Sprintf("actual,predicted,cost\nnegative,positive,%d\npositive,negative,%d\n",
 			c.wrong[0], c.wrong[1]))
 		r := trained(t, config)
 		bare, chosen := false, (*runfolder.Point)(nil)
@@ -301,7 +305,7 @@ func TestSelectTotal(t *testing.T) {
 		}
 	}
 	c := ticTacToe(t)
-	c.Select = "total"
+	c.Select = frontier.Total
 	if _, err := pipelines.Train(t.Context(), c, &silent{}); err == nil || !strings.Contains(err.Error(), "give --error_costs") {
 		t.Errorf("without error costs: %v", err)
 	}
@@ -311,13 +315,13 @@ func TestSelectTotal(t *testing.T) {
 // alpha.
 func TestSelectFirst(t *testing.T) {
 	c := ticTacToe(t)
-	c.Select = "first"
+	c.Select = frontier.First
 	r := trained(t, c)
 	if a := r.Tree.Algorithm; r.Frontier != nil || a.Name != "ec45" || a.Lambda != 10 || a.Theta != 0.005 || a.Prune != "none" {
 		t.Errorf("frontier %v, tree by %+v", r.Frontier, a)
 	}
 	c = ticTacToe(t)
-	c.Select, c.Prune, c.Alpha = "first", pipelines.Choices{"cost"}, "0.2"
+	c.Select, c.Prune, c.Alpha = frontier.First, []prune.Currency{prune.Cost}, new(0.2)
 	pruned := trained(t, c).Tree
 	if pruned.Complexity.ExpectedCost >= r.Tree.Complexity.ExpectedCost || pruned.Algorithm.Prune != "cost" || pruned.Algorithm.Alpha > 0.2 {
 		t.Errorf("pruned at 0.2: %+v by %+v, un-pruned %+v", pruned.Complexity, pruned.Algorithm, r.Tree.Complexity)
@@ -328,12 +332,12 @@ func TestSelectFirst(t *testing.T) {
 // the user is told; folds take their place.
 func TestNoValidationRows(t *testing.T) {
 	c := ticTacToe(t)
-	c.Split = "100/0/0"
+	c.Split = dataset.Shares{100, 0, 0}
 	if r := trained(t, c); r.Frontier != nil || r.Tree.Algorithm.Prune != "none" || r.Tree.Training.Rows != 958 {
 		t.Errorf("a frontier without rows to judge it by: %+v", r.Frontier)
 	}
 	c = ticTacToe(t)
-	c.Split, c.Folds = "100/0/0", "4"
+	c.Split, c.Folds = dataset.Shares{100, 0, 0}, crossvalidate.Setting{Number: 4}
 	r := trained(t, c)
 	if r.Frontier == nil || r.Frontier.Folds != 4 || r.Tree.Training.Rows != 958 {
 		t.Fatalf("by cross-validation: %+v", r.Frontier)
@@ -355,7 +359,7 @@ func TestFrontierOverwritten(t *testing.T) {
 	if err != nil || len(names) != len(points) {
 		t.Errorf("%d trees of %d points, %v", len(names), len(points), err)
 	}
-	c.Select = "first"
+	c.Select = frontier.First
 	trained(t, c)
 	if names, err = filepath.Glob(filepath.Join(c.Output, "frontier*", "*")); err != nil || len(names) > 0 {
 		t.Errorf("a run without a frontier leaves %v, %v", names, err)
@@ -367,12 +371,12 @@ func TestFrontierOverwritten(t *testing.T) {
 
 func TestGridFaults(t *testing.T) {
 	for want, set := range map[string]func(c *pipelines.TrainConfig){
-		"--lambda x: want a number":       func(c *pipelines.TrainConfig) { c.Lambda = pipelines.Choices{"1", "x"} },
-		"want first, best, highest, knee": func(c *pipelines.TrainConfig) { c.Select = "median" },
-		"--prune depth: want one of":      func(c *pipelines.TrainConfig) { c.Prune = pipelines.Choices{"depth"} },
-		"name it with --prune":            func(c *pipelines.TrainConfig) { c.Alpha = "0.1" },
-		"--alpha -1":                      func(c *pipelines.TrainConfig) { c.Prune, c.Alpha = pipelines.Choices{"cost"}, "-1" },
-		"--folds 1":                       func(c *pipelines.TrainConfig) { c.Folds = "1" },
+		"--lambda -1: want a number":      func(c *pipelines.TrainConfig) { c.Lambda = []float64{1, -1} },
+		"want first, best, highest, knee": func(c *pipelines.TrainConfig) { c.Select = 0 },
+		"--prune: pruning currency":       func(c *pipelines.TrainConfig) { c.Prune = []prune.Currency{9} },
+		"name it with --prune":            func(c *pipelines.TrainConfig) { c.Alpha = new(0.1) },
+		"--alpha -1":                      func(c *pipelines.TrainConfig) { c.Prune, c.Alpha = []prune.Currency{prune.Cost}, new(float64(-1)) },
+		"--folds 1":                       func(c *pipelines.TrainConfig) { c.Folds = crossvalidate.Setting{Number: 1} },
 		"make 0 trees":                    func(c *pipelines.TrainConfig) { c.Theta = nil },
 		"--max_expected_cost":             func(c *pipelines.TrainConfig) { c.MaxExpectedCost = -1 },
 	} {
@@ -381,28 +385,5 @@ func TestGridFaults(t *testing.T) {
 		if err := c.Validate(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v: lacks %q", err, want)
 		}
-	}
-}
-
-// TestChoices: a value, a number and a list in JSON.
-func TestChoices(t *testing.T) {
-	for text, want := range map[string]pipelines.Choices{
-		`10`: {"10"}, `"auto"`: {"auto"}, `[1, "c45", 0.001]`: {"1", "c45", "0.001"}, `[]`: nil,
-	} {
-		var got pipelines.Choices
-		if err := json.Unmarshal([]byte(text), &got); err != nil || !slices.Equal(got, want) {
-			t.Errorf("%s: %v, %v, want %v", text, got, err, want)
-		}
-		b, err := json.Marshal(got)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var again pipelines.Choices
-		if err := json.Unmarshal(b, &again); err != nil || !slices.Equal(again, want) {
-			t.Errorf("%s: %s reads back as %v, %v", text, b, again, err)
-		}
-	}
-	if err := json.Unmarshal([]byte(`{"a": 1}`), new(pipelines.Choices)); err == nil {
-		t.Error("an object is no list of choices")
 	}
 }

@@ -30,8 +30,8 @@ func FuzzCloudURL(f *testing.F) {
 		c.Label, c.StorageTimeout = "class", 5
 		for flag, set := range map[string]func(){
 			"input":  func() { c.Input, c.Output = []string{url}, "mem://fuzz/run" },
-			"costs":  func() { c.Costs = url },
-			"output": func() { c.Input, c.Output, c.Costs = []string{"mem://fuzz/none.parquet"}, url, "" },
+			"costs":  func() { c.CostsFile = url },
+			"output": func() { c.Input, c.Output, c.CostsFile = []string{"mem://fuzz/none.parquet"}, url, "" },
 		} {
 			set()
 			if len(c.Input) == 0 {

@@ -20,10 +20,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/espalier-ml/espalier/induce/frontier"
 	"github.com/espalier-ml/espalier/induce/parallel"
 	"github.com/espalier-ml/espalier/io/objectstore"
 	"github.com/espalier-ml/espalier/io/parquetio"
-	"github.com/espalier-ml/espalier/pipelines/config"
 	"github.com/espalier-ml/espalier/pipelines/engine"
 	"github.com/espalier-ml/espalier/pipelines/source"
 	"github.com/espalier-ml/espalier/transforms/jobs"
@@ -48,8 +48,8 @@ func trained(t *testing.T, rows int, theta float64) (*run, *grown) {
 		t.Fatal(err)
 	}
 	c := DefaultConfig()
-	c.Select = config.SelectFirst
-	c.Input, c.Label, c.Output, c.Theta, c.Bins, c.LevelsPerJob = []string{url}, "class", "gs://bucket/run", Choices{fmt.Sprint(theta)}, Choices{"1000"}, 2
+	c.Select = frontier.First
+	c.Input, c.Label, c.Output, c.Theta, c.Bins, c.LevelsPerJob = []string{url}, "class", "gs://bucket/run", []float64{theta}, []int{1000}, 2
 	p, err := c.Parse()
 	if err != nil {
 		t.Fatal(err)

@@ -5,6 +5,9 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/frontier/crossvalidate"
+	"github.com/espalier-ml/espalier/induce/split"
 	"github.com/espalier-ml/espalier/io/parquetio"
 	"github.com/espalier-ml/espalier/pipelines"
 )
@@ -36,14 +39,14 @@ func TestGroupsInFolds(t *testing.T) {
 			t.Run(fmt.Sprintf("%s %q", teacher, key), func(t *testing.T) {
 				c := pipelines.DefaultConfig()
 				c.Input, c.Label, c.Output, c.Key = []string{input}, "class", t.TempDir(), key
-				c.Ignore, c.Split, c.Folds = []string{"twin", "color", "flag", "weight"}, "100/0/0", "5"
+				c.Ignore, c.Split, c.Folds = []string{"twin", "color", "flag", "weight"}, dataset.Shares{100, 0, 0}, crossvalidate.Setting{Number: 5}
 				if key == "" {
 					c.Ignore = append(c.Ignore, "id")
 				}
-				c.Algorithm, c.Lambda, c.Theta, c.Certificate = pipelines.Choices{"c45"}, pipelines.Choices{"10"}, pipelines.Choices{"0"}, "none"
-				c.Bins = pipelines.Choices{"1000"}
+				c.Algorithm, c.Lambda, c.Theta, c.Certificate = []split.Algorithm{split.C45}, []float64{10}, []float64{0}, false
+				c.Bins = []int{1000}
 				if teacher == "auto" {
-					c.Split, c.Teacher, c.LeafModel = "85/15/0", "both", "linear"
+					c.Split, c.Teacher, c.LeafModel = dataset.Shares{85, 15, 0}, "both", "linear"
 				}
 				result, err := pipelines.Train(t.Context(), c, &silent{})
 				if err != nil {

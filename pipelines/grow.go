@@ -17,7 +17,6 @@ import (
 	"github.com/espalier-ml/espalier/induce/memory"
 	"github.com/espalier-ml/espalier/induce/parallel"
 	"github.com/espalier-ml/espalier/induce/split"
-	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/pipelines/engine"
 	"github.com/espalier-ml/espalier/pipelines/memlimit"
 	"github.com/espalier-ml/espalier/transforms/jobs"
@@ -127,23 +126,11 @@ func (r *run) memoryObjects(o *objects) int64 {
 	return r.room(o).Objects(o.train().Objects)
 }
 
-// columns returns the features as the scan for tests needs them, with their constraints.
-func (p *plan) columns(features []dataset.Feature) []split.Column {
-	columns := split.Columns(features)
-	for i := range columns {
-		name := features[i].Name
-		columns[i].FreeRepeats = p.config.RepeatCost == tree.RepeatFree
-		columns[i].First = slices.Index(p.config.First, name) + 1
-		columns[i].Monotone = p.parsed.Monotone[name]
-	}
-	return columns
-}
-
 // growSetting returns how the trees grow.
 func (r *run) growSetting(o *objects) levels.Setting {
 	train := o.train()
 	s := levels.Setting{
-		Columns: r.columns(o.features), Classes: len(o.label.Classes), Total: train.Weight, Heaviest: train.Heaviest, Soft: o.soft(),
+		Columns: r.config.SplitColumns(o.features), Classes: len(o.label.Classes), Total: train.Weight, Heaviest: train.Heaviest, Soft: o.soft(),
 	}
 	for _, m := range r.parsed.Grid {
 		s.Trees = append(s.Trees, m.Params)

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/pipelines"
 	"github.com/espalier-ml/espalier/pipelines/config"
 	"github.com/espalier-ml/espalier/pipelines/contracts"
@@ -39,7 +40,7 @@ func TestIndex(t *testing.T) {
 		"the key": {func(c *pipelines.TrainConfig) { c.Key = "shop" }, []string{"x"}, `"__index_level_1__"`},
 	} {
 		c := oneTree()
-		c.Input, c.Label, c.Split, c.Output = infer.Input, "class", "100/0/0", filepath.Join(t.TempDir(), "run")
+		c.Input, c.Label, c.Split, c.Output = infer.Input, "class", dataset.Shares{100, 0, 0}, filepath.Join(t.TempDir(), "run")
 		test.edit(&c)
 		reporter := new(silent)
 		if _, err := pipelines.Train(t.Context(), c, reporter); err != nil {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/split"
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/io/objectstore"
 	"github.com/espalier-ml/espalier/io/parquetio"
@@ -55,7 +56,7 @@ func trainOn(t *testing.T, inputs ...string) (*pipelines.Result, *tree.Schema, e
 	t.Helper()
 	c := oneTree()
 	c.Input, c.Label, c.Output = inputs, "class", filepath.Join(t.TempDir(), "run")
-	c.Split, c.Tests, c.Theta = "100/0/0", pipelines.Choices{"both"}, pipelines.Choices{"0"}
+	c.Split, c.Tests, c.Theta = dataset.Shares{100, 0, 0}, []split.Family{split.Both}, []float64{0}
 	r, err := pipelines.Train(t.Context(), c, new(silent))
 	if err != nil {
 		return nil, nil, err

@@ -8,6 +8,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/frontier"
+	"github.com/espalier-ml/espalier/induce/frontier/crossvalidate"
+	"github.com/espalier-ml/espalier/induce/split"
 	"github.com/espalier-ml/espalier/io/longtest"
 	"github.com/espalier-ml/espalier/io/parquetio"
 	"github.com/espalier-ml/espalier/pipelines"
@@ -36,7 +40,7 @@ func TestInterruptedIsTold(t *testing.T) {
 			c := pipelines.DefaultConfig()
 			c.Input, c.Label, c.Ignore, c.Output = []string{input}, "class", []string{"id", "weight"}, output
 			oneMember(&c)
-			c.LeafModel, c.Folds, c.Certificate = "linear", "3", "none"
+			c.LeafModel, c.Folds, c.Certificate = "linear", crossvalidate.Setting{Number: 3}, false
 			_, err := pipelines.Train(ctx, c, nil)
 			if left, _ := filepath.Glob(filepath.Join(output, "*.json")); err != nil && len(left) > 0 {
 				t.Errorf("after %v files are left: %v", err, left)
@@ -45,9 +49,9 @@ func TestInterruptedIsTold(t *testing.T) {
 		},
 		"train with a teacher": func(ctx context.Context, output string) error {
 			c := c
-			c.Output, c.Split, c.Select, c.Folds = output, "60/20/20", "best", "2"
+			c.Output, c.Split, c.Select, c.Folds = output, dataset.Shares{60, 20, 20}, frontier.Best, crossvalidate.Setting{Number: 2}
 			oneMember(&c)
-			c.Teacher, c.MadeUpRows, c.LeafModel, c.Certificate = "forest", 200, "none", "none"
+			c.Teacher, c.MadeUpRows, c.LeafModel, c.Certificate = "forest", 200, "none", false
 			r, err := pipelines.Train(ctx, c, nil)
 			if err == nil && r.Frontier.Grown != 2 {
 				t.Errorf("%d trees were grown: want one from the labels, one from the teacher", r.Frontier.Grown)
@@ -105,6 +109,6 @@ func TestInterruptedIsTold(t *testing.T) {
 
 // oneMember leaves the grid a sole member.
 func oneMember(c *pipelines.TrainConfig) {
-	c.Algorithm, c.Tests = pipelines.Choices{"ec45"}, pipelines.Choices{"threshold"}
-	c.Lambda, c.Theta = pipelines.Choices{"10"}, pipelines.Choices{"0.005"}
+	c.Algorithm, c.Tests = []split.Algorithm{split.EC45}, []split.Family{split.Thresholds}
+	c.Lambda, c.Theta = []float64{10}, []float64{0.005}
 }

@@ -181,7 +181,7 @@ func TestKinds(t *testing.T) {
 		files[i], runs[i] = types[i].write(t, folder), filepath.Join(folder, "run-"+strconv.Itoa(i))
 		c := oneTree()
 		c.Input, c.Label, c.Output = []string{files[i]}, "class", runs[i]
-		c.Split, c.Theta, c.LeafEstimate = "100/0/0", pipelines.Choices{"0"}, "raw"
+		c.Split, c.Theta, c.LeafEstimate = dataset.Shares{100, 0, 0}, []float64{0}, tree.Raw
 		r, err := pipelines.Train(t.Context(), c, new(silent))
 		if err != nil {
 			t.Fatalf("%s: %v", types[i].name, err)
@@ -244,7 +244,7 @@ func trainTree(t *testing.T, inputs ...string) ([]byte, error) {
 	t.Helper()
 	c := oneTree()
 	c.Input, c.Label, c.Output = inputs, "class", filepath.Join(t.TempDir(), "run")
-	c.Split, c.Theta = "100/0/0", pipelines.Choices{"0"}
+	c.Split, c.Theta = dataset.Shares{100, 0, 0}, []float64{0}
 	if _, err := pipelines.Train(t.Context(), c, new(silent)); err != nil {
 		return nil, err
 	}

@@ -6,6 +6,9 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/frontier"
+	"github.com/espalier-ml/espalier/induce/selection"
 	"github.com/espalier-ml/espalier/io/longtest"
 	"github.com/espalier-ml/espalier/pipelines"
 )
@@ -24,9 +27,9 @@ func trainCurved(t *testing.T) pipelines.TrainConfig {
 		t.Fatal(err)
 	}
 	c.Input, c.Label, c.Output = []string{made.Input}, made.Label, filepath.Join(t.TempDir(), "run")
-	c.Certificate = "none"
+	c.Certificate = false
 	if !longtest.Enabled() {
-		c.Lambda, c.Theta = pipelines.Choices{"1", "100"}, pipelines.Choices{"0.005"}
+		c.Lambda, c.Theta = []float64{1, 100}, []float64{0.005}
 	}
 	return c
 }
@@ -76,15 +79,15 @@ func TestLeafModels(t *testing.T) {
 // TestLeafModelMetrics: metrics.json of a tree with models has the metrics that evaluate
 // finds on the same rows.
 func TestLeafModelMetrics(t *testing.T) {
-	for _, kind := range []string{"linear", "boosted"} {
-		t.Run(kind, func(t *testing.T) {
+	for _, kind := range []selection.Kind{selection.Linear, selection.Boosted} {
+		t.Run(string(kind), func(t *testing.T) {
 			c := trainCurved(t)
-			c.LeafModel, c.Select, c.Split = kind, "first", "100/0/0"
+			c.LeafModel, c.Select, c.Split = kind, frontier.First, dataset.Shares{100, 0, 0}
 			r, err := pipelines.Train(t.Context(), c, new(silent))
 			if err != nil {
 				t.Fatal(err)
 			}
-			if !r.Tree.Modelled() || (r.Tree.Algorithm.BoosterTrees > 0) != (kind == "boosted") {
+			if !r.Tree.Modelled() || (r.Tree.Algorithm.BoosterTrees > 0) != (kind == selection.Boosted) {
 				t.Fatalf("models: %t, boosters of %d trees", r.Tree.Modelled(), r.Tree.Algorithm.BoosterTrees)
 			}
 			_, m, err := pipelines.Evaluate(t.Context(), pipelines.EvaluateConfig{

@@ -1,6 +1,7 @@
 package pipelines_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -8,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
-	"regexp"
 	"slices"
 	"strconv"
 	"sync"
@@ -18,13 +18,19 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	windows "github.com/apache/beam/sdks/v2/go/pkg/beam/core/graph/window"
 
-	"github.com/espalier-ml/espalier/docs"
+	"github.com/espalier-ml/espalier/induce/binning"
+	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/frontier"
+	"github.com/espalier-ml/espalier/induce/frontier/crossvalidate"
 	"github.com/espalier-ml/espalier/induce/metric"
+	"github.com/espalier-ml/espalier/induce/prune"
+	"github.com/espalier-ml/espalier/induce/selection"
+	"github.com/espalier-ml/espalier/induce/settings"
+	"github.com/espalier-ml/espalier/induce/split"
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/io/longtest"
 	"github.com/espalier-ml/espalier/io/parquetio"
 	"github.com/espalier-ml/espalier/pipelines"
-	"github.com/espalier-ml/espalier/pipelines/typedconfig"
 	"github.com/espalier-ml/espalier/transforms"
 )
 
@@ -106,42 +112,41 @@ func TestLibraryTrainsTheSameTree(t *testing.T) {
 		"whole weights": func(p *pipelines.TrainConfig, c *transforms.TrainConfig) {
 			p.Weight, c.Weight = "id", "id"
 			p.Ignore, c.Ignore = []string{"weight"}, []string{"weight"}
-			p.Binning, c.Binning = "kmeans", "kmeans"
-			p.Bins, c.Bins = pipelines.Choices{"5"}, 5
+			p.Binning, c.Binning = binning.KMeans, binning.KMeans
+			p.Bins, c.Bins = []int{5}, []int{5}
 		},
 		"settings": func(p *pipelines.TrainConfig, c *transforms.TrainConfig) {
-			p.Algorithm, c.Algorithm = pipelines.Choices{"c45"}, "c45"
-			p.Tests, c.Tests = pipelines.Choices{"both"}, "both"
-			p.Lambda, c.Lambda = pipelines.Choices{"3"}, 3
-			p.Theta, c.Theta = pipelines.Choices{"0.001"}, 0.001
-			p.Bins, c.Bins, p.LeafEstimate, c.LeafEstimate = pipelines.Choices{"7"}, 7, "raw", "raw"
+			p.Algorithm, c.Algorithm = []split.Algorithm{split.C45}, []split.Algorithm{split.C45}
+			p.Tests, c.Tests = []split.Family{split.Both}, []split.Family{split.Both}
+			p.Lambda, c.Lambda = []float64{3}, []float64{3}
+			p.Theta, c.Theta = []float64{0.001}, []float64{0.001}
+			p.Bins, c.Bins, p.LeafEstimate, c.LeafEstimate = []int{7}, []int{7}, tree.Raw, tree.Raw
 			p.MaxDepth, c.MaxDepth, p.MinRows, c.MinRows, p.MaxLeaves, c.MaxLeaves = 6, 6, 5, 5, 9, 9
 			p.MaxCategories, c.MaxCategories, p.MaxValues, c.MaxValues = 2, 2, 50, 50
 			p.Categorical, c.Categorical = []string{"a"}, []string{"a"}
 			p.Numeric, c.Numeric = []string{"flag"}, []string{"flag"}
 			p.Ignore, c.Ignore = []string{"id", "weight"}, []string{"id", "weight"}
 		},
-		"zero values": func(_ *pipelines.TrainConfig, c *transforms.TrainConfig) { *c = transforms.TrainConfig{Label: "class"} },
 		"no lambda and theta": func(p *pipelines.TrainConfig, c *transforms.TrainConfig) {
-			p.Lambda, c.Lambda, p.Theta, c.Theta = pipelines.Choices{"0"}, transforms.None, pipelines.Choices{"0"}, transforms.None
+			p.Lambda, c.Lambda, p.Theta, c.Theta = []float64{0}, []float64{0}, []float64{0}, []float64{0}
 			p.MaxDepth, c.MaxDepth = 4, 4
 		},
 		"costs in groups": func(p *pipelines.TrainConfig, c *transforms.TrainConfig) {
-			p.Costs = csvFile(t, "feature,cost,group,group_cost\na,0.5,visit,3\ntwin,0.25,visit,3\nb,2,,\ncolor,0,,\n")
+			p.CostsFile = csvFile(t, "feature,cost,group,group_cost\na,0.5,visit,3\ntwin,0.25,visit,3\nb,2,,\ncolor,0,,\n")
 			c.Costs = map[string]float64{"a": 0.5, "twin": 0.25, "b": 2, "color": 0}
-			c.Groups = []transforms.CostGroup{{Name: "visit", Features: []string{"a", "twin"}, Cost: 3}}
-			p.RepeatCost, c.FreeRepeats, p.CostUnit, c.CostUnit = "free", true, "euros", "euros"
+			c.Groups = []settings.CostGroup{{Name: "visit", Features: []string{"a", "twin"}, Cost: 3}}
+			p.FreeRepeats, c.FreeRepeats, p.CostUnit, c.CostUnit = true, true, "euros", "euros"
 		},
 		"first": func(p *pipelines.TrainConfig, c *transforms.TrainConfig) {
 			p.First, c.First = []string{"color", "", "b"}, []string{"color", "", "b"}
 		},
 		"monotone": func(p *pipelines.TrainConfig, c *transforms.TrainConfig) {
-			p.Label, c.Label, p.Monotone, c.Monotone = "flag", "flag", pipelines.Choices{"a=+1", "b=-1"}, map[string]int{"a": 1, "b": -1}
+			p.Label, c.Label, p.Monotone, c.Monotone = "flag", "flag", map[string]int8{"a": 1, "b": -1}, map[string]int8{"a": 1, "b": -1}
 		},
 		"classes": func(p *pipelines.TrainConfig, c *transforms.TrainConfig) {
-			p.Priors, c.Priors = "low=0.5,middle=0.2,high=0.3", map[string]float64{"low": 0.5, "middle": 0.2, "high": 0.3}
-			p.ErrorCosts = csvFile(t, "actual,predicted,cost\nhigh,low,7\nlow,high,0.5\n")
-			c.ErrorCosts = []transforms.ErrorCost{
+			p.PriorsFile, c.Priors = "low=0.5,middle=0.2,high=0.3", map[string]float64{"low": 0.5, "middle": 0.2, "high": 0.3}
+			p.ErrorCostsFile = csvFile(t, "actual,predicted,cost\nhigh,low,7\nlow,high,0.5\n")
+			c.ErrorCosts = []settings.ErrorCost{
 				{Actual: "high", Predicted: "low", Cost: 7}, {Actual: "low", Predicted: "high", Cost: 0.5},
 			}
 		},
@@ -149,7 +154,7 @@ func TestLibraryTrainsTheSameTree(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			p := pipelines.DefaultConfig()
 			p.Input, p.Label, p.Output = []string{input}, "class", t.TempDir()
-			p.Split, p.Select, p.Certificate = "100/0/0", "first", "none"
+			p.Split, p.Select, p.Certificate = dataset.Shares{100, 0, 0}, frontier.First, false
 			c := transforms.DefaultTrainConfig("class")
 			c.Workers = 2
 			change(&p, &c)
@@ -177,17 +182,15 @@ func TestLibraryTrainsTheSameTree(t *testing.T) {
 // checkTyped trains on files by the configuration of a library, and compares the tree.
 func checkTyped(t *testing.T, c transforms.TrainConfig, input string, want *tree.Tree) {
 	t.Helper()
-	p, err := typedconfig.Train(c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := pipelines.DefaultConfig()
+	p.Training = c.Settings
 	p.Input, p.Output = []string{input}, t.TempDir()
 	r, err := pipelines.Train(t.Context(), p, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if got := r.Tree.Encode(); string(got) != string(want.Encode()) {
-		t.Errorf("the typed configuration %s gives another tree than\n%s\nbut\n%s", p.Costs, want.Encode(), got)
+		t.Errorf("the typed configuration gives another tree than\n%s\nbut\n%s", want.Encode(), got)
 	}
 }
 
@@ -201,56 +204,57 @@ func TestLibraryChoosesTheSameTree(t *testing.T) {
 	for name, change := range map[string]func(*pipelines.TrainConfig, *transforms.TrainConfig){
 		"default": func(*pipelines.TrainConfig, *transforms.TrainConfig) {},
 		"knee of bins": func(p *pipelines.TrainConfig, c *transforms.TrainConfig) {
-			p.Select, c.Choice.Select = "knee", "knee"
-			p.Bins, c.Grid.Bins = pipelines.Choices{"4", "16"}, []int{4, 16}
-			p.Tests, c.Grid.Tests = pipelines.Choices{"both"}, []string{"both"}
+			p.Select, c.Select = frontier.Knee, frontier.Knee
+			p.Bins, c.Bins = []int{4, 16}, []int{4, 16}
+			p.Tests, c.Tests = []split.Family{split.Both}, []split.Family{split.Both}
 		},
 		"budget": func(p *pipelines.TrainConfig, c *transforms.TrainConfig) {
-			p.MaxExpectedCost, c.Choice.MaxExpectedCost, p.MaxCost, c.Choice.MaxCost = 1.5, 1.5, 3, 3
+			p.MaxExpectedCost, c.MaxExpectedCost, p.MaxCost, c.MaxCost = 1.5, 1.5, 3, 3
 			p.MaxLeaves, c.MaxLeaves = 6, 6
-			p.Folds, c.Choice.Folds = "3", 3
+			p.Folds, c.Folds = crossvalidate.Setting{Number: 3}, crossvalidate.Setting{Number: 3}
 		},
 		"fixed alpha": func(p *pipelines.TrainConfig, c *transforms.TrainConfig) {
-			p.Prune, c.Choice.Prune, p.Alpha, c.Choice.Alpha = pipelines.Choices{"leaves"}, []string{"leaves"}, "0.002", 0.002
-			p.Tolerance, c.Choice.Tolerance, p.FrontierStep, c.Choice.FrontierStep = 0, transforms.None, 0, transforms.None
-			p.Certificate, c.Choice.Certificate = "full", "auto"
+			p.Prune, c.Prune, p.Alpha, c.Alpha = []prune.Currency{prune.Leaves}, []prune.Currency{prune.Leaves}, new(0.002), new(0.002)
+			p.Tolerance, c.Tolerance, p.FrontierStep, c.FrontierStep = 0, 0, 0, 0
+			p.Certificate, c.Certificate = true, true
 		},
 		"linear leaf models": func(p *pipelines.TrainConfig, c *transforms.TrainConfig) {
-			p.LeafModel, c.Choice.LeafModel = "linear", "linear"
+			p.LeafModel, c.LeafModel = "linear", "linear"
 		},
 		"boosted leaf models and teacher": func(p *pipelines.TrainConfig, c *transforms.TrainConfig) {
-			p.LeafModel, c.Choice.LeafModel, p.Teacher, c.Choice.Teacher = "auto", "auto", "boosted", "boosted"
-			p.MadeUpRows, c.Choice.MadeUpRows, p.TeacherWeight, c.Choice.TeacherWeight = 500, 500, 0.7, 0.7
-			p.Algorithm, c.Grid.Algorithms = pipelines.Choices{"c45"}, []string{"c45"}
+			p.LeafModel, c.LeafModel, p.Teacher, c.Teacher = "auto", "auto", "boosted", "boosted"
+			p.MadeUpRows, c.MadeUpRows, p.TeacherWeight, c.TeacherWeight = 500, 500, 0.7, 0.7
+			p.Algorithm, c.Algorithm = []split.Algorithm{split.C45}, []split.Algorithm{split.C45}
 		},
 		"forest of weighted rows": func(p *pipelines.TrainConfig, c *transforms.TrainConfig) {
-			p.Teacher, c.Choice.Teacher, p.Weight, c.Weight = "forest", "forest", "weight", "weight"
-			p.Seed, c.Choice.Seed, p.Theta, c.Grid.Thetas = 7, 7, pipelines.Choices{"0"}, []float64{transforms.None}
+			p.Teacher, c.Teacher, p.Weight, c.Weight = "forest", "forest", "weight", "weight"
+			p.Seed, c.Seed, p.Theta, c.Theta = 7, 7, []float64{0}, []float64{0}
 		},
 		"balanced classes of weighted rows": func(p *pipelines.TrainConfig, c *transforms.TrainConfig) {
-			p.ClassWeights, c.BalanceClasses, p.Weight, c.Weight = "balanced", true, "weight", "weight"
+			p.BalanceClasses, c.BalanceClasses, p.Weight, c.Weight = true, true, "weight", "weight"
 		},
 		"class weights": func(p *pipelines.TrainConfig, c *transforms.TrainConfig) {
-			p.ClassWeights = csvFile(t, "class,weight\nhigh,2.5\nmiddle,0\n")
+			p.ClassWeightsFile = csvFile(t, "class,weight\nhigh,2.5\nmiddle,0\n")
 			c.ClassWeights = map[string]float64{"high": 2.5, "middle": 0}
 		},
 		"groups": func(p *pipelines.TrainConfig, c *transforms.TrainConfig) {
-			p.Costs = csvFile(t, "feature,cost,group,group_cost\na,0.5,visit,3\ntwin,0.25,visit,3\nb,2,,\n")
+			p.CostsFile = csvFile(t, "feature,cost,group,group_cost\na,0.5,visit,3\ntwin,0.25,visit,3\nb,2,,\n")
 			c.Costs = map[string]float64{"a": 0.5, "twin": 0.25, "b": 2}
-			c.Groups = []transforms.CostGroup{{Name: "visit", Features: []string{"a", "twin"}, Cost: 3}}
+			c.Groups = []settings.CostGroup{{Name: "visit", Features: []string{"a", "twin"}, Cost: 3}}
 		},
 		"costs of values": func(p *pipelines.TrainConfig, c *transforms.TrainConfig) {
-			p.Costs = csvFile(t, "feature,value,cost\ncolor,red,0.5\ncolor,blue,3\n")
+			p.CostsFile = csvFile(t, "feature,value,cost\ncolor,red,0.5\ncolor,blue,3\n")
 			c.ValueCosts = map[string]map[string]float64{"color": {"red": 0.5, "blue": 3}}
 		},
 		"parts of a column": func(p *pipelines.TrainConfig, c *transforms.TrainConfig) {
-			p.Split, p.Key, c.Choice.Split, c.Choice.Key = "color", "", "color", ""
+			p.SplitColumn, p.Key, c.SplitColumn, c.Key = "color", "", "color", ""
 		},
 		"no validation rows by the key": func(p *pipelines.TrainConfig, c *transforms.TrainConfig) {
-			p.Key, c.Choice.Key = "flag", "flag" // of two values, and both train
+			p.Key, c.Key = "flag", "flag" // of two values, and both train
 		},
 		"no validation rows": func(p *pipelines.TrainConfig, c *transforms.TrainConfig) {
-			p.Split, c.Choice.Split, p.Folds, c.Choice.Folds = "80/0/20", "80/0/20", "0", 0
+			p.Split, c.Split = dataset.Shares{80, 0, 20}, dataset.Shares{80, 0, 20}
+			p.Folds, c.Folds = crossvalidate.Setting{}, crossvalidate.Setting{}
 		},
 	} {
 		most := longtest.Enabled() || name == "boosted leaf models and teacher" // it has the most parts
@@ -309,16 +313,14 @@ func TestLibraryWindowsChooseTheSameTree(t *testing.T) {
 	const n, length = 900, 300
 	data := newRows(n)
 	c := transforms.ChosenTrainConfig("class", "id")
-	c.Grid.Algorithms, c.Grid.Lambdas, c.Choice.LeafModel = []string{"ec45", "c45"}, []float64{10}, "linear"
-	c.Grid.Thetas = nil
+	c.Lambda, c.Theta, c.LeafModel = []float64{10}, []float64{0.005}, "linear"
 	c.Workers = 2
 	want := make(map[string]bool)
 	for from := 0; from < n; from += length {
 		p := pipelines.DefaultConfig()
 		p.Input = []string{data.write(t, ascending(n)[from:from+length], 2, parquetio.WriteOptions{RowsPerGroup: 50})}
 		p.Label, p.Output, p.Key = "class", t.TempDir(), "id"
-		p.Algorithm, p.Lambda, p.LeafModel = pipelines.Choices{"ec45", "c45"}, pipelines.Choices{"10"}, "linear"
-		p.Theta = pipelines.Choices{"0.005"}
+		p.Lambda, p.Theta, p.LeafModel = []float64{10}, []float64{0.005}, "linear"
 		r, err := pipelines.Train(t.Context(), p, nil)
 		if err != nil {
 			t.Fatal(err)
@@ -363,33 +365,25 @@ func (*windowTreeFn) ProcessElement(w transforms.WindowTree) []byte {
 	return fmt.Appendf(nil, "%d to %d:\n%s", w.Start, w.End, w.JSON)
 }
 
-// TestLibrarySettingsListed: docs/library.md has a line for each setting of train, and the
-// fields in it exist.
-func TestLibrarySettingsListed(t *testing.T) {
-	page, ok := docs.Find("library")
-	if !ok {
-		t.Fatal("no page library")
-	}
-	listed := make(map[string]bool)
-	fields := slices.Concat(reflect.VisibleFields(reflect.TypeFor[transforms.WindowConfig]()),
-		reflect.VisibleFields(reflect.TypeFor[transforms.Choice]()), reflect.VisibleFields(reflect.TypeFor[transforms.Grid]()))
-	for _, line := range regexp.MustCompile("(?m)^\\| `([a-z_]+)` +\\| ([^|]+) \\|").FindAllStringSubmatch(page.Text, -1) {
-		listed[line[1]] = true
-		for _, name := range regexp.MustCompile("`(\\w+)`").FindAllStringSubmatch(line[2], -1) {
-			if !slices.ContainsFunc(fields, func(f reflect.StructField) bool { return f.Name == name[1] }) {
-				t.Errorf("%s: there is no field %s", line[1], name[1])
-			}
-		}
+// TestLibraryFieldsNamed: a setting of train has the name of its field in settings.Settings, if it has one
+// there, and no other setting has a field of that name.
+func TestLibraryFieldsNamed(t *testing.T) {
+	other := map[string]string{"repeat_cost": "FreeRepeats"} // a switch in Go
+	fields := make(map[string]bool)
+	for _, f := range reflect.VisibleFields(reflect.TypeFor[settings.Settings]()) {
+		fields[f.Name] = !f.Anonymous
 	}
 	c := pipelines.DefaultConfig()
 	for _, s := range c.Settings() {
-		if !listed[s.Name] {
-			t.Errorf("docs/library.md does not list %s", s.Name)
-		}
-		delete(listed, s.Name)
+		delete(fields, cmp.Or(other[s.Name], settings.FieldName(s.Name)))
 	}
-	for name := range listed {
-		t.Errorf("docs/library.md lists %s, which is no setting of train", name)
+	for _, name := range []string{"ValueCosts", "Groups", "BalanceClasses"} { // --costs and --class_weights have them
+		delete(fields, name)
+	}
+	for name, own := range fields {
+		if own {
+			t.Errorf("the field %s has no setting of its name", name)
+		}
 	}
 }
 
@@ -410,7 +404,7 @@ func TestLibraryDefaultsOfManyRows(t *testing.T) {
 	data := newRows(n)
 	p := pipelines.DefaultConfig()
 	p.Input, p.Label, p.Output = []string{data.write(t, ascending(n), 1, parquetio.WriteOptions{})}, "class", t.TempDir()
-	p.Split, p.Select, p.Certificate = "100/0/0", "first", "none"
+	p.Split, p.Select, p.Certificate = dataset.Shares{100, 0, 0}, frontier.First, false
 	r, err := pipelines.Train(context.Background(), p, &silent{})
 	if err != nil {
 		t.Fatal(err)
@@ -437,15 +431,15 @@ func TestLibraryEvaluates(t *testing.T) {
 	const n = 900
 	data := newRows(n)
 	input := data.write(t, ascending(n), 2, parquetio.WriteOptions{RowsPerGroup: 100})
-	for _, leafModel := range []string{"none", "linear"} {
+	for _, leafModel := range []selection.Kind{selection.None, selection.Linear} {
 		p := pipelines.DefaultConfig()
-		p.Input, p.Label, p.Output, p.Certificate, p.LeafModel = []string{input}, "class", t.TempDir(), "none", leafModel
+		p.Input, p.Label, p.Output, p.Certificate, p.LeafModel = []string{input}, "class", t.TempDir(), false, leafModel
 		p.Ignore = []string{"id", "weight"}
 		r, err := pipelines.Train(context.Background(), p, &silent{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if r.Tree.Modelled() != (leafModel == "linear") {
+		if r.Tree.Modelled() != (leafModel == selection.Linear) {
 			t.Fatalf("leaf models: %v", r.Tree.Modelled())
 		}
 		for _, weight := range []string{"", "weight"} {

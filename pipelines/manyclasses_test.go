@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/io/objectstore"
 	"github.com/espalier-ml/espalier/io/parquetio"
 	"github.com/espalier-ml/espalier/pipelines"
@@ -27,12 +28,15 @@ func TestManyClasses(t *testing.T) {
 	if err := parquetio.Write(context.Background(), objectstore.New(), url, columns, parquetio.WriteOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	for bins, want := range map[string]struct {
+	for bins, want := range map[int]struct { // 0: auto
 		bins, leaves int
 		warned       bool
-	}{"auto": {16 * classes, classes, false}, "128": {128, 128, true}} {
+	}{0: {16 * classes, classes, false}, 128: {128, 128, true}} {
 		c := oneTree()
-		c.Input, c.Label, c.Split, c.Theta, c.Bins = []string{url}, "class", "100/0/0", pipelines.Choices{"0.0005"}, pipelines.Choices{bins}
+		c.Input, c.Label, c.Split, c.Theta, c.Bins = []string{url}, "class", dataset.Shares{100, 0, 0}, []float64{0.0005}, nil
+		if bins > 0 {
+			c.Bins = []int{bins}
+		}
 		c.Output = filepath.Join(t.TempDir(), "run")
 		reporter := new(silent)
 		r, err := pipelines.Train(t.Context(), c, reporter)
@@ -43,7 +47,7 @@ func TestManyClasses(t *testing.T) {
 		accuracy := *r.Metrics.Train.Accuracy
 		if r.Tree.Algorithm.Bins != want.bins || r.Tree.Complexity.Leaves != want.leaves || warned != want.warned ||
 			(accuracy == 1) != (want.leaves == classes) {
-			t.Errorf("--bins %s: %d bins, %d leaves, accuracy %v, warnings %q", bins, r.Tree.Algorithm.Bins, r.Tree.Complexity.Leaves,
+			t.Errorf("--bins %d: %d bins, %d leaves, accuracy %v, warnings %q", bins, r.Tree.Algorithm.Bins, r.Tree.Complexity.Leaves,
 				accuracy, reporter.warnings)
 		}
 	}

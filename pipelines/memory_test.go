@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/io/objectstore"
 	"github.com/espalier-ml/espalier/io/parquetio"
 	"github.com/espalier-ml/espalier/pipelines"
@@ -35,7 +36,7 @@ func TestMemory(t *testing.T) {
 	run := func(memory int64) (documents map[string]string, jobs []string) {
 		c := pipelines.DefaultConfig()
 		c.Input, c.Label, c.Output = []string{data + "/*.parquet"}, "class", filepath.Join(t.TempDir(), "run")
-		c.Memory, c.Theta, c.Lambda = memory, pipelines.Choices{"0.01"}, pipelines.Choices{"10"}
+		c.Memory, c.Theta, c.Lambda = memory, []float64{0.01}, []float64{10}
 		reporter := new(jobNames)
 		if _, err := pipelines.Train(t.Context(), c, reporter); err != nil {
 			t.Fatal(err)
@@ -86,12 +87,12 @@ func TestManyCategories(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.Input, c.Label, c.Output, c.Split = []string{url}, "class", filepath.Join(t.TempDir(), "run"), "100/0/0"
+	c.Input, c.Label, c.Output, c.Split = []string{url}, "class", filepath.Join(t.TempDir(), "run"), dataset.Shares{100, 0, 0}
 	_, err = pipelines.Train(t.Context(), c, new(silent))
 	if err == nil || !strings.Contains(err.Error(), "--ignore name") || !strings.Contains(err.Error(), "--max_values") {
 		t.Errorf("%d values: %v, want the ways out", n, err)
 	}
-	c.MaxValues, c.Theta = 100_000, pipelines.Choices{"0.001"}
+	c.MaxValues, c.Theta = 100_000, []float64{0.001}
 	r, err := pipelines.Train(t.Context(), c, new(silent))
 	if err != nil {
 		t.Fatal(err)

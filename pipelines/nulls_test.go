@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/io/parquetio"
 	"github.com/espalier-ml/espalier/pipelines"
 )
@@ -38,8 +39,8 @@ func TestNewNulls(t *testing.T) {
 	always := func(int) bool { return true }
 	seldom := func(i int) bool { return i%7 == 0 } // 58 rows
 	c := oneTree()
-	c.Input, c.Label, c.Split = []string{file("a.parquet", never, seldom)}, "class", "100/0/0"
-	c.Theta, c.Output = pipelines.Choices{"0"}, filepath.Join(t.TempDir(), "run")
+	c.Input, c.Label, c.Split = []string{file("a.parquet", never, seldom)}, "class", dataset.Shares{100, 0, 0}
+	c.Theta, c.Output = []float64{0}, filepath.Join(t.TempDir(), "run")
 	if _, err := pipelines.Train(t.Context(), c, new(silent)); err != nil {
 		t.Fatal(err)
 	}

@@ -44,11 +44,11 @@ func newWeightedWindow(t *testing.T, days, whole int) *window {
 		t.Fatalf("%v, %v", files, err)
 	}
 	c := oneTree()
-	c.Label, c.Ignore, c.Theta = "class", []string{"id"}, pipelines.Choices{"0.0005"}
+	c.Label, c.Ignore, c.Theta = "class", []string{"id"}, []float64{0.0005}
 	first := c
 	first.Input, first.Output = files[:1], t.TempDir()
 	trainInto(t, &first)
-	c.CutsFrom, c.Bins = first.Output, pipelines.Choices{"auto"}
+	c.CutsFrom, c.Bins = first.Output, nil
 	return &window{files, c}
 }
 
@@ -154,7 +154,7 @@ func TestCachedObjectsOfNewCuts(t *testing.T) {
 			if got := treeOf(t, first.Output); !bytes.Equal(got, treeOf(t, trainedInto(t, without))) {
 				t.Error("another tree with a cache")
 			}
-			w.CutsFrom, w.Bins = first.Output, pipelines.Choices{"auto"}
+			w.CutsFrom, w.Bins = first.Output, nil
 			for _, step := range []struct {
 				days []int
 				read int
@@ -225,10 +225,10 @@ func TestCachedObjectsOfOthers(t *testing.T) {
 		read   int
 	}{
 		{"another seed", func(c *pipelines.TrainConfig) { c.Seed++ }, 2},
-		{"other shares", func(c *pipelines.TrainConfig) { c.Split = "60/20/20" }, 2},
+		{"other shares", func(c *pipelines.TrainConfig) { c.Split = dataset.Shares{60, 20, 20} }, 2},
 		{"fewer columns", func(c *pipelines.TrainConfig) { c.Ignore = []string{"id", "twin"} }, 2},
-		{"another growth", func(c *pipelines.TrainConfig) { c.MinRows, c.Lambda = 9, pipelines.Choices{"1"} }, 0},
-		{"costs", func(c *pipelines.TrainConfig) { c.Costs = costsFile(t, "feature,cost\na,8\n") }, 0},
+		{"another growth", func(c *pipelines.TrainConfig) { c.MinRows, c.Lambda = 9, []float64{1} }, 0},
+		{"costs", func(c *pipelines.TrainConfig) { c.CostsFile = costsFile(t, "feature,cost\na,8\n") }, 0},
 	} {
 		other := *w
 		c.change(&other.TrainConfig)
@@ -338,9 +338,9 @@ func TestCutsFrom(t *testing.T) {
 				parquetio.WriteColumn{Name: "class", Values: []string{"low", "new", "low", "new"}})...)
 		}, `"new"`, false},
 		{"no run", func(c *pipelines.TrainConfig) { c.CutsFrom = t.TempDir() }, "--cuts_from", true},
-		{"bins", func(c *pipelines.TrainConfig) { c.Bins = pipelines.Choices{"8", "16"} }, "leave out --bins", true},
+		{"bins", func(c *pipelines.TrainConfig) { c.Bins = []int{8, 16} }, "leave out --bins", true},
 		{
-			"weighed classes", func(c *pipelines.TrainConfig) { c.ClassWeights, c.ObjectCache = "balanced", t.TempDir() },
+			"weighed classes", func(c *pipelines.TrainConfig) { c.BalanceClasses, c.ObjectCache = true, t.TempDir() },
 			"--class_weights", true,
 		},
 	} {

@@ -13,6 +13,8 @@ import (
 
 	"github.com/parquet-go/parquet-go" //nolint:depguard // writes and reads what this project's own writer and reader do not
 
+	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/split"
 	"github.com/espalier-ml/espalier/pipelines"
 )
 
@@ -95,20 +97,20 @@ func TestPrintedPaths(t *testing.T) {
 	}
 	job := `job and (rank) = "x"`
 	for name, c := range map[string]struct {
-		family   string
+		family   split.Family
 		features []string
 	}{
-		"numbers":    {"threshold", []string{"x", "unix seconds", "whole", "tiny", "flag"}},
-		"bins":       {"both", []string{"x", "unix seconds", "tiny"}},
-		"categories": {"onehot", []string{job, "flag", "x"}},
-		"multiway":   {"multiway", []string{job, "flag", "tiny"}},
-		"times":      {"threshold", []string{"at", "seen", "day", "clock"}},
-		"time bins":  {"both", []string{"at", "seen", "day", "clock", job}},
+		"numbers":    {split.Thresholds, []string{"x", "unix seconds", "whole", "tiny", "flag"}},
+		"bins":       {split.Both, []string{"x", "unix seconds", "tiny"}},
+		"categories": {split.OneHot, []string{job, "flag", "x"}},
+		"multiway":   {split.Multiways, []string{job, "flag", "tiny"}},
+		"times":      {split.Thresholds, []string{"at", "seen", "day", "clock"}},
+		"time bins":  {split.Both, []string{"at", "seen", "day", "clock", job}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			config := oneTree()
 			config.Input, config.Label, config.Output = []string{train}, "class", filepath.Join(t.TempDir(), "run")
-			config.Split, config.Theta, config.Tests = "100/0/0", pipelines.Choices{"0.02"}, pipelines.Choices{c.family}
+			config.Split, config.Theta, config.Tests = dataset.Shares{100, 0, 0}, []float64{0.02}, []split.Family{c.family}
 			for _, column := range []string{"x", "unix seconds", "whole", "tiny", "at", "seen", "day", "clock", job, "flag"} {
 				if !slices.Contains(c.features, column) {
 					config.Ignore = append(config.Ignore, column)

@@ -46,8 +46,6 @@ type (
 	StorageConfig = config.StorageConfig
 	// EngineConfig says how jobs run on an engine.
 	EngineConfig = config.EngineConfig
-	// Choices are the values of a setting: trees are grown for each value.
-	Choices = config.Choices
 
 	// UsageError says that a command or its configuration cannot be carried out.
 	UsageError = usage.Error

@@ -52,11 +52,11 @@ func newPlan(ctx context.Context, f *source.Files, c *TrainConfig, p *config.Par
 	if err != nil {
 		return nil, err
 	}
-	costs, err := tables.ReadCosts(ctx, f, c.Costs, in.Names())
+	costs, err := tables.ReadCosts(ctx, f, c.Prices, c.CostsFile, in.Names())
 	if err != nil {
 		return nil, err
 	}
-	classes, err := tables.ReadClasses(ctx, f, c.ClassWeights, c.Priors, c.ErrorCosts)
+	classes, err := tables.ReadClasses(ctx, f, c)
 	if err != nil {
 		return nil, err
 	}
@@ -65,7 +65,7 @@ func newPlan(ctx context.Context, f *source.Files, c *TrainConfig, p *config.Par
 		return nil, err
 	}
 	p.SettleBins(cmp.Or(c.Rows, in.Rows))
-	if err := p.SettlePricing(costs, c.RepeatCost, s.featureNames()); err != nil {
+	if err := p.SettlePricing(&costs.Prices, s.featureNames()); err != nil {
 		return nil, err
 	}
 	return &plan{
@@ -140,7 +140,7 @@ func (p *plan) undecided() bool { return p.parsed.Selection.Undecided(len(p.pars
 // mayValidate reports whether the settings set rows aside for validation. Whether there
 // are any is known once the rows have been read.
 func (p *plan) mayValidate() bool {
-	return p.parsed.Column != "" || p.parsed.Shares[dataset.Validation] > 0
+	return p.config.SplitColumn != "" || p.config.Split[dataset.Validation] > 0
 }
 
 // narrowed returns the plan without the trees that cannot be chosen: the grid is only its
@@ -165,11 +165,11 @@ func (p *plan) reads() []runfolder.Reading {
 	list = append(list,
 		runfolder.Reading{Flag: "cuts_from", URL: p.cutsFile()},
 		runfolder.Reading{Flag: "schema", URL: c.Schema},
-		runfolder.Reading{Flag: "costs", URL: c.Costs},
-		runfolder.Reading{Flag: "class_weights", URL: c.ClassWeights},
-		runfolder.Reading{Flag: "priors", URL: c.Priors},
-		runfolder.Reading{Flag: "error_costs", URL: c.ErrorCosts})
-	return slices.DeleteFunc(list, func(r runfolder.Reading) bool { return tables.IsInline(r.URL) })
+		runfolder.Reading{Flag: "costs", URL: c.CostsFile},
+		runfolder.Reading{Flag: "class_weights", URL: c.ClassWeightsFile},
+		runfolder.Reading{Flag: "priors", URL: c.PriorsFile},
+		runfolder.Reading{Flag: "error_costs", URL: c.ErrorCostsFile})
+	return list
 }
 
 // cutsFile returns the file with the cuts of an earlier run; empty: there is no run.

@@ -40,7 +40,7 @@ func scored(t *testing.T, files int, opts parquetio.WriteOptions) (data *rows, r
 	data = newRows(700)
 	c := oneTree()
 	c.Input, c.Label, c.Ignore = []string{data.write(t, ascending(700), files, opts)}, "class", []string{"id", "weight"}
-	c.Output, c.Split = filepath.Join(t.TempDir(), "run"), "100/0/0"
+	c.Output, c.Split = filepath.Join(t.TempDir(), "run"), dataset.Shares{100, 0, 0}
 	if _, err := pipelines.Train(t.Context(), c, &silent{}); err != nil {
 		t.Fatal(err)
 	}

@@ -4,6 +4,9 @@ import (
 	"bytes"
 	"testing"
 
+	"github.com/espalier-ml/espalier/induce/frontier"
+	"github.com/espalier-ml/espalier/induce/frontier/crossvalidate"
+	"github.com/espalier-ml/espalier/induce/split"
 	"github.com/espalier-ml/espalier/io/parquetio"
 	"github.com/espalier-ml/espalier/pipelines"
 )
@@ -15,11 +18,11 @@ func TestPricing(t *testing.T) {
 	const n = 600
 	c := pipelines.DefaultConfig()
 	c.Input, c.Label, c.Ignore = []string{newRows(n).write(t, ascending(n), 1, parquetio.WriteOptions{})}, "class", []string{"id", "weight"}
-	c.Algorithm, c.Lambda, c.Theta, c.Tests = pipelines.Choices{"ec45", "c45"}, pipelines.Choices{"10"}, pipelines.Choices{"0.005"}, pipelines.Choices{"threshold"}
-	c.Folds, c.Certificate, c.FrontierStep, c.Bins = "0", "none", 0, pipelines.Choices{"16"}
+	c.Algorithm, c.Lambda, c.Theta, c.Tests = []split.Algorithm{split.EC45, split.C45}, []float64{10}, []float64{0.005}, []split.Family{split.Thresholds}
+	c.Folds, c.Certificate, c.FrontierStep, c.Bins = crossvalidate.Setting{}, false, 0, []int{16}
 	grown := func(costs string) int {
 		t.Helper()
-		c.Costs, c.Output = costsFile(t, costs), t.TempDir()
+		c.CostsFile, c.Output = costsFile(t, costs), t.TempDir()
 		r, err := pipelines.Train(t.Context(), c, &silent{})
 		if err != nil {
 			t.Fatal(err)
@@ -37,7 +40,7 @@ func TestPricing(t *testing.T) {
 			t.Errorf("%q: %d trees, want %d", costs, got, want)
 		}
 	}
-	c.Costs = costsFile(t, "feature,cost,group,group_cost\na,1,lab,8\nb,4,lab,8\ntwin,30,,\ncolor,0,,\n")
+	c.CostsFile = costsFile(t, "feature,cost,group,group_cost\na,1,lab,8\nb,4,lab,8\ntwin,30,,\ncolor,0,,\n")
 	want := train(t, c)
 	if !bytes.Contains(want, []byte(`"set_ups": "`)) || !bytes.Contains(want, []byte(`"prices": "`)) {
 		t.Error("no tree of the frontier was grown in another way")
@@ -50,7 +53,7 @@ func TestPricing(t *testing.T) {
 		}
 	}
 	first := c
-	first.Select = "first"
+	first.Select = frontier.First
 	if got := train(t, first); bytes.Contains(got, []byte("set_ups")) || bytes.Contains(got, []byte(`"prices"`)) {
 		t.Error("the first tree is not the plain one")
 	}

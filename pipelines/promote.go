@@ -177,7 +177,7 @@ func newPromotion(ctx context.Context, c *config.Promote, s *session.Session) (*
 // models.
 func (p *promotion) choose() (err error) {
 	s, f := &p.parsed.Selection, p.frontier
-	f.Select, f.Tolerance = p.config.Select, 0
+	f.Select, f.Tolerance = p.config.Select.String(), 0
 	if s.Rule == frontier.Best {
 		f.Tolerance = s.Tolerance
 	}
@@ -456,7 +456,7 @@ func (p *promotion) folds(point *runfolder.Point) *runfolder.Folds {
 func (p *promotion) certificate(
 	ctx context.Context, t *tree.Tree, c *frontier.Candidate, rows *reopened,
 ) (*tree.Certificate, error) {
-	if p.config.Certificate == config.CertificateNone {
+	if !p.config.Certificate {
 		return nil, nil //nolint:nilnil // none was asked for
 	}
 	if c == nil {

@@ -13,6 +13,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/frontier"
+	"github.com/espalier-ml/espalier/induce/frontier/crossvalidate"
+	"github.com/espalier-ml/espalier/induce/split"
 	"github.com/espalier-ml/espalier/io/objectstore"
 	"github.com/espalier-ml/espalier/io/parquetio"
 	"github.com/espalier-ml/espalier/io/runfolder"
@@ -71,14 +75,14 @@ func TestPromote(t *testing.T) {
 	data := newRows(900).write(t, ascending(900), 2, parquetio.WriteOptions{})
 	few := pipelines.DefaultConfig()
 	few.Input, few.Label, few.Ignore, few.Slice = []string{data}, "class", []string{"id"}, []string{"color", "id"}
-	few.Algorithm, few.Lambda, few.Theta = pipelines.Choices{"ec45", "c45"}, pipelines.Choices{"10"}, pipelines.Choices{"0.005"}
+	few.Algorithm, few.Lambda, few.Theta = []split.Algorithm{split.EC45, split.C45}, []float64{10}, []float64{0.005}
 	weighted := few
-	weighted.Weight, weighted.ClassWeights, weighted.Folds, weighted.RepeatCost = "weight", "balanced", "0", "free"
+	weighted.Weight, weighted.BalanceClasses, weighted.Folds, weighted.FreeRepeats = "weight", true, crossvalidate.Setting{}, true
 	multiway := few
-	multiway.Tests, multiway.Split, multiway.FrontierStep = pipelines.Choices{"multiway"}, "60/40/0", 0.02
+	multiway.Tests, multiway.Split, multiway.FrontierStep = []split.Family{split.Multiways}, dataset.Shares{60, 40, 0}, 0.02
 	priced := few
-	priced.Costs = textFile(t, "costs.csv", "feature,cost\ncolor,0.02\n")
-	priced.ErrorCosts = textFile(t, "errors.csv", "actual,predicted,cost\nhigh,low,3\n")
+	priced.CostsFile = textFile(t, "costs.csv", "feature,cost\ncolor,0.02\n")
+	priced.ErrorCostsFile = textFile(t, "errors.csv", "actual,predicted,cost\nhigh,low,3\n")
 	for name, c := range map[string]pipelines.TrainConfig{
 		"few": few, "weighted": weighted, "multiway": multiway, "priced": priced,
 	} {
@@ -87,7 +91,7 @@ func TestPromote(t *testing.T) {
 		for _, budget := range []map[string]string{
 			{"max_expected_cost": "1.7"}, {"max_leaves": "5"}, {"max_cost": "4", "select": "highest"}, {"tolerance": "0.02"}, {"select": "total"}, {"select": "total", "max_expected_cost": "0.9"},
 		} {
-			if budget["select"] == "total" && c.ErrorCosts == "" {
+			if budget["select"] == "total" && c.ErrorCostsFile == "" {
 				if _, err := promoted(c.Output, -1, budget, nil); err == nil || !strings.Contains(err.Error(), "without --error_costs") {
 					t.Errorf("%s %v: %v", name, budget, err)
 				}
@@ -171,8 +175,8 @@ func TestPromoteBack(t *testing.T) {
 // TestPromoteModels: trees with leaf models are promoted, too, with metrics of the rows.
 func TestPromoteModels(t *testing.T) {
 	c := trainCurved(t)
-	c.LeafModel, c.Teacher, c.Folds = "auto", "none", "0"
-	c.Algorithm, c.Lambda, c.Theta = pipelines.Choices{"c45"}, pipelines.Choices{"10"}, pipelines.Choices{"0.005"}
+	c.LeafModel, c.Teacher, c.Folds = "auto", "none", crossvalidate.Setting{}
+	c.Algorithm, c.Lambda, c.Theta = []split.Algorithm{split.C45}, []float64{10}, []float64{0.005}
 	r := trained(t, c)
 	metrics, rows, at := content(t, c.Output, "metrics.json"), content(t, c.Output, "distribution.json"), 0
 	for i := range r.Frontier.Points {
@@ -201,7 +205,7 @@ func TestPromoteModels(t *testing.T) {
 func TestPromoteRefused(t *testing.T) {
 	data := fruitConfig(t)
 	one := data
-	one.Output, one.Select = filepath.Join(t.TempDir(), "one"), "first"
+	one.Output, one.Select = filepath.Join(t.TempDir(), "one"), frontier.First
 	trained(t, one)
 	c := ticTacToe(t)
 	folder := t.TempDir()

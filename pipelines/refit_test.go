@@ -9,6 +9,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/espalier-ml/espalier/induce/binning"
+	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/frontier"
+	"github.com/espalier-ml/espalier/induce/frontier/crossvalidate"
+	"github.com/espalier-ml/espalier/induce/split"
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/io/parquetio"
 	"github.com/espalier-ml/espalier/io/runfolder"
@@ -30,21 +35,21 @@ func refitted(t *testing.T, c pipelines.TrainConfig, input ...string) (folder st
 func TestRefit(t *testing.T) {
 	data := newRows(900).write(t, ascending(900), 2, parquetio.WriteOptions{})
 	few := pipelines.DefaultConfig()
-	few.Input, few.Label, few.Ignore, few.Folds = []string{data}, "class", []string{"id"}, "0"
-	few.Algorithm, few.Lambda, few.Theta = pipelines.Choices{"ec45", "c45"}, pipelines.Choices{"10"}, pipelines.Choices{"0.005"}
-	few.Certificate = "none"
+	few.Input, few.Label, few.Ignore, few.Folds = []string{data}, "class", []string{"id"}, crossvalidate.Setting{}
+	few.Algorithm, few.Lambda, few.Theta = []split.Algorithm{split.EC45, split.C45}, []float64{10}, []float64{0.005}
+	few.Certificate = false
 	weighted, multiway, raw, paper := few, few, few, few
-	weighted.Weight, weighted.ClassWeights, weighted.RepeatCost, weighted.CostUnit = "weight", "balanced", "free", "euros"
-	multiway.Tests, multiway.Split = pipelines.Choices{"multiway"}, "60/40/0"
-	raw.LeafEstimate, raw.Runner = "raw", "prism"
-	paper.Tests, paper.Binning, paper.LeafEstimate, paper.Prune = pipelines.Choices{"onehot"}, "kmeans", "majority", pipelines.Choices{"none"}
+	weighted.Weight, weighted.BalanceClasses, weighted.FreeRepeats, weighted.CostUnit = "weight", true, true, "euros"
+	multiway.Tests, multiway.Split = []split.Family{split.Multiways}, dataset.Shares{60, 40, 0}
+	raw.LeafEstimate, raw.Runner = tree.Raw, "prism"
+	paper.Tests, paper.Binning, paper.LeafEstimate, paper.Prune = []split.Family{split.OneHot}, binning.KMeans, tree.Majority, nil
 	curved := trainCurved(t)
-	curved.LeafModel, curved.Teacher, curved.Folds, curved.Certificate = "linear", "none", "0", "none"
-	curved.Algorithm, curved.Lambda, curved.Theta = pipelines.Choices{"c45"}, pipelines.Choices{"10"}, pipelines.Choices{"0.005"}
+	curved.LeafModel, curved.Teacher, curved.Folds, curved.Certificate = "linear", "none", crossvalidate.Setting{}, false
+	curved.Algorithm, curved.Lambda, curved.Theta = []split.Algorithm{split.C45}, []float64{10}, []float64{0.005}
 	boosted := curved
 	boosted.LeafModel = "boosted"
 	soft := softTrees()
-	soft.Input, soft.Folds, soft.Certificate = []string{newSoftRows(900, false).write(t, ascending(900), 2, true)}, "0", "none"
+	soft.Input, soft.Folds, soft.Certificate = []string{newSoftRows(900, false).write(t, ascending(900), 2, true)}, crossvalidate.Setting{}, false
 	for name, c := range map[string]pipelines.TrainConfig{
 		"few": few, "weighted": weighted, "multiway": multiway, "raw": raw, "paper": paper, "linear": curved, "boosted": boosted,
 		"soft": soft,
@@ -71,7 +76,7 @@ func TestRefit(t *testing.T) {
 // changes nothing.
 func TestRefitTaught(t *testing.T) {
 	c := taughtTrees(t)
-	c.LeafModel, c.Select = "boosted", "best"
+	c.LeafModel, c.Select = "boosted", frontier.Best
 	before := trained(t, c)
 	at := slices.IndexFunc(before.Frontier.Points, func(p runfolder.Point) bool {
 		return p.Algorithm.Teacher != "" && p.Algorithm.BoosterTrees > 0
@@ -99,9 +104,9 @@ func TestRefitNewRows(t *testing.T) {
 	rows := newRows(900)
 	c := pipelines.DefaultConfig()
 	c.Input, c.Label, c.Ignore = []string{rows.write(t, ascending(900), 2, parquetio.WriteOptions{})}, "class", []string{"id"}
-	c.Select, c.LeafEstimate, c.Split, c.Output = "first", "raw", "100/0/0", filepath.Join(t.TempDir(), "run")
+	c.Select, c.LeafEstimate, c.Split, c.Output = frontier.First, tree.Raw, dataset.Shares{100, 0, 0}, filepath.Join(t.TempDir(), "run")
 	before := trained(t, c).Tree
-	c.Costs = textFile(t, "costs.csv", "feature,cost\n"+before.Features[before.Nodes[0].Test.Feature].Name+",7\n")
+	c.CostsFile = textFile(t, "costs.csv", "feature,cost\n"+before.Features[before.Nodes[0].Test.Feature].Name+",7\n")
 	fewer := rows.write(t, ascending(900)[:40], 1, parquetio.WriteOptions{})
 	_, r := refitted(t, c, fewer)
 	now := r.Tree

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/io/objectstore"
 	"github.com/espalier-ml/espalier/io/parquetio"
 )
@@ -27,14 +28,18 @@ func TestRelabelledRows(t *testing.T) {
 		weight, classes string
 		want            int64
 	}{
-		{"", "none", 3},
+		{"", "", 3},
 		{"", "balanced", 3},
 		{"", textFile(t, "weights.csv", "class,weight\na,1.5\nb,2\n"), 3},
-		{"weight", "none", 3},
+		{"weight", "", 3},
 		{"weight", textFile(t, "weights.csv", "class,weight\na,1.5\nb,2.25\n"), 3},
 	} {
 		c := oneTree()
-		c.Input, c.Label, c.Split, c.Weight, c.ClassWeights = []string{url}, "class", "100/0/0", run.weight, run.classes
+		c.Input, c.Label, c.Split, c.Weight = []string{url}, "class", dataset.Shares{100, 0, 0}, run.weight
+		c.BalanceClasses = run.classes == "balanced"
+		if !c.BalanceClasses {
+			c.ClassWeightsFile = run.classes
+		}
 		if run.weight == "" {
 			c.Ignore = []string{"weight"}
 		}

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"testing"
 
+	"github.com/espalier-ml/espalier/induce/frontier/crossvalidate"
 	"github.com/espalier-ml/espalier/io/objectstore"
 	"github.com/espalier-ml/espalier/io/parquetio"
 	"github.com/espalier-ml/espalier/io/runfolder"
@@ -37,7 +38,7 @@ func TestNothingIsSilent(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := DefaultConfig()
-	c.Input, c.Label, c.Output, c.Certificate, c.Folds = []string{url}, "class", filepath.Join(t.TempDir(), "run"), "none", "3"
+	c.Input, c.Label, c.Output, c.Certificate, c.Folds = []string{url}, "class", filepath.Join(t.TempDir(), "run"), false, crossvalidate.Setting{Number: 3}
 	if _, err := Train(t.Context(), c, nil); err != nil {
 		t.Fatal(err)
 	}

@@ -52,24 +52,24 @@ type schemaColumn struct {
 
 // resolve decides what each column is used for.
 func resolve(in *source.Input, c *TrainConfig, p *config.Parsed) (*schema, error) {
-	if err := checkFlags(in, c, p); err != nil {
+	if err := checkFlags(in, c); err != nil {
 		return nil, err
 	}
-	c = withoutIndex(in, c, p)
+	c = withoutIndex(in, c)
 	s := &schema{rows: jobs.RowSpec{
 		Label: c.Label, Weight: c.Weight, DropNullLabels: c.DropNullLabels,
-		Parting: jobs.Parting{SplitColumn: p.Column, Time: c.SplitTime, Key: c.Key, Shares: p.Shares, Seed: c.Seed},
+		Parting: jobs.Parting{SplitColumn: c.SplitColumn, Time: c.SplitTime, Key: c.Key, Shares: c.Split, Seed: c.Seed},
 		Groups:  groupsKept(c, p),
 	}}
 	var err error
-	if s.rows.Soft, err = softLabels(in, c, p); err != nil {
+	if s.rows.Soft, err = softLabels(in, c); err != nil {
 		return nil, err
 	}
-	if err := s.checkReadable(in, c, p); err != nil {
+	if err := s.checkReadable(in, c); err != nil {
 		return nil, err
 	}
 	kind := func(column *parquetio.Column) dataset.Kind {
-		if column.Wide && column.Physical != source.InPath && s.roleOf(column.Name, c, p) != RoleFeature {
+		if column.Wide && column.Physical != source.InPath && s.roleOf(column.Name, c) != RoleFeature {
 			return dataset.Categorical
 		}
 		return kindOf(column, c)
@@ -78,7 +78,7 @@ func resolve(in *source.Input, c *TrainConfig, p *config.Parsed) (*schema, error
 		return nil, err
 	}
 	for _, column := range in.Columns {
-		sc := schemaColumn{Column: column, role: s.roleOf(column.Name, c, p)}
+		sc := schemaColumn{Column: column, role: s.roleOf(column.Name, c)}
 		if sc.role == RoleIgnored {
 			s.columns = append(s.columns, sc)
 			continue
@@ -101,7 +101,7 @@ func resolve(in *source.Input, c *TrainConfig, p *config.Parsed) (*schema, error
 		}
 		s.columns = append(s.columns, sc)
 	}
-	return s, s.checkConstraints(c, p)
+	return s, s.checkConstraints(c)
 }
 
 // groupsKept returns by part the number of objects up to which objects keep the groups of their rows:
@@ -127,7 +127,7 @@ func trainGroups(c *TrainConfig, p *config.Parsed) int64 {
 	return p.Selection.Groups()
 }
 
-func checkFlags(in *source.Input, c *TrainConfig, p *config.Parsed) error {
+func checkFlags(in *source.Input, c *TrainConfig) error {
 	names := in.Names()
 	var faults []error
 	look := func(flag string, columns ...string) {
@@ -139,7 +139,7 @@ func checkFlags(in *source.Input, c *TrainConfig, p *config.Parsed) error {
 	}
 	look("label", c.Label)
 	look("weight", c.Weight)
-	look("split", p.Column)
+	look("split_column", c.SplitColumn)
 	look("key", c.Key)
 	look("split_time", c.SplitTime)
 	look("ignore", c.Ignore...)
@@ -147,11 +147,11 @@ func checkFlags(in *source.Input, c *TrainConfig, p *config.Parsed) error {
 	look("numeric", c.Numeric...)
 	look("first", c.First...)
 	look("forbid", c.Forbid...)
-	look("monotone", slices.Sorted(maps.Keys(p.Monotone))...)
+	look("monotone", slices.Sorted(maps.Keys(c.Monotone))...)
 	if len(faults) > 0 {
 		return usage.All(faults)
 	}
-	for _, name := range []string{c.Weight, p.Column, c.Key, c.SplitTime} {
+	for _, name := range []string{c.Weight, c.SplitColumn, c.Key, c.SplitTime} {
 		if name != "" && name == c.Label {
 			return usage.Errorf("--label: column %q has another use already", name)
 		}
@@ -159,13 +159,13 @@ func checkFlags(in *source.Input, c *TrainConfig, p *config.Parsed) error {
 	return nil
 }
 
-func roleOf(name string, c *TrainConfig, p *config.Parsed) Role {
+func roleOf(name string, c *TrainConfig) Role {
 	switch {
 	case name == c.Label:
 		return RoleLabel
 	case name == c.Weight:
 		return RoleWeight
-	case name == p.Column, name == c.SplitTime:
+	case name == c.SplitColumn, name == c.SplitTime:
 		return RoleSplit
 	case name == c.Key:
 		return RoleKey
@@ -181,12 +181,12 @@ func roleOf(name string, c *TrainConfig, p *config.Parsed) Role {
 // withoutIndex returns the configuration with the index of a data frame among the ignored
 // columns, as far as no setting names its columns: the index is the position of a row, which
 // says much of a class if the rows were sorted, and nothing of new rows.
-func withoutIndex(in *source.Input, c *TrainConfig, p *config.Parsed) *TrainConfig {
+func withoutIndex(in *source.Input, c *TrainConfig) *TrainConfig {
 	own := *c
 	own.Ignore = slices.Clone(c.Ignore)
 	for i := range in.Columns {
 		name := in.Columns[i].Name
-		named := slices.Contains(slices.Concat(c.Categorical, c.Numeric, c.First, c.Forbid, c.Slice), name) || p.Monotone[name] != 0
+		named := slices.Contains(slices.Concat(c.Categorical, c.Numeric, c.First, c.Forbid, c.Slice), name) || c.Monotone[name] != 0
 		if in.Columns[i].Index && !named {
 			own.Ignore = append(own.Ignore, name)
 		}
@@ -222,12 +222,12 @@ func kindOf(column *parquetio.Column, c *TrainConfig) dataset.Kind {
 
 // checkReadable makes sure that all columns but the ignored ones can be read. Its error
 // names every column that cannot be read.
-func (s *schema) checkReadable(in *source.Input, c *TrainConfig, p *config.Parsed) error {
+func (s *schema) checkReadable(in *source.Input, c *TrainConfig) error {
 	var names []string
 	var first *dataset.DataError
 	for i := range in.Columns {
 		column := &in.Columns[i]
-		if s.roleOf(column.Name, c, p) == RoleIgnored || !column.Nested && column.Unsupported == "" {
+		if s.roleOf(column.Name, c) == RoleIgnored || !column.Nested && column.Unsupported == "" {
 			continue
 		}
 		names = append(names, column.Name)
@@ -270,7 +270,7 @@ func unsupported(in *source.Input, column *parquetio.Column, c *TrainConfig) *da
 
 // checkConstraints makes sure that --first, --forbid and --monotone name features, and
 // --monotone numeric ones.
-func (s *schema) checkConstraints(c *TrainConfig, p *config.Parsed) error {
+func (s *schema) checkConstraints(c *TrainConfig) error {
 	var faults []error
 	for i := range s.columns {
 		column := &s.columns[i]
@@ -280,14 +280,14 @@ func (s *schema) checkConstraints(c *TrainConfig, p *config.Parsed) error {
 		}{
 			{"first", slices.Contains(c.First, column.Name)},
 			{"forbid", slices.Contains(c.Forbid, column.Name)},
-			{"monotone", p.Monotone[column.Name] != 0},
+			{"monotone", c.Monotone[column.Name] != 0},
 		} {
 			if constraint.named && column.role != RoleFeature && column.role != RoleForbidden {
 				faults = append(faults, fmt.Errorf("--%s: column %q is no feature, its role is %s",
 					constraint.flag, column.Name, column.role))
 			}
 		}
-		if p.Monotone[column.Name] != 0 && column.kind == dataset.Categorical {
+		if c.Monotone[column.Name] != 0 && column.kind == dataset.Categorical {
 			faults = append(faults, fmt.Errorf("--monotone: column %q is categorical, want a numeric one", column.Name))
 		}
 	}
@@ -299,7 +299,7 @@ func (s *schema) checkConstraints(c *TrainConfig, p *config.Parsed) error {
 
 // softLabels finds the columns of --label_probabilities, in the order that their classes have
 // as classes of a label. A pattern passes over columns that have another use.
-func softLabels(in *source.Input, c *TrainConfig, p *config.Parsed) (jobs.SoftLabels, error) {
+func softLabels(in *source.Input, c *TrainConfig) (jobs.SoftLabels, error) {
 	if len(c.LabelProbabilities) == 0 {
 		return jobs.SoftLabels{}, nil
 	}
@@ -313,7 +313,7 @@ func softLabels(in *source.Input, c *TrainConfig, p *config.Parsed) (jobs.SoftLa
 		if err != nil {
 			return soft, err
 		}
-		columns, err := columnsNamed(&named, text, in, c, p)
+		columns, err := columnsNamed(&named, text, in, c)
 		if err != nil {
 			faults = append(faults, err)
 		}
@@ -335,7 +335,7 @@ func softLabels(in *source.Input, c *TrainConfig, p *config.Parsed) (jobs.SoftLa
 
 // columnsNamed returns the columns that one item of --label_probabilities names.
 func columnsNamed(
-	named *config.Probability, text string, in *source.Input, c *TrainConfig, p *config.Parsed,
+	named *config.Probability, text string, in *source.Input, c *TrainConfig,
 ) ([]jobs.ProbabilityColumn, error) {
 	var columns []jobs.ProbabilityColumn
 	for _, name := range in.Names() {
@@ -343,7 +343,7 @@ func columnsNamed(
 		if class == "" {
 			continue
 		}
-		role := roleOf(name, c, p)
+		role := roleOf(name, c)
 		if role == RoleFeature {
 			columns = append(columns, jobs.ProbabilityColumn{Name: name, Class: class})
 		} else if named.Column != "" {
@@ -378,11 +378,11 @@ func sortClasses(columns []jobs.ProbabilityColumn) {
 }
 
 // roleOf returns what a column is used for.
-func (s *schema) roleOf(name string, c *TrainConfig, p *config.Parsed) Role {
+func (s *schema) roleOf(name string, c *TrainConfig) Role {
 	if slices.ContainsFunc(s.rows.Soft.Columns, func(o jobs.ProbabilityColumn) bool { return o.Name == name }) {
 		return RoleProbability
 	}
-	return roleOf(name, c, p)
+	return roleOf(name, c)
 }
 
 // checkProbability makes sure that a column of probabilities has numbers.

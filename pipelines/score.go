@@ -17,7 +17,6 @@ import (
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/io/runfolder"
 	"github.com/espalier-ml/espalier/io/usage"
-	"github.com/espalier-ml/espalier/pipelines/config"
 	"github.com/espalier-ml/espalier/pipelines/engine"
 	"github.com/espalier-ml/espalier/pipelines/slicing"
 	"github.com/espalier-ml/espalier/transforms/jobs"
@@ -75,7 +74,7 @@ func (r *run) countCandidates(ctx context.Context, s *scored) error {
 // as the only candidate, and the run with the settings of the choice: the tree has models in its leaves
 // if it had some and --leaf_model has no objection, and no certificate, as it did not grow from these rows.
 func (r *run) refit(ctx context.Context, o *objects) (*scored, *run, error) {
-	counter, err := refit.New(r.kept, o.features, r.columns(o.features))
+	counter, err := refit.New(r.kept, o.features, r.config.SplitColumns(o.features))
 	if err != nil {
 		return nil, nil, usage.Errorf("--refit %s: %v: grow a new tree", r.config.Refit, err)
 	}
@@ -95,9 +94,9 @@ func (r *run) refit(ctx context.Context, o *objects) (*scored, *run, error) {
 		return nil, nil, err
 	}
 	t, first := counter.Tree(), &r.parsed.Grid[0]
-	t.Algorithm.LeafEstimate, t.Algorithm.CostUnit = r.config.LeafEstimate, r.config.CostUnit
+	t.Algorithm.LeafEstimate, t.Algorithm.CostUnit = r.config.LeafEstimate.String(), r.config.CostUnit
 	t.Algorithm.RepeatCost = first.Algorithm.RepeatCost
-	if r.config.LeafModel == config.LeafModelNone {
+	if r.config.LeafModel == selection.None {
 		t.Algorithm.Ridge, t.Algorithm.BoosterTrees = 0, 0
 	}
 	r.modeller(o).Describe(t, 1)
@@ -109,7 +108,7 @@ func (r *run) refit(ctx context.Context, o *objects) (*scored, *run, error) {
 // modeller returns what makes trees of grown nodes.
 func (p *plan) modeller(o *objects) *grid.Modeller {
 	b := &grid.Modeller{
-		Label: o.label, Features: o.features, Estimate: p.parsed.Estimate, Scale: o.spec.GrowthScale(),
+		Label: o.label, Features: o.features, Estimate: p.config.LeafEstimate, Scale: o.spec.GrowthScale(),
 		Training: o.spec.Training(o.train(), o.stats.Train, o.stats.Dropped),
 	}
 	if p.parsed.Selection.Rule == frontier.First {

@@ -38,7 +38,7 @@ func publicSets(t *testing.T) []publicSet {
 
 // quickTree trains the first tree of the default grid, where every third feature
 // costs something else and shares a set-up with others.
-func (s *publicSet) quickTree(t *testing.T, columns []string, repeats string) *tree.Tree {
+func (s *publicSet) quickTree(t *testing.T, columns []string, freeRepeats bool) *tree.Tree {
 	t.Helper()
 	costs := &strings.Builder{}
 	fmt.Fprintln(costs, "feature,cost,group,group_cost")
@@ -48,11 +48,11 @@ func (s *publicSet) quickTree(t *testing.T, columns []string, repeats string) *t
 		}
 	}
 	c := oneTree()
-	c.Costs = filepath.Join(t.TempDir(), "costs.csv")
-	if err := os.WriteFile(c.Costs, []byte(costs.String()), 0o666); err != nil {
+	c.CostsFile = filepath.Join(t.TempDir(), "costs.csv")
+	if err := os.WriteFile(c.CostsFile, []byte(costs.String()), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	c.Input, c.Label, c.Output, c.RepeatCost, c.Split = []string{s.input}, s.label, "mem://"+t.Name(), repeats, "70/10/20"
+	c.Input, c.Label, c.Output, c.FreeRepeats, c.Split = []string{s.input}, s.label, "mem://"+t.Name(), freeRepeats, dataset.Shares{70, 10, 20}
 	if s.categorical != "" {
 		c.Categorical = strings.Split(s.categorical, ",")
 	}
@@ -84,7 +84,7 @@ func TestScoredPublicData(t *testing.T) {
 			for _, c := range openFile(t, files[0]).Columns() {
 				names = append(names, c.Name)
 			}
-			asking := newAsking(s.quickTree(t, names, []string{"full", "free"}[i%2]))
+			asking := newAsking(s.quickTree(t, names, i%2 == 1))
 			for _, name := range files {
 				f := openFile(t, name)
 				for g := range f.RowGroups() {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/metric"
+	"github.com/espalier-ml/espalier/induce/selection"
 	"github.com/espalier-ml/espalier/io/objectstore"
 	"github.com/espalier-ml/espalier/io/parquetio"
 	"github.com/espalier-ml/espalier/io/usage"
@@ -61,12 +62,12 @@ func TestSlices(t *testing.T) {
 	const n = 700
 	data, columns := newRows(n), []string{"color", "id", "a", "weight", "flag"}
 	input := data.write(t, ascending(n), 3, parquetio.WriteOptions{RowsPerGroup: 100})
-	for _, model := range []string{"none", "linear"} {
+	for _, model := range []selection.Kind{selection.None, selection.Linear} {
 		c := oneTree()
 		c.Input, c.Label, c.Ignore, c.Slice, c.LeafModel = []string{input}, "class", []string{"id", "weight"}, columns, model
-		c.Output, c.Split = filepath.Join(t.TempDir(), "run"), "100/0/0"
+		c.Output, c.Split = filepath.Join(t.TempDir(), "run"), dataset.Shares{100, 0, 0}
 		r := trained(t, c)
-		if r.Tree.Modelled() != (model == "linear") {
+		if r.Tree.Modelled() != (model == selection.Linear) {
 			t.Fatalf("leaf model %s: models %v", model, r.Tree.Modelled())
 		}
 		list := r.Metrics.Train.Slices
@@ -127,7 +128,7 @@ func TestSlicesOfManyValues(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := oneTree()
-	c.Input, c.Label, c.Split, c.Slice = []string{input}, "class", "100/0/0", []string{"town", "day", "month"}
+	c.Input, c.Label, c.Split, c.Slice = []string{input}, "class", dataset.Shares{100, 0, 0}, []string{"town", "day", "month"}
 	c.Output = filepath.Join(t.TempDir(), "run")
 	var of []string
 	for _, s := range trained(t, c).Metrics.Train.Slices {

@@ -12,6 +12,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/frontier/crossvalidate"
+	"github.com/espalier-ml/espalier/induce/split"
+	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/io/longtest"
 	"github.com/espalier-ml/espalier/io/objectstore"
 	"github.com/espalier-ml/espalier/io/parquetio"
@@ -85,9 +89,9 @@ func (r *softRows) write(t *testing.T, order []int, files int, labelled bool) st
 // softTrees is a small grid over rows with probabilities, chosen with folds.
 func softTrees() pipelines.TrainConfig {
 	c := pipelines.DefaultConfig()
-	c.Label, c.Split, c.LabelProbabilities, c.Ignore = "class", "part", []string{"p_*"}, []string{"weight"}
-	c.Algorithm, c.Lambda, c.Theta = pipelines.Choices{"ec45", "cart"}, pipelines.Choices{"10"}, pipelines.Choices{"0.002"}
-	c.Bins, c.Folds = pipelines.Choices{"16"}, "3"
+	c.Label, c.SplitColumn, c.LabelProbabilities, c.Ignore = "class", "part", []string{"p_*"}, []string{"weight"}
+	c.Algorithm, c.Lambda, c.Theta = []split.Algorithm{split.EC45, split.CART}, []float64{10}, []float64{0.002}
+	c.Bins, c.Folds = []int{16}, crossvalidate.Setting{Number: 3}
 	return c
 }
 
@@ -100,7 +104,7 @@ func TestSoftSameBytes(t *testing.T) {
 	plain, other := data.write(t, ascending(n), 1, true), data.write(t, shuffled, 5, true)
 	for name, change := range map[string]func(*pipelines.TrainConfig){
 		"plain":    func(*pipelines.TrainConfig) {},
-		"weighted": func(c *pipelines.TrainConfig) { c.Weight, c.Ignore, c.ClassWeights = "weight", nil, "balanced" },
+		"weighted": func(c *pipelines.TrainConfig) { c.Weight, c.Ignore, c.BalanceClasses = "weight", nil, true },
 		"models":   func(c *pipelines.TrainConfig) { c.LeafModel = "linear" },
 		"teacher":  func(c *pipelines.TrainConfig) { c.TeacherWeight, c.Weight, c.Ignore = 1, "weight", nil },
 	} {
@@ -171,7 +175,7 @@ func TestSoftFigures(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := oneTree()
-	c.Input, c.Label, c.Split, c.LabelProbabilities, c.LeafEstimate = []string{url}, "class", "100/0/0", []string{"*_p"}, "raw"
+	c.Input, c.Label, c.Split, c.LabelProbabilities, c.LeafEstimate = []string{url}, "class", dataset.Shares{100, 0, 0}, []string{"*_p"}, tree.Raw
 	for _, test := range []struct {
 		teacher float64
 		a       []float64 // weight of the class a: of all, of x = 1, of x = 2; 2 objects, 5 rows

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/espalier-ml/espalier/induce/frontier"
 	"github.com/espalier-ml/espalier/io/parquetio"
 	"github.com/espalier-ml/espalier/pipelines"
 )
@@ -24,7 +25,7 @@ func TestSplitTime(t *testing.T) {
 	for _, order := range [][]int{ascending(n), rand.New(rand.NewPCG(1, 70)).Perm(n)} {
 		c := pipelines.DefaultConfig()
 		c.Input, c.Label, c.Output = []string{data.write(t, order, 3, parquetio.WriteOptions{RowsPerGroup: 90})}, "class", t.TempDir()
-		c.SplitTime, c.Select, c.Certificate = "id", "first", "none"
+		c.SplitTime, c.Select, c.Certificate = "id", frontier.First, false
 		r, err := pipelines.Train(t.Context(), c, &silent{})
 		if err != nil {
 			t.Fatal(err)
@@ -53,7 +54,7 @@ func TestSplitTimeRefused(t *testing.T) {
 	input := data.write(t, ascending(50), 1, parquetio.WriteOptions{})
 	for want, change := range map[string]func(c *pipelines.TrainConfig){
 		"would divide the rows of a --key":                func(c *pipelines.TrainConfig) { c.SplitTime, c.Key = "a", "id" },
-		"--split color names a column":                    func(c *pipelines.TrainConfig) { c.SplitTime, c.Split = "id", "color" },
+		"--split_column color names a column":             func(c *pipelines.TrainConfig) { c.SplitTime, c.SplitColumn = "id", "color" },
 		`column "color" has texts or booleans`:            func(c *pipelines.TrainConfig) { c.SplitTime = "color" },
 		"is null or NaN, expected a number or a point in": func(c *pipelines.TrainConfig) { c.SplitTime = "a" },
 	} {

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"testing"
 
+	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/split"
 	"github.com/espalier-ml/espalier/io/objectstore"
 	"github.com/espalier-ml/espalier/io/parquetio"
 	"github.com/espalier-ml/espalier/pipelines"
@@ -27,12 +29,12 @@ func TestCoarseBinsBesideFine(t *testing.T) {
 	if err := parquetio.Write(context.Background(), objectstore.New(), url, columns, parquetio.WriteOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	for _, bins := range []pipelines.Choices{{"32"}, {"32", "512"}} {
+	for _, bins := range [][]int{{32}, {32, 512}} {
 		var trees [][]byte
 		for _, memory := range []int64{1 << 20, 0} {
 			c := oneTree()
-			c.Input, c.Label, c.Output, c.Split = []string{url}, "class", t.TempDir(), "100/0/0"
-			c.Tests, c.Bins, c.Algorithm, c.Certificate, c.MemoryObjects = pipelines.Choices{"onehot"}, bins, pipelines.Choices{"c45"}, "auto", memory
+			c.Input, c.Label, c.Output, c.Split = []string{url}, "class", t.TempDir(), dataset.Shares{100, 0, 0}
+			c.Tests, c.Bins, c.Algorithm, c.Certificate, c.MemoryObjects = []split.Family{split.OneHot}, bins, []split.Algorithm{split.C45}, true, memory
 			r, err := pipelines.Train(context.Background(), c, &silent{})
 			if err != nil {
 				t.Fatal(err)

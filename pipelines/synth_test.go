@@ -14,6 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/espalier-ml/espalier/induce/split"
 	"github.com/espalier-ml/espalier/io/objectstore"
 	"github.com/espalier-ml/espalier/io/runfolder"
 	"github.com/espalier-ml/espalier/io/usage"
@@ -103,15 +104,15 @@ func TestSynthIsLearnt(t *testing.T) {
 	c.Seed = 2
 	r := synthesise(t, c)
 	figures := make(map[string]figure)
-	for algorithm, lambda := range map[string]string{"c45": "0", "ec45": "100"} {
+	for algorithm, lambda := range map[split.Algorithm]float64{split.C45: 0, split.EC45: 100} {
 		train := oneTree()
 		train.Input, train.Label, train.Output = []string{r.Input}, r.Label, fmt.Sprintf("mem://%s-%s", t.Name(), algorithm)
-		train.Costs, train.Algorithm, train.Lambda = r.Beside[0], pipelines.Choices{algorithm}, pipelines.Choices{lambda}
+		train.CostsFile, train.Algorithm, train.Lambda = r.Beside[0], []split.Algorithm{algorithm}, []float64{lambda}
 		trained, err := pipelines.Train(t.Context(), train, &silent{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		figures[algorithm] = figuresOf(trained.Metrics)
+		figures[algorithm.String()] = figuresOf(trained.Metrics)
 	}
 	blind, aware := figures["c45"], figures["ec45"]
 	if blind.accuracy < 0.88 || blind.accuracy > 0.91 {

@@ -8,6 +8,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/frontier"
+	"github.com/espalier-ml/espalier/induce/frontier/crossvalidate"
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/io/objectstore"
 	"github.com/espalier-ml/espalier/io/parquetio"
@@ -38,7 +41,7 @@ func taughtTrees(t *testing.T) pipelines.TrainConfig {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.Input, c.Label, c.Output, c.Certificate = []string{url}, "class", filepath.Join(t.TempDir(), "run"), "none"
+	c.Input, c.Label, c.Output, c.Certificate = []string{url}, "class", filepath.Join(t.TempDir(), "run"), false
 	c.LeafModel, c.Teacher, c.FrontierStep = "none", "forest", 0
 	return c
 }
@@ -82,7 +85,7 @@ func TestTeacher(t *testing.T) {
 // labels: the same that evaluate finds.
 func TestTaughtMetrics(t *testing.T) {
 	c := taughtTrees(t)
-	c.Split, c.Folds, c.TeacherWeight = "100/0/0", "3", 1
+	c.Split, c.Folds, c.TeacherWeight = dataset.Shares{100, 0, 0}, crossvalidate.Setting{Number: 3}, 1
 	r, err := pipelines.Train(t.Context(), c, new(silent))
 	if err != nil {
 		t.Fatal(err)
@@ -112,19 +115,19 @@ func TestWishes(t *testing.T) {
 		edit func(*pipelines.TrainConfig)
 		want string // in the error; empty: none
 	}{
-		{func(c *pipelines.TrainConfig) { c.Teacher, c.Monotone = "forest", []string{"x=+1"} }, "--monotone"},
+		{func(c *pipelines.TrainConfig) { c.Teacher, c.Monotone = "forest", map[string]int8{"x": 1} }, "--monotone"},
 		{func(c *pipelines.TrainConfig) { c.Teacher, c.LabelProbabilities = "forest", []string{"p_*"} }, "two teachers"},
-		{func(c *pipelines.TrainConfig) { c.Teacher, c.Select = "forest", "first" }, "--select first"},
-		{func(c *pipelines.TrainConfig) { c.Teacher, c.Select = "boosted", "first" }, "--select first"},
-		{func(c *pipelines.TrainConfig) { c.Teacher, c.Monotone = "boosted", []string{"x=+1"} }, "--teacher boosted"},
+		{func(c *pipelines.TrainConfig) { c.Teacher, c.Select = "forest", frontier.First }, "--select first"},
+		{func(c *pipelines.TrainConfig) { c.Teacher, c.Select = "boosted", frontier.First }, "--select first"},
+		{func(c *pipelines.TrainConfig) { c.Teacher, c.Monotone = "boosted", map[string]int8{"x": 1} }, "--teacher boosted"},
 		{func(c *pipelines.TrainConfig) { c.Teacher, c.MadeUpRows = "none", 10 }, "--made_up_rows"},
 		{func(c *pipelines.TrainConfig) { c.Teacher, c.TeacherWeight = "none", 0.25 }, "--teacher_weight"},
 		{func(c *pipelines.TrainConfig) { c.Teacher = "oracle" }, "forest"},
 		{func(c *pipelines.TrainConfig) { c.MadeUpRows = -2 }, "made_up_rows"},
-		{func(c *pipelines.TrainConfig) { c.Teacher, c.Monotone = "auto", []string{"x=+1"} }, ""},
+		{func(c *pipelines.TrainConfig) { c.Teacher, c.Monotone = "auto", map[string]int8{"x": 1} }, ""},
 		{func(c *pipelines.TrainConfig) { c.Teacher, c.TeacherWeight, c.MadeUpRows = "forest", 0.25, 0 }, ""},
-		{func(c *pipelines.TrainConfig) { c.LeafModel, c.Monotone = "linear", []string{"x=+1"} }, "--monotone"},
-		{func(c *pipelines.TrainConfig) { c.LeafModel, c.Monotone = "auto", []string{"x=+1"} }, ""},
+		{func(c *pipelines.TrainConfig) { c.LeafModel, c.Monotone = "linear", map[string]int8{"x": 1} }, "--monotone"},
+		{func(c *pipelines.TrainConfig) { c.LeafModel, c.Monotone = "auto", map[string]int8{"x": 1} }, ""},
 		{func(c *pipelines.TrainConfig) { c.LeafModel = "cubic" }, "linear"},
 	} {
 		config, err := pipelines.Preset("accurate")

@@ -79,6 +79,9 @@ func (o *opened) train(
 	if err != nil {
 		return nil, err
 	}
+	for _, note := range c.Deprecated() {
+		d.Reporter.Warn(note)
+	}
 	if note := plan.schema.noteIndex(c); note != "" {
 		d.Reporter.Warn(note)
 	}
@@ -334,7 +337,7 @@ func GrowAll(
 
 // growAt grows the trees of each algorithm at the costs of a file.
 func (r *run) growAt(ctx context.Context, o *objects, url string) ([]GrownTrees, error) {
-	costs, err := tables.ReadCosts(ctx, r.files, url, r.input.Names())
+	costs, err := tables.ReadCosts(ctx, r.files, r.config.Prices, url, r.input.Names())
 	if err != nil {
 		return nil, err
 	}
@@ -349,7 +352,7 @@ func (r *run) growAt(ctx context.Context, o *objects, url string) ([]GrownTrees,
 		one := r.changed(func(p *plan) {
 			p.costs = costs
 			p.parsed.Grid = slices.DeleteFunc(slices.Clone(p.parsed.Grid), func(m grid.Member) bool {
-				return m.Algorithm.Name != algorithm
+				return m.Params.Algorithm != algorithm
 			})
 		})
 		at := &objects{&priced, o.parts}
@@ -362,7 +365,7 @@ func (r *run) growAt(ctx context.Context, o *objects, url string) ([]GrownTrees,
 			return nil, err
 		}
 		grown = append(grown, GrownTrees{
-			Algorithm: algorithm, Costs: url, Candidates: s.candidates, Seconds: time.Since(start).Seconds(),
+			Algorithm: algorithm.String(), Costs: url, Candidates: s.candidates, Seconds: time.Since(start).Seconds(),
 		})
 	}
 	return grown, nil

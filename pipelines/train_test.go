@@ -2,6 +2,7 @@ package pipelines_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"math"
 	"os"
@@ -14,7 +15,9 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/frontier"
 	"github.com/espalier-ml/espalier/induce/metric"
+	"github.com/espalier-ml/espalier/induce/split"
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/io/objectstore"
 	"github.com/espalier-ml/espalier/io/parquetio"
@@ -47,7 +50,7 @@ func fruit(t *testing.T, folder, name string) string {
 func fruitConfig(t *testing.T) pipelines.TrainConfig {
 	t.Helper()
 	c := pipelines.DefaultConfig()
-	c.Input, c.Label, c.Output, c.Split = []string{fruit(t, t.TempDir(), "fruit.parquet")}, "kind", filepath.Join(t.TempDir(), "run"), "100/0/0"
+	c.Input, c.Label, c.Output, c.Split = []string{fruit(t, t.TempDir(), "fruit.parquet")}, "kind", filepath.Join(t.TempDir(), "run"), dataset.Shares{100, 0, 0}
 	return c
 }
 
@@ -96,7 +99,7 @@ func TestEvaluateRepeatsTheTrainingMetrics(t *testing.T) {
 	data := newRows(700)
 	c := pipelines.DefaultConfig()
 	c.Input, c.Label, c.Ignore = []string{data.write(t, ascending(700), 3, parquetio.WriteOptions{RowsPerGroup: 100})}, "class", []string{"id"}
-	c.Output, c.Split, c.Weight = filepath.Join(t.TempDir(), "run"), "100/0/0", "weight"
+	c.Output, c.Split, c.Weight = filepath.Join(t.TempDir(), "run"), dataset.Shares{100, 0, 0}, "weight"
 	r, err := pipelines.Train(context.Background(), c, &silent{})
 	if err != nil {
 		t.Fatal(err)
@@ -162,18 +165,16 @@ func TestConstraints(t *testing.T) {
 	for want, wish := range map[string]func(c *pipelines.TrainConfig){
 		`--first: no input file has a column "colour"; did you mean "color"`: func(c *pipelines.TrainConfig) { c.First = []string{"colour"} },
 		`--forbid: no input file has a column "sise"; did you mean "size"`:   func(c *pipelines.TrainConfig) { c.Forbid = []string{"sise"} },
-		`--monotone: no input file has a column "x"`:                         func(c *pipelines.TrainConfig) { c.Monotone = []string{"x=+1"} },
+		`--monotone: no input file has a column "x"`:                         func(c *pipelines.TrainConfig) { c.Monotone = map[string]int8{"x": 1} },
 		`"color" is named in both --first and --forbid`:                      func(c *pipelines.TrainConfig) { c.First, c.Forbid = []string{"color"}, []string{"color"} },
-		`"size" is named in both --monotone and --forbid`:                    func(c *pipelines.TrainConfig) { c.Monotone, c.Forbid = []string{"size=1"}, []string{"size"} },
+		`"size" is named in both --monotone and --forbid`:                    func(c *pipelines.TrainConfig) { c.Monotone, c.Forbid = map[string]int8{"size": 1}, []string{"size"} },
 		`--first: the feature "size" is named twice`:                         func(c *pipelines.TrainConfig) { c.First = []string{"size", "size"} },
 		`--first: column "kind" is no feature, its role is label`:            func(c *pipelines.TrainConfig) { c.First = []string{"kind"} },
-		`--monotone size: want FEATURE=+1`:                                   func(c *pipelines.TrainConfig) { c.Monotone = []string{"size"} },
-		`--monotone size=2: want FEATURE=+1`:                                 func(c *pipelines.TrainConfig) { c.Monotone = []string{"size=2"} },
-		`--monotone: the feature "size" is named twice`:                      func(c *pipelines.TrainConfig) { c.Monotone = []string{"size=1", "size=-1"} },
-		`--monotone: column "color" is categorical`:                          func(c *pipelines.TrainConfig) { c.Monotone = []string{"color=-1"} },
-		`--monotone: the label "kind" has 3 classes, want two`:               func(c *pipelines.TrainConfig) { c.Monotone = []string{"size=-1"} },
+		`--monotone: "size" 2: want +1 or -1`:                                func(c *pipelines.TrainConfig) { c.Monotone = map[string]int8{"size": 2} },
+		`--monotone: column "color" is categorical`:                          func(c *pipelines.TrainConfig) { c.Monotone = map[string]int8{"color": -1} },
+		`--monotone: the label "kind" has 3 classes, want two`:               func(c *pipelines.TrainConfig) { c.Monotone = map[string]int8{"size": -1} },
 		`--monotone needs threshold tests`: func(c *pipelines.TrainConfig) {
-			c.Monotone, c.Tests = []string{"size=-1"}, pipelines.Choices{"threshold", "onehot"}
+			c.Monotone, c.Tests = map[string]int8{"size": -1}, []split.Family{split.Thresholds, split.OneHot}
 		},
 	} {
 		c := fruitConfig(t)
@@ -197,7 +198,7 @@ func TestCosts(t *testing.T) {
 		}
 		return name
 	}
-	c.Costs = file("feature,cost\ncolor,4\nshop,2\n")
+	c.CostsFile = file("feature,cost\ncolor,4\nshop,2\n")
 	r, err := pipelines.Train(context.Background(), c, &silent{})
 	if err != nil {
 		t.Fatal(err)
@@ -220,14 +221,14 @@ func TestCosts(t *testing.T) {
 		"feature,cost,group,group_cost\ncolor,1,,5\n":            `line 2: group_cost "5" of no group`,
 		"feature,cost,group,group_cost\ncolor,1,g,5\nsize,1,g,6": `line 3: group_cost 6: the group "g" costs 5 by line 2`,
 	} {
-		c.Costs = file(content)
+		c.CostsFile = file(content)
 		_, err := pipelines.Train(context.Background(), c, &silent{})
 		var refused *usage.Error
 		if !errors.As(err, &refused) || !strings.Contains(err.Error(), want) {
 			t.Errorf("costs %q: %v, want a usage error with %q", content, err, want)
 		}
 	}
-	c.Costs = file("feature,value,cost\ncolor,red,7\n")
+	c.CostsFile = file("feature,value,cost\ncolor,red,7\n")
 	r, err = pipelines.Train(context.Background(), c, &silent{})
 	if err != nil {
 		t.Fatal(err)
@@ -235,7 +236,7 @@ func TestCosts(t *testing.T) {
 	if n := r.Tree.Nodes[0]; n.Test.Cost == 7 {
 		t.Errorf("the root asks the dear test %+v", n.Test)
 	}
-	c.Costs = file("feature,cost,group,group_cost\ncolor,2,look,10\nsize,1,look,10\nshop,1,,\n")
+	c.CostsFile = file("feature,cost,group,group_cost\ncolor,2,look,10\nsize,1,look,10\nshop,1,,\n")
 	if r, err = pipelines.Train(context.Background(), c, &silent{}); err != nil {
 		t.Fatal(err)
 	}
@@ -291,12 +292,12 @@ func TestUnknownColumns(t *testing.T) {
 
 func TestValidateNamesAllFaults(t *testing.T) {
 	c := pipelines.DefaultConfig()
-	c.Algorithm, c.Tests, c.Binning, c.LeafEstimate, c.Split, c.Theta, c.Bins, c.Runner = pipelines.Choices{"c5"}, pipelines.Choices{"some"}, "lloyd", "none", "70/x/20", pipelines.Choices{"2"}, pipelines.Choices{"1"}, "flunk"
+	c.Algorithm, c.Tests, c.Binning, c.LeafEstimate, c.Theta, c.Bins, c.Runner = []split.Algorithm{55}, []split.Family{44}, 33, 22, []float64{2}, []int{1}, "flunk"
 	err := c.Validate()
 	if err == nil {
 		t.Fatal("no error")
 	}
-	for _, want := range []string{"c5", "some", "lloyd", "leaf_estimate", "70/x/20", "--theta", "--bins", "flunk", "--input", "--label", "--output"} {
+	for _, want := range []string{"unknown(55)", "unknown(44)", "--binning", "--leaf_estimate", "--theta", "--bins", "flunk", "--input", "--label", "--output"} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("%v: want it to name %s", err, want)
 		}
@@ -310,7 +311,7 @@ func TestSplitColumn(t *testing.T) {
 		parquetio.WriteColumn{Name: "part", Values: []string{"train", "train", "train", "train", "test", "validation"}},
 		parquetio.WriteColumn{Name: "kind", Values: []string{"a", "a", "b", "b", "b", "a"}},
 	)}
-	c.Split, c.Select = "part", "first"
+	c.SplitColumn, c.Select = "part", frontier.First
 	r, err := pipelines.Train(context.Background(), c, &silent{})
 	if err != nil {
 		t.Fatal(err)
@@ -321,6 +322,18 @@ func TestSplitColumn(t *testing.T) {
 	// By hand: the tree asks x >= 2.5, which the validation row (6, a) fails.
 	if got := *r.Metrics.Validation.Accuracy; got != 0 {
 		t.Errorf("accuracy on validation %v, want 0", got)
+	}
+	earlier, reporter := c, new(silent)
+	earlier.SplitColumn, earlier.Output = "", filepath.Join(t.TempDir(), "run")
+	if err := json.Unmarshal([]byte(`{"split": "part"}`), &earlier); err != nil {
+		t.Fatal(err)
+	}
+	again, err := pipelines.Train(t.Context(), earlier, reporter)
+	if err != nil || string(again.Tree.Encode()) != string(r.Tree.Encode()) {
+		t.Errorf("--split part, as in earlier versions: error %v, or another tree", err)
+	}
+	if !slices.ContainsFunc(reporter.warnings, func(s string) bool { return strings.Contains(s, "--split_column part says so now") }) {
+		t.Errorf("--split part gives the warnings %q", reporter.warnings)
 	}
 }
 

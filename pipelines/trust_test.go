@@ -21,7 +21,7 @@ func leavesOf(t *testing.T, columns []parquetio.WriteColumn, label []string) int
 		t.Fatal(err)
 	}
 	c := pipelines.DefaultConfig()
-	c.Input, c.Label, c.Certificate = []string{url}, "y", "none"
+	c.Input, c.Label, c.Certificate = []string{url}, "y", false
 	for _, column := range columns {
 		if column.Name == "weight" {
 			c.Weight = column.Name

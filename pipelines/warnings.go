@@ -19,7 +19,7 @@ import (
 // warnOfRelabelling warns of classes most of whose rows count as another class: the most frequent
 // one among equal rows. t has grown from the training objects.
 func (r *run) warnOfRelabelling(train *jobs.ObjectStats, t *tree.Tree) {
-	if r.config.ClassesOf != split.OfObjects.String() {
+	if r.config.Classes != split.OfObjects {
 		return // the rows' own classes count
 	}
 	root := &t.Nodes[0]
@@ -85,18 +85,18 @@ func (c *choosing) whyLeaf(candidates []frontier.Candidate, w *winner, reversed 
 	switch {
 	case grown && w.Competition != nil:
 		return "no test is worth asking: " + c.asked() + c.bestOf(w)
-	case grown:
-		return "no test is worth asking: --alpha " + c.config.Alpha + " prunes all of them"
+	case grown && c.config.Alpha != nil:
+		return fmt.Sprintf("no test is worth asking: --alpha %v prunes all of them", *c.config.Alpha)
 	case len(reversed) > 0:
 		return none + "no other feature separates the training rows than " + strings.Join(reversed, ", ") +
 			", whose sign excludes all thresholds"
-	case c.config.ClassesOf == split.OfObjects.String() && onlyClass(root.ClassWeights) && !onlyClass(root.RawClassWeights):
+	case c.config.Classes == split.OfObjects && onlyClass(root.ClassWeights) && !onlyClass(root.RawClassWeights):
 		return "no test is worth asking: all training objects are of one class, as equal rows are one object of their " +
 			"most frequent class"
 	case c.config.MinRows > root.Rows:
 		return none + fmt.Sprintf("--min_rows %d is more than the %d training rows", c.config.MinRows, root.Rows)
 	case !slices.ContainsFunc(candidates, func(t frontier.Candidate) bool { return t.Params.Theta < 1 }):
-		return none + "--theta " + strings.Join(c.config.Theta, ",") + " makes a leaf of every node"
+		return none + fmt.Sprintf("--theta %v makes a leaf of every node", c.config.Theta[0])
 	default:
 		return "no test is worth asking: no feature separates the training objects"
 	}
@@ -276,7 +276,7 @@ type againstSign struct {
 
 // thresholdsAgainst counts the thresholds on a feature that part the objects.
 func (c *choosing) thresholdsAgainst(o *dataset.Objects, feature int, demand int8) (found againstSign) {
-	codes, raw := c.Columns[feature].Codes, o.Soft() || c.config.ClassesOf != split.OfObjects.String()
+	codes, raw := c.Columns[feature].Codes, o.Soft() || c.config.Classes != split.OfObjects
 	second, all := make([]float64, codes), make([]float64, codes)
 	totalSecond, total, rows := 0.0, 0.0, 0.0
 	for i := range o.Len() {
@@ -324,7 +324,7 @@ func (r *run) warnOfConstants(names []string) {
 		for _, flag := range []struct {
 			name  string
 			names bool
-		}{{"first", slices.Contains(r.config.First, name)}, {"monotone", r.parsed.Monotone[name] != 0}} {
+		}{{"first", slices.Contains(r.config.First, name)}, {"monotone", r.config.Monotone[name] != 0}} {
 			if flag.names {
 				r.driver.Reporter.Warn(fmt.Sprintf("--%s: column %q has one value among the training rows: no node can test it",
 					flag.name, name))

@@ -8,6 +8,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/frontier"
+	"github.com/espalier-ml/espalier/induce/split"
 	"github.com/espalier-ml/espalier/io/objectstore"
 	"github.com/espalier-ml/espalier/io/parquetio"
 	"github.com/espalier-ml/espalier/pipelines"
@@ -66,46 +69,48 @@ func TestWarnings(t *testing.T) {
 		want     []string // parts of the warnings, in order
 	}{
 		"a good tree": {"x,z,g", "y", func(*pipelines.TrainConfig) {}, nil},
-		"a budget": {"x,z", "y", func(c *pipelines.TrainConfig) { c.Costs, c.MaxExpectedCost = costs, 1 }, []string{
+		"a budget": {"x,z", "y", func(c *pipelines.TrainConfig) { c.CostsFile, c.MaxExpectedCost = costs, 1 }, []string{
 			"a single leaf: every test costs at least 7, the budget --max_expected_cost is 1",
 		}},
-		"a budget of paths": {"x,z", "y", func(c *pipelines.TrainConfig) { c.Costs, c.MaxCost = costs, 6.5 }, []string{
+		"a budget of paths": {"x,z", "y", func(c *pipelines.TrainConfig) { c.CostsFile, c.MaxCost = costs, 6.5 }, []string{
 			"a single leaf: every test costs at least 7, the budget --max_cost is 6.5",
 		}},
-		"a budget that has room": {"x,z", "y", func(c *pipelines.TrainConfig) { c.Costs, c.MaxCost = costs, 7 }, nil},
+		"a budget that has room": {"x,z", "y", func(c *pipelines.TrainConfig) { c.CostsFile, c.MaxCost = costs, 7 }, nil},
 		"one leaf": {"x,z", "y", func(c *pipelines.TrainConfig) { c.MaxLeaves = 1 }, []string{
 			"a single leaf: --max_leaves 1 allows no test",
 		}},
 		"min_rows": {"x,z", "y", func(c *pipelines.TrainConfig) { c.MinRows = 1000 }, []string{"--min_rows 1000 is more than"}},
-		"theta":    {"x,z", "y", func(c *pipelines.TrainConfig) { c.Theta = pipelines.Choices{"1"} }, []string{"--theta 1 makes a leaf"}},
-		"the wrong sign": {"x", "y", func(c *pipelines.TrainConfig) { c.Monotone = []string{"x=-1"} }, []string{
+		"theta":    {"x,z", "y", func(c *pipelines.TrainConfig) { c.Theta = []float64{1} }, []string{"--theta 1 makes a leaf"}},
+		"the wrong sign": {"x", "y", func(c *pipelines.TrainConfig) { c.Monotone = map[string]int8{"x": -1} }, []string{
 			`--monotone x=-1 excludes every threshold on x at the root: the share of the class "yes" rises as x grows; x=+1 would allow it`,
 			"a single leaf: no other feature separates the training rows than x, whose sign excludes all thresholds",
 		}},
-		"the right sign": {"x", "y", func(c *pipelines.TrainConfig) { c.Monotone = []string{"x=+1"} }, nil},
+		"the right sign": {"x", "y", func(c *pipelines.TrainConfig) { c.Monotone = map[string]int8{"x": 1} }, nil},
 		"the wrong sign beside noise": {"x,g", "y", func(c *pipelines.TrainConfig) {
-			c.Monotone, c.Select, c.Split = []string{"x=-1"}, "first", "50/50/0"
+			c.Monotone, c.Select, c.Split = map[string]int8{"x": -1}, frontier.First, dataset.Shares{50, 50, 0}
 		}, []string{
 			"--monotone x=-1 excludes every threshold on x at the root", `the tree is no better than always saying the most frequent class, "`,
 		}},
 		"constant features": {"x,one", "y", func(c *pipelines.TrainConfig) {
-			c.First, c.Monotone = []string{"one"}, []string{"one=+1"}
+			c.First, c.Monotone = []string{"one"}, map[string]int8{"one": 1}
 		}, []string{
 			`--first: column "one" has one value among the training rows`, `--monotone: column "one" has one value among the training rows`,
 		}},
-		"noise": {"z,g", "coin", func(c *pipelines.TrainConfig) { c.Select, c.Split = "first", "50/50/0" }, []string{
+		"noise": {"z,g", "coin", func(c *pipelines.TrainConfig) { c.Select, c.Split = frontier.First, dataset.Shares{50, 50, 0} }, []string{
 			` validation rows can tell, the tree is no better than always saying the most frequent class, "`,
 		}},
-		"classes of rows": {"group", "few", func(c *pipelines.TrainConfig) { c.Select, c.Split = "first", "100/0/0" }, []string{
+		"classes of rows": {"group", "few", func(c *pipelines.TrainConfig) { c.Select, c.Split = frontier.First, dataset.Shares{100, 0, 0} }, []string{
 			"no test is worth asking: no feature separates the training objects",
 		}},
-		"relabelled": {"group", "few", func(c *pipelines.TrainConfig) { c.Select, c.Split, c.ClassesOf = "first", "100/0/0", "objects" }, []string{
+		"relabelled": {"group", "few", func(c *pipelines.TrainConfig) {
+			c.Select, c.Split, c.Classes = frontier.First, dataset.Shares{100, 0, 0}, split.OfObjects
+		}, []string{
 			`100 % of the training rows of the class "rare" count as another class`, "no test is worth asking: all training objects are of one class",
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := pipelines.DefaultConfig()
-			c.Input, c.Label, c.Output, c.Certificate = []string{url}, test.label, filepath.Join(t.TempDir(), "run"), "none"
+			c.Input, c.Label, c.Output, c.Certificate = []string{url}, test.label, filepath.Join(t.TempDir(), "run"), false
 			for _, column := range []string{"x", "z", "one", "g", "group", "y", "coin", "few"} {
 				if column != test.label && !slices.Contains(strings.Split(test.features, ","), column) {
 					c.Ignore = append(c.Ignore, column)
@@ -140,10 +145,10 @@ func TestLeftOut(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		c.Input, c.Label, c.Output, c.Certificate = []string{url}, "y", filepath.Join(t.TempDir(), "run"), "none"
+		c.Input, c.Label, c.Output, c.Certificate = []string{url}, "y", filepath.Join(t.TempDir(), "run"), false
 		c.Ignore = []string{"one", "g", "group", "coin", "few"}
 		if test.monotone != "" {
-			c.Monotone = []string{test.monotone}
+			c.Monotone = map[string]int8{"x": 1}
 		}
 		reporter := new(talking)
 		if _, err := pipelines.Train(context.Background(), c, reporter); err != nil {

@@ -12,6 +12,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/espalier-ml/espalier/induce/frontier"
+	"github.com/espalier-ml/espalier/induce/split"
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/io/longtest"
 	"github.com/espalier-ml/espalier/io/objectstore"
@@ -42,7 +44,7 @@ func (r *rows) weighted(t *testing.T, url string, order []int, weight []float64)
 // weightedConfig is the default preset on the rows of a file.
 func weightedConfig(url string) pipelines.TrainConfig {
 	c := pipelines.DefaultConfig()
-	c.Input, c.Label, c.Weight, c.Split, c.Certificate = []string{url}, "class", "weight", "part", "none"
+	c.Input, c.Label, c.Weight, c.SplitColumn, c.Certificate = []string{url}, "class", "weight", "part", false
 	return c
 }
 
@@ -115,17 +117,20 @@ func TestTwoEqualRows(t *testing.T) {
 		heavy, double := filepath.Join(folder, "heavy.parquet"), filepath.Join(folder, "double.parquet")
 		data.weighted(t, heavy, ascending(n), weight)
 		data.weighted(t, double, twice, make([]float64, len(twice)))
-		for _, estimate := range []string{"raw", "smoothed"} {
-			for _, member := range []struct{ algorithm, lambda, theta string }{
-				{"ec45", "10", "0.005"}, {"ec45", "1000", "0.0005"}, {"ec45", "3", "0.0005"}, {"c45", "10", "0.0005"},
+		for _, estimate := range []tree.Estimate{tree.Raw, tree.Smoothed} {
+			for _, member := range []struct {
+				algorithm     split.Algorithm
+				lambda, theta float64
+			}{
+				{split.EC45, 10, 0.005}, {split.EC45, 1000, 0.0005}, {split.EC45, 3, 0.0005}, {split.C45, 10, 0.0005},
 			} {
 				c := weightedConfig(heavy)
-				c.LeafEstimate, c.Select = estimate, "first"
-				c.Algorithm, c.Lambda, c.Theta = pipelines.Choices{member.algorithm}, pipelines.Choices{member.lambda}, pipelines.Choices{member.theta}
+				c.LeafEstimate, c.Select = estimate, frontier.First
+				c.Algorithm, c.Lambda, c.Theta = []split.Algorithm{member.algorithm}, []float64{member.lambda}, []float64{member.theta}
 				one := mustTrain(t, c)
 				c.Input, c.Weight, c.Ignore = []string{double}, "", []string{"weight"}
 				two := mustTrain(t, c)
-				if diff := cmp.Diff(testsOf(two.Tree, estimate == "raw"), testsOf(one.Tree, estimate == "raw")); diff != "" {
+				if diff := cmp.Diff(testsOf(two.Tree, estimate == tree.Raw), testsOf(one.Tree, estimate == tree.Raw)); diff != "" {
 					t.Errorf("seed %d, %s, %+v (-two rows +weight 2):\n%s", seed, estimate, member, diff)
 				}
 			}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/pipelines"
 )
@@ -54,7 +55,7 @@ func TestMixedZones(t *testing.T) {
 	files := []string{typed(t, folder, "timestamp us"), typed(t, folder, "timestamp us local")}
 	for _, input := range [][]string{files, files[:1], files[1:]} {
 		c := oneTree()
-		c.Input, c.Label, c.Split, c.Output = input, "class", "100/0/0", filepath.Join(t.TempDir(), "run")
+		c.Input, c.Label, c.Split, c.Output = input, "class", dataset.Shares{100, 0, 0}, filepath.Join(t.TempDir(), "run")
 		reporter := new(silent)
 		_, err := pipelines.Train(t.Context(), c, reporter)
 		warned := strings.Contains(strings.Join(reporter.warnings, "\n"), "all are read as they stand")

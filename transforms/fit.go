@@ -3,17 +3,14 @@ package transforms
 import (
 	"context"
 	"encoding/json"
-	"fmt"
-	"maps"
-	"slices"
+	"errors"
 
 	"github.com/espalier-ml/espalier/induce/binning"
 	"github.com/espalier-ml/espalier/induce/dataset"
-	"github.com/espalier-ml/espalier/induce/frontier"
 	"github.com/espalier-ml/espalier/induce/grid"
 	"github.com/espalier-ml/espalier/induce/memory"
 	"github.com/espalier-ml/espalier/induce/selection"
-	"github.com/espalier-ml/espalier/induce/tree"
+	"github.com/espalier-ml/espalier/induce/settings"
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
@@ -77,7 +74,7 @@ func (s *trainSpec) fit(sums *rowSums) (*plan, error) {
 	if p.Classes, err = binning.FitClasses(c.Label, sums.Label, c.MaxClasses); err != nil {
 		return nil, dataset.WithHint(err, "raise MaxClasses, or name a column of classes as the Label")
 	}
-	p.Bins = c.bins(sums.rows(), len(p.Classes))
+	p.Bins = c.BinsFor(sums.rows(), len(p.Classes)) // rows without a label count, too
 	if err := s.weighClasses(p, sums); err != nil {
 		return nil, err
 	}
@@ -99,20 +96,23 @@ func (s *trainSpec) fitColumn(
 	column *jobs.FeatureColumn, sum *binning.Summary, bins []int, unit dataset.Unit, rows int64,
 ) (dataset.Feature, error) {
 	c := &s.Config
-	members, _ := s.members()                   // newTrainSpec has checked them
-	method, _ := binning.ParseMethod(c.Binning) // the same
 	zone := dataset.NoZone
 	if unit == dataset.Timestamp {
 		zone = dataset.UTC // a time.Time is an instant
 	}
 	f, err := binning.FitFeature(column.Name, sum, binning.FeatureConfig{
-		Method: method, Bins: bins, SingleBins: grid.SingleBins(members), Categories: c.MaxCategories, MinRows: c.MinValueRows,
+		Method: c.Binning, Bins: bins, SingleBins: grid.SingleBins(s.members()), Categories: c.MaxCategories, MinRows: c.MinValueRows,
 		Rows: rows, Unit: unit, Zone: zone,
 	})
 	if err != nil {
 		return f, dataset.WithHint(err, "leave it out with Ignore")
 	}
-	return f, c.price(&f)
+	priced := []dataset.Feature{f}
+	err = c.Apply(priced)
+	if fault := new(settings.ValueError); errors.As(err, &fault) {
+		err = &dataset.DataError{Column: f.Name, Value: fault.Value, Problem: fault.Problem, Hint: "correct the ValueCosts"}
+	}
+	return priced[0], err
 }
 
 // partTables are the objects of each part of the rows.
@@ -137,7 +137,7 @@ func (s *trainSpec) newTables(p *plan) (tables partTables) {
 // weightClasses reports whether objects keep the classes of their rows' weights: weights are unequal, and rows
 // have no keys.
 func (s *trainSpec) weightClasses(p *plan) bool {
-	return s.Config.Choice.Key == "" && s.foldGroups() > 0 && p.Units != nil && p.Units[dataset.Train].Effect > 1
+	return s.Config.Key == "" && s.foldGroups() > 0 && p.Units != nil && p.Units[dataset.Train].Effect > 1
 }
 
 // code turns the rows of a tally into objects: it encodes each row and merges rows of
@@ -216,23 +216,9 @@ func (s *trainSpec) weighClasses(p *plan, sums *rowSums) error {
 	if !s.weighs() || sums.ByClass == nil {
 		return nil
 	}
-	totals := jobs.ClassTotals(sums.ByClass, p.Classes)
-	rows := &jobs.RowSpec{Units: p.Units, ClassWeights: jobs.BalancedClassWeights(totals)}
-	if !c.BalanceClasses {
-		for k, class := range p.Classes {
-			rows.ClassWeights[k] = jobs.FractionScale
-			if x, given := c.ClassWeights[class]; given {
-				rows.ClassWeights[k] = jobs.ClassFactor(x)
-			}
-		}
-		for _, class := range slices.Sorted(maps.Keys(c.ClassWeights)) {
-			if !slices.Contains(p.Classes, class) {
-				return s.classFault(fmt.Sprintf("ClassWeights: there is no class %q, only %q", class, p.Classes))
-			}
-		}
-	}
-	if _, err := rows.SettleClassWeights(totals); err != nil {
-		return s.classFault("ClassWeights: " + err.Error())
+	rows := &jobs.RowSpec{Units: p.Units}
+	if _, err := rows.WeighClasses(&c.PerClass, sums.ByClass, p.Classes, false); err != nil {
+		return s.classFault(err)
 	}
 	p.ClassWeights, p.ClassDivisor, p.ClassMean = rows.ClassWeights, rows.ClassDivisor, rows.ClassMean
 	return nil
@@ -241,14 +227,14 @@ func (s *trainSpec) weighClasses(p *plan, sums *rowSums) error {
 // grow grows the trees of the grid from objects, and chooses one. It returns the tree.json and the
 // number of training rows.
 func (s *trainSpec) grow(ctx context.Context, tables *partTables, p *plan) (encoded []byte, rows int64, err error) {
-	m := &selection.InMemory{Host: trainHost{ctx}, Keyed: s.Config.Choice.Key != "", Options: memory.Options{
+	m := &selection.InMemory{Host: trainHost{ctx}, Keyed: s.Config.Key != "", Options: memory.Options{
 		Workers: s.Config.Workers, Stop: func() bool { return ctx.Err() != nil },
 	}}
 	for part, t := range tables {
 		m.Parts[part] = t.Objects(len(p.Classes))
 	}
 	if train := m.Parts[dataset.Train]; s.weightClasses(p) && train.Grouped() {
-		m.Parts[dataset.Train] = train.ByRow(dataset.Buckets, s.Config.Choice.Seed)
+		m.Parts[dataset.Train] = train.ByRow(dataset.Buckets, s.Config.Seed)
 	}
 	stats := jobs.NewObjectStats(dataset.Train, len(p.Classes), p.features)
 	stats.Count(m.Parts[dataset.Train])
@@ -265,20 +251,9 @@ func (s *trainSpec) grow(ctx context.Context, tables *partTables, p *plan) (enco
 	if m.Modeller.Label, err = s.describeLabel(p.Classes); err != nil {
 		return nil, 0, err
 	}
-	if m.Modeller.Estimate, err = tree.ParseEstimate(s.Config.LeafEstimate); err != nil {
-		return nil, 0, err
-	}
-	if m.Members, err = s.members(); err != nil {
-		return nil, 0, err
-	}
-	if m.Settings, err = s.Config.settings(); err != nil {
-		return nil, 0, err
-	}
-	if m.Settings.Rule == frontier.First {
-		m.Modeller.MaxLeaves = s.Config.MaxLeaves
-	}
+	m.Modeller.Estimate, m.Members, m.Settings = s.Config.LeafEstimate, s.members(), s.Config.Selection()
 	grid.SetBins(m.Members, p.Bins)
-	m.Columns = s.splitColumns(p.features)
+	m.Columns = s.Config.SplitColumns(p.features)
 	model, err := m.Train(ctx)
 	if err != nil {
 		return nil, 0, s.choiceFault(err)

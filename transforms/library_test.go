@@ -24,6 +24,11 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/testing/teststream"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/distill"
+	"github.com/espalier-ml/espalier/induce/frontier/crossvalidate"
+	"github.com/espalier-ml/espalier/induce/prune"
+	"github.com/espalier-ml/espalier/induce/settings"
+	"github.com/espalier-ml/espalier/induce/split"
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/transforms"
 	"github.com/espalier-ml/espalier/transforms/transformstest"
@@ -170,7 +175,7 @@ func visits(n int) []visit {
 
 func visitConfig() transforms.TrainConfig {
 	c := transforms.DefaultTrainConfig("Class")
-	c.Features, c.Theta = []string{"age", "kg", "smoker", "day", "ward"}, 0
+	c.Features = []string{"age", "kg", "smoker", "day", "ward"}
 	return c
 }
 
@@ -488,9 +493,10 @@ func trainFaults() map[string]buildFault {
 		},
 		"settings": {
 			training(func(c *transforms.TrainConfig) {
-				c.Algorithm, c.Theta, c.Bins, c.Tests, c.Costs = "id3", 2, 1, "x", map[string]float64{"kg": -1, "y": 1}
+				c.Algorithm, c.Theta, c.Bins = []split.Algorithm{99}, []float64{2}, []int{1}
+				c.Tests, c.Costs = []split.Family{0}, map[string]float64{"kg": -1, "y": 1}
 			}),
-			[]string{`"id3"`, "Theta 2", "Bins 1", `"x"`, `Costs["kg"] -1`, `"y" is no feature`},
+			[]string{`Algorithm: algorithm "unknown(99)"`, "Theta 2", "Bins 1", `Tests: tests "unknown(0)"`, `Costs: the cost of "kg" -1`, `"y" is no feature`},
 		},
 		"text weights": {
 			training(func(c *transforms.TrainConfig) { c.Weight = "ward"; c.Features = []string{"age"} }),
@@ -526,49 +532,51 @@ func trainFaults() map[string]buildFault {
 		},
 		"wishes": {
 			training(func(c *transforms.TrainConfig) {
-				c.First, c.Monotone, c.Tests = []string{"kg", "", "", "kg", "agee"}, map[string]int{"age": 2, "kgg": 1}, "onehot"
-				c.Groups = []transforms.CostGroup{{Features: []string{"age", "Age"}, Cost: -1}, {Name: "g", Features: []string{"age"}}}
+				c.First, c.Monotone = []string{"kg", "", "", "kg", "agee"}, map[string]int8{"age": 2, "kgg": 1}
+				c.Tests = []split.Family{split.OneHot}
+				c.Groups = []settings.CostGroup{{Features: []string{"age", "Age"}, Cost: -1}, {Name: "g", Features: []string{"age"}}}
 			}),
 			[]string{
-				`the First: "kg" stands there twice`, `the First: "agee" is no feature`, `the Monotone: "age" 2: want +1 or -1`,
-				`the Monotone: "kgg" is no feature`, "the Monotone: it needs threshold tests", "a group has no Name",
-				`the Groups: "age" stands there twice`, `the Groups: "Age" is no feature`, `Groups: the Cost of "" -1`,
+				`the First: "kg" stands there twice`, `the First: "agee" is no feature`, `Monotone: "age" 2: want +1 or -1`,
+				`the Monotone: "kgg" is no feature`, "Monotone needs threshold tests", "Groups: a group has no name",
+				`Groups: the feature "age" is named twice`, `the Groups: "Age" is no feature`, `Groups: the cost of "" -1`,
 			},
 		},
 		"classes": {
 			training(func(c *transforms.TrainConfig) {
 				c.Priors = map[string]float64{"a": 0, "b": 1e9}
-				c.ErrorCosts = []transforms.ErrorCost{{Actual: "a", Predicted: "b", Cost: -1}, {Actual: "a", Predicted: "b"}}
+				c.ErrorCosts = []settings.ErrorCost{{Actual: "a", Predicted: "b", Cost: -1}, {Actual: "a", Predicted: "b"}}
 			}),
 			[]string{
-				`the Priors: "a" 0: want`, `the Priors: "b" 1e+09: want`, `the ErrorCosts of "a" as "b": the Cost -1`,
-				`the ErrorCosts: "\"a\" as \"b\"" stands there twice`,
+				`Priors: "a" 0: want`, `Priors: "b" 1e+09: want`, `ErrorCosts: "a as b" -1: want`,
+				`ErrorCosts: the pair "a as b" is named twice`,
 			},
 		},
 		"choice": {
 			training(func(c *transforms.TrainConfig) {
-				c.Grid = transforms.Grid{Algorithms: []string{"c45", "id3"}, Lambdas: []float64{-3}, Bins: []int{8, 8}}
-				c.Choice = transforms.Choice{
-					Split: "70/10/20", Select: "bestest", Prune: []string{"twigs"}, Folds: 1, Teacher: "master", MadeUpRows: -7,
+				c.Algorithm, c.Lambda, c.Bins = []split.Algorithm{split.C45, 77}, []float64{-3}, []int{8, 8}
+				c.Split, c.Choice = dataset.Shares{70, 10, 20}, settings.Choice{
+					Select: 88, Prune: []prune.Currency{66}, Folds: crossvalidate.Setting{Number: 1}, Teacher: "master", MadeUpRows: -7,
 				}
 				c.ValueCosts, c.ClassWeights = map[string]map[string]float64{"wardd": {"a": -1}}, map[string]float64{"a": -2}
 			}),
 			[]string{
-				`"id3"`, "Lambda -3", "the Bins [8 8]: want numbers", "the Split 70/10/20 has no Key", `"bestest"`, `"twigs"`, "Folds 1",
-				`the Teacher "master": want one of`, "MadeUpRows -7", `ValueCosts["wardd"]["a"] -1`, `the ValueCosts: "wardd" is no feature`,
-				`the ClassWeights: "a" -2: want`,
+				`"unknown(77)"`, "Lambda -3", "Bins 8,8: want numbers", "Split 70/10/20 has no Key", `"unknown(88)"`, `"unknown(66)"`, "Folds 1",
+				`Teacher "master": want one of`, "MadeUpRows -7", `ValueCosts: the cost of "a" of "wardd" -1`, `the ValueCosts: "wardd" is no feature`,
+				`ClassWeights: "a" -2: want`, `LeafModel "": want one of`,
 			},
 		},
 		"choices that do not go together": {
 			training(func(c *transforms.TrainConfig) {
-				c.Choice = transforms.Choice{Teacher: "forest", Alpha: 1, Prune: []string{"leaves", "cost"}, Split: "smokerr", Key: "id"}
-				c.Monotone, c.ClassWeights, c.BalanceClasses = map[string]int{"age": 1}, map[string]float64{"a": 1}, true
+				c.Teacher, c.Alpha, c.Prune = distill.Forest, new(1.0), []prune.Currency{prune.Leaves, prune.Cost}
+				c.SplitColumn, c.Key = "smokerr", "id"
+				c.Monotone, c.ClassWeights, c.BalanceClasses = map[string]int8{"age": 1}, map[string]float64{"a": 1}, true
 				c.ValueCosts = map[string]map[string]float64{"ward": {"a": 1}}
-				c.Groups = []transforms.CostGroup{{Name: "g", Features: []string{"age"}}}
+				c.Groups = []settings.CostGroup{{Name: "g", Features: []string{"age"}}}
 			}),
 			[]string{
-				"the Alpha is of one currency", "the Teacher forest does not keep Monotone", "the Select first chooses nothing",
-				"the ClassWeights and BalanceClasses", "the ValueCosts and the Groups", `the Key "id"`,
+				"Alpha 1 is of one currency", "Teacher forest does not keep Monotone", "Select first chooses nothing",
+				"ClassWeights and BalanceClasses", "ValueCosts and Groups", `Key "id"`,
 			},
 		},
 		"unreadable": {training(func(c *transforms.TrainConfig) { c.Features = nil }), []string{`"Scan"`, "[]uint8"}},
@@ -746,7 +754,7 @@ func TestTrainOfNothing(t *testing.T) {
 // AllowEmpty.
 func TestMissingKeys(t *testing.T) {
 	c := transforms.DefaultTrainConfig("label")
-	c.Features, c.Theta, c.AllowEmpty = []string{"numbr", "number"}, 0, true
+	c.Features, c.AllowEmpty = []string{"numbr", "number"}, true
 	var rows []anyRow
 	for i := range 120 {
 		rows = append(rows, anyRow{"number": float64(i), "label": strconv.FormatBool(i > 40)})

@@ -287,8 +287,8 @@ func (f *tallyFn) encode(row any) (weight float64, labelEnd int, err error) {
 
 // partOf returns the part of a row by the cell that decides, and the bucket of its group, 0 without a key.
 func (s *trainSpec) partOf(x *rowtype.Cell) (part dataset.Part, bucket uint8, err error) {
-	p := jobs.Parting{SplitColumn: s.Part, Shares: s.Parts, Seed: s.Config.Choice.Seed}
-	if s.Config.Choice.Key != "" {
+	p := jobs.Parting{SplitColumn: s.Part, Shares: s.Config.Split, Seed: s.Config.Seed}
+	if s.Config.Key != "" {
 		part, bucket = p.OfKey(p.HashKey(x.Type, x.Number, x.Text))
 		return part, bucket, nil
 	}
@@ -301,7 +301,7 @@ func (s *trainSpec) partOf(x *rowtype.Cell) (part dataset.Part, bucket uint8, er
 
 // groups returns the number of training objects up to which objects keep the groups of their rows; 0: none.
 func (s *trainSpec) groups() int64 {
-	if s.Config.Choice.Key == "" {
+	if s.Config.Key == "" {
 		return 0
 	}
 	return s.foldGroups()
@@ -309,7 +309,7 @@ func (s *trainSpec) groups() int64 {
 
 // foldGroups is groups for rows that are in groups.
 func (s *trainSpec) foldGroups() int64 {
-	settings, _ := s.Config.settings() // newTrainSpec has checked them
+	settings := s.Config.Selection()
 	return settings.Groups()
 }
 

@@ -6,15 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/graph/window"
 
-	"github.com/espalier-ml/espalier/induce/binning"
 	"github.com/espalier-ml/espalier/induce/dataset"
-	"github.com/espalier-ml/espalier/induce/tree"
+	"github.com/espalier-ml/espalier/induce/settings"
 	"github.com/espalier-ml/espalier/internal/rowtype"
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
@@ -83,8 +81,7 @@ type trainSpec struct {
 	Schema  *rowtype.Schema      `json:"schema"`
 	Columns []jobs.FeatureColumn `json:"columns"` // the features
 
-	Parts dataset.Shares `json:"parts"` // of Choice.Split
-	Part  string         `json:"part"`  // column that decides on the part of a row; empty: all rows train
+	Part string `json:"part"` // column that decides on the part of a row; empty: all rows train
 
 	label, weight *rowtype.Column
 }
@@ -96,59 +93,21 @@ func newTrainSpec(rows beam.PCollection, c *TrainConfig) (*trainSpec, error) {
 		return nil, err
 	}
 	s := &trainSpec{Config: *c, Schema: schema}
-	s.Config.fill()
-	return s, errors.Join(s.check(), s.checkChoice(), s.bind(), s.checkWishes(), s.checkClasses())
+	return s, errors.Join(s.check(), s.checkSplit(), s.bind())
 }
 
-// check checks the ranges of the settings.
+// check checks the settings.
 func (s *trainSpec) check() error {
 	c := &s.Config
-	var faults []error
-	within := func(name string, x, low, high float64) {
-		if !(x >= low && x <= high) { // NaN too
-			faults = append(faults, fmt.Errorf("%s %v: want a number from %v to %v", name, x, low, high))
+	faults := c.Faults(settings.FieldName)
+	faults = append(faults, settings.CheckMembers(s.members(), "", settings.FieldName))
+	within := func(name string, x, high int) {
+		if r := settings.Between(1, float64(high)); !r.Has(float64(x)) {
+			faults = append(faults, fmt.Errorf("%s %v: want a whole number %s", name, x, r))
 		}
 	}
-	_, err := s.members()
-	faults = append(faults, err)
-	_, err = binning.ParseMethod(c.Binning)
-	faults = append(faults, err)
-	_, err = tree.ParseEstimate(c.LeafEstimate)
-	faults = append(faults, err)
-	for _, lambda := range c.lambdas() {
-		within("Lambda", lambda, 0, 1e12)
-	}
-	for _, theta := range c.thetas() {
-		within("Theta", theta, 0, 1)
-	}
-	faults = append(faults, c.checkBins())
-	within("MaxDepth", float64(c.MaxDepth), 0, 1e6)
-	within("MinRows", float64(c.MinRows), 0, math.MaxInt64)
-	within("MaxLeaves", float64(c.MaxLeaves), 0, 1e9)
-	within("MaxClasses", float64(c.MaxClasses), 1, math.MaxUint16)
-	within("MaxCategories", float64(c.MaxCategories), 1, math.MaxUint16-2)
-	within("MinValueRows", float64(c.MinValueRows), 1, math.MaxInt64)
-	within("MaxValues", float64(c.MaxValues), 1, 1<<26)
-	within("Shards", float64(c.Shards), 1, 1<<16)
-	within("Workers", float64(c.Workers), 0, 1024)
-	price := func(name string, cost float64) {
-		least := 0.0 // a free test
-		if cost > 0 {
-			least = 1e-30
-		}
-		within(name, cost, least, 1e12)
-	}
-	for _, name := range slices.Sorted(maps.Keys(c.Costs)) {
-		price(fmt.Sprintf("Costs[%q]", name), c.Costs[name])
-	}
-	for _, name := range slices.Sorted(maps.Keys(c.ValueCosts)) {
-		for _, value := range slices.Sorted(maps.Keys(c.ValueCosts[name])) {
-			price(fmt.Sprintf("ValueCosts[%q][%q]", name, value), c.ValueCosts[name][value])
-		}
-	}
-	for _, g := range c.Groups {
-		price(fmt.Sprintf("Groups: the Cost of %q", g.Name), g.Cost)
-	}
+	within("Shards", c.Shards, 1<<16)
+	within("Workers", c.Workers, 1024)
 	return errors.Join(faults...)
 }
 
@@ -173,8 +132,13 @@ func (s *trainSpec) bind() error {
 	}
 	faults = append(faults, repeated("Features", c.Features), s.checkAreFeatures("Categorical", c.Categorical, names),
 		s.checkAreFeatures("Numeric", c.Numeric, names),
+		s.checkAreFeatures("First", slices.DeleteFunc(slices.Clone(c.First), func(f string) bool { return f == "" }), names),
+		s.checkAreFeatures("Monotone", slices.Sorted(maps.Keys(c.Monotone)), names),
 		s.checkAreFeatures("Costs", slices.Sorted(maps.Keys(c.Costs)), names),
 		s.checkAreFeatures("ValueCosts", slices.Sorted(maps.Keys(c.ValueCosts)), names))
+	for i := range c.Groups {
+		faults = append(faults, s.checkAreFeatures("Groups", c.Groups[i].Features, names))
+	}
 	return errors.Join(faults...)
 }
 
@@ -273,8 +237,6 @@ func (s *trainSpec) feature(name string) (jobs.FeatureColumn, error) {
 	f := jobs.FeatureColumn{Name: name, Kind: dataset.Numeric, Type: column.Type, Unit: column.Unit}
 	numeric := slices.Contains(c.Numeric, name)
 	switch {
-	case numeric && slices.Contains(c.Categorical, name):
-		return f, fmt.Errorf("column %q is named in both Categorical and Numeric", name)
 	case numeric:
 		f.Type = dataset.Number
 	case column.Type == dataset.Text || slices.Contains(c.Categorical, name):
@@ -298,7 +260,7 @@ func openSpec(b []byte) (*trainSpec, error) {
 func (s *trainSpec) weighted() bool { return s.Config.Weight != "" }
 
 // weighs reports whether classes have weights.
-func (s *trainSpec) weighs() bool { return len(s.Config.ClassWeights) > 0 || s.Config.BalanceClasses }
+func (s *trainSpec) weighs() bool { return s.Config.Weighs() }
 
 // summariseTallyFn summarises each column over the rows of a shard.
 type summariseTallyFn struct{ Spec []byte }

@@ -118,8 +118,8 @@ func (c *WindowConfig) check() error {
 	if c.PreviousBins && (c.Windows.Kind != window.FixedWindows || len(c.Bins) > 0) {
 		faults = append(faults, errors.New("PreviousBins: want fixed windows, and no Bins"))
 	}
-	if len(c.Bins) > 0 && (len(c.Grid.Bins) > 0 || len(c.ClassWeights) > 0 || c.BalanceClasses) {
-		faults = append(faults, errors.New("the Bins of a window: want no Grid.Bins, ClassWeights or BalanceClasses, which "+
+	if len(c.Bins) > 0 && (len(c.TrainConfig.Bins) > 1 || c.Weighs()) {
+		faults = append(faults, errors.New("the Bins of a window: want at most one number of bins, and no ClassWeights or BalanceClasses, which "+
 			"rows decide on before they are coded"))
 	}
 	if c.AllowedLateness < 0 {
@@ -172,8 +172,9 @@ func (c *WindowConfig) givenPlan(spec *trainSpec) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the Bins: %w", err)
 	}
-	p := &plan{Classes: classes, Encoded: dataset.EncodeFeatures(features), Bins: []int{c.TrainConfig.Bins}}
-	if p.Bins[0] == 0 {
+	p := &plan{Classes: classes, Encoded: dataset.EncodeFeatures(features), Bins: c.TrainConfig.Bins}
+	if len(p.Bins) == 0 {
+		p.Bins = []int{0}
 		for i := range features {
 			p.Bins[0] = max(p.Bins[0], len(features[i].Cuts)+1)
 		}

@@ -20,6 +20,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/espalier-ml/espalier/induce/frontier"
+	"github.com/espalier-ml/espalier/induce/split"
 	"github.com/espalier-ml/espalier/io/longtest"
 	"github.com/espalier-ml/espalier/io/objectstore"
 	"github.com/espalier-ml/espalier/io/parquetio"
@@ -153,7 +155,7 @@ func (r interrupting) Job(name string, _ int64, _ string) {
 func (d *damage) checkpoint() error {
 	c := pipelines.DefaultConfig()
 	c.Input, c.Label, c.Output = []string{d.path("data", "2026-11-01.parquet")}, "class", d.path("unfinished")
-	c.Algorithm, c.Select, c.Certificate, c.Report, c.MemoryObjects = pipelines.Choices{"c45"}, "first", "none", "none", 20
+	c.Algorithm, c.Select, c.Certificate, c.Report, c.MemoryObjects = []split.Algorithm{split.C45}, frontier.First, false, "none", 20
 	ctx, cancel := context.WithCancel(d.t.Context())
 	defer cancel()
 	if _, err := pipelines.Train(ctx, c, interrupting{end: cancel}); !errors.Is(err, context.Canceled) {

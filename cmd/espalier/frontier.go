@@ -82,6 +82,9 @@ grown tree, and figures of trees with leaf models, take the training rows.`,
 	addFlags(c.Flags(), flags.Settings())
 	addBeamFlags(c.Flags())
 	c.RunE = func(c *cobra.Command, args []string) error {
+		if err := refusals(c.Flags()); err != nil {
+			return err
+		}
 		flags.Run, flags.Choice = args[0], make(map[string]string)
 		for _, name := range config.ChoiceFlags() {
 			if f := c.Flags().Lookup(name); f.Changed {

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/espalier-ml/espalier/io/report"
 	"github.com/espalier-ml/espalier/io/setting"
@@ -84,10 +83,10 @@ Exit code 4 says that the gate has refused the run: LATEST.json stays.`,
 			tellFailure(c, args[0], started)
 			return err
 		}
-		final, err := settleRetrain(c.Flags(), flags, file)
-		told := false
+		err, told := file.settle(c.Flags(), &flags.Train, flags.preset), false
 		if err == nil {
-			told, err = runRetrain(c, final)
+			flags.Train.AlsoRead = []string{file.url}
+			told, err = runRetrain(c, flags)
 		}
 		if err != nil && !told {
 			tellFailure(c, args[0], started)
@@ -118,21 +117,6 @@ func tellFailure(c *cobra.Command, url string, started time.Time) {
 	if err != nil {
 		say(c.ErrOrStderr(), "warning: the figures of --open_metrics are old: %v\n", err)
 	}
-}
-
-// settleRetrain combines the preset, the config file and the flags.
-func settleRetrain(set *pflag.FlagSet, flags *retrainFlags, file *configFile) (*retrainFlags, error) {
-	training, preset, err := startingPoint(set, flags.preset, file)
-	if err != nil {
-		return nil, err
-	}
-	final := newRetrainFlags()
-	final.Train, final.preset = training, preset
-	final.Train.AlsoRead = []string{file.url}
-	fresh := pflag.NewFlagSet("retrain", pflag.ContinueOnError)
-	addFlags(fresh, final.Settings())
-	addBeamFlags(fresh)
-	return final, file.settle(set, fresh)
 }
 
 // runRetrain retrains with the final settings, or prints the history. told reports whether nothing is left to tell the

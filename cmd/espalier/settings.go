@@ -116,13 +116,16 @@ func resolved(n *yaml.Node) *yaml.Node {
 	return n
 }
 
-// apply sets the flags named by the keys. Each flag parses its value itself, so that the
-// file takes the same values as the command line.
+// apply sets the flags named by the keys, but for flags that the command line has. Each flag parses its
+// value itself, so that the file takes the same values as the command line.
 func (c *configFile) apply(flags *pflag.FlagSet) error {
 	for _, e := range c.entries {
 		f := flags.Lookup(e.key)
 		if f == nil || f.Hidden || f.Name == configFlag {
 			return c.unknown(e.key, flags)
+		}
+		if f.Changed {
+			continue
 		}
 		if err := c.set(f, resolved(e.value)); err != nil {
 			return err
@@ -183,6 +186,20 @@ func (c *configFile) set(f *pflag.Flag, value *yaml.Node) error {
 	return nil
 }
 
+// refusals returns all texts at once that flags have refused, from the command line or from a config file.
+func refusals(flags *pflag.FlagSet) error {
+	var faults []error
+	flags.VisitAll(func(f *pflag.Flag) {
+		if v, ok := f.Value.(setting.Value); ok && setting.Refused(v) != nil {
+			faults = append(faults, fmt.Errorf("--%s %w", f.Name, setting.Refused(v)))
+		}
+	})
+	if len(faults) == 0 {
+		return nil
+	}
+	return usage.All(faults)
+}
+
 // kindOf says what a value is.
 func kindOf(n *yaml.Node) string {
 	switch {
@@ -195,48 +212,6 @@ func kindOf(n *yaml.Node) string {
 	default:
 		return "an alias of what holds it"
 	}
-}
-
-// given are the flags of a command line with their values.
-type given []func(*pflag.FlagSet) error
-
-// givenFlags takes the values off the flags that were given.
-func givenFlags(flags *pflag.FlagSet) given {
-	var g given
-	flags.Visit(func(f *pflag.Flag) {
-		if f.Hidden { // the SDK has its own already
-			return
-		}
-		if list, ok := f.Value.(pflag.SliceValue); ok {
-			values := slices.Clone(list.GetSlice())
-			g = append(g, func(to *pflag.FlagSet) error {
-				slice, isSlice := to.Lookup(f.Name).Value.(pflag.SliceValue)
-				if !isSlice {
-					return fmt.Errorf("the flag %s is no list", f.Name)
-				}
-				return slice.Replace(values)
-			})
-			return
-		}
-		text := f.Value.String()
-		g = append(g, func(to *pflag.FlagSet) error { return to.Lookup(f.Name).Value.Set(text) })
-	})
-	return g
-}
-
-// settle sets fresh, the flags of a verb with default values, first from the config file
-// and then from the command line.
-func (c *configFile) settle(flags, fresh *pflag.FlagSet) error {
-	values := givenFlags(flags) // both sets share the SDK's flags
-	if err := c.apply(fresh); err != nil {
-		return err
-	}
-	for _, set := range values {
-		if err := set(fresh); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // says reports whether the file or a flag sets a setting.

@@ -161,11 +161,28 @@ func settled(t *testing.T, content string, args ...string) (*trainFlags, error) 
 	if err != nil {
 		return nil, err
 	}
-	final, err := settleTrain(set, flags, file)
-	if err == nil {
-		err = final.Validate()
+	if err = file.settle(set, &flags.TrainConfig, flags.preset); err == nil {
+		err = flags.Validate()
 	}
-	return final, file.locate(err, set)
+	return flags, file.locate(err, set)
+}
+
+// TestSplitNamesColumn: --split may name the column of --split_column, as in earlier versions, on the command line and
+// in a config file.
+func TestSplitNamesColumn(t *testing.T) {
+	for name, c := range map[string]struct {
+		file string
+		args []string
+	}{
+		"flag": {"", []string{"--split", "fold"}}, "file": {"split: fold\n", nil},
+		"flag over file": {"split: 80/0/20\n", []string{"--split", "fold"}},
+		"new flag":       {"", []string{"--split_column", "fold"}},
+	} {
+		final, err := settled(t, "input: a\nlabel: a\noutput: b\n"+c.file, c.args...)
+		if err != nil || final.SplitColumn != "fold" || (len(final.Deprecated()) == 0) != (name == "new flag") {
+			t.Errorf("%s: column %q, notes %q, error %v", name, final.SplitColumn, final.Deprecated(), err)
+		}
+	}
 }
 
 // TestConfigFile: what is plain YAML is read as people mean it.
@@ -181,8 +198,8 @@ func TestConfigFile(t *testing.T) {
 		"input":  {strings.Join(final.Input, ";"), "a,b.parquet;c.parquet"},
 		"label":  {final.Label, "007"},
 		"output": {final.Output, "2024-01-01"},
-		"lambda": {strings.Join(final.Lambda, ";"), "1;2.5"},
-		"theta":  {strings.Join(final.Theta, ";"), "0.5;0.25"},
+		"lambda": {fmt.Sprint(final.Lambda), "[1 2.5]"},
+		"theta":  {fmt.Sprint(final.Theta), "[0.5 0.25]"},
 		"ignore": {strings.Join(final.Ignore, ";"), "x;y"}, "read_ahead": {final.ReadAhead, int64(1 << 20)},
 		"deadline": {final.Deadline, 300.0},
 		"show":     {final.show, true}, "seed": {final.Seed, uint64(7)}, "frontier_step": {final.FrontierStep, 0.01},

@@ -9,7 +9,6 @@ import (
 
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/espalier-ml/espalier/io/setting"
 	"github.com/espalier-ml/espalier/pipelines"
@@ -67,24 +66,21 @@ from flags.`,
 		if err != nil {
 			return err
 		}
-		final := newSynthFlags()
-		fresh := pflag.NewFlagSet("synth", pflag.ContinueOnError)
-		addFlags(fresh, final.Settings())
-		if err := file.settle(c.Flags(), fresh); err != nil {
+		if err := file.apply(c.Flags()); err != nil {
 			return err
 		}
-		reporter, err := final.reporter(c)
+		reporter, err := flags.reporter(c)
 		if err != nil {
 			return file.locate(err, c.Flags())
 		}
 		if file.url != "" {
-			final.AlsoRead = []string{file.url}
+			flags.AlsoRead = []string{file.url}
 		}
-		r, err := pipelines.Synth(c.Context(), final.SynthConfig, reporter)
+		r, err := pipelines.Synth(c.Context(), flags.SynthConfig, reporter)
 		if err != nil {
 			return file.locate(err, c.Flags())
 		}
-		return printSynth(c.OutOrStdout(), &final.SynthConfig, r)
+		return printSynth(c.OutOrStdout(), &flags.SynthConfig, r)
 	}
 	return c
 }

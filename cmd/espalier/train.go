@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/espalier-ml/espalier/induce/frontier"
 	"github.com/espalier-ml/espalier/induce/metric"
 	"github.com/espalier-ml/espalier/io/report"
 	"github.com/espalier-ml/espalier/io/setting"
@@ -71,9 +72,9 @@ a value with a comma in it stands in double quotes.`,
 		if err != nil {
 			return err
 		}
-		final, err := settleTrain(c.Flags(), flags, file)
+		err = file.settle(c.Flags(), &flags.TrainConfig, flags.preset)
 		if err == nil {
-			err = runTrain(c, final, file)
+			err = runTrain(c, flags, file)
 		}
 		return file.locate(err, c.Flags())
 	}
@@ -127,50 +128,44 @@ func (c *trainFlags) Settings() []setting.Setting {
 	return slices.Concat(c.TrainConfig.Settings(), own, c.printedSettings(true), engine.SDKSettings())
 }
 
-// startingPoint returns the settings that a training starts from, those of a preset, and the name
-// of the preset: by the flag, else by the config file, else the default.
-func startingPoint(set *pflag.FlagSet, preset string, file *configFile) (pipelines.TrainConfig, string, error) {
-	if text, ok := file.text("preset"); ok && !set.Changed("preset") {
+// settle sets what no flag has set: first from the preset, then from the config file.
+func (c *configFile) settle(set *pflag.FlagSet, training *pipelines.TrainConfig, preset string) error {
+	if text, ok := c.text("preset"); ok && !set.Changed("preset") {
 		preset = text
 	}
-	c, err := pipelines.Preset(preset)
-	return c, preset, err
-}
-
-// settleTrain combines the preset, the config file and the flags.
-func settleTrain(set *pflag.FlagSet, flags *trainFlags, file *configFile) (*trainFlags, error) {
-	config, preset, err := startingPoint(set, flags.preset, file)
+	start, err := pipelines.Preset(preset)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	final := newTrainFlags()
-	final.TrainConfig, final.preset = config, preset
-	fresh := pflag.NewFlagSet("train", pflag.ContinueOnError)
-	addFlags(fresh, final.Settings())
-	addBeamFlags(fresh)
-	return final, file.settle(set, fresh)
+	given := func(name string) bool { // --split may name a column
+		return set.Changed(name) || name == "split_column" && training.SplitColumn != ""
+	}
+	setting.Inherit(training.Settings(), start.Settings(), given)
+	if err := c.apply(set); err != nil {
+		return err
+	}
+	return refusals(set)
 }
 
 // settleFirst refuses lists of several values with the rule first, which would silently
 // use only the first value of each list. The preset paper has this rule. There, lambda
 // auto selects the paper's own rule instead.
 func settleFirst(set *pflag.FlagSet, c *trainFlags, file *configFile, reporter engine.Reporter) error {
-	if c.Select != "first" {
+	if c.Select != frontier.First {
 		return nil
 	}
-	if slices.Equal(c.Lambda, pipelines.Choices{"auto"}) && !file.says(set, "select") {
-		c.Select = "paper"
+	if len(c.Lambda) == 0 && !file.says(set, "select") {
+		c.Select = frontier.Paper
 		reporter.Note("--lambda auto: the lambda is chosen by the paper's rule, --select paper")
 		return nil
 	}
-	for _, list := range []struct {
-		flag   string
-		values []string
-	}{{"algorithm", c.Algorithm}, {"lambda", c.Lambda}, {"theta", c.Theta}, {"tests", c.Tests}, {"bins", c.Bins}} {
-		if n := len(list.values); n > 1 && file.says(set, list.flag) {
+	for _, s := range c.TrainConfig.Settings() {
+		if !slices.Contains([]string{"algorithm", "lambda", "theta", "tests", "bins"}, s.Name) || !file.says(set, s.Name) {
+			continue
+		}
+		if list, ok := s.Value.(pflag.SliceValue); ok && len(list.GetSlice()) > 1 {
 			return &usage.Error{Problem: fmt.Sprintf("--%s %s: --select first uses only the first value: give one value, "+
-				"or a rule that chooses, such as --select best",
-				list.flag, strings.Join(list.values, ","))}
+				"or a rule that chooses, such as --select best", s.Name, s.Value)}
 		}
 	}
 	return nil

@@ -52,6 +52,9 @@ func ParsePart(s string) (Part, bool) {
 // Shares are the relative sizes of the parts, such as 70, 10 and 20.
 type Shares [Parts]uint32
 
+// String spells the shares as ParseShares reads them.
+func (s Shares) String() string { return fmt.Sprintf("%d/%d/%d", s[Train], s[Validation], s[Test]) }
+
 // Whole returns the part of all rows, if a single share is positive.
 func (s Shares) Whole() (Part, bool) {
 	whole, taking := Part(0), 0

@@ -30,6 +30,9 @@ type InMemory struct {
 // Train grows the trees of the grid, those of a teacher if one is wanted, and chooses one of them.
 func (m *InMemory) Train(ctx context.Context) (*tree.Tree, error) {
 	settings, members := m.Settings.Narrowed(m.Members, m.Parts[dataset.Validation].Len() > 0, m.Host)
+	if settings.Rule == frontier.First {
+		m.Modeller.MaxLeaves = settings.Limits.Leaves
+	}
 	training, params := m.Modeller.Training, make([]induce.Params, len(members))
 	for i := range members {
 		params[i] = members[i].Params

@@ -36,6 +36,9 @@ const (
 	Auto    Kind = "auto"    // the data decide
 )
 
+// Kinds lists the names of all kinds.
+func Kinds() []string { return []string{string(None), string(Linear), string(Boosted), string(Auto)} }
+
 // Teacher says whether trees learn from a teacher, too.
 type Teacher struct {
 	Kind   distill.Teacher

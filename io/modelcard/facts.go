@@ -27,7 +27,8 @@ type builder struct {
 
 // settings are members of the config in manifest.json.
 type settings struct {
-	Split       string   `json:"split"`
+	Split       string   `json:"split"` // in earlier versions it may be the column
+	SplitColumn string   `json:"split_column"`
 	Key         string   `json:"key"`
 	Seed        uint64   `json:"seed"`
 	Weight      string   `json:"weight"`
@@ -180,6 +181,8 @@ func (b *builder) evaluation() []fact {
 	how := say("shares %s of train, validation and test, drawn by a hash of each row's place with seed %d",
 		b.settings.Split, b.settings.Seed)
 	switch {
+	case b.settings.SplitColumn != "":
+		how = say("by the column %s", b.settings.SplitColumn)
 	case !strings.Contains(b.settings.Split, "/"):
 		how = say("by the column %s", b.settings.Split)
 	case b.settings.Key != "":

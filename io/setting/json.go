@@ -24,7 +24,7 @@ func Encode(config any, settings []Setting) ([]byte, error) {
 	var b bytes.Buffer
 	b.WriteByte('{')
 	for i, s := range ordered {
-		value, err := json.Marshal(s.Value.target())
+		value, err := json.Marshal(encoded(s.Value))
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", s.Name, err)
 		}
@@ -66,8 +66,48 @@ func unknownKey(key string, settings []Setting) error {
 	return fmt.Errorf("unknown key %q", key)
 }
 
+// own is a value with a form of its own in JSON.
+type own interface {
+	encode() any
+	decode(raw []byte) error
+}
+
+// encoded returns what stands for a value in JSON.
+func encoded(v Value) any {
+	if o, ok := v.(own); ok {
+		return o.encode()
+	}
+	return v.target()
+}
+
+// targets returns pointers to the fields that a value sets.
+func targets(v Value) []any {
+	if several, ok := v.(interface{ targets() []any }); ok {
+		return several.targets()
+	}
+	return []any{v.target()}
+}
+
+// Inherit sets the fields of settings to the fields of others with the same names, but for settings that keep
+// says.
+func Inherit(to, from []Setting, keep func(name string) bool) {
+	for _, s := range from {
+		at := slices.IndexFunc(to, func(own Setting) bool { return own.Name == s.Name })
+		if at < 0 || keep(s.Name) {
+			continue
+		}
+		own := targets(to[at].Value)
+		for i, field := range targets(s.Value) {
+			reflect.ValueOf(own[i]).Elem().Set(reflect.ValueOf(field).Elem())
+		}
+	}
+}
+
 // decode reads the value of one setting.
 func (s *Setting) decode(raw json.RawMessage) error {
+	if o, ok := s.Value.(own); ok {
+		return o.decode(raw)
+	}
 	if json.Unmarshal(raw, s.Value.target()) == nil {
 		return nil
 	}
@@ -82,10 +122,12 @@ func (s *Setting) decode(raw json.RawMessage) error {
 func inOrder(config any, settings []Setting) ([]Setting, error) {
 	byField := make(map[any]Setting, len(settings))
 	for _, s := range settings {
-		if other, twice := byField[s.Value.target()]; twice {
-			return nil, fmt.Errorf("the settings %s and %s set the same field", other.Name, s.Name)
+		for _, to := range targets(s.Value) {
+			if other, twice := byField[to]; twice {
+				return nil, fmt.Errorf("the settings %s and %s set the same field", other.Name, s.Name)
+			}
+			byField[to] = s
 		}
-		byField[s.Value.target()] = s
 	}
 	var ordered []Setting
 	var walk func(v reflect.Value) error
@@ -102,7 +144,9 @@ func inOrder(config any, settings []Setting) ([]Setting, error) {
 				if !ok {
 					return fmt.Errorf("the field %s of %s has no setting", field.Name, v.Type())
 				}
-				ordered = append(ordered, s)
+				if v.Field(i).Addr().Interface() == s.Value.target() {
+					ordered = append(ordered, s)
+				}
 			}
 		}
 		return nil

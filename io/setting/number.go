@@ -10,63 +10,28 @@ import (
 	"unicode"
 
 	"github.com/dustin/go-humanize"
+
+	"github.com/espalier-ml/espalier/induce/settings"
 )
 
 // Range bounds a number.
-type Range struct {
-	low, high float64
-	above     bool // low itself is outside
-}
+type Range = settings.Range
 
 // Between is the range from low to high, both included.
-func Between(low, high float64) Range { return Range{low: low, high: high} }
+func Between(low, high float64) Range { return settings.Between(low, high) }
 
 // From is the range from low on, which is included.
-func From(low float64) Range { return Range{low: low, high: math.Inf(1)} }
+func From(low float64) Range { return settings.From(low) }
 
 // Above is the range above low, which is not included, up to high, which is.
-func Above(low, high float64) Range { return Range{low: low, high: high, above: true} }
+func Above(low, high float64) Range { return settings.Above(low, high) }
 
-// String spells the range, as "from 1 to 64".
-func (r Range) String() string {
-	switch {
-	case r.above:
-		return "above " + spelled(r.low) + ", at most " + spelled(r.high)
-	case math.IsInf(r.high, 1):
-		return "from " + spelled(r.low)
-	default:
-		return "from " + spelled(r.low) + " to " + spelled(r.high)
-	}
-}
-
-func (r Range) has(x float64) bool { // not NaN
-	return x >= r.low && x <= r.high && !(r.above && x == r.low)
-}
-
-// Parse reads a number of the range. The error says what is wanted.
-func (r Range) Parse(text string) (float64, error) {
-	x, err := strconv.ParseFloat(text, 64)
-	if err != nil || !r.has(x) {
-		return 0, fmt.Errorf("want a number %s", r)
-	}
-	return x, nil
-}
-
-// fault is what is wrong with a number.
-func (r Range) fault(x float64, spelling, noun string) []error {
-	if r.has(x) {
+// outside is what is wrong with a number.
+func outside(r Range, x float64, spelling, noun string) []error {
+	if r.Has(x) {
 		return nil
 	}
 	return []error{fmt.Errorf("%s: want %s %s", spelling, noun, r)}
-}
-
-// spelled spells a number that people write with digits alone where it has few.
-func spelled(x float64) string {
-	digits, short := strconv.FormatFloat(x, 'f', -1, 64), strconv.FormatFloat(x, 'g', -1, 64)
-	if math.Abs(x) < 1e9 || len(digits) < len(short) {
-		return digits
-	}
-	return short
 }
 
 // Whole is a setting of a whole number, which may be written as 1e8.
@@ -82,7 +47,7 @@ func (v *whole[T]) Wants() string { return "a whole number " + v.within.String()
 func (v *whole[T]) empty() bool   { return false }
 func (v *whole[T]) target() any   { return v.to }
 func (v *whole[T]) faults() []error {
-	return v.within.fault(float64(*v.to), v.String(), "a whole number")
+	return outside(v.within, float64(*v.to), v.String(), "a whole number")
 }
 
 // String spells all digits.
@@ -139,12 +104,14 @@ type number struct {
 	within Range
 }
 
-func (v *number) String() string  { return strconv.FormatFloat(*v.to, 'g', -1, 64) }
-func (v *number) Type() string    { return "number" }
-func (v *number) Wants() string   { return "a number " + v.within.String() }
-func (v *number) empty() bool     { return false }
-func (v *number) target() any     { return v.to }
-func (v *number) faults() []error { return v.within.fault(*v.to, spelled(*v.to), "a number") }
+func (v *number) String() string { return strconv.FormatFloat(*v.to, 'g', -1, 64) }
+func (v *number) Type() string   { return "number" }
+func (v *number) Wants() string  { return "a number " + v.within.String() }
+func (v *number) empty() bool    { return false }
+func (v *number) target() any    { return v.to }
+func (v *number) faults() []error {
+	return outside(v.within, *v.to, settings.Spelled(*v.to), "a number")
+}
 
 // Set reads a number, of any range.
 func (v *number) Set(text string) error {
@@ -163,7 +130,7 @@ type share struct{ number }
 
 func (v *share) Type() string    { return "share" }
 func (v *share) Wants() string   { return "a share from 0 to 1" }
-func (v *share) faults() []error { return v.within.fault(*v.to, spelled(*v.to), "a share") }
+func (v *share) faults() []error { return outside(v.within, *v.to, settings.Spelled(*v.to), "a share") }
 
 // Set reads a number from 0 to 1.
 func (v *share) Set(text string) error {
@@ -183,7 +150,7 @@ type size struct{ whole[int64] }
 func (v *size) Type() string  { return "size" }
 func (v *size) Wants() string { return "a size such as 64MiB or 1.5GB" }
 func (v *size) faults() []error {
-	return v.within.fault(float64(*v.to), v.whole.String(), "a number of bytes")
+	return outside(v.within, float64(*v.to), v.whole.String(), "a number of bytes")
 }
 
 // String spells the size in the largest unit of which it is a multiple.
@@ -234,7 +201,7 @@ type duration struct{ number }
 func (v *duration) Type() string  { return "duration" }
 func (v *duration) Wants() string { return "a duration such as 30s or 1h30m" }
 func (v *duration) faults() []error {
-	return v.within.fault(*v.to, spelled(*v.to), "a number of seconds")
+	return outside(v.within, *v.to, settings.Spelled(*v.to), "a number of seconds")
 }
 
 // String spells the duration with units, or in seconds where units would lose a digit.

@@ -1,7 +1,6 @@
 package setting
 
 import (
-	"encoding/csv"
 	"errors"
 	"fmt"
 	"slices"
@@ -38,20 +37,27 @@ func By[T any](parse func(text string) (T, error)) Check {
 		if err == nil {
 			return nil
 		}
-		if _, problem, ok := strings.Cut(err.Error(), strconv.Quote(text)+": "); ok {
-			return errors.New(problem)
-		}
-		return err
+		return problem(text, err)
 	}
 }
 
+// problem returns what a parser's error says beside the quoted text.
+func problem(text string, err error) error {
+	if _, rest, ok := strings.Cut(err.Error(), strconv.Quote(text)+": "); ok {
+		return errors.New(rest)
+	}
+	return err
+}
+
 // Text is a setting of any text that passes the checks.
-func Text(to *string, checks ...Check) Value { return &text{to: to, checks: checks, wants: "text"} }
+func Text(to *string, checks ...Check) Value {
+	return &text[string]{to: to, checks: checks, wants: "text"}
+}
 
 // OneOf is a setting of one of the given names.
-func OneOf(to *string, names ...string) Value {
+func OneOf[T ~string](to *T, names ...string) Value {
 	wants := Alternatives(names)
-	return &text{to: to, wants: wants, checks: []Check{func(name string) error {
+	return &text[T]{to: to, wants: wants, checks: []Check{func(name string) error {
 		if !slices.Contains(names, name) {
 			return errors.New("want " + wants)
 		}
@@ -68,20 +74,20 @@ func Alternatives(names []string) string {
 	return strings.Join(names[:n-1], ", ") + " or " + names[n-1]
 }
 
-type text struct {
-	to     *string
+type text[T ~string] struct {
+	to     *T
 	checks []Check
 	wants  string
 }
 
-func (v *text) String() string        { return *v.to }
-func (v *text) Set(text string) error { *v.to = text; return nil }
-func (v *text) Type() string          { return "string" }
-func (v *text) Wants() string         { return v.wants }
-func (v *text) empty() bool           { return *v.to == "" }
-func (v *text) target() any           { return v.to }
+func (v *text[T]) String() string        { return string(*v.to) }
+func (v *text[T]) Set(text string) error { *v.to = T(text); return nil }
+func (v *text[T]) Type() string          { return "string" }
+func (v *text[T]) Wants() string         { return v.wants }
+func (v *text[T]) empty() bool           { return *v.to == "" }
+func (v *text[T]) target() any           { return v.to }
 
-func (v *text) faults() []error { return checked(*v.to, v.checks) }
+func (v *text[T]) faults() []error { return checked(string(*v.to), v.checks) }
 
 // checked returns what is wrong with a text, behind the text.
 func checked(text string, checks []Check) []error {
@@ -167,32 +173,16 @@ func (v *list[T]) faults() []error {
 }
 
 // String joins the texts by commas. A text with a comma in it stands in double quotes.
-func (v *list[T]) String() string {
-	switch {
-	case len(*v.to) == 0:
-		return ""
-	case len(*v.to) == 1 && (*v.to)[0] == "": // which CSV would spell as no text at all
-		return `""`
-	}
-	var b strings.Builder
-	w := csv.NewWriter(&b)
-	_ = w.Write(*v.to) // a Builder has no errors; Flush has none either
-	w.Flush()
-	return strings.TrimSuffix(b.String(), "\n")
-}
+func (v *list[T]) String() string { return joined(*v.to) }
 
 // Set replaces the default by the texts of a line of CSV. Set a second time adds to them:
 // a flag may be repeated.
 func (v *list[T]) Set(text string) error {
-	items := []string{}
-	if text != "" {
-		var err error
-		if items, err = csv.NewReader(strings.NewReader(text)).Read(); err != nil {
-			return errors.New("want values separated by commas; one with a comma in it stands in double quotes")
-		}
+	items, err := cut(text)
+	if err == nil {
+		v.add(items)
 	}
-	v.add(items)
-	return nil
+	return err
 }
 
 func (v *list[T]) add(items []string) {

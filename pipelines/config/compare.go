@@ -42,15 +42,14 @@ type HeldOut struct {
 func (c *Train) HeldOut() (*HeldOut, error) {
 	training := *c
 	training.Output = "any" // rows are held out wherever the run lies
-	p, err := training.Parse()
-	if err != nil {
+	if err := training.Validate(); err != nil {
 		return nil, err
 	}
 	if c.SplitTime != "" {
 		return nil, usage.Errorf("the training splits by --split_time %s, whose cuts depend on all of its rows: give other rows "+
 			"to compare on", c.SplitTime)
 	}
-	return &HeldOut{Shares: p.Shares, Seed: c.Seed, Key: c.Key, SplitColumn: p.Column}, nil
+	return &HeldOut{Shares: c.Split, Seed: c.Seed, Key: c.Key, SplitColumn: c.SplitColumn}, nil
 }
 
 // DefaultCompare writes no file.

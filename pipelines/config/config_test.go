@@ -12,17 +12,17 @@ import (
 	"github.com/espalier-ml/espalier/pipelines/config"
 )
 
-// settings is a configuration whose fields are declared.
-type settings interface {
+// declared is a configuration whose fields are declared.
+type declared interface {
 	Settings() []setting.Setting
 	Validate() error
 }
 
 // configs returns the default configurations by verb, each with an empty one of its type.
-func configs() map[string][2]settings {
+func configs() map[string][2]declared {
 	train, predict := config.DefaultTrain(), config.DefaultPredict()
 	evaluate, synth := config.DefaultEvaluate(), config.DefaultSynth()
-	return map[string][2]settings{
+	return map[string][2]declared{
 		"train": {&train, &config.Train{}}, "predict": {&predict, &config.Predict{}},
 		"evaluate": {&evaluate, &config.Evaluate{}}, "synth": {&synth, &config.Synth{}},
 	}

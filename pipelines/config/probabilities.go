@@ -3,40 +3,7 @@ package config
 import (
 	"errors"
 	"strings"
-
-	"github.com/espalier-ml/espalier/induce/distill"
 )
-
-// teacherNone is the value of --teacher without one.
-const teacherNone = string(distill.None)
-
-// conflictsOfTeacher returns the faults of settings that do not go with --teacher, and of
-// settings of a teacher where there is none.
-func (c *Train) conflictsOfTeacher() []error {
-	var faults []error
-	asked, teacher := distill.Teacher(c.Teacher).Asked(), "--teacher "+c.Teacher
-	if asked && len(c.LabelProbabilities) > 0 {
-		faults = append(faults, errors.New(teacher+" and --label_probabilities are two teachers: choose one"))
-	}
-	if asked && len(c.Monotone) > 0 {
-		faults = append(faults, errors.New(teacher+" does not keep --monotone: leave out one of the two"))
-	}
-	if asked && c.Select == SelectFirst {
-		faults = append(faults, errors.New(teacher+" makes trees to choose among: --select first chooses nothing; "+
-			"name a rule that does, such as --select best"))
-	}
-	if c.Teacher == teacherNone && c.MadeUpRows >= 0 {
-		faults = append(faults, errors.New("--made_up_rows are for a teacher: add --teacher auto"))
-	}
-	if c.Teacher == teacherNone && len(c.LabelProbabilities) == 0 && c.TeacherWeight != defaultTeacherWeight {
-		faults = append(faults, errors.New("--teacher_weight is the share of a teacher: "+
-			"name the columns of --label_probabilities, or add --teacher auto"))
-	}
-	return faults
-}
-
-// defaultTeacherWeight is TeacherWeight where there is a label.
-const defaultTeacherWeight = 0.5
 
 // Probability names columns of class probabilities.
 type Probability struct {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/espalier-ml/espalier/induce/frontier"
 	"github.com/espalier-ml/espalier/io/setting"
 	"github.com/espalier-ml/espalier/io/usage"
 )
@@ -44,7 +45,7 @@ func (c *Train) ChoiceSettings() []setting.Setting {
 func (c *Promote) Validate() error {
 	var faults []error
 	for _, name := range ChoiceFlags() {
-		if text, ok := c.Choice[name]; ok && name == "select" && text == SelectFirst {
+		if text, ok := c.Choice[name]; ok && name == "select" && text == frontier.First.String() {
 			faults = append(faults, errors.New("--select first chooses nothing: name a rule that does, such as best"))
 		}
 	}
@@ -80,8 +81,11 @@ func (c *Promote) Of(trained json.RawMessage) (*Train, error) {
 		if err := known[at].Value.Set(text); err != nil {
 			return nil, usage.Errorf("--%s %s: %v", name, text, err)
 		}
+		if err := setting.Refused(known[at].Value); err != nil {
+			return nil, usage.Errorf("--%s %v", name, err)
+		}
 	}
-	if t.Select == selectTotal && t.ErrorCosts == "" {
+	if t.Select == frontier.Total && t.ErrorCostsFile == "" && t.ErrorCosts == nil {
 		return nil, usage.Errorf("--select total adds the cost of errors to the cost of tests, and the run was trained " +
 			"without --error_costs: train again with them, or choose by another rule")
 	}

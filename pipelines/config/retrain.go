@@ -174,12 +174,12 @@ func (c *Retrain) Validate() error {
 	faults = append(faults, c.conflictsOfCuts()...)
 	training := c.Train
 	training.Output = c.Destination
-	p, err := training.Parse()
+	err := training.Validate()
 	switch {
 	case len(faults) > 0:
 	case err != nil:
 		faults = append(faults, err)
-	case p.Column == "" && p.Shares[dataset.Test] == 0:
+	case c.Train.SplitColumn == "" && c.Train.Split[dataset.Test] == 0:
 		faults = append(faults, errors.New("--split: the gate measures on test rows: give them a share, such as 70/10/20"))
 	}
 	if len(faults) > 0 {

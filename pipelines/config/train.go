@@ -3,9 +3,8 @@ package config
 import (
 	"errors"
 	"fmt"
-	"math"
 	"slices"
-	"strings"
+	"strconv"
 
 	"github.com/espalier-ml/espalier/induce/binning"
 	"github.com/espalier-ml/espalier/induce/dataset"
@@ -15,24 +14,24 @@ import (
 	"github.com/espalier-ml/espalier/induce/grid"
 	"github.com/espalier-ml/espalier/induce/prune"
 	"github.com/espalier-ml/espalier/induce/selection"
+	"github.com/espalier-ml/espalier/induce/settings"
 	"github.com/espalier-ml/espalier/induce/split"
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/io/setting"
 	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/pipelines/engine"
-	"github.com/espalier-ml/espalier/pipelines/tables"
 )
+
+// Training has the settings of a training that are not about files.
+type Training = settings.Settings
 
 // Train is the configuration of a training run. Settings declares what each field
 // means; docs/settings.md lists that. In JSON the fields have the names of the flags.
 type Train struct {
 	Files
-	Growth
-	Choice
-	Features
-	Classes
-	Parts
-	Limits
+	Training
+	Tables
+	FileColumns
 	Earlier
 
 	StorageConfig
@@ -40,90 +39,33 @@ type Train struct {
 	Resources
 
 	AlsoRead []string `json:"-"` // files that this configuration was read from: the run does not replace them
+
+	columnInSplit bool // --split has named a column, as in earlier versions
 }
 
 // Files are what a run reads and writes.
 type Files struct {
 	Input  []string
-	Label  string
 	Output string
 	Report string // ReportHTML or ReportNone
 
 	Contract
 }
 
-// Growth says how trees are grown.
-type Growth struct {
-	Algorithm    Choices
-	Lambda       Choices
-	Theta        Choices
-	Tests        Choices
-	Bins         Choices
-	Binning      string
-	LeafEstimate string
-	ClassesOf    string // objects or rows
-	LeafModel    string // none, linear, boosted or auto
-	MaxDepth     int    // 0: any
-	MinRows      int64  // of an inner node
-	MaxLeaves    int    // 0: any
+// Tables are files with settings of the Training: no setting comes from both.
+type Tables struct {
+	CostsFile        string // of Costs, ValueCosts and Groups
+	ClassWeightsFile string
+	PriorsFile       string // or CLASS=P,..
+	ErrorCostsFile   string
 }
 
-// Choice has the settings by which a run chooses among the trees and their prunings.
-type Choice struct {
-	Prune           Choices
-	Alpha           string // a number, or auto
-	Select          string
-	Tolerance       float64 // of the rule best
-	Folds           string  // a number, or auto
-	FrontierStep    float64 // 0: none
-	MaxExpectedCost float64 // 0: any
-	MaxCost         float64 // 0: any
-
-	Certificate string
-}
-
-// Features says what the columns are, what their tests cost and where they may be tested.
-type Features struct {
-	Costs       string // URL; empty: each test costs 1
-	RepeatCost  string
-	CostUnit    string
-	First       []string // features by depth
-	Forbid      []string
-	Monotone    []string // FEATURE=+1 or FEATURE=-1
-	Weight      string   // column; empty: each row weighs 1
-	Ignore      []string
-	Categorical []string
-	Numeric     []string
-}
-
-// Classes has the probabilities, weights and priors of the classes and the costs of errors.
-type Classes struct {
+// FileColumns says what further uses columns of files have.
+type FileColumns struct {
 	LabelProbabilities []string // patterns, or CLASS=COLUMN; empty: the label alone counts
-	Teacher            string   // none, forest, boosted, both or auto
-	MadeUpRows         int64    // that the teacher labels; -1: by the number of training objects
-	TeacherWeight      float64  // of the probabilities against the label
-
-	ClassWeights string // none, balanced or a URL
-	Priors       string // CLASS=P,.. or a URL; empty: as in training
-	ErrorCosts   string // URL; empty: 0 for right, 1 for wrong
-}
-
-// Parts says how rows are split into training, validation and test parts, and measured.
-type Parts struct {
-	Split          string // shares such as 70/10/20, or a column
-	Key            string // column; empty: the position of the row
-	SplitTime      string // column; empty: time does not decide on a row's part
-	Seed           uint64
-	DropNullLabels bool
-	Slice          []string // columns by whose values the tree is measured, too
-}
-
-// Limits bound the numbers of different values.
-type Limits struct {
-	MaxClasses    int
-	MaxCategories int
-	MaxValues     int
-	MinValueRows  int64
+	Forbid             []string // features that are never tested
+	SplitTime          string   // column; empty: time does not decide on a row's part
+	Slice              []string // columns by whose values the tree is measured, too
 }
 
 // Earlier says what a run takes over from earlier runs.
@@ -217,18 +159,22 @@ func (c *Train) rowSettings() []setting.Setting {
 				"choose among all trees; auto: what rates unseen training rows best, up to 50,000 training objects",
 		},
 		{
-			Name: "made_up_rows", Value: setting.Whole(&c.MadeUpRows, setting.Between(-1, 1<<24)),
+			Name: "made_up_rows", Value: whole(&c.MadeUpRows, "made_up_rows"),
 			Help: "rows that --teacher makes up around the training rows; -1: 5 for each training object, at most 50,000",
 		},
 		{
-			Name: "teacher_weight", Value: setting.Number(&c.TeacherWeight, setting.Between(0, 1)),
+			Name: "teacher_weight", Value: number(&c.TeacherWeight, "teacher_weight"),
 			Help: "share of --label_probabilities or --teacher against the label in what trees learn from, 0 to 1; " +
 				"1 without --label",
 		},
 		{Name: "weight", Value: setting.Text(&c.Weight), Help: "column of row weights; their unit does not matter"},
 		{
-			Name: "split", Value: setting.Text(&c.Split, checkSplit),
-			Help: "shares of train/validation/test, or a column that names each row's part",
+			Name: "split", Value: setting.Typed(&c.Split, "", c.parseSplit, dataset.Shares.String),
+			Help: "shares of train/validation/test",
+		},
+		{
+			Name: "split_column", Value: setting.Text(&c.SplitColumn),
+			Help: "column that names each row's part, in place of the shares of --split",
 		},
 		{
 			Name: "key", Value: setting.Text(&c.Key),
@@ -239,7 +185,7 @@ func (c *Train) rowSettings() []setting.Setting {
 			Help: "column of numbers, dates or times: the oldest rows train, newer ones validate, the newest test, " +
 				"by the shares of --split",
 		},
-		{Name: "seed", Value: setting.Whole(&c.Seed, setting.From(0)), Help: "seed of the split"},
+		{Name: "seed", Value: whole(&c.Seed, "seed"), Help: "seed of the split"},
 		{
 			Name: "drop_null_labels", Value: setting.Switch(&c.DropNullLabels),
 			Help: "leave out rows without a label instead of failing",
@@ -258,7 +204,7 @@ func (c *Train) testSettings() []setting.Setting {
 			Help: "features that the root, the nodes below it, and so on are to test, where they can",
 		},
 		{
-			Name: "monotone", Value: setting.List(&c.Monotone, setting.By(parseConstraint)),
+			Name: "monotone", Value: setting.ListOf(&c.Monotone, parseMonotone, spellMonotone),
 			Help: "numeric features with which the probability of the second of two classes must not fall (age=+1) " +
 				"or rise (age=-1)",
 		},
@@ -268,28 +214,28 @@ func (c *Train) testSettings() []setting.Setting {
 		},
 		{Name: "numeric", Value: setting.List(&c.Numeric), Help: "text or boolean columns to read as numbers"},
 		{
-			Name: "tests", Value: setting.List(&c.Tests, setting.By(split.ParseFamily)),
+			Name: "tests", Value: listOf(&c.Tests, "", split.ParseFamily),
 			Help: "tests that compete: onehot, threshold, both or multiway",
 		},
 		{
-			Name: "bins", Value: setting.ListBy(&c.Bins, orAlone(binsAuto, checkBins)),
+			Name: "bins", Value: setting.Choices(&c.Bins, setting.EachBy(auto, parseBins), setting.SpellEach(auto, strconv.Itoa)),
 			Help: "bins of a numeric feature; auto: 128, 512 from 30,000 rows on, and at least 16 for each class",
 		},
 		{
-			Name: "binning", Value: setting.Text(&c.Binning, setting.By(binning.ParseMethod)),
+			Name: "binning", Value: setting.Named(&c.Binning, binning.ParseMethod),
 			Help: "how bins are cut: quantile, kmeans or uniform",
 		},
 		{
-			Name: "max_categories", Value: setting.Whole(&c.MaxCategories, setting.Between(1, math.MaxUint16-2)),
+			Name: "max_categories", Value: whole(&c.MaxCategories, "max_categories"),
 			Help: "values of a categorical feature; the rarest beyond it are put together as other",
 		},
 		{
-			Name: "min_value_rows", Value: setting.Whole(&c.MinValueRows, setting.From(1)),
+			Name: "min_value_rows", Value: whole(&c.MinValueRows, "min_value_rows"),
 			Help: "training rows that a value of a categorical feature needs, with --weight their weight; rarer values are put " +
 				"together as other and are in no file of the run",
 		},
 		{
-			Name: "max_values", Value: setting.Whole(&c.MaxValues, setting.Between(1, 1<<26)),
+			Name: "max_values", Value: whole(&c.MaxValues, "max_values"),
 			Help: "distinct numbers of a column that are kept exactly when bins are cut; a categorical column may have " +
 				"as many values, and 65536 in any case",
 		},
@@ -300,12 +246,14 @@ func (c *Train) testSettings() []setting.Setting {
 func (c *Train) costSettings() []setting.Setting {
 	return setting.In(setting.Costs, []setting.Setting{
 		{
-			Name: "costs", Value: setting.Text(&c.Costs),
+			Name: "costs", Value: setting.Table(setting.Text(&c.CostsFile), map[string]any{
+				"costs": &c.Costs, "values": &c.ValueCosts, "groups": &c.Groups,
+			}),
 			Help: "CSV of test costs: feature,cost, feature,cost,group,group_cost (a group is paid once on a path) " +
 				"or feature,value,cost; others cost 1",
 		},
 		{
-			Name: "repeat_cost", Value: setting.OneOf(&c.RepeatCost, tables.RepeatFull, tree.RepeatFree),
+			Name: "repeat_cost", Value: oneOfTwo(&c.FreeRepeats, repeatFull, tree.RepeatFree),
 			Help: "further tests on a feature that was asked on the path: full, or free unless its values have costs",
 		},
 		{
@@ -319,21 +267,22 @@ func (c *Train) costSettings() []setting.Setting {
 func (c *Train) classSettings() []setting.Setting {
 	return setting.In(setting.Classes, []setting.Setting{
 		{
-			Name: "class_weights", Value: setting.Text(&c.ClassWeights),
+			Name: "class_weights", Value: setting.Table(setting.Typed(&c.ClassWeightsFile, "", c.parseClassWeights,
+				c.spellClassWeights), map[string]any{"weights": &c.ClassWeights}, &c.BalanceClasses),
 			Help: "factors of the weights of training rows: none, balanced (all classes weigh the same) or a CSV " +
 				"class,weight; others 1",
 		},
 		{
-			Name: "priors", Value: setting.Text(&c.Priors),
+			Name: "priors", Value: setting.Table(setting.Text(&c.PriorsFile), map[string]any{"priors": &c.Priors}),
 			Help: "frequencies of the classes where the tree is used: CLASS=P,.. or a CSV class,prior " +
 				"(default: as in training)",
 		},
 		{
-			Name: "error_costs", Value: setting.Text(&c.ErrorCosts),
+			Name: "error_costs", Value: setting.Table(setting.Text(&c.ErrorCostsFile), map[string]any{"costs": &c.ErrorCosts}),
 			Help: "CSV of what predictions cost: actual,predicted,cost; others 0 if right, 1 if wrong",
 		},
 		{
-			Name: "max_classes", Value: setting.Whole(&c.MaxClasses, setting.Between(1, math.MaxUint16)),
+			Name: "max_classes", Value: whole(&c.MaxClasses, "max_classes"),
 			Help: "more classes are an error",
 		},
 	})
@@ -343,44 +292,42 @@ func (c *Train) classSettings() []setting.Setting {
 func (c *Train) growthSettings() []setting.Setting {
 	return setting.In(setting.Growth, []setting.Setting{
 		{
-			Name: "algorithm", Value: setting.List(&c.Algorithm, setting.By(split.ParseAlgorithm)),
+			Name: "algorithm", Value: listOf(&c.Algorithm, "", split.ParseAlgorithm),
 			Help: "score of a test: ec45, ecart, asr, c45, cart, cc45, ccart, ip or bal",
 		},
 		{
-			Name:  "lambda",
-			Value: setting.ListBy(&c.Lambda, orAlone(lambdaChosen, setting.Each(setting.By(parseLambda)))),
-			Help:  "weight of the impurity reduction in ec45 and ecart; auto: the paper's grid, 1000 to 0.1",
+			Name: "lambda", Value: numbers(&c.Lambda, auto, "lambda"),
+			Help: "weight of the impurity reduction in ec45 and ecart; auto: the paper's grid, 1000 to 0.1",
 		},
 		{
-			Name: "theta", Value: setting.List(&c.Theta, setting.By(parseTheta)),
+			Name: "theta", Value: numbers(&c.Theta, "", "theta"),
 			Help: "share of the rows at which a node is a leaf, 0 to 1",
 		},
 		{
-			Name: "classes", Value: setting.OneOf(&c.ClassesOf, split.OfObjects.String(), split.OfRows.String()),
+			Name: "classes", Value: setting.Typed(&c.Classes, "objects or rows", split.ParseClasses, split.Classes.String),
 			Help: "whose classes impurity and the end of growth count: rows, each row its own; or objects, the rows of " +
 				"equal codes their majority class, as the paper does",
 		},
 		{
-			Name: "leaf_estimate", Value: setting.Text(&c.LeafEstimate, setting.By(tree.ParseEstimate)),
+			Name: "leaf_estimate", Value: setting.Named(&c.LeafEstimate, tree.ParseEstimate),
 			Help: "class probabilities: smoothed, raw or majority",
 		},
 		{
-			Name: "leaf_model", Value: setting.OneOf(&c.LeafModel, LeafModelNone, LeafModelLinear, LeafModelBoosted, LeafModelAuto),
+			Name: "leaf_model", Value: setting.OneOf(&c.LeafModel, selection.Kinds()...),
 			Help: "models in the leaves, of the values that the path has asked for: none; linear; boosted, linear ones " +
 				"with small regression trees on top; or auto, for the trees that are better with them on validation " +
 				"rows and folds",
 		},
 		{
-			Name: "max_depth", Value: setting.Whole(&c.MaxDepth, setting.Between(0, 1e6)),
+			Name: "max_depth", Value: whole(&c.MaxDepth, "max_depth"),
 			Help: "tests on the longest path; 0: any number",
 		},
 		{
-			Name: "min_rows", Value: setting.Whole(&c.MinRows, setting.From(0)),
+			Name: "min_rows", Value: whole(&c.MinRows, "min_rows"),
 			Help: "nodes with fewer rows are leaves",
 		},
 		{
-			Name:  "certificate",
-			Value: setting.OneOf(&c.Certificate, CertificateNone, certificateAuto, certificateQuick, certificateFull),
+			Name: "certificate", Value: setting.Typed(&c.Certificate, "none, auto, quick or full", parseCertificate, spellCertificate),
 			Help: "a lower bound on what every tree over the same bins and tests costs that separates the rows " +
 				"as far: none, or auto, which spends a number of steps that follows the run's size on it (quick and " +
 				"full, of earlier versions, mean auto)",
@@ -392,44 +339,43 @@ func (c *Train) growthSettings() []setting.Setting {
 func (c *Train) choiceSettings() []setting.Setting {
 	return setting.In(setting.Choice, []setting.Setting{
 		{
-			Name: "select", Value: setting.Text(&c.Select, setting.By(frontier.ParseRule)),
+			Name: "select", Value: setting.Named(&c.Select, frontier.ParseRule),
 			Help: "which tree of the frontier: best, the cheapest that is as good as the best one but for chance and " +
 				"--tolerance, a single leaf if no tree is better than chance; highest, the highest validation AUC; " +
 				"knee, one_se, one_percent, paper; total, the least cost of tests and errors (see --error_costs); or " +
 				"first, the first of the grid as it was grown",
 		},
 		{
-			Name: "tolerance", Value: setting.Number(&c.Tolerance, setting.Between(0, 1)),
+			Name: "tolerance", Value: number(&c.Tolerance, "tolerance"),
 			Help: "score, mostly validation AUC, that --select best gives up for a cheaper tree, 0 to 1",
 		},
 		{
-			Name: "max_expected_cost", Value: setting.Number(&c.MaxExpectedCost, setting.Between(0, 1e12)),
+			Name: "max_expected_cost", Value: number(&c.MaxExpectedCost, "max_expected_cost"),
 			Help: "budget: the best tree of at most this expected cost; 0: any",
 		},
 		{
-			Name: "max_cost", Value: setting.Number(&c.MaxCost, setting.Between(0, 1e12)),
+			Name: "max_cost", Value: number(&c.MaxCost, "max_cost"),
 			Help: "budget of the dearest path; 0: any",
 		},
 		{
-			Name: "max_leaves", Value: setting.Whole(&c.MaxLeaves, setting.Between(0, 1e9)),
+			Name: "max_leaves", Value: whole(&c.MaxLeaves, "max_leaves"),
 			Help: "leaves of the tree; with --select first it is grown best first; 0: any number",
 		},
 		{
-			Name:  "prune",
-			Value: setting.ListBy(&c.Prune, orAlone(pruneNone, setting.Each(setting.By(prune.ParseCurrency)))),
-			Help:  "currencies of pruning: leaves, cost, max_cost (of the dearest path), several of them; or none",
+			Name: "prune", Value: listOf(&c.Prune, none, prune.ParseCurrency),
+			Help: "currencies of pruning: leaves, cost, max_cost (of the dearest path), several of them; or none",
 		},
 		{
-			Name: "alpha", Value: setting.Text(&c.Alpha, checkAlpha),
+			Name: "alpha", Value: setting.Typed(&c.Alpha, "", parseAlpha, spellAlpha),
 			Help: "strength of the pruning: risk per leaf or per unit of cost; auto: chosen by --select",
 		},
 		{
-			Name: "folds", Value: setting.Text(&c.Folds, setting.By(crossvalidate.ParseSetting)),
+			Name: "folds", Value: setting.Typed(&c.Folds, "", crossvalidate.ParseSetting, crossvalidate.Setting.String),
 			Help: "folds of the cross-validation beside the validation rows; 0: none; auto: 5 where the rarest class " +
 				"has fewer than 200 validation rows, none from 50,000 objects on; beyond 8 GiB of codes there are none",
 		},
 		{
-			Name: "frontier_step", Value: setting.Number(&c.FrontierStep, setting.Between(0, 1)),
+			Name: "frontier_step", Value: number(&c.FrontierStep, "frontier_step"),
 			Help: "AUC by which a tree of frontier.json is better than the one before; 0: all trees that are better",
 		},
 	})
@@ -469,42 +415,11 @@ func (c Train) MarshalJSON() ([]byte, error) { return setting.Encode(&c, c.Setti
 // unknown names are refused.
 func (c *Train) UnmarshalJSON(b []byte) error { return setting.Decode(b, c.Settings()) }
 
-// defaultTolerance is the merit that the rule best gives up for a cheaper tree. On the
-// public data sets of the paper it costs no AUC on test rows on average.
-const defaultTolerance = 0.001
-
-// Values of --leaf_model.
-const (
-	LeafModelNone    = string(selection.None)
-	LeafModelLinear  = string(selection.Linear)
-	LeafModelBoosted = string(selection.Boosted)
-	LeafModelAuto    = string(selection.Auto)
-)
-
-// DefaultTrain returns the preset "default". It grows trees by ec45 with four lambdas and by
-// c45, each with threshold tests alone and with tests for
-// single bins as well. It prunes them in both currencies, and chooses the tree that is best on
-// the validation rows. Of the grids tried on the public data sets of the paper, this one gave
-// the best trees for its time.
+// DefaultTrain returns the preset "default" of settings.Default, on files.
 func DefaultTrain() Train {
 	return Train{
-		Files: Files{Report: ReportHTML},
-		Growth: Growth{
-			Algorithm: Choices{"ec45", "c45"}, Lambda: Choices{"10", "3", "30", "1000"},
-			Theta: Choices{"0.005", "0.0005"}, Tests: Choices{"threshold", "both"}, Bins: Choices{binsAuto},
-			Binning: "quantile", LeafEstimate: "smoothed", LeafModel: LeafModelNone,
-			ClassesOf: split.OfRows.String(),
-		},
-		Choice: Choice{
-			Prune: Choices{"leaves", "cost"}, Alpha: alphaAuto, Select: "best", Tolerance: defaultTolerance,
-			Folds: foldsAuto, FrontierStep: 0.001, Certificate: certificateAuto,
-		},
-		Features: Features{RepeatCost: tables.RepeatFull},
-		Classes: Classes{
-			Teacher: teacherNone, MadeUpRows: -1, TeacherWeight: defaultTeacherWeight, ClassWeights: tables.NoClassWeights,
-		},
-		Parts:         Parts{Split: "70/10/20", Seed: 1},
-		Limits:        Limits{MaxClasses: 1000, MaxCategories: 1000, MaxValues: 1 << 16, MinValueRows: 1},
+		Files:         Files{Report: ReportHTML},
+		Training:      settings.Default(),
 		StorageConfig: DefaultStorageConfig(),
 		EngineConfig:  DefaultEngineConfig(),
 		Resources: Resources{
@@ -519,41 +434,20 @@ func Preset(name string) (Train, error) {
 	switch name {
 	case "default":
 	case "accurate":
-		c.LeafModel, c.Teacher, c.Prune = LeafModelAuto, string(distill.Auto), Choices{"leaves", "cost", "max_cost"}
+		c.Training = settings.Accurate()
 	case "paper":
-		c.Algorithm, c.Lambda, c.Theta = Choices{"ec45"}, Choices{"10"}, Choices{"0.005"}
-		c.Tests, c.Bins, c.Binning, c.LeafEstimate = Choices{"onehot"}, Choices{"5"}, "kmeans", "majority"
-		c.ClassesOf = split.OfObjects.String()
-		c.Prune, c.Select, c.Folds, c.Certificate = Choices{pruneNone}, SelectFirst, "0", CertificateNone
+		c.Training = settings.Paper()
 	default:
 		return c, usage.Errorf("--preset %s: want default, accurate or paper", name)
 	}
 	return c, nil
 }
 
-// orAlone returns a check that passes the given word alone, and each list that check passes.
-func orAlone(word string, check func(items []string) []error) func(items []string) []error {
-	return func(items []string) []error {
-		if slices.Equal(items, []string{word}) {
-			return nil
-		}
-		return check(items)
-	}
-}
-
-// maxBins leaves a code for missing within two bytes.
-const maxBins = math.MaxUint16 - 1
-
-// Parsed is a validated configuration in the types of package induce.
+// Parsed is what a run takes from a validated configuration, and changes as it learns more.
 type Parsed struct {
 	Grid      []grid.Member
-	Bins      []int // numbers of bins: see Params.Subset and BinsFor; 0 alone: auto
+	Bins      []int // numbers of bins: see Params.Subset and BinsFor; empty: auto
 	Selection selection.Settings
-	Method    binning.Method
-	Estimate  tree.Estimate
-	Shares    dataset.Shares
-	Column    string // that names the part of each row; empty: Shares decide
-	Monotone  map[string]int8
 
 	rows int64 // of the input: see SettleBins
 }
@@ -564,39 +458,17 @@ func (c *Train) Validate() error {
 	return err
 }
 
-// Parse checks the configuration and parses it. The settings are checked one by one first,
-// so that parsing them cannot fail.
+// Parse checks the configuration.
 func (c *Train) Parse() (*Parsed, error) {
 	faults := append(setting.Faults(c.Settings()), c.conflicts()...)
 	if len(faults) > 0 {
 		return nil, usage.All(faults)
 	}
-	p := &Parsed{Bins: c.bins(), Selection: c.selection(), Monotone: c.monotone()}
-	p.Method, _ = binning.ParseMethod(c.Binning)
-	p.Estimate, _ = tree.ParseEstimate(c.LeafEstimate)
-	if looksLikeShares(c.Split) {
-		p.Shares, _ = dataset.ParseShares(c.Split)
-	} else {
-		p.Column = c.Split // checked against the columns later
-	}
-	var err error
-	if p.Grid, err = c.grid(); err != nil {
+	p := &Parsed{Bins: c.Bins, Selection: c.Selection(), Grid: c.Members(c.CostsFile != "")}
+	if err := settings.CheckMembers(p.Grid, "", settings.FlagName); err != nil {
 		return nil, usage.Errorf("%v", err)
 	}
 	return p, nil
-}
-
-// checkSplit checks shares. A column is checked later, against those of the input.
-func checkSplit(s string) error {
-	if !looksLikeShares(s) {
-		return nil
-	}
-	return setting.By(dataset.ParseShares)(s)
-}
-
-// looksLikeShares tells a mistyped "70/10" from a column's name.
-func looksLikeShares(s string) bool {
-	return s == "" || s[0] >= '0' && s[0] <= '9' || strings.Contains(s, "/")
 }
 
 // conflictsOfEarlier returns the faults of --cuts_from, --refit and --object_cache.
@@ -617,7 +489,7 @@ func (c *Train) conflictsOfEarlier() []error {
 	if c.MaxRejects > 0 {
 		faults = append(faults, errors.New("--object_cache does not go with --max_rejects: it has the objects of all rows"))
 	}
-	if tables.WeighsClasses(c.ClassWeights) || len(c.LabelProbabilities) > 0 {
+	if c.WeighsClasses() || len(c.LabelProbabilities) > 0 {
 		faults = append(faults, errors.New("--object_cache goes neither with --class_weights nor with "+
 			"--label_probabilities: all rows together decide what an object weighs"))
 	}
@@ -630,9 +502,9 @@ func (c *Train) conflictsOfTime() []error {
 	if c.SplitTime == "" {
 		return nil
 	}
-	if !looksLikeShares(c.Split) {
-		faults = append(faults, fmt.Errorf("--split_time cuts the rows by shares, and --split %s names a column: give shares "+
-			"such as 70/10/20", c.Split))
+	if c.SplitColumn != "" {
+		faults = append(faults, fmt.Errorf("--split_time cuts the rows by shares, and --split_column %s names a column: give "+
+			"shares such as --split 70/10/20", c.SplitColumn))
 	}
 	if c.Key != "" {
 		faults = append(faults, errors.New("--split_time would divide the rows of a --key: leave out one of them"))
@@ -653,14 +525,52 @@ func (c *Train) conflicts() []error {
 	faults = append(faults, c.conflictsOfTeacher()...)
 	faults = append(faults, c.conflictsOfEarlier()...)
 	faults = append(faults, c.Contract.conflicts()...)
-	for _, name := range c.Categorical {
-		if slices.Contains(c.Numeric, name) {
-			faults = append(faults, fmt.Errorf("column %q is named in both --categorical and --numeric", name))
+	return append(faults, c.conflictsOfTraining()...)
+}
+
+// conflictsOfTraining returns the faults of the Training, next to files.
+func (c *Train) conflictsOfTraining() []error {
+	var faults []error
+	given := c.Training
+	for _, table := range []struct {
+		flag  string
+		given bool
+		file  string
+	}{
+		{"costs", c.Named(), c.CostsFile},
+		{"class_weights", c.Weighs(), c.ClassWeightsFile},
+		{"priors", len(c.Priors) > 0, c.PriorsFile},
+		{"error_costs", len(c.ErrorCosts) > 0, c.ErrorCostsFile},
+	} {
+		if table.given && table.file != "" {
+			faults = append(faults, fmt.Errorf("--%s: there are values and the file %s: leave out one of the two", table.flag,
+				table.file))
 		}
 	}
-	if (c.LeafModel == LeafModelLinear || c.LeafModel == LeafModelBoosted) && len(c.Monotone) > 0 {
-		faults = append(faults, fmt.Errorf("--leaf_model %s does not keep --monotone: a model in a leaf may rise and "+
-			"fall with a value; leave out one of the two", c.LeafModel))
+	if c.ErrorCostsFile != "" && given.ErrorCosts == nil {
+		given.ErrorCosts = []settings.ErrorCost{} // the file has them
 	}
-	return slices.Concat(faults, c.conflictsOfConstraints(), c.conflictsOfChoice())
+	faults = append(faults, given.Faults(settings.FlagName)...)
+	for _, name := range c.Forbid {
+		if slices.Contains(c.First, name) {
+			faults = append(faults, fmt.Errorf("column %q is named in both --first and --forbid", name))
+		}
+		if c.Monotone[name] != 0 {
+			faults = append(faults, fmt.Errorf("column %q is named in both --monotone and --forbid", name))
+		}
+	}
+	return faults
+}
+
+// conflictsOfTeacher returns the faults of --label_probabilities and settings of a teacher.
+func (c *Train) conflictsOfTeacher() []error {
+	var faults []error
+	if c.Teacher.Asked() && len(c.LabelProbabilities) > 0 {
+		faults = append(faults, fmt.Errorf("--teacher %s and --label_probabilities are two teachers: choose one", c.Teacher))
+	}
+	if c.Teacher == distill.None && len(c.LabelProbabilities) == 0 && c.TeacherWeight != settings.DefaultTeacherWeight {
+		faults = append(faults, errors.New("--teacher_weight is the share of a teacher: "+
+			"name the columns of --label_probabilities, or add --teacher auto"))
+	}
+	return faults
 }

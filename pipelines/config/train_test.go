@@ -1,13 +1,20 @@
 package config_test
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/espalier-ml/espalier/induce/frontier"
 	"github.com/espalier-ml/espalier/induce/grid"
+	"github.com/espalier-ml/espalier/induce/prune"
+	"github.com/espalier-ml/espalier/induce/settings"
+	"github.com/espalier-ml/espalier/induce/split"
 	"github.com/espalier-ml/espalier/pipelines/config"
 	"github.com/espalier-ml/espalier/pipelines/source"
 	"github.com/espalier-ml/espalier/pipelines/tables"
@@ -39,11 +46,11 @@ func TestGrids(t *testing.T) {
 	}{
 		"default": {func(*config.Train) {}, (4 + 1) * 2 * 2, true},
 		"with prices": {func(c *config.Train) {
-			c.RepeatCost, c.Algorithm = "free", config.Choices{"ec45", "c45", "cc45"}
+			c.FreeRepeats, c.Algorithm = true, []split.Algorithm{split.EC45, split.C45, split.CC45}
 		}, (4 + 2) * 2 * 2, true},
-		"the paper's":     {func(c *config.Train) { c.Lambda, c.Theta = config.Choices{"auto"}, config.Choices{"0.005"} }, (9 + 1) * 2, true},
-		"thresholds":      {func(c *config.Train) { c.Tests = config.Choices{"threshold"} }, (4 + 1) * 2, false},
-		"numbers of bins": {func(c *config.Train) { c.Bins, c.Tests = config.Choices{"8", "32"}, config.Choices{"both"} }, (4 + 1) * 2 * 2, true},
+		"the paper's":     {func(c *config.Train) { c.Lambda, c.Theta = nil, []float64{0.005} }, (9 + 1) * 2, true},
+		"thresholds":      {func(c *config.Train) { c.Tests = []split.Family{split.Thresholds} }, (4 + 1) * 2, false},
+		"numbers of bins": {func(c *config.Train) { c.Bins, c.Tests = []int{8, 32}, []split.Family{split.Both} }, (4 + 1) * 2 * 2, true},
 	} {
 		c := required()
 		test.change(&c)
@@ -100,15 +107,15 @@ func TestPricing(t *testing.T) {
 			t.Fatal(err)
 		}
 		features := []string{"a", "b"}
-		read, err := tables.ReadCosts(t.Context(), source.Process, url, features)
+		read, err := tables.ReadCosts(t.Context(), source.Process, settings.Prices{}, url, features)
 		if err != nil {
 			t.Fatal(err)
 		}
 		c := required()
-		c.Costs = url
+		c.CostsFile = url
 		p := parsed(t, c)
 		first := p.Grid[0]
-		if err := p.SettlePricing(read, c.RepeatCost, features); err != nil {
+		if err := p.SettlePricing(&read.Prices, features); err != nil {
 			t.Fatal(err)
 		}
 		if len(p.Grid) != trees || p.Grid[0].Params != first.Params {
@@ -120,12 +127,12 @@ func TestPricing(t *testing.T) {
 			}
 		}
 	}
-	for _, rule := range []string{"first", "paper"} { // they compare no ways to count prices
+	for _, rule := range []frontier.Rule{frontier.First, frontier.Paper} { // they compare no ways to count prices
 		c := required()
-		c.RepeatCost, c.Select = "free", rule
+		c.FreeRepeats, c.Select = true, rule
 		p := parsed(t, c)
 		before := len(p.Grid)
-		if err := p.SettlePricing(new(tables.Costs), c.RepeatCost, []string{"a"}); err != nil || len(p.Grid) != before {
+		if err := p.SettlePricing(&c.Prices, []string{"a"}); err != nil || len(p.Grid) != before {
 			t.Errorf("%s: %d trees of %d, error %v", rule, len(p.Grid), before, err)
 		}
 	}
@@ -134,21 +141,23 @@ func TestPricing(t *testing.T) {
 // TestFaults: settings that do not go together are refused by their names.
 func TestFaults(t *testing.T) {
 	for text, change := range map[string]func(c *config.Train){
-		`"a" is named in both --categorical`: func(c *config.Train) { c.Categorical, c.Numeric = []string{"a"}, []string{"a"} },
-		"--lambda auto":                      func(c *config.Train) { c.Select, c.Lambda = "first", config.Choices{"auto"} },
-		"--max_cost 3":                       func(c *config.Train) { c.Select, c.MaxCost = "first", 3 },
-		"--alpha":                            func(c *config.Train) { c.Alpha = "0.5" },
-		`--monotone: the feature "a" is named twice`: func(c *config.Train) { c.Monotone = []string{"a=+1", "a=-1"} },
-		"want FEATURE=+1":              func(c *config.Train) { c.Monotone = []string{"a"} },
-		"threshold tests":              func(c *config.Train) { c.Monotone, c.Tests = []string{"a=1"}, config.Choices{"onehot"} },
+		`"a" is named in both --categorical`:      func(c *config.Train) { c.Categorical, c.Numeric = []string{"a"}, []string{"a"} },
+		"--lambda auto":                           func(c *config.Train) { c.Select, c.Lambda = frontier.First, nil },
+		"--max_cost 3":                            func(c *config.Train) { c.Select, c.MaxCost = frontier.First, 3 },
+		"--alpha":                                 func(c *config.Train) { c.Alpha = new(0.5) },
+		`--monotone: "a" 2: want +1 or -1`:        func(c *config.Train) { c.Monotone = map[string]int8{"a": 2} },
+		`--first: the feature "a" is named twice`: func(c *config.Train) { c.First = []string{"a", "", "", "a"} },
+		"--costs: there are values and the file": func(c *config.Train) {
+			c.Costs, c.CostsFile = map[string]float64{"a": 2}, "costs.csv"
+		},
+		"threshold tests":              func(c *config.Train) { c.Monotone, c.Tests = map[string]int8{"a": 1}, []split.Family{split.OneHot} },
 		"both --first and --forbid":    func(c *config.Train) { c.First, c.Forbid = []string{"a"}, []string{"a"} },
-		"both --monotone and --forbid": func(c *config.Train) { c.Monotone, c.Forbid = []string{"a=1"}, []string{"a"} },
-		"--split 70/10":                func(c *config.Train) { c.Split = "70/10" },
-		"--bins":                       func(c *config.Train) { c.Bins = config.Choices{"8", "8"} },
+		"both --monotone and --forbid": func(c *config.Train) { c.Monotone, c.Forbid = map[string]int8{"a": 1}, []string{"a"} },
+		"--bins":                       func(c *config.Train) { c.Bins = []int{8, 8} },
 		"trees: want 1 to 256": func(c *config.Train) {
 			c.Theta = nil
 			for i := range 60 {
-				c.Theta = append(c.Theta, "0.0"+strings.Repeat("0", i%20)+strings.Repeat("1", 1+i/20))
+				c.Theta = append(c.Theta, float64(i)/1000)
 			}
 		},
 	} {
@@ -160,13 +169,63 @@ func TestFaults(t *testing.T) {
 	}
 }
 
+// TestTexts: texts are read as their flags read them, and refused with what is wanted. --split may name the column
+// of --split_column, as in earlier versions.
+func TestTexts(t *testing.T) {
+	for text, want := range map[string]string{
+		`{"monotone": ["a=+1", "a=-1"]}`: `the feature "a" is named twice`,
+		`{"monotone": ["a"]}`:            "want FEATURE=+1 or FEATURE=-1",
+		`{"split": "70/10"}`:             "want three whole numbers such as 70/10/20",
+		`{"lambda": ["auto", 3]}`:        "want a number from 0 to 1e+12",
+		`{"algorithm": "id3"}`:           "want one of ec45, ",
+		`{"costs": {"prices": {}}}`:      `unknown key "prices"`,
+		`{"alpha": "some"}`:              "want a number from 0",
+		`{"certificate": "some"}`:        "want none, auto, quick or full",
+	} {
+		c := required()
+		if err := json.Unmarshal([]byte(text), &c); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", text, err, want)
+		}
+	}
+	c := required()
+	err := json.Unmarshal([]byte(`{"split": "part", "monotone": ["b=1", "a=-1"], "certificate": "quick", "class_weights": "balanced",
+		"lambda": "auto", "prune": "none", "bins": [4, 8], "costs": {"costs": {"a": 2.5}, "groups": [{"Name": "g", "Features": ["a"]}]}}`), &c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := required()
+	want.SplitColumn, want.Monotone, want.Certificate, want.BalanceClasses = "part", map[string]int8{"a": -1, "b": 1}, true, true
+	want.Lambda, want.Prune, want.Bins, want.Costs = nil, nil, []int{4, 8}, map[string]float64{"a": 2.5}
+	want.Groups = []settings.CostGroup{{Name: "g", Features: []string{"a"}}}
+	if diff := cmp.Diff(want.Training, c.Training); diff != "" || len(c.Deprecated()) != 1 || len(want.Deprecated()) > 0 {
+		t.Errorf("notes %q (-want +got):\n%s", c.Deprecated(), diff)
+	}
+	b, err := json.Marshal(c)
+	again := required()
+	if err != nil || json.Unmarshal(b, &again) != nil {
+		t.Fatalf("%s: %v", b, err)
+	}
+	if diff := cmp.Diff(c.Training, again.Training); diff != "" {
+		t.Errorf("written and read again (-want +got):\n%s", diff)
+	}
+	for _, part := range []string{
+		`"split":"70/10/20"`, `"split_column":"part"`, `"monotone":["a=-1","b=+1"]`, `"lambda":"auto"`,
+		`"prune":"none"`, `"bins":[4,8]`, `"theta":[0.005,0.0005]`, `"alpha":"auto"`, `"folds":"auto"`, `"class_weights":"balanced"`,
+		`"repeat_cost":"full"`, `"certificate":"auto"`, `"priors":""`, `"costs":{"costs":{"a":2.5},"groups":[{`,
+	} {
+		if !strings.Contains(string(b), part) {
+			t.Errorf("JSON lacks %s: %s", part, b)
+		}
+	}
+}
+
 // TestFixed: the fixed settings decide which tree a run makes. The others may change when a
 // run is resumed.
 func TestFixed(t *testing.T) {
 	c := required()
-	c.Monotone, c.Alpha, c.Prune, c.Split = []string{"a=-1"}, "0.5", config.Choices{"leaves"}, "part"
+	c.Monotone, c.Alpha, c.Prune, c.SplitColumn = map[string]int8{"a": -1}, new(0.5), []prune.Currency{prune.Leaves}, "part"
 	p := parsed(t, c)
-	if p.Monotone["a"] != -1 || p.Column != "part" || p.Selection.Alpha == nil || *p.Selection.Alpha != 0.5 {
+	if c.Monotone["a"] != -1 || c.SplitColumn != "part" || p.Selection.Alpha == nil || *p.Selection.Alpha != 0.5 {
 		t.Errorf("parsed %+v", p)
 	}
 	fixed, err := c.Fixed()

@@ -92,7 +92,7 @@ func ReadAndObey(ctx context.Context, t *config.Train) error {
 
 // others lists the columns of the input that neither the contract nor a setting names.
 func others(c *contract.Contract, in *source.Input, t *config.Train) []string {
-	known := append(c.Names(), t.Label, t.Weight, t.Key, t.Split)
+	known := append(c.Names(), t.Label, t.Weight, t.Key, t.SplitColumn)
 	return slices.DeleteFunc(in.Names(), func(name string) bool { return slices.Contains(known, name) })
 }
 

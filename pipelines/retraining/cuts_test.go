@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/espalier-ml/espalier/induce/frontier"
 	"github.com/espalier-ml/espalier/io/latest"
 	"github.com/espalier-ml/espalier/io/longtest"
 	"github.com/espalier-ml/espalier/io/objectstore"
@@ -37,8 +38,8 @@ func newKeeping(t *testing.T) *keeping {
 	t.Helper()
 	k := &keeping{config.DefaultRetrain(), t.TempDir(), time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)}
 	c := &k.Train
-	c.Input, c.Label, c.Select = []string{filepath.Join(k.folder, "{date-2..date}.parquet")}, "class", "first"
-	c.MaxDepth, c.Certificate, c.Report, c.ObjectCache = 3, "none", "none", filepath.Join(k.folder, "cache")
+	c.Input, c.Label, c.Select = []string{filepath.Join(k.folder, "{date-2..date}.parquet")}, "class", frontier.First
+	c.MaxDepth, c.Certificate, c.Report, c.ObjectCache = 3, false, "none", filepath.Join(k.folder, "cache")
 	k.Destination, k.Gate.Metrics, k.Gate.MaxAUCFall, k.KeepRuns = filepath.Join(k.folder, "models"), nil, 0.2, 3
 	return k
 }
@@ -230,7 +231,7 @@ func TestKeepCutsRefused(t *testing.T) {
 func TestKeepCutsOvertaken(t *testing.T) {
 	k := newKeeping(t)
 	k.KeepCuts, k.KeepCutsPSI, k.Train.Input = 365, 0.25, []string{filepath.Join(k.folder, "{date}.parquet")}
-	k.Gate.MinAUC, k.Train.Bins = 0.7, config.Choices{"8"}
+	k.Gate.MinAUC, k.Train.Bins = 0.7, []int{8}
 	var list []*retraining.Attempt
 	for day, low := range []float64{0, 0, 5, 5, 5} {
 		k.write(t, day, low, false)

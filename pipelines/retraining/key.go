@@ -43,11 +43,11 @@ func (w *work) named(ctx context.Context) (map[string]any, error) {
 	if err != nil {
 		return nil, err
 	}
-	costs, err := tables.DigestOf(ctx, w.files, c.Costs)
+	costs, err := tables.DigestOf(ctx, w.files, c.CostsFile)
 	if err != nil {
 		return nil, err
 	}
-	classes, err := tables.ReadClasses(ctx, w.files, c.ClassWeights, c.Priors, c.ErrorCosts)
+	classes, err := tables.ReadClasses(ctx, w.files, c)
 	if err != nil {
 		return nil, err
 	}

@@ -267,7 +267,7 @@ func (w *work) train(ctx context.Context) error {
 	if w.attempt.Mode == config.ModeRefit {
 		c.Refit = w.url(w.attempt.Before)
 	} else if w.keepsCuts() {
-		c.CutsFrom, c.Bins = w.url(w.attempt.Cuts.Run), config.DefaultTrain().Bins
+		c.CutsFrom, c.Bins = w.url(w.attempt.Cuts.Run), nil
 	}
 	c.ObjectCache = w.objectCache()
 	if c.Schema != "" {

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/frontier"
 	"github.com/espalier-ml/espalier/induce/split"
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/io/latest"
@@ -44,7 +45,7 @@ func newConfig(t *testing.T) config.Retrain {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.Train.Input, c.Train.Label, c.Train.Select, c.Train.MaxDepth = []string{file}, "class", "first", 2
+	c.Train.Input, c.Train.Label, c.Train.Select, c.Train.MaxDepth = []string{file}, "class", frontier.First, 2
 	c.Destination, c.Date = filepath.Join(t.TempDir(), "models"), "2026-11-01"
 	return c
 }
@@ -430,10 +431,10 @@ func TestKey(t *testing.T) {
 		setting   *string
 		text, now string
 	}{
-		"costs":         {&c.Train.Costs, "feature,cost\nx,2\n", "feature,cost\nx,3\n"},
-		"class_weights": {&c.Train.ClassWeights, "class,weight\nyes,2\n", "class,weight\nyes,3\n"},
-		"priors":        {&c.Train.Priors, "class,prior\nyes,0.4\nno,0.6\n", "class,prior\nyes,0.3\nno,0.7\n"},
-		"error_costs":   {&c.Train.ErrorCosts, "actual,predicted,cost\nyes,no,2\n", "actual,predicted,cost\nyes,no,3\n"},
+		"costs":         {&c.Train.CostsFile, "feature,cost\nx,2\n", "feature,cost\nx,3\n"},
+		"class_weights": {&c.Train.ClassWeightsFile, "class,weight\nyes,2\n", "class,weight\nyes,3\n"},
+		"priors":        {&c.Train.PriorsFile, "class,prior\nyes,0.4\nno,0.6\n", "class,prior\nyes,0.3\nno,0.7\n"},
+		"error_costs":   {&c.Train.ErrorCostsFile, "actual,predicted,cost\nyes,no,2\n", "actual,predicted,cost\nyes,no,3\n"},
 	} {
 		before := *s.setting
 		*s.setting = filepath.Join(folder, name+".csv")
@@ -487,7 +488,7 @@ func TestRefit(t *testing.T) {
 		return tests, found.Nodes[0]
 	}
 	first, _ := run()
-	c.Date, c.Train.Split = "2026-11-02", "40/10/50" // other rows train
+	c.Date, c.Train.Split = "2026-11-02", dataset.Shares{40, 10, 50} // other rows train
 	second, repeated := run()
 	if first.Mode != config.ModeTrain || second.Mode != config.ModeRefit || second.Before != first.Run || repeated {
 		t.Fatalf("%+v, then %+v", first, second)

@@ -1,6 +1,7 @@
 package tables_test
 
 import (
+	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
@@ -12,6 +13,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/binning"
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/io/usage"
+	"github.com/espalier-ml/espalier/pipelines/config"
 	"github.com/espalier-ml/espalier/pipelines/source"
 	"github.com/espalier-ml/espalier/pipelines/tables"
 	"github.com/espalier-ml/espalier/transforms/jobs"
@@ -52,9 +54,20 @@ func csvFile(t *testing.T, text string) string {
 	return file
 }
 
+// configOf returns a configuration with the texts of --class_weights, --priors and --error_costs.
+func configOf(t *testing.T, weights, priors, errorCosts string) *config.Train {
+	t.Helper()
+	texts, err := json.Marshal(map[string]string{"class_weights": weights, "priors": priors, "error_costs": errorCosts})
+	c := config.DefaultTrain()
+	if err = errors.Join(err, json.Unmarshal(texts, &c)); err != nil {
+		t.Fatal(err)
+	}
+	return &c
+}
+
 func readClasses(t *testing.T, weights, priors, errorCosts string) *tables.Classes {
 	t.Helper()
-	s, err := tables.ReadClasses(t.Context(), source.Process, weights, priors, errorCosts)
+	s, err := tables.ReadClasses(t.Context(), source.Process, configOf(t, weights, priors, errorCosts))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -159,7 +172,7 @@ func TestReadClassesRefused(t *testing.T) {
 		{csvFile(t, "class,weight\nlime,1\nlime,1\n"), "", "", `, line 3: ["lime"] has a weight already`},
 		{"", "", csvFile(t, "actual,predicted,cost\na,b,2e6\n"), `, line 2: cost "2e6": want a number from 0`},
 	} {
-		_, err := tables.ReadClasses(t.Context(), source.Process, c.weights, c.priors, c.errorCosts)
+		_, err := tables.ReadClasses(t.Context(), source.Process, configOf(t, c.weights, c.priors, c.errorCosts))
 		if !errors.As(err, new(*usage.Error)) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%+v: %v", c, err)
 		}
@@ -201,7 +214,7 @@ func TestDigests(t *testing.T) {
 
 func TestWeighsClasses(t *testing.T) {
 	for setting, want := range map[string]bool{"": false, "none": false, "balanced": true, "weights.csv": true} {
-		if tables.WeighsClasses(setting) != want {
+		if configOf(t, setting, "", "").WeighsClasses() != want {
 			t.Errorf("%q: want %t", setting, want)
 		}
 	}

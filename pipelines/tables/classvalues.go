@@ -1,6 +1,7 @@
 package tables
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,81 +10,99 @@ import (
 	"strings"
 
 	"github.com/espalier-ml/espalier/induce/naming"
-	"github.com/espalier-ml/espalier/io/setting"
+	"github.com/espalier-ml/espalier/induce/settings"
 	"github.com/espalier-ml/espalier/io/usage"
+	"github.com/espalier-ml/espalier/pipelines/config"
 	"github.com/espalier-ml/espalier/pipelines/source"
 )
 
-// classValues are numbers that a flag gives to classes, or to pairs of them, by
-// their names: the classes are known only once the rows have been read.
-type classValues struct {
-	flag, url string
-	digest    string // SHA-256 of the file; empty: there is none
-	values    []classValue
-	seen      map[string]bool // classes that have a value
+// ReadClasses returns what a configuration says of classes, in itself and in files. Errors are usage errors.
+func ReadClasses(ctx context.Context, from *source.Files, c *config.Train) (Classes, error) {
+	s := Classes{PerClass: c.PerClass, files: make(map[string]*classFile)}
+	weights := &classFile{flag: "class_weights", header: "class,weight", instead: "none, balanced", url: c.ClassWeightsFile}
+	priors := &classFile{flag: "priors", header: "class,prior", positive: true, instead: "CLASS=P,..", url: c.PriorsFile}
+	costs := &classFile{flag: "error_costs", header: "actual,predicted,cost", url: c.ErrorCostsFile}
+	if priors.url != "" {
+		s.Priors = make(map[string]float64)
+	}
+	if costs.url != "" {
+		s.ErrorCosts = []settings.ErrorCost{}
+	}
+	var errs []error
+	for _, f := range []struct {
+		*classFile
+
+		read func(context.Context, *source.Files, func(classes []string, x float64)) error
+		set  func(classes []string, x float64)
+	}{
+		{weights, weights.read, func(classes []string, x float64) { set(&s.ClassWeights, classes[0], x) }},
+		{priors, priors.readPriors, func(classes []string, x float64) { set(&s.Priors, classes[0], x) }},
+		{costs, costs.read, func(classes []string, x float64) {
+			s.ErrorCosts = append(s.ErrorCosts, settings.ErrorCost{Actual: classes[0], Predicted: classes[1], Cost: x})
+		}},
+	} {
+		if f.url != "" {
+			s.files[f.flag] = f.classFile
+			errs = append(errs, f.read(ctx, from, f.set))
+		}
+	}
+	return s, cmp.Or(errs...)
 }
 
-type classValue struct {
-	line    int // of the file; 0: of the flag itself
-	classes []string
-	value   float64
+// set sets a number of a map, which it makes if there is none.
+func set(values *map[string]float64, class string, x float64) {
+	if *values == nil {
+		*values = make(map[string]float64)
+	}
+	(*values)[class] = x
 }
 
-// classFile is the form of a file of values.
+// classFile is a file of numbers that a flag gives to classes, or to pairs of them, by their names: the
+// classes are known only once the rows have been read.
 type classFile struct {
 	flag     string
 	header   string // of the classes' columns, then of the value's
 	positive bool   // there is no value 0
 	instead  string // what the flag may be but a file
+
+	url    string         // empty: the values are in the flag itself
+	digest string         // SHA-256 of the file; empty: there is none
+	lines  map[string]int // by classes: see keyOf
 }
 
-// maxClassValue bounds weights and costs so that their products with those of rows
-// can be counted.
-const maxClassValue = 1e6
-
-func classWeightsFile() classFile {
-	return classFile{flag: "class_weights", header: "class,weight", instead: "none, balanced"}
-}
-
-func priorsFile() classFile {
-	return classFile{flag: "priors", header: "class,prior", positive: true, instead: "CLASS=P,.."}
-}
-
-func errorCostsFile() classFile {
-	return classFile{flag: "error_costs", header: "actual,predicted,cost"}
-}
+// keyOf spells the classes of a value.
+func keyOf(classes []string) string { return fmt.Sprintf("%q", classes) }
 
 // read reads a CSV file.
-func (f *classFile) read(ctx context.Context, from *source.Files, url string) (*classValues, error) {
-	v := &classValues{flag: f.flag, url: url}
-	b, err := read(ctx, from, url)
+func (f *classFile) read(ctx context.Context, from *source.Files, set func([]string, float64)) error {
+	b, err := from.Store.ReadAll(ctx, f.url, maxCosts)
 	if err != nil {
 		hint := ""
 		if f.instead != "" {
 			hint = fmt.Sprintf("; want %s or a CSV file", f.instead)
-			if near := naming.Nearest(url, strings.Split(f.instead, ", ")); near != "" {
+			if near := naming.Nearest(f.url, strings.Split(f.instead, ", ")); near != "" {
 				hint = fmt.Sprintf("; did you mean %q?", near)
 			}
 		}
-		return nil, usage.Errorf("--%s: %v%s", f.flag, err, hint)
+		return usage.Errorf("--%s: %v%s", f.flag, err, hint)
 	}
-	v.digest = fileDigest(b)
+	f.digest = fileDigest(b)
 	r := newCSV(b)
 	header, err := r.Read()
 	if err != nil || strings.Join(header, ",") != f.header {
-		return nil, usage.Errorf("--%s %s: %s", f.flag, url, headerProblem(header, err, f.header))
+		return usage.Errorf("--%s %s: %s", f.flag, f.url, headerProblem(header, err, f.header))
 	}
 	for {
 		record, err := r.Read()
 		if errors.Is(err, io.EOF) {
-			return v, nil
+			return nil
 		}
 		if err != nil {
-			return nil, usage.Errorf("--%s %s, %s", f.flag, url, lineProblem(err, len(header)))
+			return usage.Errorf("--%s %s, %s", f.flag, f.url, lineProblem(err, len(header)))
 		}
 		line, _ := r.FieldPos(0)
-		if err := f.add(v, line, record[:len(record)-1], record[len(record)-1]); err != nil {
-			return nil, err
+		if err := f.add(line, record[:len(record)-1], record[len(record)-1], set); err != nil {
+			return err
 		}
 	}
 }
@@ -91,81 +110,49 @@ func (f *classFile) read(ctx context.Context, from *source.Files, url string) (*
 // name returns what the file calls a value.
 func (f *classFile) name() string { return f.header[strings.LastIndexByte(f.header, ',')+1:] }
 
-// add checks and adds a value.
-func (f *classFile) add(v *classValues, line int, classes []string, text string) error {
-	one := classValue{line: line, classes: classes}
-	var err error
-	one.value, err = strconv.ParseFloat(strings.TrimSpace(text), 64)
-	if err != nil || !(one.value >= 0 && one.value <= maxClassValue) || f.positive && one.value == 0 {
+// add checks and sets a value.
+func (f *classFile) add(line int, classes []string, text string, set func([]string, float64)) error {
+	place := ""
+	if f.url != "" {
+		place = fmt.Sprintf(" %s, line %d", f.url, line)
+	}
+	within := settings.Between(0, settings.GreatestClassValue)
+	x, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
+	if err != nil || !within.Has(x) || f.positive && x == 0 {
 		from := "from 0"
 		if f.positive {
 			from = "above 0 and up"
 		}
-		return v.fault(&one, "%s %q: want a number %s to %d", f.name(), text, from, int(maxClassValue))
+		return usage.Errorf("--%s%s: %s %q: want a number %s to %d", f.flag, place, f.name(), text, from,
+			int(settings.GreatestClassValue))
 	}
-	if v.seen == nil {
-		v.seen = make(map[string]bool)
+	if f.lines == nil {
+		f.lines = make(map[string]int)
 	}
-	key := fmt.Sprintf("%q", classes)
-	if v.seen[key] {
-		return v.fault(&one, "%s has a %s already", key, f.name())
+	key := keyOf(classes)
+	if _, seen := f.lines[key]; seen {
+		return usage.Errorf("--%s%s: %s has a %s already", f.flag, place, key, f.name())
 	}
-	v.seen[key] = true
-	v.values = append(v.values, one)
-	return nil
-}
-
-func (v *classValues) fault(at *classValue, format string, args ...any) error {
-	place := ""
-	if v.url != "" {
-		place = fmt.Sprintf(" %s, line %d", v.url, at.line)
-	}
-	return usage.Errorf("--%s%s: %s", v.flag, place, fmt.Sprintf(format, args...))
-}
-
-// each calls set for each value with the numbers of its classes. A class that is
-// not among those of the label is an error unless some may be absent.
-func (v *classValues) each(classes []string, absent bool, set func(at []int, x float64)) error {
-	numbers := make(map[string]int, len(classes))
-	for i, name := range classes {
-		numbers[name] = i
-	}
-next:
-	for i := range v.values {
-		one := &v.values[i]
-		at := make([]int, len(one.classes))
-		for j, name := range one.classes {
-			number, ok := numbers[name]
-			if !ok && absent {
-				continue next
-			}
-			if !ok {
-				return v.fault(one, "the label has no class %q%s", name, setting.Hint(name, classes))
-			}
-			at[j] = number
-		}
-		set(at, one.value)
-	}
+	f.lines[key] = line
+	set(classes, x)
 	return nil
 }
 
 // readPriors reads --priors: CLASS=P,.. or a file.
-func readPriors(ctx context.Context, from *source.Files, flag string) (*classValues, error) {
-	f := priorsFile()
-	items := strings.Split(flag, ",")
-	v := &classValues{flag: f.flag}
+func (f *classFile) readPriors(ctx context.Context, from *source.Files, set func([]string, float64)) error {
+	items := strings.Split(f.url, ",")
 	for _, item := range items {
 		at := strings.LastIndex(item, "=")
-		if at < 0 {
-			return f.read(ctx, from, flag)
-		}
-		text := item[at+1:]
-		if strings.Contains(text, "/") || strings.HasSuffix(text, ".csv") { // folders may be called name=value
-			return f.read(ctx, from, flag)
-		}
-		if err := f.add(v, 0, []string{item[:at]}, text); err != nil {
-			return nil, err
+		if at < 0 || strings.Contains(item[at+1:], "/") || strings.HasSuffix(item[at+1:], ".csv") { // folders may be called name=value
+			return f.read(ctx, from, set)
 		}
 	}
-	return v, nil
+	f.url = ""
+	for _, item := range items {
+		at := strings.LastIndex(item, "=")
+		if err := f.add(0, []string{item[:at]}, item[at+1:], set); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -1,36 +1,32 @@
 package tables
 
 import (
-	"slices"
+	"errors"
+	"fmt"
 
 	"github.com/espalier-ml/espalier/induce/binning"
+	"github.com/espalier-ml/espalier/induce/settings"
+	"github.com/espalier-ml/espalier/io/setting"
 	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
-// The values of --class_weights that are no file.
-const (
-	NoClassWeights       = "none"
-	balancedClassWeights = "balanced"
-)
-
-// Classes are what the data owner says about classes. What was not said is
-// nil.
+// Classes are what the data owner says about classes.
 type Classes struct {
-	weights    *classValues // of a file
-	priors     *classValues
-	errorCosts *classValues
+	settings.PerClass
+
+	files map[string]*classFile // by flag
 }
 
 // Digests returns the digests of the files by flag; nil: there are none.
 func (s *Classes) Digests() map[string]string {
 	var digests map[string]string
-	for _, v := range []*classValues{s.weights, s.priors, s.errorCosts} {
-		if v != nil && v.digest != "" {
+	for flag, f := range s.files {
+		if f.digest != "" {
 			if digests == nil {
 				digests = make(map[string]string)
 			}
-			digests[v.flag] = v.digest
+			digests[flag] = f.digest
 		}
 	}
 	return digests
@@ -38,39 +34,15 @@ func (s *Classes) Digests() map[string]string {
 
 // PriorsOf returns the priors of the classes, of sum 1; nil: there are none.
 func (s *Classes) PriorsOf(classes []string) ([]float64, error) {
-	if s.priors == nil {
-		return nil, nil
-	}
-	priors := make([]float64, len(classes))
-	if err := s.priors.each(classes, false, func(at []int, p float64) { priors[at[0]] = p }); err != nil {
-		return nil, err
-	}
-	sum := 0.0
-	for k, p := range priors {
-		if p == 0 {
-			return nil, usage.Errorf("--priors: the class %q has none: give one to each of the %d classes",
-				classes[k], len(classes))
-		}
-		sum += p
-	}
-	for k := range priors {
-		priors[k] /= sum
-	}
-	return priors, nil
+	priors, err := s.PerClass.PriorsOf(classes)
+	return priors, s.located(err, classes)
 }
 
 // ErrorCostsOf returns the costs by actual and predicted class; nil: there are
 // none.
 func (s *Classes) ErrorCostsOf(classes []string) ([][]float64, error) {
-	if s.errorCosts == nil {
-		return nil, nil
-	}
-	costs := make([][]float64, len(classes))
-	for actual := range costs {
-		costs[actual] = slices.Repeat([]float64{1}, len(classes))
-		costs[actual][actual] = 0
-	}
-	return costs, s.errorCosts.each(classes, false, func(at []int, cost float64) { costs[at[0]][at[1]] = cost })
+	costs, err := s.PerClass.ErrorCostsOf(classes)
+	return costs, s.located(err, classes)
 }
 
 // Weigh decides, from the encoded weight of the training rows by class, what the weight
@@ -81,20 +53,23 @@ func (s *Classes) Weigh(rows *jobs.RowSpec, encoded []byte, classes []string, ab
 	if err != nil {
 		return 0, err
 	}
-	totals := jobs.ClassTotals(sum, classes)
-	rows.ClassWeights = jobs.BalancedClassWeights(totals)
-	if v := s.weights; v != nil {
-		for k := range rows.ClassWeights {
-			rows.ClassWeights[k] = jobs.FractionScale
-		}
-		err := v.each(classes, absent, func(at []int, x float64) { rows.ClassWeights[at[0]] = jobs.ClassFactor(x) })
-		if err != nil {
-			return 0, err
-		}
+	weight, err := rows.WeighClasses(&s.PerClass, sum, classes, absent)
+	return weight, s.located(err, classes)
+}
+
+// located names the flag and the line of a value in an error.
+func (s *Classes) located(err error, classes []string) error {
+	var fault *settings.ClassError
+	if !errors.As(err, &fault) {
+		return err
 	}
-	weight, err := rows.SettleClassWeights(totals)
-	if err != nil {
-		return 0, usage.Errorf("--class_weights: %v", err)
+	hint := ""
+	if fault.Unknown != "" {
+		hint = setting.Hint(fault.Unknown, classes)
 	}
-	return weight, nil
+	place := ""
+	if f := s.files[fault.Setting]; f != nil && f.url != "" && fault.Key != nil {
+		place = fmt.Sprintf(" %s, line %d", f.url, f.lines[keyOf(fault.Key)])
+	}
+	return usage.Errorf("--%s%s: %s%s", fault.Setting, place, fault.Problem, hint)
 }

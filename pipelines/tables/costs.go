@@ -8,14 +8,16 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
-	"github.com/espalier-ml/espalier/induce/grid"
 	"github.com/espalier-ml/espalier/induce/naming"
+	"github.com/espalier-ml/espalier/induce/settings"
+	"github.com/espalier-ml/espalier/io/setting"
 	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/pipelines/source"
 )
@@ -23,14 +25,13 @@ import (
 // maxCosts bounds a costs file.
 const maxCosts = 64 << 20
 
-// RepeatFull is the --repeat_cost of the paper: each test on a path is paid.
-const RepeatFull = "full"
-
-// Costs are the prices that a costs file names.
+// Costs are the prices of a configuration, or of the costs file that it names.
 type Costs struct {
-	url    string
+	settings.Prices
+
 	Digest string // SHA-256 of the file
-	lines  []costLine
+	url    string
+	lines  map[costKey]int // of the file
 }
 
 type costLine struct {
@@ -56,12 +57,6 @@ func (k costKey) String() string {
 	return fmt.Sprintf("the feature %q", k.feature)
 }
 
-// The least and the greatest cost above 0.
-const (
-	leastCost    = 1e-30
-	greatestCost = 1e30
-)
-
 // parseCost reads a cost. A free test costs 0.
 func parseCost(text string) (float64, error) {
 	x, err := strconv.ParseFloat(text, 64)
@@ -70,9 +65,9 @@ func parseCost(text string) (float64, error) {
 		return 0, errNoNumber
 	case x < 0:
 		return 0, errNegative
-	case x > greatestCost:
+	case x > settings.GreatestCost:
 		return 0, errGreat
-	case x > 0 && x < leastCost:
+	case x > 0 && x < settings.LeastCost:
 		return 0, errSmall
 	}
 	return x, nil
@@ -82,9 +77,9 @@ func parseCost(text string) (float64, error) {
 var (
 	errNoNumber = errors.New("want a number from 0, which is free")
 	errNegative = errors.New("is below 0: want a number from 0, which is free")
-	errGreat    = fmt.Errorf("is above %v: count all costs in a larger unit", greatestCost)
+	errGreat    = fmt.Errorf("is above %v: count all costs in a larger unit", settings.GreatestCost)
 	errSmall    = fmt.Errorf("is above 0 and below %v: count all costs in a smaller unit, or write 0 for what is free",
-		leastCost)
+		settings.LeastCost)
 )
 
 // costHeaders are the first lines that a costs file may have.
@@ -92,13 +87,14 @@ func costHeaders() []string {
 	return []string{"feature,cost", "feature,cost,group,group_cost", "feature,value,cost"}
 }
 
-// ReadCosts reads a CSV file with one of costHeaders. columns are the names that
-// a line may have.
-func ReadCosts(ctx context.Context, f *source.Files, url string, columns []string) (*Costs, error) {
-	c := &Costs{url: url}
+// ReadCosts returns prices with the costs of a CSV file with one of costHeaders; an empty url: there is no
+// file. columns are the names that a line may have.
+func ReadCosts(ctx context.Context, f *source.Files, prices settings.Prices, url string, columns []string) (*Costs, error) {
+	c := &Costs{Prices: prices, url: url, lines: make(map[costKey]int)}
 	if url == "" {
-		return c, nil
+		return c, c.checkNames(columns)
 	}
+	c.Costs, c.ValueCosts, c.Groups = nil, nil, nil
 	b, err := costsFile(ctx, f, url)
 	if err != nil {
 		return nil, err
@@ -117,7 +113,7 @@ func ReadCosts(ctx context.Context, f *source.Files, url string, columns []strin
 	for _, name := range columns {
 		known[name] = true
 	}
-	groups, before := make(map[string]*costLine), make(map[costKey]int)
+	groups := make(map[string]*costLine)
 	for {
 		record, err := r.Read()
 		if errors.Is(err, io.EOF) {
@@ -138,21 +134,58 @@ func ReadCosts(ctx context.Context, f *source.Files, url string, columns []strin
 			return nil, c.fault(line, "no feature %q%s", line.feature, hint)
 		}
 		key := costKey{line.feature, line.value, line.single}
-		if first, ok := before[key]; ok {
+		if first, ok := c.lines[key]; ok {
 			return nil, c.fault(line, "%s has a cost by line %d already: keep one of the two lines", key, first)
 		}
-		before[key] = line.number
 		if first := groups[line.group]; first != nil && first.groupCost != line.groupCost {
 			return nil, c.fault(line, "group_cost %v: the group %q costs %v by line %d; want one price for all of a group",
 				line.groupCost, line.group, first.groupCost, first.number)
 		}
-		groups[line.group] = line
-		c.lines = append(c.lines, *line)
+		groups[line.group], c.lines[key] = line, line.number
+		c.add(line)
 	}
 }
 
+// checkNames makes sure that all features with prices are among the columns.
+func (c *Costs) checkNames(columns []string) error {
+	names := slices.Concat(slices.Collect(maps.Keys(c.Costs)), slices.Collect(maps.Keys(c.ValueCosts)))
+	for i := range c.Groups {
+		names = append(names, c.Groups[i].Features...)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		if !slices.Contains(columns, name) {
+			return usage.Errorf("--costs: no feature %q%s", name, setting.Hint(name, columns))
+		}
+	}
+	return nil
+}
+
+// add adds the cost of a line.
+func (c *Costs) add(line *costLine) {
+	if line.single {
+		if c.ValueCosts == nil {
+			c.ValueCosts = make(map[string]map[string]float64)
+		}
+		values := c.ValueCosts[line.feature]
+		set(&values, line.value, line.cost)
+		c.ValueCosts[line.feature] = values
+		return
+	}
+	set(&c.Costs, line.feature, line.cost)
+	if line.group == "" {
+		return
+	}
+	at := slices.IndexFunc(c.Groups, func(g settings.CostGroup) bool { return g.Name == line.group })
+	if at < 0 {
+		at = len(c.Groups)
+		c.Groups = append(c.Groups, settings.CostGroup{Name: line.group, Cost: line.groupCost})
+	}
+	c.Groups[at].Features = append(c.Groups[at].Features, line.feature)
+}
+
 func costsFile(ctx context.Context, f *source.Files, url string) ([]byte, error) {
-	b, err := read(ctx, f, url)
+	b, err := f.Store.ReadAll(ctx, url, maxCosts)
 	if err != nil {
 		return nil, usage.Errorf("--costs: %v", err)
 	}
@@ -210,53 +243,20 @@ func (c *Costs) fault(line *costLine, format string, args ...any) error {
 	return usage.Errorf("--costs %s, line %d: %s", c.url, line.number, fmt.Sprintf(format, args...))
 }
 
-// Apply sets the costs and groups of features and the costs of single tests; those without a line cost
-// 1. Lines of columns that are no features, constant ones for example, have no
-// effect.
+// Apply sets the prices of features. Lines of columns that are no features, constant ones for example,
+// have no effect.
 func (c *Costs) Apply(features []dataset.Feature) error {
-	byName := make(map[string]*dataset.Feature, len(features))
-	for i := range features {
-		features[i].Cost = 1
-		byName[features[i].Name] = &features[i]
+	err := c.Prices.Apply(features)
+	var fault *settings.ValueError
+	switch {
+	case !errors.As(err, &fault):
+		return err
+	case c.url == "":
+		return usage.Errorf("--costs: %s", fault.Problem)
+	default:
+		at := costLine{number: c.lines[costKey{fault.Feature, fault.Value, true}]}
+		return c.fault(&at, "%s", fault.Problem)
 	}
-	for i := range c.lines {
-		line := &c.lines[i]
-		f := byName[line.feature]
-		switch {
-		case f == nil:
-		case !line.single:
-			f.Cost, f.Group, f.GroupCost = line.cost, line.group, line.groupCost
-		case f.Kind != dataset.Categorical:
-			return c.fault(line, "feature %q is numeric, only the values of categorical features have tests of their own", f.Name)
-		case !slices.Contains(f.Values, line.value):
-			return c.fault(line, "feature %q has no value %q among the training rows", f.Name, line.value)
-		default:
-			if f.ValueCosts == nil {
-				f.ValueCosts = make(map[string]float64)
-			}
-			f.ValueCosts[line.value] = line.cost
-		}
-	}
-	return nil
-}
-
-// Differ reports whether tests of the features have different prices: those of single values,
-// of a group, or of the features. A feature without a line costs 1.
-func (c *Costs) Differ(features []string) bool {
-	costs := make(map[string]float64, len(features))
-	for i := range c.lines {
-		l := &c.lines[i]
-		if l.single {
-			return true
-		}
-		costs[l.feature] = l.cost
-	}
-	return c.Grouped() || grid.Differ(costs, features)
-}
-
-// Grouped reports whether a group of features has a price.
-func (c *Costs) Grouped() bool {
-	return slices.ContainsFunc(c.lines, func(l costLine) bool { return l.group != "" && l.groupCost > 0 })
 }
 
 func fileDigest(b []byte) string {
@@ -264,8 +264,10 @@ func fileDigest(b []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// OfFeatures returns the costs without those of single values, of which a sample
+// OfFeatures returns the costs without costs of single values, of which a sample
 // need not have each.
 func (c *Costs) OfFeatures() *Costs {
-	return &Costs{lines: slices.DeleteFunc(slices.Clone(c.lines), func(l costLine) bool { return l.single }), url: c.url}
+	own := *c
+	own.ValueCosts = nil
+	return &own
 }

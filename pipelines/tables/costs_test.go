@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/settings"
 	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/pipelines/source"
 	"github.com/espalier-ml/espalier/pipelines/tables"
@@ -30,7 +31,7 @@ func costsFile(t *testing.T, text string) string {
 // readCosts reads a costs file without faults.
 func readCosts(t *testing.T, text string) *tables.Costs {
 	t.Helper()
-	c, err := tables.ReadCosts(t.Context(), source.Process, costsFile(t, text), columns())
+	c, err := tables.ReadCosts(t.Context(), source.Process, settings.Prices{}, costsFile(t, text), columns())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,12 +57,12 @@ func TestCostsRefused(t *testing.T) {
 		"feature,cost\nsomething else,1\n":                      `line 2: no feature "something else"`,
 	} {
 		url := costsFile(t, text)
-		_, err := tables.ReadCosts(t.Context(), source.Process, url, columns())
+		_, err := tables.ReadCosts(t.Context(), source.Process, settings.Prices{}, url, columns())
 		if !errors.As(err, new(*usage.Error)) || !strings.HasPrefix(err.Error(), "--costs "+url+", "+want) {
 			t.Errorf("%q: %v, want %q", text, err, want)
 		}
 	}
-	_, err := tables.ReadCosts(t.Context(), source.Process, filepath.Join(t.TempDir(), "none.csv"), columns())
+	_, err := tables.ReadCosts(t.Context(), source.Process, settings.Prices{}, filepath.Join(t.TempDir(), "none.csv"), columns())
 	if !errors.As(err, new(*usage.Error)) || !strings.Contains(err.Error(), "--costs: ") {
 		t.Errorf("no such file: %v", err)
 	}
@@ -104,7 +105,7 @@ func TestApply(t *testing.T) {
 			t.Errorf("%q: grouped %t, digest %q (-want +got):\n%s", text, costs.Grouped(), costs.Digest, diff)
 		}
 	}
-	none, err := tables.ReadCosts(t.Context(), source.Process, "", nil)
+	none, err := tables.ReadCosts(t.Context(), source.Process, settings.Prices{}, "", nil)
 	if err != nil {
 		t.Fatal(err)
 	}

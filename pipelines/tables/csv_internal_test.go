@@ -3,12 +3,13 @@ package tables
 import (
 	"context"
 	"errors"
-	"math"
 	"strings"
 	"testing"
 
+	"github.com/espalier-ml/espalier/induce/settings"
 	"github.com/espalier-ml/espalier/io/objectstore"
 	"github.com/espalier-ml/espalier/io/usage"
+	"github.com/espalier-ml/espalier/pipelines/config"
 	"github.com/espalier-ml/espalier/pipelines/source"
 )
 
@@ -25,33 +26,36 @@ func csvOf(t *testing.T, content string) string {
 // csvReaders read what each flag names, of the classes a and b and the columns x and y.
 func csvReaders() map[string]func(ctx context.Context, url string) error {
 	classes := []string{"a", "b"}
-	settings := func(weights, priors, errorCosts string) func(context.Context) error {
+	perClass := func(weights, priors, errorCosts string) func(context.Context) error {
 		return func(ctx context.Context) error {
-			s, err := ReadClasses(ctx, source.Process, weights, priors, errorCosts)
+			s, err := ReadClasses(ctx, source.Process, &config.Train{Tables: config.Tables{
+				ClassWeightsFile: weights, PriorsFile: priors, ErrorCostsFile: errorCosts,
+			}})
 			if err != nil {
 				return err
 			}
 			if _, err = s.PriorsOf(classes); err == nil {
 				_, err = s.ErrorCostsOf(classes)
 			}
-			if err == nil && s.weights != nil {
-				err = s.weights.each(classes, false, func([]int, float64) {})
+			if err == nil {
+				_, err = s.WeightsOf(classes, false)
+				err = s.located(err, classes)
 			}
 			return err
 		}
 	}
 	return map[string]func(ctx context.Context, url string) error{
-		"class_weights": func(ctx context.Context, url string) error { return settings(url, "", "")(ctx) },
-		"priors":        func(ctx context.Context, url string) error { return settings("", url, "")(ctx) },
-		"error_costs":   func(ctx context.Context, url string) error { return settings("", "", url)(ctx) },
+		"class_weights": func(ctx context.Context, url string) error { return perClass(url, "", "")(ctx) },
+		"priors":        func(ctx context.Context, url string) error { return perClass("", url, "")(ctx) },
+		"error_costs":   func(ctx context.Context, url string) error { return perClass("", "", url)(ctx) },
 		"costs": func(ctx context.Context, url string) error {
-			c, err := ReadCosts(ctx, source.Process, url, []string{"x", "y"})
-			for i := 0; err == nil && i < len(c.lines); i++ {
-				if l := c.lines[i]; math.IsNaN(l.cost) || math.IsInf(l.cost, 0) || l.cost < 0 || !(l.groupCost >= 0) {
-					return errors.New("a cost that no tree can have")
-				}
+			c, err := ReadCosts(ctx, source.Process, settings.Prices{}, url, []string{"x", "y"})
+			if err != nil {
+				return err
 			}
-			return err
+			all := settings.Default()
+			all.Prices = c.Prices
+			return errors.Join(all.Faults(settings.FlagName)...)
 		},
 	}
 }
@@ -124,9 +128,9 @@ func FuzzPriors(f *testing.F) {
 		if strings.ContainsAny(text, "/\\.:") && !strings.Contains(text, "=") { // a file of this machine
 			return
 		}
-		s, err := readPriors(t.Context(), source.Process, text)
+		s, err := ReadClasses(t.Context(), source.Process, &config.Train{Tables: config.Tables{PriorsFile: text}})
 		if err == nil {
-			_, err = (&Classes{priors: s}).PriorsOf([]string{"a", "b"})
+			_, err = s.PriorsOf([]string{"a", "b"})
 		}
 		var refused *usage.Error
 		if err != nil && (!errors.As(err, &refused) || !strings.HasPrefix(err.Error(), "--priors")) {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/espalier-ml/espalier/induce/binning"
 	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/settings"
 )
 
 // ClassTotals returns the weight of each class, from a summary of the label. The classes are those of
@@ -22,6 +23,30 @@ func ClassTotals(s *binning.Summary, classes []string) []int64 {
 		totals[at] = weights[i]
 	}
 	return totals
+}
+
+// WeighClasses decides by which factors classes multiply the weights of training rows. sum is
+// the weight of the training rows by class, in their units. absent allows factors of classes that no row
+// has. It returns the weight of all weighted rows.
+func (s *RowSpec) WeighClasses(
+	p *settings.PerClass, sum *binning.Summary, classes []string, absent bool,
+) (int64, error) {
+	totals := ClassTotals(sum, classes)
+	s.ClassWeights = BalancedClassWeights(totals)
+	if !p.BalanceClasses {
+		weights, err := p.WeightsOf(classes, absent)
+		if err != nil {
+			return 0, err
+		}
+		for k, x := range weights {
+			s.ClassWeights[k] = ClassFactor(x)
+		}
+	}
+	weight, err := s.SettleClassWeights(totals)
+	if err != nil {
+		err = &settings.ClassError{Setting: "class_weights", Problem: err.Error()}
+	}
+	return weight, err
 }
 
 // BalancedClassWeights returns W / (K W_k) in units of 1/FractionScale, of the K

@@ -195,7 +195,7 @@ func (f *keepFn) ProcessElement(b []byte) {
 func trainConfig() transforms.TrainConfig {
 	c := transforms.DefaultTrainConfig("class")
 	c.Ignore = []string{"id", "millis"}
-	c.Bins = 32
+	c.Bins = []int{32}
 	return c
 }
 

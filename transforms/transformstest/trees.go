@@ -9,6 +9,9 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/graph/window"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
+	"github.com/espalier-ml/espalier/induce/distill"
+	"github.com/espalier-ml/espalier/induce/selection"
+	"github.com/espalier-ml/espalier/induce/split"
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/transforms"
 )
@@ -116,8 +119,9 @@ func Chosen(tb testing.TB, runner string) {
 	tb.Helper()
 	const count, windows = 900, 2
 	c := transforms.ChosenTrainConfig("class", "id")
-	c.Ignore, c.Grid = []string{"millis"}, transforms.Grid{Algorithms: []string{"ec45", "c45"}}
-	c.Choice.LeafModel, c.Choice.Teacher, c.Choice.MadeUpRows = "linear", "boosted", 300
+	c.Ignore, c.Lambda, c.Theta = []string{"millis"}, []float64{10}, []float64{0.005}
+	c.Tests = []split.Family{split.Thresholds}
+	c.LeafModel, c.Teacher, c.MadeUpRows = selection.Linear, distill.Boosted, 300
 	var events []Event
 	batches := make(map[int64][]Event)
 	for i := range count {

@@ -61,7 +61,7 @@ func (r *run) grow(bins []byte, events []Event, c transforms.TrainConfig) []byte
 		r.Fatal(err)
 	}
 	p := induce.Params{
-		Algorithm: split.EC45, Family: split.Thresholds, Lambda: c.Lambda, Theta: c.Theta, Classes: split.OfRows,
+		Algorithm: split.EC45, Family: split.Thresholds, Lambda: c.Lambda[0], Theta: c.Theta[0], Classes: split.OfRows,
 	}
 	root := memory.Grow(o, split.Columns(features), p, int64(len(events)), memory.Options{})
 	t, _ := induce.Model(root, features)

@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -15,6 +14,9 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/espalier-ml/espalier/bench/experiments/benchmark"
+	"github.com/espalier-ml/espalier/induce/frontier"
+	"github.com/espalier-ml/espalier/induce/prune"
+	"github.com/espalier-ml/espalier/induce/split"
 	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/pipelines"
 	"github.com/espalier-ml/espalier/pipelines/config"
@@ -70,16 +72,20 @@ func TestTreesOfTraining(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p.Algorithm, p.Select, p.Seed, p.Report = config.Choices{f.Algorithm}, "paper", 1, config.ReportNone
+		algorithm, err := split.ParseAlgorithm(f.Algorithm)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.Algorithm, p.Select, p.Seed, p.Report = []split.Algorithm{algorithm}, frontier.Paper, 1, config.ReportNone
 		if f.Lambda > 0 {
-			p.Lambda = config.Choices{"100", "10", "1", "0.1", "0.01"}
+			p.Lambda = []float64{100, 10, 1, 0.1, 0.01}
 		}
 		if f.Pruned { // lambda is that of the plain tree
-			p.Prune, p.Alpha = config.Choices{"leaves"}, strconv.FormatFloat(f.Alpha, 'g', -1, 64)
-			p.Lambda = config.Choices{strconv.FormatFloat(f.Lambda, 'g', -1, 64)}
+			p.Prune, p.Alpha = []prune.Currency{prune.Leaves}, new(f.Alpha)
+			p.Lambda = []float64{f.Lambda}
 		}
 		if f.Costs == benchmark.RandomCosts {
-			p.Costs = filepath.Join(c.Output, "costs", "one-1.csv")
+			p.CostsFile = filepath.Join(c.Output, "costs", "one-1.csv")
 		}
 		p.Input, p.Label = []string{filepath.Join(c.Folder, "one", "*.parquet")}, "class"
 		p.Output = filepath.Join(t.TempDir(), "run")
@@ -130,7 +136,7 @@ func TestGoesOn(t *testing.T) {
 	if kept != 2 {
 		t.Errorf("%d splits are as they were, want the 2 that were left", kept)
 	}
-	c.Algorithm, c.AtOnce, c.Folder = config.Choices{"asr", "ec45"}, 4, c.Folder+"/../"+filepath.Base(c.Folder)
+	c.Algorithm, c.AtOnce, c.Folder = []string{"asr", "ec45"}, 4, c.Folder+"/../"+filepath.Base(c.Folder)
 	for _, s := range run(t, c).Splits {
 		if len(s.Figures) != 2*2*2 {
 			t.Errorf("%d figures of two algorithms, want 8", len(s.Figures))
@@ -150,9 +156,9 @@ func TestSummaries(t *testing.T) {
 	r := run(t, c)
 	for _, s := range r.Means {
 		var areas []float64
-		for _, split := range r.Splits {
-			for _, f := range split.Figures {
-				if split.Set == s.Set && f.Algorithm == s.Algorithm && f.Pruned == s.Pruned && f.Costs == s.Costs {
+		for _, one := range r.Splits {
+			for _, f := range one.Figures {
+				if one.Set == s.Set && f.Algorithm == s.Algorithm && f.Pruned == s.Pruned && f.Costs == s.Costs {
 					areas = append(areas, f.AUC)
 				}
 			}
@@ -241,7 +247,7 @@ func TestRefusals(t *testing.T) {
 		`no data set "tow"`:        func(c *benchmark.Config) { c.Sets = []string{"tow"} },
 		"has no data sets":         func(c *benchmark.Config) { c.Folder = filepath.Join(c.Folder, "absent") },
 		"no benchmark's":           func(c *benchmark.Config) { c.Output = c.Folder },
-		"want c45, ec45":           func(c *benchmark.Config) { c.Algorithm = config.Choices{"cc45"} },
+		"want c45, ec45":           func(c *benchmark.Config) { c.Algorithm = []string{"cc45"} },
 		"--splits":                 func(c *benchmark.Config) { c.Splits = 0 },
 		"MANIFEST.tsv":             func(c *benchmark.Config) { c.Label = "absent" },
 		`want c45, p-c45`:          func(c *benchmark.Config) { c.Control = "p-c4.5" },

@@ -19,7 +19,7 @@ type Config struct {
 	Splits    int64
 	AtOnce    int64
 	Label     string
-	Algorithm config.Choices
+	Algorithm []string
 	Level     float64 // of significance
 	Control   string  // method that the others are compared with
 	Published string  // URL of published figures; empty: there are none
@@ -42,8 +42,8 @@ func DefaultConfig() Config {
 }
 
 // Algorithms are the algorithms that the paper compares.
-func Algorithms() config.Choices {
-	return config.Choices{"c45", "ec45", "cart", "ecart", "asr", "ip", "bal"}
+func Algorithms() []string {
+	return []string{"c45", "ec45", "cart", "ecart", "asr", "ip", "bal"}
 }
 
 const maxSplits = 1000

@@ -12,6 +12,7 @@ import (
 
 	"github.com/espalier-ml/espalier/bench/experiments/benchmark"
 	"github.com/espalier-ml/espalier/bench/experiments/ranking"
+	"github.com/espalier-ml/espalier/induce/frontier"
 	"github.com/espalier-ml/espalier/pipelines"
 	"github.com/espalier-ml/espalier/pipelines/config"
 	"github.com/espalier-ml/espalier/pipelines/engine"
@@ -92,8 +93,8 @@ func trainedWithin(t *testing.T, c *benchmark.Config, seed uint64, budget float6
 		t.Fatal(err)
 	}
 	p.Input, p.Label, p.Seed = []string{filepath.Join(c.Folder, "solo.parquet")}, "class", seed
-	p.MaxExpectedCost, p.Select, p.Report = budget, "highest", config.ReportNone
-	p.FrontierStep, p.Certificate = 0.0002, config.CertificateNone
+	p.MaxExpectedCost, p.Select, p.Report = budget, frontier.Highest, config.ReportNone
+	p.FrontierStep, p.Certificate = 0.0002, false
 	p.Output = filepath.Join(t.TempDir(), "run")
 	r, err := pipelines.Train(context.Background(), p, engine.Silent{})
 	if err != nil {
@@ -149,7 +150,7 @@ func TestLambdas(t *testing.T) {
 // first, and the pictures are there.
 func TestScaling(t *testing.T) {
 	c := newConfig(t)
-	c.Scaling, c.Splits, c.Algorithm = true, 1, config.Choices{"ec45", "asr"}
+	c.Scaling, c.Splits, c.Algorithm = true, 1, []string{"ec45", "asr"}
 	r := run(t, c)
 	if len(r.Scaling) != 2 || r.Scaling[0].By != benchmark.ByRows || r.Scaling[1].By != benchmark.ByFeatures {
 		t.Fatalf("experiments %+v, want one by rows and one by features", r.Scaling)

@@ -196,7 +196,7 @@ func (e *experiment) take(ctx context.Context, share float64) (taken TimeTaken, 
 	if err != nil {
 		return taken, err
 	}
-	t.Algorithm, t.Output = config.Choices{e.scaling.Algorithm}, objectstore.Join(e.scratch, "unused")
+	t.Algorithm, t.Output = parsed([]string{e.scaling.Algorithm}), objectstore.Join(e.scratch, "unused")
 	if e.scaling.By == ByRows {
 		t.Input = []string{url}
 		if taken.Size, err = writeSubset(ctx, w.files.Store, e.input, share, url); err != nil {

@@ -18,6 +18,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/metric"
 	"github.com/espalier-ml/espalier/induce/parallel"
 	"github.com/espalier-ml/espalier/induce/prune"
+	"github.com/espalier-ml/espalier/induce/split"
 	"github.com/espalier-ml/espalier/io/objectstore"
 	"github.com/espalier-ml/espalier/io/runfolder"
 	"github.com/espalier-ml/espalier/pipelines"
@@ -94,13 +95,22 @@ func (s *Split) has(want *Split, algorithms []string) bool {
 // lambda for the algorithms that have one.
 func trainConfig(c *Config, d *dataSet, s *Split, algorithms []string) (config.Train, error) {
 	t, err := presetConfig(c, d, s, "paper")
-	t.Algorithm, t.Select, t.Lambda = algorithms, frontier.Paper.String(), paperLambdas()
+	t.Algorithm, t.Select, t.Lambda = parsed(algorithms), frontier.Paper, paperLambdas()
 	t.Output = objectstore.Join(c.Output, "unused") // nothing is written there
 	return t, err
 }
 
+// parsed returns algorithms by their names, which the configuration has checked.
+func parsed(names []string) []split.Algorithm {
+	algorithms := make([]split.Algorithm, len(names))
+	for i, name := range names {
+		algorithms[i], _ = split.ParseAlgorithm(name)
+	}
+	return algorithms
+}
+
 // paperLambdas are the lambdas of the authors' recorded runs, from large to small.
-func paperLambdas() config.Choices { return config.Choices{"100", "10", "1", "0.1", "0.01"} }
+func paperLambdas() []float64 { return []float64{100, 10, 1, 0.1, 0.01} }
 
 // paperAlphas are the paper's logarithmic grid of alpha, from small to large.
 func paperAlphas() []float64 { return []float64{1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1} }
@@ -119,16 +129,15 @@ func presetConfig(c *Config, d *dataSet, s *Split, preset string) (config.Train,
 
 // scaled raises thetas on small data sets as the paper does: so far that nodes of two training rows
 // are leaves at the theta of 0.005. The number of training rows is not known to a row here.
-func scaled(thetas config.Choices, rows int64) config.Choices {
+func scaled(thetas []float64, rows int64) []float64 {
 	const usual, least, training = 0.005, 2.1, 0.7
 	factor := least / float64(usual*training*float64(rows))
 	if factor <= 1 {
 		return thetas
 	}
-	var list config.Choices
-	for _, text := range thetas {
-		theta, _ := strconv.ParseFloat(text, 64) // of a preset
-		list = append(list, strconv.FormatFloat(min(1, float64(theta*factor)), 'g', 4, 64))
+	list := make([]float64, len(thetas))
+	for i, theta := range thetas {
+		list[i], _ = strconv.ParseFloat(strconv.FormatFloat(min(1, float64(theta*factor)), 'g', 4, 64), 64) // four digits
 	}
 	return list
 }

@@ -1,0 +1,139 @@
+package settings
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+)
+
+// PerClass has what is known of single classes.
+type PerClass struct {
+	// ClassWeights multiplies the weights of training rows by class; 1 where it has none.
+	ClassWeights   map[string]float64
+	BalanceClasses bool // all classes weigh the same
+
+	// Priors has the frequency of each class where the tree is used. Empty: as in training.
+	Priors map[string]float64
+	// ErrorCosts are the costs of predictions. Others cost 1, right predictions 0.
+	ErrorCosts []ErrorCost
+}
+
+// ErrorCost is the cost of predicting a class for rows of another one.
+type ErrorCost struct {
+	Actual, Predicted string
+	Cost              float64
+}
+
+// GreatestClassValue bounds weights, priors and error costs, so that their products with the weights of
+// rows can be counted.
+const GreatestClassValue = 1e6
+
+// Weighs reports whether training rows are weighed by their classes.
+func (p *PerClass) Weighs() bool { return len(p.ClassWeights) > 0 || p.BalanceClasses }
+
+// ClassError is the error of a value that does not fit the classes of the label.
+type ClassError struct {
+	Setting string   // such as priors
+	Key     []string // classes of the value; nil: no value is wrong, but one is missing
+	Unknown string   // class of the key that the label does not have
+	Problem string
+}
+
+// Error implements error.
+func (e *ClassError) Error() string { return e.Problem }
+
+func unknownClass(setting, class string, key ...string) error {
+	return &ClassError{Setting: setting, Key: key, Unknown: class, Problem: fmt.Sprintf("the label has no class %q", class)}
+}
+
+// WeightsOf returns the factors of the classes. absent allows factors of classes that the label does
+// not have.
+func (p *PerClass) WeightsOf(classes []string, absent bool) ([]float64, error) {
+	weights := slices.Repeat([]float64{1}, len(classes))
+	for _, class := range slices.Sorted(maps.Keys(p.ClassWeights)) {
+		switch k := slices.Index(classes, class); {
+		case k >= 0:
+			weights[k] = p.ClassWeights[class]
+		case !absent:
+			return nil, unknownClass("class_weights", class, class)
+		}
+	}
+	return weights, nil
+}
+
+// PriorsOf returns the priors of the classes, of sum 1; nil: there are none.
+func (p *PerClass) PriorsOf(classes []string) ([]float64, error) {
+	if p.Priors == nil {
+		return nil, nil
+	}
+	for _, class := range slices.Sorted(maps.Keys(p.Priors)) {
+		if !slices.Contains(classes, class) {
+			return nil, unknownClass("priors", class, class)
+		}
+	}
+	priors, sum := make([]float64, len(classes)), 0.0
+	for k, class := range classes {
+		x, given := p.Priors[class]
+		if !given {
+			return nil, &ClassError{Setting: "priors", Problem: fmt.Sprintf("the class %q has none: give one to each of the %d "+
+				"classes", class, len(classes))}
+		}
+		priors[k] = x
+		sum += x
+	}
+	for k := range priors {
+		priors[k] /= sum
+	}
+	return priors, nil
+}
+
+// ErrorCostsOf returns the costs by actual and predicted class; nil: there are none.
+func (p *PerClass) ErrorCostsOf(classes []string) ([][]float64, error) {
+	if p.ErrorCosts == nil {
+		return nil, nil
+	}
+	costs := make([][]float64, len(classes))
+	for actual := range costs {
+		costs[actual] = slices.Repeat([]float64{1}, len(classes))
+		costs[actual][actual] = 0
+	}
+	for _, e := range p.ErrorCosts {
+		actual, predicted := slices.Index(classes, e.Actual), slices.Index(classes, e.Predicted)
+		switch {
+		case actual < 0:
+			return nil, unknownClass("error_costs", e.Actual, e.Actual, e.Predicted)
+		case predicted < 0:
+			return nil, unknownClass("error_costs", e.Predicted, e.Actual, e.Predicted)
+		}
+		costs[actual][predicted] = e.Cost
+	}
+	return costs, nil
+}
+
+// faults returns what is wrong with weights, priors and error costs. The rows have the classes.
+func (p *PerClass) faults(name Namer) []error {
+	var faults []error
+	check := func(what string, x float64, r Range) {
+		if !r.Has(x) {
+			faults = append(faults, fmt.Errorf("%s %v: want a number %s", what, x, r))
+		}
+	}
+	for _, class := range slices.Sorted(maps.Keys(p.ClassWeights)) {
+		check(fmt.Sprintf("%s: %q", name("class_weights"), class), p.ClassWeights[class], Between(0, GreatestClassValue))
+	}
+	for _, class := range slices.Sorted(maps.Keys(p.Priors)) {
+		check(fmt.Sprintf("%s: %q", name("priors"), class), p.Priors[class], Above(0, GreatestClassValue))
+	}
+	var pairs []string
+	for _, e := range p.ErrorCosts {
+		pair := fmt.Sprintf("%s as %s", e.Actual, e.Predicted)
+		check(fmt.Sprintf("%s: %q", name("error_costs"), pair), e.Cost, Between(0, GreatestClassValue))
+		pairs = append(pairs, pair)
+	}
+	faults = append(faults, twice(name("error_costs"), "pair", pairs)...)
+	if p.BalanceClasses && len(p.ClassWeights) > 0 {
+		faults = append(faults, fmt.Errorf("%s and %s say two things: leave out one of the two", name("class_weights"),
+			name("balance_classes")))
+	}
+	return faults
+}

@@ -1,0 +1,169 @@
+package settings
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/espalier-ml/espalier/induce/binning"
+	"github.com/espalier-ml/espalier/induce/distill"
+	"github.com/espalier-ml/espalier/induce/frontier"
+	"github.com/espalier-ml/espalier/induce/frontier/crossvalidate"
+	"github.com/espalier-ml/espalier/induce/prune"
+	"github.com/espalier-ml/espalier/induce/selection"
+	"github.com/espalier-ml/espalier/induce/split"
+	"github.com/espalier-ml/espalier/induce/tree"
+)
+
+// Faults returns what is wrong with the settings: numbers out of range, and settings that do not go
+// together. The columns of the rows and the classes are not known.
+func (s *Settings) Faults(name Namer) []error {
+	var faults []error
+	for _, n := range s.numbers() {
+		if r := RangeOf(n.setting); !r.Has(n.value) {
+			faults = append(faults, fmt.Errorf("%s %s: want %s %s", name(n.setting), Spelled(n.value), n.noun, r))
+		}
+	}
+	return slices.Concat(faults, s.kindFaults(name), s.binFaults(name), s.columnFaults(name), s.Prices.faults(name),
+		s.PerClass.faults(name), s.teacherFaults(name), s.choiceFaults(name))
+}
+
+// binFaults checks numbers of bins, which share the codes of a feature.
+func (s *Settings) binFaults(name Namer) []error {
+	codes, texts := 0, make([]string, len(s.Bins))
+	for i, n := range s.Bins {
+		texts[i] = strconv.Itoa(n)
+		codes += n
+	}
+	text := strings.Join(texts, ",")
+	for i, n := range s.Bins {
+		if n < 2 || n > MaxBins || slices.Contains(s.Bins[:i], n) {
+			return []error{fmt.Errorf("%s %s: want numbers from 2 to %d, each once, or auto", name("bins"), text, MaxBins)}
+		}
+	}
+	if codes > MaxBins {
+		return []error{fmt.Errorf("%s %s: want at most %d in all", name("bins"), text, MaxBins)}
+	}
+	return nil
+}
+
+// columnFaults checks the names of columns.
+func (s *Settings) columnFaults(name Namer) []error {
+	faults := twice(name("first"), "feature", s.First)
+	for _, column := range s.Categorical {
+		if slices.Contains(s.Numeric, column) {
+			faults = append(faults, fmt.Errorf("column %q is named in both %s and %s", column, name("categorical"),
+				name("numeric")))
+		}
+	}
+	for _, feature := range slices.Sorted(maps.Keys(s.Monotone)) {
+		if sign := s.Monotone[feature]; sign != 1 && sign != -1 {
+			faults = append(faults, fmt.Errorf("%s: %q %d: want +1 or -1", name("monotone"), feature, sign))
+		}
+	}
+	if len(s.Monotone) == 0 {
+		return faults
+	}
+	if slices.Contains(s.Tests, split.OneHot) {
+		faults = append(faults, fmt.Errorf("%s needs threshold tests, which %s onehot lacks: choose threshold or both",
+			name("monotone"), name("tests")))
+	}
+	if s.LeafModel == selection.Linear || s.LeafModel == selection.Boosted {
+		faults = append(faults, fmt.Errorf("%s %s does not keep %s: a model in a leaf may rise and fall with a value; leave "+
+			"out one of the two", name("leaf_model"), s.LeafModel, name("monotone")))
+	}
+	if s.Teacher.Asked() {
+		faults = append(faults, fmt.Errorf("%s %s does not keep %s: leave out one of the two", name("teacher"), s.Teacher,
+			name("monotone")))
+	}
+	return faults
+}
+
+// kindFaults checks values with names.
+func (s *Settings) kindFaults(name Namer) []error {
+	var faults []error
+	add := func(setting string, err error) {
+		if err != nil {
+			faults = append(faults, fmt.Errorf("%s: %w", name(setting), err))
+		}
+	}
+	for _, a := range s.Algorithm {
+		add("algorithm", unknown(a, split.ParseAlgorithm))
+	}
+	for _, f := range s.Tests {
+		add("tests", unknown(f, split.ParseFamily))
+	}
+	for _, c := range s.Prune {
+		add("prune", unknown(c, prune.ParseCurrency))
+	}
+	add("select", unknown(s.Select, frontier.ParseRule))
+	add("binning", unknown(s.Binning, binning.ParseMethod))
+	add("leaf_estimate", unknown(s.LeafEstimate, tree.ParseEstimate))
+	add("classes", unknown(s.Classes, split.ParseClasses))
+	for _, kind := range []struct {
+		setting, value string
+		kinds          []string
+	}{
+		{"leaf_model", string(s.LeafModel), selection.Kinds()}, {"teacher", string(s.Teacher), distill.Teachers()},
+	} {
+		if !slices.Contains(kind.kinds, kind.value) {
+			faults = append(faults, fmt.Errorf("%s %q: want one of %q", name(kind.setting), kind.value, kind.kinds))
+		}
+	}
+	return faults
+}
+
+// unknown returns the error of a value without a name.
+func unknown[T fmt.Stringer](value T, parse func(string) (T, error)) error {
+	_, err := parse(value.String())
+	return err
+}
+
+// teacherFaults checks the settings of teachers.
+func (s *Settings) teacherFaults(name Namer) []error {
+	var faults []error
+	if s.Teacher.Asked() && s.Select == frontier.First {
+		faults = append(faults, fmt.Errorf("%s %s makes trees to choose among: %s first chooses nothing; "+
+			"name a rule that does, such as %s best", name("teacher"), s.Teacher, name("select"), name("select")))
+	}
+	if s.Teacher == distill.None && s.MadeUpRows >= 0 {
+		faults = append(faults, fmt.Errorf("%s are for a teacher: add %s auto", name("made_up_rows"), name("teacher")))
+	}
+	return faults
+}
+
+// choiceFaults checks the settings of the choice. The rule first takes the first tree of the grid,
+// whatever it costs.
+func (s *Settings) choiceFaults(name Namer) []error {
+	var faults []error
+	if s.Alpha != nil && len(s.Prune) > 1 {
+		faults = append(faults, fmt.Errorf("%s %v is of one currency: name it with %s, such as %s leaves", name("alpha"),
+			*s.Alpha, name("prune"), name("prune")))
+	}
+	if n := s.Folds; n.Number < 0 || n.Number == 1 || n.Number > crossvalidate.MaxFolds {
+		faults = append(faults, fmt.Errorf("%s %d: want auto, 0 or 2 to %d", name("folds"), n.Number, crossvalidate.MaxFolds))
+	}
+	if s.Select == frontier.Total && s.ErrorCosts == nil {
+		faults = append(faults, fmt.Errorf("%s total adds the cost of errors to the cost of tests: give %s, costs by actual and "+
+			"predicted class in the unit of %s", name("select"), name("error_costs"), name("costs")))
+	}
+	if s.Select != frontier.First {
+		return faults
+	}
+	if len(s.Lambda) == 0 {
+		faults = append(faults, fmt.Errorf("%s auto is a choice among the paper's lambdas: %s first makes none, %s paper does",
+			name("lambda"), name("select"), name("select")))
+	}
+	for _, budget := range []struct {
+		setting string
+		cost    float64
+	}{{"max_expected_cost", s.MaxExpectedCost}, {"max_cost", s.MaxCost}} {
+		if budget.cost != 0 {
+			faults = append(faults, fmt.Errorf("%s %v is a budget to choose by: %s first chooses nothing; name a rule that "+
+				"does, such as %s best", name(budget.setting), budget.cost, name("select"), name("select")))
+		}
+	}
+	return faults
+}

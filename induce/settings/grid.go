@@ -1,0 +1,59 @@
+package settings
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/grid"
+	"github.com/espalier-ml/espalier/induce/split"
+	"github.com/espalier-ml/espalier/induce/tree"
+)
+
+// Members returns the trees that grow, without their bins: see BinsFor. priced says that tests have
+// prices, in addition to the prices in s.
+func (s *Settings) Members(priced bool) []grid.Member {
+	axes := grid.Axes{
+		Classes: s.Classes, Algorithms: s.Algorithm, Lambdas: s.Lambda, Thetas: s.Theta, Families: s.Tests,
+		Bins: max(1, len(s.Bins)), MaxDepth: s.MaxDepth, MinRows: s.MinRows, Priced: priced || s.Named() || s.FreeRepeats,
+		Record: tree.Algorithm{
+			Binning: s.Binning.String(), LeafEstimate: s.LeafEstimate.String(), Prune: "none", Seed: s.Seed,
+			CostUnit: s.CostUnit, First: s.First, Monotone: s.Monotone,
+		},
+	}
+	if len(s.Lambda) == 0 {
+		axes.Lambdas = grid.AutoLambdas()
+	}
+	if s.FreeRepeats {
+		axes.Record.RepeatCost = tree.RepeatFree
+	}
+	return axes.Members()
+}
+
+// CheckMembers returns the fault of a number of trees.
+func CheckMembers(members []grid.Member, why string, name Namer) error {
+	if n := len(members); n == 0 || n > grid.Most {
+		return fmt.Errorf("%s, %s, %s, %s and %s make %d trees%s: want 1 to %d", name("algorithm"), name("lambda"),
+			name("theta"), name("tests"), name("bins"), n, why, grid.Most)
+	}
+	return nil
+}
+
+// BinsFor returns the numbers of bins for numbers of rows and classes.
+func (s *Settings) BinsFor(rows int64, classes int) []int {
+	if len(s.Bins) == 0 {
+		return []int{grid.AutoBins(rows, classes)}
+	}
+	return s.Bins
+}
+
+// SplitColumns returns the features as the scan for tests needs them.
+func (s *Settings) SplitColumns(features []dataset.Feature) []split.Column {
+	columns := split.Columns(features)
+	for i := range columns {
+		columns[i].FreeRepeats = s.FreeRepeats
+		columns[i].First = slices.Index(s.First, features[i].Name) + 1
+		columns[i].Monotone = s.Monotone[features[i].Name]
+	}
+	return columns
+}

@@ -1,0 +1,139 @@
+package settings
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/frontier"
+	"github.com/espalier-ml/espalier/induce/grid"
+)
+
+// Prices says what tests cost.
+type Prices struct {
+	Costs map[string]float64 // of a test by feature, 0 is free; 1 where it has none
+	// ValueCosts has the costs of tests for single values, by categorical feature and value.
+	ValueCosts  map[string]map[string]float64
+	Groups      []CostGroup // features that share a price
+	FreeRepeats bool        // further tests of a feature on a path are free, unless its values have costs
+	CostUnit    string      // what costs are counted in, for reports
+}
+
+// CostGroup is features that share a price. It is paid once on a path, with the first test of
+// one of them.
+type CostGroup struct {
+	Name     string
+	Features []string
+	Cost     float64
+}
+
+// The least and the greatest cost above 0.
+const (
+	LeastCost    = 1e-30
+	GreatestCost = 1e30
+)
+
+// ValueError is the error of a cost of a single value that no test can have.
+type ValueError struct {
+	Feature, Value string
+	Problem        string
+}
+
+// Error implements error.
+func (e *ValueError) Error() string { return e.Problem }
+
+// Apply sets the prices of features.
+func (p *Prices) Apply(features []dataset.Feature) error {
+	for i := range features {
+		f := &features[i]
+		f.Cost = p.costOf(f.Name)
+		if at := slices.IndexFunc(p.Groups, func(g CostGroup) bool { return slices.Contains(g.Features, f.Name) }); at >= 0 {
+			f.Group, f.GroupCost = p.Groups[at].Name, p.Groups[at].Cost
+		}
+		costs := p.ValueCosts[f.Name]
+		for _, value := range slices.Sorted(maps.Keys(costs)) {
+			switch {
+			case f.Kind != dataset.Categorical:
+				return &ValueError{f.Name, value, fmt.Sprintf("feature %q is numeric, only the values of categorical features "+
+					"have tests of their own", f.Name)}
+			case !slices.Contains(f.Values, value):
+				return &ValueError{f.Name, value, fmt.Sprintf("feature %q has no value %q among the training rows", f.Name, value)}
+			}
+		}
+		if len(costs) > 0 {
+			f.ValueCosts = maps.Clone(costs)
+		}
+	}
+	return nil
+}
+
+func (p *Prices) costOf(feature string) float64 {
+	if cost, given := p.Costs[feature]; given {
+		return cost
+	}
+	return 1
+}
+
+// WithPricing returns the grid for features with these prices, if their tests have different prices or repeats
+// are free: see grid.WithPricing. rule chooses among the trees.
+func (p *Prices) WithPricing(members []grid.Member, rule frontier.Rule, features []string) []grid.Member {
+	if !p.FreeRepeats && len(p.ValueCosts) == 0 && !p.Grouped() && !grid.Differ(p.Costs, features) {
+		return members
+	}
+	return grid.WithPricing(members, rule, p.Grouped())
+}
+
+// Grouped reports whether a group of features has a price.
+func (p *Prices) Grouped() bool {
+	return slices.ContainsFunc(p.Groups, func(g CostGroup) bool { return g.Cost > 0 })
+}
+
+// Named reports whether there are prices.
+func (p *Prices) Named() bool { return len(p.Costs)+len(p.Groups)+len(p.ValueCosts) > 0 }
+
+// faults returns what is wrong with prices.
+func (p *Prices) faults(name Namer) []error {
+	var faults []error
+	check := func(what string, cost float64) {
+		if r := (Range{low: 0, high: GreatestCost}); !r.Has(cost) || cost > 0 && cost < LeastCost {
+			faults = append(faults, fmt.Errorf("%s %v: want 0, which is free, or a number from %v to %v", what, cost, LeastCost,
+				GreatestCost))
+		}
+	}
+	for _, feature := range slices.Sorted(maps.Keys(p.Costs)) {
+		check(fmt.Sprintf("%s: the cost of %q", name("costs"), feature), p.Costs[feature])
+	}
+	for _, feature := range slices.Sorted(maps.Keys(p.ValueCosts)) {
+		for _, value := range slices.Sorted(maps.Keys(p.ValueCosts[feature])) {
+			check(fmt.Sprintf("%s: the cost of %q of %q", name("value_costs"), value, feature), p.ValueCosts[feature][value])
+		}
+	}
+	var names, grouped []string
+	for i := range p.Groups {
+		g := &p.Groups[i]
+		if g.Name == "" {
+			faults = append(faults, fmt.Errorf("%s: a group has no name, want one", name("groups")))
+		}
+		check(fmt.Sprintf("%s: the cost of %q", name("groups"), g.Name), g.Cost)
+		names, grouped = append(names, g.Name), append(grouped, g.Features...)
+	}
+	faults = append(faults, twice(name("groups"), "group", names)...)
+	faults = append(faults, twice(name("groups"), "feature", grouped)...)
+	if len(p.ValueCosts) > 0 && len(p.Groups) > 0 {
+		faults = append(faults, fmt.Errorf("%s and %s do not go together: leave out one of the two", name("value_costs"),
+			name("groups")))
+	}
+	return faults
+}
+
+// twice returns a fault for each name that a list has twice.
+func twice(list, noun string, names []string) []error {
+	var faults []error
+	for i, name := range names {
+		if at := slices.Index(names, name); name != "" && at < i && !slices.Contains(names[at+1:i], name) {
+			faults = append(faults, fmt.Errorf("%s: the %s %q is named twice", list, noun, name))
+		}
+	}
+	return faults
+}

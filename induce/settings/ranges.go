@@ -1,0 +1,127 @@
+package settings
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+)
+
+// Range bounds a number.
+type Range struct {
+	low, high float64
+	above     bool // low itself is outside
+}
+
+// Between is the range from low to high, both included.
+func Between(low, high float64) Range { return Range{low: low, high: high} }
+
+// From is the range from low on, which is included.
+func From(low float64) Range { return Range{low: low, high: math.Inf(1)} }
+
+// Above is the range above low, which is not included, up to high, which is.
+func Above(low, high float64) Range { return Range{low: low, high: high, above: true} }
+
+// String spells the range, as "from 1 to 64".
+func (r Range) String() string {
+	switch {
+	case r.above:
+		return "above " + Spelled(r.low) + ", at most " + Spelled(r.high)
+	case math.IsInf(r.high, 1):
+		return "from " + Spelled(r.low)
+	default:
+		return "from " + Spelled(r.low) + " to " + Spelled(r.high)
+	}
+}
+
+// Has reports whether a number is in the range. NaN is in none.
+func (r Range) Has(x float64) bool { return x >= r.low && x <= r.high && !(r.above && x == r.low) }
+
+// Parse reads a number of the range. The error says what is wanted.
+func (r Range) Parse(text string) (float64, error) {
+	x, err := strconv.ParseFloat(text, 64)
+	if err != nil || !r.Has(x) {
+		return 0, fmt.Errorf("want a number %s", r)
+	}
+	return x, nil
+}
+
+// Spelled spells a number that people write with digits alone where it has few.
+func Spelled(x float64) string {
+	digits, short := strconv.FormatFloat(x, 'f', -1, 64), strconv.FormatFloat(x, 'g', -1, 64)
+	if math.Abs(x) < 1e9 || len(digits) < len(short) {
+		return digits
+	}
+	return short
+}
+
+// MaxBins bounds all numbers of bins together: it leaves a code for missing within two bytes.
+const MaxBins = math.MaxUint16 - 1
+
+// RangeOf returns the range of the numbers of a setting.
+func RangeOf(setting string) Range {
+	switch setting {
+	case "theta", "tolerance", "teacher_weight", "frontier_step":
+		return Between(0, 1)
+	case "lambda", "alpha", "max_expected_cost", "max_cost":
+		return Between(0, 1e12)
+	case "made_up_rows":
+		return Between(-1, 1<<24)
+	case "max_classes":
+		return Between(1, math.MaxUint16)
+	case "max_categories":
+		return Between(1, math.MaxUint16-2) // two codes are other and missing
+	case "max_values":
+		return Between(1, 1<<26)
+	case "min_value_rows":
+		return From(1)
+	case "max_depth":
+		return Between(0, 1e6)
+	case "max_leaves":
+		return Between(0, 1e9)
+	default: // min_rows, seed
+		return From(0)
+	}
+}
+
+// number is a number of a setting.
+type number struct {
+	setting string
+	value   float64
+	noun    string
+}
+
+// numbers lists the numbers of the settings.
+func (s *Settings) numbers() []number {
+	var list []number
+	add := func(setting string, values ...float64) {
+		for _, x := range values {
+			list = append(list, number{setting, x, "a number"})
+		}
+	}
+	add("lambda", s.Lambda...)
+	add("theta", s.Theta...)
+	add("tolerance", s.Tolerance)
+	add("frontier_step", s.FrontierStep)
+	add("max_expected_cost", s.MaxExpectedCost)
+	add("max_cost", s.MaxCost)
+	add("teacher_weight", s.TeacherWeight)
+	if s.Alpha != nil {
+		add("alpha", *s.Alpha)
+	}
+	for _, whole := range []struct {
+		setting string
+		value   int64
+	}{
+		{"made_up_rows", s.MadeUpRows},
+		{"max_classes", int64(s.MaxClasses)},
+		{"max_categories", int64(s.MaxCategories)},
+		{"min_value_rows", s.MinValueRows},
+		{"max_values", int64(s.MaxValues)},
+		{"max_depth", int64(s.MaxDepth)},
+		{"min_rows", s.MinRows},
+		{"max_leaves", int64(s.MaxLeaves)},
+	} {
+		list = append(list, number{whole.setting, float64(whole.value), "a whole number"})
+	}
+	return list
+}

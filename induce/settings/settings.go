@@ -1,0 +1,184 @@
+package settings
+
+import (
+	"strings"
+
+	"github.com/espalier-ml/espalier/induce/binning"
+	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/distill"
+	"github.com/espalier-ml/espalier/induce/frontier"
+	"github.com/espalier-ml/espalier/induce/frontier/crossvalidate"
+	"github.com/espalier-ml/espalier/induce/prune"
+	"github.com/espalier-ml/espalier/induce/selection"
+	"github.com/espalier-ml/espalier/induce/split"
+	"github.com/espalier-ml/espalier/induce/tree"
+)
+
+// Settings are the settings of a training.
+type Settings struct {
+	Roles
+	Columns
+	Prices
+	PerClass
+	Growth
+	Choice
+}
+
+// Roles says which columns have other uses than features, and which rows are set aside.
+type Roles struct {
+	Label          string // column of the classes
+	Weight         string // column of row weights; empty: 1 each
+	DropNullLabels bool   // leave out rows without a label instead of failing
+	MaxClasses     int    // more classes are an error
+
+	// Split has the shares of rows that train, that choose among trees (validation) and that measure (test).
+	Split       dataset.Shares
+	SplitColumn string // column that names each row's part; empty: Split decides
+	Key         string // column of groups: rows with the same value are in the same part
+	Seed        uint64 // of the split, the folds and the teacher
+}
+
+// Columns says how columns are read as features, and which tests nodes may have.
+type Columns struct {
+	Ignore      []string // columns that are no features
+	Categorical []string // features whose numbers are categories
+	Numeric     []string // features whose texts or booleans are read as numbers
+	// First names features to test at depth 0, 1 and so on, where they have a test; an empty
+	// name leaves a depth free.
+	First []string
+	// Monotone says how the probability of the second of two classes may change with a
+	// numeric feature: +1, it must not fall; -1, it must not rise.
+	Monotone map[string]int8
+
+	Binning       binning.Method
+	MaxCategories int   // values of a categorical feature; the rarest values beyond it are put together as other
+	MinValueRows  int64 // training rows that a value of a categorical feature needs; rarer values are put together as other
+	MaxValues     int   // distinct numbers of a column that are counted exactly
+}
+
+// Growth says how trees grow: a tree for each combination of Algorithm, Lambda, Theta, Tests and Bins.
+type Growth struct {
+	Algorithm []split.Algorithm
+	Lambda    []float64 // weights of the impurity reduction; empty: the paper's grid, see grid.AutoLambdas
+	Theta     []float64 // shares of the rows at which a node is a leaf
+	Tests     []split.Family
+	Bins      []int // numbers of bins of a numeric feature; empty: see grid.AutoBins
+
+	Classes      split.Classes // whose classes impurity and the end of growth count
+	LeafEstimate tree.Estimate
+	MaxDepth     int   // tests on the longest path; 0: any number
+	MinRows      int64 // nodes with fewer rows are leaves
+	MaxLeaves    int   // leaves of the tree; with Select First it grows best first; 0: any number
+}
+
+// Choice says how a tree is chosen among the grown trees and their prunings.
+type Choice struct {
+	Select       frontier.Rule
+	Tolerance    float64               // score that the rule Best gives up for a cheaper tree
+	Prune        []prune.Currency      // empty: trees are not pruned
+	Alpha        *float64              // strength of the pruning; nil: chosen by Select
+	Folds        crossvalidate.Setting // of the training rows, to choose by
+	FrontierStep float64               // least rise in score between trees of the frontier; 0: all trees that are better
+
+	MaxExpectedCost float64 // budget of the expected cost; 0: any
+	MaxCost         float64 // budget of the most expensive path; 0: any
+
+	LeafModel     selection.Kind
+	Teacher       distill.Teacher
+	TeacherWeight float64 // share of the teacher against the label, 0 to 1
+	MadeUpRows    int64   // rows that the teacher labels; -1: by the number of training objects
+	Certificate   bool    // a lower bound on the cost of such trees
+}
+
+// Default returns the preset "default". It grows trees by ec45 with four lambdas and by c45, each with
+// threshold tests alone and with tests for single bins as well. It prunes them in both currencies, and
+// chooses the tree that is best on the validation rows. Of the grids tried on the public data sets of
+// the paper, this one gave the best trees for its time.
+func Default() Settings {
+	return Settings{
+		Roles: Roles{MaxClasses: 1000, Split: dataset.Shares{70, 10, 20}, Seed: 1},
+		Columns: Columns{
+			Binning: binning.Quantile, MaxCategories: 1000, MinValueRows: 1, MaxValues: 1 << 16,
+		},
+		Growth: Growth{
+			Algorithm: []split.Algorithm{split.EC45, split.C45}, Lambda: []float64{10, 3, 30, 1000},
+			Theta: []float64{0.005, 0.0005}, Tests: []split.Family{split.Thresholds, split.Both},
+			Classes: split.OfRows, LeafEstimate: tree.Smoothed,
+		},
+		Choice: Choice{
+			Select: frontier.Best, Tolerance: defaultTolerance, Prune: []prune.Currency{prune.Leaves, prune.Cost},
+			Folds: crossvalidate.Setting{Auto: true}, FrontierStep: 0.001, Certificate: true,
+			LeafModel: selection.None, Teacher: distill.None, TeacherWeight: DefaultTeacherWeight, MadeUpRows: -1,
+		},
+	}
+}
+
+// defaultTolerance is the score that the rule Best gives up for a cheaper tree. On the
+// public data sets of the paper it costs no AUC on test rows on average.
+const defaultTolerance = 0.001
+
+// DefaultTeacherWeight is the TeacherWeight where there is a label.
+const DefaultTeacherWeight = 0.5
+
+// Accurate returns the preset "accurate": models in the leaves and a teacher, where they are better.
+func Accurate() Settings {
+	s := Default()
+	s.LeafModel, s.Teacher = selection.Auto, distill.Auto
+	s.Prune = []prune.Currency{prune.Leaves, prune.Cost, prune.MaxCost}
+	return s
+}
+
+// Paper returns the preset "paper": one tree of one-hot tests on 5 k-means bins with majority leaves.
+func Paper() Settings {
+	s := Default()
+	s.grow(split.OneHot)
+	s.Bins, s.Binning, s.LeafEstimate, s.Classes = []int{5}, binning.KMeans, tree.Majority, split.OfObjects
+	return s
+}
+
+// Single returns the settings of one tree from all rows, as it was grown: ec45 with lambda 10 and theta
+// 0.005, and threshold tests.
+func Single() Settings {
+	s := Default()
+	s.grow(split.Thresholds)
+	s.Split = dataset.Shares{100, 0, 0}
+	return s
+}
+
+// grow sets the growth of one tree, and no choice.
+func (s *Settings) grow(family split.Family) {
+	s.Algorithm, s.Lambda, s.Theta = []split.Algorithm{split.EC45}, []float64{10}, []float64{0.005}
+	s.Tests = []split.Family{family}
+	s.Select, s.Prune, s.Folds, s.Certificate = frontier.First, nil, crossvalidate.Setting{}, false
+}
+
+// Namer spells the name of a setting, such as max_depth, for messages.
+type Namer func(setting string) string
+
+// FieldName spells the name of a setting as its field, such as MaxDepth.
+func FieldName(setting string) string {
+	var b strings.Builder
+	for word := range strings.SplitSeq(setting, "_") {
+		b.WriteString(strings.ToUpper(word[:1]) + word[1:])
+	}
+	return b.String()
+}
+
+// FlagName spells the name of a setting as its flag, such as --max_depth.
+func FlagName(setting string) string { return "--" + setting }
+
+// Selection returns how a tree is chosen.
+func (s *Settings) Selection() selection.Settings {
+	return selection.Settings{
+		Settings: frontier.Settings{
+			Query: frontier.Query{
+				Rule: s.Select, Tolerance: s.Tolerance,
+				Limits: frontier.Limits{ExpectedCost: s.MaxExpectedCost, MaxCost: s.MaxCost, Leaves: s.MaxLeaves},
+			},
+			Currencies: s.Prune, Alpha: s.Alpha, Step: s.FrontierStep,
+		},
+		Folds: s.Folds, Seed: s.Seed, Certificate: s.Certificate, LeafModel: s.LeafModel,
+		Teacher:     selection.Teacher{Kind: s.Teacher, Weight: s.TeacherWeight, MadeUp: s.MadeUpRows},
+		Constrained: len(s.Monotone) > 0,
+	}
+}

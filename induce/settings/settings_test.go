@@ -1,0 +1,134 @@
+package settings_test
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/frontier"
+	"github.com/espalier-ml/espalier/induce/frontier/crossvalidate"
+	"github.com/espalier-ml/espalier/induce/prune"
+	"github.com/espalier-ml/espalier/induce/settings"
+	"github.com/espalier-ml/espalier/induce/split"
+)
+
+// TestPresetsAreValid: the settings that constructors return have no faults.
+func TestPresetsAreValid(t *testing.T) {
+	for name, s := range map[string]settings.Settings{
+		"default": settings.Default(), "accurate": settings.Accurate(), "paper": settings.Paper(), "single": settings.Single(),
+	} {
+		if faults := s.Faults(settings.FlagName); len(faults) > 0 {
+			t.Errorf("%s: %v", name, faults)
+		}
+	}
+	var zero settings.Settings
+	if len(zero.Faults(settings.FlagName)) == 0 {
+		t.Error("the zero Settings, without a rule of choice, have no fault")
+	}
+}
+
+// TestFaults: each fault names its setting and what is wanted.
+func TestFaults(t *testing.T) {
+	for want, change := range map[string]func(s *settings.Settings){
+		"Theta 1.5: want a number from 0 to 1":        func(s *settings.Settings) { s.Theta = []float64{0.1, 1.5} },
+		"Lambda NaN: want a number":                   func(s *settings.Settings) { s.Lambda = []float64{math.NaN()} },
+		"Tolerance -1: want":                          func(s *settings.Settings) { s.Tolerance = -1 },
+		"MaxClasses 0: want a whole number from 1":    func(s *settings.Settings) { s.MaxClasses = 0 },
+		"MaxCategories 65534: want a whole number":    func(s *settings.Settings) { s.MaxCategories = 65534 },
+		"Bins 40000,40001: want at most 65534 in all": func(s *settings.Settings) { s.Bins = []int{40000, 40001} },
+		"Bins 1: want numbers from 2":                 func(s *settings.Settings) { s.Bins = []int{1} },
+		"Folds 1: want auto, 0 or 2 to 100":           func(s *settings.Settings) { s.Folds = crossvalidate.Setting{Number: 1} },
+		"Alpha 0.1 is of one currency": func(s *settings.Settings) {
+			s.Alpha, s.Prune = new(0.1), []prune.Currency{prune.Leaves, prune.Cost}
+		},
+		"Algorithm: algorithm":                  func(s *settings.Settings) { s.Algorithm = []split.Algorithm{0} },
+		`Teacher "": want one of`:               func(s *settings.Settings) { s.Teacher = "" },
+		"MadeUpRows are for a teacher":          func(s *settings.Settings) { s.MadeUpRows = 5 },
+		"Select total adds the cost of errors":  func(s *settings.Settings) { s.Select = frontier.Total },
+		"Lambda auto is a choice":               func(s *settings.Settings) { s.Select, s.Lambda = frontier.First, nil },
+		"MaxCost 3 is a budget":                 func(s *settings.Settings) { s.Select, s.MaxCost = frontier.First, 3 },
+		`First: the feature "a" is named twice`: func(s *settings.Settings) { s.First = []string{"a", "", "a"} },
+		`Costs: the cost of "a" 1e-40: want 0`:  func(s *settings.Settings) { s.Costs = map[string]float64{"a": 1e-40} },
+		`Priors: "a" 0: want a number above 0`:  func(s *settings.Settings) { s.Priors = map[string]float64{"a": 0} },
+		"ClassWeights and BalanceClasses say two": func(s *settings.Settings) {
+			s.ClassWeights, s.BalanceClasses = map[string]float64{"a": 1}, true
+		},
+	} {
+		s := settings.Default()
+		change(&s)
+		var texts []string
+		for _, fault := range s.Faults(settings.FieldName) {
+			texts = append(texts, fault.Error())
+		}
+		if text := strings.Join(texts, "\n"); !strings.Contains(text, want) {
+			t.Errorf("%q: want %q", text, want)
+		}
+	}
+}
+
+// TestApply: by hand. A feature without a cost costs 1; values of numeric features have no costs.
+func TestApply(t *testing.T) {
+	p := settings.Prices{
+		Costs: map[string]float64{"a": 2, "b": 0}, ValueCosts: map[string]map[string]float64{"color": {"red": 5}},
+		Groups: []settings.CostGroup{{Name: "lab", Features: []string{"a", "c"}, Cost: 9}},
+	}
+	got := []dataset.Feature{
+		{Name: "a", Kind: dataset.Numeric},
+		{Name: "b", Kind: dataset.Numeric},
+		{Name: "c", Kind: dataset.Numeric},
+		{Name: "color", Kind: dataset.Categorical, Values: []string{"blue", "red"}},
+	}
+	want := []dataset.Feature{
+		{Name: "a", Kind: dataset.Numeric, Cost: 2, Group: "lab", GroupCost: 9},
+		{Name: "b", Kind: dataset.Numeric},
+		{Name: "c", Kind: dataset.Numeric, Cost: 1, Group: "lab", GroupCost: 9},
+		{Name: "color", Kind: dataset.Categorical, Values: []string{"blue", "red"}, Cost: 1, ValueCosts: map[string]float64{"red": 5}},
+	}
+	if err := p.Apply(got); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	p.ValueCosts["a"] = map[string]float64{"1": 1}
+	if err := p.Apply(got); err == nil || !strings.Contains(err.Error(), `feature "a" is numeric`) {
+		t.Errorf("a cost of a value of a numeric feature: %v", err)
+	}
+}
+
+// TestPerClass: by hand. Priors have the sum 1, and other errors cost 1.
+func TestPerClass(t *testing.T) {
+	classes := []string{"a", "b", "c"}
+	p := settings.PerClass{
+		ClassWeights: map[string]float64{"b": 3}, Priors: map[string]float64{"a": 1, "b": 1, "c": 2},
+		ErrorCosts: []settings.ErrorCost{{Actual: "a", Predicted: "c", Cost: 7}},
+	}
+	weights, err := p.WeightsOf(classes, false)
+	priors, err2 := p.PriorsOf(classes)
+	costs, err3 := p.ErrorCostsOf(classes)
+	if err != nil || err2 != nil || err3 != nil {
+		t.Fatal(err, err2, err3)
+	}
+	if diff := cmp.Diff([]any{[]float64{1, 3, 1}, []float64{.25, .25, .5}, [][]float64{{0, 1, 7}, {1, 0, 1}, {1, 1, 0}}},
+		[]any{weights, priors, costs}); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	few := classes[:1]
+	_, err = p.WeightsOf(few, false)
+	_, err2 = p.PriorsOf(few)
+	_, err3 = p.ErrorCostsOf(few)
+	for i, err := range []error{err, err2, err3} {
+		if err == nil || !strings.Contains(err.Error(), "the label has no class") {
+			t.Errorf("%d: %v", i, err)
+		}
+	}
+	if _, err := p.WeightsOf(few, true); err != nil {
+		t.Errorf("absent classes: %v", err)
+	}
+	if _, err := p.PriorsOf(append(classes, "d")); err == nil || !strings.Contains(err.Error(), `the class "d" has none`) {
+		t.Errorf("a class without a prior: %v", err)
+	}
+}

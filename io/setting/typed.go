@@ -1,0 +1,350 @@
+package setting
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// ItemError is the error of a text, maybe of one in a list, that stands for no value of the setting.
+type ItemError struct {
+	Item string
+	Err  error // says what is wanted instead
+}
+
+// Error implements error.
+func (e *ItemError) Error() string { return e.Err.Error() }
+
+// Unwrap returns what is wanted instead of the text.
+func (e *ItemError) Unwrap() error { return e.Err }
+
+// fault is the last text that a value of a type of its own has refused. Set takes such a text without an error,
+// so that all faults of a configuration are told at once: see Refused.
+type fault struct{ refused *ItemError }
+
+// note notes the error of a text, or that there is none.
+func (f *fault) note(text string, err error) {
+	item := new(ItemError)
+	switch {
+	case err == nil:
+		f.refused = nil
+	case errors.As(err, &item):
+		f.refused = item
+	default:
+		f.refused = &ItemError{text, problem(text, err)}
+	}
+}
+
+func (f *fault) faults() []error {
+	if f.refused == nil {
+		return nil
+	}
+	return []error{fmt.Errorf("%s: %w", Word(f.refused.Item), f.refused.Err)}
+}
+
+// err returns what is wanted in place of the refused text; nil: no text was refused.
+func (f *fault) err() error {
+	if f.refused == nil {
+		return nil
+	}
+	return f.refused.Err
+}
+
+// Refused returns the fault of a text that a value was set to and has not taken; nil: there is none.
+func Refused(v Value) error {
+	if f, ok := v.(interface{ err() error }); ok && f.err() != nil {
+		return v.faults()[0]
+	}
+	return nil
+}
+
+// Typed is a setting of a type of its own, as text. wants says in words what the text may be; empty: it
+// says text. The errors of parse may be like the errors that By takes.
+func Typed[T any](to *T, wants string, parse func(text string) (T, error), spell func(T) string) Value {
+	if wants == "" {
+		wants = "text"
+	}
+	return &typed[T]{to: to, wants: wants, parse: parse, spell: spell}
+}
+
+// Named is a setting of a type whose values have names. The empty text is the zero value.
+func Named[T interface {
+	comparable
+	fmt.Stringer
+}](to *T, parse func(name string) (T, error),
+) Value {
+	var zero T
+	return Typed(to, "", func(name string) (T, error) {
+		if name == "" {
+			return zero, nil
+		}
+		return parse(name)
+	}, func(x T) string {
+		if x == zero {
+			return ""
+		}
+		return x.String()
+	})
+}
+
+type typed[T any] struct {
+	fault
+
+	to    *T
+	wants string
+	parse func(string) (T, error)
+	spell func(T) string
+}
+
+func (v *typed[T]) String() string { return v.spell(*v.to) }
+func (v *typed[T]) Type() string   { return "string" }
+func (v *typed[T]) Wants() string  { return v.wants }
+func (v *typed[T]) empty() bool    { return false }
+func (v *typed[T]) target() any    { return v.to }
+func (v *typed[T]) encode() any    { return v.String() }
+
+func (v *typed[T]) decode(raw []byte) error {
+	if err := setText(v, raw); err != nil {
+		return err
+	}
+	return v.err()
+}
+
+// Set sets the value. It stays as it was if the text is refused.
+func (v *typed[T]) Set(text string) error {
+	x, err := v.parse(text)
+	if err == nil {
+		*v.to = x
+	}
+	v.note(text, err)
+	return nil
+}
+
+// setText sets a value to a text in JSON.
+func setText(v Value, raw []byte) error {
+	var text string
+	if json.Unmarshal(raw, &text) != nil {
+		return errors.New("want " + v.Wants())
+	}
+	return v.Set(text)
+}
+
+// Unchecked is a setting whose value Faults does not check, as its owner does.
+func Unchecked(v Value) Value { return unchecked{v} }
+
+type unchecked struct{ Value }
+
+func (unchecked) faults() []error { return nil }
+
+// Choices is a setting of several values, such as ListOf. In JSON one value may stand without the list,
+// and numbers are numbers.
+func Choices[T any](to *T, parse func(items []string) (T, error), spell func(T) []string) Value {
+	return &listOf[T]{to: to, parse: parse, spell: spell, bare: true}
+}
+
+// ListOf is a setting of a type of its own that is spelled as several texts.
+func ListOf[T any](to *T, parse func(items []string) (T, error), spell func(T) []string) Value {
+	return &listOf[T]{to: to, parse: parse, spell: spell}
+}
+
+// EachBy returns the parser of a list whose items a function parses. A list of the word alone has no
+// items.
+func EachBy[T any](word string, parse func(text string) (T, error)) func(items []string) ([]T, error) {
+	return func(items []string) ([]T, error) {
+		if word != "" && slices.Equal(items, []string{word}) {
+			return nil, nil
+		}
+		values := make([]T, len(items))
+		for i, text := range items {
+			x, err := parse(text)
+			if err != nil {
+				return nil, &ItemError{text, problem(text, err)}
+			}
+			values[i] = x
+		}
+		return values, nil
+	}
+}
+
+// SpellEach spells the items of a list: the word if there are none.
+func SpellEach[T any](word string, spell func(T) string) func([]T) []string {
+	return func(values []T) []string {
+		if len(values) == 0 && word != "" {
+			return []string{word}
+		}
+		var items []string
+		for _, x := range values {
+			items = append(items, spell(x))
+		}
+		return items
+	}
+}
+
+type listOf[T any] struct {
+	fault
+
+	to    *T
+	parse func([]string) (T, error)
+	spell func(T) []string
+	bare  bool // one value may stand without the list in JSON
+	given bool // and no longer the default: a further text adds to the list
+}
+
+func (v *listOf[T]) Type() string       { return "strings" }
+func (v *listOf[T]) Wants() string      { return "texts" }
+func (v *listOf[T]) empty() bool        { return len(v.GetSlice()) == 0 }
+func (v *listOf[T]) target() any        { return v.to }
+func (v *listOf[T]) String() string     { return joined(v.GetSlice()) }
+func (v *listOf[T]) GetSlice() []string { return v.spell(*v.to) }
+
+// Set replaces the default by the texts of a line of CSV. Set a second time adds to them.
+func (v *listOf[T]) Set(text string) error {
+	items, err := cut(text)
+	if err != nil {
+		return err
+	}
+	if v.given {
+		items = append(v.GetSlice(), items...)
+	}
+	return v.Replace(items)
+}
+
+// Append adds a text.
+func (v *listOf[T]) Append(item string) error { return v.Replace(append(v.GetSlice(), item)) }
+
+// Replace sets the texts. The value stays as it was if they are refused.
+func (v *listOf[T]) Replace(items []string) error {
+	x, err := v.parse(items)
+	if err == nil {
+		*v.to, v.given = x, true
+	}
+	v.note(joined(items), err)
+	return nil
+}
+
+func (v *listOf[T]) encode() any {
+	items := v.GetSlice()
+	if !v.bare {
+		return items
+	}
+	values := make([]any, len(items))
+	for i, text := range items {
+		values[i] = text
+		if x, err := strconv.ParseFloat(text, 64); err == nil && !math.IsNaN(x) && !math.IsInf(x, 0) {
+			values[i] = x
+		}
+	}
+	if len(values) == 1 {
+		return values[0]
+	}
+	return values
+}
+
+func (v *listOf[T]) decode(raw []byte) error {
+	var list []json.RawMessage
+	if json.Unmarshal(raw, &list) != nil {
+		list = []json.RawMessage{raw}
+	}
+	items := make([]string, len(list))
+	for i, one := range list {
+		var number json.Number
+		if json.Unmarshal(one, &number) == nil {
+			items[i] = number.String()
+		} else if json.Unmarshal(one, &items[i]) != nil {
+			return fmt.Errorf("%s: want a text, a number or a list of them", one)
+		}
+	}
+	_ = v.Replace(items) // notes a fault
+	return v.err()
+}
+
+// Table is a setting of a text, such as the name of a file. In JSON it may also be an object of the values
+// that such a file has. values are pointers to the values by key; others are further fields that the text
+// sets.
+func Table(text Value, values map[string]any, others ...any) Value {
+	return &table{text, values, others}
+}
+
+type table struct {
+	Value
+
+	values map[string]any
+	others []any
+}
+
+func (v *table) targets() []any {
+	list := []any{v.target()}
+	for _, key := range slices.Sorted(maps.Keys(v.values)) {
+		list = append(list, v.values[key])
+	}
+	return append(list, v.others...)
+}
+
+func (v *table) encode() any {
+	values := make(map[string]any)
+	for key, to := range v.values {
+		if reflect.ValueOf(to).Elem().Len() > 0 {
+			values[key] = to
+		}
+	}
+	if len(values) == 0 {
+		return v.String()
+	}
+	return values
+}
+
+func (v *table) decode(raw []byte) error {
+	if setText(v.Value, raw) == nil {
+		return nil
+	}
+	d := json.NewDecoder(bytes.NewReader(raw))
+	var members map[string]json.RawMessage
+	if d.Decode(&members) != nil {
+		return errors.New("want a text or an object of values")
+	}
+	for key, value := range members {
+		to, known := v.values[key]
+		if !known {
+			return fmt.Errorf("unknown key %q", key)
+		}
+		if err := json.Unmarshal(value, to); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// joined joins texts by commas. A text with a comma in it stands in double quotes.
+func joined(items []string) string {
+	switch {
+	case len(items) == 0:
+		return ""
+	case len(items) == 1 && items[0] == "": // which CSV would spell as no text at all
+		return `""`
+	}
+	var b strings.Builder
+	w := csv.NewWriter(&b)
+	_ = w.Write(items) // a Builder has no errors; Flush has none either
+	w.Flush()
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// cut cuts a line of CSV into its texts.
+func cut(text string) ([]string, error) {
+	if text == "" {
+		return []string{}, nil
+	}
+	items, err := csv.NewReader(strings.NewReader(text)).Read()
+	if err != nil {
+		return nil, errors.New("want values separated by commas; one with a comma in it stands in double quotes")
+	}
+	return items, nil
+}

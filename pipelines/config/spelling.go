@@ -1,0 +1,180 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/settings"
+	"github.com/espalier-ml/espalier/io/setting"
+)
+
+// This file has the texts of settings of a Training.
+
+// Words that stand for no value, and for what the data decide.
+const (
+	none = "none"
+	auto = "auto"
+
+	repeatFull           = "full" // each test on a path is paid, as in the paper
+	balancedClassWeights = "balanced"
+)
+
+// listOf is a setting of several values with names. A list of the word alone is empty.
+func listOf[T fmt.Stringer](to *[]T, word string, parse func(string) (T, error)) setting.Value {
+	return setting.Choices(to, setting.EachBy(word, parse), setting.SpellEach(word, T.String))
+}
+
+// whole and number are settings of numbers whose range Settings.Faults checks.
+func whole[T int | int64 | uint64](to *T, name string) setting.Value {
+	return setting.Unchecked(setting.Whole(to, settings.RangeOf(name)))
+}
+
+func number(to *float64, name string) setting.Value {
+	return setting.Unchecked(setting.Number(to, settings.RangeOf(name)))
+}
+
+// numbers is a setting of several numbers.
+func numbers(to *[]float64, word, name string) setting.Value {
+	parse := func(text string) (float64, error) {
+		x, err := strconv.ParseFloat(text, 64)
+		if err != nil {
+			return 0, fmt.Errorf("want a number %s", settings.RangeOf(name))
+		}
+		return x, nil
+	}
+	return setting.Choices(to, setting.EachBy(word, parse), setting.SpellEach(word, spell))
+}
+
+// spell spells a number so that it is read back exactly.
+func spell(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
+
+// oneOfTwo is a setting that has a name for false and another name for true.
+func oneOfTwo(to *bool, no, yes string) setting.Value {
+	wants := setting.Alternatives([]string{no, yes})
+	parse := func(text string) (bool, error) {
+		if text != no && text != yes {
+			return false, errors.New("want " + wants)
+		}
+		return text == yes, nil
+	}
+	return setting.Typed(to, wants, parse, func(on bool) string {
+		if on {
+			return yes
+		}
+		return no
+	})
+}
+
+// parseCertificate reads --certificate. Earlier versions had two modes of certificates.
+func parseCertificate(text string) (bool, error) {
+	modes := []string{none, auto, "quick", "full"}
+	if !slices.Contains(modes, text) {
+		return false, errors.New("want " + setting.Alternatives(modes))
+	}
+	return text != none, nil
+}
+
+func spellCertificate(on bool) string {
+	if on {
+		return auto
+	}
+	return none
+}
+
+func parseAlpha(text string) (*float64, error) {
+	if text == auto {
+		return nil, nil //nolint:nilnil // Select decides
+	}
+	alpha, err := strconv.ParseFloat(text, 64)
+	if err != nil {
+		err = fmt.Errorf("want a number %s", settings.RangeOf("alpha"))
+	}
+	return &alpha, err
+}
+
+func spellAlpha(alpha *float64) string {
+	if alpha == nil {
+		return auto
+	}
+	return spell(*alpha)
+}
+
+func parseBins(text string) (int, error) {
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		return 0, fmt.Errorf("want numbers from 2 to %d, each once, or auto", settings.MaxBins)
+	}
+	return n, nil
+}
+
+// parseMonotone reads constraints such as age=+1 or income=-1.
+func parseMonotone(items []string) (map[string]int8, error) {
+	var constraints map[string]int8
+	for _, text := range items {
+		at := strings.LastIndexByte(text, '=')
+		sign, err := strconv.ParseInt(text[at+1:], 10, 8)
+		if at < 0 || err != nil || sign != 1 && sign != -1 {
+			return nil, &setting.ItemError{Item: text, Err: errors.New("want FEATURE=+1 or FEATURE=-1")}
+		}
+		if _, twice := constraints[text[:at]]; twice {
+			return nil, &setting.ItemError{Item: text, Err: fmt.Errorf("the feature %q is named twice", text[:at])}
+		}
+		if constraints == nil {
+			constraints = make(map[string]int8)
+		}
+		constraints[text[:at]] = int8(sign)
+	}
+	return constraints, nil
+}
+
+func spellMonotone(constraints map[string]int8) []string {
+	var items []string
+	for _, feature := range slices.Sorted(maps.Keys(constraints)) {
+		items = append(items, fmt.Sprintf("%s=%+d", feature, constraints[feature]))
+	}
+	return items
+}
+
+// parseSplit reads --split: shares, or the column of --split_column, as earlier versions had it.
+func (c *Train) parseSplit(text string) (dataset.Shares, error) {
+	if text == "" || text[0] >= '0' && text[0] <= '9' || strings.Contains(text, "/") {
+		return dataset.ParseShares(text)
+	}
+	c.SplitColumn, c.columnInSplit = text, true
+	return c.Split, nil
+}
+
+// Deprecated returns notes on settings in the spelling of earlier versions.
+func (c *Train) Deprecated() []string {
+	if !c.columnInSplit {
+		return nil
+	}
+	return []string{fmt.Sprintf("--split %s names a column: --split_column %s says so now", c.SplitColumn, c.SplitColumn)}
+}
+
+// parseClassWeights reads --class_weights: none, balanced or a file.
+func (c *Train) parseClassWeights(text string) (file string, err error) {
+	if c.BalanceClasses = text == balancedClassWeights; c.BalanceClasses || text == none {
+		return "", nil
+	}
+	return text, nil
+}
+
+func (c *Train) spellClassWeights(file string) string {
+	switch {
+	case c.BalanceClasses:
+		return balancedClassWeights
+	case file == "":
+		return none
+	default:
+		return file
+	}
+}
+
+// WeighsClasses reports whether training rows are weighed by their classes.
+func (c *Train) WeighsClasses() bool { return c.Weighs() || c.ClassWeightsFile != "" }
