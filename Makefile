@@ -3,7 +3,7 @@
 	auc_at_tests soft_labels monotone results bought
 
 example:
-	go run ./cmd/espalier train --config cmd/espalier/example/tic-tac-toe.yaml
+	go run ./cmd/espalier train --config cmd/espalier/example/mushroom.yaml
 
 linter = go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 

@@ -155,3 +155,13 @@ func scoringSlicer(
 func ReadTree(ctx context.Context, model string) (*tree.Tree, error) {
 	return runfolder.ReadTree(ctx, source.Process.Store, model)
 }
+
+// ReadFigures reads the tree of a run folder, its metrics, its frontier and the importance of its features.
+func ReadFigures(ctx context.Context, run string) (*runfolder.Run, error) {
+	s := source.Process.Store
+	if _, err := runfolder.ReadManifest(ctx, s, run); err != nil { // of a folder that is no run
+		return nil, err
+	}
+	return runfolder.Read(ctx, s, run, runfolder.Training, runfolder.TreeName, runfolder.MetricsName,
+		runfolder.FrontierName, runfolder.ImportanceName)
+}

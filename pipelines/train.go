@@ -28,6 +28,7 @@ import (
 type Result struct {
 	Tree    *tree.Tree
 	Metrics *runfolder.Metrics
+	Schema  *tree.Schema
 	Files   []string // URLs in the order of writing, without the trees of the frontier
 
 	Frontier   *runfolder.Frontier   // nil: there was nothing to choose
@@ -273,14 +274,14 @@ func (o *opened) refused(writes bool) bool {
 // finishedRun returns the result of a run that has nothing left to do.
 func (o *opened) finishedRun(ctx context.Context, f *source.Files, c *TrainConfig) (*Result, error) {
 	there, err := runfolder.Read(ctx, f.Store, c.Output, runfolder.Training,
-		runfolder.TreeName, runfolder.MetricsName, runfolder.FrontierName, runfolder.ImportanceName, runfolder.ReportName,
+		runfolder.TreeName, runfolder.MetricsName, runfolder.SchemaName, runfolder.FrontierName, runfolder.ImportanceName, runfolder.ReportName,
 		runfolder.DistributionName)
 	if err != nil {
 		return nil, err
 	}
 	r := &Result{
 		Tree: there.Tree, Metrics: there.Metrics, Frontier: there.Frontier, Importance: there.Importance,
-		Files: runfolder.Training.Files(c.Output, there),
+		Schema: there.Schema, Files: runfolder.Training.Files(c.Output, there),
 	}
 	if o.unfinished == nil {
 		return r, nil

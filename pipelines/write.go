@@ -106,7 +106,8 @@ func (r *run) write(
 			return nil, err
 		}
 		return &Result{
-			Tree: c.tree, Metrics: c.metrics, Frontier: c.frontier, Importance: c.importance, Files: urls,
+			Tree: c.tree, Metrics: c.metrics, Schema: documents.Schema, Frontier: c.frontier, Importance: c.importance,
+			Files:    urls,
 			Estimate: estimate,
 		}, nil
 	})

@@ -37,7 +37,8 @@ func (o *console) printedSettings(jobs bool) []setting.Setting {
 		{
 			Name:  "progress",
 			Value: setting.OneOf(&o.progress, progressAuto, progressBar, progressPlain, progressNone),
-			Help:  "on stderr: bar, plain, none or auto (bars on a terminal, else lines)",
+			Help: "on stderr: auto (a line with the time left, if the run takes longer than two seconds), bar (a bar for " +
+				"each job), plain (lines about each job and remarks), or none",
 		},
 		{
 			Name: "log_format", Value: setting.OneOf(&o.logFormat, logText, logJSON),

@@ -65,7 +65,7 @@ func TestLogJSON(t *testing.T) {
 	input, run := mixed(t, 3000, parquetio.WriteOptions{}), filepath.Join(t.TempDir(), "run")
 	args := []string{"train", "--input", input, "--label", "class", "--output", run, "--log_format", "json", "--progress", "bar"}
 	o := espalier(t, args...)
-	if o.code != 0 || !strings.Contains(o.stdout, "wrote "+run) {
+	if o.code != 0 || !strings.Contains(o.stdout, run) {
 		t.Fatalf("exit code %d\n%s%s", o.code, o.stdout, o.stderr)
 	}
 	list := eventsIn(t, o.stderr)

@@ -18,12 +18,14 @@ import (
 func newReporter(kind string, w io.Writer) (engine.Reporter, error) {
 	switch kind {
 	case progressAuto:
+		p := newPlain(w)
+		p.brief = true
 		if isTerminal(w) {
-			return &bars{plain: plain{w: w}}, nil
+			return &bars{plain: p}, nil
 		}
-		return newPlain(w), nil
+		return p, nil
 	case progressBar:
-		return &bars{plain: plain{w: w}}, nil
+		return &bars{plain: newPlain(w)}, nil
 	case progressPlain:
 		return newPlain(w), nil
 	case progressNone:
@@ -33,15 +35,22 @@ func newReporter(kind string, w io.Writer) (engine.Reporter, error) {
 	}
 }
 
-// tellEvery is the time between two lines about a long job.
-const tellEvery = 10 * time.Second
+const (
+	// tellEvery is the time between two lines about a long job.
+	tellEvery = 10 * time.Second
+	// quiet is the time from which on a brief reporter shows progress: who waits longer wants to know for what.
+	quiet = 2 * time.Second
+)
 
-// plain writes a line at the end of each job, and a line every tellEvery during a long job.
+// plain writes a line at the end of each job, and a line every tellEvery during a long job. A brief one
+// writes the second kind alone, and no notes.
 type plain struct {
 	mu    sync.Mutex
 	w     io.Writer
 	jobs  bool // report jobs and notes; warnings are always reported
+	brief bool
 	now   func() time.Time
+	began time.Time // of the reporter
 	name  string
 	unit  string
 	total int64
@@ -49,7 +58,7 @@ type plain struct {
 	told  time.Time
 }
 
-func newPlain(w io.Writer) *plain { return &plain{w: w, jobs: true, now: time.Now} }
+func newPlain(w io.Writer) *plain { return &plain{w: w, jobs: true, now: time.Now, began: time.Now()} }
 
 func (p *plain) Job(name string, total int64, unit string) {
 	if !p.jobs {
@@ -68,7 +77,9 @@ func (p *plain) Step(done int64, note string) {
 	}
 	took := p.now().Sub(p.start)
 	if done >= p.total {
-		say(p.w, "%s: %s%s in %.2f s\n", p.name, p.steps(), note, took.Seconds())
+		if !p.brief {
+			say(p.w, "%s: %s%s in %.2f s\n", p.name, p.steps(), note, took.Seconds())
+		}
 		p.name = ""
 		return
 	}
@@ -105,31 +116,36 @@ func (p *plain) Warn(text string) {
 }
 
 func (p *plain) Note(text string) {
-	if p.jobs {
+	if p.jobs && !p.brief {
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		say(p.w, "%s\n", text)
 	}
 }
 
-// bars draws a bar per job.
+// bars draws a bar for each job. A brief one has one line, which is drawn over and goes at the end.
 type bars struct {
-	plain
+	*plain
 
 	bar *progressbar.ProgressBar
 }
 
 func (b *bars) Job(name string, total int64, unit string) {
+	atEnd := progressbar.OptionOnCompletion(func() { say(b.w, "\n") })
+	if b.brief {
+		atEnd = progressbar.OptionClearOnFinish()
+	}
 	b.bar = progressbar.NewOptions64(total,
 		progressbar.OptionSetWriter(raw(b.w)), progressbar.OptionSetDescription(fmt.Sprintf("%-10s", name)),
 		progressbar.OptionShowCount(), progressbar.OptionSetItsString(unit), progressbar.OptionSetWidth(30),
-		progressbar.OptionSetPredictTime(true), progressbar.OptionOnCompletion(func() { say(b.w, "\n") }))
+		progressbar.OptionSetPredictTime(true), atEnd)
 	b.name = name
 }
 
-func (b *bars) Note(text string) { say(b.w, "%s\n", text) }
-
 func (b *bars) Step(done int64, note string) {
+	if b.brief && b.now().Sub(b.began) < quiet {
+		return
+	}
 	if note != "" {
 		b.bar.Describe(fmt.Sprintf("%-10s %s", b.name, note))
 	}

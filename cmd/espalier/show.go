@@ -31,7 +31,7 @@ const (
 type showOptions struct {
 	model, format, output, row string
 	depth, node                int
-	overwrite                  bool
+	figures, overwrite         bool
 }
 
 func newShowOptions() *showOptions {
@@ -55,6 +55,11 @@ func (o *showOptions) Settings() []setting.Setting {
 			Help: "FILE:N, row N of a Parquet file, counted from 0: show its path and what is paid at each step",
 		},
 		{
+			Name: "figures", Group: setting.Printed, Value: setting.Switch(&o.figures),
+			Help: "print the figures of a run instead of its tree: by part of the rows, class and feature, the frontier, " +
+				"the folds and the certificate",
+		},
+		{
 			Name: "format", Group: setting.Printed,
 			Value: setting.OneOf(&o.format, formatText, formatRules, formatDot, formatSVG, formatHTML),
 			Help:  "text, rules, dot, svg or html",
@@ -74,7 +79,7 @@ func newShow() *cobra.Command {
 	o := newShowOptions()
 	c := &cobra.Command{
 		Use:   "show MODEL",
-		Short: "Show a tree as text, rules or a drawing, or a row's path through it",
+		Short: "Show a tree as text, rules or a drawing, the path of a row, or all figures of a run",
 		Long: `Show a tree. Of each node there are its condition, its training rows with their
 share, the cost of the way there, and its class with the probability.
 
@@ -97,6 +102,7 @@ the next cut of the feature: 4.017 stands for 4.017072740170225. Rules and the
 tips of drawings have all digits. Colours are for terminals alone; NO_COLOR=1
 turns them off.`,
 		Example: `  espalier show runs/first
+  espalier show runs/first --figures
   espalier show runs/first --format rules --node 4
   espalier show runs/first --row new.parquet:17
   espalier show runs/first --format svg --depth 5 --output tree.svg
@@ -125,6 +131,13 @@ func (o *showOptions) run(ctx context.Context, stdout io.Writer) error {
 	if err := o.check(); err != nil {
 		return err
 	}
+	if o.figures {
+		r, err := pipelines.ReadFigures(ctx, o.model)
+		if err != nil {
+			return err
+		}
+		return printFigures(stdout, o.model, r)
+	}
 	target, err := pages.OpenFile(ctx, source.Process.Store, o.output, o.overwrite, drawings())
 	if err != nil {
 		return err
@@ -151,6 +164,9 @@ func (o *showOptions) check() error {
 		return usage.All(faults)
 	}
 	switch {
+	case o.figures && (o.format != formatText || o.output != "" || o.row != "" || o.node != 0 || o.depth != report.FittingDepth):
+		return usage.Errorf("--figures: figures are text on standard output: leave out --format, --output, --row, --node " +
+			"and --depth")
 	case o.format == formatRules && o.depth != report.FittingDepth:
 		return usage.Errorf("--depth %d: a rule has all tests on the way to its leaf: leave --depth out, or choose "+
 			"another --format", o.depth)

@@ -65,8 +65,8 @@ func TestSnippetsCompile(t *testing.T) {
 			argv = append(argv, "./bench/"+name)
 		}
 	}
-	if len(origin) < 5 {
-		t.Fatalf("%d blocks of Go in all documents: README.md and docs have five", len(origin))
+	if len(origin) < 4 {
+		t.Fatalf("%d blocks of Go in all documents: docs have four", len(origin))
 	}
 	overlay, err := json.Marshal(map[string]any{"Replace": replace})
 	if err == nil {
@@ -86,9 +86,8 @@ func TestSnippetsCompile(t *testing.T) {
 // -tags long, those of docs/go.md write a tree and a run folder.
 func TestSnippetRuns(t *testing.T) {
 	dir := t.TempDir()
-	o := espalier(t, "train", "--config", filepath.Join("example", "tic-tac-toe.yaml"), "--input",
-		filepath.Join("example", "tic-tac-toe.parquet"),
-		"--output", filepath.Join(dir, "runs", "tic-tac-toe"), "--folds", "0", "--certificate", "none")
+	o := espalier(t, "train", "--input", filepath.Join("example", "tic-tac-toe.parquet"), "--label", "class",
+		"--max_expected_cost", "2.2", "--seed", "1", "--output", filepath.Join(dir, "runs", "tic-tac-toe"), "--folds", "0", "--certificate", "none")
 	o.wants(t, 0)
 	if out := runSnippet(t, "scoring.md", "runs/tic-tac-toe/tree.json", dir); !strings.HasPrefix(out, "positive [") {
 		t.Errorf("it prints %q: want the class of a position with x in the middle", out)

@@ -1,21 +1,19 @@
 package main
 
 import (
-	"bufio"
 	"fmt"
 	"io"
 	"math"
 	"runtime/debug"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/espalier-ml/espalier/induce/frontier"
-	"github.com/espalier-ml/espalier/induce/metric"
 	"github.com/espalier-ml/espalier/io/report"
+	"github.com/espalier-ml/espalier/io/runfolder"
 	"github.com/espalier-ml/espalier/io/setting"
 	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/pipelines"
@@ -104,7 +102,7 @@ func runTrain(c *cobra.Command, final *trainFlags, file *configFile) error {
 	if final.DryRun {
 		return printEstimate(c.OutOrStdout(), r, engine.Title(final.Runner), final.Rows)
 	}
-	return printResult(c.OutOrStdout(), r, final.show)
+	return printResult(c.OutOrStdout(), r, final)
 }
 
 // limitMemory makes the collector of this process keep to --memory. A GOMEMLIMIT of the user
@@ -123,7 +121,7 @@ func (c *trainFlags) Settings() []setting.Setting {
 			Name: "preset", Group: setting.Run, Value: setting.Text(&c.preset),
 			Help: "settings to start from: default; accurate, with models in the leaves and a teacher; or paper",
 		},
-		{Name: "show", Group: setting.Printed, Value: setting.Switch(&c.show), Help: "print the tree"},
+		{Name: "show", Group: setting.Printed, Value: setting.Switch(&c.show), Help: "print the whole tree, whatever its size"},
 	}
 	return slices.Concat(c.TrainConfig.Settings(), own, c.printedSettings(true), engine.SDKSettings())
 }
@@ -171,67 +169,15 @@ func settleFirst(set *pflag.FlagSet, c *trainFlags, file *configFile, reporter e
 	return nil
 }
 
-// printResult prints the most important figures and the names of the written files.
-func printResult(w io.Writer, r *pipelines.Result, show bool) error {
-	width := pageWidth(w)
-	b := bufio.NewWriter(w) // keeps the first error for Flush
-	line := func() { _, _ = fmt.Fprintln(b) }
-	if show {
-		_ = report.Text(b, r.Tree, width)
-		line()
+// printResult prints the first screen about a run.
+func printResult(w io.Writer, r *pipelines.Result, final *trainFlags) error {
+	limits := frontier.Limits{ExpectedCost: final.MaxExpectedCost, MaxCost: final.MaxCost, Leaves: final.MaxLeaves}
+	o := report.Overview{
+		Folder: folderOf(r.Files), Limits: limits.String(), Whole: final.show,
+		Run:    &runfolder.Run{Tree: r.Tree, Metrics: r.Metrics, Schema: r.Schema, Frontier: r.Frontier},
+		Report: slices.ContainsFunc(r.Files, func(file string) bool { return strings.HasSuffix(file, "/"+runfolder.ReportName) }),
 	}
-	_ = report.Figures(b, r.Metrics.Parts(), width)
-	line()
-	part, m := r.Metrics.Best()
-	_ = report.Classes(b, "class ("+part+")", m, width)
-	printSlices(b, part, m, width)
-	if r.Importance != nil && len(r.Importance.Features) > 0 {
-		text := fmt.Sprintf("the features, with the AUC that the tree loses on %s rows if a feature says nothing",
-			r.Importance.Part)
-		_, _ = fmt.Fprintf(b, "\n%s\n", report.Wrapped(text, width, "  "))
-		_ = report.Features(b, r.Importance.Features, width)
-	}
-	if r.Frontier != nil {
-		_, _ = fmt.Fprintf(b, "\nthe frontier, of %d prunings of %d trees (* chosen: %s)\n", r.Frontier.Pruned,
-			r.Frontier.Grown, r.Frontier.Select)
-		_ = report.Frontier(b, r.Frontier.Points, width)
-		line()
-		_ = report.Neighbours(b, r.Frontier.Points, width)
-		text := "to take tree N instead: espalier frontier " + folderOf(r.Files) + " --promote N"
-		_, _ = fmt.Fprintln(b, report.Wrapped(text, width, "  "))
-	}
-	if r.Metrics.Folds != nil {
-		line()
-		_ = report.Folds(b, r.Metrics.Folds, r.Tree.Modelled(), width)
-	}
-	three := func(x float64) string { return strconv.FormatFloat(x, 'g', 3, 64) }
-	mistakes := ""
-	if m.ExpectedErrorCost != nil {
-		mistakes = ", error cost " + three(*m.ExpectedErrorCost)
-	}
-	c := &r.Tree.Complexity
-	summary := fmt.Sprintf("AUC %s, accuracy %s%s on %s rows, expected cost %s, %d leaves, depth %d",
-		report.Area(m), report.Accuracy(m), mistakes, part, report.Expected(r.Tree, three), c.Leaves, c.Depth)
-	_, _ = fmt.Fprintf(b, "\n%s\n%s\n", report.Wrapped(wrote(r.Files), width, ""), report.Wrapped(summary, width, ""))
-	return b.Flush()
-}
-
-// printSlices prints the slices of a part, if there are any.
-func printSlices(w io.Writer, part string, m *metric.Metrics, width int) {
-	if len(m.Slices) == 0 {
-		return
-	}
-	_, _ = fmt.Fprintf(w, "\nslices of the %s rows\n", part)
-	_ = report.Slices(w, m, width)
-}
-
-// wrote returns a line with the run folder and its files.
-func wrote(files []string) string {
-	names := make([]string, len(files))
-	for i, file := range files {
-		names[i] = file[strings.LastIndexByte(file, '/')+1:]
-	}
-	return fmt.Sprintf("wrote %s: %s", folderOf(files), strings.Join(names, ", "))
+	return o.Write(w, pageWidth(w))
 }
 
 // folderOf returns the run folder of its files.

@@ -102,7 +102,9 @@ func (d *sketch) figures(class int) (list []figure, taken int) {
 		{head: "share", of: func(l *line) string { return l.share }, rank: 1},
 		{head: "paid", of: func(l *line) string { return l.paid }, rank: 2},
 	}
-	if d.Width == 0 || d.Width >= wide || d.folded {
+	if d.brief > 0 {
+		all = slices.DeleteFunc(all, func(f figure) bool { return f.head == "share" })
+	} else if d.Width == 0 || d.Width >= wide || d.folded {
 		all = append(all, figure{head: "node", of: func(l *line) string { return l.node }})
 	}
 	if d.folded {
@@ -115,6 +117,9 @@ func (d *sketch) figures(class int) (list []figure, taken int) {
 	}
 	for rank := 2; rank > 0 && d.Width > 0 && minCondition+taken+1+class > d.Width; rank-- {
 		at := slices.IndexFunc(all, func(f figure) bool { return f.rank == rank })
+		if at < 0 {
+			continue
+		}
 		taken -= len(gap) + all[at].width
 		all = slices.Delete(all, at, at+1)
 	}
@@ -140,6 +145,9 @@ func (v *View) short() bool { return v.Width > 0 && v.Width < wide }
 func (d *sketch) write(w io.Writer) {
 	d.ranges = d.Tree.ModelRanges()
 	d.node(d.Node, nil, d.top())
+	if d.brief > 0 && len(d.lines) > d.brief { // a node of many branches
+		d.lines = d.lines[:d.brief]
+	}
 	const head = "class (* leaf)"
 	class := d.longest(1+len(head), func(l *line) string { return l.class + l.model })
 	below := d.Width > 0 && class > d.Width/2 && d.Tree.Modelled() // the models stand below their leaves

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strconv"
@@ -18,6 +19,8 @@ type View struct {
 	Width    int    // greatest number of characters of a line; 0: any
 	Coloured bool   // texts have colours for terminals
 	Route    *Route // the path of a row: drawings show it, whatever the depth; nil: none
+
+	brief int // for an Overview: the greatest number of nodes, with few figures of each; 0: any other view
 }
 
 // Values of View.Depth.
@@ -97,7 +100,7 @@ func (p *part) measure() {
 func (p *part) shownLevels() int {
 	all := p.levels[p.Node]
 	switch {
-	case p.Depth == WholeDepth || p.Depth < 0 && p.leaves[p.Node] <= maxWholeLeaves:
+	case p.Depth == WholeDepth || p.Depth < 0 && p.brief == 0 && p.leaves[p.Node] <= maxWholeLeaves:
 		return all
 	case p.Depth > 0:
 		return min(p.Depth, all)
@@ -108,8 +111,9 @@ func (p *part) shownLevels() int {
 			byDepth[depth]++
 		}
 	}
+	most := cmp.Or(p.brief, maxFittedNodes)
 	levels, nodes := 0, byDepth[0]
-	for levels < all && nodes+byDepth[levels+1] <= maxFittedNodes {
+	for levels < all && nodes+byDepth[levels+1] <= most {
 		levels++
 		nodes += byDepth[levels]
 	}
@@ -128,6 +132,9 @@ func (p *part) share(node int) float64 {
 // verdict returns the class of a node and its probability.
 func (p *part) verdict(node int) string {
 	n := &p.Tree.Nodes[node]
+	if p.brief > 0 {
+		return fmt.Sprintf("%s %.0f %%", name(p.Tree.Label.Classes[n.Class]), 100*n.Probabilities[n.Class])
+	}
 	return fmt.Sprintf("%s %.2f", name(p.Tree.Label.Classes[n.Class]), n.Probabilities[n.Class])
 }
 

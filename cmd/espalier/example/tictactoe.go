@@ -1,4 +1,4 @@
-// Package example makes the data set that the README trains on.
+// Package example makes the data sets that the README and the examples of packages train on.
 package example
 
 import (
@@ -10,7 +10,7 @@ import (
 	"github.com/espalier-ml/espalier/io/parquetio"
 )
 
-//go:generate go run ./generate tic-tac-toe.parquet
+//go:generate go run ./generate tic-tac-toe tic-tac-toe.parquet
 
 // A board holds x, o or b (blank) in nine squares, row by row.
 type board [9]byte

@@ -1,4 +1,4 @@
-// Command generate writes the example's data set to the file it is given.
+// Command generate writes the data sets of the examples: tic-tac-toe TO, or mushroom FROM TO.
 package main
 
 import (
@@ -10,12 +10,19 @@ import (
 )
 
 func main() {
-	if len(os.Args) != 2 {
-		fmt.Fprintln(os.Stderr, "usage: generate FILE")
-		os.Exit(2)
-	}
-	if err := example.Write(context.Background(), os.Args[1]); err != nil {
+	if err := generate(os.Args[1:]); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
+	}
+}
+
+func generate(args []string) error {
+	switch {
+	case len(args) == 2 && args[0] == "tic-tac-toe":
+		return example.Write(context.Background(), args[1])
+	case len(args) == 3 && args[0] == "mushroom":
+		return example.Mushrooms(context.Background(), args[1], args[2])
+	default:
+		return fmt.Errorf("usage: generate tic-tac-toe TO, or generate mushroom FROM TO")
 	}
 }

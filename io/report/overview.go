@@ -1,0 +1,275 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/frontier"
+	"github.com/espalier-ml/espalier/induce/metric"
+	"github.com/espalier-ml/espalier/induce/tree"
+	"github.com/espalier-ml/espalier/io/runfolder"
+)
+
+// Overview is the first screen about a run: the rows, the choice, the tree, its quality and cost, and other
+// budgets. It has at most 25 lines unless names or class labels are long, or Whole is set.
+type Overview struct {
+	Folder string // the run folder
+	Run    *runfolder.Run
+	Limits string // the limits of the choice, as frontier.Limits spells them; empty if there are none
+	Report bool   // the folder has a report.html
+	Whole  bool   // show the whole tree, whatever its size
+}
+
+const (
+	screenWidth  = 80 // characters in a line, and
+	screenLines  = 25 // lines: what every terminal has
+	leastNodes   = 3  // nodes of the tree that are shown, however long the rest is
+	otherBudgets = 4  // trees of the frontier next to the chosen one
+)
+
+// Write writes the overview in lines of at most width characters, and of at most 80.
+func (o *Overview) Write(w io.Writer, width int) error {
+	if width <= 0 || width > screenWidth {
+		width = screenWidth
+	}
+	part, m := o.Run.Metrics.Best()
+	head, tree, tail := new(strings.Builder), new(strings.Builder), new(strings.Builder)
+	for _, text := range []string{o.rows(), o.features(), o.choice(), About(o.Run.Tree)} {
+		if text != "" {
+			printf(head, "%s\n", Wrapped(text, width, "  "))
+		}
+	}
+	printf(tail, "%s\n%s\n", Wrapped(quality(part, m), width, "  "), Wrapped(o.cost(m), width, "  "))
+	o.budgets(tail, width)
+	if o.Report {
+		printf(tail, "%s\n", Wrapped("Report: "+o.Folder+"/report.html", width, "  "))
+	}
+	printf(tail, "%s\n", Wrapped("All figures: espalier show "+o.Folder+" --figures", width, "  "))
+	const around = 4 // blank lines before and after the tree, its head, and the line about other nodes
+	o.tree(tree, width, max(leastNodes, screenLines-around-strings.Count(head.String()+tail.String(), "\n")))
+	_, err := fmt.Fprintf(w, "%s\n%s\n%s", head, tree, tail)
+	return err
+}
+
+// rows describes what was read, and how it was split.
+func (o *Overview) rows() string {
+	uses := map[string]string{
+		dataset.Train.String(): "to train", dataset.Validation.String(): "to select a tree", dataset.Test.String(): "to test it",
+	}
+	var parts []string
+	total := int64(0)
+	for _, p := range o.Run.Metrics.Parts() {
+		total += p.Metrics.Rows
+		parts = append(parts, fmt.Sprintf("%d %s", p.Metrics.Rows, uses[p.Name]))
+	}
+	text := plural(total, "row")
+	if len(parts) > 1 {
+		text += ": " + strings.Join(parts, ", ")
+	}
+	return text + "."
+}
+
+// features describes the features, and what tests of them cost.
+func (o *Overview) features() string {
+	list := o.Run.Schema.Features()
+	least, most := math.Inf(1), 0.0
+	for i := range list {
+		least, most = min(least, list[i].Cost), max(most, list[i].Cost)
+	}
+	unit := ""
+	if u := o.Run.Tree.Algorithm.CostUnit; u != "" {
+		unit = " " + name(u)
+	}
+	text := plural(int64(len(list)), "feature")
+	if least >= most {
+		return text + ", each test costs " + number(most) + unit + "."
+	}
+	return text + ", a test costs " + number(least) + " to " + number(most) + unit + "."
+}
+
+// choice says which tree was chosen of how many, and why.
+func (o *Overview) choice() string {
+	f := o.Run.Frontier
+	if f == nil {
+		return "Grew one tree: there was nothing to choose."
+	}
+	chosen := &f.Points[chosenOf(f.Points)]
+	within := ""
+	if o.Limits != "" {
+		within = " within " + o.Limits
+	}
+	return fmt.Sprintf("Took tree %s of %s of %s%s: %s.", digits(chosen), plural(int64(f.Pruned), "pruning"),
+		plural(int64(f.Grown), "tree"), within, why(f, chosen))
+}
+
+// why says in a clause why a tree of a frontier was chosen.
+func why(f *runfolder.Frontier, chosen *runfolder.Point) string {
+	on := "on validation rows"
+	switch {
+	case chosen.Validation.AUC == nil && f.Folds > 0:
+		on = "on the folds"
+	case f.Folds > 0:
+		on += " and folds"
+	}
+	highest := marked(f.Points, func(p *runfolder.Point) bool { return p.Highest })
+	switch rule, _ := frontier.ParseRule(f.Select); {
+	case f.Select == runfolder.SelectNumber:
+		return "chosen by its number"
+	case rule == frontier.Total:
+		return "the least total cost of tests and errors"
+	case rule == frontier.Paper:
+		return "chosen by the rule of the paper"
+	case chosen.Leaves == 1 && len(f.Points) > 1:
+		return "no larger tree is better than chance"
+	case highest == chosen:
+		return "the best " + on
+	case rule == frontier.Knee:
+		return "the knee of the frontier"
+	case highest == nil || highest.Merit <= chosen.Merit:
+		return "the cheapest of the trees that are as good"
+	default:
+		return fmt.Sprintf("%s would add %.4f of AUC %s, no more than chance or --tolerance allows", size(highest),
+			highest.Merit-chosen.Merit, on)
+	}
+}
+
+// tree draws the tree, or as many levels of it as there is room for.
+func (o *Overview) tree(w io.Writer, width, nodes int) {
+	v := &View{Tree: o.Run.Tree, Depth: FittingDepth, Width: width, brief: nodes}
+	if o.Whole {
+		v.Depth = WholeDepth
+		v.brief = len(o.Run.Tree.Nodes)
+	}
+	d := &sketch{part: v.newPart()}
+	d.write(w)
+	if shown := len(d.lines); shown < len(o.Run.Tree.Nodes) {
+		text := fmt.Sprintf("%d of %d nodes; the whole tree: espalier show %s", shown, len(o.Run.Tree.Nodes), o.Folder)
+		printf(w, "%s\n", Wrapped(text, width, "  "))
+	}
+}
+
+// quality describes how good the tree is, compared with always predicting the most frequent class.
+func quality(part string, m *metric.Metrics) string {
+	text := fmt.Sprintf("%s: AUC %s", plural(m.Rows, part+" row"), rounded(m.AUCOvRMacro))
+	if m.Intervals != nil && m.Intervals.AUCOvRMacro != nil {
+		text += " (" + areaInterval(m) + ")"
+	}
+	if m.Accuracy == nil || len(m.PerClass) == 0 {
+		return text + "."
+	}
+	most := slices.MaxFunc(m.PerClass, func(a, b metric.Class) int { return cmp.Compare(a.Support, b.Support) })
+	text += fmt.Sprintf(", accuracy %s", Percent(*m.Accuracy))
+	if most.Prevalence != nil {
+		text += fmt.Sprintf(" (always %s: %s)", name(most.Class), Percent(*most.Prevalence))
+	}
+	return text + "."
+}
+
+// cost describes what the tree costs.
+func (o *Overview) cost(m *metric.Metrics) string {
+	t := o.Run.Tree
+	unit := " tests"
+	if t.Algorithm.CostUnit != "" {
+		unit = " " + name(t.Algorithm.CostUnit)
+	} else if !onlyTests(t) {
+		unit = ""
+	}
+	_, most := t.Complexity.Billed()
+	text := "Cost per row: "
+	if paid := Cost(m); paid != nil {
+		text += figureOf(*paid) + unit + " on average, "
+	}
+	text += figureOf(most) + " at most"
+	if !onlyTests(t) && m.ExpectedTests != nil {
+		text += fmt.Sprintf(" (%s tests)", figureOf(*m.ExpectedTests))
+	}
+	if m.ExpectedErrorCost != nil {
+		text += "; errors cost " + figureOf(*m.ExpectedErrorCost) + " per row"
+	}
+	return text + ". " + leaves(t.Complexity.Leaves) + "."
+}
+
+// onlyTests reports whether the cost of a row is its number of tests.
+func onlyTests(t *tree.Tree) bool {
+	billed, _ := t.Complexity.Billed()
+	return t.Algorithm.CostUnit == "" && billed == t.Complexity.ExpectedTests
+}
+
+// budgets lists other trees of the frontier, and how to take one of them.
+func (o *Overview) budgets(w io.Writer, width int) {
+	f := o.Run.Frontier
+	if f == nil || len(f.Points) < 2 {
+		return
+	}
+	chosen := chosenOf(f.Points)
+	t := NewTable(Column{Head: "Other budgets", Left: true}, Column{Head: "cost"}, Column{Head: areaHead(f.Points)}, Column{Head: "change"},
+		Column{Head: "leaves", Rank: 1})
+	another := 0
+	shown := Outlined(f.Points, otherBudgets+1)
+	for most := otherBudgets + 2; len(shown) <= otherBudgets && most < 3*otherBudgets; most++ {
+		if more := Outlined(f.Points, most); len(more) <= otherBudgets+1 { // an outline may have fewer points than asked for
+			shown = more
+		}
+	}
+	for _, i := range shown {
+		p := &f.Points[i]
+		if i == chosen {
+			continue
+		}
+		another = i
+		cost, _ := p.Billed()
+		now, before := selectedBy(p), selectedBy(&f.Points[chosen])
+		change := "-"
+		if now != nil && before != nil {
+			change = fmt.Sprintf("%+.3f", *now-*before)
+		}
+		t.Add("tree "+digits(p), figureOf(cost), rounded(now), change, strconv.Itoa(p.Leaves))
+	}
+	printf(w, "\n")
+	_ = t.Write(w, width) // the writer keeps its first error
+	printf(w, "%s\n", Wrapped(fmt.Sprintf("Take another: espalier frontier %s --promote %s", o.Folder,
+		digits(&f.Points[another])), width, "  "))
+}
+
+// selectedBy returns the area that a point was selected by: on the validation rows, or on the folds.
+func selectedBy(p *runfolder.Point) *float64 { return cmp.Or(p.Validation.AUC, p.Folds) }
+
+// digits returns the number of a point's tree, as --promote takes it.
+func digits(p *runfolder.Point) string { return cmp.Or(strings.TrimLeft(Number(p.Tree), "0"), "0") }
+
+// areaHead names the area of selectedBy.
+func areaHead(points []runfolder.Point) string {
+	if slices.ContainsFunc(points, func(p runfolder.Point) bool { return p.Validation.AUC != nil }) {
+		return "AUC (validation)"
+	}
+	return "AUC (folds)"
+}
+
+func leaves(n int) string {
+	if n == 1 {
+		return "1 leaf"
+	}
+	return strconv.Itoa(n) + " leaves"
+}
+
+// rounded writes a metric with three digits; "-" if it is undefined.
+func rounded(x *float64) string {
+	if x == nil {
+		return "-"
+	}
+	return threeDigits(*x)
+}
+
+// figureOf writes a cost for reading: with three significant digits, or as a whole number.
+func figureOf(x float64) string {
+	if x >= 1000 {
+		return strconv.FormatFloat(math.Round(x), 'f', -1, 64)
+	}
+	return strconv.FormatFloat(x, 'g', 3, 64)
+}
