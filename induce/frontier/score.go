@@ -17,7 +17,7 @@ const (
 	// where leaves express noise; the log loss always rises.
 	skillShare = 0.3
 	// believed is the number of standard errors by which the score of a larger tree must be higher.
-	believed = 0.4
+	believed = 0.2
 	// beyondChance is the number of standard errors, of the area of a tree without a signal, by
 	// which an area must be above 0.5. Of some thousand prunings of trees that express noise, the
 	// highest area was at most 3.1 standard errors above 0.5.

@@ -57,8 +57,8 @@ func TestBest(t *testing.T) {
 		{"beyond chance", [][3]float64{{1, .5, .6931}, {2, .62, .67}}, 1},
 		{"chance", [][3]float64{{1, .5, .6931}, {2, .61, .67}}, 0},
 		{"the same area, but sure of noise", [][3]float64{{1, .5, .6931}, {2, .8, .5}, {90, .81, .7}}, 1},
-		{"a larger area at the same log loss, within .4 standard errors", [][3]float64{{1, .5, .6931}, {2, .8, .5}, {9, .808, .5}}, 1},
-		{"and beyond", [][3]float64{{1, .5, .6931}, {2, .8, .5}, {9, .812, .5}}, 2},
+		{"a larger area at the same log loss, within .2 standard errors", [][3]float64{{1, .5, .6931}, {2, .8, .5}, {9, .804, .5}}, 1},
+		{"and beyond", [][3]float64{{1, .5, .6931}, {2, .8, .5}, {9, .806, .5}}, 2},
 		{"better probabilities alone", [][3]float64{{1, .5, .6931}, {2, .8, .5}, {9, .8, .45}}, 2}, // .3*.05/.6931 = .0216
 	} {
 		points := scored(rows, c.trees...)
