@@ -7,7 +7,7 @@ For each data set (its number columns) one LightGBM tree of two classes is train
 each number of leaves and written as tree.json, with the same splits. Then each
 scorer passes over the same rows, in turn, RUNS times:
 
-- espalier row (Scorer.Predict, by numbers and by values), espalier batch
+- espalier row (Scorer.Predict), espalier matrix (Scorer.PredictMatrix), espalier batch
   (Scorer.Leaves), one goroutine;
 - if-else: Go source that m2cgen makes of the tree, compiled: as of a decision tree
   classifier, which returns probabilities like ours, and as of a regression tree, which
@@ -256,7 +256,7 @@ def one(name, x, y, drawn, leaves, runs):
         timed = compare(drawn, order, booster, binary, folder, runs)
     row = {'data set': name, 'leaves': len([v for v in tree['nodes'] if 'test' not in v])}
     row |= {f'{k} ns': round(statistics.median(v), 1) for k, v in timed.items()}
-    for mine in 'row, numbers', 'row, values', 'batch':
+    for mine in 'matrix', 'row, values', 'batch':
         row |= {
             f'{k} / {mine.split()[-1]}': round(ratio(v, timed[f'espalier {mine}']), 2)
             for k, v in timed.items()

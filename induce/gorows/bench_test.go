@@ -71,18 +71,21 @@ func readingTree(depth int) *tree.Tree {
 	return t
 }
 
-// BenchmarkPredict compares rows as structs with the same rows as prepared numbers.
+// BenchmarkPredict compares rows as structs with the same rows as prepared values.
 func BenchmarkPredict(b *testing.B) {
 	structs, numbers := readings(1 << 16)
-	floats := make([]floatReading, len(numbers))
+	floats, values := make([]floatReading, len(numbers)), make([][]tree.Value, len(numbers))
 	for i, n := range numbers {
+		for _, x := range n {
+			values[i] = append(values[i], tree.Number(x))
+		}
 		floats[i] = floatReading{n[0], n[1], n[2], n[3], n[4], n[5], n[6], n[7], n[8], n[9]}
 	}
 	for _, depth := range []int{5, 9} {
 		t := readingTree(depth)
 		plain := t.Scorer()
-		measure(b, fmt.Sprintf("depth=%d/rows=numbers", depth), numbers, func(row *[]float64) (*tree.Prediction, error) {
-			return plain.PredictNumbers(*row)
+		measure(b, fmt.Sprintf("depth=%d/rows=values", depth), values, func(row *[]tree.Value) (*tree.Prediction, error) {
+			return plain.Predict(*row)
 		})
 		measure(b, fmt.Sprintf("depth=%d/rows=floats", depth), floats, scorerOf[floatReading](b, t).Predict)
 		measure(b, fmt.Sprintf("depth=%d/rows=mixed", depth), structs, scorerOf[reading](b, t).Predict)

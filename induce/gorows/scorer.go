@@ -13,8 +13,9 @@ import (
 // share it.
 type Scorer[T any] struct {
 	binding *rowtype.Binding
-	fields  []field // by input
-	tests   []test  // nil: some feature is categorical
+	fields  []field            // by input
+	tests   []test             // nil: some feature is categorical
+	leaves  []*tree.Prediction // by number of the leaf in tests; nil: the leaf has a model
 }
 
 // test is a tree.Link with the field of its input, so that only the fields on a row's path
@@ -47,10 +48,21 @@ func NewScorer[T any](t *tree.Tree) (*Scorer[T], error) {
 		to := test{Link: link}
 		if link.Input < tree.IsLeaf {
 			to.field = s.fields[link.Input]
+		} else {
+			s.addLeaf(link)
 		}
 		s.tests = append(s.tests, to)
 	}
 	return s, nil
+}
+
+// addLeaf adds the prediction of a leaf.
+func (s *Scorer[T]) addLeaf(link tree.Link) {
+	number, node := int(link.Input-tree.IsLeaf), int(link.Yes)
+	s.leaves = append(s.leaves, make([]*tree.Prediction, max(0, number+1-len(s.leaves)))...)
+	if _, modelled := s.binding.Scorer.ModelOf(node); !modelled {
+		s.leaves[number] = s.binding.Scorer.LeafPrediction(node)
+	}
 }
 
 // Features returns the features that the tree tests, as tree.Scorer.Features.
@@ -66,7 +78,7 @@ func (s *Scorer[T]) Predict(row *T) (*tree.Prediction, error) {
 		if err != nil {
 			return nil, err
 		}
-		if p := s.binding.Scorer.PredictionAt(leaf); p != nil {
+		if p := s.leaves[leaf]; p != nil {
 			return p, nil
 		}
 	}

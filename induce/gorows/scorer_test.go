@@ -44,11 +44,11 @@ func TestStructsAsNumbers(t *testing.T) {
 		s, plain := scorerOf[reading](t, model), model.Scorer()
 		var into tree.Prediction
 		for i := range structs {
-			values := make([]float64, 0, len(numbers[i]))
+			values := make([]tree.Value, 0, len(numbers[i]))
 			for _, in := range plain.Features() {
-				values = append(values, numbers[i][in.Feature])
+				values = append(values, tree.Number(numbers[i][in.Feature]))
 			}
-			want, err := plain.PredictNumbers(values)
+			want, err := plain.Predict(values)
 			if err != nil {
 				t.Fatal(err)
 			}

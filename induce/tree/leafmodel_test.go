@@ -229,10 +229,9 @@ func TestModels(t *testing.T) {
 				t.Errorf("%v: decoded: %v\n%s", v, err, cmp.Diff(p, q))
 			}
 			if !slices.ContainsFunc(scorer.Features(), func(in tree.Input) bool { return in.Kind == dataset.Categorical }) {
-				n := numbersOf(values)
-				q, err := scorer.PredictNumbers(n)
-				if err != nil || cmp.Diff(p, q) != "" || scorer.PredictNumbersInto(n, &into) != nil || cmp.Diff(*p, into) != "" {
-					t.Errorf("%v: by numbers: %v\n%s", v, err, cmp.Diff(p, q))
+				q, err := scorer.PredictMatrix([][]float64{numbersOf(values)})
+				if err != nil || cmp.Diff([]*tree.Prediction{p}, q) != "" {
+					t.Errorf("%v: by numbers: %v\n%s", v, err, cmp.Diff([]*tree.Prediction{p}, q))
 				}
 			}
 			if int(scores.Leaves[i]) != leaf || tr.Label.Classes[scores.Classes[i]] != p.Class ||
@@ -397,7 +396,7 @@ func TestModelRangesOfNumbers(t *testing.T) {
 	}
 }
 
-// TestModelAllocs: PredictInto and PredictNumbersInto allocate nothing.
+// TestModelAllocs: PredictInto allocates nothing.
 func TestModelAllocs(t *testing.T) {
 	modelTrees(t, func(t *testing.T, tr *tree.Tree, rows []row) {
 		t.Helper()

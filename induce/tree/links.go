@@ -7,7 +7,7 @@ package tree
 type Link struct {
 	Cut   float64
 	Input uint32 // number of the input; for a leaf see IsLeaf
-	Yes   uint32 // position of the link for numbers of at least the cut
+	Yes   uint32 // position of the link for numbers of at least the cut; of a leaf: the id of its node
 }
 
 // IsLeaf is added to the number of a leaf. A single comparison with the number of
@@ -20,7 +20,7 @@ const IsLeaf = 1 << 31
 func (s *Scorer) link(at int32) uint32 {
 	place := uint32(len(s.links))
 	if at < 0 {
-		s.links = append(s.links, Link{Input: IsLeaf + uint32(^at)})
+		s.links = append(s.links, Link{Input: IsLeaf + uint32(^at), Yes: uint32(s.leaves[^at].Leaf)})
 		return place
 	}
 	n := &s.steps[at]
@@ -40,15 +40,6 @@ func (s *Scorer) link(at int32) uint32 {
 // rows in a form of their own: a row begins at the first link. nil: some input is
 // categorical. The list must not be changed.
 func (s *Scorer) Links() []Link { return s.links }
-
-// PredictionAt returns the prediction of a leaf, given its number in Links. It is nil for
-// a leaf with a model: PredictNumbers then has the prediction.
-func (s *Scorer) PredictionAt(leaf uint32) *Prediction {
-	if s.modelled(leaf) {
-		return nil
-	}
-	return &s.leaves[leaf]
-}
 
 // walkNumbers returns the leaf of a row, given a number for each input.
 func walkNumbers(links []Link, numbers []float64) uint32 {

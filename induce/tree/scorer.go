@@ -313,9 +313,9 @@ func (n *fan) search(code int32) int32 {
 // Predict takes their values in this order. The list must not be changed.
 func (s *Scorer) Features() []Input { return s.inputs }
 
-// Prediction returns the prediction of a leaf, given the id of its node; nil if the
-// node is no leaf. It is the prediction without the leaf's model.
-func (s *Scorer) Prediction(leaf int) *Prediction {
+// LeafPrediction returns the prediction of a leaf, given the id of its node; nil if the node is
+// no leaf. It is the prediction without the leaf's model.
+func (s *Scorer) LeafPrediction(leaf int) *Prediction {
 	if leaf < 0 || leaf >= len(s.byNode) || s.byNode[leaf] == 0 {
 		return nil
 	}
@@ -333,9 +333,14 @@ func (s *Scorer) Predict(values []Value) (*Prediction, error) {
 	if !s.modelled(leaf) {
 		return &s.leaves[leaf], nil
 	}
+	return s.modelPrediction(leaf, values), nil
+}
+
+// modelPrediction returns the prediction of a row at a leaf with a model.
+func (s *Scorer) modelPrediction(leaf uint32, values []Value) *Prediction {
 	p := new(Prediction)
 	s.fill(p, leaf, s.refine(leaf, values, s.room(p)))
-	return p, nil
+	return p
 }
 
 // leafOf returns the number of a row's leaf.
@@ -392,19 +397,32 @@ func (s *Scorer) decide(at int32, v *Value) int32 {
 	return n.no
 }
 
-// PredictNumbers is Predict for a tree whose inputs are all numeric. It takes one
-// number per input; NaN is missing.
-func (s *Scorer) PredictNumbers(numbers []float64) (*Prediction, error) {
-	if err := s.checkNumbers(numbers); err != nil {
-		return nil, err
+// PredictMatrix returns the predictions of rows of numbers, by a tree that tests numeric features
+// only. Each row has one number per input; NaN is missing. The predictions must not be changed.
+// PredictMatrix allocates memory for rows that reach leaves with models, and for the result.
+func (s *Scorer) PredictMatrix(rows [][]float64) ([]*Prediction, error) {
+	if s.links == nil {
+		return nil, fmt.Errorf("feature %q is categorical: PredictMatrix takes trees of numeric features only",
+			s.inputs[slices.Index(s.numeric, false)].Name)
 	}
-	leaf := walkNumbers(s.links, numbers)
-	if !s.modelled(leaf) {
-		return &s.leaves[leaf], nil
+	predictions := make([]*Prediction, len(rows))
+	var values []Value
+	for i, numbers := range rows {
+		if len(numbers) != len(s.inputs) {
+			return nil, fmt.Errorf("row %d: %w", i, s.wrongCount(len(numbers)))
+		}
+		leaf := walkNumbers(s.links, numbers)
+		if !s.modelled(leaf) {
+			predictions[i] = &s.leaves[leaf]
+			continue
+		}
+		values = values[:0]
+		for _, x := range numbers {
+			values = append(values, Number(x))
+		}
+		predictions[i] = s.modelPrediction(leaf, values)
 	}
-	p := new(Prediction)
-	s.fill(p, leaf, s.refineNumbers(leaf, numbers, s.room(p)))
-	return p, nil
+	return predictions, nil
 }
 
 func (s *Scorer) wrongCount(values int) error {

@@ -192,18 +192,6 @@ func (s *Scorer) entry(input int32, v *Value) float64 {
 	return v.number()
 }
 
-// boostNumbers is Scorer.boost for numbers by input.
-func (m *modelling) boostNumbers(l *compiledLeaf, numbers, scores []float64) {
-	for k := l.boosters.from; k < l.boosters.to; k++ {
-		b := &m.boosters[k]
-		ends := b.begin()
-		for i := range b.leads {
-			b.narrow(&ends, i, numbers[b.leads[i].input])
-		}
-		b.addTo(scores, l.raised, &ends, m.width)
-	}
-}
-
 // boost adds the booster of a leaf's model to the scores of rows.
 func (b *batch) boost(l *compiledLeaf, rows []int32, scores func(row int32) []float64) {
 	m := b.models

@@ -1,7 +1,6 @@
 package tree
 
 import (
-	"fmt"
 	"math"
 	"slices"
 
@@ -195,19 +194,6 @@ func (s *Scorer) refine(leaf uint32, values []Value, probabilities []float64) (c
 	return m.finish(l, probabilities)
 }
 
-// refineNumbers is refine for numbers by input.
-func (s *Scorer) refineNumbers(leaf uint32, numbers, probabilities []float64) (class int) {
-	m := s.models
-	l := &m.leaves[leaf]
-	scores := l.begin(probabilities)
-	terms := m.terms[l.terms.from:l.terms.to]
-	for i := range terms {
-		m.addTo(scores, &terms[i], numbers[terms[i].input])
-	}
-	m.boostNumbers(l, numbers, scores)
-	return m.finish(l, probabilities)
-}
-
 // Modelled reports whether the prediction depends on more than the leaf: some leaf has a
 // model.
 func (s *Scorer) Modelled() bool { return s.models != nil }
@@ -216,7 +202,7 @@ func (s *Scorer) Modelled() bool { return s.models != nil }
 // those of its terms in their order, then the others of its booster in the order of Features.
 // ok is false if the node is no leaf with a model.
 func (s *Scorer) ModelOf(leaf int) (inputs []*Input, ok bool) {
-	if s.models == nil || s.Prediction(leaf) == nil {
+	if s.models == nil || s.LeafPrediction(leaf) == nil {
 		return nil, false
 	}
 	l := &s.models.leaves[s.byNode[leaf]-1]
@@ -251,19 +237,6 @@ func (s *Scorer) PredictInto(values []Value, p *Prediction) error {
 	return nil
 }
 
-// PredictNumbersInto is PredictNumbers into memory of the caller, as PredictInto.
-func (s *Scorer) PredictNumbersInto(numbers []float64, p *Prediction) error {
-	if err := s.checkNumbers(numbers); err != nil {
-		return err
-	}
-	leaf, class := walkNumbers(s.links, numbers), -1
-	if room := s.room(p); s.modelled(leaf) {
-		class = s.refineNumbers(leaf, numbers, room)
-	}
-	s.fill(p, leaf, class)
-	return nil
-}
-
 // room gives p room for its probabilities, and returns it.
 func (s *Scorer) room(p *Prediction) []float64 {
 	classes := len(s.leaves[0].Probabilities)
@@ -284,16 +257,4 @@ func (s *Scorer) fill(p *Prediction, leaf uint32, class int) {
 		return
 	}
 	p.Class = s.models.label.Classes[class]
-}
-
-// checkNumbers checks what PredictNumbers takes.
-func (s *Scorer) checkNumbers(numbers []float64) error {
-	if len(numbers) != len(s.inputs) {
-		return s.wrongCount(len(numbers))
-	}
-	if s.links == nil {
-		return fmt.Errorf("feature %q is categorical: PredictNumbers takes trees of numeric features only",
-			s.inputs[slices.Index(s.numeric, false)].Name)
-	}
-	return nil
 }

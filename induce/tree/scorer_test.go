@@ -145,7 +145,7 @@ func TestScorer(t *testing.T) {
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Fatalf("%v (-want +got):\n%s", v, diff)
 			}
-			if got != scorer.Prediction(id) {
+			if got != scorer.LeafPrediction(id) {
 				t.Errorf("leaf %d: another prediction than that of its node", id)
 			}
 		}
@@ -170,24 +170,26 @@ func numbersOf(values []tree.Value) []float64 {
 	return numbers
 }
 
-// TestScorerNumbers: numeric trees take plain numbers.
-func TestScorerNumbers(t *testing.T) {
+// TestScorerMatrix: numeric trees take rows of plain numbers.
+func TestScorerMatrix(t *testing.T) {
 	fs := numericFeatures()
 	for _, family := range families() {
 		for seed := range uint64(8) {
 			r := rand.New(rand.NewPCG(13, seed))
 			tr := grownTree(r, family, 1<<seed, fs)
 			scorer := tr.Scorer()
+			var matrix [][]float64
+			var want []*tree.Prediction
 			for range 200 {
 				values := randomRow(r, fs).values(scorer.Features())
-				numbers := numbersOf(values)
-				want, err := scorer.Predict(values)
+				p, err := scorer.Predict(values)
 				if err != nil {
 					t.Fatal(err)
 				}
-				if got, err := scorer.PredictNumbers(numbers); err != nil || got != want {
-					t.Fatalf("%v: %v, %v, want %v", numbers, got, err, want)
-				}
+				matrix, want = append(matrix, numbersOf(values)), append(want, p)
+			}
+			if got, err := scorer.PredictMatrix(matrix); err != nil || !slices.Equal(got, want) {
+				t.Fatalf("%v: %v, %v, want %v", matrix, got, err, want)
 			}
 		}
 	}
@@ -304,12 +306,14 @@ func TestScorerErrors(t *testing.T) {
 			t.Errorf("%v: %v, want %s", c.values, err, c.want)
 		}
 	}
-	if _, err := scorer.PredictNumbers([]float64{1, 2}); err == nil ||
+	if _, err := scorer.PredictMatrix([][]float64{{1, 2}}); err == nil ||
 		!strings.Contains(err.Error(), `"job" is categorical`) {
 		t.Errorf("numbers for a category: %v", err)
 	}
-	if _, err := scorer.PredictNumbers(nil); err == nil {
-		t.Error("no numbers: no error")
+	numeric := grownTree(rand.New(rand.NewPCG(13, 3)), split.Thresholds, 8, numericFeatures()).Scorer()
+	row := make([]float64, len(numeric.Features()))
+	if _, err := numeric.PredictMatrix([][]float64{row, nil}); err == nil || !strings.Contains(err.Error(), "row 1: 0 values") {
+		t.Errorf("no numbers: %v", err)
 	}
 	age, job := vectorOf([]any{1.}, dataset.Numeric), dictionaryOf([]any{"a"})
 	for name, columns := range map[string][]dataset.Vector{
@@ -321,7 +325,7 @@ func TestScorerErrors(t *testing.T) {
 		}
 	}
 	for _, id := range []int{-1, 0, 2, 5} {
-		if p := scorer.Prediction(id); p != nil {
+		if p := scorer.LeafPrediction(id); p != nil {
 			t.Errorf("node %d is no leaf: %v", id, p)
 		}
 	}
@@ -488,13 +492,11 @@ func BenchmarkScorerNumbers(b *testing.B) {
 			}
 			b.ReportMetric(float64(rows*b.N)/b.Elapsed().Seconds(), "rows/s")
 		})
-		b.Run("by=numbers/tests="+family.String(), func(b *testing.B) {
+		b.Run("by=matrix/tests="+family.String(), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				for _, n := range numbers {
-					if _, err := scorer.PredictNumbers(n); err != nil {
-						b.Fatal(err)
-					}
+				if _, err := scorer.PredictMatrix(numbers); err != nil {
+					b.Fatal(err)
 				}
 			}
 			b.ReportMetric(float64(rows*b.N)/b.Elapsed().Seconds(), "rows/s")

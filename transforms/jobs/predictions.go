@@ -62,7 +62,7 @@ func PredictionColumns(t *tree.Tree, paths []string) []PredictionColumn {
 	var costs []float64
 	probabilities := make([][]float64, len(t.Label.Classes))
 	for i := range t.Nodes {
-		p := scorer.Prediction(i)
+		p := scorer.LeafPrediction(i)
 		if p == nil {
 			continue
 		}
