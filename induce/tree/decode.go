@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"math"
 	"slices"
@@ -34,6 +35,16 @@ func Decode(b []byte) (*Tree, error) {
 		}
 	}
 	return t, nil
+}
+
+// Read is Decode of all that r has. It holds the whole file in memory: bound r if its origin is not
+// trusted, as by io.LimitReader. Package io/models opens files and URLs.
+func Read(r io.Reader) (*Tree, error) {
+	b, err := io.ReadAll(r)
+	if err != nil {
+		return nil, err
+	}
+	return Decode(b)
 }
 
 // maxCodes is the number of codes that two bytes can number.

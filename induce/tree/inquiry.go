@@ -81,25 +81,6 @@ func (t *Tree) groupOf(node int) string {
 	return t.Features[t.Nodes[node].Test.Feature].Group
 }
 
-// visit walks the tree depth-first, without recursion. It calls enter before and
-// leave after the visit of a node's descendants.
-func (t *Tree) visit(enter, leave func(node int)) {
-	stack := []int{0}
-	for len(stack) > 0 {
-		node := stack[len(stack)-1]
-		stack = stack[:len(stack)-1]
-		if node < 0 {
-			leave(^node)
-			continue
-		}
-		enter(node)
-		stack = append(stack, ^node)
-		for _, b := range slices.Backward(t.Nodes[node].Branches) {
-			stack = append(stack, b.Child)
-		}
-	}
-}
-
 // Features returns the features that the tree tests, as Scorer.Features.
 func (q *Questions) Features() []Input { return q.scorer.Features() }
 
@@ -110,7 +91,7 @@ type Inquiry struct {
 	questions  *Questions
 	confidence float64
 	at         int // the node reached
-	tests      int
+	path       []PathStep
 	paid       float64
 	values     []Value // by input
 	known      []known // by input
@@ -145,6 +126,22 @@ func (q *Questions) Start(confidence float64) *Inquiry {
 		questions: q, confidence: confidence, values: make([]Value, inputs), known: make([]known, inputs),
 		bills: make([]Bill, inputs),
 	}
+}
+
+// Follow sends a row through the tree, given one value per input in the order of Features, and
+// returns the ended inquiry: its Path is the row's decision path. The errors are those of
+// Scorer.Predict.
+func (q *Questions) Follow(values []Value) (*Inquiry, error) {
+	if len(values) != len(q.scorer.inputs) {
+		return nil, q.scorer.wrongCount(len(values))
+	}
+	i := q.Start(0)
+	for next := i.Next(); next != nil; next = i.Next() {
+		if err := i.Answer(values[i.input(next.Node)]); err != nil {
+			return nil, err
+		}
+	}
+	return i, nil
 }
 
 // Question is the next value to obtain.
@@ -268,6 +265,21 @@ func (i *Inquiry) Paid() float64 {
 	return i.paid
 }
 
+// PathStep is a test on the decision path of a row.
+type PathStep struct {
+	Node  int     // id of the node that asks
+	Child int     // id of the node that the value leads to
+	Value Value   // value of the tested feature
+	Cost  float64 // price paid for the test; 0 if the value was given
+	Paid  float64 // sum paid so far, with this test
+}
+
+// Path returns the tests passed so far, from the root on. The list must not be changed.
+func (i *Inquiry) Path() []PathStep {
+	i.advance()
+	return i.path
+}
+
 // Bill is the sum paid for the tests on a feature.
 type Bill struct {
 	Tests int
@@ -296,7 +308,7 @@ func (i *Inquiry) Standing() Standing {
 	n := &t.Nodes[i.at]
 	s := Standing{
 		Class: t.Label.Classes[n.Class], Probabilities: n.Probabilities, Node: i.at, Leaf: n.Leaf(),
-		Tests: i.tests, Paid: i.paid,
+		Tests: len(i.path), Paid: i.paid,
 	}
 	if scorer := i.questions.scorer; n.Leaf() && scorer.models != nil {
 		if leaf := uint32(scorer.byNode[i.at] - 1); scorer.modelled(leaf) {
@@ -362,12 +374,15 @@ func (i *Inquiry) advance() {
 		if price > 0 && i.confident(i.at) {
 			return
 		}
-		i.tests++
 		i.paid += price
 		bill := &i.bills[i.input(i.at)]
 		bill.Tests++
 		bill.Paid += price
-		i.at = i.child(i.at)
+		child := i.child(i.at)
+		i.path = append(i.path, PathStep{
+			Node: i.at, Child: child, Value: i.values[i.input(i.at)], Cost: price, Paid: i.paid,
+		})
+		i.at = child
 	}
 }
 

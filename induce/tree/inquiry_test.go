@@ -135,6 +135,61 @@ func checkBills(t *testing.T, tr *tree.Tree, i *tree.Inquiry, nodes []int, given
 	}
 }
 
+// checkPath checks that the steps of an inquiry are the tests on the path, with the row's values, and
+// that their costs add up to the sum paid.
+func checkPath(t *testing.T, tr *tree.Tree, i *tree.Inquiry, nodes []int, v row) {
+	t.Helper()
+	steps, paid := i.Path(), 0.
+	if len(steps) != len(nodes) {
+		t.Fatalf("%v: a path of %d steps, want %d", v, len(steps), len(nodes))
+	}
+	for k, s := range steps {
+		next := i.Standing().Node
+		if k+1 < len(nodes) {
+			next = steps[k+1].Node
+		}
+		paid += s.Cost
+		value := v.value(tr, tr.Features[tr.Nodes[s.Node].Test.Feature].Name)
+		if s.Node != nodes[k] || s.Child != next || s.Value != value || s.Paid != paid {
+			t.Fatalf("%v: step %d is %+v, want node %d to %d with %v", v, k, s, nodes[k], next, value)
+		}
+	}
+	if paid != i.Paid() {
+		t.Fatalf("%v: the steps cost %v, %v was paid", v, paid, i.Paid())
+	}
+}
+
+// TestFollow: a row with all its values takes the way of an inquiry that asks for them.
+func TestFollow(t *testing.T) {
+	asked(t, func(t *testing.T, r *rand.Rand, tr *tree.Tree, rows []row) {
+		t.Helper()
+		questions := tr.Questions()
+		for _, v := range rows {
+			want := questions.Start(0)
+			inquire(t, r, tr, want, v, 0)
+			got, err := questions.Follow(v.values(questions.Features()))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(want.Path(), got.Path(), cmp.AllowUnexported(tree.Value{})); diff != "" {
+				t.Fatalf("%v (-asked +followed):\n%s", v, diff)
+			}
+			if diff := cmp.Diff(want.Standing(), got.Standing()); diff != "" {
+				t.Fatalf("%v (-asked +followed):\n%s", v, diff)
+			}
+		}
+	})
+	questions := smallTree().Questions()
+	for want, values := range map[string][]tree.Value{
+		"0 values: want one for each of the 2":         nil,
+		`feature "age": the text "old": want a number`: {tree.Text("old"), {}},
+	} {
+		if _, err := questions.Follow(values); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v: %v, want %s", values, err, want)
+		}
+	}
+}
+
 // TestInquiry: an inquiry ends at the row's leaf. It asks once for each feature tested on
 // the path unless its value was given, and for no other feature. It pays the cost of
 // the tests on features not given.
@@ -170,6 +225,7 @@ func TestInquiry(t *testing.T) {
 				t.Fatalf("%v: paid %v, want %v", v, got.Paid, cost)
 			}
 			checkBills(t, tr, i, nodes, given)
+			checkPath(t, tr, i, nodes, v)
 			if gifts == 0 && got.Paid != want.Billed {
 				t.Fatalf("%v: paid %v, want all of %v", v, got.Paid, want.Billed)
 			}
@@ -346,6 +402,24 @@ func TestInquiryGroup(t *testing.T) {
 		s.Worst != 6 || s.Expected != 6 {
 		t.Errorf("question %+v, standing %+v", q, s)
 	}
+}
+
+// The decision path of a row: which tests it takes, and what each of them costs.
+func ExampleInquiry_Path() {
+	t := smallTree() // of tree.Decode
+	row, err := t.Questions().Follow([]tree.Value{tree.Number(24), tree.Text("b")})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, step := range row.Path() {
+		feature := t.Features[t.Nodes[step.Node].Test.Feature].Name
+		fmt.Println(feature, "is", step.Value, "for", step.Cost, "to node", step.Child)
+	}
+	fmt.Println(row.Standing().Class, "for", row.Paid())
+	// Output:
+	// age is 24 for 3 to node 2
+	// job is "b" for 2 to node 3
+	// p for 5
 }
 
 // A service asks for values one by one, each only if the tree needs it.

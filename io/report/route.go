@@ -14,7 +14,7 @@ import (
 // Route is the path of a row through a tree, with what was paid.
 type Route struct {
 	Row   string // names the row
-	Steps []Step
+	Steps []tree.PathStep
 	Leaf  int // the node at the end
 
 	standing tree.Standing
@@ -22,62 +22,17 @@ type Route struct {
 	modelled bool
 }
 
-// Step is a test on the path of a row.
-type Step struct {
-	Node  int        // the node that asks
-	Child int        // the node that the answer leads to
-	Value tree.Value // the row's value
-	Paid  float64    // price of the test
-	Sum   float64    // paid so far, with this test
-}
-
 // NewRoute asks for the values of a row, one at a time and only those that the tree comes
 // to, as tree.Inquiry does. values are in the order of Scorer.Features.
 func NewRoute(t *tree.Tree, values []tree.Value) (*Route, error) {
-	q := t.Questions()
-	inputs, inquiry, of := q.Features(), q.Start(0), make(map[int]tree.Value)
-	if len(inputs) != len(values) {
-		return nil, fmt.Errorf("%d values of a row: want %d, one for each tested feature", len(values), len(inputs))
+	inquiry, err := t.Questions().Follow(values)
+	if err != nil {
+		return nil, err
 	}
-	byName := make(map[string]tree.Value, len(values))
-	for i, in := range inputs {
-		byName[in.Name], of[in.Feature] = values[i], values[i]
-	}
-	for next := inquiry.Next(); next != nil; next = inquiry.Next() {
-		if err := inquiry.Answer(byName[next.Feature]); err != nil {
-			return nil, err
-		}
-	}
-	r := &Route{standing: inquiry.Standing()}
+	r := &Route{Steps: inquiry.Path(), standing: inquiry.Standing()}
 	r.Leaf = r.standing.Node
 	r.model, r.modelled = inquiry.Model()
-	for node := r.Leaf; node > 0; {
-		parent := parentOf(t, node)
-		test := t.Nodes[parent].Test
-		r.Steps = append(r.Steps, Step{Node: parent, Child: node, Value: of[test.Feature], Paid: test.Paid()})
-		node = parent
-	}
-	sum := 0.0
-	for i, k := 0, len(r.Steps)-1; i < k; i, k = i+1, k-1 {
-		r.Steps[i], r.Steps[k] = r.Steps[k], r.Steps[i]
-	}
-	for i := range r.Steps {
-		sum += r.Steps[i].Paid
-		r.Steps[i].Sum = sum
-	}
 	return r, nil
-}
-
-// parentOf returns the parent of a node that is not the root.
-func parentOf(t *tree.Tree, node int) int {
-	for i := range node {
-		for _, b := range t.Nodes[i].Branches {
-			if b.Child == node {
-				return i
-			}
-		}
-	}
-	return 0
 }
 
 // lit reports by node whether the route passes it; r may be nil.
@@ -153,7 +108,7 @@ func NewPathTable(v *View) *PathTable {
 		line := PathLine{
 			Node: strconv.Itoa(s.Node), Value: name(v.Tree.Features[n.Test.Feature].Name) + " = " +
 				name(Spelled(&v.Tree.Features[n.Test.Feature], s.Value)),
-			Price: number(s.Paid), Paid: number(s.Sum), Rows: count(v.Tree.Nodes[s.Child].Rows, v.short()),
+			Price: number(s.Cost), Paid: number(s.Paid), Rows: count(v.Tree.Nodes[s.Child].Rows, v.short()),
 			Share: Percent(p.share(s.Child)), Class: p.verdict(s.Child),
 		}
 		for k := range n.Branches {

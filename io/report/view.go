@@ -162,6 +162,18 @@ func (p *part) top() string {
 	return ""
 }
 
+// parentOf returns the parent of a node that is not the root.
+func parentOf(t *tree.Tree, node int) int {
+	for i := range node {
+		for _, b := range t.Nodes[i].Branches {
+			if b.Child == node {
+				return i
+			}
+		}
+	}
+	return 0
+}
+
 // way returns all conditions above the node at the top.
 func (p *part) way() string {
 	a := newAbove(p.Tree)

@@ -196,9 +196,9 @@ func TestRoute(t *testing.T) {
 			}
 			paid := 0.0
 			for _, s := range route.Steps {
-				paid += s.Paid
-				if s.Sum != paid {
-					t.Errorf("%s: sum %v, want %v", file, s.Sum, paid)
+				paid += s.Cost
+				if s.Paid != paid {
+					t.Errorf("%s: sum %v, want %v", file, s.Paid, paid)
 				}
 			}
 			if route.Leaf != want.Leaf || len(route.Steps) != want.Tests || math.Abs(paid-want.Billed) > 1e-9 {

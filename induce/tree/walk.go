@@ -1,0 +1,43 @@
+package tree
+
+import (
+	"iter"
+	"slices"
+)
+
+// Walk returns a node and all nodes below it with their ids, depth-first: each node comes before
+// its children, which follow in the order of its branches. The root is node 0.
+func (t *Tree) Walk(node int) iter.Seq2[int, *Node] {
+	return func(yield func(int, *Node) bool) {
+		stack := []int{node}
+		for len(stack) > 0 {
+			id := stack[len(stack)-1]
+			if !yield(id, &t.Nodes[id]) {
+				return
+			}
+			stack = stack[:len(stack)-1]
+			for _, b := range slices.Backward(t.Nodes[id].Branches) {
+				stack = append(stack, b.Child)
+			}
+		}
+	}
+}
+
+// visit walks the tree depth-first, without recursion. It calls enter before and
+// leave after the visit of a node's descendants.
+func (t *Tree) visit(enter, leave func(node int)) {
+	stack := []int{0}
+	for len(stack) > 0 {
+		node := stack[len(stack)-1]
+		stack = stack[:len(stack)-1]
+		if node < 0 {
+			leave(^node)
+			continue
+		}
+		enter(node)
+		stack = append(stack, ^node)
+		for _, b := range slices.Backward(t.Nodes[node].Branches) {
+			stack = append(stack, b.Child)
+		}
+	}
+}
