@@ -50,7 +50,7 @@ func newAsk() *cobra.Command {
 	var o askOptions
 	c := &cobra.Command{
 		Use:   "ask MODEL",
-		Short: "Ask for one case's values, only those the tree needs, and predict",
+		Short: "Ask for the values of one case that the tree needs, and predict",
 		Long: `Ask for the values of one case, one at a time and only those that the tree comes
 to, and say what it predicts and what that cost. A value is asked for once; each
 test on it is paid as tree.json bills it (see train --repeat_cost).

@@ -81,9 +81,6 @@ func usageText(page int) func(*cobra.Command) error {
 				}
 			}
 		}
-		if !c.HasParent() {
-			writeTopics(&b, c.NamePadding())
-		}
 		for _, name := range sections() {
 			writeSection(&b, c.LocalFlags(), name, page)
 		}

@@ -21,7 +21,7 @@ func newReport() *cobra.Command {
 	flags := config.DefaultReport()
 	c := &cobra.Command{
 		Use:   "report RUN",
-		Short: "Write the report of a run: an HTML page, or a model card in Markdown",
+		Short: "Write the report of a run as HTML, or its model card as Markdown",
 		Long: `Write the report of a finished run, one HTML file that any browser opens
 offline. train writes it too, unless --report none says otherwise.
 

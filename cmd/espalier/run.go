@@ -126,7 +126,12 @@ func exitCode(err error) int {
 
 // run carries out a command line.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
-	root := newRoot(pageWidth(stdout)) //nolint:contextcheck // verbs get the context from ExecuteContext
+	page := pageWidth(stdout)
+	root := newRoot(page) //nolint:contextcheck // verbs get the context from ExecuteContext
+	args, all := asksForAll(args)
+	if !all {
+		root.SetHelpFunc(briefHelp(page))
+	}
 	root.SetArgs(args)
 	root.SetOut(stdout)
 	root.SetErr(stderr)

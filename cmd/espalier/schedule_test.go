@@ -15,7 +15,7 @@ const scheduleFolder = "deploy/schedule"
 
 // TestScheduleFlags: the command lines of the files for schedulers have flags that retrain knows.
 func TestScheduleFlags(t *testing.T) {
-	help := espalier(t, "retrain", "--help")
+	help := espalier(t, "retrain", "--help_all")
 	files, err := filepath.Glob(filepath.Join(scheduleFolder, "*"))
 	if err != nil || len(files) < 5 {
 		t.Fatalf("%d files, %v", len(files), err)

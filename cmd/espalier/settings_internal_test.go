@@ -58,6 +58,42 @@ func TestHelpHasSections(t *testing.T) {
 	}
 }
 
+// TestBriefHelp: the help of the program and of each verb fits a screen of 40 lines of 80 characters, and the common
+// settings are settings of the verb.
+func TestBriefHelp(t *testing.T) {
+	const lines = 40
+	root := newRoot(0)
+	staged := 0
+	for _, s := range stages() {
+		staged += len(s.verbs)
+	}
+	for _, c := range append(root.Commands(), root) {
+		if slices.Contains([]string{"completion", "help", "version"}, c.Name()) {
+			staged++
+			continue
+		}
+		var out strings.Builder
+		c.SetOut(&out)
+		briefHelp(0)(c, nil)
+		if n := strings.Count(out.String(), "\n"); n > lines {
+			t.Errorf("%s --help has %d lines", c.Name(), n)
+		}
+		for line := range strings.Lines(out.String()) {
+			if n := runewidth.StringWidth(strings.TrimSuffix(line, "\n")); n > pipePage {
+				t.Errorf("%s --help: %d characters: %s", c.Name(), n, line)
+			}
+		}
+		for _, name := range common(c.Name()) {
+			if c.LocalFlags().Lookup(name) == nil {
+				t.Errorf("%s has no --%s", c.Name(), name)
+			}
+		}
+	}
+	if n := len(root.Commands()); staged != n {
+		t.Errorf("%d verbs are in the help, of %d", staged, n)
+	}
+}
+
 // TestFlagsTakeWhatTheyPrint: values are carried from one set of flags to another as
 // text.
 func TestFlagsTakeWhatTheyPrint(t *testing.T) {

@@ -79,7 +79,7 @@ func newShow() *cobra.Command {
 	o := newShowOptions()
 	c := &cobra.Command{
 		Use:   "show MODEL",
-		Short: "Show a tree as text, rules or a drawing, the path of a row, or all figures of a run",
+		Short: "Show a tree, the path of a row, or all figures of a run",
 		Long: `Show a tree. Of each node there are its condition, its training rows with their
 share, the cost of the way there, and its class with the probability.
 

@@ -107,7 +107,7 @@ func TestSynthUsage(t *testing.T) {
 		o.wants(t, 2, c.words...)
 		leftNothing(t, output)
 	}
-	help := espalier(t, "synth", "--help")
+	help := espalier(t, "synth", "--help_all")
 	help.wants(t, 0)
 	for _, word := range []string{"--duplicates share", "--rows count", "espalier synth --output", "_costs.csv"} {
 		if !strings.Contains(help.stdout, word) {

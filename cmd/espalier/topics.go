@@ -50,7 +50,10 @@ func newHelp(page int) *cobra.Command {
 // nil. Without names it returns the root.
 func findHelp(root *cobra.Command, names []string) (*cobra.Command, *docs.Page, error) {
 	if len(names) == 1 {
-		if topic, ok := docs.Find(names[0]); ok {
+		if names[0] == "topics" {
+			return nil, topicList(), nil
+		}
+		if topic, ok := docs.Find(synonym(names[0])); ok {
 			return nil, &topic, nil
 		}
 	}
@@ -83,12 +86,39 @@ func topicNames() []string {
 	return names
 }
 
-// writeTopics lists the pages of the documentation.
-func writeTopics(b *strings.Builder, padding int) {
-	b.WriteString("\nTopics (espalier help TOPIC):\n")
+// topicList returns a page with the topics.
+func topicList() *docs.Page {
+	var b strings.Builder
+	b.WriteString("# Topics (espalier help TOPIC)\n\n```text\n")
 	for _, page := range docs.Pages() {
-		fmt.Fprintf(b, "  %-*s  %s\n", padding, page.Name, page.Title)
+		fmt.Fprintf(&b, "%-17s  %s\n", page.Name, page.Title)
 	}
+	b.WriteString("```\n")
+	return &docs.Page{Name: "topics", Text: b.String()}
+}
+
+// synonym returns the topic that is meant by a word that people look for; other words stay.
+func synonym(word string) string {
+	for topic, words := range map[string]string{
+		"data":       "csv parquet excel missing nulls dates input columns",
+		"costs":      "money price prices cost euros groups weights priors",
+		"budgets":    "budget limits limit select choice pruning certificate folds validation",
+		"reading":    "confusion importance tree rules plots roc calibration",
+		"retraining": "rollback nightly cron schedule gate promote production",
+		"scoring":    "score prediction probabilities unseen explain",
+		"shipping":   "deploy code exports python-export",
+		"models":     "accuracy lightgbm boosting leaf-models teacher",
+		"scale":      "memory speed big dataflow-size",
+		"engines":    "flink spark dataflow prism runner workers",
+		"sql":        "database postgres postgresql duckdb sqlite bigquery",
+		"monitoring": "psi alarms drifted",
+		"go":         "golang beam transforms",
+	} {
+		if slices.Contains(strings.Fields(words), strings.ToLower(word)) {
+			return topic
+		}
+	}
+	return word
 }
 
 // link finds a link of Markdown: its text and its target.

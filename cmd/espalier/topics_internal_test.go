@@ -16,7 +16,7 @@ import (
 // every topic.
 func TestTopics(t *testing.T) {
 	var list bytes.Buffer
-	if err := run(context.Background(), []string{"help"}, &list, &list); err != nil {
+	if err := run(context.Background(), []string{"help", "topics"}, &list, &list); err != nil {
 		t.Fatal(err)
 	}
 	for _, verb := range verbNames(newRoot(0)) {

@@ -1,0 +1,175 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// helpAll is the flag that asks for the whole help of a verb.
+const helpAll = "--help_all"
+
+// asksForAll takes --help_all out of a command line, and reports whether it was there. What follows "--" is no
+// flag.
+func asksForAll(args []string) ([]string, bool) {
+	end := slices.Index(args, "--")
+	if end < 0 {
+		end = len(args)
+	}
+	at := slices.Index(args[:end], helpAll)
+	if at < 0 {
+		return args, false
+	}
+	args = slices.Clone(args)
+	args[at] = "--help"
+	return args, true
+}
+
+// stage is a step of the work with trees, with its verbs.
+type stage struct {
+	name  string
+	verbs []string
+}
+
+// stages lists the verbs in the order of the work.
+func stages() []stage {
+	return []stage{
+		{"Prepare", []string{"import", "infer_schema", "synth"}},
+		{"Train", []string{"train", "frontier"}},
+		{"Look", []string{"show", "report", "plot", "evaluate", "compare"}},
+		{"Use", []string{"predict", "ask", "export"}},
+		{"Keep", []string{"retrain", "drift"}},
+	}
+}
+
+// firstTopics are the pages that a new user reads, in this order.
+func firstTopics() []string {
+	return []string{"data", "costs", "budgets", "models", "reading", "scoring", "shipping", "sql", "retraining", "scale", "go", "glossary"}
+}
+
+// common lists the settings that most users of a verb need; nil: the help lists all settings of the verb, as there
+// are few.
+func common(verb string) []string {
+	switch verb {
+	case "train":
+		return []string{
+			"input", "label", "output", "overwrite", "preset", "config", "costs", "cost_unit", "max_expected_cost", "max_leaves",
+			"ignore", "key", "split", "weight",
+		}
+	case "retrain":
+		return []string{
+			"destination", "date", "mode", "max_lag", "keep_runs", "replace", "history", "open_metrics", "input", "label", "schema",
+			"false_alarms", "least_psi", "preset",
+		}
+	case "predict":
+		return []string{
+			"model", "input", "output", "overwrite", "key", "keep", "explain", "max_unseen", "label", "schema", "max_rejects", "json",
+		}
+	case "evaluate":
+		return []string{"model", "input", "label", "weight", "slice", "json", "schema"}
+	case "compare":
+		return []string{"input", "label", "weight", "format", "output", "overwrite"}
+	case "drift":
+		return []string{"model", "input", "against", "false_alarms", "least_psi", "format"}
+	case "frontier":
+		return []string{"promote", "max_expected_cost", "max_cost", "max_leaves", "select", "dry_run", "json"}
+	case "synth":
+		return []string{"output", "overwrite", "rows", "numeric", "categorical", "classes", "depth", "nulls", "noise", "seed"}
+	case "import":
+		return []string{"output", "overwrite", "delimiter", "decimal", "date_format", "text", "missing", "names", "trim"}
+	default:
+		return nil
+	}
+}
+
+// briefHelp returns the function that prints the help that fits a screen: of the program, its verbs and first
+// topics; of a verb, what it does, an example, and its common settings.
+func briefHelp(page int) func(*cobra.Command, []string) {
+	page = helpPage(page)
+	return func(c *cobra.Command, _ []string) {
+		var b strings.Builder
+		if c.HasParent() {
+			writeBrief(&b, c, page)
+		} else {
+			writeStages(&b, c)
+		}
+		_, _ = io.WriteString(c.OutOrStdout(), b.String()) // a pager may have been closed
+	}
+}
+
+// writeStages writes what the program does, its verbs in the order of the work, and the first topics.
+func writeStages(b *strings.Builder, root *cobra.Command) {
+	b.WriteString("Espalier trains small, accurate classification trees that ask only what they\nneed.\n\n" +
+		"  espalier train --input 'data/*.parquet' --label class --output runs/first\n" +
+		"  espalier show runs/first\n" +
+		"  espalier predict --model runs/first --input 'new/*.parquet' --output scored\n")
+	for _, s := range stages() {
+		fmt.Fprintf(b, "\n%s:\n", s.name)
+		for _, name := range s.verbs {
+			verb, _, err := root.Find([]string{name})
+			if err == nil {
+				fmt.Fprintf(b, "  %-13s %s\n", name, verb.Short)
+			}
+		}
+	}
+	first := firstTopics()
+	b.WriteString("\nStart here: espalier help " + first[0] + ". Next: " + strings.Join(first[1:6], ", ") + ",\n" +
+		strings.Join(first[6:], ", ") + ". All: espalier help topics.\n" +
+		"Settings: espalier VERB --help prints the common ones, --help_all all of them.\n")
+}
+
+// writeBrief writes the brief help of a verb.
+func writeBrief(b *strings.Builder, c *cobra.Command, page int) {
+	fmt.Fprintf(b, "%s.\n\nUsage:\n  %s\n", c.Short, c.UseLine())
+	if c.HasExample() {
+		fmt.Fprintf(b, "\nExample:\n%s\n", firstExample(c.Example))
+	}
+	wanted, shown := common(c.Name()), pflag.NewFlagSet(c.Name(), pflag.ContinueOnError)
+	shown.SortFlags = false
+	all, title := 0, "Settings"
+	c.LocalFlags().VisitAll(func(f *pflag.Flag) {
+		if f.Hidden || f.Name == "help" {
+			return
+		}
+		all++
+		if wanted == nil {
+			shown.AddFlag(f)
+		}
+	})
+	for _, name := range wanted {
+		if f := c.LocalFlags().Lookup(name); f != nil {
+			brief := *f
+			if first, _, _ := strings.Cut(f.Usage, ";"); !strings.Contains(first, ": ") { // no list of values
+				brief.Usage = first
+			}
+			shown.AddFlag(&brief)
+		}
+	}
+	if wanted != nil {
+		title = "Common settings"
+	}
+	if shown.HasAvailableFlags() {
+		fmt.Fprintf(b, "\n%s:\n%s", title, shown.FlagUsagesWrapped(page))
+	}
+	more := fmt.Sprintf("\nMore: espalier %s %s", c.Name(), helpAll)
+	if wanted != nil {
+		more += fmt.Sprintf(" (all %d settings)", all)
+	}
+	b.WriteString(more + "\n")
+}
+
+// firstExample returns the first command of the examples, with its continued lines.
+func firstExample(examples string) string {
+	var lines []string
+	for line := range strings.SplitSeq(examples, "\n") {
+		lines = append(lines, line)
+		if !strings.HasSuffix(line, "\\") {
+			break
+		}
+	}
+	return strings.Join(lines, "\n")
+}
