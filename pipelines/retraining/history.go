@@ -27,6 +27,10 @@ const (
 	Interrupted = "interrupted" // by the user or the system
 )
 
+func outcomes() []string {
+	return []string{Running, Promoted, Backfilled, Refused, Overtaken, Failed, Interrupted}
+}
+
 const (
 	attemptFormat = "espalier/attempt"
 	historyFolder = "history"
@@ -113,7 +117,7 @@ func readHistory(ctx context.Context, s *objectstore.Store, destination string) 
 			return nil, usage.Errorf("--destination: %v", err)
 		}
 		a := &Attempt{url: file.URL, generation: file.Generation}
-		if err := json.Unmarshal(b, a); err != nil || a.Format != attemptFormat {
+		if err := json.Unmarshal(b, a); err != nil || a.Format != attemptFormat || !slices.Contains(outcomes(), a.Outcome) {
 			return nil, usage.Errorf("--destination: %s is no document of a retraining: remove it from the history", file.URL)
 		}
 		if err := a.checkNames(s, destination); err != nil {

@@ -45,7 +45,7 @@ func seconds(t time.Time) float64 { return float64(t.UnixMilli()) / 1000 }
 func (a *Attempt) openMetrics(p *latest.Pointer) []byte {
 	f := new(figures)
 	f.head("espalier_retrain_outcome", "1 for the outcome of the last attempt.")
-	for _, outcome := range []string{Running, Promoted, Backfilled, Refused, Overtaken, Failed, Interrupted} {
+	for _, outcome := range outcomes() {
 		value := 0
 		if outcome == a.Outcome {
 			value = 1
