@@ -350,7 +350,7 @@ func (d *damage) mutated(to *target, verb string, args []string, cases int) {
 			what = "takes much memory"
 		case strings.ContainsAny(stdout+stderr, "\x1b\x07\u202e"):
 			what = "prints control characters"
-		case strings.Contains(stdout, "NaN") && !strings.HasPrefix(verb, "export"):
+		case strings.Contains(stdout, "NaN") && !strings.HasPrefix(verb, "export") && !bytes.Contains(bad, []byte(`"NaN"`)):
 			what = "prints NaN"
 		default:
 			continue
