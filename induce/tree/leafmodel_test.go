@@ -229,9 +229,9 @@ func TestModels(t *testing.T) {
 				t.Errorf("%v: decoded: %v\n%s", v, err, cmp.Diff(p, q))
 			}
 			if !slices.ContainsFunc(scorer.Features(), func(in tree.Input) bool { return in.Kind == dataset.Categorical }) {
-				q, err := scorer.PredictMatrix([][]float64{numbersOf(values)})
-				if err != nil || cmp.Diff([]*tree.Prediction{p}, q) != "" {
-					t.Errorf("%v: by numbers: %v\n%s", v, err, cmp.Diff([]*tree.Prediction{p}, q))
+				q := make([]*tree.Prediction, 1)
+				if err := scorer.PredictMatrix([][]float64{numbersOf(values)}, q); err != nil || cmp.Diff(p, q[0]) != "" {
+					t.Errorf("%v: by numbers: %v\n%s", v, err, cmp.Diff(p, q[0]))
 				}
 			}
 			if int(scores.Leaves[i]) != leaf || tr.Label.Classes[scores.Classes[i]] != p.Class ||

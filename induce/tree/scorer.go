@@ -397,19 +397,22 @@ func (s *Scorer) decide(at int32, v *Value) int32 {
 	return n.no
 }
 
-// PredictMatrix returns the predictions of rows of numbers, by a tree that tests numeric features
-// only. Each row has one number per input; NaN is missing. The predictions must not be changed.
-// PredictMatrix allocates memory for rows that reach leaves with models, and for the result.
-func (s *Scorer) PredictMatrix(rows [][]float64) ([]*Prediction, error) {
+// PredictMatrix sets predictions[i] to the prediction of row i, by a tree that tests numeric features
+// only. The length of predictions is the number of rows. Each row has one number per input; NaN
+// is missing. The predictions must not be changed. PredictMatrix allocates memory for rows that
+// reach leaves with models only.
+func (s *Scorer) PredictMatrix(rows [][]float64, predictions []*Prediction) error {
 	if s.links == nil {
-		return nil, fmt.Errorf("feature %q is categorical: PredictMatrix takes trees of numeric features only",
+		return fmt.Errorf("feature %q is categorical: PredictMatrix takes trees of numeric features only",
 			s.inputs[slices.Index(s.numeric, false)].Name)
 	}
-	predictions := make([]*Prediction, len(rows))
+	if len(predictions) != len(rows) {
+		return fmt.Errorf("room for %d predictions: want it for %d rows", len(predictions), len(rows))
+	}
 	var values []Value
 	for i, numbers := range rows {
 		if len(numbers) != len(s.inputs) {
-			return nil, fmt.Errorf("row %d: %w", i, s.wrongCount(len(numbers)))
+			return fmt.Errorf("row %d: %w", i, s.wrongCount(len(numbers)))
 		}
 		leaf := walkNumbers(s.links, numbers)
 		if !s.modelled(leaf) {
@@ -422,7 +425,7 @@ func (s *Scorer) PredictMatrix(rows [][]float64) ([]*Prediction, error) {
 		}
 		predictions[i] = s.modelPrediction(leaf, values)
 	}
-	return predictions, nil
+	return nil
 }
 
 func (s *Scorer) wrongCount(values int) error {

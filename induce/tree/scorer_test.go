@@ -188,7 +188,8 @@ func TestScorerMatrix(t *testing.T) {
 				}
 				matrix, want = append(matrix, numbersOf(values)), append(want, p)
 			}
-			if got, err := scorer.PredictMatrix(matrix); err != nil || !slices.Equal(got, want) {
+			got := make([]*tree.Prediction, len(matrix))
+			if err := scorer.PredictMatrix(matrix, got); err != nil || !slices.Equal(got, want) {
 				t.Fatalf("%v: %v, %v, want %v", matrix, got, err, want)
 			}
 		}
@@ -306,14 +307,16 @@ func TestScorerErrors(t *testing.T) {
 			t.Errorf("%v: %v, want %s", c.values, err, c.want)
 		}
 	}
-	if _, err := scorer.PredictMatrix([][]float64{{1, 2}}); err == nil ||
+	if err := scorer.PredictMatrix([][]float64{{1, 2}}, make([]*tree.Prediction, 1)); err == nil ||
 		!strings.Contains(err.Error(), `"job" is categorical`) {
 		t.Errorf("numbers for a category: %v", err)
 	}
 	numeric := grownTree(rand.New(rand.NewPCG(13, 3)), split.Thresholds, 8, numericFeatures()).Scorer()
-	row := make([]float64, len(numeric.Features()))
-	if _, err := numeric.PredictMatrix([][]float64{row, nil}); err == nil || !strings.Contains(err.Error(), "row 1: 0 values") {
-		t.Errorf("no numbers: %v", err)
+	matrix := [][]float64{make([]float64, len(numeric.Features())), nil}
+	for want, room := range map[string]int{"row 1: 0 values": 2, "room for 1 predictions": 1} {
+		if err := numeric.PredictMatrix(matrix, make([]*tree.Prediction, room)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
+		}
 	}
 	age, job := vectorOf([]any{1.}, dataset.Numeric), dictionaryOf([]any{"a"})
 	for name, columns := range map[string][]dataset.Vector{
@@ -476,7 +479,7 @@ func BenchmarkScorerNumbers(b *testing.B) {
 	for _, family := range []split.Family{split.Thresholds, split.Both} {
 		r := rand.New(rand.NewPCG(1, 1))
 		scorer := grownTree(r, family, 2000, fs).Scorer()
-		values, numbers := make([][]tree.Value, rows), make([][]float64, rows)
+		values, numbers, predictions := make([][]tree.Value, rows), make([][]float64, rows), make([]*tree.Prediction, rows)
 		for i := range values {
 			values[i] = randomRow(r, fs).values(scorer.Features())
 			numbers[i] = numbersOf(values[i])
@@ -495,7 +498,7 @@ func BenchmarkScorerNumbers(b *testing.B) {
 		b.Run("by=matrix/tests="+family.String(), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := scorer.PredictMatrix(numbers); err != nil {
+				if err := scorer.PredictMatrix(numbers, predictions); err != nil {
 					b.Fatal(err)
 				}
 			}
