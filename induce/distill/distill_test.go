@@ -93,7 +93,7 @@ func TestRecountSome(t *testing.T) {
 // checkCounts compares the rows of leaves with the objects that reach them.
 func checkCounts(t *testing.T, m *tree.Tree, o *dataset.Objects) {
 	t.Helper()
-	counts := tree.NewForest([]*tree.Tree{m}).NewCounts()
+	counts := tree.NewMultiRouter([]*tree.Tree{m}).NewCounts()
 	all := make([]int32, o.Len())
 	for i := range all {
 		all[i] = int32(i)

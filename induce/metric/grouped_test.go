@@ -50,7 +50,7 @@ func visits(r *rand.Rand, patients, each int) *dataset.Objects {
 
 // measured returns the metrics of a tree on objects.
 func measured(t *tree.Tree, o *dataset.Objects) metric.Metrics {
-	counts := tree.NewForest([]*tree.Tree{t}).NewCounts()
+	counts := tree.NewMultiRouter([]*tree.Tree{t}).NewCounts()
 	counts.Add(o)
 	return metric.Evaluate(metric.Leaves(t, counts.Tree(0)), t.Label.Classes, 1)
 }

@@ -79,9 +79,9 @@ func (m *InMemory) candidates(roots []*induce.Node, members []grid.Member, c *Ch
 	if c.Transfer != nil { // trees know the soft weights of their training rows, not the labels
 		parts = append(parts, dataset.Train)
 	}
-	forest := tree.NewForest(trees)
+	router := tree.NewMultiRouter(trees)
 	for _, part := range parts {
-		counts := forest.NewCounts()
+		counts := router.NewCounts()
 		counts.Add(m.Parts[part])
 		for i := range list {
 			list[i].Counts[part] = counts.Tree(i)

@@ -82,9 +82,9 @@ func BenchmarkRouter(b *testing.B) {
 	}
 }
 
-// BenchmarkForest counts objects by the leaves of several trees, which begin alike:
+// BenchmarkMultiRouter counts objects by the leaves of several trees, which begin alike:
 // together, and tree by tree and object by object.
-func BenchmarkForest(b *testing.B) {
+func BenchmarkMultiRouter(b *testing.B) {
 	const rows = 1 << 16
 	r := rand.New(rand.NewPCG(1, 1))
 	var trees []*tree.Tree
@@ -100,10 +100,10 @@ func BenchmarkForest(b *testing.B) {
 		}
 		o.Append(codes, []dataset.ClassWeight{{Class: uint16(r.IntN(3)), Weight: 1}}, 1)
 	}
-	b.Run("by=forest", func(b *testing.B) {
-		forest := tree.NewForest(trees)
+	b.Run("by=router", func(b *testing.B) {
+		router := tree.NewMultiRouter(trees)
 		for b.Loop() {
-			forest.NewCounts().Add(o)
+			router.NewCounts().Add(o)
 		}
 		b.ReportMetric(float64(rows*b.N*len(trees))/b.Elapsed().Seconds(), "rows/s")
 	})

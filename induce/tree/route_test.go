@@ -153,9 +153,9 @@ func testRoutes(t *testing.T, f *file, values row, trees ...*tree.Tree) {
 	}
 }
 
-// TestForest: a forest counts each object at the leaf to which the router of each tree
+// TestMultiRouter: a router of several trees counts each object at the leaf to which the router of each tree
 // leads, also if trees are equal, begin with the same tests, or have many classes.
-func TestForest(t *testing.T) {
+func TestMultiRouter(t *testing.T) {
 	for _, classes := range []int{3, 200} {
 		r := rand.New(rand.NewPCG(21, uint64(classes)))
 		var trees []*tree.Tree
@@ -176,7 +176,7 @@ func TestForest(t *testing.T) {
 			}, r.Int64N(5))
 		}
 		some := []int32{4999, 7, 8, 300, 2}
-		counts := tree.NewForest(trees).NewCounts()
+		counts := tree.NewMultiRouter(trees).NewCounts()
 		counts.Add(o)
 		counts.AddSome(o, some)
 		for at, tr := range trees {

@@ -34,7 +34,7 @@ type leafCounter struct {
 	EvaluateConfig
 
 	trees  []*tree.Tree
-	forest *tree.Forest
+	router *tree.MultiRouter
 	layout dataset.Layout
 	tables []leafTable // by worker and part
 }
@@ -42,7 +42,7 @@ type leafCounter struct {
 // leafTable is a worker's counts of a part. Objects wait until there are some: many
 // objects pass the trees together faster than few.
 type leafTable struct {
-	counts  *tree.ForestCounts // nil: the worker has no block of the part
+	counts  *tree.MultiCounts // nil: the worker has no block of the part
 	waiting *dataset.Objects
 }
 
@@ -54,12 +54,12 @@ const (
 )
 
 func (f *leafCounter) begin(ctx context.Context) error {
-	if f.forest == nil { // else an earlier bundle has made it
+	if f.router == nil { // else an earlier bundle has made it
 		var err error
 		if f.trees, err = f.Trees.read(ctx); err != nil {
 			return err
 		}
-		f.forest = tree.NewForest(f.trees)
+		f.router = tree.NewMultiRouter(f.trees)
 		f.layout = (&GrowConfig{Widths: f.Widths}).layout()
 	}
 	f.tables = make([]leafTable, max(1, f.Workers)*int(dataset.Parts))
@@ -82,7 +82,7 @@ func (f *leafCounter) addBlock(ctx context.Context, t Task, worker int) error {
 	}
 	table := &f.tables[worker*int(dataset.Parts)+int(t.Part)]
 	if table.counts == nil {
-		table.counts = f.forest.NewCounts()
+		table.counts = f.router.NewCounts()
 	}
 	most := min(waitingObjects, waitingBytes/max(1, f.layout.Stride))
 	if table.waiting == nil {

@@ -123,7 +123,7 @@ func (g *Growth) fold(
 	for i, root := range roots {
 		trees[i] = g.Model(root, i)
 	}
-	counts := tree.NewForest(trees).NewCounts()
+	counts := tree.NewMultiRouter(trees).NewCounts()
 	counts.Add(held)
 	f := Fold{rows: counts.Tree(0).TotalRows(), trees: trees, transfer: transfer}
 	currencies := make([][]prune.Currency, len(trees)) // by candidate, in the order of the prunings

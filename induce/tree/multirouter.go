@@ -8,59 +8,59 @@ import (
 	"github.com/espalier-ml/espalier/induce/split"
 )
 
-// Forest sends objects through several trees at once. Trees of a grid begin with the
-// same tests: such nodes are one node of the forest, and an object passes it once. A
-// forest is read-only, so goroutines may share it.
-type Forest struct {
+// MultiRouter sends objects through several trees at once. Trees of a grid begin with the
+// same tests: such nodes are one node of the router, and an object passes it once. A
+// router is read-only, so goroutines may share it.
+type MultiRouter struct {
 	trees  []*Tree
-	nodes  []forestNode
+	nodes  []multiNode
 	leaves int       // number of distinct leaves
 	leafOf [][]int32 // by tree and node: number of the distinct leaf
 }
 
-// forestNode stands for the nodes of all trees with the same path.
-type forestNode struct {
+// multiNode stands for the nodes of all trees with the same path.
+type multiNode struct {
 	leaf  int32 // number of the leaf that it is in some trees; -1: in none
-	tests []forestTest
+	tests []multiTest
 }
 
-// forestTest is a test of some trees at a node. Outcome 1 of a test of two outcomes is
+// multiTest is a test of some trees at a node. Outcome 1 of a test of two outcomes is
 // the codes from low to low+span: missing, the greatest code, is above all of them or
 // the only one.
-type forestTest struct {
+type multiTest struct {
 	feature   int32
 	low, span uint32
 	children  [2]int32 // by outcome
 	fan       *fan     // for multiway tests
 }
 
-// forestMember is a node of a tree.
-type forestMember struct{ tree, node int32 }
+// multiMember is a node of a tree.
+type multiMember struct{ tree, node int32 }
 
-// NewForest returns the forest of trees with the same features and classes.
-func NewForest(trees []*Tree) *Forest {
-	f := &Forest{trees: trees, leafOf: make([][]int32, len(trees))}
-	roots := make([]forestMember, len(trees))
+// NewMultiRouter returns the router of trees with the same features and classes.
+func NewMultiRouter(trees []*Tree) *MultiRouter {
+	r := &MultiRouter{trees: trees, leafOf: make([][]int32, len(trees))}
+	roots := make([]multiMember, len(trees))
 	for i, t := range trees {
-		f.leafOf[i] = make([]int32, len(t.Nodes))
+		r.leafOf[i] = make([]int32, len(t.Nodes))
 		roots[i].tree = int32(i)
 	}
-	for queue := [][]forestMember{roots}; len(queue) > len(f.nodes); {
-		at := len(f.nodes)
-		f.nodes = append(f.nodes, forestNode{leaf: -1})
-		queue = f.expand(&f.nodes[at], queue[at], queue)
+	for queue := [][]multiMember{roots}; len(queue) > len(r.nodes); {
+		at := len(r.nodes)
+		r.nodes = append(r.nodes, multiNode{leaf: -1})
+		queue = r.expand(&r.nodes[at], queue[at], queue)
 	}
-	return f
+	return r
 }
 
 // expand fills in a node for its members. It appends the members of each child to the
 // queue, in which the child's place is its number.
-func (f *Forest) expand(n *forestNode, members []forestMember, queue [][]forestMember) [][]forestMember {
+func (r *MultiRouter) expand(n *multiNode, members []multiMember, queue [][]multiMember) [][]multiMember {
 	for len(members) > 0 {
-		first := f.node(members[0])
+		first := r.node(members[0])
 		alike, others := members[:0:0], members[:0]
 		for _, m := range members {
-			if AlikeNodes(first, f.node(m)) {
+			if AlikeNodes(first, r.node(m)) {
 				alike = append(alike, m)
 			} else {
 				others = append(others, m)
@@ -68,18 +68,18 @@ func (f *Forest) expand(n *forestNode, members []forestMember, queue [][]forestM
 		}
 		members = others
 		if first.Leaf() {
-			n.leaf = int32(f.leaves)
-			f.leaves++
+			n.leaf = int32(r.leaves)
+			r.leaves++
 			for _, m := range alike {
-				f.leafOf[m.tree][m.node] = n.leaf
+				r.leafOf[m.tree][m.node] = n.leaf
 			}
 			continue
 		}
-		n.tests = append(n.tests, f.test(first, len(queue)))
+		n.tests = append(n.tests, r.test(first, len(queue)))
 		for i := range first.Branches {
-			child := make([]forestMember, len(alike))
+			child := make([]multiMember, len(alike))
 			for k, m := range alike {
-				child[k] = forestMember{m.tree, int32(f.node(m).Branches[i].Child)}
+				child[k] = multiMember{m.tree, int32(r.node(m).Branches[i].Child)}
 			}
 			queue = append(queue, child)
 		}
@@ -87,7 +87,7 @@ func (f *Forest) expand(n *forestNode, members []forestMember, queue [][]forestM
 	return queue
 }
 
-func (f *Forest) node(m forestMember) *Node { return &f.trees[m.tree].Nodes[m.node] }
+func (r *MultiRouter) node(m multiMember) *Node { return &r.trees[m.tree].Nodes[m.node] }
 
 // AlikeNodes reports whether two nodes are leaves, or have the same test and deal the
 // codes to the same branches.
@@ -101,10 +101,10 @@ func AlikeNodes(a, b *Node) bool {
 }
 
 // test returns the test of a node, whose children follow each other from the given
-// node of the forest on.
-func (f *Forest) test(n *Node, child int) forestTest {
-	t := forestTest{feature: int32(n.Test.Feature), low: uint32(n.Test.Code), span: uint32(n.Test.Span)}
-	feature := &f.trees[0].Features[n.Test.Feature]
+// node of the router on.
+func (r *MultiRouter) test(n *Node, child int) multiTest {
+	t := multiTest{feature: int32(n.Test.Feature), low: uint32(n.Test.Code), span: uint32(n.Test.Span)}
+	feature := &r.trees[0].Features[n.Test.Feature]
 	if n.Test.Kind == split.Multiway {
 		branches, targets := slices.Clone(n.Branches), make([]int32, len(n.Branches))
 		for i := range branches {
@@ -124,7 +124,7 @@ func (f *Forest) test(n *Node, child int) forestTest {
 }
 
 // child returns the child for a code.
-func (t *forestTest) child(code int) int32 {
+func (t *multiTest) child(code int) int32 {
 	if t.fan != nil {
 		return t.fan.child(int32(code))
 	}
@@ -134,10 +134,10 @@ func (t *forestTest) child(code int) int32 {
 	return t.children[0]
 }
 
-// ForestCounts counts objects by leaf and class, for all trees of a forest. It belongs
+// MultiCounts counts objects by leaf and class, for all trees of a router. It belongs
 // to one goroutine.
-type ForestCounts struct {
-	forest *Forest
+type MultiCounts struct {
+	router *MultiRouter
 	leaves []leafCount      // by number of the distinct leaf
 	spare  []counting.Share // memory for shares
 
@@ -158,19 +158,19 @@ type leafCount struct {
 const listedClasses = 24
 
 // NewCounts returns zero counts.
-func (f *Forest) NewCounts() *ForestCounts {
-	return &ForestCounts{forest: f, leaves: make([]leafCount, f.leaves)}
+func (r *MultiRouter) NewCounts() *MultiCounts {
+	return &MultiCounts{router: r, leaves: make([]leafCount, r.leaves)}
 }
 
-// forestObjects is the number of objects that pass the trees together. Their codes of a
+// multiObjects is the number of objects that pass the trees together. Their codes of a
 // feature and the lists of them stay in the cache.
-const forestObjects = 1 << 15
+const multiObjects = 1 << 15
 
 // Add counts all objects.
-func (c *ForestCounts) Add(o *dataset.Objects) {
-	for from := 0; from < o.Len(); from += forestObjects {
+func (c *MultiCounts) Add(o *dataset.Objects) {
+	for from := 0; from < o.Len(); from += multiObjects {
 		c.lists = c.lists[:0]
-		for i := from; i < min(o.Len(), from+forestObjects); i++ {
+		for i := from; i < min(o.Len(), from+multiObjects); i++ {
 			c.lists = append(c.lists, int32(i))
 		}
 		c.add(o)
@@ -178,15 +178,15 @@ func (c *ForestCounts) Add(o *dataset.Objects) {
 }
 
 // AddSome counts the objects with the given numbers.
-func (c *ForestCounts) AddSome(o *dataset.Objects, ids []int32) {
-	for part := range slices.Chunk(ids, forestObjects) {
+func (c *MultiCounts) AddSome(o *dataset.Objects, ids []int32) {
+	for part := range slices.Chunk(ids, multiObjects) {
 		c.lists = append(c.lists[:0], part...)
 		c.add(o)
 	}
 }
 
 // add counts the objects in lists.
-func (c *ForestCounts) add(o *dataset.Objects) {
+func (c *MultiCounts) add(o *dataset.Objects) {
 	c.objects = o
 	c.yes = slices.Grow(c.yes[:0], len(c.lists))[:len(c.lists)]
 	c.route(0, 0, len(c.lists))
@@ -195,9 +195,9 @@ func (c *ForestCounts) add(o *dataset.Objects) {
 
 // route counts the objects of lists[from:to], which have reached a node. It may change
 // their order.
-func (c *ForestCounts) route(at int32, from, to int) {
+func (c *MultiCounts) route(at int32, from, to int) {
 	const few = 4 // objects that pass alone
-	n := &c.forest.nodes[at]
+	n := &c.router.nodes[at]
 	if to-from <= few {
 		for _, id := range c.lists[from:to] {
 			c.walk(at, id)
@@ -223,7 +223,7 @@ func (c *ForestCounts) route(at int32, from, to int) {
 }
 
 // deal sends the objects of lists[from:to] to the children of a test.
-func (c *ForestCounts) deal(t *forestTest, from, to int) {
+func (c *MultiCounts) deal(t *multiTest, from, to int) {
 	codes, list := &c.objects.Codes[t.feature], c.lists[from:to]
 	if t.fan != nil {
 		c.dealFan(t, codes, from, to)
@@ -245,7 +245,7 @@ func (c *ForestCounts) deal(t *forestTest, from, to int) {
 
 // divide puts the objects of outcome 0 before those of outcome 1, and returns their
 // number. There is no branch for an outcome, as no processor could predict it.
-func divide[T uint8 | uint16](codes []T, list, scratch []int32, t *forestTest) int {
+func divide[T uint8 | uint16](codes []T, list, scratch []int32, t *multiTest) int {
 	no, yes, low, end := 0, 0, t.low, uint64(t.span)+1
 	for _, id := range list {
 		one := int((uint64(uint32(codes[id])-low) - end) >> 63)
@@ -257,7 +257,7 @@ func divide[T uint8 | uint16](codes []T, list, scratch []int32, t *forestTest) i
 }
 
 // dealFan is deal for a multiway test.
-func (c *ForestCounts) dealFan(t *forestTest, codes *dataset.Codes, from, to int) {
+func (c *MultiCounts) dealFan(t *multiTest, codes *dataset.Codes, from, to int) {
 	list := c.lists[from:to]
 	c.byChild = c.byChild[:0]
 	for _, id := range list {
@@ -285,9 +285,9 @@ func (c *ForestCounts) dealFan(t *forestTest, codes *dataset.Codes, from, to int
 }
 
 // walk counts an object that has reached a node.
-func (c *ForestCounts) walk(at, id int32) {
+func (c *MultiCounts) walk(at, id int32) {
 	for {
-		n := &c.forest.nodes[at]
+		n := &c.router.nodes[at]
 		if n.leaf >= 0 {
 			c.count(&c.leaves[n.leaf], id)
 		}
@@ -303,12 +303,12 @@ func (c *ForestCounts) walk(at, id int32) {
 }
 
 // next returns the child of an object at a test.
-func (c *ForestCounts) next(t *forestTest, id int32) int32 {
+func (c *MultiCounts) next(t *multiTest, id int32) int32 {
 	return t.child(c.objects.Codes[t.feature].At(int(id)))
 }
 
 // count adds an object to a leaf.
-func (c *ForestCounts) count(leaf *leafCount, id int32) {
+func (c *MultiCounts) count(leaf *leafCount, id int32) {
 	leaf.rows += c.objects.RowsOf(int(id))
 	for _, cw := range c.objects.Labels(int(id)) {
 		if leaf.dense != nil {
@@ -320,7 +320,7 @@ func (c *ForestCounts) count(leaf *leafCount, id int32) {
 }
 
 // addShare adds a weight to a leaf that lists its classes.
-func (c *ForestCounts) addShare(leaf *leafCount, s counting.Share) {
+func (c *MultiCounts) addShare(leaf *leafCount, s counting.Share) {
 	for i := range leaf.shares {
 		if leaf.shares[i].Class == s.Class {
 			leaf.shares[i].Weight += s.Weight
@@ -338,7 +338,7 @@ func (c *ForestCounts) addShare(leaf *leafCount, s counting.Share) {
 		leaf.shares = append(leaf.shares, s)
 		return
 	}
-	leaf.dense = make([]int64, len(c.forest.trees[0].Label.Classes))
+	leaf.dense = make([]int64, len(c.router.trees[0].Label.Classes))
 	for _, s := range leaf.shares {
 		leaf.dense[s.Class] = s.Weight
 	}
@@ -347,14 +347,14 @@ func (c *ForestCounts) addShare(leaf *leafCount, s counting.Share) {
 }
 
 // Tree returns the counts of a tree.
-func (c *ForestCounts) Tree(at int) *LeafCounts {
-	t := c.forest.trees[at]
+func (c *MultiCounts) Tree(at int) *LeafCounts {
+	t := c.router.trees[at]
 	counts := t.NewLeafCounts()
 	for v := range t.Nodes {
 		if !t.Nodes[v].Leaf() {
 			continue
 		}
-		leaf := &c.leaves[c.forest.leafOf[at][v]]
+		leaf := &c.leaves[c.router.leafOf[at][v]]
 		counts.Rows[v] = leaf.rows
 		copy(counts.Weights[v], leaf.dense)
 		for _, s := range leaf.shares {
@@ -365,11 +365,11 @@ func (c *ForestCounts) Tree(at int) *LeafCounts {
 }
 
 // Encode returns the counts of a tree as LeafCounts.Encode does.
-func (c *ForestCounts) Encode(at int) []byte {
+func (c *MultiCounts) Encode(at int) []byte {
 	var b []byte
-	for v := range c.forest.trees[at].Nodes {
-		if c.forest.trees[at].Nodes[v].Leaf() {
-			leaf := &c.leaves[c.forest.leafOf[at][v]]
+	for v := range c.router.trees[at].Nodes {
+		if c.router.trees[at].Nodes[v].Leaf() {
+			leaf := &c.leaves[c.router.leafOf[at][v]]
 			shares := leaf.shares
 			if leaf.dense != nil {
 				shares = counting.Listed(leaf.dense)
