@@ -9,7 +9,7 @@
 //	codes                dataset.Encoder        a small integer per feature
 //	objects              dataset.Objects        rows with equal codes, coalesced
 //	histograms           split.Histogram        objects and weight by code and class
-//	the best test        split.Scanner          the criterion in closed form
+//	the best test        nodesearch.Search      bounds by split.Team, then exact scores
 //	grown nodes          Node                   by memory.Grow, or by levels.Grower
 //	the tree             tree.Tree              made by Model; canonical JSON, routing
 //	models in leaves     leafmodel.Fit          if they are asked for
@@ -23,9 +23,9 @@
 //
 // There are two growers. Package memory grows whole trees over objects in memory.
 // Package levels splits nodes whose objects do not fit in memory, level by level, from
-// counts that many workers make and add up. Both score the same integers by the same
-// code, so they grow the same tree to the last bit. Neither knows the other. This package
-// has what they share.
+// counts that many workers make and add up. Neither knows the other: each supplies
+// histograms to package nodesearch, which finds the tests of a node. So both grow the same
+// tree to the last bit. This package has what all three share.
 //
 // # Glossary
 //

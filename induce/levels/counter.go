@@ -87,7 +87,7 @@ func (c *PassCounter) addRest(o *dataset.Objects, at int, ids []int32, other []i
 	}
 	node, from := &c.pass.Nodes[at], c.heavyStarts[at]
 	for _, tree := range node.Heavies {
-		criterion := c.criteria[tree]
+		criterion := c.rules.Criteria[tree]
 		for _, id := range ids {
 			if !criterion.IsHeavy(o.Weight[id]) || o.Weight[id] >= node.Weight {
 				continue

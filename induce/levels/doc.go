@@ -10,8 +10,8 @@
 //  3. Many workers count objects, each with its own PassCounter, and emit encoded pieces
 //     of their counts (PassCounter.Pieces). Pieces of one key add up in any order and
 //     grouping (Grower.MergePieces, Grower.AddPiece).
-//  4. Grower.Expand reads the merged counts, scores all tests for each tree, and splits the
-//     nodes: by one test or, where trees choose different tests, by several. The children
+//  4. Grower.Expand reads the merged counts, finds the best test of each tree by a
+//     nodesearch.Search, and splits the nodes: by one test or, where trees choose different tests, by several. The children
 //     are the next level (Growth.Next), until no large node is left.
 //  5. Small nodes are grown as a whole, by package memory: Open.Place says where in the
 //     trees a node is, and a Router on Growth.Routes finds its objects.
@@ -23,9 +23,9 @@
 // Where the memory allows it, the histogram of the largest child of a node is not counted
 // but inferred: the parent's histogram less the siblings' histograms.
 //
-// Counts are integers, and the tests are scored by the code that package memory uses, so
-// both grow the same trees to the last bit, whatever the memory, the budget and the
-// number of workers.
+// Counts are integers, and package nodesearch finds the tests for package memory too, so both
+// grow the same trees to the last bit, whatever the memory, the budget and the number of
+// workers.
 //
 // # Glossary
 //

@@ -2,23 +2,26 @@ package levels
 
 import (
 	"slices"
+	"sync"
 
 	"github.com/espalier-ml/espalier/induce"
+	"github.com/espalier-ml/espalier/induce/nodesearch"
 	"github.com/espalier-ml/espalier/induce/parallel"
 )
 
 // Expand splits the large nodes of a growth or makes leaves of them, and returns their
-// children. read returns the counts of a pass; its errors are returned. Up to memory
+// children. read returns the counts of a pass; its errors are returned. Up to keep
 // bytes of histograms are kept, from which one child of a node is inferred later.
 func (g *Grower) Expand(
-	growth *Growth, passes []Pass, memory int64, workers int, read func(p *Pass) (*Counts, error),
+	growth *Growth, passes []Pass, keep int64, workers int, read func(p *Pass) (*Counts, error),
 ) ([]*Open, error) {
 	searches := make(map[*Open]*search, len(growth.Large))
 	list := make([]*search, len(growth.Large))
 	for i, o := range growth.Large {
-		list[i] = g.newSearch(o)
+		list[i] = &search{Grower: g, open: o}
 		searches[o] = list[i]
 	}
+	var memory sync.Pool // of *nodesearch.Scratch
 	for i := range passes {
 		p := &passes[i]
 		c, err := read(p)
@@ -28,14 +31,19 @@ func (g *Grower) Expand(
 		g.infer(p, c)
 		parallel.Each(len(p.Nodes), workers, func(at int) {
 			if s := searches[p.open[at]]; s != nil { // not a small sibling
-				s.add(p, c, at)
+				w, ok := memory.Get().(*nodesearch.Scratch)
+				if !ok {
+					w = new(nodesearch.Scratch)
+				}
+				s.add(p, c, at, w)
+				memory.Put(w)
 			}
 		})
 		for _, o := range p.open {
-			if s := searches[o]; s != nil && s.cells != nil && memory < g.Bytes() {
+			if s := searches[o]; s != nil && s.cells != nil && keep < g.Bytes() {
 				s.cells = nil
 			} else if s != nil && s.cells != nil {
-				memory -= g.Bytes()
+				keep -= g.Bytes()
 			}
 		}
 	}

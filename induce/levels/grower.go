@@ -2,6 +2,7 @@ package levels
 
 import (
 	"github.com/espalier-ml/espalier/induce"
+	"github.com/espalier-ml/espalier/induce/nodesearch"
 	"github.com/espalier-ml/espalier/induce/split"
 )
 
@@ -24,12 +25,11 @@ const defaultPiece = 4 << 20
 type Grower struct {
 	Setting
 
-	criteria    []*split.Criterion // per tree
-	raw         bool               // the class weights of nodes are those of rows, see split.Classes
-	heavies     []int              // per tree: the first tree of the same theta; -1: no object is heavy
-	layout      induce.Layout
-	codesAt     []int // number of codes of the features before each one, and of all: len(Columns)+1
-	constraints induce.Constraints
+	rules   nodesearch.Rules
+	raw     bool  // the class weights of nodes are those of rows, see split.Classes
+	heavies []int // per tree: the first tree of the same theta; -1: no object is heavy
+	layout  induce.Layout
+	codesAt []int // number of codes of the features before each one, and of all: len(Columns)+1
 }
 
 // NewGrower returns a grower of trees by a setting.
@@ -39,19 +39,18 @@ func NewGrower(s Setting) *Grower {
 	}
 	g := &Grower{
 		Setting: s, codesAt: make([]int, len(s.Columns)+1),
-		raw:         s.Trees[0].Classes == split.OfRows,
-		layout:      induce.NewLayout(s.Columns, s.Classes),
-		constraints: induce.NewConstraints(s.Columns, s.Classes),
+		rules:  nodesearch.NewRules(s.Trees, s.Columns, s.Classes, s.Total),
+		raw:    s.Trees[0].Classes == split.OfRows,
+		layout: induce.NewLayout(s.Columns, s.Classes),
 	}
-	for i := range s.Trees {
-		c := s.Trees[i].Criterion(s.Total)
+	for i, c := range g.rules.Criteria {
 		first := -1
 		for at := 0; first < 0 && c.IsHeavy(s.Heaviest); at++ {
 			if s.Trees[at].Theta == s.Trees[i].Theta {
 				first = at
 			}
 		}
-		g.criteria, g.heavies = append(g.criteria, c), append(g.heavies, first)
+		g.heavies = append(g.heavies, first)
 	}
 	for f := range s.Columns {
 		g.codesAt[f+1] = g.codesAt[f] + s.Columns[f].Codes
@@ -77,7 +76,7 @@ func (g *Grower) describe(n *induce.Node, o *Open, other []int64, rows int64) {
 // labelled reports whether a node of soft objects of one majority class is a leaf because its rows
 // have labels of this class alone.
 func (g *Grower) labelled(o *Open, labels []int64) bool {
-	if !g.Soft || !g.raw || g.criteria[0].NewTotals(o.Objects, o.Weight).Paired() {
+	if !g.Soft || !g.raw || g.rules.Criteria[0].NewTotals(o.Objects, o.Weight).Paired() {
 		return false
 	}
 	classes := 0
@@ -92,8 +91,7 @@ func (g *Grower) labelled(o *Open, labels []int64) bool {
 // wantsSplit reports whether neither the criterion nor the depth makes a leaf of an
 // open node in a tree. The node's rows are not known before they are counted.
 func (g *Grower) wantsSplit(o *Open, tree int) bool {
-	criterion, depth := g.criteria[tree], g.Trees[tree].MaxDepth
-	return !criterion.IsLeaf(criterion.NewTotals(o.Objects, o.Weight)) && (depth <= 0 || o.Depth < depth)
+	return !g.rules.IsLeaf(tree, o.Depth, g.rules.Totals(tree, o.Objects, o.Weight, new([2]*split.Totals)))
 }
 
 // wants reports whether an open node may be split in some tree.

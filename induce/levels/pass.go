@@ -31,7 +31,7 @@ type unit struct {
 // addTo adds an open node to a unit. Its histogram is counted if cells is true.
 func (g *Grower) addTo(u *unit, o *Open, cells bool) {
 	n := PassNode{Weight: o.Members[0].Node.Weight, Cells: cells}
-	paired := g.criteria[0].NewTotals(o.Objects, o.Weight).Paired()
+	paired := g.rules.Criteria[0].NewTotals(o.Objects, o.Weight).Paired()
 	for _, m := range o.Members {
 		if !g.wantsSplit(o, m.Tree) {
 			continue

@@ -1,10 +1,10 @@
 package levels
 
 import (
-	"math"
 	"slices"
 
 	"github.com/espalier-ml/espalier/induce"
+	"github.com/espalier-ml/espalier/induce/nodesearch"
 	"github.com/espalier-ml/espalier/induce/split"
 )
 
@@ -12,166 +12,114 @@ import (
 type search struct {
 	*Grower
 
-	open    *Open
-	other   []int64 // class weights, see Grower.describe
-	rows    int64
-	cells   []int64 // of all features; nil: not kept
-	seekers []*seeker
+	nodesearch.Search
+
+	open     *Open
+	other    []int64 // class weights, see Grower.describe
+	rows     int64
+	cells    []int64                // of all features; nil: not kept
+	nodes    []*induce.Node         // of the trees that seek tests
+	measured map[measuring]measured // tests that may be chosen
 }
 
-// seeker is a tree that seeks its best test of the node.
-type seeker struct {
-	Member
-
-	scanner *split.Scanner
-	heavies []split.Heavy // of the heavy objects of the pass by code; nil: there are none
-	best    float64       // score
-	found   []found       // tests whose scores tie with the best so far
-	rivals  *rivals       // nil: the tree does not name the node's runner-up
-
-	restricted bool // the feature that the node has to test has been scanned, and has tests
+// measuring is a test as the test of one tree.
+type measuring struct {
+	tree int // position among the trees of the search
+	test split.Test
 }
 
-// found is a test, with all that a split by it needs.
-type found struct {
-	split.Candidate
-
+// measured is all that a split by a test needs.
+type measured struct {
 	parts    split.Parts
 	outcomes []int32
 	cells    [][]int64 // sums of the objects by outcome
 }
 
-// newSearch returns a search for the trees that may split a node.
-func (g *Grower) newSearch(o *Open) *search {
-	s := &search{Grower: g, open: o}
-	for _, m := range o.Members {
-		if g.wantsSplit(o, m.Tree) {
-			k := &seeker{Member: m, scanner: split.NewScanner(g.criteria[m.Tree]), best: math.Inf(-1)}
-			if c := g.criteria[m.Tree]; c.Compares(c.NewTotals(o.Objects, o.Weight).Weight) {
-				k.rivals = newRivals()
-			}
-			s.seekers = append(s.seekers, k)
-		}
-	}
-	return s
-}
-
 // add adds the counts of a pass, where the node has the given position.
-func (s *search) add(p *Pass, c *Counts, at int) {
+func (s *search) add(p *Pass, c *Counts, at int, w *nodesearch.Scratch) {
 	cells := c.counted(s.Grower, at)
 	inferred, infers := c.inferred[at]
 	if infers {
 		cells = inferred.cells
 	}
+	heavies := c.heavy[c.heavyStarts[at]:c.heavyStarts[at+1]]
 	if p.From == 0 {
 		if s.other, s.rows = inferred.other, inferred.rows; !infers {
 			s.other, s.rows = c.other(s.Grower, at)
 		}
-		s.seekers = slices.DeleteFunc(s.seekers, func(k *seeker) bool {
-			least := s.Trees[k.Tree].MinRows
-			return least > 0 && s.rows < least || s.labelled(s.open, s.other)
-		})
+		s.begin(p, at, heavies)
 	}
-	if len(s.seekers) == 0 || len(cells) == 0 {
+	if len(s.Trees) == 0 || len(cells) == 0 {
 		return
 	}
-	s.scan(p, cells, s.begin(p, at, c.heavy[c.heavyStarts[at]:c.heavyStarts[at+1]]))
+	load := s.loader(p, at, cells, heavies)
+	s.Begin(w)
+	for f := p.From; f < p.To; f++ {
+		s.Scan(f, w, load)
+	}
+	s.Collect(p.From, p.To, w, load)
+	s.measure(p, w, load)
 	if p.To-p.From == len(s.Columns) {
 		s.cells = cells
 	}
 }
 
-// begin prepares the seekers that scan a pass, and returns them. heavies are the sums of the
-// node's heavy objects.
-func (s *search) begin(p *Pass, at int, heavies []split.Heavy) []*seeker {
-	var scanning []*seeker
-	for _, k := range s.seekers {
-		if k.restricted {
-			continue
-		}
-		k.heavies = nil
-		var all split.Heavy
-		if i := slices.Index(p.Nodes[at].Heavies, s.heavies[k.Tree]); i >= 0 {
-			k.heavies = heavies[i*s.codes(p) : (i+1)*s.codes(p)]
-			for i := range s.Columns[p.From].Codes { // each object has one code of any feature
-				all.Add(&k.heavies[i])
-			}
-		}
-		if all.Weight == 0 {
-			k.heavies = nil
-		}
-		totals := s.criteria[k.Tree].NewTotals(s.open.Objects, s.open.Weight)
-		totals.Ordered = s.constraints.Monotone()
-		k.scanner.Node(totals, all)
-		scanning = append(scanning, k)
-	}
-	return scanning
-}
-
-// scan scores the tests of the features of a pass for some seekers.
-func (s *search) scan(p *Pass, cells []int64, seekers []*seeker) {
-	var column split.Column
-	load := func(k *seeker, f int) {
-		h := split.Histogram{Cells: s.layout.Column(cells, f, p.From)}
-		if k.heavies != nil {
-			h.Heavy = k.heavies[s.codesAt[f]-s.codesAt[p.From] : s.codesAt[f+1]-s.codesAt[p.From]]
-		}
-		k.scanner.Load(f, s.open.path.Column(f, s.Columns, &column), h, nil)
-	}
-	scores := make([][]float64, len(seekers))
-	for i := range scores {
-		scores[i] = make([]float64, p.To-p.From)
-	}
-	for _, team := range s.teams(seekers) {
-		first := seekers[team[0]]
-		others := make([]*split.Scanner, len(team)-1)
-		for i, member := range team[1:] {
-			others[i] = seekers[member].scanner
-		}
-		for i := range p.To - p.From {
-			load(first, p.From+i)
-			scores[team[0]][i] = first.scanner.ScanWith(others)
-			for at, o := range others {
-				scores[team[1+at]][i] = o.Best()
-			}
-		}
-	}
-	for i, k := range seekers {
-		s.keep(p, k, scores[i], func(f int) { load(k, f) })
-	}
-}
-
-// teams groups the seekers that can scan together, the leader first. Seekers with heavy
-// objects have sums of their own, and scan alone, as do seekers whose thresholds must have ordered
-// sides.
-func (s *search) teams(seekers []*seeker) [][]int {
-	return induce.Teams(len(seekers), func(i, j int) bool {
-		a, b := seekers[i], seekers[j]
-		return a.heavies == nil && b.heavies == nil && !s.constraints.Monotone() &&
-			s.criteria[a.Tree].Leads(s.criteria[b.Tree])
-	})
-}
-
-// keep keeps the best tests of a seeker, given the best scores of the features of a pass.
-func (s *search) keep(p *Pass, k *seeker, scores []float64, load func(f int)) {
-	if s.constraints.Restrict(s.open.Depth, p.From, scores) {
-		k.restricted, k.best, k.found = true, math.Inf(-1), nil
-		k.rivals = nil // no other feature was allowed
-	}
-	k.best = max(k.best, slices.Max(scores))
-	if math.IsInf(k.best, -1) {
+// begin begins the search for the trees that may split the node. heavies are the sums of the node's
+// heavy objects in the first pass.
+func (s *search) begin(p *Pass, at int, heavies []split.Heavy) {
+	s.Reset(&s.rules, s.open.Place())
+	s.measured = make(map[measuring]measured)
+	if s.labelled(s.open, s.other) {
 		return
 	}
-	if k.rivals != nil {
-		k.rivals.keep(p, k.scanner, scores, load)
+	var all [2]*split.Totals
+	for _, m := range s.open.Members {
+		totals := s.rules.Totals(m.Tree, s.open.Objects, s.open.Weight, &all)
+		if least := s.rules.Params[m.Tree].MinRows; s.rules.IsLeaf(m.Tree, s.open.Depth, totals) || least > 0 && s.rows < least {
+			continue
+		}
+		s.Add(m.Tree, totals)
+		s.nodes = append(s.nodes, m.Node)
+		of := s.heaviesOf(p, at, m.Tree, heavies)
+		for i := range min(len(of), s.Columns[p.From].Codes) { // each object has one code of any feature
+			s.Trees[len(s.Trees)-1].Heavy.Add(&of[i])
+		}
 	}
-	floor := split.Floor(k.best)
-	k.found = slices.DeleteFunc(k.found, func(f found) bool { return f.Score < floor })
-	for _, t := range slices.Clone(k.scanner.Tied(p.From, scores, floor, load)) {
-		f := found{Candidate: t}
-		load(t.Feature)
-		f.parts, f.cells, f.outcomes = k.scanner.Parts(&t)
-		k.found = append(k.found, f)
+	s.Group()
+}
+
+// heaviesOf returns the sums of a tree's heavy objects by code, from the sums of all thetas; nil:
+// they were not counted.
+func (s *search) heaviesOf(p *Pass, at, tree int, heavies []split.Heavy) []split.Heavy {
+	i := slices.Index(p.Nodes[at].Heavies, s.heavies[tree])
+	if i < 0 {
+		return nil
+	}
+	return heavies[i*s.codes(p) : (i+1)*s.codes(p)]
+}
+
+// loader returns the histograms of a pass.
+func (s *search) loader(p *Pass, at int, cells []int64, heavies []split.Heavy) nodesearch.Load {
+	return func(f, tree int) (split.Histogram, []int32) {
+		h := split.Histogram{Cells: s.layout.Column(cells, f, p.From)}
+		if t := &s.Trees[tree]; t.Heavy.Weight > 0 {
+			from := s.codesAt[p.From]
+			h.Heavy = s.heaviesOf(p, at, t.Number, heavies)[s.codesAt[f]-from : s.codesAt[f+1]-from]
+		}
+		return h, nil
+	}
+}
+
+// measure measures the tests of a pass that may be chosen, as its histograms are not kept.
+func (s *search) measure(p *Pass, w *nodesearch.Scratch, load nodesearch.Load) {
+	for i := range s.Trees {
+		for _, t := range s.Trees[i].Found() {
+			if t.Feature >= p.From {
+				var m measured
+				m.parts, m.cells, m.outcomes = s.Parts(i, &t, w, load)
+				s.measured[measuring{i, t.Test}] = m
+			}
+		}
 	}
 }
 
@@ -181,21 +129,20 @@ func (s *search) expand() []*Open {
 	for _, m := range s.open.Members {
 		s.describe(m.Node, s.open, s.other, s.rows)
 	}
-	cells := make(map[*induce.Node][][]int64, len(s.seekers))
-	for _, k := range s.seekers {
-		if len(k.found) == 0 {
+	s.Choose()
+	cells := make(map[*induce.Node][][]int64, len(s.Trees))
+	for i := range s.Trees {
+		best, second := s.Trees[i].Best, s.Trees[i].RunnerUp
+		if best.Kind == 0 {
 			continue
 		}
-		best := 0
-		for i := range k.found {
-			if k.found[i].Cost < k.found[best].Cost {
-				best = i
-			}
+		n, m := s.nodes[i], s.measured[measuring{i, best.Test}]
+		n.Test, n.Parts, n.Outcomes = &best, m.parts, m.outcomes
+		cells[n] = m.cells
+		if second.Kind != 0 {
+			second.Score = s.measured[measuring{i, second.Test}].parts.Total
+			n.RunnerUp = &second
 		}
-		f := &k.found[best]
-		k.Node.Test, k.Node.Parts, k.Node.Outcomes = &f.Candidate, f.parts, f.outcomes
-		k.Node.RunnerUp = k.rivals.runnerUp(f.Feature)
-		cells[k.Node] = f.cells
 	}
 	var all []*Open
 	for _, members := range byTest(s.open.Members) {

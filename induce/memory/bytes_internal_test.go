@@ -61,7 +61,7 @@ func TestBytes(t *testing.T) {
 				}
 			}
 		}
-		g = newGrower(o, columns, newTraits(o, columns, split.OfObjects), ps[:test.trees], n, opts)
+		g = newGrower(o, columns, newTraits(o, split.OfObjects), ps[:test.trees], n, opts)
 		g.grow(induce.Place{}, newWorkspaces(columns, 2, test.workers))
 		estimate := Bytes(n, columns, 2, test.trees, test.workers)
 		if test.memory > 0 {

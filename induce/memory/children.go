@@ -12,8 +12,8 @@ type choice struct {
 	test     split.Test
 	outcomes []int32
 	cells    [][]int64 // of each outcome, over all classes
+	trees    []int     // positions among those of the search
 	members  []member
-	first    *seeker // of the members
 }
 
 // choices groups the trees of a node by the tests that they have chosen, and
@@ -21,53 +21,63 @@ type choice struct {
 // choice of the most trees comes last.
 func (g *grower) choices(o *openNode, s *search, w *workspace) []choice {
 	var choices []choice
-	for i := range s.seekers {
-		m := &s.seekers[i]
-		if m.best.Kind == 0 {
-			s.leaves = append(s.leaves, m.node)
+	for i := range s.Trees {
+		t := &s.Trees[i]
+		if t.Best.Kind == 0 {
+			s.leaves = append(s.leaves, s.nodes[i])
 			continue
 		}
-		best := m.best
-		m.node.Test = &best
-		if m.runnerUp.Kind != 0 {
-			second := m.runnerUp
-			m.node.RunnerUp = &second
-		}
-		at := slices.IndexFunc(choices, func(c choice) bool { return c.test == best.Test })
+		at := slices.IndexFunc(choices, func(c choice) bool { return c.test == t.Best.Test })
 		if at < 0 {
 			at = len(choices)
-			choices = append(choices, choice{test: best.Test, first: m})
+			choices = append(choices, choice{test: t.Best.Test})
 		}
 		c := &choices[at]
-		c.members = append(c.members, m.member)
-		if m != c.first && m.team == c.first.team {
-			scanner := w.scanners[c.first.tree]
-			m.node.Parts, m.node.Outcomes = scanner.PartsBy(g.criteria[m.tree], &best), c.outcomes
-			continue
-		}
-		c.outcomes, c.cells = g.split(o, s, m, w)
+		c.trees, c.members = append(c.trees, i), append(c.members, member{t.Number, s.nodes[i]})
+	}
+	for i := range choices {
+		g.record(o, s, &choices[i], w)
 	}
 	w.unload()
 	slices.SortStableFunc(choices, func(a, b choice) int { return len(a.members) - len(b.members) })
 	return choices
 }
 
-// split records a tree's test in its node and returns the codes and the cells of each
-// outcome, the cells over all classes.
-func (g *grower) split(o *openNode, s *search, m *seeker, w *workspace) (outcomes []int32, all [][]int64) {
-	parts, cells, outcomes := g.measure(o, s, m, &m.best, w)
-	m.node.Parts, m.node.Outcomes = parts, outcomes
-	if s.used == nil {
-		return outcomes, cells
+// record records a chosen test in the nodes of its trees, with the runners-up, and measures its
+// outcomes.
+func (g *grower) record(o *openNode, s *search, c *choice, w *workspace) {
+	load := g.loader(o, s, w)
+	for i, tree := range c.trees {
+		n, best := s.nodes[tree], s.Trees[tree].Best
+		n.Test = &best
+		var cells [][]int64
+		n.Parts, cells, n.Outcomes = s.Parts(tree, &best, &w.scratch, load)
+		if i == 0 {
+			c.outcomes, c.cells = n.Outcomes, g.widened(o, s, cells)
+		}
 	}
-	all = make([][]int64, len(cells))
+	for _, tree := range c.trees {
+		if second := s.Trees[tree].RunnerUp; second.Kind != 0 {
+			parts, _, _ := s.Parts(tree, &second, &w.scratch, load)
+			second.Score = parts.Total
+			s.nodes[tree].RunnerUp = &second
+		}
+	}
+}
+
+// widened returns cells over all classes.
+func (g *grower) widened(o *openNode, s *search, cells [][]int64) [][]int64 {
+	if s.used == nil {
+		return cells
+	}
+	all := make([][]int64, len(cells))
 	for i := range cells {
 		all[i] = make([]int64, 2*len(o.n))
 		for number, k := range s.used {
 			all[i][2*k], all[i][2*k+1] = cells[i][2*number], cells[i][2*number+1]
 		}
 	}
-	return outcomes, all
+	return all
 }
 
 // children splits the node by a choice and returns the child nodes, smallest first. The
@@ -122,7 +132,7 @@ func (g *grower) partition(o *openNode, by *choice, children []*openNode, w *wor
 	}
 	from, width := t.Code, t.Span+1
 	if t.Kind == split.Threshold { // the last code is missing: its answer is no
-		width = g.columns[t.Feature].Codes - 1 - from
+		width = g.Columns[t.Feature].Codes - 1 - from
 	}
 	if codes.U8 != nil {
 		part(codes.U8, o, children[0].order, children[1].order, from, width)

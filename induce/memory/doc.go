@@ -9,7 +9,8 @@
 //     Options.Stop says that time is up. Its rows and raw class weights are summed up.
 //  2. The codes of each feature are counted into cells: objects and weight by code and
 //     class. A node that is large for the number of cells keeps the histogram.
-//  3. A split.Scanner scores all tests of each feature. The best test splits the node.
+//  3. A nodesearch.Search finds the best test of each tree in the cells of all features. The
+//     best test splits the node.
 //  4. The objects are partitioned by outcome, in their order. Where the parent kept its
 //     histogram, the smaller children are counted and subtracted from it, and the
 //     largest child gets what is left.
@@ -33,9 +34,6 @@
 //   - extent: the codes of objects, of which each open node has a part by number.
 //   - block: the numbers of the objects of siblings, side by side.
 //   - member: the node of one tree at an open node.
-//   - seeker: a member that is no leaf yet, and seeks its best test.
-//   - team: seekers that scan together, as they measure the outcomes of tests alike (see
-//     split.Team).
 //   - choice: the members that have chosen the same test.
 //   - gather: to copy the codes of a node's objects side by side.
 package memory

@@ -6,6 +6,7 @@ import (
 
 	"github.com/espalier-ml/espalier/induce"
 	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/nodesearch"
 	"github.com/espalier-ml/espalier/induce/parallel"
 	"github.com/espalier-ml/espalier/induce/split"
 )
@@ -45,7 +46,7 @@ func GrowBelow(
 	o *dataset.Objects, columns []split.Column, ps []induce.Params, total int64, at induce.Place, opts Options,
 ) []*induce.Node {
 	var roots []*induce.Node
-	t := newTraits(o, columns, ps[0].Classes)
+	t := newTraits(o, ps[0].Classes)
 	ws := newWorkspaces(columns, o.Classes, opts.Workers) // later batches use their memory again
 	for batch := range slices.Chunk(ps, together(o, columns, len(ps), opts)) {
 		g := newGrower(o, columns, t, batch, total, opts)
@@ -56,16 +57,13 @@ func GrowBelow(
 
 // grower grows the subtrees below one node, one for each of the parameters.
 type grower struct {
-	objects     *dataset.Objects
-	columns     []split.Column
-	classes     int
-	params      []induce.Params    // per tree
-	criteria    []*split.Criterion // per tree
-	opts        Options
-	layout      induce.Layout
-	constraints induce.Constraints
-	crew        *crew
+	nodesearch.Rules
 	traits
+
+	objects *dataset.Objects
+	opts    Options
+	layout  induce.Layout
+	crew    *crew
 
 	held   atomic.Int64 // bytes of the open nodes
 	budget int64        // of held
@@ -87,15 +85,12 @@ type traits struct {
 	// one majority class and without such objects are leaves. nil: there are none, or it does not matter.
 	disputed []uint64
 
-	demanding bool // some nodes have to test a given feature
-	unpriced  bool // some column has no least price to divide scores by, see split.Columns
-
 	narrow      int   // number of features with codes of one byte
 	objectBytes int64 // bytes to gather an object
 }
 
-// newTraits looks at all objects and columns.
-func newTraits(o *dataset.Objects, columns []split.Column, classes split.Classes) traits {
+// newTraits looks at all objects.
+func newTraits(o *dataset.Objects, classes split.Classes) traits {
 	t := traits{soft: o.Soft()}
 	t.seeObjects(o, classes)
 	t.objectBytes = 4 + 2
@@ -108,10 +103,6 @@ func newTraits(o *dataset.Objects, columns []split.Column, classes split.Classes
 			t.objectBytes--
 		}
 		t.objectBytes += 2
-	}
-	for f := range columns {
-		t.demanding = t.demanding || columns[f].First > 0
-		t.unpriced = t.unpriced || !(columns[f].Floor > 0)
 	}
 	return t
 }
@@ -150,15 +141,11 @@ func newGrower(
 	o *dataset.Objects, columns []split.Column, t traits, ps []induce.Params, total int64, opts Options,
 ) *grower {
 	g := &grower{
-		objects: o, columns: columns, classes: o.Classes, params: ps, opts: opts, crew: newCrew(opts.Workers),
-		layout: induce.NewLayout(columns, o.Classes), constraints: induce.NewConstraints(columns, o.Classes),
-		traits: t, budget: opts.memory(),
+		Rules: nodesearch.NewRules(ps, columns, o.Classes, total), traits: t, objects: o, opts: opts,
+		layout: induce.NewLayout(columns, o.Classes), crew: newCrew(opts.Workers), budget: opts.memory(),
 	}
 	if g.packed {
 		g.layout = induce.NewPackedLayout(columns, o.Classes)
-	}
-	for _, p := range ps {
-		g.criteria = append(g.criteria, p.Criterion(total))
 	}
 	return g
 }
@@ -167,7 +154,7 @@ func newGrower(
 func (g *grower) grow(at induce.Place, ws []*workspace) []*induce.Node {
 	o := g.objects
 	root := &openNode{Place: at, objects: o.Len(), n: make([]int64, o.Classes), m: make([]int64, o.Classes)}
-	roots := make([]*induce.Node, len(g.params))
+	roots := make([]*induce.Node, len(g.Params))
 	for i := range roots {
 		roots[i] = &induce.Node{}
 		root.members = append(root.members, member{i, roots[i]})
@@ -184,7 +171,6 @@ func (g *grower) grow(at induce.Place, ws []*workspace) []*induce.Node {
 	}
 	g.crew.nodes = append(g.crew.nodes, root)
 	parallel.Each(len(ws), len(ws), func(i int) {
-		ws[i].begin(g.criteria)
 		g.crew.work(ws[i], g.expand)
 	})
 	for _, n := range roots {
@@ -207,12 +193,12 @@ const (
 // where the node is large.
 func (g *grower) shareIfLarge(o *openNode, w *workspace, body func(w *workspace, next func() int)) {
 	if g.crew.workers > 1 && g.work(o) >= grain {
-		g.crew.share(w, len(g.columns), body)
+		g.crew.share(w, len(g.Columns), body)
 		return
 	}
 	f := -1
 	body(w, func() int {
-		if f++; f < len(g.columns) {
+		if f++; f < len(g.Columns) {
 			return f
 		}
 		return -1

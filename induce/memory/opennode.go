@@ -28,7 +28,7 @@ type member struct {
 }
 
 // work estimates the time to grow the subtrees below the node.
-func (g *grower) work(o *openNode) int { return o.objects * len(g.columns) }
+func (g *grower) work(o *openNode) int { return o.objects * len(g.Columns) }
 
 // block is memory for the numbers of the objects of siblings, which share it.
 type block struct {
@@ -76,15 +76,15 @@ type extent struct {
 
 // newExtent returns the extent of all objects, with its counters.
 func (g *grower) newExtent(o *dataset.Objects, w *workspace) *extent {
-	e := &extent{class: o.Class, weight: o.Weight, counters: make([]induce.ColumnCounter, len(g.columns))}
+	e := &extent{class: o.Class, weight: o.Weight, counters: make([]induce.ColumnCounter, len(g.Columns))}
 	if g.unit {
 		e.weight = nil
 	}
-	g.crew.share(w, len(g.columns), func(_ *workspace, next func() int) {
+	g.crew.share(w, len(g.Columns), func(_ *workspace, next func() int) {
 		var seen []int32
 		for f := next(); f >= 0; f = next() {
-			if len(seen) < g.columns[f].Codes {
-				seen = make([]int32, g.columns[f].Codes)
+			if len(seen) < g.Columns[f].Codes {
+				seen = make([]int32, g.Columns[f].Codes)
 			}
 			codes := &o.Codes[f]
 			e.counters[f] = induce.ColumnCounter{Codes: codes, Common: induce.CommonCode(codes, o.Len(), seen)}
@@ -109,19 +109,19 @@ func (g *grower) gather(o *openNode, w *workspace) {
 	from, n := o.extent, o.objects
 	bytes := int64(n) * g.objectBytes
 	dense := o.order == nil || sparse*n > len(from.class)
-	if dense || len(from.class)*len(g.columns) <= cached || !g.reserve(bytes) {
+	if dense || len(from.class)*len(g.Columns) <= cached || !g.reserve(bytes) {
 		return
 	}
-	e := &extent{counters: make([]induce.ColumnCounter, len(g.columns)), ids: w.numbers.get(n)}
+	e := &extent{counters: make([]induce.ColumnCounter, len(g.Columns)), ids: w.numbers.get(n)}
 	e.users.Store(1)
-	e.u8, e.u16 = w.bytes.get(n*g.narrow), w.words.get(n*(len(g.columns)-g.narrow+1))
+	e.u8, e.u16 = w.bytes.get(n*g.narrow), w.words.get(n*(len(g.Columns)-g.narrow+1))
 	e.class = e.u16[:n:n]
 	if from.weight != nil {
 		e.weight = w.weights.get(n)
 	}
 	at8, at16 := 0, n
-	codes := make([]dataset.Codes, len(g.columns))
-	for f := range g.columns {
+	codes := make([]dataset.Codes, len(g.Columns))
+	for f := range g.Columns {
 		if from.counters[f].Codes.U8 != nil {
 			codes[f].U8, at8 = e.u8[at8:at8+n:at8+n], at8+n
 		} else {

@@ -4,27 +4,21 @@ import (
 	"slices"
 
 	"github.com/espalier-ml/espalier/induce"
+	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/nodesearch"
 	"github.com/espalier-ml/espalier/induce/split"
 )
 
 // workspace is the scratch memory of one worker.
 type workspace struct {
-	scanners []*split.Scanner // per tree
+	search  search             // of the node that the worker splits
+	scratch nodesearch.Scratch // of this search, or of another worker's
 
 	histograms pool[int64]
 	weights    pool[int64]
 	numbers    pool[int32]
 	words      pool[uint16]
 	bytes      pool[uint8]
-
-	// of scan and choose
-	teams     []*split.Team
-	estimates []split.Estimate    // see search
-	scores    []float64           // best scores of a tree by feature
-	cuts      []float64           // by member of a team: the least score that matters of a feature
-	least     []float64           // by member: the least score that matters
-	found     [][]split.Candidate // by member: the tests that may be the best
-	column    split.Column        // one feature at a node
 
 	// of load
 	loaded  int           // feature whose cells are loaded; -1: none
@@ -34,7 +28,8 @@ type workspace struct {
 	counted int           // cells of a code to be zeroed in cells; 0: none
 	seen    []uint64      // a bit for each code of one feature; all zero between uses
 	memory  []int64       // of pairs
-	heavy   []split.Heavy // by code; all zero between uses
+	heavy   []split.Heavy // by code
+	heavies []int32       // the codes in heavy with sums
 
 	// of selections
 	used                    []int // the classes that the node has
@@ -62,28 +57,25 @@ func newWorkspaces(columns []split.Column, classes, workers int) []*workspace {
 	return ws
 }
 
-// begin begins the growth of trees by some criteria.
-func (w *workspace) begin(criteria []*split.Criterion) {
-	w.scanners = w.scanners[:0]
-	for _, c := range criteria {
-		w.scanners = append(w.scanners, split.NewScanner(c))
+// heavySums returns the sums of heavy objects by code of a feature, in memory that the next call
+// uses again; nil: there are none.
+func (w *workspace) heavySums(heavy []heavyObject, codes *dataset.Codes, n int) []split.Heavy {
+	if len(heavy) == 0 {
+		return nil
 	}
-}
-
-// team returns the worker's own team of a number.
-func (w *workspace) team(at int) *split.Team {
-	for len(w.teams) <= at {
-		w.teams = append(w.teams, split.NewTeam())
+	for _, code := range w.heavies {
+		w.heavy[code] = split.Heavy{}
 	}
-	return w.teams[at]
-}
-
-// heavySums returns the sums of heavy objects by code, all zero.
-func (w *workspace) heavySums(codes int) []split.Heavy {
-	if len(w.heavy) < codes {
-		w.heavy = make([]split.Heavy, codes)
+	w.heavies = w.heavies[:0]
+	if len(w.heavy) < n {
+		w.heavy = make([]split.Heavy, n)
 	}
-	return w.heavy[:codes]
+	for i := range heavy {
+		code := codes.At(int(heavy[i].id))
+		w.heavy[code].Add(&heavy[i].sum)
+		w.heavies = append(w.heavies, int32(code))
+	}
+	return w.heavy[:n]
 }
 
 // load loads a feature's cells: those of the kept histogram, or newly counted ones.

@@ -82,7 +82,7 @@ func benchmarkTeam(b *testing.B, classes, codes, objects int) {
 	t := split.NewTeam()
 	best := make([]split.Estimate, len(criteria))
 	for b.Loop() {
-		t.Node(totals, criteria)
+		t.Node(totals, split.Heavy{}, criteria, false)
 		t.Load(0, &n.columns[0], h, present)
 		t.Scan(best)
 	}

@@ -50,20 +50,6 @@ func (c *Criterion) Stop(by Classes) *Criterion {
 // best test of another feature: such a node has at least 1 % of the weight of all objects.
 func (c *Criterion) Compares(weight int64) bool { return 100*float64(weight) >= c.total }
 
-// Leads reports whether a scanner of the criterion can scan for the other criterion
-// too: it looks at all tests of the other criterion, and measures their outcomes in
-// the same way.
-func (c *Criterion) Leads(other *Criterion) bool {
-	return c.measures() && other.measures() && c.algorithm.Gini() == other.algorithm.Gini() &&
-		c.subset == other.subset &&
-		(c.family == Both && other.family == Thresholds || c.family == other.family)
-}
-
-// measures reports whether the criterion measures all parts of two-outcome tests.
-func (c *Criterion) measures() bool {
-	return c.algorithm != ASR && c.algorithm != IP && c.algorithm != Bal && c.family != Multiways
-}
-
 // leafSlack is the relative rounding error that a leaf's weight may have above
 // theta W.
 const leafSlack = 1e-9

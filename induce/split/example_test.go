@@ -24,9 +24,8 @@ func ExampleScanner() {
 
 	scanner := split.NewScanner(criterion)
 	scanner.Node(totals, split.Heavy{}) // no object weighs more than a quarter
-	load := func(feature int) { scanner.Load(feature, &columns[feature], histogram, nil) }
-	load(0)
-	best := scanner.Choose([]float64{scanner.Scan()}, load)
+	scanner.Load(0, &columns[0], histogram, nil)
+	best := split.Best(scanner.Collect(split.Floor(scanner.Scan()), nil), -1)
 	parts, _, _ := scanner.Parts(&best)
 	fmt.Printf("%v at code %d: balance %.2f, efficiency %.2f, discrimination %.2f, score %.2f\n",
 		best.Kind, best.Code, parts.Balance, parts.Efficiency, parts.Discrimination, parts.Total)

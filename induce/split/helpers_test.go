@@ -306,6 +306,19 @@ func (n *node) load(c *split.Criterion, tell bool) (*split.Scanner, *split.Total
 	}
 }
 
+// choose returns the best of all tests of a node's features, by a scanner.
+func choose(s *split.Scanner, scores []float64, load func(feature int)) split.Candidate {
+	floor := split.Floor(slices.Max(scores))
+	var found []split.Candidate
+	for f, score := range scores {
+		if score >= floor {
+			load(f)
+			found = s.Collect(floor, found)
+		}
+	}
+	return split.Best(found, -1)
+}
+
 func (n *node) String() string {
 	var s strings.Builder
 	fmt.Fprintf(&s, "W=%d classes=%d\n", n.total, n.classes)

@@ -31,11 +31,9 @@ type Scanner struct {
 	sides   []side
 	allHere []int32 // memory for present
 
-	best   float64    // best score seen by Scan
-	others []*Scanner // scanners that look at the same tests, see ScanWith
-
-	floor float64     // least score that ties with the best
-	tied  []Candidate // tests with at least this score, see Tied
+	best  float64     // best score seen by Scan
+	cut   float64     // least score of the tests that Collect wants
+	found []Candidate // by Collect
 }
 
 // NewScanner returns a scanner for the criterion.
@@ -75,65 +73,57 @@ func (s *Scanner) Load(feature int, column *Column, h Histogram, present []int32
 
 // Scan returns the best score of the loaded feature's tests; -Inf if no test has two
 // outcomes in the node.
-func (s *Scanner) Scan() float64 { return s.ScanWith(nil) }
-
-// ScanWith is Scan for several scanners of the same node and feature at once. The
-// scanner's criterion must lead the others' (Criterion.Leads). Best returns the best
-// scores of the others.
-func (s *Scanner) ScanWith(others []*Scanner) float64 {
-	s.best, s.others = math.Inf(-1), others
-	for _, o := range others {
-		o.best, o.cost = s.best, math.NaN()
-	}
+func (s *Scanner) Scan() float64 {
+	s.best = math.Inf(-1)
 	s.visit(false)
 	return s.best
 }
 
-// Best returns the best score of the last scan.
-func (s *Scanner) Best() float64 { return s.best }
-
-// Choose returns the node's best test, given the best score of each feature. It is
-// the cheapest test that ties with the best score of all; among equals the first in
-// test order. Kind is 0 if no test has two outcomes. load must load a feature.
-func (s *Scanner) Choose(scores []float64, load func(feature int)) Candidate {
-	best := math.Inf(-1)
-	for _, score := range scores {
-		best = max(best, score)
-	}
-	if math.IsInf(best, -1) {
-		return Candidate{}
-	}
-	return Cheapest(s.Tied(0, scores, Floor(best), load))
+// Collect appends the tests of the loaded feature with a score of at least cut to found, in
+// test order, see offer.
+func (s *Scanner) Collect(cut float64, found []Candidate) []Candidate {
+	s.cut, s.found = cut, found
+	s.visit(true)
+	return s.found
 }
 
-// Tied returns the tests with a score of at least floor, in test order. scores holds
-// the best score of each feature, starting with feature from. A test is left out if
-// an earlier test has at least its score at no higher price: the earlier test wins at
-// any floor. load must load a feature.
-func (s *Scanner) Tied(from int, scores []float64, floor float64, load func(feature int)) []Candidate {
-	s.tied, s.floor = s.tied[:0], floor
-	for i, score := range scores {
-		if score >= floor {
-			load(from + i)
-			s.visit(true)
+// offer appends a test that competes to found. A test is left out if an earlier test on its
+// feature has at least its score at no higher price: the earlier test wins in any case.
+func offer(found []Candidate, c Candidate) []Candidate {
+	if math.IsInf(c.Score, -1) {
+		return found
+	}
+	for i := range found {
+		if f := &found[i]; f.Feature == c.Feature && f.Cost <= c.Cost && f.Score >= c.Score {
+			return found
 		}
 	}
-	return s.tied
+	return append(found, c)
 }
 
-// Cheapest returns the first test of the least cost.
-func Cheapest(tests []Candidate) Candidate {
-	best := tests[0]
-	for _, t := range tests[1:] {
-		if t.Cost < best.Cost {
-			best = t
+// Best returns the best of the tests on all features but one, -1: on all features. It is the
+// cheapest test that ties with the best score; among equals the first. Kind is 0 if there is
+// no test.
+func Best(found []Candidate, but int) Candidate {
+	high := math.Inf(-1)
+	for i := range found {
+		if found[i].Feature != but {
+			high = max(high, found[i].Score)
+		}
+	}
+	var best Candidate
+	floor := Floor(high)
+	for i := range found {
+		c := &found[i]
+		if c.Feature != but && c.Score >= floor && (best.Kind == 0 || c.Cost < best.Cost) {
+			best = *c
 		}
 	}
 	return best
 }
 
 // visit scores the tests of the loaded feature in test order. If selecting is true,
-// it collects the tied tests, else it keeps the best score.
+// it collects tests, else it keeps the best score.
 func (s *Scanner) visit(selecting bool) {
 	if len(s.present) < 2 {
 		return
@@ -199,7 +189,8 @@ func (s *Scanner) categorical(selecting bool) {
 		return
 	}
 	if s.c.family == Multiways {
-		parts := s.multiway(s.divide(s.column, s.column.Cost))
+		s.measureCodes()
+		parts := s.c.parts(s.n, s.sides, s.divide(s.column, s.column.Cost))
 		s.consider(Test{s.feature, Multiway, 0, 0}, s.column.Cost, parts.Total, selecting)
 		return
 	}
@@ -271,18 +262,9 @@ func (s *Scanner) single(kind Kind, code int32, cost float64, selecting bool) {
 	s.weigh(Test{s.feature, kind, int(code), 0}, cost, &no, &yes, selecting)
 }
 
-// weigh scores a two-outcome test by its outcomes, for this scanner and the others
-// of ScanWith.
+// weigh scores a two-outcome test by its outcomes.
 func (s *Scanner) weigh(t Test, cost float64, no, yes *side, selecting bool) {
 	s.consider(t, cost, s.c.rank(s.n, no, yes, s.divide(s.column, cost)), selecting)
-	if selecting {
-		return
-	}
-	for _, o := range s.others {
-		if t.Kind != Bin || o.c.family != Thresholds {
-			o.best = max(o.best, o.c.rank(s.n, no, yes, o.divide(s.column, cost)))
-		}
-	}
 }
 
 // singleSides measures the outcomes of the test for one code.
@@ -294,21 +276,13 @@ func (s *Scanner) singleSides(code int, no, yes *side) {
 	s.part(s.cells(code), &heavy, yes, no)
 }
 
-// consider keeps the best score, or, if selecting is true, a test that ties with it.
+// consider keeps the best score, or, if selecting is true, a test that is good enough.
 func (s *Scanner) consider(t Test, cost, score float64, selecting bool) {
 	if !selecting {
 		s.best = max(s.best, score)
-		return
+	} else if score >= s.cut {
+		s.found = offer(s.found, Candidate{Test: t, Cost: cost, Free: s.column.free, Score: score})
 	}
-	if score < s.floor {
-		return
-	}
-	for i := range s.tied {
-		if s.tied[i].Cost <= cost && s.tied[i].Score >= score {
-			return
-		}
-	}
-	s.tied = append(s.tied, Candidate{Test: t, Cost: cost, Free: s.column.free, Score: score})
 }
 
 // part measures the two outcomes of a test: one from its cells, rest as the rest of
@@ -357,8 +331,8 @@ func (s *Scanner) divide(column *Column, cost float64) float64 {
 	return s.divisor
 }
 
-// multiway scores the test with one outcome per code.
-func (s *Scanner) multiway(divisor float64) Parts {
+// measureCodes measures the outcomes of the test with one outcome per code.
+func (s *Scanner) measureCodes() {
 	s.sides = s.sides[:0]
 	for _, code := range s.present {
 		var one, rest side
@@ -366,7 +340,6 @@ func (s *Scanner) multiway(divisor float64) Parts {
 		one.impurity = s.cellsImpurity(s.cells(int(code)), one.weight)
 		s.sides = append(s.sides, one)
 	}
-	return s.c.parts(s.n, s.sides, divisor)
 }
 
 // cellsImpurity returns weight times impurity of one outcome's cells, for every
@@ -390,13 +363,20 @@ func (s *Scanner) cells(code int) []int64 {
 // no, then yes. A multiway test has one outcome per present code, and the codes are
 // returned too.
 func (s *Scanner) Parts(t *Candidate) (Parts, [][]int64, []int32) {
-	divisor := s.c.divisor(s.column, t.Cost, 1)
+	cells, codes := s.measure(&t.Test)
+	return s.partsBy(s.c, t), cells, codes
+}
+
+// measure measures the outcomes of a test of the loaded feature, and returns their cells and
+// the codes of a multiway test, as Parts does.
+func (s *Scanner) measure(t *Test) (cells [][]int64, codes []int32) {
 	if t.Kind == Multiway {
-		cells := make([][]int64, len(s.present))
+		cells = make([][]int64, len(s.present))
 		for i, code := range s.present {
 			cells[i] = slices.Clone(s.cells(int(code)))
 		}
-		return s.multiway(divisor), cells, slices.Clone(s.present)
+		s.measureCodes()
+		return cells, slices.Clone(s.present)
 	}
 	var heavy Heavy
 	clear(s.acc)
@@ -407,18 +387,18 @@ func (s *Scanner) Parts(t *Candidate) (Parts, [][]int64, []int32) {
 	}
 	var no, yes side
 	s.part(s.acc, &heavy, &yes, &no)
-	cells := [][]int64{make([]int64, len(s.acc)), slices.Clone(s.acc)}
+	cells = [][]int64{make([]int64, len(s.acc)), slices.Clone(s.acc)}
 	for k := range s.n.N {
 		cells[0][2*k] = s.n.N[k] - s.acc[2*k]
 		cells[0][2*k+1] = s.n.M[k] - s.acc[2*k+1]
 	}
 	no.impurity, yes.impurity = s.cellsImpurity(cells[0], no.weight), s.cellsImpurity(cells[1], yes.weight)
 	s.sides = append(s.sides[:0], no, yes)
-	return s.c.parts(s.n, s.sides, divisor), cells, nil
+	return cells, nil
 }
 
-// PartsBy returns the parts of the score of the last test given to Parts, by another
-// criterion that joins the scanner's.
-func (s *Scanner) PartsBy(c *Criterion, t *Candidate) Parts {
+// partsBy returns the parts of the score of the test that was measured last, by a criterion
+// that joins the scanner's.
+func (s *Scanner) partsBy(c *Criterion, t *Candidate) Parts {
 	return c.parts(s.n, s.sides, c.divisor(s.column, t.Cost, 1))
 }

@@ -88,7 +88,7 @@ func testScanner(t *testing.T, n *node, c *split.Criterion, a split.Algorithm, f
 			t.Errorf("best score of feature %d: %v, want %v", f, scores[f], wantScores[f])
 		}
 	}
-	got, want := s.Choose(scores, load), n.choose(family, a, x)
+	got, want := choose(s, scores, load), n.choose(family, a, x)
 	if got.Test != want.Test || got.Cost != want.Cost || !near(got.Score, want.Score) {
 		t.Errorf("chosen: %+v, want %+v", got, want)
 	}
@@ -203,7 +203,7 @@ func TestChooseTies(t *testing.T) {
 				load(f)
 				scores[f] = s.Scan()
 			}
-			if got := s.Choose(scores, load); got.Test != test.want {
+			if got := choose(s, scores, load); got.Test != test.want {
 				t.Errorf("chosen %+v, want %+v", got.Test, test.want)
 			}
 		})

@@ -9,16 +9,20 @@ import (
 // Team scores the tests of one feature after the other in one node, for several criteria
 // at once. It estimates scores, as quotients and logarithms take most of the time, and
 // says how far an estimate is off at most. The few tests that may be a criterion's best
-// are then scored exactly. A team holds scratch memory and belongs to one goroutine at a
-// time.
+// are then scored exactly. A team of one criterion can also score all tests exactly. A team
+// holds scratch memory and belongs to one goroutine at a time.
 type Team struct {
 	n        *Totals
+	exactly  bool // all tests are scored exactly
 	criteria []*Criterion
 	members  []teamMember // by criterion
 	ways     []way
 	lights   []light
 	exact    *Scanner // of a criterion that measures all parts that any criterion needs
-	total    float64  // inverse of the total weight
+	measured Test     // the test of which exact has the outcomes, Kind 0: none
+	sums     [][]int64
+	codes    []int32
+	total    float64 // inverse of the total weight
 
 	scales []scale // by the ways to count prices that the criteria have
 	slots  [slots]bool
@@ -108,14 +112,18 @@ func (c *Criterion) Joins(other *Criterion) bool {
 		c.subset == other.subset && c.total == other.total
 }
 
-// Node starts a node without heavy objects whose thresholds need no ordered sides. The criteria must join
-// each other.
-func (t *Team) Node(n *Totals, criteria []*Criterion) {
-	t.n = n
+// Node starts a node. The criteria must join each other. If exactly is true, there is one
+// criterion, whose tests are all scored exactly. They have to be if the node has heavy objects or
+// the sides of its thresholds must be in order, and if the criterion does not join itself.
+func (t *Team) Node(n *Totals, heavy Heavy, criteria []*Criterion, exactly bool) {
+	t.n, t.exactly, t.measured = n, exactly, Test{}
 	if !slices.Equal(t.criteria, criteria) {
 		t.gather(criteria)
 	}
-	t.exact.Node(n, Heavy{})
+	t.exact.Node(n, heavy)
+	if exactly {
+		return
+	}
 	for i := range t.lights {
 		t.lights[i].factor = 1 / ((float64(n.Weight) - t.lights[i].weight) * float64(max(n.pairs, 1)))
 	}
@@ -198,14 +206,18 @@ func (t *Team) scaleOf(c *Criterion) int {
 	return at
 }
 
-// Load sets the feature to scan. The histogram has no heavy objects, and present lists
-// the codes with objects, ascending.
+// Load sets the feature to scan, as Scanner.Load does.
 func (t *Team) Load(feature int, column *Column, h Histogram, present []int32) {
 	t.exact.Load(feature, column, h, present)
 }
 
 // Scan estimates for each criterion the best score of the loaded feature's tests.
 func (t *Team) Scan(best []Estimate) {
+	if t.exactly {
+		score := t.exact.Scan()
+		best[0] = Estimate{score, score}
+		return
+	}
 	for i := range t.ways {
 		t.ways[i].best = [slots]float64{math.Inf(-1), math.Inf(-1), math.Inf(-1)}
 		t.ways[i].sure = t.ways[i].best
@@ -266,8 +278,12 @@ func (t *Team) gainOff() float64 {
 
 // Collect scores the tests that may have the best score, given for each criterion the
 // least score that matters: +Inf for criteria to be left out. It appends the tests of
-// each criterion to found, in test order.
+// each criterion to found, in test order, see offer.
 func (t *Team) Collect(cuts []float64, found [][]Candidate) {
+	if t.exactly {
+		found[0] = t.exact.Collect(cuts[0], found[0])
+		return
+	}
 	t.cuts = cuts
 	for i := range t.ways {
 		t.ways[i].cut = math.Inf(1)
@@ -286,23 +302,20 @@ func (t *Team) Collect(cuts []float64, found [][]Candidate) {
 		}
 		c := t.criteria[member]
 		score := c.rank(t.exact.n, &no, &yes, c.divisor(t.exact.column, cost, t.exact.column.unit()))
-		if math.IsInf(score, -1) { // it does not compete
-			return
-		}
-		found[member] = append(found[member], Candidate{Test: test, Cost: cost, Free: t.exact.column.free, Score: score})
+		found[member] = offer(found[member], Candidate{Test: test, Cost: cost, Free: t.exact.column.free, Score: score})
 	}
 	t.visit()
 }
 
-// Best returns the best of the tests that Collect has found for a criterion, as
-// Scanner.Choose does.
-func Best(found []Candidate) Candidate {
-	best := math.Inf(-1)
-	for i := range found {
-		best = max(best, found[i].Score)
+// Parts returns the parts of the score of a test of the loaded feature by one of the criteria,
+// and the cells and the codes of its outcomes, as Scanner.Parts does. The outcomes are measured
+// once for all criteria.
+func (t *Team) Parts(member int, c *Candidate) (Parts, [][]int64, []int32) {
+	if t.measured != c.Test {
+		t.measured = c.Test
+		t.sums, t.codes = t.exact.measure(&c.Test)
 	}
-	floor := Floor(best)
-	return Cheapest(slices.DeleteFunc(found, func(c Candidate) bool { return c.Score < floor }))
+	return t.exact.partsBy(t.criteria[member], c), t.sums, t.codes
 }
 
 // Cut returns the least estimate that a test with the best score may have, or a test that

@@ -126,7 +126,7 @@ func TestTeam(t *testing.T) {
 				load(f)
 				scores[f] = s.Scan()
 			}
-			want := s.Choose(scores, load)
+			want := choose(s, scores, load)
 			if n.single {
 				chosen[want.Kind != 0]++
 			}
@@ -142,7 +142,7 @@ func teamChoice(t *testing.T, n *node, criteria []*split.Criterion) []split.Cand
 	t.Helper()
 	_, totals, _ := n.load(criteria[0], true)
 	team := split.NewTeam()
-	team.Node(totals, criteria)
+	team.Node(totals, split.Heavy{}, criteria, false)
 	best := make([][]split.Estimate, len(n.columns))
 	lows, cuts := make([]float64, len(criteria)), make([]float64, len(criteria))
 	for i := range lows {
@@ -176,9 +176,7 @@ func teamChoice(t *testing.T, n *node, criteria []*split.Criterion) []split.Cand
 	}
 	chosen := make([]split.Candidate, len(criteria))
 	for i, tests := range found {
-		if len(tests) > 0 {
-			chosen[i] = split.Best(tests)
-		}
+		chosen[i] = split.Best(tests, -1)
 	}
 	return chosen
 }

@@ -1,0 +1,66 @@
+package nodesearch
+
+import (
+	"github.com/espalier-ml/espalier/induce"
+	"github.com/espalier-ml/espalier/induce/split"
+)
+
+// Rules are what the nodes of trees that grow together have in common.
+type Rules struct {
+	Columns  []split.Column
+	Params   []induce.Params    // per tree
+	Criteria []*split.Criterion // per tree
+
+	first    []int // by depth: the feature that nodes have to test; -1: any
+	monotone bool  // some feature is monotone, which counts with two classes only
+	unpriced bool  // some column has no least price to divide scores by, see split.Columns
+}
+
+// NewRules returns the rules of trees with the given parameters. total is the weight of all
+// training objects.
+func NewRules(ps []induce.Params, columns []split.Column, classes int, total int64) Rules {
+	r := Rules{Columns: columns, Params: ps}
+	for i := range ps {
+		r.Criteria = append(r.Criteria, ps[i].Criterion(total))
+	}
+	for f := range columns {
+		r.unpriced = r.unpriced || !(columns[f].Floor > 0)
+		r.monotone = r.monotone || columns[f].Monotone != 0 && classes == 2
+		if depth := columns[f].First - 1; depth >= 0 {
+			for len(r.first) <= depth {
+				r.first = append(r.first, -1)
+			}
+			r.first[depth] = f
+		}
+	}
+	return r
+}
+
+// demanded returns the feature that nodes of a depth have to test; -1: any.
+func (r *Rules) demanded(depth int) int {
+	if depth < len(r.first) {
+		return r.first[depth]
+	}
+	return -1
+}
+
+// Totals returns the sums of a node from the number and weight of its objects by class, as the
+// criterion of a tree needs them. made has the sums for criteria without the Gini index and
+// with it, once they are made.
+func (r *Rules) Totals(tree int, objects, weight []int64, made *[2]*split.Totals) *split.Totals {
+	kind := 0
+	if r.Params[tree].Algorithm.Gini() {
+		kind = 1
+	}
+	if made[kind] == nil {
+		made[kind] = r.Criteria[tree].NewTotals(objects, weight)
+		made[kind].Ordered = r.monotone
+	}
+	return made[kind]
+}
+
+// IsLeaf reports whether the criterion or the depth makes a leaf of a node.
+func (r *Rules) IsLeaf(tree, depth int, n *split.Totals) bool {
+	most := r.Params[tree].MaxDepth
+	return r.Criteria[tree].IsLeaf(n) || most > 0 && depth >= most
+}

@@ -1,0 +1,55 @@
+package nodesearch
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/espalier-ml/espalier/induce"
+	"github.com/espalier-ml/espalier/induce/split"
+)
+
+// TestDemanded: at depth 0 feature 2 has to be tested, at depth 1 feature 1, and below any.
+func TestDemanded(t *testing.T) {
+	params := []induce.Params{{Algorithm: split.EC45, Family: split.Both, Lambda: 1}}
+	rules := NewRules(params, []split.Column{{}, {First: 2}, {First: 1}}, 2, 4)
+	none := math.Inf(-1)
+	for _, test := range []struct {
+		depth, from int
+		scores      []float64
+		want        []int // features that count
+	}{
+		{0, 0, []float64{3, 2, 1}, []int{2}},
+		{0, 1, []float64{2, 1}, []int{2}},
+		{0, 0, []float64{3, 2, none}, []int{0, 1}}, // no test with two outcomes
+		{0, 0, []float64{3, 2}, []int{0, 1}},       // feature 2 is in another pass
+		{1, 2, []float64{1}, []int{2}},
+		{1, 1, []float64{2, 1}, []int{1}},
+		{2, 0, []float64{3, 2, 1}, []int{0, 1, 2}},
+	} {
+		var s Search
+		s.Reset(&rules, induce.Place{Depth: test.depth})
+		s.Add(0, rules.Criteria[0].NewTotals([]int64{2, 2}, []int64{2, 2}))
+		s.Group()
+		to := test.from + len(test.scores)
+		for i, score := range test.scores {
+			s.row(test.from+i, &s.teams[0])[0] = split.Estimate{Low: score, High: score}
+		}
+		tree := &s.Trees[0]
+		tree.found = append(tree.found, split.Candidate{Score: 9}) // of an earlier pass
+		s.bound(tree, test.from, to)
+		tree.first, tree.second = none, none // any score is good enough
+		var got []int
+		for f := test.from; f < to; f++ {
+			if cut := s.cut(tree, f); !math.IsInf(cut, 1) {
+				got = append(got, f)
+			}
+		}
+		demanded := rules.demanded(test.depth)
+		only := slices.Equal(test.want, []int{demanded})
+		if !slices.Equal(got, test.want) || (len(tree.found) == 0) != only {
+			t.Errorf("depth %d, features from %d: features %v of scores %v with %d earlier tests, want %v", test.depth,
+				test.from, got, test.scores, len(tree.found), test.want)
+		}
+	}
+}

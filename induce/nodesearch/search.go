@@ -1,0 +1,232 @@
+package nodesearch
+
+import (
+	"math"
+	"slices"
+
+	"github.com/espalier-ml/espalier/induce"
+	"github.com/espalier-ml/espalier/induce/split"
+)
+
+// Search is the search for the best tests of one node. Its memory serves one node after the other.
+type Search struct {
+	Trees []Tree
+
+	rules     *Rules
+	place     induce.Place
+	teams     []team
+	estimates []split.Estimate // of the best scores: for each feature those of each tree, in the order of the teams
+}
+
+// Tree is the search of one tree.
+type Tree struct {
+	Number int // among the trees that grow together
+	Totals *split.Totals
+	Heavy  split.Heavy // sum of the node's heavy objects
+
+	Best     split.Candidate // Kind 0: none
+	RunnerUp split.Candidate // see induce.Node; Kind 0: none
+
+	team, member int // its team, and its number there
+	compares     bool
+	demanded     bool              // the feature that the node has to test has tests, and no other feature counts
+	found        []split.Candidate // tests that may be the best, or the runner-up
+	first        float64           // the highest lower bound of a feature's best score
+	second       float64           // the next one, of another feature
+}
+
+// team is trees that look at each test together, see split.Team.
+type team struct {
+	exactly  bool
+	first    int // position of the first tree's estimate
+	trees    []int
+	criteria []*split.Criterion
+}
+
+// Load returns the histogram of a feature for the tree at a position among Search.Trees, and the
+// codes with objects, ascending; nil: they are not known.
+type Load func(feature, tree int) (split.Histogram, []int32)
+
+// Scratch is the memory of one goroutine.
+type Scratch struct {
+	teams  []*split.Team
+	column split.Column // one feature at a node
+	cuts   []float64
+	found  [][]split.Candidate
+}
+
+// Reset begins the search of another node, without trees.
+func (s *Search) Reset(rules *Rules, place induce.Place) {
+	s.rules, s.place = rules, place
+	s.Trees, s.teams = s.Trees[:0], s.teams[:0]
+}
+
+// Add adds a tree.
+func (s *Search) Add(tree int, totals *split.Totals) {
+	t := next(&s.Trees)
+	*t = Tree{Number: tree, Totals: totals, found: t.found[:0], first: math.Inf(-1), second: math.Inf(-1)}
+}
+
+// next appends an element, and returns it with what its memory has of an earlier use.
+func next[T any](list *[]T) *T {
+	*list = slices.Grow(*list, 1)
+	*list = (*list)[:len(*list)+1]
+	return &(*list)[len(*list)-1]
+}
+
+// Group groups the trees into teams. It is called once all trees are added.
+func (s *Search) Group() {
+	for i := range s.Trees {
+		t := &s.Trees[i]
+		c := s.rules.Criteria[t.Number]
+		t.compares = c.Compares(t.Totals.Weight)
+		exactly := t.Heavy.Weight > 0 || t.Totals.Ordered || !c.Joins(c) || s.rules.unpriced
+		t.team = slices.IndexFunc(s.teams, func(of team) bool { return !exactly && !of.exactly && of.criteria[0].Joins(c) })
+		if t.team < 0 {
+			t.team = len(s.teams)
+			of := next(&s.teams)
+			*of = team{exactly: exactly, trees: of.trees[:0], criteria: of.criteria[:0]}
+		}
+		of := &s.teams[t.team]
+		t.member = len(of.trees)
+		of.trees, of.criteria = append(of.trees, i), append(of.criteria, c)
+	}
+	first := 0
+	for i := range s.teams {
+		s.teams[i].first = first
+		first += len(s.teams[i].trees)
+	}
+	n := len(s.rules.Columns) * len(s.Trees)
+	s.estimates = slices.Grow(s.estimates[:0], n)[:n]
+}
+
+// row returns the estimates of a feature for the trees of a team.
+func (s *Search) row(f int, t *team) []split.Estimate {
+	at := f*len(s.Trees) + t.first
+	return s.estimates[at : at+len(t.trees)]
+}
+
+// Begin begins the node in a goroutine's memory. It comes before Scan, Collect and Parts.
+func (s *Search) Begin(w *Scratch) {
+	for len(w.teams) < len(s.teams) {
+		w.teams = append(w.teams, split.NewTeam())
+	}
+	for i := range s.teams {
+		t, first := &s.teams[i], &s.Trees[s.teams[i].trees[0]]
+		w.teams[i].Node(first.Totals, first.Heavy, t.criteria, t.exactly)
+	}
+}
+
+// load loads a feature for a team.
+func (s *Search) load(f, at int, w *Scratch, load Load) *split.Team {
+	h, present := load(f, s.teams[at].trees[0])
+	w.teams[at].Load(f, s.place.Path.Column(f, s.rules.Columns, &w.column), h, present)
+	return w.teams[at]
+}
+
+// Scan estimates the best scores of a feature. Several goroutines may scan features at the same
+// time, each with its own memory.
+func (s *Search) Scan(f int, w *Scratch, load Load) {
+	for i := range s.teams {
+		s.load(f, i, w, load).Scan(s.row(f, &s.teams[i]))
+	}
+}
+
+// Collect collects the tests of the features [from, to) that may be a tree's best test or its
+// runner-up. These features have been scanned, and the features before were collected.
+func (s *Search) Collect(from, to int, w *Scratch, load Load) {
+	for i := range s.Trees {
+		s.bound(&s.Trees[i], from, to)
+	}
+	for f := from; f < to; f++ {
+		for at := range s.teams {
+			wanted := false
+			w.cuts = w.cuts[:0]
+			for _, tree := range s.teams[at].trees {
+				cut := s.cut(&s.Trees[tree], f)
+				wanted = wanted || !math.IsInf(cut, 1)
+				w.cuts = append(w.cuts, cut)
+			}
+			if wanted {
+				s.collect(f, at, w, load)
+			}
+		}
+	}
+}
+
+// collect collects the tests of a feature that reach the cuts of a team's trees.
+func (s *Search) collect(f, at int, w *Scratch, load Load) {
+	w.found = w.found[:0]
+	for _, tree := range s.teams[at].trees {
+		w.found = append(w.found, s.Trees[tree].found)
+	}
+	s.load(f, at, w, load).Collect(w.cuts, w.found)
+	for i, tree := range s.teams[at].trees {
+		s.Trees[tree].found = w.found[i]
+	}
+}
+
+// estimate returns the estimate of a feature for a tree.
+func (s *Search) estimate(t *Tree, f int) split.Estimate {
+	return s.estimates[f*len(s.Trees)+s.teams[t.team].first+t.member]
+}
+
+// bound raises the bounds of a tree's scores by the features [from, to). If one of these is the
+// feature that the node has to test, no other feature counts, unless it has no test.
+func (s *Search) bound(t *Tree, from, to int) {
+	if t.demanded {
+		return
+	}
+	if f := s.rules.demanded(s.place.Depth); from <= f && f < to && !math.IsInf(s.estimate(t, f).High, -1) {
+		t.demanded, t.found = true, t.found[:0]
+		t.first, t.second = s.estimate(t, f).Low, math.Inf(-1)
+		return
+	}
+	for f := from; f < to; f++ {
+		low := s.estimate(t, f).Low
+		if low > t.first {
+			t.first, t.second = low, t.first
+		} else {
+			t.second = max(t.second, low)
+		}
+	}
+}
+
+// cut returns the least estimate that a test of a feature must have to matter to a tree; +Inf: no
+// test matters. The best test ties with the best score of its feature, and of all features. The
+// runner-up ties with the best score of its feature, and of all features but the best test's:
+// that is at least the second highest of the features' best scores.
+func (s *Search) cut(t *Tree, f int) float64 {
+	e, least := s.estimate(t, f), t.first
+	if t.compares {
+		least = max(t.second, e.Low)
+	}
+	least = split.Cut(least)
+	if e.High < least || math.IsInf(e.High, -1) || t.demanded && f != s.rules.demanded(s.place.Depth) {
+		return math.Inf(1)
+	}
+	return least
+}
+
+// Choose picks the best test and the runner-up of each tree, from all features. The scores are
+// those by which tests are compared, see Parts.
+func (s *Search) Choose() {
+	for i := range s.Trees {
+		t := &s.Trees[i]
+		t.Best = split.Best(t.found, -1)
+		if t.compares {
+			t.RunnerUp = split.Best(t.found, t.Best.Feature)
+		}
+	}
+}
+
+// Found returns the tests that may be the best or the runner-up of the tree, of the features that
+// were collected.
+func (t *Tree) Found() []split.Candidate { return t.found }
+
+// Parts returns the parts of the score of a test for the tree at a position, and the cells and the
+// codes of its outcomes, see split.Scanner.Parts. It is quicker for a test that was measured last.
+func (s *Search) Parts(tree int, test *split.Candidate, w *Scratch, load Load) (split.Parts, [][]int64, []int32) {
+	t := &s.Trees[tree]
+	return s.load(test.Feature, t.team, w, load).Parts(t.member, test)
+}
