@@ -142,7 +142,7 @@ func countBins(
 	c := jobs.DistributionConfig{
 		ScoreConfig: jobs.ScoreConfig{
 			Config: s.JobConfig(s.Temporary), Rows: spec.Encode(),
-			Trees: jobs.Trees{URLs: []string{tree.URLOf(run)}, Decoded: []*tree.Tree{there.Tree}},
+			Trees: jobs.Trees{URLs: []string{latest.TreeURL(run)}, Decoded: []*tree.Tree{there.Tree}},
 		},
 		Features: dataset.EncodeFeatures(features),
 	}

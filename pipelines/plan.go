@@ -10,6 +10,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/selection"
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/io/contract"
+	"github.com/espalier-ml/espalier/io/latest"
 	"github.com/espalier-ml/espalier/io/objectstore"
 	"github.com/espalier-ml/espalier/io/runfolder"
 	"github.com/espalier-ml/espalier/pipelines/config"
@@ -160,7 +161,7 @@ func (p *plan) reads() []runfolder.Reading {
 		list = append(list, runfolder.Reading{Flag: "config", URL: url})
 	}
 	if p.kept != nil {
-		list = append(list, runfolder.Reading{Flag: "refit", URL: tree.URLOf(p.cuts.Run)})
+		list = append(list, runfolder.Reading{Flag: "refit", URL: latest.TreeURL(p.cuts.Run)})
 	}
 	list = append(list,
 		runfolder.Reading{Flag: "cuts_from", URL: p.cutsFile()},

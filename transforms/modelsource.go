@@ -16,6 +16,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/naming"
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/internal/rowtype"
+	"github.com/espalier-ml/espalier/io/latest"
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
@@ -77,22 +78,19 @@ func (m *modelSource) read(ctx context.Context, schema *rowtype.Schema) error {
 // maxModelBytes is the largest size of a tree.json.
 const maxModelBytes = 1 << 30
 
-// latestName is the file that names the run in use beside it. retrain writes it.
-const latestName = "LATEST.json"
-
 // readModel reads the tree.json of a model: of a run folder, a tree.json or a LATEST.json.
 func readModel(ctx context.Context, url string) ([]byte, error) {
-	b, err := readFile(ctx, tree.URLOf(url))
-	if err != nil || path.Base(url) != latestName {
+	b, err := readFile(ctx, latest.TreeURL(url))
+	if err != nil || path.Base(url) != latest.Name {
 		return b, err
 	}
-	var latest struct {
+	var pointer struct {
 		Run string `json:"run"`
 	}
-	if err := json.Unmarshal(b, &latest); err != nil || naming.CheckBelow(latest.Run) != nil {
+	if err := json.Unmarshal(b, &pointer); err != nil || naming.CheckBelow(pointer.Run) != nil {
 		return nil, fmt.Errorf("%s names no run beside it", url)
 	}
-	return readFile(ctx, tree.URLOf(strings.TrimSuffix(url, latestName)+latest.Run))
+	return readFile(ctx, latest.TreeURL(strings.TrimSuffix(url, latest.Name)+pointer.Run))
 }
 
 // readFile reads a file: a plain path, or a URL whose scheme package objectstore knows or else a file system

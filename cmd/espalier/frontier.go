@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/espalier-ml/espalier/induce/tree"
+	"github.com/espalier-ml/espalier/io/latest"
 	"github.com/espalier-ml/espalier/io/report"
 	"github.com/espalier-ml/espalier/io/runfolder"
 	"github.com/espalier-ml/espalier/io/setting"
@@ -179,7 +179,7 @@ func printPromoted(w io.Writer, p *pipelines.Promoted, flags *frontierFlags) err
 	}
 	now, before := report.Number(p.Now.Tree), report.Number(p.Before.Tree)
 	text := fmt.Sprintf("tree %s is the run's tree now, in %s; tree %s was before: espalier frontier %s --promote %s "+
-		"brings it back", now, tree.URLOf(flags.Run), before, flags.Run, before)
+		"brings it back", now, latest.TreeURL(flags.Run), before, flags.Run, before)
 	switch {
 	case p.Now == p.Before:
 		text = fmt.Sprintf("tree %s is the run's tree already: nothing has changed", now)

@@ -8,19 +8,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/split"
 )
-
-// URLOf returns the URL of a model's tree.json. A model is a run folder or a tree.json.
-func URLOf(model string) string {
-	if strings.HasSuffix(model, ".json") {
-		return model
-	}
-	return strings.TrimRight(model, "/") + "/tree.json"
-}
 
 // Digest returns the SHA-256 of a tree.json in hexadecimal digits.
 func Digest(encoded []byte) string {

@@ -1,5 +1,5 @@
 // Package latest reads and moves LATEST.json, the file that names the run in use among the runs of a
-// folder.
+// folder. It also returns the URL of a run's tree.json.
 package latest
 
 import (
@@ -21,6 +21,14 @@ import (
 
 // Name is the file that names the run in use among the runs beside it.
 const Name = "LATEST.json"
+
+// TreeURL returns the URL of a model's tree.json. A model is a run folder or a tree.json.
+func TreeURL(model string) string {
+	if strings.HasSuffix(model, ".json") {
+		return model
+	}
+	return strings.TrimRight(model, "/") + "/tree.json"
+}
 
 const (
 	format   = "espalier/latest"
@@ -81,7 +89,7 @@ func read(ctx context.Context, s *objectstore.Store, url string) (*Pointer, erro
 func Promote(
 	ctx context.Context, s *objectstore.Store, folder, run string, before *Pointer, at time.Time,
 ) (*Pointer, error) {
-	encoded, err := s.ReadAll(ctx, tree.URLOf(objectstore.Join(folder, run)), maxTree)
+	encoded, err := s.ReadAll(ctx, TreeURL(objectstore.Join(folder, run)), maxTree)
 	if err != nil {
 		return nil, usage.Errorf("%v", err)
 	}

@@ -38,7 +38,7 @@ func From(ctx context.Context, s *objectstore.Store, url string) (*Model, error)
 	if err != nil {
 		return nil, fmt.Errorf("the model %s: %w", url, err)
 	}
-	at := tree.URLOf(run)
+	at := latest.TreeURL(run)
 	b, err := s.ReadAll(ctx, at, MaxBytes)
 	if err != nil {
 		return nil, fmt.Errorf("the model %s: %w; name a run folder or a tree.json", url, err)

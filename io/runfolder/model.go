@@ -41,7 +41,7 @@ func ReadModel(ctx context.Context, s *objectstore.Store, model string) (t *tree
 		}
 		model, digest = run, l.Digest
 	}
-	url = tree.URLOf(model)
+	url = latest.TreeURL(model)
 	b, err := s.ReadAll(ctx, url, MaxModel)
 	if err != nil {
 		return nil, "", usage.Errorf("--model %s: %v; name a run folder, a tree.json or a %s", model, err, latest.Name)
