@@ -29,23 +29,6 @@ func asksForAll(args []string) ([]string, bool) {
 	return args, true
 }
 
-// stage is a step of the work with trees, with its verbs.
-type stage struct {
-	name  string
-	verbs []string
-}
-
-// stages lists the verbs in the order of the work.
-func stages() []stage {
-	return []stage{
-		{"Prepare", []string{"import", "infer_schema", "synth"}},
-		{"Train", []string{"train", "frontier"}},
-		{"Look", []string{"show", "report", "plot", "evaluate", "compare"}},
-		{"Use", []string{"predict", "ask", "export"}},
-		{"Keep", []string{"retrain", "drift"}},
-	}
-}
-
 // firstTopics are the pages that a new user reads, in this order.
 func firstTopics() []string {
 	return []string{"data", "costs", "budgets", "models", "reading", "scoring", "shipping", "sql", "retraining", "scale", "go", "glossary"}
@@ -107,12 +90,11 @@ func writeStages(b *strings.Builder, root *cobra.Command) {
 		"  espalier train --input 'data/*.parquet' --label class --output runs/first\n" +
 		"  espalier show runs/first\n" +
 		"  espalier predict --model runs/first --input 'new/*.parquet' --output scored\n")
-	for _, s := range stages() {
-		fmt.Fprintf(b, "\n%s:\n", s.name)
-		for _, name := range s.verbs {
-			verb, _, err := root.Find([]string{name})
-			if err == nil {
-				fmt.Fprintf(b, "  %-13s %s\n", name, verb.Short)
+	for _, stage := range root.Groups() {
+		fmt.Fprintf(b, "\n%s:\n", stage.Title)
+		for _, verb := range root.Commands() {
+			if verb.GroupID == stage.ID {
+				fmt.Fprintf(b, "  %-13s %s\n", verb.Name(), verb.Short)
 			}
 		}
 	}

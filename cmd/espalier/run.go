@@ -163,16 +163,39 @@ broke the contract, 4 the gate of retrain refused the run, 5 the runner failed,
 		Args:          unknownVerb,
 		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
+	cobra.EnableCommandSorting = false // they stand in the order of the work
 	root.SetFlagErrorFunc(flagError)
 	root.SetUsageFunc(usageText(page))
 	root.SetHelpFunc(help(page))
 	root.Version = versionLine()
 	root.SetVersionTemplate("{{.Version}}\n")
 	root.SetHelpCommand(newHelp(page))
-	root.AddCommand(newTrain(), newEvaluate(), newCompare(), newDrift(), newRetrain(), newPredict(), newShow(),
-		newPlot(), newReport(), newExport(), newFrontier(), newAsk(), newSynth(), newImport(), newInferSchema(),
-		newVersion())
+	for _, s := range stages() {
+		root.AddGroup(&cobra.Group{ID: s.name, Title: s.name})
+		for _, verb := range s.verbs {
+			verb.GroupID = s.name
+			root.AddCommand(verb)
+		}
+	}
+	root.AddCommand(newVersion())
 	return root
+}
+
+// stage is a step of the work with trees, with its verbs.
+type stage struct {
+	name  string
+	verbs []*cobra.Command
+}
+
+// stages returns the verbs in the order of the work.
+func stages() []stage {
+	return []stage{
+		{"Prepare", []*cobra.Command{newImport(), newInferSchema(), newSynth()}},
+		{"Train", []*cobra.Command{newTrain(), newFrontier()}},
+		{"Look", []*cobra.Command{newShow(), newReport(), newPlot(), newEvaluate(), newCompare()}},
+		{"Use", []*cobra.Command{newPredict(), newAsk(), newExport()}},
+		{"Keep", []*cobra.Command{newRetrain(), newDrift()}},
+	}
 }
 
 func unknownVerb(c *cobra.Command, args []string) error {
