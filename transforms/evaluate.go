@@ -29,13 +29,13 @@ type EvaluateConfig struct {
 // Evaluated is what Evaluate returns.
 type Evaluated struct {
 	Metrics     beam.PCollection // PCollection<metric.Metrics> of one element
-	DeadLetters beam.PCollection // PCollection<DeadLetter> by the option DeadLetters; else not valid
+	DeadLetters beam.PCollection // PCollection<DeadLetter> with the option DeadLetters, else not valid
 }
 
 // Evaluate measures a tree on rows with labels, a bounded PCollection<T> with T as in Score. The
 // metrics are what `espalier evaluate` writes as the part "test". A model at a URL is read
 // when the pipeline is built; Trees of the same pipeline cannot be measured. If no row has a
-// label, the pipeline fails. By the option DeadLetters, rows without a label are dead letters
+// label, the pipeline fails. With the option DeadLetters, rows without a label are dead letters
 // unless DropNullLabels is set.
 //
 // Evaluate panics where Score does, and if the rows have no column for the label or the weight.

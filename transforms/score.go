@@ -41,7 +41,7 @@ type Model struct {
 	// some key is misspelled. By default they are missing values, and keys_missing counts them.
 	Strict bool
 
-	// Trees are trees of the same pipeline: the output of Train or of WindowedTree. They
+	// Trees are trees of the same pipeline: the Trees of Train or of WindowedTree. They
 	// are a side input: a row waits for the tree of its window, and the latest pane's tree
 	// scores it. A tree of the global window scores rows of all windows. A row whose window
 	// has no tree cannot be scored. Spark takes no side inputs of Go pipelines.
@@ -63,7 +63,7 @@ type Prediction struct {
 // Scored is what Score returns.
 type Scored struct {
 	Predictions beam.PCollection // PCollection<KV<T, Prediction>>; for rows with keys PCollection<KV<K, Prediction>>
-	DeadLetters beam.PCollection // PCollection<DeadLetter> by the option DeadLetters; else not valid
+	DeadLetters beam.PCollection // PCollection<DeadLetter> with the option DeadLetters, else not valid
 }
 
 // ModelID returns the digest of a tree.json: see tree.ID.
@@ -107,7 +107,7 @@ func ModelID(encoded []byte) string { return tree.ID(encoded) }
 // DeadLetters.
 //
 // Score panics if the model is not a tree.json, if the rows have no field for a tested feature
-// or a field of another type and, unless Model.Later is set, if the URL cannot be read.
+// or a field of another type, and if the URL cannot be read, unless Model.Later is set.
 // Register structs with beam.RegisterType, as for any DoFn.
 func Score(s beam.Scope, rows beam.PCollection, m Model, opts ...Option) Scored {
 	const step = "transforms.Score"

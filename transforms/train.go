@@ -20,13 +20,13 @@ import (
 // Trained is what Train and WindowedTree return.
 type Trained struct {
 	Trees       beam.PCollection // of Train: PCollection<[]byte>; of WindowedTree: PCollection<WindowTree>
-	DeadLetters beam.PCollection // PCollection<DeadLetter> by the option DeadLetters; else not valid
+	DeadLetters beam.PCollection // PCollection<DeadLetter> with the option DeadLetters, else not valid
 }
 
 // Train trains a tree on rows, a bounded PCollection<T> with T as in Score. Trees has one
 // tree.json: the bytes that `espalier train` writes for the same rows and settings, such as
 // --split 100/0/0 --select first --certificate none by DefaultTrainConfig. Without rows the
-// pipeline fails: see TrainConfig.AllowEmpty. By the option DeadLetters, rows without a label are
+// pipeline fails: see TrainConfig.AllowEmpty. With the option DeadLetters, rows without a label are
 // dead letters unless DropNullLabels is set.
 //
 // Train is one Beam graph without a driver or side inputs:

@@ -74,7 +74,7 @@ type WindowTree struct {
 // Each bundle counts its equal rows. One worker merges the counts of a window and grows
 // its tree, in memory: see Train.
 //
-// Dead letters are in the windows of the configuration, too.
+// Dead letters are in the same windows as the trees.
 //
 // WindowedTree panics where Train does, and if the settings of the windows are not valid.
 func WindowedTree(s beam.Scope, rows beam.PCollection, c WindowConfig, opts ...Option) Trained {

@@ -1,7 +1,7 @@
-// Package gorows reads rows that are values of Go types, and scores them: structs by
-// their fields, and maps by their keys.
+// Package gorows scores rows that are values of Go types: structs by their fields (Scorer), and
+// maps by their keys (MapScorer).
 //
-// A column is an exported field. Its name comes from the first of the tags espalier,
+// A column of a struct is an exported field. Its name comes from the first of the tags espalier,
 // parquet, beam and json that has a name, else it is the field's own name. The name "-"
 // leaves the field out. Fields of embedded structs are columns too, by Go's rules.
 //

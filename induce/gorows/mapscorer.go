@@ -65,8 +65,8 @@ func (s *MapScorer) Predict(row map[string]any) (*tree.Prediction, error) {
 	return s.binding.Scorer.Predict(values)
 }
 
-// PredictInto is Predict into memory of the caller, as tree.Scorer.PredictInto. Reading the map
-// still allocates.
+// PredictInto is Predict into memory of the caller: see tree.Scorer.PredictInto. Reading the map
+// allocates memory in both.
 func (s *MapScorer) PredictInto(row map[string]any, p *tree.Prediction) error {
 	values, err := s.values(row)
 	if err != nil {

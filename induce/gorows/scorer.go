@@ -68,10 +68,10 @@ func (s *Scorer[T]) addLeaf(link tree.Link) {
 // Features returns the features that the tree tests, as tree.Scorer.Features.
 func (s *Scorer[T]) Features() []tree.Input { return s.binding.Scorer.Features() }
 
-// Predict returns the prediction for a row. The prediction must not be changed. It
-// allocates memory at leaves with models; PredictInto does not. Trees with categorical
-// features of which more than 32 are tested take memory, too. A value that cannot be used,
-// such as a whole number that float64 cannot hold, is an error.
+// Predict returns the prediction for a row. The prediction must not be changed. Predict
+// allocates memory at leaves with models, where PredictInto does not, and for trees that test
+// more than 32 features, some of them categorical. A value that cannot be used, such as a whole
+// number that float64 cannot hold, is an error.
 func (s *Scorer[T]) Predict(row *T) (*tree.Prediction, error) {
 	if s.tests != nil {
 		leaf, err := s.leaf(row)
@@ -90,7 +90,7 @@ func (s *Scorer[T]) Predict(row *T) (*tree.Prediction, error) {
 	return s.binding.Scorer.Predict(values)
 }
 
-// PredictInto is Predict into memory of the caller, as tree.Scorer.PredictInto.
+// PredictInto is Predict into memory of the caller: see tree.Scorer.PredictInto.
 func (s *Scorer[T]) PredictInto(row *T, p *tree.Prediction) error {
 	var room [narrow]tree.Value
 	values, err := s.values(row, room[:0])

@@ -46,7 +46,7 @@ type paths struct {
 }
 
 func newPaths(t *tree.Tree) *paths {
-	tests, costs := t.Path()
+	tests, costs := t.PathCosts()
 	return &paths{t, tests, costs, t.Billed()}
 }
 

@@ -199,7 +199,7 @@ func (s *Sequence) fillRisks(leaf []float64) {
 // a step's tree has all nodes of the next step's tree.
 func (s *Sequence) fillComplexity() {
 	weight := make([]int64, len(s.tree.Nodes))
-	depth, paid := s.tree.Path()
+	depth, paid := s.tree.PathCosts()
 	billed, apart := s.tree.Billed(), s.billsApart()
 	for v := range s.tree.Nodes {
 		n := &s.tree.Nodes[v]

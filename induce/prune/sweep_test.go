@@ -14,7 +14,7 @@ import (
 
 // evaluate measures a tree on rows counted by its leaves.
 func evaluate(t *tree.Tree, counts *tree.LeafCounts) metric.Metrics {
-	tests, costs := t.Path()
+	tests, costs := t.PathCosts()
 	var leaves []metric.Leaf
 	for v := range t.Nodes {
 		if n := &t.Nodes[v]; n.Leaf() {

@@ -448,7 +448,7 @@ const maxMeanDepth = 2000
 
 // checkDepth checks the mean length of the paths.
 func (t *Tree) checkDepth() error {
-	tests, _ := t.Path()
+	tests, _ := t.PathCosts()
 	sum := 0
 	for _, n := range tests {
 		sum += n

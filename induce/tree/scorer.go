@@ -174,7 +174,7 @@ func (t *Tree) Scorer() *Scorer {
 // number sets the leaves, and returns by node the number of its step or the
 // complement of its leaf's number.
 func (s *Scorer) number(t *Tree) []int32 {
-	tests, costs := t.Path()
+	tests, costs := t.PathCosts()
 	billed := t.Billed()
 	targets, steps := make([]int32, len(t.Nodes)), int32(0)
 	for i := range t.Nodes {

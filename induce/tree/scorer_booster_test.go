@@ -326,7 +326,7 @@ func TestDecodeBoosterErrors(t *testing.T) {
 // boostersOf returns by leaf a booster of 10 trees of 31 splits: one for each node at depth 3,
 // over the features of its path.
 func boostersOf(r *rand.Rand, tr *tree.Tree) []*boost.Booster {
-	tests, _ := tr.Path()
+	tests, _ := tr.PathCosts()
 	paths, boosters := make([][]int, len(tr.Nodes)), make([]*boost.Booster, len(tr.Nodes))
 	for i := range tr.Nodes {
 		n := &tr.Nodes[i]

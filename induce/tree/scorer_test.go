@@ -129,7 +129,7 @@ func TestScorer(t *testing.T) {
 	scored(t, func(t *testing.T, tr *tree.Tree, rows []row) {
 		t.Helper()
 		scorer, router := tr.Scorer(), tr.Router()
-		tests, costs := tr.Path()
+		tests, costs := tr.PathCosts()
 		billed := tr.Billed()
 		for _, v := range rows {
 			got, err := scorer.Predict(v.values(scorer.Features()))

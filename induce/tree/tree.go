@@ -1,7 +1,12 @@
-// Package tree is the model: nodes with tests and leaf estimates, routing of
-// codes, and the canonical JSON form "espalier/tree", whose JSON Schema is
+// Package tree is the model: nodes with tests and leaf estimates, the scoring of rows, and the
+// canonical JSON form "espalier/tree", whose JSON Schema is
 // io/runfolder/schemas/tree.schema.json. Leaves may have models (LeafModel): such a
 // tree has version 2, or 3 if some model has a booster. Every other tree has version 1.
+//
+// Decode and Read return the Tree of a tree.json. Tree.Walk goes through its nodes. A Scorer
+// predicts classes: Predict from one row's values, PredictMatrix from rows of numbers, Leaves and
+// Score from columns. Questions ask for values one at a time, and explain predictions: Follow
+// returns the decision path of a row. Package gorows scores structs and maps.
 package tree
 
 import (
@@ -428,9 +433,9 @@ func (t *Tree) Billed() []float64 {
 	return billed
 }
 
-// Path returns by node the number of tests on its path, and their cost at their own
+// PathCosts returns by node the number of tests on its path, and their cost at their own
 // prices.
-func (t *Tree) Path() (tests []int, costs []float64) {
+func (t *Tree) PathCosts() (tests []int, costs []float64) {
 	tests, costs = make([]int, len(t.Nodes)), make([]float64, len(t.Nodes))
 	for i := range t.Nodes {
 		for _, b := range t.Nodes[i].Branches {

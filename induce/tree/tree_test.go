@@ -105,7 +105,7 @@ func TestMeasure(t *testing.T) {
 	if diff := cmp.Diff(want, tr.Complexity); diff != "" {
 		t.Errorf("complexity (-want +got):\n%s", diff)
 	}
-	tests, costs := tr.Path()
+	tests, costs := tr.PathCosts()
 	if !cmp.Equal(tests, []int{0, 1, 1, 2, 2}) || !cmp.Equal(costs, []float64{0, 3, 3, 5, 5}) {
 		t.Errorf("paths: tests %v, costs %v", tests, costs)
 	}

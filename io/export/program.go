@@ -226,7 +226,7 @@ func (p *program) addFeatures() {
 }
 
 func (p *program) addLeaves() {
-	tests, _ := p.tree.Path()
+	tests, _ := p.tree.PathCosts()
 	cost := p.tree.Billed()
 	boosters := make(map[*boost.Booster]int)
 	for id := range p.tree.Nodes {

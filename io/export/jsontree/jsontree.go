@@ -166,7 +166,7 @@ func (w *writer) list(name string, elements []any) {
 }
 
 func (w *writer) nodes(paths []string) []any {
-	tests, _ := w.tree.Path()
+	tests, _ := w.tree.PathCosts()
 	costs := w.tree.Billed()
 	list := make([]any, len(w.tree.Nodes))
 	for id := range w.tree.Nodes {

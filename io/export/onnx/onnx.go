@@ -139,7 +139,7 @@ func (w *writer) write(paths []string) {
 		leaf = w.cast(w.flat(w.forest.add(w.graph, matrix, w.position)), whole)
 	}
 	classes, count := w.tree.Label.Classes, len(w.leaves)
-	tests, _ := w.tree.Path()
+	tests, _ := w.tree.PathCosts()
 	billed := w.tree.Billed()
 	class, nodes, asked := make([]int64, count), make([]int64, count), make([]int64, count)
 	costs, table := make([]float64, count), make([]float64, 0, count*len(classes))

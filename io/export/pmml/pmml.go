@@ -192,7 +192,7 @@ func (w *writer) outputs(names []string, leaf *element) *element {
 					el("FieldRef", "field", modelled), el("FieldRef", "field", plain))),
 		)
 	}
-	tests, _ := w.tree.Path()
+	tests, _ := w.tree.PathCosts()
 	costs := w.tree.Billed()
 	o.with(
 		w.byLeaf(names[1], names[0], "integer", func(id int) string { return strconv.Itoa(tests[id]) }),
