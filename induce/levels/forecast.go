@@ -89,6 +89,7 @@ func (g *Grower) reopen(growth *Growth, passes []Pass, keep int64) []*Open {
 			children := make([]*Open, len(members[0].Node.Children))
 			for i := range children {
 				children[i] = g.reopened(below(members, i), o.Depth+1)
+				children[i].path = o.path.Below(members[0].Node.Test.Test, i)
 			}
 			if kept[o] {
 				kin := &family{children: children}

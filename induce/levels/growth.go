@@ -240,11 +240,26 @@ func reopenAll(open []openJSON, nodes [][]*induce.Node) ([]*Open, error) {
 				len(nodes[tree][number].Class) != len(o.Weight) {
 				return nil, errGrowth
 			}
+			if follow(nodes[tree][0], j.Path) != nodes[tree][number] {
+				return nil, errGrowth
+			}
 			o.Members = append(o.Members, Member{tree, nodes[tree][number]})
 		}
 		opened = append(opened, o)
 	}
 	return opened, nil
+}
+
+// follow returns the node to which a path leads from a root; nil: it leads nowhere.
+func follow(root *induce.Node, path []induce.Step) *induce.Node {
+	n := root
+	for _, step := range path {
+		if step.Outcome < 0 || step.Outcome >= len(n.Children) {
+			return nil
+		}
+		n = n.Children[step.Outcome]
+	}
+	return n
 }
 
 // Close makes leaves of the large nodes, as time has run out. The returned pass counts

@@ -433,6 +433,7 @@ func TestGrowthErrors(t *testing.T) {
 	for _, text := range []string{
 		`{}`, `{"roots":[]}`, `{"roots":[null]}`,
 		`{"roots":[{"class":[1,2]}],"large":[{"members":[[0,1]],"objects":[1,1],"weight":[1,2]}]}`,
+		`{"roots":[{"class":[1,2]}],"large":[{"members":[[0,0]],"path":[{"outcome":1}],"objects":[1,1],"weight":[1,2]}]}`,
 		`{"roots":[{"class":[1,2]}],"large":[{"members":[[1,0]],"objects":[1,1],"weight":[1,2]}]}`,
 		`{"roots":[{"class":[1,2]}],"small":[{"members":[[0,-1]],"objects":[1,1],"weight":[1,2]}]}`,
 		`{"roots":[{"class":[1,2]}],"small":[{"members":[[0,0]],"objects":[1],"weight":[1,2]}]}`,

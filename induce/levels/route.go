@@ -29,11 +29,20 @@ type Fork struct {
 // Routes returns the routes to open nodes. The first route is the root. A nil node has no
 // route, and without nodes there is no route at all.
 func (g *Growth) Routes(to []*Open) []Route {
-	r := routes{at: make(map[*induce.Node]int, len(to))}
+	r := routes{at: make(map[*induce.Node]int)}
 	for i, o := range to {
-		if o != nil {
-			r.at[o.Members[0].Node] = i
+		if o == nil {
+			continue
 		}
+		first := o.Members[0]
+		n := g.Roots[first.Tree]
+		for _, step := range o.path.Steps() {
+			if _, ok := r.at[n]; !ok {
+				r.at[n] = -1
+			}
+			n = n.Children[step.Outcome]
+		}
+		r.at[n] = i
 	}
 	roots := make([]Member, len(g.Roots))
 	for i, root := range g.Roots {
@@ -45,7 +54,7 @@ func (g *Growth) Routes(to []*Open) []Route {
 
 // routes collects routes.
 type routes struct {
-	at   map[*induce.Node]int // position of each node sought, by its first tree
+	at   map[*induce.Node]int // position of each node sought, by its first tree; -1: a node on the way to it
 	list []Route
 }
 
@@ -53,10 +62,15 @@ type routes struct {
 // returns the number of the route; -1: it leads nowhere.
 func (r *routes) add(nodes []Member) int {
 	number, route := len(r.list), Route{At: -1}
-	for _, m := range nodes {
-		if at, ok := r.at[m.Node]; ok {
-			route.At = at
+	nodes = slices.DeleteFunc(nodes, func(m Member) bool {
+		at, ok := r.at[m.Node]
+		if ok {
+			route.At = max(route.At, at)
 		}
+		return !ok
+	})
+	if len(nodes) == 0 {
+		return -1
 	}
 	r.list = append(r.list, route)
 	for _, group := range byTest(nodes) {
@@ -69,10 +83,6 @@ func (r *routes) add(nodes []Member) int {
 		if leads {
 			route.Forks = append(route.Forks, fork)
 		}
-	}
-	if route.At < 0 && route.Forks == nil {
-		r.list = r.list[:number]
-		return -1
 	}
 	r.list[number] = route
 	return number
@@ -116,22 +126,34 @@ type gate struct {
 // from: at a multiway test, codes that no object of the node has lead nowhere.
 func NewRouter(list []Route, columns []split.Column) *Router {
 	r := &Router{routes: make([]routerNode, len(list))}
-	for i := range list {
-		n := &r.routes[i]
-		n.at = list[i].At
-		for at := range list[i].Forks {
-			fork := &list[i].Forks[at]
-			if fork.only() >= 0 {
-				n.lanes = append(n.lanes, newLane(fork, list, columns))
-				continue
-			}
-			f := fork.Test.Feature
-			n.forks = append(n.forks, routerFork{
-				f, fork.Test.Kind != split.Multiway, fork.byCode(columns[f].Codes), fork.To,
-			})
-		}
+	if len(list) > 0 {
+		r.build(0, list, columns)
 	}
 	return r
+}
+
+// build builds a route and the routes that objects take from there. The routes inside a lane are not built.
+func (r *Router) build(number int, list []Route, columns []split.Column) {
+	n := &r.routes[number]
+	n.at = list[number].At
+	for at := range list[number].Forks {
+		fork := &list[number].Forks[at]
+		if fork.only() >= 0 {
+			l := newLane(fork, list, columns)
+			n.lanes = append(n.lanes, l)
+			r.build(l.to, list, columns)
+			continue
+		}
+		f := fork.Test.Feature
+		n.forks = append(n.forks, routerFork{
+			f, fork.Test.Kind != split.Multiway, fork.byCode(columns[f].Codes), fork.To,
+		})
+		for _, to := range fork.To {
+			if to >= 0 {
+				r.build(to, list, columns)
+			}
+		}
+	}
 }
 
 // only returns the outcome that alone leads on; -1: several do.
