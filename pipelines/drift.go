@@ -124,7 +124,7 @@ func countBins(
 	ctx context.Context, s *session.Session, run string, there *runfolder.Run, in *source.Input,
 ) (*jobs.Distributed, error) {
 	features := there.Schema.Features()
-	spec := jobs.RowSpec{Parting: jobs.Parting{Shares: dataset.Shares{dataset.Test: 1}}}
+	spec := jobs.RowSpec{Parting: dataset.Parting{Shares: dataset.Shares{dataset.Test: 1}}}
 	for i := range features {
 		f := &features[i]
 		if err := in.CheckFeature(f); err != nil {
@@ -135,7 +135,7 @@ func countBins(
 			return nil, err
 		}
 		features[i].Type = column.Type
-		spec.Features = append(spec.Features, jobs.FeatureColumn{
+		spec.Features = append(spec.Features, dataset.FeatureColumn{
 			Name: f.Name, Kind: f.Kind, Type: column.Type, Unit: f.Unit,
 		})
 	}

@@ -146,9 +146,10 @@ func (r *run) rehearse(ctx context.Context, share float64) (*grown, *forecast.Sa
 // the time grows from half of the sample to all of it tells how it grows beyond.
 func (r *run) rehearseHalf(ctx context.Context, o *objects) (float64, error) {
 	parts := *o.parts
-	train := jobs.NewObjectStats(dataset.Train, len(o.label.Classes), nil)
-	train.Blocks = o.train().Blocks[:(len(o.train().Blocks)+1)/2]
-	parts[dataset.Train] = *train
+	parts[dataset.Train] = jobs.ObjectStats{
+		ObjectCounts: *dataset.NewObjectCounts(dataset.Train, len(o.label.Classes), nil),
+		Blocks:       o.train().Blocks[:(len(o.train().Blocks)+1)/2],
+	}
 	half := &objects{o.fitted, &parts}
 	err := r.eachClasses(ctx, half, dataset.Train, func(block *dataset.Objects, _ int) { parts[dataset.Train].Count(block) })
 	if err != nil {

@@ -137,7 +137,7 @@ func measureRows(ctx context.Context, s *session.Session, c *EvaluateConfig) (*t
 // scoringSlicer returns what measures a tree by --slice on scored rows. The slices follow from all
 // of these rows. It is nil without columns.
 func scoringSlicer(
-	ctx context.Context, d *engine.Driver, in *source.Input, folder string, columns []jobs.FeatureColumn,
+	ctx context.Context, d *engine.Driver, in *source.Input, folder string, columns []dataset.FeatureColumn,
 	spec *jobs.RowSpec,
 ) (*slicing.Slicer, error) {
 	if len(columns) == 0 {

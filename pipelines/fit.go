@@ -17,6 +17,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/grid"
 	"github.com/espalier-ml/espalier/induce/parallel"
 	"github.com/espalier-ml/espalier/induce/tree"
+	"github.com/espalier-ml/espalier/induce/weighing"
 	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/pipelines/engine"
 	"github.com/espalier-ml/espalier/pipelines/rowweights"
@@ -108,13 +109,13 @@ func (r *run) fitRows(ctx context.Context, spec *jobs.RowSpec) (*fitted, error) 
 const mostTimes = 1 << 24
 
 // cutTimes sets the times from which rows validate and test, if time decides. It reads that column alone.
-func (r *run) cutTimes(ctx context.Context, p *jobs.Parting) error {
+func (r *run) cutTimes(ctx context.Context, p *dataset.Parting) error {
 	if p.Time == "" || len(r.input.Tasks) == 0 {
 		return nil
 	}
 	config := r.summariseConfig(&jobs.RowSpec{
-		Features: []jobs.FeatureColumn{{Name: p.Time, Kind: dataset.Numeric, Type: dataset.Number}},
-		Parting:  jobs.Parting{Shares: dataset.Shares{dataset.Train: 1}},
+		Features: []dataset.FeatureColumn{{Name: p.Time, Kind: dataset.Numeric, Type: dataset.Number}},
+		Parting:  dataset.Parting{Shares: dataset.Shares{dataset.Train: 1}},
 	})
 	config.Out, config.Classes, config.Limits.Values = r.place.scratch+"/times", false, mostTimes
 	what := engine.Job{Name: "times", Total: int64(len(r.input.Tasks)), Unit: "row groups", Done: engine.TasksDone}
@@ -338,7 +339,7 @@ func (r *run) warnOfFewBins(f *fitted, bins []int) {
 }
 
 func (r *run) fitFeature(
-	rows int64, fitter *binning.Fitter, column *jobs.FeatureColumn, encoded []byte, bins []int,
+	rows int64, fitter *binning.Fitter, column *dataset.FeatureColumn, encoded []byte, bins []int,
 ) (dataset.Feature, error) {
 	s, _, err := binning.Decode(encoded)
 	if err != nil {
@@ -416,7 +417,7 @@ func (p *plan) soften(f *fitted, weight int64) error {
 	for soft.Scale > least && weight > exact/soft.Scale {
 		soft.Scale /= 2
 	}
-	if weight > jobs.MaxTotalWeight/2/least {
+	if weight > weighing.MaxTotalWeight/2/least {
 		return &dataset.DataError{
 			Column:  p.config.Weight,
 			Problem: "the weights of the training rows add up to more than can be counted with --label_probabilities",
@@ -431,7 +432,7 @@ func (p *plan) soften(f *fitted, weight int64) error {
 func (r *run) weighClasses(f *fitted, weights []byte) (int64, error) {
 	switch {
 	case r.config.WeighsClasses():
-		return r.tables.Weigh(&f.spec, weights, f.label.Classes, r.sampled)
+		return r.tables.Weigh(&f.spec.Rule, weights, f.label.Classes, r.sampled)
 	case f.spec.Units != nil:
 		return f.spec.Units[dataset.Train].Total, nil
 	default:

@@ -70,9 +70,9 @@ type prediction struct {
 	tree   *tree.Tree
 	input  *source.Input
 	spec   *jobs.RowSpec
-	slices []jobs.FeatureColumn // of --slice
-	paths  []string             // by leaf: its path as text; nil: not asked for
-	model  string               // URL of the tree.json
+	slices []dataset.FeatureColumn // of --slice
+	paths  []string                // by leaf: its path as text; nil: not asked for
+	model  string                  // URL of the tree.json
 	output *runfolder.Folder
 	names  []string // of the outputs, by input file
 	scored bool     // all outputs are written

@@ -40,7 +40,7 @@ const (
 type schema struct {
 	rows    jobs.RowSpec
 	columns []schemaColumn
-	slices  []jobs.FeatureColumn // of --slice
+	slices  []dataset.FeatureColumn // of --slice
 }
 
 type schemaColumn struct {
@@ -58,7 +58,7 @@ func resolve(in *source.Input, c *TrainConfig, p *config.Parsed) (*schema, error
 	c = withoutIndex(in, c)
 	s := &schema{rows: jobs.RowSpec{
 		Label: c.Label, Weight: c.Weight, DropNullLabels: c.DropNullLabels,
-		Parting: jobs.Parting{SplitColumn: c.SplitColumn, Time: c.SplitTime, Key: c.Key, Shares: c.Split, Seed: c.Seed},
+		Parting: dataset.Parting{SplitColumn: c.SplitColumn, Time: c.SplitTime, Key: c.Key, Shares: c.Split, Seed: c.Seed},
 		Groups:  groupsKept(c, p),
 	}}
 	var err error
@@ -95,7 +95,7 @@ func resolve(in *source.Input, c *TrainConfig, p *config.Parsed) (*schema, error
 		}
 		if sc.role == RoleFeature || sc.role == RoleForbidden {
 			sc.kind = kindOf(&column, c)
-			s.rows.Features = append(s.rows.Features, jobs.FeatureColumn{
+			s.rows.Features = append(s.rows.Features, dataset.FeatureColumn{
 				Name: column.Name, Kind: sc.kind, Type: column.Type, Unit: column.Unit, Zone: column.Zone,
 			})
 		}

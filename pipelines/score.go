@@ -109,7 +109,7 @@ func (r *run) refit(ctx context.Context, o *objects) (*scored, *run, error) {
 func (p *plan) modeller(o *objects) *grid.Modeller {
 	b := &grid.Modeller{
 		Label: o.label, Features: o.features, Estimate: p.config.LeafEstimate, Scale: o.spec.GrowthScale(),
-		Training: o.spec.Training(o.train(), o.stats.Train, o.stats.Dropped),
+		Training: o.spec.Training(&o.train().ObjectCounts, o.stats.Train, o.stats.Dropped),
 	}
 	if p.parsed.Selection.Rule == frontier.First {
 		b.MaxLeaves = p.config.MaxLeaves

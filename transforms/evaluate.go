@@ -128,7 +128,7 @@ func (f *countFn) Setup() error {
 	if f.tree, err = tree.Decode(f.JSON); err != nil {
 		return err
 	}
-	f.classes = jobs.ClassCodes(f.tree.Label.Classes)
+	f.classes = dataset.ClassCodes(f.tree.Label.Classes)
 	names := []string{f.Config.Label}
 	if f.Config.Weight != "" {
 		names = append(names, f.Config.Weight)

@@ -11,6 +11,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/memory"
 	"github.com/espalier-ml/espalier/induce/selection"
 	"github.com/espalier-ml/espalier/induce/settings"
+	"github.com/espalier-ml/espalier/induce/weighing"
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
@@ -19,18 +20,13 @@ import (
 
 // plan says how tallied rows become objects.
 type plan struct {
-	Encoded []byte    `json:"features"` // see dataset.EncodeFeatures
-	Columns []int     `json:"columns"`  // by feature: its position in trainSpec.Columns
-	Classes []string  `json:"classes"`
-	Dropped int64     `json:"dropped"`         // rows without a label
-	Units   kindUnits `json:"units,omitempty"` // of the weights
-	Bins    []int     `json:"bins"`            // most bins of a numeric feature, by subset
-	// ClassWeights are the factors of training rows by class: see jobs.RowSpec. TrainRows is the number
-	// of training rows with weights above 0.
-	ClassWeights []int64 `json:"class_weights,omitempty"`
-	ClassDivisor int64   `json:"class_divisor,omitempty"`
-	ClassMean    float64 `json:"class_mean,omitempty"`
-	TrainRows    int64   `json:"train_rows,omitempty"`
+	Encoded []byte   `json:"features"` // see dataset.EncodeFeatures
+	Columns []int    `json:"columns"`  // by feature: its position in trainSpec.Columns
+	Classes []string `json:"classes"`
+	Dropped int64    `json:"dropped"` // rows without a label
+	Bins    []int    `json:"bins"`    // most bins of a numeric feature, by subset
+	weighing.Rule
+	TrainRows int64 `json:"train_rows,omitempty"` // training rows with weights above 0
 
 	features []dataset.Feature
 	layout   dataset.Layout
@@ -69,7 +65,7 @@ func classCode(codes map[string]uint16, name, label string) (uint16, error) {
 // leaves out features with a single value.
 func (s *trainSpec) fit(sums *rowSums) (*plan, error) {
 	c := &s.Config
-	p := &plan{Dropped: sums.Dropped, Units: sums.Weights, TrainRows: sums.TrainRows}
+	p := &plan{Dropped: sums.Dropped, Rule: weighing.Rule{Units: sums.Weights}, TrainRows: sums.TrainRows}
 	var err error
 	if p.Classes, err = binning.FitClasses(c.Label, sums.Label, c.MaxClasses); err != nil {
 		return nil, dataset.WithHint(err, "raise MaxClasses, or name a column of classes as the Label")
@@ -93,7 +89,7 @@ func (s *trainSpec) fit(sums *rowSums) (*plan, error) {
 
 // fitColumn fits the bins or the categories of one feature to its summary.
 func (s *trainSpec) fitColumn(
-	column *jobs.FeatureColumn, sum *binning.Summary, bins []int, unit dataset.Unit, rows int64,
+	column *dataset.FeatureColumn, sum *binning.Summary, bins []int, unit dataset.Unit, rows int64,
 ) (dataset.Feature, error) {
 	c := &s.Config
 	zone := dataset.NoZone
@@ -161,7 +157,7 @@ func (s *trainSpec) codePart(tally []byte, p *plan, part dataset.Part, t *datase
 	if err != nil {
 		return err
 	}
-	classes, encoders, rows := jobs.ClassCodes(p.Classes), jobs.NewEncoders(p.features), p.rows(part)
+	classes, encoders, rule := dataset.ClassCodes(p.Classes), dataset.NewEncoders(p.features), p.rule(part)
 	stride, byWeight := p.layout.Stride, s.weightClasses(p)
 	var keys []byte
 	var scratch []uint16
@@ -180,7 +176,7 @@ func (s *trainSpec) codePart(tally []byte, p *plan, part dataset.Part, t *datase
 				return err
 			}
 			key := keys[row*stride : (row+1)*stride]
-			if w := weighed(rows, r.weights[row], r.rows[row], class); w > 0 {
+			if w := weighed(rule, r.weights[row], r.rows[row], class); w > 0 {
 				bucket := r.buckets[row]
 				if byWeight {
 					bucket = dataset.WeightClass(r.weights[row]/r.rows[row], p.Units[part].Scale)
@@ -192,22 +188,21 @@ func (s *trainSpec) codePart(tally []byte, p *plan, part dataset.Part, t *datase
 	return r.err()
 }
 
-// rows returns how the rows of a part are weighed.
-func (p *plan) rows(part dataset.Part) *jobs.RowSpec {
-	rows := &jobs.RowSpec{Units: p.Units}
+// rule returns how the rows of a part are weighed.
+func (p *plan) rule(part dataset.Part) *weighing.Rule {
 	if part == dataset.Train {
-		rows.ClassWeights, rows.ClassDivisor, rows.ClassMean = p.ClassWeights, p.ClassDivisor, p.ClassMean
+		return &p.Rule
 	}
-	return rows
+	return &weighing.Rule{Units: p.Units}
 }
 
 // weighed returns the weight of equal rows of a class, times the factor of the class. Each row is
 // rounded for itself.
-func weighed(spec *jobs.RowSpec, weight, rows int64, class uint16) int64 {
-	if len(spec.ClassWeights) == 0 {
+func weighed(rule *weighing.Rule, weight, rows int64, class uint16) int64 {
+	if len(rule.ClassWeights) == 0 {
 		return weight
 	}
-	return rows * spec.Weighed(weight/rows, class)
+	return rows * rule.Weighed(weight/rows, class)
 }
 
 // weighClasses decides by which factors classes are weighed.
@@ -216,11 +211,9 @@ func (s *trainSpec) weighClasses(p *plan, sums *rowSums) error {
 	if !s.weighs() || sums.ByClass == nil {
 		return nil
 	}
-	rows := &jobs.RowSpec{Units: p.Units}
-	if _, err := rows.WeighClasses(&c.PerClass, sums.ByClass, p.Classes, false); err != nil {
+	if _, err := p.WeighClasses(&c.PerClass, sums.ByClass, p.Classes, false); err != nil {
 		return s.classFault(err)
 	}
-	p.ClassWeights, p.ClassDivisor, p.ClassMean = rows.ClassWeights, rows.ClassDivisor, rows.ClassMean
 	return nil
 }
 
@@ -236,16 +229,15 @@ func (s *trainSpec) grow(ctx context.Context, tables *partTables, p *plan) (enco
 	if train := m.Parts[dataset.Train]; s.weightClasses(p) && train.Grouped() {
 		m.Parts[dataset.Train] = train.ByRow(dataset.Buckets, s.Config.Seed)
 	}
-	stats := jobs.NewObjectStats(dataset.Train, len(p.Classes), p.features)
+	stats := dataset.NewObjectCounts(dataset.Train, len(p.Classes), p.features)
 	stats.Count(m.Parts[dataset.Train])
 	if stats.Objects == 0 {
 		return nil, 0, s.noTrainingRows()
 	}
-	spec := p.rows(dataset.Train)
 	m.Modeller = &grid.Modeller{
-		Features: p.features, Scale: spec.GrowthScale(), Training: spec.Training(stats, p.TrainRows, p.Dropped),
+		Features: p.features, Scale: p.ScaleOf(dataset.Train), Training: p.Training(stats, p.TrainRows, p.Dropped),
 	}
-	m.WeightEffect = spec.WeightEffect()
+	m.WeightEffect = p.WeightEffect()
 	// The features' own counts may be of other rows (WindowConfig.Bins), or of weights.
 	stats.SetRare(p.features)
 	if m.Modeller.Label, err = s.describeLabel(p.Classes); err != nil {

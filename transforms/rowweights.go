@@ -7,7 +7,6 @@ import (
 
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/internal/rowtype"
-	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
 // weigh reads the weight of a row.
@@ -23,7 +22,7 @@ func weigh(x *rowtype.Cell, column string) (float64, error) {
 		if x.Type != 0 {
 			spelled = x.Spell()
 		}
-		return 0, jobs.WeightError(column, spelled, "a row", fault, "")
+		return 0, dataset.WeightError(column, spelled, "a row", fault, "")
 	}
 	return x.Number, nil
 }
@@ -113,7 +112,7 @@ func (s *trainSpec) weightIn(r *dataset.TallyReader, units kindUnits) (key []byt
 
 // tooSmall returns the error of a weight that is no unit.
 func tooSmall(column string, x float64, unit *dataset.WeightUnit) error {
-	return jobs.WeightError(column, fmt.Sprint(x), "a row", unit.TooSmall(), "set it to 0, or filter such rows out before")
+	return dataset.WeightError(column, fmt.Sprint(x), "a row", unit.TooSmall(), "set it to 0, or filter such rows out before")
 }
 
 // maxTallied bounds the weight of equal rows.

@@ -12,7 +12,6 @@ import (
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/internal/rowtype"
-	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
 // A tally counts equal rows by a key. The key of a row is its kind (a byte), then the
@@ -287,7 +286,7 @@ func (f *tallyFn) encode(row any) (weight float64, labelEnd int, err error) {
 
 // partOf returns the part of a row by the cell that decides, and the bucket of its group, 0 without a key.
 func (s *trainSpec) partOf(x *rowtype.Cell) (part dataset.Part, bucket uint8, err error) {
-	p := jobs.Parting{SplitColumn: s.Part, Shares: s.Config.Split, Seed: s.Config.Seed}
+	p := dataset.Parting{SplitColumn: s.Part, Shares: s.Config.Split, Seed: s.Config.Seed}
 	if s.Config.Key != "" {
 		part, bucket = p.OfKey(p.HashKey(x.Type, x.Number, x.Text))
 		return part, bucket, nil
@@ -347,7 +346,7 @@ type rowCoder struct {
 
 func newRowCoder(p *plan, label string) *rowCoder {
 	c := &rowCoder{
-		plan: p, label: label, classes: jobs.ClassCodes(p.Classes), encoders: jobs.NewEncoders(p.features),
+		plan: p, label: label, classes: dataset.ClassCodes(p.Classes), encoders: dataset.NewEncoders(p.features),
 		inputs: make(map[int]tree.Input),
 	}
 	for i := range p.features {
@@ -431,7 +430,7 @@ func (s *trainSpec) objects(p *plan, tally []byte) (tables partTables, err error
 
 // nullLabel returns the error of a row without a label.
 func nullLabel(column string) error {
-	return jobs.NullLabel(column, "a row", "set DropNullLabels to leave such rows out")
+	return dataset.NullLabel(column, "a row", "set DropNullLabels to leave such rows out")
 }
 
 // mergeTalliesFn merges the tallies of a key.

@@ -77,9 +77,9 @@ func Train(s beam.Scope, rows beam.PCollection, c TrainConfig, opts ...Option) T
 
 // trainSpec is a checked configuration together with the columns of the rows.
 type trainSpec struct {
-	Config  TrainConfig          `json:"config"`
-	Schema  *rowtype.Schema      `json:"schema"`
-	Columns []jobs.FeatureColumn `json:"columns"` // the features
+	Config  TrainConfig             `json:"config"`
+	Schema  *rowtype.Schema         `json:"schema"`
+	Columns []dataset.FeatureColumn `json:"columns"` // the features
 
 	Part string `json:"part"` // column that decides on the part of a row; empty: all rows train
 
@@ -224,17 +224,17 @@ func (s *trainSpec) bindLabel() error {
 }
 
 // feature returns how the column of a feature is read.
-func (s *trainSpec) feature(name string) (jobs.FeatureColumn, error) {
+func (s *trainSpec) feature(name string) (dataset.FeatureColumn, error) {
 	c := &s.Config
 	column, err := s.Schema.Column(name)
 	if err != nil {
-		return jobs.FeatureColumn{}, err
+		return dataset.FeatureColumn{}, err
 	}
 	if name == c.Label || name == c.Weight || name == s.Part {
-		return jobs.FeatureColumn{}, fmt.Errorf("column %q is the label, the weight or decides on the part of a row, want "+
+		return dataset.FeatureColumn{}, fmt.Errorf("column %q is the label, the weight or decides on the part of a row, want "+
 			"a feature", name)
 	}
-	f := jobs.FeatureColumn{Name: name, Kind: dataset.Numeric, Type: column.Type, Unit: column.Unit}
+	f := dataset.FeatureColumn{Name: name, Kind: dataset.Numeric, Type: column.Type, Unit: column.Unit}
 	numeric := slices.Contains(c.Numeric, name)
 	switch {
 	case numeric:

@@ -182,7 +182,7 @@ func (c *WindowConfig) givenPlan(spec *trainSpec) ([]byte, error) {
 	var faults []error
 	for i := range features {
 		f := &features[i]
-		at := slices.IndexFunc(spec.Columns, func(c jobs.FeatureColumn) bool { return c.Name == f.Name })
+		at := slices.IndexFunc(spec.Columns, func(c dataset.FeatureColumn) bool { return c.Name == f.Name })
 		switch {
 		case at < 0:
 			faults = append(faults, fmt.Errorf("the Bins: their feature %q is no feature of the rows", f.Name))

@@ -91,3 +91,21 @@ func NewLayout(features []Feature) Layout {
 	}
 	return l
 }
+
+// NewEncoders returns an encoder for each feature.
+func NewEncoders(features []Feature) []*Encoder {
+	encoders := make([]*Encoder, len(features))
+	for i := range features {
+		encoders[i] = NewEncoder(&features[i])
+	}
+	return encoders
+}
+
+// ClassCodes returns the code of each class by its name.
+func ClassCodes(classes []string) map[string]uint16 {
+	codes := make(map[string]uint16, len(classes))
+	for i, name := range classes {
+		codes[name] = uint16(i)
+	}
+	return codes
+}

@@ -162,3 +162,12 @@ func (f *Feature) Bin(x float64) int {
 	}
 	return below
 }
+
+// FeatureColumn is a column whose values become a feature.
+type FeatureColumn struct {
+	Name string    `json:"name"`
+	Kind Kind      `json:"kind"`
+	Type ValueType `json:"type"` // type of the values in the file
+	Unit Unit      `json:"unit,omitempty"`
+	Zone Zone      `json:"zone,omitempty"` // of timestamps
+}

@@ -108,7 +108,7 @@ func (i *inferring) infer(ctx context.Context) (*contract.Contract, error) {
 		if column.Type == dataset.Text && (!column.Wide || column.Physical != source.InPath) {
 			kind = dataset.Categorical
 		}
-		rows.Features = append(rows.Features, jobs.FeatureColumn{
+		rows.Features = append(rows.Features, dataset.FeatureColumn{
 			Name: column.Name, Kind: kind, Type: column.Type, Unit: column.Unit,
 		})
 		columns = append(columns, column)

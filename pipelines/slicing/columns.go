@@ -9,7 +9,6 @@ import (
 	"github.com/espalier-ml/espalier/io/parquetio"
 	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/pipelines/source"
-	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
 // Columns finds the columns of --slice in the input, which kind says how to read. A name
@@ -17,8 +16,8 @@ import (
 // cannot be read is a *dataset.DataError.
 func Columns(
 	in *source.Input, names []string, label string, kind func(c *parquetio.Column) dataset.Kind,
-) ([]jobs.FeatureColumn, error) {
-	var columns []jobs.FeatureColumn
+) ([]dataset.FeatureColumn, error) {
+	var columns []dataset.FeatureColumn
 	var faults []error
 	for i, name := range names {
 		at := slices.IndexFunc(in.Columns, func(c parquetio.Column) bool { return c.Name == name })
@@ -38,7 +37,7 @@ func Columns(
 		if err := readable(in, column); err != nil {
 			return nil, err
 		}
-		columns = append(columns, jobs.FeatureColumn{
+		columns = append(columns, dataset.FeatureColumn{
 			Name: name, Kind: kind(column), Type: column.Type, Unit: column.Unit,
 		})
 	}

@@ -32,7 +32,7 @@ type Slicer struct {
 	driver   *engine.Driver
 	tasks    []jobs.Task // one a row group
 	folder   string      // of what jobs leave
-	columns  []jobs.FeatureColumn
+	columns  []dataset.FeatureColumn
 	features []dataset.Feature // by column: the codes are the slices
 }
 
@@ -40,7 +40,7 @@ type Slicer struct {
 // do not matter. A text in fewer than minRows rows is no slice of its own. A column of too many distinct texts is a
 // *dataset.DataError.
 func New(
-	ctx context.Context, d *engine.Driver, tasks []jobs.Task, folder string, columns []jobs.FeatureColumn,
+	ctx context.Context, d *engine.Driver, tasks []jobs.Task, folder string, columns []dataset.FeatureColumn,
 	spec *jobs.RowSpec, minRows int64,
 ) (*Slicer, error) {
 	s := &Slicer{driver: d, tasks: tasks, folder: folder, columns: columns}
@@ -69,7 +69,7 @@ func New(
 }
 
 // fit returns a feature whose codes are the slices of a column.
-func fit(column *jobs.FeatureColumn, summary []byte, minRows int64) (dataset.Feature, error) {
+func fit(column *dataset.FeatureColumn, summary []byte, minRows int64) (dataset.Feature, error) {
 	none := dataset.Feature{Name: column.Name, Kind: dataset.Categorical, Type: column.Type, Unit: column.Unit}
 	if len(summary) == 0 { // there is no row to look at
 		return none, nil

@@ -14,7 +14,7 @@ import (
 // with a label and a weight unless these names are empty. All rows are of the part "test".
 // Columns that do not fit the tree are a *dataset.DataError.
 func ScoringSpec(in *Input, t *tree.Tree, label, weight string) (*jobs.RowSpec, error) {
-	spec := &jobs.RowSpec{Label: label, Weight: weight, Parting: jobs.Parting{Shares: dataset.Shares{dataset.Test: 1}}}
+	spec := &jobs.RowSpec{Label: label, Weight: weight, Parting: dataset.Parting{Shares: dataset.Shares{dataset.Test: 1}}}
 	columns := make(map[string]int, len(in.Columns))
 	for i := range in.Columns {
 		columns[in.Columns[i].Name] = i
@@ -32,7 +32,7 @@ func ScoringSpec(in *Input, t *tree.Tree, label, weight string) (*jobs.RowSpec, 
 		if err := in.checkKind(column, f); err != nil {
 			return nil, err
 		}
-		spec.Features = append(spec.Features, jobs.FeatureColumn{Name: f.Name, Kind: f.Kind, Type: column.Type, Unit: f.Unit})
+		spec.Features = append(spec.Features, dataset.FeatureColumn{Name: f.Name, Kind: f.Kind, Type: column.Type, Unit: f.Unit})
 	}
 	for _, use := range []struct{ flag, name string }{{"label", label}, {"weight", weight}} {
 		if use.name == "" {

@@ -57,13 +57,13 @@ func TestScoringSpec(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	column := func(i int, kind dataset.ValueType) jobs.FeatureColumn {
+	column := func(i int, kind dataset.ValueType) dataset.FeatureColumn {
 		f := &asked.Features[i]
-		return jobs.FeatureColumn{Name: f.Name, Kind: f.Kind, Type: kind, Unit: f.Unit}
+		return dataset.FeatureColumn{Name: f.Name, Kind: f.Kind, Type: kind, Unit: f.Unit}
 	}
 	want := &jobs.RowSpec{
-		Label: "dictionary", Weight: "int32", Parting: jobs.Parting{Shares: dataset.Shares{dataset.Test: 1}},
-		Features: []jobs.FeatureColumn{
+		Label: "dictionary", Weight: "int32", Parting: dataset.Parting{Shares: dataset.Shares{dataset.Test: 1}},
+		Features: []dataset.FeatureColumn{
 			column(0, dataset.Number), column(1, dataset.Number), column(2, dataset.Text), column(3, dataset.Text),
 			column(4, dataset.Number), column(5, dataset.Text), column(6, dataset.Text), column(7, dataset.Number),
 		},

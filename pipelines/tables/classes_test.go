@@ -12,11 +12,11 @@ import (
 
 	"github.com/espalier-ml/espalier/induce/binning"
 	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/weighing"
 	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/pipelines/config"
 	"github.com/espalier-ml/espalier/pipelines/source"
 	"github.com/espalier-ml/espalier/pipelines/tables"
-	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
 // classes are those of the label.
@@ -85,13 +85,13 @@ func TestWeigh(t *testing.T) {
 		divisor int64
 	}{
 		"balanced":   {"balanced", 1, []int64{1_500_000, 500_000, 3_000_000, 1_000_000}, 1},
-		"whole":      {csvFile(t, "class,weight\nlime,3\nmelon,0\n"), 1, []int64{1_000_000, 3_000_000, 0, 1_000_000}, jobs.FractionScale},
+		"whole":      {csvFile(t, "class,weight\nlime,3\nmelon,0\n"), 1, []int64{1_000_000, 3_000_000, 0, 1_000_000}, weighing.FractionScale},
 		"fractional": {csvFile(t, "class,weight\nlime,.3333333\n"), 1, []int64{1_000_000, 333_333, 1_000_000, 1_000_000}, 1},
 		"of fractional rows": {
-			csvFile(t, "class,weight\nlime,.3333333\n"), 1 << 20, []int64{1_000_000, 333_333, 1_000_000, 1_000_000}, jobs.FractionScale,
+			csvFile(t, "class,weight\nlime,.3333333\n"), 1 << 20, []int64{1_000_000, 333_333, 1_000_000, 1_000_000}, weighing.FractionScale,
 		},
 	} {
-		rows := &jobs.RowSpec{Units: &[dataset.Parts]dataset.WeightUnit{{Size: 1, Scale: c.scale}}}
+		rows := &weighing.Rule{Units: &[dataset.Parts]dataset.WeightUnit{{Size: 1, Scale: c.scale}}}
 		if _, err := readClasses(t, c.setting, "", "").Weigh(rows, encoded, classes(), false); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -115,12 +115,12 @@ func TestWeighRefused(t *testing.T) {
 		"many":    {csvFile(t, "class,weight\nlime,1000\n"), "--class_weights: the weights of all training rows add up to more", many},
 	} {
 		s := readClasses(t, c.setting, "", "")
-		_, err := s.Weigh(&jobs.RowSpec{}, weightOf(t, c.weights), classes(), false)
+		_, err := s.Weigh(&weighing.Rule{}, weightOf(t, c.weights), classes(), false)
 		if !errors.As(err, new(*usage.Error)) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", name, err, c.want)
 		}
 	}
-	rows := &jobs.RowSpec{}
+	rows := &weighing.Rule{}
 	if _, err := readClasses(t, unknown, "", "").Weigh(rows, weightOf(t, few), classes(), true); err != nil ||
 		rows.ClassWeights[1] != 2_000_000 {
 		t.Errorf("of a sample: weights %v, %v", rows.ClassWeights, err)

@@ -6,9 +6,9 @@ import (
 
 	"github.com/espalier-ml/espalier/induce/binning"
 	"github.com/espalier-ml/espalier/induce/settings"
+	"github.com/espalier-ml/espalier/induce/weighing"
 	"github.com/espalier-ml/espalier/io/setting"
 	"github.com/espalier-ml/espalier/io/usage"
-	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
 // Classes are what the data owner says about classes.
@@ -46,14 +46,14 @@ func (s *Classes) ErrorCostsOf(classes []string) ([][]float64, error) {
 }
 
 // Weigh decides, from the encoded weight of the training rows by class, what the weight
-// of a row is multiplied by, and says so in rows. absent allows classes in the file that no row
+// of a row is multiplied by, and says so in rule. absent allows classes in the file that no row
 // has. It returns the weight of all weighted rows.
-func (s *Classes) Weigh(rows *jobs.RowSpec, encoded []byte, classes []string, absent bool) (int64, error) {
+func (s *Classes) Weigh(rule *weighing.Rule, encoded []byte, classes []string, absent bool) (int64, error) {
 	sum, _, err := binning.Decode(encoded)
 	if err != nil {
 		return 0, err
 	}
-	weight, err := rows.WeighClasses(&s.PerClass, sum, classes, absent)
+	weight, err := rule.WeighClasses(&s.PerClass, sum, classes, absent)
 	return weight, s.located(err, classes)
 }
 

@@ -19,28 +19,10 @@ type coder struct {
 
 func newCoder(spec RowSpec, features []dataset.Feature, classes []string, pieces int) *coder {
 	c := &coder{
-		spec: spec, layout: dataset.NewLayout(features), encoders: NewEncoders(features),
-		classes: ClassCodes(classes), pieces: max(1, min(pieces, len(features))),
+		spec: spec, layout: dataset.NewLayout(features), encoders: dataset.NewEncoders(features),
+		classes: dataset.ClassCodes(classes), pieces: max(1, min(pieces, len(features))),
 	}
 	return c
-}
-
-// NewEncoders returns an encoder for each feature.
-func NewEncoders(features []dataset.Feature) []*dataset.Encoder {
-	encoders := make([]*dataset.Encoder, len(features))
-	for i := range features {
-		encoders[i] = dataset.NewEncoder(&features[i])
-	}
-	return encoders
-}
-
-// ClassCodes returns the code of each class by its name.
-func ClassCodes(classes []string) map[string]uint16 {
-	codes := make(map[string]uint16, len(classes))
-	for i, name := range classes {
-		codes[name] = uint16(i)
-	}
-	return codes
 }
 
 // newTable returns an empty table for rows of a part.

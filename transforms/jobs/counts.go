@@ -126,7 +126,7 @@ func addNumbers(list [][]byte) ([]byte, error) {
 		if err != nil || i > 0 && len(numbers) != len(sums) {
 			return nil, ErrValue
 		}
-		sums = addTo(sums, numbers)
+		sums = dataset.AddTo(sums, numbers)
 	}
 	return appendNumbers(nil, sums), nil
 }

@@ -45,7 +45,7 @@ func (f *distributor) prepare(s *scanned) error {
 		return err
 	}
 	s.parts = []dataset.Part{dataset.Train, dataset.Validation, dataset.Test}
-	f.encoders = NewEncoders(features)
+	f.encoders = dataset.NewEncoders(features)
 	for i := range features {
 		f.columns = append(f.columns, s.need(s.given[i]))
 		f.sums = append(f.sums, f.numbers)

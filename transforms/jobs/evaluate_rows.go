@@ -31,8 +31,8 @@ type EvaluateRowsConfig struct {
 // Slices divides rows by their values of some columns. A slice is the rows with one code of one
 // column: the codes of the first column come first, with "other" and "missing".
 type Slices struct {
-	Columns  []FeatureColumn // how they are read
-	Features []byte          // what their codes mean, see dataset.EncodeFeatures
+	Columns  []dataset.FeatureColumn // how they are read
+	Features []byte                  // what their codes mean, see dataset.EncodeFeatures
 }
 
 // EvaluateRows counts rows by leaf, predicted probabilities and true class, for each tree

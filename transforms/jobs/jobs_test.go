@@ -19,6 +19,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/memory"
 	"github.com/espalier-ml/espalier/induce/split"
 	"github.com/espalier-ml/espalier/induce/tree"
+	"github.com/espalier-ml/espalier/induce/weighing"
 	"github.com/espalier-ml/espalier/transforms/jobs"
 	"github.com/espalier-ml/espalier/transforms/transformstest"
 )
@@ -529,9 +530,9 @@ func TestPredict(t *testing.T) {
 			return f
 		}
 		w.tasks = list.inFiles(w, group)
-		spec := jobs.RowSpec{Label: "class", Parting: jobs.Parting{Shares: dataset.Shares{1}}}
+		spec := jobs.RowSpec{Label: "class", Parting: dataset.Parting{Shares: dataset.Shares{1}}}
 		for _, in := range scorer.Features() {
-			spec.Features = append(spec.Features, jobs.FeatureColumn{Name: in.Name, Kind: in.Kind})
+			spec.Features = append(spec.Features, dataset.FeatureColumn{Name: in.Name, Kind: in.Kind})
 		}
 		if len(spec.Features) != len(w.features) {
 			t.Fatalf("the tree tests %d features, want all", len(spec.Features))
@@ -630,12 +631,12 @@ func TestEvaluateRows(t *testing.T) {
 // evaluatedSpec says how the rows of evaluated are read.
 func (w *world) evaluatedSpec() *jobs.RowSpec {
 	spec := &jobs.RowSpec{
-		Label: "class", Weight: "weight", Units: &[dataset.Parts]dataset.WeightUnit{{Size: 1}, {Size: 1}, {Size: 1}},
-		Parting: jobs.Parting{SplitColumn: "part"}, DropNullLabels: true,
-		Features: []jobs.FeatureColumn{{Name: "unused", Kind: dataset.Numeric}},
+		Label: "class", Weight: "weight", Rule: weighing.Rule{Units: &[dataset.Parts]dataset.WeightUnit{{Size: 1}, {Size: 1}, {Size: 1}}},
+		Parting: dataset.Parting{SplitColumn: "part"}, DropNullLabels: true,
+		Features: []dataset.FeatureColumn{{Name: "unused", Kind: dataset.Numeric}},
 	}
 	for _, f := range w.features {
-		spec.Features = append(spec.Features, jobs.FeatureColumn{Name: f.Name, Kind: f.Kind})
+		spec.Features = append(spec.Features, dataset.FeatureColumn{Name: f.Name, Kind: f.Kind})
 	}
 	return spec
 }
@@ -660,7 +661,7 @@ func TestEvaluateSlices(t *testing.T) {
 				ScoreConfig: scoreConfig("tree.json"), Slices: &jobs.Slices{Features: dataset.EncodeFeatures(features)},
 			}
 			for _, f := range features {
-				c.Slices.Columns = append(c.Slices.Columns, jobs.FeatureColumn{Name: f.Name, Kind: f.Kind})
+				c.Slices.Columns = append(c.Slices.Columns, dataset.FeatureColumn{Name: f.Name, Kind: f.Kind})
 			}
 			w.files["tree.json"] = model.Encode()
 			list := newScoredRows(t, w, model, 900)

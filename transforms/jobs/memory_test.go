@@ -149,11 +149,11 @@ func texts(values []string) *dataset.Vector {
 
 func spec() *jobs.RowSpec {
 	return &jobs.RowSpec{
-		Features: []jobs.FeatureColumn{
+		Features: []dataset.FeatureColumn{
 			{Name: "number", Kind: dataset.Numeric, Type: dataset.Number},
 			{Name: "text", Kind: dataset.Categorical, Type: dataset.Text},
 		},
-		Label: "label", Parting: jobs.Parting{Shares: dataset.Shares{1}, Seed: 1}, DropNullLabels: true,
+		Label: "label", Parting: dataset.Parting{Shares: dataset.Shares{1}, Seed: 1}, DropNullLabels: true,
 	}
 }
 

@@ -6,27 +6,18 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"fmt"
-	"math"
 	"slices"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
 )
 
-// ObjectStats counts the objects of a part, or of one shard of it.
+// ObjectStats counts the objects of a part, or of one shard of it, and names their blocks.
 type ObjectStats struct {
-	Part         dataset.Part `json:"part"`
-	Blocks       []string     `json:"blocks"`           // URLs of the object blocks
-	Shards       []int        `json:"shards,omitempty"` // of each block
-	Cached       []string     `json:"cached,omitempty"` // URLs of the copies of the blocks
-	Rows         int64        `json:"rows"`
-	Objects      int64        `json:"objects"`
-	Heaviest     int64        `json:"heaviest"` // greatest weight of an object
-	Weight       int64        `json:"weight"`
-	ClassObjects []int64      `json:"class_objects"`   // by majority class
-	ClassWeight  []int64      `json:"class_weight"`    // by majority class; of soft objects by the raw weights
-	RawWeight    []int64      `json:"raw_weight"`      // by class of the rows; of soft objects the same as ClassWeight
-	Relabelled   []int64      `json:"relabelled"`      // weight of rows whose class is not their object's, by class
-	Codes        [][]int64    `json:"codes,omitempty"` // rows by feature and code; nil: not counted
+	dataset.ObjectCounts
+
+	Blocks []string `json:"blocks"`           // URLs of the object blocks
+	Shards []int    `json:"shards,omitempty"` // of each block
+	Cached []string `json:"cached,omitempty"` // URLs of the copies of the blocks
 }
 
 // objectMerger merges the blocks of a part and shard.
@@ -65,7 +56,7 @@ func (f *objectMerger) merge(ctx context.Context, key int64, list [][]byte) erro
 			}
 			stats.Cached = append(stats.Cached, copied)
 		}
-		if err := dataset.EachClasses(b, f.layout, len(f.Classes), stats.Codes, stats.addObject); err != nil {
+		if err := dataset.EachClasses(b, f.layout, len(f.Classes), stats.Codes, stats.AddObject); err != nil {
 			return blockError(first, err)
 		}
 		url := f.Blocks + name
@@ -153,87 +144,7 @@ func (f *objectMerger) newStats(key int64) *ObjectStats {
 	if part != dataset.Train {
 		counted = nil
 	}
-	return NewObjectStats(part, len(f.Classes), counted)
-}
-
-// NewObjectStats returns statistics without objects. counted has the features whose codes are
-// counted.
-func NewObjectStats(part dataset.Part, classes int, counted []dataset.Feature) *ObjectStats {
-	s := &ObjectStats{
-		Part: part, ClassObjects: make([]int64, classes), ClassWeight: make([]int64, classes),
-		RawWeight: make([]int64, classes), Relabelled: make([]int64, classes),
-	}
-	for i := range counted {
-		s.Codes = append(s.Codes, make([]int64, counted[i].Codes()))
-	}
-	return s
-}
-
-// Count adds objects to the statistics. It counts codes only if Codes has a list for each feature.
-func (s *ObjectStats) Count(o *dataset.Objects) {
-	for i := range o.Len() {
-		s.addObject(o.Labels(i), o.Raw(i), o.RowsOf(i))
-	}
-	for i, counts := range s.Codes {
-		codes := &o.Codes[i]
-		for j := range o.Len() {
-			counts[codes.At(j)] += o.RowsOf(j)
-		}
-	}
-}
-
-// SetRare sets the features' numbers of rows whose value is missing or in the tail.
-func (s *ObjectStats) SetRare(features []dataset.Feature) {
-	for i, counts := range s.Codes {
-		f := &features[i]
-		f.Missing = counts[f.MissingCode()]
-		if f.Kind == dataset.Categorical {
-			f.Other = counts[f.OtherCode()]
-		}
-	}
-}
-
-// addObject counts one object, from the weights of its labels and its raw class weights.
-func (s *ObjectStats) addObject(labels, raw []dataset.ClassWeight, rows int64) {
-	k, weight := dataset.Majority(labels)
-	if &raw[0] != &labels[0] { // a soft object
-		_, weight = dataset.Majority(raw)
-		for _, cw := range raw {
-			s.ClassWeight[cw.Class] += cw.Weight
-		}
-	} else {
-		s.ClassWeight[k] += weight
-	}
-	for _, cw := range raw {
-		s.RawWeight[cw.Class] += cw.Weight
-	}
-	s.Objects++
-	s.Rows += rows
-	s.Weight += weight
-	s.Heaviest = max(s.Heaviest, weight)
-	s.ClassObjects[k]++
-	for _, cw := range labels {
-		if cw.Class != k {
-			s.Relabelled[cw.Class] += cw.Weight
-		}
-	}
-}
-
-// RelabelledRows returns the number of rows with another class than their object. If rows have
-// weights, it is the weight of these rows, without the factors of classes, over the mean weight of a
-// training row.
-func (s *ObjectStats) RelabelledRows(spec *RowSpec) int64 {
-	sum := 0.0
-	for k, weight := range s.Relabelled {
-		unit := spec.plainScale(s.Part)
-		if s.Part == dataset.Train && k < len(spec.ClassWeights) {
-			unit *= float64(spec.ClassWeights[k]) / FractionScale
-		}
-		if weight > 0 {
-			sum += float64(weight) / unit
-		}
-	}
-	return int64(math.RoundToEven(sum))
+	return &ObjectStats{ObjectCounts: *dataset.NewObjectCounts(part, len(f.Classes), counted)}
 }
 
 // ReadObjectStats returns the statistics of each part, as Coalesce wrote them for its
@@ -258,7 +169,7 @@ func ReadObjectStats(ctx context.Context, c *CoalesceConfig) (*[dataset.Parts]Ob
 			return err
 		}
 		// The counts of codes of all shards together would fill the memory if there are thousands of features.
-		all[i/c.Shards].addCodes(shards[i].Codes)
+		all[i/c.Shards].AddCodes(shards[i].Codes)
 		shards[i].Codes = nil
 		return nil
 	})
@@ -273,36 +184,8 @@ func ReadObjectStats(ctx context.Context, c *CoalesceConfig) (*[dataset.Parts]Ob
 	return &all, nil
 }
 
-// add adds the figures of a shard, except for the rows by feature and code.
+// add adds the figures and the blocks of a shard, except for the rows by feature and code.
 func (s *ObjectStats) add(o *ObjectStats) {
 	s.Blocks, s.Shards, s.Cached = append(s.Blocks, o.Blocks...), append(s.Shards, o.Shards...), append(s.Cached, o.Cached...)
-	s.Rows += o.Rows
-	s.Objects += o.Objects
-	s.Heaviest = max(s.Heaviest, o.Heaviest)
-	s.Weight += o.Weight
-	s.Relabelled = addTo(s.Relabelled, o.Relabelled)
-	s.ClassObjects = addTo(s.ClassObjects, o.ClassObjects)
-	s.ClassWeight = addTo(s.ClassWeight, o.ClassWeight)
-	s.RawWeight = addTo(s.RawWeight, o.RawWeight)
-}
-
-// addCodes adds the rows by feature and code.
-func (s *ObjectStats) addCodes(codes [][]int64) {
-	if s.Codes == nil {
-		s.Codes = make([][]int64, len(codes))
-	}
-	for i, rows := range codes {
-		s.Codes[i] = addTo(s.Codes[i], rows)
-	}
-}
-
-// addTo adds b to a, element by element. A nil a has zeros.
-func addTo(a, b []int64) []int64 {
-	if a == nil {
-		a = make([]int64, len(b))
-	}
-	for i, x := range b {
-		a[i] += x
-	}
-	return a
+	s.Add(&o.ObjectCounts)
 }

@@ -2,113 +2,10 @@ package jobs
 
 import (
 	"fmt"
-	"math/bits"
 	"slices"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
 )
-
-// Parting says which part of the split a row belongs to. It is the one rule for Parquet files and for
-// rows in pipelines.
-type Parting struct {
-	SplitColumn string `json:"split_column,omitempty"` // column that names each row's part
-	// Key is the column of groups: rows of one value are in one part, one fold and one bucket, see
-	// dataset.Bucket. Empty: the row's position decides on its part.
-	Key    string         `json:"key,omitempty"`
-	Shares dataset.Shares `json:"shares"`
-	Seed   uint64         `json:"seed"`
-
-	// Time is a column of numbers or points in time. Rows from ValidateFrom on validate, rows from TestFrom
-	// on test, older ones train. nil: there are no such rows. Empty: time does not decide.
-	Time         string   `json:"time,omitempty"`
-	ValidateFrom *float64 `json:"validate_from,omitempty"`
-	TestFrom     *float64 `json:"test_from,omitempty"`
-}
-
-// CutTimes sets ValidateFrom and TestFrom by the times of all rows: distinct ones, ascending, and the
-// number of rows of each. A part ends with the first time by which it and the older parts have their
-// shares, so rows of one time are in one part.
-func (p *Parting) CutTimes(times []float64, rows []int64) {
-	var all, share uint64
-	for _, n := range rows {
-		all += uint64(n)
-	}
-	for _, s := range p.Shares {
-		share += uint64(s)
-	}
-	from := func(upTo uint64) *float64 { // the first time behind a share of the rows
-		sum := uint64(0)
-		for i, n := range rows {
-			if reached(sum, share, all, upTo) {
-				return &times[i]
-			}
-			sum += uint64(n)
-		}
-		return nil
-	}
-	train := uint64(p.Shares[dataset.Train])
-	p.ValidateFrom, p.TestFrom = from(train), from(train+uint64(p.Shares[dataset.Validation]))
-}
-
-// reached reports whether sum/all is at least upTo/share.
-func reached(sum, share, all, upTo uint64) bool {
-	a, b := bits.Mul64(sum, share)
-	c, d := bits.Mul64(all, upTo)
-	return a > c || a == c && b >= d
-}
-
-// OfTime returns the part of a row of a time.
-func (p *Parting) OfTime(x float64) dataset.Part {
-	switch {
-	case p.TestFrom != nil && x >= *p.TestFrom:
-		return dataset.Test
-	case p.ValidateFrom != nil && x >= *p.ValidateFrom:
-		return dataset.Validation
-	default:
-		return dataset.Train
-	}
-}
-
-// HashKey returns the hash of a key: a number, a text, or a missing value if typ is neither. All rows
-// without a key are one group.
-func (p *Parting) HashKey(typ dataset.ValueType, number float64, text string) uint64 {
-	switch typ {
-	case dataset.Number:
-		return dataset.HashNumber(p.Seed, number)
-	case dataset.Text:
-		return dataset.HashText(p.Seed, text)
-	default:
-		return dataset.HashText(p.Seed, "")
-	}
-}
-
-// hashKeyAt returns the hash of the key of row r.
-func (p *Parting) hashKeyAt(v *dataset.Vector, r int) uint64 {
-	if v.Missing(r) {
-		return p.HashKey(0, 0, "")
-	}
-	i := r
-	if v.Index != nil {
-		i = int(v.Index[r])
-	}
-	if v.Type == dataset.Text {
-		return p.HashKey(dataset.Text, 0, v.Texts[i])
-	}
-	return p.HashKey(dataset.Number, v.Numbers[i], "")
-}
-
-// OfKey returns the part of the rows of a key by its hash, and the bucket of their group.
-func (p *Parting) OfKey(hash uint64) (dataset.Part, uint8) {
-	return p.Shares.Of(hash), dataset.Bucket(hash)
-}
-
-// NameError returns the error of a row whose value of the split column names no part. row says which row it
-// is.
-func (p *Parting) NameError(value, row string) *dataset.DataError {
-	return &dataset.DataError{
-		Column: p.SplitColumn, Value: value, Problem: row + " names no part, expected train, validation or test",
-	}
-}
 
 // assignParts sets the part of each row: by time, by the split column, by the hash of the key, or by the hash of
 // the row's position. It sets the buckets of the keys, if they are wanted. columns reads the split column
@@ -191,7 +88,7 @@ func (g *rowGroup) assignByKey(columns *columnReader, parts bool) error {
 		g.buckets = make([]uint8, g.Rows())
 	}
 	for r := range g.parts {
-		part, bucket := p.OfKey(p.hashKeyAt(&v, r))
+		part, bucket := p.OfKey(p.HashKeyAt(&v, r))
 		if parts {
 			g.parts[r] = part
 		}
@@ -217,7 +114,7 @@ func (c *columnReader) read(dst *dataset.Vector) error {
 func (c *columnReader) readNumbers(name string, dst *dataset.Vector) error {
 	err := c.read(dst)
 	if err == nil && dst.Type == dataset.Text && slices.Contains(c.g.task.Digits, name) {
-		err = c.g.asNumbers(&FeatureColumn{Name: name}, dst)
+		err = c.g.asNumbers(&dataset.FeatureColumn{Name: name}, dst)
 	}
 	return err
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/weighing"
 )
 
 // vectors is a row group of decoded columns.
@@ -71,18 +72,18 @@ func assigned(t *testing.T, spec *RowSpec, v dataset.Vector) []dataset.Part {
 func TestAssignParts(t *testing.T) {
 	named := textsOf("test", "train", "validation", "train")
 	want := []dataset.Part{dataset.Test, dataset.Train, dataset.Validation, dataset.Train}
-	if got := assigned(t, &RowSpec{Parting: Parting{SplitColumn: "part"}}, named); !slices.Equal(got, want) {
+	if got := assigned(t, &RowSpec{Parting: dataset.Parting{SplitColumn: "part"}}, named); !slices.Equal(got, want) {
 		t.Errorf("parts %v, want %v", got, want)
 	}
-	whole := &RowSpec{Parting: Parting{Shares: dataset.Shares{dataset.Validation: 1}}}
+	whole := &RowSpec{Parting: dataset.Parting{Shares: dataset.Shares{dataset.Validation: 1}}}
 	if got := assigned(t, whole, numbersOf(1, 2)); !slices.Equal(got, []dataset.Part{dataset.Validation, dataset.Validation}) {
 		t.Errorf("parts %v, want validation alone", got)
 	}
 	halves := dataset.Shares{dataset.Train: 1, dataset.Test: 1}
-	spec := &RowSpec{Parting: Parting{Shares: halves, Seed: 7}}
+	spec := &RowSpec{Parting: dataset.Parting{Shares: halves, Seed: 7}}
 	const n = 2000
 	place := assigned(t, spec, numbersOf(make([]float64, n)...))
-	for _, parts := range [][]dataset.Part{place, assigned(t, &RowSpec{Parting: Parting{Shares: halves, Key: "id"}}, numbersOf(counted(n)...))} {
+	for _, parts := range [][]dataset.Part{place, assigned(t, &RowSpec{Parting: dataset.Parting{Shares: halves, Key: "id"}}, numbersOf(counted(n)...))} {
 		train := 0
 		for _, p := range parts {
 			if p == dataset.Train {
@@ -93,7 +94,7 @@ func TestAssignParts(t *testing.T) {
 			t.Errorf("%d of %d rows are to train, want about a half", train, n)
 		}
 	}
-	keyed := &RowSpec{Parting: Parting{Shares: halves, Seed: 7, Key: "id"}}
+	keyed := &RowSpec{Parting: dataset.Parting{Shares: halves, Seed: 7, Key: "id"}}
 	for i := range 50 {
 		key := strings.Repeat("k", i)
 		missing := dataset.Vector{Type: dataset.Text, Texts: []string{key}, Index: []int32{0, 0, -1}}
@@ -115,7 +116,7 @@ func TestAssignParts(t *testing.T) {
 	if baseName("a.parquet") != "a.parquet" {
 		t.Error("a name without folders")
 	}
-	g := groupOf(&RowSpec{Parting: Parting{SplitColumn: "part"}}, textsOf("train", "tset"))
+	g := groupOf(&RowSpec{Parting: dataset.Parting{SplitColumn: "part"}}, textsOf("train", "tset"))
 	err := g.assignParts(&columnReader{g: g})
 	if err == nil || !strings.Contains(err.Error(), `row 1 names no part, expected train, validation or test (value "tset")`) {
 		t.Errorf("a part by another name: %v", err)
@@ -140,7 +141,7 @@ func TestTimes(t *testing.T) {
 		{dataset.Shares{50, 50, 0}, []float64{1, 2, 3}, []int64{5, 1, 4}, []dataset.Part{0, 1, 1}},
 		{dataset.Shares{1, 1, 1}, []float64{1, 2, 3}, []int64{1 << 60, 1 << 60, 1 << 60}, []dataset.Part{0, 1, 2}},
 	} {
-		p := &Parting{Time: "t", Shares: c.shares}
+		p := &dataset.Parting{Time: "t", Shares: c.shares}
 		p.CutTimes(c.times, c.rows)
 		for i, x := range c.times {
 			if got := p.OfTime(x); got != c.want[i] {
@@ -148,7 +149,7 @@ func TestTimes(t *testing.T) {
 			}
 		}
 	}
-	g := groupOf(&RowSpec{Parting: Parting{Time: "t"}}, numbersOf(1, math.NaN()))
+	g := groupOf(&RowSpec{Parting: dataset.Parting{Time: "t"}}, numbersOf(1, math.NaN()))
 	if err := g.assignParts(&columnReader{g: g}); err == nil || !strings.Contains(err.Error(), "the time of row 1 is null or NaN") {
 		t.Errorf("a row without a time: %v", err)
 	}
@@ -165,8 +166,8 @@ func counted(n int) []float64 {
 
 // TestCountWeights: by hand, in quarters of training rows and halves of test rows.
 func TestCountWeights(t *testing.T) {
-	spec := &RowSpec{Weight: "w", Parting: Parting{SplitColumn: "part"}, Units: &[dataset.Parts]dataset.WeightUnit{
-		dataset.Train: {Size: 0.25}, dataset.Test: {Size: 0.5},
+	spec := &RowSpec{Weight: "w", Parting: dataset.Parting{SplitColumn: "part"}, Rule: weighing.Rule{
+		Units: &[dataset.Parts]dataset.WeightUnit{dataset.Train: {Size: 0.25}, dataset.Test: {Size: 0.5}},
 	}}
 	g := groupOf(spec, numbersOf(0, 1, 0.25, 1e9, 1), textsOf("train", "train", "train", "train", "test"))
 	if err := g.prepare(); err != nil || g.ignored != 1 {
@@ -183,23 +184,23 @@ func TestCountWeights(t *testing.T) {
 		"the weight of row 1 is out of range": numbersOf(1, -1), "the weight of row 0 is out of range": numbersOf(1e201),
 		"the weight of row 1 is too small to be counted next to the weights of the other rows, expected 0 or at least 0.125": numbersOf(1, 0.1),
 	} {
-		g := groupOf(&RowSpec{Weight: "w", Parting: Parting{Shares: dataset.Shares{dataset.Train: 1}}, Units: spec.Units}, v)
+		g := groupOf(&RowSpec{Weight: "w", Parting: dataset.Parting{Shares: dataset.Shares{dataset.Train: 1}}, Rule: weighing.Rule{Units: spec.Units}}, v)
 		err := g.prepare()
 		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), `folder/a.parquet, row group 3, column "w"`) {
 			t.Errorf("%v, want %q with its place", err, want)
 		}
 	}
-	if err := groupOf(&RowSpec{Weight: "w", Parting: Parting{Shares: dataset.Shares{1}}}, numbersOf(1)).prepare(); err == nil {
+	if err := groupOf(&RowSpec{Weight: "w", Parting: dataset.Parting{Shares: dataset.Shares{1}}}, numbersOf(1)).prepare(); err == nil {
 		t.Error("weights without units are counted")
 	}
 }
 
 // TestFeature: texts become numbers or points in time where a feature is one.
 func TestFeature(t *testing.T) {
-	number := FeatureColumn{Name: "x", Kind: dataset.Numeric, Type: dataset.Text}
-	date := FeatureColumn{Name: "x", Kind: dataset.Numeric, Type: dataset.Text, Unit: dataset.Date}
+	number := dataset.FeatureColumn{Name: "x", Kind: dataset.Numeric, Type: dataset.Text}
+	date := dataset.FeatureColumn{Name: "x", Kind: dataset.Numeric, Type: dataset.Text, Unit: dataset.Date}
 	for _, c := range []struct {
-		feature FeatureColumn
+		feature dataset.FeatureColumn
 		column  dataset.Vector
 		want    []float64
 		fault   string
@@ -209,7 +210,7 @@ func TestFeature(t *testing.T) {
 		{number, textsOf("1", "much"), nil, `not a number, and the feature is numeric (value "much"); write a number or null there`},
 		{date, textsOf("soon"), nil, `not a date, and the feature is one (value "soon"); write it as 2026-11-21, or null`},
 	} {
-		g := groupOf(&RowSpec{Features: []FeatureColumn{c.feature}}, c.column)
+		g := groupOf(&RowSpec{Features: []dataset.FeatureColumn{c.feature}}, c.column)
 		var got dataset.Vector
 		err := g.feature(0, &got)
 		if c.fault != "" {
@@ -223,7 +224,7 @@ func TestFeature(t *testing.T) {
 			t.Errorf("%+v, %v, want %v", got, err, c.want)
 		}
 	}
-	nulls := groupOf(&RowSpec{Features: []FeatureColumn{{Name: "x", Kind: dataset.Categorical, Type: dataset.Text}}}, numbersOf(math.NaN()))
+	nulls := groupOf(&RowSpec{Features: []dataset.FeatureColumn{{Name: "x", Kind: dataset.Categorical, Type: dataset.Text}}}, numbersOf(math.NaN()))
 	var got dataset.Vector
 	if err := nulls.feature(0, &got); err != nil || got.Type != dataset.Text {
 		t.Errorf("a column without values beside texts: %+v, %v", got, err)
@@ -243,20 +244,6 @@ func TestShards(t *testing.T) {
 	}
 	if HeldBytes(true) >= HeldBytes(false) {
 		t.Error("jobs that may spill hold no fewer bytes")
-	}
-}
-
-// TestRelabelledRows: by hand. Training rows of the classes weigh 2 and a half, in units
-// of 1e-6; test rows weigh what they do.
-func TestRelabelledRows(t *testing.T) {
-	spec := &RowSpec{ClassWeights: []int64{2_000_000, 500_000}, ClassDivisor: 1}
-	train := &ObjectStats{Part: dataset.Train, Relabelled: []int64{6_000_000, 2_000_000}}
-	test := &ObjectStats{Part: dataset.Test, Relabelled: []int64{6, 0}}
-	if a, b := train.RelabelledRows(spec), test.RelabelledRows(spec); a != 3+4 || b != 6 {
-		t.Errorf("%d and %d rows, want 7 and 6", a, b)
-	}
-	if spec.ScaleOf(dataset.Train) != FractionScale || spec.ScaleOf(dataset.Test) != 1 || !spec.Weighted() || new(RowSpec).Weighted() {
-		t.Error("scales of weights")
 	}
 }
 
@@ -312,8 +299,8 @@ func TestPieces(t *testing.T) {
 		label.Index[r], weight.Numbers[r] = int32(r%3)-1, float64(r%5)
 	}
 	spec := &RowSpec{
-		Label: "label", Weight: "weight", Parting: Parting{Shares: dataset.Shares{70, 10, 20}, Seed: 3}, DropNullLabels: true,
-		Units: &[dataset.Parts]dataset.WeightUnit{{Size: 1}, {Size: 1}, {Size: 1}},
+		Label: "label", Weight: "weight", Parting: dataset.Parting{Shares: dataset.Shares{70, 10, 20}, Seed: 3}, DropNullLabels: true,
+		Rule: weighing.Rule{Units: &[dataset.Parts]dataset.WeightUnit{{Size: 1}, {Size: 1}, {Size: 1}}},
 	}
 	whole := groupOf(spec, label, weight)
 	if err := whole.prepare(); err != nil {

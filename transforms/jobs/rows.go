@@ -1,7 +1,6 @@
 package jobs
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -9,7 +8,7 @@ import (
 	"sync/atomic"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
-	"github.com/espalier-ml/espalier/induce/tree"
+	"github.com/espalier-ml/espalier/induce/weighing"
 )
 
 // Task names row groups of a file, or a scratch file with an object block.
@@ -53,23 +52,13 @@ func decodeTask(b []byte) (t Task, err error) {
 
 // RowSpec says what each column of a row serves for.
 type RowSpec struct {
-	Features []FeatureColumn `json:"features"`
-	Label    string          `json:"label"`
-	Weight   string          `json:"weight,omitempty"` // column of row weights
-	Parting
+	Features []dataset.FeatureColumn `json:"features"`
+	Label    string                  `json:"label"`
+	Weight   string                  `json:"weight,omitempty"` // column of row weights
+	dataset.Parting
 	DropNullLabels bool `json:"drop_null_labels,omitempty"`
 
-	// Units has the unit of the weights of each part; nil if they are not known yet: see
-	// SummariseConfig.Weigh.
-	Units *[dataset.Parts]dataset.WeightUnit `json:"units,omitempty"`
-
-	// ClassWeights has a factor for the weights of training rows by class, in units of
-	// 1/FractionScale. Empty: all factors are 1. A product of a weight and a factor is divided by
-	// ClassDivisor, either 1 or FractionScale, and rounded.
-	ClassWeights []int64 `json:"class_weights,omitempty"`
-	ClassDivisor int64   `json:"class_divisor,omitempty"`
-	// ClassMean is the mean factor of the training rows whose class has one above 0, by weight; 0: 1.
-	ClassMean float64 `json:"class_mean,omitempty"`
+	weighing.Rule // see SummariseConfig.Weigh
 
 	Soft SoftLabels `json:"soft_labels,omitzero"`
 
@@ -83,62 +72,11 @@ type RowSpec struct {
 func (s *RowSpec) grouped() bool { return s.Groups != [dataset.Parts]int64{} }
 
 // Weighted reports whether rows of some part have weights other than 1.
-func (s *RowSpec) Weighted() bool { return s.Weight != "" || len(s.ClassWeights) > 0 }
-
-// ScaleOf returns the number of units in the mean weight of a training row for rows of a part, by
-// their labels.
-func (s *RowSpec) ScaleOf(part dataset.Part) float64 {
-	scale := s.plainScale(part)
-	if part == dataset.Train {
-		scale *= cmp.Or(s.ClassMean, 1)
-	}
-	return scale
-}
-
-// plainScale is ScaleOf where the mean factor of a class is 1.
-func (s *RowSpec) plainScale(part dataset.Part) float64 {
-	scale := 1.0
-	if s.Units != nil && s.Units[part].Size > 0 {
-		scale = s.Units[part].Scale
-	}
-	if part == dataset.Train && len(s.ClassWeights) > 0 {
-		scale *= float64(FractionScale / s.ClassDivisor)
-	}
-	return scale
-}
+func (s *RowSpec) Weighted() bool { return s.Weight != "" || s.Rule.Weighted() }
 
 // GrowthScale returns the number of units in the mean weight of a training row where trees grow.
 func (s *RowSpec) GrowthScale() float64 {
 	return s.ScaleOf(dataset.Train) * float64(max(1, s.Soft.Scale))
-}
-
-// WeightEffect returns the design effect of the weights of training rows; 0 if rows have no weights.
-func (s *RowSpec) WeightEffect() float64 {
-	if s.Units == nil {
-		return 0
-	}
-	return s.Units[dataset.Train].Effect
-}
-
-// Training describes the training rows of a tree and how they were weighed. rows is the number of training
-// rows with a weight above 0, dropped the number of rows without a label.
-func (s *RowSpec) Training(train *ObjectStats, rows, dropped int64) tree.Training {
-	d := tree.Training{
-		Rows: train.Rows, Objects: train.Objects, Weight: train.Weight, RelabelledRows: train.RelabelledRows(s),
-		DroppedNullLabel: dropped,
-	}
-	if s.Units != nil {
-		d.MeanWeight = s.Units[dataset.Train].Mean
-	}
-	if len(s.ClassWeights) == 0 {
-		return d
-	}
-	d.Weights = tree.WeightsByClass
-	for _, w := range s.ClassWeights {
-		d.ClassWeights = append(d.ClassWeights, float64(w)/FractionScale)
-	}
-	d.LeftOutRows = rows - d.Rows
-	return d
 }
 
 // Countable returns what objects are counted by: the same specification without what their weights
@@ -171,15 +109,6 @@ func (s *RowSpec) OfLabels() *RowSpec {
 		rows.Soft = SoftLabels{}
 	}
 	return &rows
-}
-
-// FeatureColumn is a column whose values become a feature.
-type FeatureColumn struct {
-	Name string            `json:"name"`
-	Kind dataset.Kind      `json:"kind"`
-	Type dataset.ValueType `json:"type"` // type of the values in the file
-	Unit dataset.Unit      `json:"unit,omitempty"`
-	Zone dataset.Zone      `json:"zone,omitempty"` // of timestamps
 }
 
 // Encode returns the specification as the value of a DoFn's field.
@@ -374,7 +303,7 @@ func (g *rowGroup) leaveOut() error {
 			g.parts[r] = dataset.None
 		case g.spec.Label != "" && g.label.Missing(r):
 			if !g.spec.DropNullLabels {
-				return g.placed(NullLabel(g.spec.Label, g.rowName(r), "--drop_null_labels leaves such rows out"))
+				return g.placed(dataset.NullLabel(g.spec.Label, g.rowName(r), "--drop_null_labels leaves such rows out"))
 			}
 			g.dropped++
 			g.parts[r] = dataset.None
@@ -384,11 +313,6 @@ func (g *rowGroup) leaveOut() error {
 		}
 	}
 	return nil
-}
-
-// NullLabel returns the error of a row without a label. row says which row it is.
-func NullLabel(column, row, hint string) *dataset.DataError {
-	return &dataset.DataError{Column: column, Problem: "the label of " + row + " is null, expected a class", Hint: hint}
 }
 
 // rowName says in messages which row of the row group row r is.
@@ -430,7 +354,7 @@ func (g *rowGroup) feature(i int, dst *dataset.Vector) error {
 
 // withoutValues gives a column in which all rows of the file are null the type that it has in
 // other files.
-func (g *rowGroup) withoutValues(f *FeatureColumn, v *dataset.Vector) error {
+func (g *rowGroup) withoutValues(f *dataset.FeatureColumn, v *dataset.Vector) error {
 	rows := v.Rows()
 	for r := range rows {
 		if !v.Missing(r) {
@@ -445,7 +369,7 @@ func (g *rowGroup) withoutValues(f *FeatureColumn, v *dataset.Vector) error {
 
 // asNumbers turns a column of texts into numbers or points in time. It serves columns of
 // --numeric, and columns that a tree takes for numeric.
-func (g *rowGroup) asNumbers(f *FeatureColumn, v *dataset.Vector) error {
+func (g *rowGroup) asNumbers(f *dataset.FeatureColumn, v *dataset.Vector) error {
 	numbers := make([]float64, len(v.Texts))
 	for i, s := range v.Texts {
 		x, ok := f.Unit.ParseValue(s)

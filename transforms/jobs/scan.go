@@ -40,7 +40,7 @@ type encoder interface{ Encode() []byte }
 // scanned says how the rows of a scan are read and scored.
 type scanned struct {
 	spec    RowSpec // with the columns that the job needs
-	given   []FeatureColumn
+	given   []dataset.FeatureColumn
 	trees   []scannedTree
 	classes map[string]uint16 // of the trees
 	parts   []dataset.Part    // whose rows are visited; nil: all rows are, those that are left out too
@@ -57,7 +57,7 @@ type scannedTree struct {
 }
 
 // need returns the position of a column among those that are read.
-func (s *scanned) need(c FeatureColumn) int {
+func (s *scanned) need(c dataset.FeatureColumn) int {
 	at := slices.Index(s.spec.Features, c)
 	if at < 0 {
 		at = len(s.spec.Features)
@@ -70,7 +70,7 @@ func (s *scanned) need(c FeatureColumn) int {
 func (s *scanned) addTree(t *tree.Tree) error {
 	one := scannedTree{Tree: t, scorer: t.Scorer()}
 	for _, in := range one.scorer.Features() {
-		at := slices.IndexFunc(s.given, func(c FeatureColumn) bool {
+		at := slices.IndexFunc(s.given, func(c dataset.FeatureColumn) bool {
 			return c.Name == in.Name && c.Kind == in.Kind && c.Unit == in.Unit
 		})
 		if at < 0 {
@@ -166,7 +166,7 @@ func (f *scan[V]) prepare(ctx context.Context) error {
 			return err
 		}
 	}
-	f.classes = ClassCodes(trees[0].Label.Classes)
+	f.classes = dataset.ClassCodes(trees[0].Label.Classes)
 	return f.Visitor.prepare(&f.scanned)
 }
 
@@ -280,7 +280,7 @@ func (f *scan[V]) end(ctx context.Context, emit func(int64, []byte)) error {
 	}
 	sums := f.workers[0].numbers
 	for i := range f.workers[1:] {
-		addTo(sums, f.workers[1+i].numbers)
+		dataset.AddTo(sums, f.workers[1+i].numbers)
 	}
 	f.workers = nil
 	if len(sums) == 0 {

@@ -1,34 +1,13 @@
 package jobs
 
 import (
-	"math/big"
-	"math/rand/v2"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/weighing"
 )
-
-// TestMultiplied compares products with those of big integers, rounded half up.
-func TestMultiplied(t *testing.T) {
-	r := rand.New(rand.NewPCG(1, 1))
-	for range 10_000 {
-		weight, factor, unit := r.Int64N(1<<(1+r.IntN(60))), r.Int64N(1<<(1+r.IntN(62))), []uint64{1, 1_000_000}[r.IntN(2)]
-		want := new(big.Int).Mul(big.NewInt(2*weight), big.NewInt(factor))
-		want.Add(want, new(big.Int).SetUint64(unit))
-		want.Div(want, new(big.Int).SetUint64(2*unit))
-		if unit == 1 { // nothing to round
-			want.Mul(big.NewInt(weight), big.NewInt(factor))
-		}
-		if most := big.NewInt(MaxTotalWeight); want.Cmp(most) > 0 {
-			want = most
-		}
-		if got := multiplied(weight, factor, unit); got != want.Int64() {
-			t.Fatalf("%d * %d / %d = %d, want %v", weight, factor, unit, got, want)
-		}
-	}
-}
 
 // weighCase is a case of TestWeighClasses.
 type weighCase struct {
@@ -43,7 +22,7 @@ type weighCase struct {
 // weighCases lists row weights with the factors of classes, worked out by hand.
 func weighCases() []weighCase {
 	return []weighCase{
-		{"rows count", nil, []int64{1_000_000, 0, 3_000_000}, FractionScale, []int64{1, 0, 3, 1, 1, 1, 3}, []int{1}},
+		{"rows count", nil, []int64{1_000_000, 0, 3_000_000}, weighing.FractionScale, []int64{1, 0, 3, 1, 1, 1, 3}, []int{1}},
 		{
 			"fractional factors", nil,
 			[]int64{1_000_000, 500_000, 1},
@@ -63,7 +42,7 @@ func weighCases() []weighCase {
 			"fractional weights",
 			[]int64{2_500_000, 1, 3, 5, 6, 7, 1},
 			[]int64{2_000_000, 500_000, 499_999},
-			FractionScale,
+			weighing.FractionScale,
 			[]int64{5_000_000, 1, 1, 5, 6, 7, 0},
 			[]int{6},
 		},
@@ -80,7 +59,7 @@ func TestWeighClasses(t *testing.T) {
 			g := &rowGroup{
 				rows:     len(parts),
 				RowGroup: fixedRows(len(parts)), weights: c.weights, parts: append([]dataset.Part(nil), parts...),
-				spec: &RowSpec{ClassWeights: c.factors, ClassDivisor: c.divisor},
+				spec: &RowSpec{Rule: weighing.Rule{ClassWeights: c.factors, ClassDivisor: c.divisor}},
 			}
 			g.weighClasses(classes)
 			if diff := cmp.Diff(c.want, g.weights); diff != "" {

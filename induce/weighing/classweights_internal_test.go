@@ -1,4 +1,4 @@
-package jobs
+package weighing
 
 import (
 	"math"
@@ -84,7 +84,7 @@ func TestCheckTotal(t *testing.T) {
 		{[]int64{1 << 58, 1}, []int64{1e6, 1e6}, 1_000_000, ""},
 		{[]int64{1 << 58, 1}, []int64{4e6, 1e6}, 1_000_000, "divide the weights of the classes"},
 	} {
-		_, err := checkTotal(c.totals, &RowSpec{ClassWeights: c.factors, ClassDivisor: c.divisor})
+		_, err := checkTotal(c.totals, &Rule{ClassWeights: c.factors, ClassDivisor: c.divisor})
 		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
 			t.Errorf("totals %v, factors %v: %v, want %q", c.totals, c.factors, err, c.want)
 		}

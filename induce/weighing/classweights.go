@@ -1,4 +1,4 @@
-package jobs
+package weighing
 
 import (
 	"errors"
@@ -28,7 +28,7 @@ func ClassTotals(s *binning.Summary, classes []string) []int64 {
 // WeighClasses decides by which factors classes multiply the weights of training rows. sum is
 // the weight of the training rows by class, in their units. absent allows factors of classes that no row
 // has. It returns the weight of all weighted rows.
-func (s *RowSpec) WeighClasses(
+func (s *Rule) WeighClasses(
 	p *settings.PerClass, sum *binning.Summary, classes []string, absent bool,
 ) (int64, error) {
 	totals := ClassTotals(sum, classes)
@@ -88,7 +88,7 @@ const exactScale = 1 << 16
 // SettleClassWeights sets ClassDivisor and ClassMean of rows whose ClassWeights are set. The totals are the weight
 // of the training rows by class, in their units. It returns the weight of all weighted rows, and refuses
 // weights that cannot be counted.
-func (s *RowSpec) SettleClassWeights(totals []int64) (int64, error) {
+func (s *Rule) SettleClassWeights(totals []int64) (int64, error) {
 	s.ClassDivisor = classDivisor(s)
 	weight, err := checkTotal(totals, s)
 	if err == nil {
@@ -118,7 +118,7 @@ func meanFactor(totals, factors []int64) float64 {
 // classDivisor returns FractionScale if products of the weights of training rows and the factors are
 // whole numbers of units, or if units are small. Else it returns 1: the products have smaller
 // units.
-func classDivisor(rows *RowSpec) int64 {
+func classDivisor(rows *Rule) int64 {
 	if u := rows.Units; u != nil && u[dataset.Train].Scale >= exactScale {
 		return FractionScale
 	}
@@ -132,7 +132,7 @@ func classDivisor(rows *RowSpec) int64 {
 
 // checkTotal makes sure that the weighted rows can be counted, and that there are
 // some, and returns their weight.
-func checkTotal(totals []int64, rows *RowSpec) (int64, error) {
+func checkTotal(totals []int64, rows *Rule) (int64, error) {
 	sum := new(big.Int)
 	for k, w := range totals {
 		sum.Add(sum, new(big.Int).Mul(big.NewInt(w), big.NewInt(rows.ClassWeights[k])))
