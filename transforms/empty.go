@@ -8,6 +8,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/log"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/internal/tallied"
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
@@ -18,15 +19,14 @@ var (
 
 // checkEmpty refuses summaries without a row to train on, or without any value of a
 // feature. With AllowEmpty it logs and counts them instead.
-func (s *trainSpec) checkEmpty(ctx context.Context, sums *rowSums) error {
-	c := &s.Config
+func (s *trainSpec) checkEmpty(ctx context.Context, sums *tallied.Sums) error {
 	if sums.Label == nil {
 		fault := &dataset.DataError{
-			Column: c.Label, Problem: fmt.Sprintf("no row can be trained on: %d rows have no label, and no row has both a "+
+			Column: s.Settings.Label, Problem: fmt.Sprintf("no row can be trained on: %d rows have no label, and no row has both a "+
 				"label and a weight above 0", sums.Dropped),
 			Hint: "check the source of the rows, or set AllowEmpty to go on without a tree",
 		}
-		if !c.AllowEmpty {
+		if !s.AllowEmpty {
 			return fault
 		}
 		treesMissing.Inc(ctx, 1)
@@ -34,7 +34,7 @@ func (s *trainSpec) checkEmpty(ctx context.Context, sums *rowSums) error {
 		return nil
 	}
 	for _, name := range s.absent(sums) {
-		if !c.AllowEmpty {
+		if !s.AllowEmpty {
 			return &dataset.DataError{
 				Column:  name,
 				Problem: fmt.Sprintf("no row of type %s has a value of this feature, expected one in some row", s.Schema.Type),
@@ -48,7 +48,7 @@ func (s *trainSpec) checkEmpty(ctx context.Context, sums *rowSums) error {
 
 // absent returns the features without a value in any row. Only rows that are maps
 // have such features: a struct always has its fields.
-func (s *trainSpec) absent(sums *rowSums) []string {
+func (s *trainSpec) absent(sums *tallied.Sums) []string {
 	var names []string
 	for i, sum := range sums.Columns {
 		if s.Schema.Map && (sum == nil || sum.Weight() == 0) {
@@ -59,7 +59,7 @@ func (s *trainSpec) absent(sums *rowSums) []string {
 }
 
 // warn logs and counts the absent features. caller is the name in the log.
-func (s *trainSpec) warn(ctx context.Context, caller string, sums *rowSums) {
+func (s *trainSpec) warn(ctx context.Context, caller string, sums *tallied.Sums) {
 	if names := s.absent(sums); len(names) > 0 {
 		featuresMissing.Inc(ctx, int64(len(names)))
 		log.Warnf(ctx, "%s: no row of type %s has a value of the features %q: are they misspelled?", caller, s.Schema.Type,

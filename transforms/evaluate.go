@@ -16,6 +16,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/metric"
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/internal/rowtype"
+	"github.com/espalier-ml/espalier/internal/tallied"
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
@@ -161,15 +162,15 @@ func (f *countFn) count(row any) (err error) {
 		if f.Config.DropNullLabels {
 			return nil
 		}
-		return nullLabel(f.Config.Label)
+		return tallied.NullLabel(f.Config.Label)
 	}
-	class, err := classCode(f.classes, f.cells[0].Spell(), f.Config.Label)
+	class, err := tallied.ClassCode(f.classes, f.cells[0].Spell(), f.Config.Label)
 	if err != nil {
 		return err
 	}
 	weight := 1.0
 	if f.Config.Weight != "" {
-		if weight, err = weigh(&f.cells[1], f.Config.Weight); err != nil {
+		if weight, err = tallied.Weigh(&f.cells[1], f.Config.Weight); err != nil {
 			return err
 		}
 	}
@@ -189,7 +190,7 @@ func (f *countFn) count(row any) (err error) {
 	for _, x := range p.Probabilities {
 		f.key = binary.BigEndian.AppendUint64(f.key, math.Float64bits(x))
 	}
-	f.tally.Add(appendCell(f.key, &f.cells[1]))
+	f.tally.Add(tallied.AppendCell(f.key, &f.cells[1]))
 	return nil
 }
 
@@ -220,7 +221,7 @@ func countTally(tally []byte, counts *tree.ScoreCounts, classes int, column stri
 		return 0, err
 	}
 	for r.Next() {
-		x, _, err := cutWeight(r.Key)
+		x, _, err := tallied.CutWeight(r.Key)
 		if err != nil {
 			return 0, err
 		}
@@ -235,24 +236,24 @@ func countTally(tally []byte, counts *tree.ScoreCounts, classes int, column stri
 	}
 	probabilities := make([]float64, classes)
 	for r.Next() {
-		x, key, err := cutWeight(r.Key)
+		x, key, err := tallied.CutWeight(r.Key)
 		if err != nil {
 			return 0, err
 		}
 		weight := unit.Of(x)
 		if weight == 0 {
-			return 0, tooSmall(column, x, &unit)
+			return 0, tallied.TooSmall(column, x, &unit)
 		}
 		var at [3]int // leaf, predicted class, class
 		for i := range at {
 			n, k := binary.Uvarint(key)
 			if k <= 0 {
-				return 0, errRow
+				return 0, tallied.ErrRow
 			}
 			at[i], key = int(n), key[k:]
 		}
 		if len(key) != 8*classes {
-			return 0, errRow
+			return 0, tallied.ErrRow
 		}
 		for k := range probabilities {
 			probabilities[k] = math.Float64frombits(binary.BigEndian.Uint64(key[8*k:]))

@@ -5,15 +5,15 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/graph/window"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/log"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/settings"
-	"github.com/espalier-ml/espalier/internal/rowtype"
+	"github.com/espalier-ml/espalier/internal/tallied"
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
@@ -54,13 +54,13 @@ func Train(s beam.Scope, rows beam.PCollection, c TrainConfig, opts ...Option) T
 	encoded := jobs.MustJSON(spec)
 	// tallyFn emits when its bundle ends, which is possible in the global window only.
 	rows = beam.WindowInto(s, window.NewGlobalWindows(), rows)
-	batches, dead := beam.ParDo2(s, &tallyFn{Spec: encoded, Shards: spec.Config.Shards, Refusal: o.refusal()}, rows)
+	batches, dead := beam.ParDo2(s, &tallyFn{Spec: encoded, Shards: c.Shards, Refusal: o.refusal()}, rows)
 	batches = beam.WindowInto(s, window.NewGlobalWindows(), batches)
 	tallies := beam.CombinePerKey(s, &mergeTalliesFn{}, batches)
 	var summaries beam.PCollection
-	if spec.weighted() {
+	if spec.Weighted() {
 		sums := beam.GroupByKey(s, beam.ParDo(s, &weighTallyFn{Spec: encoded}, tallies))
-		units := beam.ParDo(s, &unitsFn{Shards: spec.Config.Shards}, sums)
+		units := beam.ParDo(s, &unitsFn{Shards: c.Shards}, sums)
 		shards := beam.GroupByKey(s, beam.Flatten(s, beam.ParDo(s, &tagFn{}, tallies), units))
 		summaries = beam.ParDo(s, &summariseWeighedFn{Spec: encoded}, shards)
 	} else {
@@ -68,7 +68,7 @@ func Train(s beam.Scope, rows beam.PCollection, c TrainConfig, opts ...Option) T
 	}
 	// noRowsFn makes sure that fitFn is called even without a row.
 	summaries = beam.Flatten(s, summaries, beam.ParDo(s, &noRowsFn{}, beam.Impulse(s)))
-	plans := beam.ParDo(s, &fitFn{Spec: encoded, Shards: spec.Config.Shards}, beam.GroupByKey(s, summaries))
+	plans := beam.ParDo(s, &fitFn{Spec: encoded, Shards: c.Shards}, beam.GroupByKey(s, summaries))
 	shards := beam.GroupByKey(s, beam.Flatten(s, beam.ParDo(s, &tagFn{}, tallies), plans))
 	objects := beam.ParDo(s, &codeTallyFn{Spec: encoded}, shards)
 	trees := beam.DropKey(s, beam.ParDo(s, &growObjectsFn{Spec: encoded}, beam.GroupByKey(s, objects)))
@@ -77,13 +77,10 @@ func Train(s beam.Scope, rows beam.PCollection, c TrainConfig, opts ...Option) T
 
 // trainSpec is a checked configuration together with the columns of the rows.
 type trainSpec struct {
-	Config  TrainConfig             `json:"config"`
-	Schema  *rowtype.Schema         `json:"schema"`
-	Columns []dataset.FeatureColumn `json:"columns"` // the features
+	tallied.Spec
 
-	Part string `json:"part"` // column that decides on the part of a row; empty: all rows train
-
-	label, weight *rowtype.Column
+	AllowEmpty bool `json:"allow_empty"`
+	Workers    int  `json:"workers"`
 }
 
 // newTrainSpec binds a configuration to the type of rows, and checks both.
@@ -92,15 +89,11 @@ func newTrainSpec(rows beam.PCollection, c *TrainConfig) (*trainSpec, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &trainSpec{Config: *c, Schema: schema}
-	return s, errors.Join(s.check(), s.checkSplit(), s.bind())
-}
-
-// check checks the settings.
-func (s *trainSpec) check() error {
-	c := &s.Config
-	faults := c.Faults(settings.FieldName)
-	faults = append(faults, settings.CheckMembers(s.members(), "", settings.FieldName))
+	s := &trainSpec{
+		Spec:       tallied.Spec{Settings: c.Settings, Features: c.Features, Strict: c.Strict, Schema: schema},
+		AllowEmpty: c.AllowEmpty, Workers: c.Workers,
+	}
+	faults := []error{s.Bind()}
 	within := func(name string, x, high int) {
 		if r := settings.Between(1, float64(high)); !r.Has(float64(x)) {
 			faults = append(faults, fmt.Errorf("%s %v: want a whole number %s", name, x, r))
@@ -108,143 +101,7 @@ func (s *trainSpec) check() error {
 	}
 	within("Shards", c.Shards, 1<<16)
 	within("Workers", c.Workers, 1024)
-	return errors.Join(faults...)
-}
-
-// bind finds the columns of the configuration among the columns of the rows.
-func (s *trainSpec) bind() error {
-	c := &s.Config
-	faults := []error{s.bindLabel(), s.checkIgnore()}
-	names := s.names()
-	switch {
-	case len(names) > 0:
-	case s.Schema.Map:
-		faults = append(faults,
-			fmt.Errorf("rows are of type %s, whose columns are unknown here: name the Features", s.Schema.Type))
-	default:
-		faults = append(faults, fmt.Errorf("rows of type %s have no field that may be tested: there must be one "+
-			"besides Label, Weight and Ignore", s.Schema.Type))
-	}
-	for _, name := range names {
-		f, err := s.feature(name)
-		faults = append(faults, err)
-		s.Columns = append(s.Columns, f)
-	}
-	faults = append(faults, repeated("Features", c.Features), s.checkAreFeatures("Categorical", c.Categorical, names),
-		s.checkAreFeatures("Numeric", c.Numeric, names),
-		s.checkAreFeatures("First", slices.DeleteFunc(slices.Clone(c.First), func(f string) bool { return f == "" }), names),
-		s.checkAreFeatures("Monotone", slices.Sorted(maps.Keys(c.Monotone)), names),
-		s.checkAreFeatures("Costs", slices.Sorted(maps.Keys(c.Costs)), names),
-		s.checkAreFeatures("ValueCosts", slices.Sorted(maps.Keys(c.ValueCosts)), names))
-	for i := range c.Groups {
-		faults = append(faults, s.checkAreFeatures("Groups", c.Groups[i].Features, names))
-	}
-	return errors.Join(faults...)
-}
-
-// names returns the names of the features.
-func (s *trainSpec) names() []string {
-	if len(s.Config.Features) > 0 {
-		return s.Config.Features
-	}
-	return s.defaultFeatures()
-}
-
-// defaultFeatures returns all columns except the label, the weight and the ignored
-// ones.
-func (s *trainSpec) defaultFeatures() []string {
-	c := &s.Config
-	var names []string
-	for i := range s.Schema.Columns {
-		name := s.Schema.Columns[i].Name
-		if name != c.Label && name != c.Weight && name != s.Part && !slices.Contains(c.Ignore, name) {
-			names = append(names, name)
-		}
-	}
-	return names
-}
-
-// checkIgnore checks that the columns of Ignore exist and are no features. They may be
-// columns that Train cannot read. The keys of maps are unknown here.
-func (s *trainSpec) checkIgnore() error {
-	c := &s.Config
-	faults := []error{repeated("Ignore", c.Ignore)}
-	for _, name := range c.Ignore {
-		switch {
-		case slices.Contains(c.Features, name):
-			faults = append(faults,
-				fmt.Errorf("the Ignore: column %q is named in Features, too: remove it from one of them", name))
-		case !s.Schema.Map && !s.Schema.Has(name):
-			faults = append(faults, fmt.Errorf("the Ignore: rows of type %s have no field for column %q, only for %q",
-				s.Schema.Type, name, s.Schema.Names()))
-		}
-	}
-	return errors.Join(faults...)
-}
-
-// checkAreFeatures checks that all names of a list are features.
-func (s *trainSpec) checkAreFeatures(list string, names, features []string) error {
-	faults := []error{repeated(list, names)}
-	for _, name := range names {
-		if !slices.Contains(features, name) {
-			faults = append(faults, fmt.Errorf("the %s: %q is no feature, want one of %q", list, name, features))
-		}
-	}
-	return errors.Join(faults...)
-}
-
-// repeated returns an error for each name that a list has twice.
-func repeated(list string, names []string) error {
-	var faults []error
-	for i, name := range names {
-		if at := slices.Index(names, name); at < i && !slices.Contains(names[at+1:i], name) {
-			faults = append(faults, fmt.Errorf("the %s: %q stands there twice, want it once", list, name))
-		}
-	}
-	return errors.Join(faults...)
-}
-
-// bindLabel finds the columns of the label and of the weights.
-func (s *trainSpec) bindLabel() error {
-	c := &s.Config
-	if c.Label == "" {
-		return errors.New("no Label: want the column of classes")
-	}
-	var err, err2 error
-	s.label, err = s.Schema.Column(c.Label)
-	if c.Weight != "" {
-		if s.weight, err2 = s.Schema.Column(c.Weight); err2 == nil {
-			if s.weight.Type == dataset.Text || c.Weight == c.Label {
-				err2 = fmt.Errorf("rows of type %s: the weights in column %q are texts or the label, want numbers in a column "+
-					"of their own", s.Schema.Type, c.Weight)
-			}
-		}
-	}
-	return errors.Join(err, err2)
-}
-
-// feature returns how the column of a feature is read.
-func (s *trainSpec) feature(name string) (dataset.FeatureColumn, error) {
-	c := &s.Config
-	column, err := s.Schema.Column(name)
-	if err != nil {
-		return dataset.FeatureColumn{}, err
-	}
-	if name == c.Label || name == c.Weight || name == s.Part {
-		return dataset.FeatureColumn{}, fmt.Errorf("column %q is the label, the weight or decides on the part of a row, want "+
-			"a feature", name)
-	}
-	f := dataset.FeatureColumn{Name: name, Kind: dataset.Numeric, Type: column.Type, Unit: column.Unit}
-	numeric := slices.Contains(c.Numeric, name)
-	switch {
-	case numeric:
-		f.Type = dataset.Number
-	case column.Type == dataset.Text || slices.Contains(c.Categorical, name):
-		f.Kind = dataset.Categorical
-	case column.Type == 0: // the rows decide
-		f.Kind = 0
-	}
-	return f, nil
+	return s, errors.Join(faults...)
 }
 
 // openSpec decodes a trainSpec.
@@ -253,14 +110,8 @@ func openSpec(b []byte) (*trainSpec, error) {
 	if err := json.Unmarshal(b, s); err != nil {
 		return nil, err
 	}
-	return s, errors.Join(s.bindLabel())
+	return s, s.Open()
 }
-
-// weighted reports whether rows have weights of their own.
-func (s *trainSpec) weighted() bool { return s.Config.Weight != "" }
-
-// weighs reports whether classes have weights.
-func (s *trainSpec) weighs() bool { return s.Config.Weighs() }
 
 // summariseTallyFn summarises each column over the rows of a shard.
 type summariseTallyFn struct{ Spec []byte }
@@ -270,12 +121,12 @@ func (f *summariseTallyFn) ProcessElement(_ context.Context, _ int64, tally []by
 }
 
 // summariseShard summarises the rows of a shard.
-func summariseShard(encoded, tally []byte, units kindUnits, emit func(int64, []byte)) error {
+func summariseShard(encoded, tally []byte, units tallied.Units, emit func(int64, []byte)) error {
 	spec, err := openSpec(encoded)
 	if err != nil {
 		return err
 	}
-	sums, err := spec.summariseOwn(tally, units)
+	sums, err := spec.SummariseOwn(tally, units)
 	if err != nil {
 		return jobs.Carry(err)
 	}
@@ -295,7 +146,7 @@ func (f *weighTallyFn) ProcessElement(_ context.Context, _ int64, tally []byte, 
 	if err != nil {
 		return err
 	}
-	sums, err := spec.sumWeights(tally, ownRows)
+	sums, err := spec.SumWeights(tally)
 	if err != nil {
 		return jobs.Carry(err)
 	}
@@ -374,7 +225,7 @@ func (f *fitFn) ProcessElement(
 	if err != nil || sums.Label == nil {
 		return jobs.Carry(err)
 	}
-	p, err := spec.fit(sums)
+	p, err := spec.Fit(sums)
 	if err != nil {
 		return jobs.Carry(err)
 	}
@@ -430,16 +281,16 @@ func (f *codeTallyFn) ProcessElement(
 	if err != nil || tally == nil || encoded == nil {
 		return err // nil: this shard has no rows, or there is no plan as no row can be trained on
 	}
-	p, err := openPlan(encoded)
+	p, err := tallied.OpenPlan(encoded)
 	if err != nil {
 		return err
 	}
-	tables, err := spec.code(tally, p)
+	tables, err := spec.Code(tally, p)
 	if err != nil {
 		return jobs.Carry(err)
 	}
 	for part, t := range tables {
-		for _, block := range jobs.Blocks(t, p.layout.Stride) {
+		for _, block := range jobs.Blocks(t, p.Stride()) {
 			emit(0, jobs.AppendPacket(nil, len(encoded), append(append(slices.Clip(encoded), byte(part)), block...)))
 		}
 	}
@@ -456,27 +307,32 @@ func (f *growObjectsFn) ProcessElement(
 	if err != nil {
 		return err
 	}
-	var p *plan
-	var tables partTables
+	var p *tallied.Plan
+	var tables tallied.Tables
 	for _, value := range jobs.Collect(values) {
 		n, b, _, err := jobs.NextPacket(value)
 		if err != nil || n >= len(b) || b[n] >= byte(dataset.Parts) {
 			return jobs.ErrValue
 		}
 		if p == nil {
-			if p, err = openPlan(b[:n]); err != nil {
+			if p, err = tallied.OpenPlan(b[:n]); err != nil {
 				return err
 			}
-			tables = spec.newTables(p)
+			tables = spec.NewTables(p)
 		}
 		if err := tables[b[n]].AddBlock(b[n+1:], len(p.Classes)); err != nil {
 			return err
 		}
 	}
-	encoded, _, err := spec.grow(ctx, &tables, p)
+	g, err := spec.grow(ctx, &tables, p)
 	if err != nil {
 		return jobs.Carry(err)
 	}
-	emit(0, encoded)
+	emit(0, g.Tree.Encode())
 	return nil
+}
+
+// grow grows the tree of objects, and logs what the choice tells.
+func (s *trainSpec) grow(ctx context.Context, tables *tallied.Tables, p *tallied.Plan) (*tallied.Grown, error) {
+	return s.Grow(ctx, tables, p, s.Workers, func(text string) { log.Infof(ctx, "transforms.Train: %s", text) })
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/tree"
+	"github.com/espalier-ml/espalier/internal/tallied"
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
@@ -172,7 +173,7 @@ func (c *WindowConfig) givenPlan(spec *trainSpec) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the Bins: %w", err)
 	}
-	p := &plan{Classes: classes, Encoded: dataset.EncodeFeatures(features), Bins: c.TrainConfig.Bins}
+	p := &tallied.Plan{Classes: classes, Encoded: dataset.EncodeFeatures(features), Bins: c.TrainConfig.Bins}
 	if len(p.Bins) == 0 {
 		p.Bins = []int{0}
 		for i := range features {
@@ -246,14 +247,11 @@ func (f *windowTreeFn) ProcessElement(
 	if err != nil {
 		return err
 	}
-	encoded, rows, err := spec.growTally(ctx, tally, f.Given)
-	if err != nil {
+	g, err := spec.growTally(ctx, tally, f.Given)
+	if err != nil || g == nil {
 		return jobs.Carry(err)
 	}
-	if rows == 0 {
-		return nil
-	}
-	t := WindowTree{Pane: pane.Index, Timing: timing(pane.Timing), Last: pane.IsLast, Rows: rows, JSON: encoded}
+	t := WindowTree{Pane: pane.Index, Timing: timing(pane.Timing), Last: pane.IsLast, Rows: g.Rows[dataset.Train], JSON: g.Tree.Encode()}
 	if interval, ok := w.(window.IntervalWindow); ok {
 		t.Start, t.End = int64(interval.Start), int64(interval.End)
 	}
@@ -275,45 +273,25 @@ func timing(t typex.PaneTiming) string {
 	}
 }
 
-// growTally grows the tree of a window from its tally. rows is 0, and there is no tree,
-// if the tally has no row of the window itself.
-func (s *trainSpec) growTally(ctx context.Context, tally, given []byte) (encoded []byte, rows int64, err error) {
-	var p *plan
-	var tables partTables
+// growTally grows the tree of a window from its tally. It returns nil if the tally has no row of the window
+// itself.
+func (s *trainSpec) growTally(ctx context.Context, tally, given []byte) (*tallied.Grown, error) {
+	var p *tallied.Plan
+	var tables tallied.Tables
+	var err error
 	if len(given) > 0 {
-		if p, err = openPlan(given); err == nil {
-			tables, err = s.objects(p, tally)
+		if p, err = tallied.OpenPlan(given); err == nil {
+			tables, err = s.Objects(p, tally)
 		}
-	} else if p, err = s.fitTally(ctx, tally); err == nil && p != nil {
-		tables, err = s.code(tally, p)
+	} else {
+		var sums *tallied.Sums
+		if p, sums, err = s.FitTally(tally); err == nil && p != nil {
+			s.warn(ctx, "transforms.WindowedTree", sums)
+			tables, err = s.Code(tally, p)
+		}
 	}
 	if t := tables[dataset.Train]; err != nil || t == nil || t.Len() == 0 {
-		return nil, 0, err
+		return nil, err
 	}
 	return s.grow(ctx, &tables, p)
-}
-
-// fitTally fits the bins to the rows of the window before, or to the window's own rows if
-// the tally has no earlier ones. It returns nil if the tally has no rows of the window.
-func (s *trainSpec) fitTally(ctx context.Context, tally []byte) (*plan, error) {
-	units, err := s.unitsIn(tally, ownRows)
-	if err != nil {
-		return nil, err
-	}
-	sums, err := s.summariseOwn(tally, units)
-	if err != nil || sums.Label == nil {
-		return nil, err
-	}
-	if units, err = s.unitsIn(tally, earlierRows); err != nil {
-		return nil, err
-	}
-	earlier, err := s.summarise(tally, earlierRows, units)
-	if err != nil {
-		return nil, err
-	}
-	if earlier.Label != nil {
-		sums.Columns, sums.Units, sums.BinRows = earlier.Columns, earlier.Units, earlier.rows()
-	}
-	s.warn(ctx, "transforms.WindowedTree", sums)
-	return s.fit(sums)
 }

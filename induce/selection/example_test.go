@@ -61,7 +61,7 @@ func ExampleInMemory_Train() {
 			m.Parts[part].Append([]int{code}, []dataset.ClassWeight{{Class: class, Weight: 1}}, 1)
 		}
 	}
-	t, err := m.Train(context.Background())
+	t, _, err := m.Train(context.Background())
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -27,8 +27,9 @@ type InMemory struct {
 	WeightEffect float64 // see Training
 }
 
-// Train grows the trees of the grid, those of a teacher if one is wanted, and chooses one of them.
-func (m *InMemory) Train(ctx context.Context) (*tree.Tree, error) {
+// Train grows the trees of the grid, those of a teacher if one is wanted, and chooses one of them. The
+// competition is nil if there was nothing to choose.
+func (m *InMemory) Train(ctx context.Context) (*tree.Tree, *Competition, error) {
 	settings, members := m.Settings.Narrowed(m.Members, m.Parts[dataset.Validation].Len() > 0, m.Host)
 	if settings.Rule == frontier.First {
 		m.Modeller.MaxLeaves = settings.Limits.Leaves
@@ -53,19 +54,19 @@ func (m *InMemory) Train(ctx context.Context) (*tree.Tree, error) {
 	if c.WantsTeacher(m.Parts[dataset.Train].Soft()) {
 		t, err := c.Teach(ctx, members, m.Options)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		c.Transfer, roots, members = t.Transfer, append(roots, t.Roots...), append(members[:len(members):len(members)], t.Members...)
 	}
 	c.Model = func(root *induce.Node, candidate int) *tree.Tree { return m.Modeller.Model(root, members[candidate]) }
 	w, err := c.Choose(ctx, m.candidates(roots, members, c))
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if w.Candidate.Tree.Certificate, err = c.Certify(ctx, w.Candidate, w.Grown(len(roots))); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return w.Candidate.Tree.Tested(), nil
+	return w.Candidate.Tree.Tested(), w.Competition, nil
 }
 
 // candidates returns the grown trees with the rows of each part at their leaves.

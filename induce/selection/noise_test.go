@@ -123,7 +123,7 @@ func (d *rows) train(t *testing.T) *tree.Tree {
 		Label: label, Features: d.features, Training: tree.Training{Rows: n, Objects: n, Weight: n},
 		Estimate: tree.Smoothed, Scale: 1,
 	}
-	chosen, err := m.Train(t.Context())
+	chosen, _, err := m.Train(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

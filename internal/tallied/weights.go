@@ -1,4 +1,4 @@
-package transforms
+package tallied
 
 import (
 	"encoding/binary"
@@ -9,8 +9,8 @@ import (
 	"github.com/espalier-ml/espalier/internal/rowtype"
 )
 
-// weigh reads the weight of a row.
-func weigh(x *rowtype.Cell, column string) (float64, error) {
+// Weigh reads the weight of a row.
+func Weigh(x *rowtype.Cell, column string) (float64, error) {
 	if err := x.AsNumber(column, dataset.Plain); err != nil {
 		return 0, err
 	}
@@ -30,26 +30,31 @@ func weigh(x *rowtype.Cell, column string) (float64, error) {
 // weightBytes is the length of the cell of a weight.
 const weightBytes = 1 + 8
 
-// cutWeight takes the cell of the weight off the end of a key.
-func cutWeight(key []byte) (x float64, rest []byte, err error) {
+// CutWeight takes the cell of the weight off the end of a key.
+func CutWeight(key []byte) (x float64, rest []byte, err error) {
 	at := len(key) - weightBytes
 	if at < 1 || key[at] != byte(dataset.Number) {
-		return 0, nil, errRow
+		return 0, nil, ErrRow
 	}
 	x = math.Float64frombits(binary.BigEndian.Uint64(key[at+1:]))
 	if dataset.WeightFault(x) != "" || x == 0 {
-		return 0, nil, errRow
+		return 0, nil, ErrRow
 	}
 	return x, key[:at], nil
 }
 
-// kindUnits are the units of the weights by part; nil: rows have no weights.
-type kindUnits = *[dataset.Parts]dataset.WeightUnit
+// Units are the units of the weights by part; nil: rows have no weights.
+type Units = *[dataset.Parts]dataset.WeightUnit
+
+// SumWeights adds up the weights of the rows in a tally by part. They are nil if rows have no weights.
+func (s *Spec) SumWeights(tally []byte) (*[dataset.Parts]*dataset.WeightSums, error) {
+	return s.sumWeights(tally, ownRows)
+}
 
 // sumWeights adds up the weights of the rows in a tally: of the parts that begin with the kind
 // first, or of earlier rows alone. They are nil if rows have no weights.
-func (s *trainSpec) sumWeights(tally []byte, first byte) (*[dataset.Parts]*dataset.WeightSums, error) {
-	if !s.weighted() {
+func (s *Spec) sumWeights(tally []byte, first byte) (*[dataset.Parts]*dataset.WeightSums, error) {
+	if !s.Weighted() {
 		return nil, nil //nolint:nilnil // there is nothing to sum up
 	}
 	r, err := dataset.ReadTally(tally)
@@ -62,12 +67,12 @@ func (s *trainSpec) sumWeights(tally []byte, first byte) (*[dataset.Parts]*datas
 	}
 	for r.Next() {
 		if len(r.Key) == 0 {
-			return nil, errRow
+			return nil, ErrRow
 		}
 		if r.Key[0] < first || r.Key[0] >= kindOfPart(dataset.Part(dataset.Parts)) || first == earlierRows && r.Key[0] != first {
 			continue
 		}
-		x, _, err := cutWeight(r.Key)
+		x, _, err := CutWeight(r.Key)
 		if err != nil {
 			return nil, err
 		}
@@ -77,7 +82,7 @@ func (s *trainSpec) sumWeights(tally []byte, first byte) (*[dataset.Parts]*datas
 }
 
 // unitsIn returns the units of the weights in a tally, see sumWeights.
-func (s *trainSpec) unitsIn(tally []byte, first byte) (kindUnits, error) {
+func (s *Spec) unitsIn(tally []byte, first byte) (Units, error) {
 	sums, err := s.sumWeights(tally, first)
 	if err != nil || sums == nil {
 		return nil, err
@@ -88,30 +93,30 @@ func (s *trainSpec) unitsIn(tally []byte, first byte) (kindUnits, error) {
 
 // weightIn returns the key of a tally's current rows, of some part, without the weight, and the
 // weight of all these rows.
-func (s *trainSpec) weightIn(r *dataset.TallyReader, units kindUnits) (key []byte, weight int64, err error) {
-	if !s.weighted() || len(r.Key) == 0 || r.Key[0] == noRows {
+func (s *Spec) weightIn(r *dataset.TallyReader, units Units) (key []byte, weight int64, err error) {
+	if !s.Weighted() || len(r.Key) == 0 || r.Key[0] == noRows {
 		return r.Key, r.Rows, nil
 	}
-	x, key, err := cutWeight(r.Key)
+	x, key, err := CutWeight(r.Key)
 	if err != nil {
 		return nil, 0, err
 	}
 	unit := &units[partOfKind(key[0])]
 	each := unit.Of(x)
 	if each == 0 {
-		return nil, 0, tooSmall(s.Config.Weight, x, unit)
+		return nil, 0, TooSmall(s.Settings.Weight, x, unit)
 	}
 	if each > maxTallied/r.Rows {
 		return nil, 0, &dataset.DataError{
-			Column: s.Config.Weight, Value: fmt.Sprint(x),
+			Column: s.Settings.Weight, Value: fmt.Sprint(x),
 			Problem: "the weights of equal rows add up to more than can be counted", Hint: "train on a part of the rows",
 		}
 	}
 	return key, each * r.Rows, nil
 }
 
-// tooSmall returns the error of a weight that is no unit.
-func tooSmall(column string, x float64, unit *dataset.WeightUnit) error {
+// TooSmall returns the error of a weight that is no unit.
+func TooSmall(column string, x float64, unit *dataset.WeightUnit) error {
 	return dataset.WeightError(column, fmt.Sprint(x), "a row", unit.TooSmall(), "set it to 0, or filter such rows out before")
 }
 

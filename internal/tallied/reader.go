@@ -1,4 +1,4 @@
-package transforms
+package tallied
 
 import (
 	"errors"
@@ -9,7 +9,7 @@ import (
 
 // rowsReader reads the rows of one kind from a tally, some at a time, into columns.
 type rowsReader struct {
-	spec    *trainSpec
+	spec    *Spec
 	grouped bool // keys end with a bucket
 	tally   *dataset.TallyReader
 	kind    byte
@@ -17,7 +17,7 @@ type rowsReader struct {
 
 	label   dataset.Vector
 	columns []dataset.Vector // by feature
-	units   kindUnits        // of the weights
+	units   Units            // of the weights
 	weights []int64          // of all rows that each stands for, in units
 	rows    []int64          // number of equal rows that each stands for
 	buckets []uint8          // bucket of each row's group; 0 where groups do not stay together
@@ -31,7 +31,7 @@ type rowsReader struct {
 // rowsTogether is the number of distinct rows that next reads at most.
 const rowsTogether = 1 << 14
 
-func newRowsReader(spec *trainSpec, tally []byte, kind byte, units kindUnits) (*rowsReader, error) {
+func newRowsReader(spec *Spec, tally []byte, kind byte, units Units) (*rowsReader, error) {
 	r := &rowsReader{
 		spec: spec, grouped: spec.groups() > 0, kind: kind, units: units, columns: make([]dataset.Vector, len(spec.Columns)),
 		texts: make([]map[string]int32, len(spec.Columns)+1),
@@ -46,7 +46,7 @@ func newRowsReader(spec *trainSpec, tally []byte, kind byte, units kindUnits) (*
 
 // typesIn returns the types of the features, then of the label. The rows decide where
 // the Go type does not say it. A column without any value has the zero cellType.
-func (s *trainSpec) typesIn(tally []byte, kind byte) ([]cellType, error) {
+func (s *Spec) typesIn(tally []byte, kind byte) ([]cellType, error) {
 	types := make([]cellType, len(s.Columns)+1)
 	unknown := s.label.Type == 0
 	for i := range s.Columns {
@@ -63,14 +63,14 @@ func (s *trainSpec) typesIn(tally []byte, kind byte) ([]cellType, error) {
 	}
 	for r.Next() {
 		if len(r.Key) == 0 {
-			return nil, errRow
+			return nil, ErrRow
 		}
 		if r.Key[0] != kind {
 			continue
 		}
 		rest := r.Key[1:]
 		for i := range types {
-			at, column := i-1, s.Config.Label
+			at, column := i-1, s.Settings.Label
 			if i == 0 {
 				at = len(s.Columns)
 			} else {
@@ -83,15 +83,15 @@ func (s *trainSpec) typesIn(tally []byte, kind byte) ([]cellType, error) {
 			if types[at].typ == 0 {
 				types[at] = c.cellType
 			} else if c.typ != 0 && c.cellType != types[at] {
-				return nil, mixedTypes(column)
+				return nil, MixedTypes(column)
 			}
 		}
 	}
 	return types, r.Err()
 }
 
-// mixedTypes returns the error of a column whose values are of several types.
-func mixedTypes(column string) error {
+// MixedTypes returns the error of a column whose values are of several types.
+func MixedTypes(column string) error {
 	return &dataset.DataError{Column: column, Problem: "some rows have a number and some a text or a point in time, " +
 		"expected one type", Hint: "convert the values, or name the column in Numeric if all texts spell numbers"}
 }
@@ -117,7 +117,7 @@ func (r *rowsReader) next() bool {
 	r.reset(&r.label, len(r.columns))
 	for len(r.positions) < rowsTogether && r.tally.Next() {
 		if len(r.tally.Key) == 0 {
-			r.fault = errRow
+			r.fault = ErrRow
 			return false
 		}
 		if r.tally.Key[0] != r.kind {
@@ -161,12 +161,12 @@ func (r *rowsReader) row() error {
 	bucket := uint8(0)
 	if r.grouped {
 		if len(rest) == 0 || rest[0] >= dataset.Buckets {
-			return errRow
+			return ErrRow
 		}
 		bucket, rest = rest[0], rest[1:]
 	}
 	if len(rest) > 0 {
-		return errRow
+		return ErrRow
 	}
 	r.buckets = append(r.buckets, bucket)
 	r.positions = append(r.positions, int32(len(r.positions)))
@@ -181,7 +181,7 @@ func (r *rowsReader) cell(v *dataset.Vector, i int, b []byte) ([]byte, error) {
 	case err != nil:
 		return nil, err
 	case c.typ != 0 && c.typ != v.Type:
-		return nil, errRow
+		return nil, ErrRow
 	case v.Type == dataset.Number && c.typ == 0:
 		v.Numbers = append(v.Numbers, math.NaN())
 	case v.Type == dataset.Number:

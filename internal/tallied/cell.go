@@ -1,0 +1,92 @@
+package tallied
+
+import (
+	"encoding/binary"
+	"errors"
+	"math"
+
+	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/internal/rowtype"
+)
+
+// A tally counts equal rows by a key. The key of a row is its kind (a byte), then the
+// cell of its label, then the cells of its features. A cell is a byte for type and unit,
+// then the 8 bytes of a number, or the length and the bytes of a text. Where the bins
+// are given beforehand, the key is the kind, the code of the class as a uvarint and the
+// codes of the features. Where groups stay together, the bucket of the row's group follows (a byte).
+// Where rows have weights, the cell of the weight comes last: see CutWeight.
+
+// The kinds of tallied rows.
+const (
+	earlierRows byte = iota          // of the window before: the bins are fitted to them
+	ownRows                          // of the window itself, and its other parts: see kindOfPart
+	noRows      byte = math.MaxUint8 // of no use
+)
+
+// kindOfPart returns the kind of the window's own rows of a part.
+func kindOfPart(part dataset.Part) byte { return ownRows + byte(part) }
+
+// cellMissing is the type of a cell without a value. Other cells have a
+// dataset.ValueType.
+const cellMissing = 0
+
+// AppendCell appends a cell to a key.
+func AppendCell(b []byte, c *rowtype.Cell) []byte {
+	b = append(b, byte(c.Type)|byte(c.Unit)<<unitShift)
+	switch c.Type {
+	case dataset.Number:
+		b = binary.BigEndian.AppendUint64(b, math.Float64bits(c.Number))
+	case dataset.Text:
+		b = append(binary.AppendUvarint(b, uint64(len(c.Text))), c.Text...)
+	}
+	return b
+}
+
+// ErrRow is the error of a key that no Encoder has made.
+var ErrRow = errors.New("not a tallied row")
+
+// unitShift is the position of the unit in the first byte of a cell. The bits below are
+// the type.
+const unitShift = 4
+
+// cellType is the type and the unit of the cells of a column. The zero cellType stands
+// for a column without any value.
+type cellType struct {
+	typ  dataset.ValueType
+	unit dataset.Unit
+}
+
+// keyCell is a cell of a key.
+type keyCell struct {
+	cellType
+
+	number float64
+	text   []byte // part of the key
+}
+
+// cutCell takes the first cell off a key.
+func cutCell(b []byte) (c keyCell, rest []byte, err error) {
+	if len(b) == 0 {
+		return c, nil, ErrRow
+	}
+	c.typ, c.unit, b = dataset.ValueType(b[0]&(1<<unitShift-1)), dataset.Unit(b[0]>>unitShift), b[1:]
+	switch c.typ {
+	case cellMissing:
+		return c, b, nil
+	case dataset.Number:
+		if len(b) < 8 {
+			return c, nil, ErrRow
+		}
+		c.number = math.Float64frombits(binary.BigEndian.Uint64(b))
+		return c, b[8:], nil
+	case dataset.Text:
+		n, k := binary.Uvarint(b)
+		if k <= 0 || n > uint64(len(b)-k) {
+			return c, nil, ErrRow
+		}
+		c.text = b[k : k+int(n)]
+		return c, b[k+int(n):], nil
+	default:
+		return c, nil, ErrRow
+	}
+}

@@ -1,0 +1,224 @@
+package tallied
+
+import (
+	"encoding/binary"
+	"math"
+
+	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/tree"
+	"github.com/espalier-ml/espalier/internal/rowtype"
+)
+
+// AsEarlier changes the kind of a tally's rows, in place: training rows become rows of the window before.
+func AsEarlier(b []byte) []byte {
+	r, err := dataset.ReadTally(b)
+	for err == nil && r.Next() {
+		if r.Key[0] == ownRows {
+			r.Key[0] = earlierRows
+		} else {
+			r.Key[0] = noRows
+		}
+	}
+	return b
+}
+
+// Encoder makes the keys by which rows are counted.
+type Encoder struct {
+	Key []byte // of the latest row
+
+	spec     *Spec
+	reader   *rowtype.Reader
+	coder    *rowCoder // codes rows by given bins; nil: none are given
+	position uint64    // hash of the place of the rows, see dataset.HashRow
+	cells    []rowtype.Cell
+}
+
+// NewEncoder returns an encoder of rows. given has the bins that rows are coded by; nil: none are given.
+func NewEncoder(s *Spec, given *Plan) (*Encoder, error) {
+	names := []string{s.Settings.Label}
+	if s.Weighted() {
+		names = append(names, s.Settings.Weight)
+	}
+	if s.Part != "" {
+		names = append(names, s.Part)
+	}
+	for _, c := range s.Columns {
+		names = append(names, c.Name)
+	}
+	e := &Encoder{spec: s, position: dataset.HashPosition(s.Settings.Seed, OrderedFile, 0)}
+	var err error
+	if e.reader, err = s.Schema.Reader(names); err == nil && given != nil {
+		e.coder = newRowCoder(given, s.Settings.Label)
+	}
+	return e, err
+}
+
+// OrderedFile is the name of the Parquet file of one row group whose rows are in the same parts as ordered
+// rows.
+const OrderedFile = "rows.parquet"
+
+// Encode makes the key of a row, the at-th of ordered rows. It returns the row's weight, and where the label
+// ends in the key. labelEnd is 0 if the row has no label and is left out.
+func (e *Encoder) Encode(row any, at int) (weight float64, labelEnd int, err error) {
+	if e.cells, err = e.reader.Read(row, e.cells[:0]); err != nil {
+		return 0, 0, err
+	}
+	if e.spec.Strict {
+		if err := e.reader.CheckKeys(row, e.cells); err != nil {
+			return 0, 0, err
+		}
+	}
+	weight = 1
+	features := e.cells[1:]
+	c := &e.spec.Settings
+	if e.spec.Weighted() {
+		if weight, err = Weigh(&e.cells[1], c.Weight); err != nil {
+			return 0, 0, err
+		}
+		features = features[1:]
+	}
+	if e.cells[0].Type == 0 {
+		if !c.DropNullLabels {
+			return 0, 0, NullLabel(c.Label)
+		}
+		return 0, 0, nil
+	}
+	kind, bucket := ownRows, uint8(0)
+	switch {
+	case e.spec.Part != "":
+		part, of, err := e.spec.partOf(&features[0])
+		if err != nil {
+			return 0, 0, err
+		}
+		kind, bucket, features = kindOfPart(part), of, features[1:]
+	case e.spec.Ordered:
+		kind = kindOfPart(c.Split.Of(dataset.HashRow(e.position, at)))
+	}
+	e.Key = AppendCell(append(e.Key[:0], kind), &e.cells[0])
+	labelEnd = len(e.Key)
+	for i := range features {
+		if err := e.fit(i, &features[i]); err != nil {
+			return 0, 0, err
+		}
+		e.Key = AppendCell(e.Key, &features[i])
+	}
+	if e.coder != nil {
+		e.Key, err = e.coder.code(e.Key[:1], &e.cells[0], features)
+	}
+	if e.spec.groups() > 0 {
+		e.Key = append(e.Key, bucket)
+	}
+	if e.spec.Weighted() {
+		e.Key = AppendCell(e.Key, &e.cells[1])
+	}
+	return weight, labelEnd, err
+}
+
+// partOf returns the part of a row by the cell that decides, and the bucket of its group, 0 without a key.
+func (s *Spec) partOf(x *rowtype.Cell) (part dataset.Part, bucket uint8, err error) {
+	p := dataset.Parting{SplitColumn: s.Part, Shares: s.Settings.Split, Seed: s.Settings.Seed}
+	if s.Settings.Key != "" {
+		part, bucket = p.OfKey(p.HashKey(x.Type, x.Number, x.Text))
+		return part, bucket, nil
+	}
+	part, ok := dataset.ParsePart(x.Spell())
+	if !ok {
+		return part, 0, p.NameError(x.Spell(), "the row")
+	}
+	return part, 0, nil
+}
+
+// groups returns the number of training objects up to which objects keep the groups of their rows; 0: none.
+func (s *Spec) groups() int64 {
+	if s.Settings.Key == "" {
+		return 0
+	}
+	return s.foldGroups()
+}
+
+// foldGroups is groups for rows that are in groups.
+func (s *Spec) foldGroups() int64 {
+	settings := s.Settings.Selection()
+	return settings.Groups()
+}
+
+// fit converts the value of feature i to the type and the unit of the feature, or
+// refuses it.
+func (e *Encoder) fit(i int, x *rowtype.Cell) error {
+	column := &e.spec.Columns[i]
+	if e.coder != nil {
+		if in := e.coder.inputs[i]; in.Name != "" {
+			return x.Fit(&in)
+		}
+	}
+	if column.Kind == dataset.Numeric {
+		if err := x.AsNumber(column.Name, column.Unit); err != nil {
+			return err
+		}
+	}
+	if x.Type == dataset.Number && column.Type == dataset.Number && x.Unit != column.Unit {
+		return MixedTypes(column.Name)
+	}
+	return nil
+}
+
+// NullLabel returns the error of a row without a label.
+func NullLabel(column string) error {
+	return dataset.NullLabel(column, "a row", "set DropNullLabels to leave such rows out")
+}
+
+// rowCoder encodes rows one by one, by given bins.
+type rowCoder struct {
+	plan     *Plan
+	label    string
+	classes  map[string]uint16
+	encoders []*dataset.Encoder
+	inputs   map[int]tree.Input // by position in Spec.Columns
+
+	vector  dataset.Vector
+	scratch []uint16
+}
+
+func newRowCoder(p *Plan, label string) *rowCoder {
+	c := &rowCoder{
+		plan: p, label: label, classes: dataset.ClassCodes(p.Classes), encoders: dataset.NewEncoders(p.features),
+		inputs: make(map[int]tree.Input),
+	}
+	for i := range p.features {
+		f := &p.features[i]
+		c.inputs[p.Columns[i]] = tree.Input{Name: f.Name, Kind: f.Kind, Unit: f.Unit, Zone: f.Zone}
+	}
+	return c
+}
+
+// code appends the code of a row's class and the codes of its features to dst.
+func (c *rowCoder) code(dst []byte, label *rowtype.Cell, features []rowtype.Cell) ([]byte, error) {
+	class, err := ClassCode(c.classes, label.Spell(), c.label)
+	if err != nil {
+		return nil, err
+	}
+	dst = binary.AppendUvarint(dst, uint64(class))
+	at := len(dst)
+	dst = append(dst, make([]byte, c.plan.layout.Stride)...)
+	for i, encoder := range c.encoders {
+		x := &features[c.plan.Columns[i]]
+		v := &c.vector
+		if x.Type == dataset.Text {
+			if c.plan.features[i].Kind == dataset.Numeric {
+				return nil, MixedTypes(c.plan.features[i].Name)
+			}
+			*v = dataset.Vector{
+				Type: dataset.Text, Index: append(v.Index[:0], 0), Texts: append(v.Texts[:0], x.Text),
+				Numbers: v.Numbers,
+			}
+		} else {
+			number := x.Number
+			if x.Type == 0 {
+				number = math.NaN()
+			}
+			*v = dataset.Vector{Type: dataset.Number, Numbers: append(v.Numbers[:0], number), Texts: v.Texts}
+		}
+		c.scratch = encoder.Encode(v, dst[at:], c.plan.layout.Offsets[i], c.plan.layout.Stride, c.scratch)
+	}
+	return dst, nil
+}

@@ -1,0 +1,148 @@
+package tallied
+
+import (
+	"encoding/binary"
+	"slices"
+
+	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/selection"
+	"github.com/espalier-ml/espalier/induce/weighing"
+)
+
+// ClassCode returns the code of a class. label is the column, for the error.
+func ClassCode(codes map[string]uint16, name, label string) (uint16, error) {
+	k, ok := codes[name]
+	if !ok {
+		return 0, &dataset.DataError{
+			Column: label, Value: name, Problem: "not one of the classes",
+			Hint: "filter such rows out before",
+		}
+	}
+	return k, nil
+}
+
+// Tables are the objects of each part of the rows.
+type Tables [dataset.Parts]*dataset.Table
+
+// NewTables returns tables without objects.
+func (s *Spec) NewTables(p *Plan) (tables Tables) {
+	for part := range tables {
+		tables[part] = dataset.NewTable(p.layout, s.Weighted() || s.weighs())
+	}
+	if s.weightClasses(p) {
+		tables[dataset.Train].KeepGroups(s.foldGroups())
+	}
+	if most := s.groups(); most > 0 {
+		tables[dataset.Train].KeepGroups(most)
+		tables[dataset.Validation].KeepGroups(selection.MostMeasured)
+		tables[dataset.Test].KeepGroups(selection.MostMeasured)
+	}
+	return tables
+}
+
+// weightClasses reports whether objects keep the classes of their rows' weights: weights are unequal, and rows
+// have no keys.
+func (s *Spec) weightClasses(p *Plan) bool {
+	return s.Settings.Key == "" && s.foldGroups() > 0 && p.Units != nil && p.Units[dataset.Train].Effect > 1
+}
+
+// Code turns the rows of a tally into objects: it encodes each row and merges rows of
+// equal codes.
+func (s *Spec) Code(tally []byte, p *Plan) (Tables, error) {
+	tables := s.NewTables(p)
+	for part := range tables {
+		if part > 0 && !s.parted() {
+			break
+		}
+		if err := s.codePart(tally, p, dataset.Part(part), tables[part]); err != nil {
+			return tables, err
+		}
+	}
+	return tables, nil
+}
+
+// codePart turns the rows of a part into objects.
+func (s *Spec) codePart(tally []byte, p *Plan, part dataset.Part, t *dataset.Table) error {
+	r, err := newRowsReader(s, tally, kindOfPart(part), p.Units)
+	if err != nil {
+		return err
+	}
+	classes, encoders, rule := dataset.ClassCodes(p.Classes), dataset.NewEncoders(p.features), p.rule(part)
+	stride, byWeight := p.layout.Stride, s.weightClasses(p)
+	var keys []byte
+	var scratch []uint16
+	for r.next() {
+		keys = slices.Grow(keys[:0], len(r.positions)*stride)[:len(r.positions)*stride]
+		for i, encoder := range encoders {
+			v := &r.columns[p.Columns[i]]
+			if v.Type == dataset.Text && p.features[i].Kind == dataset.Numeric {
+				return MixedTypes(p.features[i].Name)
+			}
+			scratch = encoder.Encode(v, keys, p.layout.Offsets[i], stride, scratch)
+		}
+		for row := range r.positions {
+			class, err := ClassCode(classes, r.label.Spell(row), s.Settings.Label)
+			if err != nil {
+				return err
+			}
+			key := keys[row*stride : (row+1)*stride]
+			if w := weighed(rule, r.weights[row], r.rows[row], class); w > 0 {
+				bucket := r.buckets[row]
+				if byWeight {
+					bucket = dataset.WeightClass(r.weights[row]/r.rows[row], p.Units[part].Scale)
+				}
+				t.AddGrouped(key, dataset.HashKey(key), bucket, class, w, r.rows[row])
+			}
+		}
+	}
+	return r.err()
+}
+
+// weighed returns the weight of equal rows of a class, times the factor of the class. Each row is
+// rounded for itself.
+func weighed(rule *weighing.Rule, weight, rows int64, class uint16) int64 {
+	if len(rule.ClassWeights) == 0 {
+		return weight
+	}
+	return rows * rule.Weighed(weight/rows, class)
+}
+
+// Objects merges the rows of a tally that an Encoder has coded by a plan into objects.
+func (s *Spec) Objects(p *Plan, tally []byte) (tables Tables, err error) {
+	r, err := dataset.ReadTally(tally)
+	if err != nil {
+		return tables, err
+	}
+	p.Dropped = r.Dropped
+	if p.Units, err = s.unitsIn(tally, ownRows); err != nil {
+		return tables, err
+	}
+	tables = s.NewTables(p)
+	bucketBytes, byWeight := 0, s.weightClasses(p)
+	if s.groups() > 0 {
+		bucketBytes = 1
+	}
+	for r.Next() {
+		row, weight, err := s.weightIn(r, p.Units)
+		if err != nil {
+			return tables, err
+		}
+		class, n := binary.Uvarint(row[min(1, len(row)):])
+		if n <= 0 || class >= uint64(len(p.Classes)) || len(row) != 1+n+p.layout.Stride+bucketBytes ||
+			row[0] < ownRows || row[0] >= kindOfPart(dataset.Part(dataset.Parts)) {
+			return tables, ErrRow
+		}
+		key, bucket := row[1+n:1+n+p.layout.Stride], uint8(0)
+		if bucketBytes > 0 {
+			bucket = row[len(row)-1]
+		}
+		if bucket >= dataset.Buckets {
+			return tables, ErrRow
+		}
+		if byWeight {
+			bucket = dataset.WeightClass(weight/r.Rows, p.Units[row[0]-ownRows].Scale)
+		}
+		tables[row[0]-ownRows].AddGrouped(key, dataset.HashKey(key), bucket, uint16(class), weight, r.Rows)
+	}
+	return tables, r.Err()
+}
