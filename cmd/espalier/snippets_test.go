@@ -103,6 +103,9 @@ func TestSnippetRuns(t *testing.T) {
 	if tr, err := tree.Decode(encoded); err != nil || tr.Training.Rows != 3 {
 		t.Errorf("docs/go.md writes %.200s, error %v: want a tree of three visits", encoded, err)
 	}
+	if out := runSnippet(t, "go.md", "train.Train(context", dir); out != "4 rows, 3 nodes\n" {
+		t.Errorf("it prints %q: want a tree with one test, the age", out)
+	}
 	visits(t, filepath.Join(dir, "visits"))
 	if out := runSnippet(t, "go.md", "pipelines.DefaultConfig()", dir); out != "2 leaves in runs/nightly\n" {
 		t.Errorf("it prints %q: want a tree with one test, the age", out)

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/espalier-ml/espalier/induce/binning"
+	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/distill"
 	"github.com/espalier-ml/espalier/induce/frontier"
 	"github.com/espalier-ml/espalier/induce/frontier/crossvalidate"
@@ -49,9 +50,12 @@ func (s *Settings) binFaults(name Namer) []error {
 	return nil
 }
 
-// columnFaults checks the names of columns.
+// columnFaults checks the parts of the rows, and the names of columns.
 func (s *Settings) columnFaults(name Namer) []error {
 	faults := twice(name("first"), "feature", s.First)
+	if s.SplitColumn == "" && s.Split[dataset.Train] == 0 {
+		faults = append(faults, fmt.Errorf("%s %s: the training part, the first number, must be positive", name("split"), s.Split))
+	}
 	for _, column := range s.Categorical {
 		if slices.Contains(s.Numeric, column) {
 			faults = append(faults, fmt.Errorf("column %q is named in both %s and %s", column, name("categorical"),

@@ -1,0 +1,110 @@
+// Package train grows a tree from rows in memory: values of Go types, as package gorows scores them. It
+// opens no files and imports the standard library alone. Package transforms trains on the rows of Beam
+// pipelines, and package pipelines on files of any size: the same settings and rows give the same tree.
+package train
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"reflect"
+	"runtime"
+	"slices"
+
+	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/frontier"
+	"github.com/espalier-ml/espalier/induce/settings"
+	"github.com/espalier-ml/espalier/induce/tree"
+	"github.com/espalier-ml/espalier/internal/rowtype"
+	"github.com/espalier-ml/espalier/internal/tallied"
+)
+
+// Report describes a training.
+type Report struct {
+	Rows     [dataset.Parts]int64 // number of rows by part
+	Frontier []frontier.Listed    // the trees that the tree was chosen among; empty: there was no choice
+	Notes    []string             // why some settings have no effect, and why no better tree was chosen
+}
+
+// Train grows a tree from rows: structs or maps, or pointers to them, with columns as package gorows says.
+// The features are the columns that s gives no other use: the fields of a struct in their order, and the
+// keys of maps in the order of the alphabet.
+//
+// Without a Key and a SplitColumn, the position of a row in the slice and the Seed decide on its part. The
+// tree is the tree that `espalier train` grows with the same settings from rows.parquet, a file of these
+// rows in one row group, byte for byte.
+//
+// An error names all settings that are out of range or do not fit the columns, or is a *dataset.DataError
+// of the rows. The context ends a training early.
+func Train[T any](ctx context.Context, rows []T, s settings.Settings) (*tree.Tree, *Report, error) {
+	schema, err := rowtype.SchemaOf(reflect.TypeFor[T]())
+	if err != nil {
+		return nil, nil, fmt.Errorf("train: %w", err)
+	}
+	spec := &tallied.Spec{Settings: s, Schema: schema, Ordered: true}
+	if schema.Map {
+		spec.Features = keys(rows, &s)
+	}
+	if err := spec.Bind(); err != nil {
+		return nil, nil, fmt.Errorf("train: %w", err)
+	}
+	tally, err := count(spec, rows)
+	if err != nil {
+		return nil, nil, err
+	}
+	plan, _, err := spec.FitTally(tally)
+	if err != nil {
+		return nil, nil, err
+	}
+	if plan == nil {
+		return nil, nil, spec.NoTrainingRows()
+	}
+	tables, err := spec.Code(tally, plan)
+	if err != nil {
+		return nil, nil, err
+	}
+	report := new(Report)
+	grown, err := spec.Grow(ctx, &tables, plan, runtime.GOMAXPROCS(0), func(text string) {
+		report.Notes = append(report.Notes, text)
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	report.Rows, report.Frontier = grown.Rows, grown.Frontier
+	return grown.Tree, report, nil
+}
+
+// count tallies rows.
+func count[T any](spec *tallied.Spec, rows []T) ([]byte, error) {
+	encoder, err := tallied.NewEncoder(spec, nil)
+	if err != nil {
+		return nil, err
+	}
+	var t dataset.Tally
+	for i := range rows {
+		weight, labelEnd, err := encoder.Encode(rows[i], i)
+		switch {
+		case err != nil:
+			return nil, fmt.Errorf("row %d: %w", i, err)
+		case labelEnd == 0:
+			t.Dropped++
+		case weight > 0:
+			t.Add(encoder.Key)
+		}
+	}
+	return t.AppendBinary(nil), nil
+}
+
+// keys returns the keys of rows that are maps and have no other use, in the order of the alphabet.
+func keys[T any](rows []T, s *settings.Settings) []string {
+	all := make(map[string]bool)
+	for i := range rows {
+		for _, key := range reflect.Indirect(reflect.ValueOf(rows[i])).MapKeys() {
+			all[key.String()] = true
+		}
+	}
+	for _, used := range append([]string{s.Label, s.Weight, s.Key, s.SplitColumn}, s.Ignore...) {
+		delete(all, used)
+	}
+	return slices.Sorted(maps.Keys(all))
+}
