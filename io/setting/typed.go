@@ -98,18 +98,23 @@ func Named[T interface {
 type typed[T any] struct {
 	fault
 
-	to    *T
-	wants string
-	parse func(string) (T, error)
-	spell func(T) string
+	to     *T
+	wants  string
+	parse  func(string) (T, error)
+	spell  func(T) string
+	checks []Check
 }
 
 func (v *typed[T]) String() string { return v.spell(*v.to) }
 func (v *typed[T]) Type() string   { return "string" }
 func (v *typed[T]) Wants() string  { return v.wants }
-func (v *typed[T]) empty() bool    { return false }
+func (v *typed[T]) empty() bool    { return v.String() == "" }
 func (v *typed[T]) target() any    { return v.to }
 func (v *typed[T]) encode() any    { return v.String() }
+
+func (v *typed[T]) faults() []error {
+	return append(v.fault.faults(), checked(v.String(), v.checks)...)
+}
 
 func (v *typed[T]) decode(raw []byte) error {
 	if err := setText(v, raw); err != nil {
@@ -128,13 +133,17 @@ func (v *typed[T]) Set(text string) error {
 	return nil
 }
 
-// setText sets a value to a text in JSON.
+// setText sets a value to a text in JSON; null leaves it as it is.
 func setText(v Value, raw []byte) error {
-	var text string
-	if json.Unmarshal(raw, &text) != nil {
+	var text *string
+	switch {
+	case json.Unmarshal(raw, &text) != nil:
 		return errors.New("want " + v.Wants())
+	case text == nil: // null
+		return nil
+	default:
+		return v.Set(*text)
 	}
-	return v.Set(text)
 }
 
 // Unchecked is a setting whose value Faults does not check, as its owner does.
@@ -188,22 +197,47 @@ func SpellEach[T any](word string, spell func(T) string) func([]T) []string {
 	}
 }
 
+// List is a setting of several texts, each of which passes the checks.
+func List[T ~[]string](to *T, checks ...Check) Value { return newList(to, checks) }
+
+func newList[T ~[]string](to *T, checks []Check) *listOf[T] {
+	return &listOf[T]{
+		to: to, checks: checks, parse: func(items []string) (T, error) { return items, nil },
+		spell: func(texts T) []string { return texts },
+	}
+}
+
+// Repeated is a setting that is given once for each of several texts, which may have
+// commas.
+func Repeated[T ~[]string](to *T) Value { return &repeated[T]{newList(to, nil)} }
+
 type listOf[T any] struct {
 	fault
 
-	to    *T
-	parse func([]string) (T, error)
-	spell func(T) []string
-	bare  bool // one value may stand without the list in JSON
-	given bool // and no longer the default: a further text adds to the list
+	to     *T
+	parse  func([]string) (T, error)
+	spell  func(T) []string
+	checks []Check // of each text
+	bare   bool    // one value may stand without the list in JSON
+	given  bool    // and no longer the default: a further text adds to the list
 }
 
 func (v *listOf[T]) Type() string       { return "strings" }
 func (v *listOf[T]) Wants() string      { return "texts" }
 func (v *listOf[T]) empty() bool        { return len(v.GetSlice()) == 0 }
 func (v *listOf[T]) target() any        { return v.to }
-func (v *listOf[T]) String() string     { return joined(v.GetSlice()) }
 func (v *listOf[T]) GetSlice() []string { return v.spell(*v.to) }
+
+func (v *listOf[T]) faults() []error {
+	faults := v.fault.faults()
+	for _, text := range v.GetSlice() {
+		faults = append(faults, checked(text, v.checks)...)
+	}
+	return faults
+}
+
+// String joins the texts by commas. A text with a comma in it stands in double quotes.
+func (v *listOf[T]) String() string { return joined(v.GetSlice()) }
 
 // Set replaces the default by the texts of a line of CSV. Set a second time adds to them.
 func (v *listOf[T]) Set(text string) error {
@@ -211,6 +245,10 @@ func (v *listOf[T]) Set(text string) error {
 	if err != nil {
 		return err
 	}
+	return v.add(items)
+}
+
+func (v *listOf[T]) add(items []string) error {
 	if v.given {
 		items = append(v.GetSlice(), items...)
 	}
@@ -249,22 +287,39 @@ func (v *listOf[T]) encode() any {
 }
 
 func (v *listOf[T]) decode(raw []byte) error {
+	var items []string
 	var list []json.RawMessage
-	if json.Unmarshal(raw, &list) != nil {
+	switch {
+	case !v.bare && json.Unmarshal(raw, &items) == nil:
+	case !v.bare:
+		if err := setText(v, raw); err != nil {
+			return err
+		}
+		return v.err()
+	case json.Unmarshal(raw, &list) != nil:
 		list = []json.RawMessage{raw}
 	}
-	items := make([]string, len(list))
-	for i, one := range list {
+	for _, one := range list {
 		var number json.Number
+		var text string
 		if json.Unmarshal(one, &number) == nil {
-			items[i] = number.String()
-		} else if json.Unmarshal(one, &items[i]) != nil {
+			text = number.String()
+		} else if json.Unmarshal(one, &text) != nil {
 			return fmt.Errorf("%s: want a text, a number or a list of them", one)
 		}
+		items = append(items, text)
 	}
 	_ = v.Replace(items) // notes a fault
 	return v.err()
 }
+
+type repeated[T ~[]string] struct{ *listOf[T] }
+
+// Type is that of the flag library.
+func (v *repeated[T]) Type() string { return "stringArray" }
+
+// Set adds a text as it is.
+func (v *repeated[T]) Set(text string) error { return v.add([]string{text}) }
 
 // Table is a setting of a text, such as the name of a file. In JSON it may also be an object of the values
 // that such a file has. values are pointers to the values by key; others are further fields that the text

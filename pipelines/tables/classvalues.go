@@ -3,9 +3,7 @@ package tables
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	"io"
 	"strconv"
 	"strings"
 
@@ -87,24 +85,9 @@ func (f *classFile) read(ctx context.Context, from *source.Files, set func([]str
 		return usage.Errorf("--%s: %v%s", f.flag, err, hint)
 	}
 	f.digest = fileDigest(b)
-	r := newCSV(b)
-	header, err := r.Read()
-	if err != nil || strings.Join(header, ",") != f.header {
-		return usage.Errorf("--%s %s: %s", f.flag, f.url, headerProblem(header, err, f.header))
-	}
-	for {
-		record, err := r.Read()
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			return usage.Errorf("--%s %s, %s", f.flag, f.url, lineProblem(err, len(header)))
-		}
-		line, _ := r.FieldPos(0)
-		if err := f.add(line, record[:len(record)-1], record[len(record)-1], set); err != nil {
-			return err
-		}
-	}
+	return eachLine(b, f.flag, f.url, []string{f.header}, func(line int, _, record []string) error {
+		return f.add(line, record[:len(record)-1], record[len(record)-1], set)
+	})
 }
 
 // name returns what the file calls a value.

@@ -3,16 +3,13 @@ package tables
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/csv"
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"math"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/naming"
@@ -100,50 +97,36 @@ func ReadCosts(ctx context.Context, f *source.Files, prices settings.Prices, url
 		return nil, err
 	}
 	c.Digest = fileDigest(b)
-	r := newCSV(b)
-	header, err := r.Read()
-	wanted := strings.Join(costHeaders(), " or ")
-	if err != nil {
-		return nil, usage.Errorf("--costs %s: %s", url, headerProblem(header, err, wanted))
-	}
-	if !slices.Contains(costHeaders(), strings.Join(header, ",")) {
-		return nil, usage.Errorf("--costs %s: %s", url, headerProblem(header, nil, wanted))
-	}
 	known := make(map[string]bool, len(columns))
 	for _, name := range columns {
 		known[name] = true
 	}
 	groups := make(map[string]*costLine)
-	for {
-		record, err := r.Read()
-		if errors.Is(err, io.EOF) {
-			return c, nil
-		}
+	return c, eachLine(b, "costs", url, costHeaders(), func(number int, header, record []string) error {
+		line, err := c.parse(number, header, record)
 		if err != nil {
-			return nil, usage.Errorf("--costs %s, %s", url, lineProblem(err, len(header)))
-		}
-		line, err := c.parse(header, record, r)
-		if err != nil {
-			return nil, err
+			return err
 		}
 		if !known[line.feature] {
 			hint := ""
 			if n := naming.Nearest(line.feature, columns); n != "" {
 				hint = fmt.Sprintf("; did you mean %q?", n)
 			}
-			return nil, c.fault(line, "no feature %q%s", line.feature, hint)
+			return c.fault(line, "no feature %q%s", line.feature, hint)
 		}
 		key := costKey{line.feature, line.value, line.single}
 		if first, ok := c.lines[key]; ok {
-			return nil, c.fault(line, "%s has a cost by line %d already: keep one of the two lines", key, first)
+			return c.fault(line, "%s has a cost by line %d already: keep one of the two lines", key, first)
 		}
 		if first := groups[line.group]; first != nil && first.groupCost != line.groupCost {
-			return nil, c.fault(line, "group_cost %v: the group %q costs %v by line %d; want one price for all of a group",
+			return c.fault(line, "group_cost %v: the group %q costs %v by line %d; want one price for all of a group",
 				line.groupCost, line.group, first.groupCost, first.number)
 		}
-		groups[line.group], c.lines[key] = line, line.number
+		groups[line.group] = line
+		c.lines[key] = line.number
 		c.add(line)
-	}
+		return nil
+	})
 }
 
 // checkNames makes sure that all features with prices are among the columns.
@@ -205,9 +188,8 @@ func DigestOf(ctx context.Context, f *source.Files, url string) (string, error) 
 }
 
 // parse reads the fields of a line.
-func (c *Costs) parse(header, record []string, r *csv.Reader) (*costLine, error) {
-	line := new(costLine)
-	line.number, _ = r.FieldPos(0)
+func (c *Costs) parse(number int, header, record []string) (*costLine, error) {
+	line := &costLine{number: number}
 	groupCost := ""
 	for i, text := range record {
 		switch header[i] {

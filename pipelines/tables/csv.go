@@ -5,13 +5,39 @@ import (
 	"encoding/csv"
 	"errors"
 	"fmt"
+	"io"
+	"slices"
 	"strings"
+
+	"github.com/espalier-ml/espalier/io/usage"
 )
 
 // newCSV reads a file as spreadsheets write it: with a byte-order mark, or without,
 // and with the line ends of any system.
 func newCSV(b []byte) *csv.Reader {
 	return csv.NewReader(bytes.NewReader(bytes.TrimPrefix(b, []byte("\ufeff"))))
+}
+
+// eachLine calls add with the number and the fields of each line of a file behind its header, one of headers.
+func eachLine(b []byte, flag, url string, headers []string, add func(line int, header, record []string) error) error {
+	r := newCSV(b)
+	header, err := r.Read()
+	if err != nil || !slices.Contains(headers, strings.Join(header, ",")) {
+		return usage.Errorf("--%s %s: %s", flag, url, headerProblem(header, err, strings.Join(headers, " or ")))
+	}
+	for {
+		record, err := r.Read()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return usage.Errorf("--%s %s, %s", flag, url, lineProblem(err, len(header)))
+		}
+		line, _ := r.FieldPos(0)
+		if err := add(line, header, record); err != nil {
+			return err
+		}
+	}
 }
 
 // headerProblem describes the fault of a first line other than the wanted ones. err
