@@ -91,6 +91,33 @@ func TestGrowEach(t *testing.T) {
 	}
 }
 
+// TestGrowEachPriced is TestGrowEach for tests whose costs depend on the path, and for features that have
+// to be tested first.
+func TestGrowEachPriced(t *testing.T) {
+	for seed := range uint64(80) {
+		r := rand.New(rand.NewPCG(77, seed))
+		d := growtest.New(r, growtest.PricedFeatures(), 2+r.IntN(4), 150, false)
+		if seed%2 == 1 {
+			d = d.Constrained(r)
+		}
+		algorithms, families := growtest.Algorithms(), growtest.Families()
+		var ps []induce.Params
+		for range 12 {
+			p := growtest.RandomParams(r, algorithms[r.IntN(len(algorithms))], families[r.IntN(len(families))])
+			p.Theta = 0.05
+			if seed%3 == 0 {
+				p.Classes = split.OfRows
+			}
+			ps = append(ps, p)
+		}
+		for i, n := range memory.GrowEach(d.Objects, d.Columns, ps, d.Total, memory.Options{}) {
+			if got, want := growtest.Encode(t, n), growtest.Encode(t, d.Grow(ps[i], 1)); got != want {
+				t.Errorf("seed %d, tree %d of %+v:\n%s, want\n%s", seed, i, ps, got, want)
+			}
+		}
+	}
+}
+
 func BenchmarkGrow(b *testing.B) {
 	var features []dataset.Feature
 	for f := range 40 {
