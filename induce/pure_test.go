@@ -60,7 +60,7 @@ func sources(t *testing.T, root string, least int) []sourceFile {
 // depend on the standard library, on each other and on packages below internal only.
 func TestPure(t *testing.T) {
 	for path := range imports(t) {
-		if path != module+"induce" && !strings.HasPrefix(path, module+"induce/") && !strings.HasPrefix(path, module+"internal/") {
+		if path != module+"induce" && !strings.HasPrefix(path, module+"induce/") {
 			t.Errorf("induce depends on %s", path)
 		}
 	}

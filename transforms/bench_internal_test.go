@@ -8,7 +8,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/split"
 	"github.com/espalier-ml/espalier/induce/tree"
-	"github.com/espalier-ml/espalier/internal/rowtype"
+	"github.com/espalier-ml/espalier/induce/rowtype"
 )
 
 type benchmarkRow struct {

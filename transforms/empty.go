@@ -8,7 +8,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/log"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
-	"github.com/espalier-ml/espalier/internal/tallied"
+	"github.com/espalier-ml/espalier/induce/tallied"
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 

@@ -15,8 +15,8 @@ import (
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/metric"
 	"github.com/espalier-ml/espalier/induce/tree"
-	"github.com/espalier-ml/espalier/internal/rowtype"
-	"github.com/espalier-ml/espalier/internal/tallied"
+	"github.com/espalier-ml/espalier/induce/rowtype"
+	"github.com/espalier-ml/espalier/induce/tallied"
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 

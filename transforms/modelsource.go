@@ -15,7 +15,7 @@ import (
 
 	"github.com/espalier-ml/espalier/induce/naming"
 	"github.com/espalier-ml/espalier/induce/tree"
-	"github.com/espalier-ml/espalier/internal/rowtype"
+	"github.com/espalier-ml/espalier/induce/rowtype"
 	"github.com/espalier-ml/espalier/io/latest"
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )

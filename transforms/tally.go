@@ -7,7 +7,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
-	"github.com/espalier-ml/espalier/internal/tallied"
+	"github.com/espalier-ml/espalier/induce/tallied"
 )
 
 // tallyBytes is the memory of a bundle's tallies at which the bundle emits them early.

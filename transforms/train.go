@@ -13,7 +13,7 @@ import (
 
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/settings"
-	"github.com/espalier-ml/espalier/internal/tallied"
+	"github.com/espalier-ml/espalier/induce/tallied"
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 

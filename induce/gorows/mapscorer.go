@@ -10,7 +10,7 @@ import (
 
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/tree"
-	"github.com/espalier-ml/espalier/internal/rowtype"
+	"github.com/espalier-ml/espalier/induce/rowtype"
 )
 
 // MapScorer scores maps by their keys, as encoding/json makes them of JSON objects. It is

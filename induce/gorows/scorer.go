@@ -6,7 +6,7 @@ import (
 	"unsafe"
 
 	"github.com/espalier-ml/espalier/induce/tree"
-	"github.com/espalier-ml/espalier/internal/rowtype"
+	"github.com/espalier-ml/espalier/induce/rowtype"
 )
 
 // Scorer scores structs of type T by their fields. It is read-only, so goroutines may

@@ -10,7 +10,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/grid"
 	"github.com/espalier-ml/espalier/induce/settings"
-	"github.com/espalier-ml/espalier/internal/rowtype"
+	"github.com/espalier-ml/espalier/induce/rowtype"
 )
 
 // Spec is the checked settings of a training together with the columns of the rows.
