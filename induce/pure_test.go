@@ -57,7 +57,7 @@ func sources(t *testing.T, root string, least int) []sourceFile {
 }
 
 // TestPure repeats a rule of the linter: induce and the packages below it
-// depend on the standard library, on each other and on packages below internal only.
+// depend on the standard library and on each other only.
 func TestPure(t *testing.T) {
 	for path := range imports(t) {
 		if path != module+"induce" && !strings.HasPrefix(path, module+"induce/") {

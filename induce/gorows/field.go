@@ -8,8 +8,8 @@ import (
 	"unsafe"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
-	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/induce/rowtype"
+	"github.com/espalier-ml/espalier/induce/tree"
 )
 
 // field is the place of a column in a struct. Numbers, strings and bools, and pointers to

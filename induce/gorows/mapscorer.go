@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
-	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/induce/rowtype"
+	"github.com/espalier-ml/espalier/induce/tree"
 )
 
 // MapScorer scores maps by their keys, as encoding/json makes them of JSON objects. It is

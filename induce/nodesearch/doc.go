@@ -1,4 +1,5 @@
-// Package nodesearch finds the best tests of an open node, for all trees that share the node.
+// Package nodesearch finds the best tests of an open node, for all trees that share the node. It is not
+// meant for other programs.
 //
 // Both growers use it. A grower supplies the histograms of the node's features: package memory
 // all of them at once, shared out among goroutines; package levels in passes of some features

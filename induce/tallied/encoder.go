@@ -5,8 +5,8 @@ import (
 	"math"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
-	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/induce/rowtype"
+	"github.com/espalier-ml/espalier/induce/tree"
 )
 
 // AsEarlier changes the kind of a tally's rows, in place: training rows become rows of the window before.

@@ -13,10 +13,10 @@ import (
 
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/frontier"
-	"github.com/espalier-ml/espalier/induce/settings"
-	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/induce/rowtype"
+	"github.com/espalier-ml/espalier/induce/settings"
 	"github.com/espalier-ml/espalier/induce/tallied"
+	"github.com/espalier-ml/espalier/induce/tree"
 )
 
 // Report describes a training.

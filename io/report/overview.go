@@ -39,7 +39,7 @@ func (o *Overview) Write(w io.Writer, width int) error {
 		width = screenWidth
 	}
 	part, m := o.Run.Metrics.Best()
-	head, tree, tail := new(strings.Builder), new(strings.Builder), new(strings.Builder)
+	head, drawn, tail := new(strings.Builder), new(strings.Builder), new(strings.Builder)
 	for _, text := range []string{o.rows(), o.features(), o.choice(), About(o.Run.Tree)} {
 		if text != "" {
 			printf(head, "%s\n", Wrapped(text, width, "  "))
@@ -52,8 +52,8 @@ func (o *Overview) Write(w io.Writer, width int) error {
 	}
 	printf(tail, "%s\n", Wrapped("All figures: espalier show "+o.Folder+" --figures", width, "  "))
 	const around = 4 // blank lines before and after the tree, its head, and the line about other nodes
-	o.tree(tree, width, max(leastNodes, screenLines-around-strings.Count(head.String()+tail.String(), "\n")))
-	_, err := fmt.Fprintf(w, "%s\n%s\n%s", head, tree, tail)
+	o.tree(drawn, width, max(leastNodes, screenLines-around-strings.Count(head.String()+tail.String(), "\n")))
+	_, err := fmt.Fprintf(w, "%s\n%s\n%s", head, drawn, tail)
 	return err
 }
 
@@ -164,7 +164,7 @@ func quality(part string, m *metric.Metrics) string {
 		return text + "."
 	}
 	most := slices.MaxFunc(m.PerClass, func(a, b metric.Class) int { return cmp.Compare(a.Support, b.Support) })
-	text += fmt.Sprintf(", accuracy %s", Percent(*m.Accuracy))
+	text += ", accuracy " + Percent(*m.Accuracy)
 	if most.Prevalence != nil {
 		text += fmt.Sprintf(" (always %s: %s)", name(most.Class), Percent(*most.Prevalence))
 	}

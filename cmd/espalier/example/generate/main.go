@@ -3,6 +3,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 
@@ -23,6 +24,6 @@ func generate(args []string) error {
 	case len(args) == 3 && args[0] == "mushroom":
 		return example.Mushrooms(context.Background(), args[1], args[2])
 	default:
-		return fmt.Errorf("usage: generate tic-tac-toe TO, or generate mushroom FROM TO")
+		return errors.New("usage: generate tic-tac-toe TO, or generate mushroom FROM TO")
 	}
 }
