@@ -13,7 +13,7 @@ import argparse, collections, pathlib, re, sys
 # Rules: a name, a pattern, and what to write. Patterns see text without code, in lower case.
 rules = [
     ('noun left out', r'\b(?:those|that) (?:of|that|whose|with|where|in|on|by|from|to) (?:the|a|an|all|each|every|its|their|his|any|one|two|rows|other|another|training)\b(?<!that of (?:the ))', 'repeat the noun'),
-    ('the others', r'\b(?:the|all) others\b|\bthe rest\b(?! of)', 'name them'),
+    ('the others', r'\b(?:the|all) others\b|(?<!against )\bthe rest\b(?! of)', 'name them'),
     ('in the mean', r'\bin the mean\b', 'on average'),
     ('dear', r'\bdear(?:er|est)?\b', 'expensive, most expensive, maximum'),
     ('beside', r'\bbeside\b', 'next to, in addition to'),

@@ -181,7 +181,7 @@ func readCheckpoint(ctx context.Context, f *source.Files, config *TrainConfig) (
 		err = errors.New("parts are missing or of another version")
 	}
 	if err == nil && !intact(b, c.Digest) {
-		err = errors.New("damaged: its digest is not that of its content")
+		err = errors.New("damaged: its digest does not match its content")
 	}
 	if err == nil {
 		err = c.locate(f.Store, folder)
@@ -190,7 +190,7 @@ func readCheckpoint(ctx context.Context, f *source.Files, config *TrainConfig) (
 		c = &checkpoint{ownedFolders: c.ownedFolders}
 		if !config.Overwrite {
 			return nil, usage.Errorf("--output: %s is no checkpoint of this version of Espalier (%v): "+
-				"start anew with --overwrite", url, err)
+				"start again with --overwrite", url, err)
 		}
 	}
 	c.seen = seen
@@ -238,7 +238,7 @@ func readsFile(url string, f func() error) error {
 	}
 	return &dataset.DataError{
 		File: url, Problem: fmt.Sprintf("the file is damaged, or does not belong to the run (%v)", panicked.Value),
-		Hint: "train anew",
+		Hint: "train again",
 	}
 }
 
@@ -293,7 +293,7 @@ func (c *checkpoint) whole() bool {
 // differs.
 func (p *plan) refuseOther(c *checkpoint) error {
 	changed := func(what string) error {
-		return usage.Errorf("--resume: %s since the run in %s began: undo that, or start anew with --overwrite",
+		return usage.Errorf("--resume: %s since the run in %s began: undo that, or start again with --overwrite",
 			what, p.config.Output)
 	}
 	if c.Espalier != runfolder.Version() {

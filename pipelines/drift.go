@@ -54,7 +54,7 @@ func readDistribution(ctx context.Context, s *objectstore.Store, flag, run strin
 			usage.Problem(err))
 	}
 	if there.Distribution == nil {
-		return nil, usage.Errorf("%s %s has no %s, as an earlier version has trained it: train anew", flag, run,
+		return nil, usage.Errorf("%s %s has no %s, as an earlier version has trained it: train again", flag, run,
 			runfolder.DistributionName)
 	}
 	features := there.Schema.Features()
@@ -128,7 +128,7 @@ func countBins(
 	for i := range features {
 		f := &features[i]
 		if err := in.CheckFeature(f); err != nil {
-			return nil, dataset.WithHint(err, "write the columns as in training, or train anew")
+			return nil, dataset.WithHint(err, "write the columns as in training, or train again")
 		}
 		column := &in.Columns[slices.IndexFunc(in.Columns, func(c parquetio.Column) bool { return c.Name == f.Name })]
 		if err := in.Check(column); err != nil {

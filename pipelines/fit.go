@@ -210,7 +210,7 @@ func (r *run) summarise(ctx context.Context, rows *jobs.RowSpec) (*jobs.RowStats
 func (p *plan) noRows(problem string) error {
 	return &dataset.DataError{
 		File: strings.Join(p.config.Input, ","), Problem: problem,
-		Hint: "check --input, --split and --weight; of few rows --split 100/0/0 trains on all",
+		Hint: "check --input, --split and --weight; if there are few rows, --split 100/0/0 trains on all",
 	}
 }
 

@@ -52,13 +52,13 @@ func openJournal(
 		if err == nil || !p.config.Overwrite || ctx.Err() != nil {
 			return j, s, err
 		}
-		d.Reporter.Warn(fmt.Sprintf("the run starts anew, as it cannot go on from its checkpoint: %v", err))
+		d.Reporter.Warn(fmt.Sprintf("the run starts again, as it cannot go on from its checkpoint: %v", err))
 		*j = fresh
 	case c != nil && !p.config.Overwrite && c.resumable():
 		return j, nil, usage.Errorf("--output %s has an unfinished run: go on with --resume, or replace it "+
 			"with --overwrite", p.config.Output)
 	case p.config.Resume && !p.config.Overwrite:
-		d.Reporter.Warn("there is no checkpoint to resume from: the run starts anew")
+		d.Reporter.Warn("there is no checkpoint to resume from: the run starts again")
 	}
 	switch {
 	case p.leavesCheckpoints():
@@ -100,7 +100,7 @@ func (j *journal) restore(ctx context.Context, c *checkpoint) (*saved, error) {
 		return nil, usage.Errorf("--output: %v", err)
 	}
 	if err := c.checkBlocks(ctx, j.files.Store); err != nil {
-		return nil, usage.Errorf("--output: a part of the checkpoint in %s is missing: %v; start anew with --overwrite",
+		return nil, usage.Errorf("--output: a part of the checkpoint in %s is missing: %v; start again with --overwrite",
 			config.Output, err)
 	}
 	f := &fitted{spec: *c.Spec, constant: c.Constant, stats: c.RowStats}
@@ -109,7 +109,7 @@ func (j *journal) restore(ctx context.Context, c *checkpoint) (*saved, error) {
 		return nil, err
 	}
 	if f.features, err = dataset.DecodeFeatures(c.Features); err != nil {
-		return nil, usage.Errorf("--output: the checkpoint in %s is damaged: %v; start anew with --overwrite", config.Output, err)
+		return nil, usage.Errorf("--output: the checkpoint in %s is damaged: %v; start again with --overwrite", config.Output, err)
 	}
 	return &saved{&objects{f, &c.Objects}, c.Growth}, nil
 }

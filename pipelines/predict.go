@@ -164,7 +164,7 @@ func (p *prediction) nameOutputs() error {
 			return usage.Errorf("--input: %s and %s would both become %s: score them one after the other, "+
 				"into folders of their own", other, file.URL, name)
 		case runfolder.Predictions.Reserves(name):
-			return usage.Errorf("--input: the predictions of %s would have the name of the %s beside them: "+
+			return usage.Errorf("--input: the predictions of %s would have the name of the %s next to them: "+
 				"rename the file", file.URL, name)
 		}
 		seen[name] = file.URL
@@ -373,7 +373,7 @@ func (p *prediction) checkNovelty(r *PredictResult) error {
 		File: p.input.Files[0].URL, Column: worst.Column,
 		Problem: fmt.Sprintf("%d of %d rows (in all files) have a value that training did not have, or none where training "+
 			"rows had one: more than --max_unseen %v; nothing was written", fresh, r.Rows, p.config.MaxUnseen),
-		Hint: "check whether the column means what it meant, or train anew",
+		Hint: "check whether the column means what it meant, or train again",
 	}
 }
 

@@ -124,7 +124,7 @@ func (p *reopened) certify(ctx context.Context, c *frontier.Candidate) (*tree.Ce
 		return nil, err
 	}
 	if !bytes.Equal(dataset.EncodeFeatures(o.features), p.grown.Features) {
-		return nil, p.because(certificateOf, errors.New("their features are not those of training"))
+		return nil, p.because(certificateOf, errors.New("they have other features than in training"))
 	}
 	all, err := p.run.trainingObjects(ctx, o)
 	if err != nil {

@@ -283,7 +283,7 @@ func (s *schema) checkConstraints(c *TrainConfig) error {
 			{"monotone", c.Monotone[column.Name] != 0},
 		} {
 			if constraint.named && column.role != RoleFeature && column.role != RoleForbidden {
-				faults = append(faults, fmt.Errorf("--%s: column %q is no feature, its role is %s",
+				faults = append(faults, fmt.Errorf("--%s: column %q is not a feature, its role is %s",
 					constraint.flag, column.Name, column.role))
 			}
 		}

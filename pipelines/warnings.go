@@ -54,7 +54,7 @@ func (c *choosing) warnOfTree(ctx context.Context, candidates []frontier.Candida
 	case err != nil || t.Modelled():
 		return err
 	case poor:
-		c.driver.Reporter.Warn(fmt.Sprintf("as far as %s can tell, the tree is no better than always saying the most "+
+		c.driver.Reporter.Warn(fmt.Sprintf("on %s the tree is no better than always saying the most "+
 			"frequent class, %q: %s", verdict.Rows, t.Label.Classes[t.Nodes[0].Class], verdict))
 	case bare:
 		if reason := c.whyLeaf(candidates, w, reversed); reason != "" {

@@ -88,7 +88,7 @@ func readModel(ctx context.Context, url string) ([]byte, error) {
 		Run string `json:"run"`
 	}
 	if err := json.Unmarshal(b, &pointer); err != nil || naming.CheckBelow(pointer.Run) != nil {
-		return nil, fmt.Errorf("%s names no run beside it", url)
+		return nil, fmt.Errorf("%s names no run next to it", url)
 	}
 	return readFile(ctx, latest.TreeURL(strings.TrimSuffix(url, latest.Name)+pointer.Run))
 }

@@ -186,7 +186,7 @@ func (c *WindowConfig) givenPlan(spec *trainSpec) ([]byte, error) {
 		at := slices.IndexFunc(spec.Columns, func(c dataset.FeatureColumn) bool { return c.Name == f.Name })
 		switch {
 		case at < 0:
-			faults = append(faults, fmt.Errorf("the Bins: their feature %q is no feature of the rows", f.Name))
+			faults = append(faults, fmt.Errorf("the Bins: their feature %q is not a feature of the rows", f.Name))
 		case spec.Columns[at].Type == dataset.Number && spec.Columns[at].Unit != f.Unit:
 			faults = append(faults, fmt.Errorf("the Bins: their feature %q is of %s, the rows have %s", f.Name, f.Unit.Things(),
 				spec.Columns[at].Unit.Things()))
@@ -220,7 +220,7 @@ func (c *WindowConfig) bins(spec *trainSpec) ([]dataset.Feature, []string, error
 	}
 	if len(others) > 0 {
 		return nil, nil, fmt.Errorf("a tree.json has the features that its tree tests, and the rows also have %q: give the "+
-			"schema.json beside it, or leave these out with Ignore", others)
+			"schema.json next to it, or leave these out with Ignore", others)
 	}
 	return t.Features, t.Label.Classes, nil
 }

@@ -51,8 +51,8 @@ func newAsk() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "ask MODEL",
 		Short: "Ask for the values of one case that the tree needs, and predict",
-		Long: `Ask for the values of one case, one at a time and only those that the tree comes
-to, and say what it predicts and what that cost. A value is asked for once; each
+		Long: `Ask for the values of one case, one at a time and only if the tree needs them,
+and print the prediction and what it cost. A value is asked for once; each
 test on it is paid as tree.json bills it (see train --repeat_cost).
 
 An answer is a line: a number, a date, a time or a timestamp (2026-11-21, 09:30,

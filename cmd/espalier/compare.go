@@ -56,7 +56,7 @@ func newCompare() *cobra.Command {
 is a run folder or a tree.json.
 
 compare prints the figures of both with B's less A's and its 95 % interval. Both
-trees see the same rows, so the interval is narrower than those of the two
+trees see the same rows, so the interval is narrower than the intervals of the two
 figures. It counts the rows that get another class, and how many of these become
 right or wrong. It says which nodes are the same, moved, added or removed, and
 how many of the rows come there. Without a column of classes it leaves the

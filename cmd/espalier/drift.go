@@ -41,7 +41,7 @@ func newDrift() *cobra.Command {
 		Short: "Measure how far rows have moved from a run's training rows",
 		Long: `Measure how far the columns of new rows have moved from the training rows of a
 run, and how far the shares of the tree's leaves have. No labels are needed.
-With --against the training rows of another run stand for the new rows.
+With --against the training rows of another run take the place of the new rows.
 
 drift prints for each column the population stability index (PSI), the
 Kolmogorov-Smirnov statistic of numeric columns (KS), the Jensen-Shannon distance

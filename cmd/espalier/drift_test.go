@@ -67,7 +67,7 @@ func TestDrift(t *testing.T) {
 		t.Fatal(err)
 	}
 	old := espalier(t, "drift", "--model", run, "--input", moved, "--progress", "none")
-	if old.code != 2 || !strings.Contains(old.stderr, "train anew") {
+	if old.code != 2 || !strings.Contains(old.stderr, "train again") {
 		t.Errorf("a run without distribution.json: exit code %d, %q", old.code, old.stderr)
 	}
 }

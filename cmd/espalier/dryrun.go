@@ -31,7 +31,7 @@ func tellDryRun(dry bool) error {
 func printEstimate(w io.Writer, r *pipelines.Result, title string, rows int64) error {
 	rowsFrom := "in the files"
 	if rows > 0 {
-		rowsFrom = "of --rows, foreseen from those in the files"
+		rowsFrom = "of --rows, foreseen from the rows in the files"
 	}
 	e := r.Estimate
 	bytes := func(n int64) string { return humanize.Bytes(uint64(max(0, n))) }
@@ -45,7 +45,7 @@ func printEstimate(w io.Writer, r *pipelines.Result, title string, rows int64) e
 		{"read of blocks", bytes(e.BlockBytes), "objects, all passes"},
 		{"shuffle", bytes(e.ShuffleBytes), "between the halves of jobs"},
 		{"histograms", bytes(e.HistogramBytes), "of the largest pass of a level; 0: all nodes are grown in memory"},
-		{"disk", bytes(e.DiskBytes), "of checkpoints, beside the run's files"},
+		{"disk", bytes(e.DiskBytes), "of checkpoints, in addition to the run's files"},
 		{"memory", bytes(e.DriverMemory), "peak of this process, folds and certificate included"},
 		{"memory of a worker", bytes(e.WorkerMemory), "the same process on the runners " +
 			strings.Join(pipelines.LocalRunners(), " and ")},
@@ -54,11 +54,11 @@ func printEstimate(w io.Writer, r *pipelines.Result, title string, rows int64) e
 	}
 	if e.Seconds.Total() > 0 {
 		seconds := func(x float64) string { return runfolder.Seconds(x) + " s" }
-		t.Add("time", seconds(e.Seconds.Total()), "of the whole run, at the speed that the rehearsal had here")
+		t.Add("time", seconds(e.Seconds.Total()), "the whole run, at the speed that the rehearsal had here")
 		t.Add("reading rows", seconds(e.Seconds.Rows), "of it: summarise, bins, coalesce")
 		t.Add("growing", seconds(e.Seconds.Growth), "of it: the trees of the grid")
 		t.Add("choosing", seconds(e.Seconds.Choice), "of it: to score and prune them")
-		t.Add("folds", seconds(e.Seconds.Folds), "of it: cross-validation; 0: there is none")
+		t.Add("folds", seconds(e.Seconds.Folds), "of it: cross-validation; 0: none")
 		t.Add("certificate", seconds(e.Seconds.Certificate), "of it")
 	}
 	if err := t.Write(w, pageWidth(w)); err != nil {

@@ -45,7 +45,7 @@ func (c *frontierFlags) Settings() []setting.Setting {
 	run := setting.In(setting.Run, []setting.Setting{
 		{
 			Name: "input", Value: setting.List(&c.Input),
-			Help: "where the training rows lie now, if they were moved: they must be the same files",
+			Help: "where the training rows are now, if they were moved: they must be the same files",
 		},
 		{
 			Name: "without_rows", Value: setting.Switch(&c.WithoutRows),

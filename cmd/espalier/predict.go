@@ -37,15 +37,15 @@ func newPredict() *cobra.Command {
 		Short: "Score the rows of Parquet files by a tree",
 		Long: `Score the rows of Parquet files by a tree: a file of predictions for each file, of
 the same name and with the rows in the same order, and then _manifest.json and
-_SUCCESS. Of each row there are its prediction, probability_CLASS of all classes,
-leaf (the node in tree.json), tests (how many were asked) and cost (what is paid
-for them), beside the columns of --key or, with --keep all, all columns, as they
-are in the input.
+_SUCCESS. A file has for each row its prediction, the probability of each class
+(probability_CLASS), the leaf (the node in tree.json), the number of tests and
+their cost, and in addition the columns of --key or, with --keep all, all columns
+of the input, unchanged.
 
-Columns are found by name, and only those that the tree tests are read. Where the
-input has the column of the classes, metrics of the rows that have one are
-written, too. Values that training did not have are counted by column; they go
-where the tree sends unseen ones.`,
+Columns are found by name, and only columns that the tree tests are read. If the
+input has the column of the classes, metrics of the rows with a class are also
+written. Values that training did not have are counted by column; they take the
+branch that the tree has for unseen values.`,
 		Example: `  espalier predict --model runs/first --input 'new/*.parquet' --output scored
   espalier predict --model runs/first/tree.json --input new.parquet \
       --output scored --key customer,day --explain --max_unseen 0.01`,

@@ -25,7 +25,7 @@ func newReport() *cobra.Command {
 		Long: `Write the report of a finished run, one HTML file that any browser opens
 offline. train writes it too, unless --report none says otherwise.
 
-The page says in words what the tree asks first and why, what a row costs, how
+The page describes what the tree asks first and why, what a row costs, how
 far the probabilities can be trusted, and what the next cheaper tree would lose.
 It has the tree to open and close, the trees of the frontier behind a slider,
 figures, features, the certificate, and a form that asks the tree's questions.

@@ -61,8 +61,8 @@ CONFIG is a YAML file whose keys are these flags: all settings of train but its
 output, a destination, and the limits of the gate. --input may have dates:
 {date}, {date-1}, or {date-29..date} for thirty days.
 
-Each attempt writes a document to history/ in the destination, and each run lies
-in runs/. A day whose files and settings are the same is not trained again.
+Each attempt writes a document to history/ in the destination, and each run is a
+folder in runs/. A day whose files and settings are the same is not trained again.
 Exit code 4 says that the gate has refused the run: LATEST.json stays.`,
 		Example: `  espalier retrain nightly.yaml
   espalier retrain nightly.yaml --date 2026-11-23

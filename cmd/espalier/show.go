@@ -80,22 +80,22 @@ func newShow() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "show MODEL",
 		Short: "Show a tree, the path of a row, or all figures of a run",
-		Long: `Show a tree. Of each node there are its condition, its training rows with their
-share, the cost of the way there, and its class with the probability.
+		Long: `Show a tree. Each line is a node: its condition, the training rows that reach it
+and their share, the cost paid so far, and the class with its probability.
 
 The formats:
   text   a tree for terminals; of more than 500 leaves the first levels, and a
          table of all levels
   rules  a rule for each leaf, the most frequent first: class and probability,
-         rows, share, tests and cost, and what a row has to fulfil
+         rows, share, tests and cost, and the conditions of its rows
   svg    a drawing; no other program is needed
   dot    a graph for Graphviz
   html   a page that opens and closes branches, with the drawing; no script and
          no network
 
 With --row the text is the path of that row: for each test its value, the branch,
-the price and what was paid so far. Rules are then that of its leaf, and drawings
-show the path in red.
+the price and what was paid so far. The format rules then has the rule of its leaf,
+and drawings show the path in red.
 
 Long cuts are shortened for reading, by at most a thousandth of the distance to
 the next cut of the feature: 4.017 stands for 4.017072740170225. Rules and the

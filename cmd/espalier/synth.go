@@ -37,17 +37,16 @@ files: part-00000.parquet and so on, _costs.csv (for train --costs), _tree.json
 (the hidden tree), _manifest.json and, last of all, _SUCCESS.
 
 Numeric features are x00, x01, ..., categorical ones c00, c01, ..., the label is
-class. Some features are dear, and each of these has a proxy: a cheap feature
-that shows its value blurred. The hidden tree asks dear features and some of the
-cheap ones, but no proxy. Rows without a value are answered "no".
+class. Some features are expensive, and each of these has a proxy: a cheap feature
+that shows its value blurred. The hidden tree asks expensive features and some of
+the cheap ones, but no proxy. Rows without a value are answered "no".
 
 The same seed and flags give the same bytes. A row depends on its number, not on
 how many rows there are or how they are cut into files.
 --duplicates makes rows copies, in all features, of one of --distinct
 prototypes; --noise gives rows another class than their leaf's, drawn by row.
-In _tree.json counts are those of all rows, with the noise; objects and missing
-values are not counted, scores are zero, and the algorithm's parameters stand for
-nothing.
+In _tree.json counts are of all rows, with the noise; objects and missing values
+are not counted, scores are zero, and the algorithm's parameters mean nothing.
 
 Settings come from the YAML file of --config, whose keys are these flags, then
 from flags.`,

@@ -321,7 +321,7 @@ func (s *Summary) Merge(other *Summary) error {
 	case s.limits != other.limits:
 		return fmt.Errorf("binning: summary with limits %+v cannot take in one with %+v", s.limits, other.limits)
 	case s == other:
-		return errors.New("binning: summary cannot take in itself")
+		return errors.New("binning: a summary cannot take itself in")
 	}
 	s.missing += other.missing
 	s.weight += other.weight

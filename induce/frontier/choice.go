@@ -15,7 +15,7 @@ type Choice struct {
 }
 
 // Listed is a point of the frontier with its marks. The chosen point, and the point of
-// highest merit, may be off the frontier if there is a limit on the dearest path. So may the point
+// highest merit, may be off the frontier if there is a limit on the most expensive path. So may the point
 // that the rule Best chooses, as it compares scores rather than merits. With error costs,
 // the point of the least total cost and a single leaf are listed, too, wherever they are.
 type Listed struct {

@@ -11,7 +11,7 @@ import (
 // Limits bound the billed cost and the size of a tree. 0: no limit.
 type Limits struct {
 	ExpectedCost float64 // expected billed cost of a training row
-	MaxCost      float64 // billed cost of the dearest path
+	MaxCost      float64 // billed cost of the most expensive path
 	Leaves       int     // number of leaves
 }
 

@@ -12,7 +12,7 @@ type Currency uint8
 const (
 	Leaves  Currency = iota + 1 // number of leaves: classical cost-complexity pruning
 	Cost                        // expected billed cost of the tests on a training row
-	MaxCost                     // billed cost of the tests on the dearest path
+	MaxCost                     // billed cost of the tests on the most expensive path
 )
 
 func currencyNames() []string { return []string{"", "leaves", "cost", "max_cost"} }

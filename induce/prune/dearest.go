@@ -16,7 +16,7 @@ type limited struct {
 }
 
 // dearestAlphas returns for each inner node the least alpha at which the optimal tree no longer
-// has it as an inner node, where the complexity is the billed cost of the dearest path. The optimal
+// has it as an inner node, where the complexity is the billed cost of the most expensive path. The optimal
 // trees are those limited trees that lie on the lower convex hull of risk over limit.
 func dearestAlphas(t *tree.Tree, leaf []float64) []float64 {
 	least, gain := leastLimits(t, leaf)

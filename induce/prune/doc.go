@@ -12,7 +12,7 @@
 //	R(T) + alpha * C(T)
 //
 // where C is the number of leaves (Leaves), the expected cost of the tests (Cost), or
-// the cost of the tests on the dearest path (MaxCost). As alpha grows the optimal trees
+// the cost of the tests on the most expensive path (MaxCost). As alpha grows the optimal trees
 // are nested: each node has one alpha from which on it is a leaf, and the whole sequence
 // is known from these.
 //

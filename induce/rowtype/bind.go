@@ -52,7 +52,7 @@ func (b *Binding) check(i int, schema *Schema) error {
 			singular(in.Unit), in.Unit.Things())
 	case c.Type == dataset.Number && c.Unit != in.Unit:
 		return fmt.Errorf("rows of type %s: column %q has %s, want %s as the tree's feature: say so "+
-			"with a tag, as in `espalier:\",date\"`, or train anew", schema.Type, c.Name, c.Unit.Things(), in.Unit.Things())
+			"with a tag, as in `espalier:\",date\"`, or train again", schema.Type, c.Name, c.Unit.Things(), in.Unit.Things())
 	case c.Type == 0:
 		c.Unit = in.Unit // in case the row has a time.Time
 	}

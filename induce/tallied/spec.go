@@ -99,7 +99,7 @@ func (s *Spec) checkIgnore() error {
 		switch {
 		case slices.Contains(s.Features, name):
 			faults = append(faults,
-				fmt.Errorf("the Ignore: column %q is named in Features, too: remove it from one of them", name))
+				fmt.Errorf("the Ignore: column %q is also named in Features: remove it from one of them", name))
 		case !s.Schema.Map && !s.Schema.Has(name):
 			faults = append(faults, fmt.Errorf("the Ignore: rows of type %s have no field for column %q, only for %q",
 				s.Schema.Type, name, s.Schema.Names()))
@@ -113,7 +113,7 @@ func (s *Spec) checkAreFeatures(list string, names, features []string) error {
 	faults := []error{repeated(list, names)}
 	for _, name := range names {
 		if !slices.Contains(features, name) {
-			faults = append(faults, fmt.Errorf("the %s: %q is no feature, want one of %q", list, name, features))
+			faults = append(faults, fmt.Errorf("the %s: %q is not a feature, want one of %q", list, name, features))
 		}
 	}
 	return errors.Join(faults...)

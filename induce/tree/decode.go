@@ -153,7 +153,7 @@ func (d *decoder) node(f *fileNode) error {
 	})
 	if f.Model != nil {
 		if f.Test != nil {
-			return errors.New("a model beside a test: want models of leaves only")
+			return errors.New("a node has a model and a test: want models of leaves only")
 		}
 		var err error
 		if d.Nodes[f.ID].Model, err = d.model(f.Model); err != nil {
@@ -454,7 +454,7 @@ func (t *Tree) checkDepth() error {
 		sum += n
 	}
 	if sum/len(tests) > maxMeanDepth {
-		return fmt.Errorf("nodes lie %d tests deep in the mean: want at most %d", sum/len(tests), maxMeanDepth)
+		return fmt.Errorf("nodes are %d tests deep on average: want at most %d", sum/len(tests), maxMeanDepth)
 	}
 	return nil
 }

@@ -137,7 +137,7 @@ func (t *Training) SetScale(scale float64) {
 type Complexity struct {
 	ExpectedCost  float64 `json:"expected_cost"`
 	ExpectedTests float64 `json:"expected_tests"`
-	MaxCost       float64 `json:"max_cost"` // cost of the dearest path
+	MaxCost       float64 `json:"max_cost"` // cost of the most expensive path
 	Nodes         int     `json:"nodes"`
 	Leaves        int     `json:"leaves"`
 	Depth         int     `json:"depth"` // number of tests on the longest path

@@ -142,7 +142,7 @@ func (c *Contract) Faults() []string {
 		fault("other_columns %q: want %s", c.OtherColumns, setting.Alternatives(others))
 	}
 	if len(c.Columns) == 0 {
-		fault("columns: there is none")
+		fault("columns: the list is empty")
 	}
 	seen := make(map[string]bool, len(c.Columns))
 	for i := range c.Columns {

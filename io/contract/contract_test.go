@@ -60,7 +60,7 @@ func TestFaults(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{"", "empty"},
 		{"format: other\nversion: 1\ncolumns: [{name: a, type: text, role: key}]", `format "other"`},
-		{head + "columns: []", "there is none"},
+		{head + "columns: []", "the list is empty"},
 		{head + "colums: []", "colums"},
 		{head + "other_columns: dropped\ncolumns: [{name: a, type: text, role: key}]", "ignored, used or refused"},
 		{head + "min_rows: -1\ncolumns: [{name: a, type: text, role: key}]", "min_rows -1"},

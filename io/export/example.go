@@ -16,7 +16,7 @@ func (p *program) Returned(class, classes string) []string {
 	lines := []string{
 		"A prediction has:",
 		fmt.Sprintf("  %s: the class", class),
-		fmt.Sprintf("  %s: of the classes, in the order of %s", name("probabilities"), classes),
+		fmt.Sprintf("  %s: one for each class, in the order of %s", name("probabilities"), classes),
 		fmt.Sprintf("  %s: the number of the leaf, a node of tree.json", name("leaf")),
 		fmt.Sprintf("  %s: how many tests the row has passed", name("tests")),
 		fmt.Sprintf("  %s: what they cost, in the unit of the prices of training; without prices a test costs 1",

@@ -40,7 +40,7 @@ func head(t *tree.Tree, digest string) []string {
 		written + "; do not edit.",
 		fmt.Sprintf("A classification tree: it predicts %s, one of %s.", short(t.Label.Column), firsts(t.Label.Classes)),
 		"Espalier has trained it (github.com/espalier-ml/espalier), and is not needed to run it: this file is all.",
-		fmt.Sprintf("%d leaves; a row of the training data paid %.4g in the mean for its tests, and at most %.4g.",
+		fmt.Sprintf("%d leaves; a row of the training data paid %.4g for its tests on average, and at most %.4g.",
 			t.Complexity.Leaves, expected, most),
 	}
 	models := 0

@@ -73,13 +73,13 @@ func (s *sqlText) about() []string {
 	if s.With.Path {
 		lines = append(lines, "  "+s.path+": the conditions that the row fulfils, as text")
 	}
-	lines = append(lines, "For another table, change its name in the view. The query of the view runs by itself, too.")
+	lines = append(lines, "For another table, change its name in the view. The query of the view also runs alone.")
 	if d.advice != "" {
 		lines = append(lines, d.advice)
 	}
 	switch {
 	case d.function == nil:
-		lines = append(lines, "This database has no functions in SQL, so there is none.")
+		lines = append(lines, "This database has no functions in SQL, so the file has none.")
 	case !s.callable():
 		lines = append(lines, "There is no function: it would have more arguments, or variants of them, than this database takes.")
 	default:

@@ -33,14 +33,14 @@ func (b *builder) caveats() []markdown {
 	add(rows < fewRows, "Only %.0f of the %s rows are of the class %s: figures of it are rough, as their intervals say.",
 		rows, b.part, class)
 	if c := m.Calibration; c != nil {
-		add(c.ExpectedError > farOff, "Probabilities differ from the shares by %.3f in the mean: do not read them as they "+
+		add(c.ExpectedError > farOff, "Probabilities differ from the shares by %.3f on average: do not read them as they "+
 			"are.", c.ExpectedError)
 	}
 	worse := b.worse()
 	for _, slice := range worse[:min(len(worse), mostWorse)] {
 		add(true, "The tree is worse where %s: look at other such rows before you rely on it there.", slice)
 	}
-	add(len(worse) > mostWorse, "The tree is worse on %d further slices of the table, too.", len(worse)-mostWorse)
+	add(len(worse) > mostWorse, "The tree is also worse on %d further slices of the table.", len(worse)-mostWorse)
 	add(len(t.ClassWeights) > 0, "Training rows were weighed by their classes: probabilities are those of classes "+
 		"as frequent as the weights make them.")
 	add(t.CutLeaves > 0, "A deadline came first: %d leaves would have been split further.", t.CutLeaves)

@@ -103,10 +103,10 @@ func (b *builder) use() []fact {
 	c := &b.Tree.Complexity
 	expected, most := c.Billed()
 	facts := []fact{
-		{"Features", say("%d, asked one after the other as far as needed: %s", len(tested), names(tested))},
-		{"Cost of a prediction", say("%s%s in the mean of the training rows, at most %s%s", number(expected), b.unit(),
+		{"Features", say("%d, asked one after the other and only if needed: %s", len(tested), names(tested))},
+		{"Cost of a prediction", say("%s%s on average over the training rows, at most %s%s", number(expected), b.unit(),
 			number(most), b.unit())},
-		{"Tests of a prediction", say("%s in the mean, at most %d", number(c.ExpectedTests), c.Depth)},
+		{"Tests of a prediction", say("%s on average, at most %d", number(c.ExpectedTests), c.Depth)},
 	}
 	l := &b.Tree.Label
 	if l.ErrorCosts != nil {
@@ -244,7 +244,7 @@ func (b *builder) measures() []fact {
 			"of more than two classes the mean over the classes"},
 		{"Accuracy", "the share of rows whose class is predicted; balanced accuracy: its mean over the classes"},
 		{"Log loss, Brier score", "how far the probabilities are from what is true; 0 is best"},
-		{"Cost, tests", "means of what a row is asked and of what that costs"},
+		{"Cost, tests", "mean number of tests of a row, and their mean cost"},
 		{"Intervals", "95 %, for this tree on new rows like these: DeLong's for AUC, Wilson's for shares"},
 	}
 	if b.metrics.ExpectedErrorCost != nil {
@@ -267,7 +267,7 @@ func (b *builder) chosen() []fact {
 		if c.Class != "" {
 			of = name(c.Class)
 		}
-		text := say("probabilities of %s differ from the shares by %.3f in the mean, by %.3f in the worst of %d bins", of,
+		text := say("probabilities of %s differ from the shares by %.3f on average, by %.3f in the worst of %d bins", of,
 			c.ExpectedError, c.MaximumError, len(c.Bins))
 		facts = append(facts, fact{"Calibration", text})
 	}

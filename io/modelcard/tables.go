@@ -119,7 +119,7 @@ func (b *builder) slices() *table {
 
 // apart says what the last column of the slices means.
 func (b *builder) apart() markdown {
-	return "Below, above: the 95 % interval of the figure does not touch that of all rows. Of many slices some do so by " +
+	return "Below, above: the 95 % interval of the figure does not overlap the interval of all rows. With many slices some do so by " +
 		"chance."
 }
 

@@ -97,7 +97,7 @@ func (o *Original) chunk(group, at int) (*format.ColumnMetaData, span, error) {
 	case read.Crypto.Valid:
 		err = encrypted()
 	case c.FilePath != "":
-		err = fault("the column lies in another file, "+c.FilePath, "write the file in one piece")
+		err = fault("the column is in another file, "+c.FilePath, "write the file in one piece")
 	case !read.Meta.Valid:
 		err = damage("the footer says nothing of the column's pages")
 	case s.start < int64(len(magic)) || m.TotalCompressedSize < 0 || s.start > o.file.Size ||

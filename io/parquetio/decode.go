@@ -205,7 +205,7 @@ func reserve[T any](s []T, n, limit int) []T {
 // decodeIndexes decodes n indexes into the capacity of dst.
 func (d *decoder) decodeIndexes(dst []int32, data []byte, n int) error {
 	if !d.hasDictionary {
-		return errors.New("a page needs a dictionary, but there is none")
+		return errors.New("a page needs a dictionary, but the chunk has none")
 	}
 	if len(data) == 0 || data[0] > 32 {
 		return errRuns

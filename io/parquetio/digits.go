@@ -129,7 +129,7 @@ func (l *leaf) spellDigits(value []byte) (string, error) {
 	switch {
 	case l.scale != 0 || l.kind != decimal32 && l.kind != int32s && l.kind != uint32s && !l.exceeds():
 		return "", fault("numbers with a fraction, and other files hold whole numbers beyond 2^53",
-			"write the column alike in all files")
+			"write the column in the same way in all files")
 	case len(value) > maxDecimal:
 		return "", longDecimal(len(value))
 	default:

@@ -383,7 +383,7 @@ func (f *File) chunkRange(group, column int) (*columnMeta, error) {
 	case c.Crypto.Valid:
 		return nil, encrypted()
 	case c.FilePath != "":
-		return nil, fault("the column lies in another file, "+c.FilePath, "write the file in one piece")
+		return nil, fault("the column is in another file, "+c.FilePath, "write the file in one piece")
 	case !c.Meta.Valid:
 		return nil, damage("the footer says nothing of the column's pages")
 	case m.Type != l.physical:

@@ -415,12 +415,12 @@ func kindOfFixed(e *format.SchemaElement, l leaf) (kind, string) {
 		if l.width == 16 {
 			return uuid, ""
 		}
-		return unreadable, fmt.Sprintf("its values have %d bytes, those of a UUID 16", l.width)
+		return unreadable, fmt.Sprintf("its values have %d bytes, a UUID has 16", l.width)
 	case *format.Float16Type:
 		if l.width == 2 {
 			return float16s, ""
 		}
-		return unreadable, fmt.Sprintf("its values have %d bytes, those of a FLOAT16 2", l.width)
+		return unreadable, fmt.Sprintf("its values have %d bytes, a FLOAT16 has 2", l.width)
 	case nil:
 	default:
 		return unreadable, fmt.Sprintf("its logical type %s is neither a number nor a text", t)

@@ -91,7 +91,7 @@ func frontierTable(points []runfolder.Point, shown []int) *Table {
 			func(p *runfolder.Point) string { return threeDigits(p.ExpectedTests) },
 		},
 		{
-			Column{Head: "dearest path", Rank: 4},
+			Column{Head: "max cost", Rank: 4},
 			false,
 			func(p *runfolder.Point) string { _, most := p.Billed(); return number(most) },
 		},

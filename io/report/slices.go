@@ -30,7 +30,7 @@ func Slices(w io.Writer, m *metric.Metrics, width int) error {
 }
 
 // SlicesTable returns a table of the slices of a part, the least AUC first, below a row of all rows
-// of the part. It says where the 95 % interval of a figure does not touch that of all rows. The
+// of the part. It says where the 95 % interval of a figure does not overlap the interval of all rows. The
 // note explains these words. Of many slices it lists those with such figures, then those of the
 // least AUC. A part without slices has no table.
 func SlicesTable(m *metric.Metrics) (table *Table, note string) {
@@ -64,9 +64,9 @@ func SlicesTable(m *metric.Metrics) (table *Table, note string) {
 			Figure(cmp.Or(s.ExpectedBilledCost, s.ExpectedCost)), Figure(s.ExpectedTests), strings.Join(Apart(m, s), ", "))
 	}
 	t.others(others)
-	note = "below, above: the 95 % interval of the figure does not touch that of all rows"
+	note = "below, above: the 95 % interval does not overlap the interval of all rows"
 	if !apart {
-		note = "in no slice the 95 % interval of AUC, accuracy or cost lies apart from that of all rows"
+		note = "in no slice the 95 % interval of AUC, accuracy or cost is apart from the interval of all rows"
 	}
 	return t, note
 }

@@ -220,7 +220,7 @@ func (p *part) byDepth() *Table {
 	levels := p.levels[p.Node] + 1
 	step := (levels + maxBands - 1) / maxBands
 	table := NewTable(Column{Head: "tests asked"}, Column{Head: "nodes"}, Column{Head: "leaves"},
-		Column{Head: "rows that end"}, Column{Head: "of all rows"}, Column{Head: "paid in the mean", Rank: 1})
+		Column{Head: "rows that end"}, Column{Head: "of all rows"}, Column{Head: "paid on average", Rank: 1})
 	for from := 0; from < levels; from += step {
 		to := min(from+step, levels) - 1
 		nodes, leaves, rows, weight, paid := 0, 0, int64(0), int64(0), 0.0

@@ -301,7 +301,7 @@ func TestReadDamaged(t *testing.T) {
 		t.Errorf("%v, want a data error of tree.json", err)
 	}
 	if _, err := runfolder.Read(t.Context(), s, url, runfolder.Training, "_costs.csv"); err == nil ||
-		!strings.Contains(err.Error(), "_costs.csv is no document of a run") {
+		!strings.Contains(err.Error(), "_costs.csv is not a document of a run") {
 		t.Errorf("%v, want that there is no such document", err)
 	}
 	for content, want := range map[string]string{

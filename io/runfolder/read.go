@@ -46,7 +46,7 @@ func (k Kind) named(names []string) ([]stored, error) {
 	}
 	for _, name := range names {
 		if !slices.ContainsFunc(wanted, func(f stored) bool { return f.name == name }) {
-			return nil, fmt.Errorf("%s is no document of %s", name, k.terms().whole)
+			return nil, fmt.Errorf("%s is not a document of %s", name, k.terms().whole)
 		}
 	}
 	return wanted, nil

@@ -119,7 +119,7 @@ func (f *facts) reason(n *tree.Node) string {
 	default:
 		parts, lambda = parts[2:], ""
 	}
-	return fmt.Sprintf("Of all questions that the tree could begin with, it scored highest%s with %s: %s.%s", price,
+	return fmt.Sprintf("Among all questions that the tree could begin with, it scored highest%s with %s: %s.%s", price,
 		short(s.Total), report.Listed(parts, func(s string) string { return s }), lambda)
 }
 
@@ -296,7 +296,7 @@ func (f *facts) whatIsCheaper() answered {
 	}
 	cheaper, dearer := report.NextTo(f.points, f.chosen)
 	if cheaper == f.chosen {
-		a.Short = "There is none: this is the cheapest tree of the run."
+		a.Short = "No tree of the run is cheaper."
 	} else {
 		a.Short, a.Text = f.difference(cheaper), []string{f.against(cheaper)}
 	}

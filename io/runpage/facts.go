@@ -177,7 +177,7 @@ func (f *facts) calibration() *table {
 	if c == nil {
 		return nil
 	}
-	t := report.NewTable(report.Column{Head: "the tree says", Left: true}, report.Column{Head: "rows"},
+	t := report.NewTable(report.Column{Head: "probability", Left: true}, report.Column{Head: "rows"},
 		report.Column{Head: "said on average"}, report.Column{Head: "came true"}, report.Column{Head: "difference"})
 	scale := cmp.Or(f.metrics.WeightScale, 1)
 	for _, b := range c.Bins {

@@ -197,7 +197,7 @@ class Page {
       ["tree", point.name + (point.marks ? ", " + point.marks.replace("* ", "") : "")],
       ["cost of a row", rounded(point.cost) + this.unit() + signed(point.cost, run.cost, 3)],
       ["questions", rounded(point.tests) + signed(point.tests, run.tests, 3)],
-      ["dearest path", number(point.most) + this.unit() + signed(point.most, run.most, 2)],
+      ["maximum cost", number(point.most) + this.unit() + signed(point.most, run.most, 2)],
       ["leaves, levels", `${point.leaves}, ${point.depth}`],
       ["AUC, validation", figure(point.validation) + signed(point.validation, run.validation, 4) + interval],
       ["AUC, test", figure(point.test) + signed(point.test, run.test, 4)],

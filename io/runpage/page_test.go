@@ -218,7 +218,7 @@ func TestAnswers(t *testing.T) {
 	for _, want := range []string{
 		"What does the tree predict?", "Which question comes first, and why?", "What does a row cost?",
 		"Can its probabilities be trusted?", "What would the next cheaper tree lose?", "Is a numeric feature ",
-		"on average, ", " at worst", "of all questions", "percentage points", "less a row",
+		"on average, ", " at worst", "among all questions", "percentage points", "less a row",
 	} {
 		if !strings.Contains(strings.ToLower(page), strings.ToLower(want)) {
 			t.Errorf("the page does not say %q", want)

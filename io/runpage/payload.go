@@ -30,7 +30,7 @@ type point struct {
 	Name       string   `json:"name"` // number of its file
 	Tree       int      `json:"tree"` // position among the trees; -1: the page has no room for it
 	Cost       float64  `json:"cost"`
-	Most       float64  `json:"most"` // the dearest path
+	Most       float64  `json:"most"` // the most expensive path
 	Tests      float64  `json:"tests"`
 	Leaves     int      `json:"leaves"`
 	Depth      int      `json:"depth"`

@@ -70,7 +70,7 @@ func (c *DriftLimits) Settings() []setting.Setting {
 		},
 		{
 			Name: "least_psi", Value: setting.Number(&c.LeastPSI, setting.From(0)),
-			Help: "population stability index that a column needs for an alarm; of many rows less is no chance and no matter",
+			Help: "population stability index that a column needs for an alarm: with many rows a smaller shift is significant, but does not matter",
 		},
 	})
 }

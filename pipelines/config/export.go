@@ -35,7 +35,7 @@ func (c *Export) Settings() []setting.Setting {
 		},
 		{
 			Name: "name", Group: setting.Printed, Value: setting.Text(&c.Name),
-			Help: "name of the package, class or functions (default: model; of a class that of its file; com.example.Model is in a " +
+			Help: "name of the package, class or functions (default: model; for a class, the name of its file; com.example.Model is in a " +
 				"package)",
 		},
 		{
@@ -48,7 +48,7 @@ func (c *Export) Settings() []setting.Setting {
 		},
 		{
 			Name: "with", Group: setting.Printed, Value: setting.List(&c.With, withChecked),
-			Help: "what a prediction has besides: cost (with the number of tests), path (as text), leaf",
+			Help: "what else a prediction has: cost (with the number of tests), path (as text), leaf",
 		},
 		{
 			Name: "verify", Group: setting.Printed, Value: setting.List(&c.Verify),

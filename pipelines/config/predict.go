@@ -72,11 +72,11 @@ func (c *Predict) Settings() []setting.Setting {
 		},
 		{
 			Name: "key", Value: setting.List(&c.Key),
-			Help: "columns that stand beside the predictions, as they are",
+			Help: "columns of the rows that are written next to the predictions",
 		},
 		{
 			Name: "keep", Value: setting.OneOf(&c.Keep, keepKey, KeepAll),
-			Help: "what stands beside the predictions: key (the columns of --key) or all",
+			Help: "what is written next to the predictions: key (the columns of --key) or all",
 		},
 		{Name: "explain", Value: setting.Switch(&c.Explain), Help: "write each row's path, too, as text"},
 	})

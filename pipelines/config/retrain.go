@@ -86,7 +86,7 @@ func (c *Retrain) Settings() []setting.Setting {
 		},
 		{
 			Name: "keep_runs", Value: setting.Whole(&c.KeepRuns, setting.Between(0, 1_000_000)),
-			Help: "newest runs that stay, beside the one in use and the one before; 0: all",
+			Help: "newest runs that stay, in addition to the run in use and the run before it; 0: all",
 		},
 		{
 			Name: "keep_cuts", Value: setting.Whole(&c.KeepCuts, setting.Between(0, 36_500)),
@@ -119,7 +119,7 @@ func (g *Gate) Settings() []setting.Setting {
 	return setting.In(setting.Gate, []setting.Setting{
 		{
 			Name: "gate_metrics", Value: setting.List(&g.Metrics),
-			Help: "metrics of which none may be worse than that of the tree in use, by the paired 95 % interval on test rows: " +
+			Help: "metrics that may not be worse than with the tree in use, by the paired 95 % interval on test rows: " +
 				setting.Alternatives(gateMetrics()),
 		},
 		{
@@ -129,16 +129,16 @@ func (g *Gate) Settings() []setting.Setting {
 		{Name: "min_auc", Value: setting.Share(&g.MinAUC), Help: "least AUC on test rows; also of the first run"},
 		{
 			Name: "max_auc_fall", Value: setting.Share(&g.MaxAUCFall),
-			Help: "greatest fall of the AUC against that of the run in use, each on its own test rows; 1: any. " +
+			Help: "greatest fall of the AUC against the run in use, each on its own test rows; 1: any. " +
 				"It finds bad labels, which are bad for both trees",
 		},
 		{
 			Name: "max_cost_ratio", Value: setting.Number(&g.MaxCostRatio, setting.From(0)),
-			Help: "greatest expected cost on test rows, over that of the tree in use; 0: any",
+			Help: "greatest ratio of the expected cost on test rows to the cost of the tree in use; 0: any",
 		},
 		{
 			Name: "max_flips", Value: setting.Share(&g.MaxFlips),
-			Help: "greatest share of test rows whose predicted class differs from that of the tree in use",
+			Help: "greatest share of test rows whose predicted class differs from the class by the tree in use",
 		},
 		{
 			Name: "max_psi", Value: setting.Number(&g.MaxPSI, setting.From(0)),
@@ -192,7 +192,7 @@ func (c *Retrain) Validate() error {
 func (c *Retrain) conflictsOfCuts() []error {
 	var faults []error
 	if c.KeepCuts > 0 && c.Train.CutsFrom != "" {
-		faults = append(faults, errors.New("--keep_cuts takes the cuts of the run in use, --cuts_from those of one run for ever: "+
+		faults = append(faults, errors.New("--keep_cuts takes the cuts of the run in use, --cuts_from the cuts of one run for ever: "+
 			"leave out one of them"))
 	}
 	if c.KeepCuts == 0 && c.KeepCutsPSI > 0 {

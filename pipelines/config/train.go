@@ -114,7 +114,7 @@ func (c *Train) runSettings() []setting.Setting {
 		},
 		{
 			Name: "cuts_from", Value: setting.Text(&c.CutsFrom),
-			Help: "run folder whose cuts, categories and classes hold here, too; no pass over the rows looks for others",
+			Help: "run folder whose cuts, categories and classes are also used here; no pass over the rows looks for others",
 		},
 		{
 			Name: "refit", Value: setting.Text(&c.Refit),
@@ -133,7 +133,7 @@ func (c *Train) runSettings() []setting.Setting {
 		{
 			Name: "resume", Value: setting.Switch(&c.Resume), Changeable: true,
 			Help: "go on with an unfinished run, which stays in the output folder if the run writes checkpoints: " +
-				"on an engine, with --memory_objects, or beyond --memory; with --overwrite, a run that cannot go on starts anew",
+				"on an engine, with --memory_objects, or beyond --memory; with --overwrite, a run that cannot go on starts again",
 		},
 		{
 			Name: "dry_run", Value: setting.Switch(&c.DryRun), Changeable: true,
@@ -355,7 +355,7 @@ func (c *Train) choiceSettings() []setting.Setting {
 		},
 		{
 			Name: "max_cost", Value: number(&c.MaxCost, "max_cost"),
-			Help: "budget of the dearest path; 0: any",
+			Help: "budget of the most expensive path; 0: any",
 		},
 		{
 			Name: "max_leaves", Value: whole(&c.MaxLeaves, "max_leaves"),
@@ -363,7 +363,7 @@ func (c *Train) choiceSettings() []setting.Setting {
 		},
 		{
 			Name: "prune", Value: listOf(&c.Prune, none, prune.ParseCurrency),
-			Help: "currencies of pruning: leaves, cost, max_cost (of the dearest path), several of them; or none",
+			Help: "currencies of pruning: leaves, cost, max_cost (of the most expensive path), several of them; or none",
 		},
 		{
 			Name: "alpha", Value: setting.Typed(&c.Alpha, "", parseAlpha, spellAlpha),
@@ -371,8 +371,8 @@ func (c *Train) choiceSettings() []setting.Setting {
 		},
 		{
 			Name: "folds", Value: setting.Typed(&c.Folds, "", crossvalidate.ParseSetting, crossvalidate.Setting.String),
-			Help: "folds of the cross-validation beside the validation rows; 0: none; auto: 5 where the rarest class " +
-				"has fewer than 200 validation rows, none from 50,000 objects on; beyond 8 GiB of codes there are none",
+			Help: "folds of the cross-validation, in addition to the validation rows; 0: none; auto: 5 where the rarest class " +
+				"has fewer than 200 validation rows, none from 50,000 objects on; none beyond 8 GiB of codes",
 		},
 		{
 			Name: "frontier_step", Value: number(&c.FrontierStep, "frontier_step"),

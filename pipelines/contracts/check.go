@@ -190,7 +190,7 @@ func (k *Checker) judgeColumn(
 func (k *Checker) warn(found *checking.Checked, bounds []checking.Bounds) {
 	first, fate := &found.Rejects[0], "are left out"
 	if k.KeepRows {
-		fate = "are scored like the others"
+		fate = "are scored like all rows"
 	}
 	k.Driver.Reporter.Warn(fmt.Sprintf("%d of %d rows break the contract %s and %s: the first is row %d of row group %d "+
 		"in %s (%s: %s)", found.Refused, found.Rows, k.Settings.Schema, fate, first.Row, first.RowGroup, first.File,

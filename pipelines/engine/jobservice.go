@@ -341,7 +341,7 @@ func (s *jobService) poll(ctx context.Context, stop context.CancelCauseFunc, id 
 			answered = time.Now()
 			s.count(ctx, id, progress)
 		case status.Code(err) == codes.NotFound:
-			stop(errors.New("the job service no longer knows the job: it may have been started anew"))
+			stop(errors.New("the job service no longer knows the job: it may have been restarted"))
 		case time.Since(answered) > s.lost:
 			stop(fmt.Errorf("the job service has not answered for %v: %w", s.lost, err))
 		}

@@ -44,7 +44,7 @@ func (portable) Settings() []setting.Setting {
 // as its own worker.
 func (e portable) Check(ctx context.Context, _ []string) error {
 	if *jobopts.Endpoint == "" {
-		return usage.Errorf("--runner %s needs --endpoint HOST:PORT, that of its job service", e.name)
+		return usage.Errorf("--runner %s needs --endpoint HOST:PORT of its job service", e.name)
 	}
 	if *jobopts.JobName != "" || *jobopts.Async {
 		return usage.Errorf("--job_name and --async have no place here: a run waits for its jobs, and names them")

@@ -305,7 +305,7 @@ func (c *Cache) read(ctx context.Context, url string, e *Entry) error {
 			entryVersion)
 	}
 	if err != nil {
-		return usage.Errorf("--object_cache: %s: %v: remove the folder %s, the next run makes it anew", url, err, c.url)
+		return usage.Errorf("--object_cache: %s: %v: remove the folder %s, the next run makes it again", url, err, c.url)
 	}
 	e.url = url
 	for part := range e.Parts {

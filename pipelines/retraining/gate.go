@@ -31,7 +31,7 @@ func (e *RefusedError) Error() string {
 func (w *work) judge(ctx context.Context, t *tree.Tree) error {
 	auc := w.attempt.AUC
 	if auc == nil {
-		w.fault("min_auc", "the test rows of the new run have no AUC: they are of one class, or there are none")
+		w.fault("min_auc", "the test rows of the new run have no AUC: they are of one class, or the part is empty")
 		return nil
 	}
 	gate := &w.config.Gate
@@ -116,12 +116,12 @@ func (w *work) compare(ctx context.Context) error {
 			worst = -d.Interval.Low
 		}
 		w.check("gate_metrics", d.Difference, gate.Tolerance, worst >= -gate.Tolerance,
-			name+" differs by %.5f from that of the tree in use; want none worse, by its interval, than %.4g")
+			name+" differs by %.5f from the tree in use; want none worse, by its interval, than %.4g")
 	}
 	if cost := found.Metrics.ExpectedCost; gate.MaxCostRatio > 0 && cost.A > 0 {
 		ratio := cost.B / cost.A
 		w.check("max_cost_ratio", ratio, gate.MaxCostRatio, ratio <= gate.MaxCostRatio,
-			"expected cost is %.4g times that of the tree in use, want at most %.4g")
+			"expected cost is %.4g times the cost of the tree in use, want at most %.4g")
 	}
 	share := found.Flips.Share
 	w.check("max_flips", share, gate.MaxFlips, share <= gate.MaxFlips,

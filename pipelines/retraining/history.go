@@ -118,7 +118,7 @@ func readHistory(ctx context.Context, s *objectstore.Store, destination string) 
 		}
 		a := &Attempt{url: file.URL, generation: file.Generation}
 		if err := json.Unmarshal(b, a); err != nil || a.Format != attemptFormat || !slices.Contains(outcomes(), a.Outcome) {
-			return nil, usage.Errorf("--destination: %s is no document of a retraining: remove it from the history", file.URL)
+			return nil, usage.Errorf("--destination: %s is not a document of a retraining: remove it from the history", file.URL)
 		}
 		if err := a.checkNames(s, destination); err != nil {
 			return nil, usage.Errorf("--destination: %s: %v: remove it from the history", file.URL, err)

@@ -83,14 +83,14 @@ func (in *Input) checkKind(column *parquetio.Column, f *dataset.Feature) error {
 	case column.Unit != f.Unit:
 		fault.Problem = fmt.Sprintf("the column holds %s (%s), the tree's feature is of %s",
 			column.Unit.Things(), spellType(column), wanted(f))
-		fault.Hint = "write the column as in training, or train anew"
+		fault.Hint = "write the column as in training, or train again"
 		if f.Unit == dataset.Plain && f.Kind == dataset.Numeric {
-			fault.Hint = "write the column as in training, or train anew: trees of earlier versions do not know units"
+			fault.Hint = "write the column as in training, or train again: trees of earlier versions do not know units"
 		}
 	case f.Kind == dataset.Categorical && len(f.Values) > 0 && len(f.Numbers()) == 0 && !in.inPath(column.Name):
 		fault.Problem = fmt.Sprintf("the column holds numbers (%s), the tree's feature is of %s, as %q",
 			spellType(column), wanted(f), f.Values[0])
-		fault.Hint = "write the column as texts, as in training, or train anew"
+		fault.Hint = "write the column as texts, as in training, or train again"
 	default:
 		return nil
 	}
@@ -113,7 +113,7 @@ func (in *Input) checkBoolean(column *parquetio.Column, f *dataset.Feature) erro
 	return &dataset.DataError{
 		File: in.Files[in.FileWith(column.Name)].URL, Column: f.Name,
 		Problem: "the column holds booleans, the tree's feature is of " + what,
-		Hint:    "write the column as in training, or train anew",
+		Hint:    "write the column as in training, or train again",
 	}
 }
 

@@ -110,7 +110,7 @@ func WarnOfNovelty(warn func(text string), t *tree.Tree, columns []runfolder.Col
 			nulls = missingBeyond(f.Missing, t.Training.Rows, c.Missing, rows)
 		}
 		share := 100 * float64(c.New()) / float64(rows)
-		what := "a value that is none of those of training (another spelling, blanks, another type?)"
+		what := "a value that training did not have (another spelling, blanks, another type?)"
 		switch {
 		case nulls*2 > c.New() && f.Missing > 0:
 			share = 100 * float64(c.Missing) / float64(rows)

@@ -89,7 +89,7 @@ func TestScoringFaults(t *testing.T) {
 		"several nested":  {[]dataset.Feature{number("map", dataset.Plain), number("struct", dataset.Plain)}, dataset.DataError{Problem: `["map" "struct"] and they are nested`, Hint: "as in training"}},
 		"another unit": {
 			[]dataset.Feature{number("date", dataset.Timestamp)},
-			dataset.DataError{Column: "date", Problem: "holds dates (INT32 DATE), the tree's feature is of timestamps", Hint: "train anew"},
+			dataset.DataError{Column: "date", Problem: "holds dates (INT32 DATE), the tree's feature is of timestamps", Hint: "train again"},
 		},
 		"a unit of an early tree": {
 			[]dataset.Feature{number("time64", dataset.Plain)},
@@ -100,8 +100,8 @@ func TestScoringFaults(t *testing.T) {
 			dataset.DataError{Column: "float64", Problem: `holds numbers (DOUBLE), the tree's feature is of texts, as "red"`, Hint: "write the column as texts"},
 		},
 		"booleans for numbers":        {[]dataset.Feature{number("bool", dataset.Plain, 2, 7.5)}, dataset.DataError{Column: "bool", Problem: "holds booleans, the tree's feature is of numbers from 2 to 7.5", Hint: "as in training"}},
-		"booleans for dates":          {[]dataset.Feature{number("bool", dataset.Date, 0, 1)}, dataset.DataError{Column: "bool", Problem: "of dates from 1970-01-01 to 1970-01-02", Hint: "train anew"}},
-		"booleans for unknown ranges": {[]dataset.Feature{number("bool", dataset.Date)}, dataset.DataError{Column: "bool", Problem: "the tree's feature is of dates", Hint: "train anew"}},
+		"booleans for dates":          {[]dataset.Feature{number("bool", dataset.Date, 0, 1)}, dataset.DataError{Column: "bool", Problem: "of dates from 1970-01-01 to 1970-01-02", Hint: "train again"}},
+		"booleans for unknown ranges": {[]dataset.Feature{number("bool", dataset.Date)}, dataset.DataError{Column: "bool", Problem: "the tree's feature is of dates", Hint: "train again"}},
 	} {
 		_, err := source.ScoringSpec(in, asking(c.features...), "", "")
 		c.want.File = typesFile

@@ -33,4 +33,4 @@ func CheckChecksum(url string, b []byte) error {
 }
 
 // objectsHint says what to do without the objects of an earlier run.
-const objectsHint = "start anew with --overwrite, or remove the folder of --object_cache"
+const objectsHint = "start again with --overwrite, or remove the folder of --object_cache"

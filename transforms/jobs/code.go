@@ -96,7 +96,7 @@ func (g *rowGroup) classCodes(codes map[string]uint16, classes []uint16) ([]uint
 	for r, k := range g.eachClass(codes) {
 		if k < 0 {
 			return nil, g.errorAt(g.spec.Label, g.label.Spell(r), "not one of the tree's classes",
-				"train anew, leave such rows out of the input, or predict with --label none")
+				"train again, leave such rows out of the input, or predict with --label none")
 		}
 		classes[r] = uint16(k)
 	}

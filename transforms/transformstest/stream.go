@@ -442,7 +442,7 @@ func (r *run) checkTrees(report *Report) {
 		}
 		want := r.want(events, byWindow[at-size.Milliseconds()])
 		if !slices.ContainsFunc(panes, func(p transforms.WindowTree) bool { return string(p.JSON) == string(want) }) {
-			r.Errorf("window %d: its tree is not that of a batch of the same %d events", at, len(events))
+			r.Errorf("window %d: a batch of the same %d events has another tree", at, len(events))
 		}
 	}
 	report.Dropped = int64(report.Events) - report.InTrees

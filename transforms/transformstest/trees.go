@@ -142,13 +142,13 @@ func Chosen(tb testing.TB, runner string) {
 		tb.Fatal(err)
 	}
 	if want := Batch(tb, events, c); len(o.kept) != 1 || string(o.kept[0]) != string(want) {
-		tb.Errorf("%d trees, another than that of a batch\n%s\nbut\n%s", len(o.kept), want, o.kept)
+		tb.Errorf("%d trees, but a batch has another tree\n%s\nbut\n%s", len(o.kept), want, o.kept)
 	}
 	for at, batch := range batches {
 		want := Batch(tb, batch, c)
 		checkChosen(tb, want)
 		if got := o.trees[at]; len(got) != 1 || string(got[0].JSON) != string(want) {
-			tb.Errorf("window %d: %d trees, another than that of a batch of its events", at, len(got))
+			tb.Errorf("window %d: %d trees, but a batch of its events has another tree", at, len(got))
 		}
 	}
 	if len(o.trees) != windows {

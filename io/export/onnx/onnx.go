@@ -156,7 +156,7 @@ func (w *writer) write(paths []string) {
 	w.output("label", text, "the class", w.texts(classes), decided)
 	w.opAs("probabilities", "", "Identity", []string{probabilities})
 	w.outputs = append(w.outputs, valueInfo("probabilities", double,
-		"of each class, in the order of the metadata's classes", len(classes)))
+		"one for each class, in the order of the metadata's classes", len(classes)))
 	w.output("leaf", whole, "number of the leaf in tree.json", w.wholes(nodes, count), leaf)
 	w.output("tests", whole, "number of tests on the row's path", w.wholes(asked, count), leaf)
 	w.output("cost", double, "what the tests cost", w.doubles(costs, count), leaf)
