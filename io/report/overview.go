@@ -17,7 +17,7 @@ import (
 )
 
 // Overview is the first screen about a run: the rows, the choice, the tree, its quality and cost, and other
-// budgets. It has at most 25 lines unless names or class labels are long, or Whole is set.
+// budgets. It has at most 25 lines unless classes have weights, names are long, or Whole is set.
 type Overview struct {
 	Folder string // the run folder
 	Run    *runfolder.Run
@@ -48,9 +48,9 @@ func (o *Overview) Write(w io.Writer, width int) error {
 	printf(tail, "%s\n%s\n", Wrapped(quality(part, m), width, "  "), Wrapped(o.cost(m), width, "  "))
 	o.budgets(tail, width)
 	if o.Report {
-		printf(tail, "%s\n", Wrapped("Report: "+o.Folder+"/report.html", width, "  "))
+		printf(tail, "Report: %s/report.html\n", o.Folder) // what is copied from the screen is not wrapped
 	}
-	printf(tail, "%s\n", Wrapped("All figures: espalier show "+o.Folder+" --figures", width, "  "))
+	printf(tail, "All figures: espalier show %s --figures\n", o.Folder)
 	const around = 4 // blank lines before and after the tree, its head, and the line about other nodes
 	o.tree(drawn, width, max(leastNodes, screenLines-around-strings.Count(head.String()+tail.String(), "\n")))
 	_, err := fmt.Fprintf(w, "%s\n%s\n%s", head, drawn, tail)
@@ -149,8 +149,7 @@ func (o *Overview) tree(w io.Writer, width, nodes int) {
 	d := &sketch{part: v.newPart()}
 	d.write(w)
 	if shown := len(d.lines); shown < len(o.Run.Tree.Nodes) {
-		text := fmt.Sprintf("%d of %d nodes; the whole tree: espalier show %s", shown, len(o.Run.Tree.Nodes), o.Folder)
-		printf(w, "%s\n", Wrapped(text, width, "  "))
+		printf(w, "%d of %d nodes; the whole tree: espalier show %s\n", shown, len(o.Run.Tree.Nodes), o.Folder)
 	}
 }
 
@@ -233,8 +232,7 @@ func (o *Overview) budgets(w io.Writer, width int) {
 	}
 	printf(w, "\n")
 	_ = t.Write(w, width) // the writer keeps its first error
-	printf(w, "%s\n", Wrapped(fmt.Sprintf("Take another: espalier frontier %s --promote %s", o.Folder,
-		digits(&f.Points[another])), width, "  "))
+	printf(w, "Take another: espalier frontier %s --promote %s\n", o.Folder, digits(&f.Points[another]))
 }
 
 // selectedBy returns the area that a point was selected by: on the validation rows, or on the folds.
