@@ -12,7 +12,7 @@ import (
 	"github.com/espalier-ml/espalier/pipelines/contracts"
 )
 
-// TestIndex: the index of a data frame is no feature, unless a setting or a contract calls it
+// TestIndex: the index of a data frame is not a feature, unless a setting or a contract calls it
 // one. The rows of the file were sorted by class: its index tells the class of each row.
 func TestIndex(t *testing.T) {
 	const frame = "../io/parquetio/testdata/frame.parquet"

@@ -14,7 +14,7 @@ import (
 )
 
 // TestSplitTime: the newest rows test and the next newest validate, whatever the order of the rows; all rows of
-// a time are in one part, and the column is no feature.
+// a time are in one part, and the column is not a feature.
 func TestSplitTime(t *testing.T) {
 	const n = 1000
 	data := newRows(n)

@@ -97,7 +97,7 @@ func TestWarnings(t *testing.T) {
 			`--first: column "one" has one value among the training rows`, `--monotone: column "one" has one value among the training rows`,
 		}},
 		"noise": {"z,g", "coin", func(c *pipelines.TrainConfig) { c.Select, c.Split = frontier.First, dataset.Shares{50, 50, 0} }, []string{
-			` validation rows can tell, the tree is no better than always saying the most frequent class, "`,
+			` validation rows the tree is no better than always saying the most frequent class, "`,
 		}},
 		"classes of rows": {"group", "few", func(c *pipelines.TrainConfig) { c.Select, c.Split = frontier.First, dataset.Shares{100, 0, 0} }, []string{
 			"no test is worth asking: no feature separates the training objects",

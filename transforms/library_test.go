@@ -496,7 +496,7 @@ func trainFaults() map[string]buildFault {
 				c.Algorithm, c.Theta, c.Bins = []split.Algorithm{99}, []float64{2}, []int{1}
 				c.Tests, c.Costs = []split.Family{0}, map[string]float64{"kg": -1, "y": 1}
 			}),
-			[]string{`Algorithm: algorithm "unknown(99)"`, "Theta 2", "Bins 1", `Tests: tests "unknown(0)"`, `Costs: the cost of "kg" -1`, `"y" is no feature`},
+			[]string{`Algorithm: algorithm "unknown(99)"`, "Theta 2", "Bins 1", `Tests: tests "unknown(0)"`, `Costs: the cost of "kg" -1`, `"y" is not a feature`},
 		},
 		"text weights": {
 			training(func(c *transforms.TrainConfig) { c.Weight = "ward"; c.Features = []string{"age"} }),
@@ -512,9 +512,9 @@ func trainFaults() map[string]buildFault {
 					[]string{"kgg", "Class", "Scan"}, []string{"ward", "ward", "id"}
 			}), []string{
 				`the Ignore: rows of type transforms_test.visit have no field for column "wardd"`,
-				`column "age" is named in Features`, `no field for column "ID"`,
-				`the Categorical: "kgg" is no feature`, `the Categorical: "Class"`, `the Categorical: "Scan"`,
-				`the Numeric: "ward" stands there twice`, `the Numeric: "id" is no feature`,
+				`column "age" is also named in Features`, `no field for column "ID"`,
+				`the Categorical: "kgg" is not a feature`, `the Categorical: "Class"`, `the Categorical: "Scan"`,
+				`the Numeric: "ward" stands there twice`, `the Numeric: "id" is not a feature`,
 			},
 		},
 		"a misspelled Ignore": {
@@ -537,9 +537,9 @@ func trainFaults() map[string]buildFault {
 				c.Groups = []settings.CostGroup{{Features: []string{"age", "Age"}, Cost: -1}, {Name: "g", Features: []string{"age"}}}
 			}),
 			[]string{
-				`the First: "kg" stands there twice`, `the First: "agee" is no feature`, `Monotone: "age" 2: want +1 or -1`,
-				`the Monotone: "kgg" is no feature`, "Monotone needs threshold tests", "Groups: a group has no name",
-				`Groups: the feature "age" is named twice`, `the Groups: "Age" is no feature`, `Groups: the cost of "" -1`,
+				`the First: "kg" stands there twice`, `the First: "agee" is not a feature`, `Monotone: "age" 2: want +1 or -1`,
+				`the Monotone: "kgg" is not a feature`, "Monotone needs threshold tests", "Groups: a group has no name",
+				`Groups: the feature "age" is named twice`, `the Groups: "Age" is not a feature`, `Groups: the cost of "" -1`,
 			},
 		},
 		"classes": {
@@ -562,7 +562,7 @@ func trainFaults() map[string]buildFault {
 			}),
 			[]string{
 				`"unknown(77)"`, "Lambda -3", "Bins 8,8: want numbers", "Split 70/10/20 has no Key", `"unknown(88)"`, `"unknown(66)"`, "Folds 1",
-				`Teacher "master": want one of`, "MadeUpRows -7", `ValueCosts: the cost of "a" of "wardd" -1`, `the ValueCosts: "wardd" is no feature`,
+				`Teacher "master": want one of`, "MadeUpRows -7", `ValueCosts: the cost of "a" of "wardd" -1`, `the ValueCosts: "wardd" is not a feature`,
 				`ClassWeights: "a" -2: want`, `LeafModel "": want one of`,
 			},
 		},

@@ -49,7 +49,7 @@ func TestRefusals(t *testing.T) {
 	s := settings.Single()
 	s.Label, s.Theta, s.Ignore, s.First = "class", []float64{2}, []string{"size"}, []string{"weight"}
 	_, _, err := train.Train(t.Context(), structs, s)
-	for _, want := range []string{"Theta 2: want a number from 0 to 1", `column "size"`, `"weight" is no feature`} {
+	for _, want := range []string{"Theta 2: want a number from 0 to 1", `column "size"`, `"weight" is not a feature`} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
 		}

@@ -337,7 +337,7 @@ func hostileModels() []struct{ name, from, to, want string } {
 		{"version 4", `"version": 2`, `"version": 4`, "version 4: want \"espalier/tree\" version 1, 2 or 3"},
 		{
 			"inner node", `"test": {"feature": "age"`, `"model": {"intercept": [0], "terms": []}, "test": {"feature": "age"`,
-			"node 0: a model beside a test",
+			"node 0: a node has a model and a test",
 		},
 		{"no intercept", `"intercept": [0.25], `, ``, "node 4: model: intercept: 0 numbers: want 1"},
 		{"long intercept", `"intercept": [0.25]`, `"intercept": [0.25, 1]`, "intercept: 2 numbers: want 1"},

@@ -642,7 +642,7 @@ func (w *world) evaluatedSpec() *jobs.RowSpec {
 }
 
 // TestEvaluateSlices: the counts of each slice are those of the rows with its value, with and
-// without leaf models, for a tested column, a column that is no feature, and the weights.
+// without leaf models, for a tested column, a column that is not a feature, and the weights.
 func TestEvaluateSlices(t *testing.T) {
 	features := []dataset.Feature{
 		{Name: "y", Kind: dataset.Numeric, Cuts: []float64{-0.5, 0.25, 0.5}},
