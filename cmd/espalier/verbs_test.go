@@ -44,7 +44,7 @@ func TestExample(t *testing.T) {
 	}
 	figures := espalier(t, "show", output, "--figures")
 	figures.wants(t, 0)
-	for _, text := range []string{"validation  ", "class (test)", "stalk_shape ", "the frontier: ", "5 folds: AUC", "costs at least"} {
+	for _, text := range []string{"validation  ", "class (test)", "stalk_shape ", "the frontier: ", "5 folds: AUC", "costs less than"} {
 		if !strings.Contains(figures.stdout, text) {
 			t.Errorf("the figures lack %q:\n%s", text, figures.stdout)
 		}

@@ -24,22 +24,20 @@ func Certificate(t *tree.Tree) string {
 		return ""
 	}
 	w := new(strings.Builder)
-	this := "this one"
+	this := "this tree"
 	if c.Pruned {
-		this = "this one, before it was pruned,"
+		this = "this tree, before pruning,"
 	}
-	printf(w, "every tree over these bins and this family of tests whose leaves have one class,\n"+
-		"or at most %s%% of the rows, costs at least %s", atMost(100*c.Theta), atLeast(c.LowerBound))
+	printf(w, "no tree over these bins and tests whose leaves have one class, or at most %s%% of the\n"+
+		"rows, costs less than %s per row", atMost(100*c.Theta), atLeast(c.LowerBound))
 	switch {
 	case c.Method == certify.Optimum:
 		printf(w, ", the optimum")
 	case c.Sampled:
-		printf(w, " (by %s, from %d rows drawn, at %s%% confidence)", c.Method, c.Sample, number(100*c.Confidence))
-	default:
-		printf(w, " (by %s)", c.Method)
+		printf(w, " (%s%% confidence)", number(100*c.Confidence))
 	}
 	if c.Ratio > 0 {
-		printf(w, "; %s costs %s, at most %s times that", this, atMost(c.ExpectedCost), atMost(c.Ratio))
+		printf(w, "; %s costs %s, at most %s times the optimum", this, atMost(c.ExpectedCost), atMost(c.Ratio))
 	}
 	return w.String()
 }
