@@ -169,7 +169,7 @@ func TestConstraints(t *testing.T) {
 		`"color" is named in both --first and --forbid`:                      func(c *pipelines.TrainConfig) { c.First, c.Forbid = []string{"color"}, []string{"color"} },
 		`"size" is named in both --monotone and --forbid`:                    func(c *pipelines.TrainConfig) { c.Monotone, c.Forbid = map[string]int8{"size": 1}, []string{"size"} },
 		`--first: the feature "size" is named twice`:                         func(c *pipelines.TrainConfig) { c.First = []string{"size", "size"} },
-		`--first: column "kind" is not a feature, its role is label`:            func(c *pipelines.TrainConfig) { c.First = []string{"kind"} },
+		`--first: column "kind" is not a feature, its role is label`:         func(c *pipelines.TrainConfig) { c.First = []string{"kind"} },
 		`--monotone: "size" 2: want +1 or -1`:                                func(c *pipelines.TrainConfig) { c.Monotone = map[string]int8{"size": 2} },
 		`--monotone: column "color" is categorical`:                          func(c *pipelines.TrainConfig) { c.Monotone = map[string]int8{"color": -1} },
 		`--monotone: the label "kind" has 3 classes, want two`:               func(c *pipelines.TrainConfig) { c.Monotone = map[string]int8{"size": -1} },
