@@ -88,7 +88,7 @@ func imports(t *testing.T) map[string][]string {
 }
 
 // TestArrows: the growers know the root and not each other, the root and the search of nodes know no
-// grower, and package tree knows neither nor certify.
+// grower, and package tree imports neither a grower nor certify.
 func TestArrows(t *testing.T) {
 	packages := imports(t)
 	for from, to := range map[string][]string{

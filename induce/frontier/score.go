@@ -49,7 +49,7 @@ func setScores(points []Point, rows []float64) {
 		if p.byLoss || loss == nil || bare == 0 {
 			return
 		}
-		if p.isBare() { // the frequencies of the training rows differ from those of the others
+		if p.isBare() { // training rows have other class frequencies than validation rows
 			bare = max(bare, *loss)
 		}
 	}

@@ -26,7 +26,7 @@ type Grower struct {
 	Setting
 
 	rules   nodesearch.Rules
-	raw     bool  // the class weights of nodes are those of rows, see split.Classes
+	raw     bool  // class weights of nodes count rows, not objects: see split.Classes
 	heavies []int // per tree: the first tree of the same theta; -1: no object is heavy
 	layout  induce.Layout
 	codesAt []int // number of codes of the features before each one, and of all: len(Columns)+1

@@ -12,7 +12,7 @@ type choice struct {
 	test     split.Test
 	outcomes []int32
 	cells    [][]int64 // of each outcome, over all classes
-	trees    []int     // positions among those of the search
+	trees    []int     // positions among the trees of the search
 	members  []member
 }
 

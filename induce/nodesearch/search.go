@@ -15,7 +15,7 @@ type Search struct {
 	rules     *Rules
 	place     induce.Place
 	teams     []team
-	estimates []split.Estimate // of the best scores: for each feature those of each tree, in the order of the teams
+	estimates []split.Estimate // bounds of the best score, by feature, then by tree in the order of the teams
 }
 
 // Tree is the search of one tree.

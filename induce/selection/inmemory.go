@@ -27,7 +27,7 @@ type InMemory struct {
 	WeightEffect float64 // see Training
 }
 
-// Train grows the trees of the grid, those of a teacher if one is wanted, and chooses one of them. The
+// Train grows the trees of the grid and, with a teacher, taught trees, and chooses one tree. The
 // competition is nil if there was nothing to choose.
 func (m *InMemory) Train(ctx context.Context) (*tree.Tree, *Competition, error) {
 	settings, members := m.Settings.Narrowed(m.Members, m.Parts[dataset.Validation].Len() > 0, m.Host)

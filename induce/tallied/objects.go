@@ -98,8 +98,8 @@ func (s *Spec) codePart(tally []byte, p *Plan, part dataset.Part, t *dataset.Tab
 	return r.err()
 }
 
-// weighed returns the weight of equal rows of a class, times the factor of the class. Each row is
-// rounded for itself.
+// weighed returns the weight of equal rows of a class, times the factor of the class. Rows are
+// rounded individually.
 func weighed(rule *weighing.Rule, weight, rows int64, class uint16) int64 {
 	if len(rule.ClassWeights) == 0 {
 		return weight

@@ -12,7 +12,7 @@ type Sums struct {
 	ByClass *binning.Summary   // of the label, with the weights of training rows; nil: classes have no weights
 	Units   []int              // dataset.Unit by feature; -1: no value is known
 
-	BinRows   int64 // rows of Columns if these are other rows than those of Label; else 0
+	BinRows   int64 // rows counted by Columns, if Label counts other rows; else 0
 	Dropped   int64 // rows without a label
 	TrainRows int64 // training rows with a weight above 0
 	Weights   Units // units of the weights

@@ -82,7 +82,7 @@ func BenchmarkRouter(b *testing.B) {
 	}
 }
 
-// BenchmarkMultiRouter counts objects by the leaves of several trees, which begin alike:
+// BenchmarkMultiRouter counts objects by the leaves of several trees with the same first tests:
 // together, and tree by tree and object by object.
 func BenchmarkMultiRouter(b *testing.B) {
 	const rows = 1 << 16

@@ -129,8 +129,8 @@ func (q *Questions) Start(confidence float64) *Inquiry {
 }
 
 // Follow sends a row through the tree, given one value per input in the order of Features, and
-// returns the ended inquiry: its Path is the row's decision path. The errors are those of
-// Scorer.Predict.
+// returns the ended inquiry: its Path is the row's decision path. It returns the same
+// errors as Scorer.Predict.
 func (q *Questions) Follow(values []Value) (*Inquiry, error) {
 	if len(values) != len(q.scorer.inputs) {
 		return nil, q.scorer.wrongCount(len(values))

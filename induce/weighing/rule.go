@@ -55,8 +55,8 @@ func multiplied(weight, factor int64, unit uint64) int64 {
 	return int64(min(product, MaxTotalWeight))
 }
 
-// ScaleOf returns the number of units in the mean weight of a training row for rows of a part, by
-// their labels.
+// ScaleOf returns how many units the mean weight of a training row has, for rows of a part with their
+// labels.
 func (s *Rule) ScaleOf(part dataset.Part) float64 {
 	scale := s.plainScale(part)
 	if part == dataset.Train {

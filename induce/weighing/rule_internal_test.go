@@ -8,7 +8,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/dataset"
 )
 
-// TestMultiplied compares products with those of big integers, rounded half up.
+// TestMultiplied compares products with products of big integers, rounded half up.
 func TestMultiplied(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	for range 10_000 {
