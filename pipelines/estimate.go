@@ -4,13 +4,10 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/apache/beam/sdks/v2/go/pkg/beam"
-
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/frontier/crossvalidate"
 	"github.com/espalier-ml/espalier/induce/selection"
 	"github.com/espalier-ml/espalier/io/runfolder"
-	"github.com/espalier-ml/espalier/pipelines/config"
 	"github.com/espalier-ml/espalier/pipelines/engine"
 	"github.com/espalier-ml/espalier/pipelines/forecast"
 	"github.com/espalier-ml/espalier/pipelines/memlimit"
@@ -34,38 +31,6 @@ func (p *plan) rehearsed() int64 {
 		most = sampleRows
 	}
 	return min(most, max(1<<12, p.memory/(part*rowBytes*max(1, columns))))
-}
-
-// dryRun estimates the time and memory that a run would take, and lets the engine translate
-// its jobs.
-func dryRun(ctx context.Context, s *session.Session, c *TrainConfig, p *config.Parsed) (*Result, error) {
-	d := s.Driver
-	var err error
-	if d.Engine, err = engine.Named(c.Runner); err != nil {
-		return nil, err
-	}
-	if err := d.CheckTranslation(ctx, append([]string{c.Output}, c.Input...)...); err != nil {
-		return nil, err
-	}
-	in, err := d.OpenInput(ctx, c.Input)
-	if err != nil {
-		return nil, err
-	}
-	plan, err := newPlan(ctx, d.Files, c, p, in)
-	if err != nil {
-		return nil, err
-	}
-	plan = plan.narrowed(plan.mayValidate(), host{d})
-	estimate, g, err := plan.foresee(ctx, d)
-	if err != nil || !d.Translates() {
-		return &Result{Estimate: estimate}, err
-	}
-	there := place{
-		scratch: checkpointURL(c.Output, scratchFolder, "dry-run"), blocks: checkpointURL(c.Output, "dry-run"),
-		spills: true,
-	}
-	names, err := (&run{plan: plan, driver: d, files: d.Files, place: there}).translate(ctx, g)
-	return &Result{Estimate: estimate, Translated: names}, err
 }
 
 // foretell estimates what a run that is about to begin will take, and tells the user; nil:
@@ -185,35 +150,6 @@ func (r *run) rehearseChoice(ctx context.Context, g *grown, folds func(rare floa
 	return folds(rare), nil
 }
 
-// tallyObjects counts the objects of a part by their rows, and the bytes of their blocks.
-func (r *run) tallyObjects(
-	ctx context.Context, o *objects, part dataset.Part,
-) (t forecast.Tally, bytes int64, err error) {
-	err = r.eachClasses(ctx, o, part, func(block *dataset.Objects, size int) {
-		for i := range block.Len() {
-			t.Add(block.RowsOf(i))
-		}
-		bytes += int64(size)
-	})
-	return t, bytes, err
-}
-
-// eachClasses visits the classes and rows of the objects of a part, block by block, each with its size in
-// bytes.
-func (r *run) eachClasses(
-	ctx context.Context, o *objects, part dataset.Part, visit func(block *dataset.Objects, size int),
-) error {
-	layout := o.layout()
-	return r.eachBlock(ctx, o, part, func(b []byte) error {
-		block := dataset.NewObjects(dataset.Layout{}, len(o.label.Classes), o.spec.Weighted(), 0)
-		if err := block.AppendClassesFrom(b, layout); err != nil {
-			return err
-		}
-		visit(block, len(b))
-		return nil
-	})
-}
-
 // foreseen describes the run for a forecast.
 func (p *plan) foreseen(d *engine.Driver) *forecast.Run {
 	c := p.config
@@ -245,37 +181,6 @@ func (p *plan) columnBytes(second *jobs.RowSpec) int64 {
 	return n
 }
 
-// measured returns the time, memory and bytes that the run has taken; nil on an engine outside
-// this process, whose counts this process does not see.
-func (r *run) measured(g *grown) *runfolder.Estimate {
-	if !r.driver.Local() {
-		return nil
-	}
-	f := &r.driver.Figures
-	e := &runfolder.Estimate{
-		Rows: g.stats.Rows, TrainObjects: g.train().Objects, ObjectPasses: g.passes,
-		BlockBytes: f.Read, ShuffleBytes: f.Exchanged, HistogramBytes: f.Histogram,
-	}
-	for _, job := range r.driver.Timings {
-		if job.Job == "summarise" || job.Job == "coalesce" {
-			e.RowPasses++
-		}
-	}
-	if e.RowPasses > 0 { // else the run was resumed
-		e.ColumnBytes = r.columnBytes(&g.spec)
-	}
-	for part := range g.parts {
-		e.Objects += g.parts[part].Objects
-	}
-	if r.place.spills {
-		e.DiskBytes = f.Written
-	}
-	e.DriverMemory = memlimit.PeakMemory()
-	e.WorkerMemory = e.DriverMemory
-	e.Seconds = forecast.DurationsOf(r.driver.Timings)
-	return e
-}
-
 // rehearsing shows the jobs of a rehearsal. It drops warnings and notes, as the run itself
 // repeats them.
 type rehearsing struct{ engine.Reporter }
@@ -290,40 +195,3 @@ func (rehearsing) Warn(string) {}
 
 // Note implements engine.Reporter.
 func (rehearsing) Note(string) {}
-
-// graph is a job as it is built for an engine.
-type graph struct {
-	name  string
-	tasks []jobs.Task
-	build func(s beam.Scope, tasks beam.PCollection)
-}
-
-// graphs returns one job of each kind, with the settings of a run whose trees, or those of its
-// rehearsal, are grown.
-func (r *run) graphs(done *grown) []graph {
-	g := &grower{run: r, objects: done.objects}
-	summarise, coalesce := r.summariseConfig(&r.schema.rows), r.coalesceConfig(done.fitted)
-	level, small := g.levelConfig(r.config.LevelsPerJob), g.smallConfig()
-	evaluate := r.evaluateConfig(done.objects)
-	rows, train, test := r.input.Tasks, done.tasks(dataset.Train), done.tasks(dataset.Test)
-	return []graph{
-		{"summarise", rows, func(s beam.Scope, tasks beam.PCollection) { jobs.Summarise(s, tasks, summarise) }},
-		{"coalesce", rows, func(s beam.Scope, tasks beam.PCollection) { jobs.Coalesce(s, tasks, coalesce) }},
-		{"level", train, func(s beam.Scope, tasks beam.PCollection) { jobs.Level(s, tasks, level) }},
-		{"grow", train, func(s beam.Scope, tasks beam.PCollection) { jobs.Grow(s, tasks, small) }},
-		{"evaluate", test, func(s beam.Scope, tasks beam.PCollection) { jobs.Evaluate(s, tasks, evaluate) }},
-	}
-}
-
-// translate lets the engine translate one job of each kind without submitting it, and returns
-// the names of the jobs. done are the trees of the run, or of its rehearsal.
-func (r *run) translate(ctx context.Context, done *grown) ([]string, error) {
-	var names []string
-	for _, g := range r.graphs(done) {
-		if err := r.driver.Translate(ctx, g.name, g.tasks, g.build); err != nil {
-			return nil, err
-		}
-		names = append(names, g.name)
-	}
-	return names, nil
-}

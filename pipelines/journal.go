@@ -213,3 +213,20 @@ func (j *journal) discard(ctx context.Context) error {
 	}
 	return c.remove(ctx, j.files.Store, config.Output)
 }
+
+// giveUp ends a run that has failed, and returns its error. It removes what the run keeps,
+// unless a resumed run can go on from that.
+func (j *journal) giveUp(ctx context.Context, err error) error {
+	switch {
+	case !j.resumable:
+		soon, cancel := context.WithoutCancel(ctx), context.CancelFunc(func() {})
+		if ctx.Err() != nil {
+			soon, cancel = context.WithTimeout(soon, engine.PatienceAfterEnd)
+		}
+		defer cancel()
+		_ = j.discard(soon) // the first error says more
+	case errors.Is(context.Cause(ctx), context.Canceled):
+		return &engine.InterruptedError{Checkpoints: checkpointURL(j.plan.config.Output), Err: context.Cause(ctx)}
+	}
+	return err
+}

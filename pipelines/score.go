@@ -2,7 +2,6 @@ package pipelines
 
 import (
 	"context"
-	"errors"
 	"slices"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
@@ -10,7 +9,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/frontier"
 	"github.com/espalier-ml/espalier/induce/grid"
-	"github.com/espalier-ml/espalier/induce/leafmodel"
+	"github.com/espalier-ml/espalier/induce/metric"
 	"github.com/espalier-ml/espalier/induce/parallel"
 	"github.com/espalier-ml/espalier/induce/refit"
 	"github.com/espalier-ml/espalier/induce/selection"
@@ -161,63 +160,56 @@ func (r *run) slicer(ctx context.Context, f *fitted) (*slicing.Slicer, error) {
 	return slicing.New(ctx, r.driver, r.input.Tasks, r.place.scratch, r.schema.slices, &f.spec, r.config.MinValueRows)
 }
 
-// trainingObjects reads all training objects, with the groups that folds and teachers want.
-func (r *run) trainingObjects(ctx context.Context, o *objects) (*dataset.Objects, error) {
-	all, err := r.allObjects(ctx, o, dataset.Train, o.spec.Groups[dataset.Train])
-	if err == nil && o.spec.Key == "" && all.Grouped() {
-		all = all.ByRow(dataset.Buckets, r.parsed.Selection.Seed)
-	}
-	return all, err
-}
-
-// groupedObjects reads the objects of a part with their groups, unless there are too many.
-func (r *run) groupedObjects(ctx context.Context, o *objects, part dataset.Part) (*dataset.Objects, error) {
-	if most := min(o.spec.Groups[part], selection.MostMeasured); o.parts[part].Objects <= most {
-		return r.allObjects(ctx, o, part, most)
-	}
-	return dataset.NewObjects(o.layout(), len(o.label.Classes), false, 0), nil
-}
-
-// allObjects reads all objects of a part, with their groups if there are at most so many objects.
-func (r *run) allObjects(ctx context.Context, o *objects, part dataset.Part, most int64) (*dataset.Objects, error) {
-	layout, n := o.layout(), o.parts[part].Objects
-	all := o.newObjects(int(n))
-	if most >= n && most > 0 {
-		all.KeepGroups()
-	}
-	if err := r.eachBlock(ctx, o, part, func(b []byte) error { return all.AppendFrom(b, layout) }); err != nil {
+// countModels counts the predictions of a tree with models for the rows of each part: unlike the
+// objects, the rows have the values that the models use. It returns a function that computes the
+// metrics: this takes no pipeline, so other work of the run may go on beside it.
+func (r *run) countModels(
+	ctx context.Context, o *objects, t *tree.Tree,
+) (metrics func() (*runfolder.Metrics, error), err error) {
+	out := r.newFolder("evaluate_rows")
+	trees, err := r.driver.Trees(ctx, out, t)
+	if err != nil {
 		return nil, err
 	}
-	if most >= n && most > 0 && !all.Grouped() {
-		return nil, errors.New("the objects of the checkpoint do not know the groups of their rows: train without --resume")
+	c := jobs.EvaluateRowsConfig{
+		ScoreConfig: jobs.ScoreConfig{Config: r.driver.JobConfig(out), Trees: trees, Rows: o.spec.OfLabels().Encode()},
+		Parts:       []dataset.Part{dataset.Train, dataset.Validation, dataset.Test},
 	}
-	return all, nil
-}
-
-// The importance of features is measured on at most importanceObjects objects, those of the least
-// hashes. Of a part with more than mostShuffled it is not measured: all would have to be read.
-const (
-	importanceObjects = 1 << 14
-	modelledObjects   = 1 << 13 // of a tree with leaf models
-	mostShuffled      = 1 << 22
-)
-
-// importanceSample reads the objects on which the importance of features is measured: validation
-// objects, or training objects where there are none.
-func (r *run) importanceSample(ctx context.Context, o *objects) (*runfolder.Shuffled, error) {
-	part := dataset.Validation
-	if !o.validates() {
-		part = dataset.Train
+	if c.Handover != nil && o.parts != nil { // one process counts all rows; a promotion has no objects
+		for part := range o.parts {
+			c.Objects[part] = o.parts[part].Objects
+		}
 	}
-	s, layout := &runfolder.Shuffled{Part: part.String(), Objects: o.newObjects(0)}, o.layout()
-	if o.parts[part].Objects > mostShuffled {
-		return s, nil
-	}
-	if err := r.eachBlock(ctx, o, part, func(b []byte) error { return s.Objects.AppendFrom(b, layout) }); err != nil {
+	what := engine.Job{Name: "evaluate rows", Total: int64(len(r.input.Tasks)), Unit: "row groups", Done: engine.TasksDone}
+	err = r.driver.Run(ctx, what, r.input.Tasks, func(s beam.Scope, tasks beam.PCollection) {
+		jobs.EvaluateRows(s, tasks, c)
+	})
+	if err != nil {
 		return nil, err
 	}
-	if s.Objects.Len() > importanceObjects {
-		s.Objects = leafmodel.Sorted(s.Objects, importanceObjects)
+	return func() (*runfolder.Metrics, error) { return readMetrics(ctx, &c, t, &o.spec) }, nil
+}
+
+// readMetrics computes the metrics of each part from the counts of a pipeline.
+func readMetrics(
+	ctx context.Context, c *jobs.EvaluateRowsConfig, t *tree.Tree, spec *jobs.RowSpec,
+) (*runfolder.Metrics, error) {
+	parts := make([]*metric.Metrics, len(c.Parts))
+	err := parallel.AtOnce(len(parts), func(i int) error {
+		counts, err := jobs.ReadScoreCounts(ctx, c, c.Parts[i], []*tree.Tree{t})
+		if err == nil {
+			parts[i] = measureLeaves(t, metric.Scores(t, counts[0]), spec.ScaleOf(c.Parts[i]))
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
 	}
-	return s, nil
+	m := &runfolder.Metrics{Format: runfolder.MetricsFormat, Version: 1}
+	for i, part := range c.Parts {
+		if parts[i].Rows > 0 {
+			m.Set(part, parts[i])
+		}
+	}
+	return m, nil
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/espalier-ml/espalier/pipelines/config"
 	"github.com/espalier-ml/espalier/pipelines/engine"
 	"github.com/espalier-ml/espalier/pipelines/forecast"
+	"github.com/espalier-ml/espalier/pipelines/memlimit"
 	"github.com/espalier-ml/espalier/pipelines/pages"
 )
 
@@ -111,4 +112,35 @@ func (r *run) write(
 			Estimate: estimate,
 		}, nil
 	})
+}
+
+// measured returns the time, memory and bytes that the run has taken; nil on an engine outside
+// this process, whose counts this process does not see.
+func (r *run) measured(g *grown) *runfolder.Estimate {
+	if !r.driver.Local() {
+		return nil
+	}
+	f := &r.driver.Figures
+	e := &runfolder.Estimate{
+		Rows: g.stats.Rows, TrainObjects: g.train().Objects, ObjectPasses: g.passes,
+		BlockBytes: f.Read, ShuffleBytes: f.Exchanged, HistogramBytes: f.Histogram,
+	}
+	for _, job := range r.driver.Timings {
+		if job.Job == "summarise" || job.Job == "coalesce" {
+			e.RowPasses++
+		}
+	}
+	if e.RowPasses > 0 { // else the run was resumed
+		e.ColumnBytes = r.columnBytes(&g.spec)
+	}
+	for part := range g.parts {
+		e.Objects += g.parts[part].Objects
+	}
+	if r.place.spills {
+		e.DiskBytes = f.Written
+	}
+	e.DriverMemory = memlimit.PeakMemory()
+	e.WorkerMemory = e.DriverMemory
+	e.Seconds = forecast.DurationsOf(r.driver.Timings)
+	return e
 }

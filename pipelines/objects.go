@@ -1,0 +1,178 @@
+package pipelines
+
+import (
+	"context"
+	"errors"
+
+	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/leafmodel"
+	"github.com/espalier-ml/espalier/induce/selection"
+	"github.com/espalier-ml/espalier/io/runfolder"
+	"github.com/espalier-ml/espalier/pipelines/forecast"
+	"github.com/espalier-ml/espalier/transforms/jobs"
+)
+
+// objects are the objects of each part of the split: an object stands for all rows with the
+// same codes.
+type objects struct {
+	*fitted
+
+	parts *[dataset.Parts]jobs.ObjectStats
+}
+
+// train returns the statistics of the training objects.
+func (o *objects) train() *jobs.ObjectStats { return &o.parts[dataset.Train] }
+
+// validates reports whether there are validation rows.
+func (o *objects) validates() bool { return o.parts[dataset.Validation].Rows > 0 }
+
+// soft reports whether the training objects are soft, see dataset.Objects.
+func (o *objects) soft() bool { return o.spec.Soft.Scale > 0 }
+
+// blockBytes returns the bytes of an object of a part in a block, about.
+func (o *objects) blockBytes(part dataset.Part) int64 {
+	const each = 4 // bytes of a class and its soft weight
+	bytes := int64(o.layout().Stride + blockOverhead)
+	if o.soft() && part == dataset.Train {
+		bytes += int64(each * len(o.label.Classes))
+	}
+	return bytes
+}
+
+// tasks returns a task for each block of a part.
+func (o *objects) tasks(part dataset.Part) []jobs.Task {
+	tasks := make([]jobs.Task, len(o.parts[part].Blocks))
+	for i, url := range o.parts[part].Blocks {
+		tasks[i] = jobs.Task{File: url, Part: part}
+	}
+	return tasks
+}
+
+// eachBlock calls f with the blocks of a part's objects, one after the other.
+func (r *run) eachBlock(ctx context.Context, o *objects, part dataset.Part, f func(block []byte) error) error {
+	for _, task := range o.tasks(part) {
+		b, err := r.files.Read(ctx, task.File)
+		if err != nil {
+			return err
+		}
+		if err := f(b); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// layout returns how the codes of an object lie in its key.
+func (f *fitted) layout() dataset.Layout { return dataset.NewLayout(f.features) }
+
+// newObjects returns an empty set of objects with room for n.
+func (o *objects) newObjects(n int) *dataset.Objects {
+	return dataset.NewObjects(o.layout(), len(o.label.Classes), o.spec.Weighted(), n)
+}
+
+// trainingObjects reads all training objects, with the groups that folds and teachers want.
+func (r *run) trainingObjects(ctx context.Context, o *objects) (*dataset.Objects, error) {
+	all, err := r.allObjects(ctx, o, dataset.Train, o.spec.Groups[dataset.Train])
+	if err == nil && o.spec.Key == "" && all.Grouped() {
+		all = all.ByRow(dataset.Buckets, r.parsed.Selection.Seed)
+	}
+	return all, err
+}
+
+// groupedObjects reads the objects of a part with their groups, unless there are too many.
+func (r *run) groupedObjects(ctx context.Context, o *objects, part dataset.Part) (*dataset.Objects, error) {
+	if most := min(o.spec.Groups[part], selection.MostMeasured); o.parts[part].Objects <= most {
+		return r.allObjects(ctx, o, part, most)
+	}
+	return dataset.NewObjects(o.layout(), len(o.label.Classes), false, 0), nil
+}
+
+// allObjects reads all objects of a part, with their groups if there are at most so many objects.
+func (r *run) allObjects(ctx context.Context, o *objects, part dataset.Part, most int64) (*dataset.Objects, error) {
+	layout, n := o.layout(), o.parts[part].Objects
+	all := o.newObjects(int(n))
+	if most >= n && most > 0 {
+		all.KeepGroups()
+	}
+	if err := r.eachBlock(ctx, o, part, func(b []byte) error { return all.AppendFrom(b, layout) }); err != nil {
+		return nil, err
+	}
+	if most >= n && most > 0 && !all.Grouped() {
+		return nil, errors.New("the objects of the checkpoint do not know the groups of their rows: train without --resume")
+	}
+	return all, nil
+}
+
+// The importance of features is measured on at most importanceObjects objects, those of the least
+// hashes. Of a part with more than mostShuffled it is not measured: all would have to be read.
+const (
+	importanceObjects = 1 << 14
+	modelledObjects   = 1 << 13 // of a tree with leaf models
+	mostShuffled      = 1 << 22
+)
+
+// importanceSample reads the objects on which the importance of features is measured: validation
+// objects, or training objects where there are none.
+func (r *run) importanceSample(ctx context.Context, o *objects) (*runfolder.Shuffled, error) {
+	part := dataset.Validation
+	if !o.validates() {
+		part = dataset.Train
+	}
+	s, layout := &runfolder.Shuffled{Part: part.String(), Objects: o.newObjects(0)}, o.layout()
+	if o.parts[part].Objects > mostShuffled {
+		return s, nil
+	}
+	if err := r.eachBlock(ctx, o, part, func(b []byte) error { return s.Objects.AppendFrom(b, layout) }); err != nil {
+		return nil, err
+	}
+	if s.Objects.Len() > importanceObjects {
+		s.Objects = leafmodel.Sorted(s.Objects, importanceObjects)
+	}
+	return s, nil
+}
+
+// sampleObjects reads the objects of a part for leaf models.
+func (r *run) sampleObjects(ctx context.Context, o *objects, part dataset.Part) (*dataset.Objects, error) {
+	layout, most := o.layout(), selection.Most(part)
+	all := o.newObjects(int(min(o.parts[part].Objects, int64(2*most))))
+	err := r.eachBlock(ctx, o, part, func(b []byte) error {
+		err := all.AppendFrom(b, layout)
+		if err == nil && all.Len() > 2*most {
+			all = leafmodel.Sorted(all, most)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return leafmodel.Sorted(all, most), nil
+}
+
+// tallyObjects counts the objects of a part by their rows, and the bytes of their blocks.
+func (r *run) tallyObjects(
+	ctx context.Context, o *objects, part dataset.Part,
+) (t forecast.Tally, bytes int64, err error) {
+	err = r.eachClasses(ctx, o, part, func(block *dataset.Objects, size int) {
+		for i := range block.Len() {
+			t.Add(block.RowsOf(i))
+		}
+		bytes += int64(size)
+	})
+	return t, bytes, err
+}
+
+// eachClasses visits the classes and rows of the objects of a part, block by block, each with its size in
+// bytes.
+func (r *run) eachClasses(
+	ctx context.Context, o *objects, part dataset.Part, visit func(block *dataset.Objects, size int),
+) error {
+	layout := o.layout()
+	return r.eachBlock(ctx, o, part, func(b []byte) error {
+		block := dataset.NewObjects(dataset.Layout{}, len(o.label.Classes), o.spec.Weighted(), 0)
+		if err := block.AppendClassesFrom(b, layout); err != nil {
+			return err
+		}
+		visit(block, len(b))
+		return nil
+	})
+}

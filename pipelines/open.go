@@ -1,0 +1,95 @@
+package pipelines
+
+import (
+	"cmp"
+	"context"
+
+	"github.com/espalier-ml/espalier/induce/parallel"
+	"github.com/espalier-ml/espalier/io/runfolder"
+	"github.com/espalier-ml/espalier/pipelines/engine"
+	"github.com/espalier-ml/espalier/pipelines/forecast"
+	"github.com/espalier-ml/espalier/pipelines/source"
+)
+
+// opened is what a run finds when it begins.
+type opened struct {
+	input      *source.Input
+	output     *runfolder.Folder
+	unfinished *checkpoint // checkpoint of an earlier run; nil: there is none
+	lock       *runfolder.Lock
+}
+
+// open reads the footers of the input, locks and opens the output folder, and reads the
+// checkpoint in that folder, if any. It does so at the same time as far as possible, since
+// object stores answer slowly. The context that it returns ends when the lock is lost.
+func open(ctx context.Context, j *engine.Driver, c *TrainConfig) (*opened, context.Context, error) {
+	type both struct {
+		*opened
+
+		locked context.Context
+	}
+	// Compute waits even if ctx has ended: the work itself watches ctx, and leaves no lock.
+	waits := context.WithoutCancel(ctx)
+	found, err := engine.Compute(waits, j, forecast.Footers, 0, "files", func(s *parallel.Steps) (both, error) {
+		o, locked, err := openAll(ctx, j, c, s)
+		return both{o, locked}, err
+	})
+	if err == nil {
+		j.WarnOfInput(found.input)
+	}
+	return found.opened, found.locked, err
+}
+
+func openAll(
+	ctx context.Context, j *engine.Driver, c *TrainConfig, s *parallel.Steps,
+) (o *opened, locked context.Context, err error) {
+	f := j.Files
+	o = new(opened)
+	reading, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var inputErr, checkpointErr error
+	var wg parallel.Group
+	wg.Go(func() { o.input, inputErr = source.OpenInput(reading, f, c.Input, s) })
+	if o.lock, locked, err = engine.LockFolder(ctx, f, c.Output, j.Engine, j.Reporter); err == nil {
+		wg.Go(func() { o.unfinished, checkpointErr = readCheckpoint(reading, f, c) })
+		o.output, err = runfolder.Open(reading, f.Store, c.Output, runfolder.Training, c.Overwrite || c.Resume)
+	}
+	if err != nil {
+		cancel() // the other results are not needed
+	}
+	wg.Wait()
+	if err = cmp.Or(err, inputErr, checkpointErr); err != nil && o.lock != nil {
+		o.lock.Release(ctx)
+	}
+	return o, locked, err
+}
+
+// refused reports whether a run that writes checkpoints must not begin, for a file that is not
+// Espalier's. Other runs ignore the file.
+func (o *opened) refused(writes bool) bool {
+	if o.unfinished == nil || o.unfinished.refused == nil {
+		return false
+	}
+	if !writes {
+		o.unfinished = nil
+	}
+	return writes
+}
+
+// finishedRun returns the result of a run that has nothing left to do.
+func (o *opened) finishedRun(ctx context.Context, f *source.Files, c *TrainConfig) (*Result, error) {
+	there, err := runfolder.Read(ctx, f.Store, c.Output, runfolder.Training,
+		runfolder.TreeName, runfolder.MetricsName, runfolder.SchemaName, runfolder.FrontierName, runfolder.ImportanceName, runfolder.ReportName,
+		runfolder.DistributionName)
+	if err != nil {
+		return nil, err
+	}
+	r := &Result{
+		Tree: there.Tree, Metrics: there.Metrics, Frontier: there.Frontier, Importance: there.Importance,
+		Schema: there.Schema, Files: runfolder.Training.Files(c.Output, there),
+	}
+	if o.unfinished == nil {
+		return r, nil
+	}
+	return r, o.unfinished.remove(ctx, f.Store, c.Output) // the run ended before it could
+}
