@@ -70,7 +70,7 @@ func (r *run) chooser(o *objects) *selection.Chooser {
 			WeightEffect: o.spec.WeightEffect(),
 		},
 		Memory:  (&memlimit.Room{Memory: r.memory}).Usable(),
-		Objects: func(ctx context.Context) (*dataset.Objects, error) { return r.trainingObjects(ctx, o) },
+		Objects: func(ctx context.Context) (*dataset.Objects, error) { return o.training(ctx, r.parsed.Selection.Seed) },
 	}
 }
 
@@ -92,14 +92,14 @@ func (r *run) choose(ctx context.Context, s *scored, slicer *slicing.Slicer) (*c
 		if g.training != nil {
 			return g.training, nil
 		}
-		return r.trainingObjects(ctx, g.objects)
+		return g.objects.training(ctx, r.parsed.Selection.Seed)
 	})
 	modeller := r.modeller(g.objects)
 	c := choosing{
 		Chooser: r.chooser(g.objects), config: r.config, spec: &g.spec,
 		describing: describing{
 			driver: r.driver, scales: scalesOf(&g.spec),
-			shuffled: func(ctx context.Context) (*runfolder.Shuffled, error) { return r.importanceSample(ctx, g.objects) },
+			shuffled: func(ctx context.Context) (*runfolder.Shuffled, error) { return g.importanceSample(ctx) },
 			count: func(ctx context.Context, t *tree.Tree) (func() (*runfolder.Metrics, error), error) {
 				return r.countModels(ctx, g.objects, t)
 			},
@@ -114,7 +114,7 @@ func (r *run) choose(ctx context.Context, s *scored, slicer *slicing.Slicer) (*c
 	c.Transfer, c.Objects = g.transfer, objects
 	if r.config.Key != "" {
 		c.Grouped = func(ctx context.Context, part dataset.Part) (*dataset.Objects, error) {
-			return r.groupedObjects(ctx, g.objects, part)
+			return g.grouped(ctx, part)
 		}
 		// Leaf models change the predictions of a tree, but not which rows come together: its design effects are
 		// the effects of its leaves.
@@ -129,7 +129,7 @@ func (r *run) choose(ctx context.Context, s *scored, slicer *slicing.Slicer) (*c
 	c.Model = func(root *induce.Node, candidate int) *tree.Tree { return modeller.Model(root, g.members[candidate]) }
 	c.Sample = func(ctx context.Context, part dataset.Part) (*dataset.Objects, error) {
 		if part != dataset.Train || g.train().Objects > int64(selection.Most(part)) {
-			return r.sampleObjects(ctx, g.objects, part)
+			return g.sample(ctx, part)
 		}
 		all, err := objects(ctx) // the folds and the certificate read them, too
 		if err != nil {

@@ -86,7 +86,7 @@ func (r *run) objectsOf(f *fitted, parts *[dataset.Parts]jobs.ObjectStats) (*obj
 		return nil, usage.Errorf("%d training objects are more than %d, whose pairs still fit 64 bits: take fewer --bins, "+
 			"leave columns out by --ignore, or train on a part of the rows", n, int64(split.MostObjects))
 	}
-	return &objects{f.counted(&parts[dataset.Train]), parts}, nil
+	return &objects{f.counted(&parts[dataset.Train]), parts, r.files}, nil
 }
 
 // counted returns the same features with the numbers of training rows whose value is missing

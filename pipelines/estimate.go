@@ -98,7 +98,7 @@ func (r *run) rehearse(ctx context.Context, share float64) (*grown, *forecast.Sa
 		Share: share, Setting: r.growSetting(o), Layout: o.layout(), Trees: g.roots, Sent: sent,
 	}
 	for part := range dataset.Part(dataset.Parts) {
-		if s.Tally[part], s.Bytes[part], err = r.tallyObjects(ctx, o, part); err != nil {
+		if s.Tally[part], s.Bytes[part], err = o.tally(ctx, part); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -115,8 +115,8 @@ func (r *run) rehearseHalf(ctx context.Context, o *objects) (float64, error) {
 		ObjectCounts: *dataset.NewObjectCounts(dataset.Train, len(o.label.Classes), nil),
 		Blocks:       o.train().Blocks[:(len(o.train().Blocks)+1)/2],
 	}
-	half := &objects{o.fitted, &parts}
-	err := r.eachClasses(ctx, half, dataset.Train, func(block *dataset.Objects, _ int) { parts[dataset.Train].Count(block) })
+	half := &objects{o.fitted, &parts, o.reader}
+	err := half.eachClasses(ctx, dataset.Train, func(block *dataset.Objects, _ int) { parts[dataset.Train].Count(block) })
 	if err != nil {
 		return 0, err
 	}

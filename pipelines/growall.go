@@ -80,7 +80,7 @@ func (r *run) growAt(ctx context.Context, o *objects, url string) ([]GrownTrees,
 				return m.Params.Algorithm != algorithm
 			})
 		})
-		at := &objects{&priced, o.parts}
+		at := &objects{&priced, o.parts, o.reader}
 		g, err := one.grow(ctx, at, one.begin(at))
 		if err != nil {
 			return nil, err

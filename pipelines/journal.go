@@ -111,7 +111,7 @@ func (j *journal) restore(ctx context.Context, c *checkpoint) (*saved, error) {
 	if f.features, err = dataset.DecodeFeatures(c.Features); err != nil {
 		return nil, usage.Errorf("--output: the checkpoint in %s is damaged: %v; start again with --overwrite", config.Output, err)
 	}
-	return &saved{&objects{f, &c.Objects}, c.Growth}, nil
+	return &saved{&objects{f, &c.Objects, j.files}, c.Growth}, nil
 }
 
 // place returns where the run keeps what its jobs exchange. memory is a folder in the memory

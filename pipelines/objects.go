@@ -9,6 +9,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/selection"
 	"github.com/espalier-ml/espalier/io/runfolder"
 	"github.com/espalier-ml/espalier/pipelines/forecast"
+	"github.com/espalier-ml/espalier/pipelines/source"
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
@@ -17,7 +18,8 @@ import (
 type objects struct {
 	*fitted
 
-	parts *[dataset.Parts]jobs.ObjectStats
+	parts  *[dataset.Parts]jobs.ObjectStats
+	reader *source.Files // of the blocks
 }
 
 // train returns the statistics of the training objects.
@@ -49,9 +51,9 @@ func (o *objects) tasks(part dataset.Part) []jobs.Task {
 }
 
 // eachBlock calls f with the blocks of a part's objects, one after the other.
-func (r *run) eachBlock(ctx context.Context, o *objects, part dataset.Part, f func(block []byte) error) error {
+func (o *objects) eachBlock(ctx context.Context, part dataset.Part, f func(block []byte) error) error {
 	for _, task := range o.tasks(part) {
-		b, err := r.files.Read(ctx, task.File)
+		b, err := o.reader.Read(ctx, task.File)
 		if err != nil {
 			return err
 		}
@@ -70,31 +72,32 @@ func (o *objects) newObjects(n int) *dataset.Objects {
 	return dataset.NewObjects(o.layout(), len(o.label.Classes), o.spec.Weighted(), n)
 }
 
-// trainingObjects reads all training objects, with the groups that folds and teachers want.
-func (r *run) trainingObjects(ctx context.Context, o *objects) (*dataset.Objects, error) {
-	all, err := r.allObjects(ctx, o, dataset.Train, o.spec.Groups[dataset.Train])
+// training reads all training objects, with the groups that folds and teachers want. The seed deals rows to groups
+// where the objects have no groups of their own.
+func (o *objects) training(ctx context.Context, seed uint64) (*dataset.Objects, error) {
+	all, err := o.all(ctx, dataset.Train, o.spec.Groups[dataset.Train])
 	if err == nil && o.spec.Key == "" && all.Grouped() {
-		all = all.ByRow(dataset.Buckets, r.parsed.Selection.Seed)
+		all = all.ByRow(dataset.Buckets, seed)
 	}
 	return all, err
 }
 
-// groupedObjects reads the objects of a part with their groups, unless there are too many.
-func (r *run) groupedObjects(ctx context.Context, o *objects, part dataset.Part) (*dataset.Objects, error) {
+// grouped reads the objects of a part with their groups, unless there are too many.
+func (o *objects) grouped(ctx context.Context, part dataset.Part) (*dataset.Objects, error) {
 	if most := min(o.spec.Groups[part], selection.MostMeasured); o.parts[part].Objects <= most {
-		return r.allObjects(ctx, o, part, most)
+		return o.all(ctx, part, most)
 	}
 	return dataset.NewObjects(o.layout(), len(o.label.Classes), false, 0), nil
 }
 
-// allObjects reads all objects of a part, with their groups if there are at most so many objects.
-func (r *run) allObjects(ctx context.Context, o *objects, part dataset.Part, most int64) (*dataset.Objects, error) {
+// all reads all objects of a part, with their groups if there are at most so many objects.
+func (o *objects) all(ctx context.Context, part dataset.Part, most int64) (*dataset.Objects, error) {
 	layout, n := o.layout(), o.parts[part].Objects
 	all := o.newObjects(int(n))
 	if most >= n && most > 0 {
 		all.KeepGroups()
 	}
-	if err := r.eachBlock(ctx, o, part, func(b []byte) error { return all.AppendFrom(b, layout) }); err != nil {
+	if err := o.eachBlock(ctx, part, func(b []byte) error { return all.AppendFrom(b, layout) }); err != nil {
 		return nil, err
 	}
 	if most >= n && most > 0 && !all.Grouped() {
@@ -113,7 +116,7 @@ const (
 
 // importanceSample reads the objects on which the importance of features is measured: validation
 // objects, or training objects where there are none.
-func (r *run) importanceSample(ctx context.Context, o *objects) (*runfolder.Shuffled, error) {
+func (o *objects) importanceSample(ctx context.Context) (*runfolder.Shuffled, error) {
 	part := dataset.Validation
 	if !o.validates() {
 		part = dataset.Train
@@ -122,7 +125,7 @@ func (r *run) importanceSample(ctx context.Context, o *objects) (*runfolder.Shuf
 	if o.parts[part].Objects > mostShuffled {
 		return s, nil
 	}
-	if err := r.eachBlock(ctx, o, part, func(b []byte) error { return s.Objects.AppendFrom(b, layout) }); err != nil {
+	if err := o.eachBlock(ctx, part, func(b []byte) error { return s.Objects.AppendFrom(b, layout) }); err != nil {
 		return nil, err
 	}
 	if s.Objects.Len() > importanceObjects {
@@ -131,11 +134,11 @@ func (r *run) importanceSample(ctx context.Context, o *objects) (*runfolder.Shuf
 	return s, nil
 }
 
-// sampleObjects reads the objects of a part for leaf models.
-func (r *run) sampleObjects(ctx context.Context, o *objects, part dataset.Part) (*dataset.Objects, error) {
+// sample reads the objects of a part for leaf models.
+func (o *objects) sample(ctx context.Context, part dataset.Part) (*dataset.Objects, error) {
 	layout, most := o.layout(), selection.Most(part)
 	all := o.newObjects(int(min(o.parts[part].Objects, int64(2*most))))
-	err := r.eachBlock(ctx, o, part, func(b []byte) error {
+	err := o.eachBlock(ctx, part, func(b []byte) error {
 		err := all.AppendFrom(b, layout)
 		if err == nil && all.Len() > 2*most {
 			all = leafmodel.Sorted(all, most)
@@ -148,11 +151,11 @@ func (r *run) sampleObjects(ctx context.Context, o *objects, part dataset.Part) 
 	return leafmodel.Sorted(all, most), nil
 }
 
-// tallyObjects counts the objects of a part by their rows, and the bytes of their blocks.
-func (r *run) tallyObjects(
-	ctx context.Context, o *objects, part dataset.Part,
+// tally counts the objects of a part by their rows, and the bytes of their blocks.
+func (o *objects) tally(
+	ctx context.Context, part dataset.Part,
 ) (t forecast.Tally, bytes int64, err error) {
-	err = r.eachClasses(ctx, o, part, func(block *dataset.Objects, size int) {
+	err = o.eachClasses(ctx, part, func(block *dataset.Objects, size int) {
 		for i := range block.Len() {
 			t.Add(block.RowsOf(i))
 		}
@@ -163,11 +166,11 @@ func (r *run) tallyObjects(
 
 // eachClasses visits the classes and rows of the objects of a part, block by block, each with its size in
 // bytes.
-func (r *run) eachClasses(
-	ctx context.Context, o *objects, part dataset.Part, visit func(block *dataset.Objects, size int),
+func (o *objects) eachClasses(
+	ctx context.Context, part dataset.Part, visit func(block *dataset.Objects, size int),
 ) error {
 	layout := o.layout()
-	return r.eachBlock(ctx, o, part, func(b []byte) error {
+	return o.eachBlock(ctx, part, func(b []byte) error {
 		block := dataset.NewObjects(dataset.Layout{}, len(o.label.Classes), o.spec.Weighted(), 0)
 		if err := block.AppendClassesFrom(b, layout); err != nil {
 			return err

@@ -126,7 +126,7 @@ func (p *reopened) certify(ctx context.Context, c *frontier.Candidate) (*tree.Ce
 	if !bytes.Equal(dataset.EncodeFeatures(o.features), p.grown.Features) {
 		return nil, p.because(certificateOf, errors.New("they have other features than in training"))
 	}
-	all, err := p.run.trainingObjects(ctx, o)
+	all, err := o.training(ctx, p.run.parsed.Selection.Seed)
 	if err != nil {
 		return nil, err
 	}

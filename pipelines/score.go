@@ -79,7 +79,7 @@ func (r *run) refit(ctx context.Context, o *objects) (*scored, *run, error) {
 	}
 	layout := o.layout()
 	err = r.driver.Phase(ctx, "refit", int64(len(o.train().Blocks)), "blocks", func(s *parallel.Steps) error {
-		return r.eachBlock(ctx, o, dataset.Train, func(b []byte) error {
+		return o.eachBlock(ctx, dataset.Train, func(b []byte) error {
 			block := o.newObjects(0)
 			if err := block.AppendFrom(b, layout); err != nil {
 				return err
