@@ -11,70 +11,78 @@ import (
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
+// cachedCoalescer makes objects of the rows of files whose objects are not in the cache, and takes all other
+// objects from the cache.
+type cachedCoalescer struct {
+	stage
+
+	fitter    fitter
+	coalescer coalescer
+}
+
 // mostEntries bounds the cache entries that a run makes, and so its jobs: of more
 // files neighbours share an entry.
 const mostEntries = 64
 
-// fitForCache is fit for a run with cached objects. With cuts of an earlier run it reads no row, so
+// fit is fitter.fit for a run with cached objects. With cuts of an earlier run it reads no row, so
 // that there are no statistics so far.
-func (r *run) fitForCache(ctx context.Context) (*fitted, error) {
-	rows, err := r.weighed(ctx)
+func (w *cachedCoalescer) fit(ctx context.Context) (*fitted, error) {
+	rows, err := w.fitter.weighed(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if r.cuts == nil {
-		return r.fitRows(ctx, rows)
+	if w.cuts == nil {
+		return w.fitter.fitRows(ctx, rows)
 	}
 	f := &fitted{spec: *rows, stats: new(jobs.RowStats)}
-	if f.label, err = r.describeLabel(r.cuts.Classes); err != nil {
+	if f.label, err = w.fitter.describeLabel(w.cuts.Classes); err != nil {
 		return nil, err
 	}
-	return f, r.takeFeatures(f)
+	return f, w.fitter.takeFeatures(f)
 }
 
-// cachedObjects makes objects as coalesce does, but only of the rows of files whose objects are
-// not in the cache, and caches them.
-func (r *run) cachedObjects(ctx context.Context) (*objects, error) {
-	f, err := r.fitForCache(ctx)
+// objects makes the objects, and caches the new ones.
+func (w *cachedCoalescer) objects(ctx context.Context) (*objects, error) {
+	f, err := w.fit(ctx)
 	if err != nil {
 		return nil, err
 	}
-	files, shards := filesOf(r.input), r.cacheShards(f)
-	cache := objectcache.Open(r.files.Store, r.config.ObjectCache, f.spec.Countable(), f.features, f.label.Classes, shards)
+	files, shards := filesOf(w.input), w.shards(f)
+	cache := objectcache.Open(w.files.Store, w.config.ObjectCache, f.spec.Countable(), f.features, f.label.Classes, shards)
 	plan, err := cache.Plan(ctx, files)
 	if err != nil {
 		return nil, err
 	}
-	r.driver.Reporter.Note(fmt.Sprintf("objects of %d of %d files are cached: the rows of %d are read",
+	w.driver.Reporter.Note(fmt.Sprintf("objects of %d of %d files are cached: the rows of %d are read",
 		len(files)-len(plan.Lacking), len(files), len(plan.Lacking)))
 	lacking := plan.Lacking
 	for n := min(len(lacking), mostEntries); n > 0; n-- {
 		now := (len(lacking) + n - 1) / n
-		e, err := r.cacheEntry(ctx, f, cache, r.input.Of(lacking[:now]))
+		e, err := w.entry(ctx, f, cache, w.input.Of(lacking[:now]))
 		if err != nil {
 			return nil, err
 		}
 		plan.Terms, lacking = append(plan.Terms, objectcache.Term{Entry: e}), lacking[now:]
 	}
-	r.files.Parquet.Forget()
+	w.files.Parquet.Forget()
 	f.stats = plan.Rows()
-	if err := r.checkRows(f.stats); err != nil {
+	if err := w.checkRows(f.stats); err != nil {
 		return nil, err
 	}
-	parts, err := r.merge(ctx, f, cache, plan, files)
+	parts, err := w.merge(ctx, f, cache, plan, files)
 	if err != nil {
 		return nil, err
 	}
-	return r.objectsOf(f, parts)
+	return w.coalescer.objectsOf(f, parts)
 }
 
 // merge merges the objects of a plan. It caches them as a window, from which the next run takes
 // the files that have left.
-func (r *run) merge(
+func (w *cachedCoalescer) merge(
 	ctx context.Context, f *fitted, cache *objectcache.Cache, plan *objectcache.Plan, files []objectcache.File,
 ) (*[dataset.Parts]jobs.ObjectStats, error) {
-	config := r.coalesceConfig(f)
-	config.Shards = r.cacheShards(f)
+	config := w.coalescer.coalesceConfig(f)
+	config.Shards = w.shards(f)
 	if len(plan.Terms) > 1 {
 		folder, release, err := cache.NewBlocks(ctx)
 		if err != nil {
@@ -83,7 +91,7 @@ func (r *run) merge(
 		defer release()
 		config.Cache = folder
 	}
-	parts, err := r.coalesceTasks(ctx, plan.Tasks(), "blocks", config)
+	parts, err := w.coalescer.coalesceTasks(ctx, plan.Tasks(), "blocks", config)
 	if err == nil && config.Cache != "" {
 		window := &objectcache.Entry{Files: files, Window: true, Rows: *f.stats, Parts: *parts}
 		for part := range window.Parts {
@@ -94,15 +102,15 @@ func (r *run) merge(
 		err = cache.Put(ctx, window)
 	}
 	if err != nil && config.Cache != "" {
-		_ = r.files.Store.RemoveAll(context.WithoutCancel(ctx), config.Cache) // nobody knows them
+		_ = w.files.Store.RemoveAll(context.WithoutCancel(ctx), config.Cache) // nobody knows them
 	}
 	return parts, err
 }
 
-// cacheShards returns the number of shards of cached objects. It changes seldom, since objects in other
+// shards returns the number of shards of cached objects. It changes seldom, since objects in other
 // shards are of no use.
-func (r *run) cacheShards(f *fitted) int {
-	return 1 << bits.Len(uint(jobs.Shards(r.input.Rows, f.layout().Stride)-1))
+func (w *cachedCoalescer) shards(f *fitted) int {
+	return 1 << bits.Len(uint(jobs.Shards(w.input.Rows, f.layout().Stride)-1))
 }
 
 // filesOf returns the files of an input as objectcache.Cache knows them.
@@ -114,34 +122,36 @@ func filesOf(in *source.Input) []objectcache.File {
 	return files
 }
 
-// cacheEntry makes objects of the rows of some files, and caches them.
-func (r *run) cacheEntry(ctx context.Context, all *fitted, cache *objectcache.Cache, in *source.Input) (*objectcache.Entry, error) {
+// entry makes objects of the rows of some files, and caches them.
+func (w *cachedCoalescer) entry(ctx context.Context, all *fitted, cache *objectcache.Cache, in *source.Input) (*objectcache.Entry, error) {
 	e := &objectcache.Entry{Files: filesOf(in)}
 	if len(in.Tasks) == 0 { // no rows
 		return e, cache.Put(ctx, e)
 	}
-	own, narrow, f := *r, *r.plan, *all
-	narrow.input, own.plan = in, &narrow
+	own, narrow, f := w.stage, *w.plan, *all
+	narrow.input = in
+	own.plan = &narrow
+	some := coalescer{own}
 	rows := f.spec
 	rows.Features = nil
 	var err error
-	if f.stats, _, err = own.summarise(ctx, &rows); err != nil {
+	if f.stats, _, err = (&fitter{own}).summarise(ctx, &rows); err != nil {
 		return nil, err
 	}
-	config := own.coalesceConfig(&f)
+	config := some.coalesceConfig(&f)
 	var release func()
 	if config.Blocks, release, err = cache.NewBlocks(ctx); err != nil {
 		return nil, err
 	}
 	defer release()
-	config.Shards = r.cacheShards(all)
-	parts, err := own.coalesceTasks(ctx, in.Tasks, "row groups", config)
+	config.Shards = w.shards(all)
+	parts, err := some.coalesceTasks(ctx, in.Tasks, "row groups", config)
 	if err == nil {
 		e.Rows, e.Parts = *f.stats, *parts
 		err = cache.Put(ctx, e)
 	}
 	if err != nil {
-		_ = r.files.Store.RemoveAll(context.WithoutCancel(ctx), config.Blocks) // nobody knows them
+		_ = w.files.Store.RemoveAll(context.WithoutCancel(ctx), config.Blocks) // nobody knows them
 		return nil, err
 	}
 	return e, nil

@@ -60,17 +60,17 @@ func (h host) Note(text string) { h.Reporter.Note(text) }
 func (h host) Setting(name string) string { return settings.FlagName(name) }
 
 // chooser returns the chooser among the trees of some objects.
-func (r *run) chooser(o *objects) *selection.Chooser {
+func (s *stage) chooser(o *objects) *selection.Chooser {
 	train := o.train()
 	return &selection.Chooser{
-		Host: host{r.driver}, Settings: &r.parsed.Selection,
-		Features: o.features, Columns: r.config.SplitColumns(o.features), Classes: len(o.label.Classes),
+		Host: host{s.driver}, Settings: &s.parsed.Selection,
+		Features: o.features, Columns: s.config.SplitColumns(o.features), Classes: len(o.label.Classes),
 		Training: selection.Training{
 			Objects: train.Objects, Rows: train.Rows, Weight: train.Weight, Scale: o.spec.GrowthScale(),
 			WeightEffect: o.spec.WeightEffect(),
 		},
-		Memory:  (&memlimit.Room{Memory: r.memory}).Usable(),
-		Objects: func(ctx context.Context) (*dataset.Objects, error) { return o.training(ctx, r.parsed.Selection.Seed) },
+		Memory:  (&memlimit.Room{Memory: s.memory}).Usable(),
+		Objects: func(ctx context.Context) (*dataset.Objects, error) { return o.training(ctx, s.parsed.Selection.Seed) },
 	}
 }
 
@@ -86,7 +86,7 @@ type chosen struct {
 }
 
 // choose chooses a tree among the scored trees and their prunings.
-func (r *run) choose(ctx context.Context, s *scored, slicer *slicing.Slicer) (*chosen, error) {
+func choose(ctx context.Context, r stage, s *scored, slicer *slicing.Slicer) (*chosen, error) {
 	g := s.grown // the candidates are not needed once one of them is chosen
 	objects := once(func(ctx context.Context) (*dataset.Objects, error) {
 		if g.training != nil {
@@ -101,7 +101,7 @@ func (r *run) choose(ctx context.Context, s *scored, slicer *slicing.Slicer) (*c
 			driver: r.driver, scales: scalesOf(&g.spec),
 			shuffled: func(ctx context.Context) (*runfolder.Shuffled, error) { return g.importanceSample(ctx) },
 			count: func(ctx context.Context, t *tree.Tree) (func() (*runfolder.Metrics, error), error) {
-				return r.countModels(ctx, g.objects, t)
+				return (&scorer{r}).countModels(ctx, g.objects, t)
 			},
 			slice: func(ctx context.Context, t *tree.Tree, m *runfolder.Metrics) error {
 				if slicer == nil {

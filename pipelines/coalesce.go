@@ -13,18 +13,21 @@ import (
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
-func (r *run) coalesceConfig(f *fitted) jobs.CoalesceConfig {
+// coalescer makes objects of rows.
+type coalescer struct{ stage }
+
+func (w *coalescer) coalesceConfig(f *fitted) jobs.CoalesceConfig {
 	memory := int64(0)
-	if r.driver.Local() { // the memory of an engine's workers is not known
-		memory = r.memory / 2
+	if w.driver.Local() { // the memory of an engine's workers is not known
+		memory = w.memory / 2
 	}
 	return jobs.CoalesceConfig{
-		Config: r.driver.JobConfig(r.place.scratch + "/coalesce"),
+		Config: w.driver.JobConfig(w.place.scratch + "/coalesce"),
 		Rows:   f.spec.Encode(), Features: dataset.EncodeFeatures(f.features), Classes: f.label.Classes,
-		Pieces: pieces(r.driver.Workers(), r.rowPieces()),
+		Pieces: pieces(w.driver.Workers(), w.rowPieces()),
 		Shards: jobs.Shards(f.stats.Rows, f.layout().Stride),
 		Memory: memory,
-		Blocks: r.place.blocks, Spill: r.spill("coalesce"),
+		Blocks: w.place.blocks, Spill: w.spill("coalesce"),
 	}
 }
 
@@ -37,34 +40,22 @@ func (p *plan) rowPieces() int {
 	return int(n)
 }
 
-// objects makes objects of the rows. Rows of files with cached objects are not read.
-func (r *run) objects(ctx context.Context) (*objects, error) {
-	if r.config.ObjectCache != "" {
-		return r.cachedObjects(ctx)
-	}
-	f, err := r.fit(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return r.coalesce(ctx, f)
-}
-
 // coalesce makes objects of the rows.
-func (r *run) coalesce(ctx context.Context, f *fitted) (*objects, error) {
-	parts, err := r.coalesceTasks(ctx, r.input.Tasks, "row groups", r.coalesceConfig(f))
+func (w *coalescer) coalesce(ctx context.Context, f *fitted) (*objects, error) {
+	parts, err := w.coalesceTasks(ctx, w.input.Tasks, "row groups", w.coalesceConfig(f))
 	if err != nil {
 		return nil, err
 	}
-	r.files.Parquet.Forget()
-	return r.objectsOf(f, parts)
+	w.files.Parquet.Forget()
+	return w.objectsOf(f, parts)
 }
 
 // coalesceTasks runs the job over row groups or blocks.
-func (r *run) coalesceTasks(
+func (w *coalescer) coalesceTasks(
 	ctx context.Context, tasks []jobs.Task, unit string, config jobs.CoalesceConfig,
 ) (*[dataset.Parts]jobs.ObjectStats, error) {
 	what := engine.Job{Name: "coalesce", Total: int64(len(tasks)), Unit: unit, Done: engine.TasksDone}
-	err := r.driver.Run(ctx, what, tasks, func(s beam.Scope, tasks beam.PCollection) {
+	err := w.driver.Run(ctx, what, tasks, func(s beam.Scope, tasks beam.PCollection) {
 		jobs.Coalesce(s, tasks, config)
 	})
 	if err != nil {
@@ -74,19 +65,19 @@ func (r *run) coalesceTasks(
 	if err != nil {
 		return nil, err
 	}
-	return parts, r.removeAll(ctx, config.Out, config.Spill)
+	return parts, w.removeAll(ctx, config.Out, config.Spill)
 }
 
 // objectsOf checks the numbers of objects.
-func (r *run) objectsOf(f *fitted, parts *[dataset.Parts]jobs.ObjectStats) (*objects, error) {
+func (w *coalescer) objectsOf(f *fitted, parts *[dataset.Parts]jobs.ObjectStats) (*objects, error) {
 	if parts[dataset.Train].Objects == 0 {
-		return nil, r.noRows("no training row has a weight left")
+		return nil, w.noRows("no training row has a weight left")
 	}
 	if n := parts[dataset.Train].Objects; n > split.MostObjects {
 		return nil, usage.Errorf("%d training objects are more than %d, whose pairs still fit 64 bits: take fewer --bins, "+
 			"leave columns out by --ignore, or train on a part of the rows", n, int64(split.MostObjects))
 	}
-	return &objects{f.counted(&parts[dataset.Train]), parts, r.files}, nil
+	return &objects{f.counted(&parts[dataset.Train]), parts, w.files}, nil
 }
 
 // counted returns the same features with the numbers of training rows whose value is missing

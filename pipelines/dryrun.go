@@ -39,7 +39,7 @@ func dryRun(ctx context.Context, s *session.Session, c *TrainConfig, p *config.P
 		scratch: checkpointURL(c.Output, scratchFolder, "dry-run"), blocks: checkpointURL(c.Output, "dry-run"),
 		spills: true,
 	}
-	names, err := (&run{plan: plan, driver: d, files: d.Files, place: there}).translate(ctx, g)
+	names, err := (&run{stage: stage{plan, d, d.Files, there}}).translate(ctx, g)
 	return &Result{Estimate: estimate, Translated: names}, err
 }
 
@@ -53,10 +53,11 @@ type graph struct {
 // graphs returns one job of each kind, with the settings of a run whose trees, or those of its
 // rehearsal, are grown.
 func (r *run) graphs(done *grown) []graph {
-	g := &grower{run: r, objects: done.objects}
-	summarise, coalesce := r.summariseConfig(&r.schema.rows), r.coalesceConfig(done.fitted)
+	g := r.grower(done.objects)
+	fitter, coalescer, scorer := fitter{r.stage}, coalescer{r.stage}, scorer{r.stage}
+	summarise, coalesce := fitter.summariseConfig(&r.schema.rows), coalescer.coalesceConfig(done.fitted)
 	level, small := g.levelConfig(r.config.LevelsPerJob), g.smallConfig()
-	evaluate := r.evaluateConfig(done.objects)
+	evaluate := scorer.evaluateConfig(done.objects)
 	rows, train, test := r.input.Tasks, done.tasks(dataset.Train), done.tasks(dataset.Test)
 	return []graph{
 		{"summarise", rows, func(s beam.Scope, tasks beam.PCollection) { jobs.Summarise(s, tasks, summarise) }},

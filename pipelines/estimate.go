@@ -58,10 +58,8 @@ func (p *plan) foresee(ctx context.Context, d *engine.Driver) (*runfolder.Estima
 	sampled, share := p.sample(p.rehearsed())
 	scratch := session.NewFolder()
 	defer d.Files.Store.RemoveAll(context.WithoutCancel(ctx), scratch) //nolint:errcheck // scratch in memory
-	r := &run{
-		plan: sampled, files: d.Files, place: placeInMemory(scratch), journal: new(journal),
-		driver: &engine.Driver{Engine: engine.Default(), Reporter: rehearsing{d.Reporter}, Files: d.Files},
-	}
+	here := &engine.Driver{Engine: engine.Default(), Reporter: rehearsing{d.Reporter}, Files: d.Files}
+	r := &run{stage: stage{sampled, here, d.Files, placeInMemory(scratch)}, journal: new(journal)}
 	g, s, err := r.rehearse(ctx, share)
 	if err != nil {
 		return nil, nil, err
@@ -81,21 +79,22 @@ func (p *plan) foresee(ctx context.Context, d *engine.Driver) (*runfolder.Estima
 
 // rehearse trains on a sample, up to the grown trees. The caller removes the scratch folder.
 func (r *run) rehearse(ctx context.Context, share float64) (*grown, *forecast.Sample, error) {
-	f, err := r.fit(ctx)
+	f, err := (&fitter{r.stage}).fit(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
 	sent := r.driver.Figures.Exchanged
-	o, err := r.coalesce(ctx, f)
+	o, err := (&coalescer{r.stage}).coalesce(ctx, f)
 	if err != nil {
 		return nil, nil, err
 	}
-	g, err := r.grow(ctx, o, r.begin(o))
+	grower := r.grower(o)
+	g, err := grower.grow(ctx, grower.begin())
 	if err != nil {
 		return nil, nil, err
 	}
 	s := &forecast.Sample{
-		Share: share, Setting: r.growSetting(o), Layout: o.layout(), Trees: g.roots, Sent: sent,
+		Share: share, Setting: grower.growSetting(), Layout: o.layout(), Trees: g.roots, Sent: sent,
 	}
 	for part := range dataset.Part(dataset.Parts) {
 		if s.Tally[part], s.Bytes[part], err = o.tally(ctx, part); err != nil {
@@ -124,7 +123,8 @@ func (r *run) rehearseHalf(ctx context.Context, o *objects) (float64, error) {
 		return 0, nil
 	}
 	before := len(r.driver.Timings)
-	if _, err := r.grow(ctx, half, r.begin(half)); err != nil {
+	grower := r.grower(half)
+	if _, err := grower.grow(ctx, grower.begin()); err != nil {
 		return 0, err
 	}
 	d := forecast.DurationsOf(r.driver.Timings[before:])
@@ -139,7 +139,7 @@ func (r *run) rehearseChoice(ctx context.Context, g *grown, folds func(rare floa
 	if !r.undecided() {
 		return 0, nil
 	}
-	s, err := r.score(ctx, g)
+	s, err := (&scorer{r.stage}).score(ctx, g)
 	if err != nil {
 		return 0, err
 	}

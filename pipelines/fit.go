@@ -33,93 +33,96 @@ type fitted struct {
 	stats    *jobs.RowStats
 }
 
+// fitter fits features and classes in one pass over the rows.
+type fitter struct{ stage }
+
 // summariseConfig returns the job of the pass over the rows.
-func (r *run) summariseConfig(rows *jobs.RowSpec) jobs.SummariseConfig {
+func (w *fitter) summariseConfig(rows *jobs.RowSpec) jobs.SummariseConfig {
 	return jobs.SummariseConfig{
-		Config: r.driver.JobConfig(r.place.scratch + "/summarise"), Rows: rows.Encode(),
-		Classes: r.config.WeighsClasses(),
+		Config: w.driver.JobConfig(w.place.scratch + "/summarise"), Rows: rows.Encode(),
+		Classes: w.config.WeighsClasses(),
 		Limits: binning.Limits{
-			Values: r.config.MaxValues, Categories: max(r.config.MaxValues, binning.DefaultLimits().Categories),
+			Values: w.config.MaxValues, Categories: max(w.config.MaxValues, binning.DefaultLimits().Categories),
 		},
-		Pieces: pieces(4*r.driver.Workers(), r.rowPieces()), // small ones, so that all workers end at about the same time
+		Pieces: pieces(4*w.driver.Workers(), w.rowPieces()), // small ones, so that all workers end at about the same time
 	}
 }
 
 // weighed returns how the rows are read, with the times of the split and the units of the weights.
-func (r *run) weighed(ctx context.Context) (*jobs.RowSpec, error) {
-	rows := r.schema.rows
-	if err := r.cutTimes(ctx, &rows.Parting); err != nil {
+func (w *fitter) weighed(ctx context.Context) (*jobs.RowSpec, error) {
+	rows := w.schema.rows
+	if err := w.cutTimes(ctx, &rows.Parting); err != nil {
 		return nil, err
 	}
-	if err := rowweights.Count(ctx, r.driver, r.input.Tasks, r.place.scratch, &rows); err != nil {
+	if err := rowweights.Count(ctx, w.driver, w.input.Tasks, w.place.scratch, &rows); err != nil {
 		return nil, err
 	}
 	if rows.Key == "" && rows.WeightEffect() > 1 && len(rows.Soft.Columns) == 0 {
-		rows.Groups[dataset.Train] = trainGroups(r.config, r.parsed)
+		rows.Groups[dataset.Train] = trainGroups(w.config, w.parsed)
 	}
 	return &rows, nil
 }
 
 // fit fits the features and the classes to the rows, or takes them from an earlier run.
-func (r *run) fit(ctx context.Context) (*fitted, error) {
-	spec, err := r.weighed(ctx)
+func (w *fitter) fit(ctx context.Context) (*fitted, error) {
+	spec, err := w.weighed(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return r.fitRows(ctx, spec)
+	return w.fitRows(ctx, spec)
 }
 
 // fitRows is fit for rows whose weights have units.
-func (r *run) fitRows(ctx context.Context, spec *jobs.RowSpec) (*fitted, error) {
+func (w *fitter) fitRows(ctx context.Context, spec *jobs.RowSpec) (*fitted, error) {
 	rows := *spec
-	if r.cuts != nil {
+	if w.cuts != nil {
 		rows.Features = nil
 	}
-	stats, columns, err := r.summarise(ctx, &rows)
+	stats, columns, err := w.summarise(ctx, &rows)
 	if err != nil {
 		return nil, err
 	}
-	if err := r.checkRows(stats); err != nil {
+	if err := w.checkRows(stats); err != nil {
 		return nil, err
 	}
 	f := &fitted{spec: *spec, stats: stats}
 	at := len(rows.Features) // index of the label; the class weights come last
-	if r.cuts != nil {
-		f.label, err = r.describeLabel(r.cuts.Classes)
+	if w.cuts != nil {
+		f.label, err = w.describeLabel(w.cuts.Classes)
 	} else {
-		f.label, err = r.fitLabel(columns[at])
+		f.label, err = w.fitLabel(columns[at])
 	}
 	if err != nil {
 		return nil, err
 	}
-	weight, err := r.weighClasses(f, columns[len(columns)-1])
+	weight, err := w.weighClasses(f, columns[len(columns)-1])
 	if err != nil {
 		return nil, err
 	}
-	if err := r.soften(f, weight); err != nil {
+	if err := w.soften(f, weight); err != nil {
 		return nil, err
 	}
-	if r.cuts != nil {
-		return f, r.takeFeatures(f)
+	if w.cuts != nil {
+		return f, w.takeFeatures(f)
 	}
-	return f, r.fitFeatures(ctx, f, columns[:at])
+	return f, w.fitFeatures(ctx, f, columns[:at])
 }
 
 // mostTimes bounds the distinct times that are counted, some 400 MB.
 const mostTimes = 1 << 24
 
 // cutTimes sets the times from which rows validate and test, if time decides. It reads that column alone.
-func (r *run) cutTimes(ctx context.Context, p *dataset.Parting) error {
-	if p.Time == "" || len(r.input.Tasks) == 0 {
+func (w *fitter) cutTimes(ctx context.Context, p *dataset.Parting) error {
+	if p.Time == "" || len(w.input.Tasks) == 0 {
 		return nil
 	}
-	config := r.summariseConfig(&jobs.RowSpec{
+	config := w.summariseConfig(&jobs.RowSpec{
 		Features: []dataset.FeatureColumn{{Name: p.Time, Kind: dataset.Numeric, Type: dataset.Number}},
 		Parting:  dataset.Parting{Shares: dataset.Shares{dataset.Train: 1}},
 	})
-	config.Out, config.Classes, config.Limits.Values = r.place.scratch+"/times", false, mostTimes
-	what := engine.Job{Name: "times", Total: int64(len(r.input.Tasks)), Unit: "row groups", Done: engine.TasksDone}
-	err := r.driver.Run(ctx, what, r.input.Tasks, func(s beam.Scope, tasks beam.PCollection) {
+	config.Out, config.Classes, config.Limits.Values = w.place.scratch+"/times", false, mostTimes
+	what := engine.Job{Name: "times", Total: int64(len(w.input.Tasks)), Unit: "row groups", Done: engine.TasksDone}
+	err := w.driver.Run(ctx, what, w.input.Tasks, func(s beam.Scope, tasks beam.PCollection) {
 		jobs.Summarise(s, tasks, config)
 	})
 	if err != nil {
@@ -140,7 +143,7 @@ func (r *run) cutTimes(ctx context.Context, p *dataset.Parting) error {
 		}
 	}
 	p.CutTimes(times.Numbers())
-	return r.files.Store.RemoveAll(ctx, config.Out)
+	return w.files.Store.RemoveAll(ctx, config.Out)
 }
 
 // checkRows makes sure that there are rows to train on.
@@ -153,10 +156,10 @@ func (p *plan) checkRows(stats *jobs.RowStats) error {
 
 // takeFeatures gives a run the features of an earlier run. Columns that the earlier run did not
 // test count as constant.
-func (r *run) takeFeatures(f *fitted) error {
-	earlier := make(map[string]*dataset.Feature, len(r.cuts.Features))
-	for i := range r.cuts.Features {
-		earlier[r.cuts.Features[i].Name] = &r.cuts.Features[i]
+func (w *fitter) takeFeatures(f *fitted) error {
+	earlier := make(map[string]*dataset.Feature, len(w.cuts.Features))
+	for i := range w.cuts.Features {
+		earlier[w.cuts.Features[i].Name] = &w.cuts.Features[i]
 	}
 	columns := f.spec.Features
 	f.spec.Features = nil
@@ -164,11 +167,11 @@ func (r *run) takeFeatures(f *fitted) error {
 		feature := earlier[column.Name]
 		delete(earlier, column.Name)
 		switch {
-		case slices.Contains(r.config.Forbid, column.Name):
+		case slices.Contains(w.config.Forbid, column.Name):
 		case feature == nil:
 			f.constant = append(f.constant, column.Name)
 		default:
-			if err := r.input.CheckFeature(feature); err != nil {
+			if err := w.input.CheckFeature(feature); err != nil {
 				return err
 			}
 			own := *feature
@@ -178,23 +181,23 @@ func (r *run) takeFeatures(f *fitted) error {
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(earlier)) {
-		if !slices.Contains(r.input.Names(), name) {
-			return r.input.CheckFeature(earlier[name])
+		if !slices.Contains(w.input.Names(), name) {
+			return w.input.CheckFeature(earlier[name])
 		}
 	}
-	return r.costs.Apply(f.features)
+	return w.costs.Apply(f.features)
 }
 
 // summarise runs the pass over the rows. It returns the statistics of the rows and an encoded
 // summary of each column: the features in order, the label, and the class weights if classes
 // are weighed.
-func (r *run) summarise(ctx context.Context, rows *jobs.RowSpec) (*jobs.RowStats, [][]byte, error) {
-	config := r.summariseConfig(rows)
-	if len(r.input.Tasks) == 0 {
-		return nil, nil, r.noRows("no input file has a row")
+func (w *fitter) summarise(ctx context.Context, rows *jobs.RowSpec) (*jobs.RowStats, [][]byte, error) {
+	config := w.summariseConfig(rows)
+	if len(w.input.Tasks) == 0 {
+		return nil, nil, w.noRows("no input file has a row")
 	}
-	what := engine.Job{Name: "summarise", Total: int64(len(r.input.Tasks)), Unit: "row groups", Done: engine.TasksDone}
-	err := r.driver.Run(ctx, what, r.input.Tasks, func(s beam.Scope, tasks beam.PCollection) {
+	what := engine.Job{Name: "summarise", Total: int64(len(w.input.Tasks)), Unit: "row groups", Done: engine.TasksDone}
+	err := w.driver.Run(ctx, what, w.input.Tasks, func(s beam.Scope, tasks beam.PCollection) {
 		jobs.Summarise(s, tasks, config)
 	})
 	if err != nil {
@@ -204,7 +207,7 @@ func (r *run) summarise(ctx context.Context, rows *jobs.RowSpec) (*jobs.RowStats
 	if err != nil {
 		return nil, nil, err
 	}
-	return stats, columns, r.files.Store.RemoveAll(ctx, config.Out) // frees the memory
+	return stats, columns, w.files.Store.RemoveAll(ctx, config.Out) // frees the memory
 }
 
 func (p *plan) noRows(problem string) error {
@@ -215,31 +218,31 @@ func (p *plan) noRows(problem string) error {
 }
 
 // fitLabel finds the classes, and adds the priors and error costs that the user states.
-func (r *run) fitLabel(encoded []byte) (tree.Label, error) {
-	column := r.labelColumn()
+func (w *fitter) fitLabel(encoded []byte) (tree.Label, error) {
+	column := w.labelColumn()
 	s, _, err := binning.Decode(encoded)
 	if err != nil {
 		return tree.Label{}, err
 	}
-	classes, err := binning.FitClasses(column, s, r.config.MaxClasses)
+	classes, err := binning.FitClasses(column, s, w.config.MaxClasses)
 	if err != nil {
 		return tree.Label{}, dataset.WithHint(err, "raise --max_classes, or name a column of classes with --label")
 	}
-	if classes, err = r.classesOf(classes); err != nil {
+	if classes, err = w.classesOf(classes); err != nil {
 		return tree.Label{}, err
 	}
 	if len(classes) == 1 {
-		r.driver.Reporter.Warn(fmt.Sprintf(
+		w.driver.Reporter.Warn(fmt.Sprintf(
 			"the label %q has one class, %q: the tree is a single leaf", column, classes[0]))
 	}
-	if r.sampled { // a sample need not have all classes
+	if w.sampled { // a sample need not have all classes
 		return tree.Label{Column: column, Classes: classes}, nil
 	}
-	if len(r.config.Monotone) > 0 && len(classes) != 2 {
+	if len(w.config.Monotone) > 0 && len(classes) != 2 {
 		// A constraint is about the probability of the second of two classes.
 		return tree.Label{}, usage.Errorf("--monotone: the label %q has %d classes, want two", column, len(classes))
 	}
-	return r.describeLabel(classes)
+	return w.describeLabel(classes)
 }
 
 // describeLabel describes the class column, with priors and error costs.
@@ -254,25 +257,25 @@ func (p *plan) describeLabel(classes []string) (l tree.Label, err error) {
 
 // fitFeatures fits each feature to its summary. It leaves out forbidden features and features
 // with a single code.
-func (r *run) fitFeatures(ctx context.Context, f *fitted, encoded [][]byte) error {
+func (w *fitter) fitFeatures(ctx context.Context, f *fitted, encoded [][]byte) error {
 	tested := make([]int, 0, len(encoded))
 	for i := range encoded {
-		if !slices.Contains(r.config.Forbid, r.schema.rows.Features[i].Name) {
+		if !slices.Contains(w.config.Forbid, w.schema.rows.Features[i].Name) {
 			tested = append(tested, i)
 		}
 	}
 	all := make([]dataset.Feature, len(tested))
 	faults := make([]error, len(tested))
-	bins := r.parsed.BinsFor(len(f.label.Classes))
+	bins := w.parsed.BinsFor(len(f.label.Classes))
 	var fitters sync.Pool // one for each goroutine
-	err := r.driver.Phase(ctx, "bins", int64(len(tested)), "features", func(s *parallel.Steps) error {
+	err := w.driver.Phase(ctx, "bins", int64(len(tested)), "features", func(s *parallel.Steps) error {
 		return parallel.EachUntil(ctx, len(tested), &s.Done, func(i int) {
 			at := tested[i]
 			fitter, _ := fitters.Get().(*binning.Fitter)
 			if fitter == nil {
 				fitter = new(binning.Fitter)
 			}
-			all[i], faults[i] = r.fitFeature(f.stats.Train, fitter, &r.schema.rows.Features[at], encoded[at], bins)
+			all[i], faults[i] = w.fitFeature(f.stats.Train, fitter, &w.schema.rows.Features[at], encoded[at], bins)
 			fitters.Put(fitter)
 			encoded[at] = nil
 		})
@@ -286,59 +289,59 @@ func (r *run) fitFeatures(ctx context.Context, f *fitted, encoded [][]byte) erro
 	f.spec.Features = nil
 	for i := range all {
 		if all[i].Other > 0 {
-			which := fmt.Sprintf("values of fewer than %d rows", r.config.MinValueRows)
-			if len(all[i].Values) == r.config.MaxCategories {
-				which = fmt.Sprintf("more than %d values", r.config.MaxCategories)
+			which := fmt.Sprintf("values of fewer than %d rows", w.config.MinValueRows)
+			if len(all[i].Values) == w.config.MaxCategories {
+				which = fmt.Sprintf("more than %d values", w.config.MaxCategories)
 			}
-			r.driver.Reporter.Warn(fmt.Sprintf("column %q has %s: the rarest are put together as \"other\"", all[i].Name, which))
+			w.driver.Reporter.Warn(fmt.Sprintf("column %q has %s: the rarest are put together as \"other\"", all[i].Name, which))
 		}
-		r.warnOfPeople(f, &all[i])
+		w.warnOfPeople(f, &all[i])
 		if all[i].CodesSeen() < 2 {
 			f.constant = append(f.constant, all[i].Name)
 			continue
 		}
 		f.features = append(f.features, all[i])
-		f.spec.Features = append(f.spec.Features, r.schema.rows.Features[tested[i]])
+		f.spec.Features = append(f.spec.Features, w.schema.rows.Features[tested[i]])
 	}
-	r.warnOfFewBins(f, bins)
-	r.warnOfConstants(f.constant)
+	w.warnOfFewBins(f, bins)
+	w.warnOfConstants(f.constant)
 	if len(f.features) == 0 {
-		r.driver.Reporter.Warn("all features are constant among the training rows: the tree is a single leaf")
+		w.driver.Reporter.Warn("all features are constant among the training rows: the tree is a single leaf")
 	}
-	return r.costs.Apply(f.features)
+	return w.costs.Apply(f.features)
 }
 
 // warnOfPeople warns of a column of texts whose values have fewer than three rows on average: they may be personal
 // data, and the files of the run contain them.
-func (r *run) warnOfPeople(f *fitted, x *dataset.Feature) {
+func (w *fitter) warnOfPeople(f *fitted, x *dataset.Feature) {
 	const few, rows = 20, 3 // values; rows of a value
 	kept := f.stats.Train
-	if r.config.Weight == "" {
+	if w.config.Weight == "" {
 		kept -= x.Missing + x.Other
 	}
 	if n := int64(len(x.Values)); x.Type != dataset.Text || n < few || n*rows <= kept {
 		return
 	}
-	r.driver.Reporter.Warn(fmt.Sprintf("column %q has values of one or two rows each, maybe names or keys, and the run's files contain them; "+
+	w.driver.Reporter.Warn(fmt.Sprintf("column %q has values of one or two rows each, maybe names or keys, and the run's files contain them; "+
 		"--ignore %s leaves the column out, --min_value_rows 10 leaves out values of fewer rows", x.Name, x.Name))
 }
 
 // warnOfFewBins warns of numbers of bins below the number of classes: a feature with fewer bins cannot
 // tell all classes apart.
-func (r *run) warnOfFewBins(f *fitted, bins []int) {
+func (w *fitter) warnOfFewBins(f *fitted, bins []int) {
 	classes, most := len(f.label.Classes), slices.Max(bins)
-	if most >= classes || r.sampled {
+	if most >= classes || w.sampled {
 		return
 	}
 	full := func(x dataset.Feature) bool { return x.Kind == dataset.Numeric && len(x.Cuts)+1 >= most }
 	if at := slices.IndexFunc(f.features, full); at >= 0 {
-		r.driver.Reporter.Warn(fmt.Sprintf("the label has %d classes, and column %q has %d bins: fewer bins than classes do "+
+		w.driver.Reporter.Warn(fmt.Sprintf("the label has %d classes, and column %q has %d bins: fewer bins than classes do "+
 			"not tell all classes apart (--bins auto takes %d)", classes, f.features[at].Name, most,
-			grid.AutoBins(r.rows(), classes)))
+			grid.AutoBins(w.rows(), classes)))
 	}
 }
 
-func (r *run) fitFeature(
+func (w *fitter) fitFeature(
 	rows int64, fitter *binning.Fitter, column *dataset.FeatureColumn, encoded []byte, bins []int,
 ) (dataset.Feature, error) {
 	s, _, err := binning.Decode(encoded)
@@ -346,8 +349,8 @@ func (r *run) fitFeature(
 		return dataset.Feature{}, err
 	}
 	f, err := fitter.FitFeature(column.Name, s, binning.FeatureConfig{
-		Method: r.config.Binning, Bins: bins, SingleBins: grid.SingleBins(r.parsed.Grid),
-		Categories: r.config.MaxCategories, MinRows: r.config.MinValueRows, Rows: rows, Unit: column.Unit, Zone: column.Zone,
+		Method: w.config.Binning, Bins: bins, SingleBins: grid.SingleBins(w.parsed.Grid),
+		Categories: w.config.MaxCategories, MinRows: w.config.MinValueRows, Rows: rows, Unit: column.Unit, Zone: column.Zone,
 	})
 	return f, dataset.WithHint(err, "leave it out with --ignore "+column.Name+", or allow more values with --max_values")
 }
@@ -359,8 +362,8 @@ func (p *plan) labelColumn() string { return cmp.Or(p.config.Label, p.schema.row
 // classesOf returns the classes of a run, from those that the rows of the label have. With
 // columns of probabilities each class must have one. Each of the columns must have a class,
 // unless there is no label, or the rows are a sample.
-func (p *plan) classesOf(label []string) ([]string, error) {
-	columns := p.schema.rows.Soft.Columns
+func (w *fitter) classesOf(label []string) ([]string, error) {
+	columns := w.schema.rows.Soft.Columns
 	if len(columns) == 0 {
 		return label, nil
 	}
@@ -371,21 +374,21 @@ func (p *plan) classesOf(label []string) ([]string, error) {
 	for _, class := range label {
 		if !slices.Contains(classes, class) {
 			return nil, &dataset.DataError{
-				Column: p.config.Label, Value: class,
+				Column: w.config.Label, Value: class,
 				Problem: fmt.Sprintf("a class without a column of probabilities: --label_probabilities %s has the classes %q",
-					p.schema.rows.Soft.Named, classes),
+					w.schema.rows.Soft.Named, classes),
 				Hint: "add its column, or leave its rows out of the input",
 			}
 		}
 	}
-	if p.config.Label == "" || p.sampled {
+	if w.config.Label == "" || w.sampled {
 		return classes, nil
 	}
 	for _, c := range columns {
 		if !slices.Contains(label, c.Class) {
 			return nil, &dataset.DataError{
 				Column: c.Name, Value: c.Class,
-				Problem: fmt.Sprintf("probabilities of no class: the label %q has the classes %q", p.config.Label, label),
+				Problem: fmt.Sprintf("probabilities of no class: the label %q has the classes %q", w.config.Label, label),
 				Hint:    "leave the column out with --ignore, or name the columns one by one, as CLASS=COLUMN",
 			}
 		}
@@ -396,12 +399,12 @@ func (p *plan) classesOf(label []string) ([]string, error) {
 // soften decides how soft labels are counted. If the probabilities of all training rows say
 // what their labels say, they are not counted: so the trees are those of the labels, byte for
 // byte. weight is that of the training rows, or more.
-func (p *plan) soften(f *fitted, weight int64) error {
+func (w *fitter) soften(f *fitted, weight int64) error {
 	soft := &f.spec.Soft
 	if len(soft.Columns) == 0 {
 		return nil
 	}
-	if !f.stats.Soft && p.config.Label != "" {
+	if !f.stats.Soft && w.config.Label != "" {
 		*soft = jobs.SoftLabels{}
 		return nil
 	}
@@ -419,7 +422,7 @@ func (p *plan) soften(f *fitted, weight int64) error {
 	}
 	if weight > weighing.MaxTotalWeight/2/least {
 		return &dataset.DataError{
-			Column:  p.config.Weight,
+			Column:  w.config.Weight,
 			Problem: "the weights of the training rows add up to more than can be counted with --label_probabilities",
 			Hint:    "train on a part of the rows, or leave the weights out",
 		}
@@ -429,10 +432,10 @@ func (p *plan) soften(f *fitted, weight int64) error {
 
 // weighClasses decides what the weights of training rows are multiplied by. It returns the
 // weight of all training rows in their units, or more.
-func (r *run) weighClasses(f *fitted, weights []byte) (int64, error) {
+func (w *fitter) weighClasses(f *fitted, weights []byte) (int64, error) {
 	switch {
-	case r.config.WeighsClasses():
-		return r.tables.Weigh(&f.spec.Rule, weights, f.label.Classes, r.sampled)
+	case w.config.WeighsClasses():
+		return w.tables.Weigh(&f.spec.Rule, weights, f.label.Classes, w.sampled)
 	case f.spec.Units != nil:
 		return f.spec.Units[dataset.Train].Total, nil
 	default:

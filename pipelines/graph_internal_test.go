@@ -62,16 +62,14 @@ func trained(t *testing.T, rows int, theta float64) (*run, *grown) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &run{
-		plan: plan.narrowed(true, host{&engine.Driver{Reporter: engine.Silent{}}}), files: source.Process, journal: new(journal),
-		driver: &engine.Driver{Engine: engine.Default(), Reporter: engine.Silent{}, Files: source.Process},
-		place:  place{scratch: "mem://" + t.Name(), blocks: "mem://" + t.Name() + "/blocks"},
-	}
+	driver := &engine.Driver{Engine: engine.Default(), Reporter: engine.Silent{}, Files: source.Process}
+	there := place{scratch: "mem://" + t.Name(), blocks: "mem://" + t.Name() + "/blocks"}
+	r := &run{stage: stage{plan.narrowed(true, host{driver}), driver, source.Process, there}, journal: new(journal)}
 	from, _, err := r.prepare(ctx, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	g, err := r.grow(ctx, from.objects, from.growth)
+	g, err := r.grower(from.objects).grow(ctx, from.growth)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -37,9 +37,11 @@ type grown struct {
 // grower grows the trees of the grid together: nodes that exceed the memory budget level by
 // level, and then all others in one job.
 type grower struct {
-	*run
+	stage
 	*objects
 
+	journal   *journal
+	deadline  time.Time // see run
 	growth    *levels.Growth
 	budget    int64            // objects up to which a node is grown in memory; -1: any number
 	cache     *jobs.BlockCache // of the levels; nil: there is none
@@ -47,13 +49,20 @@ type grower struct {
 	levelTook time.Duration    // by the last level
 }
 
+// grower returns what grows trees from objects.
+func (r *run) grower(o *objects) *grower {
+	g := &grower{stage: r.stage, objects: o, journal: r.journal, deadline: r.deadline}
+	g.budget = g.memoryObjects()
+	return g
+}
+
 // grow grows the trees of the grid on from a growth. It saves the growth after each level and
 // in the end.
-func (r *run) grow(ctx context.Context, o *objects, from *levels.Growth) (*grown, error) {
-	g := &grower{run: r, objects: o, growth: from, budget: r.memoryObjects(o)}
+func (g *grower) grow(ctx context.Context, from *levels.Growth) (*grown, error) {
+	g.growth = from
 	g.growth.Redeal(g.budget) // a resumed run may have another memory
-	if !r.driver.Serialises() {
-		g.cache = jobs.NewBlockCache(r.memory / cachedShare)
+	if !g.driver.Serialises() {
+		g.cache = jobs.NewBlockCache(g.memory / cachedShare)
 	}
 	if err := g.settleLarge(ctx); err != nil {
 		return nil, err
@@ -63,29 +72,29 @@ func (r *run) grow(ctx context.Context, o *objects, from *levels.Growth) (*grown
 		if err := g.growSmall(ctx); err != nil {
 			return nil, err
 		}
-		if err := r.journal.save(ctx, o, g.growth); err != nil {
+		if err := g.journal.save(ctx, g.objects, g.growth); err != nil {
 			return nil, err
 		}
 	}
-	return &grown{objects: o, members: r.parsed.GridFor(len(o.label.Classes)), roots: g.growth.Roots, passes: g.passes}, nil
+	return &grown{objects: g.objects, members: g.parsed.GridFor(len(g.label.Classes)), roots: g.growth.Roots, passes: g.passes}, nil
 }
 
 // teach grows the trees of the grid once more, from the transfer set of a teacher.
-func (r *run) teach(ctx context.Context, g *grown) (*grown, error) {
-	c := r.chooser(g.objects)
+func (g *grower) teach(ctx context.Context, plain *grown) (*grown, error) {
+	c := g.chooser(g.objects)
 	if !c.WantsTeacher(g.soft()) {
-		return g, nil
+		return plain, nil
 	}
-	t, err := c.Teach(ctx, g.members, memory.Options{
-		Workers: runtime.GOMAXPROCS(0), Memory: r.room(g.objects).Usable(),
-		Stop: func() bool { return ctx.Err() != nil || !r.deadline.IsZero() && time.Now().After(r.deadline) },
+	t, err := c.Teach(ctx, plain.members, memory.Options{
+		Workers: runtime.GOMAXPROCS(0), Memory: g.room().Usable(),
+		Stop: func() bool { return ctx.Err() != nil || !g.deadline.IsZero() && time.Now().After(g.deadline) },
 	})
 	if err != nil {
 		return nil, err
 	}
-	taught := *g
+	taught := *plain
 	taught.training, taught.transfer = t.Training, t.Transfer
-	taught.roots, taught.members = slices.Concat(g.roots, t.Roots), slices.Concat(g.members, t.Members)
+	taught.roots, taught.members = slices.Concat(plain.roots, t.Roots), slices.Concat(plain.members, t.Members)
 	return &taught, nil
 }
 
@@ -94,24 +103,24 @@ func (r *run) teach(ctx context.Context, g *grown) (*grown, error) {
 const cachedShare = 4
 
 // begin returns the growth before any node is split.
-func (r *run) begin(o *objects) *levels.Growth {
-	train := o.train()
+func (g *grower) begin() *levels.Growth {
+	train := g.train()
 	weight := train.ClassWeight
-	if r.parsed.Grid[0].Params.Classes == split.OfRows {
+	if g.parsed.Grid[0].Params.Classes == split.OfRows {
 		weight = train.RawWeight
 	}
-	return levels.NewGrowth(len(r.parsed.Grid), train.ClassObjects, weight, r.memoryObjects(o))
+	return levels.NewGrowth(len(g.parsed.Grid), train.ClassObjects, weight, g.memoryObjects())
 }
 
 // room returns the memory of a process while the trees grow.
-func (r *run) room(o *objects) *memlimit.Room {
+func (g *grower) room() *memlimit.Room {
 	room := &memlimit.Room{
-		Memory: r.memory, Stride: o.layout().Stride, Columns: split.Columns(o.features),
-		Classes: len(o.label.Classes), Soft: o.soft(), Trees: len(r.parsed.Grid), Workers: r.driver.Workers(),
+		Memory: g.memory, Stride: g.layout().Stride, Columns: split.Columns(g.features),
+		Classes: len(g.label.Classes), Soft: g.soft(), Trees: len(g.parsed.Grid), Workers: g.driver.Workers(),
 	}
-	if !r.place.spills { // the blocks are in memory, too
-		for part := range o.parts {
-			room.Memory -= o.parts[part].Objects * o.blockBytes(dataset.Part(part))
+	if !g.place.spills { // the blocks are in memory, too
+		for part := range g.parts {
+			room.Memory -= g.parts[part].Objects * g.blockBytes(dataset.Part(part))
 		}
 	}
 	return room
@@ -119,30 +128,30 @@ func (r *run) room(o *objects) *memlimit.Room {
 
 // memoryObjects returns the number of objects up to which a node is grown in memory; -1: any
 // number.
-func (r *run) memoryObjects(o *objects) int64 {
-	if r.config.MemoryObjects >= 0 || r.sampled {
-		return r.config.MemoryObjects
+func (g *grower) memoryObjects() int64 {
+	if g.config.MemoryObjects >= 0 || g.sampled {
+		return g.config.MemoryObjects
 	}
-	return r.room(o).Objects(o.train().Objects)
+	return g.room().Objects(g.train().Objects)
 }
 
 // growSetting returns how the trees grow.
-func (r *run) growSetting(o *objects) levels.Setting {
-	train := o.train()
+func (g *grower) growSetting() levels.Setting {
+	train := g.train()
 	s := levels.Setting{
-		Columns: r.config.SplitColumns(o.features), Classes: len(o.label.Classes), Total: train.Weight, Heaviest: train.Heaviest, Soft: o.soft(),
+		Columns: g.config.SplitColumns(g.features), Classes: len(g.label.Classes), Total: train.Weight, Heaviest: train.Heaviest, Soft: g.soft(),
 	}
-	for _, m := range r.parsed.Grid {
+	for _, m := range g.parsed.Grid {
 		s.Trees = append(s.Trees, m.Params)
 	}
 	return s
 }
 
 // growConfig returns what the jobs that grow the trees share. Their results go to a new folder.
-func (r *run) growConfig(o *objects, name string) jobs.GrowConfig {
+func (g *grower) growConfig(name string) jobs.GrowConfig {
 	return jobs.GrowConfig{
-		Config: r.driver.JobConfig(r.newFolder(name)), Setting: r.growSetting(o),
-		Weighted: o.spec.Weighted(), Widths: o.layout().Widths,
+		Config: g.driver.JobConfig(g.newFolder(name)), Setting: g.growSetting(),
+		Weighted: g.spec.Weighted(), Widths: g.layout().Widths,
 	}
 }
 
@@ -151,8 +160,8 @@ const unknownWorkers = 4
 
 func (g *grower) smallConfig() jobs.SmallConfig {
 	c := jobs.SmallConfig{
-		GrowConfig: g.growConfig(g.objects, "grow"), Spill: g.spill("grow"), Deadline: g.growUntil(),
-		Memory: g.room(g.objects).Usable(),
+		GrowConfig: g.growConfig("grow"), Spill: g.spill("grow"), Deadline: g.growUntil(),
+		Memory: g.room().Usable(),
 	}
 	if !g.driver.Local() { // each worker of the engine grows a share of the trees
 		workers := g.driver.Processes()

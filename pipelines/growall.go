@@ -41,9 +41,7 @@ func GrowAll(
 		if err != nil {
 			return err
 		}
-		r := &run{
-			plan: plan, driver: s.Driver, files: s.Files, place: placeInMemory(s.Temporary), journal: new(journal),
-		}
+		r := &run{stage: stage{plan, s.Driver, s.Files, placeInMemory(s.Temporary)}, journal: new(journal)}
 		from, _, err := r.prepare(ctx, nil)
 		if err != nil {
 			return err
@@ -81,11 +79,12 @@ func (r *run) growAt(ctx context.Context, o *objects, url string) ([]GrownTrees,
 			})
 		})
 		at := &objects{&priced, o.parts, o.reader}
-		g, err := one.grow(ctx, at, one.begin(at))
+		grower := one.grower(at)
+		g, err := grower.grow(ctx, grower.begin())
 		if err != nil {
 			return nil, err
 		}
-		s, err := one.score(ctx, g)
+		s, err := (&scorer{one.stage}).score(ctx, g)
 		if err != nil {
 			return nil, err
 		}

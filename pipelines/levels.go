@@ -16,7 +16,7 @@ import (
 
 // settleLarge grows levels by jobs while nodes exceed the memory budget.
 func (g *grower) settleLarge(ctx context.Context) error {
-	level := levels.NewGrower(g.growSetting(g.objects))
+	level := levels.NewGrower(g.growSetting())
 	for len(g.growth.Large) > 0 {
 		if g.late() {
 			return g.closeLarge(ctx, level)
@@ -96,12 +96,12 @@ func (g *grower) unroll(ctx context.Context, p *levels.Pass, level *levels.Growe
 
 // histogramMemory returns the bytes of the histograms of a level.
 func (g *grower) histogramMemory() int64 {
-	return g.room(g.objects).Histograms(g.config.HistogramMemory)
+	return g.room().Histograms(g.config.HistogramMemory)
 }
 
 func (g *grower) levelConfig(depth int) jobs.LevelConfig {
 	c := jobs.LevelConfig{
-		GrowConfig: g.growConfig(g.objects, "level"), Levels: depth, Budget: g.budget,
+		GrowConfig: g.growConfig("level"), Levels: depth, Budget: g.budget,
 		Memory: g.histogramMemory(),
 	}
 	if depth > 1 { // its workers read the counts of a level in files

@@ -22,6 +22,18 @@ type objects struct {
 	reader *source.Files // of the blocks
 }
 
+// newObjects makes objects of the rows. Rows of files with cached objects are not read.
+func newObjects(ctx context.Context, s stage) (*objects, error) {
+	if s.config.ObjectCache != "" {
+		return (&cachedCoalescer{s, fitter{s}, coalescer{s}}).objects(ctx)
+	}
+	f, err := (&fitter{s}).fit(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return (&coalescer{s}).coalesce(ctx, f)
+}
+
 // train returns the statistics of the training objects.
 func (o *objects) train() *jobs.ObjectStats { return &o.parts[dataset.Train] }
 

@@ -17,7 +17,7 @@ import (
 type reopened struct {
 	*promotion
 
-	run    *run
+	stage  stage
 	fitted *fitted
 }
 
@@ -60,13 +60,12 @@ func (p *reopened) fit(ctx context.Context, what string) error {
 	if err != nil {
 		return p.because(what, err)
 	}
-	p.run = &run{
-		plan: plan, driver: p.Driver, files: p.Files, journal: new(journal), place: placeInMemory(p.Temporary),
-	}
-	if p.run, err = p.run.checked(ctx); err != nil {
+	r := &run{stage: stage{plan, p.Driver, p.Files, placeInMemory(p.Temporary)}}
+	if r, err = r.checked(ctx); err != nil {
 		return p.because(what, err)
 	}
-	p.fitted, err = p.run.fit(ctx)
+	p.stage = r.stage
+	p.fitted, err = (&fitter{p.stage}).fit(ctx)
 	return err
 }
 
@@ -92,7 +91,7 @@ func (p *reopened) count(ctx context.Context, t *tree.Tree) (metrics func() (*ru
 	if err := p.fit(ctx, figuresOf); err != nil {
 		return nil, err
 	}
-	return p.run.countModels(ctx, &objects{fitted: p.fitted}, t)
+	return (&scorer{p.stage}).countModels(ctx, &objects{fitted: p.fitted}, t)
 }
 
 // slice measures a tree by the --slice of the run.
@@ -107,7 +106,7 @@ func (p *reopened) slice(ctx context.Context, t *tree.Tree, m *runfolder.Metrics
 	if err := p.fit(ctx, slicesOf); err != nil {
 		return err
 	}
-	slicer, err := p.run.slicer(ctx, p.fitted)
+	slicer, err := p.stage.slicer(ctx, p.fitted)
 	if err != nil {
 		return err
 	}
@@ -119,18 +118,18 @@ func (p *reopened) certify(ctx context.Context, c *frontier.Candidate) (*tree.Ce
 	if err := p.fit(ctx, certificateOf); err != nil {
 		return nil, err
 	}
-	o, err := p.run.coalesce(ctx, p.fitted)
+	o, err := (&coalescer{p.stage}).coalesce(ctx, p.fitted)
 	if err != nil {
 		return nil, err
 	}
 	if !bytes.Equal(dataset.EncodeFeatures(o.features), p.grown.Features) {
 		return nil, p.because(certificateOf, errors.New("they have other features than in training"))
 	}
-	all, err := o.training(ctx, p.run.parsed.Selection.Seed)
+	all, err := o.training(ctx, p.stage.parsed.Selection.Seed)
 	if err != nil {
 		return nil, err
 	}
-	chooser := p.run.chooser(o)
+	chooser := p.stage.chooser(o)
 	chooser.Settings = &p.parsed.Selection
 	chooser.Objects = func(context.Context) (*dataset.Objects, error) { return all, nil }
 	return chooser.Certify(ctx, c, int64(p.frontier.Grown*(1+p.frontier.Folds)))

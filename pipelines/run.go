@@ -11,26 +11,32 @@ import (
 	"github.com/espalier-ml/espalier/pipelines/source"
 )
 
-// run is what all stages of a training work with. Each stage is a value, made from the stage
-// before it:
+// run takes a training through its stages. Each stage makes a value from the value of the stage before it:
 //
-//	fitted   features, classes and row statistics, from the rows
-//	objects  rows of equal codes put together, in blocks
-//	grown    a tree for each member of the grid
-//	scored   the trees with the numbers of rows at their leaves
-//	chosen   one of them, or one of their prunings, with its documents
-//	Result   the chosen tree, its metrics and the files of the run folder
+//	fitter     fitted   features, classes and row statistics, from the rows
+//	coalescer  objects  rows of equal codes put together, in blocks
+//	grower     grown    a tree for each member of the grid
+//	scorer     scored   the trees with the numbers of rows at their leaves
+//	choosing   chosen   one of them, or one of their prunings, with its documents
+//	writer     Result   the chosen tree, its metrics and the files of the run folder
 //
 // A resumed run begins with the objects and trees of a checkpoint. A rehearsal makes the same
-// stages from a sample of the rows.
+// values from a sample of the rows.
 type run struct {
-	*plan
+	stage
 
-	driver   *engine.Driver
-	files    *source.Files
-	place    place
 	journal  *journal
 	deadline time.Time // when the run should be over; zero: there is no deadline
+}
+
+// stage is what each stage works with: what the run is to do, the driver of its jobs, and where these exchange
+// their data.
+type stage struct {
+	*plan
+
+	driver *engine.Driver
+	files  *source.Files
+	place  place
 }
 
 // place is where a run keeps what its jobs exchange.
@@ -60,26 +66,26 @@ func (r *run) narrowed(validates bool) *run {
 }
 
 // newFolder returns a scratch folder that no job has written to.
-func (r *run) newFolder(name string) string {
-	return fmt.Sprintf("%s/%s-%d", r.place.scratch, name, len(r.driver.Timings))
+func (s *stage) newFolder(name string) string {
+	return fmt.Sprintf("%s/%s-%d", s.place.scratch, name, len(s.driver.Timings))
 }
 
 // spill returns a new folder for data that are too large for a job's shuffle; empty: all data
 // stay in memory.
-func (r *run) spill(name string) string {
-	if !r.place.spills {
+func (s *stage) spill(name string) string {
+	if !s.place.spills {
 		return ""
 	}
-	return objectstore.Join(r.place.blocks, scratchFolder, name+"-"+rand.Text())
+	return objectstore.Join(s.place.blocks, scratchFolder, name+"-"+rand.Text())
 }
 
 // removeAll removes folders. An empty name stands for none.
-func (r *run) removeAll(ctx context.Context, folders ...string) error {
+func (s *stage) removeAll(ctx context.Context, folders ...string) error {
 	for _, url := range folders {
 		if url == "" {
 			continue
 		}
-		if err := r.files.Store.RemoveAll(ctx, url); err != nil {
+		if err := s.files.Store.RemoveAll(ctx, url); err != nil {
 			return err
 		}
 	}

@@ -28,14 +28,17 @@ type scored struct {
 	candidates []frontier.Candidate
 }
 
+// scorer makes trees of grown nodes, and counts rows at their leaves.
+type scorer struct{ stage }
+
 // score makes trees of the grown nodes, and counts the validation and test rows at their leaves.
-func (r *run) score(ctx context.Context, g *grown) (*scored, error) {
+func (w *scorer) score(ctx context.Context, g *grown) (*scored, error) {
 	candidates := make([]frontier.Candidate, len(g.roots))
-	modeller := r.modeller(g.objects)
+	modeller := w.modeller(g.objects)
 	build := func(i int) {
 		candidates[i] = frontier.NewCandidate(modeller.Model(g.roots[i], g.members[i]), g.members[i].Params)
 	}
-	err := r.driver.Phase(ctx, "trees", int64(len(candidates)), "trees", func(s *parallel.Steps) error {
+	err := w.driver.Phase(ctx, "trees", int64(len(candidates)), "trees", func(s *parallel.Steps) error {
 		return parallel.EachUntil(ctx, len(candidates), &s.Done, build)
 	})
 	if err != nil {
@@ -44,16 +47,16 @@ func (r *run) score(ctx context.Context, g *grown) (*scored, error) {
 	kept := *g
 	kept.roots = nil // the trees stand for them
 	s := &scored{&kept, candidates}
-	return s, r.countCandidates(ctx, s)
+	return s, w.countCandidates(ctx, s)
 }
 
 // countCandidates counts the validation and test rows at the leaves of the trees.
-func (r *run) countCandidates(ctx context.Context, s *scored) error {
+func (w *scorer) countCandidates(ctx context.Context, s *scored) error {
 	trees := make([]*tree.Tree, len(s.candidates))
 	for i := range trees {
 		trees[i] = s.candidates[i].Tree
 	}
-	counts, err := r.countLeaves(ctx, s.objects, trees, s.soft() || s.transfer != nil)
+	counts, err := w.countLeaves(ctx, s.objects, trees, s.soft() || s.transfer != nil)
 	if err != nil {
 		return err
 	}
@@ -69,16 +72,15 @@ func (r *run) countCandidates(ctx context.Context, s *scored) error {
 	return nil
 }
 
-// refit gives the tree of an earlier run the counts and estimates of this run's rows. It returns the tree
-// as the only candidate, and the run with the settings of the choice: the tree has models in its leaves
-// if it had some and --leaf_model has no objection, and no certificate, as it did not grow from these rows.
-func (r *run) refit(ctx context.Context, o *objects) (*scored, *run, error) {
-	counter, err := refit.New(r.kept, o.features, r.config.SplitColumns(o.features))
+// refit gives the tree of an earlier run the counts and estimates of this run's rows, and returns it as the only candidate.
+// The tree has models in its leaves if it had some and --leaf_model has no objection.
+func (w *scorer) refit(ctx context.Context, o *objects) (*scored, error) {
+	counter, err := refit.New(w.kept, o.features, w.config.SplitColumns(o.features))
 	if err != nil {
-		return nil, nil, usage.Errorf("--refit %s: %v: grow a new tree", r.config.Refit, err)
+		return nil, usage.Errorf("--refit %s: %v: grow a new tree", w.config.Refit, err)
 	}
 	layout := o.layout()
-	err = r.driver.Phase(ctx, "refit", int64(len(o.train().Blocks)), "blocks", func(s *parallel.Steps) error {
+	err = w.driver.Phase(ctx, "refit", int64(len(o.train().Blocks)), "blocks", func(s *parallel.Steps) error {
 		return o.eachBlock(ctx, dataset.Train, func(b []byte) error {
 			block := o.newObjects(0)
 			if err := block.AppendFrom(b, layout); err != nil {
@@ -90,18 +92,17 @@ func (r *run) refit(ctx context.Context, o *objects) (*scored, *run, error) {
 		})
 	})
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	t, first := counter.Tree(), &r.parsed.Grid[0]
-	t.Algorithm.LeafEstimate, t.Algorithm.CostUnit = r.config.LeafEstimate.String(), r.config.CostUnit
+	t, first := counter.Tree(), &w.parsed.Grid[0]
+	t.Algorithm.LeafEstimate, t.Algorithm.CostUnit = w.config.LeafEstimate.String(), w.config.CostUnit
 	t.Algorithm.RepeatCost = first.Algorithm.RepeatCost
-	if r.config.LeafModel == selection.None {
+	if w.config.LeafModel == selection.None {
 		t.Algorithm.Ridge, t.Algorithm.BoosterTrees = 0, 0
 	}
-	r.modeller(o).Describe(t, 1)
-	s := &scored{&grown{objects: o, members: r.parsed.Grid}, []frontier.Candidate{frontier.NewCandidate(t, first.Params)}}
-	own := r.changed(func(p *plan) { p.parsed.Selection.LeafModel, p.parsed.Selection.Certificate = selection.None, false })
-	return s, own, r.countCandidates(ctx, s)
+	w.modeller(o).Describe(t, 1)
+	s := &scored{&grown{objects: o, members: w.parsed.Grid}, []frontier.Candidate{frontier.NewCandidate(t, first.Params)}}
+	return s, w.countCandidates(ctx, s)
 }
 
 // modeller returns what makes trees of grown nodes.
@@ -116,28 +117,28 @@ func (p *plan) modeller(o *objects) *grid.Modeller {
 	return b
 }
 
-func (r *run) evaluateConfig(o *objects) jobs.EvaluateConfig {
+func (w *scorer) evaluateConfig(o *objects) jobs.EvaluateConfig {
 	return jobs.EvaluateConfig{
-		Config: r.driver.JobConfig(r.newFolder("evaluate")), Widths: o.layout().Widths, Weights: o.spec.Weighted(),
+		Config: w.driver.JobConfig(w.newFolder("evaluate")), Widths: o.layout().Widths, Weights: o.spec.Weighted(),
 	}
 }
 
 // countLeaves counts the validation and test rows at each leaf of each tree, and the training
 // rows if they are wanted.
-func (r *run) countLeaves(
+func (w *scorer) countLeaves(
 	ctx context.Context, o *objects, trees []*tree.Tree, training bool,
 ) (counts [dataset.Parts][]*tree.LeafCounts, err error) {
-	c := r.evaluateConfig(o)
+	c := w.evaluateConfig(o)
 	tasks := slices.Concat(o.tasks(dataset.Validation), o.tasks(dataset.Test))
 	if training {
 		tasks = append(tasks, o.tasks(dataset.Train)...)
 	}
 	if len(tasks) > 0 {
-		if c.Trees, err = r.driver.Trees(ctx, c.Out, trees...); err != nil {
+		if c.Trees, err = w.driver.Trees(ctx, c.Out, trees...); err != nil {
 			return counts, err
 		}
 		what := engine.Job{Name: "evaluate", Total: int64(len(tasks)), Unit: "blocks", Done: engine.TasksDone}
-		err := r.driver.Run(ctx, what, tasks, func(s beam.Scope, tasks beam.PCollection) {
+		err := w.driver.Run(ctx, what, tasks, func(s beam.Scope, tasks beam.PCollection) {
 			jobs.Evaluate(s, tasks, c)
 		})
 		if err != nil {
@@ -153,26 +154,26 @@ func (r *run) countLeaves(
 }
 
 // slicer returns what measures trees by --slice; nil: no columns are asked for.
-func (r *run) slicer(ctx context.Context, f *fitted) (*slicing.Slicer, error) {
-	if len(r.schema.slices) == 0 {
+func (s *stage) slicer(ctx context.Context, f *fitted) (*slicing.Slicer, error) {
+	if len(s.schema.slices) == 0 {
 		return nil, nil //nolint:nilnil // nothing was asked for
 	}
-	return slicing.New(ctx, r.driver, r.input.Tasks, r.place.scratch, r.schema.slices, &f.spec, r.config.MinValueRows)
+	return slicing.New(ctx, s.driver, s.input.Tasks, s.place.scratch, s.schema.slices, &f.spec, s.config.MinValueRows)
 }
 
 // countModels counts the predictions of a tree with models for the rows of each part: unlike the
 // objects, the rows have the values that the models use. It returns a function that computes the
 // metrics: this takes no pipeline, so other work of the run may go on beside it.
-func (r *run) countModels(
+func (w *scorer) countModels(
 	ctx context.Context, o *objects, t *tree.Tree,
 ) (metrics func() (*runfolder.Metrics, error), err error) {
-	out := r.newFolder("evaluate_rows")
-	trees, err := r.driver.Trees(ctx, out, t)
+	out := w.newFolder("evaluate_rows")
+	trees, err := w.driver.Trees(ctx, out, t)
 	if err != nil {
 		return nil, err
 	}
 	c := jobs.EvaluateRowsConfig{
-		ScoreConfig: jobs.ScoreConfig{Config: r.driver.JobConfig(out), Trees: trees, Rows: o.spec.OfLabels().Encode()},
+		ScoreConfig: jobs.ScoreConfig{Config: w.driver.JobConfig(out), Trees: trees, Rows: o.spec.OfLabels().Encode()},
 		Parts:       []dataset.Part{dataset.Train, dataset.Validation, dataset.Test},
 	}
 	if c.Handover != nil && o.parts != nil { // one process counts all rows; a promotion has no objects
@@ -180,8 +181,8 @@ func (r *run) countModels(
 			c.Objects[part] = o.parts[part].Objects
 		}
 	}
-	what := engine.Job{Name: "evaluate rows", Total: int64(len(r.input.Tasks)), Unit: "row groups", Done: engine.TasksDone}
-	err = r.driver.Run(ctx, what, r.input.Tasks, func(s beam.Scope, tasks beam.PCollection) {
+	what := engine.Job{Name: "evaluate rows", Total: int64(len(w.input.Tasks)), Unit: "row groups", Done: engine.TasksDone}
+	err = w.driver.Run(ctx, what, w.input.Tasks, func(s beam.Scope, tasks beam.PCollection) {
 		jobs.EvaluateRows(s, tasks, c)
 	})
 	if err != nil {

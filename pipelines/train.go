@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/espalier-ml/espalier/induce/selection"
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/io/latest"
 	"github.com/espalier-ml/espalier/io/runfolder"
@@ -96,7 +97,7 @@ func (o *opened) train(
 		if there.scratch != s.Temporary {
 			d.Scratch = there.scratch
 		}
-		r := &run{plan: plan, driver: d, files: d.Files, place: there, journal: journal, deadline: deadline(c, start)}
+		r := &run{stage{plan, d, d.Files, there}, journal, deadline(c, start)}
 		train := func() (err error) {
 			result, err = r.train(ctx, saved, o.output, start)
 			return err
@@ -140,27 +141,32 @@ func (r *run) train(ctx context.Context, from *saved, output *runfolder.Folder, 
 		return nil, err
 	}
 	g := s.grown
-	c, err := chooser.choose(ctx, s, slicer)
+	c, err := choose(ctx, chooser.stage, s, slicer)
 	if err != nil {
 		return nil, err
 	}
-	return r.write(ctx, g, c, output, estimate, start)
+	return (&writer{r.stage, output, estimate, start}).write(ctx, g, c)
 }
 
 // candidates grows trees and scores them, or refits the tree of an earlier run. It also returns the run
 // with the settings of the choice.
 func (r *run) candidates(ctx context.Context, from *saved) (*scored, *run, error) {
 	if r.kept != nil {
-		return r.refit(ctx, from.objects)
+		s, err := (&scorer{r.stage}).refit(ctx, from.objects)
+		return s, r.changed(func(p *plan) { // the leaves have their models, and the tree did not grow from these rows
+			p.parsed.Selection.LeafModel = selection.None
+			p.parsed.Selection.Certificate = false
+		}), err
 	}
-	g, err := r.grow(ctx, from.objects, from.growth)
+	grower := r.grower(from.objects)
+	g, err := grower.grow(ctx, from.growth)
 	if err != nil {
 		return nil, nil, err
 	}
-	if g, err = r.teach(ctx, g); err != nil {
+	if g, err = grower.teach(ctx, g); err != nil {
 		return nil, nil, err
 	}
-	s, err := r.score(ctx, g)
+	s, err := (&scorer{r.stage}).score(ctx, g)
 	return s, r, err
 }
 
@@ -171,11 +177,11 @@ func (r *run) prepare(ctx context.Context, from *saved) (*saved, *run, error) {
 	if from != nil {
 		return from, r.narrowed(from.objects.validates()), nil
 	}
-	o, err := r.objects(ctx)
+	o, err := newObjects(ctx, r.stage)
 	if err != nil {
 		return nil, nil, err
 	}
 	r = r.narrowed(o.validates())
-	at := r.begin(o)
+	at := r.grower(o).begin()
 	return &saved{o, at}, r, r.journal.save(ctx, o, at)
 }

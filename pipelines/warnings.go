@@ -18,8 +18,8 @@ import (
 
 // warnOfRelabelling warns of classes most of whose rows count as another class: the most frequent
 // one among equal rows. t has grown from the training objects.
-func (r *run) warnOfRelabelling(train *jobs.ObjectStats, t *tree.Tree) {
-	if r.config.Classes != split.OfObjects {
+func (s *stage) warnOfRelabelling(train *jobs.ObjectStats, t *tree.Tree) {
+	if s.config.Classes != split.OfObjects {
 		return // the rows' own classes count
 	}
 	root := &t.Nodes[0]
@@ -30,7 +30,7 @@ func (r *run) warnOfRelabelling(train *jobs.ObjectStats, t *tree.Tree) {
 		// The units of the two may differ.
 		all := float64(root.RawClassWeights[k]) / float64(root.Weight) * float64(train.Weight)
 		if share := float64(weight) / all; share > 0.5 {
-			r.driver.Reporter.Warn(fmt.Sprintf("%.0f %% of the training rows of the class %q count as another class: "+
+			s.driver.Reporter.Warn(fmt.Sprintf("%.0f %% of the training rows of the class %q count as another class: "+
 				"equal rows are one object, of their most frequent class; --classes rows counts each row", 100*min(share, 1), t.Label.Classes[k]))
 		}
 	}
@@ -319,14 +319,14 @@ func (c *choosing) thresholdsAgainst(o *dataset.Objects, feature int, demand int
 }
 
 // warnOfConstants warns of constant features that --first or --monotone names.
-func (r *run) warnOfConstants(names []string) {
+func (w *fitter) warnOfConstants(names []string) {
 	for _, name := range names {
 		for _, flag := range []struct {
 			name  string
 			names bool
-		}{{"first", slices.Contains(r.config.First, name)}, {"monotone", r.config.Monotone[name] != 0}} {
+		}{{"first", slices.Contains(w.config.First, name)}, {"monotone", w.config.Monotone[name] != 0}} {
 			if flag.names {
-				r.driver.Reporter.Warn(fmt.Sprintf("--%s: column %q has one value among the training rows: no node can test it",
+				w.driver.Reporter.Warn(fmt.Sprintf("--%s: column %q has one value among the training rows: no node can test it",
 					flag.name, name))
 			}
 		}

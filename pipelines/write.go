@@ -41,11 +41,11 @@ func (p *plan) schemaFile(f *fitted) *tree.Schema {
 }
 
 // manifest returns manifest.json: the settings, the inputs, the counts and the times of the run.
-func (r *run) manifest(g *grown, c *chosen, estimate *runfolder.Estimate, start time.Time) *runfolder.Manifest {
+func (w *writer) manifest(g *grown, c *chosen) *runfolder.Manifest {
 	m := &runfolder.Manifest{
 		Format: runfolder.ManifestFormat, Version: 1, Espalier: runfolder.Version(),
-		Started: start.UTC(), Seconds: time.Since(start).Seconds(),
-		Config: r.config, Timings: r.driver.Timings,
+		Started: w.start.UTC(), Seconds: time.Since(w.start).Seconds(),
+		Config: w.config, Timings: w.driver.Timings,
 		Counters: map[string]int64{
 			"rows": g.stats.Rows, "dropped_null_labels": g.stats.Dropped, "ignored_zero_weight": g.stats.Ignored,
 			"nodes": int64(c.tree.Complexity.Nodes), "features": int64(len(g.features)),
@@ -55,13 +55,14 @@ func (r *run) manifest(g *grown, c *chosen, estimate *runfolder.Estimate, start 
 		m.Counters["rows_"+part.String()] = g.parts[part].Rows
 		m.Counters["objects_"+part.String()] = g.parts[part].Objects
 	}
-	columns := r.schema.rows.Columns()
-	for _, f := range r.input.Files {
+	columns := w.schema.rows.Columns()
+	for _, f := range w.input.Files {
 		m.Counters["footer_bytes"] += f.FooterBytes
 		m.Counters["column_bytes"] += f.ColumnBytes(columns)
 	}
-	m.Inputs = r.input.Manifest()
-	m.Estimate, m.Measured = estimate, r.measured(g)
+	m.Inputs = w.input.Manifest()
+	m.Estimate = w.estimate
+	m.Measured = w.measured(g)
 	return m
 }
 
@@ -88,59 +89,66 @@ func reportOf(documents *runfolder.Run, reporter engine.Reporter) []byte {
 	return page
 }
 
+// writer writes the run folder.
+type writer struct {
+	stage
+
+	output   *runfolder.Folder
+	estimate *runfolder.Estimate // nil: none was made
+	start    time.Time           // of the run
+}
+
 // write writes the run folder.
-func (r *run) write(
-	ctx context.Context, g *grown, c *chosen, output *runfolder.Folder, estimate *runfolder.Estimate, start time.Time,
-) (*Result, error) {
+func (w *writer) write(ctx context.Context, g *grown, c *chosen) (*Result, error) {
 	// Compute waits even if ctx has ended: the work itself watches ctx, and leaves no half-written folder.
 	waits := context.WithoutCancel(ctx)
-	return engine.Compute(waits, r.driver, forecast.Write, 1, "folder", func(*parallel.Steps) (*Result, error) {
+	return engine.Compute(waits, w.driver, forecast.Write, 1, "folder", func(*parallel.Steps) (*Result, error) {
 		documents := c.documents()
-		documents.Schema, documents.Manifest = r.schemaFile(g.fitted), r.manifest(g, c, estimate, start)
+		documents.Schema, documents.Manifest = w.schemaFile(g.fitted), w.manifest(g, c)
 		documents.Distribution = runfolder.NewDistribution(g.train().Rows, g.features, g.train().Codes)
 		c.countLeaves(documents.Distribution)
-		if r.config.Report == config.ReportHTML {
-			documents.Report = reportOf(documents, r.driver.Reporter)
+		if w.config.Report == config.ReportHTML {
+			documents.Report = reportOf(documents, w.driver.Reporter)
 		}
-		urls, err := output.Write(ctx, documents)
+		urls, err := w.output.Write(ctx, documents)
 		if err != nil {
 			return nil, err
 		}
 		return &Result{
 			Tree: c.tree, Metrics: c.metrics, Schema: documents.Schema, Frontier: c.frontier, Importance: c.importance,
 			Files:    urls,
-			Estimate: estimate,
+			Estimate: w.estimate,
 		}, nil
 	})
 }
 
 // measured returns the time, memory and bytes that the run has taken; nil on an engine outside
 // this process, whose counts this process does not see.
-func (r *run) measured(g *grown) *runfolder.Estimate {
-	if !r.driver.Local() {
+func (w *writer) measured(g *grown) *runfolder.Estimate {
+	if !w.driver.Local() {
 		return nil
 	}
-	f := &r.driver.Figures
+	f := &w.driver.Figures
 	e := &runfolder.Estimate{
 		Rows: g.stats.Rows, TrainObjects: g.train().Objects, ObjectPasses: g.passes,
 		BlockBytes: f.Read, ShuffleBytes: f.Exchanged, HistogramBytes: f.Histogram,
 	}
-	for _, job := range r.driver.Timings {
+	for _, job := range w.driver.Timings {
 		if job.Job == "summarise" || job.Job == "coalesce" {
 			e.RowPasses++
 		}
 	}
 	if e.RowPasses > 0 { // else the run was resumed
-		e.ColumnBytes = r.columnBytes(&g.spec)
+		e.ColumnBytes = w.columnBytes(&g.spec)
 	}
 	for part := range g.parts {
 		e.Objects += g.parts[part].Objects
 	}
-	if r.place.spills {
+	if w.place.spills {
 		e.DiskBytes = f.Written
 	}
 	e.DriverMemory = memlimit.PeakMemory()
 	e.WorkerMemory = e.DriverMemory
-	e.Seconds = forecast.DurationsOf(r.driver.Timings)
+	e.Seconds = forecast.DurationsOf(w.driver.Timings)
 	return e
 }
