@@ -83,10 +83,8 @@ def main():
         return
     root = pathlib.Path(__file__).resolve().parent.parent
     places, inner = [], []
-    pages = [root / 'README.md', *sorted((root / 'docs').glob('*.md'))]
-    for page in pages:
-        if page.name not in ('decisions.md', 'architecture.md'):
-            look(page.relative_to(root), prose(page.read_text()), places)
+    for page in [root / 'README.md', *sorted((root / 'docs').glob('*.md'))]:
+        look(page.relative_to(root), prose(page.read_text()), places)
     for file in sorted(root.rglob('*.go')):
         name = str(file.relative_to(root))
         if name.endswith('_test.go') or name.startswith('bench/') or 'testdata' in name:

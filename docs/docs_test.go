@@ -2,6 +2,8 @@ package docs_test
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -14,13 +16,34 @@ func ExampleFind() {
 	// Output: Glossary: the words of Espalier true
 }
 
+// pages returns the pages of users and the pages of developers, which are not embedded.
+func pages(t *testing.T) []docs.Page {
+	t.Helper()
+	paths, err := filepath.Glob("dev/*.md")
+	if err != nil || len(paths) == 0 {
+		t.Fatalf("%d pages of developers: %v", len(paths), err)
+	}
+	list := docs.Pages()
+	for _, path := range paths {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		first, _, _ := strings.Cut(string(text), "\n")
+		list = append(list, docs.Page{
+			Name: strings.TrimSuffix(path, ".md"), Title: strings.TrimPrefix(first, "# "), Text: string(text),
+		})
+	}
+	return list
+}
+
 // TestPages: each page begins with a heading of its own, has no line that is too wide
 // for a terminal, and closes its blocks.
 func TestPages(t *testing.T) {
 	const page = 120 // what GitHub and editors show without scrolling
 	const terminal = 80
 	titles := make(map[string]string)
-	for _, p := range docs.Pages() {
+	for _, p := range pages(t) {
 		if !strings.HasPrefix(p.Text, "# ") || p.Title == "" {
 			t.Errorf("%s.md does not begin with a heading", p.Name)
 		}

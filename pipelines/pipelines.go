@@ -13,7 +13,7 @@
 //
 // The first four run Beam pipelines on the chosen engine. The driver process runs them one
 // after the other and keeps trees and statistics, never rows. Each stage is a value, made of
-// the one before: see run. The page docs/architecture.md describes the whole house.
+// the one before: see run. The page docs/dev/architecture.md describes the whole house.
 package pipelines
 
 import (

@@ -87,7 +87,7 @@ func TestFlagsNamed(t *testing.T) {
 
 // user reports whether a document is for users of the command: its flags are espalier's.
 func user(path string) bool {
-	return path == top("README.md") || filepath.Dir(path) == top("docs")
+	return path == top("README.md") || filepath.Dir(path) == top("docs") || filepath.Dir(path) == top("docs", "dev")
 }
 
 // top returns the path of a file of the repository.
@@ -100,7 +100,7 @@ func documents(t *testing.T) map[string]string {
 	t.Helper()
 	list := make(map[string]string)
 	for _, pattern := range []string{
-		top("*.md"), top("docs", "*.md"), top("bench", "*.md"), top("bench", "experiments", "*.md"),
+		top("*.md"), top("docs", "*.md"), top("docs", "dev", "*.md"), top("bench", "*.md"), top("bench", "experiments", "*.md"),
 		filepath.Join("deploy", "*.md"),
 	} {
 		paths, err := filepath.Glob(pattern)
