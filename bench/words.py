@@ -92,7 +92,7 @@ def main():
         look(name, literals(file.read_text()), places)
         if options.all:
             look(name, comments(file.read_text()), inner)
-    for name, instead, place, line in places:
+    for name, instead, place, line in places + inner:
         print(f'{place}: {name} (write: {instead}): {line[:160]}')
     for title, found in (('users read', places), ('in comments', inner)):
         if found:
