@@ -12,8 +12,8 @@ import (
 	"github.com/espalier-ml/espalier/induce/tree"
 )
 
-// field is the place of a column in a struct. Numbers, strings and bools, and pointers to
-// these, are read there. Other columns are read by reflection.
+// field is the place of a column in a struct. Numbers, strings, bools and pointers to these are
+// read directly from memory, other columns by reflection.
 type field struct {
 	offset  uint32 // from the beginning of the struct
 	kind    kind
@@ -83,7 +83,7 @@ func fieldOf(t reflect.Type, c *rowtype.Column) field {
 	return f
 }
 
-// place returns the address of the value; nil: a nil pointer is there.
+// place returns the address of the value; nil if the field is a nil pointer.
 func (f *field) place(row unsafe.Pointer) unsafe.Pointer {
 	at := unsafe.Add(row, f.offset)
 	if f.pointer {
@@ -92,11 +92,11 @@ func (f *field) place(row unsafe.Pointer) unsafe.Pointer {
 	return at
 }
 
-// mostExact is the number below which a float64 holds each whole number.
+// mostExact is the number below which float64 holds every integer exactly.
 const mostExact = 1 << 53
 
-// number reads the number in the field; NaN is missing. ok is false where only reflection
-// can read or refuse it: a whole number that float64 may not hold, too.
+// number reads the number in the field; NaN is missing. ok is false if it takes reflection to read
+// or refuse the value, for example an integer that float64 may not hold exactly.
 func (f *field) number(row unsafe.Pointer) (x float64, ok bool) {
 	at := f.place(row)
 	if at == nil {
@@ -129,7 +129,7 @@ func (f *field) number(row unsafe.Pointer) (x float64, ok bool) {
 	return x, -mostExact < x && x < mostExact
 }
 
-// value reads the field as a value of a tree. ok is false as for number.
+// value reads the field as a value of a tree. ok is as for number.
 func (f *field) value(row unsafe.Pointer) (v tree.Value, ok bool) {
 	switch f.kind {
 	case inString, inBool:

@@ -13,18 +13,18 @@ import (
 	"github.com/espalier-ml/espalier/induce/tree"
 )
 
-// MapScorer scores maps by their keys, as encoding/json makes them of JSON objects. It is
-// read-only, so goroutines may share it.
+// MapScorer scores maps by their keys, such as the maps that encoding/json makes from JSON objects.
+// It is read-only, so goroutines may share it.
 type MapScorer struct {
 	binding *rowtype.Binding
 	known   map[string]bool
-	names   []string         // the known ones, sorted
+	names   []string         // known names, sorted
 	watches []*dataset.Watch // by tested feature
 }
 
 // NewMapScorer returns a scorer of maps. Each key of a row must be the name of a feature in the
-// tree.json, or a name in unused: columns that rows have and the tree does not use, such as the
-// other columns of schema.json.
+// tree.json or a name in unused, which lists further columns of the rows, such as the other columns
+// in schema.json.
 func NewMapScorer(t *tree.Tree, unused ...string) (*MapScorer, error) {
 	schema, err := rowtype.SchemaOf(reflect.TypeFor[map[string]any]())
 	if err != nil {
@@ -48,15 +48,15 @@ func NewMapScorer(t *tree.Tree, unused ...string) (*MapScorer, error) {
 	return s, nil
 }
 
-// Features returns the features that the tree tests, as tree.Scorer.Features.
+// Features returns the features that the tree tests, as tree.Scorer.Features does.
 func (s *MapScorer) Features() []tree.Input { return s.binding.Scorer.Features() }
 
-// Predict returns the prediction for a row: values by name. A value is a number, a
-// string, a bool, a time.Time, or a pointer to one. A number may be written as a text, and a
-// point in time as a text in ISO 8601. An absent name and nil are missing values; an unknown
-// name is an error. So are an empty text and a bool where the feature is numeric, and a whole
-// number that float64 cannot hold exactly; encoding/json rounds such numbers in silence unless
-// json.Decoder.UseNumber is set.
+// Predict returns the prediction for a row, a map of values by column name. A value is a number, a
+// string, a bool, a time.Time, or a pointer to one of these. Numbers may be written as text, and
+// points in time as ISO 8601 text. An absent name and nil are missing values. Predict returns an
+// error for an unknown name, for an empty text or a bool if the feature is numeric, and for an
+// integer that float64 cannot hold exactly. Note that encoding/json rounds such integers silently
+// unless json.Decoder.UseNumber is set.
 func (s *MapScorer) Predict(row map[string]any) (*tree.Prediction, error) {
 	values, err := s.values(row)
 	if err != nil {
@@ -75,13 +75,13 @@ func (s *MapScorer) PredictInto(row map[string]any, p *tree.Prediction) error {
 	return s.binding.Scorer.PredictInto(values, p)
 }
 
-// values returns the values of a row, one for each input.
+// values returns the values of a row, one per input.
 func (s *MapScorer) values(row map[string]any) ([]tree.Value, error) {
 	cells, err := s.cells(row)
 	return rowtype.AppendValues(nil, cells), err
 }
 
-// cells returns the cells of a row, one for each input.
+// cells returns the cells of a row, one per input.
 func (s *MapScorer) cells(row map[string]any) ([]rowtype.Cell, error) {
 	if err := s.check(row); err != nil {
 		return nil, err
@@ -89,7 +89,7 @@ func (s *MapScorer) cells(row map[string]any) ([]rowtype.Cell, error) {
 	return s.binding.Read(row, nil)
 }
 
-// check refuses unknown names.
+// check returns an error if a name is unknown.
 func (s *MapScorer) check(row map[string]any) error {
 	var faults []error
 	for name := range row {

@@ -14,20 +14,20 @@ import (
 type Scorer[T any] struct {
 	binding *rowtype.Binding
 	fields  []field            // by input
-	tests   []test             // nil: some feature is categorical
-	leaves  []*tree.Prediction // by number of the leaf in tests; nil: the leaf has a model
+	tests   []test             // nil if some feature is categorical
+	leaves  []*tree.Prediction // by index of the leaf in tests; nil if the leaf has a model
 }
 
-// test is a tree.Link with the field of its input, so that only the fields on a row's path
-// are read.
+// test is a tree.Link with the field of its input, so that only the fields on a row's path are
+// read.
 type test struct {
 	tree.Link
 
 	field field
 }
 
-// NewScorer finds the fields of T for the features that the tree tests: see the package's
-// comment. The error names all features without a field, or with one of another type.
+// NewScorer finds a field of T for each feature that the tree tests: see the package comment. The
+// error names all features that have no field, or a field of the wrong type.
 func NewScorer[T any](t *tree.Tree) (*Scorer[T], error) {
 	typ := reflect.TypeFor[T]()
 	if typ.Kind() != reflect.Struct {
@@ -65,13 +65,13 @@ func (s *Scorer[T]) addLeaf(link tree.Link) {
 	}
 }
 
-// Features returns the features that the tree tests, as tree.Scorer.Features.
+// Features returns the features that the tree tests, as tree.Scorer.Features does.
 func (s *Scorer[T]) Features() []tree.Input { return s.binding.Scorer.Features() }
 
-// Predict returns the prediction for a row. The prediction must not be changed. Predict
-// allocates memory at leaves with models, where PredictInto does not, and for trees that test
-// more than 32 features, some of them categorical. A value that cannot be used, such as a whole
-// number that float64 cannot hold, is an error.
+// Predict returns the prediction for a row. The prediction must not be changed. Predict allocates
+// memory at leaves with models, where PredictInto does not, and for trees that test more than 32
+// features, some of them categorical. It returns an error for a value that cannot be used, such as
+// an integer that float64 cannot hold exactly.
 func (s *Scorer[T]) Predict(row *T) (*tree.Prediction, error) {
 	if s.tests != nil {
 		leaf, err := s.leaf(row)
@@ -100,7 +100,7 @@ func (s *Scorer[T]) PredictInto(row *T, p *tree.Prediction) error {
 	return s.binding.Scorer.PredictInto(values, p)
 }
 
-// leaf returns the number of the leaf that a row reaches, by the fields on its path.
+// leaf returns the index of the leaf that a row reaches, and reads only the fields on its path.
 func (s *Scorer[T]) leaf(row *T) (uint32, error) {
 	base := unsafe.Pointer(row)
 	for at := uint32(0); ; {
@@ -109,7 +109,7 @@ func (s *Scorer[T]) leaf(row *T) (uint32, error) {
 			return n.Input - tree.IsLeaf, nil
 		}
 		var x float64
-		if n.field.kind == inFloat64 && !n.field.pointer { // without a call
+		if n.field.kind == inFloat64 && !n.field.pointer { // the usual case, without a call
 			x = *(*float64)(unsafe.Add(base, n.field.offset))
 		} else if y, ok := n.field.number(base); ok {
 			x = y
@@ -128,10 +128,10 @@ func (s *Scorer[T]) leaf(row *T) (uint32, error) {
 	}
 }
 
-// narrow is the number of inputs whose values have room on the stack.
+// narrow is how many inputs fit into an array of values on the stack.
 const narrow = 32
 
-// values appends the values of a row to dst, one for each input.
+// values appends the values of a row to dst, one per input.
 func (s *Scorer[T]) values(row *T, dst []tree.Value) ([]tree.Value, error) {
 	base := unsafe.Pointer(row)
 	for i := range s.fields {
@@ -148,7 +148,7 @@ func (s *Scorer[T]) values(row *T, dst []tree.Value) ([]tree.Value, error) {
 	return dst, nil
 }
 
-// reflected returns the value of an input in a row by reflection.
+// reflected returns the value of an input in a row, read by reflection.
 func (s *Scorer[T]) reflected(input int, row *T) (rowtype.Cell, error) {
 	return s.binding.Cell(input, reflect.ValueOf(row).Elem())
 }

@@ -6,35 +6,37 @@ import (
 	"slices"
 )
 
-// PerClass has what is known of single classes.
+// PerClass holds settings for single classes.
 type PerClass struct {
-	// ClassWeights multiplies the weights of training rows by class; 1 where it has none.
+	// ClassWeights are factors of the weights of training rows, by class; 1 for a class without an
+	// entry.
 	ClassWeights   map[string]float64
-	BalanceClasses bool // all classes weigh the same
+	BalanceClasses bool // all classes have the same total weight
 
-	// Priors has the frequency of each class where the tree is used. Empty: as in training.
+	// Priors are the frequencies of the classes where the tree will be used. Empty: as in training.
 	Priors map[string]float64
-	// ErrorCosts are the costs of predictions. Others cost 1, right predictions 0.
+	// ErrorCosts are the costs of wrong predictions. A wrong prediction without an entry costs 1, a
+	// correct prediction 0.
 	ErrorCosts []ErrorCost
 }
 
-// ErrorCost is the cost of predicting a class for rows of another one.
+// ErrorCost is the cost of predicting a class for rows of another class.
 type ErrorCost struct {
 	Actual, Predicted string
 	Cost              float64
 }
 
-// GreatestClassValue bounds weights, priors and error costs, so that their products with the weights of
-// rows can be counted.
+// GreatestClassValue bounds weights, priors and error costs, so that their products with the
+// weights of rows do not overflow.
 const GreatestClassValue = 1e6
 
-// Weighs reports whether training rows are weighed by their classes.
+// Weighs reports whether classes change the weights of training rows.
 func (p *PerClass) Weighs() bool { return len(p.ClassWeights) > 0 || p.BalanceClasses }
 
-// ClassError is the error of a value that does not fit the classes of the label.
+// ClassError is the error for a value that does not fit the classes of the label.
 type ClassError struct {
 	Setting string   // such as priors
-	Key     []string // classes of the value; nil: no value is wrong, but one is missing
+	Key     []string // classes of the value; nil if a value is missing
 	Unknown string   // class of the key that the label does not have
 	Problem string
 }
@@ -46,8 +48,8 @@ func unknownClass(setting, class string, key ...string) error {
 	return &ClassError{Setting: setting, Key: key, Unknown: class, Problem: fmt.Sprintf("the label has no class %q", class)}
 }
 
-// WeightsOf returns the factors of the classes. absent allows factors of classes that the label does
-// not have.
+// WeightsOf returns the factor of each class. If absent is false, a factor of a class that the
+// label does not have is an error.
 func (p *PerClass) WeightsOf(classes []string, absent bool) ([]float64, error) {
 	weights := slices.Repeat([]float64{1}, len(classes))
 	for _, class := range slices.Sorted(maps.Keys(p.ClassWeights)) {
@@ -61,7 +63,7 @@ func (p *PerClass) WeightsOf(classes []string, absent bool) ([]float64, error) {
 	return weights, nil
 }
 
-// PriorsOf returns the priors of the classes, of sum 1; nil: there are none.
+// PriorsOf returns the prior of each class, with a sum of 1; nil if no priors are set.
 func (p *PerClass) PriorsOf(classes []string) ([]float64, error) {
 	if p.Priors == nil {
 		return nil, nil
@@ -87,7 +89,7 @@ func (p *PerClass) PriorsOf(classes []string) ([]float64, error) {
 	return priors, nil
 }
 
-// ErrorCostsOf returns the costs by actual and predicted class; nil: there are none.
+// ErrorCostsOf returns the costs by actual and predicted class; nil if no error costs are set.
 func (p *PerClass) ErrorCostsOf(classes []string) ([][]float64, error) {
 	if p.ErrorCosts == nil {
 		return nil, nil
@@ -110,7 +112,8 @@ func (p *PerClass) ErrorCostsOf(classes []string) ([][]float64, error) {
 	return costs, nil
 }
 
-// faults returns what is wrong with weights, priors and error costs. The rows have the classes.
+// faults returns what is wrong with weights, priors and error costs, without knowing the classes of
+// the rows.
 func (p *PerClass) faults(name Namer) []error {
 	var faults []error
 	check := func(what string, x float64, r Range) {

@@ -18,8 +18,8 @@ import (
 	"github.com/espalier-ml/espalier/induce/tree"
 )
 
-// Faults returns what is wrong with the settings: numbers out of range, and settings that do not go
-// together. The columns of the rows and the classes are not known.
+// Faults returns what is wrong with the settings: numbers out of range, and settings that exclude
+// each other. It does not know the columns or the classes of the rows.
 func (s *Settings) Faults(name Namer) []error {
 	var faults []error
 	for _, n := range s.numbers() {
@@ -31,7 +31,7 @@ func (s *Settings) Faults(name Namer) []error {
 		s.PerClass.faults(name), s.teacherFaults(name), s.choiceFaults(name))
 }
 
-// binFaults checks numbers of bins, which share the codes of a feature.
+// binFaults checks how many bins there are, because bins share the codes of a feature.
 func (s *Settings) binFaults(name Namer) []error {
 	codes, texts := 0, make([]string, len(s.Bins))
 	for i, n := range s.Bins {
@@ -85,7 +85,7 @@ func (s *Settings) columnFaults(name Namer) []error {
 	return faults
 }
 
-// kindFaults checks values with names.
+// kindFaults checks that enumerated values are known.
 func (s *Settings) kindFaults(name Namer) []error {
 	var faults []error
 	add := func(setting string, err error) {
@@ -119,7 +119,7 @@ func (s *Settings) kindFaults(name Namer) []error {
 	return faults
 }
 
-// unknown returns the error of a value without a name.
+// unknown returns the error for a value that has no name.
 func unknown[T fmt.Stringer](value T, parse func(string) (T, error)) error {
 	_, err := parse(value.String())
 	return err
@@ -138,7 +138,7 @@ func (s *Settings) teacherFaults(name Namer) []error {
 	return faults
 }
 
-// choiceFaults checks the settings of the choice. The rule first takes the first tree of the grid,
+// choiceFaults checks the settings of the choice. The rule First takes the first tree of the grid,
 // whatever it costs.
 func (s *Settings) choiceFaults(name Namer) []error {
 	var faults []error

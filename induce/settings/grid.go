@@ -10,8 +10,8 @@ import (
 	"github.com/espalier-ml/espalier/induce/tree"
 )
 
-// Members returns the trees that grow, without their bins: see BinsFor. priced says that tests have
-// prices, in addition to the prices in s.
+// Members returns the trees to grow, without their bins: see BinsFor. priced means that tests have
+// prices in addition to the prices in s.
 func (s *Settings) Members(priced bool) []grid.Member {
 	axes := grid.Axes{
 		Classes: s.Classes, Algorithms: s.Algorithm, Lambdas: s.Lambda, Thetas: s.Theta, Families: s.Tests,
@@ -30,7 +30,7 @@ func (s *Settings) Members(priced bool) []grid.Member {
 	return axes.Members()
 }
 
-// CheckMembers returns the fault of a number of trees.
+// CheckMembers returns an error if there are too few or too many trees.
 func CheckMembers(members []grid.Member, why string, name Namer) error {
 	if n := len(members); n == 0 || n > grid.Most {
 		return fmt.Errorf("%s, %s, %s, %s and %s make %d trees%s: want 1 to %d", name("algorithm"), name("lambda"),
@@ -39,7 +39,7 @@ func CheckMembers(members []grid.Member, why string, name Namer) error {
 	return nil
 }
 
-// BinsFor returns the numbers of bins for numbers of rows and classes.
+// BinsFor returns how many bins to use, given how many rows and classes there are.
 func (s *Settings) BinsFor(rows int64, classes int) []int {
 	if len(s.Bins) == 0 {
 		return []int{grid.AutoBins(rows, classes)}
@@ -47,7 +47,7 @@ func (s *Settings) BinsFor(rows int64, classes int) []int {
 	return s.Bins
 }
 
-// SplitColumns returns the features as the scan for tests needs them.
+// SplitColumns returns the features in the form that the scan for tests takes.
 func (s *Settings) SplitColumns(features []dataset.Feature) []split.Column {
 	columns := split.Columns(features)
 	for i := range columns {

@@ -10,31 +10,31 @@ import (
 	"github.com/espalier-ml/espalier/induce/grid"
 )
 
-// Prices says what tests cost.
+// Prices are the costs of tests.
 type Prices struct {
-	Costs map[string]float64 // of a test by feature, 0 is free; 1 where it has none
-	// ValueCosts has the costs of tests for single values, by categorical feature and value.
+	Costs map[string]float64 // cost of a test by feature; 0 is free; 1 without an entry
+	// ValueCosts are the costs of tests for single values, by categorical feature and value.
 	ValueCosts  map[string]map[string]float64
 	Groups      []CostGroup // features that share a price
-	FreeRepeats bool        // further tests of a feature on a path are free, unless its values have costs
-	CostUnit    string      // what costs are counted in, for reports
+	FreeRepeats bool        // whether repeated tests of a feature on a path are free, unless its values have costs
+	CostUnit    string      // unit of the costs, for reports
 }
 
-// CostGroup is features that share a price. It is paid once on a path, with the first test of
-// one of them.
+// CostGroup is a group of features that share a price, which is paid once on a path, at the first
+// test of a feature in the group.
 type CostGroup struct {
 	Name     string
 	Features []string
 	Cost     float64
 }
 
-// The least and the greatest cost above 0.
+// Limits of costs above 0.
 const (
 	LeastCost    = 1e-30
 	GreatestCost = 1e30
 )
 
-// ValueError is the error of a cost of a single value that no test can have.
+// ValueError is the error for a cost of a single value that no test can have.
 type ValueError struct {
 	Feature, Value string
 	Problem        string
@@ -43,7 +43,7 @@ type ValueError struct {
 // Error implements error.
 func (e *ValueError) Error() string { return e.Problem }
 
-// Apply sets the prices of features.
+// Apply sets the prices of the features.
 func (p *Prices) Apply(features []dataset.Feature) error {
 	for i := range features {
 		f := &features[i]
@@ -75,8 +75,8 @@ func (p *Prices) costOf(feature string) float64 {
 	return 1
 }
 
-// WithPricing returns the grid for features with these prices, if their tests have different prices or repeats
-// are free: see grid.WithPricing. rule chooses among the trees.
+// WithPricing returns the members of the grid, with variants for prices if the tests have different
+// prices or repeats are free: see grid.WithPricing. rule chooses among the trees.
 func (p *Prices) WithPricing(members []grid.Member, rule frontier.Rule, features []string) []grid.Member {
 	if !p.FreeRepeats && len(p.ValueCosts) == 0 && !p.Grouped() && !grid.Differ(p.Costs, features) {
 		return members
@@ -89,7 +89,7 @@ func (p *Prices) Grouped() bool {
 	return slices.ContainsFunc(p.Groups, func(g CostGroup) bool { return g.Cost > 0 })
 }
 
-// Named reports whether there are prices.
+// Named reports whether any prices are set.
 func (p *Prices) Named() bool { return len(p.Costs)+len(p.Groups)+len(p.ValueCosts) > 0 }
 
 // faults returns what is wrong with prices.
@@ -127,7 +127,7 @@ func (p *Prices) faults(name Namer) []error {
 	return faults
 }
 
-// twice returns a fault for each name that a list has twice.
+// twice returns a fault for each name that is listed twice.
 func twice(list, noun string, names []string) []error {
 	var faults []error
 	for i, name := range names {

@@ -6,22 +6,22 @@ import (
 	"strconv"
 )
 
-// Range bounds a number.
+// Range is an interval of valid numbers.
 type Range struct {
 	low, high float64
 	above     bool // low itself is outside
 }
 
-// Between is the range from low to high, both included.
+// Between returns the range [low, high].
 func Between(low, high float64) Range { return Range{low: low, high: high} }
 
-// From is the range from low on, which is included.
+// From returns the range [low, infinity].
 func From(low float64) Range { return Range{low: low, high: math.Inf(1)} }
 
-// Above is the range above low, which is not included, up to high, which is.
+// Above returns the range (low, high].
 func Above(low, high float64) Range { return Range{low: low, high: high, above: true} }
 
-// String spells the range, as "from 1 to 64".
+// String returns the range as text, such as "from 1 to 64".
 func (r Range) String() string {
 	switch {
 	case r.above:
@@ -33,10 +33,10 @@ func (r Range) String() string {
 	}
 }
 
-// Has reports whether a number is in the range. NaN is in none.
+// Has reports whether x is in the range. NaN is in no range.
 func (r Range) Has(x float64) bool { return x >= r.low && x <= r.high && !(r.above && x == r.low) }
 
-// Parse reads a number of the range. The error says what is wanted.
+// Parse reads a number and checks that it is in the range. The error names the range.
 func (r Range) Parse(text string) (float64, error) {
 	x, err := strconv.ParseFloat(text, 64)
 	if err != nil || !r.Has(x) {
@@ -45,7 +45,7 @@ func (r Range) Parse(text string) (float64, error) {
 	return x, nil
 }
 
-// Spelled spells a number that people write with digits alone where it has few.
+// Spelled formats a number, without an exponent if it has few digits.
 func Spelled(x float64) string {
 	digits, short := strconv.FormatFloat(x, 'f', -1, 64), strconv.FormatFloat(x, 'g', -1, 64)
 	if math.Abs(x) < 1e9 || len(digits) < len(short) {
@@ -54,10 +54,10 @@ func Spelled(x float64) string {
 	return short
 }
 
-// MaxBins bounds all numbers of bins together: it leaves a code for missing within two bytes.
+// MaxBins bounds the sum of all numbers of bins, so that a code for missing is left in two bytes.
 const MaxBins = math.MaxUint16 - 1
 
-// RangeOf returns the range of the numbers of a setting.
+// RangeOf returns the valid range of a numeric setting.
 func RangeOf(setting string) Range {
 	switch setting {
 	case "theta", "tolerance", "teacher_weight", "frontier_step":
@@ -69,7 +69,7 @@ func RangeOf(setting string) Range {
 	case "max_classes":
 		return Between(1, math.MaxUint16)
 	case "max_categories":
-		return Between(1, math.MaxUint16-2) // two codes are other and missing
+		return Between(1, math.MaxUint16-2) // two codes are reserved for other and missing
 	case "max_values":
 		return Between(1, 1<<26)
 	case "min_value_rows":

@@ -24,76 +24,78 @@ type Settings struct {
 	Choice
 }
 
-// Roles says which columns have other uses than features, and which rows are set aside.
+// Roles describe which columns are not features, and which rows are set aside.
 type Roles struct {
-	Label          string // column of the classes
-	Weight         string // column of row weights; empty: 1 each
+	Label          string // column of the class
+	Weight         string // column of row weights; empty: each row has weight 1
 	DropNullLabels bool   // leave out rows without a label instead of failing
-	MaxClasses     int    // more classes are an error
+	MaxClasses     int    // having more classes is an error
 
-	// Split has the shares of rows that train, that choose among trees (validation) and that measure (test).
+	// Split holds the shares of rows for training, for choosing among trees (validation) and for
+	// measuring (test).
 	Split       dataset.Shares
-	SplitColumn string // column that names each row's part; empty: Split decides
+	SplitColumn string // column that names the part of each row; empty: Split decides
 	Key         string // column of groups: rows with the same value are in the same part
-	Seed        uint64 // of the split, the folds and the teacher
+	Seed        uint64 // seed of the split, the folds and the teacher
 }
 
-// Columns says how columns are read as features, and which tests nodes may have.
+// Columns describe how columns are read as features, and which tests nodes may have.
 type Columns struct {
-	Ignore      []string // columns that are no features
+	Ignore      []string // columns that are not features
 	Categorical []string // features whose numbers are categories
 	Numeric     []string // features whose texts or booleans are read as numbers
-	// First names features to test at depth 0, 1 and so on, where they have a test; an empty
-	// name leaves a depth free.
+	// First names features to test at depth 0, 1 and so on, if they have a test. An empty name
+	// leaves a depth free.
 	First []string
-	// Monotone says how the probability of the second of two classes may change with a
-	// numeric feature: +1, it must not fall; -1, it must not rise.
+	// Monotone holds how the probability of the second of two classes may change as a numeric
+	// feature grows: +1, it must not fall; -1, it must not rise.
 	Monotone map[string]int8
 
 	Binning       binning.Method
-	MaxCategories int   // values of a categorical feature; the rarest values beyond it are put together as other
-	MinValueRows  int64 // training rows that a value of a categorical feature needs; rarer values are put together as other
+	MaxCategories int   // values of a categorical feature; the rarest values beyond this many are merged into other
+	MinValueRows  int64 // training rows that a value of a categorical feature needs; rarer values are merged into other
 	MaxValues     int   // distinct numbers of a column that are counted exactly
 }
 
-// Growth says how trees grow: a tree for each combination of Algorithm, Lambda, Theta, Tests and Bins.
+// Growth describes how trees grow: a tree for each combination of Algorithm, Lambda, Theta, Tests
+// and Bins.
 type Growth struct {
 	Algorithm []split.Algorithm
 	Lambda    []float64 // weights of the impurity reduction; empty: the paper's grid, see grid.AutoLambdas
-	Theta     []float64 // shares of the rows at which a node is a leaf
+	Theta     []float64 // shares of the rows at or below which a node is a leaf
 	Tests     []split.Family
-	Bins      []int // numbers of bins of a numeric feature; empty: see grid.AutoBins
+	Bins      []int // how many bins a numeric feature has; empty: see grid.AutoBins
 
-	Classes      split.Classes // whose classes impurity and the end of growth count
+	Classes      split.Classes // whose classes count for impurity and the stopping rule
 	LeafEstimate tree.Estimate
-	MaxDepth     int   // tests on the longest path; 0: any number
+	MaxDepth     int   // tests on the longest path; 0: unlimited
 	MinRows      int64 // nodes with fewer rows are leaves
-	MaxLeaves    int   // leaves of the tree; with Select First it grows best first; 0: any number
+	MaxLeaves    int   // leaves of the tree; with the rule First the tree grows best first; 0: unlimited
 }
 
-// Choice says how a tree is chosen among the grown trees and their prunings.
+// Choice describes how a tree is chosen among the grown trees and their prunings.
 type Choice struct {
 	Select       frontier.Rule
 	Tolerance    float64               // score that the rule Best gives up for a cheaper tree
 	Prune        []prune.Currency      // empty: trees are not pruned
-	Alpha        *float64              // strength of the pruning; nil: chosen by Select
-	Folds        crossvalidate.Setting // of the training rows, to choose by
-	FrontierStep float64               // least rise in score between trees of the frontier; 0: all trees that are better
+	Alpha        *float64              // pruning strength; nil: chosen by Select
+	Folds        crossvalidate.Setting // cross-validation folds of the training rows, used for the choice
+	FrontierStep float64               // least rise in score between trees of the frontier; 0: all better trees
 
-	MaxExpectedCost float64 // budget of the expected cost; 0: any
-	MaxCost         float64 // budget of the most expensive path; 0: any
+	MaxExpectedCost float64 // greatest expected cost; 0: unlimited
+	MaxCost         float64 // greatest cost of the most expensive path; 0: unlimited
 
 	LeafModel     selection.Kind
 	Teacher       distill.Teacher
-	TeacherWeight float64 // share of the teacher against the label, 0 to 1
-	MadeUpRows    int64   // rows that the teacher labels; -1: by the number of training objects
-	Certificate   bool    // a lower bound on the cost of such trees
+	TeacherWeight float64 // weight of the teacher relative to the label, 0 to 1
+	MadeUpRows    int64   // rows that the teacher labels; -1: depends on how many training objects there are
+	Certificate   bool    // whether to compute a lower bound on the cost of such trees
 }
 
-// Default returns the preset "default". It grows trees by ec45 with four lambdas and by c45, each with
-// threshold tests alone and with tests for single bins as well. It prunes them in both currencies, and
-// chooses the tree that is best on the validation rows. This grid gave the best trees for its time on the
-// public data sets of the paper.
+// Default returns the preset "default". It grows trees by ec45 with four lambdas and by c45, each
+// with threshold tests alone and with tests for single bins as well, prunes them in both
+// currencies, and chooses the tree that is best on the validation rows. Among the grids tried on
+// the public data sets of the paper, this grid gave the best trees for its time.
 func Default() Settings {
 	return Settings{
 		Roles: Roles{MaxClasses: 1000, Split: dataset.Shares{70, 10, 20}, Seed: 1},
@@ -113,14 +115,14 @@ func Default() Settings {
 	}
 }
 
-// defaultTolerance is the score that the rule Best gives up for a cheaper tree. On the
-// public data sets of the paper it costs no AUC on test rows on average.
+// defaultTolerance is the score that the rule Best gives up for a cheaper tree. On the public data
+// sets of the paper it costs no AUC on test rows on average.
 const defaultTolerance = 0.001
 
-// DefaultTeacherWeight is the TeacherWeight where there is a label.
+// DefaultTeacherWeight is the default of TeacherWeight if the rows have labels.
 const DefaultTeacherWeight = 0.5
 
-// Accurate returns the preset "accurate": models in the leaves and a teacher, where they are better.
+// Accurate returns the preset "accurate", which adds leaf models and a teacher if they are better.
 func Accurate() Settings {
 	s := Default()
 	s.LeafModel, s.Teacher = selection.Auto, distill.Auto
@@ -128,7 +130,8 @@ func Accurate() Settings {
 	return s
 }
 
-// Paper returns the preset "paper": one tree of one-hot tests on 5 k-means bins with majority leaves.
+// Paper returns the preset "paper": a single tree of one-hot tests on 5 k-means bins with majority
+// leaves.
 func Paper() Settings {
 	s := Default()
 	s.grow(split.OneHot)
@@ -136,8 +139,8 @@ func Paper() Settings {
 	return s
 }
 
-// Single returns the settings of one tree from all rows, as it was grown: ec45 with lambda 10 and theta
-// 0.005, and threshold tests.
+// Single returns the settings of a single tree, grown from all rows and not pruned: ec45 with
+// lambda 10 and theta 0.005, and threshold tests.
 func Single() Settings {
 	s := Default()
 	s.grow(split.Thresholds)
@@ -145,17 +148,17 @@ func Single() Settings {
 	return s
 }
 
-// grow sets the growth of one tree, and no choice.
+// grow sets the growth of a single tree, without a choice.
 func (s *Settings) grow(family split.Family) {
 	s.Algorithm, s.Lambda, s.Theta = []split.Algorithm{split.EC45}, []float64{10}, []float64{0.005}
 	s.Tests = []split.Family{family}
 	s.Select, s.Prune, s.Folds, s.Certificate = frontier.First, nil, crossvalidate.Setting{}, false
 }
 
-// Namer spells the name of a setting, such as max_depth, for messages.
+// Namer returns the name of a setting, such as max_depth, in the form that messages use.
 type Namer func(setting string) string
 
-// FieldName spells the name of a setting as its field, such as MaxDepth.
+// FieldName returns the name of the field of a setting, such as MaxDepth.
 func FieldName(setting string) string {
 	var b strings.Builder
 	for word := range strings.SplitSeq(setting, "_") {
@@ -164,10 +167,10 @@ func FieldName(setting string) string {
 	return b.String()
 }
 
-// FlagName spells the name of a setting as its flag, such as --max_depth.
+// FlagName returns the name of the flag of a setting, such as --max_depth.
 func FlagName(setting string) string { return "--" + setting }
 
-// Selection returns how a tree is chosen.
+// Selection returns the settings of the choice among trees.
 func (s *Settings) Selection() selection.Settings {
 	return selection.Settings{
 		Settings: frontier.Settings{

@@ -1,6 +1,7 @@
-// Package train grows a tree from rows in memory: values of Go types, as package gorows scores them. It
-// opens no files and imports the standard library alone. Package transforms trains on the rows of Beam
-// pipelines, and package pipelines on files of any size: the same settings and rows give the same tree.
+// Package train grows a tree from rows in memory: values of Go types, as package gorows scores
+// them. It opens no files and imports only the standard library. Package transforms trains on the
+// rows of Beam pipelines, and package pipelines on files of any size: the same settings and rows
+// give the same tree.
 package train
 
 import (
@@ -22,20 +23,20 @@ import (
 // Report describes a training.
 type Report struct {
 	Rows     [dataset.Parts]int64 // number of rows by part
-	Frontier []frontier.Listed    // the trees that the tree was chosen among; empty: there was no choice
+	Frontier []frontier.Listed    // trees among which the tree was chosen; empty if there was no choice
 	Notes    []string             // why some settings have no effect, and why no better tree was chosen
 }
 
-// Train grows a tree from rows: structs or maps, or pointers to them, with columns as package gorows says.
-// The features are the columns that s gives no other use: the fields of a struct in their order, and the
-// keys of maps in the order of the alphabet.
+// Train grows a tree from rows: structs or maps, or pointers to them, with columns as package
+// gorows describes. The features are the columns to which s gives no other use: the fields of a
+// struct in their order, or the keys of maps in alphabetical order.
 //
-// Without a Key and a SplitColumn, the position of a row in the slice and the Seed decide on its part. The
-// tree is the tree that `espalier train` grows with the same settings from rows.parquet, a file of these
-// rows in one row group, byte for byte.
+// Unless s has a Key or a SplitColumn, the position of a row in the slice and the Seed decide its
+// part. The tree is byte for byte the tree that `espalier train` grows with the same settings from
+// rows.parquet, a file with these rows in a single row group.
 //
-// An error names all settings that are out of range or do not fit the columns, or is a *dataset.DataError
-// of the rows. The context ends a training early.
+// Train returns an error that names all settings which are out of range or do not fit the columns,
+// or a *dataset.DataError for invalid rows. Cancelling the context ends a training early.
 func Train[T any](ctx context.Context, rows []T, s settings.Settings) (*tree.Tree, *Report, error) {
 	schema, err := rowtype.SchemaOf(reflect.TypeFor[T]())
 	if err != nil {
@@ -95,7 +96,7 @@ func count[T any](spec *tallied.Spec, rows []T) ([]byte, error) {
 	return t.AppendBinary(nil), nil
 }
 
-// keys returns the keys of rows that are maps and have no other use, in the order of the alphabet.
+// keys returns the keys of map rows that have no other use, in alphabetical order.
 func keys[T any](rows []T, s *settings.Settings) []string {
 	all := make(map[string]bool)
 	for i := range rows {

@@ -6,8 +6,8 @@ import (
 	"github.com/espalier-ml/espalier/induce/dataset"
 )
 
-// checkBilled checks that each group has one price, and that each test is billed at
-// the price to be paid at its node.
+// checkBilled checks that each group has a single price, and that each test is billed at the price
+// due at its node.
 func (t *Tree) checkBilled() error {
 	if c := t.Algorithm.Classes; c != "" && c != ClassesOfRows {
 		return fmt.Errorf("algorithm.classes is %q, want %s or none", c, ClassesOfRows)
@@ -67,7 +67,7 @@ func (t *Tree) checkBill(test *Test, before *asked) error {
 	return nil
 }
 
-// asked counts the tests on the way to a node, by feature and by group.
+// asked counts the tests on the path to a node, by feature and by group.
 type asked struct {
 	list     []dataset.Feature
 	features []int
@@ -78,7 +78,7 @@ func newAsked(features []dataset.Feature) *asked {
 	return &asked{list: features, features: make([]int, len(features)), groups: make(map[string]int)}
 }
 
-// add counts further tests on a feature.
+// add counts tests more tests on a feature.
 func (a *asked) add(feature, tests int) {
 	a.features[feature] += tests
 	a.groups[a.list[feature].Group] += tests

@@ -7,13 +7,12 @@ import (
 	"slices"
 )
 
-// tie is the relative difference, to the greatest expected cost, below which two
-// expected costs are equal.
+// tie is the difference between two expected costs, relative to the greatest expected cost, below
+// which they count as equal.
 const tie = 1e-12
 
-// Decide returns the class to predict, given the classes' probabilities: the most
-// probable class or, with error costs, the class of least expected error cost. Ties:
-// the first class.
+// Decide returns the class to predict, given the probability of each class: the most probable class
+// or, with error costs, the class with the lowest expected error cost. The first class wins a tie.
 func (l *Label) Decide(probabilities []float64) int {
 	if l.ErrorCosts == nil {
 		best, most := 0, uint64(0)
@@ -50,10 +49,10 @@ func (t *Tree) applyPriors() {
 	}
 }
 
-// Normalise scales non-negative numbers to a sum of 1, unless all are 0. Two numbers
-// are scaled as 1 / (1 + other/one): a greater one or a smaller other never gives a
-// smaller result, to the last bit, because each step keeps the order when rounded.
-// Dividing by the rounded sum would not. Monotone constraints rely on this.
+// Normalise scales non-negative numbers to a sum of 1, unless all are 0. Two numbers are scaled as
+// 1 / (1 + other/number): increasing the number or decreasing the other never decreases the result,
+// not even in the last bit, because every step is monotone when rounded. Dividing by the rounded
+// sum would not guarantee this. Monotone constraints rely on it.
 func Normalise(p []float64) {
 	if len(p) == 2 && p[0]+p[1] > 0 {
 		p[0], p[1] = 1/(1+p[1]/p[0]), 1/(1+p[0]/p[1])
@@ -70,11 +69,11 @@ func Normalise(p []float64) {
 	}
 }
 
-// priorTolerance is the greatest error of the priors' sum, and of the root's
-// probabilities against the priors.
+// priorTolerance bounds the error of the sum of the priors, and the difference between the
+// probabilities of the root and the priors.
 const priorTolerance = 1e-9
 
-// checkClasses checks the number of the classes, and that all differ.
+// checkClasses checks the number of classes, and that they are distinct.
 func (l *Label) checkClasses() error {
 	if len(l.Classes) == 0 || len(l.Classes) > maxClasses {
 		return fmt.Errorf("label.classes: %d: want at least one class, and at most %d", len(l.Classes), maxClasses)
@@ -85,7 +84,7 @@ func (l *Label) checkClasses() error {
 	return nil
 }
 
-// maxClasses is the number of classes that two bytes can number.
+// maxClasses is the number of classes that a two-byte class number can tell apart.
 const maxClasses = math.MaxUint16 + 1
 
 // Check checks the classes, and that priors and error costs fit them.
@@ -123,8 +122,8 @@ func (l *Label) Check() error {
 	return nil
 }
 
-// checkDecisions checks that the nodes' classes and the root's probabilities follow
-// from the priors and error costs.
+// checkDecisions checks that the classes of the nodes and the probabilities of the root follow from
+// the priors and error costs.
 func (t *Tree) checkDecisions() error {
 	if t.Label.Priors == nil && t.Label.ErrorCosts == nil {
 		return nil
@@ -152,8 +151,9 @@ func (t *Tree) checkDecisions() error {
 	return nil
 }
 
-// Adapter returns a function that adapts the probabilities of a leaf model to the label's
-// priors, as those of the leaves are. Without priors it leaves them as they are.
+// Adapter returns a function that adapts the probabilities of a leaf model to the priors of the
+// label, as applyPriors does for the probabilities of the leaves. Without priors the function does
+// nothing.
 func (t *Tree) Adapter() func(probabilities []float64) {
 	factors := t.PriorFactors()
 	if factors == nil {

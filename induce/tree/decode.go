@@ -14,10 +14,10 @@ import (
 	"github.com/espalier-ml/espalier/induce/split"
 )
 
-// Decode reads a tree.json and checks it: the nodes form one tree, tests and
-// branches name existing features and values, and the classes follow from the priors
-// and error costs, if there are any. A leaf model names numeric features that the tests
-// on its leaf's path ask for. The features of its booster are among those of these tests.
+// Decode reads a tree.json and checks it: the nodes form a single tree, tests and branches name
+// existing features and values, and the classes follow from the priors and error costs, if there
+// are any. A leaf model may only use numeric features that are tested on the path of its leaf, and
+// its booster may only use features that are tested there.
 func Decode(b []byte) (*Tree, error) {
 	d := decoder{Tree: new(Tree), file: newFile(b)}
 	if err := d.read(); err != nil {
@@ -37,8 +37,9 @@ func Decode(b []byte) (*Tree, error) {
 	return t, nil
 }
 
-// Read is Decode of all that r has. It holds the whole file in memory: bound r if its origin is not
-// trusted, as by io.LimitReader. Package io/models opens files and URLs.
+// Read decodes everything that r returns. It holds the whole file in memory, so limit r, for
+// example by io.LimitReader, if you do not trust its origin. Package io/models opens files and
+// URLs.
 func Read(r io.Reader) (*Tree, error) {
 	b, err := io.ReadAll(r)
 	if err != nil {
@@ -47,11 +48,11 @@ func Read(r io.Reader) (*Tree, error) {
 	return Decode(b)
 }
 
-// maxCodes is the number of codes that two bytes can number.
+// maxCodes is the number of codes that a two-byte code can tell apart.
 const maxCodes = math.MaxUint16 + 1
 
-// maxCost bounds prices, so no sum of prices is infinite. A costs file has the same
-// bound.
+// maxCost bounds prices, so that no sum of prices is infinite. The same bound applies to costs
+// files.
 const maxCost = math.MaxFloat32
 
 // decoder fills a tree.
@@ -65,7 +66,7 @@ type decoder struct {
 	codes []map[string]int // by feature: codes of the values
 
 	boosters []*boost.Booster
-	used     []bool // by booster: some leaf uses it
+	used     []bool // by booster: whether a leaf uses it
 }
 
 func (d *decoder) feature(f *fileFeature) error {
@@ -237,7 +238,7 @@ func (d *decoder) test(n *Node, f *fileNode) error {
 	return d.checkMany(n)
 }
 
-// runnerUp reads a node's second best feature; nil if there is none.
+// runnerUp reads the second best feature of a node; nil if f is nil.
 func (f *fileRunnerUp) runnerUp() (*RunnerUp, error) {
 	if f == nil {
 		return nil, nil //nolint:nilnil // a node need not name its runner-up
@@ -264,7 +265,7 @@ func (f *fileRunnerUp) runnerUp() (*RunnerUp, error) {
 			return nil, fmt.Errorf("an equality with %d values: want 1", len(f.When.In))
 		}
 		r.Value = f.When.In[0]
-	default: // the kind says all
+	default: // the kind is enough
 	}
 	if f.Cost < 0 || f.Cost > maxCost {
 		return nil, fmt.Errorf("cost %v: want a number from 0 to %v", f.Cost, maxCost)
@@ -272,8 +273,8 @@ func (f *fileRunnerUp) runnerUp() (*RunnerUp, error) {
 	return r, nil
 }
 
-// checkMany checks that each branch of a multiway test has a code of its own. If a
-// branch is named missing or other, the missing or unlisted values must take it.
+// checkMany checks that each branch of a multiway test has a distinct code, and that missing or
+// unlisted values take the branch named missing or other, if there is such a branch.
 func (t *Tree) checkMany(n *Node) error {
 	f := &t.Features[n.Test.Feature]
 	seen := make(map[int]bool, len(n.Branches))
@@ -315,8 +316,8 @@ func count(b bool) int {
 	return 0
 }
 
-// outcome reads a branch's condition and returns its outcome. From the first branch it
-// also sets the test's code.
+// outcome reads the condition of a branch and returns its outcome. For the first branch it also
+// sets the code of the test.
 func (d *decoder) outcome(test *Test, when *fileWhen, branch int) (int, error) {
 	f := &d.Features[test.Feature]
 	if test.Kind == split.Multiway {
@@ -330,8 +331,8 @@ func (d *decoder) outcome(test *Test, when *fileWhen, branch int) (int, error) {
 	return 1 - branch, nil
 }
 
-// code reads the code of a two-outcome test, and the span of a bin, from a branch's
-// condition. not says that the branch is the no branch.
+// code reads the code of a two-outcome test, and the span of a bin, from the condition of a branch.
+// not means that the branch is the no branch.
 func (d *decoder) code(test *Test, when *fileWhen, not bool) (code, span int, ok bool) {
 	f := &d.Features[test.Feature]
 	switch test.Kind {
@@ -383,13 +384,13 @@ func cutIndex(f *dataset.Feature, cut *float64) (int, bool) {
 	return slices.BinarySearch(f.Cuts, *cut)
 }
 
-// binOf returns the first code of a bin, and its number of further codes.
+// binOf returns the first code of a bin, and how many codes follow it in the bin.
 func binOf(f *dataset.Feature, when *fileWhen, not bool) (code, span int, ok bool) {
 	ge, lt := when.GE, when.LT
 	if not {
 		ge, lt = when.NotGE, when.NotLT
 	}
-	if ge == nil && lt == nil { // the bin is the whole line
+	if ge == nil && lt == nil { // the bin covers all numbers
 		return 0, len(f.Cuts), either(when.NotMissing, when.Missing, not)
 	}
 	if ge != nil {
@@ -423,7 +424,7 @@ func (d *decoder) multiwayOutcome(feature int, when *fileWhen) (int, error) {
 	return 0, fmt.Errorf("a multiway branch on %q must name one of its values, other or missing", f.Name)
 }
 
-// checkWishes checks that the tree keeps its owner's wishes.
+// checkWishes checks that no feature of the tree is forbidden, and that Monotone is valid.
 func (t *Tree) checkWishes() error {
 	a := &t.Algorithm
 	for i := range t.Features {
@@ -442,8 +443,8 @@ func (t *Tree) checkWishes() error {
 	return nil
 }
 
-// maxMeanDepth bounds the mean length of paths, in tests. Work path by path, such as
-// drawing, then takes memory in proportion to the tree.
+// maxMeanDepth bounds the mean length of paths, in tests, so that work done path by path, such as
+// drawing, takes memory proportional to the size of the tree.
 const maxMeanDepth = 2000
 
 // checkDepth checks the mean length of the paths.
@@ -459,7 +460,7 @@ func (t *Tree) checkDepth() error {
 	return nil
 }
 
-// check checks that the nodes form one tree, so every walk ends.
+// check checks that the nodes form a single tree, so that every walk ends.
 func (t *Tree) check() error {
 	parents := make([]int, len(t.Nodes))
 	for i := range t.Nodes {

@@ -11,8 +11,8 @@ import (
 	"github.com/espalier-ml/espalier/induce/split"
 )
 
-// Format and Version identify tree.json. ModelVersion is the version of a tree with leaf
-// models, BoosterVersion that of one whose leaf models have boosters.
+// Format and Version identify a tree.json. The version is ModelVersion if the tree has leaf models,
+// and BoosterVersion if some of these have boosters.
 const (
 	Format         = "espalier/tree"
 	Version        = 1
@@ -20,9 +20,9 @@ const (
 	BoosterVersion = 3
 )
 
-// Encode returns the tree in canonical JSON: UTF-8, two-space indent, fixed key
-// order, each feature on a line, each member of a node on a line, each term of a leaf
-// model on a line, each split of a booster on a line, floats in shortest round-trip form, a final newline.
+// Encode returns the tree in canonical JSON: UTF-8, two-space indent, fixed key order, one line for
+// each feature, each member of a node, each term of a leaf model and each split of a booster,
+// floats in the shortest form that reads back as the same number, and a final newline.
 func (t *Tree) Encode() []byte { return t.AppendJSON(nil) }
 
 // AppendJSON appends the tree to dst in the form of Encode.
@@ -63,9 +63,9 @@ func (t *Tree) AppendJSON(dst []byte) []byte {
 	return e.b
 }
 
-// jsonSize returns about how many bytes the tree takes in JSON.
+// jsonSize estimates the size of the tree in JSON, in bytes.
 func (t *Tree) jsonSize() int {
-	const number = 7 // bytes, most often at most
+	const number = 7 // bytes; most numbers take no more
 	size := (400+24*len(t.Label.Classes))*len(t.Nodes) + 256*len(t.Features)
 	for i := range t.Nodes {
 		if m := t.Nodes[i].Model; m != nil {
@@ -81,7 +81,7 @@ func (t *Tree) jsonSize() int {
 // order of the output.
 type encoder struct {
 	b       []byte
-	numbers map[*boost.Booster]int // of the boosters
+	numbers map[*boost.Booster]int // by booster: its number
 }
 
 func (e *encoder) raw(s string) *encoder {
@@ -104,7 +104,7 @@ func (e *encoder) int(x int64) *encoder {
 // float writes the shortest decimal that reads back as x, without an exponent
 // between 1e-6 and 1e21, as JavaScript and encoding/json do.
 func (e *encoder) float(x float64) *encoder {
-	if x == 0 && !math.Signbit(x) { // as most scores of rare classes are
+	if x == 0 && !math.Signbit(x) { // scores of rare classes are mostly 0
 		return e.raw("0")
 	}
 	a := math.Abs(x)
@@ -120,7 +120,7 @@ func (e *encoder) float(x float64) *encoder {
 		return e
 	}
 	e.b = strconv.AppendFloat(e.b, x, 'e', -1, 64)
-	if n := len(e.b); e.b[n-4] == 'e' && e.b[n-2] == '0' { // e-07 is e-7 there
+	if n := len(e.b); e.b[n-4] == 'e' && e.b[n-2] == '0' { // e-07 is written as e-7
 		e.b[n-2] = e.b[n-1]
 		e.b = e.b[:n-1]
 	}
@@ -187,8 +187,8 @@ func (e *encoder) floats(list []float64) {
 	e.raw("]")
 }
 
-// value writes texts with escapes and flat structs as encoding/json does, with added
-// spaces.
+// value writes texts with escapes and flat structs as encoding/json does, but with spaces after
+// separators.
 func (e *encoder) value(v any) *encoder {
 	b, err := json.Marshal(v)
 	if err != nil { // cannot happen: the values are texts, numbers and booleans
@@ -232,8 +232,7 @@ func (e *encoder) feature(f *dataset.Feature) {
 	e.raw("}")
 }
 
-// members writes the members of a feature after its name, for tree.json and
-// schema.json.
+// members writes the members of a feature that follow its name, for tree.json and schema.json.
 func (e *encoder) members(f *dataset.Feature) {
 	e.raw(`"type": `).text(f.Kind.String())
 	if f.Unit != dataset.Plain {
@@ -296,7 +295,7 @@ func (e *encoder) node(t *Tree, id int) {
 	e.raw("\n    }")
 }
 
-// runnerUp writes a node's second best feature, and the condition of its yes branch.
+// runnerUp writes the second best feature of a node, and the condition of its yes branch.
 func (e *encoder) runnerUp(r *RunnerUp) {
 	e.raw(`{"feature": `).text(r.Feature).raw(`, "kind": `).text(r.Kind.String())
 	switch {
@@ -327,7 +326,7 @@ func (e *encoder) branch(f *dataset.Feature, t *Test, b *Branch) {
 	e.raw("}")
 }
 
-// when writes the condition of an outcome in the feature's own values.
+// when writes the condition of an outcome in terms of the values of the feature.
 func (e *encoder) when(f *dataset.Feature, t *Test, outcome int) *encoder {
 	not := ""
 	if outcome == 0 {
@@ -341,7 +340,7 @@ func (e *encoder) when(f *dataset.Feature, t *Test, outcome int) *encoder {
 		}
 		return e.bound(key, f.Cuts[t.Code-1])
 	case split.Bin:
-		if t.Span == len(f.Cuts) { // the bin is the whole line
+		if t.Span == len(f.Cuts) { // the bin covers all numbers
 			return e.raw(`"` + flip(not) + `missing": true`)
 		}
 		if t.Code > 0 {

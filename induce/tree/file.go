@@ -13,7 +13,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/split"
 )
 
-// Digest returns the SHA-256 of a tree.json in hexadecimal digits.
+// Digest returns the SHA-256 of a tree.json in hexadecimal.
 func Digest(encoded []byte) string {
 	sum := sha256.Sum256(encoded)
 	return hex.EncodeToString(sum[:])
@@ -73,7 +73,7 @@ type fileRunnerUp struct {
 	Total   float64  `json:"total"`
 }
 
-// fileBranches are a node's branches as bytes, not yet parsed.
+// fileBranches holds the branches of a node as bytes, not yet parsed.
 type fileBranches json.RawMessage
 
 type fileBranch struct {
@@ -102,8 +102,8 @@ func (b *fileBranches) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// list parses the branches. A few bytes can stand for a large struct, so a long list is
-// parsed branch by branch, up to the first invalid one.
+// list parses the branches. A few bytes can expand into a large struct, so a long list is parsed
+// branch by branch, and parsing stops at the first invalid branch.
 func (b *fileBranches) list() ([]fileBranch, error) {
 	if len(*b) == 0 {
 		return nil, nil
@@ -136,11 +136,11 @@ func (w *fileWhen) empty() bool {
 		!w.Other && !w.NotOther && !w.Missing && !w.NotMissing
 }
 
-// readAtOnce bounds the bytes of JSON parsed in one step.
+// readAtOnce bounds how many bytes of JSON are parsed in a single step.
 const readAtOnce = 1 << 16
 
-// file parses a tree.json piece by piece. Each piece is checked before the next one
-// takes memory, as the file may be hostile.
+// file parses a tree.json piece by piece. Each piece is checked before the next piece takes memory,
+// because the file may be hostile.
 type file struct{ *json.Decoder }
 
 func newFile(b []byte) file { return file{json.NewDecoder(bytes.NewReader(b))} }
@@ -181,7 +181,7 @@ func (f *file) closes() error {
 	return nil
 }
 
-// list reads an array by its elements.
+// list reads an array, calling element for each of its elements.
 func (f *file) list(element func() error) error {
 	if err := f.opens('[', "an array"); err != nil {
 		return err
@@ -223,7 +223,7 @@ func (d *decoder) read() error {
 	if !seen["format"] || !seen["version"] {
 		return wrongFormat("", 0)
 	}
-	// The version may stand behind the nodes.
+	// The version may come after the nodes.
 	if err := d.checkBoosterVersion(); err != nil && seen["boosters"] {
 		return err
 	}
@@ -269,8 +269,7 @@ func (d *decoder) section(name string, seen map[string]bool) error {
 	}
 }
 
-// after reads a member that comes after the label and the features, and before the nodes if it is
-// not the nodes.
+// after reads a member that must come after the label and the features, and before the nodes.
 func (d *decoder) after(seen map[string]bool, name string, read func() error) error {
 	switch {
 	case !seen["label"] || !seen["features"]:
@@ -334,7 +333,7 @@ func (d *decoder) nextNode() error {
 	return nil
 }
 
-// certificate reads the certificate, whose length is bounded.
+// certificate reads the certificate, and bounds its length.
 func (d *decoder) certificate() error {
 	var raw json.RawMessage
 	if err := d.file.value(&raw); err != nil {

@@ -2,7 +2,7 @@ package tree
 
 import "github.com/espalier-ml/espalier/induce/dataset"
 
-// GroupCount is the rows of one class at a leaf.
+// GroupCount is the weight and the number of rows of one class at a leaf.
 type GroupCount struct {
 	Leaf         int // node
 	Class        uint16
@@ -25,7 +25,7 @@ func (t *Tree) CountGroups(o *dataset.Objects) *GroupCounts {
 		leaf := router.Leaf(o, i)
 		for _, s := range o.Groups(i) {
 			if s.Weight == 0 && s.Rows == 0 {
-				continue // the share of a soft label
+				continue // part of a soft label
 			}
 			list := &counts[s.Bucket]
 			p := place{s.Bucket, s.Class, leaf}

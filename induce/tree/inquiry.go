@@ -8,20 +8,20 @@ import (
 	"github.com/espalier-ml/espalier/induce/dataset"
 )
 
-// Questions prepare any number of inquiries of a tree. They are read-only, so
-// goroutines may share them. The tree must not be changed while they are in use.
+// Questions starts inquiries of a tree. It is read-only, so goroutines may share it. The tree must
+// not be changed while a Questions of it is in use.
 type Questions struct {
 	tree    *Tree
 	scorer  *Scorer
 	byName  map[string]int // features of the tree
 	steps   []int32        // by node: its step
 	nodes   []int32        // by step: its node
-	group   []int32        // by node: the last test above it on a feature of the same group; -1: none
+	group   []int32        // by node: the last test above it on a feature of the same group; -1 if absent
 	weights []float64      // by node: weight of all children
-	leading []float64      // by node: probability of the most probable class
+	leading []float64      // by node: probability of its most probable class
 }
 
-// Questions prepares inquiries.
+// Questions returns what inquiries of the tree share.
 func (t *Tree) Questions() *Questions {
 	q := &Questions{
 		tree: t, scorer: t.Scorer(), byName: make(map[string]int, len(t.Features)),
@@ -45,8 +45,8 @@ func (t *Tree) Questions() *Questions {
 	return q
 }
 
-// groupBefore returns by node the last test above it on a feature of the same group;
-// -1: there is none.
+// groupBefore returns for each node the last test above it on a feature of the same group; -1 if
+// absent.
 func (t *Tree) groupBefore() []int32 {
 	before, last := make([]int32, len(t.Nodes)), make(map[string]int32)
 	t.visit(func(node int) {
@@ -73,7 +73,7 @@ func (t *Tree) groupBefore() []int32 {
 	return before
 }
 
-// groupOf returns the group of the feature that a node tests.
+// groupOf returns the group of the feature tested at a node.
 func (t *Tree) groupOf(node int) string {
 	if t.Nodes[node].Leaf() {
 		return ""
@@ -81,12 +81,12 @@ func (t *Tree) groupOf(node int) string {
 	return t.Features[t.Nodes[node].Test.Feature].Group
 }
 
-// Features returns the features that the tree tests, as Scorer.Features.
+// Features returns the features that the tree tests, as Scorer.Features does.
 func (q *Questions) Features() []Input { return q.scorer.Features() }
 
-// Inquiry sends one row through a tree, and asks for a value only when a test needs
-// it. Known values may be given at any time and in any order. An inquiry belongs to
-// one goroutine at a time.
+// Inquiry sends a single row through a tree, and asks for a value only when a test needs it. Known
+// values may be given at any time and in any order. Only one goroutine at a time may use an
+// inquiry.
 type Inquiry struct {
 	questions  *Questions
 	confidence float64
@@ -98,11 +98,11 @@ type Inquiry struct {
 	bills      []Bill  // by input
 	worst      []float64
 	expected   []float64
-	refused    error // of the latest Answer
-	invalid    error // of Start
+	refused    error // error of the latest Answer
+	invalid    error // error of Start
 }
 
-// known says how a value became known.
+// known describes how a value became known.
 type known uint8
 
 const (
@@ -111,10 +111,10 @@ const (
 	bought
 )
 
-// Start begins an inquiry, which ends at a leaf. With a confidence in (0, 1] it ends
-// earlier: at the first node where the most probable class has at least this
-// probability and the next test would cost something. With any other confidence but 0 the
-// inquiry takes no values: Give and Answer return an error.
+// Start begins an inquiry, which ends at a leaf. With a confidence in (0, 1] it may end earlier: at
+// the first node where the most probable class has at least this probability and the next test
+// would cost something. A confidence of 0 means that only leaves end it. Any other confidence is
+// invalid: then Give and Answer return an error.
 func (q *Questions) Start(confidence float64) *Inquiry {
 	inputs := len(q.scorer.inputs)
 	var invalid error
@@ -129,8 +129,8 @@ func (q *Questions) Start(confidence float64) *Inquiry {
 }
 
 // Follow sends a row through the tree, given one value per input in the order of Features, and
-// returns the ended inquiry: its Path is the row's decision path. It returns the same
-// errors as Scorer.Predict.
+// returns the ended inquiry. Its Path is the decision path of the row. The errors are the same as
+// for Scorer.Predict.
 func (q *Questions) Follow(values []Value) (*Inquiry, error) {
 	if len(values) != len(q.scorer.inputs) {
 		return nil, q.scorer.wrongCount(len(values))
@@ -149,29 +149,29 @@ type Question struct {
 	Feature string
 	Kind    dataset.Kind
 	Counts  dataset.Unit // unit of a point in time: days or microseconds
-	Values  []string     // categorical: the values of the training rows; must not be changed
-	Cost    float64      // price to be paid here, with the price of its group unless that is paid
-	Unit    string       // unit of the costs; empty: none
+	Values  []string     // categorical: values in the training rows; must not be changed
+	Cost    float64      // price due here, including the price of its group unless that is paid
+	Unit    string       // unit of the costs; empty if unknown
 	Node    int          // id of the node that asks
 }
 
-// Standing is the state of an inquiry. At a leaf with a model, class and probabilities are
-// the model's for the known values.
+// Standing is the state of an inquiry. At a leaf with a model, the class and the probabilities come
+// from the model, given the known values.
 type Standing struct {
 	Class         string
 	Probabilities []float64 // by class, in the order of Label.Classes; must not be changed
 	Node          int       // id of the node reached
 	Leaf          bool      // the node is a leaf
 	Tests         int       // number of tests on the path
-	Paid          float64   // sum paid for these tests
-	Worst         float64   // greatest sum still to be paid
-	Expected      float64   // mean sum still to be paid, over the training rows of the node
+	Paid          float64   // total paid for these tests
+	Worst         float64   // greatest total still to be paid
+	Expected      float64   // expected total still to be paid, over the training rows of the node
 }
 
-// Give adds a known value. The value and all tests on its feature cost nothing. The
-// missing Value says that the row has none. A feature that no test uses is ignored.
-// It is an error to give an unknown feature, a second and different value of a
-// feature, or a text for a numeric feature.
+// Give adds a known value. The value and all tests on its feature cost nothing. The missing Value
+// means that the row has no value. A feature that no test uses is ignored. Give returns an error
+// for an unknown feature, for a second, different value of a feature, and for a text if the feature
+// is numeric.
 func (i *Inquiry) Give(feature string, v Value) error {
 	if i.invalid != nil {
 		return i.invalid
@@ -199,7 +199,7 @@ func (i *Inquiry) Give(feature string, v Value) error {
 	return nil
 }
 
-// Next returns the open question, or nil if the inquiry has ended.
+// Next returns the open question; nil if the inquiry has ended.
 func (i *Inquiry) Next() *Question {
 	i.advance()
 	t := i.questions.tree
@@ -214,9 +214,9 @@ func (i *Inquiry) Next() *Question {
 	}
 }
 
-// Questions returns the open questions, one after the other, for a loop that answers each by
-// Answer. The loop ends with the inquiry. If it leaves a question unanswered, it gets an
-// error instead of a further question, and ends, too.
+// Questions returns an iterator over the open questions, for a loop that answers each of them by
+// Answer. The iteration ends with the inquiry. If the loop body leaves a question unanswered, the
+// iterator yields an error instead of a further question, and then ends.
 func (i *Inquiry) Questions() iter.Seq2[*Question, error] {
 	return func(yield func(*Question, error) bool) {
 		for q := i.Next(); q != nil && yield(q, nil); {
@@ -234,8 +234,8 @@ func (i *Inquiry) Questions() iter.Seq2[*Question, error] {
 	}
 }
 
-// Answer answers the open question, and pays for it. The missing Value is an answer,
-// too. After an error the question is still open.
+// Answer answers the open question and pays for it. The missing Value is a valid answer. After an
+// error the question is still open.
 func (i *Inquiry) Answer(v Value) error {
 	i.refused = i.answer(v)
 	return i.refused
@@ -258,8 +258,8 @@ func (i *Inquiry) answer(v Value) error {
 	return nil
 }
 
-// Paid returns the sum paid so far. Standing returns it too, but takes a pass over the
-// tree for the costs still to come.
+// Paid returns the total paid so far. Standing also returns it, but takes a pass over the tree to
+// compute the costs still to come.
 func (i *Inquiry) Paid() float64 {
 	i.advance()
 	return i.paid
@@ -271,23 +271,23 @@ type PathStep struct {
 	Child int     // id of the node that the value leads to
 	Value Value   // value of the tested feature
 	Cost  float64 // price paid for the test; 0 if the value was given
-	Paid  float64 // sum paid so far, with this test
+	Paid  float64 // total paid so far, including this test
 }
 
-// Path returns the tests passed so far, from the root on. The list must not be changed.
+// Path returns the tests passed so far, starting at the root. The list must not be changed.
 func (i *Inquiry) Path() []PathStep {
 	i.advance()
 	return i.path
 }
 
-// Bill is the sum paid for the tests on a feature.
+// Bill is the total paid for the tests on a feature.
 type Bill struct {
 	Tests int
-	Paid  float64 // sum paid for them; 0 if the value was given
+	Paid  float64 // total paid for them; 0 if the value was given
 }
 
-// Bill returns the sum paid so far for the tests on a feature. The bills of all
-// features add up to Paid.
+// Bill returns the total paid so far for the tests on a feature. The bills of all features add up
+// to Paid.
 func (i *Inquiry) Bill(feature string) Bill {
 	i.advance()
 	f, ok := i.questions.byName[feature]
@@ -320,8 +320,8 @@ func (i *Inquiry) Standing() Standing {
 	return s
 }
 
-// Model returns the features whose values the model of the leaf reached uses, in the
-// order of its terms. ok is false if no leaf with a model is reached.
+// Model returns the features used by the model of the reached leaf, in the order of the model's
+// terms. ok is false unless the inquiry has reached a leaf with a model.
 func (i *Inquiry) Model() (features []string, ok bool) {
 	i.advance()
 	inputs, ok := i.questions.scorer.ModelOf(i.at)
@@ -331,7 +331,7 @@ func (i *Inquiry) Model() (features []string, ok bool) {
 	return features, ok
 }
 
-// input returns the number of the input that an inner node tests.
+// input returns the index of the input tested at an inner node.
 func (i *Inquiry) input(node int) int {
 	return i.questions.scorer.columns[i.questions.tree.Nodes[node].Test.Feature] - 1
 }
@@ -341,9 +341,9 @@ func (i *Inquiry) confident(node int) bool {
 	return i.confidence > 0 && i.questions.leading[node] >= i.confidence
 }
 
-// price returns the price of an inner node's test in this inquiry. It is 0 if the value
-// was given. Else it is the tree's billed price. The group's price is added if the
-// tree bills it at an earlier test, and that test's value was given.
+// price returns the price of an inner node's test in this inquiry. It is 0 if the value was given.
+// Otherwise it is the billed price in the tree, plus the price of the group if the tree bills the
+// group at an earlier test whose value was given.
 func (i *Inquiry) price(node int) float64 {
 	if i.known[i.input(node)] == given {
 		return 0
@@ -362,8 +362,8 @@ func (i *Inquiry) price(node int) float64 {
 	return n.Test.Paid() + t.Features[n.Test.Feature].GroupCost
 }
 
-// advance walks on while the tested values are known. At a node where the inquiry may
-// end, it walks on only while the tests cost nothing.
+// advance moves on while the tested values are known. At a node where the inquiry may end, it moves
+// on only while the tests cost nothing.
 func (i *Inquiry) advance() {
 	for {
 		n := &i.questions.tree.Nodes[i.at]
@@ -396,9 +396,9 @@ func (i *Inquiry) child(node int) int {
 	return int(i.questions.nodes[to])
 }
 
-// outlook returns the greatest and the mean sum still to be paid, over the training
-// rows. Nodes come before their children, so one pass from the last node back to the
-// node reached is enough.
+// outlook returns the greatest and the mean total still to be paid, over the training rows. Nodes
+// come before their children, so a single pass from the last node back to the reached node is
+// enough.
 func (i *Inquiry) outlook() (most, mean float64) {
 	t := i.questions.tree
 	if i.worst == nil {
@@ -410,7 +410,7 @@ func (i *Inquiry) outlook() (most, mean float64) {
 	return i.worst[i.at], i.expected[i.at]
 }
 
-// toCome returns the outlook of a node from the outlook of its children.
+// toCome returns the outlook of a node, given the outlook of its children.
 func (i *Inquiry) toCome(node int) (worst, expected float64) {
 	n := &i.questions.tree.Nodes[node]
 	if n.Leaf() {

@@ -10,19 +10,19 @@ import (
 	"github.com/espalier-ml/espalier/induce/split"
 )
 
-// LeafModel gives the class probabilities of a leaf from values that were asked for on
-// its path. With two classes the score is the logit of the second class; with more
-// classes there is one score per class, and the probabilities are their softmax. A score
-// is the intercept plus the values of all terms, added in their order, plus the values of
-// the booster's trees, added in theirs.
+// LeafModel gives the class probabilities of a row at a leaf, from values that were asked for on
+// the path. With two classes the score is the logit of the second class; with more classes there is
+// one score per class, and the probabilities are the softmax of the scores. A score is the
+// intercept plus the values of all terms, added in their order, plus the values of the booster's
+// trees, added in theirs.
 type LeafModel struct {
 	Intercept []float64 // the logit of the second of two classes; else one score per class
 	Terms     []Term
-	Booster   *boost.Booster // leaves below a node may share one; nil: none
+	Booster   *boost.Booster // may be shared by leaves below a node; nil if absent
 }
 
-// Term is the part of a numeric feature in the scores: a piecewise linear function of the
-// feature's value.
+// Term is the contribution of a numeric feature to the scores: a piecewise linear function of the
+// value of the feature.
 type Term struct {
 	Feature int         // index in Tree.Features
 	At      []float64   // knots, ascending, at least one
@@ -30,8 +30,8 @@ type Term struct {
 	Missing []float64   // for rows without a value; as long as Intercept
 }
 
-// ModelWidth returns the number of scores of a leaf model for a number of classes: one
-// for two classes, else one per class.
+// ModelWidth returns how many scores a leaf model has, given how many classes there are: one for
+// two classes, otherwise one per class.
 func ModelWidth(classes int) int {
 	if classes == 2 {
 		return 1
@@ -44,9 +44,9 @@ func (t *Tree) Modelled() bool {
 	return slices.ContainsFunc(t.Nodes, func(n Node) bool { return n.Leaf() && n.Model != nil })
 }
 
-// AddTo adds the term's values at x to scores, one for each entry of Intercept. NaN is a
-// missing value. Between two knots the values are interpolated; before the first and
-// beyond the last knot they are constant.
+// AddTo adds the values of the term at x to scores, one for each entry of Intercept. NaN is a
+// missing value. Values are interpolated between knots, and constant before the first and beyond
+// the last knot.
 func (t *Term) AddTo(scores []float64, x float64) {
 	last := len(t.At) - 1
 	switch {
@@ -68,8 +68,8 @@ func (t *Term) AddTo(scores []float64, x float64) {
 	}
 }
 
-// boosters returns the boosters of the leaves' models, in the order of the first leaves that
-// use them.
+// boosters returns the distinct boosters of the leaf models, ordered by the first leaf that uses
+// each.
 func (t *Tree) boosters() []*boost.Booster {
 	var list []*boost.Booster
 	seen := map[*boost.Booster]bool{nil: true}
@@ -82,7 +82,7 @@ func (t *Tree) boosters() []*boost.Booster {
 	return list
 }
 
-// boosterFeatures returns by booster its features, ascending.
+// boosterFeatures returns the features that each booster uses, ascending.
 func (t *Tree) boosterFeatures() map[*boost.Booster][]int {
 	features := make(map[*boost.Booster][]int)
 	for _, b := range t.boosters() {
@@ -91,8 +91,8 @@ func (t *Tree) boosterFeatures() map[*boost.Booster][]int {
 	return features
 }
 
-// features returns the features of the model: those of the terms in their order, then the
-// others of the booster, ascending. booster lists those of the booster.
+// features returns the features of the model: first the features of its terms, in their order, then
+// the remaining features of its booster, ascending. booster lists all features of the booster.
 func (m *LeafModel) features(booster []int) []int {
 	list := make([]int, 0, len(m.Terms)+len(booster))
 	for i := range m.Terms {
@@ -106,7 +106,7 @@ func (m *LeafModel) features(booster []int) []int {
 	return list
 }
 
-// renumbered returns the model with other numbers of its features, and another booster.
+// renumbered returns the model with renumbered features and another booster.
 func (m *LeafModel) renumbered(number func(feature int) int, booster *boost.Booster) *LeafModel {
 	c := LeafModel{Intercept: m.Intercept, Terms: slices.Clone(m.Terms), Booster: booster}
 	for i := range c.Terms {
@@ -115,9 +115,8 @@ func (m *LeafModel) renumbered(number func(feature int) int, booster *boost.Boos
 	return &c
 }
 
-// PriorFactors returns by class the factor that applyPriors multiplies probabilities by:
-// the prior over the training frequency, which is the root's estimate. It is nil without
-// priors.
+// PriorFactors returns for each class the factor by which applyPriors multiplies probabilities: the
+// prior divided by the training frequency, which is the root's estimate. It is nil without priors.
 func (t *Tree) PriorFactors() []float64 {
 	if t.Label.Priors == nil {
 		return nil
@@ -130,7 +129,7 @@ func (t *Tree) PriorFactors() []float64 {
 	return factorsOf(t.Label.Priors, probabilities(weights, nil, 0))
 }
 
-// factorsOf returns priors over frequencies; 0 for a class of frequency 0.
+// factorsOf divides priors by frequencies; the factor of a class with frequency 0 is 0.
 func factorsOf(priors, frequencies []float64) []float64 {
 	factors := make([]float64, len(priors))
 	for k, p := range frequencies {
@@ -149,17 +148,17 @@ func rescale(p, factors []float64) {
 	Normalise(p)
 }
 
-// ModelRange says what probabilities a leaf's model can give.
+// ModelRange describes which probabilities the model of a leaf can give.
 type ModelRange struct {
-	Features []int // of the model's terms, in their order; then the others of its booster, ascending
-	// Low and High bound the probability of the class that the leaf has without the model.
-	// For two classes they are the least and the greatest one if there is no booster. Else
-	// they are a bound: each other class, each term and each tree of the booster is at its
-	// best and its worst by itself.
+	Features []int // features of the terms, in their order, then further features of the booster, ascending
+	// Low and High bound the probability of the class that the leaf predicts without its model.
+	// They are exact for two classes if there is no booster. Otherwise they are outer bounds,
+	// because each other class, each term and each tree of the booster is taken at its best or
+	// worst independently.
 	Low, High float64
 }
 
-// ModelRanges returns by node what its leaf's model can give; nil: there is no model. See
+// ModelRanges returns for each node the range of its model; nil if it has no model. See
 // RangeModels.
 func (t *Tree) ModelRanges() []*ModelRange {
 	ranges, of := make([]*ModelRange, len(t.Nodes)), t.RangeModels()
@@ -169,10 +168,10 @@ func (t *Tree) ModelRanges() []*ModelRange {
 	return ranges
 }
 
-// RangeModels returns a function that tells by node what its leaf's model can give; nil: there is
-// no model. Values lie within the bounds of the tests on the leaf's path, and within the range of
-// the training rows if the tree knows it. They may be missing if the path allows it and
-// some training rows had none. One call of the function at a time.
+// RangeModels returns a function from a node to the range of its model; nil if the node has no
+// model. The range covers feature values that satisfy the tests on the leaf's path and lie within
+// the range of the training rows, if the tree lists it. Values may be missing if the path allows it
+// and some training rows had missing values. The function must not be called concurrently.
 func (t *Tree) RangeModels() func(node int) *ModelRange {
 	if !t.Modelled() {
 		return func(int) *ModelRange { return nil }
@@ -201,16 +200,16 @@ func (t *Tree) RangeModels() func(node int) *ModelRange {
 	}
 }
 
-// way is the parent of a node, and the branch that leads to the node.
+// way is the parent of a node, and the index of the branch that leads to the node.
 type way struct{ parent, branch int }
 
-// span is the values of a feature that reach a leaf.
+// span describes which values of a feature reach a leaf.
 type span struct {
 	low, high float64
-	missing   bool // rows without a value do, too
+	missing   bool // whether rows without a value reach it
 }
 
-// spanOf returns the values of a numeric feature that reach a leaf.
+// spanOf returns which values of a numeric feature reach a leaf.
 func (t *Tree) spanOf(leaf, feature int, above []way) span {
 	f := &t.Features[feature]
 	s := span{math.Inf(-1), math.Inf(1), f.Missing > 0}
@@ -224,7 +223,7 @@ func (t *Tree) spanOf(leaf, feature int, above []way) span {
 		}
 		b := &n.Branches[above[at].branch]
 		s.missing = s.missing && b.Missing
-		low, high := math.Inf(-1), math.Inf(1) // of outcome 1
+		low, high := math.Inf(-1), math.Inf(1) // values with outcome 1
 		switch n.Test.Kind {
 		case split.Threshold:
 			low = f.Cuts[n.Test.Code-1]
@@ -235,7 +234,7 @@ func (t *Tree) spanOf(leaf, feature int, above []way) span {
 			if end := n.Test.Code + n.Test.Span; end < len(f.Cuts) {
 				high = f.Cuts[end]
 			}
-		default: // of missing values
+		default: // a test for missing values
 			continue
 		}
 		switch {
@@ -250,15 +249,15 @@ func (t *Tree) spanOf(leaf, feature int, above []way) span {
 	return s
 }
 
-// bounding finds the bounds of the leaves of a tree.
+// bounding computes the bounds of the leaf models of a tree.
 type bounding struct {
 	tree    *Tree
 	factors []float64 // see PriorFactors
-	scores  []float64 // of the terms of a leaf where they may be least or greatest
-	ends    []int     // by term: the end of its scores
+	scores  []float64 // scores of the terms of a leaf at the places where they may be extreme
+	ends    []int     // by term: the end of its part of scores
 }
 
-// bounds returns the bounds of a ModelRange, given the values of each numeric feature.
+// bounds returns Low and High of a ModelRange. reach has the span of each numeric feature.
 func (g *bounding) bounds(n *Node, reach map[int]span) (low, high float64) {
 	t, width := g.tree, len(n.Model.Intercept)
 	factor := func(class int) float64 {
@@ -271,7 +270,7 @@ func (g *bounding) bounds(n *Node, reach map[int]span) (low, high float64) {
 		return 0, 0
 	}
 	classes := len(t.Label.Classes)
-	most, least := 0.0, 0.0 // weight of the other classes, that of the class being 1
+	most, least := 0.0, 0.0 // total weight of the other classes, relative to the class of the leaf
 	g.scores, g.ends = g.scores[:0], g.ends[:0]
 	for k := range n.Model.Terms {
 		term := &n.Model.Terms[k]
@@ -282,7 +281,7 @@ func (g *bounding) bounds(n *Node, reach map[int]span) (low, high float64) {
 		if other == n.Class || factor(other) == 0 {
 			continue
 		}
-		lead := func(scores []float64) float64 { // of the class before the other one
+		lead := func(scores []float64) float64 { // margin of the leaf's class over the other class
 			if classes == 2 {
 				return float64(n.Class-other) * scores[0]
 			}
@@ -308,8 +307,8 @@ func (g *bounding) bounds(n *Node, reach map[int]span) (low, high float64) {
 	return 1 / (1 + most), 1 / (1 + least)
 }
 
-// appendReached appends the scores of a term at the knots within a span and at its ends: each
-// linear function of the term's values is least and greatest at one of them.
+// appendReached appends the scores of a term at the ends of a span and at the knots inside it.
+// Every linear function of these scores has its extremes at one of these places.
 func (t *Term) appendReached(list []float64, reach span, width int) []float64 {
 	before := len(list)
 	add := func(x float64) {
@@ -337,8 +336,8 @@ func (t *Term) appendReached(list []float64, reach span, width int) []float64 {
 	return list
 }
 
-// extremes returns the least and the greatest value of a function of scores, of which a list has
-// some, each of a width.
+// extremes returns the minimum and maximum of the function of over the rows of list, each row width
+// scores wide.
 func extremes(list []float64, width int, of func(scores []float64) float64) (least, most float64) {
 	least, most = math.Inf(1), math.Inf(-1)
 	for at := 0; at < len(list); at += width {
@@ -348,9 +347,9 @@ func extremes(list []float64, width int, of func(scores []float64) float64) (lea
 	return least, most
 }
 
-// extremesOf returns the least and the greatest value of a linear function of the numbers
-// that a booster's tree adds, over the sides that numbers of these spans reach. All sides of
-// splits by categorical features count.
+// extremesOf returns the minimum and maximum of a linear function of the values that a tree of a
+// booster adds, over the leaves of that tree that rows within these spans can reach. Splits on
+// categorical features count as reached on both sides.
 func (t *Tree) extremesOf(tree boost.Tree, reach map[int]span, of func(scores []float64) float64) (
 	least, most float64,
 ) {
@@ -384,11 +383,11 @@ func (t *Tree) extremesOf(tree boost.Tree, reach map[int]span, of func(scores []
 	return least, most
 }
 
-// sides reports whether values of the span are at or above a cut, and below it. Missing values
-// count as at or above it or not.
+// sides reports whether the span has values at or above a cut, and values below it. Missing values
+// count as at or above the cut if missing is true, otherwise as below it.
 func (s span) sides(cut float64, missing bool) (yes, no bool) {
 	some := s.low <= s.high
-	lost := s.missing || !some // no training row reaches the leaf: as in extremes
+	lost := s.missing || !some // no training row reaches the leaf: as in appendReached
 	yes = some && s.high >= cut || lost && missing
 	no = some && s.low < cut || lost && !missing
 	return yes, no

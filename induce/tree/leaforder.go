@@ -6,23 +6,23 @@ import (
 )
 
 const (
-	// mostPairs is the greatest number of pairs of leaves that SettleLeaves puts in order: they
-	// take 16 MiB, and each sweep a few milliseconds.
+	// mostPairs is the greatest number of pairs of leaves that SettleLeaves puts in order. This
+	// many take 16 MiB, and each sweep over them takes a few milliseconds.
 	mostPairs = 1 << 20
-	// mostSweeps is the greatest number of passes over the pairs. Most trees take some tens.
+	// mostSweeps is the greatest number of passes over the pairs. Most trees need a few dozen.
 	mostSweeps = 200
-	// settled is the greatest move of a probability in the last sweep, and half the step of the
-	// probabilities of leaves that were moved, so that leaves with one probability agree exactly.
+	// settled ends the sweeps once none moves a probability further than this. The probabilities of
+	// moved leaves are rounded to multiples of twice this value, so that leaves that should agree
+	// do so exactly.
 	settled = 0x1p-26
 )
 
-// SettleLeaves estimates the leaves of a tree with monotone features again, for a tree that is
-// not pruned any further. Two leaves are in order if some two rows reach them that differ in a
-// monotone feature alone. The probabilities are those of Estimate without the demand, moved as
-// little as possible, by the sum of the squares times the weights (isotonic regression; the
-// algorithm is Hildreth's of 1957). The inner nodes, and all nodes of a tree that has too many
-// pairs of such leaves, have the probabilities of Estimate. SettleLeaves does nothing for a tree
-// without monotone features.
+// SettleLeaves estimates the leaves of a tree with monotone features again, for a tree that is not
+// pruned further. Two leaves must be in order if they are reached by two rows that differ only in a
+// monotone feature. The new probabilities start from those of Estimate without the constraint, and
+// move as little as possible, measured by the weighted sum of squares (isotonic regression by
+// Hildreth's algorithm of 1957). Inner nodes keep the probabilities of Estimate, as do all nodes if
+// there are too many such pairs. SettleLeaves does nothing for a tree without monotone features.
 func (t *Tree) SettleLeaves(e Estimate, scale float64) {
 	if !t.hasMonotone() {
 		return
@@ -41,11 +41,12 @@ func (t *Tree) SettleLeaves(e Estimate, scale float64) {
 	t.decide()
 }
 
-// leafOrder is the pairs of leaves of which the second must not have the lower probability.
+// leafOrder lists the pairs of leaves (lower, upper) in which upper must not have the lower
+// probability.
 type leafOrder struct {
 	list   *leafList
 	weight []int64    // by node
-	pairs  []leafPair // in the order of their upper leaves in the list
+	pairs  []leafPair // ordered by the position of their upper leaf in the list
 }
 
 // leafPair is two leaves, by their positions in the list.
@@ -89,7 +90,7 @@ func (t *Tree) leafOrder() (order *leafOrder, ok bool) {
 	return o, true
 }
 
-// settle returns the probability of the second class of each leaf in the list.
+// settle returns the probability of the second class for each leaf in the list.
 func (o *leafOrder) settle(t *Tree) []float64 {
 	free, inverse := make([]float64, len(o.list.leaves)), make([]float64, len(o.list.leaves))
 	for at, leaf := range o.list.leaves {
@@ -107,7 +108,7 @@ func (o *leafOrder) settle(t *Tree) []float64 {
 			p[at] = min(max(math.RoundToEven(p[at]/(2*settled))*(2*settled), 0), 1)
 		}
 	}
-	for i := range o.pairs { // what the sweeps have left: a lower leaf comes before its upper ones
+	for i := range o.pairs { // mend what the sweeps left unordered; each lower leaf comes before its upper leaves
 		x := &o.pairs[i]
 		p[x.upper] = max(p[x.upper], p[x.lower])
 	}
@@ -132,14 +133,13 @@ func (o *leafOrder) sweep(p, inverse []float64) (most float64) {
 	return most
 }
 
-// region is the codes of the rows that reach a node, by feature, for the features that are tested
-// on the way.
+// region lists the codes of the rows that can reach a node, for each feature tested on its path.
 type region struct {
 	features []int      // ascending
 	codes    [][]uint64 // of each of these features: a bit for each code
 }
 
-// regions returns the regions of the nodes.
+// regions returns the region of each node.
 func (t *Tree) regions() []region {
 	router, regions := t.Router(), make([]region, len(t.Nodes))
 	for i := range t.Nodes {
@@ -174,7 +174,7 @@ func (t *Tree) regions() []region {
 
 func has(set []uint64, code int) bool { return set[code/64]>>(code%64)&1 == 1 }
 
-// hasNumber reports whether the region has a code of a tested feature besides missing.
+// hasNumber reports whether the region has a code other than missing for a tested feature.
 func (r *region) hasNumber(feature, missing int) bool {
 	at, _ := slices.BinarySearch(r.features, feature)
 	for w, set := range r.codes[at] {
@@ -188,7 +188,7 @@ func (r *region) hasNumber(feature, missing int) bool {
 	return false
 }
 
-// meets reports whether the two regions have codes in common of all features but the given one.
+// meets reports whether the two regions share a code of every feature except but.
 func (r *region) meets(o *region, but int) bool {
 	i, j := 0, 0
 	for i < len(r.features) && j < len(o.features) {

@@ -1,22 +1,21 @@
 package tree
 
-// Link is a test of a tree with numeric features only, in 16 bytes. Links lie in
-// depth-first order, so a number below the cut leads to the next link. If the
-// processor predicts the branches right, it runs through the list as through
-// compiled conditions.
+// Link is a test of a tree with only numeric features, in 16 bytes. Links are stored in depth-first
+// order, so a number below the cut leads to the next link. If the processor predicts the branches
+// well, it runs through the list as fast as through compiled conditions.
 type Link struct {
 	Cut   float64
-	Input uint32 // number of the input; for a leaf see IsLeaf
-	Yes   uint32 // position of the link for numbers of at least the cut; of a leaf: the id of its node
+	Input uint32 // index of the input; for a leaf see IsLeaf
+	Yes   uint32 // position of the link for numbers >= Cut; for a leaf, the id of its node
 }
 
-// IsLeaf is added to the number of a leaf. A single comparison with the number of
-// inputs then detects a leaf, and checks the bounds of the input.
+// IsLeaf is added to the input of a leaf. A single comparison with the number of inputs then
+// detects leaves and also checks the bounds of the input.
 const IsLeaf = 1 << 31
 
-// link appends the links of a step and of all steps below it, and returns the first
-// link's position. A leaf is given by its complement. A bin becomes two tests, and
-// both may lead to the no branch.
+// link appends the links of a step and of all steps below it, and returns the position of its first
+// link. at is the complement of the leaf for a leaf. A bin becomes two tests that may both lead to
+// the no branch.
 func (s *Scorer) link(at int32) uint32 {
 	place := uint32(len(s.links))
 	if at < 0 {
@@ -36,12 +35,12 @@ func (s *Scorer) link(at int32) uint32 {
 	return place
 }
 
-// Links returns the tests of a tree whose inputs are all numeric, for programs that have
-// rows in a form of their own: a row begins at the first link. nil: some input is
-// categorical. The list must not be changed.
+// Links returns the tests of a tree with only numeric inputs, for programs that store rows in a
+// form of their own; nil if some input is categorical. A row starts at the first link. The list
+// must not be changed.
 func (s *Scorer) Links() []Link { return s.links }
 
-// walkNumbers returns the leaf of a row, given a number for each input.
+// walkNumbers returns the leaf of a row, given one number per input.
 func walkNumbers(links []Link, numbers []float64) uint32 {
 	at := uint32(0)
 	for {
@@ -57,8 +56,8 @@ func walkNumbers(links []Link, numbers []float64) uint32 {
 	}
 }
 
-// walkValues is walkNumbers for values. If a tested value is a text, it returns the
-// number of the input and false.
+// walkValues is walkNumbers for values. If a tested value is a text, it returns the index of the
+// input and false.
 func walkValues(links []Link, values []Value) (uint32, bool) {
 	at := uint32(0)
 	for {

@@ -18,7 +18,7 @@ type fileModel struct {
 	Booster   *int      `json:"booster"`
 }
 
-// fileTerms are the terms of a leaf model as bytes, not yet parsed.
+// fileTerms holds the terms of a leaf model as bytes, not yet parsed.
 type fileTerms json.RawMessage
 
 type fileTerm struct {
@@ -43,7 +43,7 @@ func (b *fileTerms) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// each parses the terms one by one, up to the first that visit refuses.
+// each parses the terms one by one, and stops at the first that visit refuses.
 func (b *fileTerms) each(visit func(*fileTerm) error) error {
 	f := newFile(*b)
 	return f.list(func() error {
@@ -55,13 +55,13 @@ func (b *fileTerms) each(visit func(*fileTerm) error) error {
 	})
 }
 
-// The greatest numbers of a leaf model. Scores and differences of knots stay finite.
+// Limits of the numbers in a leaf model. They keep scores and differences of knots finite.
 const (
 	maxScore = math.MaxFloat32
 	maxKnot  = math.MaxFloat64 / 2
 )
 
-// model checks and returns a leaf model of a file.
+// model checks a leaf model of a file and returns it.
 func (d *decoder) model(f *fileModel) (*LeafModel, error) {
 	width := ModelWidth(len(d.Label.Classes))
 	m := &LeafModel{Intercept: f.Intercept}
@@ -131,7 +131,7 @@ func checkScores(what string, list []float64, width int) error {
 	return nil
 }
 
-// boosterOf returns a booster of the file, which a leaf names.
+// boosterOf returns the booster of the file that a leaf refers to by its number.
 func (d *decoder) boosterOf(number int) (*boost.Booster, error) {
 	if err := d.checkBoosterVersion(); err != nil {
 		return nil, err
@@ -143,7 +143,7 @@ func (d *decoder) boosterOf(number int) (*boost.Booster, error) {
 	return d.boosters[number], nil
 }
 
-// checkBoosterVersion checks that the version, if it is known yet, is one with boosters.
+// checkBoosterVersion checks that the version, if it has been read yet, allows boosters.
 func (d *decoder) checkBoosterVersion() error {
 	if d.fileVersion >= Version && d.fileVersion < BoosterVersion {
 		return fmt.Errorf("boosters in a file of version %d: want version %d", d.fileVersion, BoosterVersion)
@@ -249,7 +249,7 @@ func (d *decoder) side(what string, raw json.RawMessage) (boost.Side, error) {
 	return s, checkScores(what, s.Values, ModelWidth(len(d.Label.Classes)))
 }
 
-// checkSides checks that the splits form one tree, so every walk ends.
+// checkSides checks that the splits form a single tree, so that every walk ends.
 func checkSides(t boost.Tree) error {
 	parents := make([]uint8, len(t))
 	for i := range t {
@@ -274,7 +274,7 @@ func checkSides(t boost.Tree) error {
 	return nil
 }
 
-// checkBoosters checks that leaves use all boosters.
+// checkBoosters checks that each booster is used by some leaf.
 func (d *decoder) checkBoosters() error {
 	for i, used := range d.used {
 		if !used {
@@ -284,8 +284,8 @@ func (d *decoder) checkBoosters() error {
 	return nil
 }
 
-// checkModels checks that leaf models and their boosters use only features that are tested
-// on the path of their leaf.
+// checkModels checks that leaf models and their boosters only use features tested on the path of
+// their leaf.
 func (t *Tree) checkModels() error {
 	if !t.Modelled() {
 		return nil

@@ -7,21 +7,20 @@ import (
 	"github.com/espalier-ml/espalier/induce/split"
 )
 
-// A tree keeps the demand that the probability of the second of two classes is monotone in a
-// feature in two ways.
+// A tree keeps the probability of the second of two classes monotone in a feature in two ways.
 //
-// Nodes of a grown tree must keep it in every pruning, whatever nodes are leaves there. So each
-// threshold on such a feature has a separator: a probability that the nodes on one side do not
-// exceed, and that the nodes on the other side do not fall below.
+// The nodes of a grown tree must satisfy the constraint in every pruning, whichever nodes become
+// leaves. So each threshold on such a feature has a separator: a probability that the nodes on one
+// side do not exceed, and that the nodes on the other side do not fall below.
 //
-// Leaves of a tree that is not pruned any further need less: only two leaves that some two rows
-// reach which differ in the feature alone have to be in order, see SettleLeaves.
+// The leaves of a tree that is not pruned further need less: only leaves reached by two rows that
+// differ in the feature alone have to be in order. See SettleLeaves.
 
 // hasMonotone reports whether the probability of the second class is monotone in some feature.
 func (t *Tree) hasMonotone() bool { return len(t.Algorithm.Monotone) > 0 && len(t.Label.Classes) == 2 }
 
-// sides returns the child of a node whose probabilities must not be the greater ones, and the
-// other child. ok is false if the node has no threshold on a monotone feature.
+// sides returns the child of a node whose probabilities must not be greater, and then the other
+// child. ok is false unless the node has a threshold on a monotone feature.
 func (t *Tree) sides(n *Node) (lower, upper int, ok bool) {
 	if n.Leaf() || n.Test.Kind != split.Threshold {
 		return 0, 0, false
@@ -37,11 +36,11 @@ func (t *Tree) sides(n *Node) (lower, upper int, ok bool) {
 	}
 }
 
-// leafList lists the leaves of a tree with monotone features. Of a threshold on such a feature
-// the leaves of the lower side come first, so each leaf comes after all leaves that it must not
+// leafList lists the leaves of a tree with monotone features. For a threshold on such a feature,
+// the leaves of its lower side come first, so each leaf comes after all leaves that it must not
 // fall below.
 type leafList struct {
-	leaves []int    // numbers of nodes
+	leaves []int    // ids of nodes
 	spans  [][2]int // by node: the half-open range of its leaves in the list
 }
 
@@ -78,8 +77,8 @@ func (t *Tree) listLeaves() *leafList {
 // of returns the leaves below a node, or the node itself if it is a leaf.
 func (l *leafList) of(node int) []int { return l.leaves[l.spans[node][0]:l.spans[node][1]] }
 
-// separate moves the probabilities of all nodes to their sides of the separators above them.
-// weight holds by node the weight of which the probabilities are estimates.
+// separate moves the probabilities of all nodes to their side of each separator above them. weight
+// holds for each node the weight from which its probabilities were estimated.
 func (t *Tree) separate(weight []int64) {
 	s := &separation{tree: t, weight: weight, list: t.listLeaves()}
 	low, high := make([]float64, len(t.Nodes)), make([]float64, len(t.Nodes))
@@ -105,7 +104,7 @@ type separation struct {
 	tree   *Tree
 	weight []int64 // by node
 	list   *leafList
-	points []sidePoint // memory
+	points []sidePoint // memory for reuse
 }
 
 // sidePoint is a leaf on one side of a threshold.
@@ -114,13 +113,13 @@ type sidePoint struct {
 	upper               bool
 }
 
-// separator returns the separator in [low, high] of two nodes that moves the leaves below them the
-// least, by the sum of the squares times the weights. Of several such numbers it returns the
+// separator returns the separator in [low, high] of two nodes for which the leaves below them move
+// least, by the weighted sum of squares. If several numbers are equally good, it returns the
 // middle. Leaves without weight do not count.
 func (s *separation) separator(lower, upper int, low, high float64) float64 {
 	s.points = s.points[:0]
 	s.collect(lower, false, low, high)
-	weight, moment := 0.0, 0.0 // of the points that a separator at the current place moves
+	weight, moment := 0.0, 0.0 // weight and moment of the points that a separator at the current place moves
 	for _, p := range s.points {
 		weight += p.weight
 		moment += float64(p.weight * p.probability)
@@ -142,7 +141,7 @@ func (s *separation) separator(lower, upper int, low, high float64) float64 {
 			return max(at, from)
 		}
 		from = p.probability
-		change := p.weight // a lower point is not moved from here on, an upper one is
+		change := p.weight // from here on, a lower point is no longer moved, and an upper point is
 		if !p.upper {
 			change = -change
 		}

@@ -8,8 +8,8 @@ import (
 	"github.com/espalier-ml/espalier/induce/split"
 )
 
-// MultiRouter sends objects through several trees at once. Trees of a grid begin with the
-// same tests: such nodes are one node of the router, and an object passes it once. A
+// MultiRouter sends objects through several trees at once. The trees of a grid begin with the same
+// tests: nodes with the same path are a single node of the router, and an object passes it once. A
 // router is read-only, so goroutines may share it.
 type MultiRouter struct {
 	trees  []*Tree
@@ -18,15 +18,15 @@ type MultiRouter struct {
 	leafOf [][]int32 // by tree and node: number of the distinct leaf
 }
 
-// multiNode stands for the nodes of all trees with the same path.
+// multiNode represents the nodes of all trees that have the same path.
 type multiNode struct {
-	leaf  int32 // number of the leaf that it is in some trees; -1: in none
+	leaf  int32 // number of the leaf that it is in some trees; -1 if in none
 	tests []multiTest
 }
 
-// multiTest is a test of some trees at a node. Outcome 1 of a test of two outcomes is
-// the codes from low to low+span: missing, the greatest code, is above all of them or
-// the only one.
+// multiTest is a test that some trees have at a node. Outcome 1 of a two-outcome test is the codes
+// from low to low+span. The code of missing, which is the greatest, is either above all of them or
+// the only one of them.
 type multiTest struct {
 	feature   int32
 	low, span uint32
@@ -53,8 +53,8 @@ func NewMultiRouter(trees []*Tree) *MultiRouter {
 	return r
 }
 
-// expand fills in a node for its members. It appends the members of each child to the
-// queue, in which the child's place is its number.
+// expand fills in a node for its members. It appends the members of each child to queue; the
+// position there is the number of the child.
 func (r *MultiRouter) expand(n *multiNode, members []multiMember, queue [][]multiMember) [][]multiMember {
 	for len(members) > 0 {
 		first := r.node(members[0])
@@ -89,8 +89,8 @@ func (r *MultiRouter) expand(n *multiNode, members []multiMember, queue [][]mult
 
 func (r *MultiRouter) node(m multiMember) *Node { return &r.trees[m.tree].Nodes[m.node] }
 
-// AlikeNodes reports whether two nodes are leaves, or have the same test and deal the
-// codes to the same branches.
+// AlikeNodes reports whether two nodes are both leaves, or have the same test and send each code to
+// the same branch.
 func AlikeNodes(a, b *Node) bool {
 	if a.Leaf() || b.Leaf() {
 		return a.Leaf() && b.Leaf()
@@ -100,8 +100,8 @@ func AlikeNodes(a, b *Node) bool {
 	})
 }
 
-// test returns the test of a node, whose children follow each other from the given
-// node of the router on.
+// test returns the test of a node. The children are consecutive nodes of the router, starting at
+// child.
 func (r *MultiRouter) test(n *Node, child int) multiTest {
 	t := multiTest{feature: int32(n.Test.Feature), low: uint32(n.Test.Code), span: uint32(n.Test.Span)}
 	feature := &r.trees[0].Features[n.Test.Feature]
@@ -143,15 +143,15 @@ type MultiCounts struct {
 
 	objects *dataset.Objects
 	lists   []int32 // numbers of objects: a stack of lists
-	yes     []int32 // the objects of outcome 1 of a list
+	yes     []int32 // objects of a list with outcome 1
 	byChild []int64 // objects of a list at a multiway test, with the child in the high bits
 }
 
-// leafCount is the count of a leaf. Few classes are listed, many are not.
+// leafCount is the count of a leaf. A few classes are listed, many are stored densely.
 type leafCount struct {
 	rows   int64
 	shares []counting.Share
-	dense  []int64 // by class; nil: shares has the weights
+	dense  []int64 // by class; nil if shares has the weights
 }
 
 // listedClasses is the greatest number of classes that a leaf lists.
@@ -162,8 +162,8 @@ func (r *MultiRouter) NewCounts() *MultiCounts {
 	return &MultiCounts{router: r, leaves: make([]leafCount, r.leaves)}
 }
 
-// multiObjects is the number of objects that pass the trees together. Their codes of a
-// feature and the lists of them stay in the cache.
+// multiObjects is how many objects pass the trees together, so that their codes of a feature and
+// the lists of them fit into the cache.
 const multiObjects = 1 << 15
 
 // Add counts all objects.
@@ -193,10 +193,9 @@ func (c *MultiCounts) add(o *dataset.Objects) {
 	c.objects = nil
 }
 
-// route counts the objects of lists[from:to], which have reached a node. It may change
-// their order.
+// route counts the objects of lists[from:to], which have reached node at. It may reorder them.
 func (c *MultiCounts) route(at int32, from, to int) {
-	const few = 4 // objects that pass alone
+	const few = 4 // with at most this many objects, each walks alone
 	n := &c.router.nodes[at]
 	if to-from <= few {
 		for _, id := range c.lists[from:to] {
@@ -243,8 +242,8 @@ func (c *MultiCounts) deal(t *multiTest, from, to int) {
 	}
 }
 
-// divide puts the objects of outcome 0 before those of outcome 1, and returns their
-// number. There is no branch for an outcome, as no processor could predict it.
+// divide puts the objects of outcome 0 before the objects of outcome 1, and returns how many have
+// outcome 0. It does not branch on the outcome, because the processor could not predict it.
 func divide[T uint8 | uint16](codes []T, list, scratch []int32, t *multiTest) int {
 	no, yes, low, end := 0, 0, t.low, uint64(t.span)+1
 	for _, id := range list {

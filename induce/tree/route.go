@@ -5,13 +5,12 @@ import (
 	"github.com/espalier-ml/espalier/induce/split"
 )
 
-// Router finds the leaves of rows by their codes. It is read-only, so goroutines may
-// share it.
+// Router finds the leaves of rows by their codes. It is read-only, so goroutines may share it.
 type Router struct{ nodes []routeNode }
 
 type routeNode struct {
 	test     split.Test
-	missing  int      // the feature's code of missing
+	missing  int      // the code of missing
 	children [2]int32 // by outcome
 	fan      *fan     // for multiway tests
 	leaf     bool
@@ -54,7 +53,7 @@ func (n *routeNode) child(code int) int {
 // Child returns the child of an inner node for a code of the feature that it tests.
 func (r *Router) Child(node, code int) int { return r.nodes[node].child(code) }
 
-// Leaf returns the number of the leaf that object i reaches.
+// Leaf returns the id of the leaf that object i reaches.
 func (r *Router) Leaf(o *dataset.Objects, i int) int {
 	at := 0
 	for {
@@ -66,7 +65,7 @@ func (r *Router) Leaf(o *dataset.Objects, i int) int {
 	}
 }
 
-// Row returns the number of the leaf that a row reaches, given the key of its codes.
+// Row returns the id of the leaf that a row reaches, given the key of its codes.
 func (r *Router) Row(key []byte, l *dataset.Layout) int {
 	at := 0
 	for {

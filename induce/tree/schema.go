@@ -15,8 +15,8 @@ const (
 	SchemaVersion = 1
 )
 
-// Schema is schema.json. It lists the columns of the input with their roles. Features
-// with two or more codes have the same members as in tree.json.
+// Schema is a schema.json. It lists the columns of the input with their roles. Features with two or
+// more codes have the same members as in tree.json.
 type Schema struct {
 	Label   Label          // class column, with its classes only
 	Columns []SchemaColumn // in the order of the first file
@@ -27,8 +27,8 @@ type SchemaColumn struct {
 	Name     string
 	Role     string           // use: feature, label, weight, key, split, ignored, forbidden or constant
 	Physical string           // Parquet's physical type
-	Logical  string           // Parquet's logical type; empty: none
-	Feature  *dataset.Feature // the feature, if it has two or more codes; nil: there is nothing to test
+	Logical  string           // Parquet's logical type; empty if absent
+	Feature  *dataset.Feature // the feature, if it has two or more codes; otherwise nil, as there is nothing to test
 }
 
 // Features returns the features in the order of their columns.
@@ -65,8 +65,7 @@ func (s *Schema) Encode() []byte {
 	return e.b
 }
 
-// fileSchema is schema.json as DecodeSchema reads it. The columns are parsed one by
-// one.
+// fileSchema is a schema.json as DecodeSchema reads it. The columns are parsed one by one.
 type fileSchema struct {
 	Format  string            `json:"format"`
 	Version int               `json:"version"`
@@ -82,7 +81,7 @@ type fileColumn struct {
 	Codes    *int   `json:"codes"`
 }
 
-// IsSchema reports whether a file says that it is a schema.json.
+// IsSchema reports whether the format member of a file identifies it as a schema.json.
 func IsSchema(b []byte) bool {
 	d := json.NewDecoder(bytes.NewReader(b))
 	for _, want := range []json.Token{json.Delim('{'), "format", SchemaFormat} {
@@ -93,8 +92,8 @@ func IsSchema(b []byte) bool {
 	return true
 }
 
-// DecodeSchema reads a schema.json and checks its features. Files of earlier versions,
-// without cuts and values, are read without features.
+// DecodeSchema reads a schema.json and checks its features. Files of earlier versions, which have
+// no cuts and values, are read without features.
 func DecodeSchema(b []byte) (*Schema, error) {
 	var f fileSchema
 	if err := json.Unmarshal(b, &f); err != nil {
@@ -127,7 +126,7 @@ func DecodeSchema(b []byte) (*Schema, error) {
 			Logical: c.Logical,
 		})
 		if feature.Cuts == nil && feature.Values == nil {
-			if feature.Type != "" && c.Codes == nil { // early versions wrote the number of codes instead
+			if feature.Type != "" && c.Codes == nil { // early versions wrote how many codes there are instead
 				return nil, fmt.Errorf("the column %q has a type, and neither cuts nor values", c.Name)
 			}
 			continue

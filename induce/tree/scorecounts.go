@@ -11,18 +11,17 @@ import (
 	"github.com/espalier-ml/espalier/induce/wire"
 )
 
-// ScoreCounts counts rows by leaf, predicted probabilities and true class. All metrics of
-// a tree with leaf models follow from it; those of a tree without models follow from
+// ScoreCounts counts rows by leaf, predicted probabilities and true class. All metrics of a tree
+// with leaf models follow from these counts; the metrics of a tree without models follow from
 // LeafCounts.
 //
-// The predictions at leaves with models are in a counting.Table, which is exact for 2,097,152
-// distinct predictions of two classes, 599,186 of seven. Beyond that rows share an entry if
-// their probabilities differ only in the lowest bits. Predicted classes, leaves and weights
-// stay exact. An entry takes about 80 bytes for two classes, and 24 more for each further
-// class.
+// The predictions at leaves with models are in a counting.Table, which is exact for up to 2,097,152
+// distinct predictions of two classes, or 599,186 of seven. Beyond that, rows share an entry if
+// their probabilities differ only in the lowest bits. Predicted classes, leaves and weights stay
+// exact. An entry takes about 80 bytes for two classes, and 24 more for each further class.
 type ScoreCounts struct {
 	tree  *Tree
-	plain *LeafCounts // of leaves without models
+	plain *LeafCounts // counts of leaves without models
 	table *counting.Table
 }
 
@@ -33,16 +32,16 @@ func (t *Tree) NewScoreCounts() *ScoreCounts {
 	return &ScoreCounts{tree: t, plain: t.NewLeafCounts(), table: counting.New(shape)}
 }
 
-// Bound lowers the number of distinct predictions to most, at least 1, before any row is
+// Bound lowers the limit of distinct predictions to most, at least 1. Call it before any row is
 // counted.
 func (c *ScoreCounts) Bound(most int) { c.table.Bound(most) }
 
-// Reserve makes room for a number of distinct predictions, before any row is counted.
+// Reserve makes room for this many distinct predictions. Call it before any row is counted.
 func (c *ScoreCounts) Reserve(predictions int64) { c.table.Reserve(predictions) }
 
-// Add counts a row: the id of its leaf's node, the predicted class, the probabilities by
-// class, the true class, and the weight in fixed point. At a leaf without a model the
-// predictions are the leaf's own, and those given have no effect.
+// Add counts a row: the id of its leaf's node, the predicted class, the probabilities by class, the
+// true class, and the weight in fixed point. At a leaf without a model the prediction of the leaf
+// counts instead of the given class and probabilities.
 func (c *ScoreCounts) Add(leaf, predicted int, probabilities []float64, class int, weight int64) {
 	if c.tree.Nodes[leaf].Model == nil {
 		c.plain.Rows[leaf]++
@@ -52,7 +51,7 @@ func (c *ScoreCounts) Add(leaf, predicted int, probabilities []float64, class in
 	c.table.Add([]uint64{uint64(leaf)<<16 | uint64(predicted)}, probabilities)[class] += weight
 }
 
-// Count adds a row of a scored batch, see Add.
+// Count adds a row of a scored batch. See Add.
 func (c *ScoreCounts) Count(s *Scores, row, class int, weight int64) {
 	leaf := int(s.Leaves[row])
 	if c.tree.Nodes[leaf].Model == nil {
@@ -63,14 +62,14 @@ func (c *ScoreCounts) Count(s *Scores, row, class int, weight int64) {
 	c.Add(leaf, int(s.Classes[row]), s.Of(row), class, weight)
 }
 
-// LostBits returns the number of lowest bits that each probability has lost, up to 64; 0:
-// the counts are exact.
+// LostBits returns how many of the lowest bits each probability has lost, up to 64; 0 if the counts
+// are exact.
 func (c *ScoreCounts) LostBits() int { return c.table.LostBits() }
 
-// Plain returns the counts of the leaves without models. Those of the other leaves are 0.
+// Plain returns the counts of the leaves without models. Leaves with models have counts of 0 there.
 func (c *ScoreCounts) Plain() *LeafCounts { return c.plain }
 
-// ScoreCount is the number of rows of a leaf with a model that have the same prediction.
+// ScoreCount counts the rows of a leaf with a model that have the same prediction.
 type ScoreCount struct {
 	Leaf          int       // id of the leaf's node
 	Class         int       // predicted class
@@ -79,16 +78,16 @@ type ScoreCount struct {
 	Rows          int64
 }
 
-// Modelled returns the rows of the leaves with models by their predictions, in the order
-// of leaves, classes and probabilities.
+// Modelled returns the counts at the leaves with models, one for each prediction, ordered by leaf,
+// class and probabilities.
 func (c *ScoreCounts) Modelled() []ScoreCount {
 	return slices.AppendSeq(make([]ScoreCount, 0, c.Predictions()), c.each(c.table.All()))
 }
 
-// Predictions returns the number of distinct predictions at leaves with models.
+// Predictions returns how many distinct predictions the leaves with models have made.
 func (c *ScoreCounts) Predictions() int { return c.table.Len() }
 
-// Unordered goes through what Modelled returns, in any order.
+// Unordered iterates over the counts that Modelled returns, in no particular order.
 func (c *ScoreCounts) Unordered() iter.Seq[ScoreCount] { return c.each(c.table.Unordered()) }
 
 func (c *ScoreCounts) each(entries iter.Seq[counting.Entry]) iter.Seq[ScoreCount] {
@@ -108,15 +107,15 @@ func (c *ScoreCounts) each(entries iter.Seq[counting.Entry]) iter.Seq[ScoreCount
 	}
 }
 
-// Encode returns the counts in a form that does not depend on the order of rows and
-// merges: the counts of the leaves without models, then the table.
+// Encode returns the counts of the leaves without models, followed by the table. The result does
+// not depend on the order of rows and merges.
 func (c *ScoreCounts) Encode() []byte { return c.table.Append(appendPlain(nil, c.plain.Encode())) }
 
 func appendPlain(b, plain []byte) []byte {
 	return append(binary.AppendUvarint(b, uint64(len(plain))), plain...)
 }
 
-// cutPlain cuts encoded counts into those of the leaves without models and the table.
+// cutPlain cuts encoded counts into the counts of the leaves without models and the table.
 func cutPlain(b []byte) (plain, table []byte, err error) {
 	r := wire.Reader{Rest: b}
 	if plain = r.Bytes(); r.Bad {
@@ -125,8 +124,8 @@ func cutPlain(b []byte) (plain, table []byte, err error) {
 	return plain, r.Rest, nil
 }
 
-// Merge adds encoded counts of the same tree, whose bound counts without rows take over.
-// After an error the counts are invalid.
+// Merge adds encoded counts of the same tree. If no row has been counted, it also takes over their
+// bound. After an error the counts are invalid.
 func (c *ScoreCounts) Merge(b []byte) error {
 	plain, table, err := cutPlain(b)
 	if err == nil {

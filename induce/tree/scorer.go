@@ -11,22 +11,21 @@ import (
 	"github.com/espalier-ml/espalier/induce/split"
 )
 
-// Value is a row's value of one feature: a number, a text or missing. The zero Value
-// is missing.
+// Value is the value of a feature in a row: a number, a text or missing. The zero Value is missing.
 type Value struct {
 	text string
-	// bits are the bits of the number, exclusive or nanBits. Read as a number, the zero
-	// Value and texts are NaN, which is not at or above any cut.
+	// bits are the bits of the number, XORed with nanBits. Read as a number, the zero Value and
+	// texts are NaN, which is not at or above any cut.
 	bits uint64
 }
 
-// nanBits are the bits of a missing number. textBits are the bits field of a text.
+// nanBits are the bits of a missing number. textBits is the bits field of a text.
 const (
 	nanBits  = 0x7ff8000000000001
-	textBits = 1 // reads as NaN, too
+	textBits = 1 // also reads as NaN
 )
 
-// Number returns a number as a value; NaN is missing, infinities are numbers.
+// Number returns a number as a value. NaN is missing; infinities are numbers.
 func Number(x float64) Value {
 	if x != x {
 		return Value{}
@@ -34,8 +33,8 @@ func Number(x float64) Value {
 	return Value{bits: math.Float64bits(x) ^ nanBits}
 }
 
-// Text returns a text as a value. Booleans are the texts "true" and "false". The empty
-// text is not missing.
+// Text returns a text as a value. Booleans are the texts "true" and "false". The empty text is not
+// missing.
 func Text(s string) Value { return Value{text: s, bits: textBits} }
 
 // Missing reports whether there is no value.
@@ -61,14 +60,13 @@ type Input struct {
 	Name    string
 	Kind    dataset.Kind
 	Unit    dataset.Unit // unit of a point in time: days or microseconds
-	Zone    dataset.Zone // of timestamps
+	Zone    dataset.Zone // zone of timestamps
 	Feature int          // index of the feature in Tree.Features
 }
 
-// Time returns a point in time as a value of the input, in UTC, rounded down to its
-// unit: days for dates, microseconds for times and timestamps. For a local timestamp it is
-// what the clock of the time's own place shows. The zero Time is
-// missing. An input of plain numbers has no points in time.
+// Time returns a point in time as a value of the input: UTC, rounded down to days for dates and to
+// microseconds for times and timestamps. For a local timestamp it is what a clock at the location
+// of t shows. The zero Time is missing. It is an error if the input is a plain number.
 func (in *Input) Time(t time.Time) (Value, error) {
 	if t.IsZero() {
 		return Value{}, nil
@@ -81,9 +79,8 @@ func (in *Input) Time(t time.Time) (Value, error) {
 	return Number(x), nil
 }
 
-// Parse reads a text as a value of the input: a number, or a point in time in ISO 8601
-// if the input has a unit. For a categorical feature without a unit the value is the
-// text itself.
+// Parse reads a text as a value of the input: a number or, if the input has a unit, a point in time
+// in ISO 8601. For a categorical feature without a unit, the value is the text.
 func (in *Input) Parse(s string) (Value, error) {
 	if in.Kind == dataset.Categorical && in.Unit == dataset.Plain {
 		return Text(s), nil
@@ -96,46 +93,45 @@ func (in *Input) Parse(s string) (Value, error) {
 	return Number(x), nil
 }
 
-// Prediction is the tree's prediction for a row. All rows of a leaf without a model share
-// one Prediction, so it must not be changed.
+// Prediction is the prediction of a tree for a row. All rows of a leaf without a model share one
+// Prediction, so it must not be changed.
 type Prediction struct {
 	Class         string
 	Probabilities []float64 // by class, in the order of Label.Classes
 	Leaf          int       // id of the leaf's node
 	Tests         int       // number of tests on the path
 	Cost          float64   // cost of the tests at their own prices
-	Billed        float64   // billed cost of the tests, see Test.Billed
+	Billed        float64   // billed cost of the tests; see Test.Billed
 }
 
-// Scorer finds the leaves of rows by their values, as Router does by their codes.
-// Numbers are compared with cuts. A categorical feature matches texts by their bytes
-// and numbers by their value. Unlisted values take the branch marked other, missing
-// values the branch marked missing. A scorer is read-only, so goroutines may share
-// it.
+// Scorer finds the leaves of rows by their values, as Router does by their codes. Numbers are
+// compared with cuts. A categorical feature matches texts by their bytes, and numbers by their
+// value. Unlisted values take the branch marked other, missing values the branch marked missing. A
+// scorer is read-only, so goroutines may share it.
 type Scorer struct {
 	inputs     []Input
 	numeric    []bool                // by input
-	categories []*dataset.Categories // by input; nil for numbers
-	columns    []int                 // by feature of the tree: its input plus 1; 0: not tested
+	categories []*dataset.Categories // by input; nil for a numeric feature
+	columns    []int                 // by feature of the tree: its input plus 1; 0 if not tested
 	steps      []step                // the inner nodes
 	upper      []float64             // by step: the upper bound of opBetween and opEquals
 	fans       []fan                 // branches of the multiway tests
 	leaves     []Prediction          // in the order of their nodes
-	byNode     []int32               // by node: its leaf plus 1
-	root       int32                 // first step, or complement of a lone leaf, as step.yes
-	links      []Link                // the steps in another form, if all features are numeric
-	models     *modelling            // nil: no leaf has a model
+	byNode     []int32               // by node: the index of its leaf plus 1
+	root       int32                 // first step, or complement of the only leaf, as in step.yes
+	links      []Link                // the steps in another form, if all inputs are numeric
+	models     *modelling            // nil if no leaf has a model
 }
 
 // step is an inner node.
 type step struct {
-	cut     float64 // lower bound; for opMultiway the number of the fan
-	yes, no int32   // number of a step, or complement (below 0) of a leaf
+	cut     float64 // lower bound; for opMultiway the index of the fan
+	yes, no int32   // index of a step, or complement (below 0) of a leaf
 	input   int32
 	op      op
 }
 
-// op is a step's comparison. A missing value is never at or above a cut.
+// op is the comparison of a step. A missing value is never at or above a cut.
 type op uint8
 
 const (
@@ -145,7 +141,7 @@ const (
 	opMultiway            // one branch per code
 )
 
-// Scorer compiles the tree.
+// Scorer compiles the tree into a scorer.
 func (t *Tree) Scorer() *Scorer {
 	s := &Scorer{columns: make([]int, len(t.Features)), byNode: make([]int32, len(t.Nodes))}
 	for i := range t.Nodes {
@@ -171,8 +167,8 @@ func (t *Tree) Scorer() *Scorer {
 	return s
 }
 
-// number sets the leaves, and returns by node the number of its step or the
-// complement of its leaf's number.
+// number sets the leaves, and returns for each node the index of its step or the complement of the
+// index of its leaf.
 func (s *Scorer) number(t *Tree) []int32 {
 	tests, costs := t.PathCosts()
 	billed := t.Billed()
@@ -222,8 +218,7 @@ func (s *Scorer) compile(t *Tree, targets []int32) {
 	}
 }
 
-// decideBy sets the step's comparison for a two-outcome test, and returns its upper
-// bound.
+// decideBy sets the comparison of a step for a two-outcome test, and returns its upper bound.
 func (to *step) decideBy(test *split.Test, f *dataset.Feature) float64 {
 	lowest := math.Inf(-1)
 	if f.Kind == dataset.Categorical {
@@ -231,7 +226,7 @@ func (to *step) decideBy(test *split.Test, f *dataset.Feature) float64 {
 		return to.cut + 1
 	}
 	switch test.Kind {
-	case split.Missing: // a value that is not missing takes no
+	case split.Missing: // a value that is not missing takes the no branch
 		to.cut, to.yes, to.no = lowest, to.no, to.yes
 	case split.Threshold:
 		to.cut = f.Cuts[test.Code-1]
@@ -260,11 +255,11 @@ func codeOf(c *dataset.Categories, v *Value) int32 {
 	}
 }
 
-// fan maps the codes of a multiway test to branches. Its memory grows with the number
-// of branches, not of codes.
+// fan maps the codes of a multiway test to branches. Its memory grows with how many branches there
+// are, not how many codes.
 type fan struct {
-	table          []int32 // by code: the target, if there are few codes
-	codes, to      []int32 // else: codes of the branches, ascending, and their targets
+	table          []int32 // by code: the target; used if there are few codes
+	codes, to      []int32 // otherwise: codes of the branches, ascending, and their targets
 	other, missing int32   // targets of codes without a branch
 	missingCode    int32
 }
@@ -309,12 +304,12 @@ func (n *fan) search(code int32) int32 {
 	return n.other
 }
 
-// Features returns the features that the tree tests, in the order of Tree.Features.
-// Predict takes their values in this order. The list must not be changed.
+// Features returns the features that the tree tests, in the order of Tree.Features. Predict takes
+// the values of a row in this order. The list must not be changed.
 func (s *Scorer) Features() []Input { return s.inputs }
 
-// LeafPrediction returns the prediction of a leaf, given the id of its node; nil if the node is
-// no leaf. It is the prediction without the leaf's model.
+// LeafPrediction returns the prediction of a leaf without its model, given the id of its node; nil
+// if the node is not a leaf.
 func (s *Scorer) LeafPrediction(leaf int) *Prediction {
 	if leaf < 0 || leaf >= len(s.byNode) || s.byNode[leaf] == 0 {
 		return nil
@@ -322,9 +317,9 @@ func (s *Scorer) LeafPrediction(leaf int) *Prediction {
 	return &s.leaves[s.byNode[leaf]-1]
 }
 
-// Predict returns the prediction of a row, given one value per input. There are two
-// errors: a wrong number of values, and a text for a numeric feature tested on the
-// row's path. Predict allocates memory only at leaves with models: PredictInto does not.
+// Predict returns the prediction for a row, given one value per input. It returns an error if the
+// length of values is wrong, or if a numeric feature tested on the path of the row has a text.
+// Predict allocates memory only at leaves with models; PredictInto does not even there.
 func (s *Scorer) Predict(values []Value) (*Prediction, error) {
 	leaf, err := s.leafOf(values)
 	if err != nil {
@@ -336,14 +331,14 @@ func (s *Scorer) Predict(values []Value) (*Prediction, error) {
 	return s.modelPrediction(leaf, values), nil
 }
 
-// modelPrediction returns the prediction of a row at a leaf with a model.
+// modelPrediction returns the prediction for a row at a leaf with a model.
 func (s *Scorer) modelPrediction(leaf uint32, values []Value) *Prediction {
 	p := new(Prediction)
 	s.fill(p, leaf, s.refine(leaf, values, s.room(p)))
 	return p
 }
 
-// leafOf returns the number of a row's leaf.
+// leafOf returns the index of the leaf that a row reaches.
 func (s *Scorer) leafOf(values []Value) (leaf uint32, err error) {
 	if len(values) != len(s.inputs) {
 		return 0, s.wrongCount(len(values))
@@ -375,8 +370,7 @@ func (s *Scorer) leafOf(values []Value) (leaf uint32, err error) {
 	return uint32(^at), nil
 }
 
-// decide returns the target of a step for a value: a step, or the complement of a
-// leaf.
+// decide returns the target of a step for a value: a step, or the complement of a leaf.
 func (s *Scorer) decide(at int32, v *Value) int32 {
 	n := &s.steps[at]
 	yes := false
@@ -397,10 +391,10 @@ func (s *Scorer) decide(at int32, v *Value) int32 {
 	return n.no
 }
 
-// PredictMatrix sets predictions[i] to the prediction of row i, by a tree that tests numeric features
-// only. The length of predictions is the number of rows. Each row has one number per input; NaN
-// is missing. The predictions must not be changed. PredictMatrix allocates memory for rows that
-// reach leaves with models only.
+// PredictMatrix sets predictions[i] to the prediction for row i, for each of len(predictions) rows.
+// The tree may only test numeric features. Each row has one number per input; NaN is missing. The
+// predictions must not be changed. PredictMatrix allocates memory only for rows that reach leaves
+// with models.
 func (s *Scorer) PredictMatrix(rows [][]float64, predictions []*Prediction) error {
 	if s.links == nil {
 		return fmt.Errorf("feature %q is categorical: PredictMatrix takes trees of numeric features only",

@@ -8,14 +8,13 @@ import (
 	"github.com/espalier-ml/espalier/induce/dataset"
 )
 
-// blockRows is the number of rows sent through the tree together. The numbers of a
-// column and the lists of rows stay in the nearest cache.
+// blockRows is how many rows pass the tree together, so that the numbers of a column and the lists
+// of rows fit into the L1 cache.
 const blockRows = 4096
 
-// Leaves sets leaves[i] to the id of the leaf that row i reaches; the length of leaves
-// is the number of rows. columns has one column for each input, in the order of
-// Features, with numbers for numeric features. Leaves allocates memory by column, not
-// by row.
+// Leaves sets leaves[i] to the id of the leaf that row i reaches, for each of len(leaves) rows.
+// columns has one column per input, in the order of Features; the columns of numeric features
+// contain numbers. Leaves allocates memory per column, not per row.
 func (s *Scorer) Leaves(columns []dataset.Vector, leaves []int32) error {
 	var b batch
 	return b.run(s, columns, leaves)
@@ -42,29 +41,29 @@ func (b *batch) run(s *Scorer, columns []dataset.Vector, leaves []int32) error {
 	return nil
 }
 
-// batch sends rows through the tree node by node: each node deals its rows to its
-// branches. So a column is read only at the rows whose path tests it, and the
-// processor need not finish one row's test before the next row's.
+// batch sends rows through the tree node by node: each node distributes its rows among its
+// branches. A column is thus read only at the rows whose path tests it, and the processor need not
+// finish the test of one row before the test of the next.
 type batch struct {
 	*Scorer
 
 	vectors []dataset.Vector
 	columns []column
 	leaves  []int32
-	scores  *Scores             // classes and probabilities; nil: leaves only
-	lists   [2][blockRows]int32 // rows; a node's rows are dealt from one list to the same places of the other
+	scores  *Scores             // classes and probabilities; nil for leaves only
+	lists   [2][blockRows]int32 // rows; distributing a node's rows copies them from one list to the same places of the other
 	stack   []segment
-	sorted  []int64 // rows of a segment at a multiway test, with the target in the high bits
+	sorted  []int64 // rows of a segment at a multiway test, with their targets in the high bits
 }
 
-// segment is the rows lists[list][from:to], which reached a node.
+// segment is the rows lists[list][from:to], which have reached the step or leaf at.
 type segment struct{ at, from, to, list int32 }
 
-// column holds an input's numbers, or its codes if it is categorical.
+// column holds the numbers of an input, or its codes if it is categorical.
 type column struct {
 	ready   bool
-	index   []int32   // by row: an entry less 1; nil: one entry per row
-	entries []float64 // by row, or by index plus 1; the first one is then missing
+	index   []int32   // by row: an index into entries less 1; nil if there is one entry per row
+	entries []float64 // by row, or by index plus 1; then entries[0] is missing
 }
 
 func (b *batch) block(from, to int) {
@@ -80,7 +79,7 @@ func (b *batch) block(from, to int) {
 	}
 }
 
-// deal sends the rows of a segment to the next nodes or leaves.
+// deal distributes the rows of a segment among the next nodes or leaves.
 func (b *batch) deal(g segment) {
 	rows := b.lists[g.list][g.from:g.to]
 	if g.at < 0 {
@@ -117,7 +116,7 @@ func (b *batch) deal(g segment) {
 	}
 }
 
-// column returns an input's column, prepared at its first test.
+// column returns the column of an input, and prepares it at its first test.
 func (b *batch) column(input int32) *column {
 	c, v := &b.columns[input], &b.vectors[input]
 	if c.ready {
@@ -151,7 +150,7 @@ func codesOfNumbers(dst []float64, c *dataset.Categories, numbers []float64) []f
 	return dst
 }
 
-// at returns a row's entry.
+// at returns the entry of a row.
 func (c *column) at(row int32) float64 {
 	if c.index == nil {
 		return c.entries[row]
@@ -159,10 +158,9 @@ func (c *column) at(row int32) float64 {
 	return c.entries[c.index[row]+1]
 }
 
-// dealFrom deals rows to dst: rows with a number of at least the cut to the front, in
-// their order, the others to the back. It returns the number of rows in front. There
-// is no branch that the processor could mispredict: each row is written to both ends,
-// and one of the two is overwritten.
+// dealFrom copies rows to dst: rows with numbers >= cut to the front, in their order, and the
+// remaining rows to the back. It returns how many are in front. There is no branch that the
+// processor could mispredict: each row is written to both ends, and one of the two is overwritten.
 func dealFrom(dst, rows []int32, numbers []float64, cut float64) int {
 	front, back := 0, len(rows)-1
 	for _, r := range rows {
@@ -209,7 +207,7 @@ func dealBetween(dst, rows []int32, c *column, lower, upper float64) int {
 	return front
 }
 
-// fanOut deals the rows of a segment at a multiway test. It sorts the rows by target.
+// fanOut distributes the rows of a segment at a multiway test. It sorts them by target.
 func (b *batch) fanOut(g segment, c *column, f *fan) {
 	b.sorted = b.sorted[:0]
 	for _, r := range b.lists[g.list][g.from:g.to] {
@@ -226,23 +224,23 @@ func (b *batch) fanOut(g segment, c *column, f *fan) {
 	}
 }
 
-// Scores are the predictions of rows by a tree. A Scores keeps its memory between uses.
+// Scores are the predictions of a tree for rows. A Scores keeps its memory between uses.
 type Scores struct {
 	Leaves  []int32 // by row: id of the leaf's node
-	Classes []int32 // by row: number of the predicted class
-	// Probabilities has the classes of a row one after the other; it is empty for a tree
-	// without leaf models, whose nodes have them.
+	Classes []int32 // by row: index of the predicted class
+	// Probabilities holds the probabilities of each row's classes, row after row. It is empty for a
+	// tree without leaf models, because its nodes have the probabilities.
 	Probabilities []float64
 }
 
-// Of returns the probabilities of a row by class.
+// Of returns the probabilities of a row, by class.
 func (s *Scores) Of(row int) []float64 {
 	classes := len(s.Probabilities) / len(s.Leaves)
 	return s.Probabilities[row*classes:][:classes:classes]
 }
 
-// Score sets the predictions of rows. columns are as in Leaves. For a tree without leaf
-// models it sets the leaves only.
+// Score sets into to the predictions for rows. columns are as in Leaves. For a tree without leaf
+// models it only sets the leaves.
 func (s *Scorer) Score(columns []dataset.Vector, rows int, into *Scores) error {
 	into.Leaves = slices.Grow(into.Leaves[:0], rows)[:rows]
 	var b batch
@@ -256,7 +254,7 @@ func (s *Scorer) Score(columns []dataset.Vector, rows int, into *Scores) error {
 	return b.run(s, columns, into.Leaves)
 }
 
-// refine sets the classes and probabilities of rows at a leaf, term by term.
+// refine sets the classes and probabilities of rows at a leaf with a model, term by term.
 func (b *batch) refine(leaf int32, rows []int32) {
 	m, classes := b.models, len(b.models.label.Classes)
 	l := &m.leaves[leaf]

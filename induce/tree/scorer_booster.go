@@ -9,49 +9,49 @@ import (
 	"github.com/espalier-ml/espalier/induce/dataset"
 )
 
-// compiledBooster is up to partTrees trees of a booster as a scorer needs them.
+// compiledBooster is up to partTrees trees of a booster, in the form that a scorer needs.
 //
-// They are not walked. Each tree has treeEnds bits, one an end. A value of a feature says
-// which ends the row cannot reach: those on the other sides of the splits by this feature. So
-// the cuts of all splits by a feature part its values into intervals, and each interval has a
-// mask of the ends that are left. A row's ends are what all of its masks leave.
+// Scoring does not walk the trees. Each tree has treeEnds bits, one per leaf (end). The cuts of all
+// splits on a feature divide its values into intervals, and each interval has a mask that clears
+// the leaves which rows with such a value cannot reach, because they are on the other side of a
+// split. The leaves of a row are the bits left after applying the masks of all its features.
 type compiledBooster struct {
 	trees  int
-	words  int       // of a mask
-	half   int       // of the cuts of a lead, see passed
+	words  int       // length of a mask
+	half   int       // half the length of a lead's cuts, padding included: see passed
 	leads  []lead    // by feature
 	cuts   []float64 // by lead
 	masks  []uint64  // by lead and interval
-	firsts []int32   // by tree: its first end
-	values []float64 // by end: the numbers of the scores
+	firsts []int32   // by tree: index of its first end
+	values []float64 // by end: what it adds to the scores
 }
 
 const (
 	treeEnds  = boost.MaxLeaves // bits of a tree in a mask
 	wordTrees = 64 / treeEnds
-	partWords = 16 // so that the boosters of --leaf_model, of up to 20 trees, are one part
+	partWords = 16 // enough for boosters of --leaf_model, which have up to 20 trees, to be a single part
 	partTrees = partWords * wordTrees
-	together  = 4 // trees whose numbers are added at once
+	together  = 4 // how many trees are added to the scores at once
 )
 
-// left is the ends of all trees that a row can still reach.
+// left marks the ends of all trees that a row can still reach.
 type left [partWords]uint64
 
-// lead is a feature of some splits.
+// lead is a feature that some splits use.
 type lead struct {
 	input   int32
-	cuts    int32 // position of the first one
-	masks   int32 // position of the first interval's mask
-	missing int32 // the interval of missing numbers; codes of missing values lie in one as others do
+	cuts    int32 // position of its first cut
+	masks   int32 // position of the mask of its first interval
+	missing int32 // interval of missing numbers; a code of missing lies in an interval like any other code
 }
 
-// side says which values of an input, numbers or codes, are on the side Yes of a split: those
-// at or above low and not at or above high.
+// side describes which values of an input, numbers or codes, are on the Yes side of a split: values
+// in [low, high).
 type side struct {
 	input     int32
-	missing   bool    // missing values are
-	low, high float64 // NaN: there is no bound
-	lost      float64 // the code of missing values; of numbers: NaN
+	missing   bool    // whether missing values are on the side
+	low, high float64 // NaN: unbounded
+	lost      float64 // the code of missing; NaN for a numeric feature
 }
 
 func (s *side) has(x float64) bool {
@@ -61,7 +61,7 @@ func (s *side) has(x float64) bool {
 	return x >= s.low && !(x >= s.high)
 }
 
-// begin returns all ends.
+// begin returns the mask of all ends.
 func (b *compiledBooster) begin() (ends left) {
 	for w := range b.words {
 		ends[w%partWords] = ^uint64(0)
@@ -69,8 +69,8 @@ func (b *compiledBooster) begin() (ends left) {
 	return ends
 }
 
-// narrow leaves the ends of the rows with a value of a lead: a number, or the code of a
-// category. There is no branch that the processor could mispredict.
+// narrow clears the ends that a row cannot reach if the lead has the value x: a number, or the code
+// of a category. There is no branch that the processor could mispredict.
 func (b *compiledBooster) narrow(ends *left, number int, x float64) {
 	l := &b.leads[number]
 	at := passed(b.cuts[l.cuts:], b.half, x)
@@ -82,9 +82,9 @@ func (b *compiledBooster) narrow(ends *left, number int, x float64) {
 	}
 }
 
-// passed returns the number of cuts that are at most x, of the first 2*half ones, half being a
-// power of 2 from leastHalf on. They ascend; the last one is NaN, and so are those after a NaN. There is no
-// branch that the processor could mispredict.
+// passed returns how many of cuts[:2*half] are at most x. half is a power of 2, at least leastHalf.
+// The cuts ascend, with padding (NaN or infinity) after them and at least in the last place. There
+// is no branch that the processor could mispredict.
 func passed(cuts []float64, half int, x float64) (number int) {
 	for ; half > leastHalf; half >>= 1 {
 		number += half & -oneIf(x >= cuts[number+half-1])
@@ -97,7 +97,7 @@ func passed(cuts []float64, half int, x float64) (number int) {
 	return number + at
 }
 
-// oneIf returns 1 for true.
+// oneIf returns 1 if is holds, otherwise 0.
 func oneIf(is bool) int {
 	if is {
 		return 1
@@ -105,10 +105,10 @@ func oneIf(is bool) int {
 	return 0
 }
 
-// halfOf returns the least half for which passed can count a number of cuts.
+// halfOf returns the least half with which passed can search this many cuts.
 func halfOf(cuts int) int { return max(leastHalf, 1<<bits.Len(uint(cuts))>>1) }
 
-// appendCuts appends cuts for passed.
+// appendCuts appends cuts, padded by last to 2*half numbers, for passed.
 func appendCuts(to, cuts []float64, half int, last float64) []float64 {
 	to = append(to, cuts...)
 	for range 2*half - len(cuts) {
@@ -117,7 +117,8 @@ func appendCuts(to, cuts []float64, half int, last float64) []float64 {
 	return to
 }
 
-// addTo adds the numbers of a row's ends to its raised scores, in the order of the trees.
+// addTo adds the values of the row's end in each tree to the raised scores, in the order of the
+// trees.
 func (b *compiledBooster) addTo(scores []float64, raised []int32, ends *left, width int) {
 	if width == 1 && len(scores) == 1 {
 		z := scores[0]
@@ -146,17 +147,17 @@ func (b *compiledBooster) addTo(scores []float64, raised []int32, ends *left, wi
 	}
 }
 
-// numbers returns the numbers of a row's end in a tree.
+// numbers returns the values of the row's end in a tree.
 func (b *compiledBooster) numbers(ends *left, tree, width int) []float64 {
 	return b.values[(int(b.firsts[tree])+ends.of(tree))*width:][:width]
 }
 
-// of returns the number of the end that is left of a tree.
+// of returns the index of the end that is left in a tree.
 func (ends *left) of(tree int) int {
 	return bits.TrailingZeros64(ends[tree/wordTrees%partWords] >> (tree % wordTrees * treeEnds))
 }
 
-// add adds numbers to the raised scores; nil: all are raised.
+// add adds values to the raised scores; raised is nil if all scores are raised.
 func add(scores, values []float64, raised []int32) {
 	if raised == nil {
 		values = values[:len(scores)]
@@ -184,7 +185,7 @@ func (s *Scorer) boost(l *compiledLeaf, values []Value, scores []float64) {
 	}
 }
 
-// entry returns a value as a number, or the code of a category.
+// entry returns a value as a number, or as the code of its category.
 func (s *Scorer) entry(input int32, v *Value) float64 {
 	if c := s.categories[input]; c != nil {
 		return float64(codeOf(c, v))
@@ -210,7 +211,7 @@ func (b *batch) boost(l *compiledLeaf, rows []int32, scores func(row int32) []fl
 	}
 }
 
-// inputs returns the inputs that the booster of a leaf's model uses, ascending.
+// inputs returns the inputs used by the booster of a leaf's model, ascending.
 func (m *modelling) inputs(l *compiledLeaf) []int32 {
 	var list []int32
 	for _, b := range m.boosters[l.boosters.from:l.boosters.to] {
@@ -222,8 +223,8 @@ func (m *modelling) inputs(l *compiledLeaf) []int32 {
 	return slices.Compact(list)
 }
 
-// compileBoosters compiles the boosters of the leaves, each in one or more parts. It returns
-// the parts of each.
+// compileBoosters compiles the boosters of the leaves, each into one or more parts, and returns the
+// range of parts of each booster.
 func (m *modelling) compileBoosters(s *Scorer, t *Tree) map[*boost.Booster]numbers {
 	parts := make(map[*boost.Booster]numbers)
 	for _, b := range t.boosters() {
@@ -236,7 +237,7 @@ func (m *modelling) compileBoosters(s *Scorer, t *Tree) map[*boost.Booster]numbe
 	return parts
 }
 
-// sideOf returns the side Yes of a split.
+// sideOf returns the Yes side of a split.
 func (s *Scorer) sideOf(t *Tree, split *boost.Split) side {
 	f := &t.Features[split.Feature]
 	to := side{input: int32(s.columns[split.Feature] - 1), missing: split.Missing, high: math.NaN(), lost: math.NaN()}
@@ -248,7 +249,7 @@ func (s *Scorer) sideOf(t *Tree, split *boost.Split) side {
 	return to
 }
 
-// fork is a split of one of several trees, with the ends of its tree below its sides, as bits.
+// fork is a split of a tree, with bit masks of the ends below each of its sides.
 type fork struct {
 	side
 	tree    int
@@ -287,7 +288,7 @@ func (s *Scorer) compileTrees(t *Tree, trees []boost.Tree) compiledBooster {
 	return b
 }
 
-// forksOf returns the splits of a tree, and appends the values of its ends.
+// forksOf returns the splits of a tree as forks, and appends the values of its ends to b.values.
 func (b *compiledBooster) forksOf(tree boost.Tree, sideOf func(*boost.Split) side) []fork {
 	forks, ends := make([]fork, len(tree)), 0
 	for i := range tree {
@@ -317,11 +318,11 @@ func (b *compiledBooster) forksOf(tree boost.Tree, sideOf func(*boost.Split) sid
 	return forks
 }
 
-// addLead adds the splits by an input, given their cuts.
+// addLead adds a lead for an input, given the cuts and forks of its splits.
 func (b *compiledBooster) addLead(input int32, cuts []float64, forks []fork) {
 	b.leads = append(b.leads, lead{input, int32(len(b.cuts)), int32(len(b.masks)), int32(len(cuts) + 1)})
 	b.cuts = appendCuts(b.cuts, cuts, b.half, math.NaN())
-	for _, x := range slices.Concat([]float64{math.Inf(-1)}, cuts, []float64{math.NaN()}) { // one of each interval
+	for _, x := range slices.Concat([]float64{math.Inf(-1)}, cuts, []float64{math.NaN()}) { // one value in each interval
 		ends := b.begin()
 		for i := range forks {
 			f := &forks[i]

@@ -8,47 +8,48 @@ import (
 	"github.com/espalier-ml/espalier/induce/portable"
 )
 
-// modelling is what a scorer needs at leaves with models.
+// modelling holds what a scorer needs at leaves with models.
 type modelling struct {
 	label    *Label
-	width    int            // number of scores
-	factors  []float64      // of the priors, by class; nil: none
+	width    int            // how many scores a model has
+	factors  []float64      // PriorFactors, by class; nil without priors
 	leaves   []compiledLeaf // by leaf
-	plain    []int32        // by leaf: the class without a model
-	terms    []compiledTerm // of all leaves
-	numbers  []float64      // of all terms, see compiledTerm
+	plain    []int32        // by leaf: the class predicted without the model
+	terms    []compiledTerm // terms of all leaves
+	numbers  []float64      // numbers of all terms; see compiledTerm
 	boosters []compiledBooster
 }
 
-// compiledLeaf is a leaf's model; without an intercept there is none.
+// compiledLeaf is the model of a leaf. The leaf has no model if intercept is nil.
 type compiledLeaf struct {
 	intercept []float64
-	// raised is the scores that some term or the booster raises, ascending; the others are their
-	// intercepts. nil: all are raised.
+	// raised lists the scores to which some term or the booster adds, ascending. Other scores equal
+	// their intercepts. nil means that all scores are raised.
 	raised   []int32
 	terms    numbers
 	boosters numbers // parts of the booster, which leaves may share
 }
 
-// numbers is those from the first one to the one before the last.
+// numbers is the half-open range [from, to) of a list of the modelling.
 type numbers struct{ from, to int32 }
 
-// compiledTerm is a Term whose numbers lie together, for the raised scores alone: the knots,
-// infinities up to a whole number of knotBlocks, at least one; the values at each knot; the
-// values for a missing number.
+// compiledTerm is a Term as consecutive numbers, with values for the raised scores only: the knots,
+// padded by infinities to 2*half numbers (see appendCuts); the values at each knot; the values for
+// a missing number.
 type compiledTerm struct {
 	input   int32
-	half    int32 // of the knots, see passed
-	from    int32 // position in the numbers, in numberBlocks
-	missing int32 // position of the values for a missing number, after from
+	half    int32 // half the length of the padded knots; see passed
+	from    int32 // position in the numbers, in units of numberBlock
+	missing int32 // offset from there of the values for a missing number
 }
 
 const (
-	// leastHalf is the least half of a term's knots. Most terms have fewer than 16 knots: the
-	// processor then foresees the end of their searches.
+	// leastHalf is the least half of a term's padded knots. Most terms have fewer than 16 knots,
+	// and then all searches take the same steps, which the processor predicts.
 	leastHalf = 8
 
-	// numberBlock is the unit of positions of terms: those of a line of the cache.
+	// numberBlock is the unit of term positions, in numbers: 8 float64 fill a cache line of 64
+	// bytes.
 	numberBlock = 8
 )
 
@@ -82,7 +83,7 @@ func (s *Scorer) newModelling(t *Tree) *modelling {
 	return m
 }
 
-// raised returns the scores to which some term or the booster adds something else than 0.
+// raised lists the scores to which some term or the booster adds a value other than 0.
 func (m *LeafModel) raised() []int32 {
 	var list []int32
 	for k := range m.Intercept {
@@ -97,7 +98,7 @@ func (m *LeafModel) raised() []int32 {
 	return list
 }
 
-// picked appends those of the numbers at the given positions.
+// picked appends the numbers at the given positions to list.
 func picked(list, numbers []float64, at []int32) []float64 {
 	for _, k := range at {
 		list = append(list, numbers[k])
@@ -123,9 +124,9 @@ func (m *modelling) add(t *Term, columns []int, raised []int32) {
 	})
 }
 
-// addTo is Term.AddTo for the raised scores. Missing and very large numbers aside, there is
-// no branch that the processor could mispredict for a term of few knots. Before the first knot,
-// and on the way from the last one to infinity, the share of the way to the next knot is 0.
+// addTo is Term.AddTo for the raised scores. For a term with few knots it has no branch that the
+// processor could mispredict, except for missing and very large numbers. Before the first knot, and
+// between the last knot and infinity, the share of the way to the next knot is 0.
 func (m *modelling) addTo(scores []float64, t *compiledTerm, x float64) {
 	numbers := m.numbers[int(t.from)*numberBlock:]
 	if !(math.Abs(x) <= maxKnot) {
@@ -148,7 +149,7 @@ func (m *modelling) addTo(scores []float64, t *compiledTerm, x float64) {
 	}
 }
 
-// begin sets the raised scores to their intercepts. probabilities has room for the scores.
+// begin sets the raised scores to their intercepts, in the memory of probabilities.
 func (l *compiledLeaf) begin(probabilities []float64) (scores []float64) {
 	if l.raised == nil {
 		scores = probabilities[:len(l.intercept)]
@@ -158,8 +159,8 @@ func (l *compiledLeaf) begin(probabilities []float64) (scores []float64) {
 	return picked(probabilities[:0], l.intercept, l.raised)
 }
 
-// finish turns the raised scores, at the front of the probabilities, into probabilities, and
-// returns the class.
+// finish turns the raised scores, which are at the front of probabilities, into probabilities, and
+// returns the predicted class.
 func (m *modelling) finish(l *compiledLeaf, probabilities []float64) (class int) {
 	scores := probabilities[:len(l.intercept)]
 	if l.raised != nil {
@@ -180,8 +181,8 @@ func (m *modelling) finish(l *compiledLeaf, probabilities []float64) (class int)
 	return m.label.Decide(probabilities)
 }
 
-// refine sets the probabilities of a row at a leaf with a model, given the values by
-// input, and returns the class.
+// refine sets the probabilities of a row at a leaf with a model, given a value per input, and
+// returns the predicted class.
 func (s *Scorer) refine(leaf uint32, values []Value, probabilities []float64) (class int) {
 	m := s.models
 	l := &m.leaves[leaf]
@@ -194,13 +195,12 @@ func (s *Scorer) refine(leaf uint32, values []Value, probabilities []float64) (c
 	return m.finish(l, probabilities)
 }
 
-// Modelled reports whether the prediction depends on more than the leaf: some leaf has a
-// model.
+// Modelled reports whether predictions depend on more than the leaf: some leaf has a model.
 func (s *Scorer) Modelled() bool { return s.models != nil }
 
-// ModelOf returns the inputs that the model of a leaf uses, given the id of the leaf's node:
-// those of its terms in their order, then the others of its booster in the order of Features.
-// ok is false if the node is no leaf with a model.
+// ModelOf returns the inputs that the model of a leaf uses, given the id of the leaf's node: first
+// the inputs of its terms, in their order, then further inputs of its booster, in the order of
+// Features. ok is false if the node is not a leaf with a model.
 func (s *Scorer) ModelOf(leaf int) (inputs []*Input, ok bool) {
 	if s.models == nil || s.LeafPrediction(leaf) == nil {
 		return nil, false
@@ -217,13 +217,13 @@ func (s *Scorer) ModelOf(leaf int) (inputs []*Input, ok bool) {
 	return inputs, l.intercept != nil
 }
 
-// modelled reports whether a leaf has a model, given its number.
+// modelled reports whether the leaf with this index has a model.
 func (s *Scorer) modelled(leaf uint32) bool {
 	return s.models != nil && s.models.leaves[leaf].intercept != nil
 }
 
-// PredictInto is Predict into memory of the caller. It allocates none if p has been used
-// before with the same tree. p's probabilities are its own, and may be changed.
+// PredictInto is Predict into memory of the caller. It allocates no memory if p has been used
+// before with the same tree. The probabilities are not shared, and may be changed.
 func (s *Scorer) PredictInto(values []Value, p *Prediction) error {
 	leaf, err := s.leafOf(values)
 	if err != nil {
@@ -237,7 +237,7 @@ func (s *Scorer) PredictInto(values []Value, p *Prediction) error {
 	return nil
 }
 
-// room gives p room for its probabilities, and returns it.
+// room makes room for the probabilities of p, and returns it.
 func (s *Scorer) room(p *Prediction) []float64 {
 	classes := len(s.leaves[0].Probabilities)
 	if cap(p.Probabilities) < classes {
@@ -247,8 +247,8 @@ func (s *Scorer) room(p *Prediction) []float64 {
 	return p.Probabilities
 }
 
-// fill sets all of p but its probabilities from the leaf and the class of its model; -1:
-// the leaf has no model, and the probabilities are set, too.
+// fill sets all fields of p from the leaf and class, the class of its model. Probabilities are left
+// to the caller, unless class is -1: then the leaf has no model, and its probabilities are copied.
 func (s *Scorer) fill(p *Prediction, leaf uint32, class int) {
 	of, probabilities := &s.leaves[leaf], p.Probabilities
 	*p = *of

@@ -2,17 +2,17 @@ package tree
 
 import "github.com/espalier-ml/espalier/induce/split"
 
-// Stability measures the agreement of a tree with other trees, such as those of the
-// folds of a cross-validation.
+// Stability measures how well a tree agrees with other trees, such as the trees of cross-validation
+// folds.
 type Stability struct {
-	// SameFeature is the mean of the splits' SameFeature over the inner nodes, by their
-	// weight; nil: the tree is a bare leaf.
+	// SameFeature is the mean of SameFeature over the splits, by weight; nil if the tree is a
+	// single leaf.
 	SameFeature *float64         `json:"same_feature"`
 	SameTest    *float64         `json:"same_test"` // the mean of the splits' SameTest
 	Splits      []SplitStability `json:"splits"`    // by inner node, in order
 }
 
-// SplitStability measures the agreement of other trees with one inner node.
+// SplitStability measures how well other trees agree with one inner node.
 type SplitStability struct {
 	Node        int     `json:"node"`
 	Feature     string  `json:"feature"`
@@ -20,11 +20,11 @@ type SplitStability struct {
 	SameTest    float64 `json:"same_test"`    // share of the trees with the same cut or value at the same place
 }
 
-// Stability compares the tree with at least one other tree over features with the
-// same bins. The same answers to tests on the same features lead to the same place in
-// another tree (see place). A tree without the place does not agree.
+// Stability compares the tree with other trees, at least one, over features with the same bins. The
+// same answers to tests on the same features lead to the same place in another tree: see place. A
+// tree without the place counts as not agreeing.
 func (t *Tree) Stability(others []*Tree) *Stability {
-	features, tests := make([]int, len(t.Nodes)), make([]int, len(t.Nodes)) // by node: number of trees that agree
+	features, tests := make([]int, len(t.Nodes)), make([]int, len(t.Nodes)) // by node: how many trees agree
 	for _, other := range others {
 		for i, place := range t.places(other) {
 			if place < 0 || t.Nodes[i].Leaf() || !t.sameFeature(i, other, place) {
@@ -60,8 +60,7 @@ func (t *Tree) Stability(others []*Tree) *Stability {
 	return s
 }
 
-// places returns by node the node at the same place in another tree; -1: there is
-// none.
+// places returns for each node the node at the same place in another tree; -1 if absent.
 func (t *Tree) places(other *Tree) []int {
 	places := make([]int, len(t.Nodes))
 	for i := range t.Nodes {
@@ -72,10 +71,10 @@ func (t *Tree) places(other *Tree) []int {
 	return places
 }
 
-// place returns the child of another tree's node behind the same answer; -1: there is
-// none. Both nodes must test the same feature. Two thresholds have the same answer on
-// the same side, whatever their cuts. Two multiway tests have the same answer for the
-// same code. All other tests (of a value, a bin or missing) must be equal.
+// place returns the child of node at in the other tree that corresponds to an outcome at node; -1
+// if absent. Both nodes must test the same feature. Thresholds correspond by their side, whatever
+// their cuts. Multiway tests correspond by code. All other tests (of a value, a bin or missing)
+// must be equal.
 func (t *Tree) place(node, outcome int, other *Tree, at int) int {
 	if at < 0 || !t.sameFeature(node, other, at) {
 		return -1
@@ -92,12 +91,11 @@ func (t *Tree) place(node, outcome int, other *Tree, at int) int {
 	return -1
 }
 
-// sameFeature reports whether an inner node and another tree's node test the same
-// feature.
+// sameFeature reports whether an inner node and a node of another tree test the same feature.
 func (t *Tree) sameFeature(node int, other *Tree, at int) bool {
 	theirs := &other.Nodes[at]
 	return !theirs.Leaf() && t.Features[t.Nodes[node].Test.Feature].Name == other.Features[theirs.Test.Feature].Name
 }
 
-// sameQuestion reports whether two tests on the same feature are the same.
+// sameQuestion reports whether two tests on the same feature are equal.
 func sameQuestion(a, b *Test) bool { return a.Kind == b.Kind && a.Code == b.Code && a.Span == b.Span }

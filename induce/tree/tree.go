@@ -1,12 +1,12 @@
 // Package tree is the model: nodes with tests and leaf estimates, the scoring of rows, and the
-// canonical JSON form "espalier/tree", whose JSON Schema is
-// io/runfolder/schemas/tree.schema.json. Leaves may have models (LeafModel): such a
-// tree has version 2, or 3 if some model has a booster. Every other tree has version 1.
+// canonical JSON form "espalier/tree", whose JSON Schema is io/runfolder/schemas/tree.schema.json.
+// Leaves may have models (LeafModel): such a tree has version 2, or 3 if some model has a booster.
+// Every other tree has version 1.
 //
-// Decode and Read return the Tree of a tree.json. Tree.Walk goes through its nodes. A Scorer
-// predicts classes: Predict from one row's values, PredictMatrix from rows of numbers, Leaves and
-// Score from columns. Questions ask for values one at a time, and explain predictions: Follow
-// returns the decision path of a row. Package gorows scores structs and maps.
+// Decode and Read return the Tree of a tree.json. Tree.Walk iterates over its nodes. A Scorer
+// predicts classes: Predict for the values of a single row, PredictMatrix for rows of numbers,
+// Leaves and Score for columns. Questions ask for values one at a time, and explain predictions:
+// Follow returns the decision path of a row. Package gorows scores structs and maps.
 package tree
 
 import (
@@ -26,20 +26,20 @@ type Tree struct {
 	Algorithm   Algorithm
 	Training    Training
 	Complexity  Complexity
-	Certificate *Certificate // how far the tree is from the cheapest; nil: unknown
+	Certificate *Certificate // how close the tree is to the optimum; nil if unknown
 	Nodes       []Node       // breadth-first in the order of branches; the root is 0
 }
 
 // Label is the class column.
 type Label struct {
 	Column  string   `json:"column"`
-	Classes []string `json:"classes"` // in numeric order for numbers, else in byte order
+	Classes []string `json:"classes"` // in numeric order if they are numbers, otherwise in byte order
 
-	// Priors are the frequencies of the classes where the tree is used, above 0 and of
-	// sum 1; nil: the weighted frequencies among the training rows.
+	// Priors are the frequencies of the classes where the tree will be used, above 0 and of sum 1;
+	// nil: the weighted frequencies among the training rows.
 	Priors []float64 `json:"priors,omitempty"`
-	// ErrorCosts are the costs of predictions, at least 0, by actual class, then by
-	// predicted class; nil: 0 if the two agree, else 1.
+	// ErrorCosts are the costs of predictions, at least 0, by actual class, then by predicted
+	// class; nil: 0 for a correct prediction, otherwise 1.
 	ErrorCosts [][]float64 `json:"error_costs,omitempty"`
 }
 
@@ -52,7 +52,7 @@ type Algorithm struct {
 	Bins         int     `json:"bins"`
 	Binning      string  `json:"binning"`
 	LeafEstimate string  `json:"leaf_estimate"`
-	// Smoothing is the weight of the parent's estimate in a smoothed estimate, in rows; 0:
+	// Smoothing is the weight of the parent's estimate in a smoothed estimate, in rows; 0 means
 	// UsualSmoothing.
 	Smoothing  float64 `json:"smoothing,omitempty"`
 	Prune      string  `json:"prune"`
@@ -61,40 +61,44 @@ type Algorithm struct {
 	MinRows    int64   `json:"min_rows,omitempty"`
 	MaxLeaves  int     `json:"max_leaves,omitempty"`
 	Seed       uint64  `json:"seed"`
-	RepeatCost string  `json:"repeat_cost,omitempty"` // RepeatFree, or empty: each test is paid
-	// SetUps says how scores counted the price of a group in its first test on a path:
-	// shared, free or never; empty: in full.
+	RepeatCost string  `json:"repeat_cost,omitempty"` // RepeatFree, or empty if each test is paid
+	// SetUps describes how scores counted the price of a group at its first test on a path: shared,
+	// free or never; empty: in full.
 	SetUps string `json:"set_ups,omitempty"`
-	// Prices says how scores counted the prices of tests: root, shifted or floored; empty: in full. See
-	// split.Prices.
+	// Prices describes how scores counted the prices of tests: root, shifted or floored; empty: in
+	// full. See split.Prices.
 	Prices   string `json:"prices,omitempty"`
-	CostUnit string `json:"cost_unit,omitempty"` // unit of the costs; empty: none
-	// Classes is ClassesOfRows if impurity and the end of growth are of the rows' own classes; empty: each
-	// row counts for the majority class of its object.
+	CostUnit string `json:"cost_unit,omitempty"` // unit of the costs; empty if unknown
+	// Classes is ClassesOfRows if impurity and the stopping rule count each row for its own class;
+	// empty: for the majority class of its object.
 	Classes string `json:"classes,omitempty"`
-	// Teacher is what has taught the tree beside the labels, see package distill; empty: nothing.
+	// Teacher names the model that taught the tree in addition to the labels, see package distill;
+	// empty: none.
 	Teacher string `json:"teacher,omitempty"`
-	// Ridge is the strength of the leaf models, in rows: see package leafmodel; 0: there are none.
+	// Ridge is the regularisation strength of the leaf models, in rows: see package leafmodel; 0:
+	// no models.
 	Ridge float64 `json:"ridge,omitempty"`
-	// BoosterTrees is the greatest number of trees of a booster; 0: there are no boosters.
+	// BoosterTrees is the greatest number of trees in a booster; 0: no boosters.
 	BoosterTrees int `json:"booster_trees,omitempty"`
 
-	// The wishes of the owner of the data.
+	// Constraints set by the user.
 	First  []string `json:"first,omitempty"`  // features to test at depth 0, 1, ..
 	Forbid []string `json:"forbid,omitempty"` // columns that no test may use
-	// Monotone holds by feature the constraint on the probability of the second class as
-	// the feature grows: +1, it must not fall; -1, it must not rise.
+	// Monotone holds by feature how the probability of the second class may change as the feature
+	// grows: +1, it must not fall; -1, it must not rise.
 	Monotone map[string]int8 `json:"monotone,omitempty"`
 }
 
-// RepeatFree makes repeated tests on a feature free on a path. It does not apply to a
-// feature whose values have prices of their own.
+// RepeatFree makes repeated tests of a feature on a path free. It does not apply to a feature whose
+// values have prices of their own.
 const RepeatFree = "free"
 
-// ClassesOfRows says in documents that trees grow from the classes of rows, see split.OfRows.
+// ClassesOfRows is the value of Algorithm.Classes if trees grow from the classes of rows: see
+// split.OfRows.
 const ClassesOfRows = "rows"
 
-// WeightsByClass says in documents that the weights of rows are times those of their classes.
+// WeightsByClass is the value of Training.Weights if the weights of rows are multiplied by class
+// weights.
 const WeightsByClass = "class_weights"
 
 // Training counts the training rows.
@@ -102,53 +106,53 @@ type Training struct {
 	Rows        int64   `json:"rows"`
 	Objects     int64   `json:"objects"`
 	Weight      int64   `json:"weight"`                 // fixed point, in units of 1/WeightScale
-	WeightScale float64 `json:"weight_scale,omitempty"` // units in the mean weight of a training row; absent: 1
-	// MeanWeight is the mean weight of a training row as its column states it, before class weights;
-	// 0 if the rows have no weights.
+	WeightScale float64 `json:"weight_scale,omitempty"` // units in the average weight of a training row; absent: 1
+	// MeanWeight is the average weight of a training row in its column, before class weights; 0 if
+	// the rows have no weights.
 	MeanWeight float64 `json:"mean_weight,omitempty"`
-	// RelabelledRows is the number of rows of another class than their object's. If rows have weights, it
-	// is the weight of these rows over the mean weight of a training row, rounded: objects do not keep
-	// how many rows of a class they have. Class weights do not count.
+	// RelabelledRows is how many rows have another class than their object. If rows have weights,
+	// it is the weight of these rows divided by the average weight of a training row, rounded,
+	// because objects do not keep how many rows of a class they have. Class weights do not count.
 	RelabelledRows   int64 `json:"relabelled_rows"`
 	DroppedNullLabel int64 `json:"dropped_null_labels,omitempty"`
-	// CutLeaves is the number of leaves not split for lack of time: a later deadline would
-	// have given them tests.
+	// CutLeaves is how many leaves were not split for lack of time: a later deadline would have
+	// given them tests.
 	CutLeaves int `json:"cut_leaves,omitempty"`
 
-	// Weights is WeightsByClass if all weights of the tree are the rows' weights times
+	// Weights is WeightsByClass if all weights of the tree are the weights of rows multiplied by
 	// the weight of their class in ClassWeights; empty: the rows' own weights.
 	Weights      string    `json:"weights,omitempty"`
 	ClassWeights []float64 `json:"class_weights,omitempty"`
-	LeftOutRows  int64     `json:"left_out_rows,omitempty"` // rows left out for a class weight of 0
+	LeftOutRows  int64     `json:"left_out_rows,omitempty"` // rows left out because their class weight is 0
 }
 
-// Scale returns the number of units in the mean weight of a training row. It may be below 1.
+// Scale returns how many units make the average weight of a training row. It may be below 1.
 func (t *Training) Scale() float64 { return cmp.Or(t.WeightScale, 1) }
 
-// SetScale notes the number of units in the mean weight of a training row.
+// SetScale sets how many units make the average weight of a training row.
 func (t *Training) SetScale(scale float64) {
 	if t.WeightScale = scale; scale == 1 {
 		t.WeightScale = 0
 	}
 }
 
-// Complexity holds the size of the tree, and the cost of its use on the training rows.
-// Expected values are means over rows, by weight.
+// Complexity holds the size of the tree, and the cost of using it on the training rows. Expected
+// values are weighted means over rows.
 type Complexity struct {
 	ExpectedCost  float64 `json:"expected_cost"`
 	ExpectedTests float64 `json:"expected_tests"`
 	MaxCost       float64 `json:"max_cost"` // cost of the most expensive path
 	Nodes         int     `json:"nodes"`
 	Leaves        int     `json:"leaves"`
-	Depth         int     `json:"depth"` // number of tests on the longest path
+	Depth         int     `json:"depth"` // tests on the longest path
 
-	// The billed costs, see Test.Billed. Both are 0 if every test is billed at its own
-	// price, and if there are no tests.
+	// Billed costs, see Test.Billed. Both are 0 if every test is billed at its own price, and if
+	// there are no tests.
 	ExpectedBilledCost float64 `json:"expected_billed_cost,omitempty"`
 	MaxBilledCost      float64 `json:"max_billed_cost,omitempty"`
 }
 
-// Billed returns the mean and the greatest billed cost of a training row.
+// Billed returns the mean and the maximum billed cost of a training row.
 func (c *Complexity) Billed() (expected, most float64) {
 	if c.ExpectedBilledCost == 0 { // the first test on a path is always paid
 		return c.ExpectedCost, c.MaxCost
@@ -169,8 +173,8 @@ type Node struct {
 	Test     *Test
 	Branches []Branch // two-outcome tests: yes, no
 
-	// Model gives a leaf's rows probabilities of their own; nil: Probabilities hold for
-	// all of them. The model of an inner node has no effect.
+	// Model gives each row of a leaf its own probabilities; nil: Probabilities holds for all of
+	// them. The model of an inner node has no effect.
 	Model *LeafModel
 }
 
@@ -179,27 +183,27 @@ type Test struct {
 	split.Test
 
 	Cost float64 // the test's own price
-	// Billed is the price paid at this node; nil: Cost. It includes the price of the
-	// feature's group if no test above is of the group, and is 0 for a free repeat.
+	// Billed is the price paid at this node; nil: Cost. It includes the price of the feature's
+	// group if no test above belongs to the group, and is 0 for a free repeat.
 	Billed *float64
 	Score  split.Parts
 
-	// RunnerUp is the best test of another feature, for people who ask why the node asks its
-	// own question; nil: it is not known. No row is asked it.
+	// RunnerUp is the best test of another feature, to explain why the node does not test that
+	// feature; nil if unknown. It has no effect on predictions.
 	RunnerUp *RunnerUp
 }
 
-// RunnerUp is the second best feature at a node. The tree need not test this feature.
+// RunnerUp is the second best feature at a node. The tree need not test it anywhere.
 type RunnerUp struct {
 	Feature string
 	Kind    split.Kind
-	GE, LT  *float64 // what takes the yes branch of a threshold or bin; nil: no bound
-	Value   string   // what takes the yes branch of an equality test
-	Cost    float64  // what would be paid at the node
-	Total   float64  // its score, like Score.Total
+	GE, LT  *float64 // values in [GE, LT) take the yes branch of a threshold or bin; nil: unbounded
+	Value   string   // the value that takes the yes branch of an equality test
+	Cost    float64  // what the test would cost at the node
+	Total   float64  // score of the test, like Score.Total
 }
 
-// NewRunnerUp describes a test of a feature, its cost and its score.
+// NewRunnerUp describes a test of a feature, with its cost and score.
 func NewRunnerUp(f *dataset.Feature, t *split.Test, cost, total float64) *RunnerUp {
 	r := &RunnerUp{Feature: f.Name, Kind: t.Kind, Cost: cost, Total: total}
 	switch t.Kind {
@@ -214,7 +218,7 @@ func NewRunnerUp(f *dataset.Feature, t *split.Test, cost, total float64) *Runner
 		}
 	case split.Equals:
 		r.Value = f.Values[t.Code]
-	default: // the kind says all
+	default: // the kind is enough
 	}
 	return r
 }
@@ -231,14 +235,14 @@ func (t *Test) Paid() float64 {
 type Branch struct {
 	Outcome int  // 1 or 0; for multiway tests the code of the feature
 	Child   int  // id of the child
-	Missing bool // takes missing values
-	Other   bool // takes unlisted values of a categorical feature
+	Missing bool // whether missing values take it
+	Other   bool // whether unlisted values of a categorical feature take it
 }
 
 // Leaf reports whether the node has no test.
 func (n *Node) Leaf() bool { return n.Test == nil }
 
-// Estimate is a method to estimate class probabilities from class weights.
+// Estimate is a method of estimating class probabilities from class weights.
 type Estimate uint8
 
 // The leaf estimates.
@@ -250,7 +254,7 @@ const (
 
 func estimateNames() []string { return []string{"", "majority", "raw", "smoothed"} }
 
-// String returns the estimate's name in flags and tree.json.
+// String returns the name of the estimate in flags and tree.json.
 func (e Estimate) String() string {
 	if names := estimateNames(); e > 0 && int(e) < len(names) {
 		return names[e]
@@ -258,7 +262,7 @@ func (e Estimate) String() string {
 	return fmt.Sprintf("unknown(%d)", uint8(e))
 }
 
-// ParseEstimate reads an estimate's name.
+// ParseEstimate reads the name of an estimate.
 func ParseEstimate(s string) (Estimate, error) {
 	for i, name := range estimateNames() {
 		if i > 0 && name == s {
@@ -268,11 +272,11 @@ func ParseEstimate(s string) (Estimate, error) {
 	return 0, fmt.Errorf("leaf estimate %q: want one of majority, raw, smoothed", s)
 }
 
-// UsualSmoothing is m of smoothed estimates, the weight of the parent's estimate in rows, unless
-// Algorithm.Smoothing says otherwise.
+// UsualSmoothing is the parameter m of smoothed estimates, the weight of the parent's estimate in
+// rows, unless Algorithm.Smoothing sets another.
 const UsualSmoothing = 10
 
-// smoothing returns m of the tree's smoothed estimates, in rows.
+// smoothing returns the parameter m of the tree's smoothed estimates, in rows.
 func (a *Algorithm) smoothing() float64 {
 	if a.Smoothing > 0 {
 		return a.Smoothing
@@ -280,10 +284,10 @@ func (a *Algorithm) smoothing() float64 {
 	return UsualSmoothing
 }
 
-// Estimate sets the class and the probabilities of every node from its class weights,
-// the priors and the error costs of the label. Parents must come before their
-// children. scale is the fixed-point weight of one row. With monotone features the
-// probabilities keep to them in all prunings of the tree, for every method.
+// Estimate sets the class and the probabilities of every node from its class weights and the priors
+// and error costs of the label. Parents must come before their children. scale is the fixed-point
+// weight of a row. If features are monotone, the probabilities satisfy the constraint in all
+// prunings of the tree, for every method.
 func (t *Tree) Estimate(e Estimate, scale float64) {
 	weight := t.estimateFreely(e, scale)
 	if t.hasMonotone() {
@@ -292,7 +296,7 @@ func (t *Tree) Estimate(e Estimate, scale float64) {
 	t.decide()
 }
 
-// Smooth estimates all nodes again with a weight of the parent's estimate, in rows. Trees whose
+// Smooth estimates all nodes again, with this weight of the parent's estimate, in rows. Trees whose
 // estimates are not smoothed stay as they are.
 func (t *Tree) Smooth(rows float64) {
 	if t.Algorithm.LeafEstimate != Smoothed.String() {
@@ -304,8 +308,8 @@ func (t *Tree) Smooth(rows float64) {
 	t.Estimate(Smoothed, t.Training.Scale())
 }
 
-// estimateFreely sets the probabilities of every node from its class weights alone, and returns
-// by node the sum of the weights.
+// estimateFreely sets the probabilities of every node from its class weights, without monotone
+// constraints, and returns for each node the sum of its weights.
 func (t *Tree) estimateFreely(e Estimate, scale float64) []int64 {
 	parent, weight := make([]int, len(t.Nodes)), make([]int64, len(t.Nodes))
 	parent[0] = -1
@@ -323,7 +327,7 @@ func (t *Tree) estimateFreely(e Estimate, scale float64) []int64 {
 			prior = t.Nodes[parent[i]].Probabilities
 		}
 		weight[i] = sum(weights)
-		if parent[i] >= 0 && weight[i] == 0 { // no row tells more
+		if parent[i] >= 0 && weight[i] == 0 { // no row to learn from
 			n.Probabilities = slices.Clone(t.Nodes[parent[i]].Probabilities)
 			continue
 		}
@@ -335,7 +339,7 @@ func (t *Tree) estimateFreely(e Estimate, scale float64) []int64 {
 // decide applies the priors to the probabilities, and sets the classes.
 func (t *Tree) decide() {
 	if t.Label.Priors != nil {
-		t.applyPriors() // after smoothing, as smoothing uses frequencies of the training rows
+		t.applyPriors() // after smoothing, because smoothing uses the frequencies in the training rows
 	}
 	for i := range t.Nodes {
 		t.Nodes[i].Class = t.Label.Decide(t.Nodes[i].Probabilities)
@@ -408,8 +412,8 @@ func (t *Tree) CountLeaves() int {
 	return leaves
 }
 
-// BillsApart reports whether the billed price of a test may differ from its own price:
-// a tested feature is in a group, or repeats are free.
+// BillsApart reports whether the billed price of a test may differ from its own price: a tested
+// feature is in a group, or repeats are free.
 func (t *Tree) BillsApart() bool {
 	if t.Algorithm.RepeatCost != "" {
 		return true
@@ -422,7 +426,7 @@ func (t *Tree) BillsApart() bool {
 	return false
 }
 
-// Billed returns by node the billed cost of the tests on its path.
+// Billed returns for each node the billed cost of the tests on its path.
 func (t *Tree) Billed() []float64 {
 	billed := make([]float64, len(t.Nodes))
 	for i := range t.Nodes {
@@ -433,7 +437,7 @@ func (t *Tree) Billed() []float64 {
 	return billed
 }
 
-// PathCosts returns by node the number of tests on its path, and their cost at their own
+// PathCosts returns for each node how many tests are on its path, and their cost at their own
 // prices.
 func (t *Tree) PathCosts() (tests []int, costs []float64) {
 	tests, costs = make([]int, len(t.Nodes)), make([]float64, len(t.Nodes))
@@ -446,11 +450,11 @@ func (t *Tree) PathCosts() (tests []int, costs []float64) {
 	return tests, costs
 }
 
-// Tested returns the tree with only the features that some test or leaf model uses, in
-// their order. tree.json lists these. The two trees share their nodes' slices. Leaves that
-// share a booster do so in both trees.
+// Tested returns the tree with only the features that some test or leaf model uses, in their order,
+// as tree.json lists them. The two trees share the slices of their nodes. Leaves that share a
+// booster do so in both trees.
 func (t *Tree) Tested() *Tree {
-	number := make([]int, len(t.Features)) // by feature: its new number plus 1; 0: left out
+	number := make([]int, len(t.Features)) // by feature: its new index plus 1; 0 if left out
 	for i := range t.Nodes {
 		n := &t.Nodes[i]
 		if !n.Leaf() {
@@ -493,47 +497,44 @@ func (t *Tree) Tested() *Tree {
 	return &tested
 }
 
-// Certificate compares the expected cost of a tree with a lower bound: no tree over
-// the same bins and the same family of tests that separates the objects to Theta
-// costs less than LowerBound. Package certify makes it and proves the bound. Costs
-// are expected costs per object, by weight.
+// Certificate compares the expected cost of a tree with a lower bound: no tree over the same bins
+// and the same family of tests that separates the objects to Theta costs less than LowerBound.
+// Package certify computes and proves the bound. Costs are expected costs per object, by weight.
 type Certificate struct {
-	Theta        float64 `json:"theta"`            // share of the weight that a leaf of several classes has at most
+	Theta        float64 `json:"theta"`            // greatest share of the weight at which a leaf may mix classes
 	ExpectedCost float64 `json:"expected_cost"`    // of the grown tree, before pruning
 	Pruned       bool    `json:"pruned,omitempty"` // the tree was pruned after it was compared
 	LowerBound   float64 `json:"lower_bound"`
-	Method       string  `json:"method"`          // of the bound: cover or kraft; optimum for a single leaf; earlier versions: information
-	Ratio        float64 `json:"ratio,omitempty"` // expected cost over bound; absent where only the bound is 0
+	Method       string  `json:"method"`          // method of the bound: cover or kraft; optimum for a single leaf; earlier versions: information
+	Ratio        float64 `json:"ratio,omitempty"` // expected cost divided by the bound; absent if only the bound is 0
 
-	Sampled bool `json:"sampled"` // the bound is a one-sided lower confidence limit
+	Sampled bool `json:"sampled"` // whether the bound is a one-sided lower confidence limit
 	Sample  int  `json:"sample"`  // objects looked at
 
-	// CutShort is the number of objects, pilots among them, whose search stopped at
-	// its limit of work.
+	// CutShort is how many objects, including pilots, have a search that stopped at its limit of
+	// work.
 	CutShort   int     `json:"cut_short,omitempty"`
-	Steps      int64   `json:"steps,omitempty"`  // steps of the search, about: a few nanoseconds each
-	Budget     int64   `json:"budget,omitempty"` // steps that the search may take; absent: any number
-	Confidence float64 `json:"confidence"`       // of the bound; 1 unless sampled
+	Steps      int64   `json:"steps,omitempty"`  // steps of the search, approximately; each takes a few nanoseconds
+	Budget     int64   `json:"budget,omitempty"` // steps that the search may take; absent: unlimited
+	Confidence float64 `json:"confidence"`       // confidence of the bound; 1 unless sampled
 
-	// LogFactor is the paper's guarantee, proven before any tree is grown; absent for
-	// a criterion that has none.
+	// LogFactor is the guarantee of the paper, proven before any tree is grown; absent for a
+	// criterion without a guarantee.
 	LogFactor float64 `json:"log_factor,omitempty"`
 
-	// Guarantee is the greatest multiple of the optimum that the tree may cost: the
-	// ratio, or LogFactor where that is less and all needed assumptions hold; absent
-	// for a tree that is not complete.
+	// Guarantee is the greatest multiple of the optimum that the tree may cost: Ratio, or LogFactor
+	// if it is less and all needed assumptions hold; absent for a tree that is not complete.
 	Guarantee   float64      `json:"guarantee,omitempty"`
 	Assumptions []Assumption `json:"assumptions"`
 }
 
-// Assumption is one condition of the paper's theorem on the data, the costs or the
-// tree.
+// Assumption is a condition of the paper's theorem on the data, the costs or the tree.
 type Assumption struct {
 	Name   string `json:"name"`
 	Holds  bool   `json:"holds"`
 	Detail string `json:"detail"`
 
-	// Needed says that LogFactor is not proven without the assumption. Without any
-	// other one LogFactor is only larger, or speaks of relabelled objects.
+	// Needed means that LogFactor is not proven without the assumption. Without an assumption that
+	// is not needed, LogFactor is only larger, or refers to relabelled objects.
 	Needed bool `json:"needed"`
 }

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// Walk returns a node and all nodes below it with their ids, depth-first: each node comes before
-// its children, which follow in the order of its branches. The root is node 0.
+// Walk iterates depth-first over a node and all nodes below it, with their ids. Each node comes
+// before its children, which follow in the order of its branches. The root is node 0.
 func (t *Tree) Walk(node int) iter.Seq2[int, *Node] {
 	return func(yield func(int, *Node) bool) {
 		stack := []int{node}
@@ -23,8 +23,8 @@ func (t *Tree) Walk(node int) iter.Seq2[int, *Node] {
 	}
 }
 
-// visit walks the tree depth-first, without recursion. It calls enter before and
-// leave after the visit of a node's descendants.
+// visit walks the tree depth-first, without recursion. It calls enter before the descendants of a
+// node are visited, and leave after.
 func (t *Tree) visit(enter, leave func(node int)) {
 	stack := []int{0}
 	for len(stack) > 0 {
