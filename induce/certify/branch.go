@@ -6,13 +6,13 @@ import (
 	"slices"
 )
 
-// talliedPeers is about the greatest number of peers that a tally counts.
+// talliedPeers is roughly the greatest number of peers that a tally counts.
 const talliedPeers = 256
 
-// tally is the weight of a region's peers.
+// tally holds the weight of the peers in a region.
 type tally struct {
 	weight [][]int64 // by feature and code
-	below  [][]int64 // by feature and code: weight of the smaller codes, without missing
+	below  [][]int64 // by feature and code: total weight of the smaller codes, without missing
 	total  int64
 }
 
@@ -25,7 +25,7 @@ func newTally(p *problem) tally {
 	return t
 }
 
-// count tallies the region's peers, or an even sample of many peers.
+// count tallies the peers of the region, or an even sample if there are many.
 func (t *tally) count(s *searcher, g *region) {
 	t.total = 0
 	step := 1 + len(g.peers)/talliedPeers
@@ -53,15 +53,15 @@ func (t *tally) count(s *searcher, g *region) {
 	}
 }
 
-// left returns the weight of the peers left by a cut.
+// left returns the weight of the peers that remain after a cut.
 func (t *tally) left(c *cut) int64 {
 	return t.total - c.taken(t.weight[c.feature], t.below[c.feature], t.total)
 }
 
-// bound returns a lower bound on the value of a homogeneous leaf with the object,
-// or enough if that is less. It is a best-first search over regions that may
-// contain the leaf: the region of least value is opened next, and replaced by the
-// regions behind each cut of one of its rivals. The leaf lies in one of these.
+// bound returns a lower bound on the value of a homogeneous leaf with the object, or enough if that
+// is less. It is a best-first search over regions that may contain the leaf: the region of least
+// value is opened next, and replaced by the regions behind each cut of one of its rivals. The leaf
+// is in one of these.
 func (s *searcher) bound(v *value, enough float64) float64 {
 	s.open, s.made, s.work = s.open[:0], 0, 0
 	clear(s.seen)
@@ -99,14 +99,14 @@ func (s *searcher) root(v *value) *region {
 	return g
 }
 
-// raise raises a region's bounds, given that every leaf in it pays at least rest
-// beyond the region's own cuts.
+// raise raises the bounds of a region, given that every leaf in it pays at least rest in addition
+// to the region's own cuts.
 func (s *searcher) raise(g *region, rest float64, v *value) {
 	g.least = max(g.least, s.p.roundUp(g.cost+rest))
 	g.value = max(g.value, v.leaf(g.least, s.odds(g)))
 }
 
-// enter lists the region's rivals, and reports whether there are any.
+// enter lists the rivals in the region, and reports whether there are any.
 func (s *searcher) enter(g *region) bool {
 	s.list(g)
 	if len(s.inside) == 0 && s.findCentral(g, maxAdded) > 0 {
@@ -115,7 +115,7 @@ func (s *searcher) enter(g *region) bool {
 	return len(s.inside) > 0
 }
 
-// admit lists the region's peers and tallies them.
+// admit lists the peers in the region, and tallies them.
 func (s *searcher) admit(g *region) {
 	if g.peers == nil {
 		g.peers = make([]int32, 0, len(g.parent.peers))
@@ -141,7 +141,7 @@ func (s *searcher) list(g *region) {
 	s.work += len(s.rivals)
 }
 
-// holds reports whether a row lies in the region.
+// holds reports whether a row is in the region.
 func (s *searcher) holds(g *region, row []uint16) bool {
 	for ; g.parent != nil; g = g.parent {
 		if g.cut.removes(row[g.cut.feature]) {
@@ -151,9 +151,9 @@ func (s *searcher) holds(g *region, row []uint16) bool {
 	return true
 }
 
-// choose returns the rival to branch on: the rival whose widest remaining region,
-// over its cuts, has the least weight of peers. A cut not yet paid for counts half
-// the weight that it leaves, the worth of one bit.
+// choose returns the rival to branch on: the rival whose widest remaining region, over its cuts,
+// has the least weight of peers. A cut that is not yet paid for counts half the weight that it
+// leaves, which is worth one bit.
 func (s *searcher) choose(g *region) *rival {
 	s.prices.open(g)
 	var best *rival
@@ -178,8 +178,7 @@ func (s *searcher) choose(g *region) *rival {
 	return best
 }
 
-// branch makes one region for each of a rival's cuts. A leaf in g without the rival
-// lies in one of them.
+// branch makes a region for each cut of a rival. A leaf in g without the rival is in one of them.
 func (s *searcher) branch(g *region, r *rival, v *value) {
 	left := s.weigh(g, r)
 	for i := range r.cuts {
@@ -202,8 +201,8 @@ func (s *searcher) branch(g *region, r *rival, v *value) {
 	}
 }
 
-// weigh returns, for each of the rival's cuts, the weight of the region's peers
-// that the cut leaves.
+// weigh returns, for each cut of the rival, the weight of the peers in the region that the cut
+// leaves.
 func (s *searcher) weigh(g *region, r *rival) []int64 {
 	left := make([]int64, len(r.cuts))
 	if s.tally.total == g.weight { // the tally counts all peers of the region
@@ -225,13 +224,12 @@ func (s *searcher) weigh(g *region, r *rival) []int64 {
 	return left
 }
 
-// odds returns the inverse of the greatest share of the weight that a leaf in the
-// region can have.
+// odds returns the inverse of the greatest share of the weight that a leaf in the region can have.
 func (s *searcher) odds(g *region) float64 { return float64(s.scale) / float64(g.weight) }
 
-// packing returns a lower bound on the cost of taking the region's rivals away. It
-// builds a solution of the dual covering programme greedily: each rival in turn is
-// paid as much as each of its cuts can still bear.
+// packing returns a lower bound on the cost of removing all rivals from the region. It builds a
+// solution of the dual covering programme greedily: each rival in turn is paid as much as each of
+// its cuts can still bear.
 func (s *searcher) packing(g *region) float64 {
 	s.packed.open(g)
 	s.paid = 0
@@ -243,7 +241,7 @@ func (s *searcher) packing(g *region) float64 {
 	return s.paid
 }
 
-// repeated reports whether the same cuts made the region before, in another order.
+// repeated reports whether the region was already made by the same cuts in another order.
 func (s *searcher) repeated(g *region) bool {
 	s.key = s.key[:0]
 	for ; g.parent != nil; g = g.parent {

@@ -1,21 +1,21 @@
 package certify
 
-// shape says which codes of its feature a cut removes from the region that an
-// object's leaf covers.
+// shape describes which codes of its feature a cut removes from the region covered by the leaf of
+// an object.
 type shape uint8
 
 const (
-	lower shape = iota // codes below bound, and missing
-	upper              // codes from bound on, without missing
-	only               // the code bound
-	rest               // all codes but bound
+	lower shape = iota // codes < bound, and missing
+	upper              // codes >= bound, without missing
+	only               // only the code bound
+	rest               // all codes except bound
 )
 
-// cut is the set of codes that a test takes away from the region around an object:
-// the outcomes without the object. Cuts with the same item are paid once. The
-// thresholds below the object's code are one item, since the nearest threshold
-// takes away all that the others do, and the cheapest leaf asks one of them. Where
-// repeats are free, all cuts of a feature are one item.
+// cut is the set of codes that a test removes from the region around an object: the outcomes
+// without the object. Cuts with the same item are paid once. All thresholds below the object's code
+// are a single item, because the nearest of them removes everything that the farther ones do, and
+// the cheapest leaf asks only one of them. If repeats are free, all cuts of a feature are a single
+// item.
 type cut struct {
 	cost    float64
 	feature int32
@@ -26,7 +26,7 @@ type cut struct {
 	shape   shape
 }
 
-// removes reports whether the cut takes a code of its feature away.
+// removes reports whether the cut removes a code of its feature.
 func (c *cut) removes(code uint16) bool {
 	switch c.shape {
 	case lower:
@@ -40,8 +40,8 @@ func (c *cut) removes(code uint16) bool {
 	}
 }
 
-// The slots of a feature's items: one for each shape, and one for each code if
-// tests of single codes exist.
+// The slots of a feature's items: one for each shape, and one for each code if there are tests of
+// single codes.
 const (
 	slotLower = iota
 	slotUpper
@@ -49,7 +49,7 @@ const (
 	slotOnly
 )
 
-// slots returns how many items a feature of so many codes has.
+// slots returns how many items a feature with this many codes has.
 func (a *feature) slots(codes int) int {
 	if a.single {
 		return slotOnly + codes
@@ -57,7 +57,7 @@ func (a *feature) slots(codes int) int {
 	return slotOnly + 1
 }
 
-// cut returns a cut with a shape and its bound.
+// cut returns a cut of feature f.
 func (a *feature) cut(f int32, s shape, bound uint16, slot int, cost float64) cut {
 	if a.free {
 		slot = 0
@@ -68,9 +68,8 @@ func (a *feature) cut(f int32, s shape, bound uint16, slot int, cost float64) cu
 	}
 }
 
-// appendCuts appends the least cuts of feature f that part the code own from the
-// code other. Any test that parts the two codes takes away at least one of these
-// cuts, and costs no less.
+// appendCuts appends the least cuts of feature f that separate the code own from the code other.
+// Any test that separates the two codes removes at least one of these cuts, and costs no less.
 func (a *feature) appendCuts(cuts []cut, f int32, own, other uint16) []cut {
 	switch {
 	case a.whole || a.present == 2:
@@ -91,9 +90,9 @@ func (a *feature) appendCuts(cuts []cut, f int32, own, other uint16) []cut {
 	return cuts
 }
 
-// appendThreshold appends the least threshold that parts two codes. The answer of
-// a missing value is no, as of the codes below the threshold. For an object without
-// a value, the test for missing counts as the threshold 0.
+// appendThreshold appends the least threshold that separates two codes. A missing value takes the
+// no branch, like the codes below the threshold. For an object without a value, the test for
+// missing counts as the threshold 0.
 func (a *feature) appendThreshold(cuts []cut, f int32, own, other uint16) []cut {
 	switch {
 	case own == a.missing:

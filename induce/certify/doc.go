@@ -23,34 +23,33 @@
 //
 // # The leaf that an object can have
 //
-// If i's leaf is homogeneous, some test on the path parts i from each rival. That
-// test takes away at least the codes of one of the rival's cuts, and costs no less
-// (appendCuts lists the least cuts). So the leaf lies in the region of one of the
-// rival's cuts, and has paid for that cut. A cut's item is paid once: among the
-// thresholds on one side of i's code, the nearest one takes away all that the
-// others do. A feature is paid once where repeats are free, and a group is paid
-// once. Taking the rivals in turn gives a tree of regions. The search opens the
-// region of least value first. Wherever the search stops, the least value among
-// the regions not yet opened bounds the leaf, provided that the value grows with
-// the cost and falls with the weight in the region. Any choice of rivals is sound:
-// a rival left out only makes regions larger. A peer is left out only if a rival
-// lies in the smallest region around both, as no homogeneous leaf holds both then.
+// If i's leaf is homogeneous, some test on the path separates i from each rival. That test removes
+// at least the codes of one of the rival's cuts, and costs no less (appendCuts lists the least
+// cuts). So the leaf is in the region of one of the rival's cuts, and has paid for that cut. A
+// cut's item is paid once: among the thresholds on one side of i's code, the nearest removes
+// everything that the farther ones do. A feature is paid once if repeats are free, and a group is
+// paid once. Taking the rivals in turn gives a tree of regions. The search opens the region of
+// least value first. Wherever the search stops, the least value among the regions not yet opened
+// bounds the leaf, provided that the value grows with the cost and falls with the weight in the
+// region. Any choice of rivals is sound: leaving out a rival only makes regions larger. A peer is
+// left out only if a rival is in the smallest region around both, because then no homogeneous leaf
+// holds both.
 //
 // A fractional set cover bounds the cost that a leaf in a region has still to pay.
 // All rivals in the region must be taken away:
 //
 //	min sum of c_s x_s  subject to  sum of x_s over the cuts s of rival j >= 1 for all j.
 //
-// Payments u_j >= 0 are a solution of the dual if no item receives more than its
-// price; a group may receive its own price once beside. The sum of the payments is
-// then a bound: sum u_j <= sum_j u_j sum_(s of j) x_s <= sum c_s x_s. The method
-// packing pays greedily, and leaves 1e-9 to rounding. Payments made for a region stay valid
-// for the region behind a further cut, less the part that the cut's item receives.
-// If all prices are multiples of a unit, a path's cost is rounded up to the unit.
+// Payments u_j >= 0 are a solution of the dual if no item receives more than its price. In addition
+// to these prices, a group may receive its own price once. The sum of the payments is then a bound:
+// sum u_j <= sum_j u_j sum_(s of j) x_s <= sum c_s x_s. The method packing pays greedily, and
+// leaves a margin of 1e-9 for rounding. Payments made for a region stay valid for the region behind
+// a further cut, less the part that the cut's item receives. If all prices are multiples of a unit,
+// the cost of a path is rounded up to the unit.
 //
-// If the leaf is within theta instead, tests must take at least (1 - theta) W
-// away. A test takes at most the weight of the widest cut of its kind. A fractional
-// knapsack of these weights bounds the cost (shrinking), and M(i) <= theta W.
+// If the leaf is within theta instead, tests must remove at least (1 - theta) W. A test removes at
+// most the weight of the widest cut of its kind. A fractional knapsack of these weights bounds the
+// cost (shrinking), and M(i) <= theta W.
 //
 // # From leaves to the tree
 //

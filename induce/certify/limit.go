@@ -6,7 +6,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/portable"
 )
 
-// confidence is that of the lower limit on a sampled mean.
+// confidence is the confidence of the lower limit on a sampled mean.
 const confidence = 0.95
 
 // lowerLimit returns a lower confidence limit on the mean of independent draws
@@ -50,7 +50,7 @@ func lowerLimit(draws, before []float64) float64 {
 	return low
 }
 
-// refuted reports whether the capital of the bets against a mean ever suffices.
+// refuted reports whether the capital of the bets against mean ever suffices to reject it.
 func refuted(mean float64, draws, bets []float64) bool {
 	capital, goal := 0.0, portable.Log(1/(1-confidence))
 	for t, x := range draws {

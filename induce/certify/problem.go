@@ -17,28 +17,28 @@ import (
 // theta W, as in growing (package split).
 const leafSlack = 1e-9
 
-// maxUniverse is the greatest number of objects searched for rivals. Fewer rivals
-// give a lower bound.
+// maxUniverse is the greatest number of objects that are searched for rivals. Having fewer rivals
+// only lowers the bound.
 const maxUniverse = 1 << 16
 
-// feature is a feature with at least two codes among the objects, and the family's
-// tests on it.
+// feature is a feature with at least two codes among the objects, with the tests of the family on
+// it.
 type feature struct {
 	ordered bool      // threshold tests
 	single  bool      // tests of one code
 	whole   bool      // the multiway test
-	free    bool      // repeated tests on the feature cost nothing
+	free    bool      // repeated tests of the feature cost nothing
 	missing uint16    // code of missing
 	cost    float64   // price of a test
-	costs   []float64 // price of the test of one code, by code; nil: cost for all
-	group   int32     // number of its group; -1: none
-	base    int32     // number of its first item, see cut
-	present int       // codes among the objects
+	costs   []float64 // price of the test of a single code, by code; nil: all cost cost
+	group   int32     // index of its group; -1 if none
+	base    int32     // index of its first item, see cut
+	present int       // how many codes occur among the objects
 	weight  []int64   // by code
-	below   []int64   // by code: weight of the smaller codes, without missing
+	below   []int64   // by code: total weight of the smaller codes, without missing
 }
 
-// price returns what the test of one code costs.
+// price returns the price of the test of a single code.
 func (a *feature) price(code uint16) float64 {
 	if a.costs == nil {
 		return a.cost
@@ -60,8 +60,8 @@ func (a *feature) cheapest() float64 {
 	return least
 }
 
-// bits returns the most bits that the price of one test buys: log2 of its number of
-// outcomes, or of the number of codes if repeats are free.
+// bits returns the most bits that the price of one test can buy: log2 of its number of outcomes, or
+// of the number of codes if repeats are free.
 func (a *feature) bits() float64 {
 	if a.free || a.whole {
 		return portable.Log2(float64(a.present))
@@ -69,20 +69,20 @@ func (a *feature) bits() float64 {
 	return 1
 }
 
-// problem holds the data in the form that the bounds use. The objects are sorted,
-// so their order does not depend on the input's. Objects with equal codes are
-// merged. A merged object of several classes gets a class of its own, as no test
-// parts it and no homogeneous leaf holds it together with another object.
+// problem holds the data in the form that the bounds use. The objects are sorted, so that their
+// order does not depend on the order of the input. Objects with equal codes are merged. A merged
+// object of several classes gets a class of its own, because no test separates it and no
+// homogeneous leaf holds it together with another object.
 type problem struct {
 	features   []feature
 	groups     []float64 // price of each group
 	items      int       // see cut
-	codes      []uint16  // a row of features for each object
-	marks      []uint64  // the low bytes of the universe's rows, eight to a word
-	words      int       // number of words of marks in a row
+	codes      []uint16  // a row of codes, by feature, for each object
+	marks      []uint64  // low bytes of the rows of the universe, eight per word
+	words      int       // words of marks per row
 	class      []int32
 	weight     []int64
-	cumulative []int64 // weight of the objects up to each one
+	cumulative []int64 // total weight of the objects up to and including each object
 	guide      []int32 // see guideDraws
 	shift      int
 	members    [][]int32
@@ -90,25 +90,25 @@ type problem struct {
 	massesOf   []*classMass
 	total      int64
 	universe   int  // number of objects searched for rivals
-	sampled    bool // the peers of an object are a sample, see searcher
+	sampled    bool // whether the peers of an object are a sample, see searcher
 	seed       uint64
 	lightest   int64
 	work       int // see Options
 	effort     effort
 	meter      meter
-	searchers  []*searcher // at rest, see bounds
-	mixed      int         // number of merged objects of several classes
+	searchers  []*searcher // idle searchers, see bounds
+	mixed      int         // how many merged objects have several classes
 	limit      float64     // a leaf of at most this weight may have several classes
-	unit       float64     // all prices are multiples of it; 0: there is no such unit
+	unit       float64     // all prices are multiples of it; 0 if there is no such unit
 	shares     []classShare
 }
 
-// classShare is what objects have of a class, where the impurity counts raw class weights.
+// classShare is what objects contribute to a class, if the impurity counts raw class weights.
 type classShare struct {
-	weight, lightest int64 // of all objects, and the least of an object that has some
+	weight, lightest int64 // total weight, and the least weight of an object that has some
 }
 
-// sharesOf returns by class what objects have; nil: the impurity counts their majority classes.
+// sharesOf returns the share of each class; nil if the impurity counts majority classes.
 func sharesOf(o *dataset.Objects, classes split.Classes) []classShare {
 	if !o.Soft() && classes == split.OfObjects {
 		return nil
@@ -159,7 +159,7 @@ func newProblem(o *dataset.Objects, features []dataset.Feature, opts *Options) *
 // codeView maps the codes of a feature to the bins of a subset of its cuts.
 type codeView struct {
 	codes *dataset.Codes
-	bins  []uint16 // by code: the bin of the subset; nil: the code itself
+	bins  []uint16 // by code: the bin of the subset; nil for the code itself
 }
 
 func (c *codeView) at(i int32) uint16 {
@@ -170,7 +170,7 @@ func (c *codeView) at(i int32) uint16 {
 	return code
 }
 
-// table returns the bins of the codes of a column of bytes.
+// table returns the bin of each code of a column of bytes.
 func (c *codeView) table() *[256]uint8 {
 	t := new([256]uint8)
 	for code := range t {
@@ -182,8 +182,8 @@ func (c *codeView) table() *[256]uint8 {
 	return t
 }
 
-// weigh returns the weight of the objects by code, for n codes, and how many codes
-// occur among them. Every object has weight.
+// weigh returns the weight of the objects by code, for n codes, and how many codes occur. Every
+// object has weight.
 func (c *codeView) weigh(objects []int64, n int) (weight []int64, present int) {
 	weight = make([]int64, n)
 	if c.codes.U8 != nil {
@@ -204,7 +204,7 @@ func (c *codeView) weigh(objects []int64, n int) (weight []int64, present int) {
 	return weight, present
 }
 
-// hash adds the codes of the objects from the given one on to their hashes.
+// hash mixes the codes of the objects from position from on into their hashes.
 func (c *codeView) hash(hashes []uint64, from int, seed uint64) {
 	if codes := c.codes.U8; codes != nil {
 		bins := c.table()
@@ -218,8 +218,8 @@ func (c *codeView) hash(hashes []uint64, from int, seed uint64) {
 	}
 }
 
-// confine returns a feature with only the cuts of a subset, and the bin of each
-// code. Subset 0 is the whole feature.
+// confine returns a feature with only the cuts of a subset, and the bin of each code. Subset 0 is
+// all cuts.
 func confine(f dataset.Feature, subset int) (confined dataset.Feature, bins []uint16) {
 	if subset == 0 || len(f.Subsets) == 0 { // decoded features have empty lists
 		return f, nil
@@ -242,8 +242,8 @@ func confine(f dataset.Feature, subset int) (confined dataset.Feature, bins []ui
 	return f, bins
 }
 
-// addFeatures adds the features with at least two codes among the objects, and
-// returns their columns.
+// addFeatures adds the features with at least two codes among the objects, and returns their
+// columns.
 func (p *problem) addFeatures(o *dataset.Objects, all []dataset.Feature, opts *Options) []codeView {
 	type column struct {
 		codeView
@@ -285,7 +285,7 @@ func (p *problem) addFeatures(o *dataset.Objects, all []dataset.Feature, opts *O
 	return columns
 }
 
-// newFeature lists the family's tests on a feature, as package split defines them.
+// newFeature returns a feature with the tests of the family, as package split defines them.
 func newFeature(f *dataset.Feature, opts *Options) feature {
 	column := split.NewColumn(f)
 	a := feature{cost: f.Cost, missing: uint16(f.MissingCode()), group: -1}
@@ -302,7 +302,7 @@ func newFeature(f *dataset.Feature, opts *Options) feature {
 	return a
 }
 
-// cumulate sets the weight below each code.
+// cumulate sets the total weight below each code.
 func (a *feature) cumulate() {
 	a.below = make([]int64, len(a.weight)+1)
 	for code, w := range a.weight {
@@ -318,7 +318,7 @@ func (a *feature) cumulate() {
 func (p *problem) addObjects(o *dataset.Objects, columns []codeView, opts *Options) {
 	hash := hashes(o.Len(), columns, opts)
 	order := sorted(hash, columns, opts.Workers)
-	firsts := order[:0] // an object of each set of equal codes; it overwrites what was read
+	firsts := order[:0] // one object for each distinct row of codes; it overwrites the part of order that was read
 	p.class, p.weight = make([]int32, 0, len(order)), make([]int64, 0, len(order))
 	classes := int32(o.Classes)
 	for at := 0; at < len(order); {
@@ -346,7 +346,7 @@ func (p *problem) addObjects(o *dataset.Objects, columns []codeView, opts *Optio
 	}
 }
 
-// fill sets the codes to the rows of the listed ones of n objects.
+// fill sets the codes to the rows of the listed objects, of n.
 func (p *problem) fill(columns []codeView, objects []int32, n, workers int) {
 	p.codes = make([]uint16, len(objects)*len(columns))
 	for f := range p.features {
@@ -358,9 +358,9 @@ func (p *problem) fill(columns []codeView, objects []int32, n, workers int) {
 	fillThrough[uint8](p.codes, columns, objects, n, workers)
 }
 
-// fillThrough fills rows with the codes of the listed ones of n objects. It makes rows
-// of all objects first, in the order of the columns: the listed objects are in random
-// order, so one code of an object is far from its other codes and from those before it.
+// fillThrough fills rows with the codes of the listed objects, of n. It first makes rows of all
+// objects, in the order of the columns: the listed objects are in random order, so that a code of
+// an object is far away from its other codes and from the codes read before.
 func fillThrough[T uint8 | uint16](codes []uint16, columns []codeView, objects []int32, n, workers int) {
 	width := len(columns)
 	rows := make([]T, n*width)
@@ -391,11 +391,11 @@ func fillThrough[T uint8 | uint16](codes []uint16, columns []codeView, objects [
 	})
 }
 
-// stretch is the number of objects whose codes are read together. What is written for
-// a stretch stays in the cache.
+// stretch is how many objects have their codes read together, so that what is written for them
+// stays in the cache.
 const stretch = 1 << 10
 
-// stretches calls f for each stretch of n objects.
+// stretches calls f for each stretch [from, to) of n objects.
 func stretches(n, workers int, f func(from, to int)) {
 	parallel.Each((n+stretch-1)/stretch, workers, func(i int) {
 		f(i*stretch, min(n, (i+1)*stretch))
@@ -423,8 +423,8 @@ func compare(columns []codeView, i, j int32) int {
 	return 0
 }
 
-// sorted returns the objects ordered by hash, then by codes. Objects whose hashes begin
-// with the same byte are sorted together.
+// sorted returns the objects ordered by hash, then by codes. Objects whose hashes begin with the
+// same byte are sorted together.
 func sorted(hash []uint64, columns []codeView, workers int) []int32 {
 	const shift = 56
 	var ends [1 << (64 - shift)]int
@@ -467,7 +467,7 @@ func mix(a, b uint64) uint64 {
 	return hi ^ lo
 }
 
-// mark packs the low bytes of the universe's codes into words. The search for the
+// mark packs the low bytes of the codes of the universe into words, so that the search for the
 // nearest objects compares eight features at a time.
 func (p *problem) mark() {
 	p.words = (len(p.features) + 7) / 8
@@ -484,8 +484,7 @@ func pack(words []uint64, row []uint16) {
 	}
 }
 
-// commonUnit returns the greatest common divisor of all prices, or 0 if a price is
-// not a whole number.
+// commonUnit returns the greatest common divisor of all prices; 0 if some price is not an integer.
 func (p *problem) commonUnit() float64 {
 	unit := uint64(0)
 	for _, c := range p.prices() {
@@ -522,7 +521,7 @@ func gcd(a, b uint64) uint64 {
 	return a
 }
 
-// roundUp rounds a path's cost up to a multiple of the unit.
+// roundUp rounds the cost of a path up to a multiple of the unit.
 func (p *problem) roundUp(x float64) float64 {
 	if p.unit == 0 {
 		return x

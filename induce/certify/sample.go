@@ -12,8 +12,8 @@ import (
 // pilotSize is the number of objects of the pilot.
 const pilotSize = 24
 
-// draw draws n objects by weight, with replacement. The pilot and the sample use
-// different streams of random numbers, so they are independent.
+// draw samples n objects by weight, with replacement. The pilot and the sample use different
+// streams of random numbers, so they are independent.
 func (p *problem) draw(n int, seed, stream uint64) []int32 {
 	r := rand.New(rand.NewPCG(seed, stream))
 	drawn := make([]int32, n)
@@ -23,7 +23,7 @@ func (p *problem) draw(n int, seed, stream uint64) []int32 {
 	return drawn
 }
 
-// pick draws an object by weight.
+// pick samples an object by weight.
 func (p *problem) pick(r *rand.Rand) int32 {
 	x := r.Int64N(p.total)
 	part := x >> p.shift
@@ -32,8 +32,8 @@ func (p *problem) pick(r *rand.Rand) int32 {
 	return from + int32(at)
 }
 
-// guideDraws cuts the weight into about as many equal parts as there are objects, and
-// lists the object at which each part begins, and the last object.
+// guideDraws divides the weight into about as many equal parts as there are objects. It lists the
+// object at which each part begins, and the last object.
 func (p *problem) guideDraws() {
 	for p.total>>p.shift > int64(2*p.len()) {
 		p.shift++
@@ -57,12 +57,12 @@ func (p *problem) all() []int32 {
 	return ids
 }
 
-// bounds returns, by object and value, a lower bound on the value of the object's
-// leaf. The objects are draws of a sample, numbered from first on.
+// bounds returns, by object and value, a lower bound on the value of the object's leaf. The objects
+// are draws of a sample, numbered from first.
 func (p *problem) bounds(objects []int32, first int, values []value, workers int) [][]float64 {
 	bounds := make([][]float64, len(objects))
 	workers = max(1, min(workers, len(objects)))
-	for len(p.searchers) < workers { // the pilot's search the sample, too
+	for len(p.searchers) < workers { // the sample reuses the searchers of the pilot
 		p.searchers = append(p.searchers, newSearcher(p))
 	}
 	var next, at atomic.Int64
@@ -77,8 +77,8 @@ func (p *problem) bounds(objects []int32, first int, values []value, workers int
 	return bounds
 }
 
-// values sets, for each of the values, a lower bound on the value of the object's
-// leaf, whether homogeneous or within theta.
+// values sets bounds to a lower bound on each value of the object's leaf, whether homogeneous or
+// within theta.
 func (s *searcher) values(object int32, draw int, values []value, bounds []float64) {
 	p := s.p
 	s.start(object, draw)
@@ -103,8 +103,8 @@ func (s *searcher) values(object int32, draw int, values []value, bounds []float
 	}
 }
 
-// shrinking returns a lower bound on the cost of a leaf within theta: a fractional
-// knapsack of the weights that tests take away from around the object.
+// shrinking returns a lower bound on the cost of a leaf within theta: a fractional knapsack of the
+// weights that tests remove from around the object.
 func (p *problem) shrinking(object int32) float64 {
 	need := float64(p.total) - p.limit
 	if need <= 0 {
@@ -112,7 +112,7 @@ func (p *problem) shrinking(object int32) float64 {
 	}
 	type item struct{ cost, weight float64 }
 	var items []item
-	cost := math.Inf(1) // least price of a group, 0 if a feature has none
+	cost := math.Inf(1) // least price of a group, 0 if a feature has no group
 	for f, own := range p.row(object) {
 		a := &p.features[f]
 		if a.group < 0 {
@@ -145,9 +145,9 @@ func (p *problem) shrinking(object int32) float64 {
 	return cost * (1 - 1e-9)
 }
 
-// widest calls visit for the tests that take away the most weight around the code
-// own, with price and weight. It leaves out a test if another test of at most its
-// price takes away all that the test does.
+// widest calls visit, with price and weight, for the tests that remove the most weight around the
+// code own. It leaves out a test if another test of at most its price removes everything that the
+// test does.
 func (a *feature) widest(own uint16, total int64, visit func(price float64, weight int64)) {
 	others := total - a.weight[own]
 	switch {

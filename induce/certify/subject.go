@@ -5,9 +5,9 @@ import (
 	"github.com/espalier-ml/espalier/induce/tree"
 )
 
-// ForTree returns the options of the bound for a tree: it bounds trees of the same
-// family of tests, with the same prices, that separate the objects as far as the tree
-// does. The tree must not be pruned, and p are the parameters that it was grown by.
+// ForTree returns the options of the bound for a tree, grown with the parameters p and not pruned.
+// The bound then covers all trees over the same family of tests, with the same prices, that
+// separate the objects to the same theta as the tree.
 func ForTree(t *tree.Tree, p induce.Params) Options {
 	theta, _ := Separated(t)
 	return Options{
@@ -35,10 +35,10 @@ func Describe(t *tree.Tree) Grown {
 // slack is the relative rounding error of theta.
 const slack = 1e-9
 
-// Separated returns the theta to which a tree separates its training objects. That is
-// the theta that the tree was grown to, unless a leaf with several classes has a
-// greater share of the weight. Such a leaf is due to a limit, for example on the depth.
-// Then theta is the greatest share of such a leaf, and limited is true.
+// Separated returns the theta to which a tree separates its training objects: the theta of its
+// parameters, unless a leaf with several classes has a greater share of the weight. Such a leaf is
+// due to a limit, for example on the depth. Then theta is the greatest share of such a leaf, and
+// limited is true.
 func Separated(t *tree.Tree) (theta float64, limited bool) {
 	theta = t.Algorithm.Theta
 	heaviest := int64(0)

@@ -15,7 +15,7 @@ const blockVersion = 1
 // maxBlockCount bounds the weight and the rows of an object in a block.
 const maxBlockCount = 1 << 62
 
-// errBlock is the error of bytes that are not an object block of the expected layout.
+// errBlock is the error for bytes that are not an object block of the expected layout.
 var errBlock = errors.New("not an object block of this layout")
 
 // AppendBlock appends objects [from, to) of the table to dst as one block:
@@ -39,7 +39,7 @@ func (t *Table) AppendBlock(dst []byte, from, to int) []byte {
 	return endGroups(t.appendGroups(dst, from, to), at)
 }
 
-// appendGroups appends the shares of objects [from, to) of a table that keeps groups.
+// appendGroups appends the group shares of objects [from, to). The table must keep groups.
 func (t *Table) appendGroups(dst []byte, from, to int) []byte {
 	for id := from; id < to; id++ {
 		dst = appendShares(dst, t.sharesOf(id), t.soft > 0, t.hasRows)
@@ -47,7 +47,7 @@ func (t *Table) appendGroups(dst []byte, from, to int) []byte {
 	return dst
 }
 
-// appendTail appends what follows the columns in a block of objects [from, to).
+// appendTail appends the part of a block of objects [from, to) that follows the columns.
 func (t *Table) appendTail(dst []byte, from, to int) []byte {
 	var raw []ClassWeight
 	for id := from; id < to; id++ {
@@ -152,7 +152,7 @@ func appendClasses(dst []byte, raw []ClassWeight, rows int64, hasRows bool) []by
 	return dst
 }
 
-// blockReader walks the parts of a block after its columns.
+// blockReader reads the part of a block that follows the columns, object by object.
 type blockReader struct {
 	wire.Reader
 
@@ -160,7 +160,7 @@ type blockReader struct {
 	hasRows bool
 	soft    bool
 	columns [][]byte     // per feature
-	groups  *blockReader // shares of the objects, see shares; nil: the block has none
+	groups  *blockReader // shares of the objects, see shares; nil if the block has none
 }
 
 // openBlock checks a block's head against the layout.
@@ -185,8 +185,9 @@ func openBlock(b []byte, layout Layout) (*blockReader, error) {
 	return r, nil
 }
 
-// classes reads the class weights and the rows of the next object. If the block has no
-// rows, the number of rows is the weight. By far the most objects are few rows of one class.
+// classes reads the class weights and the rows of the next object. If the block does not store
+// rows, they equal the weight. The fast path is for objects of few rows and one class, by far the
+// most frequent.
 func (r *blockReader) classes(dst []ClassWeight, classes int) (raw []ClassWeight, rows int64, err error) {
 	b := r.Rest
 	if len(b) < 3 || b[0] != 1 || b[1]|b[2] >= 0x80 || int(b[1]) >= classes || b[2] == 0 || r.hasRows {
@@ -208,7 +209,7 @@ func (r *blockReader) manyClasses(dst []ClassWeight, classes int) (raw []ClassWe
 	return raw, int64(total), nil
 }
 
-// list reads one list of classes with their weights, and adds up the weights.
+// list reads a list of classes with their weights, and sums up the weights.
 func (r *blockReader) list(dst []ClassWeight, classes int) (list []ClassWeight, total uint64, err error) {
 	n := r.Uvarint()
 	if r.Bad || n == 0 || n > uint64(classes) {
@@ -230,7 +231,7 @@ func (r *blockReader) list(dst []ClassWeight, classes int) (list []ClassWeight, 
 	return dst, total, nil
 }
 
-// end checks that nothing follows the last object.
+// end checks that no bytes follow the last object.
 func (r *blockReader) end() error {
 	if r.Bad || len(r.Rest) > 0 {
 		return errBlock
@@ -251,7 +252,7 @@ func BlockLen(b []byte) (int, error) {
 	return int(n), nil
 }
 
-// AppendFrom appends the objects of a block.
+// AppendFrom appends the objects of a block to o.
 func (o *Objects) AppendFrom(block []byte, layout Layout) error {
 	r, err := openBlock(block, layout)
 	if err != nil {
@@ -276,8 +277,8 @@ func (o *Objects) AppendFrom(block []byte, layout Layout) error {
 	return o.appendClasses(r)
 }
 
-// checkSoft makes sure that the objects are of the block's kind, soft or not. No objects
-// become soft by the first soft block.
+// checkSoft checks that the block is soft if and only if the objects are. If there are no objects
+// yet, a soft block makes them soft.
 func (o *Objects) checkSoft(r *blockReader) error {
 	if r.objects == 0 || r.soft == o.Soft() {
 		return nil
@@ -289,8 +290,7 @@ func (o *Objects) checkSoft(r *blockReader) error {
 	return nil
 }
 
-// AppendClassesFrom appends the weights and rows of a block's objects without
-// their codes.
+// AppendClassesFrom appends the weights and rows of the objects of a block, without their codes.
 func (o *Objects) AppendClassesFrom(block []byte, layout Layout) error {
 	r, err := openBlock(block, layout)
 	if err == nil {
@@ -340,10 +340,10 @@ func (o *Objects) appendClasses(r *blockReader) error {
 	return r.end()
 }
 
-// EachClasses calls visit with the weights of the labels and the raw class weights, in
-// class order, and the rows of each object of a block. They are those of Objects.Labels and
-// Objects.Raw. The next call changes them. codes takes the rows by feature and code; nil: they are
-// not counted.
+// EachClasses calls visit for each object of a block, with its weights of labels (see
+// Objects.Labels) and its raw class weights (see Objects.Raw), both in class order, and its rows.
+// The slices are only valid during the call. Unless codes is nil, the rows are also added to codes,
+// by feature and code.
 func EachClasses(
 	block []byte, layout Layout, classes int, codes [][]int64, visit func(labels, raw []ClassWeight, rows int64),
 ) error {
@@ -399,8 +399,8 @@ func countColumn(column []byte, width int, rows, counts []int64) error {
 // AddBlock coalesces the objects of a block into the table.
 func (t *Table) AddBlock(block []byte, classes int) error { return t.mergeBlock(block, classes, 1) }
 
-// SubtractBlock subtracts the objects of a block from the table, which must not be soft. They may be
-// added later. DropEmpty ends the merge.
+// SubtractBlock subtracts the objects of a block from the table, which must not be soft. They may
+// only be added later. Call DropEmpty after the last block.
 func (t *Table) SubtractBlock(block []byte, classes int) error {
 	if t.soft > 0 {
 		return errBlock
@@ -408,8 +408,9 @@ func (t *Table) SubtractBlock(block []byte, classes int) error {
 	return t.mergeBlock(block, classes, -1)
 }
 
-// mergeBlock adds each object of a block so many times. It is a hot loop: keys are made feature by
-// feature, and the slots of several objects are fetched at the same time.
+// mergeBlock adds each object of a block times times; times is -1 to subtract it. It is a hot loop:
+// keys are assembled feature by feature, and the slots of several objects are fetched at the same
+// time.
 func (t *Table) mergeBlock(block []byte, classes int, times int64) error {
 	const ahead = 16
 	r, err := openBlock(block, t.layout)
@@ -445,7 +446,7 @@ func (t *Table) mergeBlock(block []byte, classes int, times int64) error {
 	return r.end()
 }
 
-// addObject adds an object of a block so many times.
+// addObject adds an object of a block times times.
 func (t *Table) addObject(key []byte, hash uint64, o *blockObject, times int64) {
 	id := 0
 	for j, cw := range o.labels {
@@ -459,15 +460,15 @@ func (t *Table) addObject(key []byte, hash uint64, o *blockObject, times int64) 
 	}
 }
 
-// blockObject is an object of a block without its key. Its memory is used again for the next object.
+// blockObject is an object of a block without its key. Its memory is reused for the next object.
 type blockObject struct {
 	labels []ClassWeight
 	soft   []ClassWeight // if the block is soft
-	shares []GroupShare  // if they were asked for
+	shares []GroupShare  // if they were requested
 	rows   int64
 }
 
-// next reads the next object of the block, with its shares if they are asked for.
+// next reads the next object of the block, including its shares if grouped is true.
 func (r *blockReader) next(o *blockObject, classes int, grouped bool) (err error) {
 	if o.labels, o.rows, err = r.classes(o.labels, classes); err != nil {
 		return err

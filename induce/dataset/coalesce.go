@@ -8,12 +8,11 @@ import (
 	"slices"
 )
 
-// Table coalesces rows with equal keys into objects. It belongs to one
-// goroutine at a time.
+// Table coalesces rows with equal keys into objects. Only one goroutine at a time may use it.
 //
-// Objects lie in pages of a fixed number of objects, so that a table grows without copying
-// them. The slots of the hash table are in the order of the hashes. So it, too, grows in
-// one pass from front to back, without a look at the keys.
+// Objects are stored in pages of a fixed capacity, so that a growing table does not copy them. The
+// slots of the hash table are ordered by hash, so it also grows in a single pass from front to
+// back, without reading the keys.
 type Table struct {
 	layout  Layout
 	hasRows bool      // rows and weight differ
@@ -25,14 +24,14 @@ type Table struct {
 	pages  []tablePage  // all full but the last
 	slots  []uint64     // open addressing: upper half of the hash, object number plus one
 	shift  uint8        // 32 - log2(len(slots))
-	head   []int32      // by object: first entry of its further classes plus one; nil: there are none
+	head   []int32      // by object: first entry of its further classes plus one; nil if no object has several classes
 	more   []entry      // further classes, chained
 	bytes  int          // memory of the pages
-	groups *tableGroups // nil: the table keeps no groups
-	seen   uint64       // of no use: see fetch
+	groups *tableGroups // nil if the table does not keep groups
+	seen   uint64       // sink for fetch
 }
 
-// tablePage holds objects of neighbouring numbers.
+// tablePage holds objects with consecutive numbers.
 type tablePage struct {
 	keys   []byte   // Stride bytes per object
 	class  []uint16 // by object: class of its first row
@@ -54,19 +53,19 @@ type ClassWeight struct {
 
 const (
 	pageBytes = 64 << 10 // greatest size of a page's keys, unless one key is larger
-	leastPage = 16       // objects for which a table makes room at first
+	leastPage = 16       // objects for which a new table makes room
 	leastSlot = 64
 )
 
-// NewTable returns an empty table. weighted says that rows may have weights other than
-// 1; objects then count their rows beside their weight.
+// NewTable returns an empty table. If weighted is true, rows may have weights other than 1, and
+// objects count their rows in addition to their weight.
 func NewTable(layout Layout, weighted bool) *Table {
 	page := bits.Len(uint(max(1, pageBytes/max(1, layout.Stride)))) - 1
 	return &Table{layout: layout, hasRows: weighted, page: uint8(min(page, 10))}
 }
 
-// NewSoftTable returns an empty table of soft objects with so many classes, see Objects. It
-// takes rows that have shares.
+// NewSoftTable returns an empty table of soft objects with this many classes, see Objects. Its rows
+// must have shares.
 func NewSoftTable(layout Layout, classes int) *Table {
 	t := NewTable(layout, true)
 	t.soft = classes
@@ -104,12 +103,12 @@ func (t *Table) Reset() {
 // HashKey returns the hash of a key. It also decides the shard of the key.
 func HashKey(key []byte) uint64 { return hashBytes(sqrt264, key) }
 
-// Add adds rows of one key, all of one class. hash must be HashKey(key).
+// Add adds rows with the same key and class. hash must be HashKey(key).
 func (t *Table) Add(key []byte, hash uint64, class uint16, weight, rows int64) {
 	t.add(key, hash, class, weight, rows)
 }
 
-// AddGrouped is Add for rows of one bucket, see Bucket.
+// AddGrouped is Add for rows of the same bucket, see Bucket.
 func (t *Table) AddGrouped(key []byte, hash uint64, bucket uint8, class uint16, weight, rows int64) {
 	id := t.add(key, hash, class, weight, rows)
 	if t.groups != nil {
@@ -117,7 +116,7 @@ func (t *Table) AddGrouped(key []byte, hash uint64, bucket uint8, class uint16, 
 	}
 }
 
-// add is Add. It returns the number of the object.
+// add is Add, and returns the number of the object.
 func (t *Table) add(key []byte, hash uint64, class uint16, weight, rows int64) (id int) {
 	id = t.find(key, hash, class)
 	p, at := t.place(id)
@@ -137,16 +136,16 @@ type Rows struct {
 	Keys    []byte   // Stride bytes for each row
 	Hashes  []uint64 // HashKey of each key
 	Classes []uint16
-	Weights []int64 // nil: 1 each
-	Buckets []uint8 // see Bucket, for tables that keep groups; nil: they keep none
+	Weights []int64 // nil: each row has weight 1
+	Buckets []uint8 // see Bucket; nil unless the table keeps groups
 
-	// Shares are those of the classes in each row, class by class, for tables of soft
-	// objects. A class gets its share times the weight of the row. The shares of a row add up
-	// to the same number in all rows; none is negative.
+	// Shares are the shares of the classes in each row, class by class, for tables of soft objects.
+	// A class gets its share times the weight of the row. No share is negative, and the shares of
+	// each row have the same sum.
 	Shares []int32
 }
 
-// AddRows adds the rows at the given positions, each as one row.
+// AddRows adds the rows at the given positions, each as a single row.
 func (t *Table) AddRows(r *Rows, at []int32) {
 	const ahead = 16 // rows whose slots are fetched from memory at the same time
 	if t.soft > 0 {
@@ -219,8 +218,8 @@ func (t *Table) insertSoft(id int) {
 	t.bytes += 8 * (cap(*page) - before)
 }
 
-// fetch looks at the slots of rows. Without it, each row would wait for the memory by
-// itself, because the processor guesses wrong what a slot holds.
+// fetch reads the slots of the given rows. Without it, rows would wait for memory one after
+// another, because the processor mispredicts what a slot contains.
 func (t *Table) fetch(hashes []uint64, at []int32) {
 	if len(t.slots) < leastSlot {
 		return
@@ -229,10 +228,10 @@ func (t *Table) fetch(hashes []uint64, at []int32) {
 	for _, i := range at {
 		seen |= t.slots[t.slotOf(hashes[i])]
 	}
-	t.seen = seen // else the compiler would leave the loads out
+	t.seen = seen // otherwise the compiler would drop the loads
 }
 
-// slotOf returns the first slot of the search for a hash: the higher the hash, the later.
+// slotOf returns the slot at which the search for a hash starts: the higher the hash, the later.
 func (t *Table) slotOf(hash uint64) int { return int(hash >> 32 >> (t.shift & 63)) }
 
 // place returns the page of an object, and its position there.
@@ -240,7 +239,7 @@ func (t *Table) place(id int) (*tablePage, int) {
 	return &t.pages[id>>(t.page&63)], id & (1<<(t.page&63) - 1)
 }
 
-// find returns the number of the key's object, and adds an object for a new key.
+// find returns the number of the object with this key, and adds an object if the key is new.
 func (t *Table) find(key []byte, hash uint64, class uint16) int {
 	if 4*(t.n+1) > 3*len(t.slots) {
 		t.grow()
@@ -265,7 +264,7 @@ func (t *Table) find(key []byte, hash uint64, class uint16) int {
 	}
 }
 
-// lookup returns the number of the key's object; below 0: there is none.
+// lookup returns the number of the object with this key; negative if absent.
 func (t *Table) lookup(key []byte, hash uint64) int {
 	if len(t.slots) == 0 {
 		return -1
@@ -312,7 +311,7 @@ func (t *Table) insert(key []byte, class uint16) int {
 	return id
 }
 
-// enlarge makes room in a page. Only the first page of a table grows by and by, as most
+// enlarge makes room in a page. Only the first page of a table grows step by step, because most
 // tables of a small data set have few objects.
 func (t *Table) enlarge(p *tablePage) {
 	n := 1 << t.page
@@ -330,7 +329,7 @@ func (t *Table) enlarge(p *tablePage) {
 	}
 }
 
-// grow doubles the number of slots.
+// grow doubles the capacity of the hash table.
 func (t *Table) grow() {
 	old := t.slots
 	n := max(leastSlot, 2*len(old))
@@ -361,7 +360,7 @@ func (t *Table) addMore(id int, class uint16, weight int64) {
 	t.head[id] = int32(len(t.more))
 }
 
-// softWeights lists the raw weights of an object in class order, in the memory of dst.
+// softWeights lists the raw weights of an object in class order, using the memory of dst.
 func (t *Table) softWeights(id int, dst []ClassWeight) []ClassWeight {
 	dst = dst[:0]
 	for k, weight := range t.softOf(id) {
@@ -372,7 +371,7 @@ func (t *Table) softWeights(id int, dst []ClassWeight) []ClassWeight {
 	return dst
 }
 
-// errSubtracted is the error of objects that were subtracted and never added.
+// errSubtracted is the error for an object from which more was subtracted than was added.
 var errSubtracted = errors.New("more was subtracted from an object than it has")
 
 // DropEmpty removes objects whose rows were all subtracted. Nothing may be added afterwards.
@@ -399,7 +398,7 @@ func (t *Table) DropEmpty() error {
 	return nil
 }
 
-// move puts an object in the place of another.
+// move moves an object to the place of another.
 func (t *Table) move(from, to int) {
 	p, at := t.place(from)
 	q, place := t.place(to)
@@ -418,7 +417,7 @@ func (t *Table) move(from, to int) {
 	}
 }
 
-// classWeights lists the classes of an object in class order, without those that have no weight.
+// classWeights lists the classes of an object that have weight, in class order.
 func (t *Table) classWeights(id int, dst []ClassWeight) []ClassWeight {
 	p, at := t.place(id)
 	dst = dst[:0]

@@ -9,31 +9,31 @@ import (
 	"github.com/espalier-ml/espalier/induce/wire"
 )
 
-// Rows with one key are a group: a patient with several visits, for example. Folds and the parts
-// that a teacher holds out must not divide a group. Objects do not know keys, so each row carries
-// the bucket of its key, and each object lists what its rows of each bucket weigh. Growth of trees
-// ignores these lists.
+// Rows with the same key form a group: a patient with several visits, for example. Folds and the
+// parts that a teacher holds out must not divide a group. Objects do not store keys, so each row
+// carries the bucket of its key, and each object lists the weight of its rows by bucket. Growing
+// trees ignores these lists.
 
-// Buckets is the number of buckets that groups are dealt into. The usual numbers of folds divide
-// it, and standard errors by bucket have enough degrees of freedom.
+// Buckets is the number of buckets among which groups are distributed. The usual numbers of folds
+// divide it, and it gives enough degrees of freedom for standard errors by bucket.
 const Buckets = 60
 
 // bucketSalt makes the bucket of a key independent of its part of the split.
 const bucketSalt = 0x517cc1b727220a95
 
-// Bucket returns the bucket of a row, from 0 to Buckets-1, given the hash of its key: see HashText
-// and HashNumber. The seed of the hash thereby decides which groups share a bucket.
+// Bucket returns the bucket of a row, in [0, Buckets), given the hash of its key: see HashText and
+// HashNumber. The seed of the hash thus determines which groups share a bucket.
 func Bucket(hash uint64) uint8 {
 	bucket, _ := bits.Mul64(mix(hash, bucketSalt), Buckets)
 	return uint8(bucket)
 }
 
-// GroupShare is what the rows of one bucket and one label have of an object.
+// GroupShare is the part of an object that belongs to one bucket and one label.
 type GroupShare struct {
 	Bucket uint8
 	Class  uint16
-	Weight int64 // of the labels, see Objects.Labels
-	Soft   int64 // raw class weight of soft objects, see Objects.Raw; of others 0
+	Weight int64 // weight of the labels, see Objects.Labels
+	Soft   int64 // raw class weight of soft objects, see Objects.Raw; otherwise 0
 	Rows   int64 // number of rows
 }
 
@@ -44,7 +44,7 @@ func (s *GroupShare) place() uint32 { return uint32(s.Bucket)<<16 | uint32(s.Cla
 
 func (s *GroupShare) empty() bool { return s.Weight == 0 && s.Soft == 0 && s.Rows == 0 }
 
-// addShare adds a share to a list in the order of buckets and classes.
+// addShare adds a share to a list ordered by bucket and class.
 func addShare(list []GroupShare, s GroupShare) []GroupShare {
 	at, found := slices.BinarySearchFunc(list, s.place(), func(have GroupShare, place uint32) int {
 		return cmp.Compare(have.place(), place)
@@ -57,15 +57,15 @@ func addShare(list []GroupShare, s GroupShare) []GroupShare {
 	return list
 }
 
-// tableGroups are the shares of the objects of a table.
+// tableGroups holds the group shares of the objects of a table.
 type tableGroups struct {
-	most   int            // objects up to which the table keeps shares
-	shares [][]GroupShare // by object, in the order of buckets and classes
+	most   int            // the table keeps shares while it has at most this many objects
+	shares [][]GroupShare // by object, ordered by bucket and class
 	bytes  int
 }
 
-// KeepGroups makes an empty table keep what each bucket of groups has of its objects. Once it has
-// more than so many objects it drops all of that, as nobody would use it.
+// KeepGroups makes an empty table keep the group shares of its objects. Once it has more than most
+// objects, it drops all shares, because nobody would use them.
 func (t *Table) KeepGroups(most int64) {
 	if most > 0 {
 		t.groups = &tableGroups{most: int(min(most, 1<<62))}
@@ -88,7 +88,7 @@ func (t *Table) addGroup(id int, s GroupShare) {
 	g.bytes += shareBytes * (cap(g.shares[id]) - before)
 }
 
-// addGroups adds shares to an object so many times.
+// addGroups adds shares to an object times times.
 func (t *Table) addGroups(id int, shares []GroupShare, times int64) {
 	for _, s := range shares {
 		s.Weight, s.Soft, s.Rows = times*s.Weight, times*s.Soft, times*s.Rows
@@ -112,28 +112,27 @@ func (g *groupLists) add(list []GroupShare) {
 	g.at = append(g.at, len(g.entries))
 }
 
-// KeepGroups makes objects, of which there are none so far, take over the shares of groups from
-// blocks that have them.
+// KeepGroups makes o, which must be empty, take over group shares from blocks that have them.
 func (o *Objects) KeepGroups() { o.groups = &groupLists{at: make([]int, 1, cap(o.Class)+1)} }
 
-// Grouped reports whether the objects know the groups of their rows.
+// Grouped reports whether the objects have group shares.
 func (o *Objects) Grouped() bool { return o.groups != nil }
 
-// Groups returns what the buckets have of object i, in the order of buckets and classes. The
-// objects must be grouped.
+// Groups returns the shares of object i, ordered by bucket and class. The objects must be grouped.
 func (o *Objects) Groups(i int) []GroupShare {
 	return o.groups.entries[o.groups.at[i]:o.groups.at[i+1]]
 }
 
-// AppendGrouped appends one object from its codes in feature order and the shares of its groups, in
-// the order of buckets and classes. The objects must be grouped and not soft.
+// AppendGrouped appends an object, given its codes in feature order and its group shares, ordered
+// by bucket and class. The objects must be grouped and not soft.
 func (o *Objects) AppendGrouped(codes []int, shares []GroupShare) {
 	o.appendCodes(codes)
 	o.appendShares(shares, make([]int64, o.Classes), nil)
 }
 
-// appendShares appends the class weights of an object, which are the sums over shares. labels and
-// soft have a zero for each class before and after; soft is nil unless the objects are soft.
+// appendShares appends the class weights of an object, which are sums over its shares. labels and
+// soft are scratch: they have a zero for each class before and after the call. soft is nil unless
+// the objects are soft.
 func (o *Objects) appendShares(shares []GroupShare, labels, soft []int64) {
 	rows := int64(0)
 	for i := range shares {
@@ -152,7 +151,7 @@ func (o *Objects) appendShares(shares []GroupShare, labels, soft []int64) {
 	o.groups.add(shares)
 }
 
-// listed returns the weights that are not 0, and sets all to 0.
+// listed returns the weights other than 0, and resets all to 0.
 func listed(weights []int64) []ClassWeight {
 	var list []ClassWeight
 	for k, w := range weights {
@@ -164,8 +163,8 @@ func listed(weights []int64) []ClassWeight {
 	return list
 }
 
-// OfBuckets returns what some buckets have of grouped objects, in the same order: objects of which
-// they have nothing are left out.
+// OfBuckets returns the parts of grouped objects that belong to the accepted buckets, in the same
+// order. Objects without such parts are left out.
 func (o *Objects) OfBuckets(keep func(bucket uint8) bool) *Objects {
 	ids, kept := make([]int32, 0, o.Len()), make([]GroupShare, 0, len(o.groups.entries))
 	ends := make([]int, 0, o.Len())
@@ -194,9 +193,9 @@ func (o *Objects) OfBuckets(keep func(bucket uint8) bool) *Objects {
 	return some
 }
 
-// The groups of a block follow its objects, so that who does not want them need not read them:
+// The groups of a block follow its objects, so that a reader can skip them:
 //
-//	per object    uvarint: number of shares; of each share its bucket (1 byte), then uvarints:
+//	per object    uvarint: number of shares; per share its bucket (1 byte), then uvarints:
 //	              class and weight; soft weight if the objects are soft; rows if the block has rows
 //	length        of the above, 8 bytes, little endian
 const groupsLength = 8
@@ -226,12 +225,12 @@ func appendShares(dst []byte, shares []GroupShare, soft, hasRows bool) []byte {
 	return dst
 }
 
-// endGroups ends the groups of a block, which begin at a position.
+// endGroups ends the groups of a block, which start at position from.
 func endGroups(dst []byte, from int) []byte {
 	return binary.LittleEndian.AppendUint64(dst, uint64(len(dst)-from))
 }
 
-// cutGroups cuts the groups off a block that has them.
+// cutGroups splits the groups off a block that has them.
 func (r *blockReader) cutGroups() error {
 	end := len(r.Rest) - groupsLength
 	if end < 0 {
@@ -248,8 +247,9 @@ func (r *blockReader) cutGroups() error {
 	return nil
 }
 
-// shares reads the shares of the next object of the given labels and rows, in the memory of dst. Each
-// bucket has some weight.
+// shares reads the shares of the next object, using the memory of dst. labels and rows are the
+// weights and rows of the object, with which the shares must agree. Each bucket must have some
+// weight.
 func (r *blockReader) shares(dst []GroupShare, classes int, labels []ClassWeight, rows int64) ([]GroupShare, error) {
 	g := r.groups
 	_, weight := Majority(labels)
@@ -258,7 +258,7 @@ func (r *blockReader) shares(dst []GroupShare, classes int, labels []ClassWeight
 		return nil, errBlock
 	}
 	dst = dst[:0]
-	next := uint32(0) // least place that may follow
+	next := uint32(0) // least position that may follow
 	for range n {
 		s, ok := g.share(classes)
 		if !ok || s.place() < next || s.Weight > weight || s.Rows > rows {
@@ -273,7 +273,7 @@ func (r *blockReader) shares(dst []GroupShare, classes int, labels []ClassWeight
 	return dst, nil
 }
 
-// allWeighted reports whether each bucket of an object has some weight; soft: some soft weight too.
+// allWeighted reports whether each bucket has some weight and, for soft objects, some soft weight.
 func allWeighted(shares []GroupShare, soft bool) bool {
 	for from := 0; from < len(shares); {
 		var weight, softWeight int64
@@ -289,7 +289,7 @@ func allWeighted(shares []GroupShare, soft bool) bool {
 	return true
 }
 
-// share reads one share.
+// share reads a single share.
 func (r *blockReader) share(classes int) (s GroupShare, ok bool) {
 	if len(r.Rest) == 0 || r.Rest[0] >= Buckets {
 		return s, false
@@ -307,7 +307,7 @@ func (r *blockReader) share(classes int) (s GroupShare, ok bool) {
 	return s, !r.Bad && class < uint64(classes) && !s.empty()
 }
 
-// endGroups checks that nothing follows the shares of the last object.
+// endGroups checks that no bytes follow the shares of the last object.
 func (r *blockReader) endGroups() error {
 	if r.groups.Bad || len(r.groups.Rest) > 0 {
 		return errBlock

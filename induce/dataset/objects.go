@@ -7,8 +7,8 @@ import (
 	"slices"
 )
 
-// Codes is one feature's column of codes, one code per object. U8 is set if the feature's
-// Width is 1, else U16.
+// Codes is the column of codes of a feature, with one code per object. U8 is set if the Width of
+// the feature is 1, otherwise U16.
 type Codes struct {
 	U8  []uint8
 	U16 []uint16
@@ -22,26 +22,26 @@ func (c *Codes) At(i int) int {
 	return int(c.U16[i])
 }
 
-// Objects are coalesced rows, as columns.
+// Objects are coalesced rows, stored as columns.
 type Objects struct {
 	Classes int
 	Codes   []Codes  // per feature
-	Class   []uint16 // class of the most weight by the rows' labels; ties: the first class
-	Weight  []int64  // weight of all classes, in fixed-point units
-	Rows    []int64  // number of rows; nil if each row weighs 1, so Weight counts rows
+	Class   []uint16 // class with the most weight among the labels of the rows; ties: the first class
+	Weight  []int64  // total weight of all classes, in fixed-point units
+	Rows    []int64  // number of rows; nil if each row weighs 1, so that Weight counts rows
 
 	raw    classLists    // see Raw
-	labels *classLists   // see Labels; nil: the same as raw
-	units  []ClassWeight // by class: an object of this class and of weight 1
-	groups *groupLists   // see Groups; nil: the objects are not grouped
+	labels *classLists   // see Labels; nil if equal to raw
+	units  []ClassWeight // by class: an entry for an object of this class and of weight 1
+	groups *groupLists   // see Groups; nil if the objects are not grouped
 }
 
-// classLists has the class weights of objects. They take no memory for an object of weight
-// 1, little for an object of one class. at is nil while all objects weigh 1. Else at[i] is 0
-// for an object of weight 1. For others its low bits are one more than the position of the
-// object's first entry; with manyEntries the entry before has the number of its entries.
-// Light objects of the same class and weight share an entry, as most objects are light ones
-// of one class.
+// classLists holds the class weights of objects. They take no memory for an object of weight 1, and
+// little for an object of one class. at is nil while all objects weigh 1. Otherwise at[i] is 0 for
+// an object of weight 1. For other objects its low bits are one more than the position of the
+// object's first entry; if manyEntries is set, the entry before that holds how many entries the
+// object has. Objects of small weight share the entry of their class and weight, because most
+// objects are of this kind.
 type classLists struct {
 	at      []uint32
 	entries []ClassWeight
@@ -51,8 +51,8 @@ type classLists struct {
 // manyEntries marks an object with several classes.
 const manyEntries = 1 << 31
 
-// Objects of one class share entries if they weigh less than 1<<lightBits, and their class comes
-// before sharedClasses: so a list of all shared entries stays small.
+// Objects of one class share an entry if they weigh less than 1<<lightBits and their class is below
+// sharedClasses, so that the table of shared entries stays small.
 const (
 	lightBits     = 4
 	sharedClasses = 1 << 8
@@ -81,8 +81,8 @@ func (o *Objects) ClassWeights() []int64 {
 	return weights
 }
 
-// Raw returns the weights of the classes in object i, in class order, without classes of
-// weight 0: what trees are grown from. They must not be changed.
+// Raw returns the weights of the classes in object i, in class order, without classes of weight 0.
+// Trees grow from these weights. They must not be changed.
 func (o *Objects) Raw(i int) []ClassWeight {
 	if o.raw.at == nil || o.raw.at[i] == 0 {
 		k := o.Class[i]
@@ -91,8 +91,8 @@ func (o *Objects) Raw(i int) []ClassWeight {
 	return o.raw.of(o.raw.at[i] - 1)
 }
 
-// Labels returns the weights of the rows' labels in object i, as Raw does. Of soft objects
-// they differ from Raw, and their unit may be another one; of others they are the same.
+// Labels returns the weights of the labels of the rows in object i, in the form of Raw. For soft
+// objects they differ from Raw and may use another unit; otherwise they are equal.
 func (o *Objects) Labels(i int) []ClassWeight {
 	if o.labels == nil {
 		return o.Raw(i)
@@ -107,15 +107,15 @@ func (o *Objects) Labels(i int) []ClassWeight {
 // Soft reports whether the class weights are soft: Raw then differs from Labels.
 func (o *Objects) Soft() bool { return o.labels != nil }
 
-// soften turns no objects into no soft objects.
+// soften makes an empty set of objects soft.
 func (o *Objects) soften() {
 	o.labels = new(classLists)
 	if o.Rows == nil {
-		o.Rows = make([]int64, 0, cap(o.Class)) // their weights do not count rows
+		o.Rows = make([]int64, 0, cap(o.Class)) // the weights of soft objects do not count rows
 	}
 }
 
-// of returns the entries of an object, from the position of the first.
+// of returns the entries of an object, given the position of its first entry.
 func (l *classLists) of(at uint32) []ClassWeight {
 	n := uint32(1)
 	if at&manyEntries != 0 {
@@ -128,8 +128,8 @@ func (l *classLists) of(at uint32) []ClassWeight {
 // full reports whether no further object fits.
 func (l *classLists) full() bool { return len(l.entries) >= manyEntries-(1<<17) }
 
-// add appends the class weights of the last of all objects, whose classes are given. unit says
-// that it weighs 1, all of it of its class.
+// add appends the class weights of the last object. classes holds the classes of all objects. unit
+// means that the object weighs 1, all of it in its class.
 func (l *classLists) add(list []ClassWeight, unit bool, classes []uint16) {
 	if unit && l.at == nil {
 		return
@@ -153,7 +153,7 @@ func (l *classLists) add(list []ClassWeight, unit bool, classes []uint16) {
 	l.at = append(l.at, at)
 }
 
-// share returns one more than the position of the entry of light objects of a class and a weight.
+// share returns one more than the position of the shared entry of this class and weight.
 func (l *classLists) share(cw ClassWeight) uint32 {
 	i := int(cw.Class)<<lightBits | int(cw.Weight)
 	if i >= len(l.shared) {
@@ -166,7 +166,7 @@ func (l *classLists) share(cw ClassWeight) uint32 {
 	return l.shared[i]
 }
 
-// RowsOf returns the number of rows of object i.
+// RowsOf returns how many rows object i has.
 func (o *Objects) RowsOf(i int) int64 {
 	if o.Rows == nil {
 		return o.Weight[i]
@@ -174,7 +174,7 @@ func (o *Objects) RowsOf(i int) int64 {
 	return o.Rows[i]
 }
 
-// NewObjects returns no objects of the features, with room for n.
+// NewObjects returns an empty set of objects, with room for n.
 func NewObjects(layout Layout, classes int, weighted bool, n int) *Objects {
 	o := &Objects{
 		Classes: classes,
@@ -196,7 +196,7 @@ func NewObjects(layout Layout, classes int, weighted bool, n int) *Objects {
 	return o
 }
 
-// Objects returns the objects of the table, with their groups if the table keeps them.
+// Objects returns the objects of the table, including their groups if the table keeps them.
 func (t *Table) Objects(classes int) *Objects {
 	o := NewObjects(t.layout, classes, t.hasRows, t.n)
 	if t.groups != nil {
@@ -246,8 +246,8 @@ func units(classes int) []ClassWeight {
 	return list
 }
 
-// Majority returns the class of the most weight, the first of several such classes, and
-// the weight of all classes.
+// Majority returns the class with the most weight, or the first of several such classes, and the
+// total weight of all classes.
 func Majority(raw []ClassWeight) (class uint16, total int64) {
 	var most int64
 	for _, cw := range raw {
@@ -286,8 +286,8 @@ func (o *Objects) Append(codes []int, raw []ClassWeight, rows int64) {
 	o.addClasses(raw, rows)
 }
 
-// AppendSoft is Append for a soft object: labels has the weights of the rows' labels, raw
-// those that trees are grown from. All objects are soft, or none is.
+// AppendSoft is Append for a soft object: labels has the weights of the labels of the rows, raw the
+// weights that trees grow from. Either all objects are soft or none are.
 func (o *Objects) AppendSoft(codes []int, labels, raw []ClassWeight, rows int64) {
 	if o.labels == nil {
 		o.soften()
@@ -319,12 +319,12 @@ func (o *Objects) Hashes(seed uint64) []uint64 {
 	return hashes
 }
 
-// ByHash returns the numbers of the objects in an order that depends on their codes alone: by
-// a hash of the codes, as if the objects were shuffled. Objects of the same codes come in the
-// order of their class weights.
+// ByHash returns the numbers of the objects in an order that only depends on the objects, by a hash
+// of their codes, as if they were shuffled. Objects with equal codes are ordered by their class
+// weights.
 func (o *Objects) ByHash() []int32 { return o.FirstByHash(o.Len()) }
 
-// FirstByHash returns the first numbers of ByHash, at most so many. It sorts little more than these.
+// FirstByHash returns the first most numbers of ByHash. It sorts little more than these.
 func (o *Objects) FirstByHash(most int) []int32 {
 	hashes, ids := o.Hashes(0), make([]int32, 0, o.Len())
 	for bound := boundOfHashes(most, len(hashes)); ; bound = 2*min(bound, math.MaxUint64/2) + 1 {
@@ -347,7 +347,8 @@ func (o *Objects) FirstByHash(most int) []int32 {
 	return ids[:min(most, len(ids))]
 }
 
-// boundOfHashes returns a bound below which most of n even hashes lie, very likely, and few more.
+// boundOfHashes returns a bound below which very likely at least most, and few more, of n uniform
+// hashes lie.
 func boundOfHashes(most, n int) uint64 {
 	const reserve = 1000
 	if more := most + most/8 + reserve; more < n {
@@ -387,7 +388,7 @@ func (o *Objects) Select(ids []int32) *Objects {
 	return s
 }
 
-// withCodes returns the codes of the objects with the given numbers, without their class weights.
+// withCodes returns the objects with the given numbers, with their codes but without class weights.
 func (o *Objects) withCodes(ids []int32) *Objects {
 	s := &Objects{
 		Classes: o.Classes,

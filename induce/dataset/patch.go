@@ -5,43 +5,45 @@ import (
 	"slices"
 )
 
-// Patch writes object blocks anew, with what a table adds to their objects or subtracts from them.
-// Objects that the table does not have are passed on as they are: blocks of many objects get the
-// changes of few objects without a table of them all.
+// Patch rewrites object blocks, adding to their objects or subtracting from them the objects of a
+// table. Objects that the table does not have are copied unchanged, so that blocks of many objects
+// get the changes of a few without a table of all objects.
 //
-// No two of the blocks may have objects of the same codes. A Patch belongs to one goroutine at a time.
+// No two of the blocks may have objects with equal codes. Only one goroutine at a time may use a
+// Patch.
 type Patch struct {
 	change  *Table
 	classes int
-	most    int // objects of a block
+	most    int // greatest size of a block, in objects
 	blocks  [][]byte
 
-	// The block that is being written.
+	// The block being written.
 	objects int
 	columns [][]byte // per feature
-	tail    []byte   // what follows the columns
+	tail    []byte   // the part after the columns
 	groups  []byte   // shares of the objects, if the table keeps groups
 
-	// The block that is being read.
+	// The block being read.
 	from int    // the codes of objects before this one are written
-	rest []byte // classes of objects, whose first are still to be written
+	rest []byte // classes of objects, starting with those still to be written
 
 	keys   []byte
-	object blockObject   // of the block
-	more   []ClassWeight // class weights of the object of the table
-	sum    []ClassWeight // class weights of both
+	object blockObject   // object of the block
+	more   []ClassWeight // class weights of the object in the table
+	sum    []ClassWeight // sum of both class weights
 }
 
-// NewPatch returns a patch by the objects of a table, which may be negative: see SubtractBlock. The
-// table must not be soft, and is of no other use afterwards. The patch writes blocks of at most so many
-// objects, unless it is applied to larger ones.
+// NewPatch returns a patch by the objects of a table, whose weights may be negative: see
+// SubtractBlock. The table must not be soft, and must not be used afterwards. The patch writes
+// blocks of at most most objects, unless it is applied to larger blocks.
 func NewPatch(change *Table, classes, most int) *Patch {
 	return &Patch{change: change, classes: classes, most: max(1, most), columns: make([][]byte, len(change.layout.Widths))}
 }
 
-// Apply writes the objects of a block. It fails if more is subtracted from one of them than it has.
+// Apply rewrites a block. It returns an error if more is subtracted from an object than the object
+// has.
 func (p *Patch) Apply(block []byte) error {
-	const ahead = 16 // objects whose keys are made together, feature by feature
+	const ahead = 16 // objects whose keys are assembled together, feature by feature
 	t := p.change
 	r, err := openBlock(block, t.layout)
 	if err != nil {
@@ -81,8 +83,8 @@ func (p *Patch) Apply(block []byte) error {
 	return r.end()
 }
 
-// addGroups writes the shares of p.object with what the object of the table of the given number adds to
-// them or subtracts from them; below 0: there is none. It writes nothing if nothing is left.
+// addGroups writes the shares of p.object, changed by the shares of object id of the table; a
+// negative id means that the table has no such object. It writes nothing if nothing is left.
 func (p *Patch) addGroups(id int) {
 	shares := p.object.shares
 	if id >= 0 {
@@ -96,8 +98,8 @@ func (p *Patch) addGroups(id int) {
 	}
 }
 
-// merge writes object i of a block with what an object of the table adds to it or subtracts from it, unless
-// nothing is left. The object of the table has nothing then.
+// merge writes object i of a block, changed by object id of the table, unless nothing is left. It
+// empties the object of the table.
 func (p *Patch) merge(r *blockReader, i, id int, rows int64) error {
 	t := p.change
 	p.rest = r.Rest
@@ -147,7 +149,7 @@ func (p *Patch) addUp() error {
 	return nil
 }
 
-// makeRoom makes room for the objects of a block, and for those that only the table has.
+// makeRoom makes room for the objects of a block and for objects that only the table has.
 func (p *Patch) makeRoom(r *blockReader) {
 	if p.objects+r.objects > p.most {
 		p.flush()
@@ -159,7 +161,7 @@ func (p *Patch) makeRoom(r *blockReader) {
 	p.tail = slices.Grow(p.tail, len(r.Rest)+p.change.n*3) // most objects are few rows of one class
 }
 
-// pass passes on the codes of the objects before the one at the given position.
+// pass copies the codes of objects [p.from, to) of the block.
 func (p *Patch) pass(r *blockReader, to int) {
 	p.objects += to - p.from
 	for f, width := range p.change.layout.Widths {
@@ -168,7 +170,7 @@ func (p *Patch) pass(r *blockReader, to int) {
 	p.from = to
 }
 
-// End returns the blocks. The last ones have the objects that only the table has.
+// End returns the blocks. The last of them contain the objects that only the table has.
 func (p *Patch) End() ([][]byte, error) {
 	t := p.change
 	if err := t.DropEmpty(); err != nil {
@@ -193,7 +195,7 @@ func (p *Patch) End() ([][]byte, error) {
 	return p.blocks, nil
 }
 
-// flush ends the block that is being written. Blocks have at least one object.
+// flush ends the block being written, unless it is empty.
 func (p *Patch) flush() {
 	if p.objects == 0 {
 		return
@@ -215,7 +217,7 @@ func (p *Patch) flush() {
 	p.objects, p.tail, p.groups = 0, p.tail[:0], p.groups[:0]
 }
 
-// empty takes all weight and all rows from an object.
+// empty removes all weight and all rows from an object.
 func (t *Table) empty(id int) {
 	p, at := t.place(id)
 	p.weight[at] = 0

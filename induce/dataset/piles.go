@@ -5,12 +5,12 @@ import (
 	"slices"
 )
 
-// ByRow returns the objects with their rows dealt to a number of piles, up to 256: as grouped objects
-// whose buckets are the piles. The pile of a row depends on the seed, on the codes, and on the number
-// of the row among the rows with these codes, in the order of classes. Equal rows of one class are
-// alike, so this is as if each row were dealt by chance. If rows have weights, the rows of an object
-// count as equally heavy or, if the groups of the objects are classes of weights, see WeightClass, the rows of
-// each class do. The objects must not be soft.
+// ByRow distributes the rows of the objects among up to 256 piles, and returns grouped objects
+// whose buckets are the piles. The pile of a row depends on the seed, on the codes, and on the
+// position of the row among the rows with these codes, in class order. Since equal rows of one
+// class are interchangeable, this amounts to assigning each row at random. If rows have weights,
+// the rows of an object count as equally heavy or, if the groups of the objects are classes of
+// weights (see WeightClass), the rows of each such class do. The objects must not be soft.
 func (o *Objects) ByRow(piles int, seed uint64) *Objects {
 	dealt := *o
 	dealt.KeepGroups()
@@ -29,7 +29,7 @@ func (o *Objects) Ungrouped() *Objects {
 	return &plain
 }
 
-// dealObject appends what the piles have of object i, whose codes have a hash.
+// dealObject appends the shares of the piles in object i. hash is the hash of its codes.
 func (o *Objects) dealObject(list []GroupShare, i int, hash, piles uint64) []GroupShare {
 	if o.Grouped() {
 		return o.dealClasses(list, i, hash, piles)
@@ -45,7 +45,7 @@ func (o *Objects) dealObject(list []GroupShare, i int, hash, piles uint64) []Gro
 	for _, s := range o.Raw(i) {
 		before += s.Weight
 		end := scaled(rows, before, o.Weight[i])
-		if end == first { // a class of less than half a row
+		if end == first { // a class with less than half a row
 			list = addShare(list, GroupShare{Bucket: pile(first), Class: s.Class, Weight: s.Weight})
 			continue
 		}

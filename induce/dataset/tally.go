@@ -9,9 +9,9 @@ import (
 	"github.com/espalier-ml/espalier/induce/wire"
 )
 
-// Tally counts equal rows of a stream: opaque keys, each with the number of its rows. The
-// encoding does not depend on the order of the rows. The merged tallies of parts of the rows
-// equal the tally of all rows. A tally belongs to one goroutine at a time.
+// Tally counts equal rows of a stream: opaque keys, each with its number of rows. The encoding does
+// not depend on the order of the rows, and merging the tallies of parts of the rows gives the tally
+// of all rows. Only one goroutine at a time may use a tally.
 type Tally struct {
 	Dropped int64 // number of rows left out
 
@@ -104,8 +104,8 @@ func ReadTally(b []byte) (*TallyReader, error) {
 	return r, nil
 }
 
-// Next reads the next key. It returns false after the last key and at a fault; Err tells
-// which.
+// Next reads the next key. It returns false after the last key, and if the tally is invalid: see
+// Err.
 func (r *TallyReader) Next() bool {
 	if r.in.Bad || r.left == 0 {
 		return false
@@ -120,7 +120,7 @@ func (r *TallyReader) Next() bool {
 	return !r.in.Bad
 }
 
-// Err returns the fault of the tally after Next has returned false; nil: there is none.
+// Err returns why the tally is invalid, after Next has returned false; nil if it is valid.
 func (r *TallyReader) Err() error {
 	if r.in.Bad || r.left == 0 && len(r.in.Rest) > 0 {
 		return errTally
@@ -128,7 +128,7 @@ func (r *TallyReader) Err() error {
 	return nil
 }
 
-// MergeTallies merges at least one encoded tally.
+// MergeTallies merges encoded tallies, of which there must be at least one.
 func MergeTallies(list ...[]byte) ([]byte, error) {
 	for len(list) > 1 { // merging in pairs copies each tally log2(len(list)) times
 		merged := make([][]byte, 0, (len(list)+1)/2)

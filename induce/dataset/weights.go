@@ -12,15 +12,15 @@ import (
 	"strconv"
 )
 
-// A weight above 0 lies within these bounds, so that quotients of weights and their sums are
-// exact to the last bit of a float64.
+// Bounds of weights above 0. Within them, quotients of weights and sums of these are exact to the
+// last bit of a float64.
 const (
 	LeastWeight    = 1e-200
 	GreatestWeight = 1e200
 )
 
-// WeightFault returns what is wrong with the weight x of a row, as the end of a sentence about
-// that weight; empty if it is 0 or a number from LeastWeight to GreatestWeight.
+// WeightFault returns what is wrong with the weight x of a row, as the end of a sentence about that
+// weight; empty if x is 0 or in [LeastWeight, GreatestWeight].
 func WeightFault(x float64) string {
 	switch {
 	case math.IsNaN(x):
@@ -31,16 +31,16 @@ func WeightFault(x float64) string {
 	return ""
 }
 
-// WeightSums has what the unit of weights depends on: their exact sum, the least and the
-// greatest, and the distinct weights if they are few. Sums of parts of the rows merge to the
-// same sums in any order. The zero value has no rows.
+// WeightSums holds everything that determines the unit of weights: their exact sum, the least and
+// the greatest weight, and the distinct weights if they are few. Sums of parts of the rows can be
+// merged in any order, with the same result. The zero value has no rows.
 type WeightSums struct {
 	Rows int64 // rows with a weight above 0
 
 	least, greatest float64
 	counts          map[float64]int64 // rows by weight; nil if there are more than mostWeights
 	many            bool
-	sums            []sum128 // by binary exponent of the weight, from leastExponent on: sums of mantissas
+	sums            []sum128 // by binary exponent of the weight, starting at leastExponent: sums of mantissas
 	squares         []sum192 // likewise: sums of squares of mantissas
 }
 
@@ -63,7 +63,7 @@ func (s *sum192) add(o *sum192) {
 	}
 }
 
-// squared returns a number of times the square of x.
+// squared returns times * x * x.
 func squared(x, times uint64) sum192 {
 	hi, lo := bits.Mul64(x, x)
 	middle, low := bits.Mul64(lo, times)
@@ -76,8 +76,8 @@ func squared(x, times uint64) sum192 {
 // have fewer.
 const mostWeights = 1 << 12
 
-// The exponents of weights, as math.Float64bits has them, and the value of the last bit of a
-// mantissa of exponent 0.
+// The exponents of weights, as encoded in math.Float64bits, and the value of the last bit of a
+// mantissa with exponent 0.
 const (
 	mantissaBits  = 52
 	exponentOfOne = 1023
@@ -85,8 +85,7 @@ const (
 	exponents     = 1400
 )
 
-// Add adds a number of rows of the weight x, for which WeightFault is empty. Rows of weight 0 do
-// not count.
+// Add adds rows of weight x, for which WeightFault is empty. Rows of weight 0 do not count.
 func (s *WeightSums) Add(x float64, rows int64) {
 	if x == 0 || rows == 0 {
 		return
@@ -161,7 +160,7 @@ type encodedSums struct {
 	Squares  []sum192    `json:"squares"`           // of the same exponents
 }
 
-// MarshalJSON encodes the sums. The order in which rows were added does not matter.
+// MarshalJSON encodes the sums. The result does not depend on the order in which rows were added.
 func (s *WeightSums) MarshalJSON() ([]byte, error) {
 	e := encodedSums{Rows: s.Rows, Least: s.least, Greatest: s.greatest, Many: s.many, Sums: [][3]uint64{}}
 	e.Weights = slices.Sorted(maps.Keys(s.counts))
@@ -208,7 +207,7 @@ func (s *WeightSums) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// Mean returns the mean weight of the rows, the nearest float64; 0 without rows.
+// Mean returns the average weight of the rows, rounded to the nearest float64; 0 without rows.
 func (s *WeightSums) Mean() float64 {
 	if s.Rows == 0 {
 		return 0
@@ -227,8 +226,8 @@ func (s *WeightSums) total() *big.Float {
 	return horner(len(s.sums), 1, func(e int) []uint64 { return []uint64{s.sums[e].lo, s.sums[e].hi} })
 }
 
-// horner returns the sum of some numbers, given their words from the least significant one on, of which the
-// number e counts 2^(step e).
+// horner returns the sum of n numbers. words returns the words of number e, least significant
+// first; that number counts 2^(step*e).
 func horner(n int, step uint, words func(e int) []uint64) *big.Float {
 	total := new(big.Int)
 	for e := n - 1; e >= 0; e-- {
@@ -242,9 +241,9 @@ func horner(n int, step uint, words func(e int) []uint64) *big.Float {
 	return new(big.Float).SetPrec(bigPrecision).SetInt(total)
 }
 
-// Effect returns the design effect of the weights, at least 1: by how much the variance of a weighted mean
-// is greater than that of a mean of as many rows of equal weight (Kish, Survey Sampling, 1965). Weights
-// times a constant have the same effect. It is 1 without rows.
+// Effect returns the design effect of the weights, at least 1: the variance of a weighted mean
+// divided by the variance of a mean of as many rows of equal weight (Kish, Survey Sampling, 1965).
+// Multiplying all weights by a constant does not change it. It is 1 without rows.
 func (s *WeightSums) Effect() float64 {
 	if s.Rows == 0 {
 		return 1
@@ -256,24 +255,25 @@ func (s *WeightSums) Effect() float64 {
 	return max(1, rounded(x, scaleDigits))
 }
 
-// WeightUnit is the unit in which weights of rows are counted. Weights times a constant have
-// units times the constant: so a row has the same number of units, whatever the weights are
-// measured in. The zero value is the unit of rows without weights: each row has the weight 1.
+// WeightUnit is the unit in which weights of rows are counted. If all weights are multiplied by a
+// constant, so is the unit, and each row keeps its number of units, whatever the weights are
+// measured in. The zero value is the unit of rows without weights: each row has weight 1.
 type WeightUnit struct {
-	Size  float64 `json:"size"`  // weight of a unit, as the column has it
-	Scale float64 `json:"scale"` // units in the mean weight of a training row
-	Mean  float64 `json:"mean"`  // mean weight of a training row, as the column has it
-	Total int64   `json:"total"` // units of all rows at most
+	Size  float64 `json:"size"`  // weight of a unit, as in the column
+	Scale float64 `json:"scale"` // units in the average weight of a training row
+	Mean  float64 `json:"mean"`  // average weight of a training row, as in the column
+	Total int64   `json:"total"` // greatest possible sum of units over all rows
 
 	Effect float64 `json:"effect,omitempty"` // design effect of the weights, see WeightSums.Effect
 }
 
-// finer is the number of steps in a unit to which quotients are rounded before they are rounded
-// to units. Weights times a constant differ by rounding, in the last bits. So a quotient that
-// is a half and a whole number is rounded to the same unit, whatever the constant.
+// finer is the number of steps per unit to which quotients are rounded before they are rounded to
+// units. If all weights are multiplied by a constant, quotients change in their last bits, by
+// rounding. The two steps round a quotient halfway between two units to the same unit, whatever the
+// constant.
 const finer = 1 << 20
 
-// Of returns the number of units in the weight x.
+// Of returns how many units the weight x is.
 func (u *WeightUnit) Of(x float64) int64 {
 	if x == 0 || u.Size == 0 {
 		return 0
@@ -281,27 +281,27 @@ func (u *WeightUnit) Of(x float64) int64 {
 	return int64(math.RoundToEven(math.RoundToEven(float64(x/u.Size*finer)) / finer))
 }
 
-// TooSmall returns what is wrong with a weight that is no unit, as the end of a sentence about
-// it.
+// TooSmall returns what is wrong with a weight that rounds to 0 units, as the end of a sentence
+// about it.
 func (u *WeightUnit) TooSmall() string {
 	return fmt.Sprintf("is too small to be counted next to the weights of the other rows, expected 0 or at least %.3g",
 		u.Size/2)
 }
 
-// The units of weights that are no multiples of a common one.
+// The units of weights that are not multiples of a common unit, and of weights that are.
 const (
-	unitBits  = 20      // the mean weight has at least 2^unitBits units
-	leastBits = 4       // the least weight has 2^leastBits units, if all weights together allow it
-	totalBits = 53      // JSON's readers know whole numbers up to 2^53
-	exactBits = 50      // all units of exact weights, at most
-	mostParts = 1 << 20 // units in the least of exact weights
-	mostUnits = 1 << 32 // units in the greatest of exact weights
-	sameBits  = 44      // quotients of weights that agree in so many bits are the same
+	unitBits  = 20      // the average weight has at least 2^unitBits units
+	leastBits = 4       // the least weight has 2^leastBits units, if the total of all weights allows it
+	totalBits = 53      // JSON readers represent integers exactly up to 2^53
+	exactBits = 50      // greatest total of units of exact weights
+	mostParts = 1 << 20 // greatest number of units in the least exact weight
+	mostUnits = 1 << 32 // greatest number of units in the greatest exact weight
+	sameBits  = 44      // quotients of weights that agree in this many bits count as equal
 )
 
-// WeightClass returns the class of a weight of some units, from 0 to Buckets-1, given the units in the mean
-// weight: weights of a class differ by less than a factor of the square root of 2, but for very small and very
-// large ones.
+// WeightClass returns the class of a weight, in [0, Buckets), given its units and scale, the units
+// in the average weight. Weights of the same class differ by a factor of less than the square root
+// of 2, except in the first and the last class.
 func WeightClass(units int64, scale float64) uint8 {
 	const ofMean = Buckets / 2
 	fraction, exponent := math.Frexp(float64(units) / scale)
@@ -312,12 +312,12 @@ func WeightClass(units int64, scale float64) uint8 {
 	return uint8(min(max(class, 0), Buckets-1))
 }
 
-// WeightUnits returns the unit of the weights of each part. Scales are relative to the mean
-// weight of training rows, or of the part's rows if there are no training rows.
+// WeightUnits returns the unit of the weights of each part. Scales are relative to the average
+// weight of the training rows or, if there are no training rows, of the rows of the part.
 //
-// If all weights of a part are multiples of a common unit, such as whole numbers and prices,
-// they are counted in this unit, exactly. Else the unit is a fraction of the greatest weight,
-// so that the mean weight has 2^20 units or more.
+// If all weights of a part are multiples of a common unit, as integers and prices are, they are
+// counted in this unit, exactly. Otherwise the unit is a fraction of the greatest weight, chosen so
+// that the average weight has at least 2^20 units.
 func WeightUnits(parts *[Parts]*WeightSums) (units [Parts]WeightUnit) {
 	for part, s := range parts {
 		if s != nil && s.Rows > 0 {
@@ -334,23 +334,23 @@ func WeightUnits(parts *[Parts]*WeightSums) (units [Parts]WeightUnit) {
 	return units
 }
 
-// Digits that do not depend on the last bits, for scales and for units.
+// Digits of scales and of units: few enough not to depend on the last bits.
 const (
 	scaleDigits = 9
 	unitDigits  = 15
 )
 
-// rounded returns x to a number of decimal digits.
+// rounded returns x rounded to this many decimal digits.
 func rounded(x float64, digits int) float64 {
 	short, _ := strconv.ParseFloat(strconv.FormatFloat(x, 'g', digits, 64), 64) // own digits
 	return short
 }
 
-// unit returns the unit of the weights. There are rows.
+// unit returns the unit of the weights. There must be rows.
 func (s *WeightSums) unit() WeightUnit {
 	u := WeightUnit{Mean: s.Mean(), Effect: s.Effect()}
 	if u.Size = s.commonUnit(); u.Size > 0 {
-		for x, rows := range s.counts { // whole numbers add up in any order
+		for x, rows := range s.counts { // integers can be added in any order
 			u.Total += rows * u.Of(x)
 		}
 		u.Scale = float64(u.Total) / float64(s.Rows)
@@ -362,11 +362,11 @@ func (s *WeightSums) unit() WeightUnit {
 	digits = max(digits, min(ceilLog2(rounded(s.greatest/s.least, scaleDigits))+leastBits, room))
 	u.Size = math.Ldexp(s.greatest, -digits)
 	u.Scale = math.Round(math.Ldexp(1/peak, digits))
-	u.Total = int64(u.Scale+2) * s.Rows // each row is rounded
+	u.Total = int64(u.Scale+2) * s.Rows // with a margin, because each row is rounded
 	return u
 }
 
-// ceilLog2 returns the least whole number n with 2^n >= x. x is above 0.
+// ceilLog2 returns the least integer n with 2^n >= x, for x > 0.
 func ceilLog2(x float64) int {
 	fraction, n := math.Frexp(x)
 	if fraction == 0.5 {
@@ -375,8 +375,8 @@ func ceilLog2(x float64) int {
 	return n
 }
 
-// commonUnit returns the greatest weight of which all weights are multiples, if they are few and
-// the multiples not too large; else 0.
+// commonUnit returns the greatest weight of which all weights are multiples, if the weights are few
+// and the multiples not too large; otherwise 0.
 func (s *WeightSums) commonUnit() float64 {
 	if s.many {
 		return 0
@@ -400,11 +400,11 @@ func (s *WeightSums) commonUnit() float64 {
 	if total > 1<<exactBits {
 		return 0
 	}
-	return rounded(s.least/parts, unitDigits) // .3/3 is .1 in other windows of the rows
+	return rounded(s.least/parts, unitDigits) // rounded, so that .3/3 equals .1 in other windows of the rows
 }
 
-// denominator returns the least number of at most most that makes x a whole number, but for
-// the last bits; 0 if there is none. It tries the convergents of the continued fraction of x.
+// denominator returns the least number up to most that makes x an integer, except for the last
+// bits; 0 if absent. It tries the convergents of the continued fraction of x.
 func denominator(x, most float64) float64 {
 	p, before := math.Floor(x), 1.0
 	q, last := 1.0, 0.0

@@ -5,18 +5,19 @@ import (
 	"time"
 )
 
-// Zone says what timestamps are: instants, or times on the clock of a place. Numbers of both kinds look
-// alike, and a database converts one into the other by the time zone of its session.
+// Zone is the kind of a timestamp: an instant, or a local time without a time zone. The numbers of
+// both kinds look the same, and databases convert one kind into the other by the time zone of the
+// session.
 type Zone uint8
 
 // The zones.
 const (
-	NoZone Zone = iota // no timestamps, or the file does not say which kind
+	NoZone Zone = iota // not a timestamp, or the file does not specify the kind
 	UTC                // instants
-	Local              // times on the clock of a place that is not known
+	Local              // local times of an unknown time zone
 )
 
-// String returns the zone as tree.json and schema.json spell it; empty: NoZone.
+// String returns the zone as in tree.json and schema.json; empty for NoZone.
 func (z Zone) String() string {
 	switch z {
 	case NoZone:
@@ -30,7 +31,8 @@ func (z Zone) String() string {
 	}
 }
 
-// With returns the zone of a column of two files, whatever their order: UTC if one of them says so.
+// With returns the zone of a column that occurs in two files, in either order: UTC if one of them
+// is UTC.
 func (z Zone) With(other Zone) Zone {
 	if other == UTC || z == NoZone {
 		return other
@@ -38,8 +40,8 @@ func (z Zone) With(other Zone) Zone {
 	return z
 }
 
-// In returns the time whose count in UTC is that of t as a timestamp of the zone: if it is local, what the
-// clock of t's own place shows.
+// In returns the time whose count in UTC is the value of t as a timestamp of the zone. For a local
+// timestamp it is what a clock at the location of t shows.
 func (z Zone) In(t time.Time) time.Time {
 	if z != Local {
 		return t
@@ -48,7 +50,7 @@ func (z Zone) In(t time.Time) time.Time {
 	return t.Add(time.Duration(ahead) * time.Second)
 }
 
-// Things returns the plural of what the timestamps are, for messages.
+// Things returns what the timestamps are called in messages, in the plural.
 func (z Zone) Things() string {
 	if z == UTC {
 		return "timestamps in UTC"
@@ -56,7 +58,7 @@ func (z Zone) Things() string {
 	return "local timestamps"
 }
 
-// ParseZone reads a zone's name. Only timestamps have one.
+// ParseZone reads the name of a zone. Only timestamps have a zone.
 func ParseZone(name string, unit Unit) (Zone, error) {
 	for _, z := range []Zone{NoZone, UTC, Local} {
 		if z.String() == name && (z == NoZone || unit == Timestamp) {

@@ -8,8 +8,8 @@ import (
 // Algorithm is a criterion: it defines the score of a test.
 type Algorithm uint8
 
-// The algorithms. The first three score by the paper's criterion; the others
-// are the classical ones and the parts of the criterion on their own.
+// The algorithms. The first three score by the criterion of the paper. Below them are the classical
+// criteria and single parts of the criterion.
 const (
 	EC45  Algorithm = iota + 1 // balance, efficiency and lambda * entropy reduction, per cost
 	ECART                      // EC45 with Gini reduction
@@ -27,10 +27,10 @@ func algorithmNames() []string {
 	return []string{"", "ec45", "ecart", "asr", "c45", "cart", "cc45", "ccart", "ip", "bal"}
 }
 
-// String returns the algorithm's name in flags and tree.json.
+// String returns the name of the algorithm in flags and tree.json.
 func (a Algorithm) String() string { return nameOf(algorithmNames(), int(a)) }
 
-// ParseAlgorithm reads an algorithm's name.
+// ParseAlgorithm reads the name of an algorithm.
 func ParseAlgorithm(s string) (Algorithm, error) {
 	i, err := parseName("algorithm", algorithmNames(), s)
 	return Algorithm(i), err
@@ -49,11 +49,11 @@ func (a Algorithm) ByPrice() bool {
 	}
 }
 
-// Gini reports whether the algorithm's impurity is the Gini index instead of the
-// entropy in bits.
+// Gini reports whether the impurity of the algorithm is the Gini index instead of the entropy in
+// bits.
 func (a Algorithm) Gini() bool { return a == ECART || a == CART || a == CCART }
 
-// Family is a family of tests: the tests that compete at a node.
+// Family is a set of tests that compete at a node.
 type Family uint8
 
 // The families: the package documentation lists their tests.
@@ -66,25 +66,25 @@ const (
 
 func familyNames() []string { return []string{"", "onehot", "threshold", "both", "multiway"} }
 
-// String returns the family's name in flags and tree.json.
+// String returns the name of the family in flags and tree.json.
 func (f Family) String() string { return nameOf(familyNames(), int(f)) }
 
-// ParseFamily reads a family's name.
+// ParseFamily reads the name of a family.
 func ParseFamily(s string) (Family, error) {
 	i, err := parseName("tests", familyNames(), s)
 	return Family(i), err
 }
 
-// Classes says what the class weights of a node are, by which impurity is measured and growth
-// stops. The objects of a node have their majority classes in either case: balance and efficiency
-// are about objects that tests can tell apart. The class weights of soft objects are always those
-// of OfRows, see dataset.Objects.
+// Classes selects the class weights of a node, which determine impurity and the stopping rule. In
+// either case objects have their majority classes for balance and efficiency, which are about
+// objects that tests can tell apart. The class weights of soft objects are always those of OfRows:
+// see dataset.Objects.
 type Classes uint8
 
 // The kinds of class weights.
 const (
-	OfObjects Classes = iota // each object has its whole weight in its majority class: the paper's rule
-	OfRows                   // each row has its weight in its own class
+	OfObjects Classes = iota // each object counts with its whole weight for its majority class: the rule of the paper
+	OfRows                   // each row counts with its weight for its own class
 )
 
 func classesNames() []string { return []string{"", "objects", "rows"} }
@@ -98,8 +98,7 @@ func ParseClasses(s string) (Classes, error) {
 	return Classes(max(i, 1) - 1), err
 }
 
-// Kind is the kind of a test, in the order in which ties within a feature are
-// broken.
+// Kind is the kind of a test. The order of the kinds breaks ties within a feature.
 type Kind uint8
 
 // The kinds of test.

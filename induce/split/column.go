@@ -11,33 +11,34 @@ type Column struct {
 	Codes   int // number of codes; the last code is missing
 	Numeric bool
 	Cost    float64   // price of a test
-	Costs   []float64 // by code: price of the code's `equals` test; nil: Cost for all
+	Costs   []float64 // by code: price of its `equals` test; nil: all cost Cost
 
-	Group     string  // name of the feature's group, which shares a set-up; empty: no group
+	Group     string  // name of the feature's group, which shares a set-up; empty if it has no group
 	GroupCost float64 // price of the group's set-up, paid once on a path
-	// FreeRepeats makes further tests on the feature free on a path. It does not apply to
-	// a feature with Costs, whose values are bought one by one.
+	// FreeRepeats makes further tests of the feature on a path free. It does not apply to a feature
+	// with Costs, whose values are bought one by one.
 	FreeRepeats bool
 
-	First int // the nodes at this depth must test the feature; from 1, the root; 0: no such wish
-	// Monotone is a constraint on the share of the second class: +1, it must not fall as
-	// the feature grows; -1, it must not rise; 0: no constraint.
+	First int // the nodes at this depth must test the feature, where the root has depth 1; 0: no constraint
+	// Monotone constrains how the share of the second class changes as the feature grows: +1, it
+	// must not fall; -1, it must not rise; 0: no constraint.
 	Monotone int8
 
-	// ThresholdsFrom holds by subset of the cuts (see Criterion.Confine) and by code the
-	// least threshold at or above the code; Codes if there is none.
+	// ThresholdsFrom holds, by subset of the cuts (see Criterion.Confine) and by code, the least
+	// threshold at or above the code; Codes if absent.
 	ThresholdsFrom [][]int32 `json:",omitempty"`
 
-	// Floor is the least price by which a score is divided; see Columns.
+	// Floor is the least divisor of a score; see Columns.
 	Floor float64 `json:",omitempty"`
-	Unit  float64 `json:",omitempty"` // factor of all prices in scores, a power of two; 0: 1
+	Unit  float64 `json:",omitempty"` // factor of all prices in scores, a power of two; 0 means 1
 
 	GroupSize int `json:",omitempty"` // number of features in the group
-	// Usual is the mean price of the features that are not free, 0 if all are; see Prices.
+	// Usual is the average price of the features that are not free, or 0 if all are free; see
+	// Prices.
 	Usual float64 `json:",omitempty"`
 
-	setUp float64 // price still to be paid for the group at this node, see At
-	free  bool    // nothing is to be paid at this node
+	setUp float64 // price still due for the group at this node, see At
+	free  bool    // whether nothing is due at this node
 }
 
 // NewColumn returns the column of a feature.
@@ -64,8 +65,7 @@ func NewColumn(f *dataset.Feature) Column {
 	return c
 }
 
-// thresholdsFrom returns by code the least threshold at or above the code, among the
-// cuts at the given positions.
+// thresholdsFrom returns by code the least threshold at or above the code, among the given cuts.
 func thresholdsFrom(cuts []uint16, codes int) []int32 {
 	from := make([]int32, codes+1)
 	next, at := int32(codes), len(cuts)
@@ -78,8 +78,7 @@ func thresholdsFrom(cuts []uint16, codes int) []int32 {
 	return from
 }
 
-// threshold returns the least threshold at or above a code, among a subset of the
-// cuts.
+// threshold returns the least threshold at or above a code, in a subset of the cuts.
 func (c *Column) threshold(subset, code int) int {
 	if subset == 0 || c.ThresholdsFrom == nil {
 		return code
@@ -87,31 +86,30 @@ func (c *Column) threshold(subset, code int) int {
 	return int(c.ThresholdsFrom[subset-1][code])
 }
 
-// whole reports whether a subset has all cuts of the feature.
+// whole reports whether a subset contains all cuts of the feature.
 func (c *Column) whole(subset int) bool { return subset == 0 || c.ThresholdsFrom == nil }
 
-// binEnd returns the first code behind the bin that begins at a code, for a subset
-// of the cuts.
+// binEnd returns the first code after the bin that starts at code from, for a subset of the cuts.
 func (c *Column) binEnd(subset, from int) int {
 	return min(c.threshold(subset, from+1), c.missing())
 }
 
-// Paid tells the payments for a feature on the path to a node.
+// Paid lists what has been paid for a feature on the path to a node.
 type Paid struct {
-	Asked bool // a test on the feature is paid
-	SetUp bool // a test on some feature of its group is paid
+	Asked bool // a test of the feature has been paid
+	SetUp bool // a test of some feature in its group has been paid
 }
 
-// freeShare is the share of the feature's cost that a free test counts as. A free
-// test would otherwise come before all others, however little it separates. A
-// feature of price 0 counts as this share of the least price of any test.
+// freeShare is the share of the feature's cost that counts for a free test. Otherwise a free test
+// would come before all other tests, however little it separates. For a feature of price 0, this
+// share of the least price of any test counts.
 const freeShare = 0.1
 
 // ByPath reports whether the cost of a test depends on the path to its node.
 func (c *Column) ByPath() bool { return c.Group != "" || c.FreeRepeats }
 
-// At returns the column at a node: its tests cost the price still to be paid there.
-// If nothing is to be paid, a test counts as a tenth of the feature's cost.
+// At returns the column at a node, where its tests cost what is still due there. If nothing is due,
+// a test counts freeShare of the feature's cost.
 func (c *Column) At(p Paid) Column {
 	at := *c
 	if c.FreeRepeats && c.Costs == nil && p.Asked {
@@ -145,8 +143,8 @@ func (c *Column) waived(s SetUps) float64 {
 	}
 }
 
-// Price returns the test's own price: without its group's, and for a first test on
-// the feature.
+// Price returns the price of the test itself: without the price of its group, as for a first test
+// of the feature.
 func (c *Column) Price(t *Test) float64 {
 	if t.Kind == Equals {
 		return c.cost(t.Code)
@@ -154,7 +152,7 @@ func (c *Column) Price(t *Test) float64 {
 	return c.Cost
 }
 
-// Bill returns the cost of a test at a node whose column is c, as Candidate has it.
+// Bill returns the cost of a test at the node of column c, as in Candidate.
 func (c *Column) Bill(t *Test) (cost float64, free bool) { return c.Price(t), c.free }
 
 func (c *Column) missing() int { return c.Codes - 1 }
@@ -174,9 +172,9 @@ func (c *Column) cost(code int) float64 {
 	return c.Costs[code] + c.setUp
 }
 
-// Columns returns the columns of all features. A test of price 0 is billed at 0, and
-// its score is divided by a tenth of the least price above 0. Divided by 0, any free
-// test would come before all others, however little it separates.
+// Columns returns the columns of all features. A test of price 0 is billed at 0, but its score is
+// divided by freeShare of the least price above 0. If it were divided by 0, a free test would come
+// before all other tests, however little it separates.
 func Columns(features []dataset.Feature) []Column {
 	columns := make([]Column, len(features))
 	for i := range features {
@@ -201,9 +199,9 @@ func Columns(features []dataset.Feature) []Column {
 	return columns
 }
 
-// usualPrice returns the mean price of the features that are not free, 0 if all are. A
-// feature whose values have prices has their mean; the price of a group counts in equal
-// shares of its features.
+// usualPrice returns the average price of the features that are not free, or 0 if all are free. A
+// feature with prices by value counts with their average. The price of a group is split equally
+// among its features.
 func usualPrice(columns []Column) float64 {
 	sum, n := 0.0, 0
 	for i := range columns {
@@ -230,8 +228,8 @@ func usualPrice(columns []Column) float64 {
 	return sum / float64(n)
 }
 
-// leastPrice returns the least price above 0 of any test. If all tests are free, it
-// returns the least price above 0 of a group, or 1 if there is none.
+// leastPrice returns the least price above 0 of any test. If all tests are free, it returns the
+// least price above 0 of a group, or 1 if no group has one.
 func leastPrice(columns []Column) float64 {
 	least, group := math.Inf(1), math.Inf(1)
 	for i := range columns {
@@ -257,18 +255,17 @@ func leastPrice(columns []Column) float64 {
 	return least
 }
 
-// ordinary bounds the least price, and its inverse, up to which scores use prices
-// unscaled. Beyond it all scores would lie within the tolerance of ties, or overflow
-// a double.
+// ordinary bounds the least price and its inverse. Beyond this bound, prices are scaled for scores:
+// otherwise all scores would tie within the tolerance, or overflow a double.
 const ordinary = 1e6
 
-// unitOf returns 1 for a usual least price, and a power of two that scales an
-// unusual one to about 1.
+// unitOf returns 1 for an ordinary least price, and otherwise the power of two that scales it to
+// about 1.
 func unitOf(least float64) float64 {
 	if 1/ordinary <= least && least <= ordinary {
 		return 1
 	}
-	const most = 1000 // a double's exponent
+	const most = 1000 // exponent of a double
 	_, exponent := math.Frexp(least)
 	return math.Ldexp(1, max(-most, min(1-exponent, most)))
 }

@@ -37,9 +37,10 @@
 // the object's class. By OfRows each row counts for its own class, so that the impurity sees a rare
 // class that nowhere has the most rows. The weights of soft objects are always those of OfRows.
 //
-// By OfObjects a node without pairs, pairs(v) = 0, is a leaf. By OfRows growth goes on there if M
-// has several classes, and the labels of soft objects have: efficiency is 0, and only tests compete with a discrimination above 1e-12. In
-// nodes with pairs a test that gains nothing competes too, as the guarantee needs it.
+// By OfObjects a node without pairs, pairs(v) = 0, is a leaf. By OfRows such a node can still be
+// split if M has several classes and, for soft objects, the labels have several classes. There
+// efficiency is 0, and only tests with a discrimination above 1e-12 compete. In nodes with pairs a
+// test that gains nothing competes as well, because the guarantee needs it.
 //
 // # Tests
 //

@@ -2,8 +2,8 @@ package split
 
 import "math"
 
-// thresholds measures one threshold for each distinct partition of the node, as
-// Scanner.thresholds does.
+// thresholds measures one threshold for each distinct partition of the node, as Scanner.thresholds
+// does.
 func (t *Team) thresholds() {
 	s := t.exact
 	many := len(t.n.N) > 2
@@ -22,7 +22,7 @@ func (t *Team) thresholds() {
 	}
 	last := len(s.present)
 	missing := s.column.missing()
-	if int(s.present[last-1]) == missing { // the answer of a missing value is no
+	if int(s.present[last-1]) == missing { // a missing value takes the no branch
 		last--
 		t.add(missing, &sum)
 		if last > 0 && s.column.threshold(s.c.subset, 1) <= int(s.present[0]) {
@@ -39,12 +39,13 @@ func (t *Team) thresholds() {
 	}
 }
 
-// outcome is the sums of one outcome of a test: with two classes the objects and weights
-// of both, with more classes the squares of one outcome and of the rest. The other sums
-// are then in Team.acc, and the terms of the impurity in Team.termsOne and termsRest.
+// outcome holds the sums of one outcome of a test: for two classes, objects and weight of each
+// class; for more classes, the sums of squared objects of this outcome and of its complement. The
+// other sums are then in Team.acc, and the terms of the impurity in Team.termsOne and
+// Team.termsRest.
 type outcome struct {
 	objects, weight int64
-	n0, m0          int64 // of the first of two classes
+	n0, m0          int64 // objects and weight of the first of two classes
 	one, rest       int64
 }
 
@@ -62,7 +63,7 @@ func (t *Team) add(code int, sum *outcome) {
 	acc := t.acc[:len(cells)]
 	for k := 0; k+1 < len(cells); k += 2 {
 		n := cells[k]
-		if n|cells[k+1] == 0 { // soft objects have weight of classes that none has
+		if n|cells[k+1] == 0 { // soft objects may have weight of a class that is the majority of none
 			continue
 		}
 		class := k / 2
@@ -78,7 +79,7 @@ func (t *Team) add(code int, sum *outcome) {
 	}
 }
 
-// bins measures the tests for single bins of all cuts.
+// bins measures the tests for single bins, with all cuts.
 func (t *Team) bins() {
 	missing := t.exact.column.missing()
 	if len(t.n.N) == 2 && !t.exact.c.algorithm.Gini() {
@@ -92,7 +93,7 @@ func (t *Team) bins() {
 	}
 }
 
-// single measures the test whose outcome 1 is the code at a position.
+// single measures the test whose outcome 1 is the code at position at.
 func (t *Team) single(at int) {
 	cells := t.exact.cells(int(t.exact.present[at]))
 	if len(cells) == 4 {
@@ -106,7 +107,7 @@ func (t *Team) single(at int) {
 	one, rest := 0.0, t.nodeTerm
 	for k := 0; k+1 < len(cells); k += 2 {
 		n := cells[k]
-		if n|cells[k+1] == 0 { // soft objects have weight of classes that none has
+		if n|cells[k+1] == 0 { // soft objects may have weight of a class that is the majority of none
 			continue
 		}
 		class := k / 2
@@ -120,12 +121,12 @@ func (t *Team) single(at int) {
 	t.append(at, false, &sum, pairs(sum.objects, sum.one), pairs(t.n.Objects-sum.objects, sum.rest), one, rest)
 }
 
-// pairs returns the number of heterogeneous pairs of so many objects, given the sum of
-// the squared objects by class.
+// pairs returns how many pairs of objects have different classes, given the sum of the squared
+// number of objects by class.
 func pairs(objects, squares int64) int64 { return (objects*objects - squares) / 2 }
 
-// mergedBins measures the tests for single bins of a subset of the cuts, as
-// Scanner.mergedBins does.
+// mergedBins measures the tests for single bins, with a subset of the cuts, as Scanner.mergedBins
+// does.
 func (t *Team) mergedBins() {
 	s := t.exact
 	missing := s.column.missing()
@@ -156,8 +157,8 @@ func (t *Team) mergedBins() {
 	}
 }
 
-// measure measures the test of the running sums, which are those of outcome 0 if no is
-// true.
+// measure measures the test with the running sums sum. If no is true, they are the sums of outcome
+// 0.
 func (t *Team) measure(at int, no bool, sum *outcome) {
 	if len(t.n.N) > 2 {
 		one, rest := 0.0, 0.0
@@ -178,8 +179,8 @@ func (t *Team) measure(at int, no bool, sum *outcome) {
 	t.append(at, no, sum, sum.n0*n1, (n.N[0]-sum.n0)*(n.Objects-n.N[0]-n1), one, rest)
 }
 
-// append adds a test to the batch, given the heterogeneous pairs and the terms of the
-// impurity of its one outcome and of the rest.
+// append adds a test to the batch, given the heterogeneous pairs and the impurity terms of its
+// outcome one and of the complement.
 func (t *Team) append(at int, no bool, sum *outcome, pairsOne, pairsRest int64, one, rest float64) {
 	if t.tests == batchSize {
 		t.score()
@@ -189,15 +190,15 @@ func (t *Team) append(at int, no bool, sum *outcome, pairsOne, pairsRest int64, 
 	t.one[i], t.rest[i] = float64(sum.weight), float64(n.Weight-sum.weight)
 	t.pairs[i], t.pairsRest[i] = float64(pairsOne), float64(pairsRest)
 	t.balance[i] = t.one[i]
-	if 2*sum.objects > n.Objects || no && 2*sum.objects == n.Objects { // ties: outcome 0 counts as the larger one
+	if 2*sum.objects > n.Objects || no && 2*sum.objects == n.Objects { // ties: outcome 0 counts as the larger outcome
 		t.balance[i] = t.rest[i]
 	}
 	t.gain[i] = n.impurity - c.nearFinish(one, sum.weight) - c.nearFinish(rest, n.Weight-sum.weight)
 	t.tests++
 }
 
-// rate adds up balance and efficiency of the tests of the batch for each of the lights,
-// and cuts off gains below 0.
+// rate adds balance and efficiency of the tests in the batch, for each light, and replaces negative
+// gains by 0.
 func (t *Team) rate() {
 	tests := t.tests
 	one, rest, balance := t.one[:tests], t.rest[:tests], t.balance[:tests]
@@ -268,8 +269,8 @@ func (t *Team) score() {
 	t.tests = 0
 }
 
-// scoreGains scores the tests of the batch that may compete in a node without pairs: by their
-// gains, whose estimates may be off.
+// scoreGains scores, by their gains, the tests of the batch that may compete in a node without
+// pairs. The estimated gains may be inexact.
 func (t *Team) scoreGains() {
 	least, off := t.exact.c.leastGain(), t.gainOff()
 	for i := range t.ways {
@@ -315,12 +316,12 @@ func (t *Team) collect() {
 	}
 }
 
-// thresholdsOfTwo is thresholds for two classes, the entropy and all cuts.
+// thresholdsOfTwo is thresholds for two classes, entropy and all cuts.
 func (t *Team) thresholdsOfTwo() {
 	s := t.exact
 	var a pair
 	present, cells := s.present, s.h.Cells
-	if last := len(present) - 1; int(present[last]) == s.column.missing() { // the answer of a missing value is no
+	if last := len(present) - 1; int(present[last]) == s.column.missing() { // a missing value takes the no branch
 		a.add(cells, present[last])
 		if present[0] >= 1 {
 			t.appendTwo(-1, true, &a)
@@ -333,7 +334,7 @@ func (t *Team) thresholdsOfTwo() {
 	}
 }
 
-// binsOfTwo is bins for two classes and the entropy.
+// binsOfTwo is bins for two classes and entropy.
 func (t *Team) binsOfTwo() {
 	s := t.exact
 	missing := s.column.missing()
@@ -357,7 +358,7 @@ func (a *pair) add(cells []int64, code int32) {
 	a.m1 += c[3]
 }
 
-// appendTwo adds a test of one outcome to the batch, for two classes and the entropy.
+// appendTwo adds a test with outcome a to the batch, for two classes and entropy.
 func (t *Team) appendTwo(at int, no bool, a *pair) {
 	if t.tests == batchSize {
 		t.score()
@@ -371,7 +372,7 @@ func (t *Team) appendTwo(at int, no bool, a *pair) {
 	t.pairs[i], t.pairsRest[i] = float64(a.n0*a.n1), float64((n.N[0]-a.n0)*(n.N[1]-a.n1))
 	balance := one
 	twice := 2 * (a.n0 + a.n1)
-	if twice > n.Objects || no && twice == n.Objects { // ties: outcome 0 counts as the larger one
+	if twice > n.Objects || no && twice == n.Objects { // ties: outcome 0 counts as the larger outcome
 		balance = rest
 	}
 	t.balance[i] = float64(balance)

@@ -5,35 +5,35 @@ import (
 	"slices"
 )
 
-// Histogram counts one feature in one node: Cells[2*(code*classes+class)] is the
-// number of objects, the next cell their weight. Heavy holds by code the sums of the
-// node's heavy objects; nil if the node has none.
+// Histogram counts objects of a node by the codes of one feature: Cells[2*(code*classes+class)] is
+// the number of objects, and the next cell is their weight. Heavy holds by code the sums over the
+// heavy objects of the node; nil if it has none.
 type Histogram struct {
 	Cells []int64
 	Heavy []Heavy
 }
 
-// Scanner scores the tests of one feature after the other in one node. It holds
-// scratch memory and belongs to one goroutine at a time.
+// Scanner scores the tests of a node, feature by feature. It holds scratch memory, so only one
+// goroutine at a time may use it.
 type Scanner struct {
 	c *Criterion
-	n *Totals // is &node once a node was started
+	n *Totals // &node once a node was started
 
 	node    Totals
 	feature int
 	column  *Column
 	h       Histogram
 	present []int32 // codes with objects, ascending
-	cost    float64 // cost of the tests that divisor is of; NaN: none
+	cost    float64 // cost for which divisor was computed; NaN if none
 	divisor float64 // see Criterion.divisor
 
-	acc     []int64 // sums of one outcome, in the layout of a histogram's code
+	acc     []int64 // sums of one outcome, laid out like the cells of a code
 	sides   []side
 	allHere []int32 // memory for present
 
 	best  float64     // best score seen by Scan
-	cut   float64     // least score of the tests that Collect wants
-	found []Candidate // by Collect
+	cut   float64     // least score of the tests that Collect returns
+	found []Candidate // filled by Collect
 }
 
 // NewScanner returns a scanner for the criterion.
@@ -41,17 +41,17 @@ func NewScanner(c *Criterion) *Scanner {
 	return &Scanner{c: c}
 }
 
-// Node starts a node. heavy is the sum of its heavy objects. The histograms loaded
-// for the node have the classes of n.
+// Node starts a node. heavy holds the sums over its heavy objects. The histograms loaded for the
+// node must have the classes of n.
 func (s *Scanner) Node(n *Totals, heavy Heavy) {
-	s.node = *n // the scanners of other workers share n
+	s.node = *n // a copy, because the scanners of other workers share n
 	s.node.heavy = heavy
 	s.n = &s.node
 	s.acc = slices.Grow(s.acc[:0], 2*len(n.N))[:2*len(n.N)]
 }
 
-// Load sets the feature to scan. present lists the codes with objects, ascending; if
-// it is nil, Load finds them in the histogram.
+// Load sets the feature to scan. present lists the codes with objects, ascending; if it is nil,
+// Load finds them in the histogram.
 func (s *Scanner) Load(feature int, column *Column, h Histogram, present []int32) {
 	s.feature, s.column, s.h, s.present = feature, column, h, present
 	s.cost = math.NaN()
@@ -71,24 +71,24 @@ func (s *Scanner) Load(feature int, column *Column, h Histogram, present []int32
 	s.present = s.allHere
 }
 
-// Scan returns the best score of the loaded feature's tests; -Inf if no test has two
-// outcomes in the node.
+// Scan returns the best score of the tests of the loaded feature; -Inf if no test has two outcomes
+// in the node.
 func (s *Scanner) Scan() float64 {
 	s.best = math.Inf(-1)
 	s.visit(false)
 	return s.best
 }
 
-// Collect appends the tests of the loaded feature with a score of at least cut to found, in
-// test order, see offer.
+// Collect appends the tests of the loaded feature with scores of at least cut to found, in test
+// order. See offer.
 func (s *Scanner) Collect(cut float64, found []Candidate) []Candidate {
 	s.cut, s.found = cut, found
 	s.visit(true)
 	return s.found
 }
 
-// offer appends a test that competes to found. A test is left out if an earlier test on its
-// feature has at least its score at no higher price: the earlier test wins in any case.
+// offer appends a test that competes to found, unless an earlier test of its feature has at least
+// its score at no higher price, because that test would win in any case.
 func offer(found []Candidate, c Candidate) []Candidate {
 	if math.IsInf(c.Score, -1) {
 		return found
@@ -101,9 +101,9 @@ func offer(found []Candidate, c Candidate) []Candidate {
 	return append(found, c)
 }
 
-// Best returns the best of the tests on all features but one, -1: on all features. It is the
-// cheapest test that ties with the best score; among equals the first. Kind is 0 if there is
-// no test.
+// Best returns the best test on all features except but, or on all features if but is -1. It is the
+// cheapest test that ties with the best score, or the first of several such tests. Its Kind is 0 if
+// found has no test.
 func Best(found []Candidate, but int) Candidate {
 	high := math.Inf(-1)
 	for i := range found {
@@ -122,8 +122,8 @@ func Best(found []Candidate, but int) Candidate {
 	return best
 }
 
-// visit scores the tests of the loaded feature in test order. If selecting is true,
-// it collects tests, else it keeps the best score.
+// visit scores the tests of the loaded feature in test order. If selecting is true, it collects
+// tests; otherwise it keeps the best score.
 func (s *Scanner) visit(selecting bool) {
 	if len(s.present) < 2 {
 		return
@@ -148,7 +148,7 @@ func (s *Scanner) visit(selecting bool) {
 	}
 }
 
-// bins visits the tests for single bins of all cuts: each is a code.
+// bins visits the tests for single bins, with all cuts: each bin is a code.
 func (s *Scanner) bins(missing int, selecting bool) {
 	for _, code := range s.present {
 		if int(code) != missing {
@@ -157,8 +157,8 @@ func (s *Scanner) bins(missing int, selecting bool) {
 	}
 }
 
-// mergedBins visits the tests for single bins of a subset of the cuts: each is a
-// range of codes.
+// mergedBins visits the tests for single bins, with a subset of the cuts: each bin is a range of
+// codes.
 func (s *Scanner) mergedBins(missing int, selecting bool) {
 	from, to := 0, s.column.binEnd(s.c.subset, 0)
 	for at := 0; at < len(s.present) && int(s.present[at]) != missing; {
@@ -182,7 +182,7 @@ func (s *Scanner) mergedBins(missing int, selecting bool) {
 
 // categorical visits the tests of a feature that is not numeric.
 func (s *Scanner) categorical(selecting bool) {
-	if s.column.Monotone != 0 { // a constrained feature of one value: only the test for missing can part objects
+	if s.column.Monotone != 0 { // a constrained feature of one value: only the test for missing can separate objects
 		if missing := int32(s.column.missing()); s.present[len(s.present)-1] == missing {
 			s.single(Missing, missing, s.column.Cost, selecting)
 		}
@@ -207,15 +207,15 @@ func (s *Scanner) categorical(selecting bool) {
 	}
 }
 
-// thresholds visits one threshold for each distinct partition of the node. All
-// thresholds between two neighbouring codes with objects part the node alike; the
-// lowest of them comes first in test order.
+// thresholds visits one threshold for each distinct partition of the node. All thresholds between
+// two neighbouring codes with objects divide the node in the same way, and the lowest of them is
+// the first in test order.
 func (s *Scanner) thresholds(selecting bool) {
 	clear(s.acc)
 	var heavy Heavy
 	last := len(s.present)
 	missing := s.column.missing()
-	if int(s.present[last-1]) == missing { // the answer of a missing value is no
+	if int(s.present[last-1]) == missing { // a missing value takes the no branch
 		last--
 		s.add(missing, &heavy)
 		if last > 0 {
@@ -228,7 +228,7 @@ func (s *Scanner) thresholds(selecting bool) {
 	}
 }
 
-// add adds a code's cells and heavy objects to the running sums.
+// add adds the cells and the heavy objects of a code to the running sums.
 func (s *Scanner) add(code int, heavy *Heavy) {
 	cells := s.cells(code)
 	acc := s.acc[:len(cells)]
@@ -240,8 +240,8 @@ func (s *Scanner) add(code int, heavy *Heavy) {
 	}
 }
 
-// threshold scores the lowest threshold in [from, to], if there is one. The running
-// sums hold the no side.
+// threshold scores the lowest threshold in [from, to], if there is one. The running sums hold its
+// no side.
 func (s *Scanner) threshold(from, to int, heavy *Heavy, selecting bool) {
 	code := s.column.threshold(s.c.subset, from)
 	if code > to {
@@ -255,19 +255,19 @@ func (s *Scanner) threshold(from, to int, heavy *Heavy, selecting bool) {
 	s.weigh(Test{s.feature, Threshold, code, 0}, s.column.Cost, &no, &yes, selecting)
 }
 
-// single visits the test whose outcome 1 is one code.
+// single visits the test whose outcome 1 is a single code.
 func (s *Scanner) single(kind Kind, code int32, cost float64, selecting bool) {
 	var no, yes side
 	s.singleSides(int(code), &no, &yes)
 	s.weigh(Test{s.feature, kind, int(code), 0}, cost, &no, &yes, selecting)
 }
 
-// weigh scores a two-outcome test by its outcomes.
+// weigh scores a two-outcome test, given its outcomes.
 func (s *Scanner) weigh(t Test, cost float64, no, yes *side, selecting bool) {
 	s.consider(t, cost, s.c.rank(s.n, no, yes, s.divide(s.column, cost)), selecting)
 }
 
-// singleSides measures the outcomes of the test for one code.
+// singleSides measures the outcomes of the test for a single code.
 func (s *Scanner) singleSides(code int, no, yes *side) {
 	var heavy Heavy
 	if s.h.Heavy != nil {
@@ -276,7 +276,7 @@ func (s *Scanner) singleSides(code int, no, yes *side) {
 	s.part(s.cells(code), &heavy, yes, no)
 }
 
-// consider keeps the best score, or, if selecting is true, a test that is good enough.
+// consider keeps the best score or, if selecting is true, collects a test with a sufficient score.
 func (s *Scanner) consider(t Test, cost, score float64, selecting bool) {
 	if !selecting {
 		s.best = max(s.best, score)
@@ -285,8 +285,8 @@ func (s *Scanner) consider(t Test, cost, score float64, selecting bool) {
 	}
 }
 
-// part measures the two outcomes of a test: one from its cells, rest as the rest of
-// the node. It runs once per test and is the hottest loop of scoring.
+// part measures the two outcomes of a test: one from its cells, rest as its complement in the node.
+// It runs once per test, and is the hottest loop of scoring.
 func (s *Scanner) part(cells []int64, heavy *Heavy, one, rest *side) {
 	n, gini, algorithm := s.n, s.c.algorithm.Gini(), s.c.algorithm
 	var squaresOne, squaresRest int64
@@ -322,8 +322,8 @@ func (s *Scanner) part(cells []int64, heavy *Heavy, one, rest *side) {
 	}
 }
 
-// divide returns the divisor of the scores of tests of the given cost, while tests of a
-// feature are compared.
+// divide returns the divisor of the score of a test with this cost. It is cached while the cost
+// stays the same.
 func (s *Scanner) divide(column *Column, cost float64) float64 {
 	if cost != s.cost {
 		s.cost, s.divisor = cost, s.c.divisor(column, cost, column.unit())
@@ -342,8 +342,7 @@ func (s *Scanner) measureCodes() {
 	}
 }
 
-// cellsImpurity returns weight times impurity of one outcome's cells, for every
-// algorithm.
+// cellsImpurity returns the weight times the impurity of one outcome's cells, for every algorithm.
 func (s *Scanner) cellsImpurity(cells []int64, weight int64) float64 {
 	sum := 0.0
 	for k := 1; k < len(cells); k += 2 {
@@ -352,23 +351,22 @@ func (s *Scanner) cellsImpurity(cells []int64, weight int64) float64 {
 	return s.c.finish(sum, weight)
 }
 
-// cells returns the loaded histogram's cells of one code.
+// cells returns the cells of a code in the loaded histogram.
 func (s *Scanner) cells(code int) []int64 {
 	width := len(s.acc)
 	return s.h.Cells[code*width : code*width+width]
 }
 
-// Parts returns all parts of the score of a test of the loaded feature, and the cells
-// (objects and weight by class) of its outcomes. A two-outcome test has the outcomes
-// no, then yes. A multiway test has one outcome per present code, and the codes are
-// returned too.
+// Parts returns all parts of the score of a test of the loaded feature, and the cells (objects and
+// weight by class) of its outcomes. A two-outcome test has the outcomes no and yes, in this order.
+// A multiway test has one outcome per present code, and Parts also returns the codes.
 func (s *Scanner) Parts(t *Candidate) (Parts, [][]int64, []int32) {
 	cells, codes := s.measure(&t.Test)
 	return s.partsBy(s.c, t), cells, codes
 }
 
-// measure measures the outcomes of a test of the loaded feature, and returns their cells and
-// the codes of a multiway test, as Parts does.
+// measure measures the outcomes of a test of the loaded feature, and returns their cells and the
+// codes of a multiway test, as Parts does.
 func (s *Scanner) measure(t *Test) (cells [][]int64, codes []int32) {
 	if t.Kind == Multiway {
 		cells = make([][]int64, len(s.present))
@@ -397,8 +395,8 @@ func (s *Scanner) measure(t *Test) (cells [][]int64, codes []int32) {
 	return cells, nil
 }
 
-// partsBy returns the parts of the score of the test that was measured last, by a criterion
-// that joins the scanner's.
+// partsBy returns the parts of the score of the test measured last, by a criterion that joins the
+// scanner's criterion.
 func (s *Scanner) partsBy(c *Criterion, t *Candidate) Parts {
 	return c.parts(s.n, s.sides, c.divisor(s.column, t.Cost, 1))
 }

@@ -6,30 +6,30 @@ import (
 	"slices"
 )
 
-// Team scores the tests of one feature after the other in one node, for several criteria
-// at once. It estimates scores, as quotients and logarithms take most of the time, and
-// says how far an estimate is off at most. The few tests that may be a criterion's best
-// are then scored exactly. A team of one criterion can also score all tests exactly. A team
-// holds scratch memory and belongs to one goroutine at a time.
+// Team scores the tests of a node, feature by feature, for several criteria at once. It estimates
+// scores first, because quotients and logarithms take most of the time, and bounds the error of the
+// estimates. Only the few tests that may be the best for some criterion are then scored exactly. A
+// team of a single criterion can also score all tests exactly. A team holds scratch memory, so only
+// one goroutine at a time may use it.
 type Team struct {
 	n        *Totals
-	exactly  bool // all tests are scored exactly
+	exactly  bool // whether all tests are scored exactly
 	criteria []*Criterion
 	members  []teamMember // by criterion
 	ways     []way
 	lights   []light
-	exact    *Scanner // of a criterion that measures all parts that any criterion needs
-	measured Test     // the test of which exact has the outcomes, Kind 0: none
+	exact    *Scanner // scanner whose criterion measures all parts that any criterion needs
+	measured Test     // test whose outcomes exact holds; Kind 0 if none
 	sums     [][]int64
 	codes    []int32
 	total    float64 // inverse of the total weight
 
-	scales []scale // by the ways to count prices that the criteria have
+	scales []scale // one for each method of counting prices among the criteria
 	slots  [slots]bool
 
 	acc                 []int64   // sums of one outcome, as in Scanner
-	nodeTerms           []float64 // by class: the term of the node's weight
-	termsOne, termsRest []float64 // by class: the terms of one outcome, and of the rest
+	nodeTerms           []float64 // by class: the impurity term of the node's weight
+	termsOne, termsRest []float64 // by class: the impurity terms of one outcome, and of its complement
 	nodeTerm            float64   // sum of nodeTerms
 	nodeSquares         int64     // sum of the squared objects by class
 
@@ -38,15 +38,15 @@ type Team struct {
 	cuts  []float64
 }
 
-// Estimate is bounds of the best score of a feature's tests. Both are -Inf if no test has
-// two outcomes in the node. Low alone is -Inf if no test is certain to compete, see Totals.Paired.
+// Estimate bounds the best score of the tests of a feature. Both bounds are -Inf if no test has two
+// outcomes in the node. Low alone is -Inf if no test is certain to compete: see Totals.Paired.
 type Estimate struct{ Low, High float64 }
 
-// A criterion looks at the tests of some slots.
+// The tests of a feature are divided into slots; each criterion considers some slots.
 const (
 	slotThresholds = iota
 	slotBins
-	slotRest // tests for missing, and all of categorical features
+	slotRest // tests for missing, and all tests of categorical features
 	slots
 )
 
@@ -55,66 +55,66 @@ type teamMember struct {
 	slots [slots]bool
 }
 
-// way is a way to score, which several criteria may share.
+// way is a scoring variant, which several criteria may share.
 type way struct {
-	light  int // number among the lights; -1: balance and efficiency do not count
+	light  int // index into the lights; -1 if balance and efficiency do not count
 	lambda float64
-	scale  int            // number among the scales
-	off    float64        // how far an estimate without the price may be off a score in this node
-	best   [slots]float64 // estimate of the best score by slot
-	sure   [slots]float64 // likewise, of tests that certainly compete; in nodes without pairs
-	cut    float64        // of collect: estimates below it matter to no criterion
+	scale  int            // index into the scales
+	off    float64        // bound on the error of an estimate without the price in this node
+	best   [slots]float64 // by slot: estimate of the best score
+	sure   [slots]float64 // likewise, of tests that certainly compete, in nodes without pairs
+	cut    float64        // used by collect: estimates below it matter to no criterion
 }
 
-// scale is a way to count prices.
+// scale is a method of counting prices.
 type scale struct {
-	c       *Criterion // a criterion that counts so
-	priced  bool       // the criterion counts prices at all
-	divisor float64    // of factor
-	factor  float64    // of the tests of the batch: inverse of their divisor and of the total weight
-	most    float64    // the largest factor of the feature
+	c       *Criterion // a criterion that uses the method
+	priced  bool       // whether the criterion counts prices at all
+	divisor float64    // divisor for which factor was computed
+	factor  float64    // for the tests of the batch: inverse of the product of their divisor and the total weight
+	most    float64    // largest factor of the feature
 }
 
-// light is a weight beyond which the efficiency falls, see Criterion.efficiency.
+// light is the weight above which the efficiency falls, see Criterion.efficiency.
 type light struct {
 	weight float64
-	factor float64 // inverse of the pairs of the node, and of its weight above the light one
+	factor float64 // inverse of the product of the pairs of the node and its weight beyond the light one
 }
 
-// batchSize is the number of tests that are measured before they are scored: their
-// measures stay in the nearest cache.
+// batchSize is how many tests are measured before they are scored, so that their measures stay in
+// the L1 cache.
 const batchSize = 128
 
-// batch is the measures of some tests of a slot and a price. Outcome one is the outcome
-// that is counted, rest is the other one.
+// batch holds the measures of tests of the same slot and price. Outcome one is the outcome that is
+// counted, and rest is its complement.
 type batch struct {
 	slot  int
 	tests int
 
-	at         [batchSize]int32     // position among the present codes: of a threshold the last code of the no side
-	end        [batchSize]int32     // of a merged bin: the position behind its last code
+	at         [batchSize]int32     // position among the present codes; for a threshold, the last code of the no side
+	end        [batchSize]int32     // for a merged bin, the position after its last code
 	one, rest  [batchSize]float64   // weights of the outcomes
 	pairs      [batchSize]float64   // heterogeneous pairs of one
 	pairsRest  [batchSize]float64   // heterogeneous pairs of rest
-	balance    [batchSize]float64   // weight that the outcome of the most objects lacks
+	balance    [batchSize]float64   // weight outside the outcome with the most objects
 	gain       [batchSize]float64   // reduction of the impurity
-	efficiency [][batchSize]float64 // balance and efficiency, for each of the lights
+	efficiency [][batchSize]float64 // balance plus efficiency, for each light
 }
 
 // NewTeam returns a team.
 func NewTeam() *Team { return &Team{exact: &Scanner{}} }
 
-// Joins reports whether both criteria can be in one team: they measure the outcomes of
-// the same tests in the same way.
+// Joins reports whether both criteria can be in the same team: they measure the outcomes of the
+// same tests in the same way.
 func (c *Criterion) Joins(other *Criterion) bool {
 	teams := func(c *Criterion) bool { return c.algorithm != IP && c.algorithm != Bal && c.family != Multiways }
 	return teams(c) && teams(other) && c.algorithm.Gini() == other.algorithm.Gini() &&
 		c.subset == other.subset && c.total == other.total
 }
 
-// Node starts a node. The criteria must join each other. If exactly is true, there is one
-// criterion, whose tests are all scored exactly. They have to be if the node has heavy objects or
-// the sides of its thresholds must be in order, and if the criterion does not join itself.
+// Node starts a node. The criteria must join each other. If exactly is true, there must be a single
+// criterion, and all its tests are scored exactly. This is required if the node has heavy objects,
+// if the sides of its thresholds must be in order, and if the criterion does not join itself.
 func (t *Team) Node(n *Totals, heavy Heavy, criteria []*Criterion, exactly bool) {
 	t.n, t.exactly, t.measured = n, exactly, Test{}
 	if !slices.Equal(t.criteria, criteria) {
@@ -144,7 +144,7 @@ func (t *Team) Node(n *Totals, heavy Heavy, criteria []*Criterion, exactly bool)
 	t.termsRest = slices.Grow(t.termsRest[:0], len(n.N))[:len(n.N)]
 }
 
-// gather finds the ways of scoring that the criteria share.
+// gather finds the scoring variants that the criteria share.
 func (t *Team) gather(criteria []*Criterion) {
 	t.criteria = append(t.criteria[:0], criteria...)
 	t.members, t.ways, t.lights, t.scales, t.slots = t.members[:0], t.ways[:0], t.lights[:0], t.scales[:0], [slots]bool{}
@@ -173,7 +173,7 @@ func (t *Team) gather(criteria []*Criterion) {
 	}
 }
 
-// way returns the way in which a criterion scores.
+// way returns the scoring variant of a criterion.
 func (t *Team) way(c *Criterion) way {
 	switch c.algorithm {
 	case C45, CART:
@@ -193,7 +193,7 @@ func (t *Team) way(c *Criterion) way {
 	return way{light: at, lambda: c.lambda, scale: t.scaleOf(c)}
 }
 
-// scaleOf returns the number of the way in which a criterion counts prices.
+// scaleOf returns the index of the method by which a criterion counts prices.
 func (t *Team) scaleOf(c *Criterion) int {
 	priced := c.algorithm.ByPrice()
 	at := slices.IndexFunc(t.scales, func(s scale) bool {
@@ -211,7 +211,7 @@ func (t *Team) Load(feature int, column *Column, h Histogram, present []int32) {
 	t.exact.Load(feature, column, h, present)
 }
 
-// Scan estimates for each criterion the best score of the loaded feature's tests.
+// Scan estimates, for each criterion, the best score of the tests of the loaded feature.
 func (t *Team) Scan(best []Estimate) {
 	if t.exactly {
 		score := t.exact.Scan()
@@ -237,7 +237,7 @@ func (t *Team) Scan(best []Estimate) {
 	}
 }
 
-// best returns the best of the scores by slot that the member looks at.
+// best returns the best score among the slots that the member considers.
 func (m *teamMember) best(scores *[slots]float64) float64 {
 	high := scores[slotRest]
 	if x := scores[slotThresholds]; m.slots[slotThresholds] && x > high {
@@ -249,15 +249,15 @@ func (m *teamMember) best(scores *[slots]float64) float64 {
 	return high
 }
 
-// off returns how far an estimate of the loaded feature may be off a score.
+// off bounds the error of an estimated score of the loaded feature.
 func (t *Team) off(w *way) float64 {
 	return float64(w.off * t.scales[w.scale].most)
 }
 
-// setOff sets how far estimates may be off. The unit is the rounding of one operation on
-// numbers as large as the parts of a score; estimate and score both take less than so
-// many. No part exceeds the node's weight, or for the entropy its product with the
-// logarithm.
+// setOff bounds the errors of estimates. The unit is the rounding error of one operation on numbers
+// as large as the parts of a score. Both the estimate and the score take fewer operations than
+// operations returns. No part exceeds the weight of the node or, for the entropy, its product with
+// the logarithm.
 func (t *Team) setOff(w *way) {
 	w.off = float64(w.lambda * t.gainOff())
 	if w.light >= 0 {
@@ -268,17 +268,17 @@ func (t *Team) setOff(w *way) {
 // rounding is the relative error of one operation.
 const rounding = 0x1p-52
 
-// operations bounds the number of operations behind a score and its estimate.
+// operations bounds how many operations a score and its estimate take.
 func (t *Team) operations() float64 { return float64(64 + 8*len(t.n.N)) }
 
-// gainOff returns how far the estimate of a gain may be off.
+// gainOff bounds the error of an estimated gain.
 func (t *Team) gainOff() float64 {
 	return float64(rounding * float64(t.n.Weight) * float64(t.operations()*float64(1+bits.Len64(uint64(t.n.Weight)))))
 }
 
-// Collect scores the tests that may have the best score, given for each criterion the
-// least score that matters: +Inf for criteria to be left out. It appends the tests of
-// each criterion to found, in test order, see offer.
+// Collect scores the tests that may have the best score. cuts holds for each criterion the least
+// score that matters, or +Inf to leave the criterion out. Collect appends the tests of each
+// criterion to found, in test order: see offer.
 func (t *Team) Collect(cuts []float64, found [][]Candidate) {
 	if t.exactly {
 		found[0] = t.exact.Collect(cuts[0], found[0])
@@ -307,8 +307,8 @@ func (t *Team) Collect(cuts []float64, found [][]Candidate) {
 	t.visit()
 }
 
-// Parts returns the parts of the score of a test of the loaded feature by one of the criteria,
-// and the cells and the codes of its outcomes, as Scanner.Parts does. The outcomes are measured
+// Parts returns the parts of the score of a test of the loaded feature for one of the criteria, and
+// the cells and the codes of its outcomes, as Scanner.Parts does. The outcomes are measured only
 // once for all criteria.
 func (t *Team) Parts(member int, c *Candidate) (Parts, [][]int64, []int32) {
 	if t.measured != c.Test {
@@ -318,8 +318,8 @@ func (t *Team) Parts(member int, c *Candidate) (Parts, [][]int64, []int32) {
 	return t.exact.partsBy(t.criteria[member], c), t.sums, t.codes
 }
 
-// Cut returns the least estimate that a test with the best score may have, or a test that
-// ties with it, given the low estimate of the best score.
+// Cut returns the least estimate that a test with the best score, or a test that ties with it, may
+// have, given the low estimate of the best score.
 func Cut(low float64) float64 { return low - float64(2*tie*max(1, max(low, -low))) }
 
 // visit measures and scores the tests of the loaded feature in test order.
@@ -361,8 +361,8 @@ func (t *Team) visit() {
 	}
 }
 
-// sameBins scores the tests for single bins where there are two codes and no missing
-// values: these tests part the node as its one threshold does.
+// sameBins scores the tests for single bins if there are two codes and no missing values: these
+// tests divide the node in the same way as its only threshold.
 func (t *Team) sameBins() bool {
 	s := t.exact
 	if t.found != nil || len(s.present) != 2 || int(s.present[1]) == s.column.missing() || !t.slots[slotThresholds] ||
@@ -373,7 +373,7 @@ func (t *Team) sameBins() bool {
 	for k := 0; k < len(cells); k += 2 {
 		objects += cells[k]
 	}
-	if 2*objects == t.n.Objects { // the balance then depends on which outcome is yes
+	if 2*objects == t.n.Objects { // then the balance depends on which outcome is yes
 		return false
 	}
 	for i := range t.ways {
@@ -420,7 +420,7 @@ func (t *Team) categorical() {
 	t.score()
 }
 
-// codeTest returns the test of a slotRest for one code, and its price.
+// codeTest returns the test of slotRest for a single code, and its price.
 func (t *Team) codeTest(code int) (Test, float64) {
 	column := t.exact.column
 	test := Test{t.exact.feature, Equals, code, 0}
