@@ -140,6 +140,7 @@ type promotion struct {
 	frontier     *runfolder.Frontier     // with the new choice
 	now, before  int                     // indexes of its points
 	distribution *runfolder.Distribution // nil: an earlier version has trained the run
+	schema       *tree.Schema            // for the report
 }
 
 // newPromotion reads a run and chooses a tree.
@@ -150,11 +151,13 @@ func newPromotion(ctx context.Context, c *config.Promote, s *session.Session) (*
 		return nil, err
 	}
 	there, err := runfolder.Read(ctx, s.Files.Store, c.Run, runfolder.Training, runfolder.FrontierName,
-		runfolder.GrownName, runfolder.DistributionName)
+		runfolder.GrownName, runfolder.DistributionName, runfolder.SchemaName)
 	if err != nil {
 		return nil, err
 	}
-	p.frontier, p.grown, p.distribution = there.Frontier, there.Grown, there.Distribution
+	p.frontier, p.grown = there.Frontier, there.Grown
+	p.distribution = there.Distribution
+	p.schema = there.Schema
 	trained, _ := p.manifest.Config.(json.RawMessage)
 	if p.config, err = c.Of(trained); err != nil {
 		return nil, err
@@ -375,7 +378,9 @@ func (p *promotion) write(ctx context.Context, r *chosen, output *runfolder.Fold
 	p.manifest.Promotions = append(p.manifest.Promotions, p.record())
 	p.manifest.Counters["nodes"] = int64(r.candidate.Tree.Complexity.Nodes)
 	documents := r.documents()
-	documents.Manifest, documents.Distribution = p.manifest, p.distribution
+	documents.Manifest = p.manifest
+	documents.Distribution = p.distribution
+	documents.Schema = p.schema
 	names := []string{runfolder.TreeName, runfolder.MetricsName, runfolder.FrontierName}
 	if r.importance != nil {
 		names = append(names, runfolder.ImportanceName)

@@ -38,15 +38,18 @@ func (o *Overview) Write(w io.Writer, width int) error {
 	if width <= 0 || width > screenWidth {
 		width = screenWidth
 	}
-	part, m := o.Run.Metrics.Best()
 	head, drawn, tail := new(strings.Builder), new(strings.Builder), new(strings.Builder)
-	for _, text := range []string{o.rows(), o.features(), o.choice(), About(o.Run.Tree)} {
-		if text != "" {
-			printf(head, "%s\n", Wrapped(text, width, "  "))
-		}
+	for _, text := range o.Choice() {
+		printf(head, "%s\n", Wrapped(text, width, "  "))
 	}
-	printf(tail, "%s\n%s\n", Wrapped(quality(part, m), width, "  "), Wrapped(o.cost(m), width, "  "))
-	o.budgets(tail, width)
+	for _, text := range o.Quality() {
+		printf(tail, "%s\n", Wrapped(text, width, "  "))
+	}
+	if budgets, another := o.Budgets(); budgets != nil {
+		printf(tail, "\n")
+		_ = budgets.Write(tail, width) // a strings.Builder returns no error
+		printf(tail, "Take another: %s\n", another)
+	}
 	if o.Report {
 		printf(tail, "Report: %s/report.html\n", o.Folder) // what is copied from the screen is not wrapped
 	}
@@ -55,6 +58,21 @@ func (o *Overview) Write(w io.Writer, width int) error {
 	o.tree(drawn, width, max(leastNodes, screenLines-around-strings.Count(head.String()+tail.String(), "\n")))
 	_, err := fmt.Fprintf(w, "%s\n%s\n%s", head, drawn, tail)
 	return err
+}
+
+// Choice describes in sentences what was read, and which tree was chosen.
+func (o *Overview) Choice() []string {
+	list := []string{o.rows(), o.features(), o.choice()}
+	if text := About(o.Run.Tree); text != "" {
+		list = append(list, text)
+	}
+	return list
+}
+
+// Quality describes in sentences how good the tree is, and what it costs.
+func (o *Overview) Quality() []string {
+	part, m := o.Run.Metrics.Best()
+	return []string{quality(part, m), o.cost(m)}
 }
 
 // rows describes what was read, and how it was split.
@@ -139,18 +157,27 @@ func why(f *runfolder.Frontier, chosen *runfolder.Point) string {
 	}
 }
 
-// tree draws the tree, or as many levels of it as there is room for.
+// tree draws the tree, or as many levels of it as fit into a number of nodes.
 func (o *Overview) tree(w io.Writer, width, nodes int) {
-	v := &View{Tree: o.Run.Tree, Depth: FittingDepth, Width: width, brief: nodes}
+	all := len(o.Run.Tree.Nodes)
 	if o.Whole {
+		nodes = all
+	}
+	if shown := Outline(w, o.Run.Tree, width, nodes); shown < all {
+		printf(w, "%d of %d nodes; the whole tree: espalier show %s\n", shown, all, o.Folder)
+	}
+}
+
+// Outline draws the levels of a tree that fit into a number of nodes, in lines of at most width characters. It
+// returns the number of nodes that it has drawn.
+func Outline(w io.Writer, t *tree.Tree, width, nodes int) int {
+	v := &View{Tree: t, Depth: FittingDepth, Width: width, brief: nodes}
+	if nodes >= len(t.Nodes) {
 		v.Depth = WholeDepth
-		v.brief = len(o.Run.Tree.Nodes)
 	}
 	d := &sketch{part: v.newPart()}
 	d.write(w)
-	if shown := len(d.lines); shown < len(o.Run.Tree.Nodes) {
-		printf(w, "%d of %d nodes; the whole tree: espalier show %s\n", shown, len(o.Run.Tree.Nodes), o.Folder)
-	}
+	return len(d.lines)
 }
 
 // quality describes how good the tree is, compared with always predicting the most frequent class.
@@ -200,16 +227,16 @@ func onlyTests(t *tree.Tree) bool {
 	return t.Algorithm.CostUnit == "" && billed == t.Complexity.ExpectedTests
 }
 
-// budgets lists other trees of the frontier, and how to take one of them.
-func (o *Overview) budgets(w io.Writer, width int) {
+// Budgets lists other trees of the frontier, and returns a command that takes one of them. The table is nil if
+// there are no other trees.
+func (o *Overview) Budgets() (t *Table, another string) {
 	f := o.Run.Frontier
 	if f == nil || len(f.Points) < 2 {
-		return
+		return nil, ""
 	}
 	chosen := chosenOf(f.Points)
-	t := NewTable(Column{Head: "Other budgets", Left: true}, Column{Head: "cost"}, Column{Head: areaHead(f.Points)}, Column{Head: "change"},
+	t = NewTable(Column{Head: "Other budgets", Left: true}, Column{Head: "cost"}, Column{Head: areaHead(f.Points)}, Column{Head: "change"},
 		Column{Head: "leaves", Rank: 1})
-	another := 0
 	shown := Outlined(f.Points, otherBudgets+1)
 	for most := otherBudgets + 2; len(shown) <= otherBudgets && most < 3*otherBudgets; most++ {
 		if more := Outlined(f.Points, most); len(more) <= otherBudgets+1 { // an outline may have fewer points than asked for
@@ -221,7 +248,7 @@ func (o *Overview) budgets(w io.Writer, width int) {
 		if i == chosen {
 			continue
 		}
-		another = i
+		another = fmt.Sprintf("espalier frontier %s --promote %s", o.Folder, digits(p))
 		cost, _ := p.Billed()
 		now, before := selectedBy(p), selectedBy(&f.Points[chosen])
 		change := "-"
@@ -230,9 +257,7 @@ func (o *Overview) budgets(w io.Writer, width int) {
 		}
 		t.Add("tree "+digits(p), figureOf(cost), rounded(now), change, strconv.Itoa(p.Leaves))
 	}
-	printf(w, "\n")
-	_ = t.Write(w, width) // the writer keeps its first error
-	printf(w, "Take another: espalier frontier %s --promote %s\n", o.Folder, digits(&f.Points[another]))
+	return t, another
 }
 
 // selectedBy returns the area that a point was selected by: on the validation rows, or on the folds.

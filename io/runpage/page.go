@@ -53,7 +53,11 @@ type page struct {
 	ROC, Calibration, Uses   template.HTML
 	Slices                   *table
 	SlicesNote               string
+	Choice, Quality          []string // sentences of the first screen
+	Outline                  string   // of the tree
+	Budgets                  *table
 	Answers                  []answered
+	Next                     []next
 	Notes                    []string
 	Path                     *report.PathTable
 	Trees                    int // on the frontier
@@ -114,10 +118,11 @@ func newPage(c *Content, room int) (*page, error) {
 		Script: template.JS(code), ScriptHash: hashOf(code), //nolint:gosec // the script is the package's own
 		Data:    template.JS(encoded), //nolint:gosec // json.Marshal escapes <, > and &
 		Chart:   frontier,
-		Answers: facts.answers(), Notes: facts.notes(),
+		Answers: facts.answers(), Next: nextSteps(), Notes: facts.notes(),
 		Parts: newTable(report.FiguresTable(c.Run.Metrics.Parts())), Bins: facts.calibration(),
 		Bound: facts.bound(), Folds: facts.folds(), Settings: facts.settings, Inputs: facts.inputs(), Made: facts.made(),
 	}
+	p.addOverview(c.Run)
 	p.ROC, p.Calibration = drawn(chart.ROC(c.Run.Metrics, "")), drawn(chart.Calibration(c.Run.Metrics))
 	part, m := c.Run.Metrics.Best()
 	if t, note := report.SlicesTable(m); t != nil {
@@ -142,6 +147,46 @@ func newPage(c *Content, room int) (*page, error) {
 		p.Previous = newPrevious(c.Previous, c.Run)
 	}
 	return p, nil
+}
+
+// next is what a reader can do next, with the command.
+type next struct{ What, Command string }
+
+// folder stands for the folder of the run, which a page does not know.
+const folder = "RUN"
+
+// The outline of the tree on the page, and the greatest number of its nodes.
+const (
+	outlineWidth = 80
+	outlineNodes = 12
+)
+
+// addOverview adds what the first screen of training shows.
+func (p *page) addOverview(r *runfolder.Run) {
+	o := &report.Overview{Folder: folder, Run: r}
+	if r.Schema != nil { // the page of an earlier version's run may lack it
+		p.Choice = o.Choice()
+	}
+	p.Quality = o.Quality()
+	if !r.Tree.Nodes[0].Leaf() {
+		var b strings.Builder
+		report.Outline(&b, r.Tree, outlineWidth, outlineNodes)
+		p.Outline = b.String()
+	}
+	if budgets, another := o.Budgets(); budgets != nil {
+		p.Budgets = newTable(budgets)
+		p.Next = append(p.Next, next{"take another tree", another})
+	}
+}
+
+// nextSteps lists what a reader can do with a run.
+func nextSteps() []next {
+	return []next{
+		{"score rows", "espalier predict --model RUN --input 'new/*.parquet' --output scored"},
+		{"measure the tree on new rows", "espalier evaluate --model RUN --input 'new/*.parquet'"},
+		{"answer its questions in a terminal", "espalier ask RUN"},
+		{"write it as source code", "espalier export RUN --format python --output model.py"},
+	}
 }
 
 // frontierOf draws the frontier of a run, and returns the places of its points.

@@ -81,7 +81,7 @@ func parts(t *testing.T, page string) (markup, data string) {
 // What the page has.
 const (
 	elements = "html head meta title body header main nav section noscript code h1 h2 h3 a p span b div table thead " +
-		"tbody tr th td details summary label input button dl ol form"
+		"tbody tr th td details summary label input button dl ol ul li pre form"
 	attributes = "lang charset http-equiv content name class id title role href for type min max step value scope " +
 		"tabindex autocomplete aria-hidden aria-label aria-labelledby"
 )
@@ -216,9 +216,9 @@ func TestSame(t *testing.T) {
 func TestAnswers(t *testing.T) {
 	page := written(t, &runpage.Content{Run: runOf(largeTree(101, 2), largeTree(301, 2))})
 	for _, want := range []string{
-		"What does the tree predict?", "Which question comes first, and why?", "What does a row cost?",
-		"Can its probabilities be trusted?", "What would the next cheaper tree lose?", "Is a numeric feature ",
-		"on average, ", " at worst", "among all questions", "percentage points", "less a row",
+		"Why is this the first question?", "What does a row cost?", "Can its probabilities be trusted?", "a numeric feature ",
+		"on average, ", " at most", "highest score of all questions", "percentage points", "Other budgets", "What next?",
+		"espalier predict --model RUN",
 	} {
 		if !strings.Contains(strings.ToLower(page), strings.ToLower(want)) {
 			t.Errorf("the page does not say %q", want)

@@ -12,22 +12,35 @@ import (
 	"github.com/espalier-ml/espalier/io/runfolder"
 )
 
-// TestReasonAndPrice: the first question has a reason that names its price if the criterion counts prices,
-// and a free question has none of 0.
-func TestReasonAndPrice(t *testing.T) {
-	for name := range strings.FieldsSeq("ec45 ecart asr c45 cart cc45 ccart ip bal") {
+// TestReason: the first question is explained by what its algorithm scores, and the price is named if the
+// algorithm counts prices. A free question is not said to be divided by 0.
+func TestReason(t *testing.T) {
+	scores := map[string]string{ // see split.Criterion
+		"ec45": "balance + efficiency + 10 \u00d7 discrimination", "ecart": "balance + efficiency + 10 \u00d7 discrimination",
+		"asr": "balance + efficiency", "bal": "balance", "ip": "number of pairs of different classes",
+		"c45": "is discrimination", "cart": "is discrimination", "cc45": "is discrimination", "ccart": "is discrimination",
+	}
+	for name, score := range scores {
 		for _, cost := range []float64{0, 1, 5} {
-			m := pagetest.Tree()
-			m.Algorithm.Name, m.Nodes[0].Test.Cost = name, cost
-			m.Features[0].Kind = dataset.Categorical
-			a, err := split.ParseAlgorithm(name)
-			if err != nil {
-				t.Fatal(err)
-			}
-			f := &facts{Run: &runfolder.Run{Tree: m}}
-			text := f.reason(&m.Nodes[0])
-			if strings.Contains(text, "price") != (a.ByPrice() && cost != 1) || strings.Contains(text, "unit of its price, 0") {
-				t.Errorf("%s, a question of price %v: %s", name, cost, text)
+			for prices, divisor := range map[string]string{"": "divided by", "root": "square root", "shifted": "1 plus", "floored": "or by 1"} {
+				m := pagetest.Tree()
+				m.Algorithm.Name, m.Algorithm.Lambda, m.Algorithm.Prices, m.Nodes[0].Test.Cost = name, 10, prices, cost
+				m.Nodes[0].ClassWeights = make([]int64, len(m.Label.Classes))
+				m.Nodes[0].ClassWeights[0] = 5
+				m.Features[0].Kind = dataset.Categorical
+				a, err := split.ParseAlgorithm(name)
+				if err != nil {
+					t.Fatal(err)
+				}
+				f := &facts{Run: &runfolder.Run{Tree: m}}
+				text := strings.Join(f.reason(&m.Nodes[0]), " ")
+				divided := a.ByPrice() && (cost != 1 || prices != "")
+				if !strings.Contains(text, score) || strings.Contains(text, divisor) != divided || strings.Contains(text, "its price, 0") != (divided && cost == 0 && prices != "") {
+					t.Errorf("%s, prices %q, a question of price %v: %s", name, prices, cost, text)
+				}
+				if strings.Contains(text, "Gini") != (a.Gini()) {
+					t.Errorf("%s: %s", name, text)
+				}
 			}
 		}
 	}
@@ -43,7 +56,7 @@ func TestTrustInFigures(t *testing.T) {
 			},
 		}}
 		short := f.whatToTrust().Short
-		if !strings.Contains(short, "rows they are off by") || !strings.Contains(short, "in the worst tenth") ||
+		if !strings.Contains(strings.ToLower(short), "off by ") || !strings.Contains(short, "1,234 test rows") ||
 			strings.HasPrefix(short, "Yes") {
 			t.Errorf("an error of %v: %s", off, short)
 		}

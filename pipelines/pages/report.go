@@ -121,7 +121,7 @@ func Read(ctx context.Context, s *objectstore.Store, run string) (*runfolder.Run
 		return nil, err
 	}
 	r, err := runfolder.Read(ctx, s, run, runfolder.Training, runfolder.TreeName, runfolder.MetricsName,
-		runfolder.ImportanceName, runfolder.FrontierName)
+		runfolder.ImportanceName, runfolder.FrontierName, runfolder.SchemaName)
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,122 @@
+package runpage
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/espalier-ml/espalier/induce/portable"
+	"github.com/espalier-ml/espalier/induce/split"
+	"github.com/espalier-ml/espalier/induce/tree"
+	"github.com/espalier-ml/espalier/io/report"
+)
+
+// whatIsFirst explains the first question by its score.
+func (f *facts) whatIsFirst() answered {
+	a := answered{ID: "first", Question: "Why is this the first question?"}
+	n := f.root()
+	if n == nil {
+		a.Short = "The tree asks nothing, and gives every row the same answer."
+		return a
+	}
+	t := f.Tree
+	a.Short = report.Condition(t, n, &n.Branches[0])
+	if n.Test.Kind == split.Multiway {
+		a.Short = report.Name(t.Features[n.Test.Feature].Name)
+	}
+	a.Text = f.reason(n)
+	if r := n.Test.RunnerUp; r != nil {
+		a.Text = append(a.Text, f.runnerUp(r, n.Test.Score.Total))
+	}
+	return a
+}
+
+// reason explains in sentences why the root's test was chosen.
+func (f *facts) reason(n *tree.Node) []string {
+	t := f.Tree
+	if len(t.Algorithm.First) > 0 && t.Algorithm.First[0] == t.Features[n.Test.Feature].Name {
+		return []string{"The setting --first asks for it."}
+	}
+	s := &n.Test.Score
+	a, _ := split.ParseAlgorithm(t.Algorithm.Name)
+	balance := fmt.Sprintf("Balance, %s, is the share of the training rows outside the largest branch.", short(s.Balance))
+	efficiency := fmt.Sprintf("Efficiency, %s, is the share of the pairs of different classes that the question separates.",
+		short(s.Efficiency))
+	gain := fmt.Sprintf("Discrimination, %s, is how much the question reduces the uncertainty about the class%s.",
+		short(s.Discrimination), before(t, a))
+	score, terms := "", []string(nil)
+	switch a {
+	case split.IP:
+		score = "the number of pairs of different classes that a question separates"
+	case split.Bal:
+		score, terms = "balance", []string{balance}
+	case split.ASR:
+		score, terms = "balance + efficiency", []string{balance, efficiency}
+	case split.C45, split.CART, split.CC45, split.CCART:
+		score, terms = "discrimination", []string{gain}
+	default:
+		score = fmt.Sprintf("balance + efficiency + %s \u00d7 discrimination", short(t.Algorithm.Lambda))
+		terms = []string{balance, efficiency, gain}
+	}
+	return append([]string{fmt.Sprintf("It has the highest score of all questions, %s. The score is %s%s.", short(s.Total), score,
+		f.divisor(n, a))}, terms...)
+}
+
+// divisor says what the score of a test is divided by: see split.Prices.
+func (f *facts) divisor(n *tree.Node, a split.Algorithm) string {
+	if !a.ByPrice() {
+		return ""
+	}
+	price := "its price, " + f.cost(n.Test.Cost)
+	switch f.Tree.Algorithm.Prices {
+	case split.RootPrices.String():
+		return ", divided by the square root of the ratio of " + price + ", to the average price"
+	case split.ShiftedPrices.String():
+		return ", divided by 1 plus the ratio of " + price + ", to the average price"
+	case split.FlooredPrices.String():
+		return ", divided by the ratio of " + price + ", to the average price, or by 1 if that is more"
+	}
+	switch n.Test.Cost {
+	case 0:
+		return ", divided by a tenth of the lowest price, as the question is free"
+	case 1:
+		return ""
+	default:
+		return ", divided by " + price
+	}
+}
+
+// runnerUp says how near another feature came.
+func (f *facts) runnerUp(r *tree.RunnerUp, best float64) string {
+	behind := ""
+	if best > 0 {
+		behind = fmt.Sprintf(", %s less", report.Percent(1-r.Total/best))
+	}
+	return fmt.Sprintf("The best question about another feature, %s, has %s%s.", report.RunnerUp(f.Tree, r),
+		short(r.Total), behind)
+}
+
+// before says how uncertain the class is before the first question, by the impurity of an algorithm.
+func before(t *tree.Tree, a split.Algorithm) string {
+	weights := t.Nodes[0].ClassWeights
+	if t.Algorithm.Classes == tree.ClassesOfRows {
+		weights = t.Nodes[0].RawClassWeights
+	}
+	total := 0.0
+	for _, w := range weights {
+		total += float64(w)
+	}
+	if total == 0 {
+		return ""
+	}
+	gini, bits := 1.0, 0.0
+	for _, w := range weights {
+		if p := float64(w) / total; p > 0 {
+			gini -= float64(p * p)
+			bits -= float64(p*portable.Log(p)) / math.Ln2
+		}
+	}
+	if a.Gini() {
+		return fmt.Sprintf(", whose Gini index is %s before it", short(gini))
+	}
+	return fmt.Sprintf(", whose entropy is %s bits before it", short(bits))
+}
