@@ -12,15 +12,15 @@ import (
 
 // Candidate is a grown tree that may be chosen, or a pruning of it.
 type Candidate struct {
-	Params induce.Params // parameters that the tree was grown by
+	Params induce.Params // parameters with which the tree was grown
 	Tree   *tree.Tree
-	Grown  *tree.Tree // the un-pruned tree; Tree itself if it is not pruned
+	Grown  *tree.Tree // the unpruned tree; Tree itself if it is not pruned
 	// Counts are the rows at the leaves of Tree, by part.
 	Counts [dataset.Parts]*tree.LeafCounts
 }
 
-// NewCandidate returns a grown tree as a candidate, with its training rows. The caller
-// adds the counts of the validation and test rows.
+// NewCandidate returns a grown tree as a candidate, with its training rows. The caller adds the
+// counts of the validation and test rows.
 func NewCandidate(t *tree.Tree, p induce.Params) Candidate {
 	c := Candidate{Params: p, Tree: t, Grown: t}
 	train := &tree.LeafCounts{Weights: make([][]int64, len(t.Nodes)), Rows: make([]int64, len(t.Nodes))}
@@ -33,16 +33,16 @@ func NewCandidate(t *tree.Tree, p induce.Params) Candidate {
 	return c
 }
 
-// Prune prunes a tree in each of the currencies by the impurity that it was grown by.
-// The parameters of the candidate have grown the tree: it is the candidate's own, or
-// that of a fold.
+// Prune prunes a tree in each currency, by the impurity with which it was grown. The tree must be
+// grown with the parameters of the candidate: it is the tree of the candidate, or the corresponding
+// tree of a fold.
 func (c *Candidate) Prune(t *tree.Tree, currencies ...prune.Currency) []*prune.Sequence {
 	return prune.NewSequences(t, currencies, c.Params.Algorithm.Gini())
 }
 
-// Pruned returns the candidate at a step of a sequence of its own tree. The tree's
-// Algorithm.Alpha is the alpha of the step. An infinite alpha, at which subtrees
-// without cost are cut, becomes the greatest finite number.
+// Pruned returns the candidate at a step of a pruning sequence of its tree. Algorithm.Alpha of the
+// tree is the alpha of the step. An infinite alpha, at which subtrees without cost are cut, is
+// replaced by the greatest finite number.
 func (c *Candidate) Pruned(s *prune.Sequence, step int) *Candidate {
 	p := &Candidate{Params: c.Params, Tree: pruned(s, step), Grown: c.Grown}
 	for part := range c.Counts {
@@ -51,8 +51,8 @@ func (c *Candidate) Pruned(s *prune.Sequence, step int) *Candidate {
 	return p
 }
 
-// pruned returns the tree of a step, with its alpha. Its leaves are settled, as nobody prunes it
-// further.
+// pruned returns the tree of a step, with its alpha. Its leaves are settled, because it is not
+// pruned further.
 func pruned(s *prune.Sequence, step int) *tree.Tree {
 	t := s.Tree(step)
 	if step > 0 {
@@ -64,8 +64,8 @@ func pruned(s *prune.Sequence, step int) *tree.Tree {
 	return t
 }
 
-// lambda returns the lambda of Point: criteria of impurity alone have the upper end of
-// the paper's scale.
+// lambda returns the lambda for Point. Criteria of impurity alone have the upper end of the scale
+// in the paper.
 func (c *Candidate) lambda() float64 {
 	switch a := c.Params.Algorithm; {
 	case a.HasLambda():

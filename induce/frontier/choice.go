@@ -7,31 +7,31 @@ import (
 	"github.com/espalier-ml/espalier/induce/dataset"
 )
 
-// Choice is the chosen point of a pool, with the points that are listed for a person.
+// Choice is the point chosen from a pool, with the points listed for a person.
 type Choice struct {
 	Chosen Point
-	Reason string   // why the rule Best has not chosen the point of the highest score; empty: it has
+	Reason string   // why the rule Best did not choose the point with the highest score; empty if it did
 	Listed []Listed // by ascending billed expected cost
 }
 
-// Listed is a point of the frontier with its marks. The chosen point, and the point of
-// highest merit, may be off the frontier if there is a limit on the most expensive path. So may the point
-// that the rule Best chooses, as it compares scores rather than merits. With error costs,
-// the point of the least total cost and a single leaf are listed, too, wherever they are.
+// Listed is a point of the frontier with its marks. If there is a limit on the most expensive path,
+// the chosen point and the point of highest merit may be off the frontier. So may a point chosen by
+// the rule Best, because it compares scores instead of merits. With error costs, the point with the
+// least total cost and a single leaf are also listed, even if they are off the frontier.
 type Listed struct {
 	Point
 
 	Chosen  bool
 	Highest bool // the point of highest merit within the limits
-	Knee    bool // the knee of the whole frontier, whatever the limits
-	// LeastTotal: the least expected cost of tests and errors within the limits. False for all
-	// points without error costs.
+	Knee    bool // the knee of the whole frontier, regardless of the limits
+	// LeastTotal marks the least expected cost of tests and errors within the limits. It is false
+	// for all points without error costs.
 	LeastTotal bool
 }
 
-// Choose sets the merits of the pool's points (see Judge), chooses one of them, and
-// lists the marked points and the points of the frontier, thinned (see Thin). The
-// errors are those of Judge and Select.
+// Choose sets the merits of the points in the pool (see Judge), chooses one of the points, and
+// lists the marked points and the points of the frontier, thinned (see Thin). It returns the errors
+// of Judge and Select.
 func (p *Pool) Choose(s *Settings) (*Choice, error) {
 	if err := p.judge(p.Points); err != nil {
 		return nil, err
@@ -39,9 +39,9 @@ func (p *Pool) Choose(s *Settings) (*Choice, error) {
 	return p.ChooseAmong(p.Points, s)
 }
 
-// ChoosePoint is Choose for points of the pool whose figures differ, for instance without a fold. It
-// sets their merits, and returns the chosen one. Choose must have been called; several goroutines may
-// then call ChoosePoint.
+// ChoosePoint is Choose for variants of the points in the pool, for instance with figures that
+// leave out a fold. It sets their merits, and returns the chosen point. Choose must have been
+// called before; then ChoosePoint may be called concurrently.
 func (p *Pool) ChoosePoint(points []Point, s *Settings) (Point, error) {
 	if err := p.judge(points); err != nil {
 		return Point{}, err
@@ -60,8 +60,8 @@ func (p *Pool) judge(points []Point) error {
 	return nil
 }
 
-// ChooseAmong is Choose for points that have merits. Each is a point of the pool, or one
-// with leaf models in its tree.
+// ChooseAmong is Choose for points that have merits. Each is a point of the pool, possibly with
+// leaf models in its tree.
 func (p *Pool) ChooseAmong(all []Point, s *Settings) (*Choice, error) {
 	chosen, highest, err := p.choosePoint(all, s)
 	if err != nil {
@@ -69,7 +69,7 @@ func (p *Pool) ChooseAmong(all []Point, s *Settings) (*Choice, error) {
 	}
 	reason := ""
 	if s.Rule == Best {
-		list, _ := s.Limits.within(all) // not empty, as one of them is chosen
+		list, _ := s.Limits.within(all) // not empty, because one of them is chosen
 		_, top := best(list, s.Tolerance)
 		reason = Reason(&chosen, &top)
 	}
@@ -105,9 +105,8 @@ func (p *Pool) ChooseAmong(all []Point, s *Settings) (*Choice, error) {
 	return choice, nil
 }
 
-// choosePoint chooses by the settings, and returns the point of highest merit within
-// the limits, too. For the rule OneSE it sets the interval of the point of highest
-// merit.
+// choosePoint chooses by the settings, and returns the chosen point and the point of highest merit
+// within the limits. For the rule OneSE it sets the interval of the latter.
 func (p *Pool) choosePoint(all []Point, s *Settings) (chosen, highest Point, err error) {
 	query := s.Query
 	query.Rule = Highest
@@ -124,11 +123,11 @@ func (p *Pool) choosePoint(all []Point, s *Settings) (chosen, highest Point, err
 	return chosen, highest, err
 }
 
-// Fronts returns the Pareto front of the prunings of each grown tree in each currency (see
-// NonDominated), thinned (see Thin). The points must have merits.
+// Fronts returns the Pareto front (see NonDominated) of the prunings of each grown tree in each
+// currency, thinned (see Thin). The points must have merits.
 func (p *Pool) Fronts(step float64) []Point {
 	var sequences [][]Point
-	at := make(map[[2]int]int) // of a tree and a currency: position of its sequence
+	at := make(map[[2]int]int) // by tree and currency: index of the sequence
 	for _, q := range p.Points {
 		key := [2]int{q.Tree, int(q.Currency)}
 		if _, found := at[key]; !found {
@@ -143,8 +142,7 @@ func (p *Pool) Fronts(step float64) []Point {
 	return points
 }
 
-// Same reports whether two points are the same pruning of the same tree, with the same
-// models in its leaves.
+// Same reports whether two points are the same pruning of the same tree, with the same leaf models.
 func (p *Point) Same(q *Point) bool {
 	return p.Tree == q.Tree && p.Currency == q.Currency && p.Step == q.Step &&
 		p.Ridge == q.Ridge && p.Boosted == q.Boosted

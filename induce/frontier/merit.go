@@ -5,33 +5,31 @@ import (
 	"slices"
 )
 
-// Prunings of a tree are alike where one has at most alikeLeaves times the leaves
-// and alikeCost times the expected cost of the other.
+// Two prunings of a tree are similar if the larger has at most alikeLeaves times the leaves and
+// alikeCost times the expected cost of the smaller.
 const (
 	alikeLeaves = 1.2
 	alikeCost   = 1.05
 )
 
-// Judge sets the merits of the points. The points must be all prunings that
-// compete: for each tree and currency a run of steps without a gap.
+// Judge sets the merits of the points. The points must be all competing prunings: for each tree and
+// currency a run of steps without gaps.
 //
-// The raw merit of a point is its area under the ROC curve on the validation
-// rows, or the mean of this area and of its area on the folds. If a point has
-// neither area, the raw merit of all points is minus their log loss on the
-// validation rows, in nats. Without log losses the error is ErrNoMerit.
+// The raw merit of a point is its area under the ROC curve on the validation rows, or a weighted
+// mean of this area and its area on the folds. If some point has neither area, the raw merit of all
+// points is minus their log loss on the validation rows, in nats. If log losses are also missing,
+// Judge returns ErrNoMerit.
 //
-// The merit of a pruning is the mean raw merit of a run of prunings of the same
-// tree and currency: the pruning in the middle, and equally many before and after
-// it. The run is the longest whose prunings are all alike to the middle one (see
-// alikeLeaves). Neighbouring prunings share nearly all of their leaves. Their
-// expected merits are almost on a straight line, so the mean keeps the expectation
-// and averages out the noise of few validation rows. The highest of many raw merits
-// is often high by luck. On 16 public data sets, a tolerance of 0.001 costs 0.0002
-// of test area on average by these merits, and 0.0006 by raw merits. The choice
-// within a budget loses nothing.
+// The merit of a pruning is the mean raw merit of a run of prunings of the same tree and currency:
+// the pruning in the middle, and equally many before and after it. The run is the longest in which
+// all prunings are similar to the middle one (see alikeLeaves). Neighbouring prunings share nearly
+// all of their leaves, and their expected merits are almost on a straight line, so the mean keeps
+// the expectation and averages out the noise of few validation rows. The highest of many raw merits
+// is often high by luck. On 16 public data sets, a tolerance of 0.001 costs 0.0002 of test area on
+// average with these merits, and 0.0006 with raw merits. The choice within a budget loses nothing.
 //
-// If errors have costs, Judge sets the Costs of the points, too. They are estimated in the same
-// way, with the costs on the validation rows and on the folds in the place of the areas.
+// If errors have costs, Judge also sets the Costs of the points. They are estimated in the same
+// way, from the costs on the validation rows and on the folds instead of the areas.
 func Judge(points []Point) error {
 	byArea, byLoss := true, true
 	for i := range points {
@@ -73,7 +71,7 @@ func sequencesOf(points []Point) [][]int {
 	return sequences
 }
 
-// smoothed returns the means of a figure over alike prunings, by point. See Judge.
+// smoothed returns, for each point, the mean of a figure over similar prunings. See Judge.
 func smoothed(points []Point, raw []float64, sequences [][]int) []float64 {
 	means := make([]float64, len(points))
 	for _, sequence := range sequences {
@@ -82,9 +80,9 @@ func smoothed(points []Point, raw []float64, sequences [][]int) []float64 {
 	return means
 }
 
-// rawMerit returns the merit before averaging over neighbours. The area on the
-// validation rows measures this very tree on few rows. The area on the folds
-// measures trees of the same kind on more rows. OfFolds says how the two share.
+// rawMerit returns the merit before averaging over neighbours. The area on the validation rows
+// measures this very tree on few rows. The area on the folds measures trees of the same kind on
+// more rows. OfFolds weights the two.
 func (p *Point) rawMerit() float64 {
 	if p.byLoss {
 		return -*p.LogLoss
@@ -92,14 +90,14 @@ func (p *Point) rawMerit() float64 {
 	return *p.together(p.AUC, p.Folds)
 }
 
-// Gain is by how much a point's tree gets better: the rise of the area under its ROC curve, the
+// Gain is by how much the tree of a point improves: the rise of the area under its ROC curve, the
 // fall of its log loss in nats, the rise of its accuracy, and the fall of the expected cost of its
-// predictions. Each is nil where the rows do not define it.
+// predictions. Each is nil if the rows do not define it.
 type Gain struct{ AUC, LogLoss, Accuracy, ErrorCost *float64 }
 
-// Raise raises the merit by what the tree gains on the validation rows and on the folds, in the
-// figure that merits are of, and lowers the costs. The two share as in the merit; without one of
-// them the other counts alone.
+// Raise raises the merit by the gains of the tree on the validation rows and on the folds, in the
+// figure that the merit measures, and lowers the costs. The two gains are weighted as in the merit;
+// if one is nil, the other counts alone.
 func (p *Point) Raise(validation, folds Gain) {
 	a, b := validation.AUC, folds.AUC
 	if p.byLoss {
@@ -117,8 +115,8 @@ func (p *Point) Raise(validation, folds Gain) {
 	}
 }
 
-// together returns a figure on the validation rows and on the folds, weighted by OfFolds. Without
-// one of them the other counts alone; it is nil without both.
+// together returns the mean of a figure on the validation rows and on the folds, weighted by
+// OfFolds. If one of them is nil, the other counts alone; the result is nil if both are.
 func (p *Point) together(validation, folds *float64) *float64 {
 	switch {
 	case validation == nil:
@@ -138,9 +136,8 @@ func bySequence(a, b *Point) int {
 
 func sameSequence(a, b *Point) bool { return a.Tree == b.Tree && a.Currency == b.Currency }
 
-// smooth sets the means of a figure for the points of one sequence, given by ascending step.
-// Leaves and costs fall along the sequence, so both ends of the run of prunings
-// that are alike only move forward.
+// smooth sets the means of a figure for the points of one sequence, given by ascending step. Leaves
+// and costs fall along the sequence, so both ends of the run of similar prunings only move forward.
 func smooth(points []Point, raw []float64, sequence []int, means []float64) {
 	sums := make([]float64, len(sequence)+1)
 	for k, i := range sequence {

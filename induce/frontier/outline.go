@@ -2,20 +2,18 @@ package frontier
 
 import "slices"
 
-// beyond is the inverse of the greatest share of an outline's points past the
-// chosen point.
+// beyond is the inverse of the greatest share of points past the chosen point in an outline.
 const beyond = 4
 
-// Outline picks points of a frontier to show to a person who chooses a tree. It
-// returns at most the given number of indexes, ascending. The points in keep, the
-// chosen point, the cheapest point with a test and the last point are always picked,
-// even if they are more.
+// Outline picks points of a frontier to show to a person who chooses a tree. It returns their
+// indexes, ascending, and at most most of them. The points in keep, the chosen point, the cheapest
+// point with a test and the last point are always picked, even if they are more.
 //
-// costs are the expected costs of the points, ascending. The other points are at
-// even steps of cost between the cheapest point with a test and the chosen point:
-// at each step the dearest point of at most the step's cost, as a budget of this
-// cost would choose. If the last point costs more than the chosen point by at least
-// a step, up to a quarter of the points are at even steps between these two.
+// costs are the expected costs of the points, ascending. Further points are at even steps of cost
+// between the cheapest point with a test and the chosen point: at each step the most expensive
+// point that costs no more than the step, as a budget of this cost would choose. If the last point
+// costs at least a step more than the chosen point, up to a quarter of the points are at even steps
+// between these two.
 func Outline(costs []float64, chosen int, keep []int, most int) []int {
 	if len(costs) <= most {
 		most = len(costs)
@@ -27,7 +25,7 @@ func Outline(costs []float64, chosen int, keep []int, most int) []int {
 	for _, i := range append([]int{max(first, 0), chosen, last}, keep...) {
 		o.pick(i)
 	}
-	if chosen <= first { // a bare leaf or the cheapest test: all steps go to dearer points
+	if chosen <= first { // a single leaf or the cheapest test: all steps go to more expensive points
 		o.steps(first, last, most-o.count)
 		return o.list()
 	}
@@ -45,7 +43,7 @@ func Outline(costs []float64, chosen int, keep []int, most int) []int {
 type outline struct {
 	costs  []float64
 	picked []bool // by point
-	count  int    // number of points picked
+	count  int    // how many points are picked
 }
 
 func (o *outline) pick(i int) {
@@ -55,14 +53,14 @@ func (o *outline) pick(i int) {
 	}
 }
 
-// steps picks up to n points at even steps of cost between two others.
+// steps picks up to n points at even steps of cost between points from and to.
 func (o *outline) steps(from, to, n int) {
 	width := (o.costs[to] - o.costs[from]) / float64(n+1)
 	for k := 1; k <= n; k++ {
 		target := o.costs[from] + float64(width*float64(k))
 		at, found := slices.BinarySearch(o.costs[from:to], target)
 		if !found {
-			at-- // the dearest point within the target
+			at-- // the most expensive point within the target
 		}
 		o.pick(from + max(at, 0))
 	}

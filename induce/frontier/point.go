@@ -12,37 +12,38 @@ import (
 // Point is a pruned tree with its cost and its quality.
 type Point struct {
 	Tree int // index of the grown tree in the grid
-	// Lambda is the grown tree's lambda; 0 for asr. It is +Inf for criteria of impurity
-	// alone (c45, cart, ..), the limit of large lambdas.
+	// Lambda is the lambda of the grown tree; 0 for asr. It is +Inf for criteria of impurity alone
+	// (c45, cart, ..), the limit of large lambdas.
 	Lambda   float64
 	Currency prune.Currency // currency of the pruning
-	Step     int            // step of the pruning sequence; 0: the un-pruned tree
+	Step     int            // step of the pruning sequence; 0 for the unpruned tree
 	Alpha    float64        // alpha of the step
-	Ridge    float64        // strength of the models in the leaves; 0: there are none
-	Boosted  int            // number of trees of the leaves' boosters; 0: there are none
+	Ridge    float64        // regularisation strength of the leaf models; 0: no models
+	Boosted  int            // number of trees in the leaves' boosters; 0: no boosters
 
 	tree.Complexity // measured on the training rows
 
-	AUC      *float64  // area on the validation rows; nil: they do not define it
-	Folds    *float64  // mean area of trees of the same kind on folds of the training rows; nil: there are no folds
-	OfFolds  float64   // share of the folds' figures in the merit, the rest being that of the validation rows': from 0 to 1
-	Interval *Interval // confidence interval of AUC; nil: not computed
-	LogLoss  *float64  // log loss on the validation rows, in nats; nil: there are no rows
-	Accuracy *float64  // on the validation rows; nil: there are no rows
+	AUC      *float64  // area on the validation rows; nil if they do not define it
+	Folds    *float64  // mean area of trees of the same kind on folds of the training rows; nil without folds
+	OfFolds  float64   // weight of the folds in the merit, 0 to 1; the validation rows have weight 1 - OfFolds
+	Interval *Interval // confidence interval of AUC; nil if not computed
+	LogLoss  *float64  // log loss on the validation rows, in nats; nil without rows
+	Accuracy *float64  // accuracy on the validation rows; nil without rows
 	TestAUC  *float64  // area on the test rows
 
 	// ErrorCost and TotalCost are means over the validation rows: the cost of the predictions, and
-	// this cost plus the billed cost of the tests. They are nil without error costs and without rows.
+	// this cost plus the billed cost of the tests. They are nil without error costs or without
+	// rows.
 	ErrorCost, TotalCost *float64
 
-	// Means over folds of the training rows, of trees of the same kind, weighted by the folds' rows;
-	// nil: there are no folds, or the figure is nil on them.
+	// Means over folds of the training rows, of trees of the same kind, weighted by the rows of the
+	// folds; nil without folds, or if the figure is nil on them.
 	FoldsLogLoss, FoldsAccuracy, FoldsErrorCost, FoldsTotalCost *float64
 
 	Costs  *Costs  // expected costs of errors, and of errors and tests; nil without error costs: see Judge
-	Merit  float64 // quality by which points are compared, the larger the better: see Judge
-	Score  *Score  // value for the rule Best; nil: the merit alone counts
-	byLoss bool    // the merits are of log losses, not of areas
+	Merit  float64 // quality by which points are compared, higher is better: see Judge
+	Score  *Score  // value for the rule Best; nil: only the merit counts
+	byLoss bool    // whether the merit is a log loss instead of an area
 }
 
 // Interval is the uncertainty of an area.
@@ -92,8 +93,9 @@ func better(a, b *Point) int {
 	return inOrder(a, b)
 }
 
-// least returns the first point, in an order, of the points that keep accepts (all, if keep is nil), and nil
-// if there is no such point. It copies no point: a pool has thousands of them, and they are large.
+// least returns the first point in an order, among the points that keep accepts (all if keep is
+// nil); nil if there is no such point. It does not copy points, because a pool has thousands of
+// them, and they are large.
 func least(points []Point, order func(a, b *Point) int, keep func(*Point) bool) *Point {
 	var found *Point
 	for i := range points {
@@ -105,9 +107,9 @@ func least(points []Point, order func(a, b *Point) int, keep func(*Point) bool) 
 	return found
 }
 
-// NonDominated returns the Pareto front of the points: no other point has at least
-// the merit at no more billed cost. The result ascends in cost, and strictly in
-// merit. One point of several equal ones stays.
+// NonDominated returns the Pareto front of the points: for each of them, no other point has at
+// least its merit at no more billed cost. The result ascends in cost, and strictly in merit. Of
+// several equal points, only one is kept.
 func NonDominated(points []Point) []Point {
 	sorted := make([]*Point, len(points))
 	for i := range points {
@@ -123,9 +125,9 @@ func NonDominated(points []Point) []Point {
 	return kept
 }
 
-// Thin drops points of a Pareto front in the order of NonDominated. A point stays if
-// its merit is at least step above the merit of the point kept before it. The first
-// and the last point stay.
+// Thin drops points of a Pareto front in the order of NonDominated. It keeps a point if its merit
+// is at least step above the merit of the last kept point. The first and the last point are always
+// kept.
 func Thin(points []Point, step float64) []Point {
 	var kept []Point
 	for i := range points {

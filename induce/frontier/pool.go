@@ -13,45 +13,42 @@ import (
 	"github.com/espalier-ml/espalier/induce/tree"
 )
 
-// Pool is the set of the candidates with their prunings: the trees among which one is
-// chosen.
+// Pool is the set of candidates with their prunings, from which a tree is chosen.
 type Pool struct {
 	Candidates []Candidate
 	Prunings   []Pruning // by candidate, then by currency
-	Points     []Point   // the prunings that compete, in the order of Prunings and steps
+	Points     []Point   // the competing prunings, in the order of Prunings and steps
 
-	// Effects returns the design effects of a tree on the rows of a part, where these come in groups:
-	// see metric.Effects. nil: each row is drawn by itself. Several goroutines call it.
+	// Effects returns the design effects of a tree on the rows of a part, if the rows come in
+	// groups: see metric.Effects. nil: rows are sampled independently. It is called concurrently.
 	Effects func(t *tree.Tree, part dataset.Part) *metric.Effects
 
-	// GroupEffect is the design effect of groups on the standard error of an area, at least 1; 0: not
-	// known. Choose measures it if there are Effects.
+	// GroupEffect is the design effect of groups on the standard error of an area, at least 1; 0 if
+	// unknown. Choose measures it if Effects is set.
 	GroupEffect float64
 
-	// WeightEffect is the design effect of the weights of the rows, see dataset.WeightSums; 0: rows have no
-	// weights.
+	// WeightEffect is the design effect of the weights of the rows, see dataset.WeightSums; 0 if
+	// rows have no weights.
 	WeightEffect float64
 
 	rows [dataset.Parts][]rowsOnce // by candidate: see rowsOf
 }
 
-// rowsOnce makes the rows of a part at the nodes of a candidate at the first call.
+// rowsOnce computes the rows of a part at the nodes of a candidate on the first call.
 type rowsOnce struct {
 	sync.Once
 
 	rows *prune.Rows
 }
 
-// rowsOf returns the rows of a part at the nodes of a candidate. Several goroutines may
-// call it.
+// rowsOf returns the rows of a part at the nodes of a candidate. It may be called concurrently.
 func (p *Pool) rowsOf(candidate int, part dataset.Part) *prune.Rows {
 	at, c := &p.rows[part][candidate], &p.Candidates[candidate]
 	at.Do(func() { at.rows = prune.NewRows(c.Tree, c.Counts[part]) })
 	return at.rows
 }
 
-// Pruning is a candidate's sequence of prunings in one currency, with the scores of
-// each step.
+// Pruning is a pruning sequence of a candidate in one currency, with the scores of each step.
 type Pruning struct {
 	Candidate  int // index in Pool.Candidates
 	Sequence   *prune.Sequence
@@ -59,9 +56,9 @@ type Pruning struct {
 	Test       []prune.Score // by step, on the test rows
 }
 
-// NewPool prunes the candidates in all currencies of the settings. The points have no figures
-// before Score. NewPool adds 1 to done for each candidate. If the context ends first, the error is
-// its cause.
+// NewPool prunes the candidates in all currencies of the settings. The points have no figures until
+// Score is called. NewPool adds 1 to done for each candidate. If the context ends first, NewPool
+// returns its cause.
 func NewPool(ctx context.Context, candidates []Candidate, s *Settings, done *atomic.Int64) (*Pool, error) {
 	currencies := s.currencies()
 	p := &Pool{Candidates: candidates, Prunings: make([]Pruning, len(candidates)*len(currencies))}
@@ -96,9 +93,9 @@ func (p *Pruning) point(c *Candidate, step int) Point {
 	}
 }
 
-// Score scores each step of all prunings on the validation and test rows, with the probabilities
-// that the trees have now, and sets the figures of the points. It adds 1 to done for each candidate.
-// If the context ends first, the error is its cause.
+// Score scores each step of all prunings on the validation and test rows, with the current
+// probabilities of the trees, and sets the figures of the points. It adds 1 to done for each
+// candidate. If the context ends first, Score returns its cause.
 func (p *Pool) Score(ctx context.Context, done *atomic.Int64) error {
 	each := len(p.Prunings) / len(p.Candidates)
 	err := parallel.EachUntil(ctx, len(p.Candidates), done, func(i int) {
@@ -138,8 +135,9 @@ func sequences(prunings []Pruning) []*prune.Sequence {
 	return list
 }
 
-// Losses returns the log loss of each step of the prunings of the first trees on the validation rows, by
-// pruning and step, with the probabilities that the trees have now. The lists are empty without rows.
+// Losses returns the log loss on the validation rows for each step of the prunings of the first
+// trees candidates, by pruning and step, with the current probabilities. The lists are empty
+// without rows.
 func (p *Pool) Losses(trees int) [][]float64 {
 	each := len(p.Prunings) / len(p.Candidates)
 	losses := make([][]float64, trees*each)
@@ -149,12 +147,13 @@ func (p *Pool) Losses(trees int) [][]float64 {
 	return losses
 }
 
-// Smooth estimates the first trees again with a weight of the parent's estimate, in rows.
+// Smooth estimates the first trees candidates again, with this weight of the parent's estimate, in
+// rows.
 func (p *Pool) Smooth(rows float64, trees int) {
 	parallel.Each(trees, trees, func(i int) { p.Candidates[i].Tree.Smooth(rows) })
 }
 
-// PruningOf returns the index of a point's pruning. The point must be one of the pool.
+// PruningOf returns the index of the pruning that a point of the pool belongs to.
 func (p *Pool) PruningOf(q *Point) int {
 	return slices.IndexFunc(p.Prunings, func(r Pruning) bool {
 		return r.Candidate == q.Tree && r.Sequence.Currency() == q.Currency
@@ -169,9 +168,9 @@ func (p *Pool) Candidate(q *Point) *Candidate {
 // Tree returns the pruned tree of a point.
 func (p *Pool) Tree(q *Point) *tree.Tree { return pruned(p.Prunings[p.PruningOf(q)].Sequence, q.Step) }
 
-// Area returns the area under the ROC curve of a point's pruned tree on the rows of a
-// part, with its uncertainty. It is nil if the rows do not define the area. Several
-// goroutines may call it.
+// Area returns the area under the ROC curve of the pruned tree of a point on the rows of a part,
+// with its uncertainty. It is nil if the rows do not define the area. Area may be called
+// concurrently.
 func (p *Pool) Area(q *Point, t *tree.Tree, part dataset.Part) *metric.Estimate {
 	s := p.Prunings[p.PruningOf(q)].Sequence
 	area := metric.Area(metric.Leaves(t, s.CountsOf(q.Step, p.rowsOf(q.Tree, part))))

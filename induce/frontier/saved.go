@@ -15,10 +15,10 @@ import (
 	"github.com/espalier-ml/espalier/induce/wire"
 )
 
-// errSaved is the error of bytes that AppendCandidates has not written.
+// errSaved is the error for bytes that were not written by AppendCandidates.
 var errSaved = errors.New("not saved candidates")
 
-// savedHead is what is saved of a candidate beside its nodes and counts.
+// savedHead is the part of a saved candidate other than its nodes and counts.
 type savedHead struct {
 	Params    induce.Params  `json:"params"`
 	Algorithm tree.Algorithm `json:"algorithm"`
@@ -36,10 +36,9 @@ const (
 	savedOther   = 2
 )
 
-// AppendCandidates appends grown candidates that are not pruned, with the rows at their
-// leaves, in a binary form. Only leaves have their weights there: those of inner nodes are
-// sums, and estimates follow from the weights. NewPool makes the same pool of the decoded
-// candidates.
+// AppendCandidates appends grown, unpruned candidates, with the rows at their leaves, in a binary
+// form. Only leaves are saved with weights, because the weights of inner nodes are sums, and
+// estimates follow from the weights. NewPool makes the same pool of the decoded candidates.
 func AppendCandidates(dst []byte, list []Candidate) []byte {
 	dst = binary.AppendUvarint(dst, uint64(len(list)))
 	for i := range list {
@@ -51,7 +50,7 @@ func AppendCandidates(dst []byte, list []Candidate) []byte {
 		}
 		plain := NewCandidate(t, c.Params).Counts[dataset.Train].Encode()
 		for part := range c.Counts {
-			var counts []byte // none: there are no rows or, of training, those of the leaves
+			var counts []byte // empty without rows or, for training rows, if they equal the counts of the leaves
 			if c.Counts[part] != nil {
 				counts = c.Counts[part].Encode()
 			}
@@ -123,7 +122,7 @@ func appendNode(dst []byte, n *tree.Node) []byte {
 	return dst
 }
 
-// appendWeights appends the classes with weight.
+// appendWeights appends the classes that have weight.
 func appendWeights(dst []byte, weights []int64) []byte {
 	n := 0
 	for _, w := range weights {
@@ -140,8 +139,8 @@ func appendWeights(dst []byte, weights []int64) []byte {
 	return dst
 }
 
-// DecodeCandidates reads the bytes of AppendCandidates. The trees have the label and the
-// features that they were grown over.
+// DecodeCandidates decodes bytes written by AppendCandidates. label and features are those with
+// which the trees were grown.
 func DecodeCandidates(b []byte, label tree.Label, features []dataset.Feature) ([]Candidate, error) {
 	if err := label.Check(); err != nil {
 		return nil, fmt.Errorf("%w: %w", errSaved, err)
@@ -177,7 +176,7 @@ func (r *savedReader) fail(problem string) {
 	r.Fail()
 }
 
-// fault returns the first fault.
+// fault returns the first error.
 func (r *savedReader) fault() error {
 	if r.err == nil && r.Bad {
 		return fmt.Errorf("%w: cut short, or a number that is too large", errSaved)
@@ -188,7 +187,7 @@ func (r *savedReader) fault() error {
 // count reads a number of rows, or a weight.
 func (r *savedReader) count() int64 { return int64(r.AtMost(math.MaxInt64)) }
 
-// below reads a number from 0 to a limit.
+// below reads a number in [0, limit).
 func (r *savedReader) below(limit int) int { return int(r.AtMost(uint64(limit))) }
 
 func (r *savedReader) candidate(c *Candidate) {
@@ -231,7 +230,7 @@ func (r *savedReader) candidate(c *Candidate) {
 	}
 }
 
-// node reads a node. next is the number of its first child; node returns the next one.
+// node reads a node. next is the id of its first child; node returns the next free id.
 func (r *savedReader) node(t *tree.Tree, id, next int) int {
 	n, classes := &t.Nodes[id], len(t.Label.Classes)
 	both := make([]int64, 2*classes)
@@ -291,9 +290,9 @@ func (r *savedReader) weights(weights []int64) {
 	}
 }
 
-// sumUp sets the counts of inner nodes, which are the sums over their children.
+// sumUp sets the counts of inner nodes to the sums over their children.
 func sumUp(t *tree.Tree) {
-	for i := len(t.Nodes) - 1; i >= 0; i-- { // children have the greater numbers
+	for i := len(t.Nodes) - 1; i >= 0; i-- { // children have greater ids
 		n := &t.Nodes[i]
 		for _, b := range n.Branches {
 			child := &t.Nodes[b.Child]

@@ -10,37 +10,37 @@ import (
 	"github.com/espalier-ml/espalier/induce/metric"
 )
 
-// The figures of the rule Best, by measurement on 16 public data sets and on synthetic rows without
-// a signal, or with a signal that two leaves express.
+// Constants of the rule Best, chosen by measurement on 16 public data sets and on synthetic rows
+// without a signal, or with a signal that two leaves express.
 const (
 	// skillShare is the weight of the skill in a score. The area under the ROC curve does not fall
-	// where leaves express noise; the log loss always rises.
+	// if leaves express noise, but the log loss always rises.
 	skillShare = 0.3
-	// believed is the number of standard errors by which the score of a larger tree must be higher.
+	// believed is by how many standard errors the score of a larger tree must be higher.
 	believed = 0.2
-	// beyondChance is the number of standard errors, of the area of a tree without a signal, by
-	// which an area must be above 0.5. Of some thousand prunings of trees that express noise, the
-	// highest area was at most 3.1 standard errors above 0.5.
+	// beyondChance is by how many standard errors of the area of a tree without a signal an area
+	// must exceed 0.5. Among some thousand prunings of trees that express noise, the highest area
+	// exceeded 0.5 by 3.1 standard errors.
 	beyondChance = 4
-	// plain is how far an area must be above 0.5 at most, however few the rows are.
+	// plain is the most by which an area must exceed 0.5, however few the rows are.
 	plain = 0.4
 )
 
 // Score is the value of a point for the rule Best.
 type Score struct {
-	// Value is the merit plus skillShare times the skill: by which share the log loss is below that
-	// of a bare leaf. The log loss is that on the validation rows and on the folds, which share as in
-	// the merit.
+	// Value is the merit plus skillShare times the skill: the share by which the log loss is below
+	// the log loss of a single leaf. The log loss is measured on the validation rows and on the
+	// folds, weighted as in the merit.
 	Value float64
-	// Rows are the numbers of rows by class on which the merit was measured.
+	// Rows holds the number of rows by class on which the merit was measured.
 	Rows []float64
 
-	bare float64 // log loss of a bare leaf, in nats
+	bare float64 // log loss of a single leaf, in nats
 }
 
 // setScores sets the scores of points that have merits, given the number of rows by class on which
-// these were measured. Points whose merits are log losses have no scores, nor have points without a
-// log loss.
+// these were measured. Points get no score if their merit is a log loss, or if they have no log
+// loss.
 func setScores(points []Point, rows []float64) {
 	bare := entropy(rows)
 	for i := range points {
@@ -49,7 +49,7 @@ func setScores(points []Point, rows []float64) {
 		if p.byLoss || loss == nil || bare == 0 {
 			return
 		}
-		if p.isBare() { // training rows have other class frequencies than validation rows
+		if p.isBare() { // training rows and validation rows have different class frequencies
 			bare = max(bare, *loss)
 		}
 	}
@@ -88,10 +88,11 @@ func entropy(rows []float64) float64 {
 	return sum
 }
 
-// best returns the cheapest point whose score is at most a margin below the highest score, and the
-// point of the highest score. The margin is the tolerance or, if more, what chance may well give: a
-// share of the standard error of the area. If not even the point of the highest score is beyond
-// chance, best returns a bare leaf. Points without scores are compared by their merits.
+// best returns the cheapest point with a score at most a margin below the highest score, and the
+// point with the highest score. The margin is the tolerance or, if that is more, a difference that
+// chance may well explain: a share of the standard error of the area. If not even the point with
+// the highest score is beyond chance, best returns a single leaf. Points without scores are
+// compared by their merits.
 func best(list []Point, tolerance float64) (chosen, top Point) {
 	if slices.ContainsFunc(list, func(p Point) bool { return p.Score == nil }) {
 		top = *least(list, better, nil)
@@ -110,22 +111,23 @@ func best(list []Point, tolerance float64) (chosen, top Point) {
 	return *least(list, cheaper, func(p *Point) bool { return p.Score.Value >= lowest }), top
 }
 
-// beyondChance reports whether the area of a tree is higher than chance among many trees gives.
+// beyondChance reports whether the area of a tree is higher than chance would give among many
+// trees.
 func (p *Point) beyondChance() bool {
 	return p.Merit-0.5 >= min(plain, float64(beyondChance*areaError(0.5, p.Score.Rows)))
 }
 
 // areaError returns the standard error of an area under the ROC curve by Hanley and McNeil
-// (Radiology 143, 1982), given the number of rows by class: the mean over the classes, each against
-// the rest. That is an upper bound for the mean of the areas.
+// (Radiology 143, 1982), given the number of rows by class: the average over the classes, each
+// against its complement. This is an upper bound for the mean of the areas.
 func areaError(area float64, rows []float64) float64 {
 	total := 0.0
 	for _, n := range rows {
 		total += n
 	}
 	area = min(max(area, 0.5), 1)
-	above := area / (2 - area)                   // two positive rows rank above a negative one
-	below := 2 * float64(area*area) / (1 + area) // a positive row ranks above two negative ones
+	above := area / (2 - area)                   // two positive rows rank above a negative row
+	below := 2 * float64(area*area) / (1 + area) // a positive row ranks above two negative rows
 	square := float64(area * area)
 	sum, classes := 0.0, 0
 	for _, n := range rows {
@@ -138,8 +140,8 @@ func areaError(area float64, rows []float64) float64 {
 	return sum / float64(max(1, classes))
 }
 
-// measureGroups sets GroupEffect, if rows come in groups: that of the tree of the highest merit, on the
-// validation rows.
+// measureGroups sets GroupEffect, if rows come in groups, to the effect for the tree with the
+// highest merit on the validation rows.
 func (p *Pool) measureGroups() {
 	if p.Effects == nil || p.GroupEffect > 0 {
 		return
@@ -151,10 +153,10 @@ func (p *Pool) measureGroups() {
 	}
 }
 
-// evidence returns the number of rows by class on which the merits of the pool's points are
-// measured: the validation rows and, with folds, the training rows. With weights the classes share
-// the rows by their weights. Rows of unequal weights count less, by the WeightEffect, and so do rows in groups, by
-// the GroupEffect.
+// evidence returns the number of rows by class on which the merits of the points in the pool are
+// measured: the validation rows and, with folds, the training rows. With weights, the rows are
+// divided among the classes by weight. Rows of unequal weights count less, by WeightEffect, and so
+// do rows in groups, by GroupEffect.
 func (p *Pool) evidence() []float64 {
 	rows := make([]float64, len(p.Candidates[0].Tree.Label.Classes))
 	add := func(part dataset.Part) {
@@ -186,8 +188,8 @@ func (p *Pool) evidence() []float64 {
 	return rows
 }
 
-// Reason says in a sentence why the rule Best has chosen a point rather than the one of the highest
-// score; empty if they are the same, or points have no scores.
+// Reason returns a sentence on why the rule Best chose a point instead of the point with the
+// highest score; empty if they are the same, or if points have no scores.
 func Reason(chosen, top *Point) string {
 	if chosen.Score == nil || chosen.Same(top) {
 		return ""

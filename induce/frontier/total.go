@@ -5,17 +5,17 @@ import (
 	"slices"
 )
 
-// Costs are expected costs of a row, in the unit of the tests' and the errors' costs. They are
+// Costs are expected costs of a row, in the unit of the costs of tests and errors. They are
 // estimated on the validation rows and on the folds: see Judge.
 type Costs struct {
-	Errors float64 // of the predictions
-	Total  float64 // of the predictions and of the tests, as these are billed
+	Errors float64 // cost of the predictions
+	Total  float64 // cost of the predictions and of the tests, as billed
 }
 
 // ErrNoErrorCosts is the error of the rule Total if errors have no costs.
 var ErrNoErrorCosts = errors.New("errors have no costs to add to the costs of tests")
 
-// setCosts sets the costs of the points, if the rows define those of all.
+// setCosts sets the costs of the points, if the rows define the costs of all points.
 func setCosts(points []Point, sequences [][]int) {
 	errorCosts, totals := make([]float64, len(points)), make([]float64, len(points))
 	for i := range points {
@@ -37,7 +37,7 @@ func priced(points []Point) bool {
 	return !slices.ContainsFunc(points, func(p Point) bool { return p.Costs == nil })
 }
 
-// leastTotal returns the point of the least total cost; ties: the cheapest.
+// leastTotal returns the point with the least total cost; ties: the cheapest point.
 func leastTotal(list []Point) (Point, error) {
 	if !priced(list) {
 		return Point{}, ErrNoErrorCosts
@@ -49,10 +49,11 @@ func leastTotal(list []Point) (Point, error) {
 	return *least(list, cheaper, func(p *Point) bool { return p.Costs.Total <= lowest*(1+slack) }), nil
 }
 
-// leastWithin returns the point of the least total cost within limits, nil without error costs.
+// leastWithin returns the point with the least total cost within the limits; nil without error
+// costs.
 func leastWithin(points []Point, limits Limits) (*Point, error) {
 	if !priced(points) {
-		return nil, nil //nolint:nilnil // there is none
+		return nil, nil //nolint:nilnil // nil without error costs
 	}
 	found, err := Select(points, Query{Rule: Total, Limits: limits})
 	return &found, err
@@ -61,7 +62,7 @@ func leastWithin(points []Point, limits Limits) (*Point, error) {
 // isBare reports whether a point is a single leaf.
 func (p *Point) isBare() bool { return p.Leaves == 1 }
 
-// bareLeaf returns a point that is a single leaf, which costs nothing but its errors; nil: none is.
+// bareLeaf returns a point that is a single leaf, which only costs its errors; nil if absent.
 func bareLeaf(points []Point) *Point {
 	return least(points, cheaper, (*Point).isBare)
 }

@@ -12,20 +12,20 @@ import (
 )
 
 const (
-	// leastBoosted is the number of objects of a node from which on it may have a booster.
+	// leastBoosted is the least number of objects of a node with a booster.
 	leastBoosted = 200
 
-	// mostBoosted is the number of objects that a booster is fitted to.
+	// mostBoosted is the greatest number of objects that a booster is fitted to.
 	mostBoosted = 1 << 16
 )
 
 // Boost returns models with boosters, by tree and node. It adds boosters to the models of Fit; a
-// leaf without one begins with its plain probabilities. objects and features are as for Fit.
+// leaf without a model starts from its plain probabilities. objects and features are as for Fit.
 // Options.Ridge has no effect.
 //
 // A booster belongs to an inner node whose test asks for a feature for the first time on the path.
-// It is fitted to the node's objects, and uses this feature and those asked for above. A leaf has
-// the booster of the nearest such node above. A node of few objects has no booster.
+// It is fitted to the objects of the node, and uses this feature and the features asked for above.
+// A leaf has the booster of the nearest such node above. A node with few objects has no booster.
 func Boost(
 	objects *dataset.Objects, features []dataset.Feature, trees []*tree.Tree, models [][]*Model, o Options,
 ) [][]*Model {
@@ -61,7 +61,7 @@ type boosting struct {
 	options Options
 	width   int       // number of scores
 	models  []*Model  // by node
-	plain   []*Model  // by node: a leaf without a model begins with this one
+	plain   []*Model  // by node: the start of a leaf without a model
 	scores  []float64 // by object and score: without boosters
 	sites   []*site
 }
@@ -69,12 +69,12 @@ type boosting struct {
 // site is an inner node that may have a booster.
 type site struct {
 	asked  []int   // features that the path and the node ask for, ascending
-	ids    []int32 // of the node's objects
-	leaves []int   // below, that share the booster
+	ids    []int32 // objects of the node
+	leaves []int   // leaves below that share the booster
 }
 
-// begin sets the models that leaves without models begin with: the shares of the classes, drawn
-// to those of the node above as in a smoothed estimate.
+// begin sets the models from which leaves without models start: the shares of the classes, shrunk
+// towards the shares in the node above as in a smoothed estimate.
 func (b *boosting) begin(values [][]float64) {
 	t := b.trees[0]
 	scale := t.Training.Scale()
@@ -105,7 +105,7 @@ func (b *boosting) begin(values [][]float64) {
 	}
 }
 
-// shrunk returns the shares of weights with those of a prior added.
+// shrunk returns the shares of weights after adding a prior.
 func shrunk(weights []int64, prior []float64) []float64 {
 	shares, sum := make([]float64, len(weights)), 0.0
 	for k, w := range weights {
@@ -118,8 +118,8 @@ func shrunk(weights []int64, prior []float64) []float64 {
 	return shares
 }
 
-// visit finds the sites at a node and below, and sets the scores of the node's objects. s is the
-// last site above; nil: there is none.
+// visit finds the sites at a node and below, and sets the scores of its objects. s is the nearest
+// site above; nil if absent.
 func (b *boosting) visit(m member, ids []int32, asked []int, s *site) {
 	n := b.node(m)
 	if n.Leaf() {
@@ -145,7 +145,7 @@ func (b *boosting) visit(m member, ids []int32, asked []int, s *site) {
 	b.children([]member{m}, ids, func(members []member, ids []int32) { b.visit(members[0], ids, asked, s) })
 }
 
-// boost fits a site's booster, and gives it to the leaves.
+// boost fits the booster of a site, and gives it to the leaves.
 func (b *boosting) boost(s *site) {
 	if len(s.leaves) == 0 || b.options.Stop != nil && b.options.Stop() {
 		return
@@ -168,8 +168,8 @@ func (b *boosting) boost(s *site) {
 	}
 }
 
-// Shorten returns models, by tree and node, whose boosters have at most the given number of trees:
-// their first ones.
+// Shorten returns models, by tree and node, whose boosters keep only their first trees, at most
+// most.
 func Shorten(models [][]*Model, most int) [][]*Model {
 	short, list := make(map[*boost.Booster]*boost.Booster), make([][]*Model, len(models))
 	for t := range models {

@@ -11,25 +11,24 @@ import (
 	"github.com/espalier-ml/espalier/induce/tree"
 )
 
-// Score is the quality of a tree on some objects.
+// Score is the quality of a tree on objects.
 type Score struct {
-	// AUC is the area under the ROC curve, of one class against the rest, averaged over the
-	// classes, within some 1e-5: the probabilities are counted in small intervals, larger ones for hundreds
-	// of classes. It is nil
-	// if the objects do not define it.
+	// AUC is the area under the ROC curve, averaged over the classes, each against its complement.
+	// It is accurate to about 1e-5: probabilities are counted in small intervals, which are larger
+	// if there are hundreds of classes. It is nil if the objects do not define it.
 	AUC     *float64
 	LogLoss *float64 // in nats; nil without objects
-	// Accuracy is the share of the objects of the predicted class; nil without objects.
+	// Accuracy is the share of objects whose class is predicted; nil without objects.
 	Accuracy *float64
-	// ErrorCost is the mean cost of the predictions; nil without objects and without error costs.
+	// ErrorCost is the average cost of the predictions; nil without objects or without error costs.
 	ErrorCost *float64
 }
 
-// Gain is by how much a score is better than another one: AUC and accuracy higher, log loss and
-// error cost lower. A gain is nil if one of the scores is.
+// Gain is by how much one score is better than another: higher AUC and accuracy, lower log loss and
+// error cost. A gain is nil if it is nil in one of the scores.
 type Gain struct{ AUC, LogLoss, Accuracy, ErrorCost *float64 }
 
-// Gain returns by how much a score is better than another one.
+// Gain returns by how much s is better than over.
 func (s *Score) Gain(over *Score) Gain {
 	return Gain{
 		AUC: difference(s.AUC, over.AUC), LogLoss: difference(over.LogLoss, s.LogLoss),
@@ -45,9 +44,9 @@ func difference(a, b *float64) *float64 {
 	return &d
 }
 
-// Evaluate scores trees on objects by their codes. models are those of Fit; nil: the leaves
-// have their plain probabilities. Priors count as in the trees. workers bounds the
-// goroutines; 0: as many as processors.
+// Evaluate scores trees on objects by their codes. models are the results of Fit; nil: the leaves
+// use their plain probabilities. Priors count as in the trees. workers bounds the goroutines; 0:
+// one per processor.
 func Evaluate(
 	objects *dataset.Objects, features []dataset.Feature, trees []*tree.Tree, models [][]*Model, workers int,
 ) []Score {
@@ -79,7 +78,7 @@ func newEvaluation(
 	return e
 }
 
-// run counts some objects by the trees of their roots.
+// run counts the objects ids in the trees of roots.
 func (e *evaluation) run(workers int, roots []member, ids []int32) {
 	for i := range e.objects.Len() {
 		for _, w := range e.objects.Labels(i) {
@@ -98,12 +97,12 @@ type evaluation struct {
 	models    [][]*Model
 	classes   int
 	intervals intervals
-	first     int   // class whose area counts first: of two classes, the second's alone
-	weight    int64 // of all objects
+	first     int   // first class whose area counts; for two classes, only the second counts
+	weight    int64 // weight of all objects
 	tallies   []tally
 	crew      *crew
-	scratch   sync.Pool      // of *[]entry
-	kept      []contribution // by node: set to those of the leaves of the one tree; nil: not wanted
+	scratch   sync.Pool      // holds *[]entry
+	kept      []contribution // by node: set to the contributions of the leaves of the only tree; nil if not needed
 }
 
 // contribution is the objects of a leaf, and what they add to the counts.
@@ -112,21 +111,21 @@ type contribution struct {
 	entries []entry
 }
 
-// tally is what is counted of a tree.
+// tally holds the counts of a tree.
 type tally struct {
 	adapt  func(probabilities []float64)
 	mu     sync.Mutex
-	counts []int64   // by class and interval: the weight of the class, and of the rest
-	losses []float64 // by leaf: a sum of all leaves in one order is the same every time
+	counts []int64   // by class and interval: the weight of the class, then of its complement
+	losses []float64 // by leaf: a sum over all leaves in one order is the same in each run
 
-	hits     []int64   // by leaf: weight of the objects of the predicted class
+	hits     []int64   // by leaf: weight of the objects whose class is predicted
 	mistakes []float64 // by leaf: cost of the predictions; 0 without error costs
 }
 
-// verdicts sums up what the predictions for some objects are worth.
+// verdicts sums up the quality of the predictions for a set of objects.
 type verdicts struct {
 	loss     float64 // log loss
-	hits     int64   // weight of the objects of the predicted class
+	hits     int64   // weight of the objects whose class is predicted
 	mistakes float64 // cost of the predictions
 }
 
@@ -134,7 +133,7 @@ func (v *verdicts) add(other verdicts) {
 	v.loss, v.hits, v.mistakes = v.loss+other.loss, v.hits+other.hits, v.mistakes+other.mistakes
 }
 
-// entry is what an object, or several, add to the counts.
+// entry is what one or more objects add to the counts.
 type entry struct {
 	at        int // position in the counts
 	own, rest int64
@@ -173,12 +172,12 @@ func (e *evaluation) model(m member) *Model {
 	return e.models[m.tree][m.node]
 }
 
-// alikeEstimates reports whether two leaves have the same probabilities.
+// alikeEstimates reports whether two leaves have equal probabilities.
 func (e *evaluation) alikeEstimates(a, b member) bool {
 	return slices.Equal(e.node(a).Probabilities, e.node(b).Probabilities)
 }
 
-// count counts the objects of a leaf of several trees.
+// count counts the objects of a leaf, for each of the trees that have it.
 func (e *evaluation) count(leaves []member, ids []int32) {
 	list, _ := e.scratch.Get().(*[]entry)
 	if list == nil {
@@ -219,8 +218,8 @@ func (e *evaluation) count(leaves []member, ids []int32) {
 	}
 }
 
-// tell appends the entries of objects with the same probabilities to a list, given their
-// weights by class, and returns what their predictions are worth.
+// tell appends entries to list for objects that share the probabilities p, given their weights by
+// class, and returns the quality of their predictions.
 func (e *evaluation) tell(list *[]entry, label *tree.Label, p []float64, weights []int64) (v verdicts) {
 	total, class := int64(0), label.Decide(p)
 	v.hits = weights[class]
@@ -239,20 +238,20 @@ func (e *evaluation) tell(list *[]entry, label *tree.Label, p []float64, weights
 	return v
 }
 
-// leastProbability clips the probabilities of log losses, as package metric does.
+// leastProbability clips the probabilities for log losses, as package metric does.
 const leastProbability = 1e-15
 
 const (
-	octaves    = 16        // of probabilities below one half, and of those above
-	farOctaves = 64        // of those still nearer to 0 or 1: pure leaves have them, and rare classes
-	finest     = 8         // binary logarithm of the most intervals of an octave
-	coarsest   = 2         // binary logarithm of the fewest
-	coarser    = 4         // binary logarithm of the ratio of the intervals of an octave and of a far one
-	countBytes = 128 << 20 // that the counts of all trees take, if the coarsest intervals allow
+	octaves    = 16        // octaves of probabilities below one half, and as many above
+	farOctaves = 64        // further octaves towards 0 and 1, for pure leaves and rare classes
+	finest     = 8         // binary logarithm of the greatest number of intervals in an octave
+	coarsest   = 2         // binary logarithm of the least number
+	coarser    = 4         // binary logarithm of the ratio of intervals in an octave and in a far octave
+	countBytes = 128 << 20 // most bytes of the counts of all trees, if the coarsest intervals allow
 )
 
-// newIntervals returns the finest intervals of which counts for a number of classes and trees
-// take at most countBytes.
+// newIntervals returns the finest intervals with which this many lists of counts take at most
+// countBytes. There is a list for each class of each tree.
 func newIntervals(lists int) intervals {
 	fineness := finest
 	for fineness > coarsest && lists*intervals(fineness).number()*16 > countBytes {
@@ -261,24 +260,25 @@ func newIntervals(lists int) intervals {
 	return intervals(fineness)
 }
 
-// intervals cut the probabilities. Those from 2^-k-1 to 2^-k are equally long, and so are
-// their complements. Their number in an octave is 2 to this power, in a far octave less.
+// intervals divides the probabilities. Intervals in [2^-(k+1), 2^-k) are equally long, and so are
+// the intervals of their complements. An octave has 2 to the power of n intervals, a far octave
+// fewer.
 type intervals int
 
-// far is the binary logarithm of the number of intervals of a far octave.
+// far is the binary logarithm of the number of intervals in a far octave.
 func (n intervals) far() int { return max(0, int(n)-coarser) }
 
-// number returns the number of intervals.
+// number returns how many intervals there are.
 func (n intervals) number() int { return 2 * (octaves<<n + farOctaves<<n.far()) }
 
-// of returns the number of the interval of a probability.
+// of returns the index of the interval of a probability.
 func (n intervals) of(p float64) int {
 	if p > 0.5 {
 		return n.number() - 1 - n.of(1-p)
 	}
 	const one = 1023 // the exponent of 1, see math.Float64bits
 	bits := int(math.Float64bits(p + p))
-	below := one<<n - bits>>(52-n) // intervals above that of p, up to one half
+	below := one<<n - bits>>(52-n) // intervals between p and one half
 	if below > octaves<<n {
 		below = octaves<<n + (one-octaves)<<n.far() - bits>>(52-n.far())
 	}

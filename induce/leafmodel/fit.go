@@ -11,40 +11,41 @@ import (
 	"github.com/espalier-ml/espalier/induce/tree"
 )
 
-// Options say how models are fitted.
+// Options configure fitting.
 type Options struct {
-	// Ridge is the strength: the factor of half the square of each coefficient, in rows. It
-	// is above 0.
+	// Ridge is the regularisation strength, in rows: the factor of half the square of each
+	// coefficient. It must be above 0.
 	Ridge   float64
-	Scale   float64 // units in the mean weight of a row; 0: 1
-	Workers int     // goroutines; 0: as many as processors
-	// Broad is the number of objects from which on a leaf's fit begins with the last fit above.
-	// That of a leaf of fewer objects begins with a fit of the same features to the nearest node
-	// above that has as many, or to the root. 0: all begin with the last fit above.
+	Scale   float64 // units in the average weight of a row; 0: 1
+	Workers int     // goroutines; 0: one per processor
+	// Broad is the least number of objects with which the fit of a leaf starts from the last fit
+	// above. The fit of a smaller leaf starts from a fit of the same features to the nearest node
+	// above with at least Broad objects, or to the root. 0: all fits start from the last fit above.
 	Broad int
-	Stop  func() bool // true: the rest is not fitted, and the result is not used; nil: never
+	Stop  func() bool // if it returns true, fitting ends early, and the result must not be used; nil: never
 }
 
 const (
-	// spread is the ratio of the objects of two successive fits on a path. Fits at all nodes
-	// take twice the time and are no better, by measurement on public data sets.
+	// spread is the ratio of the numbers of objects of two successive fits on a path. Fits at all
+	// nodes take twice the time and are no better, as measured on public data sets.
 	spread = 6
 
-	// bound is the number of objects, times scores, of a fit of a leaf. A node of more objects
-	// is fitted to the first of them.
+	// bound is the number of objects times scores in the fit of a leaf. A node with more objects is
+	// fitted to the first of them.
 	bound = 1 << 14
 
-	// innerShare is the ratio of the bounds of leaves and of inner nodes, whose fits are but a
-	// start for those below. A node that is both in several trees has a fit of each, so that
-	// a model depends on its path alone.
+	// innerShare is the ratio of the bounds for leaves and inner nodes, whose fits are only a start
+	// for the fits below. A node that is a leaf in some trees and an inner node in others has a fit
+	// of each kind, so that a model depends on its path alone.
 	innerShare = 8
 
-	// least is the weight of a fit with features, in rows. Less weight moves the intercept
-	// alone.
+	// least is the weight of a fit with features, in rows. With less weight only the intercept is
+	// fitted.
 	least = 10
 
-	// A basis has its second function from so many objects for each score on, and its third one
-	// from more objects on: fewer tell little of them, by measurement on public data sets.
+	// A basis has its second function if a node has at least leastCurved objects per score, and its
+	// third function if it has at least leastHinged. Fewer objects say little about them, as
+	// measured on public data sets.
 	leastCurved = 32
 	leastHinged = 128
 
@@ -55,9 +56,9 @@ const (
 	tolerance = 1e-3
 )
 
-// Fit returns the models of the leaves of some trees, by tree and node. All trees have the
-// given features. objects are training objects in the order of Sorted. A leaf whose path
-// asks for no numeric feature has no model, and so has a leaf without objects.
+// Fit returns the models of the leaves of trees, by tree and node. All trees have the given
+// features. objects are training objects in the order of Sorted. A leaf has no model if its path
+// asks for no numeric feature, or if it has no objects.
 func Fit(objects *dataset.Objects, features []dataset.Feature, trees []*tree.Tree, o Options) [][]*Model {
 	f := &fitter{
 		walk: walk{objects, features, trees}, options: o, scores: objects.Classes,
@@ -76,49 +77,50 @@ func Fit(objects *dataset.Objects, features []dataset.Feature, trees []*tree.Tre
 	return f.models
 }
 
-// fitter fits the models of some trees.
+// fitter fits the models of trees.
 type fitter struct {
 	walk
 
 	options Options
-	scores  int     // of a model
+	scores  int     // how many scores a model has
 	scale   float64 // rows per unit of weight
-	bound   int     // objects of a fit
+	bound   int     // most objects of a fit
 	models  [][]*Model
 	values  [][]float64 // see codeValues
 
 	crew     *crew
-	scratch  sync.Pool // of *regression
-	sketches sync.Pool // of *sketch
+	scratch  sync.Pool // holds *regression
+	sketches sync.Pool // holds *sketch
 }
 
-// place is a node of some trees to which the same tests lead.
+// place is a node, shared by all trees in which the same tests lead to it.
 type place struct {
 	members []member
-	ids     []int32 // the node's objects
+	ids     []int32 // objects of the node
 	layer   *layer  // the last fit above
-	broad   *broad  // the nearest node with enough objects, the place itself or one above; nil: unwanted
+	broad   *broad  // the nearest node with enough objects, the place or one above it; nil if not needed
 	asked   []int   // numeric features that the path asks for, ascending
 }
 
-// broad is a node with enough objects to fit all features that the leaves below ask for. A leaf of few
-// objects begins with such a fit: its own objects tell too little of the last features of its path.
+// broad is a node with enough objects to fit all features that the leaves below ask for. The fit of
+// a leaf with few objects starts from such a fit, because its own objects say too little about the
+// last features on its path.
 type broad struct {
 	layer *layer  // the last fit above
-	ids   []int32 // the node's objects
+	ids   []int32 // objects of the node
 	lock  sync.Mutex
-	fits  map[string]func() *layer // by the features that were asked
+	fits  map[string]func() *layer // by the asked features
 }
 
-// broaden makes a node with enough objects, or the root, the broad one for the leaves below.
+// broaden makes a node the broad node of the leaves below if it has enough objects or is the root.
 func (f *fitter) broaden(p *place) {
 	if f.options.Broad > 0 && (p.broad == nil || len(p.ids) >= f.options.Broad) {
 		p.broad = &broad{layer: p.layer, ids: p.ids}
 	}
 }
 
-// fitBroad returns the fit that a leaf of few objects begins with. Leaves that ask for the same
-// features share it.
+// fitBroad returns the fit from which the fit of a leaf with few objects starts. Leaves that ask
+// for the same features share it.
 func (f *fitter) fitBroad(leaf *place) *layer {
 	from := &place{layer: leaf.broad.layer, ids: leaf.broad.ids, asked: leaf.asked}
 	key := fmt.Sprint(leaf.asked)
@@ -135,7 +137,7 @@ func (f *fitter) fitBroad(leaf *place) *layer {
 	return fit()
 }
 
-// root begins with the frequencies of the classes.
+// root starts with the frequencies of the classes.
 func (f *fitter) root() {
 	p := new(place)
 	p.members, p.ids = f.roots()
@@ -154,7 +156,7 @@ func (f *fitter) root() {
 	f.visit(p)
 }
 
-// visit fits a node if it is to be fitted, and goes on to the children.
+// visit fits a node if it should have a fit, and visits its children.
 func (f *fitter) visit(p *place) {
 	if len(p.ids) == 0 || f.options.Stop != nil && f.options.Stop() {
 		return
@@ -181,7 +183,7 @@ func (f *fitter) visit(p *place) {
 	}
 }
 
-// fitLeaves fits the model that some leaves share, and returns the last fit of it.
+// fitLeaves fits the model shared by leaves, and returns its last fit.
 func (f *fitter) fitLeaves(p *place, leaves []member, few bool) *layer {
 	from := *p
 	if few {
@@ -236,7 +238,7 @@ func (f *fitter) fit(p *place, bound int) *layer {
 	return made
 }
 
-// gather copies the objects' codes of the features that were asked: they then lie together.
+// gather copies the codes of the asked features for the objects, so that they are consecutive.
 func (f *fitter) gather(r *regression, asked []int, ids []int32) {
 	r.asked, r.gathered = asked, len(ids)
 	r.codes = slices.Grow(r.codes[:0], len(asked)*len(ids))
@@ -253,23 +255,23 @@ func (f *fitter) gather(r *regression, asked []int, ids []int32) {
 	}
 }
 
-// codesOf returns the codes of a feature that was asked, of the first n objects.
+// codesOf returns the codes of an asked feature for the first n objects.
 func (r *regression) codesOf(feature, n int) []uint16 {
 	at, _ := slices.BinarySearch(r.asked, feature)
 	return r.codes[at*r.gathered:][:n]
 }
 
-// wanted says which scores a fit is about: the scores of the classes that its objects have.
-// The one score of two classes always is.
+// wanted lists the scores to fit: the scores of the classes that the objects have. With two
+// classes, the only score is always fitted.
 type wanted struct {
-	scores []int // ascending
-	absent []int // the others
-	// pair says that two of several scores are fitted, by their difference: the second less
-	// the first. Half of it goes to each, so their ridges add up to half of the difference's.
+	scores []int // scores to fit, ascending
+	absent []int // scores not to fit
+	// pair means that two of several scores are fitted by their difference, the second less the
+	// first. Half of it goes to each, so their ridges add up to half the ridge of the difference.
 	pair bool
 }
 
-// width returns the number of scores of the regression.
+// width returns how many scores the regression has.
 func (w *wanted) width() int {
 	if w.pair {
 		return 1
@@ -277,8 +279,8 @@ func (w *wanted) width() int {
 	return len(w.scores)
 }
 
-// wanted returns the scores for a fit of a node. All classes of its objects are among those of the
-// fit above.
+// wanted returns the scores for a fit of a node. All classes of its objects are among the classes
+// of the fit above.
 func (f *fitter) wanted(p *place) *wanted {
 	if f.scores == 1 {
 		return &wanted{scores: []int{0}}
@@ -310,7 +312,7 @@ func (f *fitter) wanted(p *place) *wanted {
 	return w
 }
 
-// begin sets a regression's rows: their weights, classes and scores so far.
+// begin sets the rows of a regression: their weights, classes and scores so far.
 func (f *fitter) begin(r *regression, above *layer, ids []int32, w *wanted) {
 	n, width := len(ids), w.width()
 	r.rows, r.scores = n, width
@@ -319,7 +321,7 @@ func (f *fitter) begin(r *regression, above *layer, ids []int32, w *wanted) {
 	for l := above; l != nil; l = l.above {
 		r.raise(r.offset, n, l, w)
 	}
-	at := make([]int, f.objects.Classes) // by class: its score in the regression; below 0: none
+	at := make([]int, f.objects.Classes) // by class: its score in the regression; negative if it has none
 	for class := range at {
 		switch {
 		case f.scores == 1:
@@ -341,7 +343,7 @@ func (f *fitter) begin(r *regression, above *layer, ids []int32, w *wanted) {
 	}
 }
 
-// bases returns the bases of the features that were asked; none if the rows weigh too little.
+// bases returns the bases of the asked features; none if the weight of the rows is too small.
 func (f *fitter) bases(r *regression, asked []int) []*basis {
 	weight := 0.0
 	for _, w := range r.weight {
@@ -376,7 +378,7 @@ func (f *fitter) bases(r *regression, asked []int) []*basis {
 	return list
 }
 
-// design sets a regression's columns.
+// design sets the columns of a regression.
 func (f *fitter) design(r *regression, bases []*basis, w *wanted) {
 	r.columns = 1
 	for _, b := range bases {

@@ -10,21 +10,21 @@ import (
 // layer is what a fit adds to the scores.
 type layer struct {
 	above     *layer
-	objects   int  // number of the node's objects
-	whole     bool // the fit had all of them
+	objects   int  // how many objects the node has
+	whole     bool // whether the fit used all of them
 	intercept []float64
 	scores    []int // scores that have terms, ascending
 	terms     []layerTerm
-	flat      []float64 // by score: all of it, if it is the same for all objects; else NaN; nil: none is
+	flat      []float64 // by score: its value if it is the same for all objects, otherwise NaN; nil if no score is flat
 }
 
 // layerTerm is what a fit adds for a feature.
 type layerTerm struct {
 	basis        *basis
-	coefficients []float64 // by score that has terms, and function
+	coefficients []float64 // by score that has terms, then by function
 }
 
-// take takes the coefficients of a fit.
+// take takes over the coefficients of a fit.
 func (l *layer) take(r *regression, bases []*basis, w *wanted) {
 	coefficients := r.coefficients
 	if w.pair {
@@ -50,7 +50,7 @@ func (l *layer) take(r *regression, bases []*basis, w *wanted) {
 	}
 }
 
-// of returns the coefficients of a term for one of the model's scores; nil: they are 0.
+// of returns the coefficients of a term for a score of the model; nil if they are 0.
 func (l *layer) of(t *layerTerm, score int) []float64 {
 	at, found := slices.BinarySearch(l.scores, score)
 	if !found {
@@ -59,8 +59,8 @@ func (l *layer) of(t *layerTerm, score int) []float64 {
 	return t.coefficients[at*t.basis.columns:][:t.basis.columns]
 }
 
-// raised returns the scores that are not flat, and by score its place among them, below 0 for
-// a flat one.
+// raised returns the scores that are not flat, and for each score its index among them; negative
+// for a flat score.
 func (l *layer) raised() (scores, place []int) {
 	for k := range l.intercept {
 		if l.flat != nil && l.flat[k] == l.flat[k] {
@@ -109,8 +109,8 @@ func (r *regression) raise(scores []float64, n int, l *layer, w *wanted) {
 	}
 }
 
-// raiseBy adds a feature's part to the scores of some objects, given the coefficients by score
-// and function. It takes a table by code if there are more objects than codes.
+// raiseBy adds the contribution of a feature to the scores of the first n objects, given the
+// coefficients by score and function. It uses a table by code if there are more objects than codes.
 func (r *regression) raiseBy(scores []float64, n int, b *basis, coefficients []float64) {
 	width, codes := len(coefficients)/b.columns, r.codesOf(b.feature, n)
 	if entries := b.last - b.first + 2; n > entries {
@@ -144,13 +144,12 @@ func (r *regression) raiseBy(scores []float64, n int, b *basis, coefficients []f
 	}
 }
 
-// faded is the number of objects by which fade judges absent classes.
+// faded is how many objects fade samples for the scores of absent classes.
 const faded = 16
 
-// fade makes the scores flat whose classes no object of a node has. The fits so far expect
-// some rows of such a class. The penalised likelihood is greatest where the score has fallen
-// by the drop of which expected * e^-drop = ridge * drop: this is also the number of rows
-// that are expected then.
+// fade makes the score of each class absent from a node constant (flat). The fits so far expect
+// some rows of such a class. The drop d of its score that maximises the penalised likelihood
+// satisfies expected * e^-d = ridge * d, which is also how many rows are expected after the drop.
 func (f *fitter) fade(r *regression, made *layer, ids []int32, w *wanted) {
 	weight := int64(0)
 	for _, id := range ids {
@@ -171,7 +170,7 @@ func (f *fitter) fade(r *regression, made *layer, ids []int32, w *wanted) {
 	for l := made; l != nil; l = l.above {
 		r.raise(scores, len(ids), l, rest)
 	}
-	// sums over the objects: of a score of 0, and by score
+	// sums over the objects: unit for a score of 0, expected by score
 	judged, unit, expected, z := int64(0), 0.0, make([]float64, f.scores), slices.Clone(made.flat)
 	for i, id := range ids {
 		for at, k := range rest.scores {
@@ -198,7 +197,7 @@ func (f *fitter) fade(r *regression, made *layer, ids []int32, w *wanted) {
 	}
 }
 
-// drop returns x of which expected * e^-x = ridge * x, by Newton steps on the logarithms.
+// drop returns x with expected * e^-x = ridge * x, by Newton steps on the logarithms.
 func drop(expected, ridge float64) float64 {
 	x := portable.Log(1 + expected/ridge) // above the solution
 	for range 4 {

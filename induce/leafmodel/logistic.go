@@ -7,43 +7,43 @@ import (
 	"github.com/espalier-ml/espalier/induce/portable"
 )
 
-// regression is a penalised logistic regression with given offsets. Scores are z = offset +
-// design * coefficients; two classes have one score, the logit of the second.
+// regression is a penalised logistic regression with given offsets. Scores are z = offset + design
+// * coefficients. Two classes have a single score, the logit of the second class.
 type regression struct {
 	rows, columns, scores int
 
-	design []float64 // by row and column; rows of zeros follow, up to a multiple of abreast
+	design []float64 // by row and column, padded by rows of zeros to a multiple of abreast
 	offset []float64 // by row and score
-	target []float64 // by row and score: weight of the score's class
+	target []float64 // by row and score: weight of the class of the score
 	weight []float64 // by row: weight of all classes
 	ridge  []float64 // by column: factor of half the square of a coefficient
 
-	tolerance float64 // relative fall of the loss at which the fit ends
-	steps     int     // most Newton steps
+	tolerance float64 // the fit ends if the loss falls by less than this share
+	steps     int     // greatest number of Newton steps
 
-	coefficients []float64 // by score and column; filled by fit
+	coefficients []float64 // by score and column; set by fit
 
 	probabilities, trial, step, hessians []float64 // scratch
-	z                                    []float64 // scores of all rows, and of those of zeros
-	gradient, before                     []float64 // by how much the loss falls with each coefficient; before the step
-	bends                                []bend    // what the latest steps have told, oldest first
+	z                                    []float64 // scores of all rows, including the padding
+	gradient, before                     []float64 // the fall of the loss with each coefficient; before: before the step
+	bends                                []bend    // curvature pairs of the latest steps (L-BFGS), oldest first
 
-	// Scratch of who sets the rows. asked and codes are the features, and their codes by feature
-	// and object; gathered is the number of objects.
+	// Scratch of the caller that sets the rows. asked lists the features, codes holds their codes
+	// by feature and object, and gathered is how many objects are in codes.
 	byCode, added []float64
 	asked         []int
 	codes         []uint16
 	gathered      int
 }
 
-// damping bounds the number of times that a Newton step is halved.
+// damping bounds how often a Newton step is halved.
 const damping = 10
 
-// abreast is the number of rows that the loops of a fit take at a time.
+// abreast is how many rows the loops of a fit process at a time.
 const abreast = 4
 
-// fit minimises the loss from coefficients of 0 by quasi-Newton steps: see descend. A step that
-// does not lower the loss is halved; if no part of it does, the fit ends.
+// fit minimises the loss, starting from coefficients of 0, by quasi-Newton steps: see descend. A
+// step that does not lower the loss is halved; if none of its halves does, the fit ends.
 func (r *regression) fit() {
 	n := r.scores * r.columns
 	r.coefficients, r.trial, r.step = zeros(r.coefficients, n), zeros(r.trial, n), zeros(r.step, n)
@@ -81,7 +81,7 @@ func (r *regression) fit() {
 	}
 }
 
-// zeros returns n zeros, in the memory of a slice if it is large enough.
+// zeros returns n zeros, in the memory of s if it is large enough.
 func zeros(s []float64, n int) []float64 {
 	if cap(s) < n {
 		return make([]float64, n)
@@ -91,8 +91,8 @@ func zeros(s []float64, n int) []float64 {
 	return s
 }
 
-// loss returns the penalised log loss, in nats, and sets the probabilities. Without coefficients
-// they are 0.
+// loss returns the penalised log loss, in nats, and sets the probabilities. coefficients is nil for
+// coefficients of 0.
 func (r *regression) loss(coefficients []float64) float64 {
 	var logs logSum
 	total := 0.0
@@ -133,7 +133,7 @@ func (r *regression) rate(coefficients []float64) {
 	}
 }
 
-// dots returns the inner products of rows with a vector.
+// dots returns the inner products of rows with y.
 func dots(rows, y []float64) [abreast]float64 {
 	d := len(y)
 	a, b := rows[:d], rows[d:][:d]
@@ -148,13 +148,13 @@ func dots(rows, y []float64) [abreast]float64 {
 	return [abreast]float64{p, q, r, s}
 }
 
-// logistic returns the log loss of one score, but for the logarithms: the row's share of
-// these is log(1 + e^z).
+// logistic returns the log loss with a single score, without the logarithms, which it adds to logs:
+// log(1 + e^-|z|) for each row.
 func (r *regression) logistic(coefficients []float64, logs *logSum) (total float64) {
 	r.rate(coefficients)
 	p := r.probabilities[:r.rows]
 	for i := range p {
-		p[i] = -math.Abs(r.z[i]) // so its exponential is at most 1
+		p[i] = -math.Abs(r.z[i]) // so that its exponential is at most 1
 	}
 	portable.ExpEach(p)
 	for i, e := range p {
@@ -202,13 +202,13 @@ func (r *regression) softmax(coefficients []float64, logs *logSum) (total float6
 	return total
 }
 
-// logSum adds up logarithms with weights. It takes one logarithm of many factors.
+// logSum adds up weighted logarithms. It takes a single logarithm of a product of many factors.
 type logSum struct {
 	total           float64
-	weight, product float64 // of the factors that are not in the total
+	weight, product float64 // weight and product of the factors that are not in the total yet
 }
 
-// add adds weight * log(factor), for a factor from 1 on.
+// add adds weight * log(factor), for a factor of at least 1.
 func (s *logSum) add(weight, factor float64) {
 	if weight != s.weight || s.product > math.MaxFloat32 || factor > math.MaxFloat32 {
 		s.total = s.sum()
@@ -227,7 +227,7 @@ func (s *logSum) sum() float64 {
 // dot returns the inner product of two vectors.
 func dot(x, y []float64) float64 {
 	y = y[:len(x)]
-	even, odd := 0.0, 0.0 // two sums, as each addition waits for the last one
+	even, odd := 0.0, 0.0 // two sums, because each addition waits for the last one
 	for len(x) >= 4 && len(y) >= 4 {
 		even += float64(x[0]*y[0]) + float64(x[1]*y[1])
 		odd += float64(x[2]*y[2]) + float64(x[3]*y[3])
@@ -242,14 +242,14 @@ func dot(x, y []float64) float64 {
 // leastCurvature keeps the Hessian positive where probabilities are 0 or 1.
 const leastCurvature = 1e-6
 
-// refresh is the number of steps that share a Hessian. It takes as much time as two steps, and
-// after it the bends do as well.
+// refresh is the number of steps that share a Hessian. Computing it takes as much time as two
+// steps, and after it the curvature pairs are as good.
 const refresh = 8
 
-// curvature returns the curvature of a row by a score with a probability. Of several scores,
-// each has a Hessian of its own, which stands for those between the scores, too: each of
-// p and 2p(1-p), for all scores, bounds the whole. The lesser of both goes too far now and
-// then, and the step is halved then; it takes the fewest steps, by measurement.
+// curvature returns the curvature of a row for a score with probability p. If there are several
+// scores, each has its own Hessian, which also stands for the mixed second derivatives: both p and
+// 2p(1-p), taken for all scores, bound the whole Hessian. The lesser of the two occasionally goes
+// too far, and then the step is halved; it takes the fewest steps, as measured.
 func (r *regression) curvature(p float64) float64 {
 	c := float64(p * (1 - p))
 	if r.scores > 1 {
@@ -258,9 +258,9 @@ func (r *regression) curvature(p float64) float64 {
 	return max(c, leastCurvature)
 }
 
-// curve sets the Cholesky factors of the Hessians of all scores, at the coefficients whose
-// probabilities loss has set. This is the hot loop of a fit: it takes four rows at a time,
-// and fills the lower halves.
+// curve sets the Cholesky factors of the Hessians of all scores, at the coefficients for which loss
+// has set the probabilities. This is the hot loop of a fit: it takes four rows at a time, and only
+// fills the lower halves.
 func (r *regression) curve() {
 	d := r.columns
 	r.hessians = zeros(r.hessians, r.scores*d*d)
@@ -283,8 +283,8 @@ func (r *regression) curve() {
 	}
 }
 
-// addSquares adds the products of rows with themselves, times their curvatures, to the lower half
-// of a matrix.
+// addSquares adds the outer products of rows with themselves, times their curvatures, to the lower
+// half of a matrix.
 func addSquares(h, rows []float64, d int, curvatures [abreast]float64) {
 	x, y, z, u := rows[:d], rows[d:2*d], rows[2*d:3*d], rows[3*d:4*d]
 	for a := range d {
@@ -308,7 +308,7 @@ func addMultiples(to, rows []float64, factors [abreast]float64) {
 	}
 }
 
-// slope sets the gradient at the coefficients whose probabilities loss has set.
+// slope sets the gradient, at the coefficients for which loss has set the probabilities.
 func (r *regression) slope() {
 	d, width := r.columns, r.scores
 	r.gradient = zeros(r.gradient, width*d)
@@ -329,17 +329,17 @@ func (r *regression) slope() {
 	}
 }
 
-// bend is a step and by how much less the loss falls after it.
+// bend is a curvature pair of L-BFGS: a step, and by how much the gradient falls along it.
 type bend struct {
 	step, less []float64
 	product    float64 // inner product of both, above 0
 }
 
-// move takes a step to the trial coefficients.
+// move moves the trial coefficients by the step.
 func (r *regression) move() {
 	n := len(r.bends)
 	r.bends = slices.Grow(r.bends, 1)[:n+1]
-	last := &r.bends[n] // with the memory of an earlier one
+	last := &r.bends[n] // reuses the memory of an earlier pair
 	last.step, last.less = last.step[:0], last.less[:0]
 	for j, c := range r.trial {
 		last.step = append(last.step, c-r.coefficients[j])
@@ -348,8 +348,8 @@ func (r *regression) move() {
 	r.before = append(r.before[:0], r.gradient...)
 }
 
-// learn completes the latest bend. It is of no use if the loss is not curved along it, as far as
-// floating point can tell.
+// learn completes the latest curvature pair. The pair is dropped if the loss is not curved along
+// its step, within the precision of floating point.
 func (r *regression) learn() {
 	last := len(r.bends) - 1
 	if last < 0 || len(r.bends[last].less) > 0 {
@@ -365,8 +365,8 @@ func (r *regression) learn() {
 }
 
 // descend sets the step from the gradient at the coefficients and the factors of the Hessians,
-// corrected by the bends of the steps since these were set (L-BFGS: Nocedal 1980). It returns by
-// how much the loss falls if it is as curved as they say.
+// corrected by the curvature pairs of the steps since these were set (L-BFGS: Nocedal 1980). It
+// returns by how much the loss falls under this quadratic model.
 func (r *regression) descend() (fall float64) {
 	d := r.columns
 	r.slope()
@@ -387,7 +387,7 @@ func (r *regression) descend() (fall float64) {
 	return float64(dot(step, r.gradient) / 2)
 }
 
-// addMultiple adds a vector, times a factor, to another one.
+// addMultiple adds a vector, times a factor, to another vector.
 func addMultiple(to, vector []float64, factor float64) {
 	for j, v := range vector {
 		to[j] += float64(factor * v)
@@ -397,8 +397,8 @@ func addMultiple(to, vector []float64, factor float64) {
 // leastPivot keeps the factors of a nearly singular matrix finite.
 const leastPivot = 1e-12
 
-// factor replaces the lower half of a symmetric positive definite matrix by its Cholesky
-// factor. d is the length of a row.
+// factor replaces the lower half of a symmetric positive definite matrix by its Cholesky factor. d
+// is the length of a row.
 func factor(h []float64, d int) {
 	for j := range d {
 		pivots := h[j*d : j*d+j]
@@ -410,8 +410,8 @@ func factor(h []float64, d int) {
 	}
 }
 
-// substitute replaces b by the solution x of h x = b, where h is a Cholesky factor. d is the
-// length of a row of h.
+// substitute replaces b by the solution x of h x = b, where h is a Cholesky factor. d is the length
+// of a row of h.
 func substitute(h []float64, d int, b []float64) {
 	for i := range b {
 		b[i] = (b[i] - dot(h[i*d:i*d+i], b[:i])) / h[i*d+i]

@@ -10,10 +10,10 @@ import (
 	"github.com/espalier-ml/espalier/induce/tree"
 )
 
-// Model gives the class probabilities of the objects of a leaf by their codes, as its Leaf
-// does by values.
+// Model gives the class probabilities of the objects of a leaf by their codes, as its Leaf does by
+// values.
 type Model struct {
-	Leaf *tree.LeafModel // as tree.json has it; features have the numbers of Fit's
+	Leaf *tree.LeafModel // as in tree.json; features are numbered as for Fit
 
 	values   [][]float64 // by feature and code: see codeValues
 	features []dataset.Feature
@@ -38,8 +38,8 @@ func (m *Model) score(o *dataset.Objects, i int, z []float64) {
 	}
 }
 
-// codeValues returns by code a value of each feature: the middles of bins, and NaN for
-// missing values. Values of categorical features are not used.
+// codeValues returns a value for each code of each feature: the middle of the bin, and NaN for
+// missing. Values of categorical features are not used.
 func codeValues(features []dataset.Feature) [][]float64 {
 	values := make([][]float64, len(features))
 	for i := range features {
@@ -55,8 +55,8 @@ func codeValues(features []dataset.Feature) [][]float64 {
 	return values
 }
 
-// middle returns the middle of a bin. The first and the last bin end at the range of the
-// training values.
+// middle returns the middle of a bin. The first and the last bin end at the range of the training
+// values.
 func middle(f *dataset.Feature, bin int) float64 {
 	low, high := math.Inf(-1), math.Inf(1)
 	if bin > 0 {
@@ -79,12 +79,13 @@ func middle(f *dataset.Feature, bin int) float64 {
 	}
 }
 
-// curve is the part of a feature in a model, by the bins of the leaf's objects.
+// curve is the contribution of a feature to the scores of a model, by the bins of the leaf's
+// objects.
 type curve struct {
 	feature     int
 	first, last int         // least and greatest bin of the leaf's objects
 	raised      []int       // the scores that are not flat; nil: all
-	scores      [][]float64 // by bin from first on, then for missing values, and by raised score
+	scores      [][]float64 // by bin, starting at first, then for missing; by raised score
 }
 
 // sketch is the memory of the curves of a model.
@@ -93,7 +94,7 @@ type sketch struct {
 	scores [][]float64
 }
 
-// rows returns a number of lists of zeros, each of a width.
+// rows returns number lists of zeros, each of length width.
 func (s *sketch) rows(number, width int) [][]float64 {
 	from, first := len(s.values), len(s.scores)
 	s.values = slices.Grow(s.values, number*width)[:from+number*width]
@@ -151,8 +152,8 @@ func (f *fitter) model(l *layer, p *place) *Model {
 	return m
 }
 
-// add adds a layer's part of the feature. place is that of each score among the raised ones;
-// below 0: the score is flat.
+// add adds the contribution of a layer for the feature of the curve. place holds for each score its
+// index among the raised scores; negative if the score is flat.
 func (c *curve) add(l *layer, t *layerTerm, place []int) {
 	last := len(c.scores) - 1
 	for i, scores := range c.scores {
@@ -173,8 +174,8 @@ func (c *curve) add(l *layer, t *layerTerm, place []int) {
 	}
 }
 
-// newCurve returns a curve of zeros for the bins of the leaf's objects. If no object of the
-// leaf has a value, it has all bins.
+// newCurve returns a curve of zeros for the bins of the leaf's objects, or for all bins if no
+// object of the leaf has a value.
 func (f *fitter) newCurve(s *sketch, feature int, p *place, own *layer, raised []int) *curve {
 	bins := f.features[feature].Bins()
 	codes := &f.objects.Codes[feature]
@@ -197,14 +198,14 @@ func (f *fitter) newCurve(s *sketch, feature int, p *place, own *layer, raised [
 	return c
 }
 
-// term returns a curve as tree.json has it: a piecewise linear function of the value. values
-// are those of the feature's codes. width is the number of all scores.
+// term returns a curve as in tree.json: a piecewise linear function of the value. values are the
+// values of the codes of the feature. width is how many scores there are.
 func (c *curve) term(values []float64, width int) tree.Term {
 	last := len(c.scores) - 1
 	at := values[c.first : c.last+1]
 	kept := knots(at, c.scores[:last])
 	t := tree.Term{Feature: c.feature, At: make([]float64, len(kept)), Values: make([][]float64, len(kept))}
-	all := make([]float64, (len(kept)+1)*width) // one object of memory instead of many
+	all := make([]float64, (len(kept)+1)*width) // a single allocation instead of many
 	for i, k := range kept {
 		t.At[i], t.Values[i] = at[k], all[i*width:][:width:width]
 		c.round(t.Values[i], k)
@@ -214,7 +215,7 @@ func (c *curve) term(values []float64, width int) tree.Term {
 	return t
 }
 
-// round sets the raised scores to those at a position.
+// round sets scores to the rounded raised scores at a position.
 func (c *curve) round(scores []float64, at int) {
 	for i, v := range c.scores[at] {
 		k := i
@@ -226,8 +227,8 @@ func (c *curve) round(scores []float64, at int) {
 }
 
 const (
-	// exactness is the greatest change of a score by leaving out knots of a term. A leaf's
-	// model then has few knots, which a person can read.
+	// exactness is the greatest change of a score from leaving out knots of a term. It leaves the
+	// model of a leaf few knots, so that people can read it.
 	exactness = 0.05
 
 	// decimals is the inverse of the unit of scores in tree.json.
@@ -239,7 +240,7 @@ func round(score float64) float64 {
 	return math.Round(score*decimals)/decimals + 0 // no -0
 }
 
-// rounded returns scores to three decimals.
+// rounded returns scores rounded to three decimals.
 func rounded(scores []float64) []float64 {
 	list := make([]float64, len(scores))
 	for k, v := range scores {
@@ -248,8 +249,8 @@ func rounded(scores []float64) []float64 {
 	return list
 }
 
-// knots returns the positions that a piecewise linear function keeps: at all others it is
-// within exactness of the line between the kept ones beside them (Ramer, Douglas and
+// knots returns the positions that a piecewise linear function keeps. At every other position it is
+// within exactness of the line between the neighbouring kept positions (Ramer, Douglas and
 // Peucker).
 func knots(at []float64, scores [][]float64) []int {
 	kept := []int{0}
@@ -277,7 +278,7 @@ func knots(at []float64, scores [][]float64) []int {
 	return kept
 }
 
-// Attach returns a tree with the models of its leaves, by node.
+// Attach returns a tree with models at its leaves, given by node.
 func Attach(t *tree.Tree, models []*Model) *tree.Tree {
 	with := *t
 	with.Nodes = slices.Clone(t.Nodes)

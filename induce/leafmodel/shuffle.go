@@ -7,18 +7,19 @@ import (
 	"github.com/espalier-ml/espalier/induce/tree"
 )
 
-// Shuffling scores a tree with leaf models on objects, and again where one feature has other
-// values. It then sends only those objects down the tree whose path asks for the feature:
-// the others reach the same leaf, and its model does not use the feature.
+// Shuffling scores a tree with leaf models on objects, and again with other values of one feature.
+// It then sends down the tree only the objects whose path asks for the feature: all other objects
+// reach the same leaf, and its model does not use the feature.
 type Shuffling struct {
 	base   *evaluation
 	leaves []contribution // by node
 	asking [][]int        // by node: features that the path asks for, ascending
 
-	semaphore chan struct{} // for the calls of Without whose counts there is memory for
+	semaphore chan struct{} // bounds the concurrent calls of Without, whose counts take memory
 }
 
-// NewShuffling returns the scores of a tree on objects. models are those of its nodes, by Fit or Boost.
+// NewShuffling returns the scores of a tree on objects. models are its models by node, from Fit or
+// Boost.
 func NewShuffling(
 	objects *dataset.Objects, features []dataset.Feature, t *tree.Tree, models []*Model,
 ) *Shuffling {
@@ -46,16 +47,16 @@ func NewShuffling(
 	return s
 }
 
-// AUC returns the area on the objects, as Score has it.
+// AUC returns the area on the objects, as in Score.
 func (s *Shuffling) AUC() *float64 { return s.base.score(0).AUC }
 
-// Without returns the area where a feature has the values of each of some lists of codes, by list.
-// Several calls may run at once.
+// Without returns, for each list of codes, the area if the feature has the values in that list. It
+// may be called concurrently.
 func (s *Shuffling) Without(feature int, lists []dataset.Codes) []*float64 {
 	s.semaphore <- struct{}{}
 	defer func() { <-s.semaphore }()
 	b := s.base
-	rest := slices.Clone(b.tallies[0].counts) // of the objects whose path does not ask for the feature
+	rest := slices.Clone(b.tallies[0].counts) // counts of the objects whose path does not ask for the feature
 	var ids []int32
 	for leaf := range s.leaves {
 		if _, found := slices.BinarySearch(s.asking[leaf], feature); !found {

@@ -2,13 +2,13 @@ package metric
 
 import "math"
 
-// pairs holds the areas of each two classes, ranked by the first.
+// pairs holds the areas of each pair of classes, ranked by the first class.
 type pairs struct {
 	table *table
-	areas [][]float64 // by the class that ranks, then by the other; nil: the class has no rows
+	areas [][]float64 // by the class that ranks, then by the other class; nil if the class has no rows
 }
 
-// add adds the areas of a class against each other one.
+// add adds the areas of a class against each of the other classes.
 func (p *pairs) add(r *ranking) {
 	if r.own == 0 {
 		p.areas = append(p.areas, nil)
@@ -45,12 +45,12 @@ func (p *pairs) mean() *float64 {
 	return mean(list)
 }
 
-// fillRanked sets all metrics that follow from the rankings, and adds the areas to the
-// projection, which may be nil.
+// fillRanked sets all metrics that follow from the rankings, and adds the areas to the projection,
+// which may be nil.
 //
-// With two classes, the second's probability ranks for all areas. Ranking by the first
-// class gives the same areas, unless rounding makes two probabilities equal and their
-// complements different.
+// With two classes, all areas rank by the probability of the second class. Ranking by the first
+// class gives the same areas, unless rounding makes two probabilities equal and their complements
+// different.
 func (m *Metrics) fillRanked(t *table, p *projection) {
 	var rest []float64
 	two, between := len(m.PerClass) == 2, pairs{table: t}
@@ -80,27 +80,26 @@ func (m *Metrics) fillRanked(t *table, p *projection) {
 	m.AUCOvRMacro, m.AUCOvOMacro = mean(rest), between.mean()
 }
 
-// Area returns the area under the ROC curve of one class against the rest,
-// averaged over the classes (Metrics.AUCOvRMacro), with its standard error and
-// 95 % interval. It is nil if the rows do not define the area, or if the leaves do
-// not count their Rows. It panics as Evaluate does.
+// Area returns the area under the ROC curve, averaged over the classes, each against its complement
+// (Metrics.AUCOvRMacro), with its standard error and 95 % interval. It is nil if the rows do not
+// define the area, or if the leaves do not count their Rows. It panics as Evaluate does.
 //
-// For two classes the standard error is DeLong, DeLong and Clarke-Pearson's,
-// Biometrics 44 (1988). For more classes it is the same estimate for the mean of the
-// classes' areas. A row of class k moves the mean by
+// For two classes the standard error is that by DeLong, DeLong and Clarke-Pearson, Biometrics 44
+// (1988). For more classes it is the same estimate for the mean of the areas. A row of class k
+// moves the mean by
 //
 //	a_k = 1/C (V10_k / n_k + sum over c != k of V01_c / (N - n_c))
 //
-// V10_k is the share of other rows with a lower probability of k than the row. V01_c
-// is the share of the rows of c with a higher probability of c than the row. The
-// variance is the sum over classes of n_k times the sample variance of a_k. A class
-// of fewer than two rows has no sample variance; the greatest variance for a_k's mean
-// and range takes its place (Bhatia and Davis).
+// V10_k is the share of rows of other classes with a lower probability of k than the row. V01_c is
+// the share of the rows of c with a higher probability of c than the row. The variance is the sum
+// over classes of n_k times the sample variance of a_k. A class with fewer than two rows has no
+// sample variance; the greatest variance possible for the mean and range of a_k takes its place
+// (Bhatia and Davis).
 //
-// The interval is Wilson's, for a share of A among A(1-A)/variance rows. Unlike an
-// interval of A's logit it is defined for A = 1 too. The number of rows is then that
-// of the smallest class, because the variance of an area is at most A(1-A) over this
-// number (Birnbaum and Klose). See the package comment for weighted rows.
+// The interval is Wilson's, for a share of A among A(1-A)/variance rows. Unlike an interval for the
+// logit of A it is also defined for A = 1. Then the number of rows is the size of the smallest
+// class, because the variance of an area is at most A(1-A) divided by this number (Birnbaum and
+// Klose). See the package comment for weighted rows.
 //
 // The time is O(classes * leaves * log(leaves)).
 func Area(leaves []Leaf) *Estimate {
@@ -115,7 +114,7 @@ func Area(leaves []Leaf) *Estimate {
 	return p.estimate(auc)
 }
 
-// MeanArea returns the value of Area alone, also of leaves that do not count their rows.
+// MeanArea returns only the value of Area, and also accepts leaves that do not count their rows.
 func MeanArea(leaves []Leaf) *float64 {
 	if len(leaves) == 0 {
 		return nil
@@ -130,8 +129,8 @@ func MeanArea(leaves []Leaf) *float64 {
 	return mean(areas)
 }
 
-// firstRanked returns the first class with a ranking of its own in the mean area. Two
-// classes need the second's ranking only.
+// firstRanked returns the first class whose ranking is part of the average area. With two classes,
+// only the second class is ranked.
 func firstRanked(classes int) int {
 	if classes == 2 {
 		return 1
@@ -139,19 +138,19 @@ func firstRanked(classes int) int {
 	return 0
 }
 
-// projection holds by how much one row moves the mean of some areas. A nil projection
-// is that of leaves without rows.
+// projection holds by how much a single row moves the mean of areas. It is nil for leaves that do
+// not count their rows.
 type projection struct {
 	*table
 
 	sample *sample
 	areas  float64   // number of areas
-	all    []float64 // by leaf: move of the areas' sum by a row of another class than theirs
-	own    []float64 // by member: further move by a row of the class
+	all    []float64 // by leaf: move of the sum of areas by a row that is in the complement of every class
+	own    []float64 // by member: additional move by a row of the class
 	most   []float64 // by class: greatest move by a row of the class
 }
 
-// newProjection returns the projection of no areas; nil if the leaves do not count rows.
+// newProjection returns a projection without areas; nil if the leaves do not count rows.
 func newProjection(t *table, s *sample) *projection {
 	if s.rows == 0 {
 		return nil
@@ -221,7 +220,7 @@ func (p *projection) variance() float64 {
 			squares += float64(float64(m.weight) * float64(d*d))
 		}
 		n := float64(p.sample.per * float64(weight))
-		one := max(0, center*(p.most[k]/p.areas-center)) // variance of one row's move
+		one := max(0, center*(p.most[k]/p.areas-center)) // variance of the move by one row
 		if n >= 2 {
 			one = float64(squares/float64(weight)*n) / (n - 1)
 		}
@@ -230,7 +229,7 @@ func (p *projection) variance() float64 {
 	return variance
 }
 
-// at returns the move of the mean area by a row of a member, which is at a position of
+// at returns by how much a row of member m moves the mean area. position is the index of m among
 // all members.
 func (p *projection) at(position int, m member) float64 {
 	return (p.all[m.leaf] + p.own[position]) / p.areas

@@ -6,7 +6,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/tree"
 )
 
-// The figures that have intervals.
+// The figures with intervals.
 const (
 	figureAUC = iota
 	figureAccuracy
@@ -17,24 +17,25 @@ const (
 	figures
 )
 
-// Effects are design effects: they say how many times larger the standard errors of a tree's figures are
-// where rows come in groups than where each row is drawn by itself (Kish 1965, square roots). They are of
-// the delete-a-group jackknife (Kott 2001; Wolter 2007): with G buckets of groups that have rows,
+// Effects are design effects: the ratios of the standard errors of a tree's figures for rows
+// sampled in groups to the standard errors for rows sampled independently (square roots of Kish's,
+// 1965). They follow from the delete-a-group jackknife (Kott 2001; Wolter 2007): with G buckets of
+// groups that have rows,
 //
 //	variance = (G-1)/G * sum over buckets of (figure without the bucket - figure)^2
 //
 // Intervals use the quantile of Student's t distribution with G-1 degrees of freedom.
 type Effects struct {
 	groups int               // buckets with rows
-	ratio  [figures]*float64 // nil: not defined
+	ratio  [figures]*float64 // nil if not defined
 }
 
 // mostJackknifed bounds the work of a jackknife: classes times leaves.
 const mostJackknifed = 1 << 18
 
-// NewEffects returns the design effects of a tree on rows in groups. A figure that some bucket alone
-// defines has none, and no figure has one if there are fewer than two buckets, or if the tree has more
-// than 2^18 leaves times classes.
+// NewEffects returns the design effects of a tree on rows in groups. A figure has no effect if it
+// is not defined without one of the buckets. No figure has an effect if there are fewer than two
+// buckets, or if the tree has more than mostJackknifed leaves times classes.
 func NewEffects(t *tree.Tree, groups *tree.GroupCounts) *Effects {
 	e, counts := new(Effects), t.NewLeafCounts()
 	for _, list := range groups {
@@ -62,9 +63,9 @@ func NewEffects(t *tree.Tree, groups *tree.GroupCounts) *Effects {
 	return e
 }
 
-// jackknife returns, for each figure of a table of leaves, the sum over buckets of the squares by which
-// the figure differs without the bucket; NaN where one of the two is not defined. counts are those of the
-// leaves.
+// jackknife returns, for each figure of a table of leaves, the sum over buckets of the squared
+// change of the figure when the bucket is left out; NaN if the figure is not defined with or
+// without a bucket. counts are the counts of the leaves.
 func jackknife(t *tree.Tree, groups *tree.GroupCounts, counts *tree.LeafCounts, leaves []Leaf) (sums [figures]float64) {
 	position := make(map[int]int)
 	for i := range t.Nodes {
@@ -99,7 +100,7 @@ func jackknife(t *tree.Tree, groups *tree.GroupCounts, counts *tree.LeafCounts, 
 	return sums
 }
 
-// ratioOf returns the ratio of two standard errors; nil if only the second one is 0.
+// ratioOf returns the ratio of two standard errors; nil if only the second is 0.
 func ratioOf(a, b float64) *float64 {
 	const tiny = 1e-12 // rounding error
 	switch {
@@ -120,7 +121,7 @@ func (m *Metrics) intervals() [figures]**Interval {
 	}
 }
 
-// figuresOf returns the figures of a table of leaves; nil: not defined.
+// figuresOf returns the figures of a table of leaves; nil if not defined.
 func figuresOf(leaves []Leaf) (list [figures]*float64) {
 	classes := len(leaves[0].Weights)
 	var total, hits int64
@@ -155,9 +156,9 @@ func figuresOf(leaves []Leaf) (list [figures]*float64) {
 	}
 }
 
-// Widen replaces the intervals of rows that are drawn one by one by those of groups, here and in slices.
-// The standard errors grow by the effects, which may be of the same tree without leaf models, or of more
-// rows. Intervals whose effects are not defined become nil.
+// Widen replaces intervals for independently sampled rows by intervals for groups, here and in
+// slices. Standard errors grow by the effects, which may be measured on the same tree without leaf
+// models, or on more rows. Intervals become nil if their effect is not defined.
 func (m *Metrics) Widen(e *Effects) {
 	widen := func(of *Metrics) {
 		values := [figures]*float64{
@@ -184,10 +185,10 @@ func (m *Metrics) Widen(e *Effects) {
 	}
 }
 
-// AreaRatio returns the effect on the standard error of the area; nil if it is not defined.
+// AreaRatio returns the effect on the standard error of the area; nil if not defined.
 func (e *Effects) AreaRatio() *float64 { return e.ratio[figureAUC] }
 
-// Area returns an area with the interval of groups; nil if it is not defined.
+// Area returns an area with the interval for groups; nil if not defined.
 func (e *Effects) Area(a *Estimate) *Estimate {
 	if a == nil {
 		return nil
@@ -199,7 +200,8 @@ func (e *Effects) Area(a *Estimate) *Estimate {
 	return &Estimate{a.Value, *i}
 }
 
-// widened returns the interval of a figure, given its value and its standard error by rows.
+// widened returns the interval of a figure, given its value and its standard error for independent
+// rows.
 func (e *Effects) widened(figure int, x, standardError float64) *Interval {
 	by := e.ratio[figure]
 	if by == nil {
@@ -214,7 +216,7 @@ func (e *Effects) widened(figure int, x, standardError float64) *Interval {
 	return &Interval{standardError, max(0, x-half), x + half}
 }
 
-// wilson is shareInterval for another quantile, with groups in the place of rows.
+// wilson is shareInterval with another quantile, and groups instead of rows.
 func wilson(p, standardError, groups, quantile float64) *Interval {
 	const edge = 1e-12 // rounding error
 	if spread := float64(p * (1 - p)); spread > edge && standardError > 0 {
@@ -227,7 +229,7 @@ func wilson(p, standardError, groups, quantile float64) *Interval {
 }
 
 // student returns the quantile 0.975 of Student's t distribution: exact for one and two degrees of
-// freedom, else by the expansion of Fisher and Cornish (1960), within 1 %.
+// freedom, otherwise by the Cornish-Fisher expansion (1960), within 1 %.
 func student(degrees int) float64 {
 	switch degrees {
 	case 1:

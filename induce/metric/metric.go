@@ -13,60 +13,59 @@ type Leaf struct {
 	Probabilities []float64 // by class; sum 1
 	Class         int       // predicted class
 	Weights       []int64   // weight of the rows by true class; fixed point, see Evaluate
-	Rows          int64     // number of rows; if 0, there are no intervals
+	Rows          int64     // number of rows; there are no intervals if it is 0
 	Cost          float64   // cost of the tests on the path, each at its own price
-	Billed        float64   // billed cost of the tests: groups once, free repeats at 0
+	Billed        float64   // billed cost of the tests: groups are billed once, free repeats at 0
 	Tests         int       // number of tests on the path
 }
 
-// Metrics holds the metrics of one part of the rows, as in metrics.json. All values
-// but Rows are weighted. Undefined values are nil, and null in JSON: all values
-// without rows, the area of a class with no rows or with all rows, the recall of a
-// class without rows, the precision of a class never predicted.
+// Metrics holds the metrics of one part of the rows, as in metrics.json. All values except Rows are
+// weighted. Undefined values are nil, and null in JSON: all values without rows, the area of a
+// class with no rows or with all rows, the recall of a class without rows, the precision of a class
+// that is never predicted.
 type Metrics struct {
 	Rows        int64   `json:"rows"`
-	Weight      int64   `json:"weight"`                 // fixed point, in units of 1/WeightScale, as all weights here
-	WeightScale float64 `json:"weight_scale,omitempty"` // units in the mean weight of a training row; absent: 1
+	Weight      int64   `json:"weight"`                 // fixed point, in units of 1/WeightScale, like all weights here
+	WeightScale float64 `json:"weight_scale,omitempty"` // units in the average weight of a training row; absent: 1
 
-	// AUCOvRMacro is the area under the ROC curve of one class against the rest,
-	// averaged over the classes with an area. For two classes it is the area of the
-	// second.
+	// AUCOvRMacro is the area under the ROC curve, averaged over the classes with an area, each
+	// against its complement. For two classes it is the area of the second class.
 	AUCOvRMacro *float64 `json:"auc_ovr_macro"`
-	// AUCOvOMacro is the M of Hand and Till, Machine Learning 45 (2001): for each two
-	// classes the mean of the areas ranked by either's probability, averaged over the
-	// pairs of classes with rows. For two classes it is AUCOvRMacro.
+	// AUCOvOMacro is the M of Hand and Till, Machine Learning 45 (2001): for each pair of classes
+	// the mean of the areas ranked by the probability of either class, averaged over the pairs of
+	// classes with rows. For two classes it is AUCOvRMacro.
 	AUCOvOMacro      *float64 `json:"auc_ovo_macro"`
 	Accuracy         *float64 `json:"accuracy"`
 	BalancedAccuracy *float64 `json:"balanced_accuracy"` // mean recall of the classes with rows
-	// LogLoss is the mean of -ln of the true class's probability, which is
-	// clipped to [1e-15, 1 - 1e-15].
+	// LogLoss is the mean of -ln(p), where p is the probability of the true class, clipped to
+	// [1e-15, 1 - 1e-15].
 	LogLoss *float64 `json:"log_loss"`
-	// LogLossSkill is 1 - LogLoss / the log loss of the classes' frequencies among the rows: 1 is
-	// perfect, and 0 is no better than these frequencies as the probabilities of every row (the
-	// d2_log_loss_score of scikit-learn). It is nil for rows of one class.
+	// LogLossSkill is 1 - LogLoss / the log loss of the class frequencies among the rows: 1 is
+	// perfect, and 0 is no better than predicting these frequencies for every row
+	// (d2_log_loss_score of scikit-learn). It is nil if all rows have the same class.
 	LogLossSkill *float64 `json:"log_loss_skill,omitempty"`
-	// Brier is the mean over rows of (p - y)^2: of the second of two classes; of more
-	// classes, summed over all.
+	// Brier is the mean over rows of (p - y)^2: for the second of two classes, or summed over all
+	// classes if there are more.
 	Brier *float64 `json:"brier"`
 
 	Confusion [][]int64 `json:"confusion"` // weight by true class, then by predicted class
 	PerClass  []Class   `json:"per_class"`
 
-	ExpectedCost  *float64 `json:"expected_cost"`  // mean cost of the tests that a row is asked
-	ExpectedTests *float64 `json:"expected_tests"` // mean number of the tests
-	// ExpectedBilledCost is the mean billed cost of the tests, see Leaf.
+	ExpectedCost  *float64 `json:"expected_cost"`  // mean cost of the tests on a row's path
+	ExpectedTests *float64 `json:"expected_tests"` // mean number of tests on a row's path
+	// ExpectedBilledCost is the mean billed cost of the tests: see Leaf.
 	ExpectedBilledCost *float64 `json:"expected_billed_cost"`
-	// ExpectedErrorCost is the mean cost of the predictions, see SetErrorCosts.
+	// ExpectedErrorCost is the mean cost of the predictions: see SetErrorCosts.
 	ExpectedErrorCost *float64 `json:"expected_error_cost,omitempty"`
 
-	// Weights names the weights if the parts differ in them: "rows" for the rows' own
-	// weights, "class_weights" for these times the weight of the row's class.
+	// Weights names the weights if they differ between the parts: "rows" for the weights of the
+	// rows, "class_weights" for these weights times the weight of the row's class.
 	Weights string `json:"weights,omitempty"`
 
-	Intervals   *Intervals   `json:"intervals"`   // nil: no rows
-	Calibration *Calibration `json:"calibration"` // nil: no rows
+	Intervals   *Intervals   `json:"intervals"`   // nil without rows
+	Calibration *Calibration `json:"calibration"` // nil without rows
 
-	Slices []Slice `json:"slices,omitempty"` // by column, then by value; nil: none were asked for
+	Slices []Slice `json:"slices,omitempty"` // by column, then by value; nil if none were requested
 }
 
 // Class holds the metrics of one class.
@@ -79,24 +78,27 @@ type Class struct {
 	Support   int64    `json:"support"` // weight of the rows of the class
 
 	Prevalence  *float64 `json:"prevalence"`  // share of the class in the weight
-	Specificity *float64 `json:"specificity"` // share of the other classes' rows not predicted as this class
-	// AveragePrecision is the area under the step curve of precision over recall, with
-	// the rows ranked by their probability of the class.
+	Specificity *float64 `json:"specificity"` // share of the rows of other classes that are not predicted as this class
+	// AveragePrecision is the area under the step curve of precision over recall, with the rows
+	// ranked by their probability of the class.
 	AveragePrecision *float64 `json:"average_precision"`
-	Brier            *float64 `json:"brier"` // mean of (p - y)^2 of this class alone
-	// Gains are the shares of the class's rows among the likeliest 1/Shares, 2/Shares,
-	// .. of all rows. Lift is their ratio to 1/Shares, 2/Shares, ... Tied rows are
-	// taken evenly.
+	Brier            *float64 `json:"brier"` // mean of (p - y)^2 for this class alone
+	// Gains holds the shares of the class's rows among the likeliest 1/Shares, 2/Shares and so on of
+	// all rows. Lift holds these shares divided by 1/Shares, 2/Shares and so on. Tied rows are
+	// included proportionally.
 	Gains []float64 `json:"gains"`
 	Lift  []float64 `json:"lift"`
-	ROC   *ROC      `json:"roc,omitempty"` // nil where AUC is
+	ROC   *ROC      `json:"roc,omitempty"` // nil if AUC is nil
 }
 
-// Evaluate returns the metrics of a tree from its leaves, in any order. classes are
-// the names of the classes, at least one. scale is the number of fixed-point units
-// in a weight of 1; only WeightScale depends on it. All weights together are at most
-// 2^60. Evaluate panics if a leaf does not have one probability and weight per class,
-// or has no predicted class: trees are checked when they are read.
+// Evaluate returns the metrics of a tree, given its leaves in any order. classes are the names of
+// the classes, at least one. scale is how many fixed-point units make a weight of 1; only
+// WeightScale depends on it. All weights together must be at most 2^60. Evaluate panics if a leaf
+// does not have one probability and one weight per class, or has no predicted class, because trees
+// are checked when they are read.
+//
+// The time is O(classes * (classes + leaves * log(leaves) + members)), where members is the number
+// of weights above 0.
 //
 // The time is O(classes * (classes + leaves * log(leaves) + members)), where members is
 // the number of weights above 0.
@@ -128,8 +130,8 @@ func Evaluate(leaves []Leaf, classes []string, scale float64) Metrics {
 	return m
 }
 
-// SetErrorCosts sets the expected cost of the predictions. costs[actual][predicted] is
-// the cost of one prediction.
+// SetErrorCosts sets the expected cost of the predictions. costs[actual][predicted] is the cost of
+// a single prediction.
 func (m *Metrics) SetErrorCosts(costs [][]float64) {
 	if m.Weight == 0 {
 		return
@@ -163,7 +165,7 @@ func confusion(leaves []Leaf, classes int) [][]int64 {
 	return table
 }
 
-// fillHits sets the metrics that follow from the confusion.
+// fillHits sets the metrics that follow from the confusion matrix.
 func (m *Metrics) fillHits() {
 	var hits int64
 	var recalls []float64
@@ -190,8 +192,7 @@ func (m *Metrics) fillHits() {
 	m.BalancedAccuracy = mean(recalls)
 }
 
-// fillMeans sets the means over rows, their intervals and the calibration. There must
-// be rows.
+// fillMeans sets the means over rows, their intervals and the calibration. There must be rows.
 func (m *Metrics) fillMeans(t *table, p *projection, s *sample) {
 	m.fillScores(t)
 	m.fillCalibration(t)
@@ -217,8 +218,8 @@ func (m *Metrics) fillMeans(t *table, p *projection, s *sample) {
 	}
 }
 
-// moments returns the mean over rows of a leaf's value, and the mean square of the
-// deviations from the mean.
+// moments returns the mean over rows of a value of their leaf, and the mean squared deviation from
+// it.
 func (t *table) moments(value func(*Leaf) float64) (center, square float64) {
 	sum, total := 0.0, 0.0
 	for i := range t.leaves {
@@ -251,7 +252,7 @@ func (m *Metrics) fillScores(t *table) {
 	}
 	total := float64(m.Weight)
 	m.LogLoss, m.Brier = defined(loss/total), defined(brier/total)
-	chance := 0.0 // log loss of the classes' frequencies
+	chance := 0.0 // log loss of the class frequencies
 	for c := range m.PerClass {
 		if w := m.PerClass[c].Support; w > 0 && w < m.Weight {
 			chance += float64(float64(w) * Surprise(float64(w)/total))
@@ -265,14 +266,14 @@ func (m *Metrics) fillScores(t *table) {
 	}
 }
 
-// Surprise returns the log loss, in nats, of a row with probability p of its true
-// class. p is clipped to [1e-15, 1 - 1e-15].
+// Surprise returns the log loss, in nats, of a row with probability p of its true class. p is
+// clipped to [1e-15, 1 - 1e-15].
 func Surprise(p float64) float64 {
 	const least = 1e-15
 	return -portable.Log(min(max(p, least), 1-least))
 }
 
-// brier returns the Brier score of a row of the given class in the leaf.
+// brier returns the Brier score of a row of the given class at the leaf.
 func (l *Leaf) brier(class int) float64 {
 	var sum float64
 	for c, p := range l.Probabilities {
@@ -287,10 +288,10 @@ func (l *Leaf) brier(class int) float64 {
 	return sum
 }
 
-// canonical returns the positions of the leaves, sorted by contents.
+// canonical returns the positions of the leaves, sorted by their contents.
 func canonical(leaves []Leaf) []int {
 	type position struct {
-		first float64 // probability: it lies at hand, unlike the leaf
+		first float64 // a copy of the leaf's, to compare without reading the leaf
 		at    int
 	}
 	list := make([]position, len(leaves))
@@ -319,7 +320,7 @@ func canonical(leaves []Leaf) []int {
 
 func defined(x float64) *float64 { return &x }
 
-// ratio returns a/b; nil for b = 0.
+// ratio returns a/b; nil if b is 0.
 func ratio(a, b int64) *float64 {
 	if b == 0 {
 		return nil
@@ -327,7 +328,7 @@ func ratio(a, b int64) *float64 {
 	return defined(float64(a) / float64(b))
 }
 
-// mean returns the mean; nil for an empty list.
+// mean returns the mean of list; nil if it is empty.
 func mean(list []float64) *float64 {
 	if len(list) == 0 {
 		return nil

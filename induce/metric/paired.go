@@ -7,15 +7,15 @@ import (
 	"github.com/espalier-ml/espalier/induce/tree"
 )
 
-// PairedRows holds the rows of one prediction by each of two trees. The weights and rows of both leaves
-// are the same. Their classes have one order.
+// PairedRows holds the rows that have the same pair of predictions by two trees. The weights and
+// rows of both leaves are equal, and their classes are in the same order.
 type PairedRows struct {
 	A, B    Leaf
 	ByClass []int64 // number of rows by true class
 }
 
-// PairRows returns the rows counted of two trees. Without labels all rows have class 0, and the
-// probabilities mean nothing.
+// PairRows returns the rows counted by two trees. Without labels all rows have class 0, and the
+// probabilities have no meaning.
 func PairRows(a, b *tree.Tree, rows []comparison.Rows) []PairedRows {
 	pathsA, pathsB := newPaths(a), newPaths(b)
 	list := make([]PairedRows, len(rows))
@@ -26,7 +26,7 @@ func PairRows(a, b *tree.Tree, rows []comparison.Rows) []PairedRows {
 	return list
 }
 
-// predicted returns the entry of a prediction.
+// predicted returns the leaf that stands for a prediction.
 func (p *paths) predicted(one *comparison.Prediction, r *comparison.Rows) Leaf {
 	return Leaf{
 		Probabilities: one.Probabilities, Class: one.Known, Weights: r.Weights, Rows: r.Rows,
@@ -34,12 +34,12 @@ func (p *paths) predicted(one *comparison.Prediction, r *comparison.Rows) Leaf {
 	}
 }
 
-// Paired holds the metrics of two trees on the same rows, with their differences. Of rows without
+// Paired holds the metrics of two trees on the same rows, with their differences. For rows without
 // labels only the costs are set. Undefined values are nil.
 type Paired struct {
 	Rows        int64   `json:"rows"`
 	Weight      int64   `json:"weight"`                 // fixed point, in units of 1/WeightScale
-	WeightScale float64 `json:"weight_scale,omitempty"` // units in the mean weight of a training row; absent: 1
+	WeightScale float64 `json:"weight_scale,omitempty"` // units in the average weight of a training row; absent: 1
 
 	AUCOvRMacro      *Difference `json:"auc_ovr_macro,omitempty"`
 	Accuracy         *Difference `json:"accuracy,omitempty"`
@@ -53,8 +53,8 @@ type Paired struct {
 	ExpectedErrorCost  *Difference `json:"expected_error_cost,omitempty"`
 }
 
-// Difference is a metric of two trees, and B's less A's. The interval is normal: 1.96 standard errors
-// to either side. It is nil where the rows are too few.
+// Difference is a metric of two trees, and the value of B less the value of A. The interval is
+// normal: 1.96 standard errors to either side. It is nil if there are too few rows.
 type Difference struct {
 	A          float64   `json:"a"`
 	B          float64   `json:"b"`
@@ -63,21 +63,21 @@ type Difference struct {
 }
 
 // Compare returns the metrics of two trees on the same rows. Each row gives a difference, and the
-// standard error of a metric's difference follows from the variance of these: what both trees get
-// wrong alike does not count.
+// variance of these differences gives the standard error of the metric's difference. Errors that
+// both trees make on the same rows thus cancel.
 //
 //   - Means over rows (accuracy, log loss, Brier score, costs): the sample variance of the rows'
-//     differences, over the number of rows.
-//   - Balanced accuracy: the same by class, as the mean of recalls.
-//   - AUC: DeLong, DeLong and Clarke-Pearson's, Biometrics 44 (1988), for two correlated curves. A row
-//     moves each area as Area says. Variances and covariance of the areas follow from these moves. So
-//     the differences of the moves give the variance of the areas' difference.
+//     differences, divided by the number of rows.
+//   - Balanced accuracy: the same by class, as a mean of recalls.
+//   - AUC: DeLong, DeLong and Clarke-Pearson, Biometrics 44 (1988), for two correlated curves. A row moves
+//     each area as described for Area. Variances and covariance of the areas follow from these moves, so the
+//     differences of the moves give the variance of the difference of the areas.
 //
-// With two trees that predict each row alike all differences are 0, and the intervals have no
-// width. A class of fewer than two rows has no variance: there is then no interval, unless its rows
-// have no differences. classes is the number of classes; 0: the rows have no labels. errorCosts has the
-// costs of predictions by actual, then by predicted class; nil: none. Weights, scale and weighted
-// rows are as in Evaluate. Sums run over the pairs in the order given.
+// If both trees predict the same for each row, all differences are 0, and the intervals have no
+// width. A class with fewer than two rows has no variance; then there is no interval, unless its
+// rows have no differences. classes is the number of classes, or 0 if the rows have no labels.
+// errorCosts holds the costs of predictions by actual, then by predicted class; nil if absent.
+// Weights, scale and weighted rows are as in Evaluate. Sums run over the pairs in the given order.
 // Compare panics if a pair does not have one weight for each class.
 func Compare(pairs []PairedRows, classes int, scale float64, errorCosts [][]float64) *Paired {
 	p := newPairing(pairs, max(1, classes))
@@ -113,7 +113,7 @@ func Compare(pairs []PairedRows, classes int, scale float64, errorCosts [][]floa
 	return m
 }
 
-// pairing is the rows of two trees.
+// pairing holds the rows of two trees.
 type pairing struct {
 	pairs  []PairedRows
 	rows   int64
@@ -140,15 +140,14 @@ func newPairing(pairs []PairedRows, classes int) *pairing {
 	return p
 }
 
-// moments are sums over rows of a value of each tree and of the difference.
+// moments are sums over rows of a value for each tree, and of the difference of the values.
 type moments struct {
-	weight, a, b, center float64 // the means
+	weight, a, b, center float64 // weight of the rows, and means of the values and of their difference
 	square               float64 // mean square of the deviations of the difference from its mean
-	alike                bool    // no row has a difference
+	alike                bool    // whether no row has a difference
 }
 
-// moments returns the moments of a value over the rows of some classes: from one on and below
-// another.
+// moments returns the moments of a value over the rows of classes [from, to).
 func (p *pairing) moments(from, to int, value func(i, class int) (a, b float64)) moments {
 	m := moments{alike: true}
 	p.each(from, to, func(i, class int, w float64) {
@@ -169,7 +168,7 @@ func (p *pairing) moments(from, to int, value func(i, class int) (a, b float64))
 	return m
 }
 
-// each visits the rows of some classes.
+// each visits the rows of classes [from, to).
 func (p *pairing) each(from, to int, visit func(i, class int, w float64)) {
 	for i := range p.pairs {
 		for k := from; k < to; k++ {
@@ -180,7 +179,7 @@ func (p *pairing) each(from, to int, visit func(i, class int, w float64)) {
 	}
 }
 
-// variance returns the variance of the mean difference over n rows; false: it is not defined.
+// variance returns the variance of the mean difference over n rows; false if it is not defined.
 func (m *moments) variance(n float64) (float64, bool) {
 	if m.alike {
 		return 0, true
@@ -224,7 +223,7 @@ func (p *pairing) meanByClass(value func(l *Leaf, class int) float64) *Differenc
 	return difference(a/classes, b/classes, center/classes, variance/classes/classes, all)
 }
 
-// areas returns the difference of the mean area under the ROC curves; nil: the rows do not define
+// areas returns the difference of the mean area under the ROC curves; nil if the rows do not define
 // it.
 func (p *pairing) areas() *Difference {
 	classes := len(p.class)
@@ -253,13 +252,13 @@ func (p *pairing) areas() *Difference {
 		sides[1].moves(k, b)
 		m := p.moments(k, k+1, func(i, _ int) (float64, float64) { return a[i], b[i] })
 		n := float64(p.per * float64(weight))
-		one, defined := m.variance(n) // of the mean of n moves
+		one, defined := m.variance(n) // variance of the mean of n moves
 		variance, all = variance+float64(float64(n*n)*one), all && defined
 	}
 	return difference(*means[0], *means[1], *means[1]-*means[0], variance, all)
 }
 
-// projected returns how rows move the mean area of some leaves, and the mean area.
+// projected returns by how much rows move the mean area of leaves, and the mean area.
 func projected(leaves []Leaf, classes int) (*projection, *float64) {
 	t := newTable(leaves, classes)
 	p := newProjection(t, newSample(t))
@@ -273,7 +272,8 @@ func projected(leaves []Leaf, classes int) (*projection, *float64) {
 	return p, mean(areas)
 }
 
-// moves sets the move of the mean area by a row of a class, by the position of its leaf among those given.
+// moves sets to[i] to the move of the mean area by a row of the class at leaf i, in the given
+// order.
 func (p *projection) moves(class int, to []float64) {
 	first := p.first(class)
 	for i, m := range p.of(class) {

@@ -2,21 +2,21 @@ package metric
 
 import "slices"
 
-// ranking sorts the leaves by ascending probability of a class. Tied leaves are
-// counted together, so areas and gains do not depend on their order. So are leaves
-// between two tiers: they have no rows of the class.
+// ranking sorts the leaves by ascending probability of a class. Tied leaves are counted together,
+// so that areas and gains do not depend on their order. Leaves between two tiers are also counted
+// together, because they have no rows of the class.
 type ranking struct {
 	class     int
 	slots     []int32 // by leaf: see Tiers
 	tiers     []tier  // by slot
-	own, rest uint64  // weight of the rows of the class, and of all others
+	own, rest uint64  // weight of the rows of the class, and of all other rows
 }
 
-// tier is the weight of the rows of a slot: of the class, and of all others.
+// tier is the weight of the rows in a slot: rows of the class, and all other rows.
 type tier struct{ own, rest uint64 }
 
-// each calls visit with the ranking by each class from the given one on. The ranking
-// is valid during the call.
+// each calls visit with the ranking by each class >= from. The ranking is only valid during the
+// call.
 func (t *table) each(from int, visit func(r *ranking)) {
 	r := ranking{slots: make([]int32, len(t.leaves))}
 	var tiers Tiers
@@ -46,10 +46,10 @@ func (t *table) each(from int, visit func(r *ranking)) {
 	}
 }
 
-// area returns the area under the ROC curve: Mann and Whitney's U over the number of
-// pairs of a row of the class and another row. U counts the pairs in which the first
-// row has the higher probability; a tie counts half. The sum is exact. The area is
-// nil without rows of the class or without other rows.
+// area returns the area under the ROC curve: Mann and Whitney's U divided by the number of pairs of
+// a row of the class and another row. U counts the pairs in which the row of the class has the
+// higher probability; a tie counts half. The sum is exact. The area is nil without rows of the
+// class or without other rows.
 func (r *ranking) area() *float64 {
 	var below uint64
 	var twice Pairs // twice U
@@ -60,8 +60,8 @@ func (r *ranking) area() *float64 {
 	return twice.Share(r.own, r.rest)
 }
 
-// beaten returns by slot twice the weight of the rows of the class that rank higher
-// than a row of the slot. A tie counts half.
+// beaten returns by slot twice the weight of the rows of the class that rank higher than a row in
+// the slot. A tie counts half.
 func (r *ranking) beaten() []uint64 {
 	list := make([]uint64, len(r.tiers))
 	above := uint64(0)
@@ -72,8 +72,8 @@ func (r *ranking) beaten() []uint64 {
 	return list
 }
 
-// averagePrecision returns the sum of (recall - recall before) * precision over the
-// tiers. It is nil without rows of the class.
+// averagePrecision returns the sum of (recall - previous recall) * precision over the tiers. It is
+// nil without rows of the class.
 func (r *ranking) averagePrecision() *float64 {
 	if r.own == 0 {
 		return nil
@@ -90,12 +90,12 @@ func (r *ranking) averagePrecision() *float64 {
 	return defined(sum)
 }
 
-// Shares is the number of gains and lifts: at 1/Shares, 2/Shares, .. 1 of the rows.
+// Shares is how many gains and lifts there are: at 1/Shares, 2/Shares, .. 1 of the rows.
 const Shares = 10
 
-// gains returns, for each of the Shares, the share of the class's rows among the
-// likeliest rows; nil without rows of the class. If a share ends within a tier, the
-// tier's rows are taken evenly.
+// gains returns, for each of the Shares, the share of the class's rows among the likeliest rows;
+// nil without rows of the class. If a share ends within a tier, the rows of the tier are included
+// proportionally.
 func (r *ranking) gains() []float64 {
 	if r.own == 0 {
 		return nil

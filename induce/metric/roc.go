@@ -9,13 +9,13 @@ import (
 // ROCPoints is the greatest number of points of a ROC curve.
 const ROCPoints = 100
 
-// ROC is the ROC curve of a class against the rest: its corners from (0, 0) to (1, 1), with
-// straight lines in between. The area below them is the class's AUC. Rows count by their
-// weight. A curve of more than ROCPoints corners keeps the two ends, and adds the corner that
-// is farthest from the lines so far until it has so many.
+// ROC is the ROC curve of a class against its complement: its corners from (0, 0) to (1, 1),
+// connected by straight lines. The area below them is the AUC of the class. Rows count by their
+// weight. If a curve has more than ROCPoints corners, it starts with both ends, and repeatedly adds
+// the corner farthest from the lines so far until it has ROCPoints corners.
 type ROC struct {
-	FalsePositiveRate []float64 `json:"false_positive_rate"` // ascending; shares of the other classes' rows
-	TruePositiveRate  []float64 `json:"true_positive_rate"`  // by the same position; shares of the class's rows
+	FalsePositiveRate []float64 `json:"false_positive_rate"` // ascending; shares of the rows of other classes
+	TruePositiveRate  []float64 `json:"true_positive_rate"`  // by the same position; shares of the rows of the class
 }
 
 // roc returns the ROC curve; nil without rows of the class or without other rows.
@@ -36,7 +36,8 @@ func (r *ranking) roc() *ROC {
 	return c
 }
 
-// corners returns the weights of the likeliest rows, from none to all, where the curve turns.
+// corners returns the weights of the likeliest rows, from none to all, at the points where the
+// curve turns.
 func (r *ranking) corners() []tier {
 	list := []tier{{}}
 	var sum, step tier // all so far, and since the last corner
@@ -62,14 +63,14 @@ func parallel(a, b tier) bool {
 // rates is a point of the curve.
 type rates struct{ x, y float64 }
 
-// arc is a part of a curve, between two points that are kept.
+// arc is a part of a curve between two kept points.
 type arc struct {
 	from, to int
 	worst    int     // the point in between that is farthest from the line
-	distance float64 // of it; -1: there is none in between
+	distance float64 // distance of worst; -1 if there is no point in between
 }
 
-// thinned returns the positions of at most so many points, see ROC. Of points that are as far
+// thinned returns the positions of at most most points: see ROC. If several points are equally far,
 // the first is added.
 func thinned(points []rates, most int) []int {
 	kept := []int{0, len(points) - 1}

@@ -6,14 +6,14 @@ import (
 	"github.com/espalier-ml/espalier/induce/dataset"
 )
 
-// Slice holds the metrics of the rows of a part that share a value of a column, or a range
-// of values. The figures are those of Metrics by the same names.
+// Slice holds the metrics of the rows of a part that share a value, or a range of values, of a
+// column. The figures are defined as in Metrics.
 type Slice struct {
 	SliceRows
 
 	Rows   int64    `json:"rows"`
-	Weight int64    `json:"weight"` // fixed point, as that of the part
-	Share  *float64 `json:"share"`  // of the weight of the part
+	Weight int64    `json:"weight"` // fixed point, like the weight of the part
+	Share  *float64 `json:"share"`  // share of the weight of the part
 
 	AUCOvRMacro        *float64 `json:"auc_ovr_macro"`
 	Accuracy           *float64 `json:"accuracy"`
@@ -29,21 +29,21 @@ type Slice struct {
 	Intervals *Intervals   `json:"intervals"`
 }
 
-// SliceRows says which rows a slice has.
+// SliceRows describes the rows of a slice.
 type SliceRows struct {
 	Column string   `json:"column"`
 	Of     string   `json:"of"`              // one of the constants below
-	Value  *string  `json:"value,omitempty"` // of SliceOfValue: as spelled; points in time are in ISO 8601
-	From   *float64 `json:"from,omitempty"`  // of SliceOfRange: the least value; nil: any
-	To     *float64 `json:"to,omitempty"`    // of SliceOfRange: the value above all; nil: any
-	Unit   string   `json:"unit,omitempty"`  // of From and To, see dataset.Unit; empty: plain numbers
+	Value  *string  `json:"value,omitempty"` // for SliceOfValue: as spelled; points in time are in ISO 8601
+	From   *float64 `json:"from,omitempty"`  // for SliceOfRange: the least value; nil: unbounded
+	To     *float64 `json:"to,omitempty"`    // for SliceOfRange: the value above all; nil: unbounded
+	Unit   string   `json:"unit,omitempty"`  // unit of From and To, see dataset.Unit; empty for plain numbers
 }
 
 // What the rows of a slice have in common.
 const (
-	SliceOfValue   = "value"   // one value
-	SliceOfRange   = "range"   // numbers from From on and below To
-	SliceOfOthers  = "others"  // values without a slice of their own
+	SliceOfValue   = "value"   // a single value
+	SliceOfRange   = "range"   // numbers in [From, To)
+	SliceOfOthers  = "others"  // values without their own slice
 	SliceOfMissing = "missing" // no value
 )
 
@@ -54,7 +54,7 @@ type SliceClass struct {
 	Predicted  *float64 `json:"predicted"`  // predicted class
 }
 
-// RowsOf describes the rows with a code of a feature.
+// RowsOf describes the rows that have this code of a feature.
 func RowsOf(f *dataset.Feature, code int) SliceRows {
 	s := SliceRows{Column: f.Name}
 	switch {
@@ -81,8 +81,8 @@ func RowsOf(f *dataset.Feature, code int) SliceRows {
 	return s
 }
 
-// NewSlice returns the slice of the rows that m was measured on. whole is the weight of all
-// rows of the part.
+// NewSlice returns the slice of the rows on which m was measured. whole is the weight of all rows
+// of the part.
 func NewSlice(rows SliceRows, m *Metrics, whole int64) Slice {
 	s := Slice{
 		SliceRows: rows, Rows: m.Rows, Weight: m.Weight, Share: ratio(m.Weight, whole),

@@ -5,26 +5,26 @@ import (
 	"slices"
 )
 
-// table is the leaves with their weights by class, without zeros.
+// table holds the leaves with their weights by class, without zeros.
 type table struct {
 	leaves  []Leaf   // in canonical order
-	order   []int    // by leaf: its position among those given
+	order   []int    // by leaf: its position in the given list
 	totals  []uint64 // by leaf: weight of its rows
 	members []member // by class, then by leaf
 	ends    []int    // by class: end of its members
 }
 
-// member is a leaf with rows of a class.
+// member is a leaf that has rows of a class.
 type member struct {
 	leaf   int32
-	weight uint64 // of the rows of the class
+	weight uint64 // weight of the rows of the class
 }
 
 func newTable(leaves []Leaf, classes int) *table {
 	t := &table{
 		leaves: make([]Leaf, len(leaves)), order: canonical(leaves), totals: make([]uint64, len(leaves)), ends: make([]int, classes),
 	}
-	// The lists of successive leaves follow each other in memory, so that it is read in order.
+	// The lists of successive leaves are adjacent, so that memory is read in order.
 	probabilities, weights := make([]float64, 0, len(leaves)*classes), make([]int64, 0, len(leaves)*classes)
 	for i, at := range t.order {
 		l := leaves[at]
@@ -55,7 +55,7 @@ func newTable(leaves []Leaf, classes int) *table {
 	return t
 }
 
-// first returns the position of a class's first member.
+// first returns the index of the first member of a class.
 func (t *table) first(class int) int {
 	if class == 0 {
 		return 0
@@ -66,17 +66,16 @@ func (t *table) first(class int) int {
 // of returns the members of a class.
 func (t *table) of(class int) []member { return t.members[t.first(class):t.ends[class]] }
 
-// Tiers are the distinct probabilities of a class among the leaves with rows of the
-// class. They cut the line of probabilities into slots: slot 2i+1 is the tier i, and
-// slot 2i lies between the tiers i-1 and i. All else that an area depends on is the
-// weight of the rows in each slot. Most leaves have no rows of a rare class, so the
-// slots are few.
+// Tiers are the distinct probabilities of a class among the leaves with rows of the class. They
+// divide the line of probabilities into slots: slot 2i+1 is tier i, and slot 2i is between tiers
+// i-1 and i. Otherwise an area only depends on the weight of the rows in each slot. Most leaves
+// have no rows of a rare class, so there are few slots.
 type Tiers struct{ bits []uint64 }
 
-// Clear forgets all tiers.
+// Clear removes all tiers.
 func (t *Tiers) Clear() { t.bits = t.bits[:0] }
 
-// Add adds a probability. Settle must follow the last one.
+// Add adds a probability. Call Settle after the last one.
 func (t *Tiers) Add(probability float64) { t.bits = append(t.bits, order(probability)) }
 
 // Settle sorts the tiers.
@@ -85,16 +84,16 @@ func (t *Tiers) Settle() {
 	t.bits = slices.Compact(t.bits)
 }
 
-// Slots returns the number of slots.
+// Slots returns how many slots there are.
 func (t *Tiers) Slots() int { return 2*len(t.bits) + 1 }
 
 // Slot returns the slot of a probability.
 func (t *Tiers) Slot(probability float64) int32 {
 	x, low, n := order(probability), 0, len(t.bits)
-	if n == 0 || x < t.bits[0] { // as nearly all leaves without rows of a rare class
+	if n == 0 || x < t.bits[0] { // true for nearly all leaves without rows of a rare class
 		return 0
 	}
-	for n > 0 { // the halves are chosen without a branch, as no processor could predict it
+	for n > 0 { // without branching, because no processor could predict the half
 		half, next := (n+1)/2, low
 		if t.bits[low+half-1] < x {
 			next = low + half
@@ -108,5 +107,5 @@ func (t *Tiers) Slot(probability float64) int32 {
 	return int32(2 * low)
 }
 
-// order returns the bits of a number of at least 0: they ascend as the numbers do.
+// order returns the bits of a number >= 0, which are ordered like the numbers.
 func order(x float64) uint64 { return math.Float64bits(x + 0) } // -0 becomes 0
