@@ -7,11 +7,11 @@ import (
 	"github.com/espalier-ml/espalier/induce/split"
 )
 
-// Layout says where each feature's cells lie in a node's histogram. For each code and
-// class there are two cells: the number of objects and their weight. A packed layout has
-// one cell for both, see Selection.
+// Layout is the place of each feature's cells in a histogram of a node. For each code and class
+// there are two cells: the number of objects and their weight. A packed layout has a single cell
+// for both: see Selection.
 type Layout struct {
-	offsets []int // of each feature's cells, and the number of all: len(columns)+1
+	offsets []int // offset of each feature's cells, then the number of all cells: len(columns)+1
 }
 
 // NewLayout returns the layout of the histograms of the features.
@@ -34,35 +34,34 @@ func (l *Layout) Cells() int { return l.offsets[len(l.offsets)-1] }
 // CellsBetween returns the number of cells of the features [from, to).
 func (l *Layout) CellsBetween(from, to int) int { return l.offsets[to] - l.offsets[from] }
 
-// Column returns the cells of a feature. The given cells begin with those of the
-// feature from.
+// Column returns the cells of a feature. cells starts with the cells of the feature from.
 func (l *Layout) Column(cells []int64, feature, from int) []int64 {
 	return cells[l.offsets[feature]-l.offsets[from] : l.offsets[feature+1]-l.offsets[from]]
 }
 
 // Selection is a list of objects to be counted.
 type Selection struct {
-	Order  []int32  // numbers of the objects, ascending; nil: 0, 1, 2, ...
-	Class  []uint16 // of each
-	Weight []int64  // of each in its class; nil in a packed selection: each weighs 1
-	Shares []Share  // weights of the objects in other classes, in the order of the objects
-	N, M   []int64  // number of the objects by class, and their weight by class, shares included
+	Order  []int32  // indexes of the objects, ascending; nil: 0, 1, 2, ...
+	Class  []uint16 // class of each object
+	Weight []int64  // weight of each object in its class; nil in a packed selection, where each weighs 1
+	Shares []Share  // weights of the objects in other classes, ordered by object
+	N, M   []int64  // number of objects by class, and total weight by class, shares included
 
-	// Packed says that the cells are packed: the upper half of a cell is the number of
-	// objects, the lower half their weight, which must be below 2^32. To count an object
-	// is then one sum in place of two, and the cells take half the memory.
+	// Packed means that the cells are packed: the upper half of a cell is the number of objects,
+	// the lower half their weight, which must be below 2^32. Counting an object then takes one
+	// addition instead of two, and the cells take half the memory.
 	Packed bool
 }
 
 // Share is the weight of an object in a class other than its own.
 type Share struct {
-	At     int32 // number of the object, as in Selection.Order
+	At     int32 // index of the object, as in Selection.Order
 	Class  uint16
 	Weight int64
 }
 
-// AppendShares appends the shares of an object of some class and class weights. It returns them,
-// and the weight of the object in its own class.
+// AppendShares appends the shares of an object, given its class and its class weights. It returns
+// the shares, and the weight of the object in its own class.
 func AppendShares(to []Share, at int32, class uint16, raw []dataset.ClassWeight) (shares []Share, own int64) {
 	for _, cw := range raw {
 		if cw.Class == class {
@@ -74,10 +73,10 @@ func AppendShares(to []Share, at int32, class uint16, raw []dataset.ClassWeight)
 	return to, own
 }
 
-// packedObject is one object in a packed cell.
+// packedObject counts a single object in a packed cell.
 const packedObject = 1 << 32
 
-// Width returns the number of cells of a code.
+// Width returns how many cells a code has.
 func (s *Selection) Width() int {
 	if s.Packed {
 		return len(s.N)
@@ -85,9 +84,9 @@ func (s *Selection) Width() int {
 	return 2 * len(s.N)
 }
 
-// Unpack writes the packed cells of a feature's codes as pairs: the number of objects,
-// and their weight. It writes the codes with objects alone, and returns them, ascending,
-// in the memory of present.
+// Unpack writes the packed cells of a feature as pairs: the number of objects, and their weight. It
+// only writes codes that have objects, and returns these codes, ascending, in the memory of
+// present.
 func Unpack(pairs, packed []int64, classes int, present []int32) []int32 {
 	present = present[:0]
 	if classes == 2 {
@@ -138,12 +137,11 @@ func unpack(pairs, cells []int64) {
 // ColumnCounter counts the codes of one feature into its cells.
 type ColumnCounter struct {
 	Codes  *dataset.Codes
-	Common int // a code that most objects have, see CommonCode; -1: none
+	Common int // a code that most objects have, see CommonCode; -1 if absent
 }
 
-// Count adds the selected objects to a feature's cells, Selection.Width a code. The
-// objects of the common code are not counted: their cells are the totals less all
-// other cells.
+// Count adds the selected objects to the cells of a feature, Selection.Width cells for each code.
+// Objects with the common code are not counted: their cells are the totals less all other cells.
 func (c *ColumnCounter) Count(cells []int64, s *Selection) {
 	if c.Codes.U8 != nil {
 		countCodes(cells, c.Codes.U8, s, c.Common)
@@ -165,7 +163,7 @@ func (c *ColumnCounter) Count(cells []int64, s *Selection) {
 	}
 }
 
-// Uncount takes the selected objects from a feature's cells.
+// Uncount subtracts the selected objects from the cells of a feature.
 func (c *ColumnCounter) Uncount(cells []int64, s *Selection) {
 	if c.Codes.U8 != nil {
 		uncountCodes(cells, c.Codes.U8, s)
@@ -208,7 +206,7 @@ func (s *Selection) total(cells []int64) {
 	}
 }
 
-// countCodes counts a feature's codes. Its loops are the innermost of training.
+// countCodes counts the codes of a feature. Its loops are the innermost of training.
 func countCodes[T uint8 | uint16](cells []int64, codes []T, s *Selection, common int) {
 	switch {
 	case !s.Packed:
@@ -243,8 +241,8 @@ func countPairs[T uint8 | uint16](cells []int64, codes []T, s *Selection, common
 	}
 }
 
-// addShares adds the shares of a selection to a feature's cells if sign is 1, and takes them away
-// if it is -1.
+// addShares adds the shares of a selection to the cells of a feature if sign is 1, and subtracts
+// them if it is -1.
 func addShares[T uint8 | uint16](cells []int64, codes []T, s *Selection, common int, sign int64) {
 	classes, scale, weight := len(s.N), 2, 1
 	if s.Packed { // the lower half of a cell is the weight
@@ -298,9 +296,9 @@ func countAll[T uint8 | uint16](cells []int64, codes []T, s *Selection, common i
 	}
 }
 
-// CountSeen adds the selected objects to a feature's cells, as Count does, and returns
-// the codes of these objects, ascending, in the memory of present. So a small node
-// pays for its own codes only. seen has a bit for each code, all zero between calls.
+// CountSeen adds the selected objects to the cells of a feature, as Count does, and returns the
+// codes of these objects, ascending, in the memory of present. So the cost of a small node depends
+// only on its own codes. seen has a bit for each code, all zero between calls.
 func (c *ColumnCounter) CountSeen(cells []int64, s *Selection, seen []uint64, present []int32) []int32 {
 	counted := 0
 	if c.Codes.U8 != nil {
@@ -326,8 +324,8 @@ func (c *ColumnCounter) CountSeen(cells []int64, s *Selection, seen []uint64, pr
 	return drain(seen, present[:0])
 }
 
-// countCodesSeen is countCodes, and marks the codes. It returns the number of objects
-// without the common code.
+// countCodesSeen is countCodes, and marks the codes. It returns how many objects do not have the
+// common code.
 func countCodesSeen[T uint8 | uint16](cells []int64, codes []T, s *Selection, common int, seen []uint64) int {
 	order, classes := s.Order, len(s.N)
 	if order == nil || !s.Packed {
@@ -367,8 +365,8 @@ func countOnesSeen[T uint8 | uint16](cells []int64, codes []T, s *Selection, com
 	return counted
 }
 
-// mark marks the codes of the selected objects, other than the common one, and returns
-// the number of these objects.
+// mark marks the codes of the selected objects, except the common code, and returns how many
+// objects do not have the common code.
 func mark[T uint8 | uint16](codes []T, s *Selection, common int, seen []uint64) int {
 	counted := 0
 	for i := range s.Class {
@@ -384,13 +382,12 @@ func mark[T uint8 | uint16](codes []T, s *Selection, common int, seen []uint64) 
 	return counted
 }
 
-// commonSample is the number of objects that CommonCode looks at.
+// commonSample is how many objects CommonCode samples.
 const commonSample = 1 << 12
 
-// CommonCode returns a code that at least three of four objects have, by a sample of
-// them, or -1. To pass over these objects costs a few mispredicted branches, which is
-// less than to count them. The counts are the same with and without. seen has a place
-// for each code.
+// CommonCode returns a code that at least three of four sampled objects have, or -1. Skipping these
+// objects costs a few mispredicted branches, which is less than counting them. The counts are the
+// same in both cases. seen has an entry for each code.
 func CommonCode(codes *dataset.Codes, objects int, seen []int32) int {
 	clear(seen)
 	step := max(1, objects/commonSample)
@@ -409,7 +406,7 @@ func CommonCode(codes *dataset.Codes, objects int, seen []int32) int {
 	return -1
 }
 
-// drain appends the codes marked in seen in ascending order and unmarks them.
+// drain appends the codes marked in seen in ascending order, and unmarks them.
 func drain(seen []uint64, dst []int32) []int32 {
 	for i, word := range seen {
 		for ; word != 0; word &= word - 1 {
@@ -420,7 +417,7 @@ func drain(seen []uint64, dst []int32) []int32 {
 	return dst
 }
 
-// Subtract takes b from a, cell by cell.
+// Subtract subtracts b from a, cell by cell.
 func Subtract(a, b []int64) {
 	b = b[:len(a)]
 	for i := range a {

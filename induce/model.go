@@ -6,9 +6,9 @@ import (
 	"github.com/espalier-ml/espalier/induce/tree"
 )
 
-// Model returns the grown nodes as a tree over the features, and the nodes in the order
-// of the tree: breadth-first, in the order of branches. The caller adds the class
-// estimates, the complexity and the descriptions of label, algorithm and training.
+// Model returns the grown nodes as a tree over the features, and the nodes in the order of the
+// tree: breadth-first, in the order of branches. The caller adds the class estimates, the
+// complexity and the descriptions of label, algorithm and training.
 func Model(root *Node, features []dataset.Feature) (*tree.Tree, []*Node) {
 	t := &tree.Tree{Features: features}
 	columns := split.Columns(features)
@@ -38,7 +38,7 @@ func Model(root *Node, features []dataset.Feature) (*tree.Tree, []*Node) {
 	return t, queue
 }
 
-// child returns the child of a branch, by its number in branches.
+// child returns the child at a branch, given its index in branches.
 func (n *Node) child(branch int) *Node {
 	if n.Test.Kind != split.Multiway {
 		branch = 1 - branch
@@ -46,10 +46,10 @@ func (n *Node) child(branch int) *Node {
 	return n.Children[branch]
 }
 
-// branches lists a node's branches, without their children: of a two-outcome test yes,
-// then no; of a multiway test by code. Missing and unlisted values that no training row
-// of the node has take the branch of the test's answer; at a multiway test they take
-// the branch of the greatest weight.
+// branches lists the branches of a node, without their children: yes, then no for a two-outcome
+// test; by code for a multiway test. Missing and unlisted values that no training row of the node
+// has take the branch of the test's answer; at a multiway test they take the branch with the
+// greatest weight.
 func branches(n *Node, f *dataset.Feature) []tree.Branch {
 	categorical := f.Kind == dataset.Categorical
 	if n.Test.Kind != split.Multiway {

@@ -14,16 +14,17 @@ type Params struct {
 	Family    split.Family
 	Lambda    float64       // weight of the discrimination, >= 0
 	Theta     float64       // nodes that weigh at most theta of all objects are leaves, 0..1
-	Subset    int           // number of the subset of cuts that tests use, from 1, see dataset.Feature; 0: all cuts
+	Subset    int           // index of the subset of cuts that tests use, starting at 1, see dataset.Feature; 0: all cuts
 	Pricing   split.Pricing // how scores count prices
-	// Classes says what the class weights of nodes are. It is the same of all trees that grow together.
+	// Classes selects the class weights of nodes. It must be the same for all trees that grow
+	// together.
 	Classes   split.Classes
-	MaxDepth  int   // tests on the longest path; 0: any number
+	MaxDepth  int   // tests on the longest path; 0: unlimited
 	MinRows   int64 // nodes with fewer rows are leaves
-	MaxLeaves int   // leaves of the tree, see Node.BestFirst; 0: any number
+	MaxLeaves int   // leaves of the tree, see Node.BestFirst; 0: unlimited
 }
 
-// Criterion returns the scoring rule of a training whose objects weigh total.
+// Criterion returns the scoring rule of a training in which all objects together weigh total.
 func (p *Params) Criterion(total int64) *split.Criterion {
 	return split.NewCriterion(p.Algorithm, p.Family, p.Lambda, p.Theta, total).
 		Confine(p.Subset).Count(p.Pricing).Stop(p.Classes)
@@ -34,18 +35,19 @@ type Node struct {
 	Objects int64   `json:"objects"`
 	Rows    int64   `json:"rows"`
 	Weight  int64   `json:"weight"`
-	Class   []int64 `json:"class"` // weight by the objects' majority class; of soft objects the same as Raw
-	Raw     []int64 `json:"raw"`   // weight by the rows' class
+	Class   []int64 `json:"class"` // weight by majority class of the objects; for soft objects the same as Raw
+	Raw     []int64 `json:"raw"`   // weight by class of the rows
 
-	Stopped bool `json:"cut,omitempty"` // a leaf only because time ran out
+	Stopped bool `json:"cut,omitempty"` // whether it is a leaf only because time ran out
 
-	Test  *split.Candidate `json:"test,omitempty"` // nil in leaves
+	Test  *split.Candidate `json:"test,omitempty"` // nil for leaves
 	Parts split.Parts      `json:"parts"`
-	// RunnerUp is the best test of another feature, its score like Parts.Total. It is nil in
-	// leaves, in light nodes (see split.Criterion.Compares), and where there is none.
+	// RunnerUp is the best test of another feature, with its score in the form of Parts.Total. It
+	// is nil for leaves, for light nodes (see split.Criterion.Compares), and if no other feature
+	// has a test.
 	RunnerUp *split.Candidate `json:"runner_up,omitempty"`
-	Outcomes []int32          `json:"outcomes,omitempty"` // of a multiway test: the code of each child
-	Children []*Node          `json:"children,omitempty"` // of a two-outcome test: no, yes
+	Outcomes []int32          `json:"outcomes,omitempty"` // for a multiway test: the code of each child
+	Children []*Node          `json:"children,omitempty"` // for a two-outcome test: no, yes
 }
 
 // SumUp fills in the rows and the class weights of inner nodes from their leaves.
@@ -89,12 +91,11 @@ func (n *Node) Walk(visit func(n *Node, depth int)) {
 	}
 }
 
-// BestFirst prunes a fully grown tree to the tree that best-first growth to the given
-// number of leaves makes. A node's score does not depend on the other nodes that are
-// split, so both are the same. The node of the highest score is split first; ties go
-// to the node nearer to the root, then to the first in breadth-first order. A split
-// that would exceed the number of leaves is passed over. Leaves of 0 or less: the tree
-// stays as it is.
+// BestFirst prunes a fully grown tree to the tree that best-first growth to this many leaves would
+// make. The two are equal because the score of a node does not depend on which other nodes are
+// split. The node with the highest score is split first; ties go to the node nearer to the root,
+// then to the first in breadth-first order. A split that would exceed the number of leaves is
+// skipped. If leaves is 0 or less, the tree stays as it is.
 func (n *Node) BestFirst(leaves int) {
 	if leaves <= 0 || n.Leaves() <= leaves {
 		return
@@ -124,7 +125,7 @@ func (n *Node) BestFirst(leaves int) {
 	})
 }
 
-// byScore is a heap of inner nodes, the best first.
+// byScore is a heap of inner nodes with the highest score on top.
 type byScore struct {
 	nodes []*Node
 	rank  map[*Node]int

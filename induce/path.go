@@ -6,18 +6,18 @@ import (
 	"github.com/espalier-ml/espalier/induce/split"
 )
 
-// Place is where in a tree a node is. The zero value is the root's.
+// Place is the position of a node in a tree. The zero value is the position of the root.
 type Place struct {
 	Depth int // tests on the way to it
 	Path  *Path
 }
 
-// Path is the list of tests from a node up to the root, nil at the root. Paths share
-// their upper parts and are never changed.
+// Path is the list of tests from a node up to the root; nil at the root. Paths share their upper
+// parts and are never changed.
 type Path struct {
 	up      *Path
 	test    split.Test
-	outcome int // of the test; two-outcome tests only
+	outcome int // outcome of the test; only for two-outcome tests
 }
 
 // Step is one test of a path, in a form that can be stored.
@@ -45,12 +45,12 @@ func NewPath(steps []Step) *Path {
 	return p
 }
 
-// Below returns the path to a child of the path's node, if the test splits the node.
+// Below returns the path to a child of the node, if test splits the node.
 func (p *Path) Below(test split.Test, child int) *Path {
 	return &Path{up: p, test: test, outcome: child}
 }
 
-// paid says which prices of a feature's tests have been paid on the path.
+// paid returns which prices of a feature's tests have been paid on the path.
 func (p *Path) paid(feature int, columns []split.Column) split.Paid {
 	var paid split.Paid
 	for ; p != nil; p = p.up {
@@ -61,7 +61,7 @@ func (p *Path) paid(feature int, columns []split.Column) split.Paid {
 }
 
 // Column returns a feature with the prices that its tests have at the end of the path:
-// columns[feature] itself, or a copy in at.
+// &columns[feature] itself, or a copy in at.
 func (p *Path) Column(feature int, columns []split.Column, at *split.Column) *split.Column {
 	c := &columns[feature]
 	if !c.ByPath() {

@@ -8,30 +8,31 @@ import (
 	"github.com/espalier-ml/espalier/induce/dataset"
 )
 
-// FeatureConfig says how columns become features.
+// FeatureConfig describes how columns become features.
 type FeatureConfig struct {
 	Method Method
-	// Bins are the numbers of bins of a numeric feature, at least one. With several, the
-	// feature has the cuts of all, and a subset of the cuts for each.
+	// Bins lists how many bins a numeric feature has, at least one number. If there are several
+	// numbers, the feature has the cuts of all, and a subset of the cuts for each.
 	Bins       []int
-	SingleBins bool // tests may ask for single bins
+	SingleBins bool // whether tests may ask for single bins
 	Categories int  // greatest number of values of a categorical feature; the tail becomes "other"
-	// MinRows is the number of rows that a value of a categorical feature needs, or the weight of as many mean
-	// rows; rarer values are of the tail. Rows is the number of all rows; 0: each row weighs 1.
+	// MinRows is how many rows a value of a categorical feature needs; with weights, the weight of
+	// this many average rows. Rarer values belong to the tail. Rows is the number of all rows; 0 if
+	// each row weighs 1.
 	MinRows, Rows int64
 
-	Unit dataset.Unit // unit of points in time; their numbers are whole, and so are their cuts
-	Zone dataset.Zone // of timestamps
+	Unit dataset.Unit // unit of points in time; their numbers are integers, and so are their cuts
+	Zone dataset.Zone // zone of timestamps
 }
 
 // FitFeature fits a feature to the summary of its column's training rows.
 //
-// A numeric column with a single value beside nulls has one bin, the whole line, and
-// tree.json has no condition for it. With SingleBins the feature becomes categorical
-// with one value instead; tests have the same outcomes.
+// A numeric column with a single value other than null has a single bin, which covers all numbers,
+// and tree.json has no condition for it. With SingleBins the feature becomes categorical with a
+// single value instead; tests have the same outcomes.
 //
-// The error is a *dataset.DataError without a hint, for a categorical column with more
-// values than a summary holds.
+// For a categorical column with more values than a summary holds, the error is a *dataset.DataError
+// without a hint.
 func FitFeature(name string, s *Summary, c FeatureConfig) (dataset.Feature, error) {
 	return new(Fitter).FitFeature(name, s, c)
 }
@@ -66,8 +67,8 @@ func (c *FeatureConfig) leastWeight(s *Summary) int64 {
 	return int64(math.Ceil(float64(c.MinRows) * float64(total) / float64(c.Rows)))
 }
 
-// fitCuts returns the union of the cuts of all numbers of bins. For several numbers it
-// also returns the positions of each number's cuts in the union.
+// fitCuts returns the union of the cuts for all numbers in Bins. If there are several numbers, it
+// also returns the positions in the union of the cuts for each.
 func (f *Fitter) fitCuts(s *Summary, c *FeatureConfig) (cuts []float64, subsets [][]uint16) {
 	f.load(s)
 	each := make([][]float64, len(c.Bins))
@@ -95,17 +96,17 @@ func (f *Fitter) fitCuts(s *Summary, c *FeatureConfig) (cuts []float64, subsets 
 	return cuts, subsets
 }
 
-// roundUp rounds cuts up to whole numbers. This does not change the bin of a whole
-// number. A time finer than its unit is on the same side of a whole cut as the time
-// rounded down; for a fractional cut it need not be.
+// roundUp rounds cuts up to integers. This does not change the bin of an integer. A time finer than
+// its unit is on the same side of an integer cut as the time rounded down, which need not hold for
+// a fractional cut.
 func roundUp(cuts []float64) {
 	for i, cut := range cuts {
 		cuts[i] = math.Ceil(cut) + 0 // turns -0 into 0
 	}
 }
 
-// FitClasses returns the classes of a label in their order. If there are more than most,
-// the error is a *dataset.DataError without a hint.
+// FitClasses returns the classes of a label in their order. If there are more than most, the error
+// is a *dataset.DataError without a hint.
 func FitClasses(label string, s *Summary, most int) ([]string, error) {
 	if !s.Overflow() {
 		classes, tail, err := FitCategorical(s, most, 0)

@@ -10,11 +10,11 @@ import (
 	"github.com/espalier-ml/espalier/induce/dataset"
 )
 
-// Method is a method to choose the cuts of numeric features.
+// Method is a method of choosing the cuts of numeric features.
 type Method uint8
 
-// The methods. With every method, a column with at most as many distinct values as bins
-// has one bin per value.
+// The methods. With every method, a column with at most as many distinct values as bins has a bin
+// for each value.
 const (
 	// KMeans minimises the sum of squares within bins.
 	KMeans Method = iota + 1
@@ -27,7 +27,7 @@ const (
 
 func methodNames() []string { return []string{"", "kmeans", "quantile", "uniform"} }
 
-// String returns the method's name in flags and tree.json.
+// String returns the name of the method in flags and tree.json.
 func (m Method) String() string {
 	if names := methodNames(); int(m) < len(names) && m > 0 {
 		return names[m]
@@ -35,7 +35,7 @@ func (m Method) String() string {
 	return "unknown"
 }
 
-// ParseMethod reads a method's name.
+// ParseMethod reads the name of a method.
 func ParseMethod(s string) (Method, error) {
 	if i := slices.Index(methodNames(), s); i > 0 {
 		return Method(i), nil
@@ -43,17 +43,15 @@ func ParseMethod(s string) (Method, error) {
 	return 0, fmt.Errorf("binning %q: want kmeans, quantile or uniform", s)
 }
 
-// FitNumeric returns the cuts of a numeric column, strictly increasing and finite, for at
-// most the given number of bins. The number of the bin of x is the number of cuts <= x.
-// Every bin has training rows.
+// FitNumeric returns the cuts of a numeric column, strictly increasing and finite, for at most bins
+// bins. The index of the bin of x is the number of cuts <= x. Every bin has training rows.
 //
-// Quantile: for i = 1..B-1, take the first distinct value whose cumulative weight
-// reaches i W / B; the cut lies half-way to the next distinct value. Equal cuts become
-// one, and no cut lies behind the last value. Uniform: cuts that separate no values are
-// left out. KMeans: see Fitter.
+// Quantile: for i = 1..B-1, take the first distinct value whose cumulative weight reaches i W / B;
+// the cut is halfway to the next distinct value. Equal cuts are merged, and there is no cut after
+// the last value. Uniform: cuts that separate no values are left out. KMeans: see Fitter.
 //
-// Two neighbouring values share a bin if no finite number separates them, such as the
-// greatest float64 and infinity.
+// Two neighbouring values share a bin if no finite number separates them, such as the greatest
+// float64 and infinity.
 func FitNumeric(s *Summary, m Method, bins int) []float64 {
 	var f Fitter
 	return f.FitNumeric(s, m, bins)
@@ -105,8 +103,7 @@ func (f *Fitter) cutBefore(cuts []float64, i int) []float64 {
 	return cuts
 }
 
-// cut returns the cut between values i-1 and i: half-way, or the lower edge of
-// the right bucket.
+// cut returns the cut between values i-1 and i: halfway, or the lower edge of the right bucket.
 func (f *Fitter) cut(i int) (float64, bool) {
 	if f.shift == 0 {
 		return between(f.values[i-1], f.values[i])
@@ -118,8 +115,8 @@ func (f *Fitter) cut(i int) (float64, bool) {
 	return end, !math.IsInf(end, 1)
 }
 
-// between returns a finite number m with a < m <= b: the midpoint, rounded. ok is false
-// if there is no such number, as behind the greatest float64.
+// between returns a finite number m with a < m <= b: the midpoint, rounded. ok is false if there is
+// no such number, as beyond the greatest float64.
 func between(a, b float64) (m float64, ok bool) {
 	switch {
 	case math.IsInf(a, -1) && math.IsInf(b, 1):
@@ -198,8 +195,8 @@ func (f *Fitter) uniform(cuts []float64, bins int) []float64 {
 	return cuts
 }
 
-// uniformEdge returns the i-th of the edges that part [lo, hi] into bins
-// intervals of equal width.
+// uniformEdge returns the i-th of the edges that divide [lo, hi] into bins intervals of equal
+// width.
 func uniformEdge(lo, hi float64, i, bins int) float64 {
 	const large = 0x1p900 // below it nothing here overflows
 	if lo < -large || hi > large {
@@ -221,14 +218,13 @@ func (f *Fitter) finite() (from, to int) {
 	return from, to
 }
 
-// FitCategorical returns the values of a categorical column in code order, spelled as
-// categories: numbers in numeric order, texts in byte order. If there are more than
-// maxCategories, it keeps the values of the greatest weight (ties: the smaller value), and of them
-// those with a weight of least or more.
-// The others are the tail, which becomes "other"; tailWeight is their weight.
+// FitCategorical returns the values of a categorical column in code order, spelled as categories:
+// numbers in numeric order, texts in byte order. If there are more than maxCategories, it keeps the
+// values with the greatest weight (ties: the smaller value). It drops values with a weight below
+// least. The dropped values are the tail, which becomes "other"; tailWeight is their weight.
 //
-// It fails on a numeric summary, on maxCategories below 1, and on a summary that
-// overflowed, as this has no values.
+// FitCategorical returns an error for a numeric summary, for maxCategories below 1, and for a
+// summary that overflowed, because it has no values.
 func FitCategorical(s *Summary, maxCategories int, least int64) (values []string, tailWeight int64, err error) {
 	switch {
 	case s.kind != dataset.Categorical:

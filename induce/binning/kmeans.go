@@ -7,8 +7,8 @@ import (
 	"sort"
 )
 
-// Fitter fits cuts and keeps its memory from column to column. The zero value is
-// ready for use. It belongs to one goroutine at a time.
+// Fitter fits cuts, and keeps its memory from column to column. The zero value is ready for use.
+// Only one goroutine at a time may use it.
 //
 // # K-means
 //
@@ -25,25 +25,25 @@ import (
 // O(n log n). See Wang and Song, Ckmeans.1d.dp, The R Journal 3/2 (2011), and
 // Gronlund et al., Fast exact k-means ... in 1D, arXiv:1701.07204.
 //
-// C comes from prefix sums of w, w x and w x^2. In plain float64 a far outlier's square
-// would swallow the costs of small bins. So each sum is kept in two parts: a float64 on
-// a grid, whose differences are exact, and the rest. A first run uses the grid part
-// only, which is three times as fast. If the cost found is too small against rounding,
-// a second run uses both parts.
+// C comes from prefix sums of w, w x and w x^2. In plain float64 the square of a far outlier would
+// swallow the costs of small bins. So each sum is kept in two parts: a float64 on a grid, whose
+// differences are exact, and the remainder. A first run only uses the grid part, which is three
+// times as fast. If the cost found is too small relative to rounding errors, a second run uses both
+// parts.
 type Fitter struct {
 	values  []float64 // distinct, ascending
 	weights []int64
-	shift   uint8 // of the summary
+	shift   uint8 // shift of the summary
 
 	sums   []sums    // prefix sums of the finite values, starting with zeros
 	before []float64 // D(q-1, j)
 	here   []float64 // D(q, j)
 	splits []int32   // s(q, j), a row of n+1 for each q from 2
-	rough  bool      // leave out the rests of the sums
+	rough  bool      // leave out the remainders of the sums
 }
 
-// sums are prefix sums over scaled values x: of w, and of w x and w x^2 in two parts, on
-// the grid and the rest.
+// sums are prefix sums over scaled values x: of w, and of w x and w x^2 in two parts, on the grid
+// and the remainder.
 type sums struct {
 	w, x, xx    float64
 	xLow, xxLow float64
@@ -75,8 +75,8 @@ func (s scaling) apply(x float64) float64 { return (x - s.zero) * s.down * s.dow
 
 func (s scaling) undo(x float64) float64 { return float64(x/s.down/s.down2) + s.zero }
 
-// kmeans appends the cuts between the best bins. Infinities have bins of their own as
-// long as two bins are left, since their squares would outweigh all others.
+// kmeans appends the cuts between the best bins. Infinities have their own bins as long as two bins
+// are left, because their squares would outweigh all other values.
 func (f *Fitter) kmeans(cuts []float64, bins int) []float64 {
 	from, to := f.finite()
 	if from > 0 && bins > 1 {
@@ -98,8 +98,8 @@ func (f *Fitter) kmeans(cuts []float64, bins int) []float64 {
 	return cuts
 }
 
-// centreCuts appends the cuts of a partition of the finite values: the midpoints between
-// the means of neighbouring bins. The finite values start at position from.
+// centreCuts appends the cuts of a partition of the finite values: the midpoints between the means
+// of neighbouring bins. from is the position of the first finite value.
 func (f *Fitter) centreCuts(cuts []float64, from int, starts []int, scale scaling) []float64 {
 	for k, i := range starts[1 : len(starts)-1] {
 		cut := scale.undo((mean(&f.sums[starts[k]], &f.sums[i]) + mean(&f.sums[i], &f.sums[starts[k+2]])) / 2)
@@ -218,8 +218,8 @@ func (f *Fitter) improve(p []sums, starts []int) {
 	}
 }
 
-// solve returns the starts of the best bins, followed by the number of values, and the
-// cost of the bins. limit must be above this cost; dearer bins are not searched.
+// solve returns the starts of the best bins, followed by the number of values, and the cost of the
+// bins. limit must be above this cost; more expensive bins are not searched.
 func (f *Fitter) solve(p []sums, bins int, limit float64) (starts []int, cost float64) {
 	n := len(p) - 1
 	starts = make([]int, bins+1)

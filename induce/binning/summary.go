@@ -13,7 +13,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/dataset"
 )
 
-// Limits bounds what a summary keeps. Summaries merge only under equal limits.
+// Limits bound what a summary keeps. Only summaries with equal limits can be merged.
 type Limits struct {
 	// Values is the greatest number of distinct values of a numeric column; a column
 	// with more is counted in buckets. At least 1.
@@ -31,20 +31,20 @@ func DefaultLimits() Limits { return Limits{Values: 1 << 16, Categories: 1 << 16
 // the fraction: 1,024 buckets per octave, none wider than 0.1 % of its numbers.
 const maxShift = 42
 
-// Summary holds the distinct values of one column of the training rows with
-// their weights. It belongs to one goroutine at a time, for reading too.
+// Summary holds the distinct values of a column of the training rows, with their weights. Only one
+// goroutine at a time may use it, even for reading.
 //
-// A numeric column with more than Limits.Values distinct values is counted in buckets.
-// A bucket is a float64, as an integer in the same order, without its low bits. The
-// summary drops the fewest bits that make the buckets fit the limit, and at most 42. So
-// a bucket is never wider than 0.1 % of its numbers, and much finer if the column spans
-// few octaves, as times and coordinates do. A bucket is represented by its lower edge,
-// a float64. Cuts lie at lower edges, so the weights of bins stay exact. A union never
-// drops fewer bits than its parts, and dropping bits in one step or several is the
-// same. So the width of the buckets depends on the union of the values only.
+// A numeric column with more than Limits.Values distinct values is counted in buckets. A bucket is
+// a float64, as an integer in the same order, without its low bits. The summary drops the fewest
+// bits with which the buckets fit the limit, and at most 42. So a bucket is never wider than 0.1 %
+// of its numbers, and much finer if the column spans few octaves, as times and coordinates do. A
+// bucket is represented by its lower edge, a float64. Cuts are at lower edges, so the weights of
+// bins stay exact. A union never drops fewer bits than its parts, and dropping bits in one step or
+// in several gives the same result. So the width of the buckets only depends on the union of the
+// values.
 //
-// A categorical column with more than Limits.Categories distinct values overflows: it
-// keeps the weights, but no value.
+// A categorical column with more than Limits.Categories distinct values overflows: the summary
+// keeps the weights, but no values.
 type Summary struct {
 	kind   dataset.Kind
 	typ    dataset.ValueType
@@ -58,9 +58,8 @@ type Summary struct {
 	texts    map[string]int64 // by value, categorical texts only
 }
 
-// New returns an empty summary. A numeric column must be of type Number. Limits below 1
-// count as 1. New panics on other kinds and types; the reader of the schema must refuse
-// them.
+// New returns an empty summary. A numeric column must be of type Number. Limits below 1 count as 1.
+// New panics for other kinds and types, which the reader of the schema must refuse.
 func New(kind dataset.Kind, typ dataset.ValueType, limits Limits) *Summary {
 	if err := checkColumn(kind, typ); err != nil {
 		panic(err)
@@ -101,8 +100,7 @@ func (s *Summary) Weight() int64 { return s.weight }
 // Limits.Categories.
 func (s *Summary) Overflow() bool { return s.overflow }
 
-// Exact reports whether the summary has the column's own values: it has neither buckets
-// nor an overflow.
+// Exact reports whether the summary has the column's own values: neither buckets nor an overflow.
 func (s *Summary) Exact() bool {
 	s.settle()
 	return s.shift == 0 && !s.overflow
@@ -135,8 +133,8 @@ func (s *Summary) AddVector(v *dataset.Vector, rows []int32, weights []int64) {
 	s.addDictionary(v, rows, weights)
 }
 
-// addPlain looks values up itself, and calls addNumber for new values only: a call per
-// row would take longer than the look-up.
+// addPlain looks up values itself, and calls addNumber only for new values, because a call per row
+// would take longer than the look-up.
 func (s *Summary) addPlain(numbers []float64, rows []int32, weights []int64) {
 	slots, shift, low := s.numbers.slots, s.numbers.shift, s.shift
 	var found int64
@@ -166,8 +164,8 @@ rows:
 	s.weight += found
 }
 
-// addDictionary sums up the rows by position in the dictionary. So it looks up each value
-// once, not once per row.
+// addDictionary sums up the rows by position in the dictionary, so that it looks up each value once
+// instead of once per row.
 func (s *Summary) addDictionary(v *dataset.Vector, rows []int32, weights []int64) {
 	values := len(v.Numbers)
 	if v.Type == dataset.Text {
@@ -179,7 +177,7 @@ func (s *Summary) addDictionary(v *dataset.Vector, rows []int32, weights []int64
 	}
 	defer countsPool.Put(scratch)
 	*scratch = slices.Grow((*scratch)[:0], values+1)
-	counts := (*scratch)[:values+1] // the first is for index -1, missing
+	counts := (*scratch)[:values+1] // counts[0] is for index -1, missing
 	clear(counts)
 	if weights == nil {
 		for _, r := range rows {
@@ -239,8 +237,8 @@ func (s *Summary) addKey(key uint64, w int64) {
 	}
 }
 
-// grown keeps the limits after a new value. Until they are read, there may be twice as
-// many numbers as the limit, so bits are dropped in few large steps.
+// grown enforces the limits after a new value. Until the numbers are read, there may be twice as
+// many as the limit, so that bits are dropped in few large steps.
 func (s *Summary) grown() {
 	switch {
 	case s.kind == dataset.Categorical && s.numbers.n+len(s.texts) > s.limits.Categories:
@@ -259,7 +257,7 @@ func (s *Summary) addText(text string, w int64) {
 		s.texts[text] = old + w
 		return
 	}
-	s.texts[strings.Clone(text)] = w // the text may share the memory of a whole page
+	s.texts[strings.Clone(text)] = w // a copy, because text may share the memory of a whole page
 	s.grown()
 }
 
@@ -272,7 +270,8 @@ func (s *Summary) drop() {
 	}
 }
 
-// settle drops low bits of the keys until the limit holds. Every reader calls it first.
+// settle drops low bits of the keys until the limit is met. All methods that read the numbers call
+// it first.
 func (s *Summary) settle() {
 	if s.kind != dataset.Numeric || s.numbers.n <= s.limits.Values || s.shift == maxShift {
 		return
@@ -280,8 +279,7 @@ func (s *Summary) settle() {
 	s.coarsen(s.fitting(s.numbers.sorted()))
 }
 
-// fitting returns the least number of dropped bits with which the sorted keys fit the
-// limit.
+// fitting returns the least number of dropped bits with which the sorted keys fit the limit.
 func (s *Summary) fitting(list []entry) uint8 {
 	// Two neighbouring keys merge if the highest bit in which they differ is dropped.
 	var merging [65]int
@@ -298,7 +296,7 @@ func (s *Summary) fitting(list []entry) uint8 {
 	return maxShift
 }
 
-// coarsen drops shift low bits of all keys.
+// coarsen drops the shift low bits of all keys.
 func (s *Summary) coarsen(shift uint8) {
 	if shift <= s.shift {
 		return
@@ -311,8 +309,8 @@ func (s *Summary) coarsen(shift uint8) {
 	}
 }
 
-// Merge adds the rows of another summary of the same kind, type and limits. It does not
-// change other.
+// Merge adds the rows of another summary with the same kind, type and limits. It does not change
+// other.
 func (s *Summary) Merge(other *Summary) error {
 	switch {
 	case s.kind != other.kind || s.typ != other.typ:
@@ -360,8 +358,8 @@ func (s *Summary) entries() []entry {
 	return s.numbers.sorted()
 }
 
-// Range returns the least and the greatest number; if the summary is not Exact, bounds of
-// these. It is nil if there is no number or one of the two is infinite.
+// Range returns the least and the greatest number or, if the summary is not Exact, bounds of them.
+// It is nil if there are no numbers, or if the least or the greatest is infinite.
 func (s *Summary) Range() []float64 {
 	s.settle()
 	if s.numbers.n == 0 {

@@ -12,28 +12,29 @@ type Booster struct {
 	Trees []Tree
 }
 
-// Tree is a regression tree of at most MaxLeaves leaves, which is one more than splits. Its root is the
-// first split. Children come after their parents.
+// Tree is a regression tree with at most MaxLeaves leaves, which is one more than its splits. Its
+// root is the first split. Children come after their parents.
 type Tree []Split
 
-// Split parts rows by a feature.
+// Split divides rows by a feature.
 type Split struct {
 	Feature int // index of the feature
-	// Code is that of the test. A numeric feature: rows of this bin and of higher ones go to
-	// Yes, so values of at least Cuts[Code-1]. A categorical feature: rows of this value do.
+	// Code is the code of the test. For a numeric feature, rows in this bin and in higher bins go
+	// to Yes, so values of at least Cuts[Code-1]. For a categorical feature, rows with this value
+	// do.
 	Code    int
-	Missing bool // rows without a value go to Yes, else to No
+	Missing bool // whether rows without a value go to Yes
 	Yes, No Side
 }
 
-// Side is one side of a split: a leaf with the numbers that it adds to the scores, or another
-// split of the tree.
+// Side is one side of a split: a leaf with the values that it adds to the scores, or another split
+// of the tree.
 type Side struct {
-	Values []float64 // by score; nil: the side is a split
+	Values []float64 // by score; nil if the side is a split
 	Split  int       // position in the tree
 }
 
-// yes reports on which side of the split a row of the given code of its feature is.
+// yes reports whether rows with this code of the feature are on the Yes side.
 func (s *Split) yes(f *dataset.Feature, code int) bool {
 	switch {
 	case code == f.MissingCode():
@@ -45,7 +46,8 @@ func (s *Split) yes(f *dataset.Feature, code int) bool {
 	}
 }
 
-// AddTo adds the values of a row to its scores. code returns the row's code of a feature.
+// AddTo adds the booster's values for a row to its scores. code returns the row's code of a
+// feature.
 func (b *Booster) AddTo(scores []float64, features []dataset.Feature, code func(feature int) int) {
 	for _, t := range b.Trees {
 		for at := 0; ; {
@@ -76,7 +78,7 @@ func (b *Booster) Features() []int {
 	return slices.Sorted(maps.Keys(seen))
 }
 
-// Renumbered returns the booster with other numbers of its features.
+// Renumbered returns the booster with renumbered features.
 func (b *Booster) Renumbered(number func(feature int) int) *Booster {
 	c := &Booster{Trees: make([]Tree, len(b.Trees))}
 	for i, t := range b.Trees {

@@ -9,38 +9,39 @@ import (
 )
 
 const (
-	// Trees is the number of regression trees of a booster by default.
+	// Trees is the default number of regression trees in a booster.
 	Trees = 20
 
-	// rate is the share of a Newton step that a regression tree takes by default.
+	// rate is the default share of a Newton step that a regression tree takes.
 	rate = 0.3
 
-	// MaxLeaves is the greatest number of leaves of a regression tree. A scorer has that many bits for it.
+	// MaxLeaves is the greatest number of leaves of a regression tree, because a scorer has this
+	// many bits for one.
 	MaxLeaves = 32
 
 	// least is the least number of objects of a leaf.
 	least = 20
 
-	// ridge is the factor of half the square of a leaf's numbers, in rows.
+	// ridge is the factor of half the square of a leaf's values, in rows.
 	ridge = 1
 
-	// decimals is the inverse of the unit of a leaf's numbers.
+	// decimals is the inverse of the unit of a leaf's values.
 	decimals = 1000
 )
 
-// Options say how a booster is fitted.
+// Options configure fitting.
 type Options struct {
-	Trees   int         // number of regression trees at most; 0: Trees
+	Trees   int         // greatest number of regression trees; 0: Trees
 	Rate    float64     // share of a Newton step that a regression tree takes; 0: 0.3
-	Scale   float64     // units in the mean weight of a row; 0: 1
-	Stop    func() bool // true: no further tree is fitted, and the result is not used; nil: never
-	Workers int         // goroutines of an ensemble; 0: as many as processors
+	Scale   float64     // units in the average weight of a row; 0: 1
+	Stop    func() bool // if it returns true, no further tree is fitted, and the result must not be used; nil: never
+	Workers int         // goroutines of an ensemble; 0: one per processor
 }
 
-// Fit fits a booster to some objects, given by their ids. It uses the given features. scores are
-// those of the objects so far, by object and score: one for two classes, else one for each class.
-// Fit raises them by the booster's values. The same objects in another order give a booster of
-// other last bits.
+// Fit fits a booster to the objects with the given ids. The booster uses the features in use.
+// scores holds the scores of the objects so far, by object and score: one score for two classes,
+// otherwise one for each class. Fit raises them by the values of the booster. The same objects in
+// another order give a booster with other last bits.
 func Fit(
 	o *dataset.Objects, features []dataset.Feature, use []int, ids []int32, scores []float64, opts Options,
 ) *Booster {
@@ -72,17 +73,17 @@ type fitter struct {
 	use      []int
 	codes    [][]uint16 // by used feature and row
 	first    []int      // by used feature: its first entry in a histogram
-	entries  int        // of a histogram: one for each code of each used feature
+	entries  int        // number of entries of a histogram: one for each code of each used feature
 	width    int        // number of scores
 	weights  []float64  // by row, in rows
 	targets  []float64  // by row and score: the weight of the score's class, in rows
 	scores   []float64  // by row and score
 
-	// slopes has by row and score the gradient of the log loss and its second derivative.
+	// slopes holds, by row and score, the gradient of the log loss and its second derivative.
 	slopes []float64
-	order  []int32   // rows by leaf of the growing tree
+	order  []int32   // rows, by leaf of the growing tree
 	spare  []int32   // as long as order
-	free   []sums    // histograms that are not in use
+	free   []sums    // unused histograms
 	p      []float64 // probabilities by class
 	rate   float64   // share of a Newton step
 }

@@ -8,20 +8,20 @@ type leaf struct {
 	histogram sums // by entry
 	total     sums // over all rows
 	best      candidate
-	above     int  // the split that leads to the leaf; below 0: none
-	yes       bool // the leaf is the yes side
+	above     int  // the split that leads to the leaf; negative for the root
+	yes       bool // whether the leaf is the yes side
 }
 
 // candidate is a possible split of a leaf.
 type candidate struct {
-	gain    float64 // 0: there is no split
-	use     int     // position of the feature among the used ones
+	gain    float64 // 0 if there is no split
+	use     int     // index of the feature in the used features
 	code    int
 	missing bool
 }
 
-// grow grows a regression tree, the leaf of most gain first, and raises the rows' scores by its
-// values. It returns nil if no split gains.
+// grow grows a regression tree, always splitting the leaf with the most gain, and raises the scores
+// of the rows by its values. It returns nil if no split has a gain.
 func (f *fitter) grow() Tree {
 	for i := range f.order {
 		f.order[i] = int32(i)
@@ -76,8 +76,9 @@ func (f *fitter) split(t Tree, l *leaf) Tree {
 	return append(t, Split{Feature: f.use[l.best.use], Code: l.best.code, Missing: l.best.missing})
 }
 
-// part parts the rows of a leaf by its best split, whose position in the tree is given. The
-// histogram of the side of more rows is the leaf's less that of the other side.
+// part divides the rows of a leaf by its best split, which is at position at of the tree. The
+// histogram of the side with more rows is the leaf's histogram less the histogram of the other
+// side.
 func (f *fitter) part(l *leaf, at int) (no, yes *leaf) {
 	s := Split{Code: l.best.code, Missing: l.best.missing}
 	feature, codes := &f.features[f.use[l.best.use]], f.codes[l.best.use]
@@ -109,7 +110,7 @@ func (f *fitter) part(l *leaf, at int) (no, yes *leaf) {
 	return no, yes
 }
 
-// histogram returns the sums over some rows by entry. It is a hot loop.
+// histogram returns the sums over rows, by entry. It is a hot loop.
 func (f *fitter) histogram(rows []int32) sums {
 	stride := f.stride()
 	var h sums
@@ -141,7 +142,8 @@ func (f *fitter) histogram(rows []int32) sums {
 	return h
 }
 
-// total returns the sums over all rows of a leaf: those of the codes of the first used feature.
+// total returns the sums over all rows of a leaf, which is the sum over the codes of the first used
+// feature.
 func (f *fitter) total(l *leaf) sums {
 	stride := f.stride()
 	total := make(sums, stride)
@@ -158,7 +160,7 @@ func (s sums) add(entry sums) {
 	}
 }
 
-// search sets the best split of a leaf: the first one of most gain.
+// search sets the best split of a leaf: the split with the most gain; ties: the first.
 func (f *fitter) search(l *leaf) {
 	if l.to-l.from < 2*least {
 		return
@@ -179,7 +181,7 @@ func (f *fitter) search(l *leaf) {
 		}
 		low := make(sums, stride)
 		for code := 1; code < own.Bins(); code++ {
-			if h[(code-1)*stride] == 0 { // the split before has the same sides
+			if h[(code-1)*stride] == 0 { // the previous split has the same sides
 				continue
 			}
 			low.add(h[(code-1)*stride:])
@@ -189,19 +191,19 @@ func (f *fitter) search(l *leaf) {
 	}
 }
 
-// trial is what splits of a leaf are tried with.
+// trial is the state in which splits of a leaf are tried.
 type trial struct {
 	leaf    *leaf
 	base    float64 // merit of the leaf
-	use     int     // position of the feature among the used ones
+	use     int     // index of the feature in the used features
 	numeric bool
-	missing sums // over the leaf's rows without a value
-	// side is over the rows with a value of one side: of the lower bins, or of a category.
+	missing sums // sums over the leaf's rows without a value
+	// side holds sums over the rows with a value on one side: the lower bins, or a category.
 	side sums
 }
 
-// try tries a split with the rows without a value on the other side, then on this one. Where there
-// are no such rows, they go where most rows go.
+// try tries a split with the rows without a value on the other side, then on this side. If there
+// are no such rows, they are assigned to the side with more rows.
 func (f *fitter) try(t *trial, code int) {
 	for _, with := range []bool{false, true} {
 		if with {
@@ -224,8 +226,9 @@ func (f *fitter) try(t *trial, code int) {
 	}
 }
 
-// merit returns the sum over scores of the squared gradient over the second derivative with the
-// ridge: of some sums, or of what they leave of a total.
+// merit returns the sum over scores of the squared gradient divided by the second derivative plus
+// the ridge. It uses the sums s or, if of is not nil, the
+// difference of of and s.
 func (f *fitter) merit(s, of sums) float64 {
 	merit := 0.0
 	for k := 1; k < len(s); k += 2 {

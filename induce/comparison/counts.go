@@ -10,25 +10,25 @@ import (
 
 // Counts counts rows by their predictions by two trees, and by true class if they have a label.
 //
-// Leaves, predicted classes and weights are always exact. Probabilities are part of the key only
-// where a tree has leaf models; beyond the bound of a counting.Table they are rounded as there.
+// Leaves, predicted classes and weights are always exact. Probabilities are part of the key only if
+// a tree has leaf models; beyond the bound of a counting.Table they are rounded as described there.
 type Counts struct {
 	a, b    *side
-	classes int // of the label; without a label there is one
+	classes int // number of classes of the label; 1 without a label
 	table   *counting.Table
 }
 
-// side is one of the trees.
+// side is one of the two trees.
 type side struct {
 	*tree.Tree
 
 	modelled bool
-	none     []float64 // probabilities in the key of a leaf without a model; empty: no leaf has one
-	class    []int     // by class of the tree: its number in the counts
+	none     []float64 // probabilities in the key for a leaf without a model; empty if no leaf has a model
+	class    []int     // by class of the tree: its index in the counts
 }
 
-// NewCounts returns zero counts. With labelled, true classes are counted: the trees must then have
-// the same classes, and A's order of them holds for both.
+// NewCounts returns zero counts. If labelled is true, true classes are counted: the trees must then
+// have the same classes, and counts use A's order of them for both.
 func NewCounts(a, b *tree.Tree, labelled bool) (*Counts, error) {
 	c := &Counts{a: newSide(a), b: newSide(b), classes: 1}
 	if labelled {
@@ -61,7 +61,7 @@ func SameClasses(a, b *tree.Tree) bool {
 	return len(Missing(a, b)) == 0 && len(Missing(b, a)) == 0
 }
 
-// Missing lists the classes of a tree that another one does not have.
+// Missing lists the classes of a tree that another tree does not have.
 func Missing(from, in *tree.Tree) []string {
 	var names []string
 	for _, name := range from.Label.Classes {
@@ -81,15 +81,16 @@ func indexOf(names []string, name string) int {
 	return -1
 }
 
-// Bound lowers the number of distinct pairs of predictions to most, before any row is counted. It
-// has no effect on trees without leaf models.
+// Bound lowers the limit of distinct pairs of predictions to most. Call it before any row is
+// counted. It has no effect on trees without leaf models.
 func (c *Counts) Bound(most int) { c.table.Bound(most) }
 
-// LostBits returns the number of lowest bits that each probability has lost; 0: all is exact.
+// LostBits returns how many of its lowest bits each probability has lost; 0 if the counts are
+// exact.
 func (c *Counts) LostBits() int { return c.table.LostBits() }
 
-// Count adds a row of two scored batches: its number in them, its true class (0 without labels),
-// and its weight in fixed point.
+// Count adds a row of two scored batches: its index in them, its true class (0 without labels), and
+// its weight in fixed point.
 func (c *Counts) Count(a, b *tree.Scores, row, class int, weight int64) {
 	wordA, pA := c.a.key(a, row)
 	wordB, pB := c.b.key(b, row)
@@ -98,7 +99,7 @@ func (c *Counts) Count(a, b *tree.Scores, row, class int, weight int64) {
 	counters[c.classes+class]++
 }
 
-// key returns what a table tells a row's prediction apart by.
+// key returns the parts of a table's key that identify a row's prediction.
 func (s *side) key(scores *tree.Scores, row int) (word uint64, probabilities []float64) {
 	leaf := int(scores.Leaves[row])
 	if n := &s.Nodes[leaf]; n.Model == nil {
@@ -129,25 +130,25 @@ func (s *side) has(word uint64) bool {
 // MergeCounts adds up encoded counts of the same two trees without the trees themselves.
 func MergeCounts(list [][]byte) ([]byte, error) { return counting.Merge(list) }
 
-// Prediction is what a tree says of a row.
+// Prediction is the prediction of a tree for a row.
 type Prediction struct {
 	Leaf  int // id of the leaf's node
-	Class int // of the tree's own classes
-	// Probabilities and Known are in the order of A's classes if the rows have labels: Known is the
-	// number of Class there. Without labels they are in the tree's own order.
+	Class int // index in the classes of the tree
+	// With labels, Probabilities are in the order of A's classes, and Known is the index of Class
+	// there. Without labels, both are in the tree's own order.
 	Probabilities []float64
 	Known         int
 }
 
-// Rows are the rows of one prediction by each tree.
+// Rows are the rows with the same prediction by each tree.
 type Rows struct {
 	A, B    Prediction
 	Rows    int64
-	Weights []int64 // by true class; of one class without labels
-	ByClass []int64 // number of rows by true class; of one class without labels
+	Weights []int64 // by true class; a single class without labels
+	ByClass []int64 // number of rows by true class; a single class without labels
 }
 
-// List returns the rows by their predictions, in an order that depends on the rows alone.
+// List returns the rows by their predictions, in an order that only depends on the rows.
 func (c *Counts) List() []Rows {
 	rounded, entries := c.LostBits() > 0, c.table.Entries()
 	list := make([]Rows, len(entries))
@@ -162,7 +163,7 @@ func (c *Counts) List() []Rows {
 	return list
 }
 
-// prediction returns the prediction of the rows of a key.
+// prediction returns the prediction of the rows with a key.
 func (s *side) prediction(word uint64, p []float64, rounded bool) Prediction {
 	leaf, class := int(word>>16), int(word&math.MaxUint16)
 	if n := &s.Nodes[leaf]; n.Model == nil {

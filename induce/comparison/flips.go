@@ -13,19 +13,19 @@ import (
 type Flips struct {
 	Rows   int64   `json:"rows"`
 	Weight int64   `json:"weight"` // fixed point
-	Share  float64 `json:"share"`  // of the weight of all rows
+	Share  float64 `json:"share"`  // share of the weight of all rows
 
-	// The numbers of rows that only B, or only A, predicts right, and the probability of a number so
-	// far from even, or further, if the trees were equally often right: McNemar's test, exact and
-	// two-sided. Absent without labels.
+	// The numbers of rows that only B, or only A, predicts correctly, and the probability of a
+	// split at least this uneven if both trees were correct equally often: McNemar's test, exact
+	// and two-sided. Absent without labels.
 	BecameRight *int64   `json:"became_right,omitempty"`
 	BecameWrong *int64   `json:"became_wrong,omitempty"`
 	PValue      *float64 `json:"mcnemar_p,omitempty"`
 
-	List []Flip `json:"list"` // by falling weight
+	List []Flip `json:"list"` // by descending weight
 }
 
-// Flip is the rows of one class by A and of another by B.
+// Flip holds the rows that A predicts as one class and B as another.
 type Flip struct {
 	From   string  `json:"from"`
 	To     string  `json:"to"`
@@ -108,15 +108,15 @@ func share(part, whole int64) float64 {
 	return float64(part) / float64(whole)
 }
 
-// McNemar returns the probability that of a+b throws of a coin at most min(a, b) or at least max(a, b)
-// show heads: McNemar's exact test, two-sided. It is 1 for equal numbers.
+// McNemar returns the probability that, in a+b tosses of a coin, the number of heads is at most
+// min(a, b) or at least max(a, b): McNemar's exact test, two-sided. It is 1 for equal numbers.
 func McNemar(a, b int64) float64 {
 	few, n := min(a, b), a+b
 	if a == b {
 		return 1
 	}
-	// The probability of exactly few heads is n!/(few! (n-few)!) / 2^n. It is multiplied up with its
-	// exponent apart, as 2^-n alone may be 0.
+	// The probability of exactly few heads is n!/(few! (n-few)!) / 2^n. The product keeps its
+	// exponent separately, because 2^-n alone may underflow to 0.
 	p, exponent := math.Frexp(1)
 	for i := int64(1); i <= few; i++ {
 		more := 0
@@ -168,14 +168,14 @@ func Leaves(a, b *tree.Tree, list []Rows) (ofA, ofB []Leaf) {
 	return lists[0], lists[1]
 }
 
-// Predicted is the shares of the rows that the trees predict a class for.
+// Predicted holds the shares of the rows for which each tree predicts a class.
 type Predicted struct {
 	Class string  `json:"class"`
 	A     float64 `json:"a"`
 	B     float64 `json:"b"`
 }
 
-// PredictedClasses returns A's classes in their order, then B's other classes.
+// PredictedClasses returns A's classes in their order, then further classes of B.
 func PredictedClasses(a, b *tree.Tree, list []Rows) []Predicted {
 	names := append(slices.Clone(a.Label.Classes), Missing(b, a)...)
 	weights, total := make([][2]int64, len(names)), int64(0)

@@ -25,35 +25,38 @@ const (
 	OtherClass Kind = "other_class" // another class at a leaf
 )
 
-// Difference is a place where the trees differ. A and B are the ids of the nodes there; -1: the tree
-// has no such node.
+// Difference is a place where the trees differ. A and B are the ids of the nodes there; -1 if the
+// tree has no such node.
 type Difference struct {
 	Kind Kind
 	A, B int
-	// NodesA and NodesB are the numbers of nodes, from the place down, that the other tree does not have.
+	// NodesA and NodesB count the nodes, from the place down, that the other tree does not have.
 	NodesA, NodesB int
-	// Rows counts the rows that reach the place in one of the trees or in both. Weight is theirs.
+	// Rows counts the rows that reach the place in at least one of the trees. Weight is their
+	// weight.
 	Rows, Weight int64
-	// OtherWay counts the rows that reach a moved cut in both trees, and take other branches there.
+	// OtherWay counts the rows that reach a moved cut in both trees, and take different branches
+	// there.
 	OtherWay, OtherWayWeight int64
 }
 
-// Matching says which nodes of two trees are the same.
+// Matching describes which nodes of two trees are the same.
 type Matching struct {
-	// Unchanged nodes have the same question or class in both trees. Changed nodes are in both trees,
-	// and differ. Removed nodes are A's alone, Added ones B's.
+	// Unchanged nodes have the same question or class in both trees. Changed nodes are in both
+	// trees, and differ. Removed nodes are only in A, Added nodes only in B.
 	Unchanged, Changed, Removed, Added int
-	// Estimates is the number of unchanged leaves whose probabilities differ, or of whose rows some
-	// get other ones from leaf models. EstimateRows and EstimateWeight are of the rows that reach them.
+	// Estimates counts unchanged leaves whose probabilities differ, in the leaf itself or through
+	// its model for at least one row. EstimateRows and EstimateWeight count the rows that reach
+	// them.
 	Estimates                    int
 	EstimateRows, EstimateWeight int64
-	Differences                  []Difference // by falling weight
+	Differences                  []Difference // by descending weight
 }
 
-// Match finds the nodes that two trees share. It begins at the roots, and follows equal answers down.
-// Two tests are the same if feature, kind and cut or value are. Below a moved cut the branches
-// correspond. Where the trees ask other questions, nodes further down are matched if the same rows
-// reach them. That is so if all answers on a path allow the same values as those on the other path.
+// Match finds the nodes that two trees share. It starts at the roots, and follows equal answers
+// down. Two tests are the same if their feature, kind and cut or value are. Below a moved cut the
+// branches correspond. If the trees ask different questions at a place, nodes further down are
+// matched if the same rows reach them, that is, if the answers on both paths allow the same values.
 // list has the rows.
 func Match(a, b *tree.Tree, list []Rows) *Matching {
 	m := &matcher{
@@ -70,16 +73,16 @@ func Match(a, b *tree.Tree, list []Rows) *Matching {
 	return m.m
 }
 
-// outline is a tree with what matching needs of it.
+// outline is a tree with data for matching.
 type outline struct {
 	*tree.Tree
 
 	parent  []int // by node; -1 for the root
 	branch  []int // by node: the position of its branch
-	partner []int // by node: the node of the other tree; -1: none
-	from    []int // by node: its leaves are those from from to to, in depth-first order
+	partner []int // by node: the node of the other tree; -1 if absent
+	from    []int // by node: its leaves are [from, to), in depth-first order
 	to      []int
-	regions []string // by node: values of the rows that reach it; made on demand
+	regions []string // by node: values of the rows that reach it; computed on demand
 }
 
 func newOutline(t *tree.Tree) *outline {
@@ -114,7 +117,7 @@ func newOutline(t *tree.Tree) *outline {
 	return o
 }
 
-// below lists a node and its descendants, those nearer to the root first.
+// below lists a node and its descendants, nearer to the root first.
 func (o *outline) below(node int) []int {
 	list := []int{node}
 	for at := 0; at < len(list); at++ {
@@ -130,8 +133,8 @@ type matcher struct {
 	a, b    *outline
 	m       *Matching
 	matched int
-	leaves  []bool // by node of A: an unchanged leaf
-	other   []bool // by node of A: an unchanged leaf whose partner has other estimates
+	leaves  []bool // by node of A: whether it is an unchanged leaf
+	other   []bool // by node of A: whether it is an unchanged leaf whose partner has other estimates
 }
 
 // differ adds a difference.
@@ -190,7 +193,7 @@ func (o *outline) inOrder(p []float64, classes []string) []float64 {
 	return list
 }
 
-// matchBranches matches the branches of two nodes that ask the same.
+// matchBranches matches the branches of two nodes that ask the same question.
 func (m *matcher) matchBranches(x, y *tree.Node) {
 	children := make(map[string]int)
 	for k := range y.Branches {
@@ -212,11 +215,11 @@ func (m *matcher) matchBranches(x, y *tree.Node) {
 	}
 }
 
-// matchRegions matches the nodes below two nodes that the same rows reach.
+// matchRegions matches the nodes below two nodes that are reached by the same rows.
 func (m *matcher) matchRegions(a, b int) {
 	nodes := make(map[string]int)
 	for _, node := range m.a.below(a)[1:] {
-		if key := m.a.region(node); nodes[key] == 0 { // the root is no node below another
+		if key := m.a.region(node); nodes[key] == 0 { // the root is never below another node
 			nodes[key] = node
 		}
 	}
@@ -230,13 +233,13 @@ func (m *matcher) matchRegions(a, b int) {
 	}
 }
 
-// question writes what a node asks, without its cut or value.
+// question returns what a node asks, without its cut or value.
 func (o *outline) question(n *tree.Node) string {
 	f := &o.Features[n.Test.Feature]
 	return fmt.Sprintf("%q %d %d %d", f.Name, f.Kind, f.Unit, n.Test.Kind)
 }
 
-// cut writes the cut or the value that a node asks for.
+// cut returns the cut or the value that a node asks for.
 func (o *outline) cut(n *tree.Node) string {
 	f := &o.Features[n.Test.Feature]
 	for k := range n.Branches {
@@ -244,10 +247,10 @@ func (o *outline) cut(n *tree.Node) string {
 			return spelled(f, region.Of(n, f, k))
 		}
 	}
-	return "" // the branches tell the values apart
+	return "" // the branches distinguish the values
 }
 
-// answer writes what takes a branch: its outcome or, of a multiway test, its values.
+// answer returns what takes a branch: its outcome or, for a multiway test, its values.
 func (o *outline) answer(n *tree.Node, branch int) string {
 	b := &n.Branches[branch]
 	if n.Test.Kind != split.Multiway {
@@ -258,7 +261,7 @@ func (o *outline) answer(n *tree.Node, branch int) string {
 	return fmt.Sprintf("%s %v %v", text, b.Missing, b.Other)
 }
 
-// region writes the values that the rows at a node may have, by feature. Two nodes with the same
+// region returns the values that the rows at a node may have, by feature. Two nodes with the same
 // text are reached by the same rows, whatever the order of the tests.
 func (o *outline) region(node int) string {
 	if o.regions == nil {
@@ -287,7 +290,7 @@ func (o *outline) region(node int) string {
 	return o.regions[node]
 }
 
-// spelled writes a set of codes by cuts or values, which other trees spell alike.
+// spelled returns a set of codes as cuts or values, which are comparable between trees.
 func spelled(f *dataset.Feature, set []region.Codes) string {
 	var parts []string
 	if region.Has(set, f.MissingCode()) {
@@ -306,7 +309,7 @@ func spelled(f *dataset.Feature, set []region.Codes) string {
 		}
 		return strings.Join(parts, " ")
 	}
-	if region.Has(set, f.OtherCode()) { // values that the feature does not list are in the set
+	if region.Has(set, f.OtherCode()) { // the set includes values that the feature does not list
 		parts = append(parts, "all but")
 		set = region.Without(set, f.MissingCode())
 	}
@@ -334,8 +337,8 @@ func (m *matcher) countNodes() {
 	}
 }
 
-// alone counts the nodes from a place down that have no partner. It stops at nodes that have one: what
-// differs below them is a difference of its own.
+// alone counts the nodes from a place down that have no partner. It stops at nodes that have one,
+// because differences below them are counted separately.
 func (o *outline) alone(place int) int {
 	if place < 0 {
 		return 0
@@ -393,8 +396,8 @@ func (m *matcher) countRows(list []Rows) {
 	}
 }
 
-// compare compares the predictions of rows at two leaves that are the same. Leaf models are compared
-// by them alone: models are the same where all rows get the same probabilities.
+// compare compares the predictions of rows at two leaves that are the same. Leaf models are only
+// compared by their predictions: they are the same if all rows get the same probabilities.
 func (m *matcher) compare(r *Rows) {
 	modelled := m.a.Nodes[r.A.Leaf].Model != nil || m.b.Nodes[r.B.Leaf].Model != nil
 	if leaf := r.A.Leaf; modelled && m.leaves[leaf] && m.a.partner[leaf] == r.B.Leaf &&
@@ -403,7 +406,7 @@ func (m *matcher) compare(r *Rows) {
 	}
 }
 
-// counted is the rows of a leaf of each tree.
+// counted holds the rows of a leaf of each tree.
 type counted struct {
 	a, b         int
 	rows, weight int64

@@ -15,11 +15,11 @@ type Share struct {
 	Weight int64
 }
 
-// ErrRecord says that encoded counts are cut short, or count something else.
+// ErrRecord is the error for encoded counts that are cut short, or that count something else.
 var ErrRecord = errors.New("counts of another tree")
 
-// AppendRecord appends a number of rows as varints, then how many shares there are, then the shares,
-// whose classes ascend. A class is written as its distance from the class before.
+// AppendRecord appends a number of rows as varints, then how many shares there are, then the
+// shares, which ascend by class. A class is written as its distance from the class before.
 func AppendRecord(b []byte, rows int64, shares []Share) []byte {
 	b = binary.AppendUvarint(binary.AppendVarint(b, rows), uint64(len(shares)))
 	before := int32(-1)
@@ -41,7 +41,7 @@ func Listed(weights []int64) []Share {
 	return shares
 }
 
-// Merged sorts shares by class, and adds up those of one class.
+// Merged sorts shares by class, and adds up the shares of the same class.
 func Merged(shares []Share) []Share {
 	slices.SortFunc(shares, func(a, b Share) int { return int(a.Class - b.Class) })
 	kept := shares[:0]
@@ -55,7 +55,7 @@ func Merged(shares []Share) []Share {
 	return kept
 }
 
-// Reader reads records one after the other.
+// Reader reads records one after another.
 type Reader struct {
 	wire.Reader
 
@@ -63,7 +63,8 @@ type Reader struct {
 	Shares []Share // ascending by class
 }
 
-// Next reads the next record, of classes below a number. The shares are valid until the next call.
+// Next reads the next record, whose classes must be below classes. The shares are valid until the
+// next call.
 func (r *Reader) Next(classes int) error {
 	r.Shares = r.Shares[:0]
 	r.Rows = r.Varint()

@@ -12,30 +12,30 @@ import (
 	"github.com/espalier-ml/espalier/induce/wire"
 )
 
-// Shape is the sizes of an entry's key and of its sums.
+// Shape holds the sizes of an entry's key and of its sums.
 type Shape struct {
-	Words    int // words that are told apart exactly, at least one
+	Words    int // words in a key, which are always exact, at least one
 	Numbers  int // probabilities
 	Counters int
 }
 
 // Table counts rows by their keys. It is a hash table.
 //
-// The table has at most 2^22 probabilities, so 2,097,152 entries of two. As long as the
-// distinct keys fit, it is exact. Otherwise rows share an entry if their probabilities differ
-// only in the lowest bits. As few bits as possible are lost for all rows to fit, and an entry
-// has the mean of its rows' probabilities. Both depend on the rows alone, not on their order or
-// on the order of merges. Words and counters stay exact. While rows are counted there are up to
-// twice as many entries. Keys without probabilities are not bounded.
+// The table has at most 2^22 probabilities, so 2,097,152 entries with two. As long as the distinct
+// keys fit, it is exact. Otherwise rows share an entry if their probabilities differ only in the
+// lowest bits. As few bits as possible are lost for all rows to fit, and the probabilities of an
+// entry are the means over its rows. Both depend on the rows alone, not on their order or on the
+// order of merges. Words and counters stay exact. While rows are counted, there may be twice as
+// many entries. Keys without probabilities are not bounded.
 type Table struct {
 	shape    Shape
-	most     int // entries
-	level    int // number of lowest bits that each probability has lost
+	most     int // greatest number of entries
+	level    int // how many of its lowest bits each probability has lost
 	keys     []uint64
 	rows     []int64 // by entry
 	sums     []int64 // by entry, then by probability: sum over rows of the highest bits; only if level > 0
 	counters []int64 // by entry, then by counter
-	slots    []int32 // entry plus 1; 0: empty
+	slots    []int32 // entry plus 1; 0 if empty
 	passed   []uint64
 	key      []uint64
 }
@@ -54,12 +54,12 @@ const (
 	mostCounters = 1 << 18
 )
 
-// lastLevel is the level of probabilities without any bit.
+// lastLevel is the level at which probabilities have no bits left.
 const lastLevel = 64
 
-// meanBits is the number of lowest bits of a probability that the sums of an entry leave
-// out: the sums of 2^33 rows have room. Bits of a positive number grow as its logarithm
-// does, about, so their mean is about the logarithm's.
+// meanBits is how many of the lowest bits of a probability the sums of an entry leave out, so that
+// sums over 2^33 rows do not overflow. The bits of a positive number grow roughly like its
+// logarithm, so their mean is roughly the mean of the logarithms.
 const meanBits = 32
 
 // New returns a table without entries.
@@ -72,11 +72,11 @@ func newTable(s Shape, most int) *Table {
 // Bound lowers the number of entries to most, at least 1, before any row is counted.
 func (t *Table) Bound(most int) { t.most = max(1, min(t.most, most)) }
 
-// reservable is the number of entries that Reserve makes room for at most.
+// reservable is the greatest number of entries for which Reserve makes room.
 const reservable = 1 << 19
 
-// Reserve makes room for a number of entries, before any row is counted, so that the table need not
-// be copied as it grows. The room is for at most as many entries as the bound and reservable allow.
+// Reserve makes room for this many entries, so that the table need not be copied as it grows. Call
+// it before any row is counted. The room is limited by the bound and by reservable.
 func (t *Table) Reserve(entries int64) {
 	n := int(min(entries, int64(t.most), reservable))
 	if n > 0 {
@@ -84,8 +84,8 @@ func (t *Table) Reserve(entries int64) {
 	}
 }
 
-// Add counts a row, and returns the counters of its entry, to add to them before the next
-// call. The lists of probabilities follow each other in the key.
+// Add counts a row, and returns the counters of its entry. The caller may add to them until the
+// next call. The lists of probabilities are concatenated in the key.
 func (t *Table) Add(words []uint64, probabilities ...[]float64) []int64 {
 	t.fitSoon()
 	t.key = append(t.key[:0], words...)
@@ -104,7 +104,7 @@ func (t *Table) countersOf(entry int) []int64 {
 
 func (t *Table) sumsOf(entry int) []int64 { return t.sums[entry*t.shape.Numbers:][:t.shape.Numbers] }
 
-// addRows adds rows with all bits of their probabilities to an entry, which it returns.
+// addRows adds rows, with all bits of their probabilities, to an entry, and returns the entry.
 func (t *Table) addRows(key []uint64, rows int64) int {
 	if t.level == 0 {
 		entry := t.entry(key)
@@ -120,7 +120,7 @@ func (t *Table) addRows(key []uint64, rows int64) int {
 	return entry
 }
 
-// entryAt returns the entry of a key of at most the table's level.
+// entryAt returns the entry of a key at level level, which must be at most the level of the table.
 func (t *Table) entryAt(level int, key []uint64) int {
 	copy(t.passed, key[:t.shape.Words])
 	for k := t.shape.Words; k < len(key); k++ {
@@ -129,7 +129,7 @@ func (t *Table) entryAt(level int, key []uint64) int {
 	return t.entry(t.passed)
 }
 
-// entry returns the entry of a key, which it adds if there is none.
+// entry returns the entry of a key, and adds it if it is absent.
 func (t *Table) entry(key []uint64) int {
 	if 2*t.len() >= len(t.slots) {
 		t.grow()
@@ -153,7 +153,7 @@ func (t *Table) entry(key []uint64) int {
 	}
 }
 
-// grow makes room for as many entries again.
+// grow makes room for twice as many entries.
 func (t *Table) grow() { t.resize(max(16, 2*len(t.slots))) }
 
 // resize sets the number of slots, a power of two, and makes room for half as many entries.
@@ -181,8 +181,8 @@ func hashOf(key []uint64) uint64 {
 	return h >> 1 // no negative int
 }
 
-// fit raises the level to the least at which there are at most as many entries as
-// allowed; to the last level if there is none.
+// fit raises the level to the least at which the number of entries is within the bound; to
+// lastLevel if it never is.
 func (t *Table) fit() {
 	if t.shape.Numbers == 0 || t.len() <= t.most || t.level == lastLevel {
 		return
@@ -203,24 +203,23 @@ func (t *Table) fit() {
 	*t = *t.at(t.level + up)
 }
 
-// fitSoon is fit once there are twice as many entries as allowed: fewer calls are then
-// needed in all. Who reads the table calls fit first.
+// fitSoon is fit, but only once there are twice as many entries as allowed, so that fewer calls are
+// needed in all. Methods that read the table call fit first.
 func (t *Table) fitSoon() {
 	if t.len() > 2*t.most {
 		t.fit()
 	}
 }
 
-// compareByBits orders keys by their words, then by the highest bit of each
-// probability, then by the next one, and so on. So entries that fall together at a level
-// stand side by side.
+// compareByBits orders keys by their words, then by the highest bit of each probability, then by
+// the next bit, and so on. So entries that merge at some level are adjacent.
 func (t *Table) compareByBits(a, b []uint64) int {
 	k, _ := t.highest(a, b)
 	return cmp.Or(slices.Compare(a[:t.shape.Words], b[:t.shape.Words]), cmp.Compare(a[k], b[k]))
 }
 
-// highest returns the position of the first probability whose difference has the highest
-// bit of all, and the difference.
+// highest returns the position of the first probability whose difference has the highest bit of
+// all, and the difference.
 func (t *Table) highest(a, b []uint64) (position int, differ uint64) {
 	for k := t.shape.Words; k < len(a); k++ {
 		if x := a[k] ^ b[k]; differ < x && differ < differ^x {
@@ -230,7 +229,7 @@ func (t *Table) highest(a, b []uint64) (position int, differ uint64) {
 	return position, differ
 }
 
-// at returns the table at a level from its own on.
+// at returns the table at a level, which must be at least its own.
 func (t *Table) at(level int) *Table {
 	to, n := newTable(t.shape, t.most), min(t.len(), t.most)
 	to.level, to.rows, to.keys = level, make([]int64, 0, n), make([]uint64, 0, n*t.keyLen())
@@ -240,7 +239,7 @@ func (t *Table) at(level int) *Table {
 	return to
 }
 
-// addAll adds the entries of a table of at most the same level.
+// addAll adds the entries of a table whose level is at most the same.
 func (t *Table) addAll(from *Table) {
 	for entry := range from.len() {
 		var sums []int64
@@ -251,7 +250,7 @@ func (t *Table) addAll(from *Table) {
 	}
 }
 
-// addEntry adds an entry of at most the same level. sums is nil at level 0.
+// addEntry adds an entry whose level is at most the same. sums is nil at level 0.
 func (t *Table) addEntry(level int, key []uint64, rows int64, sums, counters []int64) {
 	var to int
 	if level == 0 {
@@ -271,8 +270,8 @@ func (t *Table) addEntry(level int, key []uint64, rows int64, sums, counters []i
 // sorted returns the entries in the order of their keys.
 func (t *Table) sorted() []int { return t.sortedBy(slices.Compare[[]uint64]) }
 
-// sortedBy returns the entries in the order of their first words, then in a given one. It first
-// brings together those of a word: their keys fit the nearest cache.
+// sortedBy returns the entries ordered by their first words, then by compare. It first groups
+// entries by their first word, because the keys of one group fit into the L1 cache.
 func (t *Table) sortedBy(compare func(a, b []uint64) int) []int {
 	type entry struct {
 		first uint64
@@ -297,14 +296,14 @@ func (t *Table) sortedBy(compare func(a, b []uint64) int) []int {
 	return order
 }
 
-// LostBits returns the number of lowest bits that each probability has lost, up to 64; 0:
-// the table is exact.
+// LostBits returns how many of its lowest bits each probability has lost, up to 64; 0 if the table
+// is exact.
 func (t *Table) LostBits() int {
 	t.fit()
 	return t.level
 }
 
-// Entry is the rows with the same key.
+// Entry describes the rows with the same key.
 type Entry struct {
 	Words         []uint64
 	Probabilities []float64 // means over the rows, if bits are lost
@@ -321,11 +320,11 @@ func (t *Table) Len() int {
 // Entries returns the entries in the order of their keys.
 func (t *Table) Entries() []Entry { return slices.AppendSeq(make([]Entry, 0, t.Len()), t.All()) }
 
-// All goes through the entries in the order of their keys. The table must not change meanwhile;
+// All iterates over the entries in the order of their keys. The table must not change meanwhile;
 // the entries stay valid.
 func (t *Table) All() iter.Seq[Entry] { return t.each(t.sorted) }
 
-// Unordered is All in any order, and takes less time.
+// Unordered is All in no particular order, which takes less time.
 func (t *Table) Unordered() iter.Seq[Entry] {
 	return t.each(func() []int {
 		order := make([]int, t.len())
@@ -336,7 +335,7 @@ func (t *Table) Unordered() iter.Seq[Entry] {
 	})
 }
 
-// each goes through the entries in an order.
+// each iterates over the entries in the order that order returns.
 func (t *Table) each(order func() []int) iter.Seq[Entry] {
 	return func(yield func(Entry) bool) {
 		t.fit()
@@ -356,8 +355,8 @@ func (t *Table) each(order func() []int) iter.Seq[Entry] {
 	}
 }
 
-// meanOf returns the mean of the probabilities of rows, given the sum of their highest
-// bits. The bits left out are half of their range in the mean.
+// meanOf returns the mean of the probabilities of rows, given the sum of their highest bits. The
+// bits left out are half of their range on average.
 func meanOf(sum, rows int64) float64 {
 	mean := float64(sum)/float64(rows) + 0.5
 	return min(1, math.Float64frombits(uint64(float64(mean*(1<<meanBits)))))
@@ -385,7 +384,7 @@ func (t *Table) Append(b []byte) []byte {
 	return b
 }
 
-// ErrTable says that encoded counts are cut short, or of another shape.
+// ErrTable is the error for encoded counts that are cut short, or that have another shape.
 var ErrTable = errors.New("counts by probabilities of another tree, or cut short")
 
 // tableReader reads an encoded table.
@@ -458,9 +457,8 @@ func (r *tableReader) each(visit func(key []uint64, rows int64, sums, counters [
 	return nil
 }
 
-// Merge adds an encoded table of the same shape, whose bound a table without rows takes over.
-// check may refuse the words of an entry; nil: all are taken. After an error the table is
-// invalid.
+// Merge adds an encoded table of the same shape. A table without rows also takes over its bound.
+// check may refuse the words of an entry; nil accepts all. After an error the table is invalid.
 func (t *Table) Merge(b []byte, check func(words []uint64) error) error {
 	r, err := newTableReader(b)
 	if err != nil {
@@ -491,7 +489,7 @@ func (t *Table) mergeFrom(r *tableReader, check func(words []uint64) error) erro
 	})
 }
 
-// Merge adds up encoded tables of one shape.
+// Merge adds up encoded tables of the same shape.
 func Merge(list [][]byte) ([]byte, error) {
 	if len(list) == 1 {
 		return list[0], nil

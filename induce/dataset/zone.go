@@ -50,7 +50,7 @@ func (z Zone) In(t time.Time) time.Time {
 	return t.Add(time.Duration(ahead) * time.Second)
 }
 
-// Things returns what the timestamps are called in messages, in the plural.
+// Things returns the name of such timestamps in messages, in the plural.
 func (z Zone) Things() string {
 	if z == UTC {
 		return "timestamps in UTC"

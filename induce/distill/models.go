@@ -8,17 +8,18 @@ import (
 	"github.com/espalier-ml/espalier/induce/tree"
 )
 
-// Fitting is what models of the leaves of some trees are fitted to.
+// Fitting is the input of fitting models to the leaves of trees.
 type Fitting struct {
 	Training *dataset.Objects // training objects in the order of leafmodel.Sorted
-	Transfer *TransferSet     // nil: no tree is taught
+	Transfer *TransferSet     // nil if no tree is taught
 	Features []dataset.Feature
 	Trees    []*tree.Tree
-	Options  leafmodel.Options // Scale has the units in the mean weight of a row of Training
+	Options  leafmodel.Options // Scale is the number of units in the average weight of a row of Training
 }
 
-// Linear fits linear models of a strength, see leafmodel.Fit: those of taught trees to the objects
-// of the transfer set, the others to the training objects. It returns them by tree and node.
+// Linear fits linear models with a regularisation strength, see leafmodel.Fit: models of taught
+// trees to the objects of the transfer set, models of other trees to the training objects. It
+// returns them by tree and node.
 func (f *Fitting) Linear(ridge float64) [][]*leafmodel.Model {
 	return f.each(func(objects *dataset.Objects, at []int, o leafmodel.Options) [][]*leafmodel.Model {
 		o.Ridge = ridge
@@ -26,16 +27,16 @@ func (f *Fitting) Linear(ridge float64) [][]*leafmodel.Model {
 	})
 }
 
-// Boost fits boosters on top of models by tree and node, see leafmodel.Boost, to the objects of
-// Linear.
+// Boost fits boosters on top of models, given by tree and node (see leafmodel.Boost), to the same
+// objects as Linear.
 func (f *Fitting) Boost(models [][]*leafmodel.Model) [][]*leafmodel.Model {
 	return f.each(func(objects *dataset.Objects, at []int, o leafmodel.Options) [][]*leafmodel.Model {
 		return leafmodel.Boost(objects, f.Features, picked(f.Trees, at), picked(models, at), o)
 	})
 }
 
-// each calls fit for the trees that nobody has taught, then for the taught ones, with their
-// objects and their numbers. It returns the models in the order of the trees.
+// each calls fit for the trees without a teacher, then for the taught trees, with their objects and
+// their indexes. It returns the models in the order of the trees.
 func (f *Fitting) each(
 	fit func(objects *dataset.Objects, at []int, o leafmodel.Options) [][]*leafmodel.Model,
 ) [][]*leafmodel.Model {
@@ -64,7 +65,7 @@ func (f *Fitting) each(
 	return models
 }
 
-// picked returns the entries at some positions.
+// picked returns the entries at the given positions.
 func picked[T any](list []T, at []int) []T {
 	some := make([]T, len(at))
 	for i, k := range at {

@@ -7,7 +7,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/portable"
 )
 
-// Teacher is a kind of teacher. The text is its name in settings and in tree.json.
+// Teacher is a kind of teacher. Its text is the name in settings and in tree.json.
 type Teacher string
 
 // The kinds of teachers.
@@ -16,7 +16,7 @@ const (
 	Forest  Teacher = "forest"  // a random forest
 	Boosted Teacher = "boosted" // boosted trees
 	Both    Teacher = "both"    // the mean of the two
-	Auto    Teacher = "auto"    // the kind of the least log loss on training objects that it has not seen
+	Auto    Teacher = "auto"    // the kind with the least log loss on training objects that it has not seen
 )
 
 // Teachers lists the names of all kinds.
@@ -24,13 +24,13 @@ func Teachers() []string {
 	return []string{string(None), string(Forest), string(Boosted), string(Both), string(Auto)}
 }
 
-// Asked reports whether one kind is named: neither None nor Auto.
+// Asked reports whether a kind is named, so it is neither None nor Auto.
 func (t Teacher) Asked() bool { return t != None && t != Auto }
 
-// teacher rates objects by class probabilities, Classes numbers an object. They are nil if Stop says
-// so.
+// teacher predicts class probabilities, Classes numbers for each object. They are nil if Stop ends
+// the work.
 type teacher interface {
-	unseen() []float32 // of each training object, by trees that have not seen it
+	unseen() []float32 // for each training object, by trees that have not seen it
 	Probabilities(o *dataset.Objects) []float32
 }
 
@@ -63,7 +63,7 @@ func mean(a, b []float32) []float32 {
 	return means
 }
 
-// learned is a teacher of a kind after it has learned.
+// learned is a trained teacher.
 type learned struct {
 	teacher
 
@@ -71,7 +71,7 @@ type learned struct {
 	ratings []float32 // of the training objects, see unseen
 }
 
-// learn has a teacher learn from the training objects. It returns nil if Stop says so.
+// learn trains a teacher on the training objects. It returns nil if Stop ends the work.
 func (c *Config) learn(training *dataset.Objects) *learned {
 	var kinds []learned
 	if c.Teacher != Forest {
@@ -105,13 +105,13 @@ func (c *Config) learn(training *dataset.Objects) *learned {
 	return best(kinds, training)
 }
 
-// best returns the teacher of the least log loss on training objects, the first of equals.
+// best returns the teacher with the least log loss on training objects; ties: the first.
 func best(kinds []learned, training *dataset.Objects) *learned {
 	if len(kinds) == 1 {
 		return &kinds[0]
 	}
 	chosen, least := 0, 0.0
-	order := training.ByHash() // so the sums do not depend on the order of the objects
+	order := training.ByHash() // so that the sums do not depend on the order of the objects
 	for i := range kinds {
 		if loss := logLoss(kinds[i].ratings, training, order); i == 0 || loss < least {
 			chosen, least = i, loss
@@ -124,8 +124,8 @@ func best(kinds []learned, training *dataset.Objects) *learned {
 const leastProbability = 1e-6
 
 // logLoss returns the sum of the log losses of ratings, in nats times units of weight, over the
-// objects of one row. Of an object with several rows a forest has seen some when it rates the
-// others; boosted trees have seen none.
+// objects with a single row. For an object with several rows, a forest has seen some rows when it
+// rates the remaining ones, whereas boosted trees have seen none.
 func logLoss(ratings []float32, o *dataset.Objects, order []int32) (loss float64) {
 	for _, i := range order {
 		if o.RowsOf(int(i)) > 1 {

@@ -11,25 +11,25 @@ import (
 	"github.com/espalier-ml/espalier/induce/split"
 )
 
-// Config says what is taught.
+// Config describes what is taught.
 type Config struct {
-	Teacher  Teacher // zero: Auto
+	Teacher  Teacher // zero means Auto
 	Features []dataset.Feature
-	Share    float64 // of the teacher's probabilities in a training object's class weights, 0 to 1
-	MadeUp   int     // number of made-up objects; 0: none
+	Share    float64 // weight of the teacher's probabilities in the class weights of a training object, 0 to 1
+	MadeUp   int     // number of synthetic objects; 0 for none
 	Seed     uint64
 	Scale    float64 // fixed-point weight of a row of the training objects; 0: 1
 
-	Workers int         // goroutines; 0: as many as processors
-	Stop    func() bool // true: the result is not used; nil: never
+	Workers int         // goroutines; 0: one per processor
+	Stop    func() bool // if it returns true, the result must not be used; nil: never
 }
 
-// finest is the fixed-point weight of a row at least: so finely do classes share the weight
-// of a row.
+// finest is the least fixed-point weight of a row, so that classes can share the weight of a row
+// this finely.
 const finest = 256
 
-// Factor returns the units of a transfer set's weights in a unit of the training objects' weights,
-// of which a row has so many.
+// Factor returns how many units of a transfer set's weights equal a unit of the training objects'
+// weights. scale is the fixed-point weight of a row of the training objects.
 func Factor(scale float64) int64 {
 	if scale >= finest {
 		return 1
@@ -38,19 +38,19 @@ func Factor(scale float64) int64 {
 }
 
 // TransferSet is what trees grow from: the training objects with the teacher's share in their class
-// weights, and the made-up objects.
+// weights, and the synthetic objects.
 type TransferSet struct {
-	Objects *dataset.Objects // soft, in the order of leafmodel.Sorted; made-up ones have no rows
+	Objects *dataset.Objects // soft, in the order of leafmodel.Sorted; synthetic objects have no rows
 
-	config   *Config // whose Teacher is not Auto
+	config   *Config // its Teacher is not Auto
 	training *dataset.Objects
 }
 
-// Teacher returns the kind of the teacher; Auto is settled.
+// Teacher returns the kind of the teacher, which is never Auto.
 func (s *TransferSet) Teacher() Teacher { return s.config.Teacher }
 
-// NewTransferSet has the teacher learn and teach the training objects. The transfer set does not
-// depend on their order. It is nil if Stop says so.
+// NewTransferSet trains a teacher on the training objects, and lets it teach them. The transfer set
+// does not depend on their order. It is nil if Stop ends the work.
 func (c *Config) NewTransferSet(training *dataset.Objects) *TransferSet {
 	t := c.learn(training)
 	if t == nil {
@@ -68,8 +68,8 @@ func (c *Config) NewTransferSet(training *dataset.Objects) *TransferSet {
 	return s
 }
 
-// Part has the same teacher teach some of the training objects. What is made up is as much for
-// each of them. The transfer set is nil if stop says so.
+// Part lets a teacher of the same kind, trained on these training objects, teach them. The number
+// of synthetic objects per training object is the same. The result is nil if stop ends the work.
 func (s *TransferSet) Part(training *dataset.Objects, stop func() bool) *TransferSet {
 	c := *s.config
 	c.MadeUp = c.MadeUp * training.Len() / s.training.Len()
@@ -77,7 +77,7 @@ func (s *TransferSet) Part(training *dataset.Objects, stop func() bool) *Transfe
 	return c.NewTransferSet(training)
 }
 
-// mix adds the training objects with the teacher's probabilities in their class weights.
+// mix adds the training objects, with the teacher's probabilities in their class weights.
 func (s *TransferSet) mix(probabilities []float32) {
 	o := s.training
 	factor, shares := Factor(s.config.Scale), make([]float64, o.Classes)
@@ -92,8 +92,9 @@ func (s *TransferSet) mix(probabilities []float32) {
 	}
 }
 
-// makeUp adds made-up objects with the probabilities that the teacher gives them. Together they
-// weigh about as much as the training objects. It reports whether it did: not if Stop says so.
+// makeUp adds synthetic objects, with the probabilities that the teacher predicts for them.
+// Together they weigh about as much as the training objects. It returns false if Stop ends the
+// work.
 func (s *TransferSet) makeUp(t teacher) bool {
 	o := forest.MakeUp(s.training, s.config.Features, s.config.MadeUp, s.config.ofForest())
 	if o == nil {
@@ -124,10 +125,10 @@ func (s *TransferSet) append(o *dataset.Objects, i int, labels, raw []dataset.Cl
 	s.Objects.AppendSoft(codes, labels, raw, rows)
 }
 
-// shareBits is the binary logarithm of the whole numbers that stand for a probability of 1.
+// shareBits is the binary logarithm of the integer that represents a probability of 1.
 const shareBits = 30
 
-// weights deals a weight to the classes by their shares.
+// weights divides a weight among the classes by their shares.
 func weights(shares []float64, total int64) []dataset.ClassWeight {
 	whole := make([]int64, len(shares))
 	for k, s := range shares {
@@ -142,9 +143,9 @@ func weights(shares []float64, total int64) []dataset.ClassWeight {
 	return list
 }
 
-// Grow grows trees from the transfer set, one by each of the parameters, and counts them again
-// on the training objects: see Recount. Trees that o.Stop has cut short are counted, too. There
-// are none if the transfer set's own Stop says so.
+// Grow grows trees from the transfer set, one for each of the parameters, and counts them again on
+// the training objects: see Recount. This includes trees that o.Stop has cut short. The result is
+// nil if the Stop of the transfer set ends the work.
 func (s *TransferSet) Grow(columns []split.Column, params []induce.Params, o memory.Options) []*induce.Node {
 	roots := memory.GrowEach(s.Objects, columns, params, s.Objects.TotalWeight(), o)
 	for i, root := range roots {

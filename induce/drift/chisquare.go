@@ -6,12 +6,13 @@ import (
 	"github.com/espalier-ml/espalier/induce/portable"
 )
 
-// leastExpected is the least number of rows that the chi-square test expects in a bin: Cochran's rule.
+// leastExpected is the least number of rows that the chi-square test expects in a bin: Cochran's
+// rule.
 const leastExpected = 5
 
-// pooled returns the same rows in bins in which both lists expect at least leastExpected rows. Rarer
-// bins become one bin. If that bin is rare itself, the most similar to it in size joins it: the one
-// with fewest rows (ties: the first one). What is rare follows from the sums of both lists alone.
+// pooled returns the same rows in bins in which both lists expect at least leastExpected rows.
+// Rarer bins are merged into a single bin. If that bin is itself rare, the bin with the fewest rows
+// joins it (ties: the first). Which bins are rare only depends on the sums of both lists.
 func pooled(before, now []int64, b, n int64) (few, many []int64) {
 	small := min(b, n)
 	least := (leastExpected*(b+n) + small - 1) / small // rows of both lists
@@ -40,7 +41,7 @@ func pooled(before, now []int64, b, n int64) (few, many []int64) {
 }
 
 // chiSquare returns Pearson's statistic of a table of two rows, and its degrees of freedom. Each
-// column has a row in one list at least.
+// column must have a row in at least one list.
 func chiSquare(before, now []int64) (statistic float64, freedom int) {
 	b, n := float64(Rows(before)), float64(Rows(now))
 	for i := range before {
@@ -61,7 +62,7 @@ func chiSquareTail(x float64, freedom int) float64 {
 	if freedom == 0 || x <= 0 {
 		return 1
 	}
-	a, y := float64(float64(freedom)/2), float64(x/2) // halves are products, too: none may be fused
+	a, y := float64(float64(freedom)/2), float64(x/2) // halving is also a product: none may be fused
 	scale := portable.Exp(float64(a*portable.Log(y)) - y - logGamma(a))
 	if y < a+1 {
 		term := 1 / a
@@ -75,8 +76,8 @@ func chiSquareTail(x float64, freedom int) float64 {
 	return min(1, float64(scale*fraction(a, y)))
 }
 
-// fraction returns the continued fraction 1/(y+1-a- 1(1-a)/(y+3-a- 2(2-a)/(y+5-a- ...))), by Lentz's
-// method. It needs some multiple of the root of a steps.
+// fraction returns the continued fraction 1/(y+1-a- 1(1-a)/(y+3-a- 2(2-a)/(y+5-a- ...))), by
+// Lentz's method. The number of steps is proportional to the square root of a.
 func fraction(a, y float64) float64 {
 	const tiny = 1e-300
 	b := y + 1 - a
@@ -103,7 +104,7 @@ func away(x, tiny float64) float64 {
 	return x
 }
 
-// logGamma returns the logarithm of the gamma function of z > 0: Stirling's series from 16 on, and
+// logGamma returns the logarithm of the gamma function of z > 0: Stirling's series for z >= 16, and
 // below that Gamma(z+1) = z Gamma(z).
 func logGamma(z float64) float64 {
 	product := 1.0

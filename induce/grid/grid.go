@@ -16,7 +16,7 @@ const Most = 256
 // until the validation AUC falls.
 func AutoLambdas() []float64 { return []float64{1000, 300, 100, 30, 10, 3, 1, 0.3, 0.1} }
 
-// Member is a tree of the grid: how it is grown, and how tree.json says so.
+// Member is a tree of the grid: how it is grown, and how tree.json describes that.
 type Member struct {
 	Params    induce.Params
 	Algorithm tree.Algorithm
@@ -28,20 +28,20 @@ type Axes struct {
 	Lambdas    []float64
 	Thetas     []float64
 	Families   []split.Family
-	Bins       int // number of numbers of bins
+	Bins       int // how many numbers of bins there are
 
 	Classes  split.Classes
-	MaxDepth int   // 0: any
-	MinRows  int64 // of an inner node
-	Priced   bool  // prices of tests differ, or depend on the path
+	MaxDepth int   // 0: unlimited
+	MinRows  int64 // least number of rows of an inner node
+	Priced   bool  // whether prices of tests differ, or depend on the path
 
-	Record tree.Algorithm // what tree.json says of all trees alike
+	Record tree.Algorithm // what tree.json records equally for all trees
 }
 
-// Members returns a tree for each algorithm, lambda, theta, family of tests and number of bins,
-// each once. Algorithms without a lambda have a lambda of 0, unless they are alone. Algorithms
-// that count prices are left out where all tests cost the same and the algorithm without prices
-// is in the grid. The first tree has the first value of each setting.
+// Members returns a tree for each combination of algorithm, lambda, theta, family of tests and
+// number of bins, without duplicates. Algorithms without a lambda have a lambda of 0, unless they
+// are alone. Algorithms that count prices are left out if all tests cost the same and the grid
+// contains the algorithm without prices. The first tree has the first value of each setting.
 func (a *Axes) Members() []Member {
 	var members []Member
 	for _, p := range a.starts() {
@@ -76,8 +76,7 @@ func (a *Axes) starts() []induce.Params {
 	return list
 }
 
-// redundant reports whether an algorithm grows the same trees as another algorithm of the
-// grid.
+// redundant reports whether an algorithm grows the same trees as another algorithm of the grid.
 func (a *Axes) redundant(algorithm split.Algorithm) bool {
 	if a.Priced {
 		return false
@@ -99,13 +98,13 @@ func (a *Axes) member(p induce.Params) Member {
 	return m
 }
 
-// WithPricing returns the grid for tests of different prices. Each tree whose score counts
-// prices and that has the first family of tests and number of bins is grown once for each way to
-// count them (see split.Pricing). All trees have the least theta of the grid, but for the first
-// tree, which stays as it is: several ways to count prices find more than several thetas, and
-// pruning makes leaves larger. grouped says that groups of features have prices.
+// WithPricing returns the grid for tests with different prices. Each tree whose score counts prices
+// and that has the first family of tests and the first number of bins is grown once for each method
+// of counting them (see split.Pricing). All trees have the least theta of the grid, except the
+// first tree, which stays as it is: several methods of counting prices find more than several
+// thetas, and pruning makes leaves larger. grouped means that groups of features have prices.
 //
-// The grid stays as it is if the rule of choice does not compare ways to grow trees:
+// The grid stays as it is if the rule of choice does not compare methods of growing trees:
 // frontier.First takes the first tree, and frontier.Paper compares lambdas.
 func WithPricing(members []Member, rule frontier.Rule, grouped bool) []Member {
 	if len(members) < 2 || rule == frontier.First || rule == frontier.Paper {
@@ -132,7 +131,7 @@ func WithPricing(members []Member, rule frontier.Rule, grouped bool) []Member {
 	return append(priced, further...)
 }
 
-// counting returns the member with each further way to count prices.
+// counting returns the member with each further method of counting prices.
 func (m Member) counting(grouped bool) []Member {
 	ways := []split.Pricing{{Prices: split.RootPrices}, {Prices: split.ShiftedPrices}}
 	if grouped {
@@ -151,7 +150,7 @@ func (m Member) counting(grouped bool) []Member {
 	return list
 }
 
-// Differ reports whether features have different costs: 1 if costs has none.
+// Differ reports whether features have different costs; the cost is 1 if costs has none.
 func Differ(costs map[string]float64, features []string) bool {
 	cost := func(feature string) float64 {
 		if c, ok := costs[feature]; ok {
@@ -162,19 +161,20 @@ func Differ(costs map[string]float64, features []string) bool {
 	return slices.ContainsFunc(features, func(f string) bool { return cost(f) != cost(features[0]) })
 }
 
-// ManyRows is the number of rows from which 512 bins serve better than 128, by measurement on
-// the public data sets of the paper: on more rows finer cuts find more, on fewer they find noise.
+// ManyRows is the number of rows from which 512 bins work better than 128, as measured on the
+// public data sets of the paper: with more rows finer cuts find more, with fewer rows they find
+// noise.
 const ManyRows = 30_000
 
-// Where a class has an interval of a feature to itself, quantile cuts fall beside its ends, half a bin
-// off at most: binsPerClass bins a class leave about one row in 4 * binsPerClass on the wrong side.
+// If a class has an interval of a feature to itself, quantile cuts miss its ends by up to half a
+// bin: with binsPerClass bins per class, about one row in 4 * binsPerClass is on the wrong side.
 const (
 	binsPerClass = 16
-	mostAutoBins = 1 << 14 // a quarter of what two bytes can number
+	mostAutoBins = 1 << 14 // a quarter of the numbers of two bytes
 )
 
-// AutoBins returns the number of bins that suits numbers of rows and classes: see ManyRows and
-// binsPerClass. Up to 8 classes the rows alone decide.
+// AutoBins returns the number of bins that suits this many rows and classes: see ManyRows and
+// binsPerClass. With up to 8 classes only the rows count.
 func AutoBins(rows int64, classes int) int {
 	bins := 128
 	if rows >= ManyRows {
@@ -183,7 +183,7 @@ func AutoBins(rows int64, classes int) int {
 	return max(bins, min(binsPerClass*classes, mostAutoBins))
 }
 
-// SetBins notes the bins of each member: bins has one number, or one for each subset.
+// SetBins records the bins of each member: bins has one number, or one for each subset.
 func SetBins(members []Member, bins []int) {
 	for i := range members {
 		members[i].Algorithm.Bins = bins[max(members[i].Params.Subset-1, 0)]

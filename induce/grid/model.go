@@ -11,11 +11,12 @@ import (
 type Modeller struct {
 	Label    tree.Label
 	Features []dataset.Feature
-	Training tree.Training // the same of all trees, but for what Model sets
-	Estimate tree.Estimate // of the leaves
-	Scale    float64       // units in the mean weight of a training row where the trees grow
+	Training tree.Training // the same for all trees, except what Model sets
+	Estimate tree.Estimate // method for the leaves
+	Scale    float64       // units in the average weight of a training row where the trees grow
 
-	// MaxLeaves bounds the leaves of trees that nothing chooses among: the best stay. 0: any.
+	// MaxLeaves bounds the leaves of trees that are not chosen among others: the best leaves are
+	// kept. 0: unlimited.
 	MaxLeaves int
 }
 
@@ -38,7 +39,7 @@ func (b *Modeller) Model(root *induce.Node, m Member) *tree.Tree {
 }
 
 // Describe describes the label and the training of a tree with its counts, estimates its leaves and
-// measures it. Weights of nodes are in units of 1/factor of the objects'.
+// measures it. Node weights are in units of 1/factor of the objects' units.
 func (b *Modeller) Describe(model *tree.Tree, factor int64) {
 	model.Label, model.Training = b.Label, b.Training
 	model.Training.Weight *= factor
@@ -48,7 +49,7 @@ func (b *Modeller) Describe(model *tree.Tree, factor int64) {
 	model.Measure()
 }
 
-// stoppedLeaves returns the number of leaves that the deadline has made.
+// stoppedLeaves returns how many leaves are due to the deadline.
 func stoppedLeaves(root *induce.Node) int {
 	n := 0
 	root.Walk(func(node *induce.Node, _ int) {

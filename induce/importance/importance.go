@@ -1,18 +1,18 @@
-// Package importance says what each tested feature of a tree brings, and what it costs.
+// Package importance measures what each tested feature of a tree contributes, and what it costs.
 //
 // # By impurity
 //
-// Each test lowers the entropy of the classes among the training rows that come to it. The
-// impurity of a feature is the sum over its tests, in bits a training row.
+// Each test lowers the entropy of the classes among the training rows that reach it. The impurity
+// of a feature is the sum over its tests, in bits per training row.
 //
-// # By shuffling
+// # By permutation
 //
-// The AUC that a tree loses if the feature says nothing: each row takes the feature's value from
-// each row in turn, and keeps its other values. The AUC is over all these pairs of rows. It is
-// what random permutations have in the mean, without their noise, and needs no random numbers.
-// A tree with leaf models has a prediction for each pair. There the mean over Shifts permutations
-// takes its place: the rows lie in the order of the hashes of their codes, and each takes the value
-// of the row that lies so many places after it.
+// Permutation importance is the AUC that a tree loses if the values of a feature are permuted: each
+// row takes the feature's value from each row in turn, and keeps its other values. The AUC is over
+// all these pairs of rows. It is the exact average over all permutations, without their noise, and
+// needs no random numbers. A tree with leaf models would need a prediction for each pair. It
+// instead uses the average over Shifts permutations: the rows are in the order of the hashes of
+// their codes, and each takes the value of the row a fixed number of places after it.
 package importance
 
 import (
@@ -26,36 +26,37 @@ import (
 	"github.com/espalier-ml/espalier/induce/tree"
 )
 
-// Shifts is the number of permutations of a tree with leaf models.
+// Shifts is the number of permutations for a tree with leaf models.
 const Shifts = 2
 
-// Feature is what a tested feature brings and costs. All but AUCLost is of the training rows.
+// Feature is what a tested feature contributes and costs. All figures except AUCLost refer to the
+// training rows.
 type Feature struct {
 	Name          string   `json:"feature"`
-	RowsAsked     float64  `json:"rows_asked"`     // share of the rows with a test on the feature
-	ExpectedTests float64  `json:"expected_tests"` // mean number of tests on it
-	ExpectedCost  float64  `json:"expected_cost"`  // mean billed cost of these tests
-	Impurity      float64  `json:"impurity"`       // fall of the entropy by these tests, in bits a row
-	AUCLost       *float64 `json:"auc_lost"`       // by shuffling; nil: there are no rows, or they have no AUC
-	AUCPerCost    *float64 `json:"auc_per_cost"`   // AUCLost / ExpectedCost; nil: no loss, or no cost
+	RowsAsked     float64  `json:"rows_asked"`     // share of the rows that meet a test of the feature
+	ExpectedTests float64  `json:"expected_tests"` // average number of tests of the feature
+	ExpectedCost  float64  `json:"expected_cost"`  // average billed cost of these tests
+	Impurity      float64  `json:"impurity"`       // decrease of the entropy by these tests, in bits per row
+	AUCLost       *float64 `json:"auc_lost"`       // by permutation; nil without rows, or if their AUC is not defined
+	AUCPerCost    *float64 `json:"auc_per_cost"`   // AUCLost / ExpectedCost; nil if the loss is nil or the cost is 0
 }
 
 // Importance is the importance of all features that a tree tests, in their order.
 type Importance struct {
-	AUC      *float64 // of the tree on the objects; nil: they have none
+	AUC      *float64 // AUC of the tree on the objects; nil if they do not define it
 	Features []Feature
 }
 
-// Models score a tree with leaf models on the objects of Of.
+// Models scores a tree with leaf models on the objects given to Of.
 type Models interface {
-	// AUC returns the AUC on the objects; nil: they have none.
+	// AUC returns the AUC on the objects; nil if they do not define it.
 	AUC() *float64
-	// Without returns the AUC where a feature has the codes of each of some lists, by list. Several
-	// calls may run at once.
+	// Without returns, for each list of codes, the AUC if the feature has the codes in that list.
+	// It may be called concurrently.
 	Without(feature int, lists []dataset.Codes) []*float64
 }
 
-// NoAUC stands for leaf models that cannot score objects.
+// NoAUC represents leaf models that cannot score objects.
 type NoAUC struct{}
 
 // AUC returns nil.
@@ -64,8 +65,8 @@ func (NoAUC) AUC() *float64 { return nil }
 // Without returns nil for each list.
 func (NoAUC) Without(_ int, lists []dataset.Codes) []*float64 { return make([]*float64, len(lists)) }
 
-// Of returns the importance of the features. The features of the tree are those of the objects.
-// models score a tree with leaf models; nil: the tree has none.
+// Of returns the importance of the features. The tree and the objects must have the same features.
+// models scores a tree with leaf models; nil for a tree without.
 func Of(t *tree.Tree, o *dataset.Objects, models Models) *Importance {
 	features, list := tested(t)
 	m := &Importance{Features: list}
@@ -120,7 +121,7 @@ func (m *Importance) shifted(o *dataset.Objects, feature int, models Models) *fl
 	return &mean
 }
 
-// rotated returns the codes with each object's in the place of the one so many places before.
+// rotated returns the codes shifted by a number of places: object i gets the code of object i+by.
 func rotated(c dataset.Codes, by int) dataset.Codes {
 	return dataset.Codes{U8: rotate(c.U8, by), U16: rotate(c.U16, by)}
 }
@@ -132,7 +133,8 @@ func rotate[T any](list []T, by int) []T {
 	return slices.Concat(list[by:], list[:by])
 }
 
-// tested returns the indexes of the tested features, with what follows from the training rows alone.
+// tested returns the indexes of the tested features, with the figures that only depend on the
+// training rows.
 func tested(t *tree.Tree) (features []int, list []Feature) {
 	all := make([]Feature, len(t.Features))
 	above := make([][]int32, len(t.Nodes)) // by node: the features tested above
@@ -193,14 +195,14 @@ func entropy(weights []int64) (bits float64, total int64) {
 	return bits, total
 }
 
-// shuffle counts objects at leaves where a feature has the values of all rows.
+// shuffle counts objects at leaves if a feature takes the values of all rows.
 type shuffle struct {
 	tree    *tree.Tree
 	router  *tree.Router
 	objects *dataset.Objects
 	base    *tree.LeafCounts
-	at      [][]int32 // by leaf: the objects there
-	shift   int       // numbers of rows are divided by 2 to this power, so that products fit
+	at      [][]int32 // by leaf: its objects
+	shift   int       // numbers of rows are divided by 2 to this power, so that products do not overflow
 }
 
 // mostPairs bounds the sums of products of weights and rows.
@@ -224,7 +226,7 @@ func newShuffle(t *tree.Tree, o *dataset.Objects) *shuffle {
 	return s
 }
 
-// area returns the AUC of counts.
+// area returns the AUC of the counts.
 func (s *shuffle) area(counts *tree.LeafCounts) *float64 {
 	var leaves []metric.Leaf
 	for i := range s.tree.Nodes {
@@ -258,13 +260,13 @@ func (s *shuffle) codes(feature int) []code {
 	return list
 }
 
-// without counts the objects at the leaves where each takes the feature's value from each row. It
-// counts weights alone.
+// without counts the objects at the leaves if each takes the feature's value from each row in turn.
+// It only counts weights.
 func (s *shuffle) without(feature int) *tree.LeafCounts {
 	t, counts := s.tree, s.tree.NewLeafCounts()
-	values := make([][]code, len(t.Nodes)) // by node: what the tests on the feature above leave
-	rows := make([]int64, len(t.Nodes))    // by node: their rows
-	asked := make([]bool, len(t.Nodes))    // by node: a test above is on the feature
+	values := make([][]code, len(t.Nodes)) // by node: values that the tests of the feature above leave
+	rows := make([]int64, len(t.Nodes))    // by node: rows with these values
+	asked := make([]bool, len(t.Nodes))    // by node: whether a test above tests the feature
 	values[0] = s.codes(feature)
 	rows[0] = sum(values[0])
 	for i := range t.Nodes {
@@ -306,8 +308,8 @@ func sum(values []code) int64 {
 	return rows
 }
 
-// spread counts an object at all leaves that it reaches by some value of the feature. It uses
-// and returns the memory of a stack.
+// spread counts an object at all leaves that it reaches with some value of the feature. It uses the
+// memory of stack, and returns it.
 func (s *shuffle) spread(counts *tree.LeafCounts, i, feature int, rows []int64, stack []int32) []int32 {
 	stack = append(stack[:0], 0) // the root
 	for len(stack) > 0 {

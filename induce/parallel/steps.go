@@ -6,13 +6,13 @@ import (
 	"sync/atomic"
 )
 
-// Steps counts what a phase has done, of how much. Its work may set the total.
+// Steps counts how much of a phase is done, and how much there is in total. The work of the phase
+// may set the total.
 type Steps struct{ Done, Total atomic.Int64 }
 
-// EachUntil calls f(0), f(1), .. f(n-1) on as many goroutines as there are
-// processors, and counts the calls that have returned. It begins no call after the
-// end of the context, and returns why that has ended. A panic in a call is raised
-// again here, where the caller can recover it.
+// EachUntil calls f(0), f(1), .. f(n-1) on as many goroutines as there are processors, and counts
+// the calls that have returned. It starts no call after the end of the context, and then returns
+// the cause. A panic in a call is raised again here, where the caller can recover it.
 func EachUntil(ctx context.Context, n int, done *atomic.Int64, f func(i int)) error {
 	var next atomic.Int64
 	Run(min(n, runtime.GOMAXPROCS(0)), func() {
@@ -27,8 +27,8 @@ func EachUntil(ctx context.Context, n int, done *atomic.Int64, f func(i int)) er
 	return nil
 }
 
-// AtOnce does n things, several at a time, as object stores take a while for each. It
-// returns the first error by number.
+// AtOnce calls do(0), .. do(n-1), several at a time, because object stores take a while for each.
+// It returns the error of the lowest index.
 func AtOnce(n int, do func(i int) error) error {
 	const most = 32
 	faults := make([]error, n)
@@ -45,7 +45,7 @@ func AtOnce(n int, do func(i int) error) error {
 	return First(faults)
 }
 
-// First returns the first error that is not nil, nil if there is none.
+// First returns the first error that is not nil; nil if all are.
 func First(faults []error) error {
 	for _, err := range faults {
 		if err != nil {

@@ -3,9 +3,8 @@
 // between processors: some processors have assembly versions, and on some the
 // compiler fuses products with sums.
 //
-// All functions consist of sums, products and quotients, each rounded by itself. By
-// the language specification, an explicit conversion keeps a product from being
-// fused with a sum.
+// All functions consist of sums, products and quotients, each rounded separately. By the language
+// specification, an explicit conversion keeps a product from being fused with a sum.
 package portable
 
 import "math"
@@ -49,9 +48,9 @@ func limit(x float64) float64 {
 	}
 }
 
-// reduced returns e and atanh(s) such that log x = e log 2 + 2 atanh(s), for finite
-// x > 0. The significand f lies in [sqrt(1/2), sqrt(2)), and s = (f-1)/(f+1). The
-// first omitted term of the series is below 2^-57 of the sum.
+// reduced returns e and atanh(s) such that log x = e log 2 + 2 atanh(s), for finite x > 0. The
+// significand f is in [sqrt(1/2), sqrt(2)), and s = (f-1)/(f+1). The first omitted term of the
+// series is below 2^-57 of the sum.
 func reduced(x float64) (e, atanh float64) {
 	f, exponent := significand(x)
 	if f < math.Sqrt2/2 {
@@ -75,16 +74,16 @@ func reduced(x float64) (e, atanh float64) {
 
 // significand is math.Frexp for finite x > 0.
 func significand(x float64) (f float64, exponent int) {
-	const one = 1022 // exponent of numbers from one half to 1
+	const one = 1022 // exponent of numbers in [1/2, 1)
 	bits := math.Float64bits(x)
-	if exponent = int(bits >> 52); exponent == 0 { // no normal number
+	if exponent = int(bits >> 52); exponent == 0 { // a subnormal number
 		return math.Frexp(x)
 	}
 	return math.Float64frombits(bits&(1<<52-1) | one<<52), exponent - one
 }
 
-// Exp2 returns 2^x, within 1.5 units of the last place. It is 0 for x below -1022,
-// and +Inf for x from 1024 on.
+// Exp2 returns 2^x, within 1.5 units of the last place. It is 0 for x < -1022, and +Inf for x >=
+// 1024.
 func Exp2(x float64) float64 {
 	switch {
 	case x != x: // NaN

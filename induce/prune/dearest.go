@@ -8,16 +8,16 @@ import (
 	"github.com/espalier-ml/espalier/induce/tree"
 )
 
-// limited is a tree without the tests that lead beyond a limit on the cost of a path. Of all
-// prunings within the limit it has the least risk.
+// limited is the tree without the tests that lead beyond a limit on the cost of a path. It has the
+// least risk among all prunings within the limit.
 type limited struct {
 	limit float64
-	gain  float64 // by how much its risk is below that of the root as a leaf
+	gain  float64 // by how much its risk is below the risk of the root as a leaf
 }
 
-// dearestAlphas returns for each inner node the least alpha at which the optimal tree no longer
-// has it as an inner node, where the complexity is the billed cost of the most expensive path. The optimal
-// trees are those limited trees that lie on the lower convex hull of risk over limit.
+// dearestAlphas returns, for each inner node, the least alpha at which the node is a leaf of the
+// optimal tree or absent, if the complexity is the billed cost of the most expensive path. The
+// optimal trees are the limited trees on the lower convex hull of risk over limit.
 func dearestAlphas(t *tree.Tree, leaf []float64) []float64 {
 	least, gain := leastLimits(t, leaf)
 	hull := newHull(least, gain)
@@ -39,9 +39,9 @@ func slope(cheaper, dearer limited) float64 {
 	return (dearer.gain - cheaper.gain) / (dearer.limit - cheaper.limit)
 }
 
-// leastLimits returns by node the least limit at which the subtree of an inner node lowers the risk,
-// +Inf for a leaf or if it never does. It also returns by how much the node's own test lowers the
-// risk, 0 if that may be rounding alone.
+// leastLimits returns, for each node, the least limit at which the subtree of an inner node lowers
+// the risk; +Inf for a leaf, or if it never does. It also returns by how much the node's own test
+// lowers the risk; 0 if that may be a rounding error.
 func leastLimits(t *tree.Tree, leaf []float64) (least, gain []float64) {
 	total := float64(max(t.Nodes[0].Weight, 1))
 	least, gain = make([]float64, len(t.Nodes)), make([]float64, len(t.Nodes))
@@ -64,8 +64,8 @@ func leastLimits(t *tree.Tree, leaf []float64) (least, gain []float64) {
 	return least, gain
 }
 
-// newHull returns the limited trees on the lower convex hull, by ascending limit. The first tree has
-// only tests that cost nothing.
+// newHull returns the limited trees on the lower convex hull, by ascending limit. The first tree
+// has only tests that cost nothing.
 func newHull(least, gain []float64) []limited {
 	var nodes []int // whose tests gain
 	for v := range gain {

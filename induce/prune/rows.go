@@ -7,8 +7,8 @@ import (
 	"github.com/espalier-ml/espalier/induce/tree"
 )
 
-// Rows are rows counted by leaf of a tree, added up towards the root. All sequences of
-// the tree may share them.
+// Rows are rows counted by leaf of a tree and added up towards the root. All sequences of the tree
+// may share them.
 type Rows struct {
 	tree   *tree.Tree
 	rows   []int64 // by node: number of rows that reach the node
@@ -24,7 +24,7 @@ type share struct {
 	weight int64
 }
 
-// NewRows adds up counts of rows by leaf of a tree. It panics on counts of another tree.
+// NewRows adds up counts of rows by leaf of a tree. It panics if the counts belong to another tree.
 func NewRows(t *tree.Tree, counts *tree.LeafCounts) *Rows {
 	nodes := len(t.Nodes)
 	if len(counts.Weights) != nodes || len(counts.Rows) != nodes {
@@ -49,7 +49,7 @@ func NewRows(t *tree.Tree, counts *tree.LeafCounts) *Rows {
 	return r
 }
 
-// gather returns by node the weights above 0, and sets the rows.
+// gather returns for each node the weights above 0, and sets the rows.
 func (r *Rows) gather(counts *tree.LeafCounts) [][]share {
 	lists, sums := make([][]share, len(r.rows)), newSums(len(r.tree.Label.Classes))
 	for v := len(lists) - 1; v >= 0; v-- {
@@ -89,7 +89,7 @@ func (s *sums) add(x share) {
 	s.weight[x.class] += x.weight
 }
 
-// take returns the sums by class, and begins anew.
+// take returns the sums by class, and resets them.
 func (s *sums) take() []share {
 	slices.Sort(s.seen)
 	if len(s.spare) < len(s.seen) {

@@ -10,20 +10,20 @@ import (
 	"github.com/espalier-ml/espalier/induce/tree"
 )
 
-// Binding is a tree bound to the columns of rows of one type. It is read-only, so
-// goroutines may share it.
+// Binding is a tree bound to the columns of rows of a Go type. It is read-only, so goroutines may
+// share it.
 type Binding struct {
 	Scorer  *tree.Scorer
 	Columns []Column // by input of the tree
-	Strict  bool     // as an Inquiry: an empty text and a boolean are no numbers
+	Strict  bool     // as for an Inquiry: an empty text and a boolean are not numbers
 
 	reader  *Reader
 	inputs  []tree.Input
-	untyped []bool // by input: each row decides on the type of its value
+	untyped []bool // by input: whether each row decides the type of its value
 }
 
-// Bind finds the columns of a tree's tests among those of the rows. The error names all
-// columns that are missing, or have another type than the tree's feature.
+// Bind finds the columns that a tree tests among the columns of the rows. The error names all
+// columns that are missing, or that have another type than the feature of the tree.
 func Bind(t *tree.Tree, schema *Schema) (*Binding, error) {
 	b := &Binding{Scorer: t.Scorer()}
 	b.inputs = b.Scorer.Features()
@@ -41,7 +41,7 @@ func Bind(t *tree.Tree, schema *Schema) (*Binding, error) {
 	return b, errors.Join(faults...)
 }
 
-// check compares the type of a column with what the input takes.
+// check compares the type of a column with the type that the input takes.
 func (b *Binding) check(i int, schema *Schema) error {
 	c := &b.reader.Columns[i]
 	in := &b.inputs[i]
@@ -62,10 +62,10 @@ func (b *Binding) check(i int, schema *Schema) error {
 	return nil
 }
 
-// singular names one value of a unit.
+// singular returns the name of a single value of a unit.
 func singular(u dataset.Unit) string { return strings.TrimSuffix(u.Things(), "s") }
 
-// Read appends the cells of a row to dst, one for each input, as the tree takes them.
+// Read appends the cells of a row to dst, one for each input, in the form that the tree takes.
 func (b *Binding) Read(row any, dst []Cell) ([]Cell, error) {
 	cells, err := b.reader.Read(row, dst)
 	if err != nil {
@@ -79,10 +79,10 @@ func (b *Binding) Read(row any, dst []Cell) ([]Cell, error) {
 	return cells, nil
 }
 
-// CheckKeys refuses a row that is a map without the key of an input: see Reader.CheckKeys.
+// CheckKeys returns an error for a map that lacks the key of an input: see Reader.CheckKeys.
 func (b *Binding) CheckKeys(row any, cells []Cell) error { return b.reader.CheckKeys(row, cells) }
 
-// Cell returns the value of an input in a struct, as the tree takes it.
+// Cell returns the value of an input in a struct, in the form that the tree takes.
 func (b *Binding) Cell(i int, row reflect.Value) (Cell, error) {
 	x, err := b.Columns[i].of(row)
 	if err == nil {
@@ -91,7 +91,7 @@ func (b *Binding) Cell(i int, row reflect.Value) (Cell, error) {
 	return x, err
 }
 
-// fit converts a cell to what the input takes, where only the row says the type.
+// fit converts a cell to the type of the input, if only the row decides the type.
 func (b *Binding) fit(i int, x *Cell) error {
 	if !b.untyped[i] {
 		return nil

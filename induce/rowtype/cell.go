@@ -8,14 +8,13 @@ import (
 	"github.com/espalier-ml/espalier/induce/tree"
 )
 
-// Cell is a row's value in one column: a number or a text. The zero Cell is a missing
-// value.
+// Cell is the value of a row in one column: a number or a text. The zero Cell is a missing value.
 type Cell struct {
 	Type   dataset.ValueType
-	Unit   dataset.Unit // of a number
+	Unit   dataset.Unit // unit of a number
 	Number float64
 	Text   string
-	Absent bool // the row is a map without the column's key
+	Absent bool // whether the row is a map without the column's key
 }
 
 // Value returns the cell as an input of a tree.
@@ -30,7 +29,7 @@ func (c *Cell) Value() tree.Value {
 	}
 }
 
-// AsFloat returns the number; NaN: there is none.
+// AsFloat returns the number; NaN if the cell has none.
 func (c *Cell) AsFloat() float64 {
 	if c.Type != dataset.Number {
 		return math.NaN()
@@ -54,8 +53,8 @@ func numberCell(x float64) Cell {
 	return Cell{Type: dataset.Number, Number: x + 0}
 }
 
-// AsNumber turns a text into a number or, if the unit is one of time, into a point in
-// time: see dataset.Unit.ParseValue.
+// AsNumber converts a text to a number or, if the unit is a unit of time, to a point in time: see
+// dataset.Unit.ParseValue.
 func (c *Cell) AsNumber(column string, unit dataset.Unit) error {
 	if c.Type != dataset.Text {
 		return nil
@@ -78,8 +77,8 @@ func (c *Cell) AsNumber(column string, unit dataset.Unit) error {
 	return nil
 }
 
-// Fit converts a cell to the kind and the unit of a tree's feature, or refuses it. It is
-// for columns whose type only the rows tell.
+// Fit converts a cell to the kind and the unit of a tree's feature, or returns an error. It is for
+// columns whose type only the rows decide.
 func (c *Cell) Fit(in *tree.Input) error {
 	if c.Type == dataset.Text && (in.Kind == dataset.Numeric || in.Unit != dataset.Plain) {
 		return c.AsNumber(in.Name, in.Unit)

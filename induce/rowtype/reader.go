@@ -13,13 +13,13 @@ import (
 	"github.com/espalier-ml/espalier/induce/dataset"
 )
 
-// Reader reads some columns of rows, in a given order.
+// Reader reads columns of rows, in a given order.
 type Reader struct {
 	schema  *Schema
 	Columns []Column
 }
 
-// Reader returns a reader of the named columns. With an error the reader still has a
+// Reader returns a reader of the named columns. If it returns an error, the reader still has a
 // column for every name, but must not read rows.
 func (s *Schema) Reader(names []string) (*Reader, error) {
 	r := &Reader{schema: s}
@@ -34,7 +34,7 @@ func (s *Schema) Reader(names []string) (*Reader, error) {
 	return r, errors.Join(faults...)
 }
 
-// Read appends a row's cells to dst.
+// Read appends the cells of a row to dst.
 func (r *Reader) Read(row any, dst []Cell) ([]Cell, error) {
 	if r.schema.Map {
 		return r.readMap(row, dst)
@@ -109,10 +109,11 @@ func (r *Reader) readMap(row any, dst []Cell) ([]Cell, error) {
 	return dst, nil
 }
 
-// mostKeys is the number of keys of a row that an error names.
+// mostKeys is the greatest number of keys of a row that an error names.
 const mostKeys = 20
 
-// CheckKeys refuses a row that is a map without the key of a column. cells are those of the row.
+// CheckKeys returns an error for a map that lacks the key of a column. cells are the cells of the
+// row.
 func (r *Reader) CheckKeys(row any, cells []Cell) error {
 	at := slices.IndexFunc(cells, func(c Cell) bool { return c.Absent })
 	if at < 0 {
@@ -180,7 +181,7 @@ func (c *Column) readStruct(v reflect.Value) (Cell, error) {
 	return c.time(v.Interface().(time.Time)) //nolint:errcheck // likewise
 }
 
-// strange returns the error of a value of a type that no column has.
+// strange returns the error for a value of a type that no column has.
 func (c *Column) strange(v reflect.Value) error {
 	return &dataset.DataError{
 		Column: c.Name, Value: fmt.Sprint(v.Interface()),
@@ -191,8 +192,8 @@ func (c *Column) strange(v reflect.Value) error {
 
 var jsonNumberType = reflect.TypeFor[json.Number]() //nolint:gochecknoglobals // a constant
 
-// text returns a string. A json.Number is a number, unless it is a whole number that float64 cannot hold
-// exactly: its digits may be a category, and are refused for a number.
+// text returns a string. A json.Number is a number, unless it is an integer that float64 cannot
+// hold exactly: its digits may be a category, and are refused as a number.
 func (c *Column) text(v reflect.Value) Cell {
 	if v.Type() == jsonNumberType {
 		if x, ok := dataset.Plain.Parse(v.String()); ok {
@@ -202,7 +203,7 @@ func (c *Column) text(v reflect.Value) Cell {
 	return Cell{Type: dataset.Text, Text: v.String()}
 }
 
-// whole returns a whole number in the column's unit.
+// whole returns an integer in the unit of the column.
 func (c *Column) whole(x int64) (Cell, error) {
 	if c.Scale != 0 {
 		return c.decimal(strconv.FormatInt(x, 10))
@@ -225,8 +226,8 @@ func (c *Column) whole(x int64) (Cell, error) {
 	return column.count(x)
 }
 
-// count returns the number for n counts of the column's unit: days or microseconds. It
-// fails if a float64 cannot hold n exactly.
+// count returns the number for n counts of the column's unit: days or microseconds. It returns an
+// error if a float64 cannot hold n exactly.
 func (c *Column) count(n int64) (Cell, error) {
 	x, ok := c.Unit.Exact(n)
 	if !ok {
@@ -242,7 +243,7 @@ func (c *Column) decimal(digits string) (Cell, error) {
 	return numberCell(x), err
 }
 
-// inexact returns the error of a value that a float64 cannot hold exactly.
+// inexact returns the error for a value that a float64 cannot hold exactly.
 func (c *Column) inexact(value string) error {
 	e := c.Unit.Inexact(value)
 	e.Column = c.Name

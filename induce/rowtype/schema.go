@@ -10,26 +10,26 @@ import (
 	"github.com/espalier-ml/espalier/induce/dataset"
 )
 
-// Schema says how the columns of rows of one Go type are read. It travels to
-// workers, which may know the type without its tags.
+// Schema describes how to read the columns of rows of a Go type. It is sent to workers, which may
+// know the type without its tags.
 type Schema struct {
 	Type    string   `json:"type"` // name of the Go type
 	Map     bool     `json:"map,omitempty"`
-	Columns []Column `json:"columns"` // of a struct, in the order of its fields; none of a map
+	Columns []Column `json:"columns"` // columns of a struct, in the order of its fields; empty for a map
 }
 
 // Column is a column of rows.
 type Column struct {
 	Name  string            `json:"name"`
-	Field []int             `json:"field,omitempty"` // of a struct, for reflect.Value.FieldByIndex
+	Field []int             `json:"field,omitempty"` // for a struct: argument of reflect.Value.FieldByIndex
 	Type  dataset.ValueType `json:"type,omitempty"`  // 0: each row decides
 	Whole bool              `json:"whole,omitempty"` // the Go type is an integer
 	Unit  dataset.Unit      `json:"unit,omitempty"`  // unit of numbers
-	Zone  dataset.Zone      `json:"zone,omitempty"`  // of timestamps, as a tree takes them
-	Tick  time.Duration     `json:"tick,omitempty"`  // of points in time: precision, and what a whole number counts
-	Scale int               `json:"scale,omitempty"` // of decimals in whole numbers: digits behind the point
+	Zone  dataset.Zone      `json:"zone,omitempty"`  // zone of timestamps, as a tree takes them
+	Tick  time.Duration     `json:"tick,omitempty"`  // for points in time: their precision, and the unit of integers
+	Scale int               `json:"scale,omitempty"` // for decimals stored as integers: digits after the decimal point
 
-	Unsupported string `json:"unsupported,omitempty"` // why the field cannot be read; empty: it can be read
+	Unsupported string `json:"unsupported,omitempty"` // why the field cannot be read; empty if it can
 }
 
 // SchemaOf returns how to read rows of a Go type.
@@ -49,8 +49,8 @@ func SchemaOf(t reflect.Type) (*Schema, error) {
 	return s, s.dropHidden()
 }
 
-// dropHidden removes hidden columns, by Go's rule: of several fields of one name, the
-// least deeply embedded one hides the others. Two such fields at equal depth are an error.
+// dropHidden removes hidden columns, by Go's rule: the least deeply embedded field of a name hides
+// all other fields of that name. Two such fields at equal depth are an error.
 func (s *Schema) dropHidden() error {
 	least := make(map[string]int) // least depth by name
 	for i := range s.Columns {
@@ -99,10 +99,9 @@ func under(t reflect.Type) reflect.Type {
 	}
 }
 
-// columnsOf lists the fields of a struct that are columns: the exported fields, and the
-// fields of embedded structs in place of these. An unexported field with the name of a
-// column in its tag is listed too, as one that cannot be read. at is the index of the
-// struct within the row.
+// columnsOf lists the fields of a struct that are columns: the exported fields, where an embedded
+// struct is replaced by its fields. An unexported field whose tag names a column is also listed, as
+// a column that cannot be read. at is the index of the struct within the row.
 func columnsOf(t reflect.Type, at []int) []Column {
 	var columns []Column
 	for i := range t.NumField() {
@@ -183,7 +182,7 @@ func (c *Column) describe(t reflect.Type, tag *fieldTag) {
 
 func isWhole(k reflect.Kind) bool { return k >= reflect.Int && k <= reflect.Uintptr }
 
-// Column returns the column of a name. Maps have a column for every name.
+// Column returns the column with this name. Maps have a column for every name.
 func (s *Schema) Column(name string) (*Column, error) {
 	if s.Map {
 		return &Column{Name: name}, nil
@@ -209,5 +208,5 @@ func (s *Schema) Names() []string {
 	return names
 }
 
-// Has reports whether there is a column of a name. It may be one that cannot be read.
+// Has reports whether there is a column with this name, even if it cannot be read.
 func (s *Schema) Has(name string) bool { return slices.Contains(s.Names(), name) }

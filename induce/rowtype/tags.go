@@ -9,25 +9,24 @@ import (
 	"github.com/espalier-ml/espalier/induce/dataset"
 )
 
-// fieldTag is what the tags of a struct field say about its column.
+// fieldTag is what the tags of a struct field specify about its column.
 type fieldTag struct {
-	name  string        // of the column; empty: no tag gives a name
-	skip  bool          // the field is no column
-	tick  time.Duration // what a whole number counts; 0: the field's type decides
-	unit  dataset.Unit  // of points in time; Plain: the options name no unit
-	scale int           // of decimals: digits behind the point; 0: no decimals
+	name  string        // name of the column; empty if no tag has a name
+	skip  bool          // whether the field is not a column
+	tick  time.Duration // unit of integers; 0: the type of the field decides
+	unit  dataset.Unit  // unit of points in time; Plain if the options name no unit
+	scale int           // for decimals: digits after the decimal point; 0: not decimals
 }
 
-// tagKeys returns the tags that parseTag reads. A tag overrules those behind it.
+// tagKeys returns the tags that parseTag reads, in order of precedence.
 func tagKeys() [4]string { return [4]string{"espalier", "parquet", "beam", "json"} }
 
-// parseTag reads the tags of a field. The first of tagKeys with a name decides on the
-// column; the name "-" leaves the field out. The tags espalier and parquet may have
-// options on how to read the values: the first tag with options decides.
+// parseTag reads the tags of a field. The first of tagKeys with a name decides the column; the name
+// "-" leaves the field out. The tags espalier and parquet may have options on how to read the
+// values: the first tag with options decides.
 //
-// The parquet tag has the form of parquet-go ("age,optional") or of Beam's parquetio
-// ("name=age, type=INT64"). In the second form the case of keys, and blanks around them,
-// do not matter.
+// The parquet tag has the form of parquet-go ("age,optional") or of Beam's parquetio ("name=age,
+// type=INT64"). In the second form the case of keys, and blanks around them, do not matter.
 func parseTag(f *reflect.StructField) fieldTag {
 	t := fieldTag{tick: time.Nanosecond}
 	named, described := false, false
@@ -48,8 +47,8 @@ func parseTag(f *reflect.StructField) fieldTag {
 	return t
 }
 
-// splitTag returns the name and the options of a tag. Options of Beam's parquetio are
-// translated into those of parquet-go.
+// splitTag returns the name and the options of a tag. Options of Beam's parquetio are translated
+// into options of parquet-go.
 func splitTag(key, text string) (name string, options []string) {
 	parts := strings.Split(text, ",")
 	if key == "parquet" && strings.Contains(parts[0], "=") {
@@ -103,7 +102,7 @@ func (t *fieldTag) describe(options []string) {
 			t.tick, t.unit = tickNamed(argument), dataset.Timestamp
 		case "time":
 			if t.tick, t.unit = tickNamed(argument), dataset.Time; argument == "" {
-				t.tick = 0 // the field's type decides
+				t.tick = 0 // the type of the field decides
 			}
 		case "decimal":
 			digits, _, _ := strings.Cut(argument, ":")
@@ -112,8 +111,8 @@ func (t *fieldTag) describe(options []string) {
 	}
 }
 
-// tickNamed returns the duration that the option timestamp(millisecond) names. For
-// "timestamp" alone it is a millisecond, as in parquet-go.
+// tickNamed returns the duration named by the option timestamp(millisecond). For "timestamp" alone
+// it is a millisecond, as in parquet-go.
 func tickNamed(unit string) time.Duration {
 	unit, _, _ = strings.Cut(unit, ":") // drop the time zone
 	switch unit {

@@ -52,8 +52,8 @@
 //	bin         code = b                          numeric; families onehot, both
 //	equals      code = b                          categorical; families onehot, threshold, both
 //	multiway    one outcome per code              categorical; family multiway
-//	other       the code of "other"               beside equals
-//	missing     the code of missing               beside all but multiway
+//	other       the code of "other"               in addition to equals
+//	missing     the code of missing               in addition to all but multiway
 //
 // Test order: tests are sorted by feature, then by kind in the order of this table,
 // then by code. Only tests with at least two outcomes in the node compete. Scores

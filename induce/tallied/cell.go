@@ -9,18 +9,18 @@ import (
 	"github.com/espalier-ml/espalier/induce/rowtype"
 )
 
-// A tally counts equal rows by a key. The key of a row is its kind (a byte), then the
-// cell of its label, then the cells of its features. A cell is a byte for type and unit,
-// then the 8 bytes of a number, or the length and the bytes of a text. Where the bins
-// are given beforehand, the key is the kind, the code of the class as a uvarint and the
-// codes of the features. Where groups stay together, the bucket of the row's group follows (a byte).
-// Where rows have weights, the cell of the weight comes last: see CutWeight.
+// A tally counts equal rows by a key. The key of a row is its kind (a byte), then the cell of its
+// label, then the cells of its features. A cell is a byte for type and unit, then the 8 bytes of a
+// number, or the length and the bytes of a text. If the bins are given beforehand, the key is
+// instead the kind, the code of the class as a uvarint and the codes of the features. If groups
+// must stay together, the bucket of the row's group follows (a byte). If rows have weights, the
+// cell of the weight comes last: see CutWeight.
 
 // The kinds of tallied rows.
 const (
-	earlierRows byte = iota          // of the window before: the bins are fitted to them
-	ownRows                          // of the window itself, and its other parts: see kindOfPart
-	noRows      byte = math.MaxUint8 // of no use
+	earlierRows byte = iota          // rows of the window before, to which the bins are fitted
+	ownRows                          // rows of the window itself, starting with the first part: see kindOfPart
+	noRows      byte = math.MaxUint8 // rows that are not used
 )
 
 // kindOfPart returns the kind of the window's own rows of a part.
@@ -42,15 +42,14 @@ func AppendCell(b []byte, c *rowtype.Cell) []byte {
 	return b
 }
 
-// ErrRow is the error of a key that no Encoder has made.
+// ErrRow is the error for a key that was not made by an Encoder.
 var ErrRow = errors.New("not a tallied row")
 
-// unitShift is the position of the unit in the first byte of a cell. The bits below are
-// the type.
+// unitShift is the position of the unit in the first byte of a cell. The type is in the bits below.
 const unitShift = 4
 
-// cellType is the type and the unit of the cells of a column. The zero cellType stands
-// for a column without any value.
+// cellType is the type and the unit of the cells of a column. It is zero for a column without any
+// value.
 type cellType struct {
 	typ  dataset.ValueType
 	unit dataset.Unit

@@ -9,7 +9,8 @@ import (
 	"github.com/espalier-ml/espalier/induce/tree"
 )
 
-// AsEarlier changes the kind of a tally's rows, in place: training rows become rows of the window before.
+// AsEarlier changes the kind of the rows of a tally in place: training rows become rows of the
+// window before.
 func AsEarlier(b []byte) []byte {
 	r, err := dataset.ReadTally(b)
 	for err == nil && r.Next() {
@@ -24,16 +25,17 @@ func AsEarlier(b []byte) []byte {
 
 // Encoder makes the keys by which rows are counted.
 type Encoder struct {
-	Key []byte // of the latest row
+	Key []byte // key of the latest row
 
 	spec     *Spec
 	reader   *rowtype.Reader
-	coder    *rowCoder // codes rows by given bins; nil: none are given
+	coder    *rowCoder // codes rows by given bins; nil if no bins are given
 	position uint64    // hash of the place of the rows, see dataset.HashRow
 	cells    []rowtype.Cell
 }
 
-// NewEncoder returns an encoder of rows. given has the bins that rows are coded by; nil: none are given.
+// NewEncoder returns an encoder of rows. given has the bins by which rows are coded; nil: none are
+// given.
 func NewEncoder(s *Spec, given *Plan) (*Encoder, error) {
 	names := []string{s.Settings.Label}
 	if s.Weighted() {
@@ -53,12 +55,13 @@ func NewEncoder(s *Spec, given *Plan) (*Encoder, error) {
 	return e, err
 }
 
-// OrderedFile is the name of the Parquet file of one row group whose rows are in the same parts as ordered
-// rows.
+// OrderedFile is the name of the Parquet file with a single row group whose rows would be in the
+// same parts as ordered rows.
 const OrderedFile = "rows.parquet"
 
-// Encode makes the key of a row, the at-th of ordered rows. It returns the row's weight, and where the label
-// ends in the key. labelEnd is 0 if the row has no label and is left out.
+// Encode makes the key of a row. at is the position of the row, if rows are ordered. Encode returns
+// the weight of the row, and the position in the key where the label ends. labelEnd is 0 if the row
+// has no label and is left out.
 func (e *Encoder) Encode(row any, at int) (weight float64, labelEnd int, err error) {
 	if e.cells, err = e.reader.Read(row, e.cells[:0]); err != nil {
 		return 0, 0, err
@@ -114,7 +117,8 @@ func (e *Encoder) Encode(row any, at int) (weight float64, labelEnd int, err err
 	return weight, labelEnd, err
 }
 
-// partOf returns the part of a row by the cell that decides, and the bucket of its group, 0 without a key.
+// partOf returns the part of a row, given the cell that decides it, and the bucket of its group; 0
+// without a key.
 func (s *Spec) partOf(x *rowtype.Cell) (part dataset.Part, bucket uint8, err error) {
 	p := dataset.Parting{SplitColumn: s.Part, Shares: s.Settings.Split, Seed: s.Settings.Seed}
 	if s.Settings.Key != "" {
@@ -128,7 +132,8 @@ func (s *Spec) partOf(x *rowtype.Cell) (part dataset.Part, bucket uint8, err err
 	return part, 0, nil
 }
 
-// groups returns the number of training objects up to which objects keep the groups of their rows; 0: none.
+// groups returns up to how many training objects the objects keep the groups of their rows; 0 for
+// never.
 func (s *Spec) groups() int64 {
 	if s.Settings.Key == "" {
 		return 0
@@ -142,8 +147,7 @@ func (s *Spec) foldGroups() int64 {
 	return settings.Groups()
 }
 
-// fit converts the value of feature i to the type and the unit of the feature, or
-// refuses it.
+// fit converts the value of feature i to the type and the unit of the feature, or returns an error.
 func (e *Encoder) fit(i int, x *rowtype.Cell) error {
 	column := &e.spec.Columns[i]
 	if e.coder != nil {
@@ -162,7 +166,7 @@ func (e *Encoder) fit(i int, x *rowtype.Cell) error {
 	return nil
 }
 
-// NullLabel returns the error of a row without a label.
+// NullLabel returns the error for a row without a label.
 func NullLabel(column string) error {
 	return dataset.NullLabel(column, "a row", "set DropNullLabels to leave such rows out")
 }

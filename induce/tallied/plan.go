@@ -12,13 +12,13 @@ import (
 	"github.com/espalier-ml/espalier/induce/weighing"
 )
 
-// Plan says how tallied rows become objects.
+// Plan describes how tallied rows become objects.
 type Plan struct {
 	Encoded []byte   `json:"features"` // see dataset.EncodeFeatures
 	Columns []int    `json:"columns"`  // by feature: its position in Spec.Columns
 	Classes []string `json:"classes"`
 	Dropped int64    `json:"dropped"` // rows without a label
-	Bins    []int    `json:"bins"`    // most bins of a numeric feature, by subset
+	Bins    []int    `json:"bins"`    // greatest number of bins of a numeric feature, by subset
 	weighing.Rule
 	TrainRows int64 `json:"train_rows,omitempty"` // training rows with weights above 0
 
@@ -43,8 +43,8 @@ func (p *Plan) open() error {
 	return err
 }
 
-// Fit fits bins and categories of the features, and the classes, to summaries. It
-// leaves out features with a single value.
+// Fit fits bins and categories of the features, and the classes, to summaries. It leaves out
+// features with a single value.
 func (s *Spec) Fit(sums *Sums) (*Plan, error) {
 	if slices.Contains(sums.Columns, nil) {
 		return nil, s.NoTrainingRows()
@@ -55,7 +55,7 @@ func (s *Spec) Fit(sums *Sums) (*Plan, error) {
 	if p.Classes, err = binning.FitClasses(c.Label, sums.Label, c.MaxClasses); err != nil {
 		return nil, dataset.WithHint(err, "raise MaxClasses, or name a column of classes as the Label")
 	}
-	p.Bins = c.BinsFor(sums.rows(), len(p.Classes)) // rows without a label count, too
+	p.Bins = c.BinsFor(sums.rows(), len(p.Classes)) // rows without a label also count
 	if err := s.weighClasses(p, sums); err != nil {
 		return nil, err
 	}
@@ -96,7 +96,7 @@ func (s *Spec) fitColumn(
 	return priced[0], err
 }
 
-// weighClasses decides by which factors classes are weighed.
+// weighClasses determines the factors of the classes.
 func (s *Spec) weighClasses(p *Plan, sums *Sums) error {
 	c := &s.Settings
 	if !s.weighs() || sums.ByClass == nil {
@@ -108,7 +108,7 @@ func (s *Spec) weighClasses(p *Plan, sums *Sums) error {
 	return nil
 }
 
-// Stride returns the bytes of the codes of a row.
+// Stride returns how many bytes the codes of a row take.
 func (p *Plan) Stride() int { return p.layout.Stride }
 
 // rule returns how the rows of a part are weighed.

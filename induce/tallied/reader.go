@@ -7,28 +7,28 @@ import (
 	"github.com/espalier-ml/espalier/induce/dataset"
 )
 
-// rowsReader reads the rows of one kind from a tally, some at a time, into columns.
+// rowsReader reads the rows of one kind from a tally, in batches, into columns.
 type rowsReader struct {
 	spec    *Spec
-	grouped bool // keys end with a bucket
+	grouped bool // whether keys end with a bucket
 	tally   *dataset.TallyReader
 	kind    byte
-	types   []cellType // by feature, then of the label
+	types   []cellType // by feature, then for the label
 
 	label   dataset.Vector
 	columns []dataset.Vector // by feature
-	units   Units            // of the weights
-	weights []int64          // of all rows that each stands for, in units
-	rows    []int64          // number of equal rows that each stands for
-	buckets []uint8          // bucket of each row's group; 0 where groups do not stay together
+	units   Units            // units of the weights
+	weights []int64          // weight of all rows equal to each row, in units
+	rows    []int64          // number of rows equal to each row
+	buckets []uint8          // bucket of the group of each row; 0 if groups need not stay together
 
-	positions []int32 // of the rows that are in the columns: 0, 1, ...
+	positions []int32 // positions of the rows in the columns: 0, 1, ...
 
-	texts []map[string]int32 // by feature, then of the label: positions in the dictionary
+	texts []map[string]int32 // by feature, then for the label: positions in the dictionary
 	fault error
 }
 
-// rowsTogether is the number of distinct rows that next reads at most.
+// rowsTogether is the greatest number of distinct rows that next reads.
 const rowsTogether = 1 << 14
 
 func newRowsReader(spec *Spec, tally []byte, kind byte, units Units) (*rowsReader, error) {
@@ -44,8 +44,8 @@ func newRowsReader(spec *Spec, tally []byte, kind byte, units Units) (*rowsReade
 	return r, err
 }
 
-// typesIn returns the types of the features, then of the label. The rows decide where
-// the Go type does not say it. A column without any value has the zero cellType.
+// typesIn returns the types of the features, then of the label. If the Go type does not decide, the
+// rows do. A column without any value has the zero cellType.
 func (s *Spec) typesIn(tally []byte, kind byte) ([]cellType, error) {
 	types := make([]cellType, len(s.Columns)+1)
 	unknown := s.label.Type == 0
@@ -90,13 +90,13 @@ func (s *Spec) typesIn(tally []byte, kind byte) ([]cellType, error) {
 	return types, r.Err()
 }
 
-// MixedTypes returns the error of a column whose values are of several types.
+// MixedTypes returns the error for a column whose values have several types.
 func MixedTypes(column string) error {
 	return &dataset.DataError{Column: column, Problem: "some rows have a number and some a text or a point in time, " +
 		"expected one type", Hint: "convert the values, or name the column in Numeric if all texts spell numbers"}
 }
 
-// kindOf returns the kind of a feature. The rows decide where the configuration does not.
+// kindOf returns the kind of a feature. If the configuration does not decide, the rows do.
 func (r *rowsReader) kindOf(i int) dataset.Kind {
 	if kind := r.spec.Columns[i].Kind; kind != 0 {
 		return kind
@@ -107,8 +107,8 @@ func (r *rowsReader) kindOf(i int) dataset.Kind {
 	return dataset.Numeric
 }
 
-// next reads the next rows into the columns. It returns false after the last row, and
-// at a fault: see err.
+// next reads the next rows into the columns. It returns false after the last row, and after an
+// error: see err.
 func (r *rowsReader) next() bool {
 	r.weights, r.rows, r.buckets, r.positions = r.weights[:0], r.rows[:0], r.buckets[:0], r.positions[:0]
 	for i := range r.columns {
@@ -132,7 +132,7 @@ func (r *rowsReader) next() bool {
 
 func (r *rowsReader) err() error { return errors.Join(r.fault, r.tally.Err()) }
 
-// reset empties a column. A column without any value becomes one of numbers.
+// reset empties a column. A column without any value becomes a column of numbers.
 func (r *rowsReader) reset(v *dataset.Vector, i int) {
 	*v = dataset.Vector{Type: r.types[i].typ, Numbers: v.Numbers[:0], Texts: v.Texts[:0], Index: v.Index[:0]}
 	switch v.Type {
@@ -143,7 +143,7 @@ func (r *rowsReader) reset(v *dataset.Vector, i int) {
 	}
 }
 
-// row appends the tally's current row to the columns.
+// row appends the current row of the tally to the columns.
 func (r *rowsReader) row() error {
 	key, weight, err := r.spec.weightIn(r.tally, r.units)
 	if err != nil {

@@ -43,16 +43,16 @@ func CutWeight(key []byte) (x float64, rest []byte, err error) {
 	return x, key[:at], nil
 }
 
-// Units are the units of the weights by part; nil: rows have no weights.
+// Units are the units of the weights by part; nil if rows have no weights.
 type Units = *[dataset.Parts]dataset.WeightUnit
 
-// SumWeights adds up the weights of the rows in a tally by part. They are nil if rows have no weights.
+// SumWeights adds up the weights of the rows in a tally by part; nil if rows have no weights.
 func (s *Spec) SumWeights(tally []byte) (*[dataset.Parts]*dataset.WeightSums, error) {
 	return s.sumWeights(tally, ownRows)
 }
 
-// sumWeights adds up the weights of the rows in a tally: of the parts that begin with the kind
-// first, or of earlier rows alone. They are nil if rows have no weights.
+// sumWeights adds up the weights of the rows in a tally, by part: for kinds >= first, or only for
+// earlier rows if first is earlierRows. It returns nil if rows have no weights.
 func (s *Spec) sumWeights(tally []byte, first byte) (*[dataset.Parts]*dataset.WeightSums, error) {
 	if !s.Weighted() {
 		return nil, nil //nolint:nilnil // there is nothing to sum up
@@ -81,7 +81,7 @@ func (s *Spec) sumWeights(tally []byte, first byte) (*[dataset.Parts]*dataset.We
 	return sums, r.Err()
 }
 
-// unitsIn returns the units of the weights in a tally, see sumWeights.
+// unitsIn returns the units of the weights in a tally: see sumWeights.
 func (s *Spec) unitsIn(tally []byte, first byte) (Units, error) {
 	sums, err := s.sumWeights(tally, first)
 	if err != nil || sums == nil {
@@ -91,8 +91,8 @@ func (s *Spec) unitsIn(tally []byte, first byte) (Units, error) {
 	return &units, nil
 }
 
-// weightIn returns the key of a tally's current rows, of some part, without the weight, and the
-// weight of all these rows.
+// weightIn returns the key of the current rows of a tally without the weight, and the weight of all
+// these rows.
 func (s *Spec) weightIn(r *dataset.TallyReader, units Units) (key []byte, weight int64, err error) {
 	if !s.Weighted() || len(r.Key) == 0 || r.Key[0] == noRows {
 		return r.Key, r.Rows, nil
@@ -115,7 +115,7 @@ func (s *Spec) weightIn(r *dataset.TallyReader, units Units) (key []byte, weight
 	return key, each * r.Rows, nil
 }
 
-// TooSmall returns the error of a weight that is no unit.
+// TooSmall returns the error for a weight that rounds to 0 units.
 func TooSmall(column string, x float64, unit *dataset.WeightUnit) error {
 	return dataset.WeightError(column, fmt.Sprint(x), "a row", unit.TooSmall(), "set it to 0, or filter such rows out before")
 }
@@ -123,6 +123,6 @@ func TooSmall(column string, x float64, unit *dataset.WeightUnit) error {
 // maxTallied bounds the weight of equal rows.
 const maxTallied = 1 << 62
 
-// partOfKind returns the part whose units the rows of a kind have: earlier rows have those of
-// training rows.
+// partOfKind returns the part in whose units the rows of a kind are weighed: earlier rows are
+// weighed in the units of training rows.
 func partOfKind(kind byte) dataset.Part { return dataset.Part(max(kind, ownRows) - ownRows) }

@@ -10,8 +10,8 @@ import (
 	"github.com/espalier-ml/espalier/induce/settings"
 )
 
-// ClassTotals returns the weight of each class, from a summary of the label. The classes are those of
-// the summary, and maybe others.
+// ClassTotals returns the weight of each class, from a summary of the label. classes may include
+// classes that the summary does not have.
 func ClassTotals(s *binning.Summary, classes []string) []int64 {
 	totals := make([]int64, len(classes))
 	at := 0
@@ -25,9 +25,9 @@ func ClassTotals(s *binning.Summary, classes []string) []int64 {
 	return totals
 }
 
-// WeighClasses decides by which factors classes multiply the weights of training rows. sum is
-// the weight of the training rows by class, in their units. absent allows factors of classes that no row
-// has. It returns the weight of all weighted rows.
+// WeighClasses determines the factors by which classes multiply the weights of training rows. sum
+// is the weight of the training rows by class, in their units. absent allows factors of classes
+// that no row has. It returns the total weight of all weighted rows.
 func (s *Rule) WeighClasses(
 	p *settings.PerClass, sum *binning.Summary, classes []string, absent bool,
 ) (int64, error) {
@@ -49,9 +49,9 @@ func (s *Rule) WeighClasses(
 	return weight, err
 }
 
-// BalancedClassWeights returns W / (K W_k) in units of 1/FractionScale, of the K
-// classes that have weight: so all weigh the same, and all together what they did
-// (scikit-learn's compute_class_weight).
+// BalancedClassWeights returns W / (K W_k) in units of 1/FractionScale, for the K classes that have
+// weight: all classes then have the same weight, and the total stays the same (scikit-learn's
+// compute_class_weight).
 func BalancedClassWeights(totals []int64) []int64 {
 	sum, classes := new(big.Int), int64(0)
 	for _, w := range totals {
@@ -81,13 +81,13 @@ func BalancedClassWeights(totals []int64) []int64 {
 // ClassFactor returns the factor of a class in units of 1/FractionScale.
 func ClassFactor(x float64) int64 { return int64(math.RoundToEven(float64(x * FractionScale))) }
 
-// exactScale is the number of units in the mean weight from which products of weights and factors
-// are rounded to these units.
+// exactScale is the number of units in the average weight from which products of weights and
+// factors are rounded to these units.
 const exactScale = 1 << 16
 
-// SettleClassWeights sets ClassDivisor and ClassMean of rows whose ClassWeights are set. The totals are the weight
-// of the training rows by class, in their units. It returns the weight of all weighted rows, and refuses
-// weights that cannot be counted.
+// SettleClassWeights sets ClassDivisor and ClassMean of rows that have ClassWeights. totals is the
+// weight of the training rows by class, in their units. It returns the total weight of all weighted
+// rows, and an error for weights that cannot be counted.
 func (s *Rule) SettleClassWeights(totals []int64) (int64, error) {
 	s.ClassDivisor = classDivisor(s)
 	weight, err := checkTotal(totals, s)
@@ -97,8 +97,9 @@ func (s *Rule) SettleClassWeights(totals []int64) (int64, error) {
 	return weight, err
 }
 
-// meanFactor returns the mean factor of the rows whose class has one above 0, by weight; 0 stands
-// for 1. Balanced factors have a mean of 1 but for the rounding of each. Some weight is above 0.
+// meanFactor returns the average factor, by weight, of the rows whose class has a factor above 0; 0
+// stands for 1. Balanced factors have an average of 1, except for the rounding of each. Some weight
+// must be above 0.
 func meanFactor(totals, factors []int64) float64 {
 	const rounding = 1e-5
 	sum, whole := new(big.Int), new(big.Int)
@@ -115,9 +116,9 @@ func meanFactor(totals, factors []int64) float64 {
 	return mean
 }
 
-// classDivisor returns FractionScale if products of the weights of training rows and the factors are
-// whole numbers of units, or if units are small. Else it returns 1: the products have smaller
-// units.
+// classDivisor returns FractionScale if products of the weights of training rows and the factors
+// are integer numbers of units, or if units are small. Otherwise it returns 1, and the products
+// have smaller units.
 func classDivisor(rows *Rule) int64 {
 	if u := rows.Units; u != nil && u[dataset.Train].Scale >= exactScale {
 		return FractionScale
@@ -130,8 +131,8 @@ func classDivisor(rows *Rule) int64 {
 	return FractionScale
 }
 
-// checkTotal makes sure that the weighted rows can be counted, and that there are
-// some, and returns their weight.
+// checkTotal checks that the weighted rows can be counted and that there are some, and returns
+// their weight.
 func checkTotal(totals []int64, rows *Rule) (int64, error) {
 	sum := new(big.Int)
 	for k, w := range totals {
@@ -141,7 +142,7 @@ func checkTotal(totals []int64, rows *Rule) (int64, error) {
 		return 0, errors.New("all classes of the training rows have the weight 0")
 	}
 	sum.Div(sum, big.NewInt(rows.ClassDivisor))
-	if sum.Cmp(big.NewInt(MaxTotalWeight/2)) >= 0 { // half: what rounding adds
+	if sum.Cmp(big.NewInt(MaxTotalWeight/2)) >= 0 { // half, because rounding adds weight
 		return 0, errors.New("the weights of all training rows add up to more than can be counted: " +
 			"divide the weights of the classes by their mean")
 	}

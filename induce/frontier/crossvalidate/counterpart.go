@@ -14,16 +14,16 @@ import (
 	"github.com/espalier-ml/espalier/induce/tree"
 )
 
-// Counterpart is the tree of a fold that corresponds to a point of the pool: grown by
-// the same parameters, and pruned in the same currency to about the same expected cost.
+// Counterpart is the tree of a fold that corresponds to a point of the pool: grown with the same
+// parameters, and pruned in the same currency to about the same expected cost.
 type Counterpart struct {
 	Rows  int64 // number of rows of the fold's objects
 	Tree  *tree.Tree
-	Score prune.Score // on the fold's objects
-	Leaf  prune.Score // of the root of this tree as a single leaf
+	Score prune.Score // on the objects of the fold
+	Leaf  prune.Score // score of the root of this tree as a single leaf
 }
 
-// Counterparts returns a point's counterpart of each fold.
+// Counterparts returns the counterpart of a point in each fold.
 func Counterparts(folds []Fold, pool *frontier.Pool, p *frontier.Point) []Counterpart {
 	list := make([]Counterpart, len(folds))
 	for i := range folds {
@@ -37,7 +37,7 @@ func Counterparts(folds []Fold, pool *frontier.Pool, p *frontier.Point) []Counte
 	return list
 }
 
-// Stability compares a tree with its counterparts, of which there must be at least one.
+// Stability compares a tree with its counterparts, at least one.
 func Stability(t *tree.Tree, counterparts []Counterpart) *tree.Stability {
 	trees := make([]*tree.Tree, len(counterparts))
 	for i := range counterparts {
@@ -46,17 +46,18 @@ func Stability(t *tree.Tree, counterparts []Counterpart) *tree.Stability {
 	return t.Stability(trees)
 }
 
-// SetAreas sets the figures of the pool's points on the folds. Folds is the mean area of a
-// point's counterparts, over the folds whose objects define an area. The other figures are means
-// over all folds, weighted by the folds' rows. A figure stays nil if no fold defines it. The
-// figures on the folds and on the validation rows share in the merit by their numbers of rows.
+// SetAreas sets the figures of the pool's points on the folds. Folds is the average area of a
+// point's counterparts, over the folds whose objects define an area. The other figures are averages
+// over all folds, weighted by their rows. A figure stays nil if no fold defines it. In the merit,
+// the figures on the folds and on the validation rows are weighted by their numbers of rows.
 func SetAreas(folds []Fold, pool *frontier.Pool) {
 	setAreas(folds, pool, pool.Points, noFold)
 }
 
 const noFold = -1
 
-// setAreas is SetAreas for points of the pool, without the figures of the fold at index without.
+// setAreas is SetAreas for points of the pool, leaving out the figures of the fold with index
+// without.
 func setAreas(folds []Fold, pool *frontier.Pool, points []frontier.Point, without int) {
 	rows := int64(0)
 	for k := range folds {
@@ -88,18 +89,18 @@ func setAreas(folds []Fold, pool *frontier.Pool, points []frontier.Point, withou
 	}
 }
 
-// scoreOf returns the score of a point's counterpart on the fold's objects.
+// scoreOf returns the score of a point's counterpart on the objects of the fold.
 func (f *Fold) scoreOf(pool *frontier.Pool, p *frontier.Point) *prune.Score {
 	at, step := f.counterpart(pool, p)
 	return &f.scores[at][step]
 }
 
 // Optimism returns by how much the area of the chosen point on the folds is too high because the
-// folds took part in the choice: the mean, over the folds, of its area minus the area of the point
-// that is chosen without the fold; at least 0. It is nil if no fold defines both areas.
-// (R. J. Tibshirani and R. Tibshirani, A bias correction for the minimum error rate in
-// cross-validation, Annals of Applied Statistics 3, 2009, with the choice on all other folds in the
-// place of the choice on the one fold.)
+// folds took part in the choice. It is the average, over the folds, of its area minus the area of
+// the point chosen without the fold, and at least 0. It is nil if no fold defines both areas. (R.
+// J. Tibshirani and R. Tibshirani, A bias correction for the minimum error rate in
+// cross-validation, Annals of Applied Statistics 3, 2009; here the choice on all other folds
+// replaces the choice on the single fold.)
 func Optimism(folds []Fold, pool *frontier.Pool, s *frontier.Settings, chosen *frontier.Point) (*float64, error) {
 	gains := make([]*float64, len(folds))
 	errs := make([]error, len(folds))
@@ -133,7 +134,7 @@ func difference(a, b *float64) *float64 {
 	return &d
 }
 
-// mean is a weighted mean of the figures that are defined.
+// mean is a weighted mean of the defined figures.
 type mean struct{ sum, weight float64 }
 
 func (m *mean) add(figure *float64, weight float64) {
@@ -145,7 +146,7 @@ func (m *mean) add(figure *float64, weight float64) {
 
 func (m *mean) join(other mean) { m.sum, m.weight = m.sum+other.sum, m.weight+other.weight }
 
-// value returns the mean, nil of no figures.
+// value returns the mean; nil if there are no figures.
 func (m *mean) value() *float64 {
 	if m.weight == 0 {
 		return nil
@@ -154,10 +155,10 @@ func (m *mean) value() *float64 {
 	return &value
 }
 
-// counterpart returns the pruning and the step of the fold's own sequence that
-// correspond to a point: of the steps at its expected billed cost, or next to it, the one
-// whose alpha is nearest. A fold's tree of the same alpha may cost more, and would then say
-// what more money buys. The un-pruned tree and the root alone correspond to themselves.
+// counterpart returns the pruning and the step of the fold's own sequence that correspond to a
+// point: among the steps whose expected billed cost is nearest to the point's, the step whose alpha
+// is nearest. Matching on alpha alone could pick a costlier tree and overstate the merit. The
+// unpruned tree and the root alone correspond to themselves.
 func (f *Fold) counterpart(pool *frontier.Pool, p *frontier.Point) (pruning, step int) {
 	pruning = pool.PruningOf(p)
 	own, steps := pool.Prunings[pruning].Sequence, f.sequences[pruning].Steps
@@ -183,14 +184,14 @@ func (f *Fold) counterpart(pool *frontier.Pool, p *frontier.Point) (pruning, ste
 	return pruning, min(max(f.sequences[pruning].At(middle(own, p.Step)), from), max(from, to-1))
 }
 
-// firstUpTo returns the first step of at most the given expected billed cost; the number of steps if
-// there is none. Costs fall from step to step.
+// firstUpTo returns the index of the first step whose expected billed cost is at most cost;
+// len(steps) if absent. Costs fall from step to step.
 func firstUpTo(steps []prune.Step, cost float64) int {
 	return sort.Search(len(steps), func(i int) bool { c, _ := steps[i].Billed(); return c <= cost })
 }
 
-// middle returns the geometric mean of the least and the greatest alpha at which a step
-// is optimal; the least alpha if there is no finite greatest one.
+// middle returns the geometric mean of the least and the greatest alpha at which a step is optimal;
+// the least alpha if the greatest is infinite.
 func middle(s *prune.Sequence, step int) float64 {
 	alpha := s.Steps[step].Alpha
 	if step+1 < len(s.Steps) && !math.IsInf(s.Steps[step+1].Alpha, 1) {

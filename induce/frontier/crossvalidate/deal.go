@@ -6,22 +6,24 @@ import (
 	"github.com/espalier-ml/espalier/induce/dataset"
 )
 
-// Dealt are objects whose rows were dealt to folds.
+// Dealt are objects whose rows are divided into folds.
 type Dealt struct {
-	// held has the objects of each fold, ascending; nil if rows of an object may be in several folds.
+	// held has the objects of each fold, ascending; nil if rows of the same object may be in
+	// several folds.
 	held [][]int32
 
 	objects *dataset.Objects
 	folds   int
-	byRow   bool // the buckets of the objects are folds
+	byRow   bool // whether the buckets of the objects are folds
 }
 
-// Deal deals rows to folds. If the objects are grouped, the fold of a row is that of its bucket: so
-// all rows with one key are in one fold, and the seed of the buckets decides which ones. There are
-// then at most dataset.Buckets folds with rows. Otherwise each row is dealt by itself, see
-// dataset.Objects.ByRow: the rows that are left know the values of the rows of the fold, as training
-// rows know those of validation rows. All rows of a soft object are in one fold. The folds depend on
-// the seed and on the objects, but not on their order.
+// Deal divides rows into folds. If the objects are grouped, the fold of a row follows from its
+// bucket: all rows with the same key are in the same fold, and the seed of the buckets decides
+// which keys share a fold. At most dataset.Buckets folds then have rows. Otherwise each row is
+// assigned independently, see dataset.Objects.ByRow: then objects may have rows both in the fold
+// and outside of it, as they may have training rows and validation rows. All rows of a soft object
+// are in the same fold. The folds depend on the seed and on the objects, but not on the order of
+// the objects.
 func Deal(o *dataset.Objects, folds int, seed uint64) *Dealt {
 	d := &Dealt{objects: o, folds: folds}
 	if o.Grouped() {
@@ -47,7 +49,7 @@ func rowsOf(o *dataset.Objects) int64 {
 	return rows
 }
 
-// Fold returns the rows of all folds but one, and the rows of that one, both as objects.
+// Fold returns the rows of all other folds, and the rows of this fold, both as objects.
 func (d *Dealt) Fold(fold int) (rest, held *dataset.Objects) {
 	if d.held != nil {
 		return d.objects.Select(others(d.held, fold)), d.objects.Select(d.held[fold])
@@ -63,7 +65,7 @@ func (d *Dealt) Fold(fold int) (rest, held *dataset.Objects) {
 	return rest, held
 }
 
-// others returns the objects of all folds but one, ascending.
+// others returns the objects of all other folds, ascending.
 func others(held [][]int32, fold int) []int32 {
 	var rest []int32
 	for other, ids := range held {

@@ -17,39 +17,37 @@ import (
 	"github.com/espalier-ml/espalier/induce/tree"
 )
 
-// Growth says from what the trees of the folds are grown.
+// Growth describes how the trees of the folds are grown.
 type Growth struct {
 	Objects *dataset.Objects // training objects
 	Columns []split.Column
 	Folds   int // at least 2
 	Seed    uint64
-	Memory  int64 // bytes that the growth may take beside the objects, see memory.Options; 0: 2 GiB
-	// Model makes a tree of a root that was grown by the parameters of a candidate of
-	// the pool, with the estimates of the leaves. Several goroutines call it.
+	Memory  int64 // bytes that the growth may take in addition to the objects, see memory.Options; 0: 2 GiB
+	// Model makes a tree of a root that was grown with the parameters of a candidate of the pool,
+	// including the estimates of the leaves. It is called concurrently.
 	Model func(root *induce.Node, candidate int) *tree.Tree
 
-	// Transfer is what the taught candidates have grown from, see distill.TransferSet.Part; nil: there
-	// are none.
+	// Transfer is the transfer set from which the taught candidates have grown, see
+	// distill.TransferSet.Part; nil if no candidate was taught.
 	Transfer *distill.TransferSet
 }
 
-// Fold is what was grown without the objects of a fold, with its scores on these
-// objects.
+// Fold holds the trees grown without the objects of a fold, with their scores on these objects.
 type Fold struct {
-	number    int                  // of the deal
-	rows      int64                // number of rows of the fold's objects
+	number    int                  // index of the fold in the deal
+	rows      int64                // number of rows in the objects of the fold
 	trees     []*tree.Tree         // by candidate of the pool
-	held      []*prune.Rows        // by candidate: the fold's objects
+	held      []*prune.Rows        // by candidate: rows of the objects of the fold
 	sequences []*prune.Sequence    // by pruning of the pool
 	scores    [][]prune.Score      // by pruning of the pool, then by step of the fold's own sequence: see Score
-	transfer  *distill.TransferSet // nil: no tree was taught
+	transfer  *distill.TransferSet // nil if no tree was taught
 }
 
-// Grow deals the rows to the folds, and grows and prunes trees for each. It
-// leaves out folds without rows, and a fold that has all rows: few objects or groups may
-// deal so. settled counts the weight of the leaves that are finished, whose sum is
-// Weight if no fold is left out. If the context ends first, the error is its
-// cause.
+// Grow divides the rows into folds, and grows and prunes trees for each. It leaves out folds
+// without rows, and a fold that has all rows, which may happen with few objects or groups. settled
+// counts the weight of the finished leaves; its sum is Weight if no fold is left out. If the
+// context ends first, Grow returns its cause.
 func (g *Growth) Grow(ctx context.Context, pool *frontier.Pool, settled *atomic.Int64) ([]Fold, error) {
 	dealt := Deal(g.Objects, g.Folds, g.Seed)
 	folds := make([]Fold, g.Folds)
@@ -68,22 +66,21 @@ func (g *Growth) Grow(ctx context.Context, pool *frontier.Pool, settled *atomic.
 	return slices.DeleteFunc(folds, func(f Fold) bool { return f.sequences == nil }), nil
 }
 
-// together is the number of folds that are grown at the same time. Each uses all
-// processors: while one of them ends, the other one keeps the processors busy.
+// together is how many folds are grown at the same time. Each uses all processors; while one of
+// them ends, the next keeps the processors busy.
 const together = 2
 
-// MaxBytes bounds the codes of the objects of which folds are grown. The objects are in
-// memory, and so are copies of most of them for each of the folds that grow together.
+// MaxBytes bounds the codes of the objects from which folds are grown. The objects are in memory,
+// and so are copies of most of them for each of the folds grown together.
 const MaxBytes = 8 << 30
 
-// Weight returns the weight that the trees of all folds settle: each of the trees is
-// grown from all folds but one, for each fold. Taught trees are not counted. weight is that of
-// all objects.
+// Weight returns the weight that the trees of all folds settle: for each fold, each of the trees is
+// grown from all other folds. Taught trees do not count. weight is the weight of all objects.
 func Weight(weight int64, pool *frontier.Pool, folds int) int64 {
 	return weight * int64(untaught(pool)) * int64(folds-1)
 }
 
-// untaught returns the number of candidates that have grown without a teacher: the first ones.
+// untaught returns how many candidates were grown without a teacher. They come first.
 func untaught(pool *frontier.Pool) int {
 	taught := func(c frontier.Candidate) bool { return c.Tree.Algorithm.Teacher != "" }
 	if n := slices.IndexFunc(pool.Candidates, taught); n >= 0 {
@@ -92,8 +89,9 @@ func untaught(pool *frontier.Pool) int {
 	return len(pool.Candidates)
 }
 
-// fold grows the trees of a fold from the rest of the objects, prunes them, and counts the objects
-// that were held out. After the end of the context the fold is empty: its trees were cut short.
+// fold grows the trees of a fold from the objects outside of it, prunes them, and counts the
+// held-out objects. After the end of the context the fold is empty, because its trees were cut
+// short.
 func (g *Growth) fold(
 	ctx context.Context, pool *frontier.Pool, rest, held *dataset.Objects, settled *atomic.Int64,
 ) Fold {
@@ -141,8 +139,8 @@ func (g *Growth) fold(
 	return f
 }
 
-// Score scores each step of all prunings on the fold's objects, with the probabilities that the
-// trees have now.
+// Score scores each step of all prunings on the objects of the fold, with the current probabilities
+// of the trees.
 func (f *Fold) Score() {
 	f.scores = make([][]prune.Score, len(f.sequences))
 	f.each(len(f.trees), func(candidate, from, to int) {
@@ -150,7 +148,8 @@ func (f *Fold) Score() {
 	})
 }
 
-// losses returns the log loss of each step of the first trees on the fold's objects, by pruning and step.
+// losses returns the log loss on the objects of the fold for each step of the first trees
+// candidates, by pruning and step.
 func (f *Fold) losses(trees int) [][]float64 {
 	losses := make([][]float64, len(f.sequences))
 	f.each(trees, func(candidate, from, to int) {
@@ -159,7 +158,8 @@ func (f *Fold) losses(trees int) [][]float64 {
 	return losses
 }
 
-// each calls work for each of the first candidates with its prunings, which are those of [from, to).
+// each calls work for each of the first trees candidates, with the range [from, to) of its
+// prunings.
 func (f *Fold) each(trees int, work func(candidate, from, to int)) {
 	each := len(f.sequences) / len(f.trees)
 	parallel.Each(trees, trees, func(i int) { work(i, i*each, (i+1)*each) })

@@ -12,14 +12,15 @@ import (
 	"github.com/espalier-ml/espalier/induce/tree"
 )
 
-// Fit fits models of several variants to the leaves of the trees of some points. It returns the
-// models before, by point and node, nil if there are none, and those of each variant.
+// Fit fits models of several variants to the leaves of the trees of points. It returns the earlier
+// models on which they are based, by point and node (nil if absent), and the models of each
+// variant.
 type Fit func(f *distill.Fitting) (before [][]*leafmodel.Model, variants [][][]*leafmodel.Model)
 
-// Gains returns what models of some number of variants gain over those before, by variant and
-// point: the means over the folds that define them. The models of a fold are fitted in the point's counterpart, to the objects of the other
-// folds, with the scale of o. done counts folds times variants. If the context ends first, the
-// error is its cause.
+// Gains returns, by variant and point, what the models of each variant gain over the earlier
+// models: averages over the folds that define them. The models of a fold are fitted in the
+// counterparts of the points, to the objects of the other folds, with the scale of o. done counts
+// folds times variants. If the context ends first, Gains returns its cause.
 func (g *Growth) Gains(
 	ctx context.Context, pool *frontier.Pool, folds []Fold, points []frontier.Point, o leafmodel.Options,
 	variants int, fit Fit, done *atomic.Int64,
@@ -91,7 +92,7 @@ func (s *gainSum) add(other *gainSum) {
 	s.mistakes.join(other.mistakes)
 }
 
-// mean returns the mean over the folds.
+// mean returns the average over the folds.
 func (s *gainSum) mean() frontier.Gain {
 	return frontier.Gain{
 		AUC: s.auc.value(), LogLoss: s.loss.value(), Accuracy: s.accuracy.value(), ErrorCost: s.mistakes.value(),

@@ -25,7 +25,7 @@ type Data struct {
 	Total    int64
 }
 
-// Numeric returns a feature with so many bins, whose cuts are 1, 2, ...
+// Numeric returns a feature with this many bins, whose cuts are 1, 2, ...
 func Numeric(name string, bins int, cost float64) dataset.Feature {
 	f := dataset.Feature{Name: name, Kind: dataset.Numeric, Cost: cost}
 	for b := 1; b < bins; b++ {
@@ -62,7 +62,7 @@ func PricedFeatures() []dataset.Feature {
 	return features
 }
 
-// Freely returns the same data, where further tests on a feature cost nothing.
+// Freely returns the same data, with free repeated tests of a feature.
 func (d *Data) Freely() *Data {
 	f := *d
 	f.Columns = slices.Clone(d.Columns)
@@ -121,8 +121,8 @@ func randomWeights(r *rand.Rand, class, classes int, weighted bool) (raw []datas
 	return raw, rows
 }
 
-// Grouped returns the same objects, of whose rows each has one of a few keys: the weight of a class in
-// an object is of one key or of two.
+// Grouped returns the same objects, in which each row has one of a few keys: the weight of a class
+// in an object belongs to one key or two.
 func (d *Data) Grouped(r *rand.Rand) *Data {
 	g := *d
 	weighted := d.Objects.Rows != nil
@@ -148,8 +148,8 @@ func (d *Data) Grouped(r *rand.Rand) *Data {
 	return &g
 }
 
-// randomShares gives the weight of each class of an object to one key or to two. Where objects have
-// numbers of rows next to their weights, the shares of the first class have them.
+// randomShares gives the weight of each class of an object to one key or two. If objects store rows
+// in addition to their weights, the shares of the first class get the rows.
 func (d *Data) randomShares(r *rand.Rand, object int, weighted bool) (shares []dataset.GroupShare) {
 	const keys = 40
 	for k, cw := range d.Objects.Raw(object) {
@@ -206,8 +206,8 @@ func (d *Data) Relabelled(bucket uint8) (relabelled *Data, changed []int) {
 	return &g, changed
 }
 
-// Softened returns the same data with soft objects: of each object some weight goes to other
-// classes, or all of it. Some of them have no rows.
+// Softened returns the same data with soft objects: some or all of the weight of each object goes
+// to other classes. Some objects have no rows.
 func (d *Data) Softened(r *rand.Rand) *Data {
 	const scale = 1 << 10
 	s := *d
@@ -232,7 +232,7 @@ func (d *Data) Softened(r *rand.Rand) *Data {
 			}
 		}
 		rows := d.Objects.RowsOf(i)
-		if r.IntN(4) == 0 { // as objects that a teacher makes up
+		if r.IntN(4) == 0 { // like the objects that a teacher makes up
 			rows = 0
 		}
 		s.Objects.AppendSoft(codes, d.Objects.Labels(i), raw, rows)
@@ -347,7 +347,7 @@ func RandomParams(r *rand.Rand, a split.Algorithm, f split.Family) induce.Params
 	}
 }
 
-// RandomPricing returns a way to count prices, half of the time the paper's.
+// RandomPricing returns a method of counting prices, half of the time the method of the paper.
 func RandomPricing(r *rand.Rand) split.Pricing {
 	if r.IntN(2) == 0 {
 		return split.Pricing{}
