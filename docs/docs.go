@@ -1,5 +1,5 @@
-// Package docs holds the pages of the documentation. They are read on the web as they
-// are, and in a terminal by `espalier help TOPIC`.
+// Package docs holds the pages of the documentation for users. They are read on the web as
+// they are, and in a terminal by `espalier help TOPIC`.
 package docs
 
 import (
@@ -11,9 +11,6 @@ import (
 //go:embed *.md
 var files embed.FS
 
-// extension ends the file name of a page.
-const extension = ".md"
-
 // Page is a page of the documentation.
 type Page struct {
 	Name  string // the topic, which is the file name without its extension
@@ -21,24 +18,24 @@ type Page struct {
 	Text  string // Markdown, with the first heading
 }
 
-// Pages returns all pages, by name.
-func Pages() []Page {
-	entries, err := files.ReadDir(".")
-	if err != nil {
-		panic(err) // the embedded folder is there
+// names returns the names of all pages in the order in which a new user reads them.
+func names() []string {
+	return []string{
+		"start", "data", "costs", "budgets", "accuracy", "reading", "scoring", "exports", "sql", "production",
+		"scale", "go", "files", "settings", "glossary",
 	}
+}
+
+// Pages returns all pages in the order in which a new user reads them.
+func Pages() []Page {
 	var pages []Page
-	for _, entry := range entries {
-		text, err := files.ReadFile(entry.Name())
+	for _, name := range names() {
+		text, err := files.ReadFile(name + ".md")
 		if err != nil {
-			panic(err) // it was just listed
+			panic(err) // the file is embedded
 		}
 		first, _, _ := strings.Cut(string(text), "\n")
-		pages = append(pages, Page{
-			Name:  strings.TrimSuffix(entry.Name(), extension),
-			Title: strings.TrimPrefix(first, "# "),
-			Text:  string(text),
-		})
+		pages = append(pages, Page{Name: name, Title: strings.TrimPrefix(first, "# "), Text: string(text)})
 	}
 	return pages
 }

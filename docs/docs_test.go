@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -14,6 +15,35 @@ func ExampleFind() {
 	page, ok := docs.Find("glossary")
 	fmt.Println(page.Title, ok)
 	// Output: Glossary: the words of Espalier true
+}
+
+// TestAllPages: each file of the folder is a page, once.
+func TestAllPages(t *testing.T) {
+	paths, err := filepath.Glob("*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, p := range docs.Pages() {
+		names = append(names, p.Name+".md")
+	}
+	slices.Sort(names)
+	if !slices.Equal(names, paths) {
+		t.Errorf("the pages are %q, the files %q", names, paths)
+	}
+}
+
+// TestBeginnings: each page says what its reader can do after it, and shows a command or a file.
+func TestBeginnings(t *testing.T) {
+	for _, p := range docs.Pages() {
+		if p.Name == "settings" { // a reference, which is generated
+			continue
+		}
+		before, _, ok := strings.Cut(p.Text, "\n```")
+		if n := strings.Count(before, "\n"); !ok || n > 12 || !strings.Contains(before, "\n\nAfter this page you ") {
+			t.Errorf("%s.md does not begin with \"After this page you ..\" and an example; %d lines lead to it", p.Name, n)
+		}
+	}
 }
 
 // pages returns the pages of users and the pages of developers, which are not embedded.
@@ -40,8 +70,9 @@ func pages(t *testing.T) []docs.Page {
 // TestPages: each page begins with a heading of its own, has no line that is too wide
 // for a terminal, and closes its blocks.
 func TestPages(t *testing.T) {
-	const page = 120 // what GitHub and editors show without scrolling
-	const terminal = 80
+	const page = 120    // what GitHub and editors show without scrolling
+	const terminal = 80 // the usual width of a terminal
+	const indent = 4    // of blocks in a terminal, and of a tab there
 	titles := make(map[string]string)
 	for _, p := range pages(t) {
 		if !strings.HasPrefix(p.Text, "# ") || p.Title == "" {
@@ -56,11 +87,14 @@ func TestPages(t *testing.T) {
 			if strings.HasPrefix(line, "```") {
 				fenced = !fenced
 			}
-			n, limit := len([]rune(line)), page
-			if strings.HasPrefix(line, "|") { // tables are printed as they are
+			n, limit := len([]rune(strings.ReplaceAll(line, "\t", strings.Repeat(" ", indent)))), page
+			if strings.HasPrefix(line, "|") || strings.HasPrefix(line, "# ") { // printed as they are
 				limit = terminal
 			}
-			if n > limit && !fenced {
+			if fenced && !strings.HasPrefix(p.Name, "dev") {
+				limit = terminal - indent
+			}
+			if n > limit {
 				t.Errorf("%s.md:%d has %d characters, at most %d are wanted", p.Name, i+1, n, limit)
 			}
 		}

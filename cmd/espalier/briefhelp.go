@@ -8,6 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/espalier-ml/espalier/io/report"
 )
 
 // helpAll is the flag that asks for the whole help of a verb.
@@ -27,11 +29,6 @@ func asksForAll(args []string) ([]string, bool) {
 	args = slices.Clone(args)
 	args[at] = "--help"
 	return args, true
-}
-
-// firstTopics are the pages that a new user reads, in this order.
-func firstTopics() []string {
-	return []string{"data", "costs", "budgets", "models", "reading", "scoring", "shipping", "sql", "retraining", "scale", "go", "glossary"}
 }
 
 // common lists the settings that most users of a verb need; nil: the help lists all settings of the verb, as there
@@ -69,7 +66,7 @@ func common(verb string) []string {
 	}
 }
 
-// briefHelp returns the function that prints the help that fits a screen: of the program, its verbs and first
+// briefHelp returns the function that prints the help that fits a screen: of the program, its verbs and
 // topics; of a verb, what it does, an example, and its common settings.
 func briefHelp(page int) func(*cobra.Command, []string) {
 	page = helpPage(page)
@@ -78,14 +75,14 @@ func briefHelp(page int) func(*cobra.Command, []string) {
 		if c.HasParent() {
 			writeBrief(&b, c, page)
 		} else {
-			writeStages(&b, c)
+			writeStages(&b, c, page)
 		}
 		_, _ = io.WriteString(c.OutOrStdout(), b.String()) // a pager may have been closed
 	}
 }
 
-// writeStages writes what the program does, its verbs in the order of the work, and the first topics.
-func writeStages(b *strings.Builder, root *cobra.Command) {
+// writeStages writes what the program does, its verbs in the order of the work, and the topics. page is the width.
+func writeStages(b *strings.Builder, root *cobra.Command, page int) {
 	b.WriteString("Espalier trains small, accurate classification trees that ask only what they\nneed.\n\n" +
 		"  espalier train --input 'data/*.parquet' --label class --output runs/first\n" +
 		"  espalier show runs/first\n" +
@@ -98,10 +95,10 @@ func writeStages(b *strings.Builder, root *cobra.Command) {
 			}
 		}
 	}
-	first := firstTopics()
-	b.WriteString("\nStart here: espalier help " + first[0] + ". Next: " + strings.Join(first[1:6], ", ") + ",\n" +
-		strings.Join(first[6:], ", ") + ". All: espalier help topics.\n" +
-		"Settings: espalier VERB --help prints the common ones, --help_all all of them.\n")
+	topics := topicNames()
+	b.WriteString("\n" + report.Wrapped(fmt.Sprintf("Start here: espalier help %s. Then: %s. One line each: espalier help topics.",
+		topics[0], strings.Join(topics[1:], ", ")), page, "") + "\n")
+	b.WriteString("Settings: espalier VERB --help prints the common ones, --help_all all of them.\n")
 }
 
 // writeBrief writes the brief help of a verb.

@@ -107,7 +107,7 @@ func printCompared(w io.Writer, c *pipelines.Comparison) error {
 		line("%s", c.Note)
 	}
 	if c.LostBits > 0 {
-		line("AUC, log loss and Brier score are approximate: too many pairs of predictions, see espalier help comparison")
+		line("AUC, log loss and Brier score are approximate: too many pairs of predictions, see espalier help reading")
 	}
 	_, _ = fmt.Fprintln(b)
 	_ = report.PairedFigures(c.Metrics).Write(b, width)

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -121,25 +122,51 @@ func documents(t *testing.T) map[string]string {
 	return list
 }
 
-// TestLinks: what a document links to in the repository is there.
+// TestLinks: what a document links to in the repository is there, with the heading that a link names.
 func TestLinks(t *testing.T) {
 	found := 0
-	for path, content := range documents(t) {
-		text := regexp.MustCompile("(?s)\n```go\n.*?\n```\n").ReplaceAllString(content, "") // f[T](x) is no link
+	for path, document := range documents(t) {
+		text := regexp.MustCompile("(?s)\n```go\n.*?\n```\n").ReplaceAllString(document, "") // f[T](x) is no link
 		for _, m := range link.FindAllStringSubmatch(text, -1) {
-			target, _, _ := strings.Cut(m[2], "#")
-			if strings.Contains(target, "://") || target == "" {
+			target, heading, _ := strings.Cut(m[2], "#")
+			if strings.Contains(target, "://") {
 				continue
 			}
 			found++
-			if _, err := os.Stat(filepath.Join(filepath.Dir(path), filepath.FromSlash(target))); err != nil {
+			file := path
+			if target != "" {
+				file = filepath.Join(filepath.Dir(path), filepath.FromSlash(target))
+			}
+			if _, err := os.Stat(file); err != nil {
 				t.Errorf("%s links to %s: %v", path, target, err)
+			} else if heading != "" && !slices.Contains(headings(string(content(t, file))), heading) {
+				t.Errorf("%s links to %s, which has no heading %s", path, file, heading)
 			}
 		}
 	}
 	if found < 8 {
 		t.Errorf("only %d links were found", found)
 	}
+}
+
+// content returns a file.
+func content(t *testing.T, file string) []byte {
+	t.Helper()
+	b, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// headings returns the names by which links find the headings of a document: small letters, digits and hyphens.
+func headings(document string) []string {
+	var list []string
+	for _, m := range regexp.MustCompile(`(?m)^#+ (.*)$`).FindAllStringSubmatch(document, -1) {
+		name := regexp.MustCompile(`[^a-z0-9_ -]`).ReplaceAllString(strings.ToLower(m[1]), "")
+		list = append(list, strings.ReplaceAll(name, " ", "-"))
+	}
+	return list
 }
 
 // shell returns the command lines between ```sh and ```.

@@ -91,29 +91,43 @@ func topicList() *docs.Page {
 	var b strings.Builder
 	b.WriteString("# Topics (espalier help TOPIC)\n\n```text\n")
 	for _, page := range docs.Pages() {
-		fmt.Fprintf(&b, "%-17s  %s\n", page.Name, page.Title)
+		_, about, _ := strings.Cut(page.Title, ": ")
+		fmt.Fprintf(&b, "%-10s  %s\n", page.Name, about)
 	}
 	b.WriteString("```\n")
 	return &docs.Page{Name: "topics", Text: b.String()}
 }
 
+// synonyms are, for each topic, words that people look for.
+func synonyms() map[string]string {
+	return map[string]string{
+		"start": "index intro introduction tutorial quickstart begin first example install readme where",
+		"data": "csv excel parquet contract schema missing nulls nan dates timestamps input columns types split key " +
+			"monotone soft-labels soft_labels categories label labels weight pandas validation-rows",
+		"costs":   "money price prices cost euros groups weights priors class_weights error_costs errors free",
+		"budgets": "budget limits limit select choice why smaller pruning certificate folds optimum grid lambda promote smoothing",
+		"accuracy": "models model leaf-models leaf_model boosters boosting lightgbm xgboost cart sklearn teacher preset presets " +
+			"quality better distillation benchmark results",
+		"reading": "comparison confusion importance tree trees rules roc auc calibration trust probabilities metrics figures " +
+			"slices plots svg html card model_card fairness shap",
+		"scoring": "score prediction predictions unseen explain service http api inference serving",
+		"exports": "shipping onnx pmml json python java javascript c typescript wheel npm code deploy export_c export_go " +
+			"export_java export_javascript export_python",
+		"sql": "database databases postgres postgresql duckdb sqlite bigquery snowflake view",
+		"production": "retraining monitoring windows window rollback revert yesterday nightly cron schedule scheduler gate alarms " +
+			"psi drifted refit airflow prometheus latest log logs",
+		"scale": "engines engine storage memory speed big flink spark dataflow prism runner workers s3 gcs gs cloud " +
+			"kubernetes resume checkpoint checkpoints limits-of-size",
+		"go":       "golang beam transforms library api-go streaming pipeline pipelines",
+		"files":    "json_tree tree.json metrics.json frontier.json exit exit-codes exit_codes privacy security telemetry overwrite format",
+		"settings": "flags flag options option config yaml configuration",
+		"glossary": "words terms definitions",
+	}
+}
+
 // synonym returns the topic that is meant by a word that people look for; other words stay.
 func synonym(word string) string {
-	for topic, words := range map[string]string{
-		"data":       "csv parquet excel missing nulls dates input columns",
-		"costs":      "money price prices cost euros groups weights priors",
-		"budgets":    "budget limits limit select choice pruning certificate folds validation",
-		"reading":    "confusion importance tree rules plots roc calibration",
-		"retraining": "rollback nightly cron schedule gate promote production",
-		"scoring":    "score prediction probabilities unseen explain",
-		"shipping":   "deploy code exports python-export",
-		"models":     "accuracy lightgbm boosting leaf-models teacher",
-		"scale":      "memory speed big dataflow-size",
-		"engines":    "flink spark dataflow prism runner workers",
-		"sql":        "database postgres postgresql duckdb sqlite bigquery",
-		"monitoring": "psi alarms drifted",
-		"go":         "golang beam transforms",
-	} {
+	for topic, words := range synonyms() {
 		if slices.Contains(strings.Fields(words), strings.ToLower(word)) {
 			return topic
 		}
@@ -125,8 +139,8 @@ func synonym(word string) string {
 var link = regexp.MustCompile(`\[([^\]]+)\]\(([^)\s]+)\)`)
 
 // readable turns Markdown into plain text of a width. It wraps paragraphs and items of
-// lists, names the topics of links to other pages, and indents fenced blocks. Headings and
-// tables stay as they are: they read well in a terminal.
+// lists, names the topics of links to other pages, and indents fenced blocks, whose tabs
+// become four spaces. Headings and tables stay as they are: they read well in a terminal.
 func readable(markdown string, width int) string {
 	var b strings.Builder
 	var text []string // the lines of the paragraph or item that is being read
@@ -143,7 +157,7 @@ func readable(markdown string, width int) string {
 			flush()
 			fenced = !fenced
 		case fenced && line != "":
-			b.WriteString("    " + line + "\n")
+			b.WriteString("    " + strings.ReplaceAll(line, "\t", "    ") + "\n")
 		case line == "" || strings.HasPrefix(line, "|") || strings.HasPrefix(line, "#"):
 			flush()
 			b.WriteString(line + "\n")
@@ -177,7 +191,8 @@ func wrappedItem(text string, width int) string {
 func pointed(markdown string) string {
 	parts := link.FindStringSubmatch(markdown)
 	text, target := parts[1], parts[2]
-	if name, ok := strings.CutSuffix(target, ".md"); ok {
+	page, _, _ := strings.Cut(target, "#")
+	if name, ok := strings.CutSuffix(page, ".md"); ok {
 		if _, ok := docs.Find(name); ok {
 			return fmt.Sprintf("%s (espalier help %s)", text, name)
 		}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -32,8 +33,41 @@ func TestTopics(t *testing.T) {
 		if !strings.HasPrefix(out.String(), "# "+page.Title+"\n") {
 			t.Errorf("help %s begins %.60q", page.Name, out.String())
 		}
-		if !strings.Contains(list.String(), "  "+page.Name+" ") || !strings.Contains(list.String(), page.Title) {
+		_, about, ok := strings.Cut(page.Title, ": ")
+		if !ok || !strings.Contains(list.String(), "  "+page.Name+" ") || !strings.Contains(list.String(), about) {
 			t.Errorf("help does not list %s:\n%s", page.Name, list.String())
+		}
+	}
+}
+
+// TestSynonyms: each word leads to one page and hides neither a page nor a verb. The names of the pages up to
+// 0.2 lead to the pages that have their matter now.
+func TestSynonyms(t *testing.T) {
+	seen := make(map[string]string)
+	for topic, words := range synonyms() {
+		if _, ok := docs.Find(topic); !ok {
+			t.Errorf("there is no page %s", topic)
+		}
+		for _, word := range strings.Fields(words) {
+			if other := seen[word]; other != "" {
+				t.Errorf("%s leads to %s and to %s", word, topic, other)
+			}
+			seen[word] = topic
+			if _, ok := docs.Find(word); ok || slices.Contains(verbNames(newRoot(0)), word) || word == "topics" {
+				t.Errorf("%s leads to %s and hides a page or verb", word, topic)
+			}
+		}
+	}
+	for word, want := range map[string]string{
+		"comparison": "reading", "contract": "data", "engines": "scale", "export_c": "exports", "export_go": "exports",
+		"export_java": "exports", "export_javascript": "exports", "export_python": "exports", "json_tree": "files",
+		"library": "go", "models": "accuracy", "monitoring": "production", "onnx": "exports", "pmml": "exports",
+		"retraining": "production", "shipping": "exports", "storage": "scale", "windows": "production",
+		"csv": "data", "money": "costs", "rollback": "production", "confusion": "reading", "LightGBM": "accuracy",
+		"postgres": "sql", "privacy": "files", "calibration": "reading", "budget": "budgets",
+	} {
+		if got := synonym(word); got != want {
+			t.Errorf("%s leads to %s, want %s", word, got, want)
 		}
 	}
 }
@@ -55,12 +89,12 @@ func TestUnknownTopic(t *testing.T) {
 // TestReadable: by hand.
 func TestReadable(t *testing.T) {
 	const markdown = "# Title\n\nA paragraph with `code` and **weight**\nthat goes on for more than a line.\n\n" +
-		"- one item that is longer than a line\n- see [the words](glossary.md) or [a site](https://example.org)\n\n" +
-		"| a | b |\n| - | - |\n\n```sh\nespalier help\n\nespalier version\n```\n"
+		"- one item that is longer than a line\n- see [the words](glossary.md#data) or [a site](https://example.org)\n\n" +
+		"| a | b |\n| - | - |\n\n```sh\nespalier help\n\n\tespalier version\n```\n"
 	const want = "# Title\n\nA paragraph with `code` and\nweight that goes on for more\nthan a line.\n\n" +
 		"- one item that is longer than\n  a line\n- see the words (espalier help\n  glossary) or a site\n  " +
 		"(https://example.org)\n\n" +
-		"| a | b |\n| - | - |\n\n    espalier help\n\n    espalier version\n"
+		"| a | b |\n| - | - |\n\n    espalier help\n\n        espalier version\n"
 	if got := readable(markdown, 30); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}

@@ -52,6 +52,19 @@ func TestExample(t *testing.T) {
 	espalier(t, "show", output, "--figures", "--node", "2").wants(t, 2, "--figures")
 }
 
+// TestStart runs the first command of docs/start.md. The page shows the tree and all that follows it.
+func TestStart(t *testing.T) {
+	page := string(read(t, filepath.Join("..", "..", "docs", "start.md")))
+	output := filepath.Join(t.TempDir(), "run")
+	o := espalier(t, "train", "--input", filepath.Join("..", "..", "bench", "data", "credit-g"), "--label", "class", "--output", output)
+	o.wants(t, 0)
+	printed := strings.ReplaceAll(o.stdout, output, "runs/credit")
+	_, tree, _ := strings.Cut(printed, "\n\n")
+	if !slices.Contains(slices.Collect(maps.Values(fenced(page, "text"))), tree) {
+		t.Errorf("docs/start.md does not show what the command prints:\n%s", tree)
+	}
+}
+
 // checkScreen checks the size of the first screen about a run. Lines with the folder, which is long in tests,
 // may be longer than others.
 func checkScreen(t *testing.T, screen, output string) {
@@ -254,7 +267,7 @@ func commandLines(input, misspelled, endless string) []commandLine {
 		{[]string{"train", "--help_all"}, 0, []string{"--algorithm", "espalier train --input", "--memory_objects"}},
 		{[]string{"completion", "bash"}, 0, []string{"complete"}},
 		{[]string{"help", "show"}, 0, []string{"Show a tree", "--model", "--row"}},
-		{[]string{"help", "money"}, 0, []string{"# What tests cost"}},
+		{[]string{"help", "money"}, 0, []string{"# Costs: prices of tests"}},
 		{[]string{"help", "trian"}, 2, []string{`did you mean "train"?`}},
 		{[]string{"trian"}, 2, []string{`did you mean "train"?`}},
 		{[]string{"train", "--lamda", "3"}, 2, []string{"did you mean --lambda?"}},

@@ -24,7 +24,7 @@ func fenced(t *testing.T, page, language string) []byte {
 	return []byte(block + "\n")
 }
 
-// TestPages: the example of each page runs as it stands.
+// TestPages: the example of each language in docs/exports.md runs as it stands.
 func TestPages(t *testing.T) {
 	t.Parallel()
 	m := read(t, "../../induce/tree/testdata/golden/small.json") // has age and job
@@ -45,7 +45,7 @@ func TestPages(t *testing.T) {
 				t.Skipf("waits for what runs %s", c.format)
 			}
 			folder := files(t, map[string][]byte{
-				c.file: written(t, m, o), c.example: fenced(t, "export_"+c.format, c.fence),
+				c.file: written(t, m, o), c.example: fenced(t, "exports", c.fence),
 				"go.mod": []byte("module example\n\ngo 1.22\n"),
 			})
 			if out, err := run(t, folder, c.command); err != nil || !strings.Contains(out, c.want) {

@@ -67,11 +67,11 @@ func TestSchema(t *testing.T) {
 // TestDocs: the page has the interpreter as it is run by --verify.
 func TestDocs(t *testing.T) {
 	t.Parallel()
-	page, err := os.ReadFile("../../../docs/json_tree.md")
+	page, err := os.ReadFile("../../../docs/files.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if !strings.Contains(string(page), "```python\n"+string(jsontree.Interpreter())+"```\n") {
-		t.Error("docs/json_tree.md does not have the interpreter of this package: write it there")
+		t.Error("docs/files.md does not have the interpreter of this package: write it there")
 	}
 }

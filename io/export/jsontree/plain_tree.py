@@ -2,8 +2,11 @@ import math
 
 
 def predict(tree, row):
-    """Returns class, probabilities, leaf, tests, cost of a row, a mapping from names to values."""
-    known = {name: x for name, x in row.items() if x is not None and x == x}  # NaN is missing
+    """Returns class, probabilities, leaf, tests and cost of a row.
+
+    A row is a mapping from names to values; None and NaN are missing.
+    """
+    known = {k: x for k, x in row.items() if x is not None and x == x}
     values = {f["name"]: f.get("values") for f in tree["features"]}
     node = tree["nodes"][0]
     while "test" in node:
@@ -16,7 +19,8 @@ def predict(tree, row):
         elif test == "at_least":
             to = node["yes"] if x >= node["value"] else node["no"]
         elif test == "between":
-            yes = node.get("from", -math.inf) <= x and ("below" not in node or x < node["below"])
+            low, high = node.get("from", -math.inf), node.get("below")
+            yes = low <= x and (high is None or x < high)
             to = node["yes"] if yes else node["no"]
         elif test == "is":
             to = node["yes"] if x == node["value"] else node["no"]
@@ -32,11 +36,13 @@ def predict(tree, row):
 
 
 def modelled(tree, model, known):
-    """Returns class and probabilities of a leaf with a model; other trees need none of this."""
+    """Returns class and probabilities of a leaf with a model."""
     scores = model["intercept"]
     for term in model["terms"]:
-        scores = [s + a for s, a in zip(scores, line(term, known.get(term["feature"])))]
-    for splits in tree["boosters"][model["booster"]] if "booster" in model else []:
+        added = line(term, known.get(term["feature"]))
+        scores = [s + a for s, a in zip(scores, added)]
+    booster = model.get("booster")
+    for splits in [] if booster is None else tree["boosters"][booster]:
         split, side = splits[0], {}
         while "add" not in side:
             split = splits[side.get("split", 0)]
@@ -44,25 +50,30 @@ def modelled(tree, model, known):
             if x is None:
                 side = split[split["missing"]]
             else:
-                yes = x >= split["value"] if split["test"] == "at_least" else x == split["value"]
+                value, number = split["value"], split["test"] == "at_least"
+                yes = x >= value if number else x == value
                 side = split["yes" if yes else "no"]
         scores = [s + a for s, a in zip(scores, side["add"])]
     if len(tree["classes"]) == 2:  # one score
         e = math.exp(-abs(scores[0]))
-        p = [1 / (1 + e), e / (1 + e)] if scores[0] < 0 else [e / (1 + e), 1 / (1 + e)]
+        p = [e / (1 + e), 1 / (1 + e)]  # of a score of 0 or more
+        p = p[::-1] if scores[0] < 0 else p
     else:
         p = shares([math.exp(s - max(scores)) for s in scores])
     if "prior_factors" in tree:
         p = shares([x * f for x, f in zip(p, tree["prior_factors"])])
     best = p.index(max(p))
     if "error_costs" in tree:
-        costs = [sum(x * c for x, c in zip(p, column)) for column in zip(*tree["error_costs"])]
-        best = next(k for k, x in enumerate(costs) if x <= min(costs) + 1e-12 * max(costs))
+        costs = []
+        for column in zip(*tree["error_costs"]):
+            costs.append(sum(x * c for x, c in zip(p, column)))
+        most = min(costs) + 1e-12 * max(costs)
+        best = next(k for k, x in enumerate(costs) if x <= most)
     return tree["classes"][best], p
 
 
 def line(term, x):
-    """Returns what a term adds: a line between knots, constant before the first and after the last."""
+    """Returns what a term adds: linear between knots, constant outside."""
     at, values = term["at"], term["values"]
     if x is None:
         return term["missing"]
