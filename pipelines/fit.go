@@ -33,6 +33,13 @@ type fitted struct {
 	stats    *jobs.RowStats
 }
 
+// add adds a feature with its column. The column is read as what the feature is: see binning.FeatureConfig.SingleBins.
+func (f *fitted) add(x *dataset.Feature, column dataset.FeatureColumn) {
+	column.Kind = x.Kind
+	f.features = append(f.features, *x)
+	f.spec.Features = append(f.spec.Features, column)
+}
+
 // fitter fits features and classes in one pass over the rows.
 type fitter struct{ stage }
 
@@ -176,8 +183,7 @@ func (w *fitter) takeFeatures(f *fitted) error {
 			}
 			own := *feature
 			own.Type = column.Type
-			f.features = append(f.features, own)
-			f.spec.Features = append(f.spec.Features, column)
+			f.add(&own, column)
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(earlier)) {
@@ -300,8 +306,7 @@ func (w *fitter) fitFeatures(ctx context.Context, f *fitted, encoded [][]byte) e
 			f.constant = append(f.constant, all[i].Name)
 			continue
 		}
-		f.features = append(f.features, all[i])
-		f.spec.Features = append(f.spec.Features, w.schema.rows.Features[tested[i]])
+		f.add(&all[i], w.schema.rows.Features[tested[i]])
 	}
 	w.warnOfFewBins(f, bins)
 	w.warnOfConstants(f.constant)

@@ -91,8 +91,8 @@ func (f *facts) whatToTrust() answered {
 		return b.To * min(1, float64(b.Weight)*20/float64(m.Weight))
 	}
 	b := slices.MaxFunc(c.Bins, func(a, b metric.CalibrationBin) int { return cmp.Compare(top(a), top(b)) })
-	text += fmt.Sprintf(" Example: of the rows whose probability of %s is %.0f to %.0f\u00a0%%, %s %s.", class, 100*b.From, 100*b.To,
-		report.Percent(b.ObservedShare), is)
+	text += fmt.Sprintf(" For example, %s of the rows whose probability of %s is %.0f to %.0f\u00a0%% %s.", report.Percent(b.ObservedShare), class,
+		100*b.From, 100*b.To, is)
 	a.Text = append(a.Text, text)
 	if f.part == "train" {
 		a.Text = append(a.Text, "The tree was trained on these rows: on new rows the errors are larger.")
