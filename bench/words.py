@@ -19,7 +19,7 @@ rules = [
     ('beside', r'\bbeside\b', 'next to, in addition to'),
     ('so many', r'\bso (?:many|few)\b', 'name the number'),
     ('there is none', r'\bthere (?:is|are) none\b', 'absent, nil'),
-    ('no multiple', r'\bis no (?:multiple|number|file|folder|tree|run|document|run folder|terminal|feature)\b', 'is not a ..'),
+    ('no multiple', r'(?<!there )\bis no (?:multiple|number|file|folder|tree|run|document|run folder|terminal|feature)\b', 'is not a ..'),
     ('trailing too', r', too[.;:)]|, too$', 'also'),
     ('by itself', r'\b(?:by|for|in) itself\b', 'alone, independently'),
     ('anew, alike', r'\b(?:anew|alike(?! reports))\b|\bas ever\b|\bat that\b(?! (?:time|point|moment|place|node|level|cost))', 'again, equally'),

@@ -12,7 +12,7 @@ import (
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
-// Option changes what a transform does: DeadLetters is one.
+// Option changes the behaviour of a transform. DeadLetters is an Option.
 type Option interface{ set(*options) }
 
 // options are the options of a transform.
@@ -33,23 +33,23 @@ func newOptions(step string, list []Option) (*options, error) {
 	return o, nil
 }
 
-// refusal returns what happens to unusable rows.
+// refusal returns how unusable rows are handled.
 func (o *options) refusal() refusal { return refusal{Fails: o.letters == nil, Step: o.step} }
 
-// DeadLetters is the option to return unusable rows as dead letters. By default an unusable row
+// DeadLetters is the option to return unusable rows as dead letters. Without it an unusable row
 // makes the pipeline fail.
 type DeadLetters struct {
-	Limit int64 // the pipeline fails if a window has more dead letters; 0: no limit
+	Limit int64 // the pipeline fails if a window has more dead letters; 0: unlimited
 }
 
 func (d DeadLetters) set(o *options) { o.letters = &d }
 
-// DeadLetter is an unusable row, and why it is.
+// DeadLetter is an unusable row, with the reason.
 type DeadLetter struct {
-	Row    string // in JSON; at most 64 KiB of it
-	Key    string // of rows with keys, in JSON
-	Column string // empty: no single column is at fault
-	Value  string // in the column; empty: it has no text
+	Row    string // as JSON; at most its first 64 KiB
+	Key    string // key of a row with keys, as JSON
+	Column string // column at fault; empty if there is no single such column
+	Value  string // value in the column; empty if it has no text
 	Reason string // the fault, and the expected value
 	Hint   string // the remedy
 	Millis int64  // time of the row, in milliseconds since 1970
@@ -59,21 +59,22 @@ type DeadLetter struct {
 // maxLetter is the most bytes of a row in a dead letter.
 const maxLetter = 64 << 10
 
-// letter is a row with what a dead letter says of its place.
+// letter is a row with the fields of its dead letter that describe its place.
 type letter struct {
-	row, key any // key: nil without keys
+	row, key any // key is nil without keys
 	at       beam.EventTime
 }
 
-// refusal says what happens to unusable rows.
+// refusal describes how unusable rows are handled.
 type refusal struct {
-	Fails bool   // the pipeline fails
+	Fails bool   // whether the pipeline fails
 	Step  string // name in dead letters
 }
 
 var rowsRefused = beam.NewCounter(jobs.CounterNamespace, "rows_refused")
 
-// of refuses a row. It returns an error if the pipeline is to fail.
+// of refuses a row: it calls refuse with a dead letter, or returns an error if the pipeline should
+// fail.
 func (r *refusal) of(ctx context.Context, l letter, fault error, refuse func(DeadLetter)) error {
 	if r.Fails {
 		return jobs.Carry(fault)
@@ -91,7 +92,7 @@ func (r *refusal) of(ctx context.Context, l letter, fault error, refuse func(Dea
 	return nil
 }
 
-// inJSON spells a row or a key. What JSON cannot hold, such as NaN, is spelled as in Go.
+// inJSON returns a row or a key as JSON, or as Go prints it if JSON cannot hold it, such as NaN.
 func inJSON(x any) string {
 	b, err := json.Marshal(x)
 	if err != nil {
@@ -100,8 +101,8 @@ func inJSON(x any) string {
 	return string(b[:min(len(b), maxLetter)])
 }
 
-// limit returns the dead letters, and makes the pipeline fail if a window has more than the
-// limit. Without the option it returns the zero PCollection.
+// limit returns the dead letters, and makes the pipeline fail if a window has more than the limit.
+// Without the option it returns the zero PCollection.
 func (o *options) limit(s beam.Scope, dead beam.PCollection) beam.PCollection {
 	if o.letters == nil {
 		return beam.PCollection{}

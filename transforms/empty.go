@@ -17,8 +17,8 @@ var (
 	featuresMissing = beam.NewCounter(jobs.CounterNamespace, "features_missing")
 )
 
-// checkEmpty refuses summaries without a row to train on, or without any value of a
-// feature. With AllowEmpty it logs and counts them instead.
+// checkEmpty returns an error if there is no row to train on, or if a feature has no value in any
+// row. With AllowEmpty it logs and counts these cases instead.
 func (s *trainSpec) checkEmpty(ctx context.Context, sums *tallied.Sums) error {
 	if sums.Label == nil {
 		fault := &dataset.DataError{
@@ -46,8 +46,8 @@ func (s *trainSpec) checkEmpty(ctx context.Context, sums *tallied.Sums) error {
 	return nil
 }
 
-// absent returns the features without a value in any row. Only rows that are maps
-// have such features: a struct always has its fields.
+// absent returns the features without a value in any row. Only rows that are maps have such
+// features, because a struct always has its fields.
 func (s *trainSpec) absent(sums *tallied.Sums) []string {
 	var names []string
 	for i, sum := range sums.Columns {

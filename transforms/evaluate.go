@@ -20,26 +20,27 @@ import (
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
-// EvaluateConfig says how rows are compared with a tree's predictions.
+// EvaluateConfig describes how rows are compared with the predictions of a tree.
 type EvaluateConfig struct {
-	Label          string // class column; empty: that of the tree
-	Weight         string // column of row weights; empty: 1 each
+	Label          string // class column; empty: the label of the tree
+	Weight         string // column of row weights; empty: each row has weight 1
 	DropNullLabels bool   // leave out rows without a label instead of failing
 }
 
 // Evaluated is what Evaluate returns.
 type Evaluated struct {
-	Metrics     beam.PCollection // PCollection<metric.Metrics> of one element
-	DeadLetters beam.PCollection // PCollection<DeadLetter> with the option DeadLetters, else not valid
+	Metrics     beam.PCollection // PCollection<metric.Metrics> with a single element
+	DeadLetters beam.PCollection // PCollection<DeadLetter> with the option DeadLetters, otherwise invalid
 }
 
-// Evaluate measures a tree on rows with labels, a bounded PCollection<T> with T as in Score. The
-// metrics are what `espalier evaluate` writes as the part "test". A model at a URL is read
-// when the pipeline is built; Trees of the same pipeline cannot be measured. If no row has a
-// label, the pipeline fails. With the option DeadLetters, rows without a label are dead letters
-// unless DropNullLabels is set.
+// Evaluate measures a tree on labelled rows, a bounded PCollection<T> with T as in Score. The
+// metrics are those that `espalier evaluate` writes for the part "test". A model at a URL is read
+// when the pipeline is built. Trees of the same pipeline cannot be measured. The pipeline fails if
+// no row has a label. With the option DeadLetters, rows without a label are dead letters unless
+// DropNullLabels is set.
 //
-// Evaluate panics where Score does, and if the rows have no column for the label or the weight.
+// Evaluate panics in the same cases as Score, and if the rows have no column for the label or the
+// weight.
 func Evaluate(s beam.Scope, rows beam.PCollection, m Model, c EvaluateConfig, opts ...Option) Evaluated {
 	const step = "transforms.Evaluate"
 	o, err := newOptions(step, opts)
@@ -52,9 +53,9 @@ func Evaluate(s beam.Scope, rows beam.PCollection, m Model, c EvaluateConfig, op
 	}
 	fn.Refusal = o.refusal()
 	s = s.Scope(step)
-	// countFn emits when its bundle ends, which is possible in the global window only.
+	// countFn emits at the end of its bundle, which is only possible in the global window.
 	counts, dead := beam.ParDo2(s, fn, beam.WindowInto(s, window.NewGlobalWindows(), rows))
-	// noRowsFn makes sure that metricsFn is called even without a row.
+	// noRowsFn ensures that metricsFn is called even if there are no rows.
 	counts = beam.Flatten(s, counts, beam.ParDo(s, &noRowsFn{}, beam.Impulse(s)))
 	if c.Weight != "" {
 		counts = beam.CombinePerKey(s, &mergeTalliesFn{}, counts)
@@ -97,10 +98,10 @@ func newCountFn(rows beam.PCollection, m *Model, c *EvaluateConfig) (*countFn, e
 }
 
 // countFn counts the rows of a bundle by prediction and class. Rows with weights are tallied by
-// their predictions, class and weight: the unit of the weights depends on all rows.
+// prediction, class and weight instead, because the unit of the weights depends on all rows.
 type countFn struct {
 	Config  EvaluateConfig
-	Schema  []byte // rowtype.Schema
+	Schema  []byte // encoded rowtype.Schema
 	JSON    []byte // the tree.json
 	Strict  bool   // see Model
 	Refusal refusal
@@ -109,10 +110,10 @@ type countFn struct {
 	scorer  *scorer
 	tree    *tree.Tree
 	classes map[string]uint16
-	own     *rowtype.Reader // of the label and the weight
+	own     *rowtype.Reader // reader of the label and the weight
 	cells   []rowtype.Cell
-	counts  *tree.ScoreCounts // nil: no rows yet
-	tally   dataset.Tally     // of rows with weights
+	counts  *tree.ScoreCounts // nil before the first row
+	tally   dataset.Tally     // tally of rows with weights
 	key     []byte
 }
 
@@ -198,7 +199,7 @@ func (f *countFn) FinishBundle(_ context.Context, emit func(int64, []byte), _ fu
 	f.flush(emit)
 }
 
-// flush emits what was counted.
+// flush emits the counts.
 func (f *countFn) flush(emit func(int64, []byte)) {
 	switch {
 	case f.counts == nil:
@@ -211,8 +212,8 @@ func (f *countFn) flush(emit func(int64, []byte)) {
 	f.counts = nil
 }
 
-// countTally counts the rows that countFn has tallied. It returns the units in the mean weight of
-// a row.
+// countTally counts the rows that countFn has tallied. It returns how many units make the average
+// weight of a row.
 func countTally(tally []byte, counts *tree.ScoreCounts, classes int, column string) (scale float64, err error) {
 	var sums [dataset.Parts]*dataset.WeightSums
 	sums[dataset.Test] = new(dataset.WeightSums)
@@ -279,10 +280,10 @@ func (*mergeCountsFn) MergeAccumulators(a, b []byte) ([]byte, error) {
 	}
 }
 
-// metricsFn measures a tree by its counts.
+// metricsFn computes the metrics of a tree from its counts.
 type metricsFn struct {
 	JSON   []byte
-	Weight string // column of row weights: the counts are a tally; empty: 1 each
+	Weight string // column of row weights, whose counts are a tally; empty: each row has weight 1
 }
 
 func (f *metricsFn) ProcessElement(_ int64, encoded []byte) (metric.Metrics, error) {
@@ -314,7 +315,7 @@ func (f *metricsFn) ProcessElement(_ int64, encoded []byte) (metric.Metrics, err
 	return m, nil
 }
 
-// Beam's own coder of structs drops what has no field.
+// Beam's own coder of structs drops values that have no field.
 func encodeMetrics(m metric.Metrics) ([]byte, error) { return json.Marshal(m) }
 
 func decodeMetrics(b []byte) (m metric.Metrics, err error) {

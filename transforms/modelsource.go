@@ -25,18 +25,18 @@ var (
 	modelsRefused = beam.NewCounter(jobs.CounterNamespace, "models_refused")
 )
 
-// modelSource is where a DoFn has its model from: see Model.
+// modelSource is where a DoFn gets its model from: see Model.
 type modelSource struct {
 	JSON  []byte
 	URL   string
 	Every time.Duration
 
 	bound *scorer
-	due   time.Time // time of the next reading of the URL; zero: never
+	due   time.Time // when to read the URL again; zero: never
 }
 
-// scorer returns the scorer of the model. It reads the URL if that is due. Without a first
-// model it fails; later a model that cannot be read is logged, and the tree in use stays.
+// scorer returns the scorer of the model. It reads the URL if that is due. It returns an error if
+// the first model cannot be read; later, such an error is logged, and the tree in use stays.
 func (m *modelSource) scorer(ctx context.Context, schema *rowtype.Schema) (s *scorer, err error) {
 	switch {
 	case m.bound != nil && (m.due.IsZero() || time.Now().Before(m.due)):
@@ -61,7 +61,7 @@ func (m *modelSource) scorer(ctx context.Context, schema *rowtype.Schema) (s *sc
 	return m.bound, nil
 }
 
-// read reads the URL, and binds the model there if it is another one.
+// read reads the URL, and binds the model if it has changed.
 func (m *modelSource) read(ctx context.Context, schema *rowtype.Schema) error {
 	b, err := readModel(ctx, m.URL)
 	if err != nil || m.bound != nil && m.bound.id == tree.ID(b) {
@@ -78,7 +78,8 @@ func (m *modelSource) read(ctx context.Context, schema *rowtype.Schema) error {
 // maxModelBytes is the largest size of a tree.json.
 const maxModelBytes = 1 << 30
 
-// readModel reads the tree.json of a model: of a run folder, a tree.json or a LATEST.json.
+// readModel reads the tree.json of a model, given the URL of a run folder, a tree.json or a
+// LATEST.json.
 func readModel(ctx context.Context, url string) ([]byte, error) {
 	b, err := readFile(ctx, latest.TreeURL(url))
 	if err != nil || path.Base(url) != latest.Name {
@@ -93,8 +94,8 @@ func readModel(ctx context.Context, url string) ([]byte, error) {
 	return readFile(ctx, latest.TreeURL(strings.TrimSuffix(url, latest.Name)+pointer.Run))
 }
 
-// readFile reads a file: a plain path, or a URL whose scheme package objectstore knows or else a file system
-// that is registered with Beam.
+// readFile reads a file, given a plain path, or a URL whose scheme is known to package objectstore
+// or belongs to a file system registered with Beam.
 func readFile(ctx context.Context, url string) ([]byte, error) {
 	unknown := jobs.CheckURL(url)
 	if unknown == nil {

@@ -14,37 +14,36 @@ import (
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
-// Model says which tree scores rows. Set one of JSON, Tree, URL and Trees.
+// Model selects the tree that scores rows. Set exactly one of JSON, Tree, URL and Trees.
 type Model struct {
 	// JSON is the content of a tree.json.
 	JSON []byte
-	// Tree is a tree of this program.
+	// Tree is a tree in memory.
 	Tree *tree.Tree
 
-	// URL is the place of a run folder, of a tree.json, or of the LATEST.json of retrain.
-	// Workers read it. A program with package pipelines reads plain paths, file://, gs:// and
-	// s3://. Any other program reads plain paths, file:// and the file systems that are registered
-	// with Beam.
+	// URL is the location of a run folder, of a tree.json, or of the LATEST.json of retrain.
+	// Workers read it. A program that imports package pipelines reads plain paths, file://, gs://
+	// and s3://. Any other program reads plain paths, file:// and file systems registered with
+	// Beam.
 	URL string
-	// Every is the interval after which each worker reads the URL again, when the next
-	// row comes. If the new model cannot be read or decoded, or tests columns that the
-	// rows lack, the worker keeps the tree before it; this is logged, and counted as
-	// models_refused. 0: the URL is read once.
+	// Every is the interval after which each worker reads the URL again, when the next row comes.
+	// If the new model cannot be read or decoded, or tests columns that the rows lack, the worker
+	// keeps the previous tree; this is logged, and counted as models_refused. 0: the URL is read
+	// once.
 	Every time.Duration
-	// Later allows a URL without a model when the pipeline is built, or one that cannot be
-	// read there. Each worker then reads it at its first row, and fails if there is still
-	// no model. By default the model is also read when the pipeline is built, and checked
-	// against the type of the rows.
+	// Later allows a URL that cannot be read, or has no model yet, when the pipeline is built. Each
+	// worker then reads it at its first row, and fails if there is still no model. By default the
+	// model is also read when the pipeline is built, and checked against the type of the rows.
 	Later bool
 
-	// Strict refuses rows that are maps without the key of a column that the tree tests: probably
-	// some key is misspelled. By default they are missing values, and keys_missing counts them.
+	// Strict refuses rows that are maps without the key of a tested column, because the key is
+	// probably misspelled. By default such values are missing, and keys_missing counts them.
 	Strict bool
 
-	// Trees are trees of the same pipeline: the Trees of Train or of WindowedTree. They
-	// are a side input: a row waits for the tree of its window, and the latest pane's tree
-	// scores it. A tree of the global window scores rows of all windows. A row whose window
-	// has no tree cannot be scored. Spark takes no side inputs of Go pipelines.
+	// Trees are trees of the same pipeline: the Trees of Train or of WindowedTree. They are a side
+	// input: a row waits for the tree of its window, and is scored by the tree of the latest pane.
+	// A tree of the global window scores rows of all windows. A row cannot be scored if its window
+	// has no tree. Spark does not support side inputs of Go pipelines.
 	Trees beam.PCollection
 }
 
@@ -55,15 +54,15 @@ type Prediction struct {
 	Probabilities []float64 // by class, in the order of Classes
 	Leaf          int64     // id of the leaf among the nodes
 	Tests         int64     // tests on the path to the leaf
-	Cost          float64   // sum of the tests' own costs
-	Billed        float64   // sum of what is paid for the tests, see tree.Test.Billed
+	Cost          float64   // total of the tests' own costs
+	Billed        float64   // total paid for the tests, see tree.Test.Billed
 	Model         string    // digest of the tree.json, see ModelID
 }
 
 // Scored is what Score returns.
 type Scored struct {
-	Predictions beam.PCollection // PCollection<KV<T, Prediction>>; for rows with keys PCollection<KV<K, Prediction>>
-	DeadLetters beam.PCollection // PCollection<DeadLetter> with the option DeadLetters, else not valid
+	Predictions beam.PCollection // PCollection<KV<T, Prediction>>, or PCollection<KV<K, Prediction>> if rows have keys
+	DeadLetters beam.PCollection // PCollection<DeadLetter> with the option DeadLetters, otherwise invalid
 }
 
 // ModelID returns the digest of a tree.json: see tree.ID.
@@ -72,43 +71,41 @@ func ModelID(encoded []byte) string { return tree.ID(encoded) }
 // Score scores rows, a PCollection<T> or, with keys, a PCollection<KV<K, T>>. It emits every row
 // once, in its window and at its time. The collection may be unbounded.
 //
-// T is a struct, a pointer to a struct, or a named map type from string to string or to
-// any. (Beam accepts maps as elements only if their type has a name and is registered.)
+// T is a struct, a pointer to a struct, or a named map type from string to string or to any. (Beam
+// accepts maps as elements only if their type has a name and is registered.)
 //
-// Names: a column is an exported field. Its name comes from the first of the tags
-// espalier, parquet, beam and json that has a name, else it is the field's own name. The
-// name "-" leaves the field out. The parquet tag has the form of parquet-go
-// ("age,optional") or of Beam's parquetio ("name=age, type=INT64"). Fields of embedded
-// structs are columns too, by Go's rules: a less deeply embedded field of the same name
-// hides them.
+// Names: a column is an exported field. Its name comes from the first of the tags espalier,
+// parquet, beam and json that has a name; otherwise it is the name of the field. The name "-"
+// leaves the field out. The parquet tag has the form of parquet-go ("age,optional") or of Beam's
+// parquetio ("name=age, type=INT64"). Fields of embedded structs are also columns, by Go's rules: a
+// less deeply embedded field of the same name hides them.
 //
-// Values: fields may be numbers, strings, bools, time.Time, or pointers to these. A nil
-// pointer, NaN, a zero time and an absent key of a map are missing values. A text in a
-// map becomes a number if the feature is numeric, and is read by ISO 8601 if the feature
-// is a date, a time or a timestamp. A time.Time is a timestamp in UTC, unless an option
-// in the tag says otherwise: "date" takes its day, "time" its time of day, and
-// "timestamp(millisecond)" rounds it down to milliseconds. The same options turn whole
-// numbers into points in time, and "decimal(2:9)" turns them into decimals with 2 digits
-// behind the point.
+// Values: fields may be numbers, strings, bools, time.Time, or pointers to these. A nil pointer,
+// NaN, a zero time and an absent key of a map are missing values. A text in a map becomes a number
+// if the feature is numeric, and is parsed as ISO 8601 if the feature is a date, a time or a
+// timestamp. A time.Time is a timestamp in UTC, unless an option in the tag changes that: "date"
+// takes its day, "time" its time of day, and "timestamp(millisecond)" rounds it down to
+// milliseconds. The same options turn integers into points in time, and "decimal(2:9)" turns them
+// into decimals with 2 digits after the decimal point.
 //
-// Rows may lack columns that the tree does not test. The tested columns are looked up
-// when the pipeline is built, unless Model.Later is set. A misspelled key of a map looks
-// like a missing value: Model.Strict refuses rows without a key that the tree tests. Else the
-// counter keys_missing counts them, and a worker logs the features that are missing in all
-// of its first 100 maps.
+// Rows may lack columns that the tree does not test. The tested columns are looked up when the
+// pipeline is built, unless Model.Later is set. A misspelled key of a map looks like a missing
+// value: Model.Strict refuses rows without a tested key. Otherwise the counter keys_missing counts
+// them, and a worker logs the features that are missing in all of its first 100 maps.
 //
-// Counters of the namespace espalier count rows: rows_scored, rows_refused and class_NAME by
-// the predicted class; values of tested features: values_missing, keys_missing, values_unseen (categories
-// that training did not have) and values_outside (numbers outside its range); and models:
-// models_read and models_refused. The distributions tests_per_row and cost_per_row (in
-// thousandths of the cost's unit) say what rows ask and cost.
+// Counters in the namespace espalier count rows: rows_scored, rows_refused and class_NAME by the
+// predicted class; values of tested features: values_missing, keys_missing, values_unseen
+// (categories that did not occur in training) and values_outside (numbers outside the range in
+// training); and models: models_read and models_refused. The distributions tests_per_row and
+// cost_per_row (in thousandths of the cost's unit) show how many tests rows take and what they
+// cost.
 //
 // A row with a value that cannot be read makes the pipeline fail, or is a dead letter: see
 // DeadLetters.
 //
-// Score panics if the model is not a tree.json, if the rows have no field for a tested feature
-// or a field of another type, and if the URL cannot be read, unless Model.Later is set.
-// Register structs with beam.RegisterType, as for any DoFn.
+// Score panics if the model is not a tree.json, if the rows have no field for a tested feature or a
+// field of another type, and if the URL cannot be read, unless Model.Later is set. Register structs
+// with beam.RegisterType, as for any DoFn.
 func Score(s beam.Scope, rows beam.PCollection, m Model, opts ...Option) Scored {
 	const step = "transforms.Score"
 	scored, err := m.score(s.Scope(step), rows, step, opts)
@@ -188,7 +185,7 @@ func (m *Model) validate(schema *rowtype.Schema) error {
 // checkTime is the longest time for reading a model when a pipeline is built.
 const checkTime = time.Minute
 
-// check reads the model and binds it to the rows, to find faults early.
+// check reads the model and binds it to the rows, to find errors early.
 func (m *Model) check(schema *rowtype.Schema) error {
 	encoded, err := m.read(context.Background())
 	if err == nil {
@@ -200,7 +197,7 @@ func (m *Model) check(schema *rowtype.Schema) error {
 	return err
 }
 
-// read returns the tree.json of a model that is not of the same pipeline.
+// read returns the tree.json of a model from outside the pipeline.
 func (m *Model) read(ctx context.Context) ([]byte, error) {
 	switch {
 	case m.Tree != nil:

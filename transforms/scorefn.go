@@ -34,11 +34,11 @@ func newScorer(encoded []byte, schema *rowtype.Schema) (*scorer, error) {
 	return &scorer{b, tree.ID(encoded), model.Label.Classes, newScorerUsage(model)}, err
 }
 
-// scoring has the fields of all DoFns that score rows.
+// scoring holds the fields of all DoFns that score rows.
 type scoring struct {
-	Schema  []byte // rowtype.Schema
+	Schema  []byte // encoded rowtype.Schema
 	Refusal refusal
-	Strict  bool // maps must have the keys of all tested columns
+	Strict  bool // whether maps must have the keys of all tested columns
 
 	schema *rowtype.Schema
 	cells  []rowtype.Cell
@@ -52,7 +52,7 @@ func (f *scoring) Setup() error {
 	return json.Unmarshal(f.Schema, f.schema)
 }
 
-// predict returns the prediction for a row. It leaves the row's cells in f.cells.
+// predict returns the prediction for a row. It leaves the cells of the row in f.cells.
 func (f *scoring) predict(s *scorer, row any) (p *tree.Prediction, err error) {
 	if f.cells, err = s.Read(row, f.cells[:0]); err != nil {
 		return nil, err
@@ -141,23 +141,23 @@ type byTrees struct {
 	bound   *scorer
 }
 
-// windowScorer is the scorer of a window for some time.
+// windowScorer is the scorer of a window, valid for some time.
 type windowScorer struct {
-	scorer *scorer // nil: the window has no tree
+	scorer *scorer // nil if the window has no tree
 	until  time.Time
 }
 
-// A side input is read again after this time, as a later pane may have come, and is kept for
-// at most so many windows.
+// A side input is read again after keepTree, because a later pane may have come, and is kept for at
+// most keepWindows windows.
 const (
 	keepTree    = time.Second
 	keepWindows = 1000
 )
 
-// errNoTree refuses the rows of a window without a tree.
+// errNoTree is the error for the rows of a window without a tree.
 var errNoTree = errors.New("no tree has come for the window of the row: its trees may need rows with labels")
 
-// of returns the scorer of a window; nil: there is none.
+// of returns the scorer of a window; nil if it has no tree.
 func (b *byTrees) of(w beam.Window, schema *rowtype.Schema, trees func(*[]byte) bool) (*scorer, error) {
 	now := time.Now()
 	if s, ok := b.windows[w]; ok && now.Before(s.until) {

@@ -10,21 +10,21 @@ import (
 	"github.com/espalier-ml/espalier/induce/tallied"
 )
 
-// tallyBytes is the memory of a bundle's tallies at which the bundle emits them early.
+// tallyBytes is the memory of the tallies of a bundle at which the bundle emits them early.
 const tallyBytes = 64 << 20
 
-// tallyFn counts the equal rows of a bundle, separately for each shard and each stretch
-// of time. Its rows must come in the global window: FinishBundle can emit in no other.
+// tallyFn counts the equal rows of a bundle, separately for each shard and each stretch of time.
+// Its rows must be in the global window, because FinishBundle cannot emit in any other.
 type tallyFn struct {
 	Spec    []byte        // trainSpec
 	Shards  int           // rows go to shards by their hash
-	Given   []byte        // plan with the bins of WindowConfig.Bins; empty: none are given
-	Stretch time.Duration // windows consist of stretches of this length; 0: a window has all time
-	Alone   bool          // emit each row by itself, as its windows depend on it (sessions)
+	Given   []byte        // plan with the bins of WindowConfig.Bins; empty if no bins are given
+	Stretch time.Duration // windows consist of stretches of this length; 0: there is a single stretch
+	Alone   bool          // emit each row separately, because its windows depend on it (sessions)
 	Refusal refusal
 
-	// Earlier is the time after which a row counts again, as a row of the window before.
-	// 0: it does not.
+	// Earlier is the time after which a row counts again, as a row of the window before. 0: it does
+	// not count again.
 	Earlier time.Duration
 
 	encoder *tallied.Encoder
@@ -32,14 +32,14 @@ type tallyFn struct {
 	held    int // bytes of open
 }
 
-// tallyKey tells the tallies of a bundle apart.
+// tallyKey identifies a tally of a bundle.
 type tallyKey struct{ shard, stretch int64 }
 
 // timedTally is a tally with the time at which it is emitted.
 type timedTally struct {
 	dataset.Tally
 
-	at beam.EventTime // of the latest row
+	at beam.EventTime // time of the latest row
 }
 
 // Setup reads the specification.
@@ -100,8 +100,8 @@ func (f *tallyFn) FinishBundle(_ context.Context, emit func(beam.EventTime, int6
 	f.flush(emit)
 }
 
-// flush emits the open tallies. Their order does not matter: they merge to the same
-// bytes in any order.
+// flush emits the open tallies. Their order does not matter, because merging them in any order
+// gives the same bytes.
 func (f *tallyFn) flush(emit func(beam.EventTime, int64, []byte)) {
 	for at, t := range f.open {
 		if t.Empty() {
@@ -120,12 +120,12 @@ func (f *tallyFn) flush(emit func(beam.EventTime, int64, []byte)) {
 // mergeTalliesFn merges the tallies of a key.
 type mergeTalliesFn struct{}
 
-// tallies are encoded tallies. They are merged once the new ones take as many bytes as
-// the merged one, so that no row is merged more than a few times.
+// tallies are encoded tallies. They are merged once the new ones take as many bytes as the merged
+// tally, so that no row is merged more than a few times.
 type tallies struct {
-	list   [][]byte // the merged tally, then new ones
+	list   [][]byte // the merged tally, then new tallies
 	merged int      // bytes of the merged tally
-	bytes  int      // bytes of the new ones
+	bytes  int      // bytes of the new tallies
 }
 
 func (t *tallies) add(b []byte) error {
@@ -163,7 +163,7 @@ func decodeTallies(b []byte) tallies {
 func (f *mergeTalliesFn) CreateAccumulator() tallies { return tallies{} }
 
 func (f *mergeTalliesFn) AddInput(t tallies, b []byte) (tallies, error) {
-	if len(b) == 0 { // of noRowsFn
+	if len(b) == 0 { // emitted by noRowsFn
 		return t, nil
 	}
 	err := t.add(b)

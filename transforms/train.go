@@ -19,15 +19,15 @@ import (
 
 // Trained is what Train and WindowedTree return.
 type Trained struct {
-	Trees       beam.PCollection // of Train: PCollection<[]byte>; of WindowedTree: PCollection<WindowTree>
-	DeadLetters beam.PCollection // PCollection<DeadLetter> with the option DeadLetters, else not valid
+	Trees       beam.PCollection // from Train: PCollection<[]byte>; from WindowedTree: PCollection<WindowTree>
+	DeadLetters beam.PCollection // PCollection<DeadLetter> with the option DeadLetters, otherwise invalid
 }
 
-// Train trains a tree on rows, a bounded PCollection<T> with T as in Score. Trees has one
-// tree.json: the bytes that `espalier train` writes for the same rows and settings, such as
-// --split 100/0/0 --select first --certificate none by DefaultTrainConfig. Without rows the
-// pipeline fails: see TrainConfig.AllowEmpty. With the option DeadLetters, rows without a label are
-// dead letters unless DropNullLabels is set.
+// Train trains a tree on rows, a bounded PCollection<T> with T as in Score. Trees has a single
+// tree.json: the bytes that `espalier train` writes for the same rows and settings, such as --split
+// 100/0/0 --select first --certificate none for DefaultTrainConfig. The pipeline fails without
+// rows: see TrainConfig.AllowEmpty. With the option DeadLetters, rows without a label are dead
+// letters unless DropNullLabels is set.
 //
 // Train is one Beam graph without a driver or side inputs:
 //
@@ -35,14 +35,14 @@ type Trained struct {
 //	     -> summaries of each column -> CombinePerKey -> fit the bins -> to all shards
 //	     -> GroupByKey with the shards -> codes, objects of equal codes -> GroupByKey -> grow
 //
-// An object stands for all rows of equal codes. One worker gathers all objects, grows the
-// trees of the grid and chooses one of them. A code takes one or two bytes, and the worker needs three times the
-// bytes of all codes. On Flink the objects, and each shard's tally, must stay below
-// about 100 MiB, because all values of a key from one slot have to fit into one buffer.
-// For larger data use `espalier train`, which grows the tree level by level.
+// An object represents all rows with equal codes. A single worker gathers all objects, grows the
+// trees of the grid and chooses one of them. A code takes one or two bytes, and the worker needs
+// three times the bytes of all codes. On Flink the objects, and the tally of each shard, must stay
+// below about 100 MiB, because all values of a key from one slot have to fit into one buffer. For
+// larger data use `espalier train`, which grows the tree level by level.
 //
-// Train panics if a setting is out of its range, or if a column does not fit the names and types
-// of the rows' fields. The panic's error names all faults at once.
+// Train panics if a setting is out of range, or if a column does not fit the names and types of the
+// rows' fields. The error of the panic names all faults at once.
 func Train(s beam.Scope, rows beam.PCollection, c TrainConfig, opts ...Option) Trained {
 	const step = "transforms.Train"
 	o, err := newOptions(step, opts)
@@ -52,7 +52,7 @@ func Train(s beam.Scope, rows beam.PCollection, c TrainConfig, opts ...Option) T
 	}
 	s = s.Scope(step)
 	encoded := jobs.MustJSON(spec)
-	// tallyFn emits when its bundle ends, which is possible in the global window only.
+	// tallyFn emits at the end of its bundle, which is only possible in the global window.
 	rows = beam.WindowInto(s, window.NewGlobalWindows(), rows)
 	batches, dead := beam.ParDo2(s, &tallyFn{Spec: encoded, Shards: c.Shards, Refusal: o.refusal()}, rows)
 	batches = beam.WindowInto(s, window.NewGlobalWindows(), batches)
@@ -66,7 +66,7 @@ func Train(s beam.Scope, rows beam.PCollection, c TrainConfig, opts ...Option) T
 	} else {
 		summaries = beam.ParDo(s, &summariseTallyFn{Spec: encoded}, tallies)
 	}
-	// noRowsFn makes sure that fitFn is called even without a row.
+	// noRowsFn ensures that fitFn is called even if there are no rows.
 	summaries = beam.Flatten(s, summaries, beam.ParDo(s, &noRowsFn{}, beam.Impulse(s)))
 	plans := beam.ParDo(s, &fitFn{Spec: encoded, Shards: c.Shards}, beam.GroupByKey(s, summaries))
 	shards := beam.GroupByKey(s, beam.Flatten(s, beam.ParDo(s, &tagFn{}, tallies), plans))
@@ -180,7 +180,7 @@ func (f *unitsFn) ProcessElement(
 	return nil
 }
 
-// summariseWeighedFn is summariseTallyFn for rows with weights, whose units are known.
+// summariseWeighedFn is summariseTallyFn for weighted rows whose units are known.
 type summariseWeighedFn struct{ Spec []byte }
 
 func (f *summariseWeighedFn) ProcessElement(
@@ -197,7 +197,7 @@ func (f *summariseWeighedFn) ProcessElement(
 	return summariseShard(f.Spec, tally, &units, emit)
 }
 
-// noRowsFn emits empty summaries, as of a shard without rows.
+// noRowsFn emits empty summaries, like a shard without rows.
 type noRowsFn struct{}
 
 func (*noRowsFn) ProcessElement(_ context.Context, _ []byte, emit func(int64, []byte)) {
@@ -236,8 +236,8 @@ func (f *fitFn) ProcessElement(
 	return nil
 }
 
-// The kinds of values that shards receive beside their tally, in the last byte of each: the units
-// of the weights, then the plan.
+// The kinds of values that shards receive in addition to their tally, in the last byte of each
+// value: the units of the weights, then the plan.
 const (
 	valueTally = iota
 	valuePlan
@@ -251,7 +251,7 @@ func (f *tagFn) ProcessElement(_ context.Context, shard int64, tally []byte, emi
 	return nil
 }
 
-// cutTagged returns what a shard receives: its tally, and the plan or the units.
+// cutTagged returns the values that a shard receives: its tally, and the plan or the units.
 func cutTagged(values func(*[]byte) bool) (encoded, tally []byte, err error) {
 	for _, b := range jobs.Collect(values) {
 		if len(b) == 0 {
@@ -279,7 +279,7 @@ func (f *codeTallyFn) ProcessElement(
 	}
 	encoded, tally, err := cutTagged(values)
 	if err != nil || tally == nil || encoded == nil {
-		return err // nil: this shard has no rows, or there is no plan as no row can be trained on
+		return err // nil: this shard has no rows, or no row can be trained on, so there is no plan
 	}
 	p, err := tallied.OpenPlan(encoded)
 	if err != nil {
@@ -332,7 +332,7 @@ func (f *growObjectsFn) ProcessElement(
 	return nil
 }
 
-// grow grows the tree of objects, and logs what the choice tells.
+// grow grows the tree from objects, and logs the notes of the choice.
 func (s *trainSpec) grow(ctx context.Context, tables *tallied.Tables, p *tallied.Plan) (*tallied.Grown, error) {
 	return s.Grow(ctx, tables, p, s.Workers, func(text string) { log.Infof(ctx, "transforms.Train: %s", text) })
 }

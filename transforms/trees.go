@@ -8,8 +8,8 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 )
 
-// A numbered tree is the number of a pane, in 8 bytes, and a tree.json. The greatest one is
-// the tree of the latest pane, whatever the order in which a runner gives the panes.
+// A numbered tree is the number of a pane, in 8 bytes, followed by a tree.json. The greatest is the
+// tree of the latest pane, in whatever order a runner delivers the panes.
 
 // numberedTrees numbers the trees of Train or of WindowedTree.
 func numberedTrees(s beam.Scope, trees beam.PCollection) beam.PCollection {
@@ -19,7 +19,7 @@ func numberedTrees(s beam.Scope, trees beam.PCollection) beam.PCollection {
 	return beam.ParDo(s, &numberTreeFn{}, trees)
 }
 
-// numberTreeFn numbers the trees of Train: there is one.
+// numberTreeFn numbers the only tree of Train.
 type numberTreeFn struct{}
 
 func (*numberTreeFn) ProcessElement(encoded []byte) []byte { return appendTree(0, encoded) }
@@ -33,7 +33,7 @@ func appendTree(pane int64, encoded []byte) []byte {
 	return append(binary.BigEndian.AppendUint64(nil, uint64(pane)), encoded...)
 }
 
-// latestTree returns the tree.json of the latest pane; nil: there is none.
+// latestTree returns the tree.json of the latest pane; nil if there is no tree.
 func latestTree(trees func(*[]byte) bool) []byte {
 	var latest, b []byte
 	for trees(&b) {

@@ -18,66 +18,65 @@ import (
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
-// WindowConfig says how trees are grown from the windows of rows. Shards has no effect:
-// one worker gathers all rows of a window.
+// WindowConfig describes how trees are grown from windows of rows. Shards has no effect: a single
+// worker gathers all rows of a window.
 type WindowConfig struct {
 	TrainConfig
 
-	// Windows says which windows the rows fall into: fixed, sliding or session windows, or
-	// the global window. It is required.
+	// Windows assigns rows to windows: fixed, sliding or session windows, or the global window. It
+	// is required.
 	Windows *window.Fn
-	// Trigger fires the panes of a window. Panes accumulate: each gives a tree of all rows
-	// of the window so far. nil: a pane fires when the watermark passes the window's end,
-	// and again whenever late rows have come. With AfterEndOfWindow on Flink set both the
-	// early and the late trigger: Flink cannot read the default of Beam's Go SDK.
+	// Trigger fires the panes of a window. Panes accumulate: each gives a tree from all rows of the
+	// window so far. nil: a pane fires when the watermark passes the end of the window, and again
+	// whenever late rows have come. If you use AfterEndOfWindow on Flink, set both the early and
+	// the late trigger, because Flink cannot read the defaults of Beam's Go SDK.
 	Trigger trigger.Trigger
-	// AllowedLateness is how long after the end of a window its late rows still count. The
-	// runner drops later rows. (Prism, a runner for tests, may instead take rows that come
-	// shortly after this time for a window of their own.)
+	// AllowedLateness is how long after the end of a window its late rows still count. The runner
+	// drops later rows. (Prism, a runner for tests, may instead put rows that come shortly after
+	// this time into a window of their own.)
 	AllowedLateness time.Duration
 
-	// Bins is a schema.json or a tree.json. All windows take its features (with cuts,
-	// values and costs) and its classes. Rows are then encoded at once, and a window is
-	// stored as objects, which takes less memory. A schema.json has every feature with two
-	// or more values. A tree.json has only the features of its tests: leave out all other
-	// columns by Features or Ignore. A row of another class is an error. Empty: bins are
-	// fitted to the rows of each window, which is stored as its distinct rows.
+	// Bins is a schema.json or a tree.json. All windows use its features (with cuts, values and
+	// costs) and its classes. Rows are then encoded at once, and a window is stored as objects,
+	// which takes less memory. A schema.json has every feature with two or more values. A tree.json
+	// only has the features of its tests: leave out all other columns by Features or Ignore. A row
+	// of another class is an error. Empty: bins are fitted to the rows of each window, which is
+	// stored as its distinct rows.
 	Bins []byte
-	// PreviousBins fits the bins of a window to the rows of the window before, as far as
-	// they have come when the pane fires. Neighbouring trees then have the same cuts if
-	// the data do not change. If the window before has no rows, the bins are fitted to
-	// the window's own rows. PreviousBins needs fixed windows.
+	// PreviousBins fits the bins of a window to those rows of the previous window that have come
+	// when the pane fires. Neighbouring trees then have the same cuts if the data do not change. If
+	// the previous window has no rows, the bins are fitted to the window's own rows. PreviousBins
+	// needs fixed windows.
 	PreviousBins bool
 }
 
 // WindowTree is the tree of a window.
 type WindowTree struct {
-	Start, End int64  // times of the window in ms since 1970; both 0: the global window
-	Pane       int64  // number of the pane in its window, from 0 on
-	Timing     string // of the pane: early, ontime, late or unknown
-	Last       bool   // no pane of this window follows; false if the runner does not know
+	Start, End int64  // times of the window in ms since 1970; both 0 for the global window
+	Pane       int64  // number of the pane in its window, starting at 0
+	Timing     string // timing of the pane: early, ontime, late or unknown
+	Last       bool   // whether this is the last pane of the window; false if the runner does not know
 	Rows       int64  // number of rows that the tree is grown from
 	JSON       []byte // tree.json
 }
 
-// WindowedTree grows a tree from each window of rows. rows is a PCollection<T> with T as
-// in Score and may be unbounded. The trees are in the windows of the configuration.
-// WindowedTree assigns these windows itself, by the rows' times, and disregards the windows
-// in which the rows come.
+// WindowedTree grows a tree from each window of rows. rows is a PCollection<T> with T as in Score
+// and may be unbounded. The trees are in the windows of the configuration. WindowedTree assigns
+// these windows by the times of the rows, and ignores the windows in which the rows come.
 //
-// The tree of a pane is grown from all rows of its window so far. Its bytes do not
-// depend on the order of the rows, on bundles or on earlier panes. Without Bins and
-// PreviousBins it is the tree of Train for the same rows. A runner may fire a pane twice,
-// or a pane without new rows: it repeats the same tree. A window without rows that can be
-// trained on has no tree. Where rows are maps, a feature without a value in any row of a
-// window is left out of its tree; it is logged, and counted as features_missing.
+// The tree of a pane is grown from all rows of its window so far. Its bytes do not depend on the
+// order of the rows, on bundles or on earlier panes. Without Bins and PreviousBins it is the tree
+// of Train for the same rows. A runner may fire a pane twice, or fire a pane without new rows: then
+// the same tree is repeated. A window has no tree if no row can be trained on. If rows are maps, a
+// feature without a value in any row of a window is left out of its tree; this is logged, and
+// counted as features_missing.
 //
-// Each bundle counts its equal rows. One worker merges the counts of a window and grows
-// its tree, in memory: see Train.
+// Each bundle counts its equal rows. A single worker merges the counts of a window and grows its
+// tree, in memory: see Train.
 //
 // Dead letters are in the same windows as the trees.
 //
-// WindowedTree panics where Train does, and if the settings of the windows are not valid.
+// WindowedTree panics in the same cases as Train, and if the settings of the windows are invalid.
 func WindowedTree(s beam.Scope, rows beam.PCollection, c WindowConfig, opts ...Option) Trained {
 	const step = "transforms.WindowedTree"
 	o, err := newOptions(step, opts)
@@ -96,10 +95,11 @@ func WindowedTree(s beam.Scope, rows beam.PCollection, c WindowConfig, opts ...O
 	if c.PreviousBins {
 		fn.Earlier = c.Windows.Size
 	}
-	// tallyFn emits when its bundle ends, which is possible in the global window only.
+	// tallyFn emits at the end of its bundle, which is only possible in the global window.
 	batches, dead := beam.ParDo2(s, fn, beam.WindowInto(s, window.NewGlobalWindows(), rows))
 	batches = beam.WindowInto(s, c.Windows, batches, c.windowing()...)
-	// CombinePerKey will not do: its results do not know their pane (exec.ExtractOutput).
+	// CombinePerKey does not work here, because its results do not know their pane
+	// (exec.ExtractOutput).
 	trees := beam.ParDo(s, &windowTreeFn{Spec: fn.Spec, Given: given}, beam.GroupByKey(s, batches))
 	if o.letters != nil {
 		dead = beam.WindowInto(s, c.Windows, dead, c.windowing()...)
@@ -138,8 +138,8 @@ func (c *WindowConfig) windowing() []beam.WindowIntoOption {
 	return options
 }
 
-// stretch returns the longest stretch of time such that all rows of a stretch fall into
-// the same windows. 0: all rows fall into one window. alone reports that the windows of a
+// stretch returns the longest length of time such that all rows in a stretch of that length are in
+// the same windows; 0 if all rows are in a single window. alone reports whether the windows of a
 // row depend on other rows.
 func stretch(w *window.Fn) (length time.Duration, alone bool) {
 	switch w.Kind {
@@ -164,7 +164,7 @@ func gcd(a, b time.Duration) time.Duration {
 	return a
 }
 
-// givenPlan returns the encoded plan of Bins; empty: no Bins are given.
+// givenPlan returns the encoded plan of Bins; empty if no Bins are given.
 func (c *WindowConfig) givenPlan(spec *trainSpec) ([]byte, error) {
 	if len(c.Bins) == 0 {
 		return nil, nil
@@ -273,8 +273,8 @@ func timing(t typex.PaneTiming) string {
 	}
 }
 
-// growTally grows the tree of a window from its tally. It returns nil if the tally has no row of the window
-// itself.
+// growTally grows the tree of a window from its tally. It returns nil if the tally has no row of
+// the window itself.
 func (s *trainSpec) growTally(ctx context.Context, tally, given []byte) (*tallied.Grown, error) {
 	var p *tallied.Plan
 	var tables tallied.Tables

@@ -7,19 +7,19 @@ import (
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
-// Bounds are the bounds of a column's values. A row whose value breaks one is refused.
+// Bounds are bounds on the values of a column. A row is refused if its value violates one.
 type Bounds struct {
 	Column   string       `json:"column"`
 	Unit     dataset.Unit `json:"unit,omitempty"`
-	Number   bool         `json:"number,omitempty"`   // texts of the column spell numbers: see jobs.Task.Digits
-	Required bool         `json:"required,omitempty"` // each row has a value
-	Min      *float64     `json:"min,omitempty"`      // nil: any
-	Max      *float64     `json:"max,omitempty"`      // nil: any
-	Values   []string     `json:"values,omitempty"`   // that are known; nil: any
-	Closed   bool         `json:"closed,omitempty"`   // other values than Values are refused
+	Number   bool         `json:"number,omitempty"`   // the texts of the column represent numbers: see jobs.Task.Digits
+	Required bool         `json:"required,omitempty"` // whether each row must have a value
+	Min      *float64     `json:"min,omitempty"`      // nil: unbounded
+	Max      *float64     `json:"max,omitempty"`      // nil: unbounded
+	Values   []string     `json:"values,omitempty"`   // known values; nil: all
+	Closed   bool         `json:"closed,omitempty"`   // whether values other than Values are refused
 }
 
-// Reason says why a row is refused.
+// Reason is why a row is refused.
 type Reason string
 
 // The reasons.
@@ -31,15 +31,15 @@ const (
 	Unlisted Reason = "not listed"
 )
 
-// Counts are what the rows have in a column.
+// Counts counts the values of a column.
 type Counts struct {
 	Missing  int64 `json:"missing"`
-	Unlisted int64 `json:"unlisted"` // rows with a value that is not listed
-	Refused  int64 `json:"refused"`  // rows that break a bound of this column
-	Sum      Sum   `json:"sum"`      // of the numbers
+	Unlisted int64 `json:"unlisted"` // rows with an unlisted value
+	Refused  int64 `json:"refused"`  // rows that violate a bound of this column
+	Sum      Sum   `json:"sum"`      // sum of the numbers
 }
 
-// Sum is a sum of numbers. It may be infinite, which numbers in JSON are not: it is a text there.
+// Sum is a sum of numbers. It is a text in JSON, because it may be infinite.
 type Sum float64
 
 // MarshalText returns the number.
@@ -54,7 +54,7 @@ func (s *Sum) UnmarshalText(text []byte) error {
 	return err
 }
 
-// add adds the counts of later rows. The order decides the last bits of Sum.
+// add adds the counts of later rows. The order affects the last bits of Sum.
 func (c *Counts) add(o *Counts) {
 	c.Missing += o.Missing
 	c.Unlisted += o.Unlisted
@@ -66,7 +66,7 @@ func (c *Counts) add(o *Counts) {
 type checker struct {
 	*Bounds
 
-	known map[string]bool // nil: any value is
+	known map[string]bool // nil: all values are known
 }
 
 func newChecker(b *Bounds) *checker {
@@ -80,7 +80,7 @@ func newChecker(b *Bounds) *checker {
 	return c
 }
 
-// column checks all rows of a column. refuse is called for the rows that break a bound.
+// column checks all rows of a column. It calls refuse for rows that violate a bound.
 func (c *checker) column(v *dataset.Vector, refuse func(row int, why Reason)) Counts {
 	var counts Counts
 	listed, numbers := c.listed(v), c.numbers(v)
@@ -117,7 +117,7 @@ func (c *checker) column(v *dataset.Vector, refuse func(row int, why Reason)) Co
 	return counts
 }
 
-// numbers returns the numbers of a vector, by position; nil: it has none.
+// numbers returns the numbers of a vector, by position; nil if it has no numbers.
 func (c *checker) numbers(v *dataset.Vector) []float64 {
 	if v.Type == dataset.Number || !c.Number {
 		return v.Numbers
@@ -140,8 +140,8 @@ func (c *checker) number(x float64) Reason {
 	}
 }
 
-// listed returns a function that says whether the value at a position of the vector is known; nil: any
-// is. Texts of a dictionary are looked up once.
+// listed returns a function that reports whether the value at a position of the vector is known;
+// nil if all are. Texts of a dictionary are looked up once.
 func (c *checker) listed(v *dataset.Vector) func(i int) bool {
 	switch {
 	case c.known == nil:

@@ -14,21 +14,21 @@ import (
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
-// Config says what Check checks.
+// Config configures Check.
 type Config struct {
-	jobs.Config // workers share the columns of a row group; Out is the URL of the result
+	jobs.Config // its Workers share the columns of a row group; its Out is the URL of the result
 
 	Bounds []byte // encoded []Bounds
-	Most   int64  // most refused rows that are listed
+	Most   int64  // greatest number of refused rows to list
 }
 
-// Checked is what Check has found.
+// Checked is the result of Check.
 type Checked struct {
 	Rows    int64    `json:"rows"`
 	Refused int64    `json:"refused"` // rows
-	Columns []Counts `json:"columns"` // as Bounds
-	// Rejects lists the first refused rows, in the order of files, row groups, rows and columns: all
-	// of them if they are no more than Config.Most. A row may break the bounds of several columns.
+	Columns []Counts `json:"columns"` // in the order of Bounds
+	// Rejects lists the first refused rows, ordered by file, row group, row and column: all of them
+	// if there are at most Config.Most. A row may violate the bounds of several columns.
 	Rejects []Reject `json:"rejects"`
 }
 
@@ -36,8 +36,8 @@ type Checked struct {
 type Reject struct {
 	File     string `json:"file"`
 	RowGroup int    `json:"row_group"`
-	Row      int    `json:"row"`    // in the row group, from 0
-	Column   int    `json:"column"` // among Bounds
+	Row      int    `json:"row"`    // row in the row group, starting at 0
+	Column   int    `json:"column"` // index in Bounds
 	Value    string `json:"value"`
 	Reason   Reason `json:"reason"`
 }
@@ -48,12 +48,12 @@ func (r *Reject) compare(o *Reject) int {
 		cmp.Compare(r.Column, o.Column))
 }
 
-// sameRow reports whether two rejects are of one row.
+// sameRow reports whether two rejects belong to the same row.
 func (r *Reject) sameRow(o *Reject) bool {
 	return r.File == o.File && r.RowGroup == o.RowGroup && r.Row == o.Row
 }
 
-// part is what one row group gives.
+// part is the result for one row group.
 type part struct {
 	File     string  `json:"file"`
 	RowGroup int     `json:"row_group"`
@@ -112,7 +112,7 @@ func (f *checkFn) ProcessElement(ctx context.Context, task []byte, emit func(int
 	})
 }
 
-// check checks the rows of a row group, its columns side by side.
+// check checks the rows of a row group, with its columns in parallel.
 func (f *checkFn) check(ctx context.Context, task []byte) (p *part, err error) {
 	var t jobs.Task
 	if err := json.Unmarshal(task, &t); err != nil {
@@ -157,10 +157,10 @@ func (f *checkFn) check(ctx context.Context, task []byte) (p *part, err error) {
 	return p, nil
 }
 
-// longest is the number of bytes of a value that a reject tells.
+// longest is how many bytes of a value a reject may have.
 const longest = 1 << 10
 
-// spell spells a value for a reject.
+// spell returns a value as text for a reject.
 func (f *checkFn) spell(column int, v *dataset.Vector, row int) string {
 	text := v.Spell(row)
 	if v.Type == dataset.Number && !v.Missing(row) {
@@ -173,7 +173,7 @@ func (f *checkFn) spell(column int, v *dataset.Vector, row int) string {
 	return text[:min(len(text), longest)]
 }
 
-// either returns the number of rows that some column refuses.
+// either returns how many rows are refused by some column.
 func either(refused [][]bool) (n int64) {
 	var all []bool
 	for _, column := range refused {
@@ -193,7 +193,7 @@ func either(refused [][]bool) (n int64) {
 	return n
 }
 
-// firstRows sorts rejects, and returns those of the first rows.
+// firstRows sorts rejects, and returns the rejects of the first most rows.
 func firstRows(rejects []Reject, most int64) []Reject {
 	slices.SortFunc(rejects, func(a, b Reject) int { return a.compare(&b) })
 	n := int64(0)
@@ -208,7 +208,7 @@ func firstRows(rejects []Reject, most int64) []Reject {
 	return rejects
 }
 
-// mergeFn merges what all row groups give.
+// mergeFn merges the results for all row groups.
 type mergeFn struct{ Config }
 
 func (f *mergeFn) ProcessElement(ctx context.Context, _ int64, values func(*[]byte) bool) error {
@@ -229,7 +229,7 @@ func (f *mergeFn) ProcessElement(ctx context.Context, _ int64, values func(*[]by
 	})
 }
 
-// merge adds the parts in the order of their places, so that sums have the same bits.
+// merge adds the parts in order of their places, so that sums have the same bits in each run.
 func (f *mergeFn) merge(parts []part) *Checked {
 	slices.SortFunc(parts, func(a, b part) int {
 		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.RowGroup, b.RowGroup))

@@ -7,9 +7,8 @@ import (
 	"github.com/espalier-ml/espalier/induce/dataset"
 )
 
-// BlockCache keeps decoded object blocks for the passes over them that follow, in the memory
-// of this process. What it has taken stays: all blocks are passed over in every level, so
-// that another choice of blocks would serve no better.
+// BlockCache keeps decoded object blocks in memory for later passes over them. Blocks are never
+// evicted: every level passes over all blocks, so no other choice of blocks would be better.
 type BlockCache struct {
 	most int64 // bytes
 
@@ -20,19 +19,20 @@ type BlockCache struct {
 
 type cachedBlock struct {
 	objects *dataset.Objects
-	bytes   int64 // of the encoded block
+	bytes   int64 // size of the encoded block
 }
 
-// NewBlockCache returns an empty cache of up to the given bytes of blocks.
+// NewBlockCache returns an empty cache for at most most bytes of blocks.
 func NewBlockCache(most int64) *BlockCache {
 	return &BlockCache{most: most, blocks: make(map[string]cachedBlock)}
 }
 
-// decodedTimes is the memory of a decoded block by that of the encoded one, at most about.
+// decodedTimes is roughly the greatest ratio of the memory of a decoded block and of the encoded
+// block.
 const decodedTimes = 2
 
-// objects returns the objects of a task's block, which the caller must not change. It counts
-// the bytes of the block as read.
+// objects returns the objects of a task's block, which the caller must not change. It counts the
+// bytes of the block as read.
 func (c *GrowConfig) objects(ctx context.Context, t Task) (*dataset.Objects, error) {
 	cache := c.Cache
 	if cache == nil {

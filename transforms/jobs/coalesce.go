@@ -11,14 +11,14 @@ import (
 	"github.com/espalier-ml/espalier/induce/dataset"
 )
 
-// A bundle whose tables take this much memory sends them before its end.
+// A bundle sends its tables before its end if they take this much memory.
 const (
-	flushBytes = 1 << 30   // where they go through the shuffle
-	spillBytes = 256 << 20 // where they go through files
+	flushBytes = 1 << 30   // if they go through the shuffle
+	spillBytes = 256 << 20 // if they go through files
 )
 
-// HeldBytes returns the memory of a bundle's tables at which the bundle sends them early.
-// spill says that they go through files.
+// HeldBytes returns the memory of a bundle's tables at which the bundle sends them early. spill
+// means that they go through files.
 func HeldBytes(spill bool) int64 {
 	if spill {
 		return spillBytes
@@ -26,34 +26,34 @@ func HeldBytes(spill bool) int64 {
 	return flushBytes
 }
 
-// InlineBytes is the most that a bundle sends through the runner's shuffle if it may use
-// files.
+// InlineBytes is the most that a bundle sends through the runner's shuffle if it may use files.
 const InlineBytes = inlineBytes
 
 // blockBytes is the approximate size of an object block.
 const blockBytes = 4 << 20
 
-// CoalesceConfig says how rows become objects.
+// CoalesceConfig describes how rows become objects.
 type CoalesceConfig struct {
 	Config
 
 	Rows     []byte // RowSpec
 	Features []byte // as encoded by dataset.EncodeFeatures
 	Classes  []string
-	Pieces   int    // goroutines that share a row group's columns, for few row groups
+	Pieces   int    // goroutines that share the columns of a row group, if there are few row groups
 	Shards   int    // number of shards of a part; objects go to shards by their hash
-	Spill    string // folder for objects between the halves of the job; empty: the shuffle has them
+	Spill    string // folder for objects between the halves of the job; empty: they go through the shuffle
 	Blocks   string // folder of blocks
 	Memory   int64  // bytes of tables at which a bundle sends them early: see CoalesceBytes; 0: HeldBytes
-	Cache    string // folder that takes a copy of the blocks; empty: none
+	Cache    string // folder for a copy of the blocks; optional
 }
 
-// Coalesce turns rows into objects: it reads the row groups of tasks, a
-// PCollection<[]byte> of Task, encodes their rows and merges rows of equal codes. Tasks may
-// name blocks of an earlier Coalesce with the same shards, too: their objects are merged with the
-// others, or subtracted from them. The blocks of one window may be marked, no two of which have objects of
-// the same codes: they are written anew with the changes, which is faster than merging them, too. It
-// writes object blocks, and ObjectStats for each part and shard.
+// Coalesce turns rows into objects: it reads the row groups of tasks, a PCollection<[]byte> of
+// Task, encodes their rows and merges rows with equal codes. It writes object blocks, and
+// ObjectStats for each part and shard.
+//
+// Tasks may also name blocks of an earlier Coalesce with the same shards: their objects are merged
+// with the other objects, or subtracted from them. No two blocks of one window share an object. If
+// they are marked (Task.Window), they are patched in place instead of merged, which is faster.
 func Coalesce(s beam.Scope, tasks beam.PCollection, c CoalesceConfig) {
 	addJob(s.Scope("transforms.Coalesce"), tasks, &coalesceFn{taskFn[*coalescer]{Job: &coalescer{CoalesceConfig: c}}},
 		&mergeObjectsFn{mergeFn[*objectMerger]{Job: &objectMerger{CoalesceConfig: c}}})
@@ -140,8 +140,8 @@ func (f *coalescer) do(ctx context.Context, p *pool, t Task, emit func(int64, []
 	return err
 }
 
-// bound sends the tables if they, and what the rows in the queue may add, exceed the
-// memory. Before, it waits for these rows: they may turn out to be objects of the tables.
+// bound sends the tables if they, together with the rows in the queue, may exceed the memory. It
+// waits for these rows first, because they may turn out to be objects that the tables already have.
 func (f *coalescer) bound(ctx context.Context, p *pool, emit func(int64, []byte)) error {
 	most, each := f.tableBytes(), tableBytesOf(f.coder.layout.Stride+f.coder.spec.moreBytes())
 	if f.held()+f.waiting.Load()*each < most {
@@ -175,8 +175,8 @@ func (f *coalescer) add(ctx context.Context, g *rowGroup, s *coalesceScratch) er
 	return nil
 }
 
-// insert adds the rows to the tables, one table after the other: so two workers seldom
-// need the same table at the same time.
+// insert adds the rows to the tables, one table after another, so that two workers seldom need the
+// same table at the same time.
 func (f *coalescer) insert(g *rowGroup, s *coalesceScratch) {
 	f.sortByTable(g, s)
 	all := dataset.Rows{Keys: s.keys, Hashes: s.hashes, Classes: s.classes, Weights: g.weights, Shares: g.shares, Buckets: g.buckets}
@@ -235,8 +235,7 @@ func (f *coalescer) held() int64 {
 	return held
 }
 
-// flush sends the tables and replaces them with empty ones. Workers may add rows
-// meanwhile.
+// flush sends the tables and replaces them by empty tables. Workers may add rows meanwhile.
 func (f *coalescer) flush(ctx context.Context, emit func(int64, []byte), inline bool) error {
 	// Workers encode the tables. Only this goroutine may call emit.
 	values := make([][][]byte, len(f.tables))
@@ -270,8 +269,8 @@ func (f *coalescer) flush(ctx context.Context, emit func(int64, []byte), inline 
 	return nil
 }
 
-// Blocks encodes the objects of a table in blocks of about 4 MiB. stride is the number of
-// bytes of an object's codes.
+// Blocks encodes the objects of a table in blocks of about 4 MiB. stride is the number of bytes of
+// an object's codes.
 func Blocks(t *dataset.Table, stride int) [][]byte {
 	var list [][]byte
 	step := blockObjects(stride)
@@ -282,34 +281,34 @@ func Blocks(t *dataset.Table, stride int) [][]byte {
 	return list
 }
 
-// blockObjects returns the objects of a block.
+// blockObjects returns how many objects a block has.
 func blockObjects(stride int) int { return max(1, blockBytes/(stride+4)) }
 
 // tableBytes returns the memory of a bundle's tables at which the bundle sends them.
 func (c *CoalesceConfig) tableBytes() int64 {
 	if c.Memory > 0 {
-		return c.Memory / 2 // the other half is for the rows being read, and for blocks under way
+		return c.Memory / 2 // the other half is for the rows being read, and for blocks in transit
 	}
 	return HeldBytes(c.Spill != "")
 }
 
-// tableBytesOf returns the most bytes that a table takes for an object with codes of
-// stride bytes: codes, class, weight, and up to 1/0.375 slots of 8 bytes.
+// tableBytesOf returns the most bytes that a table takes for an object with codes of stride bytes:
+// codes, class, weight, and up to 1/0.375 slots of 8 bytes.
 func tableBytesOf(stride int) int64 { return int64(stride) + 2 + 8 + 22 }
 
 // blockBytesOf returns the bytes of an object in a block: codes, and mostly three bytes of
 // class weights.
 func blockBytesOf(stride int) int64 { return int64(stride) + 3 }
 
-// CoalesceBytes returns the memory of Coalesce at its peak in one process with a number of
-// workers, for so many objects with codes of stride bytes in so many shards of each part:
+// CoalesceBytes estimates the peak memory of Coalesce in a single process, given the number of
+// objects, the stride of their codes in bytes, the shards of each part and the workers:
 //
-//   - rows being read: codes, hashes, classes and positions of up to two pieces a worker;
-//   - in the first half the tables, at most memory/2 (0: HeldBytes), where they are sent
-//     early; in the second half a table and blocks of one shard a worker;
+//   - rows being read: codes, hashes, classes and positions of up to two pieces per worker;
+//   - in the first half of the job, the tables, at most memory/2 (0: HeldBytes), at which they are
+//     sent early; in the second half, a table and blocks of one shard per worker;
 //   - all blocks, unless they go to files.
 //
-// It leaves out garbage and what the runner holds.
+// It does not include garbage and the memory of the runner.
 func CoalesceBytes(objects int64, stride, shards, workers int, memory int64, files bool) int64 {
 	c := CoalesceConfig{Memory: memory}
 	if files {
@@ -326,8 +325,8 @@ func CoalesceBytes(objects int64, stride, shards, workers int, memory int64, fil
 	return rows + max(reading, merging) + blocks
 }
 
-// Shards returns the number of shards for a number of rows with codes of stride bytes. A
-// worker's memory can hold a shard several times, even if no two rows are equal.
+// Shards returns how many shards to use for this many rows with codes of stride bytes. A shard fits
+// into the memory of a worker several times, even if no two rows are equal.
 func Shards(rows int64, stride int) int {
 	const least, most, bytes = 64, 4096, 64 << 20
 	return int(min(max(least, rows*int64(stride+8)/bytes), most))

@@ -1,4 +1,4 @@
-// Package jobs has the Beam jobs of Espalier's command: thin DoFns around the kernels of
+// Package jobs contains the Beam jobs of Espalier's command: thin DoFns around the algorithms of
 // package induce. It is not meant for other programs.
 //
 // Every job has the same shape, and all jobs together have three DoFn signatures:
@@ -7,11 +7,11 @@
 //	       -> GroupByKey
 //	       -> ParDo(merge and write)
 //
-// A task names a row group or an object block, and takes about 100 bytes. A worker sends
-// one aggregate per key, and never a row. The results are scratch files, which the driver
-// reads. There are no side inputs: DoFns have features as encoded bytes in exported
-// fields, and read the trees under growth from scratch files. An aggregate that is too
-// large for a runner's shuffle travels in a scratch file, too.
+// A task names a row group or an object block, and takes about 100 bytes. A worker sends one
+// aggregate per key, and never a row. The results are scratch files, which the driver reads. There
+// are no side inputs: DoFns have features as encoded bytes in exported fields, and read the growing
+// trees from scratch files. An aggregate that is too large for the shuffle of a runner also goes
+// through a scratch file.
 //
 // A DoFn aggregates all tasks of its bundle and emits when the bundle ends. On
 // the local runners, which run one bundle at a time, several goroutines work on its

@@ -6,19 +6,19 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 )
 
-// Config has what the DoFns of every job need.
+// Config holds the settings that the DoFns of every job need.
 type Config struct {
 	Workers int    // goroutines of a bundle; 1 on engines
-	Out     string // folder of the job's results
+	Out     string // folder of the results of the job
 	Run     RunName
 
-	// Handover takes results as they are; nil: the job encodes them in files of Out. It serves jobs that
-	// run in this process and do not encode their DoFns.
+	// Handover takes results as Go values; nil: the job encodes them in files of Out. It only works
+	// for jobs that run in this process and do not encode their DoFns.
 	Handover *Handover `json:"-"`
 }
 
 // Within runs the work of a DoFn in a context of the run. It reports the progress, and prepares an
-// error for the runner. Only the DoFn's own goroutine may call it.
+// error for the runner. It must be called by the DoFn's own goroutine.
 func (c *Config) Within(ctx context.Context, do func(ctx context.Context) error) error {
 	ctx, err := c.Run.Enter(ctx)
 	if err != nil {
@@ -34,7 +34,8 @@ func (c *Config) config() *Config { return c }
 // begin does nothing: most jobs have nothing to prepare.
 func (c *Config) begin(context.Context) error { return nil }
 
-// ahead returns 0: tasks that name blocks wait outside the pool, which bounds the blocks in memory.
+// ahead returns 0, because tasks that name blocks wait outside the pool, which bounds the blocks in
+// memory.
 func (c *Config) ahead() int { return 0 }
 
 // firstHalf is the work of a job on the tasks of a bundle.
@@ -44,12 +45,12 @@ type firstHalf interface {
 	begin(ctx context.Context) error // before the first task of a bundle
 	// do hands a task to the workers of the pool.
 	do(ctx context.Context, p *pool, t Task, emit func(int64, []byte)) error
-	// end sends what the bundle has found, when the pool has done all tasks.
+	// end sends the results of the bundle, after the pool has finished all tasks.
 	end(ctx context.Context, emit func(int64, []byte)) error
 }
 
-// taskFn is the DoFn of the first half of a job. It has the signature of all of them: it takes tasks and
-// sends one value for each key when the bundle ends.
+// taskFn is the DoFn of the first half of every job: it takes tasks and sends one value for each
+// key at the end of the bundle.
 type taskFn[J firstHalf] struct {
 	Job J
 
@@ -85,7 +86,7 @@ func (f *taskFn[J]) FinishBundle(ctx context.Context, emit func(int64, []byte)) 
 type secondHalf interface {
 	config() *Config
 	begin(ctx context.Context) error // before the first key of a bundle
-	// merge writes what the values of a key are together. Workers of a pool call it.
+	// merge writes the combined values of a key. Workers of a pool call it.
 	merge(ctx context.Context, key int64, list [][]byte) error
 }
 

@@ -12,27 +12,27 @@ import (
 	"github.com/espalier-ml/espalier/io/parquetio"
 )
 
-// keepChunks is the number of bytes of column chunks, from object stores, in memory between
+// keepChunks bounds the column chunks from object stores, in bytes, that are kept in memory between
 // the two passes of a training.
 const keepChunks = 256 << 20
 
-// openFooters is the number of footers in memory.
+// openFooters is how many footers are kept in memory.
 const openFooters = 256
 
 // maxScratch is the greatest size of a scratch file, in bytes.
 const maxScratch = 1 << 31
 
-// FilesConfig says how files are read.
+// FilesConfig describes how files are read.
 type FilesConfig struct {
 	ReadAhead int64   // bytes
-	Timeout   float64 // seconds without a byte after which a request is tried again; 0: the store's own time
+	Timeout   float64 // seconds without a byte after which a request is retried; 0: the default of the store
 }
 
 // DefaultFilesConfig reads 64 MiB ahead and waits 30 seconds.
 func DefaultFilesConfig() FilesConfig { return FilesConfig{ReadAhead: 64 << 20, Timeout: 30} }
 
-// Files is the storage of a run, in the driver and in its workers alike: Parquet files, and scratch files,
-// in the stores whose drivers the program imports.
+// Files is the storage of a run, both in the driver and in its workers: Parquet files and scratch
+// files, in the stores whose drivers the program imports.
 type Files struct {
 	Store   *objectstore.Store
 	Parquet *parquetio.Source
@@ -73,7 +73,7 @@ func (f *Files) RowGroup(ctx context.Context, t Task, names []string) (dataset.R
 	return &withPath{g, columns}, nil
 }
 
-// Read returns the whole of a scratch file. The caller must not change it.
+// Read returns the content of a scratch file. The caller must not change it.
 func (f *Files) Read(ctx context.Context, url string) ([]byte, error) {
 	b, err := f.Store.ReadAll(ctx, url, maxScratch)
 	if err == nil {
@@ -87,14 +87,14 @@ func (f *Files) Write(ctx context.Context, url string, b []byte) error {
 	return f.Store.Put(ctx, url, b, objectstore.WriteOptions{Volatile: true})
 }
 
-// withPath is a row group with the columns of its file's path.
+// withPath is a row group that also has the columns of its file's path.
 type withPath struct {
-	dataset.RowGroup // of the wanted columns in the file
+	dataset.RowGroup // row group with the wanted columns in the file
 
 	columns []pathOrFile // all wanted columns
 }
 
-// pathOrFile is a column of the path or else one of the row group.
+// pathOrFile is a column of the path or of the row group.
 type pathOrFile struct {
 	path   *PathColumn
 	column int
@@ -151,7 +151,7 @@ func processFiles() (*Files, error) {
 	return r.storage.(*Files), nil //nolint:errcheck,forcetypeassert // find opens it
 }
 
-// CheckURL refuses a URL of an unknown scheme.
+// CheckURL returns an error if the scheme of a URL is unknown.
 func CheckURL(url string) error {
 	f, err := processFiles()
 	if err != nil {

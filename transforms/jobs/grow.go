@@ -18,39 +18,39 @@ import (
 	"github.com/espalier-ml/espalier/induce/memory"
 )
 
-// SmallConfig says how one job grows the small nodes of the trees, each in one worker.
+// SmallConfig describes how a job grows the small nodes of the trees, each in a single worker.
 type SmallConfig struct {
 	GrowConfig
 
-	Together   int    // trees that one worker grows together from the root, if the root is small; 0: all
+	Together   int    // trees that a worker grows together from the root, if the root is small; 0: all
 	Partitions int    // number of partitions of the small nodes
-	Spill      string // folder for objects between the halves of the job; empty: the shuffle has them
-	Memory     int64  // bytes of objects and of their growth in one process; 0: any number
-	Deadline   int64  // Unix time in ms at which open nodes become leaves; 0: none
+	Spill      string // folder for objects between the halves of the job; empty: they go through the shuffle
+	Memory     int64  // bytes of objects and of their growth in a process; 0: unlimited
+	Deadline   int64  // Unix time in ms at which open nodes become leaves; 0: never
 }
 
-// smallState is the small nodes, in a file.
+// smallState describes the small nodes, and is stored in a file.
 type smallState struct {
 	Routes []levels.Route `json:"routes"`
 	Nodes  []smallNode    `json:"nodes"`
 }
 
-// smallNode is a small node with the trees that one worker grows below it.
+// smallNode is a small node with the trees that a single worker grows below it.
 type smallNode struct {
-	At        int           `json:"at"` // position among the small nodes of the growth
+	At        int           `json:"at"` // index in the small nodes of the growth
 	Trees     []int         `json:"trees"`
 	Objects   int64         `json:"objects"`
 	Path      []induce.Step `json:"path"`
 	Partition int           `json:"partition"`
 }
 
-// rootIsSmall reports whether the root is small: then all objects are sought, in the blocks
-// as they are.
+// rootIsSmall reports whether the root is small. Then all objects are needed, and blocks are used
+// unchanged.
 func (s *smallState) rootIsSmall() bool { return len(s.Routes) > 0 && s.Routes[0].At >= 0 }
 
-// Grow gathers the objects of the small nodes by partition, and grows the subtrees of
-// these nodes. tasks is a PCollection<[]byte> of Task, which names object blocks.
-// WriteSmall must come before, and ReadGrown reads the result.
+// Grow gathers the objects of the small nodes by partition, and grows the subtrees of these nodes.
+// tasks is a PCollection<[]byte> of Task, which name object blocks. Call WriteSmall before it, and
+// ReadGrown to read the result.
 func Grow(s beam.Scope, tasks beam.PCollection, c SmallConfig) {
 	addJob(s.Scope("transforms.Grow"), tasks, &gatherFn{taskFn[*gatherer]{Job: &gatherer{SmallConfig: c}}},
 		&growFn{mergeFn[*subtreeGrower]{Job: &subtreeGrower{SmallConfig: c}}})
@@ -61,14 +61,13 @@ type (
 	growFn   struct{ mergeFn[*subtreeGrower] }
 )
 
-// WriteSmall assigns the small nodes of a growth to partitions, and writes the state that
-// Grow reads. A partition has at most the given number of objects, or a single node. It
-// sets Partitions.
+// WriteSmall assigns the small nodes of a growth to partitions, and writes the state that Grow
+// reads. A partition has at most this many objects, or a single node. It sets Partitions.
 func WriteSmall(ctx context.Context, c *SmallConfig, g *levels.Growth, objects int64) error {
 	return write(ctx, stateURL(c.Out, 0), MustJSON(newSmallState(c, g, objects)))
 }
 
-// newSmallState assigns the small nodes to partitions, and sets their number.
+// newSmallState assigns the small nodes to partitions, and sets how many there are.
 func newSmallState(c *SmallConfig, g *levels.Growth, objects int64) *smallState {
 	state := &smallState{Routes: g.Routes(g.Small)}
 	held := int64(0)
@@ -104,7 +103,7 @@ type gatherer struct {
 
 	state  *smallState
 	router *levels.Router
-	nodes  [][]int // of each small node of the growth: its entries in the state
+	nodes  [][]int // for each small node of the growth: its entries in the state
 
 	mu      sync.Mutex
 	packets [][]byte // packets of objects by partition
@@ -237,10 +236,10 @@ func (f *subtreeGrower) merge(ctx context.Context, key int64, list [][]byte) err
 
 // write writes the subtrees of a partition.
 func (f *subtreeGrower) write(ctx context.Context, key int64, grown []*induce.Node) error {
-	encoded := make([]json.RawMessage, len(grown)) // several at a time, as they are large
+	encoded := make([]json.RawMessage, len(grown)) // several at a time, because they are large
 	p := newPool(f.Workers, 0)
 	for i, n := range grown {
-		_ = p.do(ctx, func(int) error { // it does not fail
+		_ = p.do(ctx, func(int) error { // it never fails
 			encoded[i] = MustJSON(n)
 			return nil
 		})
@@ -293,7 +292,7 @@ func (f *subtreeGrower) append(objects []*dataset.Objects, node int, block []byt
 	return objects[node].AppendFrom(block, l)
 }
 
-// options returns how the trees are grown in memory: with progress, and with an end.
+// options returns the options for growing the trees in memory, including progress and deadline.
 func (f *subtreeGrower) options(ctx context.Context) memory.Options {
 	progress := progressOf(ctx)
 	together := max(1, min(f.Workers, f.Partitions)) // partitions that grow at the same time
@@ -314,8 +313,8 @@ func (f *subtreeGrower) options(ctx context.Context) memory.Options {
 
 func grownURL(out string, partition int) string { return fmt.Sprintf("%s/grown-%06d", out, partition) }
 
-// ReadGrown puts the subtrees that Grow has grown below the small nodes of the growth, which
-// then has none left. objects is that of WriteSmall.
+// ReadGrown puts the subtrees that Grow has grown below the small nodes of the growth, which then
+// has no small nodes left. objects is the same as for WriteSmall.
 func ReadGrown(ctx context.Context, c *SmallConfig, g *levels.Growth, objects int64) error {
 	state := newSmallState(c, g, objects)
 	lists := make([][]*induce.Node, c.Partitions)
@@ -367,6 +366,6 @@ func readGrown(ctx context.Context, c *SmallConfig, lists [][]*induce.Node) erro
 	return cmp.Or(err, p.wait())
 }
 
-// PartitionObjects is the least number of objects for which small nodes get partitions of
-// their own. Every partition has a file, and many tiny files would be slow.
+// PartitionObjects is the least number of objects for which small nodes get their own partitions.
+// Every partition has a file, and many tiny files would be slow.
 const PartitionObjects = 1 << 16

@@ -11,39 +11,39 @@ import (
 	"github.com/espalier-ml/espalier/induce/levels"
 )
 
-// GrowConfig has the settings of all jobs that grow trees.
+// GrowConfig holds the settings of all jobs that grow trees.
 type GrowConfig struct {
 	Config
 	levels.Setting
 
-	Weighted bool  // rows have weights other than 1
-	Widths   []int // bytes of each feature's codes
+	Weighted bool  // whether rows have weights other than 1
+	Widths   []int // bytes of the codes of each feature
 
 	// Cache keeps blocks from one job to the next; nil: every job reads its blocks.
 	Cache *BlockCache `json:"-"`
 }
 
-// LevelConfig says how one job grows trees by levels.
+// LevelConfig describes how a job grows trees by levels.
 type LevelConfig struct {
 	GrowConfig
 
 	Levels int   // levels that the job grows, at least 1
-	Budget int64 // a node with at most so many objects is small: it is grown in memory
-	Memory int64 // most bytes of the histograms of a pass
+	Budget int64 // a node with at most this many objects is small: it is grown in memory
+	Memory int64 // greatest size in bytes of the histograms of a pass
 	Level  int   // level of a DoFn within the job; Level sets it
 }
 
-// LevelState is the pass that counts a level. It is stored in a file: later levels are not
-// known when the graph of the job is built, and the graph stays small for large trees.
+// LevelState is the pass that counts a level. It is stored in a file, because later levels are not
+// known when the graph of the job is built, and so that the graph stays small for large trees.
 type LevelState struct {
-	Growth *levels.Growth `json:"growth,omitempty"` // at the beginning of the level; nil: the job grows one level
-	Pass   *levels.Pass   `json:"pass,omitempty"`   // nil: the job ended with the level before
+	Growth *levels.Growth `json:"growth,omitempty"` // at the beginning of the level; nil if the job grows a single level
+	Pass   *levels.Pass   `json:"pass,omitempty"`   // nil if the job ended before the level
 }
 
-// Level counts the objects of tasks, a PCollection<[]byte> of Task, for the pass that
-// WriteLevel has written. The job then expands the tree itself and goes on with the next
-// level. It ends after LevelConfig.Levels levels, or before a level that needs more than
-// one pass. ReadLevel reads the result.
+// Level counts the objects of tasks, a PCollection<[]byte> of Task, for the pass written by
+// WriteLevel. The job then expands the tree itself and continues with the next level. It ends after
+// LevelConfig.Levels levels, or before a level that needs more than one pass. ReadLevel reads the
+// result.
 func Level(s beam.Scope, tasks beam.PCollection, c LevelConfig) {
 	s = s.Scope("transforms.Level")
 	for c.Level = range max(1, c.Levels) {
@@ -93,11 +93,11 @@ func pieceURL(out string, level int, k int64) string {
 
 type levelFn struct{ taskFn[*levelCounter] }
 
-// levelCounter counts objects into the histograms of one pass.
+// levelCounter counts objects into the histograms of a pass.
 type levelCounter struct {
 	LevelConfig
 
-	counter *levels.PassCounter // nil before the first task: only then the state is written
+	counter *levels.PassCounter // nil before the first task, because the state is not written earlier
 }
 
 // open reads the state, and begins to count.
@@ -151,8 +151,8 @@ func (f *levelCounter) end(ctx context.Context, emit func(int64, []byte)) error 
 	return nil
 }
 
-// mergeLevelFn adds up the pieces of a key and writes the sum. It emits an empty element,
-// so that advanceFn waits for all sums.
+// mergeLevelFn adds up the pieces of a key and writes the sum. It emits an empty element, so that
+// advanceFn waits for all sums.
 type mergeLevelFn struct {
 	LevelConfig
 
@@ -180,8 +180,8 @@ func (f *mergeLevelFn) ProcessElement(
 	})
 }
 
-// advanceFn expands the tree by the level that was counted. It emits the tasks again if
-// the job counts the next level too.
+// advanceFn expands the tree by the counted level. It emits the tasks again if the job also counts
+// the next level.
 type advanceFn struct{ LevelConfig }
 
 func (f *advanceFn) ProcessElement(ctx context.Context, _ int64, _ func(*[]byte) bool, emit func(int64, []byte)) error {
@@ -233,7 +233,7 @@ func readState(ctx context.Context, out string, level int) (*LevelState, error) 
 	return state, json.Unmarshal(b, state)
 }
 
-// WriteLevel writes the files that Level reads: the state and, for several levels, the
+// WriteLevel writes the files that Level reads: the state and, if the job grows several levels, the
 // tasks.
 func WriteLevel(ctx context.Context, c *LevelConfig, state *LevelState, tasks []Task) error {
 	if c.Levels > 1 {
@@ -248,8 +248,8 @@ func WriteLevel(ctx context.Context, c *LevelConfig, state *LevelState, tasks []
 	return write(ctx, stateURL(c.Out, 0), MustJSON(state))
 }
 
-// ReadLevel returns the last state of a job of Level, and its level within the job. If the
-// state has a pass, the pass was counted: see ReadCounts.
+// ReadLevel returns the last state of a job of Level, and its level within the job. If the state
+// has a pass, the pass was counted: see ReadCounts.
 func ReadLevel(ctx context.Context, c *LevelConfig) (*LevelState, int, error) {
 	for level := c.Levels - 1; ; level-- {
 		state, err := readState(ctx, c.Out, level)

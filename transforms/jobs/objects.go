@@ -11,12 +11,12 @@ import (
 	"github.com/espalier-ml/espalier/induce/dataset"
 )
 
-// ObjectStats counts the objects of a part, or of one shard of it, and names their blocks.
+// ObjectStats counts the objects of a part, or of a single shard of it, and names their blocks.
 type ObjectStats struct {
 	dataset.ObjectCounts
 
 	Blocks []string `json:"blocks"`           // URLs of the object blocks
-	Shards []int    `json:"shards,omitempty"` // of each block
+	Shards []int    `json:"shards,omitempty"` // shard of each block
 	Cached []string `json:"cached,omitempty"` // URLs of the copies of the blocks
 }
 
@@ -69,7 +69,7 @@ func (f *objectMerger) merge(ctx context.Context, key int64, list [][]byte) erro
 	return write(ctx, statsURL(f.Out, stats.Part, int(key)%f.Shards), MustJSON(stats))
 }
 
-// merged returns the blocks of what the values of a key are together.
+// merged returns the blocks of all values of a key, merged.
 func (f *objectMerger) merged(ctx context.Context, key int64, list [][]byte) ([][]byte, error) {
 	if len(list) == 1 && !isOf(list[0], valueSubtracted) {
 		b, err := receive(ctx, list[0])
@@ -126,7 +126,7 @@ func (f *objectMerger) mergeInto(ctx context.Context, t *dataset.Table, list [][
 	return nil
 }
 
-// blockError names the file of a value, if it has one.
+// blockError adds the file of a value to an error, if it has one.
 func blockError(value []byte, err error) error {
 	if n := len(value) - 1; value[n] != valueInline {
 		return fmt.Errorf("%s: %w", value[:n], err)
@@ -147,8 +147,8 @@ func (f *objectMerger) newStats(key int64) *ObjectStats {
 	return &ObjectStats{ObjectCounts: *dataset.NewObjectCounts(part, len(f.Classes), counted)}
 }
 
-// ReadObjectStats returns the statistics of each part, as Coalesce wrote them for its
-// shards. A shard without rows has no file.
+// ReadObjectStats returns the statistics of each part, as written by Coalesce for its shards. A
+// shard without rows has no file.
 func ReadObjectStats(ctx context.Context, c *CoalesceConfig) (*[dataset.Parts]ObjectStats, error) {
 	var urls []string
 	for part := range dataset.Part(dataset.Parts) {
@@ -168,7 +168,8 @@ func ReadObjectStats(ctx context.Context, c *CoalesceConfig) (*[dataset.Parts]Ob
 		if err := json.Unmarshal(b, &shards[i]); err != nil {
 			return err
 		}
-		// The counts of codes of all shards together would fill the memory if there are thousands of features.
+		// With thousands of features, the counts of codes of all shards together would fill the
+		// memory.
 		all[i/c.Shards].AddCodes(shards[i].Codes)
 		shards[i].Codes = nil
 		return nil
@@ -176,7 +177,7 @@ func ReadObjectStats(ctx context.Context, c *CoalesceConfig) (*[dataset.Parts]Ob
 	if err != nil {
 		return nil, err
 	}
-	for i := range shards { // in their order, which is that of the blocks
+	for i := range shards { // in their order, which is the order of the blocks
 		if shards[i].Blocks != nil {
 			all[i/c.Shards].add(&shards[i])
 		}
@@ -184,7 +185,7 @@ func ReadObjectStats(ctx context.Context, c *CoalesceConfig) (*[dataset.Parts]Ob
 	return &all, nil
 }
 
-// add adds the figures and the blocks of a shard, except for the rows by feature and code.
+// add adds the figures and the blocks of a shard, except the rows by feature and code.
 func (s *ObjectStats) add(o *ObjectStats) {
 	s.Blocks, s.Shards, s.Cached = append(s.Blocks, o.Blocks...), append(s.Shards, o.Shards...), append(s.Cached, o.Cached...)
 	s.Add(&o.ObjectCounts)

@@ -8,17 +8,17 @@ import (
 	"github.com/espalier-ml/espalier/induce/parallel"
 )
 
-// pool runs the tasks of one bundle on a fixed number of goroutines, its workers, in the
-// order of their arrival. A task gets the number of its worker, to use memory that no
-// other task uses at the same time.
+// pool runs the tasks of a bundle on a fixed number of goroutines, its workers, in order of
+// arrival. A task gets the index of its worker, so that it can use memory that no other task uses
+// at the same time.
 type pool struct {
-	slots chan struct{} // one element for each task that runs or waits
+	slots chan struct{} // one element for each running or waiting task
 	wg    sync.WaitGroup
 
 	mu    sync.Mutex
-	idle  []int // numbers of the workers without a task
+	idle  []int // indexes of idle workers
 	queue []poolTask
-	err   error // of the first task that failed
+	err   error // error of the first task that failed
 }
 
 // poolTask is a task that waits for a worker.
@@ -28,11 +28,11 @@ type poolTask struct {
 	end io.Closer // to close after run; may be nil
 }
 
-// rowGroupsAhead is the number of opened row groups that may wait for a worker. The
-// Storage bounds the bytes that it fetches ahead for them.
+// rowGroupsAhead is how many opened row groups may wait for a worker. The Storage bounds the bytes
+// that it fetches ahead for them.
 const rowGroupsAhead = 64
 
-// newPool returns a pool with a number of workers and of tasks that may wait.
+// newPool returns a pool with this many workers, in which waiting tasks may wait.
 func newPool(workers, waiting int) *pool {
 	workers = max(1, workers)
 	p := &pool{slots: make(chan struct{}, workers+waiting)}
@@ -42,11 +42,11 @@ func newPool(workers, waiting int) *pool {
 	return p
 }
 
-// do queues f for a worker. It blocks while the queue is full. It returns the first error
-// of earlier tasks. After an error, or once the context has ended, f does not run.
+// do queues f for a worker, and blocks while the queue is full. It returns the first error of
+// earlier tasks. After an error, or once the context has ended, f does not run.
 func (p *pool) do(ctx context.Context, f func(worker int) error) error { return p.doWith(ctx, nil, f) }
 
-// doWith is do with a Closer. It closes c after f, and also if f does not run.
+// doWith is do with a Closer, which is closed after f, even if f does not run.
 func (p *pool) doWith(ctx context.Context, c io.Closer, f func(worker int) error) error {
 	p.slots <- struct{}{}
 	p.mu.Lock()
@@ -65,10 +65,10 @@ func (p *pool) doWith(ctx context.Context, c io.Closer, f func(worker int) error
 	return p.err
 }
 
-// countWorker counts a goroutine of a bundle for Run.Wait. end ends the count.
+// countWorker counts a goroutine of a bundle for Run.Wait, until end is called.
 func countWorker(ctx context.Context) (end func()) {
 	r, err := runOf(ctx)
-	if err != nil { // the run is over: its tasks fail, too
+	if err != nil { // the run has ended, so its tasks also fail
 		return func() {}
 	}
 	r.workers.begin()
@@ -91,14 +91,14 @@ func (p *pool) work(worker int) {
 			p.fail(guard(worker, t.run))
 		}
 		if t.end != nil {
-			_ = t.end.Close() // reading has returned its errors already
+			_ = t.end.Close() // reading has already returned its errors
 		}
 		<-p.slots
 	}
 }
 
-// next takes the first task of the queue; without one the worker becomes idle. failed: an
-// earlier task failed, and this one must not run.
+// next takes the first task of the queue, or makes the worker idle if the queue is empty. failed means
+// that an earlier task failed, so that this task must not run.
 func (p *pool) next(worker int) (t poolTask, failed, ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -107,7 +107,7 @@ func (p *pool) next(worker int) (t poolTask, failed, ok bool) {
 		return t, false, false
 	}
 	t = p.queue[0]
-	p.queue[0] = poolTask{} // frees the row group: the slice's array stays
+	p.queue[0] = poolTask{} // frees the row group, because the array of the slice stays
 	p.queue = p.queue[1:]
 	return t, p.err != nil, true
 }
@@ -120,7 +120,7 @@ func (p *pool) wait() error {
 	return p.err
 }
 
-// fail records the error of a task; the first one counts.
+// fail records the error of a task, if it is the first.
 func (p *pool) fail(err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -129,8 +129,8 @@ func (p *pool) fail(err error) {
 	}
 }
 
-// guard turns a panic of a task into an error. In a goroutine other than the runner's own
-// a panic would end the process.
+// guard turns a panic of a task into an error. In a goroutine other than the runner's own, a panic
+// would end the process.
 func guard(worker int, f func(worker int) error) error {
 	return parallel.Guard(func() error { return f(worker) })
 }

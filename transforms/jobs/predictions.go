@@ -24,13 +24,12 @@ type Predictions interface {
 	Abort() error
 }
 
-// PredictedRows has the predictions of a row group.
+// PredictedRows holds the predictions for a row group.
 type PredictedRows struct {
-	// Leaves has the number of each row's leaf: its position among the leaves, in the order
-	// of nodes.
+	// Leaves has the index of each row's leaf, among the leaves in the order of nodes.
 	Leaves []uint16
-	// Scores has the class and the probabilities of each row; for a tree without leaf models
-	// it has neither.
+	// Scores holds the class and the probabilities of each row; for a tree without leaf models it
+	// is empty.
 	Scores *tree.Scores
 }
 
@@ -39,22 +38,22 @@ type PredictionColumn struct {
 	Name   string
 	Values any // []string, []float64 or []int32; nil if By is ByRow
 	By     ValuesBy
-	Class  int // number of the class whose probability the column has, if By is ByRow
+	Class  int // index of the class whose probabilities the column has, if By is ByRow
 }
 
-// ValuesBy says which rows of a column of predictions share a value.
+// ValuesBy describes which rows of a column of predictions share a value.
 type ValuesBy uint8
 
-// The values of columns of predictions.
+// The kinds of columns of predictions.
 const (
 	ByLeaf  ValuesBy = iota // a value for each leaf, in the order of nodes
 	ByClass                 // a value for each predicted class, in the order of classes
 	ByRow                   // a probability for each row
 )
 
-// PredictionColumns returns the columns of predictions: class, probabilities, leaf, number
-// of tests, billed cost of the tests and, unless paths is nil, the path. With leaf models,
-// classes and probabilities are not the same for all rows of a leaf.
+// PredictionColumns returns the columns of predictions: class, probabilities, leaf, number of
+// tests, billed cost of the tests and, unless paths is nil, the path. With leaf models, classes and
+// probabilities may differ between the rows of a leaf.
 func PredictionColumns(t *tree.Tree, paths []string) []PredictionColumn {
 	scorer := t.Scorer()
 	var classes []string
@@ -91,34 +90,34 @@ func PredictionColumns(t *tree.Tree, paths []string) []PredictionColumn {
 	return columns
 }
 
-// predictionsFile writes the predictions of one file.
+// predictionsFile writes the predictions for a single file.
 type predictionsFile struct {
-	ctx      context.Context // of the run
+	ctx      context.Context // context of the run
 	url      string
 	files    *Files
 	original *parquetio.Original
 	writer   *parquetio.Writer
 	copied   []copiedColumn
 	written  []writtenColumn
-	index    []uint16  // of a row group
-	numbers  []float64 // of a row group
+	index    []uint16  // scratch: an index for each row of a row group
+	numbers  []float64 // scratch: a number for each row of a row group
 }
 
 // writtenColumn is a column of predictions.
 type writtenColumn struct {
 	PredictionColumn
 
-	places []uint16 // the place of each value in the dictionary
+	places []uint16 // index of each value in the dictionary
 }
 
-// copiedColumn is a column of the input file, or a column of its path with one value.
+// copiedColumn is a column of the input file, or a column of its path, which has a single value.
 type copiedColumn struct {
 	path  bool
-	index uint16 // of the one value; parquetio.Null: it is null
+	index uint16 // index of the single value; parquetio.Null if it is null
 }
 
-// Predictions begins the file of predictions that a task names: columns copied from its
-// input, then columns of predictions.
+// Predictions starts the file of predictions that a task names: columns copied from its input, then
+// columns of predictions.
 func (f *Files) Predictions(
 	ctx context.Context, t Task, copied []string, columns []PredictionColumn,
 ) (Predictions, error) {
@@ -166,7 +165,7 @@ func (p *predictionsFile) open(ctx context.Context, f *Files, t *Task) error {
 	return err
 }
 
-// constant returns the column of a path's value.
+// constant returns the column of a value in the path.
 func constant(c *PathColumn) (copiedColumn, parquetio.Field) {
 	column, field := copiedColumn{path: true}, parquetio.Field{Name: c.Name, Optional: true}
 	if c.Null {
@@ -178,8 +177,8 @@ func constant(c *PathColumn) (copiedColumn, parquetio.Field) {
 	return column, field
 }
 
-// distinctValues returns the distinct values of a list, in the order of their first
-// appearance, and for each value of the list its place among them.
+// distinctValues returns the distinct values of a list, ordered by first occurrence, and for each
+// value of the list its index among them.
 func distinctValues(values any) (any, []uint16, error) {
 	switch v := values.(type) {
 	case []string:
@@ -261,7 +260,7 @@ func (p *predictionsFile) Commit() error {
 	defer p.close()
 	p.files.Committing.RLock()
 	defer p.files.Committing.RUnlock()
-	if p.ctx.Err() != nil { // the run may have removed its files by now
+	if p.ctx.Err() != nil { // the run may already have removed its files
 		return errors.Join(p.ctx.Err(), p.writer.Abort())
 	}
 	err := p.writer.Commit()

@@ -14,22 +14,22 @@ import (
 // Task names row groups of a file, or a scratch file with an object block.
 type Task struct {
 	File       string `json:"file"`
-	Size       int64  `json:"size,omitempty"`       // of the file when it was listed
-	Generation string `json:"generation,omitempty"` // of the file when it was listed
+	Size       int64  `json:"size,omitempty"`       // size of the file when it was listed
+	Generation string `json:"generation,omitempty"` // generation of the file when it was listed
 	RowGroup   int    `json:"row_group,omitempty"`
-	RowGroups  int    `json:"row_groups,omitempty"` // number of row groups from RowGroup on; 0: one
-	Output     string `json:"output,omitempty"`     // URL of the file to write; empty: none
-	// Repeated says that a runner may do the task several times: an existing output with
-	// the same content is then no error.
+	RowGroups  int    `json:"row_groups,omitempty"` // number of row groups, starting at RowGroup; 0: one
+	Output     string `json:"output,omitempty"`     // URL of the file to write; optional
+	// Repeated means that a runner may run the task several times, so an existing output with the
+	// same content is not an error.
 	Repeated bool         `json:"repeated,omitempty"`
-	Refused  []int32      `json:"refused,omitempty"`  // ascending positions of rows in the row group to leave out
-	Path     []PathColumn `json:"path,omitempty"`     // columns whose value is part of the file's path
-	Digits   []string     `json:"digits,omitempty"`   // columns of whole numbers that are read as texts
-	Part     dataset.Part `json:"part,omitempty"`     // of a block
-	Shard    int          `json:"shard,omitempty"`    // of a block
-	Subtract bool         `json:"subtract,omitempty"` // the objects of the block are subtracted
-	Window   bool         `json:"window,omitempty"`   // the block is of the window that others are added to: see Coalesce
-	Block    bool         `json:"block,omitempty"`    // the file is a block: Coalesce reads rows and blocks
+	Refused  []int32      `json:"refused,omitempty"`  // ascending positions in the row group of rows to leave out
+	Path     []PathColumn `json:"path,omitempty"`     // columns whose values are part of the file's path
+	Digits   []string     `json:"digits,omitempty"`   // columns of integers that are read as texts
+	Part     dataset.Part `json:"part,omitempty"`     // part of a block
+	Shard    int          `json:"shard,omitempty"`    // shard of a block
+	Subtract bool         `json:"subtract,omitempty"` // whether the objects of the block are subtracted
+	Window   bool         `json:"window,omitempty"`   // whether the block belongs to the window that further rows and blocks are merged into: see Coalesce
+	Block    bool         `json:"block,omitempty"`    // whether the file is a block: Coalesce reads both rows and blocks
 }
 
 // PathColumn is a column with a single value for all rows of a file.
@@ -50,7 +50,7 @@ func decodeTask(b []byte) (t Task, err error) {
 	return t, err
 }
 
-// RowSpec says what each column of a row serves for.
+// RowSpec describes the use of each column of a row.
 type RowSpec struct {
 	Features []dataset.FeatureColumn `json:"features"`
 	Label    string                  `json:"label"`
@@ -62,9 +62,9 @@ type RowSpec struct {
 
 	Soft SoftLabels `json:"soft_labels,omitzero"`
 
-	// Groups is by part the number of objects up to which they keep the buckets of their rows' keys,
-	// see dataset.Table.KeepGroups; without a Key they keep the classes of their rows' weights, see
-	// dataset.WeightClass. 0: objects do not keep them.
+	// Groups is, by part, the number of objects up to which they keep the buckets of their rows'
+	// keys, see dataset.Table.KeepGroups. Without a Key they keep the classes of their rows'
+	// weights instead, see dataset.WeightClass. 0: objects keep neither.
 	Groups [dataset.Parts]int64 `json:"groups,omitzero"`
 }
 
@@ -74,13 +74,13 @@ func (s *RowSpec) grouped() bool { return s.Groups != [dataset.Parts]int64{} }
 // Weighted reports whether rows of some part have weights other than 1.
 func (s *RowSpec) Weighted() bool { return s.Weight != "" || s.Rule.Weighted() }
 
-// GrowthScale returns the number of units in the mean weight of a training row where trees grow.
+// GrowthScale returns how many units make the average weight of a training row where trees grow.
 func (s *RowSpec) GrowthScale() float64 {
 	return s.ScaleOf(dataset.Train) * float64(max(1, s.Soft.Scale))
 }
 
-// Countable returns what objects are counted by: the same specification without what their weights
-// do not depend on.
+// Countable returns the specification without the parts that have no effect on the weights of
+// objects.
 func (s *RowSpec) Countable() *RowSpec {
 	rows := *s
 	rows.ClassMean = 0
@@ -93,7 +93,7 @@ func (s *RowSpec) Countable() *RowSpec {
 	return &rows
 }
 
-// moreBytes returns about the bytes of an object beside its codes and one class weight.
+// moreBytes estimates the bytes of an object in addition to its codes and one class weight.
 func (s *RowSpec) moreBytes() int {
 	const ofGroups = 56 // a share and its list
 	if s.grouped() {
@@ -102,7 +102,7 @@ func (s *RowSpec) moreBytes() int {
 	return s.Soft.bytes()
 }
 
-// OfLabels returns the specification of the same rows where the labels alone count.
+// OfLabels returns the specification of the same rows if only the labels count.
 func (s *RowSpec) OfLabels() *RowSpec {
 	rows := *s
 	if rows.Soft.Scale = 0; rows.Label != "" {
@@ -123,8 +123,8 @@ func MustJSON(v any) []byte {
 	return b
 }
 
-// Columns returns the columns to read: the features, then label, weight, split column, key
-// and the probabilities of the classes, as far as they are set.
+// Columns returns the columns to read: the features, then label, weight, split column, key and the
+// probabilities of the classes, except those that are not set.
 func (s *RowSpec) Columns() []string {
 	names := make([]string, 0, len(s.Features)+4)
 	for _, f := range s.Features {
@@ -141,8 +141,8 @@ func (s *RowSpec) Columns() []string {
 	return names
 }
 
-// rowGroup has rows of an opened row group. After prepare, the label, the weight and the
-// part of each row are known. Features are decoded on demand.
+// rowGroup holds rows of an opened row group. After prepare, the label, the weight and the part of
+// each row are known. Features are decoded on demand.
 type rowGroup struct {
 	dataset.RowGroup
 
@@ -151,15 +151,15 @@ type rowGroup struct {
 	first    int // position of the first of the rows in the row group
 	rows     int
 	label    dataset.Vector
-	own      dataset.Vector // weights as the column has them
+	own      dataset.Vector // weights, as in the column
 	weighing bool           // the units of weights are not known yet: see SummariseConfig.Weigh
-	weights  []int64        // by row, in units; nil: 1 each
+	weights  []int64        // by row, in units; nil if each row has weight 1
 	parts    []dataset.Part // by row
-	buckets  []uint8        // by row: of its key; nil: they are not wanted
+	buckets  []uint8        // by row: bucket of its key; nil if not needed
 	dropped  int64          // rows without a label
 	ignored  int64          // rows with a weight of 0
-	shares   []int32        // by row and class: see dataset.Rows; nil: the label alone counts
-	soft     bool           // some training row has probabilities that its label does not have
+	shares   []int32        // by row and class: see dataset.Rows; nil if only the label counts
+	soft     bool           // whether some training row has probabilities that differ from its label
 }
 
 // newRowGroup returns all rows of an opened row group.
@@ -175,15 +175,14 @@ func (g *rowGroup) ReadColumn(i int, dst *dataset.Vector) error {
 	return g.ReadRows(i, g.first, g.first+g.rows, dst)
 }
 
-// pieceRows is the least number of rows of a piece of a large row group. The memory of a
-// worker is in proportion to it, and so is the share of the pages that two pieces decode.
+// pieceRows is the least number of rows of a piece of a large row group. It determines the memory
+// of a worker, and how many pages are decoded by two pieces.
 const pieceRows = 1 << 17
 
-// RowPieces returns the number of pieces that workers share of a row group with so many
-// rows.
+// RowPieces returns how many pieces workers share of a row group with this many rows.
 func RowPieces(rows int64) int64 { return max(1, rows/pieceRows) }
 
-// pieces cuts the rows into pieces that are prepared each for itself.
+// pieces divides the rows into pieces that are prepared independently.
 func (g *rowGroup) pieces() []*rowGroup {
 	n := int(RowPieces(int64(g.rows)))
 	if n == 1 {
@@ -201,7 +200,8 @@ func (g *rowGroup) pieces() []*rowGroup {
 	return list
 }
 
-// eachPiece opens the row group of a task and runs a function on its pieces, by the workers of a pool.
+// eachPiece opens the row group of a task, and runs a function on each of its pieces, by the
+// workers of a pool.
 func eachPiece(
 	ctx context.Context, p *pool, spec *RowSpec, t Task,
 	do func(ctx context.Context, piece *rowGroup, worker int) error,
@@ -212,20 +212,20 @@ func eachPiece(
 	}
 	pieces := g.pieces()
 	all := newShared(g, len(pieces))
-	for _, piece := range pieces { // all of them even after an error, as each closes the row group
+	for _, piece := range pieces { // all of them even after an error, because each closes the row group
 		err = p.doWith(ctx, all, func(worker int) error { return do(ctx, piece, worker) })
 	}
 	return err
 }
 
-// shared is a row group that several tasks read. Each task closes it.
+// shared is a row group that several tasks read. Each of them closes it.
 type shared struct {
 	*rowGroup
 
 	left atomic.Int32 // tasks that have not closed the row group
 }
 
-// newShared returns a row group that a number of tasks read.
+// newShared returns a row group that is read by tasks tasks.
 func newShared(g *rowGroup, tasks int) *shared {
 	s := &shared{rowGroup: g}
 	s.left.Store(int32(tasks))
@@ -240,7 +240,7 @@ func (s *shared) Close() error {
 	return s.rowGroup.Close()
 }
 
-// count adds the rows to the progress. The row group counts once, however many its pieces.
+// count adds the rows to the progress. It counts the row group once, however many pieces it has.
 func (g *rowGroup) count(ctx context.Context) {
 	if g.first == 0 {
 		progressOf(ctx).Tasks.Add(1)
@@ -248,7 +248,7 @@ func (g *rowGroup) count(ctx context.Context) {
 	progressOf(ctx).Rows.Add(int64(g.rows))
 }
 
-// openRowGroup opens the row group of a task. It decodes nothing: see prepare.
+// openRowGroup opens the row group of a task. It does not decode anything: see prepare.
 func openRowGroup(ctx context.Context, spec *RowSpec, task Task) (*rowGroup, error) {
 	s, err := OpenStorage(ctx)
 	if err != nil {
@@ -261,7 +261,7 @@ func openRowGroup(ctx context.Context, spec *RowSpec, task Task) (*rowGroup, err
 	return newRowGroup(opened, spec, task), nil
 }
 
-// prepare decodes labels and weights, and decides on the part of each row.
+// prepare decodes labels and weights, and determines the part of each row.
 func (g *rowGroup) prepare() error {
 	columns := &columnReader{g: g, next: len(g.spec.Features)}
 	if g.spec.Label != "" {
@@ -293,7 +293,7 @@ func (g *rowGroup) prepare() error {
 	return nil
 }
 
-// leaveOut leaves rows out that are refused, or have no label or no weight.
+// leaveOut leaves out rows that are refused, or that have no label or no weight.
 func (g *rowGroup) leaveOut() error {
 	refused := g.refused()
 	for r := range g.parts {
@@ -315,10 +315,10 @@ func (g *rowGroup) leaveOut() error {
 	return nil
 }
 
-// rowName says in messages which row of the row group row r is.
+// rowName names row r of the row group in messages.
 func (g *rowGroup) rowName(r int) string { return fmt.Sprintf("row %d", g.first+r) }
 
-// refused returns the refused rows from the first row of g on.
+// refused returns the refused rows, starting at the first row of g.
 func (g *rowGroup) refused() []int32 {
 	from, _ := slices.BinarySearch(g.task.Refused, int32(g.first))
 	return g.task.Refused[from:]
@@ -352,8 +352,8 @@ func (g *rowGroup) feature(i int, dst *dataset.Vector) error {
 	return nil
 }
 
-// withoutValues gives a column in which all rows of the file are null the type that it has in
-// other files.
+// withoutValues gives a column in which all rows of the file are null the type that the column has
+// in other files.
 func (g *rowGroup) withoutValues(f *dataset.FeatureColumn, v *dataset.Vector) error {
 	rows := v.Rows()
 	for r := range rows {
@@ -367,8 +367,8 @@ func (g *rowGroup) withoutValues(f *dataset.FeatureColumn, v *dataset.Vector) er
 	return nil
 }
 
-// asNumbers turns a column of texts into numbers or points in time. It serves columns of
-// --numeric, and columns that a tree takes for numeric.
+// asNumbers converts a column of texts to numbers or points in time. It is for columns of
+// --numeric, and for columns that are numeric in a tree.
 func (g *rowGroup) asNumbers(f *dataset.FeatureColumn, v *dataset.Vector) error {
 	numbers := make([]float64, len(v.Texts))
 	for i, s := range v.Texts {
@@ -390,19 +390,19 @@ func (g *rowGroup) asNumbers(f *dataset.FeatureColumn, v *dataset.Vector) error 
 	return nil
 }
 
-// errorAt returns a data error with the place of the row group.
+// errorAt returns a data error with the location of the row group.
 func (g *rowGroup) errorAt(column, value, problem, hint string) error {
 	return g.placed(&dataset.DataError{Column: column, Value: value, Problem: problem, Hint: hint})
 }
 
-// placed gives an error the place of the row group.
+// placed adds the location of the row group to an error.
 func (g *rowGroup) placed(e *dataset.DataError) error {
 	group := g.task.RowGroup
 	e.File, e.RowGroup = g.task.File, &group
 	return e
 }
 
-// ReadRows returns the values of all rows of a task's row group, a vector for each feature, as
+// ReadRows returns the values of all rows of a task's row group, one vector for each feature, as
 // Predict reads them, and the number of rows.
 func ReadRows(ctx context.Context, spec *RowSpec, task Task) (values []dataset.Vector, rows int, err error) {
 	g, err := openRowGroup(ctx, spec, task)
@@ -425,8 +425,8 @@ func (g *rowGroup) features() ([]dataset.Vector, error) {
 	return values, nil
 }
 
-// ReadRow returns the values of one row of a task's row group, one vector of one row for
-// each feature, as Predict reads them.
+// ReadRow returns the values of a single row of a task's row group, one vector of one row for each
+// feature, as Predict reads them.
 func ReadRow(ctx context.Context, spec *RowSpec, task Task, row int) ([]dataset.Vector, error) {
 	g, err := openRowGroup(ctx, spec, task)
 	if err != nil {

@@ -11,20 +11,20 @@ import (
 	"github.com/espalier-ml/espalier/induce/dataset"
 )
 
-// Run has the storage and the progress that a run shares with the DoFns of its jobs. Two
-// runs of one process share neither.
+// Run holds the storage and the progress that a run shares with the DoFns of its jobs. Two runs in
+// a process share neither.
 type Run struct {
 	name     RunName
 	storage  Storage
 	progress *Progress
-	workers  workers // of the bundles in this process
+	workers  workers // workers of the bundles in this process
 }
 
 // workers counts goroutines that are at work.
 type workers struct {
 	mu    sync.Mutex
 	count int
-	none  chan struct{} // closed when count falls to 0; nil: nobody waits
+	none  chan struct{} // closed when count falls to 0; nil if nobody waits
 }
 
 // begin counts a goroutine.
@@ -34,7 +34,7 @@ func (w *workers) begin() {
 	w.count++
 }
 
-// end counts a goroutine no longer.
+// end stops counting a goroutine.
 func (w *workers) end() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -60,9 +60,9 @@ func (w *workers) wait() {
 	<-none
 }
 
-// RunName is an exported field by which a DoFn finds its run: runners decode DoFns anew,
-// in this process or in another one. The zero value names a run for DoFns without one,
-// whose storage has the default settings.
+// RunName is an exported field by which a DoFn finds its run, because runners decode DoFns again,
+// in this process or in another. The zero value names a run for DoFns without a run, whose storage
+// has the default settings.
 type RunName struct {
 	Process string       // name of the process that began the run
 	Number  int          // number of the run within this process
@@ -116,8 +116,8 @@ func (r *Run) Progress() *Progress { return r.progress }
 
 type runKey struct{}
 
-// Context returns a context of the run. With it this package's functions read and write
-// files in the run's storage.
+// Context returns a context of the run. With it the functions of this package read and write files
+// in the run's storage.
 func (r *Run) Context(ctx context.Context) context.Context {
 	return context.WithValue(ctx, runKey{}, r)
 }
@@ -153,7 +153,7 @@ func (n RunName) find() (*Run, error) {
 	return r, nil
 }
 
-// runOf returns the run of a context. Without one it is the run of the zero RunName.
+// runOf returns the run of a context, or the run of the zero RunName if it has none.
 func runOf(ctx context.Context) (*Run, error) {
 	if r, ok := ctx.Value(runKey{}).(*Run); ok {
 		return r, nil
@@ -171,11 +171,11 @@ func progressOf(ctx context.Context) *Progress {
 
 // Storage gives DoFns access to files.
 type Storage interface {
-	// RowGroup opens the row group of a task for reading some columns. It may begin to
-	// fetch them, and may block until earlier row groups are closed.
+	// RowGroup opens the row group of a task for reading the given columns. It may start to fetch
+	// them, and may block until earlier row groups are closed.
 	RowGroup(ctx context.Context, t Task, columns []string) (dataset.RowGroup, error)
-	// Predictions begins the output file of a task. The file has the copied columns of
-	// the task's input, then the columns of predictions.
+	// Predictions starts the output file of a task. The file has the copied columns of the task's
+	// input, then the columns of predictions.
 	Predictions(ctx context.Context, t Task, copied []string, columns []PredictionColumn) (Predictions, error)
 	// Read returns the content of a scratch file.
 	Read(ctx context.Context, url string) ([]byte, error)
@@ -212,12 +212,12 @@ func write(ctx context.Context, url string, b []byte) error {
 
 func isNotExist(err error) bool { return errors.Is(err, fs.ErrNotExist) }
 
-// readersAhead is the number of scratch files that readEach reads at the same time, as a
-// request to an object store takes long.
+// readersAhead is how many scratch files readEach reads at the same time, because a request to an
+// object store takes long.
 const readersAhead = 16
 
-// readEach reads scratch files, several at a time, and calls f with the content of each.
-// The content of a missing file is nil. The calls come one at a time, in any order.
+// readEach reads scratch files, several at a time, and calls f with the content of each. The
+// content of a missing file is nil. f is called by one goroutine at a time, in any order.
 func readEach(ctx context.Context, urls []string, f func(i int, b []byte) error) error {
 	var mu sync.Mutex
 	p := newPool(min(readersAhead, len(urls)), 0)
@@ -238,7 +238,7 @@ func readEach(ctx context.Context, urls []string, f func(i int, b []byte) error)
 	return p.wait()
 }
 
-// Carry prepares an error for a runner, which keeps only the text of an error. If err is a
+// Carry prepares an error for a runner, which only keeps the text of an error. If err is a
 // dataset.DataError, the text is its machine-readable line, for dataset.ParseError.
 func Carry(err error) error {
 	var e *dataset.DataError

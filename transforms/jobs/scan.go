@@ -10,41 +10,42 @@ import (
 	"github.com/espalier-ml/espalier/induce/tree"
 )
 
-// ScoreConfig has what all jobs need that score rows.
+// ScoreConfig holds the settings of all jobs that score rows.
 type ScoreConfig struct {
 	Config
 
 	Trees  Trees
 	Rows   []byte // encoded RowSpec: only the columns that the job needs are read
-	Pieces int    // goroutines that share a row group's columns, for few files
+	Pieces int    // goroutines that share the columns of a row group, if there are few files
 }
 
 func (c *ScoreConfig) scoring() *ScoreConfig { return c }
 
-// visitor is what is particular to a job that scores rows. Its methods get the scan that calls it.
+// visitor is the part of a job that differs between jobs which score rows. Its methods get the scan
+// that calls them.
 type visitor interface {
 	scoring() *ScoreConfig
-	// prepare finds the columns that the job needs besides those of the trees' tests.
+	// prepare finds the columns that the job needs in addition to the columns tested by the trees.
 	prepare(s *scanned) error
-	// begin prepares for a bundle. numbers is the number of sums of each worker.
+	// begin prepares for a bundle. numbers is how many sums each worker has.
 	begin(s *scanned) (numbers int)
-	// visit scores and counts the rows of a piece, whose columns the worker has.
+	// visit scores and counts the rows of a piece, whose columns are in w.
 	visit(ctx context.Context, s *scanned, g *rowGroup, w *scanWorker) error
-	// counts goes through the counts of the bundle by their keys.
+	// counts iterates over the counts of the bundle by their keys.
 	counts() iter.Seq2[int64, encoder]
 }
 
-// encoder is counts that a combiner adds up.
+// encoder is a set of counts that a combiner adds up.
 type encoder interface{ Encode() []byte }
 
-// scanned says how the rows of a scan are read and scored.
+// scanned describes how the rows of a scan are read and scored.
 type scanned struct {
 	spec    RowSpec // with the columns that the job needs
 	given   []dataset.FeatureColumn
 	trees   []scannedTree
-	classes map[string]uint16 // of the trees
-	parts   []dataset.Part    // whose rows are visited; nil: all rows are, those that are left out too
-	novelty bool              // the sums of a worker begin with the rows and the novelty of the trees' inputs
+	classes map[string]uint16 // classes of the trees
+	parts   []dataset.Part    // parts whose rows are visited; nil: all rows are visited, including rows that are left out otherwise
+	novelty bool              // whether the sums of a worker begin with the rows and the novelty of the trees' inputs
 }
 
 // scannedTree is a tree with the columns of its tests.
@@ -56,7 +57,7 @@ type scannedTree struct {
 	watches []*dataset.Watch // by input of the scorer
 }
 
-// need returns the position of a column among those that are read.
+// need returns the index of a column in the columns to read, and adds it if it is absent.
 func (s *scanned) need(c dataset.FeatureColumn) int {
 	at := slices.Index(s.spec.Features, c)
 	if at < 0 {
@@ -66,7 +67,7 @@ func (s *scanned) need(c dataset.FeatureColumn) int {
 	return at
 }
 
-// addTree prepares a tree, and needs the columns of its tests.
+// addTree prepares a tree, and adds the columns of its tests.
 func (s *scanned) addTree(t *tree.Tree) error {
 	one := scannedTree{Tree: t, scorer: t.Scorer()}
 	for _, in := range one.scorer.Features() {
@@ -110,9 +111,9 @@ type scan[V visitor] struct {
 
 // scanWorker is the memory of one worker.
 type scanWorker struct {
-	rows    []int32          // positions of the rows that are visited
+	rows    []int32          // positions of the visited rows
 	classes []uint16         // code of the class by row of the piece, if there is a label
-	columns []dataset.Vector // of the visited rows
+	columns []dataset.Vector // columns of the visited rows
 	numbers []int64          // sums over all pieces
 
 	decoded []dataset.Vector // by column, if all rows are visited
@@ -120,10 +121,10 @@ type scanWorker struct {
 	picked  []dataset.Vector // by column, if not all rows are visited
 	inputs  []dataset.Vector
 
-	// What visitors need beyond that.
+	// Scratch for visitors.
 	scores  [2]tree.Scores
 	leaves  []uint16
-	codes   []byte // two a row: the code of a value, little endian
+	codes   []byte // two bytes per row: the code of a value, little endian
 	byCode  []int32
 	scratch []uint16
 }
@@ -132,7 +133,7 @@ func (f *scan[V]) config() *Config { return &f.Visitor.scoring().Config }
 func (f *scan[V]) ahead() int      { return rowGroupsAhead }
 
 func (f *scan[V]) begin(ctx context.Context) error {
-	if f.trees == nil { // else an earlier bundle has prepared them
+	if f.trees == nil { // otherwise an earlier bundle has prepared them
 		if err := f.prepare(ctx); err != nil {
 			return err
 		}
@@ -195,7 +196,7 @@ func (f *scan[V]) add(ctx context.Context, g *rowGroup, w *scanWorker) error {
 	return nil
 }
 
-// choose decides which rows of a piece are visited.
+// choose determines which rows of a piece are visited.
 func (s *scanned) choose(g *rowGroup, w *scanWorker) error {
 	err := g.prepare()
 	if err != nil {
@@ -216,7 +217,7 @@ func (s *scanned) choose(g *rowGroup, w *scanWorker) error {
 	return nil
 }
 
-// read decodes the columns of a piece for the rows that are visited.
+// read decodes the columns of a piece for the visited rows.
 func (s *scanned) read(ctx context.Context, g *rowGroup, w *scanWorker) error {
 	all := len(w.rows) == g.Rows()
 	p := newPool(min(len(w.whole), len(w.columns)), 0)
@@ -249,7 +250,7 @@ func (s *scanned) read(ctx context.Context, g *rowGroup, w *scanWorker) error {
 	return p.wait()
 }
 
-// pick sets a vector to the rows of another at the given ascending positions.
+// pick sets a vector to the rows of another vector at the given ascending positions.
 func pick(to, from *dataset.Vector, rows []int32) {
 	to.Type = from.Type
 	if from.Index == nil {
@@ -289,7 +290,8 @@ func (f *scan[V]) end(ctx context.Context, emit func(int64, []byte)) error {
 	return c.sendCounts(ctx, numbersKey, appendNumbers(nil, sums), emit)
 }
 
-// The sums of a scan with novelty are the number of rows and, for each input of each tree, these counts.
+// The sums of a scan with novelty are the number of rows and, for each input of each tree, these
+// counts.
 const (
 	missingSum = iota
 	unseenSum
@@ -297,7 +299,7 @@ const (
 	noveltySums
 )
 
-// noveltyNumbers returns the number of sums of a scan with novelty.
+// noveltyNumbers returns how many sums a scan with novelty has.
 func (s *scanned) noveltyNumbers() int {
 	n := 1
 	for i := range s.trees {
@@ -306,7 +308,7 @@ func (s *scanned) noveltyNumbers() int {
 	return n
 }
 
-// countNovelty counts the values of a column that the training of a tree did not have.
+// countNovelty counts the values of a column that did not occur in the training of a tree.
 func (s *scanned) countNovelty(column int, v *dataset.Vector, w *scanWorker) {
 	sums := w.numbers[1:]
 	for i := range s.trees {
@@ -323,8 +325,8 @@ func (s *scanned) countNovelty(column int, v *dataset.Vector, w *scanWorker) {
 	}
 }
 
-// readNovelty returns the number of rows of a scan with novelty, and the counts by tree and input of its
-// scorer.
+// readNovelty returns the number of rows of a scan with novelty, and the counts by tree and input
+// of its scorer.
 func readNovelty(ctx context.Context, out string, trees ...*tree.Tree) (rows int64, novelty [][]dataset.Novelty, err error) {
 	n := 1
 	for _, t := range trees {

@@ -7,16 +7,16 @@ import (
 	"github.com/espalier-ml/espalier/induce/dataset"
 )
 
-// SoftLabels says which columns have probabilities of the classes, and how they and the label
-// make the class weights of a training row. Without columns the label alone does.
+// SoftLabels describes the columns with probabilities of the classes, and how these and the label
+// give the class weights of a training row. Without columns only the label counts.
 type SoftLabels struct {
 	Columns []ProbabilityColumn `json:"columns,omitempty"` // one for each class, in the order of the classes
 	Named   string              `json:"named,omitempty"`   // how the user names the columns, for messages
-	// TeacherWeight is the share of the probabilities in the class weights, 0 to 1. The rest is
-	// the label's.
+	// TeacherWeight is the weight of the probabilities in the class weights, 0 to 1. The label has
+	// weight 1 - TeacherWeight.
 	TeacherWeight float64 `json:"teacher_weight,omitempty"`
-	// Scale is the number of units in all class weights of a row of the weight 1, a power of
-	// two. 0: the class weights are those of the label.
+	// Scale is how many units all class weights of a row with weight 1 have in total, a power of
+	// two. 0: the class weights follow from the label.
 	Scale int64 `json:"scale,omitempty"`
 }
 
@@ -29,10 +29,10 @@ type ProbabilityColumn struct {
 // MostSoftScale is the greatest SoftLabels.Scale.
 const MostSoftScale = 1 << 20
 
-// ProbabilityTolerance is how far the probabilities of a row may be from adding up to 1.
+// ProbabilityTolerance is how much the sum of the probabilities of a row may differ from 1.
 const ProbabilityTolerance = 1e-6
 
-// bytes returns about the bytes of an object's soft weights.
+// bytes estimates the bytes of an object's soft weights.
 func (s *SoftLabels) bytes() int {
 	if s.Scale == 0 {
 		return 0
@@ -40,9 +40,9 @@ func (s *SoftLabels) bytes() int {
 	return 8 * len(s.Columns)
 }
 
-// readProbabilities reads the probabilities of the classes. Where there is no label, each row
-// gets the class of its greatest probability, the first of several such classes. Where there
-// is one, only training rows need to have probabilities.
+// readProbabilities reads the probabilities of the classes. If there is no label, each row gets the
+// most probable class, or the first of several such classes. If there is a label, only training
+// rows need to have probabilities.
 func (g *rowGroup) readProbabilities() error {
 	soft := &g.spec.Soft
 	p := make([]float64, g.Rows()*len(soft.Columns))
@@ -71,8 +71,8 @@ func (g *rowGroup) probable(r int) bool {
 	return g.parts[r] == dataset.Train || g.spec.Label == "" && g.parts[r] != dataset.None
 }
 
-// readProbability checks the probabilities of class k, and writes them to p, which has those
-// of all classes row by row.
+// readProbability checks the probabilities of class k, and writes them to p, which holds the
+// probabilities of all classes, row after row.
 func (g *rowGroup) readProbability(k int, v *dataset.Vector, p []float64) error {
 	column, classes := g.spec.Soft.Columns[k].Name, len(g.spec.Soft.Columns)
 	const expected = "expected a number from 0 to 1"
@@ -101,7 +101,7 @@ func (g *rowGroup) readProbability(k int, v *dataset.Vector, p []float64) error 
 	return nil
 }
 
-// normalise divides the probabilities of each row by their sum, which must be 1 but for
+// normalise divides the probabilities of each row by their sum, which must be 1 except for
 // rounding.
 func (g *rowGroup) normalise(p []float64) error {
 	classes := len(g.spec.Soft.Columns)
@@ -125,7 +125,7 @@ func (g *rowGroup) normalise(p []float64) error {
 	return nil
 }
 
-// labelByProbability makes the label of each row the class of its greatest probability.
+// labelByProbability sets the label of each row to its most probable class.
 func (g *rowGroup) labelByProbability(p []float64) {
 	columns := g.spec.Soft.Columns
 	g.label = dataset.Vector{Type: dataset.Number, Index: make([]int32, len(g.parts))}
@@ -151,16 +151,16 @@ func (g *rowGroup) labelByProbability(p []float64) {
 	}
 }
 
-// ClassNumber returns the number that a class is the name of, if it is spelled as classes of
-// number columns are.
+// ClassNumber returns the number that a class name represents, if it is spelled like the classes of
+// number columns.
 func ClassNumber(class string) (x float64, ok bool) {
 	x, ok = dataset.Plain.ParseValue(class)
 	return x, ok && math.Abs(x) <= math.MaxFloat64 && dataset.SpellNumber(x) == class
 }
 
-// mix sets the shares of the classes in each training row, and notes whether they are soft. The
-// shares are the mean of the label and the probabilities, weighted, and rounded so that those
-// of a row add up to the scale.
+// mix sets the shares of the classes in each training row, and records whether they are soft. The
+// shares are the weighted mean of the label and the probabilities, rounded so that the shares of a
+// row add up to the scale.
 func (g *rowGroup) mix(p []float64) {
 	soft := &g.spec.Soft
 	classes := len(soft.Columns)
@@ -183,8 +183,8 @@ func (g *rowGroup) mix(p []float64) {
 	}
 }
 
-// apportion writes the shares of the classes in a row of class k. Rounding the running sums
-// keeps each share within one unit, and their sum exact.
+// apportion writes the shares of the classes in a row of class k. Rounding the running sums keeps
+// each share within one unit, and their sum exact.
 func apportion(shares []int32, p []float64, k int, soft *SoftLabels) {
 	running, before := 0.0, int32(0)
 	last := len(p) - 1

@@ -15,19 +15,18 @@ import (
 	"github.com/espalier-ml/espalier/induce/dataset"
 )
 
-// SummariseConfig has the columns to summarise and the precision of the summaries.
+// SummariseConfig holds the columns to summarise and the precision of the summaries.
 type SummariseConfig struct {
 	Config
 
 	Rows    []byte         // encoded RowSpec
-	Limits  binning.Limits // most distinct values that a summary counts exactly
-	Pieces  int            // goroutines that share a row group's columns, for few row groups
-	Classes bool           // also summarise the label of training rows by weight
-	Weigh   bool           // sum up the weights of the rows by part: their units are not known yet
+	Limits  binning.Limits // greatest number of distinct values that a summary counts exactly
+	Pieces  int            // goroutines that share the columns of a row group, if there are few row groups
+	Classes bool           // whether to also summarise the label of training rows by weight
+	Weigh   bool           // whether to sum up the weights of the rows by part, because their units are not known yet
 }
 
-// Columns returns the number of summaries: one for each feature, and one or two of the
-// label.
+// Columns returns how many summaries there are: one for each feature, and one or two for the label.
 func (c *SummariseConfig) Columns(features int) int {
 	if c.Classes {
 		return features + 2
@@ -42,16 +41,16 @@ type RowStats struct {
 	Dropped int64 `json:"dropped"` // rows without a label
 	Ignored int64 `json:"ignored"` // rows with a weight of 0
 
-	Weights *[dataset.Parts]*dataset.WeightSums `json:"weights,omitempty"` // by part, with SummariseConfig.Weigh
-	// Soft says that some training row has probabilities of classes other than 1 for its label
-	// and 0 for others.
+	Weights *[dataset.Parts]*dataset.WeightSums `json:"weights,omitempty"` // by part, if SummariseConfig.Weigh is set
+	// Soft means that some training row has class probabilities other than 1 for its label and 0
+	// for all other classes.
 	Soft bool `json:"soft,omitempty"`
 }
 
 // summaryBlock is the number of columns whose summaries form one value of the shuffle.
 const summaryBlock = 64
 
-// statsKey is the key of RowStats. Keys from 0 on belong to blocks of summaries.
+// statsKey is the key of RowStats. Keys >= 0 belong to blocks of summaries.
 const statsKey = -1
 
 // Summarise reads the row groups of tasks, a PCollection<[]byte> of Task. It summarises
@@ -78,7 +77,7 @@ type summariser struct {
 
 // summariseWorker is the memory of one worker.
 type summariseWorker struct {
-	summaries []*binning.Summary // by column, see Columns; nil: no row yet
+	summaries []*binning.Summary // by column, see Columns; nil before the first row
 	vector    dataset.Vector
 	rows      []int32 // positions of the rows of a part
 	stats     RowStats
@@ -97,7 +96,7 @@ func (f *summariser) begin(context.Context) error {
 	return nil
 }
 
-// summarised is a piece of a row group whose columns several tasks share.
+// summarised is a piece of a row group whose columns are summarised by several tasks.
 type summarised struct {
 	*rowGroup
 
@@ -136,8 +135,8 @@ func (f *summariser) do(ctx context.Context, p *pool, t Task, _ func(int64, []by
 	return err
 }
 
-// add summarises the features [from, to) of a piece of a row group. The first task also
-// summarises the label.
+// add summarises the features [from, to) of a piece of a row group. The first task also summarises
+// the label.
 func (f *summariser) add(ctx context.Context, piece *summarised, from, to int, w *summariseWorker) error {
 	if err := piece.prepared(); err != nil {
 		return err
@@ -168,7 +167,7 @@ func (f *summariser) addLabel(ctx context.Context, g *summarised, w *summariseWo
 	}
 	w.rows = rows
 	label := len(f.spec.Features)
-	if g.label.Type != 0 && len(rows) > 0 { // else no row has a label, or there is none
+	if g.label.Type != 0 && len(rows) > 0 { // otherwise no row has a label, or there is no label column
 		w.summary(label, dataset.Categorical, g.label.Type, f.Limits).AddVector(&g.label, rows, nil)
 	}
 	if f.Classes && len(rows) > 0 {
@@ -185,7 +184,7 @@ func (f *summariser) addLabel(ctx context.Context, g *summarised, w *summariseWo
 	g.count(ctx)
 }
 
-// summary returns the summary of a column, new if there is none.
+// summary returns the summary of a column, and creates it if it is absent.
 func (w *summariseWorker) summary(
 	i int, kind dataset.Kind, typ dataset.ValueType, limits binning.Limits,
 ) *binning.Summary {
@@ -309,11 +308,11 @@ func appendSummary(b, scratch []byte, s *binning.Summary) (appended, reuse []byt
 	return append(binary.AppendUvarint(b, uint64(len(one))), one...), one, err
 }
 
-// ErrSummaries is the error of a value that is no block of summaries.
+// ErrSummaries is the error for a value that is not a block of summaries.
 var ErrSummaries = errors.New("not a block of summaries")
 
-// CutSummary returns the bytes of the first summary of a block, and the rest of the block.
-// A nil summary has no bytes.
+// CutSummary returns the bytes of the first summary of a block, and the remainder of the block. A
+// nil summary has no bytes.
 func CutSummary(b []byte) (one, rest []byte, err error) {
 	n, k := binary.Uvarint(b)
 	if k <= 0 || n > uint64(len(b)-k) {

@@ -9,7 +9,7 @@ import (
 
 // Trees are the trees by which a job scores rows.
 type Trees struct {
-	URLs    []string     // of the tree.json
+	URLs    []string     // URLs of the tree.json files
 	Decoded []*tree.Tree `json:"-"` // the same trees; nil in other processes, which read the URLs
 }
 

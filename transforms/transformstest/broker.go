@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// Broker keeps the messages of a stream, which have the numbers 1, 2, and so on.
+// Broker stores the messages of a stream, numbered 1, 2, and so on.
 type Broker interface {
 	// Publish adds messages.
 	Publish(tb testing.TB, messages []json.RawMessage)
@@ -25,8 +25,8 @@ type Broker interface {
 
 // Subscription reads the messages of a broker.
 type Subscription interface {
-	// Fetch returns at most n messages from a number on, or none if none has come
-	// within the wait.
+	// Fetch returns at most n messages, starting at number from. It returns no message if none has
+	// come within wait.
 	Fetch(ctx context.Context, from int64, n int, wait time.Duration) ([]json.RawMessage, error)
 	// Close ends the connection.
 	Close()
@@ -60,8 +60,8 @@ func (b *broker) Publish(_ testing.TB, messages []json.RawMessage) {
 	b.added = make(chan struct{})
 }
 
-// after returns at most n messages from a number on, and the channel that is closed
-// when there are more.
+// after returns at most n messages, starting at number from, and a channel that is closed when
+// there are more.
 func (b *broker) after(from, n int) ([]json.RawMessage, <-chan struct{}) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -69,8 +69,8 @@ func (b *broker) after(from, n int) ([]json.RawMessage, <-chan struct{}) {
 	return slices.Clone(b.list[from:min(from+max(n, 0), len(b.list))]), b.added
 }
 
-// ServeHTTP answers with at most n messages from a number on. If there is none, the
-// answer waits for one, at most as long as the request says.
+// ServeHTTP answers with at most n messages, starting at number from. If none has come yet, it
+// waits for a message, at most as long as the request allows.
 func (b *broker) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	from, badFrom := strconv.Atoi(r.FormValue("from"))
 	n, badN := strconv.Atoi(r.FormValue("n"))

@@ -32,7 +32,7 @@ func init() {
 // Record is a row as it comes from JSON.
 type Record map[string]any
 
-// fault is a way in which a record is bad, and what the dead letter says of it.
+// fault is a way in which a record is bad, with the text of its dead letter.
 type fault struct {
 	column string
 	value  any
@@ -56,10 +56,10 @@ func faults() []fault {
 	}
 }
 
-// badEvery is the number of records of which one is bad.
+// badEvery is the number of records among which one is bad.
 const badEvery = 100
 
-// record returns a record, and the way in which it is bad; -1: it is good.
+// record returns a record, and the index of its fault; -1 if it is good.
 func record(i int) (r Record, way int) {
 	r = Record{
 		"id": float64(i), "number": float64(i % 50), "day": "2026-02-28", "clock": "12:30", "at": "2026-02-28T12:30:00",
@@ -74,7 +74,7 @@ func record(i int) (r Record, way int) {
 	return r, way
 }
 
-// makeRowsFn makes records, so that they are no part of the graph.
+// makeRowsFn makes records, so that the graph does not contain them.
 type makeRowsFn struct{ Rows int }
 
 func (f *makeRowsFn) ProcessElement(_ []byte, emit func(Record)) {
@@ -84,7 +84,7 @@ func (f *makeRowsFn) ProcessElement(_ []byte, emit func(Record)) {
 	}
 }
 
-// letterBox holds what a pipeline did with records.
+// letterBox holds the results of a pipeline for records.
 type letterBox struct {
 	mu    sync.Mutex
 	good  int
@@ -181,9 +181,9 @@ func letters(tb testing.TB, runner string, build func(s beam.Scope, name string)
 	return box, result, err
 }
 
-// DeadLetters sends records, of which one in a hundred is bad in one of ways, through a transform:
-// Score, Evaluate, Train or WindowedTree. The test fails unless each bad one is a dead letter with
-// its reason, and all others are used.
+// DeadLetters sends records through a transform: Score, Evaluate, Train or WindowedTree. One record
+// in a hundred is bad, each in one of several ways. The test fails unless each bad record is a dead
+// letter with its reason, and all good records are used.
 func DeadLetters(tb testing.TB, runner, transform string, rows int) {
 	tb.Helper()
 	c := transforms.DefaultTrainConfig("class")
@@ -243,7 +243,7 @@ func DeadLetters(tb testing.TB, runner, transform string, rows int) {
 	}
 }
 
-// wantedLetters returns the dead letters of records, sorted. Training uses the number alone.
+// wantedLetters returns the dead letters of records, sorted. Training only uses the number.
 func wantedLetters(rows int, train bool) []string {
 	var want []string
 	for i := range rows {

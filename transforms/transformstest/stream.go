@@ -114,7 +114,7 @@ func newSent(c *Config) *sent {
 	for i := range order {
 		s.main = append(s.main, order[i].Event)
 	}
-	for i := range 20 { // long after all others
+	for i := range 20 { // long after all other events
 		e := newEvent(i, c.Events, c.Windows)
 		e.ID, e.Millis = int64(c.Events+i), s.end(c)+2*lateness.Milliseconds()
 		s.probe = append(s.probe, e)
@@ -141,7 +141,7 @@ func messages(events []Event, watermark int64) []message {
 
 // observer collects the results of a pipeline. Its DoFns run in the test's process.
 type observer struct {
-	broker Broker // of the stream
+	broker Broker // broker of the stream
 	scored atomic.Int64
 
 	mu     sync.Mutex
@@ -217,7 +217,7 @@ func Batch(tb testing.TB, events []Event, c transforms.TrainConfig) []byte {
 	return o.kept[0]
 }
 
-// run is the test of one stream.
+// run is the test of a single stream.
 type run struct {
 	testing.TB
 
@@ -229,10 +229,10 @@ type run struct {
 	ended    chan error
 }
 
-// Run sends a stream of events, some of them out of order and some late, through Score
-// and WindowedTree. The test fails unless each event is scored once, by the model in use
-// when it comes. It also fails unless the last tree of each window is the tree of a batch:
-// of all events of the window that came before the window was closed.
+// Run sends a stream of events, some of them out of order and some late, through Score and
+// WindowedTree. The test fails unless each event is scored once, by the model in use when it comes,
+// and the last tree of each window is the tree that Train grows in batch from all events of the
+// window that came before the window was closed.
 func Run(tb testing.TB, c Config) *Report {
 	tb.Helper()
 	r := &run{TB: tb, config: &c, events: newSent(&c), ended: make(chan error, 1)}
@@ -358,8 +358,8 @@ func (r *run) await(ctx context.Context, what string, done func() bool) {
 	}
 }
 
-// checkScored looks for events that were lost, scored twice, or scored by a model that
-// was not in use.
+// checkScored looks for events that were lost, scored twice, or scored by a model that was not in
+// use.
 func (r *run) checkScored(report *Report) {
 	r.Helper()
 	o := r.observer
@@ -415,7 +415,7 @@ func (e *Event) values(s *tree.Scorer) []tree.Value {
 	return values
 }
 
-// checkTrees compares the last tree of each window with the tree of a batch.
+// checkTrees compares the last tree of each window with the tree grown in batch.
 func (r *run) checkTrees(report *Report) {
 	r.Helper()
 	byWindow := make(map[int64][]Event)

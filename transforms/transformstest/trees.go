@@ -52,7 +52,7 @@ func (p *predicted) add(id int64, prediction transforms.Prediction) {
 // predictions has the predictions of each running pipeline by its name.
 var predictions sync.Map //nolint:gochecknoglobals // DoFns find it by a name, as they are made by the runner
 
-// note adds a prediction to those of a pipeline.
+// note adds a prediction to the predictions of a pipeline.
 func note(name string, id int64, p transforms.Prediction) {
 	if list, ok := predictions.Load(name); ok {
 		list.(*predicted).add(id, p) //nolint:errcheck // nothing else is stored
@@ -67,9 +67,9 @@ type predictedKeyFn struct{ Name string }
 
 func (f *predictedKeyFn) ProcessElement(id int64, p transforms.Prediction) { note(f.Name, id, p) }
 
-// Feed trains trees and scores the same events by them, in one pipeline: of all events, or of
-// each window. The test fails unless each event is scored once, by the tree that Train grows
-// from a batch of the same events, as that tree's scorer predicts.
+// Feed trains trees on all events, or on each window of them, and scores the same events in the
+// same pipeline. The test fails unless each event is scored once, with the prediction of the tree
+// that Train grows in batch from the same events.
 func Feed(tb testing.TB, runner string, windowed, keyed bool) {
 	tb.Helper()
 	const count, windows = 3000, 3
@@ -112,9 +112,9 @@ func Feed(tb testing.TB, runner string, windowed, keyed bool) {
 	}
 }
 
-// Chosen trains trees that are chosen from a grid, with models in leaves, a teacher and a
-// certificate: of all events, and of each window. The test fails unless they have the bytes of
-// the trees of batches on the direct runner.
+// Chosen trains trees that are chosen from a grid, with leaf models, a teacher and a certificate:
+// once on all events, and on each window of them. The test fails unless the trees have the same
+// bytes as trees grown in batch on the direct runner.
 func Chosen(tb testing.TB, runner string) {
 	tb.Helper()
 	const count, windows = 900, 2
@@ -156,7 +156,7 @@ func Chosen(tb testing.TB, runner string) {
 	}
 }
 
-// checkChosen fails unless a tree has two leaves, models in leaves and a certificate.
+// checkChosen fails unless a tree has two leaves, leaf models and a certificate.
 func checkChosen(tb testing.TB, encoded []byte) {
 	tb.Helper()
 	t, err := tree.Decode(encoded)
@@ -169,7 +169,7 @@ func checkChosen(tb testing.TB, encoded []byte) {
 	}
 }
 
-// checkFed compares the predictions of a batch of events with those of its tree.
+// checkFed compares the predictions for a batch of events with the predictions of its tree.
 func checkFed(tb testing.TB, events []Event, got map[int64][]transforms.Prediction) {
 	tb.Helper()
 	encoded := Batch(tb, events, trainConfig())
