@@ -85,9 +85,9 @@ func (e *evaluation) run(workers int, roots []member, ids []int32) {
 			e.weight += w.Weight
 		}
 	}
-	e.crew = newCrew(workers)
+	e.pool = newWorkerPool(workers)
 	e.visit(roots, ids)
-	e.crew.group.Wait()
+	e.pool.group.Wait()
 }
 
 // evaluation counts the objects of each tree by their probabilities.
@@ -100,7 +100,7 @@ type evaluation struct {
 	first     int   // first class whose area counts; for two classes, only the second counts
 	weight    int64 // weight of all objects
 	tallies   []tally
-	crew      *crew
+	pool      *workerPool
 	scratch   sync.Pool      // holds *[]entry
 	kept      []contribution // by node: set to the contributions of the leaves of the only tree; nil if not needed
 }
@@ -159,7 +159,7 @@ func (e *evaluation) visit(members []member, ids []int32) {
 	}
 	for _, alike := range inner {
 		e.children(alike, ids, func(members []member, ids []int32) {
-			e.crew.hand(len(ids), func() { e.visit(members, ids) })
+			e.pool.hand(len(ids), func() { e.visit(members, ids) })
 		})
 	}
 }

@@ -71,9 +71,9 @@ func Fit(objects *dataset.Objects, features []dataset.Feature, trees []*tree.Tre
 	for i, t := range trees {
 		f.models[i] = make([]*Model, len(t.Nodes))
 	}
-	f.crew = newCrew(o.Workers)
+	f.pool = newWorkerPool(o.Workers)
 	f.root()
-	f.crew.group.Wait()
+	f.pool.group.Wait()
 	return f.models
 }
 
@@ -88,7 +88,7 @@ type fitter struct {
 	models  [][]*Model
 	values  [][]float64 // see codeValues
 
-	crew     *crew
+	pool     *workerPool
 	scratch  sync.Pool // holds *regression
 	sketches sync.Pool // holds *sketch
 }
@@ -208,7 +208,7 @@ func (f *fitter) split(p *place, members []member) {
 	}
 	f.children(members, p.ids, func(members []member, ids []int32) {
 		child := &place{layer: p.layer, broad: p.broad, asked: asked, members: members, ids: ids}
-		f.crew.hand(len(ids), func() { f.visit(child) })
+		f.pool.hand(len(ids), func() { f.visit(child) })
 	})
 }
 

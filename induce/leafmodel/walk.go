@@ -130,26 +130,26 @@ func branches(n *tree.Node, f *dataset.Feature) []int16 {
 	return to
 }
 
-// crew are goroutines that take parts of a walk.
-type crew struct {
+// workerPool is goroutines that take parts of a walk.
+type workerPool struct {
 	group parallel.Group
 	free  chan struct{} // one for each goroutine that may begin
 }
 
-// newCrew returns a crew of workers, the caller being the first of them; 0 workers: as many
+// newWorkerPool returns a pool of workers, the caller being the first of them; 0 workers: as many
 // as there are processors.
-func newCrew(workers int) *crew {
+func newWorkerPool(workers int) *workerPool {
 	if workers < 1 {
 		workers = runtime.GOMAXPROCS(0)
 	}
-	return &crew{free: make(chan struct{}, workers-1)}
+	return &workerPool{free: make(chan struct{}, workers-1)}
 }
 
 // handed is the number of objects of a node from which on another goroutine may take it.
 const handed = 1 << 9
 
 // hand visits a node of some objects, on another goroutine if one is free.
-func (c *crew) hand(objects int, visit func()) {
+func (c *workerPool) hand(objects int, visit func()) {
 	if objects >= handed {
 		select {
 		case c.free <- struct{}{}:

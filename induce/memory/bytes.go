@@ -29,7 +29,7 @@ func Bytes(objects int64, columns []split.Column, classes, trees, workers int) i
 			perObject--
 		}
 	}
-	gathered := objects * perObject / (sparse - 1) // each extent of a path has a quarter of the one above
+	gathered := objects * perObject / (sparse - 1) // each code table of a path has a quarter of the one above
 	return int64(max(1, min(workers, trees)))*(least(objects, columns, classes, trees)+gathered) +
 		int64(max(1, workers))*scratch(objects, columns, classes)
 }

@@ -89,7 +89,7 @@ func (g *grower) children(o *openNode, by *choice, last bool, w *workspace) []*o
 	b.users.Store(int32(len(children)))
 	from := 0
 	for i, c := range by.cells {
-		child := &openNode{extent: o.extent, block: b, n: make([]int64, len(o.n)), m: make([]int64, len(o.n))}
+		child := &openNode{table: o.table, block: b, n: make([]int64, len(o.n)), m: make([]int64, len(o.n))}
 		for k := range child.n {
 			child.n[k], child.m[k] = c[2*k], c[2*k+1]
 			child.objects += int(c[2*k])
@@ -104,7 +104,7 @@ func (g *grower) children(o *openNode, by *choice, last bool, w *workspace) []*o
 			child.members[j] = member{m.tree, node}
 		}
 	}
-	o.extent.users.Add(int32(len(children)))
+	o.table.users.Add(int32(len(children)))
 	for i, child := range children {
 		child.Place = induce.Place{Depth: o.Depth + 1, Path: o.Path.Below(by.test, i)}
 	}
@@ -116,7 +116,7 @@ func (g *grower) children(o *openNode, by *choice, last bool, w *workspace) []*o
 
 // partition writes the objects of each outcome side by side, in their order.
 func (g *grower) partition(o *openNode, by *choice, children []*openNode, w *workspace) {
-	codes, t := o.extent.counters[by.test.Feature].Codes, by.test
+	codes, t := o.table.counters[by.test.Feature].Codes, by.test
 	if t.Kind == split.Multiway {
 		next := make([]int, len(children))
 		for i, code := range by.outcomes {
@@ -200,11 +200,11 @@ func (g *grower) inherit(o *openNode, children []*openNode, last bool, w *worksp
 // A child that keeps its histogram keeps the counts.
 func (g *grower) subtractChild(parent []int64, child *openNode, r *induce.Selection, f int) {
 	if child.cells == nil {
-		child.extent.counters[f].Uncount(parent, r)
+		child.table.counters[f].Uncount(parent, r)
 		return
 	}
 	cells := g.layout.Column(child.cells, f, 0)
-	child.extent.counters[f].Count(cells, r)
+	child.table.counters[f].Count(cells, r)
 	induce.Subtract(parent, cells)
 }
 

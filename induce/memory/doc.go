@@ -16,7 +16,7 @@
 //     largest child gets what is left.
 //
 // Each worker grows whole subtrees, depth-first. A worker without a subtree takes over a
-// large node of another worker, or helps with its features. See crew.
+// large node of another worker, or helps with its features. See workerPool.
 //
 // Several trees are grown together: they start as members of one open node, and stay
 // members of the same nodes as long as they choose the same tests. Such a node is
@@ -31,7 +31,7 @@
 //
 // # Glossary
 //
-//   - extent: the codes of objects, of which each open node has a part by number.
+//   - code table: the codes of objects, of which each open node has a part by number.
 //   - block: the numbers of the objects of siblings, side by side.
 //   - member: the node of one tree at an open node.
 //   - choice: the members that have chosen the same test.

@@ -63,7 +63,7 @@ type grower struct {
 	objects *dataset.Objects
 	opts    Options
 	layout  induce.Layout
-	crew    *crew
+	pool    *workerPool
 
 	held   atomic.Int64 // bytes of the open nodes
 	budget int64        // of held
@@ -142,7 +142,7 @@ func newGrower(
 ) *grower {
 	g := &grower{
 		Rules: nodesearch.NewRules(ps, columns, o.Classes, total), traits: t, objects: o, opts: opts,
-		layout: induce.NewLayout(columns, o.Classes), crew: newCrew(opts.Workers), budget: opts.memory(),
+		layout: induce.NewLayout(columns, o.Classes), pool: newWorkerPool(opts.Workers), budget: opts.memory(),
 	}
 	if g.packed {
 		g.layout = induce.NewPackedLayout(columns, o.Classes)
@@ -169,9 +169,9 @@ func (g *grower) grow(at induce.Place, ws []*workspace) []*induce.Node {
 			root.m[cw.Class] += cw.Weight
 		}
 	}
-	g.crew.nodes = append(g.crew.nodes, root)
+	g.pool.nodes = append(g.pool.nodes, root)
 	parallel.Each(len(ws), len(ws), func(i int) {
-		g.crew.work(ws[i], g.expand)
+		g.pool.work(ws[i], g.expand)
 	})
 	for _, n := range roots {
 		n.SumUp()
@@ -192,8 +192,8 @@ const (
 // shareIfLarge calls body with a function that deals the features, with all idle workers
 // where the node is large.
 func (g *grower) shareIfLarge(o *openNode, w *workspace, body func(w *workspace, next func() int)) {
-	if g.crew.workers > 1 && g.work(o) >= grain {
-		g.crew.share(w, len(g.Columns), body)
+	if g.pool.size > 1 && g.work(o) >= grain {
+		g.pool.share(w, len(g.Columns), body)
 		return
 	}
 	f := -1
@@ -212,8 +212,8 @@ func (g *grower) shareIfLarge(o *openNode, w *workspace, body func(w *workspace,
 // are held of the larger siblings alone: at most log2 of the number of objects for each
 // test of a node on the path.
 func (g *grower) expand(o *openNode, w *workspace) {
-	if o.extent == nil {
-		o.extent = g.newExtent(g.objects, w)
+	if o.table == nil {
+		o.table = g.newCodeTable(g.objects, w)
 	}
 	s := g.newSearch(o, w)
 	g.findTests(o, s, w)
@@ -239,5 +239,5 @@ func (g *grower) expand(o *openNode, w *workspace) {
 // hand hands a large node over to an idle worker. As a second subtree holds memory of its
 // own, the workers stay together where memory is short.
 func (g *grower) hand(o *openNode) bool {
-	return g.crew.workers > 1 && g.work(o) >= grain && g.held.Load() < g.budget/2 && g.crew.hand(o)
+	return g.pool.size > 1 && g.work(o) >= grain && g.held.Load() < g.budget/2 && g.pool.hand(o)
 }

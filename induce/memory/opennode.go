@@ -12,8 +12,8 @@ import (
 type openNode struct {
 	induce.Place
 
-	extent  *extent
-	order   []int32 // numbers of its objects in the extent, ascending; nil: all objects
+	table   *codeTable
+	order   []int32 // numbers of its objects in the code table, ascending; nil: all objects
 	block   *block  // holds order
 	members []member
 	n, m    []int64 // number of objects by class; weight by class, see split.Classes
@@ -61,9 +61,9 @@ func (g *grower) releaseOrder(o *openNode, w *workspace) {
 	o.order, o.block = nil, nil
 }
 
-// extent holds the codes of objects: of all, or of those of a node, gathered side by
+// codeTable holds the codes of objects: of all, or of those of a node, gathered side by
 // side. The open nodes below it have numbers of its objects.
-type extent struct {
+type codeTable struct {
 	counters []induce.ColumnCounter // per feature
 	class    []uint16               // per object
 	weight   []int64                // per object; nil: each weighs 1
@@ -74,13 +74,13 @@ type extent struct {
 	u16   []uint16     // memory of the codes and of class
 }
 
-// newExtent returns the extent of all objects, with its counters.
-func (g *grower) newExtent(o *dataset.Objects, w *workspace) *extent {
-	e := &extent{class: o.Class, weight: o.Weight, counters: make([]induce.ColumnCounter, len(g.Columns))}
+// newCodeTable returns the code table of all objects, with its counters.
+func (g *grower) newCodeTable(o *dataset.Objects, w *workspace) *codeTable {
+	e := &codeTable{class: o.Class, weight: o.Weight, counters: make([]induce.ColumnCounter, len(g.Columns))}
 	if g.unit {
 		e.weight = nil
 	}
-	g.crew.share(w, len(g.Columns), func(_ *workspace, next func() int) {
+	g.pool.share(w, len(g.Columns), func(_ *workspace, next func() int) {
 		var seen []int32
 		for f := next(); f >= 0; f = next() {
 			if len(seen) < g.Columns[f].Codes {
@@ -96,7 +96,7 @@ func (g *grower) newExtent(o *dataset.Objects, w *workspace) *extent {
 
 const (
 	// sparse: a node gathers its objects if they are at most one in so many of its
-	// extent's. The codes of more scattered objects lie in distinct cache lines.
+	// code table's. The codes of more scattered objects lie in distinct cache lines.
 	sparse = 4
 
 	// cached is how many bytes of codes are not worth gathering: they stay in the cache.
@@ -104,15 +104,15 @@ const (
 )
 
 // gather copies the codes of the node's objects side by side, if these are few of its
-// extent's. All workers share the features of a large node.
+// code table's. All workers share the features of a large node.
 func (g *grower) gather(o *openNode, w *workspace) {
-	from, n := o.extent, o.objects
+	from, n := o.table, o.objects
 	bytes := int64(n) * g.objectBytes
 	dense := o.order == nil || sparse*n > len(from.class)
 	if dense || len(from.class)*len(g.Columns) <= cached || !g.reserve(bytes) {
 		return
 	}
-	e := &extent{counters: make([]induce.ColumnCounter, len(g.Columns)), ids: w.numbers.get(n)}
+	e := &codeTable{counters: make([]induce.ColumnCounter, len(g.Columns)), ids: w.numbers.get(n)}
 	e.users.Store(1)
 	e.u8, e.u16 = w.bytes.get(n*g.narrow), w.words.get(n*(len(g.Columns)-g.narrow+1))
 	e.class = e.u16[:n:n]
@@ -143,7 +143,7 @@ func (g *grower) gather(o *openNode, w *workspace) {
 	}
 	g.releaseOrder(o, w)
 	g.releaseExtent(o, w)
-	o.extent = e
+	o.table = e
 }
 
 // reserve counts bytes as held, if they and all that is held take at most three quarters
@@ -167,8 +167,8 @@ func pick[T uint8 | uint16](to, from []T, order []int32) {
 	}
 }
 
-// id returns the number among all objects of an object of the extent.
-func (e *extent) id(i int32) int32 {
+// id returns the number among all objects of an object of the code table.
+func (e *codeTable) id(i int32) int32 {
 	if e.ids == nil {
 		return i
 	}
@@ -177,8 +177,8 @@ func (e *extent) id(i int32) int32 {
 
 // releaseExtent gives the codes back that no other node needs.
 func (g *grower) releaseExtent(o *openNode, w *workspace) {
-	e := o.extent
-	o.extent = nil
+	e := o.table
+	o.table = nil
 	if e.users.Add(-1) > 0 || e.ids == nil {
 		return
 	}
@@ -189,7 +189,7 @@ func (g *grower) releaseExtent(o *openNode, w *workspace) {
 	w.weights.put(e.weight)
 }
 
-// at returns the number in the extent of the node's object i.
+// at returns the number in the code table of the node's object i.
 func (o *openNode) at(i int) int32 {
 	if o.order == nil {
 		return int32(i)
@@ -197,8 +197,8 @@ func (o *openNode) at(i int) int32 {
 	return o.order[i]
 }
 
-// weightOf returns the weight of an object of the extent.
-func (e *extent) weightOf(id int32) int64 {
+// weightOf returns the weight of an object of the code table.
+func (e *codeTable) weightOf(id int32) int64 {
 	if e.weight == nil {
 		return 1
 	}

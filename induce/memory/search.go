@@ -88,7 +88,7 @@ func (g *grower) heavy(o *openNode, to *nodesearch.Tree) []heavyObject {
 	var heavy []heavyObject
 	for i := range o.objects {
 		id := o.at(i)
-		if weight := o.extent.weightOf(id); criterion.IsHeavy(weight) {
+		if weight := o.table.weightOf(id); criterion.IsHeavy(weight) {
 			h := heavyObject{id, split.NewHeavy(weight, to.Totals.Weight)}
 			heavy = append(heavy, h)
 			to.Heavy.Add(&h.sum)
@@ -107,12 +107,12 @@ func (g *grower) worthKeeping(objects int) bool {
 // selection returns the node's objects for counting, with all classes, in the memory of
 // the workspace.
 func (g *grower) selection(o *openNode, w *workspace) induce.Selection {
-	s := induce.Selection{Order: o.order, Class: o.extent.class, N: o.n, M: o.m, Packed: g.packed}
+	s := induce.Selection{Order: o.order, Class: o.table.class, N: o.n, M: o.m, Packed: g.packed}
 	g.weigh(&s, o, w)
 	if o.order == nil {
 		return s
 	}
-	class := o.extent.class
+	class := o.table.class
 	w.classOf = fit(w.classOf, len(o.order))
 	for i, id := range o.order {
 		w.classOf[i] = class[id]
@@ -123,7 +123,7 @@ func (g *grower) selection(o *openNode, w *workspace) induce.Selection {
 
 // weigh sets the weights and the shares of the node's objects in a selection.
 func (g *grower) weigh(s *induce.Selection, o *openNode, w *workspace) {
-	weight := o.extent.weight
+	weight := o.table.weight
 	if s.Weight = weight; weight == nil || o.order == nil && !g.raw {
 		return
 	}
@@ -138,8 +138,8 @@ func (g *grower) weigh(s *induce.Selection, o *openNode, w *workspace) {
 	for i := range w.weightOf {
 		at := o.at(i)
 		w.weightOf[i] = weight[at]
-		if id := o.extent.id(at); marked(g.mixed, id) {
-			w.shares, w.weightOf[i] = induce.AppendShares(w.shares, at, o.extent.class[at], g.objects.Raw(int(id)))
+		if id := o.table.id(at); marked(g.mixed, id) {
+			w.shares, w.weightOf[i] = induce.AppendShares(w.shares, at, o.table.class[at], g.objects.Raw(int(id)))
 		}
 	}
 	s.Shares = w.shares
@@ -155,7 +155,7 @@ func (g *grower) labelled(o *openNode) bool {
 		return true
 	}
 	for i := range o.objects {
-		if marked(g.disputed, o.extent.id(o.at(i))) {
+		if marked(g.disputed, o.table.id(o.at(i))) {
 			return false
 		}
 	}
@@ -180,7 +180,7 @@ func (g *grower) compact(o *openNode, s *search, w *workspace) {
 			s.used, n, m = append(s.used, k), append(n, objects), append(m, o.m[k])
 		}
 	}
-	class := o.extent.class
+	class := o.table.class
 	w.classOf = fit(w.classOf, o.objects)
 	for i := range w.classOf {
 		w.classOf[i] = w.numberOf[class[o.at(i)]]
@@ -225,7 +225,7 @@ func (g *grower) loader(o *openNode, s *search, w *workspace) nodesearch.Load {
 	return func(f, tree int) (split.Histogram, []int32) {
 		codes := g.Columns[f].Codes
 		w.load(o, s, f, codes)
-		return split.Histogram{Cells: w.pairs, Heavy: w.heavySums(s.heavy[tree], o.extent.counters[f].Codes, codes)}, w.present
+		return split.Histogram{Cells: w.pairs, Heavy: w.heavySums(s.heavy[tree], o.table.counters[f].Codes, codes)}, w.present
 	}
 }
 
@@ -255,7 +255,7 @@ func (g *grower) settle(o *openNode, leaves []*induce.Node) {
 func (g *grower) otherWeights(o *openNode, sign int64) []int64 {
 	weights := slices.Clone(o.m)
 	for i := range o.objects {
-		id := o.extent.id(o.at(i))
+		id := o.table.id(o.at(i))
 		if !marked(g.mixed, id) {
 			continue
 		}
@@ -277,7 +277,7 @@ func (g *grower) rows(o *openNode) int64 {
 		return rows
 	}
 	for i := range o.objects {
-		rows += g.objects.Rows[o.extent.id(o.at(i))]
+		rows += g.objects.Rows[o.table.id(o.at(i))]
 	}
 	return rows
 }

@@ -14,11 +14,11 @@ type workspace struct {
 	search  search             // of the node that the worker splits
 	scratch nodesearch.Scratch // of this search, or of another worker's
 
-	histograms pool[int64]
-	weights    pool[int64]
-	numbers    pool[int32]
-	words      pool[uint16]
-	bytes      pool[uint8]
+	histograms slicePool[int64]
+	weights    slicePool[int64]
+	numbers    slicePool[int32]
+	words      slicePool[uint16]
+	bytes      slicePool[uint8]
 
 	// of load
 	loaded  int           // feature whose cells are loaded; -1: none
@@ -85,7 +85,7 @@ func (w *workspace) load(o *openNode, s *search, f, codes int) {
 	}
 	w.unload()
 	w.loaded = f
-	counter, packed := &o.extent.counters[f], s.objects.Packed
+	counter, packed := &o.table.counters[f], s.objects.Packed
 	classes, width := len(s.objects.N), s.objects.Width()
 	pairs := func() []int64 {
 		w.memory = slices.Grow(w.memory[:0], 2*classes*codes)

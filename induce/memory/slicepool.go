@@ -5,15 +5,15 @@ import (
 	"slices"
 )
 
-// pool hands out slices and takes them back. Fresh memory costs more than its use, as
+// slicePool hands out slices and takes them back. Fresh memory costs more than its use, as
 // the system clears it page by page.
-type pool[T any] struct {
+type slicePool[T any] struct {
 	idle [64][][]T // by the logarithm of their capacity
 }
 
 // get returns a slice of n elements of any values. Where the idle slices of its size are
 // all too short, it drops one of them: so few are kept in all.
-func (p *pool[T]) get(n int) []T {
+func (p *slicePool[T]) get(n int) []T {
 	at := bits.Len(uint(n))
 	for _, class := range []int{at, at + 1} {
 		idle := p.idle[class]
@@ -32,7 +32,7 @@ func (p *pool[T]) get(n int) []T {
 }
 
 // put takes a slice back.
-func (p *pool[T]) put(s []T) {
+func (p *slicePool[T]) put(s []T) {
 	if cap(s) > 0 {
 		at := bits.Len(uint(cap(s)))
 		p.idle[at] = append(p.idle[at], s)

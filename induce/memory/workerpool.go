@@ -6,12 +6,12 @@ import (
 	"sync/atomic"
 )
 
-// crew is the workers of one growth. Each worker grows subtrees, depth-first. A worker
+// workerPool is the workers of one growth. Each worker grows subtrees, depth-first. A worker
 // without a subtree takes over a node that another worker hands over, or helps another
 // worker with the features of a large node.
-type crew struct {
-	workers int
-	idle    atomic.Int32 // workers that wait for work
+type workerPool struct {
+	size int
+	idle atomic.Int32 // workers that wait for work
 
 	mu    sync.Mutex
 	wake  *sync.Cond
@@ -20,8 +20,8 @@ type crew struct {
 	busy  int         // number of workers at a subtree
 }
 
-func newCrew(workers int) *crew {
-	c := &crew{workers: max(1, workers)}
+func newWorkerPool(workers int) *workerPool {
+	c := &workerPool{size: max(1, workers)}
 	c.wake = sync.NewCond(&c.mu)
 	return c
 }
@@ -45,9 +45,9 @@ func (l *loop) next() int {
 // share calls body with a function that deals the numbers below n, and -1 at their end.
 // Idle workers call body as well, each with its own workspace. All numbers are done when
 // share returns.
-func (c *crew) share(w *workspace, n int, body func(w *workspace, next func() int)) {
+func (c *workerPool) share(w *workspace, n int, body func(w *workspace, next func() int)) {
 	l := &loop{n: n, body: body}
-	if c.workers == 1 {
+	if c.size == 1 {
 		body(w, l.next)
 		return
 	}
@@ -65,7 +65,7 @@ func (c *crew) share(w *workspace, n int, body func(w *workspace, next func() in
 }
 
 // hand hands a node over to an idle worker, if there is one for it.
-func (c *crew) hand(o *openNode) bool {
+func (c *workerPool) hand(o *openNode) bool {
 	if c.idle.Load() == 0 {
 		return false
 	}
@@ -80,7 +80,7 @@ func (c *crew) hand(o *openNode) bool {
 }
 
 // work grows nodes with one worker until all workers are idle.
-func (c *crew) work(w *workspace, grow func(*openNode, *workspace)) {
+func (c *workerPool) work(w *workspace, grow func(*openNode, *workspace)) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for {
@@ -104,7 +104,7 @@ func (c *crew) work(w *workspace, grow func(*openNode, *workspace)) {
 }
 
 // unlocked calls f without the lock, and counts the calls at work.
-func (c *crew) unlocked(calls *int, f func()) {
+func (c *workerPool) unlocked(calls *int, f func()) {
 	*calls++
 	c.mu.Unlock()
 	defer func() { // a panic must not leave the other workers waiting
