@@ -15,8 +15,8 @@ import (
 // helpAll is the flag that asks for the whole help of a verb.
 const helpAll = "--help_all"
 
-// asksForAll takes --help_all out of a command line, and reports whether it was there. What follows "--" is no
-// flag.
+// asksForAll takes --help_all out of a command line, and reports whether it was there. Arguments
+// after "--" are not flags.
 func asksForAll(args []string) ([]string, bool) {
 	end := slices.Index(args, "--")
 	if end < 0 {
@@ -31,8 +31,8 @@ func asksForAll(args []string) ([]string, bool) {
 	return args, true
 }
 
-// common lists the settings that most users of a verb need; nil: the help lists all settings of the verb, as there
-// are few.
+// common lists the settings that most users of a verb need. It is nil if the verb has few settings:
+// then its help lists all.
 func common(verb string) []string {
 	switch verb {
 	case "train":
@@ -66,8 +66,8 @@ func common(verb string) []string {
 	}
 }
 
-// briefHelp returns the function that prints the help that fits a screen: of the program, its verbs and
-// topics; of a verb, what it does, an example, and its common settings.
+// briefHelp returns a function that prints help which fits on a screen. For the program, it prints
+// its verbs and topics; for a verb, what it does, an example, and its common settings.
 func briefHelp(page int) func(*cobra.Command, []string) {
 	page = helpPage(page)
 	return func(c *cobra.Command, _ []string) {
@@ -122,7 +122,7 @@ func writeBrief(b *strings.Builder, c *cobra.Command, page int) {
 	for _, name := range wanted {
 		if f := c.LocalFlags().Lookup(name); f != nil {
 			brief := *f
-			if first, _, _ := strings.Cut(f.Usage, ";"); !strings.Contains(first, ": ") { // no list of values
+			if first, _, _ := strings.Cut(f.Usage, ";"); !strings.Contains(first, ": ") { // not a list of values
 				brief.Usage = first
 			}
 			shown.AddFlag(&brief)
@@ -141,7 +141,7 @@ func writeBrief(b *strings.Builder, c *cobra.Command, page int) {
 	b.WriteString(more + "\n")
 }
 
-// firstExample returns the first command of the examples, with its continued lines.
+// firstExample returns the first command of the examples, including its continuation lines.
 func firstExample(examples string) string {
 	var lines []string
 	for line := range strings.SplitSeq(examples, "\n") {

@@ -7,10 +7,10 @@ import (
 	"sync"
 )
 
-// Garbage is collected before the heap exceeds what was alive after the last collection by
-// mostGarbage percent of it, and by slackBytes or half of it, whichever is more. Training
-// makes large objects without pointers, so a collection is cheap. Of a large heap, the
-// garbage would be most of the memory.
+// Garbage is collected before the heap exceeds the bytes that were alive after the last collection
+// by mostGarbage percent, and by the greater of slackBytes and half of them. Training makes large
+// objects without pointers, so a collection is cheap. In a large heap, garbage would otherwise take
+// most of the memory.
 const (
 	mostGarbage  = 300
 	leastGarbage = 50

@@ -12,7 +12,7 @@ import (
 
 // events is the log of a command line, with an event for each phase and one for the end.
 type events struct {
-	log     *slog.Logger // nil: --log_format text, or the settings are not known yet
+	log     *slog.Logger // nil with --log_format text, or while the settings are not known
 	started time.Time
 }
 
@@ -27,7 +27,7 @@ func eventsOf(ctx context.Context) *events {
 	return e
 }
 
-// end tells how the command line has ended: an event, or of a failure one sentence.
+// end reports how the command line has ended: as an event, or as a single sentence for a failure.
 func (e *events) end(stderr io.Writer, code int, text string) {
 	if e.log == nil {
 		if code != exitDone {
@@ -42,7 +42,7 @@ func (e *events) end(stderr io.Writer, code int, text string) {
 	tell(text, "exit_code", code, "seconds", time.Since(e.started).Seconds())
 }
 
-// attempt tells what an attempt of a retraining has come to.
+// attempt reports the outcome of an attempt of a retraining.
 func (e *events) attempt(a *retraining.Attempt, repeated bool) {
 	if e.log == nil {
 		return
@@ -66,10 +66,10 @@ func (e *events) attempt(a *retraining.Attempt, repeated bool) {
 // logged writes events about the phases of a run.
 type logged struct {
 	log    *slog.Logger
-	phases bool // phases and notes, too; warnings are always told
+	phases bool // whether phases and notes are also reported; warnings always are
 
 	now   func() time.Time
-	phase string // empty: none is under way
+	phase string // empty if no phase is running
 	total int64
 	unit  string
 	start time.Time

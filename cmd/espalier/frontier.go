@@ -134,7 +134,7 @@ func printJSON(w io.Writer, value any) error {
 	return err
 }
 
-// printEncoded prints a document by its own Encode.
+// printEncoded prints a document, encoded by its own Encode.
 func printEncoded(w io.Writer, encode func() ([]byte, error)) error {
 	b, err := encode()
 	if err == nil {
@@ -164,7 +164,7 @@ func runPromote(c *cobra.Command, flags *frontierFlags) error {
 	return printPromoted(c.OutOrStdout(), p, flags)
 }
 
-// printPromoted prints the tree that was chosen, beside the one before.
+// printPromoted prints the chosen tree next to the previous tree.
 func printPromoted(w io.Writer, p *pipelines.Promoted, flags *frontierFlags) error {
 	width, b := pageWidth(w), bufio.NewWriter(w) // keeps the first error for Flush
 	two := *p.Frontier

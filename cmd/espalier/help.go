@@ -22,13 +22,13 @@ func sections() []string {
 	return titles
 }
 
-// pipePage is the width of help that goes elsewhere than to a terminal, such as a pager.
+// pipePage is the width of help that is not printed to a terminal, but for example to a pager.
 const pipePage = 80
 
 // maxHelp is the width beyond which lines of help are hard to read.
 const maxHelp = 110
 
-// helpPage returns the width of help for the width of a page; 0: there is no terminal.
+// helpPage returns the width of help, given the width of a page; 0 if the output is not a terminal.
 func helpPage(page int) int {
 	if page == 0 {
 		return pipePage
@@ -49,7 +49,7 @@ func help(page int) func(*cobra.Command, []string) {
 	}
 }
 
-// reflowed breaks the lines of paragraphs anew. Paragraphs with indented lines stay.
+// reflowed wraps paragraphs again. Paragraphs with indented lines stay as they are.
 func reflowed(text string, page int) string {
 	paragraphs := strings.Split(strings.TrimSpace(text), "\n\n")
 	for i, p := range paragraphs {
@@ -60,8 +60,8 @@ func reflowed(text string, page int) string {
 	return strings.Join(paragraphs, "\n\n")
 }
 
-// usageText returns the function that prints the usage of a verb. page is the width of the
-// page; 0: there is no terminal.
+// usageText returns a function that prints the usage of a verb. page is the width of the page; 0 if
+// the output is not a terminal.
 func usageText(page int) func(*cobra.Command) error {
 	page = helpPage(page)
 	return func(c *cobra.Command) error {
@@ -108,7 +108,7 @@ func writeSection(b *strings.Builder, flags *pflag.FlagSet, name string, page in
 	fmt.Fprintf(b, "\n%s:\n%s", name, part.FlagUsagesWrapped(page))
 }
 
-// sectionOf returns the annotation of flags in a section.
+// sectionOf returns the annotation of the flags in a section.
 func sectionOf(name string) []string {
 	if name == "" {
 		return nil

@@ -15,7 +15,7 @@ import (
 func main() {
 	ctx, interrupt := context.WithCancel(context.Background())
 	if isWorker(os.Args[1:]) {
-		context.AfterFunc(ctx, endWorker) // the SDK does not end a worker by itself
+		context.AfterFunc(ctx, endWorker) // the SDK never ends a worker
 	}
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
@@ -23,14 +23,15 @@ func main() {
 	os.Exit(start(ctx, os.Args[1:], os.Stdout, os.Stderr))
 }
 
-// How long a command may take to end after a signal, while it cancels jobs and removes half-written files.
+// How long a command may take to end after a signal, while it cancels jobs and removes incomplete
+// files.
 const (
 	localEnd  = 10 * time.Second
-	engineEnd = time.Minute // twice what an engine has to cancel a job
+	engineEnd = time.Minute // twice the time that an engine has to cancel a job
 )
 
-// obey interrupts the command at the first signal. It ends the process at the second one, or if the command
-// has not ended a while later.
+// obey interrupts the command at the first signal. It ends the process at the second signal, or if
+// the command has not ended in time.
 func obey(signals <-chan os.Signal, interrupt func()) {
 	<-signals
 	interrupt()
@@ -46,5 +47,5 @@ func obey(signals <-chan os.Signal, interrupt func()) {
 	os.Exit(exitInterrupted)
 }
 
-// endWorker ends a worker process, even while its DoFns are at work.
+// endWorker ends a worker process, even while its DoFns are running.
 func endWorker() { os.Exit(exitInterrupted) }

@@ -38,19 +38,20 @@ func newReporter(kind string, w io.Writer) (engine.Reporter, error) {
 const (
 	// tellEvery is the time between two lines about a long job.
 	tellEvery = 10 * time.Second
-	// quiet is the time from which on a brief reporter shows progress: who waits longer wants to know for what.
+	// quiet is the time after which a brief reporter shows progress: users who wait longer want to
+	// know why.
 	quiet = 2 * time.Second
 )
 
-// plain writes a line at the end of each job, and a line every tellEvery during a long job. A brief one
-// writes the second kind alone, and no notes.
+// plain writes a line at the end of each job, and a line every tellEvery during a long job. A brief
+// reporter only writes the latter lines, and no notes.
 type plain struct {
 	mu    sync.Mutex
 	w     io.Writer
 	jobs  bool // report jobs and notes; warnings are always reported
 	brief bool
 	now   func() time.Time
-	began time.Time // of the reporter
+	began time.Time // when the reporter began
 	name  string
 	unit  string
 	total int64
@@ -91,7 +92,7 @@ func (p *plain) Step(done int64, note string) {
 		timeLeft(done, p.total, took))
 }
 
-// steps returns the number of steps with their unit.
+// steps returns the number of steps with its unit.
 func (p *plain) steps() string {
 	unit := p.unit
 	if p.total == 1 {
@@ -123,7 +124,8 @@ func (p *plain) Note(text string) {
 	}
 }
 
-// bars draws a bar for each job. A brief one has one line, which is drawn over and goes at the end.
+// bars draws a bar for each job. A brief reporter has a single line, which is overwritten and
+// disappears at the end.
 type bars struct {
 	*plain
 

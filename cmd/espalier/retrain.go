@@ -96,8 +96,8 @@ Exit code 4 says that the gate has refused the run: LATEST.json stays.`,
 	return c
 }
 
-// tellFailure tells the file of --open_metrics that an attempt has failed before it began. The config file may
-// be no YAML: its lines are looked at.
+// tellFailure reports in the file of --open_metrics that an attempt has failed before it began. The
+// config file may be invalid YAML, so its lines are searched.
 func tellFailure(c *cobra.Command, url string, started time.Time) {
 	if f := c.Flags().Lookup("history"); f.Changed && f.Value.String() == "true" {
 		return
@@ -119,8 +119,8 @@ func tellFailure(c *cobra.Command, url string, started time.Time) {
 	}
 }
 
-// runRetrain retrains with the final settings, or prints the history. told reports whether nothing is left to tell the
-// file of --open_metrics.
+// runRetrain retrains with the final settings, or prints the history. told reports whether the file
+// of --open_metrics is up to date.
 func runRetrain(c *cobra.Command, final *retrainFlags) (told bool, err error) {
 	if final.history {
 		return true, printHistory(c, final)
@@ -151,7 +151,7 @@ func printHistory(c *cobra.Command, final *retrainFlags) error {
 	return historyTable(list).Write(c.OutOrStdout(), pageWidth(c.OutOrStdout()))
 }
 
-// printAttempt says what an attempt has come to.
+// printAttempt prints the outcome of an attempt.
 func printAttempt(w io.Writer, a *retraining.Attempt, repeated bool) error {
 	again := ""
 	if repeated {
@@ -185,7 +185,7 @@ func historyTable(list []*retraining.Attempt) *report.Table {
 	return t
 }
 
-// cutsDate returns the day for which the cuts of an attempt were found; empty: it is not known.
+// cutsDate returns the day for which the cuts of an attempt were found; empty if unknown.
 func cutsDate(a *retraining.Attempt) string {
 	if a.Cuts == nil {
 		return ""
@@ -193,7 +193,8 @@ func cutsDate(a *retraining.Attempt) string {
 	return a.Cuts.Date
 }
 
-// remarks says why an attempt has failed or was refused, which days it did without, and why it has renewed cuts.
+// remarks explains why an attempt has failed or was refused, which days were missing, and why cuts
+// were renewed.
 func remarks(a *retraining.Attempt) string {
 	list := a.Refusals()
 	if len(list) == 0 && a.Error != "" {

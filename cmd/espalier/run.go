@@ -37,8 +37,8 @@ const (
 	exitInterrupted = 130
 )
 
-// start runs a command line and returns its exit code. It reports an error in one sentence
-// on stderr.
+// start runs a command line and returns its exit code. It prints an error to stderr as a single
+// sentence.
 func start(ctx context.Context, args []string, stdout, stderr io.Writer) (code int) {
 	log := &events{started: time.Now()}
 	out, notes := &printer{to: stdout}, &printer{to: stderr}
@@ -68,7 +68,7 @@ func start(ctx context.Context, args []string, stdout, stderr io.Writer) (code i
 	return code
 }
 
-// ended returns the exit code of a command line, and what it says in the end.
+// ended returns the exit code of a command line, and the text to print at the end.
 func ended(ctx context.Context, err error) (code int, text string) {
 	var run *engine.InterruptedError
 	switch {
@@ -97,8 +97,8 @@ func flagOf(args []string, name string) string {
 	return ""
 }
 
-// isWorker reports whether a runner starts this binary as a worker. Runners do so by flags
-// alone, without a verb.
+// isWorker reports whether a runner starts this binary as a worker. Runners do so by flags alone,
+// without a verb.
 func isWorker(args []string) bool {
 	return slices.ContainsFunc(args, func(a string) bool {
 		return a == "--worker" || a == "-worker" || strings.HasPrefix(a, "--worker=") || strings.HasPrefix(a, "-worker=")
@@ -138,8 +138,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	return root.ExecuteContext(ctx)
 }
 
-// newRoot returns the command with its verbs. page is the width of the help in characters;
-// 0: the output is no terminal.
+// newRoot returns the command with its verbs. page is the width of the help in characters; 0 if the
+// output is not a terminal.
 func newRoot(page int) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "espalier",
@@ -235,9 +235,9 @@ func flagError(c *cobra.Command, err error) error {
 	return &usage.Error{Problem: text}
 }
 
-// wanted says which values a flag takes, after it was given another one.
+// wanted returns which values a flag takes, for a message about another value.
 func wanted(invalid *pflag.InvalidValueError) string {
-	switch invalid.GetFlag().Value.Type() { // of the SDK's own flags
+	switch invalid.GetFlag().Value.Type() { // flags of the SDK
 	case "bool":
 		return "want true or false"
 	case "int", "uint":
@@ -247,8 +247,7 @@ func wanted(invalid *pflag.InvalidValueError) string {
 	}
 }
 
-// noArguments refuses arguments that are no flags. The likely cause is a glob without
-// quotes.
+// noArguments refuses arguments that are not flags. Their likely cause is a glob without quotes.
 func noArguments(_ *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil

@@ -200,7 +200,7 @@ func refusals(flags *pflag.FlagSet) error {
 	return usage.All(faults)
 }
 
-// kindOf says what a value is.
+// kindOf returns a description of the kind of a value.
 func kindOf(n *yaml.Node) string {
 	switch {
 	case n.Kind == yaml.SequenceNode:

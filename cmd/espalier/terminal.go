@@ -12,12 +12,13 @@ import (
 	"github.com/espalier-ml/espalier/induce/naming"
 )
 
-// printer writes texts as terminals may show them: names of columns, files and values are chosen by others. A
-// text may come in pieces that end anywhere. The caller calls end after the last.
+// printer writes texts in a form that is safe for terminals, because names of columns, files and
+// values are chosen by other people. A text may come in pieces that end anywhere. The caller calls
+// end after the last piece.
 type printer struct {
 	to   io.Writer
 	mu   sync.Mutex
-	held string // the end of what was written, as the next piece may belong to it
+	held string // the end of the written text, because the next piece may belong to it
 }
 
 // Write implements io.Writer.
@@ -41,7 +42,7 @@ func (p *printer) print(text string) error {
 	return err
 }
 
-// end writes what is held. An error of the terminal cannot be reported anywhere.
+// end writes the held text. An error of the terminal cannot be reported anywhere.
 func (p *printer) end() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -52,8 +53,8 @@ func (p *printer) end() {
 // longestURL bounds what a printer holds, in bytes.
 const longestURL = 8 << 10
 
-// unfinished returns the number of bytes at the end of a text that only the next piece makes printable: of a
-// character, or of a URL, whose password is found as a whole.
+// unfinished returns how many bytes at the end of a text are incomplete without the next piece:
+// part of a character, or of a URL, in which a password can only be found as a whole.
 func unfinished(text string) int {
 	word := text[strings.LastIndexAny(text, " \t\r\n\f\"'")+1:]
 	if strings.ContainsAny(word, ":?&") && len(word) <= longestURL {
@@ -70,7 +71,7 @@ func unfinished(text string) int {
 	return 0
 }
 
-// raw returns the writer below a printer, for what obeys the terminal or is data of another program.
+// raw returns the writer below a printer, for terminal commands and for data of other programs.
 func raw(w io.Writer) io.Writer {
 	if p, ok := w.(*printer); ok {
 		return p.to
@@ -93,11 +94,11 @@ func isTerminal(stream any) bool {
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// minPage is the least width of a page. On a narrower terminal lines are wrapped by it.
+// minPage is the least width of a page. A narrower terminal wraps the lines.
 const minPage = 40
 
-// pageWidth returns the width of a terminal in characters. 0: the stream is no terminal,
-// or the width is unknown, and lines may have any length.
+// pageWidth returns the width of a terminal in characters. It is 0 if the stream is not a terminal
+// or the width is unknown; then lines may have any length.
 func pageWidth(stream any) int {
 	f, ok := file(stream)
 	if !ok {

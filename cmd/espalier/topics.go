@@ -15,8 +15,8 @@ import (
 	"github.com/espalier-ml/espalier/io/usage"
 )
 
-// newHelp returns the verb help. It prints the help of a verb, or a page of the
-// documentation. page is the width of the terminal; 0: there is none.
+// newHelp returns the verb help, which prints the help of a verb, or a page of the documentation.
+// page is the width of the terminal; 0 if the output is not a terminal.
 func newHelp(page int) *cobra.Command {
 	return &cobra.Command{
 		Use:   "help [VERB | TOPIC]",
@@ -46,7 +46,7 @@ func newHelp(page int) *cobra.Command {
 	}
 }
 
-// findHelp returns the verb or the page of the documentation with a name; the other one is
+// findHelp returns the verb or the page of the documentation with this name; the other result is
 // nil. Without names it returns the root.
 func findHelp(root *cobra.Command, names []string) (*cobra.Command, *docs.Page, error) {
 	if len(names) == 1 {
@@ -98,7 +98,7 @@ func topicList() *docs.Page {
 	return &docs.Page{Name: "topics", Text: b.String()}
 }
 
-// synonyms are, for each topic, words that people look for.
+// synonyms returns, for each topic, words that people look for.
 func synonyms() map[string]string {
 	return map[string]string{
 		"start": "index intro introduction tutorial quickstart begin first example install readme where",
@@ -125,7 +125,7 @@ func synonyms() map[string]string {
 	}
 }
 
-// synonym returns the topic that is meant by a word that people look for; other words stay.
+// synonym returns the topic for a word that people look for; other words are returned unchanged.
 func synonym(word string) string {
 	for topic, words := range synonyms() {
 		if slices.Contains(strings.Fields(words), strings.ToLower(word)) {
@@ -143,7 +143,7 @@ var link = regexp.MustCompile(`\[([^\]]+)\]\(([^)\s]+)\)`)
 // become four spaces. Headings and tables stay as they are: they read well in a terminal.
 func readable(markdown string, width int) string {
 	var b strings.Builder
-	var text []string // the lines of the paragraph or item that is being read
+	var text []string // lines of the current paragraph or item
 	flush := func() {
 		if len(text) > 0 {
 			b.WriteString(wrappedItem(strings.Join(text, " "), width) + "\n")
@@ -175,11 +175,11 @@ func readable(markdown string, width int) string {
 // item matches the beginning of an item of a list: its indent and its mark.
 var item = regexp.MustCompile(`^ *(?:- |[0-9]+\. )`)
 
-// bold matches words between double asterisks, but no glob such as **.
+// bold matches words between double asterisks, but not a glob such as **.
 var bold = regexp.MustCompile(`\*\*([^*\s](?:[^*]*[^*\s])?)\*\*`)
 
-// wrappedItem wraps a paragraph or an item of a list. Further lines of an item begin below
-// the text of its first line.
+// wrappedItem wraps a paragraph or an item of a list. Further lines of an item are aligned with the
+// text of its first line.
 func wrappedItem(text string, width int) string {
 	mark := item.FindString(text)
 	text = strings.Join(strings.Fields(text[len(mark):]), " ")

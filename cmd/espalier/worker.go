@@ -15,16 +15,16 @@ import (
 // workerHook is the name of the SDK's hook that sets workers up.
 const workerHook = "espalier_worker"
 
-// enableWorkers makes worker processes run the hook of registerWorker. For workers in the
-// driver's own process the hook is empty: they log as the driver does, and end with it.
+// enableWorkers makes worker processes run the hook of registerWorker. Workers in the driver's own
+// process need no hook: they log like the driver, and end with it.
 func enableWorkers() error {
 	hooks.RegisterHook(workerHook, func([]string) hooks.Hook { return hooks.Hook{} })
 	return hooks.EnableHook(workerHook)
 }
 
-// registerWorker registers the hook of a worker process, which the SDK runs once it has
-// connected its log. The hook sends the records of slog to that log, as nobody reads the
-// worker's stderr, and calls end when the job has ended.
+// registerWorker registers the hook of a worker process, which the SDK runs once it has connected
+// its log. The hook sends the records of slog to that log, because nobody reads the worker's
+// stderr, and calls end when the job has ended.
 func registerWorker(id string, end func()) {
 	hooks.RegisterHook(workerHook, func([]string) hooks.Hook {
 		return hooks.Hook{Init: func(ctx context.Context) (context.Context, error) {
@@ -57,7 +57,7 @@ func (h workerLog) Handle(ctx context.Context, r slog.Record) error {
 	return nil
 }
 
-// dropTold drops time and level, which the SDK's log adds by itself.
+// dropTold drops time and level, which the SDK's log adds.
 func dropTold(groups []string, a slog.Attr) slog.Attr {
 	if len(groups) == 0 && (a.Key == slog.TimeKey || a.Key == slog.LevelKey) {
 		return slog.Attr{}

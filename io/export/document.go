@@ -21,12 +21,12 @@ import (
 	"github.com/espalier-ml/espalier/io/usage"
 )
 
-// Formats that other programs read: no source code.
+// Formats that are read by other programs and are not source code.
 
 //go:embed drivers/*.py drivers/*.java
 var readers embed.FS
 
-// documents lists the formats that other programs read.
+// documents lists the formats that are read by other programs.
 func documents() []fileFormat {
 	o := reader{
 		format: "onnx", file: "model.onnx", driver: "run_onnx.py", run: []string{"python3", "run_onnx.py"},
@@ -109,7 +109,7 @@ func units(t *tree.Tree) []string {
 		"a time of day that since midnight: " + firsts(names) + clock + "."}
 }
 
-// pathsOf returns by leaf the text of its path, if predictions have it.
+// pathsOf returns the text of the path of each leaf, if predictions include it.
 func pathsOf(t *tree.Tree, o Options) []string {
 	if !o.With.Path {
 		return nil
@@ -123,12 +123,12 @@ func nameOr(name string) string { return cmp.Or(name, "model") }
 // reader is a program that reads a format.
 type reader struct {
 	format string
-	file   string   // of the tree
-	driver string   // among drivers; prints the predictions
-	run    []string // the file of the rows follows
+	file   string   // name of the file of the tree
+	driver string   // file in drivers, which prints the predictions
+	run    []string // followed by the file of the rows
 	more   map[string][]byte
-	probe  func() bool // whether it is installed
-	needs  string      // what people install
+	probe  func() bool // reports whether it is installed
+	needs  string      // what to install
 }
 
 // as returns the format with a function that writes it.

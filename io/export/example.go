@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Returned says what a prediction has, in lines of a comment. class is how the language names the
-// class, classes the list of the classes.
+// Returned describes the members of a prediction, in lines of a comment. class is the name of the
+// class in the language, classes the list of the classes.
 func (p *program) Returned(class, classes string) []string {
 	name := func(s string) string { return s }
 	if class == "Class" {
@@ -29,7 +29,7 @@ func (p *program) Returned(class, classes string) []string {
 	return lines
 }
 
-// sample is a value in the example of a file's head.
+// sample is a value in the example at the head of a file.
 type sample struct {
 	feature
 

@@ -17,31 +17,31 @@ import (
 	"github.com/espalier-ml/espalier/io/usage"
 )
 
-// Options say how a tree is written.
+// Options describe how a tree is written.
 type Options struct {
 	Format  string // one of Formats
-	Name    string // of the package, module or class; empty: the format's own
-	Digest  string // of tree.json, for the head of the file; empty: it is not told
-	File    string // name of the file, without folders; empty: it has none
-	Dialect string // of format sql: one of Dialects
-	Table   string // of the rows, for format sql; input_rows if it is empty
-	With    With   // columns and members on request
+	Name    string // name of the package, module or class; empty: the default of the format
+	Digest  string // digest of tree.json, for the head of the file; empty if unknown
+	File    string // name of the file, without folders; empty if absent
+	Dialect string // for format sql: one of Dialects
+	Table   string // for format sql: the table of the rows; empty: input_rows
+	With    With   // optional columns and members
 
-	pack string // the package that the file is a part of
+	pack string // the package that contains the file
 }
 
-// With is what predictions have on request. Source code of a language always has the leaf, the
-// number of tests and the cost.
+// With selects optional parts of predictions. Source code of a language always includes the leaf,
+// the number of tests and the cost.
 type With struct {
-	Cost bool // number of tests, and what they cost
-	Path bool // the conditions to the leaf as text, as predict writes them
+	Cost bool // number of tests, and their cost
+	Path bool // conditions on the path to the leaf as text, as in predictions of predict
 	Leaf bool // number of the leaf in tree.json
 }
 
-// Extras lists what With can ask for.
+// Extras lists the optional parts.
 func Extras() []string { return []string{"cost", "path", "leaf"} }
 
-// WithExtras returns what a list of Extras asks for.
+// WithExtras returns the optional parts named by a list of Extras.
 func WithExtras(names []string) (With, error) {
 	var w With
 	for _, name := range names {
@@ -59,15 +59,16 @@ func WithExtras(names []string) (With, error) {
 	return w, nil
 }
 
-// fileFormat is one of the formats: source code of a language, or a file that a function writes.
+// fileFormat is a format: source code of a language, or a file that a function writes.
 type fileFormat struct {
 	name     string
-	language *language // nil: write writes the file
+	language *language // nil if write writes the file
 	write    func(t *tree.Tree, o Options) ([]byte, error)
-	paths    bool // Options.With.Path is for it
-	// run readies a file to predict rows, where it is written; nil: the language's toolchain does.
+	paths    bool // whether Options.With.Path has an effect
+	// run prepares a file to predict rows, at the place where it is written; nil: the language's
+	// toolchain does.
 	run func(ctx context.Context, t *tree.Tree, o Options) (runner, error)
-	// runs reports whether run finds what it needs.
+	// runs reports whether everything is installed that run needs.
 	runs func(o Options) bool
 }
 
@@ -89,9 +90,9 @@ func Formats() []string {
 	return names
 }
 
-// Write writes a tree in a format. A tree that the format cannot say is refused. It is a package if
-// Options.File is named like one: NAME-VERSION-py3-none-any.whl of python, NAME-VERSION.tgz of
-// javascript.
+// Write writes a tree in a format. It returns an error if the format cannot represent the tree. The
+// output is a package if Options.File is named like one: NAME-VERSION-py3-none-any.whl for python,
+// NAME-VERSION.tgz for javascript.
 func Write(w io.Writer, t *tree.Tree, o Options) error {
 	f, err := formatOf(o.Format)
 	if err != nil {
@@ -139,7 +140,7 @@ func (l *language) write(t *tree.Tree, o Options) ([]byte, error) {
 // mark begins the first line of each file.
 const mark = "Written by espalier export"
 
-// IsExport reports whether the first bytes of a file are those of a file of Write or GoldenFile.
+// IsExport reports whether the first bytes of a file show that Write or GoldenFile has written it.
 func IsExport(head []byte) bool {
 	if bytes.HasPrefix(bytes.TrimLeft(head, "/#- "), []byte(mark)) {
 		return true
@@ -168,7 +169,7 @@ func formatOf(name string) (*fileFormat, error) {
 //go:embed templates
 var files embed.FS
 
-// filled returns a template of some files, with what it shows filled in.
+// filled executes a template of files.
 func filled(from embed.FS, name string, p any) ([]byte, error) {
 	t, err := template.New("").ParseFS(from, name)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/tree"
 )
 
-// Cell is a row's value of a feature: a number, a text, or neither: missing.
+// Cell is the value of a feature in a row: a number, a text, or missing if it is neither.
 type Cell struct {
 	Number *float64
 	Text   *string
@@ -35,7 +35,7 @@ func (c Cell) value() tree.Value {
 	}
 }
 
-// String returns the cell as golden rows spell it in messages.
+// String returns the cell as messages show it.
 func (c Cell) String() string {
 	switch {
 	case c.Number != nil:
@@ -53,7 +53,7 @@ type Case struct {
 	Want  *tree.Prediction
 }
 
-// Cases predicts rows with the tree itself.
+// Cases predicts rows with the tree.
 func Cases(t *tree.Tree, rows [][]Cell) ([]Case, error) {
 	t = t.Tested()
 	scorer := t.Scorer()
@@ -73,9 +73,10 @@ func Cases(t *tree.Tree, rows [][]Cell) ([]Case, error) {
 	return cases, nil
 }
 
-// GoldenRows returns rows at which a wrong copy of the tree shows: at each node the cut and the
-// numbers next to it on both sides, infinities, zeros of both signs, each value, an unseen text,
-// the empty text, and none. The rows reach the node; features beside its path are missing.
+// GoldenRows returns rows that reveal a wrong copy of the tree: for each node the cut and its
+// neighbouring numbers on both sides, infinities, zeros of both signs, each value, an unseen text,
+// the empty text, and no value. The rows reach the node; features that are not on its path are
+// missing.
 func GoldenRows(t *tree.Tree) [][]Cell {
 	t = t.Tested()
 	g := &golden{t, candidates(t)}
@@ -85,7 +86,7 @@ func GoldenRows(t *tree.Tree) [][]Cell {
 		n := &t.Nodes[id]
 		row := g.reaching(above[id])
 		if row == nil {
-			continue // no row reaches the node: another test on its path rules it out
+			continue // no row reaches the node, because another test on its path excludes it
 		}
 		if n.Leaf() {
 			rows = append(rows, row)
@@ -111,10 +112,10 @@ type turn struct {
 
 type golden struct {
 	tree       *tree.Tree
-	candidates [][]Cell // by feature: values that tell all its tests apart
+	candidates [][]Cell // by feature: values that distinguish all its tests
 }
 
-// candidates lists by feature values of all codes that some test tells apart.
+// candidates lists by feature values of all codes that some test distinguishes.
 func candidates(t *tree.Tree) [][]Cell {
 	list := make([][]Cell, len(t.Features))
 	for f := range t.Features {
@@ -136,7 +137,7 @@ func candidates(t *tree.Tree) [][]Cell {
 	return list
 }
 
-// unseen returns a text that is no value of a feature.
+// unseen returns a text that is not a value of a feature.
 func unseen(f *dataset.Feature) string {
 	for s := "unseen"; ; s += "?" {
 		if !slices.Contains(f.Values, s) {
@@ -145,7 +146,7 @@ func unseen(f *dataset.Feature) string {
 	}
 }
 
-// reaching returns a row that takes a path; nil: there is none.
+// reaching returns a row that takes a path; nil if absent.
 func (g *golden) reaching(path []turn) []Cell {
 	row := make([]Cell, len(g.tree.Features))
 	seen := make(map[int]bool)
@@ -187,7 +188,7 @@ func (g *golden) branch(n *tree.Node, c Cell) int {
 	if at := slices.IndexFunc(n.Branches, func(b tree.Branch) bool { return b.Outcome == outcome }); at >= 0 {
 		return at
 	}
-	return slices.IndexFunc(n.Branches, func(b tree.Branch) bool { // of a multiway test
+	return slices.IndexFunc(n.Branches, func(b tree.Branch) bool { // a multiway test
 		if code == f.MissingCode() {
 			return b.Missing
 		}
@@ -223,8 +224,8 @@ func (g *golden) critical(n *tree.Node) []Cell {
 }
 
 // GoldenFile returns the cases as a JSON document: the names of the features and classes, then the
-// rows with their values and predictions. Numbers that JSON cannot say, and negative zeros, are
-// objects: {"number": "NaN"}.
+// rows with their values and predictions. Numbers that JSON cannot represent, and negative zeros,
+// are objects: {"number": "NaN"}.
 func GoldenFile(t *tree.Tree, cases []Case) ([]byte, error) {
 	doc := goldenDocument{Format: goldenFormat, Version: 1, Classes: t.Label.Classes}
 	tested := t.Tested()

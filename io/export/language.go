@@ -5,46 +5,46 @@ import (
 	"go/format"
 )
 
-// tables are the names of the tables in the files, which no feature's constant may have.
+// tables are the names of the tables in the files, which no constant of a feature may have.
 const tables = "STEPS CLASSES FEATURES UNITS VALUES LEAVES MODELS BOOSTERS FACTORS ERROR_COSTS"
 
-// language is how a language says what all formats say.
+// language describes how a language expresses what all formats express.
 type language struct {
 	format string // also the name of its template
-	name   string // of the package, module or class, if the user gives none
+	name   string // default name of the package, module or class
 
-	ending   string                                                          // of the file's name
-	packages bool                                                            // the name may begin with a package, and is that of the file
-	pack     func(p *program, source []byte, version string) ([]byte, error) // returns a package; nil: there is none
+	ending   string                                                          // suffix of the file's name
+	packages bool                                                            // whether the name may begin with a package, and must be the name of the file
+	pack     func(p *program, source []byte, version string) ([]byte, error) // returns a package; nil if the language has no packages
 
-	keywords   []string // that no identifier may be
-	terminated bool     // a NUL ends its texts
-	moments    bool     // dates and times may be texts
+	keywords   []string // words that may not be identifiers
+	terminated bool     // whether a NUL ends its texts
+	moments    bool     // whether dates and times may be texts
 
 	missingText, missingNumber string    // literals in the rows of tests
 	specials                   [4]string // NaN, both infinities, the negative zero
-	nesting                    int       // conditions within another; 0: as all
+	nesting                    int       // greatest nesting of conditions; 0: mostNesting
 
-	field, constant func(words []string) string // spell an identifier
+	field, constant func(words []string) string // return an identifier
 	text            func(string) string         // a literal
 	number          func(float64) string        // a literal
 
 	indent, open, elseIf, otherwise, end string // of nested conditions
 	or                                   string
 	leaf                                 string // returns the index of a leaf
-	calls                                string // returns what another function returns, by its number
-	numberOf, textOf                     string // the value of a feature, by its constant
-	comment                              string // begins a comment behind a statement
+	calls                                string // returns the result of another function, given its number
+	numberOf, textOf                     string // the value of a feature, given its constant
+	comment                              string // begins a comment after a statement
 
 	between, present, missing, same, lacking string                                              // conditions
 	unlisted                                 func(text, constant string, values []string) string // a condition
 
-	tidy func(source []byte) ([]byte, error) // formats the source; nil: as the template has it
+	tidy func(source []byte) ([]byte, error) // formats the source; nil: the template's output is kept
 }
 
 func (l *language) call(function int) string { return fmt.Sprintf(l.calls, function) }
 
-// remark returns a comment behind a statement.
+// remark returns a comment that follows a statement.
 func (l *language) remark(text string) string { return l.comment + text }
 
 // helped returns the conditions of languages whose files define functions for them.

@@ -11,15 +11,15 @@ import (
 	"github.com/espalier-ml/espalier/io/report"
 )
 
-// program is what the templates write of a tree in a language.
+// program is the data of the templates for a tree in a language.
 type program struct {
 	language *language
 	tree     *tree.Tree
-	calls    map[int]int // number of the function that holds the subtree of a node
+	calls    map[int]int // by node: the number of the function that holds its subtree
 
 	Name     string
-	Package  string // of a class of Java
-	Module   string // what others import
+	Package  string // package of a Java class
+	Module   string // name by which other code imports it
 	Digest   string
 	With     With
 	Label    tree.Label
@@ -28,39 +28,39 @@ type program struct {
 	Leaves   []leaf
 	Models   []model
 	Boosters []booster
-	Steps    []step    // by node, for paths; nil: without paths
-	Factors  []float64 // that probabilities of leaf models are multiplied by, see tree.Adapter; nil: none
+	Steps    []step    // by node, for paths; nil without paths
+	Factors  []float64 // factors of the probabilities of leaf models, see tree.Adapter; nil without priors
 }
 
 // feature is a feature that some test or leaf model uses.
 type feature struct {
-	Index   int // among the features of the program
+	Index   int // index in the features of the program
 	Name    string
 	Ident   string // as a field of a row
 	Const   string // as a constant for the index
 	Numeric bool
 	Unit    string   // date, time, timestamp, or empty
-	Local   bool     // the timestamps are local
-	Values  []string // of a categorical feature
+	Local   bool     // whether its timestamps are local
+	Values  []string // values of a categorical feature
 }
 
 // function holds a part of the tree as nested conditions.
 type function struct {
 	Number int
-	Nodes  int // of the part
+	Nodes  int // number of nodes in the part
 	Calls  []int
 	Lines  []string
 }
 
 // leaf is a leaf of the tree, in the order of the nodes.
 type leaf struct {
-	Index         int // among the leaves
+	Index         int // index in the leaves
 	Node          int
 	Class         int
 	Tests         int
-	Cost          float64 // billed
+	Cost          float64 // billed cost
 	Probabilities []float64
-	Model         int // index among the models; -1: none
+	Model         int // index in the models; -1 if absent
 }
 
 // model is a leaf model.
@@ -68,7 +68,7 @@ type model struct {
 	Index     int
 	Intercept []float64
 	Terms     []term
-	Booster   int // index among the boosters; -1: none
+	Booster   int // index in the boosters; -1 if absent
 }
 
 type term struct {
@@ -84,25 +84,25 @@ type booster struct {
 	Trees [][]boosterSplit
 }
 
-// boosterSplit sends a row to a side: of a number, whether it is at least Cut; of a text,
-// whether it is Value.
+// boosterSplit sends a row to a side, depending on whether a number is at least Cut, or whether a
+// text is Value.
 type boosterSplit struct {
 	Feature int
 	Numeric bool
 	Cut     float64
 	Value   string
-	Missing bool // rows without a value go to Yes
+	Missing bool // whether rows without a value go to Yes
 	Yes, No boosterSide
 }
 
 // boosterSide is another split of the tree, or values that are added to the scores.
 type boosterSide struct {
-	Split  int // -1: Values
+	Split  int // -1: a leaf with Values
 	Values []float64
 }
 
 func newProgram(t *tree.Tree, l *language, o Options) (*program, error) {
-	t = t.Tested() // the features of other programs are no concern of the file
+	t = t.Tested() // features that the tree does not test do not belong into the file
 	p := &program{language: l, tree: t, Digest: o.Digest, With: o.With, Label: t.Label, calls: make(map[int]int)}
 	if err := p.setNames(o); err != nil {
 		return nil, err
@@ -122,7 +122,7 @@ func newProgram(t *tree.Tree, l *language, o Options) (*program, error) {
 	return p, nil
 }
 
-// step is a node on paths: the node above, and the condition of the branch from there.
+// step is a node on paths: its parent, and the condition of the branch from there.
 type step struct {
 	Node, Above int
 	Condition   string
@@ -149,7 +149,8 @@ func (p *program) path(node int) []string {
 	return list
 }
 
-// setNames sets the name of the package, class or functions, and what others import.
+// setNames sets the name of the package, class or functions, and the name by which other code
+// imports them.
 func (p *program) setNames(o Options) error {
 	l, base := p.language, strings.TrimSuffix(o.File, p.language.ending)
 	p.Name = o.Name
@@ -175,7 +176,7 @@ func (p *program) setNames(o Options) error {
 	return nil
 }
 
-// module returns what others import.
+// module returns the name by which other code imports the file.
 func (l *language) module(o Options) string {
 	file := o.File
 	if !strings.HasSuffix(file, l.ending) && (l.format != "javascript" || !strings.HasSuffix(file, ".js")) {
@@ -193,7 +194,7 @@ func (l *language) module(o Options) string {
 	}
 }
 
-// check refuses texts that the language cannot hold.
+// check returns an error if the language cannot represent some text.
 func (p *program) check() error {
 	if !p.language.terminated {
 		return nil

@@ -82,11 +82,11 @@ func (p *program) About(f feature) string {
 	}
 }
 
-// mostSlots is how many slots the parameters of a constructor take in Java, beside the object: two
-// for a number, one for a text.
+// mostSlots is how many slots the parameters of a Java constructor may take, in addition to the
+// object: two for a number, one for a text.
 const mostSlots = 254
 
-// Wide reports whether the features are too many for a record of Java.
+// Wide reports whether there are too many features for a Java record.
 func (p *program) Wide() bool {
 	slots := 0
 	for i := range p.Features {
@@ -129,7 +129,7 @@ func (p *program) Width() int {
 // Body returns the lines of a function.
 func (f function) Body() string { return strings.Join(f.Lines, "\n") }
 
-// Side returns a side of a split for a template of its own.
+// Side returns a side of a split for its own template.
 func (p *program) Side(s boosterSide) sideText { return sideText{s.Split, p.Numbers(s.Values)} }
 
 // sideText is a boosterSide as text.
@@ -138,13 +138,13 @@ type sideText struct {
 	Texts string
 }
 
-// Indented returns the lines of a function, each behind a text.
+// Indented returns the lines of a function, each prefixed by a text.
 func (f function) Indented(by string) string { return by + strings.Join(f.Lines, "\n"+by) }
 
-// partNumbers is how many numbers a method of Java holds with its 64 KiB of code.
+// partNumbers is how many numbers a Java method can hold in its 64 KiB of code.
 const partNumbers = 4000
 
-// LeafParts returns the leaves in parts that methods of Java can hold.
+// LeafParts returns the leaves in parts that fit into Java methods.
 func (p *program) LeafParts() [][]leaf {
 	return parts(p.Leaves, func(l leaf) int { return 4 + len(l.Probabilities) })
 }
@@ -196,7 +196,7 @@ func parts[T any](list []T, size func(T) int) [][]T {
 	return all
 }
 
-// Parts returns texts in parts that methods of Java can hold.
+// Parts returns texts in parts that fit into Java methods.
 func (p *program) Parts(texts []string) [][]string {
 	return slices.Collect(slices.Chunk(texts, partNumbers))
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/espalier-ml/espalier/io/usage"
 )
 
-// IsTest reports whether a file of golden rows is named as a test in the language of a format; one
-// that is named as code of another language is an error.
+// IsTest reports whether a file of golden rows is named like a test in the language of a format. It
+// returns an error if the file is named like code of another language.
 func IsTest(format, file string) (bool, error) {
 	f, err := formatOf(format)
 	if err != nil {
@@ -36,8 +36,8 @@ func IsTest(format, file string) (bool, error) {
 }
 
 // GoldenTest returns the cases as a test in the language of a format, in the form that is usual
-// there. The test runs where it lies beside the file that o describes. file is its name, without
-// folders.
+// there. The test must be in the same folder as the file that o describes. file is the name of the
+// test, without folders.
 func GoldenTest(t *tree.Tree, cases []Case, o Options, file string) ([]byte, error) {
 	f, err := formatOf(o.Format)
 	if err != nil {
@@ -70,7 +70,7 @@ type goldenTest struct {
 	*program
 
 	File  string
-	Class string // of Java
+	Class string // class of a Java test
 	Rows  []testRow
 }
 
@@ -81,7 +81,7 @@ type testRow struct {
 	Probabilities string
 	Leaf, Tests   int
 	Cost          string
-	Near          string // how far the probabilities may be off
+	Near          string // greatest error of the probabilities
 	Path          []string
 }
 
@@ -92,7 +92,7 @@ func (g *goldenTest) row(c *Case) testRow {
 	}
 	near := "0.0"
 	if g.tree.Nodes[c.Want.Leaf].Model != nil {
-		near = "1e-12" // languages differ in exp
+		near = "1e-12" // the exp of languages differs
 	}
 	return testRow{
 		Values: strings.Join(values, ", "), Class: slices.Index(g.Label.Classes, c.Want.Class),
@@ -126,12 +126,12 @@ func (g *goldenTest) literal(f *feature, c Cell) string {
 	}
 }
 
-// RowParts returns the rows in parts that methods of Java can hold.
+// RowParts returns the rows in parts that fit into Java methods.
 func (g *goldenTest) RowParts() [][]testRow {
 	return parts(g.Rows, func(testRow) int { return 12 + len(g.Features) + 2*len(g.Label.Classes) })
 }
 
-// Longest returns the number of tests on the longest path of the rows, and one.
+// Longest returns the number of tests on the longest path of the rows, plus one.
 func (g *goldenTest) Longest() int {
 	longest := 0
 	for i := range g.Rows {

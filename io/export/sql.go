@@ -10,41 +10,45 @@ import (
 	"github.com/espalier-ml/espalier/io/usage"
 )
 
-// dialect is how a database says what all dialects of SQL say. Its language writes the conditions.
+// dialect describes how a database expresses what all dialects of SQL express. Its language writes
+// the conditions.
 type dialect struct {
 	name     string
 	language language
 
 	identifier func(string) string
-	longest    int  // bytes of an identifier; 0: any
-	sensitive  bool // names of columns that differ only in case are two columns
-	nul        bool // texts may hold a NUL
+	longest    int  // greatest length of an identifier in bytes; 0: unlimited
+	sensitive  bool // whether names that differ only in case are two columns
+	nul        bool // whether texts may contain a NUL
 
 	double, text, whole string // types
 	number              string // the value of a numeric column, without NaN
 	textual             string // the value of a categorical column
 	moments             map[string]moment
 	greatest            string
-	row                 string                    // all columns of a row of the table r, as one value; empty: there is none
+	row                 string                    // all columns of a row of the table r, as a single value; empty if impossible
 	columns             string                    // all columns of the source row
-	fence               string                    // behind a step that must not be copied into the next
-	before              func(s *sqlText) []string // statements that make room for the view and the function; nil: none
+	fence               string                    // follows a step that must not be copied into the next
+	before              func(s *sqlText) []string // statements that make room for the view and the function; may be nil
 	view                string                    // begins the statement; %s: the name
 	after               []string                  // statements at the end
 	function            func(s *sqlText) []string
-	dropped             string // drops an earlier function where there is none now; %s: the view's name
+	dropped             string // drops an earlier function if the file has none; %s: the view's name
 	uses                string // how the function is called; %[1]s: the view's name, %[2]s: the columns
-	deepest             int    // steps
-	advice              string // before queries; empty: none
+	deepest             int    // greatest number of steps
+	advice              string // precedes queries; may be empty
 }
 
-// moment is how a date or time becomes a number. No conversion depends on the time zone of the session.
+// moment is how a date or time is converted to a number. No conversion depends on the time zone of
+// the session.
 type moment struct{ typed, number string }
 
-// localTimestamp is the key of the moment of local timestamps, if it differs from that of others.
+// localTimestamp is the key of the moment of local timestamps, if it differs from the moment of UTC
+// timestamps.
 const localTimestamp = "local timestamp"
 
-// moment returns how the values of a feature become numbers; ok is false if they are plain numbers or texts.
+// moment returns how the values of a feature are converted to numbers; ok is false if they are
+// plain numbers or texts.
 func (s *sqlText) moment(f feature) (m moment, ok bool) {
 	if s.numbered {
 		return m, false
@@ -169,8 +173,8 @@ func spark() dialect {
 	}
 }
 
-// sparkMicros counts timestamps of both types of Spark: unix_micros takes those without a time zone by a cast
-// alone, which goes by that of the session.
+// sparkMicros counts timestamps of both types of Spark. unix_micros accepts timestamps without a
+// time zone only by a cast, which would use the time zone of the session.
 const sparkMicros = "CASE typeof(%[1]s) WHEN 'timestamp_ntz' THEN CAST(CAST(CAST(%[1]s AS TIMESTAMP_NTZ) - " +
 	"TIMESTAMP_NTZ '1970-01-01 00:00:00' AS INTERVAL SECOND) AS DECIMAL(38, 6)) * 1000000D ELSE " +
 	"CAST(unix_micros(CAST(%[1]s AS TIMESTAMP)) AS DOUBLE) END"
@@ -211,10 +215,10 @@ func sqlFiles() fileFormat {
 	}
 }
 
-// defaultTable is the table of the rows if none is named.
+// defaultTable is the table of the rows if no other is named.
 const defaultTable = "input_rows"
 
-// newSQL returns what the file of a tree is written from.
+// newSQL returns the data from which the file of a tree is written.
 func newSQL(t *tree.Tree, o Options) (*sqlText, error) {
 	d, err := dialectOf(o.Dialect)
 	if err != nil {
@@ -235,7 +239,7 @@ func newSQL(t *tree.Tree, o Options) (*sqlText, error) {
 	return s, nil
 }
 
-// check refuses what the database has no way to say.
+// check returns an error for trees that the database cannot express.
 func (s *sqlText) check() error {
 	if len(s.Features) == 0 {
 		return errors.New("the tree asks for nothing: there is no query to write")
@@ -261,7 +265,8 @@ func (s *sqlText) check() error {
 	return nil
 }
 
-// checkFeature refuses a feature that no column can have. columns has the features of earlier columns.
+// checkFeature returns an error for a feature that no column can have. columns has the features of
+// earlier columns.
 func (s *sqlText) checkFeature(f *feature, columns map[string]string) error {
 	switch {
 	case f.Name == "" || hasNUL(f.Name):

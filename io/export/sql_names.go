@@ -14,13 +14,13 @@ func doubled(name string) string { return `"` + strings.ReplaceAll(name, `"`, `"
 // backticks returns an identifier for Spark.
 func backticks(name string) string { return "`" + strings.ReplaceAll(name, "`", "``") + "`" }
 
-// backslashTicks returns an identifier for BigQuery, where a backslash begins an escape.
+// backslashTicks returns an identifier for BigQuery, in which a backslash begins an escape.
 func backslashTicks(name string) string {
 	quoted := quotedBackslash(name)
 	return "`" + strings.ReplaceAll(quoted[1:len(quoted)-1], "`", "\\`") + "`"
 }
 
-// cutTo returns as many whole characters of a text as its first bytes hold; 0: all.
+// cutTo returns the longest prefix of whole characters with at most most bytes; 0: all.
 func cutTo(s string, most int) string {
 	if most == 0 || len(s) <= most {
 		return s
@@ -31,7 +31,7 @@ func cutTo(s string, most int) string {
 	return s[:most]
 }
 
-// hidden reports whether a character is invisible, or changes what is seen of others.
+// hidden reports whether a character is invisible, or changes how other characters are displayed.
 func hidden(r rune) bool {
 	switch {
 	case r < ' ', r >= 0x7f && r < 0xa0, r == 0x61c, r >= 0x200b && r <= 0x200f, r >= 0x2028 && r <= 0x202e,
@@ -81,7 +81,7 @@ func quotedBackslash(s string) string {
 	})
 }
 
-// suffixed returns numbers with a letter behind, which makes them doubles.
+// suffixed returns a function that formats numbers with a suffix, which makes them doubles.
 func suffixed(by string) func(float64) string {
 	return func(x float64) string { return number(x) + by }
 }
@@ -92,11 +92,11 @@ func digits(x float64) int {
 	return len(mantissa)
 }
 
-// exactDigits is how many characters of a mantissa every reader of numbers reads exactly.
+// exactDigits is how many digits of a mantissa every reader of numbers reads exactly.
 const exactDigits = 15
 
-// duckNumber returns a double: DuckDB rounds literals of many digits by a step of its own, and
-// texts as all others do.
+// duckNumber returns a double. DuckDB has its own rounding for literals with many digits, but
+// converts texts like all other programs.
 func duckNumber(x float64) string {
 	if digits(x) <= exactDigits && math.Abs(x) < 1e15 && math.Abs(x) > 1e-15 || x == 0 {
 		return strconv.FormatFloat(x, 'f', -1, 64) + "e0"
@@ -104,8 +104,8 @@ func duckNumber(x float64) string {
 	return "CAST('" + number(x) + "' AS DOUBLE)"
 }
 
-// sqliteNumber returns a double. SQLite reads numbers of many digits inexactly, so these are
-// whole numbers over a power of two.
+// sqliteNumber returns a double. SQLite reads numbers with many digits inexactly, so they are
+// written as integers divided by a power of two.
 func sqliteNumber(x float64) string {
 	if digits(x) <= exactDigits && math.Abs(x) < 1e15 && math.Abs(x) > 1e-7 || x == 0 {
 		return number(x)
@@ -119,7 +119,7 @@ func sqliteNumber(x float64) string {
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "(CAST(%d AS REAL)", whole)
-	const most = 62 // whole numbers of 64 bits
+	const most = 62 // integers of 64 bits
 	for ; exponent < -most; exponent += most {
 		fmt.Fprintf(&b, " / %d.0", int64(1)<<most)
 	}

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// What files for PostgreSQL have beyond the query.
+// Parts of files for PostgreSQL in addition to the query.
 
 const (
 	withZone    = "timestamp with time zone"
@@ -28,9 +28,9 @@ func postgresColumns(s *sqlText) []string {
 	return columns
 }
 
-// postgresBefore begins a transaction, and drops the view and the functions of an earlier file that the
-// statements below would not replace: a view with other columns, and functions with other arguments, which
-// would stay beside the new one.
+// postgresBefore begins a transaction, and drops the view and the functions of an earlier file that
+// the statements below would not replace: a view with other columns, and functions with other
+// arguments, which would remain in addition to the new function.
 func postgresBefore(s *sqlText) []string {
 	literal := s.language.text
 	ours := func(text string) string {
@@ -84,9 +84,10 @@ func (s *sqlText) zoned() []string {
 	return list
 }
 
-// postgresVariants returns by constant the types of the arguments in which the variants of the function
-// differ, the function itself first. For a timestamp without a time zone PostgreSQL would call a function
-// of timestamps with one, and convert the value by the time zone of the session.
+// postgresVariants returns by constant the types of the arguments in which the variants of the
+// function differ, starting with the function itself. For a timestamp without a time zone
+// PostgreSQL would otherwise call a function of timestamps with a time zone, and convert the value
+// by the time zone of the session.
 func postgresVariants(s *sqlText) []map[string]string {
 	if !s.callable() {
 		return nil

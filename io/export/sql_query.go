@@ -22,8 +22,8 @@ type sqlText struct {
 	leaf          string
 	tests, cost   string
 	path          string
-	model, booted string // of a row's leaf: its model and booster
-	numbered      bool   // moments are numbers already, see verify
+	model, booted string // model and booster of a row's leaf
+	numbered      bool   // whether moments already are numbers, see verify
 }
 
 // name names the columns.
@@ -36,7 +36,7 @@ func (s *sqlText) name() {
 		s.step = append(s.step, s.taken.take(fmt.Sprintf("step_%d", i+1)))
 	}
 	s.model, s.booted = s.taken.take("leaf_model"), s.taken.take("leaf_booster")
-	outer := newNames(nil) // the columns of the table stand beside these
+	outer := newNames(nil) // the columns of the table are next to these
 	for _, f := range s.Features {
 		outer.take(strings.ToLower(f.Name))
 	}
@@ -47,11 +47,11 @@ func (s *sqlText) name() {
 	s.leaf, s.tests, s.cost, s.path = outer.take("leaf"), outer.take("tests"), outer.take("cost"), outer.take("path")
 }
 
-// levels returns the functions of the walk by the number of others that call them.
+// levels returns the functions of the walk, grouped by how many other functions call them in turn.
 func (s *sqlText) levels() [][]function {
 	level := make([]int, len(s.Walk))
 	var all [][]function
-	for i, f := range s.Walk { // a function comes after the one that calls it
+	for i, f := range s.Walk { // a function comes after its caller
 		if level[i] == len(all) {
 			all = append(all, nil)
 		}
@@ -63,7 +63,7 @@ func (s *sqlText) levels() [][]function {
 	return all
 }
 
-// stage is a table of a query: its columns besides those of the stage before.
+// stage is a table of a query, with the columns that it adds to the previous stage.
 type stage struct {
 	name    string
 	columns []column
@@ -72,7 +72,7 @@ type stage struct {
 
 type column struct{ name, text string }
 
-// column returns the column of a feature as the database names it.
+// column returns the column of a feature in the spelling of the database.
 func (s *sqlText) column(f feature) string {
 	return s.dialect.identifier(cutTo(f.Name, s.dialect.longest))
 }
@@ -170,7 +170,7 @@ func (s *sqlText) cells(l *leaf, paths []string) []string {
 	return cells
 }
 
-// extras returns the columns on request.
+// extras returns the optional columns.
 func (s *sqlText) extras() []string {
 	var names []string
 	if s.With.Leaf {
@@ -185,7 +185,8 @@ func (s *sqlText) extras() []string {
 	return names
 }
 
-// query returns the query of rows r of a source. whole: with all columns of the source, too.
+// query returns the query of rows r of a source. If whole is true, it includes all columns of the
+// source.
 func (s *sqlText) query(source string, whole bool) string {
 	stages := s.steps()
 	if s.dialect.row == "" {
@@ -212,8 +213,8 @@ func (s *sqlText) query(source string, whole bool) string {
 	return text + strings.Join(results, ",\n") + "\nFROM " + joined
 }
 
-// own returns what makes the query of a database fail that would take a column of the table for one of ours,
-// of the same name, in silence.
+// own returns columns that make the query fail if the database would otherwise silently take a
+// column of the table for one of ours with the same name.
 func (s *sqlText) own() string {
 	if s.dialect.name != "duckdb" {
 		return ""
@@ -278,8 +279,8 @@ func (s *sqlText) results(of func(name string) string) []column {
 	return list
 }
 
-// scalars returns the query of a database whose rows are no values: each column that a model
-// gives is a query of its own.
+// scalars returns the query for a database in which rows are not values: each column that a model
+// gives is its own query.
 func (s *sqlText) scalars(stages []stage, source string) string {
 	last := s.step[len(s.step)-1]
 	find := "(WITH " + s.tables(stages, "") + "\nSELECT " + last + " FROM " + stages[len(stages)-1].name + ")"

@@ -9,14 +9,14 @@ import (
 	"github.com/espalier-ml/espalier/induce/tree"
 )
 
-// A function has at most so many nodes, and so many conditions within another: compilers take
-// long over more, and some refuse them.
+// Bounds of a function's nodes, and of the nesting of its conditions: compilers take long for more,
+// and some refuse it.
 const (
 	mostNodes   = 250
 	mostNesting = 12
 )
 
-// levels returns how many conditions may be within another.
+// levels returns how deeply conditions may be nested.
 func (l *language) levels() int {
 	if l.nesting > 0 {
 		return l.nesting
@@ -24,7 +24,7 @@ func (l *language) levels() int {
 	return mostNesting
 }
 
-// cut cuts the tree into functions, and writes each.
+// cut divides the tree into functions, and writes each.
 func (p *program) cut() {
 	leaves := make(map[int]int, len(p.Leaves))
 	for i := range p.Leaves {
@@ -55,7 +55,7 @@ type writer struct {
 	called int
 	nodes  int
 	within map[int]bool // nodes of the function
-	rest   []int        // nodes that other functions begin with
+	rest   []int        // nodes with which other functions begin
 	lines  []string
 }
 
@@ -115,7 +115,7 @@ func (w *writer) end(depth int) {
 	}
 }
 
-// multiway writes a branch for each value; the one that takes unlisted values comes last.
+// multiway writes a branch for each value; the branch that takes unlisted values comes last.
 func (w *writer) multiway(n *tree.Node, depth int) {
 	l, f := w.language, &w.tree.Features[n.Test.Feature]
 	text := fmt.Sprintf(l.textOf, w.Features[n.Test.Feature].Const)
@@ -171,7 +171,7 @@ func (w *writer) condition(n *tree.Node) string {
 		return fmt.Sprintf(l.same, text, l.text(f.Values[t.Code]))
 	case split.Other:
 		return l.unlisted(text, constant, f.Values)
-	default: // missing values; multiway tests have no one condition
+	default: // missing values; multiway tests have no single condition
 		if f.Kind == dataset.Numeric {
 			return fmt.Sprintf(l.missing, number)
 		}

@@ -19,7 +19,7 @@ import (
 	"github.com/espalier-ml/espalier/io/usage"
 )
 
-// Name is the file that names the run in use among the runs beside it.
+// Name is the file that names the run in use among the runs in the same folder.
 const Name = "LATEST.json"
 
 // TreeURL returns the URL of a model's tree.json. A model is a run folder or a tree.json.
@@ -42,13 +42,13 @@ type Pointer struct {
 	Format   string    `json:"format"`
 	Version  int       `json:"version"`
 	Run      string    `json:"run"`         // folder, relative to the file
-	Digest   string    `json:"tree_sha256"` // of the run's tree.json, in hex
+	Digest   string    `json:"tree_sha256"` // digest of the run's tree.json, in hex
 	Promoted time.Time `json:"promoted"`
 
-	generation string // of the file
+	generation string // generation of the file
 }
 
-// Read reads the LATEST.json of a folder; nil: there is none.
+// Read reads the LATEST.json of a folder; nil if absent.
 func Read(ctx context.Context, s *objectstore.Store, folder string) (p *Pointer, err error) {
 	url := objectstore.Join(folder, Name)
 	for range tries {
@@ -84,8 +84,8 @@ func read(ctx context.Context, s *objectstore.Store, url string) (*Pointer, erro
 	return p, nil
 }
 
-// Promote makes a run below a folder the one in use, if LATEST.json is still what Read returned as
-// before; nil: there was none. ErrOvertaken says that it is not.
+// Promote makes a run below a folder the run in use, if LATEST.json is still the one that Read
+// returned as before (nil if it was absent). Otherwise it returns ErrOvertaken.
 func Promote(
 	ctx context.Context, s *objectstore.Store, folder, run string, before *Pointer, at time.Time,
 ) (*Pointer, error) {
@@ -112,10 +112,11 @@ func Promote(
 	return l, nil
 }
 
-// maxDepth is the number of folders from a LATEST.json down to its run that InUse looks at.
+// maxDepth is how many folders InUse considers between a LATEST.json and its run.
 const maxDepth = 4
 
-// InUse returns the URL of the LATEST.json in a folder above a run that names the run; empty: none does.
+// InUse returns the URL of the LATEST.json, in a folder above a run, that names the run; empty if
+// absent.
 func InUse(ctx context.Context, s *objectstore.Store, run string) (url string) {
 	at := objectstore.Join(run)
 	if !strings.Contains(at, "://") { // a plain path may be relative, or a link
@@ -141,7 +142,7 @@ func InUse(ctx context.Context, s *objectstore.Store, run string) (url string) {
 	return ""
 }
 
-// ErrOvertaken says that another program has moved LATEST.json.
+// ErrOvertaken is the error if another program has moved LATEST.json.
 var ErrOvertaken = errors.New("another program has moved " + Name + " meanwhile")
 
 // Resolve returns the run folder that a LATEST.json names. Other models are returned as they are.
@@ -153,7 +154,7 @@ func Resolve(ctx context.Context, s *objectstore.Store, model string) (string, e
 	return run, err
 }
 
-// Is reports whether a model is named by a LATEST.json.
+// Is reports whether a model is given by a LATEST.json.
 func Is(model string) bool { return path.Base(model) == Name }
 
 // Of reads a LATEST.json by its URL. It also returns the URL of the run.

@@ -12,32 +12,32 @@ import (
 //go:embed card.tmpl
 var source string
 
-// Mark is how a card begins.
+// Mark is the beginning of a card.
 const Mark = "# Model card"
 
-// Content is what a card is made of.
+// Content is the content of a card.
 type Content struct {
 	// Run has Tree, Metrics and Manifest. Schema, Importance and Frontier may be nil.
 	Run   *runfolder.Run
-	Notes Notes // nil: all notes are to be filled in
+	Notes Notes // nil: all notes are still to be filled in
 }
 
-// card is what the template shows. All texts are Markdown.
+// card is the data of the template. All texts are Markdown.
 type card struct {
 	Title    markdown
-	Espalier markdown // the program's version
+	Espalier markdown // version of the program
 
 	Details, Use, Factors, Evaluation, Training []fact
 
 	Metrics  []fact
 	Parts    *table
 	Classes  *table
-	Part     markdown // whose figures are quoted
+	Part     markdown // the part whose figures are quoted
 	Slices   *table
 	Apart    markdown
 	Features *table
 	Frontier *table
-	Chosen   []fact // of the frontier, certificate, folds, calibration
+	Chosen   []fact // frontier, certificate, folds, calibration
 	Caveats  []markdown
 	notes    Notes
 }
@@ -48,13 +48,13 @@ type fact struct {
 	Text markdown
 }
 
-// table is a table whose first column is aligned at the left, and the others at the right.
+// table is a table whose first column is aligned to the left, and all other columns to the right.
 type table struct {
 	Heads []string
 	Rows  [][]markdown
 }
 
-// Note returns a note. If there is none, it returns a line with the question that it should answer.
+// Note returns a note, or a line with the question that it should answer if the note is absent.
 func (c *card) Note(name, question string) markdown {
 	if text := c.notes[name]; text != "" {
 		return markdown(text)

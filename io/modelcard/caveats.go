@@ -9,14 +9,14 @@ import (
 	"github.com/espalier-ml/espalier/io/report"
 )
 
-// Figures of fewer rows than fewRows of some class, and probabilities that are off by more than
-// farOff in the mean, are told of.
+// Caveats mention a class with fewer rows than fewRows, and probabilities that are off by more than
+// farOff on average.
 const (
 	fewRows = 200
 	farOff  = 0.05
 )
 
-// caveats are what the documents say against the tree.
+// caveats are the reservations about the tree that follow from the documents.
 func (b *builder) caveats() []markdown {
 	var list []markdown
 	add := func(told bool, format string, args ...any) {

@@ -8,15 +8,15 @@ import (
 	"unicode/utf8"
 )
 
-// markdown is text in Markdown. What comes from the data has passed name.
+// markdown is text in Markdown. Data in it has passed through name.
 type markdown string
 
 // maxName is the greatest number of characters shown of a name.
 const maxName = 60
 
-// name writes the name of a column, class or file so that Markdown shows its characters as they
-// are, in a table, too: shortened, on one line, and with Go's escapes for characters that are not
-// printable or that turn the direction of a text.
+// name returns the name of a column, class or file in a form in which Markdown shows its characters
+// unchanged, even in a table: shortened, on a single line, and with Go's escapes for characters
+// that are not printable or that change the direction of a text.
 func name(s string) markdown { return escape(s, maxName) }
 
 // escape is name for texts of more than maxName characters.
@@ -54,13 +54,13 @@ func write(b *strings.Builder, r, before, next rune) {
 		b.WriteByte('\\')
 		b.WriteRune(r)
 	case strings.ContainsRune("|<&`@", r), r == ':' && next == '/', r == '.' && unicode.ToLower(before) == 'w':
-		fmt.Fprintf(b, "&#%d;", r) // in any table and in any dialect: no tag, link or cell
+		fmt.Fprintf(b, "&#%d;", r) // safe in any table and in any dialect: no tag, link or cell
 	default:
 		b.WriteRune(r)
 	}
 }
 
-// say formats Markdown. Strings among the arguments are names.
+// say formats Markdown. Strings among the arguments are escaped as names.
 func say(format string, args ...any) markdown {
 	for i, a := range args {
 		if s, ok := a.(string); ok {

@@ -21,13 +21,13 @@ type builder struct {
 	*runfolder.Run
 
 	settings settings
-	part     string          // whose figures are quoted
-	metrics  *metric.Metrics // of this part
+	part     string          // the part whose figures are quoted
+	metrics  *metric.Metrics // metrics of this part
 }
 
 // settings are members of the config in manifest.json.
 type settings struct {
-	Split       string   `json:"split"` // in earlier versions it may be the column
+	Split       string   `json:"split"` // in earlier versions possibly the column
 	SplitColumn string   `json:"split_column"`
 	Key         string   `json:"key"`
 	Seed        uint64   `json:"seed"`
@@ -48,7 +48,7 @@ func (b *builder) readSettings() error {
 	return nil
 }
 
-// unit returns the unit of the costs behind a number, if there is one.
+// unit returns the unit of the costs to follow a number, if there is a unit.
 func (b *builder) unit() markdown {
 	if b.Tree.Algorithm.CostUnit == "" {
 		return ""
@@ -56,7 +56,7 @@ func (b *builder) unit() markdown {
 	return say(" %s", b.Tree.Algorithm.CostUnit)
 }
 
-// details says what the model is, and how it was made.
+// details describes the model, and how it was made.
 func (b *builder) details() []fact {
 	t, a, c := b.Tree, &b.Tree.Algorithm, &b.Tree.Complexity
 	model := say("a tree of %d tests and %d leaves, at most %d tests deep", c.Nodes-c.Leaves, c.Leaves, c.Depth)
@@ -94,7 +94,7 @@ func (b *builder) details() []fact {
 	return append(facts, fact{"SHA-256 of tree.json", markdown(tree.Digest(t.Encode()))})
 }
 
-// use says what a prediction takes.
+// use describes what a prediction requires.
 func (b *builder) use() []fact {
 	var tested []string
 	for _, in := range b.Tree.Scorer().Features() {
@@ -149,7 +149,7 @@ func (b *builder) columns(role string) []string {
 	return list
 }
 
-// factors says how rows were grouped to measure the tree, and lists the columns without tests.
+// factors describes how rows were grouped to measure the tree, and lists the columns without tests.
 func (b *builder) factors() []fact {
 	facts := []fact{{"Measured by", "all rows and each class"}}
 	if sliced := slicedBy(b.metrics); len(sliced) > 0 {
@@ -237,7 +237,7 @@ func (b *builder) training() []fact {
 	return facts
 }
 
-// measures says what the figures mean.
+// measures describes what the figures mean.
 func (b *builder) measures() []fact {
 	facts := []fact{
 		{"AUC", "the share of pairs of a row of a class and another row that the tree ranks rightly, ties counted half; " +
@@ -253,7 +253,7 @@ func (b *builder) measures() []fact {
 	return facts
 }
 
-// chosen says how the tree was chosen, and how far it can be trusted.
+// chosen describes how the tree was chosen, and how far it can be trusted.
 func (b *builder) chosen() []fact {
 	var facts []fact
 	if b.Frontier != nil {
@@ -289,7 +289,7 @@ func folded(folds int) markdown {
 	return say(" and %d folds", folds)
 }
 
-// certificate tells of the lower bound on the cost of all trees.
+// certificate describes the lower bound on the cost of all trees.
 func (b *builder) certificate() []fact {
 	c := b.Tree.Certificate
 	if c == nil || c.Ratio == 0 {

@@ -17,11 +17,11 @@ import (
 	"github.com/espalier-ml/espalier/io/usage"
 )
 
-// Notes are what people say of a model, by the names of noteNames.
+// Notes are remarks by people about a model, by the names of noteNames.
 type Notes map[string]string
 
-// noteNames lists the notes: the keys of a file in YAML, and with blanks in the place of "_" the
-// headings of a file in Markdown.
+// noteNames lists the notes: the keys of a YAML file and, with "_" replaced by a blank, the
+// headings of a Markdown file.
 func noteNames() []string {
 	return []string{
 		"owner", "contact", "licence", "citation", "intended_use", "out_of_scope", "factors", "evaluation_data",
@@ -29,7 +29,7 @@ func noteNames() []string {
 	}
 }
 
-// ReadNotes reads notes. A file whose name ends in .md or .markdown is Markdown: each note stands
+// ReadNotes reads notes. A file whose name ends in .md or .markdown is Markdown, with each note
 // below its heading. Any other file is YAML. Unknown names are usage errors.
 func ReadNotes(file string, b []byte) (Notes, error) {
 	read := fromYAML
@@ -43,7 +43,7 @@ func ReadNotes(file string, b []byte) (Notes, error) {
 	return n, nil
 }
 
-// unknown says which notes there are.
+// unknown returns an error that lists the notes.
 func unknown(name string) error {
 	return fmt.Errorf("there is no note %q%s; want %s", name, setting.Hint(name, noteNames()),
 		setting.Alternatives(noteNames()))
@@ -70,8 +70,8 @@ func fromYAML(b []byte) (Notes, error) {
 // heading matches a heading line.
 var heading = regexp.MustCompile(`^ {0,3}(#{1,6})[ \t]+(.*?)[ \t#]*$`)
 
-// fromMarkdown reads notes below headings that are their names. Headings below those of the notes
-// belong to the notes; a heading of the first level may be a title.
+// fromMarkdown reads notes below headings that are their names. Headings below these belong to the
+// note; a heading of the first level may be a title.
 func fromMarkdown(b []byte) (Notes, error) {
 	n := make(Notes)
 	at, level := "", 0
@@ -102,7 +102,7 @@ func fromMarkdown(b []byte) (Notes, error) {
 	return n, nil
 }
 
-// titleOf returns the text and the level of a heading; level 0: the line is none.
+// titleOf returns the text and the level of a heading; level 0 if the line is not a heading.
 func titleOf(line string) (title string, level int) {
 	m := heading.FindStringSubmatch(line)
 	if m == nil {
@@ -123,9 +123,9 @@ var underline = regexp.MustCompile(`^ {0,3}(=+|-+)[ \t]*$`)
 // fence matches a line that begins or ends a block of code.
 var fence = regexp.MustCompile("^ {0,3}(`{3,}|~{3,})(.*)$")
 
-// tidy makes the text of a note part of a card: its headings stand below those of the card, its
-// blocks of code end, and tags and characters that steer a terminal or turn the direction of a
-// text show as they are.
+// tidy makes the text of a note fit into a card: its headings are nested below the headings of the
+// card, its blocks of code are closed, and tags and characters that control a terminal or change
+// the direction of a text are shown as they are.
 func tidy(text string) string {
 	var lines []string
 	open, before := "", ""
@@ -154,7 +154,7 @@ func tidy(text string) string {
 	return strings.TrimSpace(strings.Join(lines, "\n"))
 }
 
-// plainLine replaces characters of a line that are not printable, and outside of code the
+// plainLine replaces characters of a line that are not printable and, outside of code, the
 // beginnings of tags.
 func plainLine(line string, code bool) string {
 	var b strings.Builder

@@ -33,7 +33,7 @@ func figure(x *float64, i *metric.Interval) markdown {
 // count writes a number of rows.
 func count(n int64) markdown { return markdown(humanize.Comma(n)) }
 
-// parts has the figures of each part.
+// parts returns the figures of each part.
 func (b *builder) parts() *table {
 	t := &table{Heads: []string{
 		"part", "rows", "AUC", "accuracy", "balanced accuracy", "log loss", "Brier score", "cost", "tests",
@@ -61,7 +61,7 @@ func (b *builder) parts() *table {
 	return t
 }
 
-// classes has the figures of each class, of many those of the most frequent.
+// classes returns the figures of each class or, if there are many, of the most frequent classes.
 func (b *builder) classes() *table {
 	t := &table{Heads: []string{"class", "share of rows", "precision", "recall", "AUC", "average precision"}}
 	list := slices.Clone(b.metrics.PerClass)
@@ -78,7 +78,7 @@ func (b *builder) classes() *table {
 	return t.more(len(list) - visible(len(list), maxClasses))
 }
 
-// more adds a row for what the table leaves out.
+// more adds a row about the rows that the table leaves out.
 func (t *table) more(n int) *table {
 	if n > 0 {
 		row := make([]markdown, len(t.Heads))
@@ -95,7 +95,7 @@ func percent(share *float64) markdown {
 	return markdown(report.Percent(*share))
 }
 
-// slices has the figures of each slice, the worst first; nil: there are none.
+// slices returns the figures of each slice, the worst first; nil if there are no slices.
 func (b *builder) slices() *table {
 	list := report.WorstSlices(b.metrics)
 	if len(list) == 0 {
@@ -117,13 +117,13 @@ func (b *builder) slices() *table {
 	return t.more(len(list) - visible(len(list), maxSlices))
 }
 
-// apart says what the last column of the slices means.
+// apart describes the last column of the table of slices.
 func (b *builder) apart() markdown {
 	return "Below, above: the 95 % interval of the figure does not overlap the interval of all rows. With many slices some do so by " +
 		"chance."
 }
 
-// features has what each tested feature brings and costs; nil: it is not known.
+// features returns what each tested feature contributes and costs; nil if unknown.
 func (b *builder) features() *table {
 	if b.Importance == nil || len(b.Importance.Features) == 0 {
 		return nil
@@ -153,7 +153,8 @@ func (b *builder) features() *table {
 	return t.more(len(list) - visible(len(list), maxFeatures))
 }
 
-// frontier has the trees that the run chose among, of many some; nil: there was one tree.
+// frontier returns trees among which the run chose, at most maxPoints; nil if there was a single
+// tree.
 func (b *builder) frontier() *table {
 	if b.Frontier == nil {
 		return nil

@@ -14,7 +14,7 @@
 //
 // # URLs
 //
-// The path behind scheme:// has no percent-encoding, so plain paths and URLs spell a
-// name alike. A file:// URL has three slashes. A plain path that looks like a URL with
-// missing slashes, such as gs:/bucket/x, is refused; ./gs:/bucket/x is a path.
+// The path after scheme:// has no percent-encoding, so a name is spelled the same in plain paths
+// and URLs. A file:// URL has three slashes. A plain path that looks like a URL with missing
+// slashes, such as gs:/bucket/x, is refused; ./gs:/bucket/x is a path.
 package objectstore

@@ -28,8 +28,8 @@ func (d fileDriver) List(ctx context.Context, folder string, depth int) ([]Objec
 	return found, err
 }
 
-// walk visits the files below a folder. It follows links to folders only if depth is
-// not negative, as they may form circles.
+// walk visits the files below a folder. It follows links to folders only if depth is not negative,
+// because they may form circles.
 func (d fileDriver) walk(ctx context.Context, folder string, depth int, visit func(Object)) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -49,8 +49,7 @@ func (d fileDriver) walk(ctx context.Context, folder string, depth int, visit fu
 	return nil
 }
 
-// absence turns the error of a name below a file ("not a directory") into
-// fs.ErrNotExist.
+// absence turns the error for a name below a file ("not a directory") into fs.ErrNotExist.
 func absence(err error) error {
 	if errors.Is(err, syscall.ENOTDIR) {
 		return fs.ErrNotExist
@@ -66,7 +65,7 @@ func (d fileDriver) walkEntry(ctx context.Context, folder string, e fs.DirEntry,
 	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && e.Type()&fs.ModeSymlink != 0:
-		visit(Object{URL: path}) // whoever reads it must hear that the link leads nowhere
+		visit(Object{URL: path}) // a reader must get the error that the link leads nowhere
 		return nil
 	case errors.Is(err, fs.ErrNotExist):
 		return nil // removed meanwhile
@@ -109,7 +108,7 @@ func (fileDriver) Stat(_ context.Context, path string) (Object, error) {
 
 var errNotRegular = errors.New("is no regular file: pipes and devices cannot be read here")
 
-// regular refuses what is no file with content: folders, pipes, sockets and devices.
+// regular refuses names without content of their own: folders, pipes, sockets and devices.
 func regular(info fs.FileInfo) error {
 	switch {
 	case info.IsDir():
@@ -121,7 +120,7 @@ func regular(info fs.FileInfo) error {
 	}
 }
 
-// errDangling is the error of a link to nothing: the name is not free.
+// errDangling is the error for a link to nothing: the name is not free.
 var errDangling = errors.New("is a link to a file that does not exist")
 
 func isLink(path string) bool {
@@ -187,7 +186,7 @@ func (fileDriver) Open(_ context.Context, o Object) (Reader, error) {
 		err = o.check(fileGeneration(info))
 	}
 	if err != nil {
-		_ = f.Close() // the first error says more
+		_ = f.Close() // the first error is more informative
 		return nil, err
 	}
 	return &fileReader{File: f, size: info.Size(), generation: fileGeneration(info)}, nil
@@ -229,8 +228,8 @@ func (fileDriver) removeEmpty(path string) error {
 	return nil
 }
 
-// fileWriter writes to a hidden file beside the target. Both are on the same file
-// system, so a rename replaces the target at once.
+// fileWriter writes to a hidden file next to the target. Both are on the same file system, so a
+// rename replaces the target atomically.
 type fileWriter struct {
 	file    *os.File
 	held    io.Closer // see holdTemporary
@@ -289,11 +288,12 @@ func (fileDriver) sweep(_ context.Context, folder string) error {
 	return nil
 }
 
-// sweptFolders are the folders in which this process has looked for temporary files of killed ones, by path.
+// sweptFolders are the folders in which this process has looked for temporary files of killed
+// processes, by path.
 var sweptFolders sync.Map //nolint:gochecknoglobals // folders on disk belong to the process, not to a store
 
-// sweepOnce removes the temporary files of processes that were killed, before the first write of this process into a
-// folder. Files that cannot be removed stay: they are in nobody's way.
+// sweepOnce removes the temporary files of killed processes, before this process first writes into
+// a folder. Files that cannot be removed stay, which does no harm.
 func sweepOnce(folder string) {
 	if absolute, err := filepath.Abs(folder); err == nil {
 		folder = absolute
@@ -309,8 +309,8 @@ func sweepOnce(folder string) {
 	}
 }
 
-// TemporaryFolder makes a folder for temporary files, whose name begins with prefix, and removes those of killed processes.
-// The caller calls remove.
+// TemporaryFolder creates a folder for temporary files, whose name begins with prefix, and removes
+// such folders of killed processes. The caller must call remove.
 func TemporaryFolder(prefix string) (folder string, remove func(), err error) {
 	earlier, _ := filepath.Glob(filepath.Join(os.TempDir(), prefix+"*")) // the pattern is a good one
 	for _, name := range earlier {
@@ -340,8 +340,8 @@ func isTemporary(name string) bool {
 	return prefixed && suffixed && err == nil && len(b) == temporaryBytes
 }
 
-// createTemporary is os.CreateTemp with the usual permissions of files, as the target
-// keeps them. The file is held until held is closed.
+// createTemporary is os.CreateTemp with the usual permissions of files, which the target keeps. The
+// file is locked until held is closed.
 func createTemporary(folder string) (f *os.File, held io.Closer, err error) {
 	for {
 		var random [temporaryBytes]byte
@@ -398,8 +398,8 @@ func (w *fileWriter) Commit() error {
 	return syncFolder(filepath.Dir(w.target))
 }
 
-// publish renames the temporary file to the target. Writers of one folder exclude each
-// other; otherwise one could publish between another's check and rename.
+// publish renames the temporary file to the target. Writers of the same folder exclude each other;
+// otherwise one could publish between the check and the rename of another.
 func (w *fileWriter) publish() error {
 	unlock, err := lockFolder(filepath.Dir(w.target))
 	if err != nil {

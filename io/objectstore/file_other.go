@@ -16,7 +16,8 @@ func lockFolder(string) (unlock func(), err error) {
 	return folderLock.Unlock, nil
 }
 
-// holdTemporary does nothing: only locks of files tell the files of killed processes.
+// holdTemporary does nothing, because files of killed processes can only be recognised by file
+// locks.
 func holdTemporary(string) (held io.Closer, swept bool) { return io.NopCloser(nil), false }
 
 func removeAbandoned(string) {}

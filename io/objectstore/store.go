@@ -34,17 +34,17 @@ func New() *Store {
 	}}
 }
 
-// opened has, by scheme, what opens the drivers of Open.
+// opened holds, by scheme, the functions that open the drivers for Open.
 //
 //nolint:gochecknoglobals // filled by the init functions of drivers, as in database/sql
 var opened = make(map[string]func(idle time.Duration) Driver)
 
-// RegisterDriver makes Open know a scheme. The package of a driver calls it from init, so a program knows the
-// schemes whose packages it imports.
+// RegisterDriver makes a scheme known to Open. The package of a driver calls it from init, so a
+// program knows the schemes whose packages it imports.
 func RegisterDriver(scheme string, open func(idle time.Duration) Driver) { opened[scheme] = open }
 
-// Open returns New with the drivers that the program imports. idle is the time without a byte after which
-// they try a request again; 0: their own time.
+// Open returns a store with the drivers that the program imports, in addition to those of New. idle
+// is the time without a byte after which they retry a request; 0: the default of the driver.
 func Open(idle time.Duration) *Store {
 	s := New()
 	for scheme, open := range opened {
@@ -91,7 +91,7 @@ func (s *Store) locate(url string) (location, error) {
 	return location{Driver: d, url: url, scheme: scheme, path: path}, nil
 }
 
-// checkPath refuses plain paths meant as URLs: with a missing slash, a path would create a
+// checkPath refuses plain paths that are meant as URLs: with a missing slash, a path would create a
 // folder named "gs:".
 func (s *Store) checkPath(path string) error {
 	known := func(scheme string) bool { return scheme != "" && s.drivers[scheme] != nil }
@@ -125,7 +125,7 @@ func (l location) fail(op string, err error) error {
 	}
 	var pathErr *fs.PathError
 	if errors.As(err, &pathErr) {
-		err = pathErr.Err // its path is the URL's
+		err = pathErr.Err // its path is the path of the URL
 	}
 	return fmt.Errorf("%s %s: %w", op, l.url, err)
 }
@@ -144,8 +144,8 @@ func (s *Store) List(ctx context.Context, pattern string) ([]Object, error) {
 	return objects, err
 }
 
-// ListSeen is List, and returns all objects below Folder(pattern) if it has seen them at no more cost.
-// Otherwise seen is nil.
+// ListSeen is List, and also returns all objects below Folder(pattern) if it has listed them at no
+// extra cost. Otherwise seen is nil.
 func (s *Store) ListSeen(ctx context.Context, pattern string) (objects, seen []Object, err error) {
 	l, err := s.locate(pattern)
 	if err != nil {
@@ -184,9 +184,9 @@ type noMatchError struct{}
 func (noMatchError) Error() string     { return "no object matches" }
 func (noMatchError) Is(err error) bool { return err == fs.ErrNotExist }
 
-// Below returns the objects at most depth levels below a folder (1: in the folder itself),
-// sorted by URL, with hidden names. Wildcards in the folder's name have no meaning. A
-// folder that does not exist has no objects.
+// Below returns the objects at most depth levels below a folder (1: in the folder itself), sorted
+// by URL, including hidden names. Wildcards in the name of the folder have no meaning. The result
+// is empty if the folder does not exist.
 func (s *Store) Below(ctx context.Context, folder string, depth int) ([]Object, error) {
 	l, err := s.locate(folder)
 	if err != nil {
@@ -212,7 +212,7 @@ func (l location) isFolder(ctx context.Context, statErr error) bool {
 	if errors.Is(statErr, ErrFolder) {
 		return true
 	}
-	for _, depth := range []int{1, -1} { // a folder of folders has no objects of its own
+	for _, depth := range []int{1, -1} { // a folder may contain only folders
 		if below, err := l.List(ctx, strings.TrimSuffix(l.path, "/"), depth); err == nil && len(below) > 0 {
 			return true
 		}
@@ -228,7 +228,7 @@ func (l location) glob(ctx context.Context) (objects, seen []Object, err error) 
 	}
 	depth := g.depth()
 	if _, flat := l.Driver.(FlatDriver); flat && depth > 1 {
-		depth = -1 // the listing goes to any depth anyway
+		depth = -1 // the listing includes all depths anyway
 	}
 	all, err := l.List(ctx, g.folder, depth)
 	if err != nil {
@@ -248,9 +248,9 @@ func (l location) glob(ctx context.Context) (objects, seen []Object, err error) 
 	return objects, seen, nil
 }
 
-// Folders returns the names of the folders in a folder, hidden ones included. They are known only where one
-// request tells them all: neither of a folder of very many names, nor on a disk or in memory, where to look
-// for a name costs little.
+// Folders returns the names of the folders in a folder, including hidden ones. known is true only
+// if a single request lists them all: not for a folder with very many names, and not on a disk or
+// in memory, where looking up a name is cheap.
 func (s *Store) Folders(ctx context.Context, folder string) (names []string, known bool, err error) {
 	l, err := s.locate(folder)
 	if err != nil {
@@ -368,8 +368,8 @@ type identifier interface {
 	identify(path string) string
 }
 
-// Identity returns a text that identifies an object: it is the same for all URLs of the
-// object, with any spelling and any links, and differs between objects.
+// Identity returns a text that identifies an object: it is the same for all URLs of the object,
+// with any spelling and any links, and differs between objects.
 func (s *Store) Identity(url string) (string, error) {
 	l, err := s.locate(url)
 	if err != nil {
@@ -381,13 +381,13 @@ func (s *Store) Identity(url string) (string, error) {
 	return joinURL(l.scheme, l.path), nil
 }
 
-// climber is a driver whose objects may lie in other folders than their paths say.
+// climber is a driver whose objects may be in other folders than their paths indicate.
 type climber interface {
 	above(path string) []string
 }
 
-// Above returns the URLs of the folders that an object lies in, from its own folder up to
-// the root of the scheme or the bucket. The object of a link lies where the link leads to.
+// Above returns the URLs of the folders that contain an object, from its own folder up to the root
+// of the scheme or the bucket. For a link, these are the folders that contain its target.
 func (s *Store) Above(url string) ([]string, error) {
 	l, err := s.locate(url)
 	if err != nil {
@@ -403,7 +403,7 @@ func (s *Store) Above(url string) ([]string, error) {
 	return folders, nil
 }
 
-// emptier is a driver with empty folders.
+// emptier is a driver that has empty folders.
 type emptier interface {
 	removeEmpty(path string) error
 }
@@ -420,8 +420,8 @@ func (s *Store) RemoveEmpty(folder string) error {
 	return nil
 }
 
-// Sweep removes the temporary files of killed writers from a folder, if the scheme has
-// such files. No writer may be at work there.
+// Sweep removes the temporary files of killed writers from a folder, if the scheme has such files.
+// No writer may be active there.
 func (s *Store) Sweep(ctx context.Context, folder string) error {
 	l, err := s.locate(folder)
 	if err != nil {
@@ -439,8 +439,8 @@ type keeper interface {
 	keep(b []byte)
 }
 
-// Put writes an object, whole or not at all. Neither the caller nor anyone else may change
-// b afterwards: an object in memory is b itself.
+// Put writes an object atomically. Nobody may change b afterwards, because an object in memory
+// shares b.
 func (s *Store) Put(ctx context.Context, url string, b []byte, o WriteOptions) error {
 	created, err := s.Create(ctx, url, o)
 	if err != nil {
@@ -459,9 +459,8 @@ func (s *Store) Put(ctx context.Context, url string, b []byte, o WriteOptions) e
 	return created.Commit()
 }
 
-// ReadAll reads a whole object of at most limit bytes. A limit of 0 or less is no limit.
-// The caller must not change the bytes: those of an object in memory are the object
-// itself.
+// ReadAll reads a whole object of at most limit bytes; there is no limit if limit is 0 or less. The
+// caller must not change the bytes, because an object in memory shares them.
 func (s *Store) ReadAll(ctx context.Context, url string, limit int64) ([]byte, error) {
 	l, err := s.locate(url)
 	if err != nil {
@@ -488,8 +487,8 @@ func (s *Store) ReadAll(ctx context.Context, url string, limit int64) ([]byte, e
 	return b, nil
 }
 
-// writer names the URL in a driver's errors. It enforces the order of calls: no commit
-// after an error, and no call after the end.
+// writer adds the URL to the errors of a driver. It enforces the order of calls: no commit after an
+// error, and no call after the end.
 type writer struct {
 	Writer
 	location
@@ -498,7 +497,7 @@ type writer struct {
 	ended  bool
 
 	store *Store    // store of the object, for isThere
-	sum   hash.Hash // hash of the bytes written; nil: without OrSame
+	sum   hash.Hash // hash of the bytes written; nil without OrSame
 	size  int64
 }
 
@@ -545,7 +544,7 @@ func (w *writer) Commit() error {
 	return w.fail("commit", err)
 }
 
-// isThere reports whether the present object has the same bytes as the write.
+// isThere reports whether the existing object has the same bytes as the write.
 func (w *writer) isThere() bool {
 	r, err := w.store.Open(w.ctx, w.url)
 	if err != nil {

@@ -15,8 +15,9 @@ func about(w io.Writer, t *tree.Tree) {
 	}
 }
 
-// About says in words which class weights, priors and error costs a tree has. Without them the
-// shares, probabilities and classes of the nodes would be misread. It is empty where there are none.
+// About describes the class weights, priors and error costs of a tree in words. Without them the
+// shares, probabilities and classes of the nodes would be misread. It is empty if the tree has none
+// of them.
 func About(t *tree.Tree) string {
 	var said []string
 	if t.Training.Weights != "" {
@@ -31,7 +32,7 @@ func About(t *tree.Tree) string {
 	return strings.Join(said, "; ")
 }
 
-// maxClasses is the greatest number of classes shown with their numbers.
+// maxClasses is the greatest number of classes that are shown with their numbers.
 const maxClasses = 8
 
 // byClass writes a number for each class.

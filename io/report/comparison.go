@@ -89,7 +89,7 @@ func placeNode(t *tree.Tree, node, alone int) *runfolder.PlaceNode {
 	return p
 }
 
-// says writes what a node asks or predicts.
+// says returns what a node asks or predicts.
 func says(p *runfolder.PlaceNode) string {
 	if p.Asks != "" {
 		return "asks " + p.Asks
@@ -97,7 +97,7 @@ func says(p *runfolder.PlaceNode) string {
 	return "predicts " + name(p.Predicts)
 }
 
-// placeText writes a place as a sentence without its end.
+// placeText returns a place as a sentence without its end.
 func placeText(p *runfolder.Place) string {
 	where := "at the root"
 	if len(p.Path) > 0 {
@@ -127,8 +127,8 @@ func placeText(p *runfolder.Place) string {
 // maxPlaces is the greatest number of places that Nodes lists.
 const maxPlaces = 20
 
-// Nodes writes how many nodes two trees share, and the places where they differ, each with its share
-// of the rows. Lines have at most width characters; 0: any length.
+// Nodes writes how many nodes two trees share, and the places where they differ, each with its
+// share of the rows. Lines have at most width characters; 0: unlimited.
 func Nodes(w io.Writer, c *runfolder.ComparedNodes, width int) error {
 	lines := []string{fmt.Sprintf("nodes: %d of A, %d of B; %d are the same, %d changed, %d removed, %d added", c.A, c.B,
 		c.Unchanged, c.Changed, c.Removed, c.Added)}
@@ -156,14 +156,14 @@ func Nodes(w io.Writer, c *runfolder.ComparedNodes, width int) error {
 }
 
 // PairedFigures returns a table of the metrics of two trees on the same rows, and of their
-// differences. It says better or worse of B where the interval leaves out 0.
+// differences. It marks B as better or worse if the interval excludes 0.
 func PairedFigures(m *metric.Paired) *Table {
 	t := NewTable(Column{Head: "figure", Left: true}, Column{Head: "A"}, Column{Head: "B"}, Column{Head: "B - A"},
 		Column{Head: "95 %", Rank: 1}, Column{Head: "B is", Left: true})
 	for _, f := range []struct {
 		name string
 		of   *metric.Difference
-		sign float64 // of a better difference
+		sign float64 // sign of an improvement
 	}{
 		{"AUC", m.AUCOvRMacro, 1},
 		{"accuracy", m.Accuracy, 1},
@@ -199,7 +199,7 @@ const maxFlips = 20
 // leastP is the least probability that is written with its digits.
 const leastP = 0.0001
 
-// FlipsText says how many rows have another class by B than by A.
+// FlipsText describes how many rows have another class by B than by A.
 func FlipsText(f *comparison.Flips, rows int64) string {
 	text := fmt.Sprintf("%d of %s (%s) get another class by B", f.Rows, plural(rows, "row"), Percent(f.Share))
 	if f.PValue != nil && f.Rows > 0 {

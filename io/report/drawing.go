@@ -24,19 +24,19 @@ type line struct {
 	branches []branch // by level, from the root down
 	condition,
 	rows, share, paid, node, class string
-	leaves string // number of leaves left out below the node
-	model  string // what the leaf's model can give; empty: there is none
+	leaves string // number of leaves omitted below the node
+	model  string // range of the leaf's model; empty if the leaf has no model
 	leaf   bool
-	index  int // number of the class
+	index  int // index of the class
 }
 
 // branch is the drawing of one level in a line.
 type branch uint8
 
 const (
-	through branch = iota // a branch to a line further down passes
+	through branch = iota // a branch to a line further down passes through
 	nothing               // no branch passes
-	child                 // the branch to this line, with others below
+	child                 // the branch to this line, with further branches below
 	last                  // the branch to this line, the last of its node
 )
 
@@ -86,16 +86,16 @@ func (l *line) fitted(indent, width int) (drawn, condition string) {
 	return branches, cutMiddle(l.condition, width-displayed(branches))
 }
 
-// figure is a column behind the tree.
+// figure is a column to the right of the tree.
 type figure struct {
 	head  string
 	of    func(*line) string
-	rank  int // on a narrow page figures are dropped, the highest rank first; 0: never
+	rank  int // on a narrow page figures are dropped, starting with the highest rank; 0: never
 	width int
 }
 
-// figures returns the columns behind the tree that a page has room for, from left to right.
-// class is the width of the classes behind them.
+// figures returns the columns to the right of the tree for which a page has room, from left to
+// right. class is the width of the classes after them.
 func (d *sketch) figures(class int) (list []figure, taken int) {
 	all := []figure{
 		{head: "rows", of: func(l *line) string { return l.rows }},
@@ -126,7 +126,7 @@ func (d *sketch) figures(class int) (list []figure, taken int) {
 	return all, taken
 }
 
-// longest returns the width of the longest text of all lines, at least a given one.
+// longest returns the width of the longest text over all lines, and at least least.
 func (d *sketch) longest(least int, of func(*line) string) int {
 	for i := range d.lines {
 		least = max(least, displayed(of(&d.lines[i])))
@@ -145,12 +145,12 @@ func (v *View) short() bool { return v.Width > 0 && v.Width < wide }
 func (d *sketch) write(w io.Writer) {
 	d.ranges = d.Tree.ModelRanges()
 	d.node(d.Node, nil, d.top())
-	if d.brief > 0 && len(d.lines) > d.brief { // a node of many branches
+	if d.brief > 0 && len(d.lines) > d.brief { // a node with many branches
 		d.lines = d.lines[:d.brief]
 	}
 	const head = "class (* leaf)"
 	class := d.longest(1+len(head), func(l *line) string { return l.class + l.model })
-	below := d.Width > 0 && class > d.Width/2 && d.Tree.Modelled() // the models stand below their leaves
+	below := d.Width > 0 && class > d.Width/2 && d.Tree.Modelled() // the models are written below their leaves
 	if below {
 		class = d.longest(1+len(head), func(l *line) string { return l.class })
 	}
@@ -206,7 +206,7 @@ func (d *sketch) line(w io.Writer, l *line, indent, left, class int, columns []f
 	}
 }
 
-// modelBelow returns a line with what the model of the line's leaf can give.
+// modelBelow returns a line with the range of the model of the line's leaf.
 func (l *line) modelBelow(indent, width int) string {
 	under := line{branches: slices.Clone(l.branches), condition: strings.TrimSpace(l.class) + l.model}
 	if k := len(under.branches); k > 0 {
@@ -237,7 +237,7 @@ func (d *sketch) node(id int, branches []branch, condition string) {
 	}
 	below := make([]branch, len(branches), len(branches)+1)
 	copy(below, branches)
-	if k := len(below); k > 0 { // descendants draw this node's branch only if it goes on below
+	if k := len(below); k > 0 { // descendants draw this node's branch only if it continues below
 		below[k-1] = below[k-1].below()
 	}
 	for i := range n.Branches {
@@ -249,7 +249,7 @@ func (d *sketch) node(id int, branches []branch, condition string) {
 	}
 }
 
-// rangeOf says what probabilities the model of a leaf can give; r is nil without one.
+// rangeOf describes which probabilities the model of a leaf can give; r is nil without a model.
 func rangeOf(t *tree.Tree, r *tree.ModelRange) string {
 	if r == nil {
 		return ""

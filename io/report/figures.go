@@ -11,14 +11,13 @@ import (
 	"github.com/espalier-ml/espalier/io/runfolder"
 )
 
-// Figures writes the table of FiguresTable, in lines of at most width characters; 0: of any
-// length.
+// Figures writes the table of FiguresTable, in lines of at most width characters; 0: unlimited.
 func Figures(w io.Writer, parts []runfolder.MeasuredPart, width int) error {
 	return FiguresTable(parts).Write(w, width)
 }
 
-// FiguresTable returns a table of the parts' metrics. The cost is the billed cost, and skill is that of
-// the log loss: see metric.Metrics.
+// FiguresTable returns a table of the parts' metrics. The cost is the billed cost, and skill is the
+// skill of the log loss: see metric.Metrics.
 func FiguresTable(parts []runfolder.MeasuredPart) *Table {
 	t := NewTable(Column{Head: "part", Left: true}, Column{Head: "rows"}, Column{Head: "AUC"},
 		Column{Head: "95 %", Rank: 3},
@@ -60,7 +59,7 @@ func Figure(x *float64) string {
 	return fmt.Sprintf("%.4f", *x)
 }
 
-// Accuracy writes the accuracy, and beside it the accuracy of always predicting the most frequent
+// Accuracy formats the accuracy, followed by the accuracy of always predicting the most frequent
 // class of the rows; "-" if it is undefined.
 func Accuracy(m *metric.Metrics) string {
 	if m.Accuracy == nil || len(m.PerClass) == 0 {

@@ -17,23 +17,23 @@ import (
 // maxPoints is the greatest number of points shown of a frontier.
 const maxPoints = 12
 
-// Frontier writes a table of the points of a frontier, and what the chosen tree loses
-// against the tree of the highest merit. Of many points it shows those of
-// frontier.Outline. Lines have at most width characters; 0: any length.
+// Frontier writes a table of the points of a frontier, and how the chosen tree compares with the
+// tree of the highest merit. If there are many points, it shows the points of frontier.Outline.
+// Lines have at most width characters; 0: unlimited.
 func Frontier(w io.Writer, points []runfolder.Point, width int) error {
 	shown := Outlined(points, maxPoints)
 	err := frontierTable(points, shown).Write(w, width)
 	return errors.Join(err, givenUp(w, points, chosenOf(points), width))
 }
 
-// Outlined returns the indexes of at most a number of points that show a frontier, with the chosen
-// one, the knee and the least total cost: see frontier.Outline. With error costs, a single leaf is
-// shown, too.
+// Outlined returns the indexes of at most most points that outline a frontier, including the chosen
+// point, the knee and the least total cost: see frontier.Outline. With error costs, it also
+// includes a single leaf.
 func Outlined(points []runfolder.Point, most int) []int {
 	costs, kept := make([]float64, len(points)), []int(nil)
 	for i := range points {
 		costs[i], _ = points[i].Billed()
-		bare := points[i].ExpectedTotalCost != nil && points[i].Leaves == 1 // what no test at all costs
+		bare := points[i].ExpectedTotalCost != nil && points[i].Leaves == 1 // the cost without any test
 		if points[i].Knee || points[i].LeastTotal || bare {
 			kept = append(kept, i)
 		}
@@ -41,7 +41,7 @@ func Outlined(points []runfolder.Point, most int) []int {
 	return frontier.Outline(costs, chosenOf(points), kept, most)
 }
 
-// chosenOf returns the index of the chosen point, else of the last one.
+// chosenOf returns the index of the chosen point, or of the last point if none is chosen.
 func chosenOf(points []runfolder.Point) int {
 	if at := slices.IndexFunc(points, func(p runfolder.Point) bool { return p.Selected }); at >= 0 {
 		return at
@@ -49,7 +49,7 @@ func chosenOf(points []runfolder.Point) int {
 	return len(points) - 1
 }
 
-// AllPoints writes the table of PointsTable. Lines have at most width characters; 0: any length.
+// AllPoints writes the table of PointsTable. Lines have at most width characters; 0: unlimited.
 func AllPoints(w io.Writer, points []runfolder.Point, width int) error {
 	return PointsTable(points).Write(w, width)
 }
@@ -65,8 +65,8 @@ func PointsTable(points []runfolder.Point) *Table {
 	return t
 }
 
-// frontierTable has a row for each shown point. It leaves out redundant columns: the number
-// of tests if each test costs 1, and the merit if it is the area.
+// frontierTable has a row for each shown point. It omits redundant columns: the number of tests if
+// each test costs 1, and the merit if it is the area.
 func frontierTable(points []runfolder.Point, shown []int) *Table {
 	priced := slices.ContainsFunc(points,
 		func(p runfolder.Point) bool { c, _ := p.Billed(); return c != p.ExpectedTests })
@@ -133,10 +133,10 @@ func frontierTable(points []runfolder.Point, shown []int) *Table {
 	return t
 }
 
-// Number returns the number of a tree of a frontier, from the name of its file.
+// Number returns the number of a tree in a frontier, given the name of its file.
 func Number(file string) string { return strings.TrimSuffix(path.Base(file), ".json") }
 
-// Marks names a point: chosen, of the highest merit, the knee, of the least total cost.
+// Marks returns the marks of a point: chosen, highest merit, knee, least total cost.
 func Marks(p *runfolder.Point) string {
 	var list []string
 	for _, m := range []struct {
@@ -167,7 +167,7 @@ func intervalOf(i *metric.Interval) string {
 }
 
 // givenUp compares the chosen tree with the trees of the highest merit and of the least total cost,
-// where they differ.
+// if they differ.
 func givenUp(w io.Writer, points []runfolder.Point, chosen, width int) error {
 	c := &points[chosen]
 	var texts []string
@@ -187,7 +187,7 @@ func givenUp(w io.Writer, points []runfolder.Point, chosen, width int) error {
 	return err
 }
 
-// marked returns the first point with a mark, nil if there is none.
+// marked returns the first point with a mark; nil if absent.
 func marked(points []runfolder.Point, mark func(p *runfolder.Point) bool) *runfolder.Point {
 	for i := range points {
 		if mark(&points[i]) {

@@ -9,8 +9,8 @@ import (
 	"github.com/espalier-ml/espalier/io/runfolder"
 )
 
-// Neighbours writes a table of the next cheaper and the next dearer tree of a frontier, with what
-// they gain and lose against the chosen one: see NextTo. Lines have at most width characters; 0: any length.
+// Neighbours writes a table of the next cheaper and the next more expensive tree of a frontier,
+// compared with the chosen tree: see NextTo. Lines have at most width characters; 0: unlimited.
 func Neighbours(w io.Writer, points []runfolder.Point, width int) error {
 	at := slices.IndexFunc(points, func(p runfolder.Point) bool { return p.Selected })
 	if at < 0 {
@@ -34,9 +34,9 @@ func Neighbours(w io.Writer, points []runfolder.Point, width int) error {
 	return t.Write(w, width)
 }
 
-// NextTo returns the indexes of the next cheaper and the next dearer tree of the one at an index.
-// They are the nearest that differ by at least a tenth of its cost, or the last of their side; at
-// itself: there is none.
+// NextTo returns the indexes of the next cheaper and the next more expensive tree, compared with
+// the tree at index at. They are the nearest trees that differ by at least a tenth of its cost, or
+// the last tree on their side. An index is at if there is no tree on that side.
 func NextTo(points []runfolder.Point, at int) (cheaper, dearer int) {
 	return neighbour(points, at, -1), neighbour(points, at, 1)
 }
@@ -44,7 +44,7 @@ func NextTo(points []runfolder.Point, at int) (cheaper, dearer int) {
 // nearest is the least relative difference in cost of a neighbour.
 const nearest = 0.1
 
-// neighbour returns the index of the neighbour on a side; at: there is none.
+// neighbour returns the index of the neighbour on a side; at if absent.
 func neighbour(points []runfolder.Point, at, step int) int {
 	chosen, _ := points[at].Billed()
 	i := at

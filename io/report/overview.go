@@ -16,12 +16,13 @@ import (
 	"github.com/espalier-ml/espalier/io/runfolder"
 )
 
-// Overview is the first screen about a run: the rows, the choice, the tree, its quality and cost, and other
-// budgets. It has at most 25 lines unless classes have weights, names are long, or Whole is set.
+// Overview is the first screen about a run: the rows, the choice, the tree, its quality and cost,
+// and other budgets. It has at most 25 lines unless classes have weights, names are long, or Whole
+// is set.
 type Overview struct {
 	Folder string // the run folder
 	Run    *runfolder.Run
-	Limits string // the limits of the choice, as frontier.Limits spells them; empty if there are none
+	Limits string // the limits of the choice, as frontier.Limits spells them; empty if unlimited
 	Report bool   // the folder has a report.html
 	Whole  bool   // show the whole tree, whatever its size
 }
@@ -29,8 +30,8 @@ type Overview struct {
 const (
 	screenWidth  = 80 // characters in a line, and
 	screenLines  = 25 // lines: what every terminal has
-	leastNodes   = 3  // nodes of the tree that are shown, however long the rest is
-	otherBudgets = 4  // trees of the frontier next to the chosen one
+	leastNodes   = 3  // least number of nodes of the tree that are shown, however long the text around it is
+	otherBudgets = 4  // trees of the frontier in addition to the chosen tree
 )
 
 // Write writes the overview in lines of at most width characters, and of at most 80.
@@ -51,7 +52,7 @@ func (o *Overview) Write(w io.Writer, width int) error {
 		printf(tail, "Take another: %s\n", another)
 	}
 	if o.Report {
-		printf(tail, "Report: %s/report.html\n", o.Folder) // what is copied from the screen is not wrapped
+		printf(tail, "Report: %s/report.html\n", o.Folder) // not wrapped, so that it can be copied from the screen
 	}
 	printf(tail, "All figures: espalier show %s --figures\n", o.Folder)
 	const around = 4 // blank lines before and after the tree, its head, and the line about other nodes
@@ -60,7 +61,7 @@ func (o *Overview) Write(w io.Writer, width int) error {
 	return err
 }
 
-// Choice describes in sentences what was read, and which tree was chosen.
+// Choice describes in sentences which rows were read, and which tree was chosen.
 func (o *Overview) Choice() []string {
 	list := []string{o.rows(), o.features(), o.choice()}
 	if text := About(o.Run.Tree); text != "" {
@@ -75,7 +76,7 @@ func (o *Overview) Quality() []string {
 	return []string{quality(part, m), o.cost(m)}
 }
 
-// rows describes what was read, and how it was split.
+// rows describes which rows were read, and how they were split.
 func (o *Overview) rows() string {
 	uses := map[string]string{
 		dataset.Train.String(): "to train", dataset.Validation.String(): "to select a tree", dataset.Test.String(): "to test it",
@@ -93,7 +94,7 @@ func (o *Overview) rows() string {
 	return text + "."
 }
 
-// features describes the features, and what tests of them cost.
+// features describes the features, and the cost of testing them.
 func (o *Overview) features() string {
 	list := o.Run.Schema.Features()
 	least, most := math.Inf(1), 0.0
@@ -111,7 +112,7 @@ func (o *Overview) features() string {
 	return text + ", a test costs " + number(least) + " to " + number(most) + unit + "."
 }
 
-// choice says which tree was chosen of how many, and why.
+// choice describes which tree was chosen among how many, and why.
 func (o *Overview) choice() string {
 	f := o.Run.Frontier
 	if f == nil {
@@ -126,7 +127,7 @@ func (o *Overview) choice() string {
 		plural(int64(f.Grown), "tree"), within, why(f, chosen))
 }
 
-// why says in a clause why a tree of a frontier was chosen.
+// why returns a clause that explains why a tree of a frontier was chosen.
 func why(f *runfolder.Frontier, chosen *runfolder.Point) string {
 	on := "on validation rows"
 	switch {
@@ -168,8 +169,8 @@ func (o *Overview) tree(w io.Writer, width, nodes int) {
 	}
 }
 
-// Outline draws the levels of a tree that fit into a number of nodes, in lines of at most width characters. It
-// returns the number of nodes that it has drawn.
+// Outline draws the levels of a tree that fit into a number of nodes, in lines of at most width
+// characters. It returns how many nodes it has drawn.
 func Outline(w io.Writer, t *tree.Tree, width, nodes int) int {
 	v := &View{Tree: t, Depth: FittingDepth, Width: width, brief: nodes}
 	if nodes >= len(t.Nodes) {
@@ -239,7 +240,7 @@ func (o *Overview) Budgets() (t *Table, another string) {
 		Column{Head: "leaves", Rank: 1})
 	shown := Outlined(f.Points, otherBudgets+1)
 	for most := otherBudgets + 2; len(shown) <= otherBudgets && most < 3*otherBudgets; most++ {
-		if more := Outlined(f.Points, most); len(more) <= otherBudgets+1 { // an outline may have fewer points than asked for
+		if more := Outlined(f.Points, most); len(more) <= otherBudgets+1 { // an outline may have fewer points than requested
 			shown = more
 		}
 	}

@@ -11,15 +11,15 @@ import (
 	"github.com/espalier-ml/espalier/induce/metric"
 )
 
-// The greatest numbers of classes, and of pairs of classes, listed one by one.
+// The greatest numbers of classes, and of pairs of classes, that are listed one by one.
 const (
 	maxListed     = 8
 	maxConfusions = 5
 )
 
 // ClassTable returns a table of the classes of a part: number of rows, metrics, and confusion. With
-// many classes a text lists the most frequent confusions instead of the confusion matrix; else
-// the text is empty. Metrics without rows have no table. head is the head of the column of the
+// many classes a text lists the most frequent confusions instead of the confusion matrix; otherwise
+// the text is empty. The table is nil for metrics without rows. head is the head of the column of
 // classes.
 func ClassTable(head string, m *metric.Metrics) (table *Table, confusions string) {
 	if m.Weight == 0 {
@@ -32,10 +32,10 @@ func ClassTable(head string, m *metric.Metrics) (table *Table, confusions string
 	return c.table(false), c.confusions()
 }
 
-// Classes writes a table of the classes of a part: number of rows, metrics, and confusion.
-// With many classes or on a narrow page, a line lists the most frequent confusions instead
-// of the confusion matrix. Lines have at most width characters; 0: any length. head is
-// the head of the column of the classes.
+// Classes writes a table of the classes of a part: number of rows, metrics, and confusion. With
+// many classes or on a narrow page, a line lists the most frequent confusions instead of the
+// confusion matrix. Lines have at most width characters; 0: unlimited. head is the head of the
+// column of classes.
 func Classes(w io.Writer, head string, m *metric.Metrics, width int) error {
 	if m.Weight == 0 {
 		return nil
@@ -66,8 +66,8 @@ type classTable struct {
 	order   []int // the listed classes
 }
 
-// bySupport returns the classes to list: all in their order or, of many, those with the
-// most rows.
+// bySupport returns the classes to list: all in their order or, if there are many, the classes with
+// the most rows.
 func bySupport(m *metric.Metrics) []int {
 	order := make([]int, len(m.PerClass))
 	for k := range order {

@@ -11,19 +11,19 @@ import (
 	"github.com/espalier-ml/espalier/induce/tree"
 )
 
-// Route is the path of a row through a tree, with what was paid.
+// Route is the path of a row through a tree, with the paid costs.
 type Route struct {
 	Row   string // names the row
 	Steps []tree.PathStep
-	Leaf  int // the node at the end
+	Leaf  int // the node where the path ends
 
 	standing tree.Standing
 	model    []string // features of the leaf's model
 	modelled bool
 }
 
-// NewRoute asks for the values of a row, one at a time and only those that the tree comes
-// to, as tree.Inquiry does. values are in the order of Scorer.Features.
+// NewRoute asks for the values of a row, one at a time and only for tests that the tree reaches, as
+// tree.Inquiry does. values are in the order of Scorer.Features.
 func NewRoute(t *tree.Tree, values []tree.Value) (*Route, error) {
 	inquiry, err := t.Questions().Follow(values)
 	if err != nil {
@@ -47,8 +47,8 @@ func (r *Route) lit() map[int]bool {
 	return lit
 }
 
-// Spelled writes the value of a feature for reading: points in time in ISO 8601, and texts
-// with quotes only if they look like no value.
+// Spelled formats the value of a feature: points in time in ISO 8601, and texts in quotes only if
+// they could be mistaken for a missing value.
 func Spelled(f *dataset.Feature, v tree.Value) string {
 	text := v.String()
 	if v.Missing() {
@@ -68,17 +68,16 @@ func Spelled(f *dataset.Feature, v tree.Value) string {
 
 // PathTable is the path of a row for reading.
 type PathTable struct {
-	Head  string // the row, its class, its leaf and what was paid
-	Model string // what the leaf's model does; empty: there is none
+	Head  string // the row, its class, its leaf and the paid costs
+	Model string // what the leaf's model uses; empty if the leaf has no model
 	Steps []PathLine
 }
 
-// PathLine is a test on the path of a row: the row's value, the branch that it takes, the
-// price and what was paid so far. Rows, share and class are those of the node behind the
-// branch.
+// PathLine is a test on the path of a row: the row's value, the branch that it takes, the price,
+// and the cost paid so far. Rows, Share and Class describe the node that the branch leads to.
 type PathLine struct{ Node, Value, So, Price, Paid, Rows, Share, Class string }
 
-// NewPathTable returns the path of a view's row; nil: the view has none.
+// NewPathTable returns the path of a view's row; nil if the view has no row.
 func NewPathTable(v *View) *PathTable {
 	if v.Route == nil {
 		return nil

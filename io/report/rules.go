@@ -13,10 +13,10 @@ import (
 	"github.com/espalier-ml/espalier/induce/region"
 )
 
-// Rules writes a rule for each leaf of a view, the most frequent first: its class and
-// probability, rows, share, tests and cost, and then what a row has to fulfil, a line for
-// each feature in the order of the tests. A row fulfils exactly one rule of the whole
-// tree. Numbers have all digits, and names are whole. The depth of the view does not count.
+// Rules writes a rule for each leaf of a view, the most frequent first: its class and probability,
+// rows, share, tests and cost, followed by the conditions on a row, one line for each feature in
+// the order of the tests. A row satisfies exactly one rule of the whole tree. Numbers have all
+// digits, and names are complete. The depth of the view has no effect.
 func Rules(w io.Writer, v *View) error {
 	b, p := bufio.NewWriter(w), v.newPart()
 	t, lit := v.Tree, v.Route.lit()
@@ -57,7 +57,7 @@ func Rules(w io.Writer, v *View) error {
 	return b.Flush()
 }
 
-// plural writes a number of things.
+// plural formats a number of things.
 func plural(n int64, thing string) string {
 	if n != 1 {
 		thing += "s"
@@ -65,8 +65,8 @@ func plural(n int64, thing string) string {
 	return strconv.FormatInt(n, 10) + " " + thing
 }
 
-// conditions returns what a row has to fulfil to reach a leaf, one text for each feature on
-// the path.
+// conditions returns the conditions on a row that reaches a leaf, one text for each feature on the
+// path.
 func (a *above) conditions(leaf int) []string {
 	t := a.tree
 	var path []int // children on the path, from the leaf up
@@ -95,7 +95,7 @@ func (a *above) conditions(leaf int) []string {
 	return texts
 }
 
-// numericRule says which bins are allowed.
+// numericRule describes which bins are allowed.
 func numericRule(f *dataset.Feature, set []region.Codes) string {
 	column, missing, last := exact(f.Name), region.Has(set, f.MissingCode()), f.Bins()-1
 	var runs []string
@@ -117,7 +117,7 @@ func numericRule(f *dataset.Feature, set []region.Codes) string {
 	return orNothing(runs, column)
 }
 
-// categoricalRule says which values are allowed.
+// categoricalRule describes which values are allowed.
 func categoricalRule(f *dataset.Feature, set []region.Codes) string {
 	column, missing, other := exact(f.Name), region.Has(set, f.MissingCode()), region.Has(set, f.OtherCode())
 	spelled := func(ranges []region.Codes) (texts []string) {
@@ -147,7 +147,7 @@ func categoricalRule(f *dataset.Feature, set []region.Codes) string {
 	return orNothing(texts, column)
 }
 
-// allBut allows all values but some, and values that are not listed too.
+// allBut allows all values except those in out, including values that are not listed.
 func allBut(column string, out []string, missing bool) string {
 	also := pick(missing, "", " and not missing")
 	switch len(out) {

@@ -15,8 +15,8 @@ import (
 // maxSlices is the greatest number of slices listed one by one.
 const maxSlices = 12
 
-// Slices writes the table and the note of SlicesTable. Lines have at most width characters; 0: any
-// length.
+// Slices writes the table and the note of SlicesTable. Lines have at most width characters; 0:
+// unlimited.
 func Slices(w io.Writer, m *metric.Metrics, width int) error {
 	t, note := SlicesTable(m)
 	if t == nil {
@@ -29,10 +29,10 @@ func Slices(w io.Writer, m *metric.Metrics, width int) error {
 	return err
 }
 
-// SlicesTable returns a table of the slices of a part, the least AUC first, below a row of all rows
-// of the part. It says where the 95 % interval of a figure does not overlap the interval of all rows. The
-// note explains these words. Of many slices it lists those with such figures, then those of the
-// least AUC. A part without slices has no table.
+// SlicesTable returns a table of the slices of a part, the least AUC first, below a row for all
+// rows of the part. It marks figures whose 95 % interval does not overlap the interval of all rows.
+// The note explains the marks. If there are many slices, it lists slices with marks first, then the
+// slices with the least AUC. The table is nil for a part without slices.
 func SlicesTable(m *metric.Metrics) (table *Table, note string) {
 	if len(m.Slices) == 0 {
 		return nil, ""
@@ -71,8 +71,8 @@ func SlicesTable(m *metric.Metrics) (table *Table, note string) {
 	return t, note
 }
 
-// WorstSlices returns the slices of a part, the least AUC first. Slices without an AUC stand
-// last, by their accuracy.
+// WorstSlices returns the slices of a part, the least AUC first. Slices without an AUC come last,
+// ordered by accuracy.
 func WorstSlices(m *metric.Metrics) []metric.Slice {
 	return slices.SortedStableFunc(slices.Values(m.Slices), func(a, b metric.Slice) int {
 		return cmp.Or(cmp.Compare(orAbove(a.AUCOvRMacro), orAbove(b.AUCOvRMacro)),
@@ -80,7 +80,7 @@ func WorstSlices(m *metric.Metrics) []metric.Slice {
 	})
 }
 
-// orAbove returns a share, and a number above all shares where there is none.
+// orAbove returns a share, or a number above all shares if it is nil.
 func orAbove(x *float64) float64 {
 	if x == nil {
 		return 2
@@ -88,8 +88,8 @@ func orAbove(x *float64) float64 {
 	return *x
 }
 
-// Apart names the figures of a slice whose 95 % intervals do not touch those of all rows of the
-// part: AUC, accuracy and billed cost, with "below" or "above".
+// Apart names the figures of a slice whose 95 % intervals do not touch the intervals of all rows of
+// the part: AUC, accuracy and billed cost, with "below" or "above".
 func Apart(m *metric.Metrics, s *metric.Slice) []string {
 	if m.Intervals == nil || s.Intervals == nil {
 		return nil
@@ -104,7 +104,7 @@ func Apart(m *metric.Metrics, s *metric.Slice) []string {
 		{"cost", m.Intervals.ExpectedBilledCost, s.Intervals.ExpectedBilledCost},
 	} {
 		switch {
-		case x.whole == nil || x.one == nil || x.one.Low == x.one.High: // one of no width says nothing of other rows
+		case x.whole == nil || x.one == nil || x.one.Low == x.one.High: // an interval without width says nothing about other rows
 		case x.one.High < x.whole.Low:
 			list = append(list, x.name+" below")
 		case x.one.Low > x.whole.High:
@@ -114,7 +114,7 @@ func Apart(m *metric.Metrics, s *metric.Slice) []string {
 	return list
 }
 
-// SliceName names the rows of a slice as conditions are named: "age in [30.5, 45.5)".
+// SliceName describes the rows of a slice as a condition: "age in [30.5, 45.5)".
 func SliceName(s *metric.SliceRows) string {
 	column := name(s.Column)
 	switch s.Of {
@@ -128,7 +128,7 @@ func SliceName(s *metric.SliceRows) string {
 }
 
 func rangeName(s *metric.SliceRows, column string) string {
-	unit, _ := dataset.ParseUnit(s.Unit) // of another version: plain numbers
+	unit, _ := dataset.ParseUnit(s.Unit) // written by another version: plain numbers
 	f := dataset.Feature{Unit: unit}
 	for _, cut := range []*float64{s.From, s.To} {
 		if cut != nil {

@@ -13,11 +13,11 @@ import (
 	"github.com/espalier-ml/espalier/induce/tree"
 )
 
-// Text writes the tree as text: for each node its condition, its training rows with their
-// share, its most probable class, and the cost paid for the tests above it. For a leaf with
-// a model it says the least and the greatest probability of the class that the model can
-// give, see tree.ModelRange. Cuts are Shortened. Lines have at most width characters; 0: any
-// length. Of a tree of more than 500 leaves it shows the first levels, and a table by depth.
+// Text writes the tree as text. For each node it lists the condition, the training rows with their
+// share, the most probable class, and the cost paid for the tests above. For a leaf with a model it
+// lists the least and the greatest probability of the class that the model can give: see
+// tree.ModelRange. Cuts are Shortened. Lines have at most width characters; 0: unlimited. For a
+// tree of more than 500 leaves it shows the first levels, and a table by depth.
 func Text(w io.Writer, t *tree.Tree, width int) error {
 	return Shown(w, &View{Tree: t, Depth: FittingDepth, Width: width})
 }
@@ -49,8 +49,8 @@ func Shown(w io.Writer, v *View) error {
 // printf writes to a buffered writer, which returns its first error from Flush.
 func printf(w io.Writer, format string, args ...any) { _, _ = fmt.Fprintf(w, format, args...) }
 
-// Expected writes the expected billed cost of a row with its unit, and the number of tests.
-// If billed prices may differ from the tests' own prices, it adds the cost at their own.
+// Expected formats the expected billed cost of a row with its unit, and the number of tests. If
+// billed prices may differ from the tests' own prices, it adds the cost at their own prices.
 func Expected(t *tree.Tree, spell func(float64) string) string {
 	billed, _ := t.Complexity.Billed()
 	s := spell(billed)
@@ -109,12 +109,12 @@ func number(x float64) string { return strconv.FormatFloat(x, 'g', 6, 64) }
 // maxName is the greatest number of characters shown of a name.
 const maxName = 40
 
-// Name writes the name of a column or a value as the texts of this package have it: shortened to
-// 40 characters. Escapes stand for characters that are not printable.
+// Name returns the name of a column or a value in the form used by this package: shortened to 40
+// characters, with escapes for characters that are not printable.
 func Name(s string) string { return name(s) }
 
-// name writes the name of a column or a value in a line of text: shortened, and with escapes
-// for characters that are not printable.
+// name returns the name of a column or a value for a line of text: shortened, and with escapes for
+// characters that are not printable.
 func name(s string) string {
 	if s != strings.TrimSpace(s) && utf8.RuneCountInString(s) <= maxName { // shows blanks at the ends
 		s = `"` + s + `"`
@@ -134,7 +134,7 @@ func name(s string) string {
 	return b.String()
 }
 
-// quoted escapes characters that are not printable, as Go does. So a text stays on its line,
+// quoted escapes characters that are not printable, as Go does, so that a text stays on its line,
 // and does not control the terminal.
 func quoted(s string) string {
 	var b strings.Builder

@@ -10,17 +10,17 @@ import (
 	"github.com/espalier-ml/espalier/induce/tree"
 )
 
-// View says which part of a tree is shown.
+// View selects the part of a tree to show.
 type View struct {
 	Tree  *tree.Tree
 	Node  int // the node at the top, a node of the tree
-	Depth int // levels of tests shown below it; WholeDepth: all; FittingDepth: as many as fit a page
+	Depth int // levels of tests shown below it; WholeDepth: all; FittingDepth: as many as fit on a page
 
-	Width    int    // greatest number of characters of a line; 0: any
-	Coloured bool   // texts have colours for terminals
-	Route    *Route // the path of a row: drawings show it, whatever the depth; nil: none
+	Width    int    // greatest number of characters of a line; 0: unlimited
+	Coloured bool   // whether texts have colours for terminals
+	Route    *Route // the path of a row, which drawings show regardless of the depth; optional
 
-	brief int // for an Overview: the greatest number of nodes, with few figures of each; 0: any other view
+	brief int // for an Overview: the greatest number of nodes, with few figures each; otherwise 0
 }
 
 // Values of View.Depth.
@@ -29,26 +29,26 @@ const (
 	FittingDepth = -1
 )
 
-// The greatest numbers of leaves of a tree that FittingDepth shows whole, and of nodes that
-// it shows of any other.
+// The greatest number of leaves of a tree that FittingDepth shows whole, and the greatest number of
+// nodes that it shows of any other tree.
 const (
 	maxWholeLeaves = 500
 	maxFittedNodes = 60
 )
 
-// part is what a view shows: the nodes at or below its top.
+// part is the part of a tree that a view shows: the nodes at or below its top.
 type part struct {
 	*View
 
 	costs  []float64 // by node: billed cost of its path
-	depth  []int     // by node: number of tests above it; -1: the node is not below the top
-	open   []bool    // by node: its branches are shown
+	depth  []int     // by node: number of tests above it; -1 if the node is not below the top
+	open   []bool    // by node: whether its branches are shown
 	leaves []int     // by node: number of leaves at or below it
 	levels []int     // by node: number of tests on the longest path below it
-	folded bool      // some inner node is not open
+	folded bool      // whether some inner node is not open
 }
 
-// newPart finds out what is shown.
+// newPart determines what is shown.
 func (v *View) newPart() *part {
 	nodes := v.Tree.Nodes
 	p := &part{
@@ -138,8 +138,8 @@ func (p *part) verdict(node int) string {
 	return fmt.Sprintf("%s %.2f", name(p.Tree.Label.Classes[n.Class]), n.Probabilities[n.Class])
 }
 
-// Condition writes the condition of a node's branch for reading: names are shortened, and
-// missing values are mentioned only if training rows have some.
+// Condition formats the condition of a node's branch: names are shortened, and missing values are
+// mentioned only if training rows have some.
 func Condition(t *tree.Tree, n *tree.Node, b *tree.Branch) string {
 	f, c := &t.Features[n.Test.Feature], newCondition(t, n, b, readable())
 	if b.Missing && c.lacks && f.Missing > 0 {
@@ -185,7 +185,7 @@ func (p *part) way() string {
 	return strings.Join(a.conditions(p.Node), " and ")
 }
 
-// leftOut counts the leaves below a node without its branches.
+// leftOut describes the leaves below a node whose branches are not shown.
 func (p *part) leftOut(node int) string {
 	if p.open[node] || p.Tree.Nodes[node].Leaf() {
 		return ""
@@ -193,7 +193,7 @@ func (p *part) leftOut(node int) string {
 	return "+" + strconv.Itoa(p.leaves[node]) + " leaves"
 }
 
-// count writes a number of rows, in at most six characters if it is short.
+// count formats a number of rows, in at most six characters if short is true.
 func count(n int64, short bool) string {
 	if !short || n < 100_000 {
 		return strconv.FormatInt(n, 10)
@@ -211,8 +211,8 @@ func count(n int64, short bool) string {
 // maxBands is the greatest number of lines of the table by depth.
 const maxBands = 24
 
-// ByDepth returns a table of the nodes of a view by their depth: how many nodes and leaves
-// there are, how many training rows end there, and what these rows pay in the mean.
+// ByDepth returns a table of the nodes of a view by their depth: how many nodes and leaves there
+// are, how many training rows end there, and what these rows pay on average.
 func ByDepth(v *View) *Table { return v.newPart().byDepth() }
 
 // byDepth returns a table of all nodes of the part by their depth.
@@ -260,7 +260,7 @@ func (p *part) writeByDepth(w io.Writer) {
 	_ = p.byDepth().Write(w, p.Width) // the writer keeps its first error
 }
 
-// ink writes texts in colours; its zero value writes them as they are.
+// ink writes texts in colours; its zero value writes them unchanged.
 type ink struct{ on bool }
 
 // The codes of colours for terminals.
@@ -269,7 +269,7 @@ const (
 	bold  = "1"
 )
 
-// of writes a text in a colour.
+// of returns a text in a colour.
 func (k ink) of(code, text string) string {
 	if !k.on || code == "" || strings.TrimSpace(text) == "" {
 		return text
@@ -277,8 +277,8 @@ func (k ink) of(code, text string) string {
 	return "\x1b[" + code + "m" + text + "\x1b[0m"
 }
 
-// class returns the colour of a class. The first ones are told apart by readers who see few
-// colours, too.
+// class returns the colour of a class. Even readers who see few colours can tell the first colours
+// apart.
 func (ink) class(class int) string {
 	codes := []string{"36", "33", "35", "34", "32", "31"}
 	return codes[class%len(codes)]

@@ -17,13 +17,13 @@ import (
 	"github.com/espalier-ml/espalier/io/runfolder"
 )
 
-// facts are what the texts of a page are made of.
+// facts are the data from which the texts of a page are made.
 type facts struct {
 	*runfolder.Run
 
-	part     string            // of the rows that the tree is measured on
-	metrics  *metric.Metrics   // on these rows
-	points   []runfolder.Point // of the frontier
+	part     string            // the rows on which the tree is measured
+	metrics  *metric.Metrics   // metrics on these rows
+	points   []runfolder.Point // points of the frontier
 	chosen   int
 	settings *table // by flag
 }
@@ -47,7 +47,7 @@ const maxSetting = 300
 // settings returns the settings of a run in the order of manifest.json.
 func settings(m *runfolder.Manifest) (*table, error) {
 	if m == nil {
-		return nil, nil //nolint:nilnil // there are none to show
+		return nil, nil //nolint:nilnil // no settings to show
 	}
 	b, err := json.Marshal(m.Config)
 	if err != nil {
@@ -85,7 +85,7 @@ func (f *facts) title() string {
 	return report.Name(f.Tree.Label.Column) + ": a tree and what it costs"
 }
 
-// lead says in one sentence what the page is about.
+// lead describes the tree in a sentence.
 func (f *facts) lead() string {
 	c := &f.Tree.Complexity
 	return fmt.Sprintf("A decision tree with %s and %s, which asks %s questions a row on average.",
@@ -109,7 +109,7 @@ func grouped(n int64) string {
 	return s
 }
 
-// short writes a number with three significant digits, and all of those before the point.
+// short formats a number with three significant digits, and all digits before the decimal point.
 func short(x float64) string {
 	if math.Abs(x) >= 1000 {
 		return grouped(int64(math.Round(x)))
@@ -128,7 +128,7 @@ func (f *facts) cost(x float64) string {
 	return short(x)
 }
 
-// notes are what a reader must know to read the figures.
+// notes are remarks that a reader needs to understand the figures.
 func (f *facts) notes() []string {
 	var notes []string
 	if text := report.About(f.Tree); text != "" {
@@ -144,7 +144,7 @@ func (f *facts) notes() []string {
 // sentence makes a text a sentence.
 func sentence(s string) string { return strings.ToUpper(s[:1]) + s[1:] + "." }
 
-// bound says how near the tree is to the cheapest one.
+// bound describes how near the tree is to the optimum.
 func (f *facts) bound() string {
 	text := report.Certificate(f.Tree)
 	if text == "" {
@@ -153,7 +153,7 @@ func (f *facts) bound() string {
 	return sentence(strings.ReplaceAll(text, "\n", " "))
 }
 
-// folds says how far the trees of the folds agree.
+// folds describes how far the trees of the folds agree.
 func (f *facts) folds() string {
 	if f.Metrics.Folds == nil {
 		return ""
@@ -163,7 +163,7 @@ func (f *facts) folds() string {
 	return strings.TrimSpace(b.String())
 }
 
-// importance says what the table of features shows.
+// importance describes what the table of features shows.
 func (f *facts) importance() string {
 	i := f.Importance
 	return fmt.Sprintf("AUC lost: how much worse the tree ranks %s of the %s part if the feature says nothing. "+
@@ -171,7 +171,7 @@ func (f *facts) importance() string {
 		"rows with a question on it.", count(i.Rows, "row", "rows"), i.Part)
 }
 
-// calibration compares probabilities with what came true, in bins.
+// calibration compares predicted probabilities with observed frequencies, in bins.
 func (f *facts) calibration() *table {
 	c := f.metrics.Calibration
 	if c == nil {
@@ -209,7 +209,7 @@ func (f *facts) inputs() *table {
 // maxInputs is the greatest number of input files listed.
 const maxInputs = 20
 
-// made says when and by which program the tree was made.
+// made describes when and by which program the tree was made.
 func (f *facts) made() []string {
 	m := f.Manifest
 	if m == nil {
@@ -225,7 +225,7 @@ func (f *facts) made() []string {
 	return text
 }
 
-// maxPromotions is the greatest number of promotions told.
+// maxPromotions is the greatest number of promotions listed.
 const maxPromotions = 5
 
 // files names the input files.
@@ -241,7 +241,7 @@ func (f *facts) files() string {
 	return text
 }
 
-// root returns the first question's node; nil: the tree asks nothing.
+// root returns the node of the first question; nil if the tree asks nothing.
 func (f *facts) root() *tree.Node {
 	if n := &f.Tree.Nodes[0]; !n.Leaf() {
 		return n

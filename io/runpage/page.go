@@ -23,7 +23,8 @@ var source string
 //go:embed page.css
 var css string
 
-// The script: score.js follows rows through trees and knows no page; page.js shows them.
+// The scripts: score.js sends rows through trees, without knowing the page; page.js shows the
+// results.
 var (
 	//go:embed score.js
 	score string
@@ -34,14 +35,14 @@ var (
 // Mark begins each page that Write writes.
 const Mark = "<!-- espalier report -->\n"
 
-// Content is what a page shows.
+// Content is the content of a page.
 type Content struct {
 	Run      *runfolder.Run // the documents of a training run
-	Route    *report.Route  // the path of a row through its tree; nil: none
-	Previous *runfolder.Run // an earlier run to compare with; nil: none
+	Route    *report.Route  // the path of a row through the tree of the run; optional
+	Previous *runfolder.Run // an earlier run to compare with; optional
 }
 
-// page is what the template shows.
+// page is the data of the template.
 type page struct {
 	Mark                     template.HTML
 	Title, Lead              string
@@ -49,12 +50,12 @@ type page struct {
 	Style                    template.CSS
 	Script                   template.JS
 	Data                     template.JS
-	Chart                    template.HTML // of the frontier
+	Chart                    template.HTML // picture of the frontier
 	ROC, Calibration, Uses   template.HTML
 	Slices                   *table
 	SlicesNote               string
 	Choice, Quality          []string // sentences of the first screen
-	Outline                  string   // of the tree
+	Outline                  string   // drawing of the tree
 	Budgets                  *table
 	Answers                  []answered
 	Next                     []next
@@ -64,7 +65,7 @@ type page struct {
 	Parts, Classes, Bins     *table
 	Confusions, Folds, Bound string
 	Features, Points, Depths *table
-	Importance               string // what the table of features says
+	Importance               string // description of the table of features
 	Previous                 *previous
 	Settings, Inputs         *table
 	Made                     []string
@@ -90,7 +91,7 @@ func Write(w io.Writer, c *Content) error {
 		if over <= 0 || room == 0 {
 			break
 		}
-		room = max(0, room-over-room/8) // names of the trees' features take room, too
+		room = max(0, room-over-room/8) // names of features also take room
 	}
 	_, err = w.Write(b.Bytes())
 	return err
@@ -149,10 +150,10 @@ func newPage(c *Content, room int) (*page, error) {
 	return p, nil
 }
 
-// next is what a reader can do next, with the command.
+// next is a step that a reader can take next, with its command.
 type next struct{ What, Command string }
 
-// folder stands for the folder of the run, which a page does not know.
+// folder is a placeholder for the folder of the run, which the page does not contain.
 const folder = "RUN"
 
 // The outline of the tree on the page, and the greatest number of its nodes.
@@ -161,7 +162,7 @@ const (
 	outlineNodes = 12
 )
 
-// addOverview adds what the first screen of training shows.
+// addOverview adds the contents of the first screen of a training.
 func (p *page) addOverview(r *runfolder.Run) {
 	o := &report.Overview{Folder: folder, Run: r}
 	if r.Schema != nil { // the page of an earlier version's run may lack it
@@ -189,14 +190,14 @@ func nextSteps() []next {
 	}
 }
 
-// frontierOf draws the frontier of a run, and returns the places of its points.
+// frontierOf draws the frontier of a run, and returns the positions of its points.
 func frontierOf(r *runfolder.Run) (template.HTML, []svg.Point) {
 	if r.Frontier == nil {
 		return "", nil
 	}
 	p, err := chart.Frontier(r.Frontier)
 	if err != nil {
-		return "", nil // none of its trees has an AUC: the table has what there is
+		return "", nil // none of its trees has an AUC: the table has all that is known
 	}
 	return drawn(p, nil), p.Frame().Spots
 }
@@ -204,8 +205,8 @@ func frontierOf(r *runfolder.Run) (template.HTML, []svg.Point) {
 // maxPicture is the greatest size of a picture on the page, in bytes.
 const maxPicture = 150_000
 
-// drawn returns a picture for the page. A picture that cannot be made for lack of figures is
-// left out, and one that is too large.
+// drawn returns a picture for the page. A picture is left out if figures for it are missing, or if
+// it is too large.
 func drawn(p *chart.Picture, err error) template.HTML {
 	var b bytes.Buffer
 	if err != nil || p.Bare(&b) != nil || b.Len() > maxPicture {

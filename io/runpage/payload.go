@@ -11,26 +11,26 @@ import (
 	"github.com/espalier-ml/espalier/io/svg"
 )
 
-// payload is the data that the page's script reads: see the type Data in score.js.
+// payload is the data for the script of the page: see the type Data in score.js.
 type payload struct {
 	Label      string            `json:"label"`
 	Classes    []string          `json:"classes"`
-	Unit       string            `json:"unit,omitempty"`    // of costs
-	Factors    []float64         `json:"factors,omitempty"` // of the priors, by class
+	Unit       string            `json:"unit,omitempty"`    // unit of costs
+	Factors    []float64         `json:"factors,omitempty"` // factors of the priors, by class
 	ErrorCosts [][]float64       `json:"errorCosts,omitempty"`
 	Features   []pageFeature     `json:"features"`
 	Tests      []json.RawMessage `json:"tests"`
-	Trees      []json.RawMessage `json:"trees"` // the tree of the run, then those of the points
+	Trees      []json.RawMessage `json:"trees"` // the tree of the run, then the trees of the points
 	Points     []point           `json:"points"`
-	Path       []int             `json:"path,omitempty"` // nodes of the row that is shown
+	Path       []int             `json:"path,omitempty"` // nodes on the path of the shown row
 }
 
 // point is a point of the frontier on the page.
 type point struct {
 	Name       string   `json:"name"` // number of its file
-	Tree       int      `json:"tree"` // position among the trees; -1: the page has no room for it
+	Tree       int      `json:"tree"` // index in Trees; -1 if the page has no room for it
 	Cost       float64  `json:"cost"`
-	Most       float64  `json:"most"` // the most expensive path
+	Most       float64  `json:"most"` // cost of the most expensive path
 	Tests      float64  `json:"tests"`
 	Leaves     int      `json:"leaves"`
 	Depth      int      `json:"depth"`
@@ -46,17 +46,17 @@ type point struct {
 	Chosen     bool     `json:"chosen,omitempty"`
 	Marks      string   `json:"marks,omitempty"`
 
-	Spot [2]float64 `json:"spot"` // place in the picture of the frontier
+	Spot [2]float64 `json:"spot"` // position in the picture of the frontier
 }
 
 // maxPoints is the greatest number of points of the frontier on the page.
 const maxPoints = 250
 
-// maxNamed is the number of classes up to which all are named.
+// maxNamed is the greatest number of classes that are all named.
 const maxNamed = 1000
 
-// maxPriced is the number of classes up to which the page has the costs of errors, which models
-// decide by.
+// maxPriced is the greatest number of classes for which the page has the costs of errors, which
+// models need to decide.
 const maxPriced = 50
 
 // newPayload makes the data of a page.
@@ -97,7 +97,7 @@ func newPayload(r *runfolder.Run, route *report.Route, spots []svg.Point, room i
 	return d
 }
 
-// unitOf returns the unit of a tree's costs for reading; empty: there is none.
+// unitOf returns the unit of a tree's costs for reading; empty if unknown.
 func unitOf(t *tree.Tree) string {
 	if t.Algorithm.CostUnit == "" {
 		return ""
@@ -105,8 +105,8 @@ func unitOf(t *tree.Tree) string {
 	return report.Name(t.Algorithm.CostUnit)
 }
 
-// addPoints adds the points of the frontier, and their trees as far as there is room. Small
-// trees come first, and each has an equal part of the room that is left.
+// addPoints adds the points of the frontier, and as many of their trees as there is room for. Small
+// trees come first, and each gets an equal part of the room that is left.
 func (d *payload) addPoints(a *album, r *runfolder.Run, spots []svg.Point) {
 	var order, sizes []int
 	for i := range r.Frontier.Points {
@@ -142,7 +142,7 @@ func (d *payload) addPoints(a *album, r *runfolder.Run, spots []svg.Point) {
 	}
 }
 
-// outlined returns a run with at most a number of points of its frontier, and with their trees.
+// outlined returns a run with at most most points of its frontier, and with their trees.
 func outlined(r *runfolder.Run, most int) *runfolder.Run {
 	if r.Frontier == nil || len(r.Frontier.Points) <= most {
 		return r

@@ -72,8 +72,8 @@ func difference(was, now *float64) string {
 	return fmt.Sprintf("%+.4f", *now-*was)
 }
 
-// classShares compares the shares of the classes among the training rows. Of many classes it
-// lists those of the greatest changes.
+// classShares compares the shares of the classes among the training rows. If there are many
+// classes, it lists the classes with the greatest changes.
 func classShares(before, now *tree.Tree) *report.Table {
 	was, is := sharesOf(before), sharesOf(now)
 	var names []string
@@ -112,7 +112,7 @@ func classShares(before, now *tree.Tree) *report.Table {
 // maxChanged is the greatest number of classes in a comparison.
 const maxChanged = 20
 
-// sharesOf returns by class its share of the training rows, by weight.
+// sharesOf returns the share of each class among the training rows, by weight.
 func sharesOf(t *tree.Tree) map[string]float64 {
 	shares, total := make(map[string]float64), 0.0
 	for _, w := range t.Nodes[0].RawClassWeights {
@@ -126,7 +126,7 @@ func sharesOf(t *tree.Tree) map[string]float64 {
 	return shares
 }
 
-// features names the features of only one of two trees.
+// features names the features that only one of two trees uses.
 func features(before, now *tree.Tree) []string {
 	var text []string
 	for _, of := range []struct {

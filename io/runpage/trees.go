@@ -14,7 +14,7 @@ import (
 )
 
 // The greatest sizes of the trees in a page, in bytes. The tree of the run comes first, and the
-// trees of the frontier share what is left.
+// trees of the frontier share the remaining room.
 const (
 	maxTrees   = 1_500_000
 	maxRunTree = 1_000_000
@@ -22,10 +22,10 @@ const (
 
 // The form of a tree in a page.
 type form struct {
-	nodes  int  // greatest number; below it the rarest nodes are left out
-	digits int  // of probabilities
-	scores bool // with the parts of the tests' scores
-	models bool // with the models of the leaves
+	nodes  int  // greatest number of nodes; beyond it the rarest nodes are left out
+	digits int  // digits of probabilities
+	scores bool // whether the parts of the tests' scores are included
+	models bool // whether the models of the leaves are included
 }
 
 const (
@@ -34,8 +34,8 @@ const (
 	scoreDigits = 4
 )
 
-// fullClasses is the greatest number of classes whose probabilities are listed by class. Of more
-// classes a leaf lists the most probable ones.
+// fullClasses is the greatest number of classes whose probabilities are all listed. If there are
+// more classes, a leaf lists the most probable ones.
 const (
 	fullClasses = 12
 	topClasses  = 8
@@ -45,12 +45,12 @@ const (
 type album struct {
 	tests *tests
 	left  int  // bytes for further trees
-	plain bool // leaf models are left out
+	plain bool // whether leaf models are left out
 }
 
-// add encodes a tree in at most a number of bytes, with as much of it as has room. Trees of
-// more bytes lack digits first, then the scores of their tests, then the models of their leaves,
-// then the nodes with the fewest rows.
+// add encodes a tree in at most room bytes, with as many details as fit. Larger trees first lose
+// digits, then the scores of their tests, then the models of their leaves, then the nodes with the
+// fewest rows.
 func (a *album) add(t *tree.Tree, room int) []byte {
 	room = min(room, a.left)
 	forms := []form{
@@ -78,7 +78,7 @@ func (a *album) add(t *tree.Tree, room int) []byte {
 	return nil
 }
 
-// estimate returns about how many bytes a tree takes.
+// estimate returns roughly how many bytes a tree takes.
 func estimate(t *tree.Tree, f *form) int {
 	wide, leaves := len(t.Label.Classes), t.CountLeaves()
 	switch {
@@ -97,10 +97,10 @@ func estimate(t *tree.Tree, f *form) int {
 	return size
 }
 
-// leastDigits is about how many bytes a number of a leaf model takes at least.
+// leastDigits is roughly the least number of bytes that a number of a leaf model takes.
 const leastDigits = 3
 
-// modelNumbers returns the number of numbers in the leaf models of a tree.
+// modelNumbers returns how many numbers the leaf models of a tree have.
 func modelNumbers(t *tree.Tree) int {
 	total := 0
 	for i := range t.Nodes {
@@ -140,7 +140,7 @@ type encoder struct {
 	opened []bool
 }
 
-// heaviest are inner nodes, the one of the greatest weight first.
+// heaviest is a heap of inner nodes with the greatest weight on top.
 type heaviest struct {
 	nodes []tree.Node
 	queue []int
@@ -220,7 +220,7 @@ func (e *encoder) encode() []byte {
 			return strconv.AppendInt(b, int64(e.tests.add(e.tree, &nodes[node])), 10)
 		case nodes[node].Leaf():
 			return append(b, "-1"...)
-		default: // there is more below
+		default: // there are nodes below it
 			return append(b, "-2"...)
 		}
 	})
@@ -264,7 +264,7 @@ func (e *encoder) encode() []byte {
 	return append(b, '}')
 }
 
-// exact reports whether the form has all digits: so it has room for the runners-up, if there are
+// exact reports whether the form has all digits, and therefore room for runners-up, if there are
 // any.
 func (e *encoder) exact() bool {
 	return e.digits == exactDigits && slices.ContainsFunc(e.tree.Nodes, func(n tree.Node) bool {
@@ -272,7 +272,7 @@ func (e *encoder) exact() bool {
 	})
 }
 
-// weighted reports whether the rows do not all weigh the same.
+// weighted reports whether rows have different weights.
 func (e *encoder) weighted() bool {
 	root := &e.tree.Nodes[0]
 	if root.Weight <= 0 || root.Rows <= 0 {
@@ -313,9 +313,9 @@ func (e *encoder) leavesBelow() []int {
 	return list
 }
 
-// probabilities writes, for two classes, the probability of the second one at each node. For
-// more it writes that of the class at each inner node, and those of all classes, or of the most
-// probable ones, at each leaf.
+// probabilities writes, for two classes, the probability of the second class at each node. For more
+// classes it writes the probability of the predicted class at each inner node, and at each leaf the
+// probabilities of all classes, or of the most probable classes.
 func (e *encoder) probabilities(b []byte) []byte {
 	nodes, classes := e.tree.Nodes, len(e.tree.Label.Classes)
 	if classes == 2 {
@@ -336,7 +336,7 @@ func (e *encoder) probabilities(b []byte) []byte {
 	})
 }
 
-// top writes the most probable classes with their probabilities, in turn.
+// top writes the most probable classes, each followed by its probability.
 func (e *encoder) top(b []byte, probabilities []float64) []byte {
 	order := make([]int, len(probabilities))
 	for k := range order {
@@ -352,8 +352,8 @@ func (e *encoder) top(b []byte, probabilities []float64) []byte {
 	return append(b, ']')
 }
 
-// modelled writes the models of the leaves by their place on the page: what a model can give,
-// and, where the form has models, the model.
+// modelled writes the models of the leaves by their position on the page: the range of each model
+// and, if the form includes models, the model.
 func (e *encoder) modelled(b []byte) []byte {
 	rangeOf := e.tree.RangeModels()
 	boosters := make(map[*boost.Booster]int)
@@ -418,9 +418,9 @@ func (e *encoder) model(b []byte, m *tree.LeafModel) []byte {
 	return append(b, ']')
 }
 
-// booster writes the trees of a booster, each as a list of splits:
-// [feature, cut or code, missing values go to yes, yes, no]. A side is the place of a split, or
-// the list of the numbers that it adds.
+// booster writes the trees of a booster, each as a list of splits: [feature, cut or code, missing
+// values go to yes, yes, no]. A side is the position of a split, or the list of the values that it
+// adds.
 func (e *encoder) booster(b []byte, booster *boost.Booster) []byte {
 	var trees list
 	b = append(b, '[')

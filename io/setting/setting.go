@@ -7,12 +7,12 @@ import (
 
 // Setting is the declaration of a setting.
 type Setting struct {
-	Name       string // of the flag, of the key in config files and of the member in JSON
-	Group      Group  // that lists the setting in the help
-	Help       string // what the setting does, with unit and special values; the default is added to it
-	Value      Value  // of the field that is set
-	Required   bool   // the empty value is a fault
-	Changeable bool   // may differ when a run is resumed: the tree does not depend on it
+	Name       string // name of the flag, of the key in config files and of the member in JSON
+	Group      Group  // group under which the help lists the setting
+	Help       string // what the setting does, with unit and special values; the default is appended
+	Value      Value  // the field that is set
+	Required   bool   // whether the empty value is a fault
+	Changeable bool   // whether it may differ when a run is resumed, because the tree does not depend on it
 }
 
 // Faults checks the values of all settings. Each error names its flag.

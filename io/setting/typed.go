@@ -14,23 +14,24 @@ import (
 	"strings"
 )
 
-// ItemError is the error of a text, maybe of one in a list, that stands for no value of the setting.
+// ItemError is the error for a text, possibly an item of a list, that is not a value of the
+// setting.
 type ItemError struct {
 	Item string
-	Err  error // says what is wanted instead
+	Err  error // describes the valid values
 }
 
 // Error implements error.
 func (e *ItemError) Error() string { return e.Err.Error() }
 
-// Unwrap returns what is wanted instead of the text.
+// Unwrap returns the description of the valid values.
 func (e *ItemError) Unwrap() error { return e.Err }
 
-// fault is the last text that a value of a type of its own has refused. Set takes such a text without an error,
-// so that all faults of a configuration are told at once: see Refused.
+// fault is the last text that a value of a custom type has refused. Set accepts such a text without
+// an error, so that all faults of a configuration are reported at once: see Refused.
 type fault struct{ refused *ItemError }
 
-// note notes the error of a text, or that there is none.
+// note records the error for a text, or that the text is valid.
 func (f *fault) note(text string, err error) {
 	item := new(ItemError)
 	switch {
@@ -50,7 +51,7 @@ func (f *fault) faults() []error {
 	return []error{fmt.Errorf("%s: %w", Word(f.refused.Item), f.refused.Err)}
 }
 
-// err returns what is wanted in place of the refused text; nil: no text was refused.
+// err returns the description of the valid values, if a text was refused; nil otherwise.
 func (f *fault) err() error {
 	if f.refused == nil {
 		return nil
@@ -58,7 +59,7 @@ func (f *fault) err() error {
 	return f.refused.Err
 }
 
-// Refused returns the fault of a text that a value was set to and has not taken; nil: there is none.
+// Refused returns the fault of a text to which a value was set in vain; nil if absent.
 func Refused(v Value) error {
 	if f, ok := v.(interface{ err() error }); ok && f.err() != nil {
 		return v.faults()[0]
@@ -66,8 +67,8 @@ func Refused(v Value) error {
 	return nil
 }
 
-// Typed is a setting of a type of its own, as text. wants says in words what the text may be; empty: it
-// says text. The errors of parse may be like the errors that By takes.
+// Typed is a setting of a custom type, as text. wants describes the valid texts; if it is empty,
+// the error of parse does. The errors of parse may have the form described at By.
 func Typed[T any](to *T, wants string, parse func(text string) (T, error), spell func(T) string) Value {
 	if wants == "" {
 		wants = "text"
@@ -75,7 +76,7 @@ func Typed[T any](to *T, wants string, parse func(text string) (T, error), spell
 	return &typed[T]{to: to, wants: wants, parse: parse, spell: spell}
 }
 
-// Named is a setting of a type whose values have names. The empty text is the zero value.
+// Named is a setting of a type with named values. The empty text is the zero value.
 func Named[T interface {
 	comparable
 	fmt.Stringer
@@ -123,7 +124,7 @@ func (v *typed[T]) decode(raw []byte) error {
 	return v.err()
 }
 
-// Set sets the value. It stays as it was if the text is refused.
+// Set sets the value, which stays unchanged if the text is refused.
 func (v *typed[T]) Set(text string) error {
 	x, err := v.parse(text)
 	if err == nil {
@@ -133,7 +134,7 @@ func (v *typed[T]) Set(text string) error {
 	return nil
 }
 
-// setText sets a value to a text in JSON; null leaves it as it is.
+// setText sets a value to a text in JSON; null leaves it unchanged.
 func setText(v Value, raw []byte) error {
 	var text *string
 	switch {
@@ -146,26 +147,26 @@ func setText(v Value, raw []byte) error {
 	}
 }
 
-// Unchecked is a setting whose value Faults does not check, as its owner does.
+// Unchecked is a setting whose value is not checked by Faults, but by its owner.
 func Unchecked(v Value) Value { return unchecked{v} }
 
 type unchecked struct{ Value }
 
 func (unchecked) faults() []error { return nil }
 
-// Choices is a setting of several values, such as ListOf. In JSON one value may stand without the list,
-// and numbers are numbers.
+// Choices is a setting of several values, such as ListOf. In JSON a single value may be given
+// without a list, and numbers are numbers.
 func Choices[T any](to *T, parse func(items []string) (T, error), spell func(T) []string) Value {
 	return &listOf[T]{to: to, parse: parse, spell: spell, bare: true}
 }
 
-// ListOf is a setting of a type of its own that is spelled as several texts.
+// ListOf is a setting of a custom type that is spelled as several texts.
 func ListOf[T any](to *T, parse func(items []string) (T, error), spell func(T) []string) Value {
 	return &listOf[T]{to: to, parse: parse, spell: spell}
 }
 
-// EachBy returns the parser of a list whose items a function parses. A list of the word alone has no
-// items.
+// EachBy returns the parser of a list whose items are parsed by a function. A list that consists of
+// the word alone has no items.
 func EachBy[T any](word string, parse func(text string) (T, error)) func(items []string) ([]T, error) {
 	return func(items []string) ([]T, error) {
 		if word != "" && slices.Equal(items, []string{word}) {
@@ -183,7 +184,8 @@ func EachBy[T any](word string, parse func(text string) (T, error)) func(items [
 	}
 }
 
-// SpellEach spells the items of a list: the word if there are none.
+// SpellEach returns a function that spells the items of a list; an empty list is spelled as the
+// word.
 func SpellEach[T any](word string, spell func(T) string) func([]T) []string {
 	return func(values []T) []string {
 		if len(values) == 0 && word != "" {
@@ -207,8 +209,7 @@ func newList[T ~[]string](to *T, checks []Check) *listOf[T] {
 	}
 }
 
-// Repeated is a setting that is given once for each of several texts, which may have
-// commas.
+// Repeated is a setting that is given once for each of several texts, which may contain commas.
 func Repeated[T ~[]string](to *T) Value { return &repeated[T]{newList(to, nil)} }
 
 type listOf[T any] struct {
@@ -217,9 +218,9 @@ type listOf[T any] struct {
 	to     *T
 	parse  func([]string) (T, error)
 	spell  func(T) []string
-	checks []Check // of each text
-	bare   bool    // one value may stand without the list in JSON
-	given  bool    // and no longer the default: a further text adds to the list
+	checks []Check // for each text
+	bare   bool    // whether a single value may be given without a list in JSON
+	given  bool    // whether a value was given, so that a further text adds to the list
 }
 
 func (v *listOf[T]) Type() string       { return "strings" }
@@ -236,10 +237,10 @@ func (v *listOf[T]) faults() []error {
 	return faults
 }
 
-// String joins the texts by commas. A text with a comma in it stands in double quotes.
+// String joins the texts by commas. A text with a comma is in double quotes.
 func (v *listOf[T]) String() string { return joined(v.GetSlice()) }
 
-// Set replaces the default by the texts of a line of CSV. Set a second time adds to them.
+// Set replaces the default by the texts in a line of CSV. Setting the value again adds to them.
 func (v *listOf[T]) Set(text string) error {
 	items, err := cut(text)
 	if err != nil {
@@ -258,7 +259,7 @@ func (v *listOf[T]) add(items []string) error {
 // Append adds a text.
 func (v *listOf[T]) Append(item string) error { return v.Replace(append(v.GetSlice(), item)) }
 
-// Replace sets the texts. The value stays as it was if they are refused.
+// Replace sets the texts. The value stays unchanged if they are refused.
 func (v *listOf[T]) Replace(items []string) error {
 	x, err := v.parse(items)
 	if err == nil {
@@ -315,15 +316,15 @@ func (v *listOf[T]) decode(raw []byte) error {
 
 type repeated[T ~[]string] struct{ *listOf[T] }
 
-// Type is that of the flag library.
+// Type returns the name of the type in the flag library.
 func (v *repeated[T]) Type() string { return "stringArray" }
 
-// Set adds a text as it is.
+// Set adds a text unchanged.
 func (v *repeated[T]) Set(text string) error { return v.add([]string{text}) }
 
-// Table is a setting of a text, such as the name of a file. In JSON it may also be an object of the values
-// that such a file has. values are pointers to the values by key; others are further fields that the text
-// sets.
+// Table is a setting of a text, such as the name of a file. In JSON it may also be an object with
+// the values of such a file. values are pointers to the values by key; others are further fields
+// that the text sets.
 func Table(text Value, values map[string]any, others ...any) Value {
 	return &table{text, values, others}
 }
@@ -377,12 +378,12 @@ func (v *table) decode(raw []byte) error {
 	return nil
 }
 
-// joined joins texts by commas. A text with a comma in it stands in double quotes.
+// joined joins texts by commas. A text with a comma is in double quotes.
 func joined(items []string) string {
 	switch {
 	case len(items) == 0:
 		return ""
-	case len(items) == 1 && items[0] == "": // which CSV would spell as no text at all
+	case len(items) == 1 && items[0] == "": // CSV would spell it as an empty list
 		return `""`
 	}
 	var b strings.Builder
@@ -392,7 +393,7 @@ func joined(items []string) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// cut cuts a line of CSV into its texts.
+// cut splits a line of CSV into its texts.
 func cut(text string) ([]string, error) {
 	if text == "" {
 		return []string{}, nil

@@ -9,28 +9,28 @@ import (
 	"unicode"
 )
 
-// Value is a field of a configuration as text: it reads the field's value from text,
-// spells it and checks it. It has the methods of a flag.
+// Value is a field of a configuration as text: it reads the value from text, spells it and checks
+// it. It has the methods of a flag.
 type Value interface {
 	// String spells the value so that Set reads it back.
 	String() string
-	// Set reads a text. The error says what is wanted instead, and the value stays as it was.
+	// Set reads a text. The error describes the valid values, and the value stays unchanged.
 	Set(text string) error
 	// Type is the word that stands for a value in the help.
 	Type() string
-	// Wants says in words what the value may be, such as "a whole number from 1 to 64".
+	// Wants describes the valid values in words, such as "a whole number from 1 to 64".
 	Wants() string
 
 	empty() bool
-	faults() []error // each begins with the value that is wrong
+	faults() []error // each begins with the wrong value
 	target() any     // pointer to the field
 }
 
-// Check looks at a text. The error says what is wanted instead of it.
+// Check checks a text. The error describes the valid texts.
 type Check func(text string) error
 
-// By is the check of a parser. A parser's error may begin with a name and the quoted
-// text, as `algorithm "x": want c45 or cart` does: they are cut off.
+// By is the check of a parser. An error of the parser may begin with a name and the quoted text, as
+// `algorithm "x": want c45 or cart` does: they are cut off.
 func By[T any](parse func(text string) (T, error)) Check {
 	return func(text string) error {
 		_, err := parse(text)
@@ -41,7 +41,7 @@ func By[T any](parse func(text string) (T, error)) Check {
 	}
 }
 
-// problem returns what a parser's error says beside the quoted text.
+// problem returns an error of a parser without the part up to the quoted text.
 func problem(text string, err error) error {
 	if _, rest, ok := strings.Cut(err.Error(), strconv.Quote(text)+": "); ok {
 		return errors.New(rest)
@@ -79,7 +79,7 @@ func Alternatives(names []string) string {
 	return strings.Join(names[:n-1], ", ") + " or " + names[n-1]
 }
 
-// checked returns what is wrong with a text, behind the text.
+// checked returns what is wrong with a text, each preceded by the text.
 func checked(text string, checks []Check) []error {
 	var faults []error
 	for _, check := range checks {
@@ -90,7 +90,7 @@ func checked(text string, checks []Check) []error {
 	return faults
 }
 
-// Word returns a text in quotes where it does not read as one word.
+// Word returns a text, in quotes if it does not read as a single word.
 func Word(s string) string {
 	if s == "" || strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsGraphic(r) || unicode.IsSpace(r) }) {
 		return strconv.Quote(s)
@@ -110,7 +110,7 @@ func (v *onOff) empty() bool     { return false }
 func (v *onOff) faults() []error { return nil }
 func (v *onOff) target() any     { return v.to }
 
-// IsBoolFlag tells the flag library that the flag may stand without a value.
+// IsBoolFlag tells the flag library that the flag may be given without a value.
 func (v *onOff) IsBoolFlag() bool { return true }
 
 func (v *onOff) Set(text string) error {

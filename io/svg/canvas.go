@@ -26,8 +26,8 @@ type Canvas struct{ b bytes.Buffer }
 // printf adds to the picture. A buffer returns no error.
 func (c *Canvas) printf(format string, args ...any) { _, _ = fmt.Fprintf(&c.b, format, args...) }
 
-// Group draws a part of the picture as a group of a class. Its tip, which may be empty, is shown under
-// the mouse. attributes are empty or begin with a space, as SVG has them.
+// Group draws a part of the picture as a group with a class. Its tip, which may be empty, is shown
+// under the mouse. attributes are empty or begin with a space, in the syntax of SVG.
 func (c *Canvas) Group(class, tip, attributes string, drawing func()) {
 	c.printf(`<g class="%s"%s>`, class, attributes)
 	if tip != "" {
@@ -66,7 +66,7 @@ func (c *Canvas) Polygon(s Style, points []Point) {
 // Path draws a path.
 func (c *Canvas) Path(s Style, p *Path) { c.printf(`<path%s d="%s"/>`, s.attributes(), p.b) }
 
-// Rect draws a rectangle whose corners have a radius.
+// Rect draws a rectangle with rounded corners.
 func (c *Canvas) Rect(s Style, b Box, radius float64) {
 	round := ""
 	if radius > 0 {
@@ -81,21 +81,22 @@ func (c *Canvas) Circle(s Style, at Point, radius float64) {
 	c.printf(`<circle%s cx="%s" cy="%s" r="%s"/>`, s.attributes(), short(at.X), short(at.Y), short(radius))
 }
 
-// Triangle draws a triangle around a point, with a corner above. It looks as large as a circle of the radius.
+// Triangle draws a triangle around a point, with a corner at the top. It looks as large as a circle
+// of this radius.
 func (c *Canvas) Triangle(s Style, at Point, radius float64) {
-	radius = float64(radius * 1.25)            // of the circle through its corners
-	side := float64(radius * math.Sqrt(3) / 2) // half of it
+	radius = float64(radius * 1.25)            // radius of the circle through its corners
+	side := float64(radius * math.Sqrt(3) / 2) // half the length of a side
 	below := float64(radius / 2)
 	c.Polygon(s, []Point{at.Plus(0, -radius), at.Plus(side, below), at.Plus(-side, below)})
 }
 
-// Text writes words at a point, at the height of the middle of its capital letters. Texts of characters
-// with known widths say how wide they are, so that they fit in other fonts, too.
+// Text writes words at a point, which is at half the height of their capital letters. Texts of
+// characters with known widths specify their width, so that they also fit in other fonts.
 func (c *Canvas) Text(t Text, at Point, words string) {
 	if words == "" {
 		return
 	}
-	const middle = 0.36 // of the size: half of the height of capitals
+	const middle = 0.36 // half the height of capitals, relative to the size
 	more := ""
 	if t.Align != Left {
 		more = ` text-anchor="` + string(t.Align) + `"`
@@ -135,18 +136,18 @@ func (p *Path) add(letter byte, points ...Point) {
 	}
 }
 
-// Document is what an SVG document has beside the elements of its picture.
+// Document holds the properties of an SVG document other than the elements of its picture.
 type Document struct {
-	Class         string // of the element svg, beside that of the style
+	Class         string // class of the element svg, in addition to the class of the style
 	Title         string
 	Description   string  // what the picture shows, for readers who do not see it
-	Width, Height float64 // of the viewBox
+	Width, Height float64 // size of the viewBox
 	Pixels        float64 // width on a screen; 0: Width
-	Attributes    string  // of the element svg; empty, or with a space in front
-	Bare          bool    // without CSS, which the page has that contains the document
+	Attributes    string  // attributes of the element svg; empty, or beginning with a space
+	Bare          bool    // without CSS, because the page that contains the document has it
 }
 
-// Write writes a document without references to anything else.
+// Write writes a self-contained document.
 func (c *Canvas) Write(w io.Writer, d *Document) error {
 	pixels, label := d.Pixels, d.Title
 	if pixels == 0 {
@@ -171,13 +172,13 @@ func (c *Canvas) Write(w io.Writer, d *Document) error {
 	return err
 }
 
-// short writes a number with two digits behind the point at most.
+// short formats a number with at most two digits after the decimal point.
 func short(x float64) string {
-	return strconv.FormatFloat(math.Round(float64(x*100))/100+0, 'f', -1, 64) // + 0: no -0
+	return strconv.FormatFloat(math.Round(float64(x*100))/100+0, 'f', -1, 64) // + 0 avoids -0
 }
 
-// Escape returns a text as XML and HTML have it, in elements and in attributes. Characters that XML
-// cannot have become U+FFFD.
+// Escape returns a text in the form that XML and HTML need in elements and in attributes.
+// Characters that XML cannot represent become U+FFFD.
 func Escape(s string) string {
 	if !slices.ContainsFunc([]byte(s), func(c byte) bool {
 		return c < ' ' || c > '~' || strings.IndexByte(`<>&"'`, c) >= 0

@@ -15,7 +15,7 @@ import (
 	"github.com/espalier-ml/espalier/io/objectstore/httpstore"
 )
 
-// explain turns an error into one sentence with a kind. right is the permission that the
+// explain turns an error into a single sentence with a kind. right is the permission that the
 // request needs.
 func (p place) explain(ctx context.Context, right string, err error) error {
 	var answer *googleapi.Error
@@ -68,7 +68,7 @@ func (p place) explainAnswer(ctx context.Context, right string, answer *googleap
 	}
 }
 
-// said returns the service's message beside the code. It names the account without the
+// said returns the service's message, in addition to the code. It names the account that lacks the
 // permission.
 func said(answer *googleapi.Error) string {
 	message := httpstore.OneLine(answer.Message)

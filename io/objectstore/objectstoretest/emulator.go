@@ -47,8 +47,8 @@ type program struct {
 	output *bufio.Reader
 }
 
-// emulators is the program of all tests of a process: to find that nothing is to be built takes
-// half a second, and starting it 20 ms.
+// emulators is the program shared by all tests of a process: finding that there is nothing to build
+// takes half a second, and starting it 20 ms.
 var emulators = sync.OnceValues(runEmulators) //nolint:gochecknoglobals // one process, one program
 
 // runEmulators builds the program, unless Go's build cache has it, and runs it.
@@ -59,7 +59,7 @@ func runEmulators() (*program, error) {
 	if err != nil {
 		return nil, fmt.Errorf("only a clone of the repository, tested without -trimpath, has emulators: %w", err)
 	}
-	for _, f := range files { // go test sees by their times whether a cached result holds
+	for _, f := range files { // so that go test sees by their times whether a cached result is valid
 		if _, err := os.Stat(filepath.Join(folder, f.Name())); err != nil {
 			return nil, err
 		}
@@ -113,6 +113,6 @@ func (p *program) end(url string) error {
 
 // ended returns what the program said at its end.
 func (p *program) ended(err error) error {
-	_ = p.input.Close() // it has ended by itself
+	_ = p.input.Close() // it has already ended
 	return fmt.Errorf("the emulators ended: %w\n%s", errors.Join(err, p.process.Wait()), &p.said)
 }

@@ -57,8 +57,7 @@ type place struct {
 	bucket, key string
 }
 
-// open starts an operation on a path. The returned context counts the tries of the
-// operation.
+// open starts an operation on a path. The returned context counts the tries of the operation.
 func (d *Driver) open(ctx context.Context, path string) (context.Context, place, error) {
 	bucket, key := httpstore.SplitPath(path)
 	p := place{driver: d, bucket: bucket, key: key}
@@ -239,9 +238,9 @@ func (d *Driver) RemoveAll(ctx context.Context, path string) error {
 	return p.explain(ctx, rightList, listErr)
 }
 
-// listNamed visits the object with exactly the place's name, if there is one: it is the
-// first in a listing of this prefix. A removal without the look would leave a marker of
-// deletion in a bucket with versions.
+// listNamed visits the object with exactly the place's name, if it exists: it is the first in a
+// listing of this prefix. Removing without listing would leave a delete marker in a bucket with
+// versions.
 func (p place) listNamed(ctx context.Context, visit func([]types.Object) error) error {
 	if p.key == "" {
 		return nil
@@ -277,7 +276,7 @@ func (p place) remove(ctx context.Context, page []types.Object) error {
 	if len(errs) == 0 {
 		return nil
 	}
-	return errors.Join(errs[0]) // one sentence: the others are similar
+	return errors.Join(errs[0]) // a single sentence, because all errors are similar
 }
 
 func (p place) notRemoved(e *types.Error) error {

@@ -16,7 +16,7 @@ import (
 	"github.com/espalier-ml/espalier/io/objectstore/httpstore"
 )
 
-// explain turns an error into one sentence with a kind. right is the permission that the
+// explain turns an error into a single sentence with a kind. right is the permission that the
 // request needs.
 func (p place) explain(ctx context.Context, right string, err error) error {
 	status := statusOf(err)
@@ -115,7 +115,7 @@ func regionOf(err error) string {
 	return answer.Response.Header.Get("X-Amz-Bucket-Region")
 }
 
-// said returns the store's message beside the status.
+// said returns the store's message, in addition to the status.
 func said(err error) string {
 	var answer smithy.APIError
 	if !errors.As(err, &answer) || answer.ErrorMessage() == "" {
@@ -147,7 +147,7 @@ func (p place) absent(ctx context.Context, err error) error {
 	return fs.ErrNotExist
 }
 
-// listsNone reports whether the bucket is missing by the answer to a listing. Some servers
+// listsNone reports whether the answer to a listing shows that the bucket is missing. Some servers
 // answer 404 to a HEAD of any bucket, and the answer to a HEAD has no body.
 func (p place) listsNone(ctx context.Context) bool {
 	_, err := p.client.ListObjectsV2(ctx, &s3.ListObjectsV2Input{Bucket: aws.String(p.bucket), MaxKeys: aws.Int32(1)})
