@@ -8,20 +8,21 @@ import (
 	"github.com/espalier-ml/espalier/io/svg"
 )
 
-// Frame is where a picture has its data, in units of the SVG's viewBox: x to the right, y
-// down. The value v of the horizontal axis stands at Left + (v - XMin) / (XMax - XMin) *
-// (Right - Left), and that of the vertical one at Bottom - (v - YMin) / (YMax - YMin) * (Bottom
-// - Top).
+// Frame is the place of the data in a picture, in units of the SVG's viewBox: x to the right, y
+// down. The value v of the horizontal axis is at Left + (v - XMin) / (XMax - XMin) * (Right -
+// Left), and the value v of the vertical axis at Bottom - (v - YMin) / (YMax - YMin) * (Bottom -
+// Top).
 type Frame struct {
 	Left, Right, Top, Bottom float64
 	XMin, XMax, YMin, YMax   float64
 	Spots                    []svg.Point // by point of a frontier
 }
 
-// Frame returns where the picture has its data; nil for pictures without axes.
+// Frame returns the place of the data in the picture; nil for pictures without axes.
 func (p *Picture) Frame() *Frame { return p.frame }
 
-// attributes returns the frame as the SVG element has it, for programs that draw over the picture.
+// attributes returns the frame as attributes of the SVG element, for programs that draw over the
+// picture.
 func (f *Frame) attributes() string {
 	if f == nil {
 		return ""
@@ -40,7 +41,7 @@ func (f *Frame) At(x, y float64) svg.Point {
 	}
 }
 
-// Axis is one axis of a picture.
+// Axis is an axis of a picture.
 type Axis struct {
 	Label     string
 	Low, High float64 // values at its ends
@@ -53,7 +54,7 @@ type Tick struct {
 	Label string
 }
 
-// newAxis returns an axis with at most so many ticks at round values.
+// newAxis returns an axis with at most ticks ticks at round values.
 func newAxis(label string, low, high float64, ticks int) Axis {
 	return Axis{label, low, high, RoundTicks(low, high, ticks)}
 }
@@ -74,7 +75,7 @@ const (
 	maxLabel   = 560
 )
 
-// NewAxes returns the axes of an area, which has room for all their labels.
+// NewAxes returns axes that fit into an area, with all their labels.
 func NewAxes(area svg.Box, x, y Axis) *Axes {
 	a := &Axes{x: x, y: y, area: area}
 	words := small()
@@ -99,7 +100,8 @@ func NewAxes(area svg.Box, x, y Axis) *Axes {
 	return a
 }
 
-// Align lets axes below each other begin where the widest labels allow.
+// Align moves the left ends of axes below each other to the same place, as far right as the widest
+// labels require.
 func Align(all ...*Axes) {
 	left := 0.0
 	for _, a := range all {
@@ -135,7 +137,7 @@ func (a *Axes) Draw(on *svg.Canvas) {
 	on.Text(label, middle, label.Fit(a.y.Label, a.Bottom-a.Top))
 }
 
-// RoundTicks returns at most so many ticks at round values.
+// RoundTicks returns at most most ticks at round values.
 func RoundTicks(low, high float64, most int) []Tick {
 	step, digits := niceStep(low, high, most)
 	var list []Tick
@@ -145,8 +147,8 @@ func RoundTicks(low, high float64, most int) []Tick {
 	return list
 }
 
-// niceStep returns the least step of 1, 2 or 5 times a power of ten that sets at most so many
-// ticks in a range, and the digits of its multiples behind the point.
+// niceStep returns the least step of 1, 2 or 5 times a power of ten with which a range has at most
+// most ticks, and the number of digits after the decimal point of its multiples.
 func niceStep(low, high float64, most int) (step float64, digits int) {
 	for power := leastPower; ; power++ {
 		for _, factor := range []string{"1", "2", "5"} {
@@ -165,7 +167,8 @@ const (
 	greatestPower = 307
 )
 
-// TickLabel returns a number with so many digits behind the point, shorter if there were too many.
+// TickLabel returns a number with this many digits after the decimal point, or a shorter form if
+// there would be too many.
 func TickLabel(x float64, digits int) string {
 	if math.Abs(x) >= 1e6 || digits > 6 {
 		return strconv.FormatFloat(x, 'g', 4, 64)

@@ -9,13 +9,14 @@ import (
 	"github.com/espalier-ml/espalier/io/runfolder"
 )
 
-// greatest is the greatest size of a figure that can be drawn: the difference of two is a number.
+// greatest is the greatest size of a figure that can be drawn, so that the difference of two
+// figures is finite.
 const greatest = 1e300
 
-// within reports whether a figure lies in a range. NaN lies in none.
+// within reports whether a figure is in a range. NaN is in no range.
 func within(x, low, high float64) bool { return low <= x && x <= high }
 
-// checkShare checks a figure from 0 to 1; nil is fine.
+// checkShare checks a figure from 0 to 1; nil is valid.
 func checkShare(document, what string, x *float64) error {
 	if x != nil && !within(*x, 0, 1) {
 		return fmt.Errorf("%s: %s %v: want a number from 0 to 1; the file is damaged", document, what, *x)
@@ -23,7 +24,7 @@ func checkShare(document, what string, x *float64) error {
 	return nil
 }
 
-// checkFrontier refuses points that have no place in a picture.
+// checkFrontier returns an error for points that cannot be drawn.
 func checkFrontier(points []runfolder.Point) error {
 	for i := range points {
 		p := &points[i]
@@ -54,7 +55,7 @@ func checkAll(document, what string, list []float64) error {
 	return nil
 }
 
-// checkCurve refuses a curve that is none.
+// checkCurve returns an error for an invalid curve.
 func checkCurve(c *metric.Class) error {
 	what := "ROC curve of " + report.Name(c.Class)
 	if len(c.ROC.FalsePositiveRate) != len(c.ROC.TruePositiveRate) {
@@ -67,7 +68,7 @@ func checkCurve(c *metric.Class) error {
 	return checkAll(runfolder.MetricsName, what, c.ROC.TruePositiveRate)
 }
 
-// checkCalibration refuses bins that have no place in a picture.
+// checkCalibration returns an error for bins that cannot be drawn.
 func checkCalibration(c *metric.Calibration) error {
 	rows := int64(0)
 	for i := range c.Bins {
@@ -88,7 +89,7 @@ func checkCalibration(c *metric.Calibration) error {
 	return nil
 }
 
-// checkImportance refuses figures that are too large for a picture.
+// checkImportance returns an error for figures that are too large to draw.
 func checkImportance(m *runfolder.Importance) error {
 	if err := checkShare(runfolder.ImportanceName, "AUC", m.AUC); err != nil {
 		return err

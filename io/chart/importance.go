@@ -21,12 +21,12 @@ type bars struct {
 	head   string
 	colour svg.Colour
 	of     func(f *importance.Feature) *float64
-	none   string // what stands in place of an absent figure
+	none   string // text in place of an absent figure
 }
 
-// Importance draws what each tested feature brings: the AUC that the tree loses without it,
-// and that loss by unit of its cost; the fall of entropy, where no loss was measured. Features
-// stand by falling loss, at most 30. An error says what the document lacks.
+// Importance draws what each tested feature contributes: the AUC that the tree loses without it,
+// and this loss per unit of its cost; or the decrease of entropy, if no loss was measured. Features
+// are sorted by descending loss, at most 30 of them. The error describes what the document lacks.
 func Importance(m *runfolder.Importance) (*Picture, error) {
 	if len(m.Features) == 0 {
 		return nil, errors.New("the tree tests no feature: importance.json is empty")
@@ -64,7 +64,7 @@ func impurity(f *importance.Feature) *float64    { return &f.Impurity }
 func lost(f *importance.Feature) *float64        { return f.AUCLost }
 func lostPerCost(f *importance.Feature) *float64 { return f.AUCPerCost }
 
-// orNothing returns a figure, below all others where it is absent.
+// orNothing returns a figure, or a number below all figures if it is absent.
 func orNothing(x *float64) float64 {
 	if x == nil {
 		return -2
@@ -72,7 +72,8 @@ func orNothing(x *float64) float64 {
 	return *x
 }
 
-// figureOf writes a figure with at most four digits behind the point, fewer for large ones.
+// figureOf formats a figure with at most four digits after the decimal point, fewer for large
+// figures.
 func figureOf(x *float64, none string) string {
 	switch {
 	case x == nil:
@@ -116,8 +117,8 @@ func drawBars(on *svg.Canvas, area svg.Box, features []importance.Feature, colum
 	}
 }
 
-// draw draws the bar of a feature and its figure in a place of some width. Bars of negative
-// figures go to the left; no bar where the figure is absent.
+// draw draws the bar of a feature and its figure in a given place and width. Bars of negative
+// figures extend to the left; there is no bar if the figure is absent.
 func (b *bars) draw(
 	on *svg.Canvas, left svg.Point, width float64, features []importance.Feature, feature int,
 ) {
@@ -147,7 +148,7 @@ func (b *bars) draw(
 	on.Text(words, svg.Point{X: end + figureGap, Y: left.Y}, figureOf(x, b.none))
 }
 
-// featureTip says what a feature brings and costs.
+// featureTip describes what a feature contributes and costs.
 func featureTip(f *importance.Feature) string {
 	return fmt.Sprintf("%s: AUC lost %s, by unit of cost %s; fall of entropy %.4f bits a row; paid %.4g a row; "+
 		"asked of %s of the rows", report.Name(f.Name), figureOf(f.AUCLost, "-"), figureOf(f.AUCPerCost, "-"), f.Impurity,

@@ -23,14 +23,14 @@ type Picture struct {
 	Notes  []string // below the title
 	Words  string   // what the picture shows, for readers who do not see it
 	Legend []Entry
-	Height float64 // of the content
+	Height float64 // height of the content
 	Draw   func(on *svg.Canvas, area svg.Box)
 
 	frame *Frame
 }
 
-// Entry is a sign of the legend with its meaning. Sign draws it in a place of SignWidth from a point on, at
-// the height of the point.
+// Entry is a sign of the legend with its meaning. Sign draws the sign, SignWidth wide, to the right
+// of a point, at the height of the point.
 type Entry struct {
 	Sign  func(on *svg.Canvas, left svg.Point)
 	Words string
@@ -39,7 +39,7 @@ type Entry struct {
 // Sizes in units of the viewBox.
 const (
 	Margin    = 14 // around a picture
-	SignWidth = 26 // of a sign of the legend
+	SignWidth = 26 // width of a sign of the legend
 
 	lineHeight = 18
 	signGap    = 6
@@ -53,7 +53,7 @@ func plain() svg.Text   { return svg.Text{} }
 func bold() svg.Text    { return svg.Text{Bold: true} }
 func small() svg.Text   { return svg.Text{Size: svg.TickSize} }
 
-// aligned returns a text with another place by its point.
+// aligned returns a text with another alignment.
 func aligned(t svg.Text, at svg.Align) svg.Text {
 	t.Align = at
 	return t
@@ -92,8 +92,7 @@ func (p *Picture) area() svg.Box {
 	return svg.Box{Left: Margin, Top: top, Right: Width - Margin, Bottom: top + p.Height}
 }
 
-// SVG writes the picture as one SVG document without references to anything else. width is in
-// pixels; 0: Width.
+// SVG writes the picture as a self-contained SVG document. width is in pixels; 0: Width.
 func (p *Picture) SVG(w io.Writer, width int) error {
 	if width != 0 && (width < MinPixels || width > MaxPixels) {
 		return fmt.Errorf("a picture of %d pixels: want %d to %d", width, MinPixels, MaxPixels)

@@ -20,7 +20,7 @@ const maxCurves = 26
 type curve struct {
 	*metric.Class
 
-	number int // of the class
+	number int // index of the class
 }
 
 // tip names the class and its area.
@@ -38,10 +38,11 @@ func (c *curve) style() svg.Style {
 	return svg.Line(colours[c.number%len(colours)], 1.6, dashes[c.number%len(dashes)]...)
 }
 
-// ROC draws the ROC curve of each class against the rest, on test rows, else on validation
-// rows. Of two classes it is the second's alone: the first's is its mirror image. Of more than
-// 26 those with most rows have a curve. class names one class; empty: all. An error says what
-// the metrics lack.
+// ROC draws the ROC curve of each class against its complement, on test rows or, if there are none,
+// on validation rows. For two classes it only draws the curve of the second class, because the
+// first class has its mirror image. If there are more than 26 classes, it draws the curves of the
+// classes with the most rows. class names a single class; empty: all. The error describes what the
+// metrics lack.
 func ROC(m *runfolder.Metrics, class string) (*Picture, error) {
 	part, of, err := curved(m)
 	if err != nil {
@@ -78,7 +79,7 @@ func ROC(m *runfolder.Metrics, class string) (*Picture, error) {
 
 // curved returns the part whose curves are drawn.
 func curved(m *runfolder.Metrics) (part string, of *metric.Metrics, err error) {
-	earlier := false // some area has no curve
+	earlier := false // whether some area has no curve
 	for _, p := range slices.Backward(m.Parts()) {
 		if slices.ContainsFunc(p.Metrics.PerClass, func(c metric.Class) bool { return c.ROC != nil }) {
 			return p.Name, p.Metrics, nil
@@ -137,7 +138,7 @@ func curvesOf(m *metric.Metrics, class string) (curves []*curve, note string, er
 	return curves, note, nil
 }
 
-// diagonal is the style of the line of what knows nothing.
+// diagonal is the style of the curve of a classifier without information.
 func diagonal() svg.Style { return svg.Line(svg.Soft, 0.75, 3, 3) }
 
 func drawCurves(on *svg.Canvas, f *Frame, curves []*curve) {

@@ -10,29 +10,29 @@ import (
 	"github.com/espalier-ml/espalier/io/setting"
 )
 
-// Format and Version are those of the document.
+// Format and Version identify the document.
 const (
 	Format  = "espalier/contract"
 	Version = 1
 )
 
-// Contract says what the columns of a data set are.
+// Contract describes the columns of a data set.
 type Contract struct {
 	Format       string   `yaml:"format"`
 	Version      int      `yaml:"version"`
-	MinRows      int64    `yaml:"min_rows,omitempty"` // of all files together
+	MinRows      int64    `yaml:"min_rows,omitempty"` // rows of all files together
 	OtherColumns string   `yaml:"other_columns"`      // OthersIgnored, OthersUsed or OthersRefused
 	Columns      []Column `yaml:"columns"`
 }
 
-// What becomes of a column that the contract does not list.
+// How columns are handled that the contract does not list.
 const (
 	OthersIgnored = "ignored"
 	OthersUsed    = "used"
 	OthersRefused = "refused"
 )
 
-// Column is what a contract says of a column. Bounds that are absent hold for any value.
+// Column describes a column. An absent bound allows any value.
 type Column struct {
 	Name        string   `yaml:"name"`
 	Type        string   `yaml:"type"` // see Types
@@ -41,12 +41,12 @@ type Column struct {
 	MaxMissing  *float64 `yaml:"max_missing,omitempty"`  // share of the rows; 0: each row has a value
 	Min         string   `yaml:"min,omitempty"`          // a number, or a point in time in ISO 8601
 	Max         string   `yaml:"max,omitempty"`          // the same
-	MinMean     *float64 `yaml:"min_mean,omitempty"`     // of the rows with a value; points in time have none
+	MinMean     *float64 `yaml:"min_mean,omitempty"`     // mean of the rows with a value; not for points in time
 	MaxMean     *float64 `yaml:"max_mean,omitempty"`     // the same
-	Values      []string `yaml:"values,omitempty"`       // that are known
-	MaxUnlisted *float64 `yaml:"max_unlisted,omitempty"` // share of the rows with other values; 0: none has one
+	Values      []string `yaml:"values,omitempty"`       // known values
+	MaxUnlisted *float64 `yaml:"max_unlisted,omitempty"` // share of the rows with other values; 0: all values must be known
 
-	Note string `yaml:"-"` // a comment beside the name
+	Note string `yaml:"-"` // a comment next to the name
 }
 
 // The types of columns.
@@ -128,7 +128,7 @@ func (c *Contract) Names() []string {
 	return names
 }
 
-// Faults returns what is wrong with a contract, a sentence each.
+// Faults returns what is wrong with a contract, one sentence per fault.
 func (c *Contract) Faults() []string {
 	var faults []string
 	fault := func(format string, args ...any) { faults = append(faults, fmt.Sprintf(format, args...)) }
@@ -211,7 +211,7 @@ func (c *Column) boundFaults() []string {
 	return nil
 }
 
-// disordered reports whether a lower bound is above an upper one.
+// disordered reports whether a lower bound is above the upper bound.
 func disordered(least, greatest *float64) bool {
 	return least != nil && greatest != nil && *least > *greatest
 }

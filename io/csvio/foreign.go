@@ -7,7 +7,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/dataset"
 )
 
-// foreign are the formats that are taken for CSV, by the bytes with which their files begin.
+// foreign lists formats that are mistaken for CSV, by the bytes with which their files begin.
 var foreign = []struct{ begins, what, hint string }{ //nolint:gochecknoglobals // a table
 	{"\xff\xfe", "in UTF-16", utf16Hint},
 	{"\xfe\xff", "in UTF-16", utf16Hint},
@@ -23,7 +23,7 @@ var foreign = []struct{ begins, what, hint string }{ //nolint:gochecknoglobals /
 	{"version https://git-lfs.github.com/spec/", "a pointer of Git LFS", "fetch the file: git lfs pull"},
 }
 
-// foreignTexts are further formats, which begin in several ways.
+// foreignTexts lists further formats, which may begin in several ways.
 var foreignTexts = []struct { //nolint:gochecknoglobals // a table
 	begins     *regexp.Regexp
 	what, hint string
@@ -36,7 +36,7 @@ var foreignTexts = []struct { //nolint:gochecknoglobals // a table
 
 const utf16Hint = "write: iconv -f UTF-16 -t UTF-8 FILE | espalier import -"
 
-// refuseForeign returns an error if the beginning of a file is not that of a CSV file.
+// refuseForeign returns an error if the beginning of a file shows that it is not CSV.
 func refuseForeign(file string, head []byte) error {
 	refused := func(what, hint string) error {
 		return &dataset.DataError{File: file, Problem: "the file is " + what + ", expected CSV in UTF-8", Hint: hint}

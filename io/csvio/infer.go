@@ -14,15 +14,15 @@ import (
 // Type is the type of a column.
 type Type uint8
 
-// The types. A column gets the first one that all of its values have, or else Text.
+// The types. A column gets the first type that fits all of its values, or else Text.
 const (
 	Boolean   Type = iota // true and false, in any case
-	Integer               // whole numbers that a float64 holds, without leading zeros
+	Integer               // integers that a float64 holds exactly, without leading zeros
 	Float                 // decimal numbers, also with an exponent
 	Date                  // 2024-01-31: days since 1970-01-01
 	Time                  // 13:05 or 13:05:59.123456: microseconds since midnight
 	Timestamp             // 2024-01-31T13:05:59Z, with an offset from UTC: microseconds since 1970-01-01
-	Local                 // the same without an offset; dates, too
+	Local                 // the same without an offset; also dates
 	Text
 )
 
@@ -48,16 +48,16 @@ func (t Type) String() string {
 	}
 }
 
-// Value is a value of a column. A boolean is 0 or 1 in Whole; dates, times and timestamps are
-// in Whole, too.
+// Value is a value of a column. Booleans (0 or 1), dates, times and timestamps are stored in Whole.
 type Value struct {
 	Whole int64
 	Float float64
 }
 
-const maxWhole = 1 << 53 // beyond it float64 leaves out whole numbers
+const maxWhole = 1 << 53 // beyond it float64 does not hold every integer
 
-// Kind is how the values of a column are read: their type, and their format if it is not ISO 8601.
+// Kind describes how the values of a column are read: their type, and their format if it is not ISO
+// 8601.
 type Kind struct {
 	Type   Type
 	format *Format
@@ -66,8 +66,8 @@ type Kind struct {
 // String names the type.
 func (k Kind) String() string { return k.Type.String() }
 
-// Parse reads a text as a value of a kind, whose type is not Text. Training reads every number and
-// point in time that it returns: float64 holds them exactly.
+// Parse reads a text as a value of a kind, whose type is not Text. Training can read every number
+// and point in time that it returns, because float64 holds them exactly.
 func (s *Spelling) Parse(k Kind, text string) (v Value, ok bool) {
 	switch k.Type {
 	case Boolean:
@@ -89,7 +89,7 @@ func (s *Spelling) Parse(k Kind, text string) (v Value, ok bool) {
 		}
 		x, err := strconv.ParseFloat(text, 64)
 		if math.Abs(x) >= maxWhole && !strings.ContainsAny(text, ".eE") {
-			return v, false // a number of an account, say, would lose digits
+			return v, false // an account number, for example, would lose digits
 		}
 		return Value{Float: x}, err == nil && !math.IsInf(x, 0) && !math.IsNaN(x)
 	default:
@@ -103,8 +103,8 @@ func (s *Spelling) Parse(k Kind, text string) (v Value, ok bool) {
 	}
 }
 
-// plainNumber reports whether a text looks like a decimal number. Leading zeros and a leading
-// plus are those of codes and telephone numbers.
+// plainNumber reports whether a text looks like a decimal number. A leading zero or plus indicates
+// a code or a telephone number instead.
 func plainNumber(text string) bool {
 	digits := strings.TrimPrefix(text, "-")
 	if digits == "" || digits[0] != '.' && (digits[0] < '0' || digits[0] > '9') {
@@ -152,18 +152,18 @@ func layouts(t Type) []string {
 
 // Column infers the type of a column from its values.
 type Column struct {
-	Values  int64  // that are not missing
+	Values  int64  // values that are not missing
 	Missing int64  // missing values
-	Because string // the value that made the column a text; it is in the line Line
+	Because string // the value that made the column a text, in line Line
 	Line    int
 	Looks   Looks // what the values look like if the column is a text
 
 	spelling *Spelling
 	kinds    []Kind
-	excluded []bool // kinds that a value does not have
+	excluded []bool // kinds that some value does not have
 	first    int    // all kinds before it are excluded
 
-	points, groups int64 // numbers with a point, and those of them that may be whole numbers in groups
+	points, groups int64 // numbers with a point, and those of them that may be integers in groups
 }
 
 // NewColumn returns a column without values.
@@ -172,7 +172,7 @@ func NewColumn(s *Spelling) *Column {
 	return &Column{spelling: s, kinds: kinds, excluded: make([]bool, len(kinds)), Looks: Looks{spelling: s}}
 }
 
-// Kind returns the kind of all values. A column without values is of Text.
+// Kind returns the kind of all values. A column without values has the type Text.
 func (c *Column) Kind() Kind {
 	if c.Values == 0 || c.first == len(c.kinds) {
 		return Kind{Type: Text}
@@ -180,7 +180,7 @@ func (c *Column) Kind() Kind {
 	return c.kinds[c.first]
 }
 
-// Reason says which value made the column a text; it is empty if there is none.
+// Reason describes the value that made the column a text; empty if absent.
 func (c *Column) Reason() string {
 	if c.Values == 0 || c.first < len(c.kinds) {
 		return ""
@@ -202,7 +202,7 @@ func (c *Column) Grouped() bool {
 	return c.Kind().Type == Float && c.points > 0 && c.points == c.groups
 }
 
-// Add counts a value, which is in a line of the file.
+// Add counts a value in a line of the file.
 func (c *Column) Add(text string, line int) {
 	before := c.Kind().Type
 	c.Values++

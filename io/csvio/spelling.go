@@ -7,14 +7,15 @@ import (
 	"unicode/utf8"
 )
 
-// Spelling says how numbers and points in time are written in a file.
+// Spelling describes how numbers and points in time are written in a file.
 type Spelling struct {
-	Decimal   rune      // between ones and tenths; 0: a point
-	Thousands rune      // between groups of three digits; 0: none
-	Formats   []*Format // of points in time, in addition to ISO 8601
+	Decimal   rune      // decimal separator; 0: a point
+	Thousands rune      // separator of groups of three digits; 0: none
+	Formats   []*Format // formats of points in time, in addition to ISO 8601
 }
 
-// plain returns a number as strconv reads it: without separators of thousands, with a decimal point.
+// plain returns a number in the form that strconv reads: without thousands separators, with a
+// decimal point.
 func (s *Spelling) plain(text string) (string, bool) {
 	if s.Thousands != 0 && strings.ContainsRune(text, s.Thousands) {
 		whole, rest := text, ""
@@ -42,7 +43,7 @@ func (s *Spelling) decimal() rune {
 	return s.Decimal
 }
 
-// grouped reports whether a whole number is written in groups of three digits, as 1,234,567 is.
+// grouped reports whether an integer is written in groups of three digits, like 1,234,567.
 func grouped(text string, separator rune) bool {
 	groups := strings.Split(strings.TrimPrefix(text, "-"), string(separator))
 	for i, group := range groups {
@@ -58,8 +59,8 @@ func isDigits(text string) bool {
 	return text != "" && strings.Trim(text, "0123456789") == ""
 }
 
-// kinds lists how a column may be read, in the order in which they are tried. The given formats come
-// first: 20240131 is a whole number, too.
+// kinds lists how a column may be read, in the order in which the kinds are tried. The given
+// formats come first, because 20240131 is also an integer.
 func (s *Spelling) kinds() []Kind {
 	var kinds []Kind
 	for _, f := range s.Formats {
@@ -75,11 +76,11 @@ func (s *Spelling) kinds() []Kind {
 type Format struct {
 	text    string
 	kind    Type
-	layouts []string // of package time; one of them fits
+	layouts []string // layouts of package time; one of them fits
 }
 
-// codes are the codes of strftime and the layouts of package time. The layouts of numbers take one
-// digit and two.
+// codes maps the codes of strftime to the layouts of package time. The layouts of numbers accept
+// one or two digits.
 var codes = map[byte]string{ //nolint:gochecknoglobals // a table
 	'Y': "2006", 'y': "06", 'm': "1", 'd': "2", 'b': "Jan", 'B': "January", 'a': "Mon", 'A': "Monday",
 	'H': "15", 'I': "3", 'M': "4", 'S': "5", 'p': "PM", 'z': "Z07:00",
@@ -137,7 +138,7 @@ func isWord(b byte) bool {
 	return '0' <= b && b <= '9' || 'a' <= b && b <= 'z' || 'A' <= b && b <= 'Z'
 }
 
-// mustFormats parses formats that are known to be good.
+// mustFormats parses formats that are known to be valid.
 func mustFormats(texts ...string) []*Format {
 	formats := make([]*Format, len(texts))
 	for i, text := range texts {

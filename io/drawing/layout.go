@@ -17,14 +17,14 @@ func (b Box) Middle() float64 { return b.Y + float64(b.Height/2) }
 
 // Placed is a tree with a place for each node.
 type Placed struct {
-	Boxes         []Box // by node; an icicle has boxes of no height for shares near 0
+	Boxes         []Box // by node; in an icicle, boxes of shares near 0 have no height
 	Width, Height float64
 	Icicle        bool // shares are heights, and boxes touch
 }
 
 // The greatest numbers of nodes and levels of a drawing with boxes, which then has some 20,000
-// pixels each way, and of nodes of a drawing whose parents stand in the middle of their
-// children.
+// pixels each way, and the greatest number of nodes of a drawing whose parents are in the middle of
+// their children.
 const (
 	maxBoxes   = 2000
 	maxLevels  = 60
@@ -40,13 +40,12 @@ const (
 	boxHeight  = 34
 )
 
-// Layout places the nodes. The root stands at the left, levels are columns, and children
-// keep their order from above. A parent stands in the middle of its children; in a tree of
-// more than 150 nodes beside the first of them, so that readers find the root in the upper
-// left corner. Boxes never overlap. A subtree moves up beside shorter
-// neighbours as far as it fits, as in the layout of Reingold and Tilford. A tree of more
-// than 2000 nodes or 60 levels becomes an icicle: columns of boxes as high as their shares, in a
-// picture of fixed height.
+// Layout places the nodes. The root is at the left, levels are columns, and children keep their
+// order from top to bottom. A parent is in the middle of its children or, in a tree of more than
+// 150 nodes, next to the first child, so that readers find the root in the upper left corner. Boxes
+// never overlap. A subtree moves up next to shorter neighbours until it touches them, as in the
+// layout of Reingold and Tilford. A tree of more than 2000 nodes or 60 levels becomes an icicle:
+// columns of boxes as high as their shares, in a picture of fixed height.
 func Layout(t *Tree) *Placed {
 	depth, levels := t.levels()
 	if len(t.Nodes) > maxBoxes || levels > maxLevels {
@@ -72,8 +71,8 @@ func Layout(t *Tree) *Placed {
 	return p
 }
 
-// outline says how far a subtree reaches above and below its root's middle, by level,
-// the deepest level first: so a parent appends its own.
+// outline describes how far a subtree extends above and below the middle of its root, by level, the
+// deepest level first, so that a parent can append its own.
 type outline struct{ top, bottom []float64 }
 
 // below moves an outline down.
@@ -84,7 +83,7 @@ func (o *outline) below(by float64) {
 	}
 }
 
-// clearance returns how far a subtree must move down to stand below another one.
+// clearance returns how far a subtree must move down to be below another subtree.
 func (o *outline) clearance(next *outline) float64 {
 	by, a, b := 0.0, len(o.top), len(next.top)
 	for k := 1; k <= min(a, b); k++ {
@@ -97,9 +96,9 @@ func (o *outline) clearance(next *outline) float64 {
 	return by
 }
 
-// join adds a subtree that stands below.
+// join adds a subtree below.
 func (o *outline) join(next *outline) {
-	if len(next.top) > len(o.top) { // the longer one keeps its deeper levels
+	if len(next.top) > len(o.top) { // the longer outline keeps its deeper levels
 		*o, *next = *next, *o
 		for k := 1; k <= len(next.top); k++ {
 			o.top[len(o.top)-k] = next.top[len(next.top)-k]
@@ -153,12 +152,12 @@ func middles(t *Tree, height float64) []float64 {
 const (
 	icicleHeight = 1400
 	wideColumn   = 150 // a level with text
-	thinColumn   = 16  // a level without
+	thinColumn   = 16  // a level without text
 	minText      = 13  // least height of a box with text
 )
 
-// icicle gives each node a box beside its parent's, as high as its share. Levels whose boxes
-// are too low for a text are thin.
+// icicle gives each node a box to the right of its parent's box, as high as its share. Levels are
+// thin if their boxes are too low for text.
 func icicle(t *Tree) *Placed {
 	p := &Placed{Boxes: make([]Box, len(t.Nodes)), Height: icicleHeight, Icicle: true}
 	scale := 0.0
@@ -174,7 +173,7 @@ func icicle(t *Tree) *Placed {
 		if b.Height >= minText {
 			columns[depth[i]] = wideColumn
 		}
-		y := b.Y // the parent has set it
+		y := b.Y // set by the parent
 		for _, child := range t.Nodes[i].Children {
 			p.Boxes[child].Y = y
 			y += float64(scale * t.Nodes[child].Share)

@@ -24,8 +24,7 @@ func condition() *svg.Text { return &svg.Text{Bold: true} }
 func note() *svg.Text      { return &svg.Text{Colour: svg.Soft} }
 func plain() *svg.Text     { return &svg.Text{} }
 
-// SVG writes a drawing of the tree as one SVG document without references to anything
-// else.
+// SVG writes a drawing of the tree as a self-contained SVG document.
 func SVG(w io.Writer, t *Tree) error {
 	c := new(svg.Canvas)
 	p := Layout(t)
@@ -46,8 +45,8 @@ func SVG(w io.Writer, t *Tree) error {
 	})
 }
 
-// legendWidth is the greatest width of a line of the legend; signWidth and signGap are those of a sign and of
-// the room behind an entry.
+// legendWidth is the greatest width of a line of the legend. signWidth is the width of a sign, and
+// signGap the space after an entry.
 const (
 	legendWidth = 800
 	signWidth   = 17
@@ -108,8 +107,8 @@ func (t *Tree) writeHead(c *svg.Canvas, legend [][]int) {
 	}
 }
 
-// writeEdges writes a line from each parent to each child, as wide as its share allows.
-// Lit lines come last, above the others.
+// writeEdges writes a line from each parent to each child, as wide as its share allows. Lit lines
+// come last, so that they are on top.
 func (t *Tree) writeEdges(c *svg.Canvas, p *Placed, at svg.Point) {
 	const thin, thick = 1, 13
 	for _, lit := range []bool{false, true} {
@@ -156,7 +155,7 @@ func (n *Node) style() svg.Style {
 	return s
 }
 
-// figures returns the figures of a node, with the note on nodes left out below.
+// figures returns the figures of a node, with a note on nodes omitted below it.
 func (n *Node) figures() string {
 	if n.Folded == "" {
 		return n.Detail
@@ -192,14 +191,14 @@ func (n *Node) write(c *svg.Canvas, at Box, p *Placed) {
 	})
 }
 
-// opacity returns the opacity of a colour of a given strength. Text stays readable on it.
+// opacity returns the opacity of a colour for a given strength. Text on it stays readable.
 func opacity(strength float64) float64 { return 0.06 + float64(0.44*max(0, min(1, strength))) }
 
 // rgb is a colour.
 type rgb [3]float64
 
-// colour returns the colour of a group. The first are told apart by readers who see few
-// colours, too (Paul Tol's "bright"). Further groups have hues of their own.
+// colour returns the colour of a group. Even readers who see few colours can tell the first colours
+// apart (Paul Tol's "bright"). Further groups have hues of their own.
 func colour(group int) rgb {
 	first := []rgb{
 		{68, 119, 170}, {238, 119, 51}, {34, 136, 51}, {170, 51, 119}, {204, 187, 68}, {102, 204, 238}, {238, 102, 119},

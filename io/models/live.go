@@ -10,8 +10,8 @@ import (
 	"github.com/espalier-ml/espalier/io/objectstore"
 )
 
-// Live keeps what a program has prepared from a model, such as a scorer, and prepares it
-// anew when the model is replaced. Its methods may be called from several goroutines.
+// Live keeps an object prepared from a model, such as a scorer, and prepares it again when the
+// model is replaced. Its methods are safe for concurrent use.
 type Live[S any] struct {
 	store   *objectstore.Store
 	url     string
@@ -21,13 +21,13 @@ type Live[S any] struct {
 	reading sync.Mutex // held while the model is read
 }
 
-// prepared is a model with what was prepared from it.
+// prepared is a model with the object prepared from it.
 type prepared[S any] struct {
 	model *Model
 	value S
 }
 
-// NewLive reads a model, as From, and prepares it. prepare may refuse a model.
+// NewLive reads a model, as From does, and prepares it. prepare may refuse a model.
 func NewLive[S any](
 	ctx context.Context, store *objectstore.Store, url string, prepare func(*Model) (S, error),
 ) (*Live[S], error) {
@@ -38,15 +38,15 @@ func NewLive[S any](
 	return l, nil
 }
 
-// Current returns the latest model that could be used, and what was prepared from it. It
-// does not wait for a model that is being read.
+// Current returns the latest usable model, and the object prepared from it. It does not wait while
+// a model is being read.
 func (l *Live[S]) Current() (*Model, S) {
 	p := l.current.Load()
 	return p.model, p.value
 }
 
 // Reload reads the model again and reports whether it has changed. If it cannot be read or
-// prepared, the one before stays.
+// prepared, the previous model stays.
 func (l *Live[S]) Reload(ctx context.Context) (changed bool, err error) {
 	l.reading.Lock()
 	defer l.reading.Unlock()

@@ -12,17 +12,17 @@ import (
 	"github.com/espalier-ml/espalier/io/objectstore"
 )
 
-// MaxBytes is the most bytes of a document that are read.
+// MaxBytes is the greatest size of a document that is read.
 const MaxBytes = 1 << 30
 
 // Model is an opened tree.
 type Model struct {
-	URL  string // of the tree.json
+	URL  string // URL of the tree.json
 	ID   string // see tree.ID
 	Tree *tree.Tree
 
-	// Columns are the names of all columns of the training rows, used or not. nil: there is
-	// no schema.json beside the tree.
+	// Columns are the names of all columns of the training rows, used or not; nil if there is no
+	// schema.json next to the tree.
 	Columns []string
 }
 
@@ -51,7 +51,7 @@ func From(ctx context.Context, s *objectstore.Store, url string) (*Model, error)
 	return m, m.readSchema(ctx, s)
 }
 
-// readSchema adds the columns from the schema.json beside the tree.
+// readSchema adds the columns from the schema.json next to the tree.
 func (m *Model) readSchema(ctx context.Context, s *objectstore.Store) error {
 	folder, is := strings.CutSuffix(m.URL, "/tree.json")
 	if !is {

@@ -1,5 +1,5 @@
-// Package pagetest has what tests of pages and drawings share: names that a format may stumble
-// over, and readers of markup and of pictures.
+// Package pagetest contains helpers for tests of pages and drawings: hostile names, and readers of
+// markup and of pictures.
 package pagetest
 
 import (
@@ -18,7 +18,7 @@ import (
 	"github.com/espalier-ml/espalier/io/report"
 )
 
-// Names are names that a format may stumble over.
+// Names returns names that a format may handle incorrectly.
 func Names() []string {
 	return []string{
 		`<script>alert(1)</script>`, `</title></text></svg></style><img src=x onerror=alert(1)>`, `"><svg onload=alert(1)>`,
@@ -65,7 +65,7 @@ func Tree() *tree.Tree {
 	return m
 }
 
-// View returns a view of Tree with the path of a row, whose name and values are hostile, too.
+// View returns a view of Tree with the path of a row, whose name and values are also hostile.
 func View(t *testing.T) *report.View {
 	t.Helper()
 	m := Tree()
@@ -83,8 +83,8 @@ func View(t *testing.T) *report.View {
 	return &report.View{Tree: m, Route: route}
 }
 
-// CheckText refuses text that is not UTF-8, or has characters that steer a terminal or turn the
-// direction of a text.
+// CheckText fails for text that is not UTF-8, or contains characters that control a terminal or
+// change the direction of a text.
 func CheckText(t *testing.T, name, text string) {
 	t.Helper()
 	if !utf8.ValidString(text) {
@@ -97,8 +97,8 @@ func CheckText(t *testing.T, name, text string) {
 	}
 }
 
-// CheckMarkup reads HTML or SVG: it refuses elements and attributes beside the given ones, which
-// are separated by blanks, and references to elsewhere.
+// CheckMarkup reads HTML or SVG. It fails for elements and attributes other than the given ones,
+// which are separated by blanks, and for external references.
 func CheckMarkup(t *testing.T, name, text, elements, attributes string) {
 	t.Helper()
 	d := xml.NewDecoder(strings.NewReader(strings.TrimPrefix(text, "<!doctype html>\n")))

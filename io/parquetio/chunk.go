@@ -33,7 +33,7 @@ type rowGroup struct {
 	reader  objectstore.Reader
 	ctx     context.Context // bounds all reads
 	cancel  context.CancelFunc
-	fetches []*fetch // requests under way or done; nil for a local file
+	fetches []*fetch // requests pending or done; nil for a local file
 	indexes indexes
 	held    int64 // bytes taken from the source's read-ahead
 }
@@ -52,14 +52,14 @@ func (g *rowGroup) Close() error {
 	return g.reader.Close()
 }
 
-// ReadColumn implements dataset.RowGroup. The texts of a vector may share one string, so a
-// caller that keeps a text must clone it.
+// ReadColumn implements dataset.RowGroup. The texts of a vector may share a string, so a caller
+// that keeps a text must clone it.
 func (g *rowGroup) ReadColumn(i int, dst *dataset.Vector) error {
 	return g.ReadRows(i, 0, g.Rows(), dst)
 }
 
-// ReadRows implements dataset.RowGroup. It decodes the pages with some of the rows, and the
-// dictionary. Of a local file it reads nothing else, beside the headers of all pages once.
+// ReadRows implements dataset.RowGroup. It decodes the dictionary, and the pages that contain some
+// of the rows. From a local file it reads nothing else, except the headers of all pages once.
 func (g *rowGroup) ReadRows(i, from, to int, dst *dataset.Vector) (err error) {
 	column := g.columns[i]
 	defer func() {
@@ -86,20 +86,20 @@ func (g *rowGroup) ReadRows(i, from, to int, dst *dataset.Vector) (err error) {
 	return r.remote()
 }
 
-// reading is one call of ReadRows.
+// reading is a single call of ReadRows.
 type reading struct {
 	*rowGroup
 	*scratch
 
 	meta     *columnMeta
-	i        int // number of the column among rowGroup.columns
+	i        int // index of the column in rowGroup.columns
 	from, to int // rows
 	dst      *dataset.Vector
 }
 
 func (r *reading) column() int { return r.columns[r.i] }
 
-// whole reports whether all rows are to be read.
+// whole reports whether all rows are requested.
 func (r *reading) whole() bool { return r.from == 0 && r.to == r.Rows() }
 
 // decoder returns a decoder of the rows. It expects all pages of the chunk.
@@ -149,8 +149,8 @@ func (r *reading) local() error {
 	return r.place(r.column(), d.run(first, rest))
 }
 
-// bytes returns the bytes of a span behind an offset of a local file. It reads them into a
-// buffer, unless the file is in memory.
+// bytes returns the bytes of a span after an offset of a local file. It reads them into a buffer,
+// unless the file is in memory.
 func (r *reading) bytes(buffer *[]byte, offset int64, s span) ([]byte, error) {
 	if memory, ok := r.reader.(objectstore.Byteser); ok {
 		return memory.Bytes()[offset+s.start : offset+s.end : offset+s.end], nil
@@ -185,8 +185,8 @@ func (r *reading) remote() error {
 	return nil
 }
 
-// again reads a chunk anew whose bytes could not be decoded, and decodes it. It returns the
-// first error if the bytes are the same.
+// again reads a chunk again whose bytes could not be decoded, and decodes it. It returns the first
+// error if the bytes are the same.
 func (r *reading) again(at span, chunk []byte, first error) ([]byte, error) {
 	again, err := r.read(at)
 	if err != nil || bytes.Equal(again, chunk) {
@@ -194,7 +194,7 @@ func (r *reading) again(at span, chunk []byte, first error) ([]byte, error) {
 	}
 	var pages *pageIndex
 	if !r.whole() {
-		r.forgetIndex() // it may be made of the changed bytes
+		r.forgetIndex() // it may have been made from the changed bytes
 		if pages, err = r.index(func() (*pageIndex, error) { return r.scanBytes(again) }); err != nil {
 			return nil, err
 		}
@@ -212,15 +212,14 @@ type scratch struct {
 	header                            pageHeader
 }
 
-// scratches keeps buffers between columns. Allocating them per column would take longer
-// than decoding.
+// scratches keeps buffers between columns, because allocating them for each column would take
+// longer than decoding.
 var scratches sync.Pool //nolint:gochecknoglobals // a pool
 
-// padding is the number of readable bytes behind a page. The unpacking of bits may read
-// them.
+// padding is how many readable bytes follow a page, because the unpacking of bits may read them.
 const padding = 64
 
-// grow returns a buffer of n bytes with padding behind it.
+// grow returns a buffer of n bytes, followed by padding.
 func grow(b []byte, n int) []byte {
 	if cap(b) < n+padding {
 		b = make([]byte, n+padding)
@@ -228,7 +227,7 @@ func grow(b []byte, n int) []byte {
 	return b[:n]
 }
 
-// pageHeader has the fields of a page's header that reading needs.
+// pageHeader has those fields of a page's header that are needed for reading.
 type pageHeader struct {
 	Type             format.PageType                   `thrift:"1,required"`
 	UncompressedSize int32                             `thrift:"2,required"`
@@ -259,7 +258,7 @@ type dataPageHeaderV2 struct {
 	IsCompressed thrift.Null[bool] `thrift:"7,optional"`
 }
 
-// run decodes the page of the dictionary, if there is one, and pages of a chunk, until all
+// run decodes the page of the dictionary, if there is such a page, and pages of a chunk, until all
 // rows are decoded. A dictionary may also be among the pages.
 func (d *decoder) run(dictionary, pages []byte) error {
 	d.begin()
@@ -281,7 +280,7 @@ func (d *decoder) run(dictionary, pages []byte) error {
 	return nil
 }
 
-// nextPage decodes the first page of b, and returns the rest of b.
+// nextPage decodes the first page of b, and returns the remaining bytes of b.
 func (d *decoder) nextPage(b []byte) (rest []byte, err error) {
 	d.header = pageHeader{}
 	h := &d.header
@@ -303,7 +302,7 @@ func (d *decoder) nextPage(b []byte) (rest []byte, err error) {
 	return b[h.CompressedSize:], d.readPage(body)
 }
 
-// checkSizes checks the sizes of a page against the bytes that are left behind its header.
+// checkSizes checks the sizes of a page against the number of bytes that follow its header.
 func (h *pageHeader) checkSizes(m *columnMeta, rest int64) error {
 	limit := min(maxPage, m.TotalUncompressedSize+pageSlack)
 	switch {
@@ -316,8 +315,8 @@ func (h *pageHeader) checkSizes(m *columnMeta, rest int64) error {
 	}
 }
 
-// checkMemory refuses a page in which some text must be too long, and one that takes much of the memory,
-// before it is decompressed.
+// checkMemory returns an error for a page in which some text must be too long, or which takes much
+// of the memory, before it is decompressed.
 func (d *decoder) checkMemory() error {
 	h := &d.header
 	values := int64(h.Dictionary.V.NumValues) + int64(h.Data.V.NumValues) + int64(h.DataV2.V.NumValues)

@@ -20,12 +20,12 @@ import (
 const (
 	magic          = "PAR1"
 	encryptedMagic = "PARE"
-	endBytes       = 8 // bytes behind the footer: its length and the magic
+	endBytes       = 8 // bytes after the footer: its length and the magic
 	maxFooter      = 256 << 20
-	signatureBytes = 28 // bytes of a signature behind the footer of encrypted files
+	signatureBytes = 28 // bytes of a signature after the footer of encrypted files
 
-	// maxRowGroupRows bounds the rows of a row group: a few bytes of run-length encoding can
-	// stand for any number of values.
+	// maxRowGroupRows bounds the rows of a row group, because a few bytes of run-length encoding
+	// can represent any number of values.
 	maxRowGroupRows = 1 << 26
 	maxChunk        = 1 << 30
 
@@ -49,8 +49,8 @@ type File struct {
 	rowGroups []rowGroupMeta
 }
 
-// fileMeta and the types below have the fields of a footer that reading needs. Thrift skips
-// the others.
+// fileMeta and the types below have those fields of a footer that are needed for reading. Thrift
+// skips all other fields.
 type fileMeta struct {
 	Schema     []format.SchemaElement `thrift:"2,required"`
 	NumRows    int64                  `thrift:"3,required"`
@@ -85,11 +85,11 @@ type columnMeta struct {
 // span returns the span of a chunk's bytes.
 func (m *columnMeta) span() span { return span{m.start(), m.start() + m.TotalCompressedSize} }
 
-// present is a struct whose presence alone matters.
+// present is a struct of which only the presence matters.
 type present struct{}
 
-// start returns the offset of a chunk's first byte. Some writers give 0, or an offset behind
-// the data, as the offset of the dictionary.
+// start returns the offset of a chunk's first byte. Some writers give 0, or an offset after the
+// data, as the offset of the dictionary.
 func (m *columnMeta) start() int64 {
 	if d := m.DictionaryPageOffset; d > 0 && d < m.DataPageOffset {
 		return d
@@ -300,10 +300,10 @@ func (f *File) ColumnBytes(names []string) int64 {
 	return bytes
 }
 
-// RowGroup opens row group i to read the named columns. Unless the file is local, it starts
-// to fetch their chunks. Before, it waits until the source's read-ahead has room; closing
-// other row groups makes room. An error of the file's content is a *dataset.DataError.
-// Columns of whole numbers that digits names are read as texts with all of their digits.
+// RowGroup opens row group i to read the named columns. Unless the file is local, it starts to
+// fetch their chunks. It first waits until the source's read-ahead has room; closing other row
+// groups makes room. An error of the file's content is a *dataset.DataError. Integer columns that
+// are named in digits are read as texts with all of their digits.
 func (f *File) RowGroup(ctx context.Context, i int, columns []string, digits ...string) (dataset.RowGroup, error) {
 	if i < 0 || i >= len(f.rowGroups) {
 		return nil, fmt.Errorf("%s: no row group %d: the file has %d", f.URL, i, len(f.rowGroups))
@@ -329,7 +329,7 @@ func (f *File) RowGroup(ctx context.Context, i int, columns []string, digits ...
 	return g, nil
 }
 
-// pick finds columns by name, and refuses unreadable ones.
+// pick finds columns by name, and returns an error for unreadable ones.
 func (f *File) pick(names []string) ([]int, error) {
 	picked := make([]int, len(names))
 	var missing []string
@@ -401,7 +401,7 @@ func (f *File) chunkRange(group, column int) (*columnMeta, error) {
 	return m, nil
 }
 
-// encrypted returns the fault of an encrypted column chunk.
+// encrypted returns the error for an encrypted column chunk.
 func encrypted() error {
 	return fault("the column is encrypted", "write the file without encryption")
 }

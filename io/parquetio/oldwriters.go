@@ -2,17 +2,17 @@ package parquetio
 
 import "strings"
 
-// writer is the program that wrote a file, as far as it matters.
+// writer is the program that wrote a file, if it makes a difference.
 type writer uint8
 
 const (
 	anyWriter writer = iota
 	parquetMR
 	impala
-	oldParquetCPP // before Arrow 3.0: pages of version 2 are compressed though their headers deny it
+	oldParquetCPP // before Arrow 3.0: pages of version 2 are compressed although their headers deny it
 )
 
-// writerOf returns the writer that a footer names.
+// writerOf returns the writer named in a footer.
 func writerOf(createdBy string) writer {
 	switch {
 	case strings.HasPrefix(createdBy, "parquet-mr"):
@@ -26,12 +26,12 @@ func writerOf(createdBy string) writer {
 	}
 }
 
-// longestGap is the greatest number of bytes that parquet-mr before 1.2.9 left out of the size of
-// a chunk: those of the header of its dictionary.
+// longestGap is the greatest number of bytes that parquet-mr before 1.2.9 omitted from the size of
+// a chunk: the header of its dictionary.
 const longestGap = 100
 
-// mendSizes adds a few bytes between a chunk and the next one, or the footer, to the chunk: its
-// size may leave out a header.
+// mendSizes adds a gap of a few bytes between a chunk and the next chunk, or the footer, to the
+// chunk, whose size may not include a header.
 func (f *File) mendSizes() {
 	next := f.Size - f.FooterBytes
 	for g := len(f.rowGroups) - 1; g >= 0; g-- {

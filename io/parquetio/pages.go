@@ -9,12 +9,12 @@ import (
 	"github.com/espalier-ml/espalier/io/objectstore"
 )
 
-// pageIndex says where the pages of a column chunk lie. It is made of the pages' headers,
-// since not all writers write an offset index.
+// pageIndex lists the positions of the pages of a column chunk. It is made from the pages' headers,
+// because not all writers write an offset index.
 type pageIndex struct {
-	dictionary span   // in the chunk; empty: there is none
-	pages      []span // of data, in the chunk
-	rows       []int  // number of rows before each page, and the number of all rows
+	dictionary span   // position in the chunk; empty if there is no dictionary
+	pages      []span // positions of the data pages in the chunk
+	rows       []int  // number of rows before each page, then the number of all rows
 }
 
 // indexes has the page indexes of a row group's columns.
@@ -25,10 +25,10 @@ type indexes struct {
 
 type columnIndex struct {
 	mu    sync.Mutex
-	pages *pageIndex // nil: not made yet
+	pages *pageIndex // nil if not made yet
 }
 
-// index returns the page index of the column. scan makes it if there is none yet.
+// index returns the page index of the column. It calls scan to make the index if it is absent.
 func (r *reading) index(scan func() (*pageIndex, error)) (*pageIndex, error) {
 	x := r.columnIndex()
 	x.mu.Lock()
@@ -42,7 +42,7 @@ func (r *reading) index(scan func() (*pageIndex, error)) (*pageIndex, error) {
 	return x.pages, nil
 }
 
-// columnIndex returns the place of the column's page index.
+// columnIndex returns the holder of the column's page index.
 func (r *reading) columnIndex() *columnIndex {
 	all := &r.indexes
 	all.mu.Lock()
@@ -61,7 +61,7 @@ func (r *reading) forgetIndex() {
 	x.pages = nil
 }
 
-// PageRows implements dataset.RowGroup. It looks at the headers of all pages.
+// PageRows implements dataset.RowGroup. It reads the headers of all pages.
 func (g *rowGroup) PageRows() int {
 	most := 0
 	for i := range g.columns {
@@ -98,8 +98,8 @@ func (g *rowGroup) pagesOf(i int) (x *pageIndex, err error) {
 	return r.index(func() (*pageIndex, error) { return r.scanBytes(chunk) })
 }
 
-// The bytes in which a page's header is searched: most are within the first few, and those
-// with statistics of long texts within the last.
+// How many bytes are searched for a page's header: most headers fit into the first size, and
+// headers with statistics of long texts into the last.
 const (
 	shortHeader = 1 << 9
 	longHeader  = 1 << 20
@@ -141,8 +141,8 @@ func (r *reading) scanBytes(chunk []byte) (*pageIndex, error) {
 	})
 }
 
-// scanHeaders makes a page index. read reads the header at an offset in the chunk, and
-// returns its size.
+// scanHeaders makes a page index. read reads the header at an offset in the chunk, and returns its
+// size.
 func (r *reading) scanHeaders(size int64, read func(at int64, h *pageHeader) (int, error)) (*pageIndex, error) {
 	x := &pageIndex{rows: []int{0}}
 	done := 0
@@ -167,7 +167,7 @@ func (r *reading) scanHeaders(size int64, read func(at int64, h *pageHeader) (in
 	return x, nil
 }
 
-// add adds a page, and returns the number of rows so far of all the rows.
+// add adds a page, and returns the number of rows so far, of all rows.
 func (x *pageIndex) add(h *pageHeader, page span, all int) (done int, err error) {
 	done = x.rows[len(x.rows)-1]
 	values := int32(0)
@@ -195,12 +195,12 @@ func (x *pageIndex) add(h *pageHeader, page span, all int) (done int, err error)
 	return done, nil
 }
 
-// part returns the span of the dictionary, and that of the pages with the rows that a
-// decoder wants. It sets how many rows of these pages the decoder skips.
+// part returns the span of the dictionary, and the span of the pages with the rows that a decoder
+// needs. It sets how many rows of these pages the decoder skips.
 func (x *pageIndex) part(d *decoder) (dictionary, pages span) {
 	from, to := d.skip, d.skip+d.rows
-	// The last page that begins at or before the first row, and the first page that begins
-	// at or behind the end.
+	// The last page that begins at or before the first row, and the first page that begins at or
+	// after the end.
 	first := sort.Search(len(x.pages), func(i int) bool { return x.rows[i+1] > from })
 	last := sort.Search(len(x.pages), func(i int) bool { return x.rows[i] >= to })
 	if first >= last {

@@ -12,10 +12,9 @@ import (
 	"github.com/espalier-ml/espalier/io/objectstore"
 )
 
-// Claim writes a manifest with a list of the files to come, so that a run that is
-// killed leaves files known as Espalier's. rows are the names of the Parquet files.
-// optional names the optional documents to come. The files of an earlier run must be gone:
-// see RemoveEarlier.
+// Claim writes a manifest with a list of the files to come, so that files left by a killed run are
+// known to be Espalier's. rows are the names of the Parquet files. optional names the optional
+// documents to come. The files of an earlier run must have been removed: see RemoveEarlier.
 func (f *Folder) Claim(ctx context.Context, started time.Time, rows []string, optional ...string) error {
 	b, err := encodeJSON(&head{
 		Format: f.kind.terms().format, Version: 1, Espalier: Version(), Started: started.UTC(),
@@ -37,7 +36,7 @@ func (f *Folder) Claim(ctx context.Context, started time.Time, rows []string, op
 	return nil
 }
 
-// expected lists the files of a run that begins.
+// expected lists the files of a run at its beginning.
 func (k Kind) expected(rows, optional []string) []string {
 	var names []string
 	for _, d := range k.Documents() {
@@ -64,12 +63,12 @@ func (f *Folder) Undo(ctx context.Context, written []string) {
 		return
 	}
 	for _, url := range written {
-		_ = f.store.Remove(ctx, url) // the run's own error says more
+		_ = f.store.Remove(ctx, url) // the run's own error is more informative
 	}
 	_ = f.RemoveClaim(ctx)
 }
 
-// RemoveClaim removes the claim of a run that has failed.
+// RemoveClaim removes the claim of a failed run.
 func (f *Folder) RemoveClaim(ctx context.Context) error {
 	return f.store.RemoveSeen(ctx, f.seen[f.kind.manifest()])
 }
@@ -77,8 +76,8 @@ func (f *Folder) RemoveClaim(ctx context.Context) error {
 // RemoveEarlier removes the files of an earlier run.
 func (f *Folder) RemoveEarlier(ctx context.Context) error { return f.removeEarlier(ctx, nil) }
 
-// removeEarlier removes the files of an earlier run. Files that this run has written anew
-// stay. _SUCCESS goes first: from then on the folder is not finished.
+// removeEarlier removes the files of an earlier run, except files that this run has written again.
+// _SUCCESS goes first: from then on the folder is unfinished.
 func (f *Folder) removeEarlier(ctx context.Context, written map[string]bool) error {
 	if !f.earlier {
 		return nil
@@ -92,7 +91,7 @@ func (f *Folder) removeEarlier(ctx context.Context, written map[string]bool) err
 	if err := parallel.AtOnce(len(stale), func(i int) error { return f.remove(ctx, stale[i]) }); err != nil {
 		return err
 	}
-	if f.old { // last: until then it lists the files
+	if f.old { // last, because until then it lists the files
 		if err := f.remove(ctx, ManifestName); err != nil {
 			return err
 		}
@@ -102,7 +101,7 @@ func (f *Folder) removeEarlier(ctx context.Context, written map[string]bool) err
 		delete(f.seen, name)
 	}
 	folders := foldersOf(stale)
-	slices.Reverse(folders) // folders below others first
+	slices.Reverse(folders) // nested folders first
 	for _, name := range folders {
 		if err := f.store.RemoveEmpty(f.File(name)); err != nil {
 			return OutputError(err)
@@ -115,7 +114,7 @@ func (f *Folder) removeEarlier(ctx context.Context, written map[string]bool) err
 func (f *Folder) remove(ctx context.Context, name string) error {
 	o, ok := f.seen[name]
 	var err error
-	if !ok && f.listed[name] { // Open has not looked at it, as this run does not write it
+	if !ok && f.listed[name] { // Open has not looked at it, because this run does not write it
 		o, err = f.store.Stat(ctx, f.File(name))
 	}
 	if err == nil && o.URL != "" {

@@ -18,14 +18,14 @@ type pending struct {
 	objectstore.Writer
 
 	name      string
-	committed bool // the file has its name
+	committed bool // whether the file has its name
 }
 
-// commit writes the files of a run and then _SUCCESS, all or none. It replaces nothing
-// before it has written all files aside. The _SUCCESS of an earlier run goes first and
-// the manifest comes next: a folder with _SUCCESS is always one run's, and each file in
-// the folder is listed at any time. Each write is bound to the file that Open saw: of two
-// runs into one folder the second to end fails.
+// commit writes the files of a run and then _SUCCESS, all or none. It replaces nothing before it
+// has written all files aside. The _SUCCESS of an earlier run is removed first, and the manifest
+// comes next: a folder with _SUCCESS always belongs to a single run, and each file in the folder is
+// listed at any time. Each write is conditional on the file that Open saw: if two runs write into
+// the same folder, the second to end fails.
 func (f *Folder) commit(ctx context.Context, files []File) error {
 	var all []*pending
 	defer func() {
@@ -59,14 +59,14 @@ func (f *Folder) commit(ctx context.Context, files []File) error {
 	return OutputError(err)
 }
 
-// writeAside writes files aside, several at a time. It returns the files that it has
-// created, also after an error.
+// writeAside writes files aside, several at a time. It returns the files that it has created, even
+// after an error.
 func (f *Folder) writeAside(ctx context.Context, files []File) ([]*pending, error) {
 	all, faults := make([]*pending, len(files)), make([]error, len(files))
 	var next atomic.Int64
 	var failed atomic.Bool
 	parallel.Run(min(len(files), runtime.GOMAXPROCS(0)), func() {
-		var buffer []byte // of one file after the other
+		var buffer []byte // reused for one file after another
 		for i := int(next.Add(1) - 1); i < len(files) && !failed.Load(); i = int(next.Add(1) - 1) {
 			file := &files[i]
 			var w objectstore.Writer
@@ -91,8 +91,8 @@ func (f *Folder) writeAside(ctx context.Context, files []File) ([]*pending, erro
 	return slices.DeleteFunc(all, func(p *pending) bool { return p == nil }), parallel.First(faults)
 }
 
-// publish gives files their names: the manifest first, then all others at the same time,
-// then the last one. It returns the name of the first file that failed.
+// publish gives files their names: the manifest first, then all other files at the same time, then
+// the last file. It returns the name of the first file that failed.
 func (f *Folder) publish(all []*pending) (failed string, err error) {
 	mark := all[len(all)-1]
 	var manifest, others []*pending
@@ -105,7 +105,7 @@ func (f *Folder) publish(all []*pending) (failed string, err error) {
 	}
 	for _, stage := range [][]*pending{manifest, others, {mark}} {
 		faults := make([]error, len(stage))
-		_ = parallel.AtOnce(len(stage), func(i int) error { // the errors are looked at
+		_ = parallel.AtOnce(len(stage), func(i int) error { // the errors are checked below
 			faults[i] = stage[i].Commit()
 			stage[i].committed = faults[i] == nil
 			return nil
@@ -119,8 +119,8 @@ func (f *Folder) publish(all []*pending) (failed string, err error) {
 	return "", nil
 }
 
-// undo removes the files of half a run. The manifest stays in two cases: in place of a claim,
-// and where files of an earlier run stay, which no other manifest lists.
+// undo removes the files of an incomplete run. The manifest stays in two cases: if it replaces a
+// claim, and if files of an earlier run stay that no other manifest lists.
 func (f *Folder) undo(ctx context.Context, all []*pending) {
 	stays := f.claimed || slices.ContainsFunc(all, func(p *pending) bool {
 		_, seen := f.seen[p.name]
@@ -134,19 +134,19 @@ func (f *Folder) undo(ctx context.Context, all []*pending) {
 				f.seen[p.name] = o
 			}
 		default:
-			_ = f.store.Remove(ctx, f.File(p.name)) // the first error says more
+			_ = f.store.Remove(ctx, f.File(p.name)) // the first error is more informative
 		}
 	}
 }
 
-// overtaken refuses to replace a file that has changed since the run began.
+// overtaken returns an error if a file has changed since the run began.
 func (f *Folder) overtaken(name string) error {
 	return usage.Errorf("--output %s: another run has written %s meanwhile, or another program: choose another folder",
 		f.url, name)
 }
 
-// condition returns the condition of writing a file: that the folder has the same file as
-// when the run began, or none. An earlier run's _SUCCESS is gone by then.
+// condition returns the condition of writing a file: that the folder has the same file as when the
+// run began, or none. An earlier run's _SUCCESS is already removed.
 func (f *Folder) condition(name string) objectstore.WriteOptions {
 	if o, ok := f.seen[name]; ok && name != SuccessName {
 		return objectstore.WriteOptions{IfGeneration: o.Generation}

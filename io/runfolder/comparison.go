@@ -7,7 +7,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/metric"
 )
 
-// Comparison is what compare finds of two trees, A and B, on the same rows. Differences are B's
+// Comparison is the result of comparing two trees, A and B, on the same rows. Differences are B's
 // figures less A's.
 type Comparison struct {
 	Format  string       `json:"format"`
@@ -15,11 +15,11 @@ type Comparison struct {
 	A       ComparedTree `json:"a"`
 	B       ComparedTree `json:"b"`
 
-	Label  string `json:"label,omitempty"`  // column of the true classes; absent: there are none
+	Label  string `json:"label,omitempty"`  // column of the true classes; absent without labels
 	Weight string `json:"weight,omitempty"` // column of the rows' weights; absent: each row weighs 1
 	Note   string `json:"note,omitempty"`   // what could not be compared, and why
-	// LostBits is the number of lowest bits that each probability of a leaf model has lost, as there
-	// were too many distinct pairs of predictions; absent: none, all figures are exact.
+	// LostBits is how many of its lowest bits each probability of a leaf model has lost because
+	// there were too many distinct pairs of predictions; absent if all figures are exact.
 	LostBits int `json:"lost_bits,omitempty"`
 
 	Metrics   *metric.Paired         `json:"metrics"`
@@ -33,14 +33,14 @@ const ComparisonFormat = "espalier/comparison"
 
 // ComparedTree is one of the trees.
 type ComparedTree struct {
-	Model  string            `json:"model"` // as it was named
+	Model  string            `json:"model"` // as given by the user
 	Digest string            `json:"tree_sha256"`
 	Nodes  int               `json:"nodes"`
 	Depth  int               `json:"depth"`
 	Leaves []comparison.Leaf `json:"leaves"` // with their rows
 }
 
-// ComparedNodes says which nodes differ, see comparison.Matching.
+// ComparedNodes describes which nodes differ: see comparison.Matching.
 type ComparedNodes struct {
 	A           int             `json:"a"`
 	B           int             `json:"b"`
@@ -50,7 +50,7 @@ type ComparedNodes struct {
 	Added       int             `json:"added"`
 	Estimates   OtherEstimates  `json:"other_estimates"`
 	Differences []Place         `json:"differences"`
-	Prices      []ComparedPrice `json:"prices"` // features whose tests have another price
+	Prices      []ComparedPrice `json:"prices"` // features whose tests have different prices
 }
 
 // OtherEstimates counts the unchanged leaves with other probabilities.
@@ -60,7 +60,7 @@ type OtherEstimates struct {
 	Share  float64 `json:"share"`
 }
 
-// ComparedPrice is a feature of both trees whose test has another price.
+// ComparedPrice is a feature of both trees whose tests have different prices.
 type ComparedPrice struct {
 	Feature string  `json:"feature"`
 	A       float64 `json:"a"`
@@ -71,13 +71,13 @@ type ComparedPrice struct {
 // comparison.Difference.
 type Place struct {
 	Kind comparison.Kind `json:"kind"`
-	// Path has what leads to the place in A; in B, where A has no such node.
+	// Path lists the conditions that lead to the place in A; in B, if A has no such node.
 	Path   []string    `json:"path"`
-	A      *PlaceNode  `json:"a"` // nil: A has no such node
+	A      *PlaceNode  `json:"a"` // nil if A has no such node
 	B      *PlaceNode  `json:"b"`
-	Rows   int64       `json:"rows"` // that come here by A, by B, or by both
+	Rows   int64       `json:"rows"` // rows that reach the place in A, in B, or in both
 	Weight int64       `json:"weight"`
-	Share  float64     `json:"share"` // of the weight of all rows
+	Share  float64     `json:"share"` // share of the weight of all rows
 	Other  *OtherRoute `json:"other_way,omitempty"`
 }
 
@@ -85,21 +85,22 @@ type Place struct {
 type PlaceNode struct {
 	Node     int    `json:"node"`
 	Asks     string `json:"asks,omitempty"`
-	Predicts string `json:"predicts,omitempty"` // of a leaf
+	Predicts string `json:"predicts,omitempty"` // class predicted at a leaf
 	Alone    int    `json:"alone"`              // number of nodes, from here down, that the other tree does not have
 }
 
-// OtherRoute is the rows that come to a moved cut by both trees, and take other branches there.
+// OtherRoute counts the rows that reach a moved cut in both trees, and take different branches
+// there.
 type OtherRoute struct {
 	Rows   int64   `json:"rows"`
 	Weight int64   `json:"weight"`
 	Share  float64 `json:"share"`
 }
 
-// Encode returns the comparison as it is written.
+// Encode returns the comparison in its written form.
 func (c *Comparison) Encode() ([]byte, error) { return encodeJSON(c) }
 
-// IsComparison reports by the first bytes of a file whether it is a comparison.
+// IsComparison reports whether the first bytes of a file show that it is a comparison.
 func IsComparison(head []byte) bool {
 	return bytes.HasPrefix(head, []byte("{\n  \"format\": \""+ComparisonFormat+"\""))
 }

@@ -16,20 +16,21 @@ import (
 type Distribution struct {
 	Format  string       `json:"format"`
 	Version int          `json:"version"`
-	Rows    int64        `json:"rows"`    // of training
+	Rows    int64        `json:"rows"`    // training rows
 	Columns []ColumnRows `json:"columns"` // the features of schema.json, in its order
-	Leaves  *LeafRows    `json:"leaves"`  // null: no rows were held out
+	Leaves  *LeafRows    `json:"leaves"`  // null if no rows were held out
 }
 
-// LeafRows has the validation and test rows at each leaf. Training rows would not do: a tree fits its
-// leaves to them, so other rows have other shares even without drift.
+// LeafRows holds the validation and test rows at each leaf. Training rows are unsuitable: a tree
+// fits its leaves to them, so other rows have different shares even without drift.
 type LeafRows struct {
-	Digest string  `json:"tree_sha256"` // of the tree.json with these leaves, in hex
+	Digest string  `json:"tree_sha256"` // digest of the tree.json with these leaves, in hex
 	Rows   []int64 `json:"rows"`        // by leaf, in the order of nodes
 }
 
-// ColumnRows has the rows of each bin of a feature. The bins are those of schema.json: one more than
-// cuts, or the values; then values of the tail (categorical features alone); then missing values.
+// ColumnRows holds the rows in each bin of a feature. The bins are the bins of schema.json: one
+// more than cuts, or the values; then values of the tail (categorical features only); then missing
+// values.
 type ColumnRows struct {
 	Column string  `json:"column"`
 	Rows   []int64 `json:"rows"`
@@ -49,8 +50,8 @@ func NewDistribution(rows int64, features []dataset.Feature, codes [][]int64) *D
 	return d
 }
 
-// SetLeaves sets the rows at the leaves of a tree, from the counts of each part that was held out; nil
-// for a part without rows.
+// SetLeaves sets the rows at the leaves of a tree, given the counts of each held-out part; nil for
+// a part without rows.
 func (d *Distribution) SetLeaves(t *tree.Tree, counts ...*tree.LeafCounts) {
 	l, held := &LeafRows{Digest: tree.Digest(t.Encode())}, int64(0)
 	for i := range t.Nodes {
@@ -71,7 +72,7 @@ func (d *Distribution) SetLeaves(t *tree.Tree, counts ...*tree.LeafCounts) {
 	}
 }
 
-// LeavesOf returns the rows at the leaves of a tree; nil: they are not known.
+// LeavesOf returns the rows at the leaves of a tree; nil if unknown.
 func (d *Distribution) LeavesOf(t *tree.Tree) ([]int64, error) {
 	if d.Leaves == nil || d.Leaves.Digest != tree.Digest(t.Encode()) {
 		return nil, nil
@@ -83,7 +84,7 @@ func (d *Distribution) LeavesOf(t *tree.Tree) ([]int64, error) {
 	return d.Leaves.Rows, nil
 }
 
-// Of returns the rows of a column by bin; nil: it is none of the features.
+// Of returns the rows of a column by bin; nil if the column is not a feature.
 func (d *Distribution) Of(column string) []int64 {
 	at := slices.IndexFunc(d.Columns, func(c ColumnRows) bool { return c.Column == column })
 	if at < 0 {
@@ -120,7 +121,8 @@ func decodeDistribution(b []byte) (*Distribution, error) {
 	return decodeJSON[Distribution]("distribution", b)
 }
 
-// maxRows is the most rows of a distribution. Its tests multiply numbers of rows.
+// maxRows is the greatest number of rows in a distribution, because its tests multiply numbers of
+// rows.
 const maxRows = 1 << 53
 
 // check implements checker.

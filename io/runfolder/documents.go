@@ -38,20 +38,20 @@ type Run struct {
 
 // Document describes a file of a folder, or many files of one form.
 type Document struct {
-	Name   string // the file below the folder; of many files: the first one
-	Kinds  []Kind // of the folders with this document
-	Holds  string // what it says, for the documentation
-	Schema string // name of its JSON Schema, see Schemas; empty: it has none
+	Name   string // the file below the folder; the first of many files
+	Kinds  []Kind // the kinds of folders with this document
+	Holds  string // its content, for the documentation
+	Schema string // name of its JSON Schema, see Schemas; empty if it has none
 
-	optional bool                  // there are runs without it
-	many     func(r *Run) []string // names of the files, where there are any number; nil: there is one
-	pattern  string                // matches names of many files, also of other runs; empty: verbs name them
-	hidden   bool                  // the folder of many files may refuse to be listed: writing finds a taken name
+	optional bool                  // whether there are runs without it
+	many     func(r *Run) []string // names of the files, if there may be any number; nil if there is a single file
+	pattern  string                // matches the names of many files, including files of other runs; empty if verbs name them
+	hidden   bool                  // whether the folder of many files may refuse to be listed, so that taken names are found when writing
 
-	codec // zero: the files are written and read elsewhere
+	codec // zero if the files are written and read elsewhere
 }
 
-// Documents lists all documents. The order is that of the list in manifest.json.
+// Documents lists all documents, in the order of the list in manifest.json.
 func Documents() []Document {
 	training, predictions, synth := []Kind{Training}, []Kind{Predictions}, []Kind{Synth}
 	documents := []Document{
@@ -121,7 +121,7 @@ func Documents() []Document {
 	return slices.Concat(documents, growthDocuments(), importDocuments())
 }
 
-// growthDocuments lists the documents of training that other verbs go on from.
+// growthDocuments lists the documents of training from which other verbs continue.
 func growthDocuments() []Document {
 	training := []Kind{Training}
 	return []Document{
@@ -162,7 +162,7 @@ func importDocuments() []Document {
 	}
 }
 
-// The names that other documents or verbs need.
+// Names that other documents or verbs need.
 const (
 	TreeName     = "tree.json"
 	MetricsName  = "metrics.json"
@@ -175,8 +175,8 @@ const (
 
 	ImportanceName = "importance.json"
 
-	// The names in folders of data. Other programs take every file for data whose name does not begin
-	// with _.
+	// Names in folders of data. Other programs take every file for data unless its name begins with
+	// _.
 	DataManifestName = "_manifest.json"
 	DataMetricsName  = "_metrics.json"
 
@@ -196,7 +196,7 @@ func treeFiles(r *Run) []string {
 // FrontierTree returns the file of the tree of a point of the frontier.
 func FrontierTree(point int) string { return fmt.Sprintf("%s/%03d.json", frontierFolder, point) }
 
-// Folders lists the folders below a folder in which documents lie.
+// Folders lists the folders, below the run folder, that contain documents.
 func Folders() []string {
 	var names []string
 	for _, d := range Documents() {
@@ -229,7 +229,7 @@ func (d *Document) names(r *Run) []string {
 	}
 }
 
-// files encodes the document's files, none where they are written elsewhere.
+// files encodes the document's files; empty if they are written elsewhere.
 func (d *Document) files(r *Run) ([]File, error) {
 	names := d.names(r)
 	if d.encode == nil || len(names) == 0 {
@@ -251,16 +251,16 @@ func (d *Document) files(r *Run) ([]File, error) {
 //go:embed schemas/*.schema.json
 var schemas embed.FS
 
-// schemaExtension ends the file name of a JSON Schema.
+// schemaExtension is the suffix of the file name of a JSON Schema.
 const schemaExtension = ".schema.json"
 
-// Schemas returns the JSON Schemas of all documents by Document.Schema. The schema "ask"
-// describes the line of ask --json, "comparison" the file of compare, and "drift" the output of drift.
-// "attempt" and "latest" are those of retrain's files.
+// Schemas returns the JSON Schemas of all documents by Document.Schema. The schema "ask" describes
+// a line of ask --json, "comparison" the file of compare, "drift" the output of drift, and
+// "attempt" and "latest" the files of retrain.
 func Schemas() map[string][]byte {
 	files, err := fs.Glob(schemas, "schemas/*"+schemaExtension)
 	if err != nil {
-		panic(err) // the pattern is a good one
+		panic(err) // the pattern is valid
 	}
 	all := make(map[string][]byte)
 	for _, file := range files {

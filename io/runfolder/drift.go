@@ -10,32 +10,32 @@ import (
 	"github.com/espalier-ml/espalier/induce/tree"
 )
 
-// Drift says how far the columns of some rows, and the leaves that the rows come to, have moved from
+// Drift describes how far the columns of rows, and the leaves that the rows reach, have moved from
 // the training rows of a run.
 type Drift struct {
 	Format      string        `json:"format"`
 	Version     int           `json:"version"`
-	Model       string        `json:"model"`             // the run, as it was named
-	Against     string        `json:"against,omitempty"` // run whose training rows were compared; empty: rows of files
+	Model       string        `json:"model"`             // the run, as given by the user
+	Against     string        `json:"against,omitempty"` // run whose training rows were compared; empty for rows of files
 	Before      int64         `json:"before"`            // training rows
-	Now         int64         `json:"now"`               // rows that were compared with them
+	Now         int64         `json:"now"`               // compared rows
 	FalseAlarms float64       `json:"false_alarms"`      // greatest probability of any alarm without drift
-	LeastPSI    float64       `json:"least_psi"`         // of an alarm
+	LeastPSI    float64       `json:"least_psi"`         // least PSI of an alarm
 	Columns     []DriftedBins `json:"columns"`           // the features in the order of schema.json
-	Leaves      *DriftedBins  `json:"leaves"`            // shares of the leaves; null: they are not known without drift
+	Leaves      *DriftedBins  `json:"leaves"`            // shares of the leaves; null if they are unknown without drift
 
-	// Omitted lists the columns of which two runs have no bin in common.
+	// Omitted lists the columns for which two runs have no bin in common.
 	Omitted []string `json:"omitted,omitempty"`
 }
 
-// DriftedBins are the rows by bin of a column, or by leaf.
+// DriftedBins holds the rows by bin of a column, or by leaf.
 type DriftedBins struct {
-	Column string `json:"column"` // of the leaves: "leaves"
+	Column string `json:"column"` // "leaves" for the leaves
 	Kind   string `json:"kind"`   // numeric, categorical or leaves
 	Alarm  bool   `json:"alarm"`
 
 	PSI               float64  `json:"psi"`
-	KolmogorovSmirnov *float64 `json:"kolmogorov_smirnov"` // null: the bins have no order
+	KolmogorovSmirnov *float64 `json:"kolmogorov_smirnov"` // null if the bins have no order
 	JensenShannon     float64  `json:"jensen_shannon"`
 	ChiSquare         float64  `json:"chi_square"`
 	Freedom           int      `json:"freedom"`
@@ -60,10 +60,10 @@ const (
 	driftLeaves = "leaves"
 )
 
-// Encode returns the drift as it is printed.
+// Encode returns the drift in its printed form.
 func (d *Drift) Encode() ([]byte, error) { return encodeJSON(d) }
 
-// Alarms lists the columns that have drifted, "leaves" for the leaves.
+// Alarms lists the columns that have drifted; "leaves" stands for the leaves.
 func (d *Drift) Alarms() []string {
 	var names []string
 	for _, bins := range d.All() {
@@ -74,7 +74,7 @@ func (d *Drift) Alarms() []string {
 	return names
 }
 
-// All lists the columns, and the leaves last.
+// All lists the columns, then the leaves.
 func (d *Drift) All() []*DriftedBins {
 	list := make([]*DriftedBins, 0, len(d.Columns)+1)
 	for i := range d.Columns {
@@ -86,8 +86,8 @@ func (d *Drift) All() []*DriftedBins {
 	return list
 }
 
-// NewDrift measures the drift of rows against the training rows of a model. features have their rows by
-// code before and now.
+// NewDrift measures the drift of rows from the training rows of a model. features have their rows
+// by code before and now.
 func NewDrift(model string, features []dataset.Feature, before *Distribution, now [][]int64) *Drift {
 	d := &Drift{
 		Format: driftFormat, Version: 1, Model: model, Before: before.Rows,
@@ -105,8 +105,8 @@ func NewDrift(model string, features []dataset.Feature, before *Distribution, no
 	return d
 }
 
-// NewDriftBetween measures the drift of the training rows of a run against those of a model, in the bins
-// that both have.
+// NewDriftBetween measures the drift of the training rows of a run from the training rows of a
+// model, in the bins that both have.
 func NewDriftBetween(model string, before *Run, run string, now *Run) *Drift {
 	var features []dataset.Feature
 	var omitted []string
@@ -137,7 +137,7 @@ func NewDriftBetween(model string, before *Run, run string, now *Run) *Drift {
 	return d
 }
 
-// AddLeaves measures the drift of the leaves' shares, from rows by leaf before and by node now.
+// AddLeaves measures the drift of the leaves' shares, given rows by leaf before and by node now.
 func (d *Drift) AddLeaves(t *tree.Tree, before, now []int64) {
 	var ids []int
 	var came []int64
@@ -151,7 +151,7 @@ func (d *Drift) AddLeaves(t *tree.Tree, before, now []int64) {
 	d.Leaves, d.Now = &leaves, drift.Rows(came)
 }
 
-// Judge says which columns have drifted.
+// Judge sets which columns have drifted.
 func (d *Drift) Judge(limits drift.Limits) {
 	d.FalseAlarms, d.LeastPSI = limits.FalseAlarms, limits.PSI
 	all := d.All()
@@ -181,7 +181,7 @@ func newDriftedBins(before, now []int64, spell func(bin int) string) DriftedBins
 	return b
 }
 
-// spellBin names the values of a code of a feature.
+// spellBin describes the values with a code of a feature.
 func spellBin(f *dataset.Feature, code int) string {
 	switch {
 	case code == f.MissingCode():

@@ -19,10 +19,10 @@ type head struct {
 	Version  int       `json:"version"`
 	Espalier string    `json:"espalier,omitempty"` // version of the program
 	Started  time.Time `json:"started,omitzero"`
-	Files    []string  `json:"files"` // all files of the run but the manifest and _SUCCESS
+	Files    []string  `json:"files"` // all files of the run except the manifest and _SUCCESS
 }
 
-// readManifest finds out which files an earlier run has written.
+// readManifest determines which files an earlier run has written.
 func (f *Folder) readManifest(ctx context.Context) error {
 	name := f.kind.manifest()
 	o, ok := f.seen[name]
@@ -72,7 +72,7 @@ func (f *Folder) manifest() string {
 	return f.kind.manifest()
 }
 
-// otherManifest refuses a manifest of another kind, or of another program.
+// otherManifest returns an error for a manifest of another kind, or of another program.
 func (f *Folder) otherManifest(name, format string) error {
 	content := "is not Espalier's"
 	for _, k := range kinds() {
@@ -84,12 +84,12 @@ func (f *Folder) otherManifest(name, format string) error {
 		f.url, name, content)
 }
 
-// unlistedFiles returns the files of a run by a version whose manifests did not list all.
+// unlistedFiles returns the files of a run by a version whose manifests did not list all files.
 func (f *Folder) unlistedFiles(ctx context.Context, manifest []byte) ([]string, error) {
 	switch f.kind {
 	case Training:
 		return f.unlistedTraining(ctx)
-	case Predictions: // the manifest listed the rows' files
+	case Predictions: // the manifest listed the files of the rows
 		var m PredictionsManifest
 		if err := json.Unmarshal(manifest, &m); err != nil {
 			return nil, err
@@ -100,7 +100,7 @@ func (f *Folder) unlistedFiles(ctx context.Context, manifest []byte) ([]string, 
 	}
 }
 
-// unlistedTraining returns the files of a training run: frontier.json names its trees.
+// unlistedTraining returns the files of a training run, whose frontier.json names its trees.
 func (f *Folder) unlistedTraining(ctx context.Context) ([]string, error) {
 	names := slices.DeleteFunc(Training.ownNames(), func(name string) bool {
 		return name == ManifestName || name == SuccessName || name == replacementName
@@ -122,8 +122,8 @@ func (f *Folder) unlistedTraining(ctx context.Context) ([]string, error) {
 	return names, nil
 }
 
-// refuseForeign refuses a folder with a file of another program, or of a user, under a name
-// that this run would write.
+// refuseForeign returns an error if the folder has a file of another program, or of a user, with a
+// name that this run would write.
 func (f *Folder) refuseForeign() error {
 	var foreign []string
 	for name := range f.seen {
@@ -159,15 +159,15 @@ type Reading struct {
 	URL  string
 }
 
-// ProtectInputs refuses to replace or remove a file that the run reads. The error is a usage
-// error.
+// ProtectInputs returns an error if a file that the run reads would be replaced or removed. The
+// error is a usage error.
 func (f *Folder) ProtectInputs(reads []Reading) error {
 	if !f.earlier {
 		return nil
 	}
 	flags := make(map[string]Reading, len(reads))
 	for _, r := range reads {
-		if id, err := f.store.Identity(r.URL); err == nil { // else it is no file, as in --priors CLASS=P
+		if id, err := f.store.Identity(r.URL); err == nil { // otherwise it is not a file, as in --priors CLASS=P
 			flags[id] = r
 		}
 	}

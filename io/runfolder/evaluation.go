@@ -15,12 +15,12 @@ import (
 // MetricsOutput is the file of an evaluation's metrics.
 type MetricsOutput struct {
 	store *objectstore.Store
-	url   string // empty: none
+	url   string // empty if no file is written
 	bound objectstore.WriteOptions
 }
 
-// OpenMetrics looks at the file of the metrics, before any work is done. Only metrics of
-// another evaluation are replaced, and only with replace. Errors are usage errors.
+// OpenMetrics checks the file of the metrics, before any work is done. Only metrics of another
+// evaluation are replaced, and only if replace is true. Errors are usage errors.
 func OpenMetrics(ctx context.Context, s *objectstore.Store, url string, replace bool) (*MetricsOutput, error) {
 	o := &MetricsOutput{store: s, url: url, bound: objectstore.WriteOptions{IfAbsent: true}}
 	if url == "" {
@@ -47,9 +47,9 @@ func OpenMetrics(ctx context.Context, s *objectstore.Store, url string, replace 
 	return o, nil
 }
 
-// checkMetrics refuses a file that no evaluation has written.
+// checkMetrics returns an error for a file that was not written by an evaluation.
 func checkMetrics(ctx context.Context, s *objectstore.Store, seen objectstore.Object) error {
-	const most = 1 << 28 // bytes of metrics: far beyond what any have
+	const most = 1 << 28 // bytes of metrics, far more than any metrics take
 	var m Metrics
 	b, err := objectstore.ReadSeen(ctx, s, seen, most)
 	if err == nil {
@@ -69,12 +69,12 @@ func checkMetrics(ctx context.Context, s *objectstore.Store, seen objectstore.Ob
 	}
 }
 
-// isListed reports whether a manifest beside a file lists it as written by a run.
+// isListed reports whether a manifest in the same folder lists a file as written by a run.
 func isListed(ctx context.Context, s *objectstore.Store, url string) bool {
 	return lists(ctx, s, ManifestName, url) || lists(ctx, s, DataManifestName, url)
 }
 
-// lists reports whether the manifest of a name beside a file lists it.
+// lists reports whether the named manifest in the same folder lists a file.
 func lists(ctx context.Context, s *objectstore.Store, manifest, url string) bool {
 	at := strings.LastIndexByte(url, '/') + 1
 	b, err := s.ReadAll(ctx, url[:at]+manifest, MaxModel)
@@ -85,7 +85,7 @@ func lists(ctx context.Context, s *objectstore.Store, manifest, url string) bool
 	if err := json.Unmarshal(b, &head); err != nil || !strings.HasPrefix(head.Format, formatPrefix) {
 		return false
 	}
-	if head.Files == nil { // of a version that did not list them
+	if head.Files == nil { // written by a version that did not list files
 		return path.Base(url) == MetricsName
 	}
 	for _, name := range head.Files {

@@ -13,25 +13,25 @@ import (
 	"github.com/espalier-ml/espalier/io/usage"
 )
 
-// SuccessName is an empty file. It is written last: a folder without it is not finished.
+// SuccessName is an empty file that is written last: a folder without it is unfinished.
 const SuccessName = "_SUCCESS"
 
-// Folder is the output of a run. The files of the run are committed together. A run writes
-// where nothing lies, and over the files of an earlier run: its manifest lists them.
+// Folder is the output of a run. The files of the run are committed together. A run writes into an
+// empty place, or replaces the files of an earlier run, which its manifest lists.
 type Folder struct {
 	store   *objectstore.Store
 	url     string
 	kind    Kind
-	seen    map[string]objectstore.Object // by name: the files there when the run began
-	earlier bool                          // an earlier run of this kind has left its manifest
-	old     bool                          // ... of a version that called it manifest.json in each folder
-	listed  map[string]bool               // the files of the earlier run's list
-	claimed bool                          // this run has written its claim
+	seen    map[string]objectstore.Object // by name: existing files when the run began
+	earlier bool                          // whether an earlier run of this kind has left its manifest
+	old     bool                          // whether it was written by a version that called it manifest.json in every folder
+	listed  map[string]bool               // files listed by the earlier run
+	claimed bool                          // whether this run has written its claim
 }
 
-// Open looks at the names in a folder that a run would write, before any work is done.
-// further lists names beside those of the kind. Files of others are refused. An earlier
-// run's result is refused without replace. Errors are usage errors.
+// Open checks the names in a folder that a run would write, before any work is done. further lists
+// names in addition to the names of the kind. Open returns an error if files of another origin have
+// such names, or if an earlier run's result exists and replace is false. Errors are usage errors.
 func Open(
 	ctx context.Context, s *objectstore.Store, url string, kind Kind, replace bool, further ...string,
 ) (*Folder, error) {
@@ -84,7 +84,7 @@ func (f *Folder) Finished() bool {
 // File returns the URL of a file of the folder.
 func (f *Folder) File(name string) string { return objectstore.Join(f.url, name) }
 
-// look finds out which of the given names, and which names of the kind's patterns, are taken.
+// look determines which of the given names, and which names of the kind's patterns, are taken.
 func (f *Folder) look(ctx context.Context, names []string) error {
 	patterns := f.kind.patterns()
 	inFolders := slices.Clone(names)
@@ -120,7 +120,7 @@ func (f *Folder) look(ctx context.Context, names []string) error {
 	for i, d := range patterns {
 		for _, o := range lists[i] {
 			name := path.Join(path.Dir(d.pattern), path.Base(o.URL))
-			if ok, _ := path.Match(d.pattern, name); ok { // the patterns are good ones
+			if ok, _ := path.Match(d.pattern, name); ok { // the patterns are valid
 				f.seen[name] = o
 			}
 		}
@@ -128,8 +128,8 @@ func (f *Folder) look(ctx context.Context, names []string) error {
 	return err
 }
 
-// foldersOf lists the folders of names, each once. A file with the name of a folder keeps a
-// run from writing below it.
+// foldersOf lists the folders of names, each once. A file with the name of a folder prevents a run
+// from writing below it.
 func foldersOf(names []string) []string {
 	seen := make(map[string]bool)
 	for _, name := range names {

@@ -8,17 +8,17 @@ import (
 	"github.com/espalier-ml/espalier/induce/tree"
 )
 
-// Frontier is frontier.json: the best trees at each expected cost, by ascending cost. A
-// tree belongs to it if every better one on the validation rows costs more.
+// Frontier is frontier.json: the best trees at each expected cost, by ascending cost. A tree
+// belongs to it if every tree that is better on the validation rows costs more.
 type Frontier struct {
 	Format  string `json:"format"`
 	Version int    `json:"version"`
 	Select  string `json:"select"`          // the rule of the choice, or SelectNumber
-	Folds   int    `json:"folds,omitempty"` // folds in the merit; absent: validation rows alone
-	// Tolerance is the merit that a cheaper tree may lack; absent: none.
+	Folds   int    `json:"folds,omitempty"` // folds that count in the merit; absent: validation rows alone
+	// Tolerance is how much merit a cheaper tree may lack; absent: none.
 	Tolerance float64 `json:"tolerance,omitempty"`
-	// Evidence is the number of rows by class on which merits are measured, see frontier.Score; nil:
-	// points have no scores.
+	// Evidence is the number of rows by class on which merits are measured, see frontier.Score; nil
+	// if points have no scores.
 	Evidence []float64 `json:"evidence,omitempty"`
 
 	Grown  int     `json:"grown"`  // trees of the grid
@@ -29,46 +29,46 @@ type Frontier struct {
 // Point is a tree of the frontier.
 type Point struct {
 	Tree      string         `json:"tree"`  // its file in the run folder
-	Grown     int            `json:"grown"` // number of the grown tree, from 0
-	Step      int            `json:"step"`  // of the tree's sequence of prunings; 0: it is not pruned
+	Grown     int            `json:"grown"` // index of the grown tree
+	Step      int            `json:"step"`  // step in the tree's pruning sequence; 0 if it is not pruned
 	Algorithm tree.Algorithm `json:"algorithm"`
 	tree.Complexity
 
 	Merit      float64  `json:"merit"`           // quality of the ranking: see frontier.Judge
-	Score      *float64 `json:"score,omitempty"` // for the rule best: see frontier.Score; nil: the merit alone counts
+	Score      *float64 `json:"score,omitempty"` // for the rule best: see frontier.Score; nil: only the merit counts
 	Validation Part     `json:"validation"`
-	Folds      *float64 `json:"folds_auc,omitempty"` // mean AUC on the folds, of trees grown and pruned alike
+	Folds      *float64 `json:"folds_auc,omitempty"` // mean AUC on the folds, of trees grown and pruned in the same way
 	OnFolds
 	Test     Part `json:"test"`
 	Selected bool `json:"selected,omitempty"`
-	Highest  bool `json:"highest,omitempty"` // the highest merit within the limits
-	Knee     bool `json:"knee,omitempty"`    // farthest above the chord from the cheapest to the highest point
+	Highest  bool `json:"highest,omitempty"` // whether it has the highest merit within the limits
+	Knee     bool `json:"knee,omitempty"`    // whether it is farthest above the chord from the cheapest to the highest point
 
-	// Expected costs of a row, estimated on the validation rows and the folds as the merit is: see
-	// frontier.Costs. Absent without error costs.
+	// Expected costs of a row, estimated on the validation rows and the folds in the same way as
+	// the merit: see frontier.Costs. Absent without error costs.
 	ExpectedErrorCost *float64 `json:"expected_error_cost,omitempty"`
 	ExpectedTotalCost *float64 `json:"expected_total_cost,omitempty"`
-	LeastTotal        bool     `json:"least_total,omitempty"` // the least total cost within the limits
+	LeastTotal        bool     `json:"least_total,omitempty"` // whether it has the least total cost within the limits
 }
 
-// OnFolds has means over the folds, weighted by their rows; nil: there are no folds, or errors have
-// no costs.
+// OnFolds holds means over the folds, weighted by their rows; nil without folds or without error
+// costs.
 type OnFolds struct {
 	LogLoss   *float64 `json:"folds_log_loss,omitempty"`
 	Accuracy  *float64 `json:"folds_accuracy,omitempty"`
 	ErrorCost *float64 `json:"folds_error_cost,omitempty"`
-	TotalCost *float64 `json:"folds_total_cost,omitempty"` // of tests and errors
+	TotalCost *float64 `json:"folds_total_cost,omitempty"` // cost of tests and errors
 }
 
-// Part is how good a tree of the frontier is on a part of the rows.
+// Part describes how good a tree of the frontier is on a part of the rows.
 type Part struct {
 	AUC              *float64 `json:"auc"`
-	*metric.Interval          // of AUC; nil where it is not defined
+	*metric.Interval          // interval of AUC; nil if it is not defined
 
 	LogLoss  *float64 `json:"log_loss"`
 	Accuracy *float64 `json:"accuracy,omitempty"` // absent in files of earlier versions
 
-	// Mean costs of a row: of its prediction, and of its prediction and its tests. Absent without
+	// Mean costs per row: of its prediction, and of its prediction and its tests. Absent without
 	// error costs.
 	ExpectedErrorCost *float64 `json:"expected_error_cost,omitempty"`
 	ExpectedTotalCost *float64 `json:"expected_total_cost,omitempty"`

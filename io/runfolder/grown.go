@@ -14,30 +14,30 @@ import (
 	"github.com/espalier-ml/espalier/induce/tree"
 )
 
-// Grown is frontier/grown.bin: what a run has chosen its tree among. From it another tree is
-// chosen and measured without the rows.
+// Grown is frontier/grown.bin: the candidates among which a run chose its tree. Another tree can be
+// chosen from it and measured without the rows.
 type Grown struct {
 	Label  tree.Label             `json:"label"`
-	Scales [dataset.Parts]float64 `json:"scales"` // units in the mean weight of a training row, by part
-	// Folds are the figures of the folds, by point of frontier.json; nil: there are none.
+	Scales [dataset.Parts]float64 `json:"scales"` // units in the average weight of a training row, by part
+	// Folds are the figures of the folds, by point of frontier.json; nil without folds.
 	Folds []*Folds `json:"folds,omitempty"`
-	// FoldShare is the share of the folds' figures in the merits; 0: there are no folds.
+	// FoldShare is the weight of the folds' figures in the merits; 0 without folds.
 	FoldShare float64 `json:"fold_share,omitempty"`
-	// FigureCount is the number of figures of each point in Figures; absent: 1 if there are any.
+	// FigureCount is how many figures each point has in Figures; absent: 1 if there are any.
 	FigureCount int `json:"figures,omitempty"`
-	// GroupEffect is that of frontier.Pool; absent: rows have no key.
+	// GroupEffect is the GroupEffect of frontier.Pool; absent if rows have no key.
 	GroupEffect float64 `json:"group_effect,omitempty"`
-	// WeightEffect is that of frontier.Pool; absent: rows have no weights.
+	// WeightEffect is the WeightEffect of frontier.Pool; absent if rows have no weights.
 	WeightEffect float64 `json:"weight_effect,omitempty"`
-	// SamplePart is the part of the rows of Sample.
+	// SamplePart is the part of the rows from which Sample comes.
 	SamplePart string `json:"sample_part"`
-	Weighted   bool   `json:"weighted,omitempty"` // the objects of Sample have numbers of rows
+	Weighted   bool   `json:"weighted,omitempty"` // whether the objects of Sample have numbers of rows
 
 	Features   []byte `json:"-"` // see dataset.EncodeFeatures
 	Candidates []byte `json:"-"` // see frontier.AppendCandidates
 	Sample     []byte `json:"-"` // a block of dataset.Objects, on which importance is measured
-	// Figures are means on the folds: FigureCount of them for each point of the pool, nil where they
-	// are not defined. Empty: there are no folds.
+	// Figures are means on the folds: FigureCount figures for each point of the pool, nil if not
+	// defined. Empty without folds.
 	Figures []*float64 `json:"-"`
 }
 
@@ -51,7 +51,7 @@ type grownHead struct {
 	Format   string `json:"format"`
 	Version  int    `json:"version"`
 	Sections [4]int `json:"sections"` // bytes of features, candidates, sample and figures
-	Digest   string `json:"digest"`   // of the sections: SHA-256, in hex
+	Digest   string `json:"digest"`   // digest of the sections: SHA-256, in hex
 
 	Grown
 }
@@ -74,11 +74,11 @@ func (g *Grown) encode() []byte {
 	hash := sha256.New()
 	for i, section := range sections {
 		head.Sections[i] = len(section)
-		_, _ = hash.Write(section) // a hash takes all
+		_, _ = hash.Write(section) // a hash never fails
 	}
 	head.Digest = hex.EncodeToString(hash.Sum(nil))
 	first, err := json.Marshal(&head)
-	if err != nil { // numbers and texts alone
+	if err != nil { // only numbers and texts
 		panic(err)
 	}
 	return bytes.Join([][]byte{append(first, '\n'), bytes.Join(sections, nil)}, nil)
@@ -117,7 +117,7 @@ func decodeGrown(b []byte) (*Grown, error) {
 		}
 	}
 	if g.FigureCount == 0 && len(g.Figures) > 0 {
-		g.FigureCount = 1 // earlier versions saved areas alone
+		g.FigureCount = 1 // earlier versions only saved areas
 	}
 	return &g, nil
 }

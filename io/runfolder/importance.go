@@ -6,14 +6,14 @@ import (
 	"github.com/espalier-ml/espalier/induce/tree"
 )
 
-// Importance is importance.json: what each tested feature of the tree brings and costs.
+// Importance is importance.json: what each tested feature of the tree contributes and costs.
 type Importance struct {
 	Format   string               `json:"format"`
 	Version  int                  `json:"version"`
-	Part     string               `json:"part"`    // of the rows that are shuffled
-	Rows     int64                `json:"rows"`    // that are shuffled
-	Objects  int64                `json:"objects"` // of these rows
-	AUC      *float64             `json:"auc"`     // of the tree on these rows; null: they have none
+	Part     string               `json:"part"`    // part of the permuted rows
+	Rows     int64                `json:"rows"`    // number of permuted rows
+	Objects  int64                `json:"objects"` // number of objects of these rows
+	AUC      *float64             `json:"auc"`     // AUC of the tree on these rows; null if they do not define it
 	Features []importance.Feature `json:"features"`
 }
 
@@ -25,8 +25,8 @@ type Shuffled struct {
 
 const importanceFormat = "espalier/importance"
 
-// NewImportance measures the features that a tree tests. The tree has the features of the
-// objects. models are those of importance.Of.
+// NewImportance measures the features that a tree tests. The tree must have the features of the
+// objects. models are as for importance.Of.
 func NewImportance(t *tree.Tree, s *Shuffled, models importance.Models) *Importance {
 	m := importance.Of(t, s.Objects, models)
 	r := &Importance{

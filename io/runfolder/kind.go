@@ -2,21 +2,21 @@ package runfolder
 
 import "slices"
 
-// Kind says which verb has written a folder.
+// Kind identifies the verb that has written a folder.
 type Kind int
 
 // The kinds of folders.
 const (
 	Training    Kind = iota // train: a tree, with what was measured and chosen
 	Predictions             // predict: Parquet files of predictions
-	Synth                   // synth: a made-up data set
-	Imported                // import: a data set made of CSV files
+	Synth                   // synth: a synthetic data set
+	Imported                // import: a data set converted from CSV files
 )
 
 // kinds lists the kinds of folders.
 func kinds() []Kind { return []Kind{Training, Predictions, Synth, Imported} }
 
-// terms are the words of a kind.
+// terms are the words for a kind.
 type terms struct {
 	format     string // the format that its manifest.json names
 	whole      string // the folder's content in a message
@@ -64,12 +64,12 @@ func (k Kind) Documents() []Document {
 	return slices.DeleteFunc(Documents(), func(d Document) bool { return !slices.Contains(d.Kinds, k) })
 }
 
-// Reserves reports whether a file of this name beside the rows is Espalier's own.
+// Reserves reports whether Espalier itself uses this name for a file next to the rows.
 func (k Kind) Reserves(name string) bool {
 	return slices.Contains(k.ownNames(), name) || name == LockName
 }
 
-// ownNames lists the files whose names are known before a run, with the mark of success.
+// ownNames lists the files whose names are known before a run, including the mark of success.
 func (k Kind) ownNames() []string {
 	var names []string
 	for _, d := range k.Documents() {

@@ -17,7 +17,7 @@ import (
 	"github.com/espalier-ml/espalier/io/usage"
 )
 
-// LockName is the file of the lock, which is there while a run is at work in the folder.
+// LockName is the file of the lock, which exists while a run is active in the folder.
 const LockName = "_LOCK"
 
 const (
@@ -25,32 +25,32 @@ const (
 	maxLock    = 1 << 16
 
 	beatEvery   = 10 * time.Second // between two signs of life
-	longestBeat = 60               // seconds between two signs of life that another version may have written
+	longestBeat = 60               // greatest number of seconds between two signs of life that another version may write
 
-	silence = 3 // signs of life that a dead run has missed; a run that could not write them ends
+	silence = 3 // signs of life that a dead run has missed; a run that could not write this many ends
 )
 
-// Lock says which run is at work in a folder, and that it is alive.
+// Lock identifies the run that is active in a folder, and shows that it is alive.
 type Lock struct {
 	Format string    `json:"format"`
 	Run    string    `json:"run"`
 	Host   string    `json:"host"`
 	PID    int       `json:"pid"`
-	Space  string    `json:"space"`   // boot and process namespace of PID; empty: not known
-	Birth  string    `json:"birth"`   // of the process, in the system's clock ticks
+	Space  string    `json:"space"`   // boot and process namespace of PID; empty if unknown
+	Birth  string    `json:"birth"`   // birth of the process, in the system's clock ticks
 	Beat   time.Time `json:"beat"`    // last sign of life
-	Every  float64   `json:"every_s"` // seconds between two
+	Every  float64   `json:"every_s"` // seconds between two signs of life
 
 	store      *objectstore.Store
 	folder     string
-	generation string // of the file
+	generation string // generation of the file
 	ended      chan struct{}
 	beating    sync.WaitGroup
 }
 
-// Acquire takes the lock of a folder. The context locked ends when the lock is lost. The
-// lock of a dead run is taken over, and returned as dead. Errors are usage errors, or why ctx
-// has ended.
+// Acquire takes the lock of a folder. The context locked ends when the lock is lost. The lock of a
+// dead run is taken over, and returned as dead. The error is a usage error, or the cause of ctx's
+// end.
 func Acquire(ctx context.Context, s *objectstore.Store, folder string, warn func(text string)) (
 	l *Lock, locked context.Context, dead *Lock, err error,
 ) {
@@ -129,8 +129,8 @@ func (l *Lock) read(ctx context.Context) (*Lock, error) {
 	return there, nil
 }
 
-// await returns the lock of a dead run, or an error if the run is alive. The run of another
-// machine is dead if no sign of life comes for a while by this process's clock: clocks of
+// await returns the lock of a dead run, or an error if the run is alive. The run of another machine
+// is dead if no sign of life comes for a while by the clock of this process, because clocks of
 // machines may differ.
 func (l *Lock) await(ctx context.Context, warn func(text string)) (*Lock, error) {
 	there, err := l.read(ctx)
@@ -166,15 +166,15 @@ func (l *Lock) await(ctx context.Context, warn func(text string)) (*Lock, error)
 	return there, nil
 }
 
-// taken refuses a folder in which a living run is at work.
+// taken returns an error for a folder in which another run is active.
 func (l *Lock) taken(by *Lock) error {
 	return usage.Errorf("--output %s: another run, process %d on %s, is at work there (last sign of life %v ago): "+
 		"wait for it, or choose another folder",
 		l.folder, by.PID, by.Host, time.Since(by.Beat).Round(time.Second))
 }
 
-// beat writes signs of life until the lock is released. It ends the run when another run has
-// taken the lock, and when it could not write for so long that another run may take it.
+// beat writes signs of life until the lock is released. It ends the run when another run has taken
+// the lock, and when it could not write for so long that another run may take it.
 func (l *Lock) beat(ctx context.Context, cancel context.CancelCauseFunc) {
 	tick := time.NewTicker(beatEvery)
 	defer tick.Stop()
@@ -198,18 +198,18 @@ func (l *Lock) beat(ctx context.Context, cancel context.CancelCauseFunc) {
 	}
 }
 
-// Release gives the lock back.
+// Release releases the lock.
 func (l *Lock) Release(ctx context.Context) {
 	close(l.ended)
 	l.beating.Wait()
 	ctx = context.WithoutCancel(ctx)
 	if stat, err := l.store.Stat(ctx, l.url()); err == nil && stat.Generation == l.generation {
-		_ = l.store.Remove(ctx, l.url()) // the next run finds that the run of a lock left here is dead
+		_ = l.store.Remove(ctx, l.url()) // the next run finds that the run of a remaining lock is dead
 	}
 }
 
-// processSpace returns the boot and process namespace of this process; empty: the system
-// does not say.
+// processSpace returns the boot and process namespace of this process; empty if the system does not
+// provide it.
 func processSpace() string {
 	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	if err != nil {
@@ -222,15 +222,15 @@ func processSpace() string {
 	return strings.TrimSpace(string(boot)) + " " + space
 }
 
-// processBirth returns when a process began, in the system's clock ticks; empty: no such
-// process, or one that has ended and waits for its parent.
+// processBirth returns when a process began, in the system's clock ticks; empty if there is no such
+// process, or if it has ended and waits for its parent.
 func processBirth(pid int) string {
 	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
 		return ""
 	}
 	const state, birth = 0, 19
-	list := strings.Fields(string(b[bytes.LastIndexByte(b, ')')+1:])) // the name before it may hold anything
+	list := strings.Fields(string(b[bytes.LastIndexByte(b, ')')+1:])) // the name before it may contain anything
 	if len(list) <= birth || list[state] == "Z" || list[state] == "X" {
 		return ""
 	}

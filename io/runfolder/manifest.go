@@ -12,32 +12,32 @@ const (
 	ImportFormat      = "espalier/import"
 )
 
-// Manifest is the manifest.json of a training run: its configuration and inputs, its files,
-// and the time and memory that it took.
+// Manifest is the manifest.json of a training run: its configuration and inputs, its files, and the
+// time and memory that it took.
 type Manifest struct {
 	Format   string           `json:"format"`
 	Version  int              `json:"version"`
 	Espalier string           `json:"espalier"` // version of the program
 	Started  time.Time        `json:"started"`
 	Seconds  float64          `json:"seconds"`
-	Config   any              `json:"config"` // effective
+	Config   any              `json:"config"` // effective configuration
 	Inputs   []Input          `json:"inputs"`
-	Files    []string         `json:"files"` // all but manifest.json and _SUCCESS; a later run may replace them
+	Files    []string         `json:"files"` // all files except manifest.json and _SUCCESS; a later run may replace them
 	Timings  []Timing         `json:"timings"`
 	Counters map[string]int64 `json:"counters"`
 	Estimate *Estimate        `json:"estimate,omitempty"` // the forecast
 	Measured *Estimate        `json:"measured,omitempty"` // without the work of an engine's processes
 
-	Promotions []Promotion `json:"promotions,omitempty"` // other choices of the run's tree since, in order
+	Promotions []Promotion `json:"promotions,omitempty"` // later choices of another tree, in order
 }
 
-// Promotion is a choice of another tree of the frontier, after training.
+// Promotion is a choice of another tree of the frontier after training.
 type Promotion struct {
 	Promoted time.Time         `json:"promoted"`
 	Espalier string            `json:"espalier"` // version of the program
-	Tree     string            `json:"tree"`     // the file of the tree that became the run's
-	Before   string            `json:"before"`   // the file of the run's tree before
-	By       map[string]string `json:"by"`       // the settings of the choice, by flag
+	Tree     string            `json:"tree"`     // file of the tree that became the run's tree
+	Before   string            `json:"before"`   // file of the previous tree of the run
+	By       map[string]string `json:"by"`       // settings of the choice, by flag
 }
 
 // Input is one input file.
@@ -49,7 +49,7 @@ type Input struct {
 	RowGroups    int    `json:"row_groups"`
 }
 
-// PredictionsManifest is the _manifest.json beside predictions.
+// PredictionsManifest is the _manifest.json in a folder of predictions.
 type PredictionsManifest struct {
 	Format   string          `json:"format"`
 	Version  int             `json:"version"`
@@ -57,7 +57,7 @@ type PredictionsManifest struct {
 	Started  time.Time       `json:"started"`
 	Seconds  float64         `json:"seconds"`
 	Config   any             `json:"config"`
-	Digest   string          `json:"model_digest"` // of tree.json: SHA-256, in hex
+	Digest   string          `json:"model_digest"` // digest of tree.json: SHA-256, in hex
 	Inputs   []Input         `json:"inputs"`
 	Outputs  []string        `json:"outputs"` // in the order of the inputs, below the folder
 	Files    []string        `json:"files"`   // as in Manifest
@@ -66,8 +66,8 @@ type PredictionsManifest struct {
 	Columns  []ColumnNovelty `json:"columns"`
 }
 
-// SynthManifest is the _manifest.json beside a made-up data set. Equal data sets have equal
-// manifests, whenever and wherever they are made.
+// SynthManifest is the _manifest.json in a folder with a synthetic data set. Equal data sets have
+// equal manifests, whenever and wherever they are generated.
 type SynthManifest struct {
 	Format   string   `json:"format"`
 	Version  int      `json:"version"`
@@ -76,8 +76,8 @@ type SynthManifest struct {
 	Files    []string `json:"files"` // as in Manifest
 }
 
-// ImportManifest is the _manifest.json beside a data set made of CSV files. The same files and
-// settings give the same manifest.
+// ImportManifest is the _manifest.json in a folder with a data set converted from CSV files. The
+// same files and settings give the same manifest.
 type ImportManifest struct {
 	Format   string         `json:"format"`
 	Version  int            `json:"version"`
@@ -95,7 +95,7 @@ type ImportInput struct {
 	Rows int64  `json:"rows"`
 }
 
-// ImportColumn is a column of CSV files, with the type inferred.
+// ImportColumn is a column of CSV files, with the inferred type.
 type ImportColumn struct {
 	Name    string `json:"name"`
 	Type    string `json:"type"`
@@ -106,13 +106,13 @@ type ImportColumn struct {
 type ColumnNovelty struct {
 	Column  string `json:"column"`
 	Missing int64  `json:"missing"` // no value
-	// Unseen counts categories without a code, new or rare in training, and missing values
-	// beyond the share of training rows without one.
+	// Unseen counts categories without a code, which were absent or rare in training, and missing
+	// values beyond the share of training rows without a value.
 	Unseen  int64 `json:"unseen,omitempty"`
-	Outside int64 `json:"outside,omitempty"` // a number outside of the range of training
+	Outside int64 `json:"outside,omitempty"` // numbers outside the range in training
 }
 
-// New returns the number of rows with a value that training did not have.
+// New returns the number of rows with a value that did not occur in training.
 func (c *ColumnNovelty) New() int64 { return c.Unseen + c.Outside }
 
 // Timing is how long a job took.

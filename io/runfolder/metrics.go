@@ -9,8 +9,8 @@ import (
 	"github.com/espalier-ml/espalier/induce/tree"
 )
 
-// Metrics is metrics.json: the metrics of each part that has rows, and those of
-// the cross-validation if there was one.
+// Metrics is metrics.json: the metrics of each part that has rows, and the metrics of the
+// cross-validation if there was one.
 type Metrics struct {
 	Format     string          `json:"format"`
 	Version    int             `json:"version"`
@@ -23,8 +23,8 @@ type Metrics struct {
 // MetricsFormat identifies metrics.json.
 const MetricsFormat = "espalier/metrics"
 
-// Best returns the metrics to quote, with the name of their part: of the test
-// part, else of validation, else of training.
+// Best returns the metrics to quote, with the name of their part: the test part if it has rows,
+// otherwise validation, otherwise training.
 func (m *Metrics) Best() (string, *metric.Metrics) {
 	switch {
 	case m.Test != nil:
@@ -77,8 +77,8 @@ func (m *Metrics) has(classes []string) bool {
 	return true
 }
 
-// Set sets the metrics of a part. It takes the ROC curves of training rows away: nothing is
-// read off them, and they are as long as those of the other parts.
+// Set sets the metrics of a part. It removes the ROC curves of training rows, which are not used,
+// and as long as the curves of the other parts.
 func (m *Metrics) Set(part dataset.Part, x *metric.Metrics) {
 	switch part {
 	case dataset.Train:
@@ -93,14 +93,14 @@ func (m *Metrics) Set(part dataset.Part, x *metric.Metrics) {
 	}
 }
 
-// The words for what rows are weighed by.
+// The values of Metrics.Weights.
 const (
 	weightsByRow   = "rows"
 	WeightsByClass = tree.WeightsByClass
 )
 
-// DescribeWeights says in each part's metrics what its rows are weighed by: class
-// weights are for training only.
+// DescribeWeights sets in each part's metrics how its rows are weighed: class weights are for
+// training only.
 func (m *Metrics) DescribeWeights() {
 	for _, p := range m.Parts() {
 		p.Metrics.Weights = weightsByRow
@@ -110,5 +110,5 @@ func (m *Metrics) DescribeWeights() {
 	}
 }
 
-// Encode returns the metrics as they are written.
+// Encode returns the metrics in their written form.
 func (m *Metrics) Encode() ([]byte, error) { return encodeJSON(m) }

@@ -11,17 +11,17 @@ import (
 	"github.com/espalier-ml/espalier/io/usage"
 )
 
-// MaxModel is the most bytes of a document that is read.
+// MaxModel is the greatest size of a document that is read.
 const MaxModel = 1 << 30
 
-// ReadTree reads the tree of a model: of a run folder, a tree.json or a LATEST.json. Errors are usage
-// errors, or a *dataset.DataError where the file is no tree.
+// ReadTree reads the tree of a model, given a run folder, a tree.json or a LATEST.json. Errors are
+// usage errors, or a *dataset.DataError if the file is not a tree.
 func ReadTree(ctx context.Context, s *objectstore.Store, model string) (*tree.Tree, error) {
 	t, _, err := ReadModel(ctx, s, model)
 	return t, err
 }
 
-// ReadPoint reads the tree of a point of a run's frontier. Errors are those of ReadTree.
+// ReadPoint reads the tree of a point of a run's frontier. Errors are as for ReadTree.
 func ReadPoint(ctx context.Context, s *objectstore.Store, run string, p *Point) (*tree.Tree, error) {
 	url, err := s.Within(run, p.Tree)
 	if err != nil {
@@ -30,8 +30,8 @@ func ReadPoint(ctx context.Context, s *objectstore.Store, run string, p *Point) 
 	return ReadTree(ctx, s, url)
 }
 
-// ReadModel is ReadTree. It also returns the URL of the tree.json. That of a LATEST.json may be another
-// one soon.
+// ReadModel is ReadTree, and also returns the URL of the tree.json. A LATEST.json may soon name
+// another URL.
 func ReadModel(ctx context.Context, s *objectstore.Store, model string) (t *tree.Tree, url string, err error) {
 	digest := ""
 	if latest.Is(model) {

@@ -11,8 +11,8 @@ const Null = math.MaxUint16
 // prototypes is the first id of a prototype, greater than all numbers of rows.
 const prototypes = 1 << 62
 
-// Group makes the rows of one row group after the other, column by column. It holds a few
-// columns in memory, and belongs to one goroutine.
+// Group generates the rows of one row group after another, column by column. It holds a few columns
+// in memory, and only one goroutine may use it.
 type Group struct {
 	plan *Plan
 
@@ -20,7 +20,7 @@ type Group struct {
 	ids     []uint64   // by row
 	scratch []uint16   // levels of a column that the tree does not test
 	kept    [][]uint16 // by column: levels, if the tree tests the column
-	made    []bool     // by column: kept has the levels of this group
+	made    []bool     // by column: whether kept has the levels of this group
 	numbers []float64
 	leaves  []uint16
 
@@ -69,7 +69,7 @@ func (g *Group) Levels(column int) []uint16 {
 	return *into
 }
 
-// levels makes the levels of a column for the rows of the given ids.
+// levels generates the levels of a column for the rows with the given ids.
 func (p *Plan) levels(dst []uint16, ids []uint64, column int) {
 	c, nulls := &p.Columns[column], threshold(p.config.Nulls)
 	if c.Proxy < 0 {
@@ -80,8 +80,8 @@ func (p *Plan) levels(dst []uint16, ids []uint64, column int) {
 	c.blur(dst, ids, nulls)
 }
 
-// draw makes levels with the column's distribution. The upper half of a random number gives
-// the level, the lower half decides if it is missing.
+// draw generates levels with the column's distribution. The upper half of a random number gives the
+// level, and the lower half decides whether it is missing.
 func (c *Column) draw(dst []uint16, ids []uint64, nulls uint64) {
 	key, n := c.key, uint64(c.levels)
 	switch c.shape {
@@ -109,7 +109,7 @@ func (c *Column) draw(dst []uint16, ids []uint64, nulls uint64) {
 	}
 }
 
-// unlessMissing returns Null if the random number u is below nulls, else the level.
+// unlessMissing returns Null if the random number u is below nulls, otherwise level.
 func unlessMissing(u, level, nulls uint64) uint16 {
 	if u&math.MaxUint32 < nulls {
 		level = Null
@@ -118,12 +118,12 @@ func unlessMissing(u, level, nulls uint64) uint16 {
 }
 
 const (
-	blurs    = 1 << 16 / 5 // number of redrawn values among 2^16 categorical values of a proxy
+	blurs    = 1 << 16 / 5 // number of replaced values among 2^16 categorical values of a proxy
 	blurPart = 4           // a number is moved by at most 1/(2 blurPart) of its range
 )
 
-// blur turns levels of a dear column into levels of its proxy: it replaces some categories,
-// and moves numbers a little.
+// blur turns the levels of an expensive column into levels of its proxy: it replaces some
+// categories, and moves numbers a little.
 func (c *Column) blur(dst []uint16, ids []uint64, nulls uint64) {
 	key, n := c.key, c.levels
 	if c.table != nil {
@@ -161,7 +161,7 @@ func (g *Group) Numbers(column int) []float64 {
 	return g.numbers
 }
 
-// Labels returns by row the position of its class in Plan.Classes. The labels are valid until
+// Labels returns for each row the index of its class in Plan.Classes. The labels are valid until
 // the next call.
 func (g *Group) Labels() []uint16 {
 	g.route()
@@ -180,7 +180,7 @@ func (g *Group) Labels() []uint16 {
 	return g.leaves
 }
 
-// routeRows is the number of rows sent down a level at a time: their levels stay in the
+// routeRows is how many rows are sent down a level at a time, so that their levels stay in the
 // processor's cache.
 const routeRows = 2048
 
@@ -194,7 +194,7 @@ func (g *Group) route() {
 	}
 	columns := make([][]uint16, len(p.nodes)) // by node: levels of the column that it tests
 	for i := range p.nodes {
-		columns[i] = columns[0] // for a leaf any column will do
+		columns[i] = columns[0] // for a leaf any column works
 		if n := &p.nodes[i]; !n.leaf() {
 			columns[i] = g.Levels(n.column)
 		}
@@ -208,8 +208,8 @@ func (g *Group) route() {
 	}
 }
 
-// routeLevel sends the rows from first on one level down. A leaf sends its rows to itself,
-// so there is no check for leaves, which the processor could not predict.
+// routeLevel sends the rows, starting at first, down one level. A leaf sends its rows to itself, so
+// no check for leaves is needed, which the processor could not predict.
 func routeLevel(nodes []uint16, columns [][]uint16, steps []step, first int) {
 	for i, at := range nodes {
 		s := &steps[at]
@@ -221,8 +221,8 @@ func routeLevel(nodes []uint16, columns [][]uint16, steps []step, first int) {
 	}
 }
 
-// Count adds the number of the group's rows by leaf and class to counts, which must have the
-// length Plan.CountsLen. Labels counts the rows.
+// Count adds the number of the group's rows by leaf and class to counts, which must have the length
+// Plan.CountsLen. Call Labels first.
 func (g *Group) Count(counts []int64) {
 	for i, n := range g.counts {
 		counts[i] += n

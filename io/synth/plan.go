@@ -19,7 +19,7 @@ type Column struct {
 	// If it is nil, Group.Numbers returns the values.
 	Dictionary any
 	Cost       float64 // price of a test
-	Proxy      int     // for a proxy: its dear column, else -1
+	Proxy      int     // for a proxy: its expensive column; otherwise -1
 
 	key    uint64
 	levels int
@@ -69,7 +69,7 @@ func New(c Config) (*Plan, error) {
 	return p, nil
 }
 
-// names returns numbered names with leading zeros, so they sort by number.
+// names returns numbered names with leading zeros, so that they sort by number.
 func names(prefix string, n, leastDigits int) []string {
 	list := make([]string, n)
 	digits := max(leastDigits, len(strconv.Itoa(n-1)))
@@ -83,12 +83,12 @@ func names(prefix string, n, leastDigits int) []string {
 type candidates struct{ dear, cheap []int }
 
 const (
-	maxPairs = 16 // greatest number of dear columns, each with a proxy, per kind
+	maxPairs = 16 // greatest number of expensive columns, each with a proxy, per kind
 	maxCheap = 16 // greatest number of cheap columns that the hidden tree may test, per kind
 )
 
-// addColumns adds n columns of a kind with random roles. A quarter are dear, and as many are
-// their proxies. The hidden tree may test half of the others.
+// addColumns adds n columns of a kind with random roles. A quarter are expensive, and as many are
+// their proxies. The hidden tree may test half of the remaining columns.
 func (p *Plan) addColumns(r *random, prefix string, n int, describe func(r *random, c *Column, i, n int)) candidates {
 	first := len(p.Columns)
 	for i, name := range names(prefix, n, 2) {
@@ -118,7 +118,7 @@ func cheapCost(r *random) float64 { return float64(r.between(1, 4)) }
 
 func dearCost(r *random) float64 { return float64(10 * r.between(2, 5)) }
 
-// imitate gives a proxy the levels of its dear column.
+// imitate gives a proxy the levels of its expensive column.
 func imitate(proxy, dear *Column) {
 	proxy.levels, proxy.table = dear.levels, dear.table
 	switch d := proxy.Dictionary.(type) {
@@ -131,8 +131,8 @@ func imitate(proxy, dear *Column) {
 	}
 }
 
-// continuousLevels is the number of levels of the column without a dictionary. A level is the
-// upper bits of a value.
+// continuousLevels is how many levels the column without a dictionary has. A level is the upper
+// bits of a value.
 const (
 	continuousLevels = 1 << continuousBits
 	continuousBits   = 12
@@ -157,7 +157,7 @@ func (p *Plan) numeric(r *random, c *Column, i, n int) {
 	}
 }
 
-// grid returns n numbers from first on, at distances of step, a power of two. All are exact.
+// grid returns n numbers, starting at first, at distances of step, a power of two. All are exact.
 func grid(first, step float64, n int) []float64 {
 	values := make([]float64, n)
 	for i := range values {

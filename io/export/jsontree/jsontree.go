@@ -2,7 +2,7 @@ package jsontree
 
 import (
 	"bytes"
-	_ "embed" // of the schema and the interpreter
+	_ "embed" // the schema and the interpreter
 	"encoding/json"
 	"fmt"
 	"unicode"
@@ -13,13 +13,13 @@ import (
 	"github.com/espalier-ml/espalier/induce/tree"
 )
 
-// Format begins each document.
+// Format is the beginning of each document.
 const Format = "espalier/plain-tree"
 
 // Schema returns the JSON Schema of the documents.
 func Schema() []byte { return []byte(schema) }
 
-// Interpreter returns a module of Python whose function predict(tree, row) runs a document.
+// Interpreter returns a Python module whose function predict(tree, row) evaluates a document.
 func Interpreter() []byte { return []byte(interpreter) }
 
 //go:embed plain_tree.schema.json
@@ -99,8 +99,8 @@ type side struct {
 	Split int       `json:"split,omitempty"`
 }
 
-// Encode returns a tree as a document. about is lines about it, paths are texts by leaf; nil:
-// leaves have none.
+// Encode returns a tree as a document. about is lines about it. paths are texts by leaf; nil for
+// none.
 func Encode(t *tree.Tree, about, paths []string) ([]byte, error) {
 	t = t.Tested()
 	w := &writer{tree: t}
@@ -230,7 +230,7 @@ func (w *writer) inner(id int, n *tree.Node) inner {
 	return in
 }
 
-// bin sets the test of a bin.
+// bin sets the test for a bin.
 func (in *inner) bin(f *dataset.Feature, t *split.Test) {
 	if t.Code > 0 {
 		in.From = &f.Cuts[t.Code-1]
@@ -292,8 +292,8 @@ func (w *writer) split(of *boost.Split) boosterSplit {
 	return s
 }
 
-// visible escapes characters that are not shown, or that change the direction of the text after
-// them. They are within texts.
+// visible escapes characters that are invisible, or that change the direction of the text after
+// them. They only occur within texts.
 func visible(document []byte) []byte {
 	var b bytes.Buffer
 	for _, r := range string(document) {

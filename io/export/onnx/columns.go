@@ -10,8 +10,8 @@ import (
 	"github.com/espalier-ml/espalier/induce/tree"
 )
 
-// columns are the columns of numbers that the ensembles ask for. Each is numbered when it is
-// first wanted; its position follows from its feature.
+// columns are the columns of numbers that the ensembles test. Each is numbered at its first use;
+// its position follows from its feature.
 type columns struct {
 	tree      *tree.Tree
 	byFeature []featureColumns
@@ -22,12 +22,12 @@ type columns struct {
 // featureColumns are the columns of a feature, each with its number.
 type featureColumns struct {
 	known   map[string]int
-	raw     []int       // the numbers of a numeric feature themselves: one column or none
-	missing []int       // whether there is no number: one column or none
-	bins    []int       // whether a number lies in a bin
+	raw     []int       // the numbers of a numeric feature: at most one column
+	missing []int       // whether a number is missing: at most one column
+	bins    []int       // whether a number is in a bin
 	low     []float64   // by bin
 	high    []float64   // by bin
-	coded   []int       // a number by code of a categorical feature
+	coded   []int       // by code of a categorical feature: a number
 	tables  [][]float64 // by coded
 }
 
@@ -39,7 +39,7 @@ func newColumns(t *tree.Tree) *columns {
 	return c
 }
 
-// take returns the number of the column of a key; add adds a column.
+// take returns the number of the column of a key, which add adds if it is absent.
 func (c *columns) take(feature int, key string, add func(f *featureColumns, column int)) int {
 	f := &c.byFeature[feature]
 	if column, ok := f.known[key]; ok {
@@ -57,26 +57,26 @@ func (c *columns) raw(feature int) int {
 	return c.take(feature, "raw", func(f *featureColumns, column int) { f.raw = append(f.raw, column) })
 }
 
-// missing returns the column that is 1 where a numeric feature has no value, else 0.
+// missing returns the column that is 1 if a numeric feature has no value, otherwise 0.
 func (c *columns) missing(feature int) int {
 	return c.take(feature, "missing", func(f *featureColumns, column int) { f.missing = append(f.missing, column) })
 }
 
-// bin returns the column that is 1 where a number is at least low and below high, else 0.
+// bin returns the column that is 1 if a number is in [low, high), otherwise 0.
 func (c *columns) bin(feature int, low, high float64) int {
 	return c.take(feature, fmt.Sprint(low, " ", high), func(f *featureColumns, column int) {
 		f.bins, f.low, f.high = append(f.bins, column), append(f.low, low), append(f.high, high)
 	})
 }
 
-// coded returns the column of what a table has for a text's code.
+// coded returns the column that holds the entry of a table for the code of a text.
 func (c *columns) coded(feature int, table []float64) int {
 	return c.take(feature, fmt.Sprint(table), func(f *featureColumns, column int) {
 		f.coded, f.tables = append(f.coded, column), append(f.tables, table)
 	})
 }
 
-// is returns the column that is 1 for some codes of a categorical feature, else 0.
+// is returns the column that is 1 for the given codes of a categorical feature, otherwise 0.
 func (c *columns) is(feature int, codes ...int) int {
 	table := make([]float64, c.tree.Features[feature].Codes())
 	for _, code := range codes {
@@ -115,7 +115,7 @@ func (c *columns) ask(g *grower, t *split.Test, yes, no func() int) int {
 	}
 }
 
-// branch returns the column with the number of the branch of a multiway test.
+// branch returns the column that holds the number of the branch of a multiway test.
 func (c *columns) branch(n *tree.Node) int {
 	f := &c.tree.Features[n.Test.Feature]
 	table := make([]float64, f.Codes())
@@ -134,7 +134,7 @@ func (c *columns) branch(n *tree.Node) int {
 // position returns the position of a column in the matrix.
 func (c *columns) position(column int) int { return c.at[column] }
 
-// matrix adds the nodes that make the columns of the inputs, and returns the matrix of rows
+// matrix adds the nodes that compute the columns from the inputs, and returns the matrix of rows
 // and columns.
 func (c *columns) matrix(g *graph, inputs []input) string {
 	var parts []string
@@ -167,7 +167,7 @@ func (c *columns) matrix(g *graph, inputs []input) string {
 	return g.concat(parts...)
 }
 
-// codes adds the nodes from texts to the numbers of their codes.
+// codes adds the nodes that map texts to the numbers of their codes.
 func (f *featureColumns) codes(g *graph, name string, in input) string {
 	texts, codes := slices.Clone(in.values), make([]int64, len(in.values)+1)
 	for i := range codes {

@@ -8,30 +8,30 @@ import (
 	"github.com/espalier-ml/espalier/induce/tree"
 )
 
-// modelling is what leaf models look up. A second forest has a tree for the first terms of all
-// models, one for the second terms and so on; then one for the first trees of all boosters and
-// so on. A tree of terms finds a segment: a part of some term between two knots, where the term
-// is a line. A tree of boosters finds an end. The models and boosters have numbers, which two
-// further columns hold; the last number says that there is none.
+// modelling holds the data of leaf models. A second forest has a tree for the first terms of all
+// models, a tree for the second terms and so on, followed by a tree for the first trees of all
+// boosters and so on. A tree of terms finds a segment: a part of some term between two knots, in
+// which the term is linear. A tree of boosters finds an end (leaf). Models and boosters are
+// numbered, in two further columns; the last number means that there is no model or booster.
 type modelling struct {
 	second   forest
 	byLeaf   []int // number of the leaf's model
 	models   []*tree.LeafModel
 	boosters []*boost.Booster
 	ofModel  []int // booster by model
-	terms    int   // trees of terms
+	terms    int   // number of trees of terms
 
-	// By segment: the line, by score; the knot that it begins at, and how far away the next one
-	// is; whether it is a line rather than a constant; the column of its feature.
+	// By segment: the line, by score; the knot at which it begins, and the distance of the next
+	// knot; whether it is a line rather than a constant; the column of its feature.
 	from, delta      [][]float64
 	begins, distance []float64
 	inclined         []bool
 	feature          []int
 
-	ends [][]float64 // of boosters: what they add, by score
+	ends [][]float64 // by end of a booster: what it adds, by score
 }
 
-// number returns the number of a model or booster, and adds it to the list if it is new.
+// number returns the index of a model or booster in the list, and appends it if it is new.
 func number[T comparable](list *[]T, of T) int {
 	at := slices.Index(*list, of)
 	if at < 0 {
@@ -90,7 +90,7 @@ const (
 	boosterColumn = -2
 )
 
-// growTerms makes the tree of the terms at a place of all models.
+// growTerms makes the tree of the terms with the same index in all models.
 func (w *writer) growTerms(place int) {
 	g := w.second.grow()
 	g.search(modelColumn, counted(len(w.models)+1), func(model int) int {
@@ -128,7 +128,7 @@ func (w *writer) segment(from, delta []float64, begins, distance float64, column
 	return len(w.from) - 1
 }
 
-// growBoosters makes the tree of the trees at a place of all boosters.
+// growBoosters makes the tree of the trees with the same index in all boosters.
 func (w *writer) growBoosters(place int) {
 	g := w.second.grow()
 	g.search(boosterColumn, counted(len(w.boosters)+1), func(booster int) int {
@@ -162,8 +162,8 @@ func (w *writer) growBoosters(place int) {
 	})
 }
 
-// modelled adds the nodes of leaf models, given the matrix of the columns, the number of the
-// leaf, and what the leaf says without a model.
+// modelled adds the nodes of leaf models, given the matrix of the columns, the number of the leaf,
+// and the prediction of the leaf without its model.
 func (w *writer) modelled(matrix, leaf, class, probabilities string) (decided, adapted string) {
 	model := w.gather(w.wholes(wide(w.byLeaf), len(w.byLeaf)), leaf)
 	scores := w.scores(matrix, model)
@@ -186,7 +186,7 @@ func wide(list []int) []int64 {
 	return all
 }
 
-// scores adds the nodes from the numbers of models to their scores.
+// scores adds the nodes that compute the scores from the numbers of models.
 func (w *writer) scores(matrix, model string) string {
 	width := tree.ModelWidth(len(w.tree.Label.Classes))
 	var intercepts []float64
@@ -215,13 +215,13 @@ func (w *writer) scores(matrix, model string) string {
 	return w.sum(w.concat(parts...))
 }
 
-// slice takes the columns from..to of a matrix.
+// slice takes the columns [from, to) of a matrix.
 func (w *writer) slice(matrix string, from, to int) string {
 	return w.call("Slice", matrix, w.wholes([]int64{int64(from)}, 1), w.wholes([]int64{int64(to)}, 1),
 		w.wholes([]int64{1}, 1))
 }
 
-// lines adds the nodes from segments to what their terms add, by score.
+// lines adds the nodes that compute from segments what their terms add, by score.
 func (w *writer) lines(matrix, segments string) string {
 	n, width := len(w.from), len(w.from[0])
 	features := make([]int64, n)
@@ -240,7 +240,7 @@ func (w *writer) lines(matrix, segments string) string {
 	return w.call("Add", w.gather(w.doubles(slices.Concat(w.from...), n, width), segments), w.call("Mul", delta, share))
 }
 
-// softmax adds the nodes from scores to probabilities.
+// softmax adds the nodes that turn scores into probabilities.
 func (w *writer) softmax(scores string) string {
 	if len(w.tree.Label.Classes) != 2 {
 		most := w.op("ReduceMax", []string{scores}, numbersAttribute("axes", []int64{1}), numberAttribute("keepdims", 1))
@@ -270,7 +270,7 @@ func (w *writer) rescaled(p string) string {
 	return w.shares(w.call("Mul", p, w.doubles(factors, 1, len(factors))))
 }
 
-// decide adds the nodes from probabilities to the class.
+// decide adds the nodes that turn probabilities into the class.
 func (w *writer) decide(p string) string {
 	first := []message{numberAttribute("axis", 1), numberAttribute("keepdims", 0), numberAttribute("select_last_index", 0)}
 	costs := w.tree.Label.ErrorCosts

@@ -15,7 +15,7 @@ import (
 
 const (
 	learnedDomain  = "ai.onnx.ml"
-	version        = 15 // of the operators; these are of 2021, as what follows is
+	version        = 15 // version of the operators; they are from 2021, like the versions below
 	learnedVersion = 3
 	formatVersion  = 8
 )
@@ -25,17 +25,17 @@ const Head = "\b\b\x12\bespalier"
 
 // input describes an input in the metadata.
 type input struct {
-	Name    string  `json:"name"`  // of the feature
+	Name    string  `json:"name"`  // name of the feature
 	Input   string  `json:"input"` // its name in the model
 	Type    string  `json:"type"`  // number or text
 	Unit    string  `json:"unit,omitempty"`
-	Missing *string `json:"missing,omitempty"` // the text of a row without a value; absent: NaN
+	Missing *string `json:"missing,omitempty"` // the text for a row without a value; absent: NaN
 
 	values []string
 }
 
-// Encode returns a tree as a ModelProto. name is that of the graph, about is its description.
-// paths are texts by leaf for the output path; nil: there is none.
+// Encode returns a tree as a ModelProto. name is the name of the graph, about is its description.
+// paths are the texts of the output path by leaf; nil: there is no such output.
 func Encode(t *tree.Tree, name, about string, paths []string) ([]byte, error) {
 	t = t.Tested()
 	w := &writer{tree: t, columns: newColumns(t), graph: &graph{taken: make(map[string]bool)}}
@@ -48,7 +48,7 @@ func Encode(t *tree.Tree, name, about string, paths []string) ([]byte, error) {
 	return w.model(name, about)
 }
 
-// exact is the number of whole numbers from 0 on that a float holds.
+// exact is how many integers, starting at 0, a float holds exactly.
 const exact = 1 << 24
 
 // writer writes a model.
@@ -59,7 +59,7 @@ type writer struct {
 	tree   *tree.Tree
 	inputs []input
 	forest forest
-	leaves []int // node by leaf
+	leaves []int // by leaf: its node
 	modelling
 
 	outputs []message
@@ -69,7 +69,7 @@ func outputNames() []string {
 	return []string{"label", "probabilities", "leaf", "tests", "cost", "path"}
 }
 
-// name names the inputs: as their features, if no output and no other input has the name.
+// name names the inputs like their features, unless an output or another input has that name.
 func (w *writer) name() {
 	for _, name := range outputNames() {
 		w.taken[name] = true
@@ -132,7 +132,7 @@ func (w *writer) grow() {
 // write adds the nodes and the outputs.
 func (w *writer) write(paths []string) {
 	leaf, matrix := "", ""
-	if len(w.leaves) == 1 { // no input says how many rows there are
+	if len(w.leaves) == 1 { // no input shows how many rows there are
 		leaf = w.wholes([]int64{0}, 1)
 	} else {
 		matrix = w.matrix(w.graph, w.inputs)
@@ -165,7 +165,7 @@ func (w *writer) write(paths []string) {
 	}
 }
 
-// output adds an output that a table has.
+// output adds an output whose values are in a table.
 func (w *writer) output(name string, of kind, about, table, at string) {
 	w.opAs(name, "", "Gather", []string{table, at})
 	w.outputs = append(w.outputs, valueInfo(name, of, about))

@@ -14,8 +14,8 @@ import (
 	"github.com/espalier-ml/espalier/induce/tree"
 )
 
-// Encode returns a tree as a document. name is that of the model, about is lines about it, paths
-// are texts by leaf for the output path; nil: there is none.
+// Encode returns a tree as a document. name is the name of the model, and about is lines about it.
+// paths are the texts of the output path by leaf; nil: there is no such output.
 func Encode(t *tree.Tree, name string, about, paths []string) ([]byte, error) {
 	t = t.Tested()
 	w := &writer{tree: t, taken: make(map[string]bool), paths: paths}
@@ -42,9 +42,9 @@ func Encode(t *tree.Tree, name string, about, paths []string) ([]byte, error) {
 		"True", "SimplePredicate", "ScoreDistribution", "Value", "MiningField", "FieldRef", "FieldColumnPair", "LinearNorm",
 		"NumericPredictor", "Application", "OutputField",
 	} {
-		text = bytes.ReplaceAll(text, []byte("></"+name+">"), []byte("/>")) // no text has a ">" of its own
+		text = bytes.ReplaceAll(text, []byte("></"+name+">"), []byte("/>")) // a ">" in a text is escaped
 	}
-	// A comment has no "--". The header has all lines.
+	// A comment must not contain "--". The header has all lines.
 	first := strings.ReplaceAll(about[0], "--", "- -")
 	return slices.Concat([]byte("<?xml version=\"1.0\"?>\n<!-- "+first+" -->\n"), text, []byte("\n")), nil
 }
@@ -55,7 +55,7 @@ type writer struct {
 	paths []string        // by leaf
 }
 
-// check refuses trees that PMML cannot say.
+// check returns an error for a tree that PMML cannot express.
 func (w *writer) check() error {
 	texts := append([]string{w.tree.Label.Column}, w.tree.Label.Classes...)
 	for i := range w.tree.Features {
@@ -82,7 +82,7 @@ func inXML(r rune) bool {
 	return r == '\t' || r == '\n' || r == '\r' || r >= ' ' && r < 0xfffe && (r < 0xd800 || r > 0xdfff) || r > 0xffff
 }
 
-// rename gives the column that has an empty name another one: no field of PMML may have it.
+// rename renames a column with an empty name, which no field in PMML may have.
 func (w *writer) rename() {
 	if !w.taken[""] {
 		return
@@ -97,7 +97,7 @@ func (w *writer) rename() {
 	}
 }
 
-// name returns a name that no field has.
+// name returns an unused name for a field.
 func (w *writer) name(name string) string {
 	free := name
 	for i := 2; w.taken[free]; i++ {
@@ -154,8 +154,8 @@ func (w *writer) schema(features []int, target bool, more ...string) *element {
 }
 
 // outputs lists the probabilities, leaf, tests and cost. leaf has the attributes, or the
-// expression, of the field with the number of the leaf. Probabilities of leaves without models
-// come from tables: evaluators divide those of ScoreDistribution by their sum.
+// expression, of the field with the number of the leaf. Probabilities of leaves without models come
+// from tables, because evaluators divide the probabilities of ScoreDistribution by their sum.
 func (w *writer) outputs(names []string, leaf *element) *element {
 	field := el("OutputField", "name", names[0], "optype", "categorical", "dataType", "string")
 	field.Attrs = append(field.Attrs, leaf.Attrs...)
@@ -200,7 +200,7 @@ func (w *writer) outputs(names []string, leaf *element) *element {
 	)
 	if paths := w.paths; paths != nil {
 		o.with(w.byLeaf(w.name("path"), names[0], "string", func(int) string {
-			path := paths[0] // they are asked for in their order
+			path := paths[0] // the order of calls is the order of paths
 			paths = paths[1:]
 			return path
 		}))
@@ -208,14 +208,14 @@ func (w *writer) outputs(names []string, leaf *element) *element {
 	return o
 }
 
-// hidden marks an output field that only others use.
+// hidden marks an output field that is only used by other fields.
 func hidden(field *element) *element {
 	field.Attrs = append(field.Attrs, el("", "isFinalResult", "false").Attrs...)
 	return field
 }
 
-// byLeaf returns a field whose value follows from the leaf; it is missing where value returns
-// nothing.
+// byLeaf returns a field whose value follows from the leaf. It is missing if value returns an empty
+// text.
 func (w *writer) byLeaf(name, leaf, dataType string, value func(id int) string) *element {
 	table := el("InlineTable")
 	for id := range w.tree.Nodes {
@@ -264,7 +264,7 @@ func (w *writer) node(id int, condition *element) *element {
 	return e.with(w.node(yes.Child, w.condition(&n.Test.Test)), w.node(no.Child, el("True")))
 }
 
-// multiway adds a child for each value; the one that takes unlisted values comes last.
+// multiway adds a child for each value; the child that takes unlisted values comes last.
 func (w *writer) multiway(e *element, n *tree.Node) *element {
 	f := &w.tree.Features[n.Test.Feature]
 	last := 0
@@ -327,7 +327,7 @@ func (w *writer) condition(t *split.Test) *element {
 		return compare(f.Name, "equal", f.Values[t.Code])
 	case split.Other:
 		all := []*element{el("SimplePredicate", "field", f.Name, "operator", "isNotMissing")}
-		for _, v := range f.Values { // a set would need quotes, and no two evaluators agree on backslashes
+		for _, v := range f.Values { // a set would need quotes, and evaluators do not agree on backslashes
 			all = append(all, compare(f.Name, "notEqual", v))
 		}
 		return el("CompoundPredicate", "booleanOperator", "and").with(all...)
