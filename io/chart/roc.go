@@ -38,11 +38,11 @@ func (c *curve) style() svg.Style {
 	return svg.Line(colours[c.number%len(colours)], 1.6, dashes[c.number%len(dashes)]...)
 }
 
-// ROC draws the ROC curve of each class against its complement, on test rows or, if there are none,
-// on validation rows. For two classes it only draws the curve of the second class, because the
-// first class has its mirror image. If there are more than 26 classes, it draws the curves of the
-// classes with the most rows. class names a single class; empty: all. The error describes what the
-// metrics lack.
+// ROC draws the ROC curve of each class against its complement, on test rows if there are any,
+// otherwise on validation rows. For two classes it only draws the curve of the second class,
+// because the first class has its mirror image. If there are more than 26 classes, it draws the
+// curves of the classes with the most rows. class names a single class; empty: all. The error
+// describes what the metrics lack.
 func ROC(m *runfolder.Metrics, class string) (*Picture, error) {
 	part, of, err := curved(m)
 	if err != nil {

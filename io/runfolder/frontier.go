@@ -68,8 +68,8 @@ type Part struct {
 	LogLoss  *float64 `json:"log_loss"`
 	Accuracy *float64 `json:"accuracy,omitempty"` // absent in files of earlier versions
 
-	// Mean costs per row: of its prediction, and of its prediction and its tests. Absent without
-	// error costs.
+	// Mean costs per row: the cost of its prediction, and the cost of its prediction and its tests.
+	// Absent without error costs.
 	ExpectedErrorCost *float64 `json:"expected_error_cost,omitempty"`
 	ExpectedTotalCost *float64 `json:"expected_total_cost,omitempty"`
 }

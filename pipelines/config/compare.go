@@ -10,38 +10,38 @@ import (
 	"github.com/espalier-ml/espalier/pipelines/engine"
 )
 
-// Compare is the configuration of a comparison of two trees. Settings declares what each field means;
-// docs/settings.md lists that. The trees are arguments, not settings.
+// Compare is the configuration of a comparison of two trees. Settings declares the meaning of each
+// field, which docs/settings.md lists. The trees are arguments, not settings.
 type Compare struct {
-	A, B           string // run folders or tree.json: the tree in use, and the new one
+	A, B           string // run folders or tree.json: the tree in use, and the new tree
 	Input          []string
-	Label          string // column; empty: as in training, if there is one
+	Label          string // column; empty: as in training, if present
 	Weight         string // column; empty: each row weighs 1
 	DropNullLabels bool
-	Output         string // file; empty: none
+	Output         string // file; optional
 	Overwrite      bool
 	Runner         string
 
 	Contract
 	StorageConfig
 
-	Held *HeldOut `json:"-"` // compare the test rows of a training; nil: all rows
+	Held *HeldOut `json:"-"` // compare only the test rows of a training; nil: all rows
 
-	Titles [2]string `json:"-"` // what warnings call the trees A and B
+	Titles [2]string `json:"-"` // names of the trees A and B in warnings
 }
 
-// HeldOut says which rows a training holds out as test rows.
+// HeldOut describes which rows a training holds out as test rows.
 type HeldOut struct {
 	Shares      dataset.Shares
 	Seed        uint64
-	Key         string // column whose hash decides; empty: the row's position
+	Key         string // column whose hash decides; empty: the position of the row
 	SplitColumn string // column that names the part; empty: Shares decide
 }
 
 // HeldOut returns which rows the training holds out.
 func (c *Train) HeldOut() (*HeldOut, error) {
 	training := *c
-	training.Output = "any" // rows are held out wherever the run lies
+	training.Output = "any" // rows are held out wherever the run is
 	if err := training.Validate(); err != nil {
 		return nil, err
 	}

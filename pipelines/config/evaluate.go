@@ -8,16 +8,16 @@ import (
 	"github.com/espalier-ml/espalier/pipelines/engine"
 )
 
-// Evaluate is the configuration of an evaluation. Settings declares what each field
-// means; docs/settings.md lists that. In JSON the fields have the names of the flags.
+// Evaluate is the configuration of an evaluation. Settings declares the meaning of each field,
+// which docs/settings.md lists. In JSON the fields have the names of the flags.
 type Evaluate struct {
 	Model          string // run folder or tree.json
 	Input          []string
 	Label          string // column; empty: as in training
 	Weight         string // column; empty: each row weighs 1
 	DropNullLabels bool
-	Slice          []string // columns by whose values the tree is measured, too
-	Output         string   // file; empty: none
+	Slice          []string // columns by whose values the tree is also measured
+	Output         string   // file; optional
 	Overwrite      bool
 	Runner         string
 
@@ -60,8 +60,8 @@ func (c *Evaluate) Settings() []setting.Setting {
 // MarshalJSON writes the settings by the names of their flags, in the order of the fields.
 func (c Evaluate) MarshalJSON() ([]byte, error) { return setting.Encode(&c, c.Settings()) }
 
-// UnmarshalJSON reads settings by the names of their flags. Others stay as they are;
-// unknown names are refused.
+// UnmarshalJSON reads settings by the names of their flags. Absent settings stay unchanged; unknown
+// names are refused.
 func (c *Evaluate) UnmarshalJSON(b []byte) error { return setting.Decode(b, c.Settings()) }
 
 // Validate returns all faults at once, each with the name of its flag.

@@ -8,14 +8,15 @@ import (
 	"github.com/espalier-ml/espalier/io/usage"
 )
 
-// SettleBins notes the number of input rows, on which the number of bins depends if it is auto, and
-// sets the bins of each tree of the grid as far as they are known: see BinsFor.
+// SettleBins records the number of input rows, on which the number of bins depends if it is auto,
+// and sets the bins of each tree of the grid; they may depend on the number of classes: see
+// BinsFor.
 func (p *Parsed) SettleBins(rows int64) {
 	p.rows = rows
 	grid.SetBins(p.Grid, p.BinsFor(1))
 }
 
-// BinsFor returns the numbers of bins where the label has a number of classes.
+// BinsFor returns the numbers of bins for a label with this many classes.
 func (p *Parsed) BinsFor(classes int) []int {
 	if len(p.Bins) == 0 {
 		return []int{grid.AutoBins(p.rows, classes)}
@@ -23,14 +24,14 @@ func (p *Parsed) BinsFor(classes int) []int {
 	return p.Bins
 }
 
-// GridFor returns the members of the grid, with their bins where the label has a number of classes.
+// GridFor returns the members of the grid, with their bins for a label with this many classes.
 func (p *Parsed) GridFor(classes int) []grid.Member {
 	members := slices.Clone(p.Grid)
 	grid.SetBins(members, p.BinsFor(classes))
 	return members
 }
 
-// SettlePricing replaces the grid by the grid for tests of different prices, if prices differ or
+// SettlePricing replaces the grid by the grid for tests with different prices, if prices differ or
 // repeats are free: see grid.WithPricing. features are the names of the features.
 func (p *Parsed) SettlePricing(prices *settings.Prices, features []string) error {
 	p.Grid = prices.WithPricing(p.Grid, p.Selection.Rule, features)

@@ -14,24 +14,24 @@ import (
 // StandardInput is the name of standard input among the files of an import.
 const StandardInput = "-"
 
-// Import is the configuration of an import of CSV files. Settings declares what each field
-// means; docs/settings.md lists that. The files are arguments, not settings. In JSON the
-// fields have the names of the flags.
+// Import is the configuration of an import of CSV files. Settings declares the meaning of each
+// field, which docs/settings.md lists. The files are arguments, not settings. In JSON the fields
+// have the names of the flags.
 type Import struct {
 	Files []string  `json:"-"` // URLs, globs, StandardInput
-	Stdin io.Reader `json:"-"` // what StandardInput reads
+	Stdin io.Reader `json:"-"` // the content of StandardInput
 
 	Output       string
 	Delimiter    string
-	Names        []string // of the columns; none: the first line of a file names them
-	Decimal      string   // character before the tenths
-	Thousands    string   // character between groups of three digits; empty: none
-	DateFormat   []string // of strftime
+	Names        []string // names of the columns; empty: the first line of a file names them
+	Decimal      string   // decimal separator
+	Thousands    string   // separator of groups of three digits; optional
+	DateFormat   []string // formats of strftime
 	Trim         bool
 	Missing      []string
-	Text         []string // columns
-	RowsPerFile  int64    // in all files but the last
-	RowsPerGroup int64    // in all row groups of a file but the last
+	Text         []string // columns to read as text
+	RowsPerFile  int64    // in all files except the last
+	RowsPerGroup int64    // in all row groups of a file except the last
 	Codec        string
 	Overwrite    bool
 
@@ -44,10 +44,10 @@ const (
 	DelimiterTab  = "tab"
 )
 
-// decimalComma is a value of --decimal, next to the point.
+// decimalComma is the value of --decimal other than the point.
 const decimalComma = ","
 
-// DefaultImport finds out the delimiter, and writes files of a million rows.
+// DefaultImport detects the delimiter, and writes files of a million rows.
 func DefaultImport() Import {
 	return Import{
 		Delimiter: DelimiterAuto, Decimal: ".",
@@ -134,7 +134,7 @@ func (c *Import) Spelling() *csvio.Spelling {
 	return s
 }
 
-// DelimiterRune returns the delimiter; 0: it is to be found out.
+// DelimiterRune returns the delimiter; 0: to be detected.
 func (c *Import) DelimiterRune() rune {
 	switch c.Delimiter {
 	case DelimiterAuto:

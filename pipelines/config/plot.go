@@ -25,12 +25,12 @@ const FormatSVG = "svg"
 
 // Plot is the configuration of a picture of a run. Settings declares what each field means.
 type Plot struct {
-	Run       string // run folder; for PlotTree a tree.json, too
+	Run       string // run folder; for PlotTree also a tree.json
 	What      string
-	Class     string // of PlotROC; empty: all
-	Depth     int    // of PlotTree: levels of tests, see report.View
+	Class     string // class for PlotROC; empty: all
+	Depth     int    // for PlotTree: levels of tests, see report.View
 	Format    string
-	Width     int // in pixels; 0: the picture's own
+	Width     int // in pixels; 0: the width of the picture
 	Output    string
 	Overwrite bool
 }
@@ -74,7 +74,7 @@ func (c *Plot) Settings() []setting.Setting {
 	}
 }
 
-// onlySVG refuses other formats.
+// onlySVG returns an error for other formats.
 func onlySVG(format string) error {
 	if format != FormatSVG {
 		return errors.New("want svg; browsers and rsvg-convert make PNG files of it")

@@ -8,8 +8,8 @@ import (
 	"github.com/espalier-ml/espalier/pipelines/engine"
 )
 
-// Predict is the configuration of a scoring of files. Settings declares what each
-// field means; docs/settings.md lists that. In JSON the fields have the names of the flags.
+// Predict is the configuration of scoring files. Settings declares the meaning of each field, which
+// docs/settings.md lists. In JSON the fields have the names of the flags.
 type Predict struct {
 	Model  string // run folder or tree.json
 	Input  []string
@@ -29,20 +29,20 @@ type Predict struct {
 	EngineConfig
 }
 
-// Copied says which columns of the input stand beside the predictions.
+// Copied selects the columns of the input that are copied next to the predictions.
 type Copied struct {
 	Key  []string
 	Keep string // key: the columns of Key; all: all columns
 }
 
-// Measured says how the tree is measured on rows with labels.
+// Measured describes how the tree is measured on labelled rows.
 type Measured struct {
 	Label  string   // column; empty: as in training; none: no metrics
 	Weight string   // column; empty: each row weighs 1
-	Slice  []string // columns by whose values the tree is measured, too
+	Slice  []string // columns by whose values the tree is also measured
 }
 
-// DefaultPredict writes predictions alone, whatever the values.
+// DefaultPredict only writes predictions, whatever the values.
 func DefaultPredict() Predict {
 	return Predict{
 		Copied: Copied{Keep: keepKey}, MaxUnseen: 1, Runner: engine.DefaultRunner(),
@@ -104,7 +104,7 @@ func modelSetting(model *string) setting.Setting {
 	}
 }
 
-// sliceSetting declares the columns by whose values the tree is measured, too.
+// sliceSetting declares the columns by whose values the tree is also measured.
 func sliceSetting(columns *[]string) setting.Setting {
 	return setting.Setting{
 		Name: "slice", Group: setting.Rows, Value: setting.List(columns), Changeable: true,

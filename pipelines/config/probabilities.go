@@ -7,8 +7,8 @@ import (
 
 // Probability names columns of class probabilities.
 type Probability struct {
-	Prefix, Suffix string // of the columns, around the class; Column is empty
-	Class, Column  string // one class and its column
+	Prefix, Suffix string // parts of the columns' names around the class; then Column is empty
+	Class, Column  string // a class and its column
 }
 
 // ParseProbability reads a pattern such as p_*, or CLASS=COLUMN.
@@ -24,7 +24,7 @@ func ParseProbability(text string) (Probability, error) {
 	}
 }
 
-// ClassOf returns the class whose probabilities a column has; empty: it has none.
+// ClassOf returns the class whose probabilities a column has; empty if none.
 func (p *Probability) ClassOf(column string) string {
 	if p.Column != "" {
 		if column == p.Column {

@@ -15,13 +15,14 @@ import (
 // Promote is the configuration of another choice among the trees of a run's frontier.
 type Promote struct {
 	Run    string // run folder
-	Number int    // of the tree's file below frontier/; below 0: Choice says which
-	// Choice is settings of train by flag, see ChoiceFlags, that take the place of the run's own.
+	Number int    // number of the tree's file below frontier/; negative: Choice decides
+	// Choice holds settings of train by flag, see ChoiceFlags, that replace the settings of the
+	// run.
 	Choice map[string]string
 
-	Input       []string // where the training rows lie; empty: where they lay
-	WithoutRows bool     // leave out what takes the training rows
-	DryRun      bool     // choose and write nothing
+	Input       []string // current location of the training rows; empty: unchanged since training
+	WithoutRows bool     // skip outputs that require the training rows
+	DryRun      bool     // choose without writing anything
 
 	StorageConfig
 }
@@ -64,8 +65,8 @@ func (c *Promote) given() []string {
 	return slices.DeleteFunc(ChoiceFlags(), func(name string) bool { _, ok := c.Choice[name]; return !ok })
 }
 
-// Of returns the configuration that a run was trained by, as manifest.json has it, with the
-// settings of the choice.
+// Of returns the configuration with which a run was trained, as in manifest.json, with the settings
+// of the choice.
 func (c *Promote) Of(trained json.RawMessage) (*Train, error) {
 	t := DefaultTrain()
 	if err := json.Unmarshal(trained, &t); err != nil {

@@ -15,21 +15,21 @@ const (
 	ReportMarkdown = "markdown" // --format of report: a model card
 )
 
-// Report is the configuration of a report of a run. Settings declares what each field means;
-// docs/settings.md lists that.
+// Report is the configuration of a report of a run. Settings declares the meaning of each field,
+// which docs/settings.md lists.
 type Report struct {
 	Run       string // run folder
 	Output    string // file; empty: report.html or model_card.md of the run folder
 	Format    string // html or markdown
-	Notes     string // file of what people say of the model, for markdown; empty: there is none
-	Previous  string // run folder; empty: there is none
-	Row       string // FILE:N; empty: there is none
+	Notes     string // for markdown: file of remarks by people about the model; optional
+	Previous  string // run folder of an earlier run; optional
+	Row       string // FILE:N; optional
 	Overwrite bool
 
 	StorageConfig
 }
 
-// DefaultReport compares with nothing and shows no row.
+// DefaultReport compares with no run and shows no row.
 func DefaultReport() Report {
 	return Report{Format: ReportHTML, StorageConfig: DefaultStorageConfig()}
 }

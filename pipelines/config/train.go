@@ -22,11 +22,11 @@ import (
 	"github.com/espalier-ml/espalier/pipelines/engine"
 )
 
-// Training has the settings of a training that are not about files.
+// Training holds the settings of a training that do not concern files.
 type Training = settings.Settings
 
-// Train is the configuration of a training run. Settings declares what each field
-// means; docs/settings.md lists that. In JSON the fields have the names of the flags.
+// Train is the configuration of a training run. Settings declares the meaning of each field, which
+// docs/settings.md lists. In JSON the fields have the names of the flags.
 type Train struct {
 	Files
 	Training
@@ -38,12 +38,12 @@ type Train struct {
 	EngineConfig
 	Resources
 
-	AlsoRead []string `json:"-"` // files that this configuration was read from: the run does not replace them
+	AlsoRead []string `json:"-"` // files from which this configuration was read, which the run does not replace
 
-	columnInSplit bool // --split has named a column, as in earlier versions
+	columnInSplit bool // whether --split has named a column, as in earlier versions
 }
 
-// Files are what a run reads and writes.
+// Files are the inputs and outputs of a run.
 type Files struct {
 	Input  []string
 	Output string
@@ -52,41 +52,41 @@ type Files struct {
 	Contract
 }
 
-// Tables are files with settings of the Training: no setting comes from both.
+// Tables are files with settings of the Training. A setting must not come from both.
 type Tables struct {
-	CostsFile        string // of Costs, ValueCosts and Groups
+	CostsFile        string // with Costs, ValueCosts and Groups
 	ClassWeightsFile string
 	PriorsFile       string // or CLASS=P,..
 	ErrorCostsFile   string
 }
 
-// FileColumns says what further uses columns of files have.
+// FileColumns describes further uses of columns in files.
 type FileColumns struct {
-	LabelProbabilities []string // patterns, or CLASS=COLUMN; empty: the label alone counts
+	LabelProbabilities []string // patterns, or CLASS=COLUMN; empty: only the label counts
 	Forbid             []string // features that are never tested
-	SplitTime          string   // column; empty: time does not decide on a row's part
-	Slice              []string // columns by whose values the tree is measured, too
+	SplitTime          string   // column; empty: the part of a row does not depend on time
+	Slice              []string // columns by whose values the tree is also measured
 }
 
-// Earlier says what a run takes over from earlier runs.
+// Earlier selects what a run takes over from earlier runs.
 type Earlier struct {
-	CutsFrom    string // run folder; empty: the rows decide
+	CutsFrom    string // run folder; empty: cuts depend on the rows
 	Refit       string // run folder whose tree keeps its tests; empty: trees grow
 	ObjectCache string // folder; empty: no objects are cached
 }
 
-// Resources says where and how a run works.
+// Resources describe where and how a run works.
 type Resources struct {
 	Memory          int64 // bytes of each process; 0: see memlimit.Allowance
 	HistogramMemory int64 // bytes
-	MemoryObjects   int64 // -1: any
+	MemoryObjects   int64 // -1: unlimited
 	LevelsPerJob    int
-	Deadline        float64 // seconds; 0: none
+	Deadline        float64 // seconds; 0: unlimited
 	Runner          string
 	Overwrite       bool
 	Resume          bool
 	DryRun          bool
-	Rows            int64 // that a dry run foresees; 0: those of the input
+	Rows            int64 // number of rows that a dry run assumes; 0: the rows of the input
 }
 
 // Settings declares the settings of a training run, which set the fields of c.
@@ -96,7 +96,7 @@ func (c *Train) Settings() []setting.Setting {
 		[]setting.Setting{engine.RunnerSetting(&c.Runner, engine.Runners())}, c.EngineConfig.Settings())
 }
 
-// runSettings declares what a run reads and writes.
+// runSettings declares the inputs and outputs of a run.
 func (c *Train) runSettings() []setting.Setting {
 	return setting.In(setting.Run, []setting.Setting{
 		{
@@ -242,7 +242,7 @@ func (c *Train) testSettings() []setting.Setting {
 	})
 }
 
-// costSettings declares what tests cost.
+// costSettings declares the costs of tests.
 func (c *Train) costSettings() []setting.Setting {
 	return setting.In(setting.Costs, []setting.Setting{
 		{
@@ -263,7 +263,7 @@ func (c *Train) costSettings() []setting.Setting {
 	})
 }
 
-// classSettings declares what is known of the classes.
+// classSettings declares settings of classes.
 func (c *Train) classSettings() []setting.Setting {
 	return setting.In(setting.Classes, []setting.Setting{
 		{
@@ -335,7 +335,7 @@ func (c *Train) growthSettings() []setting.Setting {
 	})
 }
 
-// choiceSettings declares what is chosen among the trees.
+// choiceSettings declares how a tree is chosen.
 func (c *Train) choiceSettings() []setting.Setting {
 	return setting.In(setting.Choice, []setting.Setting{
 		{
@@ -381,7 +381,7 @@ func (c *Train) choiceSettings() []setting.Setting {
 	})
 }
 
-// resourceSettings declares what a run may take.
+// resourceSettings declares the resources that a run may use.
 func (c *Train) resourceSettings() []setting.Setting {
 	return setting.In(setting.Resources, []setting.Setting{
 		{
@@ -411,8 +411,8 @@ func (c *Train) resourceSettings() []setting.Setting {
 // MarshalJSON writes the settings by the names of their flags, in the order of the fields.
 func (c Train) MarshalJSON() ([]byte, error) { return setting.Encode(&c, c.Settings()) }
 
-// UnmarshalJSON reads settings by the names of their flags. Others stay as they are;
-// unknown names are refused.
+// UnmarshalJSON reads settings by the names of their flags. Absent settings stay unchanged; unknown
+// names are refused.
 func (c *Train) UnmarshalJSON(b []byte) error { return setting.Decode(b, c.Settings()) }
 
 // DefaultTrain returns the preset "default" of settings.Default, on files.
@@ -443,13 +443,13 @@ func Preset(name string) (Train, error) {
 	return c, nil
 }
 
-// Parsed is what a run takes from a validated configuration, and changes as it learns more.
+// Parsed is the form of a validated configuration that a run uses, and refines as it learns more.
 type Parsed struct {
 	Grid      []grid.Member
 	Bins      []int // numbers of bins: see Params.Subset and BinsFor; empty: auto
 	Selection selection.Settings
 
-	rows int64 // of the input: see SettleBins
+	rows int64 // number of input rows: see SettleBins
 }
 
 // Validate returns all faults at once, each with the name of its flag.
@@ -515,7 +515,7 @@ func (c *Train) conflictsOfTime() []error {
 	return faults
 }
 
-// conflicts returns the faults of settings that do not go together.
+// conflicts returns the faults of settings that exclude each other.
 func (c *Train) conflicts() []error {
 	var faults []error
 	if c.Rows > 0 && !c.DryRun {
@@ -528,7 +528,7 @@ func (c *Train) conflicts() []error {
 	return append(faults, c.conflictsOfTraining()...)
 }
 
-// conflictsOfTraining returns the faults of the Training, next to files.
+// conflictsOfTraining returns the faults of the Training in combination with files.
 func (c *Train) conflictsOfTraining() []error {
 	var faults []error
 	given := c.Training
@@ -548,7 +548,7 @@ func (c *Train) conflictsOfTraining() []error {
 		}
 	}
 	if c.ErrorCostsFile != "" && given.ErrorCosts == nil {
-		given.ErrorCosts = []settings.ErrorCost{} // the file has them
+		given.ErrorCosts = []settings.ErrorCost{} // the file contains them
 	}
 	faults = append(faults, given.Faults(settings.FlagName)...)
 	for _, name := range c.Forbid {

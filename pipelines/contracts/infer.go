@@ -25,7 +25,7 @@ import (
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
-// Infer reads all rows and writes down what the columns are, as a contract in YAML.
+// Infer reads all rows and describes the columns in a contract, in YAML.
 func Infer(ctx context.Context, c config.InferSchema, reporter engine.Reporter) (text []byte, err error) {
 	setup := session.Setup{
 		Check: c.Validate, Runner: engine.DefaultRunner(), Input: &c.Input, Storage: c.StorageConfig,
@@ -59,7 +59,7 @@ func infer(ctx context.Context, s *session.Session, c *config.InferSchema) (text
 	return text, nil
 }
 
-// inferring is one inference.
+// inferring is a single inference.
 type inferring struct {
 	config  *config.InferSchema
 	session *session.Session
@@ -82,7 +82,8 @@ func (i *inferring) head(c *contract.Contract) []string {
 	return lines
 }
 
-// infer summarises all columns and decides on each. A column that cannot be read gets the role ignored.
+// infer summarises all columns and describes each. A column that cannot be read gets the role
+// ignored.
 func (i *inferring) infer(ctx context.Context) (*contract.Contract, error) {
 	c := &contract.Contract{
 		Format: contract.Format, Version: contract.Version, MinRows: 1, OtherColumns: contract.OthersIgnored,
@@ -118,7 +119,7 @@ func (i *inferring) infer(ctx context.Context) (*contract.Contract, error) {
 	var fault *dataset.DataError
 	switch {
 	case errors.As(err, &fault) && slices.ContainsFunc(columns, func(c *parquetio.Column) bool { return c.Name == fault.Column }):
-		i.unread[fault.Column] = unreadable(fault) // known only now: go on without the column
+		i.unread[fault.Column] = unreadable(fault) // only known now: continue without the column
 		return i.infer(ctx)
 	case err != nil:
 		return nil, err
@@ -133,7 +134,7 @@ func (i *inferring) infer(ctx context.Context) (*contract.Contract, error) {
 	return c, i.chooseLabel(c, columns, summaries)
 }
 
-// leftOut says why a column is not read; it is empty if the column is read.
+// leftOut returns why a column is not read; empty if the column is read.
 func (i *inferring) leftOut(column *parquetio.Column) string {
 	why, known := i.unread[column.Name]
 	var fault *dataset.DataError
@@ -181,13 +182,13 @@ func (i *inferring) summarise(ctx context.Context, rows *jobs.RowSpec) ([]*binni
 }
 
 const (
-	mostValues    = 100  // columns of more values list none
-	fewNumbers    = 10   // so few different numbers may stand for categories
+	mostValues    = 100  // columns with more values list none
+	fewNumbers    = 10   // at most this many different numbers may be categories
 	newValues     = 0.01 // share of the rows that may have unlisted values
 	missingFactor = 2    // the share of missing values may double
 )
 
-// column says what a column is, by its summary.
+// column describes a column, given its summary.
 func (i *inferring) column(column *parquetio.Column, s *binning.Summary) contract.Column {
 	c := contract.Column{
 		Name: column.Name, Type: typeOf(column), Role: contract.RoleFeature,
@@ -227,8 +228,8 @@ func (i *inferring) column(column *parquetio.Column, s *binning.Summary) contrac
 	return c
 }
 
-// typeOf returns the type of a column as contracts name it: whole numbers are numbers, however
-// many digits they have.
+// typeOf returns the type of a column in contracts: integers are numbers, however many digits they
+// have.
 func typeOf(c *parquetio.Column) string {
 	if c.Wide {
 		return contract.TypeNumber
@@ -236,7 +237,7 @@ func typeOf(c *parquetio.Column) string {
 	return contract.TypeOf(c.Type, c.Unit)
 }
 
-// looks says what most texts look like, if they look like numbers or points in time.
+// looks describes what most texts look like, if they look like numbers or points in time.
 func looks(values []string, weights []int64) string {
 	var l csvio.Looks
 	for i, text := range values {
@@ -246,8 +247,8 @@ func looks(values []string, weights []int64) string {
 	return what
 }
 
-// unique reports whether each row has another value, as far as the summary counts them. Columns of
-// fractions have that by nature.
+// unique reports whether each row has a different value, according to the summary. It is false for
+// columns of fractions, whose values naturally differ.
 func unique(s *binning.Summary, rows int64) bool {
 	if !s.Exact() || s.Overflow() || int64(s.Distinct()) != rows || rows < 2 {
 		return false
@@ -256,7 +257,7 @@ func unique(s *binning.Summary, rows int64) bool {
 	return !slices.ContainsFunc(numbers, func(x float64) bool { return x != math.Trunc(x) })
 }
 
-// widen sets the bounds of numbers, and returns notes on what was found.
+// widen sets the bounds of numbers, and returns notes about unusual values.
 func widen(c *contract.Column, u dataset.Unit, s *binning.Summary) (notes []string) {
 	observed := s.Range()
 	if observed == nil || math.IsInf(observed[0], 0) || math.IsInf(observed[1], 0) {
@@ -276,9 +277,10 @@ func widen(c *contract.Column, u dataset.Unit, s *binning.Summary) (notes []stri
 	return notes
 }
 
-// wider adds half of the width of a range on each side. Numbers are never negative where none was.
+// wider adds half of the width of a range on each side. The lower bound is not negative unless some
+// number is.
 func wider(least, greatest float64, u dataset.Unit) (low, high float64) {
-	half := float64((greatest - least) / 2) // rounded by itself: nothing to fuse
+	half := float64((greatest - least) / 2) // rounded separately: nothing to fuse
 	low, high = least-half, greatest+half
 	whole := least == math.Trunc(least) && greatest == math.Trunc(greatest) && greatest-least > 1
 	if u != dataset.Plain || whole {
@@ -292,7 +294,7 @@ func wider(least, greatest float64, u dataset.Unit) (low, high float64) {
 	return low, high
 }
 
-// sixDigits rounds a bound to six significant digits, for people.
+// sixDigits rounds a bound to six significant digits, for readability.
 func sixDigits(x float64) float64 {
 	rounded, _ := strconv.ParseFloat(strconv.FormatFloat(x, 'g', 6, 64), 64) // its own text
 	return rounded
@@ -301,7 +303,8 @@ func sixDigits(x float64) float64 {
 // labelNames are the usual names of label columns.
 func labelNames() []string { return []string{"class", "label", "target", "y", "outcome"} }
 
-// chooseLabel gives a column the role of the label: that of --label, or the only one with a usual name.
+// chooseLabel gives a column the role of the label: the column of --label, or the only column with
+// a usual name.
 func (i *inferring) chooseLabel(c *contract.Contract, columns []*parquetio.Column, summaries []*binning.Summary) error {
 	name := i.config.Label
 	if name == "" {

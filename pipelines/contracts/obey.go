@@ -18,8 +18,8 @@ import (
 // maxBytes is the greatest size of a contract.
 const maxBytes = 64 << 20
 
-// Read reads the contract of --schema, unless it has been read: all work of a run has the same one. nil:
-// there is none.
+// Read reads the contract of --schema, unless it has already been read, so that all work of a run
+// uses the same contract; nil if there is no contract.
 func Read(ctx context.Context, settings *config.Contract) (*contract.Contract, error) {
 	url := settings.Schema
 	if url == "" || settings.Obeyed != nil {
@@ -59,13 +59,13 @@ func obey(c *contract.Contract, t *config.Train) {
 	}
 }
 
-// ObeyColumns checks the columns of the input, and leaves those out that the contract does not list if
-// it says so.
+// ObeyColumns checks the columns of the input, and leaves out columns that the contract does not
+// list if it says so.
 func ObeyColumns(c *contract.Contract, in *source.Input, t *config.Train) error {
 	if err := structure(c, in, t.Schema, nil); err != nil {
 		return err
 	}
-	for i := range in.Columns { // an index that the contract calls a feature is one
+	for i := range in.Columns { // an index that the contract calls a feature is a feature
 		column := &in.Columns[i]
 		switch {
 		case !column.Index || !slices.Contains(c.With(contract.RoleFeature), column.Name):
@@ -81,7 +81,7 @@ func ObeyColumns(c *contract.Contract, in *source.Input, t *config.Train) error 
 	return nil
 }
 
-// ReadAndObey gives the roles of the contract of --schema to the settings that are not set.
+// ReadAndObey reads the contract of --schema, and copies its roles to settings that are not set.
 func ReadAndObey(ctx context.Context, t *config.Train) error {
 	c, err := Read(ctx, &t.Contract)
 	if err == nil && c != nil {
@@ -96,7 +96,7 @@ func others(c *contract.Contract, in *source.Input, t *config.Train) []string {
 	return slices.DeleteFunc(in.Names(), func(name string) bool { return slices.Contains(known, name) })
 }
 
-// union appends to a new list what is not in the list.
+// union returns a new list of the elements of both lists, each once.
 func union(list, more []string) []string {
 	list = slices.Clone(list)
 	for _, name := range more {
@@ -107,8 +107,8 @@ func union(list, more []string) []string {
 	return list
 }
 
-// structure checks the columns of the files, before any row is read. Columns with the roles of lax may
-// lack.
+// structure checks the columns of the files, before any row is read. Columns with a role in lax may
+// be absent.
 func structure(c *contract.Contract, in *source.Input, url string, lax []string) error {
 	if in.Rows < c.MinRows {
 		return &dataset.DataError{
@@ -178,5 +178,5 @@ func namesOf(columns map[string]parquetio.Column) []string {
 	return names
 }
 
-// things is what a column of a type holds.
+// things returns the name of the values of a type, in the plural.
 func things(kind string) string { return kind + "s" }

@@ -23,16 +23,16 @@ import (
 // ReportEvery is the time between two looks at the progress of a job.
 const ReportEvery = 100 * time.Millisecond
 
-// Driver runs jobs on one engine, one after the other.
+// Driver runs jobs on an engine, one after another.
 type Driver struct {
 	Engine   Engine
 	Reporter Reporter
-	Files    *source.Files // of the run
-	RunID    string        // is part of the names of the run's jobs; empty: ID makes one up
-	Scratch  string        // folder that all workers can reach; empty: they hold no lease and show no progress
-	Config   Config        // the zero value: the defaults
+	Files    *source.Files // files of the run
+	RunID    string        // part of the names of the run's jobs; if empty, ID generates it
+	Scratch  string        // folder that all workers can reach; empty: they hold no lease and report no progress
+	Config   Config        // zero value: the defaults
 	Timings  []runfolder.Timing
-	Figures  figures // of all jobs so far
+	Figures  figures // figures of all jobs so far
 }
 
 // Local reports whether DoFns run in this process and see its memory.
@@ -41,8 +41,8 @@ func (j *Driver) Local() bool { return j.Engine.Traits().Local }
 // Serialises reports whether DoFns and elements are encoded between the steps of a job.
 func (j *Driver) Serialises() bool { return j.Engine.Traits().Serialises }
 
-// JobConfig returns what all jobs need, for a job whose results go to the folder out. It takes over
-// results as they are if DoFns are not encoded.
+// JobConfig returns what all jobs need, for a job whose results go to the folder out. The job hands
+// over results as Go values unless DoFns are encoded.
 func (j *Driver) JobConfig(out string) jobs.Config {
 	c := jobs.Config{Workers: j.Workers(), Out: out, Run: j.Files.Run.Name()}
 	if !j.Serialises() {
@@ -51,7 +51,8 @@ func (j *Driver) JobConfig(out string) jobs.Config {
 	return c
 }
 
-// Trees returns trees for the DoFns of a job. If DoFns are encoded, it writes the trees to the folder.
+// Trees returns trees for the DoFns of a job. If DoFns are encoded, it writes the trees to the
+// folder.
 func (j *Driver) Trees(ctx context.Context, folder string, trees ...*tree.Tree) (jobs.Trees, error) {
 	list := jobs.Trees{Decoded: trees}
 	if !j.Serialises() {
@@ -66,12 +67,11 @@ func (j *Driver) Trees(ctx context.Context, folder string, trees ...*tree.Tree) 
 	return list, nil
 }
 
-// ShuffleCopies returns the number of copies of shuffled elements that a local engine
-// holds in memory.
+// ShuffleCopies returns how many copies of shuffled elements a local engine holds in memory.
 func (j *Driver) ShuffleCopies() int { return j.Engine.Traits().ShuffleCopies }
 
-// Workers returns the number of goroutines that a bundle may use: all processors on a local
-// engine, which runs one bundle at a time, and 1 on others, which run a bundle a slot.
+// Workers returns how many goroutines a bundle may use: all processors on a local engine, which
+// runs a single bundle at a time, and 1 on other engines, which run one bundle per slot.
 func (j *Driver) Workers() int {
 	if j.Local() {
 		return runtime.GOMAXPROCS(0)
@@ -79,8 +79,8 @@ func (j *Driver) Workers() int {
 	return 1
 }
 
-// Processes returns the number of worker processes, at least 1: --parallelism on engines with
-// processes of their own.
+// Processes returns the number of worker processes, at least 1: --parallelism on engines that have
+// their own processes.
 func (j *Driver) Processes() int {
 	if j.Local() {
 		return 1
@@ -92,8 +92,8 @@ func (j *Driver) Processes() int {
 type Job struct {
 	Name  string
 	Total int64                                  // steps
-	Unit  string                                 // of the steps, in the plural
-	Done  func(p *jobs.Progress) (int64, string) // returns the steps that are done, with a note
+	Unit  string                                 // unit of the steps, in the plural
+	Done  func(p *jobs.Progress) (int64, string) // returns the finished steps, with a note
 }
 
 // TasksDone counts the tasks that are done, with a note on rows and objects.
@@ -110,15 +110,16 @@ func TasksDone(p *jobs.Progress) (int64, string) {
 	return p.Tasks.Load(), strings.Join(notes, ", ")
 }
 
-// remote says that this process has begun a job on an engine outside it.
+// remote is whether this process has started a job on an external engine.
 var remote atomic.Bool //nolint:gochecknoglobals // of the process, as its signals are
 
-// IsRemote reports whether this process has begun a job on an engine outside it. Cancelling that takes a while.
+// IsRemote reports whether this process has started a job on an external engine. Cancelling such a
+// job takes a while.
 func IsRemote() bool { return remote.Load() }
 
-// Run builds one pipeline over tasks, runs it and waits for its end. It returns a
-// dataset.DataError if the data are at fault, a usage.Error if the output cannot be written,
-// the cause of the context's end if that ended the job, else a RunnerError.
+// Run builds a pipeline over tasks, runs it and waits for its end. It returns a dataset.DataError
+// if the data are at fault, a usage.Error if the output cannot be written, the cause of the
+// context's end if that ended the job, and otherwise a RunnerError.
 func (j *Driver) Run(ctx context.Context, what Job, tasks []jobs.Task, build Build) error {
 	j.Reporter.Job(what.Name, what.Total, what.Unit)
 	if err := admit(ctx); err != nil {
@@ -133,10 +134,10 @@ func (j *Driver) Run(ctx context.Context, what Job, tasks []jobs.Task, build Bui
 	job := Submission{Name: JobName(j.ID(), what.Name), Progress: progress, Files: j.Files, Scratch: j.Scratch}
 	finished := make(chan error, 1)
 	go func() {
-		defer leave() // when the pipeline has ended: Run may have returned before
+		defer leave() // when the pipeline has ended, which may be after Run has returned
 		err := parallel.Guard(func() error { return j.pipeline(ctx, job, tasks, build) })
 		if j.Local() {
-			j.Files.Run.Wait() // the caller may remove what the job has written
+			j.Files.Run.Wait() // the caller may remove files written by the job
 		}
 		finished <- err
 	}()
@@ -159,8 +160,8 @@ func (j *Driver) Run(ctx context.Context, what Job, tasks []jobs.Task, build Bui
 	return &RunnerError{Job: what.Name, Runner: j.name(), Err: err}
 }
 
-// progress returns the counts of a job's progress. DoFns in this process add to the counts
-// of the run; else the engine sets new counts.
+// progress returns the counts of a job's progress. DoFns in this process add to the counts of the
+// run; otherwise the engine sets new counts.
 func (j *Driver) progress() *jobs.Progress {
 	if j.Local() || jobopts.IsLoopback() {
 		return j.Files.Run.Progress()
@@ -168,10 +169,9 @@ func (j *Driver) progress() *jobs.Progress {
 	return new(jobs.Progress)
 }
 
-// watch reports progress until the pipeline has finished or the context ends. A local
-// pipeline notices the end of the context a little later: watch leaves it behind, and the
-// next pipeline waits for it. A job on another engine would go on by itself: watch waits
-// until the job is cancelled.
+// watch reports progress until the pipeline has finished or the context ends. A local pipeline
+// notices the end of the context a little later: watch does not wait for it, but the next pipeline
+// does. A job on another engine would continue to run, so watch waits until the job is cancelled.
 func (j *Driver) watch(ctx context.Context, what Job, progress *jobs.Progress, finished <-chan error) error {
 	tick := time.NewTicker(ReportEvery)
 	defer tick.Stop()
@@ -191,7 +191,7 @@ func (j *Driver) watch(ctx context.Context, what Job, progress *jobs.Progress, f
 			awaitEnd(finished)
 			return context.Cause(ctx)
 		case <-tick.C:
-			if done, note := what.Done(progress); done < what.Total { // the last step is told when the job has ended
+			if done, note := what.Done(progress); done < what.Total { // the last step is reported when the job has ended
 				j.Reporter.Step(done, note)
 			}
 		}
@@ -227,16 +227,16 @@ func (j *Driver) timeout(ctx context.Context) (context.Context, context.CancelFu
 // name returns the name of the engine.
 func (j *Driver) name() string { return j.Engine.Traits().Name }
 
-// ID returns the run's id, and makes one up if the run has none.
+// ID returns the run's id, and generates it if the run has none.
 func (j *Driver) ID() string {
 	if j.RunID == "" {
-		j.RunID = strings.ToLower(rand.Text()) // names of jobs on Dataflow have lower case alone
+		j.RunID = strings.ToLower(rand.Text()) // names of jobs on Dataflow must be in lower case
 	}
 	return j.RunID
 }
 
-// CancelLeftovers cancels the jobs that a killed process has left running for this run, and
-// waits until they have ended. The jobs of a local engine have ended with their process.
+// CancelLeftovers cancels the jobs of this run that a killed process has left running, and waits
+// until they have ended. The jobs of a local engine have ended with their process.
 func (j *Driver) CancelLeftovers(ctx context.Context) error {
 	if j.Local() {
 		return nil
@@ -254,8 +254,8 @@ func (j *Driver) Translates() bool {
 	return ok
 }
 
-// CheckTranslation runs the engine's check before a dry run. It does nothing if the engine is
-// no Translator: a dry run does not use such an engine.
+// CheckTranslation runs the engine's check before a dry run. It does nothing if the engine is not a
+// Translator, because a dry run does not use such an engine.
 func (j *Driver) CheckTranslation(ctx context.Context, urls ...string) error {
 	if !j.Translates() {
 		return nil
@@ -263,8 +263,8 @@ func (j *Driver) CheckTranslation(ctx context.Context, urls ...string) error {
 	return check(ctx, j.Engine, urls)
 }
 
-// Translate builds a job and lets the engine translate it, without submitting it. An engine
-// that is no Translator accepts every job. Errors are RunnerErrors.
+// Translate builds a job and lets the engine translate it, without submitting it. An engine that is
+// not a Translator accepts every job. Errors are RunnerErrors.
 func (j *Driver) Translate(ctx context.Context, name string, tasks []jobs.Task, build Build) error {
 	if err := admit(ctx); err != nil {
 		return err

@@ -24,8 +24,8 @@ import (
 type jobModel struct {
 	pipeline *pipepb.Pipeline
 	worker   string              // file that is staged for the workers: their program
-	lease    string              // folder of the lease of workers in other processes; empty: none
-	loopback *extworker.Loopback // serves the workers of this process; nil: workers are other processes
+	lease    string              // folder of the lease of workers in other processes; empty without a lease
+	loopback *extworker.Loopback // serves the workers of this process; nil if workers are other processes
 }
 
 // newJobModel translates a pipeline, and starts the workers of this process if the
@@ -69,10 +69,10 @@ func (m *jobModel) marshal(ctx context.Context, p *beam.Pipeline, config func(co
 	return runnerlib.UpdateGoEnvironmentWorker(m.worker, m.pipeline)
 }
 
-// workerBinary returns the file that is staged for workers. Workers in this process need
-// none, but the SDK always stages one: the smallest file will do. The SDK's own client
-// leaves a temporary file behind for workers in this process, and compiles the program anew
-// for others.
+// workerBinary returns the file that is staged for workers. Workers in this process need none, but
+// the SDK always stages a file: an empty file is sufficient. The SDK's own client leaves a
+// temporary file behind for workers in this process, and compiles the program again for other
+// workers.
 func workerBinary() (string, error) {
 	switch {
 	case jobopts.IsLoopback():
@@ -87,8 +87,8 @@ func workerBinary() (string, error) {
 	}
 }
 
-// jobOptions are the pipeline options that a job service reads. The SDK's own options lack
-// the name of the job: engines then make one up from the name of the app.
+// jobOptions are the pipeline options that a job service reads. The SDK's own options lack the name
+// of the job, and engines would then derive one from the name of the app.
 type jobOptions struct {
 	beamruntime.RawOptionsWrapper
 
@@ -113,7 +113,7 @@ func (m *jobModel) request(name string) (*jobpb.PrepareJobRequest, error) {
 	return &jobpb.PrepareJobRequest{Pipeline: m.pipeline, PipelineOptions: options, JobName: name}, err
 }
 
-// releaseWithin is the time for workers in this process to end: an engine that hangs keeps
+// releaseWithin is how long workers in this process may take to end, because a hanging engine keeps
 // its connections to the workers.
 const releaseWithin = 2 * time.Second
 

@@ -20,21 +20,21 @@ import (
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
-// The workers of a job hold a lease: a file that the driver rewrites again and again while the
-// job runs. Workers end when the file is gone, or when it has not changed for leaseLasts: the
-// driver was killed. Beside the lease each worker writes a file of its counts. An engine's
-// own cancelling and counters do not replace the lease: some engines report a job as
-// cancelled while its tasks go on, and give counters only when the job has ended.
+// The workers of a job hold a lease: a file that the driver rewrites periodically while the job
+// runs. Workers end when the file is gone, or when it has not changed for leaseLasts, which means
+// that the driver was killed. Each worker writes a file of its counts next to the lease. An
+// engine's own cancelling and counters do not replace the lease: some engines report a job as
+// cancelled while its tasks continue, and return counters only after the job has ended.
 const (
 	leaseOption   = "espalier_lease" // pipeline option that names the folder of the lease
 	leaseFile     = "lease"
 	countsPrefix  = "counts-"
-	leaseLasts    = 5 * time.Minute // since the last change that a worker has seen
+	leaseLasts    = 5 * time.Minute // since the last change seen by a worker
 	maxLeaseBytes = 1 << 12
 )
 
-// pace returns the time between two looks at a lease. It grows with the time since the job
-// began, from 1 s to 5 s: each look costs a request to an object store.
+// pace returns the time between two looks at a lease. It grows with the time since the job began,
+// from 1 s to 5 s, because each look costs a request to an object store.
 func pace(begun time.Time) time.Duration {
 	return min(time.Second+time.Since(begun)/20, 5*time.Second)
 }
@@ -47,8 +47,8 @@ type lease struct {
 	wg     sync.WaitGroup
 }
 
-// grantLease writes a lease and renews it until it is revoked. Meanwhile it sets progress to
-// the sums of the workers' counts.
+// grantLease writes a lease and renews it until it is revoked. Meanwhile it sets progress to the
+// sums of the workers' counts.
 func grantLease(ctx context.Context, f *source.Files, scratch string, progress *jobs.Progress) (*lease, error) {
 	l := &lease{files: f, folder: objectstore.Join(scratch, "job-"+rand.Text()), done: make(chan struct{})}
 	if err := l.renew(ctx, 0); err != nil {
@@ -75,7 +75,7 @@ func (l *lease) keep(ctx context.Context, progress *jobs.Progress) {
 			err = l.gather(ctx, progress)
 		}
 		if err != nil && ctx.Err() == nil {
-			slog.WarnContext(ctx, "the lease of the workers was not renewed", "error", err) // the last one is still good
+			slog.WarnContext(ctx, "the lease of the workers was not renewed", "error", err) // the last lease is still valid
 		}
 	}
 }
@@ -110,7 +110,7 @@ func (l *lease) gather(ctx context.Context, progress *jobs.Progress) error {
 	return nil
 }
 
-// revoke removes the lease: workers that still run end.
+// revoke removes the lease, so that workers which still run end.
 func (l *lease) revoke(ctx context.Context) {
 	close(l.done)
 	l.wg.Wait()
@@ -119,9 +119,9 @@ func (l *lease) revoke(ctx context.Context) {
 	}
 }
 
-// HoldLease has a worker process watch its lease, if it has one. It calls over when the driver
-// has ended the job, was killed or was interrupted. It returns at once, with an error if the
-// job is over already.
+// HoldLease lets a worker process watch its lease, if it has one. It calls over when the driver has
+// ended the job, was killed or was interrupted. It returns immediately, with an error if the job
+// has already ended.
 func HoldLease(ctx context.Context, over func()) error {
 	folder := beam.PipelineOptions.Get(leaseOption)
 	if folder == "" {
@@ -133,7 +133,7 @@ func HoldLease(ctx context.Context, over func()) error {
 	}
 	begun := h.changed
 	go func() {
-		for ctx.Err() == nil && h.look(ctx) { // by itself the SDK would sleep for ever once its connection has ended
+		for ctx.Err() == nil && h.look(ctx) { // the SDK would sleep forever after its connection has ended
 			h.publish(ctx)
 			wait(ctx, pace(begun))
 		}
@@ -146,13 +146,13 @@ func HoldLease(ctx context.Context, over func()) error {
 type holder struct {
 	files   *source.Files
 	folder  string
-	counts  string    // name of the file of this worker's counts
-	lease   []byte    // as it was last read
+	counts  string    // name of the file with this worker's counts
+	lease   []byte    // as last read
 	changed time.Time // when the lease was last seen to change
-	told    []byte    // counts that were last written
+	told    []byte    // counts as last written
 }
 
-// look reads the lease and reports whether it is still good.
+// look reads the lease and reports whether it is still valid.
 func (h *holder) look(ctx context.Context) bool {
 	b, err := h.files.Store.ReadAll(ctx, objectstore.Join(h.folder, leaseFile), maxLeaseBytes)
 	if errors.Is(err, fs.ErrNotExist) {

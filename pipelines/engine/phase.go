@@ -8,16 +8,16 @@ import (
 	"github.com/espalier-ml/espalier/io/runfolder"
 )
 
-// PatienceAfterEnd is the time for a pipeline to notice the end of its context, and to remove
-// the files that it was writing. After this time the run leaves the pipeline behind: a user
-// who interrupts a run waits for no kernel.
+// PatienceAfterEnd is how long a pipeline may take to notice the end of its context, and to remove
+// the files that it was writing. After this time the run does not wait any longer, so that a user
+// who interrupts a run need not wait for a computation.
 const PatienceAfterEnd = 300 * time.Millisecond
 
-// outcome is what the work of a phase has ended with.
+// outcome is the result of the work of a phase.
 type outcome[T any] struct {
 	result   T
 	err      error
-	panicked any // what the work has panicked with; nil: it has not
+	panicked any // value of the panic that ended the work; nil if it did not panic
 }
 
 // Phase is Compute for work without a result.
@@ -30,11 +30,11 @@ func (j *Driver) Phase(
 	return err
 }
 
-// Compute does work of a run between its pipelines, in this process, and returns what the work
-// returns. It shows the progress of the work in steps; unit names them. A phase that ends
-// before the first look at it is not shown. When the context ends Compute returns at once, the
-// zero T and the cause: the work goes on until it notices the end, and its result is dropped.
-// So the work must set nothing that the caller reads after an error.
+// Compute does work of a run between its pipelines, in this process, and returns the results of the
+// work. It reports the progress of the work in steps, whose unit is unit. A phase that ends before
+// the first report is not shown. When the context ends, Compute immediately returns the zero T and
+// the cause: the work continues until it notices the end, and its result is dropped. So the work
+// must not set anything that the caller reads after an error.
 func Compute[T any](
 	ctx context.Context, j *Driver, name string, total int64, unit string, work func(s *parallel.Steps) (T, error),
 ) (T, error) {
@@ -56,14 +56,14 @@ func Compute[T any](
 	}()
 	o := look(ctx, j.Reporter, name, unit, s, finished)
 	if o.panicked != nil {
-		panic(o.panicked) // here the caller of Compute can recover it
+		panic(o.panicked) // so that the caller of Compute can recover it
 	}
 	j.Timings = append(j.Timings, runfolder.Timing{Job: name, Seconds: time.Since(start).Seconds()})
 	return o.result, o.err
 }
 
-// look shows the progress of a phase until the phase has finished or the context has ended. Of
-// a context that has ended the outcome is its cause.
+// look reports the progress of a phase until the phase has finished or the context has ended. If
+// the context has ended, the outcome is its cause.
 func look[T any](
 	ctx context.Context, r Reporter, name, unit string, s *parallel.Steps, finished <-chan outcome[T],
 ) outcome[T] {
@@ -84,12 +84,12 @@ func look[T any](
 				r.Job(name, total, unit)
 				told = total
 			}
-			r.Step(min(s.Done.Load(), told-1), "") // the last step is shown at the end
+			r.Step(min(s.Done.Load(), told-1), "") // the last step is reported at the end
 		}
 	}
 }
 
-// awaitEnd waits for the end of a pipeline after the end of its context, at most
+// awaitEnd waits for the end of a pipeline after the end of its context, for at most
 // PatienceAfterEnd.
 func awaitEnd(finished <-chan error) {
 	select {

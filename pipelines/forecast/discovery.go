@@ -2,35 +2,35 @@ package forecast
 
 import "math"
 
-// discovery foresees how many objects rows make, from a sample of them. The
-// estimator of Good and Turing (Good 1953) gives the probability that the row after k
-// rows makes a new object: the share of rows, among the k, that are alone in their object.
-// From an eighth of the sample on, each doubling of the rows lowers this probability by a
-// certain ratio of what the doubling before lowered it by. The ratio is assumed to go on
-// beyond the sample as it went within it. It stays the same where the objects follow Heaps'
-// law of the words of a language, and falls where rows are drawn from a pool that the sample
-// has nearly exhausted; what is left is the share of rows like no other. If the pool
-// is larger than the sample, the forecast is too high.
+// discovery predicts how many objects rows make, from a sample of them. The estimator of Good and
+// Turing (Good 1953) gives the probability that the next row after k rows makes a new object: the
+// share of the k rows that are alone in their object. Starting at an eighth of the sample, the
+// decrease of this probability at each doubling of the rows is a certain ratio of its decrease at
+// the previous doubling. The ratio is assumed to continue beyond the sample as it developed within
+// it. It stays the same if the objects follow Heaps' law, as the words of a language do, and falls
+// if rows are sampled from a pool that the sample has nearly exhausted; the remaining probability
+// is the share of rows that are like no other row. If the pool is larger than the sample, the
+// forecast is too high.
 type discovery struct {
-	rows    float64 // of the sample
+	rows    float64 // number of rows of the sample
 	objects float64 // number of objects of the sample
-	chance  float64 // probability of a new object for one row more
+	chance  float64 // probability that the next row makes a new object
 	decay   float64 // power by which the chance falls from half of the sample to all of it
-	fall    float64 // by which the last doubling lowered the chance
-	ratio   float64 // of this fall to the fall by the doubling before
-	change  float64 // of the ratio, from one doubling to the next
+	fall    float64 // decrease of the chance at the last doubling
+	ratio   float64 // ratio of this decrease to the decrease at the previous doubling
+	change  float64 // change of the ratio from one doubling to the next
 }
 
 // Tally counts the objects of a sample by their rows.
 type Tally struct {
 	rows, objects int64
-	single        int64      // objects of one row
-	halfSingle    float64    // objects of one row among a random half of the sample, on average
-	lessSingle    [2]float64 // the same among a random quarter and an eighth
+	single        int64      // objects of a single row
+	halfSingle    float64    // objects of a single row in a random half of the sample, on average
+	lessSingle    [2]float64 // the same in a random quarter and in a random eighth
 }
 
-// Add counts an object of so many rows. A random half leaves r of its rows with
-// the chance C(rows, r) / 2^rows.
+// Add counts an object of this many rows. A random half keeps r of its rows with the probability
+// C(rows, r) / 2^rows.
 func (t *Tally) Add(rows int64) {
 	t.rows += rows
 	t.objects++
@@ -60,8 +60,8 @@ func (t *Tally) discovery() discovery {
 	return d
 }
 
-// at returns the objects that so many rows make: those of the sample, and the
-// chance of a new one integrated from there on.
+// at returns how many objects this many rows make: the objects of the sample, plus the integral of
+// the chance of a new object beyond it.
 func (d *discovery) at(rows float64) float64 {
 	if d.rows == 0 || rows == d.rows {
 		return d.objects
@@ -77,11 +77,11 @@ func (d *discovery) at(rows float64) float64 {
 	return min(rows, max(min(1, rows), d.objects+float64(d.chance*d.rows*grown)))
 }
 
-// beyond returns the objects that more rows than the sample make, doubling by doubling.
+// beyond returns how many objects more rows than the sample make, doubling by doubling.
 func (d *discovery) beyond(rows float64) float64 {
 	objects, chance, fall, ratio, change := d.objects, d.chance, d.fall, d.ratio, d.change
 	for from := d.rows; from < rows && chance > 0; from *= 2 {
-		ratio, change = ratio*change, change*change // the square: as a pool is exhausted exponentially
+		ratio, change = ratio*change, change*change // the square, because a pool is exhausted exponentially
 		fall = float64(fall * ratio)
 		next := max(0, chance-fall)
 		more := min(from, rows-from)

@@ -12,8 +12,8 @@ import (
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
-// spilled returns the bytes of a job's shuffle that go through files: all bytes, or none if
-// a bundle takes little memory.
+// spilled returns how many bytes of a job's shuffle go through files: all bytes, or none if a
+// bundle takes little memory.
 func spilled(sent, memory float64) float64 {
 	if memory <= jobs.InlineBytes {
 		return 0
@@ -21,65 +21,65 @@ func spilled(sent, memory float64) float64 {
 	return sent
 }
 
-// Run is a run that is foreseen.
+// Run is the predicted run.
 type Run struct {
 	Rows         int64
-	LargestPiece int64 // rows that a worker reads at a time, at most
-	Columns      int   // that are read
-	Weighted     bool  // rows or classes have weights
-	Soft         bool  // training objects are soft, see dataset.Objects
+	LargestPiece int64 // greatest number of rows that a worker reads at a time
+	Columns      int   // number of columns that are read
+	Weighted     bool  // whether rows or classes have weights
+	Soft         bool  // whether training objects are soft, see dataset.Objects
 
-	Local    bool // the jobs run in this process
-	HandsOn  bool // they hand counts on as they are, and do not send them
-	InMemory bool // all objects stay in this process
-	Copies   int  // of shuffled objects that the runner keeps in this process
+	Local    bool // whether the jobs run in this process
+	HandsOn  bool // whether they hand over counts as Go values instead of sending them
+	InMemory bool // whether all objects stay in this process
+	Copies   int  // copies of shuffled objects that the runner keeps in this process
 	Workers  Workers
 
 	Memory    Memory
-	Levels    int  // that one job grows
-	Certified bool // the tree gets a certificate
+	Levels    int  // number of levels grown by a job
+	Certified bool // whether the tree gets a certificate
 }
 
 // Workers are the processes and goroutines that work on a job.
 type Workers struct {
-	Processes int // that do a job's first half
+	Processes int // processes that do the first half of a job
 	Each      int // goroutines of a process
 }
 
-// Memory is what a run may take.
+// Memory is the memory that a run may use.
 type Memory struct {
-	Process   int64 // bytes of one process
-	Histogram int64 // bytes of the histograms of one job
-	Tables    int64 // bytes of coalescing tables, at which a process sends them on; 0: jobs.HeldBytes
-	Objects   int64 // up to which a node is grown in one worker; -1: any number
+	Process   int64 // bytes of a process
+	Histogram int64 // bytes of the histograms of a job
+	Tables    int64 // bytes of coalescing tables at which a process sends them on; 0: jobs.HeldBytes
+	Objects   int64 // greatest number of objects of a node that is grown in a single worker; -1: unlimited
 }
 
-// Sample is what a rehearsal on a sample of the rows has come to.
+// Sample holds the results of a rehearsal on a sample of the rows.
 type Sample struct {
-	Share   float64 // of all rows
+	Share   float64 // share of all rows
 	Setting levels.Setting
 	Layout  dataset.Layout
-	Trees   []*induce.Node // of the grid
+	Trees   []*induce.Node // trees of the grid
 
 	Tally   [dataset.Parts]Tally
-	Bytes   [dataset.Parts]int64 // of object blocks
+	Bytes   [dataset.Parts]int64 // bytes of object blocks
 	Sent    int64                // bytes of the summaries
 	Memory  int64                // peak of the process so far
-	Half    float64              // seconds of growing from half of the training objects; 0: not measured
-	Timings []runfolder.Timing   // of the jobs and phases
+	Half    float64              // seconds for growing from half of the training objects; 0 if not measured
+	Timings []runfolder.Timing   // timings of the jobs and phases
 }
 
 // Outlook is a sample carried forward to all rows.
 type Outlook struct {
 	run     *Run
 	sample  *Sample
-	found   discovery // of the part with the most rows
+	found   discovery // discovery of the part with the most rows
 	objects [dataset.Parts]float64
 	grower  *levels.Grower
 	growth  *levels.Forecast
-	budget  int64 // objects up to which a node is grown in memory; -1: any number
-	gathers int   // jobs that gather the objects of small nodes
-	folds   int   // of the cross-validation
+	budget  int64 // greatest number of objects of a node that is grown in memory; -1: unlimited
+	gathers int   // number of jobs that gather the objects of small nodes
+	folds   int   // folds of the cross-validation
 }
 
 // New carries a sample forward to all rows of a run.
@@ -112,8 +112,8 @@ func New(r *Run, s *Sample) *Outlook {
 // TrainObjects returns how many training objects the rows make.
 func (o *Outlook) TrainObjects() float64 { return o.objects[dataset.Train] }
 
-// Estimate returns what the run takes with so many folds of cross-validation, but for the
-// bytes that it reads of columns.
+// Estimate returns the predicted resources of the run with this many folds of cross-validation,
+// except the bytes of columns that it reads.
 func (o *Outlook) Estimate(folds int) *runfolder.Estimate {
 	o.folds = folds
 	e := &runfolder.Estimate{
@@ -140,8 +140,8 @@ func (o *Outlook) Estimate(folds int) *runfolder.Estimate {
 
 func (o *Outlook) processes() float64 { return float64(o.run.Workers.Processes) }
 
-// objectsOf returns the objects of a part among a share of all rows. All
-// parts are drawn from the same rows, so the discovery of the largest part serves for all.
+// objectsOf returns how many objects of a part a share of all rows makes. All parts are samples of
+// the same rows, so the discovery of the largest part is used for all.
 func (o *Outlook) objectsOf(part dataset.Part, share float64) float64 {
 	sample := &o.sample.Tally[part]
 	times := share / o.sample.Share
@@ -160,7 +160,7 @@ func (o *Outlook) bytes(part dataset.Part) float64 {
 	return float64(o.objects[part] * o.objectBytes(part))
 }
 
-// objectBytes returns the mean bytes of an object in a block.
+// objectBytes returns the average bytes of an object in a block.
 func (o *Outlook) objectBytes(part dataset.Part) float64 {
 	objects := o.sample.Tally[part].objects
 	return float64(o.sample.Bytes[part]) / float64(max(1, objects))
@@ -182,14 +182,14 @@ func (o *Outlook) allBytes() float64 {
 	return n
 }
 
-// summaries returns the bytes of all columns' summaries, which rows beyond the
-// sample hardly make longer: most distinct values are kept up to a limit.
+// summaries returns the bytes of the summaries of all columns. Rows beyond the sample hardly make
+// them longer, because distinct values are only kept up to a limit.
 func (o *Outlook) summaries() float64 {
 	return float64(o.processes() * float64(o.sample.Sent))
 }
 
-// held returns the bytes in blocks of the objects, and their memory in coalescing
-// tables after a share of the rows.
+// held returns the bytes of the objects in blocks, and their memory in coalescing tables, after a
+// share of the rows.
 func (o *Outlook) held(share float64) (encoded, memory float64) {
 	for part := range dataset.Part(dataset.Parts) {
 		objects := o.objectsOf(part, share)
@@ -199,8 +199,8 @@ func (o *Outlook) held(share float64) (encoded, memory float64) {
 	return encoded, memory
 }
 
-// tableBytes is the memory of an object in a dataset.Table: key, class and weight
-// with the room that slices grow by, and its share of the slots.
+// tableBytes is the memory of an object in a dataset.Table: key, class and weight, with the spare
+// room of growing slices, and its share of the slots.
 func (o *Outlook) tableBytes() float64 {
 	n := float64(o.sample.Layout.Stride) + 10
 	if o.run.Weighted {
@@ -212,8 +212,8 @@ func (o *Outlook) tableBytes() float64 {
 	return float64(1.15*n) + 16
 }
 
-// flushes returns how often tables are sent on by all workers together, and the
-// memory that they have by then.
+// flushes returns how often tables are sent on, by all workers together, and their memory at that
+// time.
 func (o *Outlook) flushes() (times, memory float64) {
 	limit := float64(cmp.Or(o.run.Memory.Tables, jobs.HeldBytes(!o.run.InMemory)))
 	share := 1 / o.processes()
@@ -232,8 +232,8 @@ func (o *Outlook) flushes() (times, memory float64) {
 	return 1 / share, memory
 }
 
-// coalesced returns the bytes of objects that go to where they are merged: an
-// object once for each table that it was in.
+// coalesced returns the bytes of objects sent to where they are merged: an object counts once for
+// each table that contained it.
 func (o *Outlook) coalesced() float64 {
 	times, _ := o.flushes()
 	encoded, _ := o.held(1 / times)
@@ -249,11 +249,11 @@ func (o *Outlook) small() float64 {
 	return n
 }
 
-// packetBytes is the size of a packet and its block without objects, about.
+// packetBytes is the approximate size of a packet and its block without objects.
 const packetBytes = 8
 
-// gathered returns the bytes of objects that go to where small nodes are grown.
-// If the root is one, the blocks stay where they are.
+// gathered returns the bytes of objects sent to where small nodes are grown. If the root is a small
+// node, the blocks are not sent.
 func (o *Outlook) gathered() float64 {
 	if o.growth.Passes == 0 {
 		return 0
@@ -266,33 +266,33 @@ func (o *Outlook) gathered() float64 {
 
 const (
 	processBytes = 70 << 20 // without any data
-	valueGarbage = 4        // bytes of garbage a value that is read
-	rowBytes     = 40       // of a row that is coded, beside its key
-	summaryTimes = 3        // memory of a summary by its encoded bytes
-	countTimes   = 3        // counts of a pass in memory: being made, added up and inferred
+	valueGarbage = 4        // bytes of garbage per value read
+	rowBytes     = 40       // bytes of a coded row in addition to its key
+	summaryTimes = 3        // ratio of the memory of a summary to its encoded bytes
+	countTimes   = 3        // copies of the counts of a pass in memory: being made, added up and inferred
 	leastSlack   = 128 << 20
 )
 
-// peak returns the memory of a process in which so many bytes live at most. The collector lets
-// the heap grow by three times of what lives, but beyond 128 MiB by no more than half of it;
-// what was never allocated cannot lie there. --memory bounds all.
+// peak returns the memory of a process in which at most live bytes are alive. The collector lets
+// the heap grow by three times the live bytes, but beyond 128 MiB by at most half of them, and
+// never by more than was allocated. --memory bounds everything.
 func (o *Outlook) peak(live float64) int64 {
 	slack := min(float64(3*live), max(leastSlack, live/2), o.garbage())
 	return min(processBytes+int64(live+slack), max(processBytes, o.run.Memory.Process))
 }
 
-// memory returns the peak of the driver and of a worker.
+// memory returns the peaks of the driver and of a worker.
 func (o *Outlook) memory() (driver, worker int64) {
-	counting := float64(countTimes*float64(o.growth.Histogram)) + float64(2*o.kept()) // those of the parents, too
+	counting := float64(countTimes*float64(o.growth.Histogram)) + float64(2*o.kept()) // including those of the parents
 	living := max(o.summarising(), o.coalescing(), o.growing(), o.folding())
 	if o.run.Local {
-		driver = max(o.peak(max(living, counting)), o.sample.Memory) // which the rehearsal has come to
+		driver = max(o.peak(max(living, counting)), o.sample.Memory) // the peak of the rehearsal
 		return driver, driver
 	}
 	return max(o.peak(max(counting, o.folding())), o.sample.Memory), o.peak(max(living, 2*float64(o.growth.Histogram)))
 }
 
-// room returns the memory of one process and the form of the objects.
+// room returns the memory of a process and the form of the objects.
 func (o *Outlook) room() *memlimit.Room {
 	r := &memlimit.Room{
 		Memory: o.run.Memory.Process, Stride: o.sample.Layout.Stride, Columns: o.sample.Setting.Columns,
@@ -304,7 +304,8 @@ func (o *Outlook) room() *memlimit.Room {
 	return r
 }
 
-// memoryObjects returns the number of objects up to which a node is grown in memory; -1: any.
+// memoryObjects returns the greatest number of objects of a node that is grown in memory; -1:
+// unlimited.
 func (o *Outlook) memoryObjects() int64 {
 	if o.run.Memory.Objects >= 0 || o.run.Memory.Process == 0 {
 		return o.run.Memory.Objects
@@ -312,7 +313,7 @@ func (o *Outlook) memoryObjects() int64 {
 	return o.room().Objects(int64(o.objects[dataset.Train]))
 }
 
-// folding returns the memory of the objects while the trees of the folds grow, as many folds
+// folding returns the memory of the objects while the trees of the folds grow. As many folds grow
 // at a time as there are processors.
 func (o *Outlook) folding() float64 {
 	if o.folds == 0 {
@@ -324,7 +325,7 @@ func (o *Outlook) folding() float64 {
 	return o.bytes(dataset.Train) + float64(float64(together)*float64(one.OfObjects(int64(o.objects[dataset.Train]))))
 }
 
-// garbage returns what a process leaves to the collector.
+// garbage returns how many bytes a process leaves to the collector.
 func (o *Outlook) garbage() float64 {
 	columns := float64(o.run.Columns)
 	counts := float64(countTimes * float64(o.growth.Histogram) * float64(o.growth.Passes))
@@ -359,8 +360,8 @@ func (o *Outlook) coalescing() float64 {
 	return o.decoding() + memory + encoded
 }
 
-// growing returns the memory of the objects of small nodes: of objects on their way to a
-// worker, and of the partitions that are grown at the same time.
+// growing returns the memory of the objects of small nodes: objects being sent to a worker, and the
+// partitions that grow at the same time.
 func (o *Outlook) growing() float64 {
 	room, small, largest := o.room(), o.small(), 0.0
 	if o.growth.Passes == 0 {

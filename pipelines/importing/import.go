@@ -22,13 +22,13 @@ import (
 type Result struct {
 	Files   int // Parquet files
 	Rows    int64
-	Bytes   int64 // of the Parquet files
+	Bytes   int64 // bytes of the Parquet files
 	Columns []runfolder.ImportColumn
-	Notes   []string // for each column: which value made it a text, which texts are missing values
+	Notes   []string // for each column: the value that made it a text, or texts that are missing values
 	Input   string   // glob of the Parquet files
 }
 
-// importing is one run of Import.
+// importing is a single run of Import.
 type importing struct {
 	config   *config.Import
 	codec    parquetio.Codec
@@ -40,16 +40,16 @@ type importing struct {
 	read    []runfolder.ImportInput
 	spell   *csvio.Spelling
 	missing map[string]bool // texts of missing values
-	header  []string        // names of all fields of a record; nameless ones are left out
-	found   []*found        // of all fields
+	header  []string        // names of all fields of a record; fields without a name are left out
+	found   []*found        // by field
 	written []column        // columns of the Parquet files
 	rows    int64
 	blank   blanks
 
-	index      bool // the first column has no name, and is left out
-	semicolons bool // are the delimiter, as where decimal commas are usual
+	index      bool // whether the first column has no name, and is left out
+	semicolons bool // whether semicolons are the delimiter, as is usual with decimal commas
 
-	bytes int64    // of finished files
+	bytes int64    // bytes of finished files
 	files []string // finished files
 }
 
@@ -62,7 +62,8 @@ type column struct {
 
 // Import reads CSV files twice, to infer the types of their columns and to write their rows as
 // Parquet files. The same bytes and configuration give the same files. If Import fails or is
-// interrupted, no file stays; an earlier import in the folder is removed once all types are known.
+// interrupted, it leaves no files; an earlier import in the folder is removed once all types are
+// known.
 func Import(ctx context.Context, c config.Import, reporter engine.Reporter) (result *Result, err error) {
 	setup := session.Setup{Check: c.Validate, Storage: c.Storage()}
 	err = session.Run(ctx, &setup, reporter, func(ctx context.Context, s *session.Session) error {
@@ -89,7 +90,7 @@ func Import(ctx context.Context, c config.Import, reporter engine.Reporter) (res
 	return result, err
 }
 
-// prepare looks at the folder, infers the types, and only then makes room in the folder.
+// prepare checks the folder, infers the types, and only then empties the folder.
 func (im *importing) prepare(ctx context.Context) error {
 	var err error
 	c := im.config
@@ -149,8 +150,9 @@ func (im *importing) infer(ctx context.Context) error {
 	return nil
 }
 
-// decide decides on the columns of the Parquet files. A column without a name is left out if it has no
-// value, as spreadsheets write such columns, or is the first one, as pandas and R write the index of rows.
+// decide determines the columns of the Parquet files. A column without a name is left out if it has
+// no value, as written by spreadsheets, or if it is the first column, in which pandas and R write
+// the index of rows.
 func (im *importing) decide() error {
 	for i, name := range im.header {
 		c := im.found[i]
@@ -176,7 +178,7 @@ func (im *importing) decide() error {
 	return nil
 }
 
-// look looks at one record.
+// look examines a single record.
 func (im *importing) look(r *csvio.Reader, fields []string) error {
 	if im.header == nil {
 		im.header, im.semicolons = slices.Clone(r.Columns()), r.Delimiter() == ';'
@@ -185,7 +187,7 @@ func (im *importing) look(r *csvio.Reader, fields []string) error {
 		}
 	}
 	if len(fields) != len(im.found) {
-		return nil // sameColumns says so
+		return nil // sameColumns returns the error
 	}
 	im.rows++
 	im.blank.last = fields[0]
@@ -199,7 +201,7 @@ func (im *importing) look(r *csvio.Reader, fields []string) error {
 	return nil
 }
 
-// sameColumns refuses a file with other columns than the first one.
+// sameColumns returns an error for a file whose columns differ from those of the first file.
 func (im *importing) sameColumns(in *input, columns []string) error {
 	if im.header == nil {
 		im.header = slices.Clone(columns)

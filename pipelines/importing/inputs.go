@@ -20,10 +20,11 @@ const standardInput = "standard input"
 type input struct {
 	name   string
 	object objectstore.Object
-	spool  *os.File // what standard input said; nil: it is an object
+	spool  *os.File // copy of standard input; nil if the input is an object
 }
 
-// list finds the files, in the order in which they are named; those of a glob by name.
+// list finds the files, in the order in which they are named; the files of a glob are sorted by
+// name.
 func (im *importing) list(ctx context.Context) error {
 	for _, pattern := range im.config.Files {
 		if pattern == config.StandardInput {
@@ -45,7 +46,7 @@ func (im *importing) list(ctx context.Context) error {
 	return nil
 }
 
-// spooled copies standard input to a temporary file, as it can be read once only.
+// spooled copies standard input to a temporary file, because it can only be read once.
 func spooled(ctx context.Context, from io.Reader) (_ *os.File, err error) {
 	if from == nil {
 		return nil, errors.New("there is no standard input")
@@ -54,7 +55,7 @@ func spooled(ctx context.Context, from io.Reader) (_ *os.File, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("a copy of standard input: %w", err)
 	}
-	_ = os.Remove(f.Name()) // an open file needs no name: none is left if this process is killed (Windows refuses)
+	_ = os.Remove(f.Name()) // an open file needs no name, so that none is left if this process is killed (Windows refuses)
 	if _, err = io.Copy(f, &interruptible{ctx, from}); err != nil {
 		discard(f)
 		return nil, fmt.Errorf("a copy of standard input: %w", err)
@@ -62,13 +63,13 @@ func spooled(ctx context.Context, from io.Reader) (_ *os.File, err error) {
 	return f, nil
 }
 
-// discard removes the copy of standard input. An error leaves a temporary file, no more.
+// discard removes the copy of standard input. An error only leaves a temporary file.
 func discard(f *os.File) {
 	_ = f.Close()
 	_ = os.Remove(f.Name())
 }
 
-// interruptible ends a reading when its context ends.
+// interruptible is a reader that ends when its context ends.
 type interruptible struct {
 	ctx  context.Context //nolint:containedctx // io.Reader has no room for it
 	from io.Reader
@@ -90,7 +91,7 @@ func (im *importing) end() {
 	}
 }
 
-// records calls each with every record of a file.
+// records calls each for every record of a file.
 func (im *importing) records(ctx context.Context, in *input, each func(r *csvio.Reader, fields []string) error) (
 	columns []string, err error,
 ) {

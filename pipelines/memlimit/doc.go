@@ -1,3 +1,3 @@
-// Package memlimit has the memory that a process may take, what fits into it, and what the process has taken. It
-// is not meant for other programs.
+// Package memlimit determines the memory that a process may use, what fits into it, and the memory
+// that the process has used. It is not meant for other programs.
 package memlimit

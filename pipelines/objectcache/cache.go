@@ -21,34 +21,35 @@ import (
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
-// Cache has the objects of input files, for one way to make objects of rows. Programs may read
-// and write a cache at the same time.
+// Cache stores the objects of input files, for one specification of how rows become objects.
+// Programs may read and write a cache at the same time.
 type Cache struct {
 	store *objectstore.Store
-	url   string // of this way to make objects
+	url   string // folder for this specification
 }
 
-// File names an input file, and what it held when it was read.
+// File identifies an input file and its content when it was read.
 type File struct {
 	URL        string `json:"url"`
 	Size       int64  `json:"size"` // bytes
 	Generation string `json:"generation"`
 }
 
-// Entry has the objects of some input files. It is a JSON file beside the blocks.
+// Entry lists the objects of input files. It is a JSON file next to the blocks.
 type Entry struct {
 	Format  string        `json:"format"`
 	Version int           `json:"version"`
 	Files   []File        `json:"files"`
-	Window  bool          `json:"window,omitempty"` // all files of a run; other entries have them, too
+	Window  bool          `json:"window,omitempty"` // whether these are all files of a run, which may also have other entries
 	Made    time.Time     `json:"made"`
 	Rows    jobs.RowStats `json:"rows"`
 
-	// Parts has blocks by their names below the folder. Weights of a window's statistics are in units of
-	// the run that made it, those in blocks and of other entries in units of the weight column's type.
+	// Parts has blocks by their names below the folder. The weights in a window's statistics are in
+	// units of the run that made it; weights in blocks and in other entries are in units of the
+	// weight column's type.
 	Parts [dataset.Parts]jobs.ObjectStats `json:"parts"`
 
-	url string // of the file
+	url string // URL of the file
 }
 
 const (
@@ -56,13 +57,14 @@ const (
 	entryVersion = 3
 	entryPrefix  = "entry-"
 	windowPrefix = entryPrefix + "window-"
-	entryBytes   = 64 << 20 // most bytes of an entry
+	entryBytes   = 64 << 20 // greatest size of an entry
 	readers      = 16       // entries that are read at the same time
-	windows      = 2        // newest windows that stay: a run may still read the older one
+	windows      = 2        // newest windows that are kept, because a run may still read the older one
 )
 
-// Open returns the cache below url of objects in so many shards that are made of rows by a
-// specification and by features without prices. Others have caches of their own.
+// Open returns the cache below url for objects in this many shards that are made from rows by this
+// specification and these features, regardless of their prices. Other specifications have their own
+// caches.
 func Open(
 	s *objectstore.Store, url string, rows *jobs.RowSpec, features []dataset.Feature, classes []string, shards int,
 ) *Cache {
@@ -70,16 +72,17 @@ func Open(
 	for _, part := range [][]byte{
 		rows.Encode(), dataset.EncodeFeatures(dataset.CodingOnly(features)), jobs.MustJSON(classes), jobs.MustJSON(shards), jobs.MustJSON(entryVersion),
 	} {
-		_, _ = fmt.Fprintf(h, "%d\n%s", len(part), part) // a hash takes all
+		_, _ = fmt.Fprintf(h, "%d\n%s", len(part), part) // a hash never fails
 	}
 	return &Cache{s, objectstore.Join(url, hex.EncodeToString(h.Sum(nil)[:12]))}
 }
 
-// writing begins the name of a folder whose lock says that the writer of the blocks of that name is alive.
+// writing is the prefix of a folder with a lock, which shows that the writer of the blocks with
+// that name is alive.
 const writing = "writing-"
 
-// NewBlocks returns a new folder for the blocks of an entry, and removes the folders of killed programs. The caller
-// calls release when the entry is written, or the folder removed.
+// NewBlocks returns a new folder for the blocks of an entry, and removes the folders of killed
+// programs. The caller must call release after the entry is written or the folder is removed.
 func (c *Cache) NewBlocks(ctx context.Context) (folder string, release func(), err error) {
 	name := rand.Text()
 	lock, _, _, err := runfolder.Acquire(ctx, c.store, objectstore.Join(c.url, writing+name), func(string) {})
@@ -92,7 +95,8 @@ func (c *Cache) NewBlocks(ctx context.Context) (folder string, release func(), e
 	return objectstore.Join(c.url, name), func() { lock.Release(ctx) }, nil
 }
 
-// sweep removes the blocks of killed programs that no entry names. own is the caller's folder of a lock.
+// sweep removes the blocks of killed programs that no entry names. own is the caller's folder with
+// a lock.
 func (c *Cache) sweep(ctx context.Context, own string) error {
 	locks, err := c.store.List(ctx, objectstore.Join(c.url, writing+"*", runfolder.LockName))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -144,15 +148,15 @@ type Term struct {
 	Subtract bool
 }
 
-// Plan says how the objects of some files come about.
+// Plan describes how to obtain the objects of files.
 type Plan struct {
 	Terms   []Term
-	Lacking []int // positions of the files whose rows are to be read
+	Lacking []int // indexes of the files whose rows must be read
 }
 
-// Plan plans the objects of some files. It begins with nothing or with a cached window, from which
-// it subtracts the files that have left: whatever leaves the fewest rows to be read, and then the
-// fewest objects to be merged. A file that has changed since it was cached is another file.
+// Plan plans the objects of files. It starts from nothing or from a cached window, from which it
+// subtracts the files that have left it: whichever leaves the fewest rows to read, and then the
+// fewest objects to merge. A file that has changed since it was cached counts as another file.
 func (c *Cache) Plan(ctx context.Context, files []File) (*Plan, error) {
 	entries, err := c.entries(ctx, entryPrefix)
 	if err != nil {
@@ -175,8 +179,8 @@ func (c *Cache) Plan(ctx context.Context, files []File) (*Plan, error) {
 	return best, nil
 }
 
-// from returns the plan that begins with a window, or with nothing; nil: there is none, as files
-// that have left the window have no entries of their own.
+// from returns the plan that starts from a window, or from nothing; nil if it is impossible,
+// because files that have left the window have no entries of their own.
 func from(window *Entry, singles []*Entry, files []File) *Plan {
 	p := new(Plan)
 	wanted := make(map[File]bool, len(files)) // files that no term has so far
@@ -209,7 +213,7 @@ func from(window *Entry, singles []*Entry, files []File) *Plan {
 	return p
 }
 
-// cover adds terms for entries whose files are all open. It closes these files.
+// cover adds terms for entries whose files are all open, and closes these files.
 func (p *Plan) cover(entries []*Entry, open map[File]bool, subtract bool) {
 	for _, e := range entries {
 		if slices.ContainsFunc(e.Files, func(file File) bool { return !open[file] }) {
@@ -229,7 +233,7 @@ func (p *Plan) better(than *Plan) bool {
 	return p.objects() < than.objects()
 }
 
-// objects returns the number of objects that are merged.
+// objects returns the number of objects to merge.
 func (p *Plan) objects() int64 {
 	n := int64(0)
 	for _, term := range p.Terms {
@@ -322,9 +326,9 @@ func (c *Cache) read(ctx context.Context, url string, e *Entry) error {
 	return nil
 }
 
-// Put writes the entry of some files, whose blocks lie in a folder of NewBlocks. If another
-// program has cached the same files meanwhile, its entry stays and the blocks of this one remain
-// unused. Of windows only the newest stay.
+// Put writes the entry of files whose blocks are in a folder of NewBlocks. If another program has
+// cached the same files meanwhile, its entry stays and the blocks of this entry remain unused. Only
+// the newest windows are kept.
 func (c *Cache) Put(ctx context.Context, e *Entry) error {
 	put := *e
 	put.Format, put.Version, put.Made = entryFormat, entryVersion, time.Now().UTC()
@@ -351,7 +355,7 @@ func (c *Cache) Put(ctx context.Context, e *Entry) error {
 	return nil
 }
 
-// prune removes all windows but the newest.
+// prune removes all windows except the newest.
 func (c *Cache) prune(ctx context.Context) error {
 	old, err := c.entries(ctx, windowPrefix)
 	if err != nil {
@@ -364,7 +368,7 @@ func (c *Cache) prune(ctx context.Context) error {
 		}
 		for part := range e.Parts {
 			for _, url := range e.Parts[part].Blocks {
-				_ = c.store.Remove(ctx, url) // without the entry nobody knows them
+				_ = c.store.Remove(ctx, url) // blocks without an entry are never used
 			}
 		}
 	}

@@ -13,13 +13,13 @@ import (
 
 // form is a form of a report: its document in the run folder, and how it is made.
 type form struct {
-	name string // of the document
-	kind Kind   // of files that may be replaced
+	name string // name of the document
+	kind Kind   // kind of files that may be replaced
 	page func(ctx context.Context, f *source.Files, c *config.Report) ([]byte, error)
 	set  func(r *runfolder.Run, page []byte)
 }
 
-// formOf returns the form that is asked for.
+// formOf returns the requested form.
 func formOf(c *config.Report) form {
 	if c.Format == config.ReportMarkdown {
 		return form{

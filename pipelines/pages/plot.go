@@ -15,8 +15,8 @@ import (
 	"github.com/espalier-ml/espalier/pipelines/source"
 )
 
-// Plot returns a picture of a run as an SVG document. A run without what the
-// picture shows is a usage error.
+// Plot returns a picture of a run as an SVG document. If the run lacks the data of the picture, it
+// returns a usage error.
 func Plot(ctx context.Context, c config.Plot) ([]byte, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
@@ -35,7 +35,7 @@ func Plot(ctx context.Context, c config.Plot) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// plotTree draws the tree of a run folder, or that of a tree.json.
+// plotTree draws the tree of a run folder or of a tree.json.
 func plotTree(ctx context.Context, c *config.Plot) ([]byte, error) {
 	t, err := runfolder.ReadTree(ctx, source.Process.Store, c.Run)
 	if err != nil {
@@ -46,7 +46,7 @@ func plotTree(ctx context.Context, c *config.Plot) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// picture draws what a document of a run folder says.
+// picture draws a document of a run folder.
 func picture(ctx context.Context, s *objectstore.Store, c *config.Plot) (*chart.Picture, error) {
 	name := map[string]string{
 		config.PlotFrontier: runfolder.FrontierName, config.PlotROC: runfolder.MetricsName,
@@ -66,7 +66,7 @@ func picture(ctx context.Context, s *objectstore.Store, c *config.Plot) (*chart.
 	return p, nil
 }
 
-// drawn draws the document that was read.
+// drawn draws the document in r.
 func drawn(r *runfolder.Run, c *config.Plot) (*chart.Picture, error) {
 	switch {
 	case c.What == config.PlotFrontier && r.Frontier != nil:

@@ -16,17 +16,18 @@ import (
 	"github.com/espalier-ml/espalier/pipelines/config"
 )
 
-// Cuts says where the cuts of a run come from.
+// Cuts describes where the cuts of a run come from.
 type Cuts struct {
-	Run     string   `json:"run"`     // that has found them: the folder of the attempt, or of an earlier run
-	Date    string   `json:"date"`    // of that run
-	Renewed string   `json:"renewed"` // why --keep_cuts has found new ones; empty: they were kept, or there were none
-	Column  string   `json:"column"`  // that has moved most since the cuts before were found; empty: not measured
-	PSI     *float64 `json:"psi"`     // of this column; null: not measured
+	Run     string   `json:"run"`     // run that found them: the folder of the attempt, or of an earlier run
+	Date    string   `json:"date"`    // date of that run
+	Renewed string   `json:"renewed"` // why --keep_cuts found new cuts; empty if they were kept, or if there were no earlier cuts
+	Column  string   `json:"column"`  // column that has moved most since the earlier cuts were found; empty if not measured
+	PSI     *float64 `json:"psi"`     // PSI of this column; null if not measured
 }
 
-// chooseCuts decides whether the run keeps the cuts of the run in use, or finds its own. It follows from
-// the history and from documents of runs, so that another attempt of the day decides the same.
+// chooseCuts decides whether the run keeps the cuts of the run in use, or finds its own. The
+// decision only depends on the history and on documents of runs, so that another attempt for the
+// same day decides the same.
 func (w *work) chooseCuts(ctx context.Context, history []*Attempt) error {
 	a := w.attempt
 	if w.config.Train.CutsFrom != "" {
@@ -57,13 +58,15 @@ func (w *work) chooseCuts(ctx context.Context, history []*Attempt) error {
 	return nil
 }
 
-// keepsCuts reports whether a training takes the cuts of an earlier run by --keep_cuts.
+// keepsCuts reports whether a training takes over the cuts of an earlier run because of
+// --keep_cuts.
 func (w *work) keepsCuts() bool {
 	c := w.attempt.Cuts
 	return c != nil && c.Run != "" && c.Run != w.attempt.Run
 }
 
-// cutsOf returns the cuts of a run, as the history tells them. A run of which it tells none has found its own.
+// cutsOf returns the cuts of a run, as recorded in the history. A run without a record has found
+// its own cuts.
 func cutsOf(history []*Attempt, run string) *Cuts {
 	for i := len(history) - 1; i >= 0; i-- {
 		if a := history[i]; a.Run == run && a.Cuts != nil {
@@ -74,8 +77,8 @@ func cutsOf(history []*Attempt, run string) *Cuts {
 	return &Cuts{Run: run, Date: name[:min(len(name), len(config.DateFormat))]}
 }
 
-// outdated says why cuts are to be renewed; empty: they are not. It notes in the cuts how far rows have moved from
-// those that they were found on.
+// outdated returns why cuts must be renewed; empty if they need not be. It records in the cuts how
+// far rows have moved from the rows on which the cuts were found.
 func (w *work) outdated(ctx context.Context, history []*Attempt, c *Cuts) (why string, err error) {
 	found, err := time.Parse(config.DateFormat, c.Date)
 	if err != nil {
@@ -99,7 +102,7 @@ func (w *work) outdated(ctx context.Context, history []*Attempt, c *Cuts) (why s
 	return moved, nil
 }
 
-// finished reports whether a run is there, and complete.
+// finished reports whether a run exists and is complete.
 func (w *work) finished(ctx context.Context, run string) (bool, error) {
 	_, err := w.files.Store.Stat(ctx, objectstore.Join(w.url(run), runfolder.SuccessName))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -108,8 +111,9 @@ func (w *work) finished(ctx context.Context, run string) (bool, error) {
 	return err == nil, err
 }
 
-// lastWith returns the newest run of an earlier day that has kept the cuts; empty: there is none. The gate may have
-// refused it: cuts that are too old make poor trees, so that no run would pass until they are renewed.
+// lastWith returns the newest run of an earlier day that kept the cuts; empty if absent. The gate
+// may have refused it: outdated cuts make poor trees, so that no run would pass until they are
+// renewed.
 func (w *work) lastWith(ctx context.Context, history []*Attempt, c *Cuts) (run string, err error) {
 	for i := len(history) - 1; i >= 0; i-- {
 		a := history[i]
@@ -123,8 +127,8 @@ func (w *work) lastWith(ctx context.Context, history []*Attempt, c *Cuts) (run s
 	return "", nil
 }
 
-// movedSince compares the training rows of a run with those of the run that has found the cuts, by documents alone.
-// It says which column has drifted too far; empty: none has.
+// movedSince compares the training rows of a run with the training rows of the run that found the
+// cuts, using only documents. It returns why a column has drifted too far; empty if none has.
 func (w *work) movedSince(ctx context.Context, c *Cuts, run string) (why string, err error) {
 	d := pipelines.DefaultDriftConfig()
 	d.Model, d.Against, d.DriftLimits = w.url(c.Run), w.url(run), w.config.Drift
@@ -150,7 +154,7 @@ func (w *work) movedSince(ctx context.Context, c *Cuts, run string) (why string,
 	return why, nil
 }
 
-// byKept tells in an error of a column that cuts and classes were kept, and how to find new ones.
+// byKept adds to an error of a column that cuts and classes were kept, and how to find new cuts.
 func (w *work) byKept(err error) error {
 	var e *dataset.DataError
 	if w.keepsCuts() && errors.As(err, &e) && e.Column != "" {
@@ -160,8 +164,8 @@ func (w *work) byKept(err error) error {
 	return err
 }
 
-// objectCache returns the folder of --object_cache for the cuts of the run. Other cuts have another folder, which
-// retention can find.
+// objectCache returns the folder of --object_cache for the cuts of the run. Each set of cuts has
+// its own folder, so that retention can find it.
 func (w *work) objectCache() string {
 	folder := w.config.Train.ObjectCache
 	if folder == "" || w.attempt.Cuts == nil {
@@ -170,13 +174,14 @@ func (w *work) objectCache() string {
 	return objectstore.Join(folder, path.Base(w.attempt.Cuts.Run))
 }
 
-// retainCaches removes cached objects by old cuts: the history names them, and the run in use has others.
+// retainCaches removes cached objects of old cuts: those named in the history, except the cuts of
+// the run in use.
 func (w *work) retainCaches(ctx context.Context, history []*Attempt, now *latest.Pointer) error {
 	folder := w.config.Train.ObjectCache
 	if folder == "" || now == nil || w.config.Train.CutsFrom != "" {
 		return nil
 	}
-	const depth = 4 // ways to make objects, blocks of an entry
+	const depth = 4 // kinds of objects, blocks of an entry
 	there, err := w.foldersBelow(ctx, folder, depth)
 	if err != nil {
 		return err

@@ -15,7 +15,7 @@ import (
 	"github.com/espalier-ml/espalier/pipelines"
 )
 
-// RefusedError says that the gate has refused a run. LATEST.json is what it was.
+// RefusedError is the error if the gate has refused a run. LATEST.json is unchanged.
 type RefusedError struct {
 	Run     string
 	Reasons []string
@@ -27,7 +27,7 @@ func (e *RefusedError) Error() string {
 		"`espalier compare` says of LATEST.json and the run", e.Run, strings.Join(e.Reasons, "; "))
 }
 
-// judge checks the new tree by itself and against the tree in use.
+// judge checks the new tree, both alone and against the tree in use.
 func (w *work) judge(ctx context.Context, t *tree.Tree) error {
 	auc := w.attempt.AUC
 	if auc == nil {
@@ -60,7 +60,7 @@ func (w *work) judge(ctx context.Context, t *tree.Tree) error {
 	return w.drift(ctx)
 }
 
-// listed lists the classes of a tree; of many the first ones.
+// listed lists the classes of a tree or, if there are many, the first ones.
 func listed(t *tree.Tree) string {
 	const most = 10
 	names, more := t.Label.Classes, ""
@@ -70,22 +70,23 @@ func listed(t *tree.Tree) string {
 	return strings.Join(names, ", ") + more
 }
 
-// check notes a condition. text has verbs for the value and the limit.
+// check records a condition. text has verbs for the value and the limit.
 func (w *work) check(name string, value, limit float64, passed bool, text string) {
 	w.attempt.Checks = append(w.attempt.Checks, Check{name, value, limit, passed, fmt.Sprintf(text, value, limit)})
 }
 
-// fault notes a condition that could not be looked at.
+// fault records a condition that could not be checked.
 func (w *work) fault(name, text string) {
 	w.attempt.Checks = append(w.attempt.Checks, Check{Check: name, Text: text})
 }
 
-// unfit reports whether the rows or trees of both runs do not go together, which people must look at.
+// unfit reports whether the rows or trees of both runs are incompatible, which people must
+// investigate.
 func unfit(err error) bool {
 	return errors.As(err, new(*usage.Error)) || errors.As(err, new(*dataset.DataError))
 }
 
-// compare checks the new tree against the one in use on the test rows.
+// compare checks the new tree against the tree in use, on the test rows.
 func (w *work) compare(ctx context.Context) error {
 	held, err := w.config.Train.HeldOut()
 	if err != nil {
@@ -108,7 +109,7 @@ func (w *work) compare(ctx context.Context) error {
 	gate := &w.config.Gate
 	for _, name := range gate.Metrics {
 		d, lossy := differenceOf(found.Metrics, name)
-		if d == nil || d.Interval == nil { // too few rows, or no costs of errors
+		if d == nil || d.Interval == nil { // too few rows, or no error costs
 			continue
 		}
 		worst := d.Interval.High
@@ -129,7 +130,7 @@ func (w *work) compare(ctx context.Context) error {
 	return nil
 }
 
-// differenceOf returns a metric of a comparison, and whether less is better.
+// differenceOf returns a metric of a comparison, and whether lower values are better.
 func differenceOf(m *metric.Paired, name string) (d *metric.Difference, lossy bool) {
 	switch name {
 	case "auc_ovr_macro":

@@ -18,9 +18,9 @@ import (
 
 // The outcomes of an attempt.
 const (
-	Running     = "running"     // at work, or killed
+	Running     = "running"     // active, or killed
 	Promoted    = "promoted"    // LATEST.json names its run
-	Backfilled  = "backfilled"  // its run has passed the gate, and the run in use is of a later day
+	Backfilled  = "backfilled"  // its run has passed the gate, but the run in use is of a later day
 	Refused     = "refused"     // the gate has refused its run
 	Overtaken   = "overtaken"   // another program has moved LATEST.json first
 	Failed      = "failed"      // see Error
@@ -49,15 +49,15 @@ type Attempt struct {
 	Started  time.Time `json:"started"`
 	Seconds  float64   `json:"seconds"`
 	Outcome  string    `json:"outcome"`
-	Run      string    `json:"run"`    // folder of its run, below the destination; empty: none
-	Before   string    `json:"before"` // run in use when the attempt began; empty: none
+	Run      string    `json:"run"`    // folder of its run, below the destination; empty if there is no run
+	Before   string    `json:"before"` // run in use when the attempt began; empty if there was none
 
-	Cuts    *Cuts    `json:"cuts"`    // null: those of --cuts_from, or not decided
-	Files   int      `json:"files"`   // of the input
+	Cuts    *Cuts    `json:"cuts"`    // null: cuts of --cuts_from, or not decided
+	Files   int      `json:"files"`   // number of input files
 	Missing []string `json:"missing"` // days without rows
 	Rows    int64    `json:"rows"`
-	AUC     *float64 `json:"auc"`  // of the new tree on its test rows; null: not known
-	Cost    *float64 `json:"cost"` // expected cost of the new tree; null: not known
+	AUC     *float64 `json:"auc"`  // AUC of the new tree on its test rows; null if unknown
+	Cost    *float64 `json:"cost"` // expected cost of the new tree; null if unknown
 	Checks  []Check  `json:"checks"`
 	Error   string   `json:"error,omitempty"`
 
@@ -74,7 +74,7 @@ type Check struct {
 	Text   string  `json:"text"`
 }
 
-// write writes the attempt over what it has written before.
+// write writes the attempt, replacing its earlier form.
 func (a *Attempt) write(ctx context.Context, s *objectstore.Store) error {
 	b, err := json.MarshalIndent(a, "", "  ")
 	if err != nil {
@@ -90,7 +90,7 @@ func (a *Attempt) write(ctx context.Context, s *objectstore.Store) error {
 	return nil
 }
 
-// Refusals lists what the gate has refused the run for.
+// Refusals lists the reasons for which the gate has refused the run.
 func (a *Attempt) Refusals() []string {
 	var texts []string
 	for _, c := range a.Checks {
@@ -129,7 +129,7 @@ func readHistory(ctx context.Context, s *objectstore.Store, destination string) 
 	return list, nil
 }
 
-// checkNames refuses an attempt of runs that are not below the destination.
+// checkNames returns an error for an attempt that names runs outside the destination.
 func (a *Attempt) checkNames(s *objectstore.Store, destination string) error {
 	runs := []string{a.Run, a.Before}
 	if a.Cuts != nil {
@@ -146,7 +146,7 @@ func (a *Attempt) checkNames(s *objectstore.Store, destination string) error {
 	return nil
 }
 
-// dateOf returns the day of a run, by the history or its name; the zero time: neither has one.
+// dateOf returns the day of a run, from the history or from its name; the zero time if unknown.
 func dateOf(history []*Attempt, run string) time.Time {
 	date := path.Base(run)
 	date = date[:min(len(date), len(config.DateFormat))]

@@ -16,7 +16,7 @@ import (
 	"github.com/espalier-ml/espalier/pipelines/source"
 )
 
-// metricsHead opens the file of figures.
+// metricsHead is the beginning of a file of figures.
 const metricsHead = "# TYPE espalier_retrain_outcome"
 
 // figures writes an attempt in the text format of OpenMetrics.
@@ -32,7 +32,7 @@ func (f *figures) head(name, help string) {
 	f.lines = append(f.lines, "# TYPE "+name+" gauge", "# HELP "+name+" "+help)
 }
 
-// optional is gauge for a figure that may not be known.
+// optional is gauge for a figure that may be unknown.
 func (f *figures) optional(name, help string, value *float64) {
 	if value != nil {
 		f.gauge(name, help, *value)
@@ -41,7 +41,7 @@ func (f *figures) optional(name, help string, value *float64) {
 
 func seconds(t time.Time) float64 { return float64(t.UnixMilli()) / 1000 }
 
-// openMetrics returns the figures of an attempt. p is LATEST.json; nil: there is none.
+// openMetrics returns the figures of an attempt. p is LATEST.json; nil if absent.
 func (a *Attempt) openMetrics(p *latest.Pointer) []byte {
 	f := new(figures)
 	f.head("espalier_retrain_outcome", "1 for the outcome of the last attempt.")
@@ -67,7 +67,7 @@ func (a *Attempt) openMetrics(p *latest.Pointer) []byte {
 	return []byte(strings.Join(append(f.lines, "# EOF\n"), "\n"))
 }
 
-// openMetrics writes the figures of cuts; nil: nothing is known of them.
+// openMetrics writes the figures of cuts; c is nil if nothing is known about them.
 func (c *Cuts) openMetrics(f *figures) {
 	if c == nil {
 		return
@@ -83,7 +83,7 @@ func (c *Cuts) openMetrics(f *figures) {
 	f.optional("espalier_retrain_cuts_psi", "Greatest PSI of a column since the kept cuts were found, at the last attempt.", c.PSI)
 }
 
-// openMetricsFile finds the file of --open_metrics. Only figures of a retraining are replaced.
+// openMetricsFile returns the file of --open_metrics. Only figures of a retraining are replaced.
 func openMetricsFile(ctx context.Context, s *objectstore.Store, url string) (*pages.File, error) {
 	kind := pages.Kind{
 		Own:     func(head []byte) bool { return bytes.HasPrefix(head, []byte(metricsHead)) },
@@ -105,7 +105,7 @@ func (w *work) tell(ctx context.Context) {
 	}
 }
 
-// tell writes the figures of an attempt to a file; empty: nowhere.
+// tell writes the figures of an attempt to the file url; empty: to no file.
 func (a *Attempt) tell(ctx context.Context, s *objectstore.Store, url, destination string) error {
 	if url == "" {
 		return nil
@@ -114,12 +114,12 @@ func (a *Attempt) tell(ctx context.Context, s *objectstore.Store, url, destinati
 	if err != nil {
 		return err
 	}
-	p, _ := latest.Read(ctx, s, destination) // figures without it are better than old ones
+	p, _ := latest.Read(ctx, s, destination) // figures without it are better than outdated figures
 	return usage.Renamed(file.Write(ctx, a.openMetrics(p)), "output", "open_metrics")
 }
 
-// TellFailure writes the figures of an attempt that has failed before it had a document: its settings are wrong,
-// or another attempt is at work. url is the file of --open_metrics; empty: there is none.
+// TellFailure writes the figures of an attempt that failed before it had a document, because its
+// settings are wrong or another attempt is active. url is the file of --open_metrics; optional.
 func TellFailure(ctx context.Context, url, destination string, started time.Time) error {
 	a := newAttempt(destination, "", "", "", started)
 	a.Outcome, a.Seconds = Failed, time.Since(started).Seconds()

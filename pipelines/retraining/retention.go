@@ -30,10 +30,10 @@ func (w *work) retain(ctx context.Context) error {
 	return w.retainRuns(ctx, history, now)
 }
 
-// retainRuns removes runs beyond --keep_runs. The run in use stays, and so do the run before it and the finder of
-// its cuts. Folders that the history does not name stay, too.
+// retainRuns removes runs beyond --keep_runs. It keeps the run in use, the run before it, the run
+// that found its cuts, and folders that the history does not name.
 func (w *work) retainRuns(ctx context.Context, history []*Attempt, now *latest.Pointer) error {
-	const depth = 8 // checkpoints have folders below theirs
+	const depth = 8 // checkpoints have nested folders
 	names, err := w.foldersBelow(ctx, w.url(runsFolder), depth)
 	if err != nil {
 		return err
@@ -59,8 +59,8 @@ func (w *work) retainRuns(ctx context.Context, history []*Attempt, now *latest.P
 	return nil
 }
 
-// foldersBelow returns the names of the folders with files below a folder. A run may lack some files, if an
-// attempt was killed while it removed the folder.
+// foldersBelow returns the names of the folders that contain files, below a folder. A run may lack
+// some files if an attempt was killed while it removed the folder.
 func (w *work) foldersBelow(ctx context.Context, folder string, depth int) (map[string]bool, error) {
 	files, err := w.files.Store.Below(ctx, folder, depth)
 	if err != nil {
@@ -76,8 +76,8 @@ func (w *work) foldersBelow(ctx context.Context, folder string, depth int) (map[
 	return there, nil
 }
 
-// staying lists the runs that stay: the one in use, the one before it, the newest ones, and beyond their
-// number the one that has found the cuts of the run in use.
+// staying lists the runs to keep: the run in use, the run before it, the newest runs and, beyond
+// their number, the run that found the cuts of the run in use.
 func (w *work) staying(history []*Attempt, now *latest.Pointer) []string {
 	var stay []string
 	if now != nil {

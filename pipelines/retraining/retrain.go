@@ -23,7 +23,7 @@ import (
 	"github.com/espalier-ml/espalier/pipelines/source"
 )
 
-// work is one attempt.
+// work is a single attempt.
 type work struct {
 	config   *config.Retrain
 	files    *source.Files
@@ -31,17 +31,17 @@ type work struct {
 	day      time.Time
 	window   *window
 	inputs   []objectstore.Object
-	before   *latest.Pointer // nil: no run is in use
-	inUse    *tree.Tree      // nil: no run is in use, or its tree cannot be read
-	broken   bool            // the run in use has another tree than LATEST.json names, or none
-	apart    bool            // the tree in use predicts another label, or cannot be read
-	later    bool            // the run in use is of a later day
+	before   *latest.Pointer // nil if no run is in use
+	inUse    *tree.Tree      // nil if no run is in use, or if its tree cannot be read
+	broken   bool            // whether the run in use has a tree other than the one that LATEST.json names, or no tree
+	apart    bool            // whether the tree in use predicts another label, or cannot be read
+	later    bool            // whether the run in use is of a later day
 	attempt  *Attempt
 }
 
-// Retrain trains a tree for a day, and moves LATEST.json to it if the gate lets it pass. An attempt of
-// the same day, input and settings that has come to an end is returned as it was: repeated tells so.
-// A refusal is a *RefusedError beside the attempt.
+// Retrain trains a tree for a day, and moves LATEST.json to it if the gate accepts it. If an
+// attempt with the same day, input and settings has already come to an end, it is returned
+// unchanged, and repeated is true. A refusal is a *RefusedError, in addition to the attempt.
 func Retrain(
 	ctx context.Context, c config.Retrain, reporter engine.Reporter,
 ) (a *Attempt, repeated bool, err error) {
@@ -130,7 +130,8 @@ func (w *work) run(ctx context.Context) (*Attempt, bool, error) {
 	return w.attempt, false, err
 }
 
-// readInUse reads the tree in use. A tree that predicts another label is refused before any work is done.
+// readInUse reads the tree in use. A tree that predicts another label is refused before any work is
+// done.
 func (w *work) readInUse(ctx context.Context, history []*Attempt) error {
 	if w.before == nil {
 		return nil
@@ -157,8 +158,8 @@ func (w *work) readInUse(ctx context.Context, history []*Attempt) error {
 	return nil
 }
 
-// repeats returns the newest attempt of the day that the gate has judged on the same input and settings; nil: there is
-// none, or it would come to something else now.
+// repeats returns the newest attempt of the day that the gate has judged on the same input and
+// settings; nil if absent, or if it would now have another outcome.
 func (w *work) repeats(history []*Attempt) *Attempt {
 	for _, a := range slices.Backward(history) {
 		if a.Date != w.attempt.Date || a.Key != w.attempt.Key {
@@ -188,7 +189,7 @@ func (a *Attempt) refusal() error {
 	return &RefusedError{Run: a.Run, Reasons: a.Refusals()}
 }
 
-// end notes how the attempt has ended.
+// end records how the attempt has ended.
 func (w *work) end(ctx context.Context, err error) {
 	a := w.attempt
 	switch {
@@ -210,8 +211,9 @@ func (w *work) end(ctx context.Context, err error) {
 	a.Error = err.Error()
 }
 
-// find lists the files of the input, and names the run after the day, the files and the settings; a refit
-// also after the run whose tests it keeps, a run with cuts of an earlier one also after that.
+// find lists the files of the input, and names the run after the day, the files and the settings.
+// The name of a refit also depends on the run whose tests it keeps, and the name of a run with cuts
+// of an earlier run on that run.
 func (w *work) find(ctx context.Context, history []*Attempt) error {
 	var err error
 	if w.window, err = openWindow(ctx, w.files, w.config, w.day); err != nil {
@@ -236,7 +238,7 @@ func (w *work) find(ctx context.Context, history []*Attempt) error {
 	return w.name(ctx, history)
 }
 
-// name decides on the mode and the cuts, and names the run.
+// name determines the mode and the cuts, and names the run.
 func (w *work) name(ctx context.Context, history []*Attempt) error {
 	a := w.attempt
 	if w.config.Mode == config.ModeRefit && a.Before != "" && !w.apart {
@@ -302,7 +304,7 @@ func (w *work) train(ctx context.Context) error {
 	return err
 }
 
-// unchanged makes sure that the run has read the files that the attempt is named after.
+// unchanged checks that the run has read the files after which the attempt is named.
 func (w *work) unchanged(ctx context.Context) error {
 	now, err := source.List(ctx, w.files, w.window.patterns)
 	if err != nil {

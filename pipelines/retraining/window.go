@@ -19,16 +19,16 @@ import (
 	"github.com/espalier-ml/espalier/pipelines/source"
 )
 
-// dated is a pattern of input files with its day in place of the template.
+// dated is a pattern of input files, with a day replacing the template.
 type dated struct {
 	pattern string
-	day     time.Time // zero: the pattern has no template
-	ranged  bool      // one of several days: it may lack files
+	day     time.Time // zero if the pattern has no template
+	ranged  bool      // whether it belongs to a range of days, so that files may be missing
 }
 
 const (
 	oneDay  = 24 * time.Hour
-	maxDays = 10_000 // of a template
+	maxDays = 10_000 // greatest number of days of a template
 )
 
 // expand replaces the template of a date in a pattern: {date}, {date-1}, or the range
@@ -63,7 +63,7 @@ func expand(pattern string, day time.Time) ([]dated, error) {
 	return list, nil
 }
 
-// offset returns a number of days; 0: the text is empty.
+// offset returns a number of days; 0 if the text is empty.
 func offset(text string) int {
 	n, err := strconv.Atoi(text)
 	if err != nil {
@@ -74,11 +74,11 @@ func offset(text string) int {
 
 // window is the input of an attempt.
 type window struct {
-	patterns []string // with rows
+	patterns []string // patterns with rows
 	missing  []string // days of a range without rows
 }
 
-// openWindow finds the days that have rows. The newest one must be fresh.
+// openWindow finds the days that have rows. The newest day must be fresh.
 func openWindow(ctx context.Context, f *source.Files, c *config.Retrain, day time.Time) (*window, error) {
 	w, label := new(window), ""
 	if c.Train.DropNullLabels {
@@ -125,14 +125,15 @@ func openWindow(ctx context.Context, f *source.Files, c *config.Retrain, day tim
 	return w, nil
 }
 
-// lacking is the refusal of input that has not come.
+// lacking returns the error for input that has not arrived.
 func lacking(pattern string) error {
 	return &dataset.DataError{
 		File: pattern, Problem: "no file with rows is there, expected some", Hint: "run again when the files have come",
 	}
 }
 
-// hasRows reports whether the files of a pattern have rows, by their footers. With a label it wants a row that has one.
+// hasRows reports whether the files of a pattern have rows, according to their footers. If label is
+// set, some row must have a label.
 func hasRows(ctx context.Context, f *source.Files, pattern, label string) (bool, error) {
 	there, err := hasFiles(ctx, f.Store, pattern)
 	if err != nil || !there {
@@ -152,7 +153,7 @@ func hasRows(ctx context.Context, f *source.Files, pattern, label string) (bool,
 			err = errors.Join(rows.ReadColumn(0, &labels), rows.Close())
 		}
 		if err != nil {
-			return true, ctx.Err() // training says what is wrong with the file
+			return true, ctx.Err() // training reports what is wrong with the file
 		}
 		for r := range labels.Rows() {
 			if !labels.Missing(r) {

@@ -18,9 +18,9 @@ import (
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
-// A column of at most MostNumbers distinct numbers or points in time has a slice for each; one
-// of more is cut into Ranges of about the same weight. Of texts and categories the MostValues of
-// the greatest weight have a slice each, and the rest are others.
+// A column with at most MostNumbers distinct numbers or points in time has a slice for each; a
+// column with more is divided into Ranges of about the same weight. For texts and categories, the
+// MostValues values with the greatest weight have a slice each, and all other values share a slice.
 const (
 	MostNumbers = 10
 	Ranges      = 4
@@ -30,15 +30,15 @@ const (
 // Slicer measures trees on slices of the rows of an input.
 type Slicer struct {
 	driver   *engine.Driver
-	tasks    []jobs.Task // one a row group
-	folder   string      // of what jobs leave
+	tasks    []jobs.Task // one per row group
+	folder   string      // folder for the results of jobs
 	columns  []dataset.FeatureColumn
-	features []dataset.Feature // by column: the codes are the slices
+	features []dataset.Feature // by column: its codes are the slices
 }
 
-// New decides what the slices are, by the values of the training rows of spec; spec.Features
-// do not matter. A text in fewer than minRows rows is no slice of its own. A column of too many distinct texts is a
-// *dataset.DataError.
+// New determines the slices from the values of the training rows of spec; spec.Features has no
+// effect. A text in fewer than minRows rows has no slice of its own. For a column with too many
+// distinct texts New returns a *dataset.DataError.
 func New(
 	ctx context.Context, d *engine.Driver, tasks []jobs.Task, folder string, columns []dataset.FeatureColumn,
 	spec *jobs.RowSpec, minRows int64,
@@ -71,7 +71,7 @@ func New(
 // fit returns a feature whose codes are the slices of a column.
 func fit(column *dataset.FeatureColumn, summary []byte, minRows int64) (dataset.Feature, error) {
 	none := dataset.Feature{Name: column.Name, Kind: dataset.Categorical, Type: column.Type, Unit: column.Unit}
-	if len(summary) == 0 { // there is no row to look at
+	if len(summary) == 0 { // no row to look at
 		return none, nil
 	}
 	s, _, err := binning.Decode(summary)
@@ -88,8 +88,8 @@ func fit(column *dataset.FeatureColumn, summary []byte, minRows int64) (dataset.
 	return f, dataset.WithHint(err, "leave it out of --slice, or group its values first")
 }
 
-// Measure sets the slices of each part with metrics. spec says how the rows are read; it has
-// all features of the tree.
+// Measure sets the slices of each part that has metrics. spec describes how the rows are read; it
+// must have all features of the tree.
 func (s *Slicer) Measure(ctx context.Context, t *tree.Tree, spec *jobs.RowSpec, m *runfolder.Metrics) error {
 	for from := 0; from < len(s.columns); {
 		to := s.pass(t, from)
@@ -101,16 +101,17 @@ func (s *Slicer) Measure(ctx context.Context, t *tree.Tree, spec *jobs.RowSpec, 
 	return nil
 }
 
-// passBytes is about the most memory of a pass over the rows. A pass takes at least one column.
+// passBytes is roughly the greatest memory of a pass over the rows. A pass takes at least one
+// column.
 const passBytes = 256 << 20
 
-// pass returns the end of the columns, from the given one on, that a pass over the rows takes.
+// pass returns the end of the columns, starting at from, that a pass over the rows takes.
 func (s *Slicer) pass(t *tree.Tree, from int) int {
-	const header, word = 32, 8 // bytes of a node or an entry without classes; of a number
+	const header, word = 32, 8 // bytes of a node or an entry without classes, and of a number
 	classes := len(t.Label.Classes)
 	table := int64(len(t.Nodes)*header + t.CountLeaves()*classes*word)
 	if t.Modelled() {
-		table += int64(2 * mostDistinct * (header + 3*classes*word)) // there may be twice as many entries for a while
+		table += int64(2 * mostDistinct * (header + 3*classes*word)) // there may temporarily be twice as many entries
 	}
 	table *= int64(dataset.Parts)
 	to, bytes := from, int64(0)
@@ -121,8 +122,8 @@ func (s *Slicer) pass(t *tree.Tree, from int) int {
 	return to
 }
 
-// mostDistinct is the number of distinct predictions of a slice that are counted exactly, if the
-// tree has leaf models: see tree.ScoreCounts.
+// mostDistinct is the greatest number of distinct predictions of a slice that are counted exactly,
+// if the tree has leaf models: see tree.ScoreCounts.
 const mostDistinct = 1 << 14
 
 // measure counts the rows by the slices of the columns [from, to), and adds them to the metrics.

@@ -10,16 +10,16 @@ import (
 	"github.com/espalier-ml/espalier/io/usage"
 )
 
-// Cuts are the features and classes of an earlier run: how values become codes.
+// Cuts are the features and classes of an earlier run, which map values to codes.
 type Cuts struct {
 	Run      string   // folder of the run
-	Classes  []string // of the label, in the order of their codes
+	Classes  []string // classes of the label, in the order of their codes
 	Features []dataset.Feature
-	Bins     int // of a numeric feature, as the run's tree says
+	Bins     int // number of bins of a numeric feature, as in the run's tree
 }
 
-// ReadCuts reads schema.json and tree.json of a run folder, which a flag names by its URL or by that of a
-// LATEST.json. Any error is a usage error.
+// ReadCuts reads schema.json and tree.json of a run folder, which a flag gives by its URL or by the
+// URL of a LATEST.json. Any error is a usage error.
 func ReadCuts(ctx context.Context, s *objectstore.Store, flag, run string) (*Cuts, error) {
 	run, err := latest.Resolve(ctx, s, run)
 	if err != nil {

@@ -14,25 +14,25 @@ import (
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
-// Input is what the footers of all input files say.
+// Input holds the contents of the footers of all input files.
 type Input struct {
 	Files   []*parquetio.File
 	ByName  []map[string]parquetio.Column // per file
-	Columns []parquetio.Column            // of all files, in the order of their first appearance; columns of paths last
+	Columns []parquetio.Column            // columns of all files, in order of first appearance; columns of paths last
 	Rows    int64
-	Tasks   []jobs.Task         // one a row group
-	Below   []string            // per file: its path below the folder that was asked for
-	Paths   [][]jobs.PathColumn // per file: columns whose value stands in its path
-	Notes   []string            // what was left out, for the user; a line each
+	Tasks   []jobs.Task         // one per row group
+	Below   []string            // per file: its path below the folder that was given
+	Paths   [][]jobs.PathColumn // per file: columns whose value is in its path
+	Notes   []string            // files that were left out, for the user; a line each
 
-	digits []string // columns of whole numbers that are read as texts
+	digits []string // columns of integers that are read as texts
 }
 
-// InPath is the physical type of a column that stands in the paths of files.
+// InPath is the physical type of a column in the paths of files.
 const InPath = "path"
 
-// footerReaders is the number of footers that are read at a time. Each footer takes two
-// requests to an object store.
+// footerReaders is how many footers are read at a time. Each footer takes two requests to an object
+// store.
 const footerReaders = 32
 
 // OpenInput lists the files and reads their footers. The steps count the footers. A pattern
@@ -76,9 +76,9 @@ func OpenInput(ctx context.Context, f *Files, patterns []string, s *parallel.Ste
 	return in, nil
 }
 
-// gather lists the columns and the tasks. Columns of a file's path take the place of
-// columns of the same name in the file. spelled has the columns of paths whose texts say more
-// than their numbers.
+// gather lists the columns and the tasks. Columns of a file's path replace columns of the same name
+// in the file. spelled has the columns of paths whose texts contain more information than their
+// numbers.
 func (in *Input) gather(spelled map[string]bool) {
 	seen := make(map[string]int)
 	add := func(c parquetio.Column) {
@@ -116,10 +116,10 @@ func (in *Input) gather(spelled map[string]bool) {
 	in.spellWide()
 }
 
-// join adds to the description of a column what another file says of it.
+// join merges the descriptions of a column from two files.
 func join(to *parquetio.Column, c parquetio.Column) {
 	switch {
-	case to.Null: // another file says what the values are
+	case to.Null: // another file has the type of the values
 		c.Index, c.Wide = c.Index || to.Index, c.Wide || to.Wide
 		*to = c
 	default:
@@ -135,8 +135,8 @@ func (in *Input) TaskOf(file int) jobs.Task {
 	return jobs.Task{File: f.URL, Size: f.Size, Generation: f.Generation, Path: in.Paths[file], Digits: in.digits}
 }
 
-// spellWide turns columns of whole numbers that float64 may not hold into texts. Where a column
-// is numeric, its texts are read as numbers, see jobs.RowSpec.
+// spellWide turns columns of integers that float64 may not hold exactly into texts. If such a
+// column is numeric, its texts are read as numbers: see jobs.RowSpec.
 func (in *Input) spellWide() {
 	for i := range in.Columns {
 		c := &in.Columns[i]
@@ -175,8 +175,8 @@ func (in *Input) Names() []string {
 	return names
 }
 
-// FileWith returns the number of the first file with values in a column: else of the first
-// file with the column, else 0.
+// FileWith returns the index of the first file with values in a column; otherwise of the first file
+// with the column; otherwise 0.
 func (in *Input) FileWith(column string) int {
 	first := -1
 	for i := range in.Files {
@@ -191,7 +191,7 @@ func (in *Input) FileWith(column string) int {
 	return max(first, 0)
 }
 
-// holds names the values of a column in a message.
+// holds describes the values of a column in a message.
 func holds(c *parquetio.Column) string {
 	if c.Type == dataset.Text && !c.Wide {
 		return "texts"
@@ -199,9 +199,8 @@ func holds(c *parquetio.Column) string {
 	return c.Unit.Things()
 }
 
-// Check returns a *dataset.DataError if a file lacks the column or has values of another
-// kind. A column of nulls is of any kind. Milliseconds and nanoseconds are of one kind: see
-// dataset.Unit.
+// Check returns a *dataset.DataError if a file lacks the column or has values of another kind. A
+// column of nulls fits any kind. Milliseconds and nanoseconds are the same kind: see dataset.Unit.
 func (in *Input) Check(column *parquetio.Column) error {
 	for i, file := range in.Files {
 		c, ok := in.ByName[i][column.Name]
@@ -222,8 +221,8 @@ func (in *Input) Check(column *parquetio.Column) error {
 	return nil
 }
 
-// alike names the column of a file whose name differs from the given one in case alone; empty:
-// there is none.
+// alike returns a remark about a column of a file whose name only differs from the given name in
+// case; empty if absent.
 func (in *Input) alike(file int, name string) string {
 	for other := range in.ByName[file] {
 		if other != name && strings.EqualFold(other, name) {

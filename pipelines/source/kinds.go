@@ -51,8 +51,8 @@ func (in *Input) checkInputs(inputs []tree.Input, columns map[string]int) error 
 	return nil
 }
 
-// CheckFeature returns an error if the input has no column of a feature's name, or if the values
-// of the column cannot be read as values of the feature.
+// CheckFeature returns an error if the input has no column with the name of a feature, or if the
+// values of the column cannot be read as values of the feature.
 func (in *Input) CheckFeature(f *dataset.Feature) error {
 	at := slices.IndexFunc(in.Columns, func(c parquetio.Column) bool { return c.Name == f.Name })
 	if at < 0 {
@@ -117,8 +117,8 @@ func (in *Input) checkBoolean(column *parquetio.Column, f *dataset.Feature) erro
 	}
 }
 
-// inPath reports whether a column stands in the paths of the files. There, the values of
-// some files may look like numbers though the values of all files do not.
+// inPath reports whether a column is in the paths of the files. There, the values of some files may
+// look like numbers even if the values of all files do not.
 func (in *Input) inPath(column string) bool {
 	for _, path := range in.Paths {
 		for _, c := range path {
@@ -130,7 +130,7 @@ func (in *Input) inPath(column string) bool {
 	return false
 }
 
-// wanted names the values of a feature in a message.
+// wanted describes the values of a feature in a message.
 func wanted(f *dataset.Feature) string {
 	if f.Kind == dataset.Categorical && f.Unit == dataset.Plain {
 		return "texts"
@@ -138,7 +138,7 @@ func wanted(f *dataset.Feature) string {
 	return f.Unit.Things()
 }
 
-// spellType spells a column's type as Parquet has it.
+// spellType returns a column's type in Parquet's spelling.
 func spellType(c *parquetio.Column) string {
 	if c.Logical == "" {
 		return c.Physical

@@ -13,26 +13,26 @@ import (
 	"github.com/espalier-ml/espalier/io/usage"
 )
 
-// listed is an input file and the folder that it was found below.
+// listed is an input file and the folder below which it was found.
 type listed struct {
 	objectstore.Object
 
 	folder string
 }
 
-// listing is what patterns stand for: files, and the names of those that are left out.
+// listing is the files that patterns match, and the names of files that are left out.
 type listing struct {
 	files                         []listed
 	others, empty, hidden, linked []string
 }
 
-// dataSuffix ends the names of the files that a folder stands for.
+// dataSuffix is the suffix of the files that a folder contributes.
 const dataSuffix = ".parquet"
 
-// listInput lists the files of all patterns, each once, sorted by URL. A folder stands for
-// the Parquet files in it, at any depth. An empty file is left out, unless a pattern names
-// it: engines leave such files as marks. If a file is missing, all patterns together may be
-// the name of one file with commas. Files of a table that keeps a log of them are refused.
+// listInput lists the files of all patterns, each once, sorted by URL. A folder contributes the
+// Parquet files in it, at any depth. An empty file is left out, unless a pattern names it, because
+// engines leave such files as marks. If a file is missing, all patterns together may be the name of
+// a single file with commas. Files of a table with a log are refused.
 func listInput(ctx context.Context, f *Files, patterns []string) (*listing, error) {
 	l := new(listing)
 	tables := &tableFinder{store: f.Store, live: f.liveFiles, found: make(map[string]*tableFormat)}
@@ -40,7 +40,7 @@ func listInput(ctx context.Context, f *Files, patterns []string) (*listing, erro
 		err := l.add(ctx, f.Store, tables, pattern)
 		if whole := strings.Join(patterns, ","); errors.Is(err, fs.ErrNotExist) && len(patterns) > 1 {
 			_, missing := f.Store.Stat(ctx, whole)
-			if missing == nil || errors.Is(missing, objectstore.ErrFolder) { // one name with commas in it
+			if missing == nil || errors.Is(missing, objectstore.ErrFolder) { // a single name with commas in it
 				return listInput(ctx, f, []string{whole})
 			}
 		}
@@ -55,7 +55,7 @@ func listInput(ctx context.Context, f *Files, patterns []string) (*listing, erro
 	return l, l.unlink(f.Store)
 }
 
-// add adds what one pattern stands for.
+// add adds the files that a pattern matches.
 func (l *listing) add(ctx context.Context, s *objectstore.Store, tables *tableFinder, pattern string) error {
 	folder := objectstore.Folder(pattern)
 	objects, seen, err := s.ListSeen(ctx, pattern)
@@ -86,7 +86,7 @@ func (l *listing) add(ctx context.Context, s *objectstore.Store, tables *tableFi
 	return nil
 }
 
-// listFolder lists the Parquet files in a folder, and notes what else is there.
+// listFolder lists the Parquet files in a folder, and records other files in it.
 func (l *listing) listFolder(
 	ctx context.Context, s *objectstore.Store, tables *tableFinder, folder string,
 ) (files []objectstore.Object, err error) {
@@ -122,8 +122,8 @@ func below(url, folder string) string {
 	return strings.TrimLeft(strings.TrimPrefix(url, folder), "/")
 }
 
-// unlink leaves out files that are listed by another name already: links, or other
-// spellings of a path.
+// unlink leaves out files that are already listed by another name, such as links or other spellings
+// of a path.
 func (l *listing) unlink(s *objectstore.Store) error {
 	first := make(map[string]string)
 	var err error
@@ -172,7 +172,7 @@ func (l *listing) notes() (lines []string) {
 	return lines
 }
 
-// List lists the files of patterns as OpenInput finds them, without reading any.
+// List lists the files of patterns as OpenInput does, without reading them.
 func List(ctx context.Context, f *Files, patterns []string) ([]objectstore.Object, error) {
 	found, err := listInput(ctx, f, patterns)
 	if err != nil {

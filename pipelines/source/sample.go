@@ -1,7 +1,7 @@
 package source
 
-// Sample returns an input of evenly spaced row groups with at least the given number of rows,
-// and their share of all rows: all row groups if there are no more rows.
+// Sample returns an input of evenly spaced row groups with at least this many rows, and their share
+// of all rows. It returns all row groups if there are no more rows.
 func (in *Input) Sample(rows int64) (*Input, float64) {
 	sizes := in.TaskRows()
 	all := int64(0)
@@ -38,7 +38,8 @@ func (in *Input) TaskRows() []int64 {
 	return rows
 }
 
-// Of returns the input of the files at the given positions alone. Its columns are those of all files.
+// Of returns the input with only the files at the given positions. It still has the columns of all
+// files.
 func (in *Input) Of(files []int) *Input {
 	s := *in
 	s.Files, s.ByName, s.Below, s.Paths, s.Tasks, s.Rows = nil, nil, nil, nil, nil, 0

@@ -10,9 +10,9 @@ import (
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
-// ScoringSpec says how rows are read for a tree: the columns that it tests, by their names,
-// with a label and a weight unless these names are empty. All rows are of the part "test".
-// Columns that do not fit the tree are a *dataset.DataError.
+// ScoringSpec describes how rows are read for a tree: the columns that it tests, by their names,
+// with a label and a weight unless these names are empty. All rows belong to the part "test". If
+// columns do not fit the tree, it returns a *dataset.DataError.
 func ScoringSpec(in *Input, t *tree.Tree, label, weight string) (*jobs.RowSpec, error) {
 	spec := &jobs.RowSpec{Label: label, Weight: weight, Parting: dataset.Parting{Shares: dataset.Shares{dataset.Test: 1}}}
 	columns := make(map[string]int, len(in.Columns))
@@ -49,8 +49,8 @@ func ScoringSpec(in *Input, t *tree.Tree, label, weight string) (*jobs.RowSpec, 
 	return spec, nil
 }
 
-// WarnOfZones warns of each column with local timestamps where the tree was trained on timestamps in UTC,
-// or the reverse: both are read as they stand.
+// WarnOfZones warns of each column with local timestamps if the tree was trained on timestamps in
+// UTC, and vice versa: both are read without conversion.
 func WarnOfZones(warn func(text string), in *Input, t *tree.Tree) {
 	for _, input := range t.Scorer().Features() {
 		f := &t.Features[input.Feature]
@@ -65,13 +65,13 @@ func WarnOfZones(warn func(text string), in *Input, t *tree.Tree) {
 	}
 }
 
-// Novelties names the columns that a tree tests, with the values of rows rows that training did not
-// have. Missing values beyond the share that training rows had count as unseen.
+// Novelties names the columns that a tree tests, with counts of values, in rows rows, that did not
+// occur in training. Missing values beyond the share of training rows count as unseen.
 func Novelties(t *tree.Tree, counts []dataset.Novelty, rows int64) []runfolder.ColumnNovelty {
 	var list []runfolder.ColumnNovelty
 	for i, input := range t.Scorer().Features() {
 		n := counts[i]
-		if f := &t.Features[input.Feature]; f.Missing > 0 { // else the watch has counted all of them
+		if f := &t.Features[input.Feature]; f.Missing > 0 { // otherwise the watch has counted all of them
 			n.Unseen += missingBeyond(f.Missing, t.Training.Rows, n.Missing, rows)
 		}
 		list = append(list, runfolder.ColumnNovelty{
@@ -81,8 +81,9 @@ func Novelties(t *tree.Tree, counts []dataset.Novelty, rows int64) []runfolder.C
 	return list
 }
 
-// missingBeyond returns how many of rows rows have no value beyond the share that training has,
-// known of training rows, and beyond chance: four standard errors of the difference.
+// missingBeyond returns by how many the missing values in rows rows exceed what the share in
+// training (known missing values in training rows) and chance explain: four standard errors of the
+// difference.
 func missingBeyond(known, training, missing, rows int64) int64 {
 	if training == 0 || rows == 0 {
 		return 0
@@ -92,13 +93,13 @@ func missingBeyond(known, training, missing, rows int64) int64 {
 	return max(0, missing-int64(math.Ceil(float64(rows)*min(1, share+float64(4*math.Sqrt(variance))))))
 }
 
-// unseenTold is the share of rows, one in so many, that may have a value that training did not
-// have without a warning.
+// unseenTold is the inverse of the greatest share of rows that may have a value that did not occur
+// in training without a warning.
 const unseenTold = 10
 
-// WarnOfNovelty warns of each column in which more than a tenth of the rows are unlike those of
-// training: a new category, a number out of the range, or no value where training rows had one.
-// The tree can only guess the classes of such rows.
+// WarnOfNovelty warns of each column in which more than a tenth of the rows differ from those in
+// training: a new category, a number out of range, or no value although training rows had one. The
+// tree can only guess the classes of such rows.
 func WarnOfNovelty(warn func(text string), t *tree.Tree, columns []runfolder.ColumnNovelty, rows int64) {
 	for i, input := range t.Scorer().Features() {
 		c, f := &columns[i], &t.Features[input.Feature]

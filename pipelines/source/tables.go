@@ -11,13 +11,13 @@ import (
 	"github.com/espalier-ml/espalier/io/objectstore"
 )
 
-// tableFormat is a format of tables whose folders have data files of several versions. A log
-// in the table's folder says which of them are live.
+// tableFormat is a format of tables whose folders contain data files of several versions. A log in
+// the folder of the table lists which of them are live.
 type tableFormat struct {
 	name   string
-	folder string // of the log
+	folder string // folder of the log
 	file   string // part of the name of a file of the log
-	live   string // says where the live files are listed
+	live   string // describes where the live files are listed
 }
 
 // tableFormats returns the formats whose logs are known.
@@ -30,16 +30,16 @@ func tableFormats() []*tableFormat {
 	}
 }
 
-// tableFinder refuses files of tables. Reading them as they lie would bring back rows that
-// were replaced or deleted.
+// tableFinder refuses files of tables, because reading all of them would bring back rows that were
+// replaced or deleted.
 type tableFinder struct {
 	store *objectstore.Store
-	live  bool                    // files that are named one by one are live ones, as the user says
+	live  bool                    // whether files that are named one by one are live, as the user claims
 	whole []string                // folders whose objects are all known
-	found map[string]*tableFormat // by the URL of a folder; nil: it is no table
+	found map[string]*tableFormat // by URL of a folder; nil if it is not a table
 }
 
-// see notes the objects of a folder that is listed as a whole.
+// see records the objects of a folder that is listed as a whole.
 func (t *tableFinder) see(whole string, objects []objectstore.Object) {
 	t.whole = append(t.whole, whole)
 	for _, o := range objects {
@@ -52,8 +52,8 @@ func (t *tableFinder) see(whole string, objects []objectstore.Object) {
 	}
 }
 
-// check returns an error if a file is part of a table. named says that the user has named
-// the file itself.
+// check returns an error if a file is part of a table. named means that the user has named the
+// file.
 func (t *tableFinder) check(ctx context.Context, url string, named bool) error {
 	if named && t.live {
 		return nil
@@ -73,7 +73,7 @@ func (t *tableFinder) check(ctx context.Context, url string, named bool) error {
 	return nil
 }
 
-// look looks for logs in folders where that was not done yet.
+// look looks for logs in folders that it has not searched yet.
 func (t *tableFinder) look(ctx context.Context, folders []string) {
 	unknown := slices.DeleteFunc(slices.Clone(folders), func(folder string) bool {
 		_, known := t.found[folder]
@@ -92,8 +92,8 @@ func (t *tableFinder) look(ctx context.Context, folders []string) {
 	wg.Wait()
 }
 
-// tableIn returns the format of the table that a folder is, or nil. A folder that may not be listed counts as
-// none of a table.
+// tableIn returns the format of the table in a folder, or nil. A folder that may not be listed
+// counts as not containing a table.
 func (t *tableFinder) tableIn(ctx context.Context, folder string) *tableFormat {
 	names, known, err := t.store.Folders(ctx, folder)
 	if err != nil {
@@ -112,7 +112,7 @@ func (t *tableFinder) tableIn(ctx context.Context, folder string) *tableFormat {
 	return nil
 }
 
-// listed reports whether a folder lies in one that was listed as a whole.
+// listed reports whether a folder is below a folder that was listed as a whole.
 func (t *tableFinder) listed(folder string) bool {
 	for _, whole := range t.whole {
 		if folder == whole || whole != "" && strings.HasPrefix(folder, whole+"/") {

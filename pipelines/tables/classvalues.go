@@ -14,7 +14,8 @@ import (
 	"github.com/espalier-ml/espalier/pipelines/source"
 )
 
-// ReadClasses returns what a configuration says of classes, in itself and in files. Errors are usage errors.
+// ReadClasses returns the class settings of a configuration, including those in files. Errors are
+// usage errors.
 func ReadClasses(ctx context.Context, from *source.Files, c *config.Train) (Classes, error) {
 	s := Classes{PerClass: c.PerClass, files: make(map[string]*classFile)}
 	weights := &classFile{flag: "class_weights", header: "class,weight", instead: "none, balanced", url: c.ClassWeightsFile}
@@ -47,7 +48,7 @@ func ReadClasses(ctx context.Context, from *source.Files, c *config.Train) (Clas
 	return s, cmp.Or(errs...)
 }
 
-// set sets a number of a map, which it makes if there is none.
+// set sets a number in a map, and creates the map if it is nil.
 func set(values *map[string]float64, class string, x float64) {
 	if *values == nil {
 		*values = make(map[string]float64)
@@ -55,20 +56,20 @@ func set(values *map[string]float64, class string, x float64) {
 	(*values)[class] = x
 }
 
-// classFile is a file of numbers that a flag gives to classes, or to pairs of them, by their names: the
-// classes are known only once the rows have been read.
+// classFile is a file with numbers for classes, or for pairs of classes, given by a flag. The
+// classes are named, because they are known only after the rows have been read.
 type classFile struct {
 	flag     string
-	header   string // of the classes' columns, then of the value's
-	positive bool   // there is no value 0
-	instead  string // what the flag may be but a file
+	header   string // names of the columns of classes, then of the value
+	positive bool   // whether the value 0 is invalid
+	instead  string // values of the flag other than a file
 
-	url    string         // empty: the values are in the flag itself
-	digest string         // SHA-256 of the file; empty: there is none
+	url    string         // empty if the values are in the flag
+	digest string         // SHA-256 of the file; empty if there is no file
 	lines  map[string]int // by classes: see keyOf
 }
 
-// keyOf spells the classes of a value.
+// keyOf returns the key of the classes of a value.
 func keyOf(classes []string) string { return fmt.Sprintf("%q", classes) }
 
 // read reads a CSV file.
@@ -90,7 +91,7 @@ func (f *classFile) read(ctx context.Context, from *source.Files, set func([]str
 	})
 }
 
-// name returns what the file calls a value.
+// name returns the name of a value in the file.
 func (f *classFile) name() string { return f.header[strings.LastIndexByte(f.header, ',')+1:] }
 
 // add checks and sets a value.

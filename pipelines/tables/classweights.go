@@ -11,14 +11,14 @@ import (
 	"github.com/espalier-ml/espalier/io/usage"
 )
 
-// Classes are what the data owner says about classes.
+// Classes are settings of the user about classes.
 type Classes struct {
 	settings.PerClass
 
 	files map[string]*classFile // by flag
 }
 
-// Digests returns the digests of the files by flag; nil: there are none.
+// Digests returns the digests of the files by flag; nil if there are no files.
 func (s *Classes) Digests() map[string]string {
 	var digests map[string]string
 	for flag, f := range s.files {
@@ -32,22 +32,21 @@ func (s *Classes) Digests() map[string]string {
 	return digests
 }
 
-// PriorsOf returns the priors of the classes, of sum 1; nil: there are none.
+// PriorsOf returns the priors of the classes, with a sum of 1; nil if absent.
 func (s *Classes) PriorsOf(classes []string) ([]float64, error) {
 	priors, err := s.PerClass.PriorsOf(classes)
 	return priors, s.located(err, classes)
 }
 
-// ErrorCostsOf returns the costs by actual and predicted class; nil: there are
-// none.
+// ErrorCostsOf returns the costs by actual and predicted class; nil if absent.
 func (s *Classes) ErrorCostsOf(classes []string) ([][]float64, error) {
 	costs, err := s.PerClass.ErrorCostsOf(classes)
 	return costs, s.located(err, classes)
 }
 
-// Weigh decides, from the encoded weight of the training rows by class, what the weight
-// of a row is multiplied by, and says so in rule. absent allows classes in the file that no row
-// has. It returns the weight of all weighted rows.
+// Weigh determines, from the encoded weight of the training rows by class, the factors of the
+// weights of rows, and sets them in rule. absent allows classes in the file that no row has. It
+// returns the total weight of all weighted rows.
 func (s *Classes) Weigh(rule *weighing.Rule, encoded []byte, classes []string, absent bool) (int64, error) {
 	sum, _, err := binning.Decode(encoded)
 	if err != nil {
@@ -57,7 +56,7 @@ func (s *Classes) Weigh(rule *weighing.Rule, encoded []byte, classes []string, a
 	return weight, s.located(err, classes)
 }
 
-// located names the flag and the line of a value in an error.
+// located adds the flag and the line of a value to an error.
 func (s *Classes) located(err error, classes []string) error {
 	var fault *settings.ClassError
 	if !errors.As(err, &fault) {

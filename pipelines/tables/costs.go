@@ -28,20 +28,20 @@ type Costs struct {
 
 	Digest string // SHA-256 of the file
 	url    string
-	lines  map[costKey]int // of the file
+	lines  map[costKey]int // lines of the file
 }
 
 type costLine struct {
 	number    int
 	feature   string
-	value     string // of single tests
+	value     string // of tests for a single value
 	single    bool
 	cost      float64
-	group     string // features that share a set-up; empty: none
+	group     string // group of features that share a set-up; empty if none
 	groupCost float64
 }
 
-// costKey is what a line gives the cost of.
+// costKey identifies the subject of a line's cost.
 type costKey struct {
 	feature, value string
 	single         bool
@@ -70,7 +70,7 @@ func parseCost(text string) (float64, error) {
 	return x, nil
 }
 
-// What is wrong with a cost, and what to do.
+// Problems of a cost, with remedies.
 var (
 	errNoNumber = errors.New("want a number from 0, which is free")
 	errNegative = errors.New("is below 0: want a number from 0, which is free")
@@ -84,8 +84,8 @@ func costHeaders() []string {
 	return []string{"feature,cost", "feature,cost,group,group_cost", "feature,value,cost"}
 }
 
-// ReadCosts returns prices with the costs of a CSV file with one of costHeaders; an empty url: there is no
-// file. columns are the names that a line may have.
+// ReadCosts returns prices with the costs of a CSV file, which begins with one of costHeaders;
+// without a file if url is empty. columns are the names that a line may have.
 func ReadCosts(ctx context.Context, f *source.Files, prices settings.Prices, url string, columns []string) (*Costs, error) {
 	c := &Costs{Prices: prices, url: url, lines: make(map[costKey]int)}
 	if url == "" {
@@ -129,7 +129,7 @@ func ReadCosts(ctx context.Context, f *source.Files, prices settings.Prices, url
 	})
 }
 
-// checkNames makes sure that all features with prices are among the columns.
+// checkNames checks that all features with prices are among the columns.
 func (c *Costs) checkNames(columns []string) error {
 	names := slices.Concat(slices.Collect(maps.Keys(c.Costs)), slices.Collect(maps.Keys(c.ValueCosts)))
 	for i := range c.Groups {
@@ -175,7 +175,7 @@ func costsFile(ctx context.Context, f *source.Files, url string) ([]byte, error)
 	return b, nil
 }
 
-// DigestOf returns the digest of a file of costs; empty: there is no file.
+// DigestOf returns the digest of a costs file; empty if there is no file.
 func DigestOf(ctx context.Context, f *source.Files, url string) (string, error) {
 	if url == "" {
 		return "", nil
@@ -225,8 +225,8 @@ func (c *Costs) fault(line *costLine, format string, args ...any) error {
 	return usage.Errorf("--costs %s, line %d: %s", c.url, line.number, fmt.Sprintf(format, args...))
 }
 
-// Apply sets the prices of features. Lines of columns that are no features, constant ones for example,
-// have no effect.
+// Apply sets the prices of features. Lines for columns that are not features, such as constant
+// columns, have no effect.
 func (c *Costs) Apply(features []dataset.Feature) error {
 	err := c.Prices.Apply(features)
 	var fault *settings.ValueError
@@ -246,8 +246,7 @@ func fileDigest(b []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// OfFeatures returns the costs without costs of single values, of which a sample
-// need not have each.
+// OfFeatures returns the costs without costs of single values, some of which a sample may lack.
 func (c *Costs) OfFeatures() *Costs {
 	own := *c
 	own.ValueCosts = nil

@@ -1,5 +1,5 @@
-// Package worth judges whether a tree is better than always saying the most frequent class.
-// It is not meant for other programs.
+// Package worth judges whether a tree is better than always predicting the most frequent class. It
+// is not meant for other programs.
 package worth
 
 import (
@@ -11,22 +11,22 @@ import (
 	"github.com/espalier-ml/espalier/induce/tree"
 )
 
-// Gain compares a figure of a tree with that of a single leaf.
+// Gain compares a figure of a tree with the same figure of a single leaf.
 type Gain struct {
 	Tree, Leaf float64
-	// Low and High are the 95 % interval of what the tree gains per row.
+	// Low and High are the 95 % interval of the tree's gain per row.
 	Low, High float64
 }
 
-// Verdict is a tree and a single leaf on rows that did not grow them.
+// Verdict compares a tree with a single leaf, on rows from which neither was grown.
 type Verdict struct {
 	Rows     string // the number and the kind of the rows
-	LogLoss  Gain   // in nats; a gain is a lower log loss
-	Accuracy Gain   // with error costs: the error cost, whose gain is a lower cost
-	costs    bool   // Accuracy is of error costs
+	LogLoss  Gain   // in nats; the gain is the decrease
+	Accuracy Gain   // with error costs: the error cost, whose gain is the decrease
+	costs    bool   // whether Accuracy is the error cost
 }
 
-// Better reports whether the tree is better by one of the two figures, beyond chance.
+// Better reports whether the tree is better by at least one of the two figures, beyond chance.
 func (v *Verdict) Better() bool { return v.LogLoss.Low > 0 || v.Accuracy.Low > 0 }
 
 // String returns the figures.
@@ -70,7 +70,8 @@ func OnRows(t *tree.Tree, counts *tree.LeafCounts, kind string) *Verdict {
 	return v
 }
 
-// right returns 1 if the predicted class is the actual class, else 0; with error costs, the cost.
+// right returns 1 if the predicted class is the actual class, otherwise 0; with error costs, the
+// cost.
 func right(t *tree.Tree, predicted, actual int) float64 {
 	switch {
 	case t.Label.ErrorCosts != nil:
@@ -92,18 +93,18 @@ func (m *moments) add(weight, ofTree, ofLeaf float64) {
 	m.squares += float64(weight * (ofTree - ofLeaf) * (ofTree - ofLeaf))
 }
 
-// gain returns the gain over a number of rows; sign is -1 if less is better.
+// gain returns the gain over this many rows; sign is -1 if less is better.
 func (m *moments) gain(rows int64, sign float64) Gain {
 	g := Gain{Tree: m.tree / m.weight, Leaf: m.leaf / m.weight}
 	mean := g.Tree - g.Leaf
-	const normal = 1.96 // of a 95 % interval
+	const normal = 1.96 // for a 95 % interval
 	margin := float64(normal * math.Sqrt(max(m.squares/m.weight-float64(mean*mean), 0)/float64(max(rows-1, 1))))
 	g.Low, g.High = float64(sign*mean)-margin, float64(sign*mean)+margin
 	return g
 }
 
-// OnFolds judges trees of the same kind on folds of the training rows. It returns nil with fewer
-// than two folds that have rows.
+// OnFolds judges trees of the same kind on folds of the training rows. It returns nil if fewer than
+// two folds have rows.
 func OnFolds(folds []crossvalidate.Counterpart) *Verdict {
 	var losses, hits []fold
 	rows := int64(0)
@@ -135,7 +136,7 @@ func OnFolds(folds []crossvalidate.Counterpart) *Verdict {
 // fold is a figure of a tree and of a leaf on the rows of a fold.
 type fold struct{ rows, tree, leaf float64 }
 
-// overFolds returns the gain over folds, which share the rows about equally.
+// overFolds returns the gain over folds, which are about equally large.
 func overFolds(folds []fold, sign float64) Gain {
 	var m moments
 	for _, f := range folds {
@@ -144,7 +145,7 @@ func overFolds(folds []fold, sign float64) Gain {
 	g := m.gain(int64(len(folds)), sign)
 	const normal = 1.96
 	wide := student(len(folds)-1) / normal
-	middle, half := float64((g.Low+g.High)/2), float64((g.High-g.Low)/2*wide) // a half is a product, too
+	middle, half := float64((g.Low+g.High)/2), float64((g.High-g.Low)/2*wide) // a half is also a product
 	g.Low, g.High = middle-half, middle+half
 	return g
 }
@@ -155,5 +156,5 @@ func student(freedom int) float64 {
 	if freedom <= len(table) {
 		return table[freedom-1]
 	}
-	return 2.23 // of 10; the limit is 1.96
+	return 2.23 // value for 10 degrees of freedom; the limit is 1.96
 }
