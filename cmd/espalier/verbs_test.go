@@ -50,6 +50,11 @@ func TestExample(t *testing.T) {
 		}
 	}
 	espalier(t, "show", output, "--figures", "--node", "2").wants(t, 2, "--figures")
+	drawn := filepath.Join(t.TempDir(), "frontier.svg")
+	espalier(t, "plot", output, "--output", drawn).wants(t, 0)
+	if !bytes.Equal(read(t, drawn), read(t, filepath.Join("..", "..", "docs", "frontier.svg"))) {
+		t.Error("docs/frontier.svg is not what espalier plot draws of the example")
+	}
 }
 
 // TestStart runs the first command of docs/start.md. The page shows the tree and all that follows it.
