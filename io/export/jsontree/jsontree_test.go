@@ -9,6 +9,7 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
+	"github.com/espalier-ml/espalier/docs"
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/io/export/jsontree"
 	"github.com/espalier-ml/espalier/io/report"
@@ -17,18 +18,7 @@ import (
 // TestSchema: documents of trees with all kinds of tests, leaf models and boosters are valid.
 func TestSchema(t *testing.T) {
 	t.Parallel()
-	parsed, err := jsonschema.UnmarshalJSON(bytes.NewReader(jsontree.Schema()))
-	if err != nil {
-		t.Fatal(err)
-	}
-	c := jsonschema.NewCompiler()
-	if err := c.AddResource("schema.json", parsed); err != nil {
-		t.Fatal(err)
-	}
-	schema, err := c.Compile("schema.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	schema := compiled(t)
 	files, err := filepath.Glob("../../../induce/tree/testdata/golden/*.json")
 	if err != nil {
 		t.Fatal(err)
@@ -64,14 +54,40 @@ func TestSchema(t *testing.T) {
 	}
 }
 
-// TestDocs: the page has the interpreter as it is run by --verify.
-func TestDocs(t *testing.T) {
-	t.Parallel()
-	page, err := os.ReadFile("../../../docs/files.md")
+// compiled returns the schema of the documents.
+func compiled(t *testing.T) *jsonschema.Schema {
+	t.Helper()
+	parsed, err := jsonschema.UnmarshalJSON(bytes.NewReader(jsontree.Schema()))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(string(page), "```python\n"+string(jsontree.Interpreter())+"```\n") {
-		t.Error("docs/files.md does not have the interpreter of this package: write it there")
+	c := jsonschema.NewCompiler()
+	if err := c.AddResource("schema.json", parsed); err != nil {
+		t.Fatal(err)
+	}
+	schema, err := c.Compile("schema.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return schema
+}
+
+// TestDocs: the example of docs/files.md is a valid document, and docs/exports.md leads to the interpreter that
+// --verify runs.
+func TestDocs(t *testing.T) {
+	t.Parallel()
+	files, _ := docs.Find("files")
+	_, example, _ := strings.Cut(files.Text, "\n```json\n")
+	example, _, _ = strings.Cut(example, "\n```")
+	value, err := jsonschema.UnmarshalJSON(strings.NewReader(example))
+	if err != nil {
+		t.Fatalf("%q: %v", example, err)
+	}
+	if err := compiled(t).Validate(value); err != nil {
+		t.Error(err)
+	}
+	exports, _ := docs.Find("exports")
+	if !strings.Contains(exports.Text, "](../io/export/jsontree/plain_tree.py)") || len(jsontree.Interpreter()) == 0 {
+		t.Error("docs/exports.md does not link to the interpreter")
 	}
 }
