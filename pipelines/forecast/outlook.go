@@ -212,8 +212,8 @@ func (o *Outlook) tableBytes() float64 {
 	return float64(1.15*n) + 16
 }
 
-// flushes returns how often tables are sent on, by all workers together, and their memory at that
-// time.
+// flushes returns how often tables are sent on, by all workers together, and how much memory
+// they then take.
 func (o *Outlook) flushes() (times, memory float64) {
 	limit := float64(cmp.Or(o.run.Memory.Tables, jobs.HeldBytes(!o.run.InMemory)))
 	share := 1 / o.processes()
@@ -283,7 +283,7 @@ func (o *Outlook) peak(live float64) int64 {
 
 // memory returns the peaks of the driver and of a worker.
 func (o *Outlook) memory() (driver, worker int64) {
-	counting := float64(countTimes*float64(o.growth.Histogram)) + float64(2*o.kept()) // including those of the parents
+	counting := float64(countTimes*float64(o.growth.Histogram)) + float64(2*o.kept()) // including the histograms of the parents
 	living := max(o.summarising(), o.coalescing(), o.growing(), o.folding())
 	if o.run.Local {
 		driver = max(o.peak(max(living, counting)), o.sample.Memory) // the peak of the rehearsal

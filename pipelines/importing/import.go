@@ -201,7 +201,7 @@ func (im *importing) look(r *csvio.Reader, fields []string) error {
 	return nil
 }
 
-// sameColumns returns an error for a file whose columns differ from those of the first file.
+// sameColumns returns an error for a file whose columns differ from the columns of the first file.
 func (im *importing) sameColumns(in *input, columns []string) error {
 	if im.header == nil {
 		im.header = slices.Clone(columns)
