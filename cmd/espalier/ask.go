@@ -130,7 +130,7 @@ type asker interface {
 type prompt struct {
 	*tree.Question
 
-	number   int // from 1 on
+	number   int // starting at 1
 	standing tree.Standing
 	classes  []string
 }
@@ -273,8 +273,8 @@ func (q *questionnaire) next() *prompt {
 	return &prompt{question, 1 + q.answered, q.inquiry.Standing(), q.tree.Label.Classes}
 }
 
-// answer takes the answer to a question. Notes name a category that the tree does not know, and the cost of
-// further tests that the known values then decide.
+// answer takes the answer to a question. Its notes mention a category that the tree does not have,
+// and the cost of further tests that known values then decide.
 func (q *questionnaire) answer(p *prompt, a answer) error {
 	before := q.inquiry.Standing()
 	if err := q.inquiry.Answer(a.value); err != nil {
@@ -292,7 +292,7 @@ func (q *questionnaire) answer(p *prompt, a answer) error {
 	return nil
 }
 
-// back takes the latest answer back: its question is the next one again.
+// back takes back the latest answer: its question is asked again.
 func (q *questionnaire) back() error {
 	q.answered--
 	q.known = q.known[:len(q.known)-1]
@@ -316,8 +316,8 @@ func categorical(kind dataset.Kind, counts dataset.Unit) bool {
 	return kind == dataset.Categorical && counts == dataset.Plain
 }
 
-// parseAnswer reads a value as people write it; problem says what is wrong with it.
-// Texts are found as they are spelled, else as numbers, where the values are some.
+// parseAnswer reads a value as people write it; problem describes what is wrong with it. Texts are
+// matched as they are spelled or, if the values include numbers, as numbers.
 func parseAnswer(kind dataset.Kind, counts dataset.Unit, values []string, text string) (a answer, problem string) {
 	trimmed := strings.TrimSpace(text)
 	if !categorical(kind, counts) {
@@ -350,7 +350,7 @@ func parseAnswer(kind dataset.Kind, counts dataset.Unit, values []string, text s
 	return textAnswer(trimmed), ""
 }
 
-// wantedOf says what is wanted of a numeric feature.
+// wantedOf describes valid values of a numeric feature.
 func wantedOf(counts dataset.Unit) string {
 	if counts == dataset.Plain {
 		return "a number"
@@ -382,7 +382,7 @@ type askOutcome struct {
 	Values        []knownValue       `json:"values"`
 
 	leading []string // classes with their probabilities
-	without []string // the same without the leaf's model; nil: there is no model
+	without []string // the same without the leaf's model; nil if there is no model
 }
 
 func (q *questionnaire) outcome() *askOutcome {
@@ -461,7 +461,7 @@ func leading(s *tree.Standing, classes []string, most int) []string {
 	return spelled
 }
 
-// soFar says what is known before a question.
+// soFar describes what is known before a question.
 func (p *prompt) soFar() string {
 	return fmt.Sprintf("so far %s; paid %s, %.4g to come on average and %.4g at most",
 		strings.Join(leading(&p.standing, p.classes, maxLeading), ", "), money(p.standing.Paid, p.Unit), p.standing.Expected,

@@ -98,7 +98,7 @@ func (l *lineAsker) one(ctx context.Context, p *prompt) (answer, error) {
 	return a, nil
 }
 
-// unlisted reports whether an answer is a category that the tree does not know.
+// unlisted reports whether an answer is a category that the tree does not have.
 func unlisted(values []string, a answer) bool {
 	if a.value.Missing() {
 		return false
@@ -111,8 +111,7 @@ func unlisted(values []string, a answer) bool {
 	})
 }
 
-// unlistedNote says what becomes of an answer that is not listed, and proposes the
-// nearest value.
+// unlistedNote describes how an unlisted answer is handled, and proposes the nearest value.
 func unlistedNote(feature string, values []string, a answer) string {
 	hint := ""
 	if near := naming.Nearest(a.spelled(), values); near != "" {
@@ -125,7 +124,7 @@ func unlistedNote(feature string, values []string, a answer) string {
 // maxListed is the most values that a line lists.
 const maxListed = 12
 
-// wanted says which answers a question takes.
+// wanted describes the valid answers to a question.
 func (p *prompt) wanted() string {
 	if !p.categorical() {
 		return wantedOf(p.Counts) + ", or an empty line"

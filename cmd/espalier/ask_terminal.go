@@ -11,7 +11,8 @@ import (
 	"github.com/espalier-ml/espalier/induce/naming"
 )
 
-// errGivenUp says that a person has ended the questions before the tree had all that it needs.
+// errGivenUp is the error if a person has ended the questions before the tree had all answers that
+// it needs.
 var errGivenUp = errors.New("no more answers")
 
 // terminalAsker asks a person at a terminal. A person may type a part of a category, correct a mistake and go
@@ -100,7 +101,8 @@ func (t *terminalAsker) take(q *questionnaire, p *prompt, a answer, typed string
 	return q.answer(p, a)
 }
 
-// parse reads what a person typed. The problem says what is wrong with it, or which categories it may mean.
+// parse reads an answer. The problem describes what is wrong with it, or which categories it may
+// mean.
 func (p *prompt) parse(text string) (a answer, problem string) {
 	a, problem = parseAnswer(p.Kind, p.Counts, p.Values, text)
 	typed := strings.TrimSpace(text)

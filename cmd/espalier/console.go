@@ -11,7 +11,7 @@ import (
 	"github.com/espalier-ml/espalier/pipelines/engine"
 )
 
-// console says how a verb tells of its work on stderr.
+// console reports the work of a verb on stderr.
 type console struct {
 	progress, logFormat string
 	verbose             bool

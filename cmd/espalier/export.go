@@ -65,7 +65,7 @@ pip, with a classifier for scikit-learn, and NAME-1.0.0.tgz for npm, with types.
 	return c
 }
 
-// runExport writes the source to its file or to standard output. What was verified is told on
+// runExport writes the source to its file or to standard output. It reports what was verified on
 // standard error.
 func runExport(ctx context.Context, o config.Export, stdout, stderr io.Writer) error {
 	if err := o.Validate(); err != nil {

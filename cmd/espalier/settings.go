@@ -82,7 +82,7 @@ func parseConfig(url string, b []byte) (*configFile, error) {
 	return file, nil
 }
 
-// oneLine returns what the YAML library says, without its name and on one line.
+// oneLine returns the text of an error of the YAML library, without its name and on a single line.
 func oneLine(err error) string {
 	return strings.Join(strings.Fields(strings.ReplaceAll(err.Error(), "yaml: ", "")), " ")
 }
@@ -116,8 +116,8 @@ func resolved(n *yaml.Node) *yaml.Node {
 	return n
 }
 
-// apply sets the flags named by the keys, but for flags that the command line has. Each flag parses its
-// value itself, so that the file takes the same values as the command line.
+// apply sets the flags named by the keys, except flags on the command line. Each flag parses its
+// value, so the file accepts the same values as the command line.
 func (c *configFile) apply(flags *pflag.FlagSet) error {
 	for _, e := range c.entries {
 		f := flags.Lookup(e.key)

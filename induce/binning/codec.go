@@ -83,9 +83,8 @@ func commonZeros(list []entry) byte {
 
 var errEncoding = errors.New("binning: encoded summary is malformed")
 
-// Decode reads a summary of AppendBinary from the front of b, and returns it with the
-// bytes behind it. It refuses all other bytes, and takes memory in proportion to
-// len(b).
+// Decode reads a summary of AppendBinary from the front of b, and returns it with the bytes after
+// it. It returns an error for all other bytes, and takes memory in proportion to len(b).
 func Decode(b []byte) (s *Summary, rest []byte, err error) {
 	d := decoder{wire.Reader{Rest: b}}
 	s, err = d.summary()

@@ -43,7 +43,7 @@ type table struct {
 	slots []entry // a power of two, or none
 	shift uint8   // 64 - log2(len(slots))
 	n     int     // keys
-	list  []entry // all entries, ascending, in place of the slots; nil: they are in the slots
+	list  []entry // all entries, ascending, instead of the slots; nil if they are in the slots
 }
 
 const minSlots = 16
@@ -166,7 +166,7 @@ func compareEntries(list []entry) []entry {
 	return list
 }
 
-// sortByByte copies the entries, sorted by the byte of their keys from bit shift on. The
+// sortByByte copies the entries, sorted by the byte of their keys that starts at bit shift. The
 // sort is stable.
 func sortByByte(to, from []entry, shift int) {
 	var starts [257]int

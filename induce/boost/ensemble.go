@@ -25,13 +25,13 @@ type Ensemble struct {
 	options  Options
 	start    []float64  // scores of each object to begin with
 	part     []int      // by object; nil if the objects are grouped: see partOf
-	members  []*Booster // by part: has learned from the other parts; the last one from all
+	members  []*Booster // by part: trained on the other parts; the last one on all parts
 }
 
-// NewEnsemble learns from the class weights (Raw) of objects of the given features. The rows of a
-// group are in one part if the objects are grouped, else the rows of an object. By default it
-// has 50 trees that take a share of 0.2. The order of the objects does not matter. It returns nil
-// if Stop says so.
+// NewEnsemble trains an ensemble on the class weights (Raw) of objects with the given features. If
+// the objects are grouped, the rows of a group are in the same part; otherwise the rows of an
+// object are. By default it has 50 trees that take a share of 0.2. The order of the objects has no
+// effect. It returns nil if Stop ends the work.
 func NewEnsemble(o *dataset.Objects, features []dataset.Feature, opts Options) *Ensemble {
 	if opts.Trees == 0 {
 		opts.Trees = 50
@@ -97,9 +97,10 @@ func logits(o *dataset.Objects) []float64 {
 	return scores
 }
 
-// OutOfFold returns class probabilities of the objects that the ensemble has learned from, Classes
-// numbers an object, by trees that have not learned from the object. For grouped objects they are the
-// mean over the rows, each by trees that have not learned from the row's group. nil: Stop says so.
+// OutOfFold returns class probabilities of the training objects, Classes numbers for each object,
+// by trees that were not trained on the object. For grouped objects they are averages over the
+// rows, each by trees that were not trained on the row's group. The result is nil if Stop ends the
+// work.
 func (e *Ensemble) OutOfFold() []float32 {
 	if e.part == nil {
 		return e.rate(e.objects, e.unseenBy)
@@ -127,8 +128,8 @@ func (e *Ensemble) unseenBy(object int, add func(b *Booster, weight int64)) {
 	}
 }
 
-// Probabilities returns class probabilities of other objects of the same features, Classes numbers
-// an object. nil: Stop says so.
+// Probabilities returns class probabilities of other objects with the same features, Classes
+// numbers for each object; nil if Stop ends the work.
 func (e *Ensemble) Probabilities(o *dataset.Objects) []float32 {
 	return e.rate(o, func(_ int, add func(b *Booster, weight int64)) { add(e.members[parts], 1) })
 }

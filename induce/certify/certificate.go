@@ -8,7 +8,7 @@ import (
 
 // Grown describes the tree that a certificate is for.
 type Grown struct {
-	ExpectedCost float64 // with repeats and groups billed as the options of the bound say
+	ExpectedCost float64 // with repeats and groups billed according to the options of the bound
 	Complete     bool    // grown to theta: neither pruned, nor limited, nor cut short by a deadline
 	Rows         bool    // grown from the classes of rows, see split.OfRows
 	Beyond       bool    // some test is in a node whose objects have one majority class

@@ -16,8 +16,8 @@ type Options struct {
 	Family    split.Family    // family of the trees' tests
 	Theta     float64         // a leaf with at most this share of the weight may have several classes
 	Lambda    float64         // weight of the discrimination in the criterion
-	Subset    int             // number of a dataset.Feature.Subsets: trees use only its cuts; from 1; 0: all cuts
-	// Classes says what the impurity of the criterion is of, for the paper's factor.
+	Subset    int             // index in dataset.Feature.Subsets, starting at 1: trees only use these cuts; 0: all cuts
+	// Classes selects the class weights of the criterion's impurity, for the paper's factor.
 	Classes split.Classes
 	// RepeatFree makes repeated tests on a feature without value costs free on a path.
 	RepeatFree bool
@@ -65,7 +65,7 @@ type Bound struct {
 	Budget     int64   // Options.Budget
 	CutShort   int     // searched objects whose search reached the limit of work
 
-	LogFactor   float64 // factor of the paper's theorem for these data; 0: the criterion has none
+	LogFactor   float64 // factor of the paper's theorem for these data; 0 if the criterion has none
 	Assumptions []tree.Assumption
 }
 
@@ -128,8 +128,8 @@ func (p *problem) trivial() bool {
 	return true
 }
 
-// Digits of a bound. The sums behind a bound may be off by more than rounding, as prices are scaled
-// until they are feasible.
+// Digits of a bound. The sums from which a bound follows may be off by more than rounding errors,
+// because prices are scaled until they are feasible.
 const (
 	boundDigits = 7
 	boundSlack  = 1e-9
@@ -210,8 +210,9 @@ func (p *problem) estimate(sample int, opts *Options) (bound float64, method str
 	return scaledLimit(column(bounds, 0), pilot) - v.offset, v.name
 }
 
-// scaledLimit returns a lower confidence limit on the mean of draws from 0 on, see lowerLimit. Draws
-// above the pilot's greatest value are cut to it: a number below an object's bound is a bound too.
+// scaledLimit returns a lower confidence limit on the mean of draws >= 0: see lowerLimit. Draws
+// above the pilot's greatest value are reduced to it, because a number below an object's bound is
+// also a bound.
 func scaledLimit(draws, pilot []float64) float64 {
 	most := slices.Max(pilot)
 	if most <= 0 {

@@ -71,8 +71,7 @@ func (h *frontier) Pop() any {
 	return last
 }
 
-// searcher bounds the objects of a problem one after the other. It belongs to
-// one goroutine.
+// searcher bounds the objects of a problem one after another. Only one goroutine may use it.
 type searcher struct {
 	p *problem
 
@@ -321,9 +320,9 @@ func (s *searcher) parted(row []uint16, rivals []int) bool {
 	return false
 }
 
-// killers orders the rivals greedily: the next rival is the one that parts the most
-// peers from the object among those not yet parted. Rivals that part no further
-// peer are left out. The peers are a sample of triedPeers.
+// killers orders the rivals greedily: the next rival is the one that separates the most peers from
+// the object, among the peers not yet separated. Rivals that separate no further peer are left out.
+// The peers are a sample of triedPeers.
 func (s *searcher) killers() []int {
 	step := max(1, len(s.peerWeight)/triedPeers)
 	parts := make([][]int32, len(s.rivals)) // by rival: the peers of the sample that it parts

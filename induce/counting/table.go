@@ -188,7 +188,7 @@ func (t *Table) fit() {
 		return
 	}
 	order := t.sortedBy(t.compareByBits)
-	var merging [lastLevel + 1]int // by further level: entries that fall together with the one before
+	var merging [lastLevel + 1]int // by additional level: entries that merge with the entry before
 	for i, entry := range order[1:] {
 		if a, b := t.keyOf(order[i]), t.keyOf(entry); slices.Equal(a[:t.shape.Words], b[:t.shape.Words]) {
 			_, differ := t.highest(a, b)

@@ -18,14 +18,14 @@ const maxBlockCount = 1 << 62
 // errBlock is the error for bytes that are not an object block of the expected layout.
 var errBlock = errors.New("not an object block of this layout")
 
-// AppendBlock appends objects [from, to) of the table to dst as one block:
+// AppendBlock appends objects [from, to) of the table to dst as a single block:
 //
 //	version, flags        1 byte each; flag 1: rows follow; flag 2: the objects are soft; flag 4:
 //	                      groups follow the objects, see groupsLength
 //	objects               uvarint
 //	codes                 per feature a column of objects * width bytes
-//	per object            uvarints: number of classes, then class and weight of each; rows
-//	                      of soft objects those are of the labels; raw ones follow likewise
+//	per object            uvarints: number of classes, then class and weight of each; rows. For
+//	                      soft objects these are the label weights; raw weights follow likewise
 func (t *Table) AppendBlock(dst []byte, from, to int) []byte {
 	dst = appendBlockHead(dst, to-from, t.hasRows, t.soft > 0, t.groups != nil)
 	for f, width := range t.layout.Widths {

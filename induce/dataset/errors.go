@@ -103,12 +103,13 @@ func ParseError(text string) (*DataError, bool) {
 	return (*DataError)(&e), err == nil
 }
 
-// NullLabel returns the error of a row without a label. row says which row it is.
+// NullLabel returns the error for a row without a label. row identifies the row.
 func NullLabel(column, row, hint string) *DataError {
 	return &DataError{Column: column, Problem: "the label of " + row + " is null, expected a class", Hint: hint}
 }
 
-// WeightError returns the error of the weight of a row: row says which row it is, and fault what is wrong.
+// WeightError returns the error for the weight of a row. row identifies the row, and fault
+// describes what is wrong.
 func WeightError(column, value, row, fault, hint string) *DataError {
 	return &DataError{Column: column, Value: value, Problem: "the weight of " + row + " " + fault, Hint: hint}
 }

@@ -22,7 +22,7 @@ func (n *Novelty) New() int64 { return n.Unseen + n.Outside }
 
 // Watch counts the new values of a feature. It is read-only, so goroutines may share it.
 type Watch struct {
-	categories *Categories // nil: the feature is numeric
+	categories *Categories // nil for a numeric feature
 	complete   bool        // all training rows had a value
 	bounded    bool
 	low, high  float64

@@ -2,26 +2,27 @@ package dataset
 
 import "math/bits"
 
-// Parting says which part of the split a row belongs to. It is the one rule for Parquet files and for
-// rows in pipelines.
+// Parting determines the part of each row. The same rule applies to Parquet files and to rows in
+// pipelines.
 type Parting struct {
 	SplitColumn string `json:"split_column,omitempty"` // column that names each row's part
-	// Key is the column of groups: rows of one value are in one part, one fold and one bucket, see
-	// Bucket. Empty: the row's position decides on its part.
+	// Key is the column of groups: rows with the same value are in the same part, fold and bucket:
+	// see Bucket. Empty: the part depends on the position of the row.
 	Key    string `json:"key,omitempty"`
 	Shares Shares `json:"shares"`
 	Seed   uint64 `json:"seed"`
 
-	// Time is a column of numbers or points in time. Rows from ValidateFrom on validate, rows from TestFrom
-	// on test, older ones train. nil: there are no such rows. Empty: time does not decide.
+	// Time is a column of numbers or points in time. Rows before ValidateFrom train, rows in
+	// [ValidateFrom, TestFrom) validate, and rows >= TestFrom test; a bound is nil if there are no
+	// such rows. Empty: the part does not depend on time.
 	Time         string   `json:"time,omitempty"`
 	ValidateFrom *float64 `json:"validate_from,omitempty"`
 	TestFrom     *float64 `json:"test_from,omitempty"`
 }
 
-// CutTimes sets ValidateFrom and TestFrom by the times of all rows: distinct ones, ascending, and the
-// number of rows of each. A part ends with the first time by which it and the older parts have their
-// shares, so rows of one time are in one part.
+// CutTimes sets ValidateFrom and TestFrom from the times of all rows: times are distinct and
+// ascending, and rows holds the number of rows of each. A part ends with the first time at which it
+// and the older parts have their shares, so rows with the same time are in the same part.
 func (p *Parting) CutTimes(times []float64, rows []int64) {
 	var all, share uint64
 	for _, n := range rows {
@@ -30,7 +31,7 @@ func (p *Parting) CutTimes(times []float64, rows []int64) {
 	for _, s := range p.Shares {
 		share += uint64(s)
 	}
-	from := func(upTo uint64) *float64 { // the first time behind a share of the rows
+	from := func(upTo uint64) *float64 { // the first time after a share of the rows
 		sum := uint64(0)
 		for i, n := range rows {
 			if reached(sum, share, all, upTo) {
@@ -96,8 +97,8 @@ func (p *Parting) OfKey(hash uint64) (Part, uint8) {
 	return p.Shares.Of(hash), Bucket(hash)
 }
 
-// NameError returns the error of a row whose value of the split column names no part. row says which row it
-// is.
+// NameError returns the error for a row whose value in the split column is not the name of a part.
+// row identifies the row.
 func (p *Parting) NameError(value, row string) *DataError {
 	return &DataError{
 		Column: p.SplitColumn, Value: value, Problem: row + " names no part, expected train, validation or test",

@@ -9,11 +9,12 @@ import (
 	"time"
 )
 
-// Unit is the unit of points in time. In every file's unit, a date becomes days and a
-// timestamp microseconds since 1970-01-01, and a time of day microseconds since midnight.
-// All of them are whole numbers, rounded down.
+// Unit is the unit of points in time. Whatever the unit in a file, dates are converted to days and
+// timestamps to microseconds since 1970-01-01, and times of day to microseconds since midnight. All
+// of them are integers, rounded down.
 //
-// A timestamp is in UTC if its column says so. A local timestamp counts as if it were UTC.
+// A timestamp is in UTC if its column is declared so. A local timestamp counts as if it were in
+// UTC.
 type Unit uint8
 
 // The units.
@@ -284,8 +285,8 @@ func (u Unit) Exact(n int64) (x float64, ok bool) {
 	return x, x < math.MaxInt64 && int64(x) == n // as a float64, math.MaxInt64 is 2^63
 }
 
-// LosesDigits reports whether a text is a whole number, written with digits alone, and x, which
-// was read from it, another one: beyond 2^53 float64 does not hold all of them.
+// LosesDigits reports whether a text is an integer, written only with digits, that differs from x,
+// which was read from it: beyond 2^53 float64 does not hold every integer.
 func LosesDigits(text string, x float64) bool {
 	if math.Abs(x) < 1<<53 {
 		return false

@@ -92,8 +92,8 @@ type RowGroup interface {
 	// ReadRows decodes the rows [from, to) of the i-th requested column into dst, reusing
 	// its buffers.
 	ReadRows(i, from, to int, dst *Vector) error
-	// PageRows returns the most rows of a page of the requested columns; 0: it is not
-	// known. A page is decoded as a whole, for however few of its rows.
+	// PageRows returns the greatest number of rows in a page of the requested columns; 0 if
+	// unknown. A page is decoded as a whole, however few of its rows are needed.
 	PageRows() int
 	// Close releases the row group's memory and files.
 	Close() error

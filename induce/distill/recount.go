@@ -95,8 +95,8 @@ func (r *recounter) billed(t *split.Candidate, path *induce.Path) *split.Candida
 	return &made
 }
 
-// apportion deals a total to shares in proportion to their weights, of which one must be above
-// 0, by the method of the largest remainder. Of equal remainders the first ones come first.
+// apportion divides a total in proportion to weights, at least one of which must be above 0, by the
+// largest remainder method. Equal remainders are served in order.
 func apportion(weights []int64, total int64) []int64 {
 	sum := uint64(0)
 	for _, w := range weights {

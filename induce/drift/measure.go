@@ -6,8 +6,8 @@ import (
 	"github.com/espalier-ml/espalier/induce/portable"
 )
 
-// Measures says how far two sets of rows are apart in one column. Each is 0 if both have the same
-// shares in all bins.
+// Measures quantify how far two sets of rows are apart in one column. Each distance is 0 if both
+// have the same shares in all bins.
 type Measures struct {
 	PSI float64 `json:"psi"` // population stability index
 	// KolmogorovSmirnov is the greatest difference of the cumulated shares, from 0 to 1. It has a
@@ -16,18 +16,18 @@ type Measures struct {
 	JensenShannon     float64 `json:"jensen_shannon"` // distance to base 2, from 0 to 1
 	ChiSquare         float64 `json:"chi_square"`     // statistic of the test of homogeneity
 	Freedom           int     `json:"freedom"`        // its degrees of freedom
-	P                 float64 `json:"p"`              // probability of such a statistic, or a greater one, without drift
+	P                 float64 `json:"p"`              // probability of a statistic at least as great without drift
 }
 
-// Measure compares numbers of rows by bin. Both lists have the same bins. Where a list has no rows,
-// nothing can be said: all figures are 0, and P is 1.
+// Measure compares numbers of rows by bin. Both lists must have the same bins. If a list has no
+// rows, all figures are 0, and P is 1.
 //
 //   - PSI is the sum over bins of (q - p) ln(q/p), for the shares p before and q now. Half a row is
-//     added to each bin that has rows in one list at least, so that no share is 0.
+//     added to each bin that has rows in at least one list, so that no share is 0.
 //   - KolmogorovSmirnov is max |P - Q| over the cumulated shares P and Q.
 //   - JensenShannon is the root of half the sum of p log2(p/m) + q log2(q/m), with m = (p+q)/2.
 //   - ChiSquare is Pearson's statistic of the table of two rows, without a correction. Bins in which
-//     either list expects fewer than 5 rows are put together, as the test needs more.
+//     either list expects fewer than 5 rows are merged, because the test needs more.
 func Measure(before, now []int64) Measures {
 	m := Measures{P: 1}
 	b, n := Rows(before), Rows(now)

@@ -15,7 +15,7 @@ type Rule uint8
 // The rules.
 const (
 	First      Rule = iota + 1 // the first point of the first tree, whatever its merit
-	Best                       // the cheapest point that is as good as the best one, but for chance and the tolerance
+	Best                       // the cheapest point that is as good as the best point, within chance and the tolerance
 	Highest                    // the point of highest merit; ties: the cheapest
 	Knee                       // the point farthest above the chord from the cheapest to the best point
 	OneSE                      // the cheapest point within one standard error of the highest merit

@@ -2,7 +2,7 @@ package frontier
 
 import "github.com/espalier-ml/espalier/induce/prune"
 
-// Settings say how a tree is chosen among candidates, and how far it is pruned.
+// Settings describe how a tree is chosen among candidates, and how far it is pruned.
 type Settings struct {
 	Query // the rule, the limits and the tolerance by which the tree is chosen
 
@@ -46,8 +46,7 @@ func (s *Settings) currencies() []prune.Currency {
 	return s.Currencies
 }
 
-// competing returns the first step of a sequence that competes, and the step after the
-// last one.
+// competing returns the range [from, to) of the steps of a sequence that compete.
 func (s *Settings) competing(q *prune.Sequence) (from, to int) {
 	switch {
 	case len(s.Currencies) == 0:

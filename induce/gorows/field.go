@@ -71,7 +71,7 @@ func fieldOf(t reflect.Type, c *rowtype.Column) field {
 	}
 	for _, i := range c.Field {
 		if t.Kind() != reflect.Struct {
-			return field{} // behind a pointer to an embedded struct
+			return field{} // inside a pointer to an embedded struct
 		}
 		f.offset += uint32(t.Field(i).Offset)
 		t = t.Field(i).Type

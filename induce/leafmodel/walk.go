@@ -87,8 +87,8 @@ func (w *walk) parts(n *tree.Node, ids []int32) [][]int32 {
 	return [][]int32{sorted[yes:], sorted[:yes]}
 }
 
-// partition moves the objects whose codes are from first to last to the front of sorted, and the
-// others behind them, and returns the number at the front.
+// partition moves the objects whose codes are in [first, last] to the front of sorted, followed by
+// the remaining objects, and returns how many are at the front.
 func partition[C uint8 | uint16](codes []C, ids []int32, first, last C, sorted []int32) int {
 	sorted = sorted[:len(ids)]
 	front, back := 0, len(ids)-1
@@ -145,7 +145,7 @@ func newWorkerPool(workers int) *workerPool {
 	return &workerPool{free: make(chan struct{}, workers-1)}
 }
 
-// handed is the number of objects of a node from which on another goroutine may take it.
+// handed is the least number of objects of a node that another goroutine may take over.
 const handed = 1 << 9
 
 // hand visits a node of some objects, on another goroutine if one is free.

@@ -5,8 +5,8 @@ import "math"
 // CalibrationBins is the number of bins of probabilities, of equal width.
 const CalibrationBins = 10
 
-// Calibration compares the probabilities of a class with its share among the rows. It
-// is of the second of two classes; of more classes, of the predicted class.
+// Calibration compares the probabilities of a class with its share among the rows: for two classes,
+// of the second class; for more, of the predicted class.
 type Calibration struct {
 	Class         string           `json:"class,omitempty"` // name of the class; absent: the predicted class
 	ExpectedError float64          `json:"expected_error"`  // mean over rows of |probability - share| of their bins

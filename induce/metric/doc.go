@@ -1,6 +1,5 @@
-// Package metric measures a tree on some rows: accuracy, areas under the ROC curve,
-// log loss, Brier score, calibration, gains and the cost of the tests, with
-// confidence intervals.
+// Package metric measures a tree on rows: accuracy, areas under the ROC curve, log loss, Brier
+// score, calibration, gains and the cost of the tests, with confidence intervals.
 //
 // A tree gives all rows of a leaf the same probabilities. So the metrics follow from
 // a table of the leaves with the weight of each class (see Leaf), for any number of
@@ -17,7 +16,7 @@
 //
 // # Determinism
 //
-// Weights are integers, and so are the sums behind confusions and areas. Sums of
-// floats run over the leaves sorted by their contents: the order of the caller's
-// leaves never matters, not even in the last bit.
+// Weights are integers, and so are the sums for confusion matrices and areas. Sums of floats run
+// over the leaves sorted by their contents: the order of the caller's leaves never matters, not
+// even in the last bit.
 package metric

@@ -70,9 +70,9 @@ func (s *sample) leastRows() float64 {
 // z is the quantile 0.975 of the normal distribution.
 const z = 1.959963984540054
 
-// shareInterval returns Wilson's interval for an estimate p between 0 and 1 with a
-// standard error: the interval of a share among p(1-p)/error^2 rows. At 0 and 1,
-// where the error is 0, it is the interval of a share among the given rows.
+// shareInterval returns Wilson's interval for an estimate p between 0 and 1 with a standard error:
+// the interval of a share among p(1-p)/error^2 rows. At 0 and 1 the error is 0; there it is the
+// interval of a share among the given rows.
 func shareInterval(p, standardError, rows float64) Interval {
 	const edge = 1e-12 // rounding error
 	if spread := p * (1 - p); spread > edge {

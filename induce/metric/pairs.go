@@ -2,9 +2,9 @@ package metric
 
 import "math/bits"
 
-// Pairs is the exact sum behind an area under a ROC curve (Mann and Whitney's U), in
-// 128 bits: twice the weight of the pairs of a positive and a negative row in which
-// the positive row ranks higher. A tie counts half.
+// Pairs is the exact sum for an area under a ROC curve (Mann and Whitney's U), in 128 bits: twice
+// the weight of the pairs of a positive and a negative row in which the positive row ranks higher.
+// A tie counts half.
 type Pairs struct{ hi, lo uint64 }
 
 // Add adds the product of two weights.

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// errBelow says which names CheckBelow accepts.
+// errBelow describes the names that CheckBelow accepts.
 var errBelow = errors.New("want a relative path of plain parts below the folder of the document")
 
 // CheckBelow refuses a name that was read from a document unless it is a relative path of plain parts:

@@ -2,8 +2,7 @@ package naming
 
 import "strings"
 
-// minBeginning is the number of characters from which the beginning of a name tells
-// it.
+// minBeginning is the least number of characters with which the beginning of a name identifies it.
 const minBeginning = 3
 
 // Nearest returns the name that differs least from the given one, else the shortest

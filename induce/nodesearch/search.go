@@ -8,7 +8,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/split"
 )
 
-// Search is the search for the best tests of one node. Its memory serves one node after the other.
+// Search finds the best tests of a node. Its memory is reused for one node after another.
 type Search struct {
 	Trees []Tree
 
@@ -18,21 +18,21 @@ type Search struct {
 	estimates []split.Estimate // bounds of the best score, by feature, then by tree in the order of the teams
 }
 
-// Tree is the search of one tree.
+// Tree is the search for a single tree.
 type Tree struct {
 	Number int // among the trees that grow together
 	Totals *split.Totals
 	Heavy  split.Heavy // sum of the node's heavy objects
 
-	Best     split.Candidate // Kind 0: none
-	RunnerUp split.Candidate // see induce.Node; Kind 0: none
+	Best     split.Candidate // Kind is 0 if absent
+	RunnerUp split.Candidate // see induce.Node; Kind is 0 if absent
 
 	team, member int // its team, and its number there
 	compares     bool
 	demanded     bool              // the feature that the node has to test has tests, and no other feature counts
 	found        []split.Candidate // tests that may be the best, or the runner-up
 	first        float64           // the highest lower bound of a feature's best score
-	second       float64           // the next one, of another feature
+	second       float64           // the next best score, of another feature
 }
 
 // team is trees that look at each test together, see split.Team.
@@ -43,8 +43,8 @@ type team struct {
 	criteria []*split.Criterion
 }
 
-// Load returns the histogram of a feature for the tree at a position among Search.Trees, and the
-// codes with objects, ascending; nil: they are not known.
+// Load returns the histogram of a feature for the tree at a position in Search.Trees, and the codes
+// with objects, ascending; nil if they are unknown.
 type Load func(feature, tree int) (split.Histogram, []int32)
 
 // Scratch is the memory of one goroutine.
@@ -192,10 +192,10 @@ func (s *Search) bound(t *Tree, from, to int) {
 	}
 }
 
-// cut returns the least estimate that a test of a feature must have to matter to a tree; +Inf: no
-// test matters. The best test ties with the best score of its feature, and of all features. The
-// runner-up ties with the best score of its feature, and of all features but the best test's:
-// that is at least the second highest of the features' best scores.
+// cut returns the least estimate with which a test of a feature matters to a tree; +Inf if no test
+// matters. The best test ties with the best score of its feature, and of all features. The
+// runner-up ties with the best score of its feature, and of all features other than the feature of
+// the best test: that is at least the second highest of the features' best scores.
 func (s *Search) cut(t *Tree, f int) float64 {
 	e, least := s.estimate(t, f), t.first
 	if t.compares {
@@ -208,8 +208,8 @@ func (s *Search) cut(t *Tree, f int) float64 {
 	return least
 }
 
-// Choose picks the best test and the runner-up of each tree, from all features. The scores are
-// those by which tests are compared, see Parts.
+// Choose picks the best test and the runner-up of each tree, from all features. The scores are the
+// ones by which tests are compared: see Parts.
 func (s *Search) Choose() {
 	for i := range s.Trees {
 		t := &s.Trees[i]

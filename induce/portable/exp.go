@@ -2,7 +2,7 @@ package portable
 
 import "math"
 
-// expSteps is the number of steps from a power of 2 to the next one in expTable.
+// expSteps is the number of steps in expTable from one power of 2 to the next.
 const expSteps = 128
 
 const (

@@ -57,10 +57,10 @@ func (r *Rows) readProbabilities(columns [][]float64, from int) {
 	}
 }
 
-// area keeps twice Mann and Whitney's U of a class while rows move between leaves. U is
-// the weight of the pairs of a positive and a negative row in which the positive row's
-// leaf has the higher probability; a tie counts half. The positive rows are those of
-// the class. Only the slots of leaves matter, see metric.Tiers.
+// area maintains twice Mann and Whitney's U of a class while rows move between leaves. U is the
+// weight of the pairs of a positive and a negative row in which the positive row's leaf has the
+// higher probability; a tie counts half. The positive rows are the rows of the class. Only the
+// slots of leaves matter: see metric.Tiers.
 type area struct {
 	rows     *Rows
 	tiers    metric.Tiers
@@ -143,7 +143,7 @@ func (a *area) start(leaves []int32) {
 	a.leaves.build()
 }
 
-// move moves positive and negative rows from a slot to another one.
+// move moves positive and negative rows from one slot to another.
 func (a *area) move(from, to int32, w weights) {
 	a.leaves.add(from, weights{-w.positive, -w.negative}) // modulo 2^64: the sums themselves are never negative
 	beats, beaten := a.pairs(from, &w)

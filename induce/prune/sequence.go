@@ -94,9 +94,9 @@ func distinct(t *tree.Tree, alpha []float64) []float64 {
 	return inner[:n]
 }
 
-// Tree returns the pruned tree of a step, numbered breadth-first and with its
-// complexity. The nodes keep their classes and probabilities, and share the slices
-// with the un-pruned tree. Algorithm.Prune names the currency from step 1 on.
+// Tree returns the pruned tree of a step, numbered breadth-first and with its complexity. The nodes
+// keep their classes and probabilities, and share the slices with the unpruned tree.
+// Algorithm.Prune names the currency if step is at least 1.
 func (s *Sequence) Tree(step int) *tree.Tree {
 	pruned := *s.tree
 	if step > 0 {
@@ -234,8 +234,8 @@ func (s *Sequence) fillComplexity() {
 	}
 }
 
-// billsApart returns the first step from which on every test is billed at its own
-// price: the tree has no features in groups and no free repeats.
+// billsApart returns the first step at and after which every test is billed at its own price: the
+// tree has no features in groups and no free repeats.
 func (s *Sequence) billsApart() int {
 	if s.tree.Algorithm.RepeatCost != "" {
 		return len(s.Steps)

@@ -69,9 +69,9 @@ func Sweep(sequences []*Sequence, r *Rows) [][]Score {
 	return scores
 }
 
-// moves lists by step the nodes that become leaves (in) and the nodes that cease to be
-// leaves (out). From then on the rows of the latter have another leaf (to). Nodes are
-// in order within a step. Each node is at most once in each of the two lists.
+// moves lists by step the nodes that become leaves (in) and the nodes that cease to be leaves
+// (out). At that step the rows of the latter move to another leaf (to). Nodes are in order within a
+// step. Each node is at most once in each of the two lists.
 type moves struct {
 	in, out, to     []int32
 	inEnds, outEnds []int32 // by step: end of its part
@@ -135,9 +135,9 @@ func (r *Rows) hits() []int64 {
 	return hits
 }
 
-// Losses returns the log loss of every step of sequences of one tree, in nats, by sequence and step.
-// The lists are empty if there are no rows. It is much faster than Sweep, and calculates with the
-// probabilities that the tree has now.
+// Losses returns the log loss of every step of sequences of one tree, in nats, by sequence and
+// step. The lists are empty if there are no rows. It is much faster than Sweep, and uses the
+// current probabilities of the tree.
 func Losses(sequences []*Sequence, r *Rows) [][]float64 {
 	list := make([][]float64, len(sequences))
 	if r.weight[0] == 0 {

@@ -1,3 +1,3 @@
-// Package refit gives a tree the counts of other rows. The tests stay, and so do their scores, which tell
-// of the rows that the tree was grown from; counts and prices are new.
+// Package refit gives a tree the counts of other rows. The tests stay, and so do their scores,
+// which describe the rows from which the tree was grown; counts and prices are new.
 package refit

@@ -1,4 +1,5 @@
-// Package region says which rows a branch of a tree takes, as sets of codes of its feature.
+// Package region represents the rows that a branch of a tree takes, as sets of codes of its
+// feature.
 package region
 
 import (
@@ -50,7 +51,7 @@ func Of(n *tree.Node, f *dataset.Feature, branch int) []Codes {
 	return set
 }
 
-// Without returns the codes up to the last one that are in none of the ranges.
+// Without returns the codes up to last that are in none of the ranges.
 func Without(ranges []Codes, last int) []Codes {
 	var rest []Codes
 	next := 0

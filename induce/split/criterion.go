@@ -13,7 +13,7 @@ type Criterion struct {
 	total     float64 // W, the weight of all objects
 	light     float64 // theta W: objects that weigh more are heavy
 	xlogx     xlogx
-	subset    int // number of the subset of cuts in use, from 1; 0: all cuts
+	subset    int // index of the subset of cuts in use, starting at 1; 0: all cuts
 	pricing   Pricing
 	classes   Classes
 }
@@ -54,9 +54,9 @@ func (c *Criterion) Compares(weight int64) bool { return 100*float64(weight) >= 
 // theta W.
 const leafSlack = 1e-9
 
-// IsLeaf reports whether a node is a leaf for every family of tests: it is
-// homogeneous, or weighs at most theta W. By OfObjects a node without pairs is homogeneous; by
-// OfRows also its class weights must be of one class, unless it has a single object.
+// IsLeaf reports whether a node is a leaf for every family of tests: it is homogeneous, or weighs
+// at most theta W. By OfObjects a node without pairs is homogeneous; by OfRows its class weights
+// must also belong to a single class, unless it has a single object.
 func (c *Criterion) IsLeaf(n *Totals) bool {
 	if float64(n.Weight) <= c.light*(1+leafSlack) {
 		return true

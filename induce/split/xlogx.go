@@ -45,7 +45,7 @@ func untabled(m int64) float64 {
 	return float64(m) * portable.Log2(float64(m))
 }
 
-// nearBits says how long the table of near is: 2^9 numbers.
+// nearBits is the binary logarithm of the length of the table of near.
 const nearBits = 9
 
 type nearLog struct{ inverse, log float64 }

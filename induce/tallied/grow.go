@@ -44,10 +44,11 @@ func (s *Spec) FitTally(tally []byte) (*Plan, *Sums, error) {
 type Grown struct {
 	Tree     *tree.Tree
 	Rows     [dataset.Parts]int64
-	Frontier []frontier.Listed // the trees that it was chosen among; empty: there was no choice
+	Frontier []frontier.Listed // trees among which it was chosen; empty if there was no choice
 }
 
-// Grow grows the trees of the grid from objects, and chooses one. note tells what the choice tells.
+// Grow grows the trees of the grid from objects, and chooses one. note receives the notes of the
+// choice.
 func (s *Spec) Grow(ctx context.Context, tables *Tables, p *Plan, workers int, note func(text string)) (*Grown, error) {
 	g := new(Grown)
 	m := &selection.InMemory{Host: host{note}, Keyed: s.Settings.Key != "", Options: memory.Options{

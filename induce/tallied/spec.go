@@ -16,13 +16,13 @@ import (
 // Spec is the checked settings of a training together with the columns of the rows.
 type Spec struct {
 	Settings settings.Settings       `json:"settings"`
-	Features []string                `json:"features"` // columns that the tree may test; empty: all with no other use
+	Features []string                `json:"features"` // columns that the tree may test; empty: all without another use
 	Strict   bool                    `json:"strict"`   // maps must have a key for each column
 	Ordered  bool                    `json:"ordered"`  // without a column that decides, the position of a row decides on its part
 	Schema   *rowtype.Schema         `json:"schema"`
 	Columns  []dataset.FeatureColumn `json:"columns"` // the features
 
-	Part string `json:"part"` // column that decides on the part of a row; empty: none does
+	Part string `json:"part"` // column that determines the part of a row; optional
 
 	label, weight *rowtype.Column
 }

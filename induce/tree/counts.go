@@ -81,7 +81,7 @@ func (c *LeafCounts) Add(b []byte) error {
 	return nil
 }
 
-// MergeLeafCounts adds up encoded counts of one tree without the tree itself.
+// MergeLeafCounts adds up encoded counts of a tree without needing the tree.
 func MergeLeafCounts(list [][]byte) ([]byte, error) {
 	if len(list) == 1 {
 		return list[0], nil

@@ -134,8 +134,8 @@ func (t *multiTest) child(code int) int32 {
 	return t.children[0]
 }
 
-// MultiCounts counts objects by leaf and class, for all trees of a router. It belongs
-// to one goroutine.
+// MultiCounts counts objects by leaf and class, for all trees of a router. Only one goroutine may
+// use it.
 type MultiCounts struct {
 	router *MultiRouter
 	leaves []leafCount      // by number of the distinct leaf

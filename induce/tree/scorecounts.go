@@ -144,7 +144,7 @@ func (c *ScoreCounts) Merge(b []byte) error {
 	})
 }
 
-// MergeScoreCounts adds up encoded counts of one tree without the tree itself.
+// MergeScoreCounts adds up encoded counts of a tree without needing the tree.
 func MergeScoreCounts(list [][]byte) ([]byte, error) {
 	if len(list) == 1 {
 		return list[0], nil

@@ -17,14 +17,15 @@ const FractionScale = 1_000_000
 // do not overflow.
 const MaxTotalWeight = 1 << 60
 
-// Rule says what rows weigh: in which units their weights are counted, and by which factors classes
-// multiply the weights of training rows. The zero Rule is the rule of rows without weights.
+// Rule describes how rows are weighed: the units in which their weights are counted, and the
+// factors by which classes multiply the weights of training rows. The zero Rule is the rule for
+// rows without weights.
 type Rule struct {
-	// Units has the unit of the weights of each part; nil if rows have no weights, or the units are not
-	// known yet.
+	// Units are the units of the weights of each part; nil if rows have no weights, or if the units
+	// are not known yet.
 	Units *[dataset.Parts]dataset.WeightUnit `json:"units,omitempty"`
 
-	// ClassWeights has a factor for the weights of training rows by class, in units of
+	// ClassWeights are factors of the weights of training rows by class, in units of
 	// 1/FractionScale. Empty: all factors are 1. A product of a weight and a factor is divided by
 	// ClassDivisor, either 1 or FractionScale, and rounded.
 	ClassWeights []int64 `json:"class_weights,omitempty"`

@@ -11,9 +11,9 @@ import (
 	"github.com/espalier-ml/espalier/io/svg"
 )
 
-// Calibration draws the mean probability of each bin against the observed share, and below
-// the share of the rows in the bin, on test rows, else on validation rows, else on training
-// rows. An error says what the metrics lack.
+// Calibration draws the mean probability of each bin against the observed share and, below, the
+// share of the rows in the bin. It uses the test rows if there are any, otherwise the validation
+// rows, otherwise the training rows. The error describes what the metrics lack.
 func Calibration(m *runfolder.Metrics) (*Picture, error) {
 	parts := m.Parts()
 	if len(parts) == 0 || parts[len(parts)-1].Metrics.Calibration == nil {
@@ -80,7 +80,7 @@ func calibrationLegend() []Entry {
 	}
 }
 
-// tipOf says what a bin holds.
+// tipOf describes the contents of a bin.
 func tipOf(c *metric.Calibration, bin int) string {
 	b := &c.Bins[bin]
 	return fmt.Sprintf("probabilities from %g to %g: mean %.4f, observed share %.4f, %s of the rows", b.From, b.To,

@@ -17,14 +17,14 @@ type frontierChart struct {
 	costs  []float64 // by point
 	order  []int     // of the points, by ascending cost
 	faint  []bool    // by point: a cheaper one has at least its AUC on validation rows
-	chosen int       // point of the run's tree; -1: none
+	chosen int       // point of the run's tree; -1 if absent
 	radius float64   // of marks
 }
 
-// Frontier draws the AUC of a frontier's trees over what they cost: on validation rows and on
-// test rows, with 95 % intervals. The run's tree is marked; dominated trees are faint. The
-// Spots of its Frame are the marks of validation by point; the mark of a tree without an AUC
-// stands on the axis. An error says what the frontier lacks.
+// Frontier draws the AUC of a frontier's trees over their cost: on validation rows and on test
+// rows, with 95 % intervals. The run's tree is marked; dominated trees are faint. The Spots of its
+// Frame are the marks for validation rows, by point; a tree without an AUC has its mark on the
+// axis. The error describes what the frontier lacks.
 func Frontier(f *runfolder.Frontier) (*Picture, error) {
 	if err := checkFrontier(f.Points); err != nil {
 		return nil, err
@@ -239,7 +239,7 @@ func (c *frontierChart) mark(on *svg.Canvas, f *Frame, point int) {
 	}
 }
 
-// tip says what a tree costs and how good it is.
+// tip describes the cost and the quality of a tree.
 func (c *frontierChart) tip(point int) string {
 	p := &c.points[point]
 	return fmt.Sprintf("tree %s: cost %.4g, %d leaves, depth %d\nvalidation AUC %s\ntest AUC %s", report.Number(p.Tree),
@@ -257,7 +257,7 @@ func partOf(p *runfolder.Part) string {
 	return fmt.Sprintf("%.4f (%.3f to %.3f)", *p.AUC, p.Low, p.High)
 }
 
-// summary says in a sentence what the picture shows.
+// summary describes the picture in a sentence.
 func (c *frontierChart) summary() string {
 	first, last := c.costs[c.order[0]], c.costs[c.order[len(c.order)-1]]
 	text := fmt.Sprintf("%d trees that cost %.4g to %.4g", len(c.points), first, last)

@@ -124,7 +124,7 @@ func (m *mapping) bound(key, text string) {
 func textNode(s string) *yaml.Node {
 	n := new(yaml.Node)
 	n.SetString(s)
-	// The words are booleans of YAML 1.1, which other readers know.
+	// Booleans of YAML 1.1, which other readers interpret.
 	words := []string{"y", "n", "yes", "no", "on", "off"}
 	if strings.ContainsAny(s, "\n\r") || slices.Contains(words, strings.ToLower(s)) {
 		n.Style = yaml.DoubleQuotedStyle

@@ -31,12 +31,13 @@ var usual = mustFormats( //nolint:gochecknoglobals // a table
 	"%m/%d/%Y %I:%M %p", "%m/%d/%Y %I:%M:%S %p", "%I:%M %p", "%I:%M:%S %p",
 )
 
-// mostLooks is the number of texts of a column that Looks looks at: more would say the same.
+// mostLooks is how many texts of a column Looks examines, because more would hardly change the
+// result.
 const mostLooks = 1000
 
-// Looks counts what the texts of a column look like, to say how they may be read.
+// Looks counts what the texts of a column look like, to suggest how they may be read.
 type Looks struct {
-	spelling *Spelling // nil: the usual one
+	spelling *Spelling // nil: the usual spelling
 	seen     int64
 	counts   [shapes]int64
 	formats  uint64 // of usual: bit i is set if a date does not have format i
@@ -126,8 +127,8 @@ func (l *Looks) date(text string) bool {
 	return true
 }
 
-// Mostly says what most of the texts look like, and which settings of import read them so. what is
-// empty if most texts are nothing but texts, or if some are codes.
+// Mostly describes what most of the texts look like, and which settings of import read them so.
+// what is empty if most texts are plain texts, or if some are codes.
 func (l *Looks) Mostly() (what, settings string) {
 	best := number
 	for s := range shapes {

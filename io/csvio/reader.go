@@ -16,12 +16,12 @@ import (
 	"github.com/espalier-ml/espalier/induce/dataset"
 )
 
-// Options say how a file is read.
+// Options describe how a file is read.
 type Options struct {
 	File      string   // its name in messages
-	Delimiter rune     // between fields; 0: the most frequent of comma, semicolon, tab and bar in the first line
+	Delimiter rune     // delimiter between fields; 0: the most frequent of comma, semicolon, tab and bar in the first line
 	Trim      bool     // spaces around fields are left out
-	Names     []string // of the columns; nil: the first line names them
+	Names     []string // names of the columns; nil: the first line names them
 }
 
 // Reader reads the records of a file.
@@ -37,8 +37,8 @@ type Reader struct {
 const (
 	peeked = 64 << 10 // bytes in which the delimiter is looked for
 
-	// maxRecord bounds the bytes of a record, and so the memory of a Reader. A file with one quote too
-	// many is one record from there on.
+	// maxRecord bounds the bytes of a record, and so the memory of a Reader. After an unbalanced
+	// quote, the remaining file is a single record.
 	maxRecord = 4 << 20
 )
 
@@ -230,7 +230,7 @@ func (r *Reader) ragged(fields []string) error {
 	case len(r.columns) == 1:
 		e.Hint = "remove lines above the names of the columns, or name another delimiter by --delimiter"
 	case len(fields) < len(r.columns):
-		e.Column = r.columns[len(fields)] // the first one that is missing
+		e.Column = r.columns[len(fields)] // the first missing column
 	}
 	return e
 }

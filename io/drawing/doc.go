@@ -1,5 +1,5 @@
-// Package drawing draws trees: as SVG, without any other program, and as a graph for
-// Graphviz. It knows boxes, texts, shares and groups, and nothing of how a tree was made.
+// Package drawing draws trees: as SVG, without any other program, and as a graph for Graphviz. It
+// only deals with boxes, texts, shares and groups, not with how a tree was made.
 //
 // It is not meant for other programs.
 package drawing
@@ -22,12 +22,12 @@ type Node struct {
 	Label    string  // class and probability
 	Detail   string  // figures
 	Tip      string  // the long text, shown under the mouse
-	Folded   string  // note on nodes left out below; empty: none are
+	Folded   string  // note on nodes omitted below; empty if none are
 	Share    float64 // of the whole, 0 to 1: the widths of lines, the heights of an icicle
 	Group    int     // decides on the colour
 	Strength float64 // of the colour, 0 to 1
 	Leaf     bool
-	Lit      bool // on the path that is to be seen first
+	Lit      bool // whether it is on the highlighted path
 }
 
 // parents returns the position of each node's parent; -1 for the root.

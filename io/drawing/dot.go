@@ -57,9 +57,9 @@ func Dot(w io.Writer, t *Tree) error {
 // ones.
 const maxDotText = 2000
 
-// dotText returns a text as a quoted string of the dot language. A backslash is doubled, as
-// labels give some letters behind it a meaning. An ampersand is spelled as HTML does, as
-// labels know its entities. Lines are aligned at the left.
+// dotText returns a text as a quoted string of the dot language. Backslashes are doubled, because
+// labels give meaning to a backslash before some letters. Ampersands are spelled as in HTML,
+// because labels interpret its entities. Lines are aligned to the left.
 func dotText(s string) string {
 	var b strings.Builder
 	b.WriteByte('"')

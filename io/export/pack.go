@@ -61,7 +61,7 @@ type packedFile struct {
 	content []byte
 }
 
-// texts fills in the templates of a package. The files are named behind the templates.
+// texts executes the templates of a package. The files are named after the templates.
 func (p *program) texts(version string, named ...string) ([]packedFile, error) {
 	var list []packedFile
 	for i := 0; i < len(named); i += 2 {
@@ -102,7 +102,7 @@ func wheel(p *program, source []byte, version string) ([]byte, error) {
 	for i, f := range list {
 		h := &zip.FileHeader{Name: f.name, Method: zip.Deflate, Modified: packedTime()}
 		if i == 0 {
-			h.Method = zip.Store // its first line is to be read in the head of the wheel
+			h.Method = zip.Store // its first line must be readable in the head of the wheel
 		}
 		h.SetMode(0o644)
 		w, err := z.CreateHeader(h)

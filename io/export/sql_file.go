@@ -135,7 +135,7 @@ func (s *sqlText) arguments(others map[string]string) string {
 	return strings.Join(list, ", ")
 }
 
-// row returns a source of one row: the arguments of a function.
+// row returns a source with a single row: the arguments of a function.
 func (s *sqlText) row() string {
 	list := make([]string, 0, len(s.Features))
 	for i, f := range s.Features {

@@ -23,7 +23,7 @@ func (s *sqlText) lastProbability() string {
 	return "leaf__share_"
 }
 
-// modelStages returns the stages behind the step to the leaf.
+// modelStages returns the stages after the step to the leaf.
 func (s *sqlText) modelStages(last string) []stage {
 	model, booster := s.model, s.booted
 	var stages []stage
@@ -129,8 +129,8 @@ func (s *sqlText) boosted(booster string, k int) string {
 
 func (s *sqlText) double(text string) string { return "CAST(" + text + " AS " + s.dialect.double + ")" }
 
-// split returns the value of a booster's tree from a split on. Conditions are nested as deep as
-// the parser of the database bears. Below that depth each leaf has its own condition.
+// split returns the value of a booster's tree, starting at a split. Conditions are nested as deeply
+// as the parser of the database permits. Below that depth each leaf has its own condition.
 func (s *sqlText) split(t []boosterSplit, at, k, nested int) string {
 	if nested == 0 {
 		return "CASE" + s.leavesBelow(t, boosterSide{Split: at}, k, nil) + " END"
@@ -146,8 +146,8 @@ func (s *sqlText) split(t []boosterSplit, at, k, nested int) string {
 }
 
 // leavesBelow returns the branches of a CASE for the leaves below a side. met are the conditions
-// that hold there. The leaves on the no side come after all leaves on the yes side: their
-// branches need not say that the condition fails.
+// that hold there. The leaves on the no side come after all leaves on the yes side, so that their
+// branches need not negate the condition.
 func (s *sqlText) leavesBelow(t []boosterSplit, to boosterSide, k int, met []string) string {
 	if to.Split < 0 {
 		if len(met) == 0 {

@@ -81,13 +81,13 @@ func runSQL(_ context.Context, t *tree.Tree, o Options) (runner, error) {
 	return newBenchOf([]string{"python3", "run_sql.py"}, files)
 }
 
-// config returns what the driver needs to know.
+// config returns the configuration of the driver.
 func (s *sqlText) config() ([]byte, error) {
 	type featureOf struct {
 		Column  string `json:"column"`
 		Numeric bool   `json:"numeric"`
 		Unit    string `json:"unit"`
-		Typed   string `json:"typed"` // the type of a column of dates; empty: it holds numbers or texts
+		Typed   string `json:"typed"` // the type of a column of dates; empty if it holds numbers or texts
 	}
 	taken := newNames(nil)
 	var features []featureOf

@@ -324,7 +324,7 @@ func cutPath(words []string) ([]string, *string) {
 // near is how far the probabilities of a leaf model may be off: languages differ in exp.
 const near = 1e-12
 
-// differs says where the words of a line are not the prediction; empty: nowhere.
+// differs describes where the words of a line differ from the prediction; empty if they agree.
 func (c *Case) differs(t *tree.Tree, line []string) string {
 	const before = 4 // leaf, tests, cost, class
 	classes := t.Label.Classes

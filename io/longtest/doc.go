@@ -1,5 +1,5 @@
-// Package longtest says whether tests go through all of many like cases, or through a part of them: with the
-// build tag long they go through all. It is not meant for other programs.
+// Package longtest decides whether tests run all of many similar cases, or only some of them: with
+// the build tag long they run all. It is not meant for other programs.
 package longtest
 
 // Enabled reports whether tests go through all cases.

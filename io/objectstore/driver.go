@@ -71,21 +71,21 @@ type WriteOptions struct {
 	IfAbsent     bool   // commit only if there is no such object
 	OrSame       bool   // with IfAbsent: or if the object has the same bytes, so a write can be repeated
 	IfGeneration string // commit only if the object has this generation
-	// Volatile says that the object may be lost in a crash of the machine, but not of the
-	// process. Files are then not synced to the disk.
+	// Volatile means that the object may be lost in a crash of the machine, but not of the process.
+	// Files are then not synced to the disk.
 	Volatile bool
 }
 
-// ErrChanged says that an object was replaced or removed: it no longer has the
-// requested generation.
+// ErrChanged is the error if an object was replaced or removed: it no longer has the requested
+// generation.
 var ErrChanged = errors.New("changed meanwhile")
 
-// ErrFolder says that a name belongs to a folder, not to an object.
+// ErrFolder is the error if a name belongs to a folder, not to an object.
 var ErrFolder = errors.New("is a folder, not an object")
 
-// Driver serves one scheme. A path is the part of a URL behind scheme://. Returned
-// objects have the path in URL; the Store turns it into the caller's URL. Errors need
-// not name the path, since the Store does.
+// Driver serves a scheme. A path is the part of a URL after scheme://. Returned objects have the
+// path in URL, which the Store turns into the caller's URL. Errors need not name the path, because
+// the Store does.
 type Driver interface {
 	// List returns the objects at most depth levels below a folder (1: those
 	// in the folder itself), or all of them if depth is negative, in any order.
@@ -106,8 +106,8 @@ type Driver interface {
 	RemoveAll(ctx context.Context, path string) error
 }
 
-// FlatDriver is a driver of a store without folders of its own. There a listing finds objects at any depth,
-// and one request tells more than several for a name each.
+// FlatDriver is a driver of a store without real folders. In such a store a listing finds objects
+// at any depth, and a single listing gives more than several requests by name.
 type FlatDriver interface {
 	Driver
 	// Folders returns the names of the folders in a folder by one request, and whether these are all.

@@ -82,8 +82,8 @@ func matchSegments(pattern, names []string) bool {
 	return len(names) == 0
 }
 
-// matchAnyDepth matches the pattern behind a "**". The "**" matches any number of
-// folders; at the end of a pattern it matches any name.
+// matchAnyDepth matches the pattern after a "**". The "**" matches any number of folders; at the
+// end of a pattern it matches any name.
 func matchAnyDepth(pattern, names []string) bool {
 	if len(pattern) == 0 {
 		pattern = []string{"*"}

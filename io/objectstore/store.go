@@ -178,7 +178,7 @@ func (l location) named(ctx context.Context) ([]Object, error) {
 	}
 }
 
-// noMatchError says that a pattern matches no object. It is fs.ErrNotExist.
+// noMatchError is the error if a pattern matches no object. It is fs.ErrNotExist.
 type noMatchError struct{}
 
 func (noMatchError) Error() string     { return "no object matches" }
@@ -296,8 +296,8 @@ func (s *Store) OpenObject(ctx context.Context, o Object) (Reader, error) {
 	return r, nil
 }
 
-// Create begins a write of one object. The context bounds the whole write: after its end
-// Commit fails.
+// Create begins a write of an object. The context bounds the whole write: after its end Commit
+// fails.
 func (s *Store) Create(ctx context.Context, url string, o WriteOptions) (Writer, error) {
 	l, err := s.locate(url)
 	if err != nil {

@@ -5,8 +5,7 @@ import (
 	"strings"
 )
 
-// splitURL splits a URL into the scheme and the path behind it. Plain paths
-// have no scheme.
+// splitURL splits a URL into the scheme and the path after it. Plain paths have no scheme.
 func splitURL(url string) (scheme, rest string) {
 	scheme, rest, ok := strings.Cut(url, "://")
 	if !ok || !isScheme(scheme) {

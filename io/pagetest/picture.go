@@ -20,9 +20,9 @@ const (
 		"data-left data-right data-top data-bottom data-x-min data-x-max data-y-min data-y-max data-point data-bin data-node"
 )
 
-// CheckPicture reads a picture as SVG: it has a title and a description, no characters that steer a text, and
-// no elements that a name has brought in; texts are as wide as they say, within the picture, and none is on
-// another one.
+// CheckPicture reads a picture as SVG. The picture must have a title and a description, no control
+// characters in a text, and no elements that come from a name. Texts must be as wide as declared,
+// within the picture, and not overlap.
 func CheckPicture(t *testing.T, name, picture string) {
 	t.Helper()
 	CheckText(t, name, picture)

@@ -65,7 +65,7 @@ func (s *scratch) gunzip(src []byte) (int, error) {
 	return readExactly(s.gzip, s.page)
 }
 
-// readExactly fills b from r. r must end behind b.
+// readExactly fills b from r. r must end after b.
 func readExactly(r io.Reader, b []byte) (int, error) {
 	if n, err := io.ReadFull(r, b); err != nil {
 		return n, err

@@ -124,7 +124,7 @@ func (o *Original) pagesEnd(group, at int, m *format.ColumnMetaData, s span) (in
 		var h pageHeader
 		n, fault := unmarshal(b[end:], &h)
 		if fault != nil || h.CompressedSize < 0 {
-			end = 0 // whoever reads the copy will say what is wrong
+			end = 0 // readers of the copy will report what is wrong
 			break
 		}
 		end += int64(n) + int64(h.CompressedSize)

@@ -99,7 +99,7 @@ func (d *decoder) setDictionary(data []byte, n int) (err error) {
 	return err
 }
 
-// append decodes the wanted rows of one page.
+// append decodes the wanted rows of a page.
 func (d *decoder) append(p page) error {
 	d.left -= p.rows
 	before := min(d.skip, p.rows)
@@ -131,7 +131,7 @@ func (d *decoder) append(p page) error {
 	return nil
 }
 
-// cut removes the elements [at, at+before) and those behind the next wanted elements.
+// cut removes the elements [at, at+before), and all elements after the next wanted elements.
 func cut[T any](s []T, at, before, wanted int) []T {
 	copy(s[at:], s[at+before:at+before+wanted])
 	return s[:at+wanted]
@@ -175,7 +175,7 @@ func lookUp(dst, dictionary []float64, index []int32) []float64 {
 	return dst
 }
 
-// appendIndexes decodes the page's indexes in place, behind those of dst.
+// appendIndexes decodes the page's indexes in place, after the indexes in dst.
 func (d *decoder) appendIndexes(dst []int32, p page) ([]int32, error) {
 	n, at := p.values(), len(dst)
 	dst = reserve(dst, max(n+maxOvershoot, p.rows), d.rows)
@@ -237,7 +237,7 @@ func (d *decoder) decodeIndexes(dst []int32, data []byte, n int) error {
 
 // allBelow reports whether all indexes lie in [0, size).
 func allBelow(index []int32, size int) bool {
-	var a, b, c, d uint32 // four at a time: a maximum waits for the one before
+	var a, b, c, d uint32 // four at a time, because each maximum waits for the one before
 	for len(index) >= 4 {
 		a, b, c, d = max(a, uint32(index[0])), max(b, uint32(index[1])), max(c, uint32(index[2])), max(d, uint32(index[3]))
 		index = index[4:]

@@ -14,9 +14,9 @@ const (
 	maxDeltaWidth = 64
 )
 
-// deltaInts decodes exactly n DELTA_BINARY_PACKED integers, and returns the bytes behind
-// them. parquet-go allocates memory by the number in the header, and does not tell the end
-// of the values.
+// deltaInts decodes exactly n DELTA_BINARY_PACKED integers, and returns the bytes after them.
+// parquet-go allocates memory by the number in the header, and does not report the end of the
+// values.
 func deltaInts(dst []int64, b []byte, n int) (values []int64, rest []byte, err error) {
 	r := deltaReader{rest: b}
 	block, parts, total := r.uvarint(), r.uvarint(), r.uvarint()
@@ -62,8 +62,8 @@ func (r *deltaReader) varint() int64 {
 	return x
 }
 
-// block appends the values of one block. A block has parts of size values each. Each value
-// is its predecessor plus the block's least delta plus a number of the part's bit width.
+// block appends the values of a block. A block has parts of size values each. Each value is its
+// predecessor plus the block's least delta plus a number of the part's bit width.
 func (r *deltaReader) block(values []int64, size, parts, n int) []int64 {
 	least := r.varint()
 	if r.bad || size == 0 || len(r.rest) < parts {

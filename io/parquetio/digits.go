@@ -20,9 +20,9 @@ type columnStats struct {
 // exactDigits is the number of decimal digits that float64 always holds.
 const exactDigits = 15
 
-// useStatistics marks the columns without any value, and those of whole numbers with values that
-// float64 may not hold: the bounds in the footer say so, or for decimals without bounds their
-// precision. Then it drops the statistics.
+// useStatistics marks the columns without any value, and integer columns with values that float64
+// may not hold exactly, according to the bounds in the footer or, for decimals without bounds, to
+// their precision. Then it drops the statistics.
 func (f *File) useStatistics() {
 	for i := range f.columns {
 		l, c := &f.leaves[i], &f.columns[i]

@@ -63,7 +63,7 @@ func checkRuns(b []byte, width, n int) (used []byte, count, short int, err error
 	return b[:len(b)-len(rest)], count, short, nil
 }
 
-// runLevels decodes n definition levels of one bit into bytes, and counts the zeros, the
+// runLevels decodes n definition levels of a single bit into bytes, and counts the zeros, which are
 // missing values. If none is missing, it may return nil.
 func (s *scratch) runLevels(b []byte, n int) (levels []byte, missing int, err error) {
 	s.levels = s.levels[:0]

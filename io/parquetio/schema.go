@@ -17,13 +17,13 @@ type Column struct {
 	Name        string
 	Type        dataset.ValueType // 0 for an unreadable column
 	Unit        dataset.Unit      // unit of points in time
-	Zone        dataset.Zone      // of timestamps, if the logical type says it
+	Zone        dataset.Zone      // zone of timestamps, if the logical type specifies it
 	Null        bool              // the column has no values: its logical type is null, or the footer counts none
 	Integer     bool              // all values are whole numbers
 	Physical    string            // Parquet's name of the physical type
-	Logical     string            // Parquet's name of the logical type; empty: none
+	Logical     string            // Parquet's name of the logical type; empty if absent
 	Nested      bool              // a group or a repeated column: not readable
-	Unsupported string            // reason why the column is unreadable; empty: it is readable
+	Unsupported string            // reason why the column is unreadable; empty if it is readable
 	Optional    bool              // values may be missing
 	Index       bool              // the column was the index of a data frame
 	Wide        bool              // whole numbers that float64 may not hold exactly: see RowGroup
@@ -56,8 +56,8 @@ const (
 type leaf struct {
 	kind     kind
 	physical format.Type
-	width    int // bytes of one value; 0 for BYTE_ARRAY, unused for BOOLEAN
-	scale    int // number of digits behind the point of a decimal
+	width    int // bytes of a value; 0 for BYTE_ARRAY, unused for BOOLEAN
+	scale    int // number of digits after the decimal point
 	// precision is the number of digits of a decimal; 0 for other columns.
 	precision int32
 	spare     uint8 // see spareBits
@@ -103,7 +103,7 @@ func readSchema(elements []format.SchemaElement) (columns []Column, leaves []lea
 	return columns, leaves, chunks, nil
 }
 
-// subtree returns the position behind the subtree at start, and its leaves.
+// subtree returns the position after the subtree at start, and the number of its leaves.
 func subtree(elements []format.SchemaElement, start int) (end, leaves int, err error) {
 	for open := int64(1); open > 0; open-- {
 		if start >= len(elements) {
@@ -370,8 +370,8 @@ func isUnsigned(e *format.SchemaElement) bool {
 	}
 }
 
-// spareBits returns the number of highest bits of an INT32 that say nothing, as the number has 8 or
-// 16 bits: some writers fill them with the sign, others with zeros.
+// spareBits returns how many of the highest bits of an INT32 are meaningless because the number has
+// 8 or 16 bits: some writers fill them with the sign, others with zeros.
 func spareBits(e *format.SchemaElement) uint8 {
 	bits := 32
 	if t, ok := e.LogicalType.Value.(*format.IntType); ok {

@@ -64,10 +64,9 @@ type WriteColumn struct {
 // version 1, and row groups of a million rows.
 type WriteOptions struct {
 	Codec Codec
-	// RowsPerGroup is the number of rows in all row groups but the last.
-	// Default 1,000,000.
+	// RowsPerGroup is the number of rows in all row groups except the last. Default 1,000,000.
 	RowsPerGroup int
-	// PageVersion is that of data pages, 1 or 2. Default 1.
+	// PageVersion is the version of data pages, 1 or 2. Default 1.
 	PageVersion int
 	// PageBytes is the size at which a page ends. Default 1 MiB.
 	PageBytes int
@@ -307,7 +306,7 @@ func optional[T any](values []*T, column int, node parquet.Node, value func(T) p
 	}
 }
 
-// encode gives a column its encoding, which its type must know.
+// encode gives a column its encoding, which its type must support.
 func encode(node parquet.Node, e Encoding) (parquet.Node, error) {
 	kind := node.Type().Kind()
 	if e == Dictionary && kind == parquet.Boolean {

@@ -448,7 +448,7 @@ func appendPacked(dst []byte, index []uint16, width uint) []byte {
 	}
 	dst = binary.AppendUvarint(dst, uint64(groups)<<1|1)
 	at := len(dst)
-	const slack = 16 // bytes of two words; the next group overwrites the bytes behind a group
+	const slack = 16 // bytes of two words; the next group overwrites the bytes after a group
 	dst = slices.Grow(dst, groups*int(width)+slack)
 	dst = dst[:at+groups*int(width)+slack]
 	for ; len(index) >= 8; index = index[8:] {

@@ -16,8 +16,8 @@ func certificate(w io.Writer, t *tree.Tree) {
 	}
 }
 
-// Certificate says in words how far a tree is from the cheapest: the lower bound on the cost of
-// the best tree. The text has line breaks. It is empty where the tree has no certificate.
+// Certificate describes in words how far a tree is from the optimum: the lower bound on the cost of
+// the best tree. The text has line breaks. It is empty if the tree has no certificate.
 func Certificate(t *tree.Tree) string {
 	c := t.Certificate
 	if c == nil {

@@ -87,8 +87,8 @@ func (a *above) present(node, feature int) bool {
 // condition is the condition of a branch, in values of the feature.
 type condition struct {
 	text  string
-	lacks bool // a row without a value takes another branch than the text says
-	lists bool // an unlisted value takes another branch than the text says
+	lacks bool // a row without a value takes another branch than the text suggests
+	lists bool // an unlisted value takes another branch than the text suggests
 }
 
 // spelling writes the parts of a condition.

@@ -12,9 +12,9 @@ import (
 // leastOptimism is the optimism, in area, below which nothing is said of it.
 const leastOptimism = 0.0001
 
-// Folds writes the main figures of a cross-validation in one line, or in several of at most width
-// characters; 0: of any length. modelled says that the chosen tree has leaf models: the trees of the
-// folds have none.
+// Folds writes the main figures of a cross-validation in a single line, or in several lines of at
+// most width characters; 0: unlimited. modelled means that the chosen tree has leaf models, which
+// the trees of the folds do not have.
 func Folds(w io.Writer, f *runfolder.Folds, modelled bool, width int) error {
 	var b strings.Builder
 	plain := ""

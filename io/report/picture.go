@@ -68,7 +68,7 @@ func (v *View) title() string {
 	return title
 }
 
-// notes says in lines what the drawing shows.
+// notes describes in lines what the drawing shows.
 func (v *View) notes(p *part) []string {
 	c := &v.Tree.Complexity
 	notes := []string{

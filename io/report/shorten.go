@@ -12,11 +12,11 @@ import (
 // enoughDigits is the number of significant digits beyond which a cut is shortened.
 const enoughDigits = 6
 
-// Shortened writes a cut of a feature for reading. A cut of at most six digits is written
-// as it is, and so are points in time. A longer cut is rounded to the fewest digits, at
-// least four and one behind the point, whose error is at most a thousandth of the distance
-// to the nearest other cut of the feature. So neighbouring cuts stay apart; a value
-// within that error of the cut may lie on its other side. Paths and rules have all digits.
+// Shortened formats a cut of a feature for reading. A cut of at most six digits is unchanged, and
+// so are points in time. A longer cut is rounded to the fewest digits, at least four and one after
+// the decimal point, with an error of at most a thousandth of the distance to the nearest other cut
+// of the feature. So neighbouring cuts stay distinct; a value within that error of the cut may be
+// on its other side. Paths and rules have all digits.
 func Shortened(f *dataset.Feature, cut float64) string {
 	if f.Unit != dataset.Plain {
 		return f.Unit.Spell(cut)

@@ -2,8 +2,9 @@ package report
 
 import "fmt"
 
-// Visible returns how many of n entries a list of at most most shows, and a line about those that it leaves
-// out. It leaves out none or several: a line about a single one would take the place of that one.
+// Visible returns how many of n entries a list of at most most shows, and a line about the entries
+// that it leaves out. It leaves out none or several, because a line about a single entry would take
+// the place of that entry.
 func Visible(n, most int) (shown int, others string) {
 	if n <= most+1 {
 		return n, ""

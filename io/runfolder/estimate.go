@@ -8,9 +8,9 @@ import (
 	"github.com/dustin/go-humanize"
 )
 
-// Estimate says how much work, memory and time a run takes: a forecast from a sample of the
-// rows, or the measured values. Shuffled bytes on an engine are counted for one bundle a
-// worker; an engine may cut more bundles.
+// Estimate describes how much work, memory and time a run takes: a forecast from a sample of the
+// rows, or the measured values. Shuffled bytes on an engine are counted for one bundle per worker;
+// an engine may cut more bundles.
 type Estimate struct {
 	Rows           int64 `json:"rows"`
 	Objects        int64 `json:"objects"`         // in all parts
@@ -20,10 +20,10 @@ type Estimate struct {
 	ColumnBytes    int64 `json:"column_bytes"`    // read from Parquet by all passes over rows
 	BlockBytes     int64 `json:"block_bytes"`     // read from object blocks by all passes over objects
 	ShuffleBytes   int64 `json:"shuffle_bytes"`   // between the halves of jobs: summaries, objects, counts
-	HistogramBytes int64 `json:"histogram_bytes"` // of the largest pass over objects by levels; 0: no such pass
+	HistogramBytes int64 `json:"histogram_bytes"` // of the largest pass over objects by levels; 0 without such a pass
 	DiskBytes      int64 `json:"disk_bytes"`      // of object blocks and spilled objects below the run folder
 	DriverMemory   int64 `json:"driver_memory"`   // peak
-	WorkerMemory   int64 `json:"worker_memory"`   // peak of one worker; on local runners the driver's
+	WorkerMemory   int64 `json:"worker_memory"`   // peak of a worker; on local runners the driver's
 
 	Seconds Durations `json:"seconds"`
 }
@@ -43,8 +43,8 @@ func (e *Estimate) String() string {
 
 func size(n int64) string { return humanize.Bytes(uint64(max(0, n))) }
 
-// Durations are the seconds of a run by its stages. In a forecast, 0 stands for a stage whose
-// speed this process cannot know, such as work on an engine.
+// Durations are the seconds of a run by its stages. In a forecast, 0 means that this process cannot
+// predict the speed of a stage, such as work on an engine.
 type Durations struct {
 	Rows        float64 `json:"rows"`        // to read footers and rows, twice, and to make bins and objects of them
 	Growth      float64 `json:"growth"`      // of the trees of the grid
@@ -71,7 +71,7 @@ func (d *Durations) String() string {
 	return fmt.Sprintf("%s s (%s)", Seconds(d.Total()), strings.Join(texts, ", "))
 }
 
-// Seconds formats seconds with two digits, or without decimals from 10 on.
+// Seconds formats seconds with two digits, or without decimals if x is at least 10.
 func Seconds(x float64) string {
 	if x >= 10 {
 		return fmt.Sprintf("%.0f", x)

@@ -6,10 +6,10 @@ import (
 	"github.com/espalier-ml/espalier/induce/tree"
 )
 
-// Folds says how far the chosen tree depends on the choice of the training rows. For each
-// fold, a tree is grown by the same parameters without the rows of the fold, pruned to about the
-// same expected cost, and measured on the rows of the fold. Stability compares its tests with those
-// of the chosen tree. All folds have the bins of all training rows. Rows have the weights of
+// Folds describes how far the chosen tree depends on the choice of the training rows. For each
+// fold, a tree is grown with the same parameters without the rows of the fold, pruned to about the
+// same expected cost, and measured on the rows of the fold. Stability compares its tests with the
+// tests of the chosen tree. All folds have the bins of all training rows. Rows have the weights of
 // training.
 type Folds struct {
 	Count             int           `json:"count"` // number of folds
@@ -24,8 +24,8 @@ type Folds struct {
 	*tree.Stability // as shares of the folds' trees
 }
 
-// FoldFigures are the figures of one fold's tree on the rows of the fold; nil: the rows do
-// not define the figure.
+// FoldFigures are the figures of a fold's tree on the rows of the fold; nil if the rows do not
+// define the figure.
 type FoldFigures struct {
 	Rows               int64    `json:"rows"`
 	AUCOvRMacro        *float64 `json:"auc_ovr_macro"`

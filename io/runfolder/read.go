@@ -130,7 +130,7 @@ func (r *Run) agree(folder string) error {
 	return nil
 }
 
-// unreadable says which file could not be decoded.
+// unreadable returns an error that names the file which could not be decoded.
 func unreadable(url string, err error) error {
 	var damaged *dataset.DataError
 	if errors.As(err, &damaged) {

@@ -24,10 +24,11 @@ type replacement struct {
 	Files  []File `json:"files"`
 }
 
-// Replace replaces the named documents of the folder's run by those of r, or adds them, and adds
-// files that r has besides. All other files of the run stay. The manifest of r is written, too, with all
-// files. One file takes all new contents first: Open finishes a replacement that was killed behind that, and one that
-// was killed before has changed nothing. _SUCCESS goes while documents get their names, and comes last.
+// Replace replaces the named documents of the folder's run by those in r, or adds them, and also
+// adds the files in added. All other files of the run stay. The manifest of r, which lists all
+// files, is also written. All new contents first go into a single file: if a replacement is killed
+// after that, Open finishes it; if it is killed before, nothing has changed. _SUCCESS is removed
+// while documents get their names, and comes last.
 func (f *Folder) Replace(ctx context.Context, r *Run, names []string, added ...File) error {
 	listed := slices.Clone(r.Manifest.Files)
 	for _, file := range added {
@@ -62,7 +63,8 @@ func (f *Folder) ReplaceOne(ctx context.Context, name string, content []byte) er
 	return OutputError(err)
 }
 
-// replace publishes files. All other files of the run stay. begins tells that replacementName is not there yet.
+// replace publishes files. All other files of the run stay. begins means that replacementName does
+// not exist yet.
 func (f *Folder) replace(ctx context.Context, files []File, begins bool) error {
 	all, err := f.writeAside(ctx, append(slices.Clip(files), File{Name: SuccessName}))
 	defer func() {

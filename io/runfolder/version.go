@@ -11,8 +11,8 @@ const modulePath = "github.com/espalier-ml/espalier"
 // unversioned is the version of a build without a release and a commit, such as `go run`.
 const unversioned = "devel"
 
-// Version returns the version of Espalier in this program, as the build knows it: a
-// release (v0.2.0), else a commit, else "devel". Manifests and checkpoints name it.
+// Version returns the version of Espalier in this program, from the build information: a release
+// (v0.2.0), otherwise a commit, otherwise "devel". Manifests and checkpoints name it.
 func Version() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
@@ -36,7 +36,7 @@ func versionOf(info *debug.BuildInfo) string {
 	return unversioned
 }
 
-// released returns the version of a module; empty: the module is a working copy.
+// released returns the version of a module; empty for a working copy.
 func released(module *debug.Module) string {
 	if module.Version == "(devel)" {
 		return ""
@@ -47,8 +47,8 @@ func released(module *debug.Module) string {
 // commitDigits is the number of digits of a commit in go.mod.
 const commitDigits = 12
 
-// commit returns the commit of the main module, marked where files had changed since;
-// empty: the build does not know it.
+// commit returns the commit of the main module, marked if files had changed since; empty if the
+// build does not record it.
 func commit(info *debug.BuildInfo) string {
 	revision, mark := "", ""
 	for _, s := range info.Settings {

@@ -65,7 +65,7 @@ func paidBy(t *tree.Tree, part float64) float64 {
 	return billed[leaves[len(leaves)-1]]
 }
 
-// moderateError is the mean error of probabilities above which they are to be taken with care.
+// moderateError is the mean error of probabilities above which they must be used with care.
 const moderateError = 0.05
 
 func (f *facts) whatToTrust() answered {

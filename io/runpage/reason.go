@@ -61,7 +61,7 @@ func (f *facts) reason(n *tree.Node) []string {
 		f.divisor(n, a))}, terms...)
 }
 
-// divisor says what the score of a test is divided by: see split.Prices.
+// divisor describes what the score of a test is divided by: see split.Prices.
 func (f *facts) divisor(n *tree.Node, a split.Algorithm) string {
 	if !a.ByPrice() {
 		return ""
@@ -85,7 +85,7 @@ func (f *facts) divisor(n *tree.Node, a split.Algorithm) string {
 	}
 }
 
-// runnerUp says how near another feature came.
+// runnerUp describes how near another feature came.
 func (f *facts) runnerUp(r *tree.RunnerUp, best float64) string {
 	behind := ""
 	if best > 0 {
@@ -95,7 +95,8 @@ func (f *facts) runnerUp(r *tree.RunnerUp, best float64) string {
 		short(r.Total), behind)
 }
 
-// before says how uncertain the class is before the first question, by the impurity of an algorithm.
+// before describes how uncertain the class is before the first question, by the impurity of an
+// algorithm.
 func before(t *tree.Tree, a split.Algorithm) string {
 	weights := t.Nodes[0].ClassWeights
 	if t.Algorithm.Classes == tree.ClassesOfRows {

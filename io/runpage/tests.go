@@ -193,8 +193,8 @@ type pageFeature struct {
 	Range   []string `json:"range,omitempty"` // the least and the greatest value, for reading
 	Lost    bool     `json:"lost,omitempty"`  // training rows lacked values
 
-	// Codes and Names are the listed values of a categorical feature. The codes Other and Missing
-	// are those of values that training did not list, and of no value. Some says that training has
+	// Codes and Names are the listed values of a categorical feature. Other is the code of values
+	// that training did not list, and Missing the code of no value. Some means that training has
 	// listed more values than Codes.
 	Codes   []int    `json:"codes,omitempty"`
 	Names   []string `json:"names,omitempty"`

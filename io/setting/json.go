@@ -88,8 +88,8 @@ func targets(v Value) []any {
 	return []any{v.target()}
 }
 
-// Inherit sets the fields of settings to the fields of others with the same names, but for settings that keep
-// says.
+// Inherit sets the fields of settings to the fields of others with the same names, except settings
+// for which keep returns true.
 func Inherit(to, from []Setting, keep func(name string) bool) {
 	for _, s := range from {
 		at := slices.IndexFunc(to, func(own Setting) bool { return own.Name == s.Name })

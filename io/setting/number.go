@@ -20,7 +20,7 @@ type Range = settings.Range
 // Between is the range from low to high, both included.
 func Between(low, high float64) Range { return settings.Between(low, high) }
 
-// From is the range from low on, which is included.
+// From returns the range [low, infinity].
 func From(low float64) Range { return settings.From(low) }
 
 // Above is the range above low, which is not included, up to high, which is.

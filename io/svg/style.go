@@ -16,7 +16,7 @@ const (
 	Rule   Colour = "rule"   // grids
 	Border Colour = "border" // of boxes
 	Branch Colour = "branch"
-	Lit    Colour = "lit" // what is to be seen first
+	Lit    Colour = "lit" // highlighted
 	page   Colour = "page"
 )
 
@@ -33,8 +33,8 @@ func shades() [][3]string {
 	}
 }
 
-// The colours of data, by Okabe and Ito, which readers who see few colours tell apart. Yellow is left
-// out: it is hard to see on white; black is Ink.
+// The colours of data, by Okabe and Ito, which even readers who see few colours can tell apart.
+// Yellow is left out, because it is hard to see on white; black is Ink.
 const (
 	Orange     Colour = "#e69f00"
 	Sky        Colour = "#56b4e9"
@@ -63,7 +63,7 @@ func CSS() string {
 
 // Style is how a shape is painted.
 type Style struct {
-	Fill, Stroke Colour    // empty: none
+	Fill, Stroke Colour    // empty for none
 	Opacity      float64   // of the filling, else of the line; 0: opaque
 	Width        float64   // of the line
 	Dashes       []float64 // lengths of dashes and gaps; empty: a whole line

@@ -22,7 +22,7 @@ type Text struct {
 	Turned bool // by a quarter, upwards
 }
 
-// Align says where words stand by their point.
+// Align is the position of words relative to their point.
 type Align string
 
 // The places of words.

@@ -3,8 +3,8 @@ package svg
 // em is the size of a font in units of its widths.
 const em = 2048
 
-// widthOf returns the width of a character of Latin-1, in units of which the size of the font has em; 0: it
-// is not known.
+// widthOf returns the width of a character of Latin-1, in units of which the font size has em; 0 if
+// unknown.
 func widthOf(r rune, widths *[191]uint16) int {
 	const ascii, latin = 0x7f - ' ', 0xa0 // the number of printed characters of ASCII; the first one of Latin-1
 	at := int(r - ' ')

@@ -8,7 +8,7 @@ import (
 	"github.com/espalier-ml/espalier/io/setting"
 )
 
-// Config says what a data set is like. Settings declares what each field means.
+// Config describes a data set. Settings declares the meaning of each field.
 type Config struct {
 	Rows        int64
 	Numeric     int // columns

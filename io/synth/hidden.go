@@ -13,7 +13,7 @@ type node struct {
 	column int
 	level  int // answer yes: at least this level (numeric), or exactly this level
 	equals bool
-	yes    int // child for yes; 0: the node is a leaf
+	yes    int // child for yes; 0 if the node is a leaf
 	class  int
 
 	depth int
@@ -204,8 +204,8 @@ func (p *Plan) tellsApart(leaf int) bool {
 // siblings.
 func sibling(i int) int { return (i - 1) ^ 1 + 1 }
 
-// labelEvenly goes through the leaves in random order. It gives each leaf the class with the
-// fewest rows so far, except the sibling's class.
+// labelEvenly visits the leaves in random order. It gives each leaf the class with the fewest rows
+// so far, except the sibling's class.
 func (p *Plan) labelEvenly(r *random) {
 	sizes := make([]int, len(p.Classes))
 	for i := range p.nodes {

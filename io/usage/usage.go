@@ -13,10 +13,10 @@ import (
 	"github.com/espalier-ml/espalier/induce/dataset"
 )
 
-// Error says that a command or its configuration cannot be carried out.
+// Error is the error if a command or its configuration cannot be carried out.
 type Error struct {
 	Setting string // the setting at fault; empty: several, or none
-	Problem string // the text behind the setting, with what separates them
+	Problem string // the text after the setting, including the separator
 }
 
 // Error returns the setting as its flag, and the problem.
@@ -38,7 +38,8 @@ func Errorf(format string, args ...any) error {
 	return &Error{Problem: fmt.Sprintf(format, args...)}
 }
 
-// Renamed returns an error of a setting as one of another setting, under which a verb has the first one.
+// Renamed returns an error about a setting as an error about another setting, by which a verb sets
+// the first.
 func Renamed(err error, from, to string) error {
 	var e *Error
 	if errors.As(err, &e) && e.Setting == from {
@@ -47,7 +48,8 @@ func Renamed(err error, from, to string) error {
 	return err
 }
 
-// Problem returns the text of an error without its setting, for a message that begins with another one.
+// Problem returns the text of an error without its setting, for a message that begins with another
+// setting.
 func Problem(err error) string {
 	var e *Error
 	if errors.As(err, &e) && e.Setting != "" {

@@ -9,11 +9,11 @@ import (
 
 // Contract names what a run checks rows against. Settings declares what each field means.
 type Contract struct {
-	Schema     string // URL of a contract; empty: none
+	Schema     string // URL of a contract; optional
 	MaxRejects int64  // rows that may break the contract
 	Rejects    string // URL; empty: the rows are not listed
 
-	Obeyed *contract.Contract `json:"-"` // what Schema contains; nil: it has not been read
+	Obeyed *contract.Contract `json:"-"` // content of Schema; nil if it has not been read
 }
 
 // Settings declares the settings of a contract, which set the fields of c.

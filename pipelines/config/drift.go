@@ -15,7 +15,7 @@ import (
 type Drift struct {
 	Model   string // run folder or LATEST.json
 	Input   []string
-	Against string // run folder or LATEST.json: its training rows take the place of Input; empty: none
+	Against string // run folder or LATEST.json: its training rows replace Input; optional
 	Runner  string
 
 	Contract
@@ -23,7 +23,7 @@ type Drift struct {
 	StorageConfig
 }
 
-// DriftLimits says when a column has drifted.
+// DriftLimits define when a column has drifted.
 type DriftLimits struct {
 	FalseAlarms float64 // probability of any alarm without drift
 	LeastPSI    float64 // of an alarm

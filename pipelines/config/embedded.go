@@ -7,9 +7,9 @@ import (
 
 // The settings that several verbs share.
 type (
-	// EngineConfig says how jobs run on an engine.
+	// EngineConfig describes how jobs run on an engine.
 	EngineConfig = engine.Config
-	// StorageConfig says how object stores are read.
+	// StorageConfig describes how object stores are read.
 	StorageConfig = source.Config
 )
 

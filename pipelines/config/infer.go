@@ -13,7 +13,7 @@ type InferSchema struct {
 	Input  []string // URLs, globs
 	Label  string   // column; empty: one with a usual name
 	Ignore []string // columns
-	Output string   // file; empty: none
+	Output string   // file; optional
 
 	StorageConfig
 }

@@ -25,12 +25,12 @@ type Retrain struct {
 	KeepCutsPSI float64 // of a drifted column, beyond which cuts are renewed earlier; 0: any
 	Gate        Gate
 	Drift       DriftLimits
-	OpenMetrics string // file; empty: none
+	OpenMetrics string // file; optional
 	Replace     bool   // take the place of a tree in use of another label, or of a later day
 }
 
-// Gate says what a new tree must be like to be used in place of the one in use. Both are measured on
-// the new run's test rows.
+// Gate is the conditions under which a new tree replaces the tree in use. Both are measured on the
+// new run's test rows.
 type Gate struct {
 	Metrics      []string // judged by paired 95 % intervals
 	Tolerance    float64  // difference of a metric without a meaning
@@ -188,7 +188,7 @@ func (c *Retrain) Validate() error {
 	return nil
 }
 
-// conflictsOfCuts returns the faults of settings that say where cuts come from.
+// conflictsOfCuts returns the faults of settings that determine where cuts come from.
 func (c *Retrain) conflictsOfCuts() []error {
 	var faults []error
 	if c.KeepCuts > 0 && c.Train.CutsFrom != "" {

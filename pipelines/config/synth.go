@@ -17,8 +17,8 @@ type Synth struct {
 	synth.Config
 
 	Output       string
-	RowsPerFile  int64 // in all files but the last
-	RowsPerGroup int64 // in all row groups of a file but the last
+	RowsPerFile  int64 // in all files except the last
+	RowsPerGroup int64 // in all row groups of a file except the last
 	Codec        string
 	Overwrite    bool
 
@@ -37,7 +37,7 @@ func DefaultSynth() Synth {
 
 const (
 	maxSynthFiles = 100_000 // five digits
-	maxGroupRows  = 1 << 24 // a worker's memory is some ten bytes a row
+	maxGroupRows  = 1 << 24 // a worker needs some ten bytes of memory per row
 )
 
 // Settings declares the settings of a made-up data set, which set the fields of c.

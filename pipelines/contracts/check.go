@@ -38,7 +38,8 @@ func (k *Checker) Enforce(ctx context.Context, in *source.Input) (*source.Input,
 	return k.Check(ctx, in)
 }
 
-// told is the most refused rows that the file of --rejects lists if they are too many.
+// told is the greatest number of refused rows listed in the file of --rejects if there are too
+// many.
 const told = 1000
 
 // Check checks the columns, then the rows. It returns the input without the rows that break the
@@ -139,7 +140,7 @@ func (k *Checker) judge(in *source.Input, found *checking.Checked, columns []*co
 	}
 }
 
-// expected says what a bound wants.
+// expected describes what a bound requires.
 func expected(c *contract.Column, why checking.Reason) string {
 	switch why {
 	case checking.Missing:
@@ -186,7 +187,7 @@ func (k *Checker) judgeColumn(
 	return nil
 }
 
-// warn tells of rows that break the contract, though not too many do.
+// warn warns of rows that violate the contract, although not too many do.
 func (k *Checker) warn(found *checking.Checked, bounds []checking.Bounds) {
 	first, fate := &found.Rejects[0], "are left out"
 	if k.KeepRows {

@@ -7,10 +7,10 @@ import (
 	"github.com/espalier-ml/espalier/io/setting"
 )
 
-// Config says how jobs run on an engine of other processes.
+// Config describes how jobs run on an engine of other processes.
 type Config struct {
-	// JobTimeout is the time in seconds after which a job is cancelled: an engine that
-	// hangs says nothing. 0: six hours.
+	// JobTimeout is the time in seconds after which a job is cancelled, because a hanging engine
+	// reports nothing. 0: six hours.
 	JobTimeout float64
 }
 

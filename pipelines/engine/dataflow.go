@@ -26,8 +26,8 @@ func (dataflow) Traits() Traits {
 	return Traits{Name: dataflowName, Title: "Dataflow", Serialises: true, Spreads: true}
 }
 
-// Check makes sure that project, region and a staging folder are known, and that all URLs
-// are of an object store.
+// Check checks that project, region and a staging folder are known, and that all URLs belong to an
+// object store.
 func (dataflow) Check(ctx context.Context, urls []string) error {
 	var missing []string
 	if gcpopts.GetProjectFromFlagOrEnvironment(ctx) == "" {

@@ -33,7 +33,7 @@ type Engine interface {
 // Translator is an Engine that can translate a job without submitting it, for dry runs.
 type Translator interface {
 	Engine
-	// Translate translates a job. An error says what the engine refuses in the job.
+	// Translate translates a job. The error describes what the engine refuses in the job.
 	Translate(ctx context.Context, job Submission) error
 }
 
@@ -50,12 +50,12 @@ type Traits struct {
 	Name string
 	// Title is the name by which people call the engine.
 	Title string
-	// Local says that DoFns run in this process and see its memory.
+	// Local means that DoFns run in this process and see its memory.
 	Local bool
-	// Serialises says that DoFns and elements are encoded between the steps of a job.
-	// An engine that does not serialise hands them over as Go values.
+	// Serialises means that DoFns and elements are encoded between the steps of a job. An engine
+	// that does not serialise hands them over as Go values.
 	Serialises bool
-	// Spreads says that tasks are spread over workers, by a Reshuffle.
+	// Spreads means that tasks are spread over workers, by a Reshuffle.
 	Spreads bool
 	// ShuffleCopies is the number of copies of shuffled elements in the memory of a local
 	// engine.
@@ -68,5 +68,5 @@ type Submission struct {
 	Pipeline *beam.Pipeline
 	Progress *jobs.Progress // is set to the counts of the job's workers
 	Files    *source.Files  // of the run
-	Scratch  string         // folder for small files that driver and workers exchange; empty: none
+	Scratch  string         // folder for small files that driver and workers exchange; optional
 }

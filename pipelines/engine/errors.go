@@ -9,7 +9,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/dataset"
 )
 
-// RunnerError says that a job failed for other reasons than the data.
+// RunnerError is the error of a job that failed for reasons other than the data.
 type RunnerError struct {
 	Job, Runner string
 	Err         error
@@ -42,8 +42,8 @@ func cause(err error) string {
 	return text
 }
 
-// workerEnded reports whether an error of Beam's Java engines says that the connection to a
-// worker or its process has ended.
+// workerEnded reports whether an error of Beam's Java engines means that the connection to a worker
+// or its process has ended.
 func workerEnded(text string) bool {
 	return strings.Contains(text, "StatusRuntimeException: CANCELLED: ") ||
 		strings.Contains(text, "Process died with exit code")
@@ -75,7 +75,7 @@ func OrInterrupted(ctx context.Context, err error) error {
 	return context.Cause(ctx)
 }
 
-// InterruptedError says that a run was interrupted and can be resumed.
+// InterruptedError is the error of a run that was interrupted and can be resumed.
 type InterruptedError struct {
 	Checkpoints string // folder that --resume reads
 	Err         error

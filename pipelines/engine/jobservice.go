@@ -23,7 +23,7 @@ import (
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
-// patience says how long a job service may take.
+// patience is how long a job service may take.
 type patience struct {
 	ready     time.Duration // to answer a request; the SDK would wait for two minutes
 	cancel    time.Duration // to accept an order to cancel a job, and then again to end the job
@@ -40,8 +40,8 @@ func defaultPatience() patience {
 	}
 }
 
-// jobService is a client of an engine's Beam job service. It knows the ids of its jobs and can
-// cancel them. The SDK's own client cannot: its jobs go on when the client has ended.
+// jobService is a client of an engine's Beam job service. It keeps the ids of its jobs and can
+// cancel them. The SDK's own client cannot: its jobs continue when the client has ended.
 type jobService struct {
 	patience
 
@@ -73,7 +73,7 @@ func (s *jobService) identify(ctx context.Context) error {
 	soon, cancel := context.WithTimeout(ctx, s.ready)
 	defer cancel()
 	var dialer net.Dialer
-	// The error of a plain connection says more than the error of a gRPC client.
+	// The error of a plain connection is more informative than the error of a gRPC client.
 	c, err := dialer.DialContext(soon, "tcp", s.endpoint)
 	if err != nil && ctx.Err() == nil {
 		return fmt.Errorf("no job service at %s: %w", s.endpoint, err)
@@ -95,8 +95,8 @@ func (s *jobService) identify(ctx context.Context) error {
 }
 
 // run runs a job and waits for its end. It cancels the job if the context ends, or if the job
-// service no longer answers. The folder of the lease is for the workers; empty: they hold
-// none.
+// service no longer answers. The folder of the lease is for the workers; empty if they hold no
+// lease.
 func (s *jobService) run(ctx context.Context, job Submission, lease string) error {
 	m, err := newJobModel(ctx, job.Pipeline)
 	if err != nil {
@@ -167,13 +167,13 @@ func outlive(ctx context.Context, grace time.Duration) (context.Context, context
 	return outliving, func() { stop(); cancel() }
 }
 
-// endedError says that a job has ended, but not as done.
+// endedError is the error of a job that has ended, but not as done.
 type endedError struct {
 	state jobpb.JobState_Enum
-	said  string // the engine's last error message; empty: there was none
+	said  string // the engine's last error message; empty if absent
 }
 
-// Error returns the engine's error message, or says in which state the job has ended.
+// Error returns the engine's error message, or the state in which the job has ended.
 func (e *endedError) Error() string {
 	switch {
 	case e.state == jobpb.JobState_CANCELLED:
@@ -187,7 +187,7 @@ func (e *endedError) Error() string {
 	}
 }
 
-// leftError says that a job could not be cancelled, and may go on.
+// leftError is the error of a job that could not be cancelled, and may continue.
 type leftError struct {
 	err   error // why the job was to be cancelled
 	job   string
@@ -204,7 +204,7 @@ func (e *leftError) warning() string {
 	return fmt.Sprintf("the job %s may go on in the engine: cancel it there (%v)", e.job, e.fault)
 }
 
-// orLeft adds a warning to an error if the job could not be cancelled; fault says why not.
+// orLeft adds a warning to an error if the job could not be cancelled; fault is the reason.
 func orLeft(err error, job string, fault error) error {
 	if fault == nil {
 		return err
@@ -320,10 +320,10 @@ func (s *jobService) state(ctx context.Context, id string) (jobpb.JobState_Enum,
 	return r.GetState(), err
 }
 
-// poll asks for the state and the counters of a job until the context ends. It calls stop, and
-// so ends listen, in three cases: the job has ended without a message, the job service no
-// longer knows the job, or the job service has not answered for long. The stream of messages
-// shows none of the three: it may be silent for hours.
+// poll requests the state and the counters of a job until the context ends. It calls stop, and so
+// ends listen, in three cases: the job has ended without a message, the job service no longer has
+// the job, or the job service has not answered for long. The stream of messages shows none of the
+// three: it may be silent for hours.
 func (s *jobService) poll(ctx context.Context, stop context.CancelCauseFunc, id string, progress *jobs.Progress) {
 	answered, over := time.Now(), 0
 	for {

@@ -112,9 +112,8 @@ func (e portable) Cancel(ctx context.Context, runID string) error {
 	return nil
 }
 
-// selfAsWorker tells the engine to start this program, which must lie at the
-// same path on all its hosts. The SDK stages a worker's binary all the same:
-// the smallest file will do.
+// selfAsWorker tells the engine to start this program, which must be at the same path on all its
+// hosts. The SDK stages a worker's binary nevertheless: an empty file is sufficient.
 func selfAsWorker() error {
 	self, err := os.Executable()
 	if err != nil {

@@ -14,7 +14,7 @@ const prismName = "prism"
 // prism is the SDK's own engine: it runs in this process, and encodes DoFns and elements as
 // other engines do.
 type prism struct {
-	server string // address at which prism serves this process; empty: it does not yet
+	server string // address at which prism serves this process; empty if it does not yet
 }
 
 func (*prism) Traits() Traits {

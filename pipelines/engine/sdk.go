@@ -11,9 +11,9 @@ import (
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
-// running admits one pipeline of this process at a time, over all runs: two pipelines at
-// once race in the SDK. The one that is admitted may also read and set the SDK's flags and
-// the fields of engines, of which a process has one set.
+// running admits one pipeline of this process at a time, over all runs: two concurrent pipelines
+// race in the SDK. The admitted pipeline may also read and set the SDK's flags and the fields of
+// engines, which exist once per process.
 var running = make(chan struct{}, 1) //nolint:gochecknoglobals // guards the SDK's own globals
 
 // admit waits until no other pipeline of this process runs, or until the context ends. Call

@@ -8,7 +8,7 @@ import (
 	"github.com/espalier-ml/espalier/io/runfolder"
 )
 
-// The jobs and phases that are told from others by their names.
+// The jobs and phases that are recognised by their names.
 const (
 	Evaluate = "evaluate" // job: validation and test objects at the leaves
 	Footers  = "footers"  // phase: the footers of the input

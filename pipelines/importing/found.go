@@ -56,7 +56,7 @@ func (f *found) isLong() bool {
 // blanks counts the records without any value, and remembers the record before.
 type blanks struct {
 	rows  int64
-	first string // where the first one is
+	first string // line of the first such record
 	last  string // first field of the last row
 }
 
@@ -171,7 +171,8 @@ func list(names []string) string {
 	return strings.Join(quoted, ", ")
 }
 
-// notes says of each column which value made it a text, and which texts were taken for missing values.
+// notes describes for each column which value made it a text, and which texts were taken for
+// missing values.
 func (im *importing) notes() []string {
 	notes := make([]string, len(im.written))
 	for i, c := range im.written {

@@ -9,8 +9,8 @@ import (
 	"strconv"
 )
 
-// PeakMemory returns the most bytes of memory that this process has had, as Linux tells
-// them; elsewhere what the Go runtime has taken of the system.
+// PeakMemory returns the peak memory of this process in bytes, as reported by Linux; on other
+// systems the memory that the Go runtime has taken from the system.
 func PeakMemory() int64 {
 	status, err := os.ReadFile("/proc/self/status")
 	if err == nil {

@@ -25,8 +25,8 @@ type Exported struct {
 	Checks []string // what was compared, a line each
 }
 
-// Export writes the tree of a run folder, or a tree.json, as source code. If rows are to be
-// verified, it runs the code on them; a difference is an error.
+// Export writes the tree of a run folder, or a tree.json, as source code. If rows are given for
+// verification, it runs the code on them; a difference is an error.
 func Export(ctx context.Context, c config.Export) (*Exported, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
@@ -87,7 +87,7 @@ func goldenRows(t *tree.Tree, cases []export.Case, o export.Options, file string
 	}
 }
 
-// mostDifferences is how many differences are told.
+// mostDifferences is the greatest number of differences that are reported.
 const mostDifferences = 5
 
 // verify runs the code on golden rows and on the rows of the input.

@@ -10,7 +10,7 @@ import (
 	"github.com/espalier-ml/espalier/io/usage"
 )
 
-// Kind says which files a verb may replace.
+// Kind identifies the files that a verb may replace.
 type Kind struct {
 	Own     func(head []byte) bool // reports by the first bytes of a file whether it is of the kind
 	Is      string                 // such a file, in a message: "picture of a verb"

@@ -17,7 +17,7 @@ type Setup struct {
 	Check   func() error // checks the configuration of the verb
 	Runner  string       // name of the engine; not used without Input
 	Input   *[]string    // files that jobs read; nil: jobs run in this process
-	Others  []*string    // other files that workers reach
+	Others  []*string    // further files that workers access
 	Storage source.Config
 	Engine  engine.Config // the zero value: the defaults
 }

@@ -11,9 +11,9 @@ import (
 	"github.com/espalier-ml/espalier/pipelines/source"
 )
 
-// Columns finds the columns of --slice in the input, which kind says how to read. A name
-// without a column, the label and a name that stands twice are usage errors; a column that
-// cannot be read is a *dataset.DataError.
+// Columns finds the columns of --slice in the input; kind determines how to read them. Names
+// without a column, the label and duplicate names are usage errors; a column that cannot be read is
+// a *dataset.DataError.
 func Columns(
 	in *source.Input, names []string, label string, kind func(c *parquetio.Column) dataset.Kind,
 ) ([]dataset.FeatureColumn, error) {

@@ -14,11 +14,11 @@ import (
 // nullPartition is how Hive spells a null in a path.
 const nullPartition = "__HIVE_DEFAULT_PARTITION__"
 
-// pathColumns returns the columns in each file's path, as Hive partitions data: folders
-// named name=value below the folder that --input names. A column is of numbers if its value
-// is a number in all files, no number has two spellings, and float64 holds all whole numbers.
-// spelled has the columns of numbers with values such as 01 that are spelled otherwise than
-// numbers are: they are texts that may be read as numbers.
+// pathColumns returns the columns in each file's path, as Hive partitions data: folders named
+// name=value below the folder given by --input. A column has numbers if its value is a number in
+// all files, no number has two spellings, and float64 holds all integers exactly. spelled has the
+// columns of numbers with values such as 01 that are not spelled like numbers: they are texts that
+// may be read as numbers.
 func pathColumns(list []listed) (paths [][]jobs.PathColumn, spelled map[string]bool) {
 	paths = make([][]jobs.PathColumn, len(list))
 	kinds := make(map[string]*pathKind)
@@ -54,7 +54,7 @@ func pathColumns(list []listed) (paths [][]jobs.PathColumn, spelled map[string]b
 	return paths, spelled
 }
 
-// pathKind says what the values of a column of paths are.
+// pathKind describes the values of a column of paths.
 type pathKind struct {
 	texts   bool               // not of numbers
 	spelled bool               // some number is spelled otherwise than numbers are

@@ -45,13 +45,13 @@ func BeginShared(ctx context.Context, c Config) *Files {
 	return f
 }
 
-// End releases the memory of the run. DoFns at work for the run fail from now on.
+// End releases the memory of the run. DoFns that still work for the run fail from then on.
 func (f *Files) End() {
 	f.Run.Close()
 	f.Parquet.Forget()
 }
 
-// Config says how files are read.
+// Config describes how files are read.
 type Config struct {
 	ReadAhead      int64   // bytes
 	StorageTimeout float64 // seconds

@@ -18,7 +18,8 @@ func newCSV(b []byte) *csv.Reader {
 	return csv.NewReader(bytes.NewReader(bytes.TrimPrefix(b, []byte("\ufeff"))))
 }
 
-// eachLine calls add with the number and the fields of each line of a file behind its header, one of headers.
+// eachLine calls add with the number and the fields of each line of a file that follows its header,
+// which must be one of headers.
 func eachLine(b []byte, flag, url string, headers []string, add func(line int, header, record []string) error) error {
 	r := newCSV(b)
 	header, err := r.Read()

@@ -1,3 +1,3 @@
-// Package checking has the job that checks rows against bounds of their columns: what a data
-// contract says. It is not meant for other programs: package pipelines reads contracts.
+// Package checking contains the job that checks rows against bounds of their columns, as given in a
+// data contract. It is not meant for other programs: package pipelines reads contracts.
 package checking

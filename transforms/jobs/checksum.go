@@ -21,8 +21,8 @@ func withChecksum(url string, b []byte) string {
 	return fmt.Sprintf("%s%s%08x", url, checksumMark, crc32.Checksum(b, castagnoli))
 }
 
-// CheckChecksum refuses content that is not the content by whose checksum a file is named. The error is a
-// *dataset.DataError. Other names say nothing of their content.
+// CheckChecksum returns a *dataset.DataError if content does not have the checksum by which its
+// file is named. Other names have no checksum to check.
 func CheckChecksum(url string, b []byte) error {
 	name := path.Base(url)
 	_, _, ok := strings.Cut(name, checksumMark)
@@ -32,5 +32,5 @@ func CheckChecksum(url string, b []byte) error {
 	return &dataset.DataError{File: url, Problem: "the file of objects is damaged", Hint: objectsHint}
 }
 
-// objectsHint says what to do without the objects of an earlier run.
+// objectsHint describes how to continue without the objects of an earlier run.
 const objectsHint = "start again with --overwrite, or remove the folder of --object_cache"

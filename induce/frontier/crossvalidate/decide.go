@@ -23,7 +23,7 @@ const Auto = "auto"
 // MaxFolds is the greatest number of folds.
 const MaxFolds = 100
 
-// Setting says how many folds a user wants.
+// Setting is the number of folds that a user requests.
 type Setting struct {
 	Auto   bool // the data decide: see Decide
 	Number int  // number of folds if Auto is false, at least 2; 0: no cross-validation
@@ -41,7 +41,7 @@ func ParseSetting(s string) (Setting, error) {
 	return Setting{Number: n}, nil
 }
 
-// Reason says what decided the number of folds.
+// Reason is what determined the number of folds.
 type Reason uint8
 
 // The reasons.

@@ -63,7 +63,7 @@ func Compare(t *testing.T, got, want *induce.Node, path string) {
 	}
 }
 
-// alike reports whether two tests, or none, are the same but for their scores.
+// alike reports whether two tests are equal except for their scores, or both absent.
 func alike(a, b *split.Candidate) bool {
 	if a == nil || b == nil {
 		return a == b
@@ -71,8 +71,8 @@ func alike(a, b *split.Candidate) bool {
 	return a.Test == b.Test && a.Cost == b.Cost && a.Free == b.Free
 }
 
-// Stopped checks that a tree is an upper part of the whole tree, and that each leaf says
-// where it was only stopped. It returns the number of stopped leaves.
+// Stopped checks that a tree is an upper part of the whole tree, and that each leaf records whether
+// it was only stopped. It returns the number of stopped leaves.
 func Stopped(t *testing.T, stopped, whole *induce.Node) (leaves int) {
 	t.Helper()
 	if stopped.Objects != whole.Objects || stopped.Rows != whole.Rows || stopped.Weight != whole.Weight {

@@ -43,7 +43,7 @@ func Categorical(name string, values int, cost float64) dataset.Feature {
 	return f
 }
 
-// SomeFeatures has both kinds, codes of one and two bytes and costs by value.
+// SomeFeatures returns features of both kinds, with codes of one and two bytes and costs by value.
 func SomeFeatures() []dataset.Feature {
 	priced := Categorical("priced", 3, 2)
 	priced.ValueCosts = map[string]float64{"v1": 0.5}
@@ -52,8 +52,8 @@ func SomeFeatures() []dataset.Feature {
 	}
 }
 
-// PricedFeatures are SomeFeatures in two groups. The set-up of one group costs more than
-// all tests together.
+// PricedFeatures returns SomeFeatures in two groups. The set-up of one group costs more than all
+// tests together.
 func PricedFeatures() []dataset.Feature {
 	features := SomeFeatures()
 	for f, group := range map[int]string{0: "lab", 1: "form", 2: "form", 3: "lab"} {
@@ -72,8 +72,8 @@ func (d *Data) Freely() *Data {
 	return &f
 }
 
-// New draws objects. Most codes are spread, every third feature nearly
-// always has the same one. Classes depend on the codes but for noise.
+// New generates random objects. Most codes are spread, and every third feature nearly always has
+// the same code. Classes depend on the codes, except for noise.
 func New(r *rand.Rand, features []dataset.Feature, classes, objects int, weighted bool) *Data {
 	d := &Data{Features: features, Columns: split.Columns(features)}
 	d.Objects = dataset.NewObjects(dataset.NewLayout(features), classes, weighted, objects)
@@ -137,7 +137,7 @@ func (d *Data) Grouped(r *rand.Rand) *Data {
 		slices.SortFunc(shares, func(a, b dataset.GroupShare) int {
 			return cmp.Or(cmp.Compare(a.Bucket, b.Bucket), cmp.Compare(a.Class, b.Class))
 		})
-		for at := len(shares) - 1; at > 0; at-- { // two shares of one key and class are one
+		for at := len(shares) - 1; at > 0; at-- { // shares with the same key and class are merged
 			if a, b := &shares[at-1], shares[at]; a.Bucket == b.Bucket && a.Class == b.Class {
 				a.Weight, a.Rows = a.Weight+b.Weight, a.Rows+b.Rows
 				shares = slices.Delete(shares, at, at+1)
@@ -272,8 +272,8 @@ func (d *Data) Rare(r *rand.Rand) *Data {
 	return &s
 }
 
-// Weighty returns the same data, where the weights of each object are multiplied by a factor of up to 1e9,
-// all orders of magnitude equally often.
+// Weighty returns the same data with the weights of each object multiplied by a factor of up to
+// 1e9, all orders of magnitude equally often.
 func (d *Data) Weighty(r *rand.Rand) *Data {
 	w, codes := *d, make([]int, len(d.Features))
 	w.Objects = dataset.NewObjects(dataset.NewLayout(d.Features), d.Objects.Classes, true, d.Objects.Len())
@@ -319,8 +319,8 @@ func Families() []split.Family {
 	return []split.Family{split.OneHot, split.Thresholds, split.Both, split.Multiways}
 }
 
-// Constrained returns the same data with constraints on some of the numeric features,
-// and up to two features that are to be tested first.
+// Constrained returns the same data with constraints on some of the numeric features, and up to two
+// features that must be tested first.
 func (d *Data) Constrained(r *rand.Rand) *Data {
 	w := *d
 	w.Columns = slices.Clone(d.Columns)
@@ -335,7 +335,7 @@ func (d *Data) Constrained(r *rand.Rand) *Data {
 	return &w
 }
 
-// RandomParams draws all parameters but the algorithm, the family and the classes.
+// RandomParams returns random parameters, except the algorithm, the family and the classes.
 func RandomParams(r *rand.Rand, a split.Algorithm, f split.Family) induce.Params {
 	return induce.Params{
 		Algorithm: a, Family: f,

@@ -24,7 +24,7 @@ type target struct {
 	value    int
 }
 
-// grower adds the nodes of one tree. Nodes are numbered within it.
+// grower adds the nodes of a single tree. Nodes are numbered within it.
 type grower struct {
 	*forest
 

@@ -7,7 +7,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// message is an encoded message of onnx.proto; the numbers of its fields are those of this file.
+// message is an encoded message of onnx.proto; the numbers of its fields are defined in that file.
 type message []byte
 
 func (m *message) number(field protowire.Number, v int64) {
@@ -35,7 +35,7 @@ const (
 	double kind = 11
 )
 
-// tensor returns a TensorProto; its dimensions are those of raw or texts if none are given.
+// tensor returns a TensorProto. If dims is empty, it has the dimension of raw or texts.
 func tensor(name string, of kind, dims []int, raw []byte, texts []string) message {
 	var m message
 	for _, d := range dims {

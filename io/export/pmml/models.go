@@ -13,7 +13,7 @@ import (
 )
 
 // chain returns the model of a tree with leaf models: the tree, then the booster of the row's leaf,
-// then the model of the leaf. The last one that a row passes gives its probabilities.
+// then the model of the leaf. The last model that a row passes gives its probabilities.
 func (w *writer) chain(name string, names []string) *element {
 	node := w.name("leaf of the tree")
 	leafField := el("OutputField", "name", node, "optype", "categorical", "dataType", "string", "feature", "entityId",

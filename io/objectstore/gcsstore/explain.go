@@ -82,8 +82,8 @@ func (p place) noBucket() error {
 	return &httpstore.Error{Text: "there is no bucket " + p.bucket, Kind: fs.ErrNotExist}
 }
 
-// absent distinguishes a missing object from a missing bucket. The service tells them
-// apart by its message only. If the message is another, absent lists the bucket.
+// absent distinguishes a missing object from a missing bucket. The service only distinguishes them
+// by its message. If the message is unknown, absent lists the bucket.
 func (p place) absent(ctx context.Context, err error) error {
 	var answer *googleapi.Error
 	switch {

@@ -17,7 +17,7 @@ import (
 
 var errIdle = errors.New("idle")
 
-// IdleError says that a connection was silent for too long.
+// IdleError is the error of a connection that was silent for too long.
 type IdleError struct {
 	What string
 	Idle time.Duration
@@ -40,7 +40,7 @@ func (e *StatusError) Error() string {
 	return strings.TrimSpace(fmt.Sprintf("the store answered %d %s", e.Code, http.StatusText(e.Code)))
 }
 
-// LengthError says that a store sent another number of bytes than requested.
+// LengthError is the error if a store sent a different number of bytes than requested.
 type LengthError struct {
 	Off, Want, Got int64
 	More           bool // the store sent more than Got
@@ -55,7 +55,7 @@ func (e *LengthError) Error() string {
 	return fmt.Sprintf("expected %d bytes at offset %d, got %s", e.Want, e.Off, got)
 }
 
-// Error is an error of one sentence, with a kind for errors.Is.
+// Error is an error in a single sentence, with a kind for errors.Is.
 type Error struct {
 	Text string
 	Kind error

@@ -9,8 +9,7 @@ import (
 	"github.com/espalier-ml/espalier/io/objectstore"
 )
 
-// SplitPath splits the path behind scheme:// into a bucket and a key. The key may be
-// empty.
+// SplitPath splits the path after scheme:// into a bucket and a key. The key may be empty.
 func SplitPath(path string) (bucket, key string) {
 	bucket, key, _ = strings.Cut(path, "/")
 	return bucket, key

@@ -58,8 +58,7 @@ func (r *reader) ReadAt(p []byte, off int64) (int, error) {
 	return n, nil
 }
 
-// read fills p. It keeps the bytes of a try whose answer was cut, and continues behind
-// them.
+// read fills p. It keeps the bytes of a try whose answer was cut off, and continues after them.
 func (r *reader) read(p []byte, off int64) (int, error) {
 	if len(p) == 0 {
 		return 0, nil

@@ -12,13 +12,12 @@ import (
 )
 
 // enough is the number of bytes after which a cut answer counts as a success; the next try
-// continues behind them. So a large range is read even over a poor line. A smaller number
+// continues after them. So a large range can be read even over a poor connection. A smaller number
 // would allow endless tries with a store that cuts every answer.
 const enough = 1 << 20
 
-// Transport returns a round tripper for the clients of one store. A request fails if no byte
-// is sent or received for the idle timeout. The transport counts the tries of the request's
-// operation.
+// Transport returns a round tripper for the clients of a store. A request fails if no byte is sent
+// or received for the idle timeout. The transport counts the tries of the request's operation.
 func Transport(o Options) http.RoundTripper {
 	return &transport{base: connections(), options: o.WithDefaults()}
 }

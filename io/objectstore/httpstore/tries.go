@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// tries counts the failures in a row of one operation's requests.
+// tries counts consecutive failures of an operation's requests.
 type tries struct {
 	options Options
 
@@ -21,8 +21,8 @@ type tries struct {
 
 type triesKey struct{}
 
-// Begin returns a context for the requests of one operation. The options limit the failures
-// in a row over all these requests. Concurrent requests need a context each.
+// Begin returns a context for the requests of an operation. The options limit the consecutive
+// failures over all these requests. Concurrent requests need a context each.
 func Begin(ctx context.Context, o Options) context.Context {
 	return context.WithValue(ctx, triesKey{}, &tries{options: o.WithDefaults()})
 }
@@ -33,7 +33,7 @@ func triesOf(ctx context.Context) *tries {
 	return t
 }
 
-// GaveUpError says that the last try of an operation failed. Another try is useless.
+// GaveUpError is the error if the last try of an operation failed. Another try is useless.
 type GaveUpError struct {
 	Tries int
 	Err   error

@@ -79,7 +79,7 @@ type Request struct {
 	Method   string
 	Path     string // path of the URL, without the query
 	Range    string // the header
-	Status   int    // status of the answer; 0: none
+	Status   int    // status of the answer; 0 for no answer
 	Sent     int64  // bytes of the body sent to the store
 	Received int64  // bytes of the answer sent to the client
 }
@@ -87,9 +87,9 @@ type Request struct {
 // Fault applies an effect to some requests. The zero value applies it to all.
 type Fault struct {
 	Kinds  []Kind                     // kinds of the requests; none: all
-	Match  func(r *http.Request) bool // further condition on the requests; nil: none
+	Match  func(r *http.Request) bool // further condition on the requests; may be nil
 	Skip   int                        // number of such requests without the effect
-	Times  int                        // number of such requests with the effect; 0: all further ones
+	Times  int                        // number of such requests with the effect; 0: all further requests
 	Effect Effect
 }
 

@@ -41,8 +41,8 @@ func configure(so *s3.Options, o httpstore.Options) {
 		so.Region = defaultRegion
 	}
 	so.Retryer = retryer(o)
-	// All reads are of ranges, and the store has no checksums of ranges. On request, some
-	// other stores send the checksum of the whole object.
+	// All reads request ranges, and the store has no checksums of ranges. On request, some other
+	// stores send the checksum of the whole object.
 	so.ResponseChecksumValidation = aws.ResponseChecksumValidationWhenRequired
 	so.HTTPClient = &http.Client{
 		Transport: httpstore.Transport(o),

@@ -128,8 +128,8 @@ func (p place) noBucket() error {
 	return &httpstore.Error{Text: "there is no bucket " + p.bucket, Kind: fs.ErrNotExist}
 }
 
-// absent distinguishes a missing object from a missing bucket. An answer without a body
-// does not tell which.
+// absent distinguishes a missing object from a missing bucket, which an answer without a body does
+// not.
 func (p place) absent(ctx context.Context, err error) error {
 	if codeOf(err) == "NoSuchKey" {
 		return fs.ErrNotExist

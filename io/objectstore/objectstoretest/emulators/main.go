@@ -27,7 +27,7 @@ func main() {
 	}
 }
 
-// serve starts and ends emulators as the lines of the input say.
+// serve starts and ends emulators according to the lines of the input.
 func serve(input io.Reader, output io.Writer) error {
 	running := make(map[string]*httptest.Server) // by URL
 	lines := bufio.NewScanner(input)

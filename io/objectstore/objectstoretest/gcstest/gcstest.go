@@ -28,8 +28,8 @@ func Start(tb testing.TB, buckets ...string) string {
 	return objectstoretest.StartEmulator(tb, "gcs", buckets...)
 }
 
-// Use directs drivers created later in this test to the server at the given URL: an
-// emulator, or a proxy in front of one.
+// Use directs drivers created later in this test to the server at the given URL: an emulator, or a
+// proxy in front of an emulator.
 func Use(tb testing.TB, url string) {
 	tb.Helper()
 	tb.Setenv("STORAGE_EMULATOR_HOST", url)

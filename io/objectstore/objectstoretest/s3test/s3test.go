@@ -25,8 +25,8 @@ func Start(tb testing.TB, buckets ...string) string {
 	return objectstoretest.StartEmulator(tb, "s3", buckets...)
 }
 
-// Use directs drivers created later in this test to the server at the given URL: an
-// emulator, or a proxy in front of one. The drivers ignore the machine's AWS settings.
+// Use directs drivers created later in this test to the server at the given URL: an emulator, or a
+// proxy in front of an emulator. The drivers ignore the machine's AWS settings.
 func Use(tb testing.TB, url string) {
 	tb.Helper()
 	for name, value := range map[string]string{
