@@ -1,6 +1,6 @@
 # The README's two commands and the checks; everything here is plain go.
 .PHONY: example check test long lint bench ci matrix pruning budgets prices peers predict models importance total trust roc slices exports speed scorers shapes cluster processors \
-	auc_at_tests soft_labels monotone results bought
+	auc_at_tests soft_labels monotone results bought release check_release
 
 example:
 	go run ./cmd/espalier train --config cmd/espalier/example/mushroom.yaml
@@ -29,6 +29,13 @@ bench:
 
 ci:
 	bash .ci/run
+
+# The archives of the version that the git tag names, in dist.
+release:
+	bench/release.sh
+
+check_release:
+	bench/check_release.sh
 
 matrix:
 	bench/matrix.sh
