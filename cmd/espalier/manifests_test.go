@@ -6,10 +6,45 @@ import (
 	"io"
 	"maps"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"go.yaml.in/yaml/v3"
 )
+
+// securityContext is the security context of a pod or of a container.
+type securityContext struct {
+	RunAsNonRoot             bool  `yaml:"runAsNonRoot"`
+	AllowPrivilegeEscalation *bool `yaml:"allowPrivilegeEscalation"`
+	ReadOnlyRootFilesystem   bool  `yaml:"readOnlyRootFilesystem"`
+	Capabilities             struct {
+		Drop []string `yaml:"drop"`
+	} `yaml:"capabilities"`
+	SeccompProfile struct {
+		Type string `yaml:"type"`
+	} `yaml:"seccompProfile"`
+}
+
+type container struct {
+	Name  string `yaml:"name"`
+	Ports []struct {
+		ContainerPort int `yaml:"containerPort"`
+	} `yaml:"ports"`
+	SecurityContext securityContext `yaml:"securityContext"`
+}
+
+// podTemplate describes the pods of a deployment or of a job.
+type podTemplate struct {
+	Metadata struct {
+		Labels map[string]string `yaml:"labels"`
+	} `yaml:"metadata"`
+	Spec struct {
+		ServiceAccountName string          `yaml:"serviceAccountName"`
+		SecurityContext    securityContext `yaml:"securityContext"`
+		InitContainers     []container     `yaml:"initContainers"`
+		Containers         []container     `yaml:"containers"`
+	} `yaml:"spec"`
+}
 
 // manifest is what the test looks at of a Kubernetes object.
 type manifest struct {
@@ -22,33 +57,18 @@ type manifest struct {
 		Ports    []struct {
 			Port int `yaml:"port"`
 		} `yaml:"ports"`
-		Template struct {
-			Metadata struct {
-				Labels map[string]string `yaml:"labels"`
-			} `yaml:"metadata"`
+		Template    podTemplate `yaml:"template"`
+		JobTemplate struct {    // of a cron job
 			Spec struct {
-				ServiceAccountName string `yaml:"serviceAccountName"`
-				Containers         []struct {
-					Ports []struct {
-						ContainerPort int `yaml:"containerPort"`
-					} `yaml:"ports"`
-				} `yaml:"containers"`
-			} `yaml:"spec"`
-		} `yaml:"template"`
-		JobTemplate struct { // of a cron job
-			Spec struct {
-				Template struct {
-					Spec struct {
-						ServiceAccountName string `yaml:"serviceAccountName"`
-					} `yaml:"spec"`
-				} `yaml:"template"`
+				Template podTemplate `yaml:"template"`
 			} `yaml:"spec"`
 		} `yaml:"jobTemplate"`
 	} `yaml:"spec"`
 }
 
 // TestManifests: the Kubernetes manifests are YAML, each service has pods with
-// its labels and ports, each deployment selects its own pods, and accounts exist.
+// its labels and ports, each deployment selects its own pods, accounts exist, and
+// pods keep the restricted profile of Kubernetes with a read-only root file system.
 // bench/check_deploy.py holds them against the schemas of Kubernetes.
 func TestManifests(t *testing.T) {
 	objects := make(map[string][]manifest)
@@ -76,14 +96,31 @@ func TestManifests(t *testing.T) {
 	for _, m := range objects["ServiceAccount"] {
 		accounts[m.Metadata.Name] = true
 	}
-	for _, m := range append(objects["Deployment"], objects["Job"]...) {
-		if name := m.Spec.Template.Spec.ServiceAccountName; name != "" && !accounts[name] {
-			t.Errorf("%s: no account %s", m.Metadata.Name, name)
-		}
+	pods := make(map[string]podTemplate)
+	for _, m := range slices.Concat(objects["Deployment"], objects["Job"]) {
+		pods[m.Metadata.Name] = m.Spec.Template
 	}
 	for _, m := range objects["CronJob"] {
-		if name := m.Spec.JobTemplate.Spec.Template.Spec.ServiceAccountName; !accounts[name] {
-			t.Errorf("%s: no account %s", m.Metadata.Name, name)
+		pods[m.Metadata.Name] = m.Spec.JobTemplate.Spec.Template
+		if m.Spec.JobTemplate.Spec.Template.Spec.ServiceAccountName == "" {
+			t.Errorf("%s: no account", m.Metadata.Name)
+		}
+	}
+	for name, pod := range pods {
+		if account := pod.Spec.ServiceAccountName; account != "" && !accounts[account] {
+			t.Errorf("%s: no account %s", name, account)
+		}
+		if of := pod.Spec.SecurityContext; !of.RunAsNonRoot || of.SeccompProfile.Type != "RuntimeDefault" {
+			t.Errorf("%s: the pod may run as root, or without a seccomp profile", name)
+		}
+		for _, c := range slices.Concat(pod.Spec.InitContainers, pod.Spec.Containers) {
+			of := c.SecurityContext
+			if of.AllowPrivilegeEscalation == nil || *of.AllowPrivilegeEscalation {
+				t.Errorf("%s: container %s may gain privileges", name, c.Name)
+			}
+			if !of.ReadOnlyRootFilesystem || !slices.Equal(of.Capabilities.Drop, []string{"ALL"}) {
+				t.Errorf("%s: container %s has a writable root file system, or capabilities", name, c.Name)
+			}
 		}
 	}
 	for _, m := range objects["Deployment"] {
