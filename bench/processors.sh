@@ -11,9 +11,9 @@ bin=$2
 tests="./induce/memory ./induce/levels ./induce/portable ./induce/split"
 if [ "$1" = build ]; then
 	go build -o "$bin/amd64" ./cmd/espalier
-	GOARCH=arm64 CGO_ENABLED=0 go build -o "$bin/arm64" ./cmd/espalier
+	GOARCH=arm64 CGO_ENABLED=0 go build -trimpath -o "$bin/arm64" ./cmd/espalier
 	for p in $tests; do
-		GOARCH=arm64 CGO_ENABLED=0 go test -c -o "$bin/arm64-$(basename "$p").test" "$p"
+		GOARCH=arm64 CGO_ENABLED=0 go test -trimpath -c -o "$bin/arm64-$(basename "$p").test" "$p"
 		GOAMD64=v3 CGO_ENABLED=0 go test -c -o "$bin/v3-$(basename "$p").test" "$p"
 	done
 	exit
