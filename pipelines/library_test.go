@@ -155,7 +155,7 @@ func TestLibraryTrainsTheSameTree(t *testing.T) {
 			p := pipelines.DefaultConfig()
 			p.Input, p.Label, p.Output = []string{input}, "class", t.TempDir()
 			p.Split, p.Select, p.Certificate = dataset.Shares{100, 0, 0}, frontier.First, false
-			c := transforms.DefaultTrainConfig("class")
+			c := transforms.SingleTrainConfig("class")
 			c.Workers = 2
 			change(&p, &c)
 			r, err := pipelines.Train(context.Background(), p, &silent{})
@@ -279,7 +279,7 @@ func TestLibraryChoosesTheSameTree(t *testing.T) {
 			input := data.write(t, ascending(n), 2, parquetio.WriteOptions{RowsPerGroup: 100})
 			p := pipelines.DefaultConfig()
 			p.Input, p.Label, p.Output, p.Key = []string{input}, "class", t.TempDir(), "id"
-			c := transforms.ChosenTrainConfig("class", "id")
+			c := transforms.DefaultTrainConfig("class", "id")
 			c.Workers = 2
 			change(&p, &c)
 			r, err := pipelines.Train(context.Background(), p, &silent{})
@@ -312,7 +312,7 @@ func TestLibraryChoosesTheSameTree(t *testing.T) {
 func TestLibraryWindowsChooseTheSameTree(t *testing.T) {
 	const n, length = 900, 300
 	data := newRows(n)
-	c := transforms.ChosenTrainConfig("class", "id")
+	c := transforms.DefaultTrainConfig("class", "id")
 	c.Lambda, c.Theta, c.LeafModel = []float64{10}, []float64{0.005}, "linear"
 	c.Workers = 2
 	want := make(map[string]bool)
@@ -410,7 +410,7 @@ func TestLibraryDefaultsOfManyRows(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := collect(t, "direct", data.library(ascending(n)), func(s beam.Scope, rows beam.PCollection) beam.PCollection {
-		return transforms.Train(s, rows, transforms.DefaultTrainConfig("class")).Trees
+		return transforms.Train(s, rows, transforms.SingleTrainConfig("class")).Trees
 	})
 	if len(got) != 1 || string(got[0]) != string(r.Tree.Encode()) {
 		t.Errorf("%d trees, another than that of espalier train, of %d bins", len(got), r.Tree.Algorithm.Bins)
@@ -470,7 +470,7 @@ func TestLibraryEvaluates(t *testing.T) {
 // and finds the leaves that the tree's own scorer finds.
 func TestLibraryScoresByTheStores(t *testing.T) {
 	data := newRows(300)
-	c := transforms.DefaultTrainConfig("class")
+	c := transforms.SingleTrainConfig("class")
 	encoded := collect(t, "direct", data.library(ascending(300)), func(s beam.Scope, rows beam.PCollection) beam.PCollection {
 		return transforms.Train(s, rows, c).Trees
 	})[0]

@@ -47,7 +47,7 @@ func fruit() []Fruit {
 }
 
 func fruitConfig() transforms.TrainConfig {
-	c := transforms.DefaultTrainConfig("class")
+	c := transforms.SingleTrainConfig("class")
 	c.Features = []string{"grams", "color"}
 	return c
 }

@@ -174,7 +174,7 @@ func visits(n int) []visit {
 }
 
 func visitConfig() transforms.TrainConfig {
-	c := transforms.DefaultTrainConfig("Class")
+	c := transforms.SingleTrainConfig("Class")
 	c.Features = []string{"age", "kg", "smoker", "day", "ward"}
 	return c
 }
@@ -634,7 +634,7 @@ func TestBindErrors(t *testing.T) {
 	}
 	_, s := beam.NewPipelineWithRoot()
 	if err := panicOf(func() {
-		transforms.Train(s, beam.CreateList(s, []anyRow{{}}), transforms.DefaultTrainConfig("x"))
+		transforms.Train(s, beam.CreateList(s, []anyRow{{}}), transforms.SingleTrainConfig("x"))
 	}); err == nil || !strings.Contains(err.Error(), "name the Features") {
 		t.Errorf("maps without features: %v", err)
 	}
@@ -654,7 +654,7 @@ func written(t *testing.T, model []byte) string {
 func TestRowErrors(t *testing.T) {
 	label := pointer("a")
 	type entry = anyRow
-	c := transforms.DefaultTrainConfig("label")
+	c := transforms.SingleTrainConfig("label")
 	c.Features = []string{"number"}
 	weighted := c
 	weighted.Weight = "w"
@@ -708,9 +708,9 @@ func TestRowErrors(t *testing.T) {
 // TestTrainOfNothing: without a row to train on the pipeline fails and says why. With
 // AllowEmpty it succeeds without a tree. Dropped rows without a label are counted.
 func TestTrainOfNothing(t *testing.T) {
-	c := transforms.DefaultTrainConfig("label")
+	c := transforms.SingleTrainConfig("label")
 	c.DropNullLabels = true
-	weighted := transforms.DefaultTrainConfig("label")
+	weighted := transforms.SingleTrainConfig("label")
 	weighted.Weight = "number"
 	for name, test := range map[string]struct {
 		config transforms.TrainConfig
@@ -753,7 +753,7 @@ func TestTrainOfNothing(t *testing.T) {
 // TestMissingKeys: Score counts the missing keys of maps, and Train accepts them with
 // AllowEmpty.
 func TestMissingKeys(t *testing.T) {
-	c := transforms.DefaultTrainConfig("label")
+	c := transforms.SingleTrainConfig("label")
 	c.Features, c.AllowEmpty = []string{"numbr", "number"}, true
 	var rows []anyRow
 	for i := range 120 {
@@ -782,7 +782,7 @@ func TestMissingKeys(t *testing.T) {
 	if counted["rows_scored"] != 120 || counted["values_missing"] != 90 || counted["keys_missing"] != 90 {
 		t.Errorf("counters %v, want 120 rows_scored, 90 values_missing and 90 keys_missing", counted)
 	}
-	strict := transforms.DefaultTrainConfig("label")
+	strict := transforms.SingleTrainConfig("label")
 	strict.Features, strict.Strict = []string{"number"}, true
 	for name, score := range map[string]bool{"Score": true, "Train": false} {
 		sunk.rows = nil
@@ -935,7 +935,7 @@ func TestPanes(t *testing.T) {
 	list := wideRows(200)
 	stream := paneStream(t, list)
 	c := transforms.WindowConfig{
-		TrainConfig: transforms.DefaultTrainConfig("label"),
+		TrainConfig: transforms.SingleTrainConfig("label"),
 		Windows:     window.NewFixedWindows(time.Minute), AllowedLateness: time.Minute,
 	}
 	c.Trigger = trigger.AfterEndOfWindow().EarlyFiring(trigger.AfterCount(math.MaxInt32)).LateFiring(trigger.AfterCount(1))
@@ -1003,7 +1003,7 @@ func TestWindows(t *testing.T) {
 		"global":   {window.NewGlobalWindows(), 1},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c := transforms.WindowConfig{TrainConfig: transforms.DefaultTrainConfig("label"), Windows: test.windows}
+			c := transforms.WindowConfig{TrainConfig: transforms.SingleTrainConfig("label"), Windows: test.windows}
 			err := runPipeline(t, "prism", func(s beam.Scope) {
 				rows := beam.ParDo(s, &timedFn{}, teststream.Create(s, stream))
 				beam.ParDo0(s, &sinkTreeFn{}, transforms.WindowedTree(s, rows, c).Trees)

@@ -25,7 +25,7 @@ type Trained struct {
 
 // Train trains a tree on rows, a bounded PCollection<T> with T as in Score. Trees has a single
 // tree.json: the bytes that `espalier train` writes for the same rows and settings, such as --split
-// 100/0/0 --select first --certificate none for DefaultTrainConfig. The pipeline fails without
+// 100/0/0 --select first --certificate none for SingleTrainConfig. The pipeline fails without
 // rows: see TrainConfig.AllowEmpty. With the option DeadLetters, rows without a label are dead
 // letters unless DropNullLabels is set.
 //

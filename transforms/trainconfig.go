@@ -4,11 +4,12 @@ import (
 	"github.com/espalier-ml/espalier/induce/settings"
 )
 
-// TrainConfig describes how a tree is grown from the rows of a PCollection. DefaultTrainConfig and
-// ChosenTrainConfig return configurations with defaults; there are no special zero values.
-// `espalier train --help` describes each of the Settings.
+// TrainConfig describes how a tree is grown from the rows of a PCollection. Start from
+// SingleTrainConfig, or from DefaultTrainConfig if a tree is to be chosen, such as the best tree
+// within a budget; the zero value is invalid. `espalier train --help` describes each of the
+// Settings.
 //
-// Rows of a PCollection have no order: if Split sets rows aside, a Key is required.
+// Rows of a PCollection have no order: if Split sets rows aside, a Key or a SplitColumn is required.
 type TrainConfig struct {
 	settings.Settings
 
@@ -35,20 +36,20 @@ type TrainConfig struct {
 	Workers int // goroutines that grow a tree; default 1
 }
 
-// DefaultTrainConfig returns the configuration of `espalier train --split 100/0/0
-// --select first --certificate none`: ec45 with lambda 10 and
-// theta 0.005, threshold tests on quantile bins (128, 512 from 30,000 rows on, and at least 16 for
-// each class), smoothed leaves, no pruning.
-func DefaultTrainConfig(label string) TrainConfig {
+// SingleTrainConfig returns settings.Single, the settings of `espalier train --split 100/0/0
+// --select first --certificate none`: ec45 with lambda 10 and theta 0.005, threshold tests on
+// quantile bins (128, 512 from 30,000 rows on, and at least 16 for each class), smoothed leaves, no
+// pruning.
+func SingleTrainConfig(label string) TrainConfig {
 	c := TrainConfig{Settings: settings.Single(), Shards: defaultShards, Workers: 1}
 	c.Label = label
 	return c
 }
 
-// ChosenTrainConfig returns the configuration of `espalier train --key KEY`: a grid of trees grown
-// from 70 % of the rows and pruned, among which the best tree on 10 % of the rows is chosen. The
-// hash of the key decides the part of a row.
-func ChosenTrainConfig(label, key string) TrainConfig {
+// DefaultTrainConfig returns settings.Default, the settings of `espalier train --key KEY`: a grid of
+// trees grown from 70 % of the rows and pruned, among which the best tree on 10 % of the rows is
+// chosen. key is a column, such as an id; the hash of its value decides the part of a row.
+func DefaultTrainConfig(label, key string) TrainConfig {
 	c := TrainConfig{Settings: settings.Default(), Shards: defaultShards, Workers: 1}
 	c.Label, c.Key = label, key
 	return c

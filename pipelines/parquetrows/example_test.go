@@ -35,7 +35,7 @@ func init() {
 func Example() {
 	p, s := beam.NewPipelineWithRoot()
 	rows := parquetrows.Read[Position](s, "../../cmd/espalier/example/tic-tac-toe.parquet")
-	beam.ParDo0(s, &countFn{}, transforms.Train(s, rows, transforms.DefaultTrainConfig("class")).Trees)
+	beam.ParDo0(s, &countFn{}, transforms.Train(s, rows, transforms.SingleTrainConfig("class")).Trees)
 	if _, err := beam.Run(context.Background(), "direct", p); err != nil {
 		fmt.Println(err)
 	}

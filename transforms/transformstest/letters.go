@@ -186,7 +186,7 @@ func letters(tb testing.TB, runner string, build func(s beam.Scope, name string)
 // letter with its reason, and all good records are used.
 func DeadLetters(tb testing.TB, runner, transform string, rows int) {
 	tb.Helper()
-	c := transforms.DefaultTrainConfig("class")
+	c := transforms.SingleTrainConfig("class")
 	c.Features, c.Numeric = []string{"number", "color"}, []string{"number"}
 	train := transform == "Train" || transform == "WindowedTree"
 	build := func(limit int64) func(s beam.Scope, name string) {

@@ -193,7 +193,7 @@ func (f *keepFn) ProcessElement(b []byte) {
 }
 
 func trainConfig() transforms.TrainConfig {
-	c := transforms.DefaultTrainConfig("class")
+	c := transforms.SingleTrainConfig("class")
 	c.Ignore = []string{"id", "millis"}
 	c.Bins = []int{32}
 	return c

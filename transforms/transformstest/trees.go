@@ -118,7 +118,7 @@ func Feed(tb testing.TB, runner string, windowed, keyed bool) {
 func Chosen(tb testing.TB, runner string) {
 	tb.Helper()
 	const count, windows = 900, 2
-	c := transforms.ChosenTrainConfig("class", "id")
+	c := transforms.DefaultTrainConfig("class", "id")
 	c.Ignore, c.Lambda, c.Theta = []string{"millis"}, []float64{10}, []float64{0.005}
 	c.Tests = []split.Family{split.Thresholds}
 	c.LeafModel, c.Teacher, c.MadeUpRows = selection.Linear, distill.Boosted, 300
