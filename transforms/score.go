@@ -54,8 +54,8 @@ type Prediction struct {
 	Probabilities []float64 // by class, in the order of Classes
 	Leaf          int64     // id of the leaf among the nodes
 	Tests         int64     // tests on the path to the leaf
-	Cost          float64   // total of the tests' own costs
-	Billed        float64   // total paid for the tests, see tree.Test.Billed
+	Cost          float64   // cost of the tests at their own prices
+	Billed        float64   // what the row costs; it is not Cost if features share a price or repeats are free
 	Model         string    // digest of the tree.json, see ModelID
 }
 
@@ -81,12 +81,12 @@ func ModelID(encoded []byte) string { return tree.ID(encoded) }
 // less deeply embedded field of the same name hides them.
 //
 // Values: fields may be numbers, strings, bools, time.Time, or pointers to these. A nil pointer,
-// NaN, a zero time and an absent key of a map are missing values. A text in a map becomes a number
-// if the feature is numeric, and is parsed as ISO 8601 if the feature is a date, a time or a
-// timestamp. A time.Time is a timestamp in UTC, unless an option in the tag changes that: "date"
-// takes its day, "time" its time of day, and "timestamp(millisecond)" rounds it down to
-// milliseconds. The same options turn integers into points in time, and "decimal(2:9)" turns them
-// into decimals with 2 digits after the decimal point.
+// NaN, a zero time and an absent key of a map are missing values; an empty string is a value. A
+// text in a map becomes a number if the feature is numeric, and is parsed as ISO 8601 if the
+// feature is a date, a time or a timestamp. A time.Time is a timestamp in UTC, unless an option in
+// the tag changes that: "date" takes its day, "time" its time of day, and "timestamp(millisecond)"
+// rounds it down to milliseconds. The same options turn integers into points in time, and
+// "decimal(2:9)" turns them into decimals with 2 digits after the decimal point.
 //
 // Rows may lack columns that the tree does not test. The tested columns are looked up when the
 // pipeline is built, unless Model.Later is set. A misspelled key of a map looks like a missing

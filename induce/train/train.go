@@ -2,6 +2,14 @@
 // them. It opens no files and imports only the standard library. Package transforms trains on the
 // rows of Beam pipelines, and package pipelines on files of any size: the same settings and rows
 // give the same tree.
+//
+//	s := settings.Default()
+//	s.Label = "outcome"
+//	s.Costs = map[string]float64{"scan": 200, "age": 0} // other features cost 1
+//	s.MaxExpectedCost = 100                             // on average per row
+//	t, report, err := train.Train(ctx, patients, s)
+//	scorer, err := gorows.NewScorer[Patient](t) // predicts
+//	err = os.WriteFile("tree.json", t.Encode(), 0o644)
 package train
 
 import (
@@ -22,8 +30,8 @@ import (
 
 // Report describes a training.
 type Report struct {
-	Rows     [dataset.Parts]int64 // number of rows by part
-	Frontier []frontier.Listed    // trees among which the tree was chosen; empty if there was no choice
+	Rows     [dataset.Parts]int64 // number of rows by part: dataset.Train, Validation and Test
+	Frontier []frontier.Listed    // trees to choose among, the chosen tree marked; empty if there was no choice
 	Notes    []string             // why some settings have no effect, and why no better tree was chosen
 }
 

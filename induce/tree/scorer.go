@@ -97,11 +97,11 @@ func (in *Input) Parse(s string) (Value, error) {
 // Prediction, so it must not be changed.
 type Prediction struct {
 	Class         string
-	Probabilities []float64 // by class, in the order of Label.Classes
+	Probabilities []float64 // by class, in the order of Tree.Label.Classes
 	Leaf          int       // id of the leaf's node
 	Tests         int       // number of tests on the path
 	Cost          float64   // cost of the tests at their own prices
-	Billed        float64   // billed cost of the tests; see Test.Billed
+	Billed        float64   // what the row costs; it is not Cost if features share a price or repeats are free
 }
 
 // Scorer finds the leaves of rows by their values, as Router does by their codes. Numbers are

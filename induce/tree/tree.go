@@ -6,7 +6,12 @@
 // Decode and Read return the Tree of a tree.json. Tree.Walk iterates over its nodes. A Scorer
 // predicts classes: Predict for the values of a single row, PredictMatrix for rows of numbers,
 // Leaves and Score for columns. Questions ask for values one at a time, and explain predictions:
-// Follow returns the decision path of a row. Package gorows scores structs and maps.
+// Follow returns the decision path of a row. Package gorows scores structs and maps, which is what
+// most programs need; package train grows a Tree.
+//
+//	t, err := tree.Read(file)
+//	scorer, err := gorows.NewScorer[Patient](t) // type Patient struct{ Age *float64 `json:"age"` }
+//	prediction, err := scorer.Predict(&patient)
 package tree
 
 import (
