@@ -22,7 +22,7 @@ rules = [
     ('no multiple', r'(?<!there )\bis no (?:multiple|number|file|folder|tree|run|document|run folder|terminal|feature)\b', 'is not a ..'),
     ('trailing too', r', too[.;:)]|, too$', 'also'),
     ('by itself', r'\b(?:by|for|in) itself\b', 'alone, independently'),
-    ('anew, alike', r'\b(?:anew|alike(?! reports))\b|\bas ever\b|\bat that\b(?! (?:time|point|moment|place|node|level|cost))', 'again, equally'),
+    ('anew, alike', r'\b(?:anew|alike(?! (?:reports|returns|names)))\b|\bas ever\b|\bat that\b(?! (?:time|point|moment|place|node|level|cost))', 'again, equally'),
     ('speaking documents', r'\b(?:files?|documents?|trees?|budgets?|json|page|manifest) (?:knows?|tells?|says?)\b', 'contains, lists, describes'),
     ('fronted of', r'(?:^|[.;:] )(?:of|beside) (?:the|a|an|all|each|every|its|many|several|few|those|\d)\b', 'the subject first'),
     ('stands for a place', r'\b(?:files?|folders?|trees?|runs?|columns?|rows?|documents?|figures?|json|names?) (?:stands?|lies|lie)\b', 'is'),

@@ -12,18 +12,18 @@ const (
 	// parts is the number of parts of an ensemble's objects.
 	parts = 5
 
-	// mostDrawn is the number of objects at most that the regression trees of an ensemble
+	// mostDrawn is the greatest number of objects that the regression trees of an ensemble
 	// learn from.
 	mostDrawn = 1 << 15
 )
 
-// Ensemble is boosted trees over all features. They rate objects, as a teacher does. It keeps the
-// objects that it has learned from.
+// Ensemble is an ensemble of boosted trees over all features, which rates objects as a teacher. It
+// keeps the objects that it has learned from.
 type Ensemble struct {
 	objects  *dataset.Objects
 	features []dataset.Feature
 	options  Options
-	start    []float64  // scores of each object to begin with
+	start    []float64  // initial scores of each object
 	part     []int      // by object; nil if the objects are grouped: see partOf
 	members  []*Booster // by part: trained on the other parts; the last one on all parts
 }
@@ -59,8 +59,8 @@ func NewEnsemble(o *dataset.Objects, features []dataset.Feature, opts Options) *
 	return e
 }
 
-// partOf returns the part of the rows of a bucket. Folds have neighbouring buckets, see
-// crossvalidate.Deal, so what is left of each part without a fold is about as much.
+// partOf returns the part of the rows of a bucket. A fold consists of neighbouring buckets, see
+// crossvalidate.Deal, so it takes about the same share of each part away.
 func partOf(bucket uint8) int { return int(bucket) % parts }
 
 // learn fits the member of a part, given the objects in the order of their hashes.
@@ -110,8 +110,8 @@ func (e *Ensemble) OutOfFold() []float32 {
 	})
 }
 
-// unseenBy adds the members that have not learned from the groups of an object, with the weights of
-// these.
+// unseenBy calls add with each member that has not learned from all groups of an object, and with the
+// weight of the groups that it has not learned from.
 func (e *Ensemble) unseenBy(object int, add func(b *Booster, weight int64)) {
 	var weights [parts]int64
 	for _, s := range e.objects.Groups(object) {

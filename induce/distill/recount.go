@@ -16,11 +16,11 @@ type recounter struct {
 	scale   int64 // units of the nodes' weights in a unit of the objects' weights
 }
 
-// Recount returns a tree as it is on some objects, of which there must be at least one. Each
-// node counts the objects that reach it; weights are in units of 1/scale of the objects'.
-// A test with one outcome is left out, and tests below it are billed as if it had not been
-// asked. The raw class weights of leaves keep their shares, and add up to the new weight;
-// those of inner nodes are not set, see induce.Node.SumUp.
+// Recount returns a copy of a tree with the counts of the given objects, which must not be empty.
+// Each node counts the objects that reach it; its weights are the objects' weights times scale. A
+// test with one outcome is left out, and the tests below it are billed as if it had not been
+// asked. The raw class weights of a leaf keep their proportions and add up to its new weight. The
+// raw class weights of inner nodes are not set, see induce.Node.SumUp.
 func Recount(root *induce.Node, objects *dataset.Objects, columns []split.Column, scale int64) *induce.Node {
 	ids := make([]int32, objects.Len())
 	for i := range ids {
@@ -30,7 +30,8 @@ func Recount(root *induce.Node, objects *dataset.Objects, columns []split.Column
 	return r.node(root, r.counted(ids), ids, nil)
 }
 
-// node recounts the subtree of a node at the end of a path. made has the counts of its objects.
+// node recounts the subtree of a node at the end of a path. made has the counts of the node's objects,
+// whose numbers are ids.
 func (r *recounter) node(n, made *induce.Node, ids []int32, path *induce.Path) *induce.Node {
 	if n.Test == nil {
 		made.Stopped, made.Raw = n.Stopped, apportion(n.Raw, made.Weight)
@@ -61,7 +62,7 @@ func (r *recounter) node(n, made *induce.Node, ids []int32, path *induce.Path) *
 	return made
 }
 
-// deal returns the objects of each child.
+// deal returns the numbers of the objects of each child.
 func (r *recounter) deal(n *induce.Node, ids []int32) [][]int32 {
 	codes, missing := &r.objects.Codes[n.Test.Feature], r.columns[n.Test.Feature].Codes-1
 	parts := make([][]int32, len(n.Children))
@@ -75,7 +76,7 @@ func (r *recounter) deal(n *induce.Node, ids []int32) [][]int32 {
 	return parts
 }
 
-// counted returns a node that has the objects, and nothing else.
+// counted returns a node with the counts of the objects, and nothing else set.
 func (r *recounter) counted(ids []int32) *induce.Node {
 	made := &induce.Node{Objects: int64(len(ids)), Class: make([]int64, r.objects.Classes)}
 	for _, id := range ids {
@@ -96,7 +97,7 @@ func (r *recounter) billed(t *split.Candidate, path *induce.Path) *split.Candida
 }
 
 // apportion divides a total in proportion to weights, at least one of which must be above 0, by the
-// largest remainder method. Equal remainders are served in order.
+// largest remainder method. Of equal remainders, the first is rounded up first.
 func apportion(weights []int64, total int64) []int64 {
 	sum := uint64(0)
 	for _, w := range weights {

@@ -6,9 +6,9 @@ import (
 	"github.com/espalier-ml/espalier/induce/dataset"
 )
 
-// Common returns a feature with the bins that two features share: the cuts of numeric ones, the values
-// of categorical ones that both have. Merged counts by code of either feature are counts by its codes,
-// see Merge. ofA and ofB have the new code of each code.
+// Common returns a feature with the bins that features a and b share: the cuts of numeric features, or
+// the values of categorical features, that both have. ofA and ofB map the codes of a and b to codes of
+// the common feature, see Merge.
 func Common(a, b *dataset.Feature) (common dataset.Feature, ofA, ofB []int) {
 	common = dataset.Feature{Name: a.Name, Kind: a.Kind, Unit: a.Unit, Type: a.Type}
 	if a.Kind == dataset.Categorical {
@@ -27,7 +27,7 @@ func Common(a, b *dataset.Feature) (common dataset.Feature, ofA, ofB []int) {
 	return common, codesIn(&common, a), codesIn(&common, b)
 }
 
-// codesIn returns the code in a coarser feature of each code of a feature.
+// codesIn returns, for each code of feature f, the code of a coarser feature.
 func codesIn(coarse, f *dataset.Feature) []int {
 	codes := make([]int, f.Codes())
 	for code := range codes {
@@ -51,7 +51,7 @@ func codesIn(coarse, f *dataset.Feature) []int {
 	return codes
 }
 
-// Merge adds up counts by code, given the new code of each, of which there are n.
+// Merge adds up counts by code, given the new code of each code. There are n new codes.
 func Merge(counts []int64, codes []int, n int) []int64 {
 	merged := make([]int64, n)
 	for code, rows := range counts {

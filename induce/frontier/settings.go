@@ -37,8 +37,8 @@ func (s *Settings) Sole(c *Candidate) *Candidate {
 	return c.Pruned(sequence, sequence.At(*s.Alpha))
 }
 
-// currencies returns the currencies of the sequences. Of trees that are not pruned
-// there is one sequence, and only its first step competes.
+// currencies returns the currencies of the sequences. A tree that is not pruned has one sequence, and
+// only the first step of it competes.
 func (s *Settings) currencies() []prune.Currency {
 	if len(s.Currencies) == 0 {
 		return []prune.Currency{prune.Leaves}

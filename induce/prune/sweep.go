@@ -70,7 +70,7 @@ func Sweep(sequences []*Sequence, r *Rows) [][]Score {
 }
 
 // moves lists by step the nodes that become leaves (in) and the nodes that cease to be leaves
-// (out). At that step the rows of the latter move to another leaf (to). Nodes are in order within a
+// (out). At this step the rows of the latter move to another leaf (to). Nodes are in order within a
 // step. Each node is at most once in each of the two lists.
 type moves struct {
 	in, out, to     []int32
@@ -79,7 +79,7 @@ type moves struct {
 
 func (s *Sequence) moves() moves {
 	m := moves{inEnds: make([]int32, len(s.Steps)), outEnds: make([]int32, len(s.Steps))}
-	host := make([]int32, len(s.cut)) // by node: the nearest one from itself upwards that is ever a leaf
+	host := make([]int32, len(s.cut)) // by node: the nearest node, from itself upwards, that is ever a leaf
 	for v := range host {
 		host[v] = int32(v)
 		if !s.everLeaf(v) {

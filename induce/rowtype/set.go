@@ -12,7 +12,7 @@ import (
 
 // Set sets the field of a struct to a value: it is the reverse of reading the field. row is a
 // struct that can be set. A missing value makes a pointer nil, a nullable struct invalid, a
-// time zero and a float NaN; other fields cannot take it. Numbers stand in the column's unit.
+// time zero and a float NaN; other fields cannot take it. Numbers are in the column's unit.
 func (c *Column) Set(row reflect.Value, x Cell) error {
 	for _, i := range c.Field {
 		if row.Kind() == reflect.Pointer {
@@ -123,8 +123,8 @@ func (c *Column) misfit(v reflect.Value, x Cell) error {
 	}
 }
 
-// counts returns what a whole number in the field stands for: counts of Tick for points in
-// time, units of the last digit for decimals.
+// counts returns the whole number that the field has for a value: a number of ticks for points in
+// time, of units of the last digit for decimals.
 func (c *Column) counts(x float64) float64 {
 	switch {
 	case c.Scale != 0:

@@ -65,8 +65,8 @@ const usable = 0.6
 // Usable returns the bytes for objects and their growth.
 func (r *Room) Usable() int64 { return int64(usable * float64(r.Memory)) }
 
-// Fits reports whether all training objects may be grown in memory at once, in addition to beside
-// bytes.
+// Fits reports whether all training objects may be grown in memory at once, if the memory also has
+// to hold the given number of other bytes.
 func (r *Room) Fits(objects, beside int64) bool {
 	return objects <= mostInMemory && r.OfObjects(objects)+beside <= r.Usable()
 }
