@@ -11,8 +11,8 @@ import (
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
-// cachedCoalescer makes objects of the rows of files whose objects are not in the cache, and takes all other
-// objects from the cache.
+// cachedCoalescer makes objects of the rows of files whose objects are not in the cache, and takes the
+// objects of all other files from the cache.
 type cachedCoalescer struct {
 	stage
 
@@ -20,12 +20,12 @@ type cachedCoalescer struct {
 	coalescer coalescer
 }
 
-// mostEntries bounds the cache entries that a run makes, and so its jobs: of more
-// files neighbours share an entry.
+// mostEntries limits the number of cache entries that a run makes, and so its jobs. If there are
+// more files, neighbouring files share an entry.
 const mostEntries = 64
 
-// fit is fitter.fit for a run with cached objects. With cuts of an earlier run it reads no row, so
-// that there are no statistics so far.
+// fit is fitter.fit for a run with cached objects. With the cuts of an earlier run it reads no rows, so
+// the result has no statistics yet.
 func (w *cachedCoalescer) fit(ctx context.Context) (*fitted, error) {
 	rows, err := w.fitter.weighed(ctx)
 	if err != nil {
@@ -76,8 +76,8 @@ func (w *cachedCoalescer) objects(ctx context.Context) (*objects, error) {
 	return w.coalescer.objectsOf(f, parts)
 }
 
-// merge merges the objects of a plan. It caches them as a window, from which the next run takes
-// the files that have left.
+// merge merges the objects of a plan. It caches the result as a window, from which the next run
+// subtracts the objects of files that are no longer in its input.
 func (w *cachedCoalescer) merge(
 	ctx context.Context, f *fitted, cache *objectcache.Cache, plan *objectcache.Plan, files []objectcache.File,
 ) (*[dataset.Parts]jobs.ObjectStats, error) {
@@ -107,13 +107,13 @@ func (w *cachedCoalescer) merge(
 	return parts, err
 }
 
-// shards returns the number of shards of cached objects. It changes seldom, since objects in other
-// shards are of no use.
+// shards returns the number of shards of cached objects. It seldom changes, since objects in a
+// different number of shards cannot be used.
 func (w *cachedCoalescer) shards(f *fitted) int {
 	return 1 << bits.Len(uint(jobs.Shards(w.input.Rows, f.layout().Stride)-1))
 }
 
-// filesOf returns the files of an input as objectcache.Cache knows them.
+// filesOf returns the files of an input in the form of objectcache.Cache.
 func filesOf(in *source.Input) []objectcache.File {
 	files := make([]objectcache.File, len(in.Files))
 	for i, file := range in.Files {

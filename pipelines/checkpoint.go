@@ -39,7 +39,7 @@ const (
 // checkpoint is state.json: the finished work of a run that grows its trees by levels. The run
 // writes it after it has coalesced the rows, after each level and after all small nodes. A write
 // replaces the whole file or nothing. The first write, before any work, only names the run's
-// folder, so that the next run knows the leftovers of a killed run. Only state.json and the
+// folder, so that the next run finds the leftovers of a killed run. Only state.json and the
 // folders that it names belong to Espalier; other files in the checkpoint folder do not.
 type checkpoint struct {
 	checkpointHead
@@ -47,18 +47,19 @@ type checkpoint struct {
 	ownedFolders
 	checkpointData
 
-	Growth *levels.Growth `json:"growth"` // the trees of the grid with their open nodes; nil: see RowStats
+	Growth *levels.Growth `json:"growth"` // the trees of the grid with their open nodes; nil if RowStats is nil
 
 	seen    objectstore.Object // state.json as it was read
-	refused error              // what is there is no checkpoint, and a run that writes checkpoints says so
+	refused error              // error of a run that writes checkpoints, because the file there is not a checkpoint
 }
 
-// checkpointHead says what wrote state.json. It comes first in the file: see checkpointBegin.
+// checkpointHead identifies the program that wrote state.json. It comes first in the file: see
+// checkpointBegin.
 type checkpointHead struct {
 	Format   string `json:"format"`
 	Version  int    `json:"version"`
 	Espalier string `json:"espalier"` // version of Espalier
-	// Digest is the SHA-256 of the file without this field. Without it, a damaged count could lead anywhere.
+	// Digest is the SHA-256 of the file without this field. It protects the run from damaged counts.
 	Digest string `json:"digest,omitempty"`
 }
 
@@ -86,7 +87,7 @@ func newCheckpointHead() checkpointHead {
 	return checkpointHead{Format: checkpointFormat, Version: checkpointVersion, Espalier: runfolder.Version()}
 }
 
-// checkpointSource is what the trees depend on. A run resumes only if all of it is the same.
+// checkpointSource has all that the trees depend on. A run is resumed only if all of it is the same.
 type checkpointSource struct {
 	Config   map[string]any    `json:"config"`
 	Costs    string            `json:"costs"` // digest of the costs file
@@ -96,15 +97,15 @@ type checkpointSource struct {
 
 // ownedFolders names the folders in the checkpoint folder that belong to Espalier.
 type ownedFolders struct {
-	Blocks string   `json:"blocks"`          // of this run: object blocks and scratch
-	Stale  []string `json:"stale,omitempty"` // of earlier runs: they are to be removed
+	Blocks string   `json:"blocks"`          // folder of this run: object blocks and scratch
+	Stale  []string `json:"stale,omitempty"` // folders of earlier runs, which are to be removed
 }
 
-// checkpointData is what the run knows of the rows and where their objects are.
+// checkpointData has the statistics and features of the rows, and the blocks of their objects.
 type checkpointData struct {
 	RowStats *jobs.RowStats                  `json:"row_stats"` // nil: the rows are not coalesced yet
 	Spec     *jobs.RowSpec                   `json:"spec"`
-	Constant []string                        `json:"constant"` // columns with one code: they are no features
+	Constant []string                        `json:"constant"` // columns with a single code, which are not features
 	Features []byte                          `json:"features"` // see dataset.EncodeFeatures
 	Classes  []string                        `json:"classes"`
 	Objects  [dataset.Parts]jobs.ObjectStats `json:"objects"`
@@ -121,8 +122,8 @@ func (p *plan) leavesCheckpoints() bool {
 	return p.config.MemoryObjects >= 0 || !engine.IsLocal(p.config.Runner) || !p.fits()
 }
 
-// fits reports whether the memory of this process holds all rows, even if each makes an object
-// of its own with two bytes a code: the blocks, and training objects while the trees grow.
+// fits reports whether the memory of this process holds all rows, in blocks and as training objects
+// while the trees grow, even if each row makes an object of its own with two bytes for each code.
 func (p *plan) fits() bool {
 	columns := make([]split.Column, len(p.schema.rows.Columns()))
 	for i := range columns {
@@ -142,15 +143,15 @@ func (p *plan) fits() bool {
 	return room.Fits(int64(train*rows), p.rows()*int64(room.Stride+blockOverhead))
 }
 
-// assumedCodes are the codes of a feature before its bins are known.
+// assumedCodes is the assumed number of codes of a feature whose bins are not known yet.
 const assumedCodes = 1 << 9
 
-// blockOverhead are the bytes of an object in a block beside its codes, about.
+// blockOverhead is about the number of bytes of an object in a block, without its codes.
 const blockOverhead = 4
 
 // readCheckpoint returns the checkpoint of an unfinished run in the run folder, or nil.
-// Where there is a file that is not Espalier's, it returns a checkpoint that only has the
-// reason to refuse the file: a run that writes no checkpoints may ignore the file.
+// If the file there is not Espalier's, the checkpoint only has the reason why it is refused,
+// because a run that writes no checkpoints may ignore the file.
 func readCheckpoint(ctx context.Context, f *source.Files, config *TrainConfig) (*checkpoint, error) {
 	refuse := func(format string, args ...any) (*checkpoint, error) {
 		return &checkpoint{refused: usage.Errorf("--output: "+format, args...)}, nil
@@ -163,7 +164,7 @@ func readCheckpoint(ctx context.Context, f *source.Files, config *TrainConfig) (
 	url := objectstore.Join(config.Output, engine.CheckpointFolder, checkpointFile)
 	seen, err := f.Store.Stat(ctx, url)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil //nolint:nilnil // no checkpoint is no fault
+		return nil, nil //nolint:nilnil // a missing checkpoint is not an error
 	}
 	if err != nil {
 		return refuse("%v", err)
@@ -216,7 +217,7 @@ func (c *checkpoint) locate(s *objectstore.Store, folder string) error {
 	return nil
 }
 
-// checkBlocks looks for the blocks.
+// checkBlocks fails if a block is missing.
 func (c *checkpoint) checkBlocks(ctx context.Context, s *objectstore.Store) error {
 	var blocks []string
 	for part := range c.Objects {
@@ -228,8 +229,8 @@ func (c *checkpoint) checkBlocks(ctx context.Context, s *objectstore.Store) erro
 	})
 }
 
-// readsFile calls a function that works on what a file of an earlier run holds. A panic is an error of the
-// file: its counts and codes fit together only if nobody has changed it.
+// readsFile calls a function that works on the contents of a file of an earlier run. It returns a panic of
+// the function as an error in the file: the counts and codes of a changed file may not fit together.
 func readsFile(url string, f func() error) error {
 	err := parallel.Guard(f)
 	var panicked *parallel.PanicError
@@ -242,10 +243,10 @@ func readsFile(url string, f func() error) error {
 	}
 }
 
-// checkpointBegin is how state.json begins.
+// checkpointBegin is the beginning of state.json.
 const checkpointBegin = `{"format":"` + checkpointFormat + `",`
 
-// resumable reports whether the checkpoint holds objects to go on from.
+// resumable reports whether the checkpoint has objects that a run can continue from.
 func (c *checkpoint) resumable() bool { return c.RowStats != nil }
 
 // remove removes a checkpoint and the folders that it names.
@@ -264,14 +265,14 @@ func (c *checkpoint) remove(ctx context.Context, s *objectstore.Store, output st
 // folders lists the folders that a checkpoint names.
 func (c *checkpoint) folders() []string { return append(slices.Clone(c.Stale), c.Blocks) }
 
-// folderName matches the names of runs' folders: texts of crypto/rand, and UUIDs before version 0.3.
+// folderName matches the names of runs' folders: texts from crypto/rand, or UUIDs before version 0.3.
 var folderName = regexp.MustCompile(`^([A-Z2-7]{26,}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})$`)
 
 // removeStale removes the folders of earlier runs.
 func (c *checkpoint) removeStale(ctx context.Context, s *objectstore.Store, output string) error {
 	for _, name := range c.Stale {
 		url, err := s.Within(checkpointURL(output), name)
-		if err != nil || !folderName.MatchString(name) { // no run has such a folder
+		if err != nil || !folderName.MatchString(name) { // not the folder of a run
 			continue
 		}
 		if err := s.RemoveAll(ctx, url); err != nil {
@@ -283,14 +284,14 @@ func (c *checkpoint) removeStale(ctx context.Context, s *objectstore.Store, outp
 
 // whole reports whether a checkpoint has what restore needs.
 func (c *checkpoint) whole() bool {
-	if c.RowStats == nil { // there is nothing to restore yet
+	if c.RowStats == nil { // nothing to restore yet
 		return c.Blocks != ""
 	}
 	return c.Spec != nil && c.Growth != nil && len(c.Growth.Roots[0].Class) == len(c.Classes)
 }
 
-// refuseOther refuses a checkpoint of another version, input or configuration, and says what
-// differs.
+// refuseOther returns an error if the checkpoint has another version, input or configuration. The error
+// names the difference.
 func (p *plan) refuseOther(c *checkpoint) error {
 	changed := func(what string) error {
 		return usage.Errorf("--resume: %s since the run in %s began: undo that, or start again with --overwrite",

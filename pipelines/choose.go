@@ -26,7 +26,7 @@ import (
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
-// choosing is what the choice of a tree needs in addition to the chooser.
+// choosing is a chooser with the functions and settings that describe its choice.
 type choosing struct {
 	*selection.Chooser
 	describing
@@ -40,17 +40,17 @@ type describing struct {
 	driver *engine.Driver
 	scales [dataset.Parts]float64 // see scalesOf
 
-	// shuffled reads the objects on which the importance of features is measured; nil: there are none.
+	// shuffled reads the objects on which the importance of features is measured; may be nil.
 	shuffled func(ctx context.Context) (*runfolder.Shuffled, error)
 	// count counts the predictions of a tree for the rows: see run.countModels.
 	count func(ctx context.Context, t *tree.Tree) (metrics func() (*runfolder.Metrics, error), err error)
-	// slice adds the figures by --slice to metrics.
+	// slice adds the metrics by --slice to m.
 	slice func(ctx context.Context, t *tree.Tree, m *runfolder.Metrics) error
-	// effects returns the design effects of the groups of --key in a part; nil: rows have no key.
+	// effects returns the design effects of the groups of --key in a part; nil if rows have no key.
 	effects func(ctx context.Context, t *tree.Tree, part dataset.Part) (*metric.Effects, error)
 }
 
-// host is a driver as the host of a choice.
+// host makes a driver the host of a choice.
 type host struct{ *engine.Driver }
 
 // Note implements selection.Host.
@@ -59,7 +59,7 @@ func (h host) Note(text string) { h.Reporter.Note(text) }
 // Setting implements selection.Host.
 func (h host) Setting(name string) string { return settings.FlagName(name) }
 
-// chooser returns the chooser among the trees of some objects.
+// chooser returns the chooser of a tree for the given objects.
 func (s *stage) chooser(o *objects) *selection.Chooser {
 	train := o.train()
 	return &selection.Chooser{
@@ -77,11 +77,11 @@ func (s *stage) chooser(o *objects) *selection.Chooser {
 // chosen is the chosen tree with the documents that describe it.
 type chosen struct {
 	candidate     *frontier.Candidate
-	tree          *tree.Tree // of the run folder: without the features that it does not test
+	tree          *tree.Tree // the tree of the run folder, without the features that it does not test
 	metrics       *runfolder.Metrics
-	frontier      *runfolder.Frontier // nil: there was nothing to choose
+	frontier      *runfolder.Frontier // nil: there was only one tree
 	frontierTrees []*tree.Tree        // the trees of the frontier's points
-	grown         *runfolder.Grown    // nil: there was nothing to choose
+	grown         *runfolder.Grown    // nil: there was only one tree
 	importance    *runfolder.Importance
 }
 
@@ -116,8 +116,8 @@ func choose(ctx context.Context, r stage, s *scored, slicer *slicing.Slicer) (*c
 		c.Grouped = func(ctx context.Context, part dataset.Part) (*dataset.Objects, error) {
 			return g.grouped(ctx, part)
 		}
-		// Leaf models change the predictions of a tree, but not which rows come together: its design effects are
-		// the effects of its leaves.
+		// Leaf models change the predictions of a tree, but not which rows share a leaf, so its design effects
+		// are the effects of its leaves.
 		c.effects = func(ctx context.Context, t *tree.Tree, part dataset.Part) (*metric.Effects, error) {
 			all, err := c.Grouped(ctx, part)
 			if err != nil {
@@ -131,7 +131,7 @@ func choose(ctx context.Context, r stage, s *scored, slicer *slicing.Slicer) (*c
 		if part != dataset.Train || g.train().Objects > int64(selection.Most(part)) {
 			return g.sample(ctx, part)
 		}
-		all, err := objects(ctx) // the folds and the certificate read them, too
+		all, err := objects(ctx) // also for the folds and the certificate
 		if err != nil {
 			return nil, err
 		}
@@ -141,8 +141,8 @@ func choose(ctx context.Context, r stage, s *scored, slicer *slicing.Slicer) (*c
 	return c.choose(ctx, s.candidates)
 }
 
-// once returns a function that keeps the result of its first call without an error. One call
-// at a time reads: the abandoned work of a phase may still be reading.
+// once returns a function that keeps the result of the first call of read without an error. Only one
+// call reads at a time, because the abandoned work of a phase may still be reading.
 func once[T any](read func(ctx context.Context) (*T, error)) func(ctx context.Context) (*T, error) {
 	var lock sync.Mutex
 	var kept *T
@@ -160,7 +160,7 @@ func once[T any](read func(ctx context.Context) (*T, error)) func(ctx context.Co
 	}
 }
 
-// choose chooses a tree, bounds its cost from below, and describes it.
+// choose chooses a tree, and returns it with its certificate and the documents that describe it.
 func (c *choosing) choose(ctx context.Context, candidates []frontier.Candidate) (*chosen, error) {
 	c.warnOfDeadline(candidates)
 	w, err := c.winner(ctx, candidates)
@@ -193,8 +193,8 @@ func (c *choosing) choose(ctx context.Context, candidates []frontier.Candidate) 
 	return r, nil
 }
 
-// measure measures the chosen tree, and by bring what its features bring. The metrics of leaf models
-// take a while, most of it on one processor: so both go on at once.
+// measure measures the chosen tree and, with bring, the importance of its features. Both run at the
+// same time, because the metrics of leaf models take a while and mostly use one processor.
 func (d *describing) measure(
 	ctx context.Context, r *chosen, bring func(s *runfolder.Shuffled) *runfolder.Importance,
 ) error {
@@ -241,7 +241,7 @@ func (d *describing) measure(
 	return nil
 }
 
-// weigh measures what the features of the chosen tree bring.
+// weigh measures the importance of the features of the chosen tree.
 func (d *describing) weigh(
 	ctx context.Context, r *chosen, bring func(s *runfolder.Shuffled) *runfolder.Importance,
 ) error {
@@ -296,11 +296,11 @@ func (c *choosing) warnOfDeadline(candidates []frontier.Candidate) {
 type winner struct {
 	*selection.Winner
 
-	frontier *runfolder.Frontier // nil: there was no competition
+	frontier *runfolder.Frontier // nil: no competition
 	trees    []*tree.Tree        // the trees of the frontier's points
 	at       int                 // index of the winner among them
-	folds    *runfolder.Folds    // nil: there was no cross-validation
-	grown    *runfolder.Grown    // what other choices begin with
+	folds    *runfolder.Folds    // nil: no cross-validation
+	grown    *runfolder.Grown    // what a later choice needs, see Promote
 }
 
 // winner returns the chosen tree: the winner of a competition, or the only candidate.
@@ -351,7 +351,7 @@ func (c *choosing) describe(ctx context.Context, chosen *selection.Winner) (*win
 	return w, nil
 }
 
-// treeOf returns the tree of a point with its models, and says where its figures come from.
+// treeOf returns the tree of a point with its models, and the function that returns its figures.
 func treeOf(found *selection.Competition, p *frontier.Point) (*tree.Tree, partOf) {
 	t, scores := found.TreeOf(p)
 	if scores == nil {
@@ -368,7 +368,7 @@ func treeOf(found *selection.Competition, p *frontier.Point) (*tree.Tree, partOf
 	}
 }
 
-// foldsReport compares the chosen tree with its counterparts of the folds; nil without
+// foldsReport compares the chosen tree with its counterparts of the folds. It returns nil without
 // counterparts.
 func foldsReport(t *tree.Tree, counterparts []crossvalidate.Counterpart) *runfolder.Folds {
 	if len(counterparts) == 0 {

@@ -68,7 +68,7 @@ func (w *coalescer) coalesceTasks(
 	return parts, w.removeAll(ctx, config.Out, config.Spill)
 }
 
-// objectsOf checks the numbers of objects.
+// objectsOf returns the objects with the given statistics, whose numbers it checks.
 func (w *coalescer) objectsOf(f *fitted, parts *[dataset.Parts]jobs.ObjectStats) (*objects, error) {
 	if parts[dataset.Train].Objects == 0 {
 		return nil, w.noRows("no training row has a weight left")
@@ -80,8 +80,8 @@ func (w *coalescer) objectsOf(f *fitted, parts *[dataset.Parts]jobs.ObjectStats)
 	return &objects{f.counted(&parts[dataset.Train]), parts, w.files}, nil
 }
 
-// counted returns the same features with the numbers of training rows whose value is missing
-// or rare. The summaries have the weights of these rows, not their numbers.
+// counted returns a copy of f whose features have the numbers of training rows with a missing or rare
+// value. The summaries have the weights of these rows, not their numbers.
 func (f *fitted) counted(train *jobs.ObjectStats) *fitted {
 	counted := *f
 	counted.features = slices.Clone(f.features)

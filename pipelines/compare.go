@@ -55,10 +55,10 @@ type comparing struct {
 
 	config *CompareConfig
 	trees  [2]*tree.Tree
-	urls   [2]string // of their tree.json
+	urls   [2]string // URLs of the two tree.json
 	input  *source.Input
 	label  string // column; empty: none
-	note   string // why there are no metrics
+	note   string // reason why there are no metrics
 	spec   *jobs.RowSpec
 }
 
@@ -141,7 +141,7 @@ func (w *comparing) chooseLabel() error {
 	return nil
 }
 
-// listedClasses names classes; of many the first ones.
+// listedClasses returns a text that names classes. If there are many, it names the first ones.
 func listedClasses(names []string) string {
 	const most = 5
 	more := ""
@@ -151,7 +151,7 @@ func listedClasses(names []string) string {
 	return fmt.Sprintf("%q", names) + more
 }
 
-// specify says how the rows are read: the columns of both trees' tests.
+// specify sets how the rows are read: the columns of both trees' tests.
 func (w *comparing) specify() error {
 	for _, t := range w.trees {
 		spec, err := source.ScoringSpec(w.input, t, w.label, w.config.Weight)

@@ -22,7 +22,7 @@ import (
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
-// Drift measures how far the rows of Parquet files, and the leaves that they come to, have moved from
+// Drift measures how far the rows of Parquet files, and the leaves that they reach, have moved from
 // the training rows of a run.
 func Drift(ctx context.Context, c DriftConfig, reporter engine.Reporter) (r *runfolder.Drift, err error) {
 	setup := session.Setup{Check: c.Validate, Runner: c.Runner, Input: &c.Input, Storage: c.StorageConfig}
@@ -45,7 +45,7 @@ func Drift(ctx context.Context, c DriftConfig, reporter engine.Reporter) (r *run
 	return r, err
 }
 
-// readDistribution reads the documents of a run that a flag names, and checks that they fit each other.
+// readDistribution reads the documents of the run that a flag names, and checks that they fit together.
 func readDistribution(ctx context.Context, s *objectstore.Store, flag, run string) (*runfolder.Run, error) {
 	there, err := runfolder.Read(ctx, s, run, runfolder.Training, runfolder.TreeName, runfolder.SchemaName,
 		runfolder.DistributionName)

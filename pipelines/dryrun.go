@@ -50,8 +50,8 @@ type graph struct {
 	build func(s beam.Scope, tasks beam.PCollection)
 }
 
-// graphs returns one job of each kind, with the settings of a run whose trees, or those of its
-// rehearsal, are grown.
+// graphs returns one job of each kind, with the settings of a run after growth. done are the trees of
+// the run or of its rehearsal.
 func (r *run) graphs(done *grown) []graph {
 	g := r.grower(done.objects)
 	fitter, coalescer, scorer := fitter{r.stage}, coalescer{r.stage}, scorer{r.stage}

@@ -15,17 +15,17 @@ import (
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
-// rehearsalRows is the number of rows of a rehearsal, if they take a small part of the memory.
-// sampleRows is the same where the input is a sample of the rows that a dry run foresees: what
-// the sample shows is carried far.
+// rehearsalRows is the greatest number of rows of a rehearsal. sampleRows replaces it if --rows
+// tells a dry run that the input is a sample of more rows: what the sample shows is extrapolated
+// further.
 const (
 	rehearsalRows = 1 << 18
 	sampleRows    = 1 << 20
 )
 
-// rehearsed returns the number of rows of the run's rehearsal.
+// rehearsed returns the number of rows of the run's rehearsal, which take a small part of the memory.
 func (p *plan) rehearsed() int64 {
-	const part, rowBytes = 16, 32 // of the memory; of a value while it is read, summarised and coded
+	const part, rowBytes = 16, 32 // inverse share of the memory; bytes of a value while it is read, summarised and coded
 	columns, most := int64(len(p.schema.rows.Columns())), int64(rehearsalRows)
 	if p.config.Rows > 0 {
 		most = sampleRows
@@ -33,12 +33,12 @@ func (p *plan) rehearsed() int64 {
 	return min(most, max(1<<12, p.memory/(part*rowBytes*max(1, columns))))
 }
 
-// foretell estimates what a run that is about to begin will take, and tells the user; nil:
-// there is no estimate. The run begins even if the rehearsal fails: a sample may have faults
-// that all rows together do not have.
+// foretell estimates the time and memory of a run that is about to begin, and shows the estimate to
+// the user. It returns nil if no estimate is made, or if the rehearsal fails: the run begins all the
+// same, as a sample may have faults that all rows together do not have.
 func (r *run) foretell(ctx context.Context) (*runfolder.Estimate, error) {
-	if !r.leavesCheckpoints() || r.kept != nil { // it would be over about as soon as the rehearsal
-		return nil, nil //nolint:nilnil // none is made
+	if !r.leavesCheckpoints() || r.kept != nil { // the run would end about as soon as the rehearsal
+		return nil, nil //nolint:nilnil // no estimate is made
 	}
 	e, _, err := r.foresee(ctx, r.driver)
 	if ctx.Err() != nil {
@@ -46,14 +46,14 @@ func (r *run) foretell(ctx context.Context) (*runfolder.Estimate, error) {
 	}
 	if err != nil {
 		r.driver.Reporter.Note(fmt.Sprintf("what the run takes cannot be foreseen from a sample: %v", err))
-		return nil, nil //nolint:nilnil // none can be made
+		return nil, nil //nolint:nilnil // no estimate can be made
 	}
 	r.driver.Reporter.Note(e.String())
 	return e, nil
 }
 
-// foresee rehearses a run and estimates what it takes. It returns the trees of the
-// rehearsal, too.
+// foresee rehearses a run and returns an estimate of its time and memory, and the trees of the
+// rehearsal.
 func (p *plan) foresee(ctx context.Context, d *engine.Driver) (*runfolder.Estimate, *grown, error) {
 	sampled, share := p.sample(p.rehearsed())
 	scratch := session.NewFolder()
@@ -106,8 +106,9 @@ func (r *run) rehearse(ctx context.Context, share float64) (*grown, *forecast.Sa
 	return g, s, err
 }
 
-// rehearseHalf grows the trees from half of the training objects, and returns the seconds: how
-// the time grows from half of the sample to all of it tells how it grows beyond.
+// rehearseHalf grows the trees from half of the training objects and returns the seconds. The growth
+// of the time from half of the sample to the whole sample is extrapolated to the run. It returns 0 if
+// the first half of the blocks has too many objects, or none.
 func (r *run) rehearseHalf(ctx context.Context, o *objects) (float64, error) {
 	parts := *o.parts
 	parts[dataset.Train] = jobs.ObjectStats{

@@ -18,8 +18,8 @@ import (
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
-// newMetrics measures a tree on the parts that have rows. Parts may be nil. scales are the
-// units in the mean weight of a training row by part.
+// newMetrics measures a tree on the parts that have rows. Parts may be nil. scales has, by part, the
+// mean weight of a training row in units.
 func newMetrics(
 	t *tree.Tree, counts [dataset.Parts]*tree.LeafCounts, scales [dataset.Parts]float64,
 ) *runfolder.Metrics {
@@ -32,7 +32,7 @@ func newMetrics(
 	return m
 }
 
-// scalesOf returns the units in the mean weight of a training row by part.
+// scalesOf returns, by part, the mean weight of a training row in units.
 func scalesOf(spec *jobs.RowSpec) (scales [dataset.Parts]float64) {
 	for part := range scales {
 		scales[part] = spec.ScaleOf(dataset.Part(part))
@@ -63,7 +63,7 @@ func newPredictedMetrics(t *tree.Tree, counted *jobs.Predicted, spec *jobs.RowSp
 	return m
 }
 
-// Evaluate measures a tree on rows. The metrics stand under the part "test".
+// Evaluate measures a tree on rows. It returns the metrics as the part "test".
 func Evaluate(
 	ctx context.Context, c EvaluateConfig, reporter engine.Reporter,
 ) (t *tree.Tree, m *runfolder.Metrics, err error) {
@@ -134,14 +134,14 @@ func measureRows(ctx context.Context, s *session.Session, c *EvaluateConfig) (*t
 	return t, m, err
 }
 
-// scoringSlicer returns what measures a tree by --slice on scored rows. The slices follow from all
-// of these rows. It is nil without columns.
+// scoringSlicer returns the slicer that measures a tree by --slice on scored rows. The slices depend on
+// all of these rows. It is nil without columns.
 func scoringSlicer(
 	ctx context.Context, d *engine.Driver, in *source.Input, folder string, columns []dataset.FeatureColumn,
 	spec *jobs.RowSpec,
 ) (*slicing.Slicer, error) {
 	if len(columns) == 0 {
-		return nil, nil //nolint:nilnil // nothing was asked for
+		return nil, nil //nolint:nilnil // no slices are asked for
 	}
 	all := *spec
 	all.Shares = dataset.Shares{dataset.Train: 1}
@@ -159,7 +159,7 @@ func ReadTree(ctx context.Context, model string) (*tree.Tree, error) {
 // ReadFigures reads the tree of a run folder, its metrics, its frontier and the importance of its features.
 func ReadFigures(ctx context.Context, run string) (*runfolder.Run, error) {
 	s := source.Process.Store
-	if _, err := runfolder.ReadManifest(ctx, s, run); err != nil { // of a folder that is no run
+	if _, err := runfolder.ReadManifest(ctx, s, run); err != nil { // fails if the folder is not a run folder
 		return nil, err
 	}
 	return runfolder.Read(ctx, s, run, runfolder.Training, runfolder.TreeName, runfolder.MetricsName,

@@ -24,7 +24,7 @@ import (
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
-// fitted is what a run knows after one pass over the rows.
+// fitted has the features, the label and the statistics that a run gets from one pass over the rows.
 type fitted struct {
 	label    tree.Label
 	features []dataset.Feature // with at least two codes, so that a node can test them
@@ -33,7 +33,8 @@ type fitted struct {
 	stats    *jobs.RowStats
 }
 
-// add adds a feature with its column. The column is read as what the feature is: see binning.FeatureConfig.SingleBins.
+// add adds a feature with its column. The column gets the kind of the feature, which may differ: see
+// binning.FeatureConfig.SingleBins.
 func (f *fitted) add(x *dataset.Feature, column dataset.FeatureColumn) {
 	column.Kind = x.Kind
 	f.features = append(f.features, *x)
@@ -115,10 +116,11 @@ func (w *fitter) fitRows(ctx context.Context, spec *jobs.RowSpec) (*fitted, erro
 	return f, w.fitFeatures(ctx, f, columns[:at])
 }
 
-// mostTimes bounds the distinct times that are counted, some 400 MB.
+// mostTimes limits the number of distinct times that are counted, to about 400 MB.
 const mostTimes = 1 << 24
 
-// cutTimes sets the times from which rows validate and test, if time decides. It reads that column alone.
+// cutTimes sets the times at which the validation and test rows begin, if the split is by time. It only
+// reads the column of the time.
 func (w *fitter) cutTimes(ctx context.Context, p *dataset.Parting) error {
 	if p.Time == "" || len(w.input.Tasks) == 0 {
 		return nil
@@ -360,13 +362,13 @@ func (w *fitter) fitFeature(
 	return f, dataset.WithHint(err, "leave it out with --ignore "+column.Name+", or allow more values with --max_values")
 }
 
-// labelColumn returns the name that the label has in tree.json: its column, or what names the
-// columns of probabilities.
+// labelColumn returns the name that the label has in tree.json: its column, or the name of the columns
+// of probabilities.
 func (p *plan) labelColumn() string { return cmp.Or(p.config.Label, p.schema.rows.Soft.Named) }
 
-// classesOf returns the classes of a run, from those that the rows of the label have. With
-// columns of probabilities each class must have one. Each of the columns must have a class,
-// unless there is no label, or the rows are a sample.
+// classesOf returns the classes of a run. label has the classes that the rows of the label have. With
+// columns of probabilities, each class must have a column, and each column must have a class,
+// unless there is no label or the rows are a sample.
 func (w *fitter) classesOf(label []string) ([]string, error) {
 	columns := w.schema.rows.Soft.Columns
 	if len(columns) == 0 {
@@ -401,9 +403,9 @@ func (w *fitter) classesOf(label []string) ([]string, error) {
 	return label, nil
 }
 
-// soften decides how soft labels are counted. If the probabilities of all training rows say
-// what their labels say, they are not counted: so the trees are those of the labels, byte for
-// byte. weight is that of the training rows, or more.
+// soften decides how soft labels are counted. If the probabilities of all training rows agree with
+// their labels, they are not counted, so that training gives the same trees as with the labels, byte
+// for byte. weight is an upper bound on the weight of the training rows.
 func (w *fitter) soften(f *fitted, weight int64) error {
 	soft := &f.spec.Soft
 	if len(soft.Columns) == 0 {
@@ -420,7 +422,7 @@ func (w *fitter) soften(f *fitted, weight int64) error {
 	if !f.stats.Soft {
 		return nil
 	}
-	const least, exact = 1 << 8, 1 << 53 // JSON's readers know whole numbers up to 2^53
+	const least, exact = 1 << 8, 1 << 53 // readers of JSON keep whole numbers exact up to 2^53
 	soft.Scale = jobs.MostSoftScale
 	for soft.Scale > least && weight > exact/soft.Scale {
 		soft.Scale /= 2
@@ -435,8 +437,8 @@ func (w *fitter) soften(f *fitted, weight int64) error {
 	return nil
 }
 
-// weighClasses decides what the weights of training rows are multiplied by. It returns the
-// weight of all training rows in their units, or more.
+// weighClasses sets the factors of the training rows' weights by class. It returns an upper bound on
+// the weight of all training rows, in units.
 func (w *fitter) weighClasses(f *fitted, weights []byte) (int64, error) {
 	switch {
 	case w.config.WeighsClasses():

@@ -26,16 +26,16 @@ import (
 type grown struct {
 	*objects
 
-	members []grid.Member  // of the grid
-	roots   []*induce.Node // their trees
-	passes  int64          // times that jobs have read all training objects
+	members []grid.Member  // members of the grid
+	roots   []*induce.Node // by member: its tree
+	passes  int64          // number of times that jobs have read all training objects
 
 	training *dataset.Objects     // nil: not read
-	transfer *distill.TransferSet // that the last trees have grown from, as many as in the grid; nil: none
+	transfer *distill.TransferSet // transfer set of the taught trees, which come last; may be nil
 }
 
 // grower grows the trees of the grid together: nodes that exceed the memory budget level by
-// level, and then all others in one job.
+// level, then all small nodes in one job.
 type grower struct {
 	stage
 	*objects
@@ -43,21 +43,21 @@ type grower struct {
 	journal   *journal
 	deadline  time.Time // see run
 	growth    *levels.Growth
-	budget    int64            // objects up to which a node is grown in memory; -1: any number
-	cache     *jobs.BlockCache // of the levels; nil: there is none
-	passes    int64            // times that jobs have read all training objects
-	levelTook time.Duration    // by the last level
+	budget    int64            // number of objects up to which a node is grown in memory; -1: any number
+	cache     *jobs.BlockCache // decoded blocks of the levels; may be nil
+	passes    int64            // number of times that jobs have read all training objects
+	levelTook time.Duration    // time of the last level
 }
 
-// grower returns what grows trees from objects.
+// grower returns the grower of trees from objects.
 func (r *run) grower(o *objects) *grower {
 	g := &grower{stage: r.stage, objects: o, journal: r.journal, deadline: r.deadline}
 	g.budget = g.memoryObjects()
 	return g
 }
 
-// grow grows the trees of the grid on from a growth. It saves the growth after each level and
-// in the end.
+// grow continues a growth until the trees of the grid are grown. It saves the growth after each level
+// and in the end.
 func (g *grower) grow(ctx context.Context, from *levels.Growth) (*grown, error) {
 	g.growth = from
 	g.growth.Redeal(g.budget) // a resumed run may have another memory
@@ -67,7 +67,7 @@ func (g *grower) grow(ctx context.Context, from *levels.Growth) (*grown, error) 
 	if err := g.settleLarge(ctx); err != nil {
 		return nil, err
 	}
-	g.cache = nil // its memory is for the small nodes
+	g.cache = nil // frees its memory for the small nodes
 	for len(g.growth.Small) > 0 {
 		if err := g.growSmall(ctx); err != nil {
 			return nil, err
@@ -79,7 +79,7 @@ func (g *grower) grow(ctx context.Context, from *levels.Growth) (*grown, error) 
 	return &grown{objects: g.objects, members: g.parsed.GridFor(len(g.label.Classes)), roots: g.growth.Roots, passes: g.passes}, nil
 }
 
-// teach grows the trees of the grid once more, from the transfer set of a teacher.
+// teach grows the trees of the grid again, from the transfer set of a teacher, and adds them to plain.
 func (g *grower) teach(ctx context.Context, plain *grown) (*grown, error) {
 	c := g.chooser(g.objects)
 	if !c.WantsTeacher(g.soft()) {
@@ -98,7 +98,7 @@ func (g *grower) teach(ctx context.Context, plain *grown) (*grown, error) {
 	return &taught, nil
 }
 
-// cachedShare is the part of the memory, as a fraction of 1, for blocks that the levels have
+// cachedShare is the inverse of the share of the memory for blocks that the levels have
 // decoded.
 const cachedShare = 4
 
@@ -118,7 +118,7 @@ func (g *grower) room() *memlimit.Room {
 		Memory: g.memory, Stride: g.layout().Stride, Columns: split.Columns(g.features),
 		Classes: len(g.label.Classes), Soft: g.soft(), Trees: len(g.parsed.Grid), Workers: g.driver.Workers(),
 	}
-	if !g.place.spills { // the blocks are in memory, too
+	if !g.place.spills { // the blocks are also in memory
 		for part := range g.parts {
 			room.Memory -= g.parts[part].Objects * g.blockBytes(dataset.Part(part))
 		}
@@ -135,7 +135,7 @@ func (g *grower) memoryObjects() int64 {
 	return g.room().Objects(g.train().Objects)
 }
 
-// growSetting returns how the trees grow.
+// growSetting returns the settings of the growth.
 func (g *grower) growSetting() levels.Setting {
 	train := g.train()
 	s := levels.Setting{
@@ -147,7 +147,7 @@ func (g *grower) growSetting() levels.Setting {
 	return s
 }
 
-// growConfig returns what the jobs that grow the trees share. Their results go to a new folder.
+// growConfig returns the configuration that the jobs of growth share. Their results go to a new folder.
 func (g *grower) growConfig(name string) jobs.GrowConfig {
 	return jobs.GrowConfig{
 		Config: g.driver.JobConfig(g.newFolder(name)), Setting: g.growSetting(),
@@ -155,7 +155,7 @@ func (g *grower) growConfig(name string) jobs.GrowConfig {
 	}
 }
 
-// unknownWorkers is the number of shares of the grid where --parallelism is not set.
+// unknownWorkers is the number of shares of the grid if --parallelism is not set.
 const unknownWorkers = 4
 
 func (g *grower) smallConfig() jobs.SmallConfig {
@@ -165,7 +165,7 @@ func (g *grower) smallConfig() jobs.SmallConfig {
 	}
 	if !g.driver.Local() { // each worker of the engine grows a share of the trees
 		workers := g.driver.Processes()
-		if workers <= 1 { // --parallelism does not say how many there are
+		if workers <= 1 { // --parallelism is not set
 			workers = unknownWorkers
 		}
 		c.Together = (len(c.Trees) + workers - 1) / workers
@@ -173,11 +173,12 @@ func (g *grower) smallConfig() jobs.SmallConfig {
 	return c
 }
 
-// gatherBytes bounds the files of one job in this process that gathers the objects of small
-// nodes: an object is gathered once for each way in which the trees part.
+// gatherBytes limits the size of the files of one job in this process that gathers the objects of small
+// nodes. An object is gathered once for each of the different small nodes that it reaches in the trees.
 const gatherBytes = 16 << 30
 
-// takeSmall takes small nodes out of the growth: all of them, or as many as one job gathers.
+// takeSmall removes small nodes from the growth and returns them as a growth: all of them, or as many
+// as one job gathers.
 func (g *grower) takeSmall() *levels.Growth {
 	n, bytes := 0, int64(0)
 	for _, o := range g.growth.Small {
@@ -192,8 +193,8 @@ func (g *grower) takeSmall() *levels.Growth {
 	return taken
 }
 
-// growSmall gathers the objects of each small open node in one worker, which grows the node to
-// the end in all trees that share it.
+// growSmall gathers the objects of each small open node in one worker, which grows the whole subtrees
+// below the node in all trees that share it.
 func (g *grower) growSmall(ctx context.Context) error {
 	small, objects, taken := g.smallConfig(), max(jobs.PartitionObjects, g.budget), g.takeSmall()
 	defer g.removeAll(context.WithoutCancel(ctx), small.Out, small.Spill) //nolint:errcheck // scratch

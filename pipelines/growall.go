@@ -18,12 +18,12 @@ type GrownTrees struct {
 	Algorithm  string
 	Costs      string // URL of the costs; empty: each test costs 1
 	Candidates []frontier.Candidate
-	Seconds    float64 // to grow the trees and count rows at their leaves
+	Seconds    float64 // time to grow the trees and count rows at their leaves
 }
 
-// GrowAll grows the trees of a configuration, those of each algorithm apart, once for each file
-// of costs. They are the trees that Train would choose from. The rows are read once for
-// all of them, and nothing is written.
+// GrowAll grows the trees of a configuration, separately by algorithm, once for each file of
+// costs. They are the trees that Train would choose from. The rows are read once for
+// all trees, and nothing is written.
 func GrowAll(
 	ctx context.Context, c TrainConfig, costs []string, reporter engine.Reporter,
 ) (grown []GrownTrees, err error) {

@@ -21,25 +21,25 @@ import (
 type journal struct {
 	plan       *plan
 	files      *source.Files
-	blocks     string // folder of all that the run keeps: object blocks and scratch
-	on         bool   // the run writes checkpoints
-	generation string // of state.json; empty: there is none
-	resumable  bool   // state.json holds objects to go on from
+	blocks     string // folder of the run's object blocks and scratch
+	on         bool   // whether the run writes checkpoints
+	generation string // generation of state.json; empty if absent
+	resumable  bool   // whether state.json has objects that a run can continue from
 
-	saved time.Time     // when state.json was written last
-	took  time.Duration // to write it
+	saved time.Time     // time when state.json was last written
+	took  time.Duration // duration of writing it
 }
 
-// saved is what a resumed run goes on from.
+// saved has the stages that a resumed run continues from.
 type saved struct {
 	objects *objects
 	growth  *levels.Growth
 }
 
 // openJournal decides where a run keeps its objects: in memory if all nodes are grown there,
-// else in the checkpoint folder. c is the checkpoint of an unfinished run in the output
-// folder, or nil. If this run resumes the unfinished one, openJournal returns the
-// objects and trees of the checkpoint, else nil. With --resume and --overwrite it resumes if it can.
+// otherwise in the checkpoint folder. c is the checkpoint of an unfinished run in the output
+// folder, or nil. If this run resumes the unfinished run, openJournal returns the objects and trees
+// of the checkpoint, otherwise nil. With --resume and --overwrite it resumes if it can.
 func openJournal(
 	ctx context.Context, d *engine.Driver, p *plan, c *checkpoint, scratch string,
 ) (*journal, *saved, error) {
@@ -87,7 +87,7 @@ func (j *journal) claim(ctx context.Context, c *checkpoint) error {
 	return claim.removeStale(ctx, j.files.Store, j.plan.config.Output)
 }
 
-// restore returns what a checkpoint holds. It refuses a checkpoint of another input or
+// restore returns the saved stages of a checkpoint. It fails if the checkpoint has another input or
 // configuration.
 func (j *journal) restore(ctx context.Context, c *checkpoint) (*saved, error) {
 	config := j.plan.config
@@ -114,9 +114,9 @@ func (j *journal) restore(ctx context.Context, c *checkpoint) (*saved, error) {
 	return &saved{&objects{f, &c.Objects, j.files}, c.Growth}, nil
 }
 
-// place returns where the run keeps what its jobs exchange. memory is a folder in the memory
-// of this process. local reports whether all workers are in this process: others do not see
-// that folder.
+// place returns the folders of the data that the run's jobs exchange. memory is a folder in the
+// memory of this process. local reports whether all workers are in this process: workers elsewhere
+// do not see this folder.
 func (j *journal) place(memory string, local bool) place {
 	scratch := memory
 	if j.on && !local {
@@ -125,12 +125,11 @@ func (j *journal) place(memory string, local bool) place {
 	return place{scratch: scratch, blocks: j.blocks, spills: j.on}
 }
 
-// savedShare bounds the time of writing checkpoints: each takes at most one part in so many of
-// the time since the one before.
+// savedShare limits the time of writing checkpoints: writing one takes at most 1/savedShare of the
+// time since the last one.
 const savedShare = 10
 
-// saveSoon is save for one of many short steps: it leaves out checkpoints that would follow
-// each other closely.
+// saveSoon calls save after one of many short steps, unless the last checkpoint is too recent.
 func (j *journal) saveSoon(ctx context.Context, o *objects, at *levels.Growth) error {
 	if time.Since(j.saved) < savedShare*j.took {
 		return nil
@@ -175,12 +174,12 @@ func (j *journal) save(ctx context.Context, o *objects, at *levels.Growth) error
 	return nil
 }
 
-// folder returns the name of blocks within the checkpoint folder.
+// folder returns the name of the folder blocks within the checkpoint folder.
 func (j *journal) folder() string {
 	return strings.TrimPrefix(j.blocks, checkpointURL(j.plan.config.Output)+"/")
 }
 
-// write writes state.json. It fails if anyone else has written the file since this run read or
+// write writes state.json. It fails if another process has written the file since this run read or
 // wrote it.
 func (j *journal) write(ctx context.Context, c *checkpoint, o objectstore.WriteOptions) error {
 	b, err := c.encode()
@@ -200,8 +199,8 @@ func (j *journal) write(ctx context.Context, c *checkpoint, o objectstore.WriteO
 	return nil
 }
 
-// discard removes what the run keeps in the checkpoint folder, once the run has finished or
-// has failed with nothing to go on from.
+// discard removes the run's files in the checkpoint folder, after the run has finished or
+// has failed with nothing to resume.
 func (j *journal) discard(ctx context.Context) error {
 	if j.generation == "" {
 		return nil
@@ -214,8 +213,8 @@ func (j *journal) discard(ctx context.Context) error {
 	return c.remove(ctx, j.files.Store, config.Output)
 }
 
-// giveUp ends a run that has failed, and returns its error. It removes what the run keeps,
-// unless a resumed run can go on from that.
+// giveUp ends a run that has failed, and returns its error. It removes the run's files in the
+// checkpoint folder, unless the run can be resumed from them.
 func (j *journal) giveUp(ctx context.Context, err error) error {
 	switch {
 	case !j.resumable:
@@ -224,7 +223,7 @@ func (j *journal) giveUp(ctx context.Context, err error) error {
 			soon, cancel = context.WithTimeout(soon, engine.PatienceAfterEnd)
 		}
 		defer cancel()
-		_ = j.discard(soon) // the first error says more
+		_ = j.discard(soon) // the first error is more useful
 	case errors.Is(context.Cause(ctx), context.Canceled):
 		return &engine.InterruptedError{Checkpoints: checkpointURL(j.plan.config.Output), Err: context.Cause(ctx)}
 	}

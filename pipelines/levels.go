@@ -33,8 +33,8 @@ func (g *grower) settleLarge(ctx context.Context) error {
 	return nil
 }
 
-// advance grows the large nodes by one level. It grows several levels in one job if
-// --levels_per_job says so and one pass counts the first of these levels.
+// advance grows the large nodes by one level, or by several levels in one job if --levels_per_job
+// is above 1 and one pass counts the first of these levels.
 func (g *grower) advance(ctx context.Context, level *levels.Grower) error {
 	memory := g.histogramMemory()
 	passes := level.Passes(g.growth, memory)
@@ -138,7 +138,7 @@ func (g *grower) closeLarge(ctx context.Context, level *levels.Grower) error {
 	return nil
 }
 
-// deadline returns when a run that began at start should be over; zero: there is no deadline.
+// deadline returns the time when a run that began at start should be over; zero without a deadline.
 func deadline(c *TrainConfig, start time.Time) time.Time {
 	if c.Deadline == 0 {
 		return time.Time{}
@@ -156,7 +156,7 @@ func (g *grower) late() bool {
 	return !g.deadline.IsZero() && time.Now().Add(levelsAhead*g.levelTook).After(g.deadline)
 }
 
-// growUntil returns the Unix time, in ms, by which small nodes must be grown; 0: there is no
+// growUntil returns the Unix time, in ms, by which small nodes must be grown; 0 without a
 // deadline. It leaves the evaluation as much time as the last level took.
 func (g *grower) growUntil() int64 {
 	if g.deadline.IsZero() {

@@ -13,13 +13,13 @@ import (
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
-// objects are the objects of each part of the split: an object stands for all rows with the
-// same codes.
+// objects are the objects of each part of the split. An object represents all rows with the same
+// codes.
 type objects struct {
 	*fitted
 
 	parts  *[dataset.Parts]jobs.ObjectStats
-	reader *source.Files // of the blocks
+	reader *source.Files // reader of the blocks
 }
 
 // newObjects makes objects of the rows. Rows of files with cached objects are not read.
@@ -43,7 +43,7 @@ func (o *objects) validates() bool { return o.parts[dataset.Validation].Rows > 0
 // soft reports whether the training objects are soft, see dataset.Objects.
 func (o *objects) soft() bool { return o.spec.Soft.Scale > 0 }
 
-// blockBytes returns the bytes of an object of a part in a block, about.
+// blockBytes estimates the bytes of an object of a part in a block.
 func (o *objects) blockBytes(part dataset.Part) int64 {
 	const each = 4 // bytes of a class and its soft weight
 	bytes := int64(o.layout().Stride + blockOverhead)
@@ -76,7 +76,7 @@ func (o *objects) eachBlock(ctx context.Context, part dataset.Part, f func(block
 	return nil
 }
 
-// layout returns how the codes of an object lie in its key.
+// layout returns the layout of an object's codes in its key.
 func (f *fitted) layout() dataset.Layout { return dataset.NewLayout(f.features) }
 
 // newObjects returns an empty set of objects with room for n.
@@ -84,8 +84,8 @@ func (o *objects) newObjects(n int) *dataset.Objects {
 	return dataset.NewObjects(o.layout(), len(o.label.Classes), o.spec.Weighted(), n)
 }
 
-// training reads all training objects, with the groups that folds and teachers want. The seed deals rows to groups
-// where the objects have no groups of their own.
+// training reads all training objects, with the groups that folds and teachers need. If the objects have no
+// groups, the seed deals rows to groups.
 func (o *objects) training(ctx context.Context, seed uint64) (*dataset.Objects, error) {
 	all, err := o.all(ctx, dataset.Train, o.spec.Groups[dataset.Train])
 	if err == nil && o.spec.Key == "" && all.Grouped() {
@@ -102,7 +102,7 @@ func (o *objects) grouped(ctx context.Context, part dataset.Part) (*dataset.Obje
 	return dataset.NewObjects(o.layout(), len(o.label.Classes), false, 0), nil
 }
 
-// all reads all objects of a part, with their groups if there are at most so many objects.
+// all reads all objects of a part. They have their groups if there are at most most objects.
 func (o *objects) all(ctx context.Context, part dataset.Part, most int64) (*dataset.Objects, error) {
 	layout, n := o.layout(), o.parts[part].Objects
 	all := o.newObjects(int(n))
@@ -118,16 +118,17 @@ func (o *objects) all(ctx context.Context, part dataset.Part, most int64) (*data
 	return all, nil
 }
 
-// The importance of features is measured on at most importanceObjects objects, those of the least
-// hashes. Of a part with more than mostShuffled it is not measured: all would have to be read.
+// The importance of features is measured on at most importanceObjects objects, the ones with the least
+// hashes. It is not measured on a part with more than mostShuffled objects, as all of them would have
+// to be read.
 const (
 	importanceObjects = 1 << 14
-	modelledObjects   = 1 << 13 // of a tree with leaf models
+	modelledObjects   = 1 << 13 // for a tree with leaf models
 	mostShuffled      = 1 << 22
 )
 
 // importanceSample reads the objects on which the importance of features is measured: validation
-// objects, or training objects where there are none.
+// objects, or training objects without validation rows.
 func (o *objects) importanceSample(ctx context.Context) (*runfolder.Shuffled, error) {
 	part := dataset.Validation
 	if !o.validates() {
@@ -176,8 +177,8 @@ func (o *objects) tally(
 	return t, bytes, err
 }
 
-// eachClasses visits the classes and rows of the objects of a part, block by block, each with its size in
-// bytes.
+// eachClasses calls f with the classes and rows of the objects of a part, block by block, and with the
+// size of each block in bytes.
 func (o *objects) eachClasses(
 	ctx context.Context, part dataset.Part, visit func(block *dataset.Objects, size int),
 ) error {

@@ -11,16 +11,16 @@ import (
 	"github.com/espalier-ml/espalier/pipelines/source"
 )
 
-// opened is what a run finds when it begins.
+// opened has the input, the output folder and the checkpoint with which a run begins.
 type opened struct {
 	input      *source.Input
 	output     *runfolder.Folder
-	unfinished *checkpoint // checkpoint of an earlier run; nil: there is none
+	unfinished *checkpoint // checkpoint of an earlier run; may be nil
 	lock       *runfolder.Lock
 }
 
 // open reads the footers of the input, locks and opens the output folder, and reads the
-// checkpoint in that folder, if any. It does so at the same time as far as possible, since
+// checkpoint in that folder, if any. It does as much of this as possible at the same time, because
 // object stores answer slowly. The context that it returns ends when the lock is lost.
 func open(ctx context.Context, j *engine.Driver, c *TrainConfig) (*opened, context.Context, error) {
 	type both struct {
@@ -64,8 +64,8 @@ func openAll(
 	return o, locked, err
 }
 
-// refused reports whether a run that writes checkpoints must not begin, for a file that is not
-// Espalier's. Other runs ignore the file.
+// refused reports whether a run must not begin because the file in place of its checkpoint is not
+// Espalier's. Runs that write no checkpoints ignore the file.
 func (o *opened) refused(writes bool) bool {
 	if o.unfinished == nil || o.unfinished.refused == nil {
 		return false

@@ -1,5 +1,5 @@
 // Package pipelines trains, evaluates and predicts: it joins the jobs of transforms with the
-// files of io. It takes configurations and returns results; flags and terminals are cmd's.
+// files of io. It takes configurations and returns results. Flags and terminals belong to cmd.
 //
 // # How a tree is trained
 //
@@ -23,7 +23,7 @@ import (
 	"github.com/espalier-ml/espalier/pipelines/engine"
 )
 
-// Types of other packages that callers of Train, Evaluate, Predict and Synth use.
+// Types of other packages that callers of Train, Evaluate, Predict and Synth need.
 type (
 	// Reporter shows progress.
 	Reporter = engine.Reporter
@@ -42,16 +42,16 @@ type (
 	CompareConfig = config.Compare
 	// DriftConfig is the configuration of a measurement of drift.
 	DriftConfig = config.Drift
-	// StorageConfig says how object stores are read.
+	// StorageConfig is the configuration of the access to object stores.
 	StorageConfig = config.StorageConfig
-	// EngineConfig says how jobs run on an engine.
+	// EngineConfig is the configuration of jobs on an engine.
 	EngineConfig = config.EngineConfig
 
-	// UsageError says that a command or its configuration cannot be carried out.
+	// UsageError is the error of a command or configuration that cannot be carried out.
 	UsageError = usage.Error
-	// RunnerError says that a job failed for other reasons than the data.
+	// RunnerError is the error of a job that failed for other reasons than the data.
 	RunnerError = engine.RunnerError
-	// InterruptedError says that a run was interrupted and can be resumed.
+	// InterruptedError is the error of a run that was interrupted and can be resumed.
 	InterruptedError = engine.InterruptedError
 
 	// Estimate is the time and memory that a run takes.
@@ -60,15 +60,15 @@ type (
 	MetricsFile = runfolder.Metrics
 	// FrontierFile is frontier.json.
 	FrontierFile = runfolder.Frontier
-	// Comparison is what Compare finds.
+	// Comparison is the result of Compare.
 	Comparison = runfolder.Comparison
-	// DriftFound is what Drift finds.
+	// DriftFound is the result of Drift.
 	DriftFound = runfolder.Drift
 	// Manifest is the manifest.json of a run.
 	Manifest = runfolder.Manifest
 )
 
-// Runners lists the runners: those of this process, then engines.
+// Runners lists the runners: first the runners in this process, then engines.
 func Runners() []string { return engine.Runners() }
 
 // LocalRunners lists the runners that run in this process.
@@ -89,7 +89,7 @@ func DefaultCompareConfig() CompareConfig { return config.DefaultCompare() }
 // DefaultDriftConfig gives a false alarm once in a hundred measurements.
 func DefaultDriftConfig() DriftConfig { return config.DefaultDrift() }
 
-// DefaultPredictConfig writes predictions alone, whatever the values.
+// DefaultPredictConfig only writes predictions, and accepts all values.
 func DefaultPredictConfig() PredictConfig { return config.DefaultPredict() }
 
 // DefaultSynthConfig makes up files of a million rows.

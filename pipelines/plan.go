@@ -21,20 +21,20 @@ import (
 	"github.com/espalier-ml/espalier/pipelines/tables"
 )
 
-// plan is what a run is to do: its settings, checked against the columns of its input. No
-// stage changes it.
+// plan has the settings of a run, checked against the columns of its input. Stages do not change
+// it.
 type plan struct {
 	config  *TrainConfig
 	parsed  *config.Parsed
 	input   *source.Input
 	schema  *schema
 	costs   *tables.Costs
-	cuts    *source.Cuts       // of an earlier run; nil: the rows decide
-	kept    *tree.Tree         // the tree of --refit; nil: trees grow
-	obeyed  *contract.Contract // that the rows are checked against; nil: none
+	cuts    *source.Cuts       // cuts of an earlier run; nil: fitted to the rows
+	kept    *tree.Tree         // the tree of --refit; nil: trees are grown
+	obeyed  *contract.Contract // contract that the rows are checked against; may be nil
 	tables  tables.Classes     // weights, priors and error costs of the classes
-	memory  int64              // bytes a process may take
-	sampled bool               // the rows are a sample: it may lack classes and values
+	memory  int64              // bytes that a process may use
+	sampled bool               // whether the rows are a sample, which may lack classes and values
 }
 
 // newPlan checks a configuration against the columns of its input, and reads the tables
@@ -75,8 +75,8 @@ func newPlan(ctx context.Context, f *source.Files, c *TrainConfig, p *config.Par
 	}, nil
 }
 
-// readEarlier reads what a run takes over from an earlier one: its cuts, and the tree of --refit, of which
-// there is nothing to choose.
+// readEarlier reads what a run takes over from an earlier run: its cuts, and the tree of --refit, with
+// which there is no choice among trees.
 func readEarlier(
 	ctx context.Context, f *source.Files, c *TrainConfig, p *config.Parsed,
 ) (cuts *source.Cuts, kept *tree.Tree, err error) {
@@ -113,9 +113,9 @@ func (r *run) checked(ctx context.Context) (*run, error) {
 	return r.changed(func(p *plan) { p.input = in }), nil
 }
 
-// sample returns the plan of a rehearsal: the same run over row groups of at least the given
-// number of rows together, in this process and in memory. It also returns the share of all
-// rows that these row groups have.
+// sample returns the plan of a rehearsal: the same run over row groups with at least the given
+// number of rows in total, in this process and in memory. It also returns the share of these
+// row groups in all rows.
 func (p *plan) sample(rows int64) (*plan, float64) {
 	in, share := p.input.Sample(rows)
 	changed, settings := *p.config, *p.parsed
@@ -132,21 +132,20 @@ func (p *plan) sample(rows int64) (*plan, float64) {
 	}, share * float64(p.input.Rows) / float64(p.rows())
 }
 
-// rows returns the number of rows of the run: those of the input, unless a dry run has --rows.
+// rows returns the number of rows of the run: --rows if a dry run has it, otherwise the rows of the input.
 func (p *plan) rows() int64 { return cmp.Or(p.config.Rows, p.input.Rows) }
 
 // undecided reports whether the run has to choose among trees.
 func (p *plan) undecided() bool { return p.parsed.Selection.Undecided(len(p.parsed.Grid)) }
 
 // mayValidate reports whether the settings set rows aside for validation. Whether there
-// are any is known once the rows have been read.
+// are such rows is only known after the rows have been read.
 func (p *plan) mayValidate() bool {
 	return p.config.SplitColumn != "" || p.config.Split[dataset.Validation] > 0
 }
 
-// narrowed returns the plan without the trees that cannot be chosen: the grid is only its
-// first tree if the rule is to take that one, or if there are neither validation rows nor
-// folds to choose by. It tells the host of the latter.
+// narrowed returns the plan without the trees that cannot be chosen, see
+// selection.Settings.Narrowed. validates reports whether there are validation rows.
 func (p *plan) narrowed(validates bool, r selection.Host) *plan {
 	narrow, settings := *p, *p.parsed
 	settings.Selection, settings.Grid = settings.Selection.Narrowed(settings.Grid, validates, r)
@@ -173,7 +172,7 @@ func (p *plan) reads() []runfolder.Reading {
 	return list
 }
 
-// cutsFile returns the file with the cuts of an earlier run; empty: there is no run.
+// cutsFile returns the file with the cuts of an earlier run; empty if there is no such run.
 func (p *plan) cutsFile() string {
 	if p.cuts == nil {
 		return ""

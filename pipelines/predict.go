@@ -35,10 +35,10 @@ import (
 type PredictResult struct {
 	Tree    *tree.Tree
 	Rows    int64
-	Columns []runfolder.ColumnNovelty // of the features that the tree tests
+	Columns []runfolder.ColumnNovelty // columns of the features that the tree tests
 	Metrics *runfolder.Metrics        // nil: the rows have no label
-	Files   []string                  // of predictions
-	Beside  []string                  // metrics, manifest and mark of success
+	Files   []string                  // files of predictions
+	Beside  []string                  // files of metrics and manifest, and the mark of success
 }
 
 // Predict scores the rows of Parquet files by a tree, and writes a file of
@@ -70,12 +70,12 @@ type prediction struct {
 	tree   *tree.Tree
 	input  *source.Input
 	spec   *jobs.RowSpec
-	slices []dataset.FeatureColumn // of --slice
-	paths  []string                // by leaf: its path as text; nil: not asked for
+	slices []dataset.FeatureColumn // columns of --slice
+	paths  []string                // by leaf: its path as text; nil: not wanted
 	model  string                  // URL of the tree.json
 	output *runfolder.Folder
-	names  []string // of the outputs, by input file
-	scored bool     // all outputs are written
+	names  []string // names of the outputs, by input file
+	scored bool     // whether all outputs are written
 }
 
 func newPrediction(ctx context.Context, s *session.Session, c *PredictConfig) (*prediction, error) {
@@ -115,7 +115,7 @@ func newPrediction(ctx context.Context, s *session.Session, c *PredictConfig) (*
 	return p, p.nameOutputs()
 }
 
-// maxPredictedLeaves is the number of leaves that two bytes can tell apart, beside null.
+// maxPredictedLeaves is the number of leaves that two bytes can distinguish, if null takes one value.
 const maxPredictedLeaves = 1<<16 - 1
 
 // checkCopied lists the columns to copy. It refuses a column that is missing in a file, and
@@ -181,7 +181,7 @@ func (p *prediction) nameOutputs() error {
 	return nil
 }
 
-// scratchInOutput is the folder of what an engine's workers exchange.
+// scratchInOutput is the folder of the data that an engine's workers exchange.
 const scratchInOutput = "_scratch"
 
 // clear opens the folder of the predictions, removes earlier predictions that are to be
@@ -276,19 +276,18 @@ func (p *prediction) score(ctx context.Context) (*PredictResult, error) {
 	return r, nil
 }
 
-// sweepWithin is the time for removing temporary files after an interrupt. The next run into
-// the folder removes the rest.
+// sweepWithin limits the time for removing temporary files after an interrupt. The next run
+// with the same output folder removes the remaining files.
 const sweepWithin = 300 * time.Millisecond
 
-// sweep removes the temporary files of an interrupted run whose workers were left
-// behind.
+// sweep removes the temporary files of an interrupted run whose workers may still be running.
 func (p *prediction) sweep(ctx context.Context) {
 	if ctx.Err() == nil || !p.Local() {
 		return
 	}
 	soon, cancel := context.WithTimeout(context.WithoutCancel(ctx), sweepWithin)
 	defer cancel()
-	_ = p.Files.Store.Sweep(soon, p.config.Output) // the interrupt says more
+	_ = p.Files.Store.Sweep(soon, p.config.Output) // the interrupt is more useful
 }
 
 // undo removes unfinished predictions and the claim. Files that the workers of an engine may
@@ -297,7 +296,7 @@ func (p *prediction) undo(ctx context.Context) {
 	if !p.output.HoldsClaim(ctx) { // another run has taken the folder over
 		return
 	}
-	p.Files.Committing.Lock() // workers that the run has left behind end first
+	p.Files.Committing.Lock() // workers that are still running end first
 	defer p.Files.Committing.Unlock()
 	left := false
 	for _, name := range p.names {
@@ -317,7 +316,7 @@ func (p *prediction) undo(ctx context.Context) {
 			"unfinished predictions stay in %s: replace them with --overwrite", p.config.Output))
 		return
 	}
-	_ = p.output.RemoveClaim(ctx) // the first error says more
+	_ = p.output.RemoveClaim(ctx) // the first error is more useful
 }
 
 // tasks returns a task for each file.
@@ -359,9 +358,9 @@ func predictJob(
 	return jobs.ReadPredicted(ctx, &c, t)
 }
 
-// checkNovelty refuses the rows if too many have a value that training did not have.
+// checkNovelty fails if too many rows have a value that training did not have.
 func (p *prediction) checkNovelty(r *PredictResult) error {
-	columns := append([]runfolder.ColumnNovelty{{}}, r.Columns...) // a tree may test none
+	columns := append([]runfolder.ColumnNovelty{{}}, r.Columns...) // a tree may test no feature
 	worst := slices.MaxFunc(columns, func(a, b runfolder.ColumnNovelty) int {
 		return cmp.Compare(a.New(), b.New())
 	})
@@ -377,7 +376,7 @@ func (p *prediction) checkNovelty(r *PredictResult) error {
 	}
 }
 
-// commit writes what stands beside the predictions, the mark of success last.
+// commit writes the metrics and the manifest, then the mark of success.
 func (p *prediction) commit(ctx context.Context, r *PredictResult, start time.Time) error {
 	manifest := runfolder.PredictionsManifest{
 		Format: runfolder.PredictionsFormat, Version: 1, Espalier: runfolder.Version(), Started: start.UTC(),

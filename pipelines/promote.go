@@ -28,16 +28,16 @@ import (
 	"github.com/espalier-ml/espalier/pipelines/source"
 )
 
-// Promoted says which tree of a frontier has become the run's.
+// Promoted is the result of Promote.
 type Promoted struct {
-	Frontier *runfolder.Frontier // with the new choice
-	Metrics  *runfolder.Metrics  // of the new tree; nil: nothing was written
+	Frontier *runfolder.Frontier // the frontier with the new choice
+	Metrics  *runfolder.Metrics  // metrics of the new tree; nil: nothing was written
 	Now      *runfolder.Point    // the chosen point of Frontier
-	Before   *runfolder.Point    // the point chosen before, of Frontier; Now itself: nothing has changed
+	Before   *runfolder.Point    // the point of Frontier that was chosen before; Now if nothing has changed
 }
 
-// ReadFrontier reads the frontier.json of a run folder. The error of a run without one is a
-// usage error.
+// ReadFrontier reads the frontier.json of a run folder. If the run does not have the file, the error
+// is a usage error.
 func ReadFrontier(ctx context.Context, run string) (*runfolder.Frontier, error) {
 	return readFrontier(ctx, source.Process.Store, run)
 }
@@ -58,11 +58,11 @@ func readFrontier(ctx context.Context, s *objectstore.Store, run string) (*runfo
 }
 
 // Promote makes another tree of a run's frontier the run's tree, without training again. The
-// tree and its metrics are those that training with the settings of the choice gives.
+// tree and its metrics are the same as from a training with the settings of the choice.
 func Promote(ctx context.Context, c config.Promote, reporter engine.Reporter) (r *Promoted, err error) {
 	setup := session.Setup{Check: c.Validate, Storage: c.StorageConfig}
 	err = session.Run(ctx, &setup, reporter, func(ctx context.Context, s *session.Session) error {
-		if _, err := readFrontier(ctx, s.Files.Store, c.Run); err != nil { // else the lock would make a folder
+		if _, err := readFrontier(ctx, s.Files.Store, c.Run); err != nil { // otherwise the lock would make a folder
 			return err
 		}
 		reads := func(work func() error) error { return readsFile(objectstore.Join(c.Run, runfolder.GrownName), work) }
@@ -85,7 +85,7 @@ func Promote(ctx context.Context, c config.Promote, reporter engine.Reporter) (r
 	return r, ofRun(err)
 }
 
-// ofRun names the run folder in an error that names it as --output, which train has.
+// ofRun returns an error that names --output, as train calls the run folder, with the words "run folder".
 func ofRun(err error) error {
 	var one *usage.Error
 	if errors.As(err, &one) && one.Setting == "output" {
@@ -131,14 +131,14 @@ type promotion struct {
 
 	wish     *config.Promote
 	manifest *runfolder.Manifest
-	grown    *runfolder.Grown // nil: a version that did not save it has trained
-	config   *TrainConfig     // of the run, with the settings of the new choice
+	grown    *runfolder.Grown // nil: an earlier version, which did not save it, has trained the run
+	config   *TrainConfig     // settings of the run and of the new choice
 	parsed   *config.Parsed
-	features []dataset.Feature // of the run; nil: see grown
-	pool     *frontier.Pool    // nil: see grown
+	features []dataset.Feature // features of the run; nil if grown is nil
+	pool     *frontier.Pool    // nil if grown is nil
 
-	frontier     *runfolder.Frontier     // with the new choice
-	now, before  int                     // indexes of its points
+	frontier     *runfolder.Frontier     // the frontier with the new choice
+	now, before  int                     // indexes of points of frontier
 	distribution *runfolder.Distribution // nil: an earlier version has trained the run
 	schema       *tree.Schema            // for the report
 }
@@ -175,9 +175,9 @@ func newPromotion(ctx context.Context, c *config.Promote, s *session.Session) (*
 	return p, p.choose()
 }
 
-// choose marks another point of the frontier as the chosen one: the point of a number, or the one that the
-// settings choose as training does. With leaf models it chooses among the listed trees, as others have no
-// models.
+// choose marks another point of the frontier as chosen: the point with a given number, or the point that
+// the settings choose, as in training. With leaf models it chooses among the listed trees, because only
+// these have models.
 func (p *promotion) choose() (err error) {
 	s, f := &p.parsed.Selection, p.frontier
 	f.Select, f.Tolerance = p.config.Select.String(), 0
@@ -212,8 +212,8 @@ func (p *promotion) choose() (err error) {
 	return nil
 }
 
-// mark marks the points of the highest merit and of the least total cost; below 0: the point is not
-// listed, or there is none.
+// mark marks the points with the highest merit and the least total cost, given by index. A negative
+// index marks no point.
 func (p *promotion) mark(highest, leastTotal int) {
 	for i := range p.frontier.Points {
 		q := &p.frontier.Points[i]
@@ -258,7 +258,7 @@ func (p *promotion) amongAll(s *frontier.Settings) error {
 	return nil
 }
 
-// listed returns the index of a point among those of frontier.json; below 0: it is not there.
+// listed returns the index of a point in frontier.json; -1 if it is not listed.
 func (p *promotion) listed(q *frontier.Point) int {
 	return slices.IndexFunc(p.frontier.Points, func(of runfolder.Point) bool {
 		one := listedPoint(&of, p.frontier.Evidence)
@@ -266,12 +266,12 @@ func (p *promotion) listed(q *frontier.Point) int {
 	})
 }
 
-// amongListed returns the index of the point of frontier.json that a rule chooses within the limits.
+// amongListed returns the index of the point in frontier.json that the rule chooses within the limits.
 func (p *promotion) amongListed(rule frontier.Rule) (int, error) {
 	points := make([]frontier.Point, len(p.frontier.Points))
 	for i := range points {
 		points[i] = listedPoint(&p.frontier.Points[i], p.frontier.Evidence)
-		points[i].Tree = i // earlier versions do not tell the grown trees
+		points[i].Tree = i // earlier versions did not save which grown tree a point is from
 	}
 	query := p.parsed.Selection.Query
 	query.Rule = rule
@@ -279,7 +279,7 @@ func (p *promotion) amongListed(rule frontier.Rule) (int, error) {
 	return chosen.Tree, err
 }
 
-// list adds a point of the pool to those of frontier.json, under the next free number.
+// list adds a point of the pool to frontier.json, with the next free number.
 func (p *promotion) list(q frontier.Point) {
 	next := 0
 	for i := range p.frontier.Points {
@@ -319,7 +319,7 @@ func (p *promotion) record() runfolder.Promotion {
 }
 
 // describe returns the chosen tree with the documents that describe it. A tree without leaf models is
-// measured by what grown.bin has of it.
+// measured by its counts in grown.bin.
 func (p *promotion) describe(ctx context.Context) (*chosen, error) {
 	point, rows := &p.frontier.Points[p.now], &reopened{promotion: p}
 	plain := p.candidate(point)
@@ -358,7 +358,8 @@ func (p *promotion) describe(ctx context.Context) (*chosen, error) {
 	return r, err
 }
 
-// shuffled returns the rows that training has saved for the importance of features; nil: it has saved none.
+// shuffled returns the rows that training has saved for the importance of features; nil if it has not
+// saved any.
 func (p *promotion) shuffled(context.Context) (*runfolder.Shuffled, error) {
 	if p.grown == nil {
 		return nil, nil //nolint:nilnil // none can be made
@@ -373,7 +374,7 @@ func (p *promotion) shuffled(context.Context) (*runfolder.Shuffled, error) {
 	return s, nil
 }
 
-// write replaces the documents that tell of the tree chosen before.
+// write replaces the documents that describe the tree chosen before.
 func (p *promotion) write(ctx context.Context, r *chosen, output *runfolder.Folder) error {
 	p.manifest.Promotions = append(p.manifest.Promotions, p.record())
 	p.manifest.Counters["nodes"] = int64(r.candidate.Tree.Complexity.Nodes)
@@ -407,12 +408,12 @@ func (p *promotion) write(ctx context.Context, r *chosen, output *runfolder.Fold
 	return nil
 }
 
-// report makes the report of the run with its new tree. The tree of the chosen point may not lie
-// among the others yet.
+// report makes the report of the run with its new tree. The tree file of the chosen point may not be
+// written yet.
 func (p *promotion) report(ctx context.Context, documents *runfolder.Run) (err error) {
 	others := *p.frontier
 	others.Points = slices.Clone(others.Points)
-	others.Points[p.now].Tree = runfolder.TreeName // any tree: the page has the run's in its place
+	others.Points[p.now].Tree = runfolder.TreeName // any tree, because the page shows the run's tree in its place
 	if documents.Trees, err = pages.Trees(ctx, p.Files.Store, p.wish.Run, &others); err != nil {
 		return err
 	}
@@ -421,7 +422,7 @@ func (p *promotion) report(ctx context.Context, documents *runfolder.Run) (err e
 	return err
 }
 
-// candidate returns the pruned tree of a listed point, without leaf models; nil: the grown
+// candidate returns the pruned tree of a listed point, without leaf models; nil if the grown
 // trees were not saved.
 func (p *promotion) candidate(point *runfolder.Point) *frontier.Candidate {
 	if p.pool == nil {
@@ -438,12 +439,12 @@ func (p *promotion) candidate(point *runfolder.Point) *frontier.Candidate {
 	return p.pool.Candidate(&p.pool.Points[at])
 }
 
-// stored reads the tree of a point.
+// stored reads the tree file of a point.
 func (p *promotion) stored(ctx context.Context, point *runfolder.Point) (*tree.Tree, error) {
 	return runfolder.ReadPoint(ctx, p.Files.Store, p.wish.Run, point)
 }
 
-// folds returns what the folds say of a point, nil if that was not saved.
+// folds returns the results of the folds for a point; nil if they were not saved.
 func (p *promotion) folds(point *runfolder.Point) *runfolder.Folds {
 	n, err := runfolder.PointNumber(point.Tree)
 	if err != nil || p.grown == nil || n >= len(p.grown.Folds) {
@@ -456,8 +457,8 @@ func (p *promotion) folds(point *runfolder.Point) *runfolder.Folds {
 	return p.grown.Folds[n]
 }
 
-// certificate returns the certificate of a tree. It is that of another pruning of the same
-// grown tree, if there is one, else it takes the training rows. c is the tree without models.
+// certificate returns the certificate of a tree. It is the certificate of another pruning of the same
+// grown tree, if there is one; otherwise the training rows are read. c is the tree without models.
 func (p *promotion) certificate(
 	ctx context.Context, t *tree.Tree, c *frontier.Candidate, rows *reopened,
 ) (*tree.Certificate, error) {
@@ -469,7 +470,7 @@ func (p *promotion) certificate(
 			"grown tree")
 		return nil, nil //nolint:nilnil // none can be made
 	}
-	once := []string{p.frontier.Points[p.before].Tree, p.frontier.Points[p.now].Tree} // have been the run's tree
+	once := []string{p.frontier.Points[p.before].Tree, p.frontier.Points[p.now].Tree} // present and former trees of the run
 	for _, past := range p.manifest.Promotions {
 		once = append(once, past.Tree, past.Before)
 	}

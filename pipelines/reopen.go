@@ -13,7 +13,7 @@ import (
 	"github.com/espalier-ml/espalier/io/usage"
 )
 
-// reopened is the training of a run, which reads its rows again once something needs them.
+// reopened is the training of a run that reads its rows again when they are needed.
 type reopened struct {
 	*promotion
 
@@ -21,7 +21,7 @@ type reopened struct {
 	fitted *fitted
 }
 
-// because says why the rows are read, and how to do without them.
+// because returns an error that names the use of the training rows, the cause, and how to do without them.
 func (p *reopened) because(what string, err error) error {
 	remedy := "--input says where they lie now"
 	switch what {
@@ -33,7 +33,7 @@ func (p *reopened) because(what string, err error) error {
 	return usage.Errorf("%s takes the training rows: %v; %s", what, err, remedy)
 }
 
-// What takes the training rows.
+// Uses of the training rows, for messages.
 const (
 	certificateOf = "the certificate of this tree"
 	figuresOf     = "measuring this tree"
@@ -69,7 +69,8 @@ func (p *reopened) fit(ctx context.Context, what string) error {
 	return err
 }
 
-// unchanged compares the files of the input with those of training, wherever they lie.
+// unchanged returns an error if the files of the input are not the files of training. Their folder may
+// differ.
 func unchanged(before, now []runfolder.Input) error {
 	if len(before) != len(now) {
 		return fmt.Errorf("there are %d files now, and training read %d", len(now), len(before))
@@ -82,7 +83,7 @@ func unchanged(before, now []runfolder.Input) error {
 	return nil
 }
 
-// count counts the predictions of a tree that grown.bin has no counts of.
+// count counts the predictions of a tree whose counts are not in grown.bin.
 func (p *reopened) count(ctx context.Context, t *tree.Tree) (metrics func() (*runfolder.Metrics, error), err error) {
 	if p.wish.WithoutRows {
 		return nil, usage.Errorf("--without_rows: this tree takes the training rows to be measured, as its leaves have " +
@@ -113,7 +114,8 @@ func (p *reopened) slice(ctx context.Context, t *tree.Tree, m *runfolder.Metrics
 	return slicer.Measure(ctx, t, &p.fitted.spec, m)
 }
 
-// certify bounds the cost of trees that separate the training objects as far as a candidate.
+// certify returns the certificate of a candidate: a lower bound on the cost of trees that separate the
+// training objects as well.
 func (p *reopened) certify(ctx context.Context, c *frontier.Candidate) (*tree.Certificate, error) {
 	if err := p.fit(ctx, certificateOf); err != nil {
 		return nil, err

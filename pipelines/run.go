@@ -14,10 +14,10 @@ import (
 // run takes a training through its stages. Each stage makes a value from the value of the stage before it:
 //
 //	fitter     fitted   features, classes and row statistics, from the rows
-//	coalescer  objects  rows of equal codes put together, in blocks
+//	coalescer  objects  rows with equal codes merged, in blocks
 //	grower     grown    a tree for each member of the grid
 //	scorer     scored   the trees with the numbers of rows at their leaves
-//	choosing   chosen   one of them, or one of their prunings, with its documents
+//	choosing   chosen   one of the trees or of their prunings, with its documents
 //	writer     Result   the chosen tree, its metrics and the files of the run folder
 //
 // A resumed run begins with the objects and trees of a checkpoint. A rehearsal makes the same
@@ -26,11 +26,11 @@ type run struct {
 	stage
 
 	journal  *journal
-	deadline time.Time // when the run should be over; zero: there is no deadline
+	deadline time.Time // time when the run should be over; zero: no deadline
 }
 
-// stage is what each stage works with: what the run is to do, the driver of its jobs, and where these exchange
-// their data.
+// stage has what every stage needs: the plan of the run, the driver of its jobs, and the place where jobs
+// exchange their data.
 type stage struct {
 	*plan
 
@@ -39,11 +39,11 @@ type stage struct {
 	place  place
 }
 
-// place is where a run keeps what its jobs exchange.
+// place has the folders of the data that a run's jobs exchange.
 type place struct {
-	scratch string // folder of what a job leaves for the next job
+	scratch string // folder of the data that a job leaves for the next job
 	blocks  string // folder of object blocks
-	spills  bool   // jobs write what is too large for a shuffle to files in blocks
+	spills  bool   // whether jobs write data that are too large for a shuffle to files in blocks
 }
 
 // placeInMemory returns a place below a folder in the memory of this process.
@@ -79,7 +79,7 @@ func (s *stage) spill(name string) string {
 	return objectstore.Join(s.place.blocks, scratchFolder, name+"-"+rand.Text())
 }
 
-// removeAll removes folders. An empty name stands for none.
+// removeAll removes folders. It ignores empty names.
 func (s *stage) removeAll(ctx context.Context, folders ...string) error {
 	for _, url := range folders {
 		if url == "" {

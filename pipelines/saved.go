@@ -15,7 +15,7 @@ import (
 	"github.com/espalier-ml/espalier/io/usage"
 )
 
-// saved returns what other choices among the trees of a pool begin with.
+// saved returns what a later choice among the trees of a pool needs, see Promote.
 func (c *choosing) saved(pool *frontier.Pool) *runfolder.Grown {
 	g := &runfolder.Grown{
 		Label: pool.Candidates[0].Tree.Label, Features: dataset.EncodeFeatures(c.Features),
@@ -25,7 +25,7 @@ func (c *choosing) saved(pool *frontier.Pool) *runfolder.Grown {
 	for i := range pool.Points {
 		p := &pool.Points[i]
 		if p.OfFolds == 0 {
-			continue // there are no folds: the same for all points
+			continue // no folds, for any point
 		}
 		figures := foldFigures(p)
 		g.FoldShare, g.FigureCount = p.OfFolds, len(figures)
@@ -36,13 +36,13 @@ func (c *choosing) saved(pool *frontier.Pool) *runfolder.Grown {
 	return g
 }
 
-// foldFigures lists a point's figures on the folds, as grown.bin has them. Earlier versions have
-// the first ones of the list.
+// foldFigures lists a point's figures on the folds, in the order of grown.bin. Files of earlier versions
+// only have the first figures of the list.
 func foldFigures(p *frontier.Point) []**float64 {
 	return []**float64{&p.Folds, &p.FoldsLogLoss, &p.FoldsAccuracy, &p.FoldsErrorCost, &p.FoldsTotalCost}
 }
 
-// rebuild makes the pool of the run's prunings again.
+// rebuild makes the pool of the run's prunings again from grown.bin.
 func (p *promotion) rebuild(ctx context.Context) error {
 	if p.grown == nil {
 		return nil
@@ -61,7 +61,7 @@ func (p *promotion) rebuild(ctx context.Context) error {
 	if p.pool, err = selection.NewPool(ctx, host{p.Driver}, candidates, &p.parsed.Selection.Settings); err != nil {
 		return err
 	}
-	if p.config.Key != "" { // the run has not kept the groups of its rows
+	if p.config.Key != "" { // the groups of the rows were not saved
 		p.pool.Effects = func(*tree.Tree, dataset.Part) *metric.Effects { return new(metric.Effects) }
 	}
 	g := p.grown
@@ -126,7 +126,8 @@ func frontierPoint(i int, p *frontier.Listed, t *tree.Tree, part partOf) runfold
 	return q
 }
 
-// canonical returns a point whose currency says nothing where the tree is not pruned.
+// canonical returns the point without its currency if the tree is not pruned, as the currency then has no
+// meaning.
 func canonical(q frontier.Point) *frontier.Point {
 	if q.Step == 0 {
 		q.Currency = 0
@@ -134,7 +135,8 @@ func canonical(q frontier.Point) *frontier.Point {
 	return &q
 }
 
-// listedPoint returns a point of frontier.json as a choice sees it. evidence is that of the file.
+// listedPoint returns the point of a choice for a point of frontier.json. evidence is the evidence in the
+// file.
 func listedPoint(p *runfolder.Point, evidence []float64) frontier.Point {
 	currency, _ := prune.ParseCurrency(p.Algorithm.Prune) // none: 0
 	q := frontier.Point{

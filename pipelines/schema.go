@@ -19,7 +19,7 @@ import (
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
-// Role is what a column is used for, as schema.json spells it.
+// Role is the role of a column, as in schema.json.
 type Role string
 
 // The roles of columns.
@@ -31,26 +31,26 @@ const (
 	RoleSplit     Role = "split"
 	RoleIgnored   Role = "ignored"
 	RoleForbidden Role = "forbidden" // read, but never tested
-	RoleConstant  Role = "constant"  // one code among the training rows: nothing to test
+	RoleConstant  Role = "constant"  // one code in all training rows: nothing to test
 
-	RoleProbability Role = "probability" // of a class: part of what trees learn from
+	RoleProbability Role = "probability" // probability of a class, part of what trees learn from
 )
 
-// schema is what each column is used for.
+// schema has the role of each column.
 type schema struct {
 	rows    jobs.RowSpec
 	columns []schemaColumn
-	slices  []dataset.FeatureColumn // of --slice
+	slices  []dataset.FeatureColumn // columns of --slice
 }
 
 type schemaColumn struct {
 	parquetio.Column
 
 	role Role
-	kind dataset.Kind // of features
+	kind dataset.Kind // kind of a feature
 }
 
-// resolve decides what each column is used for.
+// resolve returns the role of each column.
 func resolve(in *source.Input, c *TrainConfig, p *config.Parsed) (*schema, error) {
 	if err := checkFlags(in, c); err != nil {
 		return nil, err
@@ -104,8 +104,8 @@ func resolve(in *source.Input, c *TrainConfig, p *config.Parsed) (*schema, error
 	return s, s.checkConstraints(c)
 }
 
-// groupsKept returns by part the number of objects up to which objects keep the groups of their rows:
-// for folds and teachers, and for intervals.
+// groupsKept returns, by part, the number of objects up to which objects keep the groups of their rows,
+// for folds and teachers and for intervals.
 func groupsKept(c *TrainConfig, p *config.Parsed) (most [dataset.Parts]int64) {
 	if c.Key == "" {
 		return most
@@ -117,11 +117,11 @@ func groupsKept(c *TrainConfig, p *config.Parsed) (most [dataset.Parts]int64) {
 	return most
 }
 
-// trainGroups is groupsKept for training objects. Rows of unequal weights keep the classes of
-// their weights instead of groups: the weight of an object does not tell what each of its rows weighs, and a
-// heavy row that is divided among folds confirms itself.
+// trainGroups is groupsKept for training objects. Rows with unequal weights keep the classes of
+// their weights instead of groups: the weight of an object does not determine the weights of its rows, and
+// a heavy row that is divided among folds would confirm itself.
 func trainGroups(c *TrainConfig, p *config.Parsed) int64 {
-	if c.ObjectCache != "" { // other runs may take the objects over, with other files
+	if c.ObjectCache != "" { // other runs may use the objects together with other files
 		return math.MaxInt64
 	}
 	return p.Selection.Groups()
@@ -178,9 +178,9 @@ func roleOf(name string, c *TrainConfig) Role {
 	}
 }
 
-// withoutIndex returns the configuration with the index of a data frame among the ignored
-// columns, as far as no setting names its columns: the index is the position of a row, which
-// says much of a class if the rows were sorted, and nothing of new rows.
+// withoutIndex returns the configuration with the index columns of a data frame among the ignored
+// columns, except columns that a setting names. The index is the position of a row: in sorted rows it
+// predicts the class, but not for new rows.
 func withoutIndex(in *source.Input, c *TrainConfig) *TrainConfig {
 	own := *c
 	own.Ignore = slices.Clone(c.Ignore)
@@ -194,7 +194,7 @@ func withoutIndex(in *source.Input, c *TrainConfig) *TrainConfig {
 	return &own
 }
 
-// noteIndex returns a line on the columns of an index that are left out; empty: there are none.
+// noteIndex returns a line about the index columns that are left out; empty without such columns.
 func (s *schema) noteIndex(c *TrainConfig) string {
 	var names []string
 	for i := range s.columns {
@@ -220,7 +220,7 @@ func kindOf(column *parquetio.Column, c *TrainConfig) dataset.Kind {
 	}
 }
 
-// checkReadable makes sure that all columns but the ignored ones can be read. Its error
+// checkReadable checks that all columns, except ignored columns, can be read. Its error
 // names every column that cannot be read.
 func (s *schema) checkReadable(in *source.Input, c *TrainConfig) error {
 	var names []string
@@ -297,8 +297,8 @@ func (s *schema) checkConstraints(c *TrainConfig) error {
 	return nil
 }
 
-// softLabels finds the columns of --label_probabilities, in the order that their classes have
-// as classes of a label. A pattern passes over columns that have another use.
+// softLabels returns the columns of --label_probabilities, in the order that their classes would have
+// as classes of a label. A pattern does not match columns with another role.
 func softLabels(in *source.Input, c *TrainConfig) (jobs.SoftLabels, error) {
 	if len(c.LabelProbabilities) == 0 {
 		return jobs.SoftLabels{}, nil
@@ -360,8 +360,8 @@ func columnsNamed(
 	return columns, nil
 }
 
-// sortClasses puts columns in the order of their classes: of numbers, if all classes are
-// numbers, else of texts.
+// sortClasses sorts columns by their classes: as numbers if all classes are numbers, otherwise as
+// texts.
 func sortClasses(columns []jobs.ProbabilityColumn) {
 	numbers := !slices.ContainsFunc(columns, func(c jobs.ProbabilityColumn) bool {
 		_, ok := jobs.ClassNumber(c.Class)
@@ -377,7 +377,7 @@ func sortClasses(columns []jobs.ProbabilityColumn) {
 	})
 }
 
-// roleOf returns what a column is used for.
+// roleOf returns the role of a column.
 func (s *schema) roleOf(name string, c *TrainConfig) Role {
 	if slices.ContainsFunc(s.rows.Soft.Columns, func(o jobs.ProbabilityColumn) bool { return o.Name == name }) {
 		return RoleProbability
@@ -385,7 +385,7 @@ func (s *schema) roleOf(name string, c *TrainConfig) Role {
 	return roleOf(name, c)
 }
 
-// checkProbability makes sure that a column of probabilities has numbers.
+// checkProbability checks that a column of probabilities has numbers.
 func checkProbability(in *source.Input, c *schemaColumn) error {
 	if c.role != RoleProbability || c.Type == dataset.Number && c.Unit == dataset.Plain {
 		return nil
@@ -401,7 +401,7 @@ func checkProbability(in *source.Input, c *schemaColumn) error {
 	}
 }
 
-// featureNames returns the names of the columns that tests may ask.
+// featureNames returns the names of the columns that tests may use.
 func (s *schema) featureNames() []string {
 	names := make([]string, len(s.rows.Features))
 	for i := range s.rows.Features {

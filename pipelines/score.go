@@ -28,10 +28,10 @@ type scored struct {
 	candidates []frontier.Candidate
 }
 
-// scorer makes trees of grown nodes, and counts rows at their leaves.
+// scorer makes trees from grown nodes, and counts rows at their leaves.
 type scorer struct{ stage }
 
-// score makes trees of the grown nodes, and counts the validation and test rows at their leaves.
+// score makes trees from the grown nodes, and counts the validation and test rows at their leaves.
 func (w *scorer) score(ctx context.Context, g *grown) (*scored, error) {
 	candidates := make([]frontier.Candidate, len(g.roots))
 	modeller := w.modeller(g.objects)
@@ -45,7 +45,7 @@ func (w *scorer) score(ctx context.Context, g *grown) (*scored, error) {
 		return nil, err
 	}
 	kept := *g
-	kept.roots = nil // the trees stand for them
+	kept.roots = nil // replaced by the trees
 	s := &scored{&kept, candidates}
 	return s, w.countCandidates(ctx, s)
 }
@@ -61,7 +61,7 @@ func (w *scorer) countCandidates(ctx context.Context, s *scored) error {
 		return err
 	}
 	parts := []dataset.Part{dataset.Validation, dataset.Test}
-	if s.soft() || s.transfer != nil { // trees know the soft weights of their training rows, not the labels
+	if s.soft() || s.transfer != nil { // trees have the soft weights of their training rows, not the labels
 		parts = append(parts, dataset.Train)
 	}
 	for _, part := range parts {
@@ -73,7 +73,7 @@ func (w *scorer) countCandidates(ctx context.Context, s *scored) error {
 }
 
 // refit gives the tree of an earlier run the counts and estimates of this run's rows, and returns it as the only candidate.
-// The tree has models in its leaves if it had some and --leaf_model has no objection.
+// The tree has models in its leaves if it had models and --leaf_model allows them.
 func (w *scorer) refit(ctx context.Context, o *objects) (*scored, error) {
 	counter, err := refit.New(w.kept, o.features, w.config.SplitColumns(o.features))
 	if err != nil {
@@ -105,7 +105,7 @@ func (w *scorer) refit(ctx context.Context, o *objects) (*scored, error) {
 	return s, w.countCandidates(ctx, s)
 }
 
-// modeller returns what makes trees of grown nodes.
+// modeller returns the modeller that makes trees from grown nodes.
 func (p *plan) modeller(o *objects) *grid.Modeller {
 	b := &grid.Modeller{
 		Label: o.label, Features: o.features, Estimate: p.config.LeafEstimate, Scale: o.spec.GrowthScale(),
@@ -153,17 +153,17 @@ func (w *scorer) countLeaves(
 	return counts, nil
 }
 
-// slicer returns what measures trees by --slice; nil: no columns are asked for.
+// slicer returns the slicer that measures trees by --slice; nil without columns.
 func (s *stage) slicer(ctx context.Context, f *fitted) (*slicing.Slicer, error) {
 	if len(s.schema.slices) == 0 {
-		return nil, nil //nolint:nilnil // nothing was asked for
+		return nil, nil //nolint:nilnil // no slices are asked for
 	}
 	return slicing.New(ctx, s.driver, s.input.Tasks, s.place.scratch, s.schema.slices, &f.spec, s.config.MinValueRows)
 }
 
 // countModels counts the predictions of a tree with models for the rows of each part: unlike the
 // objects, the rows have the values that the models use. It returns a function that computes the
-// metrics: this takes no pipeline, so other work of the run may go on beside it.
+// metrics. The function needs no pipeline, so it may run at the same time as other work of the run.
 func (w *scorer) countModels(
 	ctx context.Context, o *objects, t *tree.Tree,
 ) (metrics func() (*runfolder.Metrics, error), err error) {

@@ -19,19 +19,19 @@ import (
 
 // SynthResult describes the data set that Synth has written.
 type SynthResult struct {
-	Files  int // of rows
+	Files  int // number of files of rows
 	Rows   int64
-	Bytes  int64    // of the files of rows
+	Bytes  int64    // size of the files of rows
 	Label  string   // column of the classes
 	Input  string   // glob of the files of rows
-	Beside []string // files beside them: costs, the hidden tree, the manifest, the mark of success
+	Beside []string // other files: costs, the hidden tree, the manifest, the mark of success
 }
 
-// Synth makes up a data set whose classes follow a hidden tree, and writes it as
-// Parquet files, with the costs of its features and the tree beside them. The
+// Synth makes up a data set whose classes follow a hidden tree. It writes the rows as
+// Parquet files, and the costs of the features and the tree to the same folder. The
 // same configuration gives the same values everywhere, and the same bytes wherever
 // the codec gives the same bytes: at least on all processors of one architecture.
-// If Synth fails or is interrupted, no file stays.
+// If Synth fails or is interrupted, it leaves no file behind.
 func Synth(ctx context.Context, c SynthConfig, reporter engine.Reporter) (result *SynthResult, err error) {
 	setup := session.Setup{Check: c.Validate, Storage: c.Storage()}
 	err = session.Run(ctx, &setup, reporter, func(ctx context.Context, of *session.Session) error {
@@ -64,16 +64,16 @@ type synthesis struct {
 	folder *runfolder.Folder
 
 	next atomic.Int64 // index of the next file to write
-	rows atomic.Int64 // written
+	rows atomic.Int64 // number of rows written
 
 	mu      sync.Mutex
 	counts  []int64  // see synth.Group.Count
-	bytes   int64    // of finished files
+	bytes   int64    // size of the finished files
 	written []string // finished files
 }
 
 // clear opens the folder, removes a data set that is to be replaced, and claims the names
-// of the files.
+// of the new files.
 func (s *synthesis) clear(ctx context.Context) error {
 	c := s.config
 	var err error
@@ -122,8 +122,7 @@ func (s *synthesis) costs() *runfolder.Costs {
 	return costs
 }
 
-// writeRows writes the files, as many at a time as there are processors, and
-// reports progress meanwhile.
+// writeRows writes the files, one per processor at a time, and reports the progress.
 func (s *synthesis) writeRows(parent context.Context, reporter engine.Reporter) error {
 	ctx, cancel := context.WithCancelCause(parent)
 	defer cancel(nil)
@@ -152,14 +151,14 @@ func (s *synthesis) writeRows(parent context.Context, reporter engine.Reporter) 
 			reporter.Step(s.config.Rows, "")
 			return nil
 		case <-tick.C:
-			if done := s.rows.Load(); done < s.config.Rows { // the last step is told when all files are there
+			if done := s.rows.Load(); done < s.config.Rows { // the last step is reported when all files are complete
 				reporter.Step(done, "")
 			}
 		}
 	}
 }
 
-// work writes files until there are none left.
+// work writes files until all are written or being written.
 func (s *synthesis) work(ctx context.Context) error {
 	group := s.plan.NewGroup()
 	fields := make([]parquetio.Field, len(s.plan.Columns), len(s.plan.Columns)+1)
@@ -205,7 +204,7 @@ func (s *synthesis) writeFile(ctx context.Context, file int64, group *synth.Grou
 	return nil
 }
 
-// Both packages spell a missing value alike.
+// Both packages have the same code for a missing value. If not, this does not compile.
 const _ = uint(parquetio.Null-synth.Null) + uint(synth.Null-parquetio.Null)
 
 func writeGroup(ctx context.Context, w *parquetio.Writer, group *synth.Group, fields []parquetio.Field) error {

@@ -16,15 +16,15 @@ import (
 	"github.com/espalier-ml/espalier/pipelines/session"
 )
 
-// Result is what a training run has made. A dry run makes only Estimate and Translated.
+// Result is the result of a training run. A dry run only sets Estimate and Translated.
 type Result struct {
 	Tree    *tree.Tree
 	Metrics *runfolder.Metrics
 	Schema  *tree.Schema
-	Files   []string // URLs in the order of writing, without the trees of the frontier
+	Files   []string // URLs of the files in the order of writing, without the trees of the frontier
 
-	Frontier   *runfolder.Frontier   // nil: there was nothing to choose
-	Importance *runfolder.Importance // nil: a version without it has trained
+	Frontier   *runfolder.Frontier   // nil: there was only one tree
+	Importance *runfolder.Importance // nil: an earlier version without it has trained the run
 
 	Estimate   *runfolder.Estimate // time and memory, estimated before the run; nil: not estimated
 	Translated []string            // jobs that the engine has translated in a dry run
@@ -84,7 +84,7 @@ func (o *opened) train(
 	if err := o.output.ProtectInputs(plan.reads()); err != nil {
 		return nil, err
 	}
-	if c.Overwrite && !c.Resume { // retrain goes on with its own run
+	if c.Overwrite && !c.Resume { // retrain continues its own run
 		if url := latest.InUse(ctx, d.Files.Store, c.Output); url != "" {
 			return nil, usage.Errorf("--output %s is in use: %s names it: choose another folder", c.Output, url)
 		}
@@ -117,7 +117,7 @@ func (o *opened) train(
 	return result, nil
 }
 
-// train takes a run through its stages. It begins with the saved stages if from is not nil.
+// train runs the stages of a run. It begins with the saved stages if from is not nil.
 func (r *run) train(ctx context.Context, from *saved, output *runfolder.Folder, start time.Time) (*Result, error) {
 	r, err := r.narrowed(r.mayValidate()).checked(ctx)
 	if err != nil {
@@ -153,7 +153,7 @@ func (r *run) train(ctx context.Context, from *saved, output *runfolder.Folder, 
 func (r *run) candidates(ctx context.Context, from *saved) (*scored, *run, error) {
 	if r.kept != nil {
 		s, err := (&scorer{r.stage}).refit(ctx, from.objects)
-		return s, r.changed(func(p *plan) { // the leaves have their models, and the tree did not grow from these rows
+		return s, r.changed(func(p *plan) { // the leaves have their models, and the tree was not grown from these rows
 			p.parsed.Selection.LeafModel = selection.None
 			p.parsed.Selection.Certificate = false
 		}), err
@@ -170,9 +170,9 @@ func (r *run) candidates(ctx context.Context, from *saved) (*scored, *run, error
 	return s, r, err
 }
 
-// prepare makes objects of the rows, and saves them with the growth before any node is split; from is nil,
-// or the saved stages of a resumed run. It also returns the run without the trees that cannot be chosen, now
-// that the rows of each part are known.
+// prepare makes objects of the rows, and saves them with the growth before any node is split. from has the
+// saved stages of a resumed run, or is nil. prepare also returns the run without the trees that cannot be
+// chosen, as the number of rows of each part is now known.
 func (r *run) prepare(ctx context.Context, from *saved) (*saved, *run, error) {
 	if from != nil {
 		return from, r.narrowed(from.objects.validates()), nil

@@ -16,18 +16,18 @@ import (
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
-// warnOfRelabelling warns of classes most of whose rows count as another class: the most frequent
-// one among equal rows. t has grown from the training objects.
+// warnOfRelabelling warns of classes most of whose rows count as another class, because that class is the
+// most frequent one among equal rows. t is grown from the training objects.
 func (s *stage) warnOfRelabelling(train *jobs.ObjectStats, t *tree.Tree) {
 	if s.config.Classes != split.OfObjects {
-		return // the rows' own classes count
+		return // rows count with their own classes
 	}
 	root := &t.Nodes[0]
 	for k, weight := range train.Relabelled {
 		if root.RawClassWeights[k] == 0 || train.Weight == 0 {
 			continue
 		}
-		// The units of the two may differ.
+		// The units of both weights may differ.
 		all := float64(root.RawClassWeights[k]) / float64(root.Weight) * float64(train.Weight)
 		if share := float64(weight) / all; share > 0.5 {
 			s.driver.Reporter.Warn(fmt.Sprintf("%.0f %% of the training rows of the class %q count as another class: "+
@@ -41,7 +41,7 @@ func (s *stage) warnOfRelabelling(train *jobs.ObjectStats, t *tree.Tree) {
 func (c *choosing) warnOfTree(ctx context.Context, candidates []frontier.Candidate, w *winner) error {
 	t := w.Candidate.Tree
 	if len(t.Label.Classes) < 2 || len(c.Features) == 0 || t.Training.CutLeaves > 0 {
-		return nil // another warning says why
+		return nil // another warning gives the reason
 	}
 	var verdict *worth.Verdict
 	bare := len(t.Nodes) == 1
@@ -64,7 +64,7 @@ func (c *choosing) warnOfTree(ctx context.Context, candidates []frontier.Candida
 	return nil
 }
 
-// verdict judges the chosen tree on folds, else on validation rows; nil: there are none.
+// verdict judges the chosen tree on folds or, without folds, on validation rows; nil without both.
 func (c *choosing) verdict(w *winner) *worth.Verdict {
 	if found := w.Competition; found != nil && len(found.Folds) > 0 {
 		if v := worth.OnFolds(crossvalidate.Counterparts(found.Folds, found.Pool, &found.Choice.Chosen)); v != nil {
@@ -74,7 +74,7 @@ func (c *choosing) verdict(w *winner) *worth.Verdict {
 	return worth.OnRows(w.Candidate.Tree, w.Candidate.Counts[dataset.Validation], dataset.Validation.String())
 }
 
-// whyLeaf says why the chosen tree is a single leaf; empty: another warning has said so.
+// whyLeaf returns the reason why the chosen tree is a single leaf; empty if another warning gives it.
 func (c *choosing) whyLeaf(candidates []frontier.Candidate, w *winner, reversed []string) string {
 	const none = "the tree is a single leaf: "
 	if excluded := c.limitsExclude(w); excluded != "" {
@@ -112,7 +112,8 @@ func onlyClass(weights []int64) bool {
 	return classes == 1
 }
 
-// limitsExclude says by what limit all trees with a test are excluded; empty: not all are.
+// limitsExclude returns a text that names the limit that excludes all trees with a test; empty if not all
+// are excluded.
 func (c *choosing) limitsExclude(w *winner) string {
 	if c.config.MaxLeaves == 1 {
 		return "--max_leaves 1 allows no test"
@@ -150,8 +151,8 @@ func someTestAllowed(points []frontier.Point, l frontier.Limits) bool {
 	return slices.ContainsFunc(points, func(p frontier.Point) bool { return p.Leaves > 1 && l.Allow(&p.Complexity) })
 }
 
-// leastOf returns the number of trees with a test, and the least of them all in expected cost, worst cost
-// and leaves.
+// leastOf returns the number of trees with a test, and their least expected cost, least worst cost
+// and least number of leaves.
 func leastOf(points []frontier.Point) (trees int, expected, most float64, leaves int) {
 	expected, most, leaves = math.Inf(1), math.Inf(1), math.MaxInt
 	for i := range points {
@@ -182,7 +183,7 @@ func (c *choosing) cheapestTest() float64 {
 	return least
 }
 
-// asked says what feature the root has to test; empty: any.
+// asked returns a text that names the feature that the root has to test; empty for any feature.
 func (c *choosing) asked() string {
 	for i := range c.Columns {
 		if c.Columns[i].First == 1 {
@@ -192,7 +193,7 @@ func (c *choosing) asked() string {
 	return ""
 }
 
-// before reports whether a tree is better than another one by what the run chooses by.
+// before reports whether tree p is better than tree q by the criterion of the run's choice.
 func (c *choosing) before(p, q *frontier.Point) bool {
 	if c.Settings.Rule == frontier.Total && p.Costs != nil && q.Costs != nil {
 		return p.Costs.Total < q.Costs.Total
@@ -200,7 +201,7 @@ func (c *choosing) before(p, q *frontier.Point) bool {
 	return p.Merit > q.Merit
 }
 
-// bestOf compares the trees with a test within the limits with the chosen leaf.
+// bestOf returns a text that compares the best tree with a test within the limits with the chosen leaf.
 func (c *choosing) bestOf(w *winner) string {
 	pool := w.Competition.Pool
 	var best *frontier.Point
@@ -233,8 +234,8 @@ func (c *choosing) bestOf(w *winner) string {
 }
 
 // warnOfSigns warns of monotone features whose sign excludes the best threshold at the root, if the
-// tree does not test the feature, or is poor. It returns the names of the features of which the
-// sign excludes all thresholds.
+// tree does not test the feature, or is poor. It returns the names of the features whose sign
+// excludes all thresholds.
 func (c *choosing) warnOfSigns(ctx context.Context, t *tree.Tree, poor bool) (reversed []string, err error) {
 	var objects *dataset.Objects
 	for f := range c.Columns {
@@ -268,13 +269,13 @@ func (c *choosing) warnOfSigns(ctx context.Context, t *tree.Tree, poor bool) (re
 	return reversed, nil
 }
 
-// againstSign are thresholds on a feature that a sign excludes.
+// againstSign counts the thresholds on a feature that its sign excludes.
 type againstSign struct {
 	all, against int
-	chiSquared   float64 // of the best threshold on rows and classes; 0 if the sign allows this threshold
+	chiSquared   float64 // chi squared of the best threshold, by rows and classes; 0 if the sign allows this threshold
 }
 
-// thresholdsAgainst counts the thresholds on a feature that part the objects.
+// thresholdsAgainst counts the thresholds on a feature that separate objects.
 func (c *choosing) thresholdsAgainst(o *dataset.Objects, feature int, demand int8) (found againstSign) {
 	codes, raw := c.Columns[feature].Codes, o.Soft() || c.config.Classes != split.OfObjects
 	second, all := make([]float64, codes), make([]float64, codes)

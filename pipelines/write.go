@@ -79,7 +79,7 @@ func (c *chosen) countLeaves(d *runfolder.Distribution) {
 	d.SetLeaves(c.tree, c.candidate.Counts[dataset.Validation], c.candidate.Counts[dataset.Test])
 }
 
-// reportOf returns the report of a run; nil if it cannot be made: the run stays without it.
+// reportOf returns the report of a run; nil if it cannot be made, and the run then has no report.
 func reportOf(documents *runfolder.Run, reporter engine.Reporter) []byte {
 	page, err := pages.Of(documents)
 	if err != nil {
@@ -94,8 +94,8 @@ type writer struct {
 	stage
 
 	output   *runfolder.Folder
-	estimate *runfolder.Estimate // nil: none was made
-	start    time.Time           // of the run
+	estimate *runfolder.Estimate // nil: not estimated
+	start    time.Time           // start of the run
 }
 
 // write writes the run folder.
@@ -122,8 +122,8 @@ func (w *writer) write(ctx context.Context, g *grown, c *chosen) (*Result, error
 	})
 }
 
-// measured returns the time, memory and bytes that the run has taken; nil on an engine outside
-// this process, whose counts this process does not see.
+// measured returns the time, memory and bytes that the run has taken. It is nil on an engine outside
+// this process, whose counts are not visible here.
 func (w *writer) measured(g *grown) *runfolder.Estimate {
 	if !w.driver.Local() {
 		return nil
@@ -138,7 +138,7 @@ func (w *writer) measured(g *grown) *runfolder.Estimate {
 			e.RowPasses++
 		}
 	}
-	if e.RowPasses > 0 { // else the run was resumed
+	if e.RowPasses > 0 { // 0 if the run was resumed
 		e.ColumnBytes = w.columnBytes(&g.spec)
 	}
 	for part := range g.parts {

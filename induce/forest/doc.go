@@ -1,20 +1,21 @@
 // Package forest grows random forests of trees. A forest is a teacher: a model that gives
-// soft labels to the rows of a training. It is no model that is written or shipped.
+// soft labels to training rows. Forests are never written or shipped.
 //
 // # The trees
 //
-// A tree draws rows with replacement, each by the weight of the objects (bagging, Breiman
-// 2001). In each node it considers some features, drawn at random, and takes the test of
+// A tree draws rows with replacement, with chances by the weight of the objects (bagging, Breiman
+// 2001). In each node it considers some features, drawn at random, and takes the test with
 // the least Gini index: a threshold between two codes of a numeric feature, with missing
 // values on the better side, or a set of categories, ordered by their share of one class.
 // Trees grow until leaves are pure. A leaf's probabilities are its class shares, mixed with
-// a little of those of all objects. The forest's probabilities are the mean over its trees.
+// a little of the class shares of all objects. The forest's probabilities are the mean over its
+// trees.
 //
 // # Out of bag
 //
-// A tree knows nothing of the rows that it did not draw. OutOfBag rates each row by the
-// trees that did not draw it, so a row's own label has no part in its probabilities. The
-// rows of an object are drawn each by itself, in up to 16 lots for each class.
+// A tree has learned nothing from the rows that it did not draw. OutOfBag rates each row by the
+// trees that did not draw it, so a row's own label does not influence its probabilities. The
+// rows of an object are drawn independently, in up to 16 lots for each class.
 //
 // # Made-up objects
 //
@@ -22,7 +23,7 @@
 //
 // # The same bits
 //
-// What a tree draws depends on the seed, the number of the tree and the codes of each
-// object. Weights are integers, and sums of them decide. So forests and made-up objects
-// depend neither on the order of the objects nor on the number of goroutines.
+// The draws of a tree depend on the seed, the number of the tree and the codes of each
+// object. Weights are integers, and tests are compared by sums of them. So forests and made-up
+// objects depend neither on the order of the objects nor on the number of goroutines.
 package forest

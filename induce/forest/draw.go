@@ -8,39 +8,40 @@ import (
 )
 
 const (
-	// mostLots is the number of lots of an entry. Its rows are drawn in at most so many lots.
+	// mostLots is the greatest number of lots in which the rows of an entry are drawn.
 	mostLots = 16
-	// mostDraws is the number of times that a tree draws a lot at most.
+	// mostDraws is the greatest number of times that a tree draws one lot.
 	mostDraws = 8
-	// weightBits is the length of the weight of all entries, scaled. With mostDraws the
+	// weightBits is the bit length of the scaled weight of all entries. With mostDraws, the
 	// weights of a tree stay below 2^31, and their squares below 2^62.
 	weightBits = 28
 )
 
-// entry is what is drawn by itself: the rows of one class in an object, of one bucket if the objects
-// are grouped. Soft objects do not know the classes of their rows: their classes are drawn together
-// and have the same hash.
+// entry is a unit of drawing: the rows of one class in one object and, if the objects are grouped,
+// in one bucket. The classes of the rows of a soft object are not known, so the entries of its
+// classes have the same hash and are drawn together.
 type entry struct {
 	hash   uint64
 	object int32
-	weight uint32 // of a lot, scaled; at least 1
+	weight uint32 // scaled weight of a lot, at least 1
 	class  uint16
 	lots   uint16
-	bucket uint8 // of groups
+	bucket uint8 // bucket of the rows' groups; 0 without groups
 }
 
-// drawing draws the rows of trees. What a tree draws of an entry depends on the seed, the
-// tree and the codes of the object alone. If the objects are grouped, a tree draws from some buckets
-// alone, and has seen nothing of the others.
+// drawing draws the rows of trees. The draws of a tree from an entry only depend on the seed, the
+// tree and the codes of the object. If the objects are grouped, a tree only draws from some buckets,
+// and learns nothing from the other buckets.
 type drawing struct {
 	entries []entry
-	first   []int32  // first entry of each object, and the number of entries
-	chances []uint64 // of at most 0, 1, .. draws of a lot, times 2^64
-	row     float64  // scaled weight of a row, as a mean
+	first   []int32  // first entry of each object; after the last object, the number of entries
+	chances []uint64 // chances of at most 0, 1, .. draws of a lot, times 2^64
+	row     float64  // mean scaled weight of a row
 	grouped bool
 }
 
-// newDrawing returns nil for objects without weight.
+// newDrawing returns a drawing in which a tree draws about the given number of lots, or fewer if there
+// are fewer; nil for objects without weight.
 func newDrawing(o *dataset.Objects, draws int) *drawing {
 	var total, rows int64
 	for i := range o.Len() {
@@ -82,7 +83,7 @@ func newDrawing(o *dataset.Objects, draws int) *drawing {
 	return d
 }
 
-// add adds the entries of an object of the given hash.
+// add adds the entries of object i, which has the given hash.
 func (d *drawing) add(o *dataset.Objects, i int, hash uint64, shift int) {
 	for _, cw := range o.Raw(i) {
 		e := entry{hash: hash, object: int32(i), class: cw.Class, lots: uint16(min(o.RowsOf(i), mostLots))}
@@ -96,7 +97,7 @@ func (d *drawing) add(o *dataset.Objects, i int, hash uint64, shift int) {
 
 // addGrouped is add for a grouped object: each bucket of its rows has entries.
 func (d *drawing) addGrouped(o *dataset.Objects, i int, hash uint64, shift int) {
-	var rows [dataset.Buckets]int64 // of a soft object
+	var rows [dataset.Buckets]int64 // rows by bucket, for soft objects
 	shares := o.Groups(i)
 	for _, s := range shares {
 		rows[s.Bucket] += s.Rows
@@ -115,15 +116,15 @@ func (d *drawing) addGrouped(o *dataset.Objects, i int, hash uint64, shift int) 
 	}
 }
 
-// append adds an entry of a weight.
+// append adds an entry with the given weight.
 func (d *drawing) append(e entry, weight int64, shift int) {
 	e.lots = max(e.lots, 1)
 	e.weight = scaled(weight, shift, e.lots)
 	d.entries = append(d.entries, e)
 }
 
-// bagged of 1000 buckets, on average, are those that a tree draws from: 1 - 1/e, as of rows that are
-// drawn with replacement.
+// bagged is the mean number of buckets, in 1000, that a tree draws from. It is the share 1 - 1/e of
+// rows that are drawn at least once with replacement.
 const bagged = 632
 
 // drawsFrom reports whether a tree draws from a bucket.
@@ -132,10 +133,11 @@ func drawsFrom(tree uint64, bucket uint8) bool {
 	return at < bagged
 }
 
-// bucketHash returns a number that stands for a bucket, far from those of classes.
+// bucketHash returns a number for a bucket that differs from the numbers of all classes.
 func bucketHash(bucket uint8) uint64 { return 1<<40 + uint64(bucket) }
 
-// lotsOf returns the number of lots of a class of an object: about its number of rows.
+// lotsOf returns the number of lots of a class of an object: about the class's number of rows, at most
+// mostLots. weight is the class's part of the weight all of the object with the given rows.
 func lotsOf(weight, all, rows int64) uint16 {
 	if weight >= all {
 		return uint16(min(rows, mostLots))
@@ -149,7 +151,7 @@ func lotsOf(weight, all, rows int64) uint16 {
 	return uint16(min(n, mostLots))
 }
 
-// scaled returns a lot's share of a weight, times 2^shift, rounded up to at least 1.
+// scaled returns a lot's share of a weight, times 2^shift and rounded, but at least 1.
 func scaled(weight int64, shift int, lots uint16) uint32 {
 	w := uint64(weight)
 	if shift >= 0 {
@@ -160,8 +162,8 @@ func scaled(weight int64, shift int, lots uint16) uint32 {
 	return uint32(max((w+uint64(lots)/2)/uint64(lots), 1))
 }
 
-// poisson returns the chances of at most 0, 1, .. draws if the mean is the given one, times
-// 2^64.
+// poisson returns the chances of at most 0, 1, .. draws, times 2^64, for the given mean number of
+// draws.
 func poisson(mean float64) []uint64 {
 	chances := make([]uint64, mostDraws)
 	p := portable.Exp(-mean)
@@ -173,8 +175,9 @@ func poisson(mean float64) []uint64 {
 	return chances
 }
 
-// draw returns how often a tree draws lots of an entry, and how many of its lots the tree
-// does not draw. If the objects are grouped, these are all lots of a bucket or none.
+// draw returns the number of times that a tree draws lots of an entry, and left, the number of lots
+// that the tree has not seen. If the objects are grouped, left is all lots if the tree does not draw
+// from the bucket, otherwise 0.
 func (d *drawing) draw(tree uint64, e *entry) (drawn, left int) {
 	if d.grouped {
 		if !drawsFrom(tree, e.bucket) {
@@ -218,7 +221,7 @@ func (r *random) next() uint64 {
 	return mix(uint64(*r), 0)
 }
 
-// below returns a number from 0 to n-1.
+// below returns a number in [0, n).
 func (r *random) below(n int) int {
 	high, _ := bits.Mul64(r.next(), uint64(n))
 	return int(high)

@@ -8,17 +8,17 @@ import (
 	"github.com/espalier-ml/espalier/induce/parallel"
 )
 
-// Options say how a forest is grown. The zero value of each is its default.
+// Options are the options of a forest. The zero value of an option selects its default.
 type Options struct {
 	Trees   int         // number of trees; 0: 200
-	Seed    uint64      // of all random choices
-	Workers int         // goroutines; 0: as many as processors. They do not change the forest
-	Stop    func() bool // called often, from any goroutine; true: there is no result; nil: never
+	Seed    uint64      // seed of all random choices
+	Workers int         // number of goroutines; 0: GOMAXPROCS. It does not change the forest
+	Stop    func() bool // called often, from any goroutine; if it returns true, there is no result; may be nil
 
-	Draws    int     // rows that a tree draws at most, as a mean; 0: 2^15
-	Features int     // features that a node considers; 0: the square root of their number, rounded
+	Draws    int     // mean number of rows that a tree draws, at most; 0: 2^15
+	Features int     // number of features that a node considers; 0: the rounded square root of the number of features
 	Leaf     float64 // least weight of a leaf, in rows; 0: 1
-	Smooth   float64 // rows of the class shares of all objects, mixed into each leaf; 0: 0.1
+	Smooth   float64 // weight, in rows, of the class shares of all objects in each leaf; 0: 0.1
 }
 
 // The defaults of Options.
@@ -30,7 +30,7 @@ const (
 )
 
 // Forest is a random forest. It keeps the objects that it is grown from. Its methods may be
-// called from many goroutines; they use the Workers of its options, and obey Stop.
+// called from many goroutines. They use the options Workers and Stop.
 type Forest struct {
 	objects  *dataset.Objects
 	features []dataset.Feature
@@ -40,8 +40,8 @@ type Forest struct {
 	trees    []tree
 }
 
-// Grow grows a forest from the class weights (Raw) of objects of the given features. It
-// returns nil if there is no object of a weight, or if Stop says so.
+// Grow grows a forest from the class weights (Raw) of objects with the given features. It
+// returns nil if no object has a weight, or if Stop returns true.
 func Grow(objects *dataset.Objects, features []dataset.Feature, o Options) *Forest {
 	f := &Forest{objects: objects, features: features, options: o.orDefault(len(features))}
 	f.drawing = newDrawing(objects, f.options.Draws)
@@ -68,7 +68,7 @@ func Grow(objects *dataset.Objects, features []dataset.Feature, o Options) *Fore
 	return f
 }
 
-// each calls f(0), f(1), .. f(n-1) until Stop says so, and reports whether it never did.
+// each calls f(0), f(1), .. f(n-1) until Stop returns true, and reports whether all calls were made.
 func (o *Options) each(n int, f func(i int)) bool {
 	var stopped atomic.Bool
 	parallel.Each(n, o.Workers, func(i int) {

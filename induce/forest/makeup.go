@@ -10,28 +10,29 @@ import (
 )
 
 const (
-	// mostStarts bounds the objects around which others are made up.
+	// mostStarts limits the number of objects around which objects are made up.
 	mostStarts = 1 << 17
-	// projections is the number of random projections. Each puts the objects in an order.
+	// projections is the number of random projections. Each orders the objects.
 	projections = 8
-	// reach is the number of places to each side, in each order, of possible neighbours.
+	// reach is the number of places to each side, in each order, that may be neighbours.
 	reach = 4
-	// mostAttempts bounds the attempts for a new object.
+	// mostAttempts limits the mean number of attempts for a new object.
 	mostAttempts = 4
-	// jitterBins is the number of bins for which a numeric code moves by up to one.
+	// jitterBins is the number of bins of a numeric feature for which its codes move by one at most;
+	// with more bins they move further, in proportion.
 	jitterBins = 128
 )
 
-// MakeUp returns up to n objects around the given ones. Each has the codes of an object,
-// drawn by weight, with about half of the features taken from a neighbour: one of the most
-// similar objects among some. Codes of numeric features of more than 8 bins then move by up
-// to 1/128 of the bins, rounded up, within the codes of the given objects. Missing values
+// MakeUp returns up to n new objects that resemble the given objects. A new object has the codes of
+// one of the objects, drawn by weight, but takes about half of the features from a neighbour: the
+// most similar object among a few. Codes of numeric features with more than 8 bins then move by up
+// to 1/128 of the bins, rounded up, within the range of the given objects' codes. Missing values
 // stay missing, and categories are taken over unchanged.
 //
-// The objects differ from the given ones and from each other. There may be fewer than n,
-// where few other codes exist. Each weighs 1. Its class is that of the first object, and
-// says nothing: see Forest.Probabilities. The order of the given objects does not matter. Of the
-// options there are the seed, Workers and Stop. nil: Stop says so.
+// The new objects differ from the given objects and from each other. There may be fewer than n of
+// them, if few other codes exist. Each has the weight 1. Its class is the class of the drawn object
+// and has no meaning: see Forest.Probabilities. The order of the given objects has no effect. Seed,
+// Workers and Stop are the only options used. The result is nil if Stop returns true.
 func MakeUp(objects *dataset.Objects, features []dataset.Feature, n int, o Options) *dataset.Objects {
 	o = o.orDefault(len(features))
 	out := dataset.NewObjects(dataset.NewLayout(features), objects.Classes, false, max(n, 0))
@@ -65,22 +66,22 @@ func MakeUp(objects *dataset.Objects, features []dataset.Feature, n int, o Optio
 	return out
 }
 
-// maker makes up objects around those of starts.
+// maker makes up objects around the objects in starts.
 type maker struct {
 	objects  *dataset.Objects
 	features []dataset.Feature
 	seed     uint64
 	stop     func() bool
 	starts   []int32 // objects, see dataset.Objects.ByHash
-	sums     []int64 // weight of the objects of starts up to each
+	sums     []int64 // cumulative weights of the objects in starts
 	codes    [][]uint16
-	low      []int     // least and greatest code of each numeric feature, but missing
+	low      []int     // least and greatest code of each numeric feature, without missing
 	high     []int     //
-	orders   [][]int32 // positions in starts, by projection
-	places   [][]int32 // place of a position in an order
+	orders   [][]int32 // by projection: positions in starts, in order
+	places   [][]int32 // by projection and position in starts: the place in the order
 }
 
-// newMaker returns nil if the options' Stop says so.
+// newMaker returns nil if the options' Stop returns true.
 func newMaker(o *dataset.Objects, features []dataset.Feature, options *Options) *maker {
 	m := &maker{objects: o, features: features, seed: mix(options.Seed, 1<<32), stop: options.Stop}
 	m.starts = o.ByHash()
@@ -162,8 +163,8 @@ func (m *maker) project(number int) {
 	m.orders[number], m.places[number] = order, places
 }
 
-// make makes up the codes of an object, and returns the class of the object that it began
-// with.
+// make makes up the codes of a new object, and returns the class of the object that it started
+// from. number seeds the random choices.
 func (m *maker) make(number int, codes []int) uint16 {
 	r := random(mix(m.seed, uint64(number)))
 	high, _ := bits.Mul64(r.next(), uint64(m.sums[len(m.sums)-1]))
@@ -189,8 +190,8 @@ func (m *maker) make(number int, codes []int) uint16 {
 	return m.objects.Class[m.starts[start]]
 }
 
-// neighbour returns the position of the object nearest to another one, among those at some
-// of the places beside it in the orders of all projections.
+// neighbour returns the position of an object close to the object at position start: the nearest of
+// some objects that are at most reach places away in the order of a projection.
 func (m *maker) neighbour(start int, r *random) int {
 	best, least := start, int64(1<<62)
 	for p, order := range m.orders {
@@ -211,7 +212,8 @@ func (m *maker) neighbour(start int, r *random) int {
 	return best
 }
 
-// distance returns the distance between two objects, or at least most if it is not below.
+// distance returns the distance between two objects. If it is not below most, the result may be any
+// number from most to the distance.
 func (m *maker) distance(a, b []uint16, most int64) int64 {
 	sum := int64(0)
 	for f := range a {

@@ -5,14 +5,14 @@ import "github.com/espalier-ml/espalier/induce/dataset"
 // block is the number of objects that go through all trees together.
 const block = 256
 
-// OutOfBag returns class probabilities of the objects that the forest was grown from,
-// Classes numbers an object. Those of an object are the mean over its rows and over the
-// trees that did not draw the row. If all trees drew all rows of an object, they are the
-// mean over all trees. nil: Stop says so.
+// OutOfBag returns class probabilities of the objects that the forest was grown from, Classes
+// numbers for each object. They are the mean over the object's rows and over the trees that did
+// not draw the row. If all trees drew all rows of an object, they are the mean over all trees.
+// The result is nil if Stop returns true.
 func (f *Forest) OutOfBag() []float32 { return f.rate(f.objects, f.left) }
 
-// Probabilities returns class probabilities of other objects of the same features, Classes
-// numbers an object: the mean over all trees. nil: Stop says so.
+// Probabilities returns class probabilities of other objects with the same features, Classes
+// numbers for each object: the mean over all trees. It is nil if Stop returns true.
 func (f *Forest) Probabilities(o *dataset.Objects) []float32 { return f.rate(o, nil) }
 
 // left returns the weight of the rows of an object that a tree did not draw.
@@ -26,8 +26,8 @@ func (f *Forest) left(tree uint64, object int) float64 {
 	return float64(sum)
 }
 
-// rate returns class probabilities: means over the trees, each with its weight for an
-// object.
+// rate returns class probabilities: means over the trees, weighted by weigh; nil: all trees have the
+// same weight.
 func (f *Forest) rate(o *dataset.Objects, weigh func(tree uint64, object int) float64) []float32 {
 	classes := len(f.prior)
 	out := make([]float32, o.Len()*classes)
@@ -50,7 +50,7 @@ func (f *Forest) rate(o *dataset.Objects, weigh func(tree uint64, object int) fl
 	return out
 }
 
-// codesOf returns the codes of some objects, object by object.
+// codesOf returns the codes of the objects in [from, to), object by object.
 func codesOf(o *dataset.Objects, from, to int) [][]uint16 {
 	features := len(o.Codes)
 	all, list := make([]uint16, (to-from)*features), make([][]uint16, to-from)
@@ -71,7 +71,7 @@ func codesOf(o *dataset.Objects, from, to int) [][]uint16 {
 	return list
 }
 
-// sum adds up the shares of all trees.
+// sum adds the shares of all trees to sums, and their weights to weights.
 func (f *Forest) sum(codes [][]uint16, from int, weigh func(uint64, int) float64, sums, weights []float64) {
 	classes := len(f.prior)
 	for number := range f.trees {
@@ -89,7 +89,7 @@ func (f *Forest) sum(codes [][]uint16, from int, weigh func(uint64, int) float64
 	}
 }
 
-// fill takes all trees for the objects without a weight so far.
+// fill rates the objects that no tree has a weight for by all trees.
 func (f *Forest) fill(codes [][]uint16, sums, weights []float64) {
 	classes := len(f.prior)
 	for i, w := range weights {
@@ -111,8 +111,8 @@ func (t *tree) addTo(sums []float64, codes []uint16, weight float64) {
 	}
 }
 
-// finish divides sums of shares by the whole. What the leaves left over goes to all classes
-// by the shares of all objects.
+// finish divides sums of shares by whole, the sum of the trees' weights. The rest of the shares goes
+// to all classes by the class shares of all objects.
 func (f *Forest) finish(sums []float64, whole float64, out []float32) {
 	rest := whole
 	for _, s := range sums {

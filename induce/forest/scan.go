@@ -17,12 +17,12 @@ type test struct {
 	heavyRight  bool     // the second child has at least half of the weight
 }
 
-// scan finds the best test of a node. It has the items of a tree: what was drawn of one
-// class of one object.
+// scan finds the best test of a node. It has the items of a tree. An item is the drawn weight of
+// one class of one object.
 //
-// Of two classes, packed has an item's weight, and from bit 32 on its weight in the second
-// class, and the sums of a code are in sums. Of more classes, the items of a node are
-// sorted by code.
+// With two classes, packed has an item's weight in the low 32 bits and its weight in the second
+// class in the high 32 bits, and sums has their sums by code. With more classes, the items of a
+// node are sorted by code.
 type scan struct {
 	features []dataset.Feature
 	columns  [][]uint16 // codes by feature and item
@@ -31,17 +31,17 @@ type scan struct {
 	packed   []uint64 // nil: more than two classes
 
 	total   int64   // weight of the node
-	both    uint64  // of two classes: the node's packed weight
-	classes []int64 // the node's weight by class, of more classes
+	both    uint64  // two classes: the node's packed weight
+	classes []int64 // more classes: the node's weight by class
 	present []uint16
-	squares int64 // of classes, summed
+	squares int64 // sum of the squares of classes
 
-	sums   []uint64 // by code; of more classes: number of items
+	sums   []uint64 // by code: packed weight; more classes: number of items
 	order  []uint16 // codes of the node
-	sorted []int32  // of more classes: items by code
+	sorted []int32  // more classes: items, sorted by code
 	ends   []int32  // by code: end of its items in sorted
 	left   []int64  // by class: weight on the left
-	shares []uint64 // of more classes, by code: weight, and from bit 32 on that of one class
+	shares []uint64 // more classes, by code: weight, and in the high 32 bits the weight of one class
 }
 
 func newScan(features []dataset.Feature, classes int) scan {
@@ -72,7 +72,7 @@ func (s *scan) add(class uint16, weight uint32) {
 	s.class, s.weight = append(s.class, class), append(s.weight, weight)
 }
 
-// load copies the codes of the items, whose objects are given.
+// load copies the codes of the items. objects has the object of each item.
 func (s *scan) load(o *dataset.Objects, objects []int32) {
 	for f := range s.columns {
 		column := slices.Grow(s.columns[f][:0], len(objects))[:len(objects)]
@@ -92,7 +92,7 @@ func (s *scan) load(o *dataset.Objects, objects []int32) {
 	}
 }
 
-// begin sums up the weights of a node.
+// begin sums up the weights of the items ids of a node.
 func (s *scan) begin(ids []int32) {
 	if s.packed != nil {
 		s.both = 0
@@ -143,8 +143,8 @@ func (s *scan) weights() iter.Seq2[uint16, int64] {
 	}
 }
 
-// feature compares the tests of a feature with the best one so far. It reports whether the
-// objects of the node have several codes.
+// feature compares the tests of feature f with the best test so far, and updates best. It reports
+// whether the objects of the node have several codes.
 func (s *scan) feature(f int, ids []int32, least int64, best *test) bool {
 	column := s.columns[f]
 	s.count(column, ids)
@@ -180,7 +180,8 @@ func (s *scan) feature(f int, ids []int32, least int64, best *test) bool {
 	return several
 }
 
-// threshold is the cut in the middle between two neighbouring codes of a numeric feature.
+// threshold sets the test to the cut in the middle between the codes order[at] and order[at+1] of a
+// numeric feature.
 func (t *test) threshold(f int, order []uint16, at int, missing uint16, missingLeft bool) {
 	t.feature, t.left, t.right = int32(f), nil, nil
 	if t.cut = order[at+1]; t.cut != missing {
@@ -216,8 +217,8 @@ func (s *scan) count(column []uint16, ids []int32) {
 	}
 }
 
-// arrange puts the codes of a categorical feature into the order of their share of a class:
-// the second of two, else the one of the most weight in the node.
+// arrange sorts the codes of a categorical feature by their share of one class: the second class of
+// two, or the class with the most weight in the node if there are more.
 func (s *scan) arrange(ids []int32, column []uint16) {
 	sums := s.sums
 	if s.packed == nil {
@@ -262,9 +263,9 @@ func (s *scan) group(column []uint16, ids []int32) {
 	}
 }
 
-// sweep moves the codes of order to the left, one after the other, after those of before.
-// It returns the position of the last code on the left of the best test, or -1 if no test
-// is better than the best so far.
+// sweep moves the codes of order to the left, one after the other, after it has moved the codes of
+// before. It returns the position, in order, of the last code on the left of the best test, or -1
+// if no test is better than the best test so far.
 func (s *scan) sweep(order, before []uint16, least int64, best *test) int {
 	if s.packed == nil {
 		return s.sweepMany(order, before, least, best)

@@ -5,14 +5,13 @@ import "slices"
 // tree is a grown tree. nodes[0] is its root.
 type tree struct {
 	nodes  []node
-	sets   []uint64 // of tests of categorical features
-	shares []share  // of the leaves
+	sets   []uint64 // sets of the categorical tests
+	shares []share  // shares of the leaves
 }
 
-// node is an inner node or a leaf. The objects of an inner node with code - cut < span, as
-// numbers of 16 bits without a sign, go to the node child + 1, the others to child. A
-// categorical test has a set: the bits of the codes that go to child + 1. The shares of a
-// leaf are those from child to set.
+// node is an inner node or a leaf. An object of an inner node goes to node child + 1 if
+// code - cut < span in unsigned 16-bit arithmetic, otherwise to node child. A categorical test
+// has a set: the bits of the codes that go to child + 1. A leaf has the shares in [child, set).
 type node struct {
 	feature   int32 // -1: a leaf
 	child     int32
@@ -20,14 +19,14 @@ type node struct {
 	cut, span uint16
 }
 
-// share is the share of a class in a leaf. The shares of a leaf are less than 1: what is
-// left goes to all classes by the shares of all objects.
+// share is the share of a class in a leaf. The shares of a leaf add up to less than 1. What is
+// missing goes to all classes by the class shares of all objects.
 type share struct {
 	class uint16
 	share float32
 }
 
-// leaf returns the number of the leaf of the codes of an object.
+// leaf returns the number of the leaf that an object with the given codes reaches.
 func (t *tree) leaf(codes []uint16) int32 {
 	at := int32(0)
 	for n := &t.nodes[0]; n.feature >= 0; n = &t.nodes[at] {
@@ -36,7 +35,7 @@ func (t *tree) leaf(codes []uint16) int32 {
 	return at
 }
 
-// side returns 1 if objects of a code go to the second child.
+// side returns 1 if objects with the code go to the second child, otherwise 0.
 func (t *tree) side(n *node, code uint16) int {
 	if n.set >= 0 {
 		return int(t.sets[int(n.set)+int(code>>6)] >> (code & 63) & 1)
@@ -47,11 +46,11 @@ func (t *tree) side(n *node, code uint16) int {
 	return 0
 }
 
-// open is a node that is still to be grown: the items from, .. to-1 of grower.ids.
+// open is a node that is still to be grown, with the items [from, to) of grower.ids.
 type open struct {
 	node     int32
 	from, to int32
-	key      uint64 // of the random choices in the node
+	key      uint64 // key of the random choices in the node
 }
 
 // grower grows one tree after the other in the same memory.
@@ -75,7 +74,7 @@ func newGrower(f *Forest) *grower {
 	return g
 }
 
-// grow grows the tree of a number.
+// grow returns the tree with the given number.
 func (g *grower) grow(number int) tree {
 	key := g.forest.key(number)
 	g.draw(key)
@@ -92,10 +91,10 @@ func (g *grower) grow(number int) tree {
 	return tree{slices.Clone(g.tree.nodes), slices.Clone(g.tree.sets), slices.Clone(g.tree.shares)}
 }
 
-// key is that of the random choices of a tree.
+// key returns the key of the random choices of the tree with the given number.
 func (f *Forest) key(number int) uint64 { return mix(mix(f.options.Seed, 0), uint64(number)) }
 
-// draw draws the items of a tree.
+// draw draws the items of the tree with the given key.
 func (g *grower) draw(key uint64) {
 	d, s := g.forest.drawing, &g.scan
 	s.clear()
@@ -115,7 +114,7 @@ func (g *grower) draw(key uint64) {
 	}
 }
 
-// expand turns an open node into a leaf, or into an inner node of two open ones.
+// expand turns an open node into a leaf, or into an inner node with two open children.
 func (g *grower) expand(o open) {
 	ids := g.ids[o.from:o.to]
 	s := &g.scan
@@ -140,8 +139,8 @@ func (g *grower) expand(o open) {
 		open{n.child + 1, middle, o.to, mix(o.key, 1)}, open{n.child, o.from, middle, mix(o.key, 0)})
 }
 
-// search returns the best test of some features, drawn at random. Features of which all
-// objects have the same code do not count. Of equal tests the first one wins.
+// search returns the best test of some features, drawn at random. Features for which all objects
+// have the same code do not count. The first of equally good tests wins.
 func (g *grower) search(ids []int32, key uint64) test {
 	best, r := test{gain: -1}, random(key)
 	for i, left := 0, g.forest.options.Features; i < len(g.order) && left > 0; i++ {
@@ -155,7 +154,7 @@ func (g *grower) search(ids []int32, key uint64) test {
 }
 
 // set returns the bits of the codes that go to the second child. Codes that no object of
-// the node has go to the child of more weight.
+// the node has go to the heavier child.
 func (g *grower) set(t *test) []uint64 {
 	bits := make([]uint64, (g.forest.features[t.feature].Codes()+63)/64)
 	codes := t.right
@@ -171,7 +170,7 @@ func (g *grower) set(t *test) []uint64 {
 	return bits
 }
 
-// divide sorts the items of a node by child, and returns the number of those of the first.
+// divide sorts the items ids of a node by child, and returns the number of items of the first child.
 func (g *grower) divide(ids []int32, n *node) int32 {
 	column, aside := g.scan.columns[n.feature], g.aside[:len(ids)]
 	first, second := 0, 0
@@ -185,7 +184,7 @@ func (g *grower) divide(ids []int32, n *node) int32 {
 	return int32(first)
 }
 
-// leaf writes the class shares of the node that the scan has begun.
+// leaf makes node number at a leaf, with the class shares of the node that scan.begin was called for.
 func (g *grower) leaf(at int32) {
 	n := node{feature: -1, child: int32(len(g.tree.shares))}
 	whole := float64(g.scan.total) + g.smooth

@@ -10,21 +10,20 @@ import (
 )
 
 // PassCounter counts objects into the histograms of one pass. Several goroutines may add
-// objects at the same time. The counts of several counters are added up by their encoded
-// pieces.
+// objects at the same time. To add up the counts of several counters, merge their encoded pieces.
 type PassCounter struct {
 	*Grower
 
 	pass   *Pass
 	router *Router
-	starts []int   // of each node in sums
-	sums   []int64 // of each node: other class weights, rows, cells
+	starts []int   // by node: where its part of sums begins
+	sums   []int64 // by node: other class weights, rows, cells
 
-	heavyStarts []int         // of each node in heavy
-	heavy       []split.Heavy // of each node, by theta and code
-	turn        atomic.Uint32 // numbers the visits of nodes
-	features    []sync.Mutex  // of the cells of each feature of the pass
-	rest        sync.Mutex    // of the other sums
+	heavyStarts []int         // by node: where its part of heavy begins
+	heavy       []split.Heavy // by node, theta and code
+	turn        atomic.Uint32 // number of visits of nodes
+	features    []sync.Mutex  // by feature of the pass: lock of its cells
+	rest        sync.Mutex    // lock of the other sums
 	memory      sync.Pool     // of *induce.Selection
 }
 
@@ -39,7 +38,7 @@ func (g *Grower) Counter(p *Pass) *PassCounter {
 	return c
 }
 
-// cells returns the histogram of a node, of the features of the pass.
+// cells returns the histogram of node number at for the features of the pass.
 func (c *PassCounter) cells(at int) []int64 { return c.sums[c.starts[at]+c.Classes+1 : c.starts[at+1]] }
 
 // Add counts objects.
@@ -47,7 +46,7 @@ func (c *PassCounter) Add(o *dataset.Objects) {
 	other := make([]int64, c.Classes+1)
 	c.router.Route(o, func(at int, ids []int32) {
 		clear(other)
-		if c.pass.Nodes[at].inferred() { // only its heavy objects are sought
+		if c.pass.Nodes[at].inferred() { // only its heavy objects are counted
 			c.addRest(o, at, ids, other)
 			return
 		}
@@ -76,9 +75,9 @@ func (c *PassCounter) addOther(o *dataset.Objects, id int, other []int64) {
 	}
 }
 
-// addRest adds the other class weights and rows of objects that reach a node, and sums up the
-// heavy objects among them by code. An object that has the whole weight of the node is left
-// out: no test splits the node.
+// addRest adds the other class weights and rows of the objects that reach a node, and sums up the
+// heavy objects among them by code. It leaves out an object that has the whole weight of the node,
+// because no test splits this node.
 func (c *PassCounter) addRest(o *dataset.Objects, at int, ids []int32, other []int64) {
 	c.rest.Lock()
 	defer c.rest.Unlock()
@@ -101,9 +100,9 @@ func (c *PassCounter) addRest(o *dataset.Objects, at int, ids []int32, other []i
 	}
 }
 
-// addCells adds the objects that reach a node to its histogram. It begins with another
-// feature at each visit, and counts features that other goroutines are at in the end: so
-// they rarely wait for each other.
+// addCells adds the objects that reach a node to its histogram. Each visit begins with another
+// feature, and leaves the features that other goroutines are counting for the end, so that
+// goroutines rarely wait for each other.
 func (c *PassCounter) addCells(o *dataset.Objects, at int, ids []int32) {
 	s, ok := c.memory.Get().(*induce.Selection)
 	if !ok {

@@ -9,9 +9,9 @@ import (
 	"github.com/espalier-ml/espalier/induce/parallel"
 )
 
-// Expand splits the large nodes of a growth or makes leaves of them, and returns their
-// children. read returns the counts of a pass; its errors are returned. Up to keep
-// bytes of histograms are kept, from which one child of a node is inferred later.
+// Expand splits the large nodes of a growth or makes them leaves, and returns their
+// children. read returns the counts of a pass; Expand returns its errors. Up to keep
+// bytes of histograms are kept, to infer one child of each node from them later.
 func (g *Grower) Expand(
 	growth *Growth, passes []Pass, keep int64, workers int, read func(p *Pass) (*Counts, error),
 ) ([]*Open, error) {
@@ -64,8 +64,7 @@ func (g *Grower) Fill(p *Pass, c *Counts) {
 	}
 }
 
-// other returns the other class weights of a node, see Grower.describe, and its rows, as they were
-// counted.
+// other returns the counted other class weights of a node, see Grower.describe, and its counted rows.
 func (c *Counts) other(g *Grower, at int) ([]int64, int64) {
 	other := c.sums[c.starts[at]:][:g.Classes+1]
 	return slices.Clone(other[:g.Classes]), other[g.Classes]
@@ -77,7 +76,7 @@ type sums struct {
 	rows         int64
 }
 
-// infer makes the counts of nodes that were not counted: the parent's counts less the
+// infer sets the counts of nodes that were not counted: the parent's counts minus the
 // siblings' counts.
 func (g *Grower) infer(p *Pass, c *Counts) {
 	c.inferred = make(map[int]sums)
@@ -101,13 +100,13 @@ func (g *Grower) infer(p *Pass, c *Counts) {
 	}
 }
 
-// counted returns a node's histogram, empty if it was not counted.
+// counted returns a node's counted histogram, which is empty if it was not counted.
 func (c *Counts) counted(g *Grower, at int) []int64 {
 	return c.sums[c.starts[at]+g.Classes+1 : c.starts[at+1]]
 }
 
-// children makes the child nodes of some trees that have chosen the same test, from the sums
-// of each of its outcomes.
+// children makes and returns the child nodes of trees that have chosen the same test. outcomes has
+// the objects and weight of each class by outcome.
 func (o *Open) children(members []Member, outcomes [][]int64) []*Open {
 	trees := make([]int, len(members))
 	for i, m := range members {

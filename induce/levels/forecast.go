@@ -6,22 +6,23 @@ import (
 	"github.com/espalier-ml/espalier/induce"
 )
 
-// Forecast estimates what a training by levels takes.
+// Forecast is an estimate of the work of a training by levels.
 type Forecast struct {
-	Passes    int       // over all objects, for all levels
-	Histogram int64     // counts of the largest pass, in bytes
-	Pieces    float64   // encoded pieces of all passes, in bytes, about
-	Small     []float64 // objects of each small node
+	Passes    int       // number of passes over all objects
+	Histogram int64     // size of the counts of the largest pass, in bytes
+	Pieces    float64   // size of the encoded pieces of all passes, in bytes
+	Small     []float64 // number of objects of each small node
 }
 
 // Scale is the ratio of a whole training to its sample.
 type Scale struct{ Objects, Weight float64 }
 
-// Forecast estimates how a training grows its trees by levels, from trees that were grown
-// for a sample of its rows. g is the grower of the sample, and s the ratio of the
-// training to the sample. budget (objects of small nodes; -1: all are small), memory and
-// keep (bytes of histograms that are counted and kept at a time) are those of the
-// training, and its passes are planned as Passes and Expand plan them.
+// Forecast estimates how a training grows its trees by levels, from roots: trees that were
+// grown from a sample of its rows. g is the grower of the sample, and s the ratio of the
+// training to the sample. The other parameters are the training's: budget is the greatest
+// number of objects of a small node (-1: all nodes are small), memory and keep are the bytes
+// of histograms that are counted and kept at a time. Passes are planned as Passes and Expand
+// do it.
 func (g *Grower) Forecast(roots []*induce.Node, s Scale, budget, memory, keep int64) *Forecast {
 	if budget >= 0 {
 		budget = int64(float64(budget) / s.Objects)
@@ -48,9 +49,9 @@ func (g *Grower) Forecast(roots []*induce.Node, s Scale, budget, memory, keep in
 	return f
 }
 
-// reopened returns a grown node of some trees as it was when it was open. Its objects by
-// class are not known: the last class with weight has all objects but one of each other such class,
-// which tells leaves from other nodes.
+// reopened returns a grown node as it was when it was open. The numbers of objects by class are
+// not known. The result has one object of each class with weight, except that the last of these
+// classes has all remaining objects, which is enough to tell leaves from other nodes.
 func (g *Grower) reopened(members []Member, depth int) *Open {
 	n := members[0].Node
 	objects, last, left := make([]int64, len(n.Class)), 0, n.Objects
@@ -68,8 +69,8 @@ func (g *Grower) reopened(members []Member, depth int) *Open {
 	return o
 }
 
-// reopen returns the children of the large nodes. Like Expand it keeps histograms, those
-// of the first nodes, up to keep bytes.
+// reopen returns the children of the large nodes. Like Expand it keeps the histograms of the
+// first nodes, up to keep bytes.
 func (g *Grower) reopen(growth *Growth, passes []Pass, keep int64) []*Open {
 	kept := make(map[*Open]bool)
 	for i := range passes {
@@ -103,7 +104,7 @@ func (g *Grower) reopen(growth *Growth, passes []Pass, keep int64) []*Open {
 	return all
 }
 
-// heavyBytes is the length of an encoded split.Heavy, about.
+// heavyBytes is about the length of an encoded split.Heavy.
 const heavyBytes = 2 * maxVarint
 
 // pieceBytes estimates the length of the encoded pieces of a pass.
@@ -131,7 +132,7 @@ func (g *Grower) pieceBytes(p *Pass, s Scale) float64 {
 }
 
 // columnBytes estimates the length of the encoded counts of objects and weight by code,
-// if all codes are equally probable.
+// assuming that all codes are equally probable.
 func columnBytes(codes, objects, weight float64) float64 {
 	used := float64(codes * -math.Expm1(-objects/codes))
 	gaps := min(used, codes-used) // runs of zeros, two bytes each

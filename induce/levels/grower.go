@@ -6,19 +6,19 @@ import (
 	"github.com/espalier-ml/espalier/induce/split"
 )
 
-// Setting is what all levels of one training share.
+// Setting has the parameters that all levels of one training share.
 type Setting struct {
-	Trees    []induce.Params // parameters of each tree
-	Columns  []split.Column  // per feature
+	Trees    []induce.Params // by tree: its parameters
+	Columns  []split.Column  // by feature
 	Classes  int
-	Total    int64 // W, the weight of all training objects
+	Total    int64 // weight W of all training objects
 	Heaviest int64 // the greatest weight of a training object
-	Soft     bool  // the objects are soft, see dataset.Objects
-	Piece    int   // greatest length of an encoded piece of counts, in bytes, about; 0: 4 MiB
+	Soft     bool  // whether the objects are soft, see dataset.Objects
+	Piece    int   // approximate greatest length of an encoded piece of counts, in bytes; 0: 4 MiB
 }
 
-// defaultPiece keeps the values that a worker emits far below the greatest size that
-// engines take.
+// defaultPiece keeps the values that a worker emits far below the greatest size of a value that
+// engines accept.
 const defaultPiece = 4 << 20
 
 // Grower grows trees by levels. It is read only and may be shared by goroutines.
@@ -27,12 +27,12 @@ type Grower struct {
 
 	rules   nodesearch.Rules
 	raw     bool  // class weights of nodes count rows, not objects: see split.Classes
-	heavies []int // per tree: the first tree of the same theta; -1: no object is heavy
+	heavies []int // by tree: the first tree with the same theta; -1: no object is heavy
 	layout  induce.Layout
-	codesAt []int // number of codes of the features before each one, and of all: len(Columns)+1
+	codesAt []int // cumulative numbers of codes of the features, from 0 to the number of all codes
 }
 
-// NewGrower returns a grower of trees by a setting.
+// NewGrower returns a grower with the given setting.
 func NewGrower(s Setting) *Grower {
 	if s.Piece == 0 {
 		s.Piece = defaultPiece
@@ -58,9 +58,9 @@ func NewGrower(s Setting) *Grower {
 	return g
 }
 
-// describe sets the rows and the class weights of a node. other are the class weights that its open
-// node has not: by the objects' majority classes if that has raw ones, else the raw ones. Where the
-// objects are soft they are those of the labels of rows.
+// describe sets the rows and the class weights of a node. other has the class weights that open
+// node o does not have: if o.Weight is raw, the weights by the objects' majority classes, otherwise
+// the raw weights. If the objects are soft, other has the weights by the labels of rows.
 func (g *Grower) describe(n *induce.Node, o *Open, other []int64, rows int64) {
 	n.Rows = rows
 	switch {
@@ -73,8 +73,8 @@ func (g *Grower) describe(n *induce.Node, o *Open, other []int64, rows int64) {
 	}
 }
 
-// labelled reports whether a node of soft objects of one majority class is a leaf because its rows
-// have labels of this class alone.
+// labelled reports whether a node whose soft objects all have the same majority class is a leaf,
+// because its rows only have labels of this class. labels are the weights by label.
 func (g *Grower) labelled(o *Open, labels []int64) bool {
 	if !g.Soft || !g.raw || g.rules.Criteria[0].NewTotals(o.Objects, o.Weight).Paired() {
 		return false
@@ -88,8 +88,8 @@ func (g *Grower) labelled(o *Open, labels []int64) bool {
 	return classes <= 1
 }
 
-// wantsSplit reports whether neither the criterion nor the depth makes a leaf of an
-// open node in a tree. The node's rows are not known before they are counted.
+// wantsSplit reports whether neither the criterion nor the depth makes an open node a leaf
+// in a tree. It ignores MinRows, as the node's rows are not counted yet.
 func (g *Grower) wantsSplit(o *Open, tree int) bool {
 	return !g.rules.IsLeaf(tree, o.Depth, g.rules.Totals(tree, o.Objects, o.Weight, new([2]*split.Totals)))
 }

@@ -9,17 +9,16 @@ import (
 )
 
 // Open is an open node of trees that are grown by levels. All trees in which the same tests
-// lead to the node share it, as they share its objects. Only its counts are known: its
-// objects lie in blocks elsewhere.
+// lead to the node share it. It only has counts: the objects are in blocks elsewhere.
 type Open struct {
 	Members []Member
 	Depth   int
-	Count   int64   // objects
-	Objects []int64 // by majority class
-	Weight  []int64 // by class, see split.Classes
+	Count   int64   // number of objects
+	Objects []int64 // number of objects by majority class
+	Weight  []int64 // weight by class, see split.Classes
 
 	path   *induce.Path
-	family *family // nil: its histogram cannot be inferred
+	family *family // nil: the histogram cannot be inferred
 }
 
 // Member is the node of one tree.
@@ -28,7 +27,8 @@ type Member struct {
 	Node *induce.Node
 }
 
-// byTest groups the nodes that have a test by their tests, in the order of the nodes.
+// byTest groups the nodes that have a test by their tests, in the order of the nodes. Nodes without
+// a test are left out.
 func byTest(nodes []Member) [][]Member {
 	var groups [][]Member
 	for _, m := range nodes {
@@ -45,7 +45,7 @@ func byTest(nodes []Member) [][]Member {
 	return groups
 }
 
-// below returns the children of nodes for one outcome of their test.
+// below returns the children of nodes with the same test for one of its outcomes.
 func below(nodes []Member, outcome int) []Member {
 	children := make([]Member, len(nodes))
 	for i, m := range nodes {
@@ -55,15 +55,15 @@ func below(nodes []Member, outcome int) []Member {
 }
 
 // family is the children of one node by one test, with the node's counts. The counts of one
-// child are those of the parent less those of all other children.
+// child are the parent's counts minus the counts of all other children.
 type family struct {
 	cells    []int64 // histogram of the parent, over all features
 	other    []int64 // other class weights of the parent, see Grower.describe
-	rows     int64   // of the parent
+	rows     int64   // rows of the parent
 	children []*Open
 }
 
-// Place returns where in its trees the node is.
+// Place returns the place of the node in its trees.
 func (o *Open) Place() induce.Place { return induce.Place{Depth: o.Depth, Path: o.path} }
 
 // Trees returns the numbers of the trees that share the node.
@@ -91,16 +91,17 @@ func NewOpen(trees []int, objects, weight []int64, depth int) *Open {
 	return o
 }
 
-// Growth is trees that are being grown by levels: their nodes, and the open nodes among
+// Growth has the nodes of trees that are being grown by levels, and the open nodes among
 // them.
 type Growth struct {
 	Roots []*induce.Node // by tree
-	Large []*Open        // to be split by counts, level after level
-	Small []*Open        // to be grown in memory, each as a whole
+	Large []*Open        // nodes to be split by counts, level after level
+	Small []*Open        // nodes whose whole subtrees are to be grown in memory
 }
 
-// NewGrowth returns so many trees of an open root, from the number and weight of all
-// training objects by class. Nodes of up to budget objects are small; -1: all nodes are.
+// NewGrowth returns the given number of trees, all with the same open root. objects and weight are
+// the number and weight of all training objects by class. Nodes with up to budget objects are small;
+// -1: all nodes are.
 func NewGrowth(trees int, objects, weight []int64, budget int64) *Growth {
 	numbers := make([]int, trees)
 	for i := range numbers {
@@ -115,8 +116,8 @@ func NewGrowth(trees int, objects, weight []int64, budget int64) *Growth {
 	return g
 }
 
-// deal adds open nodes to the small ones, of up to budget objects, or to the large ones;
-// -1: all are small.
+// deal adds open nodes with up to budget objects to the small nodes, and all other open nodes to the
+// large nodes. If budget is -1, all nodes are small.
 func (g *Growth) deal(open []*Open, budget int64) {
 	for _, o := range open {
 		if budget < 0 || o.Count <= budget {
@@ -133,7 +134,7 @@ func (g *Growth) Next(children []*Open, budget int64) {
 	g.deal(children, budget)
 }
 
-// Redeal deals all open nodes anew, by another budget.
+// Redeal divides all open nodes again into small and large nodes, by another budget.
 func (g *Growth) Redeal(budget int64) {
 	open := slices.Concat(g.Large, g.Small)
 	g.Large, g.Small = nil, nil
@@ -200,8 +201,8 @@ func (g *Growth) MarshalJSON() ([]byte, error) {
 
 var errGrowth = errors.New("an open node that the trees do not have")
 
-// UnmarshalJSON decodes what MarshalJSON has encoded. It refuses open nodes whose number
-// no node of their tree has.
+// UnmarshalJSON decodes what MarshalJSON has encoded. It fails if an open node is not a node of its
+// tree.
 func (g *Growth) UnmarshalJSON(b []byte) error {
 	var j growthJSON
 	if err := json.Unmarshal(b, &j); err != nil {
@@ -222,7 +223,7 @@ func (g *Growth) UnmarshalJSON(b []byte) error {
 	return err
 }
 
-// reopenAll returns the open nodes of a JSON among the nodes of each tree.
+// reopenAll returns the open nodes of a JSON. nodes has the nodes of each tree, see numbered.
 func reopenAll(open []openJSON, nodes [][]*induce.Node) ([]*Open, error) {
 	var opened []*Open
 	for i := range open {
@@ -250,7 +251,7 @@ func reopenAll(open []openJSON, nodes [][]*induce.Node) ([]*Open, error) {
 	return opened, nil
 }
 
-// follow returns the node to which a path leads from a root; nil: it leads nowhere.
+// follow returns the node to which a path leads from a root; nil if there is no such node.
 func follow(root *induce.Node, path []induce.Step) *induce.Node {
 	n := root
 	for _, step := range path {
@@ -262,7 +263,7 @@ func follow(root *induce.Node, path []induce.Step) *induce.Node {
 	return n
 }
 
-// Close makes leaves of the large nodes, as time has run out. The returned pass counts
+// Close makes the large nodes leaves, because time has run out. The returned pass counts
 // their rows and class weights, which Fill then sets.
 func (g *Grower) Close(growth *Growth) *Pass {
 	p := &Pass{open: growth.Large, Routes: growth.Routes(growth.Large)}

@@ -3,26 +3,26 @@ package levels
 import "slices"
 
 // Pass is one pass over all objects. It counts the objects of some open nodes by the
-// codes of the features [From, To). A level whose histograms exceed the memory takes
+// codes of the features in [From, To). A level whose histograms exceed the memory needs
 // several passes.
 type Pass struct {
 	Nodes    []PassNode
-	Routes   []Route // to the nodes
+	Routes   []Route // routes to the nodes
 	From, To int
 
-	open []*Open // of each node; nil where the pass was read from JSON
+	open []*Open // by node; nil if the pass was read from JSON
 }
 
-// PassNode says what the workers of a pass count of an open node. Where its histogram is not
-// inferred, they always count its rows and its other class weights, see Grower.describe.
+// PassNode describes what the workers of a pass count for an open node. If the node's histogram is
+// not inferred, they always count its rows and its other class weights, see Grower.describe.
 type PassNode struct {
-	Weight  int64 // of the node's objects
-	Cells   bool  // count its histogram; false: it needs none, or it is inferred from its family
-	Split   bool  // the node may be split
-	Heavies []int `json:",omitempty"` // sum up the heavy objects of these trees, which have distinct thetas
+	Weight  int64 // weight of the node's objects
+	Cells   bool  // whether its histogram is counted; false: it is not needed, or inferred from the family
+	Split   bool  // whether the node may be split
+	Heavies []int `json:",omitempty"` // trees, with distinct thetas, whose heavy objects are summed up
 }
 
-// unit is a list of open nodes that must be counted in the same pass.
+// unit is a list of open nodes that must be counted in the same passes.
 type unit struct {
 	nodes []PassNode
 	open  []*Open
@@ -45,10 +45,10 @@ func (g *Grower) addTo(u *unit, o *Open, cells bool) {
 }
 
 // Passes plans the counting of the large nodes of a growth. The counts of one pass take
-// up to memory bytes, or more if those of one feature of one node do.
+// up to memory bytes, or more if the counts of a single feature of one node exceed it.
 func (g *Grower) Passes(growth *Growth, memory int64) []Pass {
 	var passes []Pass
-	held, room := int64(0), false // bytes of the last pass, and whether it takes further nodes
+	held, room := int64(0), false // bytes of the last pass, and whether it may get further nodes
 	for _, u := range g.units(growth, memory) {
 		bytes := g.PassBytes(&Pass{Nodes: u.nodes, To: len(g.Columns)})
 		if bytes > memory && u.nodes[0].Cells {
@@ -75,11 +75,11 @@ func (g *Grower) Passes(growth *Growth, memory int64) []Pass {
 	return passes
 }
 
-// inferred reports whether the counts of a node follow from those of its family.
+// inferred reports whether the counts of a node are inferred from its family's counts.
 func (n *PassNode) inferred() bool { return n.Split && !n.Cells }
 
-// units returns the large nodes: a node whose histogram is inferred together with its
-// siblings, any other node by itself.
+// units returns the units of the large nodes. A node whose histogram is inferred is in one unit with
+// its siblings. Any other node is a unit of its own.
 func (g *Grower) units(growth *Growth, memory int64) []unit {
 	var units []unit
 	left := make(map[*Open]bool, len(growth.Large))
@@ -104,9 +104,9 @@ func (g *Grower) units(growth *Growth, memory int64) []unit {
 	return units
 }
 
-// familyUnit returns the unit of a node's family if the histogram of the largest member
-// is inferred, else nil. It is where that member may be split, and no more histograms
-// are counted in the end.
+// familyUnit returns the unit of a node's family, if the histogram of the largest child is to be
+// inferred; otherwise nil. It is inferred if this child may be split, and if the family then needs
+// no more counted histograms than without inference.
 func (g *Grower) familyUnit(o *Open, large map[*Open]bool) *unit {
 	if o.family == nil {
 		return nil
@@ -131,7 +131,7 @@ func (g *Grower) familyUnit(o *Open, large map[*Open]bool) *unit {
 	return u
 }
 
-// byFeatures divides the counting of one unit into passes over some features each.
+// byFeatures divides the counting of one unit into several passes, each for some of the features.
 func (g *Grower) byFeatures(u *unit, memory int64) []Pass {
 	var passes []Pass
 	for from := 0; from < len(g.Columns); {
@@ -146,14 +146,14 @@ func (g *Grower) byFeatures(u *unit, memory int64) []Pass {
 	return passes
 }
 
-// cells returns the length of one node's histogram of the features of a pass.
+// cells returns the length of one node's histogram for the features of a pass.
 func (g *Grower) cells(p *Pass) int { return g.layout.CellsBetween(p.From, p.To) }
 
 // codes returns the number of codes of a pass's features.
 func (g *Grower) codes(p *Pass) int { return g.codesAt[p.To] - g.codesAt[p.From] }
 
-// starts returns where in the sums of a pass those of each node begin, and the number of
-// all sums.
+// starts returns, for each node, the position in the sums of a pass where the node's sums begin;
+// after the last node, the number of all sums.
 func (g *Grower) starts(p *Pass) []int {
 	starts := make([]int, len(p.Nodes)+1)
 	for i, n := range p.Nodes {
@@ -165,7 +165,7 @@ func (g *Grower) starts(p *Pass) []int {
 	return starts
 }
 
-// heavyStarts is the same for the sums of heavy objects: of each theta, by code.
+// heavyStarts is starts for the sums of heavy objects by theta and code.
 func (g *Grower) heavyStarts(p *Pass) []int {
 	starts := make([]int, len(p.Nodes)+1)
 	for i, n := range p.Nodes {

@@ -11,23 +11,23 @@ import (
 	"github.com/espalier-ml/espalier/induce/split"
 )
 
-// Route is a node on the way of objects to the nodes that are sought, or one of these. It
-// stands for the nodes of all trees to which the same tests lead.
+// Route is a target node, or a node on the path to target nodes. It represents the nodes of all
+// trees with the same path.
 type Route struct {
-	At    int    `json:"at"` // position among the nodes sought; -1: it is none of them
+	At    int    `json:"at"` // position among the target nodes; -1: not a target node
 	Forks []Fork `json:"forks,omitempty"`
 }
 
-// Fork is a test with the routes of its outcomes. Trees that test other things at the same
-// place have forks of their own.
+// Fork is a test with the routes of its outcomes. Trees with other tests at the same place
+// have forks of their own.
 type Fork struct {
 	Test     split.Test `json:"test"`
-	Outcomes []int32    `json:"outcomes,omitempty"` // of a multiway test: the code of each route
-	To       []int      `json:"to"`                 // number of each route; -1: no node sought lies there
+	Outcomes []int32    `json:"outcomes,omitempty"` // multiway tests: code of each route
+	To       []int      `json:"to"`                 // by outcome: number of the route; -1: no target node there
 }
 
-// Routes returns the routes to open nodes. The first route is the root. A nil node has no
-// route, and without nodes there is no route at all.
+// Routes returns the routes to open nodes, the target nodes. The first route is the root. A nil node
+// has no route, and without nodes the list is empty.
 func (g *Growth) Routes(to []*Open) []Route {
 	r := routes{at: make(map[*induce.Node]int)}
 	for i, o := range to {
@@ -54,12 +54,12 @@ func (g *Growth) Routes(to []*Open) []Route {
 
 // routes collects routes.
 type routes struct {
-	at   map[*induce.Node]int // position of each node sought, by its first tree; -1: a node on the way to it
+	at   map[*induce.Node]int // by node of its first tree: position of a target node; -1: a node on the path to one
 	list []Route
 }
 
-// add adds the route of nodes to which the same tests lead, with all routes below it. It
-// returns the number of the route; -1: it leads nowhere.
+// add adds the route of nodes with the same path, and all routes below it. It returns the number of
+// the route; -1 if it leads to no target node.
 func (r *routes) add(nodes []Member) int {
 	number, route := len(r.list), Route{At: -1}
 	nodes = slices.DeleteFunc(nodes, func(m Member) bool {
@@ -104,26 +104,26 @@ type routerNode struct {
 // routerFork is a Fork with the outcome of each code.
 type routerFork struct {
 	feature int
-	two     bool     // the test has two outcomes, and every code leads to one of them
-	outcome []uint16 // by code; len(to): the code leads nowhere
+	two     bool     // whether the test has two outcomes, and every code has one of them
+	outcome []uint16 // by code; len(to): the code has no outcome
 	to      []int
 }
 
-// lane is a row of forks each of which leads on by one outcome alone. However many tests there
-// are, an object passes one gate for each feature that they test.
+// lane is a chain of forks with only one outcome each that leads to target nodes. An object passes
+// one gate for each feature that the chain tests, however many tests the chain has.
 type lane struct {
 	gates []gate
 	to    int
 }
 
-// gate lets the objects of some codes of a feature pass.
+// gate lets objects pass that have one of some codes of a feature.
 type gate struct {
 	feature int
 	open    []uint8 // by code: 1 or 0
 }
 
-// NewRouter returns the router of routes. It is for the objects that the trees are grown
-// from: at a multiway test, codes that no object of the node has lead nowhere.
+// NewRouter returns the router of routes. It only routes objects that the trees are grown from: at a
+// multiway test, a code that no object of the node has leads nowhere.
 func NewRouter(list []Route, columns []split.Column) *Router {
 	r := &Router{routes: make([]routerNode, len(list))}
 	if len(list) > 0 {
@@ -132,7 +132,7 @@ func NewRouter(list []Route, columns []split.Column) *Router {
 	return r
 }
 
-// build builds a route and the routes that objects take from there. The routes inside a lane are not built.
+// build builds a route and the routes that objects take from it. The routes inside a lane are not built.
 func (r *Router) build(number int, list []Route, columns []split.Column) {
 	n := &r.routes[number]
 	n.at = list[number].At
@@ -156,7 +156,7 @@ func (r *Router) build(number int, list []Route, columns []split.Column) {
 	}
 }
 
-// only returns the outcome that alone leads on; -1: several do.
+// only returns the outcome of a fork that leads to target nodes, if it is the only one; otherwise -1.
 func (f *Fork) only() int {
 	only := -1
 	for outcome, to := range f.To {
@@ -170,8 +170,8 @@ func (f *Fork) only() int {
 	return only
 }
 
-// newLane follows forks that lead on by one outcome, from the first on. The gates of few codes
-// come first, as the fewest objects pass them.
+// newLane returns the lane that begins with a fork. The gates that are open for the smallest share of
+// codes come first, as the fewest objects pass them.
 func newLane(fork *Fork, list []Route, columns []split.Column) lane {
 	var l lane
 	for {
@@ -198,7 +198,7 @@ func newLane(fork *Fork, list []Route, columns []split.Column) lane {
 	return l
 }
 
-// pass returns the objects that pass all gates of a lane, in the memory of below.
+// pass returns the objects of ids that pass all gates of a lane, in the memory of below.
 func (l *lane) pass(o *dataset.Objects, below, ids []int32) []int32 {
 	for i := range l.gates {
 		g := &l.gates[i]
@@ -211,8 +211,8 @@ func (l *lane) pass(o *dataset.Objects, below, ids []int32) []int32 {
 	return ids
 }
 
-// sift moves the objects that pass a gate to below, which may be ids itself, and returns their
-// number.
+// sift copies the objects that pass a gate to below, which may be the same slice as ids, and returns
+// their number.
 func sift[T uint8 | uint16](below, ids []int32, codes []T, open []uint8) int {
 	n := 0
 	for _, id := range ids {
@@ -240,12 +240,11 @@ func (f *Fork) byCode(codes int) []uint16 {
 	return outcome
 }
 
-// routing is the memory of one call of Route: the objects of a route, by its depth.
+// routing is the memory of one call of Route: the objects of a route by depth.
 type routing struct{ ids [][]int32 }
 
-// Route sends all objects on their routes. It calls visit with the objects that reach each
-// node sought, ascending or descending; visit must not keep the slice. A node that no object
-// reaches is left out.
+// Route sends all objects along the routes. It calls visit for each target node that objects reach,
+// with the numbers of these objects, ascending or descending; visit must not keep the slice.
 func (r *Router) Route(o *dataset.Objects, visit func(at int, objects []int32)) {
 	if len(r.routes) == 0 || o.Len() == 0 {
 		return
@@ -304,8 +303,8 @@ func (r *Router) route(
 	}
 }
 
-// divide puts the objects of each outcome side by side, and sets where those of each outcome
-// end. It is the innermost loop of routing.
+// divide sorts the objects of ids by outcome into below, and sets ends, the position where the objects
+// of each outcome end. It is the innermost loop of routing.
 func divide[T uint8 | uint16](f *routerFork, below, ids []int32, codes []T, ends []int) {
 	if f.two {
 		no, yes := 0, len(below)

@@ -8,7 +8,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/split"
 )
 
-// search seeks the best tests of one open node, pass after pass.
+// search searches for the best tests of one open node, pass after pass.
 type search struct {
 	*Grower
 
@@ -17,25 +17,25 @@ type search struct {
 	open     *Open
 	other    []int64 // class weights, see Grower.describe
 	rows     int64
-	cells    []int64                // of all features; nil: not kept
-	nodes    []*induce.Node         // of the trees that seek tests
+	cells    []int64                // histogram of all features; nil: not kept
+	nodes    []*induce.Node         // nodes of the trees that need a test
 	measured map[measuring]measured // tests that may be chosen
 }
 
-// measuring is a test as the test of one tree.
+// measuring is a test of one tree.
 type measuring struct {
 	tree int // position among the trees of the search
 	test split.Test
 }
 
-// measured is all that a split by a test needs.
+// measured has all that a split by a test needs.
 type measured struct {
 	parts    split.Parts
 	outcomes []int32
 	cells    [][]int64 // sums of the objects by outcome
 }
 
-// add adds the counts of a pass, where the node has the given position.
+// add adds the counts of a pass, in which the node has position at.
 func (s *search) add(p *Pass, c *Counts, at int, w *nodesearch.Scratch) {
 	cells := c.counted(s.Grower, at)
 	inferred, infers := c.inferred[at]
@@ -88,8 +88,8 @@ func (s *search) begin(p *Pass, at int, heavies []split.Heavy) {
 	s.Group()
 }
 
-// heaviesOf returns the sums of a tree's heavy objects by code, from the sums of all thetas; nil:
-// they were not counted.
+// heaviesOf returns the sums of a tree's heavy objects by code, which are a part of heavies, the sums
+// for all thetas. It is nil if they were not counted.
 func (s *search) heaviesOf(p *Pass, at, tree int, heavies []split.Heavy) []split.Heavy {
 	i := slices.Index(p.Nodes[at].Heavies, s.heavies[tree])
 	if i < 0 {
@@ -98,7 +98,7 @@ func (s *search) heaviesOf(p *Pass, at, tree int, heavies []split.Heavy) []split
 	return heavies[i*s.codes(p) : (i+1)*s.codes(p)]
 }
 
-// loader returns the histograms of a pass.
+// loader returns a function that loads the histograms of a pass.
 func (s *search) loader(p *Pass, at int, cells []int64, heavies []split.Heavy) nodesearch.Load {
 	return func(f, tree int) (split.Histogram, []int32) {
 		h := split.Histogram{Cells: s.layout.Column(cells, f, p.From)}
@@ -124,7 +124,7 @@ func (s *search) measure(p *Pass, w *nodesearch.Scratch, load nodesearch.Load) {
 }
 
 // expand sets the tests and the sums of the node, and returns its children by each test that
-// some tree has chosen: none of a leaf.
+// some tree has chosen. A leaf has no children.
 func (s *search) expand() []*Open {
 	for _, m := range s.open.Members {
 		s.describe(m.Node, s.open, s.other, s.rows)

@@ -9,9 +9,9 @@ import (
 
 // Counts are the sums of a pass over all objects, in the order of PassCounter.
 type Counts struct {
-	starts, heavyStarts []int // of each node
+	starts, heavyStarts []int // by node, see Grower.starts and Grower.heavyStarts
 	sums                []int64
-	heavy               []split.Heavy // of one node after the other, by theta and code
+	heavy               []split.Heavy // by node, theta and code
 	inferred            map[int]sums  // by position of the node in the pass
 }
 
@@ -22,7 +22,7 @@ func (g *Grower) NewCounts(p *Pass) *Counts {
 	return c
 }
 
-// Total adds up counters of a pass. It keeps the memory of the first.
+// Total returns the sum of the counters of a pass. It reuses the memory of the first counter.
 func (g *Grower) Total(p *Pass, counters []*PassCounter) *Counts {
 	if len(counters) == 0 {
 		return g.NewCounts(p)
@@ -44,7 +44,7 @@ func (g *Grower) Total(p *Pass, counters []*PassCounter) *Counts {
 // objects (odd keys), encoded as
 //
 //	sums     varints; a run of zeros as a zero and the length of the run, a uvarint
-//	heavies  weight, a varint, and two uvarints; runs of zeros likewise
+//	heavies  weight, a varint, and two uvarints; runs of zeros as in sums
 
 // maxVarint is the length of the longest varint, in bytes.
 const maxVarint = binary.MaxVarintLen64
@@ -70,7 +70,7 @@ func (g *Grower) PieceKeys(p *Pass) []int64 {
 // count returns the number of pieces of n sums.
 func count(n, piece int) int { return (n + piece - 1) / piece }
 
-// pieceOf returns the sums of the piece of a key. piece is the number of sums a piece.
+// pieceOf returns the sums of the piece with the given key. piece is the number of sums in a piece.
 func pieceOf[T any](sums []T, piece int, key int64) []T {
 	from := min(int(key/2)*piece, len(sums))
 	return sums[from:min(from+piece, len(sums))]
@@ -89,7 +89,7 @@ func (c *PassCounter) Pieces(emit func(key int64, b []byte)) {
 }
 
 // MergePieces adds up encoded pieces of one key, and returns the encoded sum. It fails for
-// bytes that are no piece.
+// bytes that are not a piece.
 func (g *Grower) MergePieces(key int64, pieces [][]byte) ([]byte, error) {
 	if len(pieces) == 1 {
 		return pieces[0], nil
@@ -118,8 +118,8 @@ func (g *Grower) MergePieces(key int64, pieces [][]byte) ([]byte, error) {
 	return appendSums(nil, sums[:n]), nil
 }
 
-// AddPiece adds the encoded piece of a key to the counts of a pass. It fails for bytes that
-// are no piece of the key.
+// AddPiece adds the encoded piece with the given key to the counts of a pass. It fails for bytes
+// that are not the piece of this key.
 func (g *Grower) AddPiece(c *Counts, key int64, b []byte) error {
 	if key < 0 {
 		return errPiece

@@ -18,9 +18,9 @@ func (o *Options) memory() int64 {
 	return o.Memory
 }
 
-// Bytes returns about the most bytes that GrowBelow holds beside the objects and the
-// trees, if Options.Memory does not bound it further: for objects of the columns' codes,
-// so many classes, trees and workers.
+// Bytes estimates the peak memory of GrowBelow, in bytes and without the objects and the trees, if
+// Options.Memory does not limit it further. columns are the columns of the objects; classes, trees and
+// workers are numbers.
 func Bytes(objects int64, columns []split.Column, classes, trees, workers int) int64 {
 	perObject := int64(4 + 2 + 8)
 	for i := range columns {
@@ -34,10 +34,10 @@ func Bytes(objects int64, columns []split.Column, classes, trees, workers int) i
 		int64(max(1, workers))*scratch(objects, columns, classes)
 }
 
-// least returns about the most bytes of the nodes on one path that gathers nothing. The
-// blocks of numbers on a path halve, but for those of nodes that are split by several
-// tests. The last of these tests is that of the most trees, so their nodes are nested at
-// most log2 of the number of trees deep.
+// least estimates the peak memory of the open nodes on one path, in bytes, if no node gathers its
+// objects. The blocks of object numbers halve from node to node, except below nodes that are split
+// by several tests. The test of the most trees is the last of these tests, so at most log2(trees)
+// such nodes hold a full block at the same time.
 func least(objects int64, columns []split.Column, classes, trees int) int64 {
 	nested := int64(bits.Len(uint(max(1, trees))))
 	cells := int64(0)
@@ -46,13 +46,13 @@ func least(objects int64, columns []split.Column, classes, trees int) int64 {
 	}
 	kept := int64(0)
 	if cells <= 2*keptCells {
-		levels := objects * int64(len(columns)) / max(1, cells) // of nodes that keep their histograms
+		levels := objects * int64(len(columns)) / max(1, cells) // levels of nodes that keep their histograms
 		kept = 8 * cells * (int64(bits.Len64(uint64(levels))) + nested)
 	}
 	return 4*objects*(2+nested) + kept
 }
 
-// scratch returns the bytes of a worker's own memory.
+// scratch estimates the memory of one worker's workspace, in bytes.
 func scratch(objects int64, columns []split.Column, classes int) int64 {
 	codes := 0
 	for i := range columns {
@@ -61,7 +61,7 @@ func scratch(objects int64, columns []split.Column, classes int) int64 {
 	return objects*(2+8) + int64(codes)*int64(classes)*8*4
 }
 
-// together returns how many of the trees are grown at a time.
+// together returns the number of trees to grow at a time, so that one path fits the memory.
 func together(o *dataset.Objects, columns []split.Column, trees int, opts Options) int {
 	for trees > 1 && least(int64(o.Len()), columns, o.Classes, trees) > opts.memory() {
 		trees = (trees + 1) / 2

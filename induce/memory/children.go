@@ -7,18 +7,18 @@ import (
 	"github.com/espalier-ml/espalier/induce/split"
 )
 
-// choice is the trees of a node that have chosen the same test.
+// choice is a test with the trees of a node that have chosen it.
 type choice struct {
 	test     split.Test
 	outcomes []int32
-	cells    [][]int64 // of each outcome, over all classes
+	cells    [][]int64 // by outcome: objects and weight of each class
 	trees    []int     // positions among the trees of the search
 	members  []member
 }
 
 // choices groups the trees of a node by the tests that they have chosen, and
-// records the tests in their nodes. A tree without a test is left with a leaf. The
-// choice of the most trees comes last.
+// records the tests in their nodes. The node of a tree without a test becomes a leaf.
+// The choice of the most trees comes last.
 func (g *grower) choices(o *openNode, s *search, w *workspace) []choice {
 	var choices []choice
 	for i := range s.Trees {
@@ -43,8 +43,8 @@ func (g *grower) choices(o *openNode, s *search, w *workspace) []choice {
 	return choices
 }
 
-// record records a chosen test in the nodes of its trees, with the runners-up, and measures its
-// outcomes.
+// record writes a chosen test and the runners-up to the nodes of its trees, and counts the objects
+// of the test's outcomes.
 func (g *grower) record(o *openNode, s *search, c *choice, w *workspace) {
 	load := g.loader(o, s, w)
 	for i, tree := range c.trees {
@@ -65,7 +65,7 @@ func (g *grower) record(o *openNode, s *search, c *choice, w *workspace) {
 	}
 }
 
-// widened returns cells over all classes.
+// widened returns the cells of the used classes as cells of all classes.
 func (g *grower) widened(o *openNode, s *search, cells [][]int64) [][]int64 {
 	if s.used == nil {
 		return cells
@@ -81,7 +81,7 @@ func (g *grower) widened(o *openNode, s *search, cells [][]int64) [][]int64 {
 }
 
 // children splits the node by a choice and returns the child nodes, smallest first. The
-// last choice takes over the node's histogram, others copy it.
+// last choice takes over the node's histogram; the other choices copy it.
 func (g *grower) children(o *openNode, by *choice, last bool, w *workspace) []*openNode {
 	children := make([]*openNode, len(by.cells))
 	b := &block{order: w.numbers.get(o.objects)}
@@ -114,7 +114,7 @@ func (g *grower) children(o *openNode, by *choice, last bool, w *workspace) []*o
 	return children
 }
 
-// partition writes the objects of each outcome side by side, in their order.
+// partition writes the numbers of the objects of each outcome to the outcome's child, in their order.
 func (g *grower) partition(o *openNode, by *choice, children []*openNode, w *workspace) {
 	codes, t := o.table.counters[by.test.Feature].Codes, by.test
 	if t.Kind == split.Multiway {
@@ -131,7 +131,7 @@ func (g *grower) partition(o *openNode, by *choice, children []*openNode, w *wor
 		return
 	}
 	from, width := t.Code, t.Span+1
-	if t.Kind == split.Threshold { // the last code is missing: its answer is no
+	if t.Kind == split.Threshold { // the last code means missing, which has outcome 0
 		width = g.Columns[t.Feature].Codes - 1 - from
 	}
 	if codes.U8 != nil {
@@ -141,8 +141,8 @@ func (g *grower) partition(o *openNode, by *choice, children []*openNode, w *wor
 	}
 }
 
-// part deals the objects to the outcomes of a test. An object has outcome 1 if its code
-// is one of the given codes.
+// part divides the objects between the outcomes of a test. An object has outcome 1 (yes) if its
+// code is in [from, from+width).
 func part[T uint8 | uint16](codes []T, o *openNode, no, yes []int32, from, width int) {
 	if o.order == nil {
 		at, n := 0, 0
@@ -169,8 +169,8 @@ func part[T uint8 | uint16](codes []T, o *openNode, no, yes []int32, from, width
 	}
 }
 
-// inherit makes the histograms of the children. Where it costs less than counting, the
-// largest child gets its parent's histogram less those of its siblings.
+// inherit makes the histograms of the children. If it costs less than counting, the histogram of
+// the largest child is the parent's minus the histograms of its siblings.
 func (g *grower) inherit(o *openNode, children []*openNode, last bool, w *workspace) {
 	largest := children[len(children)-1]
 	if o.cells == nil || !g.worthKeeping(largest.objects) {
@@ -196,8 +196,8 @@ func (g *grower) inherit(o *openNode, children []*openNode, last bool, w *worksp
 	}
 }
 
-// subtractChild subtracts a child's counts of a feature from those of its parent.
-// A child that keeps its histogram keeps the counts.
+// subtractChild subtracts a child's counts of feature f from its parent's counts. If the child
+// keeps its histogram, it also keeps these counts.
 func (g *grower) subtractChild(parent []int64, child *openNode, r *induce.Selection, f int) {
 	if child.cells == nil {
 		child.table.counters[f].Uncount(parent, r)

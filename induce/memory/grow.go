@@ -11,43 +11,43 @@ import (
 	"github.com/espalier-ml/espalier/induce/split"
 )
 
-// Options say how trees are grown. Without Stop they do not change the trees.
+// Options are the options of growth. Except for Stop, they do not change the trees.
 type Options struct {
-	Workers int                // goroutines; at most 1: the caller's own
+	Workers int                // number of goroutines; at most 1: only the caller's
 	Settled func(weight int64) // called with the weight of each finished leaf, from any goroutine; may be nil
 
 	// Stop is called at each open node, from any goroutine; may be nil. Once it returns
 	// true all open nodes become leaves, and Node.Stopped marks them.
 	Stop func() bool
 
-	// Memory is about how many bytes the growth holds beside the objects and the trees;
-	// 0: 1 GiB. With less memory the growth takes longer, see Bytes.
+	// Memory is about how many bytes the growth may use, not counting the objects and the
+	// trees; 0: 1 GiB. With less memory the growth takes longer, see Bytes.
 	Memory int64
 }
 
-// Grow grows a whole tree from its objects. There must be at least one object, and
-// total is the weight of all. The tree does not depend on the order of the objects.
+// Grow grows a whole tree from its objects and returns the root. There must be at least one
+// object. total is the weight of all objects. The tree does not depend on their order.
 func Grow(o *dataset.Objects, columns []split.Column, p induce.Params, total int64, opts Options) *induce.Node {
 	return GrowEach(o, columns, []induce.Params{p}, total, opts)[0]
 }
 
-// GrowEach grows a tree by each of the parameters, the same tree as Grow. Trees that
-// begin with the same tests share the counting of their nodes.
+// GrowEach grows a tree with each of the parameters ps and returns the roots. The trees are the same
+// as Grow's. Trees that begin with the same tests share the counting of their nodes.
 func GrowEach(
 	o *dataset.Objects, columns []split.Column, ps []induce.Params, total int64, opts Options,
 ) []*induce.Node {
 	return GrowBelow(o, columns, ps, total, induce.Place{}, opts)
 }
 
-// GrowBelow grows the subtrees below an open node from the objects of the node, one
-// by each of the parameters. There must be at least one object. total is the weight of
-// all training objects, those of other nodes included.
+// GrowBelow grows subtrees below an open node from the node's objects, one with each of the
+// parameters ps, and returns their roots. There must be at least one object. total is the weight
+// of all training objects, including the objects of other nodes.
 func GrowBelow(
 	o *dataset.Objects, columns []split.Column, ps []induce.Params, total int64, at induce.Place, opts Options,
 ) []*induce.Node {
 	var roots []*induce.Node
 	t := newTraits(o, ps[0].Classes)
-	ws := newWorkspaces(columns, o.Classes, opts.Workers) // later batches use their memory again
+	ws := newWorkspaces(columns, o.Classes, opts.Workers) // later batches reuse their memory
 	for batch := range slices.Chunk(ps, together(o, columns, len(ps), opts)) {
 		g := newGrower(o, columns, t, batch, total, opts)
 		roots = append(roots, g.grow(at, ws)...)
@@ -66,30 +66,33 @@ type grower struct {
 	pool    *workerPool
 
 	held   atomic.Int64 // bytes of the open nodes
-	budget int64        // of held
+	budget int64        // limit on held, in bytes
 }
 
-// traits are facts of the objects and columns that make the growth quicker.
+// traits are properties of the objects and columns that allow faster growth.
 type traits struct {
 	unit     bool  // each object weighs 1
 	packed   bool  // histograms are packed, see induce.Selection
 	soft     bool  // the objects are soft, see dataset.Objects
 	heaviest int64 // weight of the heaviest object
 
-	// mixed has a bit for each object, set if it has weight in other classes than its own; nil: there are
-	// none. Only there a node's raw class weights differ from those by its objects' classes.
+	// mixed has a bit for each object, which is set if the object has weight in other classes than its
+	// own. It is nil if no object has. Only mixed objects make the raw class weights of a node differ
+	// from the weights by its objects' classes.
 	mixed []uint64
-	// raw says that nodes count raw class weights, and that these differ from those by the objects' classes.
+	// raw reports whether nodes count raw class weights and these differ from the weights by the objects'
+	// classes.
 	raw bool
-	// disputed has a bit for each soft object, set if its rows have labels of several classes. Nodes of
-	// one majority class and without such objects are leaves. nil: there are none, or it does not matter.
+	// disputed has a bit for each soft object, which is set if the object's rows have labels of several
+	// classes. A node with one majority class and no disputed object is a leaf. It is nil if no object
+	// is disputed, or if the criterion ignores the labels of rows.
 	disputed []uint64
 
 	narrow      int   // number of features with codes of one byte
 	objectBytes int64 // bytes to gather an object
 }
 
-// newTraits looks at all objects.
+// newTraits returns the traits of the objects.
 func newTraits(o *dataset.Objects, classes split.Classes) traits {
 	t := traits{soft: o.Soft()}
 	t.seeObjects(o, classes)
@@ -107,7 +110,7 @@ func newTraits(o *dataset.Objects, classes split.Classes) traits {
 	return t
 }
 
-// seeObjects sets what follows from the weights and classes of the objects.
+// seeObjects sets the traits that depend on the weights and classes of the objects.
 func (t *traits) seeObjects(o *dataset.Objects, classes split.Classes) {
 	var total int64
 	for i, weight := range o.Weight {
@@ -125,7 +128,7 @@ func (t *traits) seeObjects(o *dataset.Objects, classes split.Classes) {
 	t.raw = t.mixed != nil && (t.soft || classes == split.OfRows)
 }
 
-// mark sets the bit of object i, of n objects. It makes the bits if they are nil.
+// mark sets the bit of object i and returns the bits. It makes bits for n objects if bits is nil.
 func mark(bits []uint64, i, n int) []uint64 {
 	if bits == nil {
 		bits = make([]uint64, (n+63)/64)
@@ -150,7 +153,7 @@ func newGrower(
 	return g
 }
 
-// grow grows the subtrees of all objects.
+// grow grows the subtrees from all objects and returns their roots.
 func (g *grower) grow(at induce.Place, ws []*workspace) []*induce.Node {
 	o := g.objects
 	root := &openNode{Place: at, objects: o.Len(), n: make([]int64, o.Classes), m: make([]int64, o.Classes)}
@@ -180,17 +183,17 @@ func (g *grower) grow(at induce.Place, ws []*workspace) []*induce.Node {
 }
 
 const (
-	// grain is the least node that several workers work on, or hand over, in objects
+	// grain is the least size of a node that several workers share or hand over, in objects
 	// times features.
 	grain = 1 << 16
 
-	// keptCells bounds the histogram that a node keeps for its children, at 128 MiB;
-	// with more cells each node counts its objects anew.
+	// keptCells limits the histogram that a node keeps for its children to 128 MiB. If a
+	// histogram has more cells, each node counts its objects again.
 	keptCells = 1 << 24
 )
 
-// shareIfLarge calls body with a function that deals the features, with all idle workers
-// where the node is large.
+// shareIfLarge calls body with a function that returns the next feature, or -1 after the last
+// one. If the node is large, all idle workers call body as well.
 func (g *grower) shareIfLarge(o *openNode, w *workspace, body func(w *workspace, next func() int)) {
 	if g.pool.size > 1 && g.work(o) >= grain {
 		g.pool.share(w, len(g.Columns), body)
@@ -205,12 +208,11 @@ func (g *grower) shareIfLarge(o *openNode, w *workspace, body func(w *workspace,
 	})
 }
 
-// expand makes a leaf of a node or splits it: by one test or, where its trees choose
-// different tests, by several. It grows all subtrees below one test before it splits by
-// the next, so that few objects' numbers and histograms are held at a time: those of one
-// path. Of siblings the largest comes last and holds nothing of its parent, so histograms
-// are held of the larger siblings alone: at most log2 of the number of objects for each
-// test of a node on the path.
+// expand makes a node a leaf or splits it: by one test or, if its trees choose different tests, by
+// several. It grows all subtrees below one test before it splits the node by the next test, so that
+// only the object numbers and histograms of one path are in memory. The largest child is grown last
+// and takes over its parent's memory. While a smaller child is grown, the histograms of its larger
+// siblings are kept: at most log2(objects) histograms for each test of a node on the path.
 func (g *grower) expand(o *openNode, w *workspace) {
 	if o.table == nil {
 		o.table = g.newCodeTable(g.objects, w)
@@ -236,8 +238,8 @@ func (g *grower) expand(o *openNode, w *workspace) {
 	}
 }
 
-// hand hands a large node over to an idle worker. As a second subtree holds memory of its
-// own, the workers stay together where memory is short.
+// hand hands a large node over to an idle worker, and reports whether it did. A second subtree needs
+// memory of its own, so if memory is short, no node is handed over and the workers share features.
 func (g *grower) hand(o *openNode) bool {
 	return g.pool.size > 1 && g.work(o) >= grain && g.held.Load() < g.budget/2 && g.pool.hand(o)
 }

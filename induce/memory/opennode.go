@@ -7,8 +7,8 @@ import (
 	"github.com/espalier-ml/espalier/induce/dataset"
 )
 
-// openNode is a node that is being grown: of one tree, or of several trees whose
-// tests on the way to it are the same.
+// openNode is a node that is being grown. It belongs to one tree, or to several trees that
+// have the same tests on the path to the node.
 type openNode struct {
 	induce.Place
 
@@ -16,7 +16,7 @@ type openNode struct {
 	order   []int32 // numbers of its objects in the code table, ascending; nil: all objects
 	block   *block  // holds order
 	members []member
-	n, m    []int64 // number of objects by class; weight by class, see split.Classes
+	n, m    []int64 // by class: number of objects and their weight, see split.Classes
 	objects int
 	cells   []int64 // histogram of all features; nil: not kept
 }
@@ -36,14 +36,14 @@ type block struct {
 	users atomic.Int32 // siblings that are not released
 }
 
-// release gives back what the node holds.
+// release returns the memory of the node to the pools.
 func (g *grower) release(o *openNode, w *workspace) {
 	g.releaseCells(o, w)
 	g.releaseOrder(o, w)
 	g.releaseExtent(o, w)
 }
 
-// releaseCells gives the node's histogram back.
+// releaseCells returns the memory of the node's histogram.
 func (g *grower) releaseCells(o *openNode, w *workspace) {
 	if o.cells != nil {
 		w.histograms.put(o.cells)
@@ -52,7 +52,7 @@ func (g *grower) releaseCells(o *openNode, w *workspace) {
 	}
 }
 
-// releaseOrder gives back the numbers of the node's objects.
+// releaseOrder returns the memory of the block of the node's objects, if no sibling uses it any more.
 func (g *grower) releaseOrder(o *openNode, w *workspace) {
 	if b := o.block; b != nil && b.users.Add(-1) == 0 {
 		g.held.Add(-4 * int64(len(b.order)))
@@ -61,15 +61,15 @@ func (g *grower) releaseOrder(o *openNode, w *workspace) {
 	o.order, o.block = nil, nil
 }
 
-// codeTable holds the codes of objects: of all, or of those of a node, gathered side by
-// side. The open nodes below it have numbers of its objects.
+// codeTable has the codes of all objects, or the gathered codes of the objects of one node. The open
+// nodes below this node refer to objects by their numbers in the table.
 type codeTable struct {
 	counters []induce.ColumnCounter // per feature
 	class    []uint16               // per object
 	weight   []int64                // per object; nil: each weighs 1
-	ids      []int32                // number of each object among all; nil: the same
+	ids      []int32                // per object: its number among all objects; nil: its number in the table
 
-	users atomic.Int32 // open nodes
+	users atomic.Int32 // open nodes that use the table
 	u8    []uint8      // memory of the codes
 	u16   []uint16     // memory of the codes and of class
 }
@@ -95,16 +95,18 @@ func (g *grower) newCodeTable(o *dataset.Objects, w *workspace) *codeTable {
 }
 
 const (
-	// sparse: a node gathers its objects if they are at most one in so many of its
-	// code table's. The codes of more scattered objects lie in distinct cache lines.
+	// sparse bounds the objects of a node that are gathered: the node has at most 1/sparse of the
+	// objects of its code table. Codes of objects that are farther apart are in different cache
+	// lines.
 	sparse = 4
 
-	// cached is how many bytes of codes are not worth gathering: they stay in the cache.
+	// cached is the number of bytes of codes up to which a code table stays in the cache, so that
+	// gathering does not pay.
 	cached = 1 << 18
 )
 
-// gather copies the codes of the node's objects side by side, if these are few of its
-// code table's. All workers share the features of a large node.
+// gather copies the codes of the node's objects to a code table of their own, if these are a small
+// part of the objects of the node's table. Idle workers help with a large node.
 func (g *grower) gather(o *openNode, w *workspace) {
 	from, n := o.table, o.objects
 	bytes := int64(n) * g.objectBytes
@@ -146,8 +148,8 @@ func (g *grower) gather(o *openNode, w *workspace) {
 	o.table = e
 }
 
-// reserve counts bytes as held, if they and all that is held take at most three quarters
-// of the budget. The last quarter is for the numbers of objects and the histograms below.
+// reserve adds bytes to the bytes held and returns true, unless the sum exceeds three quarters of
+// the budget. The last quarter is for the object numbers and histograms of the nodes below.
 func (g *grower) reserve(bytes int64) bool {
 	if g.held.Add(bytes) <= g.budget-g.budget/4 {
 		return true
@@ -156,7 +158,8 @@ func (g *grower) reserve(bytes int64) bool {
 	return false
 }
 
-// pick copies the codes of some objects; none if the feature has codes of other width.
+// pick copies the codes of the objects numbered order. It does nothing if from is nil, because the
+// feature has codes of the other width.
 func pick[T uint8 | uint16](to, from []T, order []int32) {
 	if from == nil {
 		return
@@ -167,7 +170,7 @@ func pick[T uint8 | uint16](to, from []T, order []int32) {
 	}
 }
 
-// id returns the number among all objects of an object of the code table.
+// id returns the number, among all objects, of object i of the code table.
 func (e *codeTable) id(i int32) int32 {
 	if e.ids == nil {
 		return i
@@ -175,7 +178,8 @@ func (e *codeTable) id(i int32) int32 {
 	return e.ids[i]
 }
 
-// releaseExtent gives the codes back that no other node needs.
+// releaseExtent returns the memory of the node's code table, if no other node uses it and it is a
+// gathered one.
 func (g *grower) releaseExtent(o *openNode, w *workspace) {
 	e := o.table
 	o.table = nil

@@ -8,28 +8,28 @@ import (
 	"github.com/espalier-ml/espalier/induce/split"
 )
 
-// search is the search for tests of one node. The objects are counted with all
-// classes where the node keeps its histogram, else with the classes that it has.
+// search is the search for the tests of one node. If the node keeps its histogram, all classes are
+// counted; otherwise only the classes of the node are.
 type search struct {
 	nodesearch.Search
 
-	layout  *induce.Layout // of the kept histogram
+	layout  *induce.Layout // layout of the kept histogram
 	objects induce.Selection
 	used    []int           // the classes that are counted; nil: all
 	fresh   bool            // the kept histogram is not counted yet
 	leaves  []*induce.Node  // of trees that stop at the node
 	nodes   []*induce.Node  // of the other trees, which seek tests
-	heavy   [][]heavyObject // of these trees
+	heavy   [][]heavyObject // by tree in nodes
 }
 
-// heavyObject is an object that weighs more than theta of all, see split.Heavy.
+// heavyObject is an object that is heavy for a criterion, see split.Heavy.
 type heavyObject struct {
 	id  int32
 	sum split.Heavy
 }
 
-// newSearch fills in the counts of the node and prepares the search. Trees for
-// which the node is a leaf in any case do not seek.
+// newSearch writes the counts of the node to its trees and prepares the search. It leaves out trees
+// for which the node is a leaf, whatever tests there are.
 func (g *grower) newSearch(o *openNode, w *workspace) *search {
 	s := &w.search
 	s.Reset(&g.Rules, o.Place)
@@ -73,13 +73,13 @@ func (g *grower) newSearch(o *openNode, w *workspace) *search {
 	return s
 }
 
-// isLeaf reports whether the node, of so many rows, is a leaf of a tree, whatever tests
-// there are.
+// isLeaf reports whether the node is a leaf of member m's tree, whatever tests there are. rows is
+// the number of rows of the node, or negative if no tree needs it.
 func (g *grower) isLeaf(o *openNode, m member, t *split.Totals, rows int64) bool {
 	return g.IsLeaf(m.tree, o.Depth, t) || rows >= 0 && rows < g.Params[m.tree].MinRows || !t.Paired() && g.labelled(o)
 }
 
-// heavy returns the heavy objects of the node, and adds them up.
+// heavy returns the heavy objects of the node, and adds them to to.Heavy.
 func (g *grower) heavy(o *openNode, to *nodesearch.Tree) []heavyObject {
 	criterion := g.Criteria[to.Number]
 	if !criterion.IsHeavy(g.heaviest) || !to.Totals.Paired() {
@@ -97,8 +97,8 @@ func (g *grower) heavy(o *openNode, to *nodesearch.Tree) []heavyObject {
 	return heavy
 }
 
-// worthKeeping reports whether a node of so many objects keeps its histogram: it
-// does where counting them costs more than subtracting all cells.
+// worthKeeping reports whether a node with the given number of objects keeps its histogram: it
+// does if counting the objects costs more than subtracting all cells.
 func (g *grower) worthKeeping(objects int) bool {
 	cells := g.layout.Cells()
 	return cells <= keptCells && 2*objects*len(g.Columns) > 3*cells
@@ -145,8 +145,8 @@ func (g *grower) weigh(s *induce.Selection, o *openNode, w *workspace) {
 	s.Shares = w.shares
 }
 
-// labelled reports whether a node of soft objects of one majority class is a leaf because its rows
-// have labels of this class alone.
+// labelled reports whether a node whose soft objects all have the same majority class is a leaf,
+// because its rows only have labels of this class.
 func (g *grower) labelled(o *openNode) bool {
 	if !g.soft || g.Params[0].Classes == split.OfObjects {
 		return false
@@ -162,7 +162,7 @@ func (g *grower) labelled(o *openNode) bool {
 	return true
 }
 
-// fit returns memory for n values.
+// fit returns a slice of n values, in the memory of s if that is large enough.
 func fit[T any](s []T, n int) []T {
 	if cap(s) < n {
 		return make([]T, n, n+n/4)
@@ -170,7 +170,7 @@ func fit[T any](s []T, n int) []T {
 	return s[:n]
 }
 
-// compact numbers the classes that the node has, and counts with these numbers.
+// compact numbers the classes of the node without gaps, and sets up the counting with these numbers.
 func (g *grower) compact(o *openNode, s *search, w *workspace) {
 	s.used = w.used[:0]
 	n, m := w.usedObjects[:0], w.usedWeight[:0]
@@ -202,7 +202,7 @@ func (g *grower) compact(o *openNode, s *search, w *workspace) {
 	}
 }
 
-// findTests finds each tree's best test of the node, and its runner-up.
+// findTests finds the best test and the runner-up of the node for each tree.
 func (g *grower) findTests(o *openNode, s *search, w *workspace) {
 	if len(s.Trees) == 0 {
 		return
@@ -220,7 +220,7 @@ func (g *grower) findTests(o *openNode, s *search, w *workspace) {
 	s.Choose()
 }
 
-// loader returns the histograms of the node, in the memory of a worker.
+// loader returns a function that loads the node's histogram of a feature into the memory of a worker.
 func (g *grower) loader(o *openNode, s *search, w *workspace) nodesearch.Load {
 	return func(f, tree int) (split.Histogram, []int32) {
 		codes := g.Columns[f].Codes
@@ -229,7 +229,7 @@ func (g *grower) loader(o *openNode, s *search, w *workspace) nodesearch.Load {
 	}
 }
 
-// settle makes leaves of nodes: it fills in their rows and class weights.
+// settle makes nodes leaves: it sets their rows and class weights.
 func (g *grower) settle(o *openNode, leaves []*induce.Node) {
 	if len(leaves) == 0 {
 		return
@@ -250,8 +250,8 @@ func (g *grower) settle(o *openNode, leaves []*induce.Node) {
 	}
 }
 
-// otherWeights returns the weights by class that the node does not count: the raw ones if sign is 1,
-// those by the majority classes of its objects if it is -1.
+// otherWeights returns the weights by class that the node does not count: the raw weights if sign
+// is 1, the weights by the majority classes of its objects if sign is -1.
 func (g *grower) otherWeights(o *openNode, sign int64) []int64 {
 	weights := slices.Clone(o.m)
 	for i := range o.objects {

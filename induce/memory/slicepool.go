@@ -5,14 +5,14 @@ import (
 	"slices"
 )
 
-// slicePool hands out slices and takes them back. Fresh memory costs more than its use, as
-// the system clears it page by page.
+// slicePool keeps slices for reuse. New memory is expensive, as the system clears it page by
+// page.
 type slicePool[T any] struct {
-	idle [64][][]T // by the logarithm of their capacity
+	idle [64][][]T // by the bit length of their capacity
 }
 
-// get returns a slice of n elements of any values. Where the idle slices of its size are
-// all too short, it drops one of them: so few are kept in all.
+// get returns a slice of n elements with arbitrary values. If all idle slices of its size class are
+// too short, one of them is dropped, which limits the size of the pool.
 func (p *slicePool[T]) get(n int) []T {
 	at := bits.Len(uint(n))
 	for _, class := range []int{at, at + 1} {
@@ -31,7 +31,7 @@ func (p *slicePool[T]) get(n int) []T {
 	return make([]T, n)
 }
 
-// put takes a slice back.
+// put adds a slice to the pool.
 func (p *slicePool[T]) put(s []T) {
 	if cap(s) > 0 {
 		at := bits.Len(uint(cap(s)))

@@ -16,8 +16,8 @@ type workerPool struct {
 	mu    sync.Mutex
 	wake  *sync.Cond
 	nodes []*openNode // nodes that were handed over
-	loops []*loop     // other workers may join these
-	busy  int         // number of workers at a subtree
+	loops []*loop     // loops that idle workers may join
+	busy  int         // number of workers that grow a subtree
 }
 
 func newWorkerPool(workers int) *workerPool {
@@ -26,7 +26,7 @@ func newWorkerPool(workers int) *workerPool {
 	return c
 }
 
-// loop is work on the numbers below n, which several workers share.
+// loop is a loop over the numbers in [0, n) that several workers share.
 type loop struct {
 	n       int
 	begun   atomic.Int64
@@ -42,9 +42,9 @@ func (l *loop) next() int {
 	return -1
 }
 
-// share calls body with a function that deals the numbers below n, and -1 at their end.
-// Idle workers call body as well, each with its own workspace. All numbers are done when
-// share returns.
+// share calls body with a function that returns the next number in [0, n), or -1 after the last
+// one. Idle workers call body as well, each with its own workspace. When share returns, all
+// numbers are done.
 func (c *workerPool) share(w *workspace, n int, body func(w *workspace, next func() int)) {
 	l := &loop{n: n, body: body}
 	if c.size == 1 {
@@ -64,7 +64,7 @@ func (c *workerPool) share(w *workspace, n int, body func(w *workspace, next fun
 	}
 }
 
-// hand hands a node over to an idle worker, if there is one for it.
+// hand hands a node over to an idle worker, and reports whether there is one for it.
 func (c *workerPool) hand(o *openNode) bool {
 	if c.idle.Load() == 0 {
 		return false
@@ -103,7 +103,7 @@ func (c *workerPool) work(w *workspace, grow func(*openNode, *workspace)) {
 	}
 }
 
-// unlocked calls f without the lock, and counts the calls at work.
+// unlocked calls f without the lock. During the call, calls is higher by 1.
 func (c *workerPool) unlocked(calls *int, f func()) {
 	*calls++
 	c.mu.Unlock()

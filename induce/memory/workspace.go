@@ -11,8 +11,8 @@ import (
 
 // workspace is the scratch memory of one worker.
 type workspace struct {
-	search  search             // of the node that the worker splits
-	scratch nodesearch.Scratch // of this search, or of another worker's
+	search  search             // search for the tests of the node that the worker splits
+	scratch nodesearch.Scratch // scratch of this search, or of another worker's search
 
 	histograms slicePool[int64]
 	weights    slicePool[int64]
@@ -20,19 +20,19 @@ type workspace struct {
 	words      slicePool[uint16]
 	bytes      slicePool[uint8]
 
-	// of load
+	// memory of load
 	loaded  int           // feature whose cells are loaded; -1: none
-	pairs   []int64       // its cells
-	present []int32       // its codes with objects, ascending
-	cells   []int64       // memory to count in; all zero between uses
-	counted int           // cells of a code to be zeroed in cells; 0: none
+	pairs   []int64       // cells of the loaded feature
+	present []int32       // codes of the loaded feature that objects have, ascending
+	cells   []int64       // memory for counts; all zero between uses
+	counted int           // number of counted cells for each code, to be zeroed again; 0: cells is zero
 	seen    []uint64      // a bit for each code of one feature; all zero between uses
-	memory  []int64       // of pairs
+	memory  []int64       // memory of pairs
 	heavy   []split.Heavy // by code
 	heavies []int32       // the codes in heavy with sums
 
-	// of selections
-	used                    []int // the classes that the node has
+	// memory of selections
+	used                    []int // the classes of the node
 	usedObjects, usedWeight []int64
 	numberOf                []uint16 // number of each class among those used
 	classOf                 []uint16
@@ -57,8 +57,8 @@ func newWorkspaces(columns []split.Column, classes, workers int) []*workspace {
 	return ws
 }
 
-// heavySums returns the sums of heavy objects by code of a feature, in memory that the next call
-// uses again; nil: there are none.
+// heavySums returns the sums of the heavy objects by code of a feature. The next call reuses the
+// memory of the result. It is nil without heavy objects.
 func (w *workspace) heavySums(heavy []heavyObject, codes *dataset.Codes, n int) []split.Heavy {
 	if len(heavy) == 0 {
 		return nil
@@ -78,7 +78,7 @@ func (w *workspace) heavySums(heavy []heavyObject, codes *dataset.Codes, n int) 
 	return w.heavy[:n]
 }
 
-// load loads a feature's cells: those of the kept histogram, or newly counted ones.
+// load loads the cells of a feature from the kept histogram, or counts them.
 func (w *workspace) load(o *openNode, s *search, f, codes int) {
 	if w.loaded == f {
 		return

@@ -17,22 +17,22 @@ import (
 	"github.com/espalier-ml/espalier/induce/tree"
 )
 
-// Host is the program that a choice is a part of.
+// Host is the program that runs a choice.
 type Host interface {
-	// Phase does work that takes a number of steps, and returns its error. If the context ends
-	// it may return before the work does.
+	// Phase does work that takes total steps, and returns its error. If the context ends, it may
+	// return before the work does.
 	Phase(ctx context.Context, name string, total int64, unit string, work func(s *parallel.Steps) error) error
-	// Note tells a user something.
+	// Note shows a text to the user.
 	Note(text string)
-	// Setting returns how users write a setting: "folds" may be --folds.
+	// Setting returns a setting as users write it: for "folds" it may return "--folds".
 	Setting(name string) string
 }
 
-// Training counts the training objects.
+// Training is the size of the training data.
 type Training struct {
 	Objects, Rows, Weight int64
 
-	Scale float64 // units in the mean weight of a training row
+	Scale float64 // mean weight of a training row, in units
 
 	WeightEffect float64 // design effect of the weights, see dataset.WeightSums; 0: rows have no weights
 }
@@ -43,42 +43,42 @@ type Chooser struct {
 	Settings *Settings
 
 	Features []dataset.Feature
-	Columns  []split.Column // the features as the growth of trees sees them
+	Columns  []split.Column // columns of the features, for growing trees
 	Classes  int
 	Training Training
-	Memory   int64 // bytes that growth of trees may take
+	Memory   int64 // bytes that growing trees may use
 
-	Transfer *distill.TransferSet // that the last candidates have grown from; nil: there is none
+	Transfer *distill.TransferSet // transfer set that the last candidates are grown from; may be nil
 
 	// Objects returns all training objects. It is called several times.
 	Objects func(ctx context.Context) (*dataset.Objects, error)
-	// Sample returns objects of a part, in the order of leafmodel.Sorted: of many, those of the
-	// least hashes.
+	// Sample returns objects of a part, in the order of leafmodel.Sorted. If there are many objects, it
+	// returns the ones with the least hashes.
 	Sample func(ctx context.Context, part dataset.Part) (*dataset.Objects, error)
-	// Grouped returns the objects of a part, or objects without groups if these are not known. nil: rows
-	// have no keys. It is called several times.
+	// Grouped returns the objects of a part, without groups if the groups are not known. It is called
+	// several times. It is nil if rows have no keys.
 	Grouped func(ctx context.Context, part dataset.Part) (*dataset.Objects, error)
-	// Model makes a tree of a root that was grown with the parameters of a candidate.
+	// Model makes a tree from a root that was grown with the parameters of a candidate.
 	Model func(root *induce.Node, candidate int) *tree.Tree
 }
 
-// Winner is the chosen tree, with its competition.
+// Winner is the chosen tree and the competition that it has won.
 type Winner struct {
 	Candidate *frontier.Candidate
-	Models    []*leafmodel.Model // by node of the tree; nil: it has none, or had no competitor
+	Models    []*leafmodel.Model // by node of the tree; nil: no models, or no competition
 
-	Competition *Competition // nil: there was no competition
+	Competition *Competition // nil: no competition
 }
 
-// Competition is what the trees have competed in.
+// Competition is a choice among several trees, with the data that it was based on.
 type Competition struct {
 	Pool   *frontier.Pool
 	Choice *frontier.Choice
-	Folds  []crossvalidate.Fold // nil: there was no cross-validation
-	Number int                  // of the folds that were wanted
+	Folds  []crossvalidate.Fold // nil: no cross-validation
+	Number int                  // number of folds that were wanted
 
-	// Optimism is by how much the area on the folds of the tree chosen without leaf models is too high:
-	// see crossvalidate.Optimism. nil: not known.
+	// Optimism is the amount by which the area on the folds is too high, for the tree chosen without leaf
+	// models: see crossvalidate.Optimism. It is nil if not known.
 	Optimism *float64
 
 	stages []*modelled
@@ -95,7 +95,7 @@ func (c *Chooser) Choose(ctx context.Context, candidates []frontier.Candidate) (
 	sole := c.Settings.Sole(&candidates[0])
 	var err error
 	switch a := &sole.Tree.Algorithm; {
-	case a.Ridge > 0 || a.BoosterTrees > 0: // a refit keeps the kind of its models
+	case a.Ridge > 0 || a.BoosterTrees > 0: // a refit keeps the kind of the tree's models
 		sole, err = c.refitModels(ctx, sole)
 	case c.Settings.WantsModels():
 		sole, err = c.soleWithModels(ctx, sole)
@@ -149,24 +149,24 @@ func (c *Chooser) compete(ctx context.Context, candidates []frontier.Candidate) 
 	return &Winner{Candidate: candidate, Models: w.modelsOf(&w.Choice.Chosen), Competition: w}, nil
 }
 
-// RuleError says that a rule can choose no tree.
+// RuleError is the error of a rule that cannot choose a tree.
 type RuleError struct {
-	Setting string // as users write it, with its value
+	Setting string // setting as users write it, with its value
 	Err     error
 }
 
 // Error implements error.
 func (e *RuleError) Error() string { return fmt.Sprintf("%s: %v", e.Setting, e.Err) }
 
-// Unwrap returns what is wrong.
+// Unwrap returns the reason.
 func (e *RuleError) Unwrap() error { return e.Err }
 
-// noChoice returns the error of a rule that can choose nothing.
+// noChoice returns the error of a rule that cannot choose a tree, for the given reason.
 func (c *Chooser) noChoice(err error) error {
 	return &RuleError{c.Host.Setting("select") + " " + c.Settings.Rule.String(), err}
 }
 
-// NewPool prunes and scores candidates.
+// NewPool prunes candidates and returns a pool of the scored prunings.
 func NewPool(
 	ctx context.Context, h Host, candidates []frontier.Candidate, settings *frontier.Settings,
 ) (*frontier.Pool, error) {
@@ -186,7 +186,7 @@ func prunings(
 	})
 }
 
-// smooth chooses how strongly leaves are smoothed, if they are.
+// smooth chooses how strongly leaves are smoothed, if smoothing is wanted.
 func (c *Chooser) smooth(ctx context.Context, pool *frontier.Pool, folds []crossvalidate.Fold) error {
 	if pool.Candidates[0].Tree.Algorithm.LeafEstimate != tree.Smoothed.String() {
 		return nil
@@ -231,7 +231,7 @@ func compute[T any](
 }
 
 // Certify returns the certificate of a tree: a lower bound on the cost of any tree that
-// separates the training objects as far as this one did before it was pruned. grown is
+// separates the training objects as well as tree t did before it was pruned. grown is
 // the number of trees that the run has grown. The certificate is nil if the settings or
 // the size of the data rule it out.
 func (c *Chooser) Certify(ctx context.Context, t *frontier.Candidate, grown int64) (*tree.Certificate, error) {
@@ -267,7 +267,8 @@ func (c *Chooser) Certify(ctx context.Context, t *frontier.Candidate, grown int6
 	})
 }
 
-// Grown returns the number of trees that were grown for the winner among some candidates.
+// Grown returns the number of trees that were grown for a choice among the given number of candidates,
+// including the trees of the folds.
 func (w *Winner) Grown(candidates int) int64 {
 	if w.Competition != nil {
 		candidates *= 1 + w.Competition.Number
@@ -276,7 +277,7 @@ func (w *Winner) Grown(candidates int) int64 {
 }
 
 // foldsWanted returns the number of folds. If the data decide against folds, a note
-// says why.
+// gives the reason.
 func (c *Chooser) foldsWanted(validation *tree.LeafCounts) int {
 	rare, objects, folds := crossvalidate.Rarest(validation, c.Classes), c.Training.Objects, c.Host.Setting("folds")
 	d := c.Settings.Folds.Decide(rare, float64(objects))
@@ -318,7 +319,7 @@ func (c *Chooser) crossValidate(ctx context.Context, pool *frontier.Pool, number
 	return compute(ctx, c.Host, "folds", weight, "units of weight", work)
 }
 
-// growth returns from what the trees of the folds are grown.
+// growth returns the data that the trees of the folds are grown from.
 func (c *Chooser) growth(ctx context.Context, folds int) (*crossvalidate.Growth, error) {
 	objects, err := c.Objects(ctx)
 	if err != nil {

@@ -9,11 +9,11 @@ import (
 	"github.com/espalier-ml/espalier/induce/tree"
 )
 
-// MostMeasured is the number of objects of a part up to which intervals by group are measured: they are
-// in memory. Larger parts have no intervals.
+// MostMeasured is the number of objects of a part up to which intervals by group are computed, as all
+// objects must be in memory. Larger parts have no intervals.
 const MostMeasured = 1 << 22
 
-// EffectsOf returns the design effects of a tree on grouped objects. They are not defined for objects
+// EffectsOf returns the design effects of a tree on grouped objects. The result is empty for objects
 // without groups.
 func EffectsOf(t *tree.Tree, o *dataset.Objects) *metric.Effects {
 	if !o.Grouped() {
@@ -22,7 +22,7 @@ func EffectsOf(t *tree.Tree, o *dataset.Objects) *metric.Effects {
 	return metric.NewEffects(t, t.CountGroups(o))
 }
 
-// setEffects has the pool measure intervals by group, if rows have keys.
+// setEffects makes the pool compute intervals by group, if rows have keys.
 func (c *Chooser) setEffects(ctx context.Context, pool *frontier.Pool) error {
 	if c.Grouped == nil {
 		return nil
@@ -34,7 +34,7 @@ func (c *Chooser) setEffects(ctx context.Context, pool *frontier.Pool) error {
 			return err
 		}
 	}
-	if objects[dataset.Validation].Len() == 0 { // the design effect is that on the training rows then
+	if objects[dataset.Validation].Len() == 0 { // then the design effect on the training rows is used
 		var err error
 		if objects[dataset.Validation], err = c.Objects(ctx); err != nil {
 			return err

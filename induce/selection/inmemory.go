@@ -17,18 +17,18 @@ import (
 type InMemory struct {
 	Host     Host
 	Settings Settings
-	Members  []grid.Member // the grid
+	Members  []grid.Member // members of the grid
 	Modeller *grid.Modeller
-	Columns  []split.Column                  // the features of the modeller
-	Parts    [dataset.Parts]*dataset.Objects // there must be training objects
-	Options  memory.Options                  // of the growth of trees
-	Keyed    bool                            // rows have keys, whose groups stay together
+	Columns  []split.Column                  // columns of the modeller's features
+	Parts    [dataset.Parts]*dataset.Objects // training objects are required
+	Options  memory.Options                  // options for growing trees
+	Keyed    bool                            // whether rows have keys; the rows of a group stay together
 
 	WeightEffect float64 // see Training
 }
 
-// Train grows the trees of the grid and, with a teacher, taught trees, and chooses one tree. The
-// competition is nil if there was nothing to choose.
+// Train grows the trees of the grid and, with a teacher, taught trees, and returns the chosen tree.
+// The competition is nil if there was only one tree.
 func (m *InMemory) Train(ctx context.Context) (*tree.Tree, *Competition, error) {
 	settings, members := m.Settings.Narrowed(m.Members, m.Parts[dataset.Validation].Len() > 0, m.Host)
 	if settings.Rule == frontier.First {
@@ -69,7 +69,7 @@ func (m *InMemory) Train(ctx context.Context) (*tree.Tree, *Competition, error) 
 	return w.Candidate.Tree.Tested(), w.Competition, nil
 }
 
-// candidates returns the grown trees with the rows of each part at their leaves.
+// candidates returns the grown trees, with the counts of each part's rows at their leaves.
 func (m *InMemory) candidates(roots []*induce.Node, members []grid.Member, c *Chooser) []frontier.Candidate {
 	trees, list := make([]*tree.Tree, len(roots)), make([]frontier.Candidate, len(roots))
 	for i, root := range roots {
@@ -77,7 +77,7 @@ func (m *InMemory) candidates(roots []*induce.Node, members []grid.Member, c *Ch
 		list[i] = frontier.NewCandidate(trees[i], members[i].Params)
 	}
 	parts := []dataset.Part{dataset.Validation, dataset.Test}
-	if c.Transfer != nil { // trees know the soft weights of their training rows, not the labels
+	if c.Transfer != nil { // trees have the soft weights of their training rows, not the labels
 		parts = append(parts, dataset.Train)
 	}
 	router := tree.NewMultiRouter(trees)

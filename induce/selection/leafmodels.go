@@ -15,8 +15,8 @@ import (
 	"github.com/espalier-ml/espalier/induce/tree"
 )
 
-// ridges returns the strengths of leaf models that compete, in rows. On public data sets the
-// weakest is the best, or nearly so, from so many training objects on.
+// ridges returns the regularisation strengths of the leaf models that compete, in rows. On public
+// data sets with more than manyObjects training objects, the weakest is the best or nearly so.
 func ridges(objects int64) []float64 {
 	if objects > manyObjects {
 		return []float64{3}
@@ -24,11 +24,12 @@ func ridges(objects int64) []float64 {
 	return []float64{3, 30, 100}
 }
 
-// broadObjects is the number of objects that tell enough of all features of a path: see
-// leafmodel.Options. On public data sets a tenth and ten times of it are hardly different.
+// broadObjects is the Broad option of leaf models, see leafmodel.Options. On public data sets a
+// tenth or ten times of it gives nearly the same results.
 const broadObjects = 3000
 
-// fitOptions returns the options of all fits. Where there are many objects, leaves have enough.
+// fitOptions returns the options of all fits. With many objects the leaves have enough of their own,
+// and Broad is not needed.
 func (c *Chooser) fitOptions() leafmodel.Options {
 	o := leafmodel.Options{Scale: c.Training.Scale}
 	if c.Training.Objects <= manyObjects {
@@ -48,21 +49,22 @@ func (c *Chooser) wantsBoosters() bool {
 	return c.Settings.LeafModel == Auto && c.Training.Objects <= manyBoosted
 }
 
-// manyObjects is the number of training objects from which on one strength will do.
+// manyObjects is the number of training objects above which only one regularisation strength is tried.
 const manyObjects = crossvalidate.MostAuto
 
-// Of larger numbers of objects, those of the least hashes are taken.
+// Limits on the number of objects. If there are more, the ones with the least hashes are used.
 const (
-	// modelObjects is the number of objects that leaf models are fitted to.
+	// modelObjects is the greatest number of objects that leaf models are fitted to.
 	modelObjects = 1 << 20
-	// gainObjects is the number of validation objects on which the gain of models is measured. A
-	// tree with models and the tree without are scored on the same objects, so few will do.
+	// gainObjects is the greatest number of validation objects on which the gain of models is
+	// measured. A tree with models and the tree without are scored on the same objects, so a small
+	// number is enough.
 	gainObjects = 1 << 13
-	// testedObjects is the number of test objects on which the listed trees are scored.
+	// testedObjects is the greatest number of test objects on which the listed trees are scored.
 	testedObjects = 1 << 15
 )
 
-// Most returns the number of objects of a part that leaf models need at most: see Chooser.Sample.
+// Most returns the greatest number of objects of a part that leaf models use: see Chooser.Sample.
 func Most(part dataset.Part) int {
 	switch part {
 	case dataset.Train:
@@ -74,20 +76,20 @@ func Most(part dataset.Part) int {
 	}
 }
 
-// Differences in merit of neighbouring points that get models. Points that differ by less have
-// much the same gains.
+// Least differences in merit between neighbouring points that get models. Points that differ by
+// less have about the same gains.
 const (
-	listedStep = 0.002 // of the frontier, where there are many objects
-	grownStep  = 0.003 // of a grown tree's own front
+	listedStep = 0.002 // on the frontier, with many objects
+	grownStep  = 0.003 // on the front of one grown tree
 )
 
-// variant is a kind of models that the trees of points may get.
+// variant is a kind of leaf models for the trees of points.
 type variant struct {
 	ridge   float64 // strength of the linear models; 0: the point keeps its own
-	boosted int     // number of trees of a booster; 0: there are no boosters
+	boosted int     // number of trees of a booster; 0: no boosters
 }
 
-// of returns a point with models of the variant. Its figures are those of the point without.
+// of returns the point with models of the variant. Its figures are the figures without models.
 func (v variant) of(p frontier.Point) frontier.Point {
 	p.Boosted = v.boosted
 	if v.ridge > 0 {
@@ -97,18 +99,18 @@ func (v variant) of(p frontier.Point) frontier.Point {
 }
 
 // modelled is a stage: points of the frontier with models of some variants in the leaves of their
-// trees. The first stage has linear models, the second one boosters on top.
+// trees. The first stage has linear models, the second stage adds boosters to them.
 type modelled struct {
-	below    *modelled // the stage whose models these are on top of; nil: none
+	below    *modelled // the stage whose models these models extend; nil for the first stage
 	variants []variant
 	points   []frontier.Point
 	others   []frontier.Point       // listed points that get no models
 	trees    []*tree.Tree           // by point, without models
-	before   [][]*leafmodel.Model   // by point and node: models of the stage below; nil: there is none
+	before   [][]*leafmodel.Model   // by point and node: models of the stage below; nil for the first stage
 	models   [][][]*leafmodel.Model // by variant, point and node
-	plain    []leafmodel.Score      // by point: with the models before, on the validation objects
-	// scores with models, by part, variant and point. Those on the test objects are of the
-	// listed points alone.
+	plain    []leafmodel.Score      // by point: scores with the models in before, on the validation objects
+	// scores are the scores with models, by part, variant and point. Only listed points have scores
+	// on the test objects.
 	scores [dataset.Parts][][]leafmodel.Score
 }
 
@@ -119,7 +121,8 @@ func (m *modelled) has(p *frontier.Point) bool {
 }
 
 // withModels fits linear models to the leaves of the listed trees, and chooses again among the
-// trees with models and those without. Then it does the same with boosters on top.
+// trees with and without models. Then it does the same with boosters in addition to the models. It
+// returns the last choice and the stages.
 func (c *Chooser) withModels(
 	ctx context.Context, pool *frontier.Pool, choice *frontier.Choice, number int, folds []crossvalidate.Fold,
 ) (*frontier.Choice, []*modelled, error) {
@@ -141,7 +144,7 @@ func (c *Chooser) withModels(
 	return choice, stages, c.testModels(ctx, stages, choice.Listed)
 }
 
-// compare fits models of a stage, and chooses among its points with these models and those without.
+// compare fits the models of a stage, and chooses among its points with and without these models.
 func (c *Chooser) compare(
 	ctx context.Context, pool *frontier.Pool, m *modelled, number int, folds []crossvalidate.Fold,
 ) (*frontier.Choice, error) {
@@ -158,14 +161,14 @@ func (c *Chooser) compare(
 	return pool.ChooseAmong(m.candidates(gains, c.always(m)), &c.Settings.Settings)
 }
 
-// always reports whether the models of a stage are asked for, whatever they gain.
+// always reports whether the settings ask for the models of a stage, whatever they gain.
 func (c *Chooser) always(m *modelled) bool {
 	return c.Settings.LeafModel == Linear || c.Settings.LeafModel == Boosted && m.below != nil
 }
 
-// worthwhile returns the points that get models, and the other listed ones. With few objects
-// those are all listed points, and the front of each grown tree: a tree that is worse without
-// models may be better with them.
+// worthwhile returns the points that get models, and the other listed points. With few objects all
+// listed points and the front of each grown tree get models: a tree that is worse without models may
+// be better with them.
 func worthwhile(
 	pool *frontier.Pool, listed []frontier.Listed, objects int64,
 ) (points, others []frontier.Point) {
@@ -190,8 +193,8 @@ func worthwhile(
 	return points, others
 }
 
-// soleWithModels fits models to the leaves of the only tree, if they gain on the validation
-// objects or are asked for. Without validation rows it takes the middle one of the variants.
+// soleWithModels returns the only tree with models in its leaves, if they gain on the validation
+// objects or the settings ask for them. Without validation rows it takes the middle variant.
 func (c *Chooser) soleWithModels(ctx context.Context, t *frontier.Candidate) (*frontier.Candidate, error) {
 	validated := t.Counts[dataset.Validation].TotalRows() > 0
 	if !validated && c.Settings.LeafModel == Auto {
@@ -218,11 +221,11 @@ func (c *Chooser) soleWithModels(ctx context.Context, t *frontier.Candidate) (*f
 	return &with, err
 }
 
-// refitModels fits models of the kind that a tree had before to its leaves.
+// refitModels returns a tree with newly fitted models in its leaves, of the kind that the tree had.
 func (c *Chooser) refitModels(ctx context.Context, t *frontier.Candidate) (*frontier.Candidate, error) {
 	kind, plain := t.Tree.Algorithm, *t.Tree
 	plain.Algorithm.Ridge, plain.Algorithm.BoosterTrees = 0, 0
-	plain.Algorithm.Teacher = "" // the rows alone count
+	plain.Algorithm.Teacher = "" // a refit only learns from the rows
 	with := *t
 	with.Tree = &plain
 	point := frontier.Point{}
@@ -253,7 +256,8 @@ func (c *Chooser) refitModels(ctx context.Context, t *frontier.Candidate) (*fron
 	return &with, nil
 }
 
-// sole returns the best of the only tree's variants; without validation rows the middle one.
+// sole returns the only tree's point with the best variant; without validation rows, with the middle
+// variant if always is true.
 func (m *modelled) sole(always, validated bool) frontier.Point {
 	if !validated && always && m.able(0) {
 		return m.variants[len(m.variants)/2].of(m.points[0])
@@ -289,7 +293,7 @@ func (m *modelled) fit(f *distill.Fitting, before [][]*leafmodel.Model) (variant
 	return variants
 }
 
-// refit fits the models of the stage below, then those of all variants.
+// refit fits the models of the stage below, then the models of all variants.
 func (m *modelled) refit(f *distill.Fitting) (before [][]*leafmodel.Model, variants [][][]*leafmodel.Model) {
 	if m.below == nil {
 		return nil, m.fit(f, nil)
@@ -305,7 +309,7 @@ func (m *modelled) refit(f *distill.Fitting) (before [][]*leafmodel.Model, varia
 	return before, m.fit(f, before)
 }
 
-// noModels returns no models for the nodes of some trees.
+// noModels returns nil models for the nodes of trees, by tree and node.
 func noModels(trees []*tree.Tree) [][]*leafmodel.Model {
 	none := make([][]*leafmodel.Model, len(trees))
 	for i, t := range trees {
@@ -362,8 +366,8 @@ func (c *Chooser) fitModels(ctx context.Context, m *modelled) error {
 	return err
 }
 
-// testModels scores the listed points' models on the test objects. Scores of other points are
-// zero.
+// testModels scores the models of the listed points on the test objects. The scores of other points
+// stay zero.
 func (c *Chooser) testModels(ctx context.Context, stages []*modelled, listed []frontier.Listed) error {
 	total := int64(len(stages))
 	work := func(s *parallel.Steps) ([][][]leafmodel.Score, error) { // by stage, variant and point
@@ -397,7 +401,7 @@ func (c *Chooser) testModels(ctx context.Context, stages []*modelled, listed []f
 	return nil
 }
 
-// test returns the scores of the listed points' models on some objects, by variant and point.
+// test returns the scores of the listed points' models on objects, by variant and point.
 func (m *modelled) test(
 	objects *dataset.Objects, features []dataset.Feature, listed []frontier.Listed,
 ) [][]leafmodel.Score {
@@ -419,8 +423,8 @@ func (m *modelled) test(
 	return scores
 }
 
-// foldGains returns what models of a stage gain on the folds, by variant and point; nil without
-// folds.
+// foldGains returns the gains of the models of a stage on the folds, by variant and point; nil
+// without folds.
 func (c *Chooser) foldGains(
 	ctx context.Context, pool *frontier.Pool, number int, folds []crossvalidate.Fold, m *modelled,
 ) ([][]frontier.Gain, error) {
@@ -441,9 +445,9 @@ func (c *Chooser) foldGains(
 }
 
 // candidates returns the points without models and with models of each variant. The merit
-// of a point with models is that of the point without, plus what the models gain on the
-// validation objects and the folds. always leaves out points without models where there is
-// one with models.
+// of a point with models is the merit of the point without models, plus the models' gains on the
+// validation objects and the folds. If always is true, a point without models is left out if there
+// is the same point with models.
 func (m *modelled) candidates(gains [][]frontier.Gain, always bool) []frontier.Point {
 	var list []frontier.Point
 	if !always {
@@ -467,7 +471,7 @@ func (m *modelled) candidates(gains [][]frontier.Gain, always bool) []frontier.P
 	return list
 }
 
-// able reports whether some leaf of a point's tree has a model that it had not before.
+// able reports whether some leaf of a point's tree has a model that it did not have in before.
 func (m *modelled) able(point int) bool {
 	for node, l := range m.models[0][point] {
 		if l != nil && (m.before == nil || l != m.before[point][node]) {
@@ -477,7 +481,7 @@ func (m *modelled) able(point int) bool {
 	return false
 }
 
-// point returns a point with models of a variant.
+// point returns point number at with models of variant v, which gain folds on the folds.
 func (m *modelled) point(at, v int, folds frontier.Gain) frontier.Point {
 	p := m.variants[v].of(m.points[at])
 	p.Interval = nil
@@ -491,7 +495,7 @@ func (m *modelled) point(at, v int, folds frontier.Gain) frontier.Point {
 	return p
 }
 
-// plus returns a figure and a number of times its gain; the figure where either is nil.
+// plus returns figure + times * gain; the figure itself if either is nil.
 func plus(figure, gain *float64, times float64) *float64 {
 	if figure == nil || gain == nil {
 		return figure
@@ -500,15 +504,15 @@ func plus(figure, gain *float64, times float64) *float64 {
 	return &sum
 }
 
-// tree returns the tree of a point with models of a variant.
+// tree returns the tree of point number at with models of variant v.
 func (m *modelled) tree(at, v int) *tree.Tree {
 	t, p := leafmodel.Attach(m.trees[at], m.models[v][at]), m.variants[v].of(m.points[at])
 	t.Algorithm.Ridge, t.Algorithm.BoosterTrees = p.Ridge, p.Boosted
 	return t
 }
 
-// find returns the number of a point with models, and of its variant; below 0: it has none of
-// these.
+// find returns the number of a point with models, and the number of its variant. at is -1 if the
+// stage does not have the point.
 func (m *modelled) find(p *frontier.Point) (at, v int) {
 	for v := range m.variants {
 		for at := range m.points {
@@ -520,8 +524,8 @@ func (m *modelled) find(p *frontier.Point) (at, v int) {
 	return -1, 0
 }
 
-// TreeOf returns the tree of a point with its models, and the scores of these by part; nil: it has
-// none, and the pool has the scores.
+// TreeOf returns the tree of a point with its models, and a function that returns the scores with
+// models on a part. The function is nil if the point has no models; then the pool has its scores.
 func (w *Competition) TreeOf(p *frontier.Point) (*tree.Tree, func(of dataset.Part) *leafmodel.Score) {
 	for _, m := range w.stages {
 		if at, v := m.find(p); at >= 0 {
@@ -531,7 +535,7 @@ func (w *Competition) TreeOf(p *frontier.Point) (*tree.Tree, func(of dataset.Par
 	return w.Pool.Tree(p), nil
 }
 
-// modelsOf returns the models of a point's tree; nil: it has none.
+// modelsOf returns the models of a point's tree; nil if it has none.
 func (w *Competition) modelsOf(p *frontier.Point) []*leafmodel.Model {
 	for _, m := range w.stages {
 		if at, v := m.find(p); at >= 0 {

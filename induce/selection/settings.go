@@ -10,18 +10,18 @@ import (
 	"github.com/espalier-ml/espalier/induce/grid"
 )
 
-// Settings say how a tree is chosen.
+// Settings are the settings of a choice.
 type Settings struct {
 	frontier.Settings
 
 	Folds       crossvalidate.Setting
-	Seed        uint64 // of the folds, and of the teacher
+	Seed        uint64 // seed of the folds and of the teacher
 	Certificate bool   // whether the chosen tree gets a certificate
 	LeafModel   Kind
 	Teacher     Teacher
 
-	// Constrained says that features have constraints of monotony. Leaf models and teachers do not
-	// keep them.
+	// Constrained reports whether features have monotonicity constraints. Leaf models and teachers do
+	// not keep them.
 	Constrained bool
 }
 
@@ -39,16 +39,16 @@ const (
 // Kinds lists the names of all kinds.
 func Kinds() []string { return []string{string(None), string(Linear), string(Boosted), string(Auto)} }
 
-// Teacher says whether trees learn from a teacher, too.
+// Teacher has the settings of a teacher, from which additional trees learn.
 type Teacher struct {
 	Kind   distill.Teacher
-	Weight float64 // of its probabilities against the label
-	MadeUp int64   // rows that it labels; below 0: by the number of training objects
+	Weight float64 // weight of its probabilities against the label
+	MadeUp int64   // number of made-up rows that it labels; negative: chosen by the number of training objects
 }
 
-// Narrowed returns the settings and the members of the grid without trees that cannot be chosen:
-// the grid is only its first tree if the rule is to take that one, or if there are neither
-// validation rows nor folds to choose by. It tells the host of the latter.
+// Narrowed returns the settings and the members of the grid without the members that cannot be
+// chosen. Only the first member is left if the rule is First, or if there are neither validation
+// rows nor folds to choose by. In the latter case the host gets a note.
 func (s Settings) Narrowed(members []grid.Member, validates bool, h Host) (Settings, []grid.Member) {
 	if s.Undecided(len(members)) && !validates && s.Folds.Number == 0 {
 		h.Note("there are no validation rows to choose a tree by: it is the first of the grid, as it was grown; " +
@@ -61,7 +61,7 @@ func (s Settings) Narrowed(members []grid.Member, validates bool, h Host) (Setti
 	return s, members
 }
 
-// leftOut notes what a setting left to the data does not do next to demands of monotony.
+// leftOut notes that a setting with the value auto is off because of monotonicity constraints.
 func (c *Chooser) leftOut(setting, what string) {
 	c.Host.Note(fmt.Sprintf("%s auto: %s does not keep %s", c.Host.Setting(setting), what, c.Host.Setting("monotone")))
 }
@@ -69,9 +69,9 @@ func (c *Chooser) leftOut(setting, what string) {
 // WantsModels reports whether leaves may have models.
 func (s *Settings) WantsModels() bool { return s.LeafModel != None && !s.Constrained }
 
-// Groups returns the number of training objects up to which folds and teachers may deal their rows by
-// groups; 0: nothing deals rows. By default only few objects have folds or a teacher. The rule OneSE wants
-// to know the groups of validation rows.
+// Groups returns the greatest number of training objects for which folds and teachers may need the groups
+// of rows; 0: groups are not needed. By default only small data have folds or a teacher. The rule OneSE
+// needs the groups of the validation rows only.
 func (s *Settings) Groups() int64 {
 	switch {
 	case s.Folds.Number > 0, s.Teacher.Kind.Asked():

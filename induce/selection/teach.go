@@ -13,12 +13,13 @@ import (
 	"github.com/espalier-ml/espalier/induce/parallel"
 )
 
-// mostTaught is the number of training objects up to which the data want a teacher: it has
-// all objects in memory, and trees gain the most by it where objects are few.
+// mostTaught is the number of training objects up to which a teacher is used by default: it needs
+// all objects in memory, and trees gain the most from it if there are few objects.
 const mostTaught = crossvalidate.MostAuto
 
-// WantsTeacher reports whether trees are to grow from a teacher's transfer set, too. soft says that
-// the training objects are soft. A note says why not, if a teacher is asked for.
+// WantsTeacher reports whether trees are also to be grown from a teacher's transfer set. soft reports
+// whether the training objects are soft. If the settings ask for a teacher but none is wanted, a note
+// gives the reason.
 func (c *Chooser) WantsTeacher(soft bool) bool {
 	t := &c.Settings.Teacher
 	chosen := c.Settings.Undecided(2)
@@ -41,16 +42,16 @@ func (c *Chooser) WantsTeacher(soft bool) bool {
 	}
 }
 
-// Taught are trees that have grown from a transfer set.
+// Taught has trees that were grown from a transfer set.
 type Taught struct {
 	Training *dataset.Objects
 	Transfer *distill.TransferSet
-	Members  []grid.Member // of the grid, with their teacher
+	Members  []grid.Member // members of the grid, with their teacher
 	Roots    []*induce.Node
 }
 
-// Teach grows the trees of the grid once more, from the transfer set of a teacher. Growth beyond
-// the options' Stop ends early. The result is nil if the context ends first.
+// Teach grows the trees of the grid again, from the transfer set of a teacher. The growth ends early
+// if the options' Stop returns true. The result is nil if the context ends first.
 func (c *Chooser) Teach(ctx context.Context, members []grid.Member, o memory.Options) (*Taught, error) {
 	what := int64(len(members))
 	return compute(ctx, c.Host, "teacher", what, "trees", func(s *parallel.Steps) (*Taught, error) {
