@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Checks the words of texts that users read: pages, the README, help and messages.
+"""Checks the words of texts that people read: pages, the README, help, messages and comments.
 
-    bench/words.py [--all] [--list]
+    bench/words.py [--list]
 
-Each rule is a habit that makes sentences hard to read at first sight, with what to write instead. By default the
-script reads README.md, docs/*.md and the string literals of Go without tests, prints each place, and fails if there
-is one. --all counts the habits in comments of Go, too, which does not fail. --list prints the rules.
+Each rule is a habit that makes sentences hard to read at first sight, with what to write instead. The script reads
+README.md, docs/*.md, and the string literals and comments of Go without tests, prints each place, and fails if there
+is one. --list prints the rules.
 """
 
 import argparse, collections, pathlib, re, sys
@@ -58,23 +58,32 @@ def literals(go):
 
 
 def comments(go):
-    return [m.group(1) if (m := re.search(r'(?:^|\s)// ?(.*)', line)) else '' for line in go.split('\n')]
+    """The comments of a Go file, by the line where they begin: lines that follow each other are one comment."""
+    lines, first = [''] * (go.count('\n') + 1), -1
+    for at, line in enumerate(go.split('\n')):
+        m = re.search(r'(?:^|\s)// ?(.*)', line)
+        if m and first >= 0 and line.lstrip().startswith('//'):
+            lines[first] += ' ' + m.group(1).strip()
+            continue
+        first = at if line.lstrip().startswith('//') else -1
+        lines[at] = m.group(1) if m else ''
+    return lines
 
 
-def look(path, lines, places):
+def look(path, lines, places, wrapped=True):
+    """Adds the places of habits. In wrapped lines a sentence may go on from the line before."""
     before = ''
     for number, line in enumerate(lines, 1):
         for name, pattern, instead in rules:
             for m in re.finditer(pattern, line.lower().strip()):
-                if name == 'fronted of' and m.start() == 0 and before and before[-1] not in '.:;':
-                    continue  # a sentence goes on
+                if wrapped and name == 'fronted of' and m.start() == 0 and before and before[-1] not in '.:;':
+                    continue
                 places.append((name, instead, f'{path}:{number}', line.strip()))
         before = line.strip()
 
 
 def main():
     ap = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    ap.add_argument('--all', action='store_true')
     ap.add_argument('--list', action='store_true')
     options = ap.parse_args()
     if options.list:
@@ -82,7 +91,7 @@ def main():
             print(f'{name}: {instead}')
         return
     root = pathlib.Path(__file__).resolve().parent.parent
-    places, inner = [], []
+    places = []
     for page in [root / 'README.md', *sorted((root / 'docs').glob('*.md'))]:
         look(page.relative_to(root), prose(page.read_text()), places)
     for file in sorted(root.rglob('*.go')):
@@ -90,13 +99,11 @@ def main():
         if name.endswith('_test.go') or name.startswith('bench/') or 'testdata' in name:
             continue
         look(name, literals(file.read_text()), places)
-        if options.all:
-            look(name, comments(file.read_text()), inner)
-    for name, instead, place, line in places + inner:
+        look(name, comments(file.read_text()), places, wrapped=False)
+    for name, instead, place, line in places:
         print(f'{place}: {name} (write: {instead}): {line[:160]}')
-    for title, found in (('users read', places), ('in comments', inner)):
-        if found:
-            print(f'{title}: {len(found)}', dict(collections.Counter(p[0] for p in found).most_common()))
+    if places:
+        print(len(places), dict(collections.Counter(p[0] for p in places).most_common()))
     sys.exit(int(bool(places)))
 
 

@@ -157,7 +157,7 @@ type encodedSums struct {
 	Weights  []float64   `json:"weights,omitempty"` // ascending
 	Counts   []int64     `json:"counts,omitempty"`  // rows of each of the weights
 	Sums     [][3]uint64 `json:"sums"`              // exponent and the two halves of each sum above 0
-	Squares  []sum192    `json:"squares"`           // of the same exponents
+	Squares  []sum192    `json:"squares"`           // sums of squares of the exponents in Sums
 }
 
 // MarshalJSON encodes the sums. The result does not depend on the order in which rows were added.

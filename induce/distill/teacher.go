@@ -68,7 +68,7 @@ type learned struct {
 	teacher
 
 	kind    Teacher   // Forest, Boosted or Both
-	ratings []float32 // of the training objects, see unseen
+	ratings []float32 // ratings of the training objects, see unseen
 }
 
 // learn trains a teacher on the training objects. It returns nil if Stop ends the work.

@@ -26,8 +26,8 @@ func (l Limits) Allow(c *tree.Complexity) bool {
 		(l.Leaves == 0 || c.Leaves <= l.Leaves)
 }
 
-// within returns the points within the limits: the given slice, if nothing is limited. If there are
-// none, the error wraps ErrLimits and names the least cost and size among the points.
+// within returns the points within the limits: the given slice, if nothing is limited. If no point
+// is within the limits, the error wraps ErrLimits and names the least cost and size among the points.
 func (l Limits) within(points []Point) ([]Point, error) {
 	if l == (Limits{}) && len(points) > 0 {
 		return points, nil

@@ -108,8 +108,8 @@ func least(points []Point, order func(a, b *Point) int, keep func(*Point) bool) 
 }
 
 // NonDominated returns the Pareto front of the points: for each of them, no other point has at
-// least its merit at no more billed cost. The result ascends in cost, and strictly in merit. Of
-// several equal points, only one is kept.
+// least its merit at no more billed cost. The result ascends in cost, and strictly in merit. Only one
+// of several equal points is kept.
 func NonDominated(points []Point) []Point {
 	sorted := make([]*Point, len(points))
 	for i := range points {

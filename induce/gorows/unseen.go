@@ -2,9 +2,9 @@ package gorows
 
 import "github.com/espalier-ml/espalier/induce/dataset"
 
-// Unseen returns the names of the tested features for which a row has a value unlike those in
-// training, see dataset.Novelty: an unlisted category, a number out of range, or no value if all
-// training rows had one. It returns the same errors as Predict.
+// Unseen returns the names of the tested features for which a row has a value that training did
+// not have, see dataset.Novelty: an unlisted category, a number out of range, or a missing value if
+// no training row had one. It returns the same errors as Predict.
 func (s *MapScorer) Unseen(row map[string]any) (names []string, err error) {
 	cells, err := s.cells(row)
 	if err != nil {

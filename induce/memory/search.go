@@ -17,8 +17,8 @@ type search struct {
 	objects induce.Selection
 	used    []int           // the classes that are counted; nil: all
 	fresh   bool            // the kept histogram is not counted yet
-	leaves  []*induce.Node  // of trees that stop at the node
-	nodes   []*induce.Node  // of the other trees, which seek tests
+	leaves  []*induce.Node  // nodes of trees that stop at the node
+	nodes   []*induce.Node  // nodes of the other trees, which need tests
 	heavy   [][]heavyObject // by tree in nodes
 }
 

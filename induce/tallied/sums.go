@@ -9,7 +9,7 @@ import (
 type Sums struct {
 	Columns []*binning.Summary // by feature; nil: no row has been read
 	Label   *binning.Summary   // nil: no row has been read
-	ByClass *binning.Summary   // of the label, with the weights of training rows; nil: classes have no weights
+	ByClass *binning.Summary   // the label with the weights of training rows; nil: classes have no weights
 	Units   []int              // dataset.Unit by feature; -1: no value is known
 
 	BinRows   int64 // rows counted by Columns, if Label counts other rows; else 0

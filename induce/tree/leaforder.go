@@ -136,7 +136,7 @@ func (o *leafOrder) sweep(p, inverse []float64) (most float64) {
 // region lists the codes of the rows that can reach a node, for each feature tested on its path.
 type region struct {
 	features []int      // ascending
-	codes    [][]uint64 // of each of these features: a bit for each code
+	codes    [][]uint64 // by position in features: a bit for each code
 }
 
 // regions returns the region of each node.

@@ -507,7 +507,7 @@ func (t *Tree) Tested() *Tree {
 // Package certify computes and proves the bound. Costs are expected costs per object, by weight.
 type Certificate struct {
 	Theta        float64 `json:"theta"`            // greatest share of the weight at which a leaf may mix classes
-	ExpectedCost float64 `json:"expected_cost"`    // of the grown tree, before pruning
+	ExpectedCost float64 `json:"expected_cost"`    // expected cost of the grown tree, before pruning
 	Pruned       bool    `json:"pruned,omitempty"` // the tree was pruned after it was compared
 	LowerBound   float64 `json:"lower_bound"`
 	Method       string  `json:"method"`          // method of the bound: cover or kraft; optimum for a single leaf; earlier versions: information

@@ -15,7 +15,7 @@ import (
 type frontierChart struct {
 	points []runfolder.Point
 	costs  []float64 // by point
-	order  []int     // of the points, by ascending cost
+	order  []int     // positions of the points, by ascending cost
 	faint  []bool    // by point: a cheaper one has at least its AUC on validation rows
 	chosen int       // point of the run's tree; -1 if absent
 	radius float64   // of marks

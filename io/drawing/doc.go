@@ -23,9 +23,9 @@ type Node struct {
 	Detail   string  // figures
 	Tip      string  // the long text, shown under the mouse
 	Folded   string  // note on nodes omitted below; empty if none are
-	Share    float64 // of the whole, 0 to 1: the widths of lines, the heights of an icicle
+	Share    float64 // share of the whole, 0 to 1, shown by the widths of lines or the heights of an icicle
 	Group    int     // decides on the colour
-	Strength float64 // of the colour, 0 to 1
+	Strength float64 // strength of the colour, 0 to 1
 	Leaf     bool
 	Lit      bool // whether it is on the highlighted path
 }

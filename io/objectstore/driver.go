@@ -87,8 +87,8 @@ var ErrFolder = errors.New("is a folder, not an object")
 // path in URL, which the Store turns into the caller's URL. Errors need not name the path, because
 // the Store does.
 type Driver interface {
-	// List returns the objects at most depth levels below a folder (1: those
-	// in the folder itself), or all of them if depth is negative, in any order.
+	// List returns the objects at most depth levels below a folder (1: only objects
+	// in the folder itself), or all objects if depth is negative, in any order.
 	// A folder that does not exist has no objects.
 	List(ctx context.Context, folder string, depth int) ([]Object, error)
 	// Stat describes one object.

@@ -43,8 +43,8 @@ type Table struct {
 	sources []source
 	pending [][]parquet.Value // by column, up to batchRows rows
 	waiting int               // bytes of pending values
-	bytes   int               // of the row group's values
-	rows    int               // of the row group
+	bytes   int               // bytes of the row group's values
+	rows    int               // rows of the row group
 	group   int               // rows of a full row group
 }
 
@@ -53,7 +53,7 @@ const (
 	maxWaiting = 4 << 20  // bytes of values that have not been handed to the writer
 	maxGroup   = 64 << 20 // bytes of values in a row group, which then ends before it has all rows
 	maxPages   = 64 << 20 // bytes of the pages of all columns together
-	wordBytes  = 8        // of a value that is no text
+	wordBytes  = 8        // bytes of a value that is not a text
 )
 
 // NewTable begins a file. Nothing is visible until Commit returned nil.

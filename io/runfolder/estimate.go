@@ -15,13 +15,13 @@ type Estimate struct {
 	Rows           int64 `json:"rows"`
 	Objects        int64 `json:"objects"`         // in all parts
 	TrainObjects   int64 `json:"objects_train"`   // in the training part
-	RowPasses      int64 `json:"row_passes"`      // over the input
-	ObjectPasses   int64 `json:"object_passes"`   // over the training objects
+	RowPasses      int64 `json:"row_passes"`      // passes over the input
+	ObjectPasses   int64 `json:"object_passes"`   // passes over the training objects
 	ColumnBytes    int64 `json:"column_bytes"`    // read from Parquet by all passes over rows
 	BlockBytes     int64 `json:"block_bytes"`     // read from object blocks by all passes over objects
 	ShuffleBytes   int64 `json:"shuffle_bytes"`   // between the halves of jobs: summaries, objects, counts
-	HistogramBytes int64 `json:"histogram_bytes"` // of the largest pass over objects by levels; 0 without such a pass
-	DiskBytes      int64 `json:"disk_bytes"`      // of object blocks and spilled objects below the run folder
+	HistogramBytes int64 `json:"histogram_bytes"` // counts of the largest pass over objects by levels; 0 without such a pass
+	DiskBytes      int64 `json:"disk_bytes"`      // object blocks and spilled objects below the run folder
 	DriverMemory   int64 `json:"driver_memory"`   // peak
 	WorkerMemory   int64 `json:"worker_memory"`   // peak of a worker; on local runners the driver's
 
@@ -47,8 +47,8 @@ func size(n int64) string { return humanize.Bytes(uint64(max(0, n))) }
 // predict the speed of a stage, such as work on an engine.
 type Durations struct {
 	Rows        float64 `json:"rows"`        // to read footers and rows, twice, and to make bins and objects of them
-	Growth      float64 `json:"growth"`      // of the trees of the grid
-	Choice      float64 `json:"choice"`      // to score, prune and compare them, and to write what was chosen
+	Growth      float64 `json:"growth"`      // to grow the trees of the grid
+	Choice      float64 `json:"choice"`      // to score, prune and compare the trees, and to write the chosen tree
 	Folds       float64 `json:"folds"`       // to grow and prune the trees of the folds
 	Certificate float64 `json:"certificate"` // to bound the cost of other trees
 }

@@ -63,9 +63,9 @@ func CSS() string {
 
 // Style is how a shape is painted.
 type Style struct {
-	Fill, Stroke Colour    // empty for none
-	Opacity      float64   // of the filling, else of the line; 0: opaque
-	Width        float64   // of the line
+	Fill, Stroke Colour    // empty: not painted
+	Opacity      float64   // opacity of the filling or, without a filling, of the line; 0: opaque
+	Width        float64   // width of the line
 	Dashes       []float64 // lengths of dashes and gaps; empty: a whole line
 }
 

@@ -26,7 +26,7 @@ type Drift struct {
 // DriftLimits define when a column has drifted.
 type DriftLimits struct {
 	FalseAlarms float64 // probability of any alarm without drift
-	LeastPSI    float64 // of an alarm
+	LeastPSI    float64 // least PSI of an alarm
 }
 
 // Limits returns the same limits as package drift has them.

@@ -15,7 +15,7 @@ import (
 type Export struct {
 	Model     string // run folder or tree.json
 	Format    string // one of export.Formats
-	Name      string // of the package, module or class
+	Name      string // name of the package, module or class
 	Dialect   string // of format sql: one of export.Dialects
 	Table     string // of format sql
 	With      []string

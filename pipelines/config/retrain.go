@@ -22,7 +22,7 @@ type Retrain struct {
 	MaxLag      int     // days by which the newest day of the input may be late
 	KeepRuns    int     // 0: all
 	KeepCuts    int     // days; 0: each run finds its own cuts
-	KeepCutsPSI float64 // of a drifted column, beyond which cuts are renewed earlier; 0: any
+	KeepCutsPSI float64 // PSI of a drifted column above which cuts are renewed earlier; 0: no limit
 	Gate        Gate
 	Drift       DriftLimits
 	OpenMetrics string // file; optional
@@ -38,7 +38,7 @@ type Gate struct {
 	MaxAUCFall   float64  // against the figure of the run in use, on its own test rows
 	MaxCostRatio float64  // expected cost, by the tree in use; 0: any
 	MaxFlips     float64  // share of the test rows with another class
-	MaxPSI       float64  // of a drifted column; 0: any
+	MaxPSI       float64  // greatest PSI of a drifted column; 0: any
 }
 
 // Values of --mode.

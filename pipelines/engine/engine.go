@@ -67,6 +67,6 @@ type Submission struct {
 	Name     string // the engine lists the job by this name
 	Pipeline *beam.Pipeline
 	Progress *jobs.Progress // is set to the counts of the job's workers
-	Files    *source.Files  // of the run
+	Files    *source.Files  // files of the run
 	Scratch  string         // folder for small files that driver and workers exchange; optional
 }

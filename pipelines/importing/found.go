@@ -17,10 +17,10 @@ type found struct {
 	*csvio.Column
 
 	spelled map[string]int64 // missing values by their texts, without empty fields
-	spaced  int64            // values that begin or end with a space
-	bytes   int64            // of all values
+	spaced  int64            // number of values that begin or end with a space
+	bytes   int64            // bytes of all values
 	returns bool             // a value has a carriage return, which may have been the end of a line
-	longest int              // bytes of a value
+	longest int              // bytes of the longest value
 	named   bool             // a value is the name of the column
 }
 

@@ -11,9 +11,9 @@ import (
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
-// Row reads one row of Parquet files: its values of the features that a tree tests, in the
-// order of Scorer.Features, as predict reads them. Rows count from 0, over all files that the pattern matches. Of
-// a file only the pages with the row are decoded. A row that does not exist is a usage
+// Row reads one row of Parquet files and returns its values of the features that a tree tests, in
+// the order of Scorer.Features, as predict reads them. Rows are numbered from 0, over all files that
+// the pattern matches. Only the pages with the row are decoded. A row that does not exist is a usage
 // error; columns that do not fit the tree are a *dataset.DataError.
 func Row(ctx context.Context, f *Files, pattern string, row int64, t *tree.Tree) ([]tree.Value, error) {
 	if _, err := f.Store.List(ctx, pattern); err != nil {

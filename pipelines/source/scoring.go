@@ -97,9 +97,9 @@ func missingBeyond(known, training, missing, rows int64) int64 {
 // in training without a warning.
 const unseenTold = 10
 
-// WarnOfNovelty warns of each column in which more than a tenth of the rows differ from those in
-// training: a new category, a number out of range, or no value although training rows had one. The
-// tree can only guess the classes of such rows.
+// WarnOfNovelty warns of each column in which more than a tenth of the rows have a value that training
+// did not have: a new category, a number out of range, or a missing value. The tree can only guess the
+// classes of such rows.
 func WarnOfNovelty(warn func(text string), t *tree.Tree, columns []runfolder.ColumnNovelty, rows int64) {
 	for i, input := range t.Scorer().Features() {
 		c, f := &columns[i], &t.Features[input.Feature]

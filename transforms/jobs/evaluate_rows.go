@@ -20,11 +20,11 @@ type EvaluateRowsConfig struct {
 	// Slices divides the rows of one tree by their values: ReadScoreCounts then returns the
 	// counts of each slice in the place of a tree. nil: the rows are not divided.
 	Slices *Slices
-	// Distinct bounds the distinct predictions that are counted exactly of a tree and a
-	// part; 0: the bound of tree.ScoreCounts. The memory is in proportion to it.
+	// Distinct limits the number of distinct predictions that are counted exactly for a tree and
+	// a part; 0: the limit of tree.ScoreCounts. The memory is in proportion to it.
 	Distinct int
-	// Objects has by part the number of objects of the rows, if it is known: there is room for so
-	// many predictions of a tree from the beginning.
+	// Objects has, by part, the number of objects of the rows, or 0 if it is not known. Memory for
+	// this number of predictions of a tree is allocated at the beginning.
 	Objects [dataset.Parts]int64
 }
 
