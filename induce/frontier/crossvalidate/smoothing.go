@@ -18,27 +18,33 @@ const matters = 0.001
 // each node and class. If all trees have more, only the first trees are compared.
 const probabilities = 1 << 24
 
-// Smooth chooses how strongly leaves are smoothed, by the least log loss of any pruning of the pool
-// on the validation rows and on the folds, weighted by their numbers of rows. All trees must have
-// the usual strength; Smooth estimates them again if another strength is better. Without rows
-// nothing changes.
+// Smooth chooses how strongly leaves are smoothed, by the log loss on the validation rows and on the
+// folds, weighted by their numbers of rows. The pruning that has the least log loss with the usual
+// strength decides: if any pruning could decide, a large tree that expresses noise would find a
+// strength that hides its noise, and that distorts the trees of few leaves. All trees must have the
+// usual strength; Smooth estimates them again if another strength is better. Without rows nothing
+// changes.
 //
 // A large tree with little smoothing ranks rows well, but is much too confident in its small
-// leaves. On 16 public data sets the choice lowers the log loss on test rows by 0.018 on average,
+// leaves. On 17 public data sets the choice lowers the log loss on test rows by 0.017 on average,
 // and raises the area under the ROC curve by 0.001.
 func Smooth(folds []Fold, pool *frontier.Pool) {
 	some, all := compared(folds, pool), len(pool.Candidates)
 	at := counterparts(folds, pool, some)
 	now, best := float64(tree.UsualSmoothing), float64(tree.UsualSmoothing) // trees are grown with it
-	least := leastLoss(folds, pool, at, some) * (1 - matters)
-	if math.IsInf(least, 1) { // no rows
+	least, decides := leastLoss(folds, pool, at, some)
+	if decides < 0 { // no rows
 		return
 	}
+	at = at[decides : decides+1]
+	some = pool.Prunings[at[0][0].pruning].Candidate + 1
+	least *= 1 - matters
 	for _, rows := range smoothings() {
 		smooth(folds, pool, rows, some)
 		now = rows
-		if loss := leastLoss(folds, pool, at, some); loss < least {
-			best, least = rows, loss
+		if loss, _ := leastLoss(folds, pool, at, some); loss < least {
+			best = rows
+			least = loss
 		}
 	}
 	if best != now || some < all {
@@ -93,25 +99,28 @@ func counterparts(folds []Fold, pool *frontier.Pool, trees int) [][]place {
 	return list
 }
 
-// leastLoss returns the least log loss of a point of the first trees candidates; infinite without
-// rows.
-func leastLoss(folds []Fold, pool *frontier.Pool, at [][]place, trees int) float64 {
+// leastLoss returns the least log loss of a list of points, given by their places (see counterparts),
+// and the index of the point that has it; below 0 without rows. The points are of the first trees
+// candidates.
+func leastLoss(folds []Fold, pool *frontier.Pool, at [][]place, trees int) (least float64, index int) {
 	losses := [][][]float64{pool.Losses(trees)}
 	weights := []float64{float64(pool.Candidates[0].Counts[dataset.Validation].TotalRows())}
 	for k := range folds {
 		losses, weights = append(losses, folds[k].losses(trees)), append(weights, float64(folds[k].rows))
 	}
-	least := math.Inf(1)
-	for _, places := range at {
+	least = math.Inf(1)
+	index = -1
+	for i, places := range at {
 		var loss mean
 		for k, p := range places {
 			if list := losses[k][p.pruning]; len(list) > 0 {
 				loss.add(&list[p.step], weights[k])
 			}
 		}
-		if value := loss.value(); value != nil {
-			least = min(least, *value)
+		if value := loss.value(); value != nil && *value < least {
+			least = *value
+			index = i
 		}
 	}
-	return least
+	return least, index
 }
