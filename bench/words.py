@@ -78,7 +78,8 @@ def look(path, lines, places, wrapped=True):
             for m in re.finditer(pattern, line.lower().strip()):
                 if wrapped and name == 'fronted of' and m.start() == 0 and before and before[-1] not in '.:;':
                     continue
-                places.append((name, instead, f'{path}:{number}', line.strip()))
+                text = line.strip()[max(0, m.start() - 70):m.end() + 70]
+                places.append((name, instead, f'{path}:{number}', text))
         before = line.strip()
 
 
@@ -101,7 +102,7 @@ def main():
         look(name, literals(file.read_text()), places)
         look(name, comments(file.read_text()), places, wrapped=False)
     for name, instead, place, line in places:
-        print(f'{place}: {name} (write: {instead}): {line[:160]}')
+        print(f'{place}: {name} (write: {instead}): {line}')
     if places:
         print(len(places), dict(collections.Counter(p[0] for p in places).most_common()))
     sys.exit(int(bool(places)))
