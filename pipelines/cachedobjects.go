@@ -102,7 +102,7 @@ func (w *cachedCoalescer) merge(
 		err = cache.Put(ctx, window)
 	}
 	if err != nil && config.Cache != "" {
-		_ = w.files.Store.RemoveAll(context.WithoutCancel(ctx), config.Cache) // nobody knows them
+		_ = w.files.Store.RemoveAll(context.WithoutCancel(ctx), config.Cache) // no entry has them
 	}
 	return parts, err
 }
@@ -151,7 +151,7 @@ func (w *cachedCoalescer) entry(ctx context.Context, all *fitted, cache *objectc
 		err = cache.Put(ctx, e)
 	}
 	if err != nil {
-		_ = w.files.Store.RemoveAll(context.WithoutCancel(ctx), config.Blocks) // nobody knows them
+		_ = w.files.Store.RemoveAll(context.WithoutCancel(ctx), config.Blocks) // no entry has them
 		return nil, err
 	}
 	return e, nil

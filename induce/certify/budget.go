@@ -87,8 +87,8 @@ func (p *problem) drawSteps(e effort) int64 {
 }
 
 // The efforts within a budget. Depth of the search pays more than the number of objects, and objects
-// pay more than peers. By measurement on the public data sets, 2048 objects searched for rivals and 64
-// peers bound as well as many times as many if the search goes on for 65,536 codes.
+// pay more than peers. Measured on the public data sets, 2048 objects searched for rivals and 64 peers
+// give as good a bound as many times these numbers, if the search covers 65,536 codes.
 const (
 	leastUniverse = 1 << 11
 	leastPeers    = 1 << 6

@@ -128,7 +128,7 @@ func (r *TallyReader) Err() error {
 	return nil
 }
 
-// MergeTallies merges encoded tallies, of which there must be at least one.
+// MergeTallies returns the sum of encoded tallies. There must be at least one tally.
 func MergeTallies(list ...[]byte) ([]byte, error) {
 	for len(list) > 1 { // merging in pairs copies each tally log2(len(list)) times
 		merged := make([][]byte, 0, (len(list)+1)/2)

@@ -14,9 +14,9 @@ import (
 // Type is the type of a column.
 type Type uint8
 
-// The types. A column gets the first type that fits all of its values, or else Text.
+// The types. A column gets the first type that fits all of its values, otherwise Text.
 const (
-	Boolean   Type = iota // true and false, in any case
+	Boolean   Type = iota // true and false, in upper or lower case
 	Integer               // integers that a float64 holds exactly, without leading zeros
 	Float                 // decimal numbers, also with an exponent
 	Date                  // 2024-01-31: days since 1970-01-01

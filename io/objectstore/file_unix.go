@@ -33,9 +33,9 @@ func flock(f *os.File, how int) error {
 	}
 }
 
-// holdTemporary locks a temporary file or folder until held is closed: others see that its writer lives. The system drops the
-// lock of a dead process. swept reports that another process has removed the file first. Without locks of files, the file
-// is not held, and nobody takes it for abandoned.
+// holdTemporary locks a temporary file or folder until held is closed: other processes see that its writer is alive. The system drops
+// the lock of a dead process. swept reports that another process has removed the file first. Without locks of files, the file
+// is not held, and no process takes it for abandoned.
 func holdTemporary(name string) (held io.Closer, swept bool) {
 	f, err := os.Open(name)
 	if err != nil {

@@ -54,7 +54,7 @@ func (f *Folder) Replace(ctx context.Context, r *Run, names []string, added ...F
 	return f.replace(ctx, files, true)
 }
 
-// ReplaceOne replaces a document on which no other one depends. The run stays finished.
+// ReplaceOne replaces a document that no other document depends on. The run stays finished.
 func (f *Folder) ReplaceOne(ctx context.Context, name string, content []byte) error {
 	_, err := objectstore.WriteSeen(ctx, f.store, f.File(name), content, f.condition(name))
 	if errors.Is(err, fs.ErrExist) {
@@ -108,7 +108,7 @@ func (f *Folder) begin(ctx context.Context, files []File) error {
 	return err
 }
 
-// finishReplacement goes on with a replacement that was killed.
+// finishReplacement completes a replacement that was killed.
 func (f *Folder) finishReplacement(ctx context.Context) error {
 	b, err := objectstore.ReadSeen(ctx, f.store, f.seen[replacementName], MaxModel)
 	if err != nil {

@@ -30,8 +30,8 @@ func (f *Folder) Write(ctx context.Context, r *Run) ([]string, error) {
 	return f.kind.Files(f.url, r), nil
 }
 
-// Files returns the URLs of a run's documents in a folder, _SUCCESS last. The Parquet files
-// and what lies in folders below are left out: there may be any number of them.
+// Files returns the URLs of a run's documents in a folder, _SUCCESS last. Parquet files and
+// files in subfolders are left out, because there may be any number of them.
 func (k Kind) Files(folder string, r *Run) []string {
 	var urls []string
 	for _, d := range k.Documents() {

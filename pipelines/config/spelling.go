@@ -15,7 +15,7 @@ import (
 
 // This file has the texts of settings of a Training.
 
-// Words that stand for no value, and for what the data decide.
+// Words for a value that is left out, and for a value that the data decide.
 const (
 	none = "none"
 	auto = "auto"

@@ -59,8 +59,8 @@ func obey(c *contract.Contract, t *config.Train) {
 	}
 }
 
-// ObeyColumns checks the columns of the input, and leaves out columns that the contract does not
-// list if it says so.
+// ObeyColumns checks the columns of the input. If the contract demands it, columns that it does not
+// list are left out.
 func ObeyColumns(c *contract.Contract, in *source.Input, t *config.Train) error {
 	if err := structure(c, in, t.Schema, nil); err != nil {
 		return err

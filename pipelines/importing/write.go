@@ -101,7 +101,7 @@ func (w *writing) write(ctx context.Context, in *input, r *csvio.Reader, fields 
 
 // begin begins the next Parquet file.
 func (im *importing) begin(ctx context.Context) (*parquetio.Table, error) {
-	const dictionary = 1 << 20 // bytes; beyond, a chunk goes on without one
+	const dictionary = 1 << 20 // bytes; if it is larger, a chunk continues without a dictionary
 	url := im.folder.File(runfolder.PartName(int64(len(im.files))))
 	columns := make([]parquetio.TableColumn, len(im.written))
 	for i, c := range im.written {

@@ -16,7 +16,7 @@ const checksumMark = "-crc32c-"
 var castagnoli = crc32.MakeTable(crc32.Castagnoli) //nolint:gochecknoglobals // a constant
 
 // withChecksum adds the checksum of a file's content to its name. Blocks of objects outlive the process: runs
-// go on from them, and later runs take them from a cache.
+// are resumed from them, and later runs take them from a cache.
 func withChecksum(url string, b []byte) string {
 	return fmt.Sprintf("%s%s%08x", url, checksumMark, crc32.Checksum(b, castagnoli))
 }

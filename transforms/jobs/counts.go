@@ -143,7 +143,7 @@ func decodeNumbers(b []byte) ([]int64, error) {
 	return numbers, nil
 }
 
-// readNumbers reads the sums of the numbers of a job, of which there must be n.
+// readNumbers reads the sums of the n numbers of a job.
 func readNumbers(ctx context.Context, out string, n int) ([]int64, error) {
 	b, err := read(ctx, countsURL(out, numbersKey))
 	if isNotExist(err) {

@@ -77,7 +77,7 @@ func (g *rowGroup) assignByTime(columns *columnReader) error {
 	return nil
 }
 
-// assignByKey sets the parts of rows by their keys, if parts says so, and their buckets, if they are wanted.
+// assignByKey sets the parts of rows by their keys, if parts is true, and their buckets, if they are wanted.
 func (g *rowGroup) assignByKey(columns *columnReader, parts bool) error {
 	var v dataset.Vector
 	if err := columns.read(&v); err != nil {
