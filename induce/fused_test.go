@@ -31,7 +31,7 @@ func TestNothingFused(t *testing.T) {
 		t.Fatalf("go build: %v\n%s", err, out[:min(len(out), 2000)])
 	}
 	instruction := regexp.MustCompile(`\(([^() ]+):(\d+)\)\s+(FN?M(?:ADD|SUB)[SD])\b`)
-	here, err := filepath.Abs("..") // libraries are inlined, too
+	here, err := filepath.Abs("..") // libraries are also inlined
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,8 +77,8 @@ func processorDependent() []string {
 		math.Erf math.Erfc math.Erfinv math.Erfcinv math.Gamma math.Lgamma NormFloat64 ExpFloat64`)
 }
 
-// TestOwnFunctions: results in files use the elementary functions of package portable.
-// The files listed here print estimates, and may call those of the standard library.
+// TestOwnFunctions: results in files use the elementary functions of package portable. The files
+// listed here print estimates, and may call the functions of the standard library.
 func TestOwnFunctions(t *testing.T) {
 	estimates := []string{ // what --dry_run prints
 		"induce/levels/forecast.go", "pipelines/forecast/discovery.go",

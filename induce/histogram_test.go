@@ -60,8 +60,8 @@ func add(r *rand.Rand, s *induce.Selection, at int32) {
 	}
 }
 
-// TestColumnCounter compares the counts, with a common code and without, with those of
-// the objects one by one.
+// TestColumnCounter compares the counts, with and without a common code, with the counts of the
+// objects one by one.
 func TestColumnCounter(t *testing.T) {
 	const n, classes = 500, 3
 	for _, test := range []struct {
@@ -101,8 +101,8 @@ func TestColumnCounter(t *testing.T) {
 	}
 }
 
-// TestPacked compares packed counts with pairs: of all objects and of some, of weights
-// and without, with a common code and without.
+// TestPacked compares packed counts with pairs: for all objects and for some, with weights and
+// without, with a common code and without.
 func TestPacked(t *testing.T) {
 	const n, classes, codes = 300, 3, 290
 	r := rand.New(rand.NewPCG(3, 4))
@@ -185,7 +185,7 @@ func BenchmarkCount(b *testing.B) {
 		for i := 0; i < n; i += 4 {
 			s.Order, s.Class = append(s.Order, int32(i)), append(s.Class, all.Class[i])
 		}
-		var shares []induce.Share // of every other class, as a teacher gives them
+		var shares []induce.Share // shares of every other class, as a teacher gives them
 		for i, id := range s.Order {
 			for k := range uint16(classes) {
 				if k != s.Class[i] {
@@ -222,7 +222,7 @@ func TestLayout(t *testing.T) {
 	if l.Cells() != 4*10 || l.CellsBetween(1, 3) != 4*7 || l.CellsBetween(1, 1) != 0 {
 		t.Errorf("%d cells, %d of the last two features", l.Cells(), l.CellsBetween(1, 3))
 	}
-	cells := make([]int64, l.CellsBetween(1, 3)) // of the last two features
+	cells := make([]int64, l.CellsBetween(1, 3)) // cells of the last two features
 	cells[20] = 7
 	if last := l.Column(cells, 2, 1); len(last) != 8 || last[0] != 7 {
 		t.Errorf("the last feature has the cells %v", last)

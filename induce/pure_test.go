@@ -22,8 +22,8 @@ type sourceFile struct {
 	tree *ast.File
 }
 
-// sources parses all Go files below a folder but tests, test kits and hidden folders.
-// There must be at least so many.
+// sources parses all Go files below a folder except tests, test kits and hidden folders. There must
+// be at least least of them.
 func sources(t *testing.T, root string, least int) []sourceFile {
 	t.Helper()
 	var files []sourceFile

@@ -138,7 +138,7 @@ func TestCompare(t *testing.T) {
 	checkPredicted(t, compare(t, compareConfig(a, b, input)), data, a, b)
 }
 
-// checkFigures compares the figures of one tree with those of its evaluation.
+// checkFigures compares the figures of one tree with the figures of its evaluation.
 func checkFigures(t *testing.T, r *pipelines.Comparison, m *metric.Metrics, side int) {
 	t.Helper()
 	of := func(d *metric.Difference) float64 { return []float64{d.A, d.B}[side] }

@@ -57,9 +57,9 @@ func readTree(t *testing.T, elem ...string) *tree.Tree {
 	return decoded
 }
 
-// TestFrontier: cost and merit rise from point to point, except for the chosen point, as it is chosen by
-// its score; the trees beside are those of the points; the chosen one is the run's, with the metrics of
-// its point.
+// TestFrontier: cost and merit rise from point to point, except for the chosen point, which is
+// chosen by its score; the trees next to frontier.json are the trees of the points; the chosen tree
+// is the run's tree, with the metrics of its point.
 func TestFrontier(t *testing.T) {
 	c := ticTacToe(t)
 	r := trained(t, c)
@@ -165,8 +165,8 @@ func TestFolds(t *testing.T) {
 	}
 }
 
-// TestOneObject: rows that are all alike are one object, but are dealt to folds one by one. Their tree
-// is a leaf.
+// TestOneObject: rows that are all equal are one object, but are dealt to folds one by one. Their
+// tree is a leaf.
 func TestOneObject(t *testing.T) {
 	n := 40
 	class, same := make([]string, n), slices.Repeat([]float64{1}, n)

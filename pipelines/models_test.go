@@ -58,9 +58,8 @@ func modelled(t *testing.T, run string) (m *tree.Tree, url string) {
 	return m, url
 }
 
-// TestPredictModels: with leaf models each row has the prediction of the scorer, on all
-// runners. The metrics of predict are those of evaluate, and those of a table of single
-// rows.
+// TestPredictModels: with leaf models each row has the prediction of the scorer, on all runners.
+// The metrics of predict equal the metrics of evaluate, and the metrics of a table of single rows.
 func TestPredictModels(t *testing.T) {
 	data, run, input := scored(t, 3, parquetio.WriteOptions{RowsPerGroup: 100})
 	model, url := modelled(t, run)

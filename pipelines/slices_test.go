@@ -56,8 +56,8 @@ func (r *rows) in(s *metric.SliceRows, row int) bool {
 	}
 }
 
-// TestSlices: the figures of a slice are those of an evaluation of its rows alone, for features
-// and other columns, with and without leaf models. Evaluation and prediction find the same.
+// TestSlices: the figures of a slice equal an evaluation of its rows alone, for features and other
+// columns, with and without leaf models. Evaluation and prediction find the same figures.
 func TestSlices(t *testing.T) {
 	const n = 700
 	data, columns := newRows(n), []string{"color", "id", "a", "weight", "flag"}
@@ -108,8 +108,9 @@ func TestSlices(t *testing.T) {
 	}
 }
 
-// TestSlicesOfManyValues: of many texts the most frequent have a slice each, ties by their
-// bytes, and the rest one together. Dates have ISO texts, or ranges with a unit.
+// TestSlicesOfManyValues: if there are many texts, each of the most frequent texts has a slice,
+// with ties broken by their bytes, and the other texts share a slice. Dates have ISO texts, or
+// ranges with a unit.
 func TestSlicesOfManyValues(t *testing.T) {
 	const n = 600
 	type row struct {

@@ -137,7 +137,8 @@ func figuresOf(m *runfolder.Metrics) figure {
 	return figure{*m.Test.Accuracy, *m.Test.ExpectedCost}
 }
 
-// TestSynthReplaces refuses to write beside other files, or leaves none of them.
+// TestSynthReplaces: Synth refuses a folder with another data set, and with --overwrite leaves none of
+// its files.
 func TestSynthReplaces(t *testing.T) {
 	c := synthConfig(t)
 	synthesise(t, c)

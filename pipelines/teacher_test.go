@@ -46,8 +46,8 @@ func taughtTrees(t *testing.T) pipelines.TrainConfig {
 	return c
 }
 
-// TestTeacher: taught trees and others are on the frontier; rows and weights of a taught tree
-// are those of the training rows.
+// TestTeacher: taught and untaught trees are on the frontier; rows and weights of a taught tree are
+// the rows and weights of the training data.
 func TestTeacher(t *testing.T) {
 	c := taughtTrees(t)
 	r, err := pipelines.Train(t.Context(), c, new(silent))
@@ -81,8 +81,8 @@ func TestTeacher(t *testing.T) {
 	}
 }
 
-// TestTaughtMetrics: the figures of a taught tree on the training rows are those of their
-// labels: the same that evaluate finds.
+// TestTaughtMetrics: the figures of a taught tree on the training rows are the figures by their
+// labels, the same as evaluate finds.
 func TestTaughtMetrics(t *testing.T) {
 	c := taughtTrees(t)
 	c.Split, c.Folds, c.TeacherWeight = dataset.Shares{100, 0, 0}, crossvalidate.Setting{Number: 3}, 1

@@ -115,8 +115,8 @@ func Example() {
 	// morello: cherry, after 1 test
 }
 
-// Trees of a pipeline score rows of the same pipeline. Rows that cannot be used, here by
-// a weight that is no number, go their own way.
+// Trees of a pipeline score rows of the same pipeline. Rows that cannot be used, here because a
+// weight is not a number, are emitted separately.
 func ExampleDeadLetters() {
 	p, s := beam.NewPipelineWithRoot()
 	trained := transforms.Train(s, beam.CreateList(s, fruit()), fruitConfig())

@@ -45,7 +45,7 @@ func TestEnsembleAlone(t *testing.T) {
 	want := boost.NewEnsemble(o, features, boost.Options{Workers: 1}).OutOfFold()
 	got := boost.NewEnsemble(o.Select(order), features, boost.Options{Workers: 4}).OutOfFold()
 	for at, id := range order {
-		// Objects of the same codes and class are alike, and may be in each other's part.
+		// Objects with the same codes and class are equal, and may be in each other's part.
 		same := func(i int) bool { return slices.Equal(want[i*classes:][:classes], got[at*classes:][:classes]) }
 		found := same(int(id))
 		for i := 0; i < o.Len() && !found; i++ {

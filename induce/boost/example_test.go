@@ -7,7 +7,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/dataset"
 )
 
-// Neither x nor y says anything by itself; together they say all.
+// Neither x nor y says anything about the class alone; together they determine it.
 func Example() {
 	features := []dataset.Feature{
 		{Name: "x", Kind: dataset.Numeric, Cuts: []float64{1, 2, 3}},

@@ -194,7 +194,7 @@ func leafSizes(o *dataset.Objects, features []dataset.Feature, t boost.Tree) map
 			if side.Values == nil {
 				continue
 			}
-			marked := slices.Clone(t) // this leaf adds 1, all others nothing
+			marked := slices.Clone(t) // this leaf adds 1, all other leaves nothing
 			for i := range marked {
 				marked[i].Yes.Values, marked[i].No.Values = blank(t[i].Yes), blank(t[i].No)
 			}
@@ -250,7 +250,7 @@ func TestMissing(t *testing.T) {
 	}
 }
 
-// TestFitWeights: weights count as so many rows, in the unit of the scale.
+// TestFitWeights: a weight counts as a number of rows, in the unit of the scale.
 func TestFitWeights(t *testing.T) {
 	o, features := random(7, 3, 800)
 	heavy := dataset.NewObjects(dataset.NewLayout(features), 3, true, o.Len())

@@ -20,8 +20,8 @@ type instance struct {
 	total int64
 }
 
-// newInstance draws up to 10 objects over up to 3 features. Their costs are those of
-// the paper, or have free repeats or groups.
+// newInstance draws up to 10 objects over up to 3 features. Their costs are the costs of the paper,
+// or have free repeats or groups.
 func newInstance(r *rand.Rand, free, grouped bool) *instance {
 	in := &instance{opts: certify.Options{
 		Algorithm: split.EC45, Lambda: 1, Seed: r.Uint64(), RepeatFree: free,

@@ -68,8 +68,8 @@ func drawn(t *testing.T, r *rand.Rand, m *tree.Tree, n int) *tree.Scores {
 	return &s
 }
 
-// TestCounts: the counts are those of a map of single rows, for trees with and without models, and
-// their bytes do not depend on the order of rows and merges.
+// TestCounts: the counts equal the counts of a map of single rows, for trees with and without
+// models, and their bytes do not depend on the order of rows and merges.
 func TestCounts(t *testing.T) {
 	for _, names := range [][2]string{{"modelled", "modelled"}, {"modelled", "both"}, {"both", "both"}, {"boosted", "modelled"}} {
 		a, b := golden(t, names[0]), golden(t, names[1])

@@ -30,7 +30,7 @@ func count(shape counting.Shape, rows []counted, most int) *counting.Table {
 }
 
 // TestTable: for each shape the bytes do not depend on the order of rows and merges, and the
-// entries of an exact table are those of a map.
+// entries of an exact table equal the entries of a map.
 func TestTable(t *testing.T) {
 	for seed := range uint64(80) {
 		r := rand.New(rand.NewPCG(71, seed))

@@ -11,8 +11,8 @@ import (
 // benchRows is the number of rows of a typical row group.
 const benchRows = 1 << 16
 
-// benchShape has three classes. Every tenth feature has codes of two bytes, the others
-// of one byte.
+// benchShape has three classes. Every tenth feature has codes of two bytes, the other features of
+// one byte.
 func benchShape(features, distinct int) *shape {
 	s := &shape{features: make([]dataset.Feature, features), distinct: distinct, classes: 3}
 	for i := range s.features {

@@ -68,7 +68,7 @@ func (k *keyedRows) objects(t *testing.T, blocks ...[]byte) *dataset.Objects {
 	return o
 }
 
-// groupedObject is what an object has.
+// groupedObject is the expected content of an object.
 type groupedObject struct {
 	Codes       []int
 	Labels, Raw []dataset.ClassWeight

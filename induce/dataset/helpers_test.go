@@ -68,7 +68,7 @@ type row struct {
 	weight int64
 }
 
-// rows draws rows. One in twenty weighted rows weighs as much as all others together.
+// rows draws rows. One in twenty weighted rows weighs as much as all other rows together.
 func (s *shape) rows(r *rand.Rand, n int) []row {
 	vectors := make([][]int, s.distinct)
 	for i := range vectors {

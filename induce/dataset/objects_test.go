@@ -8,7 +8,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/dataset"
 )
 
-// TestObjectsAppend: objects appended one by one equal those of a table.
+// TestObjectsAppend: objects appended one by one equal the objects of a table.
 func TestObjectsAppend(t *testing.T) {
 	for _, d := range draws(3) {
 		t.Run(d.label, func(t *testing.T) {
@@ -23,8 +23,8 @@ func TestObjectsAppend(t *testing.T) {
 	}
 }
 
-// TestObjectsSelect: numbers may be missing, repeated and in any order. The selected
-// objects share no memory with the others.
+// TestObjectsSelect: numbers may be missing, repeated and in any order. The selected objects share
+// no memory with the source objects.
 func TestObjectsSelect(t *testing.T) {
 	for _, d := range draws(3) {
 		t.Run(d.label, func(t *testing.T) {

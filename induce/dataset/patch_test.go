@@ -8,7 +8,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/dataset"
 )
 
-// TestPatch: the objects of a window that moves on are those of its rows, for blocks of any size.
+// TestPatch: the objects of a moving window equal the objects of its rows, for blocks of any size.
 func TestPatch(t *testing.T) {
 	features := []dataset.Feature{numeric("a", 301), categorical("b", 2)}
 	layout := dataset.NewLayout(features)

@@ -6,7 +6,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/drift"
 )
 
-// Of 1,000 rows a day, more and more are in the last of three bins.
+// Each day more of the 1,000 rows are in the last of three bins.
 func ExampleMeasure() {
 	training := []int64{400, 400, 200}
 	for _, day := range [][]int64{{410, 390, 200}, {350, 350, 300}} {

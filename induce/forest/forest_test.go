@@ -44,7 +44,8 @@ func accuracy(o *dataset.Objects, p []float32) float64 {
 	return float64(right) / float64(all)
 }
 
-// TestLearns: forests find rings, and the trees that did not draw a row say so, too.
+// TestLearns: forests find rings, and the trees that did not draw a row find them, too, for this
+// row.
 func TestLearns(t *testing.T) {
 	for _, classes := range []int{2, 3, 5} {
 		for _, bins := range []int{20, 300} {
@@ -78,8 +79,8 @@ func TestNoise(t *testing.T) {
 	}
 }
 
-// TestRows: the rows of an object are drawn each by itself. An object of many rows that is far
-// from all others is rated by its own rows.
+// TestRows: the rows of an object are drawn independently. An object of many rows that is far from
+// all other objects is rated by its own rows.
 func TestRows(t *testing.T) {
 	features := []dataset.Feature{growtest.Numeric("x", 3, 1)}
 	for _, rows := range []int64{1, 10, 1000} {
@@ -136,7 +137,7 @@ func TestSame(t *testing.T) {
 	}
 }
 
-// TestProbabilities: those of an object are from 0 to 1 and add up to 1.
+// TestProbabilities: the probabilities of an object are from 0 to 1 and add up to 1.
 func TestProbabilities(t *testing.T) {
 	for _, classes := range []int{2, 6} {
 		r := rand.New(rand.NewPCG(uint64(classes), 13))
@@ -158,7 +159,7 @@ func TestProbabilities(t *testing.T) {
 	}
 }
 
-// TestMakeUp: made-up objects are new, distinct, within the codes of the others, and near to
+// TestMakeUp: made-up objects are new, distinct, within the codes of the given objects, and near to
 // them.
 func TestMakeUp(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 17))

@@ -25,10 +25,10 @@ func scored(rows []float64, trees ...[3]float64) []frontier.Point {
 	return points
 }
 
-// TestAreaError: the example of Hanley and McNeil (Radiology 143, 1982, page 31): an area of 0.893 on
-// 51 abnormal and 58 normal images has a standard error of 0.032. A tree without a signal has that of
-// the statistic of Mann and Whitney, the root of (m+n+1)/(12mn). By hand: classes without rows, or
-// with all rows, have none.
+// TestAreaError: the example of Hanley and McNeil (Radiology 143, 1982, page 31): an area of 0.893
+// on 51 abnormal and 58 normal images has a standard error of 0.032. The error of a tree without a
+// signal is the error of the statistic of Mann and Whitney, the root of (m+n+1)/(12mn). By hand:
+// classes without rows, or with all rows, have no error.
 func TestAreaError(t *testing.T) {
 	for _, c := range []struct {
 		area, want float64

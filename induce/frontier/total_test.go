@@ -44,8 +44,8 @@ func TestTotal(t *testing.T) {
 	}
 }
 
-// TestCosts: by hand. Costs are those on the validation rows and on the folds by their shares, or
-// one of them alone, and they are averaged over prunings of nearly the same size.
+// TestCosts: by hand. Costs are the costs on the validation rows and on the folds by their shares,
+// or on one of them, and they are averaged over prunings of nearly the same size.
 func TestCosts(t *testing.T) {
 	points := []frontier.Point{
 		charged(0, 110, 3.02, 1), charged(1, 100, 3.01, 2), charged(2, 95, 3, 6), charged(3, 5, 1, 4), charged(4, 1, 0, 8),

@@ -52,7 +52,7 @@ func ExampleScorer_Predict() {
 }
 
 func ExampleMapScorer_Predict() {
-	scorer, err := gorows.NewMapScorer(patients(), "name") // a row may have a name, too
+	scorer, err := gorows.NewMapScorer(patients(), "name") // a row may also have a name
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -25,7 +25,7 @@ func benchData() *growtest.Data {
 	return growtest.New(rand.New(rand.NewPCG(1, 1)), features, 2, benchObjects, false)
 }
 
-// benchGrid returns so many trees, which part early.
+// benchGrid returns the parameters of trees that differ early.
 func benchGrid(trees int) []induce.Params {
 	grid := make([]induce.Params, trees)
 	algorithms := []split.Algorithm{split.EC45, split.C45, split.ECART, split.Bal}
@@ -37,13 +37,13 @@ func benchGrid(trees int) []induce.Params {
 	return grid
 }
 
-// benchGrowth grows trees by so many levels.
+// benchGrowth is a growth of trees after some levels.
 type benchGrowth struct {
 	*growtest.Data
 
 	grower *levels.Grower
 	growth *levels.Growth
-	passes []levels.Pass // of the large nodes
+	passes []levels.Pass // passes of the large nodes
 }
 
 const benchMemory = 1 << 30 // bytes of histograms
@@ -177,8 +177,8 @@ func BenchmarkPieces(b *testing.B) {
 	}
 }
 
-// BenchmarkExpand: the driver scores the tests of all open nodes for all trees, and splits
-// the nodes. The trees are read anew from their JSON each time, which is not timed.
+// BenchmarkExpand: the driver scores the tests of all open nodes for all trees, and splits the
+// nodes. The trees are decoded again from their JSON each time, which is not timed.
 func BenchmarkExpand(b *testing.B) {
 	d := benchData()
 	for _, at := range []struct{ trees, depth int }{{1, 5}, {4, 0}, {4, 5}} {

@@ -16,9 +16,9 @@ import (
 	"github.com/espalier-ml/espalier/induce/split"
 )
 
-// byLevels grows a tree as the pipelines do: one level after the other while
-// nodes have more objects than the budget, the rest in memory. Objects travel
-// as blocks, the growth and its passes as JSON, counts as pieces.
+// byLevels grows a tree as the pipelines do: level by level while nodes have more objects than the
+// budget, then the small nodes in memory. Objects are exchanged as blocks, the growth and its
+// passes as JSON, counts as pieces.
 type byLevels struct {
 	*growtest.Data
 
@@ -119,8 +119,8 @@ func (g *byLevels) load(block []byte) *dataset.Objects {
 	return o
 }
 
-// count counts one pass, each block on its own. Of the pieces of one key the
-// first half are merged beforehand, as combiners do, the others one by one.
+// count counts one pass, each block separately. The first half of the pieces of one key are merged
+// beforehand, as combiners do, the second half one by one.
 func (g *byLevels) count(p *levels.Pass) *levels.Counts {
 	plan := transported(g.t, p)
 	pieces := make(map[int64][][]byte)
@@ -376,7 +376,7 @@ func TestPasses(t *testing.T) {
 			for i := range passes {
 				pass := &passes[i]
 				least := len(pass.Nodes) == 1 && pass.To == pass.From+1
-				if bytes := g.grower.PassBytes(pass); bytes > limit+1000 && !least { // beside raw class weights
+				if bytes := g.grower.PassBytes(pass); bytes > limit+1000 && !least { // in addition to raw class weights
 					t.Errorf("memory %d: a pass of %d nodes takes %d", limit, len(pass.Nodes), bytes)
 				}
 				for _, way := range ways(pass) {

@@ -14,7 +14,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/tree"
 )
 
-// TestGrowConstrained compares trees with those of the naive grower.
+// TestGrowConstrained compares trees with the trees of the naive grower.
 func TestGrowConstrained(t *testing.T) {
 	thresholds := 0
 	for _, a := range growtest.Algorithms() {
@@ -153,8 +153,8 @@ func pruneAnywhere(r *rand.Rand, m *tree.Tree) *tree.Tree {
 	return &pruned
 }
 
-// isNearer reports whether settling moved the leaves much nearer to those of a tree without demands. The
-// test fails if it moved them away.
+// isNearer reports whether settling moved the leaves much nearer to the leaves of a tree without
+// demands. The test fails if it moved them away.
 func isNearer(t *testing.T, seed uint64, before, settled, free *tree.Tree) bool {
 	t.Helper()
 	far, near := distance(before, free), distance(settled, free)

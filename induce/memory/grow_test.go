@@ -14,7 +14,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/split"
 )
 
-// TestGrow compares whole trees with those of the naive grower.
+// TestGrow compares whole trees with the trees of the naive grower.
 func TestGrow(t *testing.T) {
 	unpaired := 0 // nodes with a test whose objects have one class
 	defer func() {

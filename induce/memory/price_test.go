@@ -13,8 +13,8 @@ import (
 	"github.com/espalier-ml/espalier/induce/split"
 )
 
-// TestGrowPriced compares trees with those of the naive grower where what tests
-// cost depends on the path.
+// TestGrowPriced compares trees with the trees of the naive grower if the costs of tests depend on
+// the path.
 func TestGrowPriced(t *testing.T) {
 	free := 0
 	for _, a := range growtest.Algorithms() {
@@ -113,7 +113,7 @@ func TestSetUpsByHand(t *testing.T) {
 	for i, class := range []uint16{0, 1, 0, 1, 0, 1, 0, 1} {
 		o.Append([]int{i, int(class), 0}, []dataset.ClassWeight{{Class: class, Weight: 1}}, 1)
 	}
-	const gain = 0.137925 // of the best threshold on x, 1 against 7 objects: 1 - 7/8 H(3/7)
+	const gain = 0.137925 // gain of the best threshold on x, 1 against 7 objects: 1 - 7/8 H(3/7)
 	for way, want := range map[split.Pricing]struct {
 		feature      int
 		score, price float64

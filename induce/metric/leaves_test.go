@@ -43,8 +43,8 @@ func TestLeaves(t *testing.T) {
 	}
 }
 
-// TestScores: the metrics by distinct predictions are those of a table of single rows, and
-// those of Leaves for a tree without models.
+// TestScores: the metrics by distinct predictions equal the metrics of a table of single rows, and
+// the metrics of Leaves for a tree without models.
 func TestScores(t *testing.T) {
 	for seed := range uint64(20) {
 		r := rand.New(rand.NewPCG(51, seed))

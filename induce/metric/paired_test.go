@@ -183,8 +183,8 @@ func naiveBalanced(rows []scoredTwice, classes int, hit func(*metric.Leaf, int) 
 	return sum
 }
 
-// TestCompare: all metrics, differences and intervals are those of a naive computation row by row,
-// with and without weights.
+// TestCompare: all metrics, differences and intervals equal a naive computation row by row, with
+// and without weights.
 func TestCompare(t *testing.T) {
 	for seed := range uint64(40) {
 		r := rand.New(rand.NewPCG(61, seed))

@@ -10,8 +10,8 @@ import (
 	"github.com/espalier-ml/espalier/induce/parallel"
 )
 
-// TestPanics: the waiting goroutine gets the panic of any other goroutine, with its
-// value and stack, after all others have ended.
+// TestPanics: the waiting goroutine gets the panic of any other goroutine, with its value and
+// stack, after all goroutines have ended.
 func TestPanics(t *testing.T) {
 	for _, workers := range []int{1, 2, 8} {
 		var calls atomic.Int64

@@ -168,8 +168,8 @@ func around(s *prune.Sequence, k int) []float64 {
 	return []float64{a, (a + next) / 2, a + (next-a)/8, next}
 }
 
-// TestSteps: the figures of each step are those of its tree, and the sequence is
-// nested and monotone.
+// TestSteps: the figures of each step are the figures of its tree, and the sequence is nested and
+// monotone.
 func TestSteps(t *testing.T) {
 	r := rand.New(rand.NewPCG(6, 2))
 	for range 100 {

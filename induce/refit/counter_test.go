@@ -22,7 +22,8 @@ func grown() ([]dataset.Feature, *tree.Tree) {
 	return features, t
 }
 
-// rows returns so many rows at x below the cut, of the class no, and above, of the class yes.
+// rows returns rows at x below the cut, of the class no, and above the cut, of the class yes. below
+// and above are their numbers.
 func rows(features []dataset.Feature, below, above int64) *dataset.Objects {
 	o := dataset.NewObjects(dataset.NewLayout(features), 2, false, 2)
 	for code, n := range []int64{below, above} {

@@ -56,7 +56,7 @@ func drawRows(r *rand.Rand, n int) *rows {
 		}
 		d.features = append(d.features, one)
 	}
-	share := .5 + r.Float64()*.4 // of the first class
+	share := .5 + r.Float64()*.4 // share of the first class
 	for range n {
 		var codes []int
 		for f := range d.features {

@@ -90,8 +90,8 @@ func TestPriorsAreWeights(t *testing.T) {
 	}
 }
 
-// TestPriorsOfAnUnseenClass: a class without training rows keeps probability 0,
-// and the others share its prior.
+// TestPriorsOfAnUnseenClass: a class without training rows keeps probability 0, and the other
+// classes share its prior.
 func TestPriorsOfAnUnseenClass(t *testing.T) {
 	tr := smallTree()
 	tr.Label.Classes = []string{"n", "p", "unseen"}

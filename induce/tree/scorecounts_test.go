@@ -105,8 +105,8 @@ func naiveScores(tr *tree.Tree, rows []scoredRow, most int) (lost int, list []tr
 	}
 }
 
-// TestScoreCounts: the counts are those of the definition, whatever the order of rows and
-// merges; so are their bytes.
+// TestScoreCounts: the counts equal the counts by the definition, and neither they nor their bytes
+// depend on the order of rows and merges.
 func TestScoreCounts(t *testing.T) {
 	levels := make(map[int]bool)
 	for seed := range uint64(60) {
@@ -147,7 +147,7 @@ func TestScoreCounts(t *testing.T) {
 	}
 }
 
-// checkScores compares counts with those of the definition.
+// checkScores compares counts with the counts by the definition.
 func checkScores(t *testing.T, c *tree.ScoreCounts, want []tree.ScoreCount, lost int) {
 	t.Helper()
 	got := c.Modelled()
@@ -171,7 +171,7 @@ func checkScores(t *testing.T, c *tree.ScoreCounts, want []tree.ScoreCount, lost
 	}
 }
 
-// TestScoreCountsPlain: of a tree without models the counts are the leaf counts.
+// TestScoreCountsPlain: the counts of a tree without models are the leaf counts.
 func TestScoreCountsPlain(t *testing.T) {
 	r := rand.New(rand.NewPCG(43, 1))
 	tr := grownTree(r, split.Both, 200, numericFeatures())

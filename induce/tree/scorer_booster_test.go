@@ -220,7 +220,7 @@ func TestBoostersShared(t *testing.T) {
 	}
 }
 
-// TestBoosterFeatures: ModelOf and ModelRanges name the features of the terms, then those of
+// TestBoosterFeatures: ModelOf and ModelRanges name the features of the terms, then the features of
 // the booster.
 func TestBoosterFeatures(t *testing.T) {
 	tr := boostedTree()

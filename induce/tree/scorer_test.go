@@ -123,8 +123,8 @@ func scored(t *testing.T, check func(t *testing.T, tr *tree.Tree, rows []row)) {
 	}
 }
 
-// TestScorer: rows reach the same leaves as their codes do by the router, and the
-// predictions are those of the tree's nodes.
+// TestScorer: rows reach the same leaves as their codes do by the router, and the predictions are
+// the predictions of the tree's nodes.
 func TestScorer(t *testing.T) {
 	scored(t, func(t *testing.T, tr *tree.Tree, rows []row) {
 		t.Helper()

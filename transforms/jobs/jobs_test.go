@@ -310,8 +310,8 @@ func predictionOf(t *testing.T, s *tree.Scorer, value func(feature int) tree.Val
 	return p
 }
 
-// TestEvaluate: the counts of a leaf are those of the objects that the tree's scorer sends
-// to the leaf.
+// TestEvaluate: the counts of a leaf are the counts of the objects that the tree's scorer sends to
+// the leaf.
 func TestEvaluate(t *testing.T) {
 	for _, runner := range transformstest.Runners() {
 		w := newWorld(t)
@@ -581,8 +581,8 @@ func one(is bool) int64 {
 	return 0
 }
 
-// TestEvaluateRows: the counts are those of the scorer row by row, by tree and part, with
-// and without leaf models.
+// TestEvaluateRows: the counts are the counts of the scorer row by row, by tree and part, with and
+// without leaf models.
 func TestEvaluateRows(t *testing.T) {
 	const rows, group = 900, 130
 	for _, runner := range transformstest.Runners() {
@@ -594,7 +594,7 @@ func TestEvaluateRows(t *testing.T) {
 			if i < 2 {
 				model = w.withModels(model)
 			}
-			if i == 3 { // leaves the features of the others as they are
+			if i == 3 { // a single leaf, with the same features as the other trees
 				root := model.Nodes[0]
 				root.Test, root.Branches = nil, nil
 				model.Nodes = []tree.Node{root}
@@ -641,7 +641,7 @@ func (w *world) evaluatedSpec() *jobs.RowSpec {
 	return spec
 }
 
-// TestEvaluateSlices: the counts of each slice are those of the rows with its value, with and
+// TestEvaluateSlices: the counts of each slice are the counts of the rows with its value, with and
 // without leaf models, for a tested column, a column that is not a feature, and the weights.
 func TestEvaluateSlices(t *testing.T) {
 	features := []dataset.Feature{

@@ -16,7 +16,7 @@ import (
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
-// Result is what a benchmark has found.
+// Result is the result of a benchmark.
 type Result struct {
 	Splits      []*Split     `json:"splits"`
 	Means       []Summary    `json:"means"`
@@ -103,7 +103,7 @@ func runAll(ctx context.Context, list []work, atOnce int, reporter engine.Report
 	ended := make(chan string, len(list))
 	slots := make(chan struct{}, atOnce)
 	var wg parallel.Group
-	var rows *jobs.ColumnCache // of the data set whose splits begin
+	var rows *jobs.ColumnCache // columns of the data set whose splits begin
 	wg.Go(func() {
 		for done := range list {
 			reporter.Step(int64(done+1), <-ended)

@@ -61,8 +61,8 @@ func run(t *testing.T, c benchmark.Config) *benchmark.Result {
 	return r
 }
 
-// TestTreesOfTraining trains each algorithm alone, as the command line does: the figures of the
-// benchmark must be those of its run folder.
+// TestTreesOfTraining trains each algorithm separately, as on the command line: the figures of the
+// benchmark must be the figures of its run folder.
 func TestTreesOfTraining(t *testing.T) {
 	c := newConfig(t)
 	c.Sets, c.Splits = []string{"one"}, 1
@@ -80,7 +80,7 @@ func TestTreesOfTraining(t *testing.T) {
 		if f.Lambda > 0 {
 			p.Lambda = []float64{100, 10, 1, 0.1, 0.01}
 		}
-		if f.Pruned { // lambda is that of the plain tree
+		if f.Pruned { // its lambda is the lambda of the plain tree
 			p.Prune, p.Alpha = []prune.Currency{prune.Leaves}, new(f.Alpha)
 			p.Lambda = []float64{f.Lambda}
 		}
@@ -110,8 +110,8 @@ func TestTreesOfTraining(t *testing.T) {
 	}
 }
 
-// TestGoesOn runs a benchmark again after one split was lost and one damaged: the others are not
-// trained again, and the tables are the same but for times.
+// TestGoesOn runs a benchmark again after one split was lost and one damaged: the other splits are
+// not trained again, and the tables are the same except for times.
 func TestGoesOn(t *testing.T) {
 	c := newConfig(t)
 	first := run(t, c)
@@ -188,8 +188,8 @@ func TestSummaries(t *testing.T) {
 	}
 }
 
-// TestComparisons: the mean ranks are those of the tables, and all pairs, measures and laws of costs
-// are there. With one data set there is nothing to compare.
+// TestComparisons: the mean ranks are the ranks in the tables, and all pairs, measures and cost
+// laws are listed. With one data set there is nothing to compare.
 func TestComparisons(t *testing.T) {
 	c := newConfig(t)
 	c.Control = "p-cart"

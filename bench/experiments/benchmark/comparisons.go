@@ -36,8 +36,8 @@ const (
 type RankedMethod struct {
 	Name     string    `json:"name"`
 	Rank     float64   `json:"rank"`
-	NemenyiP []float64 `json:"nemenyi_p"`                   // of the pair with each method, in their order
-	DunnP    *float64  `json:"bonferroni_dunn_p,omitempty"` // of the pair with the control
+	NemenyiP []float64 `json:"nemenyi_p"`                   // p value of the pair with each method, in the order of methods
+	DunnP    *float64  `json:"bonferroni_dunn_p,omitempty"` // p value of the pair with the control
 }
 
 // method is an algorithm whose trees are pruned or not.
@@ -80,8 +80,8 @@ func checkControl(c *Config) error {
 	return usage.Errorf("--control %s: want %s%s", c.Control, setting.Alternatives(names), setting.Hint(c.Control, names))
 }
 
-// compareAll compares the methods of each variant with each other, and those of the paper. With one
-// data set or one method there is nothing to compare.
+// compareAll compares the methods of each variant with each other, and the methods of the paper.
+// With one data set or one method there is nothing to compare.
 func compareAll(all []Summary, c *Config) []Comparison {
 	var list []Comparison
 	for _, costs := range []string{UnitCosts, RandomCosts} {

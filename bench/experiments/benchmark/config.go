@@ -21,8 +21,8 @@ type Config struct {
 	Label     string
 	Algorithm []string
 	Level     float64 // of significance
-	Control   string  // method that the others are compared with
-	Published string  // URL of published figures; empty: there are none
+	Control   string  // method that other methods are compared with
+	Published string  // URL of published figures; may be empty
 	Budgets   string  // preset of the budget queries, or BudgetsNone
 	Scaling   bool
 

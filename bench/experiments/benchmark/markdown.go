@@ -34,7 +34,7 @@ func markdown(r *Result, algorithms []string) []byte {
 	return b.Bytes()
 }
 
-// comparison returns a comparison; nil: there is none.
+// comparison returns a comparison; nil if the result does not have it.
 func (r *Result) comparison(costs, measure, trees string) *Comparison {
 	i := slices.IndexFunc(r.Comparisons, func(c Comparison) bool {
 		return c.Costs == costs && c.Measure == measure && c.Of == trees

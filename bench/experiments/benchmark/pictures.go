@@ -116,7 +116,7 @@ func (r *Result) frontierCurves(set string, c *Config) *diagrams.Curves {
 		if p.Set != set {
 			continue
 		}
-		if p.Cost > 2*dearest { // it would press the others together
+		if p.Cost > 2*dearest { // it would press the other points together
 			notes = append(notes, fmt.Sprintf("published %s: %.3f at %.1f, beyond the picture", p.Method, p.AUC, p.Cost))
 			continue
 		}
@@ -177,8 +177,8 @@ func (r *Result) budgetCurve(set string) []diagrams.Coordinates {
 	return curve
 }
 
-// lambdaCurves has AUC on validation rows and cost over lambda, of the algorithms that have one; nil:
-// there are none.
+// lambdaCurves has AUC on validation rows and cost over lambda, of the algorithms with a lambda. It
+// is nil without such algorithms.
 func (r *Result) lambdaCurves(set string) *diagrams.Curves {
 	of := slices.DeleteFunc(slices.Clone(r.Splits), func(s *Split) bool { return s.Set != set })
 	panels := []diagrams.Panel{
@@ -213,7 +213,7 @@ func (r *Result) lambdaCurves(set string) *diagrams.Curves {
 	}
 }
 
-// scalingCurves has the times of a scaling experiment with their fitted lines; nil: there are none.
+// scalingCurves has the times of a scaling experiment with their fitted lines; nil without times.
 func (r *Result) scalingCurves(by string) *diagrams.Curves {
 	panel := diagrams.Panel{Y: diagrams.Scale{Label: "seconds of processors", Log: true}}
 	set := ""

@@ -24,8 +24,8 @@ type Published struct {
 	AUC    float64 `json:"auc"`  // published, as is
 	Cost   float64 `json:"cost"` // this
 
-	Ours    Means    `json:"ours"`             // of the same method
-	Nearest *Means   `json:"nearest"`          // of the lambda whose mean cost is nearest; nil: the method has no lambda
+	Ours    Means    `json:"ours"`             // the same method
+	Nearest *Means   `json:"nearest"`          // the lambda whose mean cost is nearest; nil: the method has no lambda
 	Lambda  float64  `json:"lambda,omitempty"` // of Nearest
 	Budget  *Means   `json:"budget"`           // the budget query at the published cost; nil: there are no frontiers
 	Margin  *float64 `json:"margin"`           // AUC of the budget query less the published one
@@ -125,7 +125,7 @@ func plainName(algorithm string) string {
 	return strings.ToLower(strings.ReplaceAll(algorithm, ".", ""))
 }
 
-// hold holds published figures against those of the splits.
+// hold compares published figures with the figures of the splits.
 func hold(splits []*Split, sets []dataSet, all map[string]map[string]publishedPoint, algorithms []string) []Published {
 	var list []Published
 	for i := range sets {

@@ -36,8 +36,8 @@ func newPublished(t *testing.T) benchmark.Config {
 	return c
 }
 
-// TestPublished holds the figures beside published ones against the splits. The budget query must
-// be that of training with --max_expected_cost and --select highest.
+// TestPublished compares the figures next to published figures with the splits. The budget query
+// must be the query of training with --max_expected_cost and --select highest.
 func TestPublished(t *testing.T) {
 	c := newPublished(t)
 	r := run(t, c)
@@ -163,7 +163,7 @@ func TestScaling(t *testing.T) {
 		if half := s.Times[len(s.Times)-2]; half.Size < 3*last.Size/8 || half.Size > 5*last.Size/8 {
 			t.Errorf("by %s: sizes %v, want halves", s.By, s.Times)
 		}
-		// The slope by another formula: of all pairs of sizes.
+		// The slope by another formula, over all pairs of sizes.
 		above, below := 0.0, 0.0
 		for i, a := range s.Times {
 			for _, b := range s.Times[:i] {
@@ -246,7 +246,7 @@ func TestLaTeX(t *testing.T) {
 			t.Errorf("%d times %q, want %d", got, part, want)
 		}
 	}
-	for line := range strings.Lines(string(text)) { // of several equal ones, too
+	for line := range strings.Lines(string(text)) { // also for several equal lines
 		if strings.Contains(line, `\pm`) && !strings.Contains(line, `\mathbf`) {
 			t.Errorf("no mean is bold: %s", line)
 		}

@@ -42,20 +42,20 @@ type Scaling struct {
 	// small for such a run.
 	Start float64 `json:"start_seconds"`
 
-	Fit         // of all seconds
-	Rest    Fit `json:"without_start"` // of the seconds less those of Start
-	Objects Fit `json:"objects"`       // of the distinct training rows
+	Fit         // fit to all seconds
+	Rest    Fit `json:"without_start"` // fit to the seconds minus Start
+	Objects Fit `json:"objects"`       // fit to the distinct training rows
 
 	Line    Line `json:"line"`             // through the seconds
-	Growing Fit  `json:"without_constant"` // of the seconds less the constant of the line
+	Growing Fit  `json:"without_constant"` // fit to the seconds minus the constant of the line
 }
 
-// Line is a straight line through the seconds by size. Of all lines that do not begin below 0 it has the
-// least sum of squared differences, as shares of the seconds.
+// Line is a straight line through the seconds by size: the line with the least sum of squared
+// differences, as shares of the seconds, that does not begin below 0.
 type Line struct {
 	Constant  float64 `json:"constant_seconds"`
 	Each      float64 `json:"seconds_each"`      // for a row or a feature
-	Deviation float64 `json:"largest_deviation"` // of the seconds of a size, as a share of the line's
+	Deviation float64 `json:"largest_deviation"` // greatest deviation of the seconds of a size, as a share of the line's value
 }
 
 // Fit is the slope of a logarithm over that of sizes, by least squares, with the ends of its 95 %
@@ -121,7 +121,7 @@ func scale(ctx context.Context, c *Config, f *source.Files, sets []dataSet, spli
 	return list, nil
 }
 
-// scale returns the times of a data set: those of an earlier run, if they are there.
+// scale returns the times of a data set: the times of an earlier run, if there are any.
 func (w *work) scale(ctx context.Context, by, algorithm string) (*Scaling, error) {
 	s := &Scaling{
 		Format: ScalingFormat, Espalier: runfolder.Version(), Files: w.generations(), By: by, Set: w.set.name,
@@ -163,7 +163,7 @@ func (w *work) measure(ctx context.Context, s *Scaling) error {
 		if err != nil {
 			return err
 		}
-		if n := len(s.Times); n == 0 || s.Times[n-1].Size < taken.Size { // of few features there are fewer sizes
+		if n := len(s.Times); n == 0 || s.Times[n-1].Size < taken.Size { // with few features there are fewer sizes
 			s.Times = append(s.Times, taken)
 		}
 	}

@@ -33,20 +33,20 @@ const (
 	RandomCosts = "random" // whole numbers from 1 to 10, by feature
 )
 
-// Figures are those of one tree.
+// Figures has the figures of one tree.
 type Figures struct {
 	Costs     string  `json:"costs"`
 	Algorithm string  `json:"algorithm"`
 	Pruned    bool    `json:"pruned"`
-	Lambda    float64 `json:"lambda,omitempty"` // of the chosen tree
-	Alpha     float64 `json:"alpha,omitempty"`  // of its pruning
+	Lambda    float64 `json:"lambda,omitempty"` // lambda of the chosen tree
+	Alpha     float64 `json:"alpha,omitempty"`  // alpha of its pruning
 	AUC       float64 `json:"auc"`              // on the test rows, one class against the rest
 	Cost      float64 `json:"cost"`             // expected, of the training rows
 	Leaves    int     `json:"leaves"`
 	Seconds   float64 `json:"seconds"` // for all trees of the algorithm, plain and pruned ones together
 }
 
-// LambdaFigures are those of the plain tree of one lambda.
+// LambdaFigures has the figures of the plain tree of one lambda.
 type LambdaFigures struct {
 	Costs      string  `json:"costs"`
 	Algorithm  string  `json:"algorithm"`
@@ -64,7 +64,7 @@ const SplitFormat = "espalier/benchmark-split-2"
 type Split struct {
 	Format   string    `json:"format"`
 	Espalier string    `json:"espalier"` // version
-	Files    []string  `json:"files"`    // with their generations: other files are trained on anew
+	Files    []string  `json:"files"`    // with their generations: a split of other files is trained again
 	Label    string    `json:"label"`
 	Set      string    `json:"set"`
 	Seed     uint64    `json:"seed"`
@@ -91,8 +91,8 @@ func (s *Split) has(want *Split, algorithms []string) bool {
 	return true
 }
 
-// trainConfig returns the settings of all trees of a split: those of the paper, with its grid of
-// lambda for the algorithms that have one.
+// trainConfig returns the settings of all trees of a split: the settings of the paper, with its
+// grid of lambda for the algorithms that have a lambda.
 func trainConfig(c *Config, d *dataSet, s *Split, algorithms []string) (config.Train, error) {
 	t, err := presetConfig(c, d, s, "paper")
 	t.Algorithm, t.Select, t.Lambda = parsed(algorithms), frontier.Paper, paperLambdas()
@@ -165,7 +165,7 @@ func (w *work) generations() []string {
 	return list
 }
 
-// split returns the figures of the split: those of an earlier run, if they are there.
+// split returns the figures of the split: the figures of an earlier run, if there are any.
 func (w *work) split(ctx context.Context) (*Split, error) {
 	s := &Split{
 		Format: SplitFormat, Espalier: runfolder.Version(), Label: w.set.label, Set: w.set.name, Seed: w.seed,
@@ -191,7 +191,7 @@ func (w *work) split(ctx context.Context) (*Split, error) {
 	return s, w.files.Store.Put(ctx, url, append(b, '\n'), objectstore.WriteOptions{})
 }
 
-// train grows all trees of the split, and chooses among those of each algorithm.
+// train grows all trees of the split, and chooses among the trees of each algorithm.
 func (w *work) train(ctx context.Context, s *Split) error {
 	priced, err := w.priced(ctx, s)
 	if err != nil {
@@ -213,7 +213,7 @@ func (w *work) train(ctx context.Context, s *Split) error {
 	return w.frontier(ctx, s)
 }
 
-// chooseAmong adds the figures of the chosen trees of an algorithm, and those of its lambdas.
+// chooseAmong adds the figures of the chosen trees of an algorithm, and the figures of its lambdas.
 func (s *Split) chooseAmong(ctx context.Context, t *config.Train, g *pipelines.GrownTrees) error {
 	law := UnitCosts
 	if g.Costs != "" {

@@ -45,7 +45,8 @@ func written(t *testing.T, p *chart.Picture) string {
 	return b.String()
 }
 
-// plain returns so many names of usual length, hostile those of pagetest, with a number of quotes behind.
+// plain returns n names of usual length, hostile the names of pagetest, each with a number of
+// quotes at its end.
 func plain(n int) []string {
 	names := make([]string, n)
 	for i := range names {

@@ -60,7 +60,7 @@ const (
 
 func newDifferenceChart(r *Ranking) *differenceChart {
 	d := &differenceChart{Ranking: r, axis: 58, levels: make([]int, len(r.Groups))}
-	var ends []float64 // of the last bar at each level
+	var ends []float64 // end of the last bar at each level
 	for i, g := range r.Groups {
 		at := 0
 		for at < len(ends) && r.Ranks[g[0]] < ends[at]+0.25 {

@@ -19,7 +19,7 @@ func NemenyiP(methods, sets int, difference float64) float64 {
 }
 
 // BonferroniDunn returns the critical difference of mean ranks for pairs of one method with each
-// of the others.
+// other method.
 func BonferroniDunn(methods, sets int, level float64) float64 {
 	share := level / float64(2*(methods-1))
 	return rounded(float64(distuv.UnitNormal.Quantile(1-share) * unit(methods, sets)))
@@ -36,12 +36,12 @@ func unit(methods, sets int) float64 {
 	return math.Sqrt(float64(methods*(methods+1)) / float64(6*sets))
 }
 
-// Groups returns the largest runs of methods whose mean ranks are no critical difference apart,
-// each as the indices of its first and its last method. The ranks must ascend. Methods that differ
-// from all others are in no run.
+// Groups returns the largest runs of methods whose mean ranks differ by less than the critical
+// difference, each as the indices of its first and its last method. The ranks must ascend. A method
+// that differs from all other methods is in no run.
 func Groups(ascending []float64, critical float64) [][2]int {
 	var groups [][2]int
-	last := -1 // of the group before
+	last := -1 // end of the group before
 	for first := range ascending {
 		end := first
 		for end+1 < len(ascending) && ascending[end+1]-ascending[first] < critical {

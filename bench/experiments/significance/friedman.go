@@ -6,13 +6,13 @@ import (
 	"gonum.org/v1/gonum/mathext"
 )
 
-// Friedman is the result of Friedman's test. Its hypothesis is that all methods are alike.
+// Friedman is the result of Friedman's test. Its hypothesis is that all methods are equal.
 type Friedman struct {
 	ChiSquared float64 `json:"chi_squared"` // corrected for equal ranks
 	P          float64 `json:"p"`           // by the chi-squared distribution
 
-	// F is the statistic of Iman and Davenport, which is less conservative; nil: infinite, as all
-	// data sets rank the methods alike.
+	// F is the statistic of Iman and Davenport, which is less conservative. It is nil if it is
+	// infinite, because all data sets rank the methods in the same way.
 	F  *float64 `json:"f"`
 	FP float64  `json:"f_p"` // its p value
 }
@@ -20,7 +20,7 @@ type Friedman struct {
 // NewFriedman tests ranks: one row for each data set, with a rank for each of at least two methods.
 func NewFriedman(ranks [][]float64) Friedman {
 	sets, methods := float64(len(ranks)), float64(len(ranks[0]))
-	spread := 0.0 // of the sums of ranks around their mean
+	spread := 0.0 // sum of the squared deviations of the rank sums from their mean
 	for m := range ranks[0] {
 		sum := 0.0
 		for _, row := range ranks {

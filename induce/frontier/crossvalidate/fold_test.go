@@ -84,8 +84,8 @@ func (d *data) growth(folds int) *crossvalidate.Growth {
 	}
 }
 
-// pool has the trees of all objects, in both currencies. The training objects are the
-// validation rows, too.
+// pool has the trees of all objects, in both currencies. The training objects are also the
+// validation rows.
 func (d *data) pool(t *testing.T) *frontier.Pool {
 	t.Helper()
 	var candidates []frontier.Candidate
