@@ -109,7 +109,7 @@ func pick[T any](values []T, order []int) []T {
 	return out
 }
 
-// write writes the rows, in the given order, as so many files.
+// write writes the rows, in the given order, to the given number of files.
 func (r *rows) write(t *testing.T, order []int, files int, opts parquetio.WriteOptions) string {
 	t.Helper()
 	number, text := parquetio.Dictionary, parquetio.Dictionary

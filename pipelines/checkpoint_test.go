@@ -27,8 +27,8 @@ type stopping struct {
 	jobs   []string
 }
 
-// Job counts the jobs of the run itself: those of a rehearsal are over before it, and
-// phases are only shown when they take a while.
+// Job counts the jobs of the run itself: the jobs of a rehearsal are over before it, and phases are
+// only shown when they take a while.
 func (r *stopping) Job(name string, _ int64, _ string) {
 	if !slices.ContainsFunc([]string{"summarise", "coalesce", "level", "induce", "evaluate"}, func(job string) bool { return strings.HasPrefix(name, job) }) {
 		return
@@ -68,7 +68,7 @@ func TestResume(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := readRun(t, c.Output)
-	for _, memory := range []int64{0, 60, -1} { // of the resumed run
+	for _, memory := range []int64{0, 60, -1} { // MemoryObjects of the resumed run
 		c.Output = filepath.Join(t.TempDir(), fmt.Sprintf("resumed%d", memory))
 		c.MemoryObjects, c.Resume = 60, false
 		_, err := trainUntil(t, c, 5)

@@ -252,7 +252,7 @@ func TestPriorsAndErrorCosts(t *testing.T) {
 	if diff := cmp.Diff([]float64{.25, .25, .5}, r.Tree.Nodes[0].Probabilities, near); diff != "" {
 		t.Errorf("root (-want +got):\n%s", diff)
 	}
-	// Of the four green ones 3 are limes, 0.25/(3/8) each, and 1 is a melon, 0.5/(1/8).
+	// Three of the four green fruits are limes, 0.25/(3/8) each, and one is a melon, 0.5/(1/8).
 	green := r.Tree.Nodes[1]
 	if green.RawClassWeights[0] > 0 {
 		green = r.Tree.Nodes[2]
@@ -299,7 +299,7 @@ func broken(t *testing.T, c *pipelines.TrainConfig) string {
 	return want
 }
 
-// resumes resumes a run, and compares its documents with those of an unbroken one.
+// resumes resumes a run, and compares its documents with the documents of an uninterrupted run.
 func resumes(t *testing.T, c pipelines.TrainConfig, want string) {
 	t.Helper()
 	if _, err := pipelines.Train(t.Context(), c, new(silent)); err != nil {

@@ -62,7 +62,8 @@ func breakRows(data *rows) []brokenValue {
 
 const brokenRows = 5 // of breakRows
 
-// TestContract: without the rows that break the contract, a training has the bytes of one on the others.
+// TestContract: a training without the rows that break the contract has the same bytes as a
+// training on the remaining rows.
 func TestContract(t *testing.T) {
 	const n, files, group = 900, 3, 100
 	data := newRows(n)

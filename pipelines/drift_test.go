@@ -92,8 +92,8 @@ func trainedOn(t *testing.T, file, cutsFrom, split string) string {
 	return c.Output
 }
 
-// TestDriftBetween: with the same cuts the drift of a run's training rows is that of its files. With other cuts the rows of
-// common bins add up, and a column without common cuts is named.
+// TestDriftBetween: with the same cuts the drift of a run's training rows equals the drift of its
+// files. With other cuts the rows of common bins add up, and a column without common cuts is named.
 func TestDriftBetween(t *testing.T) {
 	before, now := day(t, 1, 3000, 0), day(t, 2, 2000, 0.5)
 	first := trainedOn(t, before, "", "100/0/0")

@@ -479,7 +479,7 @@ func TestNoEmptyFolders(t *testing.T) {
 	}
 }
 
-// TestResumeFinished: resuming a finished run returns what the run has returned.
+// TestResumeFinished: resuming a finished run returns the result of the run.
 func TestResumeFinished(t *testing.T) {
 	c := oneTree()
 	c.Input, c.Label, c.Output = []string{newRows(700).write(t, ascending(700), 1, parquetio.WriteOptions{})}, "class", filepath.Join(t.TempDir(), "run")

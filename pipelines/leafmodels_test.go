@@ -48,8 +48,8 @@ func curved(t *testing.T, edit func(*pipelines.TrainConfig)) *pipelines.Result {
 	return r
 }
 
-// TestLeafModels: at every cost of the frontier, trees with models are at least as good as
-// trees without, ask the same tests, and one run's metrics are those of its predictions.
+// TestLeafModels: at every cost of the frontier, trees with models are at least as good as trees
+// without, ask the same tests, and the metrics of a run equal the metrics of its predictions.
 func TestLeafModels(t *testing.T) {
 	with := curved(t, nil)
 	plain := curved(t, func(c *pipelines.TrainConfig) { c.LeafModel = "none" })
@@ -105,8 +105,8 @@ func TestLeafModelMetrics(t *testing.T) {
 	}
 }
 
-// TestBoosted: boosters are on top of linear models where they gain, and the frontier's figures
-// are those of the trees that it names.
+// TestBoosted: boosters are added to linear models if they gain, and the frontier's figures are the
+// figures of the trees that it names.
 func TestBoosted(t *testing.T) {
 	r := curved(t, func(c *pipelines.TrainConfig) { c.LeafModel = "boosted" })
 	boosted, both := 0, 0

@@ -425,7 +425,7 @@ type metricsFn struct{}
 
 func (*metricsFn) ProcessElement(m metric.Metrics) ([]byte, error) { return json.Marshal(m) }
 
-// TestLibraryEvaluates: the metrics of rows in another pipeline are those that a run writes,
+// TestLibraryEvaluates: the metrics of rows in another pipeline are the metrics that a run writes,
 // for trees with and without models in leaves, weighted or not.
 func TestLibraryEvaluates(t *testing.T) {
 	const n = 900

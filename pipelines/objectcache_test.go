@@ -123,8 +123,8 @@ func TestCachedObjects(t *testing.T) {
 	}
 }
 
-// TestCachedObjectsOfNewCuts: a run that finds its cuts caches its objects, too. A run with these cuts reads the new day
-// alone.
+// TestCachedObjectsOfNewCuts: a run that finds its cuts also caches its objects. A run with these
+// cuts only reads the new day.
 func TestCachedObjectsOfNewCuts(t *testing.T) {
 	for name, change := range map[string]func(*pipelines.TrainConfig){
 		"plain":    func(*pipelines.TrainConfig) {},
@@ -293,8 +293,8 @@ func TestCachedObjectsDamaged(t *testing.T) {
 	}
 }
 
-// TestCutsFrom: features and classes are those of the earlier run, and what does not fit them is
-// refused with a sentence.
+// TestCutsFrom: features and classes are the features and classes of the earlier run. Rows that do
+// not fit them are refused with a message.
 func TestCutsFrom(t *testing.T) {
 	w := newWindow(t, 3)
 	c := w.TrainConfig

@@ -83,8 +83,8 @@ func (p *printedRow) class(r *rand.Rand) string {
 	return []string{"low", "middle", "high"}[min(2, max(0, (score+r.IntN(3)-1)/4))]
 }
 
-// TestPrintedPaths: whatever is printed of a leaf is true of each row that reaches
-// it, and of none that does not; also of rows between those of training.
+// TestPrintedPaths: the printed path of a leaf is true of each row that reaches the leaf, and of no
+// other row, also for values between the values of training.
 func TestPrintedPaths(t *testing.T) {
 	folder := t.TempDir()
 	rows := printedRows(1000)

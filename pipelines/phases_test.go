@@ -54,7 +54,7 @@ func f(j driver, out *made) (result int, err error) {
 `
 	for _, c := range []struct {
 		body string
-		want string // words of the fault; empty: there is none
+		want string // words of the fault; empty if there is no fault
 	}{
 		{`j.Phase(func(s *steps) (err error) { sum, err = read(); return err })`, "sum"},
 		{`j.Phase(func(s *steps) error { n, err := read(); n++; _ = n; return err })`, ""},

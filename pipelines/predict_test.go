@@ -309,7 +309,7 @@ func TestPredictErrors(t *testing.T) {
 	}
 }
 
-// TestPredictNoRows: a day without rows has predictions, too.
+// TestPredictNoRows: a day without rows also has predictions.
 func TestPredictNoRows(t *testing.T) {
 	_, run, _ := scored(t, 1, parquetio.WriteOptions{})
 	c := predictConfig(t, run, newRows(1).write(t, nil, 1, parquetio.WriteOptions{}))

@@ -31,8 +31,8 @@ type softRows struct {
 	part []string
 }
 
-// newSoftRows draws rows. Probabilities are those of the class alone, if certain is true. Else
-// only training rows have them.
+// newSoftRows draws rows. If certain is true, the class of a row has probability 1. Otherwise only
+// training rows have probabilities.
 func newSoftRows(n int, certain bool) *softRows {
 	random := rand.New(rand.NewPCG(17, 3))
 	r := &softRows{rows: newRows(n)}
@@ -57,7 +57,7 @@ func newSoftRows(n int, certain bool) *softRows {
 	return r
 }
 
-// write writes the rows, in the given order, as so many files. The label is left out if
+// write writes the rows, in the given order, to the given number of files. The label is left out if
 // labelled is false.
 func (r *softRows) write(t *testing.T, order []int, files int, labelled bool) string {
 	t.Helper()
@@ -95,8 +95,8 @@ func softTrees() pipelines.TrainConfig {
 	return c
 }
 
-// TestSoftSameBytes: runs with soft labels give the same bytes on every runner, for every order
-// and number of files, and by levels; with weights of rows and classes, too.
+// TestSoftSameBytes: runs with soft labels give the same bytes on every runner, for every order and
+// number of files, by levels, and with weights of rows and classes.
 func TestSoftSameBytes(t *testing.T) {
 	const n = 700
 	data := newSoftRows(n, false)
@@ -154,7 +154,7 @@ func TestSoftCertain(t *testing.T) {
 	if got != want {
 		t.Errorf("certain probabilities (-want +got):\n%s", cmp.Diff(want, got))
 	}
-	digest := regexp.MustCompile(`"tree_sha256":"[0-9a-f]{64}"`) // the name is in the digested tree, too
+	digest := regexp.MustCompile(`"tree_sha256":"[0-9a-f]{64}"`) // the name is also in the digested tree
 	got, want = strings.ReplaceAll(string(train(t, alone)), `"p_*"`, `"class"`), digest.ReplaceAllString(want, "")
 	if got = digest.ReplaceAllString(got, ""); got != want {
 		t.Errorf("without a label (-want +got):\n%s", cmp.Diff(want, got))
@@ -178,7 +178,7 @@ func TestSoftFigures(t *testing.T) {
 	c.Input, c.Label, c.Split, c.LabelProbabilities, c.LeafEstimate = []string{url}, "class", dataset.Shares{100, 0, 0}, []string{"*_p"}, tree.Raw
 	for _, test := range []struct {
 		teacher float64
-		a       []float64 // weight of the class a: of all, of x = 1, of x = 2; 2 objects, 5 rows
+		a       []float64 // weight of class a: in total, with x = 1, with x = 2; 2 objects, 5 rows
 	}{{0.5, []float64{1.5, 0.875, 0.625}}, {1, []float64{1, 0.75, 0.25}}} {
 		c.TeacherWeight = test.teacher
 		r := mustTrain(t, c)

@@ -63,7 +63,7 @@ func TestWarnings(t *testing.T) {
 	url := doubtfulRows(t)
 	costs := textFile(t, "costs.csv", "feature,cost,group,group_cost\nx,5,lab,2\nz,7.5,,\n")
 	for name, test := range map[string]struct {
-		features string // of the rows
+		features string // features of the rows
 		label    string
 		edit     func(c *pipelines.TrainConfig)
 		want     []string // parts of the warnings, in order

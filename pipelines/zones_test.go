@@ -11,8 +11,8 @@ import (
 	"github.com/espalier-ml/espalier/pipelines"
 )
 
-// TestZones: tree.json tells timestamps in UTC from local ones, a tree without timestamps says nothing of
-// zones, and rows of the other zone get a warning.
+// TestZones: tree.json distinguishes timestamps in UTC and local timestamps, a tree without
+// timestamps has no zones, and rows of the other zone get a warning.
 func TestZones(t *testing.T) {
 	folder := t.TempDir()
 	for _, c := range []struct{ name, zone, other string }{

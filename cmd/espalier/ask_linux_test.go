@@ -16,7 +16,7 @@ import (
 	"github.com/creack/pty"
 )
 
-// screen collects what a terminal is sent.
+// screen collects the output that a terminal gets.
 type screen struct {
 	sync.Mutex
 	text string

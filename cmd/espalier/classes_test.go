@@ -11,7 +11,7 @@ import (
 
 // badClasses is a case of TestBadClasses.
 type badClasses struct {
-	flag, content string // of a file; without: the flag's own value
+	flag, content string // a flag and the content of its file; a flag with a value has no file
 	words         []string
 }
 

@@ -30,8 +30,8 @@ type cloud struct {
 	*objectstoretest.Faults
 
 	store *objectstore.Store
-	url   string // of a folder of wide files
-	local string // of the same
+	url   string // URL of a folder of wide files
+	local string // path of a local copy of the folder
 }
 
 const (

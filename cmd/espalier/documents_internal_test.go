@@ -12,8 +12,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// TestCommandLines: each command line of espalier in a document or in the help of
-// a verb is one that the binary takes, as far as its verb and flags go.
+// TestCommandLines: the verb and the flags of each command line of espalier in a document or in the
+// help of a verb are accepted by the binary.
 func TestCommandLines(t *testing.T) {
 	found := 0
 	check := func(where, line string) {

@@ -58,8 +58,8 @@ func TestPeakMemory(t *testing.T) {
 	}
 }
 
-// TestDryRunRows: --rows carries the estimate forward to so many rows, from an input that is
-// a sample of them.
+// TestDryRunRows: --rows extrapolates the estimate to the given number of rows, from an input that
+// is a sample of them.
 func TestDryRunRows(t *testing.T) {
 	o, folder := synth(t, "--rows", "20000", "--numeric", "4", "--categorical", "1")
 	o.wants(t, 0)

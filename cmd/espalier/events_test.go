@@ -60,7 +60,7 @@ func ends(list []event, code int, text string) bool {
 	return last.ExitCode != nil && *last.ExitCode == code && strings.Contains(last.Msg, text) && last.Seconds > 0
 }
 
-// TestLogJSON: all lines of a log are events, with phases, warnings and the end; a failure is one, too.
+// TestLogJSON: all lines of a log are events, including phases, warnings, the end and a failure.
 func TestLogJSON(t *testing.T) {
 	input, run := mixed(t, 3000, parquetio.WriteOptions{}), filepath.Join(t.TempDir(), "run")
 	args := []string{"train", "--input", input, "--label", "class", "--output", run, "--log_format", "json", "--progress", "bar"}

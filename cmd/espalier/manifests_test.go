@@ -53,12 +53,12 @@ type manifest struct {
 		Name string `yaml:"name"`
 	} `yaml:"metadata"`
 	Spec struct {
-		Selector yaml.Node `yaml:"selector"` // of a service: labels; of a deployment: matchLabels
+		Selector yaml.Node `yaml:"selector"` // a service has labels here, a deployment matchLabels
 		Ports    []struct {
 			Port int `yaml:"port"`
 		} `yaml:"ports"`
 		Template    podTemplate `yaml:"template"`
-		JobTemplate struct {    // of a cron job
+		JobTemplate struct {    // template of a cron job
 			Spec struct {
 				Template podTemplate `yaml:"template"`
 			} `yaml:"spec"`

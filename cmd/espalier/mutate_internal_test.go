@@ -13,8 +13,8 @@ import (
 
 // value is a JSON value. Objects keep the order of their members.
 type value struct {
-	keys  []string // of an object
-	items []*value // of an object or array
+	keys  []string // keys of an object
+	items []*value // values of an object or array
 	kind  byte     // '{', '[' or 'v'
 	text  string   // of other values, in JSON
 }

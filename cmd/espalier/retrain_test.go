@@ -25,7 +25,7 @@ import (
 // nightly is a retraining of days below a URL.
 type nightly struct {
 	store  *objectstore.Store
-	url    string // of the folder with days/ and models/
+	url    string // URL of the folder with days/ and models/
 	config string // file
 }
 

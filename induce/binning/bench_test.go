@@ -101,7 +101,7 @@ func BenchmarkSummaryAddWeighted(b *testing.B) {
 	}
 }
 
-// overlapping returns two summaries of so many values each, half of them common.
+// overlapping returns two summaries with the given number of values each, half of them common.
 func overlapping(form string, values int) [2]*binning.Summary {
 	if form == "number" {
 		numbers := draw("normal", 3*values/2)

@@ -344,7 +344,7 @@ func categories(typ dataset.ValueType, limit int, weights ...int64) *column {
 // TestFitCategorical has expected values by hand. Numbers are in numeric order,
 // texts in byte order.
 func TestFitCategorical(t *testing.T) {
-	weights := []int64{4, 2, 7, 4, 1} // of 0, 5, 10, 15, 20
+	weights := []int64{4, 2, 7, 4, 1} // weights of 0, 5, 10, 15, 20
 	for _, test := range []struct {
 		typ  dataset.ValueType
 		most int
@@ -358,7 +358,7 @@ func TestFitCategorical(t *testing.T) {
 		{dataset.Number, 1, []string{"10"}, 11},
 		{dataset.Text, 5, []string{"0", "10", "15", "20", "5"}, 0},
 		{dataset.Text, 3, []string{"0", "10", "15"}, 3},
-		{dataset.Text, 2, []string{"0", "10"}, 7}, // of the ties, 0 and 15, the smaller
+		{dataset.Text, 2, []string{"0", "10"}, 7}, // the smaller of the ties, 0 and 15
 	} {
 		values, tail, err := binning.FitCategorical(categories(test.typ, 5, weights...).sum(), test.most, 0)
 		if err != nil || tail != test.tail || !slices.Equal(values, test.want) {

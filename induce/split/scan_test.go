@@ -121,8 +121,8 @@ func (n *node) cells(t *split.Test) (cells [][]int64, codes []int32) {
 	return cells, codes
 }
 
-// tieCase is a node of four objects of two classes. All tests of the node part the
-// objects alike, or mirror each other, so their scores are equal.
+// tieCase is a node of four objects of two classes. All tests of the node divide the objects in the
+// same way, or mirror each other, so their scores are equal.
 type tieCase struct {
 	name    string
 	columns []split.Column

@@ -80,8 +80,8 @@ func TestKinds(t *testing.T) {
 	}
 }
 
-// TestFloats: numbers are spelled alike everywhere in a tree.json, as
-// encoding/json and JavaScript spell them.
+// TestFloats: numbers have the same spelling everywhere in a tree.json, as in encoding/json and
+// JavaScript.
 func TestFloats(t *testing.T) {
 	for x, want := range map[float64]string{
 		0: "0", 1: "1", 0.1: "0.1", 1e-6: "0.000001", 1.5e-7: "1.5e-7", 1e-10: "1e-10", 1e20: "100000000000000000000",
@@ -211,7 +211,7 @@ func hostileTests() []struct{ name, from, to, want string } {
 	}
 }
 
-// decideBy estimates a tree anew, by priors and error costs.
+// decideBy estimates a tree again, by priors and error costs.
 func decideBy(tr *tree.Tree, priors []float64, costs [][]float64) *tree.Tree {
 	tr.Label.Priors, tr.Label.ErrorCosts = priors, costs
 	tr.Estimate(tree.Smoothed, 1)

@@ -30,7 +30,7 @@ func nasty() []string {
 
 func defined(x float64) *float64 { return &x }
 
-// frontierOf returns a frontier of so many trees.
+// frontierOf returns a frontier with the given number of points.
 func frontierOf(points int, unit string) *runfolder.Frontier {
 	f := &runfolder.Frontier{}
 	for i := range points {

@@ -98,7 +98,7 @@ func checkBoxes(t *testing.T, p *drawing.Placed) {
 	}
 }
 
-// TestLayoutByHand: a leaf beside a deep subtree does not push what is below it down.
+// TestLayoutByHand: a leaf next to a deep subtree does not push the boxes below it down.
 func TestLayoutByHand(t *testing.T) {
 	// 0 has 1 (with 3, 4) and 2 (a leaf).
 	one := &drawing.Tree{Nodes: []drawing.Node{{Children: []int{1, 2}}, {Children: []int{3, 4}}, {}, {}, {}}}

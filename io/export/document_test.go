@@ -13,7 +13,8 @@ import (
 	"github.com/espalier-ml/espalier/io/longtest"
 )
 
-// bushy returns a tree of two features and so many levels, all of whose leaves are on the last one.
+// bushy returns a tree of two features with the given number of levels. All leaves are on the last
+// level.
 func bushy(levels int) *tree.Tree {
 	inner := 1<<levels - 1
 	t := &tree.Tree{Label: tree.Label{Column: "y", Classes: []string{"a", "b"}}}

@@ -77,7 +77,7 @@ func TestExports(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	few := []string{"both", "dated", "multiway", "boosted"} // the others are alike, and a compiler takes a second
+	few := []string{"both", "dated", "multiway", "boosted"} // the other trees are similar, and a compiler takes a second
 	random := rand.New(rand.NewPCG(19, 1))
 	tried := 0
 	for _, file := range files {
@@ -204,8 +204,8 @@ func TestHostileNames(t *testing.T) {
 	}
 }
 
-// chain returns a tree of two features and so many levels: each level asks for one value, and
-// one side of it is a leaf.
+// chain returns a tree of two features with the given number of levels: each level asks for one
+// value, and one side of it is a leaf.
 func chain(levels int) *tree.Tree {
 	t := &tree.Tree{Label: tree.Label{Column: "y", Classes: []string{"a", "b"}}}
 	cuts := make([]float64, levels)

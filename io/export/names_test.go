@@ -26,7 +26,7 @@ type batchOf struct {
 	name            func(set int) string // of --name
 	file, test      string               // with the number of the set for %d, twice in folders
 	all             string               // the name of a file that runs all
-	head, each, end string               // of its lines
+	head, each, end string               // parts of its lines
 }
 
 func batches() []batchOf {

@@ -182,7 +182,7 @@ predict({ ` + strconv.Quote(m.Tested().Features[0].Name) + `: {} });
 	}
 }
 
-// TestGoldenTests: the golden rows as a test of each language pass where they lie beside the file,
+// TestGoldenTests: the golden rows as a test of each language pass if they are next to the file,
 // and fail if a cut of the file is moved.
 func TestGoldenTests(t *testing.T) {
 	t.Parallel()

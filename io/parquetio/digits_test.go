@@ -36,7 +36,7 @@ func TestDigits(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for from := 0; from < g.Rows(); from += 10 { // pages are read in part, too
+			for from := 0; from < g.Rows(); from += 10 { // pages are also read in part
 				var v dataset.Vector
 				to := min(from+10, g.Rows())
 				if err := g.ReadRows(0, from, to, &v); err != nil || v.Type != dataset.Text {

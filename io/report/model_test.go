@@ -33,7 +33,7 @@ func TestTextModels(t *testing.T) {
 	}
 }
 
-// TestTextBoosters: by hand. The features of a booster are among those of the model.
+// TestTextBoosters: by hand. The features of a booster are listed among the features of the model.
 func TestTextBoosters(t *testing.T) {
 	var got bytes.Buffer
 	if err := report.Text(&got, goldenTree(t, "boosted.json"), 0); err != nil {

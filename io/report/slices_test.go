@@ -67,7 +67,8 @@ func TestSlices(t *testing.T) {
 	}
 }
 
-// TestSlicesMany: of many slices those with intervals apart are shown, whatever their AUC.
+// TestSlicesMany: if there are many slices, the slices whose intervals are apart are shown,
+// whatever their AUC.
 func TestSlicesMany(t *testing.T) {
 	var list []metric.Slice
 	for i := range 40 {

@@ -213,7 +213,7 @@ dearer    006  12.000  +2.000       7  0.6200  +0.0200    0.2500  +0.0000
 	}
 }
 
-// TestClasses: by hand. Three in four rows of a class are predicted right, the others as the
+// TestClasses: by hand. Three in four rows of a class are predicted right, the fourth row as the
 // next class. Weights are in half units.
 func TestClasses(t *testing.T) {
 	made := func(classes int, scale int64) *metric.Metrics {

@@ -14,8 +14,8 @@ const costsName, behindName = "_costs.csv", "_tree.json"
 
 const synthManifest = `{"format": "espalier/synth", "version": 1, "files": ["_costs.csv", "_tree.json"]}`
 
-// TestTwoRuns: of two runs into one folder the second to end fails, and what
-// the first has written stays.
+// TestTwoRuns: if two runs write into one folder, the second run to end fails, and the files of the
+// first run stay.
 func TestTwoRuns(t *testing.T) {
 	for _, url := range []string{"mem://" + t.Name(), t.TempDir()} {
 		s := objectstore.New()

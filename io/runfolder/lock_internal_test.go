@@ -92,7 +92,7 @@ func TestLockOfTheDead(t *testing.T) {
 	l.Release(ctx)
 }
 
-// TestLockElsewhere: of a run on another machine only signs of life tell.
+// TestLockElsewhere: only signs of life show that a run on another machine is alive.
 func TestLockElsewhere(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) { // it waits for seconds
 		ctx, s := t.Context(), objectstore.New()

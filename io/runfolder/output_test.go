@@ -351,7 +351,8 @@ func TestFoldMeans(t *testing.T) {
 	}
 }
 
-// TestMetricsParts: of the parts that there are, the test rows are to quote.
+// TestMetricsParts: the part to quote is the test part, otherwise the validation part, otherwise
+// the training part.
 func TestMetricsParts(t *testing.T) {
 	m := new(runfolder.Metrics)
 	var want, got []string

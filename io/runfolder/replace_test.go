@@ -42,7 +42,7 @@ func read(t *testing.T, s *objectstore.Store, url, name string) string {
 	return string(b)
 }
 
-// TestReplace: the named documents are replaced, a file is added and listed, all others stay,
+// TestReplace: the named documents are replaced, a file is added and listed, all other files stay,
 // and a later run may replace them all.
 func TestReplace(t *testing.T) {
 	s, url, f, r := written(t)

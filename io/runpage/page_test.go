@@ -114,7 +114,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// largeTree returns a tree of about so many nodes, each with a test of its own.
+// largeTree returns a tree of about the given number of nodes, each with a test of its own.
 func largeTree(nodes, classes int) *tree.Tree {
 	r := rand.New(rand.NewPCG(uint64(nodes), uint64(classes)))
 	m := &tree.Tree{Label: tree.Label{Column: "class"}, Algorithm: tree.Algorithm{Name: "ec45", Lambda: 10}}

@@ -48,7 +48,8 @@ func TestElements(t *testing.T) {
 		"<g class=\"a\" data-b=\"1\"><title>&lt;tip&gt;</title></g>\n": func(c *svg.Canvas) {
 			c.Group("a", "<tip>", ` data-b="1"`, func() {})
 		},
-		// Widths are those of the font's file: 569 for a blank, 1366 for A, 1479 for a bold A, of 2048.
+		// Widths are the widths in the font's file: 569 for a blank, 1366 for A, 1479 for a bold A,
+		// of 2048.
 		`<text class="es-soft" x="10" y="24.32" textLength="8" lengthAdjust="spacingAndGlyphs">A</text>`: func(c *svg.Canvas) {
 			c.Text(svg.Text{Colour: svg.Soft}, at, "A")
 		},

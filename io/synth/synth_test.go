@@ -204,7 +204,7 @@ func checkDictionary[T int64 | float64 | string](t *testing.T, name string, d []
 	}
 }
 
-// TestProxies: a proxy's level has much information on the dear column's level, but not all.
+// TestProxies: a proxy's level has much information on the expensive column's level, but not all.
 func TestProxies(t *testing.T) {
 	p := plan(t, func(*synth.Config) {})
 	g := group(p, 0, 20_000)
@@ -233,8 +233,8 @@ func TestProxies(t *testing.T) {
 	}
 }
 
-// TestBalance: for many seeds, each class has rows and at most 60 percent of them, and the
-// root tests a dear column.
+// TestBalance: for many seeds, each class has rows and at most 60 percent of them, and the root
+// tests an expensive column.
 func TestBalance(t *testing.T) {
 	const n = 20_000
 	for seed := range uint64(40) {

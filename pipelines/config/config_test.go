@@ -58,7 +58,7 @@ func TestConfigsDeclareTheirFields(t *testing.T) {
 	}
 }
 
-// TestDefaultsAreValid: of the defaults only what must be given is missing.
+// TestDefaultsAreValid: the defaults are valid except for settings that must be given.
 func TestDefaultsAreValid(t *testing.T) {
 	for verb, want := range map[string]string{
 		"train": "--input, --label and --output are required", "predict": "--model, --input and --output are required",

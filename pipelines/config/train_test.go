@@ -219,7 +219,7 @@ func TestTexts(t *testing.T) {
 	}
 }
 
-// TestFixed: the fixed settings decide which tree a run makes. The others may change when a
+// TestFixed: the fixed settings decide which tree a run makes. All other settings may change when a
 // run is resumed.
 func TestFixed(t *testing.T) {
 	c := required()

@@ -49,7 +49,8 @@ func rows(t *testing.T) string {
 	return url
 }
 
-// TestInfer: types, roles, ranges, values and shares are those of the rows, with room to move.
+// TestInfer: types, roles, ranges, values and shares are inferred from the rows, with some
+// tolerance.
 func TestInfer(t *testing.T) {
 	c := config.DefaultInferSchema()
 	c.Input = []string{rows(t)}

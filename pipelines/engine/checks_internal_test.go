@@ -228,7 +228,7 @@ func cloud(t *testing.T) (cancelled *[]string) {
 	return cancelled
 }
 
-// TestDataflowCancels: of the active jobs on Dataflow, the jobs of the run are cancelled.
+// TestDataflowCancels: only the jobs of the run are cancelled, not all active jobs on Dataflow.
 func TestDataflowCancels(t *testing.T) {
 	cancelled := cloud(t)
 	if err := (dataflow{}).Cancel(t.Context(), "abc"); err != nil || !slices.Equal(*cancelled, []string{"1"}) {

@@ -146,7 +146,7 @@ func TestAddedEngine(t *testing.T) {
 	}
 }
 
-// translating is an engine that translates jobs, too.
+// translating is an engine that also translates jobs.
 type translating struct {
 	added
 

@@ -332,8 +332,8 @@ func TestInterruptedJob(t *testing.T) {
 	}
 }
 
-// TestInterruptedSubmission: a job whose submission is under way when the context ends is
-// cancelled, too.
+// TestInterruptedSubmission: a job whose submission is under way when the context ends is also
+// cancelled.
 func TestInterruptedSubmission(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	f := &fakeEngine{run: func(j *fakeJob) error {

@@ -209,8 +209,8 @@ func TestEstimateBeyondMemory(t *testing.T) {
 	}
 }
 
-// TestObjectsOf: parts are drawn from the same rows. By hand: all rows of the sample are
-// distinct, and so are those of a part.
+// TestObjectsOf: parts are drawn from the same rows. By hand: all rows of the sample are distinct,
+// and so are the rows of a part.
 func TestObjectsOf(t *testing.T) {
 	s := aSample()
 	s.Tally[dataset.Train] = Tally{rows: 100, objects: 100, single: 100, halfSingle: 50}

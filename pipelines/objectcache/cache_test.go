@@ -34,8 +34,8 @@ func TestNamesOfBlocks(t *testing.T) {
 	}
 }
 
-// TestKilledWriters: the blocks of a program that was killed are removed by the next one to write some, unless their
-// entry was written. Those of a living program stay.
+// TestKilledWriters: the next program that writes blocks removes the blocks of a killed program,
+// unless their entry was written. The blocks of a running program stay.
 func TestKilledWriters(t *testing.T) {
 	s, url := objectstore.New(), filepath.Join(t.TempDir(), "cache")
 	cache := objectcache.Open(s, url, new(jobs.RowSpec), nil, nil, 64)

@@ -108,8 +108,8 @@ func (b breaker) Job(name string, _ int64, _ string) {
 	}
 }
 
-// TestBrokenAttempts: an attempt that leaves checkpoints does not keep later ones from ending the day, whatever its run
-// folder holds, and the tree is that of an attempt that was let alone.
+// TestBrokenAttempts: an attempt that leaves checkpoints does not keep later attempts from ending
+// the day, whatever its run folder has, and the tree equals the tree of an uninterrupted attempt.
 func TestBrokenAttempts(t *testing.T) {
 	c := newConfig(t)
 	c.Train.MemoryObjects, c.Train.MaxDepth = 20, 6
@@ -187,8 +187,8 @@ func retrainedOn(t *testing.T, c config.Retrain, day string) (*retraining.Attemp
 	return a, p.Run, err
 }
 
-// TestLaterDay: a run of an earlier day than that of the run in use is trained and judged, and takes its place only by
-// --replace, which also brings back a run that has been in use.
+// TestLaterDay: a run of a day before the day of the run in use is trained and judged, and only
+// replaces it with --replace, which also brings back a run that has been in use.
 func TestLaterDay(t *testing.T) {
 	c := newConfig(t)
 	back := c

@@ -67,7 +67,7 @@ func TestSharedRows(t *testing.T) {
 			if err := os.WriteFile(file, b, 0o600); err != nil {
 				t.Fatal(err)
 			}
-			if err := os.Chtimes(file, info.ModTime(), info.ModTime()); err != nil { // of the same generation
+			if err := os.Chtimes(file, info.ModTime(), info.ModTime()); err != nil { // keeps the generation
 				t.Fatal(err)
 			}
 			again, err := read(source.BeginShared(ctx, source.DefaultConfig()), "s", "x")

@@ -12,8 +12,8 @@ import (
 	"github.com/espalier-ml/espalier/pipelines/source"
 )
 
-// TestLeftOut: by hand. A folder stands for its *.parquet files; what else is there is named,
-// but for the marks of engines.
+// TestLeftOut: by hand. A folder stands for its *.parquet files; all other files in it are named,
+// except for the marks of engines.
 func TestLeftOut(t *testing.T) {
 	folder := t.TempDir()
 	for _, name := range []string{

@@ -80,7 +80,7 @@ func TestWeigh(t *testing.T) {
 	encoded := weightOf(t, map[string]int64{"cherry": 2, "lime": 6, "melon": 1})
 	for name, c := range map[string]struct {
 		setting string
-		scale   float64 // of the rows' own weights
+		scale   float64 // scale of the rows' own weights
 		want    []int64
 		divisor int64
 	}{
@@ -130,7 +130,7 @@ func TestWeighRefused(t *testing.T) {
 	}
 }
 
-// TestPriors: by hand; the sum becomes 1, in the flag and in a file alike.
+// TestPriors: by hand; the sum becomes 1, both in the flag and in a file.
 func TestPriors(t *testing.T) {
 	want := []float64{.125, .5, .125, .25}
 	for _, setting := range []string{
