@@ -2,10 +2,14 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/espalier-ml/espalier/io/chart"
+	"github.com/espalier-ml/espalier/io/report"
 	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/pipelines/config"
 	"github.com/espalier-ml/espalier/pipelines/pages"
@@ -20,16 +24,7 @@ func newPlot() *cobra.Command {
 		Long: `Draw a picture of a run, for papers and slides. No other program is needed.
 
 The pictures:
-  frontier     the AUC of the frontier's trees over their expected cost, on
-               validation and test rows with 95 % intervals; the run's tree is
-               marked
-  roc          the ROC curve of each class against the rest, on test rows, else
-               on validation rows
-  calibration  mean probability against observed share, with the rows of each
-               bin
-  importance   the AUC that the tree loses without a feature, also by unit of
-               its cost
-  tree         the drawing of espalier show --format svg
+` + pictures() + `  tree         the drawing of espalier show --format svg
 
 The colours are told apart by readers who see few colours, and dashes and marks
 differ for prints without colours.`,
@@ -49,6 +44,16 @@ differ for prints without colours.`,
 	}
 	addFlags(c.Flags(), o.Settings())
 	return c
+}
+
+// pictures describes the kinds of pictures.
+func pictures() string {
+	var b strings.Builder
+	for _, k := range chart.Kinds() {
+		line := fmt.Sprintf("  %-11s  %s", k.Name, k.Help)
+		b.WriteString(report.Wrapped(line, 79, strings.Repeat(" ", 15)) + "\n")
+	}
+	return b.String()
 }
 
 // runPlot writes a picture to its file, or to standard output.

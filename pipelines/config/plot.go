@@ -11,14 +11,8 @@ import (
 	"github.com/espalier-ml/espalier/io/usage"
 )
 
-// The pictures of a run.
-const (
-	PlotFrontier    = "frontier"
-	PlotROC         = "roc"
-	PlotCalibration = "calibration"
-	PlotImportance  = "importance"
-	PlotTree        = "tree"
-)
+// PlotTree draws the tree; chart.Kinds lists the other pictures.
+const PlotTree = "tree"
 
 // FormatSVG is the format of pictures.
 const FormatSVG = "svg"
@@ -27,7 +21,7 @@ const FormatSVG = "svg"
 type Plot struct {
 	Run       string // run folder; for PlotTree also a tree.json
 	What      string
-	Class     string // class for PlotROC; empty: all
+	Class     string // class for chart.NameROC; empty: all
 	Depth     int    // for PlotTree: levels of tests, see report.View
 	Format    string
 	Width     int // in pixels; 0: the width of the picture
@@ -37,16 +31,19 @@ type Plot struct {
 
 // DefaultPlot is the frontier as SVG.
 func DefaultPlot() Plot {
-	return Plot{What: PlotFrontier, Depth: report.FittingDepth, Format: FormatSVG}
+	return Plot{What: chart.Kinds()[0].Name, Depth: report.FittingDepth, Format: FormatSVG}
 }
 
 // Settings declares the settings of a picture, which set the fields of c.
 func (c *Plot) Settings() []setting.Setting {
+	var pictures []string
+	for _, k := range chart.Kinds() {
+		pictures = append(pictures, k.Name)
+	}
+	pictures = append(pictures, PlotTree)
 	return []setting.Setting{
 		{
-			Name: "what", Group: setting.Model,
-			Value: setting.OneOf(&c.What, PlotFrontier, PlotROC, PlotCalibration, PlotImportance, PlotTree),
-			Help:  "frontier, roc, calibration, importance or tree",
+			Name: "what", Group: setting.Model, Value: setting.OneOf(&c.What, pictures...), Help: setting.Alternatives(pictures),
 		},
 		{
 			Name: "class", Group: setting.Model, Value: setting.Text(&c.Class),
@@ -85,7 +82,7 @@ func onlySVG(format string) error {
 // Validate returns all faults at once.
 func (c *Plot) Validate() error {
 	faults := setting.Faults(c.Settings())
-	if c.Class != "" && c.What != PlotROC {
+	if c.Class != "" && c.What != chart.NameROC {
 		faults = append(faults, errors.New("--class names a curve of --what roc: leave it out"))
 	}
 	if c.Depth != report.FittingDepth && c.What != PlotTree {

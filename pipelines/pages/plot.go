@@ -3,7 +3,7 @@ package pages
 import (
 	"bytes"
 	"context"
-	"fmt"
+	"slices"
 
 	"github.com/espalier-ml/espalier/io/chart"
 	"github.com/espalier-ml/espalier/io/drawing"
@@ -48,40 +48,18 @@ func plotTree(ctx context.Context, c *config.Plot) ([]byte, error) {
 
 // picture draws a document of a run folder.
 func picture(ctx context.Context, s *objectstore.Store, c *config.Plot) (*chart.Picture, error) {
-	name := map[string]string{
-		config.PlotFrontier: runfolder.FrontierName, config.PlotROC: runfolder.MetricsName,
-		config.PlotCalibration: runfolder.MetricsName, config.PlotImportance: runfolder.ImportanceName,
-	}[c.What]
+	kinds := chart.Kinds()
+	k := &kinds[slices.IndexFunc(kinds, func(k chart.Kind) bool { return k.Name == c.What })]
 	if _, err := runfolder.ReadManifest(ctx, s, c.Run); err != nil {
 		return nil, err
 	}
-	r, err := runfolder.Read(ctx, s, c.Run, runfolder.Training, name)
+	r, err := runfolder.Read(ctx, s, c.Run, runfolder.Training, k.Document)
 	if err != nil {
 		return nil, err
 	}
-	p, err := drawn(r, c)
+	p, err := k.Draw(r, c.Class)
 	if err != nil {
 		return nil, usage.Errorf("%s: %v", c.Run, err)
 	}
 	return p, nil
-}
-
-// drawn draws the document in r.
-func drawn(r *runfolder.Run, c *config.Plot) (*chart.Picture, error) {
-	switch {
-	case c.What == config.PlotFrontier && r.Frontier != nil:
-		return chart.Frontier(r.Frontier)
-	case c.What == config.PlotROC && r.Metrics != nil:
-		return chart.ROC(r.Metrics, c.Class)
-	case c.What == config.PlotCalibration && r.Metrics != nil:
-		return chart.Calibration(r.Metrics)
-	case c.What == config.PlotImportance && r.Importance != nil:
-		return chart.Importance(r.Importance)
-	case c.What == config.PlotFrontier:
-		return nil, fmt.Errorf("there is no %s: the run had one tree and nothing to choose; train with a rule that "+
-			"chooses, such as --select best", runfolder.FrontierName)
-	default:
-		return nil, fmt.Errorf("there is no %s: an earlier version has written the run; train again",
-			runfolder.ImportanceName)
-	}
 }
