@@ -94,6 +94,6 @@ func printImport(out io.Writer, r *importing.Result) error {
 	for i, c := range r.Columns {
 		say(w, "%s\n", strings.TrimRight(fmt.Sprintf("%-*s  %-15s  %-8d  %s", width, c.Name, c.Type, c.Missing, r.Notes[i]), " "))
 	}
-	say(w, "train on it: espalier train --input '%s' --label COLUMN --output runs/first\n", r.Input)
+	say(w, "train on it:\n  espalier train --input '%s' --label COLUMN --output runs/first\n", r.Input)
 	return w.Flush()
 }

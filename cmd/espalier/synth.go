@@ -99,7 +99,9 @@ func printSynth(w io.Writer, c *pipelines.SynthConfig, r *pipelines.SynthResult)
 	}
 	_, err := fmt.Fprintf(w, `wrote %d rows, %s, to %s (files: %d)
 wrote %s
-train on it: espalier train --input '%s' --label %s --costs %s --output runs/%s
+train on it:
+  espalier train --input '%s' --label %s \
+      --costs %s --output runs/%s
 `, r.Rows, humanize.Bytes(uint64(max(0, r.Bytes))), r.Input, r.Files, strings.Join(r.Beside, " "),
 		r.Input, r.Label, costs, path.Base(c.Output))
 	return err

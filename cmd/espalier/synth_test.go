@@ -27,8 +27,8 @@ func TestSynth(t *testing.T) {
 	if !strings.Contains(o.stdout, "wrote 20000 rows, ") || !strings.Contains(o.stdout, "(files: 3)") || o.stderr != "" {
 		t.Errorf("stdout lacks rows or files, or there is something on stderr:\n%s%s", o.stdout, o.stderr)
 	}
-	_, command, _ := strings.Cut(o.stdout, "train on it: espalier ")
-	args := strings.Fields(strings.ReplaceAll(command, "'", ""))
+	_, command, _ := strings.Cut(o.stdout, "train on it:\n  espalier ")
+	args := strings.Fields(strings.NewReplacer("'", "", "\\\n", "").Replace(command))
 	if len(args) < 3 || args[0] != "train" {
 		t.Fatalf("stdout has no command to train:\n%s", o.stdout)
 	}
