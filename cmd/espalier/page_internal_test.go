@@ -44,6 +44,7 @@ func settingsPage() string {
 		{"compare", newCompareFlags().Settings()},
 		{"drift", newDriftFlags().Settings()},
 		{"retrain", newRetrainFlags().Settings()},
+		{"use", newUseFlags().Settings()},
 		{"predict", newPredictFlags().Settings()},
 		{"show", newShowOptions().Settings()},
 		{"plot", plotSettings()},

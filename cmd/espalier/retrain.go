@@ -172,17 +172,19 @@ func historyTable(list []*retraining.Attempt) *report.Table {
 		report.Column{Head: "outcome", Left: true}, report.Column{Head: "seconds", Rank: 3},
 		report.Column{Head: "rows", Rank: 1}, report.Column{Head: "AUC"}, report.Column{Head: "cost"},
 		report.Column{Head: "cuts", Left: true, Rank: 3}, report.Column{Head: "remarks", Left: true})
-	number := func(x *float64, format string) string {
-		if x == nil {
-			return ""
-		}
-		return fmt.Sprintf(format, *x)
-	}
 	for _, a := range list {
 		t.Add(a.Date, a.Started.Format(time.DateTime), a.Mode, a.Outcome, fmt.Sprintf("%.1f", a.Seconds),
-			strconv.FormatInt(a.Rows, 10), number(a.AUC, "%.4f"), number(a.Cost, "%.3g"), cutsDate(a), remarks(a))
+			strconv.FormatInt(a.Rows, 10), optional(a.AUC, "%.4f"), optional(a.Cost, "%.3g"), cutsDate(a), remarks(a))
 	}
 	return t
+}
+
+// optional writes a figure; empty if it is unknown.
+func optional(x *float64, format string) string {
+	if x == nil {
+		return ""
+	}
+	return fmt.Sprintf(format, *x)
 }
 
 // cutsDate returns the day for which the cuts of an attempt were found; empty if unknown.
@@ -199,6 +201,12 @@ func remarks(a *retraining.Attempt) string {
 	list := a.Refusals()
 	if len(list) == 0 && a.Error != "" {
 		list = []string{a.Error}
+	}
+	if a.Mode == config.ModeUse {
+		list = append(list, strings.TrimSpace(fmt.Sprintf("%s instead of %s %s", a.Run, a.Before, a.Reason)))
+	}
+	if a.HeldTo != "" {
+		list = append(list, "held until "+a.HeldTo)
 	}
 	if len(a.Missing) > 0 {
 		list = append(list, "days without rows: "+strings.Join(a.Missing, ", "))

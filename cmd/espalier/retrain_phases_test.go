@@ -251,7 +251,7 @@ func TestRetrainOvertaken(t *testing.T) {
 				Effect: func(w http.ResponseWriter, r *http.Request, store http.Handler, _ <-chan struct{}) {
 					p, err := latest.Read(context.WithoutCancel(r.Context()), c.store, models)
 					if err == nil {
-						_, err = latest.Promote(context.WithoutCancel(r.Context()), c.store, models, p.Run, p, time.Now())
+						_, err = latest.Promote(context.WithoutCancel(r.Context()), c.store, models, latest.Pointer{Run: p.Run, Promoted: time.Now()}, p)
 					}
 					if stolen = err == nil; !stolen {
 						t.Error(err)

@@ -21,7 +21,7 @@ func Example() {
 	if err != nil {
 		fmt.Println(err)
 	}
-	if _, err := latest.Promote(ctx, store, "mem://models", "2026-11-23", before, time.Now()); err != nil {
+	if _, err := latest.Promote(ctx, store, "mem://models", latest.Pointer{Run: "2026-11-23", Promoted: time.Now()}, before); err != nil {
 		fmt.Println(err)
 	}
 	fmt.Println(latest.Resolve(ctx, store, "mem://models/LATEST.json"))

@@ -44,8 +44,18 @@ type Pointer struct {
 	Run      string    `json:"run"`         // folder, relative to the file
 	Digest   string    `json:"tree_sha256"` // digest of the run's tree.json, in hex
 	Promoted time.Time `json:"promoted"`
+	Reason   string    `json:"reason,omitempty"`     // why a person has put the run in use
+	Held     string    `json:"held_until,omitempty"` // day until which retrain promotes no other run, or Forever
 
 	generation string // generation of the file
+}
+
+// Forever is the day of a hold without an end.
+const Forever = "forever"
+
+// HeldAt reports whether the run stays in use at a time, whatever retrain finds. p may be nil.
+func (p *Pointer) HeldAt(now time.Time) bool {
+	return p != nil && (p.Held == Forever || now.UTC().Format(time.DateOnly) < p.Held)
 }
 
 // Read reads the LATEST.json of a folder; nil if absent.
@@ -84,16 +94,19 @@ func read(ctx context.Context, s *objectstore.Store, url string) (*Pointer, erro
 	return p, nil
 }
 
-// Promote makes a run below a folder the run in use, if LATEST.json is still the one that Read
-// returned as before (nil if it was absent). Otherwise it returns ErrOvertaken.
-func Promote(
-	ctx context.Context, s *objectstore.Store, folder, run string, before *Pointer, at time.Time,
-) (*Pointer, error) {
-	encoded, err := s.ReadAll(ctx, TreeURL(objectstore.Join(folder, run)), maxTree)
+// Promote makes the run of next, a folder below folder, the run in use, if LATEST.json is still the one
+// that Read returned as before (nil if it was absent). Otherwise it returns ErrOvertaken. It sets the
+// format and the digest of next.
+func Promote(ctx context.Context, s *objectstore.Store, folder string, next Pointer, before *Pointer) (*Pointer, error) {
+	encoded, err := s.ReadAll(ctx, TreeURL(objectstore.Join(folder, next.Run)), maxTree)
 	if err != nil {
 		return nil, usage.Errorf("%v", err)
 	}
-	l := &Pointer{Format: format, Version: 1, Run: run, Digest: tree.Digest(encoded), Promoted: at.UTC()}
+	l := &next
+	l.Format = format
+	l.Version = 1
+	l.Digest = tree.Digest(encoded)
+	l.Promoted = next.Promoted.UTC()
 	b, err := json.MarshalIndent(l, "", "  ")
 	if err != nil {
 		return nil, err

@@ -31,17 +31,17 @@ func TestPromote(t *testing.T) {
 	if _, err := latest.Resolve(ctx, s, folder+"/LATEST.json"); err == nil || !strings.Contains(err.Error(), "does not exist") {
 		t.Errorf("%v, want that it does not exist", err)
 	}
-	first, err := latest.Promote(ctx, s, folder, "a", nil, now)
+	first, err := latest.Promote(ctx, s, folder, latest.Pointer{Run: "a", Promoted: now}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := latest.Promote(ctx, s, folder, "b", nil, now); !errors.Is(err, latest.ErrOvertaken) {
+	if _, err := latest.Promote(ctx, s, folder, latest.Pointer{Run: "b", Promoted: now}, nil); !errors.Is(err, latest.ErrOvertaken) {
 		t.Errorf("the second first promotion: %v, want ErrOvertaken", err)
 	}
-	if _, err := latest.Promote(ctx, s, folder, "b", first, now); err != nil {
+	if _, err := latest.Promote(ctx, s, folder, latest.Pointer{Run: "b", Promoted: now}, first); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := latest.Promote(ctx, s, folder, "c", first, now); !errors.Is(err, latest.ErrOvertaken) {
+	if _, err := latest.Promote(ctx, s, folder, latest.Pointer{Run: "c", Promoted: now}, first); !errors.Is(err, latest.ErrOvertaken) {
 		t.Errorf("a promotion after an older read: %v, want ErrOvertaken", err)
 	}
 	if run, err := latest.Resolve(ctx, s, folder+"/LATEST.json"); run != folder+"/b" || err != nil {

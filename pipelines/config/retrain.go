@@ -45,6 +45,7 @@ type Gate struct {
 const (
 	ModeTrain = "train"
 	ModeRefit = "refit"
+	ModeUse   = "use" // of an attempt in which a person has put a run in use; --mode does not take it
 )
 
 // DateFormat is the form of a date.

@@ -21,6 +21,7 @@ const (
 	Running     = "running"     // active, or killed
 	Promoted    = "promoted"    // LATEST.json names its run
 	Backfilled  = "backfilled"  // its run has passed the gate, but the run in use is of a later day
+	Held        = "held"        // its run has passed the gate, but a person holds the run in use
 	Refused     = "refused"     // the gate has refused its run
 	Overtaken   = "overtaken"   // another program has moved LATEST.json first
 	Failed      = "failed"      // see Error
@@ -28,7 +29,7 @@ const (
 )
 
 func outcomes() []string {
-	return []string{Running, Promoted, Backfilled, Refused, Overtaken, Failed, Interrupted}
+	return []string{Running, Promoted, Backfilled, Held, Refused, Overtaken, Failed, Interrupted}
 }
 
 const (
@@ -45,12 +46,15 @@ type Attempt struct {
 	Espalier string    `json:"espalier"` // version of the program
 	Date     string    `json:"date"`
 	Key      string    `json:"key"`  // digest of the input files and the settings, 16 hexadecimal digits
-	Mode     string    `json:"mode"` // train, or refit of the run in use
+	Mode     string    `json:"mode"` // train, refit of the run in use, or use: a person has put the run in use
 	Started  time.Time `json:"started"`
 	Seconds  float64   `json:"seconds"`
 	Outcome  string    `json:"outcome"`
-	Run      string    `json:"run"`    // folder of its run, below the destination; empty if there is no run
-	Before   string    `json:"before"` // run in use when the attempt began; empty if there was none
+	Run      string    `json:"run"`                   // folder of its run, below the destination; empty if there is no run
+	Before   string    `json:"before"`                // run in use when the attempt began; empty if there was none
+	Digest   string    `json:"tree_sha256,omitempty"` // of the tree of a run that was promoted
+	Reason   string    `json:"reason,omitempty"`      // why a person has put the run in use
+	HeldTo   string    `json:"held_until,omitempty"`  // day until which a person holds the run in use
 
 	Cuts    *Cuts    `json:"cuts"`    // null: cuts of --cuts_from, or not decided
 	Files   int      `json:"files"`   // number of input files

@@ -168,7 +168,7 @@ func (w *work) repeats(history []*Attempt) *Attempt {
 		used := w.before != nil && w.before.Run == a.Run
 		switch {
 		case used && w.broken, !used && w.config.Replace:
-		case a.Outcome == Backfilled && w.later, a.Outcome == Refused:
+		case a.Outcome == Backfilled && w.later, a.Outcome == Held && w.before.HeldAt(time.Now()), a.Outcome == Refused:
 			return a
 		case a.Outcome == Promoted:
 			if !used && w.before != nil {
@@ -300,7 +300,17 @@ func (w *work) train(ctx context.Context) error {
 		w.reporter.Warn(w.before.Run + ", of a later day, stays in use: --replace puts this run in use")
 		return nil
 	}
-	_, err = latest.Promote(ctx, w.files.Store, w.config.Destination, w.attempt.Run, w.before, time.Now())
+	if w.before.HeldAt(time.Now()) {
+		w.attempt.Outcome = Held
+		w.reporter.Warn(fmt.Sprintf("%s is held in use%s: this run has passed the gate, and is not promoted", w.before.Run,
+			holdText(w.before)))
+		return nil
+	}
+	next := latest.Pointer{Run: w.attempt.Run, Promoted: time.Now()}
+	now, err := latest.Promote(ctx, w.files.Store, w.config.Destination, next, w.before)
+	if err == nil {
+		w.attempt.Digest = now.Digest
+	}
 	return err
 }
 

@@ -75,7 +75,7 @@ func TestLostPrecondition(t *testing.T) {
 	reporter := thief{steal: func() {
 		p, err := latest.Read(context.Background(), store, c.Destination)
 		if err == nil {
-			_, err = latest.Promote(context.Background(), store, c.Destination, p.Run, p, time.Now())
+			_, err = latest.Promote(context.Background(), store, c.Destination, latest.Pointer{Run: p.Run, Promoted: time.Now()}, p)
 		}
 		if err != nil {
 			t.Error(err)

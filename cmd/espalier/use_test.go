@@ -1,0 +1,114 @@
+package main_test
+
+import (
+	"os/exec"
+	"path"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/espalier-ml/espalier/io/latest"
+	"github.com/espalier-ml/espalier/io/objectstore"
+	"github.com/espalier-ml/espalier/pipelines/retraining"
+)
+
+// TestUse goes through a night on which a person goes back to an earlier run, holds it, and lets retrain promote
+// again.
+func TestUse(t *testing.T) {
+	for _, scheme := range []string{"file", "gs", "s3"} {
+		t.Run(scheme, func(t *testing.T) {
+			n := newNightly(t, scheme)
+			models := objectstore.Join(n.url, "models")
+			use := func(code int, args ...string) outcome {
+				t.Helper()
+				o := espalier(t, append([]string{"use", models}, args...)...)
+				o.wants(t, code)
+				return o
+			}
+			use(2, "previous")
+			for day := range 3 {
+				n.write(t, day, false)
+				n.retrain(t, day).wants(t, 0)
+			}
+			bad := n.inUse(t)
+			use(2, "2025-01-01")
+			use(2, "nothing")
+			use(2, "--hold", "soon")
+			wantsPrinted(t, use(0, "previous", "--dry_run"), "would be in use, instead of "+bad)
+			if now := n.inUse(t); now != bad {
+				t.Fatalf("a dry run puts %s in use", now)
+			}
+
+			wantsPrinted(t, use(0, "previous", "--reason", "bad labels", "--hold", "forever"), "is in use, instead of "+bad)
+			good := n.inUse(t)
+			if !strings.Contains(good, dateOf(t, 1)) {
+				t.Fatalf("the run before is %s", good)
+			}
+			n.retrain(t, 2).wants(t, 0) // the same night again does not bring the bad tree back
+			n.write(t, 3, false)
+			o := n.retrain(t, 3)
+			o.wants(t, 0)
+			if now := n.inUse(t); now != good || !strings.Contains(o.stderr, "held in use (bad labels)") {
+				t.Errorf("%s is in use though %s is held; stderr:\n%s", now, good, o.stderr)
+			}
+			attempts := n.attempts(t)
+			if last := attempts[len(attempts)-1]; last.Outcome != retraining.Held {
+				t.Errorf("the outcome is %q", last.Outcome)
+			}
+			n.retrain(t, 3).wants(t, 0)
+			if now := len(n.attempts(t)); now != len(attempts) {
+				t.Errorf("the same day again is attempt %d of a held run, want none", now)
+			}
+			wantsPrinted(t, use(0), path.Base(bad), path.Base(good), "* in use, held until forever: bad labels")
+			wantsPrinted(t, espalier(t, "retrain", n.config, "--history"), "use", "bad labels", "held")
+
+			use(0, "--hold", "none")
+			n.retrain(t, 3).wants(t, 0)
+			if now := n.inUse(t); !strings.Contains(now, dateOf(t, 3)) {
+				t.Errorf("after the hold %s is in use", now)
+			}
+			use(0, dateOf(t, 1), "--hold", time.Now().UTC().AddDate(0, 0, 1).Format(time.DateOnly))
+			if now := n.inUse(t); now != good {
+				t.Errorf("by its day %s is put in use", now)
+			}
+			use(0, path.Base(bad), "--hold", "2020-01-01") // over already
+			n.write(t, 4, false)
+			n.retrain(t, 4).wants(t, 0)
+			if now := n.inUse(t); !strings.Contains(now, dateOf(t, 4)) {
+				t.Errorf("after a hold that is over, %s is in use", now)
+			}
+			if scheme == "file" {
+				n.validate(t)
+			}
+		})
+	}
+}
+
+// TestUseKilled kills the command at many moments: LATEST.json names a complete run at each of them, and the
+// command succeeds when it is run again.
+func TestUseKilled(t *testing.T) {
+	n := newNightly(t, "file")
+	models := objectstore.Join(n.url, "models")
+	for day := range 2 {
+		n.write(t, day, false)
+		n.retrain(t, day).wants(t, 0)
+	}
+	start := time.Now()
+	espalier(t, "use", models, "previous").wants(t, 0)
+	took := time.Since(start)
+	const moments = 12
+	for i := range moments {
+		c := exec.CommandContext(t.Context(), binary, "use", models, dateOf(t, i%2), "--reason", "killed")
+		if err := c.Start(); err != nil {
+			t.Fatal(err)
+		}
+		stop := time.AfterFunc(took*time.Duration(i+1)/moments, func() { _ = c.Process.Kill() })
+		_ = c.Wait() // killed, or done
+		stop.Stop()
+		n.inUse(t)
+		espalier(t, "use", models, dateOf(t, i%2)).wants(t, 0)
+		if p, err := latest.Read(t.Context(), n.store, models); err != nil || !strings.Contains(p.Run, dateOf(t, i%2)) {
+			t.Errorf("after the second attempt %+v, %v", p, err)
+		}
+	}
+}
