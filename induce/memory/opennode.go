@@ -40,7 +40,7 @@ type block struct {
 func (g *grower) release(o *openNode, w *workspace) {
 	g.releaseCells(o, w)
 	g.releaseOrder(o, w)
-	g.releaseExtent(o, w)
+	g.releaseCodeTable(o, w)
 }
 
 // releaseCells returns the memory of the node's histogram.
@@ -144,7 +144,7 @@ func (g *grower) gather(o *openNode, w *workspace) {
 		}
 	}
 	g.releaseOrder(o, w)
-	g.releaseExtent(o, w)
+	g.releaseCodeTable(o, w)
 	o.table = e
 }
 
@@ -178,9 +178,9 @@ func (e *codeTable) id(i int32) int32 {
 	return e.ids[i]
 }
 
-// releaseExtent returns the memory of the node's code table, if no other node uses it and it is a
+// releaseCodeTable returns the memory of the node's code table, if no other node uses it and it is a
 // gathered one.
-func (g *grower) releaseExtent(o *openNode, w *workspace) {
+func (g *grower) releaseCodeTable(o *openNode, w *workspace) {
 	e := o.table
 	o.table = nil
 	if e.users.Add(-1) > 0 || e.ids == nil {

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
-	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -227,19 +226,6 @@ func (f *facts) made() []string {
 
 // maxPromotions is the greatest number of promotions listed.
 const maxPromotions = 5
-
-// files names the input files.
-func (f *facts) files() string {
-	if f.Manifest == nil || len(f.Manifest.Inputs) == 0 {
-		return ""
-	}
-	list := f.Manifest.Inputs
-	text := " of " + report.Name(path.Base(list[0].URL))
-	if n := len(list) - 1; n > 0 {
-		text += " and " + count(n, "other file", "other files")
-	}
-	return text
-}
 
 // root returns the node of the first question; nil if the tree asks nothing.
 func (f *facts) root() *tree.Node {
