@@ -34,7 +34,7 @@ func newUse() *cobra.Command {
 	flags := newUseFlags()
 	c := &cobra.Command{
 		Use:   "use DESTINATION [RUN]",
-		Short: "Put an earlier run of a retraining in use, or hold the run in use",
+		Short: "Put an earlier run in use, or hold the run in use",
 		Long: `Make an earlier run of a destination of retrain the run in use: LATEST.json names
 it from now on, in a single conditional write. Without RUN and --hold, the runs
 are listed.

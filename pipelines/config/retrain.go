@@ -45,7 +45,7 @@ type Gate struct {
 const (
 	ModeTrain = "train"
 	ModeRefit = "refit"
-	ModeUse   = "use" // of an attempt in which a person has put a run in use; --mode does not take it
+	ModeUse   = "use" // a person has put a run in use: a mode of the history, not of --mode
 )
 
 // DateFormat is the form of a date.

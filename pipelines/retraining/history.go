@@ -52,7 +52,7 @@ type Attempt struct {
 	Outcome  string    `json:"outcome"`
 	Run      string    `json:"run"`                   // folder of its run, below the destination; empty if there is no run
 	Before   string    `json:"before"`                // run in use when the attempt began; empty if there was none
-	Digest   string    `json:"tree_sha256,omitempty"` // of the tree of a run that was promoted
+	Digest   string    `json:"tree_sha256,omitempty"` // digest of tree.json of a run that was promoted
 	Reason   string    `json:"reason,omitempty"`      // why a person has put the run in use
 	HeldTo   string    `json:"held_until,omitempty"`  // day until which a person holds the run in use
 
