@@ -154,15 +154,17 @@ func TestDocuments(t *testing.T) {
 
 func validate(t *testing.T, document, file string) {
 	t.Helper()
-	described, err := jsonschema.UnmarshalJSON(bytes.NewReader(runfolder.Schemas()[document]))
-	if err != nil {
-		t.Fatal(err)
-	}
 	c := jsonschema.NewCompiler()
-	if err := c.AddResource("schema.json", described); err != nil {
-		t.Fatal(err)
+	for name, b := range runfolder.Schemas() {
+		described, err := jsonschema.UnmarshalJSON(bytes.NewReader(b))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := c.AddResource(name+".schema.json", described); err != nil {
+			t.Fatal(err)
+		}
 	}
-	schema, err := c.Compile("schema.json")
+	schema, err := c.Compile(document + ".schema.json")
 	if err != nil {
 		t.Fatal(err)
 	}
