@@ -62,6 +62,26 @@ type Difference struct {
 	Interval   *Interval `json:"interval"`
 }
 
+// Quality is a metric of predictions in a Paired.
+type Quality struct {
+	Name  string // name in JSON
+	Title string // name in tables
+	Lossy bool   // whether lower values are better
+	*Difference
+}
+
+// Qualities lists the metrics of the predictions; Difference is nil if a metric is undefined.
+func (m *Paired) Qualities() []Quality {
+	return []Quality{
+		{"auc_ovr_macro", "AUC", false, m.AUCOvRMacro},
+		{"accuracy", "accuracy", false, m.Accuracy},
+		{"balanced_accuracy", "balanced accuracy", false, m.BalancedAccuracy},
+		{"log_loss", "log loss", true, m.LogLoss},
+		{"brier", "Brier score", true, m.Brier},
+		{"expected_error_cost", "error cost", true, m.ExpectedErrorCost},
+	}
+}
+
 // Compare returns the metrics of two trees on the same rows. Each row gives a difference, and the
 // variance of these differences gives the standard error of the metric's difference. Errors that
 // both trees make on the same rows thus cancel.

@@ -160,34 +160,23 @@ func Nodes(w io.Writer, c *runfolder.ComparedNodes, width int) error {
 func PairedFigures(m *metric.Paired) *Table {
 	t := NewTable(Column{Head: "figure", Left: true}, Column{Head: "A"}, Column{Head: "B"}, Column{Head: "B - A"},
 		Column{Head: "95 %", Rank: 1}, Column{Head: "B is", Left: true})
-	for _, f := range []struct {
-		name string
-		of   *metric.Difference
-		sign float64 // sign of an improvement
-	}{
-		{"AUC", m.AUCOvRMacro, 1},
-		{"accuracy", m.Accuracy, 1},
-		{"balanced accuracy", m.BalancedAccuracy, 1},
-		{"log loss", m.LogLoss, -1},
-		{"Brier score", m.Brier, -1},
-		{"error cost", m.ExpectedErrorCost, -1},
-		{"cost", m.ExpectedBilledCost, -1},
-		{"tests", m.ExpectedTests, -1},
-	} {
-		if f.of == nil {
+	for _, f := range append(m.Qualities(),
+		metric.Quality{Title: "cost", Lossy: true, Difference: m.ExpectedBilledCost},
+		metric.Quality{Title: "tests", Lossy: true, Difference: m.ExpectedTests}) {
+		if f.Difference == nil {
 			continue
 		}
 		interval, word := "-", ""
-		if i := f.of.Interval; i != nil {
+		if i := f.Interval; i != nil {
 			interval = fmt.Sprintf("%+.4f to %+.4f", i.Low, i.High)
 			switch {
-			case f.sign*i.Low > 0 && f.sign*i.High > 0:
+			case i.Low > 0 && !f.Lossy, i.High < 0 && f.Lossy:
 				word = "better"
-			case f.sign*i.Low < 0 && f.sign*i.High < 0:
+			case i.High < 0 && !f.Lossy, i.Low > 0 && f.Lossy:
 				word = "worse"
 			}
 		}
-		t.Add(f.name, fmt.Sprintf("%.4f", f.of.A), fmt.Sprintf("%.4f", f.of.B), fmt.Sprintf("%+.4f", f.of.Difference),
+		t.Add(f.Title, fmt.Sprintf("%.4f", f.A), fmt.Sprintf("%.4f", f.B), fmt.Sprintf("%+.4f", f.Difference.Difference),
 			interval, word)
 	}
 	return t

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/metric"
 	"github.com/espalier-ml/espalier/io/setting"
 	"github.com/espalier-ml/espalier/io/usage"
 )
@@ -53,7 +54,11 @@ const DateFormat = "2006-01-02"
 
 // gateMetrics lists the metrics that a gate may look at.
 func gateMetrics() []string {
-	return []string{"auc_ovr_macro", "accuracy", "balanced_accuracy", "log_loss", "brier", "expected_error_cost"}
+	var names []string
+	for _, q := range (&metric.Paired{}).Qualities() {
+		names = append(names, q.Name)
+	}
+	return names
 }
 
 // DefaultRetrain trains by the preset "default", and refuses a tree that is worse.

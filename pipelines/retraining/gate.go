@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/espalier-ml/espalier/induce/comparison"
@@ -107,16 +108,17 @@ func (w *work) compare(ctx context.Context) error {
 		return err
 	}
 	gate := &w.config.Gate
+	qualities := found.Metrics.Qualities()
 	for _, name := range gate.Metrics {
-		d, lossy := differenceOf(found.Metrics, name)
-		if d == nil || d.Interval == nil { // too few rows, or no error costs
+		q := qualities[slices.IndexFunc(qualities, func(q metric.Quality) bool { return q.Name == name })]
+		if q.Difference == nil || q.Interval == nil { // too few rows, or no error costs
 			continue
 		}
-		worst := d.Interval.High
-		if lossy {
-			worst = -d.Interval.Low
+		worst := q.Interval.High
+		if q.Lossy {
+			worst = -q.Interval.Low
 		}
-		w.check("gate_metrics", d.Difference, gate.Tolerance, worst >= -gate.Tolerance,
+		w.check("gate_metrics", q.Difference.Difference, gate.Tolerance, worst >= -gate.Tolerance,
 			name+" differs by %.5f from the tree in use; want none worse, by its interval, than %.4g")
 	}
 	if cost := found.Metrics.ExpectedCost; gate.MaxCostRatio > 0 && cost.A > 0 {
@@ -128,24 +130,6 @@ func (w *work) compare(ctx context.Context) error {
 	w.check("max_flips", share, gate.MaxFlips, share <= gate.MaxFlips,
 		"a share of %.4f of the test rows gets another class, want at most %.4g")
 	return nil
-}
-
-// differenceOf returns a metric of a comparison, and whether lower values are better.
-func differenceOf(m *metric.Paired, name string) (d *metric.Difference, lossy bool) {
-	switch name {
-	case "auc_ovr_macro":
-		return m.AUCOvRMacro, false
-	case "accuracy":
-		return m.Accuracy, false
-	case "balanced_accuracy":
-		return m.BalancedAccuracy, false
-	case "log_loss":
-		return m.LogLoss, true
-	case "brier":
-		return m.Brier, true
-	default:
-		return m.ExpectedErrorCost, true
-	}
 }
 
 // drift checks how far the input has moved from the training rows of the run in use.
