@@ -51,31 +51,31 @@ type Columns struct {
 	// feature grows: +1, it must not fall; -1, it must not rise.
 	Monotone map[string]int8
 
-	Binning       binning.Method
-	MaxCategories int   // values of a categorical feature; the rarest values beyond this many are merged into other
-	MinValueRows  int64 // training rows that a value of a categorical feature needs; rarer values are merged into other
-	MaxValues     int   // distinct numbers of a column that are counted exactly
+	Binning       binning.Method // how the cuts of numeric features are chosen
+	MaxCategories int            // values of a categorical feature; the rarest values beyond this many are merged into other
+	MinValueRows  int64          // training rows that a value of a categorical feature needs; rarer values are merged into other
+	MaxValues     int            // distinct numbers of a column that are counted exactly
 }
 
 // Growth describes how trees grow: a tree for each combination of Algorithm, Lambda, Theta, Tests
 // and Bins.
 type Growth struct {
-	Algorithm []split.Algorithm
-	Lambda    []float64 // weights of the impurity reduction; empty: the paper's grid, see grid.AutoLambdas
-	Theta     []float64 // shares of the rows at or below which a node is a leaf
-	Tests     []split.Family
-	Bins      []int // how many bins a numeric feature has; empty: see grid.AutoBins
+	Algorithm []split.Algorithm // scores of tests, such as split.EC45
+	Lambda    []float64         // weights of the impurity reduction; empty: the paper's grid, see grid.AutoLambdas
+	Theta     []float64         // shares of the rows at or below which a node is a leaf
+	Tests     []split.Family    // tests that nodes may have, such as split.Thresholds
+	Bins      []int             // how many bins a numeric feature has; empty: see grid.AutoBins
 
 	Classes      split.Classes // whose classes count for impurity and the stopping rule
-	LeafEstimate tree.Estimate
-	MaxDepth     int   // tests on the longest path; 0: unlimited
-	MinRows      int64 // nodes with fewer rows are leaves
-	MaxLeaves    int   // leaves of the tree; with the rule First the tree grows best first; 0: unlimited
+	LeafEstimate tree.Estimate // how the class probabilities of leaves are estimated
+	MaxDepth     int           // tests on the longest path; 0: unlimited
+	MinRows      int64         // nodes with fewer rows are leaves
+	MaxLeaves    int           // leaves of the tree; with the rule First the tree grows best first; 0: unlimited
 }
 
 // Choice describes how a tree is chosen among the grown trees and their prunings.
 type Choice struct {
-	Select       frontier.Rule
+	Select       frontier.Rule         // rule of the choice, such as frontier.Best
 	Tolerance    float64               // score that the rule Best gives up for a cheaper tree
 	Prune        []prune.Currency      // empty: trees are not pruned
 	Alpha        *float64              // pruning strength; nil: chosen by Select
@@ -87,11 +87,11 @@ type Choice struct {
 	MaxExpectedCost float64 // greatest mean cost of a row; 0: unlimited
 	MaxCost         float64 // greatest cost of the most expensive path; 0: unlimited
 
-	LeafModel     selection.Kind
-	Teacher       distill.Teacher
-	TeacherWeight float64 // weight of the teacher relative to the label, 0 to 1
-	MadeUpRows    int64   // rows that the teacher labels; -1: depends on how many training objects there are
-	Certificate   bool    // whether to compute a lower bound on the cost of such trees
+	LeafModel     selection.Kind  // models in the leaves, such as selection.None
+	Teacher       distill.Teacher // model whose predictions the tree also learns, such as distill.None
+	TeacherWeight float64         // weight of the teacher relative to the label, 0 to 1
+	MadeUpRows    int64           // rows that the teacher labels; -1: depends on how many training objects there are
+	Certificate   bool            // whether to compute a lower bound on the cost of such trees
 }
 
 // Default returns the preset "default". It grows trees from 70 % of the rows, by ec45 with four
