@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path"
 	"slices"
 	"strings"
 	"time"
@@ -336,7 +337,17 @@ func (p *prediction) predictConfig(scratch string) jobs.PredictConfig {
 			Config: p.JobConfig(scratch), Trees: jobs.Trees{URLs: []string{p.model}, Decoded: []*tree.Tree{p.tree}},
 			Rows: p.spec.Encode(), Pieces: pieces(p.Workers(), len(p.input.Files)),
 		},
-		Copied: p.config.Key, Paths: p.paths,
+		Copied: p.config.Key, Paths: p.paths, Metadata: p.origin(),
+	}
+}
+
+// origin says in the footers of the predictions which tree made them: its digest, the name of its run, and the
+// version of the program. The manifest has the settings.
+func (p *prediction) origin() map[string]string {
+	return map[string]string{
+		"espalier.tree_sha256": tree.Digest(p.tree.Encode()),
+		"espalier.run":         path.Base(path.Dir(p.model)),
+		"espalier.version":     runfolder.Version(),
 	}
 }
 
@@ -380,7 +391,7 @@ func (p *prediction) checkNovelty(r *PredictResult) error {
 func (p *prediction) commit(ctx context.Context, r *PredictResult, start time.Time) error {
 	manifest := runfolder.PredictionsManifest{
 		Format: runfolder.PredictionsFormat, Version: 1, Espalier: runfolder.Version(), Started: start.UTC(),
-		Seconds: time.Since(start).Seconds(), Config: p.config, Digest: tree.Digest(p.tree.Encode()),
+		Seconds: time.Since(start).Seconds(), Config: p.config, Digest: tree.Digest(p.tree.Encode()), Tree: p.model,
 		Inputs: p.input.Manifest(), Outputs: p.names, Timings: p.Timings, Rows: r.Rows, Columns: r.Columns,
 	}
 	urls, err := p.output.Write(ctx, &runfolder.Run{Rows: p.names, Metrics: r.Metrics, Predictions: &manifest})

@@ -1,6 +1,7 @@
 package main_test
 
 import (
+	"encoding/json"
 	"os/exec"
 	"path"
 	"strings"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/espalier-ml/espalier/io/latest"
 	"github.com/espalier-ml/espalier/io/objectstore"
+	"github.com/espalier-ml/espalier/io/runfolder"
 	"github.com/espalier-ml/espalier/pipelines/retraining"
 )
 
@@ -77,6 +79,7 @@ func TestUse(t *testing.T) {
 			if now := n.inUse(t); !strings.Contains(now, dateOf(t, 4)) {
 				t.Errorf("after a hold that is over, %s is in use", now)
 			}
+			n.traced(t)
 			if scheme == "file" {
 				n.validate(t)
 			}
@@ -110,5 +113,29 @@ func TestUseKilled(t *testing.T) {
 		if p, err := latest.Read(t.Context(), n.store, models); err != nil || !strings.Contains(p.Run, dateOf(t, i%2)) {
 			t.Errorf("after the second attempt %+v, %v", p, err)
 		}
+	}
+}
+
+// traced scores rows with the run in use. The manifest names the run and its tree.
+func (n *nightly) traced(t *testing.T) {
+	t.Helper()
+	models := objectstore.Join(n.url, "models")
+	output := objectstore.Join(n.url, "scored")
+	espalier(t, "predict", "--model", objectstore.Join(models, latest.Name), "--input", n.fileOf(t, 0), "--output", output, "--progress",
+		"none").wants(t, 0)
+	b, err := n.store.ReadAll(t.Context(), objectstore.Join(output, "_manifest.json"), 1<<20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var m runfolder.PredictionsManifest
+	if err := json.Unmarshal(b, &m); err != nil {
+		t.Fatal(err)
+	}
+	p, err := latest.Read(t.Context(), n.store, models)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m.Digest != p.Digest || m.Tree != objectstore.Join(models, p.Run, runfolder.TreeName) {
+		t.Errorf("the manifest names the tree %s, %s; LATEST.json names %s, %s", m.Tree, m.Digest, p.Run, p.Digest)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"maps"
 	"math"
 	"math/bits"
 	"slices"
@@ -84,6 +85,8 @@ type WriterOptions struct {
 	Codec    Codec
 	IfAbsent bool // fail if the file exists already
 	OrSame   bool // with IfAbsent: do not fail if the file has the same bytes
+
+	Metadata map[string]string // of the footer, by key
 }
 
 // NewWriter begins a file. Nothing is visible until Commit returned nil.
@@ -98,6 +101,9 @@ func NewWriter(ctx context.Context, store *objectstore.Store, url string, fields
 	w.thrift = thrift.NewEncoder(new(thrift.CompactProtocol).NewWriter(&w.header))
 	if err := w.addFields(fields); err != nil {
 		return nil, fmt.Errorf("write %s: %w", url, err)
+	}
+	for _, key := range slices.Sorted(maps.Keys(o.Metadata)) {
+		w.meta.KeyValueMetadata = append(w.meta.KeyValueMetadata, format.KeyValue{Key: key, Value: o.Metadata[key]})
 	}
 	if w.file, err = store.Create(ctx, url,
 		objectstore.WriteOptions{IfAbsent: o.IfAbsent, OrSame: o.OrSame}); err != nil {

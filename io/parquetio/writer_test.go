@@ -100,7 +100,8 @@ func TestWriter(t *testing.T) {
 			if err != nil || int(c) != codec {
 				t.Fatalf("codec %v, %v", c, err)
 			}
-			w, err := parquetio.NewWriter(t.Context(), store, url, fields, parquetio.WriterOptions{Codec: c})
+			metadata := map[string]string{"run": "first", "a": "ä\n"}
+			w, err := parquetio.NewWriter(t.Context(), store, url, fields, parquetio.WriterOptions{Codec: c, Metadata: metadata})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -126,6 +127,15 @@ func TestWriter(t *testing.T) {
 			for i := range columns {
 				if diff := cmp.Diff(want[i], spell(t, store, url, fields[i].Name)); diff != "" {
 					t.Errorf("%s: %s", fields[i].Name, diff)
+				}
+			}
+			opened, err := parquet.OpenFile(bytes.NewReader(file), int64(len(file)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for key, value := range metadata {
+				if got, _ := opened.Lookup(key); got != value {
+					t.Errorf("the footer's metadata has %q for %s, want %q", got, key, value)
 				}
 			}
 			if name != "lz4" { // parquet-go 0.32.0 misreads LZ4_RAW dictionaries, also its own

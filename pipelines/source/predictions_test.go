@@ -50,7 +50,7 @@ func task(t *testing.T) (*source.Files, jobs.Task) {
 // predict writes the predictions of a task: all rows reach the leaves in turn.
 func predict(t *testing.T, f *source.Files, one jobs.Task) error {
 	t.Helper()
-	p, err := f.Predictions(t.Context(), one, []string{"day", "x", "n", "null"}, predicted())
+	p, err := f.Predictions(t.Context(), one, []string{"day", "x", "n", "null"}, predicted(), nil)
 	if err != nil {
 		return err
 	}
@@ -100,7 +100,7 @@ func TestPredictionsByRow(t *testing.T) {
 		{Name: "score", By: jobs.ByRow, Class: 1},
 		{Name: "leaf", Values: []int32{3, 5, 6}},
 	}
-	p, err := f.Predictions(t.Context(), one, nil, columns)
+	p, err := f.Predictions(t.Context(), one, nil, columns, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -149,19 +149,19 @@ func TestPredictionsRefused(t *testing.T) {
 
 	lost := one
 	lost.File = one.File + "2"
-	if _, err := f.Predictions(t.Context(), lost, []string{"x"}, predicted()); err == nil || !strings.Contains(err.Error(), lost.File) {
+	if _, err := f.Predictions(t.Context(), lost, []string{"x"}, predicted(), nil); err == nil || !strings.Contains(err.Error(), lost.File) {
 		t.Errorf("%v, want that the input is gone", err)
 	}
 	nowhere := one
 	nowhere.Output = "fiel://out.parquet"
-	if _, err := f.Predictions(t.Context(), nowhere, []string{"x"}, predicted()); err == nil || !strings.Contains(err.Error(), "fiel") {
+	if _, err := f.Predictions(t.Context(), nowhere, []string{"x"}, predicted(), nil); err == nil || !strings.Contains(err.Error(), "fiel") {
 		t.Errorf("no such store: %v", err)
 	}
 	odd := []jobs.PredictionColumn{{Name: "odd", Values: []int64{1}}}
-	if _, err := f.Predictions(t.Context(), one, nil, odd); err == nil || !strings.Contains(err.Error(), `column "odd": cannot write values of type []int64`) {
+	if _, err := f.Predictions(t.Context(), one, nil, odd, nil); err == nil || !strings.Contains(err.Error(), `column "odd": cannot write values of type []int64`) {
 		t.Errorf("values of another type: %v", err)
 	}
-	p, err := f.Predictions(t.Context(), one, []string{"x"}, predicted())
+	p, err := f.Predictions(t.Context(), one, []string{"x"}, predicted(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -177,7 +177,7 @@ func TestPredictionsRefused(t *testing.T) {
 func TestPredictionsOfEndedRun(t *testing.T) {
 	f, one := task(t)
 	ctx, cancel := context.WithCancel(t.Context())
-	p, err := f.Predictions(ctx, one, nil, predicted())
+	p, err := f.Predictions(ctx, one, nil, predicted(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -191,7 +191,7 @@ func TestPredictionsOfEndedRun(t *testing.T) {
 	if _, err := f.Store.Stat(t.Context(), one.Output); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("%v, want no file", err)
 	}
-	if aborted, err := f.Predictions(t.Context(), one, nil, predicted()); err != nil || aborted.Abort() != nil {
+	if aborted, err := f.Predictions(t.Context(), one, nil, predicted(), nil); err != nil || aborted.Abort() != nil {
 		t.Errorf("nothing is to be left of the first: %v", err)
 	}
 	if _, err := f.Store.Stat(t.Context(), one.Output); !errors.Is(err, fs.ErrNotExist) {

@@ -66,7 +66,7 @@ func (m *memoryFiles) RowGroup(_ context.Context, task jobs.Task, columns []stri
 }
 
 func (m *memoryFiles) Predictions(_ context.Context, task jobs.Task, _ []string,
-	columns []jobs.PredictionColumn,
+	columns []jobs.PredictionColumn, _ map[string]string,
 ) (jobs.Predictions, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

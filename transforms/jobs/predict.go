@@ -18,6 +18,8 @@ type PredictConfig struct {
 
 	Copied []string // columns of the input that the output has too
 	Paths  []string // texts of the column path by leaf, in the order of nodes; nil: no such column
+
+	Metadata map[string]string // of the footers of the files of predictions
 }
 
 // Predict scores the rows of tasks, a PCollection<[]byte> of Task, and writes the output
@@ -101,7 +103,7 @@ func (f *predictJob) writeFile(ctx context.Context, t Task, w *scanWorker) error
 	if err != nil {
 		return err
 	}
-	out, err := s.Predictions(ctx, t, f.Visitor.Copied, f.Visitor.columns)
+	out, err := s.Predictions(ctx, t, f.Visitor.Copied, f.Visitor.columns, f.Visitor.Metadata)
 	if err != nil {
 		return err
 	}

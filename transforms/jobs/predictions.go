@@ -117,9 +117,9 @@ type copiedColumn struct {
 }
 
 // Predictions starts the file of predictions that a task names: columns copied from its input, then
-// columns of predictions.
+// columns of predictions. Its footer has the metadata.
 func (f *Files) Predictions(
-	ctx context.Context, t Task, copied []string, columns []PredictionColumn,
+	ctx context.Context, t Task, copied []string, columns []PredictionColumn, metadata map[string]string,
 ) (Predictions, error) {
 	p := &predictionsFile{ctx: ctx, url: t.Output, files: f}
 	var fields []parquetio.Field
@@ -147,7 +147,7 @@ func (f *Files) Predictions(
 		p.written, fields = append(p.written, column), append(fields, field)
 	}
 	var err error
-	options := parquetio.WriterOptions{IfAbsent: true, OrSame: t.Repeated}
+	options := parquetio.WriterOptions{IfAbsent: true, OrSame: t.Repeated, Metadata: metadata}
 	p.writer, err = parquetio.NewWriter(ctx, f.Store, t.Output, fields, options)
 	if err != nil {
 		p.close()

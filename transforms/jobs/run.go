@@ -176,7 +176,7 @@ type Storage interface {
 	RowGroup(ctx context.Context, t Task, columns []string) (dataset.RowGroup, error)
 	// Predictions starts the output file of a task. The file has the copied columns of the task's
 	// input, then the columns of predictions.
-	Predictions(ctx context.Context, t Task, copied []string, columns []PredictionColumn) (Predictions, error)
+	Predictions(ctx context.Context, t Task, copied []string, columns []PredictionColumn, metadata map[string]string) (Predictions, error)
 	// Read returns the content of a scratch file.
 	Read(ctx context.Context, url string) ([]byte, error)
 	// Write writes a scratch file. The caller must not change b afterwards.
