@@ -86,7 +86,7 @@ type WriterOptions struct {
 	IfAbsent bool // fail if the file exists already
 	OrSame   bool // with IfAbsent: do not fail if the file has the same bytes
 
-	Metadata map[string]string // of the footer, by key
+	Metadata map[string]string // by key, for the footer
 }
 
 // NewWriter begins a file. Nothing is visible until Commit returned nil.

@@ -58,7 +58,7 @@ type PredictionsManifest struct {
 	Seconds  float64         `json:"seconds"`
 	Config   any             `json:"config"`
 	Digest   string          `json:"model_digest"` // digest of tree.json: SHA-256, in hex
-	Tree     string          `json:"tree"`         // URL of tree.json: of the run that a LATEST.json named
+	Tree     string          `json:"tree"`         // URL of tree.json, in the run that a LATEST.json named
 	Inputs   []Input         `json:"inputs"`
 	Outputs  []string        `json:"outputs"` // in the order of the inputs, below the folder
 	Files    []string        `json:"files"`   // as in Manifest

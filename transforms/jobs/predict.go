@@ -19,7 +19,7 @@ type PredictConfig struct {
 	Copied []string // columns of the input that the output has too
 	Paths  []string // texts of the column path by leaf, in the order of nodes; nil: no such column
 
-	Metadata map[string]string // of the footers of the files of predictions
+	Metadata map[string]string // by key, for the footers of the files of predictions
 }
 
 // Predict scores the rows of tasks, a PCollection<[]byte> of Task, and writes the output
