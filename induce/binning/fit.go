@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/bits"
 	"slices"
+	"strings"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
 )
@@ -27,6 +28,9 @@ const (
 
 func methodNames() []string { return []string{"", "kmeans", "quantile", "uniform"} }
 
+// Methods returns the names of all methods.
+func Methods() []string { return methodNames()[1:] }
+
 // String returns the name of the method in flags and tree.json.
 func (m Method) String() string {
 	if names := methodNames(); int(m) < len(names) && m > 0 {
@@ -40,7 +44,7 @@ func ParseMethod(s string) (Method, error) {
 	if i := slices.Index(methodNames(), s); i > 0 {
 		return Method(i), nil
 	}
-	return 0, fmt.Errorf("binning %q: want kmeans, quantile or uniform", s)
+	return 0, fmt.Errorf("binning %q: want one of %s", s, strings.Join(Methods(), ", "))
 }
 
 // FitNumeric returns the cuts of a numeric column, strictly increasing and finite, for at most bins

@@ -27,6 +27,9 @@ func algorithmNames() []string {
 	return []string{"", "ec45", "ecart", "asr", "c45", "cart", "cc45", "ccart", "ip", "bal"}
 }
 
+// Algorithms returns the names of all algorithms.
+func Algorithms() []string { return algorithmNames()[1:] }
+
 // String returns the name of the algorithm in flags and tree.json.
 func (a Algorithm) String() string { return nameOf(algorithmNames(), int(a)) }
 

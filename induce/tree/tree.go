@@ -18,6 +18,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/espalier-ml/espalier/induce/boost"
 	"github.com/espalier-ml/espalier/induce/dataset"
@@ -259,6 +260,9 @@ const (
 
 func estimateNames() []string { return []string{"", "majority", "raw", "smoothed"} }
 
+// Estimates returns the names of all estimates.
+func Estimates() []string { return estimateNames()[1:] }
+
 // String returns the name of the estimate in flags and tree.json.
 func (e Estimate) String() string {
 	if names := estimateNames(); e > 0 && int(e) < len(names) {
@@ -274,7 +278,7 @@ func ParseEstimate(s string) (Estimate, error) {
 			return Estimate(i), nil
 		}
 	}
-	return 0, fmt.Errorf("leaf estimate %q: want one of majority, raw, smoothed", s)
+	return 0, fmt.Errorf("leaf estimate %q: want one of %s", s, strings.Join(Estimates(), ", "))
 }
 
 // UsualSmoothing is the parameter m of smoothed estimates, the weight of the parent's estimate in

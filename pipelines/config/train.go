@@ -223,7 +223,7 @@ func (c *Train) testSettings() []setting.Setting {
 		},
 		{
 			Name: "binning", Value: setting.Named(&c.Binning, binning.ParseMethod),
-			Help: "how bins are cut: quantile, kmeans or uniform",
+			Help: "how bins are cut: " + setting.Alternatives(binning.Methods()),
 		},
 		{
 			Name: "max_categories", Value: whole(&c.MaxCategories, "max_categories"),
@@ -293,7 +293,7 @@ func (c *Train) growthSettings() []setting.Setting {
 	return setting.In(setting.Growth, []setting.Setting{
 		{
 			Name: "algorithm", Value: listOf(&c.Algorithm, "", split.ParseAlgorithm),
-			Help: "score of a test: ec45, ecart, asr, c45, cart, cc45, ccart, ip or bal",
+			Help: "score of a test: " + setting.Alternatives(split.Algorithms()),
 		},
 		{
 			Name: "lambda", Value: numbers(&c.Lambda, auto, "lambda"),
@@ -310,7 +310,7 @@ func (c *Train) growthSettings() []setting.Setting {
 		},
 		{
 			Name: "leaf_estimate", Value: setting.Named(&c.LeafEstimate, tree.ParseEstimate),
-			Help: "class probabilities: smoothed, raw or majority",
+			Help: "class probabilities: " + setting.Alternatives(tree.Estimates()),
 		},
 		{
 			Name: "leaf_model", Value: setting.OneOf(&c.LeafModel, selection.Kinds()...),
