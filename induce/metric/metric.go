@@ -99,9 +99,6 @@ type Class struct {
 //
 // The time is O(classes * (classes + leaves * log(leaves) + members)), where members is the number
 // of weights above 0.
-//
-// The time is O(classes * (classes + leaves * log(leaves) + members)), where members is
-// the number of weights above 0.
 func Evaluate(leaves []Leaf, classes []string, scale float64) Metrics {
 	m := Metrics{PerClass: make([]Class, len(classes))}
 	if scale != 1 {

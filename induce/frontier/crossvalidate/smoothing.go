@@ -100,16 +100,16 @@ func counterparts(folds []Fold, pool *frontier.Pool, trees int) [][]place {
 }
 
 // leastLoss returns the least log loss of a list of points, given by their places (see counterparts),
-// and the index of the point that has it; below 0 without rows. The points are of the first trees
+// and the index of the point that has it, decides: below 0 without rows. The points are of the first trees
 // candidates.
-func leastLoss(folds []Fold, pool *frontier.Pool, at [][]place, trees int) (least float64, index int) {
+func leastLoss(folds []Fold, pool *frontier.Pool, at [][]place, trees int) (least float64, decides int) {
 	losses := [][][]float64{pool.Losses(trees)}
 	weights := []float64{float64(pool.Candidates[0].Counts[dataset.Validation].TotalRows())}
 	for k := range folds {
 		losses, weights = append(losses, folds[k].losses(trees)), append(weights, float64(folds[k].rows))
 	}
 	least = math.Inf(1)
-	index = -1
+	decides = -1
 	for i, places := range at {
 		var loss mean
 		for k, p := range places {
@@ -119,8 +119,8 @@ func leastLoss(folds []Fold, pool *frontier.Pool, at [][]place, trees int) (leas
 		}
 		if value := loss.value(); value != nil && *value < least {
 			least = *value
-			index = i
+			decides = i
 		}
 	}
-	return least, index
+	return least, decides
 }
