@@ -37,7 +37,7 @@ func TestDemanded(t *testing.T) {
 		}
 		tree := &s.Trees[0]
 		tree.found = append(tree.found, split.Candidate{Score: 9}) // of an earlier pass
-		s.bound(tree, test.from, to)
+		s.bound(test.from, to)
 		tree.first, tree.second = none, none // any score is good enough
 		var got []int
 		for f := test.from; f < to; f++ {

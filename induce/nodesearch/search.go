@@ -16,6 +16,14 @@ type Search struct {
 	place     induce.Place
 	teams     []team
 	estimates []split.Estimate // bounds of the best score, by feature, then by tree in the order of the teams
+	highest   []highest        // of the trees, in the order of the teams
+}
+
+// highest is the two highest lower bounds of the features' best scores, for a tree.
+type highest struct {
+	first, second float64
+
+	cut float64 // a feature whose upper bound is lower does not matter to the tree
 }
 
 // Tree is the search for a single tree.
@@ -28,6 +36,7 @@ type Tree struct {
 	RunnerUp split.Candidate // see induce.Node; Kind is 0 if absent
 
 	team, member int // its team, and its number there
+	at           int // position of its estimates in the row of a feature
 	compares     bool
 	demanded     bool              // the feature that the node has to test has tests, and no other feature counts
 	found        []split.Candidate // tests that may be the best, or the runner-up
@@ -96,8 +105,13 @@ func (s *Search) Group() {
 		s.teams[i].first = first
 		first += len(s.teams[i].trees)
 	}
+	for i := range s.Trees {
+		t := &s.Trees[i]
+		t.at = s.teams[t.team].first + t.member
+	}
 	n := len(s.rules.Columns) * len(s.Trees)
 	s.estimates = slices.Grow(s.estimates[:0], n)[:n]
+	s.highest = slices.Grow(s.highest[:0], len(s.Trees))[:len(s.Trees)]
 }
 
 // row returns the estimates of a feature for the trees of a team.
@@ -135,11 +149,12 @@ func (s *Search) Scan(f int, w *Scratch, load Load) {
 // Collect collects the tests of the features [from, to) that may be a tree's best test or its
 // runner-up. These features have been scanned, and the features before were collected.
 func (s *Search) Collect(from, to int, w *Scratch, load Load) {
-	for i := range s.Trees {
-		s.bound(&s.Trees[i], from, to)
-	}
+	s.bound(from, to)
 	for f := from; f < to; f++ {
 		for at := range s.teams {
+			if !s.matters(f, &s.teams[at]) {
+				continue
+			}
 			wanted := false
 			w.cuts = w.cuts[:0]
 			for _, tree := range s.teams[at].trees {
@@ -167,29 +182,57 @@ func (s *Search) collect(f, at int, w *Scratch, load Load) {
 }
 
 // estimate returns the estimate of a feature for a tree.
-func (s *Search) estimate(t *Tree, f int) split.Estimate {
-	return s.estimates[f*len(s.Trees)+s.teams[t.team].first+t.member]
-}
+func (s *Search) estimate(t *Tree, f int) split.Estimate { return s.estimates[f*len(s.Trees)+t.at] }
 
-// bound raises the bounds of a tree's scores by the features [from, to). If one of these is the
-// feature that the node has to test, no other feature counts, unless it has no test.
-func (s *Search) bound(t *Tree, from, to int) {
-	if t.demanded {
-		return
+// bound raises the bounds of the trees' scores by the features [from, to). If one of these is the
+// feature that the node has to test, no other feature counts for the trees in which it has a test.
+// It visits the estimates in the order of their memory: wide data have thousands of features.
+func (s *Search) bound(from, to int) {
+	demanded := s.rules.demanded(s.place.Depth)
+	for i := range s.Trees {
+		t := &s.Trees[i]
+		if !t.demanded && from <= demanded && demanded < to && !math.IsInf(s.estimate(t, demanded).High, -1) {
+			t.demanded = true
+			t.found = t.found[:0]
+			t.first = s.estimate(t, demanded).Low
+			t.second = math.Inf(-1)
+		}
+		s.highest[t.at] = highest{first: t.first, second: t.second}
 	}
-	if f := s.rules.demanded(s.place.Depth); from <= f && f < to && !math.IsInf(s.estimate(t, f).High, -1) {
-		t.demanded, t.found = true, t.found[:0]
-		t.first, t.second = s.estimate(t, f).Low, math.Inf(-1)
-		return
-	}
+	n := len(s.Trees)
 	for f := from; f < to; f++ {
-		low := s.estimate(t, f).Low
-		if low > t.first {
-			t.first, t.second = low, t.first
-		} else {
-			t.second = max(t.second, low)
+		for at, e := range s.estimates[f*n : (f+1)*n] {
+			h := &s.highest[at]
+			switch {
+			case e.Low > h.first:
+				h.second = h.first
+				h.first = e.Low
+			case e.Low > h.second:
+				h.second = e.Low
+			}
 		}
 	}
+	for i := range s.Trees {
+		t := &s.Trees[i]
+		h := &s.highest[t.at]
+		if !t.demanded {
+			t.first = h.first
+			t.second = h.second
+		}
+		if h.cut = split.Cut(t.first); t.compares {
+			h.cut = split.Cut(t.second)
+		}
+	}
+}
+
+// matters reports whether a feature may matter to a tree of a team: cut decides.
+func (s *Search) matters(f int, t *team) bool {
+	for i, e := range s.row(f, t) {
+		if e.High >= s.highest[t.first+i].cut {
+			return true
+		}
+	}
+	return false
 }
 
 // cut returns the least estimate with which a test of a feature matters to a tree; +Inf if no test
