@@ -16,7 +16,7 @@ type Search struct {
 	place     induce.Place
 	teams     []team
 	estimates []split.Estimate // bounds of the best score, by feature, then by tree in the order of the teams
-	highest   []highest        // of the trees, in the order of the teams
+	highest   []highest        // by tree, in the order of the teams
 }
 
 // highest is the two highest lower bounds of the features' best scores, for a tree.
