@@ -33,7 +33,7 @@ func TestAllPages(t *testing.T) {
 	}
 }
 
-// TestBeginnings: each page says what its reader can do after it, and shows a command or a file.
+// TestBeginnings: each page begins with what its reader can do after reading it, and with a command or a file.
 func TestBeginnings(t *testing.T) {
 	for _, p := range docs.Pages() {
 		if p.Name == "settings" { // a reference, which is generated

@@ -3,7 +3,7 @@
 // from existing scores of the rows, such as the scores of the leaf models of a tree, and adds to
 // them. It may only use features that are paid for, so it adds no cost.
 //
-// The scores are those of leaf models, package leafmodel: the logit of the second of two classes,
+// The scores are defined as for leaf models (package leafmodel): the logit of the second of two classes,
 // or one score for each of several classes. A leaf of a regression tree has a value for each score.
 //
 // An ensemble is a teacher: boosted trees over all features, which predict objects out of fold.

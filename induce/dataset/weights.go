@@ -375,7 +375,7 @@ func ceilLog2(x float64) int {
 	return n
 }
 
-// commonUnit returns the greatest weight of which all weights are multiples, if the weights are few
+// commonUnit returns the greatest weight that divides all weights, if the weights are few
 // and the multiples not too large; otherwise 0.
 func (s *WeightSums) commonUnit() float64 {
 	if s.many {

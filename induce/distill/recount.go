@@ -97,7 +97,7 @@ func (r *recounter) billed(t *split.Candidate, path *induce.Path) *split.Candida
 }
 
 // apportion divides a total in proportion to weights, at least one of which must be above 0, by the
-// largest remainder method. Of equal remainders, the first is rounded up first.
+// largest remainder method. If remainders are equal, the first is rounded up first.
 func apportion(weights []int64, total int64) []int64 {
 	sum := uint64(0)
 	for _, w := range weights {

@@ -44,7 +44,7 @@ func accuracy(o *dataset.Objects, p []float32) float64 {
 	return float64(right) / float64(all)
 }
 
-// TestLearns: forests find rings, and the trees that did not draw a row find them, too, for this
+// TestLearns: forests find rings, and the trees that did not draw a row also find them, for this
 // row.
 func TestLearns(t *testing.T) {
 	for _, classes := range []int{2, 3, 5} {

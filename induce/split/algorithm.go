@@ -80,7 +80,7 @@ func ParseFamily(s string) (Family, error) {
 
 // Classes selects the class weights of a node, which determine impurity and the stopping rule. In
 // either case objects have their majority classes for balance and efficiency, which are about
-// objects that tests can tell apart. The class weights of soft objects are always those of OfRows:
+// objects that tests can tell apart. The class weights of soft objects are always counted as by OfRows:
 // see dataset.Objects.
 type Classes uint8
 

@@ -35,7 +35,7 @@
 // class. The guarantee needs it, as no test tells the rows of an object apart. M is weight by class,
 // and Classes says of what. By OfObjects, the paper's rule, the whole weight of an object counts for
 // the object's class. By OfRows each row counts for its own class, so that the impurity sees a rare
-// class that nowhere has the most rows. The weights of soft objects are always those of OfRows.
+// class that nowhere has the most rows. The weights of soft objects are always counted as by OfRows.
 //
 // By OfObjects a node without pairs, pairs(v) = 0, is a leaf. By OfRows such a node can still be
 // split if M has several classes and, for soft objects, the labels have several classes. There

@@ -19,7 +19,7 @@ const (
 
 // SettleLeaves estimates the leaves of a tree with monotone features again, for a tree that is not
 // pruned further. Two leaves must be in order if they are reached by two rows that differ only in a
-// monotone feature. The new probabilities start from those of Estimate without the constraint, and
+// monotone feature. The new probabilities start from the probabilities of Estimate without the constraint, and
 // move as little as possible, measured by the weighted sum of squares (isotonic regression by
 // Hildreth's algorithm of 1957). Inner nodes keep the probabilities of Estimate, as do all nodes if
 // there are too many such pairs. SettleLeaves does nothing for a tree without monotone features.

@@ -163,7 +163,7 @@ type Column struct {
 	excluded []bool // kinds that some value does not have
 	first    int    // all kinds before it are excluded
 
-	points, groups int64 // numbers with a point, and those of them that may be integers in groups
+	points, groups int64 // numbers with a point, and how many of these may be integers in groups
 }
 
 // NewColumn returns a column without values.

@@ -43,7 +43,7 @@ var opened = make(map[string]func(idle time.Duration) Driver)
 // program knows the schemes whose packages it imports.
 func RegisterDriver(scheme string, open func(idle time.Duration) Driver) { opened[scheme] = open }
 
-// Open returns a store with the drivers that the program imports, in addition to those of New. idle
+// Open returns a store with the drivers that the program imports, in addition to the drivers of New. idle
 // is the time without a byte after which they retry a request; 0: the default of the driver.
 func Open(idle time.Duration) *Store {
 	s := New()

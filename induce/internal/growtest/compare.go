@@ -63,7 +63,7 @@ func Compare(t *testing.T, got, want *induce.Node, path string) {
 	}
 }
 
-// alike reports whether two tests are equal except for their scores, or both absent.
+// alike reports whether two tests are equal except for their scores, or are both absent.
 func alike(a, b *split.Candidate) bool {
 	if a == nil || b == nil {
 		return a == b
