@@ -1,16 +1,16 @@
-package retraining
+package source_test
 
 import (
 	"slices"
 	"testing"
 	"time"
 
-	"github.com/espalier-ml/espalier/pipelines/config"
+	"github.com/espalier-ml/espalier/pipelines/source"
 )
 
-// TestExpand has the days of templates, by hand.
-func TestExpand(t *testing.T) {
-	day, err := time.Parse(config.DateFormat, "2026-03-01")
+// TestExpandDates has the days of templates, by hand.
+func TestExpandDates(t *testing.T) {
+	day, err := time.Parse(time.DateOnly, "2026-03-01")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -28,10 +28,10 @@ func TestExpand(t *testing.T) {
 		{"{date-}", nil},
 		{"{date-99999..date}", nil},
 	} {
-		list, err := expand(c.pattern, day)
+		list, err := source.ExpandDates(c.pattern, day)
 		var got []string
 		for _, d := range list {
-			got = append(got, d.pattern)
+			got = append(got, d.Pattern)
 		}
 		if (err != nil) != (c.want == nil) || !slices.Equal(got, c.want) {
 			t.Errorf("%s: %q, %v; want %q", c.pattern, got, err, c.want)
