@@ -14,6 +14,7 @@ import (
 	"github.com/espalier-ml/espalier/io/runfolder"
 	"github.com/espalier-ml/espalier/pipelines"
 	"github.com/espalier-ml/espalier/pipelines/config"
+	"github.com/espalier-ml/espalier/pipelines/window"
 )
 
 // Cuts describes where the cuts of a run come from.
@@ -84,7 +85,7 @@ func (w *work) outdated(ctx context.Context, history []*Attempt, c *Cuts) (why s
 	if err != nil {
 		return fmt.Sprintf("the day of %s is not known", c.Run), nil //nolint:nilerr // the cuts are renewed
 	}
-	if age := int(w.day.Sub(found) / oneDay); age >= w.config.KeepCuts {
+	if age := int(w.day.Sub(found) / window.Day); age >= w.config.KeepCuts {
 		why = fmt.Sprintf("they are %d days old, of %s (--keep_cuts %d)", age, c.Date, w.config.KeepCuts)
 	}
 	there, err := w.finished(ctx, c.Run)

@@ -94,7 +94,7 @@ func (w *work) compare(ctx context.Context) error {
 		return err
 	}
 	c := pipelines.DefaultCompareConfig()
-	c.A, c.B, c.Input, c.Held = w.url(w.attempt.Before), w.url(w.attempt.Run), w.window.patterns, held
+	c.A, c.B, c.Input, c.Held = w.url(w.attempt.Before), w.url(w.attempt.Run), w.window.Patterns, held
 	c.Label, c.Weight, c.DropNullLabels = w.config.Train.Label, w.config.Train.Weight, w.config.Train.DropNullLabels
 	c.StorageConfig, c.Contract = w.config.Train.StorageConfig, w.config.Train.Contract
 	c.Rejects = "" // training has listed them
@@ -135,7 +135,7 @@ func (w *work) compare(ctx context.Context) error {
 // drift checks how far the input has moved from the training rows of the run in use.
 func (w *work) drift(ctx context.Context) error {
 	c := pipelines.DefaultDriftConfig()
-	c.Model, c.Input, c.DriftLimits = w.url(w.attempt.Before), w.window.patterns, w.config.Drift
+	c.Model, c.Input, c.DriftLimits = w.url(w.attempt.Before), w.window.Patterns, w.config.Drift
 	c.StorageConfig, c.Contract = w.config.Train.StorageConfig, w.config.Train.Contract
 	c.Rejects = "" // training has listed them
 	found, err := pipelines.Drift(ctx, c, w.reporter)

@@ -21,6 +21,7 @@ import (
 	"github.com/espalier-ml/espalier/pipelines/engine"
 	"github.com/espalier-ml/espalier/pipelines/session"
 	"github.com/espalier-ml/espalier/pipelines/source"
+	"github.com/espalier-ml/espalier/pipelines/window"
 )
 
 // work is a single attempt.
@@ -29,7 +30,7 @@ type work struct {
 	files    *source.Files
 	reporter engine.Reporter
 	day      time.Time
-	window   *window
+	window   *window.Window
 	inputs   []objectstore.Object
 	before   *latest.Pointer // nil if no run is in use
 	inUse    *tree.Tree      // nil if no run is in use, or if its tree cannot be read
@@ -216,14 +217,18 @@ func (w *work) end(ctx context.Context, err error) {
 // of an earlier run on that run.
 func (w *work) find(ctx context.Context, history []*Attempt) error {
 	var err error
-	if w.window, err = openWindow(ctx, w.files, w.config, w.day); err != nil {
+	in := window.Input{Patterns: w.config.Train.Input, MaxLag: w.config.MaxLag}
+	if w.config.Train.DropNullLabels {
+		in.Label = w.config.Train.Label
+	}
+	if w.window, err = in.Open(ctx, w.files, w.day); err != nil {
 		return err
 	}
-	if len(w.window.missing) > 0 {
-		w.attempt.Missing = w.window.missing
-		w.reporter.Warn("days without rows: " + strings.Join(w.window.missing, ", "))
+	if len(w.window.Missing) > 0 {
+		w.attempt.Missing = w.window.Missing
+		w.reporter.Warn("days without rows: " + strings.Join(w.window.Missing, ", "))
 	}
-	if w.inputs, err = source.List(ctx, w.files, w.window.patterns); err != nil {
+	if w.inputs, err = source.List(ctx, w.files, w.window.Patterns); err != nil {
 		return err
 	}
 	w.attempt.Files = len(w.inputs)
@@ -264,7 +269,7 @@ func (w *work) name(ctx context.Context, history []*Attempt) error {
 // train trains, judges and promotes the run.
 func (w *work) train(ctx context.Context) error {
 	c := w.config.Train
-	c.Input, c.Output = w.window.patterns, w.url(w.attempt.Run)
+	c.Input, c.Output = w.window.Patterns, w.url(w.attempt.Run)
 	c.Resume, c.Overwrite = true, true // a killed attempt may have left anything
 	if w.attempt.Mode == config.ModeRefit {
 		c.Refit = w.url(w.attempt.Before)
@@ -316,7 +321,7 @@ func (w *work) train(ctx context.Context) error {
 
 // unchanged checks that the run has read the files after which the attempt is named.
 func (w *work) unchanged(ctx context.Context) error {
-	now, err := source.List(ctx, w.files, w.window.patterns)
+	now, err := source.List(ctx, w.files, w.window.Patterns)
 	if err != nil {
 		return err
 	}
@@ -328,7 +333,7 @@ func (w *work) unchanged(ctx context.Context) error {
 		return nil
 	}
 	return &dataset.DataError{
-		File: strings.Join(w.window.patterns, ","), Problem: "files have changed or come during the attempt",
+		File: strings.Join(w.window.Patterns, ","), Problem: "files have changed or come during the attempt",
 		Hint: "nothing was promoted: run again",
 	}
 }

@@ -1,4 +1,6 @@
-package retraining
+// Package window finds the files of the days of an input, which must be fresh. It is not meant for
+// other programs.
+package window
 
 import (
 	"context"
@@ -14,28 +16,33 @@ import (
 	"github.com/espalier-ml/espalier/pipelines/source"
 )
 
-const oneDay = 24 * time.Hour
+// Day is the length of a day in UTC.
+const Day = 24 * time.Hour
 
-// window is the input of an attempt.
-type window struct {
-	patterns []string // patterns with rows
-	missing  []string // days of a range without rows
+// Input is the input of an attempt.
+type Input struct {
+	Patterns []string // may have templates of dates
+	Label    string   // column in which some row of a day must have a value; empty: any rows will do
+	MaxLag   int      // days by which the newest day with rows may be late
 }
 
-// openWindow finds the days that have rows. The newest day must be fresh.
-func openWindow(ctx context.Context, f *source.Files, c *config.Retrain, day time.Time) (*window, error) {
-	w, label := new(window), ""
-	if c.Train.DropNullLabels {
-		label = c.Train.Label
-	}
+// Window is the days of an input that have rows.
+type Window struct {
+	Patterns []string // patterns with rows
+	Missing  []string // days of a range without rows
+}
+
+// Open finds the days that have rows. The newest day must be fresh.
+func (in *Input) Open(ctx context.Context, f *source.Files, day time.Time) (*Window, error) {
+	w := new(Window)
 	var wanted, newest time.Time
-	for _, pattern := range c.Train.Input {
+	for _, pattern := range in.Patterns {
 		days, err := source.ExpandDates(pattern, day)
 		if err != nil {
 			return nil, err
 		}
 		for _, d := range days {
-			there, err := hasRows(ctx, f, d.Pattern, label)
+			there, err := hasRows(ctx, f, d.Pattern, in.Label)
 			if err != nil {
 				return nil, err
 			}
@@ -44,25 +51,25 @@ func openWindow(ctx context.Context, f *source.Files, c *config.Retrain, day tim
 			}
 			switch {
 			case there:
-				w.patterns = append(w.patterns, d.Pattern)
+				w.Patterns = append(w.Patterns, d.Pattern)
 				if d.Day.After(newest) {
 					newest = d.Day
 				}
 			case d.Ranged:
-				w.missing = append(w.missing, d.Day.Format(config.DateFormat))
+				w.Missing = append(w.Missing, d.Day.Format(config.DateFormat))
 			default:
 				return nil, lacking(d.Pattern)
 			}
 		}
 	}
-	if len(w.patterns) == 0 {
-		return nil, lacking(strings.Join(c.Train.Input, ","))
+	if len(w.Patterns) == 0 {
+		return nil, lacking(strings.Join(in.Patterns, ","))
 	}
-	if lag := int(wanted.Sub(newest) / oneDay); !wanted.IsZero() && lag > c.MaxLag {
+	if lag := int(wanted.Sub(newest) / Day); !wanted.IsZero() && lag > in.MaxLag {
 		return nil, &dataset.DataError{
-			File: strings.Join(c.Train.Input, ","),
+			File: strings.Join(in.Patterns, ","),
 			Problem: fmt.Sprintf("the newest day with rows is %s, %d days before %s; expected at most %d (--max_lag)",
-				newest.Format(config.DateFormat), lag, wanted.Format(config.DateFormat), c.MaxLag),
+				newest.Format(config.DateFormat), lag, wanted.Format(config.DateFormat), in.MaxLag),
 			Hint: "run again when the files have come, or raise --max_lag",
 		}
 	}
