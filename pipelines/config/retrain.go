@@ -49,9 +49,6 @@ const (
 	ModeUse   = "use" // a person has put a run in use: a mode of the history, not of --mode
 )
 
-// DateFormat is the form of a date.
-const DateFormat = "2006-01-02"
-
 // gateMetrics lists the metrics that a gate may look at.
 func gateMetrics() []string {
 	var names []string
@@ -154,19 +151,11 @@ func (g *Gate) Settings() []setting.Setting {
 }
 
 // Day returns the day of the run.
-func (c *Retrain) Day(now time.Time) time.Time {
-	if day, err := time.Parse(DateFormat, c.Date); err == nil {
-		return day
-	}
-	return now.UTC().Truncate(24 * time.Hour)
-}
+func (c *Retrain) Day(now time.Time) time.Time { return dayOf(c.Date, now) }
 
 // Validate returns all faults at once, each with the name of its flag.
 func (c *Retrain) Validate() error {
-	faults := setting.Faults(c.Settings())
-	if _, err := time.Parse(DateFormat, c.Date); c.Date != "" && err != nil {
-		faults = append(faults, fmt.Errorf("--date %s: want a day such as 2026-11-23", setting.Word(c.Date)))
-	}
+	faults := append(setting.Faults(c.Settings()), faultsOfDate(c.Date)...)
 	for _, name := range c.Gate.Metrics {
 		if !slices.Contains(gateMetrics(), name) {
 			faults = append(faults, fmt.Errorf("--gate_metrics %s: want %s", setting.Word(name),
