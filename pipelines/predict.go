@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"path"
 	"slices"
 	"strings"
 	"time"
@@ -337,17 +336,7 @@ func (p *prediction) predictConfig(scratch string) jobs.PredictConfig {
 			Config: p.JobConfig(scratch), Trees: jobs.Trees{URLs: []string{p.model}, Decoded: []*tree.Tree{p.tree}},
 			Rows: p.spec.Encode(), Pieces: pieces(p.Workers(), len(p.input.Files)),
 		},
-		Copied: p.config.Key, Paths: p.paths, Metadata: p.origin(),
-	}
-}
-
-// origin says in the footers of the predictions which tree made them: its digest, the name of its run, and the
-// version of the program. The manifest has the settings.
-func (p *prediction) origin() map[string]string {
-	return map[string]string{
-		"espalier.tree_sha256": tree.Digest(p.tree.Encode()),
-		"espalier.run":         path.Base(path.Dir(p.model)),
-		"espalier.version":     runfolder.Version(),
+		Copied: p.config.Key, Paths: p.paths, Metadata: runfolder.StampOf(p.tree, p.model).Metadata(),
 	}
 }
 

@@ -59,7 +59,7 @@ func installed(program string) bool {
 }
 
 func writeJSON(t *tree.Tree, o Options) ([]byte, error) {
-	about := slices.Concat(head(t, o.Digest), []string{
+	about := slices.Concat(head(t, o), []string{
 		"A row begins at node 0. If its value has the test, it goes to the node yes, otherwise to no, without a value to " +
 			"missing; a test \"switch\" looks the value up in cases, and else goes to other.",
 		"A node without a test is a leaf: it has the class, the probabilities in the order of classes, tests (how many " +
@@ -69,7 +69,7 @@ func writeJSON(t *tree.Tree, o Options) ([]byte, error) {
 }
 
 func writeONNX(t *tree.Tree, o Options) ([]byte, error) {
-	about := slices.Concat(head(t, o.Digest), []string{
+	about := slices.Concat(head(t, o), []string{
 		"Inputs: one for each feature, of the shape rows x 1. Numbers are doubles, and NaN is missing. Texts are strings; " +
 			"features in the metadata has the text that stands for a missing one.",
 		"Outputs: label is the class, probabilities has rows x classes in the order of classes in the metadata, leaf is " +
@@ -79,7 +79,7 @@ func writeONNX(t *tree.Tree, o Options) ([]byte, error) {
 }
 
 func writePMML(t *tree.Tree, o Options) ([]byte, error) {
-	about := slices.Concat(head(t, o.Digest), []string{
+	about := slices.Concat(head(t, o), []string{
 		"An evaluator of PMML 4.4 takes the fields of the data dictionary by their names; a field without a value is missing.",
 		"It returns the class under its name, probability(CLASS) of each class, leaf (the number of the leaf), tests (how " +
 			"many were asked) and cost (theirs).",

@@ -140,7 +140,7 @@ func npmPackage(p *program, source []byte, version string) ([]byte, error) {
 	list = append(list, packedFile{"package.json", append(about, '\n')}, packedFile{"index.js", source})
 	var b bytes.Buffer
 	z := gzip.NewWriter(&b)
-	z.Comment = mark
+	z.Comment = strings.Join(p.Head()[:2], " ") // the digest, and the run if it is known
 	w := tar.NewWriter(z)
 	for _, f := range list {
 		h := &tar.Header{

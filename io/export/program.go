@@ -20,7 +20,7 @@ type program struct {
 	Name     string
 	Package  string // package of a Java class
 	Module   string // name by which other code imports it
-	Digest   string
+	Options  Options
 	With     With
 	Label    tree.Label
 	Features []feature
@@ -103,7 +103,7 @@ type boosterSide struct {
 
 func newProgram(t *tree.Tree, l *language, o Options) (*program, error) {
 	t = t.Tested() // features that the tree does not test do not belong into the file
-	p := &program{language: l, tree: t, Digest: o.Digest, With: o.With, Label: t.Label, calls: make(map[int]int)}
+	p := &program{language: l, tree: t, Options: o, With: o.With, Label: t.Label, calls: make(map[int]int)}
 	if err := p.setNames(o); err != nil {
 		return nil, err
 	}

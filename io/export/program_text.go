@@ -27,22 +27,24 @@ func (p *program) Texts(list []string) string { return each(list, p.language.tex
 func (p *program) Numbers(list []float64) string { return each(list, p.language.number) }
 
 // Head returns lines about the file, for its first comment.
-func (p *program) Head() []string { return head(p.tree, p.Digest) }
+func (p *program) Head() []string { return head(p.tree, p.Options) }
 
 // head returns lines about a file of a tree.
-func head(t *tree.Tree, digest string) []string {
+func head(t *tree.Tree, o Options) []string {
 	expected, most := t.Complexity.Billed()
 	written := mark
-	if digest != "" {
-		written += " from the tree.json with SHA-256 " + digest
+	if o.Digest != "" {
+		written += " from the tree.json with SHA-256 " + o.Digest
 	}
-	lines := []string{
-		written + "; do not edit.",
+	lines := []string{written + "; do not edit."}
+	if o.Run != "" {
+		lines = append(lines, fmt.Sprintf("The tree is from the run %s; Espalier %s wrote the file.", short(o.Run), o.Version))
+	}
+	lines = append(lines,
 		fmt.Sprintf("A classification tree: it predicts %s, one of %s.", short(t.Label.Column), firsts(t.Label.Classes)),
 		"Espalier has trained it (github.com/espalier-ml/espalier), and is not needed to run it: this file is all.",
 		fmt.Sprintf("%d leaves; a row of the training data paid %.4g for its tests on average, and at most %.4g.",
-			t.Complexity.Leaves, expected, most),
-	}
+			t.Complexity.Leaves, expected, most))
 	models := 0
 	for i := range t.Nodes {
 		if n := &t.Nodes[i]; n.Leaf() && n.Model != nil {

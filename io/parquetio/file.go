@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
+	"strings"
 
 	"github.com/parquet-go/parquet-go/encoding/thrift"
 	"github.com/parquet-go/parquet-go/format"
@@ -45,6 +47,7 @@ type File struct {
 	columns   []Column
 	leaves    []leaf
 	byName    map[string]int
+	metadata  []keyValue
 	writer    writer
 	rowGroups []rowGroupMeta
 }
@@ -239,6 +242,7 @@ func (f *File) parseFooter(footer []byte) error {
 		f.byName[f.columns[i].Name] = i
 	}
 	f.Rows, f.rowGroups = meta.NumRows, meta.RowGroups
+	f.metadata = slices.DeleteFunc(meta.Metadata, func(e keyValue) bool { return !strings.HasPrefix(e.Key, ownKeys) })
 	f.useStatistics()
 	f.writer = writerOf(meta.CreatedBy)
 	if err := f.checkRowGroups(chunks); err != nil {
@@ -271,6 +275,20 @@ func (f *File) checkRowGroups(chunks int) error {
 		return f.damaged(fmt.Errorf("the row groups have %d rows, the file %d", rows, f.Rows))
 	}
 	return nil
+}
+
+// ownKeys begins the keys of metadata that are kept: the schemas of other writers may be large.
+const ownKeys = "espalier."
+
+// Metadata returns the value of a key in the metadata of the footer; empty if absent, or if the key does not begin with
+// "espalier.".
+func (f *File) Metadata(key string) string {
+	for _, entry := range f.metadata {
+		if entry.Key == key {
+			return entry.Value
+		}
+	}
+	return ""
 }
 
 // Columns returns the top-level columns in the order of the file. The slice

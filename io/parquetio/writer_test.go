@@ -100,7 +100,7 @@ func TestWriter(t *testing.T) {
 			if err != nil || int(c) != codec {
 				t.Fatalf("codec %v, %v", c, err)
 			}
-			metadata := map[string]string{"run": "first", "a": "ä\n"}
+			metadata := map[string]string{"espalier.run": "first", "espalier.a": "ä\n"}
 			w, err := parquetio.NewWriter(t.Context(), store, url, fields, parquetio.WriterOptions{Codec: c, Metadata: metadata})
 			if err != nil {
 				t.Fatal(err)
@@ -129,12 +129,16 @@ func TestWriter(t *testing.T) {
 					t.Errorf("%s: %s", fields[i].Name, diff)
 				}
 			}
+			read, err := parquetio.Open(t.Context(), store, url)
+			if err != nil {
+				t.Fatal(err)
+			}
 			opened, err := parquet.OpenFile(bytes.NewReader(file), int64(len(file)))
 			if err != nil {
 				t.Fatal(err)
 			}
 			for key, value := range metadata {
-				if got, _ := opened.Lookup(key); got != value {
+				if got, _ := opened.Lookup(key); got != value || read.Metadata(key) != value {
 					t.Errorf("the footer's metadata has %q for %s, want %q", got, key, value)
 				}
 			}

@@ -215,7 +215,7 @@ func (f *facts) made() []string {
 		return nil
 	}
 	text := []string{fmt.Sprintf("Trained by Espalier %s on %s.", report.Name(m.Espalier),
-		m.Started.UTC().Format("2006-01-02 at 15:04 UTC"))}
+		m.Started.UTC().Format("2006-01-02 at 15:04 UTC")), "The tree.json has the SHA-256 " + tree.Digest(f.Tree.Encode()) + "."}
 	for _, p := range m.Promotions[max(0, len(m.Promotions)-maxPromotions):] {
 		text = append(text, fmt.Sprintf("On %s tree %s took the place of tree %s.",
 			p.Promoted.UTC().Format("2006-01-02 at 15:04 UTC"), report.Name(report.Number(p.Tree)),

@@ -31,7 +31,7 @@ func Export(ctx context.Context, c config.Export) (*Exported, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
-	t, err := runfolder.ReadTree(ctx, source.Process.Store, c.Model)
+	t, url, err := runfolder.ReadModel(ctx, source.Process.Store, c.Model)
 	if err != nil {
 		return nil, err
 	}
@@ -40,9 +40,10 @@ func Export(ctx context.Context, c config.Export) (*Exported, error) {
 		return nil, err
 	}
 	var b bytes.Buffer
+	stamp := runfolder.StampOf(t, url)
 	o := export.Options{
-		Format: c.Format, Name: c.Name, Dialect: c.Dialect, Table: c.Table, Digest: tree.Digest(t.Encode()),
-		File: base(c.Output), With: with,
+		Format: c.Format, Name: c.Name, Dialect: c.Dialect, Table: c.Table, Digest: stamp.Digest, Run: stamp.Run,
+		Version: stamp.Espalier, File: base(c.Output), With: with,
 	}
 	if err := export.Write(&b, t, o); err != nil {
 		return nil, usage.Errorf("%v", err)
