@@ -31,9 +31,9 @@ func TestGroupsInFolds(t *testing.T) {
 		data.id[i] = int64(key)
 	}
 	input := data.write(t, ascending(keys*each), 2, parquetio.WriteOptions{})
-	for _, teacher := range []string{"none", "auto"} {
+	for _, teacher := range []string{"none", "boosted"} {
 		for _, key := range []string{"", "id"} {
-			if teacher == "auto" && key == "" {
+			if teacher == "boosted" && key == "" {
 				continue
 			}
 			t.Run(fmt.Sprintf("%s %q", teacher, key), func(t *testing.T) {
@@ -45,8 +45,8 @@ func TestGroupsInFolds(t *testing.T) {
 				}
 				c.Algorithm, c.Lambda, c.Theta, c.Certificate = []split.Algorithm{split.C45}, []float64{10}, []float64{0}, false
 				c.Bins = []int{1000}
-				if teacher == "auto" {
-					c.Split, c.Teacher, c.LeafModel = dataset.Shares{85, 15, 0}, "both", "linear"
+				if teacher == "boosted" {
+					c.Split, c.Teacher, c.LeafModel = dataset.Shares{85, 15, 0}, "boosted", "linear"
 				}
 				result, err := pipelines.Train(t.Context(), c, &silent{})
 				if err != nil {

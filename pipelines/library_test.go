@@ -226,8 +226,8 @@ func TestLibraryChoosesTheSameTree(t *testing.T) {
 			p.MadeUpRows, c.MadeUpRows, p.TeacherWeight, c.TeacherWeight = 500, 500, 0.7, 0.7
 			p.Algorithm, c.Algorithm = []split.Algorithm{split.C45}, []split.Algorithm{split.C45}
 		},
-		"forest of weighted rows": func(p *pipelines.TrainConfig, c *transforms.TrainConfig) {
-			p.Teacher, c.Teacher, p.Weight, c.Weight = "forest", "forest", "weight", "weight"
+		"teacher of weighted rows": func(p *pipelines.TrainConfig, c *transforms.TrainConfig) {
+			p.Teacher, c.Teacher, p.Weight, c.Weight = "boosted", "boosted", "weight", "weight"
 			p.Seed, c.Seed, p.Theta, c.Theta = 7, 7, []float64{0}, []float64{0}
 		},
 		"balanced classes of weighted rows": func(p *pipelines.TrainConfig, c *transforms.TrainConfig) {

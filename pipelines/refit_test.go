@@ -86,7 +86,7 @@ func TestRefitTaught(t *testing.T) {
 	}
 	promoteTo(t, c.Output, at, nil)
 	folder, r := refitted(t, c)
-	if r.Tree.Algorithm.Teacher != "forest" || !r.Tree.Modelled() || r.Tree.Training.WeightScale > 1 ||
+	if r.Tree.Algorithm.Teacher != "boosted" || !r.Tree.Modelled() || r.Tree.Training.WeightScale > 1 ||
 		r.Tree.Nodes[0].Rows != before.Tree.Training.Rows || r.Metrics.Test == nil {
 		t.Errorf("%+v, %+v", r.Tree.Algorithm, r.Tree.Training)
 	}

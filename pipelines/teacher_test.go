@@ -19,7 +19,7 @@ import (
 
 // taughtTrees returns the configuration of a training with a teacher, without leaf models. The
 // classes follow the sum of two numbers, but for noise: trees of few rows are rough there, and
-// a forest is smooth.
+// a teacher is smooth.
 func taughtTrees(t *testing.T) pipelines.TrainConfig {
 	t.Helper()
 	const n = 1200
@@ -42,7 +42,7 @@ func taughtTrees(t *testing.T) pipelines.TrainConfig {
 		t.Fatal(err)
 	}
 	c.Input, c.Label, c.Output, c.Certificate = []string{url}, "class", filepath.Join(t.TempDir(), "run"), false
-	c.LeafModel, c.Teacher, c.FrontierStep = "none", "forest", 0
+	c.LeafModel, c.Teacher, c.FrontierStep = "none", "boosted", 0
 	return c
 }
 
@@ -90,7 +90,7 @@ func TestTaughtMetrics(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r.Tree.Algorithm.Teacher != "forest" {
+	if r.Tree.Algorithm.Teacher != "boosted" {
 		t.Fatal("the chosen tree was not taught: the test tests nothing")
 	}
 	_, m, err := pipelines.Evaluate(t.Context(), pipelines.EvaluateConfig{
@@ -115,17 +115,17 @@ func TestWishes(t *testing.T) {
 		edit func(*pipelines.TrainConfig)
 		want string // in the error; empty: none
 	}{
-		{func(c *pipelines.TrainConfig) { c.Teacher, c.Monotone = "forest", map[string]int8{"x": 1} }, "--monotone"},
-		{func(c *pipelines.TrainConfig) { c.Teacher, c.LabelProbabilities = "forest", []string{"p_*"} }, "two teachers"},
-		{func(c *pipelines.TrainConfig) { c.Teacher, c.Select = "forest", frontier.First }, "--select first"},
+		{func(c *pipelines.TrainConfig) { c.Teacher, c.Monotone = "boosted", map[string]int8{"x": 1} }, "--monotone"},
+		{func(c *pipelines.TrainConfig) { c.Teacher, c.LabelProbabilities = "boosted", []string{"p_*"} }, "two teachers"},
 		{func(c *pipelines.TrainConfig) { c.Teacher, c.Select = "boosted", frontier.First }, "--select first"},
 		{func(c *pipelines.TrainConfig) { c.Teacher, c.Monotone = "boosted", map[string]int8{"x": 1} }, "--teacher boosted"},
 		{func(c *pipelines.TrainConfig) { c.Teacher, c.MadeUpRows = "none", 10 }, "--made_up_rows"},
 		{func(c *pipelines.TrainConfig) { c.Teacher, c.TeacherWeight = "none", 0.25 }, "--teacher_weight"},
-		{func(c *pipelines.TrainConfig) { c.Teacher = "oracle" }, "forest"},
+		{func(c *pipelines.TrainConfig) { c.Teacher = "oracle" }, "boosted"},
+		{func(c *pipelines.TrainConfig) { c.Teacher = "forest" }, "write boosted"},
 		{func(c *pipelines.TrainConfig) { c.MadeUpRows = -2 }, "made_up_rows"},
 		{func(c *pipelines.TrainConfig) { c.Teacher, c.Monotone = "auto", map[string]int8{"x": 1} }, ""},
-		{func(c *pipelines.TrainConfig) { c.Teacher, c.TeacherWeight, c.MadeUpRows = "forest", 0.25, 0 }, ""},
+		{func(c *pipelines.TrainConfig) { c.Teacher, c.TeacherWeight, c.MadeUpRows = "boosted", 0.25, 0 }, ""},
 		{func(c *pipelines.TrainConfig) { c.LeafModel, c.Monotone = "linear", map[string]int8{"x": 1} }, "--monotone"},
 		{func(c *pipelines.TrainConfig) { c.LeafModel, c.Monotone = "auto", map[string]int8{"x": 1} }, ""},
 		{func(c *pipelines.TrainConfig) { c.LeafModel = "cubic" }, "linear"},

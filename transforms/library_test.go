@@ -568,14 +568,14 @@ func trainFaults() map[string]buildFault {
 		},
 		"choices that do not go together": {
 			training(func(c *transforms.TrainConfig) {
-				c.Teacher, c.Alpha, c.Prune = distill.Forest, new(1.0), []prune.Currency{prune.Leaves, prune.Cost}
+				c.Teacher, c.Alpha, c.Prune = distill.Boosted, new(1.0), []prune.Currency{prune.Leaves, prune.Cost}
 				c.SplitColumn, c.Key = "smokerr", "id"
 				c.Monotone, c.ClassWeights, c.BalanceClasses = map[string]int8{"age": 1}, map[string]float64{"a": 1}, true
 				c.ValueCosts = map[string]map[string]float64{"ward": {"a": 1}}
 				c.Groups = []settings.CostGroup{{Name: "g", Features: []string{"age"}}}
 			}),
 			[]string{
-				"Alpha 1 is of one currency", "Teacher forest does not keep Monotone", "Select first chooses nothing",
+				"Alpha 1 is of one currency", "Teacher boosted does not keep Monotone", "Select first chooses nothing",
 				"ClassWeights and BalanceClasses", "ValueCosts and Groups", `Key "id"`,
 			},
 		},

@@ -5,14 +5,12 @@ import (
 	"math"
 	"math/rand/v2"
 	"reflect"
-	"slices"
 	"testing"
 
 	"github.com/espalier-ml/espalier/induce"
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/distill"
 	"github.com/espalier-ml/espalier/induce/internal/growtest"
-	"github.com/espalier-ml/espalier/induce/leafmodel"
 	"github.com/espalier-ml/espalier/induce/memory"
 	"github.com/espalier-ml/espalier/induce/split"
 	"github.com/espalier-ml/espalier/induce/tree"
@@ -119,7 +117,7 @@ func firsts(list []int, n int) []int32 {
 func TestNothingTaught(t *testing.T) {
 	for seed := range uint64(12) {
 		d, p := some(seed)
-		c := distill.Config{Teacher: distill.Forest, Features: d.Features}
+		c := distill.Config{Features: d.Features}
 		got := c.NewTransferSet(d.Objects).Grow(d.Columns, []induce.Params{p}, memory.Options{})[0]
 		soft := *d
 		soft.Objects = dataset.NewObjects(dataset.NewLayout(d.Features), d.Objects.Classes, true, d.Objects.Len())
@@ -158,7 +156,7 @@ func sameTests(a, b *induce.Node) bool {
 func TestTransferSet(t *testing.T) {
 	for seed := range uint64(6) {
 		d, p := some(seed)
-		c := distill.Config{Teacher: distill.Forest, Features: d.Features, Share: 0.5, MadeUp: 300, Seed: seed, Workers: 1}
+		c := distill.Config{Features: d.Features, Share: 0.5, MadeUp: 300, Seed: seed, Workers: 1}
 		transfer := c.NewTransferSet(d.Objects)
 		var training, made, rows int64
 		for i := range transfer.Objects.Len() {
@@ -200,7 +198,7 @@ func TestTransferSet(t *testing.T) {
 // have at most half of the made-up objects.
 func TestPart(t *testing.T) {
 	d, _ := some(2)
-	c := distill.Config{Teacher: distill.Forest, Features: d.Features, Share: 0.5, MadeUp: 100, Seed: 3}
+	c := distill.Config{Features: d.Features, Share: 0.5, MadeUp: 100, Seed: 3}
 	transfer := c.NewTransferSet(d.Objects)
 	if again := transfer.Part(d.Objects, nil); !reflect.DeepEqual(again.Objects, transfer.Objects) {
 		t.Error("another transfer set of the same objects")
@@ -215,142 +213,33 @@ func TestPart(t *testing.T) {
 	}
 }
 
-// TestBestTeacher: the teacher Auto is the one of the least log loss on objects that it has not seen,
-// whatever the order of the objects. The losses are computed from the definition.
-func TestBestTeacher(t *testing.T) {
-	chosen := make(map[distill.Teacher]int)
-	for seed := range uint64(8) {
-		d, _ := some(4 * seed) // not soft
-		if seed%2 == 0 {
-			d.Features, d.Objects = noisy(random(seed))
-		}
-		d.Objects = scaled(d.Objects, d.Features, 1<<20)
-		least, want := math.Inf(1), distill.Auto
-		for _, kind := range []distill.Teacher{distill.Boosted, distill.Forest, distill.Both} {
-			// With the whole weight on the teacher, the class weights of the transfer set are its probabilities.
-			c := distill.Config{Teacher: kind, Features: d.Features, Share: 1, Seed: 3, Scale: 1 << 20}
-			s := c.NewTransferSet(d.Objects)
-			if s.Teacher() != kind {
-				t.Fatalf("teacher %v has become %v", kind, s.Teacher())
-			}
-			if loss := lossOf(s.Objects, d.Objects); loss < least {
-				least, want = loss, kind
-			}
-		}
-		c := distill.Config{Teacher: distill.Auto, Features: d.Features, Share: 1, Seed: 3, Scale: 1 << 20, MadeUp: 20}
-		s := c.NewTransferSet(d.Objects)
-		if got := s.Teacher(); got != want {
-			t.Errorf("seed %d: teacher %v, want %v", seed, got, want)
-		}
-		shuffled := make([]int32, 0, d.Objects.Len())
-		for _, i := range random(seed).Perm(d.Objects.Len()) {
-			shuffled = append(shuffled, int32(i))
-		}
-		if again := c.NewTransferSet(d.Objects.Select(shuffled)); !reflect.DeepEqual(again.Objects, s.Objects) {
-			t.Errorf("seed %d: objects in another order have another transfer set", seed)
-		}
-		if part := s.Part(d.Objects.Select(firsts(random(seed).Perm(d.Objects.Len()), 200)), nil); part.Teacher() != want {
-			t.Errorf("seed %d: teacher %v of a part, want %v", seed, part.Teacher(), want)
-		}
-		chosen[want]++
-	}
-	if len(chosen) < 2 {
-		t.Errorf("the same teacher is the best of all data: %v", chosen)
-	}
-}
-
-// scaled returns the objects of distinct codes with their weights times a factor.
-func scaled(o *dataset.Objects, features []dataset.Feature, factor int64) *dataset.Objects {
-	made, seen := dataset.NewObjects(dataset.NewLayout(features), o.Classes, true, o.Len()), make(map[uint64]bool)
-	for i, hash := range o.Hashes(0) {
-		if seen[hash] {
-			continue
-		}
-		seen[hash] = true
-		codes, weights := make([]int, len(o.Codes)), slices.Clone(o.Raw(i))
-		for f := range codes {
-			codes[f] = o.Codes[f].At(i)
-		}
-		for k := range weights {
-			weights[k].Weight *= factor
-		}
-		made.Append(codes, weights, o.RowsOf(i))
-	}
-	return made
-}
-
-// noisy returns all objects of nine features of two values each. The first feature says the class of
-// three objects of four. A forest takes the noise for more than boosted trees do.
-func noisy(r *rand.Rand) ([]dataset.Feature, *dataset.Objects) {
-	const n = 9
-	features := make([]dataset.Feature, n)
-	for f := range features {
-		features[f] = dataset.Feature{Name: string(rune('a' + f)), Kind: dataset.Numeric, Cuts: []float64{1}, Cost: 1}
-	}
-	o := dataset.NewObjects(dataset.NewLayout(features), 2, false, 1<<n)
-	for i := range 1 << n {
-		codes := make([]int, n)
-		for f := range codes {
-			codes[f] = i >> f & 1
-		}
-		class := codes[0]
-		if r.IntN(4) == 0 {
-			class = 1 - class
-		}
-		o.Append(codes, []dataset.ClassWeight{{Class: uint16(class), Weight: 1}}, 1)
-	}
-	return features, o
-}
-
-// lossOf returns the log loss of a transfer set without made-up objects, whose class weights are
-// probabilities, by the labels of the training objects.
-func lossOf(taught, training *dataset.Objects) float64 {
-	loss, order := 0.0, leafmodel.Sorted(training, 0)
-	for i := range order.Len() {
-		probabilities, total := make([]float64, order.Classes), 0.0
-		for _, w := range taught.Raw(i) {
-			probabilities[w.Class] = float64(w.Weight)
-			total += float64(w.Weight)
-		}
-		if order.RowsOf(i) > 1 {
-			continue
-		}
-		for _, w := range order.Raw(i) {
-			loss -= float64(w.Weight) * math.Log(max(1e-6, probabilities[w.Class]/total))
-		}
-	}
-	return loss
-}
-
 // TestStopped: a teacher that is stopped teaches nothing.
 func TestStopped(t *testing.T) {
 	d, _ := some(1)
-	for _, kind := range []distill.Teacher{distill.Forest, distill.Boosted, distill.Both, distill.Auto} {
-		c := distill.Config{Teacher: kind, Features: d.Features, Stop: func() bool { return true }}
-		if c.NewTransferSet(d.Objects) != nil {
-			t.Errorf("teacher %s: a transfer set after a stop", kind)
+	c := distill.Config{Features: d.Features, Stop: func() bool { return true }}
+	if c.NewTransferSet(d.Objects) != nil {
+		t.Error("a transfer set after a stop")
+	}
+	looks, most := 0, math.MaxInt
+	c.MadeUp, c.Workers, c.Stop = 100, 1, func() bool { looks++; return looks > most }
+	if c.NewTransferSet(d.Objects) == nil {
+		t.Fatal("no transfer set without a stop")
+	}
+	all := looks
+	for _, share := range []float64{0, .1, .2, .21, .5, .9, 1} {
+		most = int(share * float64(all-1))
+		if looks = 0; c.NewTransferSet(d.Objects) != nil {
+			t.Errorf("a transfer set after a stop at %d of %d looks", most, all)
 		}
-		looks, most := 0, math.MaxInt
-		c.MadeUp, c.Workers, c.Stop = 100, 1, func() bool { looks++; return looks > most }
-		if c.NewTransferSet(d.Objects) == nil {
-			t.Fatalf("teacher %s: no transfer set without a stop", kind)
-		}
-		all := looks
-		for _, share := range []float64{0, .1, .2, .21, .5, .9, 1} {
-			most = int(share * float64(all-1))
-			if looks = 0; c.NewTransferSet(d.Objects) != nil {
-				t.Errorf("teacher %s: a transfer set after a stop at %d of %d looks", kind, most, all)
-			}
-		}
-		for most = all - 5; most < all; most++ {
-			if looks = 0; c.NewTransferSet(d.Objects) != nil {
-				t.Errorf("teacher %s: a transfer set after a stop at %d of %d looks", kind, most, all)
-			}
+	}
+	for most = all - 5; most < all; most++ {
+		if looks = 0; c.NewTransferSet(d.Objects) != nil {
+			t.Errorf("a transfer set after a stop at %d of %d looks", most, all)
 		}
 	}
 }
 
-// A forest teaches the rule of noisy labels: trees that grow from its transfer set count the
+// A teacher finds the rule of noisy labels: trees that grow from its transfer set count the
 // training objects alone.
 func ExampleConfig_NewTransferSet() {
 	features := []dataset.Feature{{Name: "x", Kind: dataset.Numeric, Cuts: []float64{1, 2, 3, 4, 5, 6, 7}, Cost: 1}}
@@ -362,7 +251,7 @@ func ExampleConfig_NewTransferSet() {
 		}
 		objects.Append([]int{x}, weights, 10)
 	}
-	c := distill.Config{Teacher: distill.Forest, Features: features, Share: 0.5, MadeUp: 4}
+	c := distill.Config{Features: features, Share: 0.5, MadeUp: 4}
 	params := induce.Params{Algorithm: split.C45, Family: split.Thresholds, MaxDepth: 1}
 	root := c.NewTransferSet(objects).Grow(split.Columns(features), []induce.Params{params}, memory.Options{})[0]
 	fmt.Println("x >=", features[0].Cuts[root.Test.Code-1])

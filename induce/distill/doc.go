@@ -1,7 +1,6 @@
 // Package distill grows trees from what a teacher predicts (knowledge distillation; Breiman and
-// Shang call such trees born again). The teacher is a random forest of the training objects, see
-// package forest, or boosted trees, see package boost. Trees then grow from a transfer set (Hinton,
-// Vinyals, Dean 2015) instead of the labels alone:
+// Shang call such trees born again). The teacher is boosted trees, see package boost. Trees then grow
+// from a transfer set (Hinton, Vinyals, Dean 2015) instead of the labels alone:
 //
 //   - the class weights of each training object are mixed with the class probabilities predicted by
 //     trees that have not seen the object,

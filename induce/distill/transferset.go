@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/espalier-ml/espalier/induce"
+	"github.com/espalier-ml/espalier/induce/boost"
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/forest"
 	"github.com/espalier-ml/espalier/induce/leafmodel"
@@ -13,7 +14,6 @@ import (
 
 // Config describes what is taught.
 type Config struct {
-	Teacher  Teacher // zero means Auto
 	Features []dataset.Feature
 	Share    float64 // weight of the teacher's probabilities in the class weights of a training object, 0 to 1
 	MadeUp   int     // number of synthetic objects; 0 for none
@@ -42,33 +42,29 @@ func Factor(scale float64) int64 {
 type TransferSet struct {
 	Objects *dataset.Objects // soft, in the order of leafmodel.Sorted; synthetic objects have no rows
 
-	config   *Config // its Teacher is not Auto
+	config   *Config
 	training *dataset.Objects
 }
-
-// Teacher returns the kind of the teacher, which is never Auto.
-func (s *TransferSet) Teacher() Teacher { return s.config.Teacher }
 
 // NewTransferSet trains a teacher on the training objects, and lets it teach them. The transfer set
 // does not depend on their order. It is nil if Stop ends the work.
 func (c *Config) NewTransferSet(training *dataset.Objects) *TransferSet {
-	t := c.learn(training)
-	if t == nil {
+	teacher, unseen := c.learn(training)
+	if teacher == nil {
 		return nil
 	}
 	settled := *c
-	settled.Teacher = t.kind
 	s := &TransferSet{config: &settled, training: training}
 	s.Objects = dataset.NewObjects(dataset.NewLayout(c.Features), training.Classes, true, training.Len()+c.MadeUp)
-	s.mix(t.ratings)
-	if c.MadeUp > 0 && !s.makeUp(t) {
+	s.mix(unseen)
+	if c.MadeUp > 0 && !s.makeUp(teacher) {
 		return nil
 	}
 	s.Objects = leafmodel.Sorted(s.Objects, 0)
 	return s
 }
 
-// Part lets a teacher of the same kind, trained on these training objects, teach them. The number
+// Part lets a teacher that is trained on these training objects teach them. The number
 // of synthetic objects per training object is the same. The result is nil if stop ends the work.
 func (s *TransferSet) Part(training *dataset.Objects, stop func() bool) *TransferSet {
 	c := *s.config
@@ -95,8 +91,9 @@ func (s *TransferSet) mix(probabilities []float32) {
 // makeUp adds synthetic objects, with the probabilities that the teacher predicts for them.
 // Together they weigh about as much as the training objects. It returns false if Stop ends the
 // work.
-func (s *TransferSet) makeUp(t teacher) bool {
-	o := forest.MakeUp(s.training, s.config.Features, s.config.MadeUp, s.config.ofForest())
+func (s *TransferSet) makeUp(t *boost.Ensemble) bool {
+	c := s.config
+	o := forest.MakeUp(s.training, c.Features, c.MadeUp, forest.Options{Seed: c.Seed, Workers: c.Workers, Stop: c.Stop})
 	if o == nil {
 		return false
 	}

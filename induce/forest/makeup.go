@@ -31,10 +31,10 @@ const (
 //
 // The new objects differ from the given objects and from each other. There may be fewer than n of
 // them, if few other codes exist. Each has the weight 1. Its class is the class of the drawn object
-// and has no meaning: see Forest.Probabilities. The order of the given objects has no effect. Seed,
-// Workers and Stop are the only options used. The result is nil if Stop returns true.
+// and has no meaning. The order of the given objects has no effect. The result is nil if Stop returns
+// true.
 func MakeUp(objects *dataset.Objects, features []dataset.Feature, n int, o Options) *dataset.Objects {
-	o = o.orDefault(len(features))
+	o = o.orDefault()
 	out := dataset.NewObjects(dataset.NewLayout(features), objects.Classes, false, max(n, 0))
 	m := newMaker(objects, features, &o)
 	if m == nil {

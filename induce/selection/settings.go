@@ -74,7 +74,7 @@ func (s *Settings) WantsModels() bool { return s.LeafModel != None && !s.Constra
 // needs the groups of the validation rows only.
 func (s *Settings) Groups() int64 {
 	switch {
-	case s.Folds.Number > 0, s.Teacher.Kind.Asked():
+	case s.Folds.Number > 0, s.Teacher.Kind == distill.Boosted:
 		return math.MaxInt64
 	case s.Folds.Auto, s.Teacher.Kind == distill.Auto:
 		return crossvalidate.MostAuto

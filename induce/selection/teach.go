@@ -26,11 +26,11 @@ func (c *Chooser) WantsTeacher(soft bool) bool {
 	switch {
 	case t.Kind == distill.None:
 		return false
-	case t.Kind.Asked() && !chosen:
+	case t.Kind == distill.Boosted && !chosen:
 		c.Host.Note(c.Host.Setting("teacher") + " " + string(t.Kind) +
 			": no tree is taught, as there are no validation rows to judge it by")
 		return false
-	case t.Kind.Asked():
+	case t.Kind == distill.Boosted:
 		return true
 	case !chosen || c.Training.Objects > mostTaught || soft:
 		return false
@@ -68,7 +68,7 @@ func (c *Chooser) Teach(ctx context.Context, members []grid.Member, o memory.Opt
 		params := make([]induce.Params, len(members))
 		for i, m := range members {
 			params[i] = m.Params
-			m.Algorithm.Teacher = string(t.Transfer.Teacher())
+			m.Algorithm.Teacher = string(distill.Boosted)
 			t.Members = append(t.Members, m)
 		}
 		t.Roots = t.Transfer.Grow(c.Columns, params, o)
@@ -81,7 +81,7 @@ func (c *Chooser) Teach(ctx context.Context, members []grid.Member, o memory.Opt
 func (c *Chooser) teacher() distill.Config {
 	t := &c.Settings.Teacher
 	config := distill.Config{
-		Teacher: t.Kind, Features: c.Features, Share: t.Weight, Seed: c.Settings.Seed, Scale: c.Training.Scale,
+		Features: c.Features, Share: t.Weight, Seed: c.Settings.Seed, Scale: c.Training.Scale,
 		MadeUp: int(t.MadeUp), Workers: runtime.GOMAXPROCS(0),
 	}
 	if t.MadeUp < 0 {

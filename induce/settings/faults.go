@@ -78,7 +78,7 @@ func (s *Settings) columnFaults(name Namer) []error {
 		faults = append(faults, fmt.Errorf("%s %s does not keep %s: a model in a leaf may rise and fall with a value; leave "+
 			"out one of the two", name("leaf_model"), s.LeafModel, name("monotone")))
 	}
-	if s.Teacher.Asked() {
+	if s.Teacher == distill.Boosted {
 		faults = append(faults, fmt.Errorf("%s %s does not keep %s: leave out one of the two", name("teacher"), s.Teacher,
 			name("monotone")))
 	}
@@ -106,15 +106,11 @@ func (s *Settings) kindFaults(name Namer) []error {
 	add("binning", unknown(s.Binning, binning.ParseMethod))
 	add("leaf_estimate", unknown(s.LeafEstimate, tree.ParseEstimate))
 	add("classes", unknown(s.Classes, split.ParseClasses))
-	for _, kind := range []struct {
-		setting, value string
-		kinds          []string
-	}{
-		{"leaf_model", string(s.LeafModel), selection.Kinds()}, {"teacher", string(s.Teacher), distill.Teachers()},
-	} {
-		if !slices.Contains(kind.kinds, kind.value) {
-			faults = append(faults, fmt.Errorf("%s %q: want one of %q", name(kind.setting), kind.value, kind.kinds))
-		}
+	if kinds := selection.Kinds(); !slices.Contains(kinds, string(s.LeafModel)) {
+		faults = append(faults, fmt.Errorf("%s %q: want one of %q", name("leaf_model"), s.LeafModel, kinds))
+	}
+	if err := s.Teacher.Check(); err != nil {
+		faults = append(faults, fmt.Errorf("%s %q: %w", name("teacher"), s.Teacher, err))
 	}
 	return faults
 }
@@ -128,12 +124,12 @@ func unknown[T fmt.Stringer](value T, parse func(string) (T, error)) error {
 // teacherFaults checks the settings of teachers.
 func (s *Settings) teacherFaults(name Namer) []error {
 	var faults []error
-	if s.Teacher.Asked() && s.Select == frontier.First {
+	if s.Teacher == distill.Boosted && s.Select == frontier.First {
 		faults = append(faults, fmt.Errorf("%s %s makes trees to choose among: %s first chooses nothing; "+
 			"name a rule that does, such as %s best", name("teacher"), s.Teacher, name("select"), name("select")))
 	}
 	if s.Teacher == distill.None && s.MadeUpRows >= 0 {
-		faults = append(faults, fmt.Errorf("%s are for a teacher: add %s auto", name("made_up_rows"), name("teacher")))
+		faults = append(faults, fmt.Errorf("%s are for a teacher: add %s boosted", name("made_up_rows"), name("teacher")))
 	}
 	return faults
 }

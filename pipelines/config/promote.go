@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/espalier-ml/espalier/induce/distill"
 	"github.com/espalier-ml/espalier/induce/frontier"
 	"github.com/espalier-ml/espalier/io/setting"
 	"github.com/espalier-ml/espalier/io/usage"
@@ -71,6 +72,9 @@ func (c *Promote) Of(trained json.RawMessage) (*Train, error) {
 	t := DefaultTrain()
 	if err := json.Unmarshal(trained, &t); err != nil {
 		return nil, usage.Errorf("the settings in the run's manifest.json cannot be read: %v", err)
+	}
+	if t.Teacher.Check() != nil { // an earlier version's teacher; a promotion grows no tree
+		t.Teacher = distill.Boosted
 	}
 	known := t.ChoiceSettings()
 	for name, text := range c.Choice {

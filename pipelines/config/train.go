@@ -154,9 +154,9 @@ func (c *Train) rowSettings() []setting.Setting {
 			Help: "columns of class probabilities, as p_* (the * is the class) or CLASS=COLUMN,..: trees learn from them too",
 		},
 		{
-			Name: "teacher", Value: setting.OneOf(&c.Teacher, distill.Teachers()...),
-			Help: "also grow trees from the class probabilities of a random forest, of boosted trees or of both, and " +
-				"choose among all trees; auto: what rates unseen training rows best, up to 50,000 training objects",
+			Name: "teacher", Value: setting.Unchecked(setting.OneOf(&c.Teacher, distill.Teachers()...)),
+			Help: "boosted: also grow trees from the class probabilities of boosted trees, and choose among all trees; " +
+				"auto: the same, up to 50,000 training objects, but not with --monotone or --label_probabilities",
 		},
 		{
 			Name: "made_up_rows", Value: whole(&c.MadeUpRows, "made_up_rows"),
@@ -313,7 +313,7 @@ func (c *Train) growthSettings() []setting.Setting {
 			Help: "class probabilities: " + setting.Alternatives(tree.Estimates()),
 		},
 		{
-			Name: "leaf_model", Value: setting.OneOf(&c.LeafModel, selection.Kinds()...),
+			Name: "leaf_model", Value: setting.Unchecked(setting.OneOf(&c.LeafModel, selection.Kinds()...)),
 			Help: "models in the leaves, of the values that the path has asked for: none; linear; boosted, linear ones " +
 				"with small regression trees on top; or auto, for the trees that are better with them on validation " +
 				"rows and folds",
@@ -565,12 +565,12 @@ func (c *Train) conflictsOfTraining() []error {
 // conflictsOfTeacher returns the faults of --label_probabilities and settings of a teacher.
 func (c *Train) conflictsOfTeacher() []error {
 	var faults []error
-	if c.Teacher.Asked() && len(c.LabelProbabilities) > 0 {
+	if c.Teacher == distill.Boosted && len(c.LabelProbabilities) > 0 {
 		faults = append(faults, fmt.Errorf("--teacher %s and --label_probabilities are two teachers: choose one", c.Teacher))
 	}
 	if c.Teacher == distill.None && len(c.LabelProbabilities) == 0 && c.TeacherWeight != settings.DefaultTeacherWeight {
 		faults = append(faults, errors.New("--teacher_weight is the share of a teacher: "+
-			"name the columns of --label_probabilities, or add --teacher auto"))
+			"name the columns of --label_probabilities, or add --teacher boosted"))
 	}
 	return faults
 }
