@@ -6,7 +6,6 @@ import (
 	"github.com/espalier-ml/espalier/induce"
 	"github.com/espalier-ml/espalier/induce/boost"
 	"github.com/espalier-ml/espalier/induce/dataset"
-	"github.com/espalier-ml/espalier/induce/forest"
 	"github.com/espalier-ml/espalier/induce/leafmodel"
 	"github.com/espalier-ml/espalier/induce/memory"
 	"github.com/espalier-ml/espalier/induce/split"
@@ -93,7 +92,7 @@ func (s *TransferSet) mix(probabilities []float32) {
 // work.
 func (s *TransferSet) makeUp(t *boost.Ensemble) bool {
 	c := s.config
-	o := forest.MakeUp(s.training, c.Features, c.MadeUp, forest.Options{Seed: c.Seed, Workers: c.Workers, Stop: c.Stop})
+	o := MakeUp(s.training, c.Features, c.MadeUp, Options{Seed: c.Seed, Workers: c.Workers, Stop: c.Stop})
 	if o == nil {
 		return false
 	}

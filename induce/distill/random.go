@@ -1,4 +1,4 @@
-package forest
+package distill
 
 import "math/bits"
 

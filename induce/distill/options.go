@@ -1,5 +1,4 @@
-// Package forest makes up objects around training objects, for a teacher to label.
-package forest
+package distill
 
 import (
 	"runtime"

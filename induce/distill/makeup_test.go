@@ -1,4 +1,4 @@
-package forest_test
+package distill_test
 
 import (
 	"fmt"
@@ -7,12 +7,12 @@ import (
 	"testing"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
-	"github.com/espalier-ml/espalier/induce/forest"
+	"github.com/espalier-ml/espalier/induce/distill"
 	"github.com/espalier-ml/espalier/induce/internal/growtest"
 )
 
-// TestSame: neither the order of the objects nor the number of goroutines changes a bit.
-func TestSame(t *testing.T) {
+// TestMakeUpSame: neither the order of the objects nor the number of goroutines changes a bit.
+func TestMakeUpSame(t *testing.T) {
 	for _, classes := range []int{2, 4} {
 		for _, soft := range []bool{false, true} {
 			t.Run(fmt.Sprintf("classes=%d,soft=%v", classes, soft), func(t *testing.T) {
@@ -26,12 +26,12 @@ func TestSame(t *testing.T) {
 				for i, p := range r.Perm(len(ids)) {
 					ids[i] = int32(p)
 				}
-				x := forest.MakeUp(o, d.Features, 200, forest.Options{Seed: 9, Workers: 1})
-				y := forest.MakeUp(o.Select(ids), d.Features, 200, forest.Options{Seed: 9, Workers: 7})
+				x := distill.MakeUp(o, d.Features, 200, distill.Options{Seed: 9, Workers: 1})
+				y := distill.MakeUp(o.Select(ids), d.Features, 200, distill.Options{Seed: 9, Workers: 7})
 				if x.Len() == 0 || !reflect.DeepEqual(x, y) {
 					t.Error("another order of the objects made up others")
 				}
-				if reflect.DeepEqual(x, forest.MakeUp(o, d.Features, 200, forest.Options{Seed: 6})) {
+				if reflect.DeepEqual(x, distill.MakeUp(o, d.Features, 200, distill.Options{Seed: 6})) {
 					t.Error("another seed made up the same objects")
 				}
 			})
@@ -62,7 +62,7 @@ func TestMakeUp(t *testing.T) {
 		}
 		seen[fmt.Sprint(at(o, i))] = true
 	}
-	made := forest.MakeUp(o, d.Features, 400, forest.Options{Seed: 3})
+	made := distill.MakeUp(o, d.Features, 400, distill.Options{Seed: 3})
 	if made.Len() != 400 {
 		t.Errorf("%d objects made up, want 400", made.Len())
 	}
@@ -81,7 +81,7 @@ func TestMakeUp(t *testing.T) {
 		}
 	}
 	one := dataset.NewObjects(dataset.NewLayout(d.Features), 3, false, 0)
-	if n := forest.MakeUp(one, d.Features, 10, forest.Options{Seed: 3}).Len(); n != 0 {
+	if n := distill.MakeUp(one, d.Features, 10, distill.Options{Seed: 3}).Len(); n != 0 {
 		t.Errorf("%d objects made up around none", n)
 	}
 }
