@@ -23,20 +23,20 @@ const (
 	jitterBins = 128
 )
 
-// MakeUp returns up to n new objects that resemble the given objects. A new object has the codes of
+// MakeUp returns up to c.MadeUp new objects that resemble the given objects. A new object has the codes of
 // one of the objects, drawn by weight, but takes about half of the features from a neighbour: the
 // most similar object among a few. Codes of numeric features with more than 8 bins then move by up
 // to 1/128 of the bins, rounded up, within the range of the given objects' codes. Missing values
 // stay missing, and categories are taken over unchanged.
 //
-// The new objects differ from the given objects and from each other. There may be fewer than n of
-// them, if few other codes exist. Each has the weight 1. Its class is the class of the drawn object
-// and has no meaning. The order of the given objects has no effect. The result is nil if Stop returns
-// true.
-func MakeUp(objects *dataset.Objects, features []dataset.Feature, n int, o Options) *dataset.Objects {
-	o = o.orDefault()
+// The new objects differ from the given objects and from each other. There may be fewer of them,
+// if few other codes exist. Each has the weight 1. Its class is the class of the drawn object
+// and has no meaning. The order of the given objects has no effect. The result is nil if Stop ends the
+// work.
+func (c *Config) MakeUp(objects *dataset.Objects) *dataset.Objects {
+	n, features := c.MadeUp, c.Features
 	out := dataset.NewObjects(dataset.NewLayout(features), objects.Classes, false, max(n, 0))
-	m := newMaker(objects, features, &o)
+	m := c.newMaker(objects)
 	if m == nil {
 		return nil
 	}
@@ -48,7 +48,7 @@ func MakeUp(objects *dataset.Objects, features []dataset.Feature, n int, o Optio
 	made, codes := make([][]int, batch), make([]int, batch*len(features))
 	classes, hashes := make([]uint16, batch), make([]uint64, batch)
 	for first := 0; out.Len() < n && first < n*mostAttempts+batch; first += batch {
-		done := o.each(batch, func(i int) {
+		done := c.each(batch, func(i int) {
 			made[i] = codes[i*len(features) : (i+1)*len(features)]
 			classes[i] = m.make(first+i, made[i])
 			hashes[i] = hashOfCodes(made[i])
@@ -71,7 +71,7 @@ type maker struct {
 	objects  *dataset.Objects
 	features []dataset.Feature
 	seed     uint64
-	stop     func() bool
+	stopped  func() bool
 	starts   []int32 // objects, see dataset.Objects.ByHash
 	sums     []int64 // cumulative weights of the objects in starts
 	codes    [][]uint16
@@ -81,9 +81,10 @@ type maker struct {
 	places   [][]int32 // by projection and position in starts: the place in the order
 }
 
-// newMaker returns nil if the options' Stop returns true.
-func newMaker(o *dataset.Objects, features []dataset.Feature, options *Options) *maker {
-	m := &maker{objects: o, features: features, seed: mix(options.Seed, 1<<32), stop: options.Stop}
+// newMaker returns nil if Stop ends the work.
+func (c *Config) newMaker(o *dataset.Objects) *maker {
+	features := c.Features
+	m := &maker{objects: o, features: features, seed: mix(c.Seed, 1<<32), stopped: c.stopped}
 	m.starts = o.ByHash()
 	m.starts = m.starts[:min(len(m.starts), mostStarts)]
 	sum := int64(0)
@@ -103,7 +104,7 @@ func newMaker(o *dataset.Objects, features []dataset.Feature, options *Options) 
 		m.low, m.high = append(m.low, low), append(m.high, high)
 	}
 	m.orders, m.places = make([][]int32, projections), make([][]int32, projections)
-	if !options.each(projections, m.project) || options.Stop() {
+	if !c.each(projections, m.project) || c.stopped() {
 		return nil
 	}
 	return m
@@ -135,7 +136,7 @@ const whole = 1 << 12
 func (m *maker) project(number int) {
 	values := make([]int64, len(m.starts))
 	for f := range m.features {
-		if m.stop() {
+		if m.stopped() {
 			return
 		}
 		feature := &m.features[f]

@@ -26,12 +26,12 @@ func TestMakeUpSame(t *testing.T) {
 				for i, p := range r.Perm(len(ids)) {
 					ids[i] = int32(p)
 				}
-				x := distill.MakeUp(o, d.Features, 200, distill.Options{Seed: 9, Workers: 1})
-				y := distill.MakeUp(o.Select(ids), d.Features, 200, distill.Options{Seed: 9, Workers: 7})
+				x := (&distill.Config{Features: d.Features, MadeUp: 200, Seed: 9, Workers: 1}).MakeUp(o)
+				y := (&distill.Config{Features: d.Features, MadeUp: 200, Seed: 9, Workers: 7}).MakeUp(o.Select(ids))
 				if x.Len() == 0 || !reflect.DeepEqual(x, y) {
 					t.Error("another order of the objects made up others")
 				}
-				if reflect.DeepEqual(x, distill.MakeUp(o, d.Features, 200, distill.Options{Seed: 6})) {
+				if reflect.DeepEqual(x, (&distill.Config{Features: d.Features, MadeUp: 200, Seed: 6}).MakeUp(o)) {
 					t.Error("another seed made up the same objects")
 				}
 			})
@@ -62,7 +62,7 @@ func TestMakeUp(t *testing.T) {
 		}
 		seen[fmt.Sprint(at(o, i))] = true
 	}
-	made := distill.MakeUp(o, d.Features, 400, distill.Options{Seed: 3})
+	made := (&distill.Config{Features: d.Features, MadeUp: 400, Seed: 3}).MakeUp(o)
 	if made.Len() != 400 {
 		t.Errorf("%d objects made up, want 400", made.Len())
 	}
@@ -81,7 +81,7 @@ func TestMakeUp(t *testing.T) {
 		}
 	}
 	one := dataset.NewObjects(dataset.NewLayout(d.Features), 3, false, 0)
-	if n := distill.MakeUp(one, d.Features, 10, distill.Options{Seed: 3}).Len(); n != 0 {
+	if n := (&distill.Config{Features: d.Features, MadeUp: 10, Seed: 3}).MakeUp(one).Len(); n != 0 {
 		t.Errorf("%d objects made up around none", n)
 	}
 }

@@ -2,12 +2,15 @@ package distill
 
 import (
 	"math"
+	"runtime"
+	"sync/atomic"
 
 	"github.com/espalier-ml/espalier/induce"
 	"github.com/espalier-ml/espalier/induce/boost"
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/leafmodel"
 	"github.com/espalier-ml/espalier/induce/memory"
+	"github.com/espalier-ml/espalier/induce/parallel"
 	"github.com/espalier-ml/espalier/induce/split"
 )
 
@@ -21,6 +24,26 @@ type Config struct {
 
 	Workers int         // goroutines; 0: one per processor
 	Stop    func() bool // if it returns true, the result must not be used; nil: never
+}
+
+// stopped reports whether Stop ends the work.
+func (c *Config) stopped() bool { return c.Stop != nil && c.Stop() }
+
+// each calls f(0), f(1), .. f(n-1) until Stop returns true, and reports whether all calls were made.
+func (c *Config) each(n int, f func(i int)) bool {
+	workers := c.Workers
+	if workers <= 0 {
+		workers = runtime.GOMAXPROCS(0)
+	}
+	var stopped atomic.Bool
+	parallel.Each(n, workers, func(i int) {
+		if stopped.Load() || c.stopped() {
+			stopped.Store(true)
+			return
+		}
+		f(i)
+	})
+	return !stopped.Load()
 }
 
 // finest is the least fixed-point weight of a row, so that classes can share the weight of a row
@@ -91,8 +114,7 @@ func (s *TransferSet) mix(probabilities []float32) {
 // Together they weigh about as much as the training objects. It returns false if Stop ends the
 // work.
 func (s *TransferSet) makeUp(t *boost.Ensemble) bool {
-	c := s.config
-	o := MakeUp(s.training, c.Features, c.MadeUp, Options{Seed: c.Seed, Workers: c.Workers, Stop: c.Stop})
+	o := s.config.MakeUp(s.training)
 	if o == nil {
 		return false
 	}
@@ -145,7 +167,7 @@ func weights(shares []float64, total int64) []dataset.ClassWeight {
 func (s *TransferSet) Grow(columns []split.Column, params []induce.Params, o memory.Options) []*induce.Node {
 	roots := memory.GrowEach(s.Objects, columns, params, s.Objects.TotalWeight(), o)
 	for i, root := range roots {
-		if s.config.Stop != nil && s.config.Stop() {
+		if s.config.stopped() {
 			return nil
 		}
 		roots[i] = Recount(root, s.training, columns, Factor(s.config.Scale))
