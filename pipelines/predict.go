@@ -36,9 +36,14 @@ type PredictResult struct {
 	Tree    *tree.Tree
 	Rows    int64
 	Columns []runfolder.ColumnNovelty // columns of the features that the tree tests
-	Metrics *runfolder.Metrics        // nil: the rows have no label
-	Files   []string                  // files of predictions
-	Beside  []string                  // files of metrics and manifest, and the mark of success
+	Scores  *runfolder.PredictedScores
+	Metrics *runfolder.Metrics // nil: the rows have no label
+	Files   []string           // files of predictions
+	Beside  []string           // files of metrics and manifest, and the mark of success
+
+	Folder   string // --output, of the day
+	Date     string // day; empty: none
+	Repeated bool   // whether the day has been published before, from the same tree, files and settings
 }
 
 // Predict scores the rows of Parquet files by a tree, and writes a file of
@@ -50,7 +55,11 @@ func Predict(ctx context.Context, c PredictConfig, reporter engine.Reporter) (r 
 		Storage: c.StorageConfig, Engine: c.EngineConfig,
 	}
 	err = session.Run(ctx, &setup, reporter, func(ctx context.Context, s *session.Session) error {
-		p, err := newPrediction(ctx, s, &c)
+		day, err := openDay(ctx, s, &c, start)
+		if err != nil {
+			return err
+		}
+		p, err := newPrediction(ctx, s, &c, day)
 		if err != nil {
 			return err
 		}
@@ -74,12 +83,13 @@ type prediction struct {
 	paths  []string                // by leaf: its path as text; nil: not wanted
 	model  string                  // URL of the tree.json
 	output *runfolder.Folder
-	names  []string // names of the outputs, by input file
-	scored bool     // whether all outputs are written
+	names  []string      // names of the outputs, by input file
+	scored bool          // whether all outputs are written
+	day    *predictedDay // nil: none
 }
 
-func newPrediction(ctx context.Context, s *session.Session, c *PredictConfig) (*prediction, error) {
-	p := &prediction{Session: s, config: c}
+func newPrediction(ctx context.Context, s *session.Session, c *PredictConfig, day *predictedDay) (*prediction, error) {
+	p := &prediction{Session: s, config: c, day: day}
 	var err error
 	if p.tree, p.model, err = runfolder.ReadModel(ctx, s.Files.Store, c.Model); err != nil {
 		return nil, err
@@ -89,6 +99,12 @@ func newPrediction(ctx context.Context, s *session.Session, c *PredictConfig) (*
 	}
 	if p.input, err = p.OpenInput(ctx, c.Input); err != nil {
 		return nil, err
+	}
+	if p.input.Rows < c.MinRows {
+		return nil, &dataset.DataError{
+			File: p.input.Files[0].URL, Problem: fmt.Sprintf("all files together have %d rows, expected at least %d (--min_rows)",
+				p.input.Rows, c.MinRows), Hint: "run again when all files have come, or lower --min_rows",
+		}
 	}
 	label, weight := c.Label, c.Weight
 	switch {
@@ -112,7 +128,10 @@ func newPrediction(ctx context.Context, s *session.Session, c *PredictConfig) (*
 	if err := p.checkCopied(); err != nil {
 		return nil, err
 	}
-	return p, p.nameOutputs()
+	if err := p.nameOutputs(); err != nil || day == nil {
+		return p, err
+	}
+	return p, day.settle(ctx, c, tree.Digest(p.tree.Encode()))
 }
 
 // maxPredictedLeaves is the number of leaves that two bytes can distinguish, if null takes one value.
@@ -185,38 +204,46 @@ func (p *prediction) nameOutputs() error {
 const scratchInOutput = "_scratch"
 
 // clear opens the folder of the predictions, removes earlier predictions that are to be
-// replaced, and claims the names of the new ones.
-func (p *prediction) clear(ctx context.Context, start time.Time) error {
+// replaced, and claims the names of the new ones. It returns earlier predictions of the day that stay.
+func (p *prediction) clear(ctx context.Context, start time.Time) (*PredictResult, error) {
 	names := p.names
 	if !p.Local() {
 		names = append(slices.Clone(names), objectstore.Join(scratchInOutput, p.ID()))
 	}
 	c := p.config
 	var err error
-	p.output, err = runfolder.Open(ctx, p.Files.Store, c.Output, runfolder.Predictions, c.Overwrite, names...)
+	p.output, err = runfolder.Open(ctx, p.Files.Store, c.Output, runfolder.Predictions, c.Overwrite || p.day != nil, names...)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	reads := append(p.input.Reads(), runfolder.Reading{Flag: "model", URL: p.model})
 	if err := p.output.ProtectInputs(reads); err != nil {
-		return err
+		return nil, err
+	}
+	if p.day != nil {
+		if done, err := p.published(ctx); done != nil || err != nil {
+			return done, err
+		}
 	}
 	if err := p.output.RemoveEarlier(ctx); err != nil {
-		return err
+		return nil, err
 	}
 	var expected []string
 	if p.spec.Label != "" {
 		expected = append(expected, runfolder.DataMetricsName)
 	}
-	return p.output.Claim(ctx, start, p.names, expected...)
+	return nil, p.output.Claim(ctx, start, p.names, expected...)
 }
 
 // run scores the rows.
 func (p *prediction) run(ctx context.Context, start time.Time) (*PredictResult, error) {
-	if err := p.clear(ctx, start); err != nil {
-		return nil, err
+	if done, err := p.clear(ctx, start); done != nil || err != nil {
+		return done, err
 	}
 	r, err := p.score(ctx)
+	if err == nil && p.day != nil {
+		err = p.day.Unchanged(ctx, p.Files)
+	}
 	if err == nil {
 		// Phase waits even if ctx has ended: the work itself watches ctx, and leaves no half-written folder.
 		write := func(*parallel.Steps) error { return p.commit(ctx, r, start) }
@@ -259,7 +286,8 @@ func (p *prediction) score(ctx context.Context) (*PredictResult, error) {
 		return nil, err
 	}
 	p.scored = true
-	r := &PredictResult{Tree: p.tree, Rows: counted.Rows, Columns: source.Novelties(p.tree, counted.Novelty, counted.Rows)}
+	r := &PredictResult{Tree: p.tree, Folder: p.config.Output, Rows: counted.Rows, Columns: source.Novelties(p.tree, counted.Novelty, counted.Rows)}
+	r.Scores = predictedScores(p.tree, counted)
 	source.WarnOfNovelty(p.Reporter.Warn, p.tree, r.Columns, r.Rows)
 	if err := p.checkNovelty(r); err != nil {
 		return nil, err
@@ -358,6 +386,18 @@ func predictJob(
 	return jobs.ReadPredicted(ctx, &c, t)
 }
 
+// predictedScores returns the means of the counts of a scoring.
+func predictedScores(t *tree.Tree, p *jobs.Predicted) *runfolder.PredictedScores {
+	rows := float64(max(p.Rows, 1))
+	s := &runfolder.PredictedScores{Cost: p.Cost / rows}
+	for k, class := range p.Classes {
+		s.Classes = append(s.Classes, runfolder.PredictedClass{
+			Class: t.Label.Classes[k], Share: float64(class.Rows) / rows, Probability: class.Probability / rows,
+		})
+	}
+	return s
+}
+
 // checkNovelty fails if too many rows have a value that training did not have.
 func (p *prediction) checkNovelty(r *PredictResult) error {
 	columns := append([]runfolder.ColumnNovelty{{}}, r.Columns...) // a tree may test no feature
@@ -381,7 +421,11 @@ func (p *prediction) commit(ctx context.Context, r *PredictResult, start time.Ti
 	manifest := runfolder.PredictionsManifest{
 		Format: runfolder.PredictionsFormat, Version: 1, Espalier: runfolder.Version(), Started: start.UTC(),
 		Seconds: time.Since(start).Seconds(), Config: p.config, Digest: tree.Digest(p.tree.Encode()), Tree: p.model,
-		Inputs: p.input.Manifest(), Outputs: p.names, Timings: p.Timings, Rows: r.Rows, Columns: r.Columns,
+		Inputs: p.input.Manifest(), Outputs: p.names, Timings: p.Timings, Rows: r.Rows, Columns: r.Columns, Scores: r.Scores,
+	}
+	if p.day != nil {
+		r.Date = p.day.date
+		manifest.Date, manifest.InputsDigest = p.day.date, p.day.digest
 	}
 	urls, err := p.output.Write(ctx, &runfolder.Run{Rows: p.names, Metrics: r.Metrics, Predictions: &manifest})
 	for _, name := range p.names {

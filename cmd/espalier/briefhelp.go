@@ -47,7 +47,8 @@ func common(verb string) []string {
 		}
 	case "predict":
 		return []string{
-			"model", "input", "output", "overwrite", "key", "keep", "explain", "max_unseen", "label", "schema", "max_rejects", "json",
+			"model", "input", "output", "date", "overwrite", "key", "keep", "explain", "max_unseen", "min_rows", "label", "schema",
+			"max_rejects", "json",
 		}
 	case "evaluate":
 		return []string{"model", "input", "label", "weight", "slice", "json", "schema"}

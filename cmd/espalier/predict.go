@@ -65,7 +65,7 @@ branch that the tree has for unseen values.`,
 		if flags.json {
 			return printPredictedJSON(c.OutOrStdout(), r)
 		}
-		return printPredicted(c.OutOrStdout(), r, flags.Output)
+		return printPredicted(c.OutOrStdout(), r)
 	}
 	return c
 }
@@ -78,20 +78,27 @@ func (c *predictFlags) Settings() []setting.Setting {
 
 func printPredictedJSON(w io.Writer, r *pipelines.PredictResult) error {
 	b, err := json.MarshalIndent(struct {
-		Rows    int64                     `json:"rows"`
-		Columns []runfolder.ColumnNovelty `json:"columns"`
-		Metrics *runfolder.Metrics        `json:"metrics,omitempty"`
-		Files   []string                  `json:"files"`
-		Beside  []string                  `json:"beside"`
-	}{r.Rows, r.Columns, r.Metrics, r.Files, r.Beside}, "", "  ")
+		Rows     int64                      `json:"rows"`
+		Columns  []runfolder.ColumnNovelty  `json:"columns"`
+		Metrics  *runfolder.Metrics         `json:"metrics,omitempty"`
+		Files    []string                   `json:"files"`
+		Beside   []string                   `json:"beside"`
+		Scores   *runfolder.PredictedScores `json:"scores"`
+		Date     string                     `json:"date,omitempty"`
+		Repeated bool                       `json:"repeated"`
+	}{r.Rows, r.Columns, r.Metrics, r.Files, r.Beside, r.Scores, r.Date, r.Repeated}, "", "  ")
 	if err == nil {
 		_, err = w.Write(append(b, '\n'))
 	}
 	return err
 }
 
-func printPredicted(w io.Writer, r *pipelines.PredictResult, folder string) error {
+func printPredicted(w io.Writer, r *pipelines.PredictResult) error {
 	b, width := bufio.NewWriter(w), pageWidth(w) // keeps the first error for Flush
+	if r.Repeated {
+		_, _ = fmt.Fprintf(b, "%s: nothing to do: the tree, the files and the settings are as before\n", r.Folder)
+		return b.Flush()
+	}
 	t := report.NewTable(report.Column{Head: "tested column", Left: true}, report.Column{Head: "no value"},
 		report.Column{Head: "unseen"},
 		report.Column{Head: "outside of the range"})
@@ -117,6 +124,6 @@ func printPredicted(w io.Writer, r *pipelines.PredictResult, folder string) erro
 		printSlices(b, "scored", r.Metrics.Test, width)
 		_, _ = fmt.Fprintln(b)
 	}
-	_, _ = fmt.Fprintf(b, "scored %d rows into %s (files of predictions: %d)\n", r.Rows, folder, len(r.Files))
+	_, _ = fmt.Fprintf(b, "scored %d rows into %s (files of predictions: %d)\n", r.Rows, r.Folder, len(r.Files))
 	return b.Flush()
 }

@@ -3,7 +3,9 @@ package runfolder
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"slices"
 	"strings"
@@ -62,6 +64,34 @@ func (f *Folder) readManifest(ctx context.Context) error {
 		f.listed[name] = true
 	}
 	return nil
+}
+
+// Published returns the manifest of the finished predictions that the folder had when the run began; nil if
+// absent, or if one of their files is gone.
+func (f *Folder) Published(ctx context.Context) (*PredictionsManifest, error) {
+	if !f.earlier || !f.Finished() {
+		return nil, nil //nolint:nilnil // no predictions
+	}
+	for name := range f.listed {
+		if _, there := f.seen[name]; there {
+			continue
+		}
+		switch _, err := f.store.Stat(ctx, f.File(name)); {
+		case errors.Is(err, fs.ErrNotExist):
+			return nil, nil //nolint:nilnil // no complete predictions
+		case err != nil:
+			return nil, OutputError(err)
+		}
+	}
+	b, err := objectstore.ReadSeen(ctx, f.store, f.seen[f.manifest()], MaxModel)
+	if err != nil {
+		return nil, OutputError(err)
+	}
+	m := new(PredictionsManifest)
+	if err := json.Unmarshal(b, m); err != nil {
+		return nil, usage.Errorf("--output %s: %s: %v", f.url, f.manifest(), err)
+	}
+	return m, nil
 }
 
 // manifest returns the name of the manifest of the earlier run, or else of this run.

@@ -51,20 +51,36 @@ type Input struct {
 
 // PredictionsManifest is the _manifest.json in a folder of predictions.
 type PredictionsManifest struct {
-	Format   string          `json:"format"`
-	Version  int             `json:"version"`
-	Espalier string          `json:"espalier"` // version of the program
-	Started  time.Time       `json:"started"`
-	Seconds  float64         `json:"seconds"`
-	Config   any             `json:"config"`
-	Digest   string          `json:"model_digest"` // digest of tree.json: SHA-256, in hex
-	Tree     string          `json:"tree"`         // URL of tree.json, in the run that a LATEST.json named
-	Inputs   []Input         `json:"inputs"`
-	Outputs  []string        `json:"outputs"` // in the order of the inputs, below the folder
-	Files    []string        `json:"files"`   // as in Manifest
-	Timings  []Timing        `json:"timings"`
-	Rows     int64           `json:"rows"`
-	Columns  []ColumnNovelty `json:"columns"`
+	Format       string           `json:"format"`
+	Version      int              `json:"version"`
+	Espalier     string           `json:"espalier"` // version of the program
+	Started      time.Time        `json:"started"`
+	Seconds      float64          `json:"seconds"`
+	Config       any              `json:"config"`
+	Digest       string           `json:"model_digest"`            // digest of tree.json: SHA-256, in hex
+	Tree         string           `json:"tree"`                    // URL of tree.json, in the run that a LATEST.json named
+	Date         string           `json:"date,omitempty"`          // day; empty: none
+	InputsDigest string           `json:"inputs_digest,omitempty"` // of tree, input files and settings, for a day; 16 hexadecimal digits
+	Inputs       []Input          `json:"inputs"`
+	Outputs      []string         `json:"outputs"` // in the order of the inputs, below the folder
+	Files        []string         `json:"files"`   // as in Manifest
+	Timings      []Timing         `json:"timings"`
+	Rows         int64            `json:"rows"`
+	Columns      []ColumnNovelty  `json:"columns"`
+	Scores       *PredictedScores `json:"scores,omitempty"`
+}
+
+// PredictedScores summarises predictions.
+type PredictedScores struct {
+	Cost    float64          `json:"cost"` // mean per row
+	Classes []PredictedClass `json:"classes"`
+}
+
+// PredictedClass summarises the predictions of a class.
+type PredictedClass struct {
+	Class       string  `json:"class"`
+	Share       float64 `json:"share"`       // of rows with this prediction
+	Probability float64 `json:"probability"` // mean over all rows
 }
 
 // SynthManifest is the _manifest.json in a folder with a synthetic data set. Equal data sets have

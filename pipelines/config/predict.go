@@ -2,6 +2,7 @@ package config
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/espalier-ml/espalier/io/setting"
 	"github.com/espalier-ml/espalier/io/usage"
@@ -11,9 +12,12 @@ import (
 // Predict is the configuration of scoring files. Settings declares the meaning of each field, which
 // docs/settings.md lists. In JSON the fields have the names of the flags.
 type Predict struct {
-	Model  string // run folder or tree.json
-	Input  []string
-	Output string
+	Model   string   // run folder or tree.json
+	Input   []string // may have templates of dates, as Output may
+	Output  string
+	MinRows int64
+
+	Scheduled
 
 	Copied
 
@@ -64,7 +68,7 @@ func (c *Predict) Settings() []setting.Setting {
 		scoredSetting(&c.Input),
 		{
 			Name: "output", Value: setting.Text(&c.Output), Required: true,
-			Help: "folder of the predictions: a path or a URL",
+			Help: "folder of the predictions: a path or a URL, which may have {date} as --input may",
 		},
 		{
 			Name: "overwrite", Value: setting.Switch(&c.Overwrite),
@@ -82,6 +86,10 @@ func (c *Predict) Settings() []setting.Setting {
 	})
 	rows := setting.In(setting.Rows, []setting.Setting{
 		{
+			Name: "min_rows", Value: setting.Whole(&c.MinRows, setting.From(0)), Changeable: true,
+			Help: "least number of rows; fewer are refused",
+		},
+		{
 			Name: "max_unseen", Value: setting.Share(&c.MaxUnseen),
 			Help: "share of the rows that may have a value that training did not have, in the worst column; more are " +
 				"refused",
@@ -93,7 +101,7 @@ func (c *Predict) Settings() []setting.Setting {
 		{Name: "weight", Value: setting.Text(&c.Weight), Help: "column of row weights, for metrics"},
 		sliceSetting(&c.Slice),
 	})
-	return slices.Concat(run, rows, c.Contract.Settings(), c.StorageConfig.Settings(),
+	return slices.Concat(run, c.Scheduled.Settings(), rows, c.Contract.Settings(), c.StorageConfig.Settings(),
 		[]setting.Setting{engine.RunnerSetting(&c.Runner, engine.Runners())}, c.EngineConfig.Settings())
 }
 
@@ -120,6 +128,11 @@ func scoredSetting(input *[]string) setting.Setting {
 	}
 }
 
+// Daily reports whether the scoring is for a day: whether it has a date, or names of files with a template.
+func (c *Predict) Daily() bool {
+	return c.Date != "" || strings.Contains(strings.Join(c.Input, " ")+c.Output, "{date")
+}
+
 // MarshalJSON writes the settings by the names of their flags, in the order of the fields.
 func (c Predict) MarshalJSON() ([]byte, error) { return setting.Encode(&c, c.Settings()) }
 
@@ -129,7 +142,7 @@ func (c *Predict) UnmarshalJSON(b []byte) error { return setting.Decode(b, c.Set
 
 // Validate returns all faults at once, each with the name of its flag.
 func (c *Predict) Validate() error {
-	if faults := append(setting.Faults(c.Settings()), c.conflicts()...); len(faults) > 0 {
+	if faults := slices.Concat(setting.Faults(c.Settings()), faultsOfDate(c.Date), c.conflicts()); len(faults) > 0 {
 		return usage.All(faults)
 	}
 	return nil

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/metric"
@@ -17,17 +16,16 @@ import (
 type Retrain struct {
 	Train Train // Input may have templates of dates; Output follows from Destination
 
+	Scheduled
+
 	Destination string  // folder of the runs and of LATEST.json
 	Mode        string  // ModeTrain or ModeRefit
-	Date        string  // day of the run, 2006-01-02; empty: today in UTC
-	MaxLag      int     // days by which the newest day of the input may be late
 	KeepRuns    int     // 0: all
 	KeepCuts    int     // days; 0: each run finds its own cuts
 	KeepCutsPSI float64 // PSI of a drifted column above which cuts are renewed earlier; 0: no limit
 	Gate        Gate
 	Drift       DriftLimits
-	OpenMetrics string // file; optional
-	Replace     bool   // take the place of a tree in use of another label, or of a later day
+	Replace     bool // take the place of a tree in use of another label, or of a later day
 }
 
 // Gate is the conditions under which a new tree replaces the tree in use. Both are measured on the
@@ -80,14 +78,6 @@ func (c *Retrain) Settings() []setting.Setting {
 				"models in its leaves",
 		},
 		{
-			Name: "date", Value: setting.Text(&c.Date),
-			Help: "day that {date} in --input stands for, such as 2026-11-23 (default: today in UTC)",
-		},
-		{
-			Name: "max_lag", Value: setting.Whole(&c.MaxLag, setting.Between(0, 3650)),
-			Help: "days by which the newest files of --input may be late",
-		},
-		{
 			Name: "keep_runs", Value: setting.Whole(&c.KeepRuns, setting.Between(0, 1_000_000)),
 			Help: "newest runs that stay, in addition to the run in use and the run before it; 0: all",
 		},
@@ -106,15 +96,11 @@ func (c *Retrain) Settings() []setting.Setting {
 			Help: "let the run take the place of a tree in use that predicts another label or other classes, is of a later day, " +
 				"or cannot be read",
 		},
-		{
-			Name: "open_metrics", Value: setting.Text(&c.OpenMetrics),
-			Help: "file for figures of the attempt in the text format of OpenMetrics; it is replaced each time",
-		},
 	})
 	training := slices.DeleteFunc(c.Train.Settings(), func(s setting.Setting) bool {
 		return slices.Contains([]string{"output", "overwrite", "resume", "dry_run", "rows", "refit"}, s.Name)
 	})
-	return slices.Concat(run, c.Gate.Settings(), c.Drift.Settings(), training)
+	return slices.Concat(run, c.Scheduled.Settings(), c.Gate.Settings(), c.Drift.Settings(), training)
 }
 
 // Settings declares the limits of the gate.
@@ -149,9 +135,6 @@ func (g *Gate) Settings() []setting.Setting {
 		},
 	})
 }
-
-// Day returns the day of the run.
-func (c *Retrain) Day(now time.Time) time.Time { return dayOf(c.Date, now) }
 
 // Validate returns all faults at once, each with the name of its flag.
 func (c *Retrain) Validate() error {

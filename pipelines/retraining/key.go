@@ -23,7 +23,7 @@ func (w *work) key(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	b, err := json.Marshal([]any{settings, w.config.Mode, w.config.Gate, w.config.Drift, w.inputs, named})
+	b, err := json.Marshal([]any{settings, w.config.Mode, w.config.Gate, w.config.Drift, w.window.Files, named})
 	if err != nil {
 		return "", err
 	}

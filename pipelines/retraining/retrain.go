@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/io/latest"
 	"github.com/espalier-ml/espalier/io/objectstore"
@@ -31,7 +30,6 @@ type work struct {
 	reporter engine.Reporter
 	day      time.Time
 	window   *window.Window
-	inputs   []objectstore.Object
 	before   *latest.Pointer // nil if no run is in use
 	inUse    *tree.Tree      // nil if no run is in use, or if its tree cannot be read
 	broken   bool            // whether the run in use has a tree other than the one that LATEST.json names, or no tree
@@ -228,10 +226,7 @@ func (w *work) find(ctx context.Context, history []*Attempt) error {
 		w.attempt.Missing = w.window.Missing
 		w.reporter.Warn("days without rows: " + strings.Join(w.window.Missing, ", "))
 	}
-	if w.inputs, err = source.List(ctx, w.files, w.window.Patterns); err != nil {
-		return err
-	}
-	w.attempt.Files = len(w.inputs)
+	w.attempt.Files = len(w.window.Files)
 	if w.attempt.Key, err = w.key(ctx); err != nil {
 		return err
 	}
@@ -288,7 +283,7 @@ func (w *work) train(ctx context.Context) error {
 	if m := r.Metrics.Test; m != nil {
 		w.attempt.AUC, w.attempt.Cost, w.attempt.Rows = m.AUCOvRMacro, m.ExpectedCost, w.attempt.Rows+m.Rows
 	}
-	if err := w.unchanged(ctx); err != nil {
+	if err := w.window.Unchanged(ctx, w.files); err != nil {
 		return err
 	}
 	if w.before != nil && w.before.Run == w.attempt.Run && !w.broken { // killed after it was promoted
@@ -317,25 +312,6 @@ func (w *work) train(ctx context.Context) error {
 		w.attempt.Digest = now.Digest
 	}
 	return err
-}
-
-// unchanged checks that the run has read the files after which the attempt is named.
-func (w *work) unchanged(ctx context.Context) error {
-	now, err := source.List(ctx, w.files, w.window.Patterns)
-	if err != nil {
-		return err
-	}
-	same := len(now) == len(w.inputs)
-	for i := 0; same && i < len(now); i++ {
-		same = now[i] == w.inputs[i]
-	}
-	if same {
-		return nil
-	}
-	return &dataset.DataError{
-		File: strings.Join(w.window.Patterns, ","), Problem: "files have changed or come during the attempt",
-		Hint: "nothing was promoted: run again",
-	}
 }
 
 // History returns the attempts in a destination, the oldest first.

@@ -22,20 +22,23 @@ type Dated struct {
 
 const maxDays = 10_000 // greatest number of days of a template
 
-// ExpandDates replaces the template of a date in a pattern: {date}, {date-1}, or the range
-// {date-29..date}, which becomes a pattern for each day.
+// ExpandDates replaces the templates of a date in a pattern: {date}, {date-1}, or the range
+// {date-29..date}, which becomes a pattern for each day. {date:%Y/%m/%d} spells the day in another form.
 func ExpandDates(pattern string, day time.Time) ([]Dated, error) {
-	template := regexp.MustCompile(`\{date([+-]\d+)?(\.\.date([+-]\d+)?)?\}`)
+	template := regexp.MustCompile(`\{date([+-]\d+)?(\.\.date([+-]\d+)?)?(:[^{}]*)?\}`)
 	found := template.FindAllStringSubmatch(pattern, -1)
 	if len(found) == 0 {
 		if strings.Contains(pattern, "{date") {
-			return nil, usage.Errorf("--input %s: want {date}, {date-1} or {date-29..date}", pattern)
+			return nil, usage.Errorf("--input %s: want {date}, {date-1} or {date-29..date}, or a form such as {date:%%Y/%%m/%%d}", pattern)
 		}
 		return []Dated{{Pattern: pattern}}, nil
 	}
 	for _, other := range found {
-		if other[0] != found[0][0] {
-			return nil, usage.Errorf("--input %s: has two templates, %s and %s: want the same one", pattern, found[0][0], other[0])
+		if other[1] != found[0][1] || other[2] != found[0][2] {
+			return nil, usage.Errorf("--input %s: has two templates, %s and %s: want the same days", pattern, found[0][0], other[0])
+		}
+		if form := spelled(day, other[4]); strings.Contains(form, "%") {
+			return nil, usage.Errorf("--input %s: want %%Y, %%m and %%d in the form of a day, got %s", pattern, other[0])
 		}
 	}
 	first, last := offset(found[0][1]), offset(found[0][1])
@@ -47,11 +50,21 @@ func ExpandDates(pattern string, day time.Time) ([]Dated, error) {
 	}
 	var list []Dated
 	for n := first; n <= last; n++ {
-		at := day.AddDate(0, 0, n)
-		text := strings.ReplaceAll(pattern, found[0][0], at.Format(time.DateOnly))
+		at, text := day.AddDate(0, 0, n), pattern
+		for _, one := range found {
+			text = strings.ReplaceAll(text, one[0], spelled(at, one[4]))
+		}
 		list = append(list, Dated{text, at, first < last})
 	}
 	return list, nil
+}
+
+// spelled writes a day in a form, which begins with a colon; empty: 2006-01-02.
+func spelled(day time.Time, form string) string {
+	if form == "" {
+		return day.Format(time.DateOnly)
+	}
+	return strings.NewReplacer("%Y", day.Format("2006"), "%m", day.Format("01"), "%d", day.Format("02")).Replace(form[1:])
 }
 
 // offset returns a number of days; 0 if the text is empty.

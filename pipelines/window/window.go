@@ -12,6 +12,7 @@ import (
 
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/parallel"
+	"github.com/espalier-ml/espalier/io/objectstore"
 	"github.com/espalier-ml/espalier/pipelines/config"
 	"github.com/espalier-ml/espalier/pipelines/source"
 )
@@ -30,6 +31,7 @@ type Input struct {
 type Window struct {
 	Patterns []string // patterns with rows
 	Missing  []string // days of a range without rows
+	Files    []objectstore.Object
 }
 
 // Open finds the days that have rows. The newest day must be fresh.
@@ -73,7 +75,21 @@ func (in *Input) Open(ctx context.Context, f *source.Files, day time.Time) (*Win
 			Hint: "run again when the files have come, or raise --max_lag",
 		}
 	}
-	return w, nil
+	var err error
+	w.Files, err = source.List(ctx, f, w.Patterns)
+	return w, err
+}
+
+// Unchanged returns an error if files have come or changed since the window was opened.
+func (w *Window) Unchanged(ctx context.Context, f *source.Files) error {
+	now, err := source.List(ctx, f, w.Patterns)
+	if err != nil || slices.Equal(now, w.Files) {
+		return err
+	}
+	return &dataset.DataError{
+		File: strings.Join(w.Patterns, ","), Problem: "files have changed or come during the attempt",
+		Hint: "nothing was promoted or published: run again",
+	}
 }
 
 // lacking returns the error for input that has not arrived.

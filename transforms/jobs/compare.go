@@ -88,7 +88,7 @@ func ReadCompared(ctx context.Context, out string, trees [2]*tree.Tree, labelled
 	if err != nil {
 		return nil, err
 	}
-	rows, novelty, err := readNovelty(ctx, out, trees[:]...)
+	rows, novelty, _, err := readNovelty(ctx, out, 0, trees[:]...)
 	if err != nil {
 		return nil, err
 	}

@@ -39,6 +39,7 @@ type predictor struct {
 
 	tree    *tree.Tree
 	number  []uint16 // number of the leaf, by node
+	first   int      // number of sums of a worker before the sums of the predictions
 	columns []PredictionColumn
 	table   scoreTable
 }
@@ -63,12 +64,17 @@ func (f *predictor) prepare(s *scanned) error {
 
 func (f *predictor) begin(s *scanned) (numbers int) {
 	f.table.counts = f.tree.NewScoreCounts()
-	return s.noveltyNumbers()
+	f.first = s.noveltyNumbers()
+	return f.first + predictedNumbers(f.tree)
 }
 
 func (f *predictor) visit(_ context.Context, s *scanned, g *rowGroup, w *scanWorker) error {
-	if err := s.score(0, w, &w.scores[0]); err != nil || s.spec.Label == "" {
+	if err := s.score(0, w, &w.scores[0]); err != nil {
 		return err
+	}
+	f.add(w.numbers[f.first:], &w.scores[0])
+	if s.spec.Label == "" {
+		return nil
 	}
 	f.table.mu.Lock()
 	defer f.table.mu.Unlock()
@@ -141,16 +147,47 @@ func (f *predictJob) writeRowGroup(ctx context.Context, t Task, w *scanWorker, o
 	return out.RowGroup(t.RowGroup, &PredictedRows{Leaves: w.leaves, Scores: &w.scores[0]})
 }
 
+// probabilityUnit is the unit in which probabilities are added up, so that their order does not matter. 2^31
+// rows fit.
+const probabilityUnit = 1.0 / (1 << 32)
+
+// predictedNumbers returns how many sums Predict has in addition to the novelty: the rows of each leaf and,
+// by class, predicted rows and probabilities. The sums by class are zeros for a tree without leaf models, whose
+// leaves have them.
+func predictedNumbers(t *tree.Tree) int { return t.CountLeaves() + 2*len(t.Label.Classes) }
+
+// add adds predictions to the sums.
+func (f *predictor) add(sums []int64, s *tree.Scores) {
+	for _, leaf := range s.Leaves {
+		sums[f.number[leaf]]++
+	}
+	sums = sums[len(sums)-2*len(f.tree.Label.Classes):]
+	for r, class := range s.Classes {
+		sums[2*class]++
+		for k, x := range s.Of(r) {
+			sums[2*k+1] += int64(x / probabilityUnit)
+		}
+	}
+}
+
 // Predicted has the counts of Predict.
 type Predicted struct {
 	Rows    int64
 	Scores  *tree.ScoreCounts // of rows with a label
 	Novelty []dataset.Novelty // by tested feature, in the order of the tree's Scorer
+	Cost    float64           // billed cost, summed over all rows
+	Classes []PredictedClass  // in the order of the tree's classes
+}
+
+// PredictedClass has sums over all rows, for a class.
+type PredictedClass struct {
+	Rows        int64 // whose prediction is the class
+	Probability float64
 }
 
 // ReadPredicted returns the counts of Predict.
 func ReadPredicted(ctx context.Context, c *PredictConfig, t *tree.Tree) (*Predicted, error) {
-	rows, novelty, err := readNovelty(ctx, c.Out, t)
+	rows, novelty, sums, err := readNovelty(ctx, c.Out, predictedNumbers(t), t)
 	if err != nil {
 		return nil, err
 	}
@@ -158,5 +195,34 @@ func ReadPredicted(ctx context.Context, c *PredictConfig, t *tree.Tree) (*Predic
 	if err != nil {
 		return nil, err
 	}
-	return &Predicted{rows, scores[0], novelty[0]}, nil
+	p := &Predicted{Rows: rows, Scores: scores[0], Novelty: novelty[0]}
+	p.sum(t, sums)
+	return p, nil
+}
+
+// sum computes cost and classes from the sums of the predictions.
+func (p *Predicted) sum(t *tree.Tree, sums []int64) {
+	scorer, leaves := t.Scorer(), sums[:t.CountLeaves()]
+	sums = sums[len(leaves):]
+	for k := range t.Label.Classes {
+		p.Classes = append(p.Classes, PredictedClass{sums[2*k], float64(sums[2*k+1]) * probabilityUnit})
+	}
+	for i := range t.Nodes {
+		leaf := scorer.LeafPrediction(i)
+		if leaf == nil {
+			continue
+		}
+		n := leaves[0]
+		leaves = leaves[1:]
+		p.Cost += float64(n) * leaf.Billed
+		if scorer.Modelled() {
+			continue
+		}
+		for k, x := range leaf.Probabilities {
+			p.Classes[k].Probability += float64(n) * x
+			if t.Label.Classes[k] == leaf.Class {
+				p.Classes[k].Rows += n
+			}
+		}
+	}
 }

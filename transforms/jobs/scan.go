@@ -325,17 +325,18 @@ func (s *scanned) countNovelty(column int, v *dataset.Vector, w *scanWorker) {
 	}
 }
 
-// readNovelty returns the number of rows of a scan with novelty, and the counts by tree and input
-// of its scorer.
-func readNovelty(ctx context.Context, out string, trees ...*tree.Tree) (rows int64, novelty [][]dataset.Novelty, err error) {
-	n := 1
+// readNovelty returns the number of rows of a scan with novelty, the counts by tree and input of its
+// scorer, and the further sums of the visitor.
+func readNovelty(
+	ctx context.Context, out string, further int, trees ...*tree.Tree,
+) (rows int64, novelty [][]dataset.Novelty, sums []int64, err error) {
+	n := 1 + further
 	for _, t := range trees {
 		novelty = append(novelty, make([]dataset.Novelty, len(t.Scorer().Features())))
 		n += noveltySums * len(novelty[len(novelty)-1])
 	}
-	sums, err := readNumbers(ctx, out, n)
-	if err != nil {
-		return 0, nil, err
+	if sums, err = readNumbers(ctx, out, n); err != nil {
+		return 0, nil, nil, err
 	}
 	rows = sums[0]
 	sums = sums[1:]
@@ -345,5 +346,5 @@ func readNovelty(ctx context.Context, out string, trees ...*tree.Tree) (rows int
 			sums = sums[noveltySums:]
 		}
 	}
-	return rows, novelty, nil
+	return rows, novelty, sums, nil
 }

@@ -1,0 +1,40 @@
+package config
+
+import (
+	"time"
+
+	"github.com/espalier-ml/espalier/io/setting"
+)
+
+// Scheduled has the settings of verbs that a scheduler runs for a day.
+type Scheduled struct {
+	Date        string // day, 2006-01-02; empty: today in UTC
+	MaxLag      int    // days by which the newest day of the input may be late
+	OpenMetrics string // file; optional
+	Notices     string // file; optional
+}
+
+// Settings declares the settings of scheduled verbs.
+func (c *Scheduled) Settings() []setting.Setting {
+	return setting.In(setting.Run, []setting.Setting{
+		{
+			Name: "date", Value: setting.Text(&c.Date), Changeable: true,
+			Help: "day that {date} stands for in names of files, such as 2026-11-23 (default: today in UTC)",
+		},
+		{
+			Name: "max_lag", Value: setting.Whole(&c.MaxLag, setting.Between(0, 3650)), Changeable: true,
+			Help: "days by which the newest files of a range such as {date-29..date} may be late",
+		},
+		{
+			Name: "open_metrics", Value: setting.Text(&c.OpenMetrics), Changeable: true,
+			Help: "file for figures of the attempt in the text format of OpenMetrics; it is replaced each time",
+		},
+		{
+			Name: "notices", Value: setting.Text(&c.Notices), Changeable: true,
+			Help: "file of this machine to which each attempt appends its outcome, as a line of JSON",
+		},
+	})
+}
+
+// Day returns the day of the attempt.
+func (c *Scheduled) Day(now time.Time) time.Time { return dayOf(c.Date, now) }
