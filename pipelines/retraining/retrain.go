@@ -18,6 +18,7 @@ import (
 	"github.com/espalier-ml/espalier/pipelines/config"
 	"github.com/espalier-ml/espalier/pipelines/contracts"
 	"github.com/espalier-ml/espalier/pipelines/engine"
+	"github.com/espalier-ml/espalier/pipelines/openmetrics"
 	"github.com/espalier-ml/espalier/pipelines/session"
 	"github.com/espalier-ml/espalier/pipelines/source"
 	"github.com/espalier-ml/espalier/pipelines/window"
@@ -67,7 +68,7 @@ func (w *work) locked(ctx context.Context) (*Attempt, bool, error) {
 		return nil, false, ofDestination(err)
 	}
 	defer lock.Release(ctx)
-	if _, err := openMetricsFile(ctx, store, w.config.OpenMetrics); err != nil {
+	if _, err := openmetrics.Open(ctx, store, w.config.OpenMetrics, verb); err != nil {
 		return nil, false, err
 	}
 	a, repeated, err := w.run(locked)
