@@ -12,6 +12,7 @@ import (
 	"github.com/espalier-ml/espalier/io/runfolder"
 	"github.com/espalier-ml/espalier/io/setting"
 	"github.com/espalier-ml/espalier/pipelines"
+	"github.com/espalier-ml/espalier/pipelines/live"
 )
 
 // evaluateFlags are the flags of evaluate.
@@ -39,9 +40,16 @@ func newEvaluate() *cobra.Command {
 		Use:   "evaluate",
 		Short: "Measure a tree on Parquet files",
 		Long: `Measure a tree on the rows of Parquet files. Columns are found by name; values
-that training did not have go where the tree sends unseen ones.`,
+that training did not have go where the tree sends unseen ones.
+
+With --predictions it measures what predict has written, by labels that came
+later: both are joined by the columns of --key. It prints the figures of each
+tree that has scored rows, by day. Predictions without a label and labels
+without a prediction are counted and left out. A key may occur once on each side.`,
 		Example: `  espalier evaluate --model runs/first --input 'new/*.parquet'
-  espalier evaluate --model runs/first/tree.json --input new.parquet --json`,
+  espalier evaluate --model runs/first/tree.json --input new.parquet --json
+  espalier evaluate --predictions 'scored/{date-29..date}' \
+      --labels paid.parquet --key customer,day --destination auto`,
 		Args: noArguments,
 	}
 	addFlags(c.Flags(), flags.Settings())
@@ -50,6 +58,16 @@ that training did not have go where the tree sends unseen ones.`,
 		reporter, err := flags.begin(c, "run", flags.Model)
 		if err != nil {
 			return err
+		}
+		if len(flags.Predictions) > 0 {
+			found, err := live.Evaluate(c.Context(), flags.EvaluateConfig, reporter)
+			if err != nil {
+				return err
+			}
+			if flags.json {
+				return printEncoded(c.OutOrStdout(), found.Encode)
+			}
+			return printLive(c.OutOrStdout(), found)
 		}
 		_, metrics, err := pipelines.Evaluate(c.Context(), flags.EvaluateConfig, reporter)
 		if err != nil {
@@ -77,5 +95,19 @@ func printEvaluated(w io.Writer, metrics *runfolder.Metrics) error {
 	}
 	summary := fmt.Sprintf("AUC %s, accuracy %s%s, expected cost %s", report.Area(m), report.Accuracy(m), mistakes, report.Figure(report.Cost(m)))
 	_, _ = fmt.Fprintf(b, "\n%s\n", report.Wrapped(summary, width, ""))
+	return b.Flush()
+}
+
+// printLive prints the live figures of each tree.
+func printLive(w io.Writer, l *runfolder.Live) error {
+	width := pageWidth(w)
+	b := bufio.NewWriter(w) // keeps the first error for Flush
+	for i := range l.Trees {
+		t := &l.Trees[i]
+		_, _ = fmt.Fprintf(b, "tree of %s%s\n", t.Run, report.ShadowText(t))
+		_ = report.LiveTable(t).Write(b, width)
+		_, _ = fmt.Fprintln(b)
+	}
+	_, _ = fmt.Fprintf(b, "labels without a prediction: %d\n", l.Alone)
 	return b.Flush()
 }

@@ -172,9 +172,20 @@ func historyTable(list []*retraining.Attempt) *report.Table {
 		report.Column{Head: "outcome", Left: true}, report.Column{Head: "seconds", Rank: 3},
 		report.Column{Head: "rows", Rank: 1}, report.Column{Head: "AUC"}, report.Column{Head: "cost"},
 		report.Column{Head: "cuts", Left: true, Rank: 3}, report.Column{Head: "remarks", Left: true})
+	live := slices.ContainsFunc(list, func(a *retraining.Attempt) bool { return a.Live != nil })
+	const cost = 7 // the column after the AUC
+	if live {
+		t.Columns = slices.Insert(t.Columns, cost, report.Column{Head: "live AUC"})
+	}
 	for _, a := range list {
-		t.Add(a.Date, a.Started.Format(time.DateTime), a.Mode, a.Outcome, fmt.Sprintf("%.1f", a.Seconds),
-			strconv.FormatInt(a.Rows, 10), optional(a.AUC, "%.4f"), optional(a.Cost, "%.3g"), cutsDate(a), remarks(a))
+		cells := []string{
+			a.Date, a.Started.Format(time.DateTime), a.Mode, a.Outcome, fmt.Sprintf("%.1f", a.Seconds),
+			strconv.FormatInt(a.Rows, 10), optional(a.AUC, "%.4f"), optional(a.Cost, "%.3g"), cutsDate(a), remarks(a),
+		}
+		if live {
+			cells = slices.Insert(cells, cost, liveAUC(a))
+		}
+		t.Add(cells...)
 	}
 	return t
 }
@@ -185,6 +196,14 @@ func optional(x *float64, format string) string {
 		return ""
 	}
 	return fmt.Sprintf(format, *x)
+}
+
+// liveAUC writes the AUC by labels that came later; empty if unknown.
+func liveAUC(a *retraining.Attempt) string {
+	if a.Live == nil || a.Live.All.Metrics == nil {
+		return ""
+	}
+	return optional(a.Live.All.Metrics.AUCOvRMacro, "%.4f")
 }
 
 // cutsDate returns the day for which the cuts of an attempt were found; empty if unknown.

@@ -83,6 +83,14 @@ type PredictedClass struct {
 	Probability float64 `json:"probability"` // mean over all rows
 }
 
+// TreeOf returns the URL of the tree.json with a digest; empty if the predictions have no such tree.
+func (m *PredictionsManifest) TreeOf(digest string) string {
+	if m.Digest == digest {
+		return m.Tree
+	}
+	return ""
+}
+
 // SynthManifest is the _manifest.json in a folder with a synthetic data set. Equal data sets have
 // equal manifests, whenever and wherever they are generated.
 type SynthManifest struct {

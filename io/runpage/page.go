@@ -40,6 +40,8 @@ type Content struct {
 	Run      *runfolder.Run // the documents of a training run
 	Route    *report.Route  // the path of a row through the tree of the run; optional
 	Previous *runfolder.Run // an earlier run to compare with; optional
+
+	Live *runfolder.LiveTree // figures by labels that came later; optional
 }
 
 // page is the data of the template.
@@ -63,6 +65,7 @@ type page struct {
 	Path                     *report.PathTable
 	Trees                    int // on the frontier
 	Parts, Classes, Bins     *table
+	Live                     *table
 	Confusions, Folds, Bound string
 	Features, Points, Depths *table
 	Importance               string // description of the table of features
@@ -144,6 +147,9 @@ func newPage(c *Content, room int) (*page, error) {
 		p.Depths = newTable(report.ByDepth(&report.View{Tree: c.Run.Tree}))
 	}
 	p.Path = report.NewPathTable(view)
+	if c.Live != nil {
+		p.Live = newTable(report.LiveTable(c.Live))
+	}
 	if c.Previous != nil {
 		p.Previous = newPrevious(c.Previous, c.Run)
 	}

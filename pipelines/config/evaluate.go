@@ -1,7 +1,9 @@
 package config
 
 import (
+	"errors"
 	"slices"
+	"time"
 
 	"github.com/espalier-ml/espalier/io/setting"
 	"github.com/espalier-ml/espalier/io/usage"
@@ -21,9 +23,22 @@ type Evaluate struct {
 	Overwrite      bool
 	Runner         string
 
+	Delayed
 	Contract
 	StorageConfig
 }
+
+// Delayed names predictions, and labels that came after them.
+type Delayed struct {
+	Predictions []string // may have templates of dates; empty: Evaluate.Model scores Evaluate.Input
+	Labels      []string
+	Key         []string // columns that both have
+	Date        string   // day that a template stands for, 2006-01-02; empty: today in UTC
+	Destination string   // folder of retrain, or DestinationAuto; empty: nothing is recorded
+}
+
+// DestinationAuto is the destination of the run whose tree has made the predictions.
+const DestinationAuto = "auto"
 
 // DefaultEvaluate writes no file.
 func DefaultEvaluate() Evaluate {
@@ -32,9 +47,12 @@ func DefaultEvaluate() Evaluate {
 
 // Settings declares the settings of an evaluation, which set the fields of c.
 func (c *Evaluate) Settings() []setting.Setting {
+	model, input := modelSetting(&c.Model), scoredSetting(&c.Input)
+	model.Required = len(c.Predictions) == 0
+	input.Required = len(c.Predictions) == 0
 	run := setting.In(setting.Run, []setting.Setting{
-		modelSetting(&c.Model),
-		scoredSetting(&c.Input),
+		model,
+		input,
 		{
 			Name: "output", Value: setting.Text(&c.Output),
 			Help: "file for the metrics as JSON; nothing that lies there is replaced",
@@ -46,14 +64,14 @@ func (c *Evaluate) Settings() []setting.Setting {
 	})
 	rows := setting.In(setting.Rows, []setting.Setting{
 		{Name: "label", Value: setting.Text(&c.Label), Help: "column of the classes (default: as in training)"},
-		{Name: "weight", Value: setting.Text(&c.Weight), Help: "column of row weights"},
+		{Name: "weight", Value: setting.Text(&c.Weight), Help: "column of row weights; with --predictions, of the labels"},
 		{
 			Name: "drop_null_labels", Value: setting.Switch(&c.DropNullLabels),
 			Help: "leave out rows without a label instead of failing",
 		},
 		sliceSetting(&c.Slice),
 	})
-	return slices.Concat(run, rows, c.Contract.Settings(), c.StorageConfig.Settings(),
+	return slices.Concat(run, c.Delayed.Settings(), rows, c.Contract.Settings(), c.StorageConfig.Settings(),
 		[]setting.Setting{engine.RunnerSetting(&c.Runner, engine.LocalRunners())})
 }
 
@@ -66,8 +84,58 @@ func (c *Evaluate) UnmarshalJSON(b []byte) error { return setting.Decode(b, c.Se
 
 // Validate returns all faults at once, each with the name of its flag.
 func (c *Evaluate) Validate() error {
-	if faults := append(setting.Faults(c.Settings()), c.conflicts()...); len(faults) > 0 {
+	faults := append(setting.Faults(c.Settings()), c.conflicts()...)
+	if faults = append(faults, c.conflictsOfPredictions()...); len(faults) > 0 {
 		return usage.All(faults)
 	}
 	return nil
 }
+
+// conflictsOfPredictions returns the faults of settings that belong to rows to score, next to predictions,
+// and vice versa.
+func (c *Evaluate) conflictsOfPredictions() []error {
+	var faults []error
+	if len(c.Predictions) == 0 {
+		if len(c.Labels)+len(c.Key) > 0 || c.Date+c.Destination != "" {
+			faults = append(faults, errors.New("--labels, --key, --date and --destination are about --predictions: name them"))
+		}
+		return faults
+	}
+	if c.Model != "" || len(c.Input)+len(c.Slice) > 0 || c.Schema != "" || c.DropNullLabels {
+		faults = append(faults, errors.New("--predictions are measured as they are: leave out --model, --input, --slice, "+
+			"--schema and --drop_null_labels"))
+	}
+	return append(faults, faultsOfDate(c.Date)...)
+}
+
+// Settings declares the settings of predictions that are measured later.
+func (c *Delayed) Settings() []setting.Setting {
+	required := len(c.Predictions) > 0
+	return setting.In(setting.Run, []setting.Setting{
+		{
+			Name: "predictions", Value: setting.List(&c.Predictions),
+			Help: "folders or files that predict has written, in place of --model and --input; {date} and {date-29..date} " +
+				"stand for days",
+		},
+		{
+			Name: "labels", Value: setting.List(&c.Labels), Required: required,
+			Help: "Parquet files of the labels that came after --predictions",
+		},
+		{
+			Name: "key", Value: setting.List(&c.Key), Required: required,
+			Help: "columns by which --predictions and --labels are joined",
+		},
+		{
+			Name: "date", Value: setting.Text(&c.Date),
+			Help: "day that {date} in --predictions stands for, such as 2026-11-23 (default: today in UTC)",
+		},
+		{
+			Name: "destination", Value: setting.Text(&c.Destination),
+			Help: "folder of retrain whose history gets the figures of --predictions; auto: the folder of the runs that have " +
+				"made them",
+		},
+	})
+}
+
+// Day returns the day that a template of dates stands for.
+func (c *Delayed) Day(now time.Time) time.Time { return dayOf(c.Date, now) }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/espalier-ml/espalier/io/objectstore"
+	"github.com/espalier-ml/espalier/io/runfolder"
 	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/pipelines/config"
 )
@@ -64,6 +65,10 @@ type Attempt struct {
 	Cost    *float64 `json:"cost"` // expected cost of the new tree; null if unknown
 	Checks  []Check  `json:"checks"`
 	Error   string   `json:"error,omitempty"`
+
+	// Live holds the figures of the run's predictions by labels that came later; nil if absent. They have
+	// a document of their own: see runfolder.ReadLive.
+	Live *runfolder.LiveTree `json:"-"`
 
 	url        string
 	generation string

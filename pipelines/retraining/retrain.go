@@ -315,8 +315,24 @@ func (w *work) train(ctx context.Context) error {
 	return err
 }
 
-// History returns the attempts in a destination, the oldest first.
+// History returns the attempts in a destination, the oldest first, with the live figures of their runs.
 func History(ctx context.Context, c config.Retrain) ([]*Attempt, error) {
 	f := source.New(c.Train.StorageConfig)
-	return readHistory(ctx, f.Store, c.Destination)
+	list, err := readHistory(ctx, f.Store, c.Destination)
+	if err != nil {
+		return nil, err
+	}
+	for _, a := range list {
+		if a.Run == "" {
+			continue
+		}
+		l, err := runfolder.ReadLive(ctx, f.Store, c.Destination, a.Run)
+		if err != nil {
+			return nil, err
+		}
+		if l != nil {
+			a.Live = &l.Trees[0]
+		}
+	}
+	return list, nil
 }

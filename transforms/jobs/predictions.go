@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
+	"strings"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/tree"
@@ -50,6 +51,25 @@ const (
 	ByClass                 // a value for each predicted class, in the order of classes
 	ByRow                   // a probability for each row
 )
+
+// AlsoPrefix returns the prefix of the columns of the n-th tree that scores the same rows: empty for the
+// first tree, n = 0; then also_, also2_ and so on.
+func AlsoPrefix(n int) string {
+	switch n {
+	case 0:
+		return ""
+	case 1:
+		return "also_"
+	default:
+		return fmt.Sprintf("also%d_", n)
+	}
+}
+
+// AlsoKey returns the key of the n-th tree in the metadata of footers, given the first tree's key.
+func AlsoKey(n int, key string) string {
+	domain, name, _ := strings.Cut(key, ".")
+	return domain + "." + AlsoPrefix(n) + name
+}
 
 // PredictionColumns returns the columns of predictions: class, probabilities, leaf, number of
 // tests, billed cost of the tests and, unless paths is nil, the path. With leaf models, classes and

@@ -1,0 +1,175 @@
+// Package live measures predictions by labels that come later. It is not meant for other programs.
+//
+// Predictions and labels are joined by a hash table in memory. The table holds the key of each
+// prediction, in about 200 bytes, and with leaf models the probabilities of each row. Labels are read by
+// row group, and only counted.
+package live
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/io/runfolder"
+	"github.com/espalier-ml/espalier/io/setting"
+	"github.com/espalier-ml/espalier/io/usage"
+	"github.com/espalier-ml/espalier/pipelines/config"
+	"github.com/espalier-ml/espalier/pipelines/engine"
+	"github.com/espalier-ml/espalier/pipelines/pages"
+	"github.com/espalier-ml/espalier/pipelines/retraining"
+	"github.com/espalier-ml/espalier/pipelines/rowweights"
+	"github.com/espalier-ml/espalier/pipelines/session"
+	"github.com/espalier-ml/espalier/pipelines/source"
+	"github.com/espalier-ml/espalier/pipelines/window"
+	"github.com/espalier-ml/espalier/transforms/jobs"
+)
+
+// Evaluate measures the trees that have made predictions, by labels. It writes the file of --output,
+// and records the figures in the history of --destination.
+func Evaluate(ctx context.Context, c config.Evaluate, reporter engine.Reporter) (l *runfolder.Live, err error) {
+	setup := session.Setup{Check: c.Validate, Storage: c.StorageConfig}
+	err = session.Run(ctx, &setup, reporter, func(ctx context.Context, s *session.Session) error {
+		kind := pages.Kind{Own: runfolder.IsLive, Is: "document of live figures", Another: "other live figures"}
+		output, err := pages.OpenFile(ctx, s.Files.Store, c.Output, c.Overwrite, kind)
+		if err != nil {
+			return err
+		}
+		j := &join{Session: s, config: &c, trees: make(map[string]*scored)}
+		if l, err = j.run(ctx); err != nil {
+			return err
+		}
+		if c.Output != "" {
+			b, err := l.Encode()
+			if err == nil {
+				err = output.Write(ctx, b)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return j.record(ctx, l)
+	})
+	return l, err
+}
+
+// join is one join of predictions and labels.
+type join struct {
+	*session.Session
+
+	config      *config.Evaluate
+	predictions *source.Input
+	labels      *source.Input
+	spec        *jobs.RowSpec      // label and weight of the labels
+	trees       map[string]*scored // by digest
+	alone       int64              // labels without a prediction
+}
+
+// anyLag accepts predictions of any age.
+const anyLag = 1 << 20
+
+func (j *join) run(ctx context.Context) (*runfolder.Live, error) {
+	in := window.Input{Patterns: j.config.Predictions, MaxLag: anyLag}
+	w, err := in.Open(ctx, j.Files, j.config.Day(time.Now()))
+	if err == nil {
+		j.predictions, err = j.OpenInput(ctx, w.Patterns)
+	}
+	if err != nil {
+		return nil, usage.Renamed(err, "input", "predictions")
+	}
+	if len(w.Missing) > 0 {
+		j.Reporter.Warn("days without predictions: " + strings.Join(w.Missing, ", "))
+	}
+	if j.labels, err = j.OpenInput(ctx, j.config.Labels); err != nil {
+		return nil, usage.Renamed(err, "input", "labels")
+	}
+	if err := j.readPredictions(ctx); err != nil {
+		return nil, err
+	}
+	if err := j.specify(ctx); err != nil {
+		return nil, err
+	}
+	if err := j.readLabels(ctx); err != nil {
+		return nil, err
+	}
+	l := runfolder.NewLive()
+	l.Key = j.config.Key
+	l.Label = j.spec.Label
+	l.Weight = j.spec.Weight
+	l.Alone = j.alone
+	l.Missing = append(l.Missing, w.Missing...)
+	l.Trees = j.measure()
+	return l, nil
+}
+
+// specify finds the columns of the labels, and the unit of their weights.
+func (j *join) specify(ctx context.Context) error {
+	label, err := j.labelColumn(ctx)
+	if err != nil {
+		return err
+	}
+	j.spec = &jobs.RowSpec{
+		Label: label, Weight: j.config.Weight, DropNullLabels: true,
+		Parting: dataset.Parting{Shares: dataset.Shares{dataset.Test: 1}},
+	}
+	err = hasColumn(j.labels, "labels", "label", j.spec.Label)
+	if err == nil {
+		err = hasColumn(j.labels, "labels", "weight", j.spec.Weight)
+	}
+	if err != nil {
+		return err
+	}
+	return rowweights.Count(ctx, j.Driver, j.labels.Tasks, j.Temporary, j.spec)
+}
+
+// hasColumn returns a usage error if no file of a side has the column that a flag names; empty: none.
+func hasColumn(in *source.Input, side, flag, name string) error {
+	for _, file := range in.ByName {
+		if _, ok := file[name]; ok || name == "" {
+			return nil
+		}
+	}
+	return usage.Errorf("--%s: the files of --%s have no column %q%s", flag, side, name, setting.Hint(name, in.Names()))
+}
+
+// labelColumn returns the column of the true classes: as in training, unless a flag names it.
+func (j *join) labelColumn(ctx context.Context) (string, error) {
+	if j.config.Label != "" {
+		return j.config.Label, nil
+	}
+	for _, digest := range slices.Sorted(maps.Keys(j.trees)) {
+		if found, err := runfolder.ReadTree(ctx, j.Files.Store, j.trees[digest].model); err == nil {
+			return found.Label.Column, nil
+		}
+	}
+	return "", usage.Errorf("--label: name the column of the classes in the files of --labels: no tree of the predictions " +
+		"can be read any more")
+}
+
+// record writes the figures into the history of the runs' destinations.
+func (j *join) record(ctx context.Context, l *runfolder.Live) error {
+	if j.config.Destination == "" {
+		return nil
+	}
+	for i := range l.Trees {
+		t := &l.Trees[i]
+		destination := j.config.Destination
+		if destination == config.DestinationAuto {
+			destination = runfolder.DestinationOf(runfolder.FolderOf(j.trees[t.Digest].model))
+		}
+		err := retraining.Record(ctx, j.Files.Store, destination, l, t)
+		if errors.Is(err, retraining.ErrNoRun) {
+			j.Reporter.Warn(fmt.Sprintf("the figures of %s are not recorded: no attempt in the history of %q has made that run",
+				t.Run, destination))
+			continue
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

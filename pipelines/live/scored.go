@@ -1,0 +1,211 @@
+package live
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/metric"
+	"github.com/espalier-ml/espalier/io/objectstore"
+	"github.com/espalier-ml/espalier/io/parquetio"
+	"github.com/espalier-ml/espalier/io/runfolder"
+	"github.com/espalier-ml/espalier/transforms/jobs"
+)
+
+// scored holds the predictions of a tree.
+type scored struct {
+	runfolder.Stamp
+
+	model   string         // URL of its tree.json when it scored; empty if unknown
+	classes []string       // in the order of the tree
+	codes   map[string]int // by class
+	days    map[string]*day
+	rows    map[string]prediction // by key
+}
+
+// prediction is the prediction for a row.
+type prediction struct {
+	day      *day
+	leaf     *metric.Leaf // entry of its day
+	file     int32        // index of the file of predictions
+	labelled int32        // number of the file with its label, from 1; 0 without a label
+}
+
+// day counts the predictions of a day.
+type day struct {
+	runfolder.LiveDay
+
+	leaves []*metric.Leaf          // distinct predictions
+	seen   map[string]*metric.Leaf // entries by their bytes; only the last ones if there are many
+}
+
+// maxSeen is how many distinct predictions of a day are kept to recognise equal ones. Trees without
+// leaf models have fewer.
+const maxSeen = 1 << 16
+
+// columns describes where a file has the predictions of a tree.
+type columns struct {
+	*scored
+
+	day    *day
+	shadow bool
+	names  []string // prediction, tests, cost, and the probabilities by class
+}
+
+// find returns the trees that have made the predictions of a file, and adds them to the trees.
+func (j *join) find(ctx context.Context, file *parquetio.File) ([]columns, error) {
+	var list []columns
+	for n := 0; ; n++ {
+		prefix := jobs.AlsoPrefix(n)
+		stamp := runfolder.StampFrom(func(key string) string { return file.Metadata(jobs.AlsoKey(n, key)) })
+		if stamp.Digest == "" {
+			break
+		}
+		t := j.trees[stamp.Digest]
+		if t == nil {
+			t = &scored{
+				Stamp: stamp, model: j.modelOf(ctx, file.URL, stamp.Digest), classes: classesOf(file, prefix),
+				codes: make(map[string]int), days: make(map[string]*day), rows: make(map[string]prediction),
+			}
+			for i, class := range t.classes {
+				t.codes[class] = i
+			}
+			j.trees[stamp.Digest] = t
+		}
+		c := columns{scored: t, day: t.dayOf(file.URL), shadow: n > 0}
+		c.names = []string{prefix + "prediction", prefix + "tests", prefix + "cost"}
+		for _, class := range t.classes {
+			c.names = append(c.names, prefix+"probability_"+class)
+		}
+		list = append(list, c)
+	}
+	if len(list) == 0 {
+		return nil, &dataset.DataError{
+			File: file.URL, Problem: "the footer names no tree (espalier.tree_sha256), expected a file that predict has written",
+			Hint: "score the rows again, or name other files by --predictions",
+		}
+	}
+	return list, nil
+}
+
+// classesOf lists the classes of the probabilities in a file, which follow the prediction.
+func classesOf(file *parquetio.File, prefix string) []string {
+	var classes []string
+	at := slices.IndexFunc(file.Columns(), func(c parquetio.Column) bool { return c.Name == prefix+"prediction" })
+	for _, c := range file.Columns()[at+1:] {
+		class, ok := strings.CutPrefix(c.Name, prefix+"probability_")
+		if !ok {
+			break
+		}
+		classes = append(classes, class)
+	}
+	return classes
+}
+
+// modelOf returns the URL of the tree that has made a file of predictions, from the manifest in a folder
+// above; empty if unknown.
+func (j *join) modelOf(ctx context.Context, file, digest string) string {
+	const maxDepth = 4 // folders between the manifest and the file
+	folder := file
+	for range maxDepth {
+		folder = folderOf(folder)
+		r, err := runfolder.Read(ctx, j.Files.Store, folder, runfolder.Predictions, runfolder.DataManifestName)
+		if err == nil {
+			return r.Predictions.TreeOf(digest)
+		}
+	}
+	return ""
+}
+
+// folderOf returns the folder of a file or a folder.
+func folderOf(url string) string { return objectstore.Join(url, "..") }
+
+// date finds a date in a path.
+var date = regexp.MustCompile(`\d{4}-\d{2}-\d{2}`)
+
+// dayOf returns the day of a file: the last date in the names of its folders, a date in its own name, or
+// the name of its folder.
+func (t *scored) dayOf(url string) *day {
+	folder, name := folderOf(url), path.Base(url)
+	found := append([]string{path.Base(folder)}, date.FindAllString(name, -1)...)
+	found = append(found, date.FindAllString(folder, -1)...)
+	last := found[len(found)-1]
+	d := t.days[last]
+	if d == nil {
+		d = &day{LiveDay: runfolder.LiveDay{Day: last}, seen: make(map[string]*metric.Leaf)}
+		t.days[last] = d
+	}
+	return d
+}
+
+// entry returns the entry of a prediction, given its bytes. A new entry is made by leaf.
+func (d *day) entry(key []byte, leaf func() *metric.Leaf) *metric.Leaf {
+	l := d.seen[string(key)]
+	if l == nil {
+		if len(d.seen) == maxSeen {
+			clear(d.seen)
+		}
+		l = leaf()
+		d.seen[string(key)] = l
+		d.leaves = append(d.leaves, l)
+	}
+	return l
+}
+
+// measure returns the figures of all trees, in the order of their first day.
+func (j *join) measure() []runfolder.LiveTree {
+	var list []runfolder.LiveTree
+	scale := j.spec.ScaleOf(dataset.Test)
+	for _, t := range j.trees {
+		live := runfolder.LiveTree{Run: t.Run, Digest: t.Digest}
+		var all []*metric.Leaf
+		for _, name := range slices.Sorted(maps.Keys(t.days)) {
+			d := t.days[name]
+			d.Metrics = measured(d.leaves, t.classes, scale)
+			live.Days = append(live.Days, d.LiveDay)
+			all = append(all, d.leaves...)
+			live.All.Predictions += d.Predictions
+			live.All.Shadow += d.Shadow
+			live.All.Labelled += d.Labelled
+			live.All.OtherClass += d.OtherClass
+		}
+		live.All.Day = live.Days[0].Day
+		if last := live.Days[len(live.Days)-1].Day; last != live.All.Day {
+			live.All.Day += " to " + last
+		}
+		live.All.Metrics = measured(all, t.classes, scale)
+		if n := live.All.OtherClass; n > 0 {
+			j.Reporter.Warn(fmt.Sprintf("%s: %d labels are none of the tree's classes, and are not measured", t.Run, n))
+		}
+		list = append(list, live)
+	}
+	slices.SortFunc(list, func(a, b runfolder.LiveTree) int {
+		return cmp.Or(cmp.Compare(a.Days[0].Day, b.Days[0].Day), cmp.Compare(a.Run, b.Run), cmp.Compare(a.Digest, b.Digest))
+	})
+	return list
+}
+
+// measured returns the metrics of predictions; nil if no row has a label.
+func measured(entries []*metric.Leaf, classes []string, scale float64) *metric.Metrics {
+	var leaves []metric.Leaf
+	for _, l := range entries {
+		if l.Rows > 0 {
+			leaves = append(leaves, *l)
+		}
+	}
+	if len(leaves) == 0 {
+		return nil
+	}
+	m := metric.Evaluate(leaves, classes, scale)
+	for i := range m.PerClass {
+		m.PerClass[i].ROC = nil
+	}
+	m.ExpectedCost, m.Intervals.ExpectedCost = nil, nil // predictions have billed costs
+	return &m
+}
