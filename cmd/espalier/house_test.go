@@ -139,7 +139,7 @@ func TestA(t *testing.T) {
 func TestScriptsRun(t *testing.T) {
 	root := filepath.Join("..", "..")
 	scripts := 0
-	for _, below := range []string{".ci", "bench", "cmd", "docs", "induce", "io", "pipelines", "transforms"} {
+	for _, below := range []string{".ci", "bench", "cmd", "docs", "induce", "io", "pipelines", "python", "transforms"} {
 		err := filepath.WalkDir(filepath.Join(root, below), func(path string, entry fs.DirEntry, err error) error {
 			if err == nil && entry.Name() == "node_modules" {
 				return fs.SkipDir // what npm installed

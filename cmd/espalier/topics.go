@@ -103,7 +103,7 @@ func synonyms() map[string]string {
 	return map[string]string{
 		"start": "index intro introduction tutorial quickstart begin first example install readme where",
 		"data": "csv excel parquet contract schema missing nulls nan dates timestamps input columns types split key " +
-			"monotone soft-labels soft_labels categories label labels weight pandas validation-rows",
+			"monotone soft-labels soft_labels categories label labels weight validation-rows",
 		"costs":   "money price prices cost euros groups weights priors class_weights error_costs errors free",
 		"budgets": "budget limits limit select choice why smaller pruning certificate folds optimum grid lambda promote smoothing",
 		"accuracy": "models model leaf-models leaf_model boosters boosting lightgbm xgboost cart sklearn teacher preset presets " +
@@ -111,7 +111,7 @@ func synonyms() map[string]string {
 		"reading": "comparison confusion importance tree trees rules roc auc calibration trust probabilities metrics figures " +
 			"slices plots svg html card model_card fairness shap",
 		"scoring": "score prediction predictions unseen explain service http api inference serving",
-		"exports": "shipping onnx pmml json python java javascript c typescript wheel npm code deploy export_c export_go " +
+		"exports": "shipping onnx pmml json java javascript c typescript wheel npm code deploy export_c export_go " +
 			"export_java export_javascript export_python",
 		"sql": "database databases postgres postgresql duckdb sqlite bigquery snowflake view",
 		"production": "retraining monitoring windows window rollback revert yesterday nightly cron schedule scheduler gate alarms " +
@@ -119,6 +119,7 @@ func synonyms() map[string]string {
 		"scale": "engines engine storage memory speed big flink spark dataflow prism runner workers s3 gcs gs cloud " +
 			"kubernetes resume checkpoint checkpoints limits-of-size",
 		"go":       "golang beam transforms library api-go streaming pipeline pipelines",
+		"python":   "pandas numpy notebook notebooks jupyter runinference espalier_beam dataframe frames pip scikit-learn",
 		"files":    "json_tree tree.json metrics.json frontier.json exit exit-codes exit_codes privacy security telemetry overwrite format",
 		"settings": "flags flag options option config yaml configuration",
 		"glossary": "words terms definitions",

@@ -1,0 +1,231 @@
+"""Features of a tree, and their values as the numbers that the tree compares.
+
+A number is itself. A category is its position among the listed values; a category that is not listed
+is the number of listed values. NaN is a missing value. Dates are days since 1970-01-01, times
+microseconds since midnight, timestamps microseconds since 1970-01-01 in UTC.
+"""
+
+from __future__ import annotations
+
+import datetime
+import math
+import operator
+import re
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .predictions import Floats
+
+_NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?|[+-]?inf(?:inity)?", re.ASCII | re.IGNORECASE)
+_EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc)
+_MICROSECOND = datetime.timedelta(microseconds=1)
+_DAY = 24 * 60 * 60 * 1_000_000  # microseconds
+_EXACT = 2**53  # float64 holds each whole number up to it
+
+Moment = datetime.date | datetime.time
+
+
+class Feature:
+    """A feature that a tree tests."""
+
+    name: str
+    numeric: bool
+    unit: str
+    """"date", "time" or "timestamp" for points in time, otherwise empty."""
+    local: bool
+    """Timestamps show the clock of a place, without a time zone."""
+    values: tuple[str, ...]
+    """The listed values of a categorical feature, as tree.json spells them."""
+    group: str
+    """The group whose price is paid with the first test on one of its features; empty if absent."""
+    group_cost: float
+
+    def __init__(self, document: dict[str, Any]) -> None:
+        """Takes an element of "features" in tree.json."""
+        self.name = document["name"]
+        self.numeric = document["type"] == "numeric"
+        self.unit = document.get("unit", "")
+        self.local = document.get("zone") == "local"
+        self.values = tuple(document.get("values", ()))
+        self.group = document.get("group", "")
+        self.group_cost = float(document.get("group_cost", 0))
+        self.unlisted = float(len(self.values))
+        self.codes = _Codes(self)
+        numbers = _numbers(self.values)
+        self._numbers = np.array(sorted(numbers), dtype=float)
+        self._number_codes = np.array([numbers[x] for x in sorted(numbers)], dtype=float)
+
+    def encode(self, column: Any) -> Floats:
+        """Returns the values of a column as numbers, shape (n,).
+
+        column is a numpy array, a pandas Series or another sequence of n values. Raises TypeError for
+        values of a wrong type, and ValueError for whole numbers that float64 cannot hold and texts
+        that are not points in time.
+        """
+        array = self._array(column)
+        kind = array.dtype.kind
+        if kind == "M":
+            return self._compared(self._moments(array))
+        if kind == "f" or kind in "iu" and _exact(array):
+            return self._compared(array.astype(float))
+        if kind == "b":
+            return np.where(array, self.encode_one(True), self.encode_one(False))
+        if kind not in "iuOSUT":
+            raise TypeError(f"feature {self.name!r}: a column of {array.dtype}: want {self._wanted()}")
+        values = array.tolist()
+        encode = self.number if self.numeric else self.codes.__getitem__
+        return np.fromiter(map(encode, values), float, len(values))
+
+    def encode_one(self, value: Any) -> float:
+        """Returns a value as a number; the errors are the same as for encode."""
+        return self.number(value) if self.numeric else self.codes[value]
+
+    def category(self, value: Any) -> float:
+        """Returns the code of a value that is not a listed text."""
+        if missing(value):
+            return math.nan
+        if isinstance(value, (bool, np.bool_)):
+            return self.codes.get("true" if value else "false", self.unlisted)
+        if isinstance(value, bytes):
+            return self.codes.get(value.decode(errors="replace"), self.unlisted)
+        if isinstance(value, str) and not self.unit:
+            return self.unlisted
+        try:
+            whole = operator.index(value)
+        except TypeError:
+            whole = 0
+        if str(whole) in self.codes or abs(whole) > _EXACT:
+            return self.codes.get(str(whole), self.unlisted)
+        return float(self._compared(np.array([self.number(value)]))[0])
+
+    def number(self, value: Any) -> float:
+        """Returns a number or a point in time as a number."""
+        if type(value) is float:
+            return value
+        if missing(value):
+            return math.nan
+        if isinstance(value, np.datetime64):
+            return float(self._moments(np.array([value]))[0])
+        if isinstance(value, str) and self.unit:
+            value = self._parsed(value)
+        if isinstance(value, (datetime.date, datetime.time)):
+            return self._moment(value)
+        if isinstance(value, (str, bytes)):
+            raise TypeError(f"feature {self.name!r}: the text {value!r}: want a number, or no value")
+        x = float(value)
+        if abs(x) >= _EXACT and isinstance(value, (int, np.integer)) and int(x) != int(value):
+            raise ValueError(f"feature {self.name!r}: {value}: a whole number beyond 2^53 that float64 cannot hold")
+        return x
+
+    def _array(self, column: Any) -> npt.NDArray[Any]:
+        """Returns a column as an array. Times with a zone are converted to UTC."""
+        if isinstance(column, np.ndarray):
+            return column
+        if getattr(getattr(column, "dtype", None), "tz", None) is not None and hasattr(column, "dt"):
+            self._check_zone()
+            column = column.dt.tz_convert("UTC").dt.tz_localize(None)
+        if hasattr(column, "to_numpy"):
+            return np.asarray(column.to_numpy())
+        values = list(column)
+        array = np.empty(len(values), dtype=object)
+        array[:] = values
+        return array
+
+    def _compared(self, numbers: Floats) -> Floats:
+        """Returns numbers unchanged for a numeric feature, and as codes for a categorical one."""
+        if self.numeric:
+            return numbers
+        codes = np.full(len(numbers), self.unlisted)
+        if len(self._numbers):
+            at = np.minimum(np.searchsorted(self._numbers, numbers), len(self._numbers) - 1)
+            codes = np.where(self._numbers[at] == numbers, self._number_codes[at], codes)
+        codes[np.isnan(numbers)] = math.nan
+        return codes
+
+    def _moments(self, array: npt.NDArray[Any]) -> Floats:
+        """Returns datetime64 values as counts of the unit, rounded down."""
+        if not self.unit:
+            raise TypeError(f"feature {self.name!r}: points in time: want {self._wanted()}")
+        counts = array.astype("datetime64[D]" if self.unit == "date" else "datetime64[us]").astype(np.int64)
+        if self.unit == "time":
+            counts %= _DAY
+        return np.where(np.isnat(array), math.nan, counts.astype(float))
+
+    def _moment(self, value: Moment) -> float:
+        """Returns a point in time as a count of the unit, rounded down."""
+        if isinstance(value, datetime.datetime) and value.tzinfo is not None:
+            self._check_zone()
+            value = value.astimezone(datetime.timezone.utc)
+        if self.unit == "time" and isinstance(value, (datetime.time, datetime.datetime)):
+            return float(((value.hour * 60 + value.minute) * 60 + value.second) * 1_000_000 + value.microsecond)
+        if self.unit == "date" and isinstance(value, datetime.date):
+            return float(value.toordinal() - _EPOCH.toordinal())
+        if self.unit == "timestamp" and isinstance(value, datetime.datetime):
+            return float((value.replace(tzinfo=datetime.timezone.utc) - _EPOCH) // _MICROSECOND)
+        raise TypeError(f"feature {self.name!r}: {value!r}: want {self._wanted()}")
+
+    def _parsed(self, text: str) -> Moment:
+        """Reads a point in time in ISO 8601."""
+        text = text.replace("Z", "+00:00")
+        try:
+            if self.unit == "date":
+                return datetime.date.fromisoformat(text)
+            if self.unit == "time":
+                return datetime.time.fromisoformat(text)
+            return datetime.datetime.fromisoformat(text)
+        except ValueError as error:
+            raise ValueError(f"feature {self.name!r}: the text {text!r}: want {self._wanted()} in ISO 8601") from error
+
+    def _check_zone(self) -> None:
+        """Refuses points in time with a zone if the tree compares times of a clock."""
+        if self.local:
+            raise TypeError(f"feature {self.name!r}: timestamps with a time zone: want them without one")
+
+    def _wanted(self) -> str:
+        """Returns what the feature takes, for messages."""
+        return f"{self.unit}s" if self.unit else "numbers" if self.numeric else "texts"
+
+
+class _Codes(dict[str, float]):
+    """The codes of the listed texts of a feature; an item of another value is its code."""
+
+    def __init__(self, feature: Feature) -> None:
+        super().__init__((text, float(code)) for code, text in enumerate(feature.values))
+        self.feature = feature
+
+    def __missing__(self, value: Any) -> float:
+        return self.feature.category(value)
+
+
+def _numbers(values: tuple[str, ...]) -> dict[float, int]:
+    """Returns the code of each number that a value spells.
+
+    The usual spelling comes first: "1" before "01". If all values are booleans, 0 is "false" and 1
+    is "true".
+    """
+    if values and set(values) <= {"false", "true"}:
+        return {float(text == "true"): code for code, text in enumerate(values)}
+    codes: dict[float, int] = {}
+    for code, text in enumerate(values):
+        if not _NUMBER.fullmatch(text):
+            continue
+        x = float(text)
+        usual = text == (str(int(x)) if x.is_integer() else repr(x))
+        digits = text.lstrip("+-").isdigit()
+        if usual or x not in codes and not (digits and int(text) != x):
+            codes[x] = code
+    return codes
+
+
+def missing(value: Any) -> bool:
+    """Reports whether a value is None, NaN, or NA or NaT of pandas."""
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return True
+    return not isinstance(value, (str, bytes)) and bool(value != value)
+
+
+def _exact(array: npt.NDArray[Any]) -> bool:
+    """Reports whether float64 holds each whole number of an array."""
+    return array.dtype.itemsize < 8 or array.size == 0 or bool(np.abs(array.astype(float)).max() < _EXACT)

@@ -1,0 +1,139 @@
+"""Inquiries: one row on its way through a tree, which asks for a value when a test needs it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .predictions import Prediction
+
+if TYPE_CHECKING:
+    from .tree import Tree
+
+
+@dataclass(frozen=True)
+class Question:
+    """The next value to obtain."""
+
+    feature: str
+    numeric: bool
+    unit: str
+    """"date", "time" or "timestamp" for points in time, otherwise empty."""
+    values: tuple[str, ...]
+    """The values of a categorical feature in the training rows."""
+    cost: float
+    """The price due now, in the cost_unit of the tree; it includes the price of a group that is due."""
+    node: int
+    """The id of the node that asks."""
+
+
+class Inquiry:
+    """A row whose values become known one by one. Tree.ask begins it."""
+
+    def __init__(self, tree: Tree, confidence: float = 0.0) -> None:
+        if not 0 <= confidence <= 1:
+            raise ValueError(f"a confidence of {confidence}: want a probability from 0 to 1")
+        self._tree = tree
+        self._confidence = confidence
+        self._values = np.full((tree.n_features_in_, 1), math.nan)
+        self._known: set[int] = set()
+        self._given: set[int] = set()
+        self._path: list[int] = []
+        self._node = 0
+        self._paid = 0.0
+
+    def next(self) -> Question | None:
+        """Returns the open question; None if the inquiry has ended."""
+        document = self._tree.document
+        test = document.tests[self._node]
+        if test is None or self._confident():
+            return None
+        feature = document.features[test.feature]
+        return Question(feature.name, feature.numeric, feature.unit, feature.values, self._price(), self._node)
+
+    def answer(self, value: Any) -> None:
+        """Answers the open question and pays for it; None says that there is no value.
+
+        Raises TypeError for a value of the wrong type, and ValueError if nothing is asked. The
+        question then stays open.
+        """
+        test = self._tree.document.tests[self._node]
+        if test is None or self._confident():
+            raise ValueError(f"the value {value!r}: the inquiry has ended")
+        self._know(test.feature, value)
+        self._advance()
+
+    def give(self, feature: str, value: Any) -> None:
+        """Adds a value that is known already: the tests on its feature cost nothing.
+
+        A feature that the tree does not test is ignored. Raises TypeError for a value of the wrong
+        type, and ValueError for a second value of a feature.
+        """
+        names = [f.name for f in self._tree.document.features]
+        if feature not in names:
+            return
+        at = names.index(feature)
+        if at in self._known:
+            raise ValueError(f"feature {feature!r}: its value is known already")
+        self._know(at, value)
+        self._given.add(at)
+        self._advance()
+
+    @property
+    def path(self) -> tuple[int, ...]:
+        """The ids of the nodes passed, from the root; the last one is the node reached."""
+        return (*self._path, self._node)
+
+    @property
+    def paid(self) -> float:
+        """What the tests have cost so far. Given values are free."""
+        return self._paid
+
+    def result(self) -> Prediction:
+        """Returns the prediction at the node reached, with its id as leaf and what was paid as cost.
+
+        At a leaf it is what predict returns. Before, it is the prediction so far.
+        """
+        leaf = self._tree.predict_encoded(self._values, np.array([self._node])).rows()[0]
+        return leaf._replace(cost=self._paid)
+
+    def _know(self, feature: int, value: Any) -> None:
+        self._values[feature, 0] = self._tree.document.features[feature].encode_one(value)
+        self._known.add(feature)
+
+    def _advance(self) -> None:
+        """Passes tests whose values are known. Where the inquiry may end, it passes free ones only."""
+        document = self._tree.document
+        while (test := document.tests[self._node]) is not None and test.feature in self._known:
+            price = self._price()
+            if price > 0 and self._confident():
+                return
+            self._paid += price
+            self._path.append(self._node)
+            child = document.splits.child(np.array([self._node]), self._values[test.feature])
+            self._node = int(child[0])
+
+    def _confident(self) -> bool:
+        leading = float(self._tree.document.probabilities[self._node].max())
+        return self._confidence > 0 and leading >= self._confidence
+
+    def _price(self) -> float:
+        """Returns what the test of the node costs now.
+
+        It includes the price of the group if the tree bills the group at an earlier test whose value
+        was given.
+        """
+        document = self._tree.document
+        test = document.tests[self._node]
+        if test is None or test.feature in self._given:
+            return 0.0
+        price = float(document.prices[self._node])
+        feature = document.features[test.feature]
+        earlier = [split.feature for at in self._path if (split := document.tests[at]) is not None]
+        same = [at for at in earlier if feature.group and document.features[at].group == feature.group]
+        if same and all(at in self._given for at in same):
+            price += feature.group_cost
+        return price

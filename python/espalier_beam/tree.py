@@ -1,0 +1,179 @@
+"""Trees: scores of many rows, and inquiries for one."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from . import files, leafmodel
+from .document import Document, decode
+from .inquiry import Inquiry
+from .predictions import Floats, Integers, Predictions
+
+LATEST = "LATEST.json"
+
+
+class Tree:
+    """A trained classification tree.
+
+    Rows are a pandas DataFrame or a mapping from names to columns (further columns are ignored); an
+    array of shape (n, n_features_in_) with columns in the order of feature_names_in_; or a list of
+    mappings from names to values, in which an absent name is a missing value. None, NaN, NA and NaT
+    are missing values.
+
+    Methods with rows raise ValueError if a column is absent, and TypeError if a feature has a value
+    of the wrong type.
+    """
+
+    digest: str
+    """The SHA-256 of tree.json in hexadecimal."""
+    document: Document
+    """The content of tree.json."""
+
+    def __init__(self, encoded: bytes, uri: str = "tree.json") -> None:
+        """Takes the bytes of a tree.json; messages name uri. Raises ValueError if it is not a tree."""
+        self.digest = hashlib.sha256(encoded).hexdigest()
+        try:
+            self.document = decode(encoded)
+        except ValueError as error:
+            raise ValueError(f"{uri}: not a tree that can be used: {error}") from error
+
+    @classmethod
+    def load(cls, uri: str) -> Tree:
+        """Reads a tree.json at a path or a URL that Beam can open.
+
+        Raises OSError if it cannot be read, and ValueError if it is not a tree.
+        """
+        return cls(files.read(uri), uri)
+
+    @classmethod
+    def from_run(cls, uri: str) -> Tree:
+        """Reads the tree of a finished run: a run folder, or the LATEST.json of `espalier retrain`.
+
+        Raises OSError if a file cannot be read, and ValueError if the tree has another digest than
+        LATEST.json, or otherwise the run folder, lists.
+        """
+        folder, _, name = uri.rpartition("/")
+        digest = ""
+        run = uri
+        if name == LATEST:
+            latest = json.loads(files.read(uri))
+            if latest.get("format") != "espalier/latest" or latest.get("version") != 1:
+                raise ValueError(f'{uri}: want format "espalier/latest" and version 1')
+            run, digest = files.join(folder, latest["run"]), latest["tree_sha256"]
+        files.read(files.join(run, "_SUCCESS"))  # is written last
+        tree = cls.load(files.join(run, "tree.json"))
+        if not digest:
+            digest = json.loads(files.read(files.join(run, "distribution.json")))["leaves"]["tree_sha256"]
+        if tree.digest != digest:
+            raise ValueError(f"{run}/tree.json: the digest is {tree.digest}: want {digest}")
+        return tree
+
+    @property
+    def classes_(self) -> npt.NDArray[Any]:
+        """The names of the k classes, in the order of probabilities."""
+        return self.document.classes
+
+    @property
+    def feature_names_in_(self) -> npt.NDArray[Any]:
+        """The names of the features that the tree tests, shape (n_features_in_,)."""
+        return np.array([feature.name for feature in self.document.features], dtype=object)
+
+    @property
+    def n_features_in_(self) -> int:
+        """The number of features that the tree tests."""
+        return len(self.document.features)
+
+    @property
+    def cost_unit(self) -> str:
+        """The unit of costs; empty if unknown."""
+        return self.document.cost_unit
+
+    def predict(self, rows: Any) -> npt.NDArray[Any]:
+        """Returns the predicted classes, shape (n,)."""
+        return self.predictions(rows).prediction
+
+    def predict_proba(self, rows: Any) -> Floats:
+        """Returns the probabilities, shape (n, k), columns in the order of classes_."""
+        return self.predictions(rows).probabilities
+
+    def apply(self, rows: Any) -> Integers:
+        """Returns the ids of the leaves in tree.json, shape (n,)."""
+        return self._leaves(self._encoded(rows))
+
+    def tests(self, rows: Any) -> Integers:
+        """Returns the numbers of tests, shape (n,)."""
+        return self.document.depths[self.apply(rows)]
+
+    def cost(self, rows: Any) -> Floats:
+        """Returns the billed costs of the tests, shape (n,), in cost_unit."""
+        return self.document.costs[self.apply(rows)]
+
+    def predictions(self, rows: Any) -> Predictions:
+        """Returns class, probabilities, leaf, number of tests and cost of each row."""
+        values = self._encoded(rows)
+        return self.predict_encoded(values, self._leaves(values))
+
+    def predict_encoded(self, values: Floats, leaves: Integers) -> Predictions:
+        """Returns the predictions at nodes, shape (n,), for encoded values, shape (n_features_in_, n)."""
+        document = self.document
+        probabilities, predicted = document.probabilities[leaves], document.predicted[leaves]
+        order = np.argsort(leaves, kind="stable") if document.models else np.zeros(0, dtype=np.int64)
+        for rows in np.split(order, np.flatnonzero(np.diff(leaves[order])) + 1):
+            model = document.models.get(int(leaves[rows[0]])) if len(rows) else None
+            if model is None:
+                continue
+            p = leafmodel.probabilities(model.scores(values[:, rows]), len(document.classes))
+            if document.factors is not None:
+                p = leafmodel.rescale(p, document.factors)
+            probabilities[rows] = p
+            predicted[rows] = leafmodel.decide(p, document.error_costs)
+        return Predictions(
+            classes=document.classes,
+            prediction=document.classes[predicted],
+            probabilities=probabilities,
+            leaf=leaves,
+            tests=document.depths[leaves],
+            cost=document.costs[leaves],
+        )
+
+    def ask(self, confidence: float = 0.0) -> Inquiry:
+        """Begins an inquiry for one row, which asks for a value only when a test needs it.
+
+        It ends at a leaf or, with a confidence in (0, 1], at the first node whose most probable class
+        has at least this probability and whose test would cost something. Raises ValueError for
+        another confidence than 0.
+        """
+        return Inquiry(self, confidence)
+
+    def _leaves(self, values: Floats) -> Integers:
+        rows = np.arange(values.shape[1])
+        return self.document.splits.leaves(values, np.zeros(len(rows), dtype=np.int64), rows)
+
+    def _encoded(self, rows: Any) -> Floats:
+        """Returns the values of rows as numbers, shape (n_features_in_, n)."""
+        features = self.document.features
+        if isinstance(rows, Mapping) or hasattr(rows, "columns"):
+            names = rows.keys() if isinstance(rows, Mapping) else rows.columns
+            absent = [feature.name for feature in features if feature.name not in names]
+            if absent:
+                raise ValueError(f"absent columns: {', '.join(absent)}")
+            columns = [rows[feature.name] for feature in features]
+            count = len(next(iter(rows.values()), ())) if isinstance(rows, Mapping) else len(rows)
+        elif isinstance(rows, (list, tuple)) and all(isinstance(row, Mapping) for row in rows):
+            columns = [[row.get(feature.name) for row in rows] for feature in features]
+            count = len(rows)
+        else:
+            array = np.asarray(rows) if hasattr(rows, "dtype") else np.array(rows, dtype=object)
+            if array.ndim != 2 or array.shape[1] != len(features):
+                raise ValueError(f"rows of shape {array.shape}: want (n, {len(features)}), the columns of feature_names_in_")
+            columns, count = list(array.T), len(array)
+        values = np.empty((len(features), count))
+        for at, (feature, column) in enumerate(zip(features, columns)):
+            values[at] = feature.encode(column)
+        return values

@@ -1,0 +1,114 @@
+"""RunInference by TreeModelHandler on Beam's DirectRunner: in batch, and in a stream whose model is replaced."""
+
+from __future__ import annotations
+
+import pathlib
+import pickle
+from typing import Any, NamedTuple
+
+import apache_beam as beam
+import pytest
+from apache_beam.ml.inference.base import ModelMetadata, PredictionResult, RunInference
+from apache_beam.options.pipeline_options import PipelineOptions
+from apache_beam.testing.test_stream import TestStream
+from apache_beam.testing.util import assert_that
+from apache_beam.transforms.window import FixedWindows, TimestampedValue
+from espalier_beam import Prediction, Tree, TreeModelHandler
+from espalier_beam.handler import as_mapping
+
+GOLDEN = pathlib.Path(__file__).parent / "golden"
+IRIS = str(GOLDEN / "iris.tree.json")
+OTHER = str(GOLDEN / "iris_small.tree.json")
+ROWS: list[dict[str, float | None]] = [
+    {"sepallength": 5.1, "sepalwidth": 3.5, "petallength": 1.4, "petalwidth": 0.2},
+    {"sepallength": 6.1, "sepalwidth": 2.8, "petallength": 4.7, "petalwidth": 1.2},
+    {"sepallength": 7.1, "sepalwidth": None, "petallength": 5.9, "petalwidth": 2.1},
+]
+
+
+class Flower(NamedTuple):
+    petallength: float
+    petalwidth: float
+    sepallength: float
+    sepalwidth: float | None
+
+
+def predictions(uri: str) -> list[Prediction]:
+    return Tree.load(uri).predictions(ROWS).rows()
+
+
+@pytest.mark.parametrize("form", [dict, lambda **row: beam.Row(**row), Flower], ids=["mapping", "Row", "named tuple"])
+def test_batch(form: Any) -> None:
+    want = predictions(IRIS)
+
+    def check(results: list[PredictionResult]) -> None:
+        assert len(results) == 40 * len(ROWS)
+        for at, row in enumerate(ROWS):
+            of_row = [r for r in results if as_mapping(r.example) == row]
+            assert [r.inference for r in of_row] == 40 * [want[at]]
+
+    with beam.Pipeline("DirectRunner") as pipeline:
+        rows = pipeline | beam.Create([form(**row) for _ in range(40) for row in ROWS])
+        assert_that(rows | RunInference(TreeModelHandler(IRIS, max_batch_size=50)), check)
+
+
+def test_stream() -> None:
+    """The side input of a window names the model for the rows of the window, as WatchFilePattern does."""
+    stream = TestStream()
+    models = {0: IRIS, 100: OTHER, 200: IRIS}
+    for start, uri in models.items():
+        stream.advance_watermark_to(start)
+        stream.add_elements([TimestampedValue(ModelMetadata(uri, pathlib.Path(uri).stem), start)], tag="models")
+        stream.add_elements([TimestampedValue((start, row), start + 1) for row in ROWS], tag="rows")
+    stream.advance_watermark_to_infinity()
+
+    def check(results: list[tuple[int, Prediction]]) -> None:
+        for start, uri in models.items():
+            got = sorted(p for at, p in results if at == start)
+            assert got == sorted(predictions(uri)), start
+
+    options = PipelineOptions(["--streaming"])
+    with beam.Pipeline("DirectRunner", options=options) as pipeline:
+        elements = pipeline | stream
+        model = elements["models"] | "windows of models" >> beam.WindowInto(FixedWindows(100))
+        results = (
+            elements["rows"]
+            | "windows of rows" >> beam.WindowInto(FixedWindows(100))
+            | beam.Map(lambda pair: pair[1] | {"window": pair[0]})
+            | RunInference(TreeModelHandler(IRIS), model_metadata_pcoll=model)
+            | beam.Map(lambda result: (result.example["window"], result.inference))
+            | "all" >> beam.WindowInto(FixedWindows(1000))
+        )
+        assert_that(results, check)
+
+
+def test_update_model_path() -> None:
+    handler = TreeModelHandler(IRIS)
+    handler.update_model_path(OTHER)
+    assert handler.load_model().digest == Tree.load(OTHER).digest
+    handler.update_model_path(None)
+    assert handler.load_model().digest == Tree.load(OTHER).digest
+    copied = pickle.loads(pickle.dumps(handler))
+    assert copied.load_model().digest == Tree.load(OTHER).digest
+
+
+def test_memory_filesystem(tmp_path: pathlib.Path) -> None:
+    """A tree is read through Beam's FileSystems if its URL has a scheme."""
+    pytest.importorskip("apache_beam.io.localfilesystem")
+    from apache_beam.io.localfilesystem import LocalFileSystem
+
+    class Shelf(LocalFileSystem):  # type: ignore[misc]
+        @classmethod
+        def scheme(cls) -> str:
+            return "shelf"
+
+        def open(self, path: str, *args: Any, **options: Any) -> Any:
+            return super().open(str(GOLDEN / path.removeprefix("shelf://")), *args, **options)
+
+    assert TreeModelHandler("shelf://iris.tree.json").load_model().digest == Tree.load(IRIS).digest
+
+
+def test_wrong_rows() -> None:
+    handler = TreeModelHandler(IRIS)
+    with pytest.raises(TypeError, match="a row of type int: want a mapping, a beam.Row or a named tuple"):
+        handler.run_inference([3], handler.load_model())

@@ -1,0 +1,78 @@
+"""train, with the command, and the notebook of examples."""
+
+from __future__ import annotations
+
+import gc
+import os
+import pathlib
+from collections.abc import Callable
+from typing import Any
+
+import nbclient
+import nbformat
+import pytest
+from espalier_beam import EspalierError, Run, train
+from espalier_beam.train import find
+from test_predict import QUICK
+
+EXAMPLES = pathlib.Path(__file__).parents[1] / "examples"
+
+
+def test_train(data: Callable[[str], Any], espalier: str, tmp_path: pathlib.Path) -> None:
+    frame = data("credit-g").to_pandas().set_index("age", drop=False)  # the index is not a column
+    settings = {"tests": ["threshold", "both"], "max_leaves": 8, "drop_null_labels": True, "max_depth": None}
+    output = str(tmp_path / "run")
+    costs = {"duration": 2.5, "credit_amount": 0}
+    run = train(frame, label="class", costs=costs, budget=2, output=output, espalier=espalier, **settings)
+    assert run.folder == output and run.tree.n_features_in_ > 0
+    assert run.metrics["test"]["rows"] == 199  # as the summary says
+    assert "199 to test it" in repr(run) and "credit_amount" in run.tree.feature_names_in_
+    assert run.tree.cost(frame).mean() <= 2.2  # 2 on training rows
+    costs_of = [point["expected_cost"] for point in run.frontier]
+    assert costs_of == sorted(costs_of) and len(costs_of) > 2
+    assert len(run.frontier_tree(0).predict(frame)) == 1000
+    assert os.path.getsize(run.report) > 10_000
+    page = run._repr_html_()
+    assert page.startswith("<iframe srcdoc=") and "<script" not in page  # it is escaped
+    assert Run(output).tree.digest == run.tree.digest
+    with pytest.raises(EspalierError, match="finished run: choose another folder, or replace it with --overwrite"):
+        train(frame, "class", output=output, espalier=espalier)
+    train(frame, "class", output=output, espalier=espalier, overwrite=True, **QUICK)
+    assert Run(output).frontier == []
+
+
+def test_temporary(data: Callable[[str], Any], espalier: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """ESPALIER names the program, and a run without an output goes with its folder."""
+    monkeypatch.setenv("ESPALIER", espalier)
+    run = train(data("iris"), "class", **QUICK)
+    folder = run.folder
+    assert os.path.isdir(folder) and not os.path.exists(run.report)  # report none
+    del run
+    gc.collect()
+    assert not os.path.exists(os.path.dirname(folder))
+
+
+def test_errors(data: Callable[[str], Any], espalier: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    table = data("iris")
+    with pytest.raises(EspalierError, match='^--label: no input file has a column "klass"; did you mean') as caught:
+        train(table, "klass", espalier=espalier)
+    assert caught.value.exit_code == 2
+    with pytest.raises(EspalierError, match="max_deep"):
+        train(table, "class", espalier=espalier, max_deep=3)
+    monkeypatch.delenv("ESPALIER", raising=False)
+    monkeypatch.setenv("PATH", "")
+    with pytest.raises(FileNotFoundError, match="the program espalier is not there"):
+        find()
+    with pytest.raises(FileNotFoundError, match="/no/such/program"):
+        train(table, "class", espalier="/no/such/program")
+
+
+@pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.ipynb")), ids=lambda path: path.stem)
+def test_notebook(path: pathlib.Path, espalier: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ESPALIER", espalier)
+    notebook = nbformat.read(path, as_version=4)
+    assert all(cell.get("outputs", []) == [] for cell in notebook.cells), "commit notebooks without outputs"
+    nbclient.NotebookClient(notebook, timeout=120, resources={"metadata": {"path": str(EXAMPLES)}}).execute()
+    shown = [output for cell in notebook.cells for output in cell.get("outputs", [])]
+    assert any("<iframe" in output.get("data", {}).get("text/html", "") for output in shown)
+    assert any("probability_good" in output.get("data", {}).get("text/plain", "") for output in shown)

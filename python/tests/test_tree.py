@@ -1,0 +1,274 @@
+"""Forms of rows, errors, confidence and prices of groups."""
+
+from __future__ import annotations
+
+import copy
+import datetime
+import hashlib
+import json
+import math
+import pathlib
+import shutil
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from espalier_beam import Tree
+
+GOLDEN = pathlib.Path(__file__).parent / "golden"
+
+
+def feature(name: str, **keys: Any) -> dict[str, Any]:
+    return {"name": name, "type": "numeric", "cuts": [], "missing": 0, "cost": 1} | keys
+
+
+def node(number: int, test: dict[str, Any] | None = None, *branches: dict[str, Any]) -> dict[str, Any]:
+    """Returns a node whose probabilities and class follow from its number."""
+    p = number / 10
+    inner = {"test": {"cost": 1} | test, "branches": list(branches)} if test else {}
+    return {"id": number, "class": "b" if p < 0.5 else "a", "probabilities": [p, 1 - p]} | inner
+
+
+def document(features: list[dict[str, Any]], nodes: list[dict[str, Any]]) -> dict[str, Any]:
+    label = {"column": "y", "classes": ["a", "b"]}
+    return {
+        "format": "espalier/tree",
+        "version": 1,
+        "label": label,
+        "algorithm": {"cost_unit": "euros"},
+        "features": features,
+        "nodes": nodes,
+    }
+
+
+def tree_of(features: list[dict[str, Any]], nodes: list[dict[str, Any]]) -> Tree:
+    return Tree(json.dumps(document(features, nodes)).encode())
+
+
+def stump(of: dict[str, Any], when: dict[str, Any]) -> Tree:
+    """Returns a tree of one test: node 1 if the condition holds, node 2 otherwise or without a value."""
+    branches = {"when": when, "child": 1}, {"when": {}, "child": 2, "missing": True}
+    return tree_of([of], [node(0, {"feature": of["name"], "kind": "any"}, *branches), node(1), node(2)])
+
+
+@pytest.mark.parametrize(
+    ("values", "want"),
+    [
+        ([1, 30.5, None, math.nan, math.inf, -math.inf], [2, 1, 2, 2, 1, 2]),  # by hand, at least 30
+        (np.array([1, 30], dtype=np.int8), [2, 1]),
+        (np.array([29.9, 30, np.nan], dtype=np.float32), [2, 1, 2]),
+        (pd.array([30, None], dtype="Int64"), [1, 2]),
+        (pd.Series([30, 2], dtype="category"), [1, 2]),
+        ([True, np.float64(31), np.int64(30)], [2, 1, 1]),
+        ([pd.NA, pd.NaT, 2**53], [2, 2, 1]),
+    ],
+)
+def test_numbers(values: Any, want: list[int]) -> None:
+    tree = stump(feature("x"), {"ge": 30})
+    assert tree.apply({"x": values}).tolist() == want
+
+
+def test_number_errors() -> None:
+    tree = stump(feature("x"), {"ge": 30})
+    for wrong in (["12"], np.array(["12"]), [b"12"], [datetime.date(2026, 1, 1)], np.array(["2026-01-01"], "M8[D]")):
+        with pytest.raises(TypeError, match="feature 'x'"):
+            tree.predict({"x": wrong})
+    with pytest.raises(TypeError, match="timedelta"):
+        tree.predict({"x": np.array([1], "m8[s]")})
+    for big in ([2**53 + 1], np.array([2**53 + 1])):
+        with pytest.raises(ValueError, match="beyond 2\\^53"):
+            tree.predict({"x": big})
+
+
+@pytest.mark.parametrize(
+    ("listed", "is_", "values", "want"),
+    [  # by hand: the node of the branch for the value is 1
+        (["a", "b"], "a", ["a", "b", "A", "", None], [1, 2, 2, 2, 2]),
+        (["a", "b"], "a", np.array(["a", "b"]), [1, 2]),
+        (["a", "b"], "a", pd.Series(["a", None], dtype="string"), [1, 2]),
+        (["a", "b"], "a", pd.Series(["a", "b"], dtype="category"), [1, 2]),
+        (["1", "01", "x"], "1", [1, 1.0, "1", "01", True, np.int8(1)], [1, 1, 1, 2, 2, 1]),
+        (["1", "2"], "1", np.array([1.0, 2, np.nan, 3]), [1, 2, 2, 2]),
+        (["1e3", "-0"], "1e3", [1000, 0.0, 1000.5], [1, 2, 2]),
+        (["1e3", "-0"], "-0", [1000, 0.0, -0.0], [2, 1, 1]),
+        (["false", "true"], "true", [True, 1, "true", False, np.bool_(True)], [1, 1, 1, 2, 1]),
+        (["false", "true"], "true", np.array([True, False]), [1, 2]),
+        (["9007199254740993", "9007199254740992"], "9007199254740993", [2**53 + 1, 2**53, float(2**53)], [1, 2, 2]),
+        (["9007199254740993", "7"], "9007199254740993", np.array([2**53 + 1, 7]), [1, 2]),
+    ],
+)
+def test_categories(listed: list[str], is_: str, values: Any, want: list[int]) -> None:
+    of = feature("x", type="categorical", values=listed)
+    assert stump(of, {"in": [is_]}).apply({"x": values}).tolist() == want
+
+
+def test_unlisted() -> None:
+    tree = stump(feature("x", type="categorical", values=["a"]), {"other": True})
+    assert tree.apply({"x": ["a", "b", "", None, 3]}).tolist() == [2, 1, 1, 2, 1]
+
+
+@pytest.mark.parametrize(
+    ("unit", "zone", "at", "yes", "no"),
+    [  # counts by hand: 1 day, 1 minute, 1 day of microseconds
+        ("date", "", 1, datetime.date(1970, 1, 2), datetime.date(1970, 1, 1)),
+        ("date", "", 1, "1970-01-02", "1969-12-31"),
+        ("date", "", 1, np.datetime64("1970-01-02T00:00:01"), np.datetime64("1970-01-01T23:59:59")),
+        ("time", "", 60_000_000, datetime.time(0, 1), datetime.time(0, 0, 59, 999999)),
+        ("time", "", 60_000_000, "00:01:00", "00:00:59"),
+        ("timestamp", "utc", 86_400_000_000, datetime.datetime(1970, 1, 2), datetime.datetime(1970, 1, 1, 23)),
+        ("timestamp", "utc", 86_400_000_000, "1970-01-02T01:00:00+01:00", "1970-01-01T23:59:59Z"),
+        ("timestamp", "utc", 86_400_000_000, pd.Timestamp("1970-01-02 01:00", tz="Europe/Paris"), pd.NaT),
+        ("timestamp", "local", 86_400_000_000, pd.Timestamp("1970-01-02"), np.datetime64("NaT")),
+        ("timestamp", "", -1, datetime.datetime(1969, 12, 31, 23, 59, 59, 999999), pd.Timestamp("1969-12-31")),
+    ],
+)
+def test_moments(unit: str, zone: str, at: int, yes: Any, no: Any) -> None:
+    keys = {"unit": unit, "zone": zone} if zone else {"unit": unit}
+    tree = stump(feature("x", **keys), {"ge": at})
+    assert tree.apply({"x": [yes, no]}).tolist() == [1, 2]
+    if not isinstance(yes, (str, datetime.time)):
+        assert tree.apply(pd.DataFrame({"x": [yes, no]})).tolist() == [1, 2]
+
+
+def test_moment_errors() -> None:
+    zoned = datetime.datetime(2026, 1, 1, tzinfo=datetime.timezone.utc)
+    tree = stump(feature("x", unit="timestamp", zone="local"), {"ge": 0})
+    for wrong in ([zoned], pd.Series([zoned])):
+        with pytest.raises(TypeError, match="want them without one"):
+            tree.predict({"x": wrong})
+    with pytest.raises(ValueError, match="want timestamps in ISO 8601"):
+        tree.predict({"x": ["noon"]})
+    with pytest.raises(TypeError, match="want timestamps"):
+        tree.predict({"x": [datetime.time(1)]})
+
+
+def test_forms() -> None:
+    tree = Tree.load(str(GOLDEN / "boosted.tree.json"))
+    names = list(tree.feature_names_in_)
+    with pytest.raises(ValueError, match=f"absent columns: {names[0]}, {names[2]}"):
+        tree.predict(pd.DataFrame({name: [None] for name in names if name not in (names[0], names[2])}))
+    with pytest.raises(ValueError, match="rows of shape"):
+        tree.predict(np.zeros((2, 1)))
+    with pytest.raises(ValueError, match="rows of shape"):
+        tree.predict([1.0, 2.0])
+    missing = tree.predictions([{}]).rows()
+    assert tree.predictions({name: [None] for name in names}).rows() == missing
+    assert tree.predictions([[None] * len(names)]).rows() == missing
+
+
+def test_leaf_alone() -> None:
+    tree = tree_of([], [node(3) | {"id": 0}])
+    assert tree.n_features_in_ == 0 and tree.cost_unit == "euros"
+    assert tree.predict(pd.DataFrame({"x": [1, 2]})).tolist() == ["b", "b"]
+    assert tree.predict({"x": [1, 2, 3]}).tolist() == ["b"] * 3
+    assert tree.ask().next() is None
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"version": 4}, "version 4"),
+        ({"format": "other"}, "format 'other'"),
+        ({"nodes": [{"id": 0}]}, "KeyError: 'class'"),
+        ({"features": []}, "KeyError: 'x'"),
+        ({"label": {"column": "y", "classes": ["a"]}}, "KeyError: 'b'"),
+    ],
+)
+def test_damaged(change: dict[str, Any], message: str) -> None:
+    sound = copy.deepcopy(
+        document(
+            [feature("x")],
+            [
+                node(0, {"feature": "x", "kind": "threshold"}, {"when": {"ge": 1}, "child": 1}, {"when": {"lt": 1}, "child": 2, "missing": True}),
+                node(1),
+                node(2),
+            ],
+        )
+    )
+    assert Tree(json.dumps(sound).encode()).n_features_in_ == 1
+    with pytest.raises(ValueError, match=f"x.json: not a tree that can be used: .*{message}"):
+        Tree(json.dumps(sound | change).encode(), "x.json")
+    sound["nodes"][0]["branches"][0]["child"] = 0
+    with pytest.raises(ValueError, match="want later nodes"):
+        Tree(json.dumps(sound).encode())
+
+
+def test_not_json() -> None:
+    for wrong in (b"", b"{", b"[]", b"\xff"):
+        with pytest.raises(ValueError, match="not a tree that can be used"):
+            Tree(wrong)
+
+
+def run_folder(path: pathlib.Path, name: str = "iris") -> str:
+    """Writes what from_run reads of a run folder, and returns the digest of the tree."""
+    path.mkdir()
+    shutil.copy(GOLDEN / f"{name}.tree.json", path / "tree.json")
+    digest = hashlib.sha256((path / "tree.json").read_bytes()).hexdigest()
+    (path / "distribution.json").write_text(json.dumps({"leaves": {"tree_sha256": digest}}))
+    (path / "_SUCCESS").touch()
+    return digest
+
+
+def test_from_run(tmp_path: pathlib.Path) -> None:
+    digest = run_folder(tmp_path / "monday")
+    assert Tree.from_run(str(tmp_path / "monday")).digest == digest
+    latest = tmp_path / "LATEST.json"
+    pointer = {"format": "espalier/latest", "version": 1, "run": "monday", "tree_sha256": digest}
+    latest.write_text(json.dumps(pointer))
+    assert Tree.from_run(str(latest)).digest == digest
+    assert Tree.from_run(latest.as_uri()).digest == digest
+    latest.write_text(json.dumps(pointer | {"tree_sha256": "0" * 64}))
+    with pytest.raises(ValueError, match=f"the digest is {digest}: want 000"):
+        Tree.from_run(str(latest))
+    shutil.copy(GOLDEN / "boosted.tree.json", tmp_path / "monday" / "tree.json")
+    with pytest.raises(ValueError, match="the digest is"):
+        Tree.from_run(str(tmp_path / "monday"))
+    (tmp_path / "monday" / "_SUCCESS").unlink()
+    with pytest.raises(FileNotFoundError):
+        Tree.from_run(str(tmp_path / "monday"))
+    latest.write_text("{}")
+    with pytest.raises(ValueError, match="espalier/latest"):
+        Tree.from_run(str(latest))
+
+
+def test_confidence() -> None:
+    tree = Tree.load(str(GOLDEN / "iris.tree.json"))
+    inquiry = tree.ask(0.3)  # the root is as confident
+    assert inquiry.next() is None
+    assert inquiry.result().cost == 0 and inquiry.path == (0,)
+    with pytest.raises(ValueError, match="has ended"):
+        inquiry.answer(1)
+    for wrong in (-0.1, 1.1, math.nan):
+        with pytest.raises(ValueError, match="want a probability"):
+            tree.ask(wrong)
+
+
+def test_group_prices() -> None:
+    """The group's price is due at the first test whose value is not given."""
+    a, b = feature("a", group="lab", group_cost=5), feature("b", group="lab", group_cost=5)
+    branches = {"when": {"ge": 0}, "child": 1}, {"when": {"lt": 0}, "child": 2, "missing": True}
+    later = {"when": {"ge": 0}, "child": 3}, {"when": {"lt": 0}, "child": 4, "missing": True}
+    nodes = [
+        node(0, {"feature": "a", "kind": "threshold", "billed": 6}, *branches),
+        node(1, {"feature": "b", "kind": "threshold", "cost": 2}, *later),
+        *map(node, range(2, 5)),
+    ]
+    tree = tree_of([a, b], nodes)
+    inquiry = tree.ask()
+    assert inquiry.next().cost == 6  # type: ignore[union-attr] # 1 and the group
+    inquiry.answer(1)
+    assert inquiry.next().cost == 2  # type: ignore[union-attr] # the group is paid
+    inquiry.answer(1)
+    assert inquiry.paid == 8 == tree.cost([{"a": 1, "b": 1}])[0]
+    inquiry = tree.ask()
+    inquiry.give("a", 1)
+    inquiry.give("unknown", 1)
+    assert inquiry.next().cost == 7  # type: ignore[union-attr] # 2 and the group
+    with pytest.raises(ValueError, match="is known already"):
+        inquiry.give("a", 2)
+    with pytest.raises(TypeError, match="the text 'x'"):
+        inquiry.answer("x")
+    assert inquiry.next().feature == "b"  # type: ignore[union-attr] # still open
+    inquiry.answer(None)
+    assert inquiry.result().leaf == 4 and inquiry.paid == 7
