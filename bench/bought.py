@@ -2,23 +2,25 @@
 """What trees and boosters of several libraries buy: on the same rows, the AUC within a number of
 features that are bought for a row, tests, and time.
 
-    bench/bought.py [--sets NAME,..] [--splits 2] [--bought 2,4,8] [--preset accurate] [--csv FILE]
+    bench/bought.py [--sets NAME,..] [--splits 2] [--bought 2,4,8] [--preset default,accurate] [--csv FILE]
 
 Each data set of the paper in bench/data is split into 70/10/20 by seeds, as for peers.py.
 A feature is bought for a row at the first test that asks for it; further tests are free. Each
 side offers models:
 
-- Espalier: the frontier of the preset with --repeat_cost free, whose costs are bought features;
-- CART: scikit-learn's, by entropy and by Gini, at 15 alphas of its cost-complexity path;
+- Espalier: the frontier of each preset with --repeat_cost free, whose costs are bought features;
+- CART: scikit-learn's, by entropy and by Gini, at 20 alphas of its cost-complexity path, denser
+  where trees are small;
 - one LightGBM tree: one round at full step, a grid of sizes;
 - LightGBM: 10, 30 and 100 rounds with its defaults;
-- LightGBM with cost-efficient boosting: 30 and 100 rounds, cegb_penalty_feature_lazy 1 for each
+- LightGBM with cost-efficient boosting: 10, 30 and 100 rounds, cegb_penalty_feature_lazy 1 for each
   feature, a grid of cegb_tradeoff;
 - STreeD: the optimal trees of depth 2, 3 and 4 on indicators of quantiles, on small sets.
 
 For each number of bought features each side answers with its model that is best on validation
-rows within it. The first table has the AUC of these answers on test rows; the second one what the
-model without a limit asks and buys, and the seconds that all models of a side took. The script
+rows within it. The first table has the AUC of these answers on test rows, the second one the averages
+over the data sets that all sides have models for (STreeD apart), the third one what the model
+without a limit asks and buys, and the seconds that all models of a side took. The script
 prints tables and never fails. Needs the data sets, Go and Python; installs by pip what is
 missing of numpy, pandas, pyarrow, scikit-learn, lightgbm and pystreed.
 """
@@ -37,7 +39,7 @@ import rivals
 from protocol import Espalier, Point, arguments, load, save, splits, table
 from rivals import write_parts
 
-tradeoffs = 1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2, 1e-1
+tradeoffs = 1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2, 1e-1, 0.3, 1.0, 3.0
 
 
 @dataclasses.dataclass
@@ -53,7 +55,8 @@ def within(models, bought):
     return max(fits, key=lambda m: (m.validation, -m.cost)) if fits else Model(0.0, 0.5, 0.5, 'leaf')
 
 
-def ours(espalier, data, split):
+def ours(espalier, preset, data, split):
+    espalier.preset = preset
     file = write_parts(split, espalier.work)
     _, folder = espalier.frontier(data, [file], '--split', 'part', '--repeat_cost', 'free')
     return [
@@ -83,7 +86,8 @@ def cart(split):
     for criterion in 'entropy', 'gini':
         whole = DecisionTreeClassifier(criterion=criterion, random_state=0)
         alphas = whole.cost_complexity_pruning_path(x[train], split.y[train]).ccp_alphas
-        for alpha in np.unique(alphas[np.linspace(0, len(alphas) - 1, 15).astype(int)]):
+        from_end = np.geomspace(1, len(alphas), 20).astype(int)  # the last alpha leaves the root alone
+        for alpha in np.unique(alphas[len(alphas) - from_end]):
             tree = DecisionTreeClassifier(criterion=criterion, random_state=0, ccp_alpha=max(0, alpha))
             tree.fit(x[train], split.y[train])
             asked = tree.tree_.feature[: tree.tree_.node_count]
@@ -124,7 +128,7 @@ class Boosting(rivals.Boosting):
         lazy = [1.0] * self.x.shape[1]
         return [
             self.point(rounds, f'{rounds} rounds at {t:g}', cegb_tradeoff=t, cegb_penalty_feature_lazy=lazy)
-            for rounds in (30, 100)
+            for rounds in (10, 30, 100)
             for t in tradeoffs
         ]
 
@@ -150,12 +154,12 @@ def optimal(split):
     return [Model(p.cost, p.validation, p.test, p.name, p.cost) for p, *_ in rivals.optimal_trees(split).values()]
 
 
-def offers(espalier, data, seed):
+def offers(espalier, presets, data, seed):
     """The models of each side, and the seconds that they took."""
     split = rivals.Split(data, seed)
     boosting = Boosting(split)
-    sides = {
-        'Espalier': lambda: ours(espalier, data, split),
+    sides = {f'Espalier, {preset}': lambda preset=preset: ours(espalier, preset, data, split) for preset in presets}
+    sides |= {
         'CART': lambda: cart(split),
         'one LightGBM tree': boosting.single_trees,
         'LightGBM': boosting.ensembles,
@@ -170,13 +174,13 @@ def offers(espalier, data, seed):
 
 def main():
     ap = arguments(__doc__)
-    ap.set_defaults(splits=2)
+    ap.set_defaults(splits=2, preset='default,accurate')
     ap.add_argument('--bought', type=lambda s: [float(x) for x in s.split(',')], default=[2.0, 4.0, 8.0])
     options = ap.parse_args()
     rows = []
-    with Espalier(options.espalier, options.preset) as espalier:
+    with Espalier(options.espalier) as espalier:
         for data, seed in splits(options):
-            for side, models, seconds in offers(espalier, data, seed):
+            for side, models, seconds in offers(espalier, options.preset.split(','), data, seed):
                 if not models:
                     continue
                 for bought in [*options.bought, np.inf]:
@@ -200,7 +204,12 @@ def report(rows, budgets):
         found = [mean(name, side, bought, key) for side in sides]
         return ['' if x is None else f'{x:.{digits}f}' for x in found]
 
+    def averages(bought):
+        everywhere = [[mean(n, side, bought, 'auc') for n in names] for side in sides]
+        return ['' if None in found else f'{np.mean(found):.3f}' for found in everywhere]
+
     table(['data set', 'bought', *sides], [[n, f'{b:g}', *cells(n, b, 'auc', 4)] for n in names for b in [*budgets, np.inf]])
+    table(['average of the sets', *sides], [[f'{b:g}', *averages(b)] for b in [*budgets, np.inf]])
     table(
         ['data set', 'without a limit', *sides],
         [

@@ -3,6 +3,8 @@ package pipelines
 import (
 	"cmp"
 	"context"
+	"fmt"
+	"strings"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/metric"
@@ -128,10 +130,39 @@ func measureRows(ctx context.Context, s *session.Session, c *EvaluateConfig) (*t
 			File: in.Files[0].URL, Problem: "no row has a label", Hint: "check --input and --label",
 		}
 	}
+	warnOfTraining(ctx, s, model, in)
 	if slicer != nil {
 		err = slicer.Measure(ctx, t, spec, m)
 	}
 	return t, m, err
+}
+
+// warnOfTraining warns if a tree was trained on the files that it is measured on.
+func warnOfTraining(ctx context.Context, s *session.Session, model string, in *source.Input) {
+	run := strings.TrimSuffix(model, "/"+runfolder.TreeName)
+	m, err := runfolder.ReadManifest(ctx, s.Files.Store, run)
+	if err != nil {
+		return // the tree is not in a run folder
+	}
+	trained := make(map[string]bool, len(m.Inputs))
+	for i := range m.Inputs {
+		trained[m.Inputs[i].FooterDigest] = true
+	}
+	known := 0
+	inputs := in.Manifest()
+	for i := range inputs {
+		if trained[inputs[i].FooterDigest] {
+			known++
+		}
+	}
+	files := "these files"
+	if known < len(inputs) {
+		files = fmt.Sprintf("%d of these %d files", known, len(inputs))
+	}
+	if known > 0 {
+		s.Reporter.Warn(fmt.Sprintf("the tree was trained on rows of %s: on new rows it is worse than these figures; "+
+			"for its figures on test rows: espalier show %s --figures", files, run))
+	}
 }
 
 // scoringSlicer returns the slicer that measures a tree by --slice on scored rows. The slices depend on

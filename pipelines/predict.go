@@ -294,6 +294,7 @@ func (p *prediction) score(ctx context.Context) (*PredictResult, error) {
 	}
 	if p.spec.Label != "" {
 		r.Metrics = newPredictedMetrics(p.tree, counted, p.spec)
+		warnOfTraining(ctx, p.Session, p.model, p.input)
 		if r.Metrics.Test == nil {
 			r.Metrics = nil
 		}

@@ -180,13 +180,13 @@ func newPromotion(ctx context.Context, c *config.Promote, s *session.Session) (*
 // these have models.
 func (p *promotion) choose() (err error) {
 	s, f := &p.parsed.Selection, p.frontier
-	f.Select, f.Tolerance = p.config.Select.String(), 0
+	f.Select, f.Tolerance, f.Limits = p.config.Select.String(), 0, s.Limits
 	if s.Rule == frontier.Best {
 		f.Tolerance = s.Tolerance
 	}
 	switch {
 	case p.wish.Number >= 0:
-		f.Select, f.Tolerance = runfolder.SelectNumber, 0
+		f.Select, f.Tolerance, f.Limits = runfolder.SelectNumber, 0, frontier.Limits{}
 		name := runfolder.FrontierTree(p.wish.Number)
 		if p.now = slices.IndexFunc(f.Points, func(q runfolder.Point) bool { return q.Tree == name }); p.now < 0 {
 			err = fmt.Errorf("--promote %d: the frontier has no tree of this number; espalier frontier %s lists them",

@@ -142,7 +142,7 @@ func (c *choosing) limitsExclude(w *winner) string {
 			trees, most, l.MaxCost)
 	default:
 		return fmt.Sprintf("each of %d trees with a test breaks one of the limits (%v): the least expected cost is %v, "+
-			"the least worst cost %v, the fewest leaves %d", trees, l, expected, most, leaves)
+			"the least maximum cost %v, the fewest leaves %d", trees, l, expected, most, leaves)
 	}
 }
 
@@ -151,7 +151,7 @@ func someTestAllowed(points []frontier.Point, l frontier.Limits) bool {
 	return slices.ContainsFunc(points, func(p frontier.Point) bool { return p.Leaves > 1 && l.Allow(&p.Complexity) })
 }
 
-// leastOf returns the number of trees with a test, and their least expected cost, least worst cost
+// leastOf returns the number of trees with a test, and their least expected cost, least maximum cost
 // and least number of leaves.
 func leastOf(points []frontier.Point) (trees int, expected, most float64, leaves int) {
 	expected, most, leaves = math.Inf(1), math.Inf(1), math.MaxInt

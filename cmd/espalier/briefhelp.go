@@ -37,8 +37,8 @@ func common(verb string) []string {
 	switch verb {
 	case "train":
 		return []string{
-			"input", "label", "output", "overwrite", "preset", "config", "costs", "cost_unit", "max_expected_cost", "max_leaves",
-			"ignore", "key", "split", "weight",
+			"input", "label", "output", "preset", "config", "costs", "cost_unit", "repeat_cost", "max_expected_cost",
+			"max_leaves", "ignore", "key", "split", "weight",
 		}
 	case "retrain":
 		return []string{

@@ -145,8 +145,27 @@ func (c *configFile) unknown(key string, flags *pflag.FlagSet) error {
 	return c.fault(c.lines[key], "unknown key %q%s", key, nearestFlag(key, flags, `; did you mean "%s"?`))
 }
 
-// nearestFlag proposes a flag that is named nearly so.
+// flagElsewhere returns the flag for what other programs call name; empty if no flag is like it.
+func flagElsewhere(name string) string {
+	switch name {
+	case "budget", "max_budget":
+		return "max_expected_cost"
+	case "max_depth", "max_leaf_nodes", "num_leaves":
+		return "max_leaves"
+	case "target", "y", "class", "outcome":
+		return "label"
+	case "drop", "exclude", "skip":
+		return "ignore"
+	default:
+		return ""
+	}
+}
+
+// nearestFlag proposes a flag that is named nearly so, or as other programs name it.
 func nearestFlag(name string, flags *pflag.FlagSet, format string) string {
+	if known := flagElsewhere(name); flags.Lookup(known) != nil {
+		return fmt.Sprintf(format, known)
+	}
 	var names []string
 	flags.VisitAll(func(f *pflag.Flag) {
 		if !f.Hidden && f.Name != configFlag {

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -161,7 +162,7 @@ func readable(markdown string, width int) string {
 			b.WriteString("    " + strings.ReplaceAll(line, "\t", "    ") + "\n")
 		case line == "" || strings.HasPrefix(line, "|") || strings.HasPrefix(line, "#"):
 			flush()
-			b.WriteString(line + "\n")
+			b.WriteString(link.ReplaceAllStringFunc(line, unlinked) + "\n")
 		default:
 			if item.MatchString(line) {
 				flush()
@@ -188,6 +189,11 @@ func wrappedItem(text string, width int) string {
 	return report.Wrapped(mark+text, width, strings.Repeat(" ", len(mark)))
 }
 
+// unlinked returns the text of a link in a table, as wide as the link.
+func unlinked(markdown string) string {
+	return fmt.Sprintf("%-*s", utf8.RuneCountInString(markdown), link.FindStringSubmatch(markdown)[1])
+}
+
 // pointed returns the text of a link with its target, for a terminal.
 func pointed(markdown string) string {
 	parts := link.FindStringSubmatch(markdown)
@@ -195,6 +201,9 @@ func pointed(markdown string) string {
 	page, _, _ := strings.Cut(target, "#")
 	if name, ok := strings.CutSuffix(page, ".md"); ok {
 		if _, ok := docs.Find(name); ok {
+			if text == name {
+				return "espalier help " + name
+			}
 			return fmt.Sprintf("%s (espalier help %s)", text, name)
 		}
 	}

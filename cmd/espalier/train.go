@@ -171,9 +171,8 @@ func settleFirst(set *pflag.FlagSet, c *trainFlags, file *configFile, reporter e
 
 // printResult prints the first screen about a run.
 func printResult(w io.Writer, r *pipelines.Result, final *trainFlags) error {
-	choice := final.Selection()
 	o := report.Overview{
-		Folder: folderOf(r.Files), Limits: choice.Limits.String(), Whole: final.show,
+		Folder: folderOf(r.Files), Whole: final.show,
 		Run:    &runfolder.Run{Tree: r.Tree, Metrics: r.Metrics, Schema: r.Schema, Frontier: r.Frontier},
 		Report: slices.ContainsFunc(r.Files, func(file string) bool { return strings.HasSuffix(file, "/"+runfolder.ReportName) }),
 	}

@@ -112,6 +112,9 @@ func listRuns(c *cobra.Command, flags *useFlags) error {
 	if err != nil {
 		return err
 	}
+	if len(list) == 0 {
+		return usage.Errorf("%s has no runs of retrain: name the folder that retrain --destination wrote", flags.Destination)
+	}
 	t := report.NewTable(report.Column{Head: "run", Left: true}, report.Column{Head: "outcome", Left: true},
 		report.Column{Head: "AUC"}, report.Column{Head: "cost"}, report.Column{Head: "remarks", Left: true})
 	for _, u := range list {

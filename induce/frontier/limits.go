@@ -10,9 +10,9 @@ import (
 
 // Limits bound the billed cost and the size of a tree. 0: no limit.
 type Limits struct {
-	ExpectedCost float64 // expected billed cost of a training row
-	MaxCost      float64 // billed cost of the most expensive path
-	Leaves       int     // number of leaves
+	ExpectedCost float64 `json:"max_expected_cost,omitempty"` // expected billed cost of a training row
+	MaxCost      float64 `json:"max_cost,omitempty"`          // billed cost of the most expensive path
+	Leaves       int     `json:"max_leaves,omitempty"`        // number of leaves
 }
 
 // slack is the rounding error that a cost (relative) or merit may have at a limit.
@@ -62,7 +62,7 @@ func (l Limits) String() string {
 		list = append(list, fmt.Sprintf("an expected cost of %v", l.ExpectedCost))
 	}
 	if l.MaxCost != 0 {
-		list = append(list, fmt.Sprintf("a worst cost of %v", l.MaxCost))
+		list = append(list, fmt.Sprintf("a maximum cost of %v", l.MaxCost))
 	}
 	if l.Leaves != 0 {
 		list = append(list, fmt.Sprintf("%d leaves", l.Leaves))

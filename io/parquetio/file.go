@@ -181,10 +181,11 @@ func (f *File) readFooter(r objectstore.Reader) ([]byte, error) {
 }
 
 func (f *File) notParquet(problem string) error {
-	return &dataset.DataError{
-		File: f.URL, Problem: problem,
-		Hint: "it may be truncated or of another format: write it again or leave it out",
+	hint := "it may be truncated or of another format: write it again or leave it out"
+	if strings.HasSuffix(f.URL, ".csv") || strings.HasSuffix(f.URL, ".tsv") {
+		hint = fmt.Sprintf("make Parquet of it: espalier import %s --output FOLDER", f.URL)
 	}
+	return &dataset.DataError{File: f.URL, Problem: problem, Hint: hint}
 }
 
 const hintWritten = "run again once nothing writes to it"

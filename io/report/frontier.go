@@ -27,10 +27,10 @@ func Frontier(w io.Writer, points []runfolder.Point, width int) error {
 }
 
 // Outlined returns the indexes of at most most points that outline a frontier, including the chosen
-// point, the knee and the least total cost: see frontier.Outline. With error costs, it also
-// includes a single leaf.
-func Outlined(points []runfolder.Point, most int) []int {
-	costs, kept := make([]float64, len(points)), []int(nil)
+// point, the knee, the least total cost and the kept points: see frontier.Outline. With error costs,
+// it also includes a single leaf.
+func Outlined(points []runfolder.Point, most int, kept ...int) []int {
+	costs := make([]float64, len(points))
 	for i := range points {
 		costs[i], _ = points[i].Billed()
 		bare := points[i].ExpectedTotalCost != nil && points[i].Leaves == 1 // the cost without any test

@@ -22,9 +22,8 @@ import (
 type Overview struct {
 	Folder string // the run folder
 	Run    *runfolder.Run
-	Limits string // the limits of the choice, as frontier.Limits spells them; empty if unlimited
-	Report bool   // the folder has a report.html
-	Whole  bool   // show the whole tree, whatever its size
+	Report bool // the folder has a report.html
+	Whole  bool // show the whole tree, whatever its size
 }
 
 const (
@@ -120,8 +119,8 @@ func (o *Overview) choice() string {
 	}
 	chosen := &f.Points[chosenOf(f.Points)]
 	within := ""
-	if o.Limits != "" {
-		within = " within " + o.Limits
+	if limits := f.Limits.String(); limits != "" {
+		within = " within " + limits
 	}
 	return fmt.Sprintf("Took tree %s of %s of %s%s: %s.", digits(chosen), plural(int64(f.Pruned), "pruning"),
 		plural(int64(f.Grown), "tree"), within, why(f, chosen))
@@ -209,7 +208,8 @@ func (o *Overview) cost(m *metric.Metrics) string {
 	}
 	_, most := t.Complexity.Billed()
 	text := "Cost per row: "
-	if paid := Cost(m); paid != nil {
+	paid := Cost(m)
+	if paid != nil {
 		text += figureOf(*paid) + unit + " on average, "
 	}
 	text += figureOf(most) + " at most"
@@ -219,7 +219,31 @@ func (o *Overview) cost(m *metric.Metrics) string {
 	if m.ExpectedErrorCost != nil {
 		text += "; errors cost " + figureOf(*m.ExpectedErrorCost) + " per row"
 	}
-	return text + ". " + leaves(t.Complexity.Leaves) + "."
+	text += ". " + leaves(t.Complexity.Leaves) + "."
+	if f := o.Run.Frontier; f != nil && paid != nil && f.Limits.ExpectedCost != 0 && *paid > f.Limits.ExpectedCost {
+		expected, _ := t.Complexity.Billed()
+		text += fmt.Sprintf(" The limit holds on the training rows, which cost %s.", figureOf(expected))
+	}
+	if once := o.onceEach(); most > once {
+		text += fmt.Sprintf(" All features cost %s once: further tests of a feature are billed again, unless "+
+			"--repeat_cost free.", figureOf(once))
+	}
+	return text
+}
+
+// onceEach returns the cost of testing each feature once. It is infinite if further tests of a feature
+// are free, or if the costs are not the prices of features alone.
+func (o *Overview) onceEach() float64 {
+	t := o.Run.Tree
+	if onlyTests(t) || t.Complexity.ExpectedBilledCost != 0 || o.Run.Schema == nil {
+		return math.Inf(1)
+	}
+	sum := 0.0
+	list := o.Run.Schema.Features()
+	for i := range list {
+		sum += list[i].Cost
+	}
+	return sum
 }
 
 // onlyTests reports whether the cost of a row is its number of tests.
@@ -228,8 +252,8 @@ func onlyTests(t *tree.Tree) bool {
 	return t.Algorithm.CostUnit == "" && billed == t.Complexity.ExpectedTests
 }
 
-// Budgets lists other trees of the frontier, and returns a command that takes one of them. The table is nil if
-// there are no other trees.
+// Budgets lists other trees of the frontier, among them the trees of NextTo, and returns a command
+// that takes the next cheaper one. The table is nil if there are no other trees.
 func (o *Overview) Budgets() (t *Table, another string) {
 	f := o.Run.Frontier
 	if f == nil || len(f.Points) < 2 {
@@ -238,9 +262,10 @@ func (o *Overview) Budgets() (t *Table, another string) {
 	chosen := chosenOf(f.Points)
 	t = NewTable(Column{Head: "Other budgets", Left: true}, Column{Head: "cost"}, Column{Head: areaHead(f.Points)}, Column{Head: "change"},
 		Column{Head: "leaves", Rank: 1})
-	shown := Outlined(f.Points, otherBudgets+1)
+	cheaper, dearer := NextTo(f.Points, chosen)
+	shown := Outlined(f.Points, otherBudgets+1, cheaper, dearer)
 	for most := otherBudgets + 2; len(shown) <= otherBudgets && most < 3*otherBudgets; most++ {
-		if more := Outlined(f.Points, most); len(more) <= otherBudgets+1 { // an outline may have fewer points than requested
+		if more := Outlined(f.Points, most, cheaper, dearer); len(more) <= otherBudgets+1 { // an outline may have fewer points than requested
 			shown = more
 		}
 	}
@@ -249,7 +274,6 @@ func (o *Overview) Budgets() (t *Table, another string) {
 		if i == chosen {
 			continue
 		}
-		another = fmt.Sprintf("espalier frontier %s --promote %s", o.Folder, digits(p))
 		cost, _ := p.Billed()
 		now, before := selectedBy(p), selectedBy(&f.Points[chosen])
 		change := "-"
@@ -258,7 +282,11 @@ func (o *Overview) Budgets() (t *Table, another string) {
 		}
 		t.Add("tree "+digits(p), figureOf(cost), rounded(now), change, strconv.Itoa(p.Leaves))
 	}
-	return t, another
+	other := cheaper
+	if other == chosen {
+		other = dearer
+	}
+	return t, fmt.Sprintf("espalier frontier %s --promote %s", o.Folder, digits(&f.Points[other]))
 }
 
 // selectedBy returns the area that a point was selected by: on the validation rows, or on the folds.

@@ -3,6 +3,7 @@ package runfolder
 import (
 	"fmt"
 
+	"github.com/espalier-ml/espalier/induce/frontier"
 	"github.com/espalier-ml/espalier/induce/metric"
 	"github.com/espalier-ml/espalier/induce/naming"
 	"github.com/espalier-ml/espalier/induce/tree"
@@ -17,6 +18,8 @@ type Frontier struct {
 	Folds   int    `json:"folds,omitempty"` // folds that count in the merit; absent: validation rows alone
 	// Tolerance is how much merit a cheaper tree may lack; absent: none.
 	Tolerance float64 `json:"tolerance,omitempty"`
+	// Limits are the limits of the choice; absent: none.
+	Limits frontier.Limits `json:"limits,omitzero"`
 	// Evidence is the number of rows by class on which merits are measured, see frontier.Score; nil
 	// if points have no scores.
 	Evidence []float64 `json:"evidence,omitempty"`

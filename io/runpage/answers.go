@@ -3,6 +3,7 @@ package runpage
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/espalier-ml/espalier/induce/metric"
@@ -65,6 +66,9 @@ func paidBy(t *tree.Tree, part float64) float64 {
 	return billed[leaves[len(leaves)-1]]
 }
 
+// fewRows is the inverse of the share of the rows below which a tenth of the scale says less.
+const fewRows = 50
+
 // moderateError is the mean error of probabilities above which they must be used with care.
 const moderateError = 0.05
 
@@ -76,24 +80,23 @@ func (f *facts) whatToTrust() answered {
 		a.Short = "Not known: there are no rows to measure them on."
 		return a
 	}
-	off := "Off"
+	care := "Off"
 	if c.ExpectedError > moderateError {
-		off = "With care: off"
+		care = "With care: off"
 	}
-	a.Short = fmt.Sprintf("%s by %s on average on %s %s rows", off, points(c.ExpectedError), grouped(m.Rows), f.part)
-	text := fmt.Sprintf("In the worst tenth of the scale they are off by %s.", points(c.MaximumError))
+	a.Short = fmt.Sprintf("%s by %s on average on %s %s rows", care, points(c.ExpectedError), grouped(m.Rows), f.part)
 	class, is := "the predicted class", "have it"
 	if c.Class != "" {
 		class = report.Name(c.Class)
 		is = "are " + class
 	}
-	top := func(b metric.CalibrationBin) float64 { // the highest bin that has a twentieth of the rows
-		return b.To * min(1, float64(b.Weight)*20/float64(m.Weight))
+	off := func(b metric.CalibrationBin) float64 { // bins with few rows count less
+		return math.Abs(b.MeanProbability-b.ObservedShare) * min(1, float64(b.Weight)*fewRows/float64(m.Weight))
 	}
-	b := slices.MaxFunc(c.Bins, func(a, b metric.CalibrationBin) int { return cmp.Compare(top(a), top(b)) })
-	text += fmt.Sprintf(" For example, %s of the rows whose probability of %s is %.0f to %.0f\u00a0%% %s.", report.Percent(b.ObservedShare), class,
-		100*b.From, 100*b.To, is)
-	a.Text = append(a.Text, text)
+	b := slices.MaxFunc(c.Bins, func(a, b metric.CalibrationBin) int { return cmp.Compare(off(a), off(b)) })
+	a.Text = append(a.Text, fmt.Sprintf("At worst, of the rows whose probability of %s is %.0f to %.0f\u00a0%% (%s of all rows, "+
+		"%s on average), %s %s.", class, 100*b.From, 100*b.To, report.Percent(float64(b.Weight)/float64(m.Weight)),
+		report.Percent(b.MeanProbability), report.Percent(b.ObservedShare), is))
 	if f.part == "train" {
 		a.Text = append(a.Text, "The tree was trained on these rows: on new rows the errors are larger.")
 	}

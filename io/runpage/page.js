@@ -201,8 +201,8 @@ class Page {
       ["leaves, levels", `${point.leaves}, ${point.depth}`],
       ["AUC, validation", figure(point.validation) + signed(point.validation, run.validation, 4) + interval],
       ["AUC, test", figure(point.test) + signed(point.test, run.test, 4)],
-      ["accuracy", figure(point.accuracy) + signed(point.accuracy, run.accuracy, 4)],
-      ["log loss", figure(point.loss) + signed(point.loss, run.loss, 4)],
+      ["accuracy, validation", figure(point.accuracy) + signed(point.accuracy, run.accuracy, 4)],
+      ["log loss, validation", figure(point.loss) + signed(point.loss, run.loss, 4)],
     ];
     if (point.total !== null) {
       lines.push(["cost of errors", figure(point.errorCost) + this.unit() + signed(point.errorCost, run.errorCost, 4)],

@@ -1,6 +1,8 @@
 package config
 
 import (
+	"fmt"
+	"path"
 	"slices"
 	"strings"
 
@@ -142,7 +144,11 @@ func (c *Predict) UnmarshalJSON(b []byte) error { return setting.Decode(b, c.Set
 
 // Validate returns all faults at once, each with the name of its flag.
 func (c *Predict) Validate() error {
-	if faults := slices.Concat(setting.Faults(c.Settings()), faultsOfDate(c.Date), c.conflicts()); len(faults) > 0 {
+	faults := slices.Concat(setting.Faults(c.Settings()), faultsOfDate(c.Date), c.conflicts())
+	if ext := path.Ext(c.Output); ext == ".csv" || ext == ".parquet" {
+		faults = append(faults, fmt.Errorf("--output %s: predict writes a folder of Parquet files: name a folder", c.Output))
+	}
+	if len(faults) > 0 {
 		return usage.All(faults)
 	}
 	return nil
