@@ -45,6 +45,7 @@ func settingsPage() string {
 		{"drift", newDriftFlags().Settings()},
 		{"retrain", newRetrainFlags().Settings()},
 		{"use", newUseFlags().Settings()},
+		{"whence", newWhenceFlags().Settings()},
 		{"predict", newPredictFlags().Settings()},
 		{"show", newShowOptions().Settings()},
 		{"plot", plotSettings()},

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"regexp"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/espalier-ml/espalier/io/latest"
 	"github.com/espalier-ml/espalier/io/report"
 	"github.com/espalier-ml/espalier/io/setting"
 	"github.com/espalier-ml/espalier/io/usage"
@@ -144,11 +146,11 @@ func printHistory(c *cobra.Command, final *retrainFlags) error {
 	if final.Destination == "" {
 		return &usage.Error{Problem: "--destination is required"}
 	}
-	list, err := retraining.History(c.Context(), final.Retrain)
+	list, now, err := retraining.History(c.Context(), final.Retrain)
 	if err != nil {
 		return err
 	}
-	return historyTable(list).Write(c.OutOrStdout(), pageWidth(c.OutOrStdout()))
+	return historyTable(list, now).Write(c.OutOrStdout(), pageWidth(c.OutOrStdout()))
 }
 
 // printAttempt prints the outcome of an attempt.
@@ -165,22 +167,33 @@ func printAttempt(w io.Writer, a *retraining.Attempt, repeated bool) error {
 	return err
 }
 
-// historyTable returns the table of attempts.
-func historyTable(list []*retraining.Attempt) *report.Table {
-	t := report.NewTable(report.Column{Head: "date", Left: true}, report.Column{Head: "started", Left: true, Rank: 2},
-		report.Column{Head: "mode", Left: true, Rank: 2},
-		report.Column{Head: "outcome", Left: true}, report.Column{Head: "seconds", Rank: 3},
-		report.Column{Head: "rows", Rank: 1}, report.Column{Head: "AUC"}, report.Column{Head: "cost"},
-		report.Column{Head: "cuts", Left: true, Rank: 3}, report.Column{Head: "remarks", Left: true})
+// historyTable returns the table of attempts, with the run in use marked in its last promotion.
+func historyTable(list []*retraining.Attempt, now *latest.Pointer) *report.Table {
+	t := report.NewTable(report.Column{Head: "run", Left: true}, report.Column{Head: "tree", Left: true},
+		report.Column{Head: "started", Left: true, Rank: 3}, report.Column{Head: "mode", Left: true, Rank: 3},
+		report.Column{Head: "outcome", Left: true}, report.Column{Head: "seconds", Rank: 4},
+		report.Column{Head: "rows", Rank: 2}, report.Column{Head: "AUC", Rank: 1}, report.Column{Head: "cost", Rank: 1},
+		report.Column{Head: "cuts", Left: true, Rank: 4}, report.Column{Head: "remarks", Left: true})
 	live := slices.ContainsFunc(list, func(a *retraining.Attempt) bool { return a.Live != nil })
-	const cost = 7 // the column after the AUC
+	const cost = 8 // the column after the AUC
 	if live {
-		t.Columns = slices.Insert(t.Columns, cost, report.Column{Head: "live AUC"})
+		t.Columns = slices.Insert(t.Columns, cost, report.Column{Head: "live AUC", Rank: 1})
 	}
-	for _, a := range list {
+	promotion := -1 // the last one of the run in use
+	for i, a := range list {
+		if now != nil && a.Outcome == retraining.Promoted && a.Run == now.Run {
+			promotion = i
+		}
+	}
+	for i, a := range list {
+		notes := remarks(a)
+		if i == promotion {
+			notes = slices.Insert(notes, 0, "* in use")
+		}
 		cells := []string{
-			a.Date, a.Started.Format(time.DateTime), a.Mode, a.Outcome, fmt.Sprintf("%.1f", a.Seconds),
-			strconv.FormatInt(a.Rows, 10), optional(a.AUC, "%.4f"), optional(a.Cost, "%.3g"), cutsDate(a), remarks(a),
+			cmp.Or(nameOf(a.Run), a.Date), a.Digest[:min(len(a.Digest), shownDigits)], a.Started.Format(time.DateTime), a.Mode,
+			a.Outcome, fmt.Sprintf("%.1f", a.Seconds), strconv.FormatInt(a.Rows, 10), optional(a.AUC, "%.4f"),
+			optional(a.Cost, "%.3g"), cutsDate(a), strings.Join(notes, "; "),
 		}
 		if live {
 			cells = slices.Insert(cells, cost, liveAUC(a))
@@ -189,6 +202,12 @@ func historyTable(list []*retraining.Attempt) *report.Table {
 	}
 	return t
 }
+
+// shownDigits is how many digits of a digest a table shows: enough to distinguish the trees of years.
+const shownDigits = 8
+
+// nameOf returns the name of a run, as use takes it; empty if there is no run.
+func nameOf(run string) string { return strings.TrimPrefix(run, "runs/") }
 
 // optional writes a figure; empty if it is unknown.
 func optional(x *float64, format string) string {
@@ -214,15 +233,15 @@ func cutsDate(a *retraining.Attempt) string {
 	return a.Cuts.Date
 }
 
-// remarks explains why an attempt has failed or was refused, which days were missing, and why cuts
-// were renewed.
-func remarks(a *retraining.Attempt) string {
+// remarks explains why an attempt has failed or was refused, why a person has put a run in use, which
+// days were missing, and why cuts were renewed.
+func remarks(a *retraining.Attempt) []string {
 	list := a.Refusals()
 	if len(list) == 0 && a.Error != "" {
 		list = []string{a.Error}
 	}
 	if a.Mode == config.ModeUse {
-		list = append(list, strings.TrimSpace(fmt.Sprintf("%s instead of %s %s", a.Run, a.Before, a.Reason)))
+		list = append(list, strings.TrimSuffix("put in use instead of "+nameOf(a.Before)+": "+a.Reason, ": "))
 	}
 	if a.HeldTo != "" {
 		list = append(list, "held until "+a.HeldTo)
@@ -237,5 +256,5 @@ func remarks(a *retraining.Attempt) string {
 		}
 		list = append(list, what+a.Cuts.Renewed)
 	}
-	return strings.Join(list, "; ")
+	return list
 }

@@ -194,7 +194,7 @@ func stages() []stage {
 		{"Train", []*cobra.Command{newTrain(), newFrontier()}},
 		{"Look", []*cobra.Command{newShow(), newReport(), newPlot(), newEvaluate(), newCompare()}},
 		{"Use", []*cobra.Command{newPredict(), newAsk(), newExport()}},
-		{"Keep", []*cobra.Command{newRetrain(), newUse(), newDrift()}},
+		{"Keep", []*cobra.Command{newRetrain(), newUse(), newWhence(), newDrift()}},
 	}
 }
 

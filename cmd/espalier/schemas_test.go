@@ -108,8 +108,8 @@ func TestSchemas(t *testing.T) {
 	}
 	validate(t, "drift", out("drift.json"))
 	seen["drift"]++
-	seen["attempt"], seen["latest"] = 1, 1 // TestRetrainDays validates them
-	seen["live"] = 1                       // TestLiveFigures validates it
+	seen["attempt"], seen["latest"], seen["origin"] = 1, 1, 1 // TestRetrainDays and TestWhence validate them
+	seen["live"] = 1                                          // TestLiveFigures validates it
 	ask := exec.Command(binary, "ask", out("run"), "--json")
 	ask.Stdin = strings.NewReader(strings.Repeat("\n", 20)) // unknown
 	answer, err := ask.Output()

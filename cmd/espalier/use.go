@@ -122,7 +122,7 @@ func listRuns(c *cobra.Command, flags *useFlags) error {
 		if u.InUse != nil {
 			remark = inUse(u.InUse)
 		}
-		t.Add(strings.TrimPrefix(u.Run, "runs/"), u.Outcome, optional(u.AUC, "%.4f"), optional(u.Cost, "%.3g"), remark)
+		t.Add(nameOf(u.Run), u.Outcome, optional(u.AUC, "%.4f"), optional(u.Cost, "%.3g"), remark)
 	}
 	return t.Write(c.OutOrStdout(), pageWidth(c.OutOrStdout()))
 }

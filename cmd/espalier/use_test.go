@@ -62,7 +62,8 @@ func TestUse(t *testing.T) {
 				t.Errorf("the same day again is attempt %d of a held run, want none", now)
 			}
 			wantsPrinted(t, use(0), path.Base(bad), path.Base(good), "* in use, held until forever: bad labels")
-			wantsPrinted(t, espalier(t, "retrain", n.config, "--history"), "use", "bad labels", "held")
+			wantsPrinted(t, espalier(t, "retrain", n.config, "--history"), path.Base(bad), n.digest(t)[:8], "held",
+				"* in use; put in use instead of "+path.Base(bad)+": bad labels; held until forever")
 
 			use(0, "--hold", "none")
 			n.retrain(t, 3).wants(t, 0)
@@ -116,6 +117,16 @@ func TestUseKilled(t *testing.T) {
 	}
 }
 
+// digest returns the digest of the tree in use.
+func (n *nightly) digest(t *testing.T) string {
+	t.Helper()
+	p, err := latest.Read(t.Context(), n.store, objectstore.Join(n.url, "models"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p.Digest
+}
+
 // traced scores rows with the run in use. The manifest names the run and its tree.
 func (n *nightly) traced(t *testing.T) {
 	t.Helper()
@@ -137,5 +148,8 @@ func (n *nightly) traced(t *testing.T) {
 	}
 	if m.Digest != p.Digest || m.Tree != objectstore.Join(models, p.Run, runfolder.TreeName) {
 		t.Errorf("the manifest names the tree %s, %s; LATEST.json names %s, %s", m.Tree, m.Digest, p.Run, p.Digest)
+	}
+	if o := whence(t, output); o.Digest != p.Digest || o.Run != path.Base(p.Run) || o.Training == nil || o.Attempt == nil {
+		t.Errorf("the origin of the predictions is %+v", o)
 	}
 }

@@ -69,16 +69,21 @@ func TestTerminalWidth(t *testing.T) {
 			{"train", "--input", input, "--label", "class", "--output", t.TempDir() + "/run", "--dry_run", "--progress", "none"},
 			{"train", "--help"},
 			{"help", "glossary"},
+			{"whence", output},
 			{"predict", "--model", output, "--input", input, "--output", t.TempDir() + "/scored", "--progress", "none"},
 			{
 				"train", "--input", input, "--label", "class", "--output", t.TempDir() + "/run", "--select", "first", "--show",
 				"--progress", "none",
 			},
 		} {
-			if args[1] == "--help" && width < 80 { // what is said before the flags has lines of up to 80 characters
+			if (args[1] == "--help" || args[0] == "whence") && width < 80 { // what is said before the flags, and digests, have up to 80
 				continue
 			}
-			for _, line := range onTerminal(t, width, args...) {
+			lines := onTerminal(t, width, args...)
+			if args[0] == "whence" && len(lines) > 20 {
+				t.Errorf("whence at %d: %d lines", width, len(lines))
+			}
+			for _, line := range lines {
 				if n := runewidth.StringWidth(line); n > int(width) && !strings.Contains(line, "/") {
 					t.Errorf("%s at %d: %d characters: %s", args[0], width, n, line)
 				}

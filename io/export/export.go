@@ -23,7 +23,7 @@ type Options struct {
 	Name    string // name of the package, module or class; empty: the default of the format
 	Digest  string // digest of tree.json, for the head of the file; empty if unknown
 	Run     string // name of the tree's run, for the head of the file; empty if unknown
-	Version string // of the program that writes the file, for its head; empty if unknown
+	Version string // version of the program, for the head of the file; empty if unknown
 	File    string // name of the file, without folders; empty if absent
 	Dialect string // for format sql: one of Dialects
 	Table   string // for format sql: the table of the rows; empty: input_rows

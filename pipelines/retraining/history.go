@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/espalier-ml/espalier/induce/parallel"
 	"github.com/espalier-ml/espalier/io/objectstore"
 	"github.com/espalier-ml/espalier/io/runfolder"
 	"github.com/espalier-ml/espalier/io/usage"
@@ -53,7 +54,7 @@ type Attempt struct {
 	Outcome  string    `json:"outcome"`
 	Run      string    `json:"run"`                   // folder of its run, below the destination; empty if there is no run
 	Before   string    `json:"before"`                // run in use when the attempt began; empty if there was none
-	Digest   string    `json:"tree_sha256,omitempty"` // digest of tree.json of a run that was promoted
+	Digest   string    `json:"tree_sha256,omitempty"` // digest of the run's tree.json; empty if it was not trained
 	Reason   string    `json:"reason,omitempty"`      // why a person has put the run in use
 	HeldTo   string    `json:"held_until,omitempty"`  // day until which a person holds the run in use
 
@@ -119,23 +120,32 @@ func readHistory(ctx context.Context, s *objectstore.Store, destination string) 
 	if err != nil {
 		return nil, usage.Errorf("--destination: %v", err)
 	}
-	var list []*Attempt
-	for _, file := range files {
-		b, err := s.ReadAll(ctx, file.URL, maxAttempt)
-		if err != nil {
-			return nil, usage.Errorf("--destination: %v", err)
-		}
-		a := &Attempt{url: file.URL, generation: file.Generation}
-		if err := json.Unmarshal(b, a); err != nil || a.Format != attemptFormat || !slices.Contains(outcomes(), a.Outcome) {
-			return nil, usage.Errorf("--destination: %s is not a document of a retraining: remove it from the history", file.URL)
-		}
-		if err := a.checkNames(s, destination); err != nil {
-			return nil, usage.Errorf("--destination: %s: %v: remove it from the history", file.URL, err)
-		}
-		list = append(list, a)
+	list := make([]*Attempt, len(files))
+	err = parallel.AtOnce(len(files), func(i int) (err error) {
+		list[i], err = readAttempt(ctx, s, destination, files[i])
+		return err
+	})
+	if err != nil {
+		return nil, err
 	}
 	slices.SortFunc(list, func(a, b *Attempt) int { return strings.Compare(a.url, b.url) })
 	return list, nil
+}
+
+// readAttempt reads a document of the history.
+func readAttempt(ctx context.Context, s *objectstore.Store, destination string, file objectstore.Object) (*Attempt, error) {
+	b, err := s.ReadAll(ctx, file.URL, maxAttempt)
+	if err != nil {
+		return nil, usage.Errorf("--destination: %v", err)
+	}
+	a := &Attempt{url: file.URL, generation: file.Generation}
+	if err := json.Unmarshal(b, a); err != nil || a.Format != attemptFormat || !slices.Contains(outcomes(), a.Outcome) {
+		return nil, usage.Errorf("--destination: %s is not a document of a retraining: remove it from the history", file.URL)
+	}
+	if err := a.checkNames(s, destination); err != nil {
+		return nil, usage.Errorf("--destination: %s: %v: remove it from the history", file.URL, err)
+	}
+	return a, nil
 }
 
 // checkNames returns an error for an attempt that names runs outside the destination.

@@ -284,6 +284,9 @@ func (w *work) train(ctx context.Context) error {
 	if m := r.Metrics.Test; m != nil {
 		w.attempt.AUC, w.attempt.Cost, w.attempt.Rows = m.AUCOvRMacro, m.ExpectedCost, w.attempt.Rows+m.Rows
 	}
+	if err := w.record(ctx, r.Tree); err != nil {
+		return err
+	}
 	if err := w.window.Unchanged(ctx, w.files); err != nil {
 		return err
 	}
@@ -308,19 +311,26 @@ func (w *work) train(ctx context.Context) error {
 		return nil
 	}
 	next := latest.Pointer{Run: w.attempt.Run, Promoted: time.Now()}
-	now, err := latest.Promote(ctx, w.files.Store, w.config.Destination, next, w.before)
-	if err == nil {
-		w.attempt.Digest = now.Digest
-	}
+	_, err = latest.Promote(ctx, w.files.Store, w.config.Destination, next, w.before)
 	return err
 }
 
-// History returns the attempts in a destination, the oldest first, with the live figures of their runs.
-func History(ctx context.Context, c config.Retrain) ([]*Attempt, error) {
+// record names the tree in the history and keeps the manifest of its run, before the tree can be used.
+func (w *work) record(ctx context.Context, t *tree.Tree) error {
+	if err := register(ctx, w.files.Store, w.config.Destination, w.attempt.Run); err != nil {
+		return err
+	}
+	w.attempt.Digest = tree.Digest(t.Encode())
+	return w.attempt.write(ctx, w.files.Store)
+}
+
+// History returns the attempts in a destination, the oldest first, with the live figures of their runs,
+// and the run in use; nil if absent.
+func History(ctx context.Context, c config.Retrain) ([]*Attempt, *latest.Pointer, error) {
 	f := source.New(c.Train.StorageConfig)
 	list, err := readHistory(ctx, f.Store, c.Destination)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	for _, a := range list {
 		if a.Run == "" {
@@ -328,11 +338,12 @@ func History(ctx context.Context, c config.Retrain) ([]*Attempt, error) {
 		}
 		l, err := runfolder.ReadLive(ctx, f.Store, c.Destination, a.Run)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		if l != nil {
 			a.Live = &l.Trees[0]
 		}
 	}
-	return list, nil
+	now, err := latest.Read(ctx, f.Store, c.Destination)
+	return list, now, err
 }

@@ -501,7 +501,7 @@ func TestRefit(t *testing.T) {
 	if again, repeated := run(); !repeated || again.Run != second.Run {
 		t.Errorf("again: %+v", again)
 	}
-	history, err := retraining.History(t.Context(), c)
+	history, _, err := retraining.History(t.Context(), c)
 	if err != nil || len(history) != 2 {
 		t.Fatalf("%d attempts, %v", len(history), err)
 	}

@@ -72,6 +72,9 @@ func use(ctx context.Context, s *objectstore.Store, c *config.Use, reporter engi
 	if c.DryRun {
 		return a, nil
 	}
+	if err := register(ctx, s, c.Destination, run); err != nil {
+		return nil, err
+	}
 	if err := a.write(ctx, s); err != nil { // a killed command leaves "running", as a killed retrain does
 		return nil, err
 	}

@@ -1,0 +1,191 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/espalier-ml/espalier/io/report"
+	"github.com/espalier-ml/espalier/io/runfolder"
+	"github.com/espalier-ml/espalier/io/setting"
+	"github.com/espalier-ml/espalier/io/usage"
+	"github.com/espalier-ml/espalier/pipelines/config"
+	"github.com/espalier-ml/espalier/pipelines/provenance"
+)
+
+// whenceFlags are the flags of whence.
+type whenceFlags struct {
+	config.Whence
+
+	console
+
+	json bool
+}
+
+func newWhenceFlags() *whenceFlags {
+	return &whenceFlags{Whence: config.DefaultWhence(), console: newConsole()}
+}
+
+// Settings declares the flags of whence.
+func (c *whenceFlags) Settings() []setting.Setting {
+	return slices.Concat(c.Whence.Settings(), []setting.Setting{jsonSetting(&c.json, "print the origin as JSON")},
+		c.printedSettings(false))
+}
+
+func newWhence() *cobra.Command {
+	flags := newWhenceFlags()
+	c := &cobra.Command{
+		Use:   "whence FILE",
+		Short: "Show which tree, rows and settings made a file",
+		Long: `Show which tree made a file, which rows and settings made the tree, and when it
+was in use. FILE is a file or folder of predictions, a run folder, a tree.json, a
+report, a model card, or an export.
+
+Files name the digest of their tree. Its rows and settings are in the run folder,
+and in the register of the destination of retrain, where they stay after
+--keep_runs has removed the run.`,
+		Example: `  espalier whence scored/2026-11-05.parquet
+  espalier whence model.py --destination models
+  espalier whence runs/first --json`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return &usage.Error{Problem: "whence takes one file or folder: espalier whence scored/2026-11-05.parquet"}
+			}
+			return nil
+		},
+	}
+	addFlags(c.Flags(), flags.Settings())
+	c.RunE = func(c *cobra.Command, args []string) error {
+		flags.File = args[0]
+		reporter, err := flags.begin(c, "file", flags.File)
+		if err != nil {
+			return err
+		}
+		o, err := provenance.Trace(c.Context(), flags.Whence, reporter)
+		if err != nil {
+			return err
+		}
+		if flags.json {
+			return printEncoded(c.OutOrStdout(), o.Encode)
+		}
+		return printOrigin(c.OutOrStdout(), o)
+	}
+	return c
+}
+
+// printOrigin prints an origin for people.
+func printOrigin(w io.Writer, o *provenance.Origin) error {
+	width := pageWidth(w)
+	b := bufio.NewWriter(w) // keeps the first error for Flush
+	line := func(head, format string, args ...any) {
+		text := fmt.Sprintf("%-10s", head) + fmt.Sprintf(format, args...)
+		_, _ = fmt.Fprintln(b, report.Wrapped(text, width, strings.Repeat(" ", 10)))
+	}
+	line("file", "%s", o.File)
+	if p := o.Predictions; p != nil {
+		rows, of := p.Rows, p.Inputs
+		if o.Input != nil {
+			rows, of = o.Input.Rows, []runfolder.Input{*o.Input}
+		}
+		line("holds", "predictions of %s, made %s by Espalier %s", rowsOf(rows, of), at(p.Started), o.Espalier)
+	} else if o.Espalier != "" {
+		line("by", "Espalier %s", o.Espalier)
+	}
+	line("tree", "%s", o.Digest)
+	switch {
+	case o.Removed:
+		line("run", "%s, which was removed: its manifest is in the register", o.Folder)
+	case o.Folder != "" && o.Training != nil:
+		line("run", "%s", o.Folder)
+	case o.Run != "":
+		line("run", "%s", o.Run)
+	}
+	if m := o.Training; m != nil {
+		rows := int64(0)
+		for _, in := range m.Inputs {
+			rows += in.Rows
+		}
+		line("trained", "%s by Espalier %s on %s", at(m.Started), m.Espalier, rowsOf(rows, m.Inputs))
+		line("settings", "%s", settingsOf(m))
+	} else {
+		line("trained", "unknown here: name the destination of retrain with --destination")
+	}
+	if o.AUC != nil && o.Cost != nil {
+		line("figures", "AUC %.4f on test rows, expected cost %.3g", *o.AUC, *o.Cost)
+	}
+	if len(o.Used) > 0 {
+		line("in use", "%s", usesText(o))
+	}
+	for _, note := range o.Notes {
+		line("note", "%s", note)
+	}
+	return b.Flush()
+}
+
+// rowsOf describes rows and their files.
+func rowsOf(rows int64, files []runfolder.Input) string {
+	switch n := len(files); n {
+	case 0:
+		return fmt.Sprintf("%d rows", rows)
+	case 1:
+		return fmt.Sprintf("%d rows of %s", rows, files[0].URL)
+	default:
+		return fmt.Sprintf("%d rows of %d files, %s to %s", rows, n, files[0].URL, files[n-1].URL)
+	}
+}
+
+// at returns a time as text.
+func at(t time.Time) string { return t.UTC().Format("2006-01-02 15:04 UTC") }
+
+// usesText describes when a tree was in use.
+func usesText(o *provenance.Origin) string {
+	var texts []string
+	for _, u := range o.Used {
+		text := "since " + at(u.From)
+		if u.Until != nil {
+			text = at(u.From) + " to " + at(*u.Until)
+		}
+		if u.Reason != "" {
+			text += " (" + u.Reason + ")"
+		}
+		texts = append(texts, text)
+	}
+	return firstOf(texts, "; ")
+}
+
+// mostListed is how many periods or settings are printed: the first screen has room for them.
+const mostListed = 10
+
+// firstOf joins the first texts of a list.
+func firstOf(texts []string, by string) string {
+	if shown, others := report.Visible(len(texts), mostListed); others != "" {
+		texts = append(texts[:shown], others)
+	}
+	return strings.Join(texts, by)
+}
+
+// settingsOf lists the settings on which a tree depends and that are not the defaults, without the files.
+func settingsOf(m *runfolder.Manifest) string {
+	defaults := config.DefaultTrain()
+	usual := make(map[string]any)
+	if b, err := json.Marshal(defaults); err != nil || json.Unmarshal(b, &usual) != nil {
+		return ""
+	}
+	final, _ := m.Config.(map[string]any) // of another form: no settings
+	var texts []string
+	for _, s := range defaults.Settings() {
+		value, ok := final[s.Name]
+		if ok && !s.Changeable && s.Name != "input" && s.Name != "output" && !reflect.DeepEqual(value, usual[s.Name]) {
+			b, _ := json.Marshal(value) // a value from JSON
+			texts = append(texts, s.Name+" "+strings.Trim(string(b), `"`))
+		}
+	}
+	return firstOf(texts, ", ")
+}

@@ -1,0 +1,144 @@
+package provenance
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"path"
+
+	"github.com/espalier-ml/espalier/induce/tree"
+	"github.com/espalier-ml/espalier/io/objectstore"
+	"github.com/espalier-ml/espalier/io/runfolder"
+	"github.com/espalier-ml/espalier/io/usage"
+	"github.com/espalier-ml/espalier/pipelines/config"
+	"github.com/espalier-ml/espalier/pipelines/engine"
+	"github.com/espalier-ml/espalier/pipelines/retraining"
+	"github.com/espalier-ml/espalier/pipelines/session"
+)
+
+// The kinds of files.
+const (
+	Predictions = "predictions"
+	Run         = "run" // a run folder, or a file that its manifest lists
+	Tree        = "tree"
+	Text        = "text" // a report, a model card or an export
+)
+
+// Origin is the tree that made a file, with the rows and the settings that made the tree.
+type Origin struct {
+	Format   string `json:"format"`
+	Version  int    `json:"version"`
+	File     string `json:"file"`
+	Kind     string `json:"kind"`
+	Digest   string `json:"tree_sha256"`
+	Run      string `json:"run"`      // name of the run; empty if unknown
+	Espalier string `json:"espalier"` // version of the program that wrote the file; empty if unknown
+
+	Predictions *runfolder.PredictionsManifest `json:"predictions"` // null for other files, or if unknown
+	Input       *runfolder.Input               `json:"input"`       // rows of a single file of predictions; null if unknown
+
+	Folder   string              `json:"folder"`   // URL of the run; empty if unknown
+	Removed  bool                `json:"removed"`  // whether --keep_runs has removed the run
+	Training *runfolder.Manifest `json:"training"` // manifest of the run; null if unknown
+	AUC      *float64            `json:"auc"`      // AUC of the tree on test rows; null if unknown
+	Cost     *float64            `json:"cost"`     // expected cost of the tree on test rows; null if unknown
+
+	Attempt *retraining.Attempt `json:"attempt"` // attempt that trained the tree; null without retrain
+	Used    []retraining.Period `json:"used"`    // when retrain or a person had the tree in use
+	Notes   []string            `json:"notes"`
+
+	tree string // URL of the tree; empty if unknown
+}
+
+// Trace returns the origin of a file.
+func Trace(ctx context.Context, c config.Whence, reporter engine.Reporter) (o *Origin, err error) {
+	o = &Origin{
+		Format: "espalier/origin", Version: 1, File: c.File, Used: []retraining.Period{}, Notes: []string{},
+	}
+	setup := session.Setup{Check: c.Validate, Storage: c.StorageConfig}
+	err = session.Run(ctx, &setup, reporter, func(ctx context.Context, s *session.Session) error {
+		if err := o.identify(ctx, s.Files.Store); err != nil {
+			return err
+		}
+		if err := o.readRun(ctx, s.Files.Store); err != nil {
+			return err
+		}
+		return o.readRecord(ctx, s.Files.Store, c.Destination)
+	})
+	return o, err
+}
+
+// Encode returns the origin as a JSON document.
+func (o *Origin) Encode() ([]byte, error) {
+	b, err := json.MarshalIndent(o, "", "  ")
+	return append(b, '\n'), err
+}
+
+// readRun reads what the run folder has about the tree, if the folder is there.
+func (o *Origin) readRun(ctx context.Context, s *objectstore.Store) error {
+	if o.Folder == "" {
+		return nil
+	}
+	_, err := s.Stat(ctx, objectstore.Join(o.Folder, runfolder.ManifestName))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return usage.Errorf("%v", err)
+	}
+	r, err := runfolder.Read(ctx, s, o.Folder, runfolder.Training, runfolder.ManifestName, runfolder.MetricsName)
+	if err != nil {
+		return err
+	}
+	o.Training = r.Manifest
+	switch m := r.Metrics.Test; {
+	case o.isAt(ctx, s, objectstore.Join(o.Folder, runfolder.TreeName)):
+		if m != nil {
+			o.AUC, o.Cost = m.AUCOvRMacro, m.ExpectedCost
+		}
+	case o.isAt(ctx, s, o.tree):
+		o.note("the tree is another tree of the run's frontier")
+	default:
+		o.note("the run now has another tree than the tree that made the file")
+	}
+	return ctx.Err()
+}
+
+// isAt reports whether a file is the tree.
+func (o *Origin) isAt(ctx context.Context, s *objectstore.Store, url string) bool {
+	b, err := s.ReadAll(ctx, url, runfolder.MaxModel)
+	return err == nil && tree.Digest(b) == o.Digest
+}
+
+// readRecord reads what a destination of retrain has about the tree.
+func (o *Origin) readRecord(ctx context.Context, s *objectstore.Store, destination string) error {
+	at := cmp.Or(destination, runfolder.DestinationOf(o.Folder))
+	if at == "" {
+		return nil
+	}
+	r, err := retraining.Trace(ctx, s, at, o.Digest, o.Run)
+	if err != nil {
+		return err
+	}
+	if r == nil && destination != "" && o.Training == nil {
+		return usage.Errorf("%s was made by the tree %s, which is not in the history of %s", o.File, o.Digest, destination)
+	}
+	if r == nil {
+		return nil
+	}
+	o.Attempt = r.Attempt
+	if r.Attempt.Digest != o.Digest {
+		o.note("the history has the run, with another tree than the tree that made the file")
+	} else {
+		o.AUC, o.Cost, o.Used = r.Attempt.AUC, r.Attempt.Cost, r.Uses
+	}
+	if o.Training == nil {
+		o.Run, o.Folder = path.Base(r.Attempt.Run), objectstore.Join(at, r.Attempt.Run)
+		o.Training, o.Removed = r.Manifest, r.Removed
+	}
+	return nil
+}
+
+func (o *Origin) note(text string) { o.Notes = append(o.Notes, text) }
