@@ -7,6 +7,7 @@ import (
 	"sort"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/portable"
 )
 
 const (
@@ -84,7 +85,7 @@ type maker struct {
 // newMaker returns nil if Stop ends the work.
 func (c *Config) newMaker(o *dataset.Objects) *maker {
 	features := c.Features
-	m := &maker{objects: o, features: features, seed: mix(c.Seed, 1<<32), stopped: c.stopped}
+	m := &maker{objects: o, features: features, seed: portable.SplitMix(c.Seed, 1<<32+1), stopped: c.stopped}
 	m.starts = o.ByHash()
 	m.starts = m.starts[:min(len(m.starts), mostStarts)]
 	sum := int64(0)
@@ -140,12 +141,12 @@ func (m *maker) project(number int) {
 			return
 		}
 		feature := &m.features[f]
-		key := mix(mix(m.seed, uint64(number)), uint64(f))
+		key := portable.SplitMix(portable.SplitMix(m.seed, uint64(number)+1), uint64(f)+1)
 		slope := int64(key>>40)%511 - 255
 		for i, row := range m.codes {
 			code := int64(row[f])
 			if feature.Kind == dataset.Categorical || int(row[f]) == feature.MissingCode() {
-				values[i] += int64(mix(key, uint64(code))>>40) % 511 * whole / 2
+				values[i] += int64(portable.SplitMix(key, uint64(code)+1)>>40) % 511 * whole / 2
 			} else {
 				values[i] += slope * code * whole / int64(max(feature.Bins()-1, 1))
 			}
@@ -167,14 +168,14 @@ func (m *maker) project(number int) {
 // make makes up the codes of a new object, and returns the class of the object that it started
 // from. number seeds the random choices.
 func (m *maker) make(number int, codes []int) uint16 {
-	r := random(mix(m.seed, uint64(number)))
-	high, _ := bits.Mul64(r.next(), uint64(m.sums[len(m.sums)-1]))
+	r := portable.Random{Key: portable.SplitMix(m.seed, uint64(number)+1), Position: 1}
+	high, _ := bits.Mul64(r.Next(), uint64(m.sums[len(m.sums)-1]))
 	start := sort.Search(len(m.sums), func(i int) bool { return m.sums[i] > int64(high) })
 	own, other := m.codes[start], m.codes[m.neighbour(start, &r)]
 	swaps := uint64(0)
 	for f := range codes {
 		if f%64 == 0 {
-			swaps = r.next()
+			swaps = r.Next()
 		}
 		code := int(own[f])
 		if swaps>>(f%64)&1 == 1 {
@@ -183,7 +184,7 @@ func (m *maker) make(number int, codes []int) uint16 {
 		feature := &m.features[f]
 		if feature.Kind == dataset.Numeric && code != feature.MissingCode() {
 			if most := (feature.Bins() + jitterBins - 1) / jitterBins; feature.Bins() > 8 {
-				code = min(max(code+r.below(2*most+1)-most, m.low[f]), m.high[f])
+				code = min(max(code+r.Below(2*most+1)-most, m.low[f]), m.high[f])
 			}
 		}
 		codes[f] = code
@@ -193,13 +194,13 @@ func (m *maker) make(number int, codes []int) uint16 {
 
 // neighbour returns the position of an object close to the object at position start: the nearest of
 // some objects that are at most reach places away in the order of a projection.
-func (m *maker) neighbour(start int, r *random) int {
+func (m *maker) neighbour(start int, r *portable.Random) int {
 	best, least := start, int64(1<<62)
 	for p, order := range m.orders {
 		place := int(m.places[p][start])
 		for range 2 {
-			at := place + 1 + r.below(reach)
-			if r.below(2) == 0 {
+			at := place + 1 + r.Below(reach)
+			if r.Below(2) == 0 {
 				at = 2*place - at
 			}
 			if at < 0 || at >= len(order) {

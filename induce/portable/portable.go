@@ -1,9 +1,9 @@
-// Package portable has elementary functions with the same bits on every processor,
+// Package portable has elementary functions and random numbers with the same bits on every processor,
 // for results that reach a file or a decision. The functions of package math differ
 // between processors: some processors have assembly versions, and on some the
 // compiler fuses products with sums.
 //
-// All functions consist of sums, products and quotients, each rounded separately. By the language
+// All elementary functions consist of sums, products and quotients, each rounded separately. By the language
 // specification, an explicit conversion keeps a product from being fused with a sum.
 package portable
 

@@ -3,6 +3,8 @@ package synth
 import (
 	"math"
 	"slices"
+
+	"github.com/espalier-ml/espalier/induce/portable"
 )
 
 // Null is the level of a missing value.
@@ -45,7 +47,7 @@ func (g *Group) Reset(first int64, rows int) {
 		row := uint64(first) + uint64(i)
 		g.ids[i] = row
 		if copies > 0 {
-			if u := at(key, row); u&math.MaxUint32 < copies {
+			if u := portable.SplitMix(key, row); u&math.MaxUint32 < copies {
 				g.ids[i] = prototypes + u>>32*uint64(c.Distinct)>>32
 			}
 		}
@@ -87,23 +89,23 @@ func (c *Column) draw(dst []uint16, ids []uint64, nulls uint64) {
 	switch c.shape {
 	case uniform:
 		for i, id := range ids {
-			u := at(key, id)
+			u := portable.SplitMix(key, id)
 			dst[i] = unlessMissing(u, u>>32*n>>32, nulls)
 		}
 	case bell:
 		for i, id := range ids {
-			u := at(key, id)
+			u := portable.SplitMix(key, id)
 			dst[i] = unlessMissing(u, (u>>48+u>>32&0xffff)*n>>17, nulls)
 		}
 	case skewed:
 		for i, id := range ids {
-			u := at(key, id)
+			u := portable.SplitMix(key, id)
 			dst[i] = unlessMissing(u, (u>>48)*(u>>32&0xffff)*n>>32, nulls)
 		}
 	default:
 		table := (*[1 << tableBits]uint16)(c.table)
 		for i, id := range ids {
-			u := at(key, id)
+			u := portable.SplitMix(key, id)
 			dst[i] = unlessMissing(u, uint64(table[u>>(64-tableBits)]), nulls)
 		}
 	}
@@ -128,7 +130,7 @@ func (c *Column) blur(dst []uint16, ids []uint64, nulls uint64) {
 	key, n := c.key, c.levels
 	if c.table != nil {
 		for i, id := range ids {
-			u, level := at(key, id), uint64(dst[i])
+			u, level := portable.SplitMix(key, id), uint64(dst[i])
 			if u>>48 < blurs {
 				level = u >> 32 & 0xffff * uint64(n) >> 16
 			}
@@ -138,7 +140,7 @@ func (c *Column) blur(dst []uint16, ids []uint64, nulls uint64) {
 	}
 	reach := n / blurPart
 	for i, id := range ids {
-		u := at(key, id)
+		u := portable.SplitMix(key, id)
 		move := int((u>>48+u>>32&0xffff)*uint64(reach)>>17) - reach/2
 		dst[i] = unlessMissing(u, uint64(min(max(int(dst[i])+move, 0), n-1)), nulls)
 	}
@@ -151,7 +153,7 @@ func (g *Group) Numbers(column int) []float64 {
 	g.numbers = resize(g.numbers, len(levels))
 	key := ^g.plan.Columns[column].key
 	for i, level := range levels {
-		fine := at(key, g.ids[i]) >> (32 + continuousBits)
+		fine := portable.SplitMix(key, g.ids[i]) >> (32 + continuousBits)
 		x := float64(uint64(level)<<(32-continuousBits)|fine) * continuousStep
 		if level == Null {
 			x = math.NaN()
@@ -169,7 +171,7 @@ func (g *Group) Labels() []uint16 {
 	classes, noise, key := uint64(len(g.plan.Classes)), threshold(c.Noise), keyOf(c.Seed, streamNoise)
 	for i, leaf := range g.leaves {
 		class := uint64(g.plan.nodes[leaf].class)
-		if u := at(key, uint64(g.first)+uint64(i)); u&math.MaxUint32 < noise {
+		if u := portable.SplitMix(key, uint64(g.first)+uint64(i)); u&math.MaxUint32 < noise {
 			if class += 1 + u>>32*(classes-1)>>32; class >= classes {
 				class -= classes
 			}

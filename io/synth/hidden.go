@@ -108,17 +108,17 @@ func (s *sample) ask(r *random, from *candidates, i, least int) (best question, 
 	percent := r.between(42, 58)
 	if n.depth > 0 && n.depth == s.plan.config.Depth-1 {
 		percent = r.between(22, 30) // an uneven split is visible to a greedy learner
-		if r.below(2) == 0 {
+		if r.Below(2) == 0 {
 			percent = 100 - percent
 		}
 	}
 	even := least - 1
 	for range tries {
 		columns := from.cheap
-		if len(from.dear) > 0 && (i == 0 || len(columns) == 0 || r.below(2) == 0) {
+		if len(from.dear) > 0 && (i == 0 || len(columns) == 0 || r.Below(2) == 0) {
 			columns = from.dear
 		}
-		q := s.draw(r, columns[r.below(len(columns))], n.rows, percent)
+		q := s.draw(r, columns[r.Below(len(columns))], n.rows, percent)
 		if smaller := min(len(q.yes), len(q.no)); smaller > even {
 			best, even, ok = q, smaller, true
 		}
@@ -144,7 +144,7 @@ func (s *sample) draw(r *random, column int, rows []int32, percent int) question
 	}
 	upTo := present * percent / 100
 	if q.equals {
-		upTo = r.below(present + 1)
+		upTo = r.Below(present + 1)
 	}
 	for below := 0; q.level < c.levels-1 && below+counts[q.level] <= upTo; q.level++ {
 		below += counts[q.level]
@@ -181,7 +181,7 @@ func (p *Plan) label(r *random) {
 	}
 	score := p.visible()
 	for range min(exchanges, exchangeWork/p.CountsLen()) {
-		a, b := leaves[r.below(len(leaves))], leaves[r.below(len(leaves))]
+		a, b := leaves[r.Below(len(leaves))], leaves[r.Below(len(leaves))]
 		p.exchange(a, b)
 		if now := p.visible(); now >= score && p.tellsApart(a) && p.tellsApart(b) {
 			score = now

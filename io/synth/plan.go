@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/portable"
 )
 
 // Label is the name of the class column.
@@ -58,7 +59,7 @@ func New(c Config) (*Plan, error) {
 		return nil, err
 	}
 	p := &Plan{config: c, Classes: names("class-", c.Classes, 1)}
-	r := &random{key: keyOf(c.Seed, streamPlan)}
+	r := &random{portable.Random{Key: keyOf(c.Seed, streamPlan)}}
 	numeric := p.addColumns(r, "x", c.Numeric, p.numeric)
 	categorical := p.addColumns(r, "c", c.Categorical, p.categorical)
 	candidates := candidates{
@@ -141,11 +142,11 @@ const (
 
 func (p *Plan) numeric(r *random, c *Column, i, n int) {
 	c.Kind = dataset.Numeric
-	c.shape = shape(r.below(shapes))
+	c.shape = shape(r.Below(shapes))
 	sizes := []int{64, 100, 256, 500, 1000, 2000, 4096}
-	c.levels = sizes[r.below(len(sizes))]
+	c.levels = sizes[r.Below(len(sizes))]
 	first := r.between(-500, 500)
-	exponent := -r.below(7) // steps of 1 to 1/64
+	exponent := -r.Below(7) // steps of 1 to 1/64
 	switch {
 	case n > 1 && i == n-1:
 		c.levels = continuousLevels
@@ -177,7 +178,7 @@ func wholes(first int64, n int) []int64 {
 func (*Plan) categorical(r *random, c *Column, _, _ int) {
 	c.Kind, c.shape = dataset.Categorical, tabled
 	sizes := []int{2, 3, 4, 6, 8, 12, 20, 32}
-	c.levels = sizes[r.below(len(sizes))]
+	c.levels = sizes[r.Below(len(sizes))]
 	c.Dictionary = names("v", c.levels, 2)
 	c.table = popularity(c.levels)
 }
