@@ -17,6 +17,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/rowtype"
 	"github.com/espalier-ml/espalier/induce/tallied"
 	"github.com/espalier-ml/espalier/induce/tree"
+	"github.com/espalier-ml/espalier/induce/wire"
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
@@ -245,22 +246,16 @@ func countTally(tally []byte, counts *tree.ScoreCounts, classes int, column stri
 		if weight == 0 {
 			return 0, tallied.TooSmall(column, x, &unit)
 		}
-		var at [3]int // leaf, predicted class, class
-		for i := range at {
-			n, k := binary.Uvarint(key)
-			if k <= 0 {
-				return 0, tallied.ErrRow
-			}
-			at[i], key = int(n), key[k:]
-		}
-		if len(key) != 8*classes {
+		numbers := wire.Reader{Rest: key}
+		leaf, predicted, class := int(numbers.Uvarint()), int(numbers.Uvarint()), int(numbers.Uvarint())
+		if numbers.Bad || len(numbers.Rest) != 8*classes {
 			return 0, tallied.ErrRow
 		}
 		for k := range probabilities {
-			probabilities[k] = math.Float64frombits(binary.BigEndian.Uint64(key[8*k:]))
+			probabilities[k] = math.Float64frombits(binary.BigEndian.Uint64(numbers.Rest[8*k:]))
 		}
 		for range r.Rows {
-			counts.Add(at[0], at[1], probabilities, at[2], weight)
+			counts.Add(leaf, predicted, probabilities, class, weight)
 		}
 	}
 	return unit.Scale, r.Err()

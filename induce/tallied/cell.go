@@ -7,6 +7,7 @@ import (
 
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/rowtype"
+	"github.com/espalier-ml/espalier/induce/wire"
 )
 
 // A tally counts equal rows by a key. The key of a row is its kind (a byte), then the cell of its
@@ -79,12 +80,11 @@ func cutCell(b []byte) (c keyCell, rest []byte, err error) {
 		c.number = math.Float64frombits(binary.BigEndian.Uint64(b))
 		return c, b[8:], nil
 	case dataset.Text:
-		n, k := binary.Uvarint(b)
-		if k <= 0 || n > uint64(len(b)-k) {
+		r := wire.Reader{Rest: b}
+		if c.text = r.Bytes(); r.Bad {
 			return c, nil, ErrRow
 		}
-		c.text = b[k : k+int(n)]
-		return c, b[k+int(n):], nil
+		return c, r.Rest, nil
 	default:
 		return c, nil, ErrRow
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/comparison"
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/tree"
+	"github.com/espalier-ml/espalier/induce/wire"
 )
 
 // numbersKey is the key of the numbers of a job that counts. Keys from 0 on belong to its counts.
@@ -133,12 +134,12 @@ func addNumbers(list [][]byte) ([]byte, error) {
 
 func decodeNumbers(b []byte) ([]int64, error) {
 	var numbers []int64
-	for len(b) > 0 {
-		x, n := binary.Varint(b)
-		if n <= 0 {
-			return nil, ErrValue
-		}
-		numbers, b = append(numbers, x), b[n:]
+	r := wire.Reader{Rest: b}
+	for len(r.Rest) > 0 {
+		numbers = append(numbers, r.Varint())
+	}
+	if r.Bad {
+		return nil, ErrValue
 	}
 	return numbers, nil
 }

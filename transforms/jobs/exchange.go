@@ -11,6 +11,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/levels"
 	"github.com/espalier-ml/espalier/induce/tree"
+	"github.com/espalier-ml/espalier/induce/wire"
 )
 
 // inlineBytes is the most that a bundle sends through the runner's own shuffle. Larger
@@ -99,16 +100,12 @@ func AppendPacket(b []byte, node int, block []byte) []byte {
 
 // NextPacket returns the node and the block of the first packet of b, and the rest of b.
 func NextPacket(b []byte) (node int, block, rest []byte, err error) {
-	id, n := binary.Uvarint(b)
-	if n <= 0 {
+	r := wire.Reader{Rest: b}
+	node, block = int(r.Uvarint()), r.Bytes()
+	if r.Bad {
 		return 0, nil, nil, ErrValue
 	}
-	size, m := binary.Uvarint(b[n:])
-	if m <= 0 || size > uint64(len(b)-n-m) {
-		return 0, nil, nil, ErrValue
-	}
-	b = b[n+m:]
-	return int(id), b[:size:size], b[size:], nil
+	return node, block, r.Rest, nil
 }
 
 // Handover takes the results of a job that runs in this process, as they are. Its zero value

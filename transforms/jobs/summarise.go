@@ -13,6 +13,7 @@ import (
 
 	"github.com/espalier-ml/espalier/induce/binning"
 	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/wire"
 )
 
 // SummariseConfig holds the columns to summarise and the precision of the summaries.
@@ -314,11 +315,11 @@ var ErrSummaries = errors.New("not a block of summaries")
 // CutSummary returns the bytes of the first summary of a block, and the remainder of the block. A
 // nil summary has no bytes.
 func CutSummary(b []byte) (one, rest []byte, err error) {
-	n, k := binary.Uvarint(b)
-	if k <= 0 || n > uint64(len(b)-k) {
+	r := wire.Reader{Rest: b}
+	if one = r.Bytes(); r.Bad {
 		return nil, nil, ErrSummaries
 	}
-	return b[k : k+int(n)], b[k+int(n):], nil
+	return one, r.Rest, nil
 }
 
 // summaryMerger merges the summaries of one block of columns.
