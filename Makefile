@@ -1,5 +1,5 @@
 # The README's two commands and the checks; everything here is plain go.
-.PHONY: example check test long lint bench ci matrix pruning budgets prices peers predict models importance total trust roc slices exports speed scorers shapes cluster processors \
+.PHONY: example check test long lint bench ci matrix pruning budgets prices peers predict models importance total trust roc slices exports speed scorers python_scorers shapes cluster processors \
 	auc_at_tests soft_labels monotone results bought release check_release
 
 example:
@@ -82,6 +82,9 @@ speed:
 
 scorers:
 	bench/scorers.py
+
+python_scorers:
+	bench/python_scorers.py
 
 shapes:
 	bench/shapes.py

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .features import Feature
-from .leafmodel import Booster, LeafModel, Term
+from .leafmodel import Boosters, LeafModel, LeafModels, Term
 from .predictions import Floats, Integers
 from .splits import Split, Splits
 
@@ -41,8 +42,8 @@ class Document:
     """The predicted class of each node by its number, without models, shape (m,)."""
     probabilities: Floats
     """The probabilities of each node without models, shape (m, k)."""
-    models: dict[int, LeafModel]
-    """The models of the leaves that have one."""
+    models: LeafModels | None
+    """The models of leaves; None if no leaf has one."""
     factors: Floats | None
     """The factors by which priors scale the probabilities of models, shape (k,)."""
     error_costs: Floats | None
@@ -71,7 +72,8 @@ def _document(document: dict[str, Any]) -> Document:
             depths[branch["child"]] = depths[at] + 1
             costs[branch["child"]] = costs[at] + prices[at]
     numbers = {name: k for k, name in enumerate(label["classes"])}
-    boosters = [decoder.booster(trees) for trees in document.get("boosters", ())]
+    models = {at: decoder.model(node["model"]) for at, node in enumerate(nodes) if "model" in node}
+    boosters = decoder.boosters(document.get("boosters", ()))
     return Document(
         label=label["column"],
         classes=np.array(label["classes"]),
@@ -84,7 +86,7 @@ def _document(document: dict[str, Any]) -> Document:
         costs=costs,
         predicted=np.array([numbers[node["class"]] for node in nodes], dtype=np.int64),
         probabilities=np.array([node["probabilities"] for node in nodes], dtype=float),
-        models={at: decoder.model(node["model"], boosters) for at, node in enumerate(nodes) if "model" in node},
+        models=LeafModels(models, boosters, len(nodes)) if models else None,
         factors=_factors(document) if "priors" in label else None,
         error_costs=np.array(label["error_costs"], dtype=float) if "error_costs" in label else None,
     )
@@ -148,14 +150,14 @@ class _Decoder:
             return float(when.get("ge", -math.inf)), float(when.get("lt", math.nan))
         raise ValueError(f"feature {self.features[feature].name!r}: the condition {when} is not known")
 
-    def booster(self, trees: list[list[dict[str, Any]]]) -> Booster:
-        """Returns a booster."""
+    def boosters(self, boosters: Sequence[list[list[dict[str, Any]]]]) -> Boosters:
+        """Returns all boosters."""
         nodes: list[Split | Floats] = []
         roots = []
-        for splits in trees:
+        for splits in (tree for trees in boosters for tree in trees):
             roots.append(len(nodes))
             nodes += self.booster_tree(splits, len(nodes))
-        return Booster(nodes, roots)
+        return Boosters(nodes, roots, [len(trees) for trees in boosters])
 
     def booster_tree(self, splits: list[dict[str, Any]], root: int) -> list[Split | Floats]:
         """Returns the nodes of a tree of a booster: its splits, then its leaves. root is its first position."""
@@ -177,7 +179,7 @@ class _Decoder:
             nodes.append(Split(feature, missing, sides["yes"], sides["no"], low, high))
         return nodes + leaves
 
-    def model(self, model: dict[str, Any], boosters: list[Booster]) -> LeafModel:
+    def model(self, model: dict[str, Any]) -> LeafModel:
         """Returns the model of a leaf."""
         terms = [
             Term(
@@ -188,5 +190,4 @@ class _Decoder:
             )
             for term in model["terms"]
         ]
-        booster = boosters[model["booster"]] if "booster" in model else None
-        return LeafModel(np.array(model["intercept"], dtype=float), terms, booster)
+        return LeafModel(np.array(model["intercept"], dtype=float), terms, model.get("booster"))

@@ -116,7 +116,9 @@ class Feature:
             raise TypeError(f"feature {self.name!r}: the text {value!r}: want a number, or no value")
         x = float(value)
         if abs(x) >= _EXACT and isinstance(value, (int, np.integer)) and int(x) != int(value):
-            raise ValueError(f"feature {self.name!r}: {value}: a whole number beyond 2^53 that float64 cannot hold")
+            raise ValueError(
+                f"feature {self.name!r}: {value}: a whole number beyond 2^53 that float64 cannot hold"
+            )
         return x
 
     def _array(self, column: Any) -> npt.NDArray[Any]:
@@ -176,7 +178,9 @@ class Feature:
                 return datetime.time.fromisoformat(text)
             return datetime.datetime.fromisoformat(text)
         except ValueError as error:
-            raise ValueError(f"feature {self.name!r}: the text {text!r}: want {self._wanted()} in ISO 8601") from error
+            raise ValueError(
+                f"feature {self.name!r}: the text {text!r}: want {self._wanted()} in ISO 8601"
+            ) from error
 
     def _check_zone(self) -> None:
         """Refuses points in time with a zone if the tree compares times of a clock."""

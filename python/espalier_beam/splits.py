@@ -42,7 +42,9 @@ class Splits:
         self._low = np.array([s.low for s in splits], dtype=float)
         self._high = np.array([s.high for s in splits], dtype=float)
         self._multiway = np.array([bool(s.cases) for s in splits], dtype=bool)
-        cases = sorted((at * _CODES + code, child) for at, s in enumerate(splits) for code, child in s.cases.items())
+        cases = sorted(
+            (at * _CODES + code, child) for at, s in enumerate(splits) for code, child in s.cases.items()
+        )
         self._keys = np.array([key for key, _ in cases], dtype=np.int64)
         self._branches = np.array([child for _, child in cases], dtype=np.int64)
 

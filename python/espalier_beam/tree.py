@@ -123,12 +123,10 @@ class Tree:
         """Returns the predictions at nodes, shape (n,), for encoded values, shape (n_features_in_, n)."""
         document = self.document
         probabilities, predicted = document.probabilities[leaves], document.predicted[leaves]
-        order = np.argsort(leaves, kind="stable") if document.models else np.zeros(0, dtype=np.int64)
-        for rows in np.split(order, np.flatnonzero(np.diff(leaves[order])) + 1):
-            model = document.models.get(int(leaves[rows[0]])) if len(rows) else None
-            if model is None:
-                continue
-            p = leafmodel.probabilities(model.scores(values[:, rows]), len(document.classes))
+        if document.models is not None and (rows := document.models.modelled(leaves)).size:
+            p = leafmodel.probabilities(
+                document.models.scores(values[:, rows], leaves[rows]), len(document.classes)
+            )
             if document.factors is not None:
                 p = leafmodel.rescale(p, document.factors)
             probabilities[rows] = p
@@ -171,7 +169,9 @@ class Tree:
         else:
             array = np.asarray(rows) if hasattr(rows, "dtype") else np.array(rows, dtype=object)
             if array.ndim != 2 or array.shape[1] != len(features):
-                raise ValueError(f"rows of shape {array.shape}: want (n, {len(features)}), the columns of feature_names_in_")
+                raise ValueError(
+                    f"rows of shape {array.shape}: want (n, {len(features)}), the columns of feature_names_in_"
+                )
             columns, count = list(array.T), len(array)
         values = np.empty((len(features), count))
         for at, (feature, column) in enumerate(zip(features, columns)):

@@ -25,7 +25,11 @@ def golden(name: str) -> tuple[Tree, list[dict[str, Any]], list[Prediction]]:
     rows = [dict(zip(document["features"], map(value, row["values"]))) for row in document["rows"]]
     want = [
         Prediction(
-            row["class"], dict(zip(document["classes"], row["probabilities"])), row["leaf"], row["tests"], row["cost"]
+            row["class"],
+            dict(zip(document["classes"], row["probabilities"])),
+            row["leaf"],
+            row["tests"],
+            row["cost"],
         )
         for row in document["rows"]
     ]

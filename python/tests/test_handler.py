@@ -37,7 +37,9 @@ def predictions(uri: str) -> list[Prediction]:
     return Tree.load(uri).predictions(ROWS).rows()
 
 
-@pytest.mark.parametrize("form", [dict, lambda **row: beam.Row(**row), Flower], ids=["mapping", "Row", "named tuple"])
+@pytest.mark.parametrize(
+    "form", [dict, lambda **row: beam.Row(**row), Flower], ids=["mapping", "Row", "named tuple"]
+)
 def test_batch(form: Any) -> None:
     want = predictions(IRIS)
 

@@ -54,7 +54,9 @@ def test_temporary(data: Callable[[str], Any], espalier: str, monkeypatch: pytes
 
 def test_errors(data: Callable[[str], Any], espalier: str, monkeypatch: pytest.MonkeyPatch) -> None:
     table = data("iris")
-    with pytest.raises(EspalierError, match='^--label: no input file has a column "klass"; did you mean') as caught:
+    with pytest.raises(
+        EspalierError, match='^--label: no input file has a column "klass"; did you mean'
+    ) as caught:
         train(table, "klass", espalier=espalier)
     assert caught.value.exit_code == 2
     with pytest.raises(EspalierError, match="max_deep"):

@@ -71,7 +71,13 @@ def test_numbers(values: Any, want: list[int]) -> None:
 
 def test_number_errors() -> None:
     tree = stump(feature("x"), {"ge": 30})
-    for wrong in (["12"], np.array(["12"]), [b"12"], [datetime.date(2026, 1, 1)], np.array(["2026-01-01"], "M8[D]")):
+    for wrong in (
+        ["12"],
+        np.array(["12"]),
+        [b"12"],
+        [datetime.date(2026, 1, 1)],
+        np.array(["2026-01-01"], "M8[D]"),
+    ):
         with pytest.raises(TypeError, match="feature 'x'"):
             tree.predict({"x": wrong})
     with pytest.raises(TypeError, match="timedelta"):
@@ -94,7 +100,12 @@ def test_number_errors() -> None:
         (["1e3", "-0"], "-0", [1000, 0.0, -0.0], [2, 1, 1]),
         (["false", "true"], "true", [True, 1, "true", False, np.bool_(True)], [1, 1, 1, 2, 1]),
         (["false", "true"], "true", np.array([True, False]), [1, 2]),
-        (["9007199254740993", "9007199254740992"], "9007199254740993", [2**53 + 1, 2**53, float(2**53)], [1, 2, 2]),
+        (
+            ["9007199254740993", "9007199254740992"],
+            "9007199254740993",
+            [2**53 + 1, 2**53, float(2**53)],
+            [1, 2, 2],
+        ),
         (["9007199254740993", "7"], "9007199254740993", np.array([2**53 + 1, 7]), [1, 2]),
     ],
 )
@@ -180,7 +191,12 @@ def test_damaged(change: dict[str, Any], message: str) -> None:
         document(
             [feature("x")],
             [
-                node(0, {"feature": "x", "kind": "threshold"}, {"when": {"ge": 1}, "child": 1}, {"when": {"lt": 1}, "child": 2, "missing": True}),
+                node(
+                    0,
+                    {"feature": "x", "kind": "threshold"},
+                    {"when": {"ge": 1}, "child": 1},
+                    {"when": {"lt": 1}, "child": 2, "missing": True},
+                ),
                 node(1),
                 node(2),
             ],
