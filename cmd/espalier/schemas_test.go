@@ -3,8 +3,9 @@ package main_test
 import (
 	"bytes"
 	"encoding/json"
+	"flag"
+	"fmt"
 	"io/fs"
-	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -165,8 +166,8 @@ func TestSchemasAreClosed(t *testing.T) {
 	}
 }
 
-// TestSchemasListTheSettings: the config of a manifest has the settings of its verb, in the
-// schema as in the declarations.
+// TestSchemasListTheSettings: in the schemas, the config of a manifest has the settings of its verb, as they
+// are declared. With the flag -update it writes them to the schemas.
 func TestSchemasListTheSettings(t *testing.T) {
 	train, predict, synth := pipelines.DefaultConfig(), pipelines.DefaultPredictConfig(), pipelines.DefaultSynthConfig()
 	imported := config.DefaultImport()
@@ -174,17 +175,54 @@ func TestSchemasListTheSettings(t *testing.T) {
 		"manifest": train.Settings(), "predictions": predict.Settings(), "synth": synth.Settings(),
 		"import": imported.Settings(),
 	} {
-		var schema struct {
-			Properties struct {
-				Config struct{ Properties map[string]any }
-			}
-		}
-		if err := json.Unmarshal(runfolder.Schemas()[document], &schema); err != nil {
+		file := filepath.Join("..", "..", "io", "runfolder", "schemas", document+".schema.json")
+		got, err := os.ReadFile(file)
+		if err != nil {
 			t.Fatal(err)
 		}
-		want := slices.Sorted(slices.Values(setting.Names(settings)))
-		if diff := cmp.Diff(want, slices.Sorted(maps.Keys(schema.Properties.Config.Properties))); diff != "" {
-			t.Errorf("%s.schema.json, properties of config (-settings +schema):\n%s", document, diff)
+		before, rest, _ := strings.Cut(string(got), configStart)
+		_, after, ok := strings.Cut(rest, configEnd)
+		want := before + configStart + configSchema(settings) + configEnd + after
+		if ok && flag.Lookup("update").Value.String() == "true" {
+			if err := os.WriteFile(file, []byte(want), 0o666); err != nil {
+				t.Fatal(err)
+			}
+			continue
+		}
+		if diff := cmp.Diff(want, string(got)); !ok || diff != "" {
+			t.Errorf("%s is not what the settings declare: go test ./cmd/espalier -run TestSchemasListTheSettings -update "+
+				"writes it (-settings +schema):\n%s", file, diff)
 		}
 	}
+}
+
+// Lines of a schema around the properties of config.
+const (
+	configStart = "\n    \"config\": {\n"
+	configEnd   = "\n    },\n"
+)
+
+// configSchema returns the schema of settings in JSON: a setting of a list or of a file may also have a single
+// value or the values of the file.
+func configSchema(settings []setting.Setting) string {
+	lines := []string{
+		`      "description": "the settings by the names of their flags, see docs/settings.md",`,
+		`      "type": "object",`, `      "properties": {`,
+	}
+	for i, s := range settings {
+		kind := map[string]string{
+			"bool": `"boolean"`, "count": `"integer"`, "size": `"integer"`, "number": `"number"`, "share": `"number"`, "duration": `"number"`,
+			"strings": `["array", "null", "number", "string"]`, "stringArray": `["array", "null"]`,
+		}[s.Value.Type()]
+		if kind == "" {
+			kind = `["object", "string"]`
+		}
+		line := fmt.Sprintf(`        %q: {"type": %s}`, s.Name, kind)
+		if i < len(settings)-1 {
+			line += ","
+		}
+		lines = append(lines, line)
+	}
+	required, _ := json.Marshal(setting.Names(settings))
+	return strings.Join(append(lines, "      },", `      "required": `+string(required)+",", `      "additionalProperties": false`), "\n")
 }
