@@ -41,6 +41,7 @@ type PredictResult struct {
 	Files   []string           // files of predictions
 	Beside  []string           // files of metrics and manifest, and the mark of success
 
+	Run      string // URL of the folder of the tree's run
 	Folder   string // --output, of the day
 	Date     string // day; empty: none
 	Repeated bool   // whether the day has been published before, from the same tree, files and settings
@@ -286,7 +287,7 @@ func (p *prediction) score(ctx context.Context) (*PredictResult, error) {
 		return nil, err
 	}
 	p.scored = true
-	r := &PredictResult{Tree: p.tree, Folder: p.config.Output, Rows: counted.Rows, Columns: source.Novelties(p.tree, counted.Novelty, counted.Rows)}
+	r := &PredictResult{Tree: p.tree, Run: runfolder.FolderOf(p.model), Folder: p.config.Output, Rows: counted.Rows, Columns: source.Novelties(p.tree, counted.Novelty, counted.Rows)}
 	r.Scores = predictedScores(p.tree, counted)
 	source.WarnOfNovelty(p.Reporter.Warn, p.tree, r.Columns, r.Rows)
 	if err := p.checkNovelty(r); err != nil {
@@ -399,12 +400,15 @@ func predictedScores(t *tree.Tree, p *jobs.Predicted) *runfolder.PredictedScores
 	return s
 }
 
+// worstColumn returns the column with most new values.
+func worstColumn(columns []runfolder.ColumnNovelty) runfolder.ColumnNovelty {
+	columns = append([]runfolder.ColumnNovelty{{}}, columns...) // a tree may test no feature
+	return slices.MaxFunc(columns, func(a, b runfolder.ColumnNovelty) int { return cmp.Compare(a.New(), b.New()) })
+}
+
 // checkNovelty fails if too many rows have a value that training did not have.
 func (p *prediction) checkNovelty(r *PredictResult) error {
-	columns := append([]runfolder.ColumnNovelty{{}}, r.Columns...) // a tree may test no feature
-	worst := slices.MaxFunc(columns, func(a, b runfolder.ColumnNovelty) int {
-		return cmp.Compare(a.New(), b.New())
-	})
+	worst := worstColumn(r.Columns)
 	fresh := worst.New()
 	if float64(fresh) <= p.config.MaxUnseen*float64(r.Rows) {
 		return nil

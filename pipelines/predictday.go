@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/espalier-ml/espalier/induce/tree"
+	"github.com/espalier-ml/espalier/io/runfolder"
 	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/pipelines/config"
 	"github.com/espalier-ml/espalier/pipelines/contracts"
@@ -72,7 +73,10 @@ func (p *prediction) published(ctx context.Context) (*PredictResult, error) {
 	}
 	switch {
 	case m.InputsDigest == p.day.digest:
-		r := &PredictResult{Tree: p.tree, Rows: m.Rows, Columns: m.Columns, Scores: m.Scores, Folder: p.config.Output, Date: p.day.date, Repeated: true}
+		r := &PredictResult{
+			Tree: p.tree, Run: runfolder.FolderOf(p.model), Rows: m.Rows, Columns: m.Columns, Scores: m.Scores,
+			Folder: p.config.Output, Date: p.day.date, Repeated: true,
+		}
 		for _, name := range m.Outputs {
 			r.Files = append(r.Files, p.output.File(name))
 		}

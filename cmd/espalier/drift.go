@@ -21,7 +21,8 @@ type driftFlags struct {
 
 	console
 
-	format string
+	format    string
+	failAbove float64 // PSI; 0: never
 }
 
 func newDriftFlags() *driftFlags {
@@ -30,8 +31,11 @@ func newDriftFlags() *driftFlags {
 
 // Settings declares the flags of drift.
 func (c *driftFlags) Settings() []setting.Setting {
-	return slices.Concat(c.DriftConfig.Settings(), []setting.Setting{formatSetting(&c.format)},
-		c.printedSettings(true))
+	own := []setting.Setting{formatSetting(&c.format), {
+		Name: "fail_above", Group: setting.Rows, Value: setting.Number(&c.failAbove, setting.From(0)),
+		Help: "PSI of a column that has drifted, above which drift ends with exit code 4; 0: never",
+	}}
+	return slices.Concat(c.DriftConfig.Settings(), own, c.printedSettings(true))
 }
 
 func newDrift() *cobra.Command {
@@ -46,9 +50,10 @@ With --against the training rows of another run take the place of the new rows.
 drift prints for each column the population stability index (PSI), the
 Kolmogorov-Smirnov statistic of numeric columns (KS), the Jensen-Shannon distance
 (JS) and the chi-square test, and the bin whose share has changed most. A column
-has drifted if its test says so and its PSI is large enough.`,
+has drifted if its test says so and its PSI is large enough. With --fail_above the
+exit code is 4 if the PSI of such a column is greater.`,
 		Example: `  espalier drift --model runs/first --input 'today/*.parquet'
-  espalier drift --model models/LATEST.json --input today.parquet --format json
+  espalier drift --model models/LATEST.json --input new.parquet --fail_above 0.2
   espalier drift --model runs/first --against runs/second`,
 		Args: noArguments,
 	}
@@ -67,11 +72,37 @@ has drifted if its test says so and its PSI is large enough.`,
 			return err
 		}
 		if flags.format == compareJSON {
-			return printEncoded(c.OutOrStdout(), found.Encode)
+			err = printEncoded(c.OutOrStdout(), found.Encode)
+		} else {
+			err = printDrift(c.OutOrStdout(), found)
 		}
-		return printDrift(c.OutOrStdout(), found)
+		if err == nil {
+			err = failAbove(flags.failAbove, found)
+		}
+		return err
 	}
 	return c
+}
+
+// driftedError is the error if columns have drifted further than --fail_above.
+type driftedError struct{ columns []string }
+
+func (e *driftedError) Error() string {
+	return "drift above --fail_above: " + strings.Join(e.columns, ", ")
+}
+
+// failAbove returns an error if the PSI of a column that has drifted is above a limit; 0: any.
+func failAbove(limit float64, d *pipelines.DriftFound) error {
+	var columns []string
+	for _, bins := range d.All() {
+		if limit > 0 && bins.Alarm && bins.PSI > limit {
+			columns = append(columns, fmt.Sprintf("%s (PSI %.3g)", bins.Column, bins.PSI))
+		}
+	}
+	if len(columns) == 0 {
+		return nil
+	}
+	return &driftedError{columns}
 }
 
 // printDrift prints drift for people.

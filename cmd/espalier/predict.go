@@ -2,14 +2,19 @@ package main
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
+	"path"
 	"slices"
 	"strconv"
+	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/espalier-ml/espalier/io/latest"
+	"github.com/espalier-ml/espalier/io/objectstore"
 	"github.com/espalier-ml/espalier/io/report"
 	"github.com/espalier-ml/espalier/io/runfolder"
 	"github.com/espalier-ml/espalier/io/setting"
@@ -33,7 +38,7 @@ func newPredictFlags() *predictFlags {
 func newPredict() *cobra.Command {
 	flags := newPredictFlags()
 	c := &cobra.Command{
-		Use:   "predict",
+		Use:   "predict [CONFIG]",
 		Short: "Score the rows of Parquet files by a tree",
 		Long: `Score the rows of Parquet files by a tree: a file of predictions for each file, of
 the same name and with the rows in the same order, and then _manifest.json and
@@ -45,29 +50,102 @@ of the input, unchanged.
 Columns are found by name, and only columns that the tree tests are read. If the
 input has the column of the classes, metrics of the rows with a class are also
 written. Values that training did not have are counted by column; they take the
-branch that the tree has for unseen values.`,
+branch that the tree has for unseen values.
+
+Names may have dates: {date}, {date-1}, {date:%Y/%m/%d}. A day is then scored once:
+again, with the same tree, files and settings, there is nothing to do. CONFIG is the
+YAML file of retrain: its key "predict" has settings by flag name, and the model is
+the tree in use.`,
 		Example: `  espalier predict --model runs/first --input 'new/*.parquet' --output scored
   espalier predict --model runs/first/tree.json --input new.parquet \
-      --output scored --key customer,day --explain --max_unseen 0.01`,
-		Args: noArguments,
+      --output scored --key customer,day --explain --max_unseen 0.01
+  espalier predict nightly.yaml --date 2026-11-23`,
+		Args: configArgument,
 	}
 	addFlags(c.Flags(), flags.Settings())
 	addBeamFlags(c.Flags())
-	c.RunE = func(c *cobra.Command, _ []string) error {
-		reporter, err := flags.begin(c, "run", flags.Output)
-		if err != nil {
-			return err
+	c.RunE = func(c *cobra.Command, args []string) error {
+		url := ""
+		if len(args) > 0 {
+			url = args[0]
 		}
-		r, err := pipelines.Predict(c.Context(), flags.PredictConfig, reporter)
-		if err != nil {
-			return err
-		}
-		if flags.json {
-			return printPredictedJSON(c.OutOrStdout(), r)
-		}
-		return printPredicted(c.OutOrStdout(), r)
+		var done *pipelines.PredictResult
+		return scheduled(c, url, predictSection, figuresOfPrediction(&done), func(a *attempt) error {
+			file, err := readPredict(c, url, flags)
+			if err == nil {
+				done, err = runPredict(a, flags)
+			}
+			return file.locate(err, c.Flags())
+		})
 	}
+	c.SetFlagErrorFunc(refusedFlags(predictSection, figuresOfPrediction(new(*pipelines.PredictResult))))
 	return c
+}
+
+// predictSection is the key of the settings of predict in the YAML file of retrain.
+const predictSection = "predict"
+
+// configArgument refuses arguments other than a YAML file.
+func configArgument(c *cobra.Command, args []string) error {
+	if len(args) > 0 && slices.Contains([]string{".yaml", ".yml"}, path.Ext(args[0])) {
+		args = args[1:]
+	}
+	return noArguments(c, args)
+}
+
+// figuresOfPrediction returns what writes figures of a scoring, whose result is nil until it is done.
+func figuresOfPrediction(done **pipelines.PredictResult) figuresFor {
+	return func(func(string) string) figuresOf {
+		return func(ctx context.Context, url, outcome string, started time.Time) error {
+			return pipelines.TellPrediction(ctx, url, outcome, started, *done)
+		}
+	}
+}
+
+// readPredict reads the settings of a scoring from the YAML file of retrain, if there is one. The model is the
+// run in use of its destination, unless a setting names another model.
+func readPredict(c *cobra.Command, url string, flags *predictFlags) (*configFile, error) {
+	file, err := readConfig(c.Context(), url)
+	if err != nil {
+		return new(configFile), err
+	}
+	if url == "" {
+		return file, nil
+	}
+	section, err := file.section(predictSection)
+	if err != nil {
+		return file, err
+	}
+	if err = section.apply(c.Flags()); err == nil {
+		err = refusals(c.Flags())
+	}
+	if destination, ok := file.text("destination"); ok && flags.Model == "" {
+		flags.Model = objectstore.Join(destination, latest.Name)
+	}
+	return section, err
+}
+
+// runPredict scores with the final settings.
+func runPredict(a *attempt, flags *predictFlags) (*pipelines.PredictResult, error) {
+	c := a.command
+	if err := a.settled(&flags.Scheduled); err != nil {
+		return nil, err
+	}
+	reporter, err := flags.begin(c, "run", flags.Output)
+	if err != nil {
+		return nil, err
+	}
+	r, err := pipelines.Predict(c.Context(), flags.PredictConfig, reporter)
+	if err != nil {
+		return nil, err
+	}
+	a.Outcome = pipelines.Published
+	a.Repeated = r.Repeated
+	a.Run = r.Run
+	if flags.json {
+		return r, printPredictedJSON(c.OutOrStdout(), r)
+	}
+	return r, printPredicted(c.OutOrStdout(), r)
 }
 
 // Settings declares the flags of predict.

@@ -2,9 +2,9 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"io"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,7 +19,6 @@ import (
 	"github.com/espalier-ml/espalier/pipelines/config"
 	"github.com/espalier-ml/espalier/pipelines/engine"
 	"github.com/espalier-ml/espalier/pipelines/retraining"
-	"github.com/espalier-ml/espalier/pipelines/source"
 )
 
 // retrainFlags are the flags of retrain.
@@ -78,68 +77,67 @@ Exit code 4 says that the gate has refused the run: LATEST.json stays.`,
 	}
 	addFlags(c.Flags(), flags.Settings())
 	addBeamFlags(c.Flags())
-	c.RunE = func(c *cobra.Command, args []string) error {
-		started := time.Now()
-		file, err := readConfig(c.Context(), args[0])
-		if err != nil {
-			tellFailure(c, args[0], started)
-			return err
+	figures := func(valueOf func(name string) string) figuresOf {
+		return func(ctx context.Context, url, outcome string, started time.Time) error {
+			return retraining.Tell(ctx, url, valueOf("destination"), outcome, started)
 		}
-		err, told := file.settle(c.Flags(), &flags.Train, flags.preset), false
-		if err == nil {
-			flags.Train.AlsoRead = []string{file.url}
-			told, err = runRetrain(c, flags)
-		}
-		if err != nil && !told {
-			tellFailure(c, args[0], started)
-		}
-		return file.locate(err, c.Flags())
 	}
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if flags.history {
+			return readRetrain(c, args[0], flags, func() error { return printHistory(c, flags) })
+		}
+		return scheduled(c, args[0], "", figures, func(a *attempt) error {
+			return readRetrain(c, args[0], flags, func() error { return runRetrain(a, flags) })
+		})
+	}
+	c.SetFlagErrorFunc(refusedFlags("", figures))
 	return c
 }
 
-// tellFailure reports in the file of --open_metrics that an attempt has failed before it began. The
-// config file may be invalid YAML, so its lines are searched.
-func tellFailure(c *cobra.Command, url string, started time.Time) {
-	if f := c.Flags().Lookup("history"); f.Changed && f.Value.String() == "true" {
-		return
-	}
-	b, _ := source.ReadConfig(c.Context(), url) // without it, flags alone may name the file
-	valueOf := func(name string) string {
-		if f := c.Flags().Lookup(name); f.Changed {
-			return f.Value.String()
-		}
-		line := regexp.MustCompile(`(?m)^` + name + `:[ \t]+["']?([^"'#\r\n]*[^"'#\s])`).FindSubmatch(b)
-		if line == nil {
-			return ""
-		}
-		return string(line[1])
-	}
-	err := retraining.TellFailure(c.Context(), valueOf("open_metrics"), valueOf("destination"), started)
+// readRetrain reads the settings of a retraining, and carries out work with them.
+func readRetrain(c *cobra.Command, url string, flags *retrainFlags, work func() error) error {
+	file, err := readConfig(c.Context(), url)
 	if err != nil {
-		say(c.ErrOrStderr(), "warning: the figures of --open_metrics are old: %v\n", err)
+		return err
 	}
+	if err = file.drop(predictSection); err == nil {
+		err = file.settle(c.Flags(), &flags.Train, flags.preset)
+	}
+	if err == nil {
+		flags.Train.AlsoRead = []string{file.url}
+		err = work()
+	}
+	return file.locate(err, c.Flags())
 }
 
-// runRetrain retrains with the final settings, or prints the history. told reports whether the file
-// of --open_metrics is up to date.
-func runRetrain(c *cobra.Command, final *retrainFlags) (told bool, err error) {
-	if final.history {
-		return true, printHistory(c, final)
+// runRetrain retrains with the final settings.
+func runRetrain(a *attempt, final *retrainFlags) error {
+	c := a.command
+	if final.history { // by the YAML file
+		a.metrics, a.notices = "", ""
+		return printHistory(c, final)
+	}
+	if err := a.settled(&final.Scheduled); err != nil {
+		return err
 	}
 	reporter, err := final.begin(c, "destination", final.Destination)
 	if err != nil {
-		return false, err
+		return err
 	}
 	limitMemory(final.Train.Memory)
-	attempt, repeated, err := retraining.Retrain(c.Context(), final.Retrain, reporter)
-	if attempt != nil {
-		eventsOf(c.Context()).attempt(attempt, repeated)
+	done, repeated, err := retraining.Retrain(c.Context(), final.Retrain, reporter)
+	if done != nil {
+		eventsOf(c.Context()).attempt(done, repeated)
+		a.told = true
+		a.Outcome = done.Outcome
+		a.Repeated = repeated
+		a.Run = done.Run
+		a.Reason = strings.Join(remarks(done), "; ")
 	}
-	if attempt == nil || err != nil {
-		return attempt != nil, err
+	if done == nil || err != nil {
+		return err
 	}
-	return true, printAttempt(c.OutOrStdout(), attempt, repeated)
+	return printAttempt(c.OutOrStdout(), done, repeated)
 }
 
 func printHistory(c *cobra.Command, final *retrainFlags) error {

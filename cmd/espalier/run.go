@@ -115,7 +115,7 @@ func exitCode(err error) int {
 		return exitUsage
 	case errors.As(err, &data):
 		return exitData
-	case errors.As(err, new(*retraining.RefusedError)), errors.Is(err, latest.ErrOvertaken):
+	case errors.As(err, new(*retraining.RefusedError)), errors.Is(err, latest.ErrOvertaken), errors.As(err, new(*driftedError)):
 		return exitGate
 	case errors.As(err, &runner):
 		return exitRunner
@@ -148,8 +148,8 @@ func newRoot(page int) *cobra.Command {
 something to ask. Parquet in, JSON tree out.
 
 Exit codes: 0 done, 1 internal error, 2 usage or configuration, 3 the data
-broke the contract, 4 the gate of retrain refused the run, 5 the runner failed,
-130 interrupted.`,
+broke the contract, 4 refused by the gate of retrain or by drift --fail_above, 5 the
+runner failed, 130 interrupted.`,
 		Example: `  espalier train --input 'data/*.parquet' --label class --output runs/first
   espalier show runs/first
   espalier report runs/first --overwrite --previous runs/older

@@ -111,6 +111,7 @@ func TestSchemas(t *testing.T) {
 	seen["drift"]++
 	seen["attempt"], seen["latest"], seen["origin"] = 1, 1, 1 // TestRetrainDays and TestWhence validate them
 	seen["live"] = 1                                          // TestLiveFigures validates it
+	seen["notice"] = 1                                        // TestNight validates it
 	ask := exec.Command(binary, "ask", out("run"), "--json")
 	ask.Stdin = strings.NewReader(strings.Repeat("\n", 20)) // unknown
 	answer, err := ask.Output()

@@ -68,18 +68,51 @@ func parseConfig(url string, b []byte) (*configFile, error) {
 	if root.Kind != yaml.MappingNode {
 		return nil, file.fault(root.Line, "want settings such as `label: class`, a key a line")
 	}
-	for i := 0; i+1 < len(root.Content); i += 2 {
-		key, value := root.Content[i], root.Content[i+1]
+	return file, file.add(root)
+}
+
+// add adds the keys of a mapping.
+func (c *configFile) add(mapping *yaml.Node) error {
+	for i := 0; i+1 < len(mapping.Content); i += 2 {
+		key, value := mapping.Content[i], mapping.Content[i+1]
 		if key.Kind != yaml.ScalarNode {
-			return nil, file.fault(key.Line, "a key that is no text: want the name of a flag")
+			return c.fault(key.Line, "a key that is no text: want the name of a flag")
 		}
-		if line, twice := file.lines[key.Value]; twice {
-			return nil, file.fault(key.Line, "the key %q stands in line %d already", key.Value, line)
+		if line, twice := c.lines[key.Value]; twice {
+			return c.fault(key.Line, "the key %q stands in line %d already", key.Value, line)
 		}
-		file.lines[key.Value] = key.Line
-		file.entries = append(file.entries, configEntry{key.Value, value})
+		c.lines[key.Value] = key.Line
+		c.entries = append(c.entries, configEntry{key.Value, value})
 	}
-	return file, nil
+	return nil
+}
+
+// section returns the settings below a key, which are for another verb than the settings around them.
+func (c *configFile) section(name string) (*configFile, error) {
+	var keys []string
+	for _, e := range c.entries {
+		keys = append(keys, e.key)
+		if e.key != name {
+			continue
+		}
+		value := resolved(e.value)
+		if value.Kind != yaml.MappingNode {
+			return nil, c.fault(c.lines[name], "%s: got %s: want settings, a key a line", name, kindOf(value))
+		}
+		below := &configFile{url: c.url, lines: make(map[string]int)}
+		return below, below.add(value)
+	}
+	return nil, c.fault(0, "no key %q with the settings of %s%s", name, name, setting.Hint(name, keys))
+}
+
+// drop leaves out the settings below a key, if it is there. It returns an error if they are none.
+func (c *configFile) drop(name string) error {
+	if c.lines[name] == 0 {
+		return nil
+	}
+	_, err := c.section(name)
+	c.entries = slices.DeleteFunc(c.entries, func(e configEntry) bool { return e.key == name })
+	return err
 }
 
 // oneLine returns the text of an error of the YAML library, without its name and on a single line.

@@ -238,7 +238,7 @@ func TestWriteLacks(t *testing.T) {
 func TestDocuments(t *testing.T) {
 	schemas := runfolder.Schemas()
 	// of no folder
-	used := map[string]bool{"ask": true, "comparison": true, "drift": true, "live": true, "attempt": true, "latest": true, "origin": true}
+	used := map[string]bool{"ask": true, "comparison": true, "drift": true, "live": true, "notice": true, "attempt": true, "latest": true, "origin": true}
 	for _, d := range runfolder.Documents() {
 		if d.Holds == "" || len(d.Kinds) == 0 {
 			t.Errorf("%s: no description or no kind", d.Name)

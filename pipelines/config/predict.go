@@ -144,7 +144,7 @@ func (c *Predict) UnmarshalJSON(b []byte) error { return setting.Decode(b, c.Set
 
 // Validate returns all faults at once, each with the name of its flag.
 func (c *Predict) Validate() error {
-	faults := slices.Concat(setting.Faults(c.Settings()), faultsOfDate(c.Date), c.conflicts())
+	faults := slices.Concat(setting.Faults(c.Settings()), c.faults(), c.conflicts())
 	if ext := path.Ext(c.Output); ext == ".csv" || ext == ".parquet" {
 		faults = append(faults, fmt.Errorf("--output %s: predict writes a folder of Parquet files: name a folder", c.Output))
 	}

@@ -138,7 +138,7 @@ func (g *Gate) Settings() []setting.Setting {
 
 // Validate returns all faults at once, each with the name of its flag.
 func (c *Retrain) Validate() error {
-	faults := append(setting.Faults(c.Settings()), faultsOfDate(c.Date)...)
+	faults := append(setting.Faults(c.Settings()), c.faults()...)
 	for _, name := range c.Gate.Metrics {
 		if !slices.Contains(gateMetrics(), name) {
 			faults = append(faults, fmt.Errorf("--gate_metrics %s: want %s", setting.Word(name),

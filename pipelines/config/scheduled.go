@@ -1,6 +1,8 @@
 package config
 
 import (
+	"fmt"
+	"strings"
 	"time"
 
 	"github.com/espalier-ml/espalier/io/setting"
@@ -38,3 +40,12 @@ func (c *Scheduled) Settings() []setting.Setting {
 
 // Day returns the day of the attempt.
 func (c *Scheduled) Day(now time.Time) time.Time { return dayOf(c.Date, now) }
+
+// faults returns the faults of the settings.
+func (c *Scheduled) faults() []error {
+	faults := faultsOfDate(c.Date)
+	if strings.Contains(c.Notices, "://") {
+		faults = append(faults, fmt.Errorf("--notices %s: want a file of this machine", setting.Word(c.Notices)))
+	}
+	return faults
+}

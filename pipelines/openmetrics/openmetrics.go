@@ -24,28 +24,45 @@ type Figures struct {
 // head is the beginning of a file of figures.
 func head(verb string) string { return "# TYPE espalier_" + verb + "_outcome" }
 
-// New returns the figures of an attempt with its outcome.
-func New(verb, outcome string, outcomes []string) *Figures {
-	f := &Figures{verb: verb}
-	name := "espalier_" + verb + "_outcome"
-	f.head(name, "1 for the outcome of the last attempt.")
-	for _, o := range outcomes {
-		value := 0.0
-		if o == outcome {
-			value = 1
-		}
-		f.labelled(name, "outcome", o, value)
-	}
+// Attempt is what all verbs tell of an attempt.
+type Attempt struct {
+	Verb, Outcome string
+	Outcomes      []string // all outcomes
+	Success       bool     // whether the attempt has ended with exit code 0
+	Started       time.Time
+	Seconds       float64
+}
+
+// Figures returns the figures of an attempt.
+func (a *Attempt) Figures() *Figures {
+	f, prefix := &Figures{verb: a.Verb}, "espalier_"+a.Verb
+	f.Labelled(prefix+"_outcome", "1 for the outcome of the last attempt.", "outcome", a.Outcomes, func(i int) float64 {
+		return oneIf(a.Outcomes[i] == a.Outcome)
+	})
+	f.Gauge(prefix+"_success", "1 if the last attempt has ended with exit code 0; 0 while it runs, and if it was killed.", oneIf(a.Success))
+	f.Gauge(prefix+"_started_timestamp_seconds", "When the last attempt began.", Seconds(a.Started))
+	f.Gauge(prefix+"_duration_seconds", "Time that the last attempt took.", a.Seconds)
 	return f
 }
 
-func (f *Figures) head(name, help string) {
-	f.lines = append(f.lines, "# TYPE "+name+" gauge", "# HELP "+name+" "+help)
+func oneIf(yes bool) float64 {
+	if yes {
+		return 1
+	}
+	return 0
 }
 
-func (f *Figures) labelled(name, label, of string, value float64) {
-	of = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(of)
-	f.lines = append(f.lines, fmt.Sprintf(`%s{%s="%s"} %s`, name, label, of, spelled(value)))
+func (f *Figures) add(lines ...string) { f.lines = append(f.lines, lines...) }
+
+func (f *Figures) head(name, help string) { f.add("# TYPE "+name+" gauge", "# HELP "+name+" "+help) }
+
+// Labelled adds a figure for each value of a label.
+func (f *Figures) Labelled(name, help, label string, values []string, of func(i int) float64) {
+	f.head(name, help)
+	for i, value := range values {
+		value = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(value)
+		f.add(fmt.Sprintf(`%s{%s="%s"} %s`, name, label, value, spelled(of(i))))
+	}
 }
 
 func spelled(value float64) string { return strconv.FormatFloat(value, 'g', -1, 64) }
@@ -53,7 +70,7 @@ func spelled(value float64) string { return strconv.FormatFloat(value, 'g', -1, 
 // Gauge adds a figure with its help.
 func (f *Figures) Gauge(name, help string, value float64) {
 	f.head(name, help)
-	f.lines = append(f.lines, name+" "+spelled(value))
+	f.add(name + " " + spelled(value))
 }
 
 // Optional is Gauge for a figure that may be unknown.

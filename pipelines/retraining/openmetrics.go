@@ -3,6 +3,7 @@ package retraining
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/espalier-ml/espalier/io/latest"
@@ -17,9 +18,11 @@ const verb = "retrain"
 
 // openMetrics returns the figures of an attempt. p is LATEST.json; nil if absent.
 func (a *Attempt) openMetrics(p *latest.Pointer) *openmetrics.Figures {
-	f := openmetrics.New(verb, a.Outcome, outcomes())
-	f.Gauge("espalier_retrain_started_timestamp_seconds", "When the last attempt began.", openmetrics.Seconds(a.Started))
-	f.Gauge("espalier_retrain_duration_seconds", "Time that the last attempt took.", a.Seconds)
+	common := openmetrics.Attempt{
+		Verb: verb, Outcome: a.Outcome, Outcomes: outcomes(), Started: a.Started, Seconds: a.Seconds,
+		Success: slices.Contains([]string{Promoted, Backfilled, Held}, a.Outcome),
+	}
+	f := common.Figures()
 	f.Gauge("espalier_retrain_files", "Input files of the last attempt.", float64(a.Files))
 	f.Gauge("espalier_retrain_missing_days", "Days of the input without files.", float64(len(a.Missing)))
 	f.Gauge("espalier_retrain_rows", "Training and test rows.", float64(a.Rows))
@@ -66,10 +69,11 @@ func (a *Attempt) tell(ctx context.Context, s *objectstore.Store, url, destinati
 	return a.openMetrics(p).Write(ctx, s, url)
 }
 
-// TellFailure writes the figures of an attempt that failed before it had a document, because its
-// settings are wrong or another attempt is active. url is the file of --open_metrics; optional.
-func TellFailure(ctx context.Context, url, destination string, started time.Time) error {
+// Tell writes the figures of an attempt without a document, because it begins, its settings are wrong, or
+// another attempt is active. url is the file of --open_metrics; optional.
+func Tell(ctx context.Context, url, destination, outcome string, started time.Time) error {
 	a := newAttempt(destination, "", "", "", started)
-	a.Outcome, a.Seconds = Failed, time.Since(started).Seconds()
-	return a.tell(context.WithoutCancel(ctx), source.Process.Store, url, destination)
+	a.Outcome = outcome
+	a.Seconds = time.Since(started).Seconds()
+	return a.tell(ctx, source.Process.Store, url, destination)
 }

@@ -124,8 +124,9 @@ func (w *work) run(ctx context.Context) (*Attempt, bool, error) {
 	}
 	w.attempt.Seconds = time.Since(started).Seconds()
 	w.end(ctx, err)
-	if failed := w.attempt.write(context.WithoutCancel(ctx), w.files.Store); err == nil {
+	if failed := w.attempt.write(context.WithoutCancel(ctx), w.files.Store); err == nil && failed != nil {
 		err = failed
+		w.end(ctx, err)
 	}
 	return w.attempt, false, err
 }
