@@ -214,10 +214,10 @@ func (i *Inquiry) Next() *Question {
 	}
 }
 
-// Questions returns an iterator over the open questions, for a loop that answers each of them by
+// All returns an iterator over the open questions, for a loop that answers each of them by
 // Answer. The iteration ends with the inquiry. If the loop body leaves a question unanswered, the
 // iterator yields an error instead of a further question, and then ends.
-func (i *Inquiry) Questions() iter.Seq2[*Question, error] {
+func (i *Inquiry) All() iter.Seq2[*Question, error] {
 	return func(yield func(*Question, error) bool) {
 		for q := i.Next(); q != nil && yield(q, nil); {
 			last := q

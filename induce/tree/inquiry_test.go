@@ -340,7 +340,7 @@ func TestStartRefuses(t *testing.T) {
 			}
 		}
 		asked := 0
-		for _, err := range i.Questions() {
+		for _, err := range i.All() {
 			if asked++; asked > 1 && err == nil {
 				t.Fatal("a loop over the questions does not end in an error")
 			}
@@ -358,7 +358,7 @@ func TestQuestionsEnd(t *testing.T) {
 		t.Helper()
 		for _, v := range rows {
 			loop, steps := tr.Questions().Start(0), tr.Questions().Start(0)
-			for q, err := range loop.Questions() {
+			for q, err := range loop.All() {
 				if diff := cmp.Diff(steps.Next(), q); err != nil || diff != "" {
 					t.Fatalf("%v: error %v (-want +got):\n%s", v, err, diff)
 				}
@@ -378,7 +378,7 @@ func TestQuestionsEnd(t *testing.T) {
 		},
 	} {
 		i, rounds := billedTree().Questions().Start(0), 0
-		for q, err := range i.Questions() {
+		for q, err := range i.All() {
 			if rounds++; err == nil {
 				answer(i)
 			} else if q != nil || err.Error() != want {
@@ -431,7 +431,7 @@ func ExampleTree_Questions() {
 	if err := inquiry.Give("job", tree.Text("b")); err != nil { // a value known beforehand
 		log.Fatal(err)
 	}
-	for q, err := range inquiry.Questions() {
+	for q, err := range inquiry.All() {
 		if err != nil { // of an answer: a text for a number
 			log.Fatal(err)
 		}
