@@ -195,7 +195,7 @@ func checkPredicted(t *testing.T, r *pipelines.Comparison, data *rows, a, b stri
 		}
 	}
 	got := make(map[[2]string]int64)
-	for _, f := range r.Flips.List {
+	for _, f := range r.Flips.ByClasses {
 		got[[2]string{f.From, f.To}] = f.Rows
 	}
 	if diff := gocmp.Diff(flips, got); diff != "" || len(flips) == 0 {

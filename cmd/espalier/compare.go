@@ -113,7 +113,7 @@ func printCompared(w io.Writer, c *pipelines.Comparison) error {
 	_ = report.PairedFigures(c.Metrics).Write(b, width)
 	_, _ = fmt.Fprintln(b)
 	line("%s", report.FlipsText(c.Flips, c.Metrics.Rows))
-	if len(c.Flips.List) > 0 {
+	if len(c.Flips.ByClasses) > 0 {
 		_ = report.FlipsTable(c.Flips).Write(b, width)
 	}
 	_, _ = fmt.Fprintln(b)

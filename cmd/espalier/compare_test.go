@@ -36,7 +36,7 @@ func TestCompare(t *testing.T) {
 	}
 	for _, words := range []string{
 		"A is " + a, "B is " + b, "AUC", "B - A", "95 %", "become right", "McNemar's p", "of the rows, ", "nodes: ",
-		" of 600 rows (", found.Flips.List[0].From, found.Nodes.Differences[0].A.Asks,
+		" of 600 rows (", found.Flips.ByClasses[0].From, found.Nodes.Differences[0].A.Asks,
 	} {
 		if !strings.Contains(text.stdout, words) {
 			t.Errorf("the text lacks %q:\n%s", words, text.stdout)

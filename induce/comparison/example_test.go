@@ -44,7 +44,7 @@ func ExampleMatch() {
 	m := comparison.Match(a, b, counts.List())
 	fmt.Println(m.Unchanged, "nodes unchanged;", m.Differences[0].Kind, "at node", m.Differences[0].A)
 	fmt.Println(m.Differences[0].OtherWay, "of", m.Differences[0].Rows, "rows go the other way")
-	flip := comparison.NewFlips(a, b, counts.List(), false).List[0]
+	flip := comparison.NewFlips(a, b, counts.List(), false).ByClasses[0]
 	fmt.Println(flip.Rows, "rows from", flip.From, "to", flip.To)
 	// Output:
 	// 2 nodes unchanged; moved_cut at node 0

@@ -22,7 +22,7 @@ type Flips struct {
 	BecameWrong *int64   `json:"became_wrong,omitempty"`
 	PValue      *float64 `json:"mcnemar_p,omitempty"`
 
-	List []Flip `json:"list"` // by descending weight
+	ByClasses []Flip `json:"list"` // by descending weight
 }
 
 // Flip holds the rows that A predicts as one class and B as another.
@@ -39,7 +39,7 @@ type Flip struct {
 
 // NewFlips finds the flips among rows.
 func NewFlips(a, b *tree.Tree, list []Rows, labelled bool) *Flips {
-	f, total := &Flips{List: []Flip{}}, int64(0)
+	f, total := &Flips{ByClasses: []Flip{}}, int64(0)
 	if labelled {
 		f.BecameRight, f.BecameWrong = new(int64), new(int64)
 	}
@@ -54,19 +54,19 @@ func NewFlips(a, b *tree.Tree, list []Rows, labelled bool) *Flips {
 		}
 		key := [2]int{r.A.Class, r.B.Class}
 		if _, ok := at[key]; !ok {
-			at[key] = len(f.List)
-			f.List = append(f.List, Flip{From: from, To: to})
+			at[key] = len(f.ByClasses)
+			f.ByClasses = append(f.ByClasses, Flip{From: from, To: to})
 			if labelled {
-				f.List[at[key]].BecameRight, f.List[at[key]].BecameWrong = new(int64), new(int64)
+				f.ByClasses[at[key]].BecameRight, f.ByClasses[at[key]].BecameWrong = new(int64), new(int64)
 			}
 		}
-		f.add(&f.List[at[key]], r, weight)
+		f.add(&f.ByClasses[at[key]], r, weight)
 	}
-	for i := range f.List {
-		f.List[i].Share = share(f.List[i].Weight, total)
+	for i := range f.ByClasses {
+		f.ByClasses[i].Share = share(f.ByClasses[i].Weight, total)
 	}
 	f.Share = share(f.Weight, total)
-	slices.SortFunc(f.List, func(x, y Flip) int {
+	slices.SortFunc(f.ByClasses, func(x, y Flip) int {
 		return cmp.Or(cmp.Compare(y.Weight, x.Weight), cmp.Compare(x.From, y.From), cmp.Compare(x.To, y.To))
 	})
 	if labelled {

@@ -142,9 +142,9 @@ func (s *WeightSums) Merge(o *WeightSums) {
 		s.count(x, rows)
 	}
 	s.makeSums()
-	for e := range o.sums {
-		s.sums[e].add(o.sums[e].hi, o.sums[e].lo)
-		s.squares[e].add(&o.squares[e])
+	for exponent := range o.sums {
+		s.sums[exponent].add(o.sums[exponent].hi, o.sums[exponent].lo)
+		s.squares[exponent].add(&o.squares[exponent])
 	}
 }
 
@@ -162,47 +162,47 @@ type encodedSums struct {
 
 // MarshalJSON encodes the sums. The result does not depend on the order in which rows were added.
 func (s *WeightSums) MarshalJSON() ([]byte, error) {
-	e := encodedSums{Rows: s.Rows, Least: s.least, Greatest: s.greatest, Many: s.many, Sums: [][3]uint64{}}
-	e.Weights = slices.Sorted(maps.Keys(s.counts))
-	for _, x := range e.Weights {
-		e.Counts = append(e.Counts, s.counts[x])
+	encoded := encodedSums{Rows: s.Rows, Least: s.least, Greatest: s.greatest, Many: s.many, Sums: [][3]uint64{}}
+	encoded.Weights = slices.Sorted(maps.Keys(s.counts))
+	for _, x := range encoded.Weights {
+		encoded.Counts = append(encoded.Counts, s.counts[x])
 	}
 	for i, sum := range s.sums {
 		if sum != (sum128{}) {
-			e.Sums = append(e.Sums, [3]uint64{uint64(i), sum.hi, sum.lo})
-			e.Squares = append(e.Squares, s.squares[i])
+			encoded.Sums = append(encoded.Sums, [3]uint64{uint64(i), sum.hi, sum.lo})
+			encoded.Squares = append(encoded.Squares, s.squares[i])
 		}
 	}
-	return json.Marshal(&e)
+	return json.Marshal(&encoded)
 }
 
 var errWeightSums = errors.New("not encoded sums of weights")
 
 // UnmarshalJSON decodes what MarshalJSON has encoded.
 func (s *WeightSums) UnmarshalJSON(b []byte) error {
-	var e encodedSums
-	if err := json.Unmarshal(b, &e); err != nil {
+	var encoded encodedSums
+	if err := json.Unmarshal(b, &encoded); err != nil {
 		return err
 	}
-	if len(e.Weights) != len(e.Counts) || len(e.Weights) > mostWeights || len(e.Sums) != len(e.Squares) {
+	if len(encoded.Weights) != len(encoded.Counts) || len(encoded.Weights) > mostWeights || len(encoded.Sums) != len(encoded.Squares) {
 		return errWeightSums
 	}
-	*s = WeightSums{Rows: e.Rows, least: e.Least, greatest: e.Greatest, many: e.Many}
-	if len(e.Weights) > 0 {
-		s.counts = make(map[float64]int64, len(e.Weights))
-		for i, x := range e.Weights {
-			s.counts[x] = e.Counts[i]
+	*s = WeightSums{Rows: encoded.Rows, least: encoded.Least, greatest: encoded.Greatest, many: encoded.Many}
+	if len(encoded.Weights) > 0 {
+		s.counts = make(map[float64]int64, len(encoded.Weights))
+		for i, x := range encoded.Weights {
+			s.counts[x] = encoded.Counts[i]
 		}
 	}
-	if len(e.Sums) > 0 {
+	if len(encoded.Sums) > 0 {
 		s.makeSums()
 	}
-	for i, sum := range e.Sums {
+	for i, sum := range encoded.Sums {
 		if sum[0] >= exponents {
 			return errWeightSums
 		}
 		s.sums[sum[0]] = sum128{sum[1], sum[2]}
-		s.squares[sum[0]] = e.Squares[i]
+		s.squares[sum[0]] = encoded.Squares[i]
 	}
 	return nil
 }
@@ -223,17 +223,17 @@ const bigPrecision = 256
 
 // total returns the sum of the weights, in units of the last bit of a weight of the least exponent.
 func (s *WeightSums) total() *big.Float {
-	return horner(len(s.sums), 1, func(e int) []uint64 { return []uint64{s.sums[e].lo, s.sums[e].hi} })
+	return horner(len(s.sums), 1, func(exponent int) []uint64 { return []uint64{s.sums[exponent].lo, s.sums[exponent].hi} })
 }
 
-// horner returns the sum of n numbers. words returns the words of number e, least significant
-// first; that number counts 2^(step*e).
-func horner(n int, step uint, words func(e int) []uint64) *big.Float {
+// horner returns the sum of n numbers. words returns the words of the number with an exponent, least significant
+// first; the number counts 2^(step*exponent).
+func horner(n int, step uint, words func(exponent int) []uint64) *big.Float {
 	total := new(big.Int)
-	for e := n - 1; e >= 0; e-- {
+	for exponent := n - 1; exponent >= 0; exponent-- {
 		total.Lsh(total, step)
 		one := new(big.Int)
-		for _, word := range slices.Backward(words(e)) {
+		for _, word := range slices.Backward(words(exponent)) {
 			one.Add(one.Lsh(one, 64), new(big.Int).SetUint64(word))
 		}
 		total.Add(total, one)

@@ -17,13 +17,13 @@ type PassCounter struct {
 	pass   *Pass
 	router *Router
 	starts []int   // by node: where its part of sums begins
-	sums   []int64 // by node: other class weights, rows, cells
+	sums   []int64 // by node: complement of the class weights, rows, cells
 
 	heavyStarts []int         // by node: where its part of heavy begins
 	heavy       []split.Heavy // by node, theta and code
 	turn        atomic.Uint32 // number of visits of nodes
 	features    []sync.Mutex  // by feature of the pass: lock of its cells
-	rest        sync.Mutex    // lock of the other sums
+	rest        sync.Mutex    // lock of the complements, rows and heavy objects
 	memory      sync.Pool     // of *induce.Selection
 }
 
@@ -43,45 +43,45 @@ func (c *PassCounter) cells(at int) []int64 { return c.sums[c.starts[at]+c.Class
 
 // Add counts objects.
 func (c *PassCounter) Add(o *dataset.Objects) {
-	other := make([]int64, c.Classes+1)
+	complement := make([]int64, c.Classes+1)
 	c.router.Route(o, func(at int, ids []int32) {
-		clear(other)
+		clear(complement)
 		if c.pass.Nodes[at].inferred() { // only its heavy objects are counted
-			c.addRest(o, at, ids, other)
+			c.addRest(o, at, ids, complement)
 			return
 		}
 		for _, id := range ids {
-			c.addOther(o, int(id), other)
+			c.addComplement(o, int(id), complement)
 		}
-		c.addRest(o, at, ids, other)
+		c.addRest(o, at, ids, complement)
 		if c.pass.Nodes[at].Cells {
 			c.addCells(o, at, ids)
 		}
 	})
 }
 
-// addOther adds an object to other class weights and rows, see Grower.other.
-func (c *PassCounter) addOther(o *dataset.Objects, id int, other []int64) {
-	other[c.Classes] += o.RowsOf(id)
+// addComplement adds an object to a complement of class weights and rows, see Grower.describe.
+func (c *PassCounter) addComplement(o *dataset.Objects, id int, complement []int64) {
+	complement[c.Classes] += o.RowsOf(id)
 	if c.raw && !o.Soft() {
-		other[o.Class[id]] += o.Weight[id]
+		complement[o.Class[id]] += o.Weight[id]
 		return
 	}
 	if o.Soft() && o.RowsOf(id) == 0 {
 		return
 	}
 	for _, cw := range o.Labels(id) {
-		other[cw.Class] += cw.Weight
+		complement[cw.Class] += cw.Weight
 	}
 }
 
-// addRest adds the other class weights and rows of the objects that reach a node, and sums up the
+// addRest adds the complement of class weights and rows of the objects that reach a node, and sums up the
 // heavy objects among them by code. It leaves out an object that has the whole weight of the node,
 // because no test splits this node.
-func (c *PassCounter) addRest(o *dataset.Objects, at int, ids []int32, other []int64) {
+func (c *PassCounter) addRest(o *dataset.Objects, at int, ids []int32, complement []int64) {
 	c.rest.Lock()
 	defer c.rest.Unlock()
-	for i, x := range other {
+	for i, x := range complement {
 		c.sums[c.starts[at]+i] += x
 	}
 	node, from := &c.pass.Nodes[at], c.heavyStarts[at]

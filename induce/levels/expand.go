@@ -57,23 +57,23 @@ func (g *Grower) Expand(
 // Fill sets the rows and the class weights of closed nodes, see Close.
 func (g *Grower) Fill(p *Pass, c *Counts) {
 	for at, o := range p.open {
-		other, rows := c.other(g, at)
+		complement, rows := c.complement(g, at)
 		for _, m := range o.Members {
-			g.describe(m.Node, o, other, rows)
+			g.describe(m.Node, o, complement, rows)
 		}
 	}
 }
 
-// other returns the counted other class weights of a node, see Grower.describe, and its counted rows.
-func (c *Counts) other(g *Grower, at int) ([]int64, int64) {
-	other := c.sums[c.starts[at]:][:g.Classes+1]
-	return slices.Clone(other[:g.Classes]), other[g.Classes]
+// complement returns the counted complement of the class weights of a node, see Grower.describe, and its counted rows.
+func (c *Counts) complement(g *Grower, at int) ([]int64, int64) {
+	complement := c.sums[c.starts[at]:][:g.Classes+1]
+	return slices.Clone(complement[:g.Classes]), complement[g.Classes]
 }
 
 // sums are the inferred counts of a node.
 type sums struct {
-	cells, other []int64
-	rows         int64
+	cells, complement []int64
+	rows              int64
 }
 
 // infer sets the counts of nodes that were not counted: the parent's counts minus the
@@ -85,15 +85,15 @@ func (g *Grower) infer(p *Pass, c *Counts) {
 			continue
 		}
 		o := p.open[at]
-		rest := sums{slices.Clone(o.family.cells), slices.Clone(o.family.other), o.family.rows}
+		rest := sums{slices.Clone(o.family.cells), slices.Clone(o.family.complement), o.family.rows}
 		for _, sibling := range o.family.children {
 			if sibling == o {
 				continue
 			}
 			there := slices.Index(p.open, sibling)
-			other, rows := c.other(g, there)
+			complement, rows := c.complement(g, there)
 			induce.Subtract(rest.cells, c.counted(g, there))
-			induce.Subtract(rest.other, other)
+			induce.Subtract(rest.complement, complement)
 			rest.rows -= rows
 		}
 		c.inferred[at] = rest

@@ -58,18 +58,18 @@ func NewGrower(s Setting) *Grower {
 	return g
 }
 
-// describe sets the rows and the class weights of a node. other has the class weights that open
+// describe sets the rows and the class weights of a node. complement has the class weights that open
 // node o does not have: if o.Weight is raw, the weights by the objects' majority classes, otherwise
-// the raw weights. If the objects are soft, other has the weights by the labels of rows.
-func (g *Grower) describe(n *induce.Node, o *Open, other []int64, rows int64) {
+// the raw weights. If the objects are soft, complement has the weights by the labels of rows.
+func (g *Grower) describe(n *induce.Node, o *Open, complement []int64, rows int64) {
 	n.Rows = rows
 	switch {
 	case g.Soft:
 		n.Class, n.Raw = o.Weight, o.Weight
 	case g.raw:
-		n.Class, n.Raw = other, o.Weight
+		n.Class, n.Raw = complement, o.Weight
 	default:
-		n.Raw = other
+		n.Raw = complement
 	}
 }
 

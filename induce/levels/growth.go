@@ -57,10 +57,10 @@ func below(nodes []Member, outcome int) []Member {
 // family is the children of one node by one test, with the node's counts. The counts of one
 // child are the parent's counts minus the counts of all other children.
 type family struct {
-	cells    []int64 // histogram of the parent, over all features
-	other    []int64 // other class weights of the parent, see Grower.describe
-	rows     int64   // rows of the parent
-	children []*Open
+	cells      []int64 // histogram of the parent, over all features
+	complement []int64 // complement of the class weights of the parent, see Grower.describe
+	rows       int64   // rows of the parent
+	children   []*Open
 }
 
 // Place returns the place of the node in its trees.

@@ -14,12 +14,12 @@ type search struct {
 
 	nodesearch.Search
 
-	open     *Open
-	other    []int64 // class weights, see Grower.describe
-	rows     int64
-	cells    []int64                // histogram of all features; nil: not kept
-	nodes    []*induce.Node         // nodes of the trees that need a test
-	measured map[measuring]measured // tests that may be chosen
+	open       *Open
+	complement []int64 // class weights, see Grower.describe
+	rows       int64
+	cells      []int64                // histogram of all features; nil: not kept
+	nodes      []*induce.Node         // nodes of the trees that need a test
+	measured   map[measuring]measured // tests that may be chosen
 }
 
 // measuring is a test of one tree.
@@ -44,8 +44,8 @@ func (s *search) add(p *Pass, c *Counts, at int, w *nodesearch.Scratch) {
 	}
 	heavies := c.heavy[c.heavyStarts[at]:c.heavyStarts[at+1]]
 	if p.From == 0 {
-		if s.other, s.rows = inferred.other, inferred.rows; !infers {
-			s.other, s.rows = c.other(s.Grower, at)
+		if s.complement, s.rows = inferred.complement, inferred.rows; !infers {
+			s.complement, s.rows = c.complement(s.Grower, at)
 		}
 		s.begin(p, at, heavies)
 	}
@@ -69,7 +69,7 @@ func (s *search) add(p *Pass, c *Counts, at int, w *nodesearch.Scratch) {
 func (s *search) begin(p *Pass, at int, heavies []split.Heavy) {
 	s.Reset(&s.rules, s.open.Place())
 	s.measured = make(map[measuring]measured)
-	if s.labelled(s.open, s.other) {
+	if s.labelled(s.open, s.complement) {
 		return
 	}
 	var all [2]*split.Totals
@@ -127,7 +127,7 @@ func (s *search) measure(p *Pass, w *nodesearch.Scratch, load nodesearch.Load) {
 // some tree has chosen. A leaf has no children.
 func (s *search) expand() []*Open {
 	for _, m := range s.open.Members {
-		s.describe(m.Node, s.open, s.other, s.rows)
+		s.describe(m.Node, s.open, s.complement, s.rows)
 	}
 	s.Choose()
 	cells := make(map[*induce.Node][][]int64, len(s.Trees))
@@ -148,7 +148,7 @@ func (s *search) expand() []*Open {
 	for _, members := range byTest(s.open.Members) {
 		children := s.open.children(members, cells[members[0].Node])
 		if s.cells != nil {
-			kin := &family{s.cells, s.other, s.rows, children}
+			kin := &family{s.cells, s.complement, s.rows, children}
 			for _, child := range children {
 				child.family = kin
 			}

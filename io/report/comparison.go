@@ -208,9 +208,9 @@ func FlipsTable(f *comparison.Flips) *Table {
 	if f.PValue != nil {
 		t.Columns = append(t.Columns, Column{Head: "become right", Rank: 1}, Column{Head: "become wrong", Rank: 2})
 	}
-	shown, others := Visible(len(f.List), maxFlips)
-	for i := range f.List[:shown] {
-		x := &f.List[i]
+	shown, others := Visible(len(f.ByClasses), maxFlips)
+	for i := range f.ByClasses[:shown] {
+		x := &f.ByClasses[i]
 		row := []string{x.From, x.To, strconv.FormatInt(x.Rows, 10), Percent(x.Share)}
 		if f.PValue != nil {
 			row = append(row, strconv.FormatInt(*x.BecameRight, 10), strconv.FormatInt(*x.BecameWrong, 10))

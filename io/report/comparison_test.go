@@ -98,7 +98,7 @@ func TestPairedFigures(t *testing.T) {
 // TestFlips: without labels there is nothing on right and wrong.
 func TestFlips(t *testing.T) {
 	right, wrong, p := int64(2), int64(1), 1.0
-	f := &comparison.Flips{Rows: 3, Share: 0.03, List: []comparison.Flip{{From: "a", To: "b", Rows: 3, Share: 0.03}}}
+	f := &comparison.Flips{Rows: 3, Share: 0.03, ByClasses: []comparison.Flip{{From: "a", To: "b", Rows: 3, Share: 0.03}}}
 	if got, want := report.FlipsText(f, 100), "3 of 100 rows (3.0%) get another class by B"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
@@ -106,7 +106,7 @@ func TestFlips(t *testing.T) {
 		t.Errorf("%d columns without labels", n)
 	}
 	f.BecameRight, f.BecameWrong, f.PValue = &right, &wrong, &p
-	f.List[0].BecameRight, f.List[0].BecameWrong = &right, &wrong
+	f.ByClasses[0].BecameRight, f.ByClasses[0].BecameWrong = &right, &wrong
 	if got := report.FlipsText(f, 100); !strings.HasSuffix(got, "; 2 become right, 1 become wrong (McNemar's p 1.0000)") {
 		t.Errorf("%q", got)
 	}
@@ -119,7 +119,7 @@ func TestFlips(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 	for range 40 {
-		f.List = append(f.List, f.List[0])
+		f.ByClasses = append(f.ByClasses, f.ByClasses[0])
 	}
 	rows := report.FlipsTable(f).Rows
 	if got := rows[len(rows)-1][0]; got != "(21 others)" {
