@@ -4,9 +4,10 @@
     bench/check_live.py [--sets NAME,..] [--espalier BIN]
 
 The script trains three trees on each of these sets of bench/data (iris, credit-g and phoneme,
-if none is named): by the preset default, with leaf models, and with half of the expected cost. It scores the rows of three days, each by one of the trees, and writes labels of four
-fifths of the rows and of rows that nobody has scored, with keys of other types and in another order.
-pandas joins the files. Counts, AUC, log loss, accuracy, cost, tests and the bins of the calibration, by
+if none is named): by the preset default, with leaf models, and with half of the expected cost. It
+scores the rows of three days: two by a tree each, the last one by all trees (--also). It writes labels
+of four fifths of the rows and of rows that nobody has scored, with keys of other types and in another
+order. pandas joins the files. Counts, AUC, log loss, accuracy, cost, tests and the bins of the calibration, by
 tree and by day and in all, with and without weights, must be those of `evaluate --predictions --json`,
 to 1e-9. It fails if anything differs. It needs Python, and Go unless --espalier names a binary; it
 installs by pip what is missing of numpy, pandas and pyarrow.
@@ -162,15 +163,18 @@ def judge(name, binary, folder):
     classes = tree['label']['classes']
     half = repr(max(1, tree['complexity']['expected_cost'] / 2))
     runs = [first, train('modelled', '--leaf_model', 'auto'), train('half', '--seed', '7', '--max_expected_cost', half)]
-    for d, model in zip(days, runs):
-        run('predict', '--model', model, '--input', os.path.join(folder, d + '.parquet'), '--output',
-            os.path.join(folder, 'scored', d), '--key', 'customer,day', '--label', 'none')
+    served = [runs[:1], runs[1:2], runs[::-1]]  # the trees of each day; the last day has two in shadow
+    keys, names = ['customer', 'day'], ['prediction', 'tests', 'cost', *('probability_' + c for c in classes)]
     scored = {}
-    for d, model in zip(days, runs):
+    for d, models in zip(days, served):
+        run('predict', '--model', models[0], '--input', os.path.join(folder, d + '.parquet'), '--output',
+            os.path.join(folder, 'scored', d), '--key', 'customer,day', '--label', 'none', '--also', ','.join(models[1:]))
         files = glob.glob(os.path.join(folder, 'scored', d, '*.parquet'))
         rows = pd.concat([pq.read_table(f, partitioning=None).to_pandas() for f in files])
         rows['day'] = rows.day.astype(str)
-        scored.setdefault(os.path.basename(model), []).append((d, rows))
+        for prefix, model in zip(('', 'also_', 'also2_'), models):
+            own = rows[keys + [prefix + c for c in names]].set_axis(keys + names, axis=1)
+            scored.setdefault(os.path.basename(model), []).append((d, own))
     judged = Judge()
     for weighted in (False, True):
         found = json.loads(run(
@@ -181,7 +185,7 @@ def judge(name, binary, folder):
         judged.near(what + ': trees', len(found['trees']), len(scored))
         given = labels if weighted else labels.assign(weight=1.)
         for t in found['trees']:
-            parts = [(d, rows.merge(given, how='left', on=['customer', 'day'])) for d, rows in scored[t['run']]]
+            parts = [(d, rows.merge(given, how='left', on=keys)) for d, rows in scored[t['run']]]
             judged.near(what + ': days', [d['day'] for d in t['days']], [d for d, _ in parts])
             for got, (d, rows) in zip(t['days'], parts):
                 judged.day(f'{what}, {t["run"]}, {d}', got, rows, classes)

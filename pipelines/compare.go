@@ -153,21 +153,12 @@ func listedClasses(names []string) string {
 
 // specify sets how the rows are read: the columns of both trees' tests.
 func (w *comparing) specify() error {
+	var err error
+	if w.spec, err = source.ScoringSpec(w.input, w.trees[0], w.label, w.config.Weight, w.trees[1]); err != nil {
+		return err
+	}
 	for _, t := range w.trees {
-		spec, err := source.ScoringSpec(w.input, t, w.label, w.config.Weight)
-		if err != nil {
-			return err
-		}
 		source.WarnOfZones(w.Reporter.Warn, w.input, t)
-		if w.spec == nil {
-			w.spec = spec
-			continue
-		}
-		for _, column := range spec.Features {
-			if !slices.Contains(w.spec.Features, column) {
-				w.spec.Features = append(w.spec.Features, column)
-			}
-		}
 	}
 	w.spec.DropNullLabels = w.config.DropNullLabels
 	if held := w.config.Held; held != nil {

@@ -116,13 +116,14 @@ func measureRows(ctx context.Context, s *session.Session, c *EvaluateConfig) (*t
 	if err != nil {
 		return nil, nil, err
 	}
-	counted, err := predictJob(ctx, s.Driver, t, in.Tasks, "evaluate", jobs.PredictConfig{ScoreConfig: jobs.ScoreConfig{
+	predicted, err := predictJob(ctx, s.Driver, in.Tasks, "evaluate", jobs.PredictConfig{ScoreConfig: jobs.ScoreConfig{
 		Config: s.JobConfig(s.Temporary), Trees: jobs.Trees{URLs: []string{model}, Decoded: []*tree.Tree{t}}, Rows: spec.Encode(),
 		Pieces: pieces(s.Workers(), len(in.Tasks)),
 	}})
 	if err != nil {
 		return nil, nil, err
 	}
+	counted := predicted[0]
 	source.WarnOfNovelty(s.Reporter.Warn, t, source.Novelties(t, counted.Novelty, counted.Rows), counted.Rows)
 	m := newPredictedMetrics(t, counted, spec)
 	if m.Test == nil {

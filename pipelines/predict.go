@@ -17,7 +17,6 @@ import (
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/io/contract"
 	"github.com/espalier-ml/espalier/io/objectstore"
-	"github.com/espalier-ml/espalier/io/report"
 	"github.com/espalier-ml/espalier/io/runfolder"
 	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/pipelines/config"
@@ -34,6 +33,7 @@ import (
 // PredictResult is the result of a scoring.
 type PredictResult struct {
 	Tree    *tree.Tree
+	Also    []runfolder.AlsoScored // further trees
 	Rows    int64
 	Columns []runfolder.ColumnNovelty // columns of the features that the tree tests
 	Scores  *runfolder.PredictedScores
@@ -51,8 +51,12 @@ type PredictResult struct {
 // predictions for each.
 func Predict(ctx context.Context, c PredictConfig, reporter engine.Reporter) (r *PredictResult, err error) {
 	start := time.Now()
+	others := []*string{&c.Model, &c.Output}
+	for i := range c.Also {
+		others = append(others, &c.Also[i])
+	}
 	setup := session.Setup{
-		Check: c.Validate, Runner: c.Runner, Input: &c.Input, Others: []*string{&c.Model, &c.Output},
+		Check: c.Validate, Runner: c.Runner, Input: &c.Input, Others: others,
 		Storage: c.StorageConfig, Engine: c.EngineConfig,
 	}
 	err = session.Run(ctx, &setup, reporter, func(ctx context.Context, s *session.Session) error {
@@ -77,12 +81,13 @@ type prediction struct {
 	*session.Session
 
 	config *PredictConfig
-	tree   *tree.Tree
+	trees  jobs.Trees // of --model, then of --also
+	tree   *tree.Tree // the first one
+	model  string     // URL of its tree.json
 	input  *source.Input
 	spec   *jobs.RowSpec
 	slices []dataset.FeatureColumn // columns of --slice
-	paths  []string                // by leaf: its path as text; nil: not wanted
-	model  string                  // URL of the tree.json
+	paths  [][]string              // by tree and leaf: its path as text; nil: not wanted
 	output *runfolder.Folder
 	names  []string      // names of the outputs, by input file
 	scored bool          // whether all outputs are written
@@ -91,12 +96,9 @@ type prediction struct {
 
 func newPrediction(ctx context.Context, s *session.Session, c *PredictConfig, day *predictedDay) (*prediction, error) {
 	p := &prediction{Session: s, config: c, day: day}
-	var err error
-	if p.tree, p.model, err = runfolder.ReadModel(ctx, s.Files.Store, c.Model); err != nil {
+	err := p.openTrees(ctx)
+	if err != nil {
 		return nil, err
-	}
-	if c.Explain {
-		p.paths = report.Paths(p.tree)
 	}
 	if p.input, err = p.OpenInput(ctx, c.Input); err != nil {
 		return nil, err
@@ -114,10 +116,12 @@ func newPrediction(ctx context.Context, s *session.Session, c *PredictConfig, da
 	case label == "":
 		label = p.tree.Label.Column
 	}
-	if p.spec, err = source.ScoringSpec(p.input, p.tree, label, weight); err != nil {
+	if p.spec, err = source.ScoringSpec(p.input, p.tree, label, weight, p.trees.Decoded[1:]...); err != nil {
 		return nil, err
 	}
-	source.WarnOfZones(p.Reporter.Warn, p.input, p.tree)
+	for _, t := range p.trees.Decoded {
+		source.WarnOfZones(p.Reporter.Warn, p.input, t)
+	}
 	p.spec.DropNullLabels = true // rows without a label are scored, not measured
 	if label == "" && len(c.Slice) > 0 {
 		return nil, usage.Errorf("--slice %s: the rows have no label to measure the tree by: name its column by --label, "+
@@ -132,22 +136,21 @@ func newPrediction(ctx context.Context, s *session.Session, c *PredictConfig, da
 	if err := p.nameOutputs(); err != nil || day == nil {
 		return p, err
 	}
-	return p, day.settle(ctx, c, tree.Digest(p.tree.Encode()))
+	return p, day.settle(ctx, c, p.trees.Decoded)
 }
-
-// maxPredictedLeaves is the number of leaves that two bytes can distinguish, if null takes one value.
-const maxPredictedLeaves = 1<<16 - 1
 
 // checkCopied lists the columns to copy. It refuses a column that is missing in a file, and
 // a column with the name of a column of the predictions.
 func (p *prediction) checkCopied() error {
-	if n := p.tree.CountLeaves(); n > maxPredictedLeaves {
-		return usage.Errorf("--model %s: a tree of %d leaves; predictions are written of at most %d",
-			p.config.Model, n, maxPredictedLeaves)
-	}
 	taken := make(map[string]bool)
-	for _, c := range jobs.PredictionColumns(p.tree, p.paths) {
-		taken[c.Name] = true
+	for n, t := range p.trees.Decoded {
+		var paths []string
+		if p.paths != nil {
+			paths = p.paths[n]
+		}
+		for _, c := range jobs.PredictionColumns(n, t, paths) {
+			taken[c.Name] = true
+		}
 	}
 	if p.config.Keep == config.KeepAll {
 		p.config.Key = p.input.Names()
@@ -217,7 +220,10 @@ func (p *prediction) clear(ctx context.Context, start time.Time) (*PredictResult
 	if err != nil {
 		return nil, err
 	}
-	reads := append(p.input.Reads(), runfolder.Reading{Flag: "model", URL: p.model})
+	reads := p.input.Reads()
+	for n, url := range p.trees.URLs {
+		reads = append(reads, runfolder.Reading{Flag: modelFlag(n), URL: url})
+	}
 	if err := p.output.ProtectInputs(reads); err != nil {
 		return nil, err
 	}
@@ -282,17 +288,19 @@ func (p *prediction) score(ctx context.Context) (*PredictResult, error) {
 	if err != nil {
 		return nil, err
 	}
-	counted, err := predictJob(ctx, p.Driver, p.tree, p.tasks(), "predict", p.predictConfig(scratch))
+	all, err := predictJob(ctx, p.Driver, p.tasks(), "predict", p.predictConfig(scratch))
 	if err != nil {
 		return nil, err
 	}
 	p.scored = true
+	counted := all[0]
 	r := &PredictResult{Tree: p.tree, Run: runfolder.FolderOf(p.model), Folder: p.config.Output, Rows: counted.Rows, Columns: source.Novelties(p.tree, counted.Novelty, counted.Rows)}
 	r.Scores = predictedScores(p.tree, counted)
 	source.WarnOfNovelty(p.Reporter.Warn, p.tree, r.Columns, r.Rows)
 	if err := p.checkNovelty(r); err != nil {
 		return nil, err
 	}
+	r.Also = p.alsoScored(all)
 	if p.spec.Label != "" {
 		r.Metrics = newPredictedMetrics(p.tree, counted, p.spec)
 		warnOfTraining(ctx, p.Session, p.model, p.input)
@@ -363,17 +371,17 @@ func (p *prediction) tasks() []jobs.Task {
 func (p *prediction) predictConfig(scratch string) jobs.PredictConfig {
 	return jobs.PredictConfig{
 		ScoreConfig: jobs.ScoreConfig{
-			Config: p.JobConfig(scratch), Trees: jobs.Trees{URLs: []string{p.model}, Decoded: []*tree.Tree{p.tree}},
+			Config: p.JobConfig(scratch), Trees: p.trees,
 			Rows: p.spec.Encode(), Pieces: pieces(p.Workers(), len(p.input.Files)),
 		},
-		Copied: p.config.Key, Paths: p.paths, Metadata: runfolder.StampOf(p.tree, p.model).Metadata(),
+		Copied: p.config.Key, Paths: p.paths, Metadata: p.metadata(),
 	}
 }
 
-// predictJob runs a job that scores the rows of tasks.
+// predictJob runs a job that scores the rows of tasks. It returns the counts by tree.
 func predictJob(
-	ctx context.Context, j *engine.Driver, t *tree.Tree, tasks []jobs.Task, name string, c jobs.PredictConfig,
-) (*jobs.Predicted, error) {
+	ctx context.Context, j *engine.Driver, tasks []jobs.Task, name string, c jobs.PredictConfig,
+) ([]*jobs.Predicted, error) {
 	groups := int64(0)
 	for _, task := range tasks {
 		groups += int64(max(1, task.RowGroups))
@@ -385,7 +393,7 @@ func predictJob(
 	if err != nil {
 		return nil, err
 	}
-	return jobs.ReadPredicted(ctx, &c, t)
+	return jobs.ReadPredicted(ctx, &c, c.Trees.Decoded...)
 }
 
 // predictedScores returns the means of the counts of a scoring.
@@ -427,6 +435,7 @@ func (p *prediction) commit(ctx context.Context, r *PredictResult, start time.Ti
 		Format: runfolder.PredictionsFormat, Version: 1, Espalier: runfolder.Version(), Started: start.UTC(),
 		Seconds: time.Since(start).Seconds(), Config: p.config, Digest: tree.Digest(p.tree.Encode()), Tree: p.model,
 		Inputs: p.input.Manifest(), Outputs: p.names, Timings: p.Timings, Rows: r.Rows, Columns: r.Columns, Scores: r.Scores,
+		Also: r.Also,
 	}
 	if p.day != nil {
 		r.Date = p.day.date

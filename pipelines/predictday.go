@@ -53,12 +53,16 @@ func openDay(ctx context.Context, s *session.Session, c *PredictConfig, now time
 }
 
 // settle computes the digest of what the predictions of the day follow from.
-func (d *predictedDay) settle(ctx context.Context, c *PredictConfig, digest string) error {
+func (d *predictedDay) settle(ctx context.Context, c *PredictConfig, trees []*tree.Tree) error {
 	obeyed, err := contracts.Read(ctx, &c.Contract)
 	if err != nil {
 		return err
 	}
-	b, err := json.Marshal([]any{digest, d.Files, c.Copied, c.Measured, c.Explain, c.MaxUnseen, c.MaxRejects, obeyed})
+	digests := make([]string, len(trees))
+	for i, t := range trees {
+		digests[i] = tree.Digest(t.Encode())
+	}
+	b, err := json.Marshal([]any{digests, d.Files, c.Copied, c.Measured, c.Explain, c.MaxUnseen, c.MaxRejects, obeyed})
 	sum := sha256.Sum256(b)
 	d.digest = hex.EncodeToString(sum[:8])
 	return err

@@ -55,7 +55,10 @@ branch that the tree has for unseen values.
 Names may have dates: {date}, {date-1}, {date:%Y/%m/%d}. A day is then scored once:
 again, with the same tree, files and settings, there is nothing to do. CONFIG is the
 YAML file of retrain: its key "predict" has settings by flag name, and the model is
-the tree in use.`,
+the tree in use.
+
+Trees of --also score the same rows in the same pass, for a trial in shadow. Their
+columns begin with also_, also2_ and so on.`,
 		Example: `  espalier predict --model runs/first --input 'new/*.parquet' --output scored
   espalier predict --model runs/first/tree.json --input new.parquet \
       --output scored --key customer,day --explain --max_unseen 0.01
@@ -164,7 +167,8 @@ func printPredictedJSON(w io.Writer, r *pipelines.PredictResult) error {
 		Scores   *runfolder.PredictedScores `json:"scores"`
 		Date     string                     `json:"date,omitempty"`
 		Repeated bool                       `json:"repeated"`
-	}{r.Rows, r.Columns, r.Metrics, r.Files, r.Beside, r.Scores, r.Date, r.Repeated}, "", "  ")
+		Also     []runfolder.AlsoScored     `json:"also,omitempty"`
+	}{r.Rows, r.Columns, r.Metrics, r.Files, r.Beside, r.Scores, r.Date, r.Repeated, r.Also}, "", "  ")
 	if err == nil {
 		_, err = w.Write(append(b, '\n'))
 	}
@@ -201,6 +205,9 @@ func printPredicted(w io.Writer, r *pipelines.PredictResult) error {
 		_ = report.Figures(b, []runfolder.MeasuredPart{{Name: "scored", Metrics: r.Metrics.Test}}, width)
 		printSlices(b, "scored", r.Metrics.Test, width)
 		_, _ = fmt.Fprintln(b)
+	}
+	for _, also := range r.Also {
+		_, _ = fmt.Fprintf(b, "%s*: by %s, cost %.4f per row, and %.4f by --model\n", also.Prefix, also.Tree, also.Scores.Cost, r.Scores.Cost)
 	}
 	_, _ = fmt.Fprintf(b, "scored %d rows into %s (files of predictions: %d)\n", r.Rows, r.Folder, len(r.Files))
 	return b.Flush()

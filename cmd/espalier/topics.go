@@ -117,7 +117,8 @@ func synonyms() map[string]string {
 		"sql": "database databases postgres postgresql duckdb sqlite bigquery snowflake view",
 		"production": "retraining monitoring windows window rollback revert yesterday nightly cron schedule scheduler gate alarms " +
 			"psi drifted refit airflow prometheus latest log logs live live-auc delayed delayed-labels trace traceability " +
-			"lineage provenance audit origin history register",
+			"lineage provenance audit origin history register shadow a/b ab " +
+			"champion challenger champion-challenger also",
 		"scale": "engines engine storage memory speed big flink spark dataflow prism runner workers s3 gcs gs cloud " +
 			"kubernetes resume checkpoint checkpoints limits-of-size",
 		"go":       "golang beam transforms library api-go streaming pipeline pipelines",

@@ -68,6 +68,16 @@ type PredictionsManifest struct {
 	Rows         int64            `json:"rows"`
 	Columns      []ColumnNovelty  `json:"columns"`
 	Scores       *PredictedScores `json:"scores,omitempty"`
+	Also         []AlsoScored     `json:"also,omitempty"` // further trees that have scored the rows
+}
+
+// AlsoScored is a further tree of a scoring.
+type AlsoScored struct {
+	Digest  string           `json:"model_digest"`
+	Tree    string           `json:"tree"`    // as in PredictionsManifest
+	Prefix  string           `json:"prefix"`  // prefix of its columns
+	Columns []ColumnNovelty  `json:"columns"` // what was new to the tree
+	Scores  *PredictedScores `json:"scores"`
 }
 
 // PredictedScores summarises predictions.
@@ -87,6 +97,11 @@ type PredictedClass struct {
 func (m *PredictionsManifest) TreeOf(digest string) string {
 	if m.Digest == digest {
 		return m.Tree
+	}
+	for i := range m.Also {
+		if m.Also[i].Digest == digest {
+			return m.Also[i].Tree
+		}
 	}
 	return ""
 }

@@ -15,6 +15,7 @@ import (
 // docs/settings.md lists. In JSON the fields have the names of the flags.
 type Predict struct {
 	Model   string   // run folder or tree.json
+	Also    []string // further trees, as Model
 	Input   []string // may have templates of dates, as Output may
 	Output  string
 	MinRows int64
@@ -67,6 +68,10 @@ const (
 func (c *Predict) Settings() []setting.Setting {
 	run := setting.In(setting.Run, []setting.Setting{
 		modelSetting(&c.Model),
+		{
+			Name: "also", Value: setting.List(&c.Also),
+			Help: "further trees that score the same rows in shadow, each with columns of its own, such as also_prediction",
+		},
 		scoredSetting(&c.Input),
 		{
 			Name: "output", Value: setting.Text(&c.Output), Required: true,

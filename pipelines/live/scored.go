@@ -111,10 +111,8 @@ func classesOf(file *parquetio.File, prefix string) []string {
 // modelOf returns the URL of the tree that has made a file of predictions, from the manifest in a folder
 // above; empty if unknown.
 func (j *join) modelOf(ctx context.Context, file, digest string) string {
-	const maxDepth = 4 // folders between the manifest and the file
-	folder := file
-	for range maxDepth {
-		folder = folderOf(folder)
+	folders, _ := j.Files.Store.Above(file) // none: unknown
+	for _, folder := range folders {
 		r, err := runfolder.Read(ctx, j.Files.Store, folder, runfolder.Predictions, runfolder.DataManifestName)
 		if err == nil {
 			return r.Predictions.TreeOf(digest)
@@ -123,19 +121,16 @@ func (j *join) modelOf(ctx context.Context, file, digest string) string {
 	return ""
 }
 
-// folderOf returns the folder of a file or a folder.
-func folderOf(url string) string { return objectstore.Join(url, "..") }
-
 // date finds a date in a path.
-var date = regexp.MustCompile(`\d{4}-\d{2}-\d{2}`)
+var date = regexp.MustCompile(`\d{4}-\d{2}-\d{2}|\d{4}/\d{2}/\d{2}`)
 
 // dayOf returns the day of a file: the last date in the names of its folders, a date in its own name, or
 // the name of its folder.
 func (t *scored) dayOf(url string) *day {
-	folder, name := folderOf(url), path.Base(url)
-	found := append([]string{path.Base(folder)}, date.FindAllString(name, -1)...)
+	folder := objectstore.Join(url, "..")
+	found := append([]string{path.Base(folder)}, date.FindAllString(url, -1)...)
 	found = append(found, date.FindAllString(folder, -1)...)
-	last := found[len(found)-1]
+	last := strings.ReplaceAll(found[len(found)-1], "/", "-")
 	d := t.days[last]
 	if d == nil {
 		d = &day{LiveDay: runfolder.LiveDay{Day: last}, seen: make(map[string]*metric.Leaf)}

@@ -3,6 +3,7 @@ package source
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/tree"
@@ -10,29 +11,25 @@ import (
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
-// ScoringSpec describes how rows are read for a tree: the columns that it tests, by their names,
-// with a label and a weight unless these names are empty. All rows belong to the part "test". If
-// columns do not fit the tree, it returns a *dataset.DataError.
-func ScoringSpec(in *Input, t *tree.Tree, label, weight string) (*jobs.RowSpec, error) {
+// ScoringSpec describes how rows are read for a tree: the columns that it and further trees test, by their
+// names, with a label and a weight unless these names are empty. All rows belong to the part "test". If
+// columns do not fit a tree, it returns a *dataset.DataError.
+func ScoringSpec(in *Input, t *tree.Tree, label, weight string, also ...*tree.Tree) (*jobs.RowSpec, error) {
 	spec := &jobs.RowSpec{Label: label, Weight: weight, Parting: dataset.Parting{Shares: dataset.Shares{dataset.Test: 1}}}
 	columns := make(map[string]int, len(in.Columns))
 	for i := range in.Columns {
 		columns[in.Columns[i].Name] = i
 	}
-	inputs := t.Scorer().Features()
-	if err := in.checkInputs(inputs, columns); err != nil {
-		return nil, err
-	}
-	for i := range inputs {
-		f := &t.Features[inputs[i].Feature]
-		column := &in.Columns[columns[f.Name]]
-		if err := in.Check(column); err != nil {
+	for _, t := range append([]*tree.Tree{t}, also...) {
+		features, err := in.features(t, columns)
+		if err != nil {
 			return nil, err
 		}
-		if err := in.checkKind(column, f); err != nil {
-			return nil, err
+		for _, f := range features {
+			if !slices.Contains(spec.Features, f) {
+				spec.Features = append(spec.Features, f)
+			}
 		}
-		spec.Features = append(spec.Features, dataset.FeatureColumn{Name: f.Name, Kind: f.Kind, Type: column.Type, Unit: f.Unit})
 	}
 	for _, use := range []struct{ flag, name string }{{"label", label}, {"weight", weight}} {
 		if use.name == "" {
@@ -47,6 +44,27 @@ func ScoringSpec(in *Input, t *tree.Tree, label, weight string) (*jobs.RowSpec, 
 		}
 	}
 	return spec, nil
+}
+
+// features returns the columns that a tree tests, given the columns of the input by name.
+func (in *Input) features(t *tree.Tree, columns map[string]int) ([]dataset.FeatureColumn, error) {
+	inputs := t.Scorer().Features()
+	if err := in.checkInputs(inputs, columns); err != nil {
+		return nil, err
+	}
+	var list []dataset.FeatureColumn
+	for i := range inputs {
+		f := &t.Features[inputs[i].Feature]
+		column := &in.Columns[columns[f.Name]]
+		if err := in.Check(column); err != nil {
+			return nil, err
+		}
+		if err := in.checkKind(column, f); err != nil {
+			return nil, err
+		}
+		list = append(list, dataset.FeatureColumn{Name: f.Name, Kind: f.Kind, Type: column.Type, Unit: f.Unit})
+	}
+	return list, nil
 }
 
 // WarnOfZones warns of each column with local timestamps if the tree was trained on timestamps in

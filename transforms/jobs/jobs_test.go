@@ -360,7 +360,8 @@ type writtenFile struct {
 	committed bool
 }
 
-func (f *writtenFile) RowGroup(group int, rows *jobs.PredictedRows) error {
+func (f *writtenFile) RowGroup(group int, trees ...*jobs.PredictedRows) error {
+	rows := trees[0]
 	f.leaves[group] = slices.Clone(rows.Leaves)
 	if s := rows.Scores; s != nil {
 		f.scores[group] = &tree.Scores{
@@ -542,10 +543,11 @@ func TestPredict(t *testing.T) {
 		c.Rows, c.Pieces = spec.Encode(), 2
 		w.run(t, runner, func(s beam.Scope, tasks beam.PCollection) { jobs.Predict(s, tasks, c) })
 
-		got, err := jobs.ReadPredicted(inRun(t), &c, model)
+		predicted, err := jobs.ReadPredicted(inRun(t), &c, model)
 		if err != nil {
 			t.Fatal(err)
 		}
+		got := predicted[0]
 		wanted := &jobs.Predicted{Rows: rows}
 		if !bytes.Equal(got.Scores.Encode(), list.scores.Encode()) || modelled && len(got.Scores.Modelled()) < 20 {
 			t.Errorf("%s: %d counts by predictions, want %d", runner, len(got.Scores.Modelled()), len(list.scores.Modelled()))

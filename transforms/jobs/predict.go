@@ -11,20 +11,20 @@ import (
 	"github.com/espalier-ml/espalier/induce/tree"
 )
 
-// PredictConfig has the tree that scores rows, and the columns of the output. With a label, classes are
-// counted for metrics.
+// PredictConfig has the trees that score rows, and the columns of the output. With a label, classes are
+// counted for metrics of the first tree.
 type PredictConfig struct {
 	ScoreConfig
 
-	Copied []string // columns of the input that the output has too
-	Paths  []string // texts of the column path by leaf, in the order of nodes; nil: no such column
+	Copied []string   // columns of the input that the output has too
+	Paths  [][]string // by tree: texts of the column path by leaf, in the order of nodes; nil: no such columns
 
 	Metadata map[string]string // by key, for the footers of the files of predictions
 }
 
 // Predict scores the rows of tasks, a PCollection<[]byte> of Task, and writes the output
-// file of each task that names one. It counts rows by leaf, predicted probabilities and class, and
-// values that training did not have. ReadPredicted reads the counts.
+// file of each task that names one. It counts rows by leaf, predicted probabilities and class of the first
+// tree, and values that training did not have. ReadPredicted reads the counts.
 func Predict(s beam.Scope, tasks beam.PCollection, c PredictConfig) {
 	job := &predictJob{scan[*predictor]{Visitor: &predictor{PredictConfig: c}}}
 	addJob(s.Scope("transforms.Predict"), tasks, &predictFn{taskFn[*predictJob]{Job: job}},
@@ -37,42 +37,62 @@ type predictFn struct{ taskFn[*predictJob] }
 type predictor struct {
 	PredictConfig
 
-	tree    *tree.Tree
-	number  []uint16 // number of the leaf, by node
-	first   int      // number of sums of a worker before the sums of the predictions
-	columns []PredictionColumn
-	table   scoreTable
+	trees   []predicting
+	columns []PredictionColumn // columns of all trees
+	table   scoreTable         // counts by the first tree
+}
+
+// predicting is a tree that predicts.
+type predicting struct {
+	*tree.Tree
+
+	number []uint16 // number of the leaf, by node
+	first  int      // number of sums of a worker before the sums of the tree
 }
 
 func (f *predictor) prepare(s *scanned) error {
-	if len(s.trees) != 1 {
-		return errors.New("want one tree to predict by")
+	if len(s.trees) == 0 {
+		return errors.New("want a tree to predict by")
 	}
 	s.novelty = true
-	f.tree = s.trees[0].Tree
-	f.columns = PredictionColumns(f.tree, f.Paths)
-	f.number = make([]uint16, len(f.tree.Nodes))
-	leaves := uint16(0)
-	for i := range f.tree.Nodes {
-		if f.tree.Nodes[i].Leaf() {
-			f.number[i] = leaves
-			leaves++
+	for n := range s.trees {
+		t := predicting{Tree: s.trees[n].Tree}
+		var paths []string
+		if f.Paths != nil {
+			paths = f.Paths[n]
 		}
+		f.columns = append(f.columns, PredictionColumns(n, t.Tree, paths)...)
+		t.number = make([]uint16, len(t.Nodes))
+		leaves := uint16(0)
+		for i := range t.Nodes {
+			if t.Nodes[i].Leaf() {
+				t.number[i] = leaves
+				leaves++
+			}
+		}
+		f.trees = append(f.trees, t)
 	}
 	return nil
 }
 
 func (f *predictor) begin(s *scanned) (numbers int) {
-	f.table.counts = f.tree.NewScoreCounts()
-	f.first = s.noveltyNumbers()
-	return f.first + predictedNumbers(f.tree)
+	f.table.counts = f.trees[0].NewScoreCounts()
+	numbers = s.noveltyNumbers()
+	for i := range f.trees {
+		f.trees[i].first = numbers
+		numbers += predictedNumbers(f.trees[i].Tree)
+	}
+	return numbers
 }
 
 func (f *predictor) visit(_ context.Context, s *scanned, g *rowGroup, w *scanWorker) error {
-	if err := s.score(0, w, &w.scores[0]); err != nil {
-		return err
+	for i := range f.trees {
+		t := &f.trees[i]
+		if err := s.score(i, w, &w.scores[i]); err != nil {
+			return err
+		}
+		t.add(w.numbers[t.first:][:predictedNumbers(t.Tree)], &w.scores[i])
 	}
-	f.add(w.numbers[f.first:], &w.scores[0])
 	if s.spec.Label == "" {
 		return nil
 	}
@@ -140,11 +160,16 @@ func (f *predictJob) writeRowGroup(ctx context.Context, t Task, w *scanWorker, o
 	if err := f.add(ctx, g, w); err != nil {
 		return err
 	}
-	w.leaves = Resized(w.leaves, g.Rows())
-	for r, leaf := range w.scores[0].Leaves {
-		w.leaves[r] = f.Visitor.number[leaf]
+	rows := make([]*PredictedRows, len(f.trees))
+	for i := range f.Visitor.trees {
+		leaves := Resized(w.leaves[i], g.Rows())
+		for r, leaf := range w.scores[i].Leaves {
+			leaves[r] = f.Visitor.trees[i].number[leaf]
+		}
+		w.leaves[i] = leaves
+		rows[i] = &PredictedRows{Leaves: leaves, Scores: &w.scores[i]}
 	}
-	return out.RowGroup(t.RowGroup, &PredictedRows{Leaves: w.leaves, Scores: &w.scores[0]})
+	return out.RowGroup(t.RowGroup, rows...)
 }
 
 // probabilityUnit is the unit in which probabilities are added up, so that their order does not matter. 2^31
@@ -157,11 +182,11 @@ const probabilityUnit = 1.0 / (1 << 32)
 func predictedNumbers(t *tree.Tree) int { return t.CountLeaves() + 2*len(t.Label.Classes) }
 
 // add adds predictions to the sums.
-func (f *predictor) add(sums []int64, s *tree.Scores) {
+func (t *predicting) add(sums []int64, s *tree.Scores) {
 	for _, leaf := range s.Leaves {
-		sums[f.number[leaf]]++
+		sums[t.number[leaf]]++
 	}
-	sums = sums[len(sums)-2*len(f.tree.Label.Classes):]
+	sums = sums[len(sums)-2*len(t.Label.Classes):]
 	for r, class := range s.Classes {
 		sums[2*class]++
 		for k, x := range s.Of(r) {
@@ -170,10 +195,10 @@ func (f *predictor) add(sums []int64, s *tree.Scores) {
 	}
 }
 
-// Predicted has the counts of Predict.
+// Predicted has the counts of Predict for a tree.
 type Predicted struct {
 	Rows    int64
-	Scores  *tree.ScoreCounts // of rows with a label
+	Scores  *tree.ScoreCounts // of rows with a label; nil for further trees
 	Novelty []dataset.Novelty // by tested feature, in the order of the tree's Scorer
 	Cost    float64           // billed cost, summed over all rows
 	Classes []PredictedClass  // in the order of the tree's classes
@@ -185,19 +210,28 @@ type PredictedClass struct {
 	Probability float64
 }
 
-// ReadPredicted returns the counts of Predict.
-func ReadPredicted(ctx context.Context, c *PredictConfig, t *tree.Tree) (*Predicted, error) {
-	rows, novelty, sums, err := readNovelty(ctx, c.Out, predictedNumbers(t), t)
+// ReadPredicted returns the counts of Predict, by tree.
+func ReadPredicted(ctx context.Context, c *PredictConfig, trees ...*tree.Tree) ([]*Predicted, error) {
+	further := 0
+	for _, t := range trees {
+		further += predictedNumbers(t)
+	}
+	rows, novelty, sums, err := readNovelty(ctx, c.Out, further, trees...)
 	if err != nil {
 		return nil, err
 	}
-	scores, err := c.readScores(ctx, []int64{predictedKey}, []*tree.Tree{t})
+	scores, err := c.readScores(ctx, []int64{predictedKey}, trees[:1])
 	if err != nil {
 		return nil, err
 	}
-	p := &Predicted{Rows: rows, Scores: scores[0], Novelty: novelty[0]}
-	p.sum(t, sums)
-	return p, nil
+	list := make([]*Predicted, len(trees))
+	for i, t := range trees {
+		list[i] = &Predicted{Rows: rows, Novelty: novelty[i]}
+		list[i].sum(t, sums)
+		sums = sums[predictedNumbers(t):]
+	}
+	list[0].Scores = scores[0]
+	return list, nil
 }
 
 // sum computes cost and classes from the sums of the predictions.

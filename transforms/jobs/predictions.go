@@ -17,15 +17,15 @@ import (
 
 // Predictions writes the file of predictions for one file of rows.
 type Predictions interface {
-	// RowGroup writes the predictions for a row group of the input, and copies its columns.
-	RowGroup(group int, rows *PredictedRows) error
+	// RowGroup writes the predictions for a row group of the input, by tree, and copies its columns.
+	RowGroup(group int, rows ...*PredictedRows) error
 	// Commit makes the file visible.
 	Commit() error
 	// Abort drops the file. After Commit it does nothing.
 	Abort() error
 }
 
-// PredictedRows holds the predictions for a row group.
+// PredictedRows holds the predictions of a tree for a row group.
 type PredictedRows struct {
 	// Leaves has the index of each row's leaf, among the leaves in the order of nodes.
 	Leaves []uint16
@@ -40,6 +40,7 @@ type PredictionColumn struct {
 	Values any // []string, []float64 or []int32; nil if By is ByRow
 	By     ValuesBy
 	Class  int // index of the class whose probabilities the column has, if By is ByRow
+	Tree   int // index of the tree that predicts
 }
 
 // ValuesBy describes which rows of a column of predictions share a value.
@@ -71,10 +72,10 @@ func AlsoKey(n int, key string) string {
 	return domain + "." + AlsoPrefix(n) + name
 }
 
-// PredictionColumns returns the columns of predictions: class, probabilities, leaf, number of
-// tests, billed cost of the tests and, unless paths is nil, the path. With leaf models, classes and
-// probabilities may differ between the rows of a leaf.
-func PredictionColumns(t *tree.Tree, paths []string) []PredictionColumn {
+// PredictionColumns returns the columns of predictions of the n-th tree: class, probabilities, leaf, number
+// of tests, billed cost of the tests and, unless paths is nil, the path. With leaf models, classes and
+// probabilities may differ between the rows of a leaf. The names begin with AlsoPrefix.
+func PredictionColumns(n int, t *tree.Tree, paths []string) []PredictionColumn {
 	scorer := t.Scorer()
 	var classes []string
 	var leaves, tests []int32
@@ -106,6 +107,9 @@ func PredictionColumns(t *tree.Tree, paths []string) []PredictionColumn {
 		PredictionColumn{Name: "tests", Values: tests}, PredictionColumn{Name: "cost", Values: costs})
 	if paths != nil {
 		columns = append(columns, PredictionColumn{Name: "path", Values: paths})
+	}
+	for i := range columns {
+		columns[i].Name, columns[i].Tree = AlsoPrefix(n)+columns[i].Name, n
 	}
 	return columns
 }
@@ -229,8 +233,8 @@ func distinctOf[T comparable](values []T) (distinct []T, places []uint16) {
 }
 
 // RowGroup writes a row group.
-func (p *predictionsFile) RowGroup(group int, rows *PredictedRows) error {
-	p.index = Resized(p.index, len(rows.Leaves))
+func (p *predictionsFile) RowGroup(group int, rows ...*PredictedRows) error {
+	p.index = Resized(p.index, len(rows[0].Leaves))
 	index := p.index
 	for _, c := range p.copied {
 		if !c.path {
@@ -247,7 +251,7 @@ func (p *predictionsFile) RowGroup(group int, rows *PredictedRows) error {
 		}
 	}
 	for i := range p.written {
-		if err := p.write(&p.written[i], rows); err != nil {
+		if err := p.write(&p.written[i], rows[p.written[i].Tree]); err != nil {
 			return usage.MarkOutput(err)
 		}
 	}

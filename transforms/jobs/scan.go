@@ -122,9 +122,9 @@ type scanWorker struct {
 	inputs  []dataset.Vector
 
 	// Scratch for visitors.
-	scores  [2]tree.Scores
-	leaves  []uint16
-	codes   []byte // two bytes per row: the code of a value, little endian
+	scores  []tree.Scores // by tree
+	leaves  [][]uint16    // by tree
+	codes   []byte        // two bytes per row: the code of a value, little endian
 	byCode  []int32
 	scratch []uint16
 }
@@ -145,7 +145,8 @@ func (f *scan[V]) begin(ctx context.Context) error {
 	for i := range f.workers {
 		columns := len(f.spec.Features)
 		f.workers[i] = scanWorker{
-			columns: vectors(columns), numbers: make([]int64, numbers),
+			columns: vectors(columns), numbers: make([]int64, numbers), scores: make([]tree.Scores, len(f.trees)),
+			leaves:  make([][]uint16, len(f.trees)),
 			decoded: vectors(columns), whole: vectors(max(1, c.Pieces)), picked: vectors(columns),
 		}
 	}

@@ -34,7 +34,7 @@ func BenchmarkEvaluateSlices(b *testing.B) {
 			f.Slices = new(Slices)
 		}
 		f.trees, f.groups = []scannedTree{{Tree: t, scorer: t.Scorer(), inputs: []int{0}}}, 1
-		w := &scanWorker{classes: make([]uint16, rows)}
+		w := &scanWorker{classes: make([]uint16, rows), scores: make([]tree.Scores, 1)}
 		g := &rowGroup{spec: &RowSpec{}, rows: rows, parts: make([]dataset.Part, rows)}
 		for r := range rows {
 			w.rows, w.classes[r], g.parts[r] = append(w.rows, int32(r)), uint16(random.IntN(2)), f.Parts[random.IntN(2)]
