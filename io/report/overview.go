@@ -289,18 +289,29 @@ func (o *Overview) Budgets() (t *Table, another string) {
 	return t, fmt.Sprintf("espalier frontier %s --promote %s", o.Folder, digits(&f.Points[other]))
 }
 
-// selectedBy returns the area that a point was selected by: on the validation rows, or on the folds.
-func selectedBy(p *runfolder.Point) *float64 { return cmp.Or(p.Validation.AUC, p.Folds) }
+// selectedBy returns the area that a point was selected by, its merit; nil if merits are log losses.
+func selectedBy(p *runfolder.Point) *float64 {
+	if p.Validation.AUC == nil && p.Folds == nil {
+		return nil
+	}
+	return &p.Merit
+}
 
 // digits returns the number of a point's tree, as --promote takes it.
 func digits(p *runfolder.Point) string { return cmp.Or(strings.TrimLeft(Number(p.Tree), "0"), "0") }
 
 // areaHead names the area of selectedBy.
 func areaHead(points []runfolder.Point) string {
-	if slices.ContainsFunc(points, func(p runfolder.Point) bool { return p.Validation.AUC != nil }) {
+	validated := slices.ContainsFunc(points, func(p runfolder.Point) bool { return p.Validation.AUC != nil })
+	folded := slices.ContainsFunc(points, func(p runfolder.Point) bool { return p.Folds != nil })
+	switch {
+	case validated && folded:
+		return "AUC (validation, folds)"
+	case validated:
 		return "AUC (validation)"
+	default:
+		return "AUC (folds)"
 	}
-	return "AUC (folds)"
 }
 
 func leaves(n int) string {
