@@ -13,9 +13,9 @@ import (
 
 const scheduleFolder = "deploy/schedule"
 
-// TestScheduleFlags: the command lines of the files for schedulers have flags that retrain knows.
+// TestScheduleFlags: the command lines of the files for schedulers have flags that retrain and predict know.
 func TestScheduleFlags(t *testing.T) {
-	help := espalier(t, "retrain", "--help_all")
+	help := espalier(t, "retrain", "--help_all").stdout + espalier(t, "predict", "--help_all").stdout
 	files, err := filepath.Glob(filepath.Join(scheduleFolder, "*"))
 	if err != nil || len(files) < 5 {
 		t.Fatalf("%d files, %v", len(files), err)
@@ -28,8 +28,8 @@ func TestScheduleFlags(t *testing.T) {
 		}
 		text = regexp.MustCompile(`(?m)^#.*$`).ReplaceAllString(text, "") // with command lines of others
 		for _, flag := range regexp.MustCompile(`--[a-z_]+`).FindAllString(text, -1) {
-			if commands++; !strings.Contains(help.stdout, flag+" ") {
-				t.Errorf("%s: %s is no flag of retrain", file, flag)
+			if commands++; !strings.Contains(help, flag+" ") {
+				t.Errorf("%s: %s is a flag of neither retrain nor predict", file, flag)
 			}
 		}
 	}
@@ -38,7 +38,7 @@ func TestScheduleFlags(t *testing.T) {
 	}
 }
 
-// TestScheduleConfig: the settings of the ConfigMap are those of retrain.
+// TestScheduleConfig: the settings of the ConfigMap are settings of retrain and predict.
 func TestScheduleConfig(t *testing.T) {
 	var m struct {
 		Data map[string]string `yaml:"data"`
@@ -51,6 +51,8 @@ func TestScheduleConfig(t *testing.T) {
 		t.Fatal(err)
 	}
 	espalier(t, "retrain", config, "--history", "--destination", t.TempDir()).wants(t, 0)
+	rows := filepath.Join(t.TempDir(), "none.parquet")
+	espalier(t, "predict", config, "--input", rows, "--model", rows, "--output", t.TempDir(), "--date", "2026-11-23").wants(t, 3, "no file with rows is there")
 }
 
 // maxExposure is the greatest exposure that systemd may find in the unit, in tenths of its points; systemd
@@ -65,7 +67,7 @@ func TestSystemd(t *testing.T) {
 	}
 	folder := t.TempDir()
 	var units []string
-	for _, name := range []string{"espalier-retrain.service", "espalier-retrain.timer"} {
+	for _, name := range []string{"espalier-retrain.service", "espalier-predict.service", "espalier-retrain.timer"} {
 		unit := filepath.Join(folder, name)
 		text := strings.ReplaceAll(string(read(t, filepath.Join(scheduleFolder, name))), "/usr/local/bin/espalier", binary)
 		if err := os.WriteFile(unit, []byte(text), 0o600); err != nil {
@@ -77,8 +79,10 @@ func TestSystemd(t *testing.T) {
 	if err != nil || len(out) > 0 {
 		t.Errorf("%v\n%s", err, out)
 	}
-	out, err = exec.CommandContext(t.Context(), tool, "security", "--offline=yes", "--no-pager", "--threshold="+maxExposure, units[0]).CombinedOutput()
-	if err != nil {
-		t.Errorf("%v\n%s", err, out)
+	for _, unit := range units[:2] {
+		out, err = exec.CommandContext(t.Context(), tool, "security", "--offline=yes", "--no-pager", "--threshold="+maxExposure, unit).CombinedOutput()
+		if err != nil {
+			t.Errorf("%v\n%s", err, out)
+		}
 	}
 }
