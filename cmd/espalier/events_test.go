@@ -83,7 +83,7 @@ func TestLogJSON(t *testing.T) {
 	}
 	o = espalier(t, "predict", "--model", run, "--input", input, "--output", filepath.Join(t.TempDir(), "scored"), "--log_format",
 		"json", "--progress", "none")
-	if list = eventsIn(t, o.stderr); o.code != 0 || len(list) != 1 || !ends(list, 0, "done") {
+	if list = eventsIn(t, o.stderr); o.code != 0 || len(list) != 2 || list[0].Level != "WARN" || !ends(list, 0, "done") {
 		t.Errorf("--progress none: exit code %d, %+v", o.code, list)
 	}
 	if o = espalier(t, "drift", "--model", run, "--input", input, "--log_format", "xml"); o.code != 2 || !strings.Contains(o.stderr, "--log_format") {

@@ -122,10 +122,18 @@ func readPredict(c *cobra.Command, url string, flags *predictFlags) (*configFile
 	if err = section.apply(c.Flags()); err == nil {
 		err = refusals(c.Flags())
 	}
-	if destination, ok := file.text("destination"); ok && flags.Model == "" {
-		flags.Model = objectstore.Join(destination, latest.Name)
+	if err != nil || flags.Model != "" {
+		return section, err
 	}
-	return section, err
+	destination, ok := file.text("destination")
+	if !ok { // perhaps because it is misspelled
+		if err = file.drop(predictSection); err == nil {
+			err = file.known(newRetrain().Flags())
+		}
+		return file, err
+	}
+	flags.Model = objectstore.Join(destination, latest.Name)
+	return section, nil
 }
 
 // runPredict scores with the final settings.

@@ -152,16 +152,26 @@ func resolved(n *yaml.Node) *yaml.Node {
 // apply sets the flags named by the keys, except flags on the command line. Each flag parses its
 // value, so the file accepts the same values as the command line.
 func (c *configFile) apply(flags *pflag.FlagSet) error {
+	if err := c.known(flags); err != nil {
+		return err
+	}
 	for _, e := range c.entries {
 		f := flags.Lookup(e.key)
-		if f == nil || f.Hidden || f.Name == configFlag {
-			return c.unknown(e.key, flags)
-		}
 		if f.Changed {
 			continue
 		}
 		if err := c.set(f, resolved(e.value)); err != nil {
 			return err
+		}
+	}
+	return nil
+}
+
+// known refuses a key that is no setting among the flags of a verb.
+func (c *configFile) known(flags *pflag.FlagSet) error {
+	for _, e := range c.entries {
+		if f := flags.Lookup(e.key); f == nil || f.Hidden || f.Name == configFlag {
+			return c.unknown(e.key, flags)
 		}
 	}
 	return nil
