@@ -10,6 +10,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/metric"
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/io/contract"
+	"github.com/espalier-ml/espalier/io/latest"
 	"github.com/espalier-ml/espalier/io/runfolder"
 	"github.com/espalier-ml/espalier/pipelines/contracts"
 	"github.com/espalier-ml/espalier/pipelines/engine"
@@ -188,9 +189,14 @@ func ReadTree(ctx context.Context, model string) (*tree.Tree, error) {
 	return runfolder.ReadTree(ctx, source.Process.Store, model)
 }
 
-// ReadFigures reads the tree of a run folder, its metrics, its frontier and the importance of its features.
+// ReadFigures reads the tree of a run folder, or of the run that LATEST.json names, its metrics, its frontier and
+// the importance of its features.
 func ReadFigures(ctx context.Context, run string) (*runfolder.Run, error) {
 	s := source.Process.Store
+	run, err := latest.Resolve(ctx, s, run)
+	if err != nil {
+		return nil, err
+	}
 	if _, err := runfolder.ReadManifest(ctx, s, run); err != nil { // fails if the folder is not a run folder
 		return nil, err
 	}

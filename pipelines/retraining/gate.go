@@ -127,10 +127,18 @@ func (w *work) compare(ctx context.Context) error {
 			"expected cost is %.4g times the cost of the tree in use, want at most %.4g")
 	}
 	share := found.Flips.Share
+	if gate.MaxFlips == 1 && share > manyFlips {
+		w.reporter.Warn(fmt.Sprintf("%.1f %% of the test rows get another class than by the tree in use: look for a change of the "+
+			"label or of the rows; --max_flips would refuse such a tree", 100*share))
+	}
 	w.check("max_flips", share, gate.MaxFlips, share <= gate.MaxFlips,
 		"a share of %.4f of the test rows gets another class, want at most %.4g")
 	return nil
 }
+
+// manyFlips is the share of rows with another class from which a person should look, whether or not the gate has a
+// limit.
+const manyFlips = 0.25
 
 // drift checks how far the input has moved from the training rows of the run in use.
 func (w *work) drift(ctx context.Context) error {

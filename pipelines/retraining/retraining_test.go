@@ -32,12 +32,21 @@ import (
 func newConfig(t *testing.T) config.Retrain {
 	t.Helper()
 	c := config.DefaultRetrain()
-	file := filepath.Join(t.TempDir(), "rows.parquet")
+	c.Train.Input = []string{rowsAbove(t, "yes", "no")}
+	c.Train.Label, c.Train.Select, c.Train.MaxDepth = "class", frontier.First, 2
+	c.Destination, c.Date = filepath.Join(t.TempDir(), "models"), "2026-11-01"
+	return c
+}
+
+// rowsAbove writes rows of a column x, with the class above for seven in eight of the rows whose x is above a half.
+func rowsAbove(t *testing.T, above, below string) (file string) {
+	t.Helper()
+	file = filepath.Join(t.TempDir(), "rows.parquet")
 	r := rand.New(rand.NewPCG(1, 2))
 	x, class := make([]float64, 2000), make([]string, 2000)
 	for i := range x {
 		x[i] = r.Float64()
-		class[i] = map[bool]string{true: "yes", false: "no"}[(x[i] > 0.5) != (r.IntN(8) == 0)]
+		class[i] = map[bool]string{true: above, false: below}[(x[i] > 0.5) != (r.IntN(8) == 0)]
 	}
 	err := parquetio.Write(t.Context(), objectstore.New(), file, []parquetio.WriteColumn{
 		{Name: "x", Values: x}, {Name: "class", Values: class},
@@ -45,9 +54,7 @@ func newConfig(t *testing.T) config.Retrain {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.Train.Input, c.Train.Label, c.Train.Select, c.Train.MaxDepth = []string{file}, "class", frontier.First, 2
-	c.Destination, c.Date = filepath.Join(t.TempDir(), "models"), "2026-11-01"
-	return c
+	return file
 }
 
 // thief moves LATEST.json while the drift of an attempt is measured.
@@ -377,6 +384,38 @@ func TestGate(t *testing.T) {
 		if !found {
 			t.Errorf("%s: refused for %q", name, refused.Reasons)
 		}
+	}
+}
+
+// warned keeps the warnings of an attempt.
+type warned struct {
+	engine.Silent
+
+	texts []string
+}
+
+func (w *warned) Warn(text string) { w.texts = append(w.texts, text) }
+
+// TestManyFlips: where the label changes its meaning, the new tree passes the gate, and the rows get another class;
+// a limit refuses it.
+func TestManyFlips(t *testing.T) {
+	c, list := newConfig(t), new(warned)
+	if _, _, err := retraining.Retrain(t.Context(), c, list); err != nil || len(list.texts) > 0 {
+		t.Fatal(err, list.texts)
+	}
+	c.Train.Input, c.Date = []string{rowsAbove(t, "no", "yes")}, "2026-11-02"
+	a, _, err := retraining.Retrain(t.Context(), c, list)
+	if err != nil || a.Outcome != retraining.Promoted || !strings.Contains(strings.Join(list.texts, "\n"), "another class") {
+		t.Errorf("%v, %+v, warnings %q", err, a, list.texts)
+	}
+	if r, err := pipelines.ReadFigures(t.Context(), filepath.Join(c.Destination, latest.Name)); err != nil || r.Metrics == nil {
+		t.Errorf("figures of the run in use: %v", err)
+	}
+	c.Gate.MaxFlips, c.Date = 0.5, "2026-11-03"
+	c.Train.Input = []string{rowsAbove(t, "yes", "no")}
+	var refused *retraining.RefusedError
+	if _, _, err = retraining.Retrain(t.Context(), c, list); !errors.As(err, &refused) {
+		t.Errorf("%v, want a refusal by max_flips", err)
 	}
 }
 

@@ -68,10 +68,14 @@ func (in *Input) Open(ctx context.Context, f *source.Files, day time.Time) (*Win
 		return nil, lacking(strings.Join(in.Patterns, ","))
 	}
 	if lag := int(wanted.Sub(newest) / Day); !wanted.IsZero() && lag > in.MaxLag {
+		days := "a day"
+		if lag > 1 {
+			days = fmt.Sprintf("%d days", lag)
+		}
 		return nil, &dataset.DataError{
 			File: strings.Join(in.Patterns, ","),
-			Problem: fmt.Sprintf("the newest day with rows is %s, %d days before %s; expected at most %d (--max_lag)",
-				newest.Format(config.DateFormat), lag, wanted.Format(config.DateFormat), in.MaxLag),
+			Problem: fmt.Sprintf("the newest day with rows is %s, %s before %s; expected at most %d (--max_lag)",
+				newest.Format(config.DateFormat), days, wanted.Format(config.DateFormat), in.MaxLag),
 			Hint: "run again when the files have come, or raise --max_lag",
 		}
 	}
