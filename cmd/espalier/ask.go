@@ -49,8 +49,9 @@ func (o *askOptions) Settings() []setting.Setting {
 func newAsk() *cobra.Command {
 	var o askOptions
 	c := &cobra.Command{
-		Use:   "ask MODEL",
-		Short: "Ask for the values of one case that the tree needs, and predict",
+		Use:     "ask MODEL",
+		Short:   "Ask for the values of one case that the tree needs, and predict",
+		GroupID: useStage,
 		Long: `Ask for the values of one case, one at a time and only if the tree needs them,
 and print the prediction and what it cost. A value is asked for once; each
 test on it is paid as tree.json bills it (see train --repeat_cost).

@@ -31,41 +31,12 @@ func asksForAll(args []string) ([]string, bool) {
 	return args, true
 }
 
-// common lists the settings that most users of a verb need. It is nil if the verb has few settings:
-// then its help lists all.
-func common(verb string) []string {
-	switch verb {
-	case "train":
-		return []string{
-			"input", "label", "output", "preset", "config", "costs", "cost_unit", "repeat_cost", "max_expected_cost",
-			"max_leaves", "ignore", "key", "split", "weight",
-		}
-	case "retrain":
-		return []string{
-			"destination", "date", "mode", "max_lag", "keep_runs", "replace", "history", "open_metrics", "input", "label", "schema",
-			"false_alarms", "least_psi", "preset",
-		}
-	case "predict":
-		return []string{
-			"model", "input", "output", "date", "overwrite", "key", "keep", "explain", "max_unseen", "min_rows", "label", "schema",
-			"max_rejects", "json",
-		}
-	case "evaluate":
-		return []string{"model", "input", "label", "weight", "slice", "json", "schema"}
-	case "compare":
-		return []string{"input", "label", "weight", "format", "output", "overwrite"}
-	case "drift":
-		return []string{"model", "input", "against", "false_alarms", "least_psi", "format"}
-	case "frontier":
-		return []string{"promote", "max_expected_cost", "max_cost", "max_leaves", "select", "dry_run", "json"}
-	case "synth":
-		return []string{"output", "overwrite", "rows", "numeric", "categorical", "classes", "depth", "nulls", "noise", "seed"}
-	case "import":
-		return []string{"output", "overwrite", "delimiter", "decimal", "date_format", "text", "missing", "names", "trim"}
-	default:
-		return nil
-	}
-}
+// commonKey is the annotation of a verb that lists its common settings.
+const commonKey = "espalier_common"
+
+// common returns the annotation of a verb whose help lists only these settings, the settings that most users
+// need, separated by spaces. The help of other verbs lists all settings.
+func common(settings string) map[string]string { return map[string]string{commonKey: settings} }
 
 // briefHelp returns a function that prints help which fits on a screen. For the program, it prints
 // its verbs and topics; for a verb, what it does, an example, and its common settings.
@@ -108,7 +79,7 @@ func writeBrief(b *strings.Builder, c *cobra.Command, page int) {
 	if c.HasExample() {
 		fmt.Fprintf(b, "\nExample:\n%s\n", firstExample(c.Example))
 	}
-	wanted, shown := common(c.Name()), pflag.NewFlagSet(c.Name(), pflag.ContinueOnError)
+	wanted, shown := strings.Fields(c.Annotations[commonKey]), pflag.NewFlagSet(c.Name(), pflag.ContinueOnError)
 	shown.SortFlags = false
 	all, title := 0, "Settings"
 	c.LocalFlags().VisitAll(func(f *pflag.Flag) {
@@ -116,7 +87,7 @@ func writeBrief(b *strings.Builder, c *cobra.Command, page int) {
 			return
 		}
 		all++
-		if wanted == nil {
+		if len(wanted) == 0 {
 			shown.AddFlag(f)
 		}
 	})
@@ -129,14 +100,14 @@ func writeBrief(b *strings.Builder, c *cobra.Command, page int) {
 			shown.AddFlag(&brief)
 		}
 	}
-	if wanted != nil {
+	if len(wanted) > 0 {
 		title = "Common settings"
 	}
 	if shown.HasAvailableFlags() {
 		fmt.Fprintf(b, "\n%s:\n%s", title, shown.FlagUsagesWrapped(page))
 	}
 	more := fmt.Sprintf("\nMore: espalier %s %s", c.Name(), helpAll)
-	if wanted != nil {
+	if len(wanted) > 0 {
 		more += fmt.Sprintf(" (all %d settings)", all)
 	}
 	b.WriteString(more + "\n")

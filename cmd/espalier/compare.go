@@ -50,8 +50,10 @@ func formatSetting(format *string) setting.Setting {
 func newCompare() *cobra.Command {
 	flags := newCompareFlags()
 	c := &cobra.Command{
-		Use:   "compare MODEL_A MODEL_B",
-		Short: "Compare two trees on Parquet files",
+		Use:         "compare MODEL_A MODEL_B",
+		Short:       "Compare two trees on Parquet files",
+		GroupID:     lookStage,
+		Annotations: common("input label weight format output overwrite"),
 		Long: `Compare two trees on the same rows: A, the tree in use, and B, the new one. Each
 is a run folder or a tree.json.
 

@@ -41,8 +41,10 @@ func (c *driftFlags) Settings() []setting.Setting {
 func newDrift() *cobra.Command {
 	flags := newDriftFlags()
 	c := &cobra.Command{
-		Use:   "drift",
-		Short: "Measure how far rows have moved from a run's training rows",
+		Use:         "drift",
+		Short:       "Measure how far rows have moved from a run's training rows",
+		GroupID:     keepStage,
+		Annotations: common("model input against false_alarms least_psi format"),
 		Long: `Measure how far the columns of new rows have moved from the training rows of a
 run, and how far the shares of the tree's leaves have. No labels are needed.
 With --against the training rows of another run take the place of the new rows.

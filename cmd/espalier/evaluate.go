@@ -37,8 +37,10 @@ func (c *evaluateFlags) Settings() []setting.Setting {
 func newEvaluate() *cobra.Command {
 	flags := newEvaluateFlags()
 	c := &cobra.Command{
-		Use:   "evaluate",
-		Short: "Measure a tree on Parquet files",
+		Use:         "evaluate",
+		Short:       "Measure a tree on Parquet files",
+		GroupID:     lookStage,
+		Annotations: common("model input label weight slice json schema"),
 		Long: `Measure a tree on the rows of Parquet files. Columns are found by name; values
 that training did not have go where the tree sends unseen ones.
 

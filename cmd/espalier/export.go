@@ -17,8 +17,9 @@ import (
 func newExport() *cobra.Command {
 	var o config.Export
 	c := &cobra.Command{
-		Use:   "export RUN",
-		Short: "Write a tree as source code that needs nothing else",
+		Use:     "export RUN",
+		Short:   "Write a tree as source code that needs nothing else",
+		GroupID: useStage,
 		Long: `Write the tree of a run folder, or a tree.json, as one file of source code. The
 file needs no library and no Espalier. It predicts what the tree predicts:
 class, probabilities, leaf, number of tests, and what they cost.

@@ -64,8 +64,10 @@ func newFrontierFlags() *frontierFlags {
 func newFrontier() *cobra.Command {
 	flags := newFrontierFlags()
 	c := &cobra.Command{
-		Use:   "frontier RUN",
-		Short: "List the trees of a run, or make another one the run's tree",
+		Use:         "frontier RUN",
+		Short:       "List the trees of a run, or make another one the run's tree",
+		GroupID:     trainStage,
+		Annotations: common("promote max_expected_cost max_cost max_leaves select dry_run json"),
 		Long: `List the trees of a run's frontier by ascending cost, each by the number of its
 file in the folder frontier/.
 

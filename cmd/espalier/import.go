@@ -35,8 +35,10 @@ func (c *importFlags) Settings() []setting.Setting {
 func newImport() *cobra.Command {
 	flags := newImportFlags()
 	c := &cobra.Command{
-		Use:   "import FILE.csv...",
-		Short: "Make Parquet files of CSV files",
+		Use:         "import FILE.csv...",
+		Short:       "Make Parquet files of CSV files",
+		GroupID:     prepareStage,
+		Annotations: common("output overwrite delimiter decimal date_format text missing names trim"),
 		Long: `Make Parquet files of CSV files to train on: part-00000.parquet and so on,
 _manifest.json with the columns and their types and, last of all, _SUCCESS.
 

@@ -30,8 +30,9 @@ func (c *inferSchemaFlags) Settings() []setting.Setting {
 func newInferSchema() *cobra.Command {
 	flags := newInferSchemaFlags()
 	c := &cobra.Command{
-		Use:   "infer_schema INPUT...",
-		Short: "Write down what the columns of Parquet files are",
+		Use:     "infer_schema INPUT...",
+		Short:   "Write down what the columns of Parquet files are",
+		GroupID: prepareStage,
 		Long: `Write down what the columns of Parquet files are: a contract in YAML, with the
 type, the role, the range or the values and the share of missing values of each
 column. Edit it. train --schema FILE then takes the roles from it, and train,

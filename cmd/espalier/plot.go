@@ -19,8 +19,9 @@ import (
 func newPlot() *cobra.Command {
 	o := config.DefaultPlot()
 	c := &cobra.Command{
-		Use:   "plot RUN",
-		Short: "Draw a run's frontier, ROC curves, calibration, features or tree",
+		Use:     "plot RUN",
+		Short:   "Draw a run's frontier, ROC curves, calibration, features or tree",
+		GroupID: lookStage,
 		Long: `Draw a picture of a run, for papers and slides. No other program is needed.
 
 The pictures:

@@ -38,8 +38,11 @@ func newPredictFlags() *predictFlags {
 func newPredict() *cobra.Command {
 	flags := newPredictFlags()
 	c := &cobra.Command{
-		Use:   "predict [CONFIG]",
-		Short: "Score the rows of Parquet files by a tree",
+		Use:     "predict [CONFIG]",
+		Short:   "Score the rows of Parquet files by a tree",
+		GroupID: useStage,
+		Annotations: common("model input output date overwrite key keep explain max_unseen min_rows label schema " +
+			"max_rejects json"),
 		Long: `Score the rows of Parquet files by a tree: a file of predictions for each file, of
 the same name and with the rows in the same order, and then _manifest.json and
 _SUCCESS. A file has for each row its prediction, the probability of each class

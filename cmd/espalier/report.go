@@ -20,8 +20,9 @@ func reportSettings() []setting.Setting {
 func newReport() *cobra.Command {
 	flags := config.DefaultReport()
 	c := &cobra.Command{
-		Use:   "report RUN",
-		Short: "Write the report of a run as HTML, or its model card as Markdown",
+		Use:     "report RUN",
+		Short:   "Write the report of a run as HTML, or its model card as Markdown",
+		GroupID: lookStage,
 		Long: `Write the report of a finished run, one HTML file that any browser opens
 offline. train writes it too, unless --report none says otherwise.
 

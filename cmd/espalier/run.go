@@ -170,31 +170,30 @@ runner failed, 130 interrupted.`,
 	root.Version = versionLine()
 	root.SetVersionTemplate("{{.Version}}\n")
 	root.SetHelpCommand(newHelp(page))
-	for _, s := range stages() {
-		root.AddGroup(&cobra.Group{ID: s.name, Title: s.name})
-		for _, verb := range s.verbs {
-			verb.GroupID = s.name
-			root.AddCommand(verb)
+	for _, verb := range verbs() {
+		if !root.ContainsGroup(verb.GroupID) {
+			root.AddGroup(&cobra.Group{ID: verb.GroupID, Title: verb.GroupID})
 		}
+		root.AddCommand(verb)
 	}
 	root.AddCommand(newVersion())
 	return root
 }
 
-// stage is a step of the work with trees, with its verbs.
-type stage struct {
-	name  string
-	verbs []*cobra.Command
-}
+// The stages of the work with trees. Each verb names its stage.
+const (
+	prepareStage = "Prepare"
+	trainStage   = "Train"
+	lookStage    = "Look"
+	useStage     = "Use"
+	keepStage    = "Keep"
+)
 
-// stages returns the verbs in the order of the work.
-func stages() []stage {
-	return []stage{
-		{"Prepare", []*cobra.Command{newImport(), newInferSchema(), newSynth()}},
-		{"Train", []*cobra.Command{newTrain(), newFrontier()}},
-		{"Look", []*cobra.Command{newShow(), newReport(), newPlot(), newEvaluate(), newCompare()}},
-		{"Use", []*cobra.Command{newPredict(), newAsk(), newExport()}},
-		{"Keep", []*cobra.Command{newRetrain(), newUse(), newWhence(), newDrift()}},
+// verbs returns the verbs in the order of the work, as the help lists them.
+func verbs() []*cobra.Command {
+	return []*cobra.Command{
+		newImport(), newInferSchema(), newSynth(), newTrain(), newFrontier(), newShow(), newReport(), newPlot(), newEvaluate(),
+		newCompare(), newPredict(), newAsk(), newExport(), newRetrain(), newUse(), newWhence(), newDrift(),
 	}
 }
 

@@ -78,7 +78,7 @@ func TestBriefHelp(t *testing.T) {
 				t.Errorf("%s --help: %d characters: %s", c.Name(), n, line)
 			}
 		}
-		for _, name := range common(c.Name()) {
+		for _, name := range strings.Fields(c.Annotations[commonKey]) {
 			if c.LocalFlags().Lookup(name) == nil {
 				t.Errorf("%s has no --%s", c.Name(), name)
 			}

@@ -78,8 +78,9 @@ func (o *showOptions) Settings() []setting.Setting {
 func newShow() *cobra.Command {
 	o := newShowOptions()
 	c := &cobra.Command{
-		Use:   "show MODEL",
-		Short: "Show a tree, the path of a row, or all figures of a run",
+		Use:     "show MODEL",
+		Short:   "Show a tree, the path of a row, or all figures of a run",
+		GroupID: lookStage,
 		Long: `Show a tree. Each line is a node: its condition, the training rows that reach it
 and their share, the cost paid so far, and the class with its probability.
 

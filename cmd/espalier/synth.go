@@ -30,8 +30,10 @@ func newSynthFlags() *synthFlags {
 func newSynth() *cobra.Command {
 	flags := newSynthFlags()
 	c := &cobra.Command{
-		Use:   "synth",
-		Short: "Make up a data set of any size to train on",
+		Use:         "synth",
+		Short:       "Make up a data set of any size to train on",
+		GroupID:     prepareStage,
+		Annotations: common("output overwrite rows numeric categorical classes depth nulls noise seed"),
 		Long: `Make up a data set whose classes follow a hidden tree, and write it as Parquet
 files: part-00000.parquet and so on, _costs.csv (for train --costs), _tree.json
 (the hidden tree), _manifest.json and, last of all, _SUCCESS.

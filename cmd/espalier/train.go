@@ -41,8 +41,11 @@ func newTrainFlags() *trainFlags {
 func newTrain() *cobra.Command {
 	flags := newTrainFlags()
 	c := &cobra.Command{
-		Use:   "train",
-		Short: "Train a tree on Parquet files",
+		Use:     "train",
+		Short:   "Train a tree on Parquet files",
+		GroupID: trainStage,
+		Annotations: common("input label output preset config costs cost_unit repeat_cost max_expected_cost max_leaves " +
+			"ignore key split weight"),
 		Long: `Train a tree on Parquet files and write a run folder: tree.json, metrics.json,
 report.html, schema.json, manifest.json and, last of all, _SUCCESS.
 

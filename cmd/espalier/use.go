@@ -33,8 +33,9 @@ func (c *useFlags) Settings() []setting.Setting {
 func newUse() *cobra.Command {
 	flags := newUseFlags()
 	c := &cobra.Command{
-		Use:   "use DESTINATION [RUN]",
-		Short: "Put an earlier run in use, or hold the run in use",
+		Use:     "use DESTINATION [RUN]",
+		Short:   "Put an earlier run in use, or hold the run in use",
+		GroupID: keepStage,
 		Long: `Make an earlier run of a destination of retrain the run in use: LATEST.json names
 it from now on, in a single conditional write. Without RUN and --hold, the runs
 are listed.

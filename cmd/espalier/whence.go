@@ -42,8 +42,9 @@ func (c *whenceFlags) Settings() []setting.Setting {
 func newWhence() *cobra.Command {
 	flags := newWhenceFlags()
 	c := &cobra.Command{
-		Use:   "whence FILE",
-		Short: "Show which tree, rows and settings made a file",
+		Use:     "whence FILE",
+		Short:   "Show which tree, rows and settings made a file",
+		GroupID: keepStage,
 		Long: `Show which tree made a file, which rows and settings made the tree, and when it
 was in use. FILE is a file or folder of predictions, a run folder, a tree.json, a
 report, a model card, or an export.
