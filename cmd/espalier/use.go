@@ -5,6 +5,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -131,7 +132,7 @@ func listRuns(c *cobra.Command, flags *useFlags) error {
 // inUse describes the run in use: until when it is held, and why.
 func inUse(p *latest.Pointer) string {
 	text := "* in use"
-	if p.Held != "" {
+	if p.HeldAt(time.Now()) {
 		text += ", held until " + p.Held
 	}
 	if p.Reason != "" {

@@ -74,7 +74,13 @@ func TestUse(t *testing.T) {
 			if now := n.inUse(t); now != good {
 				t.Errorf("by its day %s is put in use", now)
 			}
-			use(0, path.Base(bad), "--hold", "2020-01-01") // over already
+			use(2, path.Base(bad), "--hold", time.Now().UTC().Format(time.DateOnly)) // over already
+			use(2, "--hold", "2020-01-01")
+			use(0, path.Base(bad))
+			n.endHold(t)
+			if o := use(0); strings.Contains(o.stdout, "held until") {
+				t.Errorf("a hold that is over is listed:\n%s", o.stdout)
+			}
 			n.write(t, 4, false)
 			n.retrain(t, 4).wants(t, 0)
 			if now := n.inUse(t); !strings.Contains(now, dateOf(t, 4)) {
@@ -114,6 +120,21 @@ func TestUseKilled(t *testing.T) {
 		if p, err := latest.Read(t.Context(), n.store, models); err != nil || !strings.Contains(p.Run, dateOf(t, i%2)) {
 			t.Errorf("after the second attempt %+v, %v", p, err)
 		}
+	}
+}
+
+// endHold holds the run in use until a day that is over.
+func (n *nightly) endHold(t *testing.T) {
+	t.Helper()
+	models := objectstore.Join(n.url, "models")
+	p, err := latest.Read(t.Context(), n.store, models)
+	if err == nil {
+		next := *p
+		next.Held = "2020-01-01"
+		_, err = latest.Promote(t.Context(), n.store, models, next, p)
+	}
+	if err != nil {
+		t.Fatal(err)
 	}
 }
 

@@ -51,8 +51,14 @@ func (c *Use) Validate() error {
 	if c.Destination == "" {
 		faults = append(faults, errors.New("the destination is required: espalier use DESTINATION RUN"))
 	}
-	if _, err := time.Parse(DateFormat, c.Hold); err != nil && !slices.Contains([]string{"", HoldNone, latest.Forever}, c.Hold) {
+	today := time.Now().UTC().Format(DateFormat)
+	switch _, err := time.Parse(DateFormat, c.Hold); {
+	case slices.Contains([]string{"", HoldNone, latest.Forever}, c.Hold):
+	case err != nil:
 		faults = append(faults, fmt.Errorf("--hold %q: want a day such as 2026-12-01, %s or %s", c.Hold, latest.Forever, HoldNone))
+	case c.Hold <= today:
+		faults = append(faults, fmt.Errorf("--hold %s would hold nothing: want a day after today (%s in UTC), %s or %s", c.Hold, today,
+			latest.Forever, HoldNone))
 	}
 	if len(faults) > 0 {
 		return usage.All(faults)
