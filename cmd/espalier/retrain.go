@@ -234,6 +234,22 @@ func cutsDate(a *retraining.Attempt) string {
 	return a.Cuts.Date
 }
 
+// useRemarks describes what a person has changed: the run in use, its hold, or both.
+func useRemarks(a *retraining.Attempt) []string {
+	held := "held until " + a.HeldTo
+	if a.HeldTo == "" {
+		held = "hold ended"
+	}
+	if a.Before == a.Run {
+		return []string{strings.TrimSuffix(held+": "+a.Reason, ": ")}
+	}
+	put := strings.TrimSuffix("put in use instead of "+nameOf(a.Before)+": "+a.Reason, ": ")
+	if a.HeldTo == "" {
+		return []string{put}
+	}
+	return []string{put, held}
+}
+
 // remarks explains why an attempt has failed or was refused, why a person has put a run in use, which
 // days were missing, and why cuts were renewed.
 func remarks(a *retraining.Attempt) []string {
@@ -242,10 +258,7 @@ func remarks(a *retraining.Attempt) []string {
 		list = []string{a.Error}
 	}
 	if a.Mode == config.ModeUse {
-		list = append(list, strings.TrimSuffix("put in use instead of "+nameOf(a.Before)+": "+a.Reason, ": "))
-	}
-	if a.HeldTo != "" {
-		list = append(list, "held until "+a.HeldTo)
+		list = append(list, useRemarks(a)...)
 	}
 	if len(a.Missing) > 0 {
 		list = append(list, "days without rows: "+strings.Join(a.Missing, ", "))

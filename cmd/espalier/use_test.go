@@ -65,7 +65,13 @@ func TestUse(t *testing.T) {
 			wantsPrinted(t, espalier(t, "retrain", n.config, "--history"), path.Base(bad), n.digest(t)[:8], "held",
 				"* in use; put in use instead of "+path.Base(bad)+": bad labels; held until forever")
 
+			use(0, "--hold", "forever", "--reason", "labels are checked")
 			use(0, "--hold", "none")
+			history := espalier(t, "retrain", n.config, "--history")
+			wantsPrinted(t, history, "held until forever: labels are checked", "* in use; hold ended")
+			if strings.Contains(history.stdout, "instead of "+path.Base(good)) {
+				t.Errorf("a hold is a change of the run in use:\n%s", history.stdout)
+			}
 			n.retrain(t, 3).wants(t, 0)
 			if now := n.inUse(t); !strings.Contains(now, dateOf(t, 3)) {
 				t.Errorf("after the hold %s is in use", now)
