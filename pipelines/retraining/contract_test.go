@@ -35,6 +35,9 @@ func TestContract(t *testing.T) {
 	all := run()
 	write("0.9") // x is from 0 to 1: about 200 of 2,000 rows break it
 	fewer := run()
+	if all.Rows != 2000 { // all rows of newConfig
+		t.Errorf("%d rows, want 2,000", all.Rows)
+	}
 	if fewer.Rows >= all.Rows-100 || fewer.Rows < all.Rows-300 || fewer.Run == all.Run {
 		t.Errorf("%s of %d rows, want fewer than %d of %s", fewer.Run, fewer.Rows, all.Rows, all.Run)
 	}

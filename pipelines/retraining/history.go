@@ -61,9 +61,9 @@ type Attempt struct {
 	Cuts    *Cuts    `json:"cuts"`    // null: cuts of --cuts_from, or not decided
 	Files   int      `json:"files"`   // number of input files
 	Missing []string `json:"missing"` // days without rows
-	Rows    int64    `json:"rows"`
-	AUC     *float64 `json:"auc"`  // AUC of the new tree on its test rows; null if unknown
-	Cost    *float64 `json:"cost"` // expected cost of the new tree; null if unknown
+	Rows    int64    `json:"rows"`    // for training, validation and test
+	AUC     *float64 `json:"auc"`     // AUC of the new tree on its test rows; null if unknown
+	Cost    *float64 `json:"cost"`    // expected cost of the new tree; null if unknown
 	Checks  []Check  `json:"checks"`
 	Error   string   `json:"error,omitempty"`
 

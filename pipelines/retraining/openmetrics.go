@@ -25,7 +25,7 @@ func (a *Attempt) openMetrics(p *latest.Pointer) *openmetrics.Figures {
 	f := common.Figures()
 	f.Gauge("espalier_retrain_files", "Input files of the last attempt.", float64(a.Files))
 	f.Gauge("espalier_retrain_missing_days", "Days of the input without files.", float64(len(a.Missing)))
-	f.Gauge("espalier_retrain_rows", "Training and test rows.", float64(a.Rows))
+	f.Gauge("espalier_retrain_rows", "Training, validation and test rows.", float64(a.Rows))
 	f.Gauge("espalier_retrain_refusals", "Checks of the gate that the last run has not passed.", float64(len(a.Refusals())))
 	f.Optional("espalier_retrain_auc", "AUC of the new tree on its test rows.", a.AUC)
 	f.Optional("espalier_retrain_expected_cost", "Expected cost of the new tree on its test rows.", a.Cost)

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/io/latest"
 	"github.com/espalier-ml/espalier/io/objectstore"
@@ -281,9 +282,9 @@ func (w *work) train(ctx context.Context) error {
 	if err != nil {
 		return w.byKept(ofDestination(err))
 	}
-	w.attempt.Rows = r.Tree.Training.Rows
 	if m := r.Metrics.Test; m != nil {
-		w.attempt.AUC, w.attempt.Cost, w.attempt.Rows = m.AUCOvRMacro, m.ExpectedCost, w.attempt.Rows+m.Rows
+		w.attempt.AUC = m.AUCOvRMacro
+		w.attempt.Cost = m.ExpectedCost
 	}
 	if err := w.record(ctx, r.Tree); err != nil {
 		return err
@@ -320,6 +321,14 @@ func (w *work) train(ctx context.Context) error {
 func (w *work) record(ctx context.Context, t *tree.Tree) error {
 	if err := register(ctx, w.files.Store, w.config.Destination, w.attempt.Run); err != nil {
 		return err
+	}
+	m, err := readManifest(ctx, w.files.Store, registered(w.config.Destination, w.attempt.Run))
+	if err != nil {
+		return err
+	}
+	w.attempt.Rows = 0
+	for part := range dataset.Part(dataset.Parts) {
+		w.attempt.Rows += m.Counters["rows_"+part.String()]
 	}
 	w.attempt.Digest = tree.Digest(t.Encode())
 	return w.attempt.write(ctx, w.files.Store)

@@ -440,7 +440,8 @@ func TestOpenMetrics(t *testing.T) {
 		}
 	}
 	wants(`espalier_retrain_outcome{outcome="promoted"} 1`, `espalier_retrain_outcome{outcome="refused"} 0`,
-		"espalier_retrain_refusals 0", "espalier_retrain_files 1", "# TYPE espalier_retrain_auc gauge", "# EOF")
+		"espalier_retrain_refusals 0", "espalier_retrain_files 1", "espalier_retrain_rows 2000", // all rows of newConfig
+		"# TYPE espalier_retrain_auc gauge", "# EOF")
 	c.Gate.MinAUC = 0.999
 	if _, _, err := retraining.Retrain(t.Context(), c, engine.Silent{}); err == nil {
 		t.Error("an AUC below the limit passes")
