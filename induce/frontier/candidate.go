@@ -70,7 +70,7 @@ func (c *Candidate) lambda() float64 {
 	switch a := c.Params.Algorithm; {
 	case a.HasLambda():
 		return c.Params.Lambda
-	case a == split.ASR:
+	case a.Terms() == split.BalanceEfficiency:
 		return 0
 	default:
 		return math.Inf(1)

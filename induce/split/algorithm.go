@@ -8,8 +8,8 @@ import (
 // Algorithm is a criterion: it defines the score of a test.
 type Algorithm uint8
 
-// The algorithms. The first three score by the criterion of the paper. Below them are the classical
-// criteria and single parts of the criterion.
+// The algorithms, in the order of their definitions. The first three score by the criterion of the paper.
+// Below them are the classical criteria and single parts of the criterion.
 const (
 	EC45  Algorithm = iota + 1 // balance, efficiency and lambda * entropy reduction, per cost
 	ECART                      // EC45 with Gini reduction
@@ -22,13 +22,60 @@ const (
 	Bal                        // balance by weight
 )
 
-// algorithmNames are the names in flags and tree.json, by Algorithm.
-func algorithmNames() []string {
-	return []string{"", "ec45", "ecart", "asr", "c45", "cart", "cc45", "ccart", "ip", "bal"}
+// Terms are the parts of which a score is the sum.
+type Terms uint8
+
+// The terms of scores.
+const (
+	Discrimination    Terms = iota
+	BalanceEfficiency       // balance and efficiency
+	AllTerms                // balance, efficiency and lambda * discrimination
+	Pairs                   // heterogeneous pairs separated
+	Balance                 // weight outside the heaviest outcome
+)
+
+// definition defines the score of an algorithm.
+type definition struct {
+	name   string // in flags and tree.json
+	terms  Terms
+	gini   bool // the impurity is the Gini index instead of the entropy in bits
+	priced bool // the score is divided by the price of the test
+}
+
+// definitions returns the definitions, by Algorithm.
+func definitions() []definition {
+	return []definition{
+		{},
+		{name: "ec45", terms: AllTerms, priced: true},
+		{name: "ecart", terms: AllTerms, gini: true, priced: true},
+		{name: "asr", terms: BalanceEfficiency, priced: true},
+		{name: "c45"},
+		{name: "cart", gini: true},
+		{name: "cc45", priced: true},
+		{name: "ccart", gini: true, priced: true},
+		{name: "ip", terms: Pairs},
+		{name: "bal", terms: Balance},
+	}
+}
+
+// definition returns the definition of the algorithm. The definition of an unknown algorithm is the zero value.
+func (a Algorithm) definition() definition {
+	if list := definitions(); int(a) < len(list) {
+		return list[a]
+	}
+	return definition{}
 }
 
 // Algorithms returns the names of all algorithms.
 func Algorithms() []string { return algorithmNames()[1:] }
+
+func algorithmNames() []string {
+	var names []string
+	for _, d := range definitions() {
+		names = append(names, d.name)
+	}
+	return names
+}
 
 // String returns the name of the algorithm in flags and tree.json.
 func (a Algorithm) String() string { return nameOf(algorithmNames(), int(a)) }
@@ -39,22 +86,18 @@ func ParseAlgorithm(s string) (Algorithm, error) {
 	return Algorithm(i), err
 }
 
+// Terms returns the terms of the score.
+func (a Algorithm) Terms() Terms { return a.definition().terms }
+
 // HasLambda reports whether the score depends on lambda.
-func (a Algorithm) HasLambda() bool { return a == EC45 || a == ECART }
+func (a Algorithm) HasLambda() bool { return a.Terms() == AllTerms }
 
 // ByPrice reports whether the score depends on the prices of the tests.
-func (a Algorithm) ByPrice() bool {
-	switch a {
-	case EC45, ECART, ASR, CC45, CCART:
-		return true
-	default:
-		return false
-	}
-}
+func (a Algorithm) ByPrice() bool { return a.definition().priced }
 
 // Gini reports whether the impurity of the algorithm is the Gini index instead of the entropy in
 // bits.
-func (a Algorithm) Gini() bool { return a == ECART || a == CART || a == CCART }
+func (a Algorithm) Gini() bool { return a.definition().gini }
 
 // Family is a set of tests that compete at a node.
 type Family uint8

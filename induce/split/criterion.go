@@ -7,22 +7,23 @@ import (
 
 // Criterion scores tests. It is made once per training and read-only afterwards.
 type Criterion struct {
-	algorithm Algorithm
-	family    Family
-	lambda    float64
-	total     float64 // W, the weight of all objects
-	light     float64 // theta W: objects that weigh more are heavy
-	xlogx     xlogx
-	subset    int // index of the subset of cuts in use, starting at 1; 0: all cuts
-	pricing   Pricing
-	classes   Classes
+	definition
+
+	family  Family
+	lambda  float64
+	total   float64 // W, the weight of all objects
+	light   float64 // theta W: objects that weigh more are heavy
+	xlogx   xlogx
+	subset  int // index of the subset of cuts in use, starting at 1; 0: all cuts
+	pricing Pricing
+	classes Classes
 }
 
 // NewCriterion returns the criterion of an algorithm and a family of tests,
 // for data of total weight W > 0.
 func NewCriterion(a Algorithm, f Family, lambda, theta float64, total int64) *Criterion {
 	return &Criterion{
-		algorithm: a, family: f, lambda: lambda,
+		definition: a.definition(), family: f, lambda: lambda,
 		total: float64(total), light: theta * float64(total), xlogx: newXlogx(),
 	}
 }
@@ -170,7 +171,7 @@ func (c *Criterion) impurity(m []int64, w int64) float64 {
 
 // term returns one class's term of the sum in the impurity.
 func (c *Criterion) term(m int64) float64 {
-	if c.algorithm.Gini() {
+	if c.gini {
 		return float64(float64(m) * float64(m))
 	}
 	return c.xlogx.at(m)
@@ -181,7 +182,7 @@ func (c *Criterion) finish(sum float64, w int64) float64 {
 	if w == 0 {
 		return 0
 	}
-	if c.algorithm.Gini() {
+	if c.gini {
 		return float64(w) - sum/float64(w)
 	}
 	return c.xlogx.at(w) - sum
@@ -189,7 +190,7 @@ func (c *Criterion) finish(sum float64, w int64) float64 {
 
 // nearTerm is an estimate of term, see xlogx.near.
 func (c *Criterion) nearTerm(m int64) float64 {
-	if c.algorithm.Gini() {
+	if c.gini {
 		return float64(float64(m) * float64(m))
 	}
 	return c.xlogx.near(m)
@@ -200,7 +201,7 @@ func (c *Criterion) nearFinish(sum float64, w int64) float64 {
 	if w == 0 {
 		return 0
 	}
-	if c.algorithm.Gini() {
+	if c.gini {
 		return float64(w) - sum/float64(w)
 	}
 	return c.xlogx.near(w) - sum
@@ -242,27 +243,29 @@ func (c *Criterion) rank(n *Totals, no, yes *side, cost float64) float64 {
 	if n.pairs == 0 && !c.lowers(n, n.impurity-no.impurity-yes.impurity) {
 		return math.Inf(-1)
 	}
-	switch c.algorithm {
-	case IP:
-		return float64(n.pairs - no.pairs - yes.pairs)
-	case Bal:
-		return float64(n.Weight-max(no.weight, yes.weight)) / c.total
-	case C45, CART:
-		return max(n.impurity-no.impurity-yes.impurity, 0) / c.total
-	case CC45, CCART:
-		return max(n.impurity-no.impurity-yes.impurity, 0) / c.total / cost
+	score := 0.0
+	switch c.terms {
+	case Pairs:
+		score = float64(n.pairs - no.pairs - yes.pairs)
+	case Balance:
+		score = float64(n.Weight-max(no.weight, yes.weight)) / c.total
+	case Discrimination:
+		score = max(n.impurity-no.impurity-yes.impurity, 0) / c.total
 	default:
+		big := no.weight
+		if yes.objects > no.objects {
+			big = yes.weight
+		}
+		score = float64(n.Weight-big) / c.total
+		score += (c.efficiency(n, no) + c.efficiency(n, yes)) / c.total
+		if c.terms == AllTerms {
+			score += float64(c.lambda * (max(n.impurity-no.impurity-yes.impurity, 0) / c.total))
+		}
 	}
-	big := no.weight
-	if yes.objects > no.objects {
-		big = yes.weight
+	if c.priced {
+		score /= cost
 	}
-	score := float64(n.Weight-big) / c.total
-	score += (c.efficiency(n, no) + c.efficiency(n, yes)) / c.total
-	if c.algorithm != ASR {
-		score += float64(c.lambda * (max(n.impurity-no.impurity-yes.impurity, 0) / c.total))
-	}
-	return score / cost
+	return score
 }
 
 // parts returns all parts of a test's score, from its outcomes in order. The total is -Inf if the
@@ -287,19 +290,20 @@ func (c *Criterion) parts(n *Totals, sides []side, cost float64) Parts {
 		p.Total = math.Inf(-1)
 		return p
 	}
-	switch c.algorithm {
-	case IP:
+	switch c.terms {
+	case Pairs:
 		p.Total = float64(pairs)
-	case Bal:
+	case Balance:
 		p.Total = float64(n.Weight-most) / c.total
-	case C45, CART:
+	case Discrimination:
 		p.Total = p.Discrimination
-	case CC45, CCART:
-		p.Total = p.Discrimination / cost
-	case ASR:
-		p.Total = (p.Balance + p.Efficiency) / cost
-	default:
-		p.Total = (p.Balance + p.Efficiency + float64(c.lambda*p.Discrimination)) / cost
+	case BalanceEfficiency:
+		p.Total = p.Balance + p.Efficiency
+	case AllTerms:
+		p.Total = p.Balance + p.Efficiency + float64(c.lambda*p.Discrimination)
+	}
+	if c.priced {
+		p.Total /= cost
 	}
 	return p
 }

@@ -3,10 +3,7 @@ package split
 // Impurity returns w phi(M): the impurity of class weights M, times their sum w. phi
 // is the Gini index or the entropy in bits. All processors give the same bits.
 func Impurity(weights []int64, gini bool) float64 {
-	c := Criterion{algorithm: C45} // without a table: filling it would take longer than it saves
-	if gini {
-		c.algorithm = CART
-	}
+	c := Criterion{definition: definition{gini: gini}} // without a table: filling it would take longer than it saves
 	var total int64
 	for _, w := range weights {
 		total += w

@@ -7,7 +7,7 @@ import "math"
 func (t *Team) thresholds() {
 	s := t.exact
 	many := len(t.n.N) > 2
-	if !many && !s.c.algorithm.Gini() && s.column.whole(s.c.subset) {
+	if !many && !s.c.gini && s.column.whole(s.c.subset) {
 		t.thresholdsOfTwo()
 		return
 	}
@@ -82,7 +82,7 @@ func (t *Team) add(code int, sum *outcome) {
 // bins measures the tests for single bins, with all cuts.
 func (t *Team) bins() {
 	missing := t.exact.column.missing()
-	if len(t.n.N) == 2 && !t.exact.c.algorithm.Gini() {
+	if len(t.n.N) == 2 && !t.exact.c.gini {
 		t.binsOfTwo()
 		return
 	}

@@ -288,12 +288,12 @@ func (s *Scanner) consider(t Test, cost, score float64, selecting bool) {
 // part measures the two outcomes of a test: one from its cells, rest as its complement in the node.
 // It runs once per test, and is the hottest loop of scoring.
 func (s *Scanner) part(cells []int64, heavy *Heavy, one, rest *side) {
-	n, gini, algorithm := s.n, s.c.algorithm.Gini(), s.c.algorithm
+	n, gini, terms := s.n, s.c.gini, s.c.terms
 	var squaresOne, squaresRest int64
 	sumOne, sumRest := 0.0, 0.0
 	classN, classM := n.N, n.M[:len(n.N)]
 	cells = cells[:2*len(classN)]
-	impure := algorithm != ASR && algorithm != IP && algorithm != Bal || n.pairs == 0
+	impure := terms == Discrimination || terms == AllTerms || n.pairs == 0
 	for k := range classN {
 		a, m := cells[2*k], cells[2*k+1]
 		b, l := classN[k]-a, classM[k]-m

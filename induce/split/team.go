@@ -107,8 +107,8 @@ func NewTeam() *Team { return &Team{exact: &Scanner{}} }
 // Joins reports whether both criteria can be in the same team: they measure the outcomes of the
 // same tests in the same way.
 func (c *Criterion) Joins(other *Criterion) bool {
-	teams := func(c *Criterion) bool { return c.algorithm != IP && c.algorithm != Bal && c.family != Multiways }
-	return teams(c) && teams(other) && c.algorithm.Gini() == other.algorithm.Gini() &&
+	teams := func(c *Criterion) bool { return c.terms <= AllTerms && c.family != Multiways }
+	return teams(c) && teams(other) && c.gini == other.gini &&
 		c.subset == other.subset && c.total == other.total
 }
 
@@ -150,7 +150,7 @@ func (t *Team) gather(criteria []*Criterion) {
 	t.members, t.ways, t.lights, t.scales, t.slots = t.members[:0], t.ways[:0], t.lights[:0], t.scales[:0], [slots]bool{}
 	lead := criteria[0]
 	for _, c := range criteria {
-		if c.algorithm != ASR {
+		if c.terms != BalanceEfficiency {
 			lead = c
 		}
 		m := teamMember{slots: [slots]bool{c.family != OneHot, c.family != Thresholds, true}}
@@ -175,19 +175,15 @@ func (t *Team) gather(criteria []*Criterion) {
 
 // way returns the scoring variant of a criterion.
 func (t *Team) way(c *Criterion) way {
-	switch c.algorithm {
-	case C45, CART:
+	if c.terms == Discrimination {
 		return way{light: -1, lambda: 1, scale: t.scaleOf(c)}
-	case CC45, CCART:
-		return way{light: -1, lambda: 1, scale: t.scaleOf(c)}
-	default:
 	}
 	at := slices.IndexFunc(t.lights, func(l light) bool { return l.weight == c.light })
 	if at < 0 {
 		at = len(t.lights)
 		t.lights = append(t.lights, light{weight: c.light})
 	}
-	if c.algorithm == ASR {
+	if c.terms == BalanceEfficiency {
 		return way{light: at, scale: t.scaleOf(c)}
 	}
 	return way{light: at, lambda: c.lambda, scale: t.scaleOf(c)}
@@ -195,13 +191,12 @@ func (t *Team) way(c *Criterion) way {
 
 // scaleOf returns the index of the method by which a criterion counts prices.
 func (t *Team) scaleOf(c *Criterion) int {
-	priced := c.algorithm.ByPrice()
 	at := slices.IndexFunc(t.scales, func(s scale) bool {
-		return s.priced == priced && (!priced || s.c.pricing == c.pricing)
+		return s.priced == c.priced && (!c.priced || s.c.pricing == c.pricing)
 	})
 	if at < 0 {
 		at = len(t.scales)
-		t.scales = append(t.scales, scale{c: c, priced: priced, divisor: math.NaN()})
+		t.scales = append(t.scales, scale{c: c, priced: c.priced, divisor: math.NaN()})
 	}
 	return at
 }

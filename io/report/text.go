@@ -66,7 +66,7 @@ func Expected(t *tree.Tree, spell func(float64) string) string {
 
 func describe(a *tree.Algorithm) string {
 	s := a.Name
-	if a.Name == split.EC45.String() || a.Name == split.ECART.String() {
+	if by, err := split.ParseAlgorithm(a.Name); err == nil && by.HasLambda() {
 		s += " (lambda " + number(a.Lambda) + ")"
 	}
 	if a.Prices != "" {

@@ -44,14 +44,14 @@ func (f *facts) reason(n *tree.Node) []string {
 	gain := fmt.Sprintf("Discrimination, %s, is how much the question reduces the uncertainty about the class%s.",
 		short(s.Discrimination), before(t, a))
 	score, terms := "", []string(nil)
-	switch a {
-	case split.IP:
+	switch a.Terms() {
+	case split.Pairs:
 		score = "the number of pairs of different classes that a question separates"
-	case split.Bal:
+	case split.Balance:
 		score, terms = "balance", []string{balance}
-	case split.ASR:
+	case split.BalanceEfficiency:
 		score, terms = "balance + efficiency", []string{balance, efficiency}
-	case split.C45, split.CART, split.CC45, split.CCART:
+	case split.Discrimination:
 		score, terms = "discrimination", []string{gain}
 	default:
 		score = fmt.Sprintf("balance + efficiency + %s \u00d7 discrimination", short(t.Algorithm.Lambda))
