@@ -2,6 +2,7 @@ package main_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -157,10 +158,17 @@ func TestLiveFigures(t *testing.T) {
 	if diff := cmp.Diff(want, recorded.Trees[0].Days); diff != "" {
 		t.Errorf("recorded days (-want +got):\n%s", diff)
 	}
+	one, two := want[0].Metrics, want[1].Metrics // all rows of the first day have labels now, and weigh as much as the second day
+	mean := (*one.AUCOvRMacro + *two.AUCOvRMacro) / 2
+	if one.Rows != two.Rows || mean == *again.Trees[0].All.Metrics.AUCOvRMacro {
+		t.Fatalf("%d and %d rows, mean AUC %v", one.Rows, two.Rows, mean)
+	}
+	wantsPrinted(t, espalier(t, "retrain", d.config(t), "--history"), fmt.Sprintf("%.4f on 2 days", mean),
+		fmt.Sprintf("%.4f on %s", *l.Trees[1].All.Metrics.AUCOvRMacro, dateOf(t, 2)))
 	espalier(t, "report", d.path(first), "--output", d.path("first.html")).wants(t, 0)
 	page, err := os.ReadFile(d.path("first.html"))
-	if err != nil || !strings.Contains(string(page), "Live figures") {
-		t.Errorf("the report lacks the live figures: %v", err)
+	if err != nil || !strings.Contains(string(page), "Live figures") || !strings.Contains(string(page), "last measured: "+dateOf(t, 0)) {
+		t.Errorf("the report lacks the live figures of all days: %v", err)
 	}
 }
 

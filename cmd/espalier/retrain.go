@@ -218,12 +218,20 @@ func optional(x *float64, format string) string {
 	return fmt.Sprintf(format, *x)
 }
 
-// liveAUC writes the AUC by labels that came later; empty if unknown.
+// liveAUC writes the mean AUC by labels that came later, with its days; empty if unknown.
 func liveAUC(a *retraining.Attempt) string {
-	if a.Live == nil || a.Live.All.Metrics == nil {
+	if a.Live == nil {
 		return ""
 	}
-	return optional(a.Live.All.Metrics.AUCOvRMacro, "%.4f")
+	mean, days := a.Live.MeanAUC()
+	switch len(days) {
+	case 0:
+		return ""
+	case 1:
+		return fmt.Sprintf("%.4f on %s", *mean, days[0])
+	default:
+		return fmt.Sprintf("%.4f on %d days", *mean, len(days))
+	}
 }
 
 // cutsDate returns the day for which the cuts of an attempt were found; empty if unknown.
@@ -234,7 +242,7 @@ func cutsDate(a *retraining.Attempt) string {
 	return a.Cuts.Date
 }
 
-// useRemarks describes what a person has changed: the run in use, its hold, or both.
+// useRemarks describes a change by a person: another run in use, its hold, or both.
 func useRemarks(a *retraining.Attempt) []string {
 	held := "held until " + a.HeldTo
 	if a.HeldTo == "" {

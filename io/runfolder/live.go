@@ -52,6 +52,24 @@ type LiveDay struct {
 	Metrics *metric.Metrics `json:"metrics"`
 }
 
+// MeanAUC returns the mean of the AUC of all recorded days, weighted by rows, and the days that have an
+// AUC; nil if no day has an AUC.
+func (t *LiveTree) MeanAUC() (mean *float64, days []string) {
+	sum, rows := 0.0, 0.0
+	for i := range t.Days {
+		if m := t.Days[i].Metrics; m != nil && m.AUCOvRMacro != nil {
+			sum += *m.AUCOvRMacro * float64(m.Rows)
+			rows += float64(m.Rows)
+			days = append(days, t.Days[i].Day)
+		}
+	}
+	if len(days) == 0 {
+		return nil, nil
+	}
+	sum /= rows
+	return &sum, days
+}
+
 // liveFormat identifies live figures.
 const liveFormat = "espalier/live"
 
