@@ -239,11 +239,17 @@ func TestLiveFaults(t *testing.T) {
 			espalier(t, append([]string{"evaluate", "--progress", "none"}, c.args...)...).wants(t, c.code, c.words...)
 		})
 	}
+	if err := os.RemoveAll(d.path(run)); err != nil { // as keep_runs does
+		t.Fatal(err)
+	}
+	if l := d.evaluate(t, "scored", "--labels", labels, "--destination", "auto"); l.Label != "class" || l.Trees[0].All.Labelled != delayedRows {
+		t.Errorf("without the run: label %q, %+v", l.Label, l.Trees[0].All)
+	}
 	if err := os.RemoveAll(d.path("models")); err != nil {
 		t.Fatal(err)
 	}
 	espalier(t, "evaluate", "--predictions", scored, "--labels", labels, "--key", "id", "--progress", "none").
-		wants(t, 2, "name the column of the classes")
+		wants(t, 2, "name the column of the classes", filepath.Base(run), "keep_runs has removed the run")
 	table := espalier(t, "evaluate", "--predictions", scored, "--labels", labels, "--key", "id", "--label", "class", "--progress", "none")
 	wantsPrinted(t, table, "tree of "+filepath.Base(run), "predictions labelled AUC", "all 400 400")
 }

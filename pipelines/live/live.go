@@ -136,18 +136,49 @@ func hasColumn(in *source.Input, side, flag, name string) error {
 	return usage.Errorf("--%s: the files of --%s have no column %q%s", flag, side, name, setting.Hint(name, in.Names()))
 }
 
-// labelColumn returns the column of the true classes: as in training, unless a flag names it.
+// labelColumn returns the column of the true classes: as in training, unless a flag names it. If
+// --keep_runs has removed the run, the register has its label.
 func (j *join) labelColumn(ctx context.Context) (string, error) {
 	if j.config.Label != "" {
 		return j.config.Label, nil
 	}
-	for _, digest := range slices.Sorted(maps.Keys(j.trees)) {
+	digests := slices.Sorted(maps.Keys(j.trees))
+	for _, digest := range digests {
 		if found, err := runfolder.ReadTree(ctx, j.Files.Store, j.trees[digest].model); err == nil {
 			return found.Label.Column, nil
 		}
 	}
-	return "", usage.Errorf("--label: name the column of the classes in the files of --labels: no tree of the predictions " +
-		"can be read any more")
+	for _, digest := range digests {
+		if label := j.registeredLabel(ctx, j.trees[digest]); label != "" {
+			return label, nil
+		}
+	}
+	return "", usage.Errorf("--label: name the column of the classes in the files of --labels: the tree of %s cannot be read, as if "+
+		"keep_runs has removed the run, and no register has its label", j.trees[digests[0]].Run)
+}
+
+// registeredLabel returns the label of a tree by the register of its destination; empty if unknown.
+func (j *join) registeredLabel(ctx context.Context, t *scored) string {
+	destination := j.destinationOf(t)
+	if destination == "" {
+		return ""
+	}
+	found, err := retraining.Trace(ctx, j.Files.Store, destination, t.Digest, t.Run)
+	if err != nil || found == nil || found.Manifest == nil {
+		return ""
+	}
+	settings, _ := found.Manifest.Config.(map[string]any)
+	label, _ := settings["label"].(string)
+	return label
+}
+
+// destinationOf returns the destination of the run of a tree: as --destination names it, or else by the
+// manifest of the predictions; empty if unknown.
+func (j *join) destinationOf(t *scored) string {
+	if d := j.config.Destination; d != "" && d != config.DestinationAuto {
+		return d
+	}
+	return runfolder.DestinationOf(runfolder.FolderOf(t.model))
 }
 
 // record writes the figures into the history of the runs' destinations.
@@ -157,10 +188,7 @@ func (j *join) record(ctx context.Context, l *runfolder.Live) error {
 	}
 	for i := range l.Trees {
 		t := &l.Trees[i]
-		destination := j.config.Destination
-		if destination == config.DestinationAuto {
-			destination = runfolder.DestinationOf(runfolder.FolderOf(j.trees[t.Digest].model))
-		}
+		destination := j.destinationOf(j.trees[t.Digest])
 		err := retraining.Record(ctx, j.Files.Store, destination, l, t)
 		if errors.Is(err, retraining.ErrNoRun) {
 			j.Reporter.Warn(fmt.Sprintf("the figures of %s are not recorded: no attempt in the history of %q has made that run",
