@@ -79,7 +79,8 @@ func (c *Retrain) Settings() []setting.Setting {
 		},
 		{
 			Name: "keep_runs", Value: setting.Whole(&c.KeepRuns, setting.Between(0, 1_000_000)),
-			Help: "newest runs that stay, in addition to the run in use and the run before it; 0: all",
+			Help: "promoted runs that stay, the newest ones, in addition to the run in use, the run before it and the " +
+				"newest refused run; 0: all",
 		},
 		{
 			Name: "keep_cuts", Value: setting.Whole(&c.KeepCuts, setting.Between(0, 36_500)),

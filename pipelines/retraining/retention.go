@@ -30,8 +30,8 @@ func (w *work) retain(ctx context.Context) error {
 	return w.retainRuns(ctx, history, now)
 }
 
-// retainRuns removes runs beyond --keep_runs. It keeps the run in use, the run before it, the run
-// that found its cuts, and folders that the history does not name.
+// retainRuns removes runs beyond --keep_runs. It keeps the runs that staying lists, and folders that the
+// history does not name.
 func (w *work) retainRuns(ctx context.Context, history []*Attempt, now *latest.Pointer) error {
 	const depth = 8 // checkpoints have nested folders
 	names, err := w.foldersBelow(ctx, w.url(runsFolder), depth)
@@ -76,24 +76,28 @@ func (w *work) foldersBelow(ctx context.Context, folder string, depth int) (map[
 	return there, nil
 }
 
-// staying lists the runs to keep: the run in use, the run before it, the newest runs and, beyond
-// their number, the run that found the cuts of the run in use.
+// staying lists the runs to keep: the run in use, the run before it, the run that found the cuts of the
+// run in use, the newest promoted runs, and the newest run of each other outcome.
 func (w *work) staying(history []*Attempt, now *latest.Pointer) []string {
-	var stay []string
+	var stay, promoted []string
 	if now != nil {
-		stay = append(stay, now.Run)
+		stay = append(stay, now.Run, cutsOf(history, now.Run).Run)
 	}
-	for i := len(history) - 1; i >= 0; i-- { // the newest first
-		a := history[i]
-		if now != nil && a.Outcome == Promoted && a.Run == now.Run {
+	seen := make(map[string]bool) // outcomes
+	for _, a := range slices.Backward(history) {
+		if a.Outcome != Promoted {
+			if a.Run != "" && !seen[a.Outcome] {
+				stay = append(stay, a.Run)
+				seen[a.Outcome] = true
+			}
+			continue
+		}
+		if now != nil && a.Run == now.Run {
 			stay = append(stay, a.Before)
 		}
-		if a.Run != "" && !slices.Contains(stay, a.Run) && len(stay) < w.config.KeepRuns {
-			stay = append(stay, a.Run)
+		if len(promoted) < w.config.KeepRuns && !slices.Contains(promoted, a.Run) {
+			promoted = append(promoted, a.Run)
 		}
 	}
-	if now != nil {
-		stay = append(stay, cutsOf(history, now.Run).Run)
-	}
-	return stay
+	return append(stay, promoted...)
 }

@@ -597,3 +597,42 @@ func TestRetention(t *testing.T) {
 		}
 	}
 }
+
+// TestRetentionCountsPromoted: refused runs take no place of promoted runs. The newest refused run stays, and
+// so does a refused run that a person has put in use.
+func TestRetentionCountsPromoted(t *testing.T) {
+	c := newConfig(t)
+	c.KeepRuns = 2
+	var runs []string
+	attempt := func(day int, refused bool) {
+		t.Helper()
+		c.Date, c.Gate.MinAUC = "2026-11-0"+strconv.Itoa(day), 0
+		if refused {
+			c.Gate.MinAUC = 0.999
+		}
+		a, _, err := retraining.Retrain(t.Context(), c, engine.Silent{})
+		if errors.As(err, new(*retraining.RefusedError)) != refused || err != nil && !refused {
+			t.Fatal(err)
+		}
+		runs = append(runs, a.Run)
+	}
+	wants := func(want ...bool) {
+		t.Helper()
+		for i, run := range runs {
+			if _, err := os.Stat(filepath.Join(c.Destination, run)); want[i] != (err == nil) {
+				t.Errorf("run %d: %v; it stays: want %v", i, err, want[i])
+			}
+		}
+	}
+	for i, refused := range []bool{false, false, false, true, true, true} {
+		attempt(i+1, refused)
+	}
+	wants(false, true, true, false, false, true)
+	u := config.DefaultUse()
+	u.Destination, u.Run = c.Destination, runs[5]
+	if _, err := retraining.Use(t.Context(), u, engine.Silent{}); err != nil {
+		t.Fatal(err)
+	}
+	attempt(7, true)
+	wants(false, false, true, false, false, true, true)
+}
