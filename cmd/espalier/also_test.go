@@ -15,6 +15,7 @@ import (
 	"github.com/espalier-ml/espalier/io/objectstore"
 	"github.com/espalier-ml/espalier/io/parquetio"
 	"github.com/espalier-ml/espalier/io/runfolder"
+	"github.com/espalier-ml/espalier/pipelines/provenance"
 )
 
 // spelledColumns reads all columns of a Parquet file, with each value in its exact spelling.
@@ -144,5 +145,20 @@ func TestPredictAlso(t *testing.T) {
 	}
 	if err != nil || len(m.Also) != 2 || m.Also[1].Prefix != "also2_" || !strings.HasPrefix(m.TreeOf(l.Trees[2].Digest), runs[2]) {
 		t.Errorf("manifest: %+v, %v", m.Also, err)
+	}
+	alone := filepath.Join(t.TempDir(), "alone.parquet") // away from its manifest
+	if err := os.WriteFile(alone, direct, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	want1, want2 := m.Also[0], m.Also[1]
+	for _, file := range []string{alone, together, d.path("together")} {
+		o := whence(t, file)
+		if diff := cmp.Diff([]provenance.Also{
+			{Digest: want1.Digest, Run: filepath.Base(runs[1]), Prefix: "also_"},
+			{Digest: want2.Digest, Run: filepath.Base(runs[2]), Prefix: "also2_"},
+		}, o.Also); diff != "" || o.Digest != m.Digest {
+			t.Errorf("%s: further trees (-want +got):\n%s", file, diff)
+		}
+		wantsPrinted(t, espalier(t, "whence", file), want1.Digest+" of runb, in columns also_", want2.Digest+" of runc, in columns also2_")
 	}
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -107,6 +108,9 @@ func printOrigin(w io.Writer, o *provenance.Origin) error {
 		line("run", "%s", o.Folder)
 	case o.Run != "":
 		line("run", "%s", o.Run)
+	}
+	for _, also := range o.Also {
+		line("also", "%s of %s, in columns %s...", also.Digest, cmp.Or(also.Run, "an unknown run"), also.Prefix)
 	}
 	if m := o.Training; m != nil {
 		rows := int64(0)

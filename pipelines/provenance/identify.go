@@ -18,6 +18,7 @@ import (
 	"github.com/espalier-ml/espalier/io/parquetio"
 	"github.com/espalier-ml/espalier/io/runfolder"
 	"github.com/espalier-ml/espalier/io/usage"
+	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
 // identify finds the kind of the file and the digest of its tree.
@@ -72,6 +73,7 @@ func (o *Origin) content(ctx context.Context, s *objectstore.Store) error {
 		if stamp := runfolder.StampFrom(f.Metadata); stamp.Digest != "" {
 			o.Kind, o.Digest, o.Run, o.Espalier = Predictions, stamp.Digest, stamp.Run, stamp.Espalier
 		}
+		o.further(f)
 		return nil
 	}
 	if !errors.As(err, new(*dataset.DataError)) {
@@ -82,6 +84,17 @@ func (o *Origin) content(ctx context.Context, s *objectstore.Store) error {
 		return err
 	}
 	return o.document(ctx, s, o.File, b)
+}
+
+// further lists the further trees in the footer of predictions.
+func (o *Origin) further(f *parquetio.File) {
+	for n := 1; ; n++ {
+		stamp := runfolder.StampFrom(func(key string) string { return f.Metadata(jobs.AlsoKey(n, key)) })
+		if stamp.Digest == "" {
+			return
+		}
+		o.Also = append(o.Also, Also{stamp.Digest, stamp.Run, jobs.AlsoPrefix(n)})
+	}
 }
 
 // The digest in a report, a model card or an export, and the run in an export. Formats quote the name of the run in
@@ -132,6 +145,14 @@ func (o *Origin) ofPredictions(manifest []byte) error {
 		return nil
 	}
 	o.Kind, o.Predictions, o.Digest, o.Espalier, o.tree = Predictions, m, m.Digest, m.Espalier, m.Tree
+	o.Also = []Also{}
+	for i := range m.Also {
+		also := Also{Digest: m.Also[i].Digest, Prefix: m.Also[i].Prefix}
+		if m.Also[i].Tree != "" {
+			also.Run = nameOf(runfolder.FolderOf(m.Also[i].Tree))
+		}
+		o.Also = append(o.Also, also)
+	}
 	if m.Tree != "" {
 		o.Folder = runfolder.FolderOf(m.Tree)
 		o.Run = nameOf(o.Folder)

@@ -39,6 +39,8 @@ type Origin struct {
 	Predictions *runfolder.PredictionsManifest `json:"predictions"` // null for other files, or if unknown
 	Input       *runfolder.Input               `json:"input"`       // rows of a single file of predictions; null if unknown
 
+	Also []Also `json:"also"` // further trees of the predictions, by --also
+
 	Folder   string              `json:"folder"`   // URL of the run; empty if unknown
 	Removed  bool                `json:"removed"`  // whether --keep_runs has removed the run
 	Training *runfolder.Manifest `json:"training"` // manifest of the run; null if unknown
@@ -52,10 +54,17 @@ type Origin struct {
 	tree string // URL of the tree; empty if unknown
 }
 
+// Also is a further tree of predictions.
+type Also struct {
+	Digest string `json:"tree_sha256"`
+	Run    string `json:"run"`    // name of the run; empty if unknown
+	Prefix string `json:"prefix"` // prefix of its columns
+}
+
 // Trace returns the origin of a file.
 func Trace(ctx context.Context, c config.Whence, reporter engine.Reporter) (o *Origin, err error) {
 	o = &Origin{
-		Format: "espalier/origin", Version: 1, File: c.File, Used: []retraining.Period{}, Notes: []string{},
+		Format: "espalier/origin", Version: 1, File: c.File, Also: []Also{}, Used: []retraining.Period{}, Notes: []string{},
 	}
 	setup := session.Setup{Check: c.Validate, Storage: c.StorageConfig}
 	err = session.Run(ctx, &setup, reporter, func(ctx context.Context, s *session.Session) error {
