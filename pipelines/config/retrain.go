@@ -79,8 +79,7 @@ func (c *Retrain) Settings() []setting.Setting {
 		},
 		{
 			Name: "keep_runs", Value: setting.Whole(&c.KeepRuns, setting.Between(0, 1_000_000)),
-			Help: "promoted runs that stay, the newest ones, in addition to the run in use, the run before it and the " +
-				"newest refused run; 0: all",
+			Help: "promoted runs that stay, next to the runs in use now and before, and a refused run; 0: all",
 		},
 		{
 			Name: "keep_cuts", Value: setting.Whole(&c.KeepCuts, setting.Between(0, 36_500)),
