@@ -17,8 +17,8 @@ const (
 	predictInterrupted = "interrupted"
 )
 
-// TellPrediction writes figures of an attempt to score rows to the file url, that of --open_metrics; empty: to
-// no file. r is nil unless the attempt has come to its end.
+// TellPrediction writes figures of an attempt to score rows to url, the file of --open_metrics; empty: to no
+// file. r is nil unless the attempt has come to its end.
 func TellPrediction(ctx context.Context, url, outcome string, started time.Time, r *PredictResult) error {
 	attempt := openmetrics.Attempt{
 		Verb: "predict", Outcome: outcome, Success: outcome == Published, Started: started, Seconds: time.Since(started).Seconds(),

@@ -22,7 +22,7 @@ const (
 	Bal                        // balance by weight
 )
 
-// Terms are the parts of which a score is the sum.
+// Terms are the parts that a score adds up.
 type Terms uint8
 
 // The terms of scores.

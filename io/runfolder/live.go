@@ -170,7 +170,7 @@ func RecordLive(ctx context.Context, s *objectstore.Store, destination string, l
 	return nil
 }
 
-// mergeDays returns all days in order. Of two measurements of a day it keeps the newer one.
+// mergeDays returns all days in order. If a day was measured twice, the newer measurement stays.
 func mergeDays(before, now []LiveDay) []LiveDay {
 	days := slices.Concat(now, before)
 	slices.SortStableFunc(days, func(a, b LiveDay) int { return strings.Compare(a.Day, b.Day) })

@@ -37,15 +37,16 @@ type Attempt struct {
 func (a *Attempt) Figures() *Figures {
 	f, prefix := &Figures{verb: a.Verb}, "espalier_"+a.Verb
 	f.Labelled(prefix+"_outcome", "1 for the outcome of the last attempt.", "outcome", a.Outcomes, func(i int) float64 {
-		return oneIf(a.Outcomes[i] == a.Outcome)
+		return OneIf(a.Outcomes[i] == a.Outcome)
 	})
-	f.Gauge(prefix+"_success", "1 if the last attempt has ended with exit code 0; 0 while it runs, and if it was killed.", oneIf(a.Success))
+	f.Gauge(prefix+"_success", "1 if the last attempt has ended with exit code 0; 0 while it runs, and if it was killed.", OneIf(a.Success))
 	f.Gauge(prefix+"_started_timestamp_seconds", "When the last attempt began.", Seconds(a.Started))
 	f.Gauge(prefix+"_duration_seconds", "Time that the last attempt took.", a.Seconds)
 	return f
 }
 
-func oneIf(yes bool) float64 {
+// OneIf returns the value of a figure that is 1 or 0.
+func OneIf(yes bool) float64 {
 	if yes {
 		return 1
 	}

@@ -44,11 +44,8 @@ func (c *Cuts) openMetrics(f *openmetrics.Figures) {
 	if found, err := time.Parse(config.DateFormat, c.Date); err == nil {
 		f.Gauge("espalier_retrain_cuts_timestamp_seconds", "Day for which the cuts of the last run were found.", openmetrics.Seconds(found))
 	}
-	renewed := 0.0
-	if c.Renewed != "" {
-		renewed = 1
-	}
-	f.Gauge("espalier_retrain_cuts_renewed", "1 if the last attempt was to renew cuts that were kept, else 0.", renewed)
+	f.Gauge("espalier_retrain_cuts_renewed", "1 if the last attempt was to renew cuts that were kept, else 0.",
+		openmetrics.OneIf(c.Renewed != ""))
 	f.Optional("espalier_retrain_cuts_psi", "Greatest PSI of a column since the kept cuts were found, at the last attempt.", c.PSI)
 }
 

@@ -63,7 +63,7 @@ func Compare(t *testing.T, got, want *induce.Node, path string) {
 	}
 }
 
-// alike reports whether two tests are equal except for their scores, or are both absent.
+// alike reports whether two tests are both absent, or are equal except for their scores.
 func alike(a, b *split.Candidate) bool {
 	if a == nil || b == nil {
 		return a == b
