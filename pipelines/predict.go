@@ -81,9 +81,10 @@ type prediction struct {
 	*session.Session
 
 	config *PredictConfig
-	trees  jobs.Trees // of --model, then of --also
-	tree   *tree.Tree // the first one
-	model  string     // URL of its tree.json
+	trees  jobs.Trees        // of --model, then of --also
+	tree   *tree.Tree        // the first one
+	model  string            // URL of its tree.json
+	stamps []runfolder.Stamp // by tree
 	input  *source.Input
 	spec   *jobs.RowSpec
 	slices []dataset.FeatureColumn // columns of --slice
@@ -136,7 +137,7 @@ func newPrediction(ctx context.Context, s *session.Session, c *PredictConfig, da
 	if err := p.nameOutputs(); err != nil || day == nil {
 		return p, err
 	}
-	return p, day.settle(ctx, c, p.trees.Decoded)
+	return p, day.settle(ctx, c, p.stamps)
 }
 
 // checkCopied lists the columns to copy. It refuses a column that is missing in a file, and
@@ -433,7 +434,7 @@ func (p *prediction) checkNovelty(r *PredictResult) error {
 func (p *prediction) commit(ctx context.Context, r *PredictResult, start time.Time) error {
 	manifest := runfolder.PredictionsManifest{
 		Format: runfolder.PredictionsFormat, Version: 1, Espalier: runfolder.Version(), Started: start.UTC(),
-		Seconds: time.Since(start).Seconds(), Config: p.config, Digest: tree.Digest(p.tree.Encode()), Tree: p.model,
+		Seconds: time.Since(start).Seconds(), Config: p.config, Digest: p.stamps[0].Digest, Tree: p.model,
 		Inputs: p.input.Manifest(), Outputs: p.names, Timings: p.Timings, Rows: r.Rows, Columns: r.Columns, Scores: r.Scores,
 		Also: r.Also,
 	}

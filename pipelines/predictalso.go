@@ -4,7 +4,6 @@ import (
 	"context"
 	"slices"
 
-	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/io/report"
 	"github.com/espalier-ml/espalier/io/runfolder"
 	"github.com/espalier-ml/espalier/io/usage"
@@ -25,7 +24,6 @@ func modelFlag(n int) string {
 
 // openTrees reads the tree of --model and the trees of --also.
 func (p *prediction) openTrees(ctx context.Context) error {
-	var digests []string
 	for n, model := range append([]string{p.config.Model}, p.config.Also...) {
 		t, url, err := runfolder.ReadModel(ctx, p.Files.Store, model)
 		if err != nil {
@@ -35,11 +33,11 @@ func (p *prediction) openTrees(ctx context.Context) error {
 			return usage.Errorf("--%s %s: a tree of %d leaves; predictions are written of at most %d", modelFlag(n), model, leaves,
 				maxPredictedLeaves)
 		}
-		digest := tree.Digest(t.Encode())
-		if slices.Contains(digests, digest) {
+		stamp := runfolder.StampOf(t, url)
+		if slices.ContainsFunc(p.stamps, func(s runfolder.Stamp) bool { return s.Digest == stamp.Digest }) {
 			return usage.Errorf("--also %s: the rows are scored by this tree already: leave it out", model)
 		}
-		digests = append(digests, digest)
+		p.stamps = append(p.stamps, stamp)
 		if p.config.Explain {
 			p.paths = append(p.paths, report.Paths(t))
 		}
@@ -52,8 +50,8 @@ func (p *prediction) openTrees(ctx context.Context) error {
 // metadata names the trees in the footers of the predictions.
 func (p *prediction) metadata() map[string]string {
 	metadata := make(map[string]string)
-	for n, t := range p.trees.Decoded {
-		for key, value := range runfolder.StampOf(t, p.trees.URLs[n]).Metadata() {
+	for n, stamp := range p.stamps {
+		for key, value := range stamp.Metadata() {
 			metadata[jobs.AlsoKey(n, key)] = value
 		}
 	}
@@ -67,7 +65,7 @@ func (p *prediction) alsoScored(counted []*jobs.Predicted) []runfolder.AlsoScore
 		n++
 		c := counted[n]
 		also := runfolder.AlsoScored{
-			Digest: tree.Digest(t.Encode()), Tree: p.trees.URLs[n], Prefix: jobs.AlsoPrefix(n),
+			Digest: p.stamps[n].Digest, Tree: p.trees.URLs[n], Prefix: jobs.AlsoPrefix(n),
 			Columns: source.Novelties(t, c.Novelty, c.Rows), Scores: predictedScores(t, c),
 		}
 		source.WarnOfNovelty(func(text string) { p.Reporter.Warn(text + " (--also " + p.config.Also[n-1] + ")") }, t, also.Columns, c.Rows)

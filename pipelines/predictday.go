@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/io/runfolder"
 	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/pipelines/config"
@@ -53,14 +52,14 @@ func openDay(ctx context.Context, s *session.Session, c *PredictConfig, now time
 }
 
 // settle computes the digest of what the predictions of the day follow from.
-func (d *predictedDay) settle(ctx context.Context, c *PredictConfig, trees []*tree.Tree) error {
+func (d *predictedDay) settle(ctx context.Context, c *PredictConfig, stamps []runfolder.Stamp) error {
 	obeyed, err := contracts.Read(ctx, &c.Contract)
 	if err != nil {
 		return err
 	}
-	digests := make([]string, len(trees))
-	for i, t := range trees {
-		digests[i] = tree.Digest(t.Encode())
+	digests := make([]string, len(stamps))
+	for i := range stamps {
+		digests[i] = stamps[i].Digest
 	}
 	b, err := json.Marshal([]any{digests, d.Files, c.Copied, c.Measured, c.Explain, c.MaxUnseen, c.MaxRejects, obeyed})
 	sum := sha256.Sum256(b)
@@ -87,7 +86,7 @@ func (p *prediction) published(ctx context.Context) (*PredictResult, error) {
 		return r, nil
 	case p.config.Overwrite:
 		return nil, nil //nolint:nilnil // replaced
-	case m.Digest != tree.Digest(p.tree.Encode()):
+	case m.Digest != p.stamps[0].Digest:
 		return nil, usage.Errorf("--output %s has predictions by another tree, %s: replace them with --overwrite", p.config.Output, m.Tree)
 	default:
 		return nil, usage.Errorf("--output %s has predictions from other files, or with other settings: replace them with --overwrite",
