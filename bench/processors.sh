@@ -3,10 +3,19 @@
 # instructions of its third level. Both can multiply and add with a single
 # rounding, if the code allows it.
 #
+#	bench/processors.sh fused       reads the machine code, a minute; make check runs it, too
 #	bench/processors.sh build DIR   compiles what the check runs (minutes, mostly Beam)
 #	bench/processors.sh check DIR   runs it
 set -euo pipefail
 cd "$(dirname "$0")/.."
+fused() { # the compiler's output shows whether it fuses a product with a sum
+	ESPALIER_FUSED="./../io/... ./../transforms/... ./../pipelines/... ./../cmd/..." go test -count=1 \
+		-run 'NothingFused|OwnFunctions' ./induce
+}
+if [ "$1" = fused ]; then
+	fused
+	exit
+fi
 bin=$2
 tests="./induce/memory ./induce/levels ./induce/portable ./induce/split"
 if [ "$1" = build ]; then
@@ -18,10 +27,6 @@ if [ "$1" = build ]; then
 	done
 	exit
 fi
-
-# The compiler's output shows whether it fuses a product with a sum in these packages.
-ESPALIER_FUSED="./../io/... ./../transforms/... ./../pipelines/..." go test -count=1 \
-	-run 'NothingFused|OwnFunctions' ./induce
 
 run() { # runs a test binary in the folder of its package
 	for p in $tests; do

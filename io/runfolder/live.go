@@ -58,7 +58,7 @@ func (t *LiveTree) MeanAUC() (mean *float64, days []string) {
 	sum, rows := 0.0, 0.0
 	for i := range t.Days {
 		if m := t.Days[i].Metrics; m != nil && m.AUCOvRMacro != nil {
-			sum += *m.AUCOvRMacro * float64(m.Rows)
+			sum += float64(*m.AUCOvRMacro * float64(m.Rows))
 			rows += float64(m.Rows)
 			days = append(days, t.Days[i].Day)
 		}

@@ -248,12 +248,12 @@ func (p *Predicted) sum(t *tree.Tree, sums []int64) {
 		}
 		n := leaves[0]
 		leaves = leaves[1:]
-		p.Cost += float64(n) * leaf.Billed
+		p.Cost += float64(float64(n) * leaf.Billed)
 		if scorer.Modelled() {
 			continue
 		}
 		for k, x := range leaf.Probabilities {
-			p.Classes[k].Probability += float64(n) * x
+			p.Classes[k].Probability += float64(float64(n) * x)
 			if t.Label.Classes[k] == leaf.Class {
 				p.Classes[k].Rows += n
 			}
