@@ -10,6 +10,7 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
+	"github.com/espalier-ml/espalier/induce/binding"
 	"github.com/espalier-ml/espalier/induce/rowtype"
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/transforms/jobs"
@@ -17,7 +18,7 @@ import (
 
 // scorer is a tree bound to the columns of rows.
 type scorer struct {
-	*rowtype.Binding
+	*binding.Binding
 
 	id      string
 	classes []string
@@ -30,7 +31,7 @@ func newScorer(encoded []byte, schema *rowtype.Schema) (*scorer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the model: %w", err)
 	}
-	b, err := rowtype.Bind(model, schema)
+	b, err := binding.New(model, schema)
 	return &scorer{b, tree.ID(encoded), model.Label.Classes, newScorerUsage(model)}, err
 }
 
@@ -62,7 +63,7 @@ func (f *scoring) predict(s *scorer, row any) (p *tree.Prediction, err error) {
 			return nil, err
 		}
 	}
-	f.values = rowtype.AppendValues(f.values[:0], f.cells)
+	f.values = binding.AppendValues(f.values[:0], f.cells)
 	return s.Scorer.Predict(f.values)
 }
 

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/espalier-ml/espalier/induce/binding"
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/rowtype"
 	"github.com/espalier-ml/espalier/induce/tree"
@@ -16,7 +17,7 @@ import (
 // MapScorer scores maps by their keys, such as the maps that encoding/json makes from JSON objects.
 // It is read-only, so goroutines may share it.
 type MapScorer struct {
-	binding *rowtype.Binding
+	binding *binding.Binding
 	known   map[string]bool
 	names   []string         // known names, sorted
 	watches []*dataset.Watch // by tested feature
@@ -31,7 +32,7 @@ func NewMapScorer(t *tree.Tree, unused ...string) (*MapScorer, error) {
 		return nil, err
 	}
 	s := &MapScorer{known: make(map[string]bool)}
-	if s.binding, err = rowtype.Bind(t, schema); err != nil {
+	if s.binding, err = binding.New(t, schema); err != nil {
 		return nil, err
 	}
 	s.binding.Strict = true
@@ -78,7 +79,7 @@ func (s *MapScorer) PredictInto(row map[string]any, p *tree.Prediction) error {
 // values returns the values of a row, one per input.
 func (s *MapScorer) values(row map[string]any) ([]tree.Value, error) {
 	cells, err := s.cells(row)
-	return rowtype.AppendValues(nil, cells), err
+	return binding.AppendValues(nil, cells), err
 }
 
 // cells returns the cells of a row, one per input.

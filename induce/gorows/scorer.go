@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"unsafe"
 
+	"github.com/espalier-ml/espalier/induce/binding"
 	"github.com/espalier-ml/espalier/induce/rowtype"
 	"github.com/espalier-ml/espalier/induce/tree"
 )
@@ -12,7 +13,7 @@ import (
 // Scorer scores structs of type T by their fields. It is read-only, so goroutines may
 // share it.
 type Scorer[T any] struct {
-	binding *rowtype.Binding
+	binding *binding.Binding
 	fields  []field            // by input
 	tests   []test             // nil if some feature is categorical
 	leaves  []*tree.Prediction // by index of the leaf in tests; nil if the leaf has a model
@@ -38,7 +39,7 @@ func NewScorer[T any](t *tree.Tree) (*Scorer[T], error) {
 		return nil, err
 	}
 	s := new(Scorer[T])
-	if s.binding, err = rowtype.Bind(t, schema); err != nil {
+	if s.binding, err = binding.New(t, schema); err != nil {
 		return nil, err
 	}
 	for i := range s.binding.Columns {
@@ -141,7 +142,7 @@ func (s *Scorer[T]) values(row *T, dst []tree.Value) ([]tree.Value, error) {
 			if err != nil {
 				return nil, err
 			}
-			v = x.Value()
+			v = tree.CellValue(&x)
 		}
 		dst = append(dst, v)
 	}

@@ -5,7 +5,6 @@ import (
 	"math"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
-	"github.com/espalier-ml/espalier/induce/tree"
 )
 
 // Cell is the value of a row in one column: a number or a text. The zero Cell is a missing value.
@@ -15,18 +14,6 @@ type Cell struct {
 	Number float64
 	Text   string
 	Absent bool // whether the row is a map without the column's key
-}
-
-// Value returns the cell as an input of a tree.
-func (c *Cell) Value() tree.Value {
-	switch c.Type {
-	case dataset.Number:
-		return tree.Number(c.Number)
-	case dataset.Text:
-		return tree.Text(c.Text)
-	default:
-		return tree.Value{}
-	}
 }
 
 // AsFloat returns the number; NaN if the cell has none.
@@ -79,14 +66,14 @@ func (c *Cell) AsNumber(column string, unit dataset.Unit) error {
 
 // Fit converts a cell to the kind and the unit of a tree's feature, or returns an error. It is for
 // columns whose type only the rows decide.
-func (c *Cell) Fit(in *tree.Input) error {
-	if c.Type == dataset.Text && (in.Kind == dataset.Numeric || in.Unit != dataset.Plain) {
-		return c.AsNumber(in.Name, in.Unit)
+func (c *Cell) Fit(feature string, kind dataset.Kind, unit dataset.Unit) error {
+	if c.Type == dataset.Text && (kind == dataset.Numeric || unit != dataset.Plain) {
+		return c.AsNumber(feature, unit)
 	}
-	if c.Type == dataset.Number && c.Unit != in.Unit {
+	if c.Type == dataset.Number && c.Unit != unit {
 		return &dataset.DataError{
-			Column: in.Name, Value: c.Unit.Spell(c.Number),
-			Problem: fmt.Sprintf("the row has one of the %s, the feature takes %s", c.Unit.Things(), in.Unit.Things()),
+			Column: feature, Value: c.Unit.Spell(c.Number),
+			Problem: fmt.Sprintf("the row has one of the %s, the feature takes %s", c.Unit.Things(), unit.Things()),
 			Hint:    "give a time.Time or a text in ISO 8601 for a point in time, and a number for a number",
 		}
 	}

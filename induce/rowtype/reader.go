@@ -50,7 +50,7 @@ func (r *Reader) Read(row any, dst []Cell) ([]Cell, error) {
 		v = v.Elem()
 	}
 	for i := range r.Columns {
-		x, err := r.Columns[i].of(v)
+		x, err := r.Columns[i].Of(v)
 		if err != nil {
 			return nil, err
 		}
@@ -59,8 +59,8 @@ func (r *Reader) Read(row any, dst []Cell) ([]Cell, error) {
 	return dst, nil
 }
 
-// of returns the value of the column in a struct.
-func (c *Column) of(row reflect.Value) (Cell, error) {
+// Of returns the value of the column in a struct.
+func (c *Column) Of(row reflect.Value) (Cell, error) {
 	field, err := row.FieldByIndexErr(c.Field)
 	if err != nil {
 		return Cell{}, nil //nolint:nilerr // the pointer to an embedded struct is nil: a missing value

@@ -6,7 +6,6 @@ import (
 
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/rowtype"
-	"github.com/espalier-ml/espalier/induce/tree"
 )
 
 // AsEarlier changes the kind of the rows of a tally in place: training rows become rows of the
@@ -151,8 +150,8 @@ func (s *Spec) foldGroups() int64 {
 func (e *Encoder) fit(i int, x *rowtype.Cell) error {
 	column := &e.spec.Columns[i]
 	if e.coder != nil {
-		if in := e.coder.inputs[i]; in.Name != "" {
-			return x.Fit(&in)
+		if f := e.coder.coded[i]; f != nil {
+			return x.Fit(f.Name, f.Kind, f.Unit)
 		}
 	}
 	if column.Kind == dataset.Numeric {
@@ -177,7 +176,7 @@ type rowCoder struct {
 	label    string
 	classes  map[string]uint16
 	encoders []*dataset.Encoder
-	inputs   map[int]tree.Input // by position in Spec.Columns
+	coded    map[int]*dataset.Feature // by position in Spec.Columns
 
 	vector  dataset.Vector
 	scratch []uint16
@@ -186,11 +185,10 @@ type rowCoder struct {
 func newRowCoder(p *Plan, label string) *rowCoder {
 	c := &rowCoder{
 		plan: p, label: label, classes: dataset.ClassCodes(p.Classes), encoders: dataset.NewEncoders(p.features),
-		inputs: make(map[int]tree.Input),
+		coded: make(map[int]*dataset.Feature),
 	}
 	for i := range p.features {
-		f := &p.features[i]
-		c.inputs[p.Columns[i]] = tree.Input{Name: f.Name, Kind: f.Kind, Unit: f.Unit, Zone: f.Zone}
+		c.coded[p.Columns[i]] = &p.features[i]
 	}
 	return c
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/rowtype"
 	"github.com/espalier-ml/espalier/induce/split"
 )
 
@@ -36,6 +37,18 @@ func Number(x float64) Value {
 // Text returns a text as a value. Booleans are the texts "true" and "false". The empty text is not
 // missing.
 func Text(s string) Value { return Value{text: s, bits: textBits} }
+
+// CellValue returns the cell of a row as a value.
+func CellValue(c *rowtype.Cell) Value {
+	switch c.Type {
+	case dataset.Number:
+		return Number(c.Number)
+	case dataset.Text:
+		return Text(c.Text)
+	default:
+		return Value{}
+	}
+}
 
 // Missing reports whether there is no value.
 func (v *Value) Missing() bool { return v.bits == 0 }

@@ -1,4 +1,6 @@
-package rowtype
+// Package binding binds trees to the columns of rows of a Go type. It serves gorows and transforms,
+// and is not meant for other programs.
+package binding
 
 import (
 	"errors"
@@ -7,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/rowtype"
 	"github.com/espalier-ml/espalier/induce/tree"
 )
 
@@ -14,17 +17,17 @@ import (
 // share it.
 type Binding struct {
 	Scorer  *tree.Scorer
-	Columns []Column // by input of the tree
-	Strict  bool     // as for an Inquiry: an empty text and a boolean are not numbers
+	Columns []rowtype.Column // by input of the tree
+	Strict  bool             // as for an Inquiry: an empty text and a boolean are not numbers
 
-	reader  *Reader
+	reader  *rowtype.Reader
 	inputs  []tree.Input
 	untyped []bool // by input: whether each row decides the type of its value
 }
 
-// Bind finds the columns that a tree tests among the columns of the rows. The error names all
+// New finds the columns that a tree tests among the columns of the rows. The error names all
 // columns that are missing, or that have another type than the feature of the tree.
-func Bind(t *tree.Tree, schema *Schema) (*Binding, error) {
+func New(t *tree.Tree, schema *rowtype.Schema) (*Binding, error) {
 	b := &Binding{Scorer: t.Scorer()}
 	b.inputs = b.Scorer.Features()
 	names := make([]string, len(b.inputs))
@@ -42,7 +45,7 @@ func Bind(t *tree.Tree, schema *Schema) (*Binding, error) {
 }
 
 // check compares the type of a column with the type that the input takes.
-func (b *Binding) check(i int, schema *Schema) error {
+func (b *Binding) check(i int, schema *rowtype.Schema) error {
 	c := &b.reader.Columns[i]
 	in := &b.inputs[i]
 	b.untyped = append(b.untyped, c.Type == 0)
@@ -66,7 +69,7 @@ func (b *Binding) check(i int, schema *Schema) error {
 func singular(u dataset.Unit) string { return strings.TrimSuffix(u.Things(), "s") }
 
 // Read appends the cells of a row to dst, one for each input, in the form that the tree takes.
-func (b *Binding) Read(row any, dst []Cell) ([]Cell, error) {
+func (b *Binding) Read(row any, dst []rowtype.Cell) ([]rowtype.Cell, error) {
 	cells, err := b.reader.Read(row, dst)
 	if err != nil {
 		return nil, err
@@ -80,11 +83,13 @@ func (b *Binding) Read(row any, dst []Cell) ([]Cell, error) {
 }
 
 // CheckKeys returns an error for a map that lacks the key of an input: see Reader.CheckKeys.
-func (b *Binding) CheckKeys(row any, cells []Cell) error { return b.reader.CheckKeys(row, cells) }
+func (b *Binding) CheckKeys(row any, cells []rowtype.Cell) error {
+	return b.reader.CheckKeys(row, cells)
+}
 
 // Cell returns the value of an input in a struct, in the form that the tree takes.
-func (b *Binding) Cell(i int, row reflect.Value) (Cell, error) {
-	x, err := b.Columns[i].of(row)
+func (b *Binding) Cell(i int, row reflect.Value) (rowtype.Cell, error) {
+	x, err := b.Columns[i].Of(row)
 	if err == nil {
 		err = b.fit(i, &x)
 	}
@@ -92,7 +97,7 @@ func (b *Binding) Cell(i int, row reflect.Value) (Cell, error) {
 }
 
 // fit converts a cell to the type of the input, if only the row decides the type.
-func (b *Binding) fit(i int, x *Cell) error {
+func (b *Binding) fit(i int, x *rowtype.Cell) error {
 	if !b.untyped[i] {
 		return nil
 	}
@@ -105,13 +110,13 @@ func (b *Binding) fit(i int, x *Cell) error {
 			}
 		}
 	}
-	return x.Fit(in)
+	return x.Fit(in.Name, in.Kind, in.Unit)
 }
 
 // AppendValues appends the values of cells to dst.
-func AppendValues(dst []tree.Value, cells []Cell) []tree.Value {
+func AppendValues(dst []tree.Value, cells []rowtype.Cell) []tree.Value {
 	for i := range cells {
-		dst = append(dst, cells[i].Value())
+		dst = append(dst, tree.CellValue(&cells[i]))
 	}
 	return dst
 }
