@@ -10,11 +10,12 @@ import (
 	"time"
 
 	"github.com/espalier-ml/espalier/pipelines/engine"
+	"github.com/espalier-ml/espalier/pipelines/worker"
 )
 
 func main() {
 	ctx, interrupt := context.WithCancel(context.Background())
-	if isWorker(os.Args[1:]) {
+	if worker.Is(os.Args[1:]) {
 		context.AfterFunc(ctx, endWorker) // the SDK never ends a worker
 	}
 	signals := make(chan os.Signal, 2)

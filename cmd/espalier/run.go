@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
@@ -24,6 +22,7 @@ import (
 	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/pipelines/engine"
 	"github.com/espalier-ml/espalier/pipelines/retraining"
+	"github.com/espalier-ml/espalier/pipelines/worker"
 )
 
 // The exit codes, as docs/files.md lists them.
@@ -51,13 +50,13 @@ func start(ctx context.Context, args []string, stdout, stderr io.Writer) (code i
 			log.end(stderr, code, internalError(r))
 		}
 	}()
-	if flagOf(args, "provision_endpoint") != "" {
-		say(stderr, "espalier: cannot start as a worker: %v\n", boot(ctx, args))
+	if worker.Flag(args, "provision_endpoint") != "" {
+		say(stderr, "espalier: cannot start as a worker: %v\n", worker.Boot(ctx, args))
 		return exitInternal
 	}
-	if isWorker(args) {
+	if worker.Is(args) {
 		flag.Parse()
-		registerWorker(flagOf(args, "id"), endWorker)
+		worker.Register(worker.Flag(args, "id"), endWorker)
 		beam.Init() // serves the runner until it is done, then ends the process
 		return exitDone
 	}
@@ -86,24 +85,6 @@ func ended(ctx context.Context, err error) (code int, text string) {
 
 // say writes to stderr. An error of stderr cannot be reported anywhere.
 func say(w io.Writer, format string, args ...any) { _, _ = fmt.Fprintf(w, format, args...) }
-
-// flagOf returns the value of a flag of the form --name=value.
-func flagOf(args []string, name string) string {
-	for _, a := range args {
-		if value, ok := strings.CutPrefix(strings.TrimLeft(a, "-"), name+"="); ok && a[0] == '-' {
-			return value
-		}
-	}
-	return ""
-}
-
-// isWorker reports whether a runner starts this binary as a worker. Runners do so by flags alone,
-// without a verb.
-func isWorker(args []string) bool {
-	return slices.ContainsFunc(args, func(a string) bool {
-		return a == "--worker" || a == "-worker" || strings.HasPrefix(a, "--worker=") || strings.HasPrefix(a, "-worker=")
-	})
-}
 
 // exitCode returns the exit code for an error.
 func exitCode(err error) int {
@@ -268,5 +249,5 @@ func initBeam(verbose bool, log *slog.Logger) error {
 	}
 	slog.SetDefault(log)
 	beamlog.SetLogger(sdkLog{})
-	return enableWorkers()
+	return worker.Enable()
 }

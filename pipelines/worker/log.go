@@ -1,4 +1,4 @@
-package main
+package worker
 
 import (
 	"bytes"
@@ -6,36 +6,8 @@ import (
 	"log/slog"
 	"strings"
 
-	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/util/hooks"
 	beamlog "github.com/apache/beam/sdks/v2/go/pkg/beam/log"
-
-	"github.com/espalier-ml/espalier/pipelines/engine"
 )
-
-// workerHook is the name of the SDK's hook that sets workers up.
-const workerHook = "espalier_worker"
-
-// enableWorkers makes worker processes run the hook of registerWorker. Workers in the driver's own
-// process need no hook: they log like the driver, and end with it.
-func enableWorkers() error {
-	hooks.RegisterHook(workerHook, func([]string) hooks.Hook { return hooks.Hook{} })
-	return hooks.EnableHook(workerHook)
-}
-
-// registerWorker registers the hook of a worker process, which the SDK runs once it has connected
-// its log. The hook sends the records of slog to that log, because nobody reads the worker's
-// stderr, and calls end when the job has ended.
-func registerWorker(id string, end func()) {
-	hooks.RegisterHook(workerHook, func([]string) hooks.Hook {
-		return hooks.Hook{Init: func(ctx context.Context) (context.Context, error) {
-			slog.SetDefault(slog.New(workerLog{}).With("worker", id))
-			return ctx, engine.HoldLease(ctx, func() {
-				slog.WarnContext(ctx, "the job of this worker is over")
-				end()
-			})
-		}}
-	})
-}
 
 // workerLog is a slog.Handler that hands records to the SDK's log, with their level.
 type workerLog struct {
@@ -89,21 +61,4 @@ func severityOf(level slog.Level) beamlog.Severity {
 	default:
 		return beamlog.SevDebug
 	}
-}
-
-// sdkLog hands the records of the SDK's log to slog.
-type sdkLog struct{}
-
-func (sdkLog) Log(ctx context.Context, severity beamlog.Severity, _ int, text string) {
-	level := slog.LevelInfo
-	switch severity {
-	case beamlog.SevDebug:
-		level = slog.LevelDebug
-	case beamlog.SevWarn:
-		level = slog.LevelWarn
-	case beamlog.SevError, beamlog.SevFatal:
-		level = slog.LevelError
-	default: // no severity
-	}
-	slog.Log(ctx, level, text)
 }

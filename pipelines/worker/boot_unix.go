@@ -1,6 +1,6 @@
 //go:build unix
 
-package main
+package worker
 
 import (
 	"context"
@@ -18,19 +18,19 @@ import (
 // minutes.
 const dialWithin = 5 * time.Second
 
-// boot does the work of Beam's boot program, which engines start in the environment PROCESS:
+// Boot does the work of Beam's boot program, which engines start in the environment PROCESS:
 // it asks the engine for the endpoints, and replaces this process with the worker. The worker
 // keeps the process id, so that the engine can end it. Beam's own boot program starts a second
-// process, which may stay behind. boot returns only if it fails.
-func boot(ctx context.Context, args []string) error {
+// process, which may stay behind. Boot returns only if it fails.
+func Boot(ctx context.Context, args []string) error {
 	dialer := net.Dialer{Timeout: dialWithin}
-	c, err := dialer.DialContext(ctx, "tcp", flagOf(args, "provision_endpoint"))
+	c, err := dialer.DialContext(ctx, "tcp", Flag(args, "provision_endpoint"))
 	if err != nil {
 		return err
 	}
 	_ = c.Close() // it has shown that something listens
-	ctx = grpcx.WriteWorkerID(ctx, flagOf(args, "id"))
-	info, err := tools.ProvisionInfo(ctx, flagOf(args, "provision_endpoint"))
+	ctx = grpcx.WriteWorkerID(ctx, Flag(args, "id"))
+	info, err := tools.ProvisionInfo(ctx, Flag(args, "provision_endpoint"))
 	if err != nil {
 		return err
 	}
@@ -46,7 +46,7 @@ func boot(ctx context.Context, args []string) error {
 		return err
 	}
 	return syscall.Exec(self, []string{
-		self, "--worker=true", "--id=" + flagOf(args, "id"),
+		self, "--worker=true", "--id=" + Flag(args, "id"),
 		"--logging_endpoint=" + info.GetLoggingEndpoint().GetUrl(),
 		"--control_endpoint=" + info.GetControlEndpoint().GetUrl(),
 		"--options=" + options,
