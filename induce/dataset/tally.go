@@ -15,35 +15,70 @@ import (
 type Tally struct {
 	Dropped int64 // number of rows left out
 
-	at      map[string]int32 // entries by key
 	entries []tallyEntry
-	bytes   int
+	slots   []int32 // 1 + the position of an entry, at its hash or after it; 0: free; a power of 2 of them
+	room    []byte  // memory for keys
+	bytes   int     // bytes of all keys
 }
 
 type tallyEntry struct {
 	key  []byte
+	hash uint64
 	rows int64
 }
 
 // Add adds a row.
 func (t *Tally) Add(key []byte) {
-	i, ok := t.at[string(key)]
-	if !ok {
-		if t.at == nil {
-			t.at = make(map[string]int32)
-		}
-		i = int32(len(t.entries))
-		t.entries = append(t.entries, tallyEntry{key: slices.Clone(key)})
-		t.at[string(key)] = i
-		t.bytes += len(key)
+	if 4*len(t.entries) >= 3*len(t.slots) {
+		t.index()
 	}
-	t.entries[i].rows++
+	hash := HashKey(key)
+	at := t.slot(hash, key)
+	if i := t.slots[at]; i > 0 {
+		t.entries[i-1].rows++
+		return
+	}
+	if len(key) > cap(t.room)-len(t.room) {
+		const most = 64 << 10 // a larger part may stay unused
+		t.room = make([]byte, 0, max(len(key), min(t.bytes, most)))
+	}
+	from := len(t.room)
+	t.room = append(t.room, key...)
+	t.entries = append(t.entries, tallyEntry{t.room[from:len(t.room):len(t.room)], hash, 1})
+	t.slots[at] = int32(len(t.entries))
+	t.bytes += len(key)
+}
+
+// slot returns the slot of a key, or the free slot where it belongs.
+func (t *Tally) slot(hash uint64, key []byte) uint64 {
+	mask := uint64(len(t.slots) - 1)
+	for at := hash & mask; ; at = (at + 1) & mask {
+		i := t.slots[at]
+		if i == 0 {
+			return at
+		}
+		if e := &t.entries[i-1]; e.hash == hash && bytes.Equal(e.key, key) {
+			return at
+		}
+	}
+}
+
+// index enters all entries into new slots.
+func (t *Tally) index() {
+	slots := 16
+	for 3*slots <= 4*len(t.entries) {
+		slots *= 2
+	}
+	t.slots = make([]int32, slots)
+	for i := range t.entries {
+		t.slots[t.slot(t.entries[i].hash, t.entries[i].key)] = int32(i + 1)
+	}
 }
 
 // Bytes returns the approximate memory of the tally, in bytes.
 func (t *Tally) Bytes() int {
-	const perEntry = 112 // the entry, its key, and its share of the map
-	return 2*t.bytes + perEntry*len(t.entries)
+	const perEntry = 64 // the entry and its slots
+	return t.bytes + perEntry*len(t.entries)
 }
 
 // Empty reports whether no row was added or dropped.
@@ -58,20 +93,24 @@ const tallyVersion = 2
 //	dropped, keys    uvarints
 //	per key          in byte order: length, bytes, rows
 func (t *Tally) AppendBinary(dst []byte) []byte {
-	sorted := slices.SortedFunc(slices.Values(t.entries),
-		func(a, b tallyEntry) int { return bytes.Compare(a.key, b.key) })
-	return appendTally(dst, t.Dropped, sorted)
-}
-
-func appendTally(dst []byte, dropped int64, entries []tallyEntry) []byte {
-	dst = binary.AppendUvarint(append(dst, tallyVersion), uint64(dropped))
-	dst = binary.AppendUvarint(dst, uint64(len(entries)))
-	for i := range entries {
-		e := &entries[i]
-		dst = append(binary.AppendUvarint(dst, uint64(len(e.key))), e.key...)
-		dst = binary.AppendUvarint(dst, uint64(e.rows))
+	slices.SortFunc(t.entries, func(a, b tallyEntry) int { return bytes.Compare(a.key, b.key) })
+	t.slots = nil // Add enters the entries again
+	dst = appendTallyHead(slices.Grow(dst, tallyHeadBytes+t.bytes+4*len(t.entries)), t.Dropped, len(t.entries))
+	for i := range t.entries {
+		dst = appendTallied(dst, t.entries[i].key, t.entries[i].rows)
 	}
 	return dst
+}
+
+// tallyHeadBytes is the greatest length of the part of a tally before its keys.
+const tallyHeadBytes = 1 + 2*binary.MaxVarintLen64
+
+func appendTallyHead(dst []byte, dropped int64, keys int) []byte {
+	return binary.AppendUvarint(binary.AppendUvarint(append(dst, tallyVersion), uint64(dropped)), uint64(keys))
+}
+
+func appendTallied(dst, key []byte, rows int64) []byte {
+	return binary.AppendUvarint(append(binary.AppendUvarint(dst, uint64(len(key))), key...), uint64(rows))
 }
 
 var errTally = errors.New("not an encoded tally")
@@ -157,7 +196,9 @@ func mergeTwo(one, other []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	entries := make([]tallyEntry, 0, max(a.Keys, b.Keys))
+	// The number of keys is known at the end, so the head is put before them then.
+	dst := make([]byte, tallyHeadBytes, tallyHeadBytes+len(one)+len(other))
+	keys := 0
 	moreA, moreB := a.Next(), b.Next()
 	for moreA || moreB {
 		order := -1
@@ -167,22 +208,28 @@ func mergeTwo(one, other []byte) ([]byte, error) {
 		case moreB:
 			order = bytes.Compare(a.Key, b.Key)
 		}
-		var e tallyEntry
+		var key []byte
+		var rows int64
 		if order <= 0 {
-			e = tallyEntry{a.Key, a.Rows}
+			key, rows = a.Key, a.Rows
 			moreA = a.Next()
 		}
 		if order >= 0 {
-			e = tallyEntry{b.Key, e.rows + b.Rows}
+			key = b.Key
+			rows += b.Rows
 			moreB = b.Next()
 		}
-		if e.rows > maxBlockCount {
+		if rows > maxBlockCount {
 			return nil, errTally
 		}
-		entries = append(entries, e)
+		dst = appendTallied(dst, key, rows)
+		keys++
 	}
 	if err := errors.Join(a.Err(), b.Err()); err != nil {
 		return nil, err
 	}
-	return appendTally(make([]byte, 0, len(one)+len(other)), a.Dropped+b.Dropped, entries), nil
+	head := appendTallyHead(nil, a.Dropped+b.Dropped, keys)
+	dst = dst[tallyHeadBytes-len(head):]
+	copy(dst, head)
+	return dst, nil
 }

@@ -36,13 +36,16 @@ func TestTally(t *testing.T) {
 		parts := make([]dataset.Tally, 1+random.IntN(6))
 		want := make(map[string]int64)
 		for range random.IntN(400) {
-			key := strconv.Itoa(random.IntN(90))
+			key := strconv.Itoa(random.IntN(1 + 5*int(seed)))
 			part := &parts[random.IntN(len(parts))]
 			whole.Add([]byte(key))
 			part.Add([]byte(key))
 			part.Dropped++
 			whole.Dropped++
 			want[key]++
+			if random.IntN(100) == 0 {
+				whole.AppendBinary(nil) // rows may follow
+			}
 		}
 		encoded := make([][]byte, len(parts))
 		for i, at := range random.Perm(len(parts)) {

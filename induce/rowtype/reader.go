@@ -50,7 +50,18 @@ func (r *Reader) Read(row any, dst []Cell) ([]Cell, error) {
 		v = v.Elem()
 	}
 	for i := range r.Columns {
-		x, err := r.Columns[i].Of(v)
+		c := &r.Columns[i]
+		if len(c.Field) == 1 { // the usual types, without a call
+			switch x := v.Field(c.Field[0]); {
+			case x.Kind() == reflect.Float64:
+				dst = append(dst, numberCell(x.Float()))
+				continue
+			case x.Kind() == reflect.String && x.Type() != jsonNumberType:
+				dst = append(dst, Cell{Type: dataset.Text, Text: x.String()})
+				continue
+			}
+		}
+		x, err := c.Of(v)
 		if err != nil {
 			return nil, err
 		}

@@ -29,7 +29,7 @@ type rowsReader struct {
 }
 
 // rowsTogether is the greatest number of distinct rows that next reads.
-const rowsTogether = 1 << 14
+const rowsTogether = 1 << 12
 
 func newRowsReader(spec *Spec, tally []byte, kind byte, units Units) (*rowsReader, error) {
 	r := &rowsReader{
