@@ -294,16 +294,9 @@ func scoredBy(t *testing.T, encoded []byte, list []visit) []string {
 	for i := range list {
 		var values []tree.Value
 		for _, in := range scorer.Features() {
-			v := tree.Value{}
-			switch x := list[i].asMap()[in.Name].(type) {
-			case float64:
-				v = tree.Number(x)
-			case string:
-				if v, err = in.Parse(x); err != nil {
-					t.Fatal(err)
-				}
-			case bool:
-				v = tree.Text(strconv.FormatBool(x))
+			v, err := in.Value(list[i].asMap()[in.Name])
+			if err != nil {
+				t.Fatal(err)
 			}
 			values = append(values, v)
 		}

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
-	"strings"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/rowtype"
@@ -18,7 +17,6 @@ import (
 type Binding struct {
 	Scorer  *tree.Scorer
 	Columns []rowtype.Column // by input of the tree
-	Strict  bool             // as for an Inquiry: an empty text and a boolean are not numbers
 
 	reader  *rowtype.Reader
 	inputs  []tree.Input
@@ -48,11 +46,12 @@ func New(t *tree.Tree, schema *rowtype.Schema) (*Binding, error) {
 func (b *Binding) check(i int, schema *rowtype.Schema) error {
 	c := &b.reader.Columns[i]
 	in := &b.inputs[i]
+	c.Hint = rowtype.Wanted(in.Kind, in.Unit)
 	b.untyped = append(b.untyped, c.Type == 0)
 	switch {
 	case c.Type == dataset.Text && (in.Kind == dataset.Numeric || in.Unit != dataset.Plain):
 		return fmt.Errorf("rows of type %s: column %q is a text, want a %s: the tree's feature has %s", schema.Type, c.Name,
-			singular(in.Unit), in.Unit.Things())
+			in.Unit.Thing(), in.Unit.Things())
 	case c.Type == dataset.Number && c.Unit != in.Unit:
 		return fmt.Errorf("rows of type %s: column %q has %s, want %s as the tree's feature: say so "+
 			"with a tag, as in `espalier:\",date\"`, or train again", schema.Type, c.Name, c.Unit.Things(), in.Unit.Things())
@@ -64,9 +63,6 @@ func (b *Binding) check(i int, schema *rowtype.Schema) error {
 	}
 	return nil
 }
-
-// singular returns the name of a single value of a unit.
-func singular(u dataset.Unit) string { return strings.TrimSuffix(u.Things(), "s") }
 
 // Read appends the cells of a row to dst, one for each input, in the form that the tree takes.
 func (b *Binding) Read(row any, dst []rowtype.Cell) ([]rowtype.Cell, error) {
@@ -98,18 +94,10 @@ func (b *Binding) Cell(i int, row reflect.Value) (rowtype.Cell, error) {
 
 // fit converts a cell to the type of the input, if only the row decides the type.
 func (b *Binding) fit(i int, x *rowtype.Cell) error {
-	if !b.untyped[i] {
+	if !b.untyped[i] && !x.Inexact {
 		return nil
 	}
 	in := &b.inputs[i]
-	if b.Strict && x.Type == dataset.Text && (in.Kind == dataset.Numeric || in.Unit != dataset.Plain) {
-		if _, err := in.Parse(x.Text); err != nil {
-			return &dataset.DataError{
-				Column: in.Name, Value: x.Text, Problem: "no " + singular(in.Unit) + ", as the feature needs, or one that floating " +
-					"point cannot hold", Hint: "give " + in.Unit.Example() + ", for example, or nil for a missing value",
-			}
-		}
-	}
 	return x.Fit(in.Name, in.Kind, in.Unit)
 }
 

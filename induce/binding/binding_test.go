@@ -43,9 +43,9 @@ func TestLocalTimes(t *testing.T) {
 			t.Errorf("zone %s: %v, %+v, want %s", zone, err, cells, want)
 		}
 		in := b.Scorer.Features()[0]
-		v, err := in.Time(at)
+		v, err := in.Value(at)
 		if other := tree.Number(cells[0].Number); err != nil || v != other {
-			t.Errorf("zone %s: Input.Time gives %v, %v, want %v", zone, v, err, other)
+			t.Errorf("zone %s: Input.Value gives %v, %v, want %v", zone, v, err, other)
 		}
 	}
 }

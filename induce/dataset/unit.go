@@ -43,6 +43,9 @@ func (u Unit) Things() string {
 	return u.String() + "s"
 }
 
+// Thing returns the singular of Things.
+func (u Unit) Thing() string { return strings.TrimSuffix(u.Things(), "s") }
+
 // Example returns an example of a point in time, for messages.
 func (u Unit) Example() string {
 	return [...]string{"12.5", "2026-11-21", "09:30:00", "2026-11-21T09:30:00"}[u]

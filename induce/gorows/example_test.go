@@ -63,5 +63,5 @@ func ExampleMapScorer_Predict() {
 	fmt.Println(err)
 	// Output:
 	// ill <nil>
-	// no column is called "aeg", only ["age" "name"]; NewMapScorer takes the names of others
+	// column "aeg": no column has this name, only ["age" "name"]; did you mean "age"?
 }

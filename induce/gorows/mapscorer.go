@@ -1,12 +1,9 @@
 package gorows
 
 import (
-	"errors"
-	"fmt"
 	"maps"
 	"reflect"
 	"slices"
-	"strings"
 
 	"github.com/espalier-ml/espalier/induce/binding"
 	"github.com/espalier-ml/espalier/induce/dataset"
@@ -35,7 +32,6 @@ func NewMapScorer(t *tree.Tree, unused ...string) (*MapScorer, error) {
 	if s.binding, err = binding.New(t, schema); err != nil {
 		return nil, err
 	}
-	s.binding.Strict = true
 	for i := range t.Features {
 		s.known[t.Features[i].Name] = true
 	}
@@ -52,12 +48,10 @@ func NewMapScorer(t *tree.Tree, unused ...string) (*MapScorer, error) {
 // Features returns the features that the tree tests, as tree.Scorer.Features does.
 func (s *MapScorer) Features() []tree.Input { return s.binding.Scorer.Features() }
 
-// Predict returns the prediction for a row, a map of values by column name. A value is a number, a
-// string, a bool, a time.Time, or a pointer to one of these. Numbers may be written as text, and
-// points in time as ISO 8601 text. An absent name and nil are missing values. Predict returns an
-// error for an unknown name, for an empty text or a bool if the feature is numeric, and for an
-// integer that float64 cannot hold exactly. Note that encoding/json rounds such integers silently
-// unless json.Decoder.UseNumber is set.
+// Predict returns the prediction for a row, a map of values by column name: see DecodeJSON, and
+// tree.Input.Value for how values are read. An absent name is a missing value. Predict returns a
+// *dataset.DataError for a value that cannot be used, and for an unknown name; errors.As returns the
+// first of several.
 func (s *MapScorer) Predict(row map[string]any) (*tree.Prediction, error) {
 	values, err := s.values(row)
 	if err != nil {
@@ -92,13 +86,11 @@ func (s *MapScorer) cells(row map[string]any) ([]rowtype.Cell, error) {
 
 // check returns an error if a name is unknown.
 func (s *MapScorer) check(row map[string]any) error {
-	var faults []error
+	var unknown []string
 	for name := range row {
 		if !s.known[name] {
-			faults = append(faults, fmt.Errorf("no column is called %q, only %q; NewMapScorer takes the names of others", name,
-				s.names))
+			unknown = append(unknown, name)
 		}
 	}
-	slices.SortFunc(faults, func(a, b error) int { return strings.Compare(a.Error(), b.Error()) })
-	return errors.Join(faults...)
+	return rowtype.Unknown(unknown, s.names)
 }

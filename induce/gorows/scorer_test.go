@@ -195,7 +195,7 @@ func TestRefusedRows(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := m.Predict(map[string]any{"id": 7, "agee": 1.0, "Age": 1.0}); err == nil ||
-		!strings.HasPrefix(err.Error(), "no column is called \"Age\", only [\"age\" \"count\" \"id\"") ||
+		!strings.HasPrefix(err.Error(), "column \"Age\": no column has this name, only [\"age\" \"count\" \"id\"") ||
 		!strings.Contains(err.Error(), `"agee"`) {
 		t.Errorf("unknown names: %v", err)
 	}
@@ -204,15 +204,21 @@ func TestRefusedRows(t *testing.T) {
 		value  any
 		want   string
 	}{
-		{"age", "", `no number, as the feature needs`},
-		{"age", true, `no number, as the feature needs, or one that floating point cannot hold (value "true")`},
-		{"age", "false", `(value "false")`},
+		{"age", "old", `not a number, as the feature needs (value "old"); give a number such as 12.5, or no value`},
+		{"age", "True", `(value "True")`},
+		{"age", []any{1.0}, `a value of type []interface {}`},
 		{"age", json.Number("9007199254740993"), `(value "9007199254740993")`},
 		{"age", json.Number("-9007199254740993"), `(value "-9007199254740993")`},
 		{"age", "9007199254740993", `(value "9007199254740993")`},
 		{"age", int64(9007199254740993), "a whole number beyond 2^53"},
-		{"since", "", "no date, as the feature needs"},
-		{"since", false, "no date, as the feature needs"},
+		{"age", uint64(9007199254740993), "a whole number beyond 2^53"},
+		{"since", "20001", "not a date, as the feature needs"},
+		{"since", 20001, "the row has one of the numbers, the feature takes dates"},
+		{"since", false, "not a date, as the feature needs"},
+		{"since", "", ""},
+		{"age", "", ""},
+		{"age", true, ""},
+		{"age", "false", ""},
 		{"age", json.Number("9007199254740992"), ""},
 		{"age", json.Number("1e300"), ""},
 		{"age", "12.5", ""},

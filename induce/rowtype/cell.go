@@ -14,6 +14,10 @@ type Cell struct {
 	Number float64
 	Text   string
 	Absent bool // whether the row is a map without the column's key
+
+	// Inexact is whether the value is a whole number that float64 cannot hold. Text has its digits,
+	// which may be a category, and are refused as a number.
+	Inexact bool
 }
 
 // AsFloat returns the number; NaN if the cell has none.
@@ -41,23 +45,14 @@ func numberCell(x float64) Cell {
 }
 
 // AsNumber converts a text to a number or, if the unit is a unit of time, to a point in time: see
-// dataset.Unit.ParseValue.
+// dataset.Unit.ParseValue. Its errors have no hint.
 func (c *Cell) AsNumber(column string, unit dataset.Unit) error {
 	if c.Type != dataset.Text {
 		return nil
 	}
 	x, ok := unit.ParseValue(c.Text)
-	switch {
-	case !ok && unit != dataset.Plain:
-		return &dataset.DataError{
-			Column: column, Value: c.Text, Problem: fmt.Sprintf("not a %s, as the feature needs", unit),
-			Hint: "write it as " + unit.Example(),
-		}
-	case !ok:
-		return &dataset.DataError{
-			Column: column, Value: c.Text, Problem: "not a number, as the feature needs",
-			Hint: "filter the row out before; in training, leave the column out of Numeric",
-		}
+	if !ok {
+		return Refused(column, c.Text, unit)
 	}
 	*c = numberCell(x)
 	c.Unit = unit
@@ -68,14 +63,36 @@ func (c *Cell) AsNumber(column string, unit dataset.Unit) error {
 // columns whose type only the rows decide.
 func (c *Cell) Fit(feature string, kind dataset.Kind, unit dataset.Unit) error {
 	if c.Type == dataset.Text && (kind == dataset.Numeric || unit != dataset.Plain) {
-		return c.AsNumber(feature, unit)
+		if err := c.AsNumber(feature, unit); err != nil {
+			return dataset.WithHint(err, Wanted(kind, unit))
+		}
+		return nil
 	}
 	if c.Type == dataset.Number && c.Unit != unit {
 		return &dataset.DataError{
-			Column: feature, Value: c.Unit.Spell(c.Number),
+			Column: feature, Value: c.Unit.Spell(c.Number), Hint: Wanted(kind, unit),
 			Problem: fmt.Sprintf("the row has one of the %s, the feature takes %s", c.Unit.Things(), unit.Things()),
-			Hint:    "give a time.Time or a text in ISO 8601 for a point in time, and a number for a number",
 		}
 	}
 	return nil
+}
+
+// Refused returns the error for a text that is not a number or, if the unit is a unit of time, a
+// point in time.
+func Refused(column, text string, unit dataset.Unit) error {
+	e := &dataset.DataError{
+		Column: column, Value: text, Problem: "not a " + unit.Thing() + ", as the feature needs",
+	}
+	if x, _ := unit.ParseValue(text); unit == dataset.Plain && dataset.LosesDigits(text, x) {
+		e.Problem = unit.Inexact(text).Problem
+	}
+	return e
+}
+
+// Wanted returns the hint for a value that a feature does not take.
+func Wanted(kind dataset.Kind, unit dataset.Unit) string {
+	if kind == dataset.Categorical && unit == dataset.Plain {
+		return "give a text, a number, true or false, or no value"
+	}
+	return "give a " + unit.Thing() + " such as " + unit.Example() + ", or no value"
 }

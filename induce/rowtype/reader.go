@@ -1,6 +1,7 @@
 package rowtype
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -120,9 +121,6 @@ func (r *Reader) readMap(row any, dst []Cell) ([]Cell, error) {
 	return dst, nil
 }
 
-// mostKeys is the greatest number of keys of a row that an error names.
-const mostKeys = 20
-
 // CheckKeys returns an error for a map that lacks the key of a column. cells are the cells of the
 // row.
 func (r *Reader) CheckKeys(row any, cells []Cell) error {
@@ -134,13 +132,17 @@ func (r *Reader) CheckKeys(row any, cells []Cell) error {
 	for _, key := range reflect.Indirect(reflect.ValueOf(row)).MapKeys() {
 		keys = append(keys, key.String())
 	}
-	slices.Sort(keys)
 	return &dataset.DataError{
 		Column:  r.Columns[at].Name,
-		Problem: fmt.Sprintf("the row has no such key, only %q", keys[:min(len(keys), mostKeys)]),
+		Problem: fmt.Sprintf("the row has no such key, only %q", first(keys)),
 		Hint:    "correct the key; a missing value is a key with nil or an empty text",
 	}
 }
+
+// Read returns a value of a map or of decoded JSON. Numbers, texts, booleans and points in time are
+// values; nil, NaN and a zero time are missing. A boolean is the text "true" or "false". The column
+// decides the unit of a time.Time: see Cell.Fit for the type that a feature takes.
+func (c *Column) Read(value any) (Cell, error) { return c.read(reflect.ValueOf(value)) }
 
 // read returns the value of a field or of an entry of a map.
 func (c *Column) read(v reflect.Value) (Cell, error) {
@@ -164,7 +166,7 @@ func (c *Column) read(v reflect.Value) (Cell, error) {
 			return c.decimal(strconv.FormatUint(x, 10))
 		}
 		if f := float64(x); f >= math.MaxUint64 || uint64(f) != x { // float64(x) may be 2^64, which uint64 cannot hold
-			return Cell{}, c.inexact(strconv.FormatUint(x, 10))
+			return digits(strconv.FormatUint(x, 10)), nil
 		}
 		return numberCell(float64(x)), nil
 	case reflect.Struct:
@@ -195,24 +197,28 @@ func (c *Column) readStruct(v reflect.Value) (Cell, error) {
 // strange returns the error for a value of a type that no column has.
 func (c *Column) strange(v reflect.Value) error {
 	return &dataset.DataError{
-		Column: c.Name, Value: fmt.Sprint(v.Interface()),
+		Column: c.Name, Value: fmt.Sprint(v.Interface()), Hint: cmp.Or(c.Hint, "convert the value before"),
 		Problem: fmt.Sprintf("a value of type %s, expected a number, a string, a bool or a time.Time", v.Type()),
-		Hint:    "convert the value before",
 	}
 }
 
 var jsonNumberType = reflect.TypeFor[json.Number]() //nolint:gochecknoglobals // a constant
 
-// text returns a string. A json.Number is a number, unless it is an integer that float64 cannot
-// hold exactly: its digits may be a category, and are refused as a number.
+// text returns a string. A json.Number is a number.
 func (c *Column) text(v reflect.Value) Cell {
-	if v.Type() == jsonNumberType {
-		if x, ok := dataset.Plain.Parse(v.String()); ok {
-			return numberCell(x)
-		}
+	text := v.String()
+	if v.Type() != jsonNumberType {
+		return Cell{Type: dataset.Text, Text: text}
 	}
-	return Cell{Type: dataset.Text, Text: v.String()}
+	x, ok := dataset.Plain.ParseValue(text)
+	if !ok {
+		return digits(text)
+	}
+	return numberCell(x)
 }
+
+// digits returns a whole number that float64 cannot hold.
+func digits(text string) Cell { return Cell{Type: dataset.Text, Text: text, Inexact: true} }
 
 // whole returns an integer in the unit of the column.
 func (c *Column) whole(x int64) (Cell, error) {
@@ -238,13 +244,17 @@ func (c *Column) whole(x int64) (Cell, error) {
 }
 
 // count returns the number for n counts of the column's unit: days or microseconds. It returns an
-// error if a float64 cannot hold n exactly.
+// error for a point in time that a float64 cannot hold exactly.
 func (c *Column) count(n int64) (Cell, error) {
 	x, ok := c.Unit.Exact(n)
-	if !ok {
+	switch {
+	case ok:
+		return Cell{Type: dataset.Number, Unit: c.Unit, Number: x}, nil
+	case c.Unit == dataset.Plain:
+		return digits(strconv.FormatInt(n, 10)), nil
+	default:
 		return Cell{}, c.inexact(c.Unit.SpellCount(n))
 	}
-	return Cell{Type: dataset.Number, Unit: c.Unit, Number: x}, nil
 }
 
 // decimal returns the float64 nearest to digits/10^Scale, which is also the value that
@@ -254,13 +264,10 @@ func (c *Column) decimal(digits string) (Cell, error) {
 	return numberCell(x), err
 }
 
-// inexact returns the error for a value that a float64 cannot hold exactly.
+// inexact returns the error for a point in time that a float64 cannot hold exactly.
 func (c *Column) inexact(value string) error {
 	e := c.Unit.Inexact(value)
-	e.Column = c.Name
-	if c.Unit == dataset.Plain {
-		e.Hint = "make the field a string, or leave it out"
-	}
+	e.Column, e.Hint = c.Name, cmp.Or(c.Hint, e.Hint)
 	return e
 }
 

@@ -154,9 +154,12 @@ func (e *Encoder) fit(i int, x *rowtype.Cell) error {
 			return x.Fit(f.Name, f.Kind, f.Unit)
 		}
 	}
+	if x.Inexact && (column.Kind != dataset.Categorical || column.Type == dataset.Number) {
+		return dataset.WithHint(rowtype.Refused(column.Name, x.Text, column.Unit), "make it a text, or leave the column out")
+	}
 	if column.Kind == dataset.Numeric {
 		if err := x.AsNumber(column.Name, column.Unit); err != nil {
-			return err
+			return dataset.WithHint(err, rowtype.Wanted(column.Kind, column.Unit)+"; or leave the column out of Numeric")
 		}
 	}
 	if x.Type == dataset.Number && column.Type == dataset.Number && x.Unit != column.Unit {

@@ -12,7 +12,7 @@ import (
 // Weigh reads the weight of a row.
 func Weigh(x *rowtype.Cell, column string) (float64, error) {
 	if err := x.AsNumber(column, dataset.Plain); err != nil {
-		return 0, err
+		return 0, dataset.WithHint(err, rowtype.Wanted(dataset.Numeric, dataset.Plain))
 	}
 	if x.Type == 0 {
 		x.Number = math.NaN()

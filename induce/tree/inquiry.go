@@ -1,11 +1,14 @@
 package tree
 
 import (
+	"errors"
 	"fmt"
 	"iter"
+	"maps"
 	"slices"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/rowtype"
 )
 
 // Questions starts inquiries of a tree. It is read-only, so goroutines may share it. The tree must
@@ -169,9 +172,9 @@ type Standing struct {
 }
 
 // Give adds a known value. The value and all tests on its feature cost nothing. The missing Value
-// means that the row has no value. A feature that no test uses is ignored. Give returns an error
-// for an unknown feature, for a second, different value of a feature, and for a text if the feature
-// is numeric.
+// means that the row has no value. A feature that no test uses is ignored. Give returns a
+// *dataset.DataError for an unknown feature, for a second, different value of a feature, and for a text
+// if the feature is numeric.
 func (i *Inquiry) Give(feature string, v Value) error {
 	if i.invalid != nil {
 		return i.invalid
@@ -179,7 +182,7 @@ func (i *Inquiry) Give(feature string, v Value) error {
 	t := i.questions.tree
 	f, ok := i.questions.byName[feature]
 	if !ok {
-		return fmt.Errorf("feature %q: the tree has none of that name", feature)
+		return i.questions.unknown([]string{feature})
 	}
 	if v.bits == textBits && t.Features[f].Kind == dataset.Numeric {
 		return wrongKind(&Input{Name: feature}, &v)
@@ -189,14 +192,60 @@ func (i *Inquiry) Give(feature string, v Value) error {
 		return nil
 	}
 	if i.known[in] != unknown {
-		if i.values[in] != v {
-			return fmt.Errorf("feature %q: the value %s: it is known as %s", feature, v, i.values[in])
-		}
-		return nil
+		return i.conflict(in, v)
 	}
 	i.values[in], i.known[in] = v, given
 	i.advance()
 	return nil
+}
+
+// GiveMap adds known values, such as the values of a decoded JSON object, by the names of features:
+// see Input.Value and Give. After an error no value has been added; the error joins the errors of
+// all values.
+func (i *Inquiry) GiveMap(row map[string]any) error {
+	names := slices.Sorted(maps.Keys(row))
+	values := make([]Value, len(names))
+	var faults []error
+	for k, name := range names {
+		f, ok := i.questions.byName[name]
+		if !ok || i.questions.scorer.columns[f] == 0 {
+			continue
+		}
+		in := i.questions.scorer.columns[f] - 1
+		v, err := i.questions.scorer.inputs[in].Value(row[name])
+		if values[k] = v; err == nil && i.known[in] != unknown {
+			err = i.conflict(in, v)
+		}
+		faults = append(faults, err)
+	}
+	if err := errors.Join(append(faults, i.questions.unknown(names))...); err != nil {
+		return err
+	}
+	for k, name := range names {
+		if err := i.Give(name, values[k]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// unknown returns an error for the names that are not the name of a feature.
+func (q *Questions) unknown(names []string) error {
+	names = slices.DeleteFunc(slices.Clone(names), func(name string) bool { _, ok := q.byName[name]; return ok })
+	if len(names) == 0 {
+		return nil
+	}
+	return rowtype.Unknown(names, slices.Collect(maps.Keys(q.byName)))
+}
+
+// conflict returns an error if a value differs from the known value of an input.
+func (i *Inquiry) conflict(in int, v Value) error {
+	if i.values[in] == v {
+		return nil
+	}
+	return &dataset.DataError{
+		Column: i.questions.scorer.inputs[in].Name, Value: v.String(), Problem: "it is known as " + i.values[in].String(),
+	}
 }
 
 // Next returns the open question; nil if the inquiry has ended.
@@ -239,6 +288,30 @@ func (i *Inquiry) All() iter.Seq2[*Question, error] {
 func (i *Inquiry) Answer(v Value) error {
 	i.refused = i.answer(v)
 	return i.refused
+}
+
+// AnswerJSON is Answer with a JSON value, such as 42, "b" or null: see Input.Value.
+func (i *Inquiry) AnswerJSON(value []byte) error {
+	i.refused = i.answerJSON(value)
+	return i.refused
+}
+
+func (i *Inquiry) answerJSON(value []byte) error {
+	if i.Next() == nil {
+		return i.answer(Value{})
+	}
+	in := &i.questions.scorer.inputs[i.input(i.at)]
+	var decoded any
+	if err := rowtype.DecodeJSON(value, &decoded); err != nil {
+		return &dataset.DataError{
+			Column: in.Name, Value: string(value), Problem: "not a JSON value: " + err.Error(), Hint: rowtype.Wanted(in.Kind, in.Unit),
+		}
+	}
+	v, err := in.Value(decoded)
+	if err != nil {
+		return err
+	}
+	return i.answer(v)
 }
 
 func (i *Inquiry) answer(v Value) error {

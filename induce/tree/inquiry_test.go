@@ -181,8 +181,8 @@ func TestFollow(t *testing.T) {
 	})
 	questions := smallTree().Questions()
 	for want, values := range map[string][]tree.Value{
-		"0 values: want one for each of the 2":         nil,
-		`feature "age": the text "old": want a number`: {tree.Text("old"), {}},
+		"0 values: want one for each of the 2":                           nil,
+		`column "age": not a number, as the feature needs (value "old")`: {tree.Text("old"), {}},
 	} {
 		if _, err := questions.Follow(values); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v: %v, want %s", values, err, want)
@@ -303,8 +303,8 @@ func TestInquiryErrors(t *testing.T) {
 		value tree.Value
 		want  string
 	}{
-		"age": {tree.Text("old"), `feature "age": the text "old": want a number`},
-		"agd": {tree.Number(3), `feature "agd": the tree has none`},
+		"age": {tree.Text("old"), `column "age": not a number, as the feature needs (value "old")`},
+		"agd": {tree.Number(3), `column "agd": no column has this name, only ["age" "job"]; did you mean "age"?`},
 	} {
 		if err := i.Give(feature, c.value); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%v, want %s", err, c.want)
@@ -373,9 +373,8 @@ func TestQuestionsEnd(t *testing.T) {
 	})
 	for want, answer := range map[string]func(*tree.Inquiry){
 		`feature "age": the question has no answer`: func(*tree.Inquiry) {},
-		`feature "age": the question has no answer: feature "age": the text "old": want a number, or no value`: func(i *tree.Inquiry) {
-			_ = i.Answer(tree.Text("old"))
-		},
+		`feature "age": the question has no answer: column "age": not a number, as the feature needs (value "old"); give ` +
+			`a number such as 12.5, or no value`: func(i *tree.Inquiry) { _ = i.Answer(tree.Text("old")) },
 	} {
 		i, rounds := billedTree().Questions().Start(0), 0
 		for q, err := range i.All() {

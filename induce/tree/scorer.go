@@ -5,7 +5,6 @@ import (
 	"math"
 	"slices"
 	"strconv"
-	"time"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/rowtype"
@@ -77,33 +76,36 @@ type Input struct {
 	Feature int          // index of the feature in Tree.Features
 }
 
-// Time returns a point in time as a value of the input: UTC, rounded down to days for dates and to
-// microseconds for times and timestamps. For a local timestamp it is what a clock at the location
-// of t shows. The zero Time is missing. It is an error if the input is a plain number.
-func (in *Input) Time(t time.Time) (Value, error) {
-	if t.IsZero() {
-		return Value{}, nil
+// Value reads a value of a map, or of a JSON object that was decoded with json.Decoder.UseNumber. It
+// is how rows are read everywhere: in training, by scorers, inquiries, and pipelines.
+//
+//   - nil, NaN and a zero time are missing.
+//   - A numeric feature takes numbers and texts that spell a number. true is 1 and false is 0; an
+//     empty text and the text "NaN" are missing. A whole number beyond 2^53 is refused unless float64
+//     holds it exactly.
+//   - A date, a time or a timestamp is a time.Time or a text in ISO 8601. An empty text is missing, and
+//     numbers are refused.
+//   - A categorical feature takes texts by their bytes, and numbers by their value: 1 and 1.0 are the
+//     category "1", "1.0" is another one. true and false are "true" and "false". An empty text is a
+//     category, and whole numbers beyond 2^53 are their digits.
+//   - Arrays and objects are refused.
+//
+// A time.Time is in UTC, rounded down to days or microseconds; for a local timestamp it is what a
+// clock at its location shows. Other values may be of any type with one of these underneath,
+// pointers, and structs such as sql.NullFloat64. A float64 is taken as it is: encoding/json without
+// UseNumber rounds whole numbers beyond 2^53 before.
+//
+// The error is a *dataset.DataError with column, value, reason and hint.
+func (in *Input) Value(value any) (Value, error) {
+	column := rowtype.Column{Name: in.Name, Unit: in.Unit, Zone: in.Zone, Hint: rowtype.Wanted(in.Kind, in.Unit)}
+	cell, err := column.Read(value)
+	if err == nil {
+		err = cell.Fit(in.Name, in.Kind, in.Unit)
 	}
-	n, ok := in.Unit.Of(in.Zone.In(t))
-	x, exact := in.Unit.Exact(n)
-	if in.Unit == dataset.Plain || !ok || !exact {
-		return Value{}, fmt.Errorf("feature %q: the time %v: want one of the %s", in.Name, t, in.Unit.Things())
+	if err != nil {
+		return Value{}, err
 	}
-	return Number(x), nil
-}
-
-// Parse reads a text as a value of the input: a number or, if the input has a unit, a point in time
-// in ISO 8601. For a categorical feature without a unit, the value is the text.
-func (in *Input) Parse(s string) (Value, error) {
-	if in.Kind == dataset.Categorical && in.Unit == dataset.Plain {
-		return Text(s), nil
-	}
-	x, ok := in.Unit.Parse(s)
-	if !ok {
-		return Value{}, fmt.Errorf("feature %q: the text %q: want one of the %s, as %s", in.Name, s, in.Unit.Things(),
-			in.Unit.Example())
-	}
-	return Number(x), nil
+	return CellValue(&cell), nil
 }
 
 // Prediction is the prediction of a tree for a row. All rows of a leaf without a model share one
@@ -440,5 +442,5 @@ func (s *Scorer) wrongCount(values int) error {
 }
 
 func wrongKind(in *Input, v *Value) error {
-	return fmt.Errorf("feature %q: the text %s: want a number, or no value", in.Name, v.String()) // v stays on the stack
+	return dataset.WithHint(rowtype.Refused(in.Name, v.text, in.Unit), rowtype.Wanted(in.Kind, in.Unit))
 }

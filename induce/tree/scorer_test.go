@@ -300,8 +300,8 @@ func TestScorerErrors(t *testing.T) {
 		want   string
 	}{
 		{nil, "0 values: want one for each of the 2"},
-		{[]tree.Value{tree.Text("old"), {}}, `feature "age": the text "old": want a number`},
-		{[]tree.Value{tree.Text(""), tree.Text("a")}, `feature "age": the text "": want a number`},
+		{[]tree.Value{tree.Text("old"), {}}, `column "age": not a number, as the feature needs (value "old"); give a number`},
+		{[]tree.Value{tree.Text(""), tree.Text("a")}, `column "age": not a number, as the feature needs; give a number`},
 	} {
 		if _, err := scorer.Predict(c.values); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%v: %v, want %s", c.values, err, c.want)
@@ -466,7 +466,7 @@ func TestScorerText(t *testing.T) {
 			t.Errorf("%s: a text that is not asked for: %v, %v", name, p, err)
 		}
 		if _, err := scorer.Predict([]tree.Value{tree.Number(2), tree.Text("b")}); err == nil ||
-			!strings.Contains(err.Error(), `feature "job": the text "b": want a number`) {
+			!strings.Contains(err.Error(), `column "job": not a number, as the feature needs (value "b")`) {
 			t.Errorf("%s: a text that is asked for: %v", name, err)
 		}
 	}

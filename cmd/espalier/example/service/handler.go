@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 
+	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/gorows"
 	"github.com/espalier-ml/espalier/io/models"
 )
@@ -42,21 +43,40 @@ type scored struct {
 	Unseen        []string           `json:"unseen,omitempty"` // tested columns with what training did not have
 }
 
-// refused is the answer to a row that cannot be scored.
+// refused is the answer to a row that cannot be scored. The other fields describe the first value at
+// fault, if there is one.
 type refused struct {
-	Error string `json:"error"`
+	Error  string `json:"error"`
+	Column string `json:"column,omitempty"`
+	Value  string `json:"value,omitempty"`
+	Reason string `json:"reason,omitempty"`
+	Hint   string `json:"hint,omitempty"`
+}
+
+// refusedBy returns the answer for an error.
+func refusedBy(err error) refused {
+	answer := refused{Error: err.Error()}
+	var e *dataset.DataError
+	if errors.As(err, &e) {
+		answer.Column, answer.Value, answer.Reason, answer.Hint = e.Column, e.Value, e.Problem, e.Hint
+	}
+	return answer
 }
 
 // ServeHTTP implements http.Handler.
 func (h *scoreHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	row, err := readRow(http.MaxBytesReader(w, r.Body, maxBody))
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	var large *http.MaxBytesError
+	if errors.As(err, &large) {
+		reply(w, http.StatusRequestEntityTooLarge, refused{Error: fmt.Sprintf("more than %d bytes", large.Limit)})
+		return
+	}
+	var row map[string]any
+	if err == nil {
+		row, err = gorows.DecodeJSON(body)
+	}
 	if err != nil {
-		var large *http.MaxBytesError
-		if errors.As(err, &large) {
-			reply(w, http.StatusRequestEntityTooLarge, refused{fmt.Sprintf("more than %d bytes", large.Limit)})
-			return
-		}
-		reply(w, http.StatusBadRequest, refused{err.Error()})
+		reply(w, http.StatusBadRequest, refusedBy(err))
 		return
 	}
 	model, scorer := h.live.Current()
@@ -66,7 +86,7 @@ func (h *scoreHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		unseen, err = scorer.Unseen(row)
 	}
 	if err != nil {
-		reply(w, http.StatusBadRequest, refused{err.Error()})
+		reply(w, http.StatusBadRequest, refusedBy(err))
 		return
 	}
 	answer := scored{
@@ -77,22 +97,6 @@ func (h *scoreHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		answer.Probabilities[class] = p.Probabilities[i]
 	}
 	reply(w, http.StatusOK, answer)
-}
-
-// readRow reads a single JSON object.
-func readRow(body io.Reader) (row map[string]any, err error) {
-	d := json.NewDecoder(body)
-	d.UseNumber()
-	if err := d.Decode(&row); err != nil {
-		return nil, fmt.Errorf("want a JSON object of values by column: %w", err)
-	}
-	if row == nil {
-		return nil, errors.New("want a JSON object of values by column, not null")
-	}
-	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return nil, errors.Join(errors.New("want nothing behind the JSON object"), err)
-	}
-	return row, nil
 }
 
 // reply writes an answer as JSON. A client that has gone away sees nothing of it.
