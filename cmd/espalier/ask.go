@@ -317,17 +317,17 @@ func categorical(kind dataset.Kind, counts dataset.Unit) bool {
 	return kind == dataset.Categorical && counts == dataset.Plain
 }
 
-// parseAnswer reads a value as people write it; problem describes what is wrong with it. Texts are
-// matched as they are spelled or, if the values include numbers, as numbers.
+// parseAnswer reads a value as people write it, by the rule of tree.Input.Value; problem describes what
+// is wrong with it. Texts are matched as they are spelled or, if the values include numbers, as numbers.
 func parseAnswer(kind dataset.Kind, counts dataset.Unit, values []string, text string) (a answer, problem string) {
 	trimmed := strings.TrimSpace(text)
 	if !categorical(kind, counts) {
-		if trimmed == "" {
-			return answer{}, ""
-		}
-		x, ok := counts.Parse(trimmed)
-		if !ok {
+		x, ok := counts.ParseValue(trimmed)
+		switch {
+		case !ok:
 			return answer{}, fmt.Sprintf("the answer %q: want %s, or nothing if it is unknown", text, wantedOf(counts))
+		case x != x:
+			return answer{}, ""
 		}
 		return answer{tree.Number(x), shownNumber(counts, x)}, ""
 	}
@@ -345,7 +345,7 @@ func parseAnswer(kind dataset.Kind, counts dataset.Unit, values []string, text s
 		}
 		return textAnswer(s), ""
 	}
-	if x, err := strconv.ParseFloat(trimmed, 64); err == nil && !math.IsNaN(x) && !slices.Contains(values, trimmed) {
+	if x, ok := dataset.Plain.Parse(trimmed); ok && !slices.Contains(values, trimmed) {
 		return answer{tree.Number(x), trimmed}, ""
 	}
 	return textAnswer(trimmed), ""
