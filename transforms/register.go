@@ -18,9 +18,9 @@ func init() {
 		reflect.TypeFor[summariseTallyFn](), reflect.TypeFor[weighTallyFn](), reflect.TypeFor[unitsFn](),
 		reflect.TypeFor[summariseWeighedFn](), reflect.TypeFor[fitFn](), reflect.TypeFor[codeTallyFn](),
 		reflect.TypeFor[growObjectsFn](),
-		reflect.TypeFor[tagFn](), reflect.TypeFor[noRowsFn](), reflect.TypeFor[windowTreeFn](),
-		reflect.TypeFor[scoreFn](), reflect.TypeFor[scoreKeyedFn](), reflect.TypeFor[scoreByTreesFn](),
-		reflect.TypeFor[scoreKeyedByTreesFn](), reflect.TypeFor[numberTreeFn](), reflect.TypeFor[numberWindowTreeFn](),
+		reflect.TypeFor[noRowsFn](), reflect.TypeFor[windowTreeFn](),
+		reflect.TypeFor[scoreFn](), reflect.TypeFor[scoreKeyedFn](), reflect.TypeFor[packFn](),
+		reflect.TypeFor[packKeyedFn](), reflect.TypeFor[scorePacksFn](), reflect.TypeFor[numberTreeFn](), reflect.TypeFor[numberWindowTreeFn](),
 		reflect.TypeFor[countFn](), reflect.TypeFor[metricsFn](),
 		reflect.TypeFor[tallyFn](), reflect.TypeFor[oneFn](), reflect.TypeFor[limitFn](),
 	} {
@@ -31,11 +31,16 @@ func init() {
 	register.Combiner1[[]byte](&mergeCountsFn{})
 	register.Emitter2[beam.T, Prediction]()
 	register.Emitter2[beam.X, Prediction]()
+	register.Emitter3[beam.EventTime, beam.T, Prediction]()
+	register.Emitter2[beam.EventTime, DeadLetter]()
+	register.Emitter2[beam.EventTime, pack]()
 	register.Emitter1[DeadLetter]()
 	register.Iter1[[]byte]()
 	register.Emitter3[beam.EventTime, int64, []byte]()
 	register.Emitter1[WindowTree]()
 	beam.RegisterCoder(reflect.TypeFor[tallies](), encodeTallies, decodeTallies)
+	beam.RegisterType(reflect.TypeFor[pack]())
+	beam.RegisterCoder(reflect.TypeFor[pack](), encodePack, decodePack)
 	beam.RegisterType(reflect.TypeFor[Prediction]())
 	beam.RegisterType(reflect.TypeFor[WindowTree]())
 	beam.RegisterType(reflect.TypeFor[DeadLetter]())
@@ -52,6 +57,10 @@ func init() {
 	reflectx.RegisterStructWrapper(reflect.TypeFor[tallyFn](), func(fn any) map[string]reflectx.Func {
 		process := fn.(*tallyFn).ProcessElement //nolint:errcheck // likewise
 		return map[string]reflectx.Func{"ProcessElement": tallyCall{reflectx.MakeFunc(process), process}}
+	})
+	reflectx.RegisterStructWrapper(reflect.TypeFor[packFn](), func(fn any) map[string]reflectx.Func {
+		process := fn.(*packFn).ProcessElement //nolint:errcheck // likewise
+		return map[string]reflectx.Func{"ProcessElement": packCall{reflectx.MakeFunc(process), process}}
 	})
 }
 
@@ -83,4 +92,16 @@ func (c tallyCall) Call5x1(ctx, at, row, emit, refuse any) any {
 	//nolint:errcheck // Beam has looked at the types
 	return c.process(ctx.(context.Context), at.(beam.EventTime), row, emit.(func(beam.EventTime, int64, []byte)),
 		refuse.(func(DeadLetter)))
+}
+
+// packCall calls packFn without reflection: it is a reflectx.Func3x0.
+type packCall struct {
+	reflectx.Func
+
+	process func(beam.EventTime, beam.T, func(beam.EventTime, pack))
+}
+
+// Call3x0 calls packFn.ProcessElement.
+func (c packCall) Call3x0(at, row, emit any) {
+	c.process(at.(beam.EventTime), row, emit.(func(beam.EventTime, pack))) //nolint:errcheck // likewise
 }

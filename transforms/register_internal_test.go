@@ -23,4 +23,11 @@ func TestRowCalls(t *testing.T) {
 	if _, ok := tally.ProcessElementFn().Fn.(reflectx.Func5x1); !ok {
 		t.Errorf("tallyFn is called by a %T", tally.ProcessElementFn().Fn)
 	}
+	pack, err := graph.NewDoFn(&packFn{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, ok := pack.ProcessElementFn().Fn.(reflectx.Func3x0); !ok {
+		t.Errorf("packFn is called by a %T", pack.ProcessElementFn().Fn)
+	}
 }

@@ -61,7 +61,7 @@ func Train(s beam.Scope, rows beam.PCollection, c TrainConfig, opts ...Option) T
 	if spec.Weighted() {
 		sums := beam.GroupByKey(s, beam.ParDo(s, &weighTallyFn{Spec: encoded}, tallies))
 		units := beam.ParDo(s, &unitsFn{Shards: c.Shards}, sums)
-		shards := beam.GroupByKey(s, beam.Flatten(s, beam.ParDo(s, &tagFn{}, tallies), units))
+		shards := beam.GroupByKey(s, beam.Flatten(s, tallies, units))
 		summaries = beam.ParDo(s, &summariseWeighedFn{Spec: encoded}, shards)
 	} else {
 		summaries = beam.ParDo(s, &summariseTallyFn{Spec: encoded}, tallies)
@@ -69,7 +69,7 @@ func Train(s beam.Scope, rows beam.PCollection, c TrainConfig, opts ...Option) T
 	// noRowsFn ensures that fitFn is called even if there are no rows.
 	summaries = beam.Flatten(s, summaries, beam.ParDo(s, &noRowsFn{}, beam.Impulse(s)))
 	plans := beam.ParDo(s, &fitFn{Spec: encoded, Shards: c.Shards}, beam.GroupByKey(s, summaries))
-	shards := beam.GroupByKey(s, beam.Flatten(s, beam.ParDo(s, &tagFn{}, tallies), plans))
+	shards := beam.GroupByKey(s, beam.Flatten(s, tallies, plans))
 	objects := beam.ParDo(s, &codeTallyFn{Spec: encoded}, shards)
 	trees := beam.DropKey(s, beam.ParDo(s, &growObjectsFn{Spec: encoded}, beam.GroupByKey(s, objects)))
 	return Trained{Trees: trees, DeadLetters: o.limit(s, dead)}
@@ -173,7 +173,7 @@ func (f *unitsFn) ProcessElement(
 			sums[part].Merge(s)
 		}
 	}
-	b := append(jobs.MustJSON(dataset.WeightUnits(&sums)), valuePlan)
+	b := jobs.MustJSON(dataset.WeightUnits(&sums))
 	for shard := range f.Shards {
 		emit(int64(shard), b)
 	}
@@ -186,9 +186,9 @@ type summariseWeighedFn struct{ Spec []byte }
 func (f *summariseWeighedFn) ProcessElement(
 	_ context.Context, _ int64, values func(*[]byte) bool, emit func(int64, []byte),
 ) error {
-	encoded, tally, err := cutTagged(values)
-	if err != nil || tally == nil || encoded == nil {
-		return err // nil: this shard has no rows
+	encoded, tally := cutTally(values)
+	if tally == nil || encoded == nil {
+		return nil // this shard has no rows
 	}
 	var units [dataset.Parts]dataset.WeightUnit
 	if err := json.Unmarshal(encoded, &units); err != nil {
@@ -229,42 +229,24 @@ func (f *fitFn) ProcessElement(
 	if err != nil {
 		return jobs.Carry(err)
 	}
-	b := append(jobs.MustJSON(p), valuePlan)
+	b := jobs.MustJSON(p)
 	for shard := range f.Shards {
 		emit(int64(shard), b)
 	}
 	return nil
 }
 
-// The kinds of values that shards receive in addition to their tally, in the last byte of each
-// value: the units of the weights, then the plan.
-const (
-	valueTally = iota
-	valuePlan
-)
-
-// tagFn appends valueTally to tallies.
-type tagFn struct{}
-
-func (f *tagFn) ProcessElement(_ context.Context, shard int64, tally []byte, emit func(int64, []byte)) error {
-	emit(shard, append(slices.Clip(tally), valueTally))
-	return nil
-}
-
-// cutTagged returns the values that a shard receives: its tally, and the plan or the units.
-func cutTagged(values func(*[]byte) bool) (encoded, tally []byte, err error) {
+// cutTally returns the values that a shard receives: its tally, and the plan or the units in JSON,
+// which no tally begins like.
+func cutTally(values func(*[]byte) bool) (encoded, tally []byte) {
 	for _, b := range jobs.Collect(values) {
-		if len(b) == 0 {
-			return nil, nil, jobs.ErrValue
-		}
-		switch last := len(b) - 1; b[last] {
-		case valuePlan:
-			encoded = b[:last]
-		case valueTally:
-			tally = b[:last]
+		if _, err := dataset.ReadTally(b); err == nil {
+			tally = b
+		} else {
+			encoded = b
 		}
 	}
-	return encoded, tally, nil
+	return encoded, tally
 }
 
 // codeTallyFn turns the rows of a shard into objects, by the plan.
@@ -277,9 +259,9 @@ func (f *codeTallyFn) ProcessElement(
 	if err != nil {
 		return err
 	}
-	encoded, tally, err := cutTagged(values)
-	if err != nil || tally == nil || encoded == nil {
-		return err // nil: this shard has no rows, or no row can be trained on, so there is no plan
+	encoded, tally := cutTally(values)
+	if tally == nil || encoded == nil {
+		return nil // this shard has no rows, or no row can be trained on, so there is no plan
 	}
 	p, err := tallied.OpenPlan(encoded)
 	if err != nil {

@@ -24,8 +24,9 @@ type rowsReader struct {
 
 	positions []int32 // positions of the rows in the columns: 0, 1, ...
 
-	texts []map[string]int32 // by feature, then for the label: positions in the dictionary
-	fault error
+	texts  []map[string]int32 // by feature, then for the label: positions in the dictionary
+	recent [][64]int32        // likewise, by length and ends of the text: 1 + the position of a recent text, or 0
+	fault  error
 }
 
 // rowsTogether is the greatest number of distinct rows that next reads.
@@ -34,7 +35,7 @@ const rowsTogether = 1 << 12
 func newRowsReader(spec *Spec, tally []byte, kind byte, units Units) (*rowsReader, error) {
 	r := &rowsReader{
 		spec: spec, grouped: spec.groups() > 0, kind: kind, units: units, columns: make([]dataset.Vector, len(spec.Columns)),
-		texts: make([]map[string]int32, len(spec.Columns)+1),
+		texts: make([]map[string]int32, len(spec.Columns)+1), recent: make([][64]int32, len(spec.Columns)+1),
 	}
 	var err error
 	if r.types, err = spec.typesIn(tally, kind); err != nil {
@@ -137,7 +138,7 @@ func (r *rowsReader) reset(v *dataset.Vector, i int) {
 	*v = dataset.Vector{Type: r.types[i].typ, Numbers: v.Numbers[:0], Texts: v.Texts[:0], Index: v.Index[:0]}
 	switch v.Type {
 	case dataset.Text:
-		r.texts[i] = make(map[string]int32)
+		r.texts[i], r.recent[i] = make(map[string]int32), [64]int32{}
 	default:
 		v.Type, v.Index = dataset.Number, nil
 	}
@@ -189,13 +190,27 @@ func (r *rowsReader) cell(v *dataset.Vector, i int, b []byte) ([]byte, error) {
 	case c.typ == 0:
 		v.Index = append(v.Index, -1)
 	default:
-		at, ok := r.texts[i][string(c.text)]
-		if !ok {
-			at = int32(len(v.Texts))
-			v.Texts = append(v.Texts, string(c.text))
-			r.texts[i][v.Texts[at]] = at
-		}
-		v.Index = append(v.Index, at)
+		v.Index = append(v.Index, r.text(v, i, c.text))
 	}
 	return rest, nil
+}
+
+// text returns the position of a text in the dictionary of a column.
+func (r *rowsReader) text(v *dataset.Vector, i int, text []byte) int32 {
+	ends := len(text)
+	if ends > 0 {
+		ends += 5*int(text[0]) + 11*int(text[len(text)-1])
+	}
+	recent := &r.recent[i][ends%64]
+	if *recent > 0 && v.Texts[*recent-1] == string(text) {
+		return *recent - 1
+	}
+	at, ok := r.texts[i][string(text)]
+	if !ok {
+		at = int32(len(v.Texts))
+		v.Texts = append(v.Texts, string(text))
+		r.texts[i][v.Texts[at]] = at
+	}
+	*recent = at + 1
+	return at
 }
