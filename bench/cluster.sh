@@ -105,7 +105,7 @@ await() {
 registered() { curl -sf http://127.0.0.1:8081/overview | grep -q "\"taskmanagers\":$1,"; }
 listens() { (echo >/dev/tcp/127.0.0.1/8099); }
 # workers PID prints the workers that a TaskManager has started.
-workers() { pgrep -P "$1" -f -- '--worker=true'; }
+workers() { pgrep -P "$1" -f -- '--provision_endpoint='; }
 has_worker() { [ -n "$(workers "$1")" ]; }
 now() { date +%s.%N; }
 since() { awk "BEGIN { printf \"%.1f\", $(now) - $1 }"; }

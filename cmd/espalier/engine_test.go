@@ -24,7 +24,7 @@ func TestNoEngine(t *testing.T) {
 	}
 	espalier(t, append(args, "flink", "--config", config)...).wants(t, 5, "flink", "127.0.0.1:9")
 	espalier(t, append(args, "flonk")...).wants(t, 2, "--runner flonk", "spark")
-	espalier(t, "train", "--provision_endpoint=127.0.0.1:9", "--id=1").wants(t, 1, "worker")
+	espalier(t, "--id=1", "--provision_endpoint=127.0.0.1:9").wants(t, 1, "worker", "refused")
 }
 
 // freePort returns a port that nobody listens on.

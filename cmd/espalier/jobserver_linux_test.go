@@ -197,7 +197,7 @@ func workerProcesses(t *testing.T) []int {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if strings.Contains(string(line), "--worker") {
+		if strings.Contains(string(line), "--provision_endpoint") {
 			pids = append(pids, pid)
 		}
 	}

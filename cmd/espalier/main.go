@@ -14,10 +14,8 @@ import (
 )
 
 func main() {
+	worker.Main()
 	ctx, interrupt := context.WithCancel(context.Background())
-	if worker.Is(os.Args[1:]) {
-		context.AfterFunc(ctx, endWorker) // the SDK never ends a worker
-	}
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	go obey(signals, interrupt)
@@ -47,6 +45,3 @@ func obey(signals <-chan os.Signal, interrupt func()) {
 	say(os.Stderr, "espalier: interrupted before the command could end: it may have left half-written files\n")
 	os.Exit(exitInterrupted)
 }
-
-// endWorker ends a worker process, even while its DoFns are running.
-func endWorker() { os.Exit(exitInterrupted) }

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
-	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/core/runtime/harness/init" // the binary is its own worker
 	beamlog "github.com/apache/beam/sdks/v2/go/pkg/beam/log"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -22,7 +21,6 @@ import (
 	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/pipelines/engine"
 	"github.com/espalier-ml/espalier/pipelines/retraining"
-	"github.com/espalier-ml/espalier/pipelines/worker"
 )
 
 // The exit codes, as docs/files.md lists them.
@@ -50,16 +48,6 @@ func start(ctx context.Context, args []string, stdout, stderr io.Writer) (code i
 			log.end(stderr, code, internalError(r))
 		}
 	}()
-	if worker.Flag(args, "provision_endpoint") != "" {
-		say(stderr, "espalier: cannot start as a worker: %v\n", worker.Boot(ctx, args))
-		return exitInternal
-	}
-	if worker.Is(args) {
-		flag.Parse()
-		worker.Register(worker.Flag(args, "id"), endWorker)
-		beam.Init() // serves the runner until it is done, then ends the process
-		return exitDone
-	}
 	boundGarbage()
 	err := run(context.WithValue(ctx, eventsKey{}, log), args, stdout, stderr)
 	code, text := ended(ctx, err)
@@ -249,5 +237,5 @@ func initBeam(verbose bool, log *slog.Logger) error {
 	}
 	slog.SetDefault(log)
 	beamlog.SetLogger(sdkLog{})
-	return worker.Enable()
+	return nil
 }

@@ -21,7 +21,10 @@ import (
 	"time"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/util/hooks"
+	pipepb "github.com/apache/beam/sdks/v2/go/pkg/beam/model/pipeline_v1"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/options/jobopts"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/io/usage"
@@ -103,19 +106,76 @@ func TestPortableFault(t *testing.T) {
 	}
 }
 
-// TestSelfAsWorker: engines start this very program, and stage next to nothing.
+// TestSelfAsWorker: in the environment PROCESS engines start this very program, unless another command is
+// named, and next to nothing is staged.
 func TestSelfAsWorker(t *testing.T) {
-	sdkFlag(t, "environment_config", "")
-	sdkFlag(t, "worker_binary", "")
-	if err := selfAsWorker(); err != nil {
-		t.Fatal(err)
-	}
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := `{"command":"` + self + `"}`; *jobopts.EnvironmentConfig != want || *jobopts.WorkerBinary != os.DevNull {
-		t.Errorf("environment %s, binary %s, want %s and the smallest file", *jobopts.EnvironmentConfig, *jobopts.WorkerBinary, want)
+	built := filepath.Join(t.TempDir(), "built")
+	if err := os.WriteFile(built, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ environment, config, binary, command, staged string }{
+		{"PROCESS", "", "", self, os.DevNull},
+		{"process", "", built, self, built},
+		{"PROCESS", `{"command":"other"}`, "", "other", self},
+		{"LOOPBACK", "", built, "", os.DevNull},
+	} {
+		sdkFlag(t, "environment_type", c.environment)
+		sdkFlag(t, "environment_config", c.config)
+		sdkFlag(t, "worker_binary", c.binary)
+		m, err := newJobModel(t.Context(), somePipeline())
+		if err != nil {
+			t.Fatal(err)
+		}
+		m.release(t.Context())
+		command := ""
+		for _, e := range m.pipeline.GetComponents().GetEnvironments() {
+			var process pipepb.ProcessPayload
+			if e.GetUrn() == "beam:env:process:v1" && proto.Unmarshal(e.GetPayload(), &process) == nil {
+				command = process.GetCommand()
+			}
+		}
+		if command != c.command || m.worker != c.staged {
+			t.Errorf("%+v: command %s, staged %s", c, command, m.worker)
+		}
+	}
+}
+
+// TestTryWorker: a program that does not start as a worker is told before any job, with its exit code, the time
+// and what it has said.
+func TestTryWorker(t *testing.T) {
+	program := func(script string) string {
+		file := filepath.Join(t.TempDir(), "program")
+		if err := os.WriteFile(file, []byte("#!/bin/sh\n"+script+"\n"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		return file
+	}
+	good := program(`test "$1 $2" = "--id=trial --provision_endpoint=trial" && echo starting && echo this program serves engines`)
+	wantUsage(t, "not enabled", tryWorker(t.Context(), good), "--environment_type PROCESS: this program does not call worker.Main")
+	if err := EnableWorkers(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { hooks.DisableHook(WorkerHook) })
+	if err := tryWorker(t.Context(), good); err != nil {
+		t.Error(err)
+	}
+	for script, want := range map[string]string{
+		"echo hello": "(exit code 0): main calls worker.Main first",
+		"echo starting >&2; echo no file x >&2; exit 7":                           "(exit status 7: no file x): ",
+		"echo 'panic: no table' >&2; echo 'goroutine 1:' >&2; exit 2":             "(exit status 2: panic: no table): ",
+		"echo 'flag provided but not defined: -x' >&2; echo 'Usage:' >&2; exit 2": "(exit status 2: flag provided but not defined: -x): ",
+		"kill -9 $$": "(signal: killed): ",
+	} {
+		wantUsage(t, script, tryWorker(t.Context(), program(script)), want)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := tryWorker(ctx, good); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v, want that the user has ended it", err)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
@@ -27,9 +28,8 @@ func (e *RunnerError) Unwrap() error { return e.Err }
 // description of the whole pipeline before it.
 func cause(err error) string {
 	text := err.Error()
-	if workerEnded(text) {
-		return "a worker process ended without a word: killed, or out of memory? Give workers more memory, " +
-			"or lower --parallelism, --memory_objects or --histogram_memory"
+	if how := workerEnd(text); how != "" {
+		return how
 	}
 	text = afterLast(text, "caused by:")
 	if head, rest, ok := strings.Cut(strings.TrimSpace(text), "\n"); ok && strings.HasPrefix(head, "DoFn[") {
@@ -42,11 +42,34 @@ func cause(err error) string {
 	return text
 }
 
-// workerEnded reports whether an error of Beam's Java engines means that the connection to a worker
-// or its process has ended.
-func workerEnded(text string) bool {
-	return strings.Contains(text, "StatusRuntimeException: CANCELLED: ") ||
-		strings.Contains(text, "Process died with exit code")
+// diedAtStart is what Beam's Java engines say of a worker process that has ended before it has connected.
+var diedAtStart = regexp.MustCompile(`Process died with exit code (\d+)`)
+
+// workerEnd returns how a worker process has ended, if that is the error of one of Beam's Java engines; else
+// the empty text. Engines neither keep what a worker prints, nor how it ends once it has connected.
+func workerEnd(text string) string {
+	const memory = "Give workers more memory, or lower --parallelism, --memory_objects or --histogram_memory"
+	if strings.Contains(text, "StatusRuntimeException: CANCELLED: ") {
+		return "a worker process ended at work, without a word: killed, or out of memory? " + memory
+	}
+	if strings.Contains(text, "java.io.IOException: error=2,") {
+		return "a host of the engine does not have the program that it should start as a worker: " +
+			"with --environment_type PROCESS it is at the same path on all hosts"
+	}
+	code := diedAtStart.FindStringSubmatch(text)
+	if code == nil {
+		return ""
+	}
+	hint := "run it on a host of the engine to see what it prints"
+	switch code[1] {
+	case "0":
+		hint = "its main returned, so it did not call worker.Main first"
+	case "2":
+		hint = "it panicked, or it read its flags before it called worker.Main"
+	case "137": // 128 and the number of SIGKILL
+		hint = "it was killed: out of memory? " + memory
+	}
+	return fmt.Sprintf("a worker process ended at its start with exit code %s: %s", code[1], hint)
 }
 
 // afterLast returns the text after the last sep in s, or all of s if it has no sep.

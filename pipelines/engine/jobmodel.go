@@ -37,7 +37,10 @@ func newJobModel(ctx context.Context, p *beam.Pipeline) (*jobModel, error) {
 	}
 	m := &jobModel{worker: worker}
 	config := jobopts.GetEnvironmentConfig
-	if jobopts.IsLoopback() {
+	switch {
+	case startsItself():
+		config = selfAsWorker
+	case jobopts.IsLoopback():
 		// The workers outlive the context: the engine ends them when it ends the job.
 		if m.loopback, err = extworker.StartLoopback(context.WithoutCancel(ctx), 0); err != nil {
 			return nil, err
@@ -69,16 +72,16 @@ func (m *jobModel) marshal(ctx context.Context, p *beam.Pipeline, config func(co
 	return runnerlib.UpdateGoEnvironmentWorker(m.worker, m.pipeline)
 }
 
-// workerBinary returns the file that is staged for workers. Workers in this process need none, but
+// workerBinary returns the file that is staged for workers. Workers that are this program need none, but
 // the SDK always stages a file: an empty file is sufficient. The SDK's own client leaves a
 // temporary file behind for workers in this process, and compiles the program again for other
 // workers.
 func workerBinary() (string, error) {
 	switch {
-	case jobopts.IsLoopback():
-		return os.DevNull, nil
-	case *jobopts.WorkerBinary != "":
+	case *jobopts.WorkerBinary != "" && !jobopts.IsLoopback():
 		return *jobopts.WorkerBinary, nil
+	case jobopts.IsLoopback() || startsItself():
+		return os.DevNull, nil
 	case runtime.GOOS != "linux":
 		return "", usage.Errorf("--environment_type %s needs --worker_binary: "+
 			"a build of this program for the workers' Linux", *jobopts.EnvironmentType)

@@ -57,10 +57,14 @@ func (e portable) Check(ctx context.Context, _ []string) error {
 		return e.fault(ctx, "connect", err)
 	}
 	s.close()
-	if strings.EqualFold(*jobopts.EnvironmentType, "process") && *jobopts.EnvironmentConfig == "" {
-		return selfAsWorker()
+	if !startsItself() {
+		return nil
 	}
-	return nil
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	return tryWorker(ctx, self)
 }
 
 // open connects to the engine's job service.
@@ -112,20 +116,21 @@ func (e portable) Cancel(ctx context.Context, runID string) error {
 	return nil
 }
 
-// selfAsWorker tells the engine to start this program, which must be at the same path on all its
-// hosts. The SDK stages a worker's binary nevertheless: an empty file is sufficient.
-func selfAsWorker() error {
+// startsItself reports whether the engine starts this program as its worker. The program must be at the same path
+// on all hosts of the engine.
+func startsItself() bool {
+	return strings.EqualFold(*jobopts.EnvironmentType, "process") && *jobopts.EnvironmentConfig == ""
+}
+
+// selfAsWorker returns the configuration of an environment whose command is this program.
+func selfAsWorker(context.Context) string {
 	self, err := os.Executable()
 	if err != nil {
-		return err
+		panic(err) // Check has found it
 	}
 	config, err := json.Marshal(map[string]string{"command": self})
 	if err != nil {
-		return err
+		panic(err) // it is a string
 	}
-	*jobopts.EnvironmentConfig = string(config)
-	if *jobopts.WorkerBinary == "" {
-		*jobopts.WorkerBinary = os.DevNull
-	}
-	return nil
+	return string(config)
 }

@@ -1,0 +1,81 @@
+package engine
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"os/exec"
+	"strings"
+	"time"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/util/hooks"
+
+	"github.com/espalier-ml/espalier/io/usage"
+)
+
+// WorkerHook is the name of the SDK's hook that sets up workers in other processes.
+const WorkerHook = "espalier_worker"
+
+// EnableWorkers makes worker processes run the hook named WorkerHook. Workers in the driver's own
+// process need no hook: they log like the driver, and end with it.
+func EnableWorkers() error {
+	hooks.RegisterHook(WorkerHook, func([]string) hooks.Hook { return hooks.Hook{} })
+	return hooks.EnableHook(WorkerHook)
+}
+
+// The trial of a worker: the driver starts its own program as an engine does, with an endpoint that says
+// that there is no engine, and the program answers by a line.
+const (
+	ProvisionFlag = "provision_endpoint"
+	Trial         = "trial"
+	passed        = "this program serves engines\n"
+	trialWithin   = 20 * time.Second
+)
+
+// PassTrial writes the answer to a trial.
+func PassTrial(w io.Writer) { _, _ = io.WriteString(w, passed) } // the driver tells a missing answer
+
+// tryWorker starts a program as an engine does in the environment PROCESS, and returns an error with the
+// program's exit code and message if it ends before it calls worker.Main. An engine would start it several
+// times, and then report neither.
+func tryWorker(ctx context.Context, program string) error {
+	if enabled, _ := hooks.IsEnabled(WorkerHook); !enabled {
+		return usage.Errorf("--environment_type PROCESS: this program does not call worker.Main, by which an engine " +
+			"starts the program as a worker: main calls it first")
+	}
+	limited, cancel := context.WithTimeout(ctx, trialWithin)
+	defer cancel()
+	var stdout, stderr bytes.Buffer
+	trial := exec.CommandContext(limited, program, "--id=trial", "--"+ProvisionFlag+"="+Trial)
+	trial.Stdout, trial.Stderr, trial.WaitDelay = &stdout, &stderr, time.Second
+	start := time.Now()
+	err := trial.Run()
+	switch {
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case strings.HasSuffix(stdout.String(), passed):
+		return nil
+	}
+	how := "exit code 0"
+	if err != nil {
+		how = err.Error()
+	}
+	return usage.Errorf("--environment_type PROCESS: started as a worker, this program ended after %v (%s%s): "+
+		"main calls worker.Main first, before it reads flags and arguments",
+		time.Since(start).Round(time.Millisecond), how, reason(stderr.String()))
+}
+
+// reason returns the line of a program's stderr that says why it has ended, after a colon: the line of a panic
+// or of an unknown flag, or else the last line.
+func reason(stderr string) string {
+	lines := strings.Split(strings.TrimSpace(stderr), "\n")
+	for _, line := range lines {
+		if strings.HasPrefix(line, "panic: ") || strings.HasPrefix(line, "fatal error: ") || strings.HasPrefix(line, "flag provided but") {
+			return ": " + line
+		}
+	}
+	if last := lines[len(lines)-1]; last != "" {
+		return ": " + last
+	}
+	return ""
+}
