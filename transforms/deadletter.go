@@ -5,8 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/graph/mtime"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/transforms/jobs"
@@ -52,7 +54,7 @@ type DeadLetter struct {
 	Value  string // value in the column; empty if it has no text
 	Reason string // the fault, and the expected value
 	Hint   string // the remedy
-	Millis int64  // time of the row, in milliseconds since 1970
+	Millis int64  // time of the row, in milliseconds since 1970; 0 if rows have no times
 	Step   string // the transform, such as transforms.Score
 }
 
@@ -80,7 +82,10 @@ func (r *refusal) of(ctx context.Context, l letter, fault error, refuse func(Dea
 		return jobs.Carry(fault)
 	}
 	rowsRefused.Inc(ctx, 1)
-	d := DeadLetter{Row: inJSON(l.row), Reason: fault.Error(), Millis: int64(l.at), Step: r.Step}
+	d := DeadLetter{Row: inJSON(l.row), Reason: fault.Error(), Step: r.Step}
+	if mtime.MinTimestamp < l.at && l.at < mtime.EndOfGlobalWindowTime {
+		d.Millis = int64(l.at)
+	}
 	if l.key != nil {
 		d.Key = inJSON(l.key)
 	}
@@ -98,7 +103,7 @@ func inJSON(x any) string {
 	if err != nil {
 		b = fmt.Appendf(nil, "%+v", x)
 	}
-	return string(b[:min(len(b), maxLetter)])
+	return strings.ToValidUTF8(string(b[:min(len(b), maxLetter)]), "")
 }
 
 // limit returns the dead letters, and makes the pipeline fail if a window has more than the limit.

@@ -43,8 +43,8 @@ func TestNoTree(t *testing.T) {
 		if err == nil == fails {
 			t.Errorf("fails %v: error %v", fails, err)
 		}
-		if !fails && (len(sunk.rows) != 1 || sunk.rows[0] != "no tree has come for the window of the row: its trees may need "+
-			"rows with labels") {
+		if !fails && (len(sunk.rows) != 1 ||
+			sunk.rows[0] != "no tree has come for the window of the row; the window may need rows with labels") {
 			t.Errorf("dead letters %q", sunk.rows)
 		}
 	}
@@ -60,5 +60,5 @@ type sinkLetterFn struct{}
 func (*sinkLetterFn) ProcessElement(d transforms.DeadLetter) {
 	sunk.Lock()
 	defer sunk.Unlock()
-	sunk.rows = append(sunk.rows, d.Reason)
+	sunk.rows = append(sunk.rows, d.Reason+"; "+d.Hint)
 }

@@ -71,9 +71,10 @@ type wide struct {
 var sunk struct {
 	sync.Mutex
 
-	rows  []string
-	trees []transforms.WindowTree
-	bytes [][]byte
+	rows   []string
+	trees  []transforms.WindowTree
+	bytes  [][]byte
+	faults []dataset.DataError
 }
 
 type sinkFn struct{}
@@ -122,6 +123,9 @@ func init() {
 	beam.RegisterDoFn(reflect.TypeFor[sinkBytesFn]())
 	beam.RegisterDoFn(reflect.TypeFor[noVisitFn]())
 	beam.RegisterDoFn(reflect.TypeFor[sinkLetterFn]())
+	beam.RegisterDoFn(reflect.TypeFor[caseFn]())
+	beam.RegisterDoFn(reflect.TypeFor[classFn]())
+	beam.RegisterDoFn(reflect.TypeFor[faultFn]())
 }
 
 func runPipeline(t *testing.T, runner string, build func(s beam.Scope)) error {

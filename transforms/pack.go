@@ -176,7 +176,7 @@ func (f *scorePacksFn) ProcessElement(
 	for i := range rows {
 		at = rows[i].at
 		if s == nil {
-			err = f.Refusal.of(ctx, rows[i], errNoTree, refuseRow)
+			err = f.Refusal.of(ctx, rows[i], noTree(), refuseRow)
 		} else {
 			var found Prediction
 			var scored bool

@@ -4,13 +4,13 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"time"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
 	"github.com/espalier-ml/espalier/induce/binding"
+	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/rowtype"
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/transforms/jobs"
@@ -155,8 +155,12 @@ const (
 	keepWindows = 1000
 )
 
-// errNoTree is the error for the rows of a window without a tree.
-var errNoTree = errors.New("no tree has come for the window of the row: its trees may need rows with labels")
+// noTree returns the error for the rows of a window without a tree.
+func noTree() error {
+	return &dataset.DataError{
+		Problem: "no tree has come for the window of the row", Hint: "the window may need rows with labels",
+	}
+}
 
 // of returns the scorer of a window; nil if it has no tree.
 func (b *byTrees) of(w beam.Window, schema *rowtype.Schema, trees func(*[]byte) bool) (*scorer, error) {

@@ -135,7 +135,7 @@ func (r *Reader) CheckKeys(row any, cells []Cell) error {
 	return &dataset.DataError{
 		Column:  r.Columns[at].Name,
 		Problem: fmt.Sprintf("the row has no such key, only %q", first(keys)),
-		Hint:    "correct the key; a missing value is a key with nil or an empty text",
+		Hint:    "correct the key; a missing value is a key with nil, or with an empty text if it is a number",
 	}
 }
 

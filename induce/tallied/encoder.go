@@ -43,6 +43,7 @@ func NewEncoder(s *Spec, given *Plan) (*Encoder, error) {
 	if s.Part != "" {
 		names = append(names, s.Part)
 	}
+	first := len(names)
 	for _, c := range s.Columns {
 		names = append(names, c.Name)
 	}
@@ -50,6 +51,11 @@ func NewEncoder(s *Spec, given *Plan) (*Encoder, error) {
 	var err error
 	if e.reader, err = s.Schema.Reader(names); err == nil && given != nil {
 		e.coder = newRowCoder(given, s.Settings.Label)
+	}
+	for i, c := range s.Columns {
+		if c.Kind == dataset.Numeric {
+			e.reader.Columns[first+i].Hint = rowtype.Wanted(c.Kind, c.Unit)
+		}
 	}
 	return e, err
 }
@@ -158,12 +164,7 @@ func (e *Encoder) fit(i int, x *rowtype.Cell) error {
 		return dataset.WithHint(rowtype.Refused(column.Name, x.Text, column.Unit), "make it a text, or leave the column out")
 	}
 	if column.Kind == dataset.Numeric {
-		if err := x.AsNumber(column.Name, column.Unit); err != nil {
-			return dataset.WithHint(err, rowtype.Wanted(column.Kind, column.Unit)+"; or leave the column out of Numeric")
-		}
-	}
-	if x.Type == dataset.Number && column.Type == dataset.Number && x.Unit != column.Unit {
-		return MixedTypes(column.Name)
+		return x.Fit(column.Name, column.Kind, column.Unit)
 	}
 	return nil
 }
