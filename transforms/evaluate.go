@@ -192,7 +192,7 @@ func (f *countFn) count(row any) (err error) {
 	for _, x := range p.Probabilities {
 		f.key = binary.BigEndian.AppendUint64(f.key, math.Float64bits(x))
 	}
-	f.tally.Add(tallied.AppendCell(f.key, &f.cells[1]))
+	f.tally.Add(tallied.AppendWeight(f.key, f.cells[1].Number))
 	return nil
 }
 

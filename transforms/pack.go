@@ -12,135 +12,125 @@ import (
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
-// pack is several rows as a single element. Rows that wait for a side input are packed, because
-// each element costs a runner more than scoring a row.
-type pack struct {
-	rows    []letter
-	encoded []byte // rows, if the runner has encoded the pack
-	coding  *packCoding
-}
-
-// packCoding are the types of packed rows.
-type packCoding struct {
-	Types []beam.EncodedType // type of the rows, after the type of their keys if they have keys
+// packing encodes rows that wait for a side input, many rows to an element: an element costs a
+// runner more time and memory than the row in it.
+type packing struct {
+	Types []beam.EncodedType // of the rows, after the type of their keys if they have keys
 
 	encoders []beam.ElementEncoder
 	decoders []beam.ElementDecoder
 }
 
-// newPackCoding returns the types of a PCollection<T> or PCollection<KV<K, T>>.
-func newPackCoding(rows beam.PCollection) packCoding {
+// newPacking returns the packing of a PCollection<T> or PCollection<KV<K, T>>.
+func newPacking(rows beam.PCollection) packing {
 	types := []beam.FullType{rows.Type()}
 	if typex.IsKV(rows.Type()) {
 		types = rows.Type().Components()
 	}
-	var c packCoding
+	var p packing
 	for _, t := range types {
-		c.Types = append(c.Types, beam.EncodedType{T: t.Type()})
+		p.Types = append(p.Types, beam.EncodedType{T: t.Type()})
 	}
-	return c
+	return p
 }
 
 // Setup makes the coders.
-func (c *packCoding) Setup() {
-	for _, t := range c.Types {
-		c.encoders = append(c.encoders, beam.NewElementEncoder(t.T))
-		c.decoders = append(c.decoders, beam.NewElementDecoder(t.T))
+func (p *packing) Setup() {
+	for _, t := range p.Types {
+		p.encoders = append(p.encoders, beam.NewElementEncoder(t.T))
+		p.decoders = append(p.decoders, beam.NewElementDecoder(t.T))
 	}
 }
 
 // values returns the values of a row in the order of Types.
-func (c *packCoding) values(l *letter) []*any { return []*any{&l.key, &l.row}[2-len(c.Types):] }
+func (p *packing) values(l *letter) []*any { return []*any{&l.key, &l.row}[2-len(p.Types):] }
 
-// encodePack encodes the time of each row, its key if it has a key, and the row.
-func encodePack(p pack) ([]byte, error) {
-	if p.coding == nil {
-		return p.encoded, nil
-	}
-	var b bytes.Buffer
-	for i := range p.rows {
-		b.Write(binary.BigEndian.AppendUint64(b.AvailableBuffer(), uint64(p.rows[i].at)))
-		for v, value := range p.coding.values(&p.rows[i]) {
-			if err := p.coding.encoders[v].Encode(*value, &b); err != nil {
-				return nil, err
-			}
+// append encodes the time between two rows, the key of the second row if it has a key, and the row.
+func (p *packing) append(b *bytes.Buffer, before beam.EventTime, l *letter) error {
+	b.Write(binary.AppendVarint(b.AvailableBuffer(), int64(l.at-before)))
+	for i, value := range p.values(l) {
+		if err := p.encoders[i].Encode(*value, b); err != nil {
+			return err
 		}
 	}
-	return b.Bytes(), nil
+	return nil
 }
 
-func decodePack(b []byte) pack { return pack{encoded: b} }
-
-// open returns the rows of a pack.
-func (c *packCoding) open(p pack) (rows []letter, err error) {
-	if p.coding != nil {
-		return p.rows, nil
+// next decodes a row.
+func (p *packing) next(r *bytes.Reader, before beam.EventTime) (l letter, err error) {
+	between, err := binary.ReadVarint(r)
+	if err != nil {
+		return l, jobs.ErrValue
 	}
-	for r := bytes.NewReader(p.encoded); r.Len() > 0; {
-		var l letter
-		if err := binary.Read(r, binary.BigEndian, &l.at); err != nil {
-			return nil, jobs.ErrValue
+	l.at = before + beam.EventTime(between)
+	for i, value := range p.values(&l) {
+		if *value, err = p.decoders[i].Decode(r); err != nil {
+			return l, err
 		}
-		for v, value := range c.values(&l) {
-			if *value, err = c.decoders[v].Decode(r); err != nil {
-				return nil, err
-			}
-		}
-		rows = append(rows, l)
 	}
-	return rows, nil
+	return l, nil
 }
 
 // packFn packs the rows of a bundle.
 type packFn struct {
-	packCoding
+	packing
 
 	Alone bool // emit each row separately, because FinishBundle can emit in the global window only
 
-	rows []letter
+	rows     bytes.Buffer
+	earliest beam.EventTime // of the rows
+	last     beam.EventTime // of the last row
 }
 
-// packRows is the number of rows in a pack.
-const packRows = 256
+// packBytes is the size at which a pack is emitted.
+const packBytes = 256 << 10
 
-func (f *packFn) ProcessElement(at beam.EventTime, row beam.T, emit func(beam.EventTime, pack)) {
-	f.add(letter{row: row, at: at}, emit)
+func (f *packFn) ProcessElement(at beam.EventTime, row beam.T, emit func(beam.EventTime, []byte)) error {
+	return f.add(&letter{row: row, at: at}, emit)
 }
 
-func (f *packFn) add(l letter, emit func(beam.EventTime, pack)) {
-	f.rows = append(f.rows, l)
-	if len(f.rows) == packRows || f.Alone {
+func (f *packFn) add(l *letter, emit func(beam.EventTime, []byte)) error {
+	if f.rows.Len() == 0 {
+		f.earliest = l.at
+		f.last = 0
+	}
+	f.earliest = min(f.earliest, l.at)
+	err := f.append(&f.rows, f.last, l)
+	f.last = l.at
+	if f.rows.Len() >= packBytes || f.Alone {
 		f.FinishBundle(emit)
 	}
+	return err
 }
 
-// FinishBundle emits the rows, at the time of the earliest row: the rows of a later pack are not late.
-func (f *packFn) FinishBundle(emit func(beam.EventTime, pack)) {
-	if len(f.rows) == 0 {
-		return
+// FinishBundle emits the rows, at the time of the earliest row: no row is earlier than its pack.
+func (f *packFn) FinishBundle(emit func(beam.EventTime, []byte)) {
+	if f.rows.Len() > 0 {
+		emit(f.earliest, bytes.Clone(f.rows.Bytes()))
+		f.rows.Reset()
 	}
-	at := f.rows[0].at
-	for i := range f.rows {
-		at = min(at, f.rows[i].at)
-	}
-	emit(at, pack{rows: f.rows, coding: &f.packCoding})
-	f.rows = nil
 }
 
 // packKeyedFn packs rows with keys.
 type packKeyedFn struct{ packFn }
 
-func (f *packKeyedFn) ProcessElement(at beam.EventTime, key beam.X, row beam.T, emit func(beam.EventTime, pack)) {
-	f.add(letter{row: row, key: key, at: at}, emit)
+func (f *packKeyedFn) ProcessElement(at beam.EventTime, key beam.X, row beam.T, emit func(beam.EventTime, []byte)) error {
+	return f.add(&letter{row: row, key: key, at: at}, emit)
 }
 
-// packed packs rows, which may have keys.
-func packed(s beam.Scope, rows beam.PCollection) ([]beam.PCollection, error) {
-	fn := packFn{packCoding: newPackCoding(rows), Alone: rows.WindowingStrategy().Fn.Kind != window.GlobalWindows}
-	if len(fn.Types) > 1 {
-		return beam.TryParDo(s, &packKeyedFn{fn}, rows)
+// scorePacked scores rows, which may have keys, by the trees of a side input.
+func scorePacked(s beam.Scope, rows, trees beam.PCollection, fn scoring) ([]beam.PCollection, error) {
+	f := packFn{packing: newPacking(rows), Alone: rows.WindowingStrategy().Fn.Kind != window.GlobalWindows}
+	var packer any = &f
+	if len(f.Types) > 1 {
+		packer = &packKeyedFn{f}
 	}
-	return beam.TryParDo(s, &fn, rows)
+	packs, err := beam.TryParDo(s, packer, rows)
+	if err != nil {
+		return nil, err
+	}
+	return beam.TryParDo(s, &scorePacksFn{scoring: fn, Packing: f.packing}, packs[0],
+		beam.SideInput{Input: numberedTrees(s, trees)}, beam.TypeDefinition{Var: beam.TType, T: f.Types[0].T})
 }
 
 // scorePacksFn scores packed rows by the trees of a side input.
@@ -148,41 +138,37 @@ type scorePacksFn struct {
 	scoring
 	byTrees
 
-	Coding packCoding
+	Packing packing
 }
 
 // Setup decodes the schema and makes the coders.
 func (f *scorePacksFn) Setup() error {
-	f.Coding.Setup()
+	f.Packing.Setup()
 	return f.scoring.Setup()
 }
 
-// ProcessElement emits the keys of rows that have keys, and other rows themselves.
+// ProcessElement emits the key of a row that has a key, otherwise the row, with its prediction.
 func (f *scorePacksFn) ProcessElement(
-	ctx context.Context, w beam.Window, p pack, trees func(*[]byte) bool,
+	ctx context.Context, w beam.Window, pack []byte, trees func(*[]byte) bool,
 	emit func(beam.EventTime, beam.T, Prediction), refuse func(beam.EventTime, DeadLetter),
 ) error {
 	s, err := f.of(w, f.schema, trees)
 	if err != nil {
 		return jobs.Carry(err)
 	}
-	rows, err := f.Coding.open(p)
-	if err != nil {
-		return err
-	}
 	defer f.usage.flush(ctx) // a FinishBundle of a DoFn with a side input would have to read it
-	var at beam.EventTime
-	refuseRow := func(d DeadLetter) { refuse(at, d) }
-	for i := range rows {
-		at = rows[i].at
+	var l letter
+	refuseRow := func(d DeadLetter) { refuse(l.at, d) }
+	for r := bytes.NewReader(pack); r.Len() > 0; {
+		if l, err = f.Packing.next(r, l.at); err != nil {
+			return err
+		}
 		if s == nil {
-			err = f.Refusal.of(ctx, rows[i], noTree(), refuseRow)
+			err = f.Refusal.of(ctx, l, noTree(), refuseRow)
+		} else if p, scored, fault := f.score(ctx, s, l, refuseRow); scored {
+			emit(l.at, *f.Packing.values(&l)[0], p)
 		} else {
-			var found Prediction
-			var scored bool
-			if found, scored, err = f.score(ctx, s, rows[i], refuseRow); scored {
-				emit(at, *f.Coding.values(&rows[i])[0], found)
-			}
+			err = fault
 		}
 		if err != nil {
 			return err

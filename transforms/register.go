@@ -33,14 +33,12 @@ func init() {
 	register.Emitter2[beam.X, Prediction]()
 	register.Emitter3[beam.EventTime, beam.T, Prediction]()
 	register.Emitter2[beam.EventTime, DeadLetter]()
-	register.Emitter2[beam.EventTime, pack]()
+	register.Emitter2[beam.EventTime, []byte]()
 	register.Emitter1[DeadLetter]()
 	register.Iter1[[]byte]()
 	register.Emitter3[beam.EventTime, int64, []byte]()
 	register.Emitter1[WindowTree]()
 	beam.RegisterCoder(reflect.TypeFor[tallies](), encodeTallies, decodeTallies)
-	beam.RegisterType(reflect.TypeFor[pack]())
-	beam.RegisterCoder(reflect.TypeFor[pack](), encodePack, decodePack)
 	beam.RegisterType(reflect.TypeFor[Prediction]())
 	beam.RegisterType(reflect.TypeFor[WindowTree]())
 	beam.RegisterType(reflect.TypeFor[DeadLetter]())
@@ -94,14 +92,14 @@ func (c tallyCall) Call5x1(ctx, at, row, emit, refuse any) any {
 		refuse.(func(DeadLetter)))
 }
 
-// packCall calls packFn without reflection: it is a reflectx.Func3x0.
+// packCall calls packFn without reflection: it is a reflectx.Func3x1.
 type packCall struct {
 	reflectx.Func
 
-	process func(beam.EventTime, beam.T, func(beam.EventTime, pack))
+	process func(beam.EventTime, beam.T, func(beam.EventTime, []byte)) error
 }
 
-// Call3x0 calls packFn.ProcessElement.
-func (c packCall) Call3x0(at, row, emit any) {
-	c.process(at.(beam.EventTime), row, emit.(func(beam.EventTime, pack))) //nolint:errcheck // likewise
+// Call3x1 calls packFn.ProcessElement.
+func (c packCall) Call3x1(at, row, emit any) any {
+	return c.process(at.(beam.EventTime), row, emit.(func(beam.EventTime, []byte))) //nolint:errcheck // likewise
 }

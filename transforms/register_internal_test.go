@@ -27,7 +27,7 @@ func TestRowCalls(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, ok := pack.ProcessElementFn().Fn.(reflectx.Func3x0); !ok {
+	if _, ok := pack.ProcessElementFn().Fn.(reflectx.Func3x1); !ok {
 		t.Errorf("packFn is called by a %T", pack.ProcessElementFn().Fn)
 	}
 }

@@ -140,13 +140,7 @@ func (m *Model) score(s beam.Scope, rows beam.PCollection, step string, opts []O
 // parDo adds the DoFn that scores rows.
 func (m *Model) parDo(s beam.Scope, rows beam.PCollection, fn scoring, keyed bool) ([]beam.PCollection, error) {
 	if m.Trees.IsValid() {
-		packs, err := packed(s, rows)
-		if err != nil {
-			return nil, err
-		}
-		coding := newPackCoding(rows)
-		return beam.TryParDo(s, &scorePacksFn{scoring: fn, Coding: coding}, packs[0], beam.SideInput{Input: numberedTrees(s, m.Trees)},
-			beam.TypeDefinition{Var: beam.TType, T: coding.Types[0].T})
+		return scorePacked(s, rows, m.Trees, fn)
 	}
 	source := modelSource{JSON: m.JSON, URL: m.URL, Every: m.Every}
 	if m.Tree != nil {

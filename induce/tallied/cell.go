@@ -12,7 +12,7 @@ import (
 
 // A tally counts equal rows by a key. The key of a row is its kind (a byte), then the cell of its
 // label, then the cells of its features. A cell is a byte for type and unit, then the 8 bytes of a
-// number, or the length and the bytes of a text. If the bins are given beforehand, the key is
+// number, a small whole number as a uvarint, or the length and the bytes of a text. If the bins are given beforehand, the key is
 // instead the kind, the code of the class as a uvarint and the codes of the features. If groups
 // must stay together, the bucket of the row's group follows (a byte). If rows have weights, the
 // cell of the weight comes last: see CutWeight.
@@ -27,13 +27,22 @@ const (
 // kindOfPart returns the kind of the window's own rows of a part.
 func kindOfPart(part dataset.Part) byte { return ownRows + byte(part) }
 
-// cellMissing is the type of a cell without a value. Other cells have a
-// dataset.ValueType.
-const cellMissing = 0
+// The types of cells in addition to dataset.ValueType.
+const (
+	cellMissing = 0
+	cellWhole   = 1<<unitShift - 1 // a number in [0, wholeEnd) without a fraction
+)
+
+// wholeEnd bounds the numbers that take at most two bytes.
+const wholeEnd = 1 << 14
 
 // AppendCell appends a cell to a key.
 func AppendCell(b []byte, c *rowtype.Cell) []byte {
-	b = append(b, byte(c.Type)|byte(c.Unit)<<unitShift)
+	unit := byte(c.Unit) << unitShift
+	if c.Type == dataset.Number && c.Number >= 0 && c.Number < wholeEnd && c.Number == math.Trunc(c.Number) {
+		return binary.AppendUvarint(append(b, cellWhole|unit), uint64(c.Number))
+	}
+	b = append(b, byte(c.Type)|unit)
 	switch c.Type {
 	case dataset.Number:
 		b = binary.BigEndian.AppendUint64(b, math.Float64bits(c.Number))
@@ -79,6 +88,13 @@ func cutCell(b []byte) (c keyCell, rest []byte, err error) {
 		}
 		c.number = math.Float64frombits(binary.BigEndian.Uint64(b))
 		return c, b[8:], nil
+	case cellWhole:
+		r := wire.Reader{Rest: b}
+		c.typ = dataset.Number
+		if c.number = float64(r.AtMost(wholeEnd - 1)); r.Bad {
+			return c, nil, ErrRow
+		}
+		return c, r.Rest, nil
 	case dataset.Text:
 		r := wire.Reader{Rest: b}
 		if c.text = r.Bytes(); r.Bad {

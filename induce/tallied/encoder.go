@@ -117,7 +117,7 @@ func (e *Encoder) Encode(row any, at int) (weight float64, labelEnd int, err err
 		e.Key = append(e.Key, bucket)
 	}
 	if e.spec.Weighted() {
-		e.Key = AppendCell(e.Key, &e.cells[1])
+		e.Key = AppendWeight(e.Key, weight)
 	}
 	return weight, labelEnd, err
 }

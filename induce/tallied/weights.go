@@ -30,6 +30,11 @@ func Weigh(x *rowtype.Cell, column string) (float64, error) {
 // weightBytes is the length of the cell of a weight.
 const weightBytes = 1 + 8
 
+// AppendWeight appends the cell of a weight to a key.
+func AppendWeight(b []byte, x float64) []byte {
+	return binary.BigEndian.AppendUint64(append(b, byte(dataset.Number)), math.Float64bits(x))
+}
+
 // CutWeight takes the cell of the weight off the end of a key.
 func CutWeight(key []byte) (x float64, rest []byte, err error) {
 	at := len(key) - weightBytes
