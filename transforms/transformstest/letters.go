@@ -56,7 +56,7 @@ func faults() []fault {
 	}
 }
 
-// hints are the hints of dead letters by column. They come from package rowtype, too.
+// hints are the hints of dead letters by column. Package rowtype makes them.
 func hints() map[string]string {
 	return map[string]string{
 		"number": "give a number such as 12.5, or no value", "day": "give a date such as 2026-11-21, or no value",
