@@ -18,6 +18,13 @@ import numpy.typing as npt
 
 from .predictions import Floats
 
+_DATE = r"(\d{4}-\d\d-\d\d)"
+_CLOCK = r"(\d\d:\d\d(?::\d\d)?)(?:(?<=:\d\d:\d\d)\.(\d+))?"
+_MOMENTS = {
+    "date": re.compile(f"{_DATE}()()()", re.ASCII),
+    "time": re.compile(f"(){_CLOCK}()", re.ASCII),
+    "timestamp": re.compile(rf"{_DATE}(?:[T ]{_CLOCK}(Z|[+-]\d\d(?::\d\d)?)?)?", re.ASCII),
+}
 _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?|[+-]?inf(?:inity)?", re.ASCII | re.IGNORECASE)
 _EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc)
 _MICROSECOND = datetime.timedelta(microseconds=1)
@@ -60,9 +67,12 @@ class Feature:
     def encode(self, column: Any) -> Floats:
         """Returns the values of a column as numbers, shape (n,).
 
-        column is a numpy array, a pandas Series or another sequence of n values. Raises TypeError for
-        values of a wrong type, and ValueError for whole numbers that float64 cannot hold and texts
-        that are not points in time.
+        column is a numpy array, a pandas Series or another sequence of n values, which are read as
+        the scorers in Go read the values of JSON rows. None, NaN, NA and NaT are missing, and, unless
+        texts are categories, so is an empty text. A text may spell a number or a point in time, true
+        is 1 and false is 0. Of points in time, numbers of numpy are counts of days or microseconds, and
+        other numbers are refused. Raises TypeError for values of a wrong type, and ValueError for whole
+        numbers that float64 cannot hold and texts that are not points in time.
         """
         array = self._array(column)
         kind = array.dtype.kind
@@ -86,25 +96,23 @@ class Feature:
         """Returns the code of a value that is not a listed text."""
         if missing(value):
             return math.nan
-        if isinstance(value, (bool, np.bool_)):
+        if isinstance(value, (bool, np.bool_)) and not self.unit:
             return self.codes.get("true" if value else "false", self.unlisted)
         if isinstance(value, bytes):
             return self.codes.get(value.decode(errors="replace"), self.unlisted)
         if isinstance(value, str) and not self.unit:
             return self.unlisted
-        try:
+        if isinstance(value, (int, np.integer)) and not self.unit:
             whole = operator.index(value)
-        except TypeError:
-            whole = 0
-        if str(whole) in self.codes or abs(whole) > _EXACT:
-            return self.codes.get(str(whole), self.unlisted)
+            if str(whole) in self.codes or abs(whole) > _EXACT:
+                return self.codes.get(str(whole), self.unlisted)
         return float(self._compared(np.array([self.number(value)]))[0])
 
     def number(self, value: Any) -> float:
         """Returns a number or a point in time as a number."""
-        if type(value) is float:
+        if type(value) is float and not self.unit:
             return value
-        if missing(value):
+        if missing(value) or value == "":
             return math.nan
         if isinstance(value, np.datetime64):
             return float(self._moments(np.array([value]))[0])
@@ -112,10 +120,14 @@ class Feature:
             value = self._parsed(value)
         if isinstance(value, (datetime.date, datetime.time)):
             return self._moment(value)
-        if isinstance(value, (str, bytes)):
-            raise TypeError(f"feature {self.name!r}: the text {value!r}: want a number, or no value")
-        x = float(value)
-        if abs(x) >= _EXACT and isinstance(value, (int, np.integer)) and int(x) != int(value):
+        try:
+            if isinstance(value, bytes) or self.unit and not isinstance(value, np.number):
+                raise TypeError(type(value).__name__)
+            x = _plain(value) if isinstance(value, str) else float(value)
+        except (TypeError, ValueError) as error:
+            what = "the text " if isinstance(value, (str, bytes)) else ""
+            raise TypeError(f"feature {self.name!r}: {what}{value!r}: want {self._wanted()}, or no value") from error
+        if abs(x) >= _EXACT and _whole(value) not in (None, x):
             raise ValueError(
                 f"feature {self.name!r}: {value}: a whole number beyond 2^53 that float64 cannot hold"
             )
@@ -170,13 +182,19 @@ class Feature:
 
     def _parsed(self, text: str) -> Moment:
         """Reads a point in time in ISO 8601."""
-        text = text.replace("Z", "+00:00")
         try:
+            match = _MOMENTS[self.unit].fullmatch(text)
+            if match is None:
+                raise ValueError("another form")
+            day, clock, fraction, zone = match.groups(default="")
+            if fraction:
+                clock += "." + fraction[:6].ljust(6, "0")
             if self.unit == "date":
-                return datetime.date.fromisoformat(text)
+                return datetime.date.fromisoformat(day)
             if self.unit == "time":
-                return datetime.time.fromisoformat(text)
-            return datetime.datetime.fromisoformat(text)
+                return datetime.time.fromisoformat(clock)
+            zone = "+00:00" if zone == "Z" else zone + ":00" if len(zone) == 3 else zone
+            return datetime.datetime.fromisoformat(f"{day}T{clock or '00:00'}{zone}")
         except ValueError as error:
             raise ValueError(
                 f"feature {self.name!r}: the text {text!r}: want {self._wanted()} in ISO 8601"
@@ -221,6 +239,23 @@ def _numbers(values: tuple[str, ...]) -> dict[float, int]:
         if usual or x not in codes and not (digits and int(text) != x):
             codes[x] = code
     return codes
+
+
+def _plain(text: str) -> float:
+    """Reads a number as Go does: without blanks, and without other digits than ASCII."""
+    if text in ("true", "false"):
+        return float(text == "true")
+    x = float(text)
+    if text != text.strip() or not text.isascii() or math.isinf(x) and "inf" not in text.lower():
+        raise ValueError(text)
+    return x
+
+
+def _whole(value: Any) -> int | None:
+    """Returns a whole number, which may be a text; None for other values."""
+    if isinstance(value, str):
+        return int(value) if value.lstrip("+-").isdigit() else None
+    return operator.index(value) if isinstance(value, (int, np.integer)) else None
 
 
 def missing(value: Any) -> bool:

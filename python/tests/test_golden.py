@@ -23,6 +23,10 @@ def golden(name: str) -> tuple[Tree, list[dict[str, Any]], list[Prediction]]:
     """Returns a tree, rows and their predictions."""
     document = json.loads((GOLDEN / f"{name}.rows.json").read_text())
     rows = [dict(zip(document["features"], map(value, row["values"]))) for row in document["rows"]]
+    features = json.loads((GOLDEN / f"{name}.tree.json").read_text())["features"]
+    for moment in [feature["name"] for feature in features if "unit" in feature]:
+        for row in rows:  # counts, which are numbers of numpy
+            row[moment] = None if row[moment] is None else np.float64(row[moment])
     want = [
         Prediction(
             row["class"],

@@ -62,6 +62,8 @@ def stump(of: dict[str, Any], when: dict[str, Any]) -> Tree:
         (pd.Series([30, 2], dtype="category"), [1, 2]),
         ([True, np.float64(31), np.int64(30)], [2, 1, 1]),
         ([pd.NA, pd.NaT, 2**53], [2, 2, 1]),
+        (["30", "", "true", "NaN", "inf"], [1, 2, 2, 2, 1]),
+        (np.array(["30", "29.5"]), [1, 2]),
     ],
 )
 def test_numbers(values: Any, want: list[int]) -> None:
@@ -72,8 +74,10 @@ def test_numbers(values: Any, want: list[int]) -> None:
 def test_number_errors() -> None:
     tree = stump(feature("x"), {"ge": 30})
     for wrong in (
-        ["12"],
-        np.array(["12"]),
+        ["x12"],
+        np.array(["12 "]),
+        ["1e999"],
+        [[12]],
         [b"12"],
         [datetime.date(2026, 1, 1)],
         np.array(["2026-01-01"], "M8[D]"),
@@ -82,7 +86,7 @@ def test_number_errors() -> None:
             tree.predict({"x": wrong})
     with pytest.raises(TypeError, match="timedelta"):
         tree.predict({"x": np.array([1], "m8[s]")})
-    for big in ([2**53 + 1], np.array([2**53 + 1])):
+    for big in ([2**53 + 1], [str(2**53 + 1)], np.array([2**53 + 1])):
         with pytest.raises(ValueError, match="beyond 2\\^53"):
             tree.predict({"x": big})
 
@@ -152,6 +156,11 @@ def test_moment_errors() -> None:
         tree.predict({"x": ["noon"]})
     with pytest.raises(TypeError, match="want timestamps"):
         tree.predict({"x": [datetime.time(1)]})
+    for wrong in (20778, 20778.0, True, np.bool_(True), b"2026-11-21"):
+        with pytest.raises(TypeError, match="want timestamps"):
+            tree.predict({"x": [wrong]})
+    for counts in ([np.int64(5), np.float64(-5)], np.array([5, -5])):
+        assert tree.apply({"x": counts}).tolist() == [1, 2]
 
 
 def test_forms() -> None:
