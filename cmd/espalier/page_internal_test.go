@@ -12,7 +12,6 @@ import (
 	"github.com/espalier-ml/espalier/io/report"
 	"github.com/espalier-ml/espalier/io/setting"
 	"github.com/espalier-ml/espalier/pipelines/config"
-	"github.com/espalier-ml/espalier/pipelines/engine"
 )
 
 // pageHead opens the page of settings. Single quotes stand for backquotes.
@@ -94,10 +93,6 @@ func pageItem(s setting.Setting) string {
 	}
 	facts := []string{wants}
 	value := s.Value.String()
-	// All sets of flags share the SDK's flags: a test may have set one.
-	if slices.Contains(setting.Names(engine.SDKSettings()), s.Name) {
-		value = flag.Lookup(s.Name).DefValue
-	}
 	switch {
 	case s.Required:
 		facts = append(facts, "required")

@@ -19,7 +19,6 @@ import (
 	"github.com/espalier-ml/espalier/io/runfolder"
 	"github.com/espalier-ml/espalier/io/setting"
 	"github.com/espalier-ml/espalier/pipelines"
-	"github.com/espalier-ml/espalier/pipelines/engine"
 )
 
 // predictFlags are the flags of predict.
@@ -165,7 +164,7 @@ func runPredict(a *attempt, flags *predictFlags) (*pipelines.PredictResult, erro
 // Settings declares the flags of predict.
 func (c *predictFlags) Settings() []setting.Setting {
 	return slices.Concat(c.PredictConfig.Settings(), []setting.Setting{jsonSetting(&c.json, "print the summary as JSON")},
-		c.printedSettings(true), engine.SDKSettings())
+		c.printedSettings(true))
 }
 
 func printPredictedJSON(w io.Writer, r *pipelines.PredictResult) error {

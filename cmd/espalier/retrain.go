@@ -17,7 +17,6 @@ import (
 	"github.com/espalier-ml/espalier/io/setting"
 	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/pipelines/config"
-	"github.com/espalier-ml/espalier/pipelines/engine"
 	"github.com/espalier-ml/espalier/pipelines/retraining"
 )
 
@@ -47,7 +46,7 @@ func (c *retrainFlags) Settings() []setting.Setting {
 			Help: "print the attempts in the destination, and train nothing",
 		},
 	}
-	return slices.Concat(c.Retrain.Settings(), own, c.printedSettings(true), engine.SDKSettings())
+	return slices.Concat(c.Retrain.Settings(), own, c.printedSettings(true))
 }
 
 func newRetrain() *cobra.Command {

@@ -11,9 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/espalier-ml/espalier/io/setting"
 	"github.com/espalier-ml/espalier/io/usage"
-	"github.com/espalier-ml/espalier/pipelines/engine"
 )
 
 // visible returns the flags in the help of a verb, without --help itself.
@@ -158,12 +156,11 @@ func TestFilesAndFlagsAgree(t *testing.T) {
 	}
 }
 
-// names returns the flags that a config file may set, without the flags of the SDK, which
-// all sets share.
+// names returns the flags that a config file may set.
 func names(flags *pflag.FlagSet) []string {
 	var list []string
 	flags.VisitAll(func(f *pflag.Flag) {
-		if !f.Hidden && f.Name != configFlag && !slices.Contains(setting.Names(engine.SDKSettings()), f.Name) {
+		if !f.Hidden && f.Name != configFlag {
 			list = append(list, f.Name)
 		}
 	})

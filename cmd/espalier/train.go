@@ -126,7 +126,7 @@ func (c *trainFlags) Settings() []setting.Setting {
 		},
 		{Name: "show", Group: setting.Printed, Value: setting.Switch(&c.show), Help: "print the whole tree, whatever its size"},
 	}
-	return slices.Concat(c.TrainConfig.Settings(), own, c.printedSettings(true), engine.SDKSettings())
+	return slices.Concat(c.TrainConfig.Settings(), own, c.printedSettings(true))
 }
 
 // settle sets what no flag has set: first from the preset, then from the config file.

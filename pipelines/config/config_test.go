@@ -100,7 +100,7 @@ func TestChangeable(t *testing.T) {
 	}
 	want := []string{
 		"output", "overwrite", "resume", "runner", "memory", "memory_objects", "histogram_memory", "levels_per_job", "deadline",
-		"read_ahead", "storage_timeout", "live_files", "job_timeout", "dry_run", "rows", "slice", "report", "object_cache", "rejects",
+		"read_ahead", "storage_timeout", "live_files", "job_timeout", "endpoint", "environment_type", "environment_config", "parallelism", "engine_options", "dry_run", "rows", "slice", "report", "object_cache", "rejects",
 	}
 	slices.Sort(got)
 	slices.Sort(want)

@@ -144,6 +144,49 @@ func TestSelfAsWorker(t *testing.T) {
 	}
 }
 
+// TestConfigFlags: the fields of a configuration are the SDK's flags while a pipeline is admitted, and an empty field
+// leaves its flag as it is.
+func TestConfigFlags(t *testing.T) {
+	sdkFlag(t, "endpoint", "before:1")
+	sdkFlag(t, "environment_type", "DOCKER")
+	sdkFlag(t, "num_workers", "3")
+	values := func() string {
+		var list []string
+		for _, name := range []string{"endpoint", "environment_type", "environment_config", "parallelism", "num_workers", "resource_hints"} {
+			list = append(list, flag.Lookup(name).Value.String())
+		}
+		return strings.Join(list, " ")
+	}
+	before := values()
+	c := Config{
+		Endpoint: "there:2", EnvironmentConfig: "image", Parallelism: 4,
+		EngineOptions: []string{"num_workers=7", "resource_hints=min_ram=1GB", "resource_hints=cpu_count=2"},
+	}
+	for range 2 {
+		leave, err := admit(t.Context(), &c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, want := values(), "there:2 DOCKER image 4 7 [min_ram=1GB cpu_count=2]"; got != want {
+			t.Errorf("flags %q, want %q", got, want)
+		}
+		leave()
+		if got := values(); got != before {
+			t.Errorf("after it flags %q, want %q", got, before)
+		}
+	}
+	for option, want := range map[string]string{
+		"num_workerz=7": "--engine_options num_workerz=7: want NAME=VALUE with the name of a flag of the Beam SDK",
+		"num_workers":   "want NAME=VALUE", "num_workers=many": "--engine_options num_workers=many: ",
+	} {
+		_, err := admit(t.Context(), &Config{Endpoint: "there:2", EngineOptions: []string{option}})
+		wantUsage(t, option, err, want)
+		if got := values(); got != before {
+			t.Errorf("after %s flags %q, want %q", option, got, before)
+		}
+	}
+}
+
 // TestTryWorker: a program that does not start as a worker is told before any job, with its exit code, the time
 // and what it has said.
 func TestTryWorker(t *testing.T) {
@@ -318,7 +361,7 @@ func directDriver(t *testing.T, r Reporter) *Driver {
 	t.Helper()
 	f := source.Begin(source.DefaultConfig())
 	t.Cleanup(f.End)
-	e, err := Settle(t.Context(), "direct", new([]string))
+	e, err := Settle(t.Context(), new(Config), "direct", new([]string))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -370,7 +413,8 @@ func TestLeftBehind(t *testing.T) {
 		t.Errorf("after %v: %v, want that the pipeline was left after %v", took, err, PatienceAfterEnd)
 	}
 	close(release)
-	if err := admit(t.Context()); err != nil { // once the pipeline has ended
+	leave, err := admit(t.Context(), new(Config))
+	if err != nil { // once the pipeline has ended
 		t.Fatal(err)
 	}
 	leave()
@@ -426,8 +470,8 @@ func TestRunnerSetting(t *testing.T) {
 	if IsLocal("walker") || (direct{}).Cancel(t.Context(), "abc") != nil || new(prism).Cancel(t.Context(), "abc") != nil {
 		t.Error("the jobs of local engines have ended with their process")
 	}
-	_, err := Settle(t.Context(), "walker", new([]string))
+	_, err := Settle(t.Context(), new(Config), "walker", new([]string))
 	wantUsage(t, "unknown", err, "--runner walker: want one of [direct prism flink spark dataflow]")
-	_, err = Settle(t.Context(), "flink", &[]string{"gs:/bucket/x"})
+	_, err = Settle(t.Context(), new(Config), "flink", &[]string{"gs:/bucket/x"})
 	wantUsage(t, "a damaged URL", err, "gs:/bucket/x")
 }

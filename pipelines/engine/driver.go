@@ -85,6 +85,9 @@ func (j *Driver) Processes() int {
 	if j.Local() {
 		return 1
 	}
+	if j.Config.Parallelism > 0 {
+		return j.Config.Parallelism
+	}
 	return max(1, *jobopts.Parallelism)
 }
 
@@ -122,7 +125,8 @@ func IsRemote() bool { return remote.Load() }
 // context's end if that ended the job, and otherwise a RunnerError.
 func (j *Driver) Run(ctx context.Context, what Job, tasks []jobs.Task, build Build) error {
 	j.Reporter.Job(what.Name, what.Total, what.Unit)
-	if err := admit(ctx); err != nil {
+	leave, err := admit(ctx, &j.Config)
+	if err != nil {
 		return err
 	}
 	if !j.Local() {
@@ -141,7 +145,7 @@ func (j *Driver) Run(ctx context.Context, what Job, tasks []jobs.Task, build Bui
 		}
 		finished <- err
 	}()
-	err := j.watch(ctx, what, progress, finished)
+	err = j.watch(ctx, what, progress, finished)
 	j.Timings = append(j.Timings, runfolder.Timing{Job: what.Name, Seconds: time.Since(start).Seconds()})
 	if left := (*leftError)(nil); errors.As(err, &left) {
 		j.Reporter.Warn(left.warning())
@@ -241,7 +245,8 @@ func (j *Driver) CancelLeftovers(ctx context.Context) error {
 	if j.Local() {
 		return nil
 	}
-	if err := admit(ctx); err != nil {
+	leave, err := admit(ctx, &j.Config)
+	if err != nil {
 		return err
 	}
 	defer leave()
@@ -260,13 +265,14 @@ func (j *Driver) CheckTranslation(ctx context.Context, urls ...string) error {
 	if !j.Translates() {
 		return nil
 	}
-	return check(ctx, j.Engine, urls)
+	return check(ctx, &j.Config, j.Engine, urls)
 }
 
 // Translate builds a job and lets the engine translate it, without submitting it. An engine that is
 // not a Translator accepts every job. Errors are RunnerErrors.
 func (j *Driver) Translate(ctx context.Context, name string, tasks []jobs.Task, build Build) error {
-	if err := admit(ctx); err != nil {
+	leave, err := admit(ctx, &j.Config)
+	if err != nil {
 		return err
 	}
 	defer leave()

@@ -5,7 +5,6 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
-	"github.com/espalier-ml/espalier/io/setting"
 	"github.com/espalier-ml/espalier/pipelines/source"
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
@@ -35,13 +34,6 @@ type Translator interface {
 	Engine
 	// Translate translates a job. The error describes what the engine refuses in the job.
 	Translate(ctx context.Context, job Submission) error
-}
-
-// Settable is an Engine that takes settings of the SDK.
-type Settable interface {
-	Engine
-	// Settings declares the settings, which set flags of the SDK.
-	Settings() []setting.Setting
 }
 
 // Traits are what holds for every run on an engine.

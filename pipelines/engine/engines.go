@@ -3,8 +3,6 @@ package engine
 import (
 	"fmt"
 	"slices"
-
-	"github.com/espalier-ml/espalier/io/setting"
 )
 
 // engines is the list of all engines: the local ones first. The first is the default.
@@ -50,23 +48,6 @@ func Title(runner string) string {
 		return runner
 	}
 	return e.Traits().Title
-}
-
-// SDKSettings declares the settings of the SDK for all engines, each setting once.
-func SDKSettings() []setting.Setting {
-	var list []setting.Setting
-	for _, e := range engines {
-		settable, ok := e.(Settable)
-		if !ok {
-			continue
-		}
-		for _, s := range settable.Settings() {
-			if !slices.Contains(setting.Names(list), s.Name) {
-				list = append(list, s)
-			}
-		}
-	}
-	return setting.In(setting.Engines, list)
 }
 
 // IsLocal reports whether the DoFns of a runner run in this process and see its memory.

@@ -9,7 +9,6 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
-	"github.com/espalier-ml/espalier/io/setting"
 	"github.com/espalier-ml/espalier/pipelines/source"
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
@@ -17,17 +16,15 @@ import (
 // TestEngines: each engine of the list answers as its runs need it. An engine that is added
 // is added here.
 func TestEngines(t *testing.T) {
-	ofJobService := []string{"endpoint", "environment_type", "parallelism"}
 	want := []struct {
 		traits     Traits
 		translates bool
-		settings   []string
 	}{
-		{Traits{Name: "direct", Title: "the direct runner", Local: true, ShuffleCopies: 1}, false, nil},
-		{Traits{Name: "prism", Title: "prism", Local: true, Serialises: true, Spreads: true, ShuffleCopies: 8}, false, nil},
-		{Traits{Name: "flink", Title: "Flink", Serialises: true, Spreads: true}, false, ofJobService},
-		{Traits{Name: "spark", Title: "Spark", Serialises: true, Spreads: true}, false, ofJobService},
-		{Traits{Name: "dataflow", Title: "Dataflow", Serialises: true, Spreads: true}, true, nil},
+		{Traits{Name: "direct", Title: "the direct runner", Local: true, ShuffleCopies: 1}, false},
+		{Traits{Name: "prism", Title: "prism", Local: true, Serialises: true, Spreads: true, ShuffleCopies: 8}, false},
+		{Traits{Name: "flink", Title: "Flink", Serialises: true, Spreads: true}, false},
+		{Traits{Name: "spark", Title: "Spark", Serialises: true, Spreads: true}, false},
+		{Traits{Name: "dataflow", Title: "Dataflow", Serialises: true, Spreads: true}, true},
 	}
 	if len(engines) != len(want) {
 		t.Fatalf("%d engines, want %d", len(engines), len(want))
@@ -47,13 +44,6 @@ func TestEngines(t *testing.T) {
 			if IsLocal(want[i].traits.Name) != want[i].traits.Local || Title(want[i].traits.Name) != want[i].traits.Title {
 				t.Error("the list says something else than the engine")
 			}
-			var settings []string
-			if settable, ok := e.(Settable); ok {
-				settings = setting.Names(settable.Settings())
-			}
-			if !slices.Equal(settings, want[i].settings) {
-				t.Errorf("settings %v, want %v", settings, want[i].settings)
-			}
 			if want[i].traits.Local && (j.CancelLeftovers(t.Context()) != nil || j.Processes() != 1) {
 				t.Error("a local engine has leftovers, or several processes")
 			}
@@ -64,9 +54,6 @@ func TestEngines(t *testing.T) {
 	}
 	if DefaultRunner() != "direct" {
 		t.Errorf("the default is %s", DefaultRunner())
-	}
-	if !slices.Equal(setting.Names(SDKSettings()), ofJobService) {
-		t.Errorf("settings %v", setting.Names(SDKSettings()))
 	}
 	if _, err := Named("flonk"); err == nil || !strings.Contains(err.Error(), "want one of [direct prism flink spark dataflow]") {
 		t.Errorf("an unknown name: %v", err)
@@ -111,7 +98,7 @@ func TestAddedEngine(t *testing.T) {
 		t.Errorf("runners %v, local ones %v", Runners(), LocalRunners())
 	}
 	input, output := []string{"gs://bucket/*.parquet"}, "run"
-	settled, err := Settle(t.Context(), "added", &input, &output)
+	settled, err := Settle(t.Context(), new(Config), "added", &input, &output)
 	if err != nil || settled != Engine(e) || len(e.urls) != 2 || !strings.HasPrefix(output, "/") || e.urls[1] != output {
 		t.Fatalf("settled %v with %v: %v", settled, e.urls, err)
 	}
@@ -137,11 +124,11 @@ func TestAddedEngine(t *testing.T) {
 	if err := run(); !errors.As(err, &failed) || failed.Runner != "added" || failed.Job != "level 1" {
 		t.Errorf("a job that failed: %v", err)
 	}
-	if _, err := Settle(t.Context(), "added", &input, &output); !errors.Is(err, e.fault) {
+	if _, err := Settle(t.Context(), new(Config), "added", &input, &output); !errors.Is(err, e.fault) {
 		t.Errorf("an engine that is down: %v", err)
 	}
 	input, e.local, e.fault = []string{"rows"}, true, nil
-	if _, err := Settle(t.Context(), "added", &input); err != nil || input[0] != "rows" {
+	if _, err := Settle(t.Context(), new(Config), "added", &input); err != nil || input[0] != "rows" {
 		t.Errorf("a local engine reads %v: %v", input, err)
 	}
 }

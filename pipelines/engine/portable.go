@@ -8,7 +8,6 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/options/jobopts"
 
-	"github.com/espalier-ml/espalier/io/setting"
 	"github.com/espalier-ml/espalier/io/usage"
 )
 
@@ -19,25 +18,6 @@ type portable struct{ name, title string }
 
 func (e portable) Traits() Traits {
 	return Traits{Name: e.name, Title: e.title, Serialises: true, Spreads: true}
-}
-
-// Settings declares where the job service is, and what its workers are.
-func (portable) Settings() []setting.Setting {
-	return []setting.Setting{
-		{
-			Name: "endpoint", Value: setting.Text(jobopts.Endpoint),
-			Help: "HOST:PORT of the engine's job service",
-		},
-		{
-			Name: "environment_type", Value: setting.Text(jobopts.EnvironmentType),
-			Help: "where the engine's workers run: PROCESS (this binary, at the same path on its hosts), LOOPBACK (this " +
-				"process) or DOCKER",
-		},
-		{
-			Name: "parallelism", Value: setting.Whole(jobopts.Parallelism, setting.From(-1)),
-			Help: "number of the engine's workers; -1: its own default",
-		},
-	}
 }
 
 // Check makes sure that the job service answers, and that the engine starts this program

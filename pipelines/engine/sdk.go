@@ -16,22 +16,24 @@ import (
 // engines, which exist once per process.
 var running = make(chan struct{}, 1) //nolint:gochecknoglobals // guards the SDK's own globals
 
-// admit waits until no other pipeline of this process runs, or until the context ends. Call
-// leave after it.
-func admit(ctx context.Context) error {
+// admit waits until no other pipeline of this process runs, or until the context ends, and sets the SDK's flags to
+// the configuration. Call leave afterwards.
+func admit(ctx context.Context, c *Config) (leave func(), err error) {
 	if err := ctx.Err(); err != nil {
-		return context.Cause(ctx)
+		return nil, context.Cause(ctx)
 	}
 	select {
 	case running <- struct{}{}:
-		return nil
 	case <-ctx.Done():
-		return context.Cause(ctx)
+		return nil, context.Cause(ctx)
 	}
+	restore, err := c.apply()
+	if err != nil {
+		<-running
+		return nil, err
+	}
+	return func() { restore(); <-running }, nil
 }
-
-// leave ends the use of the SDK that admit began.
-func leave() { <-running }
 
 // checkInit returns an error if the SDK is not ready for a runner that starts workers, even
 // if it starts them in this process.

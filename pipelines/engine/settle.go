@@ -13,7 +13,7 @@ import (
 // Settle returns the engine with a name, after a check of what a run needs there. For an
 // engine with workers in other processes it replaces relative paths by absolute ones. The
 // caller has checked the name: an unknown one is a usage error.
-func Settle(ctx context.Context, runner string, input *[]string, others ...*string) (Engine, error) {
+func Settle(ctx context.Context, c *Config, runner string, input *[]string, others ...*string) (Engine, error) {
 	e, err := Named(runner)
 	if err != nil {
 		return nil, usage.All([]error{err})
@@ -33,12 +33,13 @@ func Settle(ctx context.Context, runner string, input *[]string, others ...*stri
 	for i, url := range others {
 		*url = urls[n+i]
 	}
-	return e, check(ctx, e, urls)
+	return e, check(ctx, c, e, urls)
 }
 
 // check runs the check of an engine that may read the SDK's flags.
-func check(ctx context.Context, e Engine, urls []string) error {
-	if err := admit(ctx); err != nil {
+func check(ctx context.Context, c *Config, e Engine, urls []string) error {
+	leave, err := admit(ctx, c)
+	if err != nil {
 		return err
 	}
 	defer leave()

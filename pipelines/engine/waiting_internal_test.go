@@ -19,7 +19,8 @@ import (
 // TestWaitingRunEnds: a run that waits for another run's pipeline ends with its context, while that
 // pipeline is still there, and the next run is admitted.
 func TestWaitingRunEnds(t *testing.T) {
-	if err := admit(t.Context()); err != nil {
+	leave, err := admit(t.Context(), new(Config))
+	if err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)

@@ -40,7 +40,7 @@ func Run(
 	}
 	e := engine.Default()
 	if c.Input != nil {
-		if e, err = engine.Settle(ctx, c.Runner, c.Input, c.Others...); err != nil {
+		if e, err = engine.Settle(ctx, &c.Engine, c.Runner, c.Input, c.Others...); err != nil {
 			return err
 		}
 	}
