@@ -112,3 +112,29 @@ func measure[T any](b *testing.B, name string, rows []T, predict func(*T) (*tree
 		}
 	})
 }
+
+// BenchmarkMapScorer scores maps of 54 keys, of which the tree tests 10.
+func BenchmarkMapScorer(b *testing.B) {
+	_, numbers := readings(1 << 10)
+	names := make([]string, 54)
+	for i := range names {
+		names[i] = fmt.Sprintf("column %d", i)
+		if i < 10 {
+			names[i] = "ABCDEFGHIJ"[i : i+1]
+		}
+	}
+	s, err := gorows.NewMapScorer(readingTree(9), names[10:]...)
+	if err != nil {
+		b.Fatal(err)
+	}
+	rows := make([]map[string]any, len(numbers))
+	for i := range rows {
+		rows[i] = make(map[string]any)
+		for at, name := range names {
+			rows[i][name] = numbers[i][at%10]
+		}
+	}
+	var p tree.Prediction
+	measure(b, "Predict", rows, func(row *map[string]any) (*tree.Prediction, error) { return s.Predict(*row) })
+	measure(b, "PredictInto", rows, func(row *map[string]any) (*tree.Prediction, error) { return &p, s.PredictInto(*row, &p) })
+}

@@ -6,7 +6,7 @@ import "github.com/espalier-ml/espalier/induce/dataset"
 // not have, see dataset.Novelty: an unlisted category, a number out of range, or a missing value if
 // no training row had one. It returns the same errors as Predict.
 func (s *MapScorer) Unseen(row map[string]any) (names []string, err error) {
-	cells, err := s.cells(row)
+	cells, err := s.cells(row, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -95,7 +95,7 @@ func (r *Reader) readMap(row any, dst []Cell) ([]Cell, error) {
 	case map[string]any:
 		for i := range r.Columns {
 			value, there := m[r.Columns[i].Name]
-			x, err := r.Columns[i].read(reflect.ValueOf(value))
+			x, err := r.Columns[i].Read(value)
 			if err != nil {
 				return nil, err
 			}
@@ -142,7 +142,16 @@ func (r *Reader) CheckKeys(row any, cells []Cell) error {
 // Read returns a value of a map or of decoded JSON. Numbers, texts, booleans and points in time are
 // values; nil, NaN and a zero time are missing. A boolean is the text "true" or "false". The column
 // decides the unit of a time.Time: see Cell.Fit for the type that a feature takes.
-func (c *Column) Read(value any) (Cell, error) { return c.read(reflect.ValueOf(value)) }
+func (c *Column) Read(value any) (Cell, error) {
+	switch x := value.(type) { // the usual types, without reflection
+	case float64:
+		return numberCell(x), nil
+	case string:
+		return Cell{Type: dataset.Text, Text: x}, nil
+	default:
+		return c.read(reflect.ValueOf(value))
+	}
+}
 
 // read returns the value of a field or of an entry of a map.
 func (c *Column) read(v reflect.Value) (Cell, error) {
