@@ -80,19 +80,16 @@ func (f *fitter) split(t Tree, l *leaf) Tree {
 // histogram of the side with more rows is the leaf's histogram less the histogram of the other
 // side.
 func (f *fitter) part(l *leaf, at int) (no, yes *leaf) {
-	s := Split{Code: l.best.code, Missing: l.best.missing}
-	feature, codes := &f.features[f.use[l.best.use]], f.codes[l.best.use]
-	rows, spare := f.order[l.from:l.to], f.spare[:0]
-	kept := 0
-	for _, row := range rows {
-		if s.yes(feature, int(codes[row])) {
-			spare = append(spare, row)
-		} else {
-			rows[kept] = row
-			kept++
-		}
+	codes, side := f.codes[l.best.use], f.sides(&l.best)
+	rows, spare := f.order[l.from:l.to], f.spare
+	kept, moved := 0, 0
+	for _, row := range rows { // writes both, because a processor cannot predict the branch
+		rows[kept], spare[moved] = row, row
+		yes := int(side[codes[row]])
+		kept += 1 - yes
+		moved += yes
 	}
-	copy(rows[kept:], spare)
+	copy(rows[kept:], spare[:moved])
 	no = &leaf{from: l.from, to: l.from + kept, above: at}
 	yes = &leaf{from: l.from + kept, to: l.to, above: at, yes: true}
 	fewer, more := no, yes
@@ -110,6 +107,18 @@ func (f *fitter) part(l *leaf, at int) (no, yes *leaf) {
 	return no, yes
 }
 
+// sides returns, by code of the feature of a split, 1 for the yes side and 0 for the other side.
+func (f *fitter) sides(c *candidate) []uint8 {
+	feature := &f.features[f.use[c.use]]
+	s, side := Split{Code: c.code, Missing: c.missing}, make([]uint8, feature.Codes())
+	for code := range side {
+		if s.yes(feature, code) {
+			side[code] = 1
+		}
+	}
+	return side
+}
+
 // histogram returns the sums over rows, by entry. It is a hot loop.
 func (f *fitter) histogram(rows []int32) sums {
 	stride := f.stride()
@@ -124,7 +133,7 @@ func (f *fitter) histogram(rows []int32) sums {
 		own := h[f.first[u]*stride:]
 		if f.width == 1 {
 			for _, row := range rows {
-				to, from := own[int(codes[row])*3:][:3], f.slopes[int(row)*2:][:2]
+				to, from := (*[3]float64)(own[int(codes[row])*3:]), (*[2]float64)(f.slopes[int(row)*2:])
 				to[0]++
 				to[1] += from[0]
 				to[2] += from[1]
@@ -172,6 +181,10 @@ func (f *fitter) search(l *leaf) {
 		t.use, t.numeric = use, own.Kind == dataset.Numeric
 		h := l.histogram[f.first[use]*stride:]
 		t.missing = h[own.MissingCode()*stride:][:stride]
+		if f.width == 1 && t.numeric {
+			f.searchBins(t, h, own.Bins())
+			continue
+		}
 		if !t.numeric {
 			for code := range own.Values { // values that are not listed are always on the other side
 				copy(t.side, h[code*stride:])
@@ -187,6 +200,44 @@ func (f *fitter) search(l *leaf) {
 			low.add(h[(code-1)*stride:])
 			copy(t.side, low)
 			f.try(t, code)
+		}
+	}
+}
+
+// searchBins is search for a numeric feature with bins entries in h and a single score. It is a hot
+// loop.
+func (f *fitter) searchBins(t *trial, h sums, bins int) {
+	total, missing, best := t.leaf.total[:3], t.missing[:3], &t.leaf.best
+	var low [3]float64
+	for code := 1; code < bins; code++ {
+		entry := h[(code-1)*3:][:3]
+		if entry[0] == 0 {
+			continue
+		}
+		low[0], low[1], low[2] = low[0]+entry[0], low[1]+entry[1], low[2]+entry[2]
+		if low[0]+missing[0] < least {
+			continue
+		}
+		if total[0]-low[0] < least {
+			return
+		}
+		side := low
+		for with := false; ; with = true {
+			if rest := total[0] - side[0]; side[0] >= least && rest >= least {
+				g, h := total[1]-side[1], total[2]-side[2]
+				gain := float64(side[1]*side[1])/(side[2]+ridge) + float64(g*g)/(h+ridge) - t.base
+				if gain > best.gain {
+					here := with
+					if missing[0] == 0 {
+						here = side[0] > rest
+					}
+					*best = candidate{gain, t.use, code, !here}
+				}
+			}
+			if with || missing[0] == 0 {
+				break
+			}
+			side[0], side[1], side[2] = side[0]+missing[0], side[1]+missing[1], side[2]+missing[2]
 		}
 	}
 }
