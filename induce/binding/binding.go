@@ -46,7 +46,7 @@ func New(t *tree.Tree, schema *rowtype.Schema) (*Binding, error) {
 func (b *Binding) check(i int, schema *rowtype.Schema) error {
 	c := &b.reader.Columns[i]
 	in := &b.inputs[i]
-	c.Hint = rowtype.Wanted(in.Kind, in.Unit)
+	c.Kind = in.Kind
 	b.untyped = append(b.untyped, c.Type == 0)
 	switch {
 	case c.Type == dataset.Text && (in.Kind == dataset.Numeric || in.Unit != dataset.Plain):

@@ -1,7 +1,6 @@
 package rowtype
 
 import (
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -206,7 +205,7 @@ func (c *Column) readStruct(v reflect.Value) (Cell, error) {
 // strange returns the error for a value of a type that no column has.
 func (c *Column) strange(v reflect.Value) error {
 	return &dataset.DataError{
-		Column: c.Name, Value: fmt.Sprint(v.Interface()), Hint: cmp.Or(c.Hint, "convert the value before"),
+		Column: c.Name, Value: fmt.Sprint(v.Interface()), Hint: c.hint("convert the value before"),
 		Problem: fmt.Sprintf("a value of type %s, expected a number, a string, a bool or a time.Time", v.Type()),
 	}
 }
@@ -276,8 +275,17 @@ func (c *Column) decimal(digits string) (Cell, error) {
 // inexact returns the error for a point in time that a float64 cannot hold exactly.
 func (c *Column) inexact(value string) error {
 	e := c.Unit.Inexact(value)
-	e.Column, e.Hint = c.Name, cmp.Or(c.Hint, e.Hint)
+	e.Column, e.Hint = c.Name, c.hint(e.Hint)
 	return e
+}
+
+// hint returns the hint for a value that the column does not take. general is the hint if the kind of
+// the feature is unknown.
+func (c *Column) hint(general string) string {
+	if c.Kind == 0 {
+		return general
+	}
+	return Wanted(c.Kind, c.Unit)
 }
 
 // time returns a point in time in the column's unit, rounded down to a multiple of Tick.

@@ -29,8 +29,8 @@ type Column struct {
 	Tick  time.Duration     `json:"tick,omitempty"`  // for points in time: their precision, and the unit of integers
 	Scale int               `json:"scale,omitempty"` // for decimals stored as integers: digits after the decimal point
 
-	Hint        string `json:"-"`                     // remedy for a value that cannot be read; empty: a general one
-	Unsupported string `json:"unsupported,omitempty"` // why the field cannot be read; empty if it can
+	Kind        dataset.Kind `json:"-"`                     // kind of the feature, which decides the hints of errors; 0: unknown
+	Unsupported string       `json:"unsupported,omitempty"` // why the field cannot be read; empty if it can
 }
 
 // SchemaOf returns how to read rows of a Go type.

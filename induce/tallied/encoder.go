@@ -54,7 +54,7 @@ func NewEncoder(s *Spec, given *Plan) (*Encoder, error) {
 	}
 	for i, c := range s.Columns {
 		if c.Kind == dataset.Numeric {
-			e.reader.Columns[first+i].Hint = rowtype.Wanted(c.Kind, c.Unit)
+			e.reader.Columns[first+i].Kind = c.Kind
 		}
 	}
 	return e, err

@@ -235,7 +235,7 @@ func (q *Questions) unknown(names []string) error {
 	if len(names) == 0 {
 		return nil
 	}
-	return rowtype.Unknown(names, slices.Collect(maps.Keys(q.byName)))
+	return rowtype.Unknown(names, slices.Sorted(maps.Keys(q.byName)))
 }
 
 // conflict returns an error if a value differs from the known value of an input.

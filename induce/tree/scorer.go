@@ -97,7 +97,7 @@ type Input struct {
 //
 // The error is a *dataset.DataError with column, value, reason and hint.
 func (in *Input) Value(value any) (Value, error) {
-	column := rowtype.Column{Name: in.Name, Unit: in.Unit, Zone: in.Zone, Hint: rowtype.Wanted(in.Kind, in.Unit)}
+	column := rowtype.Column{Name: in.Name, Unit: in.Unit, Zone: in.Zone, Kind: in.Kind}
 	cell, err := column.Read(value)
 	if err == nil {
 		err = cell.Fit(in.Name, in.Kind, in.Unit)

@@ -1,7 +1,9 @@
 package tree_test
 
 import (
+	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -84,4 +86,50 @@ func TestGiveMap(t *testing.T) {
 	if err := i.AnswerJSON([]byte("1")); err == nil {
 		t.Error("an answer after the end: no error")
 	}
+}
+
+// FuzzValues: a value is read alike as an answer, as a given value and in a row, and a refused value has
+// an error with all parts.
+func FuzzValues(f *testing.F) {
+	for _, c := range rowtypetest.Cases(f) {
+		f.Add(c.Column, []byte(c.Value))
+	}
+	model := rowtypetest.Tree(f)
+	questions := model.Questions()
+	scorer, err := gorows.NewMapScorer(model)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Fuzz(func(t *testing.T, column string, value []byte) {
+		name, err := json.Marshal(column)
+		if err != nil || json.Unmarshal(name, &column) != nil || !json.Valid(value) {
+			return
+		}
+		row, err := gorows.DecodeJSON(fmt.Appendf(nil, "{%s: %s}", name, value))
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, refused := scorer.Predict(row)
+		given, asked := questions.Start(0), questions.Start(0)
+		err = given.GiveMap(row)
+		var e *dataset.DataError
+		if fmt.Sprint(err) != fmt.Sprint(refused) || err != nil && (!errors.As(err, &e) || e.Column != column || e.Problem == "") {
+			t.Fatalf("%q: %s: GiveMap: %v, Predict: %v", column, value, err, refused)
+		}
+		for q := asked.Next(); q != nil; q = asked.Next() {
+			answer := []byte("null")
+			if q.Feature == column {
+				answer = value
+			}
+			if err := asked.AnswerJSON(answer); err != nil {
+				if fmt.Sprint(err) != fmt.Sprint(refused) || e.Hint == "" {
+					t.Fatalf("%q: %s: AnswerJSON: %v, Predict: %v", column, value, err, refused)
+				}
+				return
+			}
+		}
+		if refused == nil && asked.Standing().Class != p.Class {
+			t.Fatalf("%q: %s: class %q, want %q", column, value, asked.Standing().Class, p.Class)
+		}
+	})
 }
