@@ -15,7 +15,7 @@ import (
 // packing encodes rows that wait for a side input, many rows to an element: an element costs a
 // runner more time and memory than the row in it.
 type packing struct {
-	Types []beam.EncodedType // of the rows, after the type of their keys if they have keys
+	Types []beam.EncodedType // type of the rows, after the type of their keys if they have keys
 
 	encoders []beam.ElementEncoder
 	decoders []beam.ElementDecoder
@@ -78,8 +78,8 @@ type packFn struct {
 	Alone bool // emit each row separately, because FinishBundle can emit in the global window only
 
 	rows     bytes.Buffer
-	earliest beam.EventTime // of the rows
-	last     beam.EventTime // of the last row
+	earliest beam.EventTime // time of the earliest row
+	last     beam.EventTime // time of the last row
 }
 
 // packBytes is the size at which a pack is emitted.
