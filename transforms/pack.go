@@ -85,6 +85,8 @@ type packFn struct {
 // packBytes is the size at which a pack is emitted.
 const packBytes = 256 << 10
 
+func (f *packFn) StartBundle(func(beam.EventTime, []byte)) { f.rows.Reset() }
+
 func (f *packFn) ProcessElement(at beam.EventTime, row beam.T, emit func(beam.EventTime, []byte)) error {
 	return f.add(&letter{row: row, at: at}, emit)
 }
