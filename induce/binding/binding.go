@@ -1,5 +1,5 @@
-// Package binding binds trees to the columns of rows of a Go type. It serves gorows and transforms,
-// and is not meant for other programs.
+// Package binding binds trees to the columns of rows of a Go type. It serves gorows and transforms. It
+// is not meant for other programs.
 package binding
 
 import (

@@ -206,7 +206,7 @@ func TestRefusedRows(t *testing.T) {
 	}{
 		{"age", "old", `not a number, as the feature needs (value "old"); give a number such as 12.5, or no value`},
 		{"age", "True", `(value "True")`},
-		{"age", []any{1.0}, `a value of type []interface {}`},
+		{"age", []any{1.0}, `column "age": an array, expected a single value (value "[1]"); give a number`},
 		{"age", json.Number("9007199254740993"), `(value "9007199254740993")`},
 		{"age", json.Number("-9007199254740993"), `(value "-9007199254740993")`},
 		{"age", "9007199254740993", `(value "9007199254740993")`},

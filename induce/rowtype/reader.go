@@ -204,10 +204,20 @@ func (c *Column) readStruct(v reflect.Value) (Cell, error) {
 
 // strange returns the error for a value of a type that no column has.
 func (c *Column) strange(v reflect.Value) error {
-	return &dataset.DataError{
+	e := &dataset.DataError{
 		Column: c.Name, Value: fmt.Sprint(v.Interface()), Hint: c.hint("convert the value before"),
 		Problem: fmt.Sprintf("a value of type %s, expected a number, a string, a bool or a time.Time", v.Type()),
 	}
+	if b, err := json.Marshal(v.Interface()); err == nil {
+		e.Value = string(b)
+	}
+	switch v.Type() {
+	case reflect.TypeFor[[]any]():
+		e.Problem = "an array, expected a single value"
+	case reflect.TypeFor[map[string]any]():
+		e.Problem = "an object, expected a single value"
+	}
+	return e
 }
 
 var jsonNumberType = reflect.TypeFor[json.Number]() //nolint:gochecknoglobals // a constant

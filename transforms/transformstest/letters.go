@@ -34,25 +34,25 @@ type Record map[string]any
 
 // fault is a way in which a record is bad, with the reason of its dead letter.
 type fault struct {
-	column string
-	value  any
-	reason string
+	column  string
+	value   any
+	spelled string // in the dead letter
+	reason  string
 }
 
 // faults are the ten ways in which records are bad. The reasons come from package rowtype.
 func faults() []fault {
 	return []fault{
-		{"number", "many", "not a number, as the feature needs"},
-		{"number", "12,5", "not a number, as the feature needs"},
-		{"number", []any{1.0, 2.0}, "a value of type []interface {}, expected a number, a string, a bool or a time.Time"},
-		{"number", map[string]any{"x": 1.0}, "a value of type map[string]interface {}, expected a number, a string, " +
-			"a bool or a time.Time"},
-		{"day", "2026-02-30", "not a date, as the feature needs"},
-		{"day", 20778.0, "the row has one of the numbers, the feature takes dates"},
-		{"day", true, "not a date, as the feature needs"},
-		{"clock", "25:00", "not a time, as the feature needs"},
-		{"at", "soon", "not a timestamp, as the feature needs"},
-		{"at", 5.0, "the row has one of the numbers, the feature takes timestamps"},
+		{"number", "many", "many", "not a number, as the feature needs"},
+		{"number", "12,5", "12,5", "not a number, as the feature needs"},
+		{"number", []any{1.0, 2.0}, "[1,2]", "an array, expected a single value"},
+		{"number", map[string]any{"x": 1.0}, `{"x":1}`, "an object, expected a single value"},
+		{"day", "2026-02-30", "2026-02-30", "not a date, as the feature needs"},
+		{"day", 20778.0, "20778", "the row has one of the numbers, the feature takes dates"},
+		{"day", true, "true", "not a date, as the feature needs"},
+		{"clock", "25:00", "25:00", "not a time, as the feature needs"},
+		{"at", "soon", "soon", "not a timestamp, as the feature needs"},
+		{"at", 5.0, "5", "the row has one of the numbers, the feature takes timestamps"},
 	}
 }
 
@@ -267,7 +267,7 @@ func wantedLetters(rows int, train bool) []string {
 			panic(err) // a record is made of texts, numbers, lists and maps
 		}
 		f := faults()[way]
-		want = append(want, fmt.Sprintf("%s: %s: %v: %s; %s", spelled, f.column, f.value, f.reason, hints()[f.column]))
+		want = append(want, fmt.Sprintf("%s: %s: %s: %s; %s", spelled, f.column, f.spelled, f.reason, hints()[f.column]))
 	}
 	slices.Sort(want)
 	return want

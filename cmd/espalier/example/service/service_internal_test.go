@@ -241,6 +241,15 @@ func TestBadBodies(t *testing.T) {
 			t.Fatalf("body %d, %.100q: status %d, %s, error %v", i, body, status, answer, err)
 		}
 	}
+	_, answer, err := post(url, []byte(`{"age": "old"}`))
+	var got refused
+	if err == nil {
+		err = json.Unmarshal(answer, &got)
+	}
+	if err != nil || got.Column != "age" || got.Value != "old" || got.Reason != "not a number, as the feature needs" ||
+		got.Hint != "give a number such as 12.5, or no value" {
+		t.Errorf("an age that is no number: %s, error %v, want its parts", answer, err)
+	}
 	for body, unseen := range map[string]bool{`{"age": 41}`: false, `{"age": null}`: true, `{}`: true} {
 		status, answer, err := post(url, []byte(body))
 		if err != nil || status != http.StatusOK || bytes.Contains(answer, []byte(`"unseen":["age"]`)) != unseen {
