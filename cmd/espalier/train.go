@@ -52,9 +52,9 @@ report.html, schema.json, manifest.json and, last of all, _SUCCESS.
 Settings come from the preset, then from the YAML file of --config, whose keys
 are these flags, then from flags. The preset "default" grows several trees and
 takes the best of their prunings: threshold tests on quantile bins with smoothed
-leaves. The preset "accurate" adds models in the leaves and trees that a random
-forest teaches, where they are better at the same cost. The preset "paper" is
-one tree of one-hot tests on 5 k-means bins with majority leaves.
+leaves. The preset "accurate" adds models in the leaves, and trees that boosted
+trees teach, where they are better at the same cost. The preset "paper" is one
+tree of one-hot tests on 5 k-means bins with majority leaves.
 
 Sizes take units (64MiB, 1.5GB; a plain number is bytes), durations too (30s,
 5m, 1h30m; a plain number is seconds). Values of lists are separated by commas;

@@ -17,6 +17,13 @@ type Fitting struct {
 	Options  leafmodel.Options // Scale is the number of units in the average weight of a row of Training
 }
 
+// Of returns the input for some of the trees, given by their indexes.
+func (f *Fitting) Of(at []int) *Fitting {
+	some := *f
+	some.Trees = picked(f.Trees, at)
+	return &some
+}
+
 // Linear fits linear models with a regularisation strength, see leafmodel.Fit: models of taught
 // trees to the objects of the transfer set, models of other trees to the training objects. It
 // returns them by tree and node.

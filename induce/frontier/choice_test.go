@@ -224,3 +224,45 @@ func TestFronts(t *testing.T) {
 		t.Errorf("merits %v, want %v", got, want)
 	}
 }
+
+// TestContenders: by hand. The standard error of an area of 0.8 on 50 and 50 rows is 0.045 by Hanley
+// and McNeil, so half of it is 0.022. On a quarter of the rows it is about twice as large.
+func TestContenders(t *testing.T) {
+	point := func(cost float64, leaves int, merit float64) frontier.Point {
+		p := frontier.Point{Merit: merit, Score: &frontier.Score{Value: merit, Rows: []float64{50, 50}}}
+		p.ExpectedCost, p.MaxCost, p.Leaves = cost, 2*cost, leaves
+		return p
+	}
+	points := []frontier.Point{
+		point(2, 10, 0.8),  // the best
+		point(2, 10, 0.79), // behind by chance
+		point(3, 20, 0.77), // behind by more, but not on a quarter of the rows
+		point(2, 2, 0.7),   // behind by far, with fewer leaves
+		point(1, 2, 0.6),   // the cheapest
+	}
+	best := frontier.Query{Rule: frontier.Best}
+	limited := best
+	limited.Limits.MaxCost = 3 // the last point alone is within
+	for name, c := range map[string]struct {
+		query  frontier.Query
+		share  float64
+		bySize bool
+		want   []bool
+	}{
+		"all rows":    {best, 1, false, []bool{true, true, false, false, true}},
+		"a quarter":   {best, 0.25, false, []bool{true, true, true, false, true}},
+		"by size":     {best, 1, true, []bool{true, true, false, true, true}},
+		"total":       {frontier.Query{Rule: frontier.Total}, 1, false, []bool{true, true, true, true, true}},
+		"beyond cost": {limited, 1, false, []bool{true, true, false, false, true}},
+	} {
+		if got := frontier.Contenders(points, c.query, c.share, c.bySize); !slices.Equal(got, c.want) {
+			t.Errorf("%s: %v, want %v", name, got, c.want)
+		}
+	}
+	within := point(2.5, 2, 0.7) // dearer on average, with a cheaper dearest path
+	within.MaxCost = 3
+	got := frontier.Contenders([]frontier.Point{point(2, 10, 0.9), within}, limited, 1, false)
+	if want := []bool{true, true}; !slices.Equal(got, want) {
+		t.Errorf("%v, want %v: a point beyond the limits does not beat a point within them", got, want)
+	}
+}

@@ -108,6 +108,7 @@ type modelled struct {
 	trees    []*tree.Tree           // by point, without models
 	before   [][]*leafmodel.Model   // by point and node: models of the stage below; nil for the first stage
 	models   [][][]*leafmodel.Model // by variant, point and node
+	out      [][]bool               // by variant and point: whether the models are out of the race
 	plain    []leafmodel.Score      // by point: scores with the models in before, on the validation objects
 	// scores are the scores with models, by part, variant and point. Only listed points have scores
 	// on the test objects.
@@ -127,7 +128,7 @@ func (c *Chooser) withModels(
 	ctx context.Context, pool *frontier.Pool, choice *frontier.Choice, number int, folds []crossvalidate.Fold,
 ) (*frontier.Choice, []*modelled, error) {
 	m := &modelled{variants: c.linear()}
-	m.points, m.others = worthwhile(pool, choice.Listed, c.Training.Objects)
+	m.points, m.others = c.worthwhile(pool, choice.Listed)
 	stages := []*modelled{m}
 	choice, err := c.compare(ctx, pool, m, number, folds)
 	if err == nil && c.wantsBoosters() {
@@ -154,7 +155,7 @@ func (c *Chooser) compare(
 	if err := c.fitModels(ctx, m); err != nil {
 		return nil, err
 	}
-	gains, err := c.foldGains(ctx, pool, number, folds, m)
+	gains, err := c.race(ctx, pool, number, folds, m)
 	if err != nil {
 		return nil, err
 	}
@@ -167,12 +168,10 @@ func (c *Chooser) always(m *modelled) bool {
 }
 
 // worthwhile returns the points that get models, and the other listed points. With few objects all
-// listed points and the front of each grown tree get models: a tree that is worse without models may
-// be better with them.
-func worthwhile(
-	pool *frontier.Pool, listed []frontier.Listed, objects int64,
-) (points, others []frontier.Point) {
-	few := objects <= manyObjects
+// listed points and the front of each grown tree compete for models: a tree that is worse without
+// models may be better with them.
+func (c *Chooser) worthwhile(pool *frontier.Pool, listed []frontier.Listed) (points, others []frontier.Point) {
+	few := c.Training.Objects <= manyObjects
 	for i := range listed {
 		p := &listed[i]
 		marked := p.Chosen || p.Highest || p.Knee
@@ -185,9 +184,12 @@ func worthwhile(
 	if !few {
 		return points, others
 	}
-	for _, p := range pool.Fronts(grownStep) {
-		if !slices.ContainsFunc(points, func(q frontier.Point) bool { return q.Same(&p) }) {
-			points = append(points, p)
+	fronts := pool.Fronts(grownStep)
+	contends := frontier.Contenders(fronts, c.Settings.Query, 1, true)
+	for i := range fronts {
+		p := &fronts[i]
+		if contends[i] && !slices.ContainsFunc(points, func(q frontier.Point) bool { return q.Same(p) }) {
+			points = append(points, *p)
 		}
 	}
 	return points, others
@@ -278,35 +280,62 @@ func (c *Chooser) linear() []variant {
 // boosters returns the variants of boosters.
 func boosters() []variant { return []variant{{boosted: 3}, {boosted: 10}, {boosted: boost.Trees}} }
 
-// fit fits the models of all variants, given the models of the stage below.
-func (m *modelled) fit(f *distill.Fitting, before [][]*leafmodel.Model) (variants [][][]*leafmodel.Model) {
+// fit fits the models of all variants in the trees of some points, given by their indexes. before has
+// the models of the stage below in these trees. Models that are out of the race are not fitted: they
+// are the models of the stage below.
+func (m *modelled) fit(f *distill.Fitting, at []int, before [][]*leafmodel.Model) (variants [][][]*leafmodel.Model) {
+	var boosted [][]*leafmodel.Model
 	if m.below != nil {
-		boosted := f.Boost(before)
-		for _, v := range m.variants {
-			variants = append(variants, leafmodel.Shorten(boosted, v.boosted))
-		}
-		return variants
+		boosted = f.Boost(before)
 	}
-	for _, v := range m.variants {
-		variants = append(variants, f.Linear(v.ridge))
+	for v, kind := range m.variants {
+		in := make([]int, 0, len(at))
+		for k, p := range at {
+			if !m.isOut(v, p) {
+				in = append(in, k)
+			}
+		}
+		var made [][]*leafmodel.Model // by in
+		if m.below == nil {
+			made = f.Of(in).Linear(kind.ridge)
+		} else {
+			some := make([][]*leafmodel.Model, len(in))
+			for k, tree := range in {
+				some[k] = boosted[tree]
+			}
+			made = leafmodel.Shorten(some, kind.boosted)
+		}
+		models := slices.Clone(before)
+		if before == nil {
+			models = noModels(f.Trees)
+		}
+		for k, tree := range in {
+			models[tree] = made[k]
+		}
+		variants = append(variants, models)
 	}
 	return variants
 }
 
-// refit fits the models of the stage below, then the models of all variants.
-func (m *modelled) refit(f *distill.Fitting) (before [][]*leafmodel.Model, variants [][][]*leafmodel.Model) {
+// refit fits the models of the stage below, then the models of all variants, in the trees of some
+// points, given by their indexes.
+func (m *modelled) refit(f *distill.Fitting, at []int) (before [][]*leafmodel.Model, variants [][][]*leafmodel.Model) {
 	if m.below == nil {
-		return nil, m.fit(f, nil)
+		return nil, m.fit(f, at, nil)
 	}
 	before = noModels(f.Trees)
 	for _, v := range m.below.variants {
-		for i, models := range f.Linear(v.ridge) {
-			if m.points[i].Ridge == v.ridge {
-				before[i] = models
+		var own []int
+		for k, p := range at {
+			if m.points[p].Ridge == v.ridge {
+				own = append(own, k)
 			}
 		}
+		for k, models := range f.Of(own).Linear(v.ridge) {
+			before[own[k]] = models
+		}
 	}
-	return before, m.fit(f, before)
+	return before, m.fit(f, at, before)
 }
 
 // noModels returns nil models for the nodes of trees, by tree and node.
@@ -346,7 +375,7 @@ func (c *Chooser) fitModels(ctx context.Context, m *modelled) error {
 		o := c.fitOptions()
 		o.Stop = func() bool { return ctx.Err() != nil }
 		f := &distill.Fitting{Training: objects, Transfer: c.Transfer, Features: c.Features, Trees: m.trees, Options: o}
-		r.models = m.fit(f, before)
+		r.models = m.fit(f, indexes(len(m.points)), before)
 		s.Done.Add(1)
 		if objects, err = c.Sample(ctx, dataset.Validation); err != nil {
 			return r, err
@@ -423,27 +452,6 @@ func (m *modelled) test(
 	return scores
 }
 
-// foldGains returns the gains of the models of a stage on the folds, by variant and point; nil
-// without folds.
-func (c *Chooser) foldGains(
-	ctx context.Context, pool *frontier.Pool, number int, folds []crossvalidate.Fold, m *modelled,
-) ([][]frontier.Gain, error) {
-	if len(folds) == 0 {
-		return nil, nil
-	}
-	what, fits := "folds of leaf models", int64(len(folds)*len(m.variants))
-	if m.below != nil {
-		what = "folds of boosters"
-	}
-	return compute(ctx, c.Host, what, fits, "fits", func(s *parallel.Steps) ([][]frontier.Gain, error) {
-		g, err := c.growth(ctx, number)
-		if err != nil {
-			return nil, err
-		}
-		return g.Gains(ctx, pool, folds, m.points, c.fitOptions(), len(m.variants), m.refit, &s.Done)
-	})
-}
-
 // candidates returns the points without models and with models of each variant. The merit
 // of a point with models is the merit of the point without models, plus the models' gains on the
 // validation objects and the folds. If always is true, a point without models is left out if there
@@ -458,8 +466,8 @@ func (m *modelled) candidates(gains [][]frontier.Gain, always bool) []frontier.P
 			list = append(list, p)
 		}
 		for v := range m.variants {
-			if !m.able(i) {
-				break
+			if !m.able(i) || m.isOut(v, i) {
+				continue
 			}
 			var folds frontier.Gain
 			if gains != nil {

@@ -17,22 +17,45 @@ import (
 // variant.
 type Fit func(f *distill.Fitting) (before [][]*leafmodel.Model, variants [][][]*leafmodel.Model)
 
-// Gains returns, by variant and point, what the models of each variant gain over the earlier
-// models: averages over the folds that define them. The models of a fold are fitted in the
-// counterparts of the points, to the objects of the other folds, with the scale of o. done counts
-// folds times variants. If the context ends first, Gains returns its cause.
+// Gained adds up, by variant and point, what models gain over the earlier models on folds.
+type Gained [][]gainSum
+
+// NewGained returns sums for this many variants and points.
+func NewGained(variants, points int) Gained {
+	g := make(Gained, variants)
+	for v := range g {
+		g[v] = make([]gainSum, points)
+	}
+	return g
+}
+
+// Mean returns the averages over the folds that define them, by variant and point.
+func (g Gained) Mean() [][]frontier.Gain {
+	gains := make([][]frontier.Gain, len(g))
+	for v := range g {
+		for k := range g[v] {
+			gains[v] = append(gains[v], g[v][k].mean())
+		}
+	}
+	return gains
+}
+
+// Gains adds to gained what the models of each variant gain for some of the points, given by their
+// indexes in at. The models of a fold are fitted in the counterparts of the points, to the objects
+// of the other folds, with the scale of o. done counts folds times variants. If the context ends
+// first, Gains returns its cause.
 func (g *Growth) Gains(
-	ctx context.Context, pool *frontier.Pool, folds []Fold, points []frontier.Point, o leafmodel.Options,
-	variants int, fit Fit, done *atomic.Int64,
-) ([][]frontier.Gain, error) {
+	ctx context.Context, pool *frontier.Pool, folds []Fold, points []frontier.Point, at []int, o leafmodel.Options,
+	fit Fit, gained Gained, done *atomic.Int64,
+) error {
 	dealt := Deal(g.Objects, g.Folds, g.Seed)
-	sums := make([][]gainSum, len(folds)*variants) // by fold and variant
+	sums := make([][]gainSum, len(folds)*len(gained)) // by fold and variant
 	err := parallel.EachUntil(ctx, len(folds), new(atomic.Int64), func(i int) {
 		f := &folds[i]
-		trees := make([]*tree.Tree, len(points))
-		for k := range points {
-			at, step := f.counterpart(pool, &points[k])
-			trees[k] = f.sequences[at].Tree(step)
+		trees := make([]*tree.Tree, len(at))
+		for k, p := range at {
+			pruning, step := f.counterpart(pool, &points[p])
+			trees[k] = f.sequences[pruning].Tree(step)
 		}
 		o := o
 		o.Workers, o.Stop = max(1, runtime.GOMAXPROCS(0)/len(folds)), func() bool { return ctx.Err() != nil }
@@ -44,29 +67,25 @@ func (g *Growth) Gains(
 		})
 		out := leafmodel.Sorted(held, 0)
 		plain := leafmodel.Evaluate(out, features, trees, before, o.Workers)
-		for v := range variants {
+		for v := range gained {
 			if ctx.Err() != nil {
 				return
 			}
-			sums[i*variants+v] = compare(plain, leafmodel.Evaluate(out, features, trees, models[v], o.Workers))
+			sums[i*len(gained)+v] = compare(plain, leafmodel.Evaluate(out, features, trees, models[v], o.Workers))
 			done.Add(1)
 		}
 	})
 	if err != nil {
-		return nil, err
+		return err
 	}
-	gains := make([][]frontier.Gain, variants)
-	for v := range gains {
-		gains[v] = make([]frontier.Gain, len(points))
-		for k := range points {
-			var total gainSum
-			for i := range folds {
-				total.add(&sums[i*variants+v][k])
+	for i := range folds {
+		for v := range gained {
+			for k, p := range at {
+				gained[v][p].add(&sums[i*len(gained)+v][k])
 			}
-			gains[v][k] = total.mean()
 		}
 	}
-	return gains, nil
+	return nil
 }
 
 // gainSum adds up the gains of folds.
