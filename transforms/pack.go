@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
+	"reflect"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/graph/window"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/typex"
 
+	"github.com/espalier-ml/espalier/induce/wire"
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
@@ -17,8 +19,14 @@ import (
 type packing struct {
 	Types []beam.EncodedType // type of the rows, after the type of their keys if they have keys
 
-	encoders []beam.ElementEncoder
-	decoders []beam.ElementDecoder
+	coders []packCoder // by type
+}
+
+// packCoder encodes and decodes the values of a type.
+type packCoder struct {
+	plain   reflect.Value // memory for a value; the zero Value if values are not plain
+	encoder beam.ElementEncoder
+	decoder beam.ElementDecoder
 }
 
 // newPacking returns the packing of a PCollection<T> or PCollection<KV<K, T>>.
@@ -37,8 +45,13 @@ func newPacking(rows beam.PCollection) packing {
 // Setup makes the coders.
 func (p *packing) Setup() {
 	for _, t := range p.Types {
-		p.encoders = append(p.encoders, beam.NewElementEncoder(t.T))
-		p.decoders = append(p.decoders, beam.NewElementDecoder(t.T))
+		var c packCoder
+		if isPlain(t.T) {
+			c.plain = reflect.New(t.T).Elem()
+		} else {
+			c.encoder, c.decoder = beam.NewElementEncoder(t.T), beam.NewElementDecoder(t.T)
+		}
+		p.coders = append(p.coders, c)
 	}
 }
 
@@ -49,7 +62,9 @@ func (p *packing) values(l *letter) []*any { return []*any{&l.key, &l.row}[2-len
 func (p *packing) append(b *bytes.Buffer, before beam.EventTime, l *letter) error {
 	b.Write(binary.AppendVarint(b.AvailableBuffer(), int64(l.at-before)))
 	for i, value := range p.values(l) {
-		if err := p.encoders[i].Encode(*value, b); err != nil {
+		if c := &p.coders[i]; c.plain.IsValid() {
+			b.Write(appendPlain(b.AvailableBuffer(), reflect.ValueOf(*value)))
+		} else if err := c.encoder.Encode(*value, b); err != nil {
 			return err
 		}
 	}
@@ -57,16 +72,22 @@ func (p *packing) append(b *bytes.Buffer, before beam.EventTime, l *letter) erro
 }
 
 // next decodes a row.
-func (p *packing) next(r *bytes.Reader, before beam.EventTime) (l letter, err error) {
-	between, err := binary.ReadVarint(r)
-	if err != nil {
-		return l, jobs.ErrValue
-	}
-	l.at = before + beam.EventTime(between)
+func (p *packing) next(r *wire.Reader, before beam.EventTime) (l letter, err error) {
+	l.at = before + beam.EventTime(r.Varint())
 	for i, value := range p.values(&l) {
-		if *value, err = p.decoders[i].Decode(r); err != nil {
-			return l, err
+		if c := &p.coders[i]; c.plain.IsValid() {
+			readPlain(r, c.plain)
+			*value = c.plain.Interface() // a copy
+		} else {
+			rest := bytes.NewReader(r.Rest)
+			if *value, err = c.decoder.Decode(rest); err != nil {
+				return l, err
+			}
+			r.Rest = r.Rest[len(r.Rest)-rest.Len():]
 		}
+	}
+	if r.Bad {
+		return l, jobs.ErrValue
 	}
 	return l, nil
 }
@@ -161,8 +182,8 @@ func (f *scorePacksFn) ProcessElement(
 	defer f.usage.flush(ctx) // a FinishBundle of a DoFn with a side input would have to read it
 	var l letter
 	refuseRow := func(d DeadLetter) { refuse(l.at, d) }
-	for r := bytes.NewReader(pack); r.Len() > 0; {
-		if l, err = f.Packing.next(r, l.at); err != nil {
+	for r := (wire.Reader{Rest: pack}); len(r.Rest) > 0; {
+		if l, err = f.Packing.next(&r, l.at); err != nil {
 			return err
 		}
 		if s == nil {
