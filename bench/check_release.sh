@@ -50,6 +50,17 @@ unpack amd64 "$work/build/opt/espalier"
 pod build -q --isolation chroot --build-context "build=$work/build" --build-arg BASE=localhost/base --target espalier \
 	--build-arg TARGETARCH=amd64 -t localhost/espalier -f cmd/espalier/deploy/Dockerfile "$work/first"
 chown 65532:65532 "$work/runs"
+# An engine starts the image as a worker, by arguments of its own; a trial has no engine.
+serves() { pod --runtime runc run --rm --network none --ulimit nofile=1024:1024 --ulimit nproc=4096:4096 "$1" --id=1 --logging_endpoint=x --artifact_endpoint=x --provision_endpoint=trial --control_endpoint=x; }
+[ "$(serves localhost/espalier)" = "this program serves engines" ]
+mkdir "$work/program"
+awk '/^```/ { if (index(block, "// Command hours ")) printf "%s", block; block = ""; inside = $0 == "```go"; next }
+	inside { block = block $0 "\n" }' docs/go.md >"$work/program/main.go"
+(cd "$work/program" && go mod init example.com/hours 2>/dev/null && go mod edit -require github.com/espalier-ml/espalier@v0.0.0 \
+	-replace "github.com/espalier-ml/espalier=$work/first" && cp "$work/first/go.sum" . && CGO_ENABLED=0 go build -mod=mod -o program .)
+printf 'FROM localhost/base\nCOPY program /program\nENTRYPOINT ["/program"]\n' | pod build -q --isolation chroot -t localhost/program -f - "$work/program"
+[ "$(serves localhost/program)" = "this program serves engines" ]
+echo "release: the images of espalier and of a program of docs/go.md are images of workers"
 # The limits are low, as a sandbox may refuse to raise its own.
 pod --runtime runc run --rm --network none --read-only --read-only-tmpfs=false --cap-drop all --security-opt no-new-privileges \
 	--ulimit nofile=1024:1024 --ulimit nproc=4096:4096 -v "$work/runs:/opt/espalier/runs" localhost/espalier "${example[@]}" >"$work/printed"

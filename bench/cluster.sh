@@ -2,7 +2,8 @@
 # Trains on a real Flink cluster, of a JobManager and two TaskManagers in
 # separate processes: undisturbed, and with a TaskManager killed in the
 # middle of a level. Both trees have the bytes of the direct runner's, and no
-# process and no file stays behind. Prints the seconds.
+# process and no file stays behind. The same for the programs of docs/go.md, which are
+# their own workers. Prints the seconds.
 #
 #	bench/cluster.sh
 #
@@ -33,6 +34,19 @@ if [ -z "${ESPALIER_CLUSTER_WORK:-}" ]; then
 		export ESPALIER_FLINK_DIST=$PWD/lib
 	fi
 	(cd "$testdata/.." && go build -o "$ESPALIER_CLUSTER_WORK/espalier" .)
+	for program in nightly hours; do # each in a module of its own
+		mkdir -p "programs/$program"
+		awk -v want="// Command $program " '/^```/ { if (index(block, want)) printf "%s", block; block = ""; inside = $0 == "```go"; next }
+			inside { block = block $0 "\n" }' "$testdata/../../../docs/go.md" >"programs/$program/main.go"
+		(
+			cd "programs/$program"
+			go mod init "example.com/$program" 2>/dev/null
+			go mod edit -require github.com/espalier-ml/espalier@v0.0.0 \
+				-replace "github.com/espalier-ml/espalier=$(cd "$testdata/../../.." && pwd)"
+			cp "$testdata/../../../go.sum" .
+			go build -mod=mod -o "$program" .
+		)
+	done
 	javac -cp "$ESPALIER_FLINK/*" -d thin "$testdata/cluster/ThinJobServer.java"
 	mkdir tmp conf
 	cp "$testdata/cluster/flink-conf.yaml" conf/
@@ -83,7 +97,7 @@ task_manager() {
 left() {
 	for exe in /proc/[0-9]*/exe; do
 		case $(readlink "$exe" 2>/dev/null || true) in
-		*/java* | */espalier*) tr '\0' ' ' <"${exe%/exe}/cmdline" | cut -c1-150 ;;
+		*/java* | */espalier* | */programs/*) tr '\0' ' ' <"${exe%/exe}/cmdline" | cut -c1-150 ;;
 		esac
 	done
 }
@@ -163,10 +177,58 @@ disturbed=$(since "$start")
 restarts=$(grep -c 'from state RUNNING to RESTARTING' jobmanager.log || true)
 [ "$restarts" -gt 0 ] || fail "the TaskManager was killed when no job was on its way"
 
-kill "$jobserver" "$first" "$third" "$jobmanager"
+# disturbed_program NAME OUTPUT ARGUMENT... runs a program of docs/go.md here and on the cluster, kills a TaskManager that
+# has a worker of it, and compares the output. The job may have ended before: then it does so again.
+restarts() { grep -c 'from state RUNNING to RESTARTING' "$ESPALIER_CLUSTER_WORK/jobmanager.log" || true; }
+awk 'BEGIN { print "id,class,age,scan"
+	for (i = 0; i < 400; i++) print i "," (i % 60 < 30 ? "well" : "ill") "," 20 + i % 60 ".5," i * 7 % 11 }' >visits.csv
+managers=("$first" "$third")
+disturbed_program() {
+	local name=$1 output=$2 before start try i killed driver file files
+	shift 2
+	cd "programs/$name"
+	../../espalier import ../../visits.csv --output visits --progress none >/dev/null
+	TMPDIR=$PWD "./$name" >"../../$name.log" 2>&1 || fail "$name here" # prism leaves a file there
+	mkdir here
+	compgen -G "$output" | xargs mv -t here
+	files=(here/*)
+	before=$(restarts)
+	for try in 1 2 3 4 5 6; do
+		rm -rf runs
+		start=$(now)
+		"./$name" "$@" >"../../$name.log" 2>&1 &
+		driver=$! killed=
+		until [ -n "$killed" ]; do
+			kill -0 "$driver" 2>/dev/null || fail "no worker of $name was seen"
+			for i in "${!managers[@]}"; do
+				! pgrep -P "${managers[i]}" -f "$name --id=" >/dev/null || killed=$i
+			done
+		done
+		kill -9 "${managers[killed]}"
+		wait "${managers[killed]}" 2>/dev/null || true
+		sleep 2
+		cd ../..
+		task_manager "taskmanager-$name-$try"
+		cd "programs/$name"
+		managers[killed]=$pid
+		wait "$driver" || fail "$name is not recovered"
+		for file in "${files[@]}"; do
+			cmp "$file" "${output%/*}/${file##*/}" || fail "$name: ${file##*/} differs"
+		done
+		[ "$(restarts)" -eq "$before" ] || break
+	done
+	cd ../..
+	[ "$(restarts)" -gt "$before" ] || fail "no TaskManager was killed when $name had a job on its way"
+	echo "$name: ${#files[@]} files of the same bytes, with a TaskManager killed in $(since "$start") s"
+}
+disturbed_program nightly 'runs/nightly/tree.json' --flink 127.0.0.1:8099
+disturbed_program hours 'visits/[0-9]*.json' --runner flink --endpoint 127.0.0.1:8099 --parallelism 2 --environment_type PROCESS \
+	--environment_config "{\"command\":\"$PWD/programs/hours/hours\"}" --worker_binary /dev/null
+
+kill "$jobserver" "${managers[@]}" "$jobmanager"
 gone() {
 	local pid
-	for pid in "$jobserver" "$first" "$third" "$jobmanager"; do
+	for pid in "$jobserver" "${managers[@]}" "$jobmanager"; do
 		! kill -0 "$pid" 2>/dev/null || return 1
 	done
 }

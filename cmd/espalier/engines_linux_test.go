@@ -147,7 +147,7 @@ func (h *harmed) midLevel(t *testing.T, output string, level int, random *rand.R
 		_ = run.Process.Kill()
 		t.Fatalf("the run does not get to level %d", level)
 	}
-	worker = newWorker(t, workerProcesses(t)) // the last level's may not have ended yet
+	worker = newWorker(t, binary, workerProcesses(t, binary)) // the last level's may not have ended yet
 	time.Sleep(time.Duration(random.Float64() * float64(150*time.Millisecond)))
 	return run, stderr, worker
 }

@@ -70,7 +70,7 @@ func TestFlinkInterrupt(t *testing.T) {
 			return len(engineJobs(t, endpoint)) == before+2
 		})
 		if environment == "PROCESS" {
-			within(t, deadline, "a worker begins", func() bool { return len(workerProcesses(t)) > 0 })
+			within(t, deadline, "a worker begins", func() bool { return len(workerProcesses(t, binary)) > 0 })
 		}
 		if err := c.Process.Signal(os.Interrupt); err != nil {
 			t.Fatal(err)
@@ -89,7 +89,7 @@ func TestFlinkInterrupt(t *testing.T) {
 		if cancelled != i+1 {
 			t.Errorf("%s: %d jobs are cancelled, want that of each interrupted run", environment, cancelled)
 		}
-		within(t, 20*time.Second, environment+": the workers end", func() bool { return len(workerProcesses(t)) == 0 })
+		within(t, 20*time.Second, environment+": the workers end", func() bool { return len(workerProcesses(t, binary)) == 0 })
 	}
 	o := espalier(t, append(args("LOOPBACK"), "--job_timeout", "0.3")...)
 	o.wants(t, 5, "summarise", "cancelled after 300ms", "--job_timeout")

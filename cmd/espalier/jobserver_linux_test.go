@@ -176,8 +176,8 @@ func (e *engine) flags(environment, parallelism string) []string {
 
 func tail(b []byte, n int) []byte { return b[max(0, len(b)-n):] }
 
-// workerProcesses returns the processes of this binary that an engine has started.
-func workerProcesses(t *testing.T) []int {
+// workerProcesses returns the processes of a program that an engine has started.
+func workerProcesses(t *testing.T, program string) []int {
 	t.Helper()
 	folders, err := filepath.Glob("/proc/[0-9]*")
 	if err != nil {
@@ -186,7 +186,7 @@ func workerProcesses(t *testing.T) []int {
 	var pids []int
 	for _, folder := range folders {
 		exe, err := os.Readlink(filepath.Join(folder, "exe"))
-		if err != nil || exe != binary {
+		if err != nil || exe != program {
 			continue // it ended meanwhile, or is another's
 		}
 		line, err := os.ReadFile(filepath.Join(folder, "cmdline"))
@@ -197,7 +197,7 @@ func workerProcesses(t *testing.T) []int {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if strings.Contains(string(line), "--provision_endpoint") {
+		if strings.Contains(string(line), "--provision_endpoint") && !strings.Contains(string(line), "=trial") {
 			pids = append(pids, pid)
 		}
 	}
@@ -209,7 +209,7 @@ func noWorkers(t *testing.T) {
 	t.Helper()
 	var left []int
 	for range 150 {
-		if left = workerProcesses(t); len(left) == 0 {
+		if left = workerProcesses(t, binary); len(left) == 0 {
 			return
 		}
 		time.Sleep(100 * time.Millisecond)
@@ -217,11 +217,11 @@ func noWorkers(t *testing.T) {
 	t.Errorf("workers stay: %v", left)
 }
 
-// newWorker waits for a worker other than those known and returns it.
-func newWorker(t *testing.T, known []int) int {
+// newWorker waits for a worker that is not known yet, and returns it.
+func newWorker(t *testing.T, program string, known []int) int {
 	t.Helper()
 	for start := time.Now(); time.Since(start) < deadline; time.Sleep(2 * time.Millisecond) {
-		for _, pid := range workerProcesses(t) {
+		for _, pid := range workerProcesses(t, program) {
 			if !slices.Contains(known, pid) {
 				return pid
 			}

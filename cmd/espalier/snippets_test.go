@@ -135,9 +135,8 @@ func visits(t *testing.T, folder string) {
 	}
 }
 
-// runSnippet builds the only block of Go of a page that contains a text, runs it in a folder
-// and returns what it prints.
-func runSnippet(t *testing.T, page, containing, dir string) string {
+// snippet returns the only block of Go of a page that contains a text.
+func snippet(t *testing.T, page, containing string) string {
 	t.Helper()
 	var blocks []string
 	for _, block := range fenced(string(read(t, filepath.Join("..", "..", "docs", page))), "go") {
@@ -148,6 +147,14 @@ func runSnippet(t *testing.T, page, containing, dir string) string {
 	if len(blocks) != 1 {
 		t.Fatalf("docs/%s has %d blocks with %q, want one", page, len(blocks), containing)
 	}
+	return blocks[0]
+}
+
+// runSnippet builds the only block of Go of a page that contains a text, runs it in a folder
+// and returns what it prints.
+func runSnippet(t *testing.T, page, containing, dir string) string {
+	t.Helper()
+	block := snippet(t, page, containing)
 	root, err := filepath.Abs(filepath.Join("..", ".."))
 	if err != nil {
 		t.Fatal(err)
@@ -160,7 +167,7 @@ func runSnippet(t *testing.T, page, containing, dir string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, content := range map[string][]byte{file: []byte(blocks[0]), overlay: replace} {
+	for name, content := range map[string][]byte{file: []byte(block), overlay: replace} {
 		if err := os.WriteFile(name, content, 0o600); err != nil {
 			t.Fatal(err)
 		}

@@ -67,6 +67,10 @@ func TestDataflowCheck(t *testing.T) {
 	sdkFlag(t, "region", "europe-west1")
 	wantUsage(t, "no staging", e.Check(t.Context(), nil), "--runner dataflow needs --staging_location gs://BUCKET/FOLDER")
 	sdkFlag(t, "staging_location", "gs://bucket/staging")
+	t.Run("template", func(t *testing.T) {
+		sdkFlag(t, "template_location", "gs://bucket/template")
+		wantUsage(t, "a template", e.Check(t.Context(), nil), "--template_location: a template has one job")
+	})
 	wantUsage(t, "a local file", e.Check(t.Context(), []string{"gs://bucket/a", "/data/b"}), "/data/b lies where its workers cannot see it")
 	wantUsage(t, "all given, in a program that does not call beam.Init",
 		e.Check(t.Context(), []string{"gs://bucket/a", "s3://bucket/b"}), "beam.Init was not called")

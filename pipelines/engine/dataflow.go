@@ -42,6 +42,10 @@ func (dataflow) Check(ctx context.Context, urls []string) error {
 	if len(missing) > 0 {
 		return usage.Errorf("--runner %s needs %s", dataflowName, strings.Join(missing, ", "))
 	}
+	if flag.Lookup("template_location").Value.String() != "" {
+		return usage.Errorf("--template_location: a template has one job, but a run has several, " +
+			"each of which needs the results of the job before")
+	}
 	for _, url := range urls {
 		if !strings.HasPrefix(url, "gs://") && !strings.HasPrefix(url, "s3://") {
 			return usage.Errorf("--runner %s: %s lies where its workers cannot see it: name a URL such as gs://BUCKET/FOLDER",

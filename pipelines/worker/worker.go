@@ -56,6 +56,7 @@ func serve(ctx context.Context, args []string) error {
 		engine.PassTrial(os.Stdout)
 		end(0)
 	case flagOf(args, engine.ProvisionFlag) != "":
+		go endAfter(os.Getppid())
 		if err := boot(ctx, args); err != nil {
 			return err
 		}
@@ -69,6 +70,15 @@ func serve(ctx context.Context, args []string) error {
 	registerHook(flagOf(args, "id"))
 	beam.Init() // does not return: it serves the engine
 	return errors.New("the SDK does not serve the engine")
+}
+
+// endAfter ends this process when the process that has started it has ended: the engine was killed. The SDK would
+// wait for it.
+func endAfter(parent int) {
+	for os.Getppid() == parent {
+		time.Sleep(time.Second)
+	}
+	end(ended)
 }
 
 // flagOf returns the value of a flag of the form --name=value.
