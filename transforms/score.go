@@ -41,10 +41,10 @@ type Model struct {
 	Strict bool
 
 	// Trees are trees of the same pipeline: the Trees of Train or of WindowedTree. They are a side
-	// input: a row waits for the tree of its window, and is scored by the tree of the latest pane.
-	// If trees of several windows meet in its window, the tree of the window that ends last scores it.
-	// A tree of the global window scores rows of all windows. A row cannot be scored if its window
-	// has no tree. Spark does not support side inputs of Go pipelines.
+	// input: a row waits for the tree of its window, encoded on every runner, and is scored by the
+	// tree of the latest pane. If trees of several windows meet in its window, the tree of the window
+	// that ends last scores it. A tree of the global window scores rows of all windows. A row cannot
+	// be scored if its window has no tree. Spark does not support side inputs of Go pipelines.
 	Trees beam.PCollection
 }
 
