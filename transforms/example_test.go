@@ -27,6 +27,7 @@ func init() {
 	beam.RegisterDoFn(reflect.TypeFor[printPrediction]())
 	beam.RegisterDoFn(reflect.TypeFor[printTree]())
 	beam.RegisterDoFn(reflect.TypeFor[printWindow]())
+	beam.RegisterDoFn(reflect.TypeFor[printFruit]())
 	beam.RegisterDoFn(reflect.TypeFor[pick]())
 	beam.RegisterType(reflect.TypeFor[Basket]())
 	beam.RegisterDoFn(reflect.TypeFor[printBasket]())
@@ -163,4 +164,33 @@ func ExampleWindowedTree() {
 	// Unordered output:
 	// 00:00:00 3 rows
 	// 00:03:00 3 rows
+}
+
+// The tree of the first three minutes scores the rows of the next three.
+func ExampleModel_latest() {
+	p, s := beam.NewPipelineWithRoot()
+	rows := beam.ParDo(s, &pick{}, beam.CreateList(s, fruit()))
+	trained := transforms.WindowedTree(s, rows, transforms.WindowConfig{
+		TrainConfig: fruitConfig(), Windows: window.NewFixedWindows(3 * time.Minute),
+	})
+	scored := transforms.Score(s, rows, transforms.Model{Trees: trained.Trees, Latest: true, Unscored: true})
+	beam.ParDo0(s, &printPrediction{}, scored.Predictions)
+	beam.ParDo0(s, &printFruit{}, scored.Unscored)
+	if _, err := beam.Run(context.Background(), "prism", p); err != nil {
+		fmt.Println(err)
+	}
+	// Unordered output:
+	// granny: no tree yet
+	// gala: no tree yet
+	// fuji: no tree yet
+	// bing: apple, after 0 test
+	// rainier: apple, after 0 test
+	// morello: apple, after 0 test
+}
+
+type printFruit struct{}
+
+func (*printFruit) ProcessElement(f Fruit) error {
+	_, err := fmt.Fprintf(os.Stdout, "%s: no tree yet\n", f.Name)
+	return err
 }

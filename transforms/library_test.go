@@ -411,6 +411,17 @@ func scoring(m transforms.Model, rows func(s beam.Scope) beam.PCollection) func(
 	}
 }
 
+// latest builds Score by the latest trees of windows, and a first model.
+func latest(windows *window.Fn, first []byte) func(s beam.Scope) error {
+	return func(s beam.Scope) error {
+		c := transforms.WindowConfig{TrainConfig: visitConfig(), Windows: windows}
+		return panicOf(func() {
+			m := transforms.Model{Trees: transforms.WindowedTree(s, oneVisit(s), c).Trees, Latest: true, JSON: first}
+			transforms.Score(s, oneVisit(s), m)
+		})
+	}
+}
+
 func oneVisit(s beam.Scope) beam.PCollection { return beam.CreateList(s, visits(1)) }
 
 // rowsOf makes a collection of one row.
@@ -447,6 +458,24 @@ func scoreFaults(t *testing.T, encoded []byte) map[string]buildFault {
 				return panicOf(func() { transforms.Score(s, oneVisit(s), transforms.Model{Trees: oneVisit(s)}) })
 			},
 			[]string{"the Trees are of type", "visit", "WindowedTree"},
+		},
+		"the latest of one tree": {
+			scoring(transforms.Model{JSON: encoded, Latest: true}, oneVisit), []string{"Latest needs Trees"},
+		},
+		"unscored rows of one tree": {
+			scoring(transforms.Model{JSON: encoded, Unscored: true}, oneVisit), []string{"Unscored needs Latest"},
+		},
+		"the latest tree of Train": {
+			func(s beam.Scope) error {
+				return panicOf(func() {
+					transforms.Score(s, oneVisit(s), transforms.Model{Trees: transforms.Train(s, oneVisit(s), visitConfig()).Trees, Latest: true})
+				})
+			},
+			[]string{"the Trees are of type", "WindowedTree for Latest"},
+		},
+		"the latest tree of sessions": {latest(window.NewSessions(time.Minute), nil), []string{"windows of kind SES", "fixed or sliding"}},
+		"a first model for other rows": {
+			latest(window.NewFixedWindows(time.Minute), []byte("{}")), []string{"the model", "format"},
 		},
 		"a limit below 0": {
 			func(s beam.Scope) error {
@@ -600,6 +629,11 @@ func windowFaults(t *testing.T, encoded []byte) map[string]buildFault {
 		"bins that lack a feature": {
 			windowing(func(c *transforms.WindowConfig) { c.Bins, c.Features = encoded, append(c.Features, "id") }),
 			[]string{"Bins", "a tree.json has the features that its tree tests", `"id"`, "schema.json", "Ignore"},
+		},
+		"guards": {
+			windowing(func(c *transforms.WindowConfig) {
+				c.MinRows, c.Classes, c.Bins = -1, []string{"a", "b", "a"}, schemaOf(t, encoded, dataset.Date)
+			}), []string{"MinRows -1", `the Classes ["a" "b" "a"]`, "the Classes: want none with Bins"},
 		},
 		"bins of another unit": {
 			windowing(func(c *transforms.WindowConfig) { c.Bins = schemaOf(t, encoded, dataset.Timestamp) }),

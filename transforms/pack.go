@@ -10,11 +10,12 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/graph/window"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/typex"
 
+	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/wire"
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
-// packing encodes rows that wait for a side input, many rows to an element: an element costs a
+// packing encodes rows that wait for trees, many rows to an element: an element costs a
 // runner more time and memory than the row in it.
 type packing struct {
 	Types []beam.EncodedType // type of the rows, after the type of their keys if they have keys
@@ -96,8 +97,14 @@ func (p *packing) next(r *wire.Reader, before beam.EventTime) (l letter, err err
 type packFn struct {
 	packing
 
-	Alone bool // emit each row separately, because FinishBundle can emit in the global window only
+	Alone   bool  // emit each row separately, because FinishBundle can emit in the global window only
+	Stretch int64 // rows of a pack are in one stretch of time of this length in ms; 0: any rows
 
+	open map[int64]*openPack // by stretch
+}
+
+// openPack is a pack that is not emitted yet.
+type openPack struct {
 	rows     bytes.Buffer
 	earliest beam.EventTime // time of the earliest row
 	last     beam.EventTime // time of the last row
@@ -106,31 +113,47 @@ type packFn struct {
 // packBytes is the size at which a pack is emitted.
 const packBytes = 256 << 10
 
-func (f *packFn) StartBundle(func(beam.EventTime, []byte)) { f.rows.Reset() }
+func (f *packFn) StartBundle(func(beam.EventTime, []byte)) { f.open = make(map[int64]*openPack) }
 
 func (f *packFn) ProcessElement(at beam.EventTime, row beam.T, emit func(beam.EventTime, []byte)) error {
 	return f.add(&letter{row: row, at: at}, emit)
 }
 
 func (f *packFn) add(l *letter, emit func(beam.EventTime, []byte)) error {
-	if f.rows.Len() == 0 {
-		f.earliest = l.at
-		f.last = 0
+	stretch := int64(0)
+	if f.Stretch > 0 {
+		stretch = dataset.FloorDiv(int64(l.at), f.Stretch)
 	}
-	f.earliest = min(f.earliest, l.at)
-	err := f.append(&f.rows, f.last, l)
-	f.last = l.at
-	if f.rows.Len() >= packBytes || f.Alone {
-		f.FinishBundle(emit)
+	p := f.open[stretch]
+	if p == nil {
+		p = new(openPack)
+		f.open[stretch] = p
+	}
+	if p.rows.Len() == 0 {
+		p.earliest = l.at
+		p.last = 0
+	}
+	p.earliest = min(p.earliest, l.at)
+	err := f.append(&p.rows, p.last, l)
+	p.last = l.at
+	if p.rows.Len() >= packBytes || f.Alone {
+		p.emit(emit)
 	}
 	return err
 }
 
-// FinishBundle emits the rows, at the time of the earliest row: no row is earlier than its pack.
+// emit emits the rows, at the time of the earliest row: no row is earlier than its pack.
+func (p *openPack) emit(emit func(beam.EventTime, []byte)) {
+	if p.rows.Len() > 0 {
+		emit(p.earliest, bytes.Clone(p.rows.Bytes()))
+		p.rows.Reset()
+	}
+}
+
+// FinishBundle emits the open packs.
 func (f *packFn) FinishBundle(emit func(beam.EventTime, []byte)) {
-	if f.rows.Len() > 0 {
-		emit(f.earliest, bytes.Clone(f.rows.Bytes()))
-		f.rows.Reset()
+	for _, p := range f.open {
+		p.emit(emit)
 	}
 }
 
@@ -141,45 +164,49 @@ func (f *packKeyedFn) ProcessElement(at beam.EventTime, key beam.X, row beam.T, 
 	return f.add(&letter{row: row, key: key, at: at}, emit)
 }
 
-// scorePacked scores rows, which may have keys, by the trees of a side input.
-func scorePacked(s beam.Scope, rows, trees beam.PCollection, fn scoring) ([]beam.PCollection, error) {
-	f := packFn{packing: newPacking(rows), Alone: rows.WindowingStrategy().Fn.Kind != window.GlobalWindows}
-	var packer any = &f
+// pack packs rows, which may have keys.
+func (f *packFn) pack(s beam.Scope, rows beam.PCollection) (beam.PCollection, error) {
+	var packer any = f
 	if len(f.Types) > 1 {
-		packer = &packKeyedFn{f}
+		packer = &packKeyedFn{*f}
 	}
 	packs, err := beam.TryParDo(s, packer, rows)
 	if err != nil {
+		return beam.PCollection{}, err
+	}
+	return packs[0], nil
+}
+
+// scorePacked scores rows, which may have keys, by the trees of a side input.
+func scorePacked(s beam.Scope, rows, trees beam.PCollection, fn scoring) ([]beam.PCollection, error) {
+	f := &packFn{packing: newPacking(rows), Alone: rows.WindowingStrategy().Fn.Kind != window.GlobalWindows}
+	packs, err := f.pack(s, rows)
+	if err != nil {
 		return nil, err
 	}
-	return beam.TryParDo(s, &scorePacksFn{scoring: fn, Packing: f.packing}, packs[0],
+	return beam.TryParDo(s, &scorePacksFn{packScoring: packScoring{scoring: fn, Packing: f.packing}}, packs,
 		beam.SideInput{Input: numberedTrees(s, trees)}, beam.TypeDefinition{Var: beam.TType, T: f.Types[0].T})
 }
 
-// scorePacksFn scores packed rows by the trees of a side input.
-type scorePacksFn struct {
+// packScoring scores packed rows.
+type packScoring struct {
 	scoring
-	byTrees
 
 	Packing packing
 }
 
 // Setup decodes the schema and makes the coders.
-func (f *scorePacksFn) Setup() error {
+func (f *packScoring) Setup() error {
 	f.Packing.Setup()
 	return f.scoring.Setup()
 }
 
-// ProcessElement emits the key of a row that has a key, otherwise the row, with its prediction.
-func (f *scorePacksFn) ProcessElement(
-	ctx context.Context, w beam.Window, pack []byte, trees func(*[]byte) bool,
+// scorePack scores the rows of a pack, which are unusable if the scorer is nil. It emits the key of a row that has a key,
+// otherwise the row, with its prediction.
+func (f *packScoring) scorePack(
+	ctx context.Context, s *scorer, pack []byte, unusable func() error,
 	emit func(beam.EventTime, beam.T, Prediction), refuse func(beam.EventTime, DeadLetter),
-) error {
-	s, err := f.of(w, f.schema, trees)
-	if err != nil {
-		return jobs.Carry(err)
-	}
-	defer f.usage.flush(ctx) // a FinishBundle of a DoFn with a side input would have to read it
+) (err error) {
 	var l letter
 	refuseRow := func(d DeadLetter) { refuse(l.at, d) }
 	for r := (wire.Reader{Rest: pack}); len(r.Rest) > 0; {
@@ -187,7 +214,7 @@ func (f *scorePacksFn) ProcessElement(
 			return err
 		}
 		if s == nil {
-			err = f.Refusal.of(ctx, l, noTree(), refuseRow)
+			err = f.Refusal.of(ctx, l, unusable(), refuseRow)
 		} else if p, scored, fault := f.score(ctx, s, l, refuseRow); scored {
 			emit(l.at, *f.Packing.values(&l)[0], p)
 		} else {
@@ -198,4 +225,64 @@ func (f *scorePacksFn) ProcessElement(
 		}
 	}
 	return nil
+}
+
+// scorePacksFn scores packed rows by the trees of a side input.
+type scorePacksFn struct {
+	packScoring
+	byTrees
+}
+
+func (f *scorePacksFn) ProcessElement(
+	ctx context.Context, w beam.Window, pack []byte, trees func(*[]byte) bool,
+	emit func(beam.EventTime, beam.T, Prediction), refuse func(beam.EventTime, DeadLetter),
+) error {
+	s, err := f.of(w, f.schema, trees)
+	if err != nil {
+		return jobs.Carry(err)
+	}
+	defer f.usage.flush(ctx) // a FinishBundle of a DoFn with a side input would have to read it
+	return f.scorePack(ctx, s, pack, noTree, emit, refuse)
+}
+
+// unpack returns the rows of packs, with their keys.
+func (p *packing) unpack(s beam.Scope, packs beam.PCollection) (beam.PCollection, error) {
+	var fn any = &unpackFn{*p}
+	types := []beam.Option{beam.TypeDefinition{Var: beam.TType, T: p.Types[len(p.Types)-1].T}}
+	if len(p.Types) > 1 {
+		fn = &unpackKeyedFn{*p}
+		types = append(types, beam.TypeDefinition{Var: beam.XType, T: p.Types[0].T})
+	}
+	rows, err := beam.TryParDo(s, fn, packs, types...)
+	if err != nil {
+		return beam.PCollection{}, err
+	}
+	return rows[0], nil
+}
+
+// each calls f for each row of a pack.
+func (p *packing) each(pack []byte, f func(l *letter)) error {
+	var l letter
+	var err error
+	for r := (wire.Reader{Rest: pack}); len(r.Rest) > 0; {
+		if l, err = p.next(&r, l.at); err != nil {
+			return err
+		}
+		f(&l)
+	}
+	return nil
+}
+
+// unpackFn emits the rows of packs.
+type unpackFn struct{ packing }
+
+func (f *unpackFn) ProcessElement(pack []byte, emit func(beam.EventTime, beam.T)) error {
+	return f.each(pack, func(l *letter) { emit(l.at, l.row) })
+}
+
+// unpackKeyedFn emits the rows of packs with their keys.
+type unpackKeyedFn struct{ packing }
+
+func (f *unpackKeyedFn) ProcessElement(pack []byte, emit func(beam.EventTime, beam.X, beam.T)) error {
+	return f.each(pack, func(l *letter) { emit(l.at, l.key, l.row) })
 }

@@ -21,6 +21,8 @@ func init() {
 		reflect.TypeFor[noRowsFn](), reflect.TypeFor[windowTreeFn](),
 		reflect.TypeFor[scoreFn](), reflect.TypeFor[scoreKeyedFn](), reflect.TypeFor[packFn](),
 		reflect.TypeFor[packKeyedFn](), reflect.TypeFor[scorePacksFn](), reflect.TypeFor[numberTreeFn](), reflect.TypeFor[numberWindowTreeFn](),
+		reflect.TypeFor[shardPacksFn](), reflect.TypeFor[copyTreesFn](), reflect.TypeFor[findTreesFn](), reflect.TypeFor[findTreesStreamFn](),
+		reflect.TypeFor[scoreFoundFn](), reflect.TypeFor[unpackFn](), reflect.TypeFor[unpackKeyedFn](),
 		reflect.TypeFor[countFn](), reflect.TypeFor[metricsFn](),
 		reflect.TypeFor[tallyFn](), reflect.TypeFor[oneFn](), reflect.TypeFor[limitFn](),
 	} {
@@ -38,6 +40,9 @@ func init() {
 	register.Iter1[[]byte]()
 	register.Emitter3[beam.EventTime, int64, []byte]()
 	register.Emitter1[WindowTree]()
+	register.Emitter3[beam.EventTime, []byte, []byte]()
+	register.Emitter2[beam.EventTime, beam.T]()
+	register.Emitter3[beam.EventTime, beam.X, beam.T]()
 	beam.RegisterCoder(reflect.TypeFor[tallies](), encodeTallies, decodeTallies)
 	beam.RegisterType(reflect.TypeFor[Prediction]())
 	beam.RegisterType(reflect.TypeFor[WindowTree]())

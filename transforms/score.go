@@ -14,7 +14,8 @@ import (
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
-// Model selects the tree that scores rows. Set exactly one of JSON, Tree, URL and Trees.
+// Model selects the tree that scores rows. Set exactly one of JSON, Tree, URL and Trees; Latest also allows a first
+// model.
 type Model struct {
 	// JSON is the content of a tree.json.
 	JSON []byte
@@ -46,6 +47,26 @@ type Model struct {
 	// that ends last scores it. A tree of the global window scores rows of all windows. A row cannot
 	// be scored if its window has no tree. Spark does not support side inputs of Go pipelines.
 	Trees beam.PCollection
+	// Latest scores each row by the newest tree whose window ended at or before the time of the row. No tree
+	// scores rows that it was grown from, and a tree stays in use while later windows have no tree. Trees has to be the
+	// output of a WindowedTree with fixed or sliding windows.
+	//
+	// In bounded collections, the tree of a row depends on nothing but the rows and the settings. In a stream, a row
+	// waits until the watermark has reached the end of the last window that may have ended before it; usually the
+	// watermark is already there. So all trees that fired on time have come, and the row is scored by the newest of
+	// them, or by a late pane of its window that has come meanwhile. A row may be as late as the AllowedLateness of the
+	// trees. The state is the trees that such rows need, and the rows that wait.
+	//
+	// Streams need a runner with state and timers, such as Flink and Dataflow; the direct runner has none. On prism,
+	// which is for tests, rows also wait until AllowedLateness has passed, and --experiments=prism_disable_sdf_split
+	// is required: prism loses the state of bundles that it splits (https://github.com/apache/beam/issues/35771).
+	//
+	// JSON or Tree may be set in addition: it is the first model, which scores rows before the first tree. Without a
+	// first model such rows are unusable: they make the pipeline fail or are dead letters, unless Unscored is set. So are
+	// rows of a stream that are too late.
+	Latest bool
+	// Unscored emits the rows without a tree as Scored.Unscored. It needs Latest.
+	Unscored bool
 }
 
 // Prediction is the prediction of a tree for a row.
@@ -64,6 +85,7 @@ type Prediction struct {
 type Scored struct {
 	Predictions beam.PCollection // PCollection<KV<T, Prediction>>, or PCollection<KV<K, Prediction>> if rows have keys
 	DeadLetters beam.PCollection // PCollection<DeadLetter> with the option DeadLetters, otherwise invalid
+	Unscored    beam.PCollection // rows that no tree scores, with their keys, if Model.Unscored is set, otherwise invalid
 }
 
 // ModelID returns the digest of a tree.json: see tree.ID.
@@ -134,11 +156,18 @@ func (m *Model) score(s beam.Scope, rows beam.PCollection, step string, opts []O
 	if err != nil {
 		return Scored{}, err
 	}
-	return Scored{Predictions: out[0], DeadLetters: o.limit(s, out[1])}, nil
+	scored := Scored{Predictions: out[0], DeadLetters: o.limit(s, out[1])}
+	if m.Unscored {
+		scored.Unscored = out[2]
+	}
+	return scored, nil
 }
 
 // parDo adds the DoFn that scores rows.
 func (m *Model) parDo(s beam.Scope, rows beam.PCollection, fn scoring, keyed bool) ([]beam.PCollection, error) {
+	if m.Latest {
+		return m.latest(s, rows, fn)
+	}
 	if m.Trees.IsValid() {
 		return scorePacked(s, rows, m.Trees, fn)
 	}
@@ -160,23 +189,40 @@ func (m *Model) validate(schema *rowtype.Schema) error {
 			given++
 		}
 	}
+	first := m.Latest && m.Trees.IsValid() && m.URL == "" && given == 2
 	switch {
-	case given != 1:
-		return errors.New("want a model: set one of JSON, Tree, URL and Trees")
+	case m.Latest && !m.Trees.IsValid() || m.Unscored && !m.Latest:
+		return errors.New("the field Latest needs Trees, and Unscored needs Latest")
+	case given != 1 && !first:
+		return errors.New("want a model: set one of JSON, Tree, URL and Trees; with Latest, JSON or Tree may be the first model")
 	case m.Every < 0 || m.Every > 0 && m.URL == "":
 		return fmt.Errorf("the interval Every is %v: want a duration of at least 0, and 0 for a model without a URL", m.Every)
 	case m.Later && m.URL == "":
 		return errors.New("the field Later is set: want a URL, too, where the model comes later")
 	case m.Trees.IsValid():
-		if t := m.Trees.Type().Type(); t != reflect.TypeFor[[]byte]() && t != reflect.TypeFor[WindowTree]() {
-			return fmt.Errorf("the Trees are of type %v: want the output of Train or of WindowedTree", m.Trees.Type())
+		if err := m.checkTrees(); err != nil || !first {
+			return err
 		}
-		return nil
+		return m.check(schema)
 	case m.Later:
 		return nil
 	default:
 		return m.check(schema)
 	}
+}
+
+// checkTrees checks the type and the windows of the trees.
+func (m *Model) checkTrees() error {
+	t := m.Trees.Type().Type()
+	if t != reflect.TypeFor[WindowTree]() && (m.Latest || t != reflect.TypeFor[[]byte]()) {
+		return fmt.Errorf("the Trees are of type %v: want the output of Train or of WindowedTree, and of WindowedTree for Latest",
+			m.Trees.Type())
+	}
+	w := m.Trees.WindowingStrategy().Fn
+	if length, _ := stretch(w); m.Latest && length <= 0 {
+		return fmt.Errorf("the Trees are in windows of kind %v: want fixed or sliding windows for Latest", w.Kind)
+	}
+	return nil
 }
 
 // checkTime is the longest time for reading a model when a pipeline is built.

@@ -1,6 +1,7 @@
 package transforms_test
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -11,4 +12,18 @@ import (
 func TestStream(t *testing.T) {
 	c := transformstest.Config{Runner: "prism", Events: 6000, Windows: 5, Deadline: time.Minute}
 	transformstest.Streams(t, c, nil)
+}
+
+// TestLatest scores events by the latest trees, in batches and in streams.
+func TestLatest(t *testing.T) {
+	for _, runner := range transformstest.Runners() {
+		for _, keyed := range []bool{false, true} {
+			c := transformstest.LatestConfig{Runner: runner, Keyed: keyed, First: keyed}
+			t.Run(fmt.Sprintf("%s/keyed %v", runner, keyed), func(t *testing.T) { transformstest.Latest(t, c) })
+		}
+	}
+	for _, keyed := range []bool{false, true} {
+		c := transformstest.LatestConfig{Runner: "prism", Stream: true, Keyed: keyed, First: keyed}
+		t.Run(fmt.Sprintf("stream/keyed %v", keyed), func(t *testing.T) { transformstest.Latest(t, c) })
+	}
 }

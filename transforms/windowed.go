@@ -48,6 +48,15 @@ type WindowConfig struct {
 	// the previous window has no rows, the bins are fitted to the window's own rows. PreviousBins
 	// needs fixed windows.
 	PreviousBins bool
+
+	// Classes are the classes of all trees, so that Prediction.Classes is the same for all windows. A class without
+	// rows in a window has the probability 0. A row of another class is an error. Empty: the classes of Bins or, without
+	// Bins, of the rows of the window.
+	Classes []string
+	// MinRows is how many rows a tree needs, and MinClasses how many classes these must have. Otherwise the pane has
+	// no tree, which is counted as trees_refused, and Model.Latest keeps the tree before.
+	MinRows    int64
+	MinClasses int
 }
 
 // WindowTree is the tree of a window.
@@ -84,6 +93,7 @@ func WindowedTree(s beam.Scope, rows beam.PCollection, c WindowConfig, opts ...O
 	err = errors.Join(err, fault, c.check())
 	var given []byte
 	if err == nil {
+		spec.Classes = slices.Sorted(slices.Values(c.Classes))
 		given, err = c.givenPlan(spec)
 	}
 	if err != nil {
@@ -100,7 +110,7 @@ func WindowedTree(s beam.Scope, rows beam.PCollection, c WindowConfig, opts ...O
 	batches = beam.WindowInto(s, c.Windows, batches, c.windowing()...)
 	// CombinePerKey does not work here, because its results do not know their pane
 	// (exec.ExtractOutput).
-	trees := beam.ParDo(s, &windowTreeFn{Spec: fn.Spec, Given: given}, beam.GroupByKey(s, batches))
+	trees := beam.ParDo(s, &windowTreeFn{Spec: fn.Spec, Given: given, MinRows: c.MinRows, MinClasses: c.MinClasses}, beam.GroupByKey(s, batches))
 	if o.letters != nil {
 		dead = beam.WindowInto(s, c.Windows, dead, c.windowing()...)
 	}
@@ -122,6 +132,15 @@ func (c *WindowConfig) check() error {
 	if len(c.Bins) > 0 && (len(c.TrainConfig.Bins) > 1 || c.Weighs()) {
 		faults = append(faults, errors.New("the Bins of a window: want at most one number of bins, and no ClassWeights or BalanceClasses, which "+
 			"rows decide on before they are coded"))
+	}
+	if len(c.Bins) > 0 && len(c.Classes) > 0 {
+		faults = append(faults, errors.New("the Classes: want none with Bins, which have classes"))
+	}
+	if len(slices.Compact(slices.Sorted(slices.Values(c.Classes)))) < len(c.Classes) || slices.Contains(c.Classes, "") {
+		faults = append(faults, fmt.Errorf("the Classes %q: want each class once, and no empty class", c.Classes))
+	}
+	if c.MinRows < 0 || c.MinClasses < 0 {
+		faults = append(faults, fmt.Errorf("MinRows %d and MinClasses %d: want numbers of at least 0", c.MinRows, c.MinClasses))
 	}
 	if c.AllowedLateness < 0 {
 		faults = append(faults, fmt.Errorf("AllowedLateness %v: want a time of at least 0", c.AllowedLateness))
@@ -227,9 +246,13 @@ func (c *WindowConfig) bins(spec *trainSpec) ([]dataset.Feature, []string, error
 
 // windowTreeFn grows the tree of a pane.
 type windowTreeFn struct {
-	Spec  []byte
-	Given []byte
+	Spec       []byte
+	Given      []byte
+	MinRows    int64
+	MinClasses int
 }
+
+var treesRefused = beam.NewCounter(jobs.CounterNamespace, "trees_refused")
 
 func (f *windowTreeFn) ProcessElement(
 	ctx context.Context, pane beam.PaneInfo, w beam.Window, _ int64,
@@ -250,6 +273,10 @@ func (f *windowTreeFn) ProcessElement(
 	g, err := spec.growTally(ctx, tally, f.Given)
 	if err != nil || g == nil {
 		return jobs.Carry(err)
+	}
+	if g.Rows[dataset.Train] < f.MinRows || g.Classes < f.MinClasses {
+		treesRefused.Inc(ctx, 1)
+		return nil
 	}
 	t := WindowTree{Pane: pane.Index, Timing: timing(pane.Timing), Last: pane.IsLast, Rows: g.Rows[dataset.Train], JSON: g.Tree.Encode()}
 	if interval, ok := w.(window.IntervalWindow); ok {

@@ -41,7 +41,7 @@ func startFlink(t *testing.T) {
 }
 
 // TestFlinkLibrary: on Flink a pipeline scores rows by the trees that it grows, of all rows and
-// of windows, it chooses trees with models and certificates, and bad rows are dead letters.
+// of windows or the latest ones, it chooses trees with models and certificates, and bad rows are dead letters.
 func TestFlinkLibrary(t *testing.T) {
 	flink.require(t)
 	startFlink(t)
@@ -49,6 +49,12 @@ func TestFlinkLibrary(t *testing.T) {
 		t.Run(name, func(t *testing.T) { transformstest.Feed(t, "flink", windowed, false) })
 		t.Run(name+"/keyed", func(t *testing.T) { transformstest.Feed(t, "flink", windowed, true) })
 	}
+	t.Run("latest", func(t *testing.T) {
+		transformstest.Latest(t, transformstest.LatestConfig{Runner: "flink", Keyed: true, First: true})
+	})
+	t.Run("latest in a stream", func(t *testing.T) {
+		transformstest.Latest(t, transformstest.LatestConfig{Runner: "flink", Stream: true})
+	})
 	t.Run("chosen", func(t *testing.T) { transformstest.Chosen(t, "flink") })
 	t.Run("score", func(t *testing.T) { transformstest.DeadLetters(t, "flink", "Score", 100_000) })
 	t.Run("train", func(t *testing.T) { transformstest.DeadLetters(t, "flink", "Train", 20_000) })

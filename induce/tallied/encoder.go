@@ -28,8 +28,9 @@ type Encoder struct {
 
 	spec     *Spec
 	reader   *rowtype.Reader
-	coder    *rowCoder // codes rows by given bins; nil if no bins are given
-	position uint64    // hash of the place of the rows, see dataset.HashRow
+	coder    *rowCoder         // codes rows by given bins; nil if no bins are given
+	classes  map[string]uint16 // given classes; nil if none are given
+	position uint64            // hash of the place of the rows, see dataset.HashRow
 	cells    []rowtype.Cell
 }
 
@@ -49,6 +50,9 @@ func NewEncoder(s *Spec, given *Plan) (*Encoder, error) {
 	}
 	e := &Encoder{spec: s, position: dataset.HashPosition(s.Settings.Seed, OrderedFile, 0)}
 	var err error
+	if len(s.Classes) > 0 {
+		e.classes = dataset.ClassCodes(s.Classes)
+	}
 	if e.reader, err = s.Schema.Reader(names); err == nil && given != nil {
 		e.coder = newRowCoder(given, s.Settings.Label)
 	}
@@ -90,6 +94,11 @@ func (e *Encoder) Encode(row any, at int) (weight float64, labelEnd int, err err
 			return 0, 0, NullLabel(c.Label)
 		}
 		return 0, 0, nil
+	}
+	if e.classes != nil {
+		if _, err := ClassCode(e.classes, e.cells[0].Spell(), c.Label); err != nil {
+			return 0, 0, err
+		}
 	}
 	kind, bucket := ownRows, uint8(0)
 	switch {

@@ -44,6 +44,7 @@ func (s *Spec) FitTally(tally []byte) (*Plan, *Sums, error) {
 type Grown struct {
 	Tree     *tree.Tree
 	Rows     [dataset.Parts]int64
+	Classes  int               // number of classes of the training rows
 	Frontier []frontier.Listed // trees among which it was chosen; empty if there was no choice
 }
 
@@ -67,6 +68,11 @@ func (s *Spec) Grow(ctx context.Context, tables *Tables, p *Plan, workers int, n
 	stats.Count(m.Parts[dataset.Train])
 	if stats.Objects == 0 {
 		return nil, s.NoTrainingRows()
+	}
+	for _, weight := range stats.RawWeight {
+		if weight > 0 {
+			g.Classes++
+		}
 	}
 	m.Modeller = &grid.Modeller{
 		Features: p.features, Scale: p.ScaleOf(dataset.Train), Training: p.Training(stats, p.TrainRows, p.Dropped),

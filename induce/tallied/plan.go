@@ -52,7 +52,10 @@ func (s *Spec) Fit(sums *Sums) (*Plan, error) {
 	c := &s.Settings
 	p := &Plan{Dropped: sums.Dropped, Rule: weighing.Rule{Units: sums.Weights}, TrainRows: sums.TrainRows}
 	var err error
-	if p.Classes, err = binning.FitClasses(c.Label, sums.Label, c.MaxClasses); err != nil {
+	if p.Classes = s.Classes; len(p.Classes) == 0 {
+		p.Classes, err = binning.FitClasses(c.Label, sums.Label, c.MaxClasses)
+	}
+	if err != nil {
 		return nil, dataset.WithHint(err, "raise MaxClasses, or name a column of classes as the Label")
 	}
 	p.Bins = c.BinsFor(sums.rows(), len(p.Classes)) // rows without a label also count

@@ -21,6 +21,7 @@ type Spec struct {
 	Ordered  bool                    `json:"ordered"`  // without a column that decides, the position of a row decides on its part
 	Schema   *rowtype.Schema         `json:"schema"`
 	Columns  []dataset.FeatureColumn `json:"columns"` // the features
+	Classes  []string                `json:"classes"` // classes of the label; empty: the classes of the rows
 
 	Part string `json:"part"` // column that determines the part of a row; optional
 

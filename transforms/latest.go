@@ -1,0 +1,380 @@
+package transforms
+
+import (
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/graph/mtime"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/graph/window"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/state"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/timers"
+
+	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/transforms/jobs"
+)
+
+// The rows of Model.Latest are divided among these numbers of keys, each with its own copy of the trees. Engines hold
+// all values of a key of bounded collections in memory.
+const (
+	shardsBounded   = 16
+	shardsUnbounded = 4
+)
+
+// latest adds the DoFns of Model.Latest. It returns the predictions, the dead letters and, if they are wanted, the
+// unscored rows.
+//
+//	rows  -> packs of the rows of a bundle and a stretch of time -+-> the tree of each pack -> predictions
+//	trees -> a copy for each shard -------------------------------+
+//
+// All rows of a stretch have the same latest tree, as no window ends within it. Bounded collections are joined by
+// CoGroupByKey, which every runner has. In streams, a DoFn with state holds the trees, and packs wait there
+// until the watermark has reached the start of their stretch.
+func (m *Model) latest(s beam.Scope, rows beam.PCollection, fn scoring) ([]beam.PCollection, error) {
+	first, err := m.read(context.Background()) // empty if there is no first model
+	if err != nil {
+		return nil, err
+	}
+	windows := m.Trees.WindowingStrategy()
+	length, _ := stretch(windows.Fn)
+	stretched := stretched{Length: length.Milliseconds(), First: first}
+	pack := &packFn{packing: newPacking(rows), Stretch: stretched.Length}
+	packs, err := pack.pack(s, beam.WindowInto(s, window.NewGlobalWindows(), rows))
+	if err != nil {
+		return nil, err
+	}
+	stream, shards := unbounded(rows) || unbounded(m.Trees), int64(shardsBounded)
+	if stream {
+		shards = shardsUnbounded
+	}
+	trees := beam.ParDo(s, &copyTreesFn{shards}, beam.WindowInto(s, window.NewGlobalWindows(), m.Trees))
+	packs = beam.ParDo(s, &shardPacksFn{shards}, packs)
+	var found beam.PCollection
+	if stream {
+		find := &findTreesStreamFn{
+			stretched: stretched, Lateness: int64(windows.AllowedLateness),
+			Kept: state.MakeValueState[[]byte]("kept"), Waiting: state.MakeBagState[[]byte]("waiting"), Due: timers.InEventTime("due"),
+		}
+		found = beam.ParDo(s, find, beam.Flatten(s, trees, packs))
+	} else {
+		found = beam.ParDo(s, &findTreesFn{stretched}, beam.CoGroupByKey(s, trees, packs))
+	}
+	score := &scoreFoundFn{packScoring: packScoring{scoring: fn, Packing: pack.packing}, Unscored: m.Unscored}
+	out, err := beam.TryParDo(s, score, found, beam.TypeDefinition{Var: beam.TType, T: pack.Types[0].T})
+	if err != nil {
+		return nil, err
+	}
+	if m.Unscored {
+		out[2], err = pack.unpack(s, out[2])
+	}
+	for i := range out {
+		out[i] = inWindowsOf(s, rows, out[i])
+	}
+	return out, err
+}
+
+// unbounded reports whether a collection is unbounded. Only the text of a collection shows this.
+func unbounded(c beam.PCollection) bool { return strings.HasSuffix(c.String(), ":unbounded}") }
+
+// inWindowsOf puts elements into the windows of another collection, by their times.
+func inWindowsOf(s beam.Scope, like, c beam.PCollection) beam.PCollection {
+	w := like.WindowingStrategy()
+	options := []beam.WindowIntoOption{
+		beam.Trigger(w.Trigger), beam.AllowedLateness(time.Duration(w.AllowedLateness) * time.Millisecond),
+	}
+	if w.AccumulationMode == window.Accumulating {
+		options = append(options, beam.PanesAccumulate())
+	}
+	return beam.WindowInto(s, w.Fn, c, options...)
+}
+
+// The kinds of values of findTreesStreamFn, in their first byte.
+const (
+	kindTree byte = iota
+	kindPack
+)
+
+// copyTreesFn sends a copy of each tree to every shard.
+type copyTreesFn struct{ Shards int64 }
+
+func (f *copyTreesFn) ProcessElement(t WindowTree, emit func(int64, []byte)) {
+	b := append([]byte{kindTree}, appendTree(t.End, t.Pane, t.JSON)...)
+	for shard := range f.Shards {
+		emit(shard, b)
+	}
+}
+
+// shardPacksFn sends packs to shards by their hash.
+type shardPacksFn struct{ Shards int64 }
+
+func (f *shardPacksFn) ProcessElement(pack []byte) (shard int64, value []byte) {
+	return int64(dataset.HashKey(pack)>>32) % f.Shards, append([]byte{kindPack}, pack...)
+}
+
+// keptTrees are the trees that rows may still need.
+type keptTrees struct {
+	Trees   []windowEnd // by the end of their windows
+	Forgot  bool        // whether earlier trees were forgotten
+	Reached int64       // the watermark has reached this time, in ms since 1970
+	Waits   bool        // whether packs wait
+}
+
+// windowEnd is the tree of the latest pane of a window.
+type windowEnd struct {
+	End, Pane int64
+	JSON      []byte
+}
+
+// add adds a tree, given as copyTreesFn encodes it, and returns the end of its window. It takes the place of the
+// tree of an earlier pane.
+func (k *keptTrees) add(b []byte) (end int64, err error) {
+	if len(b) < 1+numberBytes {
+		return 0, jobs.ErrValue
+	}
+	number, encoded := b[1:1+numberBytes], b[1+numberBytes:]
+	t := windowEnd{int64(binary.BigEndian.Uint64(number) ^ 1<<63), int64(binary.BigEndian.Uint64(number[8:])), encoded}
+	at, found := slices.BinarySearchFunc(k.Trees, t.End, func(t windowEnd, end int64) int { return int(min(max(t.End-end, -1), 1)) })
+	switch {
+	case !found:
+		k.Trees = slices.Insert(k.Trees, at, t)
+	case t.Pane >= k.Trees[at].Pane:
+		k.Trees[at] = t
+	}
+	return t.End, nil
+}
+
+// before returns the number of trees of windows that ended at or before a time.
+func (k *keptTrees) before(at int64) int {
+	n, _ := slices.BinarySearchFunc(k.Trees, at, func(t windowEnd, at int64) int {
+		if t.End <= at {
+			return -1
+		}
+		return 1
+	})
+	return n
+}
+
+// forget drops the trees before the latest tree of a time.
+func (k *keptTrees) forget(at int64) {
+	if n := k.before(at) - 1; n > 0 {
+		k.Trees, k.Forgot = slices.Delete(k.Trees, 0, n), true
+	}
+}
+
+// stretched finds the trees of packs whose rows are in one stretch of time.
+type stretched struct {
+	Length int64  // length of a stretch in ms
+	First  []byte // tree.json for rows before the first tree; empty: such rows have no tree
+}
+
+// start returns the start of the stretch of time t.
+func (f *stretched) start(t int64) int64 {
+	return max(dataset.FloorDiv(t, f.Length)*f.Length, int64(mtime.MinTimestamp)) // rows may have no time
+}
+
+// startOf returns the start of the stretch of a pack, given as shardPacksFn encodes it.
+func (f *stretched) startOf(value []byte) (int64, error) {
+	first, n := binary.Varint(value[min(1, len(value)):])
+	if n <= 0 {
+		return 0, jobs.ErrValue
+	}
+	return f.start(first), nil
+}
+
+// emit emits a pack with its tree, which is empty if it has none.
+func (f *stretched) emit(k *keptTrees, value []byte, emit func(beam.EventTime, []byte, []byte)) error {
+	start, err := f.startOf(value)
+	if err != nil {
+		return err
+	}
+	var encoded []byte
+	if n := k.before(start); n > 0 {
+		encoded = k.Trees[n-1].JSON
+	} else if !k.Forgot {
+		encoded = f.First
+	}
+	emit(beam.EventTime(start), encoded, value[1:])
+	return nil
+}
+
+// findTreesFn finds the trees of packs in bounded collections.
+type findTreesFn struct{ stretched }
+
+func (f *findTreesFn) ProcessElement(
+	_ int64, trees, packs func(*[]byte) bool, emit func(beam.EventTime, []byte, []byte),
+) error {
+	var k keptTrees
+	for _, b := range jobs.Collect(trees) {
+		if _, err := k.add(b); err != nil {
+			return err
+		}
+	}
+	var b []byte
+	for packs(&b) {
+		if err := f.emit(&k, b, emit); err != nil {
+			return err
+		}
+		b = nil
+	}
+	return nil
+}
+
+// findTreesStreamFn finds the trees of packs in streams. A pack waits until the watermark has reached the start
+// of its stretch: then the trees of all windows that ended by then have come. Trees are forgotten once rows that
+// need them would be later than the allowed lateness.
+type findTreesStreamFn struct {
+	stretched
+
+	Lateness int64 // allowed lateness of the trees in ms
+
+	Kept    state.Value[[]byte] // encoded keptTrees
+	Waiting state.Bag[[]byte]   // packs
+	Due     timers.EventTime
+}
+
+func (f *findTreesStreamFn) ProcessElement(
+	sp state.Provider, tp timers.Provider, _ int64, value []byte, emit func(beam.EventTime, []byte, []byte),
+) error {
+	k, err := f.read(sp)
+	if err != nil {
+		return err
+	}
+	var at int64
+	switch {
+	case len(value) == 0:
+		return jobs.ErrValue
+	case value[0] == kindTree:
+		if at, err = k.add(value); err != nil {
+			return err
+		}
+	default:
+		if at, err = f.startOf(value); err != nil {
+			return err
+		}
+		if at <= k.Reached {
+			return f.emit(k, value, emit)
+		}
+		if err := f.Waiting.Add(sp, value); err != nil {
+			return err
+		}
+		k.Waits = true
+	}
+	if at > k.Reached { // each time has a timer of its own, so that timers do not wait for another
+		f.Due.Set(tp, time.UnixMilli(at), timers.WithTag(strconv.FormatInt(at, 10)))
+	}
+	return f.Kept.Write(sp, jobs.MustJSON(k))
+}
+
+func (f *findTreesStreamFn) OnTimer(
+	_ context.Context, at beam.EventTime, sp state.Provider, _ timers.Provider, _ int64, _ timers.Context,
+	emit func(beam.EventTime, []byte, []byte),
+) error {
+	k, err := f.read(sp)
+	if err != nil {
+		return err
+	}
+	k.Reached = max(k.Reached, int64(at))
+	if k.Waits {
+		if err := f.release(sp, k, emit); err != nil {
+			return err
+		}
+	}
+	k.forget(f.start(k.Reached - f.Lateness))
+	return f.Kept.Write(sp, jobs.MustJSON(k))
+}
+
+// release emits the packs that need not wait any longer.
+func (f *findTreesStreamFn) release(sp state.Provider, k *keptTrees, emit func(beam.EventTime, []byte, []byte)) error {
+	waiting, _, err := f.Waiting.Read(sp)
+	if err != nil {
+		return err
+	}
+	if err := f.Waiting.Clear(sp); err != nil {
+		return err
+	}
+	k.Waits = false
+	for _, b := range waiting {
+		start, err := f.startOf(b)
+		switch {
+		case err != nil:
+		case start > k.Reached:
+			k.Waits = true
+			err = f.Waiting.Add(sp, b)
+		default:
+			err = f.emit(k, b, emit)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (f *findTreesStreamFn) read(sp state.Provider) (*keptTrees, error) {
+	k := &keptTrees{Reached: int64(mtime.MinTimestamp)}
+	b, ok, err := f.Kept.Read(sp)
+	if err == nil && ok {
+		err = json.Unmarshal(b, k)
+	}
+	return k, err
+}
+
+// noLatestTree returns the error for a row without a tree.
+func noLatestTree() error {
+	return &dataset.DataError{
+		Problem: "no window with a tree ended before the row, or the row is later than the AllowedLateness of the trees",
+		Hint:    "give a first model, or set Unscored",
+	}
+}
+
+// scoreFoundFn scores packs by the trees that were found for them.
+type scoreFoundFn struct {
+	packScoring
+
+	Unscored bool // whether packs without a tree are emitted as they are
+
+	scorers map[string]*scorer // by tree.json
+}
+
+// mostScorers is the number of trees from which a worker decodes trees again.
+const mostScorers = 100
+
+// scorer returns the scorer of a tree.json; nil if it is empty.
+func (f *scoreFoundFn) scorer(encoded []byte) (*scorer, error) {
+	if s, ok := f.scorers[string(encoded)]; ok || len(encoded) == 0 {
+		return s, nil
+	}
+	if f.scorers == nil || len(f.scorers) >= mostScorers {
+		f.scorers = make(map[string]*scorer)
+	}
+	s, err := newScorer(encoded, f.schema)
+	f.scorers[string(encoded)] = s
+	return s, err
+}
+
+func (f *scoreFoundFn) ProcessElement(
+	ctx context.Context, encoded, pack []byte, emit func(beam.EventTime, beam.T, Prediction), refuse func(beam.EventTime, DeadLetter),
+	unscored func([]byte),
+) error {
+	s, err := f.scorer(encoded)
+	switch {
+	case err != nil:
+		return jobs.Carry(err)
+	case s == nil && f.Unscored:
+		unscored(pack)
+		return nil
+	default:
+		return f.scorePack(ctx, s, pack, noLatestTree, emit, refuse)
+	}
+}
+
+func (f *scoreFoundFn) FinishBundle(
+	ctx context.Context, _ func(beam.EventTime, beam.T, Prediction), _ func(beam.EventTime, DeadLetter), _ func([]byte),
+) {
+	f.usage.flush(ctx)
+}
