@@ -226,7 +226,7 @@ func TestFronts(t *testing.T) {
 }
 
 // TestContenders: by hand. The standard error of an area of 0.8 on 50 and 50 rows is 0.045 by Hanley
-// and McNeil, so half of it is 0.022. On a quarter of the rows it is about twice as large.
+// and McNeil. On a quarter of the rows it is about twice as large.
 func TestContenders(t *testing.T) {
 	point := func(cost float64, leaves int, merit float64) frontier.Point {
 		p := frontier.Point{Merit: merit, Score: &frontier.Score{Value: merit, Rows: []float64{50, 50}}}
@@ -236,9 +236,9 @@ func TestContenders(t *testing.T) {
 	points := []frontier.Point{
 		point(2, 10, 0.8),  // the best
 		point(2, 10, 0.79), // behind by chance
-		point(3, 20, 0.77), // behind by more, but not on a quarter of the rows
-		point(2, 2, 0.7),   // behind by far, with fewer leaves
-		point(1, 2, 0.6),   // the cheapest
+		point(3, 20, 0.74), // behind by more, but not on a quarter of the rows
+		point(2, 2, 0.68),  // behind by far, with fewer leaves
+		point(1, 2, 0.67),  // the cheapest
 	}
 	best := frontier.Query{Rule: frontier.Best}
 	limited := best

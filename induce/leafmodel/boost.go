@@ -16,8 +16,8 @@ const (
 	leastBoosted = 200
 
 	// mostBoosted is the greatest number of objects that a booster is fitted to. On public data sets
-	// four times as many gave boosters that are no better.
-	mostBoosted = 1 << 14
+	// twice as many gave boosters that are no better.
+	mostBoosted = 1 << 15
 )
 
 // Boost returns models with boosters, by tree and node. It adds boosters to the models of Fit; a
