@@ -95,14 +95,16 @@ func TestFlinkPrograms(t *testing.T) {
 	}{
 		"nightly": {
 			func(*program) []string { return []string{"--flink", e.endpoint} },
-			[]string{"runs/nightly/tree.json", "runs/nightly/metrics.json", "runs/nightly/schema.json"}, 3,
+			[]string{"runs/nightly/tree.json", "runs/nightly/metrics.json", "runs/nightly/schema.json"},
+			3,
 		},
 		"hours": {
 			func(p *program) []string {
 				return append(e.flags("PROCESS", "2"), "--environment_config", fmt.Sprintf(`{"command":%q}`, p.file),
 					"--worker_binary", os.DevNull)
 			},
-			[]string{"visits/*.json"}, 7,
+			[]string{"visits/*.json"},
+			7,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
