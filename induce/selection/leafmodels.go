@@ -300,8 +300,8 @@ func (m *modelled) fit(f *distill.Fitting, at []int, before [][]*leafmodel.Model
 			made = f.Of(in).Linear(kind.ridge)
 		} else {
 			some := make([][]*leafmodel.Model, len(in))
-			for k, tree := range in {
-				some[k] = boosted[tree]
+			for k, of := range in {
+				some[k] = boosted[of]
 			}
 			made = leafmodel.Shorten(some, kind.boosted)
 		}
@@ -309,8 +309,8 @@ func (m *modelled) fit(f *distill.Fitting, at []int, before [][]*leafmodel.Model
 		if before == nil {
 			models = noModels(f.Trees)
 		}
-		for k, tree := range in {
-			models[tree] = made[k]
+		for k, of := range in {
+			models[of] = made[k]
 		}
 		variants = append(variants, models)
 	}
