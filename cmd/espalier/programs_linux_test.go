@@ -94,7 +94,7 @@ func TestFlinkPrograms(t *testing.T) {
 		files    int
 	}{
 		"nightly": {
-			func(*program) []string { return []string{"--flink", e.endpoint} },
+			func(*program) []string { return []string{e.endpoint} },
 			[]string{"runs/nightly/tree.json", "runs/nightly/metrics.json", "runs/nightly/schema.json"},
 			3,
 		},
@@ -135,7 +135,7 @@ func TestFlinkPrograms(t *testing.T) {
 		source := snippet(t, "go.md", "// Command nightly")
 		source = strings.Replace(source, "worker.Main()", "", 1)
 		source = strings.Replace(source, "flag.Parse()", "flag.Parse(); worker.Main()", 1)
-		run, out := newProgram(t, "late", source).start(t, "--flink", e.endpoint)
+		run, out := newProgram(t, "late", source).start(t, e.endpoint)
 		err := run.Wait()
 		const want = "exit status 2: flag provided but not defined: -provision_endpoint): main calls worker.Main first"
 		if err == nil || !strings.Contains(out.String(), want) || strings.Contains(out.String(), "job is") {
