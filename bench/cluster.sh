@@ -221,7 +221,7 @@ disturbed_program() {
 	[ "$(restarts)" -gt "$before" ] || fail "no TaskManager was killed when $name had a job on its way"
 	echo "$name: ${#files[@]} files of the same bytes, with a TaskManager killed in $(since "$start") s"
 }
-disturbed_program nightly 'runs/nightly/tree.json' --flink 127.0.0.1:8099
+disturbed_program nightly 'runs/nightly/tree.json' 127.0.0.1:8099
 disturbed_program hours 'visits/[0-9]*.json' --runner flink --endpoint 127.0.0.1:8099 --parallelism 2 --environment_type PROCESS \
 	--environment_config "{\"command\":\"$PWD/programs/hours/hours\"}" --worker_binary /dev/null
 
