@@ -58,7 +58,7 @@ awk '/^```/ { if (index(block, "// Command hours ")) printf "%s", block; block =
 	inside { block = block $0 "\n" }' docs/go.md >"$work/program/main.go"
 (cd "$work/program" && go mod init example.com/hours 2>/dev/null && go mod edit -require github.com/espalier-ml/espalier@v0.0.0 \
 	-replace "github.com/espalier-ml/espalier=$work/first" && cp "$work/first/go.sum" . && CGO_ENABLED=0 go build -mod=mod -o program .)
-printf 'FROM localhost/base\nCOPY program /program\nENTRYPOINT ["/program"]\n' | pod build -q --isolation chroot -t localhost/program -f - "$work/program"
+printf 'FROM localhost/base\nUSER 65532\nCOPY program /program\nENTRYPOINT ["/program"]\n' | pod build -q --isolation chroot -t localhost/program -f - "$work/program"
 [ "$(serves localhost/program)" = "this program serves engines" ]
 echo "release: the images of espalier and of a program of docs/go.md are images of workers"
 # The limits are low, as a sandbox may refuse to raise its own.
