@@ -50,7 +50,7 @@ func openAll(
 	var inputErr, checkpointErr error
 	var wg parallel.Group
 	wg.Go(func() { o.input, inputErr = source.OpenInput(reading, f, c.Input, s) })
-	if o.lock, locked, err = engine.LockFolder(ctx, f, c.Output, j.Engine, j.Reporter); err == nil {
+	if o.lock, locked, err = j.LockFolder(ctx, c.Output); err == nil {
 		wg.Go(func() { o.unfinished, checkpointErr = readCheckpoint(reading, f, c) })
 		o.output, err = runfolder.Open(reading, f.Store, c.Output, runfolder.Training, c.Overwrite || c.Resume)
 	}

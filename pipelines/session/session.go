@@ -69,7 +69,7 @@ func (s *Session) Input(ctx context.Context, patterns []string) (*source.Input, 
 // Locked carries out work that holds the lock of a run folder. The context of the work ends when the lock
 // is lost.
 func (s *Session) Locked(ctx context.Context, folder string, work func(ctx context.Context) error) error {
-	lock, locked, err := engine.LockFolder(ctx, s.Files, folder, s.Engine, s.Reporter)
+	lock, locked, err := s.LockFolder(ctx, folder)
 	if err != nil {
 		return err
 	}
