@@ -150,10 +150,15 @@ func (p *Pool) Fronts(step float64) []Point {
 // the limits does not beat a point within them. If the rule is Total, or if merits are log losses, all
 // points are contenders.
 func Contenders(points []Point, q Query, share float64, bySize bool) []bool {
+	within := make([]bool, len(points))
+	for i := range points {
+		within[i] = q.Limits.Allow(&points[i].Complexity)
+	}
 	list := make([]bool, len(points))
 	for i := range points {
 		p := &points[i]
-		if list[i] = q.Rule == Total || p.Score == nil; list[i] {
+		list[i] = true
+		if q.Rule == Total || p.Score == nil {
 			continue
 		}
 		rows := make([]float64, len(p.Score.Rows))
@@ -165,11 +170,14 @@ func Contenders(points []Point, q Query, share float64, bySize bool) []bool {
 			margin /= 2
 		}
 		enough := p.Merit + margin
-		within := q.Limits.Allow(&p.Complexity)
-		list[i] = !slices.ContainsFunc(points, func(r Point) bool {
-			return r.Merit > enough && r.cost() <= p.cost() && (!bySize || r.Leaves <= p.Leaves) &&
-				(!within || q.Limits.Allow(&r.Complexity))
-		})
+		cost := p.cost()
+		for k := range points { // without copies, as points are large
+			r := &points[k]
+			if r.Merit > enough && r.cost() <= cost && (!bySize || r.Leaves <= p.Leaves) && (within[k] || !within[i]) {
+				list[i] = false
+				break
+			}
+		}
 	}
 	return list
 }
