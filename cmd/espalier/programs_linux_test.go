@@ -148,7 +148,7 @@ func TestFlinkPrograms(t *testing.T) {
 // workers are containers of the given image.
 func TestDataflowTemplate(t *testing.T) {
 	if !longtest.Enabled() {
-		t.Skip("the program takes a while to build")
+		t.Skip("waits for -tags long (make long), as it builds a program")
 	}
 	c := emptyCloud(t, "gs")
 	p := newProgram(t, "hours", snippet(t, "go.md", "// Command hours"))

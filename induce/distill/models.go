@@ -17,8 +17,8 @@ type Fitting struct {
 	Options  leafmodel.Options // Scale is the number of units in the average weight of a row of Training
 }
 
-// Of returns the input for some of the trees, given by their indexes.
-func (f *Fitting) Of(at []int) *Fitting {
+// Pick returns the fitting of some of the trees, given by their indexes.
+func (f *Fitting) Pick(at []int) *Fitting {
 	some := *f
 	some.Trees = picked(f.Trees, at)
 	return &some

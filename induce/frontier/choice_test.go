@@ -259,7 +259,7 @@ func TestContenders(t *testing.T) {
 			t.Errorf("%s: %v, want %v", name, got, c.want)
 		}
 	}
-	within := point(2.5, 2, 0.7) // dearer on average, with a cheaper dearest path
+	within := point(2.5, 2, 0.7) // costs more on average, and less on its most expensive path
 	within.MaxCost = 3
 	got := frontier.Contenders([]frontier.Point{point(2, 10, 0.9), within}, limited, 1, false)
 	if want := []bool{true, true}; !slices.Equal(got, want) {

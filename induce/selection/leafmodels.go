@@ -297,7 +297,7 @@ func (m *modelled) fit(f *distill.Fitting, at []int, before [][]*leafmodel.Model
 		}
 		var made [][]*leafmodel.Model // by in
 		if m.below == nil {
-			made = f.Of(in).Linear(kind.ridge)
+			made = f.Pick(in).Linear(kind.ridge)
 		} else {
 			some := make([][]*leafmodel.Model, len(in))
 			for k, of := range in {
@@ -331,7 +331,7 @@ func (m *modelled) refit(f *distill.Fitting, at []int) (before [][]*leafmodel.Mo
 				own = append(own, k)
 			}
 		}
-		for k, models := range f.Of(own).Linear(v.ridge) {
+		for k, models := range f.Pick(own).Linear(v.ridge) {
 			before[own[k]] = models
 		}
 	}

@@ -88,7 +88,7 @@ func TestGiveMap(t *testing.T) {
 	}
 }
 
-// FuzzValues: a value is read alike as an answer, as a given value and in a row, and a refused value has
+// FuzzValues: a value means the same as an answer, as a given value and in a row, and a refused value has
 // an error with all parts.
 func FuzzValues(f *testing.F) {
 	for _, c := range rowtypetest.Cases(f) {
