@@ -18,10 +18,6 @@ const (
 	skillShare = 0.3
 	// believed is by how many standard errors the score of a larger tree must be higher.
 	believed = 0.2
-	// believedOfModels takes the place of believed if the tree with the highest score has leaf models.
-	// Each pruning competes with models of several strengths, so the highest score is luckier, and
-	// models make more of few tests.
-	believedOfModels = 0.5
 	// beyondChance is by how many standard errors of the area of a tree without a signal an area
 	// must exceed 0.5. Among some thousand prunings of trees that express noise, the highest area
 	// exceeded 0.5 by 3.1 standard errors.
@@ -111,11 +107,7 @@ func best(list []Point, tolerance float64) (chosen, top Point) {
 	if leaf := bareLeaf(list); leaf != nil && !top.beyondChance() {
 		return *leaf, top
 	}
-	share := believed
-	if top.Ridge != 0 || top.Boosted != 0 {
-		share = believedOfModels
-	}
-	lowest := below(top.Score.Value, max(tolerance, float64(share*areaError(top.Merit, top.Score.Rows))))
+	lowest := below(top.Score.Value, max(tolerance, float64(believed*areaError(top.Merit, top.Score.Rows))))
 	return *least(list, cheaper, func(p *Point) bool { return p.Score.Value >= lowest }), top
 }
 

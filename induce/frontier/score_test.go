@@ -69,26 +69,6 @@ func TestBest(t *testing.T) {
 	}
 }
 
-// TestBestOfModels: by hand. With leaf models the margin is half a standard error, .0111 of the area of
-// .8 (see TestBest), whichever kind of models the tree with the highest score has.
-func TestBestOfModels(t *testing.T) {
-	for _, c := range []struct {
-		area    float64
-		ridge   float64
-		boosted int
-		want    int
-	}{
-		{.81, 0, 0, 2}, {.81, 10, 0, 1}, {.81, 0, 8, 1}, {.813, 10, 0, 2},
-	} {
-		points := scored([]float64{200, 200}, [3]float64{1, .5, .6931}, [3]float64{2, .8, .5}, [3]float64{9, c.area, .5})
-		points[2].Ridge, points[2].Boosted = c.ridge, c.boosted
-		got, err := frontier.Select(points, frontier.Query{Rule: frontier.Best})
-		if err != nil || got.Tree != c.want {
-			t.Errorf("%+v: tree %d, %v", c, got.Tree, err)
-		}
-	}
-}
-
 // TestBestWithin: a single leaf is chosen within the limits alone, and a tolerance counts where it is
 // more than chance.
 func TestBestWithin(t *testing.T) {
