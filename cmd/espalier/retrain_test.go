@@ -179,7 +179,7 @@ func TestRetrainDays(t *testing.T) {
 				t.Errorf("%d runs stay: %v; want the four newest, and the one in use among them", len(runs), runs)
 			}
 			table := espalier(t, "retrain", n.config, "--history")
-			wantsPrinted(t, table, "promoted", "refused", "AUC on the run's own test rows has fallen", "not a Parquet file",
+			wantsPrinted(t, table, "promoted", "refused", "AUC on the new tree's own test rows has fallen", "not a Parquet file",
 				"the newest day with rows is")
 			if scheme == "file" {
 				n.validate(t)

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
-	"github.com/espalier-ml/espalier/induce/metric"
+	"github.com/espalier-ml/espalier/induce/gate"
 	"github.com/espalier-ml/espalier/io/setting"
 	"github.com/espalier-ml/espalier/io/usage"
 )
@@ -28,16 +28,11 @@ type Retrain struct {
 	Replace     bool // take the place of a tree in use of another label, or of a later day
 }
 
-// Gate is the conditions under which a new tree replaces the tree in use. Both are measured on the
-// new run's test rows.
+// Gate is the conditions under which a new tree replaces the tree in use.
 type Gate struct {
-	Metrics      []string // judged by paired 95 % intervals
-	Tolerance    float64  // difference of a metric without a meaning
-	MinAUC       float64  // on test rows
-	MaxAUCFall   float64  // against the figure of the run in use, on its own test rows
-	MaxCostRatio float64  // expected cost, by the tree in use; 0: any
-	MaxFlips     float64  // share of the test rows with another class
-	MaxPSI       float64  // greatest PSI of a drifted column; 0: any
+	gate.Limits
+
+	MaxPSI float64 // greatest PSI of a drifted column; 0: any
 }
 
 // Values of --mode.
@@ -47,20 +42,11 @@ const (
 	ModeUse   = "use" // a person has put a run in use: a mode of the history, not of --mode
 )
 
-// gateMetrics lists the metrics that a gate may look at.
-func gateMetrics() []string {
-	var names []string
-	for _, q := range (&metric.Paired{}).Qualities() {
-		names = append(names, q.Name)
-	}
-	return names
-}
-
 // DefaultRetrain trains by the preset "default", and refuses a tree that is worse.
 func DefaultRetrain() Retrain {
 	return Retrain{
 		Train: DefaultTrain(), Mode: ModeTrain,
-		Gate:  Gate{Metrics: []string{"auc_ovr_macro", "log_loss"}, Tolerance: 0.002, MaxAUCFall: 0.05, MaxFlips: 1},
+		Gate:  Gate{Limits: gate.Default()},
 		Drift: DefaultDrift().DriftLimits,
 	}
 }
@@ -109,7 +95,7 @@ func (g *Gate) Settings() []setting.Setting {
 		{
 			Name: "gate_metrics", Value: setting.List(&g.Metrics),
 			Help: "metrics that may not be worse than with the tree in use, by the paired 95 % interval on test rows: " +
-				setting.Alternatives(gateMetrics()),
+				setting.Alternatives(gate.Metrics()),
 		},
 		{
 			Name: "gate_tolerance", Value: setting.Share(&g.Tolerance),
@@ -140,9 +126,9 @@ func (g *Gate) Settings() []setting.Setting {
 func (c *Retrain) Validate() error {
 	faults := append(setting.Faults(c.Settings()), c.faults()...)
 	for _, name := range c.Gate.Metrics {
-		if !slices.Contains(gateMetrics(), name) {
+		if !slices.Contains(gate.Metrics(), name) {
 			faults = append(faults, fmt.Errorf("--gate_metrics %s: want %s", setting.Word(name),
-				setting.Alternatives(gateMetrics())))
+				setting.Alternatives(gate.Metrics())))
 		}
 	}
 	if c.Train.Rejects != "" {

@@ -4,12 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/espalier-ml/espalier/induce/comparison"
 	"github.com/espalier-ml/espalier/induce/dataset"
-	"github.com/espalier-ml/espalier/induce/metric"
+	"github.com/espalier-ml/espalier/induce/gate"
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/io/runfolder"
 	"github.com/espalier-ml/espalier/io/usage"
@@ -30,13 +29,11 @@ func (e *RefusedError) Error() string {
 
 // judge checks the new tree, both alone and against the tree in use.
 func (w *work) judge(ctx context.Context, t *tree.Tree) error {
-	auc := w.attempt.AUC
+	auc, limits := w.attempt.AUC, &w.config.Gate
+	w.add(limits.CheckAUC(auc))
 	if auc == nil {
-		w.fault("min_auc", "the test rows of the new run have no AUC: they are of one class, or the part is empty")
 		return nil
 	}
-	gate := &w.config.Gate
-	w.check("min_auc", *auc, gate.MinAUC, *auc >= gate.MinAUC, "AUC on test rows is %.4f, want at least %.4g")
 	other := w.apart || w.inUse != nil && (w.inUse.Label.Column != t.Label.Column || !comparison.SameClasses(w.inUse, t))
 	if w.attempt.Before == "" || other && w.config.Replace {
 		return nil
@@ -51,9 +48,7 @@ func (w *work) judge(ctx context.Context, t *tree.Tree) error {
 		return err
 	}
 	if before.Metrics.Test != nil && before.Metrics.Test.AUCOvRMacro != nil {
-		fall := *before.Metrics.Test.AUCOvRMacro - *auc
-		w.check("max_auc_fall", fall, gate.MaxAUCFall, fall <= gate.MaxAUCFall,
-			"AUC on the run's own test rows has fallen by %.4f, want at most %.4g")
+		w.add(limits.CheckFall(*auc, *before.Metrics.Test.AUCOvRMacro))
 	}
 	if err := w.compare(ctx); err != nil {
 		return err
@@ -71,15 +66,11 @@ func listed(t *tree.Tree) string {
 	return strings.Join(names, ", ") + more
 }
 
-// check records a condition. text has verbs for the value and the limit.
-func (w *work) check(name string, value, limit float64, passed bool, text string) {
-	w.attempt.Checks = append(w.attempt.Checks, Check{name, value, limit, passed, fmt.Sprintf(text, value, limit)})
-}
+// add records checks.
+func (w *work) add(checks ...gate.Check) { w.attempt.Checks = append(w.attempt.Checks, checks...) }
 
 // fault records a condition that could not be checked.
-func (w *work) fault(name, text string) {
-	w.attempt.Checks = append(w.attempt.Checks, Check{Check: name, Text: text})
-}
+func (w *work) fault(name, text string) { w.add(gate.Check{Check: name, Text: text}) }
 
 // unfit reports whether the rows or trees of both runs are incompatible, which people must
 // investigate.
@@ -107,32 +98,12 @@ func (w *work) compare(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	gate := &w.config.Gate
-	qualities := found.Metrics.Qualities()
-	for _, name := range gate.Metrics {
-		q := qualities[slices.IndexFunc(qualities, func(q metric.Quality) bool { return q.Name == name })]
-		if q.Difference == nil || q.Interval == nil { // too few rows, or no error costs
-			continue
-		}
-		worst := q.Interval.High
-		if q.Lossy {
-			worst = -q.Interval.Low
-		}
-		w.check("gate_metrics", q.Difference.Difference, gate.Tolerance, worst >= -gate.Tolerance,
-			name+" differs by %.5f from the tree in use; want none worse, by its interval, than %.4g")
-	}
-	if cost := found.Metrics.ExpectedCost; gate.MaxCostRatio > 0 && cost.A > 0 {
-		ratio := cost.B / cost.A
-		w.check("max_cost_ratio", ratio, gate.MaxCostRatio, ratio <= gate.MaxCostRatio,
-			"expected cost is %.4g times the cost of the tree in use, want at most %.4g")
-	}
 	share := found.Flips.Share
-	if gate.MaxFlips == 1 && share > manyFlips {
+	if w.config.Gate.MaxFlips == 1 && share > manyFlips {
 		w.reporter.Warn(fmt.Sprintf("%.1f %% of the test rows get another class than by the tree in use: look for a change of the "+
 			"label or of the rows; --max_flips would refuse such a tree", 100*share))
 	}
-	w.check("max_flips", share, gate.MaxFlips, share <= gate.MaxFlips,
-		"a share of %.4f of the test rows gets another class, want at most %.4g")
+	w.add(w.config.Gate.Compare(found.Metrics, share)...)
 	return nil
 }
 
@@ -157,8 +128,8 @@ func (w *work) drift(ctx context.Context) error {
 	limit := w.config.Gate.MaxPSI
 	for _, column := range found.All() {
 		if column.Alarm {
-			w.check("max_psi", column.PSI, limit, limit == 0 || column.PSI <= limit,
-				column.Column+" has drifted: its PSI is %.4g, want at most %.4g (0: any)")
+			w.add(gate.NewCheck("max_psi", column.PSI, limit, limit == 0 || column.PSI <= limit,
+				column.Column+" has drifted: its PSI is %.4g, want at most %.4g (0: any)"))
 		}
 	}
 	return nil

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/espalier-ml/espalier/induce/gate"
 	"github.com/espalier-ml/espalier/induce/parallel"
 	"github.com/espalier-ml/espalier/io/objectstore"
 	"github.com/espalier-ml/espalier/io/runfolder"
@@ -58,14 +59,14 @@ type Attempt struct {
 	Reason   string    `json:"reason,omitempty"`      // why a person has put the run in use
 	HeldTo   string    `json:"held_until,omitempty"`  // day until which a person holds the run in use
 
-	Cuts    *Cuts    `json:"cuts"`    // null: cuts of --cuts_from, or not decided
-	Files   int      `json:"files"`   // number of input files
-	Missing []string `json:"missing"` // days without rows
-	Rows    int64    `json:"rows"`    // for training, validation and test
-	AUC     *float64 `json:"auc"`     // AUC of the new tree on its test rows; null if unknown
-	Cost    *float64 `json:"cost"`    // expected cost of the new tree; null if unknown
-	Checks  []Check  `json:"checks"`
-	Error   string   `json:"error,omitempty"`
+	Cuts    *Cuts        `json:"cuts"`    // null: cuts of --cuts_from, or not decided
+	Files   int          `json:"files"`   // number of input files
+	Missing []string     `json:"missing"` // days without rows
+	Rows    int64        `json:"rows"`    // for training, validation and test
+	AUC     *float64     `json:"auc"`     // AUC of the new tree on its test rows; null if unknown
+	Cost    *float64     `json:"cost"`    // expected cost of the new tree; null if unknown
+	Checks  []gate.Check `json:"checks"`
+	Error   string       `json:"error,omitempty"`
 
 	// Live holds the figures of the run's predictions by labels that came later; nil if absent. They have
 	// a document of their own: see runfolder.ReadLive.
@@ -73,15 +74,6 @@ type Attempt struct {
 
 	url        string
 	generation string
-}
-
-// Check is a condition of the gate.
-type Check struct {
-	Check  string  `json:"check"` // the setting
-	Value  float64 `json:"value"`
-	Limit  float64 `json:"limit"`
-	Passed bool    `json:"passed"`
-	Text   string  `json:"text"`
 }
 
 // write writes the attempt, replacing its earlier form.
@@ -101,15 +93,7 @@ func (a *Attempt) write(ctx context.Context, s *objectstore.Store) error {
 }
 
 // Refusals lists the reasons for which the gate has refused the run.
-func (a *Attempt) Refusals() []string {
-	var texts []string
-	for _, c := range a.Checks {
-		if !c.Passed {
-			texts = append(texts, c.Text)
-		}
-	}
-	return texts
-}
+func (a *Attempt) Refusals() []string { return gate.Refusals(a.Checks) }
 
 // readHistory returns all attempts, the oldest first.
 func readHistory(ctx context.Context, s *objectstore.Store, destination string) ([]*Attempt, error) {
@@ -186,6 +170,6 @@ func newAttempt(destination, version, date, key string, started time.Time) *Atte
 	name := fmt.Sprintf("%s-%s.json", started.UTC().Format("20060102T150405.000000Z"), date)
 	return &Attempt{
 		Format: attemptFormat, Version: 1, Espalier: version, Date: date, Key: key, Started: started.UTC(),
-		Mode: config.ModeTrain, Outcome: Running, Missing: []string{}, Checks: []Check{}, url: objectstore.Join(destination, historyFolder, name),
+		Mode: config.ModeTrain, Outcome: Running, Missing: []string{}, Checks: []gate.Check{}, url: objectstore.Join(destination, historyFolder, name),
 	}
 }
