@@ -3,9 +3,7 @@ package transforms
 import (
 	"context"
 	"encoding/binary"
-	"encoding/json"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -121,23 +119,31 @@ type keptTrees struct {
 	Trees   []windowEnd // by the end of their windows
 	Forgot  bool        // whether earlier trees were forgotten
 	Reached int64       // the watermark has reached this time, in ms since 1970
-	Waits   bool        // whether packs wait
+	Waits   bool        // whether values wait
+
+	changed bool // since it was read from the state
 }
 
 // windowEnd is the tree of the latest pane of a window.
 type windowEnd struct {
 	End, Pane int64
 	JSON      []byte
+	AUC       float64 `json:",omitempty"` // on the test rows of the window, if there is a gate
 }
 
-// add adds a tree, given as copyTreesFn encodes it, and returns the end of its window. It takes the place of the
-// tree of an earlier pane.
-func (k *keptTrees) add(b []byte) (end int64, err error) {
-	if len(b) < 1+numberBytes {
-		return 0, jobs.ErrValue
+// readTree decodes a numbered tree.
+func readTree(b []byte) (windowEnd, error) {
+	if len(b) < numberBytes {
+		return windowEnd{}, jobs.ErrValue
 	}
-	number, encoded := b[1:1+numberBytes], b[1+numberBytes:]
-	t := windowEnd{int64(binary.BigEndian.Uint64(number) ^ 1<<63), int64(binary.BigEndian.Uint64(number[8:])), encoded}
+	return windowEnd{
+		End: int64(binary.BigEndian.Uint64(b) ^ 1<<63), Pane: int64(binary.BigEndian.Uint64(b[8:])), JSON: b[numberBytes:],
+	}, nil
+}
+
+// add adds a tree. It takes the place of the tree of an earlier pane.
+func (k *keptTrees) add(t windowEnd) {
+	k.changed = true
 	at, found := slices.BinarySearchFunc(k.Trees, t.End, func(t windowEnd, end int64) int { return int(min(max(t.End-end, -1), 1)) })
 	switch {
 	case !found:
@@ -145,7 +151,6 @@ func (k *keptTrees) add(b []byte) (end int64, err error) {
 	case t.Pane >= k.Trees[at].Pane:
 		k.Trees[at] = t
 	}
-	return t.End, nil
 }
 
 // before returns the number of trees of windows that ended at or before a time.
@@ -210,9 +215,11 @@ func (f *findTreesFn) ProcessElement(
 ) error {
 	var k keptTrees
 	for _, b := range jobs.Collect(trees) {
-		if _, err := k.add(b); err != nil {
+		t, err := readTree(b[min(1, len(b)):])
+		if err != nil {
 			return err
 		}
+		k.add(t)
 	}
 	var b []byte
 	for packs(&b) {
@@ -240,88 +247,38 @@ type findTreesStreamFn struct {
 func (f *findTreesStreamFn) ProcessElement(
 	sp state.Provider, tp timers.Provider, _ int64, value []byte, emit func(beam.EventTime, []byte, []byte),
 ) error {
-	k, err := f.read(sp)
-	if err != nil {
-		return err
-	}
-	var at int64
-	switch {
-	case len(value) == 0:
-		return jobs.ErrValue
-	case value[0] == kindTree:
-		if at, err = k.add(value); err != nil {
-			return err
-		}
-	default:
-		if at, err = f.startOf(value); err != nil {
-			return err
-		}
-		if at <= k.Reached {
-			return f.emit(k, value, emit)
-		}
-		if err := f.Waiting.Add(sp, value); err != nil {
-			return err
-		}
-		k.Waits = true
-	}
-	if at > k.Reached { // each time has a timer of its own, so that timers do not wait for another
-		f.Due.Set(tp, time.UnixMilli(at), timers.WithTag(strconv.FormatInt(at, 10)))
-	}
-	return f.Kept.Write(sp, jobs.MustJSON(k))
+	return f.held(emit).process(sp, tp, value)
 }
 
 func (f *findTreesStreamFn) OnTimer(
 	_ context.Context, at beam.EventTime, sp state.Provider, _ timers.Provider, _ int64, _ timers.Context,
 	emit func(beam.EventTime, []byte, []byte),
 ) error {
-	k, err := f.read(sp)
-	if err != nil {
-		return err
-	}
-	k.Reached = max(k.Reached, int64(at))
-	if k.Waits {
-		if err := f.release(sp, k, emit); err != nil {
-			return err
-		}
-	}
-	k.forget(f.start(k.Reached - f.Lateness))
-	return f.Kept.Write(sp, jobs.MustJSON(k))
+	return f.held(emit).release(sp, int64(at))
 }
 
-// release emits the packs that need not wait any longer.
-func (f *findTreesStreamFn) release(sp state.Provider, k *keptTrees, emit func(beam.EventTime, []byte, []byte)) error {
-	waiting, _, err := f.Waiting.Read(sp)
-	if err != nil {
-		return err
-	}
-	if err := f.Waiting.Clear(sp); err != nil {
-		return err
-	}
-	k.Waits = false
-	for _, b := range waiting {
-		start, err := f.startOf(b)
-		switch {
-		case err != nil:
-		case start > k.Reached:
-			k.Waits = true
-			err = f.Waiting.Add(sp, b)
-		default:
-			err = f.emit(k, b, emit)
-		}
-		if err != nil {
+// held returns the trees and packs in the state. Trees do not wait.
+func (f *findTreesStreamFn) held(emit func(beam.EventTime, []byte, []byte)) *held {
+	return &held{
+		kept: &f.Kept, waiting: &f.Waiting, due: &f.Due,
+		time: func(value []byte) (at int64, waits bool, err error) {
+			if len(value) > 0 && value[0] == kindTree {
+				t, err := readTree(value[1:])
+				return t.End, false, err
+			}
+			at, err = f.startOf(value)
+			return at, true, err
+		},
+		take: func(k *keptTrees, value []byte) error {
+			if value[0] != kindTree {
+				return f.emit(k, value, emit)
+			}
+			t, err := readTree(value[1:])
+			k.add(t)
 			return err
-		}
+		},
+		needed: func(reached int64) int64 { return f.start(reached - f.Lateness) },
 	}
-	return nil
-}
-
-func (f *findTreesStreamFn) read(sp state.Provider) (*keptTrees, error) {
-	k := &keptTrees{Reached: int64(mtime.MinTimestamp)}
-	b, ok, err := f.Kept.Read(sp)
-	if err == nil && ok {
-		err = json.Unmarshal(b, k)
-	}
-	return k, err
 }
 
 // noLatestTree returns the error for a row without a tree.

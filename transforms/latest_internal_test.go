@@ -14,10 +14,11 @@ func TestKeptTrees(t *testing.T) {
 		end, pane int64
 		json      string
 	}{{20, 1, "b1"}, {-10, 0, "a"}, {40, 0, "d"}, {20, 0, "b0"}, {30, 0, "c"}, {30, 1, "c1"}} {
-		end, err := k.add(append([]byte{kindTree}, appendTree(tree.end, tree.pane, []byte(tree.json))...))
-		if err != nil || end != tree.end {
-			t.Fatalf("%s: %d, %v", tree.json, end, err)
+		got, err := readTree(appendTree(tree.end, tree.pane, []byte(tree.json)))
+		if err != nil || got.End != tree.end {
+			t.Fatalf("%s: %d, %v", tree.json, got.End, err)
 		}
+		k.add(got)
 	}
 	found := func() string {
 		var names []string

@@ -24,6 +24,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/testing/teststream"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/gate"
 	"github.com/espalier-ml/espalier/induce/distill"
 	"github.com/espalier-ml/espalier/induce/frontier/crossvalidate"
 	"github.com/espalier-ml/espalier/induce/prune"
@@ -634,6 +635,11 @@ func windowFaults(t *testing.T, encoded []byte) map[string]buildFault {
 			windowing(func(c *transforms.WindowConfig) {
 				c.MinRows, c.Classes, c.Bins = -1, []string{"a", "b", "a"}, schemaOf(t, encoded, dataset.Date)
 			}), []string{"MinRows -1", `the Classes ["a" "b" "a"]`, "the Classes: want none with Bins"},
+		},
+		"gate": {
+			windowing(func(c *transforms.WindowConfig) {
+				c.Gate, c.Windows = &gate.Limits{Metrics: []string{"auc"}}, window.NewSessions(time.Minute)
+			}), []string{"want fixed or sliding", "test rows", "80/0/20 with a Key", "want Classes", `metric "auc"`, "auc_ovr_macro"},
 		},
 		"bins of another unit": {
 			windowing(func(c *transforms.WindowConfig) { c.Bins = schemaOf(t, encoded, dataset.Timestamp) }),

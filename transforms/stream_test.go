@@ -15,15 +15,21 @@ func TestStream(t *testing.T) {
 }
 
 // TestLatest scores events by the latest trees, in batches and in streams.
-func TestLatest(t *testing.T) {
+func TestLatest(t *testing.T) { runLatest(t, false) }
+
+// TestGate scores events by the latest trees that a gate has accepted.
+func TestGate(t *testing.T) { runLatest(t, true) }
+
+func runLatest(t *testing.T, gated bool) {
+	t.Helper()
 	for _, runner := range transformstest.Runners() {
 		for _, keyed := range []bool{false, true} {
-			c := transformstest.LatestConfig{Runner: runner, Keyed: keyed, First: keyed}
+			c := transformstest.LatestConfig{Runner: runner, Keyed: keyed, First: keyed, Gate: gated}
 			t.Run(fmt.Sprintf("%s/keyed %v", runner, keyed), func(t *testing.T) { transformstest.Latest(t, c) })
 		}
 	}
 	for _, keyed := range []bool{false, true} {
-		c := transformstest.LatestConfig{Runner: "prism", Stream: true, Keyed: keyed, First: keyed}
+		c := transformstest.LatestConfig{Runner: "prism", Stream: true, Keyed: keyed, First: keyed, Gate: gated}
 		t.Run(fmt.Sprintf("stream/keyed %v", keyed), func(t *testing.T) { transformstest.Latest(t, c) })
 	}
 }

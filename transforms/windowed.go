@@ -13,6 +13,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/typex"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/gate"
 	"github.com/espalier-ml/espalier/induce/tallied"
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/transforms/jobs"
@@ -57,6 +58,20 @@ type WindowConfig struct {
 	// no tree, which is counted as trees_refused, and Model.Latest keeps the tree before.
 	MinRows    int64
 	MinClasses int
+
+	// Gate compares the tree of a window with the newest accepted tree of an earlier window, on the test rows of the
+	// window, as `espalier retrain` does: see gate.Default. A tree that is refused is not emitted, which is counted as
+	// trees_refused and logged: Model.Latest keeps the tree before. The first tree only needs an AUC of at least MinAUC.
+	// Trees are compared in the order of the ends of their windows, whatever the order in which they come; in streams, a
+	// tree waits until the watermark has reached the end of the window before. A late pane is compared as the first pane
+	// of its window is.
+	//
+	// Bad labels of a whole window also mislead its test rows: MaxAUCFall finds labels that do not follow from the
+	// features, and a MaxFlips such as 0.5 labels that are swapped. Gate needs fixed or sliding windows, test rows (Split
+	// or SplitColumn) and Classes, and allows no Bins. A single worker compares all trees. In bounded collections it
+	// holds the distinct test rows of all windows. Streams need a runner with state and timers: see Model.Latest. nil: no
+	// gate.
+	Gate *gate.Limits
 }
 
 // WindowTree is the tree of a window.
@@ -110,7 +125,13 @@ func WindowedTree(s beam.Scope, rows beam.PCollection, c WindowConfig, opts ...O
 	batches = beam.WindowInto(s, c.Windows, batches, c.windowing()...)
 	// CombinePerKey does not work here, because its results do not know their pane
 	// (exec.ExtractOutput).
-	trees := beam.ParDo(s, &windowTreeFn{Spec: fn.Spec, Given: given, MinRows: c.MinRows, MinClasses: c.MinClasses}, beam.GroupByKey(s, batches))
+	grow := windowTreeFn{Spec: fn.Spec, Given: given, MinRows: c.MinRows, MinClasses: c.MinClasses}
+	var trees beam.PCollection
+	if c.Gate == nil {
+		trees = beam.ParDo(s, &grow, beam.GroupByKey(s, batches))
+	} else {
+		trees = c.gated(s, beam.ParDo(s, &candidateFn{grow}, beam.GroupByKey(s, batches)), fn.Spec)
+	}
 	if o.letters != nil {
 		dead = beam.WindowInto(s, c.Windows, dead, c.windowing()...)
 	}
@@ -141,6 +162,9 @@ func (c *WindowConfig) check() error {
 	}
 	if c.MinRows < 0 || c.MinClasses < 0 {
 		faults = append(faults, fmt.Errorf("MinRows %d and MinClasses %d: want numbers of at least 0", c.MinRows, c.MinClasses))
+	}
+	if c.Gate != nil {
+		faults = append(faults, c.checkGate()...)
 	}
 	if c.AllowedLateness < 0 {
 		faults = append(faults, fmt.Errorf("AllowedLateness %v: want a time of at least 0", c.AllowedLateness))
@@ -258,32 +282,47 @@ func (f *windowTreeFn) ProcessElement(
 	ctx context.Context, pane beam.PaneInfo, w beam.Window, _ int64,
 	values func(*[]byte) bool, emit func(WindowTree),
 ) error {
+	t, _, err := f.grow(ctx, pane, w, values)
+	if t != nil {
+		emit(*t)
+	}
+	return err
+}
+
+// grow returns the tree of a pane and the tally of its rows; nil if the pane has no tree.
+func (f *windowTreeFn) grow(
+	ctx context.Context, pane beam.PaneInfo, w beam.Window, values func(*[]byte) bool,
+) (t *WindowTree, tally []byte, err error) {
 	list := jobs.Collect(values)
 	if len(list) == 0 {
-		return nil // a pane without rows
+		return nil, nil, nil // a pane without rows
 	}
-	tally, err := dataset.MergeTallies(list...)
-	if err != nil {
-		return err
+	if tally, err = dataset.MergeTallies(list...); err != nil {
+		return nil, nil, err
 	}
 	spec, err := openSpec(f.Spec)
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
 	g, err := spec.growTally(ctx, tally, f.Given)
 	if err != nil || g == nil {
-		return jobs.Carry(err)
+		return nil, nil, jobs.Carry(err)
 	}
 	if g.Rows[dataset.Train] < f.MinRows || g.Classes < f.MinClasses {
 		treesRefused.Inc(ctx, 1)
-		return nil
+		return nil, nil, nil
 	}
-	t := WindowTree{Pane: pane.Index, Timing: timing(pane.Timing), Last: pane.IsLast, Rows: g.Rows[dataset.Train], JSON: g.Tree.Encode()}
+	t = &WindowTree{Pane: pane.Index, Timing: timing(pane.Timing), Last: pane.IsLast, Rows: g.Rows[dataset.Train], JSON: g.Tree.Encode()}
+	t.Start, t.End = timesOf(w)
+	return t, tally, nil
+}
+
+// timesOf returns the start and the end of a window in ms since 1970; both 0 for the global window.
+func timesOf(w beam.Window) (start, end int64) {
 	if interval, ok := w.(window.IntervalWindow); ok {
-		t.Start, t.End = int64(interval.Start), int64(interval.End)
+		return int64(interval.Start), int64(interval.End)
 	}
-	emit(t)
-	return nil
+	return 0, 0
 }
 
 // timing names the timing of a pane.

@@ -55,6 +55,10 @@ func TestFlinkLibrary(t *testing.T) {
 	t.Run("latest in a stream", func(t *testing.T) {
 		transformstest.Latest(t, transformstest.LatestConfig{Runner: "flink", Stream: true})
 	})
+	t.Run("gate", func(t *testing.T) { transformstest.Latest(t, transformstest.LatestConfig{Runner: "flink", Gate: true}) })
+	t.Run("gate in a stream", func(t *testing.T) {
+		transformstest.Latest(t, transformstest.LatestConfig{Runner: "flink", Stream: true, Keyed: true, Gate: true})
+	})
 	t.Run("chosen", func(t *testing.T) { transformstest.Chosen(t, "flink") })
 	t.Run("score", func(t *testing.T) { transformstest.DeadLetters(t, "flink", "Score", 100_000) })
 	t.Run("train", func(t *testing.T) { transformstest.DeadLetters(t, "flink", "Train", 20_000) })

@@ -228,8 +228,29 @@ func mergeTwo(one, other []byte) ([]byte, error) {
 	if err := errors.Join(a.Err(), b.Err()); err != nil {
 		return nil, err
 	}
-	head := appendTallyHead(nil, a.Dropped+b.Dropped, keys)
+	return headTally(dst, a.Dropped+b.Dropped, keys), nil
+}
+
+// headTally puts the head of a tally before its keys, for which dst has room.
+func headTally(dst []byte, dropped int64, keys int) []byte {
+	head := appendTallyHead(nil, dropped, keys)
 	dst = dst[tallyHeadBytes-len(head):]
 	copy(dst, head)
-	return dst, nil
+	return dst
+}
+
+// SelectTally returns the keys of an encoded tally for which keep returns true, with their rows.
+func SelectTally(b []byte, keep func(key []byte) bool) ([]byte, error) {
+	r, err := ReadTally(b)
+	if err != nil {
+		return nil, err
+	}
+	dst, keys := make([]byte, tallyHeadBytes), 0
+	for r.Next() {
+		if keep(r.Key) {
+			dst = appendTallied(dst, r.Key, r.Rows)
+			keys++
+		}
+	}
+	return headTally(dst, 0, keys), r.Err()
 }

@@ -1,0 +1,70 @@
+package tallied
+
+import (
+	"slices"
+
+	"github.com/espalier-ml/espalier/induce/comparison"
+	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/metric"
+	"github.com/espalier-ml/espalier/induce/tree"
+)
+
+// TestRows returns the test rows of a tally, as a tally.
+func TestRows(tally []byte) ([]byte, error) {
+	return dataset.SelectTally(tally, func(key []byte) bool { return len(key) > 0 && key[0] == kindOfPart(dataset.Test) })
+}
+
+// Compare measures two trees of the specification with the same classes on the test rows of a tally. It also returns the
+// share of the rows with another class. The error is a *dataset.DataError if a tree cannot score the rows.
+func (s *Spec) Compare(tally []byte, a, b *tree.Tree) (m *metric.Paired, flips float64, err error) {
+	units, err := s.unitsIn(tally, ownRows)
+	if err != nil {
+		return nil, 0, err
+	}
+	r, err := newRowsReader(s, tally, kindOfPart(dataset.Test), units)
+	if err != nil {
+		return nil, 0, err
+	}
+	counts, err := comparison.NewCounts(a, b, true)
+	if err != nil {
+		return nil, 0, err
+	}
+	classes, scorers := dataset.ClassCodes(a.Label.Classes), [2]*tree.Scorer{a.Scorer(), b.Scorer()}
+	var scores [2]tree.Scores
+	for r.next() {
+		for i, scorer := range scorers {
+			columns, err := r.columnsOf(scorer)
+			if err == nil {
+				err = scorer.Score(columns, len(r.positions), &scores[i])
+			}
+			if err != nil {
+				return nil, 0, err
+			}
+		}
+		for row, rows := range r.rows {
+			class, err := ClassCode(classes, r.label.Spell(row), s.Settings.Label)
+			if err != nil {
+				return nil, 0, err
+			}
+			for range rows {
+				counts.Count(&scores[0], &scores[1], row, int(class), r.weights[row]/rows)
+			}
+		}
+	}
+	list := counts.List()
+	m = metric.Compare(metric.PairRows(a, b, list), len(classes), 1, b.Label.ErrorCosts)
+	return m, comparison.NewFlips(a, b, list, true).Share, r.err()
+}
+
+// columnsOf returns the columns of the features that a tree tests.
+func (r *rowsReader) columnsOf(s *tree.Scorer) ([]dataset.Vector, error) {
+	var columns []dataset.Vector
+	for _, in := range s.Features() {
+		at := slices.IndexFunc(r.spec.Columns, func(c dataset.FeatureColumn) bool { return c.Name == in.Name })
+		if at < 0 || in.Kind == dataset.Numeric && r.columns[at].Type != dataset.Number || r.types[at].typ != 0 && r.types[at].unit != in.Unit {
+			return nil, MixedTypes(in.Name)
+		}
+		columns = append(columns, r.columns[at])
+	}
+	return columns, nil
+}
