@@ -22,6 +22,9 @@ type Params struct {
 	MaxDepth  int   // tests on the longest path; 0: unlimited
 	MinRows   int64 // nodes with fewer rows are leaves
 	MaxLeaves int   // leaves of the tree, see Node.BestFirst; 0: unlimited
+	// PathFeatures is the greatest number of different features on a path; 0: unlimited. Each of them
+	// may be tested any number of times.
+	PathFeatures int
 }
 
 // Criterion returns the scoring rule of a training in which all objects together weigh total.

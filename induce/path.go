@@ -60,6 +60,17 @@ func (p *Path) paid(feature int, columns []split.Column) split.Paid {
 	return paid
 }
 
+// Features returns the different features that the path tests, the last one first.
+func (p *Path) Features() []int {
+	var list []int
+	for ; p != nil; p = p.up {
+		if !slices.Contains(list, p.test.Feature) {
+			list = append(list, p.test.Feature)
+		}
+	}
+	return list
+}
+
 // Column returns a feature with the prices that its tests have at the end of the path:
 // &columns[feature] itself, or a copy in at.
 func (p *Path) Column(feature int, columns []split.Column, at *split.Column) *split.Column {

@@ -103,10 +103,13 @@ func (a *Axes) member(p induce.Params) Member {
 // of counting them (see split.Pricing). All trees have the least theta of the grid, except the
 // first tree, which stays as it is: several methods of counting prices find more than several
 // thetas, and pruning makes leaves larger. grouped means that groups of features have prices.
+// freeRepeats means that only the first test of a feature on a path is paid: then trees are also grown
+// with at most one and at most two different features on a path. Otherwise hardly any tree is cut
+// finely along the first features before it buys others.
 //
 // The grid stays as it is if the rule of choice does not compare methods of growing trees:
 // frontier.First takes the first tree, and frontier.Paper compares lambdas.
-func WithPricing(members []Member, rule frontier.Rule, grouped bool) []Member {
+func WithPricing(members []Member, rule frontier.Rule, grouped, freeRepeats bool) []Member {
 	if len(members) < 2 || rule == frontier.First || rule == frontier.Paper {
 		return members
 	}
@@ -116,7 +119,7 @@ func WithPricing(members []Member, rule frontier.Rule, grouped bool) []Member {
 		least = min(least, members[i].Params.Theta)
 	}
 	priced := members[:1:1]
-	var further []Member
+	var further, narrow []Member
 	for i, m := range members {
 		if m.Params.Theta > least {
 			continue
@@ -124,11 +127,28 @@ func WithPricing(members []Member, rule frontier.Rule, grouped bool) []Member {
 		if i > 0 {
 			priced = append(priced, m)
 		}
-		if m.Params.Algorithm.ByPrice() && m.Params.Family == first.Family && m.Params.Subset == first.Subset {
+		if m.Params.Family != first.Family || m.Params.Subset != first.Subset {
+			continue
+		}
+		if m.Params.Algorithm.ByPrice() {
 			further = append(further, m.counting(grouped)...)
 		}
+		if freeRepeats {
+			narrow = append(narrow, m.narrow()...)
+		}
 	}
-	return append(priced, further...)
+	return slices.Concat(priced, further, narrow)
+}
+
+// narrow returns the member with few different features on a path.
+func (m Member) narrow() []Member {
+	list := make([]Member, 2)
+	for i := range list {
+		m.Params.PathFeatures = i + 1
+		m.Algorithm.PathFeatures = i + 1
+		list[i] = m
+	}
+	return list
 }
 
 // counting returns the member with each further method of counting prices.

@@ -85,6 +85,10 @@ func (g *naive) competing(ids, asked []int) (tests []split.Candidate, scored []s
 			t.Free, t.Cost = true, g.Features[t.Feature].Cost*0.1
 		}
 		g.setUp = max(t.Cost-own, 0)
+		different := slices.Compact(slices.Sorted(slices.Values(asked)))
+		if most := g.p.PathFeatures; most > 0 && len(different) >= most && !slices.Contains(asked, t.Feature) {
+			continue
+		}
 		if p, ok := g.score(&t, ids); ok && g.allowed(&t.Test, ids) {
 			t.Score = p.Total
 			tests, scored = append(tests, t), append(scored, p)

@@ -13,6 +13,7 @@ type Rules struct {
 
 	first    []int // by depth: the feature that nodes have to test; -1: any
 	monotone bool  // some feature is monotone, which counts with two classes only
+	confined bool  // some tree limits the features of a path
 	unpriced bool  // some column has no least price to divide scores by, see split.Columns
 }
 
@@ -22,6 +23,7 @@ func NewRules(ps []induce.Params, columns []split.Column, classes int, total int
 	r := Rules{Columns: columns, Params: ps}
 	for i := range ps {
 		r.Criteria = append(r.Criteria, ps[i].Criterion(total))
+		r.confined = r.confined || ps[i].PathFeatures > 0
 	}
 	for f := range columns {
 		r.unpriced = r.unpriced || !(columns[f].Floor > 0)
@@ -34,6 +36,13 @@ func NewRules(ps []induce.Params, columns []split.Column, classes int, total int
 		}
 	}
 	return r
+}
+
+// Closed reports whether no more features may be tested in a tree on a path that tests the given
+// features, see induce.Params.PathFeatures.
+func (r *Rules) Closed(tree int, asked []int) bool {
+	most := r.Params[tree].PathFeatures
+	return most > 0 && len(asked) >= most
 }
 
 // demanded returns the feature that nodes of a depth have to test; -1: any.

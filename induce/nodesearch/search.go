@@ -14,6 +14,7 @@ type Search struct {
 
 	rules     *Rules
 	place     induce.Place
+	asked     []int // features that the path tests, if some tree limits their number
 	teams     []team
 	estimates []split.Estimate // bounds of the best score, by feature, then by tree in the order of the teams
 	highest   []highest        // by tree, in the order of the teams
@@ -38,6 +39,7 @@ type Tree struct {
 	team, member int // its team, and its number there
 	at           int // position of its estimates in the row of a feature
 	compares     bool
+	closed       bool              // only features that the path tests already have tests, see induce.Params.PathFeatures
 	demanded     bool              // the feature that the node has to test has tests, and no other feature counts
 	found        []split.Candidate // tests that may be the best, or the runner-up
 	first        float64           // the highest lower bound of a feature's best score
@@ -47,6 +49,7 @@ type Tree struct {
 // team is trees that look at each test together, see split.Team.
 type team struct {
 	exactly  bool
+	closed   bool
 	first    int // position of the first tree's estimate
 	trees    []int
 	criteria []*split.Criterion
@@ -66,7 +69,10 @@ type Scratch struct {
 
 // Reset begins the search of another node, without trees.
 func (s *Search) Reset(rules *Rules, place induce.Place) {
-	s.rules, s.place = rules, place
+	s.rules, s.place, s.asked = rules, place, nil
+	if rules.confined {
+		s.asked = place.Path.Features()
+	}
 	s.Trees, s.teams = s.Trees[:0], s.teams[:0]
 }
 
@@ -89,12 +95,15 @@ func (s *Search) Group() {
 		t := &s.Trees[i]
 		c := s.rules.Criteria[t.Number]
 		t.compares = c.Compares(t.Totals.Weight)
+		t.closed = s.rules.Closed(t.Number, s.asked)
 		exactly := t.Heavy.Weight > 0 || t.Totals.Ordered || !c.Joins(c) || s.rules.unpriced
-		t.team = slices.IndexFunc(s.teams, func(of team) bool { return !exactly && !of.exactly && of.criteria[0].Joins(c) })
+		t.team = slices.IndexFunc(s.teams, func(of team) bool {
+			return !exactly && !of.exactly && of.closed == t.closed && of.criteria[0].Joins(c)
+		})
 		if t.team < 0 {
 			t.team = len(s.teams)
 			of := next(&s.teams)
-			*of = team{exactly: exactly, trees: of.trees[:0], criteria: of.criteria[:0]}
+			*of = team{exactly: exactly, closed: t.closed, trees: of.trees[:0], criteria: of.criteria[:0]}
 		}
 		of := &s.teams[t.team]
 		t.member = len(of.trees)
@@ -142,7 +151,14 @@ func (s *Search) load(f, at int, w *Scratch, load Load) *split.Team {
 // time, each with its own memory.
 func (s *Search) Scan(f int, w *Scratch, load Load) {
 	for i := range s.teams {
-		s.load(f, i, w, load).Scan(s.row(f, &s.teams[i]))
+		row := s.row(f, &s.teams[i])
+		if s.teams[i].closed && !slices.Contains(s.asked, f) {
+			for k := range row {
+				row[k] = split.NoTests()
+			}
+			continue
+		}
+		s.load(f, i, w, load).Scan(row)
 	}
 }
 

@@ -81,7 +81,7 @@ func (p *Prices) WithPricing(members []grid.Member, rule frontier.Rule, features
 	if !p.FreeRepeats && len(p.ValueCosts) == 0 && !p.Grouped() && !grid.Differ(p.Costs, features) {
 		return members
 	}
-	return grid.WithPricing(members, rule, p.Grouped())
+	return grid.WithPricing(members, rule, p.Grouped(), p.FreeRepeats)
 }
 
 // Grouped reports whether a group of features has a price.

@@ -42,6 +42,9 @@ type Team struct {
 // outcomes in the node. Low alone is -Inf if no test is certain to compete: see Totals.Paired.
 type Estimate struct{ Low, High float64 }
 
+// NoTests returns the estimate of a feature without tests.
+func NoTests() Estimate { return Estimate{math.Inf(-1), math.Inf(-1)} }
+
 // The tests of a feature are divided into slots; each criterion considers some slots.
 const (
 	slotThresholds = iota

@@ -60,14 +60,15 @@ type Algorithm struct {
 	LeafEstimate string  `json:"leaf_estimate"`
 	// Smoothing is the weight of the parent's estimate in a smoothed estimate, in rows; 0 means
 	// UsualSmoothing.
-	Smoothing  float64 `json:"smoothing,omitempty"`
-	Prune      string  `json:"prune"`
-	Alpha      float64 `json:"alpha,omitempty"` // risk per leaf, or per unit of expected cost
-	MaxDepth   int     `json:"max_depth,omitempty"`
-	MinRows    int64   `json:"min_rows,omitempty"`
-	MaxLeaves  int     `json:"max_leaves,omitempty"`
-	Seed       uint64  `json:"seed"`
-	RepeatCost string  `json:"repeat_cost,omitempty"` // RepeatFree, or empty if each test is paid
+	Smoothing    float64 `json:"smoothing,omitempty"`
+	Prune        string  `json:"prune"`
+	Alpha        float64 `json:"alpha,omitempty"` // risk per leaf, or per unit of expected cost
+	MaxDepth     int     `json:"max_depth,omitempty"`
+	MinRows      int64   `json:"min_rows,omitempty"`
+	MaxLeaves    int     `json:"max_leaves,omitempty"`
+	PathFeatures int     `json:"path_features,omitempty"` // most different features on a path; 0: unlimited
+	Seed         uint64  `json:"seed"`
+	RepeatCost   string  `json:"repeat_cost,omitempty"` // RepeatFree, or empty if each test is paid
 	// SetUps describes how scores counted the price of a group at its first test on a path: shared,
 	// free or never; empty: in full.
 	SetUps string `json:"set_ups,omitempty"`

@@ -75,6 +75,9 @@ func describe(a *tree.Algorithm) string {
 	if a.SetUps != "" {
 		s += ", set-ups " + a.SetUps
 	}
+	if a.PathFeatures > 0 {
+		s += fmt.Sprintf(", features on a path: %d", a.PathFeatures)
+	}
 	if a.Teacher != "" {
 		s += ", taught"
 	}

@@ -344,6 +344,8 @@ func RandomParams(r *rand.Rand, a split.Algorithm, f split.Family) induce.Params
 		MaxDepth: []int{0, 0, 3}[r.IntN(3)],
 		MinRows:  []int64{0, 0, 15}[r.IntN(3)],
 		Pricing:  RandomPricing(r),
+
+		PathFeatures: []int{0, 0, 1, 2}[r.IntN(4)],
 	}
 }
 
