@@ -10,37 +10,7 @@ import (
 	"testing"
 
 	"github.com/espalier-ml/espalier/io/objectstore"
-	"github.com/espalier-ml/espalier/io/objectstore/objectstoretest"
 )
-
-func TestFile(t *testing.T) {
-	objectstoretest.Run(t, func(t *testing.T) (*objectstore.Store, string) {
-		t.Helper()
-		return objectstore.New(), t.TempDir()
-	})
-}
-
-func TestFileURL(t *testing.T) {
-	objectstoretest.Run(t, func(t *testing.T) (*objectstore.Store, string) {
-		t.Helper()
-		return objectstore.New(), "file://" + t.TempDir()
-	})
-}
-
-func TestRelativePath(t *testing.T) {
-	objectstoretest.Run(t, func(t *testing.T) (*objectstore.Store, string) {
-		t.Helper()
-		t.Chdir(t.TempDir())
-		return objectstore.New(), "folder"
-	})
-}
-
-func TestMemory(t *testing.T) {
-	objectstoretest.Run(t, func(t *testing.T) (*objectstore.Store, string) {
-		t.Helper()
-		return objectstore.New(), "mem:/" + t.TempDir() // a different name in each run
-	})
-}
 
 func put(t *testing.T, s *objectstore.Store, url, content string) error {
 	t.Helper()

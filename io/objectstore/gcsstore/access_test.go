@@ -20,6 +20,16 @@ import (
 	"github.com/espalier-ml/espalier/io/objectstore/objectstoretest/gcstest"
 )
 
+// newStore returns a store with the driver under test for the server with the
+// given URL, and a folder in it.
+func newStore(t *testing.T, url string, o httpstore.Options) (store *objectstore.Store, baseURL string) {
+	t.Helper()
+	gcstest.Use(t, url)
+	store = objectstore.New()
+	store.Register("gs", gcsstore.New(o))
+	return store, "gs://bucket/folder"
+}
+
 func store(o httpstore.Options) *objectstore.Store {
 	s := objectstore.New()
 	s.Register("gs", gcsstore.New(o))

@@ -1,3 +1,5 @@
+// Package objectstoretest starts emulators of object stores, and puts proxies with faults in front of them,
+// for tests.
 package objectstoretest
 
 import (

@@ -16,7 +16,21 @@ import (
 	"github.com/espalier-ml/espalier/io/objectstore/httpstore"
 	"github.com/espalier-ml/espalier/io/objectstore/objectstoretest"
 	"github.com/espalier-ml/espalier/io/objectstore/objectstoretest/s3test"
+	"github.com/espalier-ml/espalier/io/objectstore/s3store"
 )
+
+// newStore returns a store with the driver under test for the server with the
+// given URL, and a folder that no other test uses.
+func newStore(t *testing.T, url string, o httpstore.Options) (store *objectstore.Store, baseURL string) {
+	t.Helper()
+	s3test.Use(t, url)
+	store = objectstore.New()
+	store.Register("s3", s3store.New(o))
+	return store, "s3://bucket/" + t.Name()
+}
+
+// largeObject is sent as two parts.
+const largeObject = 9<<20 + 17
 
 func TestNoCredentials(t *testing.T) {
 	s, base := newStore(t, "http://127.0.0.1:1", httpstore.Options{})

@@ -1,4 +1,4 @@
-package s3test
+package conformance_test
 
 import (
 	"bytes"
@@ -12,19 +12,21 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/espalier-ml/espalier/io/objectstore/objectstoretest/s3test"
 )
 
-// VersityGW is the environment variable that names the binary of versitygw.
-const VersityGW = "ESPALIER_VERSITYGW"
+// versityGW is the environment variable that names the binary of versitygw.
+const versityGW = "ESPALIER_VERSITYGW"
 
-// StartVersityGW runs versitygw with the given buckets until the test ends, and returns its
-// URL. versitygw is a real server with objects in files. Without the variable VersityGW the
+// startVersityGW runs versitygw with the given buckets until the test ends, and returns its
+// URL. versitygw is a real server with objects in files. Without the variable versityGW the
 // test is skipped.
-func StartVersityGW(tb testing.TB, buckets ...string) string {
+func startVersityGW(tb testing.TB, buckets ...string) string {
 	tb.Helper()
-	binary := os.Getenv(VersityGW)
+	binary := os.Getenv(versityGW)
 	if binary == "" {
-		tb.Skipf("%s does not name a binary: go install github.com/versity/versitygw/cmd/versitygw@v1.8.0", VersityGW)
+		tb.Skipf("%s does not name a binary: go install github.com/versity/versitygw/cmd/versitygw@v1.8.0", versityGW)
 	}
 	root := tb.TempDir()
 	for _, name := range buckets {
@@ -35,7 +37,7 @@ func StartVersityGW(tb testing.TB, buckets ...string) string {
 	address := freeAddress(tb)
 	var output lockedBuffer
 	ctx, cancel := context.WithCancel(context.Background())
-	cmd := exec.CommandContext(ctx, binary, "--port", address, "--access", AccessKey, "--secret", SecretKey, "posix",
+	cmd := exec.CommandContext(ctx, binary, "--port", address, "--access", s3test.AccessKey, "--secret", s3test.SecretKey, "posix",
 		root)
 	cmd.Stdout, cmd.Stderr = &output, &output
 	if err := cmd.Start(); err != nil {

@@ -1,4 +1,4 @@
-package objectstoretest
+package conformance_test
 
 import (
 	"bytes"
@@ -18,26 +18,28 @@ import (
 
 	"github.com/espalier-ml/espalier/io/objectstore"
 	"github.com/espalier-ml/espalier/io/objectstore/httpstore"
+	"github.com/espalier-ml/espalier/io/objectstore/objectstoretest"
 )
 
-// Remote is a store over HTTP, with the driver under test.
-type Remote struct {
-	// Start returns the URL of a server. All tests may share it.
-	Start func(t *testing.T) string
-	// New returns a store for the server or proxy at the given URL, and the URL of a folder
+// remoteStore is a store over HTTP, with the driver under test.
+type remoteStore struct {
+	// start returns the URL of a server. All tests may share it.
+	start func(tb testing.TB) string
+	// open returns a store for the server or proxy at the given URL, and the URL of a folder
 	// in it.
-	New func(t *testing.T, url string, o httpstore.Options) (store *objectstore.Store, baseURL string)
-	// Large is the size in bytes of an object written by several requests.
-	Large int
+	open func(tb testing.TB, url string, o httpstore.Options) (store *objectstore.Store, baseURL string)
 }
+
+// largeBytes is the size of an object that drivers write by several requests.
+const largeBytes = 9<<20 + 17
 
 // tries is the number of tries of all stores under test.
 const tries = 4
 
-// RunFaults tests a driver on a failing store: it repeats requests if this may help, other
+// runFaults tests a driver on a failing store: it repeats requests if this may help, other
 // errors become one sentence, no operation hangs, and no object is half written. The tests
 // do not depend on the speed of the machine.
-func RunFaults(t *testing.T, remote Remote) {
+func runFaults(t *testing.T, remote remoteStore) {
 	t.Helper()
 	tests := []struct {
 		name string
@@ -86,13 +88,13 @@ func RunFaults(t *testing.T, remote Remote) {
 // faulty is a store under test behind a proxy.
 type faulty struct {
 	fixture
-	remote Remote
-	faults *Faults
+	remote remoteStore
+	faults *objectstoretest.Faults
 }
 
-func newFaulty(t *testing.T, remote Remote) *faulty {
+func newFaulty(t *testing.T, remote remoteStore) *faulty {
 	t.Helper()
-	f := &faulty{remote: remote, faults: NewFaults(t, remote.Start(t))}
+	f := &faulty{remote: remote, faults: objectstoretest.NewFaults(t, remote.start(t))}
 	f.T = t
 	f.options(httpstore.Options{})
 	return f
@@ -103,13 +105,13 @@ func (f *faulty) options(o httpstore.Options) {
 	f.Helper()
 	o.Attempts, o.Backoff, o.MaxBackoff = tries, time.Millisecond, 4*time.Millisecond
 	var base string
-	if f.store, base = f.remote.New(f.T, f.faults.URL, o); f.base == "" {
+	if f.store, base = f.remote.open(f.T, f.faults.URL, o); f.base == "" {
 		f.base = base
 	}
 }
 
-func (f *faulty) inject(kind Kind, skip, times int, effect Effect) {
-	f.faults.Inject(Fault{Kinds: []Kind{kind}, Skip: skip, Times: times, Effect: effect})
+func (f *faulty) inject(kind objectstoretest.Kind, skip, times int, effect objectstoretest.Effect) {
+	f.faults.Inject(objectstoretest.Fault{Kinds: []objectstoretest.Kind{kind}, Skip: skip, Times: times, Effect: effect})
 }
 
 // wantClear checks that an error is one sentence with the given parts.
@@ -129,7 +131,7 @@ func (f *faulty) wantClear(err error, parts ...string) {
 	}
 }
 
-func (f *faulty) wantCount(want int, kinds ...Kind) {
+func (f *faulty) wantCount(want int, kinds ...objectstoretest.Kind) {
 	f.Helper()
 	if got := f.faults.Count(kinds...); got != want {
 		f.Errorf("%v: %d requests, expected %d: %+v", kinds, got, want, f.faults.Requests())
@@ -172,7 +174,7 @@ func (f *faulty) wantRange(r io.ReaderAt, content []byte, off, length int) {
 func requestCounts(f *faulty) {
 	content := pattern(1000)
 	f.put(f.url("x"), string(content))
-	f.wantCount(1, Write)
+	f.wantCount(1, objectstoretest.Write)
 	o := f.stat(f.url("x"))
 	f.faults.Clear()
 	r, err := f.store.OpenObject(f.Context(), o)
@@ -184,7 +186,7 @@ func requestCounts(f *faulty) {
 	f.wantCount(1)
 	f.wantRange(r, content, 900, 100)
 	f.wantCount(2)
-	if _, received := f.faults.Bytes(Read); received != 200 {
+	if _, received := f.faults.Bytes(objectstoretest.Read); received != 200 {
 		f.Errorf("%d bytes were sent for 200", received)
 	}
 	if err := r.Close(); err != nil {
@@ -214,7 +216,7 @@ func (f *faulty) writeLarge(url string, content []byte, o objectstore.WriteOptio
 }
 
 func large(f *faulty) {
-	for _, size := range []int{f.remote.Large, 8 << 20, 8<<20 + 1, 16 << 20} {
+	for _, size := range []int{largeBytes, 8 << 20, 8<<20 + 1, 16 << 20} {
 		content := pattern(size)
 		url := f.url(strconv.Itoa(size))
 		if err := f.writeLarge(url, content, objectstore.WriteOptions{}); err != nil {
@@ -254,7 +256,7 @@ func manyObjects(f *faulty) {
 			f.Errorf("%s: %d objects, %v, expected %d", glob, len(objects), err, want)
 		}
 	}
-	if pages := f.faults.Count(List); pages < 4 {
+	if pages := f.faults.Count(objectstoretest.List); pages < 4 {
 		f.Errorf("%d pages: nothing was paginated", pages)
 	}
 	f.faults.Clear()
@@ -266,7 +268,7 @@ func manyObjects(f *faulty) {
 			f.Errorf("%s: folders %q, known: %v, %v, expected %q", folder, got, known, err, want)
 		}
 	}
-	if pages := f.faults.Count(List); pages != 4 {
+	if pages := f.faults.Count(objectstoretest.List); pages != 4 {
 		f.Errorf("%d listings for 4 folders", pages)
 	}
 	if err := f.store.RemoveAll(f.Context(), f.url("many")); err != nil {
@@ -276,25 +278,25 @@ func manyObjects(f *faulty) {
 }
 
 // each runs an operation of each kind on an existing object.
-func (f *faulty) each(run func(f *faulty, kind Kind, do func() error)) {
+func (f *faulty) each(run func(f *faulty, kind objectstoretest.Kind, do func() error)) {
 	f.Helper()
-	do := map[Kind]func(f *faulty) error{
-		Read: func(f *faulty) error {
+	do := map[objectstoretest.Kind]func(f *faulty) error{
+		objectstoretest.Read: func(f *faulty) error {
 			_, err := f.store.ReadAll(f.Context(), f.url("x"), 0)
 			return err
 		},
-		Stat: func(f *faulty) error {
+		objectstoretest.Stat: func(f *faulty) error {
 			_, err := f.store.Stat(f.Context(), f.url("x"))
 			return err
 		},
-		List: func(f *faulty) error {
+		objectstoretest.List: func(f *faulty) error {
 			_, err := f.store.List(f.Context(), f.url("*"))
 			return err
 		},
-		Write:  func(f *faulty) error { return f.tryPut(f.url("x"), "new", objectstore.WriteOptions{}) },
-		Remove: func(f *faulty) error { return f.store.Remove(f.Context(), f.url("x")) },
+		objectstoretest.Write:  func(f *faulty) error { return f.tryPut(f.url("x"), "new", objectstore.WriteOptions{}) },
+		objectstoretest.Remove: func(f *faulty) error { return f.store.Remove(f.Context(), f.url("x")) },
 	}
-	for _, kind := range []Kind{Read, Stat, List, Write, Remove} {
+	for _, kind := range []objectstoretest.Kind{objectstoretest.Read, objectstoretest.Stat, objectstoretest.List, objectstoretest.Write, objectstoretest.Remove} {
 		f.Run(string(kind), func(t *testing.T) {
 			inner := *f
 			inner.T = t
@@ -308,8 +310,8 @@ func (f *faulty) each(run func(f *faulty, kind Kind, do func() error)) {
 
 func transient(f *faulty) {
 	for _, code := range []int{500, 502, 503, 504, 429, 408} {
-		f.each(func(f *faulty, kind Kind, do func() error) {
-			f.inject(kind, 0, 2, Status(code))
+		f.each(func(f *faulty, kind objectstoretest.Kind, do func() error) {
+			f.inject(kind, 0, 2, objectstoretest.Status(code))
 			if err := do(); err != nil {
 				f.Error(err)
 			}
@@ -319,22 +321,22 @@ func transient(f *faulty) {
 }
 
 func persistent(f *faulty) {
-	f.each(func(f *faulty, kind Kind, do func() error) {
-		f.inject(kind, 0, 0, Status(503))
+	f.each(func(f *faulty, kind objectstoretest.Kind, do func() error) {
+		f.inject(kind, 0, 0, objectstoretest.Status(503))
 		f.wantClear(do(), "gave up after 4 tries: the store answered 503 Service Unavailable")
 		f.wantCount(tries, kind)
 	})
 }
 
 func resets(f *faulty) {
-	f.each(func(f *faulty, kind Kind, do func() error) {
-		f.inject(kind, 0, 2, Reset())
+	f.each(func(f *faulty, kind objectstoretest.Kind, do func() error) {
+		f.inject(kind, 0, 2, objectstoretest.Reset())
 		if err := do(); err != nil {
 			f.Error(err)
 		}
 	})
-	f.each(func(f *faulty, kind Kind, do func() error) {
-		f.inject(kind, 0, 0, Reset())
+	f.each(func(f *faulty, kind objectstoretest.Kind, do func() error) {
+		f.inject(kind, 0, 0, objectstoretest.Reset())
 		f.wantClear(do(), "gave up after 4 tries: the store closed the connection without an answer")
 	})
 }
@@ -344,10 +346,10 @@ func cutBodyResumes(f *faulty) {
 	f.put(f.url("x"), string(content))
 	r := f.open(f.url("x"))
 	f.faults.Clear()
-	f.inject(Read, 0, 2, CutBody(1500))
+	f.inject(objectstoretest.Read, 0, 2, objectstoretest.CutBody(1500))
 	f.wantRange(r, content, 1000, 5000)
 	var ranges []string
-	for _, q := range f.faults.Requests(Read) {
+	for _, q := range f.faults.Requests(objectstoretest.Read) {
 		ranges = append(ranges, q.Range)
 	}
 	if got, want := fmt.Sprint(ranges), "[bytes=1000-5999 bytes=2500-5999 bytes=4000-5999]"; got != want {
@@ -360,20 +362,20 @@ func cutBodyAlways(f *faulty) {
 	f.put(f.url("x"), string(content))
 	r := f.open(f.url("x"))
 	f.faults.Clear()
-	f.inject(Read, 0, 0, CutBody(10))
+	f.inject(objectstoretest.Read, 0, 0, objectstoretest.CutBody(10))
 	n, err := r.ReadAt(make([]byte, 5000), 0)
 	if n >= 5000 || err == nil || !strings.Contains(err.Error(), "gave up after 4 tries: the answer was cut short") {
 		f.Errorf("got %d bytes, %v", n, err)
 	}
-	f.wantCount(tries, Read)
+	f.wantCount(tries, objectstoretest.Read)
 }
 
 func cutListing(f *faulty) {
 	f.put(f.url("x"), "x")
-	f.inject(List, 0, 1, CutBody(10))
+	f.inject(objectstoretest.List, 0, 1, objectstoretest.CutBody(10))
 	f.wantFiles("*", "x")
 	f.faults.Clear()
-	f.inject(List, 0, 0, CutBody(10))
+	f.inject(objectstoretest.List, 0, 0, objectstoretest.CutBody(10))
 	_, err := f.store.List(f.Context(), f.url("*"))
 	f.wantClear(err, "gave up after 4 tries: the answer was cut short")
 }
@@ -382,23 +384,23 @@ func cutListing(f *faulty) {
 func poorLine(f *faulty) {
 	content := pattern(8 << 20)
 	f.put(f.url("x"), string(content))
-	f.inject(Read, 0, 0, CutBody(3<<19))
+	f.inject(objectstoretest.Read, 0, 0, objectstoretest.CutBody(3<<19))
 	f.wantRange(f.open(f.url("x")), content, 0, len(content))
-	f.wantCount(6, Read)
+	f.wantCount(6, objectstoretest.Read)
 }
 
 func wrongLengthOnce(f *faulty) {
 	content := pattern(10_000)
 	f.put(f.url("x"), string(content))
 	r := f.open(f.url("x"))
-	for name, effect := range map[string]Effect{
-		"short": ShortBody(10), "long": LongBody(10),
-		"empty": ShortBody(5000),
+	for name, effect := range map[string]objectstoretest.Effect{
+		"short": objectstoretest.ShortBody(10), "long": objectstoretest.LongBody(10),
+		"empty": objectstoretest.ShortBody(5000),
 	} {
 		f.faults.Clear()
-		f.inject(Read, 0, 2, effect)
+		f.inject(objectstoretest.Read, 0, 2, effect)
 		f.wantRange(r, content, 1000, 5000)
-		if got := f.faults.Count(Read); got != 3 {
+		if got := f.faults.Count(objectstoretest.Read); got != 3 {
 			f.Errorf("%s: %d requests", name, got)
 		}
 	}
@@ -408,17 +410,17 @@ func wrongLengthAlways(f *faulty) {
 	f.put(f.url("x"), string(pattern(10_000)))
 	r := f.open(f.url("x"))
 	for _, c := range []struct {
-		effect Effect
+		effect objectstoretest.Effect
 		got    string
-	}{{ShortBody(10), "got 4990"}, {LongBody(10), "got 5010"}, {ShortBody(5000), "got 0"}} {
+	}{{objectstoretest.ShortBody(10), "got 4990"}, {objectstoretest.LongBody(10), "got 5010"}, {objectstoretest.ShortBody(5000), "got 0"}} {
 		f.faults.Clear()
-		f.inject(Read, 0, 0, c.effect)
+		f.inject(objectstoretest.Read, 0, 0, c.effect)
 		_, err := r.ReadAt(make([]byte, 5000), 1000)
 		want := "gave up after 4 tries: expected 5000 bytes at offset 1000, " + c.got
 		if err == nil || !strings.Contains(err.Error(), want) {
 			f.Errorf("got %v, expected %q", err, want)
 		}
-		f.wantCount(tries, Read)
+		f.wantCount(tries, objectstoretest.Read)
 	}
 }
 
@@ -427,9 +429,9 @@ func wrongLengthAlways(f *faulty) {
 const short = 100 * time.Millisecond
 
 func hang(f *faulty) {
-	f.each(func(f *faulty, kind Kind, do func() error) {
+	f.each(func(f *faulty, kind objectstoretest.Kind, do func() error) {
 		f.options(httpstore.Options{IdleTimeout: short})
-		f.inject(kind, 0, 0, Hang())
+		f.inject(kind, 0, 0, objectstoretest.Hang())
 		f.wantClear(do(), "gave up after 4 tries: no answer for 100ms")
 		f.wantCount(tries, kind)
 	})
@@ -438,7 +440,7 @@ func hang(f *faulty) {
 func hangOnce(f *faulty) {
 	f.options(httpstore.Options{IdleTimeout: time.Second})
 	f.put(f.url("x"), "x")
-	f.inject(Read, 0, 1, Hang())
+	f.inject(objectstoretest.Read, 0, 1, objectstoretest.Hang())
 	f.want(f.url("x"), "x")
 }
 
@@ -446,13 +448,13 @@ func stallBody(f *faulty) {
 	f.put(f.url("x"), string(pattern(10_000)))
 	f.options(httpstore.Options{IdleTimeout: short})
 	r := f.open(f.url("x"))
-	f.inject(Read, 0, 0, StallBody(10))
+	f.inject(objectstoretest.Read, 0, 0, objectstoretest.StallBody(10))
 	n, err := r.ReadAt(make([]byte, 5000), 0)
 	want := "gave up after 4 tries: no more than 10 bytes of the answer for 100ms"
 	if n >= 5000 || err == nil || !strings.Contains(err.Error(), want) {
 		f.Errorf("got %d bytes, %v, expected %q", n, err, want)
 	}
-	f.wantCount(tries, Read)
+	f.wantCount(tries, objectstoretest.Read)
 }
 
 // slowBody takes longer than the idle timeout in all, but each pause is much shorter.
@@ -460,13 +462,13 @@ func slowBody(f *faulty) {
 	f.options(httpstore.Options{IdleTimeout: 1500 * time.Millisecond})
 	content := pattern(1600)
 	f.put(f.url("x"), string(content))
-	f.inject(Read, 0, 1, SlowBody(100, 100*time.Millisecond))
+	f.inject(objectstoretest.Read, 0, 1, objectstoretest.SlowBody(100, 100*time.Millisecond))
 	f.wantRange(f.open(f.url("x")), content, 0, len(content))
-	f.wantCount(1, Read)
+	f.wantCount(1, objectstoretest.Read)
 }
 
 func unreachable(f *faulty) {
-	store, base := f.remote.New(f.T, "http://127.0.0.1:1", httpstore.Options{Attempts: 2, Backoff: time.Millisecond})
+	store, base := f.remote.open(f.T, "http://127.0.0.1:1", httpstore.Options{Attempts: 2, Backoff: time.Millisecond})
 	f.store, f.base = store, base
 	_, err := f.store.List(f.Context(), f.url("*"))
 	f.wantClear(err, "gave up after 2 tries", "connection refused")
@@ -476,8 +478,8 @@ func unreachable(f *faulty) {
 
 func forbidden(f *faulty) {
 	bucket := bucketOf(f.base)
-	f.each(func(f *faulty, kind Kind, do func() error) {
-		f.inject(kind, 0, 0, Status(http.StatusForbidden))
+	f.each(func(f *faulty, kind objectstoretest.Kind, do func() error) {
+		f.inject(kind, 0, 0, objectstoretest.Status(http.StatusForbidden))
 		err := do()
 		f.wantClear(err, "permission denied: it needs ", " on bucket "+bucket)
 		if !errors.Is(err, fs.ErrPermission) {
@@ -486,7 +488,7 @@ func forbidden(f *faulty) {
 		f.wantCount(1, kind)
 	})
 	f.put(f.url("d", "x"), "x")
-	f.inject(Remove, 0, 0, Status(http.StatusForbidden))
+	f.inject(objectstoretest.Remove, 0, 0, objectstoretest.Status(http.StatusForbidden))
 	err := f.store.RemoveAll(f.Context(), f.url("d"))
 	f.wantClear(err, "permission denied: it needs ", " on bucket "+bucket)
 }
@@ -516,7 +518,7 @@ func noBucket(f *faulty) {
 			f.Errorf("%v is no fs.ErrNotExist", err)
 		}
 	}
-	if err := f.writeLarge(f.url("x"), pattern(f.remote.Large), objectstore.WriteOptions{}); err == nil {
+	if err := f.writeLarge(f.url("x"), pattern(largeBytes), objectstore.WriteOptions{}); err == nil {
 		f.Error("a large object was written without a bucket")
 	}
 	if _, err := f.store.List(f.Context(), strings.Replace(f.url("x"), bucket, "buck*", 1)); err == nil {
@@ -525,38 +527,38 @@ func noBucket(f *faulty) {
 }
 
 func lostAnswer(f *faulty) {
-	f.inject(Write, 0, 1, LoseAnswer())
+	f.inject(objectstoretest.Write, 0, 1, objectstoretest.LoseAnswer())
 	if err := f.tryPut(f.url("x"), "one", objectstore.WriteOptions{IfAbsent: true}); err != nil {
 		f.Errorf("if absent: %v", err)
 	}
 	f.want(f.url("x"), "one")
 	f.faults.Clear()
-	f.inject(Write, 0, 1, LoseAnswer())
+	f.inject(objectstoretest.Write, 0, 1, objectstoretest.LoseAnswer())
 	if err := f.tryPut(f.url("x"), "two",
 		objectstore.WriteOptions{IfGeneration: f.stat(f.url("x")).Generation}); err != nil {
 		f.Errorf("if generation: %v", err)
 	}
 	f.want(f.url("x"), "two")
 	f.faults.Clear()
-	f.inject(Write, 0, 1, LoseAnswer())
+	f.inject(objectstoretest.Write, 0, 1, objectstoretest.LoseAnswer())
 	f.put(f.url("x"), "three")
 	f.want(f.url("x"), "three")
 }
 
 // lostAnswerLarge loses the answer to each step of an upload in turn.
 func lostAnswerLarge(f *faulty) {
-	content := pattern(f.remote.Large)
+	content := pattern(largeBytes)
 	if err := f.writeLarge(f.url("count"), content, objectstore.WriteOptions{}); err != nil {
 		f.Fatal(err)
 	}
-	steps := f.faults.Count(Write)
+	steps := f.faults.Count(objectstoretest.Write)
 	if steps < 3 {
 		f.Fatalf("%d requests, expected more", steps)
 	}
 	for step := range steps {
 		url := f.url(strconv.Itoa(step))
 		f.faults.Clear()
-		f.inject(Write, step, 1, LoseAnswer())
+		f.inject(objectstoretest.Write, step, 1, objectstoretest.LoseAnswer())
 		if err := f.writeLarge(url, content, objectstore.WriteOptions{IfAbsent: true}); err != nil {
 			f.Errorf("step %d of %d: %v", step+1, steps, err)
 			continue
@@ -567,12 +569,12 @@ func lostAnswerLarge(f *faulty) {
 
 // lostAnswers loses all answers to a write, which the store does.
 func lostAnswers(f *faulty) {
-	f.inject(Write, 0, 0, LoseAnswer())
+	f.inject(objectstoretest.Write, 0, 0, objectstoretest.LoseAnswer())
 	if err := f.tryPut(f.url("x"), "one", objectstore.WriteOptions{IfAbsent: true}); err != nil {
 		f.Errorf("the object is there, got %v", err)
 	}
 	f.want(f.url("x"), "one")
-	f.inject(Stat, 0, 0, Status(503))
+	f.inject(objectstoretest.Stat, 0, 0, objectstoretest.Status(503))
 	err := f.tryPut(f.url("y"), "one", objectstore.WriteOptions{IfAbsent: true})
 	f.wantClear(err, "gave up after 4 tries")
 }
@@ -580,12 +582,12 @@ func lostAnswers(f *faulty) {
 func lostRemove(f *faulty) {
 	f.put(f.url("x"), "x")
 	f.put(f.url("d", "y"), "y")
-	f.inject(Remove, 0, 1, LoseAnswer())
+	f.inject(objectstoretest.Remove, 0, 1, objectstoretest.LoseAnswer())
 	if err := f.store.Remove(f.Context(), f.url("x")); err != nil {
 		f.Error(err)
 	}
 	f.faults.Clear()
-	f.inject(Remove, 0, 1, LoseAnswer())
+	f.inject(objectstoretest.Remove, 0, 1, objectstoretest.LoseAnswer())
 	if err := f.store.RemoveAll(f.Context(), f.url("d")); err != nil {
 		f.Error(err)
 	}
@@ -595,17 +597,17 @@ func lostRemove(f *faulty) {
 // lostRace checks that a repeated write does not take another writer's object for its own.
 func lostRace(f *faulty) {
 	f.put(f.url("x"), "theirs")
-	f.inject(Write, 0, 1, Status(503))
+	f.inject(objectstoretest.Write, 0, 1, objectstoretest.Status(503))
 	f.wantError(f.tryPut(f.url("x"), "ours", objectstore.WriteOptions{IfAbsent: true}), fs.ErrExist, f.url("x"))
 	f.faults.Clear()
-	f.inject(Write, 0, 1, LoseAnswer())
+	f.inject(objectstoretest.Write, 0, 1, objectstoretest.LoseAnswer())
 	f.wantError(f.tryPut(f.url("x"), "theirs", objectstore.WriteOptions{IfAbsent: true}), fs.ErrExist, f.url("x"))
 	f.want(f.url("x"), "theirs")
 }
 
 func failedWrite(f *faulty) {
 	f.put(f.url("old"), "old")
-	f.inject(Write, 0, 0, Status(503))
+	f.inject(objectstoretest.Write, 0, 0, objectstoretest.Status(503))
 	for _, o := range []objectstore.WriteOptions{{}, {IfAbsent: true}} {
 		f.wantClear(f.tryPut(f.url("x"), "content", o), "503 Service Unavailable")
 		f.want(f.url("x"), "-")
@@ -616,17 +618,17 @@ func failedWrite(f *faulty) {
 
 // failedWriteLarge lets each step of an upload fail in turn, with all its tries.
 func failedWriteLarge(f *faulty) {
-	content := pattern(f.remote.Large)
+	content := pattern(largeBytes)
 	f.put(f.url("old"), "old")
 	f.faults.Clear()
 	if err := f.writeLarge(f.url("count"), content, objectstore.WriteOptions{}); err != nil {
 		f.Fatal(err)
 	}
-	steps := f.faults.Count(Write)
+	steps := f.faults.Count(objectstoretest.Write)
 	for step := range steps {
-		for _, effect := range []Effect{Status(503), Reset()} {
+		for _, effect := range []objectstoretest.Effect{objectstoretest.Status(503), objectstoretest.Reset()} {
 			f.faults.Clear()
-			f.inject(Write, step, 0, effect)
+			f.inject(objectstoretest.Write, step, 0, effect)
 			err := f.writeLarge(f.url("old"), content, objectstore.WriteOptions{})
 			f.wantClear(err, "gave up after 4 tries")
 			f.want(f.url("old"), "old")
@@ -638,7 +640,7 @@ func failedWriteLarge(f *faulty) {
 
 func abortLarge(f *faulty) {
 	f.put(f.url("old"), "old")
-	content := pattern(f.remote.Large)
+	content := pattern(largeBytes)
 	w := f.create(f.url("old"), objectstore.WriteOptions{})
 	if _, err := w.Write(content); err != nil {
 		f.Fatal(err)
@@ -650,7 +652,7 @@ func abortLarge(f *faulty) {
 }
 
 func conditionsLarge(f *faulty) {
-	content := pattern(f.remote.Large)
+	content := pattern(largeBytes)
 	url := f.url("x")
 	if err := f.writeLarge(url, content, objectstore.WriteOptions{IfAbsent: true}); err != nil {
 		f.Fatal(err)
@@ -666,11 +668,11 @@ func conditionsLarge(f *faulty) {
 }
 
 // during cancels a context at the first request with the effect.
-func (f *faulty) during(kind Kind, skip int, effect Effect) context.Context {
+func (f *faulty) during(kind objectstoretest.Kind, skip int, effect objectstoretest.Effect) context.Context {
 	ctx, cancel := context.WithCancel(f.Context())
 	f.Cleanup(cancel)
-	f.faults.Inject(Fault{
-		Kinds: []Kind{kind}, Skip: skip,
+	f.faults.Inject(objectstoretest.Fault{
+		Kinds: []objectstoretest.Kind{kind}, Skip: skip,
 		Effect: func(w http.ResponseWriter, r *http.Request, store http.Handler, ended <-chan struct{}) {
 			cancel()
 			effect(w, r, store, ended)
@@ -682,9 +684,9 @@ func (f *faulty) during(kind Kind, skip int, effect Effect) context.Context {
 func cancelRead(f *faulty) {
 	f.put(f.url("x"), string(pattern(10_000)))
 	o := f.stat(f.url("x"))
-	for name, effect := range map[string]Effect{"unanswered": Hang(), "in the body": StallBody(100)} {
+	for name, effect := range map[string]objectstoretest.Effect{"unanswered": objectstoretest.Hang(), "in the body": objectstoretest.StallBody(100)} {
 		f.faults.Clear()
-		r, err := f.store.OpenObject(f.during(Read, 0, effect), o)
+		r, err := f.store.OpenObject(f.during(objectstoretest.Read, 0, effect), o)
 		if err != nil {
 			f.Fatal(err)
 		}
@@ -693,20 +695,20 @@ func cancelRead(f *faulty) {
 		}
 	}
 	f.faults.Clear()
-	_, err := f.store.List(f.during(List, 0, Hang()), f.url("*"))
+	_, err := f.store.List(f.during(objectstoretest.List, 0, objectstoretest.Hang()), f.url("*"))
 	f.wantError(err, context.Canceled, f.base)
 }
 
 func cancelWrite(f *faulty) {
 	f.put(f.url("x"), "old")
-	content := pattern(f.remote.Large)
-	for _, size := range []int{1000, f.remote.Large} {
+	content := pattern(largeBytes)
+	for _, size := range []int{1000, largeBytes} {
 		for skip := range 2 {
 			if skip > 0 && size == 1000 {
 				continue // a small object has a single request
 			}
 			f.faults.Clear()
-			w, err := f.store.Create(f.during(Write, skip, Hang()), f.url("x"), objectstore.WriteOptions{})
+			w, err := f.store.Create(f.during(objectstoretest.Write, skip, objectstoretest.Hang()), f.url("x"), objectstore.WriteOptions{})
 			if err != nil {
 				f.Fatal(err)
 			}
@@ -724,16 +726,16 @@ func cancelWrite(f *faulty) {
 // cancelPause cancels while a driver waits for the next try.
 func cancelPause(f *faulty) {
 	f.put(f.url("x"), "x")
-	store, _ := f.remote.New(f.T, f.faults.URL,
+	store, _ := f.remote.open(f.T, f.faults.URL,
 		httpstore.Options{Attempts: 2, Backoff: time.Hour, MaxBackoff: time.Hour})
-	for kind, do := range map[Kind]func(context.Context) error{
-		Stat: func(ctx context.Context) error { _, err := store.Stat(ctx, f.url("x")); return err },
-		List: func(ctx context.Context) error { _, err := store.List(ctx, f.url("*")); return err },
-		Read: func(ctx context.Context) error { _, err := store.ReadAll(ctx, f.url("x"), 0); return err },
+	for kind, do := range map[objectstoretest.Kind]func(context.Context) error{
+		objectstoretest.Stat: func(ctx context.Context) error { _, err := store.Stat(ctx, f.url("x")); return err },
+		objectstoretest.List: func(ctx context.Context) error { _, err := store.List(ctx, f.url("*")); return err },
+		objectstoretest.Read: func(ctx context.Context) error { _, err := store.ReadAll(ctx, f.url("x"), 0); return err },
 	} {
-		for _, effect := range []Effect{Status(503), ShortBody(1)} {
-			if kind != Read {
-				effect = Status(503)
+		for _, effect := range []objectstoretest.Effect{objectstoretest.Status(503), objectstoretest.ShortBody(1)} {
+			if kind != objectstoretest.Read {
+				effect = objectstoretest.Status(503)
 			}
 			f.faults.Clear()
 			f.inject(kind, 0, 0, effect)
@@ -752,11 +754,11 @@ func concurrentReads(f *faulty) {
 	content := pattern(1 << 20)
 	f.put(f.url("x"), string(content))
 	r := f.open(f.url("x"))
-	effects := []Effect{Status(503), Reset(), CutBody(1000), ShortBody(7), Latency(time.Millisecond)}
+	effects := []objectstoretest.Effect{objectstoretest.Status(503), objectstoretest.Reset(), objectstoretest.CutBody(1000), objectstoretest.ShortBody(7), objectstoretest.Latency(time.Millisecond)}
 	var seen sync.Map // ends of ranges; a request for the rest of a range has the same end
 	var n atomic.Int64
-	f.faults.Inject(Fault{
-		Kinds: []Kind{Read},
+	f.faults.Inject(objectstoretest.Fault{
+		Kinds: []objectstoretest.Kind{objectstoretest.Read},
 		Match: func(r *http.Request) bool {
 			_, end, _ := strings.Cut(r.Header.Get("Range"), "-")
 			_, again := seen.LoadOrStore(end, true)

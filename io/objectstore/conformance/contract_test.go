@@ -1,6 +1,4 @@
-// Package objectstoretest checks the contract of package objectstore. The tests of each
-// driver run it.
-package objectstoretest
+package conformance_test
 
 import (
 	"bytes"
@@ -17,9 +15,9 @@ import (
 	"github.com/espalier-ml/espalier/io/objectstore"
 )
 
-// Run runs the suite. newStore returns a store and the URL of an empty folder in it, for
-// each test.
-func Run(t *testing.T, newStore func(t *testing.T) (store *objectstore.Store, baseURL string)) {
+// runContract checks the contract of a store. newStore returns a store and the URL of an empty
+// folder in it, for each test.
+func runContract(t *testing.T, newStore func(t *testing.T) (store *objectstore.Store, baseURL string)) {
 	t.Helper()
 	tests := []struct {
 		name string

@@ -1,16 +1,19 @@
-package objectstoretest
+package conformance_test
 
 import (
 	"fmt"
 	"testing"
 
 	"github.com/espalier-ml/espalier/io/objectstore"
+	"github.com/espalier-ml/espalier/io/objectstore/httpstore"
 )
 
-// BenchmarkReadAt writes an object to the URL and reads ranges of it. Emulators share the
-// machine, so it measures the cost of a request, not the speed of a service.
-func BenchmarkReadAt(b *testing.B, store *objectstore.Store, url string) {
+// readAt writes an object and reads ranges of it. Emulators share the machine, so it measures the cost of
+// a request, not the speed of a service.
+func readAt(b *testing.B, remote remoteStore) {
 	b.Helper()
+	store, base := remote.open(b, remote.start(b), httpstore.Options{})
+	url := base + "/x"
 	w, err := store.Create(b.Context(), url, objectstore.WriteOptions{})
 	if err != nil {
 		b.Fatal(err)
