@@ -68,12 +68,7 @@ Without a terminal, an empty line says that the value is unknown.`,
 		Example: `  espalier ask runs/first
   espalier ask runs/first --value age=42 --confidence 0.95
   printf '42\nstudent\n' | espalier ask runs/first --json`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) > 1 {
-				return &usage.Error{Problem: "ask takes one model: a run folder or a tree.json"}
-			}
-			return nil
-		},
+		Args: arguments(0, 1, "ask takes one model: a run folder or a tree.json"),
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) == 1 {
 				o.model = args[0]

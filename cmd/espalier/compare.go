@@ -65,13 +65,8 @@ how many of the rows come there. Without a column of classes it leaves the
 metrics out.`,
 		Example: `  espalier compare runs/today runs/new --input 'labelled/*.parquet'
   espalier compare old/tree.json new/tree.json --input new.parquet --format json`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) != 2 {
-				return &usage.Error{Problem: "compare takes two trees, each a run folder or a tree.json: " +
-					"espalier compare runs/today runs/new --input new.parquet"}
-			}
-			return nil
-		},
+		Args: arguments(2, 2, "compare takes two trees, each a run folder or a tree.json: "+
+			"espalier compare runs/today runs/new --input new.parquet"),
 	}
 	addFlags(c.Flags(), flags.Settings())
 	addBeamFlags(c.Flags())

@@ -8,7 +8,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/espalier-ml/espalier/io/export"
-	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/pipelines/config"
 	"github.com/espalier-ml/espalier/pipelines/pages"
 	"github.com/espalier-ml/espalier/pipelines/source"
@@ -51,12 +50,7 @@ pip, with a classifier for scikit-learn, and NAME-1.0.0.tgz for npm, with types.
   espalier export runs/first --format go --verify golden --output model.go
   espalier export runs/first --format python --output m-1.0-py3-none-any.whl
   espalier export runs/first --format c --output m.c --golden test_m.c`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) != 1 {
-				return &usage.Error{Problem: "export takes one run folder or tree.json: espalier export runs/first"}
-			}
-			return nil
-		},
+		Args: arguments(1, 1, "export takes one run folder or tree.json: espalier export runs/first"),
 		RunE: func(c *cobra.Command, args []string) error {
 			o.Model = args[0]
 			return runExport(c.Context(), o, raw(c.OutOrStdout()), c.ErrOrStderr())

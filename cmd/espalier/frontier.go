@@ -14,7 +14,6 @@ import (
 	"github.com/espalier-ml/espalier/io/report"
 	"github.com/espalier-ml/espalier/io/runfolder"
 	"github.com/espalier-ml/espalier/io/setting"
-	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/pipelines"
 	"github.com/espalier-ml/espalier/pipelines/config"
 )
@@ -79,7 +78,7 @@ grown tree, and figures of trees with leaf models, take the training rows.`,
 		Example: `  espalier frontier runs/first
   espalier frontier runs/first --promote 14
   espalier frontier runs/first --max_expected_cost 3 --dry_run`,
-		Args: oneRun,
+		Args: arguments(1, 1, "frontier takes one run folder: espalier frontier runs/first"),
 	}
 	addFlags(c.Flags(), flags.Settings())
 	addBeamFlags(c.Flags())
@@ -99,14 +98,6 @@ grown tree, and figures of trees with leaf models, take the training rows.`,
 		return runPromote(c, flags)
 	}
 	return c
-}
-
-// oneRun takes the run folder.
-func oneRun(_ *cobra.Command, args []string) error {
-	if len(args) != 1 {
-		return &usage.Error{Problem: "frontier takes one run folder: espalier frontier runs/first"}
-	}
-	return nil
 }
 
 // listFrontier prints the trees of a run.

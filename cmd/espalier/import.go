@@ -57,13 +57,8 @@ column a text.`,
   espalier import 'days/*.csv.gz' --text zip --output data/days
   espalier import sales.csv --decimal , --date_format %d.%m.%Y --output data/s
   zcat export.gz | espalier import - --delimiter tab --output data/export`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return &usage.Error{Problem: "import takes CSV files, or - for standard input: " +
-					"espalier import data.csv --output data/made"}
-			}
-			return nil
-		},
+		Args: arguments(1, anyNumber, "import takes CSV files, or - for standard input: "+
+			"espalier import data.csv --output data/made"),
 	}
 	addFlags(c.Flags(), flags.Settings())
 	c.RunE = func(c *cobra.Command, args []string) error {

@@ -45,13 +45,8 @@ role ignored, since they may be keys.`,
 		Example: `  espalier infer_schema 'data/*.parquet' --output contract.yaml
   espalier train --input 'data/*.parquet' --schema contract.yaml \
       --output runs/first --max_rejects 100 --rejects rejects.parquet`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return &usage.Error{Problem: "infer_schema takes Parquet files, globs or folders: " +
-					"espalier infer_schema 'data/*.parquet' --output contract.yaml"}
-			}
-			return nil
-		},
+		Args: arguments(1, anyNumber, "infer_schema takes Parquet files, globs or folders: "+
+			"espalier infer_schema 'data/*.parquet' --output contract.yaml"),
 	}
 	addFlags(c.Flags(), flags.Settings())
 	c.RunE = func(c *cobra.Command, args []string) error {

@@ -80,6 +80,11 @@ func settingsPage() string {
 	return b.String()
 }
 
+func reportSettings() []setting.Setting {
+	c := config.DefaultReport()
+	return c.Settings()
+}
+
 func plotSettings() []setting.Setting {
 	c := config.DefaultPlot()
 	return c.Settings()

@@ -10,7 +10,6 @@ import (
 
 	"github.com/espalier-ml/espalier/io/chart"
 	"github.com/espalier-ml/espalier/io/report"
-	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/pipelines/config"
 	"github.com/espalier-ml/espalier/pipelines/pages"
 	"github.com/espalier-ml/espalier/pipelines/source"
@@ -32,12 +31,7 @@ differ for prints without colours.`,
 		Example: `  espalier plot runs/first --output frontier.svg
   espalier plot runs/first --what roc --output roc.svg
   espalier plot runs/first --what tree --output tree.svg`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) != 1 {
-				return &usage.Error{Problem: "plot takes one run folder: espalier plot runs/first"}
-			}
-			return nil
-		},
+		Args: arguments(1, 1, "plot takes one run folder: espalier plot runs/first"),
 		RunE: func(c *cobra.Command, args []string) error {
 			o.Run = args[0]
 			return runPlot(c.Context(), o, c.OutOrStdout())

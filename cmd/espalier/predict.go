@@ -3,7 +3,6 @@ package main
 import (
 	"bufio"
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"path"
@@ -168,7 +167,7 @@ func (c *predictFlags) Settings() []setting.Setting {
 }
 
 func printPredictedJSON(w io.Writer, r *pipelines.PredictResult) error {
-	b, err := json.MarshalIndent(struct {
+	return printJSON(w, struct {
 		Rows     int64                      `json:"rows"`
 		Columns  []runfolder.ColumnNovelty  `json:"columns"`
 		Metrics  *runfolder.Metrics         `json:"metrics,omitempty"`
@@ -178,11 +177,7 @@ func printPredictedJSON(w io.Writer, r *pipelines.PredictResult) error {
 		Date     string                     `json:"date,omitempty"`
 		Repeated bool                       `json:"repeated"`
 		Also     []runfolder.AlsoScored     `json:"also,omitempty"`
-	}{r.Rows, r.Columns, r.Metrics, r.Files, r.Beside, r.Scores, r.Date, r.Repeated, r.Also}, "", "  ")
-	if err == nil {
-		_, err = w.Write(append(b, '\n'))
-	}
-	return err
+	}{r.Rows, r.Columns, r.Metrics, r.Files, r.Beside, r.Scores, r.Date, r.Repeated, r.Also})
 }
 
 func printPredicted(w io.Writer, r *pipelines.PredictResult) error {

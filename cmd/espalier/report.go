@@ -5,17 +5,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/espalier-ml/espalier/io/setting"
-	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/pipelines/config"
 	"github.com/espalier-ml/espalier/pipelines/pages"
 )
-
-// reportSettings declares the flags of report.
-func reportSettings() []setting.Setting {
-	c := config.DefaultReport()
-	return c.Settings()
-}
 
 func newReport() *cobra.Command {
 	flags := config.DefaultReport()
@@ -44,12 +36,7 @@ file with these headings. What it lacks is marked "to be filled in".`,
   espalier report runs/first --row new.parquet:17 --output case17.html
   espalier report runs/today --previous runs/yesterday --overwrite
   espalier report runs/first --format markdown --notes notes.yaml`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) != 1 {
-				return &usage.Error{Problem: "report takes one run folder: espalier report runs/first"}
-			}
-			return nil
-		},
+		Args: arguments(1, 1, "report takes one run folder: espalier report runs/first"),
 	}
 	addFlags(c.Flags(), flags.Settings())
 	c.RunE = func(c *cobra.Command, args []string) error {

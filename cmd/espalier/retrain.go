@@ -70,12 +70,7 @@ Exit code 4 says that the gate has refused the run: LATEST.json stays.`,
 		Example: `  espalier retrain nightly.yaml
   espalier retrain nightly.yaml --date 2026-11-23
   espalier retrain nightly.yaml --history`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) != 1 {
-				return &usage.Error{Problem: "retrain takes one YAML file: espalier retrain nightly.yaml"}
-			}
-			return nil
-		},
+		Args: arguments(1, 1, "retrain takes one YAML file: espalier retrain nightly.yaml"),
 	}
 	addFlags(c.Flags(), flags.Settings())
 	addBeamFlags(c.Flags())

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"math"
 	"time"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
@@ -212,6 +213,19 @@ func wanted(invalid *pflag.InvalidValueError) string {
 		return "want a whole number"
 	default:
 		return invalid.Unwrap().Error()
+	}
+}
+
+// anyNumber is the greatest number of arguments of a verb that takes any number of them.
+const anyNumber = math.MaxInt
+
+// arguments returns a check of how many arguments a verb gets: least to most. problem describes what it takes.
+func arguments(least, most int, problem string) cobra.PositionalArgs {
+	return func(_ *cobra.Command, args []string) error {
+		if len(args) < least || len(args) > most {
+			return &usage.Error{Problem: problem}
+		}
+		return nil
 	}
 }
 

@@ -256,9 +256,6 @@ func refusals(flags *pflag.FlagSet) error {
 			faults = append(faults, fmt.Errorf("--%s %w", f.Name, setting.Refused(v)))
 		}
 	})
-	if len(faults) == 0 {
-		return nil
-	}
 	return usage.All(faults)
 }
 

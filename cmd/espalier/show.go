@@ -108,12 +108,7 @@ turns them off.`,
   espalier show runs/first --row new.parquet:17
   espalier show runs/first --format svg --depth 5 --output tree.svg
   espalier show runs/first --format html --output gs://bucket/tree.html`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) > 1 {
-				return &usage.Error{Problem: "show takes one model: a run folder or a tree.json"}
-			}
-			return nil
-		},
+		Args: arguments(0, 1, "show takes one model: a run folder or a tree.json"),
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) == 1 {
 				o.model = args[0]

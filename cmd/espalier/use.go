@@ -47,12 +47,7 @@ and does not promote. The history records who took the place of whom, and why.`,
 		Example: `  espalier use models
   espalier use models previous --reason 'bad labels' --hold 2026-12-01
   espalier use models --hold none`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) != 1 && len(args) != 2 {
-				return &usage.Error{Problem: "use takes a destination and a run: espalier use models previous"}
-			}
-			return nil
-		},
+		Args: arguments(1, 2, "use takes a destination and a run: espalier use models previous"),
 	}
 	addFlags(c.Flags(), flags.Settings())
 	c.RunE = func(c *cobra.Command, args []string) error {

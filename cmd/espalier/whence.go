@@ -16,7 +16,6 @@ import (
 	"github.com/espalier-ml/espalier/io/report"
 	"github.com/espalier-ml/espalier/io/runfolder"
 	"github.com/espalier-ml/espalier/io/setting"
-	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/pipelines/config"
 	"github.com/espalier-ml/espalier/pipelines/provenance"
 )
@@ -56,12 +55,7 @@ and in the register of the destination of retrain, where they stay after
 		Example: `  espalier whence scored/2026-11-05.parquet
   espalier whence model.py --destination models
   espalier whence runs/first --json`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) != 1 {
-				return &usage.Error{Problem: "whence takes one file or folder: espalier whence scored/2026-11-05.parquet"}
-			}
-			return nil
-		},
+		Args: arguments(1, 1, "whence takes one file or folder: espalier whence scored/2026-11-05.parquet"),
 	}
 	addFlags(c.Flags(), flags.Settings())
 	c.RunE = func(c *cobra.Command, args []string) error {
