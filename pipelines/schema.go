@@ -291,10 +291,7 @@ func (s *schema) checkConstraints(c *TrainConfig) error {
 			faults = append(faults, fmt.Errorf("--monotone: column %q is categorical, want a numeric one", column.Name))
 		}
 	}
-	if len(faults) > 0 {
-		return usage.All(faults)
-	}
-	return nil
+	return usage.All(faults)
 }
 
 // softLabels returns the columns of --label_probabilities, in the order that their classes would have

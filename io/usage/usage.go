@@ -58,8 +58,11 @@ func Problem(err error) string {
 	return err.Error()
 }
 
-// All makes one usage error of several faults, on one line.
+// All makes one usage error of several faults, on one line; nil if there are none.
 func All(faults []error) error {
+	if len(faults) == 0 {
+		return nil
+	}
 	var texts []string
 	for _, err := range faults {
 		texts = append(texts, strings.ReplaceAll(err.Error(), "\n", "; "))

@@ -95,8 +95,5 @@ func (c *Compare) Validate() error {
 	if c.Overwrite && c.Output == "" {
 		faults = append(faults, errors.New("--overwrite replaces the file of --output: name it"))
 	}
-	if len(faults) > 0 {
-		return usage.All(faults)
-	}
-	return nil
+	return usage.All(faults)
 }

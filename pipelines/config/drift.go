@@ -81,8 +81,5 @@ func (c *Drift) Validate() error {
 	if c.Against != "" && (len(c.Input) > 0 || c.Schema != "") {
 		faults = append(faults, errors.New("--against compares the training rows of two runs: leave out --input and --schema"))
 	}
-	if len(faults) > 0 {
-		return usage.All(faults)
-	}
-	return nil
+	return usage.All(faults)
 }

@@ -85,10 +85,8 @@ func (c *Evaluate) UnmarshalJSON(b []byte) error { return setting.Decode(b, c.Se
 // Validate returns all faults at once, each with the name of its flag.
 func (c *Evaluate) Validate() error {
 	faults := append(setting.Faults(c.Settings()), c.conflicts()...)
-	if faults = append(faults, c.conflictsOfPredictions()...); len(faults) > 0 {
-		return usage.All(faults)
-	}
-	return nil
+	faults = append(faults, c.conflictsOfPredictions()...)
+	return usage.All(faults)
 }
 
 // conflictsOfPredictions returns the faults of settings that belong to rows to score, next to predictions,

@@ -104,8 +104,5 @@ func (c *Export) Validate() error {
 	if c.Overwrite && c.Output == "" && c.Golden == "" {
 		faults = append(faults, errors.New("--overwrite replaces the file of --output: name it"))
 	}
-	if len(faults) > 0 {
-		return usage.All(faults)
-	}
-	return nil
+	return usage.All(faults)
 }

@@ -166,10 +166,7 @@ func (c *Import) Validate() error {
 	if first >= 0 && slices.Contains(c.Files[first+1:], StandardInput) {
 		faults = append(faults, errors.New("- stands twice among the files: standard input can be read once"))
 	}
-	if len(faults) > 0 {
-		return usage.All(faults)
-	}
-	return nil
+	return usage.All(faults)
 }
 
 // Storage returns the settings by which files are read and written.

@@ -94,8 +94,5 @@ func (c *Plot) Validate() error {
 	if c.Width != 0 && c.What == PlotTree {
 		faults = append(faults, errors.New("--width: the SVG of a tree is as wide as its texts; leave it out"))
 	}
-	if len(faults) > 0 {
-		return usage.All(faults)
-	}
-	return nil
+	return usage.All(faults)
 }

@@ -153,8 +153,5 @@ func (c *Predict) Validate() error {
 	if ext := path.Ext(c.Output); ext == ".csv" || ext == ".parquet" {
 		faults = append(faults, fmt.Errorf("--output %s: predict writes a folder of Parquet files: name a folder", c.Output))
 	}
-	if len(faults) > 0 {
-		return usage.All(faults)
-	}
-	return nil
+	return usage.All(faults)
 }

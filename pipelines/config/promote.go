@@ -55,10 +55,7 @@ func (c *Promote) Validate() error {
 		faults = append(faults, fmt.Errorf("--promote names a tree, and --%s chooses one: give one of them",
 			strings.Join(c.given(), ", --")))
 	}
-	if len(faults) > 0 {
-		return usage.All(faults)
-	}
-	return nil
+	return usage.All(faults)
 }
 
 // given lists the flags of the choice in order.

@@ -76,8 +76,5 @@ func (c *Report) Validate() error {
 	case !card && c.Notes != "":
 		faults = append(faults, errors.New("--notes is for --format markdown: the page has no place for notes"))
 	}
-	if len(faults) > 0 {
-		return usage.All(faults)
-	}
-	return nil
+	return usage.All(faults)
 }

@@ -146,10 +146,7 @@ func (c *Retrain) Validate() error {
 	case c.Train.SplitColumn == "" && c.Train.Split[dataset.Test] == 0:
 		faults = append(faults, errors.New("--split: the gate measures on test rows: give them a share, such as 70/10/20"))
 	}
-	if len(faults) > 0 {
-		return usage.All(faults)
-	}
-	return nil
+	return usage.All(faults)
 }
 
 // conflictsOfCuts returns the faults of settings that determine where cuts come from.

@@ -91,10 +91,7 @@ func (c *Synth) Validate() error {
 		faults = append(faults, fmt.Errorf("--rows_per_file %d: that makes %d files; want at most %d",
 			c.RowsPerFile, files, maxSynthFiles))
 	}
-	if len(faults) > 0 {
-		return usage.All(faults)
-	}
-	return nil
+	return usage.All(faults)
 }
 
 // Storage returns the settings by which the files are written.

@@ -60,8 +60,5 @@ func (c *Use) Validate() error {
 		faults = append(faults, fmt.Errorf("--hold %s would hold nothing: want a day after today (%s in UTC), %s or %s", c.Hold, today,
 			latest.Forever, HoldNone))
 	}
-	if len(faults) > 0 {
-		return usage.All(faults)
-	}
-	return nil
+	return usage.All(faults)
 }
