@@ -20,9 +20,9 @@ import (
 	"github.com/espalier-ml/espalier/pipelines/contracts"
 	"github.com/espalier-ml/espalier/pipelines/engine"
 	"github.com/espalier-ml/espalier/pipelines/pages"
-	"github.com/espalier-ml/espalier/pipelines/rowweights"
 	"github.com/espalier-ml/espalier/pipelines/session"
 	"github.com/espalier-ml/espalier/pipelines/source"
+	"github.com/espalier-ml/espalier/pipelines/summaries"
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
@@ -169,16 +169,13 @@ func (w *comparing) specify() error {
 
 // count scores the rows by both trees.
 func (w *comparing) count(ctx context.Context) (*jobs.Compared, error) {
-	if err := rowweights.Count(ctx, w.Driver, w.input.Tasks, w.Temporary, w.spec); err != nil {
+	if err := summaries.CountWeights(ctx, w.Driver, w.input.Tasks, w.Temporary, w.spec); err != nil {
 		return nil, err
 	}
 	c := jobs.ScoreConfig{
 		Config: w.JobConfig(w.Temporary), Trees: jobs.Trees{URLs: w.urls[:], Decoded: w.trees[:]}, Rows: w.spec.Encode(),
 	}
-	what := engine.Job{Name: "compare", Total: int64(len(w.input.Tasks)), Unit: "row groups", Done: engine.TasksDone}
-	err := w.Run(ctx, what, w.input.Tasks, func(s beam.Scope, tasks beam.PCollection) {
-		jobs.Compare(s, tasks, c)
-	})
+	err := w.RunGroups(ctx, "compare", w.input.Tasks, func(s beam.Scope, tasks beam.PCollection) { jobs.Compare(s, tasks, c) })
 	if err != nil {
 		return nil, err
 	}

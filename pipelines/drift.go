@@ -146,8 +146,7 @@ func countBins(
 		},
 		Features: dataset.EncodeFeatures(features),
 	}
-	what := engine.Job{Name: "drift", Total: int64(len(in.Tasks)), Unit: "row groups", Done: engine.TasksDone}
-	err := s.Run(ctx, what, in.Tasks, func(s beam.Scope, tasks beam.PCollection) { jobs.Distribute(s, tasks, c) })
+	err := s.RunGroups(ctx, "drift", in.Tasks, func(s beam.Scope, tasks beam.PCollection) { jobs.Distribute(s, tasks, c) })
 	if err != nil {
 		return nil, fmt.Errorf("drift: %w", err)
 	}

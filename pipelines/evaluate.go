@@ -14,10 +14,10 @@ import (
 	"github.com/espalier-ml/espalier/io/runfolder"
 	"github.com/espalier-ml/espalier/pipelines/contracts"
 	"github.com/espalier-ml/espalier/pipelines/engine"
-	"github.com/espalier-ml/espalier/pipelines/rowweights"
 	"github.com/espalier-ml/espalier/pipelines/session"
 	"github.com/espalier-ml/espalier/pipelines/slicing"
 	"github.com/espalier-ml/espalier/pipelines/source"
+	"github.com/espalier-ml/espalier/pipelines/summaries"
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
@@ -106,7 +106,7 @@ func measureRows(ctx context.Context, s *session.Session, c *EvaluateConfig) (*t
 	if in, err = k.Enforce(ctx, in); err != nil {
 		return nil, nil, err
 	}
-	if err := rowweights.Count(ctx, s.Driver, in.Tasks, s.Temporary, spec); err != nil {
+	if err := summaries.CountWeights(ctx, s.Driver, in.Tasks, s.Temporary, spec); err != nil {
 		return nil, nil, err
 	}
 	columns, err := slicing.Columns(in, c.Slice, spec.Label, slicing.KindFor(t))

@@ -10,8 +10,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/apache/beam/sdks/v2/go/pkg/beam"
-
 	"github.com/espalier-ml/espalier/induce/binning"
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/grid"
@@ -19,8 +17,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/induce/weighing"
 	"github.com/espalier-ml/espalier/io/usage"
-	"github.com/espalier-ml/espalier/pipelines/engine"
-	"github.com/espalier-ml/espalier/pipelines/rowweights"
+	"github.com/espalier-ml/espalier/pipelines/summaries"
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
@@ -62,7 +59,7 @@ func (w *fitter) weighed(ctx context.Context) (*jobs.RowSpec, error) {
 	if err := w.cutTimes(ctx, &rows.Parting); err != nil {
 		return nil, err
 	}
-	if err := rowweights.Count(ctx, w.driver, w.input.Tasks, w.place.scratch, &rows); err != nil {
+	if err := summaries.CountWeights(ctx, w.driver, w.input.Tasks, w.place.scratch, &rows); err != nil {
 		return nil, err
 	}
 	if rows.Key == "" && rows.WeightEffect() > 1 && len(rows.Soft.Columns) == 0 {
@@ -130,14 +127,7 @@ func (w *fitter) cutTimes(ctx context.Context, p *dataset.Parting) error {
 		Parting:  dataset.Parting{Shares: dataset.Shares{dataset.Train: 1}},
 	})
 	config.Out, config.Classes, config.Limits.Values = w.place.scratch+"/times", false, mostTimes
-	what := engine.Job{Name: "times", Total: int64(len(w.input.Tasks)), Unit: "row groups", Done: engine.TasksDone}
-	err := w.driver.Run(ctx, what, w.input.Tasks, func(s beam.Scope, tasks beam.PCollection) {
-		jobs.Summarise(s, tasks, config)
-	})
-	if err != nil {
-		return err
-	}
-	_, columns, err := jobs.ReadSummaries(ctx, config.Out, config.Columns(1))
+	_, columns, err := summaries.Read(ctx, w.driver, "times", w.input.Tasks, 1, config)
 	if err != nil {
 		return err
 	}
@@ -152,7 +142,7 @@ func (w *fitter) cutTimes(ctx context.Context, p *dataset.Parting) error {
 		}
 	}
 	p.CutTimes(times.Numbers())
-	return w.files.Store.RemoveAll(ctx, config.Out)
+	return nil
 }
 
 // checkRows makes sure that there are rows to train on.
@@ -200,22 +190,10 @@ func (w *fitter) takeFeatures(f *fitted) error {
 // summary of each column: the features in order, the label, and the class weights if classes
 // are weighed.
 func (w *fitter) summarise(ctx context.Context, rows *jobs.RowSpec) (*jobs.RowStats, [][]byte, error) {
-	config := w.summariseConfig(rows)
 	if len(w.input.Tasks) == 0 {
 		return nil, nil, w.noRows("no input file has a row")
 	}
-	what := engine.Job{Name: "summarise", Total: int64(len(w.input.Tasks)), Unit: "row groups", Done: engine.TasksDone}
-	err := w.driver.Run(ctx, what, w.input.Tasks, func(s beam.Scope, tasks beam.PCollection) {
-		jobs.Summarise(s, tasks, config)
-	})
-	if err != nil {
-		return nil, nil, err
-	}
-	stats, columns, err := jobs.ReadSummaries(ctx, config.Out, config.Columns(len(rows.Features)))
-	if err != nil {
-		return nil, nil, err
-	}
-	return stats, columns, w.files.Store.RemoveAll(ctx, config.Out) // frees the memory
+	return summaries.Read(ctx, w.driver, "summarise", w.input.Tasks, len(rows.Features), w.summariseConfig(rows))
 }
 
 func (p *plan) noRows(problem string) error {

@@ -23,10 +23,10 @@ import (
 	"github.com/espalier-ml/espalier/pipelines/contracts"
 	"github.com/espalier-ml/espalier/pipelines/engine"
 	"github.com/espalier-ml/espalier/pipelines/forecast"
-	"github.com/espalier-ml/espalier/pipelines/rowweights"
 	"github.com/espalier-ml/espalier/pipelines/session"
 	"github.com/espalier-ml/espalier/pipelines/slicing"
 	"github.com/espalier-ml/espalier/pipelines/source"
+	"github.com/espalier-ml/espalier/pipelines/summaries"
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
@@ -282,7 +282,7 @@ func (p *prediction) score(ctx context.Context) (*PredictResult, error) {
 	if _, err := k.Enforce(ctx, p.input); err != nil {
 		return nil, err
 	}
-	if err := rowweights.Count(ctx, p.Driver, p.input.Tasks, scratch, p.spec); err != nil {
+	if err := summaries.CountWeights(ctx, p.Driver, p.input.Tasks, scratch, p.spec); err != nil {
 		return nil, err
 	}
 	slicer, err := scoringSlicer(ctx, p.Driver, p.input, scratch, p.slices, p.spec)

@@ -181,8 +181,7 @@ func (w *scorer) countModels(
 			c.Objects[part] = o.parts[part].Objects
 		}
 	}
-	what := engine.Job{Name: "evaluate rows", Total: int64(len(w.input.Tasks)), Unit: "row groups", Done: engine.TasksDone}
-	err = w.driver.Run(ctx, what, w.input.Tasks, func(s beam.Scope, tasks beam.PCollection) {
+	err = w.driver.RunGroups(ctx, "evaluate rows", w.input.Tasks, func(s beam.Scope, tasks beam.PCollection) {
 		jobs.EvaluateRows(s, tasks, c)
 	})
 	if err != nil {

@@ -102,10 +102,7 @@ func (k *Checker) run(ctx context.Context, in *source.Input, bounds []checking.B
 		Config: k.Driver.JobConfig(objectstore.Join(k.Scratch, "checked.json")),
 		Bounds: checking.EncodeBounds(bounds), Most: max(k.Settings.MaxRejects, told),
 	}
-	what := engine.Job{Name: "check", Total: int64(len(in.Tasks)), Unit: "row groups", Done: engine.TasksDone}
-	err := k.Driver.Run(ctx, what, in.Tasks, func(s beam.Scope, tasks beam.PCollection) {
-		checking.Check(s, tasks, c)
-	})
+	err := k.Driver.RunGroups(ctx, "check", in.Tasks, func(s beam.Scope, tasks beam.PCollection) { checking.Check(s, tasks, c) })
 	if err != nil {
 		return nil, err
 	}

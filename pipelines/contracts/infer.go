@@ -9,8 +9,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/apache/beam/sdks/v2/go/pkg/beam"
-
 	"github.com/espalier-ml/espalier/induce/binning"
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/io/contract"
@@ -22,6 +20,7 @@ import (
 	"github.com/espalier-ml/espalier/pipelines/engine"
 	"github.com/espalier-ml/espalier/pipelines/session"
 	"github.com/espalier-ml/espalier/pipelines/source"
+	"github.com/espalier-ml/espalier/pipelines/summaries"
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
@@ -115,7 +114,7 @@ func (i *inferring) infer(ctx context.Context) (*contract.Contract, error) {
 		columns = append(columns, column)
 		c.Columns = append(c.Columns, contract.Column{Name: column.Name})
 	}
-	summaries, err := i.summarise(ctx, rows)
+	found, err := i.summarise(ctx, rows)
 	var fault *dataset.DataError
 	switch {
 	case errors.As(err, &fault) && slices.ContainsFunc(columns, func(c *parquetio.Column) bool { return c.Name == fault.Column }):
@@ -127,11 +126,11 @@ func (i *inferring) infer(ctx context.Context) (*contract.Contract, error) {
 	next := 0
 	for k := range c.Columns {
 		if c.Columns[k].Role == "" {
-			c.Columns[k] = i.column(columns[next], summaries[next])
+			c.Columns[k] = i.column(columns[next], found[next])
 			next++
 		}
 	}
-	return c, i.chooseLabel(c, columns, summaries)
+	return c, i.chooseLabel(c, columns, found)
 }
 
 // leftOut returns why a column is not read; empty if the column is read.
@@ -158,27 +157,20 @@ func unreadable(e *dataset.DataError) string {
 
 // summarise runs the pass over the rows.
 func (i *inferring) summarise(ctx context.Context, rows *jobs.RowSpec) ([]*binning.Summary, error) {
-	c := jobs.SummariseConfig{
-		Config: i.session.JobConfig(i.session.Temporary),
+	_, encoded, err := summaries.Read(ctx, i.session.Driver, "summarise", i.input.Tasks, len(rows.Features), jobs.SummariseConfig{
+		Config: i.session.JobConfig(i.session.Temporary + "/summarise"),
 		Rows:   rows.Encode(), Limits: binning.DefaultLimits(), Pieces: i.session.Workers(),
-	}
-	tasks := i.input.Tasks
-	what := engine.Job{Name: "summarise", Total: int64(len(tasks)), Unit: "row groups", Done: engine.TasksDone}
-	err := i.session.Run(ctx, what, tasks, func(s beam.Scope, tasks beam.PCollection) { jobs.Summarise(s, tasks, c) })
+	})
 	if err != nil {
 		return nil, err
 	}
-	_, encoded, err := jobs.ReadSummaries(ctx, c.Out, c.Columns(len(rows.Features)))
-	if err != nil {
-		return nil, err
-	}
-	summaries := make([]*binning.Summary, len(rows.Features))
-	for k := range summaries {
-		if summaries[k], _, err = binning.Decode(encoded[k]); err != nil {
+	decoded := make([]*binning.Summary, len(rows.Features))
+	for k := range decoded {
+		if decoded[k], _, err = binning.Decode(encoded[k]); err != nil {
 			return nil, err
 		}
 	}
-	return summaries, nil
+	return decoded, nil
 }
 
 const (
@@ -305,12 +297,12 @@ func labelNames() []string { return []string{"class", "label", "target", "y", "o
 
 // chooseLabel gives a column the role of the label: the column of --label, or the only column with
 // a usual name.
-func (i *inferring) chooseLabel(c *contract.Contract, columns []*parquetio.Column, summaries []*binning.Summary) error {
+func (i *inferring) chooseLabel(c *contract.Contract, columns []*parquetio.Column, found []*binning.Summary) error {
 	name := i.config.Label
 	if name == "" {
 		var usual []string
 		for k, column := range columns {
-			if slices.Contains(labelNames(), strings.ToLower(column.Name)) && summaries[k].Distinct() > 1 {
+			if slices.Contains(labelNames(), strings.ToLower(column.Name)) && found[k].Distinct() > 1 {
 				usual = append(usual, column.Name)
 			}
 		}
@@ -329,11 +321,11 @@ func (i *inferring) chooseLabel(c *contract.Contract, columns []*parquetio.Colum
 	}
 	label, none := &c.Columns[at], 0.0
 	label.Role, label.Categorical = contract.RoleLabel, false
-	if summaries[k].Missing() > 0 {
+	if found[k].Missing() > 0 {
 		label.Note += ": train leaves out the rows without a label by --drop_null_labels"
 	}
 	label.Min, label.Max = "", ""
-	values, _ := summaries[k].Spelled()
+	values, _ := found[k].Spelled()
 	if len(values) > mostValues {
 		return usage.Errorf("--label: the column %q has %d values, want classes: %d at most", name, len(values), mostValues)
 	}

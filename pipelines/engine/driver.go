@@ -164,6 +164,11 @@ func (j *Driver) Run(ctx context.Context, what Job, tasks []jobs.Task, build Bui
 	return &RunnerError{Job: what.Name, Runner: j.name(), Err: err}
 }
 
+// RunGroups is Run for a job whose steps are its tasks: row groups.
+func (j *Driver) RunGroups(ctx context.Context, name string, tasks []jobs.Task, build Build) error {
+	return j.Run(ctx, Job{Name: name, Total: int64(len(tasks)), Unit: "row groups", Done: TasksDone}, tasks, build)
+}
+
 // progress returns the counts of a job's progress. DoFns in this process add to the counts of the
 // run; otherwise the engine sets new counts.
 func (j *Driver) progress() *jobs.Progress {

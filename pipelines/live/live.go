@@ -22,9 +22,9 @@ import (
 	"github.com/espalier-ml/espalier/pipelines/engine"
 	"github.com/espalier-ml/espalier/pipelines/pages"
 	"github.com/espalier-ml/espalier/pipelines/retraining"
-	"github.com/espalier-ml/espalier/pipelines/rowweights"
 	"github.com/espalier-ml/espalier/pipelines/session"
 	"github.com/espalier-ml/espalier/pipelines/source"
+	"github.com/espalier-ml/espalier/pipelines/summaries"
 	"github.com/espalier-ml/espalier/pipelines/window"
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
@@ -123,7 +123,7 @@ func (j *join) specify(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return rowweights.Count(ctx, j.Driver, j.labels.Tasks, j.Temporary, j.spec)
+	return summaries.CountWeights(ctx, j.Driver, j.labels.Tasks, j.Temporary, j.spec)
 }
 
 // hasColumn returns a usage error if no file of a side has the column that a flag names; empty: none.

@@ -15,6 +15,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/io/runfolder"
 	"github.com/espalier-ml/espalier/pipelines/engine"
+	"github.com/espalier-ml/espalier/pipelines/summaries"
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
@@ -46,26 +47,20 @@ func New(
 	s := &Slicer{driver: d, tasks: tasks, folder: folder, columns: columns}
 	rows := *spec.OfLabels()
 	rows.Features = columns
-	c := jobs.SummariseConfig{
+	_, found, err := summaries.Read(ctx, d, "slice values", tasks, len(columns), jobs.SummariseConfig{
 		Config: d.JobConfig(folder + "/slice_values"), Rows: rows.Encode(), Limits: binning.DefaultLimits(), Pieces: len(columns),
-	}
-	what := engine.Job{Name: "slice values", Total: int64(len(tasks)), Unit: "row groups", Done: engine.TasksDone}
-	err := d.Run(ctx, what, tasks, func(s beam.Scope, tasks beam.PCollection) { jobs.Summarise(s, tasks, c) })
-	if err != nil {
-		return nil, err
-	}
-	_, summaries, err := jobs.ReadSummaries(ctx, c.Out, c.Columns(len(columns)))
+	})
 	if err != nil {
 		return nil, err
 	}
 	for i := range columns {
-		f, err := fit(&columns[i], summaries[i], minRows)
+		f, err := fit(&columns[i], found[i], minRows)
 		if err != nil {
 			return nil, err
 		}
 		s.features = append(s.features, f)
 	}
-	return s, d.Files.Store.RemoveAll(ctx, c.Out)
+	return s, nil
 }
 
 // fit returns a feature whose codes are the slices of a column.
@@ -150,8 +145,7 @@ func (s *Slicer) measure(
 		part, _ := dataset.ParsePart(parts[i].Name)
 		c.Parts = append(c.Parts, part)
 	}
-	what := engine.Job{Name: "slices", Total: int64(len(s.tasks)), Unit: "row groups", Done: engine.TasksDone}
-	err = s.driver.Run(ctx, what, s.tasks, func(s beam.Scope, tasks beam.PCollection) { jobs.EvaluateRows(s, tasks, c) })
+	err = s.driver.RunGroups(ctx, "slices", s.tasks, func(s beam.Scope, tasks beam.PCollection) { jobs.EvaluateRows(s, tasks, c) })
 	if err != nil {
 		return err
 	}
