@@ -19,7 +19,7 @@ import (
 	"github.com/espalier-ml/espalier/pipelines/config"
 	"github.com/espalier-ml/espalier/pipelines/contracts"
 	"github.com/espalier-ml/espalier/pipelines/engine"
-	"github.com/espalier-ml/espalier/pipelines/pages"
+	"github.com/espalier-ml/espalier/pipelines/output"
 	"github.com/espalier-ml/espalier/pipelines/session"
 	"github.com/espalier-ml/espalier/pipelines/source"
 	"github.com/espalier-ml/espalier/pipelines/summaries"
@@ -31,20 +31,16 @@ import (
 func Compare(ctx context.Context, c CompareConfig, reporter engine.Reporter) (r *Comparison, err error) {
 	setup := session.Setup{Check: c.Validate, Runner: c.Runner, Input: &c.Input, Storage: c.StorageConfig}
 	err = session.Run(ctx, &setup, reporter, func(ctx context.Context, s *session.Session) error {
-		kind := pages.Kind{Own: runfolder.IsComparison, Is: "comparison of Espalier", Another: "another comparison"}
-		output, err := pages.OpenFile(ctx, s.Files.Store, c.Output, c.Overwrite, kind)
+		kind := output.Kind{Own: runfolder.IsComparison, Is: "comparison of Espalier", Another: "another comparison"}
+		file, err := output.Open(ctx, s.Files.Store, c.Output, c.Overwrite, kind)
 		if err != nil {
 			return err
 		}
 		w := &comparing{Session: s, config: &c}
-		if r, err = w.run(ctx); err != nil || c.Output == "" {
+		if r, err = w.run(ctx); err != nil {
 			return err
 		}
-		b, err := r.Encode()
-		if err != nil {
-			return err
-		}
-		return output.Write(ctx, b)
+		return file.Encode(ctx, r.Encode)
 	})
 	return r, err
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/espalier-ml/espalier/io/runfolder"
 	"github.com/espalier-ml/espalier/pipelines/contracts"
 	"github.com/espalier-ml/espalier/pipelines/engine"
+	"github.com/espalier-ml/espalier/pipelines/output"
 	"github.com/espalier-ml/espalier/pipelines/session"
 	"github.com/espalier-ml/espalier/pipelines/slicing"
 	"github.com/espalier-ml/espalier/pipelines/source"
@@ -72,14 +73,14 @@ func Evaluate(
 ) (t *tree.Tree, m *runfolder.Metrics, err error) {
 	setup := session.Setup{Check: c.Validate, Runner: c.Runner, Input: &c.Input, Storage: c.StorageConfig}
 	err = session.Run(ctx, &setup, reporter, func(ctx context.Context, s *session.Session) error {
-		output, err := runfolder.OpenMetrics(ctx, s.Files.Store, c.Output, c.Overwrite)
+		file, err := output.Open(ctx, s.Files.Store, c.Output, c.Overwrite, output.Metrics())
 		if err != nil {
 			return err
 		}
 		if t, m, err = measureRows(ctx, s, &c); err != nil {
 			return err
 		}
-		return output.Write(ctx, m)
+		return file.Encode(ctx, m.Encode)
 	})
 	return t, m, err
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/espalier-ml/espalier/io/export"
 	"github.com/espalier-ml/espalier/pipelines/config"
+	"github.com/espalier-ml/espalier/pipelines/output"
 	"github.com/espalier-ml/espalier/pipelines/pages"
 	"github.com/espalier-ml/espalier/pipelines/source"
 )
@@ -66,11 +67,11 @@ func runExport(ctx context.Context, o config.Export, stdout, stderr io.Writer) e
 	if err := o.Validate(); err != nil {
 		return err
 	}
-	target, err := pages.OpenFile(ctx, source.Process.Store, o.Output, o.Overwrite && o.Output != "", exports())
+	target, err := output.Open(ctx, source.Process.Store, o.Output, o.Overwrite && o.Output != "", exports())
 	if err != nil {
 		return err
 	}
-	golden, err := pages.OpenFile(ctx, source.Process.Store, o.Golden, o.Overwrite && o.Golden != "", exports())
+	golden, err := output.Open(ctx, source.Process.Store, o.Golden, o.Overwrite && o.Golden != "", exports())
 	if err != nil {
 		return err
 	}
@@ -96,6 +97,6 @@ func runExport(ctx context.Context, o config.Export, stdout, stderr io.Writer) e
 }
 
 // exports are the files that export may replace.
-func exports() pages.Kind {
-	return pages.Kind{Is: "file of espalier export", Another: "an earlier one", Own: export.IsExport}
+func exports() output.Kind {
+	return output.Kind{Is: "file of espalier export", Another: "an earlier one", Own: export.IsExport}
 }

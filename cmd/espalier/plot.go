@@ -11,6 +11,7 @@ import (
 	"github.com/espalier-ml/espalier/io/chart"
 	"github.com/espalier-ml/espalier/io/report"
 	"github.com/espalier-ml/espalier/pipelines/config"
+	"github.com/espalier-ml/espalier/pipelines/output"
 	"github.com/espalier-ml/espalier/pipelines/pages"
 	"github.com/espalier-ml/espalier/pipelines/source"
 )
@@ -56,7 +57,7 @@ func runPlot(ctx context.Context, o config.Plot, stdout io.Writer) error {
 	if err := o.Validate(); err != nil {
 		return err
 	}
-	target, err := pages.OpenFile(ctx, source.Process.Store, o.Output, o.Overwrite, plots())
+	target, err := output.Open(ctx, source.Process.Store, o.Output, o.Overwrite, plots())
 	if err != nil {
 		return err
 	}

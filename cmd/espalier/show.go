@@ -14,6 +14,7 @@ import (
 	"github.com/espalier-ml/espalier/io/treepage"
 	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/pipelines"
+	"github.com/espalier-ml/espalier/pipelines/output"
 	"github.com/espalier-ml/espalier/pipelines/pages"
 	"github.com/espalier-ml/espalier/pipelines/source"
 )
@@ -134,7 +135,7 @@ func (o *showOptions) run(ctx context.Context, stdout io.Writer) error {
 		}
 		return printFigures(stdout, o.model, r)
 	}
-	target, err := pages.OpenFile(ctx, source.Process.Store, o.output, o.overwrite, drawings())
+	target, err := output.Open(ctx, source.Process.Store, o.output, o.overwrite, drawings())
 	if err != nil {
 		return err
 	}

@@ -3,7 +3,7 @@ package main
 import (
 	"bytes"
 
-	"github.com/espalier-ml/espalier/pipelines/pages"
+	"github.com/espalier-ml/espalier/pipelines/output"
 )
 
 // The first lines of files that show and plot write. A file without them is not replaced.
@@ -26,15 +26,15 @@ func markOf(format string) string {
 }
 
 // drawings are the files that show may replace.
-func drawings() pages.Kind {
-	return pages.Kind{Is: "dot, svg or html file of espalier show", Another: "another drawing", Own: func(head []byte) bool {
+func drawings() output.Kind {
+	return output.Kind{Is: "dot, svg or html file of espalier show", Another: "another drawing", Own: func(head []byte) bool {
 		return bytes.HasPrefix(head, []byte(pageMark)) || bytes.HasPrefix(head, []byte(dotMark))
 	}}
 }
 
 // plots are the files that plot may replace.
-func plots() pages.Kind {
-	return pages.Kind{Is: "picture of espalier plot", Another: "another drawing", Own: func(head []byte) bool {
+func plots() output.Kind {
+	return output.Kind{Is: "picture of espalier plot", Another: "another drawing", Own: func(head []byte) bool {
 		return bytes.HasPrefix(head, []byte(plotMark))
 	}}
 }

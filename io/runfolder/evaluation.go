@@ -3,8 +3,6 @@ package runfolder
 import (
 	"context"
 	"encoding/json"
-	"errors"
-	"io/fs"
 	"path"
 	"strings"
 
@@ -12,43 +10,8 @@ import (
 	"github.com/espalier-ml/espalier/io/usage"
 )
 
-// MetricsOutput is the file of an evaluation's metrics.
-type MetricsOutput struct {
-	store *objectstore.Store
-	url   string // empty if no file is written
-	bound objectstore.WriteOptions
-}
-
-// OpenMetrics checks the file of the metrics, before any work is done. Only metrics of another
-// evaluation are replaced, and only if replace is true. Errors are usage errors.
-func OpenMetrics(ctx context.Context, s *objectstore.Store, url string, replace bool) (*MetricsOutput, error) {
-	o := &MetricsOutput{store: s, url: url, bound: objectstore.WriteOptions{IfAbsent: true}}
-	if url == "" {
-		if replace {
-			return nil, usage.Errorf("--overwrite replaces the file of --output: name it")
-		}
-		return o, nil
-	}
-	seen, err := s.Stat(ctx, url)
-	if errors.Is(err, fs.ErrNotExist) {
-		return o, nil
-	}
-	if err != nil {
-		return nil, usage.Errorf("--output: %v", err)
-	}
-	if err := checkMetrics(ctx, s, seen); err != nil {
-		return nil, err
-	}
-	if !replace {
-		return nil, usage.Errorf("--output: %s has the metrics of another evaluation: "+
-			"choose another file, or replace it with --overwrite", url)
-	}
-	o.bound = objectstore.WriteOptions{IfGeneration: seen.Generation}
-	return o, nil
-}
-
-// checkMetrics returns an error for a file that was not written by an evaluation.
-func checkMetrics(ctx context.Context, s *objectstore.Store, seen objectstore.Object) error {
+// RefuseMetrics returns a usage error for a file that was not written by an evaluation.
+func RefuseMetrics(ctx context.Context, s *objectstore.Store, seen objectstore.Object) error {
 	const most = 1 << 28 // bytes of metrics, far more than any metrics take
 	var m Metrics
 	b, err := objectstore.ReadSeen(ctx, s, seen, most)
@@ -94,27 +57,4 @@ func lists(ctx context.Context, s *objectstore.Store, manifest, url string) bool
 		}
 	}
 	return false
-}
-
-// Write writes the metrics over the file that OpenMetrics saw.
-func (o *MetricsOutput) Write(ctx context.Context, m *Metrics) error {
-	if o.url == "" {
-		return nil
-	}
-	b, err := m.Encode()
-	if err != nil {
-		return err
-	}
-	_, err = objectstore.WriteSeen(ctx, o.store, o.url, b, o.bound)
-	switch {
-	case errors.Is(err, fs.ErrExist):
-		return usage.Errorf("--output: %s has appeared or changed while the rows were scored: "+
-			"nothing is overwritten; choose another file", o.url)
-	case err != nil && ctx.Err() != nil:
-		return context.Cause(ctx)
-	case err != nil:
-		return OutputError(err)
-	default:
-		return nil
-	}
 }

@@ -1,7 +1,6 @@
 package runfolder_test
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"io/fs"
@@ -221,54 +220,6 @@ func TestProtectInputs(t *testing.T) {
 	empty, err := runfolder.Open(t.Context(), s, folderOf(t, s, nil), runfolder.Synth, false)
 	if err != nil || empty.ProtectInputs([]runfolder.Reading{{Flag: "input", URL: empty.File("_costs.csv")}}) != nil {
 		t.Errorf("a folder without an earlier run replaces nothing: %v", err)
-	}
-}
-
-// TestMetricsOutput: only metrics of an evaluation are replaced.
-func TestMetricsOutput(t *testing.T) {
-	s := objectstore.New()
-	const evaluated = `{"format": "espalier/metrics", "test": {}}`
-	url := folderOf(t, s, map[string]string{
-		"mine.json": `{"a": 1}`, "text.json": "x", "trained.json": `{"format": "espalier/metrics", "train": {}}`,
-		"metrics.json": evaluated, "listed.json": evaluated, "evaluated.json": evaluated,
-		"manifest.json":     `{"format": "espalier/predictions", "files": ["listed.json"]}`,
-		"old/manifest.json": `{"format": "espalier/predictions"}`, "old/metrics.json": evaluated, "old/other.json": evaluated,
-		"new/_manifest.json": `{"format": "espalier/predictions", "files": ["_metrics.json"]}`, "new/_metrics.json": evaluated,
-		"app/manifest.json": `{"name": "app"}`, "app/metrics.json": evaluated,
-	})
-	for name, want := range map[string]string{
-		"mine.json": "is no metrics file of Espalier", "text.json": "is no metrics file of Espalier",
-		"trained.json": "is a part of another run's output", "listed.json": "is a part of another run's output",
-		"old/metrics.json": "is a part of another run's output", "new/_metrics.json": "is a part of another run's output", "old/other.json": "", "app/metrics.json": "", "metrics.json": "",
-		"evaluated.json": "", "new.json": "",
-	} {
-		o, err := runfolder.OpenMetrics(t.Context(), s, url+"/"+name, true)
-		if want != "" {
-			wantRefusal(t, name, err, want)
-			continue
-		}
-		if err != nil {
-			t.Errorf("%s: %v", name, err)
-			continue
-		}
-		if err := o.Write(t.Context(), &runfolder.Metrics{Format: runfolder.MetricsFormat, Version: 1}); err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
-		wantRefusal(t, name, o.Write(t.Context(), new(runfolder.Metrics)), "has appeared or changed while the rows were scored")
-	}
-	_, err := runfolder.OpenMetrics(t.Context(), s, url+"/evaluated.json", false)
-	wantRefusal(t, "without --overwrite", err, "has the metrics of another evaluation: choose another file, or replace it with --overwrite")
-	_, err = runfolder.OpenMetrics(t.Context(), s, "", true)
-	wantRefusal(t, "--overwrite of nothing", err, "name it")
-	_, err = runfolder.OpenMetrics(t.Context(), s, "fiel://x", false)
-	wantRefusal(t, "scheme", err, "--output: ")
-	if o, err := runfolder.OpenMetrics(t.Context(), s, "", false); err != nil || o.Write(t.Context(), nil) != nil {
-		t.Errorf("without a file: %v", err)
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if _, err := runfolder.OpenMetrics(ctx, s, url+"/mine.json", true); err == nil {
-		t.Error("an interrupted run has opened its file")
 	}
 }
 

@@ -56,7 +56,7 @@ func (k Kind) named(names []string) ([]stored, error) {
 // Parquet files.
 func (k Kind) manyOf(r *Run) []stored {
 	var wanted []stored
-	for _, name := range r.listed() {
+	for _, name := range *r.listed() {
 		d := k.DocumentOf(name)
 		switch {
 		case d == nil || d.decode == nil:

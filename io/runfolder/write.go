@@ -50,7 +50,7 @@ func (k Kind) encode(r *Run) ([]File, error) {
 			listed = append(listed, d.names(r)...)
 		}
 	}
-	r.setListed(listed)
+	*r.listed() = listed
 	var files []File
 	for _, d := range k.Documents() {
 		encoded, err := d.files(r)
@@ -62,32 +62,18 @@ func (k Kind) encode(r *Run) ([]File, error) {
 	return files, nil
 }
 
-// setListed sets the list of files in the run's manifest.
-func (r *Run) setListed(names []string) {
-	switch {
-	case r.Manifest != nil:
-		r.Manifest.Files = names
-	case r.Predictions != nil:
-		r.Predictions.Files = names
-	case r.Synth != nil:
-		r.Synth.Files = names
-	case r.Imported != nil:
-		r.Imported.Files = names
-	}
-}
-
 // listed returns the list of files in the run's manifest.
-func (r *Run) listed() []string {
+func (r *Run) listed() *[]string {
 	switch {
 	case r.Manifest != nil:
-		return r.Manifest.Files
+		return &r.Manifest.Files
 	case r.Predictions != nil:
-		return r.Predictions.Files
+		return &r.Predictions.Files
 	case r.Synth != nil:
-		return r.Synth.Files
+		return &r.Synth.Files
 	case r.Imported != nil:
-		return r.Imported.Files
+		return &r.Imported.Files
 	default:
-		return nil
+		return new([]string)
 	}
 }

@@ -20,7 +20,7 @@ import (
 	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/pipelines/config"
 	"github.com/espalier-ml/espalier/pipelines/engine"
-	"github.com/espalier-ml/espalier/pipelines/pages"
+	"github.com/espalier-ml/espalier/pipelines/output"
 	"github.com/espalier-ml/espalier/pipelines/retraining"
 	"github.com/espalier-ml/espalier/pipelines/session"
 	"github.com/espalier-ml/espalier/pipelines/source"
@@ -34,8 +34,8 @@ import (
 func Evaluate(ctx context.Context, c config.Evaluate, reporter engine.Reporter) (l *runfolder.Live, err error) {
 	setup := session.Setup{Check: c.Validate, Storage: c.StorageConfig}
 	err = session.Run(ctx, &setup, reporter, func(ctx context.Context, s *session.Session) error {
-		kind := pages.Kind{Own: runfolder.IsLive, Is: "document of live figures", Another: "other live figures"}
-		output, err := pages.OpenFile(ctx, s.Files.Store, c.Output, c.Overwrite, kind)
+		kind := output.Kind{Own: runfolder.IsLive, Is: "document of live figures", Another: "other live figures"}
+		file, err := output.Open(ctx, s.Files.Store, c.Output, c.Overwrite, kind)
 		if err != nil {
 			return err
 		}
@@ -43,14 +43,8 @@ func Evaluate(ctx context.Context, c config.Evaluate, reporter engine.Reporter) 
 		if l, err = j.run(ctx); err != nil {
 			return err
 		}
-		if c.Output != "" {
-			b, err := l.Encode()
-			if err == nil {
-				err = output.Write(ctx, b)
-			}
-			if err != nil {
-				return err
-			}
+		if err := file.Encode(ctx, l.Encode); err != nil {
+			return err
 		}
 		return j.record(ctx, l)
 	})

@@ -12,7 +12,7 @@ import (
 
 	"github.com/espalier-ml/espalier/io/objectstore"
 	"github.com/espalier-ml/espalier/io/usage"
-	"github.com/espalier-ml/espalier/pipelines/pages"
+	"github.com/espalier-ml/espalier/pipelines/output"
 )
 
 // Figures is the figures of an attempt.
@@ -85,13 +85,13 @@ func (f *Figures) Optional(name, help string, value *float64) {
 func Seconds(t time.Time) float64 { return float64(t.UnixMilli()) / 1000 }
 
 // Open looks at the file of --open_metrics; optional. Only figures of the verb are replaced.
-func Open(ctx context.Context, s *objectstore.Store, url, verb string) (*pages.File, error) {
-	kind := pages.Kind{
+func Open(ctx context.Context, s *objectstore.Store, url, verb string) (*output.File, error) {
+	kind := output.Kind{
 		Own:     func(first []byte) bool { return bytes.HasPrefix(first, []byte(head(verb))) },
 		Is:      "file of figures of " + verb,
 		Another: "figures",
 	}
-	file, err := pages.OpenFile(ctx, s, url, url != "", kind)
+	file, err := output.Open(ctx, s, url, url != "", kind)
 	if err != nil {
 		return nil, usage.Renamed(err, "output", "open_metrics")
 	}

@@ -8,13 +8,14 @@ import (
 	"github.com/espalier-ml/espalier/io/runfolder"
 	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/pipelines/config"
+	"github.com/espalier-ml/espalier/pipelines/output"
 	"github.com/espalier-ml/espalier/pipelines/source"
 )
 
 // form is a form of a report: its document in the run folder, and how it is made.
 type form struct {
-	name string // name of the document
-	kind Kind   // kind of files that may be replaced
+	name string      // name of the document
+	kind output.Kind // kind of files that may be replaced
 	page func(ctx context.Context, f *source.Files, c *config.Report) ([]byte, error)
 	set  func(r *runfolder.Run, page []byte)
 }
@@ -33,8 +34,8 @@ func formOf(c *config.Report) form {
 }
 
 // kindOf returns the kind of files that begin with a mark.
-func kindOf(is, another, mark string) Kind {
-	return Kind{Is: is, Another: another, Own: func(head []byte) bool { return bytes.HasPrefix(head, []byte(mark)) }}
+func kindOf(is, another, mark string) output.Kind {
+	return output.Kind{Is: is, Another: another, Own: func(head []byte) bool { return bytes.HasPrefix(head, []byte(mark)) }}
 }
 
 // maxNotes is the greatest size of a file of notes, in bytes.

@@ -13,6 +13,7 @@ import (
 	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/pipelines/config"
 	"github.com/espalier-ml/espalier/pipelines/engine"
+	"github.com/espalier-ml/espalier/pipelines/output"
 	"github.com/espalier-ml/espalier/pipelines/session"
 	"github.com/espalier-ml/espalier/pipelines/source"
 )
@@ -33,7 +34,7 @@ func Report(ctx context.Context, c config.Report, reporter engine.Reporter) (url
 			return inRun(ctx, s, &c, form)
 		}
 		url = c.Output
-		file, err := OpenFile(ctx, s.Files.Store, c.Output, c.Overwrite, form.kind)
+		file, err := output.Open(ctx, s.Files.Store, c.Output, c.Overwrite, form.kind)
 		if err != nil {
 			return err
 		}
@@ -47,7 +48,7 @@ func Report(ctx context.Context, c config.Report, reporter engine.Reporter) (url
 }
 
 // reports are the files that a report may replace.
-func reports() Kind {
+func reports() output.Kind {
 	return kindOf("report of espalier", "another report", runpage.Mark)
 }
 
@@ -61,7 +62,7 @@ func inRun(ctx context.Context, s *session.Session, c *config.Report, form form)
 
 // inLocked writes the report into a locked folder.
 func inLocked(ctx context.Context, f *source.Files, c *config.Report, form form) error {
-	output, err := runfolder.Open(ctx, f.Store, c.Run, runfolder.Training, true)
+	folder, err := runfolder.Open(ctx, f.Store, c.Run, runfolder.Training, true)
 	if err != nil {
 		return err
 	}
@@ -69,7 +70,7 @@ func inLocked(ctx context.Context, f *source.Files, c *config.Report, form form)
 	if err != nil {
 		return err
 	}
-	if err := output.CanReplace(manifest); err != nil {
+	if err := folder.CanReplace(manifest); err != nil {
 		return err
 	}
 	listed := slices.Contains(manifest.Files, form.name)
@@ -82,11 +83,11 @@ func inLocked(ctx context.Context, f *source.Files, c *config.Report, form form)
 		return err
 	}
 	if listed {
-		return output.ReplaceOne(ctx, form.name, page)
+		return folder.ReplaceOne(ctx, form.name, page)
 	}
 	documents := &runfolder.Run{Manifest: manifest}
 	form.set(documents, page)
-	return output.Replace(ctx, documents, []string{form.name})
+	return folder.Replace(ctx, documents, []string{form.name})
 }
 
 // page makes the page of a run.

@@ -1,4 +1,6 @@
-package pages
+// Package output writes the file of --output of a verb, whole or not at all, and replaces only files that the
+// verb itself has written. It is not meant for other programs.
+package output
 
 import (
 	"context"
@@ -12,21 +14,28 @@ import (
 
 // Kind identifies the files that a verb may replace.
 type Kind struct {
-	Own     func(head []byte) bool // reports by the first bytes of a file whether it is of the kind
+	Own     func(head []byte) bool // reports by the first bytes of a file whether it is of the kind; nil: Refuse decides
 	Is      string                 // such a file, in a message: "picture of a verb"
 	Another string                 // its content, in a message: "another picture"
+
+	Refuse func(ctx context.Context, s *objectstore.Store, seen objectstore.Object) error // optional: further conditions
+}
+
+// Metrics is the kind of the metrics of an evaluation.
+func Metrics() Kind {
+	return Kind{Another: "the metrics of another evaluation", Refuse: runfolder.RefuseMetrics}
 }
 
 // File is a file of --output.
 type File struct {
 	store *objectstore.Store
-	url   string
+	url   string // empty if no file is written
 	bound objectstore.WriteOptions
 }
 
-// OpenFile looks at the file of --output, before any work is done. Only a file of the kind is
+// Open looks at the file of --output, before any work is done. Only a file of the kind is
 // replaced, and only with replace. Errors are usage errors.
-func OpenFile(ctx context.Context, s *objectstore.Store, url string, replace bool, kind Kind) (*File, error) {
+func Open(ctx context.Context, s *objectstore.Store, url string, replace bool, kind Kind) (*File, error) {
 	f := &File{store: s, url: url, bound: objectstore.WriteOptions{IfAbsent: true}}
 	if url == "" {
 		if replace {
@@ -40,10 +49,16 @@ func OpenFile(ctx context.Context, s *objectstore.Store, url string, replace boo
 		return f, nil
 	case err != nil:
 		return nil, usage.Errorf("--output: %v", err)
-	case !kind.Own(headOf(ctx, s, seen)):
+	case kind.Own != nil && !kind.Own(headOf(ctx, s, seen)):
 		return nil, usage.Errorf("--output: %s lies there and is no %s: nothing is overwritten; choose another file", url,
 			kind.Is)
-	case !replace:
+	}
+	if kind.Refuse != nil {
+		if err := kind.Refuse(ctx, s, seen); err != nil {
+			return nil, err
+		}
+	}
+	if !replace {
 		return nil, usage.Errorf("--output: %s has %s: choose another file, or replace it with --overwrite", url,
 			kind.Another)
 	}
@@ -61,6 +76,18 @@ func headOf(ctx context.Context, s *objectstore.Store, seen objectstore.Object) 
 	head := make([]byte, 128)
 	n, _ := r.ReadAt(head, 0) // a short file has fewer
 	return head[:n]
+}
+
+// Encode writes a document, encoded by its own method, if there is a file.
+func (f *File) Encode(ctx context.Context, encode func() ([]byte, error)) error {
+	if f.url == "" {
+		return nil
+	}
+	b, err := encode()
+	if err != nil {
+		return err
+	}
+	return f.Write(ctx, b)
 }
 
 // Write writes the file, whole or not at all.
