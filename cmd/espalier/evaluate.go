@@ -87,7 +87,7 @@ without a prediction are counted and left out. A key may occur once on each side
 func printEvaluated(w io.Writer, metrics *runfolder.Metrics) error {
 	width, m := pageWidth(w), metrics.Test
 	b := bufio.NewWriter(w) // keeps the first error for Flush
-	_ = report.Figures(b, []runfolder.MeasuredPart{{Name: "evaluated", Metrics: m}}, width)
+	_ = report.FiguresTable([]runfolder.MeasuredPart{{Name: "evaluated", Metrics: m}}).Write(b, width)
 	_, _ = fmt.Fprintln(b)
 	_ = report.Classes(b, "class", m, width)
 	printSlices(b, "evaluated", m, width)

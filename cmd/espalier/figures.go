@@ -16,7 +16,7 @@ func printFigures(w io.Writer, folder string, r *runfolder.Run) error {
 	width := pageWidth(w)
 	b := bufio.NewWriter(w) // keeps the first error for Flush
 	line := func(text string) { _, _ = fmt.Fprintln(b, report.Wrapped(text, width, "  ")) }
-	_ = report.Figures(b, r.Metrics.Parts(), width)
+	_ = report.FiguresTable(r.Metrics.Parts()).Write(b, width)
 	line("")
 	part, m := r.Metrics.Best()
 	_ = report.Classes(b, "class ("+part+")", m, width)

@@ -110,7 +110,7 @@ func listFrontier(ctx context.Context, w io.Writer, flags *frontierFlags) error 
 		return printJSON(w, f)
 	}
 	width, b := pageWidth(w), bufio.NewWriter(w) // keeps the first error for Flush
-	_ = report.AllPoints(b, f.Points, width)
+	_ = report.PointsTable(f.Points).Write(b, width)
 	text := fmt.Sprintf("%d trees, of %d prunings of %d grown trees (* chosen: %s); tree N is %s/frontier/N.json; "+
 		"espalier frontier %s --promote N makes it the run's tree", len(f.Points), f.Pruned, f.Grown, f.Select, flags.Run,
 		flags.Run)
@@ -165,10 +165,10 @@ func printPromoted(w io.Writer, p *pipelines.Promoted, flags *frontierFlags) err
 	if p.Now != p.Before {
 		two.Points = []runfolder.Point{*p.Before, *p.Now}
 	}
-	_ = report.AllPoints(b, two.Points, width)
+	_ = report.PointsTable(two.Points).Write(b, width)
 	if p.Metrics != nil {
 		_, _ = fmt.Fprintln(b)
-		_ = report.Figures(b, p.Metrics.Parts(), width)
+		_ = report.FiguresTable(p.Metrics.Parts()).Write(b, width)
 	}
 	now, before := report.Number(p.Now.Tree), report.Number(p.Before.Tree)
 	text := fmt.Sprintf("tree %s is the run's tree now, in %s; tree %s was before: espalier frontier %s --promote %s "+

@@ -207,7 +207,7 @@ func printPredicted(w io.Writer, r *pipelines.PredictResult) error {
 	_ = t.Write(b, width)
 	_, _ = fmt.Fprintln(b)
 	if r.Metrics != nil {
-		_ = report.Figures(b, []runfolder.MeasuredPart{{Name: "scored", Metrics: r.Metrics.Test}}, width)
+		_ = report.FiguresTable([]runfolder.MeasuredPart{{Name: "scored", Metrics: r.Metrics.Test}}).Write(b, width)
 		printSlices(b, "scored", r.Metrics.Test, width)
 		_, _ = fmt.Fprintln(b)
 	}

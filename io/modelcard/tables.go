@@ -88,12 +88,7 @@ func (t *table) more(n int) *table {
 	return t
 }
 
-func percent(share *float64) markdown {
-	if share == nil {
-		return "-"
-	}
-	return markdown(report.Percent(*share))
-}
+func percent(share *float64) markdown { return markdown(report.PercentOf(share)) }
 
 // slices returns the figures of each slice, the worst first; nil if there are no slices.
 func (b *builder) slices() *table {

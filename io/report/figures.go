@@ -3,18 +3,12 @@ package report
 import (
 	"cmp"
 	"fmt"
-	"io"
 	"slices"
 	"strconv"
 
 	"github.com/espalier-ml/espalier/induce/metric"
 	"github.com/espalier-ml/espalier/io/runfolder"
 )
-
-// Figures writes the table of FiguresTable, in lines of at most width characters; 0: unlimited.
-func Figures(w io.Writer, parts []runfolder.MeasuredPart, width int) error {
-	return FiguresTable(parts).Write(w, width)
-}
 
 // FiguresTable returns a table of the parts' metrics. The cost is the billed cost, and skill is the
 // skill of the log loss: see metric.Metrics.
@@ -53,11 +47,19 @@ func Cost(m *metric.Metrics) *float64 {
 
 // Figure writes a metric with four digits; "-" if it is undefined.
 func Figure(x *float64) string {
+	return orDash(x, func(x float64) string { return fmt.Sprintf("%.4f", x) })
+}
+
+// orDash writes a figure; "-" if it is undefined.
+func orDash(x *float64, write func(float64) string) string {
 	if x == nil {
 		return "-"
 	}
-	return fmt.Sprintf("%.4f", *x)
+	return write(*x)
 }
+
+// PercentOf writes a share; "-" if it is undefined.
+func PercentOf(share *float64) string { return orDash(share, Percent) }
 
 // Accuracy formats the accuracy, followed by the accuracy of always predicting the most frequent
 // class of the rows; "-" if it is undefined.
@@ -65,8 +67,13 @@ func Accuracy(m *metric.Metrics) string {
 	if m.Accuracy == nil || len(m.PerClass) == 0 {
 		return Figure(m.Accuracy)
 	}
-	most := slices.MaxFunc(m.PerClass, func(a, b metric.Class) int { return cmp.Compare(a.Support, b.Support) })
+	most := mostFrequent(m)
 	return fmt.Sprintf("%s (always %s: %s)", Figure(m.Accuracy), strconv.Quote(most.Class), Figure(most.Prevalence))
+}
+
+// mostFrequent returns the most frequent class of the rows.
+func mostFrequent(m *metric.Metrics) metric.Class {
+	return slices.MaxFunc(m.PerClass, func(a, b metric.Class) int { return cmp.Compare(a.Support, b.Support) })
 }
 
 // Area writes the area under the ROC curve with its 95 % interval.
@@ -78,10 +85,8 @@ func Area(m *metric.Metrics) string {
 }
 
 func areaInterval(m *metric.Metrics) string {
-	if m.Intervals == nil || m.Intervals.AUCOvRMacro == nil {
+	if m.Intervals == nil {
 		return "-"
 	}
-	return areaRange(m.Intervals.AUCOvRMacro)
+	return intervalOf(m.Intervals.AUCOvRMacro)
 }
-
-func areaRange(i *metric.Interval) string { return fmt.Sprintf("%.3f-%.3f", i.Low, i.High) }

@@ -49,11 +49,6 @@ func chosenOf(points []runfolder.Point) int {
 	return len(points) - 1
 }
 
-// AllPoints writes the table of PointsTable. Lines have at most width characters; 0: unlimited.
-func AllPoints(w io.Writer, points []runfolder.Point, width int) error {
-	return PointsTable(points).Write(w, width)
-}
-
 // PointsTable returns a table of all points of a frontier, each by the number of its file.
 func PointsTable(points []runfolder.Point) *Table {
 	shown := make([]int, len(points))
@@ -106,8 +101,8 @@ func frontierTable(points []runfolder.Point, shown []int) *Table {
 		{Column{Head: "95 %", Rank: 7}, false, func(p *runfolder.Point) string { return intervalOf(p.Validation.Interval) }},
 		{Column{Head: "accuracy", Rank: 5}, !measured, func(p *runfolder.Point) string { return Figure(p.Validation.Accuracy) }},
 		{Column{Head: "log loss", Rank: 6}, !measured, func(p *runfolder.Point) string { return Figure(p.Validation.LogLoss) }},
-		{Column{Head: "error cost"}, !mistaken, func(p *runfolder.Point) string { return costFigure(p.ExpectedErrorCost) }},
-		{Column{Head: "total"}, !mistaken, func(p *runfolder.Point) string { return costFigure(p.ExpectedTotalCost) }},
+		{Column{Head: "error cost"}, !mistaken, func(p *runfolder.Point) string { return rounded(p.ExpectedErrorCost) }},
+		{Column{Head: "total"}, !mistaken, func(p *runfolder.Point) string { return rounded(p.ExpectedTotalCost) }},
 		{Column{Head: "test AUC", Rank: 1}, false, func(p *runfolder.Point) string { return Figure(p.Test.AUC) }},
 		{Column{Head: "pruned", Rank: 8}, false, func(p *runfolder.Point) string { return p.Algorithm.Prune }},
 		{Column{Head: "grown by", Left: true, Rank: 9}, false, func(p *runfolder.Point) string {
@@ -150,12 +145,8 @@ func Marks(p *runfolder.Point) string {
 	return strings.Join(list, ", ")
 }
 
-func costFigure(x *float64) string {
-	if x == nil {
-		return "-"
-	}
-	return threeDigits(*x)
-}
+// rounded writes a figure with three digits; "-" if it is undefined.
+func rounded(x *float64) string { return orDash(x, threeDigits) }
 
 func threeDigits(x float64) string { return fmt.Sprintf("%.3f", x) }
 
@@ -163,7 +154,7 @@ func intervalOf(i *metric.Interval) string {
 	if i == nil {
 		return "-"
 	}
-	return areaRange(i)
+	return fmt.Sprintf("%.3f-%.3f", i.Low, i.High)
 }
 
 // givenUp compares the chosen tree with the trees of the highest merit and of the least total cost,
@@ -200,9 +191,5 @@ func marked(points []runfolder.Point, mark func(p *runfolder.Point) bool) *runfo
 // size names the leaves and the cost of a point's tree.
 func size(p *runfolder.Point) string {
 	cost, _ := p.Billed()
-	leaves := "1 leaf"
-	if n := p.Leaves; n > 1 {
-		leaves = fmt.Sprintf("%d leaves", n)
-	}
-	return fmt.Sprintf("%s and cost %.3g", leaves, cost)
+	return fmt.Sprintf("%s and cost %.3g", leaves(p.Leaves), cost)
 }

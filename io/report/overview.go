@@ -189,7 +189,7 @@ func quality(part string, m *metric.Metrics) string {
 	if m.Accuracy == nil || len(m.PerClass) == 0 {
 		return text + "."
 	}
-	most := slices.MaxFunc(m.PerClass, func(a, b metric.Class) int { return cmp.Compare(a.Support, b.Support) })
+	most := mostFrequent(m)
 	text += ", accuracy " + Percent(*m.Accuracy)
 	if most.Prevalence != nil {
 		text += fmt.Sprintf(" (always %s: %s)", name(most.Class), Percent(*most.Prevalence))
@@ -319,14 +319,6 @@ func leaves(n int) string {
 		return "1 leaf"
 	}
 	return strconv.Itoa(n) + " leaves"
-}
-
-// rounded writes a metric with three digits; "-" if it is undefined.
-func rounded(x *float64) string {
-	if x == nil {
-		return "-"
-	}
-	return threeDigits(*x)
 }
 
 // figureOf writes a cost for reading: with three significant digits, or as a whole number.

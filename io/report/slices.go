@@ -59,7 +59,7 @@ func SlicesTable(m *metric.Metrics) (table *Table, note string) {
 	}
 	for i := range shown {
 		s := &shown[i]
-		t.Add(SliceName(&s.SliceRows), strconv.FormatInt(s.Rows, 10), percentOf(s.Share), Figure(s.AUCOvRMacro),
+		t.Add(SliceName(&s.SliceRows), strconv.FormatInt(s.Rows, 10), PercentOf(s.Share), Figure(s.AUCOvRMacro),
 			sliceInterval(s), Figure(s.Accuracy), Figure(s.BalancedAccuracy), Figure(s.LogLoss),
 			Figure(cmp.Or(s.ExpectedBilledCost, s.ExpectedCost)), Figure(s.ExpectedTests), strings.Join(Apart(m, s), ", "))
 	}
@@ -152,11 +152,4 @@ func sliceInterval(s *metric.Slice) string {
 		return "-"
 	}
 	return intervalOf(s.Intervals.AUCOvRMacro)
-}
-
-func percentOf(share *float64) string {
-	if share == nil {
-		return "-"
-	}
-	return Percent(*share)
 }

@@ -80,10 +80,10 @@ func TestWidths(t *testing.T) {
 			"every test":  func(b *strings.Builder) error { return report.Text(b, every(), width) },
 			"a deep tree": func(b *strings.Builder) error { return report.Text(b, chain(25), width) },
 			"figures": func(b *strings.Builder) error {
-				return report.Figures(b, []runfolder.MeasuredPart{{Name: "validation", Metrics: &some}}, width)
+				return report.FiguresTable([]runfolder.MeasuredPart{{Name: "validation", Metrics: &some}}).Write(b, width)
 			},
 			"error costs": func(b *strings.Builder) error {
-				return report.Figures(b, []runfolder.MeasuredPart{{Name: "validation", Metrics: &priced}}, width)
+				return report.FiguresTable([]runfolder.MeasuredPart{{Name: "validation", Metrics: &priced}}).Write(b, width)
 			},
 		} {
 			var b strings.Builder

@@ -129,8 +129,8 @@ func TestFigures(t *testing.T) {
 	some := metric.Evaluate(leaves, []string{"no", "yes"}, 1)
 	none := metric.Evaluate(nil, []string{"no", "yes"}, 1)
 	var b strings.Builder
-	if err := report.Figures(&b, []runfolder.MeasuredPart{{Name: "train", Metrics: &some}, {Name: "test", Metrics: &none}},
-		0); err != nil {
+	parts := []runfolder.MeasuredPart{{Name: "train", Metrics: &some}, {Name: "test", Metrics: &none}}
+	if err := report.FiguresTable(parts).Write(&b, 0); err != nil {
 		t.Fatal(err)
 	}
 	golden(t, "figures", b.String())
@@ -156,7 +156,7 @@ func TestWriteErrorsAreReturned(t *testing.T) {
 	if err := report.Text(broken{}, every(), 0); err == nil {
 		t.Error("Text: no error")
 	}
-	if err := report.Figures(broken{}, nil, 0); err == nil {
-		t.Error("Figures: no error")
+	if err := report.FiguresTable(nil).Write(broken{}, 0); err == nil {
+		t.Error("FiguresTable: no error")
 	}
 }

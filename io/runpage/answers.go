@@ -6,6 +6,8 @@ import (
 	"math"
 	"slices"
 
+	"github.com/dustin/go-humanize"
+
 	"github.com/espalier-ml/espalier/induce/metric"
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/io/report"
@@ -84,7 +86,7 @@ func (f *facts) whatToTrust() answered {
 	if c.ExpectedError > moderateError {
 		care = "With care: off"
 	}
-	a.Short = fmt.Sprintf("%s by %s on average on %s %s rows", care, points(c.ExpectedError), grouped(m.Rows), f.part)
+	a.Short = fmt.Sprintf("%s by %s on average on %s %s rows", care, points(c.ExpectedError), humanize.Comma(m.Rows), f.part)
 	class, is := "the predicted class", "have it"
 	if c.Class != "" {
 		class = report.Name(c.Class)

@@ -7,8 +7,9 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
+
+	"github.com/dustin/go-humanize"
 
 	"github.com/espalier-ml/espalier/induce/metric"
 	"github.com/espalier-ml/espalier/induce/tree"
@@ -96,22 +97,13 @@ func count[T int | int64](n T, one, many string) string {
 	if n == 1 {
 		return "1 " + one
 	}
-	return grouped(int64(n)) + " " + many
-}
-
-// grouped writes a whole number with commas between thousands.
-func grouped(n int64) string {
-	s := strconv.FormatInt(n, 10)
-	for at := len(s) - 3; at > 0 && s[at-1] != '-'; at -= 3 {
-		s = s[:at] + "," + s[at:]
-	}
-	return s
+	return humanize.Comma(int64(n)) + " " + many
 }
 
 // short formats a number with three significant digits, and all digits before the decimal point.
 func short(x float64) string {
 	if math.Abs(x) >= 1000 {
-		return grouped(int64(math.Round(x)))
+		return humanize.Comma(int64(math.Round(x)))
 	}
 	return fmt.Sprintf("%.3g", x)
 }
@@ -180,7 +172,7 @@ func (f *facts) calibration() *table {
 		report.Column{Head: "said on average"}, report.Column{Head: "came true"}, report.Column{Head: "difference"})
 	scale := cmp.Or(f.metrics.WeightScale, 1)
 	for _, b := range c.Bins {
-		t.Add(fmt.Sprintf("%.0f to %.0f %%", 100*b.From, 100*b.To), grouped(int64(math.Round(float64(b.Weight)/scale))),
+		t.Add(fmt.Sprintf("%.0f to %.0f %%", 100*b.From, 100*b.To), humanize.Comma(int64(math.Round(float64(b.Weight)/scale))),
 			report.Percent(b.MeanProbability), report.Percent(b.ObservedShare),
 			fmt.Sprintf("%+.1f", 100*(b.ObservedShare-b.MeanProbability)))
 	}
@@ -197,7 +189,7 @@ func (f *facts) inputs() *table {
 	shown, others := report.Visible(len(f.Manifest.Inputs), maxInputs)
 	for i := range f.Manifest.Inputs[:shown] {
 		in := &f.Manifest.Inputs[i]
-		t.Add(cut(in.URL, maxSetting), grouped(in.Rows), grouped(in.Size), cut(in.FooterDigest, 16))
+		t.Add(cut(in.URL, maxSetting), humanize.Comma(in.Rows), humanize.Comma(in.Size), cut(in.FooterDigest, 16))
 	}
 	if others != "" {
 		t.Add(others)

@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 
+	"github.com/dustin/go-humanize"
+
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/metric"
 	"github.com/espalier-ml/espalier/induce/tree"
@@ -45,7 +47,7 @@ func newPrevious(before, now *runfolder.Run) *previous {
 	} {
 		t.Add(f.name, report.Figure(f.was), report.Figure(f.now), difference(f.was, f.now))
 	}
-	t.Add("leaves", grouped(int64(before.Tree.Complexity.Leaves)), grouped(int64(now.Tree.Complexity.Leaves)),
+	t.Add("leaves", humanize.Comma(int64(before.Tree.Complexity.Leaves)), humanize.Comma(int64(now.Tree.Complexity.Leaves)),
 		fmt.Sprintf("%+d", now.Tree.Complexity.Leaves-before.Tree.Complexity.Leaves))
 	p.Metrics = newTable(t)
 	p.Classes = newTable(classShares(before.Tree, now.Tree))
