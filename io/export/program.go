@@ -67,15 +67,8 @@ type leaf struct {
 type model struct {
 	Index     int
 	Intercept []float64
-	Terms     []term
+	Terms     []tree.Term
 	Booster   int // index in the boosters; -1 if absent
-}
-
-type term struct {
-	Feature int
-	At      []float64
-	Values  [][]float64
-	Missing []float64
 }
 
 // booster is a list of trees, each a list of splits.
@@ -92,13 +85,7 @@ type boosterSplit struct {
 	Cut     float64
 	Value   string
 	Missing bool // whether rows without a value go to Yes
-	Yes, No boosterSide
-}
-
-// boosterSide is another split of the tree, or values that are added to the scores.
-type boosterSide struct {
-	Split  int // -1: a leaf with Values
-	Values []float64
+	Yes, No boost.Side
 }
 
 func newProgram(t *tree.Tree, l *language, o Options) (*program, error) {
@@ -248,10 +235,7 @@ func (p *program) addLeaves() {
 }
 
 func (p *program) addModel(of *tree.LeafModel, boosters map[*boost.Booster]int) {
-	m := model{Index: len(p.Models), Intercept: of.Intercept, Booster: -1}
-	for _, t := range of.Terms {
-		m.Terms = append(m.Terms, term{t.Feature, t.At, t.Values, t.Missing})
-	}
+	m := model{Index: len(p.Models), Intercept: of.Intercept, Terms: of.Terms, Booster: -1}
 	if of.Booster != nil {
 		at, ok := boosters[of.Booster]
 		if !ok {
@@ -272,8 +256,7 @@ func (p *program) addBooster(of *boost.Booster) {
 			s := &t[i]
 			f := &p.tree.Features[s.Feature]
 			split := boosterSplit{
-				Feature: s.Feature, Numeric: f.Kind == dataset.Numeric, Missing: s.Missing,
-				Yes: sideOf(&s.Yes), No: sideOf(&s.No),
+				Feature: s.Feature, Numeric: f.Kind == dataset.Numeric, Missing: s.Missing, Yes: s.Yes, No: s.No,
 			}
 			if split.Numeric {
 				split.Cut = f.Cuts[s.Code-1]
@@ -285,11 +268,4 @@ func (p *program) addBooster(of *boost.Booster) {
 		b.Trees = append(b.Trees, splits)
 	}
 	p.Boosters = append(p.Boosters, b)
-}
-
-func sideOf(s *boost.Side) boosterSide {
-	if s.Values != nil {
-		return boosterSide{-1, s.Values}
-	}
-	return boosterSide{Split: s.Split}
 }

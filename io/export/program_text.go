@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/espalier-ml/espalier/induce/boost"
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/io/report"
 )
@@ -132,11 +133,16 @@ func (p *program) Width() int {
 func (f function) Body() string { return strings.Join(f.Lines, "\n") }
 
 // Side returns a side of a split for its own template.
-func (p *program) Side(s boosterSide) sideText { return sideText{s.Split, p.Numbers(s.Values)} }
+func (p *program) Side(s boost.Side) sideText {
+	if s.Values != nil {
+		return sideText{-1, p.Numbers(s.Values)}
+	}
+	return sideText{Split: s.Split}
+}
 
-// sideText is a boosterSide as text.
+// sideText is a side of a split as text.
 type sideText struct {
-	Split int
+	Split int // -1: a leaf with Texts
 	Texts string
 }
 

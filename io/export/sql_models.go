@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/espalier-ml/espalier/induce/boost"
+	"github.com/espalier-ml/espalier/induce/tree"
 )
 
 // Leaf models as stages of a query: scores, exponentials, probabilities, the decision.
@@ -133,10 +136,10 @@ func (s *sqlText) double(text string) string { return "CAST(" + text + " AS " + 
 // as the parser of the database permits. Below that depth each leaf has its own condition.
 func (s *sqlText) split(t []boosterSplit, at, k, nested int) string {
 	if nested == 0 {
-		return "CASE" + s.leavesBelow(t, boosterSide{Split: at}, k, nil) + " END"
+		return "CASE" + s.leavesBelow(t, boost.Side{Split: at}, k, nil) + " END"
 	}
-	side := func(to boosterSide) string {
-		if to.Split < 0 {
+	side := func(to boost.Side) string {
+		if to.Values != nil {
 			return s.Number(to.Values[k])
 		}
 		return s.split(t, to.Split, k, nested-1)
@@ -148,8 +151,8 @@ func (s *sqlText) split(t []boosterSplit, at, k, nested int) string {
 // leavesBelow returns the branches of a CASE for the leaves below a side. met are the conditions
 // that hold there. The leaves on the no side come after all leaves on the yes side, so that their
 // branches need not negate the condition.
-func (s *sqlText) leavesBelow(t []boosterSplit, to boosterSide, k int, met []string) string {
-	if to.Split < 0 {
+func (s *sqlText) leavesBelow(t []boosterSplit, to boost.Side, k int, met []string) string {
+	if to.Values != nil {
 		if len(met) == 0 {
 			return " ELSE " + s.Number(to.Values[k])
 		}
@@ -193,7 +196,7 @@ func (s *sqlText) score(model string, k int) string {
 }
 
 // term returns a piecewise linear function.
-func (s *sqlText) term(t *term, k int) string {
+func (s *sqlText) term(t *tree.Term, k int) string {
 	x := s.Features[t.Feature].Const
 	last := len(t.At) - 1
 	var b strings.Builder
