@@ -72,15 +72,9 @@ func (c *Compare) Settings() []setting.Setting {
 		},
 	})
 	rows := setting.In(setting.Rows, []setting.Setting{
-		{
-			Name: "label", Value: setting.Text(&c.Label),
-			Help: "column of the classes, for metrics (default: as in training, if there is one; none: no metrics)",
-		},
+		metricsLabel(&c.Label),
 		{Name: "weight", Value: setting.Text(&c.Weight), Help: "column of row weights"},
-		{
-			Name: "drop_null_labels", Value: setting.Switch(&c.DropNullLabels),
-			Help: "leave out rows without a label instead of failing",
-		},
+		dropSetting(&c.DropNullLabels),
 	})
 	return slices.Concat(run, rows, c.Contract.Settings(), c.StorageConfig.Settings(),
 		[]setting.Setting{engine.RunnerSetting(&c.Runner, engine.LocalRunners())})

@@ -65,10 +65,7 @@ func (c *Evaluate) Settings() []setting.Setting {
 	rows := setting.In(setting.Rows, []setting.Setting{
 		{Name: "label", Value: setting.Text(&c.Label), Help: "column of the classes (default: as in training)"},
 		{Name: "weight", Value: setting.Text(&c.Weight), Help: "column of row weights; with --predictions, of the labels"},
-		{
-			Name: "drop_null_labels", Value: setting.Switch(&c.DropNullLabels),
-			Help: "leave out rows without a label instead of failing",
-		},
+		dropSetting(&c.DropNullLabels),
 		sliceSetting(&c.Slice),
 	})
 	return slices.Concat(run, c.Delayed.Settings(), rows, c.Contract.Settings(), c.StorageConfig.Settings(),

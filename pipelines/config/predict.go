@@ -101,10 +101,7 @@ func (c *Predict) Settings() []setting.Setting {
 			Help: "share of the rows that may have a value that training did not have, in the worst column; more are " +
 				"refused",
 		},
-		{
-			Name: "label", Value: setting.Text(&c.Label),
-			Help: "column of the classes, for metrics (default: as in training, if there is one; none: no metrics)",
-		},
+		metricsLabel(&c.Label),
 		{Name: "weight", Value: setting.Text(&c.Weight), Help: "column of row weights, for metrics"},
 		sliceSetting(&c.Slice),
 	})
@@ -116,6 +113,22 @@ func (c *Predict) Settings() []setting.Setting {
 func modelSetting(model *string) setting.Setting {
 	return setting.Setting{
 		Name: "model", Group: setting.Run, Value: setting.Text(model), Required: true, Help: "run folder or tree.json",
+	}
+}
+
+// metricsLabel declares the column of the classes of rows that are measured only if they have classes.
+func metricsLabel(label *string) setting.Setting {
+	return setting.Setting{
+		Name: "label", Group: setting.Rows, Value: setting.Text(label),
+		Help: "column of the classes, for metrics (default: as in training, if there is one; none: no metrics)",
+	}
+}
+
+// dropSetting declares whether rows without a label are left out.
+func dropSetting(drop *bool) setting.Setting {
+	return setting.Setting{
+		Name: "drop_null_labels", Group: setting.Rows, Value: setting.Switch(drop),
+		Help: "leave out rows without a label instead of failing",
 	}
 }
 

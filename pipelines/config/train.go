@@ -186,10 +186,7 @@ func (c *Train) rowSettings() []setting.Setting {
 				"by the shares of --split",
 		},
 		{Name: "seed", Value: whole(&c.Seed, "seed"), Help: "seed of the split"},
-		{
-			Name: "drop_null_labels", Value: setting.Switch(&c.DropNullLabels),
-			Help: "leave out rows without a label instead of failing",
-		},
+		dropSetting(&c.DropNullLabels),
 		sliceSetting(&c.Slice),
 	})
 }
