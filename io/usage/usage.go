@@ -58,7 +58,7 @@ func Problem(err error) string {
 	return err.Error()
 }
 
-// All makes one usage error of several faults, on one line; nil if there are none.
+// All makes one usage error of faults, on one line; nil without faults.
 func All(faults []error) error {
 	if len(faults) == 0 {
 		return nil
