@@ -14,7 +14,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
-	"github.com/espalier-ml/espalier/induce/naming"
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/io/report"
 	"github.com/espalier-ml/espalier/io/setting"
@@ -221,9 +220,9 @@ func (q *questionnaire) noFeature(pair string) error {
 		tested = append(tested, in.Name)
 	}
 	problem := fmt.Sprintf("--value %s: the tree asks for no feature %q", setting.Word(pair), name)
-	switch near := naming.Nearest(name, names); {
+	switch near := setting.Near(name, names); {
 	case near != "":
-		problem += fmt.Sprintf("; did you mean %q?", near)
+		problem += near
 	case len(tested) > 0:
 		problem += "; it asks for " + listed(tested)
 	}

@@ -10,7 +10,7 @@ import (
 	"strconv"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
-	"github.com/espalier-ml/espalier/induce/naming"
+	"github.com/espalier-ml/espalier/io/setting"
 )
 
 // maxAnswer bounds the bytes of a line of answers.
@@ -113,12 +113,8 @@ func unlisted(values []string, a answer) bool {
 
 // unlistedNote describes how an unlisted answer is handled, and proposes the nearest value.
 func unlistedNote(feature string, values []string, a answer) string {
-	hint := ""
-	if near := naming.Nearest(a.spelled(), values); near != "" {
-		hint = fmt.Sprintf("; did you mean %q?", near)
-	}
 	return fmt.Sprintf("%s is none of the values that %s is known to have: it counts as another value%s", a.value,
-		printable(feature), hint)
+		printable(feature), setting.Near(a.spelled(), values))
 }
 
 // maxListed is the most values that a line lists.

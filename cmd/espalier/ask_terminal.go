@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/espalier-ml/espalier/induce/naming"
+	"github.com/espalier-ml/espalier/io/setting"
 )
 
 // errGivenUp is the error if a person has ended the questions before the tree had all answers that
@@ -114,11 +114,8 @@ func (p *prompt) parse(text string) (a answer, problem string) {
 	}
 	switch found := containing(p.Values, typed); len(found) {
 	case 0:
-		hint := ""
-		if near := naming.Nearest(typed, p.Values); near != "" {
-			hint = fmt.Sprintf("; did you mean %q?", near)
-		}
-		return answer{}, fmt.Sprintf("no value contains %q%s; another value is typed in double quotes", typed, hint)
+		return answer{}, fmt.Sprintf("no value contains %q%s; another value is typed in double quotes", typed,
+			setting.Near(typed, p.Values))
 	case 1:
 		return textAnswer(found[0]), ""
 	default:

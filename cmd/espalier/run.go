@@ -16,7 +16,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
-	"github.com/espalier-ml/espalier/induce/naming"
 	"github.com/espalier-ml/espalier/io/latest"
 	"github.com/espalier-ml/espalier/io/setting"
 	"github.com/espalier-ml/espalier/io/usage"
@@ -171,11 +170,7 @@ func unknownVerb(c *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	hint := ""
-	if near := naming.Nearest(args[0], verbNames(c)); near != "" {
-		hint = fmt.Sprintf("; did you mean %q?", near)
-	}
-	return &usage.Error{Problem: fmt.Sprintf("unknown verb %q%s (espalier help lists them)", args[0], hint)}
+	return usage.Errorf("unknown verb %q%s (espalier help lists them)", args[0], setting.Near(args[0], verbNames(c)))
 }
 
 func verbNames(c *cobra.Command) []string {

@@ -11,8 +11,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/espalier-ml/espalier/docs"
-	"github.com/espalier-ml/espalier/induce/naming"
 	"github.com/espalier-ml/espalier/io/report"
+	"github.com/espalier-ml/espalier/io/setting"
 	"github.com/espalier-ml/espalier/io/usage"
 )
 
@@ -72,11 +72,8 @@ func findHelp(root *cobra.Command, names []string) (*cobra.Command, *docs.Page, 
 // unknownTopic refuses a name that is neither a verb nor a topic, and proposes the nearest
 // name.
 func unknownTopic(c *cobra.Command, name string) error {
-	hint := ""
-	if near := naming.Nearest(name, append(verbNames(c), topicNames()...)); near != "" {
-		hint = fmt.Sprintf("; did you mean %q?", near)
-	}
-	return &usage.Error{Problem: fmt.Sprintf("no help on %q%s (espalier help lists verbs and topics)", name, hint)}
+	return usage.Errorf("no help on %q%s (espalier help lists verbs and topics)", name,
+		setting.Near(name, append(verbNames(c), topicNames()...)))
 }
 
 func topicNames() []string {

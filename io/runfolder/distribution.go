@@ -117,10 +117,6 @@ func (d *Distribution) encode() []byte {
 	return []byte(b.String())
 }
 
-func decodeDistribution(b []byte) (*Distribution, error) {
-	return decodeJSON[Distribution]("distribution", b)
-}
-
 // maxRows is the greatest number of rows in a distribution, because its tests multiply numbers of
 // rows.
 const maxRows = 1 << 53

@@ -127,7 +127,8 @@ func growthDocuments() []Document {
 	return []Document{
 		{
 			Name: DistributionName, Kinds: training, Schema: "distribution", optional: true,
-			codec: text(func(r *Run) **Distribution { return &r.Distribution }, (*Distribution).encode, decodeDistribution),
+			codec: text(func(r *Run) **Distribution { return &r.Distribution }, (*Distribution).encode,
+				func(b []byte) (*Distribution, error) { return decodeJSON[Distribution]("distribution", b) }),
 			Holds: "training rows by bin of each feature",
 		},
 		{

@@ -11,13 +11,18 @@ import (
 // maxHinted is the number of names that a hint lists.
 const maxHinted = 8
 
-// Hint proposes the most similar name; if no name is similar, it lists all names.
-func Hint(name string, names []string) string {
+// Near proposes the most similar name; empty if no name is similar.
+func Near(name string, names []string) string {
 	if near := naming.Nearest(name, names); near != "" {
 		return fmt.Sprintf("; did you mean %q?", near)
 	}
-	if len(names) == 0 {
-		return ""
+	return ""
+}
+
+// Hint proposes the most similar name; if no name is similar, it lists all names.
+func Hint(name string, names []string) string {
+	if near := Near(name, names); near != "" || len(names) == 0 {
+		return near
 	}
 	listed := make([]string, min(maxHinted, len(names)))
 	for i := range listed {

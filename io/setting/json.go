@@ -8,8 +8,6 @@ import (
 	"maps"
 	"reflect"
 	"slices"
-
-	"github.com/espalier-ml/espalier/induce/naming"
 )
 
 // Encode writes the settings of a config as a JSON object, in the order of the config's
@@ -60,10 +58,7 @@ func Decode(b []byte, settings []Setting) error {
 }
 
 func unknownKey(key string, settings []Setting) error {
-	if near := naming.Nearest(key, Names(settings)); near != "" {
-		return fmt.Errorf("unknown key %q; did you mean %q?", key, near)
-	}
-	return fmt.Errorf("unknown key %q", key)
+	return fmt.Errorf("unknown key %q%s", key, Near(key, Names(settings)))
 }
 
 // own is a value with a form of its own in JSON.

@@ -7,8 +7,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/espalier-ml/espalier/induce/naming"
 	"github.com/espalier-ml/espalier/induce/settings"
+	"github.com/espalier-ml/espalier/io/setting"
 	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/pipelines/config"
 	"github.com/espalier-ml/espalier/pipelines/source"
@@ -78,10 +78,7 @@ func (f *classFile) read(ctx context.Context, from *source.Files, set func([]str
 	if err != nil {
 		hint := ""
 		if f.instead != "" {
-			hint = fmt.Sprintf("; want %s or a CSV file", f.instead)
-			if near := naming.Nearest(f.url, strings.Split(f.instead, ", ")); near != "" {
-				hint = fmt.Sprintf("; did you mean %q?", near)
-			}
+			hint = cmp.Or(setting.Near(f.url, strings.Split(f.instead, ", ")), fmt.Sprintf("; want %s or a CSV file", f.instead))
 		}
 		return usage.Errorf("--%s: %v%s", f.flag, err, hint)
 	}

@@ -12,7 +12,6 @@ import (
 	"strconv"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
-	"github.com/espalier-ml/espalier/induce/naming"
 	"github.com/espalier-ml/espalier/induce/settings"
 	"github.com/espalier-ml/espalier/io/setting"
 	"github.com/espalier-ml/espalier/io/usage"
@@ -108,11 +107,7 @@ func ReadCosts(ctx context.Context, f *source.Files, prices settings.Prices, url
 			return err
 		}
 		if !known[line.feature] {
-			hint := ""
-			if n := naming.Nearest(line.feature, columns); n != "" {
-				hint = fmt.Sprintf("; did you mean %q?", n)
-			}
-			return c.fault(line, "no feature %q%s", line.feature, hint)
+			return c.fault(line, "no feature %q%s", line.feature, setting.Near(line.feature, columns))
 		}
 		key := costKey{line.feature, line.value, line.single}
 		if first, ok := c.lines[key]; ok {
