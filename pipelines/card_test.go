@@ -73,7 +73,7 @@ func TestCard(t *testing.T) {
 	if _, err := pipelines.Promote(t.Context(), p, reporter); err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(strings.Join(reporter.notes, "\n"), runfolder.CardName+" still tells of the tree before") {
+	if !strings.Contains(strings.Join(reporter.notes, "\n"), runfolder.CardName+" still describes the previous tree") {
 		t.Errorf("notes %q", reporter.notes)
 	}
 }

@@ -34,7 +34,7 @@ type (
 	EvaluateConfig = config.Evaluate
 	// PredictConfig is the configuration of a scoring of files.
 	PredictConfig = config.Predict
-	// SynthConfig is the configuration of a made-up data set.
+	// SynthConfig is the configuration of a synthetic data set.
 	SynthConfig = config.Synth
 	// PromoteConfig is the configuration of another choice among the trees of a run.
 	PromoteConfig = config.Promote

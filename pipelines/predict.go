@@ -169,7 +169,7 @@ func (p *prediction) checkCopied() error {
 		for i, file := range p.input.Files {
 			if _, ok := p.input.ByName[i][name]; !ok {
 				return &dataset.DataError{
-					File: file.URL, Column: name, Problem: "the column is missing in this file and there in others",
+					File: file.URL, Column: name, Problem: "the column is missing in this file, but not in all files",
 					Hint: "name columns with --key that all files have",
 				}
 			}

@@ -402,7 +402,7 @@ func (p *promotion) write(ctx context.Context, r *chosen, output *runfolder.Fold
 		return err
 	}
 	if slices.Contains(p.manifest.Files, runfolder.CardName) {
-		p.Reporter.Note(fmt.Sprintf("%s still tells of the tree before: write it again by espalier report %s "+
+		p.Reporter.Note(fmt.Sprintf("%s still describes the previous tree: write it again by espalier report %s "+
 			"--format markdown --overwrite", runfolder.CardName, p.wish.Run))
 	}
 	return nil

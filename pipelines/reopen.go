@@ -23,7 +23,7 @@ type reopened struct {
 
 // because returns an error that names the use of the training rows, the cause, and how to do without them.
 func (p *reopened) because(what string, err error) error {
-	remedy := "--input says where they lie now"
+	remedy := "--input names their new place"
 	switch what {
 	case certificateOf:
 		remedy += ", --without_rows promotes the tree without a certificate"

@@ -332,7 +332,7 @@ func TestSplitColumn(t *testing.T) {
 	if err != nil || string(again.Tree.Encode()) != string(r.Tree.Encode()) {
 		t.Errorf("--split part, as in earlier versions: error %v, or another tree", err)
 	}
-	if !slices.ContainsFunc(reporter.warnings, func(s string) bool { return strings.Contains(s, "--split_column part says so now") }) {
+	if !slices.ContainsFunc(reporter.warnings, func(s string) bool { return strings.Contains(s, "write --split_column part now") }) {
 		t.Errorf("--split part gives the warnings %q", reporter.warnings)
 	}
 }

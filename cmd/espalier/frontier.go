@@ -35,7 +35,7 @@ const notNumber = -1
 func (c *frontierFlags) Settings() []setting.Setting {
 	rules := c.choice.ChoiceSettings()
 	for i := range rules {
-		rules[i].Help += "; where it is left out, as in training"
+		rules[i].Help += " (default: as in training)"
 	}
 	choice := setting.In(setting.Choice, append([]setting.Setting{{
 		Name: "promote", Value: setting.Whole(&c.Number, setting.From(notNumber)),

@@ -27,7 +27,7 @@ func newPlot() *cobra.Command {
 The pictures:
 ` + pictures() + `  tree         the drawing of espalier show --format svg
 
-The colours are told apart by readers who see few colours, and dashes and marks
+Readers who see few colours can tell the colours apart, and dashes and marks
 differ for prints without colours.`,
 		Example: `  espalier plot runs/first --output frontier.svg
   espalier plot runs/first --what roc --output roc.svg

@@ -39,7 +39,7 @@ func Importance(m *runfolder.Importance) (*Picture, error) {
 	title, note := "What each feature brings", "no AUC was measured: the fall of entropy by the tests on a feature"
 	if measured {
 		columns = []bars{{"AUC lost", svg.Blue, lost, "not measured"}, {"AUC lost by unit of cost", svg.Orange, lostPerCost, "free"}}
-		note = fmt.Sprintf("the AUC that the tree loses on %s rows if a feature says nothing", m.Part)
+		note = fmt.Sprintf("the AUC that the tree loses on %s rows if a feature is permuted", m.Part)
 		if m.AUC != nil {
 			note += fmt.Sprintf("; it has %.4f", *m.AUC)
 		}

@@ -7,7 +7,7 @@ import (
 	"strconv"
 )
 
-// Costs is _costs.csv: the costs of the features of a made-up data set, in the form that
+// Costs is _costs.csv: the costs of the features of a synthetic data set, in the form that
 // train --costs reads.
 type Costs struct{ Features []FeatureCost }
 

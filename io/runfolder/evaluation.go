@@ -22,7 +22,7 @@ func RefuseMetrics(ctx context.Context, s *objectstore.Store, seen objectstore.O
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case err != nil || m.Format != MetricsFormat:
-		return usage.Errorf("--output: %s lies there and is no metrics file of Espalier: "+
+		return usage.Errorf("--output: %s exists and is no metrics file of Espalier: "+
 			"nothing is overwritten; choose another file", seen.URL)
 	case m.Train != nil || m.Validation != nil || m.Folds != nil || isListed(ctx, s, seen.URL):
 		return usage.Errorf("--output: %s is a part of another run's output, not of an evaluation: "+

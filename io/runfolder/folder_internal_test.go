@@ -9,7 +9,7 @@ import (
 	"github.com/espalier-ml/espalier/io/objectstore"
 )
 
-// The documents of a made-up data set, which take any content here.
+// The documents of a synthetic data set, which take any content here.
 const costsName, behindName = "_costs.csv", "_tree.json"
 
 const synthManifest = `{"format": "espalier/synth", "version": 1, "files": ["_costs.csv", "_tree.json"]}`

@@ -44,7 +44,7 @@ func (k Kind) terms() terms {
 		}
 	default:
 		return terms{
-			SynthFormat, "a made-up data set", "a finished data set", "an unfinished data set",
+			SynthFormat, "a synthetic data set", "a finished data set", "an unfinished data set",
 			"replace it with --overwrite",
 		}
 	}

@@ -73,14 +73,14 @@ func TestOpenRefused(t *testing.T) {
 		"foreign": {
 			map[string]string{"_costs.csv": "x", "_tree.json": "x", "part-1.parquet": "x", "part-2.parquet": "x", "part-3.parquet": "x"},
 			true,
-			"_costs.csv (and _tree.json, part-1.parquet, part-2.parquet, ...) lies there, and no _manifest.json of a made-up data set",
+			"_costs.csv (and _tree.json, part-1.parquet, part-2.parquet, ...) lies there, and no _manifest.json of a synthetic data set",
 		},
 		"foreign beside a run": {
 			map[string]string{"_manifest.json": synth, "_SUCCESS": "", "part-00007.parquet": "x"},
 			true,
 			"part-00007.parquet lies there",
 		},
-		"of another kind":        {map[string]string{"_manifest.json": `{"format": "espalier/predictions"}`}, true, "_manifest.json there is of predictions: the folder has something else than a made-up data set"},
+		"of another kind":        {map[string]string{"_manifest.json": `{"format": "espalier/predictions"}`}, true, "_manifest.json there is of predictions: the folder has something else than a synthetic data set"},
 		"of others":              {map[string]string{"_manifest.json": `{"name": "app"}`}, true, "_manifest.json there is not Espalier's, and is not overwritten"},
 		"no JSON":                {map[string]string{"_manifest.json": "x"}, true, "_manifest.json there is not Espalier's"},
 		"a list that lies":       {map[string]string{"_manifest.json": `{"format": "espalier/synth", "files": ["../x"]}`}, true, `lists a file that no run writes: `},
@@ -331,6 +331,6 @@ func TestNames(t *testing.T) {
 		t.Error("no version")
 	}
 	if !runfolder.Synth.Reserves("_LOCK") || !runfolder.Synth.Reserves("_costs.csv") || runfolder.Synth.Reserves("tree.json") {
-		t.Error("names that a made-up data set reserves")
+		t.Error("names that a synthetic data set reserves")
 	}
 }

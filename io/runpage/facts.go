@@ -157,7 +157,7 @@ func (f *facts) folds() string {
 // importance describes what the table of features shows.
 func (f *facts) importance() string {
 	i := f.Importance
-	return fmt.Sprintf("AUC lost: how much worse the tree ranks %s of the %s part if the feature says nothing. "+
+	return fmt.Sprintf("AUC lost: how much worse the tree ranks %s of the %s part if the feature is permuted. "+
 		"Of impurity: its part of the uncertainty that all questions take away. Rows asked: the share of the training "+
 		"rows with a question on it.", count(i.Rows, "row", "rows"), i.Part)
 }

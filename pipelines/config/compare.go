@@ -65,7 +65,7 @@ func (c *Compare) Settings() []setting.Setting {
 		scoredSetting(&c.Input),
 		{
 			Name: "output", Value: setting.Text(&c.Output),
-			Help: "file for the comparison as JSON; nothing that lies there is replaced",
+			Help: "new file for the comparison as JSON",
 		},
 		{
 			Name: "overwrite", Value: setting.Switch(&c.Overwrite), Help: "replace another comparison in the file of --output",

@@ -55,7 +55,7 @@ func (c *Evaluate) Settings() []setting.Setting {
 		input,
 		{
 			Name: "output", Value: setting.Text(&c.Output),
-			Help: "file for the metrics as JSON; nothing that lies there is replaced",
+			Help: "new file for the metrics as JSON",
 		},
 		{
 			Name: "overwrite", Value: setting.Switch(&c.Overwrite),

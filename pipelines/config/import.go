@@ -157,7 +157,7 @@ func (c *Import) Validate() error {
 		faults = append(faults, errors.New("which CSV files? name them, or - for standard input"))
 	}
 	if c.Thousands == c.Decimal {
-		faults = append(faults, errors.New("--thousands: want another character than that of --decimal"))
+		faults = append(faults, errors.New("--thousands: want a character other than the one of --decimal"))
 	}
 	if slices.Contains(c.Names, "") || len(slices.Compact(slices.Sorted(slices.Values(c.Names)))) < len(c.Names) {
 		faults = append(faults, errors.New("--names: want a name for each column, none twice"))

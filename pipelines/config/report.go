@@ -59,7 +59,7 @@ func (c *Report) Settings() []setting.Setting {
 		},
 		{
 			Name: "overwrite", Value: setting.Switch(&c.Overwrite),
-			Help: "replace a report that lies there",
+			Help: "replace an existing report",
 		},
 	}), c.StorageConfig.Settings()...)
 }

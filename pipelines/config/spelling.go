@@ -154,7 +154,7 @@ func (c *Train) Deprecated() []string {
 	if !c.columnInSplit {
 		return nil
 	}
-	return []string{fmt.Sprintf("--split %s names a column: --split_column %s says so now", c.SplitColumn, c.SplitColumn)}
+	return []string{fmt.Sprintf("--split %s names a column: write --split_column %s now", c.SplitColumn, c.SplitColumn)}
 }
 
 // parseClassWeights reads --class_weights: none, balanced or a file.

@@ -11,7 +11,7 @@ import (
 	"github.com/espalier-ml/espalier/pipelines/source"
 )
 
-// Synth is the configuration of a made-up data set. Settings declares what each
+// Synth is the configuration of a synthetic data set. Settings declares what each
 // field means; docs/settings.md lists that. In JSON the fields have the names of the flags.
 type Synth struct {
 	synth.Config
@@ -40,7 +40,7 @@ const (
 	maxGroupRows  = 1 << 24 // a worker needs some ten bytes of memory per row
 )
 
-// Settings declares the settings of a made-up data set, which set the fields of c.
+// Settings declares the settings of a synthetic data set, which set the fields of c.
 func (c *Synth) Settings() []setting.Setting {
 	run := setting.In(setting.Run, []setting.Setting{
 		{
@@ -49,7 +49,7 @@ func (c *Synth) Settings() []setting.Setting {
 		},
 		{
 			Name: "overwrite", Value: setting.Switch(&c.Overwrite),
-			Help: "replace another made-up data set in the output folder: the files that its _manifest.json lists",
+			Help: "replace another synthetic data set in the output folder: the files that its _manifest.json lists",
 		},
 	})
 	return slices.Concat(run, c.Config.Settings(), fileSettings(&c.RowsPerFile, &c.RowsPerGroup, &c.Codec, &c.StorageTimeout))

@@ -325,9 +325,8 @@ func (c *Train) growthSettings() []setting.Setting {
 		},
 		{
 			Name: "certificate", Value: setting.Typed(&c.Certificate, "none, auto, quick or full", parseCertificate, spellCertificate),
-			Help: "a lower bound on what every tree over the same bins and tests costs that separates the rows " +
-				"as far: none, or auto, which spends a number of steps that follows the run's size on it (quick and " +
-				"full, of earlier versions, mean auto)",
+			Help: "lower bound on the cost of any tree over the same bins and tests that separates the rows equally well: " +
+				"none, or auto, which takes more steps for larger runs (quick and full, of earlier versions, mean auto)",
 		},
 	})
 }

@@ -50,7 +50,7 @@ func Open(ctx context.Context, s *objectstore.Store, url string, replace bool, k
 	case err != nil:
 		return nil, usage.Errorf("--output: %v", err)
 	case kind.Own != nil && !kind.Own(headOf(ctx, s, seen)):
-		return nil, usage.Errorf("--output: %s lies there and is no %s: nothing is overwritten; choose another file", url,
+		return nil, usage.Errorf("--output: %s exists and is no %s: nothing is overwritten; choose another file", url,
 			kind.Is)
 	}
 	if kind.Refuse != nil {

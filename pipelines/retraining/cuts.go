@@ -159,7 +159,7 @@ func (w *work) movedSince(ctx context.Context, c *Cuts, run string) (why string,
 func (w *work) byKept(err error) error {
 	var e *dataset.DataError
 	if w.keepsCuts() && errors.As(err, &e) && e.Column != "" {
-		e.Hint = fmt.Sprintf("cuts, categories and classes are those of %s: if the rows are right, --keep_cuts 0 "+
+		e.Hint = fmt.Sprintf("cuts, categories and classes come from %s: if the rows are right, --keep_cuts 0 "+
 			"--keep_cuts_psi 0 finds new ones, and later runs keep these", w.attempt.Cuts.Run)
 	}
 	return err

@@ -206,7 +206,7 @@ func (in *Input) Check(column *parquetio.Column) error {
 		c, ok := in.ByName[i][column.Name]
 		if !ok {
 			return &dataset.DataError{
-				File: file.URL, Column: column.Name, Problem: "the column is missing in this file and there in others" + in.alike(i, column.Name),
+				File: file.URL, Column: column.Name, Problem: "the column is missing in this file, but not in all files" + in.alike(i, column.Name),
 				Hint: "ignore it with --ignore, or leave the file out",
 			}
 		}
