@@ -191,19 +191,13 @@ func (c *field) plain(dictionary any) (plain []byte, err error) {
 		c.physical = format.Double
 	case []float64:
 		c.physical, c.size = format.Double, len(d)
-		for _, v := range d {
-			plain = binary.LittleEndian.AppendUint64(plain, math.Float64bits(v))
-		}
+		return binary.Append(nil, binary.LittleEndian, d)
 	case []int32:
 		c.physical, c.size = format.Int32, len(d)
-		for _, v := range d {
-			plain = binary.LittleEndian.AppendUint32(plain, uint32(v))
-		}
+		return binary.Append(nil, binary.LittleEndian, d)
 	case []int64:
 		c.physical, c.size = format.Int64, len(d)
-		for _, v := range d {
-			plain = binary.LittleEndian.AppendUint64(plain, uint64(v))
-		}
+		return binary.Append(nil, binary.LittleEndian, d)
 	case []string:
 		c.physical, c.size = format.ByteArray, len(d)
 		for _, v := range d {
@@ -303,9 +297,8 @@ func (w *Writer) WriteNumbers(values []float64) error {
 			chunk.Statistics.NullCount += int64(n - present)
 			rows = dense[:present]
 		}
-		w.page = slices.Grow(w.page, 8*len(rows))
-		for _, v := range rows {
-			w.page = binary.LittleEndian.AppendUint64(w.page, math.Float64bits(v))
+		if w.page, err = binary.Append(w.page, binary.LittleEndian, rows); err != nil {
+			return err
 		}
 		if err := w.writePage(chunk, n, format.Plain); err != nil {
 			return err

@@ -115,11 +115,11 @@ func (f *forest) add(g *graph, matrix string, position func(column int) int) str
 		numberAttribute("n_targets", int64(f.trees)),
 		numbersAttribute("nodes_treeids", trees), numbersAttribute("nodes_nodeids", ids),
 		numbersAttribute("nodes_featureids", features), textsAttribute("nodes_modes", modes),
-		tensorAttribute("nodes_values_as_tensor", tensor("", double, []int{n}, rawDoubles(values), nil)),
+		tensorAttribute("nodes_values_as_tensor", tensor("", double, []int{n}, rawData(values), nil)),
 		numbersAttribute("nodes_truenodeids", yes), numbersAttribute("nodes_falsenodeids", no),
 		numbersAttribute("nodes_missing_value_tracks_true", missing),
 		numbersAttribute("target_treeids", targetTrees), numbersAttribute("target_nodeids", targetNodes),
 		numbersAttribute("target_ids", targetIDs),
-		tensorAttribute("target_weights_as_tensor", tensor("", double, []int{len(weights)}, rawDoubles(weights), nil)),
+		tensorAttribute("target_weights_as_tensor", tensor("", double, []int{len(weights)}, rawData(weights), nil)),
 	)
 }

@@ -56,15 +56,15 @@ func (g *graph) constant(of kind, dims []int, raw []byte, texts []string) string
 }
 
 func (g *graph) doubles(list []float64, dims ...int) string {
-	return g.constant(double, dims, rawDoubles(list), nil)
+	return g.constant(double, dims, rawData(list), nil)
 }
 
 func (g *graph) wholes(list []int64, dims ...int) string {
-	return g.constant(whole, dims, rawWholes(list), nil)
+	return g.constant(whole, dims, rawData(list), nil)
 }
 
 func (g *graph) truths(list []bool, dims ...int) string {
-	return g.constant(truth, dims, rawTruths(list), nil)
+	return g.constant(truth, dims, rawData(list), nil)
 }
 
 func (g *graph) texts(list []string) string {

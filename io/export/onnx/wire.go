@@ -2,7 +2,6 @@ package onnx
 
 import (
 	"encoding/binary"
-	"math"
 
 	"google.golang.org/protobuf/encoding/protowire"
 )
@@ -54,30 +53,10 @@ func tensor(name string, of kind, dims []int, raw []byte, texts []string) messag
 	return m
 }
 
-func rawDoubles(list []float64) []byte {
-	raw := make([]byte, 0, 8*len(list))
-	for _, x := range list {
-		raw = binary.LittleEndian.AppendUint64(raw, math.Float64bits(x))
-	}
-	return raw
-}
-
-func rawWholes(list []int64) []byte {
-	raw := make([]byte, 0, 8*len(list))
-	for _, x := range list {
-		raw = binary.LittleEndian.AppendUint64(raw, uint64(x))
-	}
-	return raw
-}
-
-func rawTruths(list []bool) []byte {
-	raw := make([]byte, len(list))
-	for i, x := range list {
-		if x {
-			raw[i] = 1
-		}
-	}
-	return raw
+// rawData returns numbers or truth values in the form of TensorProto.raw_data.
+func rawData(list any) []byte {
+	b, _ := binary.Append(nil, binary.LittleEndian, list) // all callers have lists of a fixed size
+	return b
 }
 
 // The types of attributes.
