@@ -42,6 +42,9 @@ func NewEnsemble(o *dataset.Objects, features []dataset.Feature, opts Options) *
 	if opts.Workers < 1 {
 		opts.Workers = runtime.GOMAXPROCS(0)
 	}
+	if opts.Most == 0 {
+		opts.Most = mostDrawn
+	}
 	e := &Ensemble{
 		objects: o, features: features, options: opts, start: logits(o), members: make([]*Booster, parts+1),
 	}
@@ -68,10 +71,10 @@ func (e *Ensemble) learn(part int, order []int32) *Booster {
 	objects, ids := e.objects, []int32(nil)
 	if e.part == nil && part < parts {
 		objects = objects.OfBuckets(func(bucket uint8) bool { return partOf(bucket) != part })
-		order = objects.FirstByHash(mostDrawn)
+		order = objects.FirstByHash(e.options.Most)
 	}
 	for _, id := range order {
-		if (e.part == nil || e.part[id] != part) && len(ids) < mostDrawn {
+		if (e.part == nil || e.part[id] != part) && len(ids) < e.options.Most {
 			ids = append(ids, id)
 		}
 	}

@@ -36,6 +36,7 @@ type Options struct {
 	Scale   float64     // units in the average weight of a row; 0: 1
 	Stop    func() bool // if it returns true, no further tree is fitted, and the result must not be used; nil: never
 	Workers int         // goroutines of an ensemble; 0: one per processor
+	Most    int         // greatest number of objects that a part of an ensemble learns from; 0: 32,768
 }
 
 // Fit fits a booster to the objects with the given ids. The booster uses the features in use.
@@ -71,9 +72,10 @@ func Fit(
 type fitter struct {
 	features []dataset.Feature
 	use      []int
-	codes    [][]uint16 // by used feature and row
+	codes    [][]uint16 // by used feature and row: the rank of the row's code among the codes of all rows
+	listed   [][]uint16 // by used feature and rank: the code; missing comes last
 	first    []int      // by used feature: its first entry in a histogram
-	entries  int        // number of entries of a histogram: one for each code of each used feature
+	entries  int        // number of entries of a histogram: one for each rank of each used feature
 	width    int        // number of scores
 	weights  []float64  // by row, in rows
 	targets  []float64  // by row and score: the weight of the score's class, in rows
@@ -84,7 +86,8 @@ type fitter struct {
 	order  []int32   // rows, by leaf of the growing tree
 	spare  []int32   // as long as order
 	free   []sums    // unused histograms
-	p      []float64 // probabilities by class
+	ranges []extent  // by leaf of the growing tree and used feature
+	p      []float64 // probabilities by class, or e^-|score| by row if there is a single score
 	rate   float64   // share of a Newton step
 }
 
@@ -104,17 +107,17 @@ func newFitter(
 	f := &fitter{
 		features: features, use: use, width: width, weights: make([]float64, n), targets: make([]float64, n*width),
 		scores: scores, slopes: make([]float64, 2*n*width), order: make([]int32, n), spare: make([]int32, n),
-		p: make([]float64, o.Classes), rate: opts.Rate,
+		ranges: make([]extent, MaxLeaves*len(use)), p: make([]float64, o.Classes), rate: opts.Rate,
+	}
+	if width == 1 {
+		f.p = make([]float64, n)
 	}
 	unit := 1 / cmp.Or(opts.Scale, 1)
 	for _, feature := range use {
+		codes, listed := ranked(&o.Codes[feature], ids, &features[feature])
 		f.first = append(f.first, f.entries)
-		f.entries += features[feature].Codes()
-		codes := make([]uint16, n)
-		for i, id := range ids {
-			codes[i] = uint16(o.Codes[feature].At(int(id)))
-		}
-		f.codes = append(f.codes, codes)
+		f.entries += len(listed)
+		f.codes, f.listed = append(f.codes, codes), append(f.listed, listed)
 	}
 	for i, id := range ids {
 		f.weights[i] = unit * float64(o.Weight[id])
@@ -127,8 +130,33 @@ func newFitter(
 	return f
 }
 
+// ranked returns the ranks of the objects' codes of a feature, and the code of each rank: the codes of
+// the objects, ascending, followed by the code of missing. Small nodes have few of the codes.
+func ranked(codes *dataset.Codes, ids []int32, feature *dataset.Feature) (ranks, listed []uint16) {
+	ranks, rankOf := make([]uint16, len(ids)), make([]uint16, feature.Codes())
+	for i, id := range ids {
+		ranks[i] = uint16(codes.At(int(id)))
+		rankOf[ranks[i]] = 1
+	}
+	rankOf[feature.MissingCode()] = 0
+	for code, has := range rankOf {
+		if has > 0 {
+			rankOf[code], listed = uint16(len(listed)), append(listed, uint16(code))
+		}
+	}
+	rankOf[feature.MissingCode()], listed = uint16(len(listed)), append(listed, uint16(feature.MissingCode()))
+	for i, code := range ranks {
+		ranks[i] = rankOf[code]
+	}
+	return ranks, listed
+}
+
 // differentiate sets the slopes at the scores.
 func (f *fitter) differentiate() {
+	if f.width == 1 {
+		f.differentiateOne()
+		return
+	}
 	for i, weight := range f.weights {
 		from, to := f.scores[i*f.width:][:f.width], f.slopes[2*i*f.width:][:2*f.width]
 		portable.FillProbabilities(f.p, from)
@@ -136,6 +164,23 @@ func (f *fitter) differentiate() {
 			to[2*k] = float64(weight*p) - f.targets[i*f.width+k]
 			to[2*k+1] = weight * float64(p*(1-p))
 		}
+	}
+}
+
+// differentiateOne is differentiate for a single score.
+func (f *fitter) differentiateOne() {
+	for i, z := range f.scores {
+		f.p[i] = -math.Abs(z)
+	}
+	portable.ExpEach(f.p)
+	for i, e := range f.p {
+		p := 1 / (1 + e)
+		if math.Signbit(f.scores[i]) {
+			p = e / (1 + e)
+		}
+		weight, to := f.weights[i], f.slopes[2*i:][:2]
+		to[0] = float64(weight*p) - f.targets[i]
+		to[1] = weight * float64(p*(1-p))
 	}
 }
 

@@ -297,3 +297,28 @@ func BenchmarkFit(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkFitFine has many bins and few objects, as an inner node of a tree has.
+func BenchmarkFitFine(b *testing.B) {
+	for _, n := range []int{300, 3000, 30000} {
+		b.Run(fmt.Sprintf("objects=%d", n), func(b *testing.B) {
+			r := rand.New(rand.NewPCG(1, 1))
+			features := []dataset.Feature{numeric("x", 128), numeric("y", 128), numeric("z", 128)}
+			o := dataset.NewObjects(dataset.NewLayout(features), 2, false, n)
+			for range n {
+				x := []int{r.IntN(128), r.IntN(128), r.IntN(128)}
+				class := uint16(0)
+				if r.IntN(400) < x[0]+x[1] {
+					class = 1
+				}
+				o.Append(x, []dataset.ClassWeight{{Class: class, Weight: 1}}, 1)
+			}
+			scores, ids := make([]float64, o.Len()), all(o)
+			for b.Loop() {
+				clear(scores)
+				boost.Fit(o, features, []int{0, 1, 2}, ids, scores, boost.Options{})
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*n), "ns/object")
+		})
+	}
+}

@@ -1,16 +1,25 @@
 package boost
 
-import "github.com/espalier-ml/espalier/induce/dataset"
+import (
+	"slices"
+
+	"github.com/espalier-ml/espalier/induce/dataset"
+)
 
 // leaf is a leaf of a growing tree.
 type leaf struct {
-	from, to  int  // its rows, in the fitter's order
-	histogram sums // by entry
-	total     sums // over all rows
+	from, to  int      // its rows, in the fitter's order
+	histogram sums     // by entry; nil if the leaf is not divided
+	ranges    []extent // by used feature
+	total     sums     // over all rows
 	best      candidate
 	above     int  // the split that leads to the leaf; negative for the root
 	yes       bool // whether the leaf is the yes side
 }
+
+// extent is a range of ranks of a feature that contains the ranks of all rows of a leaf, without
+// missing.
+type extent struct{ from, to int }
 
 // candidate is a possible split of a leaf.
 type candidate struct {
@@ -26,7 +35,11 @@ func (f *fitter) grow() Tree {
 	for i := range f.order {
 		f.order[i] = int32(i)
 	}
-	root := &leaf{to: len(f.order), above: -1, histogram: f.histogram(f.order)}
+	root := &leaf{to: len(f.order), above: -1, ranges: f.rangesOf(0)}
+	for u, listed := range f.listed {
+		root.ranges[u] = extent{0, len(listed) - 1}
+	}
+	root.histogram = f.histogram(f.order, root.ranges)
 	root.total = f.total(root)
 	f.search(root)
 	list := []*leaf{root}
@@ -42,12 +55,12 @@ func (f *fitter) grow() Tree {
 			break
 		}
 		t = f.split(t, list[at])
-		no, yes := f.part(list[at], len(t)-1)
+		no, yes := f.part(list[at], len(t)-1, f.rangesOf(len(list)))
 		list[at] = no
 		list = append(list, yes)
 	}
 	for _, l := range list {
-		f.free = append(f.free, l.histogram)
+		f.release(l)
 		if l.above < 0 {
 			return nil
 		}
@@ -56,6 +69,12 @@ func (f *fitter) grow() Tree {
 			side = &t[l.above].Yes
 		}
 		side.Values = f.values(l.total)
+		if f.width == 1 {
+			for _, row := range f.order[l.from:l.to] {
+				f.scores[row] += side.Values[0]
+			}
+			continue
+		}
 		for _, row := range f.order[l.from:l.to] {
 			to := f.scores[int(row)*f.width:][:f.width]
 			for k, v := range side.Values {
@@ -64,6 +83,16 @@ func (f *fitter) grow() Tree {
 		}
 	}
 	return t
+}
+
+// rangesOf returns the memory of the ranges of a leaf.
+func (f *fitter) rangesOf(leaf int) []extent { return f.ranges[leaf*len(f.use):][:len(f.use)] }
+
+// release returns the histogram of a leaf, which is not needed any more.
+func (f *fitter) release(l *leaf) {
+	if l.histogram != nil {
+		f.free, l.histogram = append(f.free, l.histogram), nil
+	}
 }
 
 // split appends the best split of a leaf to the tree.
@@ -78,8 +107,8 @@ func (f *fitter) split(t Tree, l *leaf) Tree {
 
 // part divides the rows of a leaf by its best split, which is at position at of the tree. The
 // histogram of the side with more rows is the leaf's histogram less the histogram of the other
-// side.
-func (f *fitter) part(l *leaf, at int) (no, yes *leaf) {
+// side. ranges is the memory of the ranges of the yes side.
+func (f *fitter) part(l *leaf, at int, ranges []extent) (no, yes *leaf) {
 	codes, side := f.codes[l.best.use], f.sides(&l.best)
 	rows, spare := f.order[l.from:l.to], f.spare
 	kept, moved := 0, 0
@@ -90,42 +119,76 @@ func (f *fitter) part(l *leaf, at int) (no, yes *leaf) {
 		moved += yes
 	}
 	copy(rows[kept:], spare[:moved])
-	no = &leaf{from: l.from, to: l.from + kept, above: at}
-	yes = &leaf{from: l.from + kept, to: l.to, above: at, yes: true}
+	copy(ranges, l.ranges)
+	no = &leaf{from: l.from, to: l.from + kept, above: at, ranges: l.ranges}
+	yes = &leaf{from: l.from + kept, to: l.to, above: at, yes: true, ranges: ranges}
 	fewer, more := no, yes
 	if no.to-no.from > yes.to-yes.from {
 		fewer, more = yes, no
 	}
-	fewer.histogram, more.histogram = f.histogram(f.order[fewer.from:fewer.to]), l.histogram
-	for i, v := range fewer.histogram {
-		more.histogram[i] -= v
+	if more.to-more.from < 2*least { // so neither is divided
+		f.release(l)
+		fewer.total, more.total = f.totalOf(fewer), f.totalOf(more)
+		return no, yes
+	}
+	fewer.histogram, more.histogram = f.histogram(f.order[fewer.from:fewer.to], l.ranges), l.histogram
+	f.subtract(more.histogram, fewer.histogram, l.ranges)
+	if f.features[f.use[l.best.use]].Kind == dataset.Numeric {
+		own := no.ranges[l.best.use]
+		cut, _ := slices.BinarySearch(f.listed[l.best.use][own.from:own.to], uint16(l.best.code))
+		no.ranges[l.best.use].to, yes.ranges[l.best.use].from = own.from+cut, own.from+cut
 	}
 	for _, side := range []*leaf{no, yes} {
 		side.total = f.total(side)
 		f.search(side)
+		if side.best.gain == 0 {
+			f.release(side)
+		}
 	}
 	return no, yes
 }
 
-// sides returns, by code of the feature of a split, 1 for the yes side and 0 for the other side.
+// sides returns, by rank of the feature of a split, 1 for the yes side and 0 for the other side.
 func (f *fitter) sides(c *candidate) []uint8 {
-	feature := &f.features[f.use[c.use]]
-	s, side := Split{Code: c.code, Missing: c.missing}, make([]uint8, feature.Codes())
-	for code := range side {
-		if s.yes(feature, code) {
-			side[code] = 1
+	feature, listed := &f.features[f.use[c.use]], f.listed[c.use]
+	s, side := Split{Code: c.code, Missing: c.missing}, make([]uint8, len(listed))
+	for rank, code := range listed {
+		if s.yes(feature, int(code)) {
+			side[rank] = 1
 		}
 	}
 	return side
 }
 
-// histogram returns the sums over rows, by entry. It is a hot loop.
-func (f *fitter) histogram(rows []int32) sums {
+// spans calls work with the entries [from, to) of a histogram that the rows of a leaf may have, in
+// units of sums.
+func (f *fitter) spans(ranges []extent, work func(from, to int)) {
+	stride := f.stride()
+	for u, r := range ranges {
+		work((f.first[u]+r.from)*stride, (f.first[u]+r.to)*stride)
+		missing := f.first[u] + len(f.listed[u]) - 1
+		work(missing*stride, (missing+1)*stride)
+	}
+}
+
+// subtract subtracts a histogram from another, given the ranges of their rows.
+func (f *fitter) subtract(from, other sums, ranges []extent) {
+	f.spans(ranges, func(a, b int) {
+		to := from[a:b]
+		for i, v := range other[a:b] {
+			to[i] -= v
+		}
+	})
+}
+
+// histogram returns the sums over rows, by entry, given the ranges of the rows. Other entries have any
+// values. It is a hot loop.
+func (f *fitter) histogram(rows []int32, ranges []extent) sums {
 	stride := f.stride()
 	var h sums
 	if last := len(f.free) - 1; last >= 0 {
 		h, f.free = f.free[last], f.free[:last]
-		clear(h)
+		f.spans(ranges, func(a, b int) { clear(h[a:b]) })
 	} else {
 		h = make(sums, f.entries*stride)
 	}
@@ -156,8 +219,23 @@ func (f *fitter) histogram(rows []int32) sums {
 func (f *fitter) total(l *leaf) sums {
 	stride := f.stride()
 	total := make(sums, stride)
-	for code := range f.features[f.use[0]].Codes() {
-		total.add(l.histogram[code*stride:])
+	f.spans(l.ranges[:1], func(from, to int) {
+		for ; from < to; from += stride {
+			total.add(l.histogram[from:])
+		}
+	})
+	return total
+}
+
+// totalOf is total for a leaf without a histogram.
+func (f *fitter) totalOf(l *leaf) sums {
+	stride := f.stride()
+	total := make(sums, stride)
+	for _, row := range f.order[l.from:l.to] {
+		total[0]++
+		for k, v := range f.slopes[int(row)*(stride-1):][:stride-1] {
+			total[1+k] += v
+		}
 	}
 	return total
 }
@@ -177,40 +255,73 @@ func (f *fitter) search(l *leaf) {
 	stride := f.stride()
 	t := &trial{leaf: l, base: f.merit(l.total, nil), side: make(sums, stride)}
 	for use, feature := range f.use {
-		own := &f.features[feature]
+		own, r := &f.features[feature], l.ranges[use]
 		t.use, t.numeric = use, own.Kind == dataset.Numeric
-		h := l.histogram[f.first[use]*stride:]
-		t.missing = h[own.MissingCode()*stride:][:stride]
-		if f.width == 1 && t.numeric {
-			f.searchBins(t, h, own.Bins())
-			continue
-		}
+		missing := (f.first[use] + len(f.listed[use]) - 1) * stride
+		t.missing = l.histogram[missing:][:stride]
+		h, listed := l.histogram[(f.first[use]+r.from)*stride:], f.listed[use][r.from:r.to]
 		if !t.numeric {
-			for code := range own.Values { // values that are not listed are always on the other side
-				copy(t.side, h[code*stride:])
-				f.try(t, code)
+			for rank, code := range listed {
+				if int(code) == own.OtherCode() { // values that are not listed are always on the other side
+					break
+				}
+				copy(t.side, h[rank*stride:])
+				f.try(t, int(code))
 			}
 			continue
 		}
-		low := make(sums, stride)
-		for code := 1; code < own.Bins(); code++ {
-			if h[(code-1)*stride] == 0 { // the previous split has the same sides
-				continue
+		if last := len(listed) - 1; last >= 0 && int(listed[last])+1 == own.Bins() {
+			listed = listed[:last] // there is no higher bin
+		}
+		switch {
+		case f.width > 1:
+			low := make(sums, stride)
+			for rank, code := range listed {
+				if h[rank*stride] > 0 { // otherwise the previous split has the same sides
+					low.add(h[rank*stride:])
+					copy(t.side, low)
+					f.try(t, int(code)+1)
+				}
 			}
-			low.add(h[(code-1)*stride:])
-			copy(t.side, low)
-			f.try(t, code)
+		case t.missing[0] > 0:
+			f.searchBins(t, h, listed)
+		default:
+			f.searchFull(t, h, listed)
 		}
 	}
 }
 
-// searchBins is search for a numeric feature with bins entries in h and a single score. It is a hot
-// loop.
-func (f *fitter) searchBins(t *trial, h sums, bins int) {
+// searchFull is searchBins for a feature that all rows of the leaf have. It is the hottest loop.
+func (f *fitter) searchFull(t *trial, h sums, listed []uint16) {
+	rows, gradient, curvature, best := t.leaf.total[0], t.leaf.total[1], t.leaf.total[2], &t.leaf.best
+	var n, g, c float64
+	for rank, code := range listed {
+		entry := (*[3]float64)(h[rank*3:])
+		if entry[0] == 0 {
+			continue
+		}
+		n, g, c = n+entry[0], g+entry[1], c+entry[2]
+		rest := rows - n
+		if n < least {
+			continue
+		}
+		if rest < least {
+			return
+		}
+		u, v := gradient-g, curvature-c
+		if gain := float64(g*g)/(c+ridge) + float64(u*u)/(v+ridge) - t.base; gain > best.gain {
+			*best = candidate{gain, t.use, int(code) + 1, !(n > rest)}
+		}
+	}
+}
+
+// searchBins is search for a numeric feature with a single score, given the sums and the codes of the
+// ranks that split the rows. Some rows of the leaf have no value.
+func (f *fitter) searchBins(t *trial, h sums, listed []uint16) {
 	total, missing, best := t.leaf.total[:3], t.missing[:3], &t.leaf.best
 	var low [3]float64
-	for code := 1; code < bins; code++ {
-		entry := h[(code-1)*3:][:3]
+	for rank, code := range listed {
+		entry := h[rank*3:][:3]
 		if entry[0] == 0 {
 			continue
 		}
@@ -227,14 +338,10 @@ func (f *fitter) searchBins(t *trial, h sums, bins int) {
 				g, h := total[1]-side[1], total[2]-side[2]
 				gain := float64(side[1]*side[1])/(side[2]+ridge) + float64(g*g)/(h+ridge) - t.base
 				if gain > best.gain {
-					here := with
-					if missing[0] == 0 {
-						here = side[0] > rest
-					}
-					*best = candidate{gain, t.use, code, !here}
+					*best = candidate{gain, t.use, int(code) + 1, !with}
 				}
 			}
-			if with || missing[0] == 0 {
+			if with {
 				break
 			}
 			side[0], side[1], side[2] = side[0]+missing[0], side[1]+missing[1], side[2]+missing[2]

@@ -37,7 +37,9 @@ func (t Teacher) Check() error {
 // that they predict for each training object without having seen it. It returns nil if Stop ends the
 // work.
 func (c *Config) learn(training *dataset.Objects) (teacher *boost.Ensemble, unseen []float32) {
-	teacher = boost.NewEnsemble(training, c.Features, boost.Options{Scale: c.Scale, Workers: c.Workers, Stop: c.Stop})
+	teacher = boost.NewEnsemble(training, c.Features, boost.Options{
+		Scale: c.Scale, Workers: c.Workers, Stop: c.Stop, Most: c.Most,
+	})
 	if teacher == nil {
 		return nil, nil
 	}

@@ -21,6 +21,7 @@ type Config struct {
 	MadeUp   int     // number of synthetic objects; 0 for none
 	Seed     uint64
 	Scale    float64 // fixed-point weight of a row of the training objects; 0: 1
+	Most     int     // greatest number of objects that the teacher learns from; 0: see boost.NewEnsemble
 
 	Workers int         // goroutines; 0: one per processor
 	Stop    func() bool // if it returns true, the result must not be used; nil: never
@@ -86,12 +87,19 @@ func (c *Config) NewTransferSet(training *dataset.Objects) *TransferSet {
 	return s
 }
 
+// mostOfPart is the greatest number of objects that the teacher of a part of the training objects learns
+// from. What it teaches is only compared.
+const mostOfPart = 1 << 13
+
 // Part lets a teacher that is trained on these training objects teach them. The number
 // of synthetic objects per training object is the same. The result is nil if stop ends the work.
 func (s *TransferSet) Part(training *dataset.Objects, stop func() bool) *TransferSet {
 	c := *s.config
 	c.MadeUp = c.MadeUp * training.Len() / s.training.Len()
 	c.Stop = stop
+	if training.Len() < s.training.Len() {
+		c.Most = mostOfPart
+	}
 	return c.NewTransferSet(training)
 }
 

@@ -144,12 +144,11 @@ func (p *Pool) Fronts(step float64) []Point {
 
 // Contenders reports for each point whether it may be on the frontier, given merits that are measured
 // on a share of the rows so far. It is false if another point has no more billed cost, and a merit that
-// is higher by more than chance: a standard error of the area. With bySize, the other point must
-// also have no more leaves, because leaf models raise the merit of small trees the most, and half a
-// standard error is enough. A point beyond
-// the limits does not beat a point within them. If the rule is Total, or if merits are log losses, all
-// points are contenders.
-func Contenders(points []Point, q Query, share float64, bySize bool) []bool {
+// is higher by more than the given number of standard errors of the area. With bySize, the other point
+// must also have no more leaves, because leaf models raise the merit of small trees the most. A point
+// beyond the limits does not beat a point within them. If the rule is Total, or if merits are log
+// losses, all points are contenders.
+func Contenders(points []Point, q Query, share, standardErrors float64, bySize bool) []bool {
 	within := make([]bool, len(points))
 	for i := range points {
 		within[i] = q.Limits.Allow(&points[i].Complexity)
@@ -165,11 +164,7 @@ func Contenders(points []Point, q Query, share float64, bySize bool) []bool {
 		for k, n := range p.Score.Rows {
 			rows[k] = share * n
 		}
-		margin := areaError(min(p.Merit, steady), rows)
-		if bySize {
-			margin /= 2
-		}
-		enough := p.Merit + margin
+		enough := p.Merit + float64(standardErrors*areaError(min(p.Merit, steady), rows))
 		cost := p.cost()
 		for k := range points { // without copies, as points are large
 			r := &points[k]

@@ -244,24 +244,26 @@ func TestContenders(t *testing.T) {
 	limited := best
 	limited.Limits.MaxCost = 3 // the last point alone is within
 	for name, c := range map[string]struct {
-		query  frontier.Query
-		share  float64
-		bySize bool
-		want   []bool
+		query          frontier.Query
+		share          float64
+		standardErrors float64
+		bySize         bool
+		want           []bool
 	}{
-		"all rows":    {best, 1, false, []bool{true, true, false, false, true}},
-		"a quarter":   {best, 0.25, false, []bool{true, true, true, false, true}},
-		"by size":     {best, 1, true, []bool{true, true, false, true, true}},
-		"total":       {frontier.Query{Rule: frontier.Total}, 1, false, []bool{true, true, true, true, true}},
-		"beyond cost": {limited, 1, false, []bool{true, true, false, false, true}},
+		"all rows":    {best, 1, 1, false, []bool{true, true, false, false, true}},
+		"a quarter":   {best, 0.25, 1, false, []bool{true, true, true, false, true}},
+		"a fifth":     {best, 1, 0.2, false, []bool{true, false, false, false, true}},
+		"by size":     {best, 1, 0.5, true, []bool{true, true, false, true, true}},
+		"total":       {frontier.Query{Rule: frontier.Total}, 1, 1, false, []bool{true, true, true, true, true}},
+		"beyond cost": {limited, 1, 1, false, []bool{true, true, false, false, true}},
 	} {
-		if got := frontier.Contenders(points, c.query, c.share, c.bySize); !slices.Equal(got, c.want) {
+		if got := frontier.Contenders(points, c.query, c.share, c.standardErrors, c.bySize); !slices.Equal(got, c.want) {
 			t.Errorf("%s: %v, want %v", name, got, c.want)
 		}
 	}
 	within := point(2.5, 2, 0.7) // costs more on average, and less on its most expensive path
 	within.MaxCost = 3
-	got := frontier.Contenders([]frontier.Point{point(2, 10, 0.9), within}, limited, 1, false)
+	got := frontier.Contenders([]frontier.Point{point(2, 10, 0.9), within}, limited, 1, 1, false)
 	if want := []bool{true, true}; !slices.Equal(got, want) {
 		t.Errorf("%v, want %v: a point beyond the limits does not beat a point within them", got, want)
 	}

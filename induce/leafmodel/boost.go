@@ -18,6 +18,9 @@ const (
 	// mostBoosted is the greatest number of objects that a booster is fitted to. On public data sets
 	// twice as many gave boosters that are no better.
 	mostBoosted = 1 << 15
+
+	// draftBoosted takes the place of mostBoosted in drafts.
+	draftBoosted = 1 << 13
 )
 
 // Boost returns models with boosters, by tree and node. It adds boosters to the models of Fit; a
@@ -35,8 +38,8 @@ func Boost(
 	if workers < 1 {
 		workers = runtime.GOMAXPROCS(0)
 	}
-	values := codeValues(features)
-	parallel.Each(len(trees), workers, func(i int) {
+	values, list := codeValues(features), make([]*boosting, len(trees))
+	for i := range trees {
 		b := &boosting{
 			walk: walk{objects, features, trees[i : i+1]}, options: o, models: slices.Clone(models[i]), width: objects.Classes,
 		}
@@ -44,13 +47,19 @@ func Boost(
 			b.width = 1
 		}
 		b.begin(values)
+		list[i] = b
+	}
+	same := newSubtrees(&walk{objects, features, trees}, func(m member) *Model { return list[m.tree].start(m.node) })
+	parallel.Each(len(trees), workers, func(i int) {
+		b := list[i]
+		b.same, b.numbers = same, same.numbers[i]
 		members, ids := b.roots()
 		b.scores = make([]float64, len(ids)*b.width)
 		b.visit(members[0], ids, nil, nil)
 		for _, s := range b.sites {
 			b.boost(s)
 		}
-		boosted[i] = b.models
+		boosted[i], list[i] = b.models, nil
 	})
 	return boosted
 }
@@ -65,10 +74,13 @@ type boosting struct {
 	plain   []*Model  // by node: the start of a leaf without a model
 	scores  []float64 // by object and score: without boosters
 	sites   []*site
+	same    *subtrees
+	numbers []int // by node: number of its subtree in same
 }
 
 // site is an inner node that may have a booster.
 type site struct {
+	node   int
 	asked  []int   // features that the path and the node ask for, ascending
 	ids    []int32 // objects of the node
 	leaves []int   // leaves below that share the booster
@@ -124,10 +136,7 @@ func shrunk(weights []int64, prior []float64) []float64 {
 func (b *boosting) visit(m member, ids []int32, asked []int, s *site) {
 	n := b.node(m)
 	if n.Leaf() {
-		start := b.models[m.node]
-		if start == nil {
-			start = b.plain[m.node]
-		}
+		start := b.start(m.node)
 		for _, id := range ids {
 			start.score(b.objects, int(id), b.scores[int(id)*b.width:][:b.width])
 		}
@@ -139,40 +148,54 @@ func (b *boosting) visit(m member, ids []int32, asked []int, s *site) {
 	if at, found := slices.BinarySearch(asked, n.Test.Feature); !found {
 		asked = slices.Insert(slices.Clone(asked), at, n.Test.Feature)
 		if len(ids) >= leastBoosted {
-			s = &site{asked: asked, ids: ids}
+			s = &site{node: m.node, asked: asked, ids: ids}
 			b.sites = append(b.sites, s)
 		}
 	}
 	b.children([]member{m}, ids, func(members []member, ids []int32) { b.visit(members[0], ids, asked, s) })
 }
 
-// boost fits the booster of a site, and gives it to the leaves.
+// start returns the model that a leaf has without boosters.
+func (b *boosting) start(leaf int) *Model {
+	if m := b.models[leaf]; m != nil {
+		return m
+	}
+	return b.plain[leaf]
+}
+
+// boost gives the booster of a site to the leaves.
 func (b *boosting) boost(s *site) {
 	if len(s.leaves) == 0 || b.options.Stop != nil && b.options.Stop() {
 		return
 	}
-	ids := s.ids[:min(len(s.ids), mostBoosted)]
-	scores := make([]float64, 0, len(ids)*b.width)
-	for _, id := range ids {
-		scores = append(scores, b.scores[int(id)*b.width:][:b.width]...)
-	}
-	made := boost.Fit(b.objects, b.features, s.asked, ids, scores, boost.Options{Scale: b.options.Scale, Stop: b.options.Stop})
+	made := b.same.booster(b.numbers[s.node], func() *boost.Booster { return b.fit(s) })
 	if len(made.Trees) == 0 {
 		return
 	}
 	for _, leaf := range s.leaves {
-		start := b.models[leaf]
-		if start == nil {
-			start = b.plain[leaf]
-		}
-		b.models[leaf] = start.with(made)
+		b.models[leaf] = b.same.with(b.numbers[leaf], made, b.start(leaf))
 	}
+}
+
+// fit fits the booster of a site.
+func (b *boosting) fit(s *site) *boost.Booster {
+	most := mostBoosted
+	if b.options.Draft {
+		most = draftBoosted
+	}
+	ids := s.ids[:min(len(s.ids), most)]
+	scores := make([]float64, 0, len(ids)*b.width)
+	for _, id := range ids {
+		scores = append(scores, b.scores[int(id)*b.width:][:b.width]...)
+	}
+	return boost.Fit(b.objects, b.features, s.asked, ids, scores, boost.Options{Scale: b.options.Scale, Stop: b.options.Stop})
 }
 
 // Shorten returns models, by tree and node, whose boosters keep only their first trees, at most
 // most.
 func Shorten(models [][]*Model, most int) [][]*Model {
 	short, list := make(map[*boost.Booster]*boost.Booster), make([][]*Model, len(models))
+	with := make(map[*Model]*Model)
 	for t := range models {
 		list[t] = slices.Clone(models[t])
 		for i, m := range models[t] {
@@ -183,7 +206,10 @@ func Shorten(models [][]*Model, most int) [][]*Model {
 			if short[long] == nil {
 				short[long] = &boost.Booster{Trees: long.Trees[:most:most]}
 			}
-			list[t][i] = m.with(short[long])
+			if with[m] == nil {
+				with[m] = m.with(short[long])
+			}
+			list[t][i] = with[m]
 		}
 	}
 	return list

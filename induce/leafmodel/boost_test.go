@@ -12,6 +12,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/internal/growtest"
 	"github.com/espalier-ml/espalier/induce/leafmodel"
+	"github.com/espalier-ml/espalier/induce/prune"
 	"github.com/espalier-ml/espalier/induce/tree"
 )
 
@@ -45,6 +46,45 @@ func TestBoostAlone(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestBoostPrunings: prunings of a tree share the boosters of the subtrees that they have in common, and
+// have the same boosters alone.
+func TestBoostPrunings(t *testing.T) {
+	d, trees := forest(7, 2, 6000)
+	var prunings []*tree.Tree
+	sequence := prune.NewSequences(trees[0], []prune.Currency{prune.Leaves}, false)[0]
+	for step := range min(8, len(sequence.Steps)) {
+		prunings = append(prunings, sequence.Tree(step))
+	}
+	for _, linear := range []bool{false, true} {
+		together := boosted(d, d.Objects, prunings, linear, 4)
+		users := make(map[*boost.Booster]map[int]bool) // trees
+		for i := range prunings {
+			alone := boosted(d, d.Objects, prunings[i:i+1], linear, 1)
+			a, b := leafmodel.Attach(prunings[i], alone[0]), leafmodel.Attach(prunings[i], together[i])
+			if !reflect.DeepEqual(a.Nodes, b.Nodes) {
+				t.Errorf("pruning %d has other boosters alone", i)
+			}
+			for _, m := range together[i] {
+				if m != nil && m.Leaf.Booster != nil {
+					if users[m.Leaf.Booster] == nil {
+						users[m.Leaf.Booster] = make(map[int]bool)
+					}
+					users[m.Leaf.Booster][i] = true
+				}
+			}
+		}
+		shared := 0
+		for _, in := range users {
+			if len(in) > 1 {
+				shared++
+			}
+		}
+		if shared == 0 {
+			t.Errorf("linear %t: %d boosters, and no prunings share any", linear, len(users))
+		}
 	}
 }
 
@@ -135,5 +175,18 @@ func BenchmarkBoost(b *testing.B) {
 				boosted(d, d.Objects, trees[:1], false, 1)
 			}
 		})
+	}
+}
+
+// BenchmarkBoostPrunings fits boosters in prunings of one tree.
+func BenchmarkBoostPrunings(b *testing.B) {
+	d, trees := forest(7, 2, 20000)
+	var prunings []*tree.Tree
+	sequence := prune.NewSequences(trees[0], []prune.Currency{prune.Leaves}, false)[0]
+	for step := range min(8, len(sequence.Steps)) {
+		prunings = append(prunings, sequence.Tree(step))
+	}
+	for b.Loop() {
+		boosted(d, d.Objects, prunings, true, 1)
 	}
 }

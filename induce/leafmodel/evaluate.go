@@ -2,6 +2,7 @@ package leafmodel
 
 import (
 	"math"
+	"math/bits"
 	"slices"
 	"sync"
 
@@ -50,12 +51,40 @@ func difference(a, b *float64) *float64 {
 func Evaluate(
 	objects *dataset.Objects, features []dataset.Feature, trees []*tree.Tree, models [][]*Model, workers int,
 ) []Score {
-	e := newEvaluation(objects, features, trees, models)
-	members, ids := e.roots()
-	e.run(workers, members, ids)
 	scores := make([]Score, len(trees))
-	for i := range scores {
-		scores[i] = e.score(i)
+	each := max(1, listBytes/(24*objects.Classes*max(1, objects.Len())))
+	for from := 0; from < len(trees); from += each {
+		some, to := models, min(len(trees), from+each)
+		if models != nil {
+			some = models[from:to]
+		}
+		e := newEvaluation(objects, features, trees[from:to], some)
+		members, ids := e.roots()
+		e.run(workers, members, ids)
+		for i := range e.trees {
+			e.pool.hand(handed, func() { scores[from+i] = e.score(i, nil) })
+		}
+		e.pool.group.Wait()
+	}
+	return scores
+}
+
+// EvaluateFitted is Evaluate for the trees that have models. The scores of trees whose models are nil
+// are empty.
+func EvaluateFitted(
+	objects *dataset.Objects, features []dataset.Feature, trees []*tree.Tree, models [][]*Model, workers int,
+) []Score {
+	var in []int
+	var some []*tree.Tree
+	var of [][]*Model
+	for i, m := range models {
+		if m != nil {
+			in, some, of = append(in, i), append(some, trees[i]), append(of, m)
+		}
+	}
+	scores := make([]Score, len(trees))
+	for k, s := range Evaluate(objects, features, some, of, workers) {
+		scores[in[k]] = s
 	}
 	return scores
 }
@@ -67,11 +96,10 @@ func newEvaluation(
 	if e.classes == 2 {
 		e.first = 1
 	}
-	e.intervals = newIntervals(len(trees) * (e.classes - e.first))
+	e.intervals = newIntervals(e.classes - e.first)
 	e.tallies = make([]tally, len(trees))
 	for i, t := range trees {
-		e.tallies[i].counts = make([]int64, (e.classes-e.first)*e.intervals.number()*2)
-		e.tallies[i].losses = make([]float64, len(t.Nodes))
+		e.tallies[i].entries, e.tallies[i].losses = make([][]entry, len(t.Nodes)), make([]float64, len(t.Nodes))
 		e.tallies[i].hits, e.tallies[i].mistakes = make([]int64, len(t.Nodes)), make([]float64, len(t.Nodes))
 		e.tallies[i].adapt = t.Adapter()
 	}
@@ -101,22 +129,16 @@ type evaluation struct {
 	weight    int64 // weight of all objects
 	tallies   []tally
 	pool      *workerPool
-	scratch   sync.Pool      // holds *[]entry
-	kept      []contribution // by node: set to the contributions of the leaves of the only tree; nil if not needed
-}
-
-// contribution is the objects of a leaf, and what they add to the counts.
-type contribution struct {
-	ids     []int32
-	entries []entry
+	scratch   sync.Pool // holds *[]entry
+	sums      sync.Pool // holds *counts, which are 0
+	kept      [][]int32 // by node: set to the objects of the leaves of the only tree; nil if not needed
 }
 
 // tally holds the counts of a tree.
 type tally struct {
-	adapt  func(probabilities []float64)
-	mu     sync.Mutex
-	counts []int64   // by class and interval: the weight of the class, then of its complement
-	losses []float64 // by leaf: a sum over all leaves in one order is the same in each run
+	adapt   func(probabilities []float64)
+	entries [][]entry // by leaf: what its objects add to the counts
+	losses  []float64 // by leaf: a sum over all leaves in one order is the same in each run
 
 	hits     []int64   // by leaf: weight of the objects whose class is predicted
 	mistakes []float64 // by leaf: cost of the predictions; 0 without error costs
@@ -135,7 +157,7 @@ func (v *verdicts) add(other verdicts) {
 
 // entry is what one or more objects add to the counts.
 type entry struct {
-	at        int // position in the counts
+	at        int // class and interval
 	own, rest int64
 }
 
@@ -204,16 +226,12 @@ func (e *evaluation) count(leaves []member, ids []int32) {
 		sum = e.tell(list, label, p, weights)
 	}
 	if e.kept != nil {
-		e.kept[leaves[0].node] = contribution{ids, slices.Clone(*list)}
+		e.kept[leaves[0].node] = ids
 	}
+	entries := slices.Clone(*list)
 	for _, l := range leaves {
 		t := &e.tallies[l.tree]
-		t.mu.Lock()
-		for _, one := range *list {
-			t.counts[one.at] += one.own
-			t.counts[one.at+1] += one.rest
-		}
-		t.mu.Unlock()
+		t.entries[l.node] = entries
 		t.losses[l.node], t.hits[l.node], t.mistakes[l.node] = sum.loss, sum.hits, sum.mistakes
 	}
 }
@@ -232,7 +250,7 @@ func (e *evaluation) tell(list *[]entry, label *tree.Label, p []float64, weights
 		}
 	}
 	for k := e.first; k < e.classes; k++ {
-		at := ((k-e.first)*e.intervals.number() + e.intervals.of(p[k])) * 2
+		at := (k-e.first)*e.intervals.number() + e.intervals.of(p[k])
 		*list = append(*list, entry{at, weights[k], total - weights[k]})
 	}
 	return v
@@ -242,16 +260,17 @@ func (e *evaluation) tell(list *[]entry, label *tree.Label, p []float64, weights
 const leastProbability = 1e-15
 
 const (
-	octaves    = 16        // octaves of probabilities below one half, and as many above
-	farOctaves = 64        // further octaves towards 0 and 1, for pure leaves and rare classes
-	finest     = 8         // binary logarithm of the greatest number of intervals in an octave
-	coarsest   = 2         // binary logarithm of the least number
-	coarser    = 4         // binary logarithm of the ratio of intervals in an octave and in a far octave
-	countBytes = 128 << 20 // most bytes of the counts of all trees, if the coarsest intervals allow
+	octaves    = 16       // octaves of probabilities below one half, and as many above
+	farOctaves = 64       // further octaves towards 0 and 1, for pure leaves and rare classes
+	finest     = 8        // binary logarithm of the greatest number of intervals in an octave
+	coarsest   = 2        // binary logarithm of the least number
+	coarser    = 4        // binary logarithm of the ratio of intervals in an octave and in a far octave
+	countBytes = 16 << 20 // most bytes of the counts of a tree, if the coarsest intervals allow
+	listBytes  = 16 << 20 // most bytes of the entries of the trees that are evaluated together
 )
 
 // newIntervals returns the finest intervals with which this many lists of counts take at most
-// countBytes. There is a list for each class of each tree.
+// countBytes. There is a list for each class.
 func newIntervals(lists int) intervals {
 	fineness := finest
 	for fineness > coarsest && lists*intervals(fineness).number()*16 > countBytes {
@@ -277,16 +296,47 @@ func (n intervals) of(p float64) int {
 		return n.number() - 1 - n.of(1-p)
 	}
 	const one = 1023 // the exponent of 1, see math.Float64bits
-	bits := int(math.Float64bits(p + p))
-	below := one<<n - bits>>(52-n) // intervals between p and one half
+	binary := int(math.Float64bits(p + p))
+	below := one<<n - binary>>(52-n) // intervals between p and one half
 	if below > octaves<<n {
-		below = octaves<<n + (one-octaves)<<n.far() - bits>>(52-n.far())
+		below = octaves<<n + (one-octaves)<<n.far() - binary>>(52-n.far())
 	}
 	return max(0, n.number()/2-1-below)
 }
 
-// score returns the score of a tree.
-func (e *evaluation) score(at int) Score {
+// counts holds weights by class and interval.
+type counts struct {
+	weights []int64  // the weight of the class, then of its complement
+	set     []uint64 // bits of the classes and intervals that may have weights
+}
+
+// newCounts returns counts of 0.
+func (e *evaluation) newCounts() *counts {
+	if c, _ := e.sums.Get().(*counts); c != nil {
+		return c
+	}
+	n := (e.classes - e.first) * e.intervals.number()
+	return &counts{make([]int64, 2*n), make([]uint64, n/64)} // an octave of intervals has a multiple of 64
+}
+
+// add adds entries, times sign.
+func (c *counts) add(entries []entry, sign int64) {
+	for _, one := range entries {
+		c.weights[2*one.at] += sign * one.own
+		c.weights[2*one.at+1] += sign * one.rest
+		c.set[one.at/64] |= 1 << (one.at % 64)
+	}
+}
+
+// addAll adds the entries of all leaves of a tree.
+func (c *counts) addAll(t *tally) {
+	for _, entries := range t.entries {
+		c.add(entries, 1)
+	}
+}
+
+// score returns the score of a tree. start has further counts; nil: none.
+func (e *evaluation) score(at int, start *counts) Score {
 	var s Score
 	if e.weight == 0 {
 		return s
@@ -301,17 +351,29 @@ func (e *evaluation) score(at int) Score {
 		mistakes := all.mistakes / float64(e.weight)
 		s.ErrorCost = &mistakes
 	}
-	sum, n := 0.0, 0
-	for k := e.first; k < e.classes; k++ {
+	c := e.newCounts()
+	defer e.sums.Put(c)
+	c.addAll(t)
+	if start != nil {
+		for i, w := range start.weights {
+			c.weights[i] += w
+		}
+		for i, set := range start.set {
+			c.set[i] |= set
+		}
+	}
+	sum, n, words := 0.0, 0, e.intervals.number()/64
+	for k := range e.classes - e.first {
 		var twice metric.Pairs
 		own, rest := uint64(0), uint64(0)
-		counts := t.counts[(k-e.first)*e.intervals.number()*2:][:e.intervals.number()*2]
-		for i := 0; i < len(counts); i += 2 {
-			if counts[i] == 0 && counts[i+1] == 0 {
-				continue
+		for word := k * words; word < (k+1)*words; word++ {
+			for set := c.set[word]; set != 0; set &= set - 1 {
+				w := c.weights[2*(64*word+bits.TrailingZeros64(set)):][:2]
+				twice.Add(uint64(w[0]), 2*rest+uint64(w[1]))
+				own, rest = own+uint64(w[0]), rest+uint64(w[1])
+				clear(w)
 			}
-			twice.Add(uint64(counts[i]), 2*rest+uint64(counts[i+1]))
-			own, rest = own+uint64(counts[i]), rest+uint64(counts[i+1])
+			c.set[word] = 0
 		}
 		if area := twice.Share(own, rest); area != nil {
 			sum += *area

@@ -2,7 +2,6 @@ package leafmodel
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"sync"
 
@@ -22,6 +21,9 @@ type Options struct {
 	// above. The fit of a smaller leaf starts from a fit of the same features to the nearest node
 	// above with at least Broad objects, or to the root. 0: all fits start from the last fit above.
 	Broad int
+	// Draft fits large nodes to fewer objects. Drafts are nearly as good as models, and show which
+	// models are worth their time.
+	Draft bool
 	Stop  func() bool // if it returns true, fitting ends early, and the result must not be used; nil: never
 }
 
@@ -33,6 +35,9 @@ const (
 	// bound is the number of objects times scores in the fit of a leaf. A node with more objects is
 	// fitted to the first of them.
 	bound = 1 << 14
+
+	// draftBound takes the place of bound in drafts.
+	draftBound = 1 << 12
 
 	// innerShare is the ratio of the bounds for leaves and inner nodes, whose fits are only a start
 	// for the fits below. A node that is a leaf in some trees and an inner node in others has a fit
@@ -52,9 +57,18 @@ const (
 	// interceptRidge bounds the ridge of the intercept.
 	interceptRidge = 1
 
-	steps     = 8
-	tolerance = 1e-3
+	steps          = 8
+	tolerance      = 1e-3
+	draftTolerance = 1e-2
 )
+
+// DraftObjects returns the number of objects up to which drafts save little time.
+func DraftObjects(classes int) int {
+	if classes == 2 {
+		classes = 1
+	}
+	return max(1, draftBound/classes)
+}
 
 // Fit returns the models of the leaves of trees, by tree and node. All trees have the given
 // features. objects are training objects in the order of Sorted. A leaf has no model if its path
@@ -68,6 +82,9 @@ func Fit(objects *dataset.Objects, features []dataset.Feature, trees []*tree.Tre
 		f.scores = 1
 	}
 	f.bound = max(1, bound/f.scores)
+	if o.Draft {
+		f.bound = DraftObjects(objects.Classes)
+	}
 	for i, t := range trees {
 		f.models[i] = make([]*Model, len(t.Nodes))
 	}
@@ -90,6 +107,7 @@ type fitter struct {
 
 	pool     *workerPool
 	scratch  sync.Pool // holds *regression
+	coded    sync.Pool // holds *regression, for fits of broad nodes
 	sketches sync.Pool // holds *sketch
 }
 
@@ -100,41 +118,6 @@ type place struct {
 	layer   *layer  // the last fit above
 	broad   *broad  // the nearest node with enough objects, the place or one above it; nil if not needed
 	asked   []int   // numeric features that the path asks for, ascending
-}
-
-// broad is a node with enough objects to fit all features that the leaves below ask for. The fit of
-// a leaf with few objects starts from such a fit, because its own objects say too little about the
-// last features on its path.
-type broad struct {
-	layer *layer  // the last fit above
-	ids   []int32 // objects of the node
-	lock  sync.Mutex
-	fits  map[string]func() *layer // by the asked features
-}
-
-// broaden makes a node the broad node of the leaves below if it has enough objects or is the root.
-func (f *fitter) broaden(p *place) {
-	if f.options.Broad > 0 && (p.broad == nil || len(p.ids) >= f.options.Broad) {
-		p.broad = &broad{layer: p.layer, ids: p.ids}
-	}
-}
-
-// fitBroad returns the fit from which the fit of a leaf with few objects starts. Leaves that ask
-// for the same features share it.
-func (f *fitter) fitBroad(leaf *place) *layer {
-	from := &place{layer: leaf.broad.layer, ids: leaf.broad.ids, asked: leaf.asked}
-	key := fmt.Sprint(leaf.asked)
-	leaf.broad.lock.Lock()
-	fit := leaf.broad.fits[key]
-	if fit == nil {
-		if leaf.broad.fits == nil { // few nodes need it
-			leaf.broad.fits = make(map[string]func() *layer)
-		}
-		fit = sync.OnceValue(func() *layer { return f.fit(from, f.bound) })
-		leaf.broad.fits[key] = fit
-	}
-	leaf.broad.lock.Unlock()
-	return fit()
 }
 
 // root starts with the frequencies of the classes.
@@ -228,7 +211,8 @@ func (f *fitter) fit(p *place, bound int) *layer {
 		made.whole = len(ids) == len(p.ids)
 		f.begin(r, p.layer, ids, w)
 		bases := f.bases(r, p.asked)
-		f.design(r, bases, w)
+		f.penalise(r, bases, w)
+		f.design(r, bases)
 		r.fit()
 		made.take(r, bases, w)
 	}
@@ -312,11 +296,19 @@ func (f *fitter) wanted(p *place) *wanted {
 	return w
 }
 
+// tolerance returns the tolerance of all fits.
+func (f *fitter) tolerance() float64 {
+	if f.options.Draft {
+		return draftTolerance
+	}
+	return tolerance
+}
+
 // begin sets the rows of a regression: their weights, classes and scores so far.
 func (f *fitter) begin(r *regression, above *layer, ids []int32, w *wanted) {
 	n, width := len(ids), w.width()
 	r.rows, r.scores = n, width
-	r.tolerance, r.steps = tolerance, steps
+	r.tolerance, r.steps = f.tolerance(), steps
 	r.offset = zeros(r.offset, n*width)
 	for l := above; l != nil; l = l.above {
 		r.raise(r.offset, n, l, w)
@@ -345,12 +337,26 @@ func (f *fitter) begin(r *regression, above *layer, ids []int32, w *wanted) {
 
 // bases returns the bases of the asked features; none if the weight of the rows is too small.
 func (f *fitter) bases(r *regression, asked []int) []*basis {
+	var list []*basis
+	if functions := r.functions(); functions > 0 {
+		for _, feature := range asked {
+			if b := f.basis(r, feature, functions); b != nil {
+				list = append(list, b)
+			}
+		}
+	}
+	return list
+}
+
+// functions returns how many functions of the values a basis over the rows has; 0 if the weight of
+// the rows is too small.
+func (r *regression) functions() int {
 	weight := 0.0
 	for _, w := range r.weight {
 		weight += w
 	}
 	if weight < least {
-		return nil
+		return 0
 	}
 	functions := 1
 	for _, least := range []int{leastCurved, leastHinged} {
@@ -358,28 +364,27 @@ func (f *fitter) bases(r *regression, asked []int) []*basis {
 			functions++
 		}
 	}
-	var list []*basis
-	for _, feature := range asked {
-		of := &f.features[feature]
-		bins := of.Bins()
-		r.byCode = zeros(r.byCode, of.Codes())
-		first, last := bins, -1
-		for i, code := range r.codesOf(feature, r.rows) {
-			at := int(code)
-			r.byCode[at] += r.weight[i]
-			if at < bins && r.weight[i] > 0 {
-				first, last = min(first, at), max(last, at)
-			}
-		}
-		if b := newBasis(feature, of, r.byCode, first, last, functions); b != nil {
-			list = append(list, b)
-		}
-	}
-	return list
+	return functions
 }
 
-// design sets the columns of a regression.
-func (f *fitter) design(r *regression, bases []*basis, w *wanted) {
+// basis returns the basis of an asked feature; nil if it has no function.
+func (f *fitter) basis(r *regression, feature, functions int) *basis {
+	of := &f.features[feature]
+	bins := of.Bins()
+	r.byCode = zeros(r.byCode, of.Codes())
+	first, last := bins, -1
+	for i, code := range r.codesOf(feature, r.rows) {
+		at := int(code)
+		r.byCode[at] += r.weight[i]
+		if at < bins && r.weight[i] > 0 {
+			first, last = min(first, at), max(last, at)
+		}
+	}
+	return newBasis(feature, of, r.byCode, first, last, functions)
+}
+
+// penalise sets the number of columns of a regression and their ridges.
+func (f *fitter) penalise(r *regression, bases []*basis, w *wanted) {
 	r.columns = 1
 	for _, b := range bases {
 		r.columns += b.columns
@@ -394,6 +399,10 @@ func (f *fitter) design(r *regression, bases []*basis, w *wanted) {
 			r.ridge[j] /= 2
 		}
 	}
+}
+
+// design sets the columns of a regression.
+func (f *fitter) design(r *regression, bases []*basis) {
 	r.design = zeros(r.design, (r.rows+abreast-1)/abreast*abreast*r.columns)
 	for i := range r.rows {
 		r.design[i*r.columns] = 1

@@ -226,6 +226,38 @@ func TestKnots(t *testing.T) {
 	}
 }
 
+// TestDraft: drafts are nearly as good as models.
+func TestDraft(t *testing.T) {
+	for _, classes := range []int{2, 3} {
+		d, trees := forest(uint64(70+classes), classes, 20000)
+		all := leafmodel.Sorted(d.Objects, 0)
+		opts := leafmodel.Options{Ridge: 3, Broad: 500}
+		models := leafmodel.Fit(all, d.Features, trees, opts)
+		opts.Draft = true
+		drafts := leafmodel.Fit(all, d.Features, trees, opts)
+		want := leafmodel.Evaluate(all, d.Features, trees, models, 0)
+		for i, got := range leafmodel.Evaluate(all, d.Features, trees, drafts, 0) {
+			if *got.LogLoss == *want[i].LogLoss || *got.LogLoss > 1.02**want[i].LogLoss {
+				t.Errorf("classes %d, tree %d: log loss %.4f, want about %.4f", classes, i, *got.LogLoss, *want[i].LogLoss)
+			}
+		}
+	}
+}
+
+// TestEvaluateFitted: trees without models are not scored.
+func TestEvaluateFitted(t *testing.T) {
+	d, trees := forest(3, 2, 3000)
+	o := leafmodel.Sorted(d.Objects, 0)
+	models := leafmodel.Fit(o, d.Features, trees, leafmodel.Options{Ridge: 1})
+	want := leafmodel.Evaluate(o, d.Features, trees, models, 0)
+	models[1] = nil
+	got := leafmodel.EvaluateFitted(o, d.Features, trees, models, 0)
+	want[1] = leafmodel.Score{}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+}
+
 // TestStop: a stopped fit returns.
 func TestStop(t *testing.T) {
 	d, trees := forest(30, 2, 1000)
@@ -243,6 +275,21 @@ func BenchmarkFit(b *testing.B) {
 		b.Run(fmt.Sprintf("classes=%d", classes), func(b *testing.B) {
 			for b.Loop() {
 				leafmodel.Fit(o, d.Features, trees, leafmodel.Options{Ridge: 3})
+			}
+		})
+	}
+}
+
+// BenchmarkEvaluate scores six trees with models on few objects and on many.
+func BenchmarkEvaluate(b *testing.B) {
+	d, trees := forest(1, 2, 8000)
+	models := leafmodel.Fit(leafmodel.Sorted(d.Objects, 0), d.Features, trees, leafmodel.Options{Ridge: 3})
+	for _, n := range []int{100, 8000} {
+		o := leafmodel.Sorted(d.Objects, n)
+		b.Run(fmt.Sprintf("objects=%d", n), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				leafmodel.Evaluate(o, d.Features, trees, models, 1)
 			}
 		})
 	}

@@ -13,6 +13,7 @@ type regression struct {
 	rows, columns, scores int
 
 	design []float64 // by row and column, padded by rows of zeros to a multiple of abreast
+	coded  *coded    // takes the place of the design; nil if there is a design
 	offset []float64 // by row and score
 	target []float64 // by row and score: weight of the class of the score
 	weight []float64 // by row: weight of all classes
@@ -48,7 +49,7 @@ func (r *regression) fit() {
 	n := r.scores * r.columns
 	r.coefficients, r.trial, r.step = zeros(r.coefficients, n), zeros(r.trial, n), zeros(r.step, n)
 	r.probabilities = zeros(r.probabilities, r.rows*r.scores)
-	loss := r.loss(nil)
+	loss := r.begin()
 	for step := range r.steps {
 		if step%refresh == 0 {
 			r.curve()
@@ -79,6 +80,15 @@ func (r *regression) fit() {
 			return
 		}
 	}
+}
+
+// begin sets the probabilities for coefficients of 0, and returns the loss.
+func (r *regression) begin() float64 {
+	if r.coded != nil {
+		copy(r.probabilities, r.coded.rows.start.probabilities)
+		return r.coded.rows.loss
+	}
+	return r.loss(nil)
 }
 
 // zeros returns n zeros, in the memory of s if it is large enough.
@@ -120,6 +130,10 @@ func (r *regression) rate(coefficients []float64) {
 	r.z = zeros(r.z, (r.rows+abreast-1)/abreast*abreast*width)
 	copy(r.z, r.offset[:r.rows*width])
 	if coefficients == nil {
+		return
+	}
+	if r.coded != nil {
+		r.coded.rate(r.z, coefficients, width)
 		return
 	}
 	for i := 0; i < r.rows; i += abreast {
@@ -202,27 +216,40 @@ func (r *regression) softmax(coefficients []float64, logs *logSum) (total float6
 	return total
 }
 
-// logSum adds up weighted logarithms. It takes a single logarithm of a product of many factors.
+// logSum adds up weighted logarithms. It takes a single logarithm of a product of many factors, for each
+// of two weights: most objects of a transfer set have one of two.
 type logSum struct {
-	total           float64
-	weight, product float64 // weight and product of the factors that are not in the total yet
+	total      float64
+	last, next logFactors
 }
+
+// logFactors is a product of factors that are not in the total yet.
+type logFactors struct{ weight, product float64 }
 
 // add adds weight * log(factor), for a factor of at least 1.
 func (s *logSum) add(weight, factor float64) {
-	if weight != s.weight || s.product > math.MaxFloat32 || factor > math.MaxFloat32 {
-		s.total = s.sum()
-		s.weight, s.product = weight, 1
+	if weight != s.last.weight {
+		s.last, s.next = s.next, s.last
+		if weight != s.last.weight {
+			s.total += s.last.sum()
+			s.last = logFactors{weight, 1}
+		}
 	}
-	s.product = float64(s.product * factor)
+	if s.last.product > math.MaxFloat32 || factor > math.MaxFloat32 {
+		s.total += s.last.sum()
+		s.last.product = 1
+	}
+	s.last.product = float64(s.last.product * factor)
 }
 
-func (s *logSum) sum() float64 {
-	if s.product <= 1 {
-		return s.total
+func (f *logFactors) sum() float64 {
+	if f.product <= 1 {
+		return 0
 	}
-	return s.total + float64(s.weight*portable.Log(s.product))
+	return float64(f.weight * portable.Log(f.product))
 }
+
+func (s *logSum) sum() float64 { return s.total + s.last.sum() + s.next.sum() }
 
 // dot returns the inner product of two vectors.
 func dot(x, y []float64) float64 {
@@ -265,6 +292,23 @@ func (r *regression) curve() {
 	d := r.columns
 	r.hessians = zeros(r.hessians, r.scores*d*d)
 	r.bends = r.bends[:0]
+	if r.coded != nil {
+		r.coded.square(r.hessians, d)
+	} else {
+		r.square()
+	}
+	for k := range r.scores {
+		h := r.hessians[k*d*d : (k+1)*d*d]
+		for a, penalty := range r.ridge {
+			h[a*d+a] += penalty
+		}
+		factor(h, d)
+	}
+}
+
+// square adds the squares of the design, times the curvatures of the rows, to the Hessians of all scores.
+func (r *regression) square() {
+	d := r.columns
 	for i := 0; i < r.rows; i += abreast {
 		for k := range r.scores {
 			var curvatures [abreast]float64
@@ -273,13 +317,6 @@ func (r *regression) curve() {
 			}
 			addSquares(r.hessians[k*d*d:(k+1)*d*d], r.design[i*d:(i+abreast)*d], d, curvatures)
 		}
-	}
-	for k := range r.scores {
-		h := r.hessians[k*d*d : (k+1)*d*d]
-		for a, penalty := range r.ridge {
-			h[a*d+a] += penalty
-		}
-		factor(h, d)
 	}
 }
 
@@ -310,8 +347,22 @@ func addMultiples(to, rows []float64, factors [abreast]float64) {
 
 // slope sets the gradient, at the coefficients for which loss has set the probabilities.
 func (r *regression) slope() {
+	r.gradient = zeros(r.gradient, r.scores*r.columns)
+	if r.coded != nil {
+		r.coded.slope(r)
+	} else {
+		r.addResiduals()
+	}
+	for k := range r.scores {
+		for a, penalty := range r.ridge {
+			r.gradient[k*r.columns+a] -= float64(penalty * r.coefficients[k*r.columns+a])
+		}
+	}
+}
+
+// addResiduals adds the residuals of the rows, times the design, to the gradient.
+func (r *regression) addResiduals() {
 	d, width := r.columns, r.scores
-	r.gradient = zeros(r.gradient, width*d)
 	for i := 0; i < r.rows; i += abreast {
 		for k := range width {
 			var residuals [abreast]float64
@@ -320,11 +371,6 @@ func (r *regression) slope() {
 				residuals[j] = r.target[at] - float64(r.weight[i+j]*r.probabilities[at])
 			}
 			addMultiples(r.gradient[k*d:(k+1)*d], r.design[i*d:(i+abreast)*d], residuals)
-		}
-	}
-	for k := range width {
-		for a, penalty := range r.ridge {
-			r.gradient[k*d+a] -= float64(penalty * r.coefficients[k*d+a])
 		}
 	}
 }

@@ -12,8 +12,9 @@ import (
 // reach the same leaf, and its model does not use the feature.
 type Shuffling struct {
 	base   *evaluation
-	leaves []contribution // by node
-	asking [][]int        // by node: features that the path asks for, ascending
+	all    *counts
+	leaves [][]int32 // by node: objects of the leaf
+	asking [][]int   // by node: features that the path asks for, ascending
 
 	semaphore chan struct{} // bounds the concurrent calls of Without, whose counts take memory
 }
@@ -25,12 +26,14 @@ func NewShuffling(
 ) *Shuffling {
 	s := &Shuffling{
 		base:   newEvaluation(objects, features, []*tree.Tree{t}, [][]*Model{models}),
-		leaves: make([]contribution, len(t.Nodes)), asking: make([][]int, len(t.Nodes)),
+		leaves: make([][]int32, len(t.Nodes)), asking: make([][]int, len(t.Nodes)),
 	}
 	s.base.kept = s.leaves
-	s.semaphore = make(chan struct{}, max(1, countBytes/(2*8*len(s.base.tallies[0].counts))))
+	s.all = s.base.newCounts()
+	s.semaphore = make(chan struct{}, max(1, countBytes/(2*8*len(s.all.weights))))
 	roots, ids := s.base.roots()
 	s.base.run(0, roots, ids)
+	s.all.addAll(&s.base.tallies[0])
 	for i := range t.Nodes {
 		n := &t.Nodes[i]
 		if n.Leaf() {
@@ -48,7 +51,7 @@ func NewShuffling(
 }
 
 // AUC returns the area on the objects, as in Score.
-func (s *Shuffling) AUC() *float64 { return s.base.score(0).AUC }
+func (s *Shuffling) AUC() *float64 { return s.base.score(0, nil).AUC }
 
 // Without returns, for each list of codes, the area if the feature has the values in that list. It
 // may be called concurrently.
@@ -56,17 +59,15 @@ func (s *Shuffling) Without(feature int, lists []dataset.Codes) []*float64 {
 	s.semaphore <- struct{}{}
 	defer func() { <-s.semaphore }()
 	b := s.base
-	rest := slices.Clone(b.tallies[0].counts) // counts of the objects whose path does not ask for the feature
+	// rest counts the objects whose path does not ask for the feature.
+	rest := &counts{slices.Clone(s.all.weights), slices.Clone(s.all.set)}
 	var ids []int32
 	for leaf := range s.leaves {
 		if _, found := slices.BinarySearch(s.asking[leaf], feature); !found {
 			continue
 		}
-		ids = append(ids, s.leaves[leaf].ids...)
-		for _, one := range s.leaves[leaf].entries {
-			rest[one.at] -= one.own
-			rest[one.at+1] -= one.rest
-		}
+		ids = append(ids, s.leaves[leaf]...)
+		rest.add(b.tallies[0].entries[leaf], -1)
 	}
 	shuffled := *b.objects
 	shuffled.Codes = slices.Clone(shuffled.Codes)
@@ -75,9 +76,9 @@ func (s *Shuffling) Without(feature int, lists []dataset.Codes) []*float64 {
 	for i, codes := range lists {
 		shuffled.Codes[feature] = codes
 		own.weight = 0
-		copy(own.tallies[0].counts, rest)
+		clear(own.tallies[0].entries)
 		own.run(1, []member{{}}, ids)
-		areas[i] = own.score(0).AUC
+		areas[i] = own.score(0, rest).AUC
 	}
 	return areas
 }

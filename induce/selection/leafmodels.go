@@ -16,9 +16,9 @@ import (
 )
 
 // ridges returns the regularisation strengths of the leaf models that compete, in rows. On public
-// data sets with more than manyObjects training objects, the weakest is the best or nearly so.
+// data sets with more than fewObjects training objects, the weakest is the best or nearly so.
 func ridges(objects int64) []float64 {
-	if objects > manyObjects {
+	if objects > fewObjects {
 		return []float64{3}
 	}
 	return []float64{3, 30, 100}
@@ -49,7 +49,8 @@ func (c *Chooser) wantsBoosters() bool {
 	return c.Settings.LeafModel == Auto && c.Training.Objects <= manyBoosted
 }
 
-// manyObjects is the number of training objects above which only one regularisation strength is tried.
+// manyObjects is the number of training objects above which only listed points get models, without broad
+// fits.
 const manyObjects = crossvalidate.MostAuto
 
 // Limits on the number of objects. If there are more, the ones with the least hashes are used.
@@ -107,7 +108,8 @@ type modelled struct {
 	others   []frontier.Point       // listed points that get no models
 	trees    []*tree.Tree           // by point, without models
 	before   [][]*leafmodel.Model   // by point and node: models of the stage below; nil for the first stage
-	models   [][][]*leafmodel.Model // by variant, point and node
+	models   [][][]*leafmodel.Model // by variant, point and node; nil if they are out of the race
+	able     []bool                 // by point: see setAble
 	out      [][]bool               // by variant and point: whether the models are out of the race
 	plain    []leafmodel.Score      // by point: scores with the models in before, on the validation objects
 	// scores are the scores with models, by part, variant and point. Only listed points have scores
@@ -145,21 +147,39 @@ func (c *Chooser) withModels(
 	return choice, stages, c.testModels(ctx, stages, choice.Listed)
 }
 
-// compare fits the models of a stage, and chooses among its points with and without these models.
+// compare fits the models of a stage, and chooses among its points with and without these models. The
+// models of large nodes are drafts at first; then the listed points get their models, and compete again.
 func (c *Chooser) compare(
 	ctx context.Context, pool *frontier.Pool, m *modelled, number int, folds []crossvalidate.Fold,
 ) (*frontier.Choice, error) {
 	for i := range m.points {
 		m.trees = append(m.trees, pool.Tree(&m.points[i]))
 	}
-	if err := c.fitModels(ctx, m); err != nil {
+	if err := c.fitModels(ctx, m, c.drafts()); err != nil {
 		return nil, err
 	}
 	gains, err := c.race(ctx, pool, number, folds, m)
 	if err != nil {
 		return nil, err
 	}
+	choice, err := pool.ChooseAmong(m.candidates(gains, c.always(m)), &c.Settings.Settings)
+	if err != nil || !c.drafts() {
+		return choice, err
+	}
+	m.keep(choice.Listed)
+	if err := c.fitModels(ctx, m, false); err != nil {
+		return nil, err
+	}
 	return pool.ChooseAmong(m.candidates(gains, c.always(m)), &c.Settings.Settings)
+}
+
+// drafts reports whether models are drafts at first.
+func (c *Chooser) drafts() bool {
+	objects := c.Training.Objects
+	if c.Transfer != nil {
+		objects = max(objects, int64(c.Transfer.Objects.Len()))
+	}
+	return objects > int64(leafmodel.DraftObjects(c.Classes))
 }
 
 // always reports whether the settings ask for the models of a stage, whatever they gain.
@@ -185,7 +205,7 @@ func (c *Chooser) worthwhile(pool *frontier.Pool, listed []frontier.Listed) (poi
 		return points, others
 	}
 	fronts := pool.Fronts(grownStep)
-	contends := frontier.Contenders(fronts, c.Settings.Query, 1, true)
+	contends := frontier.Contenders(fronts, c.Settings.Query, 1, marginOfPlain, true)
 	for i := range fronts {
 		p := &fronts[i]
 		if contends[i] && !slices.ContainsFunc(points, func(q frontier.Point) bool { return q.Same(p) }) {
@@ -207,7 +227,7 @@ func (c *Chooser) soleWithModels(ctx context.Context, t *frontier.Candidate) (*f
 	best := frontier.Point{}
 	try := func(m *modelled) error {
 		m.points, m.trees = []frontier.Point{best}, []*tree.Tree{t.Tree}
-		if err := c.fitModels(ctx, m); err != nil {
+		if err := c.fitModels(ctx, m, false); err != nil {
 			return err
 		}
 		if best = m.sole(c.always(m), validated); m.has(&best) {
@@ -234,7 +254,7 @@ func (c *Chooser) refitModels(ctx context.Context, t *frontier.Candidate) (*fron
 	var below *modelled
 	fit := func(m *modelled) error {
 		m.points, m.trees = []frontier.Point{point}, []*tree.Tree{&plain}
-		if err := c.fitModels(ctx, m); err != nil || !m.able(0) {
+		if err := c.fitModels(ctx, m, false); err != nil || !m.able[0] {
 			return err
 		}
 		point, with.Tree = m.variants[0].of(point), m.tree(0, 0)
@@ -261,7 +281,7 @@ func (c *Chooser) refitModels(ctx context.Context, t *frontier.Candidate) (*fron
 // sole returns the only tree's point with the best variant; without validation rows, with the middle
 // variant if always is true.
 func (m *modelled) sole(always, validated bool) frontier.Point {
-	if !validated && always && m.able(0) {
+	if !validated && always && m.able[0] {
 		return m.variants[len(m.variants)/2].of(m.points[0])
 	}
 	list := m.candidates(nil, always)
@@ -281,8 +301,7 @@ func (c *Chooser) linear() []variant {
 func boosters() []variant { return []variant{{boosted: 3}, {boosted: 10}, {boosted: boost.Trees}} }
 
 // fit fits the models of all variants in the trees of some points, given by their indexes. before has
-// the models of the stage below in these trees. Models that are out of the race are not fitted: they
-// are the models of the stage below.
+// the models of the stage below in these trees. Models that are out of the race are nil.
 func (m *modelled) fit(f *distill.Fitting, at []int, before [][]*leafmodel.Model) (variants [][][]*leafmodel.Model) {
 	var boosted [][]*leafmodel.Model
 	if m.below != nil {
@@ -291,7 +310,7 @@ func (m *modelled) fit(f *distill.Fitting, at []int, before [][]*leafmodel.Model
 	for v, kind := range m.variants {
 		in := make([]int, 0, len(at))
 		for k, p := range at {
-			if !m.isOut(v, p) {
+			if !m.out[v][p] {
 				in = append(in, k)
 			}
 		}
@@ -305,10 +324,7 @@ func (m *modelled) fit(f *distill.Fitting, at []int, before [][]*leafmodel.Model
 			}
 			made = leafmodel.Shorten(some, kind.boosted)
 		}
-		models := slices.Clone(before)
-		if before == nil {
-			models = noModels(f.Trees)
-		}
+		models := make([][]*leafmodel.Model, len(at))
 		for k, of := range in {
 			models[of] = made[k]
 		}
@@ -347,43 +363,46 @@ func noModels(trees []*tree.Tree) [][]*leafmodel.Model {
 	return none
 }
 
-// fitModels fits the models of a stage, and scores them on the validation objects.
-func (c *Chooser) fitModels(ctx context.Context, m *modelled) error {
+// fitModels fits the models of a stage that are in the race, and scores them on the validation objects.
+func (c *Chooser) fitModels(ctx context.Context, m *modelled, draft bool) error {
+	first := m.out == nil
+	if first {
+		m.begin()
+	}
 	type result struct {
 		models [][][]*leafmodel.Model
 		plain  []leafmodel.Score
 		scores [][]leafmodel.Score
 	}
-	var before [][]*leafmodel.Model
-	if m.below != nil {
-		before = noModels(m.trees)
-		for i := range m.points {
-			if at, v := m.below.find(&m.points[i]); at >= 0 {
-				before[i] = m.below.models[v][at]
-			}
-		}
-	}
 	what, total := "leaf models", 2+int64(len(m.variants))
 	if m.below != nil {
 		what = "boosters"
 	}
+	at := m.left()
 	r, err := compute(ctx, c.Host, what, total, "steps", func(s *parallel.Steps) (r result, err error) {
 		objects, err := c.Sample(ctx, dataset.Train)
 		if err != nil {
 			return r, err
 		}
 		o := c.fitOptions()
-		o.Stop = func() bool { return ctx.Err() != nil }
+		o.Draft, o.Stop = draft, func() bool { return ctx.Err() != nil }
 		f := &distill.Fitting{Training: objects, Transfer: c.Transfer, Features: c.Features, Trees: m.trees, Options: o}
-		r.models = m.fit(f, indexes(len(m.points)), before)
+		var before [][]*leafmodel.Model
+		if m.before != nil {
+			before = distill.Picked(m.before, at)
+		}
+		r.models = m.fit(f.Pick(at), at, before)
 		s.Done.Add(1)
 		if objects, err = c.Sample(ctx, dataset.Validation); err != nil {
 			return r, err
 		}
-		r.plain = leafmodel.Evaluate(objects, c.Features, m.trees, before, 0)
+		r.plain = m.plain
+		if first {
+			r.plain = leafmodel.Evaluate(objects, c.Features, m.trees, m.before, 0)
+		}
 		s.Done.Add(1)
 		for i := range m.variants {
-			r.scores = append(r.scores, leafmodel.Evaluate(objects, c.Features, m.trees, r.models[i], 0))
+			r.scores = append(r.scores, leafmodel.EvaluateFitted(objects, c.Features, f.Pick(at).Trees, r.models[i], 0))
 			s.Done.Add(1)
 			if ctx.Err() != nil {
 				break
@@ -391,8 +410,52 @@ func (c *Chooser) fitModels(ctx context.Context, m *modelled) error {
 		}
 		return r, context.Cause(ctx)
 	})
-	m.models, m.before, m.plain, m.scores[dataset.Validation] = r.models, before, r.plain, r.scores
-	return err
+	if err != nil {
+		return err
+	}
+	m.plain = r.plain
+	for v := range m.variants {
+		for k, i := range at {
+			m.models[v][i], m.scores[dataset.Validation][v][i] = r.models[v][k], r.scores[v][k]
+		}
+	}
+	if first {
+		m.setAble()
+	}
+	return nil
+}
+
+// begin puts the models of all variants and points into the race, before they are fitted.
+func (m *modelled) begin() {
+	if m.below != nil {
+		m.before = noModels(m.trees)
+		for i := range m.points {
+			if at, v := m.below.find(&m.points[i]); at >= 0 {
+				m.before[i] = m.below.models[v][at]
+			}
+		}
+	}
+	for range m.variants {
+		m.out = append(m.out, make([]bool, len(m.points)))
+		m.models = append(m.models, make([][]*leafmodel.Model, len(m.points)))
+		m.scores[dataset.Validation] = append(m.scores[dataset.Validation], make([]leafmodel.Score, len(m.points)))
+	}
+}
+
+// setAble sets for each point whether some leaf of its tree has a model that it did not have in before.
+// Other points leave the race.
+func (m *modelled) setAble() {
+	m.able = make([]bool, len(m.points))
+	for i := range m.points {
+		for node, l := range m.models[0][i] {
+			m.able[i] = m.able[i] || l != nil && (m.before == nil || l != m.before[i][node])
+		}
+		for v := range m.variants {
+			if !m.able[i] {
+				m.drop(v, i)
+			}
+		}
+	}
 }
 
 // testModels scores the models of the listed points on the test objects. The scores of other points
@@ -462,11 +525,11 @@ func (m *modelled) candidates(gains [][]frontier.Gain, always bool) []frontier.P
 		list = append(list, m.others...)
 	}
 	for i, p := range m.points {
-		if !always || !m.able(i) {
+		if !always || !m.able[i] {
 			list = append(list, p)
 		}
 		for v := range m.variants {
-			if !m.able(i) || m.isOut(v, i) {
+			if m.out[v][i] {
 				continue
 			}
 			var folds frontier.Gain
@@ -477,16 +540,6 @@ func (m *modelled) candidates(gains [][]frontier.Gain, always bool) []frontier.P
 		}
 	}
 	return list
-}
-
-// able reports whether some leaf of a point's tree has a model that it did not have in before.
-func (m *modelled) able(point int) bool {
-	for node, l := range m.models[0][point] {
-		if l != nil && (m.before == nil || l != m.before[point][node]) {
-			return true
-		}
-	}
-	return false
 }
 
 // point returns point number at with models of variant v, which gain folds on the folds.

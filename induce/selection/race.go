@@ -14,6 +14,25 @@ import (
 // firstFolds is the number of folds of the first round of a race.
 const firstFolds = 2
 
+// Margins of the race, in standard errors of the area: how far behind the frontier a contender may be.
+const (
+	marginOfPlain = 0.5 // without models
+	marginOfFew   = 1   // with models, up to fewObjects training objects
+	marginOfMany  = 0.5 // with models, beyond
+)
+
+// fewObjects is the number of training objects up to which a race has the wider margin. Races among
+// few objects take little time, and chance decides more of them.
+const fewObjects = 2000
+
+// margin returns the margin for contenders with models.
+func (c *Chooser) margin() float64 {
+	if c.Training.Objects <= fewObjects {
+		return marginOfFew
+	}
+	return marginOfMany
+}
+
 // race returns the gains of the models of a stage on the folds, by variant and point; nil without
 // folds. Most time of a choice goes into the models of the folds, so models drop out as soon as
 // they are behind the frontier by more than chance: on the validation rows, then on the first folds
@@ -37,18 +56,34 @@ func (c *Chooser) race(
 		first := min(firstFolds, len(folds))
 		for done, round := range [][]crossvalidate.Fold{folds[:first], folds[first:]} {
 			at := c.narrow(m, gained, float64(done*first)/float64(len(folds)))
-			if len(at) == 0 || len(round) == 0 {
+			if len(at) == 0 || len(round) == 0 || done > 0 && c.suffice(m, first, len(folds)) {
 				break
 			}
 			fit := func(f *distill.Fitting) (before [][]*leafmodel.Model, variants [][][]*leafmodel.Model) {
 				return m.refit(f, at)
 			}
-			if err := g.Gains(ctx, pool, round, m.points, at, c.fitOptions(), fit, gained, &s.Done); err != nil {
+			o := c.fitOptions()
+			o.Draft = c.drafts()
+			if err := g.Gains(ctx, pool, round, m.points, at, o, fit, gained, &s.Done); err != nil {
 				return nil, err
 			}
 		}
 		return gained.Mean(), nil
 	})
+}
+
+// enoughRows is the number of rows of the rarest class, on the validation rows and the first folds, that
+// suffice to judge boosters. What boosters gain differs little from fold to fold.
+const enoughRows = 400
+
+// suffice reports whether the first of all folds suffice for a stage.
+func (c *Chooser) suffice(m *modelled, first, all int) bool {
+	p := &m.points[0]
+	if m.below == nil || p.Score == nil {
+		return false
+	}
+	share := 1 - float64(p.OfFolds*(1-float64(first)/float64(all)))
+	return share*slices.Min(p.Score.Rows) >= enoughRows
 }
 
 // narrow drops the models that are no contenders, given their gains on a share of the folds. It
@@ -63,7 +98,7 @@ func (c *Chooser) narrow(m *modelled, gained crossvalidate.Gained, share float64
 	}
 	for v := range m.variants {
 		for i := range m.points {
-			if m.able(i) && !m.isOut(v, i) {
+			if !m.out[v][i] {
 				entries = append(entries, entry{v, i})
 				list = append(list, m.point(i, v, gains[v][i]))
 			}
@@ -73,35 +108,48 @@ func (c *Chooser) narrow(m *modelled, gained crossvalidate.Gained, share float64
 		return nil
 	}
 	folds := m.points[0].OfFolds
-	contends := frontier.Contenders(list, c.Settings.Query, 1-float64(folds*(1-share)), false)[len(list)-len(entries):]
-	if m.out == nil {
-		m.out = make([][]bool, len(m.variants))
-		for v := range m.out {
-			m.out[v] = make([]bool, len(m.points))
+	contends := frontier.Contenders(
+		list, c.Settings.Query, 1-float64(folds*(1-share)), c.margin(), false)[len(list)-len(entries):]
+	for k, e := range entries {
+		if !contends[k] {
+			m.drop(e.variant, e.point)
 		}
 	}
-	left := make(map[int]bool)
-	for k, e := range entries {
-		m.out[e.variant][e.point] = !contends[k]
-		left[e.point] = left[e.point] || contends[k]
+	return m.left()
+}
+
+// drop takes the models of a variant at a point out of the race. With the last variant, the memory of the
+// tree is free.
+func (m *modelled) drop(variant, point int) {
+	m.out[variant][point], m.models[variant][point] = true, nil
+	if !slices.ContainsFunc(m.out, func(out []bool) bool { return !out[point] }) {
+		m.trees[point] = nil
 	}
+}
+
+// keep drops the models at points that are listed neither with models nor without. A listed point keeps
+// the models of all variants that are in the race, as drafts do not tell well which of them is the best.
+func (m *modelled) keep(listed []frontier.Listed) {
+	for i, p := range m.points {
+		kept := slices.ContainsFunc(listed, func(l frontier.Listed) bool {
+			p.Ridge, p.Boosted = l.Ridge, l.Boosted
+			return p.Same(&l.Point) && (m.below == nil || l.Ridge == m.points[i].Ridge)
+		})
+		for v := range m.variants {
+			if !kept {
+				m.drop(v, i)
+			}
+		}
+	}
+}
+
+// left returns the indexes of the points of which some models are left in the race.
+func (m *modelled) left() []int {
 	var at []int
 	for i := range m.points {
-		if left[i] {
+		if slices.ContainsFunc(m.out, func(out []bool) bool { return !out[i] }) {
 			at = append(at, i)
 		}
 	}
 	return at
-}
-
-// isOut reports whether models of a variant at a point are out of the race.
-func (m *modelled) isOut(variant, point int) bool { return m.out != nil && m.out[variant][point] }
-
-// indexes returns 0 to n-1.
-func indexes(n int) []int {
-	list := make([]int, n)
-	for i := range list {
-		list[i] = i
-	}
-	return list
 }

@@ -14,7 +14,7 @@ import (
 
 // Fit fits models of several variants to the leaves of the trees of points. It returns the earlier
 // models on which they are based, by point and node (nil if absent), and the models of each
-// variant.
+// variant (nil for points of which no models are fitted).
 type Fit func(f *distill.Fitting) (before [][]*leafmodel.Model, variants [][][]*leafmodel.Model)
 
 // Gained adds up, by variant and point, what models gain over the earlier models on folds.
@@ -71,7 +71,7 @@ func (g *Growth) Gains(
 			if ctx.Err() != nil {
 				return
 			}
-			sums[i*len(gained)+v] = compare(plain, leafmodel.Evaluate(out, features, trees, models[v], o.Workers))
+			sums[i*len(gained)+v] = compare(plain, leafmodel.EvaluateFitted(out, features, trees, models[v], o.Workers))
 			done.Add(1)
 		}
 	})

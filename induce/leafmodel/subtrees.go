@@ -1,0 +1,109 @@
+package leafmodel
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/espalier-ml/espalier/induce/boost"
+)
+
+// subtrees finds nodes of several trees that have the same path, the same tests below, and leaves that
+// start from the same models. Their boosters are the same, and are fitted once.
+type subtrees struct {
+	numbers [][]int // by tree and node: equal for the same subtrees at the end of the same path
+
+	lock     sync.Mutex
+	boosters map[int]func() *boost.Booster // by number of a node
+	models   map[boostedLeaf]*Model
+}
+
+// boostedLeaf is a leaf, given by its number, with a booster.
+type boostedLeaf struct {
+	number  int
+	booster *boost.Booster
+}
+
+// newSubtrees compares the nodes of trees. start returns the model from which a leaf starts.
+func newSubtrees(w *walk, start func(leaf member) *Model) *subtrees {
+	s := &subtrees{
+		numbers: make([][]int, len(w.trees)), boosters: make(map[int]func() *boost.Booster), models: make(map[boostedLeaf]*Model),
+	}
+	for i, t := range w.trees {
+		s.numbers[i] = make([]int, len(t.Nodes))
+	}
+	next := 0
+	var number func(members []member) // of nodes at the end of the same path
+	number = func(members []member) {
+		inner, leaves := w.sortMembers(members)
+		for len(leaves) > 0 {
+			next++
+			first := start(leaves[0])
+			leaves = slices.DeleteFunc(leaves, func(m member) bool {
+				if !first.same(start(m)) {
+					return false
+				}
+				s.numbers[m.tree][m.node] = next
+				return true
+			})
+		}
+		for _, alike := range inner {
+			for at := range w.node(alike[0]).Branches {
+				below := make([]member, len(alike))
+				for i, m := range alike {
+					below[i] = member{m.tree, w.node(m).Branches[at].Child}
+				}
+				number(below)
+			}
+			known := make(map[string]int)
+			for _, m := range alike {
+				var of []int
+				for _, b := range w.node(m).Branches {
+					of = append(of, s.numbers[m.tree][b.Child])
+				}
+				key := fmt.Sprint(of)
+				if known[key] == 0 {
+					next++
+					known[key] = next
+				}
+				s.numbers[m.tree][m.node] = known[key]
+			}
+		}
+	}
+	roots := make([]member, len(w.trees))
+	for i := range roots {
+		roots[i].tree = i
+	}
+	number(roots)
+	return s
+}
+
+// same reports whether two models without boosters are the same model, or have the same intercept and no
+// terms.
+func (m *Model) same(other *Model) bool {
+	return m == other || len(m.Leaf.Terms) == 0 && len(other.Leaf.Terms) == 0 &&
+		slices.Equal(m.Leaf.Intercept, other.Leaf.Intercept)
+}
+
+// booster returns the booster of a node, given by its number. If no other tree has fitted it, fit does.
+func (s *subtrees) booster(number int, fit func() *boost.Booster) *boost.Booster {
+	s.lock.Lock()
+	once := s.boosters[number]
+	if once == nil {
+		once = sync.OnceValue(fit)
+		s.boosters[number] = once
+	}
+	s.lock.Unlock()
+	return once()
+}
+
+// with returns the model of a leaf, given by its number, with a booster.
+func (s *subtrees) with(number int, b *boost.Booster, start *Model) *Model {
+	s.lock.Lock()
+	defer s.lock.Unlock()
+	key := boostedLeaf{number, b}
+	if s.models[key] == nil {
+		s.models[key] = start.with(b)
+	}
+	return s.models[key]
+}
