@@ -102,7 +102,9 @@ func TestOtherClass(t *testing.T) {
 // stampVisitFn gives visits times: 20 a minute.
 type stampVisitFn struct{}
 
-func (*stampVisitFn) ProcessElement(v visit) (beam.EventTime, visit) { return beam.EventTime(v.ID * 3000), v }
+func (*stampVisitFn) ProcessElement(v visit) (beam.EventTime, visit) {
+	return beam.EventTime(v.ID * 3000), v
+}
 
 // TestOpenGate: a gate that allows everything changes no tree, and each window has its trees once.
 func TestOpenGate(t *testing.T) {
