@@ -226,6 +226,27 @@ func TestTryWorker(t *testing.T) {
 	}
 }
 
+// TestTryCommand: a command of --environment_config that ends at once is told before any job. Programs that wait, and
+// programs that are not on this machine, may be right.
+func TestTryCommand(t *testing.T) {
+	config := func(script string) string {
+		file := filepath.Join(t.TempDir(), "program")
+		if err := os.WriteFile(file, []byte("#!/bin/sh\n"+script+"\n"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		return `{"command":"` + file + `"}`
+	}
+	for _, right := range []string{
+		config("exec sleep 60"), config("echo this program serves engines"), "", `{"command":"boot"}`, `{"command":"/none/such"}`,
+	} {
+		if err := tryCommand(t.Context(), right); err != nil {
+			t.Errorf("%s: %v", right, err)
+		}
+	}
+	wantUsage(t, "a wrong program", tryCommand(t.Context(), config("echo no such flag >&2; exit 2")),
+		"(exit status 2: no such flag): want a program that calls worker.Main first, or Beam's boot program")
+}
+
 // TestPortableWithLease: workers in other processes hold a lease while their job runs. The
 // engine here ends each job at once.
 func TestPortableWithLease(t *testing.T) {

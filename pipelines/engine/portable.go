@@ -20,8 +20,8 @@ func (e portable) Traits() Traits {
 	return Traits{Name: e.name, Title: e.title, Serialises: true, Spreads: true}
 }
 
-// Check makes sure that the job service answers, and that the engine starts this program
-// as its own worker.
+// Check makes sure that the job service answers, and that a program that the engine starts is
+// a worker.
 func (e portable) Check(ctx context.Context, _ []string) error {
 	if *jobopts.Endpoint == "" {
 		return usage.Errorf("--runner %s needs --endpoint HOST:PORT of its job service", e.name)
@@ -37,8 +37,11 @@ func (e portable) Check(ctx context.Context, _ []string) error {
 		return e.fault(ctx, "connect", err)
 	}
 	s.close()
-	if !startsItself() {
+	if !startsPrograms() {
 		return nil
+	}
+	if *jobopts.EnvironmentConfig != "" {
+		return tryCommand(ctx, *jobopts.EnvironmentConfig)
 	}
 	self, err := os.Executable()
 	if err != nil {
@@ -98,9 +101,10 @@ func (e portable) Cancel(ctx context.Context, runID string) error {
 
 // startsItself reports whether the engine starts this program as its worker. The program must be at the same path
 // on all hosts of the engine.
-func startsItself() bool {
-	return strings.EqualFold(*jobopts.EnvironmentType, "process") && *jobopts.EnvironmentConfig == ""
-}
+func startsItself() bool { return startsPrograms() && *jobopts.EnvironmentConfig == "" }
+
+// startsPrograms reports whether the engine starts a program on its hosts as the worker.
+func startsPrograms() bool { return strings.EqualFold(*jobopts.EnvironmentType, "process") }
 
 // selfAsWorker returns the configuration of an environment whose command is this program.
 func selfAsWorker(context.Context) string {
