@@ -11,6 +11,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/typex"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/parallel"
 	"github.com/espalier-ml/espalier/induce/wire"
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
@@ -206,25 +207,18 @@ func (f *packScoring) Setup() error {
 func (f *packScoring) scorePack(
 	ctx context.Context, s *scorer, pack []byte, unusable func() error,
 	emit func(beam.EventTime, beam.T, Prediction), refuse func(beam.EventTime, DeadLetter),
-) (err error) {
-	var l letter
-	refuseRow := func(d DeadLetter) { refuse(l.at, d) }
-	for r := (wire.Reader{Rest: pack}); len(r.Rest) > 0; {
-		if l, err = f.Packing.next(&r, l.at); err != nil {
-			return err
-		}
+) error {
+	return f.Packing.each(pack, func(l *letter) (err error) {
+		refuseRow := func(d DeadLetter) { refuse(l.at, d) }
 		if s == nil {
-			err = f.Refusal.of(ctx, l, unusable(), refuseRow)
-		} else if p, scored, fault := f.score(ctx, s, l, refuseRow); scored {
-			emit(l.at, *f.Packing.values(&l)[0], p)
-		} else {
-			err = fault
+			return f.Refusal.of(ctx, *l, unusable(), refuseRow)
 		}
-		if err != nil {
-			return err
+		p, scored, err := f.score(ctx, s, *l, refuseRow)
+		if scored {
+			emit(l.at, *f.Packing.values(l)[0], p)
 		}
-	}
-	return nil
+		return err
+	})
 }
 
 // scorePacksFn scores packed rows by the trees of a side input.
@@ -260,15 +254,50 @@ func (p *packing) unpack(s beam.Scope, packs beam.PCollection) (beam.PCollection
 	return rows[0], nil
 }
 
-// each calls f for each row of a pack.
-func (p *packing) each(pack []byte, f func(l *letter)) error {
-	var l letter
-	var err error
-	for r := (wire.Reader{Rest: pack}); len(r.Rest) > 0; {
-		if l, err = p.next(&r, l.at); err != nil {
+// each calls use for each row of a pack, in order. Further rows are decoded in the background meanwhile.
+func (p *packing) each(pack []byte, use func(l *letter) error) error {
+	r := wire.Reader{Rest: pack}
+	rows, next := make([]letter, 0, rowsTogether), make([]letter, 0, rowsTogether)
+	rows, fault := p.some(&r, 0, rows)
+	for len(rows) > 0 {
+		var decoding parallel.Group
+		var following error
+		if fault == nil && len(r.Rest) > 0 {
+			last := rows[len(rows)-1].at
+			decoding.Go(func() { next, following = p.some(&r, last, next[:0]) })
+		} else {
+			next = next[:0]
+		}
+		err := useAll(rows, use)
+		decoding.Wait()
+		if err != nil {
 			return err
 		}
-		f(&l)
+		if fault != nil {
+			return fault
+		}
+		rows, next, fault = next, rows, following
+	}
+	return fault
+}
+
+// some decodes rows. Rows before an invalid row are returned with the error.
+func (p *packing) some(r *wire.Reader, before beam.EventTime, rows []letter) ([]letter, error) {
+	for len(rows) < cap(rows) && len(r.Rest) > 0 {
+		l, err := p.next(r, before)
+		if err != nil {
+			return rows, err
+		}
+		rows, before = append(rows, l), l.at
+	}
+	return rows, nil
+}
+
+func useAll(rows []letter, use func(l *letter) error) error {
+	for i := range rows {
+		if err := use(&rows[i]); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -277,12 +306,18 @@ func (p *packing) each(pack []byte, f func(l *letter)) error {
 type unpackFn struct{ packing }
 
 func (f *unpackFn) ProcessElement(pack []byte, emit func(beam.EventTime, beam.T)) error {
-	return f.each(pack, func(l *letter) { emit(l.at, l.row) })
+	return f.each(pack, func(l *letter) error {
+		emit(l.at, l.row)
+		return nil
+	})
 }
 
 // unpackKeyedFn emits the rows of packs with their keys.
 type unpackKeyedFn struct{ packing }
 
 func (f *unpackKeyedFn) ProcessElement(pack []byte, emit func(beam.EventTime, beam.X, beam.T)) error {
-	return f.each(pack, func(l *letter) { emit(l.at, l.key, l.row) })
+	return f.each(pack, func(l *letter) error {
+		emit(l.at, l.key, l.row)
+		return nil
+	})
 }

@@ -4,10 +4,12 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
+	"runtime"
 	"slices"
 
 	"github.com/espalier-ml/espalier/induce/binning"
 	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/parallel"
 	"github.com/espalier-ml/espalier/induce/tallied"
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
@@ -52,13 +54,14 @@ func (s *trainSpec) mergeUnits(into, from []int) error {
 // mergeSums merges values of appendSums. Their order does not matter.
 func (s *trainSpec) mergeSums(list [][]byte) (*tallied.Sums, error) {
 	sums := &tallied.Sums{Columns: make([]*binning.Summary, len(s.Columns)), Units: slices.Repeat([]int{-1}, len(s.Columns))}
+	encoded := make([][][]byte, len(s.Columns)+2) // by column, then of the label, and of the weights by class
 	for _, b := range list {
-		encoded, rest, err := jobs.CutSummary(b)
+		first, rest, err := jobs.CutSummary(b)
 		if err != nil {
 			return nil, err
 		}
 		var head sumsHead
-		if err := json.Unmarshal(encoded, &head); err != nil {
+		if err := json.Unmarshal(first, &head); err != nil {
 			return nil, err
 		}
 		if err := s.mergeUnits(sums.Units, head.Units); err != nil {
@@ -67,48 +70,57 @@ func (s *trainSpec) mergeSums(list [][]byte) (*tallied.Sums, error) {
 		sums.TrainRows += head.TrainRows
 		sums.Dropped += head.Dropped
 		sums.Weights = head.Weights // the same of all shards
-		for i := range s.Columns {
-			if rest, err = mergeSum(&sums.Columns[i], rest, s.Columns[i].Name); err != nil {
+		for i := range encoded {
+			if first, rest, err = jobs.CutSummary(rest); err != nil {
 				return nil, err
 			}
-		}
-		for _, label := range []**binning.Summary{&sums.Label, &sums.ByClass} {
-			if rest, err = mergeSum(label, rest, s.Settings.Label); err != nil {
-				return nil, err
-			}
+			encoded[i] = append(encoded[i], first)
 		}
 	}
-	return sums, nil
+	faults := make([]error, len(encoded))
+	parallel.Each(len(encoded), runtime.GOMAXPROCS(0), func(i int) {
+		into, column := &sums.Label, s.Settings.Label
+		switch {
+		case i < len(s.Columns):
+			into, column = &sums.Columns[i], s.Columns[i].Name
+		case i > len(s.Columns):
+			into = &sums.ByClass
+		}
+		for _, b := range encoded[i] {
+			if faults[i] = mergeSum(into, b, column); faults[i] != nil {
+				return
+			}
+		}
+	})
+	return sums, parallel.First(faults)
 }
 
-// mergeSum merges the first summary of b into another one and returns the bytes behind
-// it. A summary without any value fits every type of column.
-func mergeSum(into **binning.Summary, b []byte, column string) ([]byte, error) {
-	encoded, rest, err := jobs.CutSummary(b)
-	if err != nil || len(encoded) == 0 {
-		return rest, err
+// mergeSum merges an encoded summary into another one. A summary without any value fits every type of column.
+func mergeSum(into **binning.Summary, encoded []byte, column string) error {
+	if len(encoded) == 0 {
+		return nil
 	}
 	one, _, err := binning.Decode(encoded)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	other := *into
 	switch {
 	case other == nil:
 		*into = one
-		return rest, nil
+		return nil
 	case other.Type() == one.Type():
 	case one.Weight() == 0:
 		one = onlyMissing(other, one.Missing())
 	case other.Weight() == 0:
 		*into = onlyMissing(one, other.Missing())
 	default:
-		return nil, tallied.MixedTypes(column)
+		return tallied.MixedTypes(column)
 	}
 	if err := (*into).Merge(one); err != nil {
-		return nil, fmt.Errorf("column %q: %w", column, err)
+		return fmt.Errorf("column %q: %w", column, err)
 	}
-	return rest, nil
+	return nil
 }
 
 // onlyMissing returns a summary of rows without a value, of the same type as like.

@@ -2,11 +2,15 @@ package transforms
 
 import (
 	"context"
+	"maps"
+	"runtime"
+	"slices"
 	"time"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/parallel"
 	"github.com/espalier-ml/espalier/induce/tallied"
 )
 
@@ -30,6 +34,10 @@ type tallyFn struct {
 	encoder *tallied.Encoder
 	open    map[tallyKey]*timedTally
 	held    int // bytes of open
+
+	next   *tallyRows // rows that are encoded but not counted yet
+	spare  *tallyRows
+	counts parallel.Group // counts earlier rows in the background
 }
 
 // tallyKey identifies a tally of a bundle.
@@ -41,6 +49,23 @@ type timedTally struct {
 
 	at beam.EventTime // time of the latest row
 }
+
+// tallyRows are encoded rows.
+type tallyRows struct {
+	rows []tallyRow
+	keys []byte
+}
+
+// tallyRow is a row whose key ends at this place in the keys. A row without a key adds nothing.
+type tallyRow struct {
+	to      tallyKey
+	at      beam.EventTime
+	dropped bool
+	end     int
+}
+
+// rowsTogether is the number of rows that are counted, or decoded, while other rows are read.
+const rowsTogether = 256
 
 // Setup reads the specification.
 func (f *tallyFn) Setup() error {
@@ -59,7 +84,9 @@ func (f *tallyFn) Setup() error {
 }
 
 func (f *tallyFn) StartBundle(context.Context, func(beam.EventTime, int64, []byte), func(DeadLetter)) {
+	f.counts.Wait() // rows of a bundle that has failed
 	f.open, f.held = make(map[tallyKey]*timedTally), 0
+	f.next, f.spare = new(tallyRows), new(tallyRows)
 }
 
 func (f *tallyFn) ProcessElement(
@@ -69,29 +96,25 @@ func (f *tallyFn) ProcessElement(
 	if err != nil {
 		return f.Refusal.of(ctx, letter{row: row, at: at}, err, refuse)
 	}
-	var to tallyKey
+	r := tallyRow{at: at, dropped: labelEnd == 0}
 	if f.Shards > 1 && labelEnd > 0 {
-		to.shard = int64(dataset.HashKey(f.encoder.Key[labelEnd:]) >> 32 % uint64(f.Shards))
+		r.to.shard = int64(dataset.HashKey(f.encoder.Key[labelEnd:]) >> 32 % uint64(f.Shards))
 	}
 	if f.Stretch > 0 {
-		to.stretch = dataset.FloorDiv(int64(at), f.Stretch.Milliseconds())
+		r.to.stretch = dataset.FloorDiv(int64(at), f.Stretch.Milliseconds())
 	}
-	t := f.open[to]
-	if t == nil {
-		t = &timedTally{at: at}
-		f.open[to] = t
+	if labelEnd > 0 && weight > 0 {
+		f.next.keys = append(f.next.keys, f.encoder.Key...)
 	}
-	t.at = max(t.at, at)
-	before := t.Bytes()
-	switch {
-	case labelEnd == 0:
-		t.Dropped++
-	case weight > 0:
-		t.Add(f.encoder.Key)
-	}
-	f.held += t.Bytes() - before
-	if f.held > tallyBytes || f.Alone {
-		f.flush(emit)
+	r.end = len(f.next.keys)
+	f.next.rows = append(f.next.rows, r)
+	if f.Alone || len(f.next.rows) == rowsTogether {
+		f.counts.Wait()
+		if f.Alone || f.held > tallyBytes {
+			f.flush(emit)
+		} else {
+			f.count()
+		}
 	}
 	return nil
 }
@@ -100,21 +123,67 @@ func (f *tallyFn) FinishBundle(_ context.Context, emit func(beam.EventTime, int6
 	f.flush(emit)
 }
 
+// count waits for the count of earlier rows, and begins to count the next ones.
+func (f *tallyFn) count() {
+	f.counts.Wait()
+	rows := f.next
+	f.next, f.spare = f.spare, rows
+	f.next.rows, f.next.keys = f.next.rows[:0], f.next.keys[:0]
+	f.counts.Go(func() { f.add(rows) })
+}
+
+// add counts rows.
+func (f *tallyFn) add(list *tallyRows) {
+	from := 0
+	for i := range list.rows {
+		r := &list.rows[i]
+		t := f.open[r.to]
+		if t == nil {
+			t = &timedTally{at: r.at}
+			f.open[r.to] = t
+		}
+		t.at = max(t.at, r.at)
+		before := t.Bytes()
+		if r.dropped {
+			t.Dropped++
+		} else if r.end > from {
+			t.Add(list.keys[from:r.end])
+		}
+		f.held += t.Bytes() - before
+		from = r.end
+	}
+}
+
 // flush emits the open tallies. Their order does not matter, because merging them in any order
 // gives the same bytes.
 func (f *tallyFn) flush(emit func(beam.EventTime, int64, []byte)) {
-	for at, t := range f.open {
-		if t.Empty() {
-			continue
-		}
-		emit(t.at, at.shard, t.AppendBinary(nil))
-		if f.Earlier > 0 {
-			t.Dropped = 0 // dropped rows count once
-			emit(t.at+beam.EventTime(f.Earlier.Milliseconds()), at.shard, tallied.AsEarlier(t.AppendBinary(nil)))
+	f.count()
+	f.counts.Wait()
+	processors := runtime.GOMAXPROCS(0)
+	for some := range slices.Chunk(slices.Collect(maps.Keys(f.open)), processors) {
+		encoded := make([][]byte, len(some))
+		parallel.Each(len(some), processors, func(i int) {
+			if t := f.open[some[i]]; !t.Empty() {
+				encoded[i] = t.AppendBinary(nil)
+			}
+		})
+		for i, b := range encoded {
+			if b != nil {
+				f.emit(some[i].shard, f.open[some[i]], b, emit)
+			}
 		}
 	}
 	clear(f.open)
 	f.held = 0
+}
+
+// emit emits a tally, which is also given in its encoded form.
+func (f *tallyFn) emit(shard int64, t *timedTally, encoded []byte, emit func(beam.EventTime, int64, []byte)) {
+	emit(t.at, shard, encoded)
+	if f.Earlier > 0 {
+		t.Dropped = 0 // dropped rows count once
+		emit(t.at+beam.EventTime(f.Earlier.Milliseconds()), shard, tallied.AsEarlier(t.AppendBinary(nil)))
+	}
 }
 
 // mergeTalliesFn merges the tallies of a key.

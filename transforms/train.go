@@ -1,10 +1,12 @@
 package transforms
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
@@ -94,13 +96,13 @@ func newTrainSpec(rows beam.PCollection, c *TrainConfig) (*trainSpec, error) {
 		AllowEmpty: c.AllowEmpty, Workers: c.Workers,
 	}
 	faults := []error{s.Bind()}
-	within := func(name string, x, high int) {
-		if r := settings.Between(1, float64(high)); !r.Has(float64(x)) {
+	within := func(name string, x, low, high int) {
+		if r := settings.Between(float64(low), float64(high)); !r.Has(float64(x)) {
 			faults = append(faults, fmt.Errorf("%s %v: want a whole number %s", name, x, r))
 		}
 	}
-	within("Shards", c.Shards, 1<<16)
-	within("Workers", c.Workers, 1024)
+	within("Shards", c.Shards, 1, 1<<16)
+	within("Workers", c.Workers, 0, 1024)
 	return s, errors.Join(faults...)
 }
 
@@ -114,28 +116,28 @@ func openSpec(b []byte) (*trainSpec, error) {
 }
 
 // summariseTallyFn summarises each column over the rows of a shard.
-type summariseTallyFn struct{ Spec []byte }
+type summariseTallyFn struct {
+	background
+
+	Spec []byte
+}
 
 func (f *summariseTallyFn) ProcessElement(_ context.Context, _ int64, tally []byte, emit func(int64, []byte)) error {
-	return summariseShard(f.Spec, tally, nil, emit)
+	return f.do(func() ([][]byte, error) { return summariseShard(f.Spec, tally, nil) }, emit)
 }
 
 // summariseShard summarises the rows of a shard.
-func summariseShard(encoded, tally []byte, units tallied.Units, emit func(int64, []byte)) error {
+func summariseShard(encoded, tally []byte, units tallied.Units) ([][]byte, error) {
 	spec, err := openSpec(encoded)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	sums, err := spec.SummariseOwn(tally, units)
 	if err != nil {
-		return jobs.Carry(err)
+		return nil, jobs.Carry(err)
 	}
 	b, err := appendSums(nil, sums)
-	if err != nil {
-		return err
-	}
-	emit(0, b)
-	return nil
+	return [][]byte{b}, err
 }
 
 // weighTallyFn adds up the weights of the rows of a shard.
@@ -181,7 +183,11 @@ func (f *unitsFn) ProcessElement(
 }
 
 // summariseWeighedFn is summariseTallyFn for weighted rows whose units are known.
-type summariseWeighedFn struct{ Spec []byte }
+type summariseWeighedFn struct {
+	background
+
+	Spec []byte
+}
 
 func (f *summariseWeighedFn) ProcessElement(
 	_ context.Context, _ int64, values func(*[]byte) bool, emit func(int64, []byte),
@@ -194,7 +200,7 @@ func (f *summariseWeighedFn) ProcessElement(
 	if err := json.Unmarshal(encoded, &units); err != nil {
 		return err
 	}
-	return summariseShard(f.Spec, tally, &units, emit)
+	return f.do(func() ([][]byte, error) { return summariseShard(f.Spec, tally, &units) }, emit)
 }
 
 // noRowsFn emits empty summaries, like a shard without rows.
@@ -250,33 +256,42 @@ func cutTally(values func(*[]byte) bool) (encoded, tally []byte) {
 }
 
 // codeTallyFn turns the rows of a shard into objects, by the plan.
-type codeTallyFn struct{ Spec []byte }
+type codeTallyFn struct {
+	background
+
+	Spec []byte
+}
 
 func (f *codeTallyFn) ProcessElement(
 	_ context.Context, _ int64, values func(*[]byte) bool, emit func(int64, []byte),
 ) error {
-	spec, err := openSpec(f.Spec)
-	if err != nil {
-		return err
-	}
 	encoded, tally := cutTally(values)
 	if tally == nil || encoded == nil {
 		return nil // this shard has no rows, or no row can be trained on, so there is no plan
 	}
+	return f.do(func() ([][]byte, error) { return f.code(encoded, tally) }, emit)
+}
+
+// code returns the objects of a shard: packets with the plan, a part and its objects.
+func (f *codeTallyFn) code(encoded, tally []byte) (packets [][]byte, err error) {
+	spec, err := openSpec(f.Spec)
+	if err != nil {
+		return nil, err
+	}
 	p, err := tallied.OpenPlan(encoded)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	tables, err := spec.Code(tally, p)
 	if err != nil {
-		return jobs.Carry(err)
+		return nil, jobs.Carry(err)
 	}
 	for part, t := range tables {
 		for _, block := range jobs.Blocks(t, p.Stride()) {
-			emit(0, jobs.AppendPacket(nil, len(encoded), append(append(slices.Clip(encoded), byte(part)), block...)))
+			packets = append(packets, jobs.AppendPacket(nil, len(encoded), append(append(slices.Clip(encoded), byte(part)), block...)))
 		}
 	}
-	return nil
+	return packets, nil
 }
 
 // growObjectsFn merges the objects of all shards and grows the tree.
@@ -316,5 +331,6 @@ func (f *growObjectsFn) ProcessElement(
 
 // grow grows the tree from objects, and logs the notes of the choice.
 func (s *trainSpec) grow(ctx context.Context, tables *tallied.Tables, p *tallied.Plan) (*tallied.Grown, error) {
-	return s.Grow(ctx, tables, p, s.Workers, func(text string) { log.Infof(ctx, "transforms.Train: %s", text) })
+	workers := cmp.Or(s.Workers, runtime.GOMAXPROCS(0))
+	return s.Grow(ctx, tables, p, workers, func(text string) { log.Infof(ctx, "transforms.Train: %s", text) })
 }

@@ -33,7 +33,7 @@ type TrainConfig struct {
 	// distinct rows of one shard at a time: use a shard for every 10 MiB of distinct rows. Default
 	// 64.
 	Shards  int
-	Workers int // goroutines that grow a tree; default 1
+	Workers int // goroutines that grow a tree; default 0: as many as the worker has processors
 }
 
 // SingleTrainConfig returns settings.Single, the settings of `espalier train --split 100/0/0
@@ -41,7 +41,7 @@ type TrainConfig struct {
 // quantile bins (128, 512 from 30,000 rows on, and at least 16 for each class), smoothed leaves, no
 // pruning.
 func SingleTrainConfig(label string) TrainConfig {
-	c := TrainConfig{Settings: settings.Single(), Shards: defaultShards, Workers: 1}
+	c := TrainConfig{Settings: settings.Single(), Shards: defaultShards}
 	c.Label = label
 	return c
 }
@@ -50,7 +50,7 @@ func SingleTrainConfig(label string) TrainConfig {
 // trees grown from 70 % of the rows and pruned, among which the best tree on 10 % of the rows is
 // chosen. key is a column, such as an id; the hash of its value decides the part of a row.
 func DefaultTrainConfig(label, key string) TrainConfig {
-	c := TrainConfig{Settings: settings.Default(), Shards: defaultShards, Workers: 1}
+	c := TrainConfig{Settings: settings.Default(), Shards: defaultShards}
 	c.Label, c.Key = label, key
 	return c
 }

@@ -62,8 +62,9 @@ func tryCommand(ctx context.Context, config string) error {
 	var c struct {
 		Command string `json:"command"`
 	}
-	if json.Unmarshal([]byte(config), &c) != nil || !filepath.IsAbs(c.Command) {
-		return nil
+	// The engine reports a faulty configuration.
+	if err := json.Unmarshal([]byte(config), &c); err != nil || !filepath.IsAbs(c.Command) {
+		return nil //nolint:nilerr // likewise
 	}
 	if _, err := exec.LookPath(c.Command); err != nil {
 		return nil //nolint:nilerr // it may be on the hosts of the engine only
