@@ -2,7 +2,8 @@
 """What trees and boosters of several libraries buy: on the same rows, the AUC within a number of
 features that are bought for a row, tests, and time.
 
-    bench/bought.py [--sets NAME,..] [--splits 2] [--bought 2,4,8] [--preset default,accurate] [--csv FILE]
+    bench/bought.py [--sets NAME,..] [--splits 2] [--bought 1,2,3,4,6,8] [--preset default,accurate]
+                    [--sides NAME,..] [--csv FILE]
 
 Each data set of the paper in bench/data is split into 70/10/20 by seeds, as for peers.py.
 A feature is bought for a row at the first test that asks for it; further tests are free. Each
@@ -15,13 +16,15 @@ side offers models:
 - LightGBM: 10, 30 and 100 rounds with its defaults;
 - LightGBM with cost-efficient boosting: 10, 30 and 100 rounds, cegb_penalty_feature_lazy 1 for each
   feature, a grid of cegb_tradeoff;
+- chosen once: 1 to 8 features for all rows, by forward selection with 60 boosted trees of 8 leaves on
+  at most 20,000 training rows, among the 25 features with the highest gain;
 - STreeD: the optimal trees of depth 2, 3 and 4 on indicators of quantiles, on small sets.
 
 For each number of bought features each side answers with its model that is best on validation
 rows within it. The first table has the AUC of these answers on test rows, the second one the averages
 over the data sets that all sides have models for (STreeD apart), the third one what the model
 without a limit asks and buys, and the seconds that all models of a side took. The script
-prints tables and never fails. Needs the data sets, Go and Python; installs by pip what is
+prints tables and never fails. --sides names sides by a part of their names. Needs the data sets, Go and Python; installs by pip what is
 missing of numpy, pandas, pyarrow, scikit-learn, lightgbm and pystreed.
 """
 
@@ -39,6 +42,7 @@ import rivals
 from protocol import Espalier, Point, arguments, load, save, splits, table
 from rivals import write_parts
 
+small_trees = dict(num_leaves=8, min_data_in_leaf=20)  # of the side that chooses features once
 tradeoffs = 1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2, 1e-1, 0.3, 1.0, 3.0
 
 
@@ -132,6 +136,40 @@ class Boosting(rivals.Boosting):
             for t in tradeoffs
         ]
 
+    def chosen_once(self):
+        """Features that are bought for all rows, by forward selection on the validation rows."""
+        some = np.random.default_rng(0).permutation(len(self.rows['train']))[:20_000]
+        gain = self.fitted(range(self.x.shape[1]), some).feature_importance('gain')
+        pool = [int(f) for f in np.argsort(-gain, kind='stable')[:25]]
+        chosen, models = [], []
+        for _ in range(min(8, len(pool))):
+            ways = [[*chosen, f] for f in pool if f not in chosen]
+            chosen = max(ways, key=lambda way: self.areas(self.fitted(way, some), way)['validation'])
+            model = self.fitted(chosen, slice(None))
+            area, names = self.areas(model, chosen), ', '.join(self.split.frame.columns[chosen])
+            tests = self.tests(model, chosen)
+            models.append(Model(float(len(chosen)), area['validation'], area['test'], names, tests))
+        return models
+
+    def areas(self, model, features):
+        found = {}
+        for part in 'validation', 'test':
+            p = model.predict(self.rows[part][:, features], num_threads=1)
+            found[part] = rivals.row_area(p if p.ndim == 2 else np.stack([1 - p, p], 1), self.split.labels(part))
+        return found
+
+    def fitted(self, features, rows):
+        """60 rounds on some features and training rows."""
+        features, k = list(features), len(self.split.classes)
+        objective = dict(objective='binary') if k == 2 else dict(objective='multiclass', num_class=k)
+        data = rivals.lgb.Dataset(
+            self.rows['train'][rows][:, features],
+            self.split.labels('train')[rows],
+            categorical_feature=[i for i, f in enumerate(features) if f in self.categorical],
+            params=dict(rivals.quiet),
+        )
+        return rivals.lgb.train(dict(rivals.quiet, **objective, **small_trees), data, 60)
+
 
 def features_of(node, leaves, columns):
     """Which features are asked on the way to each leaf."""
@@ -154,7 +192,7 @@ def optimal(split):
     return [Model(p.cost, p.validation, p.test, p.name, p.cost) for p, *_ in rivals.optimal_trees(split).values()]
 
 
-def offers(espalier, presets, data, seed):
+def offers(espalier, presets, data, seed, wanted):
     """The models of each side, and the seconds that they took."""
     split = rivals.Split(data, seed)
     boosting = Boosting(split)
@@ -164,9 +202,12 @@ def offers(espalier, presets, data, seed):
         'one LightGBM tree': boosting.single_trees,
         'LightGBM': boosting.ensembles,
         'cost-efficient LightGBM': boosting.cost_efficient,
+        'chosen once': boosting.chosen_once,
         'STreeD': lambda: optimal(split),
     }
     for name, make in sides.items():
+        if wanted and not any(part in name for part in wanted):
+            continue
         start = time.perf_counter()
         models = make()
         yield name, models, time.perf_counter() - start
@@ -175,12 +216,13 @@ def offers(espalier, presets, data, seed):
 def main():
     ap = arguments(__doc__)
     ap.set_defaults(splits=2, preset='default,accurate')
-    ap.add_argument('--bought', type=lambda s: [float(x) for x in s.split(',')], default=[2.0, 4.0, 8.0])
+    ap.add_argument('--bought', type=lambda s: [float(x) for x in s.split(',')], default=[1.0, 2.0, 3.0, 4.0, 6.0, 8.0])
+    ap.add_argument('--sides', type=lambda s: s.split(','), default=[])
     options = ap.parse_args()
     rows = []
     with Espalier(options.espalier) as espalier:
         for data, seed in splits(options):
-            for side, models, seconds in offers(espalier, options.preset.split(','), data, seed):
+            for side, models, seconds in offers(espalier, options.preset.split(','), data, seed, options.sides):
                 if not models:
                     continue
                 for bought in [*options.bought, np.inf]:

@@ -319,12 +319,9 @@ class Boosting:
         p = model.predict(self.rows[part], num_threads=1)
         return p if p.ndim == 2 else np.stack([1 - p, p], 1)
 
-    def tests(self, model):
-        leaves = (
-            model.predict(self.rows['train'], pred_leaf=True, num_threads=1)
-            .astype(int)
-            .reshape(len(self.rows['train']), -1)
-        )
+    def tests(self, model, features=slice(None)):
+        rows = self.rows['train'][:, features]
+        leaves = model.predict(rows, pred_leaf=True, num_threads=1).astype(int).reshape(len(rows), -1)
         return float(
             sum(
                 leaf_depths(tree['tree_structure'], tree['num_leaves'])[column].mean()
