@@ -52,12 +52,7 @@ func TestBoostAlone(t *testing.T) {
 // TestBoostPrunings: prunings of a tree share the boosters of the subtrees that they have in common, and
 // have the same boosters alone.
 func TestBoostPrunings(t *testing.T) {
-	d, trees := forest(7, 2, 6000)
-	var prunings []*tree.Tree
-	sequence := prune.NewSequences(trees[0], []prune.Currency{prune.Leaves}, false)[0]
-	for step := range min(8, len(sequence.Steps)) {
-		prunings = append(prunings, sequence.Tree(step))
-	}
+	d, prunings := pruned(6000)
 	for _, linear := range []bool{false, true} {
 		together := boosted(d, d.Objects, prunings, linear, 4)
 		users := make(map[*boost.Booster]map[int]bool) // trees
@@ -178,14 +173,20 @@ func BenchmarkBoost(b *testing.B) {
 	}
 }
 
-// BenchmarkBoostPrunings fits boosters in prunings of one tree.
-func BenchmarkBoostPrunings(b *testing.B) {
-	d, trees := forest(7, 2, 20000)
-	var prunings []*tree.Tree
+// pruned returns objects, and up to eight prunings of a tree.
+func pruned(objects int) (*growtest.Data, []*tree.Tree) {
+	d, trees := forest(7, 2, objects)
 	sequence := prune.NewSequences(trees[0], []prune.Currency{prune.Leaves}, false)[0]
+	var prunings []*tree.Tree
 	for step := range min(8, len(sequence.Steps)) {
 		prunings = append(prunings, sequence.Tree(step))
 	}
+	return d, prunings
+}
+
+// BenchmarkBoostPrunings fits boosters in prunings of one tree.
+func BenchmarkBoostPrunings(b *testing.B) {
+	d, prunings := pruned(20000)
 	for b.Loop() {
 		boosted(d, d.Objects, prunings, true, 1)
 	}

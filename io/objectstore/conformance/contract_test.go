@@ -139,6 +139,12 @@ func (f *fixture) wantFiles(pattern string, names ...string) {
 	if err != nil && len(names) > 0 {
 		f.Fatal(err)
 	}
+	f.wantURLs(pattern, objects, names)
+}
+
+// wantURLs checks the URLs of objects that a call for an argument has returned.
+func (f *fixture) wantURLs(argument string, objects []objectstore.Object, names []string) {
+	f.Helper()
 	var got, want []string
 	for _, o := range objects {
 		got = append(got, o.URL)
@@ -147,7 +153,7 @@ func (f *fixture) wantFiles(pattern string, names ...string) {
 		want = append(want, f.url(name))
 	}
 	if !slices.Equal(got, want) {
-		f.Errorf("%s: got %q, expected %q", pattern, got, want)
+		f.Errorf("%s: got %q, expected %q", argument, got, want)
 	}
 }
 
@@ -693,15 +699,6 @@ func below(f *fixture) {
 		if err != nil {
 			f.Error(err)
 		}
-		var got, want []string
-		for _, o := range objects {
-			got = append(got, o.URL)
-		}
-		for _, name := range names {
-			want = append(want, f.url(name))
-		}
-		if !slices.Equal(got, want) {
-			f.Errorf("%s: got %q, expected %q", folder, got, want)
-		}
+		f.wantURLs(folder, objects, names)
 	}
 }
