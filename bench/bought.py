@@ -3,7 +3,7 @@
 features that are bought for a row, tests, and time.
 
     bench/bought.py [--sets NAME,..] [--splits 2] [--bought 1,2,3,4,6,8] [--preset default,accurate]
-                    [--sides NAME,..] [--csv FILE]
+                    [--sides NAME,..] [--csv FILE] [--picture FILE]
 
 Each data set of the paper in bench/data is split into 70/10/20 by seeds, as for peers.py.
 A feature is bought for a row at the first test that asks for it; further tests are free. Each
@@ -24,8 +24,9 @@ For each number of bought features each side answers with its model that is best
 rows within it. The first table has the AUC of these answers on test rows, the second one the averages
 over the data sets that all sides have models for (STreeD apart), the third one what the model
 without a limit asks and buys, and the seconds that all models of a side took. The script
-prints tables and never fails. --sides names sides by a part of their names. Needs the data sets, Go and Python; installs by pip what is
-missing of numpy, pandas, pyarrow, scikit-learn, lightgbm and pystreed.
+prints tables and never fails. --sides names sides by a part of their names. --picture draws the averages, as in
+docs/bought.svg; a side starts where it has models for all sets. Needs the data sets, Go and Python; installs
+by pip what is missing of numpy, pandas, pyarrow, scikit-learn, lightgbm, pystreed and matplotlib.
 """
 
 import dataclasses, sys, time
@@ -218,6 +219,7 @@ def main():
     ap.set_defaults(splits=2, preset='default,accurate')
     ap.add_argument('--bought', type=lambda s: [float(x) for x in s.split(',')], default=[1.0, 2.0, 3.0, 4.0, 6.0, 8.0])
     ap.add_argument('--sides', type=lambda s: s.split(','), default=[])
+    ap.add_argument('--picture')
     options = ap.parse_args()
     rows = []
     with Espalier(options.espalier) as espalier:
@@ -233,6 +235,26 @@ def main():
                     )  # fmt: skip
             save(options.csv, rows)
     report(rows, options.bought)
+    if options.picture:
+        draw(rows, options.bought, options.picture)
+
+
+def draw(rows, budgets, file):
+    """The AUC by the number of bought features, for each side that has models for all data sets."""
+    need('paid_values')
+    from pictures import picture, write
+
+    figure, axes = picture()
+    names = {r['set'] for r in rows}
+    for side in dict.fromkeys(r['side'] for r in rows):
+        own = [r for r in rows if r['side'] == side and r['tests'] > 0]
+        known = [b for b in budgets if {r['set'] for r in own if r['within'] == b} == names]
+        areas = [np.mean([r['auc'] for r in own if r['within'] == b]) for b in known]
+        if known:
+            axes.plot(known, areas, marker='o', lw=2.5 if 'Espalier' in side else 1.2, label=side)
+    axes.set_xlabel('features bought for a row, at most'), axes.set_ylabel('AUC on test rows')
+    axes.set_xticks(budgets), axes.legend(frameon=False, loc='lower right')
+    write(figure, file)
 
 
 def report(rows, budgets):

@@ -16,14 +16,11 @@ from needs import need
 
 need('paid_values')
 
-import matplotlib
-
-matplotlib.use('svg')
-import matplotlib.pyplot as plt
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from pictures import picture, write
 from protocol import Espalier, load, root
 
 ap = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -42,8 +39,7 @@ age = np.round(20 + 70 * rng.beta(2, 2.5, 4000), 1)
 yes = rng.random(4000) < truth(age)
 rows = {'age': age, 'income': np.round(rng.lognormal(10, 0.5, 4000)), 'class': np.where(yes, 'yes', 'no')}
 
-matplotlib.rcParams.update({'svg.hashsalt': 'espalier', 'svg.fonttype': 'none', 'font.family': 'sans-serif'})
-figure, axes = plt.subplots(figsize=(6.4, 3.6), layout='constrained')
+figure, axes = picture()
 grid = np.arange(20, 90.01, 0.25)
 axes.plot(grid, truth(grid), color='0.6', lw=6, alpha=0.5, label='truth')
 
@@ -62,6 +58,5 @@ with Espalier(options.espalier) as espalier:
         axes.plot(grid, p, color=color, lw=2, label=f'one question, {name}: AUC {test["auc_ovr_macro"]:.3f}')
 
 axes.set_xlabel('age'), axes.set_ylabel('probability of yes'), axes.set_ylim(0, 1), axes.set_xlim(20, 90)
-axes.spines[['top', 'right']].set_visible(False)
 axes.legend(frameon=False, loc='upper left')
-figure.savefig(options.output, metadata={'Date': None, 'Creator': None})
+write(figure, options.output)
