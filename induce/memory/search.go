@@ -22,12 +22,6 @@ type search struct {
 	heavy   [][]heavyObject // by tree in nodes
 }
 
-// heavyObject is an object that is heavy for a criterion, see split.Heavy.
-type heavyObject struct {
-	id  int32
-	sum split.Heavy
-}
-
 // newSearch writes the counts of the node to its trees and prepares the search. It leaves out trees
 // for which the node is a leaf, whatever tests there are.
 func (g *grower) newSearch(o *openNode, w *workspace) *search {
@@ -77,24 +71,6 @@ func (g *grower) newSearch(o *openNode, w *workspace) *search {
 // the number of rows of the node, or negative if no tree needs it.
 func (g *grower) isLeaf(o *openNode, m member, t *split.Totals, rows int64) bool {
 	return g.IsLeaf(m.tree, o.Depth, t) || rows >= 0 && rows < g.Params[m.tree].MinRows || !t.Paired() && g.labelled(o)
-}
-
-// heavy returns the heavy objects of the node, and adds them to to.Heavy.
-func (g *grower) heavy(o *openNode, to *nodesearch.Tree) []heavyObject {
-	criterion := g.Criteria[to.Number]
-	if !criterion.IsHeavy(g.heaviest) || !to.Totals.Paired() {
-		return nil
-	}
-	var heavy []heavyObject
-	for i := range o.objects {
-		id := o.at(i)
-		if weight := o.table.weightOf(id); criterion.IsHeavy(weight) {
-			h := heavyObject{id, split.NewHeavy(weight, to.Totals.Weight)}
-			heavy = append(heavy, h)
-			to.Heavy.Add(&h.sum)
-		}
-	}
-	return heavy
 }
 
 // worthKeeping reports whether a node with the given number of objects keeps its histogram: it

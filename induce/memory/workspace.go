@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/espalier-ml/espalier/induce"
-	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/nodesearch"
 	"github.com/espalier-ml/espalier/induce/split"
 )
@@ -55,27 +54,6 @@ func newWorkspaces(columns []split.Column, classes, workers int) []*workspace {
 		}
 	}
 	return ws
-}
-
-// heavySums returns the sums of the heavy objects by code of a feature. The next call reuses the
-// memory of the result. It is nil without heavy objects.
-func (w *workspace) heavySums(heavy []heavyObject, codes *dataset.Codes, n int) []split.Heavy {
-	if len(heavy) == 0 {
-		return nil
-	}
-	for _, code := range w.heavies {
-		w.heavy[code] = split.Heavy{}
-	}
-	w.heavies = w.heavies[:0]
-	if len(w.heavy) < n {
-		w.heavy = make([]split.Heavy, n)
-	}
-	for i := range heavy {
-		code := codes.At(int(heavy[i].id))
-		w.heavy[code].Add(&heavy[i].sum)
-		w.heavies = append(w.heavies, int32(code))
-	}
-	return w.heavy[:n]
 }
 
 // load loads the cells of a feature from the kept histogram, or counts them.

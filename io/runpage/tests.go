@@ -22,13 +22,6 @@ type tests struct {
 	used     map[answer]bool // categories that some test or model asks for
 }
 
-// feature is a feature of the page.
-type feature struct {
-	*dataset.Feature
-
-	name string
-}
-
 // question identifies a test: two trees that ask the same have one entry.
 type question struct {
 	feature  int
@@ -176,59 +169,4 @@ func (t *tests) appendMultiway(b []byte, n *tree.Node, feature int) []byte {
 	missing := slices.IndexFunc(n.Branches, func(b tree.Branch) bool { return b.Missing })
 	b = append(strconv.AppendInt(b, int64(other), 10), ',')
 	return strconv.AppendInt(b, int64(missing), 10)
-}
-
-// maxValues is the greatest number of categories of a feature that are all listed. Of more, the
-// page lists those in some test of its trees.
-const maxValues = 200
-
-// maxAllValues is the greatest number of values listed of all features whose values are all listed.
-const maxAllValues = 4000
-
-// pageFeature is a feature as the page's script reads it.
-type pageFeature struct {
-	Name    string   `json:"name"`
-	Numeric bool     `json:"numeric"`
-	Unit    string   `json:"unit,omitempty"`
-	Range   []string `json:"range,omitempty"` // the least and the greatest value, for reading
-	Lost    bool     `json:"lost,omitempty"`  // training rows lacked values
-
-	// Codes and Names are the listed values of a categorical feature. Other is the code of values
-	// that training did not list, and Missing the code of no value. Some means that training has
-	// listed more values than Codes.
-	Codes   []int    `json:"codes,omitempty"`
-	Names   []string `json:"names,omitempty"`
-	Other   int      `json:"other,omitempty"`
-	Missing int      `json:"missing,omitempty"`
-	Some    bool     `json:"some,omitempty"`
-}
-
-// pageFeatures returns the features of the page.
-func (t *tests) pageFeatures() []pageFeature {
-	list, room := make([]pageFeature, len(t.features)), maxAllValues
-	for i, f := range t.features {
-		list[i] = pageFeature{
-			Name: f.name, Numeric: f.Kind == dataset.Numeric, Unit: f.Unit.String(), Lost: f.Missing > 0,
-		}
-		if f.Kind == dataset.Numeric {
-			for _, x := range f.Range {
-				list[i].Range = append(list[i].Range, f.Unit.Spell(x))
-			}
-			continue
-		}
-		list[i].Other, list[i].Missing = f.OtherCode(), f.MissingCode()
-		all := len(f.Values) <= min(room, maxValues)
-		if all {
-			room -= len(f.Values)
-		}
-		for code := range f.Values {
-			if !all && !t.used[answer{i, code}] {
-				list[i].Some = true
-				continue
-			}
-			list[i].Codes = append(list[i].Codes, code)
-			list[i].Names = append(list[i].Names, report.Name(f.Category(code)))
-		}
-	}
-	return list
 }

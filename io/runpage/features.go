@@ -1,0 +1,68 @@
+package runpage
+
+import (
+	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/io/report"
+)
+
+// feature is a feature of the page.
+type feature struct {
+	*dataset.Feature
+
+	name string
+}
+
+// maxValues is the greatest number of categories of a feature that are all listed. Of more, the
+// page lists those in some test of its trees.
+const maxValues = 200
+
+// maxAllValues is the greatest number of values listed of all features whose values are all listed.
+const maxAllValues = 4000
+
+// pageFeature is a feature as the page's script reads it.
+type pageFeature struct {
+	Name    string   `json:"name"`
+	Numeric bool     `json:"numeric"`
+	Unit    string   `json:"unit,omitempty"`
+	Range   []string `json:"range,omitempty"` // the least and the greatest value, for reading
+	Lost    bool     `json:"lost,omitempty"`  // training rows lacked values
+
+	// Codes and Names are the listed values of a categorical feature. Other is the code of values
+	// that training did not list, and Missing the code of no value. Some means that training has
+	// listed more values than Codes.
+	Codes   []int    `json:"codes,omitempty"`
+	Names   []string `json:"names,omitempty"`
+	Other   int      `json:"other,omitempty"`
+	Missing int      `json:"missing,omitempty"`
+	Some    bool     `json:"some,omitempty"`
+}
+
+// pageFeatures returns the features of the page.
+func (t *tests) pageFeatures() []pageFeature {
+	list, room := make([]pageFeature, len(t.features)), maxAllValues
+	for i, f := range t.features {
+		list[i] = pageFeature{
+			Name: f.name, Numeric: f.Kind == dataset.Numeric, Unit: f.Unit.String(), Lost: f.Missing > 0,
+		}
+		if f.Kind == dataset.Numeric {
+			for _, x := range f.Range {
+				list[i].Range = append(list[i].Range, f.Unit.Spell(x))
+			}
+			continue
+		}
+		list[i].Other, list[i].Missing = f.OtherCode(), f.MissingCode()
+		all := len(f.Values) <= min(room, maxValues)
+		if all {
+			room -= len(f.Values)
+		}
+		for code := range f.Values {
+			if !all && !t.used[answer{i, code}] {
+				list[i].Some = true
+				continue
+			}
+			list[i].Codes = append(list[i].Codes, code)
+			list[i].Names = append(list[i].Names, report.Name(f.Category(code)))
+		}
+	}
+	return list
+}
