@@ -8,13 +8,13 @@ import (
 )
 
 // Garbage is collected before the heap exceeds the bytes that were alive after the last collection
-// by mostGarbage percent, and by the greater of slackBytes and half of them. Training makes large
+// by mostGarbage percent, and by the greater of slackBytes and leastGarbage percent of them. Training makes large
 // objects without pointers, so a collection is cheap. In a large heap, garbage would otherwise take
 // most of the memory.
 const (
 	mostGarbage  = 300
-	leastGarbage = 50
-	slackBytes   = 128 << 20
+	leastGarbage = 30
+	slackBytes   = 64 << 20
 )
 
 // garbagePercent returns the percentage of live bytes by which the heap may grow.
