@@ -25,6 +25,9 @@ type Params struct {
 	// PathFeatures is the greatest number of different features on a path; 0: unlimited. Each of them
 	// may be tested any number of times.
 	PathFeatures int
+	// RootByCodes makes the root test the feature whose codes together gain the most, instead of the
+	// feature with the best test, see split.Scanner.Gain.
+	RootByCodes bool
 }
 
 // Criterion returns the scoring rule of a training in which all objects together weigh total.

@@ -105,7 +105,8 @@ func (a *Axes) member(p induce.Params) Member {
 // thetas, and pruning makes leaves larger. grouped means that groups of features have prices.
 // freeRepeats means that only the first test of a feature on a path is paid: then trees are also grown
 // with at most one and at most two different features on a path. Otherwise hardly any tree is cut
-// finely along the first features before it buys others.
+// finely along the first features before it buys others. Every second tree of one feature has the feature
+// whose codes together gain the most: a feature without a good single cut can be the best to cut finely.
 //
 // The grid stays as it is if the rule of choice does not compare methods of growing trees:
 // frontier.First takes the first tree, and frontier.Paper compares lambdas.
@@ -134,21 +135,20 @@ func WithPricing(members []Member, rule frontier.Rule, grouped, freeRepeats bool
 			further = append(further, m.counting(grouped)...)
 		}
 		if freeRepeats {
-			narrow = append(narrow, m.narrow()...)
+			narrow = append(narrow, m.narrow(len(narrow)/2%2 == 1)...)
 		}
 	}
 	return slices.Concat(priced, further, narrow)
 }
 
-// narrow returns the member with few different features on a path.
-func (m Member) narrow() []Member {
-	list := make([]Member, 2)
-	for i := range list {
-		m.Params.PathFeatures = i + 1
-		m.Algorithm.PathFeatures = i + 1
-		list[i] = m
-	}
-	return list
+// narrow returns the member with one and with two features on a path. byCodes is for the first of them,
+// as in induce.Params.RootByCodes.
+func (m Member) narrow(byCodes bool) []Member {
+	one, two := m, m
+	one.Params.PathFeatures, one.Params.RootByCodes = 1, byCodes
+	one.Algorithm.PathFeatures, one.Algorithm.RootByCodes = 1, byCodes
+	two.Params.PathFeatures, two.Algorithm.PathFeatures = 2, 2
+	return []Member{one, two}
 }
 
 // counting returns the member with each further method of counting prices.

@@ -1,6 +1,7 @@
 package memory_test
 
 import (
+	"maps"
 	"math"
 	"slices"
 
@@ -95,6 +96,10 @@ func (g *naive) competing(ids, asked []int) (tests []split.Candidate, scored []s
 		}
 	}
 	wished := func(t split.Candidate) bool { return g.Columns[t.Feature].First == len(asked)+1 }
+	if g.p.RootByCodes && len(asked) == 0 && !slices.ContainsFunc(tests, wished) {
+		root := g.byCodes(tests, ids)
+		wished = func(t split.Candidate) bool { return t.Feature == root }
+	}
 	if slices.ContainsFunc(tests, wished) {
 		for i := len(tests) - 1; i >= 0; i-- {
 			if !wished(tests[i]) {
@@ -103,6 +108,30 @@ func (g *naive) competing(ids, asked []int) (tests []split.Candidate, scored []s
 		}
 	}
 	return tests, scored
+}
+
+// byCodes returns the first of the tests' features whose codes together gain the most, less what
+// chance brings.
+func (g *naive) byCodes(tests []split.Candidate, ids []int) int {
+	best, most := -1, math.Inf(-1)
+	for f := range g.Columns {
+		if !slices.ContainsFunc(tests, func(t split.Candidate) bool { return t.Feature == f }) {
+			continue
+		}
+		codes := make(map[int][]int)
+		for _, i := range ids {
+			code := g.Objects.Codes[f].At(i)
+			codes[code] = append(codes[code], i)
+		}
+		gain := g.impurity(ids)
+		for _, code := range slices.Sorted(maps.Keys(codes)) {
+			gain -= g.impurity(codes[code])
+		}
+		if gain -= float64(len(codes)-1) * g.impurity(ids) / float64(len(ids)); gain > most+1e-12 {
+			best, most = f, gain
+		}
+	}
+	return best
 }
 
 // pick finds the best of the tests by the tie rule: scores within 1e-12 of

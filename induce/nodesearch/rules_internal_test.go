@@ -53,3 +53,51 @@ func TestDemanded(t *testing.T) {
 		}
 	}
 }
+
+// TestRootByCodes: the root tests the feature with the highest gain that has tests, whatever the scores
+// and the passes; the first of several. A feature that users demand goes first.
+func TestRootByCodes(t *testing.T) {
+	none := math.Inf(-1)
+	for _, test := range []struct {
+		demand int // feature with First 1; -1: none
+		gains  []float64
+		scores []float64
+		ends   []int // of the passes
+		want   int
+	}{
+		{-1, []float64{1, 3, 2}, []float64{9, 1, 5}, []int{3}, 1},
+		{-1, []float64{1, 3, 2}, []float64{9, 1, 5}, []int{1, 2, 3}, 1},
+		{-1, []float64{2, 2, 2}, []float64{1, 9, 5}, []int{2, 3}, 0},
+		{-1, []float64{1, 3, 2}, []float64{9, none, 5}, []int{2, 3}, 2},
+		{2, []float64{1, 3, 2}, []float64{9, 8, 5}, []int{2, 3}, 2},
+	} {
+		columns := make([]split.Column, len(test.gains))
+		if test.demand >= 0 {
+			columns[test.demand].First = 1
+		}
+		params := []induce.Params{{Algorithm: split.EC45, Family: split.Both, Lambda: 1, RootByCodes: true}}
+		rules := NewRules(params, columns, 2, 4)
+		var s Search
+		s.Reset(&rules, induce.Place{})
+		s.Add(0, rules.Criteria[0].NewTotals([]int64{2, 2}, []int64{2, 2}))
+		s.Group()
+		copy(s.gains, test.gains)
+		for f, score := range test.scores {
+			s.row(f, &s.teams[0])[0] = split.Estimate{Low: score, High: score}
+		}
+		tree, from := &s.Trees[0], 0
+		for _, to := range test.ends {
+			s.bound(from, to)
+			for f := from; f < to; f++ {
+				if !math.IsInf(s.cut(tree, f), 1) {
+					tree.found = append(tree.found, split.Candidate{Test: split.Test{Feature: f}, Score: test.scores[f]})
+				}
+			}
+			from = to
+		}
+		if len(tree.found) != 1 || tree.found[0].Feature != test.want {
+			t.Errorf("gains %v, scores %v, passes up to %v: tests %v, want one of feature %d", test.gains, test.scores,
+				test.ends, tree.found, test.want)
+		}
+	}
+}

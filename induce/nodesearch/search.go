@@ -16,6 +16,7 @@ type Search struct {
 	place     induce.Place
 	asked     []int // features that the path tests, if some tree limits their number
 	teams     []team
+	gains     []float64        // by feature and team, at the root, if some tree needs them: see split.Scanner.Gain
 	estimates []split.Estimate // bounds of the best score, by feature, then by tree in the order of the teams
 	highest   []highest        // by tree, in the order of the teams
 }
@@ -40,7 +41,9 @@ type Tree struct {
 	at           int // position of its estimates in the row of a feature
 	compares     bool
 	closed       bool              // only features that the path tests already have tests, see induce.Params.PathFeatures
-	demanded     bool              // the feature that the node has to test has tests, and no other feature counts
+	byCodes      bool              // the node is the root and tests the feature with the highest gain, see induce.Params.RootByCodes
+	gain         float64           // the highest gain so far
+	demanded     int               // the only feature that counts, as the node has to test it and it has tests; -1: none
 	found        []split.Candidate // tests that may be the best, or the runner-up
 	first        float64           // the highest lower bound of a feature's best score
 	second       float64           // the next best score, of another feature
@@ -79,7 +82,10 @@ func (s *Search) Reset(rules *Rules, place induce.Place) {
 // Add adds a tree.
 func (s *Search) Add(tree int, totals *split.Totals) {
 	t := next(&s.Trees)
-	*t = Tree{Number: tree, Totals: totals, found: t.found[:0], first: math.Inf(-1), second: math.Inf(-1)}
+	*t = Tree{
+		Number: tree, Totals: totals, byCodes: s.rules.Params[tree].RootByCodes && s.place.Depth == 0, demanded: -1,
+		found: t.found[:0], gain: math.Inf(-1), first: math.Inf(-1), second: math.Inf(-1),
+	}
 }
 
 // next appends an element, and returns it with what its memory has of an earlier use.
@@ -120,6 +126,9 @@ func (s *Search) Group() {
 	}
 	n := len(s.rules.Columns) * len(s.Trees)
 	s.estimates = slices.Grow(s.estimates[:0], n)[:n]
+	if s.rules.byCodes && s.place.Depth == 0 {
+		s.gains = make([]float64, len(s.rules.Columns)*len(s.teams))
+	}
 	s.highest = slices.Grow(s.highest[:0], len(s.Trees))[:len(s.Trees)]
 }
 
@@ -158,7 +167,11 @@ func (s *Search) Scan(f int, w *Scratch, load Load) {
 			}
 			continue
 		}
-		s.load(f, i, w, load).Scan(row)
+		team := s.load(f, i, w, load)
+		team.Scan(row)
+		if s.rules.byCodes && s.place.Depth == 0 {
+			s.gains[f*len(s.teams)+i] = team.Gain()
+		}
 	}
 }
 
@@ -200,17 +213,34 @@ func (s *Search) collect(f, at int, w *Scratch, load Load) {
 // estimate returns the estimate of a feature for a tree.
 func (s *Search) estimate(t *Tree, f int) split.Estimate { return s.estimates[f*len(s.Trees)+t.at] }
 
+// demand returns the feature that a tree has to test at the node, as far as the features [from, to) and
+// earlier ones tell; -1: any.
+func (s *Search) demand(t *Tree, from, to int) int {
+	hasTests := func(f int) bool { return !math.IsInf(s.estimate(t, f).High, -1) }
+	if f := s.rules.demanded(s.place.Depth); from <= f && f < to && hasTests(f) {
+		t.byCodes = false // what users demand goes first
+		return f
+	}
+	best := t.demanded
+	for f := from; t.byCodes && f < to; f++ {
+		if gain := s.gains[f*len(s.teams)+t.team]; gain > t.gain && hasTests(f) {
+			t.gain = gain
+			best = f
+		}
+	}
+	return best
+}
+
 // bound raises the bounds of the trees' scores by the features [from, to). If one of these is the
 // feature that the node has to test, no other feature counts for the trees in which it has a test.
 // It visits the estimates in the order of their memory: wide data have thousands of features.
 func (s *Search) bound(from, to int) {
-	demanded := s.rules.demanded(s.place.Depth)
 	for i := range s.Trees {
 		t := &s.Trees[i]
-		if !t.demanded && from <= demanded && demanded < to && !math.IsInf(s.estimate(t, demanded).High, -1) {
-			t.demanded = true
+		if f := s.demand(t, from, to); f != t.demanded {
+			t.demanded = f
 			t.found = t.found[:0]
-			t.first = s.estimate(t, demanded).Low
+			t.first = s.estimate(t, f).Low
 			t.second = math.Inf(-1)
 		}
 		s.highest[t.at] = highest{first: t.first, second: t.second}
@@ -231,7 +261,7 @@ func (s *Search) bound(from, to int) {
 	for i := range s.Trees {
 		t := &s.Trees[i]
 		h := &s.highest[t.at]
-		if !t.demanded {
+		if t.demanded < 0 {
 			t.first = h.first
 			t.second = h.second
 		}
@@ -261,7 +291,7 @@ func (s *Search) cut(t *Tree, f int) float64 {
 		least = max(t.second, e.Low)
 	}
 	least = split.Cut(least)
-	if e.High < least || math.IsInf(e.High, -1) || t.demanded && f != s.rules.demanded(s.place.Depth) {
+	if e.High < least || math.IsInf(e.High, -1) || t.demanded >= 0 && f != t.demanded {
 		return math.Inf(1)
 	}
 	return least

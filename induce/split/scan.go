@@ -342,6 +342,17 @@ func (s *Scanner) measureCodes() {
 	}
 }
 
+// Gain returns by how much the impurity would fall if the node were divided by all codes of the loaded
+// feature, less what chance brings: codes without information share the impurity of the node.
+func (s *Scanner) Gain() float64 {
+	s.measureCodes()
+	gain := s.n.impurity
+	for i := range s.sides {
+		gain -= s.sides[i].impurity
+	}
+	return gain - float64(float64(len(s.sides)-1)*s.n.impurity/float64(max(1, s.n.Objects)))
+}
+
 // cellsImpurity returns the weight times the impurity of one outcome's cells, for every algorithm.
 func (s *Scanner) cellsImpurity(cells []int64, weight int64) float64 {
 	sum := 0.0

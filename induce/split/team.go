@@ -235,6 +235,9 @@ func (t *Team) Scan(best []Estimate) {
 	}
 }
 
+// Gain is Scanner.Gain for the criteria of the team.
+func (t *Team) Gain() float64 { return t.exact.Gain() }
+
 // best returns the best score among the slots that the member considers.
 func (m *teamMember) best(scores *[slots]float64) float64 {
 	high := scores[slotRest]

@@ -67,6 +67,7 @@ type Algorithm struct {
 	MinRows      int64   `json:"min_rows,omitempty"`
 	MaxLeaves    int     `json:"max_leaves,omitempty"`
 	PathFeatures int     `json:"path_features,omitempty"` // most different features on a path; 0: unlimited
+	RootByCodes  bool    `json:"root_by_codes,omitempty"` // see induce.Params.RootByCodes
 	Seed         uint64  `json:"seed"`
 	RepeatCost   string  `json:"repeat_cost,omitempty"` // RepeatFree, or empty if each test is paid
 	// SetUps describes how scores counted the price of a group at its first test on a path: shared,

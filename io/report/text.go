@@ -78,6 +78,9 @@ func describe(a *tree.Algorithm) string {
 	if a.PathFeatures > 0 {
 		s += fmt.Sprintf(", features on a path: %d", a.PathFeatures)
 	}
+	if a.RootByCodes {
+		s += ", the root tests the feature whose values together tell the most"
+	}
 	if a.Teacher != "" {
 		s += ", taught"
 	}

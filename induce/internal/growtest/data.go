@@ -346,6 +346,7 @@ func RandomParams(r *rand.Rand, a split.Algorithm, f split.Family) induce.Params
 		Pricing:  RandomPricing(r),
 
 		PathFeatures: []int{0, 0, 1, 2}[r.IntN(4)],
+		RootByCodes:  r.IntN(4) == 0,
 	}
 }
 
