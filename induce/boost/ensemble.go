@@ -9,8 +9,12 @@ import (
 )
 
 const (
-	// parts is the number of parts of an ensemble's objects.
+	// parts is the default number of parts of an ensemble's objects.
 	parts = 5
+
+	// fewFeatures is the number of features up to which the trees of an ensemble may use all features.
+	// If there are more, a tree may use this many or a quarter of them.
+	fewFeatures = 32
 
 	// mostDrawn is the greatest number of objects that the regression trees of an ensemble
 	// learn from.
@@ -42,17 +46,23 @@ func NewEnsemble(o *dataset.Objects, features []dataset.Feature, opts Options) *
 	if opts.Workers < 1 {
 		opts.Workers = runtime.GOMAXPROCS(0)
 	}
+	if opts.Parts == 0 {
+		opts.Parts = parts
+	}
 	if opts.Most == 0 {
 		opts.Most = mostDrawn
 	}
+	if opts.Features == 0 {
+		opts.Features = max(fewFeatures, len(features)/4)
+	}
 	e := &Ensemble{
-		objects: o, features: features, options: opts, start: logits(o), members: make([]*Booster, parts+1),
+		objects: o, features: features, options: opts, start: logits(o), members: make([]*Booster, opts.Parts+1),
 	}
 	order := o.ByHash()
 	if !o.Grouped() {
 		e.part = make([]int, o.Len())
 		for at, id := range order {
-			e.part[id] = at % parts
+			e.part[id] = at % opts.Parts
 		}
 	}
 	parallel.Each(len(e.members), opts.Workers, func(number int) { e.members[number] = e.learn(number, order) })
@@ -64,13 +74,13 @@ func NewEnsemble(o *dataset.Objects, features []dataset.Feature, opts Options) *
 
 // partOf returns the part of the rows of a bucket. A fold consists of neighbouring buckets, see
 // crossvalidate.Deal, so it takes about the same share of each part away.
-func partOf(bucket uint8) int { return int(bucket) % parts }
+func (e *Ensemble) partOf(bucket uint8) int { return int(bucket) % e.options.Parts }
 
 // learn fits the member of a part, given the objects in the order of their hashes.
 func (e *Ensemble) learn(part int, order []int32) *Booster {
 	objects, ids := e.objects, []int32(nil)
-	if e.part == nil && part < parts {
-		objects = objects.OfBuckets(func(bucket uint8) bool { return partOf(bucket) != part })
+	if e.part == nil && part < e.options.Parts {
+		objects = objects.OfBuckets(func(bucket uint8) bool { return e.partOf(bucket) != part })
 		order = objects.FirstByHash(e.options.Most)
 	}
 	for _, id := range order {
@@ -116,12 +126,12 @@ func (e *Ensemble) OutOfFold() []float32 {
 // unseenBy calls add with each member that has not learned from all groups of an object, and with the
 // weight of the groups that it has not learned from.
 func (e *Ensemble) unseenBy(object int, add func(b *Booster, weight int64)) {
-	var weights [parts]int64
+	weights := make([]int64, e.options.Parts)
 	for _, s := range e.objects.Groups(object) {
 		if e.objects.Soft() {
-			weights[partOf(s.Bucket)] += s.Soft
+			weights[e.partOf(s.Bucket)] += s.Soft
 		} else {
-			weights[partOf(s.Bucket)] += s.Weight
+			weights[e.partOf(s.Bucket)] += s.Weight
 		}
 	}
 	for part, weight := range weights {
@@ -134,7 +144,7 @@ func (e *Ensemble) unseenBy(object int, add func(b *Booster, weight int64)) {
 // Probabilities returns class probabilities of other objects with the same features, Classes
 // numbers for each object; nil if Stop ends the work.
 func (e *Ensemble) Probabilities(o *dataset.Objects) []float32 {
-	return e.rate(o, func(_ int, add func(b *Booster, weight int64)) { add(e.members[parts], 1) })
+	return e.rate(o, func(_ int, add func(b *Booster, weight int64)) { add(e.members[e.options.Parts], 1) })
 }
 
 // block is the number of objects that a goroutine rates at a time.

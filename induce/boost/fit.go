@@ -3,6 +3,7 @@ package boost
 import (
 	"cmp"
 	"math"
+	"slices"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/portable"
@@ -37,6 +38,10 @@ type Options struct {
 	Stop    func() bool // if it returns true, no further tree is fitted, and the result must not be used; nil: never
 	Workers int         // goroutines of an ensemble; 0: one per processor
 	Most    int         // greatest number of objects that a part of an ensemble learns from; 0: 32,768
+	Parts   int         // number of parts of an ensemble's objects; 0: 5
+	// Features is the number of features that a regression tree may use. They are drawn at random for
+	// each tree. 0: all features.
+	Features int
 }
 
 // Fit fits a booster to the objects with the given ids. The booster uses the features in use.
@@ -75,11 +80,14 @@ type fitter struct {
 	codes    [][]uint16 // by used feature and row: the rank of the row's code among the codes of all rows
 	listed   [][]uint16 // by used feature and rank: the code; missing comes last
 	first    []int      // by used feature: its first entry in a histogram
-	entries  int        // number of entries of a histogram: one for each rank of each used feature
-	width    int        // number of scores
-	weights  []float64  // by row, in rows
-	targets  []float64  // by row and score: the weight of the score's class, in rows
-	scores   []float64  // by row and score
+	draws    int        // number of features that a tree may use
+	drawn    []int      // by draw: index in the used features, ascending, for the growing tree
+	random   portable.Random
+	entries  int       // number of entries of a histogram: one for each rank of each used feature
+	width    int       // number of scores
+	weights  []float64 // by row, in rows
+	targets  []float64 // by row and score: the weight of the score's class, in rows
+	scores   []float64 // by row and score
 
 	// slopes holds, by row and score, the gradient of the log loss and its second derivative.
 	slopes []float64
@@ -108,6 +116,7 @@ func newFitter(
 		features: features, use: use, width: width, weights: make([]float64, n), targets: make([]float64, n*width),
 		scores: scores, slopes: make([]float64, 2*n*width), order: make([]int32, n), spare: make([]int32, n),
 		ranges: make([]extent, MaxLeaves*len(use)), p: make([]float64, o.Classes), rate: opts.Rate,
+		draws: min(cmp.Or(opts.Features, len(use)), len(use)),
 	}
 	if width == 1 {
 		f.p = make([]float64, n)
@@ -182,6 +191,20 @@ func (f *fitter) differentiateOne() {
 		to[0] = float64(weight*p) - f.targets[i]
 		to[1] = weight * float64(p*(1-p))
 	}
+}
+
+// draw draws the features of the next tree.
+func (f *fitter) draw() {
+	all := make([]int, len(f.use))
+	for i := range all {
+		all[i] = i
+	}
+	for i := 0; i < f.draws && f.draws < len(all); i++ {
+		other := i + f.random.Below(len(all)-i)
+		all[i], all[other] = all[other], all[i]
+	}
+	f.drawn = all[:f.draws]
+	slices.Sort(f.drawn)
 }
 
 // values returns what a leaf adds to the scores, given the sums over its rows: a share of a

@@ -283,6 +283,27 @@ func TestFitNothing(t *testing.T) {
 	}
 }
 
+// TestDrawnFeatures: a tree that may use one of the features is the tree of a fit to this feature alone,
+// and each feature gets its turn.
+func TestDrawnFeatures(t *testing.T) {
+	for _, classes := range []int{2, 3} {
+		o, features := random(uint64(classes), classes, 1500)
+		use, drawn := []int{0, 1, 2}, make(map[int]bool)
+		scores := make([]float64, o.Len()*width(classes))
+		start := slices.Clone(scores)
+		for number, got := range boost.Fit(o, features, use, all(o), scores, boost.Options{Features: 1}).Trees {
+			feature := got[0].Feature
+			want := boost.Fit(o, features, []int{feature}, all(o), start, boost.Options{Trees: 1}).Trees[0]
+			if drawn[feature] = true; !reflect.DeepEqual(got, want) {
+				t.Fatalf("%d classes, tree %d: %v, want %v", classes, number, got, want)
+			}
+		}
+		if !slices.Equal(scores, start) || len(drawn) < len(use) {
+			t.Errorf("%d classes: features %v of %v were drawn, same scores: %v", classes, drawn, use, slices.Equal(scores, start))
+		}
+	}
+}
+
 func BenchmarkFit(b *testing.B) {
 	for _, classes := range []int{2, 5} {
 		b.Run(fmt.Sprintf("classes=%d", classes), func(b *testing.B) {

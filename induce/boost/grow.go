@@ -35,6 +35,7 @@ func (f *fitter) grow() Tree {
 	for i := range f.order {
 		f.order[i] = int32(i)
 	}
+	f.draw()
 	root := &leaf{to: len(f.order), above: -1, ranges: f.rangesOf(0)}
 	for u, listed := range f.listed {
 		root.ranges[u] = extent{0, len(listed) - 1}
@@ -163,12 +164,17 @@ func (f *fitter) sides(c *candidate) []uint8 {
 // spans calls work with the entries [from, to) of a histogram that the rows of a leaf may have, in
 // units of sums.
 func (f *fitter) spans(ranges []extent, work func(from, to int)) {
-	stride := f.stride()
-	for u, r := range ranges {
-		work((f.first[u]+r.from)*stride, (f.first[u]+r.to)*stride)
-		missing := f.first[u] + len(f.listed[u]) - 1
-		work(missing*stride, (missing+1)*stride)
+	for _, u := range f.drawn {
+		f.span(u, ranges, work)
 	}
+}
+
+// span is spans for the entries of a feature.
+func (f *fitter) span(use int, ranges []extent, work func(from, to int)) {
+	stride, r := f.stride(), ranges[use]
+	work((f.first[use]+r.from)*stride, (f.first[use]+r.to)*stride)
+	missing := f.first[use] + len(f.listed[use]) - 1
+	work(missing*stride, (missing+1)*stride)
 }
 
 // subtract subtracts a histogram from another, given the ranges of their rows.
@@ -192,8 +198,8 @@ func (f *fitter) histogram(rows []int32, ranges []extent) sums {
 	} else {
 		h = make(sums, f.entries*stride)
 	}
-	for u, codes := range f.codes {
-		own := h[f.first[u]*stride:]
+	for _, u := range f.drawn {
+		codes, own := f.codes[u], h[f.first[u]*stride:]
 		if f.width == 1 {
 			for _, row := range rows {
 				to, from := (*[3]float64)(own[int(codes[row])*3:]), (*[2]float64)(f.slopes[int(row)*2:])
@@ -214,12 +220,11 @@ func (f *fitter) histogram(rows []int32, ranges []extent) sums {
 	return h
 }
 
-// total returns the sums over all rows of a leaf, which is the sum over the codes of the first used
-// feature.
+// total returns the sums over all rows of a leaf, which is the sum over the codes of a feature.
 func (f *fitter) total(l *leaf) sums {
 	stride := f.stride()
 	total := make(sums, stride)
-	f.spans(l.ranges[:1], func(from, to int) {
+	f.span(f.drawn[0], l.ranges, func(from, to int) {
 		for ; from < to; from += stride {
 			total.add(l.histogram[from:])
 		}
@@ -254,8 +259,8 @@ func (f *fitter) search(l *leaf) {
 	}
 	stride := f.stride()
 	t := &trial{leaf: l, base: f.merit(l.total, nil), side: make(sums, stride)}
-	for use, feature := range f.use {
-		own, r := &f.features[feature], l.ranges[use]
+	for _, use := range f.drawn {
+		own, r := &f.features[f.use[use]], l.ranges[use]
 		t.use, t.numeric = use, own.Kind == dataset.Numeric
 		missing := (f.first[use] + len(f.listed[use]) - 1) * stride
 		t.missing = l.histogram[missing:][:stride]

@@ -38,7 +38,7 @@ func (t Teacher) Check() error {
 // work.
 func (c *Config) learn(training *dataset.Objects) (teacher *boost.Ensemble, unseen []float32) {
 	teacher = boost.NewEnsemble(training, c.Features, boost.Options{
-		Scale: c.Scale, Workers: c.Workers, Stop: c.Stop, Most: c.Most,
+		Scale: c.Scale, Workers: c.Workers, Stop: c.Stop, Most: c.Most, Parts: c.Parts,
 	})
 	if teacher == nil {
 		return nil, nil

@@ -22,6 +22,7 @@ type Config struct {
 	Seed     uint64
 	Scale    float64 // fixed-point weight of a row of the training objects; 0: 1
 	Most     int     // greatest number of objects that the teacher learns from; 0: see boost.NewEnsemble
+	Parts    int     // number of parts of the objects: the teacher of a part learns from the others; 0: see boost.NewEnsemble
 
 	Workers int         // goroutines; 0: one per processor
 	Stop    func() bool // if it returns true, the result must not be used; nil: never
@@ -87,9 +88,12 @@ func (c *Config) NewTransferSet(training *dataset.Objects) *TransferSet {
 	return s
 }
 
-// mostOfPart is the greatest number of objects that the teacher of a part of the training objects learns
-// from. What it teaches is only compared.
-const mostOfPart = 1 << 13
+// Options of the teacher of a part of the training objects. What it teaches is only compared, so it may
+// learn from fewer objects.
+const (
+	mostOfPart  = 1 << 13 // see Config.Most
+	partsOfPart = 3       // see Config.Parts
+)
 
 // Part lets a teacher that is trained on these training objects teach them. The number
 // of synthetic objects per training object is the same. The result is nil if stop ends the work.
@@ -98,7 +102,7 @@ func (s *TransferSet) Part(training *dataset.Objects, stop func() bool) *Transfe
 	c.MadeUp = c.MadeUp * training.Len() / s.training.Len()
 	c.Stop = stop
 	if training.Len() < s.training.Len() {
-		c.Most = mostOfPart
+		c.Most, c.Parts = mostOfPart, partsOfPart
 	}
 	return c.NewTransferSet(training)
 }

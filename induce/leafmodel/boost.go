@@ -20,7 +20,7 @@ const (
 	mostBoosted = 1 << 15
 
 	// draftBoosted takes the place of mostBoosted in drafts.
-	draftBoosted = 1 << 13
+	draftBoosted = 1 << 12
 )
 
 // Boost returns models with boosters, by tree and node. It adds boosters to the models of Fit; a
