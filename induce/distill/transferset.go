@@ -92,7 +92,11 @@ func (c *Config) NewTransferSet(training *dataset.Objects) *TransferSet {
 // learn from fewer objects.
 const (
 	mostOfPart  = 1 << 13 // see Config.Most
-	partsOfPart = 3       // see Config.Parts
+	partsOfPart = 3       // see Config.Parts; from more than fewWhole training objects on
+
+	// fewWhole is a number of training objects that take little time. With three parts instead of five, ilpd
+	// and iris lost .007 and .003 of AUC.
+	fewWhole = 2000
 )
 
 // Part lets a teacher that is trained on these training objects teach them. The number
@@ -102,7 +106,10 @@ func (s *TransferSet) Part(training *dataset.Objects, stop func() bool) *Transfe
 	c.MadeUp = c.MadeUp * training.Len() / s.training.Len()
 	c.Stop = stop
 	if training.Len() < s.training.Len() {
-		c.Most, c.Parts = mostOfPart, partsOfPart
+		c.Most = mostOfPart
+	}
+	if training.Len() < s.training.Len() && s.training.Len() > fewWhole {
+		c.Parts = partsOfPart
 	}
 	return c.NewTransferSet(training)
 }
