@@ -30,6 +30,7 @@ type Ensemble struct {
 	start    []float64  // initial scores of each object
 	part     []int      // by object; nil if the objects are grouped: see partOf
 	members  []*Booster // by part: trained on the other parts; the last one on all parts
+	gains    []float64  // see Gains
 }
 
 // NewEnsemble trains an ensemble on the class weights (Raw) of objects with the given features. If
@@ -57,6 +58,7 @@ func NewEnsemble(o *dataset.Objects, features []dataset.Feature, opts Options) *
 	}
 	e := &Ensemble{
 		objects: o, features: features, options: opts, start: logits(o), members: make([]*Booster, opts.Parts+1),
+		gains: make([]float64, len(features)),
 	}
 	order := o.ByHash()
 	if !o.Grouped() {
@@ -95,8 +97,15 @@ func (e *Ensemble) learn(part int, order []int32) *Booster {
 	for i := range use {
 		use[i] = i
 	}
-	return Fit(objects, e.features, use, ids, scores, e.options)
+	options := e.options
+	if part == options.Parts {
+		options.Gains = e.gains
+	}
+	return Fit(objects, e.features, use, ids, scores, options)
 }
+
+// Gains returns what each feature gains in the splits of the trees that have learned from all parts.
+func (e *Ensemble) Gains() []float64 { return e.gains }
 
 // logits returns the scores of the classes' shares in the weight of all objects.
 func logits(o *dataset.Objects) []float64 {

@@ -42,6 +42,8 @@ type Options struct {
 	// Features is the number of features that a regression tree may use. They are drawn at random for
 	// each tree. 0: all features.
 	Features int
+	// Gains is raised by what each feature gains in the splits, by feature; nil: not needed.
+	Gains []float64
 }
 
 // Fit fits a booster to the objects with the given ids. The booster uses the features in use.
@@ -95,6 +97,7 @@ type fitter struct {
 	spare  []int32   // as long as order
 	free   []sums    // unused histograms
 	ranges []extent  // by leaf of the growing tree and used feature
+	gains  []float64 // see Options.Gains
 	p      []float64 // probabilities by class, or e^-|score| by row if there is a single score
 	rate   float64   // share of a Newton step
 }
@@ -116,7 +119,7 @@ func newFitter(
 		features: features, use: use, width: width, weights: make([]float64, n), targets: make([]float64, n*width),
 		scores: scores, slopes: make([]float64, 2*n*width), order: make([]int32, n), spare: make([]int32, n),
 		ranges: make([]extent, MaxLeaves*len(use)), p: make([]float64, o.Classes), rate: opts.Rate,
-		draws: min(cmp.Or(opts.Features, len(use)), len(use)),
+		gains: opts.Gains, draws: min(cmp.Or(opts.Features, len(use)), len(use)),
 	}
 	if width == 1 {
 		f.p = make([]float64, n)

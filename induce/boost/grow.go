@@ -56,6 +56,9 @@ func (f *fitter) grow() Tree {
 			break
 		}
 		t = f.split(t, list[at])
+		if best := &list[at].best; f.gains != nil {
+			f.gains[f.use[best.use]] += best.gain
+		}
 		no, yes := f.part(list[at], len(t)-1, f.rangesOf(len(list)))
 		list[at] = no
 		list = append(list, yes)

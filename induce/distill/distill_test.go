@@ -213,6 +213,36 @@ func TestPart(t *testing.T) {
 	}
 }
 
+// TestTelling: of many features, taught trees grow from the ones that tell something. The trees are the same
+// as from all features, if the others have no tests.
+func TestTelling(t *testing.T) {
+	const silent = 70
+	for seed := range uint64(8) {
+		d, p := some(seed)
+		var features []dataset.Feature
+		for i := range silent {
+			features = append(features, dataset.Feature{Name: fmt.Sprint("silent ", i), Cuts: []float64{1}, Cost: 1})
+		}
+		wide := *d.Objects
+		wide.Codes = make([]dataset.Codes, silent, silent+len(d.Features))
+		for i := range wide.Codes {
+			wide.Codes[i].U8 = make([]uint8, wide.Len())
+		}
+		wide.Codes = append(wide.Codes, d.Objects.Codes...)
+		features = append(features, d.Features...)
+		columns := split.Columns(features)
+		c := distill.Config{Features: features, Share: 0.5, Seed: 3}
+		transfer := c.NewTransferSet(&wide)
+		params := []induce.Params{p}
+		got := transfer.Grow(columns, params, memory.Options{})[0]
+		all := memory.GrowEach(transfer.Objects, columns, params, transfer.Objects.TotalWeight(), memory.Options{})[0]
+		want := distill.Recount(all, &wide, columns, distill.Factor(1))
+		if growtest.Encode(t, got) != growtest.Encode(t, want) {
+			t.Errorf("seed %d: another tree than from all %d features", seed, len(features))
+		}
+	}
+}
+
 // TestStopped: a teacher that is stopped teaches nothing.
 func TestStopped(t *testing.T) {
 	d, _ := some(1)

@@ -1,8 +1,10 @@
 package distill
 
 import (
+	"cmp"
 	"math"
 	"runtime"
+	"slices"
 	"sync/atomic"
 
 	"github.com/espalier-ml/espalier/induce"
@@ -68,6 +70,7 @@ type TransferSet struct {
 
 	config   *Config
 	training *dataset.Objects
+	features []int // features that trees grow from, ascending
 }
 
 // NewTransferSet trains a teacher on the training objects, and lets it teach them. The transfer set
@@ -78,7 +81,7 @@ func (c *Config) NewTransferSet(training *dataset.Objects) *TransferSet {
 		return nil
 	}
 	settled := *c
-	s := &TransferSet{config: &settled, training: training}
+	s := &TransferSet{config: &settled, training: training, features: telling(teacher.Gains())}
 	s.Objects = dataset.NewObjects(dataset.NewLayout(c.Features), training.Classes, true, training.Len()+c.MadeUp)
 	s.mix(unseen)
 	if c.MadeUp > 0 && !s.makeUp(teacher) {
@@ -180,15 +183,46 @@ func weights(shares []float64, total int64) []dataset.ClassWeight {
 	return list
 }
 
+// fewFeatures is the number of features up to which taught trees grow from all features.
+const fewFeatures = 64
+
+// telling returns the features from which taught trees grow, ascending: those that gain the most in the
+// teacher, fewFeatures of them or an eighth of all.
+func telling(gains []float64) []int {
+	order := make([]int, len(gains))
+	for f := range order {
+		order[f] = f
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(gains[b], gains[a]) })
+	order = order[:min(len(order), max(fewFeatures, len(order)/8))]
+	slices.Sort(order)
+	return order
+}
+
 // Grow grows trees from the transfer set, one for each of the parameters, and counts them again on
 // the training objects: see Recount. This includes trees that o.Stop has cut short. The result is
 // nil if the Stop of the transfer set ends the work.
 func (s *TransferSet) Grow(columns []split.Column, params []induce.Params, o memory.Options) []*induce.Node {
-	roots := memory.GrowEach(s.Objects, columns, params, s.Objects.TotalWeight(), o)
+	use := slices.Clone(s.features)
+	for f := range columns {
+		if at, found := slices.BinarySearch(use, f); !found && columns[f].First > 0 {
+			use = slices.Insert(use, at, f)
+		}
+	}
+	objects := *s.Objects
+	objects.Codes = Picked(objects.Codes, use)
+	roots := memory.GrowEach(&objects, Picked(columns, use), params, objects.TotalWeight(), o)
 	for i, root := range roots {
 		if s.config.stopped() {
 			return nil
 		}
+		root.Walk(func(n *induce.Node, _ int) {
+			for _, test := range []*split.Candidate{n.Test, n.RunnerUp} {
+				if test != nil {
+					test.Feature = use[test.Feature]
+				}
+			}
+		})
 		roots[i] = Recount(root, s.training, columns, Factor(s.config.Scale))
 	}
 	return roots
