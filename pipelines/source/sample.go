@@ -22,8 +22,8 @@ func (in *Input) Sample(rows int64) (*Input, float64) {
 	}
 }
 
-// Limits of the stretches of rows that a sample takes from large row groups: so many rows that they are most of what
-// their pages have, and at most so many stretches.
+// A sample takes stretches of rows from large row groups. A stretch has at least stretchRows rows, because whole pages are
+// decoded for it. The input has at most about mostStretches stretches, because each of them is a task in memory.
 const (
 	stretchRows   = 1 << 14
 	mostStretches = 1 << 12
