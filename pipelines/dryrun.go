@@ -32,7 +32,7 @@ func dryRun(ctx context.Context, s *session.Session, c *TrainConfig, p *config.P
 		return nil, err
 	}
 	plan = plan.narrowed(plan.mayValidate(), host{d})
-	estimate, g, err := plan.foresee(ctx, d)
+	estimate, g, err := plan.foresee(ctx, d, plan.rehearsed())
 	if err != nil || !d.Translates() {
 		return &Result{Estimate: estimate}, err
 	}

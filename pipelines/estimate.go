@@ -18,12 +18,17 @@ import (
 // rehearsalRows is the greatest number of rows of a rehearsal. sampleRows replaces it if --rows
 // tells a dry run that the input is a sample of more rows: what the sample shows is extrapolated
 // further.
+//
+// A rehearsal with which a run begins has at most the inverse of rehearsedShare of the rows, so that it takes little of
+// the run's time, but leastRows in any case.
 const (
-	rehearsalRows = 1 << 18
-	sampleRows    = 1 << 20
+	rehearsalRows  = 1 << 18
+	sampleRows     = 1 << 20
+	rehearsedShare = 16
+	leastRows      = 1 << 14
 )
 
-// rehearsed returns the number of rows of the run's rehearsal, which take a small part of the memory.
+// rehearsed returns the number of rows of a dry run's rehearsal, which take a small part of the memory.
 func (p *plan) rehearsed() int64 {
 	const part, rowBytes = 16, 32 // inverse share of the memory; bytes of a value while it is read, summarised and coded
 	columns, most := int64(len(p.schema.rows.Columns())), int64(rehearsalRows)
@@ -40,7 +45,8 @@ func (r *run) foretell(ctx context.Context) (*runfolder.Estimate, error) {
 	if !r.leavesCheckpoints() || r.kept != nil { // the run would end about as soon as the rehearsal
 		return nil, nil //nolint:nilnil // no estimate is made
 	}
-	e, _, err := r.foresee(ctx, r.driver)
+	rows := min(r.rehearsed(), max(leastRows, r.rows()/rehearsedShare))
+	e, _, err := r.foresee(ctx, r.driver, rows)
 	if ctx.Err() != nil {
 		return nil, err
 	}
@@ -52,10 +58,10 @@ func (r *run) foretell(ctx context.Context) (*runfolder.Estimate, error) {
 	return e, nil
 }
 
-// foresee rehearses a run and returns an estimate of its time and memory, and the trees of the
+// foresee rehearses a run on about this many rows and returns an estimate of its time and memory, and the trees of the
 // rehearsal.
-func (p *plan) foresee(ctx context.Context, d *engine.Driver) (*runfolder.Estimate, *grown, error) {
-	sampled, share := p.sample(p.rehearsed())
+func (p *plan) foresee(ctx context.Context, d *engine.Driver, rows int64) (*runfolder.Estimate, *grown, error) {
+	sampled, share := p.sample(rows)
 	scratch := session.NewFolder()
 	defer d.Files.Store.RemoveAll(context.WithoutCancel(ctx), scratch) //nolint:errcheck // scratch in memory
 	here := &engine.Driver{Engine: engine.Default(), Reporter: rehearsing{d.Reporter}, Files: d.Files}

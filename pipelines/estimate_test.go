@@ -42,13 +42,8 @@ func foreseen(t *testing.T, c pipelines.TrainConfig) (estimate, measured *runfol
 	if (m.Estimate != nil) != (c.MemoryObjects >= 0) {
 		t.Errorf("memory_objects %d: estimate in the manifest: %v", c.MemoryObjects, m.Estimate)
 	}
-	if m.Estimate != nil {
-		dry, wet := *r.Estimate, *m.Estimate
-		dry.DriverMemory, dry.WorkerMemory, wet.DriverMemory, wet.WorkerMemory = 0, 0, 0, 0 // of a process that has grown meanwhile
-		dry.Seconds, wet.Seconds = runfolder.Durations{}, runfolder.Durations{}             // of two rehearsals
-		if dry != wet {
-			t.Errorf("the dry run foresees %+v, the run %+v", dry, wet)
-		}
+	if m.Estimate != nil { // from fewer rows than the dry run's
+		within(t, 2, m.Estimate, m.Measured)
 	}
 	return r.Estimate, m.Measured
 }

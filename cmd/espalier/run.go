@@ -49,7 +49,7 @@ func start(ctx context.Context, args []string, stdout, stderr io.Writer) (code i
 		}
 	}()
 	boundGarbage()
-	err := run(context.WithValue(ctx, eventsKey{}, log), args, stdout, stderr)
+	err := profiled(func() error { return run(context.WithValue(ctx, eventsKey{}, log), args, stdout, stderr) })
 	code, text := ended(ctx, err)
 	log.end(stderr, code, text)
 	return code

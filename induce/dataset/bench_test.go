@@ -149,7 +149,7 @@ func BenchmarkAppendFrom(b *testing.B) {
 	}
 }
 
-// BenchmarkEncode codes a column of a row group, plain and by dictionary.
+// BenchmarkEncode codes a column of a row group, plain and by dictionary, and of a piece of a row group.
 func BenchmarkEncode(b *testing.B) {
 	const stride = 20
 	keys := make([]byte, benchRows*stride)
@@ -163,6 +163,7 @@ func BenchmarkEncode(b *testing.B) {
 		{"plain", numeric("x", 1000)},
 		{"dictionary", numeric("x", 128)},
 		{"dictionary", numeric("x", 1000)},
+		{"piece", numeric("x", 1000)},
 		{"texts", categorical("job", 12)},
 		{"texts", categorical("job", 1000)},
 	} {
@@ -190,11 +191,15 @@ func benchVector(form string, f *dataset.Feature) dataset.Vector {
 		return v
 	}
 	v := dataset.Vector{Type: f.Type, Index: make([]int32, benchRows), Texts: append([]string{"unseen"}, f.Values...)}
-	for i := range f.Bins() {
-		v.Numbers = append(v.Numbers, float64(i))
+	entries := f.Bins()
+	if form == "piece" { // of a row group of 8 times the rows, with as many values
+		entries = 8 * benchRows
+	}
+	for i := range entries {
+		v.Numbers = append(v.Numbers, float64(i*f.Bins()/entries))
 	}
 	for i := range v.Index {
-		v.Index[i] = int32(r.IntN(f.Bins()+1)) - 1
+		v.Index[i] = int32(r.IntN(entries+1)) - 1
 	}
 	return v
 }

@@ -24,6 +24,12 @@ func (e *Encoder) Encode(v *Vector, keys []byte, offset, stride int, scratch []u
 		}
 		return scratch
 	}
+	if len(v.Index) < v.entries() { // rows of a large row group, which have few of the values
+		for r, i := range v.Index {
+			e.put(keys[r*stride+offset:], e.entry(v, int(i)))
+		}
+		return scratch
+	}
 	codes := e.dictionary(v, scratch)
 	if e.feature.Width() == 1 {
 		at := offset
@@ -43,17 +49,22 @@ func (e *Encoder) Encode(v *Vector, keys []byte, offset, stride int, scratch []u
 // first is the code of missing, for index -1.
 func (e *Encoder) dictionary(v *Vector, scratch []uint16) []uint16 {
 	codes := scratch[:0]
-	codes = append(codes, uint16(e.feature.MissingCode()))
-	if v.Type == Number {
-		for _, x := range v.Numbers {
-			codes = append(codes, e.number(x))
-		}
-		return codes
-	}
-	for _, s := range v.Texts {
-		codes = append(codes, uint16(e.categories.Text(s)))
+	for i := range v.entries() + 1 {
+		codes = append(codes, e.entry(v, i-1))
 	}
 	return codes
+}
+
+// entry returns the code of entry i of a dictionary, or of missing for -1.
+func (e *Encoder) entry(v *Vector, i int) uint16 {
+	switch {
+	case i < 0:
+		return uint16(e.feature.MissingCode())
+	case v.Type == Number:
+		return e.number(v.Numbers[i])
+	default:
+		return uint16(e.categories.Text(v.Texts[i]))
+	}
 }
 
 // number returns the code of a number.

@@ -48,6 +48,14 @@ func (v *Vector) Rows() int {
 	return len(v.Numbers)
 }
 
+// entries returns the number of values of the dictionary, if there is one.
+func (v *Vector) entries() int {
+	if v.Type == Text {
+		return len(v.Texts)
+	}
+	return len(v.Numbers)
+}
+
 // Missing reports whether row r has no value.
 func (v *Vector) Missing(r int) bool {
 	if v.Index == nil {

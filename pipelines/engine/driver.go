@@ -138,6 +138,7 @@ func (j *Driver) Run(ctx context.Context, what Job, tasks []jobs.Task, build Bui
 	job := Submission{Name: JobName(j.ID(), what.Name), Progress: progress, Files: j.Files, Scratch: j.Scratch}
 	finished := make(chan error, 1)
 	go func() {
+		labelPhase(ctx, what.Name)
 		defer leave() // when the pipeline has ended, which may be after Run has returned
 		err := parallel.Guard(func() error { return j.pipeline(ctx, job, tasks, build) })
 		if j.Local() {

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"runtime/pprof"
 	"time"
 
 	"github.com/espalier-ml/espalier/induce/parallel"
@@ -47,6 +48,7 @@ func Compute[T any](
 	s.Total.Store(total)
 	finished := make(chan outcome[T], 1)
 	go func() {
+		labelPhase(ctx, name)
 		var o outcome[T]
 		defer func() {
 			o.panicked = recover()
@@ -60,6 +62,12 @@ func Compute[T any](
 	}
 	j.Timings = append(j.Timings, runfolder.Timing{Job: name, Seconds: time.Since(start).Seconds()})
 	return o.result, o.err
+}
+
+// labelPhase labels the samples of this goroutine and of the goroutines that it starts, in profiles: see
+// ESPALIER_PROFILE in CONTRIBUTING.md.
+func labelPhase(ctx context.Context, name string) {
+	pprof.SetGoroutineLabels(pprof.WithLabels(ctx, pprof.Labels("phase", name)))
 }
 
 // look reports the progress of a phase until the phase has finished or the context has ended. If

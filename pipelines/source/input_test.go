@@ -230,6 +230,23 @@ func TestSample(t *testing.T) {
 	}
 }
 
+// TestSampleOfLargeRowGroup: a sample has stretches of a large row group that do not overlap.
+func TestSampleOfLargeRowGroup(t *testing.T) {
+	const rows = 100_000
+	name := "mem://" + t.Name() + "/a.parquet"
+	write(t, name, parquetio.WriteOptions{}, parquetio.WriteColumn{Name: "x", Values: make([]float64, rows)})
+	in := open(t, begin(t), name)
+	s, share := in.Sample(40_000)
+	if len(in.Tasks) != 1 || len(s.Tasks) < 3 || s.Rows < 40_000 || s.Rows > 60_000 || share != float64(s.Rows)/rows {
+		t.Errorf("%d tasks of %d rows, a share of %v", len(s.Tasks), s.Rows, share)
+	}
+	for i, task := range s.Tasks[1:] {
+		if before := s.Tasks[i]; before.First+before.Rows > task.First || task.First+task.Rows > rows {
+			t.Errorf("rows from %d on, %d of them, after rows from %d on, %d of them", task.First, task.Rows, before.First, before.Rows)
+		}
+	}
+}
+
 // TestPaths: columns of paths, with what Hive and Spark write: dates, numbers with
 // zeros in front, percent-encoded texts, nulls.
 func TestPaths(t *testing.T) {

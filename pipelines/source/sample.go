@@ -1,28 +1,51 @@
 package source
 
-// Sample returns an input of evenly spaced row groups with at least this many rows, and their share
-// of all rows. It returns all row groups if there are no more rows.
+import "github.com/espalier-ml/espalier/transforms/jobs"
+
+// Sample returns a part of the input of at least this many rows, spread evenly over it, and its share of
+// the rows. It returns the input itself if the input has no more rows.
 func (in *Input) Sample(rows int64) (*Input, float64) {
-	sizes := in.TaskRows()
-	all := int64(0)
-	for _, n := range sizes {
-		all += n
-	}
+	list, all := in.stretches()
 	if all <= rows {
 		return in, 1
 	}
-	for n := max(1, int(float64(len(sizes))*float64(rows)/float64(all))); ; n = min(n+1+n/8, len(sizes)) { // sizes may differ a lot
-		s, have := *in, int64(0)
-		s.Tasks = nil
+	for n := max(1, int(float64(len(list))*float64(rows)/float64(all))); ; n = min(n+1+n/8, len(list)) { // sizes may differ a lot
+		s := *in
+		s.Tasks, s.Rows = nil, 0
 		for i := range n {
-			at := (2*i + 1) * len(sizes) / (2 * n)
-			s.Tasks, have = append(s.Tasks, in.Tasks[at]), have+sizes[at]
+			task := list[(2*i+1)*len(list)/(2*n)]
+			s.Tasks, s.Rows = append(s.Tasks, task), s.Rows+int64(task.Rows)
 		}
-		if have >= rows || n == len(sizes) {
-			s.Rows = have
-			return &s, float64(have) / float64(all)
+		if s.Rows >= rows || n == len(list) {
+			return &s, float64(s.Rows) / float64(all)
 		}
 	}
+}
+
+// A sample takes stretches of rows from large row groups. A stretch has at least stretchRows rows, because whole pages are
+// decoded for it. The input has at most about mostStretches stretches, because each of them is a task in memory.
+const (
+	stretchRows   = 1 << 14
+	mostStretches = 1 << 12
+)
+
+// stretches returns tasks of all rows, each of a stretch of a row group, and the number of rows.
+func (in *Input) stretches() (list []jobs.Task, all int64) {
+	sizes := in.TaskRows()
+	for _, rows := range sizes {
+		all += rows
+	}
+	each := max(stretchRows, int(all/mostStretches))
+	for i, rows := range sizes {
+		n := max(1, int(rows)/each)
+		for k := range n {
+			task := in.Tasks[i]
+			task.First = k * int(rows) / n
+			task.Rows = (k+1)*int(rows)/n - task.First
+			list = append(list, task)
+		}
+	}
+	return list, all
 }
 
 // TaskRows returns the number of rows of each task.

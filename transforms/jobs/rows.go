@@ -1,6 +1,7 @@
 package jobs
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -18,6 +19,8 @@ type Task struct {
 	Generation string `json:"generation,omitempty"` // generation of the file when it was listed
 	RowGroup   int    `json:"row_group,omitempty"`
 	RowGroups  int    `json:"row_groups,omitempty"` // number of row groups, starting at RowGroup; 0: one
+	First      int    `json:"first,omitempty"`      // position in the row group of the first of Rows rows
+	Rows       int    `json:"rows,omitempty"`       // number of rows; 0: all rows of the row group
 	Output     string `json:"output,omitempty"`     // URL of the file to write; optional
 	// Repeated means that a runner may run the task several times, so an existing output with the
 	// same content is not an error.
@@ -162,9 +165,9 @@ type rowGroup struct {
 	soft     bool           // whether some training row has probabilities that differ from its label
 }
 
-// newRowGroup returns all rows of an opened row group.
+// newRowGroup returns the rows of a task in an opened row group.
 func newRowGroup(opened dataset.RowGroup, spec *RowSpec, task Task) *rowGroup {
-	return &rowGroup{RowGroup: opened, spec: spec, task: task, rows: opened.Rows()}
+	return &rowGroup{RowGroup: opened, spec: spec, task: task, first: task.First, rows: cmp.Or(task.Rows, opened.Rows())}
 }
 
 // Rows returns the number of rows.
@@ -194,8 +197,8 @@ func (g *rowGroup) pieces() []*rowGroup {
 	list := make([]*rowGroup, n)
 	for i := range list {
 		list[i] = newRowGroup(g.RowGroup, g.spec, g.task)
-		list[i].first = i * g.rows / n
-		list[i].rows = (i+1)*g.rows/n - list[i].first
+		list[i].first += i * g.rows / n
+		list[i].rows = g.first + (i+1)*g.rows/n - list[i].first
 	}
 	return list
 }
@@ -240,9 +243,9 @@ func (s *shared) Close() error {
 	return s.rowGroup.Close()
 }
 
-// count adds the rows to the progress. It counts the row group once, however many pieces it has.
+// count adds the rows to the progress. It counts the task once, however many pieces it has.
 func (g *rowGroup) count(ctx context.Context) {
-	if g.first == 0 {
+	if g.first == g.task.First {
 		progressOf(ctx).Tasks.Add(1)
 	}
 	progressOf(ctx).Rows.Add(int64(g.rows))
