@@ -7,7 +7,7 @@ func TestGarbagePercent(t *testing.T) {
 		live uint64
 		want int
 	}{
-		{0, 300}, {1 << 20, 300}, {32 << 20, 300}, {64 << 20, 200}, {128 << 20, 100}, {1 << 30, 50}, {1 << 40, 50},
+		{0, 300}, {1 << 20, 300}, {16 << 20, 300}, {32 << 20, 200}, {64 << 20, 100}, {1 << 30, 30}, {1 << 40, 30},
 	} {
 		if got := garbagePercent(c.live); got != c.want {
 			t.Errorf("%d live bytes: got %d %%, expected %d", c.live, got, c.want)
