@@ -24,7 +24,7 @@ type Config struct {
 	Seed     uint64
 	Scale    float64 // fixed-point weight of a row of the training objects; 0: 1
 	Most     int     // greatest number of objects that the teacher learns from; 0: see boost.NewEnsemble
-	Parts    int     // number of parts of the objects: the teacher of a part learns from the others; 0: see boost.NewEnsemble
+	Parts    int     // number of parts of the objects, each rated by a teacher of the other parts; 0: see boost.NewEnsemble
 
 	Workers int         // goroutines; 0: one per processor
 	Stop    func() bool // if it returns true, the result must not be used; nil: never

@@ -213,8 +213,8 @@ func (s *Search) collect(f, at int, w *Scratch, load Load) {
 // estimate returns the estimate of a feature for a tree.
 func (s *Search) estimate(t *Tree, f int) split.Estimate { return s.estimates[f*len(s.Trees)+t.at] }
 
-// demand returns the feature that a tree has to test at the node, as far as the features [from, to) and
-// earlier ones tell; -1: any.
+// demand returns the feature that a tree has to test at the node, judged by the features up to to; -1: any.
+// The features before from were judged by earlier calls.
 func (s *Search) demand(t *Tree, from, to int) int {
 	hasTests := func(f int) bool { return !math.IsInf(s.estimate(t, f).High, -1) }
 	if f := s.rules.demanded(s.place.Depth); from <= f && f < to && hasTests(f) {
