@@ -57,8 +57,12 @@ func (f *facts) reason(n *tree.Node) []string {
 		score = fmt.Sprintf("balance + efficiency + %s \u00d7 discrimination", short(t.Algorithm.Lambda))
 		terms = []string{balance, efficiency, gain}
 	}
-	return append([]string{fmt.Sprintf("It has the highest score of all questions, %s. The score is %s%s.", short(s.Total), score,
-		f.divisor(n, a))}, terms...)
+	best := "It has the highest score of all questions"
+	if t.Algorithm.RootByCodes {
+		best = "The values of this feature together tell the most about the class. Of all questions about the feature, " +
+			"this one has the highest score"
+	}
+	return append([]string{fmt.Sprintf("%s, %s. The score is %s%s.", best, short(s.Total), score, f.divisor(n, a))}, terms...)
 }
 
 // divisor describes what the score of a test is divided by: see split.Prices.

@@ -38,8 +38,12 @@ func TestReason(t *testing.T) {
 				if !strings.Contains(text, score) || strings.Contains(text, divisor) != divided || strings.Contains(text, "its price, 0") != (divided && cost == 0 && prices != "") {
 					t.Errorf("%s, prices %q, a question of price %v: %s", name, prices, cost, text)
 				}
-				if strings.Contains(text, "Gini") != a.Gini() {
+				if strings.Contains(text, "Gini") != a.Gini() || !strings.Contains(text, "of all questions,") {
 					t.Errorf("%s: %s", name, text)
+				}
+				m.Algorithm.RootByCodes = true
+				if text = strings.Join(f.reason(&m.Nodes[0]), " "); !strings.Contains(text, "together tell the most") || strings.Contains(text, "of all questions,") {
+					t.Errorf("%s, the root chosen by its codes: %s", name, text)
 				}
 			}
 		}
