@@ -59,7 +59,7 @@ func (f *facts) reason(n *tree.Node) []string {
 	}
 	best := "It has the highest score of all questions"
 	if t.Algorithm.RootByCodes {
-		best = "The values of this feature together tell the most about the class. It has the highest score of the " +
+		best = "The values of this feature together tell the most about the class. The question has the highest score of the " +
 			"questions about the feature"
 	}
 	return append([]string{fmt.Sprintf("%s, %s. The score is %s%s.", best, short(s.Total), score, f.divisor(n, a))}, terms...)
