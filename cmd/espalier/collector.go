@@ -13,8 +13,8 @@ import (
 // most of the memory.
 const (
 	mostGarbage  = 300
-	leastGarbage = 30
-	slackBytes   = 64 << 20
+	leastGarbage = 40
+	slackBytes   = 96 << 20
 )
 
 // garbagePercent returns the percentage of live bytes by which the heap may grow.
