@@ -213,8 +213,8 @@ func TestPart(t *testing.T) {
 	}
 }
 
-// TestTelling: of many features, taught trees grow from the ones that tell something. The trees are the same
-// as from all features, if the others have no tests.
+// TestTelling: taught trees grow from the features that tell the most. If there are no tests for the remaining
+// features, the trees are the same as from all features.
 func TestTelling(t *testing.T) {
 	const silent = 70
 	for seed := range uint64(8) {

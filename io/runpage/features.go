@@ -12,8 +12,8 @@ type feature struct {
 	name string
 }
 
-// maxValues is the greatest number of categories of a feature that are all listed. Of more, the
-// page lists those in some test of its trees.
+// maxValues is the greatest number of categories of a feature that are all listed. If a feature has more
+// categories, the page lists the categories in the tests of its trees.
 const maxValues = 200
 
 // maxAllValues is the greatest number of values listed of all features whose values are all listed.
