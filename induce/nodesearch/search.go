@@ -16,7 +16,7 @@ type Search struct {
 	place     induce.Place
 	asked     []int // features that the path tests, if some tree limits their number
 	teams     []team
-	gains     []float64        // by feature and team, at the root, if some tree needs them: see split.Scanner.Gain
+	gains     []float64        // by feature and team: see split.Scanner.Gain; nil unless some tree chooses the root by them
 	estimates []split.Estimate // bounds of the best score, by feature, then by tree in the order of the teams
 	highest   []highest        // by tree, in the order of the teams
 }
@@ -72,7 +72,7 @@ type Scratch struct {
 
 // Reset begins the search of another node, without trees.
 func (s *Search) Reset(rules *Rules, place induce.Place) {
-	s.rules, s.place, s.asked = rules, place, nil
+	s.rules, s.place, s.asked, s.gains = rules, place, nil, nil
 	if rules.confined {
 		s.asked = place.Path.Features()
 	}
@@ -169,7 +169,7 @@ func (s *Search) Scan(f int, w *Scratch, load Load) {
 		}
 		team := s.load(f, i, w, load)
 		team.Scan(row)
-		if s.rules.byCodes && s.place.Depth == 0 {
+		if s.gains != nil {
 			s.gains[f*len(s.teams)+i] = team.Gain()
 		}
 	}
