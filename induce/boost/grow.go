@@ -174,7 +174,8 @@ func (f *fitter) spans(ranges []extent, work func(from, to int)) {
 
 // span is spans for the entries of a feature.
 func (f *fitter) span(use int, ranges []extent, work func(from, to int)) {
-	stride, r := f.stride(), ranges[use]
+	stride := f.stride()
+	r := ranges[use]
 	work((f.first[use]+r.from)*stride, (f.first[use]+r.to)*stride)
 	missing := f.first[use] + len(f.listed[use]) - 1
 	work(missing*stride, (missing+1)*stride)
@@ -202,7 +203,8 @@ func (f *fitter) histogram(rows []int32, ranges []extent) sums {
 		h = make(sums, f.entries*stride)
 	}
 	for _, u := range f.drawn {
-		codes, own := f.codes[u], h[f.first[u]*stride:]
+		codes := f.codes[u]
+		own := h[f.first[u]*stride:]
 		if f.width == 1 {
 			for _, row := range rows {
 				to, from := (*[3]float64)(own[int(codes[row])*3:]), (*[2]float64)(f.slopes[int(row)*2:])

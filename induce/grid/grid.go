@@ -144,11 +144,15 @@ func WithPricing(members []Member, rule frontier.Rule, grouped, freeRepeats bool
 // narrow returns the member with one and with two features on a path. byCodes is for the first of them,
 // as in induce.Params.RootByCodes.
 func (m Member) narrow(byCodes bool) []Member {
-	one, two := m, m
-	one.Params.PathFeatures, one.Params.RootByCodes = 1, byCodes
-	one.Algorithm.PathFeatures, one.Algorithm.RootByCodes = 1, byCodes
-	two.Params.PathFeatures, two.Algorithm.PathFeatures = 2, 2
-	return []Member{one, two}
+	list := make([]Member, 2)
+	for i := range list {
+		m.Params.PathFeatures = i + 1
+		m.Algorithm.PathFeatures = i + 1
+		list[i] = m
+	}
+	list[0].Params.RootByCodes = byCodes
+	list[0].Algorithm.RootByCodes = byCodes
+	return list
 }
 
 // counting returns the member with each further method of counting prices.

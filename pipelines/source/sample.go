@@ -11,10 +11,12 @@ func (in *Input) Sample(rows int64) (*Input, float64) {
 	}
 	for n := max(1, int(float64(len(list))*float64(rows)/float64(all))); ; n = min(n+1+n/8, len(list)) { // sizes may differ a lot
 		s := *in
-		s.Tasks, s.Rows = nil, 0
+		s.Tasks = nil
+		s.Rows = 0
 		for i := range n {
 			task := list[(2*i+1)*len(list)/(2*n)]
-			s.Tasks, s.Rows = append(s.Tasks, task), s.Rows+int64(task.Rows)
+			s.Tasks = append(s.Tasks, task)
+			s.Rows += int64(task.Rows)
 		}
 		if s.Rows >= rows || n == len(list) {
 			return &s, float64(s.Rows) / float64(all)
