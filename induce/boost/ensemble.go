@@ -13,12 +13,11 @@ const (
 	parts = 5
 
 	// fewFeatures is the number of features up to which the trees of an ensemble may use all features.
-	// If there are more, a tree may use this many or a quarter of them.
+	// If there are more, a tree may use this many or a quarter of them, and tells coarseBins ranges of values
+	// apart. Their ratings are as good or better, as measured on public data sets; with fewer features, fine
+	// bins matter.
 	fewFeatures = 32
-
-	// mostDrawn is the greatest number of objects that the regression trees of an ensemble
-	// learn from.
-	mostDrawn = 1 << 15
+	coarseBins  = 32
 )
 
 // Ensemble is an ensemble of boosted trees over all features, which rates objects as a teacher. It
@@ -51,10 +50,13 @@ func NewEnsemble(o *dataset.Objects, features []dataset.Feature, opts Options) *
 		opts.Parts = parts
 	}
 	if opts.Most == 0 {
-		opts.Most = mostDrawn
+		opts.Most = MaxObjects
 	}
 	if opts.Features == 0 {
 		opts.Features = max(fewFeatures, len(features)/4)
+	}
+	if opts.Bins == 0 && len(features) > fewFeatures {
+		opts.Bins = coarseBins
 	}
 	e := &Ensemble{
 		objects: o, features: features, options: opts, start: logits(o), members: make([]*Booster, opts.Parts+1),

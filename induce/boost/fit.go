@@ -37,11 +37,14 @@ type Options struct {
 	Scale   float64     // units in the average weight of a row; 0: 1
 	Stop    func() bool // if it returns true, no further tree is fitted, and the result must not be used; nil: never
 	Workers int         // goroutines of an ensemble; 0: one per processor
-	Most    int         // greatest number of objects that a part of an ensemble learns from; 0: 32,768
+	Most    int         // greatest number of objects that a part of an ensemble learns from; 0: MaxObjects
 	Parts   int         // number of parts of an ensemble's objects; 0: 5
 	// Features is the number of features that a regression tree may use. They are drawn at random for
 	// each tree. 0: all features.
 	Features int
+	// Bins is the greatest number of ranges of values that the splits of a numeric feature tell apart. The
+	// ranges have about the same number of objects. 0: the bins of the feature.
+	Bins int
 	// Gains is raised by what each feature gains in the splits, by feature; nil: not needed.
 	Gains []float64
 }
@@ -49,7 +52,7 @@ type Options struct {
 // Fit fits a booster to the objects with the given ids. The booster uses the features in use.
 // scores holds the scores of the objects so far, by object and score: one score for two classes,
 // otherwise one for each class. Fit raises them by the values of the booster. The same objects in
-// another order give a booster with other last bits.
+// another order give a booster with other last bits. There may be at most MaxObjects objects.
 func Fit(
 	o *dataset.Objects, features []dataset.Feature, use []int, ids []int32, scores []float64, opts Options,
 ) *Booster {
@@ -59,8 +62,11 @@ func Fit(
 	if opts.Rate == 0 {
 		opts.Rate = rate
 	}
-	f := newFitter(o, features, use, ids, scores, opts)
 	b := new(Booster)
+	if len(ids) < 2*least {
+		return b
+	}
+	f := newFitter(o, features, use, ids, scores, opts)
 	for range opts.Trees {
 		if opts.Stop != nil && opts.Stop() {
 			break
@@ -91,22 +97,17 @@ type fitter struct {
 	targets  []float64 // by row and score: the weight of the score's class, in rows
 	scores   []float64 // by row and score
 
-	// slopes holds, by row and score, the gradient of the log loss and its second derivative.
-	slopes []float64
+	// sums holds, by row and score, the gradient of the log loss and its second derivative, the curvature.
+	sums   []sum
+	units  units
 	order  []int32   // rows, by leaf of the growing tree
 	spare  []int32   // as long as order
-	free   []sums    // unused histograms
+	free   [][]sum   // unused histograms
 	ranges []extent  // by leaf of the growing tree and used feature
 	gains  []float64 // see Options.Gains
 	p      []float64 // probabilities by class, or e^-|score| by row if there is a single score
 	rate   float64   // share of a Newton step
 }
-
-// sums are sums over rows, by entry: the number of rows, then the slopes of the scores.
-type sums []float64
-
-// stride is the number of sums of an entry.
-func (f *fitter) stride() int { return 1 + 2*f.width }
 
 func newFitter(
 	o *dataset.Objects, features []dataset.Feature, use []int, ids []int32, scores []float64, opts Options,
@@ -117,7 +118,7 @@ func newFitter(
 	}
 	f := &fitter{
 		features: features, use: use, width: width, weights: make([]float64, n), targets: make([]float64, n*width),
-		scores: scores, slopes: make([]float64, 2*n*width), order: make([]int32, n), spare: make([]int32, n),
+		scores: scores, sums: make([]sum, n*width), order: make([]int32, n), spare: make([]int32, n),
 		ranges: make([]extent, MaxLeaves*len(use)), p: make([]float64, o.Classes), rate: opts.Rate,
 		gains: opts.Gains, draws: min(cmp.Or(opts.Features, len(use)), len(use)),
 	}
@@ -126,7 +127,7 @@ func newFitter(
 	}
 	unit := 1 / cmp.Or(opts.Scale, 1)
 	for _, feature := range use {
-		codes, listed := ranked(&o.Codes[feature], ids, &features[feature])
+		codes, listed := ranked(&o.Codes[feature], ids, &features[feature], opts.Bins)
 		f.first = append(f.first, f.entries)
 		f.entries += len(listed)
 		f.codes, f.listed = append(f.codes, codes), append(f.listed, listed)
@@ -139,42 +140,61 @@ func newFitter(
 			}
 		}
 	}
+	f.units = newUnits(n, slices.Max(f.weights))
 	return f
 }
 
 // ranked returns the ranks of the objects' codes of a feature, and the code of each rank: the codes of
-// the objects, ascending, followed by the code of missing. Small nodes have few of the codes.
-func ranked(codes *dataset.Codes, ids []int32, feature *dataset.Feature) (ranks, listed []uint16) {
+// the objects, ascending, followed by the code of missing. Small nodes have few of the codes. If there are
+// more than most bins (0: no limit), neighbours share a rank, whose code is the highest of theirs.
+func ranked(codes *dataset.Codes, ids []int32, feature *dataset.Feature, most int) (ranks, listed []uint16) {
+	missing := feature.MissingCode()
 	ranks, rankOf := make([]uint16, len(ids)), make([]uint16, feature.Codes())
+	counts := make([]int, feature.Codes()) // objects, by code
 	for i, id := range ids {
 		ranks[i] = uint16(codes.At(int(id)))
-		rankOf[ranks[i]] = 1
+		counts[ranks[i]]++
 	}
-	rankOf[feature.MissingCode()] = 0
-	for code, has := range rankOf {
-		if has > 0 {
-			rankOf[code], listed = uint16(len(listed)), append(listed, uint16(code))
+	seen := 0 // codes that some object has
+	for _, n := range counts[:missing] {
+		seen += min(n, 1)
+	}
+	merge := feature.Kind == dataset.Numeric && 0 < most && most < seen
+	valued := len(ids) - counts[missing]
+	below := 0 // objects with lower codes
+	group := -1
+	for code, n := range counts[:missing] {
+		if n == 0 {
+			continue
 		}
+		if at := below * most / valued; merge && at == group {
+			listed[len(listed)-1] = uint16(code)
+		} else {
+			listed = append(listed, uint16(code))
+			group = at
+		}
+		rankOf[code] = uint16(len(listed) - 1)
+		below += n
 	}
-	rankOf[feature.MissingCode()], listed = uint16(len(listed)), append(listed, uint16(feature.MissingCode()))
+	rankOf[missing], listed = uint16(len(listed)), append(listed, uint16(missing))
 	for i, code := range ranks {
 		ranks[i] = rankOf[code]
 	}
 	return ranks, listed
 }
 
-// differentiate sets the slopes at the scores.
+// differentiate sets the sums of the rows at the scores.
 func (f *fitter) differentiate() {
 	if f.width == 1 {
 		f.differentiateOne()
 		return
 	}
+	rounders := slices.Repeat([]rounder{f.units.rounder()}, f.width)
 	for i, weight := range f.weights {
-		from, to := f.scores[i*f.width:][:f.width], f.slopes[2*i*f.width:][:2*f.width]
+		from, to := f.scores[i*f.width:][:f.width], f.sums[i*f.width:][:f.width]
 		portable.FillProbabilities(f.p, from)
 		for k, p := range f.p[len(f.p)-f.width:] {
-			to[2*k] = float64(weight*p) - f.targets[i*f.width+k]
-			to[2*k+1] = weight * float64(p*(1-p))
+			to[k] = rounders[k].round(float64(weight*p)-f.targets[i*f.width+k], weight*float64(p*(1-p)))
 		}
 	}
 }
@@ -185,14 +205,14 @@ func (f *fitter) differentiateOne() {
 		f.p[i] = -math.Abs(z)
 	}
 	portable.ExpEach(f.p)
+	r := f.units.rounder()
 	for i, e := range f.p {
 		p := 1 / (1 + e)
 		if math.Signbit(f.scores[i]) {
 			p = e / (1 + e)
 		}
-		weight, to := f.weights[i], f.slopes[2*i:][:2]
-		to[0] = float64(weight*p) - f.targets[i]
-		to[1] = weight * float64(p*(1-p))
+		weight := f.weights[i]
+		f.sums[i] = r.round(float64(weight*p)-f.targets[i], weight*float64(p*(1-p)))
 	}
 }
 
@@ -212,10 +232,10 @@ func (f *fitter) draw() {
 
 // values returns what a leaf adds to the scores, given the sums over its rows: a share of a
 // Newton step.
-func (f *fitter) values(total sums) []float64 {
+func (f *fitter) values(total []sum) []float64 {
 	values := make([]float64, f.width)
-	for k := range values {
-		step := -f.rate * total[1+2*k] / (total[2+2*k] + ridge)
+	for k, s := range total {
+		step := -f.rate * (s.gradient() / f.units.gradient) / ((s.curvature() + f.units.ridge) / f.units.curvature)
 		values[k] = math.Round(step*decimals)/decimals + 0 // no -0
 	}
 	return values

@@ -304,6 +304,36 @@ func TestDrawnFeatures(t *testing.T) {
 	}
 }
 
+// TestBins: trees that tell a few ranges of values apart only cut between these ranges, which have
+// about the same number of objects. With as many ranges as values the booster stays the same.
+func TestBins(t *testing.T) {
+	o, features := random(11, 2, 4000)
+	use := []int{0, 1, 2}
+	fit := func(bins int) *boost.Booster {
+		return boost.Fit(o, features, use, all(o), make([]float64, o.Len()), boost.Options{Bins: bins})
+	}
+	if !reflect.DeepEqual(fit(0), fit(12)) {
+		t.Error("a limit of 12 bins changes the splits of features with at most 12")
+	}
+	cuts := make(map[int][]int) // by feature
+	for _, tree := range fit(3).Trees {
+		for _, split := range tree {
+			if at, found := slices.BinarySearch(cuts[split.Feature], split.Code); !found {
+				cuts[split.Feature] = slices.Insert(cuts[split.Feature], at, split.Code)
+			}
+		}
+	}
+	for feature, want := range [][]int{{4, 8}, {3, 6}} { // a has 12 values, b has 9, which are equally frequent
+		got := cuts[feature]
+		if len(got) != 2 || max(got[0]-want[0], want[0]-got[0]) > 1 || max(got[1]-want[1], want[1]-got[1]) > 1 {
+			t.Errorf("%s is cut at %v, want about %v", features[feature].Name, got, want)
+		}
+	}
+	if len(cuts[2]) != 4 {
+		t.Errorf("splits ask for the categories %v, want all 4", cuts[2])
+	}
+}
+
 func BenchmarkFit(b *testing.B) {
 	for _, classes := range []int{2, 5} {
 		b.Run(fmt.Sprintf("classes=%d", classes), func(b *testing.B) {

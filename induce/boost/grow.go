@@ -9,9 +9,9 @@ import (
 // leaf is a leaf of a growing tree.
 type leaf struct {
 	from, to  int      // its rows, in the fitter's order
-	histogram sums     // by entry; nil if the leaf is not divided
+	histogram []sum    // by entry and score; nil if the leaf is not divided
 	ranges    []extent // by used feature
-	total     sums     // over all rows
+	total     []sum    // by score, over all rows
 	best      candidate
 	above     int  // the split that leads to the leaf; negative for the root
 	yes       bool // whether the leaf is the yes side
@@ -23,7 +23,7 @@ type extent struct{ from, to int }
 
 // candidate is a possible split of a leaf.
 type candidate struct {
-	gain    float64 // 0 if there is no split
+	gain    float64 // in units; 0 if there is no split
 	use     int     // index of the feature in the used features
 	code    int
 	missing bool
@@ -57,7 +57,7 @@ func (f *fitter) grow() Tree {
 		}
 		t = f.split(t, list[at])
 		if best := &list[at].best; f.gains != nil {
-			f.gains[f.use[best.use]] += best.gain
+			f.gains[f.use[best.use]] += float64(best.gain * f.units.gain)
 		}
 		no, yes := f.part(list[at], len(t)-1, f.rangesOf(len(list)))
 		list[at] = no
@@ -164,25 +164,23 @@ func (f *fitter) sides(c *candidate) []uint8 {
 	return side
 }
 
-// spans calls work with the entries [from, to) of a histogram that the rows of a leaf may have, in
-// units of sums.
+// spans calls work with the sums [from, to) of a histogram that the rows of a leaf may have.
 func (f *fitter) spans(ranges []extent, work func(from, to int)) {
 	for _, u := range f.drawn {
 		f.span(u, ranges, work)
 	}
 }
 
-// span is spans for the entries of a feature.
+// span is spans for the sums of a feature.
 func (f *fitter) span(use int, ranges []extent, work func(from, to int)) {
-	stride := f.stride()
 	r := ranges[use]
-	work((f.first[use]+r.from)*stride, (f.first[use]+r.to)*stride)
+	work((f.first[use]+r.from)*f.width, (f.first[use]+r.to)*f.width)
 	missing := f.first[use] + len(f.listed[use]) - 1
-	work(missing*stride, (missing+1)*stride)
+	work(missing*f.width, (missing+1)*f.width)
 }
 
 // subtract subtracts a histogram from another, given the ranges of their rows.
-func (f *fitter) subtract(from, other sums, ranges []extent) {
+func (f *fitter) subtract(from, other []sum, ranges []extent) {
 	f.spans(ranges, func(a, b int) {
 		to := from[a:b]
 		for i, v := range other[a:b] {
@@ -191,70 +189,54 @@ func (f *fitter) subtract(from, other sums, ranges []extent) {
 	})
 }
 
-// histogram returns the sums over rows, by entry, given the ranges of the rows. Other entries have any
-// values. It is a hot loop.
-func (f *fitter) histogram(rows []int32, ranges []extent) sums {
-	stride := f.stride()
-	var h sums
+// histogram returns the sums over rows, by entry and score, given the ranges of the rows. Other entries
+// have any values. It is a hot loop.
+func (f *fitter) histogram(rows []int32, ranges []extent) []sum {
+	var h []sum
 	if last := len(f.free) - 1; last >= 0 {
 		h, f.free = f.free[last], f.free[:last]
 		f.spans(ranges, func(a, b int) { clear(h[a:b]) })
 	} else {
-		h = make(sums, f.entries*stride)
+		h = make([]sum, f.entries*f.width)
 	}
+	sums, width := f.sums, f.width
 	for _, u := range f.drawn {
-		codes := f.codes[u]
-		own := h[f.first[u]*stride:]
-		if f.width == 1 {
+		codes, own := f.codes[u], h[f.first[u]*width:]
+		if width == 1 {
+			sums = sums[:len(codes)]
 			for _, row := range rows {
-				to, from := (*[3]float64)(own[int(codes[row])*3:]), (*[2]float64)(f.slopes[int(row)*2:])
-				to[0]++
-				to[1] += from[0]
-				to[2] += from[1]
+				own[codes[row]] += sums[row]
 			}
 			continue
 		}
 		for _, row := range rows {
-			to, from := own[int(codes[row])*stride:][:stride], f.slopes[int(row)*(stride-1):][:stride-1]
-			to[0]++
-			for k, v := range from {
-				to[1+k] += v
+			to := own[int(codes[row])*width:][:width]
+			for k, v := range sums[int(row)*width:][:width] {
+				to[k] += v
 			}
 		}
 	}
 	return h
 }
 
-// total returns the sums over all rows of a leaf, which is the sum over the codes of a feature.
-func (f *fitter) total(l *leaf) sums {
-	stride := f.stride()
-	total := make(sums, stride)
+// total returns the sums over all rows of a leaf, which are sums over the codes of a feature.
+func (f *fitter) total(l *leaf) []sum {
+	total := make([]sum, f.width)
 	f.span(f.drawn[0], l.ranges, func(from, to int) {
-		for ; from < to; from += stride {
-			total.add(l.histogram[from:])
+		for ; from < to; from += f.width {
+			add(total, l.histogram[from:])
 		}
 	})
 	return total
 }
 
 // totalOf is total for a leaf without a histogram.
-func (f *fitter) totalOf(l *leaf) sums {
-	stride := f.stride()
-	total := make(sums, stride)
+func (f *fitter) totalOf(l *leaf) []sum {
+	total := make([]sum, f.width)
 	for _, row := range f.order[l.from:l.to] {
-		total[0]++
-		for k, v := range f.slopes[int(row)*(stride-1):][:stride-1] {
-			total[1+k] += v
-		}
+		add(total, f.sums[int(row)*f.width:])
 	}
 	return total
-}
-
-// add adds the sums of an entry.
-func (s sums) add(entry sums) {
-	for k := range s {
-		s[k] += entry[k]
-	}
 }
 
 // search sets the best split of a leaf: the split with the most gain; ties: the first.
@@ -262,20 +244,19 @@ func (f *fitter) search(l *leaf) {
 	if l.to-l.from < 2*least {
 		return
 	}
-	stride := f.stride()
-	t := &trial{leaf: l, base: f.merit(l.total, nil), side: make(sums, stride)}
+	t := &trial{leaf: l, base: f.merit(l.total, nil), side: make([]sum, f.width)}
 	for _, use := range f.drawn {
 		own, r := &f.features[f.use[use]], l.ranges[use]
 		t.use, t.numeric = use, own.Kind == dataset.Numeric
-		missing := (f.first[use] + len(f.listed[use]) - 1) * stride
-		t.missing = l.histogram[missing:][:stride]
-		h, listed := l.histogram[(f.first[use]+r.from)*stride:], f.listed[use][r.from:r.to]
+		missing := (f.first[use] + len(f.listed[use]) - 1) * f.width
+		t.missing = l.histogram[missing:][:f.width]
+		h, listed := l.histogram[(f.first[use]+r.from)*f.width:], f.listed[use][r.from:r.to]
 		if !t.numeric {
 			for rank, code := range listed {
 				if int(code) == own.OtherCode() { // values that are not listed are always on the other side
 					break
 				}
-				copy(t.side, h[rank*stride:])
+				copy(t.side, h[rank*f.width:])
 				f.try(t, int(code))
 			}
 			continue
@@ -285,15 +266,15 @@ func (f *fitter) search(l *leaf) {
 		}
 		switch {
 		case f.width > 1:
-			low := make(sums, stride)
+			low := make([]sum, f.width)
 			for rank, code := range listed {
-				if h[rank*stride] > 0 { // otherwise the previous split has the same sides
-					low.add(h[rank*stride:])
+				if h[rank*f.width] != 0 { // otherwise the previous split has the same sides
+					add(low, h[rank*f.width:])
 					copy(t.side, low)
 					f.try(t, int(code)+1)
 				}
 			}
-		case t.missing[0] > 0:
+		case t.missing[0] != 0:
 			f.searchBins(t, h, listed)
 		default:
 			f.searchFull(t, h, listed)
@@ -302,51 +283,50 @@ func (f *fitter) search(l *leaf) {
 }
 
 // searchFull is searchBins for a feature that all rows of the leaf have. It is the hottest loop.
-func (f *fitter) searchFull(t *trial, h sums, listed []uint16) {
-	rows, gradient, curvature, best := t.leaf.total[0], t.leaf.total[1], t.leaf.total[2], &t.leaf.best
-	var n, g, c float64
+func (f *fitter) searchFull(t *trial, h []sum, listed []uint16) {
+	total, best, ridge := t.leaf.total[0], &t.leaf.best, f.units.ridge
+	h = h[:len(listed)]
+	low := sum(0)
 	for rank, code := range listed {
-		entry := (*[3]float64)(h[rank*3:])
-		if entry[0] == 0 {
+		if h[rank] == 0 {
 			continue
 		}
-		n, g, c = n+entry[0], g+entry[1], c+entry[2]
-		rest := rows - n
+		low += h[rank]
+		n, rest := low.rows(), (total - low).rows()
 		if n < least {
 			continue
 		}
 		if rest < least {
 			return
 		}
-		u, v := gradient-g, curvature-c
-		if gain := float64(g*g)/(c+ridge) + float64(u*u)/(v+ridge) - t.base; gain > best.gain {
-			*best = candidate{gain, t.use, int(code) + 1, !(n > rest)}
+		g, u := low.gradient(), (total - low).gradient()
+		if gain := float64(g*g)/(low.curvature()+ridge) + float64(u*u)/((total-low).curvature()+ridge) - t.base; gain > best.gain {
+			*best = candidate{gain, t.use, int(code) + 1, n <= rest}
 		}
 	}
 }
 
 // searchBins is search for a numeric feature with a single score, given the sums and the codes of the
 // ranks that split the rows. Some rows of the leaf have no value.
-func (f *fitter) searchBins(t *trial, h sums, listed []uint16) {
-	total, missing, best := t.leaf.total[:3], t.missing[:3], &t.leaf.best
-	var low [3]float64
+func (f *fitter) searchBins(t *trial, h []sum, listed []uint16) {
+	total, missing, best, ridge := t.leaf.total[0], t.missing[0], &t.leaf.best, f.units.ridge
+	low := sum(0)
 	for rank, code := range listed {
-		entry := h[rank*3:][:3]
-		if entry[0] == 0 {
+		if h[rank] == 0 {
 			continue
 		}
-		low[0], low[1], low[2] = low[0]+entry[0], low[1]+entry[1], low[2]+entry[2]
-		if low[0]+missing[0] < least {
+		low += h[rank]
+		if (low + missing).rows() < least {
 			continue
 		}
-		if total[0]-low[0] < least {
+		if (total - low).rows() < least {
 			return
 		}
 		side := low
 		for with := false; ; with = true {
-			if rest := total[0] - side[0]; side[0] >= least && rest >= least {
-				g, h := total[1]-side[1], total[2]-side[2]
-				gain := float64(side[1]*side[1])/(side[2]+ridge) + float64(g*g)/(h+ridge) - t.base
+			if other := total - side; side.rows() >= least && other.rows() >= least {
+				g, u := side.gradient(), other.gradient()
+				gain := float64(g*g)/(side.curvature()+ridge) + float64(u*u)/(other.curvature()+ridge) - t.base
 				if gain > best.gain {
 					*best = candidate{gain, t.use, int(code) + 1, !with}
 				}
@@ -354,7 +334,7 @@ func (f *fitter) searchBins(t *trial, h sums, listed []uint16) {
 			if with {
 				break
 			}
-			side[0], side[1], side[2] = side[0]+missing[0], side[1]+missing[1], side[2]+missing[2]
+			side += missing
 		}
 	}
 }
@@ -365,9 +345,9 @@ type trial struct {
 	base    float64 // merit of the leaf
 	use     int     // index of the feature in the used features
 	numeric bool
-	missing sums // sums over the leaf's rows without a value
+	missing []sum // by score, over the leaf's rows without a value
 	// side holds sums over the rows with a value on one side: the lower bins, or a category.
-	side sums
+	side []sum
 }
 
 // try tries a split with the rows without a value on the other side, then on this side. If there
@@ -378,15 +358,15 @@ func (f *fitter) try(t *trial, code int) {
 			if t.missing[0] == 0 {
 				return
 			}
-			t.side.add(t.missing)
+			add(t.side, t.missing)
 		}
-		rest := t.leaf.total[0] - t.side[0]
-		if t.side[0] < least || rest < least {
+		n, rest := t.side[0].rows(), (t.leaf.total[0] - t.side[0]).rows()
+		if n < least || rest < least {
 			continue
 		}
 		here := with
 		if t.missing[0] == 0 {
-			here = t.side[0] > rest
+			here = n > rest
 		}
 		if gain := f.merit(t.side, nil) + f.merit(t.side, t.leaf.total) - t.base; gain > t.leaf.best.gain {
 			t.leaf.best = candidate{gain, t.use, code, here != t.numeric} // the lower bins are the no side
@@ -394,17 +374,16 @@ func (f *fitter) try(t *trial, code int) {
 	}
 }
 
-// merit returns the sum over scores of the squared gradient divided by the second derivative plus
-// the ridge. It uses the sums s or, if of is not nil, the
-// difference of of and s.
-func (f *fitter) merit(s, of sums) float64 {
+// merit returns the sum over scores of the squared gradient divided by the curvature plus the ridge. It
+// uses the sums s or, if of is not nil, the difference of of and s.
+func (f *fitter) merit(s, of []sum) float64 {
 	merit := 0.0
-	for k := 1; k < len(s); k += 2 {
-		g, h := s[k], s[k+1]
+	for k, one := range s {
 		if of != nil {
-			g, h = of[k]-g, of[k+1]-h
+			one = of[k] - one
 		}
-		merit += float64(g*g) / (h + ridge)
+		g := one.gradient()
+		merit += float64(g*g) / (one.curvature() + f.units.ridge)
 	}
 	return merit
 }

@@ -15,11 +15,7 @@ const (
 	// leastBoosted is the least number of objects of a node with a booster.
 	leastBoosted = 200
 
-	// mostBoosted is the greatest number of objects that a booster is fitted to. On public data sets
-	// twice as many gave boosters that are no better.
-	mostBoosted = 1 << 15
-
-	// draftBoosted takes the place of mostBoosted in drafts.
+	// draftBoosted takes the place of boost.MaxObjects in drafts.
 	draftBoosted = 1 << 12
 )
 
@@ -179,7 +175,7 @@ func (b *boosting) boost(s *site) {
 
 // fit fits the booster of a site.
 func (b *boosting) fit(s *site) *boost.Booster {
-	most := mostBoosted
+	most := boost.MaxObjects
 	if b.options.Draft {
 		most = draftBoosted
 	}
