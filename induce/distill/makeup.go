@@ -26,18 +26,18 @@ const (
 
 // MakeUp returns up to c.MadeUp new objects that resemble the given objects. A new object has the codes of
 // one of the objects, drawn by weight, but takes about half of the features from a neighbour: the
-// most similar object among a few. Codes of numeric features with more than 8 bins then move by up
-// to 1/128 of the bins, rounded up, within the range of the given objects' codes. Missing values
-// stay missing, and categories are taken over unchanged.
+// object among a few whose values of the features in alike are the most similar. Codes of numeric
+// features with more than 8 bins then move by up to 1/128 of the bins, rounded up, within the range of
+// the given objects' codes. Missing values stay missing, and categories are taken over unchanged.
 //
 // The new objects differ from the given objects and from each other. There may be fewer of them,
 // if few other codes exist. Each has the weight 1. Its class is the class of the drawn object
 // and has no meaning. The order of the given objects has no effect. The result is nil if Stop ends the
 // work.
-func (c *Config) MakeUp(objects *dataset.Objects) *dataset.Objects {
+func (c *Config) MakeUp(objects *dataset.Objects, alike []int) *dataset.Objects {
 	n, features := c.MadeUp, c.Features
 	out := dataset.NewObjects(dataset.NewLayout(features), objects.Classes, false, max(n, 0))
-	m := c.newMaker(objects)
+	m := c.newMaker(objects, alike)
 	if m == nil {
 		return nil
 	}
@@ -76,14 +76,16 @@ type maker struct {
 	starts   []int32 // objects, see dataset.Objects.ByHash
 	sums     []int64 // cumulative weights of the objects in starts
 	codes    [][]uint16
-	low      []int     // least and greatest code of each numeric feature, without missing
-	high     []int     //
-	orders   [][]int32 // by projection: positions in starts, in order
-	places   [][]int32 // by projection and position in starts: the place in the order
+	scales   []scale    // of the features that tell how similar objects are
+	compared [][]uint16 // codes of these features
+	low      []int      // least and greatest code of each numeric feature, without missing
+	high     []int      //
+	orders   [][]int32  // by projection: positions in starts, in order
+	places   [][]int32  // by projection and position in starts: the place in the order
 }
 
 // newMaker returns nil if Stop ends the work.
-func (c *Config) newMaker(o *dataset.Objects) *maker {
+func (c *Config) newMaker(o *dataset.Objects, alike []int) *maker {
 	features := c.Features
 	m := &maker{objects: o, features: features, seed: portable.SplitMix(c.Seed, 1<<32+1), stopped: c.stopped}
 	m.starts = o.ByHash()
@@ -95,6 +97,11 @@ func (c *Config) newMaker(o *dataset.Objects) *maker {
 	}
 	chosen := o.Select(m.starts)
 	m.codes = codesOf(chosen, 0, chosen.Len())
+	for _, f := range alike {
+		m.scales = append(m.scales, scaleOf(&features[f]))
+	}
+	chosen.Codes = Picked(chosen.Codes, alike)
+	m.compared = codesOf(chosen, 0, chosen.Len())
 	for f := range features {
 		low, high, missing := features[f].MissingCode(), 0, features[f].MissingCode()
 		for _, row := range m.codes {
@@ -131,24 +138,36 @@ func hashOfCodes(codes []int) uint64 {
 
 // whole is the distance between the first and the last bin of a feature, and between two
 // categories.
-const whole = 1 << 12
+const whole = 1 << 20
+
+// scale says how far apart the codes of a feature are.
+type scale struct {
+	missing uint16
+	step    int64 // distance between neighbouring bins; 0: the codes are categories
+}
+
+func scaleOf(f *dataset.Feature) scale {
+	s := scale{missing: uint16(f.MissingCode())}
+	if f.Kind == dataset.Numeric {
+		s.step = whole / int64(max(f.Bins()-1, 1))
+	}
+	return s
+}
 
 // project puts the objects into the order of a random projection of their codes.
 func (m *maker) project(number int) {
 	values := make([]int64, len(m.starts))
-	for f := range m.features {
+	for f, s := range m.scales {
 		if m.stopped() {
 			return
 		}
-		feature := &m.features[f]
 		key := portable.SplitMix(portable.SplitMix(m.seed, uint64(number)+1), uint64(f)+1)
 		slope := int64(key>>40)%511 - 255
-		for i, row := range m.codes {
-			code := int64(row[f])
-			if feature.Kind == dataset.Categorical || int(row[f]) == feature.MissingCode() {
+		for i, row := range m.compared {
+			if code := row[f]; s.step == 0 || code == s.missing {
 				values[i] += int64(portable.SplitMix(key, uint64(code)+1)>>40) % 511 * whole / 2
 			} else {
-				values[i] += slope * code * whole / int64(max(feature.Bins()-1, 1))
+				values[i] += slope * int64(code) * s.step
 			}
 		}
 	}
@@ -206,7 +225,7 @@ func (m *maker) neighbour(start int, r *portable.Random) int {
 			if at < 0 || at >= len(order) {
 				continue
 			}
-			if d := m.distance(m.codes[start], m.codes[order[at]], least); d < least {
+			if d := m.distance(m.compared[start], m.compared[order[at]], least); d < least {
 				best, least = int(order[at]), d
 			}
 		}
@@ -214,20 +233,20 @@ func (m *maker) neighbour(start int, r *portable.Random) int {
 	return best
 }
 
-// distance returns the distance between two objects. If it is not below most, the result may be any
-// number from most to the distance.
+// distance returns the distance between two objects, given their compared codes. If it is not below
+// most, the result may be any number from most to the distance.
 func (m *maker) distance(a, b []uint16, most int64) int64 {
 	sum := int64(0)
-	for f := range a {
-		x, y := int64(a[f]), int64(b[f])
-		feature := &m.features[f]
-		switch missing := int64(feature.MissingCode()); {
+	b = b[:len(a)]
+	for f, s := range m.scales[:len(a)] {
+		x, y := a[f], b[f]
+		switch {
 		case x == y:
 			continue
-		case feature.Kind == dataset.Categorical || x == missing || y == missing:
+		case s.step == 0 || x == s.missing || y == s.missing:
 			sum += whole
 		default:
-			sum += max(x-y, y-x) * whole / int64(max(feature.Bins()-1, 1))
+			sum += int64(max(x, y)-min(x, y)) * s.step
 		}
 		if sum >= most {
 			return sum

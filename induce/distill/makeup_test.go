@@ -26,12 +26,12 @@ func TestMakeUpSame(t *testing.T) {
 				for i, p := range r.Perm(len(ids)) {
 					ids[i] = int32(p)
 				}
-				x := (&distill.Config{Features: d.Features, MadeUp: 200, Seed: 9, Workers: 1}).MakeUp(o)
-				y := (&distill.Config{Features: d.Features, MadeUp: 200, Seed: 9, Workers: 7}).MakeUp(o.Select(ids))
+				x := (&distill.Config{Features: d.Features, MadeUp: 200, Seed: 9, Workers: 1}).MakeUp(o, every(d.Features))
+				y := (&distill.Config{Features: d.Features, MadeUp: 200, Seed: 9, Workers: 7}).MakeUp(o.Select(ids), every(d.Features))
 				if x.Len() == 0 || !reflect.DeepEqual(x, y) {
 					t.Error("another order of the objects made up others")
 				}
-				if reflect.DeepEqual(x, (&distill.Config{Features: d.Features, MadeUp: 200, Seed: 6}).MakeUp(o)) {
+				if reflect.DeepEqual(x, (&distill.Config{Features: d.Features, MadeUp: 200, Seed: 6}).MakeUp(o, every(d.Features))) {
 					t.Error("another seed made up the same objects")
 				}
 			})
@@ -62,7 +62,7 @@ func TestMakeUp(t *testing.T) {
 		}
 		seen[fmt.Sprint(at(o, i))] = true
 	}
-	made := (&distill.Config{Features: d.Features, MadeUp: 400, Seed: 3}).MakeUp(o)
+	made := (&distill.Config{Features: d.Features, MadeUp: 400, Seed: 3}).MakeUp(o, every(d.Features))
 	if made.Len() != 400 {
 		t.Errorf("%d objects made up, want 400", made.Len())
 	}
@@ -81,7 +81,16 @@ func TestMakeUp(t *testing.T) {
 		}
 	}
 	one := dataset.NewObjects(dataset.NewLayout(d.Features), 3, false, 0)
-	if n := (&distill.Config{Features: d.Features, MadeUp: 10, Seed: 3}).MakeUp(one).Len(); n != 0 {
+	if n := (&distill.Config{Features: d.Features, MadeUp: 10, Seed: 3}).MakeUp(one, every(d.Features)).Len(); n != 0 {
 		t.Errorf("%d objects made up around none", n)
 	}
+}
+
+// every returns the indexes of all features.
+func every(features []dataset.Feature) []int {
+	list := make([]int, len(features))
+	for f := range list {
+		list[f] = f
+	}
+	return list
 }

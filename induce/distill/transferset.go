@@ -136,7 +136,7 @@ func (s *TransferSet) mix(probabilities []float32) {
 // Together they weigh about as much as the training objects. It returns false if Stop ends the
 // work.
 func (s *TransferSet) makeUp(t *boost.Ensemble) bool {
-	o := s.config.MakeUp(s.training)
+	o := s.config.MakeUp(s.training, s.features)
 	if o == nil {
 		return false
 	}
