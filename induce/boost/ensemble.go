@@ -1,6 +1,8 @@
 package boost
 
 import (
+	"cmp"
+	"math"
 	"runtime"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
@@ -13,9 +15,9 @@ const (
 	parts = 5
 
 	// fewFeatures is the number of features up to which the trees of an ensemble may use all features.
-	// If there are more, a tree may use this many or a quarter of them, and tells coarseBins ranges of values
-	// apart. Their ratings are as good or better, as measured on public data sets; with fewer features, fine
-	// bins matter.
+	// If there are more, a tree may use twice the square root of their number, and tells coarseBins ranges of
+	// values apart. The ratings are as good or better, as measured on public data sets; with fewer features,
+	// all of them and fine bins matter.
 	fewFeatures = 32
 	coarseBins  = 32
 )
@@ -52,11 +54,9 @@ func NewEnsemble(o *dataset.Objects, features []dataset.Feature, opts Options) *
 	if opts.Most == 0 {
 		opts.Most = MaxObjects
 	}
-	if opts.Features == 0 {
-		opts.Features = max(fewFeatures, len(features)/4)
-	}
-	if opts.Bins == 0 && len(features) > fewFeatures {
-		opts.Bins = coarseBins
+	if len(features) > fewFeatures {
+		opts.Features = cmp.Or(opts.Features, int(2*math.Sqrt(float64(len(features)))))
+		opts.Bins = cmp.Or(opts.Bins, coarseBins)
 	}
 	e := &Ensemble{
 		objects: o, features: features, options: opts, start: logits(o), members: make([]*Booster, opts.Parts+1),

@@ -1,12 +1,14 @@
 package boost_test
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
 
 	"github.com/espalier-ml/espalier/induce/boost"
+	"github.com/espalier-ml/espalier/induce/dataset"
 )
 
 // meanLoss returns the log loss of objects of one class each, given their class probabilities.
@@ -68,6 +70,36 @@ func TestEnsembleStopped(t *testing.T) {
 	}
 	if stopped = true; boost.NewEnsemble(o, features, opts) != nil || e.OutOfFold() != nil || e.Probabilities(o) != nil {
 		t.Error("results after a stop")
+	}
+}
+
+// TestEnsembleFinds: an ensemble finds the only feature of many that tells something, although few of its trees
+// may use it.
+func TestEnsembleFinds(t *testing.T) {
+	const silent = 80
+	r := rand.New(rand.NewPCG(5, 1))
+	features := make([]dataset.Feature, silent+1)
+	for f := range features {
+		features[f] = numeric(fmt.Sprint(f), 8)
+	}
+	o := dataset.NewObjects(dataset.NewLayout(features), 2, false, 0)
+	for range 2000 {
+		codes := make([]int, len(features))
+		for f := range codes {
+			codes[f] = r.IntN(8)
+		}
+		class := uint16(0)
+		if (codes[silent] < 4) != (r.IntN(10) == 0) {
+			class = 1
+		}
+		o.Append(codes, []dataset.ClassWeight{{Class: class, Weight: 1}}, 1)
+	}
+	e := boost.NewEnsemble(o, features, boost.Options{})
+	if loss := meanLoss(o.Class, 2, e.OutOfFold()); loss > 0.5 {
+		t.Errorf("log loss %.3f, want less than 0.5: 0.325 are possible, and chance gives 0.693", loss)
+	}
+	if gains := e.Gains(); slices.Max(gains) != gains[silent] {
+		t.Errorf("another feature gains %v, the only one that tells something %v", slices.Max(gains), gains[silent])
 	}
 }
 

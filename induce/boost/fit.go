@@ -39,8 +39,8 @@ type Options struct {
 	Workers int         // goroutines of an ensemble; 0: one per processor
 	Most    int         // greatest number of objects that a part of an ensemble learns from; 0: MaxObjects
 	Parts   int         // number of parts of an ensemble's objects; 0: 5
-	// Features is the number of features that a regression tree may use. They are drawn at random for
-	// each tree. 0: all features.
+	// Features is the number of features that a regression tree after the first may use. They are drawn at
+	// random for each tree. 0: all features.
 	Features int
 	// Bins is the greatest number of ranges of values that the splits of a numeric feature tell apart. The
 	// ranges have about the same number of objects. 0: the bins of the feature.
@@ -73,10 +73,11 @@ func Fit(
 		}
 		f.differentiate()
 		t := f.grow()
-		if t == nil {
+		if t != nil {
+			b.Trees = append(b.Trees, t)
+		} else if len(f.drawn) == len(use) {
 			break
 		}
-		b.Trees = append(b.Trees, t)
 	}
 	return b
 }
@@ -216,13 +217,19 @@ func (f *fitter) differentiateOne() {
 	}
 }
 
-// draw draws the features of the next tree.
+// draw sets the features of the next tree. The first tree may use all features, so a single one of many
+// that tells something is found.
 func (f *fitter) draw() {
+	first := f.drawn == nil
 	all := make([]int, len(f.use))
 	for i := range all {
 		all[i] = i
 	}
-	for i := 0; i < f.draws && f.draws < len(all); i++ {
+	f.drawn = all
+	if first || f.draws == len(all) {
+		return
+	}
+	for i := range f.draws {
 		other := i + f.random.Below(len(all)-i)
 		all[i], all[other] = all[other], all[i]
 	}

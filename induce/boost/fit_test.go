@@ -283,19 +283,24 @@ func TestFitNothing(t *testing.T) {
 	}
 }
 
-// TestDrawnFeatures: a tree that may use one of the features is the tree of a fit to this feature alone,
-// and each feature gets its turn.
+// TestDrawnFeatures: the first tree may use all features. A further tree that may use one of them is the tree of
+// a fit to this feature alone, and each feature gets its turn.
 func TestDrawnFeatures(t *testing.T) {
 	for _, classes := range []int{2, 3} {
 		o, features := random(uint64(classes), classes, 1500)
 		use, drawn := []int{0, 1, 2}, make(map[int]bool)
 		scores := make([]float64, o.Len()*width(classes))
 		start := slices.Clone(scores)
-		for number, got := range boost.Fit(o, features, use, all(o), scores, boost.Options{Features: 1}).Trees {
+		trees := boost.Fit(o, features, use, all(o), scores, boost.Options{Features: 1}).Trees
+		first := boost.Fit(o, features, use, all(o), start, boost.Options{Trees: 1}).Trees
+		if !reflect.DeepEqual(trees[:1], first) {
+			t.Fatalf("%d classes: %v, want %v", classes, trees[0], first[0])
+		}
+		for number, got := range trees[1:] {
 			feature := got[0].Feature
 			want := boost.Fit(o, features, []int{feature}, all(o), start, boost.Options{Trees: 1}).Trees[0]
 			if drawn[feature] = true; !reflect.DeepEqual(got, want) {
-				t.Fatalf("%d classes, tree %d: %v, want %v", classes, number, got, want)
+				t.Fatalf("%d classes, tree %d: %v, want %v", classes, number+1, got, want)
 			}
 		}
 		if !slices.Equal(scores, start) || len(drawn) < len(use) {
