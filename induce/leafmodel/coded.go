@@ -40,6 +40,7 @@ type coded struct {
 	terms     []*codedTerm
 	residuals []float64 // by row and score
 	table     []float64 // by entry of a term and score
+	other     []float64 // as table, for half of the rows
 }
 
 // share makes r a regression on coded rows, with the given terms as columns.
@@ -98,10 +99,7 @@ func (c *coded) slope(r *regression) {
 	for _, t := range c.terms {
 		c.table = zeros(c.table, len(t.values)*width)
 		if width == 1 {
-			table, residuals := c.table, c.residuals[:len(t.entries)]
-			for i, entry := range t.entries {
-				table[entry] += residuals[i]
-			}
+			c.sumUp(t)
 		} else {
 			for i, entry := range t.entries {
 				to := c.table[int(entry)*width:][:width]
@@ -119,6 +117,26 @@ func (c *coded) slope(r *regression) {
 			}
 		}
 		at += t.columns
+	}
+}
+
+// sumUp sets the table to the sums of the residuals by entry of a term, with a single score. It adds up two
+// halves of the rows in two tables, as an addition to an entry waits for the last one.
+func (c *coded) sumUp(t *codedTerm) {
+	c.other = zeros(c.other, len(c.table))
+	half := len(t.entries) / 2
+	a, b := t.entries[:half], t.entries[half:2*half]
+	x, y := c.residuals[:half], c.residuals[half:2*half]
+	table, other := c.table, c.other
+	for i, entry := range a {
+		table[entry] += x[i]
+		other[b[i]] += y[i]
+	}
+	for i := 2 * half; i < len(t.entries); i++ {
+		table[t.entries[i]] += c.residuals[i]
+	}
+	for entry, sum := range other {
+		table[entry] += sum
 	}
 }
 
