@@ -104,6 +104,7 @@ type fitter struct {
 	order  []int32   // rows, by leaf of the growing tree
 	spare  []int32   // as long as order
 	free   [][]sum   // unused histograms
+	tree   Tree      // memory of the growing tree
 	ranges []extent  // by leaf of the growing tree and used feature
 	gains  []float64 // see Options.Gains
 	p      []float64 // probabilities by class, or e^-|score| by row if there is a single score
@@ -237,13 +238,11 @@ func (f *fitter) draw() {
 	slices.Sort(f.drawn)
 }
 
-// values returns what a leaf adds to the scores, given the sums over its rows: a share of a
+// fill sets the values that a leaf adds to the scores, given the sums over its rows: a share of a
 // Newton step.
-func (f *fitter) values(total []sum) []float64 {
-	values := make([]float64, f.width)
+func (f *fitter) fill(values []float64, total []sum) {
 	for k, s := range total {
 		step := -f.rate * (s.gradient() / f.units.gradient) / ((s.curvature() + f.units.ridge) / f.units.curvature)
 		values[k] = math.Round(step*decimals)/decimals + 0 // no -0
 	}
-	return values
 }

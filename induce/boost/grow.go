@@ -44,7 +44,7 @@ func (f *fitter) grow() Tree {
 	root.total = f.total(root)
 	f.search(root)
 	list := []*leaf{root}
-	var t Tree
+	t := f.tree[:0]
 	for len(list) < MaxLeaves {
 		at := 0
 		for i, l := range list {
@@ -63,16 +63,20 @@ func (f *fitter) grow() Tree {
 		list[at] = no
 		list = append(list, yes)
 	}
-	for _, l := range list {
+	if f.tree = t; len(t) == 0 {
+		f.release(root)
+		return nil
+	}
+	t = slices.Clone(t)
+	values := make([]float64, len(list)*f.width)
+	for i, l := range list {
 		f.release(l)
-		if l.above < 0 {
-			return nil
-		}
 		side := &t[l.above].No
 		if l.yes {
 			side = &t[l.above].Yes
 		}
-		side.Values = f.values(l.total)
+		side.Values = values[i*f.width : (i+1)*f.width]
+		f.fill(side.Values, l.total)
 		if f.width == 1 {
 			for _, row := range f.order[l.from:l.to] {
 				f.scores[row] += side.Values[0]
