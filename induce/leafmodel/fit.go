@@ -36,7 +36,8 @@ const (
 	// fitted to the first of them.
 	bound = 1 << 14
 
-	// draftBound takes the place of bound in drafts.
+	// draftBound is the number of objects times classes in the fit of a leaf of a draft. On public data sets
+	// twice as many gave frontiers that are no better.
 	draftBound = 1 << 12
 
 	// innerShare is the ratio of the bounds for leaves and inner nodes, whose fits are only a start
@@ -63,12 +64,7 @@ const (
 )
 
 // DraftObjects returns the number of objects up to which drafts save little time.
-func DraftObjects(classes int) int {
-	if classes == 2 {
-		classes = 1
-	}
-	return max(1, draftBound/classes)
-}
+func DraftObjects(classes int) int { return max(1, draftBound/classes) }
 
 // Fit returns the models of the leaves of trees, by tree and node. All trees have the given
 // features. objects are training objects in the order of Sorted. A leaf has no model if its path
