@@ -12,7 +12,10 @@ import (
 func Model(root *Node, features []dataset.Feature) (*tree.Tree, []*Node) {
 	t := &tree.Tree{Features: features}
 	columns := split.Columns(features)
-	queue := []*Node{root}
+	nodes := 0
+	root.Walk(func(*Node, int) { nodes++ })
+	t.Nodes = make([]tree.Node, 0, nodes)
+	queue := append(make([]*Node, 0, nodes), root)
 	for at := 0; at < len(queue); at++ {
 		n := queue[at]
 		node := tree.Node{

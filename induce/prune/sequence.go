@@ -104,14 +104,18 @@ func (s *Sequence) Tree(step int) *tree.Tree {
 	}
 	kept, id := s.kept(step)
 	pruned.Nodes = make([]tree.Node, len(kept))
+	branches := make([]tree.Branch, 0, len(kept)-1) // of all nodes: each leads to another node than the root
 	for i, v := range kept {
 		n := s.tree.Nodes[v]
 		if s.leafAt(v, step) {
 			n.Test, n.Branches = nil, nil
 		}
-		n.Branches = slices.Clone(n.Branches)
-		for j := range n.Branches {
-			n.Branches[j].Child = id[n.Branches[j].Child]
+		if first := len(branches); n.Test != nil {
+			for _, b := range n.Branches {
+				b.Child = id[b.Child]
+				branches = append(branches, b)
+			}
+			n.Branches = slices.Clip(branches[first:])
 		}
 		pruned.Nodes[i] = n
 	}

@@ -16,21 +16,27 @@ const firstFolds = 2
 
 // Margins of the race, in standard errors of the area: how far behind the frontier a contender may be.
 const (
-	marginOfPlain = 0.5 // without models
-	marginOfFew   = 1   // with models, up to fewObjects training objects
-	marginOfMany  = 0.5 // with models, beyond
+	marginOfPlain = 0.5  // without models
+	marginOfFew   = 1    // with models, up to fewObjects training objects
+	marginOfMany  = 0.5  // with models, beyond
+	marginOnFolds = 0.25 // instead of marginOfMany, after the first folds
 )
 
 // fewObjects is the number of training objects up to which a race has the wider margin. Races among
 // few objects take little time, and chance decides more of them.
 const fewObjects = 2000
 
-// margin returns the margin for contenders with models.
-func (c *Chooser) margin() float64 {
-	if c.Training.Objects <= fewObjects {
+// margin returns the margin for contenders with models. share is the share of the folds on which they have
+// competed.
+func (c *Chooser) margin(share float64) float64 {
+	switch {
+	case c.Training.Objects <= fewObjects:
 		return marginOfFew
+	case share > 0:
+		return marginOnFolds
+	default:
+		return marginOfMany
 	}
-	return marginOfMany
 }
 
 // race returns the gains of the models of a stage on the folds, by variant and point; nil without
@@ -109,7 +115,7 @@ func (c *Chooser) narrow(m *modelled, gained crossvalidate.Gained, share float64
 	}
 	folds := m.points[0].OfFolds
 	contends := frontier.Contenders(
-		list, c.Settings.Query, 1-float64(folds*(1-share)), c.margin(), false)[len(list)-len(entries):]
+		list, c.Settings.Query, 1-float64(folds*(1-share)), c.margin(share), false)[len(list)-len(entries):]
 	for k, e := range entries {
 		if !contends[k] {
 			m.drop(e.variant, e.point)
