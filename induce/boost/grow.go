@@ -59,7 +59,7 @@ func (f *fitter) grow() Tree {
 		if best := &list[at].best; f.gains != nil {
 			f.gains[f.use[best.use]] += float64(best.gain * f.units.gain)
 		}
-		no, yes := f.part(list[at], len(t)-1, f.rangesOf(len(list)))
+		no, yes := f.part(list[at], len(t)-1, f.rangesOf(len(list)), len(list)+1 == MaxLeaves)
 		list[at] = no
 		list = append(list, yes)
 	}
@@ -115,8 +115,8 @@ func (f *fitter) split(t Tree, l *leaf) Tree {
 
 // part divides the rows of a leaf by its best split, which is at position at of the tree. The
 // histogram of the side with more rows is the leaf's histogram less the histogram of the other
-// side. ranges is the memory of the ranges of the yes side.
-func (f *fitter) part(l *leaf, at int, ranges []extent) (no, yes *leaf) {
+// side. ranges is the memory of the ranges of the yes side. After the last split neither side is divided.
+func (f *fitter) part(l *leaf, at int, ranges []extent, last bool) (no, yes *leaf) {
 	codes, side := f.codes[l.best.use], f.sides(&l.best)
 	rows, spare := f.order[l.from:l.to], f.spare
 	kept, moved := 0, 0
@@ -134,7 +134,7 @@ func (f *fitter) part(l *leaf, at int, ranges []extent) (no, yes *leaf) {
 	if no.to-no.from > yes.to-yes.from {
 		fewer, more = yes, no
 	}
-	if more.to-more.from < 2*least { // so neither is divided
+	if last || more.to-more.from < 2*least { // so neither is divided
 		f.release(l)
 		fewer.total, more.total = f.totalOf(fewer), f.totalOf(more)
 		return no, yes
