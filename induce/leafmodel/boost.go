@@ -46,7 +46,8 @@ func Boost(
 		list[i] = b
 	}
 	same := newSubtrees(&walk{objects, features, trees}, func(m member) *Model { return list[m.tree].start(m.node) })
-	parallel.Each(len(trees), workers, func(i int) {
+	// More goroutines than workers, as one may wait for a booster that another fits.
+	parallel.Each(len(trees), 2*workers, func(i int) {
 		b := list[i]
 		b.same, b.numbers = same, same.numbers[i]
 		members, ids := b.roots()

@@ -204,8 +204,9 @@ func (c *curve) term(values []float64, width int) tree.Term {
 	last := len(c.scores) - 1
 	at := values[c.first : c.last+1]
 	kept := knots(at, c.scores[:last])
-	t := tree.Term{Feature: c.feature, At: make([]float64, len(kept)), Values: make([][]float64, len(kept))}
-	all := make([]float64, (len(kept)+1)*width) // a single allocation instead of many
+	all := make([]float64, len(kept)+(len(kept)+1)*width) // a single allocation instead of many
+	t := tree.Term{Feature: c.feature, At: all[:len(kept):len(kept)], Values: make([][]float64, len(kept))}
+	all = all[len(kept):]
 	for i, k := range kept {
 		t.At[i], t.Values[i] = at[k], all[i*width:][:width:width]
 		c.round(t.Values[i], k)

@@ -58,7 +58,8 @@ func (g *Growth) Gains(
 			trees[k] = f.sequences[pruning].Tree(step)
 		}
 		o := o
-		o.Workers, o.Stop = max(1, runtime.GOMAXPROCS(0)/len(folds)), func() bool { return ctx.Err() != nil }
+		o.Workers = runtime.GOMAXPROCS(0) // while one fold ends, the others keep the processors busy
+		o.Stop = func() bool { return ctx.Err() != nil }
 		features := trees[0].Features
 		rest, held := dealt.Fold(f.number)
 		before, models := fit(&distill.Fitting{
