@@ -214,18 +214,18 @@ func (s *TransferSet) Grow(columns []split.Column, params []induce.Params, o mem
 	objects := *s.Objects
 	objects.Codes = Picked(objects.Codes, use)
 	roots := memory.GrowEach(&objects, Picked(columns, use), params, objects.TotalWeight(), o)
-	for i, root := range roots {
-		if s.config.stopped() {
-			return nil
-		}
-		root.Walk(func(n *induce.Node, _ int) {
+	done := s.config.each(len(roots), func(i int) {
+		roots[i].Walk(func(n *induce.Node, _ int) {
 			for _, test := range []*split.Candidate{n.Test, n.RunnerUp} {
 				if test != nil {
 					test.Feature = use[test.Feature]
 				}
 			}
 		})
-		roots[i] = Recount(root, s.training, columns, Factor(s.config.Scale))
+		roots[i] = Recount(roots[i], s.training, columns, Factor(s.config.Scale))
+	})
+	if !done {
+		return nil
 	}
 	return roots
 }
