@@ -1,10 +1,10 @@
 package boost_test
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"testing"
 
 	"github.com/espalier-ml/espalier/induce/boost"
@@ -80,7 +80,7 @@ func TestEnsembleFinds(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 1))
 	features := make([]dataset.Feature, silent+1)
 	for f := range features {
-		features[f] = numeric(fmt.Sprint(f), 8)
+		features[f] = numeric(strconv.Itoa(f), 8)
 	}
 	o := dataset.NewObjects(dataset.NewLayout(features), 2, false, 0)
 	for range 2000 {

@@ -26,7 +26,7 @@ const (
 
 // MakeUp returns up to c.MadeUp new objects that resemble the given objects. A new object has the codes of
 // one of the objects, drawn by weight, but takes about half of the features from a neighbour: the
-// object among a few whose values of the features in alike are the most similar. Codes of numeric
+// object among a few whose values of the compared features are the most similar. Codes of numeric
 // features with more than 8 bins then move by up to 1/128 of the bins, rounded up, within the range of
 // the given objects' codes. Missing values stay missing, and categories are taken over unchanged.
 //
@@ -34,10 +34,10 @@ const (
 // if few other codes exist. Each has the weight 1. Its class is the class of the drawn object
 // and has no meaning. The order of the given objects has no effect. The result is nil if Stop ends the
 // work.
-func (c *Config) MakeUp(objects *dataset.Objects, alike []int) *dataset.Objects {
+func (c *Config) MakeUp(objects *dataset.Objects, compared []int) *dataset.Objects {
 	n, features := c.MadeUp, c.Features
 	out := dataset.NewObjects(dataset.NewLayout(features), objects.Classes, false, max(n, 0))
-	m := c.newMaker(objects, alike)
+	m := c.newMaker(objects, compared)
 	if m == nil {
 		return nil
 	}
@@ -76,8 +76,8 @@ type maker struct {
 	starts   []int32 // objects, see dataset.Objects.ByHash
 	sums     []int64 // cumulative weights of the objects in starts
 	codes    [][]uint16
-	scales   []scale    // of the features that tell how similar objects are
-	compared [][]uint16 // codes of these features
+	scales   []scale    // scales of the compared features
+	compared [][]uint16 // codes of the compared features, by position in starts
 	low      []int      // least and greatest code of each numeric feature, without missing
 	high     []int      //
 	orders   [][]int32  // by projection: positions in starts, in order
@@ -85,7 +85,7 @@ type maker struct {
 }
 
 // newMaker returns nil if Stop ends the work.
-func (c *Config) newMaker(o *dataset.Objects, alike []int) *maker {
+func (c *Config) newMaker(o *dataset.Objects, compared []int) *maker {
 	features := c.Features
 	m := &maker{objects: o, features: features, seed: portable.SplitMix(c.Seed, 1<<32+1), stopped: c.stopped}
 	m.starts = o.ByHash()
@@ -97,10 +97,10 @@ func (c *Config) newMaker(o *dataset.Objects, alike []int) *maker {
 	}
 	chosen := o.Select(m.starts)
 	m.codes = codesOf(chosen, 0, chosen.Len())
-	for _, f := range alike {
+	for _, f := range compared {
 		m.scales = append(m.scales, scaleOf(&features[f]))
 	}
-	chosen.Codes = Picked(chosen.Codes, alike)
+	chosen.Codes = Picked(chosen.Codes, compared)
 	m.compared = codesOf(chosen, 0, chosen.Len())
 	for f := range features {
 		low, high, missing := features[f].MissingCode(), 0, features[f].MissingCode()

@@ -104,7 +104,7 @@ func (s *Sequence) Tree(step int) *tree.Tree {
 	}
 	kept, id := s.kept(step)
 	pruned.Nodes = make([]tree.Node, len(kept))
-	branches := make([]tree.Branch, 0, len(kept)-1) // of all nodes: each leads to another node than the root
+	branches := make([]tree.Branch, 0, len(kept)-1) // branches of all nodes: each leads to another node than the root
 	for i, v := range kept {
 		n := s.tree.Nodes[v]
 		if s.leafAt(v, step) {

@@ -58,7 +58,7 @@ func (g *Growth) Gains(
 			trees[k] = f.sequences[pruning].Tree(step)
 		}
 		o := o
-		o.Workers = runtime.GOMAXPROCS(0) // while one fold ends, the others keep the processors busy
+		o.Workers = runtime.GOMAXPROCS(0) // while one fold ends, another keeps the processors busy
 		o.Stop = func() bool { return ctx.Err() != nil }
 		features := trees[0].Features
 		rest, held := dealt.Fold(f.number)
