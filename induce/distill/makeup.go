@@ -19,6 +19,8 @@ const (
 	reach = 4
 	// mostAttempts limits the mean number of attempts for a new object.
 	mostAttempts = 4
+	// mostCodes limits the codes that are made up at a time, for the sake of memory.
+	mostCodes = 1 << 21
 	// jitterBins is the number of bins of a numeric feature for which its codes move by one at most;
 	// with more bins they move further, in proportion.
 	jitterBins = 128
@@ -45,7 +47,7 @@ func (c *Config) MakeUp(objects *dataset.Objects, compared []int) *dataset.Objec
 		return out
 	}
 	known := m.known()
-	const batch = 1 << 12
+	batch := min(1<<12, max(1<<6, mostCodes/len(features)))
 	made, codes := make([][]int, batch), make([]int, batch*len(features))
 	classes, hashes := make([]uint16, batch), make([]uint64, batch)
 	for first := 0; out.Len() < n && first < n*mostAttempts+batch; first += batch {

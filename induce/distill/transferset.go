@@ -98,7 +98,7 @@ const (
 	partsOfPart = 3       // see Config.Parts; used if there are more than fewWhole training objects
 
 	// fewWhole is a number of training objects with which all of it takes little time. With three parts, ilpd
-	// and iris lost .007 and .003 of AUC, and with fewer synthetic objects .008 and .001.
+	// and iris lost .007 and .003 of AUC, and with fewer synthetic objects ilpd lost .008.
 	fewWhole = 2000
 )
 
