@@ -103,7 +103,7 @@ const (
 )
 
 // Part lets a teacher that is trained on these training objects teach them. There are as many synthetic
-// objects per training object or, with many training objects, three fifths of them. The result is nil if
+// objects per training object or, with many training objects, two fifths of them. The result is nil if
 // stop ends the work.
 func (s *TransferSet) Part(training *dataset.Objects, stop func() bool) *TransferSet {
 	c := *s.config
@@ -113,7 +113,7 @@ func (s *TransferSet) Part(training *dataset.Objects, stop func() bool) *Transfe
 		c.Most = mostOfPart
 		if s.training.Len() > fewWhole {
 			c.Parts = partsOfPart
-			c.MadeUp = c.MadeUp * 3 / 5
+			c.MadeUp = c.MadeUp * 2 / 5
 		}
 	}
 	return c.NewTransferSet(training)
