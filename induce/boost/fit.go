@@ -142,7 +142,7 @@ func newFitter(
 			}
 		}
 	}
-	f.units = newUnits(n, slices.Max(f.weights))
+	f.units = newUnits(f.weights)
 	return f
 }
 

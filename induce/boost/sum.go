@@ -40,10 +40,14 @@ type units struct {
 	gain                float64 // unit of gains
 }
 
-// newUnits returns the finest units with which a sum has room for this many rows, given their greatest
-// weight: the gradient of a row is at most its weight, and the curvature at most a quarter of it.
-func newUnits(rows int, weight float64) units {
-	u := units{float64(field/2/rows-1) / weight, float64(field/rows-1) / (weight / 4), 0, 0}
+// newUnits returns the finest units with which a sum has room for all rows, given their weights: the gradient
+// of a row is at most its weight, and the curvature at most a quarter of it. Rounding adds at most a unit for each row.
+func newUnits(weights []float64) units {
+	total := 0.0
+	for _, w := range weights {
+		total += w
+	}
+	u := units{float64(field/2-len(weights)) / total, float64(field-len(weights)) / (total / 4), 0, 0}
 	u.ridge, u.gain = ridge*u.curvature, u.curvature/float64(u.gradient*u.gradient)
 	return u
 }

@@ -3,6 +3,7 @@ package boost
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 )
 
@@ -11,10 +12,10 @@ import (
 func TestSums(t *testing.T) {
 	for _, c := range []struct {
 		rows          int
-		weight, slope float64 // greatest weight, and greatest share of it in a gradient
+		weight, slope float64 // weight of a row, and greatest share of it in a gradient
 	}{{40, 1, 1}, {5000, 1e-9, 1}, {MaxObjects, 1e9, 1}, {MaxObjects, 1, 1e-4}} {
 		r := rand.New(rand.NewPCG(1, uint64(c.rows)))
-		u := newUnits(c.rows, c.weight)
+		u := newUnits(slices.Repeat([]float64{c.weight}, c.rows))
 		maker := u.rounder()
 		var all, some sum
 		var gradients, curvatures [2]float64 // of all rows, of some
@@ -50,7 +51,7 @@ func TestSums(t *testing.T) {
 		}
 	}
 	// The greatest gradients and curvatures of all rows do not overflow.
-	u := newUnits(MaxObjects, 1)
+	u := newUnits(slices.Repeat([]float64{1}, MaxObjects))
 	for _, gradient := range []float64{1, -1} {
 		maker, all := u.rounder(), sum(0)
 		for range MaxObjects {
@@ -62,5 +63,30 @@ func TestSums(t *testing.T) {
 		if got := all.curvature() / u.curvature; math.Abs(got-MaxObjects/4) > 1 {
 			t.Errorf("%d rows with curvature 0.25: %v", MaxObjects, got)
 		}
+	}
+}
+
+// TestSumsSkewed: a row that weighs as much as all others leaves room for the slopes of the others.
+func TestSumsSkewed(t *testing.T) {
+	weights := slices.Repeat([]float64{1}, MaxObjects)
+	weights[0] = MaxObjects - 1
+	u := newUnits(weights)
+	maker := u.rounder()
+	var all, light sum
+	for i, w := range weights {
+		one := maker.round(w, w/4)
+		all += one
+		if i > 0 && i <= 20 {
+			light += one
+		}
+	}
+	if got := all.gradient() / u.gradient; math.Abs(got-2*(MaxObjects-1)) > 1 || all.rows() != MaxObjects {
+		t.Errorf("%d rows with gradient %v, want %d", all.rows(), got, 2*(MaxObjects-1))
+	}
+	if got := light.gradient() / u.gradient; math.Abs(got-20) > 0.1 {
+		t.Errorf("20 light rows have the gradient %v", got)
+	}
+	if got := light.curvature() / u.curvature; math.Abs(got-5) > 0.1 {
+		t.Errorf("20 light rows have the curvature %v, want 5", got)
 	}
 }
