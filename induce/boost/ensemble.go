@@ -51,9 +51,7 @@ func NewEnsemble(o *dataset.Objects, features []dataset.Feature, opts Options) *
 	if opts.Parts == 0 {
 		opts.Parts = parts
 	}
-	if opts.Most == 0 {
-		opts.Most = MaxObjects
-	}
+	opts.Most = min(cmp.Or(opts.Most, MaxObjects), MaxObjects)
 	if len(features) > fewFeatures {
 		opts.Features = cmp.Or(opts.Features, int(2*math.Sqrt(float64(len(features)))))
 		opts.Bins = cmp.Or(opts.Bins, coarseBins)

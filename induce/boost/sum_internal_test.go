@@ -66,7 +66,7 @@ func TestSums(t *testing.T) {
 	}
 }
 
-// TestSumsSkewed: a row that weighs as much as all others leaves room for the slopes of the others.
+// TestSumsSkewed: the slopes of light rows count next to a row that weighs half of the total.
 func TestSumsSkewed(t *testing.T) {
 	weights := slices.Repeat([]float64{1}, MaxObjects)
 	weights[0] = MaxObjects - 1
