@@ -203,9 +203,11 @@ func (f *fitter) histogram(rows []int32, ranges []extent) []sum {
 	} else {
 		h = make([]sum, f.entries*f.width)
 	}
-	sums, width := f.sums, f.width
+	sums := f.sums
+	width := f.width
 	for _, u := range f.drawn {
-		codes, own := f.codes[u], h[f.first[u]*width:]
+		codes := f.codes[u]
+		own := h[f.first[u]*width:]
 		if width == 1 {
 			sums = sums[:len(codes)]
 			for _, row := range rows {
@@ -288,7 +290,9 @@ func (f *fitter) search(l *leaf) {
 
 // searchFull is searchBins for a feature that all rows of the leaf have. It is the hottest loop.
 func (f *fitter) searchFull(t *trial, h []sum, listed []uint16) {
-	total, best, ridge := t.leaf.total[0], &t.leaf.best, f.units.ridge
+	total := t.leaf.total[0]
+	best := &t.leaf.best
+	ridge := f.units.ridge
 	h = h[:len(listed)]
 	low := sum(0)
 	for rank, code := range listed {
@@ -313,7 +317,10 @@ func (f *fitter) searchFull(t *trial, h []sum, listed []uint16) {
 // searchBins is search for a numeric feature with a single score, given the sums and the codes of the
 // ranks that split the rows. Some rows of the leaf have no value.
 func (f *fitter) searchBins(t *trial, h []sum, listed []uint16) {
-	total, missing, best, ridge := t.leaf.total[0], t.missing[0], &t.leaf.best, f.units.ridge
+	total := t.leaf.total[0]
+	missing := t.missing[0]
+	best := &t.leaf.best
+	ridge := f.units.ridge
 	low := sum(0)
 	for rank, code := range listed {
 		if h[rank] == 0 {
