@@ -89,7 +89,7 @@ func (g *grower) children(o *openNode, by *choice, last bool, w *workspace) []*o
 	b.users.Store(int32(len(children)))
 	from := 0
 	for i, c := range by.cells {
-		child := &openNode{table: o.table, block: b, n: make([]int64, len(o.n)), m: make([]int64, len(o.n))}
+		child := &openNode{table: o.table, block: b, varied: o.varied, n: make([]int64, len(o.n)), m: make([]int64, len(o.n))}
 		for k := range child.n {
 			child.n[k], child.m[k] = c[2*k], c[2*k+1]
 			child.objects += int(c[2*k])
@@ -173,7 +173,7 @@ func part[T uint8 | uint16](codes []T, o *openNode, no, yes []int32, from, width
 // the largest child is the parent's minus the histograms of its siblings.
 func (g *grower) inherit(o *openNode, children []*openNode, last bool, w *workspace) {
 	largest := children[len(children)-1]
-	if o.cells == nil || !g.worthKeeping(largest.objects) {
+	if o.cells == nil || !g.worthKeeping(largest.varied, largest.objects) {
 		return
 	}
 	if last {
@@ -183,13 +183,13 @@ func (g *grower) inherit(o *openNode, children []*openNode, last bool, w *worksp
 		copy(largest.cells, o.cells)
 	}
 	for _, child := range children[:len(children)-1] {
-		if g.worthKeeping(child.objects) {
+		if g.worthKeeping(child.varied, child.objects) {
 			child.cells = g.newCells(w)
-			clear(child.cells)
 		}
 		r := g.selection(child, w)
 		g.shareIfLarge(child, w, func(_ *workspace, next func() int) {
-			for f := next(); f >= 0; f = next() {
+			for at := next(); at >= 0; at = next() {
+				f := child.varied.feature(at)
 				g.subtractChild(g.layout.Column(largest.cells, f, 0), child, &r, f)
 			}
 		})
@@ -204,11 +204,12 @@ func (g *grower) subtractChild(parent []int64, child *openNode, r *induce.Select
 		return
 	}
 	cells := g.layout.Column(child.cells, f, 0)
+	clear(cells)
 	child.table.counters[f].Count(cells, r)
 	induce.Subtract(parent, cells)
 }
 
-// newCells returns memory for a histogram.
+// newCells returns memory for a histogram, which is not cleared.
 func (g *grower) newCells(w *workspace) []int64 {
 	cells := w.histograms.get(g.layout.Cells())
 	g.held.Add(8 * int64(len(cells)))

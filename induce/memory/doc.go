@@ -8,7 +8,8 @@
 //  1. A node is a leaf if the criterion, the depth or the number of rows requires it, or if
 //     Options.Stop returns true. Its rows and raw class weights are summed up.
 //  2. The codes of each feature are counted into cells: objects and weight by code and
-//     class. A node that is large for the number of cells keeps the histogram.
+//     class. A node that is large for the number of cells keeps the histogram. Features whose
+//     values do not vary in a node are left out in the nodes below.
 //  3. A nodesearch.Search finds the best test of each tree in the cells of all features. The
 //     best test splits the node.
 //  4. The objects are partitioned by outcome, in their order. If the parent kept its

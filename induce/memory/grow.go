@@ -192,17 +192,18 @@ const (
 	keptCells = 1 << 24
 )
 
-// shareIfLarge calls body with a function that returns the next feature, or -1 after the last
-// one. If the node is large, all idle workers call body as well.
+// shareIfLarge calls body with a function that returns the position of the next feature that may vary in
+// the node, or -1 after the last one. If the node is large, all idle workers call body as well.
 func (g *grower) shareIfLarge(o *openNode, w *workspace, body func(w *workspace, next func() int)) {
+	n := g.features(o.varied)
 	if g.pool.size > 1 && g.work(o) >= grain {
-		g.pool.share(w, len(g.Columns), body)
+		g.pool.share(w, n, body)
 		return
 	}
-	f := -1
+	at := -1
 	body(w, func() int {
-		if f++; f < len(g.Columns) {
-			return f
+		if at++; at < n {
+			return at
 		}
 		return -1
 	})

@@ -16,9 +16,10 @@ type openNode struct {
 	order   []int32 // numbers of its objects in the code table, ascending; nil: all objects
 	block   *block  // holds order
 	members []member
+	varied  *varied // the features that may have tests in the node and below; nil: all
 	n, m    []int64 // by class: number of objects and their weight, see split.Classes
 	objects int
-	cells   []int64 // histogram of all features; nil: not kept
+	cells   []int64 // histogram of the features that may vary; nil: not kept
 }
 
 // member is the node of one tree.
@@ -28,7 +29,7 @@ type member struct {
 }
 
 // work estimates the time to grow the subtrees below the node.
-func (g *grower) work(o *openNode) int { return o.objects * len(g.Columns) }
+func (g *grower) work(o *openNode) int { return o.objects * g.features(o.varied) }
 
 // block is memory for the numbers of the objects of siblings, which share it.
 type block struct {
@@ -64,7 +65,7 @@ func (g *grower) releaseOrder(o *openNode, w *workspace) {
 // codeTable has the codes of all objects, or the gathered codes of the objects of one node. The open
 // nodes below this node refer to objects by their numbers in the table.
 type codeTable struct {
-	counters []induce.ColumnCounter // per feature
+	counters []induce.ColumnCounter // per feature; without codes if the feature does not vary in the node
 	class    []uint16               // per object
 	weight   []int64                // per object; nil: each weighs 1
 	ids      []int32                // per object: its number among all objects; nil: its number in the table
@@ -111,7 +112,7 @@ func (g *grower) gather(o *openNode, w *workspace) {
 	from, n := o.table, o.objects
 	bytes := int64(n) * g.objectBytes
 	dense := o.order == nil || sparse*n > len(from.class)
-	if dense || len(from.class)*len(g.Columns) <= cached || !g.reserve(bytes) {
+	if dense || len(from.class)*g.features(o.varied) <= cached || !g.reserve(bytes) {
 		return
 	}
 	e := &codeTable{counters: make([]induce.ColumnCounter, len(g.Columns)), ids: w.numbers.get(n)}
@@ -123,7 +124,8 @@ func (g *grower) gather(o *openNode, w *workspace) {
 	}
 	at8, at16 := 0, n
 	codes := make([]dataset.Codes, len(g.Columns))
-	for f := range g.Columns {
+	for at := range g.features(o.varied) {
+		f := o.varied.feature(at)
 		if from.counters[f].Codes.U8 != nil {
 			codes[f].U8, at8 = e.u8[at8:at8+n:at8+n], at8+n
 		} else {
@@ -132,7 +134,8 @@ func (g *grower) gather(o *openNode, w *workspace) {
 		e.counters[f] = induce.ColumnCounter{Codes: &codes[f], Common: from.counters[f].Common}
 	}
 	g.shareIfLarge(o, w, func(_ *workspace, next func() int) {
-		for f := next(); f >= 0; f = next() {
+		for at := next(); at >= 0; at = next() {
+			f := o.varied.feature(at)
 			pick(codes[f].U8, from.counters[f].Codes.U8, o.order)
 			pick(codes[f].U16, from.counters[f].Codes.U16, o.order)
 		}

@@ -14,6 +14,7 @@ type search struct {
 	nodesearch.Search
 
 	layout  *induce.Layout // layout of the kept histogram
+	varies  []bool         // by position: whether the values of a feature may vary in the node
 	objects induce.Selection
 	used    []int           // the classes that are counted; nil: all
 	fresh   bool            // the kept histogram is not counted yet
@@ -26,7 +27,7 @@ type search struct {
 // for which the node is a leaf, whatever tests there are.
 func (g *grower) newSearch(o *openNode, w *workspace) *search {
 	s := &w.search
-	s.Reset(&g.Rules, o.Place)
+	s.Reset(&g.Rules, o.Place, o.varied.list())
 	s.layout, s.used, s.fresh = &g.layout, nil, false
 	s.leaves, s.nodes, s.heavy = s.leaves[:0], s.nodes[:0], s.heavy[:0]
 	stop := g.opts.Stop != nil && g.opts.Stop()
@@ -53,9 +54,8 @@ func (g *grower) newSearch(o *openNode, w *workspace) *search {
 	for i := range s.Trees {
 		s.heavy = append(s.heavy, g.heavy(o, &s.Trees[i]))
 	}
-	if o.cells == nil && g.worthKeeping(o.objects) {
+	if o.cells == nil && g.worthKeeping(o.varied, o.objects) {
 		o.cells = g.newCells(w)
-		clear(o.cells)
 		s.fresh = true
 	}
 	if o.cells == nil {
@@ -74,10 +74,9 @@ func (g *grower) isLeaf(o *openNode, m member, t *split.Totals, rows int64) bool
 }
 
 // worthKeeping reports whether a node with the given number of objects keeps its histogram: it
-// does if counting the objects costs more than subtracting all cells.
-func (g *grower) worthKeeping(objects int) bool {
-	cells := g.layout.Cells()
-	return cells <= keptCells && 2*objects*len(g.Columns) > 3*cells
+// does if counting the objects costs more than subtracting the cells of all features that may vary.
+func (g *grower) worthKeeping(v *varied, objects int) bool {
+	return g.layout.Cells() <= keptCells && 2*objects*g.features(v) > 3*g.cellsOf(v)
 }
 
 // selection returns the node's objects for counting, with all classes, in the memory of
@@ -183,17 +182,19 @@ func (g *grower) findTests(o *openNode, s *search, w *workspace) {
 	if len(s.Trees) == 0 {
 		return
 	}
+	s.varies = fit(s.varies, s.Features())
 	g.shareIfLarge(o, w, func(w *workspace, next func() int) {
 		s.Begin(&w.scratch)
 		load := g.loader(o, s, w)
-		for f := next(); f >= 0; f = next() {
-			s.Scan(f, &w.scratch, load)
+		for at := next(); at >= 0; at = next() {
+			s.varies[at] = s.Scan(at, &w.scratch, load)
 		}
 		w.unload()
 	})
 	s.fresh = false
-	s.Collect(0, len(g.Columns), &w.scratch, g.loader(o, s, w))
+	s.Collect(0, s.Features(), &w.scratch, g.loader(o, s, w))
 	s.Choose()
+	o.varied = g.narrowed(o.varied, s.varies)
 }
 
 // loader returns a function that loads the node's histogram of a feature into the memory of a worker.

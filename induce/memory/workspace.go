@@ -83,6 +83,7 @@ func (w *workspace) load(o *openNode, s *search, f, codes int) {
 	}
 	cells := s.layout.Column(o.cells, f, 0)
 	if s.fresh {
+		clear(cells)
 		counter.Count(cells, &s.objects)
 	}
 	if packed {

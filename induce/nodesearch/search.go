@@ -14,10 +14,11 @@ type Search struct {
 
 	rules     *Rules
 	place     induce.Place
-	asked     []int // features that the path tests, if some tree limits their number
+	features  []int32 // the features that are searched, ascending; nil: all
+	asked     []int   // features that the path tests, if some tree limits their number
 	teams     []team
-	gains     []float64        // by feature and team: see split.Scanner.Gain; nil unless some tree chooses the root by them
-	estimates []split.Estimate // bounds of the best score, by feature, then by tree in the order of the teams
+	gains     []float64        // by position and team: see split.Scanner.Gain; nil unless some tree chooses the root by them
+	estimates []split.Estimate // bounds of the best score, by position, then by tree in the order of the teams
 	highest   []highest        // by tree, in the order of the teams
 }
 
@@ -43,7 +44,7 @@ type Tree struct {
 	closed       bool              // only features that the path tests already have tests, see induce.Params.PathFeatures
 	byCodes      bool              // the node is the root and tests the feature with the highest gain, see induce.Params.RootByCodes
 	gain         float64           // the highest gain so far
-	demanded     int               // the only feature that counts, as the node has to test it and it has tests; -1: none
+	demanded     int               // position of the only feature that counts, as the node has to test it and it has tests; -1: none
 	found        []split.Candidate // tests that may be the best, or the runner-up
 	first        float64           // the highest lower bound of a feature's best score
 	second       float64           // the next best score, of another feature
@@ -70,9 +71,10 @@ type Scratch struct {
 	found  [][]split.Candidate
 }
 
-// Reset begins the search of another node, without trees.
-func (s *Search) Reset(rules *Rules, place induce.Place) {
-	s.rules, s.place, s.asked, s.gains = rules, place, nil, nil
+// Reset begins the search of another node, without trees. features are the features that are searched,
+// ascending; nil: all. Scan and Collect take positions in this list.
+func (s *Search) Reset(rules *Rules, place induce.Place, features []int32) {
+	s.rules, s.place, s.features, s.asked, s.gains = rules, place, features, nil, nil
 	if rules.confined {
 		s.asked = place.Path.Features()
 	}
@@ -124,18 +126,34 @@ func (s *Search) Group() {
 		t := &s.Trees[i]
 		t.at = s.teams[t.team].first + t.member
 	}
-	n := len(s.rules.Columns) * len(s.Trees)
+	n := s.Features() * len(s.Trees)
 	s.estimates = slices.Grow(s.estimates[:0], n)[:n]
 	if s.rules.byCodes && s.place.Depth == 0 {
-		s.gains = make([]float64, len(s.rules.Columns)*len(s.teams))
+		s.gains = make([]float64, s.Features()*len(s.teams))
 	}
 	s.highest = slices.Grow(s.highest[:0], len(s.Trees))[:len(s.Trees)]
 }
 
-// row returns the estimates of a feature for the trees of a team.
-func (s *Search) row(f int, t *team) []split.Estimate {
-	at := f*len(s.Trees) + t.first
-	return s.estimates[at : at+len(t.trees)]
+// Features returns the number of features that are searched.
+func (s *Search) Features() int {
+	if s.features == nil {
+		return len(s.rules.Columns)
+	}
+	return len(s.features)
+}
+
+// feature returns the feature at a position.
+func (s *Search) feature(at int) int {
+	if s.features == nil {
+		return at
+	}
+	return int(s.features[at])
+}
+
+// row returns the estimates of the feature at a position for the trees of a team.
+func (s *Search) row(at int, t *team) []split.Estimate {
+	from := at*len(s.Trees) + t.first
+	return s.estimates[from : from+len(t.trees)]
 }
 
 // Begin begins the node in a goroutine's memory. It comes before Scan, Collect and Parts.
@@ -149,106 +167,121 @@ func (s *Search) Begin(w *Scratch) {
 	}
 }
 
-// load loads a feature for a team.
-func (s *Search) load(f, at int, w *Scratch, load Load) *split.Team {
-	h, present := load(f, s.teams[at].trees[0])
-	w.teams[at].Load(f, s.place.Path.Column(f, s.rules.Columns, &w.column), h, present)
-	return w.teams[at]
+// load loads a feature for the team with the given index.
+func (s *Search) load(f, team int, w *Scratch, load Load) *split.Team {
+	h, present := load(f, s.teams[team].trees[0])
+	w.teams[team].Load(f, s.place.Path.Column(f, s.rules.Columns, &w.column), h, present)
+	return w.teams[team]
 }
 
-// Scan estimates the best scores of a feature. Several goroutines may scan features at the same
-// time, each with its own memory.
-func (s *Search) Scan(f int, w *Scratch, load Load) {
+// Scan estimates the best scores of the feature at a position, and reports whether its values may vary in
+// the node. Several goroutines may scan features at the same time, each with its own memory.
+func (s *Search) Scan(at int, w *Scratch, load Load) (varies bool) {
+	f := s.feature(at)
 	for i := range s.teams {
-		row := s.row(f, &s.teams[i])
+		row := s.row(at, &s.teams[i])
 		if s.teams[i].closed && !slices.Contains(s.asked, f) {
 			for k := range row {
 				row[k] = split.NoTests()
 			}
+			varies = true
 			continue
 		}
 		team := s.load(f, i, w, load)
 		team.Scan(row)
+		varies = varies || team.Varies()
 		if s.gains != nil {
-			s.gains[f*len(s.teams)+i] = team.Gain()
+			s.gains[at*len(s.teams)+i] = team.Gain()
 		}
 	}
+	return varies
 }
 
-// Collect collects the tests of the features [from, to) that may be a tree's best test or its
-// runner-up. These features have been scanned, and the features before were collected.
+// Collect collects the tests of the features at the positions [from, to) that may be a tree's best test or
+// its runner-up. These features have been scanned, and the features before were collected.
 func (s *Search) Collect(from, to int, w *Scratch, load Load) {
 	s.bound(from, to)
-	for f := from; f < to; f++ {
-		for at := range s.teams {
-			if !s.matters(f, &s.teams[at]) {
+	for at := from; at < to; at++ {
+		for team := range s.teams {
+			if !s.matters(at, &s.teams[team]) {
 				continue
 			}
 			wanted := false
 			w.cuts = w.cuts[:0]
-			for _, tree := range s.teams[at].trees {
-				cut := s.cut(&s.Trees[tree], f)
+			for _, tree := range s.teams[team].trees {
+				cut := s.cut(&s.Trees[tree], at)
 				wanted = wanted || !math.IsInf(cut, 1)
 				w.cuts = append(w.cuts, cut)
 			}
 			if wanted {
-				s.collect(f, at, w, load)
+				s.collect(s.feature(at), team, w, load)
 			}
 		}
 	}
 }
 
 // collect collects the tests of a feature that reach the cuts of a team's trees.
-func (s *Search) collect(f, at int, w *Scratch, load Load) {
+func (s *Search) collect(f, team int, w *Scratch, load Load) {
 	w.found = w.found[:0]
-	for _, tree := range s.teams[at].trees {
+	for _, tree := range s.teams[team].trees {
 		w.found = append(w.found, s.Trees[tree].found)
 	}
-	s.load(f, at, w, load).Collect(w.cuts, w.found)
-	for i, tree := range s.teams[at].trees {
+	s.load(f, team, w, load).Collect(w.cuts, w.found)
+	for i, tree := range s.teams[team].trees {
 		s.Trees[tree].found = w.found[i]
 	}
 }
 
-// estimate returns the estimate of a feature for a tree.
-func (s *Search) estimate(t *Tree, f int) split.Estimate { return s.estimates[f*len(s.Trees)+t.at] }
+// estimate returns the estimate of the feature at a position for a tree.
+func (s *Search) estimate(t *Tree, at int) split.Estimate { return s.estimates[at*len(s.Trees)+t.at] }
 
-// demand returns the feature that a tree has to test at the node, judged by the features up to to; -1: any.
-// The features before from were judged by earlier calls.
+// demand returns the position of the feature that a tree has to test at the node, judged by the positions
+// up to to; -1: any. The positions before from were judged by earlier calls.
 func (s *Search) demand(t *Tree, from, to int) int {
-	hasTests := func(f int) bool { return !math.IsInf(s.estimate(t, f).High, -1) }
-	if f := s.rules.demanded(s.place.Depth); from <= f && f < to && hasTests(f) {
+	hasTests := func(at int) bool { return !math.IsInf(s.estimate(t, at).High, -1) }
+	if at := s.position(s.rules.demanded(s.place.Depth)); from <= at && at < to && hasTests(at) {
 		t.byCodes = false // what users demand goes first
-		return f
+		return at
 	}
 	best := t.demanded
-	for f := from; t.byCodes && f < to; f++ {
-		if gain := s.gains[f*len(s.teams)+t.team]; gain > t.gain && hasTests(f) {
+	for at := from; t.byCodes && at < to; at++ {
+		if gain := s.gains[at*len(s.teams)+t.team]; gain > t.gain && hasTests(at) {
 			t.gain = gain
-			best = f
+			best = at
 		}
 	}
 	return best
 }
 
-// bound raises the bounds of the trees' scores by the features [from, to). If one of these is the
-// feature that the node has to test, no other feature counts for the trees in which it has a test.
+// position returns the position of a feature; -1 if it is not searched.
+func (s *Search) position(f int) int {
+	if s.features == nil || f < 0 {
+		return f
+	}
+	if at, found := slices.BinarySearch(s.features, int32(f)); found {
+		return at
+	}
+	return -1
+}
+
+// bound raises the bounds of the trees' scores by the features at the positions [from, to). If one of these
+// is the feature that the node has to test, no other feature counts for the trees in which it has a test.
 // It visits the estimates in the order of their memory: wide data have thousands of features.
 func (s *Search) bound(from, to int) {
 	for i := range s.Trees {
 		t := &s.Trees[i]
-		if f := s.demand(t, from, to); f != t.demanded {
-			t.demanded = f
+		if at := s.demand(t, from, to); at != t.demanded {
+			t.demanded = at
 			t.found = t.found[:0]
-			t.first = s.estimate(t, f).Low
+			t.first = s.estimate(t, at).Low
 			t.second = math.Inf(-1)
 		}
 		s.highest[t.at] = highest{first: t.first, second: t.second}
 	}
 	n := len(s.Trees)
-	for f := from; f < to; f++ {
-		for at, e := range s.estimates[f*n : (f+1)*n] {
-			h := &s.highest[at]
+	for at := from; at < to; at++ {
+		for k, e := range s.estimates[at*n : (at+1)*n] {
+			h := &s.highest[k]
 			switch {
 			case e.Low > h.first:
 				h.second = h.first
@@ -271,9 +304,9 @@ func (s *Search) bound(from, to int) {
 	}
 }
 
-// matters reports whether a feature may matter to a tree of a team: cut decides.
-func (s *Search) matters(f int, t *team) bool {
-	for i, e := range s.row(f, t) {
+// matters reports whether the feature at a position may matter to a tree of a team: cut decides.
+func (s *Search) matters(at int, t *team) bool {
+	for i, e := range s.row(at, t) {
 		if e.High >= s.highest[t.first+i].cut {
 			return true
 		}
@@ -281,17 +314,17 @@ func (s *Search) matters(f int, t *team) bool {
 	return false
 }
 
-// cut returns the least estimate with which a test of a feature matters to a tree; +Inf if no test
-// matters. The best test ties with the best score of its feature, and of all features. The
+// cut returns the least estimate with which a test of the feature at a position matters to a tree; +Inf if
+// no test matters. The best test ties with the best score of its feature, and of all features. The
 // runner-up ties with the best score of its feature, and of all features other than the feature of
 // the best test: that is at least the second highest of the features' best scores.
-func (s *Search) cut(t *Tree, f int) float64 {
-	e, least := s.estimate(t, f), t.first
+func (s *Search) cut(t *Tree, at int) float64 {
+	e, least := s.estimate(t, at), t.first
 	if t.compares {
 		least = max(t.second, e.Low)
 	}
 	least = split.Cut(least)
-	if e.High < least || math.IsInf(e.High, -1) || t.demanded >= 0 && f != t.demanded {
+	if e.High < least || math.IsInf(e.High, -1) || t.demanded >= 0 && at != t.demanded {
 		return math.Inf(1)
 	}
 	return least

@@ -235,6 +235,9 @@ func (t *Team) Scan(best []Estimate) {
 	}
 }
 
+// Varies reports whether objects of the node have several codes of the loaded feature.
+func (t *Team) Varies() bool { return len(t.exact.present) > 1 }
+
 // Gain is Scanner.Gain for the criteria of the team.
 func (t *Team) Gain() float64 { return t.exact.Gain() }
 
