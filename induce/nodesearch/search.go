@@ -159,7 +159,7 @@ func (s *Search) row(at int, t *team) []split.Estimate {
 // Begin begins the node in a goroutine's memory. It comes before Scan, Collect and Parts.
 func (s *Search) Begin(w *Scratch) {
 	for len(w.teams) < len(s.teams) {
-		w.teams = append(w.teams, split.NewTeam())
+		w.teams = append(w.teams, split.NewTeam(len(s.rules.Columns)))
 	}
 	for i := range s.teams {
 		t, first := &s.teams[i], &s.Trees[s.teams[i].trees[0]]

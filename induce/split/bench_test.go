@@ -79,7 +79,7 @@ func benchmarkTeam(b *testing.B, classes, codes, objects int) {
 	}
 	_, totals, _ := n.load(split.NewCriterion(split.EC45, split.Both, 1, 0.0005, n.total), true)
 	h, present := n.histogram(0)
-	t := split.NewTeam()
+	t := split.NewTeam(len(n.columns))
 	best := make([]split.Estimate, len(criteria))
 	for b.Loop() {
 		t.Node(totals, split.Heavy{}, criteria, false)

@@ -94,8 +94,10 @@ func (t *Team) bins() {
 }
 
 // single measures the test whose outcome 1 is the code at position at.
-func (t *Team) single(at int) {
-	cells := t.exact.cells(int(t.exact.present[at]))
+func (t *Team) single(at int) { t.measureCells(at, t.exact.cells(int(t.exact.present[at]))) }
+
+// measureCells measures a test, given the cells of its outcome 1.
+func (t *Team) measureCells(at int, cells []int64) {
 	if len(cells) == 4 {
 		sum := outcome{
 			objects: cells[0] + cells[2], weight: cells[1] + cells[3], n0: cells[0], m0: cells[1],
@@ -290,11 +292,16 @@ func (t *Team) scoreGains() {
 
 // estimate returns the estimate of a test of the batch.
 func (t *Team) estimate(w *way, i int) float64 {
+	return float64(t.unpriced(w, i) * t.scales[w.scale].factor)
+}
+
+// unpriced returns the estimate of a test of the batch before its price counts.
+func (t *Team) unpriced(w *way, i int) float64 {
 	x := t.gain[i]
 	if w.light >= 0 {
 		x = t.efficiency[w.light][i] + float64(w.lambda*x)
 	}
-	return float64(x * t.scales[w.scale].factor)
+	return x
 }
 
 // collect finds the tests of the batch that matter to some criterion, in test order.

@@ -34,6 +34,7 @@ type Team struct {
 	nodeSquares         int64     // sum of the squared objects by class
 
 	batch
+	table table
 	found func(i, member int)
 	cuts  []float64
 }
@@ -104,8 +105,10 @@ type batch struct {
 	efficiency [][batchSize]float64 // balance plus efficiency, for each light
 }
 
-// NewTeam returns a team.
-func NewTeam() *Team { return &Team{exact: &Scanner{}} }
+// NewTeam returns a team for nodes with this number of features.
+func NewTeam(features int) *Team {
+	return &Team{exact: &Scanner{}, table: table{most: min(mostTabled, outcomesPerFeature*int64(features))}}
+}
 
 // Joins reports whether both criteria can be in the same team: they measure the outcomes of the
 // same tests in the same way.
@@ -133,6 +136,7 @@ func (t *Team) Node(n *Totals, heavy Heavy, criteria []*Criterion, exactly bool)
 	for i := range t.ways {
 		t.setOff(&t.ways[i])
 	}
+	t.table.begin(n, len(t.ways))
 	if len(n.N) <= 2 {
 		return
 	}
@@ -221,7 +225,11 @@ func (t *Team) Scan(best []Estimate) {
 		t.ways[i].sure = t.ways[i].best
 	}
 	t.found = nil
-	t.visit()
+	if t.tabled() {
+		t.lookUp()
+	} else {
+		t.visit()
+	}
 	for i := range t.members {
 		m := &t.members[i]
 		w := &t.ways[m.way]

@@ -30,8 +30,8 @@ func team(r *rand.Rand, total int64, subset int) []*split.Criterion {
 }
 
 // lightNode draws a node without heavy objects, of large weights now and then, and
-// with features whose cuts have a subset.
-func lightNode(r *rand.Rand) *node {
+// with features whose cuts have a subset. A small node has few objects, which weigh 1 each.
+func lightNode(r *rand.Rand, small bool) *node {
 	n := &node{classes: 2 + r.IntN(5)}
 	for range 1 + r.IntN(5) {
 		c := randomColumn(r)
@@ -56,8 +56,15 @@ func lightNode(r *rand.Rand) *node {
 	}
 	mixed := []int{1, 2, 3, 6}[r.IntN(4)]
 	scale := []int64{1, 1, 100_000, 1 << 40}[r.IntN(4)]
-	for range 60 + r.IntN([]int{400, 400, 3000}[r.IntN(3)]) {
+	objects := 60 + r.IntN([]int{400, 400, 3000}[r.IntN(3)])
+	if small {
+		objects, scale = 2+r.IntN(50), 1
+	}
+	for range objects {
 		o := object{class: r.IntN(n.classes), weight: scale * int64(1+r.IntN(2))}
+		if small {
+			o.weight = 1
+		}
 		for f, c := range n.columns {
 			code := r.IntN(c.Codes)
 			switch (r.IntN(mixed) + f) % max(2, mixed) { // features of the same partitions, for ties
@@ -72,6 +79,9 @@ func lightNode(r *rand.Rand) *node {
 		n.objects = append(n.objects, o)
 	}
 	n.total = n.weight(n.objects) + 10*scale
+	if small {
+		n.total += 60
+	}
 	return n
 }
 
@@ -103,9 +113,9 @@ func TestTeam(t *testing.T) {
 			t.Errorf("nodes with and without a test: %v", chosen)
 		}
 	}()
-	for seed := range uint64(200) {
+	for seed := range uint64(300) {
 		r := rand.New(rand.NewPCG(20, seed))
-		n := lightNode(r)
+		n := lightNode(r, seed%4 == 3)
 		if seed%3 == 2 {
 			n.unpaired(r)
 		}
@@ -141,7 +151,7 @@ func TestTeam(t *testing.T) {
 func teamChoice(t *testing.T, n *node, criteria []*split.Criterion) []split.Candidate {
 	t.Helper()
 	_, totals, _ := n.load(criteria[0], true)
-	team := split.NewTeam()
+	team := split.NewTeam(1 << 10) // as if there were many features, so that small nodes have tables
 	team.Node(totals, split.Heavy{}, criteria, false)
 	best := make([][]split.Estimate, len(n.columns))
 	lows, cuts := make([]float64, len(criteria)), make([]float64, len(criteria))
