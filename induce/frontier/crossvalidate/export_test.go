@@ -1,8 +1,18 @@
 package crossvalidate
 
+import (
+	"github.com/espalier-ml/espalier/induce/frontier"
+	"github.com/espalier-ml/espalier/induce/prune"
+)
+
 // SmoothFolds estimates the trees of the folds with a strength of smoothing.
 func SmoothFolds(folds []Fold, rows float64) {
 	for i := range folds {
 		folds[i].smooth(rows, len(folds[i].trees))
 	}
+}
+
+// ScoresOf returns the scores of the steps of a fold's own sequence that corresponds to that of a point.
+func ScoresOf(f *Fold, pool *frontier.Pool, p *frontier.Point) []prune.Score {
+	return f.scores[pool.PruningOf(p)]
 }

@@ -219,8 +219,8 @@ func (d *data) byHand(folds, fold, candidate int) (*tree.Tree, metric.Metrics) {
 // TestCounterparts: the un-pruned trees and the roots alone correspond to each other. A
 // step between them corresponds to the step of the fold's tree whose expected cost is
 // nearest, the cheaper one of two. The area of a point is the mean over the folds, and its other
-// figures are means weighted by the folds' rows. All rows but those of the validation part are in
-// some fold.
+// figures are means weighted by the folds' rows. A counterpart that costs over 1.2 times as much counts with
+// the figures on the line to the next cheaper step. All rows but those of the validation part are in some fold.
 func TestCounterparts(t *testing.T) {
 	d := every(3)
 	p := d.pool(t)
@@ -229,7 +229,7 @@ func TestCounterparts(t *testing.T) {
 		t.Fatal(err)
 	}
 	crossvalidate.SetAreas(folds, p)
-	between := 0
+	between, dear := 0, 0
 	for i := range p.Points {
 		q := &p.Points[i]
 		steps := p.Prunings[p.PruningOf(q)].Sequence.Steps
@@ -254,15 +254,27 @@ func TestCounterparts(t *testing.T) {
 			if got, want := one.Tree.Complexity, own.Tree(at).Complexity; got != want {
 				t.Errorf("point %d, fold %d: %+v, want that of step %d, %+v", i, fold, got, at, want)
 			}
-			if one.Score.AUC != nil {
-				sum, n = sum+*one.Score.AUC, n+1
-			}
 			weight := float64(one.Rows)
 			rows += weight
-			total += weight * (*one.Score.ExpectedErrorCost + *one.Score.ExpectedBilledCost)
-			loss += weight * *one.Score.LogLoss
-			hits += weight * *one.Score.Accuracy
-			wrong += weight * *one.Score.ExpectedErrorCost
+			add := func(s *prune.Score, share float64) {
+				sum += share * *s.AUC
+				total += share * weight * (*s.ExpectedErrorCost + *s.ExpectedBilledCost)
+				loss += share * weight * *s.LogLoss
+				hits += share * weight * *s.Accuracy
+				wrong += share * weight * *s.ExpectedErrorCost
+			}
+			n++
+			share := 1.0
+			if cost := own.Steps[at].ExpectedCost; q.Step > 0 && cost > 1.2*q.ExpectedCost {
+				next := at
+				for own.Steps[next].ExpectedCost > q.ExpectedCost {
+					next++
+				}
+				share = (q.ExpectedCost - own.Steps[next].ExpectedCost) / (cost - own.Steps[next].ExpectedCost)
+				add(&crossvalidate.ScoresOf(&folds[fold], p, q)[next], 1-share)
+				dear++
+			}
+			add(&one.Score, share)
 		}
 		for name, got := range map[string][2]float64{
 			"log loss": {*q.FoldsLogLoss, loss / rows}, "accuracy": {*q.FoldsAccuracy, hits / rows},
@@ -279,6 +291,9 @@ func TestCounterparts(t *testing.T) {
 		if want := float64(d.weight) / (float64(d.weight) + validation); math.Abs(q.OfFolds-want) > 1e-15 {
 			t.Errorf("point %d: share %v of the folds, want %v", i, q.OfFolds, want)
 		}
+	}
+	if dear < 5 {
+		t.Errorf("only %d counterparts cost much more than their points", dear)
 	}
 	if between < 20 {
 		t.Errorf("only %d counterparts between the first and the last step", between)
