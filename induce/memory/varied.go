@@ -1,7 +1,7 @@
 package memory
 
 // varied lists the features whose values may vary in a node. A feature of a single value has no test in the
-// node, nor in any node below. Of 1,776 chemical features, half do not vary in nodes of 30 objects.
+// node, nor in any node below. Half of the 1,776 features of bioresponse do not vary in nodes of 30 objects.
 type varied struct {
 	features []int32 // ascending
 	cells    int     // number of cells of these features

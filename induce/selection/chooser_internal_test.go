@@ -5,8 +5,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/espalier-ml/espalier/induce"
+	"github.com/espalier-ml/espalier/induce/frontier"
 	"github.com/espalier-ml/espalier/induce/frontier/crossvalidate"
+	"github.com/espalier-ml/espalier/induce/grid"
 	"github.com/espalier-ml/espalier/induce/parallel"
+	"github.com/espalier-ml/espalier/induce/split"
 	"github.com/espalier-ml/espalier/induce/tree"
 )
 
@@ -45,6 +51,35 @@ func TestFoldsAreTold(t *testing.T) {
 		}
 		if notes := strings.Join(w.notes, "\n"); (one.note == "") != (notes == "") || !strings.Contains(notes, one.note) {
 			t.Errorf("%d objects, %d rare rows: noted %q, want %q", one.objects, one.rare, notes, one.note)
+		}
+	}
+}
+
+// TestTaught: few objects teach the whole grid, many one tree for each criterion, price and limit.
+func TestTaught(t *testing.T) {
+	axes := grid.Axes{
+		Algorithms: []split.Algorithm{split.EC45, split.C45}, Lambdas: []float64{10, 3}, Thetas: []float64{0.005, 0.0005},
+		Families: []split.Family{split.Thresholds, split.Both}, Bins: 1, Priced: true,
+	}
+	for _, members := range [][]grid.Member{axes.Members(), grid.WithPricing(axes.Members(), frontier.Best, true, true)} {
+		c := Chooser{Training: Training{Objects: fewObjects}}
+		if got := c.taught(members); len(got) != len(members) {
+			t.Errorf("%d of %d members are taught with few objects", len(got), len(members))
+		}
+		kinds := make(map[induce.Params]bool)
+		var want []grid.Member
+		for _, m := range members {
+			kind := m.Params
+			kind.Theta, kind.Family = 0, split.Thresholds
+			if !kinds[kind] {
+				kinds[kind] = true
+				want = append(want, m)
+			}
+		}
+		c.Training.Objects++
+		got := c.taught(members)
+		if diff := cmp.Diff(want, got); diff != "" || len(got) == len(members) {
+			t.Errorf("%d of %d members are taught with many objects (-want +got):\n%s", len(got), len(members), diff)
 		}
 	}
 }

@@ -22,8 +22,8 @@ const (
 	marginOnFolds = 0.25 // instead of marginOfMany, after the first folds
 )
 
-// fewObjects is the number of training objects up to which a race has the wider margin. Races among
-// few objects take little time, and chance decides more of them.
+// fewObjects is the number of training objects up to which a race has the wider margin, and the whole grid is
+// taught. Few objects take little time, and chance decides more among them.
 const fewObjects = 2000
 
 // margin returns the margin for contenders with models. share is the share of the folds on which they have

@@ -3,6 +3,7 @@ package selection
 import (
 	"context"
 	"runtime"
+	"slices"
 
 	"github.com/espalier-ml/espalier/induce"
 	"github.com/espalier-ml/espalier/induce/dataset"
@@ -46,13 +47,35 @@ func (c *Chooser) WantsTeacher(soft bool) bool {
 type Taught struct {
 	Training *dataset.Objects
 	Transfer *distill.TransferSet
-	Members  []grid.Member // members of the grid, with their teacher
+	Members  []grid.Member // the members of the grid that were taught, with their teacher
 	Roots    []*induce.Node
 }
 
-// Teach grows the trees of the grid again, from the transfer set of a teacher. The growth ends early
+// taught returns the members of the grid that are grown from a transfer set as well. Beyond fewObjects training
+// objects, they differ in more than theta and the family of tests: the first member of each kind is taught.
+func (c *Chooser) taught(members []grid.Member) []grid.Member {
+	if c.Training.Objects <= fewObjects {
+		return members
+	}
+	var list []grid.Member
+	for _, m := range members {
+		alike := func(other grid.Member) bool {
+			p := other.Params
+			p.Theta = m.Params.Theta
+			p.Family = m.Params.Family
+			return p == m.Params
+		}
+		if !slices.ContainsFunc(list, alike) {
+			list = append(list, m)
+		}
+	}
+	return list
+}
+
+// Teach grows trees of the grid again, from the transfer set of a teacher. The growth ends early
 // if the options' Stop returns true. The result is nil if the context ends first.
 func (c *Chooser) Teach(ctx context.Context, members []grid.Member, o memory.Options) (*Taught, error) {
+	members = c.taught(members)
 	what := int64(len(members))
 	return compute(ctx, c.Host, "teacher", what, "trees", func(s *parallel.Steps) (*Taught, error) {
 		training, err := c.Objects(ctx)

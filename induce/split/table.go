@@ -74,8 +74,8 @@ func (b *table) outcome(index int32) []int64 {
 	return b.cells
 }
 
-// tabled reports whether the tests of the loaded feature can be looked up: all tests of a kind have the same
-// price, and their outcomes are those of the codes and of all cuts.
+// tabled reports whether the tests of the loaded feature can be looked up: the prices of all its tests are the
+// same, each code is a bin, and thresholds are between all codes.
 func (t *Team) tabled() bool {
 	column := t.exact.column
 	if len(t.table.strides) == 0 || column.Monotone != 0 {

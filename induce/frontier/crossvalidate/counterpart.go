@@ -89,10 +89,10 @@ func setAreas(folds []Fold, pool *frontier.Pool, points []frontier.Point, withou
 	}
 }
 
-// dearer is the ratio of expected costs up to which the score of a counterpart counts for a cheaper point. On 15
+// costlier is the ratio of expected costs up to which the score of a counterpart counts for a cheaper point. On 15
 // public data sets with 8 splits each, 1.2 raised the test area within 4 tests by 0.0003 on average, and lowered it
 // on none; 1.05 lowered it on some.
-const dearer = 1.2
+const costlier = 1.2
 
 // scoreOf returns the score of a point on the objects of the fold: the score of its counterpart. If the
 // counterpart costs much more, it is the score at the cost of the point, on a straight line to the next cheaper
@@ -104,7 +104,7 @@ func (f *Fold) scoreOf(pool *frontier.Pool, p *frontier.Point) *prune.Score {
 	want, _ := p.Billed()
 	cost, _ := steps[step].Billed()
 	cheaper := firstUpTo(steps, want)
-	if p.Step == 0 || cost <= float64(dearer*want) || cheaper == len(steps) {
+	if p.Step == 0 || cost <= float64(costlier*want) || cheaper == len(steps) {
 		return &scores[step]
 	}
 	least, _ := steps[cheaper].Billed()
