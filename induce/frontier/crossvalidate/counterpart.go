@@ -89,26 +89,23 @@ func setAreas(folds []Fold, pool *frontier.Pool, points []frontier.Point, withou
 	}
 }
 
-// costlier is the ratio of expected costs up to which the score of a counterpart counts for a cheaper point. On 15
-// public data sets with 8 splits each, 1.2 raised the test area within 4 tests by 0.0003 on average, and lowered it
-// on none; 1.05 lowered it on some.
+// costlier is the ratio of expected costs up to which the score of a counterpart counts for a cheaper point
+// where the only cheaper step is the root alone.
 const costlier = 1.2
 
 // scoreOf returns the score of a point on the objects of the fold: the score of its counterpart. If the
-// counterpart costs much more, it is the score at the cost of the point, on a straight line to the next cheaper
-// step. Otherwise a tree of one feature would get the score of a tree of two features wherever pruning turns
-// such a tree into a single leaf at once.
+// counterpart costs much more, and pruning turns it into the root alone at once, the score is between these two, at
+// the square root of the ratio of the costs. Otherwise a tree of one feature would get the score of a tree of two.
 func (f *Fold) scoreOf(pool *frontier.Pool, p *frontier.Point) *prune.Score {
 	at, step := f.counterpart(pool, p)
 	steps, scores := f.sequences[at].Steps, f.scores[at]
 	want, _ := p.Billed()
 	cost, _ := steps[step].Billed()
-	cheaper := firstUpTo(steps, want)
-	if p.Step == 0 || cost <= float64(costlier*want) || cheaper == len(steps) {
+	root := len(steps) - 1
+	if p.Step == 0 || cost <= float64(costlier*want) || firstUpTo(steps, want) < root {
 		return &scores[step]
 	}
-	least, _ := steps[cheaper].Billed()
-	return between(&scores[cheaper], &scores[step], (want-least)/(cost-least))
+	return between(&scores[root], &scores[step], math.Sqrt(want/cost))
 }
 
 // between returns the score at a share of the way from a to b.
