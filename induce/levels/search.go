@@ -100,7 +100,7 @@ func (s *search) heaviesOf(p *Pass, at, tree int, heavies []split.Heavy) []split
 
 // loader returns a function that loads the histograms of a pass.
 func (s *search) loader(p *Pass, at int, cells []int64, heavies []split.Heavy) nodesearch.Load {
-	return func(f, tree int) (split.Histogram, []int32) {
+	return func(f, tree int, _ []int32) (split.Histogram, []int32) {
 		h := split.Histogram{Cells: s.layout.Column(cells, f, p.From)}
 		if t := &s.Trees[tree]; t.Heavy.Weight > 0 {
 			from := s.codesAt[p.From]

@@ -199,8 +199,12 @@ func (g *grower) findTests(o *openNode, s *search, w *workspace) {
 
 // loader returns a function that loads the node's histogram of a feature into the memory of a worker.
 func (g *grower) loader(o *openNode, s *search, w *workspace) nodesearch.Load {
-	return func(f, tree int) (split.Histogram, []int32) {
+	return func(f, tree int, strides []int32) (split.Histogram, []int32) {
 		codes := g.Columns[f].Codes
+		if strides != nil && o.cells == nil && o.order != nil {
+			w.tallyUp(o, s, f, codes, strides)
+			return split.Histogram{Tally: w.tally.Sums}, w.tally.Present
+		}
 		w.load(o, s, f, codes)
 		return split.Histogram{Cells: w.pairs, Heavy: w.heavySums(s.heavy[tree], o.table.counters[f].Codes, codes)}, w.present
 	}

@@ -29,6 +29,8 @@ type workspace struct {
 	memory  []int64       // memory of pairs
 	heavy   []split.Heavy // by code
 	heavies []int32       // the codes in heavy with sums
+	tally   induce.Tally
+	tallied *openNode // node for which the tally has numbers
 
 	// memory of selections
 	used                    []int // the classes of the node
@@ -100,6 +102,20 @@ func (w *workspace) load(o *openNode, s *search, f, codes int) {
 			}
 		}
 	}
+}
+
+// tallyUp adds up the strides of the node's objects by the codes of a feature.
+func (w *workspace) tallyUp(o *openNode, s *search, f, codes int, strides []int32) {
+	t := &w.tally
+	if w.tallied != o {
+		w.tallied = o
+		t.Numbers, t.Total = fit(t.Numbers, o.objects), 0
+		for i, class := range s.objects.Class {
+			t.Numbers[i] = strides[class]
+			t.Total += strides[class]
+		}
+	}
+	t.Add(&o.table.counters[f], &s.objects, codes)
 }
 
 // unload zeroes the cells that load has counted.

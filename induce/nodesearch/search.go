@@ -60,8 +60,9 @@ type team struct {
 }
 
 // Load returns the histogram of a feature for the tree at a position in Search.Trees, and the codes
-// with objects, ascending; nil if they are unknown.
-type Load func(feature, tree int) (split.Histogram, []int32)
+// with objects, ascending; nil if they are unknown. With strides, the histogram may have a tally instead
+// of cells.
+type Load func(feature, tree int, strides []int32) (split.Histogram, []int32)
 
 // Scratch is the memory of one goroutine.
 type Scratch struct {
@@ -167,11 +168,16 @@ func (s *Search) Begin(w *Scratch) {
 	}
 }
 
-// load loads a feature for the team with the given index.
-func (s *Search) load(f, team int, w *Scratch, load Load) *split.Team {
-	h, present := load(f, s.teams[team].trees[0])
-	w.teams[team].Load(f, s.place.Path.Column(f, s.rules.Columns, &w.column), h, present)
-	return w.teams[team]
+// load loads a feature for the team with the given index. If scan is true, only Scan uses it.
+func (s *Search) load(f, team int, scan bool, w *Scratch, load Load) *split.Team {
+	t, column := w.teams[team], s.place.Path.Column(f, s.rules.Columns, &w.column)
+	var strides []int32
+	if scan && s.gains == nil {
+		strides = t.Strides(column)
+	}
+	h, present := load(f, s.teams[team].trees[0], strides)
+	t.Load(f, column, h, present)
+	return t
 }
 
 // Scan estimates the best scores of the feature at a position, and reports whether its values may vary in
@@ -187,7 +193,7 @@ func (s *Search) Scan(at int, w *Scratch, load Load) (varies bool) {
 			varies = true
 			continue
 		}
-		team := s.load(f, i, w, load)
+		team := s.load(f, i, true, w, load)
 		team.Scan(row)
 		varies = varies || team.Varies()
 		if s.gains != nil {
@@ -226,7 +232,7 @@ func (s *Search) collect(f, team int, w *Scratch, load Load) {
 	for _, tree := range s.teams[team].trees {
 		w.found = append(w.found, s.Trees[tree].found)
 	}
-	s.load(f, team, w, load).Collect(w.cuts, w.found)
+	s.load(f, team, false, w, load).Collect(w.cuts, w.found)
 	for i, tree := range s.teams[team].trees {
 		s.Trees[tree].found = w.found[i]
 	}
@@ -350,5 +356,5 @@ func (t *Tree) Found() []split.Candidate { return t.found }
 // codes of its outcomes, see split.Scanner.Parts. It is quicker for a test that was measured last.
 func (s *Search) Parts(tree int, test *split.Candidate, w *Scratch, load Load) (split.Parts, [][]int64, []int32) {
 	t := &s.Trees[tree]
-	return s.load(test.Feature, t.team, w, load).Parts(t.member, test)
+	return s.load(test.Feature, t.team, false, w, load).Parts(t.member, test)
 }

@@ -11,6 +11,10 @@ import (
 type Histogram struct {
 	Cells []int64
 	Heavy []Heavy
+
+	// Tally has by position among the codes with objects the sum of the strides of the objects' classes, see
+	// Team.Strides. If it is not nil, there are no cells.
+	Tally []int32
 }
 
 // Scanner scores the tests of a node, feature by feature. It holds scratch memory, so only one

@@ -74,17 +74,16 @@ func (b *table) outcome(index int32) []int64 {
 	return b.cells
 }
 
-// tabled reports whether the tests of the loaded feature can be looked up: the prices of all its tests are the
-// same, each code is a bin, and thresholds are between all codes.
-func (t *Team) tabled() bool {
-	column := t.exact.column
-	if len(t.table.strides) == 0 || column.Monotone != 0 {
-		return false
+// Strides returns the strides of the classes if Scan looks up the tests of a feature, and nil otherwise. The sums of
+// the strides of objects by code then suffice for Scan, see Histogram.Tally. A feature's tests are looked up in a
+// small node of objects that weigh 1 each, if the prices of all tests are the same, each code is a bin, and
+// thresholds are between all codes.
+func (t *Team) Strides(column *Column) []int32 {
+	if t.exactly || len(t.table.strides) == 0 || column.Monotone != 0 || column.Costs != nil && !column.Numeric ||
+		column.Numeric && !column.whole(t.exact.c.subset) {
+		return nil
 	}
-	if column.Numeric {
-		return column.whole(t.exact.c.subset)
-	}
-	return column.Costs == nil
+	return t.table.strides
 }
 
 // lookUp is visit with the estimates of the table. It finds the best scores only.
@@ -98,9 +97,11 @@ func (t *Team) lookUp() {
 		return
 	}
 	t.price(s.column.Cost)
-	b.deltas = b.deltas[:0]
-	for _, code := range s.present {
-		b.deltas = append(b.deltas, b.index(s.cells(int(code))))
+	b.deltas = append(b.deltas[:0], s.h.Tally...)
+	if s.h.Tally == nil {
+		for _, code := range s.present {
+			b.deltas = append(b.deltas, b.index(s.cells(int(code))))
+		}
 	}
 	if !s.column.Numeric {
 		t.rank(slotRest, b.deltas)

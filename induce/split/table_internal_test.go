@@ -62,7 +62,7 @@ func TestTeamLooksUp(t *testing.T) {
 	} {
 		team.Load(0, &test.column, cells, nil)
 		team.Scan(best)
-		if got := team.tabled(); got != test.want {
+		if got := team.Strides(&test.column) != nil; got != test.want {
 			t.Errorf("%+v: looked up: %v", test.column, got)
 		}
 		if best[0].Low > best[0].High || best[0].High < 0 {

@@ -225,7 +225,7 @@ func (t *Team) Scan(best []Estimate) {
 		t.ways[i].sure = t.ways[i].best
 	}
 	t.found = nil
-	if t.tabled() {
+	if t.Strides(t.exact.column) != nil {
 		t.lookUp()
 	} else {
 		t.visit()
