@@ -33,7 +33,7 @@ const (
 	maxCheckpoint  = 1 << 30   // bytes
 
 	checkpointFormat  = "espalier/checkpoint"
-	checkpointVersion = 4
+	checkpointVersion = 5
 )
 
 // checkpoint is state.json: the finished work of a run that grows its trees by levels. The run

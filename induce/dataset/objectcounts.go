@@ -2,16 +2,16 @@ package dataset
 
 // ObjectCounts counts the objects of a part, or of one shard of it.
 type ObjectCounts struct {
-	Part         Part      `json:"part"`
-	Rows         int64     `json:"rows"`
-	Objects      int64     `json:"objects"`
-	Heaviest     int64     `json:"heaviest"` // greatest weight of an object
-	Weight       int64     `json:"weight"`
-	ClassObjects []int64   `json:"class_objects"`   // by majority class
-	ClassWeight  []int64   `json:"class_weight"`    // by majority class; of soft objects by the raw weights
-	RawWeight    []int64   `json:"raw_weight"`      // by class of the rows; of soft objects the same as ClassWeight
-	Relabelled   []int64   `json:"relabelled"`      // weight of rows whose class is not their object's, by class
-	Codes        [][]int64 `json:"codes,omitempty"` // rows by feature and code; nil: not counted
+	Part         Part       `json:"part"`
+	Rows         int64      `json:"rows"`
+	Objects      int64      `json:"objects"`
+	Heaviest     int64      `json:"heaviest"` // greatest weight of an object
+	Weight       int64      `json:"weight"`
+	ClassObjects []int64    `json:"class_objects"`   // by majority class
+	ClassWeight  []int64    `json:"class_weight"`    // by majority class; of soft objects by the raw weights
+	RawWeight    []int64    `json:"raw_weight"`      // by class of the rows; of soft objects the same as ClassWeight
+	Relabelled   []int64    `json:"relabelled"`      // weight of rows whose class is not their object's, by class
+	Codes        CodeCounts `json:"codes,omitempty"` // rows by feature and code; nil: not counted
 }
 
 // NewObjectCounts returns statistics without objects. counted has the features whose codes are

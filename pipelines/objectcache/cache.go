@@ -54,7 +54,7 @@ type Entry struct {
 
 const (
 	entryFormat  = "espalier/objects"
-	entryVersion = 3
+	entryVersion = 4
 	entryPrefix  = "entry-"
 	windowPrefix = entryPrefix + "window-"
 	entryBytes   = 64 << 20 // greatest size of an entry

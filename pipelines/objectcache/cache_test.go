@@ -24,7 +24,7 @@ func TestNamesOfBlocks(t *testing.T) {
 	release()
 	folder := blocks[:strings.LastIndexByte(blocks, '/')]
 	for _, name := range []string{"../victim", "/victim", "mem://victim", "a/../../victim"} {
-		entry := `{"format": "espalier/objects", "version": 3, "parts": [{"blocks": ["` + name + `"], "shards": [0]}]}`
+		entry := `{"format": "espalier/objects", "version": 4, "parts": [{"blocks": ["` + name + `"], "shards": [0]}]}`
 		if err := s.Put(t.Context(), folder+"/entry-1.json", []byte(entry), objectstore.WriteOptions{}); err != nil {
 			t.Fatal(err)
 		}
