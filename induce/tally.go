@@ -32,11 +32,13 @@ func (t *Tally) Add(c *ColumnCounter, s *Selection, codes int) {
 		t.sums[c.Common] = rest
 		t.seen[c.Common>>6] |= 1 << (c.Common & 63)
 	}
-	t.Present, t.Sums = t.Present[:0], t.Sums[:0]
+	t.Present = t.Present[:0]
+	t.Sums = t.Sums[:0]
 	for i, word := range t.seen[:(codes+63)/64] {
 		for ; word != 0; word &= word - 1 {
 			code := i<<6 + bits.TrailingZeros64(word)
-			t.Present, t.Sums = append(t.Present, int32(code)), append(t.Sums, t.sums[code])
+			t.Present = append(t.Present, int32(code))
+			t.Sums = append(t.Sums, t.sums[code])
 			t.sums[code] = 0
 		}
 		t.seen[i] = 0

@@ -109,7 +109,8 @@ func (w *workspace) tallyUp(o *openNode, s *search, f, codes int, strides []int3
 	t := &w.tally
 	if w.tallied != o {
 		w.tallied = o
-		t.Numbers, t.Total = fit(t.Numbers, o.objects), 0
+		t.Numbers = fit(t.Numbers, o.objects)
+		t.Total = 0
 		for i, class := range s.objects.Class {
 			t.Numbers[i] = strides[class]
 			t.Total += strides[class]

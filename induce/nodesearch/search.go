@@ -170,7 +170,8 @@ func (s *Search) Begin(w *Scratch) {
 
 // load loads a feature for the team with the given index. If scan is true, only Scan uses it.
 func (s *Search) load(f, team int, scan bool, w *Scratch, load Load) *split.Team {
-	t, column := w.teams[team], s.place.Path.Column(f, s.rules.Columns, &w.column)
+	t := w.teams[team]
+	column := s.place.Path.Column(f, s.rules.Columns, &w.column)
 	var strides []int32
 	if scan && s.gains == nil {
 		strides = t.Strides(column)

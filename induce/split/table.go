@@ -9,7 +9,6 @@ import "math"
 type table struct {
 	most    int64     // greatest number of indexes
 	strides []int32   // by class: by how much an object raises the index; empty: the node has no table
-	ways    int       // number of scoring variants
 	scores  []float64 // by index, then by way: estimate before the price counts; NaN: not computed
 
 	deltas []int32 // by position among the present codes of a feature: index of an outcome of this code alone
@@ -26,7 +25,7 @@ const (
 
 // begin begins the table of a node.
 func (b *table) begin(n *Totals, ways int) {
-	b.strides, b.ways = b.strides[:0], ways
+	b.strides = b.strides[:0]
 	if n.pairs == 0 {
 		return
 	}
@@ -88,7 +87,8 @@ func (t *Team) Strides(column *Column) []int32 {
 
 // lookUp is visit with the estimates of the table. It finds the best scores only.
 func (t *Team) lookUp() {
-	s, b := t.exact, &t.table
+	s := t.exact
+	b := &t.table
 	t.tests = 0
 	for i := range t.scales {
 		t.scales[i].most = 0
