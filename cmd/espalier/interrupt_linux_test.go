@@ -16,14 +16,9 @@ import (
 )
 
 // engineJobs returns the states of an engine's jobs by their names.
-func engineJobs(t *testing.T, endpoint string) map[string]string {
+func engineJobs(t *testing.T, service jobpb.JobServiceClient) map[string]string {
 	t.Helper()
-	c, err := grpc.NewClient(endpoint, grpc.WithTransportCredentials(insecure.NewCredentials()))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = c.Close() }() // nothing is left to be sent
-	r, err := jobpb.NewJobServiceClient(c).GetJobs(t.Context(), &jobpb.GetJobsRequest{})
+	r, err := service.GetJobs(t.Context(), &jobpb.GetJobsRequest{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,6 +43,12 @@ func within(t *testing.T, d time.Duration, what string, holds func() bool) {
 // service and in the workers, and leaves no temporary files.
 func TestFlinkInterrupt(t *testing.T) {
 	endpoint := flink.start(t).endpoint
+	connection, err := grpc.NewClient(endpoint, grpc.WithTransportCredentials(insecure.NewCredentials()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = connection.Close() }() // nothing is left to be sent
+	service := jobpb.NewJobServiceClient(connection)
 	temporary := t.TempDir()
 	t.Setenv("TMPDIR", temporary)
 	input := mixed(t, 500_000, parquetio.WriteOptions{RowsPerGroup: 50_000})
@@ -62,12 +63,12 @@ func TestFlinkInterrupt(t *testing.T) {
 		c := exec.CommandContext(t.Context(), binary, args(environment)...)
 		var stderr strings.Builder
 		c.Stderr = &stderr
-		before := len(engineJobs(t, endpoint))
+		before := len(engineJobs(t, service))
 		if err := c.Start(); err != nil {
 			t.Fatal(err)
 		}
 		within(t, deadline, environment+": the second job begins", func() bool {
-			return len(engineJobs(t, endpoint)) == before+2
+			return len(engineJobs(t, service)) == before+2
 		})
 		if environment == "PROCESS" {
 			within(t, deadline, "a worker begins", func() bool { return len(workerProcesses(t, binary)) > 0 })
@@ -78,7 +79,7 @@ func TestFlinkInterrupt(t *testing.T) {
 		_ = c.Wait() // the exit code is looked at
 		outcome{code: c.ProcessState.ExitCode(), stderr: stderr.String()}.wants(t, 130, "interrupted")
 		cancelled := 0
-		for name, state := range engineJobs(t, endpoint) {
+		for name, state := range engineJobs(t, service) {
 			switch {
 			case !strings.HasPrefix(name, "espalier-") || state != "DONE" && state != "CANCELLED":
 				t.Errorf("%s: %s is %s after the run", environment, name, state)
