@@ -85,18 +85,10 @@ func (t *Team) Strides(column *Column) []int32 {
 	return t.table.strides
 }
 
-// lookUp is visit with the estimates of the table. It finds the best scores only.
+// lookUp is visit with the estimates of the table, for the best scores.
 func (t *Team) lookUp() {
 	s := t.exact
 	b := &t.table
-	t.tests = 0
-	for i := range t.scales {
-		t.scales[i].most = 0
-	}
-	if len(s.present) < 2 {
-		return
-	}
-	t.price(s.column.Cost)
 	b.deltas = append(b.deltas[:0], s.h.Tally...)
 	if s.h.Tally == nil {
 		for _, code := range s.present {

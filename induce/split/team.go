@@ -225,11 +225,7 @@ func (t *Team) Scan(best []Estimate) {
 		t.ways[i].sure = t.ways[i].best
 	}
 	t.found = nil
-	if t.Strides(t.exact.column) != nil {
-		t.lookUp()
-	} else {
-		t.visit()
-	}
+	t.visit()
 	for i := range t.members {
 		m := &t.members[i]
 		w := &t.ways[m.way]
@@ -345,6 +341,10 @@ func (t *Team) visit() {
 		return
 	}
 	t.price(s.column.Cost)
+	if t.found == nil && t.Strides(s.column) != nil {
+		t.lookUp()
+		return
+	}
 	if !s.column.Numeric {
 		t.categorical()
 		return
