@@ -9,7 +9,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/dataset"
 )
 
-// TestTally: the sums are those of a map, whatever the width of the codes and the common code.
+// TestTally: the sums equal sums in a map, for codes of one and of two bytes, with a common code and without.
 func TestTally(t *testing.T) {
 	var tally induce.Tally
 	for seed := range uint64(60) {

@@ -12,7 +12,7 @@ func SmoothFolds(folds []Fold, rows float64) {
 	}
 }
 
-// ScoresOf returns the scores of the steps of a fold's own sequence that corresponds to that of a point.
+// ScoresOf returns the scores of a fold's steps, in the pruning sequence that corresponds to the sequence of a point.
 func ScoresOf(f *Fold, pool *frontier.Pool, p *frontier.Point) []prune.Score {
 	return f.scores[pool.PruningOf(p)]
 }

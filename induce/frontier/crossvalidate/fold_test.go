@@ -220,7 +220,7 @@ func (d *data) byHand(folds, fold, candidate int) (*tree.Tree, metric.Metrics) {
 // step between them corresponds to the step of the fold's tree whose expected cost is
 // nearest, the cheaper one of two. The area of a point is the mean over the folds, and its other
 // figures are means weighted by the folds' rows. A counterpart that costs over 1.2 times as much counts with
-// figures between it and the root, if there is no step between them. All rows but those of the validation part are in some fold.
+// figures between it and the root, if there is no step between them. Each training row is in a fold.
 func TestCounterparts(t *testing.T) {
 	d := every(3)
 	p := d.pool(t)
