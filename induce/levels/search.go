@@ -67,7 +67,7 @@ func (s *search) add(p *Pass, c *Counts, at int, w *nodesearch.Scratch) {
 // begin begins the search for the trees that may split the node. heavies are the sums of the node's
 // heavy objects in the first pass.
 func (s *search) begin(p *Pass, at int, heavies []split.Heavy) {
-	s.Reset(&s.rules, s.open.Place(), nil)
+	s.Reset(&s.rules, s.open.Place(), s.rules.Features)
 	s.measured = make(map[measuring]measured)
 	if s.labelled(s.open, s.complement) {
 		return

@@ -189,7 +189,7 @@ func (g *grower) inherit(o *openNode, children []*openNode, last bool, w *worksp
 		r := g.selection(child, w)
 		g.shareIfLarge(child, w, func(_ *workspace, next func() int) {
 			for at := next(); at >= 0; at = next() {
-				f := child.varied.feature(at)
+				f := int(child.varied.features[at])
 				g.subtractChild(g.layout.Column(largest.cells, f, 0), child, &r, f)
 			}
 		})

@@ -156,7 +156,8 @@ func newGrower(
 // grow grows the subtrees from all objects and returns their roots.
 func (g *grower) grow(at induce.Place, ws []*workspace) []*induce.Node {
 	o := g.objects
-	root := &openNode{Place: at, objects: o.Len(), n: make([]int64, o.Classes), m: make([]int64, o.Classes)}
+	all := &varied{features: g.Features, cells: g.layout.Cells()}
+	root := &openNode{Place: at, varied: all, objects: o.Len(), n: make([]int64, o.Classes), m: make([]int64, o.Classes)}
 	roots := make([]*induce.Node, len(g.Params))
 	for i := range roots {
 		roots[i] = &induce.Node{}
@@ -195,7 +196,7 @@ const (
 // shareIfLarge calls body with a function that returns the position of the next feature that may vary in
 // the node, or -1 after the last one. If the node is large, all idle workers call body as well.
 func (g *grower) shareIfLarge(o *openNode, w *workspace, body func(w *workspace, next func() int)) {
-	n := g.features(o.varied)
+	n := len(o.varied.features)
 	if g.pool.size > 1 && g.work(o) >= grain {
 		g.pool.share(w, n, body)
 		return

@@ -16,7 +16,7 @@ type openNode struct {
 	order   []int32 // numbers of its objects in the code table, ascending; nil: all objects
 	block   *block  // holds order
 	members []member
-	varied  *varied // the features that may have tests in the node and below; nil: all
+	varied  *varied // the features that may have tests in the node and below
 	n, m    []int64 // by class: number of objects and their weight, see split.Classes
 	objects int
 	cells   []int64 // histogram of the features that may vary; nil: not kept
@@ -29,7 +29,7 @@ type member struct {
 }
 
 // work estimates the time to grow the subtrees below the node.
-func (g *grower) work(o *openNode) int { return o.objects * g.features(o.varied) }
+func (g *grower) work(o *openNode) int { return o.objects * len(o.varied.features) }
 
 // block is memory for the numbers of the objects of siblings, which share it.
 type block struct {
@@ -112,7 +112,7 @@ func (g *grower) gather(o *openNode, w *workspace) {
 	from, n := o.table, o.objects
 	bytes := int64(n) * g.objectBytes
 	dense := o.order == nil || sparse*n > len(from.class)
-	if dense || len(from.class)*g.features(o.varied) <= cached || !g.reserve(bytes) {
+	if dense || len(from.class)*len(o.varied.features) <= cached || !g.reserve(bytes) {
 		return
 	}
 	e := &codeTable{counters: make([]induce.ColumnCounter, len(g.Columns)), ids: w.numbers.get(n)}
@@ -124,8 +124,7 @@ func (g *grower) gather(o *openNode, w *workspace) {
 	}
 	at8, at16 := 0, n
 	codes := make([]dataset.Codes, len(g.Columns))
-	for at := range g.features(o.varied) {
-		f := o.varied.feature(at)
+	for _, f := range o.varied.features {
 		if from.counters[f].Codes.U8 != nil {
 			codes[f].U8, at8 = e.u8[at8:at8+n:at8+n], at8+n
 		} else {
@@ -135,7 +134,7 @@ func (g *grower) gather(o *openNode, w *workspace) {
 	}
 	g.shareIfLarge(o, w, func(_ *workspace, next func() int) {
 		for at := next(); at >= 0; at = next() {
-			f := o.varied.feature(at)
+			f := o.varied.features[at]
 			pick(codes[f].U8, from.counters[f].Codes.U8, o.order)
 			pick(codes[f].U16, from.counters[f].Codes.U16, o.order)
 		}

@@ -27,7 +27,7 @@ type search struct {
 // for which the node is a leaf, whatever tests there are.
 func (g *grower) newSearch(o *openNode, w *workspace) *search {
 	s := &w.search
-	s.Reset(&g.Rules, o.Place, o.varied.list())
+	s.Reset(&g.Rules, o.Place, o.varied.features)
 	s.layout, s.used, s.fresh = &g.layout, nil, false
 	s.leaves, s.nodes, s.heavy = s.leaves[:0], s.nodes[:0], s.heavy[:0]
 	stop := g.opts.Stop != nil && g.opts.Stop()
@@ -76,7 +76,7 @@ func (g *grower) isLeaf(o *openNode, m member, t *split.Totals, rows int64) bool
 // worthKeeping reports whether a node with the given number of objects keeps its histogram: it
 // does if counting the objects costs more than subtracting the cells of all features that may vary.
 func (g *grower) worthKeeping(v *varied, objects int) bool {
-	return g.layout.Cells() <= keptCells && 2*objects*g.features(v) > 3*g.cellsOf(v)
+	return g.layout.Cells() <= keptCells && 2*objects*len(v.features) > 3*v.cells
 }
 
 // selection returns the node's objects for counting, with all classes, in the memory of
@@ -182,7 +182,7 @@ func (g *grower) findTests(o *openNode, s *search, w *workspace) {
 	if len(s.Trees) == 0 {
 		return
 	}
-	s.varies = fit(s.varies, s.Features())
+	s.varies = fit(s.varies, len(o.varied.features))
 	g.shareIfLarge(o, w, func(w *workspace, next func() int) {
 		s.Begin(&w.scratch)
 		load := g.loader(o, s, w)
@@ -192,7 +192,7 @@ func (g *grower) findTests(o *openNode, s *search, w *workspace) {
 		w.unload()
 	})
 	s.fresh = false
-	s.Collect(0, s.Features(), &w.scratch, g.loader(o, s, w))
+	s.Collect(0, len(o.varied.features), &w.scratch, g.loader(o, s, w))
 	s.Choose()
 	o.varied = g.narrowed(o.varied, s.varies)
 }

@@ -8,6 +8,7 @@ import (
 // Rules are what the nodes of trees that grow together have in common.
 type Rules struct {
 	Columns  []split.Column
+	Features []int32            // all features, ascending
 	Params   []induce.Params    // per tree
 	Criteria []*split.Criterion // per tree
 
@@ -28,6 +29,7 @@ func NewRules(ps []induce.Params, columns []split.Column, classes int, total int
 		r.byCodes = r.byCodes || ps[i].RootByCodes
 	}
 	for f := range columns {
+		r.Features = append(r.Features, int32(f))
 		r.unpriced = r.unpriced || !(columns[f].Floor > 0)
 		r.monotone = r.monotone || columns[f].Monotone != 0 && classes == 2
 		if depth := columns[f].First - 1; depth >= 0 {

@@ -28,7 +28,7 @@ func TestDemanded(t *testing.T) {
 		{2, 0, []float64{3, 2, 1}, []int{0, 1, 2}},
 	} {
 		var s Search
-		s.Reset(&rules, induce.Place{Depth: test.depth}, nil)
+		s.Reset(&rules, induce.Place{Depth: test.depth}, rules.Features)
 		s.Add(0, rules.Criteria[0].NewTotals([]int64{2, 2}, []int64{2, 2}))
 		s.Group()
 		to := test.from + len(test.scores)
@@ -78,7 +78,7 @@ func TestRootByCodes(t *testing.T) {
 		params := []induce.Params{{Algorithm: split.EC45, Family: split.Both, Lambda: 1, RootByCodes: true}}
 		rules := NewRules(params, columns, 2, 4)
 		var s Search
-		s.Reset(&rules, induce.Place{}, nil)
+		s.Reset(&rules, induce.Place{}, rules.Features)
 		s.Add(0, rules.Criteria[0].NewTotals([]int64{2, 2}, []int64{2, 2}))
 		s.Group()
 		copy(s.gains, test.gains)

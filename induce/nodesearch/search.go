@@ -14,7 +14,7 @@ type Search struct {
 
 	rules     *Rules
 	place     induce.Place
-	features  []int32 // the features that are searched, ascending; nil: all
+	features  []int32 // the features that are searched, ascending
 	asked     []int   // features that the path tests, if some tree limits their number
 	teams     []team
 	gains     []float64        // by position and team: see split.Scanner.Gain; nil unless some tree chooses the root by them
@@ -73,7 +73,7 @@ type Scratch struct {
 }
 
 // Reset begins the search of another node, without trees. features are the features that are searched,
-// ascending; nil: all. Scan and Collect take positions in this list.
+// ascending. Scan and Collect take positions in this list.
 func (s *Search) Reset(rules *Rules, place induce.Place, features []int32) {
 	s.rules, s.place, s.features, s.asked, s.gains = rules, place, features, nil, nil
 	if rules.confined {
@@ -127,28 +127,12 @@ func (s *Search) Group() {
 		t := &s.Trees[i]
 		t.at = s.teams[t.team].first + t.member
 	}
-	n := s.Features() * len(s.Trees)
+	n := len(s.features) * len(s.Trees)
 	s.estimates = slices.Grow(s.estimates[:0], n)[:n]
 	if s.rules.byCodes && s.place.Depth == 0 {
-		s.gains = make([]float64, s.Features()*len(s.teams))
+		s.gains = make([]float64, len(s.features)*len(s.teams))
 	}
 	s.highest = slices.Grow(s.highest[:0], len(s.Trees))[:len(s.Trees)]
-}
-
-// Features returns the number of features that are searched.
-func (s *Search) Features() int {
-	if s.features == nil {
-		return len(s.rules.Columns)
-	}
-	return len(s.features)
-}
-
-// feature returns the feature at a position.
-func (s *Search) feature(at int) int {
-	if s.features == nil {
-		return at
-	}
-	return int(s.features[at])
 }
 
 // row returns the estimates of the feature at a position for the trees of a team.
@@ -184,7 +168,7 @@ func (s *Search) load(f, team int, scan bool, w *Scratch, load Load) *split.Team
 // Scan estimates the best scores of the feature at a position, and reports whether its values may vary in
 // the node. Several goroutines may scan features at the same time, each with its own memory.
 func (s *Search) Scan(at int, w *Scratch, load Load) (varies bool) {
-	f := s.feature(at)
+	f := int(s.features[at])
 	for i := range s.teams {
 		row := s.row(at, &s.teams[i])
 		if s.teams[i].closed && !slices.Contains(s.asked, f) {
@@ -221,7 +205,7 @@ func (s *Search) Collect(from, to int, w *Scratch, load Load) {
 				w.cuts = append(w.cuts, cut)
 			}
 			if wanted {
-				s.collect(s.feature(at), team, w, load)
+				s.collect(int(s.features[at]), team, w, load)
 			}
 		}
 	}
@@ -262,9 +246,6 @@ func (s *Search) demand(t *Tree, from, to int) int {
 
 // position returns the position of a feature; -1 if it is not searched.
 func (s *Search) position(f int) int {
-	if s.features == nil || f < 0 {
-		return f
-	}
 	if at, found := slices.BinarySearch(s.features, int32(f)); found {
 		return at
 	}
