@@ -1,7 +1,5 @@
 package induce
 
-import "math/bits"
-
 // Tally adds up a number for each object of a selection, by the codes of a feature. It takes less time than
 // counting objects and weights, and suffices where one number says both: see split.Team.Strides. Its memory is
 // reused for one feature after another.
@@ -32,16 +30,11 @@ func (t *Tally) Add(c *ColumnCounter, s *Selection, codes int) {
 		t.sums[c.Common] = rest
 		t.seen[c.Common>>6] |= 1 << (c.Common & 63)
 	}
-	t.Present = t.Present[:0]
+	t.Present = drain(t.seen[:(codes+63)/64], t.Present[:0])
 	t.Sums = t.Sums[:0]
-	for i, word := range t.seen[:(codes+63)/64] {
-		for ; word != 0; word &= word - 1 {
-			code := i<<6 + bits.TrailingZeros64(word)
-			t.Present = append(t.Present, int32(code))
-			t.Sums = append(t.Sums, t.sums[code])
-			t.sums[code] = 0
-		}
-		t.seen[i] = 0
+	for _, code := range t.Present {
+		t.Sums = append(t.Sums, t.sums[code])
+		t.sums[code] = 0
 	}
 }
 
