@@ -8,6 +8,7 @@ import (
 
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/metric"
+	"github.com/espalier-ml/espalier/induce/portable"
 )
 
 // Constants of the rule Best, chosen by measurement on 16 public data sets and on synthetic rows
@@ -16,7 +17,8 @@ const (
 	// skillShare is the weight of the skill in a score. The area under the ROC curve does not fall
 	// if leaves express noise, but the log loss always rises.
 	skillShare = 0.3
-	// believed is by how many standard errors the score of a larger tree must be higher.
+	// believed is by how many standard errors of the area the score of a tree with twice the leaves must be
+	// higher.
 	believed = 0.2
 	// beyondChance is by how many standard errors of the area of a tree without a signal an area
 	// must exceed 0.5. Among some thousand prunings of trees that express noise, the highest area
@@ -88,11 +90,10 @@ func entropy(rows []float64) float64 {
 	return sum
 }
 
-// best returns the cheapest point with a score at most a margin below the highest score, and the
-// point with the highest score. The margin is the tolerance or, if that is more, a difference that
-// chance may well explain: a share of the standard error of the area. If not even the point with
-// the highest score is beyond chance, best returns a single leaf. Points without scores are
-// compared by their merits.
+// best returns the cheapest point whose credit is below the highest credit by at most the tolerance,
+// and the point with the highest score. The credit is the score less what chance may well explain: see
+// believed. If not even the point with the highest score is beyond chance, best returns a single leaf.
+// Points without scores are compared by their merits.
 func best(list []Point, tolerance float64) (chosen, top Point) {
 	if slices.ContainsFunc(list, func(p Point) bool { return p.Score == nil }) {
 		top = *least(list, better, nil)
@@ -107,8 +108,14 @@ func best(list []Point, tolerance float64) (chosen, top Point) {
 	if leaf := bareLeaf(list); leaf != nil && !top.beyondChance() {
 		return *leaf, top
 	}
-	lowest := below(top.Score.Value, max(tolerance, float64(believed*areaError(top.Merit, top.Score.Rows))))
-	return *least(list, cheaper, func(p *Point) bool { return p.Score.Value >= lowest }), top
+	doubling := float64(believed * areaError(top.Merit, top.Score.Rows))
+	credit := func(p *Point) float64 { return p.Score.Value - float64(doubling*portable.Log2(float64(p.Leaves))) }
+	highest := math.Inf(-1)
+	for i := range list {
+		highest = max(highest, credit(&list[i]))
+	}
+	lowest := below(highest, tolerance)
+	return *least(list, cheaper, func(p *Point) bool { return credit(p) >= lowest }), top
 }
 
 // beyondChance reports whether the area of a tree is higher than chance would give among many

@@ -45,8 +45,8 @@ func TestAreaError(t *testing.T) {
 	}
 }
 
-// TestBest: by hand. The standard error of an area of .8 on 200 and 200 rows is .0222, and four of
-// that of .5 are .1155. Of 400 rows the entropy is .6931.
+// TestBest: by hand. The standard error of an area of .8 on 200 and 200 rows is .0222, a fifth of it
+// .0044, and four of that of .5 are .1155. Of 400 rows the entropy is .6931.
 func TestBest(t *testing.T) {
 	rows := []float64{200, 200}
 	for _, c := range []struct {
@@ -57,8 +57,10 @@ func TestBest(t *testing.T) {
 		{"beyond chance", [][3]float64{{1, .5, .6931}, {2, .62, .67}}, 1},
 		{"chance", [][3]float64{{1, .5, .6931}, {2, .61, .67}}, 0},
 		{"the same area, but sure of noise", [][3]float64{{1, .5, .6931}, {2, .8, .5}, {90, .81, .7}}, 1},
-		{"a larger area at the same log loss, within .2 standard errors", [][3]float64{{1, .5, .6931}, {2, .8, .5}, {9, .804, .5}}, 1},
-		{"and beyond", [][3]float64{{1, .5, .6931}, {2, .8, .5}, {9, .806, .5}}, 2},
+		{"twice the leaves for less than .2 standard errors", [][3]float64{{1, .5, .6931}, {2, .8, .5}, {4, .804, .5}}, 1},
+		{"and for more", [][3]float64{{1, .5, .6931}, {2, .8, .5}, {4, .805, .5}}, 2},
+		{"four times the leaves for less than .4", [][3]float64{{1, .5, .6931}, {2, .8, .5}, {8, .808, .5}}, 1},
+		{"and for more than .4", [][3]float64{{1, .5, .6931}, {2, .8, .5}, {8, .81, .5}}, 2},
 		{"better probabilities alone", [][3]float64{{1, .5, .6931}, {2, .8, .5}, {9, .8, .45}}, 2}, // .3*.05/.6931 = .0216
 	} {
 		points := scored(rows, c.trees...)
