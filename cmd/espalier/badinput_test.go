@@ -184,6 +184,11 @@ func badSettings() map[string]badInput {
 			[]string{"warning", "constant"},
 		},
 		"only a label": {withColumns(class), nil, 0, []string{"warning"}},
+		"one class, and models": {
+			withColumns(x, column("class", repeat(20, func(int) string { return "a" }))), []string{"--preset", "accurate"}, 0,
+			[]string{"one class"},
+		},
+		"only a label, and models": {withColumns(class), []string{"--preset", "accurate"}, 0, []string{"warning"}},
 		"zero rows": {
 			withColumns(column("x", []float64{}), column("class", []string{})), nil, 3,
 			[]string{"no input file has a row"},

@@ -43,7 +43,7 @@ func (c *Config) MakeUp(objects *dataset.Objects, compared []int) *dataset.Objec
 	if m == nil {
 		return nil
 	}
-	if len(m.starts) == 0 || m.sums[len(m.sums)-1] <= 0 {
+	if len(features) == 0 || len(m.starts) == 0 || m.sums[len(m.sums)-1] <= 0 {
 		return out
 	}
 	known := m.known()

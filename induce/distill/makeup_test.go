@@ -39,6 +39,15 @@ func TestMakeUpSame(t *testing.T) {
 	}
 }
 
+// TestMakeUpOfNothing: objects without features have no others.
+func TestMakeUpOfNothing(t *testing.T) {
+	o := dataset.NewObjects(dataset.NewLayout(nil), 2, false, 1)
+	o.Append(nil, []dataset.ClassWeight{{Class: 0, Weight: 3}, {Class: 1, Weight: 2}}, 5)
+	if made := (&distill.Config{MadeUp: 20}).MakeUp(o, nil); made.Len() != 0 {
+		t.Errorf("%d objects made up without features", made.Len())
+	}
+}
+
 // TestMakeUp: made-up objects are new, distinct, within the codes of the given objects, and near to
 // them.
 func TestMakeUp(t *testing.T) {

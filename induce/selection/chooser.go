@@ -97,7 +97,7 @@ func (c *Chooser) Choose(ctx context.Context, candidates []frontier.Candidate) (
 	switch a := &sole.Tree.Algorithm; {
 	case a.Ridge > 0 || a.BoosterTrees > 0: // a refit keeps the kind of the tree's models
 		sole, err = c.refitModels(ctx, sole)
-	case c.Settings.WantsModels():
+	case c.wantsModels():
 		sole, err = c.soleWithModels(ctx, sole)
 	}
 	if err != nil {
@@ -136,7 +136,7 @@ func (c *Chooser) compete(ctx context.Context, candidates []frontier.Candidate) 
 	if w.Optimism, err = crossvalidate.Optimism(folds, pool, &c.Settings.Settings, &choice.Chosen); err != nil {
 		return nil, c.noChoice(err)
 	}
-	if c.Settings.WantsModels() {
+	if c.wantsModels() {
 		if w.Choice, w.stages, err = c.withModels(ctx, pool, choice, number, folds); err != nil {
 			return nil, c.noChoice(err)
 		}
@@ -148,6 +148,9 @@ func (c *Chooser) compete(ctx context.Context, candidates []frontier.Candidate) 
 	candidate.Tree, _ = w.TreeOf(&w.Choice.Chosen)
 	return &Winner{Candidate: candidate, Models: w.modelsOf(&w.Choice.Chosen), Competition: w}, nil
 }
+
+// wantsModels reports whether leaves may have models: a single class needs none.
+func (c *Chooser) wantsModels() bool { return c.Classes > 1 && c.Settings.WantsModels() }
 
 // RuleError is the error of a rule that cannot choose a tree.
 type RuleError struct {

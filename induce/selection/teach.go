@@ -25,7 +25,7 @@ func (c *Chooser) WantsTeacher(soft bool) bool {
 	t := &c.Settings.Teacher
 	chosen := c.Settings.Undecided(2)
 	switch {
-	case t.Kind == distill.None:
+	case t.Kind == distill.None, len(c.Features) == 0, c.Classes < 2:
 		return false
 	case t.Kind == distill.Boosted && !chosen:
 		c.Host.Note(c.Host.Setting("teacher") + " " + string(t.Kind) +
