@@ -79,13 +79,14 @@ func (g *grower) grow(ctx context.Context, from *levels.Growth) (*grown, error) 
 	return &grown{objects: g.objects, members: g.parsed.GridFor(len(g.label.Classes)), roots: g.growth.Roots, passes: g.passes}, nil
 }
 
-// teach grows the trees of the grid again, from the transfer set of a teacher, and adds them to plain.
+// teach grows trees of the grid again, from the transfer set of a teacher, and adds them to plain.
 func (g *grower) teach(ctx context.Context, plain *grown) (*grown, error) {
 	c := g.chooser(g.objects)
-	if !c.WantsTeacher(g.soft()) {
+	members := c.ToTeach(plain.members, g.soft())
+	if len(members) == 0 {
 		return plain, nil
 	}
-	t, err := c.Teach(ctx, plain.members, memory.Options{
+	t, err := c.Teach(ctx, members, memory.Options{
 		Workers: runtime.GOMAXPROCS(0), Memory: g.room().Usable(),
 		Stop: func() bool { return ctx.Err() != nil || !g.deadline.IsZero() && time.Now().After(g.deadline) },
 	})

@@ -267,7 +267,7 @@ func TestPromoteOldRuns(t *testing.T) {
 	want := plainMetrics(t, c.Output)
 	manifest := content(t, c.Output, "manifest.json")
 	manifest = bytes.Replace(manifest, []byte(",\n    \"frontier/grown.bin\""), nil, 1)
-	manifest = bytes.Replace(manifest, []byte(`"teacher": "none"`), []byte(`"teacher": "forest"`), 1)
+	manifest = bytes.Replace(manifest, []byte(`"teacher": "auto"`), []byte(`"teacher": "forest"`), 1)
 	if !bytes.Contains(manifest, []byte("forest")) {
 		t.Fatal("manifest.json names no teacher")
 	}

@@ -8,6 +8,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/espalier-ml/espalier/induce"
+	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/distill"
 	"github.com/espalier-ml/espalier/induce/frontier"
 	"github.com/espalier-ml/espalier/induce/frontier/crossvalidate"
 	"github.com/espalier-ml/espalier/induce/grid"
@@ -55,15 +57,21 @@ func TestFoldsAreTold(t *testing.T) {
 	}
 }
 
-// TestTaught: few objects teach the whole grid, many one tree for each criterion, price and limit.
-func TestTaught(t *testing.T) {
+// TestToTeach: few objects teach the whole grid, many one tree for each criterion, price and limit. Without leaf
+// models, the data decide for trees of few features alone, and by the number of values.
+func TestToTeach(t *testing.T) {
 	axes := grid.Axes{
 		Algorithms: []split.Algorithm{split.EC45, split.C45}, Lambdas: []float64{10, 3}, Thetas: []float64{0.005, 0.0005},
 		Families: []split.Family{split.Thresholds, split.Both}, Bins: 1, Priced: true,
 	}
 	for _, members := range [][]grid.Member{axes.Members(), grid.WithPricing(axes.Members(), frontier.Best, true, true)} {
-		c := Chooser{Training: Training{Objects: fewObjects}}
-		if got := c.taught(members); len(got) != len(members) {
+		c := Chooser{
+			Settings: &Settings{
+				Settings: frontier.Settings{Query: frontier.Query{Rule: frontier.Best}}, LeafModel: Auto, Teacher: Teacher{Kind: distill.Auto},
+			},
+			Features: make([]dataset.Feature, mostValues/fewObjects), Training: Training{Objects: fewObjects}, Classes: 2,
+		}
+		if got := c.ToTeach(members, false); len(got) != len(members) {
 			t.Errorf("%d of %d members are taught with few objects", len(got), len(members))
 		}
 		kinds := make(map[induce.Params]bool)
@@ -77,9 +85,30 @@ func TestTaught(t *testing.T) {
 			}
 		}
 		c.Training.Objects++
-		got := c.taught(members)
+		got := c.ToTeach(members, false)
 		if diff := cmp.Diff(want, got); diff != "" || len(got) == len(members) {
 			t.Errorf("%d of %d members are taught with many objects (-want +got):\n%s", len(got), len(members), diff)
+		}
+		c.Settings.LeafModel = None
+		if got := c.ToTeach(members, false); len(got) > 0 {
+			t.Errorf("%d members are taught without leaf models, with too many values", len(got))
+		}
+		c.Training.Objects--
+		for _, m := range c.ToTeach(members, false) {
+			if m.Params.PathFeatures == 0 {
+				t.Error("a tree of any number of features is taught without leaf models")
+			}
+		}
+		narrow := 0
+		for _, m := range members {
+			narrow += min(1, m.Params.PathFeatures)
+		}
+		if got := c.ToTeach(members, false); len(got) != narrow {
+			t.Errorf("%d members are taught without leaf models, want %d", len(got), narrow)
+		}
+		c.Classes = 3
+		if got := c.ToTeach(members, false); len(got) > 0 {
+			t.Errorf("%d members are taught, with too many values by class", len(got))
 		}
 	}
 }

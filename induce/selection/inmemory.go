@@ -51,8 +51,8 @@ func (m *InMemory) Train(ctx context.Context) (*tree.Tree, *Competition, error) 
 	if m.Keyed {
 		c.Grouped = func(_ context.Context, part dataset.Part) (*dataset.Objects, error) { return m.Parts[part], nil }
 	}
-	if c.WantsTeacher(m.Parts[dataset.Train].Soft()) {
-		t, err := c.Teach(ctx, members, m.Options)
+	if taught := c.ToTeach(members, m.Parts[dataset.Train].Soft()); len(taught) > 0 {
+		t, err := c.Teach(ctx, taught, m.Options)
 		if err != nil {
 			return nil, nil, err
 		}

@@ -14,46 +14,66 @@ import (
 	"github.com/espalier-ml/espalier/induce/parallel"
 )
 
-// mostTaught is the number of training objects up to which a teacher is used by default: it needs
-// all objects in memory, and trees gain the most from it if there are few objects.
-const mostTaught = crossvalidate.MostAuto
+// Limits up to which the data decide for a teacher. Trees gain the most from it if there are few objects.
+const (
+	// mostTaught is the number of training objects: a teacher needs all of them in memory.
+	mostTaught = crossvalidate.MostAuto
+	// mostValues is the number of values that a teacher reads if leaves have no models: a value for each
+	// training object and feature and, with more than two classes, for each class. Up to there a training
+	// takes half a second longer at most, on two processors.
+	mostValues = 100_000
+)
 
-// WantsTeacher reports whether trees are also to be grown from a teacher's transfer set. soft reports
-// whether the training objects are soft. If the settings ask for a teacher but none is wanted, a note
-// gives the reason.
-func (c *Chooser) WantsTeacher(soft bool) bool {
+// ToTeach returns the members of the grid that are also to be grown from a teacher's transfer set; none if
+// no teacher is wanted. soft reports whether the training objects are soft. If the settings ask for a
+// teacher but none is wanted, a note gives the reason.
+//
+// If the data decide and leaves have no models, only trees of few features on a path are taught. Other
+// trees without models keep the class shares of their rows and the guarantee of the paper.
+func (c *Chooser) ToTeach(members []grid.Member, soft bool) []grid.Member {
 	t := &c.Settings.Teacher
 	chosen := c.Settings.Undecided(2)
 	switch {
 	case t.Kind == distill.None, len(c.Features) == 0, c.Classes < 2:
-		return false
+		return nil
 	case t.Kind == distill.Boosted && !chosen:
 		c.Host.Note(c.Host.Setting("teacher") + " " + string(t.Kind) +
 			": no tree is taught, as there are no validation rows to judge it by")
-		return false
+		return nil
 	case t.Kind == distill.Boosted:
-		return true
-	case !chosen || c.Training.Objects > mostTaught || soft:
-		return false
+		return c.distinct(members)
+	case soft, !chosen:
+		return nil
 	case c.Settings.Constrained:
-		c.leftOut("teacher", "no tree is taught, as a teacher")
-		return false
+		if c.Settings.LeafModel != None {
+			c.leftOut("teacher", "no tree is taught, as a teacher")
+		}
+		return nil
+	case c.wantsModels():
+		if c.Training.Objects > mostTaught {
+			return nil
+		}
+		return c.distinct(members)
+	case c.values() > mostValues:
+		return nil
 	default:
-		return true
+		unlimited := func(m grid.Member) bool { return m.Params.PathFeatures == 0 }
+		return c.distinct(slices.DeleteFunc(slices.Clone(members), unlimited))
 	}
 }
 
-// Taught has trees that were grown from a transfer set.
-type Taught struct {
-	Training *dataset.Objects
-	Transfer *distill.TransferSet
-	Members  []grid.Member // the members of the grid that were taught, with their teacher
-	Roots    []*induce.Node
+// values returns the number of values that a teacher reads.
+func (c *Chooser) values() int64 {
+	each := int64(len(c.Features))
+	if c.Classes > 2 { // the teacher has trees for each class
+		each *= int64(c.Classes)
+	}
+	return c.Training.Objects * each
 }
 
-// taught returns the members of the grid that are grown from a transfer set as well. Beyond fewObjects training
-// objects, they differ in more than theta and the family of tests: the first member of each kind is taught.
-func (c *Chooser) taught(members []grid.Member) []grid.Member {
+// distinct returns the members that are taught, of those that may be. Beyond fewObjects training objects, they
+// differ in more than theta and the family of tests: the first member of each kind is taught.
+func (c *Chooser) distinct(members []grid.Member) []grid.Member {
 	if c.Training.Objects <= fewObjects {
 		return members
 	}
@@ -72,10 +92,17 @@ func (c *Chooser) taught(members []grid.Member) []grid.Member {
 	return list
 }
 
-// Teach grows trees of the grid again, from the transfer set of a teacher. The growth ends early
-// if the options' Stop returns true. The result is nil if the context ends first.
+// Taught has trees that were grown from a transfer set.
+type Taught struct {
+	Training *dataset.Objects
+	Transfer *distill.TransferSet
+	Members  []grid.Member // the members of the grid that were taught, with their teacher
+	Roots    []*induce.Node
+}
+
+// Teach grows trees of the grid again, from the transfer set of a teacher: see ToTeach. The growth ends
+// early if the options' Stop returns true. The result is nil if the context ends first.
 func (c *Chooser) Teach(ctx context.Context, members []grid.Member, o memory.Options) (*Taught, error) {
-	members = c.taught(members)
 	what := int64(len(members))
 	return compute(ctx, c.Host, "teacher", what, "trees", func(s *parallel.Steps) (*Taught, error) {
 		training, err := c.Objects(ctx)

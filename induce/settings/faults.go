@@ -121,6 +121,11 @@ func unknown[T fmt.Stringer](value T, parse func(string) (T, error)) error {
 	return err
 }
 
+// Teaches reports whether trees may learn from a teacher, see selection.Chooser.ToTeach.
+func (s *Settings) Teaches() bool {
+	return s.Teacher == distill.Boosted || s.Teacher == distill.Auto && (s.LeafModel != selection.None || s.FreeRepeats)
+}
+
 // teacherFaults checks the settings of teachers.
 func (s *Settings) teacherFaults(name Namer) []error {
 	var faults []error
@@ -128,7 +133,7 @@ func (s *Settings) teacherFaults(name Namer) []error {
 		faults = append(faults, fmt.Errorf("%s %s makes trees to choose among: %s first chooses nothing; "+
 			"name a rule that does, such as %s best", name("teacher"), s.Teacher, name("select"), name("select")))
 	}
-	if s.Teacher == distill.None && s.MadeUpRows >= 0 {
+	if !s.Teaches() && s.MadeUpRows >= 0 {
 		faults = append(faults, fmt.Errorf("%s are for a teacher: add %s boosted", name("made_up_rows"), name("teacher")))
 	}
 	return faults

@@ -113,7 +113,7 @@ func Default() Settings {
 		Choice: Choice{
 			Select: frontier.Best, Tolerance: defaultTolerance, Prune: []prune.Currency{prune.Leaves, prune.Cost},
 			Folds: crossvalidate.Setting{Auto: true}, FrontierStep: 0.001, Certificate: true,
-			LeafModel: selection.None, Teacher: distill.None, TeacherWeight: DefaultTeacherWeight, MadeUpRows: -1,
+			LeafModel: selection.None, Teacher: distill.Auto, TeacherWeight: DefaultTeacherWeight, MadeUpRows: -1,
 		},
 	}
 }
@@ -133,7 +133,7 @@ const DefaultTeacherWeight = 0.5
 // Accurate returns the preset "accurate", which adds leaf models and a teacher if they are better.
 func Accurate() Settings {
 	s := Default()
-	s.LeafModel, s.Teacher = selection.Auto, distill.Auto
+	s.LeafModel = selection.Auto
 	s.Prune = []prune.Currency{prune.Leaves, prune.Cost, prune.MaxCost}
 	s.Tolerance = accurateTolerance
 	return s
@@ -162,6 +162,7 @@ func (s *Settings) grow(family split.Family) {
 	s.Algorithm, s.Lambda, s.Theta = []split.Algorithm{split.EC45}, []float64{10}, []float64{0.005}
 	s.Tests = []split.Family{family}
 	s.Select, s.Prune, s.Folds, s.Certificate = frontier.First, nil, crossvalidate.Setting{}, false
+	s.Teacher = distill.None
 }
 
 // Namer returns the name of a setting, such as max_depth, in the form that messages use.

@@ -156,7 +156,8 @@ func (c *Train) rowSettings() []setting.Setting {
 		{
 			Name: "teacher", Value: setting.Unchecked(setting.OneOf(&c.Teacher, distill.Teachers()...)),
 			Help: "boosted: also grow trees from the class probabilities of boosted trees, and choose among all trees; " +
-				"auto: the same, up to 50,000 training objects, but not with --monotone or --label_probabilities",
+				"auto: the same with --leaf_model, up to 50,000 training objects, and with --repeat_cost free for trees of " +
+				"one and two features on small data, but not with --monotone or --label_probabilities",
 		},
 		{
 			Name: "made_up_rows", Value: whole(&c.MadeUpRows, "made_up_rows"),
@@ -564,7 +565,7 @@ func (c *Train) conflictsOfTeacher() []error {
 	if c.Teacher == distill.Boosted && len(c.LabelProbabilities) > 0 {
 		faults = append(faults, fmt.Errorf("--teacher %s and --label_probabilities are two teachers: choose one", c.Teacher))
 	}
-	if c.Teacher == distill.None && len(c.LabelProbabilities) == 0 && c.TeacherWeight != settings.DefaultTeacherWeight {
+	if !c.Teaches() && len(c.LabelProbabilities) == 0 && c.TeacherWeight != settings.DefaultTeacherWeight {
 		faults = append(faults, errors.New("--teacher_weight is the share of a teacher: "+
 			"name the columns of --label_probabilities, or add --teacher boosted"))
 	}
