@@ -185,7 +185,9 @@ func badSettings() map[string]badInput {
 		},
 		"only a label": {withColumns(class), nil, 0, []string{"warning"}},
 		"one class, and models": {
-			withColumns(x, column("class", repeat(20, func(int) string { return "a" }))), []string{"--preset", "accurate"}, 0,
+			withColumns(x, column("class", repeat(20, func(int) string { return "a" }))),
+			[]string{"--preset", "accurate"},
+			0,
 			[]string{"one class"},
 		},
 		"only a label, and models": {withColumns(class), []string{"--preset", "accurate"}, 0, []string{"warning"}},
