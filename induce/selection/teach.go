@@ -20,7 +20,7 @@ const (
 	mostTaught = crossvalidate.MostAuto
 	// mostValues is the number of values that a teacher reads if leaves have no models: a value for each
 	// training object and feature and, with more than two classes, for each class. Up to there a training
-	// takes half a second longer at most, on two processors.
+	// takes about half a second longer, on two processors.
 	mostValues = 100_000
 )
 
