@@ -57,12 +57,16 @@ def wanted(rows, classes):
     ranked = [k for k in ([1] if len(classes) == 2 else range(len(classes))) if 0 < (actual == k).sum() < len(actual)]
     class_of = np.ones(len(p), int) if len(classes) == 2 else predicted
     said, true = p[np.arange(len(p)), class_of], (actual == class_of).astype(float)
-    bins, gaps = [], []
+    bins, gaps, chances = [], [], []
     for b, part in pd.DataFrame({'p': said, 'true': true, 'w': w}).groupby(np.minimum((said * 10).astype(int), 9)):
         said_mean, share = np.average(part.p, weights=part.w), np.average(part.true, weights=part.w)
         bins.append({'from': b / 10, 'to': (b + 1) / 10, 'weight': part.w.sum(), 'mean_probability': said_mean,
                      'observed_share': share})
         gaps.append((part.w.sum() / w.sum(), abs(said_mean - share)))
+        chances.append(part.w.sum() / w.sum() * said_mean * (1 - said_mean) / len(rows))  # variance of the bin's part
+    observed, chance = sum(s * g for s, g in gaps), sum(np.sqrt(2 / np.pi * np.array(chances)))
+    shape = chance**2 / ((1 - 2 / np.pi) * sum(chances))
+    limit = chance * (1 - 1 / (9 * shape) + 1.6448536269514722 / (3 * np.sqrt(shape))) ** 3
     return {
         'rows': len(rows),
         'auc_ovr_macro': np.mean([area(actual == k, p[:, k], w) for k in ranked]) if ranked else None,
@@ -70,7 +74,9 @@ def wanted(rows, classes):
         'log_loss': mean(-np.log(np.clip(p[np.arange(len(p)), actual], 1e-15, 1 - 1e-15))),
         'expected_billed_cost': mean(rows.cost), 'expected_tests': mean(rows.tests),
         'calibration': {
-            'expected_error': sum(s * g for s, g in gaps), 'maximum_error': max(g for _, g in gaps), 'bins': bins,
+            'expected_error': np.sqrt(observed**2 - chance**2) if observed > limit else 0,
+            'observed_error': observed, 'chance_error': chance, 'chance_limit': limit,
+            'maximum_error': max(g for _, g in gaps), 'bins': bins,
         },
     }
 

@@ -8,11 +8,29 @@ const CalibrationBins = 10
 // Calibration compares the probabilities of a class with its share among the rows: for two classes,
 // of the second class; for more, of the predicted class.
 type Calibration struct {
-	Class         string           `json:"class,omitempty"` // name of the class; absent: the predicted class
-	ExpectedError float64          `json:"expected_error"`  // mean over rows of |probability - share| of their bins
-	MaximumError  float64          `json:"maximum_error"`   // greatest |probability - share| of a bin
-	Bins          []CalibrationBin `json:"bins"`            // bins with rows, ascending
+	Class string `json:"class,omitempty"` // name of the class; absent: the predicted class
+	// ExpectedError is ObservedError without the part that chance explains: 0 if ObservedError is at
+	// most ChanceLimit, otherwise sqrt(ObservedError^2 - ChanceError^2).
+	ExpectedError float64 `json:"expected_error"`
+	ObservedError float64 `json:"observed_error"` // mean over rows of |probability - share| of their bins
+	// ChanceError is the mean that ObservedError would have if all probabilities were exact, and
+	// ChanceLimit the value that it would exceed in 5 % of all samples of as many rows.
+	ChanceError  float64          `json:"chance_error"`
+	ChanceLimit  float64          `json:"chance_limit"`
+	MaximumError float64          `json:"maximum_error"` // greatest |probability - share| of a bin
+	Bins         []CalibrationBin `json:"bins"`          // bins with rows, ascending
 }
+
+// farOff is the expected error above which probabilities must not be read as they are: a smaller
+// error rarely changes a decision.
+const farOff = 0.05
+
+// Off reports whether the probabilities are off by more than chance explains, at the 5 % level.
+func (c *Calibration) Off() bool { return c.ExpectedError > 0 }
+
+// FarOff reports whether the probabilities are off by more than chance explains, and by more than
+// 0.05 on average.
+func (c *Calibration) FarOff() bool { return c.ExpectedError > farOff }
 
 // CalibrationBin holds the rows with a probability of at least From and below To. The
 // last bin includes 1.
@@ -54,9 +72,54 @@ func (m *Metrics) fillCalibration(t *table) {
 			MeanProbability: sums[bin] / float64(weight), ObservedShare: float64(hits[bin]) / float64(weight),
 		}
 		gap := math.Abs(b.MeanProbability - b.ObservedShare)
-		c.ExpectedError += float64(float64(weight) / float64(m.Weight) * gap)
+		c.ObservedError += float64(float64(weight) / float64(m.Weight) * gap)
 		c.MaximumError = max(c.MaximumError, gap)
 		c.Bins = append(c.Bins, b)
 	}
+	c.subtractChance(float64(m.Rows))
 	m.Calibration = c
+}
+
+// subtractChance sets the errors that chance explains, and the expected error, given the number of
+// independent rows; without rows chance explains nothing.
+//
+// If the probabilities are exact, the share of a bin of n rows has the variance p (1-p) / n around its mean
+// probability p, and the mean distance from p is sqrt(2/pi) standard deviations. The sum over the bins
+// has nearly a gamma distribution of the same mean and variance. Its quantile is Wilson and Hilferty's.
+func (c *Calibration) subtractChance(rows float64) {
+	c.ExpectedError, c.ChanceError, c.ChanceLimit = c.ObservedError, 0, 0
+	weight, variance := 0.0, 0.0
+	for i := range c.Bins {
+		weight += float64(c.Bins[i].Weight)
+	}
+	if rows <= 0 || weight <= 0 {
+		return
+	}
+	for i := range c.Bins {
+		b := &c.Bins[i]
+		p := min(max(0, b.MeanProbability), 1)
+		square := float64(b.Weight) / weight * p * (1 - p) / rows // of the bin's part of the mean
+		c.ChanceError += math.Sqrt(square * 2 / math.Pi)
+		variance += float64(square * (1 - 2/math.Pi))
+	}
+	if variance > 0 {
+		const z95 = 1.6448536269514722 // quantile 0.95 of the normal distribution
+		shape := c.ChanceError * c.ChanceError / variance
+		root := 1 - 1/(9*shape) + z95/(3*math.Sqrt(shape))
+		c.ChanceLimit = c.ChanceError * root * root * root
+	}
+	if c.ObservedError <= c.ChanceLimit {
+		c.ExpectedError = 0
+	} else {
+		c.ExpectedError = math.Sqrt((c.ObservedError - c.ChanceError) * (c.ObservedError + c.ChanceError))
+	}
+}
+
+// complete sets the fields that documents of versions before 0.4 lack: their expected error is the
+// observed error. Weights of rows count as numbers of rows.
+func (c *Calibration) complete(rows int64) {
+	if c.ObservedError == 0 && c.ExpectedError > 0 {
+		c.ObservedError = c.ExpectedError
+		c.subtractChance(float64(rows))
+	}
 }

@@ -7,7 +7,7 @@ import (
 )
 
 // Check refuses metrics whose lists do not fit together: they were read from a file that somebody has
-// changed.
+// changed. It completes the calibration of documents of versions before 0.4.
 func (m *Metrics) Check() error {
 	classes := len(m.PerClass)
 	if classes == 0 || len(m.Confusion) != classes {
@@ -36,6 +36,9 @@ func (m *Metrics) Check() error {
 		if n := len(m.Slices[i].Classes); n != classes {
 			return fmt.Errorf("a slice of %d classes, want %d", n, classes)
 		}
+	}
+	if m.Calibration != nil {
+		m.Calibration.complete(m.Rows)
 	}
 	return nil
 }

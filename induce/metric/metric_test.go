@@ -107,9 +107,10 @@ func TestEvaluateBinary(t *testing.T) {
 		},
 		// By hand: (23*1 + 9*2.5 + 8*4 + 17*5) / 57, (23 + 18 + 24 + 68) / 57, (23*1 + 9*2) / 57.
 		ExpectedCost: is(162.5 / 57), ExpectedTests: is(133.0 / 57), ExpectedBilledCost: is(41.0 / 57),
-		// By hand: the leaves' rows by the probability of "yes".
+		// By hand: the leaves' rows by the probability of "yes". Chance: by SciPy.
 		Calibration: &metric.Calibration{
-			Class: "yes", ExpectedError: 0.05701754385964912, MaximumError: 0.4 - 5./17,
+			Class: "yes", ObservedError: 0.05701754385964912, MaximumError: 0.4 - 5./17,
+			ChanceError: 0.06851716231706206, ChanceLimit: 0.12465618941862702,
 			Bins: []metric.CalibrationBin{
 				{From: .1, To: .2, Weight: 23, MeanProbability: .1, ObservedShare: 3. / 23},
 				{From: .4, To: .5, Weight: 17, MeanProbability: .4, ObservedShare: 5. / 17},
@@ -165,9 +166,10 @@ func TestEvaluateThreeClasses(t *testing.T) {
 			},
 		},
 		ExpectedCost: is(0), ExpectedTests: is(0), ExpectedBilledCost: is(0),
-		// By hand: the leaves' rows by the probability of the class predicted.
+		// By hand: the leaves' rows by the probability of the class predicted. Chance: by SciPy.
 		Calibration: &metric.Calibration{
-			ExpectedError: 0.075, MaximumError: 9./11 - .6,
+			ObservedError: 0.075, MaximumError: 9./11 - .6,
+			ChanceError: 0.0968672369930063, ChanceLimit: 0.16696292986464942,
 			Bins: []metric.CalibrationBin{
 				{From: .5, To: .6, Weight: 19, MeanProbability: .5, ObservedShare: 10. / 19},
 				{From: .6, To: .7, Weight: 11, MeanProbability: .6, ObservedShare: 9. / 11},

@@ -29,8 +29,8 @@ func Calibration(m *runfolder.Metrics) (*Picture, error) {
 		what, whose = "class "+report.Name(c.Class), "of "+report.Name(c.Class)
 	}
 	p := &Picture{Title: "Calibration on " + part.Name + " rows", Height: 540, Legend: calibrationLegend()}
-	p.Words = fmt.Sprintf("the probability of %s against its share; mean error %.4f, greatest error of a bin %.4f", what,
-		c.ExpectedError, c.MaximumError)
+	p.Words = fmt.Sprintf("the probability of %s against its share: %s; greatest difference of a bin %.4f", what,
+		report.OffBy(c, func(x float64) string { return fmt.Sprintf("%.4f", x) }), c.MaximumError)
 	p.Notes = []string{p.Words}
 	heaviest := 0.0
 	for i := range c.Bins {

@@ -9,12 +9,8 @@ import (
 	"github.com/espalier-ml/espalier/io/report"
 )
 
-// Caveats mention a class with fewer rows than fewRows, and probabilities that are off by more than
-// farOff on average.
-const (
-	fewRows = 200
-	farOff  = 0.05
-)
+// fewRows is the number of rows of a class below which a caveat mentions the class.
+const fewRows = 200
 
 // caveats are the reservations about the tree that follow from the documents.
 func (b *builder) caveats() []markdown {
@@ -33,8 +29,7 @@ func (b *builder) caveats() []markdown {
 	add(rows < fewRows, "Only %.0f of the %s rows are of the class %s: figures of it are rough, as their intervals say.",
 		rows, b.part, class)
 	if c := m.Calibration; c != nil {
-		add(c.ExpectedError > farOff, "Probabilities differ from the shares by %.3f on average: do not read them as they "+
-			"are.", c.ExpectedError)
+		add(c.FarOff(), "Probabilities are %s: do not read them as they are.", markdown(report.OffBy(c, threeDecimals)))
 	}
 	worse := b.worse()
 	for _, slice := range worse[:min(len(worse), mostWorse)] {

@@ -267,9 +267,8 @@ func (b *builder) chosen() []fact {
 		if c.Class != "" {
 			of = name(c.Class)
 		}
-		text := say("probabilities of %s differ from the shares by %.3f on average, by %.3f in the worst of %d bins", of,
-			c.ExpectedError, c.MaximumError, len(c.Bins))
-		facts = append(facts, fact{"Calibration", text})
+		facts = append(facts, fact{"Calibration", say("probabilities of %s are %s; observed shares differ from them by %.3f in the "+
+			"worst of %d bins", of, markdown(report.OffBy(c, threeDecimals)), c.MaximumError, len(c.Bins))})
 	}
 	if f := b.Metrics.Folds; f != nil {
 		text := say("AUC %s +- %s over %d trees grown without a fold each", report.Figure(f.Expected()),
@@ -281,6 +280,8 @@ func (b *builder) chosen() []fact {
 	}
 	return append(facts, b.certificate()...)
 }
+
+func threeDecimals(x float64) string { return fmt.Sprintf("%.3f", x) }
 
 func folded(folds int) markdown {
 	if folds == 0 {

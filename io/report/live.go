@@ -8,7 +8,7 @@ import (
 
 // LiveTable returns a table of the live figures of a tree, by day and in all. If further days were
 // measured earlier, the last row names the days of the last measurement. The calibration is its expected
-// error.
+// error, which excludes what chance explains.
 func LiveTable(t *runfolder.LiveTree) *Table {
 	table := NewTable(Column{Head: "day", Left: true}, Column{Head: "predictions", Rank: 1}, Column{Head: "labelled"},
 		Column{Head: "AUC"}, Column{Head: "95 %", Rank: 3}, Column{Head: "accuracy"}, Column{Head: "log loss", Rank: 4},

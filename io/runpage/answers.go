@@ -71,9 +71,6 @@ func paidBy(t *tree.Tree, part float64) float64 {
 // fewRows is the inverse of the share of the rows below which a tenth of the scale says less.
 const fewRows = 50
 
-// moderateError is the mean error of probabilities above which they must be used with care.
-const moderateError = 0.05
-
 func (f *facts) whatToTrust() answered {
 	a := answered{ID: "trust", Question: "Can its probabilities be trusted?"}
 	m := f.metrics
@@ -82,11 +79,12 @@ func (f *facts) whatToTrust() answered {
 		a.Short = "Not known: there are no rows to measure them on."
 		return a
 	}
-	care := "Off"
-	if c.ExpectedError > moderateError {
-		care = "With care: off"
+	a.Short = fmt.Sprintf("%s on %s %s rows", report.OffBy(c, points), humanize.Comma(m.Rows), f.part)
+	if c.FarOff() {
+		a.Short = "With care: " + a.Short
+	} else {
+		a.Short = upper(a.Short)
 	}
-	a.Short = fmt.Sprintf("%s by %s on average on %s %s rows", care, points(c.ExpectedError), humanize.Comma(m.Rows), f.part)
 	class, is := "the predicted class", "have it"
 	if c.Class != "" {
 		class = report.Name(c.Class)

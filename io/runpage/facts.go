@@ -133,7 +133,10 @@ func (f *facts) notes() []string {
 }
 
 // sentence makes a text a sentence.
-func sentence(s string) string { return strings.ToUpper(s[:1]) + s[1:] + "." }
+func sentence(s string) string { return upper(s) + "." }
+
+// upper makes the first letter a capital.
+func upper(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
 
 // bound describes how near the tree is to the optimum.
 func (f *facts) bound() string {
