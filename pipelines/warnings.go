@@ -10,6 +10,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/frontier/crossvalidate"
 	"github.com/espalier-ml/espalier/induce/split"
 	"github.com/espalier-ml/espalier/induce/tree"
+	"github.com/espalier-ml/espalier/io/report"
 	"github.com/espalier-ml/espalier/pipelines/worth"
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
@@ -28,8 +29,8 @@ func (s *stage) warnOfRelabelling(train *jobs.ObjectStats, t *tree.Tree) {
 		// The units of both weights may differ.
 		all := float64(root.RawClassWeights[k]) / float64(root.Weight) * float64(train.Weight)
 		if share := float64(weight) / all; share > 0.5 {
-			s.driver.Reporter.Warn(fmt.Sprintf("%.0f %% of the training rows of the class %q count as another class: "+
-				"equal rows are one object, of their most frequent class; --classes rows counts each row", 100*min(share, 1), t.Label.Classes[k]))
+			s.driver.Reporter.Warn(fmt.Sprintf("%s of the training rows of the class %q count as another class: "+
+				"equal rows are one object, of their most frequent class; --classes rows counts each row", report.Percent(min(share, 1)), t.Label.Classes[k]))
 		}
 	}
 }

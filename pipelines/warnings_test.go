@@ -105,7 +105,7 @@ func TestWarnings(t *testing.T) {
 		"relabelled": {"group", "few", func(c *pipelines.TrainConfig) {
 			c.Select, c.Split, c.Classes = frontier.First, dataset.Shares{100, 0, 0}, split.OfObjects
 		}, []string{
-			`100 % of the training rows of the class "rare" count as another class`, "no test is worth asking: all training objects are of one class",
+			`100.0% of the training rows of the class "rare" count as another class`, "no test is worth asking: all training objects are of one class",
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -448,7 +448,7 @@ func leading(s *tree.Standing, classes []string, most int) []string {
 	})
 	var spelled []string
 	for _, k := range order[:min(most, len(order))] {
-		spelled = append(spelled, fmt.Sprintf("%s %.4g", printable(classes[k]), s.Probabilities[k]))
+		spelled = append(spelled, printable(classes[k])+" "+report.Probability(s.Probabilities[k]))
 	}
 	if len(order) > most {
 		spelled = append(spelled, "..")

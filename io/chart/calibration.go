@@ -83,8 +83,8 @@ func calibrationLegend() []Entry {
 // tipOf describes the contents of a bin.
 func tipOf(c *metric.Calibration, bin int) string {
 	b := &c.Bins[bin]
-	return fmt.Sprintf("probabilities from %g to %g: mean %.4f, observed share %.4f, %s of the rows", b.From, b.To,
-		b.MeanProbability, b.ObservedShare, report.Percent(share(c, bin)))
+	return fmt.Sprintf("probabilities from %g to %g: mean %s, observed share %s, %s of the rows", b.From, b.To,
+		report.Probability(b.MeanProbability), report.Probability(b.ObservedShare), report.Percent(share(c, bin)))
 }
 
 func drawBins(on *svg.Canvas, f *Frame, c *metric.Calibration) {

@@ -120,8 +120,8 @@ func (b *builder) use() []fact {
 	return facts
 }
 
-// number writes a number with at most four significant digits.
-func number(x float64) markdown { return markdown(fmt.Sprintf("%.4g", x)) }
+// number writes a number with at most four significant digits, a share with more if it is near 1.
+func number(x float64) markdown { return markdown(report.Probability(x)) }
 
 // byClass writes a number for each class.
 func byClass(classes []string, numbers []float64) markdown {

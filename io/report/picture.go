@@ -26,13 +26,12 @@ func Picture(v *View) *drawing.Tree {
 		if least < 1 {
 			strength = (n.Probabilities[n.Class] - least) / (1 - least)
 		}
-		figures := fmt.Sprintf("%s rows (%s), paid %s%s", count(n.Rows, false), Percent(p.share(node)), number(p.costs[node]),
-			unit)
+		paid := fmt.Sprintf(", paid %s%s", number(p.costs[node]), unit)
 		d.Nodes = append(d.Nodes, drawing.Node{
 			ID: node, Edge: edge, Label: p.verdict(node) + rangeOf(t, ranges[node]), Folded: p.leftOut(node), Leaf: n.Leaf(), Lit: lit[node],
 			Share: p.share(node), Group: n.Class, Strength: strength,
-			Detail: figures,
-			Tip:    fmt.Sprintf("node %d: %s\n%s, %s", node, tip, figures, probabilities(v, node)),
+			Detail: fmt.Sprintf("%s rows (%s)%s", count(n.Rows, false), Percent(p.share(node)), paid),
+			Tip:    fmt.Sprintf("node %d: %s\n%s%s, %s", node, tip, p.rows(node), paid, probabilities(v, node)),
 		})
 	}
 	add(v.Node, p.top(), p.top())
@@ -94,7 +93,7 @@ func probabilities(v *View, node int) string {
 			list = append(list, "..")
 			break
 		}
-		list = append(list, fmt.Sprintf("%s %.4g", name(v.Tree.Label.Classes[k]), x))
+		list = append(list, name(v.Tree.Label.Classes[k])+" "+Probability(x))
 	}
 	return strings.Join(list, ", ")
 }

@@ -89,7 +89,7 @@ func NewPathTable(v *View) *PathTable {
 	}
 	for k, c := range v.Tree.Label.Classes {
 		if c == r.standing.Class {
-			class = fmt.Sprintf("%s %.4g", name(c), r.standing.Probabilities[k])
+			class = name(c) + " " + Probability(r.standing.Probabilities[k])
 		}
 	}
 	t.Head = fmt.Sprintf("%s: %s = %s, leaf %d, after %s for %s%s", quoted(r.Row), name(v.Tree.Label.Column), class,

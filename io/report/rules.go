@@ -43,8 +43,9 @@ func Rules(w io.Writer, v *View) error {
 		if at > 0 {
 			printf(b, "\n")
 		}
-		head := fmt.Sprintf("%s = %s %.4g%s: %s (%s), %s, paid %s%s, leaf %d", name(t.Label.Column),
-			name(t.Label.Classes[n.Class]), n.Probabilities[n.Class], rangeOf(t, ranges[leaf]), plural(n.Rows, "row"), Percent(p.share(leaf)), plural(int64(tests[leaf]), "test"), number(p.costs[leaf]), unit, leaf)
+		head := fmt.Sprintf("%s = %s %s%s: %s, %s, paid %s%s, leaf %d", name(t.Label.Column),
+			name(t.Label.Classes[n.Class]), Probability(n.Probabilities[n.Class]), rangeOf(t, ranges[leaf]), p.rows(leaf),
+			plural(int64(tests[leaf]), "test"), number(p.costs[leaf]), unit, leaf)
 		for line := range strings.Lines(Wrapped(head, v.Width, "  ")) {
 			printf(b, "%s\n", colours.of(colours.class(n.Class), strings.TrimSuffix(line, "\n")))
 		}
@@ -55,6 +56,15 @@ func Rules(w io.Writer, v *View) error {
 		}
 	}
 	return b.Flush()
+}
+
+// rows describes the training rows at a node.
+func (p *part) rows(node int) string {
+	text := fmt.Sprintf("%s (%s)", plural(p.Tree.Nodes[node].Rows, "row"), Percent(p.share(node)))
+	if of := p.ofClass(node); of != "" {
+		text += ", " + of + " of this class"
+	}
+	return text
 }
 
 // plural formats a number of things.

@@ -23,7 +23,7 @@ type sketch struct {
 type line struct {
 	branches []branch // by level, from the root down
 	condition,
-	rows, share, paid, node, class string
+	rows, ofClass, share, paid, node, class string
 	leaves string // number of leaves omitted below the node
 	model  string // range of the leaf's model; empty if the leaf has no model
 	leaf   bool
@@ -99,8 +99,12 @@ type figure struct {
 func (d *sketch) figures(class int) (list []figure, taken int) {
 	all := []figure{
 		{head: "rows", of: func(l *line) string { return l.rows }},
+		{head: "of class", of: func(l *line) string { return l.ofClass }, rank: 3},
 		{head: "share", of: func(l *line) string { return l.share }, rank: 1},
 		{head: "paid", of: func(l *line) string { return l.paid }, rank: 2},
+	}
+	if d.ofClass(0) == "" {
+		all = slices.DeleteFunc(all, func(f figure) bool { return f.head == "of class" })
 	}
 	if d.brief > 0 {
 		all = slices.DeleteFunc(all, func(f figure) bool { return f.head == "share" })
@@ -115,7 +119,7 @@ func (d *sketch) figures(class int) (list []figure, taken int) {
 		f.width = d.longest(len(f.head), f.of)
 		taken += len(gap) + f.width
 	}
-	for rank := 2; rank > 0 && d.Width > 0 && minCondition+taken+1+class > d.Width; rank-- {
+	for rank := 3; rank > 0 && d.Width > 0 && minCondition+taken+1+class > d.Width; rank-- {
 		at := slices.IndexFunc(all, func(f figure) bool { return f.rank == rank })
 		if at < 0 {
 			continue
@@ -228,7 +232,7 @@ func (d *sketch) node(id int, branches []branch, condition string) {
 		mark = "*"
 	}
 	d.lines = append(d.lines, line{
-		branches: branches, condition: condition, rows: count(n.Rows, d.short()), share: Percent(d.share(id)),
+		branches: branches, condition: condition, rows: count(n.Rows, d.short()), ofClass: d.ofClass(id), share: Percent(d.share(id)),
 		paid: number(d.costs[id]), node: strconv.Itoa(id), leaves: strings.TrimSuffix(d.leftOut(id), " leaves"), model: rangeOf(d.Tree, d.ranges[id]),
 		class: mark + d.verdict(id), leaf: n.Leaf(), index: n.Class,
 	})
@@ -258,7 +262,7 @@ func rangeOf(t *tree.Tree, r *tree.ModelRange) string {
 	for _, f := range r.Features {
 		features = append(features, t.Features[f].Name)
 	}
-	text := fmt.Sprintf(", from %.2f to %.2f", r.Low, r.High)
+	text := fmt.Sprintf(", from %s to %s", decimals(r.Low, 2), decimals(r.High, 2))
 	if len(features) > 0 {
 		text += " with " + Listed(features, name)
 	}

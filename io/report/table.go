@@ -2,7 +2,6 @@ package report
 
 import (
 	"cmp"
-	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -192,5 +191,3 @@ func Wrapped(s string, width int, indent string) string {
 	return b.String()
 }
 
-// Percent writes a share as a percentage with one digit.
-func Percent(share float64) string { return fmt.Sprintf("%.1f%%", 100*share) }

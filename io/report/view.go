@@ -2,7 +2,6 @@ package report
 
 import (
 	"cmp"
-	"fmt"
 	"io"
 	"strconv"
 	"strings"
@@ -132,10 +131,25 @@ func (p *part) share(node int) float64 {
 // verdict returns the class of a node and its probability.
 func (p *part) verdict(node int) string {
 	n := &p.Tree.Nodes[node]
+	text := decimals(n.Probabilities[n.Class], 2)
 	if p.brief > 0 {
-		return fmt.Sprintf("%s %.0f %%", name(p.Tree.Label.Classes[n.Class]), 100*n.Probabilities[n.Class])
+		text = spell(n.Probabilities[n.Class], 100, 'f', 0) + " %"
 	}
-	return fmt.Sprintf("%s %.2f", name(p.Tree.Label.Classes[n.Class]), n.Probabilities[n.Class])
+	return name(p.Tree.Label.Classes[n.Class]) + " " + text
+}
+
+// ofClass returns how many training rows at a node are of its class; empty if rows have weights or
+// probabilities of classes.
+func (p *part) ofClass(node int) string {
+	n := &p.Tree.Nodes[node]
+	sum := int64(0)
+	for _, w := range n.RawClassWeights {
+		sum += w
+	}
+	if p.Tree.Training.Weights != "" || p.Tree.Training.Scale() != 1 || sum != n.Rows {
+		return ""
+	}
+	return count(n.RawClassWeights[n.Class], p.short())
 }
 
 // Condition formats the condition of a node's branch: names are shortened, and missing values are

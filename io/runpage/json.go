@@ -9,10 +9,14 @@ import (
 // appendFloat writes a number with all digits; infinities and NaN are null.
 func appendFloat(b []byte, x float64) []byte { return appendDigits(b, x, -1) }
 
-// appendDigits writes a number with a number of significant digits; -1: with all.
+// appendDigits writes a number with a number of significant digits; -1: with all. A number below 1, such as a
+// probability, is not written as 1.
 func appendDigits(b []byte, x float64, digits int) []byte {
 	if math.IsInf(x, 0) || x != x {
 		return append(b, "null"...)
+	}
+	if x < 1 && digits > 0 {
+		x = min(x, 1-math.Pow10(-digits))
 	}
 	return strconv.AppendFloat(b, x, 'g', digits, 64)
 }

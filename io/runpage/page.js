@@ -63,6 +63,23 @@ function rounded(x) {
 }
 
 /**
+ * A share of a whole, 1 or 100. A share that is neither 0 nor 1 is never written as one of these: it gets more
+ * digits, as report.Percent writes it.
+ * @param {number} share
+ * @param {number} whole
+ * @param {number} digits
+ * @returns {string}
+ */
+function spell(share, whole, digits) {
+  for (let k = digits; k <= digits + 5; k++) {
+    const text = (whole * share).toFixed(k);
+    if ((Number(text) > 0 || share <= 0) && (Number(text) < whole || share >= 1)) return text;
+  }
+  const step = 10 ** -(digits + 5);
+  return share < 0.5 ? `<${step.toFixed(digits + 5)}` : `>${(whole - step).toFixed(digits + 5)}`;
+}
+
+/**
  * A count of things.
  * @param {number} count
  * @param {string} thing
@@ -280,12 +297,12 @@ class Page {
     const test = tree.packed.test[node];
     const best = chancesOf(this.data, tree, node).find((c) => c.class === tree.packed.class[node]);
     const texts = [
-      `${plural(tree.packed.rows[node], "row")} (${share.toFixed(1)}%), paid ${number(tree.paid[node])}${this.unit()}`,
+      `${plural(tree.packed.rows[node], "row")} (${spell(shareOf(tree, node), 100, 1)}%), paid ${number(tree.paid[node])}${this.unit()}`,
       ...(tree.packed.leaves && test === -2 ? [`${tree.packed.leaves[node]} leaves left out below`] : []),
     ];
     const parts = [
       element("span", { class: "bar", "aria-hidden": "true" }, bar), " ", condition, " ",
-      element("b", {}, `${className(this.data, tree.packed.class[node])} ${(best?.p ?? 0).toFixed(2)}`), " ",
+      element("b", {}, `${className(this.data, tree.packed.class[node])} ${spell(best?.p ?? 0, 1, 2)}`), " ",
       element("span", { class: "soft" }, texts.join(", ")),
     ];
     const model = modelOf(tree, node);
@@ -567,7 +584,7 @@ class Page {
     const place = tree.packed.test[node] === -1 ? `leaf ${idOf(tree, node)}`
       : `node ${idOf(tree, node)}, below which the page has no more of the tree (espalier ask has)`;
     return `${this.data.label} = ${className(this.data, result.class)} with probability ` +
-      `${(chance?.p ?? 0).toFixed(4)}, at ${place}${result.whole ? "" : ", without the leaf's model"}`;
+      `${spell(chance?.p ?? 0, 1, 4)}, at ${place}${result.whole ? "" : ", without the leaf's model"}`;
   }
 
   /**
@@ -581,7 +598,7 @@ class Page {
     const body = element("tbody", {});
     for (const chance of result.chances.slice(0, 8)) {
       body.append(element("tr", {}, element("th", { scope: "row" }, className(this.data, chance.class)),
-        element("td", { class: "n" }, chance.p.toFixed(4))));
+        element("td", { class: "n" }, spell(chance.p, 1, 4))));
     }
     const head = element("tr", {}, element("th", { scope: "col" }, this.data.label),
       element("th", { scope: "col", class: "n" }, "probability"));

@@ -10,6 +10,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/gate"
 	"github.com/espalier-ml/espalier/induce/tree"
+	"github.com/espalier-ml/espalier/io/report"
 	"github.com/espalier-ml/espalier/io/runfolder"
 	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/pipelines"
@@ -100,8 +101,8 @@ func (w *work) compare(ctx context.Context) error {
 	}
 	share := found.Flips.Share
 	if w.config.Gate.MaxFlips == 1 && share > manyFlips {
-		w.reporter.Warn(fmt.Sprintf("%.1f %% of the test rows get another class than by the tree in use: look for a change of the "+
-			"label or of the rows; --max_flips would refuse such a tree", 100*share))
+		w.reporter.Warn(fmt.Sprintf("%s of the test rows get another class than by the tree in use: look for a change of the "+
+			"label or of the rows; --max_flips would refuse such a tree", report.Percent(share)))
 	}
 	w.add(w.config.Gate.Compare(found.Metrics, share)...)
 	return nil

@@ -7,6 +7,7 @@ import (
 
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/tree"
+	"github.com/espalier-ml/espalier/io/report"
 	"github.com/espalier-ml/espalier/io/runfolder"
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
@@ -128,18 +129,18 @@ func WarnOfNovelty(warn func(text string), t *tree.Tree, columns []runfolder.Col
 		if f.Missing > 0 {
 			nulls = missingBeyond(f.Missing, t.Training.Rows, c.Missing, rows)
 		}
-		share := 100 * float64(c.New()) / float64(rows)
+		share := float64(c.New()) / float64(rows)
 		what := "a value that training did not have (another spelling, blanks, another type?)"
 		switch {
 		case nulls*2 > c.New() && f.Missing > 0:
-			share = 100 * float64(c.Missing) / float64(rows)
-			what = fmt.Sprintf("no value, and %.4g %% of the training rows had none (is the column filled?)",
-				100*float64(f.Missing)/float64(t.Training.Rows))
+			share = float64(c.Missing) / float64(rows)
+			what = fmt.Sprintf("no value, and %s of the training rows had none (is the column filled?)",
+				report.Percent(float64(f.Missing)/float64(t.Training.Rows)))
 		case nulls*2 > c.New():
 			what = "no value, and all training rows had one (is the column filled?)"
 		case c.Outside > 0:
 			what = "a value outside of the range of training (another unit, another time?)"
 		}
-		warn(fmt.Sprintf("column %q: %.4g %% of the rows have %s", c.Column, share, what))
+		warn(fmt.Sprintf("column %q: %s of the rows have %s", c.Column, report.Percent(share), what))
 	}
 }
