@@ -15,7 +15,7 @@ must show, and what was seen. The script fails if a bound is missed. It needs Py
 --espalier names a binary; it installs by pip what is missing of numpy and pyarrow.
 """
 
-import glob, json, math, os, shutil, statistics, subprocess, sys
+import json, math, statistics, sys
 
 sys.dont_write_bytecode = True
 from needs import need
@@ -23,20 +23,15 @@ from needs import need
 need('trust')
 
 import numpy as np
-import pyarrow as pa, pyarrow.parquet as pq
 
 import judging
+from check_models import area
+from synthetic import Runs, labelled, parts
 
 near = 0.01  # AUC that a tree may be below that of the true probabilities
-plain = ['--certificate', 'none', '--report', 'none', '--progress', 'none']
 
 
 # Rows: each function returns the columns, the label, and the true probability of the second class.
-
-
-def labelled(rng, p, no, yes):
-    """Labels drawn with the probabilities p of yes."""
-    return np.where(rng.uniform(size=len(p)) < p, yes, no)
 
 
 def rates(rng):
@@ -93,14 +88,6 @@ def fraud(rng):
 # Figures
 
 
-def area(p, positive):
-    """The area under the ROC curve of p."""
-    _, at = np.unique(p, return_inverse=True)
-    yes, no = np.bincount(at, positive), np.bincount(at, ~positive)
-    below = np.cumsum(no) - no
-    return float((yes * (below + no / 2)).sum() / yes.sum() / no.sum())
-
-
 def log_loss(p, positive):
     """The log loss of p in nats."""
     with np.errstate(divide='ignore'):
@@ -111,46 +98,6 @@ def area_error(a, positive, negative):
     """The standard error of an area by Hanley and McNeil (Radiology 143, 1982), given the numbers of rows."""
     above, below = a / (2 - a), 2 * a * a / (1 + a)
     return math.sqrt((a * (1 - a) + (positive - 1) * (above - a * a) + (negative - 1) * (below - a * a)) / positive / negative)
-
-
-class Runs:
-    """Runs of Espalier in a folder."""
-
-    def __init__(self, binary, folder):
-        self.binary, self.folder = binary, folder
-        self.input, self.out = os.path.join(folder, 'rows.parquet'), os.path.join(folder, 'run')
-
-    def write(self, columns, label, name='rows.parquet'):
-        file = os.path.join(self.folder, name)
-        pq.write_table(pa.table(columns | {'label': label}), file)
-        return file
-
-    def text(self, name, content):
-        file = os.path.join(self.folder, name)
-        with open(file, 'w') as f:
-            f.write(content)
-        return file
-
-    def train(self, *options):
-        """Trains with the default preset. Returns tree.json, the test figures and frontier.json."""
-        shutil.rmtree(self.out, ignore_errors=True)
-        subprocess.run([self.binary, 'train', '--input', self.input, '--label', 'label', '--output', self.out, *plain, *options],
-                       check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        return (
-            self.load('tree.json'),
-            self.load('metrics.json').get('test'),
-            self.load('frontier.json') if glob.glob(os.path.join(self.out, 'frontier.json')) else None,
-        )
-
-    def load(self, name):
-        with open(os.path.join(self.out, name)) as f:
-            return json.load(f)
-
-
-def parts(rng, n):
-    """The part of each row: 70 % training, 10 % validation and 20 % test rows."""
-    names = np.array(['train'] * 7 + ['validation'] + ['test'] * 2)
-    return rng.permutation(np.resize(names, n))
 
 
 def against_truth(draw, bound):
@@ -165,7 +112,7 @@ def against_truth(draw, bound):
         positive = label[last] == truth
         return dict(
             leaves=tree['complexity']['leaves'], auc=test['auc_ovr_macro'], loss=test['log_loss'],
-            true_auc=area(p[last], positive), true_loss=log_loss(p[last], positive),
+            true_auc=area(p[last], positive, ~positive), true_loss=log_loss(p[last], positive),
         )
 
     return measure, bound
@@ -203,14 +150,12 @@ def visits(runs, rng):
     folds = measured['mean']['auc_ovr_macro'] - measured.get('optimism', 0)
     new, label_of_new, p = patients(rng, 2000, 1)
     file = runs.write(new, label_of_new, 'new.parquet')
-    ran = subprocess.run([runs.binary, 'evaluate', '--model', runs.out, '--input', file, '--json', '--progress', 'none'],
-                         check=True, capture_output=True)
-    test = json.loads(ran.stdout)['test']
+    test = runs.evaluate(file)
     sick = label_of_new == 'sick'
     by_class = np.unique(label[::12], return_counts=True)[1]  # patients
     error = math.hypot(area_error(max(folds, 0.5), *by_class), area_error(max(test['auc_ovr_macro'], 0.5), sick.sum(), (~sick).sum()))
     return dict(
-        leaves=tree['complexity']['leaves'], auc=test['auc_ovr_macro'], loss=test['log_loss'], true_auc=area(1 - p, sick),
+        leaves=tree['complexity']['leaves'], auc=test['auc_ovr_macro'], loss=test['log_loss'], true_auc=area(1 - p, sick, ~sick),
         true_loss=log_loss(1 - p, sick), folds=folds, apart=(folds - test['auc_ovr_macro']) / error,
     )
 

@@ -1,0 +1,1 @@
+"""The cells of truth.py: rows with known probabilities, and what is measured on them."""
