@@ -1,7 +1,5 @@
 package metric
 
-import "math"
-
 // pairs holds the areas of each pair of classes, ranked by the first class.
 type pairs struct {
 	table *table
@@ -94,15 +92,20 @@ func (m *Metrics) fillRanked(t *table, p *projection) {
 // the share of the rows of c with a higher probability of c than the row. The variance is the sum
 // over classes of n_k times the sample variance of a_k. A class with fewer than two rows has no
 // sample variance; the greatest variance possible for the mean and range of a_k takes its place
-// (Bhatia and Davis).
+// (Bhatia and Davis). For weighted rows see the package comment.
 //
 // The interval is Wilson's, for a share of A among A(1-A)/variance rows. Unlike an interval for the
 // logit of A it is also defined for A = 1. Then the number of rows is the size of the smallest
 // class, because the variance of an area is at most A(1-A) divided by this number (Birnbaum and
-// Klose). See the package comment for weighted rows.
+// Klose). The few rows of a rare class often rank nearly alike, and next to 1 all rows do, so that
+// the sample variance is too low. The variance for the interval therefore has a further row of each
+// class with the greatest variance possible.
 //
 // The time is O(classes * leaves * log(leaves)).
-func Area(leaves []Leaf) *Estimate {
+func Area(leaves []Leaf) *Estimate { return area(leaves, nil) }
+
+// area is Area for rows in groups with these design effects; nil effects: rows are independent.
+func area(leaves []Leaf, e *Effects) *Estimate {
 	if len(leaves) == 0 {
 		return nil
 	}
@@ -111,7 +114,7 @@ func Area(leaves []Leaf) *Estimate {
 		leaves[i].mustFit(classes)
 	}
 	p, auc := projected(leaves, classes)
-	return p.estimate(auc)
+	return p.estimate(auc, e)
 }
 
 // MeanArea returns only the value of Area, and also accepts leaves that do not count their rows.
@@ -138,7 +141,7 @@ func firstRanked(classes int) int {
 	return 0
 }
 
-// projection holds by how much a single row moves the mean of areas. It is nil for leaves that do
+// projection holds by how much a unit of weight moves the mean of areas. It is nil for leaves that do
 // not count their rows.
 type projection struct {
 	*table
@@ -148,6 +151,7 @@ type projection struct {
 	all    []float64 // by leaf: move of the sum of areas by a row that is in the complement of every class
 	own    []float64 // by member: additional move by a row of the class
 	most   []float64 // by class: greatest move by a row of the class
+	ranked bool      // whether some class ranks a leaf before another
 }
 
 // newProjection returns a projection without areas; nil if the leaves do not count rows.
@@ -166,7 +170,7 @@ func (p *projection) add(r *ranking) {
 	if p == nil {
 		return
 	}
-	own, rest := p.sample.per*float64(r.own), p.sample.per*float64(r.rest)
+	own, rest := float64(r.own), float64(r.rest)
 	by := make([]struct{ beats, beaten float64 }, len(r.tiers)) // moves by slot
 	var ownBelow, restBelow uint64
 	for slot, t := range r.tiers {
@@ -178,6 +182,7 @@ func (p *projection) add(r *ranking) {
 	}
 	for i, slot := range r.slots {
 		p.all[i] += by[slot].beaten
+		p.ranked = p.ranked || slot != r.slots[0]
 	}
 	first := p.first(r.class)
 	for i, m := range p.of(r.class) {
@@ -194,39 +199,53 @@ func (p *projection) add(r *ranking) {
 	p.areas++
 }
 
-// estimate returns the mean of the areas with its uncertainty; nil without areas.
-func (p *projection) estimate(auc *float64) *Estimate {
+// estimate returns the mean of the areas with its uncertainty; nil without areas, or if effects do not define it.
+func (p *projection) estimate(auc *float64, e *Effects) *Estimate {
 	if auc == nil || p == nil {
 		return nil
 	}
-	return &Estimate{*auc, shareInterval(*auc, math.Sqrt(p.variance()), p.sample.leastRows())}
+	f := figure{value: *auc, most: 1, rows: p.sample.leastRows()}
+	if p.ranked {
+		f.variance, f.padded = p.variance()
+	} else {
+		f.least, f.most = *auc, *auc // the area of any rows
+	}
+	i := f.interval(e, figureAUC)
+	if i == nil {
+		return nil
+	}
+	return &Estimate{*auc, *i}
 }
 
-// variance returns the variance of the mean area.
-func (p *projection) variance() float64 {
-	variance := 0.0
+// variance returns the variance of the mean area, and the variance with a further row of each class.
+func (p *projection) variance() (plain, padded float64) {
 	for k, weight := range p.sample.classes {
 		if weight == 0 {
 			continue
 		}
-		sum, squares := 0.0, 0.0
-		first := p.first(k)
+		sum, first, w := 0.0, p.first(k), float64(weight)
 		for i, m := range p.of(k) {
 			sum += float64(float64(m.weight) * p.at(first+i, m))
 		}
-		center := sum / float64(weight)
+		center, around := sum/w, spread{weighted: p.squares != nil}
 		for i, m := range p.of(k) {
-			d := p.at(first+i, m) - center
-			squares += float64(float64(m.weight) * float64(d*d))
+			squares := 0.0
+			if around.weighted {
+				squares = p.squares[first+i]
+			}
+			around.add(float64(m.weight), squares, p.at(first+i, m)-center)
 		}
-		n := float64(p.sample.per * float64(weight))
-		one := max(0, center*(p.most[k]/p.areas-center)) // variance of the move by one row
+		n := p.sample.of(k)
+		square, bound := around.square(n), max(0, center*(p.most[k]/p.areas-center))
+		one := bound // variance of the move by one row
 		if n >= 2 {
-			one = float64(squares/float64(weight)*n) / (n - 1)
+			one = float64(square*n) / (n - 1)
 		}
-		variance += float64(n * one)
+		times := float64(w*w) / n
+		plain += float64(times * one)
+		padded += float64(times * (square + bound/n))
 	}
-	return variance
+	return plain, padded
 }
 
 // at returns by how much a row of member m moves the mean area. position is the index of m among

@@ -7,12 +7,14 @@
 //
 // # Intervals
 //
-// All intervals have 95 % confidence and follow from the same table: DeLong's for
-// areas, Wilson's for shares, normal ones for means. If rows are weighted, a weight of
-// w counts as w N/W rows, where W is the weight of all N rows. This is exact for equal
-// weights. The table does not have the squares of the weights. With them the
-// intervals would be wider by sqrt(1 + v), if the weights are independent of the
-// outcome; v is the squared coefficient of variation of the weights.
+// All intervals have 95 % confidence and follow from the same table: Wilson's, with DeLong's variance for
+// areas, and with the sample variance for means. Rows are drawn one by one, with weights, or in
+// groups:
+//
+//   - Weights: if leaves have Squares, rows have the information of as many rows as Kish's effective
+//     number, by class for figures of classes. Without Squares, a weight of w counts as w N/W rows,
+//     where W is the weight of all N rows, which is exact for equal weights.
+//   - Groups: see Effects.
 //
 // # Determinism
 //

@@ -24,9 +24,10 @@ const (
 //
 //	variance = (G-1)/G * sum over buckets of (figure without the bucket - figure)^2
 //
-// Intervals use the quantile of Student's t distribution with G-1 degrees of freedom.
+// Intervals use the quantile of Student's t distribution with one degree of freedom less than the
+// effective number of buckets: some buckets have more groups, or heavier ones, than others.
 type Effects struct {
-	groups int               // buckets with rows
+	groups float64           // effective number of buckets (Kish)
 	ratio  [figures]*float64 // nil if not defined
 }
 
@@ -38,16 +39,22 @@ const mostJackknifed = 1 << 18
 // buckets, or if the tree has more than mostJackknifed leaves times classes.
 func NewEffects(t *tree.Tree, groups *tree.GroupCounts) *Effects {
 	e, counts := new(Effects), t.NewLeafCounts()
+	weight, squares, buckets := 0.0, 0.0, 0.0
 	for _, list := range groups {
-		if len(list) > 0 {
-			e.groups++
-		}
+		own := int64(0)
 		for _, c := range list {
 			counts.Weights[c.Leaf][c.Class] += c.Weight
 			counts.Rows[c.Leaf] += c.Rows
+			own += c.Weight
+		}
+		if own > 0 {
+			weight, squares, buckets = weight+float64(own), squares+float64(float64(own)*float64(own)), buckets+1
 		}
 	}
-	if e.groups < 2 || t.CountLeaves()*len(t.Label.Classes) > mostJackknifed {
+	if buckets < 2 {
+		return e
+	}
+	if e.groups = float64(weight*weight) / squares; t.CountLeaves()*len(t.Label.Classes) > mostJackknifed {
 		return e
 	}
 	leaves := Leaves(t, counts)
@@ -57,8 +64,7 @@ func NewEffects(t *tree.Tree, groups *tree.GroupCounts) *Effects {
 		if *interval == nil || math.IsNaN(sums[i]) {
 			continue
 		}
-		n := float64(e.groups)
-		e.ratio[i] = ratioOf(math.Sqrt((n-1)/n*sums[i]), (*interval).StandardError)
+		e.ratio[i] = ratioOf(math.Sqrt((buckets-1)/buckets*sums[i]), (*interval).StandardError)
 	}
 	return e
 }
@@ -207,40 +213,31 @@ func (e *Effects) widened(figure int, x, standardError float64) *Interval {
 	if by == nil {
 		return nil
 	}
-	standardError = float64(standardError * *by)
-	quantile := student(e.groups - 1)
+	standardError, q := float64(standardError**by), student(e.groups-1)
 	if figure < figureCost {
-		return wilson(x, standardError, float64(e.groups), quantile)
+		i := wilson(x, standardError, e.groups, q)
+		return &i
 	}
-	half := float64(quantile * standardError)
+	half := float64(q.x * standardError)
 	return &Interval{standardError, max(0, x-half), x + half}
 }
 
-// wilson is shareInterval with another quantile, and groups instead of rows.
-func wilson(p, standardError, groups, quantile float64) *Interval {
-	const edge = 1e-12 // rounding error
-	if spread := float64(p * (1 - p)); spread > edge && standardError > 0 {
-		groups = spread / standardError / standardError
+// student returns the quantile of Student's t distribution: exact for one and two degrees of freedom, otherwise by the
+// Cornish-Fisher expansion (1960), within 1 %; between whole degrees from 1 to 3, by the lower number.
+func student(degrees float64) quantile {
+	n := degrees
+	x := 0.0
+	switch {
+	case n < 2:
+		x = 12.706204736432095
+	case n < 3:
+		x = 4.302652729696142
+	default:
+		z3 := float64(z * z * z)
+		z5 := float64(z3 * z * z)
+		z7 := float64(z5 * z * z)
+		x = z + (z3+z)/(4*n) + (float64(5*z5)+float64(16*z3)+3*z)/(96*n*n) +
+			(float64(3*z7)+float64(19*z5)+float64(17*z3)-15*z)/(384*n*n*n)
 	}
-	square := float64(quantile * quantile)
-	center := (p + square/2/groups) / (1 + square/groups)
-	half := quantile * math.Sqrt(float64(p*(1-p))/groups+square/4/groups/groups) / (1 + square/groups)
-	return &Interval{standardError, max(0, center-half), min(1, center+half)}
-}
-
-// student returns the quantile 0.975 of Student's t distribution: exact for one and two degrees of
-// freedom, otherwise by the Cornish-Fisher expansion (1960), within 1 %.
-func student(degrees int) float64 {
-	switch degrees {
-	case 1:
-		return 12.706204736432095
-	case 2:
-		return 4.302652729696142
-	}
-	n := float64(degrees)
-	z3 := float64(z * z * z)
-	z5 := float64(z3 * z * z)
-	z7 := float64(z5 * z * z)
-	return z + (z3+z)/(4*n) + (float64(5*z5)+float64(16*z3)+3*z)/(96*n*n) +
-		(float64(3*z7)+float64(19*z5)+float64(17*z3)-15*z)/(384*n*n*n)
+	return quantile{x, float64(x * x)}
 }

@@ -15,26 +15,43 @@ type Estimate struct {
 	Interval
 }
 
+// Unpaired returns the difference of a metric of two trees, each on rows of its own. The squared distance of each bound
+// from the difference is the sum of the squared distances of the bounds of both trees (Newcombe, Statistics in Medicine
+// 17, 1998).
+func Unpaired(a, b *Estimate) *Difference {
+	apart := func(x, y float64) float64 { return math.Sqrt(float64(x*x) + float64(y*y)) }
+	d := &Difference{A: a.Value, B: b.Value, Difference: b.Value - a.Value}
+	d.Interval = &Interval{
+		StandardError: apart(a.StandardError, b.StandardError),
+		Low:           d.Difference - apart(a.High-a.Value, b.Value-b.Low),
+		High:          d.Difference + apart(a.Value-a.Low, b.High-b.Value),
+	}
+	return d
+}
+
 // Intervals are the 95 % confidence intervals of Metrics, by the same names. They hold
 // for the fixed tree on new rows from the same distribution, which are drawn one by one, or in
-// groups: see Widen. An undefined interval is nil.
+// groups: see Effects. An undefined interval is nil.
 type Intervals struct {
 	AUCOvRMacro *Interval `json:"auc_ovr_macro"` // see Area
-	// Accuracy is Wilson's interval. BalancedAccuracy is too, for the number of rows at
-	// which a share has the variance of the mean recall.
-	Accuracy         *Interval `json:"accuracy"`
+	Accuracy    *Interval `json:"accuracy"`      // Wilson's interval
+	// BalancedAccuracy combines Wilson's intervals of the recalls: the squared distance of each bound
+	// from the mean is the sum of the squared distances of the bounds of the recalls, divided by
+	// the squared number of classes (Zou and Donner, Statistics in Medicine 27, 2008).
 	BalancedAccuracy *Interval `json:"balanced_accuracy"`
-	// Intervals of means are normal: 1.96 standard errors to either side, at least 0.
+	// The mean of a cost is a share of the way from the least to the greatest cost of a leaf. Its
+	// interval is Wilson's interval for this share, see Area.
 	ExpectedCost       *Interval `json:"expected_cost"`
 	ExpectedTests      *Interval `json:"expected_tests"`
 	ExpectedBilledCost *Interval `json:"expected_billed_cost"`
 }
 
-// sample converts weights to numbers of rows.
+// sample tells how many rows of equal weight the rows of each class have the information of.
 type sample struct {
-	rows    float64
-	per     float64  // rows per unit of weight
-	classes []uint64 // weight of each class
+	rows    float64   // number of rows
+	per     float64   // rows per unit of weight
+	classes []uint64  // weight of each class
+	squares []float64 // sum of the squared weights of each class; nil if all rows have the same weight
 }
 
 func newSample(t *table) *sample {
@@ -45,9 +62,16 @@ func newSample(t *table) *sample {
 		rows += t.leaves[i].Rows
 		weight += t.totals[i]
 	}
+	if t.squares != nil {
+		s.squares = make([]float64, len(t.ends))
+	}
 	for k := range s.classes {
-		for _, m := range t.of(k) {
+		first := t.first(k)
+		for i, m := range t.of(k) {
 			s.classes[k] += m.weight
+			if s.squares != nil {
+				s.squares[k] += t.squares[first+i]
+			}
 		}
 	}
 	if weight > 0 {
@@ -56,42 +80,123 @@ func newSample(t *table) *sample {
 	return s
 }
 
-// leastRows returns the number of rows of the smallest class with rows.
+// of returns the effective number of rows of a class (Kish, Survey Sampling, 1965): the number of
+// rows of equal weight whose mean has the same variance.
+func (s *sample) of(class int) float64 {
+	w := float64(s.classes[class])
+	if s.squares == nil || w == 0 {
+		return float64(s.per * w)
+	}
+	return float64(w*w) / s.squares[class]
+}
+
+// all returns the effective number of all rows.
+func (s *sample) all() float64 {
+	if s.squares == nil {
+		return s.rows
+	}
+	weight, squares := 0.0, 0.0
+	for k, w := range s.classes {
+		weight += float64(w)
+		squares += s.squares[k]
+	}
+	return float64(weight*weight) / squares
+}
+
+// leastRows returns the effective number of rows of the smallest class with rows.
 func (s *sample) leastRows() float64 {
 	least := math.Inf(1)
-	for _, w := range s.classes {
+	for k, w := range s.classes {
 		if w > 0 {
-			least = min(least, s.per*float64(w))
+			least = min(least, s.of(k))
 		}
 	}
 	return least
 }
 
+// spread adds up the squared deviations of rows from their mean.
+type spread struct {
+	weight, sum  float64 // by weight
+	squares, own float64 // by squared weight
+	weighted     bool
+}
+
+func (s *spread) add(weight, squares, deviation float64) {
+	square := float64(deviation * deviation)
+	s.weight += weight
+	s.sum += float64(weight * square)
+	if s.weighted {
+		s.squares += squares
+		s.own += float64(squares * square)
+	}
+}
+
+// kishRows is the number of rows that the estimate of Kish counts for, next to the rows themselves.
+// With 20, intervals cover .93 to .97 for weights that depend on the class, on the leaf or on
+// nothing: see TestTruth.
+const kishRows = 20
+
+// square returns the mean squared deviation of the rows, given their effective number. If weights
+// do not depend on the deviations, the mean by weight is right (Kish). Otherwise the mean by squared
+// weight is, but a few heavy rows make it vary much. The result is between the two: the more
+// rows, the nearer to the latter.
+func (s *spread) square(rows float64) float64 {
+	kish := s.sum / s.weight
+	if !s.weighted {
+		return kish
+	}
+	return (float64(rows*(s.own/s.squares)) + float64(kishRows*kish)) / (rows + kishRows)
+}
+
 // z is the quantile 0.975 of the normal distribution.
 const z = 1.959963984540054
 
-// shareInterval returns Wilson's interval for an estimate p between 0 and 1 with a standard error:
-// the interval of a share among p(1-p)/error^2 rows. At 0 and 1 the error is 0; there it is the
-// interval of a share among the given rows.
-func shareInterval(p, standardError, rows float64) Interval {
-	const edge = 1e-12 // rounding error
-	if spread := p * (1 - p); spread > edge {
-		rows = spread / standardError / standardError
-	}
-	center := (p + z*z/2/rows) / (1 + z*z/rows)
-	half := z * math.Sqrt(p*(1-p)/rows+z*z/4/rows/rows) / (1 + z*z/rows) // divided last: nothing to fuse
-	return Interval{standardError, max(0, center-half), min(1, center+half)}
+// quantile is the quantile 0.975 of a distribution, and its square.
+type quantile struct{ x, square float64 }
+
+func normal() quantile { return quantile{z, z * z} }
+
+// figure is a metric with its variance.
+type figure struct {
+	value       float64
+	least, most float64 // bounds of the metric
+	variance    float64
+	// padded is the variance for the interval. Few rows may have nearly the same value by chance. So
+	// a row is added with the greatest squared deviation that the mean and the bounds allow (Bhatia
+	// and Davis).
+	padded float64
+	rows   float64 // effective number of rows; for a value at one of its bounds, where the variance is 0
 }
 
-// meanInterval returns the normal interval of a non-negative mean, given the mean
-// square of the rows' deviations. It is nil for fewer than two rows.
-func meanInterval(center, square, rows float64) *Interval {
-	if rows < 2 {
-		return nil
+// interval returns the interval of a figure for rows with design effects; nil effects: rows are
+// independent. It is nil if the effect is not defined.
+func (f *figure) interval(e *Effects, at int) *Interval {
+	by, rows, q := 1.0, f.rows, normal()
+	if e != nil {
+		if e.ratio[at] == nil {
+			return nil
+		}
+		by, rows, q = *e.ratio[at], min(rows, e.groups), student(e.groups-1)
 	}
-	i := normalInterval(center, square/(rows-1))
-	i.Low = max(0, i.Low)
-	return i
+	standardError, width := float64(math.Sqrt(f.variance)*by), f.most-f.least
+	if width <= 0 {
+		return &Interval{standardError, f.value, f.value}
+	}
+	i := wilson((f.value-f.least)/width, float64(math.Sqrt(f.padded)*by)/width, rows, q)
+	return &Interval{standardError, f.least + float64(i.Low*width), f.least + float64(i.High*width)}
+}
+
+// wilson returns Wilson's interval for an estimate p between 0 and 1 with a standard error: the
+// interval of a share among p(1-p)/error^2 rows. At 0 and 1 the error is 0; there it is the
+// interval of a share among the given rows.
+func wilson(p, standardError, rows float64, q quantile) Interval {
+	const edge = 1e-12 // rounding error
+	if spread := float64(p * (1 - p)); spread > edge && standardError > 0 {
+		rows = spread / standardError / standardError
+	}
+	center := (p + q.square/2/rows) / (1 + q.square/rows)
+	half := q.x * math.Sqrt(float64(p*(1-p))/rows+q.square/4/rows/rows) / (1 + q.square/rows) // divided last: nothing to fuse
+	return Interval{standardError, max(0, center-half), min(1, center+half)}
 }
 
 // normalInterval returns the interval of z standard errors to either side.
@@ -101,18 +206,87 @@ func normalInterval(center, variance float64) *Interval {
 	return &Interval{standardError, center - half, center + half}
 }
 
-// fillShareIntervals sets the intervals of accuracy and balanced accuracy.
-func (m *Metrics) fillShareIntervals(s *sample) {
-	accuracy := shareInterval(*m.Accuracy, math.Sqrt(*m.Accuracy*(1-*m.Accuracy)/s.rows), s.rows)
-	m.Intervals.Accuracy = &accuracy
-	variance, classes := 0.0, 0.0
-	for k, w := range s.classes {
-		if w > 0 {
-			recall := *m.PerClass[k].Recall
-			variance += recall * (1 - recall) / (s.per * float64(w))
-			classes++
+// fillMean sets the mean over rows of a value of their leaf, and its interval.
+func (t *table) fillMean(value func(*Leaf) float64, s *sample, e *Effects, at int, mean **float64, interval **Interval) {
+	f := figure{least: math.Inf(1), most: math.Inf(-1), rows: s.all()}
+	sum, total := 0.0, 0.0
+	for i := range t.leaves {
+		w, x := float64(t.totals[i]), value(&t.leaves[i])
+		sum += float64(w * x)
+		total += w
+		f.least, f.most = min(f.least, x), max(f.most, x)
+	}
+	f.value = sum / total
+	*mean = defined(f.value)
+	if s.rows < 2 {
+		return
+	}
+	around := spread{weighted: t.squares != nil}
+	for i := range t.leaves {
+		squares := 0.0
+		for _, x := range t.leaves[i].Squares {
+			squares += x
+		}
+		around.add(float64(t.totals[i]), squares, value(&t.leaves[i])-f.value)
+	}
+	square := around.square(f.rows)
+	f.variance = square / max(f.rows-1, 1)
+	f.padded = (square + float64((f.most-f.value)*(f.value-f.least))/f.rows) / f.rows
+	*interval = f.interval(e, at)
+}
+
+// share returns the share of hits among the rows of the classes [from, to).
+func (t *table) share(from, to int, rows float64) figure {
+	var hits, total uint64
+	for k := from; k < to; k++ {
+		for _, m := range t.of(k) {
+			total += m.weight
+			if t.leaves[m.leaf].Class == k {
+				hits += m.weight
+			}
 		}
 	}
-	balanced := shareInterval(*m.BalancedAccuracy, math.Sqrt(variance)/classes, s.leastRows())
-	m.Intervals.BalancedAccuracy = &balanced
+	p := float64(hits) / float64(total)
+	f := figure{value: p, most: 1, rows: rows, variance: float64(p*(1-p)) / rows}
+	if t.squares != nil {
+		around := spread{weighted: true}
+		for k := from; k < to; k++ {
+			first := t.first(k)
+			for i, m := range t.of(k) {
+				hit := 0.0
+				if t.leaves[m.leaf].Class == k {
+					hit = 1
+				}
+				around.add(float64(m.weight), t.squares[first+i], hit-p)
+			}
+		}
+		f.variance = around.square(rows) / rows
+	}
+	f.padded = f.variance
+	return f
+}
+
+// fillShareIntervals sets the intervals of accuracy and balanced accuracy.
+func (m *Metrics) fillShareIntervals(t *table, s *sample, e *Effects) {
+	accuracy := t.share(0, len(m.PerClass), s.all())
+	m.Intervals.Accuracy = accuracy.interval(e, figureAccuracy)
+	var variance, below, above, classes float64
+	for k, w := range s.classes {
+		if w == 0 {
+			continue
+		}
+		recall := t.share(k, k+1, s.of(k))
+		i := recall.interval(e, figureBalanced)
+		if i == nil {
+			return
+		}
+		variance += float64(i.StandardError * i.StandardError)
+		below += float64((recall.value - i.Low) * (recall.value - i.Low))
+		above += float64((i.High - recall.value) * (i.High - recall.value))
+		classes++
+	}
+	x := *m.BalancedAccuracy
+	m.Intervals.BalancedAccuracy = &Interval{
+		math.Sqrt(variance) / classes, max(0, x-math.Sqrt(below)/classes), min(1, x+math.Sqrt(above)/classes),
+	}
 }

@@ -17,6 +17,9 @@ type Leaf struct {
 	Cost          float64   // cost of the tests on the path, each at its own price
 	Billed        float64   // billed cost of the tests: groups are billed once, free repeats at 0
 	Tests         int       // number of tests on the path
+
+	// Squares is, by true class, the sum of the squared weights of the rows; nil if all rows have the same weight.
+	Squares []float64
 }
 
 // Metrics holds the metrics of one part of the rows, as in metrics.json. All values except Rows are
@@ -100,6 +103,11 @@ type Class struct {
 // The time is O(classes * (classes + leaves * log(leaves) + members)), where members is the number
 // of weights above 0.
 func Evaluate(leaves []Leaf, classes []string, scale float64) Metrics {
+	return evaluate(leaves, classes, scale, nil)
+}
+
+// evaluate is Evaluate for rows in groups with these design effects; nil effects: rows are independent.
+func evaluate(leaves []Leaf, classes []string, scale float64, e *Effects) Metrics {
 	m := Metrics{PerClass: make([]Class, len(classes))}
 	if scale != 1 {
 		m.WeightScale = scale
@@ -122,9 +130,17 @@ func Evaluate(leaves []Leaf, classes []string, scale float64) Metrics {
 	p := newProjection(t, sample)
 	m.fillRanked(t, p)
 	if m.Weight > 0 {
-		m.fillMeans(t, p, sample)
+		m.fillMeans(t, p, sample, e)
 	}
 	return m
+}
+
+// Area returns the area under the ROC curve with its interval; nil if either is undefined.
+func (m *Metrics) Area() *Estimate {
+	if m == nil || m.AUCOvRMacro == nil || m.Intervals == nil || m.Intervals.AUCOvRMacro == nil {
+		return nil
+	}
+	return &Estimate{*m.AUCOvRMacro, *m.Intervals.AUCOvRMacro}
 }
 
 // SetErrorCosts sets the expected cost of the predictions. costs[actual][predicted] is the cost of
@@ -190,46 +206,21 @@ func (m *Metrics) fillHits() {
 }
 
 // fillMeans sets the means over rows, their intervals and the calibration. There must be rows.
-func (m *Metrics) fillMeans(t *table, p *projection, s *sample) {
+func (m *Metrics) fillMeans(t *table, p *projection, s *sample, e *Effects) {
 	m.fillScores(t)
 	m.fillCalibration(t)
 	m.Intervals = &Intervals{}
-	for _, x := range []struct {
-		of       func(*Leaf) float64
-		mean     **float64
-		interval **Interval
-	}{
-		{func(l *Leaf) float64 { return l.Cost }, &m.ExpectedCost, &m.Intervals.ExpectedCost},
-		{func(l *Leaf) float64 { return float64(l.Tests) }, &m.ExpectedTests, &m.Intervals.ExpectedTests},
-		{func(l *Leaf) float64 { return l.Billed }, &m.ExpectedBilledCost, &m.Intervals.ExpectedBilledCost},
-	} {
-		center, square := t.moments(x.of)
-		*x.mean, *x.interval = defined(center), meanInterval(center, square, s.rows)
-	}
+	i := m.Intervals
+	t.fillMean(func(l *Leaf) float64 { return l.Cost }, s, e, figureCost, &m.ExpectedCost, &i.ExpectedCost)
+	t.fillMean(func(l *Leaf) float64 { return float64(l.Tests) }, s, e, figureTests, &m.ExpectedTests, &i.ExpectedTests)
+	t.fillMean(func(l *Leaf) float64 { return l.Billed }, s, e, figureBilled, &m.ExpectedBilledCost, &i.ExpectedBilledCost)
 	if s.rows == 0 {
 		return
 	}
-	m.fillShareIntervals(s)
-	if e := p.estimate(m.AUCOvRMacro); e != nil {
-		m.Intervals.AUCOvRMacro = &e.Interval
+	m.fillShareIntervals(t, s, e)
+	if x := p.estimate(m.AUCOvRMacro, e); x != nil {
+		i.AUCOvRMacro = &x.Interval
 	}
-}
-
-// moments returns the mean over rows of a value of their leaf, and the mean squared deviation from
-// it.
-func (t *table) moments(value func(*Leaf) float64) (center, square float64) {
-	sum, total := 0.0, 0.0
-	for i := range t.leaves {
-		w := float64(t.totals[i])
-		sum += float64(w * value(&t.leaves[i]))
-		total += w
-	}
-	center = sum / total
-	for i := range t.leaves {
-		d := value(&t.leaves[i]) - center
-		square += float64(float64(t.totals[i]) * float64(d*d))
-	}
-	return center, square / total
 }
 
 // fillScores sets the log loss and the Brier scores.
@@ -306,6 +297,7 @@ func canonical(leaves []Leaf) []int {
 			cmp.Compare(a.Cost, b.Cost),
 			cmp.Compare(a.Billed, b.Billed),
 			cmp.Compare(a.Tests, b.Tests),
+			slices.Compare(a.Squares, b.Squares),
 		)
 	})
 	order := make([]int, len(list))

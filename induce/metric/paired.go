@@ -271,9 +271,8 @@ func (p *pairing) areas() *Difference {
 		sides[0].moves(k, a)
 		sides[1].moves(k, b)
 		m := p.moments(k, k+1, func(i, _ int) (float64, float64) { return a[i], b[i] })
-		n := float64(p.per * float64(weight))
-		one, defined := m.variance(n) // variance of the mean of n moves
-		variance, all = variance+float64(float64(n*n)*one), all && defined
+		one, defined := m.variance(float64(p.per * float64(weight))) // variance of the mean move
+		variance, all = variance+float64(float64(float64(weight)*float64(weight))*one), all && defined
 	}
 	return difference(*means[0], *means[1], *means[1]-*means[0], variance, all)
 }

@@ -12,6 +12,8 @@ type table struct {
 	totals  []uint64 // by leaf: weight of its rows
 	members []member // by class, then by leaf
 	ends    []int    // by class: end of its members
+	// squares has by member the sum of the squared weights of its rows; nil if the leaves have none.
+	squares []float64
 }
 
 // member is a leaf that has rows of a class.
@@ -44,10 +46,16 @@ func newTable(leaves []Leaf, classes int) *table {
 		all += n
 	}
 	t.members = make([]member, all)
+	if slices.ContainsFunc(t.leaves, func(l Leaf) bool { return l.Squares != nil }) {
+		t.squares = make([]float64, all)
+	}
 	for i := range t.leaves {
 		for c, w := range t.leaves[i].Weights {
 			if w > 0 {
 				t.members[t.ends[c]] = member{int32(i), uint64(w)}
+				if squares := t.leaves[i].Squares; squares != nil {
+					t.squares[t.ends[c]] = squares[c]
+				}
 				t.ends[c]++
 			}
 		}

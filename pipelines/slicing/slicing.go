@@ -172,11 +172,10 @@ func slicesOf(
 	}
 	measured := make([]*metric.Metrics, len(rows))
 	parallel.Each(len(rows), runtime.GOMAXPROCS(0), func(i int) {
-		leaves := slices.DeleteFunc(metric.Scores(t, counts[i]), func(l metric.Leaf) bool { return l.Rows == 0 })
-		if len(leaves) == 0 {
+		one := metric.Evaluate(metric.Scores(t, counts[i]), t.Label.Classes, scale)
+		if one.Rows == 0 {
 			return
 		}
-		one := metric.Evaluate(leaves, t.Label.Classes, scale)
 		if t.Label.ErrorCosts != nil {
 			one.SetErrorCosts(t.Label.ErrorCosts)
 		}
