@@ -14,6 +14,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/timers"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/metric"
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
@@ -128,7 +129,7 @@ type keptTrees struct {
 type windowEnd struct {
 	End, Pane int64
 	JSON      []byte
-	AUC       float64 `json:",omitempty"` // on the test rows of the window, if there is a gate
+	Area      *metric.Estimate `json:",omitempty"` // AUC on the test rows of the window, if there is a gate
 }
 
 // readTree decodes a numbered tree.

@@ -18,6 +18,7 @@ import (
 
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/gate"
+	"github.com/espalier-ml/espalier/induce/metric"
 	"github.com/espalier-ml/espalier/induce/tallied"
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/transforms/jobs"
@@ -114,7 +115,7 @@ func (f *gating) judge(ctx context.Context, k *keptTrees, candidate []byte, emit
 	if err := json.Unmarshal(encoded, &t); err != nil {
 		return err
 	}
-	auc, checks, err := f.compare(k, &t, rows)
+	area, checks, err := f.compare(k, &t, rows)
 	if err != nil {
 		return err
 	}
@@ -124,44 +125,43 @@ func (f *gating) judge(ctx context.Context, k *keptTrees, candidate []byte, emit
 			time.UnixMilli(t.End).UTC().Format(time.RFC3339), strings.Join(refusals, "; "))
 		return nil
 	}
-	k.add(windowEnd{t.End, t.Pane, t.JSON, auc})
+	k.add(windowEnd{t.End, t.Pane, t.JSON, area})
 	emit(beam.EventTime(t.End-1), encoded)
 	return nil
 }
 
 // compare compares the tree of a window with the newest tree of an earlier window, on test rows.
-func (f *gating) compare(k *keptTrees, t *WindowTree, rows []byte) (auc float64, checks []gate.Check, err error) {
+func (f *gating) compare(k *keptTrees, t *WindowTree, rows []byte) (area *metric.Estimate, checks []gate.Check, err error) {
 	spec, err := openSpec(f.Spec)
 	if err != nil {
-		return 0, nil, err
+		return nil, nil, err
 	}
 	grown, err := tree.Decode(t.JSON)
 	if err != nil {
-		return 0, nil, err
+		return nil, nil, err
 	}
 	before, known := grown, k.before(t.End-1)
 	if known > 0 {
 		if before, err = tree.Decode(k.Trees[known-1].JSON); err != nil {
-			return 0, nil, err
+			return nil, nil, err
 		}
 	}
-	m, flips, err := spec.Compare(rows, before, grown)
+	m, err := spec.Compare(rows, before, grown)
 	if fault := new(dataset.DataError); errors.As(err, &fault) {
-		return 0, []gate.Check{{Check: "gate_metrics", Text: "it cannot be compared with the tree before: " + err.Error()}}, nil
+		return nil, []gate.Check{{Check: "gate_metrics", Text: "it cannot be compared with the tree before: " + err.Error()}}, nil
 	}
 	if err != nil {
-		return 0, nil, err
+		return nil, nil, err
 	}
 	if m.AUCOvRMacro == nil {
-		return 0, []gate.Check{f.Limits.CheckAUC(nil)}, nil
+		return nil, []gate.Check{f.Limits.CheckAUC(nil)}, nil
 	}
-	auc = m.AUCOvRMacro.B
-	checks = []gate.Check{f.Limits.CheckAUC(&auc)}
+	checks = []gate.Check{f.Limits.CheckAUC(&m.AUCOvRMacro.B)}
 	if known > 0 {
-		checks = append(checks, f.Limits.CheckFall(auc, k.Trees[known-1].AUC))
-		checks = append(checks, f.Limits.Compare(m, flips)...)
+		checks = append(checks, f.Limits.CheckFall(m.Area, k.Trees[known-1].Area)...)
+		checks = append(checks, f.Limits.Compare(m.Paired, m.Flips)...)
 	}
-	return auc, checks, nil
+	return m.Area, checks, nil
 }
 
 // gateFn compares the trees of bounded collections.

@@ -1,6 +1,7 @@
 package gate_test
 
 import (
+	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -51,12 +52,65 @@ func TestAlone(t *testing.T) {
 		{limits.CheckAUC(nil), false},
 		{limits.CheckAUC(&low), false},
 		{limits.CheckAUC(&high), true},
-		{limits.CheckFall(0.8, 0.84), true},
-		{limits.CheckFall(0.8, 0.86), false},
-		{limits.CheckFall(0.8, 0.7), true},
 	} {
 		if c.check.Passed != c.passed || c.passed == slices.Contains(gate.Refusals([]gate.Check{c.check}), c.check.Text) {
 			t.Errorf("%+v, want passed %v", c.check, c.passed)
 		}
+	}
+}
+
+// TestFall: the fall of the AUC refuses a tree if its whole interval is beyond the limit of .05.
+func TestFall(t *testing.T) {
+	area := func(x, half float64) *metric.Estimate {
+		return &metric.Estimate{Value: x, Interval: metric.Interval{Low: x - half, High: x + half}}
+	}
+	limits := gate.Default()
+	for _, c := range []struct {
+		auc, before *metric.Estimate
+		refused     int
+	}{
+		{area(0.8, 0.001), area(0.84, 0.001), 0},
+		{area(0.8, 0.001), area(0.86, 0.001), 1},
+		{area(0.8, 0.003), area(0.86, 0.004), 1}, // by hand: .06 less .005 is beyond .05
+		{area(0.8, 0.09), area(0.96, 0.12), 0},   // .16 less .15 is not
+		{area(0.8, 0.001), area(0.7, 0.001), 0},
+		{area(0.8, 0.001), nil, 0},
+		{nil, area(0.8, 0.001), 0},
+	} {
+		if got := gate.Refusals(limits.CheckFall(c.auc, c.before)); len(got) != c.refused {
+			t.Errorf("%+v after %+v: refused for %q, want %d reasons", c.auc, c.before, got, c.refused)
+		}
+	}
+}
+
+// TestEqualNights: of nights with equal trees and 200 test rows each, hardly any is refused; of nights whose labels are
+// wrong in half of the rows, nearly all are. The true AUC is 3/4: the score of a row is uniform, and the class is likelier the higher it is.
+func TestEqualNights(t *testing.T) {
+	r := rand.New(rand.NewPCG(56, 14))
+	const scores = 20
+	night := func(wrong float64) *metric.Estimate {
+		leaves := make([]metric.Leaf, scores)
+		for i := range leaves {
+			p := float64(i) / scores
+			leaves[i] = metric.Leaf{Probabilities: []float64{1 - p, p}, Weights: make([]int64, 2)}
+		}
+		for range 200 {
+			at, class := r.IntN(scores), 0
+			if r.Float64() < .1+.8*float64(at)/scores != (r.Float64() < wrong) {
+				class = 1
+			}
+			leaves[at].Weights[class]++
+			leaves[at].Rows++
+		}
+		return metric.Area(leaves)
+	}
+	limits, equal, bad := gate.Default(), 0, 0
+	for range 300 {
+		before := night(0)
+		equal += len(gate.Refusals(limits.CheckFall(night(0), before)))
+		bad += len(gate.Refusals(limits.CheckFall(night(.5), before)))
+	}
+	if equal > 9 || bad < 270 {
+		t.Errorf("of 300 nights %d equal ones are refused, and %d with wrong labels; want at most 3 %%, and at least 90 %%", equal, bad)
 	}
 }

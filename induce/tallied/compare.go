@@ -14,20 +14,28 @@ func TestRows(tally []byte) ([]byte, error) {
 	return dataset.SelectTally(tally, func(key []byte) bool { return len(key) > 0 && key[0] == kindOfPart(dataset.Test) })
 }
 
-// Compare measures two trees of the specification with the same classes on the test rows of a tally. It also returns the
-// share of the rows with another class. The error is a *dataset.DataError if a tree cannot score the rows.
-func (s *Spec) Compare(tally []byte, a, b *tree.Tree) (m *metric.Paired, flips float64, err error) {
+// Comparison is the comparison of two trees on the test rows of a tally.
+type Comparison struct {
+	*metric.Paired
+
+	Area  *metric.Estimate // AUC of B; nil if it is undefined
+	Flips float64          // share of the rows with another class
+}
+
+// Compare measures two trees of the specification with the same classes on the test rows of a tally. The error is a
+// *dataset.DataError if a tree cannot score the rows.
+func (s *Spec) Compare(tally []byte, a, b *tree.Tree) (*Comparison, error) {
 	units, err := s.unitsIn(tally, ownRows)
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
 	r, err := newRowsReader(s, tally, kindOfPart(dataset.Test), units)
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
 	counts, err := comparison.NewCounts(a, b, true)
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
 	classes, scorers := dataset.ClassCodes(a.Label.Classes), [2]*tree.Scorer{a.Scorer(), b.Scorer()}
 	var scores [2]tree.Scores
@@ -38,13 +46,13 @@ func (s *Spec) Compare(tally []byte, a, b *tree.Tree) (m *metric.Paired, flips f
 				err = scorer.Score(columns, len(r.positions), &scores[i])
 			}
 			if err != nil {
-				return nil, 0, err
+				return nil, err
 			}
 		}
 		for row, rows := range r.rows {
 			class, err := ClassCode(classes, r.label.Spell(row), s.Settings.Label)
 			if err != nil {
-				return nil, 0, err
+				return nil, err
 			}
 			for range rows {
 				counts.Count(&scores[0], &scores[1], row, int(class), r.weights[row]/rows)
@@ -52,8 +60,14 @@ func (s *Spec) Compare(tally []byte, a, b *tree.Tree) (m *metric.Paired, flips f
 		}
 	}
 	list := counts.List()
-	m = metric.Compare(metric.PairRows(a, b, list), len(classes), 1, b.Label.ErrorCosts)
-	return m, comparison.NewFlips(a, b, list, true).Share, r.err()
+	pairs := metric.PairRows(a, b, list)
+	leaves := make([]metric.Leaf, len(pairs))
+	for i := range pairs {
+		leaves[i] = pairs[i].B
+	}
+	return &Comparison{
+		metric.Compare(pairs, len(classes), 1, b.Label.ErrorCosts), metric.Area(leaves), comparison.NewFlips(a, b, list, true).Share,
+	}, r.err()
 }
 
 // columnsOf returns the columns of the features that a tree tests.

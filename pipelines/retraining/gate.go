@@ -9,6 +9,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/comparison"
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/gate"
+	"github.com/espalier-ml/espalier/induce/metric"
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/io/report"
 	"github.com/espalier-ml/espalier/io/runfolder"
@@ -28,8 +29,8 @@ func (e *RefusedError) Error() string {
 		"`espalier compare` says of LATEST.json and the run", e.Run, strings.Join(e.Reasons, "; "))
 }
 
-// judge checks the new tree, both alone and against the tree in use.
-func (w *work) judge(ctx context.Context, t *tree.Tree) error {
+// judge checks the new tree, both alone and against the tree in use. area is its AUC on its test rows.
+func (w *work) judge(ctx context.Context, t *tree.Tree, area *metric.Estimate) error {
 	auc, limits := w.attempt.AUC, &w.config.Gate
 	w.add(limits.CheckAUC(auc))
 	if auc == nil {
@@ -48,9 +49,7 @@ func (w *work) judge(ctx context.Context, t *tree.Tree) error {
 	if err != nil {
 		return err
 	}
-	if before.Metrics.Test != nil && before.Metrics.Test.AUCOvRMacro != nil {
-		w.add(limits.CheckFall(*auc, *before.Metrics.Test.AUCOvRMacro))
-	}
+	w.add(limits.CheckFall(area, before.Metrics.Test.Area())...)
 	if err := w.compare(ctx); err != nil {
 		return err
 	}
