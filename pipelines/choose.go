@@ -56,6 +56,9 @@ type host struct{ *engine.Driver }
 // Note implements selection.Host.
 func (h host) Note(text string) { h.Reporter.Note(text) }
 
+// Warn implements selection.Host.
+func (h host) Warn(text string) { h.Reporter.Warn(text) }
+
 // Setting implements selection.Host.
 func (h host) Setting(name string) string { return settings.FlagName(name) }
 

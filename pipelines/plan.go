@@ -87,7 +87,9 @@ func readEarlier(
 		if cuts, err = source.ReadCuts(ctx, f.Store, "refit", c.Refit); err == nil {
 			kept, err = runfolder.ReadTree(ctx, f.Store, cuts.Run)
 		}
-		p.Grid, p.Selection.Settings = p.Grid[:1], p.Selection.Unjudged()
+		p.Grid = p.Grid[:1]
+		p.Selection.Alpha = nil // the tree was pruned when it was grown
+		p.Selection.Settings = p.Selection.Unjudged()
 	default:
 		return nil, nil, nil
 	}

@@ -107,14 +107,11 @@ func (w *scorer) refit(ctx context.Context, o *objects) (*scored, error) {
 
 // modeller returns the modeller that makes trees from grown nodes.
 func (p *plan) modeller(o *objects) *grid.Modeller {
-	b := &grid.Modeller{
+	return &grid.Modeller{
 		Label: o.label, Features: o.features, Estimate: p.config.LeafEstimate, Scale: o.spec.GrowthScale(),
-		Training: o.spec.Training(&o.train().ObjectCounts, o.stats.Train, o.stats.Dropped),
+		Training:  o.spec.Training(&o.train().ObjectCounts, o.stats.Train, o.stats.Dropped),
+		MaxLeaves: p.parsed.Selection.GrownLeaves(),
 	}
-	if p.parsed.Selection.Rule == frontier.First {
-		b.MaxLeaves = p.config.MaxLeaves
-	}
-	return b
 }
 
 func (w *scorer) evaluateConfig(o *objects) jobs.EvaluateConfig {

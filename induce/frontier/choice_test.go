@@ -169,32 +169,69 @@ func TestUndecided(t *testing.T) {
 }
 
 // TestSole: the tree where there is no choice, by hand on grownTree: at alpha .25 in
-// leaves the second test is cut, which is worth .2.
+// leaves the second test is cut, which is worth .2. Each test costs at least 1, so a path of cost 1 has one test.
 func TestSole(t *testing.T) {
 	alpha := .25
+	limit := func(l frontier.Limits) frontier.Query { return frontier.Query{Rule: frontier.Best, Limits: l} }
 	c := candidates()[0]
+	full := c.Tree.Complexity
 	for name, one := range map[string]struct {
 		settings frontier.Settings
-		leaves   int
+		leaves   int // 0: no tree is within the limits
 	}{
-		"un-pruned":   {frontier.Settings{Currencies: both()}, 3},
-		"no currency": {frontier.Settings{Alpha: &alpha}, 3},
-		"pruned":      {frontier.Settings{Currencies: both(), Alpha: &alpha}, 2},
-		"unjudged": {
-			frontier.Settings{Query: frontier.Query{Rule: frontier.Best}, Currencies: both(), Alpha: &alpha}.Unjudged(), 3,
-		},
+		"un-pruned":           {frontier.Settings{Currencies: both()}, 3},
+		"no currency":         {frontier.Settings{Alpha: &alpha}, 3},
+		"pruned":              {frontier.Settings{Currencies: both(), Alpha: &alpha}, 2},
+		"unjudged, alpha":     {frontier.Settings{Query: limit(frontier.Limits{}), Currencies: both(), Alpha: &alpha}.Unjudged(), 2},
+		"unjudged":            {frontier.Settings{Query: limit(frontier.Limits{}), Currencies: both()}.Unjudged(), 3},
+		"a kept limit":        {frontier.Settings{Query: limit(frontier.Limits{MaxCost: full.MaxCost}), Currencies: both()}.Unjudged(), 3},
+		"a limit of cost":     {frontier.Settings{Query: limit(frontier.Limits{ExpectedCost: full.ExpectedCost - .1}), Currencies: both()}.Unjudged(), 2},
+		"a limit of a path":   {frontier.Settings{Query: limit(frontier.Limits{MaxCost: full.MaxCost - .1}), Currencies: both()}.Unjudged(), 2},
+		"a limit below tests": {frontier.Settings{Query: limit(frontier.Limits{MaxCost: .1}), Currencies: both()}.Unjudged(), 1},
+		"alpha and a limit":   {frontier.Settings{Query: limit(frontier.Limits{MaxCost: .1}), Currencies: both(), Alpha: &alpha}.Unjudged(), 1},
+		"a limit, not pruned": {frontier.Settings{Query: limit(frontier.Limits{MaxCost: .1})}.Unjudged(), 0},
+		"leaves of a refit":   {frontier.Settings{Query: limit(frontier.Limits{Leaves: 2})}.Unjudged(), 0},
 	} {
-		got := one.settings.Sole(&c)
+		got, err := one.settings.Sole(&c)
+		if one.leaves == 0 {
+			if !errors.Is(err, frontier.ErrLimits) {
+				t.Errorf("%s: error %v, want ErrLimits", name, err)
+			}
+			continue
+		}
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
 		if got.Tree.Complexity.Leaves != one.leaves || got.Grown != c.Tree {
 			t.Errorf("%s: %d leaves, want %d", name, got.Tree.Complexity.Leaves, one.leaves)
 		}
-		if want := .2; one.leaves == 2 && math.Abs(got.Tree.Algorithm.Alpha-want) > 1e-15 {
+		if want := .2; name == "pruned" && math.Abs(got.Tree.Algorithm.Alpha-want) > 1e-15 {
 			t.Errorf("%s: alpha %v, want that of the step, %v", name, got.Tree.Algorithm.Alpha, want)
 		}
 	}
 	s := frontier.Settings{Query: frontier.Query{Rule: frontier.Best}, Currencies: both()}.Unjudged()
 	if s.Rule != frontier.First || len(s.Currencies) > 0 || s.Undecided(5) {
 		t.Errorf("unjudged: %+v", s)
+	}
+}
+
+// TestGrownLeaves: the limit of leaves is kept as a tree grows, unless prunings compete that can keep it.
+func TestGrownLeaves(t *testing.T) {
+	alpha := .25
+	for name, c := range map[string]struct {
+		settings frontier.Settings
+		want     int
+	}{
+		"prunings compete": {frontier.Settings{Query: frontier.Query{Rule: frontier.Best}, Currencies: both()}, 0},
+		"not pruned":       {frontier.Settings{Query: frontier.Query{Rule: frontier.Best}}, 3},
+		"a fixed alpha":    {frontier.Settings{Query: frontier.Query{Rule: frontier.Best}, Currencies: both(), Alpha: &alpha}, 3},
+		"first":            {frontier.Settings{Query: frontier.Query{Rule: frontier.First}, Currencies: both()}, 3},
+	} {
+		c.settings.Limits.Leaves = 3
+		if got := c.settings.GrownLeaves(); got != c.want {
+			t.Errorf("%s: %d leaves, want %d", name, got, c.want)
+		}
 	}
 }
 

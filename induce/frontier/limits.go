@@ -44,13 +44,21 @@ func (l Limits) within(points []Point) ([]Point, error) {
 	if len(points) == 0 {
 		return nil, fmt.Errorf("%w: there are no trees", ErrLimits)
 	}
+	return nil, l.excludes(points)
+}
+
+// priced reports whether a cost is limited.
+func (l Limits) priced() bool { return l.ExpectedCost != 0 || l.MaxCost != 0 }
+
+// excludes returns the error of limits that no point keeps. It names the least cost and size among the points.
+func (l Limits) excludes(points []Point) error {
 	cheapest, dearest, leaves := math.Inf(1), math.Inf(1), math.MaxInt
 	for i := range points {
 		c := &points[i].Complexity
 		expected, most := c.Billed()
 		cheapest, dearest, leaves = min(cheapest, expected), min(dearest, most), min(leaves, c.Leaves)
 	}
-	return nil, fmt.Errorf("%w of %s: of %d trees the cheapest has expected cost %v, the shortest worst path costs %v, "+
+	return fmt.Errorf("%w of %s: of %d trees the cheapest has expected cost %v, the shortest worst path costs %v, "+
 		"the smallest has %d leaves; raise the limits, or prune in leaves and cost for smaller trees",
 		ErrLimits, l, len(points), cheapest, dearest, leaves)
 }

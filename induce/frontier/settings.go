@@ -15,26 +15,74 @@ type Settings struct {
 // rule is not First, and there are several trees, several prunings, or a limit on
 // costs.
 func (s *Settings) Undecided(trees int) bool {
-	pruned := len(s.Currencies) > 0 && s.Alpha == nil
-	priced := s.Limits.ExpectedCost != 0 || s.Limits.MaxCost != 0
-	return s.Rule != First && (trees > 1 || pruned || priced)
+	return s.Rule != First && (trees > 1 || s.stepsCompete() || s.Limits.priced())
 }
 
-// Unjudged returns the settings for a run without rows to compare trees by: the first
-// tree is taken un-pruned.
+// stepsCompete reports whether the steps of a pruning sequence compete with each other.
+func (s *Settings) stepsCompete() bool { return len(s.Currencies) > 0 && s.Alpha == nil }
+
+// Unjudged returns the settings for a run without rows to compare trees by: the first tree is taken. It is
+// pruned at the fixed alpha, or as far as a limit on its costs asks.
 func (s Settings) Unjudged() Settings {
-	s.Rule, s.Currencies = First, nil
+	if s.Rule = First; s.Alpha == nil && !s.Limits.priced() {
+		s.Currencies = nil
+	}
 	return s
 }
 
-// Sole returns the tree of a choice that is not Undecided: the candidate, pruned at the
-// fixed alpha in the first currency, or un-pruned if there is no alpha or no currency.
-func (s *Settings) Sole(c *Candidate) *Candidate {
-	if s.Alpha == nil || len(s.Currencies) == 0 {
-		return c
+// GrownLeaves returns the number of leaves that each tree keeps as it is grown: the limit of leaves, if no
+// pruning competes that could keep the limit. 0: unlimited.
+func (s *Settings) GrownLeaves() int {
+	if s.Rule != First && s.stepsCompete() {
+		return 0
 	}
-	sequence := c.Prune(c.Tree, s.Currencies[0])[0]
-	return c.Pruned(sequence, sequence.At(*s.Alpha))
+	return s.Limits.Leaves
+}
+
+// Sole returns the tree of a choice that is not Undecided: the candidate, pruned at the fixed alpha in the
+// first currency, or unpruned if there is no alpha or no currency. A tree beyond a limit is pruned further:
+// Sole returns the pruning within the limits with the least training risk among the currencies. The error
+// wraps ErrLimits if no pruning is within the limits.
+func (s *Settings) Sole(c *Candidate) (*Candidate, error) {
+	pruned := s.Alpha != nil && len(s.Currencies) > 0
+	if !pruned && s.Limits.Allow(&c.Tree.Complexity) {
+		return c, nil
+	}
+	currencies := s.currencies()
+	if pruned {
+		currencies = currencies[:1]
+	}
+	var found *prune.Sequence
+	at := 0
+	for _, sequence := range c.Prune(c.Tree, currencies...) {
+		from, to := s.soleRange(sequence)
+		for step := from; step < to; step++ {
+			if !s.Limits.Allow(&sequence.Steps[step].Complexity) {
+				continue
+			}
+			if found == nil || sequence.Steps[step].Risk < found.Steps[at].Risk {
+				found, at = sequence, step
+			}
+			break
+		}
+	}
+	if found == nil {
+		return nil, s.Limits.excludes([]Point{{Complexity: c.Tree.Complexity}})
+	}
+	return c.Pruned(found, at), nil
+}
+
+// soleRange returns the range [from, to) of the steps that Sole may take: all steps from the fixed alpha on,
+// or only the unpruned tree if trees are not pruned.
+func (s *Settings) soleRange(q *prune.Sequence) (from, to int) {
+	switch {
+	case len(s.Currencies) == 0:
+		return 0, 1
+	case s.Alpha != nil:
+		return q.At(*s.Alpha), len(q.Steps)
+	default:
+		return 0, len(q.Steps)
+	}
 }
 
 // currencies returns the currencies of the sequences. A tree that is not pruned has one sequence, and

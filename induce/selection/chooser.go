@@ -22,8 +22,11 @@ type Host interface {
 	// Phase does work that takes total steps, and returns its error. If the context ends, it may
 	// return before the work does.
 	Phase(ctx context.Context, name string, total int64, unit string, work func(s *parallel.Steps) error) error
-	// Note shows a text to the user.
+	// Note shows a remark to the user.
 	Note(text string)
+	// Warn shows a warning to the user: a setting has no effect, or the tree is not the tree that the
+	// user may expect.
+	Warn(text string)
 	// Setting returns a setting as users write it: for "folds" it may return "--folds".
 	Setting(name string) string
 }
@@ -92,8 +95,14 @@ func (c *Chooser) Choose(ctx context.Context, candidates []frontier.Candidate) (
 	if c.Settings.Undecided(len(candidates)) {
 		return c.compete(ctx, candidates)
 	}
-	sole := c.Settings.Sole(&candidates[0])
-	var err error
+	sole, err := c.Settings.Sole(&candidates[0])
+	if err != nil {
+		return nil, c.noChoice(err)
+	}
+	if before := candidates[0].Tree.CountLeaves(); c.Settings.Alpha == nil && sole != &candidates[0] {
+		c.Host.Warn(fmt.Sprintf("the tree of %d leaves is pruned to %d, within the limit of %s",
+			before, sole.Tree.CountLeaves(), c.Settings.Limits))
+	}
 	switch a := &sole.Tree.Algorithm; {
 	case a.Ridge > 0 || a.BoosterTrees > 0: // a refit keeps the kind of the tree's models
 		sole, err = c.refitModels(ctx, sole)
@@ -289,7 +298,7 @@ func (c *Chooser) foldsWanted(validation *tree.LeafCounts) int {
 		c.Host.Note(fmt.Sprintf("%s auto: no cross-validation, as the validation rows have %.0f of "+
 			"the rarest class, and %d are enough", folds, rare, crossvalidate.EnoughRows))
 	case crossvalidate.TooMany:
-		c.Host.Note(fmt.Sprintf("%s auto: no cross-validation, as %d training objects are more "+
+		c.Host.Warn(fmt.Sprintf("%s auto: no cross-validation, as %d training objects are more "+
 			"than %d, though the validation rows have only %.0f of the rarest class: "+
 			"%s %d cross-validates all the same",
 			folds, objects, crossvalidate.MostAuto, rare, folds, crossvalidate.AutoFolds))
@@ -297,7 +306,7 @@ func (c *Chooser) foldsWanted(validation *tree.LeafCounts) int {
 	}
 	bytes := objects * int64(dataset.NewLayout(c.Features).Stride)
 	if d.Folds > 0 && bytes > crossvalidate.MaxBytes {
-		c.Host.Note(fmt.Sprintf("%s %s: no cross-validation, as it takes all training objects in "+
+		c.Host.Warn(fmt.Sprintf("%s %s: no cross-validation, as it takes all training objects in "+
 			"memory, %d MiB, and at most %d MiB are allowed", folds, c.Settings.Folds, bytes>>20,
 			int64(crossvalidate.MaxBytes)>>20))
 		return 0

@@ -22,6 +22,7 @@ import (
 type noted struct{ notes []string }
 
 func (n *noted) Note(text string) { n.notes = append(n.notes, text) }
+func (n *noted) Warn(text string) { n.notes = append(n.notes, text) }
 
 func (n *noted) Setting(name string) string { return "--" + name }
 

@@ -23,6 +23,7 @@ func (plain) Phase(_ context.Context, _ string, _ int64, _ string, work func(*pa
 }
 
 func (plain) Note(text string) { fmt.Println(text) }
+func (plain) Warn(text string) { fmt.Println(text) }
 
 func (plain) Setting(name string) string { return name }
 

@@ -31,9 +31,7 @@ type InMemory struct {
 // The competition is nil if there was only one tree.
 func (m *InMemory) Train(ctx context.Context) (*tree.Tree, *Competition, error) {
 	settings, members := m.Settings.Narrowed(m.Members, m.Parts[dataset.Validation].Len() > 0, m.Host)
-	if settings.Rule == frontier.First {
-		m.Modeller.MaxLeaves = settings.Limits.Leaves
-	}
+	m.Modeller.MaxLeaves = settings.GrownLeaves()
 	training, params := m.Modeller.Training, make([]induce.Params, len(members))
 	for i := range members {
 		params[i] = members[i].Params

@@ -24,6 +24,7 @@ func (silent) Phase(_ context.Context, _ string, _ int64, _ string, work func(*p
 	return work(new(parallel.Steps))
 }
 func (silent) Note(string)                {}
+func (silent) Warn(string)                {}
 func (silent) Setting(name string) string { return name }
 
 // rows are rows of some features with codes of their own, and a label.

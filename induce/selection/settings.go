@@ -47,13 +47,19 @@ type Teacher struct {
 }
 
 // Narrowed returns the settings and the members of the grid without the members that cannot be
-// chosen. Only the first member is left if the rule is First, or if there are neither validation
-// rows nor folds to choose by. In the latter case the host gets a note.
+// chosen. If a tree has to be chosen without validation rows, Folds with the value auto become
+// crossvalidate.AutoFolds folds. If there are no folds either, only the first member is left: see
+// frontier.Settings.Unjudged; the host gets a warning.
 func (s Settings) Narrowed(members []grid.Member, validates bool, h Host) (Settings, []grid.Member) {
-	if s.Undecided(len(members)) && !validates && s.Folds.Number == 0 {
-		h.Note("there are no validation rows to choose a tree by: it is the first of the grid, as it was grown; " +
-			h.Setting("folds") + " 5 chooses by cross-validation")
-		s.Settings = s.Unjudged()
+	if s.Undecided(len(members)) && !validates {
+		if s.Folds.Auto {
+			s.Folds = crossvalidate.Setting{Number: crossvalidate.AutoFolds}
+		}
+		if s.Folds.Number == 0 {
+			h.Warn(fmt.Sprintf("there are no validation rows and no folds to choose a tree by: the tree is the first of the grid; "+
+				"%s %d chooses by cross-validation", h.Setting("folds"), crossvalidate.AutoFolds))
+			s.Settings = s.Unjudged()
+		}
 	}
 	if s.Rule == frontier.First {
 		members = members[:1]

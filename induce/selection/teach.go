@@ -37,8 +37,8 @@ func (c *Chooser) ToTeach(members []grid.Member, soft bool) []grid.Member {
 	case t.Kind == distill.None, len(c.Features) == 0, c.Classes < 2:
 		return nil
 	case t.Kind == distill.Boosted && !chosen:
-		c.Host.Note(c.Host.Setting("teacher") + " " + string(t.Kind) +
-			": no tree is taught, as there are no validation rows to judge it by")
+		c.Host.Warn(c.Host.Setting("teacher") + " " + string(t.Kind) +
+			": no tree is taught, as there are no validation rows and no folds to judge it by")
 		return nil
 	case t.Kind == distill.Boosted:
 		return c.distinct(members)

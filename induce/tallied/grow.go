@@ -153,5 +153,8 @@ func (host) Phase(ctx context.Context, _ string, _ int64, _ string, work func(s 
 // Note implements selection.Host.
 func (h host) Note(text string) { h.note(text) }
 
+// Warn implements selection.Host.
+func (h host) Warn(text string) { h.note(text) }
+
 // Setting implements selection.Host.
 func (host) Setting(name string) string { return settings.FieldName(name) }
