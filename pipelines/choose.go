@@ -329,7 +329,9 @@ func (c *choosing) describe(ctx context.Context, chosen *selection.Winner) (*win
 			p := &choice.Listed[i]
 			t, part := treeOf(found, &p.Point)
 			trees[i], points[i] = t.Tested(), frontierPoint(i, p, t, part)
-			reports[i] = foldsReport(t, crossvalidate.Counterparts(found.Folds, pool, &p.Point))
+			if reports[i] = foldsReport(t, crossvalidate.Counterparts(found.Folds, pool, &p.Point)); reports[i] != nil {
+				reports[i].Optimism, points[i].Optimism = found.Optimism[i], found.Optimism[i]
+			}
 		})
 	})
 	if err != nil {
@@ -348,7 +350,6 @@ func (c *choosing) describe(ctx context.Context, chosen *selection.Winner) (*win
 	at := slices.IndexFunc(choice.Listed, func(p frontier.Listed) bool { return p.Chosen })
 	w := &winner{Winner: chosen, frontier: f, trees: trees, at: at, folds: reports[at], grown: c.saved(pool)}
 	if len(found.Folds) > 0 {
-		reports[at].Optimism = found.Optimism
 		w.grown.Folds = reports
 	}
 	return w, nil

@@ -328,13 +328,18 @@ func TestSelectFirst(t *testing.T) {
 	}
 }
 
-// TestNoValidationRows: without rows to choose by the tree is the first one, and
-// the user is told; folds take their place.
+// TestNoValidationRows: without validation rows folds take their place. Without folds either the tree is the
+// first one, and the user is told.
 func TestNoValidationRows(t *testing.T) {
 	c := ticTacToe(t)
-	c.Split = dataset.Shares{100, 0, 0}
+	c.Split, c.Folds = dataset.Shares{100, 0, 0}, crossvalidate.Setting{}
 	if r := trained(t, c); r.Frontier != nil || r.Tree.Algorithm.Prune != "none" || r.Tree.Training.Rows != 958 {
 		t.Errorf("a frontier without rows to judge it by: %+v", r.Frontier)
+	}
+	c = ticTacToe(t)
+	c.Split, c.Folds = dataset.Shares{100, 0, 0}, crossvalidate.Setting{Auto: true}
+	if r := trained(t, c); r.Frontier == nil || r.Frontier.Folds != crossvalidate.AutoFolds {
+		t.Errorf("folds auto without validation rows: %+v", r.Frontier)
 	}
 	c = ticTacToe(t)
 	c.Split, c.Folds = dataset.Shares{100, 0, 0}, crossvalidate.Setting{Number: 4}

@@ -51,6 +51,7 @@ func fruitConfig(t *testing.T) pipelines.TrainConfig {
 	t.Helper()
 	c := pipelines.DefaultConfig()
 	c.Input, c.Label, c.Output, c.Split = []string{fruit(t, t.TempDir(), "fruit.parquet")}, "kind", filepath.Join(t.TempDir(), "run"), dataset.Shares{100, 0, 0}
+	c.Select = frontier.First
 	return c
 }
 

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/judging"
 )
 
 // Choice is the point chosen from a pool, with the points listed for a person.
@@ -56,7 +57,7 @@ func (p *Pool) judge(points []Point) error {
 		return err
 	}
 	p.measureGroups()
-	setScores(points, p.evidence())
+	setScores(points, p.evidence(), judging.Frequencies(p.Candidates[0].Tree))
 	return nil
 }
 

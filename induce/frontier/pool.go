@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/judging"
 	"github.com/espalier-ml/espalier/induce/metric"
 	"github.com/espalier-ml/espalier/induce/parallel"
 	"github.com/espalier-ml/espalier/induce/prune"
@@ -43,9 +44,15 @@ type rowsOnce struct {
 
 // rowsOf returns the rows of a part at the nodes of a candidate. It may be called concurrently.
 func (p *Pool) rowsOf(candidate int, part dataset.Part) *prune.Rows {
-	at, c := &p.rows[part][candidate], &p.Candidates[candidate]
-	at.Do(func() { at.rows = prune.NewRows(c.Tree, c.Counts[part]) })
+	at := &p.rows[part][candidate]
+	at.Do(func() { at.rows = p.Candidates[candidate].rows(part) })
 	return at.rows
+}
+
+// rows returns the rows of a part at the nodes of the tree, as they judge it.
+func (c *Candidate) rows(part dataset.Part) *prune.Rows {
+	weights := judging.ClassWeights(c.Counts[part], len(c.Tree.Label.Classes))
+	return prune.NewRows(c.Tree, c.Counts[part], judging.FactorsOf(judging.Frequencies(c.Tree), weights))
 }
 
 // Pruning is a pruning sequence of a candidate in one currency, with the scores of each step.
@@ -101,7 +108,7 @@ func (p *Pool) Score(ctx context.Context, done *atomic.Int64) error {
 	err := parallel.EachUntil(ctx, len(p.Candidates), done, func(i int) {
 		c, prunings := &p.Candidates[i], p.Prunings[i*each:(i+1)*each]
 		validation := prune.Sweep(sequences(prunings), p.rowsOf(i, dataset.Validation))
-		test := prune.Sweep(sequences(prunings), prune.NewRows(c.Tree, c.Counts[dataset.Test]))
+		test := prune.Sweep(sequences(prunings), c.rows(dataset.Test))
 		for k := range prunings {
 			prunings[k].Validation, prunings[k].Test = validation[k], test[k]
 		}

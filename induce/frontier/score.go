@@ -41,10 +41,13 @@ type Score struct {
 }
 
 // setScores sets the scores of points that have merits, given the number of rows by class on which
-// these were measured. Points get no score if their merit is a log loss, or if they have no log
+// these were measured, and the class frequencies that predictions follow; nil: the frequencies among the rows. Points get no score if their merit is a log loss, or if they have no log
 // loss.
-func setScores(points []Point, rows []float64) {
+func setScores(points []Point, rows, frequencies []float64) {
 	bare := entropy(rows)
+	if frequencies != nil {
+		bare = entropy(frequencies)
+	}
 	for i := range points {
 		p := &points[i]
 		loss := p.loss()

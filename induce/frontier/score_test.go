@@ -21,7 +21,7 @@ func scored(rows []float64, trees ...[3]float64) []frontier.Point {
 	if err := frontier.Judge(points); err != nil {
 		panic(err)
 	}
-	frontier.SetScores(points, rows)
+	frontier.SetScores(points, rows, nil)
 	return points
 }
 

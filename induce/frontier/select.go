@@ -100,6 +100,16 @@ func Select(points []Point, q Query) (Point, error) {
 	}
 }
 
+// HighestWithin returns the point of the highest merit whose expected cost is at most cost, which may be 0.
+// Judge must have set the merits. The error is ErrLimits if no point is that cheap.
+func HighestWithin(points []Point, cost float64) (Point, error) {
+	found := least(points, better, func(p *Point) bool { return p.cost() <= cost*(1+slack) })
+	if found == nil {
+		return Point{}, ErrLimits
+	}
+	return *found, nil
+}
+
 var errRule = errors.New("no rule of selection")
 
 // standardError returns the standard error of the merit; 0 if the merit is a log

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/judging"
 	"github.com/espalier-ml/espalier/induce/metric"
 	"github.com/espalier-ml/espalier/induce/portable"
 	"github.com/espalier-ml/espalier/induce/tree"
@@ -108,10 +109,12 @@ func newEvaluation(
 
 // run counts the objects ids in the trees of roots.
 func (e *evaluation) run(workers int, roots []member, ids []int32) {
-	for i := range e.objects.Len() {
-		for _, w := range e.objects.Labels(i) {
-			e.weight += w.Weight
-		}
+	weights := judging.ClassWeightsOf(e.objects)
+	if len(e.trees) > 0 {
+		e.factors = judging.FactorsOf(judging.Frequencies(e.trees[0]), weights)
+	}
+	for k, w := range weights {
+		e.weight += e.factors.Weight(k, w)
 	}
 	e.pool = newWorkerPool(workers)
 	e.visit(roots, ids)
@@ -125,8 +128,9 @@ type evaluation struct {
 	models    [][]*Model
 	classes   int
 	intervals intervals
-	first     int   // first class whose area counts; for two classes, only the second counts
-	weight    int64 // weight of all objects
+	first     int             // first class whose area counts; for two classes, only the second counts
+	factors   judging.Factors // how much classes count, except for areas
+	weight    int64           // weight of all objects, by the factors
 	tallies   []tally
 	pool      *workerPool
 	scratch   sync.Pool // holds *[]entry
@@ -240,9 +244,10 @@ func (e *evaluation) count(leaves []member, ids []int32) {
 // class, and returns the quality of their predictions.
 func (e *evaluation) tell(list *[]entry, label *tree.Label, p []float64, weights []int64) (v verdicts) {
 	total, class := int64(0), label.Decide(p)
-	v.hits = weights[class]
+	v.hits = e.factors.Weight(class, weights[class])
 	for k, w := range weights {
-		if total += w; w > 0 {
+		total += w
+		if w = e.factors.Weight(k, w); w > 0 {
 			v.loss -= float64(float64(w) * portable.Log(max(leastProbability, min(p[k], 1-leastProbability))))
 			if label.ErrorCosts != nil {
 				v.mistakes += float64(float64(w) * label.ErrorCosts[k][class])

@@ -4,14 +4,22 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/espalier-ml/espalier/induce/judging"
 	"github.com/espalier-ml/espalier/induce/tree"
 )
 
 // Rows are rows counted by leaf of a tree and added up towards the root. All sequences of the tree
 // may share them.
 type Rows struct {
+	nodeWeights
+
+	judged *nodeWeights // by which the rows count for all scores but the areas: see package judging
+	rows   []int64      // by node: number of rows that reach the node
+}
+
+// nodeWeights are the weights of rows that reach the nodes of a tree.
+type nodeWeights struct {
 	tree   *tree.Tree
-	rows   []int64 // by node: number of rows that reach the node
 	weight []int64 // by node
 
 	list []share // by node, then by class: the weights above 0
@@ -24,21 +32,39 @@ type share struct {
 	weight int64
 }
 
-// NewRows adds up counts of rows by leaf of a tree. It panics if the counts belong to another tree.
-func NewRows(t *tree.Tree, counts *tree.LeafCounts) *Rows {
+// NewRows adds up counts of rows by leaf of a tree. factors are how much the classes count in all scores but the
+// areas. It panics if the counts belong to another tree.
+func NewRows(t *tree.Tree, counts *tree.LeafCounts, factors judging.Factors) *Rows {
 	nodes := len(t.Nodes)
 	if len(counts.Weights) != nodes || len(counts.Rows) != nodes {
 		panic(fmt.Sprintf("prune: counts of %d nodes for a tree of %d", len(counts.Weights), nodes))
 	}
-	r := &Rows{
-		tree: t, rows: make([]int64, nodes), weight: make([]int64, nodes),
+	r := &Rows{nodeWeights: newNodeWeights(t, counts), rows: make([]int64, nodes)}
+	r.judged = &r.nodeWeights
+	if factors != nil {
+		judged := newNodeWeights(t, factors.Counts(counts))
+		r.judged = &judged
 	}
+	for v := nodes - 1; v >= 0; v-- {
+		if n := &t.Nodes[v]; n.Leaf() {
+			r.rows[v] = counts.Rows[v]
+		}
+		for _, b := range t.Nodes[v].Branches {
+			r.rows[v] += r.rows[b.Child]
+		}
+	}
+	return r
+}
+
+// newNodeWeights adds up the weights of counted rows.
+func newNodeWeights(t *tree.Tree, counts *tree.LeafCounts) nodeWeights {
+	r := nodeWeights{tree: t, weight: make([]int64, len(t.Nodes))}
 	lists := r.gather(counts)
 	all := 0
 	for _, list := range lists {
 		all += len(list)
 	}
-	r.list, r.ends = make([]share, 0, all), make([]int, nodes)
+	r.list, r.ends = make([]share, 0, all), make([]int, len(t.Nodes))
 	for v, list := range lists {
 		r.list = append(r.list, list...)
 		r.ends[v] = len(r.list)
@@ -49,13 +75,12 @@ func NewRows(t *tree.Tree, counts *tree.LeafCounts) *Rows {
 	return r
 }
 
-// gather returns for each node the weights above 0, and sets the rows.
-func (r *Rows) gather(counts *tree.LeafCounts) [][]share {
-	lists, sums := make([][]share, len(r.rows)), newSums(len(r.tree.Label.Classes))
+// gather returns for each node the weights above 0.
+func (r *nodeWeights) gather(counts *tree.LeafCounts) [][]share {
+	lists, sums := make([][]share, len(r.weight)), newSums(len(r.tree.Label.Classes))
 	for v := len(lists) - 1; v >= 0; v-- {
 		n := &r.tree.Nodes[v]
 		if n.Leaf() {
-			r.rows[v] = counts.Rows[v]
 			for c, w := range counts.Weights[v] {
 				if w > 0 {
 					sums.add(share{int32(c), w})
@@ -63,7 +88,6 @@ func (r *Rows) gather(counts *tree.LeafCounts) [][]share {
 			}
 		}
 		for _, b := range n.Branches {
-			r.rows[v] += r.rows[b.Child]
 			for _, s := range lists[b.Child] {
 				sums.add(s)
 			}
@@ -106,7 +130,7 @@ func (s *sums) take() []share {
 }
 
 // of returns the weights above 0 of the rows that reach a node, by class.
-func (r *Rows) of(node int) []share {
+func (r *nodeWeights) of(node int) []share {
 	if node == 0 {
 		return r.list[:r.ends[0]]
 	}
@@ -120,7 +144,7 @@ type nodeShare struct {
 }
 
 // byClass returns for each class the nodes that its rows reach, with their weights.
-func (r *Rows) byClass() [][]nodeShare {
+func (r *nodeWeights) byClass() [][]nodeShare {
 	classes := make([][]nodeShare, len(r.tree.Label.Classes))
 	counts := make([]int, len(classes))
 	for i := range r.list {

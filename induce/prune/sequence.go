@@ -126,7 +126,7 @@ func (s *Sequence) Tree(step int) *tree.Tree {
 // Counts merges counts of rows by leaf of the un-pruned tree into counts by leaf of
 // a step's tree.
 func (s *Sequence) Counts(step int, counts *tree.LeafCounts) *tree.LeafCounts {
-	return s.CountsOf(step, NewRows(s.tree, counts))
+	return s.CountsOf(step, NewRows(s.tree, counts, nil))
 }
 
 // CountsOf returns the counts of rows by leaf of a step's tree.

@@ -32,7 +32,7 @@ func (s *Score) TotalCost() *float64 {
 // Sweep scores every step on rows counted by leaf of the un-pruned tree. See the
 // function Sweep.
 func (s *Sequence) Sweep(counts *tree.LeafCounts) []Score {
-	return Sweep([]*Sequence{s}, NewRows(s.tree, counts))[0]
+	return Sweep([]*Sequence{s}, NewRows(s.tree, counts, nil))[0]
 }
 
 // Sweep scores every step of sequences of one tree, by sequence and step. The area and
@@ -51,15 +51,15 @@ func Sweep(sequences []*Sequence, r *Rows) [][]Score {
 	if r.weight[0] == 0 {
 		return scores
 	}
-	loss, mistakes := r.losses(), r.errorCosts()
+	loss, mistakes := r.judged.losses(), r.judged.errorCosts()
 	for i, s := range sequences {
 		paths[i] = s.moves()
-		r.scoreLeaves(scores[i], &paths[i], loss)
+		r.judged.scoreLeaves(scores[i], &paths[i], loss)
 		if mistakes != nil {
-			r.scoreErrors(scores[i], &paths[i], mistakes)
+			r.judged.scoreErrors(scores[i], &paths[i], mistakes)
 		}
 		values := make([]expectation, len(s.Steps)) // one allocation for all steps
-		for k, e := range s.expected(r.weight) {
+		for k, e := range s.expected(r.judged.weight) {
 			v, score := &values[k], &scores[i][k]
 			*v = e
 			score.ExpectedCost, score.ExpectedBilledCost, score.ExpectedTests = &v.cost, &v.billed, &v.tests
@@ -123,7 +123,7 @@ func begins(lengths []int32) int32 {
 }
 
 // hits returns by node the weight of the rows of the node's class.
-func (r *Rows) hits() []int64 {
+func (r *nodeWeights) hits() []int64 {
 	hits := make([]int64, len(r.weight))
 	for v := range hits {
 		for _, s := range r.of(v) {
@@ -143,7 +143,7 @@ func Losses(sequences []*Sequence, r *Rows) [][]float64 {
 	if r.weight[0] == 0 {
 		return list
 	}
-	loss, total := r.losses(), float64(r.weight[0])
+	loss, total := r.judged.losses(), float64(r.judged.weight[0])
 	for i, s := range sequences {
 		changes := make([]compensated, len(s.Steps)) // against the step before
 		for v := range loss {
@@ -167,7 +167,7 @@ func Losses(sequences []*Sequence, r *Rows) [][]float64 {
 
 // losses returns by node the log loss of the rows that reach the node, with the node as
 // their leaf.
-func (r *Rows) losses() []float64 {
+func (r *nodeWeights) losses() []float64 {
 	loss := make([]float64, len(r.weight))
 	for v := range loss {
 		for _, s := range r.of(v) {
@@ -178,7 +178,7 @@ func (r *Rows) losses() []float64 {
 }
 
 // scoreLeaves sets the accuracies and log losses.
-func (r *Rows) scoreLeaves(scores []Score, m *moves, loss []float64) {
+func (r *nodeWeights) scoreLeaves(scores []Score, m *moves, loss []float64) {
 	var right int64
 	var losses compensated
 	hits := r.hits()
@@ -202,7 +202,7 @@ func (r *Rows) scoreLeaves(scores []Score, m *moves, loss []float64) {
 
 // errorCosts returns by node the cost of the predictions for the rows that reach the node, with
 // the node as their leaf; nil without error costs.
-func (r *Rows) errorCosts() []float64 {
+func (r *nodeWeights) errorCosts() []float64 {
 	costs := r.tree.Label.ErrorCosts
 	if costs == nil {
 		return nil
@@ -217,7 +217,7 @@ func (r *Rows) errorCosts() []float64 {
 }
 
 // scoreErrors sets the expected costs of the predictions, given by node the cost of its rows.
-func (r *Rows) scoreErrors(scores []Score, m *moves, mistakes []float64) {
+func (r *nodeWeights) scoreErrors(scores []Score, m *moves, mistakes []float64) {
 	var sum compensated
 	values := make([]float64, len(scores))
 	in, out := int32(0), int32(0)

@@ -80,9 +80,9 @@ type Competition struct {
 	Folds  []crossvalidate.Fold // nil: no cross-validation
 	Number int                  // number of folds that were wanted
 
-	// Optimism is the amount by which the area on the folds is too high, for the tree chosen without leaf
-	// models: see crossvalidate.Optimism. It is nil if not known.
-	Optimism *float64
+	// Optimism is by how much the areas of the listed points on the folds are too high, without leaf models: see
+	// crossvalidate.Optimism. Values are nil if not known; the list is nil without folds.
+	Optimism []*float64
 
 	stages []*modelled
 }
@@ -142,13 +142,13 @@ func (c *Chooser) compete(ctx context.Context, candidates []frontier.Candidate) 
 		return nil, c.noChoice(err)
 	}
 	w := &Competition{Pool: pool, Choice: choice, Folds: folds, Number: number}
-	if w.Optimism, err = crossvalidate.Optimism(folds, pool, &c.Settings.Settings, &choice.Chosen); err != nil {
-		return nil, c.noChoice(err)
-	}
 	if c.wantsModels() {
 		if w.Choice, w.stages, err = c.withModels(ctx, pool, choice, number, folds); err != nil {
 			return nil, c.noChoice(err)
 		}
+	}
+	if w.Optimism, err = crossvalidate.Optimism(folds, pool, &c.Settings.Settings, w.Choice.Listed); err != nil {
+		return nil, c.noChoice(err)
 	}
 	if w.Choice.Reason != "" {
 		c.Host.Note(c.Host.Setting("select") + " best: " + w.Choice.Reason)

@@ -61,11 +61,12 @@ func PointsTable(points []runfolder.Point) *Table {
 }
 
 // frontierTable has a row for each shown point. It omits redundant columns: the number of tests if
-// each test costs 1, and the merit if it is the area.
+// each test costs 1, the merit if it is the area, and the area without its optimism if that is not known.
 func frontierTable(points []runfolder.Point, shown []int) *Table {
 	priced := slices.ContainsFunc(points,
 		func(p runfolder.Point) bool { c, _ := p.Billed(); return c != p.ExpectedTests })
 	folded := slices.ContainsFunc(points, func(p runfolder.Point) bool { return p.Validation.AUC == nil || p.Merit != *p.Validation.AUC })
+	corrected := slices.ContainsFunc(points, func(p runfolder.Point) bool { return p.Optimism != nil })
 	mistaken := slices.ContainsFunc(points, func(p runfolder.Point) bool { return p.ExpectedTotalCost != nil })
 	measured := slices.ContainsFunc(points, func(p runfolder.Point) bool { return p.Validation.Accuracy != nil }) // earlier versions did not
 	columns := []struct {
@@ -97,6 +98,7 @@ func frontierTable(points []runfolder.Point, shown []int) *Table {
 			func(p *runfolder.Point) string { return strconv.Itoa(p.Depth) },
 		},
 		{Column{Head: "merit"}, !folded, func(p *runfolder.Point) string { return fmt.Sprintf("%.4f", p.Merit) }},
+		{Column{Head: areaHead(points)}, !corrected, func(p *runfolder.Point) string { return Figure(p.ExpectedAUC()) }},
 		{Column{Head: "validation AUC"}, false, func(p *runfolder.Point) string { return Figure(p.Validation.AUC) }},
 		{Column{Head: "95 %", Rank: 7}, false, func(p *runfolder.Point) string { return intervalOf(p.Validation.Interval) }},
 		{Column{Head: "accuracy", Rank: 5}, !measured, func(p *runfolder.Point) string { return Figure(p.Validation.Accuracy) }},

@@ -17,7 +17,7 @@ func Neighbours(w io.Writer, points []runfolder.Point, width int) error {
 		return nil
 	}
 	t := NewTable(Column{Head: "instead", Left: true}, Column{Head: "tree"}, Column{Head: "cost"}, Column{Head: "change"},
-		Column{Head: "leaves", Rank: 2}, Column{Head: "merit", Rank: 1}, Column{Head: "change"},
+		Column{Head: "leaves", Rank: 2}, Column{Head: areaHead(points), Rank: 1}, Column{Head: "change"},
 		Column{Head: "test AUC", Rank: 3}, Column{Head: "change", Rank: 4})
 	cheaper, dearer := NextTo(points, at)
 	for _, side := range []struct {
@@ -63,7 +63,7 @@ func against(name string, p, chosen *runfolder.Point) []string {
 	paid, _ := chosen.Billed()
 	return []string{
 		name, Number(p.Tree), threeDigits(cost), fmt.Sprintf("%+.3f", cost-paid), strconv.Itoa(p.Leaves),
-		Figure(&p.Merit), changed(&p.Merit, &chosen.Merit), Figure(p.Test.AUC), changed(p.Test.AUC, chosen.Test.AUC),
+		Figure(p.ExpectedAUC()), changed(p.ExpectedAUC(), chosen.ExpectedAUC()), Figure(p.Test.AUC), changed(p.Test.AUC, chosen.Test.AUC),
 	}
 }
 

@@ -275,7 +275,7 @@ func (o *Overview) Budgets() (t *Table, another string) {
 			continue
 		}
 		cost, _ := p.Billed()
-		now, before := selectedBy(p), selectedBy(&f.Points[chosen])
+		now, before := p.ExpectedAUC(), f.Points[chosen].ExpectedAUC()
 		change := "-"
 		if now != nil && before != nil {
 			change = fmt.Sprintf("%+.3f", *now-*before)
@@ -289,18 +289,10 @@ func (o *Overview) Budgets() (t *Table, another string) {
 	return t, fmt.Sprintf("espalier frontier %s --promote %s", o.Folder, digits(&f.Points[other]))
 }
 
-// selectedBy returns the area that a point was selected by, its merit; nil if merits are log losses.
-func selectedBy(p *runfolder.Point) *float64 {
-	if p.Validation.AUC == nil && p.Folds == nil {
-		return nil
-	}
-	return &p.Merit
-}
-
 // digits returns the number of a point's tree, as --promote takes it.
 func digits(p *runfolder.Point) string { return cmp.Or(strings.TrimLeft(Number(p.Tree), "0"), "0") }
 
-// areaHead names the area of selectedBy.
+// areaHead names the area of ExpectedAUC.
 func areaHead(points []runfolder.Point) string {
 	validated := slices.ContainsFunc(points, func(p runfolder.Point) bool { return p.Validation.AUC != nil })
 	folded := slices.ContainsFunc(points, func(p runfolder.Point) bool { return p.Folds != nil })

@@ -37,8 +37,11 @@ type Point struct {
 	Algorithm tree.Algorithm `json:"algorithm"`
 	tree.Complexity
 
-	Merit      float64  `json:"merit"`           // quality of the ranking: see frontier.Judge
-	Score      *float64 `json:"score,omitempty"` // for the rule best: see frontier.Score; nil: only the merit counts
+	Merit float64  `json:"merit"`           // quality of the ranking: see frontier.Judge
+	Score *float64 `json:"score,omitempty"` // for the rule best: see frontier.Score; nil: only the merit counts
+	// Optimism is by how much the merit is too high because the folds took part in the choice: see
+	// crossvalidate.Optimism. nil: not known.
+	Optimism   *float64 `json:"optimism,omitempty"`
 	Validation Part     `json:"validation"`
 	Folds      *float64 `json:"folds_auc,omitempty"` // mean AUC on the folds, of trees grown and pruned in the same way
 	OnFolds
@@ -52,6 +55,19 @@ type Point struct {
 	ExpectedErrorCost *float64 `json:"expected_error_cost,omitempty"`
 	ExpectedTotalCost *float64 `json:"expected_total_cost,omitempty"`
 	LeastTotal        bool     `json:"least_total,omitempty"` // whether it has the least total cost within the limits
+}
+
+// ExpectedAUC returns the area that the point was selected by, its merit, without its optimism: the area to
+// expect on new rows. It is nil if merits are log losses.
+func (p *Point) ExpectedAUC() *float64 {
+	if p.Validation.AUC == nil && p.Folds == nil {
+		return nil
+	}
+	area := p.Merit
+	if p.Optimism != nil {
+		area -= *p.Optimism
+	}
+	return &area
 }
 
 // OnFolds holds means over the folds, weighted by their rows; nil without folds or without error

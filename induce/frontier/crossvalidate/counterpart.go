@@ -126,34 +126,50 @@ func between(a, b *prune.Score, share float64) *prune.Score {
 	}
 }
 
-// Optimism returns by how much the area of the chosen point on the folds is too high because the
-// folds took part in the choice. It is the average, over the folds, of its area minus the area of
-// the point chosen without the fold, and at least 0. It is nil if no fold defines both areas. (R.
-// J. Tibshirani and R. Tibshirani, A bias correction for the minimum error rate in
-// cross-validation, Annals of Applied Statistics 3, 2009; here the choice on all other folds
-// replaces the choice on the single fold.)
-func Optimism(folds []Fold, pool *frontier.Pool, s *frontier.Settings, chosen *frontier.Point) (*float64, error) {
-	gains := make([]*float64, len(folds))
+// Optimism returns, for each point, by how much its area on the folds is too high because the folds took part
+// in the choice of the point. The chosen point is the choice by the settings. Any other point is taken as the
+// choice of the rule Highest within its own expected cost: points of the frontier are.
+//
+// The optimism is the average, over the folds, of the area of the point minus the area of the point chosen
+// without the fold, and at least 0. It is nil if no fold defines both areas. (R. J. Tibshirani and R.
+// Tibshirani, A bias correction for the minimum error rate in cross-validation, Annals of Applied Statistics
+// 3, 2009; here the choice on all other folds replaces the choice on the single fold.)
+func Optimism(folds []Fold, pool *frontier.Pool, s *frontier.Settings, listed []frontier.Listed) ([]*float64, error) {
+	gains := make([][]*float64, len(folds)) // by fold and point
 	errs := make([]error, len(folds))
 	parallel.Each(len(folds), runtime.GOMAXPROCS(0), func(k int) {
 		points := slices.Clone(pool.Points)
 		setAreas(folds, pool, points, k)
-		other, err := pool.ChoosePoint(points, s)
+		chosen, err := pool.ChoosePoint(points, s)
 		if err != nil {
 			errs[k] = err
 			return
 		}
-		gains[k] = difference(folds[k].scoreOf(pool, chosen).AUC, folds[k].scoreOf(pool, &other).AUC)
+		gains[k] = make([]*float64, len(listed))
+		for i := range listed {
+			p, other := &listed[i], chosen
+			if !p.Chosen {
+				cost, _ := p.Billed()
+				other, err = frontier.HighestWithin(points, cost)
+				errs[k] = errors.Join(errs[k], err)
+			}
+			gains[k][i] = difference(folds[k].scoreOf(pool, &p.Point).AUC, folds[k].scoreOf(pool, &other).AUC)
+		}
 	})
-	var gain mean
-	for _, g := range gains {
-		gain.add(g, 1)
+	if err := errors.Join(errs...); err != nil {
+		return nil, err
 	}
-	value := gain.value()
-	if value != nil {
-		*value = max(0, *value)
+	values := make([]*float64, len(listed))
+	for i := range values {
+		var gain mean
+		for k := range gains {
+			gain.add(gains[k][i], 1)
+		}
+		if values[i] = gain.value(); values[i] != nil {
+			*values[i] = max(0, *values[i])
+		}
 	}
-	return value, errors.Join(errs...)
+	return values, nil
 }
 
 // difference returns a minus b; nil if either is nil.

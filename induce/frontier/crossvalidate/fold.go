@@ -10,6 +10,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/distill"
 	"github.com/espalier-ml/espalier/induce/frontier"
+	"github.com/espalier-ml/espalier/induce/judging"
 	"github.com/espalier-ml/espalier/induce/memory"
 	"github.com/espalier-ml/espalier/induce/parallel"
 	"github.com/espalier-ml/espalier/induce/prune"
@@ -31,6 +32,8 @@ type Growth struct {
 	// Transfer is the transfer set from which the taught candidates have grown, see
 	// distill.TransferSet.Part; nil if no candidate was taught.
 	Transfer *distill.TransferSet
+
+	factors judging.Factors // how much the classes of held-out rows count
 }
 
 // Fold holds the trees grown without the objects of a fold, with their scores on these objects.
@@ -50,6 +53,7 @@ type Fold struct {
 // context ends first, Grow returns its cause.
 func (g *Growth) Grow(ctx context.Context, pool *frontier.Pool, settled *atomic.Int64) ([]Fold, error) {
 	dealt := Deal(g.Objects, g.Folds, g.Seed)
+	g.factors = judging.FactorsOf(judging.Frequencies(pool.Candidates[0].Tree), judging.ClassWeightsOf(g.Objects))
 	folds := make([]Fold, g.Folds)
 	parallel.Each(g.Folds, together, func(fold int) {
 		if ctx.Err() != nil {
@@ -134,7 +138,7 @@ func (g *Growth) fold(
 			return Fold{}
 		}
 		f.sequences = append(f.sequences, pool.Candidates[i].Prune(t, currencies[i]...)...)
-		f.held = append(f.held, prune.NewRows(t, counts.Tree(i)))
+		f.held = append(f.held, prune.NewRows(t, counts.Tree(i), g.factors))
 	}
 	return f
 }

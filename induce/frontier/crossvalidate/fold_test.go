@@ -332,9 +332,17 @@ func TestOptimism(t *testing.T) {
 			sum += area(&choice.Chosen, k) - area(&without.Chosen, k)
 		}
 		want := max(0, sum/float64(len(folds)))
-		got, err := crossvalidate.Optimism(folds, p, s, &choice.Chosen)
-		if err != nil || got == nil || math.Abs(*got-want) > 1e-12 {
-			t.Errorf("%d folds: optimism %v, %v, want %v", number, got, err, want)
+		got, err := crossvalidate.Optimism(folds, p, s, choice.Listed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, q := range choice.Listed { // the highest points within a cost are the frontier
+			if q.Chosen && (got[i] == nil || math.Abs(*got[i]-want) > 1e-12) {
+				t.Errorf("%d folds: optimism %v, want %v", number, got[i], want)
+			}
+			if got[i] == nil || q.Leaves == 1 && *got[i] != 0 {
+				t.Errorf("%d folds: optimism %v of a tree of %d leaves", number, got[i], q.Leaves)
+			}
 		}
 		if want > 0 {
 			seen++

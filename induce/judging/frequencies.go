@@ -1,0 +1,116 @@
+package judging
+
+import (
+	"math"
+
+	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/tree"
+)
+
+// Frequencies returns the class frequencies that the predictions of a tree follow, of sum 1: the priors, or the
+// shares of the training rows if classes have weights. It is nil if predictions follow the rows as they are.
+func Frequencies(t *tree.Tree) []float64 {
+	if t.Label.Priors != nil {
+		return t.Label.Priors
+	}
+	if t.Training.Weights != tree.WeightsByClass {
+		return nil
+	}
+	total := sum(t.Nodes[0].RawClassWeights)
+	shares := make([]float64, len(t.Nodes[0].RawClassWeights))
+	for k, w := range t.Nodes[0].RawClassWeights {
+		shares[k] = float64(w) / total
+	}
+	return shares
+}
+
+// Factors are the factors by class with which the weights of rows count; nil: weights count as they are.
+type Factors []float64
+
+// mostWeight is the greatest weight of all rows after multiplication: the rounding error of the weight of a leaf
+// is then at most 2^-51 of it.
+const mostWeight = 1 << 50
+
+// FactorsOf returns the factors that give rows the class frequencies, given the weight of the rows by class. They
+// share an integer factor that leaves the products with many digits. Classes without rows have no part in the
+// frequencies. The result is nil if frequencies is nil, or if there are no rows.
+func FactorsOf(frequencies []float64, weights []int64) Factors {
+	total := sum(weights)
+	if frequencies == nil || total == 0 {
+		return nil
+	}
+	unit := 1.0
+	for total*unit*2 <= mostWeight {
+		unit *= 2
+	}
+	seen := 0.0
+	for k, w := range weights {
+		if w > 0 {
+			seen += frequencies[k]
+		}
+	}
+	factors := make(Factors, len(weights))
+	for k, w := range weights {
+		if w > 0 && seen > 0 {
+			factors[k] = frequencies[k] / seen * total / float64(w) * unit
+		}
+	}
+	return factors
+}
+
+// Weight returns the weight of rows of a class, multiplied by the factor of the class and rounded; the given
+// weight if there are no factors.
+func (f Factors) Weight(class int, weight int64) int64 {
+	if f == nil {
+		return weight
+	}
+	return int64(math.RoundToEven(float64(float64(weight) * f[class])))
+}
+
+// Counts returns counts of rows with multiplied weights; the given counts if there are no factors.
+func (f Factors) Counts(c *tree.LeafCounts) *tree.LeafCounts {
+	if f == nil {
+		return c
+	}
+	multiplied := &tree.LeafCounts{Weights: make([][]int64, len(c.Weights)), Rows: c.Rows}
+	for v, weights := range c.Weights {
+		if weights == nil {
+			continue
+		}
+		multiplied.Weights[v] = make([]int64, len(weights))
+		for k, w := range weights {
+			multiplied.Weights[v][k] = f.Weight(k, w)
+		}
+	}
+	return multiplied
+}
+
+// ClassWeights returns the weight of counted rows by class.
+func ClassWeights(c *tree.LeafCounts, classes int) []int64 {
+	weights := make([]int64, classes)
+	for _, leaf := range c.Weights {
+		for k, w := range leaf {
+			weights[k] += w
+		}
+	}
+	return weights
+}
+
+// ClassWeightsOf returns the weight of the labels of objects by class.
+func ClassWeightsOf(o *dataset.Objects) []int64 {
+	weights := make([]int64, o.Classes)
+	for i := range o.Len() {
+		for _, label := range o.Labels(i) {
+			weights[label.Class] += label.Weight
+		}
+	}
+	return weights
+}
+
+func sum(weights []int64) float64 {
+	total := int64(0)
+	for _, w := range weights {
+		total += w
+	}
+	return float64(total)
+}
