@@ -20,9 +20,9 @@ func Outline(costs []float64, chosen int, keep []int, most int) []int {
 		return upTo(most)
 	}
 	last := len(costs) - 1
-	first := slices.IndexFunc(costs, func(c float64) bool { return c > 0 })
+	first := max(0, slices.IndexFunc(costs, func(c float64) bool { return c > 0 })) // 0 if all points are free
 	o := outline{costs: costs, picked: make([]bool, len(costs))}
-	for _, i := range append([]int{max(first, 0), chosen, last}, keep...) {
+	for _, i := range append([]int{first, chosen, last}, keep...) {
 		o.pick(i)
 	}
 	if chosen <= first { // a single leaf or the cheapest test: all steps go to more expensive points

@@ -41,6 +41,7 @@ func TestOutline(t *testing.T) {
 		{"equal costs but for the last", []float64{0, 2, 2, 2, 2, 3}, 5, []int{1}, 4, []int{1, 4, 5}},
 		// steps of 8/3
 		{"nothing past a last of almost the same cost", append(even[:10:10], 9.5), 9, nil, 5, []int{1, 3, 6, 9, 10}},
+		{"all are free", make([]float64, 3), 1, nil, 2, []int{0, 1, 2}},
 	} {
 		if got := frontier.Outline(c.costs, c.chosen, c.keep, c.most); !slices.Equal(got, c.want) {
 			t.Errorf("%s: %v, want %v", c.what, got, c.want)

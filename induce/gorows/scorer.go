@@ -72,8 +72,11 @@ func (s *Scorer[T]) Features() []tree.Input { return s.binding.Scorer.Features()
 // Predict returns the prediction for a row. The prediction must not be changed. Predict allocates
 // memory at leaves with models, where PredictInto does not, and for trees that test more than 32
 // features, some of them categorical. It returns an error for a value that cannot be used, such as
-// an integer that float64 cannot hold exactly.
+// an integer that float64 cannot hold exactly, and for a nil row.
 func (s *Scorer[T]) Predict(row *T) (*tree.Prediction, error) {
+	if row == nil {
+		return nil, nilRow[T]()
+	}
 	if s.tests != nil {
 		leaf, err := s.leaf(row)
 		if err != nil {
@@ -93,6 +96,9 @@ func (s *Scorer[T]) Predict(row *T) (*tree.Prediction, error) {
 
 // PredictInto is Predict into memory of the caller: see tree.Scorer.PredictInto.
 func (s *Scorer[T]) PredictInto(row *T, p *tree.Prediction) error {
+	if row == nil {
+		return nilRow[T]()
+	}
 	var room [narrow]tree.Value
 	values, err := s.values(row, room[:0])
 	if err != nil {
@@ -100,6 +106,8 @@ func (s *Scorer[T]) PredictInto(row *T, p *tree.Prediction) error {
 	}
 	return s.binding.Scorer.PredictInto(values, p)
 }
+
+func nilRow[T any]() error { return rowtype.NilRow(reflect.TypeFor[*T]().String()) }
 
 // leaf returns the index of the leaf that a row reaches, and reads only the fields on its path.
 func (s *Scorer[T]) leaf(row *T) (uint32, error) {

@@ -190,6 +190,12 @@ func TestRefusedRows(t *testing.T) {
 			t.Errorf("%+v: %v, want %s", c.row, err, c.want)
 		}
 	}
+	_, err := s.Predict(nil)
+	for _, err := range []error{err, s.PredictInto(nil, new(tree.Prediction))} {
+		if want := "a nil row of type *gorows_test.visit, expected a row"; err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("a nil row: %v, want %s", err, want)
+		}
+	}
 	m, err := gorows.NewMapScorer(model, "id")
 	if err != nil {
 		t.Fatal(err)

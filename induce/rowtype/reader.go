@@ -39,15 +39,9 @@ func (r *Reader) Read(row any, dst []Cell) ([]Cell, error) {
 	if r.schema.Map {
 		return r.readMap(row, dst)
 	}
-	v := reflect.ValueOf(row)
-	if v.Kind() == reflect.Pointer {
-		if v.IsNil() {
-			return nil, &dataset.DataError{
-				Problem: fmt.Sprintf("a nil row of type %s, expected a row", r.schema.Type),
-				Hint:    "filter such rows out before",
-			}
-		}
-		v = v.Elem()
+	v, err := r.behind(row)
+	if err != nil {
+		return nil, err
 	}
 	for i := range r.Columns {
 		c := &r.Columns[i]
@@ -68,6 +62,25 @@ func (r *Reader) Read(row any, dst []Cell) ([]Cell, error) {
 		dst = append(dst, x)
 	}
 	return dst, nil
+}
+
+// behind returns the struct or the map that a row is or points to.
+func (r *Reader) behind(row any) (reflect.Value, error) {
+	v := reflect.ValueOf(row)
+	if v.Kind() == reflect.Pointer {
+		if v.IsNil() {
+			return v, NilRow(r.schema.Type)
+		}
+		v = v.Elem()
+	}
+	return v, nil
+}
+
+// NilRow returns the error for a row that is a nil pointer, given the name of its type.
+func NilRow(pointer string) error {
+	return &dataset.DataError{
+		Problem: fmt.Sprintf("a nil row of type %s, expected a row", pointer), Hint: "filter such rows out before",
+	}
 }
 
 // Of returns the value of the column in a struct.
@@ -103,9 +116,9 @@ func (r *Reader) readMap(row any, dst []Cell) ([]Cell, error) {
 		}
 		return dst, nil
 	}
-	v := reflect.ValueOf(row)
-	if v.Kind() == reflect.Pointer {
-		v = v.Elem()
+	v, err := r.behind(row)
+	if err != nil {
+		return nil, err
 	}
 	for i := range r.Columns {
 		name := reflect.ValueOf(r.Columns[i].Name).Convert(v.Type().Key())

@@ -30,7 +30,7 @@ func TestPresetsAreValid(t *testing.T) {
 	}
 }
 
-// TestFaults: each fault names its setting and what is wanted.
+// TestFaults: each fault names its setting and what is wanted, and has no further faults as consequences.
 func TestFaults(t *testing.T) {
 	for want, change := range map[string]func(s *settings.Settings){
 		"Theta 1.5: want a number from 0 to 1":        func(s *settings.Settings) { s.Theta = []float64{0.1, 1.5} },
@@ -45,7 +45,7 @@ func TestFaults(t *testing.T) {
 			s.Alpha, s.Prune = new(0.1), []prune.Currency{prune.Leaves, prune.Cost}
 		},
 		"Algorithm: algorithm":                  func(s *settings.Settings) { s.Algorithm = []split.Algorithm{0} },
-		`Teacher "": want one of`:               func(s *settings.Settings) { s.Teacher = "" },
+		`Teacher "": want one of`:               func(s *settings.Settings) { s.Teacher, s.MadeUpRows = "", 0 },
 		"MadeUpRows are for a teacher":          func(s *settings.Settings) { s.MadeUpRows = 5 },
 		"Select total adds the cost of errors":  func(s *settings.Settings) { s.Select = frontier.Total },
 		"Lambda auto is a choice":               func(s *settings.Settings) { s.Select, s.Lambda = frontier.First, nil },
@@ -63,8 +63,8 @@ func TestFaults(t *testing.T) {
 		for _, fault := range s.Faults(settings.FieldName) {
 			texts = append(texts, fault.Error())
 		}
-		if text := strings.Join(texts, "\n"); !strings.Contains(text, want) {
-			t.Errorf("%q: want %q", text, want)
+		if text := strings.Join(texts, "\n"); !strings.Contains(text, want) || len(texts) != 1 {
+			t.Errorf("%q: want %q alone", text, want)
 		}
 	}
 }

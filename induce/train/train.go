@@ -50,9 +50,14 @@ func Train[T any](ctx context.Context, rows []T, s settings.Settings) (*tree.Tre
 	if err != nil {
 		return nil, nil, fmt.Errorf("train: %w", err)
 	}
+	if len(rows) == 0 {
+		return nil, nil, &dataset.DataError{Problem: "there are no rows to train on"}
+	}
 	spec := &tallied.Spec{Settings: s, Schema: schema, Ordered: true}
 	if schema.Map {
-		spec.Features = keys(rows, &s)
+		if spec.Features, err = keys(rows, &s); err != nil {
+			return nil, nil, err
+		}
 	}
 	if err := spec.Bind(); err != nil {
 		return nil, nil, fmt.Errorf("train: %w", err)
@@ -105,15 +110,19 @@ func count[T any](spec *tallied.Spec, rows []T) ([]byte, error) {
 }
 
 // keys returns the keys of map rows that have no other use, in alphabetical order.
-func keys[T any](rows []T, s *settings.Settings) []string {
+func keys[T any](rows []T, s *settings.Settings) ([]string, error) {
 	all := make(map[string]bool)
 	for i := range rows {
-		for _, key := range reflect.Indirect(reflect.ValueOf(rows[i])).MapKeys() {
+		row := reflect.Indirect(reflect.ValueOf(rows[i]))
+		if !row.IsValid() {
+			return nil, fmt.Errorf("row %d: %w", i, rowtype.NilRow(reflect.TypeFor[T]().String()))
+		}
+		for _, key := range row.MapKeys() {
 			all[key.String()] = true
 		}
 	}
 	for _, used := range append([]string{s.Label, s.Weight, s.Key, s.SplitColumn}, s.Ignore...) {
 		delete(all, used)
 	}
-	return slices.Sorted(maps.Keys(all))
+	return slices.Sorted(maps.Keys(all)), nil
 }

@@ -79,7 +79,10 @@ func TestRefusals(t *testing.T) {
 			}
 			return rows
 		},
-		"no field that may be tested": func([]map[string]any, *settings.Settings) []map[string]any { return nil },
+		"there are no rows": func([]map[string]any, *settings.Settings) []map[string]any { return nil },
+		"no field that may be tested": func([]map[string]any, *settings.Settings) []map[string]any {
+			return []map[string]any{{"class": "a"}}
+		},
 		`Priors: the label has no class "other"`: func(rows []map[string]any, s *settings.Settings) []map[string]any {
 			s.Priors = map[string]float64{"other": 1}
 			return rows
@@ -91,6 +94,12 @@ func TestRefusals(t *testing.T) {
 			t.Errorf("%v, want %q", err, want)
 		}
 	}
+	for _, nilRow := range []error{trainNil(t, structs, s), trainNil(t, maps, s)} {
+		var e *dataset.DataError
+		if !errors.As(nilRow, &e) || !strings.HasPrefix(nilRow.Error(), "row 1: a nil row of type *") {
+			t.Errorf("%v, want an error for row 1", nilRow)
+		}
+	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	s = settings.Default()
@@ -98,4 +107,11 @@ func TestRefusals(t *testing.T) {
 	if _, _, err := train.Train(ctx, maps, s); !errors.Is(err, context.Canceled) {
 		t.Errorf("a canceled training: %v", err)
 	}
+}
+
+// trainNil returns the error for a nil pointer after the pointer to a row.
+func trainNil[T any](t *testing.T, rows []T, s settings.Settings) error {
+	t.Helper()
+	_, _, err := train.Train(t.Context(), []*T{&rows[0], nil}, s)
+	return err
 }
