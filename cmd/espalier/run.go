@@ -182,8 +182,11 @@ func verbNames(c *cobra.Command) []string {
 }
 
 // flagError turns an error of the flag library into a usage error, and proposes the
-// nearest flag.
+// nearest flag. The flags of an unknown verb are unknown as well: the error is about the verb.
 func flagError(c *cobra.Command, err error) error {
+	if args := c.Flags().Args(); !c.HasParent() && len(args) > 0 {
+		return unknownVerb(c, args)
+	}
 	text := err.Error()
 	var unknown *pflag.NotExistError
 	var invalid *pflag.InvalidValueError

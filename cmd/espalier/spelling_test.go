@@ -43,3 +43,13 @@ func TestFeaturesAreSpelledAlike(t *testing.T) {
 		}
 	}
 }
+
+// TestUnknownVerb: the error is about the verb, whatever flags follow it.
+func TestUnknownVerb(t *testing.T) {
+	for verb, want := range map[string]string{"trian": `unknown verb "trian"; did you mean "train"?`, "p.csv": `unknown verb "p.csv" (`} {
+		for _, flags := range [][]string{nil, {"--input", "x"}, {"--output=x", "--label", "y"}} {
+			espalier(t, append([]string{verb}, flags...)...).wants(t, 2, want)
+		}
+	}
+	espalier(t, "--input", "x").wants(t, 2, "unknown flag: --input")
+}
