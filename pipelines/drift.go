@@ -50,8 +50,7 @@ func readDistribution(ctx context.Context, s *objectstore.Store, flag, run strin
 	there, err := runfolder.Read(ctx, s, run, runfolder.Training, runfolder.TreeName, runfolder.SchemaName,
 		runfolder.DistributionName)
 	if err != nil {
-		return nil, usage.Errorf("%s %s: %s; name the folder of a finished run", flag, run,
-			usage.Problem(err))
+		return nil, usage.Errorf("%s %s", flag, err)
 	}
 	if there.Distribution == nil {
 		return nil, usage.Errorf("%s %s has no %s, as an earlier version has trained it: train again", flag, run,

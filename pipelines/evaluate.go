@@ -10,7 +10,6 @@ import (
 	"github.com/espalier-ml/espalier/induce/metric"
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/io/contract"
-	"github.com/espalier-ml/espalier/io/latest"
 	"github.com/espalier-ml/espalier/io/runfolder"
 	"github.com/espalier-ml/espalier/pipelines/contracts"
 	"github.com/espalier-ml/espalier/pipelines/engine"
@@ -194,11 +193,8 @@ func ReadTree(ctx context.Context, model string) (*tree.Tree, error) {
 // the importance of its features.
 func ReadFigures(ctx context.Context, run string) (*runfolder.Run, error) {
 	s := source.Process.Store
-	run, err := latest.Resolve(ctx, s, run)
+	run, _, err := runfolder.FindRun(ctx, s, run)
 	if err != nil {
-		return nil, err
-	}
-	if _, err := runfolder.ReadManifest(ctx, s, run); err != nil { // fails if the folder is not a run folder
 		return nil, err
 	}
 	return runfolder.Read(ctx, s, run, runfolder.Training, runfolder.TreeName, runfolder.MetricsName,

@@ -27,7 +27,7 @@ func (p *prediction) openTrees(ctx context.Context) error {
 	for n, model := range append([]string{p.config.Model}, p.config.Also...) {
 		t, url, err := runfolder.ReadModel(ctx, p.Files.Store, model)
 		if err != nil {
-			return usage.Renamed(err, "model", modelFlag(n))
+			return usage.Errorf("--%s %s", modelFlag(n), err)
 		}
 		if leaves := t.CountLeaves(); leaves > maxPredictedLeaves {
 			return usage.Errorf("--%s %s: a tree of %d leaves; predictions are written of at most %d", modelFlag(n), model, leaves,

@@ -30,31 +30,33 @@ import (
 
 // Promoted is the result of Promote.
 type Promoted struct {
+	Run      string              // folder of the run
 	Frontier *runfolder.Frontier // the frontier with the new choice
 	Metrics  *runfolder.Metrics  // metrics of the new tree; nil: nothing was written
 	Now      *runfolder.Point    // the chosen point of Frontier
 	Before   *runfolder.Point    // the point of Frontier that was chosen before; Now if nothing has changed
 }
 
-// ReadFrontier reads the frontier.json of a run folder. If the run does not have the file, the error
-// is a usage error.
-func ReadFrontier(ctx context.Context, run string) (*runfolder.Frontier, error) {
+// ReadFrontier reads the frontier.json of a run, given its folder or a LATEST.json. It also returns the folder. If
+// the run does not have the file, the error is a usage error.
+func ReadFrontier(ctx context.Context, run string) (f *runfolder.Frontier, folder string, err error) {
 	return readFrontier(ctx, source.Process.Store, run)
 }
 
-func readFrontier(ctx context.Context, s *objectstore.Store, run string) (*runfolder.Frontier, error) {
-	if _, err := runfolder.ReadManifest(ctx, s, run); err != nil {
-		return nil, err
+func readFrontier(ctx context.Context, s *objectstore.Store, run string) (*runfolder.Frontier, string, error) {
+	run, _, err := runfolder.FindRun(ctx, s, run)
+	if err != nil {
+		return nil, "", err
 	}
 	there, err := runfolder.Read(ctx, s, run, runfolder.Training, runfolder.FrontierName)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	if there.Frontier == nil {
-		return nil, usage.Errorf("%s has no %s: the run had one tree and nothing to choose; train with a rule that "+
+		return nil, "", usage.Errorf("%s has no %s: the run had one tree and nothing to choose; train with a rule that "+
 			"chooses, such as --select best", run, runfolder.FrontierName)
 	}
-	return there.Frontier, nil
+	return there.Frontier, run, nil
 }
 
 // Promote makes another tree of a run's frontier the run's tree, without training again. The
@@ -62,9 +64,11 @@ func readFrontier(ctx context.Context, s *objectstore.Store, run string) (*runfo
 func Promote(ctx context.Context, c config.Promote, reporter engine.Reporter) (r *Promoted, err error) {
 	setup := session.Setup{Check: c.Validate, Storage: c.StorageConfig}
 	err = session.Run(ctx, &setup, reporter, func(ctx context.Context, s *session.Session) error {
-		if _, err := readFrontier(ctx, s.Files.Store, c.Run); err != nil { // otherwise the lock would make a folder
+		_, run, err := readFrontier(ctx, s.Files.Store, c.Run) // otherwise the lock would make a folder
+		if err != nil {
 			return err
 		}
+		c.Run = run
 		reads := func(work func() error) error { return readsFile(objectstore.Join(c.Run, runfolder.GrownName), work) }
 		if c.DryRun {
 			return reads(func() error {
@@ -303,7 +307,7 @@ func (p *promotion) list(q frontier.Point) {
 // result describes the choice.
 func (p *promotion) result(metrics *runfolder.Metrics) *Promoted {
 	points := p.frontier.Points
-	return &Promoted{Frontier: p.frontier, Metrics: metrics, Now: &points[p.now], Before: &points[p.before]}
+	return &Promoted{Run: p.wish.Run, Frontier: p.frontier, Metrics: metrics, Now: &points[p.now], Before: &points[p.before]}
 }
 
 // record returns the entry of the manifest.

@@ -85,13 +85,16 @@ func readModel(ctx context.Context, url string) ([]byte, error) {
 	if err != nil || path.Base(url) != latest.Name {
 		return b, err
 	}
-	var pointer struct {
-		Run string `json:"run"`
-	}
+	var pointer latest.Pointer
 	if err := json.Unmarshal(b, &pointer); err != nil || naming.CheckBelow(pointer.Run) != nil {
 		return nil, fmt.Errorf("%s names no run next to it", url)
 	}
-	return readFile(ctx, latest.TreeURL(strings.TrimSuffix(url, latest.Name)+pointer.Run))
+	at := latest.TreeURL(strings.TrimSuffix(url, latest.Name) + pointer.Run)
+	b, err = readFile(ctx, at)
+	if err == nil && pointer.Digest != "" && tree.Digest(b) != pointer.Digest {
+		return nil, fmt.Errorf("%s is not the tree that %s names (tree_sha256)", at, url)
+	}
+	return b, err
 }
 
 // readFile reads a file, given a plain path, or a URL whose scheme is known to package objectstore

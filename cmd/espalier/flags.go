@@ -53,6 +53,7 @@ func jsonSetting(asJSON *bool, help string) setting.Setting {
 // shownModel declares --model for a verb that also takes the model as an argument.
 func shownModel(model *string) setting.Setting {
 	return setting.Setting{
-		Name: "model", Group: setting.Model, Value: setting.Text(model), Help: "run folder or tree.json, instead of MODEL",
+		Name: "model", Group: setting.Model, Value: setting.Text(model),
+		Help: "run folder, tree.json or LATEST.json, instead of MODEL",
 	}
 }

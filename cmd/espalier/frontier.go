@@ -102,7 +102,7 @@ grown tree, and figures of trees with leaf models, take the training rows.`,
 
 // listFrontier prints the trees of a run.
 func listFrontier(ctx context.Context, w io.Writer, flags *frontierFlags) error {
-	f, err := pipelines.ReadFrontier(ctx, flags.Run)
+	f, run, err := pipelines.ReadFrontier(ctx, flags.Run)
 	if err != nil {
 		return err
 	}
@@ -112,8 +112,7 @@ func listFrontier(ctx context.Context, w io.Writer, flags *frontierFlags) error 
 	width, b := pageWidth(w), bufio.NewWriter(w) // keeps the first error for Flush
 	_ = report.PointsTable(f.Points).Write(b, width)
 	text := fmt.Sprintf("%d trees, of %d prunings of %d grown trees (* chosen: %s); tree N is %s/frontier/N.json; "+
-		"espalier frontier %s --promote N makes it the run's tree", len(f.Points), f.Pruned, f.Grown, f.Select, flags.Run,
-		flags.Run)
+		"espalier frontier %s --promote N makes it the run's tree", len(f.Points), f.Pruned, f.Grown, f.Select, run, run)
 	_, _ = fmt.Fprintf(b, "\n%s\n", report.Wrapped(text, width, ""))
 	return b.Flush()
 }
@@ -154,11 +153,11 @@ func runPromote(c *cobra.Command, flags *frontierFlags) error {
 			Metrics *runfolder.Metrics `json:"metrics,omitempty"`
 		}{p.Now, p.Before, p.Metrics != nil, p.Metrics})
 	}
-	return printPromoted(c.OutOrStdout(), p, flags)
+	return printPromoted(c.OutOrStdout(), p)
 }
 
 // printPromoted prints the chosen tree next to the previous tree.
-func printPromoted(w io.Writer, p *pipelines.Promoted, flags *frontierFlags) error {
+func printPromoted(w io.Writer, p *pipelines.Promoted) error {
 	width, b := pageWidth(w), bufio.NewWriter(w) // keeps the first error for Flush
 	two := *p.Frontier
 	two.Points = []runfolder.Point{*p.Now}
@@ -172,7 +171,7 @@ func printPromoted(w io.Writer, p *pipelines.Promoted, flags *frontierFlags) err
 	}
 	now, before := report.Number(p.Now.Tree), report.Number(p.Before.Tree)
 	text := fmt.Sprintf("tree %s is the run's tree now, in %s; tree %s was before: espalier frontier %s --promote %s "+
-		"brings it back", now, latest.TreeURL(flags.Run), before, flags.Run, before)
+		"brings it back", now, latest.TreeURL(p.Run), before, p.Run, before)
 	switch {
 	case p.Now == p.Before:
 		text = fmt.Sprintf("tree %s is the run's tree already: nothing has changed", now)

@@ -27,8 +27,10 @@ func TreeURL(model string) string {
 	if strings.HasSuffix(model, ".json") {
 		return model
 	}
-	return strings.TrimRight(model, "/") + "/tree.json"
+	return strings.TrimRight(model, "/") + treeFile
 }
+
+const treeFile = "/tree.json"
 
 const (
 	format   = "espalier/latest"
@@ -163,8 +165,33 @@ func Resolve(ctx context.Context, s *objectstore.Store, model string) (string, e
 	if !Is(model) {
 		return model, nil
 	}
-	_, run, err := Of(ctx, s, model)
-	return run, err
+	_, url, err := Tree(ctx, s, model)
+	if err != nil {
+		return "", usage.Errorf("%v", err)
+	}
+	return strings.TrimSuffix(url, treeFile), nil
+}
+
+// Tree reads the tree.json of a model: a run folder, a tree.json or a LATEST.json. It also returns the URL of
+// the tree.json. It returns an error if the run that a LATEST.json names has another tree than the LATEST.json.
+func Tree(ctx context.Context, s *objectstore.Store, model string) (encoded []byte, url string, err error) {
+	digest := ""
+	if Is(model) {
+		l, run, err := Of(ctx, s, model)
+		if err != nil {
+			return nil, "", err
+		}
+		model, digest = run, l.Digest
+	}
+	url = TreeURL(model)
+	if encoded, err = s.ReadAll(ctx, url, maxTree); err != nil {
+		return nil, "", fmt.Errorf("%s: %w; name a run folder, a tree.json or a %s", model, err, Name)
+	}
+	if digest != "" && tree.Digest(encoded) != digest {
+		return nil, "", usage.Errorf("%s is not the tree that %s names (tree_sha256): another tree of that run was promoted "+
+			"since; name the run folder to use it", url, Name)
+	}
+	return encoded, url, nil
 }
 
 // Is reports whether a model is given by a LATEST.json.
@@ -181,7 +208,7 @@ func Of(ctx context.Context, s *objectstore.Store, url string) (*Pointer, string
 	case err != nil:
 		return nil, "", err
 	case l == nil:
-		return nil, "", usage.Errorf("--model %s does not exist: retrain writes it with the first run that passes its gate",
+		return nil, "", usage.Errorf("%s does not exist: retrain writes it with the first run that passes its gate",
 			url)
 	}
 	return l, objectstore.Join(folder, l.Run), nil

@@ -43,6 +43,11 @@ func TestOpen(t *testing.T) {
 	put(t, s, dir+"/alone.json", small)
 	put(t, s, dir+"/broken/tree.json", small[:100])
 	put(t, s, dir+"/half/tree.json", small)
+	for folder, digest := range map[string]string{"/good": tree.Digest(small), "/bad": tree.Digest(schema)} {
+		put(t, s, dir+folder+"/LATEST.json",
+			[]byte(`{"format": "espalier/latest", "version": 1, "run": "run", "tree_sha256": "`+digest+`"}`))
+		put(t, s, dir+folder+"/run/tree.json", small)
+	}
 	put(t, s, dir+"/half/schema.json", schema[:100])
 	decoded, err := tree.DecodeSchema(schema)
 	if err != nil {
@@ -54,6 +59,7 @@ func TestOpen(t *testing.T) {
 	}
 	for url, want := range map[string][]string{
 		dir + "/run": columns, dir + "/run/": columns, "file://" + dir + "/run/tree.json": columns, dir + "/alone.json": nil,
+		dir + "/good/LATEST.json": nil,
 	} {
 		m, err := models.Open(t.Context(), url)
 		if err != nil {
@@ -65,10 +71,11 @@ func TestOpen(t *testing.T) {
 		}
 	}
 	for url, want := range map[string]string{
-		dir + "/none":   "/none/tree.json: no such file or directory; name a run folder or a tree.json",
-		dir + "/broken": "/broken/tree.json: not a tree that can be used",
-		dir + "/half":   "/half/schema.json: not a schema.json",
-		"gs://b/x":      `unknown scheme "gs"`,
+		dir + "/none":            "/none/tree.json: no such file or directory; name a run folder, a tree.json or a LATEST.json",
+		dir + "/broken":          "/broken/tree.json: not a tree that can be used",
+		dir + "/half":            "/half/schema.json: not a schema.json",
+		dir + "/bad/LATEST.json": "is not the tree that LATEST.json names",
+		"gs://b/x":               `unknown scheme "gs"`,
 	} {
 		if _, err := models.Open(t.Context(), url); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", url, err, want)

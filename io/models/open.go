@@ -34,14 +34,9 @@ func Open(ctx context.Context, url string) (*Model, error) {
 
 // From is Open for the URLs of a store.
 func From(ctx context.Context, s *objectstore.Store, url string) (*Model, error) {
-	run, err := latest.Resolve(ctx, s, url)
+	b, at, err := latest.Tree(ctx, s, url)
 	if err != nil {
-		return nil, fmt.Errorf("the model %s: %w", url, err)
-	}
-	at := latest.TreeURL(run)
-	b, err := s.ReadAll(ctx, at, MaxBytes)
-	if err != nil {
-		return nil, fmt.Errorf("the model %s: %w; name a run folder or a tree.json", url, err)
+		return nil, fmt.Errorf("the model %w", err)
 	}
 	t, err := tree.Decode(b)
 	if err != nil {

@@ -21,6 +21,16 @@ func ReadTree(ctx context.Context, s *objectstore.Store, model string) (*tree.Tr
 	return t, err
 }
 
+// FindRun returns the folder and the manifest.json of a finished run, given its folder or a LATEST.json. Errors are
+// usage errors.
+func FindRun(ctx context.Context, s *objectstore.Store, run string) (folder string, m *Manifest, err error) {
+	if folder, err = latest.Resolve(ctx, s, run); err != nil {
+		return "", nil, err
+	}
+	m, err = ReadManifest(ctx, s, folder)
+	return folder, m, err
+}
+
 // ReadPoint reads the tree of a point of a run's frontier. Errors are as for ReadTree.
 func ReadPoint(ctx context.Context, s *objectstore.Store, run string, p *Point) (*tree.Tree, error) {
 	url, err := s.Within(run, p.Tree)
@@ -33,22 +43,9 @@ func ReadPoint(ctx context.Context, s *objectstore.Store, run string, p *Point) 
 // ReadModel is ReadTree, and also returns the URL of the tree.json. A LATEST.json may soon name
 // another URL.
 func ReadModel(ctx context.Context, s *objectstore.Store, model string) (t *tree.Tree, url string, err error) {
-	digest := ""
-	if latest.Is(model) {
-		l, run, err := latest.Of(ctx, s, model)
-		if err != nil {
-			return nil, "", err
-		}
-		model, digest = run, l.Digest
-	}
-	url = latest.TreeURL(model)
-	b, err := s.ReadAll(ctx, url, MaxModel)
+	b, url, err := latest.Tree(ctx, s, model)
 	if err != nil {
-		return nil, "", usage.Errorf("--model %s: %v; name a run folder, a tree.json or a %s", model, err, latest.Name)
-	}
-	if digest != "" && tree.Digest(b) != digest {
-		return nil, "", usage.Errorf("%s is not the tree that %s names (tree_sha256): another tree of that run was promoted "+
-			"since; name the run folder to use it", url, latest.Name)
+		return nil, "", usage.Errorf("%v", err)
 	}
 	if t, err = decodeTree(b); err != nil {
 		return nil, "", unreadable(url, err)

@@ -233,7 +233,7 @@ func TestReadTree(t *testing.T) {
 		}
 	}
 	_, err := runfolder.ReadTree(t.Context(), s, url+"/none")
-	wantRefusal(t, "nothing there", err, "--model "+url+"/none: ")
+	wantRefusal(t, "nothing there", err, url+"/none: ")
 	_, err = runfolder.ReadTree(t.Context(), s, url+"/bad")
 	var e *dataset.DataError
 	if !errors.As(err, &e) || e.File != url+"/bad/tree.json" || e.Hint == "" {
@@ -246,7 +246,9 @@ func TestReadDamaged(t *testing.T) {
 	s := objectstore.New()
 	url := folderOf(t, s, map[string]string{"frontier.json": "{", "tree.json": "{}"})
 	_, err := runfolder.Read(t.Context(), s, url, runfolder.Training, runfolder.FrontierName)
-	wantRefusal(t, "JSON", err, "--output: "+url+"/frontier.json: ")
+	wantRefusal(t, "JSON", err, url+"/frontier.json: ")
+	_, err = runfolder.Read(t.Context(), s, url, runfolder.Training, runfolder.MetricsName)
+	wantRefusal(t, "an absent document", err, url+" has no metrics.json: name the folder of a finished run")
 	var e *dataset.DataError
 	if _, err := runfolder.Read(t.Context(), s, url, runfolder.Training, runfolder.TreeName); !errors.As(err, &e) || e.File != url+"/tree.json" {
 		t.Errorf("%v, want a data error of tree.json", err)

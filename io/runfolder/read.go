@@ -23,10 +23,10 @@ func Read(ctx context.Context, s *objectstore.Store, folder string, kind Kind, n
 	if err != nil {
 		return nil, err
 	}
-	if err := r.read(ctx, s, folder, wanted); err != nil || len(names) > 0 {
+	if err := r.read(ctx, s, folder, kind, wanted); err != nil || len(names) > 0 {
 		return r, err
 	}
-	return r, r.read(ctx, s, folder, kind.manyOf(r))
+	return r, r.read(ctx, s, folder, kind, kind.manyOf(r))
 }
 
 // stored is a file to be read, and its document.
@@ -80,20 +80,24 @@ func (k Kind) DocumentOf(name string) *Document {
 }
 
 // read reads files at the same time, and adds their values in order.
-func (r *Run) read(ctx context.Context, s *objectstore.Store, folder string, files []stored) error {
+func (r *Run) read(ctx context.Context, s *objectstore.Store, folder string, kind Kind, files []stored) error {
 	contents := make([][]byte, len(files))
 	err := parallel.AtOnce(len(files), func(i int) (err error) {
 		url := objectstore.Join(folder, files[i].name)
 		if files[i].many != nil { // the manifest lists it
 			if url, err = s.Within(folder, files[i].name); err != nil {
-				return OutputError(err)
+				return usage.Errorf("%v", err)
 			}
 		}
 		contents[i], err = s.ReadAll(ctx, url, MaxModel)
-		if files[i].optional && errors.Is(err, fs.ErrNotExist) {
+		switch absent := errors.Is(err, fs.ErrNotExist); {
+		case err == nil || absent && files[i].optional:
 			return nil
+		case absent:
+			return kind.lacks(folder, files[i].name)
+		default:
+			return usage.Errorf("%v", err)
 		}
-		return OutputError(err)
 	})
 	if err != nil {
 		return err
@@ -107,6 +111,11 @@ func (r *Run) read(ctx context.Context, s *objectstore.Store, folder string, fil
 		}
 	}
 	return r.agree(folder)
+}
+
+// lacks returns the error for a folder without a file that each folder of the kind has.
+func (k Kind) lacks(folder, name string) error {
+	return usage.Errorf("%s has no %s: name the folder of %s", folder, name, k.terms().finished)
 }
 
 // agree refuses documents of different runs.
@@ -137,5 +146,5 @@ func unreadable(url string, err error) error {
 		damaged.File = url
 		return err
 	}
-	return usage.Errorf("--output: %s: %v", url, err)
+	return usage.Errorf("%s: %v", url, err)
 }

@@ -149,7 +149,7 @@ func ReadManifest(ctx context.Context, s *objectstore.Store, folder string) (*Ma
 	url := objectstore.Join(folder, ManifestName)
 	b, err := s.ReadAll(ctx, url, MaxModel)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, usage.Errorf("%s has no %s: name the folder of a finished run", folder, ManifestName)
+		return nil, Training.lacks(folder, ManifestName)
 	}
 	if err != nil {
 		return nil, usage.Errorf("%v", err)

@@ -48,16 +48,6 @@ func Renamed(err error, from, to string) error {
 	return err
 }
 
-// Problem returns the text of an error without its setting, for a message that begins with another
-// setting.
-func Problem(err error) string {
-	var e *Error
-	if errors.As(err, &e) && e.Setting != "" {
-		return strings.TrimLeft(e.Problem, ": ")
-	}
-	return err.Error()
-}
-
 // All makes one usage error of faults, on one line; nil without faults.
 func All(faults []error) error {
 	if len(faults) == 0 {

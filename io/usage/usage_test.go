@@ -30,9 +30,6 @@ func TestRenamed(t *testing.T) {
 	if got := usage.Renamed(usage.Errorf("%s", "--output: x"), "output", "destination"); got.Error() != "--output: x" {
 		t.Error(got)
 	}
-	if got := usage.Problem(usage.Errorf("--output: %s", "--output")); got != "--output" {
-		t.Error(got)
-	}
 }
 
 // TestAll: several faults become one error on one line.

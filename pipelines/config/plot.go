@@ -19,7 +19,7 @@ const FormatSVG = "svg"
 
 // Plot is the configuration of a picture of a run. Settings declares what each field means.
 type Plot struct {
-	Run       string // run folder; for PlotTree also a tree.json
+	Run       string // run folder or LATEST.json; for PlotTree also a tree.json
 	What      string
 	Class     string // class for chart.NameROC; empty: all
 	Depth     int    // for PlotTree: levels of tests, see report.View

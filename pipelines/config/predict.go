@@ -112,7 +112,7 @@ func (c *Predict) Settings() []setting.Setting {
 // modelSetting declares the tree that scores rows.
 func modelSetting(model *string) setting.Setting {
 	return setting.Setting{
-		Name: "model", Group: setting.Run, Value: setting.Text(model), Required: true, Help: "run folder or tree.json",
+		Name: "model", Group: setting.Run, Value: setting.Text(model), Required: true, Help: "run folder, tree.json or LATEST.json",
 	}
 }
 

@@ -15,7 +15,7 @@ import (
 
 // Promote is the configuration of another choice among the trees of a run's frontier.
 type Promote struct {
-	Run    string // run folder
+	Run    string // run folder or LATEST.json
 	Number int    // number of the tree's file below frontier/; negative: Choice decides
 	// Choice holds settings of train by flag, see ChoiceFlags, that replace the settings of the
 	// run.

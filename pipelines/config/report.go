@@ -18,11 +18,11 @@ const (
 // Report is the configuration of a report of a run. Settings declares the meaning of each field,
 // which docs/settings.md lists.
 type Report struct {
-	Run       string // run folder
+	Run       string // run folder or LATEST.json
 	Output    string // file; empty: report.html or model_card.md of the run folder
 	Format    string // html or markdown
 	Notes     string // for markdown: file of remarks by people about the model; optional
-	Previous  string // run folder of an earlier run; optional
+	Previous  string // run folder of an earlier run, or LATEST.json; optional
 	Row       string // FILE:N; optional
 	Overwrite bool
 
@@ -51,7 +51,7 @@ func (c *Report) Settings() []setting.Setting {
 		},
 		{
 			Name: "previous", Value: setting.Text(&c.Previous),
-			Help: "folder of an earlier run: the report also says what has changed since",
+			Help: "run folder of an earlier run, or LATEST.json: the report also says what has changed since",
 		},
 		{
 			Name: "row", Value: setting.Text(&c.Row),

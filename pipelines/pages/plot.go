@@ -7,7 +7,6 @@ import (
 
 	"github.com/espalier-ml/espalier/io/chart"
 	"github.com/espalier-ml/espalier/io/drawing"
-	"github.com/espalier-ml/espalier/io/latest"
 	"github.com/espalier-ml/espalier/io/objectstore"
 	"github.com/espalier-ml/espalier/io/report"
 	"github.com/espalier-ml/espalier/io/runfolder"
@@ -51,11 +50,8 @@ func plotTree(ctx context.Context, c *config.Plot) ([]byte, error) {
 func picture(ctx context.Context, s *objectstore.Store, c *config.Plot) (*chart.Picture, error) {
 	kinds := chart.Kinds()
 	k := &kinds[slices.IndexFunc(kinds, func(k chart.Kind) bool { return k.Name == c.What })]
-	run, err := latest.Resolve(ctx, s, c.Run)
+	run, _, err := runfolder.FindRun(ctx, s, c.Run)
 	if err != nil {
-		return nil, err
-	}
-	if _, err := runfolder.ReadManifest(ctx, s, run); err != nil {
 		return nil, err
 	}
 	r, err := runfolder.Read(ctx, s, run, runfolder.Training, k.Document)

@@ -29,9 +29,14 @@ func Of(r *runfolder.Run) ([]byte, error) {
 func Report(ctx context.Context, c config.Report, reporter engine.Reporter) (url string, err error) {
 	setup := session.Setup{Check: c.Validate, Storage: c.StorageConfig}
 	err = session.Run(ctx, &setup, reporter, func(ctx context.Context, s *session.Session) error {
+		run, _, err := runfolder.FindRun(ctx, s.Files.Store, c.Run) // or else the lock would make a folder
+		if err != nil {
+			return err
+		}
 		form := formOf(&c)
+		c.Run = run
 		if url = objectstore.Join(c.Run, form.name); c.Output == "" || c.Output == url {
-			return inRun(ctx, s, &c, form)
+			return s.Locked(ctx, run, func(ctx context.Context) error { return inLocked(ctx, s.Files, &c, form) })
 		}
 		url = c.Output
 		file, err := output.Open(ctx, s.Files.Store, c.Output, c.Overwrite, form.kind)
@@ -52,15 +57,7 @@ func reports() output.Kind {
 	return kindOf("report of espalier", "another report", runpage.Mark)
 }
 
-// inRun writes the report into the folder of its run.
-func inRun(ctx context.Context, s *session.Session, c *config.Report, form form) error {
-	if _, err := runfolder.ReadManifest(ctx, s.Files.Store, c.Run); err != nil { // else the lock would make a folder
-		return err
-	}
-	return s.Locked(ctx, c.Run, func(ctx context.Context) error { return inLocked(ctx, s.Files, c, form) })
-}
-
-// inLocked writes the report into a locked folder.
+// inLocked writes the report into the folder of its run, which is locked.
 func inLocked(ctx context.Context, f *source.Files, c *config.Report, form form) error {
 	folder, err := runfolder.Open(ctx, f.Store, c.Run, runfolder.Training, true)
 	if err != nil {
@@ -107,10 +104,13 @@ func page(ctx context.Context, f *source.Files, c *config.Report) ([]byte, error
 		}
 	}
 	if c.Previous != "" {
-		content.Previous, err = runfolder.Read(ctx, f.Store, c.Previous, runfolder.Training, runfolder.TreeName,
-			runfolder.MetricsName)
+		previous, _, err := runfolder.FindRun(ctx, f.Store, c.Previous)
+		if err == nil {
+			content.Previous, err = runfolder.Read(ctx, f.Store, previous, runfolder.Training, runfolder.TreeName,
+				runfolder.MetricsName)
+		}
 		if err != nil {
-			return nil, usage.Errorf("--previous %s: %v", c.Previous, err)
+			return nil, usage.Errorf("--previous %v", err)
 		}
 	}
 	if c.Row != "" {

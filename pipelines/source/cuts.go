@@ -27,7 +27,7 @@ func ReadCuts(ctx context.Context, s *objectstore.Store, flag, run string) (*Cut
 	}
 	there, err := runfolder.Read(ctx, s, run, runfolder.Training, runfolder.SchemaName, runfolder.TreeName)
 	if err != nil {
-		return nil, usage.Errorf("--%s %s: %s", flag, run, usage.Problem(err))
+		return nil, usage.Errorf("--%s %s", flag, err)
 	}
 	if there.Schema == nil || there.Tree == nil {
 		return nil, usage.Errorf("--%s %s: want the folder of a finished run, with %s and %s", flag, run,
