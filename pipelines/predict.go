@@ -441,6 +441,10 @@ func (p *prediction) commit(ctx context.Context, r *PredictResult, start time.Ti
 	if p.day != nil {
 		r.Date = p.day.date
 		manifest.Date, manifest.InputsDigest = p.day.date, p.day.digest
+	} else {
+		for i, name := range p.names { // the last date in both paths
+			manifest.Days = append(manifest.Days, runfolder.DateIn(p.input.Files[i].URL+"/"+p.output.File(name)))
+		}
 	}
 	urls, err := p.output.Write(ctx, &runfolder.Run{Rows: p.names, Metrics: r.Metrics, Predictions: &manifest})
 	for _, name := range p.names {

@@ -253,3 +253,66 @@ func TestLiveFaults(t *testing.T) {
 	table := espalier(t, "evaluate", "--predictions", scored, "--labels", labels, "--key", "id", "--label", "class", "--progress", "none")
 	wantsPrinted(t, table, "tree of "+filepath.Base(run), "predictions labelled AUC", "all 400 400")
 }
+
+// TestDayOfFile: the day of a file of predictions is the day in the manifest, wherever the folder is now, or else the last
+// date in the path of the file.
+func TestDayOfFile(t *testing.T) {
+	d := newDelayed(t, 2)
+	run := d.retrain(t, 1)
+	d.writeLabels(t, "labels.parquet", 0, 2*delayedRows, false)
+	zero, one := dateOf(t, 0), dateOf(t, 1)
+	const old = "since-2020-01-01"
+	scored := func(output, input string, more ...string) string {
+		t.Helper()
+		output = d.path(filepath.Join(old, output))
+		espalier(t, append([]string{
+			"predict", "--model", d.path(run), "--input", d.path(input), "--output", output, "--key", "id",
+			"--label", "none", "--progress", "none",
+		}, more...)...).wants(t, 0)
+		return output
+	}
+	wants := func(predictions string, days ...string) {
+		t.Helper()
+		moved := d.path("moved-2019-01-01")
+		if err := os.Rename(d.path(old), moved); err != nil {
+			t.Fatal(err)
+		}
+		l := d.evaluate(t, filepath.Join("moved-2019-01-01", predictions), "--labels", d.path("labels.parquet"), "--label", "class")
+		var got []string
+		for i := range l.Trees[0].Days {
+			got = append(got, l.Trees[0].Days[i].Day)
+		}
+		if diff := cmp.Diff(days, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", predictions, diff)
+		}
+		if err := os.Rename(moved, d.path(old)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	all := scored("all", "days/*.parquet")
+	wants("all", zero, one)
+	scored("day", "days/{date}.parquet", "--date", one)
+	wants("day", one)
+	if err := os.Remove(filepath.Join(all, runfolder.DataManifestName)); err != nil {
+		t.Fatal(err)
+	}
+	wants("all/"+zero+".parquet", zero)
+	file := filepath.Join("days", strings.ReplaceAll(zero, "-", "/"), "part.parquet")
+	if err := os.MkdirAll(filepath.Dir(d.path(file)), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(d.path("days/"+zero+".parquet"), d.path(file)); err != nil {
+		t.Fatal(err)
+	}
+	named := scored("scored-"+one, file)
+	wants("scored-"+one, one)
+	plain := objectstore.Join(named, "..", "plain")
+	if err := os.Rename(named, plain); err != nil {
+		t.Fatal(err)
+	}
+	wants("plain", one)
+	if err := os.Remove(filepath.Join(plain, runfolder.DataManifestName)); err != nil {
+		t.Fatal(err)
+	}
+	wants("plain", "2019-01-01")
+}

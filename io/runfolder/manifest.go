@@ -1,6 +1,11 @@
 package runfolder
 
-import "time"
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+)
 
 // The formats of manifests, by the kind of the folder.
 const (
@@ -62,8 +67,9 @@ type PredictionsManifest struct {
 	Date         string           `json:"date,omitempty"`          // day; empty: none
 	InputsDigest string           `json:"inputs_digest,omitempty"` // of tree, input files and settings, for a day; 16 hexadecimal digits
 	Inputs       []Input          `json:"inputs"`
-	Outputs      []string         `json:"outputs"` // in the order of the inputs, below the folder
-	Files        []string         `json:"files"`   // as in Manifest
+	Outputs      []string         `json:"outputs"`        // in the order of the inputs, below the folder
+	Days         []string         `json:"days,omitempty"` // without a date: day of each output, empty if unknown
+	Files        []string         `json:"files"`          // as in Manifest
 	Timings      []Timing         `json:"timings"`
 	Rows         int64            `json:"rows"`
 	Columns      []ColumnNovelty  `json:"columns"`
@@ -101,6 +107,33 @@ func (m *PredictionsManifest) TreeOf(digest string) string {
 	for i := range m.Also {
 		if m.Also[i].Digest == digest {
 			return m.Also[i].Tree
+		}
+	}
+	return ""
+}
+
+// DayOf returns the day of a file of predictions, given its name below the folder; empty if unknown.
+func (m *PredictionsManifest) DayOf(name string) string {
+	at := slices.Index(m.Outputs, name)
+	switch {
+	case at >= 0 && m.Date != "":
+		return m.Date
+	case at >= 0 && at < len(m.Days):
+		return m.Days[at]
+	default:
+		return ""
+	}
+}
+
+// dates finds what may be dates in a path.
+var dates = regexp.MustCompile(`\d{4}-\d{2}-\d{2}|\d{4}/\d{2}/\d{2}`)
+
+// DateIn returns the last date in a path, such as 2026-11-05 or 2026/11/05; empty without a date.
+func DateIn(path string) string {
+	for _, found := range slices.Backward(dates.FindAllString(path, -1)) {
+		found = strings.ReplaceAll(found, "/", "-")
+		if _, err := time.Parse(time.DateOnly, found); err == nil {
+			return found
 		}
 	}
 	return ""

@@ -39,7 +39,7 @@ func Evaluate(ctx context.Context, c config.Evaluate, reporter engine.Reporter) 
 		if err != nil {
 			return err
 		}
-		j := &join{Session: s, config: &c, trees: make(map[string]*scored)}
+		j := &join{Session: s, config: &c, trees: make(map[string]*scored), manifests: make(map[string]*runfolder.PredictionsManifest)}
 		if l, err = j.run(ctx); err != nil {
 			return err
 		}
@@ -58,9 +58,10 @@ type join struct {
 	config      *config.Evaluate
 	predictions *source.Input
 	labels      *source.Input
-	spec        *jobs.RowSpec      // label and weight of the labels
-	trees       map[string]*scored // by digest
-	alone       int64              // labels without a prediction
+	spec        *jobs.RowSpec                             // label and weight of the labels
+	trees       map[string]*scored                        // by digest
+	manifests   map[string]*runfolder.PredictionsManifest // by folder; nil if the folder has none
+	alone       int64                                     // labels without a prediction
 }
 
 // anyLag accepts predictions of any age.

@@ -1,9 +1,9 @@
 package live
 
 import (
+	"cmp"
 	"context"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -58,6 +58,8 @@ type columns struct {
 // find returns the trees that have made the predictions of a file, and adds them to the trees.
 func (j *join) find(ctx context.Context, file *parquetio.File) ([]columns, error) {
 	var list []columns
+	manifest, name := j.manifestOf(ctx, file.URL)
+	date := cmp.Or(manifest.DayOf(name), runfolder.DateIn(file.URL), path.Base(objectstore.Join(file.URL, "..")))
 	for n := 0; ; n++ {
 		prefix := jobs.AlsoPrefix(n)
 		stamp := runfolder.StampFrom(func(key string) string { return file.Metadata(jobs.AlsoKey(n, key)) })
@@ -67,7 +69,7 @@ func (j *join) find(ctx context.Context, file *parquetio.File) ([]columns, error
 		t := j.trees[stamp.Digest]
 		if t == nil {
 			t = &scored{
-				Stamp: stamp, model: j.modelOf(ctx, file.URL, stamp.Digest), classes: classesOf(file, prefix),
+				Stamp: stamp, model: manifest.TreeOf(stamp.Digest), classes: classesOf(file, prefix),
 				codes: make(map[string]int), days: make(map[string]*day), rows: make(map[string]prediction),
 			}
 			for i, class := range t.classes {
@@ -75,7 +77,7 @@ func (j *join) find(ctx context.Context, file *parquetio.File) ([]columns, error
 			}
 			j.trees[stamp.Digest] = t
 		}
-		c := columns{scored: t, day: t.dayOf(file.URL), shadow: n > 0}
+		c := columns{scored: t, day: t.dayOf(date), shadow: n > 0}
 		c.names = []string{prefix + "prediction", prefix + "tests", prefix + "cost"}
 		for _, class := range t.classes {
 			c.names = append(c.names, prefix+"probability_"+class)
@@ -105,33 +107,33 @@ func classesOf(file *parquetio.File, prefix string) []string {
 	return classes
 }
 
-// modelOf returns the URL of the tree that has made a file of predictions, from the manifest in a folder
-// above; empty if unknown.
-func (j *join) modelOf(ctx context.Context, file, digest string) string {
+// manifestOf returns the manifest in the nearest folder above a file of predictions that has one, and the name of the
+// file below that folder. The manifest is empty without such a folder.
+func (j *join) manifestOf(ctx context.Context, file string) (m *runfolder.PredictionsManifest, name string) {
 	folders, _ := j.Files.Store.Above(file) // none: unknown
+	name = path.Base(file)
 	for _, folder := range folders {
-		r, err := runfolder.Read(ctx, j.Files.Store, folder, runfolder.Predictions, runfolder.DataManifestName)
-		if err == nil {
-			return r.Predictions.TreeOf(digest)
+		m, known := j.manifests[folder]
+		if !known {
+			if r, err := runfolder.Read(ctx, j.Files.Store, folder, runfolder.Predictions, runfolder.DataManifestName); err == nil {
+				m = r.Predictions
+			}
+			j.manifests[folder] = m
 		}
+		if m != nil {
+			return m, name
+		}
+		name = path.Join(path.Base(folder), name)
 	}
-	return ""
+	return new(runfolder.PredictionsManifest), name
 }
 
-// date finds a date in a path.
-var date = regexp.MustCompile(`\d{4}-\d{2}-\d{2}|\d{4}/\d{2}/\d{2}`)
-
-// dayOf returns the day of a file: the last date in the names of its folders, a date in its own name, or
-// the name of its folder.
-func (t *scored) dayOf(url string) *day {
-	folder := objectstore.Join(url, "..")
-	found := append([]string{path.Base(folder)}, date.FindAllString(url, -1)...)
-	found = append(found, date.FindAllString(folder, -1)...)
-	last := strings.ReplaceAll(found[len(found)-1], "/", "-")
-	d := t.days[last]
+// dayOf returns the day with a name.
+func (t *scored) dayOf(name string) *day {
+	d := t.days[name]
 	if d == nil {
-		d = &day{LiveDay: runfolder.LiveDay{Day: last}, seen: make(map[string]*metric.Leaf)}
-		t.days[last] = d
+		d = &day{LiveDay: runfolder.LiveDay{Day: name}, seen: make(map[string]*metric.Leaf)}
+		t.days[name] = d
 	}
 	return d
 }
