@@ -43,11 +43,9 @@ func TestBilling(t *testing.T) {
 		}
 		p := growtest.RandomParams(r, growtest.Algorithms()[r.IntN(9)], growtest.Families()[r.IntN(4)])
 		m := d.Model(d.Grow(p, 1))
-		full, billed := billAll(t, d, m)
-		expected, most := m.Complexity.Billed()
-		if !growtest.Near(m.Complexity.ExpectedCost, full) || !growtest.Near(expected, billed.expected) ||
-			!growtest.Near(most, billed.most) {
-			t.Errorf("seed %d: complexity %+v, want the price %v, billed %+v", seed, m.Complexity, full, billed)
+		billed := billAll(t, d, m)
+		if !growtest.Near(m.Complexity.ExpectedCost, billed.expected) || !growtest.Near(m.Complexity.MaxCost, billed.most) {
+			t.Errorf("seed %d: complexity %+v, want the bill %+v", seed, m.Complexity, billed)
 		}
 		for i := range m.Nodes {
 			if n := &m.Nodes[i]; !n.Leaf() {
@@ -61,19 +59,20 @@ func TestBilling(t *testing.T) {
 		if err != nil {
 			t.Fatalf("seed %d: %v", seed, err)
 		}
-		if !slices.Equal(decoded.Billed(), m.Billed()) {
-			t.Errorf("seed %d: decoded, paths are billed at %v, want %v", seed, decoded.Billed(), m.Billed())
+		_, got := decoded.PathCosts()
+		if _, want := m.PathCosts(); !slices.Equal(got, want) || decoded.Complexity != m.Complexity {
+			t.Errorf("seed %d: decoded, paths are billed at %v, %+v; want %v, %+v", seed, got, decoded.Complexity, want, m.Complexity)
 		}
 	}
 }
 
 type bill struct{ expected, most float64 }
 
-// billAll sends each object down a tree. It returns the mean price of its tests,
-// and what is billed for them.
-func billAll(t *testing.T, d *growtest.Data, m *tree.Tree) (full float64, billed bill) {
+// billAll sends each object down a tree. It returns what is billed for the tests.
+func billAll(t *testing.T, d *growtest.Data, m *tree.Tree) (billed bill) {
 	t.Helper()
-	onPaths, total := m.Billed(), 0.0
+	_, onPaths := m.PathCosts()
+	total := 0.0
 	for i := range d.Objects.Len() {
 		var path []*tree.Test
 		at := 0
@@ -90,7 +89,6 @@ func billAll(t *testing.T, d *growtest.Data, m *tree.Tree) (full float64, billed
 				t.Fatalf("object %d, test %d: billed at %v, want %v", i, k, path[k].Paid(), price)
 			}
 			sum += price
-			full += path[k].Cost * weight
 		}
 		if !growtest.Near(onPaths[at], sum) {
 			t.Fatalf("object %d: its path is billed at %v, want %v", i, onPaths[at], sum)
@@ -100,5 +98,5 @@ func billAll(t *testing.T, d *growtest.Data, m *tree.Tree) (full float64, billed
 		total += weight
 	}
 	billed.expected /= total
-	return full / total, billed
+	return billed
 }

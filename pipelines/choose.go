@@ -382,7 +382,7 @@ func foldsReport(t *tree.Tree, counterparts []crossvalidate.Counterpart) *runfol
 	for _, p := range counterparts {
 		r.Each = append(r.Each, runfolder.FoldFigures{
 			Rows: p.Rows, AUCOvRMacro: p.Score.AUC, Accuracy: p.Score.Accuracy, ExpectedCost: p.Score.ExpectedCost,
-			ExpectedBilledCost: p.Score.ExpectedBilledCost, Leaves: p.Tree.Complexity.Leaves,
+			ExpectedBilledCost: p.Score.ExpectedCost, Leaves: p.Tree.Complexity.Leaves,
 		})
 	}
 	r.FillMeans()

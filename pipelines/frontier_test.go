@@ -21,7 +21,6 @@ import (
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/io/objectstore"
 	"github.com/espalier-ml/espalier/io/parquetio"
-	"github.com/espalier-ml/espalier/io/report"
 	"github.com/espalier-ml/espalier/io/runfolder"
 	"github.com/espalier-ml/espalier/pipelines"
 )
@@ -297,7 +296,7 @@ func TestSelectTotal(t *testing.T) {
 			got  runfolder.Part
 			want *metric.Metrics
 		}{"validation": {chosen.Validation, r.Metrics.Validation}, "test": {chosen.Test, r.Metrics.Test}} {
-			total := *part.want.ExpectedErrorCost + *report.Cost(part.want)
+			total := *part.want.ExpectedErrorCost + *part.want.ExpectedCost
 			if math.Abs(*part.got.ExpectedErrorCost-*part.want.ExpectedErrorCost) > 1e-9 ||
 				math.Abs(*part.got.ExpectedTotalCost-total) > 1e-9 || math.Abs(*part.got.Accuracy-*part.want.Accuracy) > 1e-12 {
 				t.Errorf("%+v: %s: %+v, want error cost %v and total %v", c, name, part.got, *part.want.ExpectedErrorCost, total)

@@ -73,12 +73,12 @@ func TestPredictModels(t *testing.T) {
 		}
 		one := metric.Leaf{
 			Probabilities: p.Probabilities, Class: slices.Index(model.Label.Classes, p.Class),
-			Weights: make([]int64, len(model.Label.Classes)), Rows: 1, Cost: p.Cost, Billed: p.Billed, Tests: p.Tests,
+			Weights: make([]int64, len(model.Label.Classes)), Rows: 1, Cost: p.Cost, Tests: p.Tests,
 		}
 		one.Weights[slices.Index(model.Label.Classes, class)] = 1
 		single = append(single, one)
 		want = append(want, predicted{
-			int64(i), p.Class, p.Probabilities[0], p.Probabilities[1], p.Probabilities[2], int32(p.Leaf), int32(p.Tests), p.Billed,
+			int64(i), p.Class, p.Probabilities[0], p.Probabilities[1], p.Probabilities[2], int32(p.Leaf), int32(p.Tests), p.Cost,
 		})
 	}
 	naive := metric.Evaluate(single, model.Label.Classes, 1)

@@ -123,7 +123,7 @@ func TestPredict(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			want := predicted{int64(i), p.Class, p.Probabilities[0], p.Probabilities[1], p.Probabilities[2], int32(p.Leaf), int32(p.Tests), p.Billed}
+			want := predicted{int64(i), p.Class, p.Probabilities[0], p.Probabilities[1], p.Probabilities[2], int32(p.Leaf), int32(p.Tests), p.Cost}
 			if row != want {
 				t.Fatalf("%s: row %d is %+v, want %+v", runner, i, row, want)
 			}

@@ -293,10 +293,8 @@ func (p *promotion) list(q frontier.Point) {
 	}
 	t := p.pool.Tree(&q)
 	point := frontierPoint(next, &frontier.Listed{Point: q}, t, poolPart(p.pool))
-	cost, _ := point.Billed()
 	at := sort.Search(len(p.frontier.Points), func(i int) bool {
-		c, _ := p.frontier.Points[i].Billed()
-		return c > cost
+		return p.frontier.Points[i].ExpectedCost > point.ExpectedCost
 	})
 	if at <= p.before {
 		p.before++

@@ -189,8 +189,8 @@ func (a *asking) inquire(t *testing.T, r int, values []tree.Value, want *tree.Pr
 			t.Fatal(err)
 		}
 	}
-	if got := inquiry.Paid(); len(asked) != len(a.needed[want.Leaf]) || math.Abs(got-want.Billed) > 1e-9 {
-		t.Fatalf("row %d: %d features asked for %v, want %d for %v", r, len(asked), got, len(a.needed[want.Leaf]), want.Billed)
+	if got := inquiry.Paid(); len(asked) != len(a.needed[want.Leaf]) || math.Abs(got-want.Cost) > 1e-9 {
+		t.Fatalf("row %d: %d features asked for %v, want %d for %v", r, len(asked), got, len(a.needed[want.Leaf]), want.Cost)
 	}
 }
 

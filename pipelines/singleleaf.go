@@ -97,9 +97,8 @@ func leastOf(points []frontier.Point) (trees int, expected, most float64, leaves
 			continue
 		}
 		trees++
-		average, worst := p.Billed()
-		expected = min(expected, average)
-		most = min(most, worst)
+		expected = min(expected, p.ExpectedCost)
+		most = min(most, p.MaxCost)
 		leaves = min(leaves, p.Leaves)
 	}
 	return trees, expected, most, leaves
@@ -154,17 +153,16 @@ func (c *choosing) bestOf(w *winner) string {
 	if c.Settings.Limits != (frontier.Limits{}) {
 		within = " within " + c.Settings.Limits.String()
 	}
-	expected, _ := best.Billed()
 	if c.Settings.Rule == frontier.Total && best.Costs != nil && w.Competition.Choice.Chosen.Costs != nil {
 		return fmt.Sprintf("with its errors a single leaf costs %.4g per row, and the cheapest of %d prunings of %d trees%s "+
 			"%.4g, %.4g of it for tests", w.Competition.Choice.Chosen.Costs.Total, len(pool.Points), len(pool.Candidates),
-			within, best.Costs.Total, expected)
+			within, best.Costs.Total, best.ExpectedCost)
 	}
 	chance := ""
 	if w.Competition.Choice.Reason != "" {
 		chance = ", but chance may give as much"
 	}
 	return fmt.Sprintf("the best of %d prunings of %d trees%s has %d leaves, the expected cost %.3g and the merit %.4f, "+
-		"a single leaf has %.4f%s", len(pool.Points), len(pool.Candidates), within, best.Leaves, expected, best.Merit,
+		"a single leaf has %.4f%s", len(pool.Points), len(pool.Candidates), within, best.Leaves, best.ExpectedCost, best.Merit,
 		w.Competition.Choice.Chosen.Merit, chance)
 }

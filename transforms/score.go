@@ -76,9 +76,13 @@ type Prediction struct {
 	Probabilities []float64 // by class, in the order of Classes
 	Leaf          int64     // id of the leaf among the nodes
 	Tests         int64     // tests on the path to the leaf
-	Cost          float64   // cost of the tests at their own prices
-	Billed        float64   // what the row costs; it is not Cost if features share a price or repeats are free
+	Cost          float64   // billed cost of these tests
 	Model         string    // digest of the tree.json, see ModelID
+
+	// Billed is Cost.
+	//
+	// Deprecated: use Cost, which was the cost of the tests at their own prices in version 0.3.
+	Billed float64
 }
 
 // Scored is what Score returns.

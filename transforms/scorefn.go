@@ -78,7 +78,7 @@ func (f *scoring) score(
 	f.usage.count(ctx, s, f.cells, found, f.schema)
 	return Prediction{
 		Class: found.Class, Classes: s.classes, Probabilities: found.Probabilities, Leaf: int64(found.Leaf), Tests: int64(found.Tests),
-		Cost: found.Cost, Billed: found.Billed, Model: s.id,
+		Cost: found.Cost, Billed: found.Cost, Model: s.id,
 	}, true, nil
 }
 

@@ -64,7 +64,7 @@ func (k *columnUsage) count(
 	}
 	k.classes[p.Class]++
 	testsPerRow.Update(ctx, int64(p.Tests))
-	costPerRow.Update(ctx, int64(math.Round(float64(p.Billed*costUnits))))
+	costPerRow.Update(ctx, int64(math.Round(float64(p.Cost*costUnits))))
 	u := s.usage
 	for i := range cells {
 		switch c := &cells[i]; c.Type {

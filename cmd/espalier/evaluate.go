@@ -95,7 +95,7 @@ func printEvaluated(w io.Writer, metrics *runfolder.Metrics) error {
 	if m.ExpectedErrorCost != nil {
 		mistakes = ", error cost " + report.Figure(m.ExpectedErrorCost)
 	}
-	summary := fmt.Sprintf("AUC %s, accuracy %s%s, expected cost %s", report.Area(m), report.Accuracy(m), mistakes, report.Figure(report.Cost(m)))
+	summary := fmt.Sprintf("AUC %s, accuracy %s%s, expected cost %s", report.Area(m), report.Accuracy(m), mistakes, report.Figure(m.ExpectedCost))
 	_, _ = fmt.Fprintf(b, "\n%s\n", report.Wrapped(summary, width, ""))
 	return b.Flush()
 }

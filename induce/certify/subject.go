@@ -19,12 +19,11 @@ func ForTree(t *tree.Tree, p induce.Params) Options {
 
 // Describe describes a grown tree that is not pruned.
 func Describe(t *tree.Tree) Grown {
-	cost, _ := t.Complexity.Billed()
 	_, limited := Separated(t)
 	a := &t.Algorithm
 	free := len(a.First) == 0 && len(a.Monotone) == 0 && a.Teacher == "" // each node has the test with the best score
 	whole := t.Training.CutLeaves == 0 && a.MaxDepth == 0 && a.MinRows == 0 && a.MaxLeaves == 0 && a.PathFeatures == 0 && !a.RootByCodes
-	g := Grown{ExpectedCost: cost, Complete: free && whole && !limited, Rows: a.Classes == tree.ClassesOfRows}
+	g := Grown{ExpectedCost: t.Complexity.ExpectedCost, Complete: free && whole && !limited, Rows: a.Classes == tree.ClassesOfRows}
 	for i := range t.Nodes {
 		n := &t.Nodes[i]
 		g.Beyond = g.Beyond || !n.Leaf() && !severalClasses(n.ClassWeights)

@@ -76,11 +76,6 @@ func TestDescribe(t *testing.T) {
 			t.Errorf("%s: %+v", name, got)
 		}
 	}
-	billed := mixedTree(tree.Algorithm{Theta: .2})
-	billed.Complexity.ExpectedBilledCost = 4
-	if got := certify.Describe(billed).ExpectedCost; got != 4 {
-		t.Errorf("expected cost %v, want the billed one", got)
-	}
 }
 
 // TestForTree: the bound is of trees like the one that is certified.

@@ -95,7 +95,7 @@ func (p *Pool) ChooseAmong(all []Point, s *Settings) (*Choice, error) {
 			points = append(points, marked)
 		}
 	}
-	slices.SortStableFunc(points, func(a, b Point) int { return cmp.Compare(a.cost(), b.cost()) })
+	slices.SortStableFunc(points, func(a, b Point) int { return cmp.Compare(a.ExpectedCost, b.ExpectedCost) })
 	choice := &Choice{Chosen: chosen, Reason: reason, Listed: make([]Listed, len(points))}
 	for i, q := range points {
 		choice.Listed[i] = Listed{
@@ -166,10 +166,9 @@ func Contenders(points []Point, q Query, share, standardErrors float64, bySize b
 			rows[k] = share * n
 		}
 		enough := p.Merit + float64(standardErrors*areaError(min(p.Merit, steady), rows))
-		cost := p.cost()
 		for k := range points { // without copies, as points are large
 			r := &points[k]
-			if r.Merit > enough && r.cost() <= cost && (!bySize || r.Leaves <= p.Leaves) && (within[k] || !within[i]) {
+			if r.Merit > enough && r.ExpectedCost <= p.ExpectedCost && (!bySize || r.Leaves <= p.Leaves) && (within[k] || !within[i]) {
 				list[i] = false
 				break
 			}

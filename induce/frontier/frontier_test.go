@@ -356,7 +356,7 @@ func TestRuleNames(t *testing.T) {
 func TestLeastBilled(t *testing.T) {
 	points := table()[:2]
 	for i, billed := range []float64{20, 30} {
-		points[i].ExpectedBilledCost, points[i].MaxBilledCost = billed, 2*billed
+		points[i].ExpectedCost, points[i].MaxCost = billed, 2*billed
 	}
 	_, err := frontier.Select(points, frontier.Query{Rule: frontier.Best, Limits: frontier.Limits{ExpectedCost: 10}})
 	if err == nil || !strings.Contains(err.Error(),

@@ -20,9 +20,8 @@ const slack = 1e-12
 
 // Allow reports whether a tree keeps within all limits.
 func (l Limits) Allow(c *tree.Complexity) bool {
-	expected, most := c.Billed()
-	return (l.ExpectedCost == 0 || expected <= l.ExpectedCost*(1+slack)) &&
-		(l.MaxCost == 0 || most <= l.MaxCost*(1+slack)) &&
+	return (l.ExpectedCost == 0 || c.ExpectedCost <= l.ExpectedCost*(1+slack)) &&
+		(l.MaxCost == 0 || c.MaxCost <= l.MaxCost*(1+slack)) &&
 		(l.Leaves == 0 || c.Leaves <= l.Leaves)
 }
 
@@ -55,8 +54,7 @@ func (l Limits) excludes(points []Point) error {
 	cheapest, dearest, leaves := math.Inf(1), math.Inf(1), math.MaxInt
 	for i := range points {
 		c := &points[i].Complexity
-		expected, most := c.Billed()
-		cheapest, dearest, leaves = min(cheapest, expected), min(dearest, most), min(leaves, c.Leaves)
+		cheapest, dearest, leaves = min(cheapest, c.ExpectedCost), min(dearest, c.MaxCost), min(leaves, c.Leaves)
 	}
 	return fmt.Errorf("%w of %s: of %d trees the cheapest has expected cost %v, the shortest worst path costs %v, "+
 		"the smallest has %d leaves; raise the limits, or prune in leaves and cost for smaller trees",

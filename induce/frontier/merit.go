@@ -162,5 +162,5 @@ func smooth(points []Point, raw []float64, sequence []int, means []float64) {
 
 // alike reports whether the smaller of two prunings is nearly as large as the other.
 func alike(large, small *Point) bool {
-	return float64(large.Leaves) <= alikeLeaves*float64(small.Leaves) && large.cost() <= alikeCost*small.cost()
+	return float64(large.Leaves) <= alikeLeaves*float64(small.Leaves) && large.ExpectedCost <= alikeCost*small.ExpectedCost
 }

@@ -59,12 +59,6 @@ var (
 	ErrLimits = errors.New("no tree keeps the limits")
 )
 
-// cost returns the expected billed cost of a training row.
-func (p *Point) cost() float64 {
-	expected, _ := p.Billed()
-	return expected
-}
-
 // inOrder compares points of equal cost and merit.
 func inOrder(a, b *Point) int {
 	return cmp.Or(
@@ -79,7 +73,7 @@ func inOrder(a, b *Point) int {
 
 // cheaper orders by ascending cost, then by descending merit.
 func cheaper(a, b *Point) int {
-	if c := cmp.Or(cmp.Compare(a.cost(), b.cost()), cmp.Compare(b.Merit, a.Merit)); c != 0 {
+	if c := cmp.Or(cmp.Compare(a.ExpectedCost, b.ExpectedCost), cmp.Compare(b.Merit, a.Merit)); c != 0 {
 		return c
 	}
 	return inOrder(a, b)
@@ -87,7 +81,7 @@ func cheaper(a, b *Point) int {
 
 // better orders by descending merit, then by ascending cost.
 func better(a, b *Point) int {
-	if c := cmp.Or(cmp.Compare(b.Merit, a.Merit), cmp.Compare(a.cost(), b.cost())); c != 0 {
+	if c := cmp.Or(cmp.Compare(b.Merit, a.Merit), cmp.Compare(a.ExpectedCost, b.ExpectedCost)); c != 0 {
 		return c
 	}
 	return inOrder(a, b)

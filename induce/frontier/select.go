@@ -103,7 +103,7 @@ func Select(points []Point, q Query) (Point, error) {
 // HighestWithin returns the point of the highest merit whose expected cost is at most cost, which may be 0.
 // Judge must have set the merits. The error is ErrLimits if no point is that cheap.
 func HighestWithin(points []Point, cost float64) (Point, error) {
-	found := least(points, better, func(p *Point) bool { return p.cost() <= cost*(1+slack) })
+	found := least(points, better, func(p *Point) bool { return p.ExpectedCost <= cost*(1+slack) })
 	if found == nil {
 		return Point{}, ErrLimits
 	}
@@ -141,9 +141,9 @@ func cheapest(list []Point, merit float64) Point {
 func knee(line []Point) Point {
 	first, last := line[0], line[len(line)-1]
 	chosen, most := last, 0.0
-	cost, merit := last.cost()-first.cost(), last.Merit-first.Merit
+	cost, merit := last.ExpectedCost-first.ExpectedCost, last.Merit-first.Merit
 	for _, c := range line[:len(line)-1] {
-		above := (c.Merit-first.Merit)/merit - (c.cost()-first.cost())/cost
+		above := (c.Merit-first.Merit)/merit - (c.ExpectedCost-first.ExpectedCost)/cost
 		if above > most {
 			chosen, most = c, above
 		}

@@ -7,7 +7,7 @@
 //	}
 //	scorer, err := gorows.NewScorer[Patient](t)
 //	prediction, err := scorer.Predict(&patient)
-//	fmt.Println(prediction.Class, prediction.Probabilities, prediction.Billed)
+//	fmt.Println(prediction.Class, prediction.Probabilities, prediction.Cost)
 //
 // A column of a struct is an exported field. Its name comes from the first of the tags espalier,
 // parquet, beam and json that has a name, else it is the field's own name. The name "-"

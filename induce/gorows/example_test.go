@@ -44,7 +44,7 @@ func ExampleScorer_Predict() {
 			fmt.Println(err)
 			return
 		}
-		fmt.Println(p.Class, p.Probabilities, p.Billed)
+		fmt.Println(p.Class, p.Probabilities, p.Cost)
 	}
 	// Output:
 	// ill [0.25 0.75] 1

@@ -13,7 +13,6 @@ const (
 	figureBalanced
 	figureCost
 	figureTests
-	figureBilled
 	figures
 )
 
@@ -123,7 +122,7 @@ func ratioOf(a, b float64) *float64 {
 func (m *Metrics) intervals() [figures]**Interval {
 	i := m.Intervals
 	return [figures]**Interval{
-		&i.AUCOvRMacro, &i.Accuracy, &i.BalancedAccuracy, &i.ExpectedCost, &i.ExpectedTests, &i.ExpectedBilledCost,
+		&i.AUCOvRMacro, &i.Accuracy, &i.BalancedAccuracy, &i.ExpectedCost, &i.ExpectedTests,
 	}
 }
 
@@ -132,7 +131,7 @@ func figuresOf(leaves []Leaf) (list [figures]*float64) {
 	classes := len(leaves[0].Weights)
 	var total, hits int64
 	own, right := make([]int64, classes), make([]int64, classes)
-	var cost, tests, billed float64
+	var cost, tests float64
 	for i := range leaves {
 		l := &leaves[i]
 		weight := int64(0)
@@ -145,7 +144,6 @@ func figuresOf(leaves []Leaf) (list [figures]*float64) {
 		total += weight
 		cost += float64(float64(weight) * l.Cost)
 		tests += float64(float64(weight) * float64(l.Tests))
-		billed += float64(float64(weight) * l.Billed)
 	}
 	if total == 0 {
 		return list
@@ -158,7 +156,7 @@ func figuresOf(leaves []Leaf) (list [figures]*float64) {
 	}
 	all := float64(total)
 	return [figures]*float64{
-		MeanArea(leaves), ratio(hits, total), mean(recalls), defined(cost / all), defined(tests / all), defined(billed / all),
+		MeanArea(leaves), ratio(hits, total), mean(recalls), defined(cost / all), defined(tests / all),
 	}
 }
 
@@ -168,13 +166,14 @@ func figuresOf(leaves []Leaf) (list [figures]*float64) {
 func (m *Metrics) Widen(e *Effects) {
 	widen := func(of *Metrics) {
 		values := [figures]*float64{
-			of.AUCOvRMacro, of.Accuracy, of.BalancedAccuracy, of.ExpectedCost, of.ExpectedTests, of.ExpectedBilledCost,
+			of.AUCOvRMacro, of.Accuracy, of.BalancedAccuracy, of.ExpectedCost, of.ExpectedTests,
 		}
 		for i, interval := range of.intervals() {
 			if *interval != nil {
 				*interval = e.widened(i, *values[i], (*interval).StandardError)
 			}
 		}
+		of.Intervals.ExpectedBilledCost = of.Intervals.ExpectedCost
 	}
 	if m.Intervals != nil {
 		widen(m)
@@ -184,8 +183,7 @@ func (m *Metrics) Widen(e *Effects) {
 		if s.Intervals != nil {
 			widen(&Metrics{
 				AUCOvRMacro: s.AUCOvRMacro, Accuracy: s.Accuracy, BalancedAccuracy: s.BalancedAccuracy,
-				ExpectedCost: s.ExpectedCost, ExpectedTests: s.ExpectedTests, ExpectedBilledCost: s.ExpectedBilledCost,
-				Intervals: s.Intervals,
+				ExpectedCost: s.ExpectedCost, ExpectedTests: s.ExpectedTests, Intervals: s.Intervals,
 			})
 		}
 	}

@@ -43,7 +43,7 @@ type Intervals struct {
 	// interval is Wilson's interval for this share, see Area.
 	ExpectedCost       *Interval `json:"expected_cost"`
 	ExpectedTests      *Interval `json:"expected_tests"`
-	ExpectedBilledCost *Interval `json:"expected_billed_cost"`
+	ExpectedBilledCost *Interval `json:"expected_billed_cost"` // ExpectedCost by its name in version 0.3
 }
 
 // sample tells how many rows of equal weight the rows of each class have the information of.

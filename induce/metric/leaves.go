@@ -38,16 +38,16 @@ func Scores(t *tree.Tree, counts *tree.ScoreCounts) []Leaf {
 	return leaves
 }
 
-// paths has by node the tests on its path, and their costs.
+// paths has by node the tests on its path, and their billed costs.
 type paths struct {
-	tree          *tree.Tree
-	tests         []int
-	costs, billed []float64
+	tree  *tree.Tree
+	tests []int
+	costs []float64
 }
 
 func newPaths(t *tree.Tree) *paths {
 	tests, costs := t.PathCosts()
-	return &paths{t, tests, costs, t.Billed()}
+	return &paths{t, tests, costs}
 }
 
 // leaf returns the entry of a leaf without a model.
@@ -55,6 +55,6 @@ func (p *paths) leaf(node int, counts *tree.LeafCounts) Leaf {
 	n := &p.tree.Nodes[node]
 	return Leaf{
 		Probabilities: n.Probabilities, Class: n.Class, Weights: counts.Weights[node], Rows: counts.Rows[node],
-		Cost: p.costs[node], Billed: p.billed[node], Tests: p.tests[node],
+		Cost: p.costs[node], Tests: p.tests[node],
 	}
 }

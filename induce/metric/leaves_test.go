@@ -34,9 +34,9 @@ func TestLeaves(t *testing.T) {
 		counts.Weights[leaf], counts.Rows[leaf] = weights, 10*(weights[0]+weights[1])
 	}
 	want := []metric.Leaf{
-		{Probabilities: []float64{.1, .9}, Class: 1, Weights: []int64{1, 5}, Rows: 60, Cost: 3, Billed: 3, Tests: 1},
-		{Probabilities: []float64{.8, .2}, Class: 0, Weights: []int64{4, 0}, Rows: 40, Cost: 6, Billed: 3, Tests: 2},
-		{Probabilities: []float64{.4, .6}, Class: 1, Weights: []int64{0, 0}, Rows: 0, Cost: 6, Billed: 3, Tests: 2},
+		{Probabilities: []float64{.1, .9}, Class: 1, Weights: []int64{1, 5}, Rows: 60, Cost: 3, Tests: 1},
+		{Probabilities: []float64{.8, .2}, Class: 0, Weights: []int64{4, 0}, Rows: 40, Cost: 3, Tests: 2},
+		{Probabilities: []float64{.4, .6}, Class: 1, Weights: []int64{0, 0}, Rows: 0, Cost: 3, Tests: 2},
 	}
 	if diff := cmp.Diff(want, metric.Leaves(m, counts)); diff != "" {
 		t.Errorf("leaves (-want +got):\n%s", diff)
@@ -86,7 +86,7 @@ func TestScores(t *testing.T) {
 			leaves.Rows[leaf]++
 			leaves.Weights[leaf][class] += weight
 			one := metric.Leaf{
-				Probabilities: p, Class: m.Label.Decide(p), Weights: make([]int64, len(classes)), Rows: 1, Cost: 3, Billed: 3, Tests: 1,
+				Probabilities: p, Class: m.Label.Decide(p), Weights: make([]int64, len(classes)), Rows: 1, Cost: 3, Tests: 1,
 			}
 			one.Weights[class] = weight
 			single = append(single, one)

@@ -14,8 +14,7 @@ type Leaf struct {
 	Class         int       // predicted class
 	Weights       []int64   // weight of the rows by true class; fixed point, see Evaluate
 	Rows          int64     // number of rows; there are no intervals if it is 0
-	Cost          float64   // cost of the tests on the path, each at its own price
-	Billed        float64   // billed cost of the tests: groups are billed once, free repeats at 0
+	Cost          float64   // billed cost of the tests: groups are billed once, free repeats at 0
 	Tests         int       // number of tests on the path
 
 	// Squares is, by true class, the sum of the squared weights of the rows; nil if all rows have the same weight.
@@ -54,9 +53,9 @@ type Metrics struct {
 	Confusion [][]int64 `json:"confusion"` // weight by true class, then by predicted class
 	PerClass  []Class   `json:"per_class"`
 
-	ExpectedCost  *float64 `json:"expected_cost"`  // mean cost of the tests on a row's path
+	ExpectedCost  *float64 `json:"expected_cost"`  // mean billed cost of the tests on a row's path: see Leaf
 	ExpectedTests *float64 `json:"expected_tests"` // mean number of tests on a row's path
-	// ExpectedBilledCost is the mean billed cost of the tests: see Leaf.
+	// ExpectedBilledCost is ExpectedCost by its name in version 0.3: see tree.BilledNames.
 	ExpectedBilledCost *float64 `json:"expected_billed_cost"`
 	// ExpectedErrorCost is the mean cost of the predictions: see SetErrorCosts.
 	ExpectedErrorCost *float64 `json:"expected_error_cost,omitempty"`
@@ -213,7 +212,7 @@ func (m *Metrics) fillMeans(t *table, p *projection, s *sample, e *Effects) {
 	i := m.Intervals
 	t.fillMean(func(l *Leaf) float64 { return l.Cost }, s, e, figureCost, &m.ExpectedCost, &i.ExpectedCost)
 	t.fillMean(func(l *Leaf) float64 { return float64(l.Tests) }, s, e, figureTests, &m.ExpectedTests, &i.ExpectedTests)
-	t.fillMean(func(l *Leaf) float64 { return l.Billed }, s, e, figureBilled, &m.ExpectedBilledCost, &i.ExpectedBilledCost)
+	m.ExpectedBilledCost, i.ExpectedBilledCost = m.ExpectedCost, i.ExpectedCost
 	if s.rows == 0 {
 		return
 	}
@@ -295,7 +294,6 @@ func canonical(leaves []Leaf) []int {
 			slices.Compare(a.Probabilities, b.Probabilities),
 			slices.Compare(a.Weights, b.Weights),
 			cmp.Compare(a.Cost, b.Cost),
-			cmp.Compare(a.Billed, b.Billed),
 			cmp.Compare(a.Tests, b.Tests),
 			slices.Compare(a.Squares, b.Squares),
 		)

@@ -30,7 +30,7 @@ func PairRows(a, b *tree.Tree, rows []comparison.Rows) []PairedRows {
 func (p *paths) predicted(one *comparison.Prediction, r *comparison.Rows) Leaf {
 	return Leaf{
 		Probabilities: one.Probabilities, Class: one.Known, Weights: r.Weights, Rows: r.Rows,
-		Cost: p.costs[one.Leaf], Billed: p.billed[one.Leaf], Tests: p.tests[one.Leaf],
+		Cost: p.costs[one.Leaf], Tests: p.tests[one.Leaf],
 	}
 }
 
@@ -49,7 +49,7 @@ type Paired struct {
 
 	ExpectedCost       *Difference `json:"expected_cost"`
 	ExpectedTests      *Difference `json:"expected_tests"`
-	ExpectedBilledCost *Difference `json:"expected_billed_cost"`
+	ExpectedBilledCost *Difference `json:"expected_billed_cost"` // ExpectedCost by its name in version 0.3
 	ExpectedErrorCost  *Difference `json:"expected_error_cost,omitempty"`
 }
 
@@ -113,7 +113,7 @@ func Compare(pairs []PairedRows, classes int, scale float64, errorCosts [][]floa
 	}
 	m.ExpectedCost = of(func(l *Leaf) float64 { return l.Cost })
 	m.ExpectedTests = of(func(l *Leaf) float64 { return float64(l.Tests) })
-	m.ExpectedBilledCost = of(func(l *Leaf) float64 { return l.Billed })
+	m.ExpectedBilledCost = m.ExpectedCost
 	if classes == 0 {
 		return m
 	}

@@ -22,7 +22,6 @@ type scoredTwice struct {
 func drawTwice(r *rand.Rand, n, classes int, weighted bool) []scoredTwice {
 	draw := func() metric.Leaf {
 		l := metric.Leaf{Probabilities: make([]float64, classes), Cost: float64(r.IntN(4)), Tests: r.IntN(3)}
-		l.Billed = l.Cost / 2
 		sum := 0.0
 		for k := range l.Probabilities {
 			l.Probabilities[k] = float64(1 + r.IntN(3))
@@ -223,7 +222,6 @@ func TestCompare(t *testing.T) {
 			"log loss": {got.LogLoss, naiveMean(rows, func(l *metric.Leaf, k int) float64 { return -math.Log(l.Probabilities[k]) })},
 			"Brier":    {got.Brier, naiveMean(rows, brier)},
 			"cost":     {got.ExpectedCost, naiveMean(rows, func(l *metric.Leaf, _ int) float64 { return l.Cost })},
-			"billed":   {got.ExpectedBilledCost, naiveMean(rows, func(l *metric.Leaf, _ int) float64 { return l.Billed })},
 			"tests":    {got.ExpectedTests, naiveMean(rows, func(l *metric.Leaf, _ int) float64 { return float64(l.Tests) })},
 			"errors":   {got.ExpectedErrorCost, naiveMean(rows, func(l *metric.Leaf, k int) float64 { return costs[k][l.Class] })},
 		} {

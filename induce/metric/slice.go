@@ -22,7 +22,7 @@ type Slice struct {
 	Brier              *float64 `json:"brier"`
 	ExpectedCost       *float64 `json:"expected_cost"`
 	ExpectedTests      *float64 `json:"expected_tests"`
-	ExpectedBilledCost *float64 `json:"expected_billed_cost"`
+	ExpectedBilledCost *float64 `json:"expected_billed_cost"` // ExpectedCost by its name in version 0.3
 	ExpectedErrorCost  *float64 `json:"expected_error_cost,omitempty"`
 
 	Classes   []SliceClass `json:"classes"`

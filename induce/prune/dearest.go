@@ -45,7 +45,7 @@ func slope(cheaper, dearer limited) float64 {
 func leastLimits(t *tree.Tree, leaf []float64) (least, gain []float64) {
 	total := float64(max(t.Nodes[0].Weight, 1))
 	least, gain = make([]float64, len(t.Nodes)), make([]float64, len(t.Nodes))
-	billed := t.Billed()
+	_, billed := t.PathCosts()
 	for v := len(t.Nodes) - 1; v >= 0; v-- {
 		n := &t.Nodes[v]
 		least[v] = math.Inf(1)

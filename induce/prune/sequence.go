@@ -204,14 +204,12 @@ func (s *Sequence) fillRisks(leaf []float64) {
 func (s *Sequence) fillComplexity() {
 	weight := make([]int64, len(s.tree.Nodes))
 	depth, paid := s.tree.PathCosts()
-	billed, apart := s.tree.Billed(), s.billsApart()
 	for v := range s.tree.Nodes {
 		n := &s.tree.Nodes[v]
 		weight[v] = n.Weight
 		last := &s.Steps[s.gone(v)-1] // the last step with the node
 		last.Nodes++
 		last.Depth, last.MaxCost = max(last.Depth, depth[v]), max(last.MaxCost, paid[v])
-		last.MaxBilledCost = max(last.MaxBilledCost, billed[v])
 		if n.Leaf() {
 			last.Leaves++
 		}
@@ -227,45 +225,22 @@ func (s *Sequence) fillComplexity() {
 		step.Nodes += next.Nodes
 		step.Leaves += next.Leaves
 		step.Depth, step.MaxCost = max(step.Depth, next.Depth), max(step.MaxCost, next.MaxCost)
-		step.MaxBilledCost = max(step.MaxBilledCost, next.MaxBilledCost)
 	}
 	for k, e := range s.expected(weight) {
-		step := &s.Steps[k]
-		step.ExpectedCost, step.ExpectedTests, step.ExpectedBilledCost = e.cost, e.tests, e.billed
-		if k >= apart {
-			step.ExpectedBilledCost, step.MaxBilledCost = 0, 0
-		}
+		s.Steps[k].ExpectedCost, s.Steps[k].ExpectedTests = e.cost, e.tests
 	}
 }
 
-// billsApart returns the first step at and after which every test is billed at its own price: the
-// tree has no features in groups and no free repeats.
-func (s *Sequence) billsApart() int {
-	if s.tree.Algorithm.RepeatCost != "" {
-		return len(s.Steps)
-	}
-	step := 0
-	for v := range s.tree.Nodes {
-		if n := &s.tree.Nodes[v]; !n.Leaf() && s.tree.Features[n.Test.Feature].Group != "" {
-			step = max(step, int(s.cut[v]))
-		}
-	}
-	return step
-}
-
-// expectation holds means per row: cost of the tests asked at their own prices,
-// billed cost, and number of tests.
-type expectation struct{ cost, billed, tests float64 }
+// expectation holds means per row: billed cost and number of the tests.
+type expectation struct{ cost, tests float64 }
 
 // expected returns the means by step, given by node the weight of the rows that
 // reach it. The means are 0 if no row reaches the root.
 func (s *Sequence) expected(weight []int64) []expectation {
-	cost, billed, tests := make([]float64, len(s.Steps)+1), make([]float64, len(s.Steps)+1),
-		make([]int64, len(s.Steps)+1)
+	cost, tests := make([]float64, len(s.Steps)+1), make([]int64, len(s.Steps)+1)
 	for v := range s.tree.Nodes {
 		if n := &s.tree.Nodes[v]; !n.Leaf() {
-			cost[s.cut[v]-1] += float64(n.Test.Cost * float64(weight[v]))
-			billed[s.cut[v]-1] += float64(price(n) * float64(weight[v]))
+			cost[s.cut[v]-1] += float64(price(n) * float64(weight[v]))
 			tests[s.cut[v]-1] += weight[v]
 		}
 	}
@@ -273,9 +248,8 @@ func (s *Sequence) expected(weight []int64) []expectation {
 	total := float64(max(weight[0], 1))
 	for k := len(list) - 1; k >= 0; k-- {
 		cost[k] += cost[k+1]
-		billed[k] += billed[k+1]
 		tests[k] += tests[k+1]
-		list[k] = expectation{cost[k] / total, billed[k] / total, float64(tests[k]) / total}
+		list[k] = expectation{cost[k] / total, float64(tests[k]) / total}
 	}
 	return list
 }

@@ -8,12 +8,11 @@ import (
 // Score holds the metrics of one step, as in metric.Metrics. A metric that the rows
 // do not define is nil, in all steps of a sequence.
 type Score struct {
-	AUC                *float64 // one-vs-rest, macro-averaged; of two classes, the area of the second
-	LogLoss            *float64 // nats
-	Accuracy           *float64
-	ExpectedCost       *float64 // mean cost of the tests that a row is asked, at their own prices
-	ExpectedBilledCost *float64 // mean billed cost of the tests
-	ExpectedTests      *float64 // mean number of the tests
+	AUC           *float64 // one-vs-rest, macro-averaged; of two classes, the area of the second
+	LogLoss       *float64 // nats
+	Accuracy      *float64
+	ExpectedCost  *float64 // mean billed cost of the tests that a row is asked
+	ExpectedTests *float64 // mean number of the tests
 	// ExpectedErrorCost is the mean cost of the predictions by the label's error costs; nil
 	// without error costs.
 	ExpectedErrorCost *float64
@@ -22,10 +21,10 @@ type Score struct {
 // TotalCost returns the mean cost of a row: the billed cost of its tests and the cost of its
 // prediction. It is nil without error costs and without rows.
 func (s *Score) TotalCost() *float64 {
-	if s.ExpectedErrorCost == nil || s.ExpectedBilledCost == nil {
+	if s.ExpectedErrorCost == nil || s.ExpectedCost == nil {
 		return nil
 	}
-	total := *s.ExpectedBilledCost + *s.ExpectedErrorCost
+	total := *s.ExpectedCost + *s.ExpectedErrorCost
 	return &total
 }
 
@@ -62,7 +61,7 @@ func Sweep(sequences []*Sequence, r *Rows) [][]Score {
 		for k, e := range s.expected(r.judged.weight) {
 			v, score := &values[k], &scores[i][k]
 			*v = e
-			score.ExpectedCost, score.ExpectedBilledCost, score.ExpectedTests = &v.cost, &v.billed, &v.tests
+			score.ExpectedCost, score.ExpectedTests = &v.cost, &v.tests
 		}
 	}
 	scoreAreas(sequences, paths, scores, r)

@@ -27,22 +27,6 @@ func evaluate(t *tree.Tree, counts *tree.LeafCounts) metric.Metrics {
 	return metric.Evaluate(leaves, t.Label.Classes, 1)
 }
 
-// billed returns the mean billed cost of the rows' paths; nil: there are no rows.
-func billed(t *tree.Tree, counts *tree.LeafCounts) *float64 {
-	paid, total := 0.0, 0.0
-	for v, way := range t.Billed() {
-		for _, w := range counts.Weights[v] {
-			paid += way * float64(w)
-			total += float64(w)
-		}
-	}
-	if total == 0 {
-		return nil
-	}
-	paid /= total
-	return &paid
-}
-
 // TestSweep compares every step with the evaluation of its pruned tree. A third of
 // the trees has rows of one class only, another third has no rows of the last class.
 func TestSweep(t *testing.T) {
@@ -84,8 +68,8 @@ func TestSweep(t *testing.T) {
 				}
 				want := prune.Score{
 					AUC: m.AUCOvRMacro, LogLoss: m.LogLoss, Accuracy: m.Accuracy,
-					ExpectedCost: m.ExpectedCost, ExpectedBilledCost: billed(pruned, s.Counts(k, counts)),
-					ExpectedTests: m.ExpectedTests, ExpectedErrorCost: m.ExpectedErrorCost,
+					ExpectedCost: m.ExpectedCost, ExpectedTests: m.ExpectedTests,
+					ExpectedErrorCost: m.ExpectedErrorCost,
 				}
 				if diff := cmp.Diff(want, scores[k], within()); diff != "" {
 					t.Fatalf("tree %d, step %d (-want +got):\n%s", i, k, diff)
@@ -116,9 +100,9 @@ func TestTotalCost(t *testing.T) {
 		score prune.Score
 		want  *float64
 	}{
-		{prune.Score{ExpectedBilledCost: &paid}, nil},
+		{prune.Score{ExpectedCost: &paid}, nil},
 		{prune.Score{ExpectedErrorCost: &wrong}, nil},
-		{prune.Score{ExpectedBilledCost: &paid, ExpectedErrorCost: &wrong}, ptr(9.0)},
+		{prune.Score{ExpectedCost: &paid, ExpectedErrorCost: &wrong}, ptr(9.0)},
 	} {
 		if diff := cmp.Diff(c.want, c.score.TotalCost()); diff != "" {
 			t.Error(diff)

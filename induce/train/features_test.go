@@ -42,7 +42,7 @@ func bestOfOne(t *testing.T, rows []map[string]any) float64 {
 	highest := 0.0
 	for i := range report.Frontier {
 		p := &report.Frontier[i]
-		if cost, _ := p.Billed(); cost <= 1 {
+		if cost := p.ExpectedCost; cost <= 1 {
 			highest = max(highest, p.Merit)
 		}
 	}

@@ -32,6 +32,22 @@ func TestGolden(t *testing.T) {
 	}
 }
 
+// TestEarlierComplexity: a tree of version 0.3, with the costs of the tests at their own prices as
+// expected_cost and max_cost, is read with the billed costs.
+func TestEarlierComplexity(t *testing.T) {
+	want := billedTree()
+	now := []byte(`"expected_cost": 8.2, "expected_tests": 2.1, "max_cost": 9,`)
+	before := []byte(`"expected_cost": 5.7, "expected_tests": 2.1, "max_cost": 8,`)
+	document := want.Encode()
+	if bytes.Count(document, now) != 1 {
+		t.Fatalf("%s has no complexity", document)
+	}
+	got, err := tree.Decode(bytes.Replace(document, now, before, 1))
+	if err != nil || got.Complexity != want.Complexity {
+		t.Errorf("read as %+v, %v; want %+v", got.Complexity, err, want.Complexity)
+	}
+}
+
 // TestRoundTrip: encoding and decoding a tree gives the same tree, encoding that tree
 // gives the same bytes, and the text is JSON.
 func TestRoundTrip(t *testing.T) {

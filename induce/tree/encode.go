@@ -48,7 +48,10 @@ func (t *Tree) AppendJSON(dst []byte) []byte {
 	}
 	e.raw("\n  ],\n  \"algorithm\": ").value(t.Algorithm)
 	e.raw(",\n  \"training\": ").value(t.Training)
-	e.raw(",\n  \"complexity\": ").value(t.Complexity)
+	e.raw(",\n  \"complexity\": ").value(struct {
+		Complexity
+		BilledNames
+	}{t.Complexity, t.BilledNames()})
 	if t.Certificate != nil {
 		e.raw(",\n  \"certificate\": ").value(t.Certificate)
 	}

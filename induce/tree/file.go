@@ -256,7 +256,14 @@ func (d *decoder) section(name string, seen map[string]bool) error {
 	case "training":
 		return d.file.value(&d.Training)
 	case "complexity":
-		return d.file.value(&d.Complexity)
+		var c struct {
+			Complexity
+			BilledNames
+		}
+		err := d.file.value(&c)
+		c.Set(&c.Complexity)
+		d.Complexity = c.Complexity
+		return err
 	case "certificate":
 		return d.certificate()
 	case "boosters":

@@ -226,8 +226,8 @@ func TestInquiry(t *testing.T) {
 			}
 			checkBills(t, tr, i, nodes, given)
 			checkPath(t, tr, i, nodes, v)
-			if gifts == 0 && got.Paid != want.Billed {
-				t.Fatalf("%v: paid %v, want all of %v", v, got.Paid, want.Billed)
+			if gifts == 0 && got.Paid != want.Cost {
+				t.Fatalf("%v: paid %v, want all of %v", v, got.Paid, want.Cost)
 			}
 		}
 	})
@@ -240,7 +240,7 @@ func TestInquiryOutlook(t *testing.T) {
 		t.Helper()
 		questions := tr.Questions()
 		start := questions.Start(0).Standing()
-		expected, most := tr.Complexity.Billed()
+		expected, most := tr.Complexity.ExpectedCost, tr.Complexity.MaxCost
 		if math.Abs(start.Expected-expected) > 1e-9 || math.Abs(start.Worst-most) > 1e-9 {
 			t.Errorf("to come: %v, at most %v; of the tree %v, %v", start.Expected, start.Worst, expected, most)
 		}

@@ -115,8 +115,12 @@ type Prediction struct {
 	Probabilities []float64 // by class, in the order of Tree.Label.Classes
 	Leaf          int       // id of the leaf's node
 	Tests         int       // number of tests on the path
-	Cost          float64   // cost of the tests at their own prices
-	Billed        float64   // what the row costs; it is not Cost if features share a price or repeats are free
+	Cost          float64   // billed cost of these tests
+
+	// Billed is Cost.
+	//
+	// Deprecated: use Cost, which was the cost of the tests at their own prices in version 0.3.
+	Billed float64
 }
 
 // Scorer finds the leaves of rows by their values, as Router does by their codes. Numbers are
@@ -186,7 +190,6 @@ func (t *Tree) Scorer() *Scorer {
 // index of its leaf.
 func (s *Scorer) number(t *Tree) []int32 {
 	tests, costs := t.PathCosts()
-	billed := t.Billed()
 	targets, steps := make([]int32, len(t.Nodes)), int32(0)
 	for i := range t.Nodes {
 		n := &t.Nodes[i]
@@ -198,7 +201,7 @@ func (s *Scorer) number(t *Tree) []int32 {
 		targets[i] = ^int32(len(s.leaves))
 		s.leaves = append(s.leaves, Prediction{
 			Class: t.Label.Classes[n.Class], Probabilities: slices.Clone(n.Probabilities), Leaf: i,
-			Tests: tests[i], Cost: costs[i], Billed: billed[i],
+			Tests: tests[i], Cost: costs[i], Billed: costs[i],
 		})
 		s.byNode[i] = int32(len(s.leaves))
 	}

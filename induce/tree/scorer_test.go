@@ -130,7 +130,6 @@ func TestScorer(t *testing.T) {
 		t.Helper()
 		scorer, router := tr.Scorer(), tr.Router()
 		tests, costs := tr.PathCosts()
-		billed := tr.Billed()
 		for _, v := range rows {
 			got, err := scorer.Predict(v.values(scorer.Features()))
 			if err != nil {
@@ -140,7 +139,7 @@ func TestScorer(t *testing.T) {
 			n := &tr.Nodes[id]
 			want := &tree.Prediction{
 				Class: tr.Label.Classes[n.Class], Probabilities: n.Probabilities, Leaf: id, Tests: tests[id],
-				Cost: costs[id], Billed: billed[id],
+				Cost: costs[id], Billed: costs[id],
 			}
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Fatalf("%v (-want +got):\n%s", v, diff)

@@ -74,7 +74,7 @@ func sameOfAll(t *testing.T, a, b *tree.Scorer, r *rand.Rand) {
 			t.Fatal(err)
 		}
 		got, err := b.Predict(values)
-		if err != nil || got.Leaf != want.Leaf || got.Billed != want.Billed {
+		if err != nil || got.Leaf != want.Leaf || got.Cost != want.Cost {
 			t.Fatalf("leaf %v (%v), want %d", got, err, want.Leaf)
 		}
 	}

@@ -145,7 +145,7 @@ func (t *Training) SetScale(scale float64) {
 }
 
 // Complexity holds the size of the tree, and the cost of using it on the training rows. Expected
-// values are weighted means over rows.
+// values are weighted means over rows. Costs are billed costs: see Test.Billed.
 type Complexity struct {
 	ExpectedCost  float64 `json:"expected_cost"`
 	ExpectedTests float64 `json:"expected_tests"`
@@ -153,19 +153,29 @@ type Complexity struct {
 	Nodes         int     `json:"nodes"`
 	Leaves        int     `json:"leaves"`
 	Depth         int     `json:"depth"` // tests on the longest path
+}
 
-	// Billed costs, see Test.Billed. Both are 0 if every test is billed at its own price, and if
-	// there are no tests.
+// BilledNames are ExpectedCost and MaxCost of a Complexity by their names in version 0.3. There expected_cost
+// and max_cost in documents were the costs of the tests at their own prices, and the billed costs were
+// listed if some price might differ. Documents still list them; they are to go in version 0.6.
+type BilledNames struct {
 	ExpectedBilledCost float64 `json:"expected_billed_cost,omitempty"`
 	MaxBilledCost      float64 `json:"max_billed_cost,omitempty"`
 }
 
-// Billed returns the mean and the maximum billed cost of a training row.
-func (c *Complexity) Billed() (expected, most float64) {
-	if c.ExpectedBilledCost == 0 { // the first test on a path is always paid
-		return c.ExpectedCost, c.MaxCost
+// BilledNames returns the costs of the tree by their names in version 0.3.
+func (t *Tree) BilledNames() BilledNames {
+	if !t.BillsApart() {
+		return BilledNames{}
 	}
-	return c.ExpectedBilledCost, c.MaxBilledCost
+	return BilledNames{t.Complexity.ExpectedCost, t.Complexity.MaxCost}
+}
+
+// Set sets the costs of a complexity that was read from a document of any version.
+func (n BilledNames) Set(c *Complexity) {
+	if n.ExpectedBilledCost != 0 { // the first test on a path is always paid
+		c.ExpectedCost, c.MaxCost = n.ExpectedBilledCost, n.MaxBilledCost
+	}
 }
 
 // Node is a node of the tree. Leaves have no Test.
@@ -381,33 +391,22 @@ func probabilities(weights []int64, prior []float64, m float64) []float64 {
 // Measure sets the complexity from the nodes.
 func (t *Tree) Measure() {
 	c := Complexity{Nodes: len(t.Nodes)}
-	depth := make([]int, len(t.Nodes))
-	paid, billed := make([]float64, len(t.Nodes)), t.Billed()
-	cost, bill, tests := 0.0, 0.0, int64(0)
+	asked, paid := t.PathCosts()
+	cost, tests := 0.0, int64(0)
 	for i := range t.Nodes {
 		n := &t.Nodes[i]
 		if n.Leaf() {
 			c.Leaves++
-			c.Depth = max(c.Depth, depth[i])
+			c.Depth = max(c.Depth, asked[i])
 			c.MaxCost = max(c.MaxCost, paid[i])
-			c.MaxBilledCost = max(c.MaxBilledCost, billed[i])
 			continue
 		}
-		cost += float64(n.Test.Cost * float64(n.Weight))
-		bill += float64(n.Test.Paid() * float64(n.Weight))
+		cost += float64(n.Test.Paid() * float64(n.Weight))
 		tests += n.Weight
-		for _, b := range n.Branches {
-			depth[b.Child] = depth[i] + 1
-			paid[b.Child] = paid[i] + n.Test.Cost
-		}
 	}
 	if w := t.Nodes[0].Weight; w > 0 {
 		c.ExpectedCost = cost / float64(w)
 		c.ExpectedTests = float64(tests) / float64(w)
-		c.ExpectedBilledCost = bill / float64(w)
-	}
-	if !t.BillsApart() {
-		c.ExpectedBilledCost, c.MaxBilledCost = 0, 0
 	}
 	t.Complexity = c
 }
@@ -437,25 +436,13 @@ func (t *Tree) BillsApart() bool {
 	return false
 }
 
-// Billed returns for each node the billed cost of the tests on its path.
-func (t *Tree) Billed() []float64 {
-	billed := make([]float64, len(t.Nodes))
-	for i := range t.Nodes {
-		for _, b := range t.Nodes[i].Branches {
-			billed[b.Child] = billed[i] + t.Nodes[i].Test.Paid()
-		}
-	}
-	return billed
-}
-
-// PathCosts returns for each node how many tests are on its path, and their cost at their own
-// prices.
+// PathCosts returns for each node how many tests are on its path, and their billed cost.
 func (t *Tree) PathCosts() (tests []int, costs []float64) {
 	tests, costs = make([]int, len(t.Nodes)), make([]float64, len(t.Nodes))
 	for i := range t.Nodes {
 		for _, b := range t.Nodes[i].Branches {
 			tests[b.Child] = tests[i] + 1
-			costs[b.Child] = costs[i] + t.Nodes[i].Test.Cost
+			costs[b.Child] = costs[i] + t.Nodes[i].Test.Paid()
 		}
 	}
 	return tests, costs

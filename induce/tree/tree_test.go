@@ -145,22 +145,19 @@ func billedTree() *tree.Tree {
 func TestBilled(t *testing.T) {
 	tr := billedTree()
 	want := tree.Complexity{
-		ExpectedCost: (20*3. + 12*2. + 10*3.) / 20, ExpectedTests: 42. / 20, MaxCost: 8, Nodes: 7, Leaves: 4, Depth: 3,
-		ExpectedBilledCost: (20*7. + 12*2.) / 20, MaxBilledCost: 9,
+		ExpectedCost: (20*7. + 12*2.) / 20, ExpectedTests: 42. / 20, MaxCost: 9, Nodes: 7, Leaves: 4, Depth: 3,
 	}
 	if diff := cmp.Diff(want, tr.Complexity); diff != "" {
 		t.Errorf("complexity (-want +got):\n%s", diff)
 	}
-	if billed := tr.Billed(); !cmp.Equal(billed, []float64{0, 7, 7, 9, 9, 9, 9}) {
-		t.Errorf("billed on the paths: %v", billed)
+	if _, costs := tr.PathCosts(); !cmp.Equal(costs, []float64{0, 7, 7, 9, 9, 9, 9}) {
+		t.Errorf("billed on the paths: %v", costs)
 	}
-	expected, most := tr.Complexity.Billed()
-	if expected != want.ExpectedBilledCost || most != 9 {
-		t.Errorf("billed: %v and at most %v", expected, most)
+	if got, want := tr.BilledNames(), (tree.BilledNames{ExpectedBilledCost: want.ExpectedCost, MaxBilledCost: 9}); got != want {
+		t.Errorf("by the names of 0.3: %+v, want %+v", got, want)
 	}
-	plain := smallTree()
-	if expected, most = plain.Complexity.Billed(); expected != plain.Complexity.ExpectedCost || most != 5 {
-		t.Errorf("billed without groups: %v and at most %v, want the tests' own prices", expected, most)
+	if got := smallTree().BilledNames(); got != (tree.BilledNames{}) {
+		t.Errorf("by the names of 0.3 without groups: %+v, want none", got)
 	}
 }
 

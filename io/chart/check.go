@@ -28,8 +28,8 @@ func checkShare(document, what string, x *float64) error {
 func checkFrontier(points []runfolder.Point) error {
 	for i := range points {
 		p := &points[i]
-		if cost, _ := p.Billed(); !within(cost, 0, greatest) {
-			return fmt.Errorf("%s: point %d: cost %v: want 0 or more; the file is damaged", runfolder.FrontierName, i, cost)
+		if !within(p.ExpectedCost, 0, greatest) {
+			return fmt.Errorf("%s: point %d: cost %v: want 0 or more; the file is damaged", runfolder.FrontierName, i, p.ExpectedCost)
 		}
 		for _, part := range []*runfolder.Part{&p.Validation, &p.Test} {
 			what := fmt.Sprintf("point %d: AUC", i)

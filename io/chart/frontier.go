@@ -66,8 +66,7 @@ func Frontier(f *runfolder.Frontier) (*Picture, error) {
 func newFrontierChart(points []runfolder.Point) *frontierChart {
 	c := &frontierChart{points: points, faint: make([]bool, len(points)), chosen: -1, radius: 4}
 	for i := range points {
-		cost, _ := points[i].Billed()
-		c.costs, c.order = append(c.costs, cost), append(c.order, i)
+		c.costs, c.order = append(c.costs, points[i].ExpectedCost), append(c.order, i)
 		if points[i].Selected {
 			c.chosen = i
 		}

@@ -236,7 +236,7 @@ func GoldenFile(t *tree.Tree, cases []Case) ([]byte, error) {
 		c := &cases[i]
 		row := goldenRow{
 			Values: make([]any, len(c.Cells)), Class: c.Want.Class, Probabilities: c.Want.Probabilities,
-			Leaf: c.Want.Leaf, Tests: c.Want.Tests, Cost: c.Want.Billed,
+			Leaf: c.Want.Leaf, Tests: c.Want.Tests, Cost: c.Want.Cost,
 		}
 		for k, cell := range c.Cells {
 			row.Values[k] = cell.json()

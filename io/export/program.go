@@ -214,8 +214,7 @@ func (p *program) addFeatures() {
 }
 
 func (p *program) addLeaves() {
-	tests, _ := p.tree.PathCosts()
-	cost := p.tree.Billed()
+	tests, cost := p.tree.PathCosts()
 	boosters := make(map[*boost.Booster]int)
 	for id := range p.tree.Nodes {
 		n := &p.tree.Nodes[id]

@@ -97,7 +97,7 @@ func (g *goldenTest) row(c *Case) testRow {
 	return testRow{
 		Values: strings.Join(values, ", "), Class: slices.Index(g.Label.Classes, c.Want.Class),
 		Probabilities: g.Numbers(c.Want.Probabilities), Leaf: c.Want.Leaf, Tests: c.Want.Tests,
-		Cost: g.Number(c.Want.Billed), Near: near, Path: g.path(c.Want.Leaf),
+		Cost: g.Number(c.Want.Cost), Near: near, Path: g.path(c.Want.Leaf),
 	}
 }
 

@@ -353,8 +353,8 @@ func (c *Case) differs(t *tree.Tree, line []string) string {
 		return fmt.Sprintf("leaf %d: want %d", leaf, c.Want.Leaf)
 	case tests != c.Want.Tests:
 		return fmt.Sprintf("%d tests: want %d", tests, c.Want.Tests)
-	case cost != c.Want.Billed:
-		return fmt.Sprintf("cost %v: want %v", cost, c.Want.Billed)
+	case cost != c.Want.Cost:
+		return fmt.Sprintf("cost %v: want %v", cost, c.Want.Cost)
 	case class != c.Want.Class:
 		return fmt.Sprintf("class %q: want %q", class, c.Want.Class)
 	}

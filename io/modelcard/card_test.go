@@ -67,7 +67,7 @@ func runNamed(name func(i int) string) *runfolder.Run {
 	var leaves []metric.Leaf
 	for i := range t.Nodes {
 		if n := &t.Nodes[i]; n.Leaf() {
-			leaves = append(leaves, metric.Leaf{Probabilities: n.Probabilities, Class: n.Class, Weights: n.RawClassWeights, Rows: n.Rows, Cost: 1, Billed: 1, Tests: 1})
+			leaves = append(leaves, metric.Leaf{Probabilities: n.Probabilities, Class: n.Class, Weights: n.RawClassWeights, Rows: n.Rows, Cost: 1, Tests: 1})
 		}
 	}
 	m := metric.Evaluate(leaves, classes, 1)

@@ -101,7 +101,7 @@ func (b *builder) use() []fact {
 		tested = append(tested, in.Name)
 	}
 	c := &b.Tree.Complexity
-	expected, most := c.Billed()
+	expected, most := c.ExpectedCost, c.MaxCost
 	facts := []fact{
 		{"Features", say("%d, asked one after the other and only if needed: %s", len(tested), names(tested))},
 		{"Cost of a prediction", say("%s%s on average over the training rows, at most %s%s", number(expected), b.unit(),

@@ -51,7 +51,7 @@ func (b *builder) parts() *table {
 		row := []markdown{
 			markdown(p.Name), count(m.Rows), figure(m.AUCOvRMacro, i.AUCOvRMacro), figure(m.Accuracy, i.Accuracy),
 			figure(m.BalancedAccuracy, i.BalancedAccuracy), figure(m.LogLoss, nil), figure(m.Brier, nil),
-			figure(m.ExpectedBilledCost, i.ExpectedBilledCost), figure(m.ExpectedTests, i.ExpectedTests),
+			figure(m.ExpectedCost, i.ExpectedCost), figure(m.ExpectedTests, i.ExpectedTests),
 		}
 		if priced {
 			row = append(row, figure(m.ExpectedErrorCost, nil))
@@ -106,7 +106,7 @@ func (b *builder) slices() *table {
 		t.Rows = append(t.Rows, []markdown{
 			escape(report.SliceName(&s.SliceRows), math.MaxInt), count(s.Rows), percent(s.Share),
 			figure(s.AUCOvRMacro, in.AUCOvRMacro), figure(s.Accuracy, in.Accuracy), figure(s.LogLoss, nil),
-			figure(s.ExpectedBilledCost, in.ExpectedBilledCost), markdown(strings.Join(report.Apart(b.metrics, s), ", ")),
+			figure(s.ExpectedCost, in.ExpectedCost), markdown(strings.Join(report.Apart(b.metrics, s), ", ")),
 		})
 	}
 	return t.more(len(list) - visible(len(list), maxSlices))
@@ -158,7 +158,7 @@ func (b *builder) frontier() *table {
 	points, chosen := b.Frontier.Points, 0
 	costs := make([]float64, len(points))
 	for i := range points {
-		costs[i], _ = points[i].Billed()
+		costs[i] = points[i].ExpectedCost
 		if points[i].Selected {
 			chosen = i
 		}

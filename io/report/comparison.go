@@ -161,7 +161,7 @@ func PairedFigures(m *metric.Paired) *Table {
 	t := NewTable(Column{Head: "figure", Left: true}, Column{Head: "A"}, Column{Head: "B"}, Column{Head: "B - A"},
 		Column{Head: "95 %", Rank: 1}, Column{Head: "B is", Left: true})
 	for _, f := range append(m.Qualities(),
-		metric.Quality{Title: "cost", Lossy: true, Difference: m.ExpectedBilledCost},
+		metric.Quality{Title: "cost", Lossy: true, Difference: m.ExpectedCost},
 		metric.Quality{Title: "tests", Lossy: true, Difference: m.ExpectedTests}) {
 		if f.Difference == nil {
 			continue

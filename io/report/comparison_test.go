@@ -74,7 +74,7 @@ func TestPairedFigures(t *testing.T) {
 	}
 	m := &metric.Paired{
 		AUCOvRMacro: d(.1, .05), Accuracy: d(-.1, .05), BalancedAccuracy: d(.1, .2), LogLoss: d(-.1, .05),
-		ExpectedBilledCost: d(.1, .05), ExpectedTests: &metric.Difference{A: 1, B: 2, Difference: 1},
+		ExpectedCost: d(.1, .05), ExpectedTests: &metric.Difference{A: 1, B: 2, Difference: 1},
 	}
 	var b strings.Builder
 	if err := report.PairedFigures(m).Write(&b, 0); err != nil {

@@ -27,7 +27,7 @@ func FiguresTable(parts []runfolder.MeasuredPart) *Table {
 		row := []string{
 			p.Name, strconv.FormatInt(m.Rows, 10), Figure(m.AUCOvRMacro), areaInterval(m), Figure(m.Accuracy),
 			Figure(m.BalancedAccuracy),
-			Figure(m.LogLoss), Figure(m.LogLossSkill), Figure(m.Brier), Figure(Cost(m)), Figure(m.ExpectedTests),
+			Figure(m.LogLoss), Figure(m.LogLossSkill), Figure(m.Brier), Figure(m.ExpectedCost), Figure(m.ExpectedTests),
 		}
 		if priced {
 			row = append(row, Figure(m.ExpectedErrorCost))
@@ -35,14 +35,6 @@ func FiguresTable(parts []runfolder.MeasuredPart) *Table {
 		t.Add(row...)
 	}
 	return t
-}
-
-// Cost returns the expected billed cost of a row.
-func Cost(m *metric.Metrics) *float64 {
-	if m.ExpectedBilledCost != nil {
-		return m.ExpectedBilledCost
-	}
-	return m.ExpectedCost
 }
 
 // Figure writes a metric with four digits; "-" if it is undefined.

@@ -32,7 +32,7 @@ func Frontier(w io.Writer, points []runfolder.Point, width int) error {
 func Outlined(points []runfolder.Point, most int, kept ...int) []int {
 	costs := make([]float64, len(points))
 	for i := range points {
-		costs[i], _ = points[i].Billed()
+		costs[i] = points[i].ExpectedCost
 		bare := points[i].ExpectedTotalCost != nil && points[i].Leaves == 1 // the cost without any test
 		if points[i].Knee || points[i].LeastTotal || bare {
 			kept = append(kept, i)
@@ -64,7 +64,7 @@ func PointsTable(points []runfolder.Point) *Table {
 // each test costs 1, the merit if it is the area, and the area without its optimism if that is not known.
 func frontierTable(points []runfolder.Point, shown []int) *Table {
 	priced := slices.ContainsFunc(points,
-		func(p runfolder.Point) bool { c, _ := p.Billed(); return c != p.ExpectedTests })
+		func(p runfolder.Point) bool { return p.ExpectedCost != p.ExpectedTests })
 	folded := slices.ContainsFunc(points, func(p runfolder.Point) bool { return p.Validation.AUC == nil || p.Merit != *p.Validation.AUC })
 	corrected := slices.ContainsFunc(points, func(p runfolder.Point) bool { return p.Optimism != nil })
 	mistaken := slices.ContainsFunc(points, func(p runfolder.Point) bool { return p.ExpectedTotalCost != nil })
@@ -80,7 +80,7 @@ func frontierTable(points []runfolder.Point, shown []int) *Table {
 			false,
 			func(p *runfolder.Point) string { return Number(p.Tree) },
 		},
-		{Column{Head: "cost"}, false, func(p *runfolder.Point) string { c, _ := p.Billed(); return threeDigits(c) }},
+		{Column{Head: "cost"}, false, func(p *runfolder.Point) string { return threeDigits(p.ExpectedCost) }},
 		{
 			Column{Head: "tests", Rank: 2},
 			!priced,
@@ -89,7 +89,7 @@ func frontierTable(points []runfolder.Point, shown []int) *Table {
 		{
 			Column{Head: "max cost", Rank: 4},
 			false,
-			func(p *runfolder.Point) string { _, most := p.Billed(); return number(most) },
+			func(p *runfolder.Point) string { return number(p.MaxCost) },
 		},
 		{Column{Head: "leaves"}, false, func(p *runfolder.Point) string { return strconv.Itoa(p.Leaves) }},
 		{
@@ -192,6 +192,5 @@ func marked(points []runfolder.Point, mark func(p *runfolder.Point) bool) *runfo
 
 // size names the leaves and the cost of a point's tree.
 func size(p *runfolder.Point) string {
-	cost, _ := p.Billed()
-	return fmt.Sprintf("%s and cost %.3g", leaves(p.Leaves), cost)
+	return fmt.Sprintf("%s and cost %.3g", leaves(p.Leaves), p.ExpectedCost)
 }

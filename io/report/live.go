@@ -17,7 +17,7 @@ func LiveTable(t *runfolder.LiveTree) *Table {
 		row := []string{name, strconv.FormatInt(d.Predictions, 10), strconv.FormatInt(d.Labelled, 10)}
 		if m := d.Metrics; m != nil {
 			row = append(row, Figure(m.AUCOvRMacro), areaInterval(m), Figure(m.Accuracy), Figure(m.LogLoss),
-				Figure(&m.Calibration.ExpectedError), Figure(Cost(m)))
+				Figure(&m.Calibration.ExpectedError), Figure(m.ExpectedCost))
 		} else {
 			row = append(row, "-", "-", "-", "-", "-", "-")
 		}

@@ -46,11 +46,11 @@ const nearest = 0.1
 
 // neighbour returns the index of the neighbour on a side; at if absent.
 func neighbour(points []runfolder.Point, at, step int) int {
-	chosen, _ := points[at].Billed()
+	chosen := points[at].ExpectedCost
 	i := at
 	for next := at + step; next >= 0 && next < len(points); next += step {
 		i = next
-		if cost, _ := points[i].Billed(); float64(step)*(cost-chosen) >= nearest*chosen {
+		if cost := points[i].ExpectedCost; float64(step)*(cost-chosen) >= nearest*chosen {
 			break
 		}
 	}
@@ -59,8 +59,7 @@ func neighbour(points []runfolder.Point, at, step int) int {
 
 // against compares a tree with the chosen one.
 func against(name string, p, chosen *runfolder.Point) []string {
-	cost, _ := p.Billed()
-	paid, _ := chosen.Billed()
+	cost, paid := p.ExpectedCost, chosen.ExpectedCost
 	return []string{
 		name, Number(p.Tree), threeDigits(cost), fmt.Sprintf("%+.3f", cost-paid), strconv.Itoa(p.Leaves),
 		Figure(p.ExpectedAUC()), changed(p.ExpectedAUC(), chosen.ExpectedAUC()), Figure(p.Test.AUC), changed(p.Test.AUC, chosen.Test.AUC),

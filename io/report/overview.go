@@ -206,9 +206,8 @@ func (o *Overview) cost(m *metric.Metrics) string {
 	} else if !onlyTests(t) {
 		unit = ""
 	}
-	_, most := t.Complexity.Billed()
+	most, paid := t.Complexity.MaxCost, m.ExpectedCost
 	text := "Cost per row: "
-	paid := Cost(m)
 	if paid != nil {
 		text += figureOf(*paid) + unit + " on average, "
 	}
@@ -221,8 +220,7 @@ func (o *Overview) cost(m *metric.Metrics) string {
 	}
 	text += ". " + leaves(t.Complexity.Leaves) + "."
 	if f := o.Run.Frontier; f != nil && paid != nil && f.Limits.ExpectedCost != 0 && *paid > f.Limits.ExpectedCost {
-		expected, _ := t.Complexity.Billed()
-		text += fmt.Sprintf(" The limit holds on the training rows, which cost %s.", figureOf(expected))
+		text += fmt.Sprintf(" The limit holds on the training rows, which cost %s.", figureOf(t.Complexity.ExpectedCost))
 	}
 	if once := o.onceEach(); most > once {
 		text += fmt.Sprintf(" All features cost %s once: further tests of a feature are billed again, unless "+
@@ -235,7 +233,7 @@ func (o *Overview) cost(m *metric.Metrics) string {
 // are free, or if the costs are not the prices of features alone.
 func (o *Overview) onceEach() float64 {
 	t := o.Run.Tree
-	if onlyTests(t) || t.Complexity.ExpectedBilledCost != 0 || o.Run.Schema == nil {
+	if onlyTests(t) || t.BillsApart() || o.Run.Schema == nil {
 		return math.Inf(1)
 	}
 	sum := 0.0
@@ -248,8 +246,7 @@ func (o *Overview) onceEach() float64 {
 
 // onlyTests reports whether the cost of a row is its number of tests.
 func onlyTests(t *tree.Tree) bool {
-	billed, _ := t.Complexity.Billed()
-	return t.Algorithm.CostUnit == "" && billed == t.Complexity.ExpectedTests
+	return t.Algorithm.CostUnit == "" && t.Complexity.ExpectedCost == t.Complexity.ExpectedTests
 }
 
 // Budgets lists other trees of the frontier, among them the trees of NextTo, and returns a command
@@ -274,13 +271,12 @@ func (o *Overview) Budgets() (t *Table, another string) {
 		if i == chosen {
 			continue
 		}
-		cost, _ := p.Billed()
 		now, before := p.ExpectedAUC(), f.Points[chosen].ExpectedAUC()
 		change := "-"
 		if now != nil && before != nil {
 			change = fmt.Sprintf("%+.3f", *now-*before)
 		}
-		t.Add("tree "+digits(p), figureOf(cost), rounded(now), change, strconv.Itoa(p.Leaves))
+		t.Add("tree "+digits(p), figureOf(p.ExpectedCost), rounded(now), change, strconv.Itoa(p.Leaves))
 	}
 	other := cheaper
 	if other == chosen {

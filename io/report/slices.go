@@ -47,7 +47,7 @@ func SlicesTable(m *metric.Metrics) (table *Table, note string) {
 		t.Columns = append(t.Columns, Column{Head: "against all", Left: true})
 	}
 	t.Add("(all)", strconv.FormatInt(m.Rows, 10), "", Figure(m.AUCOvRMacro), areaInterval(m), Figure(m.Accuracy),
-		Figure(m.BalancedAccuracy), Figure(m.LogLoss), Figure(Cost(m)), Figure(m.ExpectedTests))
+		Figure(m.BalancedAccuracy), Figure(m.LogLoss), Figure(m.ExpectedCost), Figure(m.ExpectedTests))
 	shown := list
 	most, others := Visible(len(list), maxSlices)
 	if most < len(list) {
@@ -61,7 +61,7 @@ func SlicesTable(m *metric.Metrics) (table *Table, note string) {
 		s := &shown[i]
 		t.Add(SliceName(&s.SliceRows), strconv.FormatInt(s.Rows, 10), PercentOf(s.Share), Figure(s.AUCOvRMacro),
 			sliceInterval(s), Figure(s.Accuracy), Figure(s.BalancedAccuracy), Figure(s.LogLoss),
-			Figure(cmp.Or(s.ExpectedBilledCost, s.ExpectedCost)), Figure(s.ExpectedTests), strings.Join(Apart(m, s), ", "))
+			Figure(s.ExpectedCost), Figure(s.ExpectedTests), strings.Join(Apart(m, s), ", "))
 	}
 	t.others(others)
 	note = "below, above: the 95 % interval does not overlap the interval of all rows"
@@ -101,7 +101,7 @@ func Apart(m *metric.Metrics, s *metric.Slice) []string {
 	}{
 		{"AUC", m.Intervals.AUCOvRMacro, s.Intervals.AUCOvRMacro},
 		{"accuracy", m.Intervals.Accuracy, s.Intervals.Accuracy},
-		{"cost", m.Intervals.ExpectedBilledCost, s.Intervals.ExpectedBilledCost},
+		{"cost", m.Intervals.ExpectedCost, s.Intervals.ExpectedCost},
 	} {
 		switch {
 		case x.whole == nil || x.one == nil || x.one.Low == x.one.High: // an interval without width says nothing about other rows

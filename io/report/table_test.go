@@ -69,7 +69,7 @@ func chain(depth int) *tree.Tree {
 // limit nothing is cut.
 func TestWidths(t *testing.T) {
 	leaves := []metric.Leaf{{
-		Probabilities: []float64{0.75, 0.25}, Weights: []int64{3, 1}, Rows: 4, Billed: 1,
+		Probabilities: []float64{0.75, 0.25}, Weights: []int64{3, 1}, Rows: 4, Cost: 1,
 		Tests: 1,
 	}}
 	some := metric.Evaluate(leaves, []string{"no", "yes"}, 1)

@@ -49,19 +49,13 @@ func Shown(w io.Writer, v *View) error {
 // printf writes to a buffered writer, which returns its first error from Flush.
 func printf(w io.Writer, format string, args ...any) { _, _ = fmt.Fprintf(w, format, args...) }
 
-// Expected formats the expected billed cost of a row with its unit, and the number of tests. If
-// billed prices may differ from the tests' own prices, it adds the cost at their own prices.
+// Expected formats the expected cost of a row with its unit, and the number of tests.
 func Expected(t *tree.Tree, spell func(float64) string) string {
-	billed, _ := t.Complexity.Billed()
-	s := spell(billed)
+	s := spell(t.Complexity.ExpectedCost)
 	if unit := t.Algorithm.CostUnit; unit != "" {
 		s += " " + name(unit)
 	}
-	s += " (" + spell(t.Complexity.ExpectedTests) + " tests"
-	if t.BillsApart() {
-		s += ", " + spell(t.Complexity.ExpectedCost) + " by their own prices"
-	}
-	return s + ")"
+	return s + " (" + spell(t.Complexity.ExpectedTests) + " tests)"
 }
 
 func describe(a *tree.Algorithm) string {

@@ -123,8 +123,8 @@ func TestTextBilled(t *testing.T) {
 
 func TestFigures(t *testing.T) {
 	leaves := []metric.Leaf{
-		{Probabilities: []float64{0.75, 0.25}, Class: 0, Weights: []int64{3, 1}, Rows: 4, Cost: 1, Billed: 2, Tests: 1},
-		{Probabilities: []float64{0.25, 0.75}, Class: 1, Weights: []int64{1, 3}, Rows: 4, Cost: 3, Billed: 3, Tests: 2},
+		{Probabilities: []float64{0.75, 0.25}, Class: 0, Weights: []int64{3, 1}, Rows: 4, Cost: 2, Tests: 1},
+		{Probabilities: []float64{0.25, 0.75}, Class: 1, Weights: []int64{1, 3}, Rows: 4, Cost: 3, Tests: 2},
 	}
 	some := metric.Evaluate(leaves, []string{"no", "yes"}, 1)
 	none := metric.Evaluate(nil, []string{"no", "yes"}, 1)

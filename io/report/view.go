@@ -50,8 +50,9 @@ type part struct {
 // newPart determines what is shown.
 func (v *View) newPart() *part {
 	nodes := v.Tree.Nodes
+	_, costs := v.Tree.PathCosts()
 	p := &part{
-		View: v, costs: v.Tree.Billed(), depth: make([]int, len(nodes)), open: make([]bool, len(nodes)),
+		View: v, costs: costs, depth: make([]int, len(nodes)), open: make([]bool, len(nodes)),
 		leaves: make([]int, len(nodes)), levels: make([]int, len(nodes)),
 	}
 	p.measure()

@@ -201,8 +201,8 @@ func TestRoute(t *testing.T) {
 					t.Errorf("%s: sum %v, want %v", file, s.Paid, paid)
 				}
 			}
-			if route.Leaf != want.Leaf || len(route.Steps) != want.Tests || math.Abs(paid-want.Billed) > 1e-9 {
-				t.Errorf("%s: %v: leaf %d for %v, want %d for %v", file, values, route.Leaf, paid, want.Leaf, want.Billed)
+			if route.Leaf != want.Leaf || len(route.Steps) != want.Tests || math.Abs(paid-want.Cost) > 1e-9 {
+				t.Errorf("%s: %v: leaf %d for %v, want %d for %v", file, values, route.Leaf, paid, want.Leaf, want.Cost)
 			}
 			v := &report.View{Tree: m, Depth: 1, Route: route}
 			lit := 0

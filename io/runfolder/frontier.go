@@ -36,6 +36,7 @@ type Point struct {
 	Step      int            `json:"step"`  // step in the tree's pruning sequence; 0 if it is not pruned
 	Algorithm tree.Algorithm `json:"algorithm"`
 	tree.Complexity
+	tree.BilledNames
 
 	Merit float64  `json:"merit"`           // quality of the ranking: see frontier.Judge
 	Score *float64 `json:"score,omitempty"` // for the rule best: see frontier.Score; nil: only the merit counts
@@ -93,11 +94,12 @@ type Part struct {
 	ExpectedTotalCost *float64 `json:"expected_total_cost,omitempty"`
 }
 
-// check implements checker.
+// check implements checker. It also sets the costs of points in documents of earlier versions.
 func (f *Frontier) check() error {
 	selected := 0
 	for i := range f.Points {
 		p := &f.Points[i]
+		p.BilledNames.Set(&p.Complexity)
 		if err := naming.CheckBelow(p.Tree); err != nil {
 			return fmt.Errorf("the tree %q: %w", p.Tree, err)
 		}

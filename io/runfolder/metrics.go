@@ -57,8 +57,11 @@ func (m *Metrics) Parts() []MeasuredPart {
 	return parts
 }
 
-// check implements checker.
+// check implements checker. It also sets the costs of folds in documents of earlier versions.
 func (m *Metrics) check() error {
+	if m.Folds != nil {
+		m.Folds.rename()
+	}
 	for _, p := range m.Parts() {
 		if err := p.Metrics.Check(); err != nil {
 			return fmt.Errorf("%s: %w", p.Name, err)

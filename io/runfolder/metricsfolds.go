@@ -3,6 +3,7 @@ package runfolder
 import (
 	"math"
 
+	"github.com/espalier-ml/espalier/induce/metric"
 	"github.com/espalier-ml/espalier/induce/tree"
 )
 
@@ -31,7 +32,7 @@ type FoldFigures struct {
 	AUCOvRMacro        *float64 `json:"auc_ovr_macro"`
 	Accuracy           *float64 `json:"accuracy"`
 	ExpectedCost       *float64 `json:"expected_cost"`
-	ExpectedBilledCost *float64 `json:"expected_billed_cost"`
+	ExpectedBilledCost *float64 `json:"expected_billed_cost"` // ExpectedCost by its name in version 0.3
 	Leaves             int      `json:"leaves"`
 }
 
@@ -40,8 +41,18 @@ type FoldMeans struct {
 	AUCOvRMacro        *float64 `json:"auc_ovr_macro"`
 	Accuracy           *float64 `json:"accuracy"`
 	ExpectedCost       *float64 `json:"expected_cost"`
-	ExpectedBilledCost *float64 `json:"expected_billed_cost"`
+	ExpectedBilledCost *float64 `json:"expected_billed_cost"` // ExpectedCost by its name in version 0.3
 	Leaves             *float64 `json:"leaves"`
+}
+
+// rename sets the costs of a document of any version: see metric.Metrics.UnmarshalJSON.
+func (r *Folds) rename() {
+	for i := range r.Each {
+		metric.Rename(&r.Each[i].ExpectedCost, r.Each[i].ExpectedBilledCost)
+	}
+	for _, m := range []*FoldMeans{&r.Mean, &r.StandardDeviation} {
+		metric.Rename(&m.ExpectedCost, m.ExpectedBilledCost)
+	}
 }
 
 // Expected returns the mean area without its optimism; nil if there is no area.
@@ -69,9 +80,7 @@ func (r *Folds) FillMeans() {
 	mean.AUCOvRMacro, deviation.AUCOvRMacro = spread(func(f *FoldFigures) *float64 { return f.AUCOvRMacro })
 	mean.Accuracy, deviation.Accuracy = spread(func(f *FoldFigures) *float64 { return f.Accuracy })
 	mean.ExpectedCost, deviation.ExpectedCost = spread(func(f *FoldFigures) *float64 { return f.ExpectedCost })
-	mean.ExpectedBilledCost, deviation.ExpectedBilledCost = spread(func(f *FoldFigures) *float64 {
-		return f.ExpectedBilledCost
-	})
+	mean.ExpectedBilledCost, deviation.ExpectedBilledCost = mean.ExpectedCost, deviation.ExpectedCost
 	mean.Leaves, deviation.Leaves = spread(func(f *FoldFigures) *float64 { x := float64(f.Leaves); return &x })
 }
 

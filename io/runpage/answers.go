@@ -35,7 +35,7 @@ func share(t *tree.Tree, node int) float64 {
 
 func (f *facts) whatItCosts() answered {
 	a := answered{ID: "cost", Question: "What does a row cost?"}
-	expected, most := f.Tree.Complexity.Billed()
+	expected, most := f.Tree.Complexity.ExpectedCost, f.Tree.Complexity.MaxCost
 	a.Short = fmt.Sprintf("%s on average, %s at most", f.cost(expected), f.cost(most))
 	text := fmt.Sprintf("A training row is asked %s questions on average and %d at most.", short(f.Tree.Complexity.ExpectedTests),
 		f.Tree.Complexity.Depth)
@@ -43,7 +43,7 @@ func (f *facts) whatItCosts() answered {
 		text += fmt.Sprintf(" Half of the training rows pay at most %s, and 90\u00a0%% pay at most %s.", f.cost(half), f.cost(nine))
 	}
 	a.Text = append(a.Text, text)
-	if c := report.Cost(f.metrics); c != nil && f.part != "train" {
+	if c := f.metrics.ExpectedCost; c != nil && f.part != "train" {
 		a.Text = append(a.Text, fmt.Sprintf("The %s rows pay %s on average.", f.part, f.cost(*c)))
 	}
 	return a
@@ -51,7 +51,7 @@ func (f *facts) whatItCosts() answered {
 
 // paidBy returns what a share of the training rows pay at most.
 func paidBy(t *tree.Tree, part float64) float64 {
-	billed := t.Billed()
+	_, billed := t.PathCosts()
 	var leaves []int
 	for i := range t.Nodes {
 		if t.Nodes[i].Leaf() {

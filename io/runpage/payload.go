@@ -111,7 +111,7 @@ func (d *payload) addPoints(a *album, r *runfolder.Run, spots []svg.Point) {
 	var order, sizes []int
 	for i := range r.Frontier.Points {
 		p := &r.Frontier.Points[i]
-		cost, most := p.Billed()
+		cost, most := p.ExpectedCost, p.MaxCost
 		q := point{
 			Name: report.Number(p.Tree), Tree: -1, Cost: cost, Most: most, Tests: p.ExpectedTests, Leaves: p.Leaves,
 			Depth: p.Depth, Merit: p.Merit, Validation: p.Validation.AUC, Test: p.Test.AUC, Loss: p.Validation.LogLoss, Accuracy: p.Validation.Accuracy, ErrorCost: p.ExpectedErrorCost, Total: p.ExpectedTotalCost,

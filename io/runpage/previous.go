@@ -42,7 +42,7 @@ func newPrevious(before, now *runfolder.Run) *previous {
 		{"balanced accuracy", was.BalancedAccuracy, m.BalancedAccuracy},
 		{"log loss", was.LogLoss, m.LogLoss},
 		{"error of probabilities", calibrationError(was), calibrationError(m)},
-		{"cost a row", report.Cost(was), report.Cost(m)},
+		{"cost a row", was.ExpectedCost, m.ExpectedCost},
 		{"tests a row", was.ExpectedTests, m.ExpectedTests},
 	} {
 		t.Add(f.name, report.Figure(f.was), report.Figure(f.now), difference(f.was, f.now))

@@ -59,6 +59,5 @@ func measured(entries []*metric.Leaf, classes []string, scale float64) *metric.M
 	for i := range m.PerClass {
 		m.PerClass[i].ROC = nil
 	}
-	m.ExpectedCost, m.Intervals.ExpectedCost = nil, nil // predictions have billed costs
 	return &m
 }

@@ -164,8 +164,7 @@ func (c *columns) leaf(v []dataset.Vector, r int) *metric.Leaf {
 		key = binary.LittleEndian.AppendUint64(key, math.Float64bits(number(&v[1+i], r)))
 	}
 	return c.day.entry(key, func() *metric.Leaf {
-		cost := number(&v[2], r)
-		l := &metric.Leaf{Class: class, Tests: int(number(&v[1], r)), Cost: cost, Billed: cost, Weights: make([]int64, len(c.classes))}
+		l := &metric.Leaf{Class: class, Tests: int(number(&v[1], r)), Cost: number(&v[2], r), Weights: make([]int64, len(c.classes))}
 		for i := range c.classes {
 			l.Probabilities = append(l.Probabilities, number(&v[3+i], r))
 		}

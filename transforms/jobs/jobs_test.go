@@ -561,7 +561,7 @@ func TestPredict(t *testing.T) {
 		}
 		wanted.Classes = make([]jobs.PredictedClass, len(worldClasses))
 		for _, p := range list.predictions {
-			wanted.Cost += p.Billed
+			wanted.Cost += p.Cost
 			wanted.Classes[slices.Index(worldClasses, p.Class)].Rows++
 			for k, x := range p.Probabilities {
 				wanted.Classes[k].Probability += x

@@ -248,7 +248,7 @@ func (p *Predicted) sum(t *tree.Tree, sums []int64) {
 		}
 		n := leaves[0]
 		leaves = leaves[1:]
-		p.Cost += float64(float64(n) * leaf.Billed)
+		p.Cost += float64(float64(n) * leaf.Cost)
 		if scorer.Modelled() {
 			continue
 		}

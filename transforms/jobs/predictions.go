@@ -87,7 +87,7 @@ func PredictionColumns(n int, t *tree.Tree, paths []string) []PredictionColumn {
 			continue
 		}
 		classes, leaves, tests, costs = append(classes, p.Class), append(leaves, int32(p.Leaf)),
-			append(tests, int32(p.Tests)), append(costs, p.Billed)
+			append(tests, int32(p.Tests)), append(costs, p.Cost)
 		for k, x := range p.Probabilities {
 			probabilities[k] = append(probabilities[k], x)
 		}

@@ -37,8 +37,8 @@ func (w *work) frontier(ctx context.Context, s *Split) error {
 	}
 	for i := range r.Frontier.Points {
 		p := &r.Frontier.Points[i]
-		if cost, _ := p.Billed(); p.Test.AUC != nil {
-			s.Frontier = append(s.Frontier, FrontierPoint{Cost: cost, Merit: p.Merit, AUC: *p.Test.AUC})
+		if p.Test.AUC != nil {
+			s.Frontier = append(s.Frontier, FrontierPoint{Cost: p.ExpectedCost, Merit: p.Merit, AUC: *p.Test.AUC})
 		}
 	}
 	return nil

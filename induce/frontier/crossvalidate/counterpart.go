@@ -99,8 +99,7 @@ const costlier = 1.2
 func (f *Fold) scoreOf(pool *frontier.Pool, p *frontier.Point) *prune.Score {
 	at, step := f.counterpart(pool, p)
 	steps, scores := f.sequences[at].Steps, f.scores[at]
-	want, _ := p.Billed()
-	cost, _ := steps[step].Billed()
+	want, cost := p.ExpectedCost, steps[step].ExpectedCost
 	root := len(steps) - 1
 	if p.Step == 0 || cost <= float64(costlier*want) || firstUpTo(steps, want) < root {
 		return &scores[step]
@@ -119,10 +118,9 @@ func between(a, b *prune.Score, share float64) *prune.Score {
 	}
 	return &prune.Score{
 		AUC: at(a.AUC, b.AUC), LogLoss: at(a.LogLoss, b.LogLoss), Accuracy: at(a.Accuracy, b.Accuracy),
-		ExpectedCost:       at(a.ExpectedCost, b.ExpectedCost),
-		ExpectedBilledCost: at(a.ExpectedBilledCost, b.ExpectedBilledCost),
-		ExpectedTests:      at(a.ExpectedTests, b.ExpectedTests),
-		ExpectedErrorCost:  at(a.ExpectedErrorCost, b.ExpectedErrorCost),
+		ExpectedCost:      at(a.ExpectedCost, b.ExpectedCost),
+		ExpectedTests:     at(a.ExpectedTests, b.ExpectedTests),
+		ExpectedErrorCost: at(a.ExpectedErrorCost, b.ExpectedErrorCost),
 	}
 }
 
@@ -149,8 +147,7 @@ func Optimism(folds []Fold, pool *frontier.Pool, s *frontier.Settings, listed []
 		for i := range listed {
 			p, other := &listed[i], chosen
 			if !p.Chosen {
-				cost, _ := p.Billed()
-				other, err = frontier.HighestWithin(points, cost)
+				other, err = frontier.HighestWithin(points, p.ExpectedCost)
 				errs[k] = errors.Join(errs[k], err)
 			}
 			gains[k][i] = difference(folds[k].scoreOf(pool, &p.Point).AUC, folds[k].scoreOf(pool, &other).AUC)
@@ -215,26 +212,26 @@ func (f *Fold) counterpart(pool *frontier.Pool, p *frontier.Point) (pruning, ste
 	case len(own.Steps) - 1:
 		return pruning, len(steps) - 1
 	}
-	want, _ := p.Billed()
+	want := p.ExpectedCost
 	first := firstUpTo(steps, want)
 	if first == len(steps) {
 		first-- // the root alone
 	}
-	cost, _ := steps[first].Billed()
+	cost := steps[first].ExpectedCost
 	if first > 0 {
-		if above, _ := steps[first-1].Billed(); above-want < want-cost {
+		if above := steps[first-1].ExpectedCost; above-want < want-cost {
 			cost = above
 		}
 	}
 	from := firstUpTo(steps, cost)
-	to := from + sort.Search(len(steps)-from, func(i int) bool { c, _ := steps[from+i].Billed(); return c < cost })
+	to := from + sort.Search(len(steps)-from, func(i int) bool { return steps[from+i].ExpectedCost < cost })
 	return pruning, min(max(f.sequences[pruning].At(middle(own, p.Step)), from), max(from, to-1))
 }
 
 // firstUpTo returns the index of the first step whose expected billed cost is at most cost;
 // len(steps) if absent. Costs fall from step to step.
 func firstUpTo(steps []prune.Step, cost float64) int {
-	return sort.Search(len(steps), func(i int) bool { c, _ := steps[i].Billed(); return c <= cost })
+	return sort.Search(len(steps), func(i int) bool { return steps[i].ExpectedCost <= cost })
 }
 
 // middle returns the geometric mean of the least and the greatest alpha at which a step is optimal;

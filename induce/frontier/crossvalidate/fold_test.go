@@ -258,7 +258,7 @@ func TestCounterparts(t *testing.T) {
 			rows += weight
 			add := func(s *prune.Score, share float64) {
 				sum += share * *s.AUC
-				total += share * weight * (*s.ExpectedErrorCost + *s.ExpectedBilledCost)
+				total += share * weight * (*s.ExpectedErrorCost + *s.ExpectedCost)
 				loss += share * weight * *s.LogLoss
 				hits += share * weight * *s.Accuracy
 				wrong += share * weight * *s.ExpectedErrorCost

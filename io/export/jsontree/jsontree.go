@@ -166,8 +166,7 @@ func (w *writer) list(name string, elements []any) {
 }
 
 func (w *writer) nodes(paths []string) []any {
-	tests, _ := w.tree.PathCosts()
-	costs := w.tree.Billed()
+	tests, costs := w.tree.PathCosts()
 	list := make([]any, len(w.tree.Nodes))
 	for id := range w.tree.Nodes {
 		n := &w.tree.Nodes[id]

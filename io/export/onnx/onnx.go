@@ -139,13 +139,12 @@ func (w *writer) write(paths []string) {
 		leaf = w.cast(w.flat(w.forest.add(w.graph, matrix, w.position)), whole)
 	}
 	classes, count := w.tree.Label.Classes, len(w.leaves)
-	tests, _ := w.tree.PathCosts()
-	billed := w.tree.Billed()
+	tests, paid := w.tree.PathCosts()
 	class, nodes, asked := make([]int64, count), make([]int64, count), make([]int64, count)
 	costs, table := make([]float64, count), make([]float64, 0, count*len(classes))
 	for i, id := range w.leaves {
 		n := &w.tree.Nodes[id]
-		class[i], nodes[i], asked[i], costs[i] = int64(n.Class), int64(id), int64(tests[id]), billed[id]
+		class[i], nodes[i], asked[i], costs[i] = int64(n.Class), int64(id), int64(tests[id]), paid[id]
 		table = append(table, n.Probabilities...)
 	}
 	decided := w.gather(w.wholes(class, count), leaf)

@@ -192,8 +192,7 @@ func (w *writer) outputs(names []string, leaf *element) *element {
 					el("FieldRef", "field", modelled), el("FieldRef", "field", plain))),
 		)
 	}
-	tests, _ := w.tree.PathCosts()
-	costs := w.tree.Billed()
+	tests, costs := w.tree.PathCosts()
 	o.with(
 		w.byLeaf(names[1], names[0], "integer", func(id int) string { return strconv.Itoa(tests[id]) }),
 		w.byLeaf(names[2], names[0], "double", func(id int) string { return number(costs[id]) }),

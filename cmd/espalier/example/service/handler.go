@@ -90,7 +90,7 @@ func (h *scoreHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	answer := scored{
-		Class: p.Class, Probabilities: make(map[string]float64), Leaf: p.Leaf, Tests: p.Tests, Cost: p.Billed,
+		Class: p.Class, Probabilities: make(map[string]float64), Leaf: p.Leaf, Tests: p.Tests, Cost: p.Cost,
 		Model: model.ID, Unseen: unseen,
 	}
 	for i, class := range model.Tree.Label.Classes {
