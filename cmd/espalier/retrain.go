@@ -155,11 +155,28 @@ func printAttempt(w io.Writer, a *retraining.Attempt, repeated bool) error {
 		again = ", as before: the files and settings are the same"
 	}
 	text := fmt.Sprintf("%s: %s%s", a.Run, a.Outcome, again)
-	if a.AUC != nil && a.Cost != nil {
-		text += fmt.Sprintf("; AUC %.4f on test rows, expected cost %.3g", *a.AUC, *a.Cost)
+	if a.AUC != nil {
+		text += "; " + tested(a.AUC, a.Cost)
 	}
 	_, err := fmt.Fprintln(w, report.Wrapped(text, pageWidth(w), "  "))
 	return err
+}
+
+// tested describes a tree by its figures on test rows; cost is nil if it is unknown.
+func tested(auc, cost *float64) string {
+	text := fmt.Sprintf("AUC %.4f on test rows", *auc)
+	if cost != nil {
+		text += fmt.Sprintf(", expected cost %.3g", *cost)
+	}
+	return text
+}
+
+// costOf writes the expected cost in a record of the history.
+func costOf(a *retraining.Attempt) string {
+	if a.OwnPrices != nil { // a record of version 0.3
+		return optional(a.OwnPrices, "%.3g at own prices")
+	}
+	return optional(a.Cost, "%.3g")
 }
 
 // historyTable returns the table of attempts, with the run in use marked in its last promotion.
@@ -188,7 +205,7 @@ func historyTable(list []*retraining.Attempt, now *latest.Pointer) *report.Table
 		cells := []string{
 			cmp.Or(nameOf(a.Run), a.Date), a.Digest[:min(len(a.Digest), shownDigits)], a.Started.Format(time.DateTime), a.Mode,
 			a.Outcome, fmt.Sprintf("%.1f", a.Seconds), strconv.FormatInt(a.Rows, 10), optional(a.AUC, "%.4f"),
-			optional(a.Cost, "%.3g"), cutsDate(a), strings.Join(notes, "; "),
+			costOf(a), cutsDate(a), strings.Join(notes, "; "),
 		}
 		if live {
 			cells = slices.Insert(cells, cost, liveAUC(a))

@@ -119,7 +119,7 @@ func listRuns(c *cobra.Command, flags *useFlags) error {
 		if u.InUse != nil {
 			remark = inUse(u.InUse)
 		}
-		t.Add(nameOf(u.Run), u.Outcome, optional(u.AUC, "%.4f"), optional(u.Cost, "%.3g"), remark)
+		t.Add(nameOf(u.Run), u.Outcome, optional(u.AUC, "%.4f"), costOf(u.Attempt), remark)
 	}
 	return t.Write(c.OutOrStdout(), pageWidth(c.OutOrStdout()))
 }

@@ -116,8 +116,8 @@ func printOrigin(w io.Writer, o *provenance.Origin) error {
 	} else {
 		line("trained", "unknown here: name the destination of retrain with --destination")
 	}
-	if o.AUC != nil && o.Cost != nil {
-		line("figures", "AUC %.4f on test rows, expected cost %.3g", *o.AUC, *o.Cost)
+	if o.AUC != nil {
+		line("figures", "%s", tested(o.AUC, o.Cost))
 	}
 	if len(o.Used) > 0 {
 		line("in use", "%s", usesText(o))

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"path"
 
@@ -141,7 +142,10 @@ func (o *Origin) readRecord(ctx context.Context, s *objectstore.Store, destinati
 	if r.Attempt.Digest != o.Digest {
 		o.note("the history has the run, with another tree than the tree that made the file")
 	} else {
-		o.AUC, o.Cost, o.Used = r.Attempt.AUC, r.Attempt.Cost, r.Uses
+		o.AUC, o.Cost, o.Used = r.Attempt.AUC, cmp.Or(r.Attempt.Cost, o.Cost), r.Uses
+		if old := r.Attempt.OwnPrices; old != nil {
+			o.note(fmt.Sprintf("the history's record is of version 0.3: its cost, %.3g, has each test at its own price", *old))
+		}
 	}
 	if o.Training == nil {
 		o.Run, o.Folder = path.Base(r.Attempt.Run), objectstore.Join(at, r.Attempt.Run)

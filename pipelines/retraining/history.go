@@ -36,10 +36,11 @@ func outcomes() []string {
 }
 
 const (
-	attemptFormat = "espalier/attempt"
-	historyFolder = "history"
-	runsFolder    = "runs"
-	maxAttempt    = 1 << 24 // bytes
+	attemptFormat  = "espalier/attempt"
+	attemptVersion = 2 // since version 0.4: Cost is the billed cost
+	historyFolder  = "history"
+	runsFolder     = "runs"
+	maxAttempt     = 1 << 24 // bytes
 )
 
 // Attempt is a document of the history.
@@ -64,13 +65,17 @@ type Attempt struct {
 	Missing []string     `json:"missing"` // days without rows
 	Rows    int64        `json:"rows"`    // for training, validation and test
 	AUC     *float64     `json:"auc"`     // AUC of the new tree on its test rows; null if unknown
-	Cost    *float64     `json:"cost"`    // expected cost of the new tree; null if unknown
+	Cost    *float64     `json:"cost"`    // expected cost of the new tree on its test rows; null if unknown
 	Checks  []gate.Check `json:"checks"`
 	Error   string       `json:"error,omitempty"`
 
 	// Live holds the figures of the run's predictions by labels that came later; nil if absent. They have
 	// a document of their own: see runfolder.ReadLive.
 	Live *runfolder.LiveTree `json:"-"`
+
+	// OwnPrices is the cost in a document of version 0.3: the cost of the tests at their own prices. Then
+	// Cost is nil. OwnPrices is nil in other documents.
+	OwnPrices *float64 `json:"-"`
 
 	url        string
 	generation string
@@ -126,6 +131,9 @@ func readAttempt(ctx context.Context, s *objectstore.Store, destination string, 
 	if err := json.Unmarshal(b, a); err != nil || a.Format != attemptFormat || !slices.Contains(outcomes(), a.Outcome) {
 		return nil, usage.Errorf("--destination: %s is not a document of a retraining: remove it from the history", file.URL)
 	}
+	if a.Version < attemptVersion {
+		a.OwnPrices, a.Cost = a.Cost, nil
+	}
 	if err := a.checkNames(s, destination); err != nil {
 		return nil, usage.Errorf("--destination: %s: %v: remove it from the history", file.URL, err)
 	}
@@ -169,7 +177,7 @@ func dateOf(history []*Attempt, run string) time.Time {
 func newAttempt(destination, version, date, key string, started time.Time) *Attempt {
 	name := fmt.Sprintf("%s-%s.json", started.UTC().Format("20060102T150405.000000Z"), date)
 	return &Attempt{
-		Format: attemptFormat, Version: 1, Espalier: version, Date: date, Key: key, Started: started.UTC(),
+		Format: attemptFormat, Version: attemptVersion, Espalier: version, Date: date, Key: key, Started: started.UTC(),
 		Mode: config.ModeTrain, Outcome: Running, Missing: []string{}, Checks: []gate.Check{}, url: objectstore.Join(destination, historyFolder, name),
 	}
 }
