@@ -329,8 +329,9 @@ func (c *choosing) describe(ctx context.Context, chosen *selection.Winner) (*win
 			p := &choice.Listed[i]
 			t, part := treeOf(found, &p.Point)
 			trees[i], points[i] = t.Tested(), frontierPoint(i, p, t, part)
-			if reports[i] = foldsReport(t, crossvalidate.Counterparts(found.Folds, pool, &p.Point)); reports[i] != nil {
-				reports[i].Optimism, points[i].Optimism = found.Optimism[i], found.Optimism[i]
+			if len(found.Folds) > 0 {
+				points[i].Optimism = found.Optimism[i]
+				reports[i] = foldsReport(t, crossvalidate.Counterparts(found.Folds, pool, &p.Point), found.Optimism[i], pool.GroupEffect)
 			}
 		})
 	})
@@ -372,19 +373,31 @@ func treeOf(found *selection.Competition, p *frontier.Point) (*tree.Tree, partOf
 	}
 }
 
-// foldsReport compares the chosen tree with its counterparts of the folds. It returns nil without
-// counterparts.
-func foldsReport(t *tree.Tree, counterparts []crossvalidate.Counterpart) *runfolder.Folds {
-	if len(counterparts) == 0 {
-		return nil
+// foldsReport compares a tree with its counterparts of the folds, at least one. optimism is by how much the areas are
+// too high, and groupEffect the design effect of groups on standard errors; nil and 0: not known.
+func foldsReport(
+	t *tree.Tree, counterparts []crossvalidate.Counterpart, optimism *float64, groupEffect float64,
+) *runfolder.Folds {
+	r := &runfolder.Folds{
+		Count: len(counterparts), Stability: crossvalidate.Stability(t, counterparts), Optimism: optimism,
 	}
-	r := &runfolder.Folds{Count: len(counterparts), Stability: crossvalidate.Stability(t, counterparts)}
-	for _, p := range counterparts {
+	areas := make([]*metric.Estimate, len(counterparts))
+	for i, p := range counterparts {
+		areas[i] = p.Area
 		r.Each = append(r.Each, runfolder.FoldFigures{
 			Rows: p.Rows, AUCOvRMacro: p.Score.AUC, Accuracy: p.Score.Accuracy, ExpectedCost: p.Score.ExpectedCost,
 			ExpectedBilledCost: p.Score.ExpectedCost, Leaves: p.Tree.Complexity.Leaves,
 		})
 	}
 	r.FillMeans()
+	if area := metric.MeanOf(areas, max(1, groupEffect)); area != nil {
+		less := 0.0
+		if optimism != nil {
+			less = *optimism
+		}
+		r.Interval = &metric.Interval{
+			StandardError: area.StandardError, Low: max(0, area.Low-less), High: min(1, area.High-less),
+		}
+	}
 	return r
 }

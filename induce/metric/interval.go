@@ -29,6 +29,31 @@ func Unpaired(a, b *Estimate) *Difference {
 	return d
 }
 
+// MeanOf returns the mean of a metric on different rows, such as the folds of a cross-validation, without the values
+// that are nil; nil if all are. The squared distance of each bound from the mean is the sum of the squared distances of
+// the bounds, divided by the squared number of values (Zou and Donner, Statistics in Medicine 27, 2008). effect is the
+// design effect on standard errors, at least 1.
+func MeanOf(list []*Estimate, effect float64) *Estimate {
+	var below, above, variance, sum, n float64
+	for _, e := range list {
+		if e == nil {
+			continue
+		}
+		below += float64((e.Value - e.Low) * (e.Value - e.Low))
+		above += float64((e.High - e.Value) * (e.High - e.Value))
+		variance += float64(e.StandardError * e.StandardError)
+		sum, n = sum+e.Value, n+1
+	}
+	if n == 0 {
+		return nil
+	}
+	mean := sum / n
+	apart := func(squares float64) float64 { return effect * math.Sqrt(squares) / n }
+	return &Estimate{mean, Interval{
+		StandardError: apart(variance), Low: mean - apart(below), High: mean + apart(above),
+	}}
+}
+
 // Intervals are the 95 % confidence intervals of Metrics, by the same names. They hold
 // for the fixed tree on new rows from the same distribution, which are drawn one by one, or in
 // groups: see Effects. An undefined interval is nil.

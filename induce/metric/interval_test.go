@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/espalier-ml/espalier/induce/metric"
 )
@@ -460,4 +461,22 @@ func FuzzEvaluate(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestMeanOf: by hand. Values that are not defined do not count.
+func TestMeanOf(t *testing.T) {
+	list := []*metric.Estimate{
+		{Value: .8, Interval: metric.Interval{StandardError: .03, Low: .7, High: .9}}, nil,
+		{Value: .6, Interval: metric.Interval{StandardError: .04, Low: .5, High: .8}},
+	}
+	got := metric.MeanOf(list, 2)
+	want := &metric.Estimate{
+		Value: .7, Interval: metric.Interval{StandardError: .05, Low: .7 - math.Sqrt(.02), High: .7 + math.Sqrt(.05)},
+	}
+	if diff := cmp.Diff(want, got, cmpopts.EquateApprox(0, 1e-12)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if none := metric.MeanOf([]*metric.Estimate{nil}, 1); none != nil {
+		t.Errorf("mean %v of no value", none)
+	}
 }

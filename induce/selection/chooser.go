@@ -2,6 +2,7 @@ package selection
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime"
 
@@ -95,13 +96,9 @@ func (c *Chooser) Choose(ctx context.Context, candidates []frontier.Candidate) (
 	if c.Settings.Undecided(len(candidates)) {
 		return c.compete(ctx, candidates)
 	}
-	sole, err := c.Settings.Sole(&candidates[0])
+	sole, err := c.sole(&c.Settings.Settings, &candidates[0])
 	if err != nil {
-		return nil, c.noChoice(err)
-	}
-	if before := candidates[0].Tree.CountLeaves(); c.Settings.Alpha == nil && sole != &candidates[0] {
-		c.Host.Warn(fmt.Sprintf("the tree of %d leaves is pruned to %d, within the limit of %s",
-			before, sole.Tree.CountLeaves(), c.Settings.Limits))
+		return nil, err
 	}
 	switch a := &sole.Tree.Algorithm; {
 	case a.Ridge > 0 || a.BoosterTrees > 0: // a refit keeps the kind of the tree's models
@@ -113,6 +110,19 @@ func (c *Chooser) Choose(ctx context.Context, candidates []frontier.Candidate) (
 		return nil, err
 	}
 	return &Winner{Candidate: sole}, nil
+}
+
+// sole returns the only tree, pruned as the settings ask.
+func (c *Chooser) sole(s *frontier.Settings, only *frontier.Candidate) (*frontier.Candidate, error) {
+	t, err := s.Sole(only)
+	if err != nil {
+		return nil, c.noChoice(err)
+	}
+	if s.Alpha == nil && t != only {
+		c.Host.Warn(fmt.Sprintf("the tree of %d leaves is pruned to %d, within the limit of %s",
+			only.Tree.CountLeaves(), t.Tree.CountLeaves(), s.Limits))
+	}
+	return t, nil
 }
 
 // compete prunes the candidates, cross-validates the prunings, and chooses one.
@@ -138,6 +148,12 @@ func (c *Chooser) compete(ctx context.Context, candidates []frontier.Candidate) 
 	}
 	crossvalidate.SetAreas(folds, pool)
 	choice, err := pool.Choose(&c.Settings.Settings)
+	if errors.Is(err, frontier.ErrNoMerit) && candidates[0].Counts[dataset.Validation].TotalRows() == 0 {
+		c.Host.Warn("no training row with a label is left for the folds to choose a tree by: the tree is the first of the grid")
+		unjudged := c.Settings.Unjudged()
+		sole, err := c.sole(&unjudged, &candidates[0])
+		return &Winner{Candidate: sole}, err
+	}
 	if err != nil {
 		return nil, c.noChoice(err)
 	}

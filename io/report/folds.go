@@ -17,11 +17,7 @@ const leastOptimism = 0.0001
 // the trees of the folds do not have.
 func Folds(w io.Writer, f *runfolder.Folds, modelled bool, width int) error {
 	var b strings.Builder
-	plain := ""
-	if modelled {
-		plain = " without leaf models"
-	}
-	printf(&b, "%d folds%s: AUC %s", f.Count, plain, Figure(f.Expected()))
+	printf(&b, "%d folds%s: AUC %s", f.Count, withoutModels(modelled), Figure(f.Expected()))
 	if d := f.StandardDeviation.AUCOvRMacro; d != nil {
 		printf(&b, " +- %.4f", *d)
 	}
@@ -38,4 +34,12 @@ func Folds(w io.Writer, f *runfolder.Folds, modelled bool, width int) error {
 	}
 	_, err := fmt.Fprintln(w, Wrapped(b.String(), width, ""))
 	return err
+}
+
+// withoutModels returns words for the trees of the folds of a tree with leaf models.
+func withoutModels(modelled bool) string {
+	if modelled {
+		return " without leaf models"
+	}
+	return ""
 }

@@ -72,6 +72,9 @@ func (o *Overview) Choice() []string {
 // Quality describes in sentences how good the tree is, and what it costs.
 func (o *Overview) Quality() []string {
 	part, m := o.Run.Metrics.Best()
+	if f := o.Run.Metrics.Folds; f != nil && part == dataset.Train.String() {
+		return []string{outOfFold(f, m, o.Run.Tree.Modelled()), o.cost(m)}
+	}
 	return []string{quality(part, m), o.cost(m)}
 }
 
@@ -186,15 +189,33 @@ func quality(part string, m *metric.Metrics) string {
 	if m.Intervals != nil && m.Intervals.AUCOvRMacro != nil {
 		text += " (" + areaInterval(m) + ")"
 	}
-	if m.Accuracy == nil || len(m.PerClass) == 0 {
-		return text + "."
+	return text + accuracy(m.Accuracy, m) + "."
+}
+
+// outOfFold describes how good trees like the tree are on rows that did not grow them: on the training rows, by
+// cross-validation. m are the metrics of the training rows. modelled means that the tree has leaf models, which
+// the trees of the folds do not have.
+func outOfFold(f *runfolder.Folds, m *metric.Metrics, modelled bool) string {
+	text := fmt.Sprintf("%s in %d folds%s: AUC %s", plural(m.Rows, "training row"), f.Count, withoutModels(modelled),
+		rounded(f.Expected()))
+	if f.Interval != nil {
+		text += fmt.Sprintf(" (%.3f-%.3f)", f.Interval.Low, f.Interval.High)
+	}
+	return text + accuracy(f.Mean.Accuracy, m) + "."
+}
+
+// accuracy compares an accuracy on the rows of metrics with always predicting the most frequent class; empty if the
+// accuracy is nil.
+func accuracy(share *float64, m *metric.Metrics) string {
+	if share == nil || len(m.PerClass) == 0 {
+		return ""
 	}
 	most := mostFrequent(m)
-	text += ", accuracy " + Percent(*m.Accuracy)
+	text := ", accuracy " + Percent(*share)
 	if most.Prevalence != nil {
 		text += fmt.Sprintf(" (always %s: %s)", name(most.Class), Percent(*most.Prevalence))
 	}
-	return text + "."
+	return text
 }
 
 // cost describes what the tree costs.

@@ -190,4 +190,3 @@ func Wrapped(s string, width int, indent string) string {
 	}
 	return b.String()
 }
-

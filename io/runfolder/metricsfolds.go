@@ -22,6 +22,9 @@ type Folds struct {
 	// folds: see crossvalidate.Optimism. nil: not known, or somebody chose the tree in another way.
 	Optimism *float64 `json:"optimism,omitempty"`
 
+	// Interval is the 95 % interval of the mean area without its optimism: see Expected. nil: not known.
+	Interval *metric.Interval `json:"interval,omitempty"`
+
 	*tree.Stability // as shares of the folds' trees
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/frontier"
+	"github.com/espalier-ml/espalier/induce/metric"
 	"github.com/espalier-ml/espalier/induce/parallel"
 	"github.com/espalier-ml/espalier/induce/prune"
 	"github.com/espalier-ml/espalier/induce/tree"
@@ -21,6 +22,8 @@ type Counterpart struct {
 	Tree  *tree.Tree
 	Score prune.Score // on the objects of the fold
 	Leaf  prune.Score // score of the root of this tree as a single leaf
+
+	Area *metric.Estimate // area on the objects of the fold; nil if they do not define it
 }
 
 // Counterparts returns the counterpart of a point in each fold.
@@ -30,8 +33,11 @@ func Counterparts(folds []Fold, pool *frontier.Pool, p *frontier.Point) []Counte
 		f := &folds[i]
 		at, step := f.counterpart(pool, p)
 		scores := f.scores[at]
+		t := f.sequences[at].Tree(step)
+		counts := f.sequences[at].CountsOf(step, f.held[pool.Prunings[at].Candidate])
 		list[i] = Counterpart{
-			Rows: f.rows, Tree: f.sequences[at].Tree(step), Score: scores[step], Leaf: scores[len(scores)-1],
+			Rows: f.rows, Tree: t, Score: scores[step], Leaf: scores[len(scores)-1],
+			Area: metric.Area(metric.Leaves(t, counts)),
 		}
 	}
 	return list
