@@ -214,7 +214,7 @@ func TestSameBytes(t *testing.T) {
 	modelled := key
 	modelled.LeafModel, modelled.Weight = "auto", "weight"
 	taught := modelled
-	taught.Teacher, taught.MadeUpRows, taught.Folds = "boosted", 300, crossvalidate.Setting{Number: 2}
+	taught.Teacher, taught.MadeUpRows, taught.Folds = "boosted", new(int64(300)), crossvalidate.Setting{Number: 2}
 	boosted := taught
 	boosted.LeafModel, boosted.Teacher = "boosted", "boosted"
 	configurations := map[string]pipelines.TrainConfig{

@@ -51,7 +51,7 @@ func TestInterruptedIsTold(t *testing.T) {
 			c := c
 			c.Output, c.Split, c.Select, c.Folds = output, dataset.Shares{60, 20, 20}, frontier.Best, crossvalidate.Setting{Number: 2}
 			oneMember(&c)
-			c.Teacher, c.MadeUpRows, c.LeafModel, c.Certificate = "boosted", 200, "none", false
+			c.Teacher, c.MadeUpRows, c.LeafModel, c.Certificate = "boosted", new(int64(200)), "none", false
 			r, err := pipelines.Train(ctx, c, nil)
 			if err == nil && r.Frontier.Grown != 2 {
 				t.Errorf("%d trees were grown: want one from the labels, one from the teacher", r.Frontier.Grown)

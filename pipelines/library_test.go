@@ -223,7 +223,7 @@ func TestLibraryChoosesTheSameTree(t *testing.T) {
 		},
 		"boosted leaf models and teacher": func(p *pipelines.TrainConfig, c *transforms.TrainConfig) {
 			p.LeafModel, c.LeafModel, p.Teacher, c.Teacher = "auto", "auto", "boosted", "boosted"
-			p.MadeUpRows, c.MadeUpRows, p.TeacherWeight, c.TeacherWeight = 500, 500, 0.7, 0.7
+			p.MadeUpRows, c.MadeUpRows, p.TeacherWeight, c.TeacherWeight = new(int64(500)), new(int64(500)), 0.7, 0.7
 			p.Algorithm, c.Algorithm = []split.Algorithm{split.C45}, []split.Algorithm{split.C45}
 		},
 		"teacher of weighted rows": func(p *pipelines.TrainConfig, c *transforms.TrainConfig) {

@@ -119,13 +119,15 @@ func TestWishes(t *testing.T) {
 		{func(c *pipelines.TrainConfig) { c.Teacher, c.LabelProbabilities = "boosted", []string{"p_*"} }, "two teachers"},
 		{func(c *pipelines.TrainConfig) { c.Teacher, c.Select = "boosted", frontier.First }, "--select first"},
 		{func(c *pipelines.TrainConfig) { c.Teacher, c.Monotone = "boosted", map[string]int8{"x": 1} }, "--teacher boosted"},
-		{func(c *pipelines.TrainConfig) { c.Teacher, c.MadeUpRows = "none", 10 }, "--made_up_rows"},
+		{func(c *pipelines.TrainConfig) { c.Teacher, c.MadeUpRows = "none", new(int64(10)) }, "--made_up_rows"},
 		{func(c *pipelines.TrainConfig) { c.Teacher, c.TeacherWeight = "none", 0.25 }, "--teacher_weight"},
 		{func(c *pipelines.TrainConfig) { c.Teacher = "oracle" }, "boosted"},
 		{func(c *pipelines.TrainConfig) { c.Teacher = "forest" }, "write boosted"},
-		{func(c *pipelines.TrainConfig) { c.MadeUpRows = -2 }, "made_up_rows"},
+		{func(c *pipelines.TrainConfig) { c.MadeUpRows = new(int64(-2)) }, "made_up_rows"},
 		{func(c *pipelines.TrainConfig) { c.Teacher, c.Monotone = "auto", map[string]int8{"x": 1} }, ""},
-		{func(c *pipelines.TrainConfig) { c.Teacher, c.TeacherWeight, c.MadeUpRows = "boosted", 0.25, 0 }, ""},
+		{func(c *pipelines.TrainConfig) {
+			c.Teacher, c.TeacherWeight, c.MadeUpRows = "boosted", 0.25, new(int64(0))
+		}, ""},
 		{func(c *pipelines.TrainConfig) { c.LeafModel, c.Monotone = "linear", map[string]int8{"x": 1} }, "--monotone"},
 		{func(c *pipelines.TrainConfig) { c.LeafModel, c.Monotone = "auto", map[string]int8{"x": 1} }, ""},
 		{func(c *pipelines.TrainConfig) { c.LeafModel = "cubic" }, "linear"},

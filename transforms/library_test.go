@@ -583,7 +583,7 @@ func trainFaults() map[string]buildFault {
 			training(func(c *transforms.TrainConfig) {
 				c.Algorithm, c.Lambda, c.Bins = []split.Algorithm{split.C45, 77}, []float64{-3}, []int{8, 8}
 				c.Split, c.Choice = dataset.Shares{70, 10, 20}, settings.Choice{
-					Select: 88, Prune: []prune.Currency{66}, Folds: crossvalidate.Setting{Number: 1}, Teacher: "master", MadeUpRows: -7,
+					Select: 88, Prune: []prune.Currency{66}, Folds: crossvalidate.Setting{Number: 1}, Teacher: "master", MadeUpRows: new(int64(-7)),
 				}
 				c.ValueCosts, c.ClassWeights = map[string]map[string]float64{"wardd": {"a": -1}}, map[string]float64{"a": -2}
 			}),

@@ -43,7 +43,7 @@ func Kinds() []string { return []string{string(None), string(Linear), string(Boo
 type Teacher struct {
 	Kind   distill.Teacher
 	Weight float64 // weight of its probabilities against the label
-	MadeUp int64   // number of made-up rows that it labels; negative: chosen by the number of training objects
+	MadeUp *int64  // number of synthetic rows that it labels; nil: by the number of training objects
 }
 
 // Narrowed returns the settings and the members of the grid without the members that cannot be

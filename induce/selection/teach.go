@@ -132,9 +132,11 @@ func (c *Chooser) teacher() distill.Config {
 	t := &c.Settings.Teacher
 	config := distill.Config{
 		Features: c.Features, Share: t.Weight, Seed: c.Settings.Seed, Scale: c.Training.Scale,
-		MadeUp: int(t.MadeUp), Workers: runtime.GOMAXPROCS(0),
+		Workers: runtime.GOMAXPROCS(0),
 	}
-	if t.MadeUp < 0 {
+	if t.MadeUp != nil {
+		config.MadeUp = int(*t.MadeUp)
+	} else {
 		const each, most = 5, 50_000
 		config.MadeUp = int(min(each*c.Training.Objects, most))
 	}

@@ -133,7 +133,7 @@ func (s *Settings) teacherFaults(name Namer) []error {
 		faults = append(faults, fmt.Errorf("%s %s makes trees to choose among: %s first chooses nothing; "+
 			"name a rule that does, such as %s best", name("teacher"), s.Teacher, name("select"), name("select")))
 	}
-	if s.Teacher.Check() == nil && !s.Teaches() && s.MadeUpRows >= 0 {
+	if !s.Teaches() && s.MadeUpRows != nil {
 		faults = append(faults, fmt.Errorf("%s are for a teacher: add %s boosted", name("made_up_rows"), name("teacher")))
 	}
 	return faults

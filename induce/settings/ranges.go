@@ -65,7 +65,7 @@ func RangeOf(setting string) Range {
 	case "lambda", "alpha", "max_expected_cost", "max_cost":
 		return Between(0, 1e12)
 	case "made_up_rows":
-		return Between(-1, 1<<24)
+		return Between(0, 1<<24)
 	case "max_classes":
 		return Between(1, math.MaxUint16)
 	case "max_categories":
@@ -108,11 +108,13 @@ func (s *Settings) numbers() []number {
 	if s.Alpha != nil {
 		add("alpha", *s.Alpha)
 	}
+	if s.MadeUpRows != nil {
+		list = append(list, number{"made_up_rows", float64(*s.MadeUpRows), "a whole number"})
+	}
 	for _, whole := range []struct {
 		setting string
 		value   int64
 	}{
-		{"made_up_rows", s.MadeUpRows},
 		{"max_classes", int64(s.MaxClasses)},
 		{"max_categories", int64(s.MaxCategories)},
 		{"min_value_rows", s.MinValueRows},

@@ -90,7 +90,7 @@ type Choice struct {
 	LeafModel     selection.Kind  // models in the leaves, such as selection.None
 	Teacher       distill.Teacher // model whose predictions the tree also learns, such as distill.None
 	TeacherWeight float64         // weight of the teacher relative to the label, 0 to 1
-	MadeUpRows    int64           // rows that the teacher labels; -1: depends on how many training objects there are
+	MadeUpRows    *int64          // synthetic rows that the teacher labels; nil: by the number of training objects
 	Certificate   bool            // whether to compute a lower bound on the cost of such trees
 }
 
@@ -113,7 +113,7 @@ func Default() Settings {
 		Choice: Choice{
 			Select: frontier.Best, Tolerance: defaultTolerance, Prune: []prune.Currency{prune.Leaves, prune.Cost},
 			Folds: crossvalidate.Setting{Auto: true}, FrontierStep: 0.001, Certificate: true,
-			LeafModel: selection.None, Teacher: distill.Auto, TeacherWeight: DefaultTeacherWeight, MadeUpRows: -1,
+			LeafModel: selection.None, Teacher: distill.Auto, TeacherWeight: DefaultTeacherWeight,
 		},
 	}
 }

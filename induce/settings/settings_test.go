@@ -45,8 +45,8 @@ func TestFaults(t *testing.T) {
 			s.Alpha, s.Prune = new(0.1), []prune.Currency{prune.Leaves, prune.Cost}
 		},
 		"Algorithm: algorithm":                  func(s *settings.Settings) { s.Algorithm = []split.Algorithm{0} },
-		`Teacher "": want one of`:               func(s *settings.Settings) { s.Teacher, s.MadeUpRows = "", 0 },
-		"MadeUpRows are for a teacher":          func(s *settings.Settings) { s.MadeUpRows = 5 },
+		`Teacher "": want one of`:               func(s *settings.Settings) { s.Teacher = "" },
+		"MadeUpRows are for a teacher":          func(s *settings.Settings) { s.MadeUpRows = new(int64(5)) },
 		"Select total adds the cost of errors":  func(s *settings.Settings) { s.Select = frontier.Total },
 		"Lambda auto is a choice":               func(s *settings.Settings) { s.Select, s.Lambda = frontier.First, nil },
 		"MaxCost 3 is a budget":                 func(s *settings.Settings) { s.Select, s.MaxCost = frontier.First, 3 },

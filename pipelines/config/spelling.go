@@ -104,6 +104,24 @@ func spellAlpha(alpha *float64) string {
 	return spell(*alpha)
 }
 
+func parseMadeUp(text string) (*int64, error) {
+	if text == auto || text == "-1" { // "-1" was auto in version 0.3
+		return nil, nil //nolint:nilnil // the number of training objects decides
+	}
+	rows, err := strconv.ParseInt(text, 10, 64)
+	if err != nil {
+		err = fmt.Errorf("want %s or a whole number %s", auto, settings.RangeOf("made_up_rows"))
+	}
+	return &rows, err
+}
+
+func spellMadeUp(rows *int64) string {
+	if rows == nil {
+		return auto
+	}
+	return strconv.FormatInt(*rows, 10)
+}
+
 func parseBins(text string) (int, error) {
 	n, err := strconv.Atoi(text)
 	if err != nil {

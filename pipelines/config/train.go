@@ -160,8 +160,8 @@ func (c *Train) rowSettings() []setting.Setting {
 				"one and two features on small data, but not with --monotone or --label_probabilities",
 		},
 		{
-			Name: "made_up_rows", Value: whole(&c.MadeUpRows, "made_up_rows"),
-			Help: "rows that --teacher makes up around the training rows; -1: 5 for each training object, at most 50,000",
+			Name: "made_up_rows", Value: setting.Typed(&c.MadeUpRows, "", parseMadeUp, spellMadeUp),
+			Help: "synthetic rows around the training rows that --teacher labels; auto: 5 for each training object, at most 50,000",
 		},
 		{
 			Name: "teacher_weight", Value: number(&c.TeacherWeight, "teacher_weight"),
@@ -356,7 +356,7 @@ func (c *Train) choiceSettings() []setting.Setting {
 		},
 		{
 			Name: "max_leaves", Value: whole(&c.MaxLeaves, "max_leaves"),
-			Help: "leaves of the tree; with --select first it is grown best first; 0: any number",
+			Help: "leaves of the tree; it is grown best first if no prunings compete, as with --select first; 0: any number",
 		},
 		{
 			Name: "prune", Value: listOf(&c.Prune, none, prune.ParseCurrency),
@@ -368,8 +368,9 @@ func (c *Train) choiceSettings() []setting.Setting {
 		},
 		{
 			Name: "folds", Value: setting.Typed(&c.Folds, "", crossvalidate.ParseSetting, crossvalidate.Setting.String),
-			Help: "folds of the cross-validation, in addition to the validation rows; 0: none; auto: 5 where the rarest class " +
-				"has fewer than 200 validation rows, none from 50,000 objects on; none beyond 8 GiB of codes",
+			Help: "folds of the cross-validation, in addition to the validation rows; 0: none; auto: 5 without validation rows " +
+				"or where the rarest class has fewer than 200 of them, none from 50,000 objects on if there are validation " +
+				"rows; none beyond 8 GiB of codes",
 		},
 		{
 			Name: "frontier_step", Value: number(&c.FrontierStep, "frontier_step"),
