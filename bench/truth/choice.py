@@ -13,7 +13,7 @@ def listed(runs, frontier):
 
 
 def merit(runs, samples):
-    """The validation AUC, averaged with that of the folds, of the chosen tree and of the other listed trees."""
+    """The AUC on validation rows and folds, without its optimism, of the chosen tree and of the other listed trees."""
     for title, draw in (
         ('200 rows', rows.single(200)),
         ('900 rows', rows.single(900)),
@@ -26,7 +26,7 @@ def merit(runs, samples):
             r = rows.sample(kind, seed)
             runs.write(r.columns(), r.classes())
             _, _, frontier = runs.train()
-            points = [(p, p['merit'], rows.figures(tree, new)['AUC']) for p, tree in listed(runs, frontier)]
+            points = [(p, p['merit'] - p.get('optimism', 0), rows.figures(tree, new)['AUC']) for p, tree in listed(runs, frontier)]
             _, printed, true = next(f for f in points if f[0].get('selected'))
             chosen.append(printed - true)
             change += [np.mean([(m - printed) - (t - true) for p, m, t in points if not p.get('selected')])] * (len(points) > 1)

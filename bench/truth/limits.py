@@ -82,9 +82,9 @@ def trained(runs, name, given):
         return runs.load('tree.json')
     if name == 'refit':
         runs.train('--ignore', 'part,w')
+        shutil.rmtree(rows.path(runs, 'first'), ignore_errors=True)
         os.replace(runs.out, rows.path(runs, 'first'))
         call('train', *plain, '--ignore', 'part,w', '--refit', rows.path(runs, 'first'))
-        shutil.rmtree(rows.path(runs, 'first'))
         return runs.load('tree.json')
     errors = runs.text('errors.csv', 'actual,predicted,cost\na,b,5\nb,a,20\n')
     flags = [errors if f == 'ERRORS' else f for f in conditions[name]]
