@@ -39,7 +39,7 @@ func (o *askOptions) Settings() []setting.Setting {
 		},
 		{
 			Name: "confidence", Group: setting.Case, Value: setting.Share(&o.confidence),
-			Help: "end when the most probable class has this probability; 0: ask all that the tree needs",
+			Help: "end when the most probable class has at least this probability on new rows, by a lower bound; 0: ask all that the tree needs",
 		},
 		jsonSetting(&o.asJSON, "print the outcome as one JSON object"),
 	}
@@ -63,7 +63,11 @@ In a terminal, a part of a category is enough: ask lists the categories that con
 the text, and takes the category if it is the only one. A text in double quotes that
 is no category counts as another value. A question mark says that the value is
 unknown, < goes back to the question before, and Enter alone shows the question again.
-Without a terminal, an empty line says that the value is unknown.`,
+Without a terminal, an empty line says that the value is unknown.
+
+With --confidence, ask ends at a node where a lower bound on the probability of the
+most probable class reaches it. The bound is below the probability, which counts
+the training rows that the tests were chosen by; few training rows are never sure.`,
 		Example: `  espalier ask runs/first
   espalier ask runs/first --value age=42 --confidence 0.95
   printf '42\nstudent\n' | espalier ask runs/first --json`,
@@ -370,6 +374,7 @@ type askOutcome struct {
 	Probabilities map[string]float64 `json:"probabilities"`
 	Node          int                `json:"node"`
 	Leaf          bool               `json:"leaf"`            // or ended early, at --confidence
+	AtLeast       float64            `json:"at_least"`        // lower bound on the greatest probability, without a model
 	Model         []string           `json:"model,omitempty"` // features that the leaf's model takes
 	Tests         int                `json:"tests"`
 	Paid          float64            `json:"paid"`
@@ -378,13 +383,14 @@ type askOutcome struct {
 
 	leading []string // classes with their probabilities
 	without []string // the same without the leaf's model; nil if there is no model
+	bound   string   // describes AtLeast; empty without --confidence
 }
 
 func (q *questionnaire) outcome() *askOutcome {
 	s := q.inquiry.Standing()
 	o := &askOutcome{
 		Class: s.Class, Probabilities: make(map[string]float64), Node: s.Node, Leaf: s.Leaf, Tests: s.Tests, Paid: s.Paid,
-		CostUnit: q.tree.Algorithm.CostUnit, Values: q.known,
+		AtLeast: s.AtLeast, CostUnit: q.tree.Algorithm.CostUnit, Values: q.known,
 		leading: leading(&s, q.tree.Label.Classes, len(s.Probabilities)),
 	}
 	if o.Values == nil {
@@ -402,6 +408,12 @@ func (q *questionnaire) outcome() *askOutcome {
 		s.Probabilities = q.tree.Nodes[s.Node].Probabilities
 		o.without = leading(&s, q.tree.Label.Classes, len(s.Probabilities))
 	}
+	if q.confidence > 0 {
+		p := q.tree.Nodes[s.Node].Probabilities
+		likeliest := slices.Index(p, slices.Max(p))
+		o.bound = fmt.Sprintf("at least %s of the rows there are %s", report.Percent(s.AtLeast),
+			printable(q.tree.Label.Classes[likeliest]))
+	}
 	return o
 }
 
@@ -414,6 +426,9 @@ func (o *askOutcome) text() string {
 		end = "sure enough at node"
 	}
 	fmt.Fprintf(b, "%s %d, after %s for %s\n", end, o.Node, counted(o.Tests, "test"), money(o.Paid, o.CostUnit))
+	if o.bound != "" {
+		fmt.Fprintf(b, "%s\n", o.bound)
+	}
 	if o.without != nil {
 		of := ""
 		if len(o.Model) > 0 {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/io/parquetio"
 )
 
@@ -79,17 +80,25 @@ func TestAsk(t *testing.T) {
 			"p (p 1, n 0)\nleaf 3, after 2 tests for 0 euros\n  age: unknown (known beforehand)\n  job: b (known beforehand)\n",
 		},
 		"sure at once": {
-			"", []string{"--confidence", "0.6"}, "", "n (n 0.6, p 0.4)\nsure enough at node 0, after 0 tests for 0 euros\n",
+			"", []string{"--confidence", "0.57"}, "",
+			"n (n 0.6, p 0.4)\nsure enough at node 0, after 0 tests for 0 euros\nat least 57.3% of the rows there are n\n",
 		},
 		"sure after a while": {
 			"20\n",
-			[]string{"--confidence", "0.61"},
+			[]string{"--confidence", "0.6"},
 			"",
-			"p (p 0.6667, n 0.3333)\nsure enough at node 2, after 1 test for 7 euros\n  age: 20 (7 euros)\n",
+			"p (p 0.6667, n 0.3333)\nsure enough at node 2, after 1 test for 7 euros\nat least 62.6% of the rows there are p\n" +
+				"  age: 20 (7 euros)\n",
+		},
+		"never sure": {
+			"50\n",
+			[]string{"--confidence", "0.999"},
+			"",
+			"n (n 1, p 0)\nleaf 1, after 1 test for 7 euros\nat least 99.5% of the rows there are n\n  age: 50 (7 euros)\n",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			o := ask(t, c.answers, append(c.args, billedModel)...)
+			o := ask(t, c.answers, append(c.args, manyRows(t, billedModel))...)
 			o.wants(t, 0, c.stderr)
 			if diff := cmp.Diff(c.stdout, o.stdout); diff != "" {
 				t.Errorf("stdout (-want +got):\n%s", diff)
@@ -138,7 +147,7 @@ func TestAskJSON(t *testing.T) {
 	}
 	want := map[string]any{
 		"class": "p", "probabilities": map[string]any{"n": 0., "p": 1.}, "node": 6., "leaf": true, "tests": 3., "paid": 9.,
-		"cost_unit": "euros",
+		"cost_unit": "euros", "at_least": 0.239088, // (1/20 / 4^3)^(1/5): 5 rows of one class below 3 tests on 2 features
 		"values": []any{
 			map[string]any{"feature": "age", "value": "-Inf", "asked": true, "tests": 2., "cost": 7.},
 			map[string]any{"feature": "job", "value": nil, "asked": true, "tests": 1., "cost": 2.},
@@ -281,6 +290,33 @@ func TestAskErrors(t *testing.T) {
 			}
 		})
 	}
+}
+
+// manyRows writes a tree with 100 times the training rows, and returns its file.
+func manyRows(t *testing.T, model string) string {
+	t.Helper()
+	b, err := os.ReadFile(model)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tr, err := tree.Decode(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range tr.Nodes {
+		n := &tr.Nodes[i]
+		n.Rows *= 100
+		n.Weight *= 100
+		for k := range n.RawClassWeights {
+			n.RawClassWeights[k] *= 100
+			n.ClassWeights[k] *= 100
+		}
+	}
+	file := filepath.Join(t.TempDir(), "tree.json")
+	if err = os.WriteFile(file, tr.Encode(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file
 }
 
 // datedModel asks for a date: since 2026-11-21, or before.

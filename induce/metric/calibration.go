@@ -98,7 +98,7 @@ func (c *Calibration) subtractChance(rows float64) {
 	for i := range c.Bins {
 		b := &c.Bins[i]
 		p := min(max(0, b.MeanProbability), 1)
-		square := float64(b.Weight) / weight * p * (1 - p) / rows // of the bin's part of the mean
+		square := float64(b.Weight) / weight * p * (1 - p) / rows // variance of the bin's part of the mean
 		c.ChanceError += math.Sqrt(square * 2 / math.Pi)
 		variance += float64(square * (1 - 2/math.Pi))
 	}

@@ -6,6 +6,7 @@ import (
 	"iter"
 	"maps"
 	"slices"
+	"sync"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/rowtype"
@@ -21,7 +22,9 @@ type Questions struct {
 	nodes   []int32        // by step: its node
 	group   []int32        // by node: the last test above it on a feature of the same group; -1 if absent
 	weights []float64      // by node: weight of all children
-	leading []float64      // by node: probability of its most probable class
+
+	sureness *sureness
+	sure     func() []float64 // by node
 }
 
 // Questions returns what inquiries of the tree share.
@@ -29,14 +32,14 @@ func (t *Tree) Questions() *Questions {
 	q := &Questions{
 		tree: t, scorer: t.Scorer(), byName: make(map[string]int, len(t.Features)),
 		steps: make([]int32, len(t.Nodes)), weights: make([]float64, len(t.Nodes)),
-		leading: make([]float64, len(t.Nodes)), group: t.groupBefore(),
+		group: t.groupBefore(), sureness: t.sureness(),
 	}
+	q.sure = sync.OnceValue(q.sureness.all)
 	for i := range t.Features {
 		q.byName[t.Features[i].Name] = i
 	}
 	for i := range t.Nodes {
 		n := &t.Nodes[i]
-		q.leading[i] = slices.Max(n.Probabilities)
 		if !n.Leaf() {
 			q.steps[i] = int32(len(q.nodes))
 			q.nodes = append(q.nodes, int32(i))
@@ -115,9 +118,9 @@ const (
 )
 
 // Start begins an inquiry, which ends at a leaf. With a confidence in (0, 1] it may end earlier: at
-// the first node where the most probable class has at least this probability and the next test
-// would cost something. A confidence of 0 means that only leaves end it. Any other confidence is
-// invalid: then Give and Answer return an error.
+// the first node where the most probable class has at least this probability on new rows, by
+// Standing.AtLeast, and the next test would cost something. A confidence of 0 means that only leaves
+// end it. Any other confidence is invalid: then Give and Answer return an error.
 func (q *Questions) Start(confidence float64) *Inquiry {
 	inputs := len(q.scorer.inputs)
 	var invalid error
@@ -163,12 +166,16 @@ type Question struct {
 type Standing struct {
 	Class         string
 	Probabilities []float64 // by class, in the order of Label.Classes; must not be changed
-	Node          int       // id of the node reached
-	Leaf          bool      // the node is a leaf
-	Tests         int       // number of tests on the path
-	Paid          float64   // total paid for these tests
-	Worst         float64   // greatest total still to be paid
-	Expected      float64   // expected total still to be paid, over the training rows of the node
+	// AtLeast is a lower bound on the probability of the most probable class at the node, without its
+	// model, for new rows: at most the probability itself, because the tests of the tree were chosen by
+	// the training rows that the probability counts. It is 0 if the node has no training rows.
+	AtLeast  float64
+	Node     int     // id of the node reached
+	Leaf     bool    // the node is a leaf
+	Tests    int     // number of tests on the path
+	Paid     float64 // total paid for these tests
+	Worst    float64 // greatest total still to be paid
+	Expected float64 // expected total still to be paid, over the training rows of the node
 }
 
 // Give adds a known value. The value and all tests on its feature cost nothing. The missing Value
@@ -381,7 +388,7 @@ func (i *Inquiry) Standing() Standing {
 	n := &t.Nodes[i.at]
 	s := Standing{
 		Class: t.Label.Classes[n.Class], Probabilities: n.Probabilities, Node: i.at, Leaf: n.Leaf(),
-		Tests: len(i.path), Paid: i.paid,
+		Tests: len(i.path), Paid: i.paid, AtLeast: i.questions.sureness.of(i.at),
 	}
 	if scorer := i.questions.scorer; n.Leaf() && scorer.models != nil {
 		if leaf := uint32(scorer.byNode[i.at] - 1); scorer.modelled(leaf) {
@@ -411,7 +418,7 @@ func (i *Inquiry) input(node int) int {
 
 // confident reports whether the inquiry may end at a node.
 func (i *Inquiry) confident(node int) bool {
-	return i.confidence > 0 && i.questions.leading[node] >= i.confidence
+	return i.confidence > 0 && i.questions.sure()[node] >= i.confidence
 }
 
 // price returns the price of an inner node's test in this inquiry. It is 0 if the value was given.

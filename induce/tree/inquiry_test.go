@@ -272,9 +272,9 @@ func TestInquiryOutlook(t *testing.T) {
 func TestInquiryConfidence(t *testing.T) {
 	asked(t, func(t *testing.T, r *rand.Rand, tr *tree.Tree, rows []row) {
 		t.Helper()
-		questions, scorer := tr.Questions(), tr.Scorer()
+		questions, scorer, bounds := tr.Questions(), tr.Scorer(), tr.LowerBounds()
 		for k, v := range rows {
-			confidence := []float64{.4, .6, .8, 1}[k%4]
+			confidence := []float64{.1, .2, .4, 1}[k%4]
 			i := questions.Start(confidence)
 			worst := i.Standing().Worst
 			inquire(t, r, tr, i, v, 0)
@@ -285,7 +285,7 @@ func TestInquiryConfidence(t *testing.T) {
 			nodes := append(path(tr, p.Leaf), p.Leaf)
 			end := slices.IndexFunc(nodes, func(id int) bool { // a free repeat does not end the inquiry
 				n := &tr.Nodes[id]
-				return n.Leaf() || slices.Max(n.Probabilities) >= confidence && n.Test.Paid() > 0
+				return n.Leaf() || bounds[id] >= confidence && n.Test.Paid() > 0
 			})
 			got := i.Standing()
 			if cost := bill(tr, nodes[:end], nil); got.Node != nodes[end] || math.Abs(got.Paid-cost) > 1e-9 ||

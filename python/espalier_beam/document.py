@@ -15,6 +15,7 @@ from .features import Feature
 from .leafmodel import Boosters, LeafModel, LeafModels, Term
 from .predictions import Floats, Integers
 from .splits import Split, Splits
+from .sure import lower_bounds
 
 
 @dataclass(frozen=True)
@@ -42,6 +43,8 @@ class Document:
     """The predicted class of each node by its number, without models, shape (m,)."""
     probabilities: Floats
     """The probabilities of each node without models, shape (m, k)."""
+    at_least: Floats
+    """Lower bounds on the probability of each node's most probable class on new rows, shape (m,)."""
     models: LeafModels | None
     """The models of leaves; None if no leaf has one."""
     factors: Floats | None
@@ -72,6 +75,7 @@ def _document(document: dict[str, Any]) -> Document:
             depths[branch["child"]] = depths[at] + 1
             costs[branch["child"]] = costs[at] + prices[at]
     numbers = {name: k for k, name in enumerate(label["classes"])}
+    factors = _factors(document) if "priors" in label else None
     models = {at: decoder.model(node["model"]) for at, node in enumerate(nodes) if "model" in node}
     boosters = decoder.boosters(document.get("boosters", ()))
     return Document(
@@ -86,8 +90,9 @@ def _document(document: dict[str, Any]) -> Document:
         costs=costs,
         predicted=np.array([numbers[node["class"]] for node in nodes], dtype=np.int64),
         probabilities=np.array([node["probabilities"] for node in nodes], dtype=float),
+        at_least=lower_bounds(nodes, depths, len(decoder.features), factors),
         models=LeafModels(models, boosters, len(nodes)) if models else None,
-        factors=_factors(document) if "priors" in label else None,
+        factors=factors,
         error_costs=np.array(label["error_costs"], dtype=float) if "error_costs" in label else None,
     )
 

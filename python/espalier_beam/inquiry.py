@@ -117,8 +117,7 @@ class Inquiry:
             self._node = int(child[0])
 
     def _confident(self) -> bool:
-        leading = float(self._tree.document.probabilities[self._node].max())
-        return self._confidence > 0 and leading >= self._confidence
+        return self._confidence > 0 and self._tree.document.at_least[self._node] >= self._confidence
 
     def _price(self) -> float:
         """Returns what the test of the node costs now.

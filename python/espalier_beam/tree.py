@@ -144,8 +144,8 @@ class Tree:
         """Begins an inquiry for one row, which asks for a value only when a test needs it.
 
         It ends at a leaf or, with a confidence in (0, 1], at the first node whose most probable class
-        has at least this probability and whose test would cost something. Raises ValueError for
-        another confidence than 0.
+        has at least this probability on new rows, by a lower bound, and whose test would cost something.
+        Raises ValueError for another confidence than 0.
         """
         return Inquiry(self, confidence)
 

@@ -27,7 +27,8 @@ def node(number: int, test: dict[str, Any] | None = None, *branches: dict[str, A
     """Returns a node whose probabilities and class follow from its number."""
     p = number / 10
     inner = {"test": {"cost": 1} | test, "branches": list(branches)} if test else {}
-    return {"id": number, "class": "b" if p < 0.5 else "a", "probabilities": [p, 1 - p]} | inner
+    counts = {"rows": 10, "raw_class_weights": [number, 10 - number]}
+    return {"id": number, "class": "b" if p < 0.5 else "a", "probabilities": [p, 1 - p]} | counts | inner
 
 
 def document(features: list[dict[str, Any]], nodes: list[dict[str, Any]]) -> dict[str, Any]:
@@ -259,7 +260,7 @@ def test_from_run(tmp_path: pathlib.Path) -> None:
 
 def test_confidence() -> None:
     tree = Tree.load(str(GOLDEN / "iris.tree.json"))
-    inquiry = tree.ask(0.3)  # the root is as confident
+    inquiry = tree.ask(0.25)  # the root is as confident
     assert inquiry.next() is None
     assert inquiry.result().cost == 0 and inquiry.path == (0,)
     with pytest.raises(ValueError, match="has ended"):
@@ -267,6 +268,20 @@ def test_confidence() -> None:
     for wrong in (-0.1, 1.1, math.nan):
         with pytest.raises(ValueError, match="want a probability"):
             tree.ask(wrong)
+
+
+def test_lower_bounds() -> None:
+    """The bounds are those of the file, which Go tests too: SciPy has solved for them."""
+    for name, bounds in json.loads((GOLDEN / "at_least.json").read_text()).items():
+        content = json.loads((GOLDEN / name.removesuffix(" with priors")).read_text())
+        if name.endswith(" with priors"):
+            priors = np.array([0.9, 0.1])
+            content["label"]["priors"] = priors.tolist()
+            root = np.array(content["nodes"][0]["raw_class_weights"])
+            for one in content["nodes"]:
+                p = np.array(one["probabilities"]) * priors * root.sum() / root
+                one["probabilities"] = (p / p.sum()).tolist()
+        assert Tree(json.dumps(content).encode()).document.at_least.tolist() == bounds, name
 
 
 def test_group_prices() -> None:
