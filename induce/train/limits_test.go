@@ -41,11 +41,11 @@ func TestLimitsAreKept(t *testing.T) {
 	}{
 		"MaxExpectedCost": {
 			func(s *settings.Settings) { s.MaxExpectedCost = 1.5 },
-			func(t *tree.Tree) bool { c, _ := t.Complexity.Billed(); return c <= 1.5 },
+			func(t *tree.Tree) bool { return t.Complexity.ExpectedCost <= 1.5 },
 		},
 		"MaxCost": {
 			func(s *settings.Settings) { s.MaxCost = 2 },
-			func(t *tree.Tree) bool { _, c := t.Complexity.Billed(); return c <= 2 },
+			func(t *tree.Tree) bool { return t.Complexity.MaxCost <= 2 },
 		},
 		"MaxLeaves": {func(s *settings.Settings) { s.MaxLeaves = 3 }, func(t *tree.Tree) bool { return t.CountLeaves() <= 3 }},
 		"MaxDepth":  {func(s *settings.Settings) { s.MaxDepth = 1 }, func(t *tree.Tree) bool { return t.Complexity.Depth <= 1 }},
