@@ -66,7 +66,7 @@ def ours(espalier, preset, data, split):
     _, folder = espalier.frontier(data, [file], '--split', 'part', '--repeat_cost', 'free')
     return [
         Model(
-            p.get('expected_billed_cost', p['expected_cost']),
+            p['expected_cost'],
             p['merit'],
             p['test']['auc'],
             p['tree'],

@@ -137,7 +137,7 @@ def wanted(sides, actual, w):
         'accuracy': paired(*hits, w), 'balanced_accuracy': by_class(*hits, actual, w),
         'log_loss': paired(*loss, w), 'brier': paired(*brier, w),
         'expected_tests': paired(sides[0].tests, sides[1].tests, w),
-        'expected_billed_cost': paired(sides[0].cost, sides[1].cost, w),
+        'expected_cost': paired(sides[0].cost, sides[1].cost, w),
     }
 
 

@@ -72,7 +72,7 @@ def wanted(rows, classes):
         'auc_ovr_macro': np.mean([area(actual == k, p[:, k], w) for k in ranked]) if ranked else None,
         'accuracy': mean(actual == predicted),
         'log_loss': mean(-np.log(np.clip(p[np.arange(len(p)), actual], 1e-15, 1 - 1e-15))),
-        'expected_billed_cost': mean(rows.cost), 'expected_tests': mean(rows.tests),
+        'expected_cost': mean(rows.cost), 'expected_tests': mean(rows.tests),
         'calibration': {
             'expected_error': np.sqrt(observed**2 - chance**2) if observed > limit else 0,
             'observed_error': observed, 'chance_error': chance, 'chance_limit': limit,

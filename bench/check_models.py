@@ -176,13 +176,13 @@ class Tree:
         return added
 
     def route(self, rows):
-        """Leaf, tests, cost and billed cost of each row."""
+        """Leaf, tests and billed cost of each row."""
         self.columns = {
             name: numbers_of(rows[name].combine_chunks()) if f['type'] == 'numeric' else texts_of(rows[name].combine_chunks())
             for name, f in self.features.items()
         }
         n = rows.num_rows
-        leaf, tests, cost, billed = np.zeros(n, int), np.zeros(n, int), np.zeros(n), np.zeros(n)
+        leaf, tests, cost = np.zeros(n, int), np.zeros(n, int), np.zeros(n)
         groups = {0: np.arange(n)}
         for number, node in enumerate(self.nodes):
             ids = groups.pop(number, np.zeros(0, int))
@@ -191,11 +191,10 @@ class Tree:
                 continue
             test = node['test']
             tests[ids] += 1
-            cost[ids] += test['cost']
-            billed[ids] += test.get('billed', test['cost'])
+            cost[ids] += test.get('billed', test['cost'])
             for child, part in self.deal(node, ids):
                 groups[child] = part
-        return leaf, tests, cost, billed
+        return leaf, tests, cost
 
     def deal(self, node, ids):
         """Yields each child of an inner node with its rows."""
@@ -264,7 +263,7 @@ def area(score, own, rest):
     return float((a * (np.cumsum(b) - b / 2)).sum() / own.sum() / rest.sum())
 
 
-def measured(tree, p, class_, truth, weight, cost, billed, tests):
+def measured(tree, p, class_, truth, weight, cost, tests):
     """The metrics of some rows."""
     ranked = [1] if len(tree.classes) == 2 else range(len(tree.classes))  # of two classes the second one ranks the rows
     areas = [area(p[:, k], weight * (truth == k), weight * (truth != k)) for k in ranked]
@@ -276,7 +275,6 @@ def measured(tree, p, class_, truth, weight, cost, billed, tests):
         'log_loss': float((weight * -np.log(own)).sum() / total),
         'accuracy': float((weight * (class_ == truth)).sum() / total),
         'expected_cost': float((weight * cost).sum() / total),
-        'expected_billed_cost': float((weight * billed).sum() / total),
         'expected_tests': float((weight * tests).sum() / total),
     }
     if 'error_costs' in tree.label:
@@ -290,14 +288,14 @@ def judge_tree(path, data, predictions=None, metrics=None, label=None, split=Non
     with open(path) as f:
         tree = Tree(json.load(f), judge)
     rows = pa.concat_tables([pq.read_table(f) for f in files], promote_options='permissive')
-    leaf, tests, cost, billed = tree.route(rows)
+    leaf, tests, cost = tree.route(rows)
     p = tree.probabilities(leaf)
     class_ = np.argmax(tree.losses(p) <= same, 1)
     seen = p
     if predictions:
         names = [os.path.join(predictions, os.path.basename(f)) for f in files] if os.path.isdir(predictions) else [predictions]
         got = pa.concat_tables([pq.read_table(f) for f in names])
-        for name, want in ('leaf', leaf), ('tests', tests), ('cost', billed):
+        for name, want in ('leaf', leaf), ('tests', tests), ('cost', cost):
             judge.expect(np.array_equal(np.array(got[name]), want), f'column {name}')
         seen = np.stack([np.array(got['probability_' + c]) for c in tree.classes], 1)
         gap = np.abs(seen - p).max(initial=0)
@@ -306,7 +304,7 @@ def judge_tree(path, data, predictions=None, metrics=None, label=None, split=Non
         loss = tree.losses(p)[np.arange(len(p)), class_].max(initial=0)
         judge.expect(loss <= 2 * same, f'a predicted class is worse than the best one by {loss}')
     if metrics:
-        judge_metrics(judge, tree, metrics, rows, (seen, class_, leaf, cost, billed, tests), label, split, weight, bool(predictions))
+        judge_metrics(judge, tree, metrics, rows, (seen, class_, leaf, cost, tests), label, split, weight, bool(predictions))
     models = [n.get('model', {}) for n in tree.nodes]
     by = [sum(bool(models[i]) for i in leaf), sum('booster' in models[i] for i in leaf)]
     summary = f'{rows.num_rows} rows, {len(tree.nodes)} nodes, {sum(map(bool, models))} models, {len(tree.boosters)} boosters, '
@@ -315,7 +313,7 @@ def judge_tree(path, data, predictions=None, metrics=None, label=None, split=Non
 
 
 def judge_metrics(judge, tree, metrics, rows, scored, label, split, weight, by_predictions):
-    p, class_, leaf, cost, billed, tests = scored
+    p, class_, leaf, cost, tests = scored
     with open(metrics) as f:
         given = json.load(f)
     truth = texts_of(rows[label or tree.label['column']].combine_chunks())
@@ -330,7 +328,7 @@ def judge_metrics(judge, tree, metrics, rows, scored, label, split, weight, by_p
         if not some.any() or not given.get(part):
             judge.expect(not some.any() or part == 'train', f'no metrics of {part}')
             continue
-        m = measured(tree, p[some], class_[some], truth[some], w[some], cost[some], billed[some], tests[some])
+        m = measured(tree, p[some], class_[some], truth[some], w[some], cost[some], tests[some])
         distinct = len(np.unique(np.column_stack([leaf[some], p[some]]), axis=0))
         rounded = tree.version > 1 and distinct * len(tree.classes) > exact
         for name, want in m.items():

@@ -124,8 +124,7 @@ def figures(rows, classes, whole):
         'rows': n, 'weight': n, 'share': n / whole, 'auc_ovr_macro': np.mean(areas) if areas else None,
         'accuracy': accuracy_score(actual, predicted),
         'log_loss': -np.log(np.clip(p[np.arange(n), actual], 1e-15, 1 - 1e-15)).mean(),
-        'expected_cost': rows['tests'].mean(), 'expected_tests': rows['tests'].mean(),
-        'expected_billed_cost': rows['cost'].mean(),
+        'expected_cost': rows['cost'].mean(), 'expected_tests': rows['tests'].mean(),
     }
     if len(seen) == len(classes):
         assert abs(f['log_loss'] - log_loss(actual, np.clip(p, 1e-15, 1), labels=range(len(classes)))) < 1e-6
@@ -140,8 +139,7 @@ def figures(rows, classes, whole):
     f['intervals'] = {
         'accuracy': share_interval(f['accuracy'], np.sqrt(f['accuracy'] * (1 - f['accuracy']) / n), n),
         'balanced_accuracy': share_interval(f['balanced_accuracy'], error, min(counts)),
-        'expected_cost': mean_interval(rows['tests']), 'expected_tests': mean_interval(rows['tests']),
-        'expected_billed_cost': mean_interval(rows['cost']),
+        'expected_cost': mean_interval(rows['cost']), 'expected_tests': mean_interval(rows['tests']),
     }
     interval = area_interval(actual, p, ranked, f['auc_ovr_macro']) if areas else None
     if interval or not areas:

@@ -70,7 +70,7 @@ func (f *facts) divisor(n *tree.Node, a split.Algorithm) string {
 	if !a.ByPrice() {
 		return ""
 	}
-	price := "its price, " + f.cost(n.Test.Cost)
+	price, alone := f.priced(n)
 	switch f.Tree.Algorithm.Prices {
 	case split.RootPrices.String():
 		return ", divided by the square root of the ratio of " + price + ", to the average price"
@@ -79,13 +79,27 @@ func (f *facts) divisor(n *tree.Node, a split.Algorithm) string {
 	case split.FlooredPrices.String():
 		return ", divided by the ratio of " + price + ", to the average price, or by 1 if that is more"
 	}
-	switch n.Test.Cost {
-	case 0:
+	switch {
+	case n.Test.Cost == 0 && alone:
 		return ", divided by a tenth of the lowest price, as the question is free"
-	case 1:
+	case n.Test.Cost == 1 && alone:
 		return ""
 	default:
 		return ", divided by " + price
+	}
+}
+
+// priced describes the price of the first test that scores count: see split.SetUps. alone reports
+// whether it is the test's own price.
+func (f *facts) priced(n *tree.Node) (text string, alone bool) {
+	own, group := "its price, "+f.cost(n.Test.Cost), n.Test.Paid()-n.Test.Cost
+	switch setUps := f.Tree.Algorithm.SetUps; {
+	case group == 0 || setUps == split.FreeSetUps.String():
+		return own, true
+	case setUps == split.SharedSetUps.String():
+		return own + ", and its share of the price of its group, " + f.cost(group), false
+	default:
+		return "its price and the price of its group, " + f.cost(n.Test.Paid()), false
 	}
 }
 

@@ -50,6 +50,24 @@ func TestReason(t *testing.T) {
 	}
 }
 
+// TestReasonOfGroup: the price of the group, which the first question pays, is part of the price if scores
+// count it.
+func TestReasonOfGroup(t *testing.T) {
+	for setUps, want := range map[string]string{
+		"":       "divided by its price and the price of its group, 25.",
+		"shared": "divided by its price, 5, and its share of the price of its group, 20.",
+		"free":   "divided by its price, 5.",
+	} {
+		m, billed := pagetest.Tree(), 25.0
+		m.Algorithm.Name, m.Algorithm.SetUps, m.Algorithm.CostUnit = "cc45", setUps, ""
+		m.Nodes[0].Test.Cost, m.Nodes[0].Test.Billed = 5, &billed
+		f := &facts{Run: &runfolder.Run{Tree: m}}
+		if text := strings.Join(f.reason(&m.Nodes[0]), " "); !strings.Contains(text, want) {
+			t.Errorf("set-ups %q: want %q in %s", setUps, want, text)
+		}
+	}
+}
+
 // TestTrustInFigures: whether probabilities can be trusted is answered by figures, never by a bare word.
 func TestTrustInFigures(t *testing.T) {
 	for _, off := range []float64{0, 0.01, 0.03, 0.2} {
