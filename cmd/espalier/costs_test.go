@@ -11,9 +11,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/espalier-ml/espalier/induce/gate"
 	"github.com/espalier-ml/espalier/io/objectstore"
 	"github.com/espalier-ml/espalier/io/parquetio"
 	"github.com/espalier-ml/espalier/io/runfolder"
+	"github.com/espalier-ml/espalier/pipelines/retraining"
 )
 
 // billing is a retraining with a group of features and free repeats, on rows in files of their parts.
@@ -127,6 +129,59 @@ func TestBilledEverywhere(t *testing.T) {
 	b.checkOwnPrices(t, run)
 	b.checkRun(t, run)
 	b.checkScreens(t, run)
+}
+
+// TestEarlierRecords: a record of version 0.3, with the cost of the tests at their own prices, is printed as such.
+// Monitoring has no cost then, whence has the cost of the run, and a run that was refused for such a cost is
+// judged again.
+func TestEarlierRecords(t *testing.T) {
+	b := newBilling(t)
+	b.write(t, 0)
+	b.retrain(t, 0).wants(t, 0)
+	a := b.attempts(t)[0]
+	run, record := filepath.Join(b.url, "models", a.Run), b.records(t)[0]
+	mean, _ := b.paid(t, run, 0, "test")
+	earlier := 99.25
+	a.Version, a.Cost = 1, &earlier
+	write := func() {
+		text, err := json.Marshal(a)
+		if err != nil {
+			t.Fatal(err)
+		}
+		save(t, record, string(text))
+	}
+	write()
+	again := b.retrain(t, 0)
+	wantsPrinted(t, again, "promoted, as before", "on test rows")
+	if strings.Contains(again.stdout, "cost") {
+		t.Errorf("a cost of a record of version 0.3:\n%s", again.stdout)
+	}
+	if text := string(read(t, b.figures)); strings.Contains(text, "expected_cost") || !strings.Contains(text, "retrain_auc") {
+		t.Errorf("figures of a record of version 0.3:\n%s", text)
+	}
+	wantsPrinted(t, espalier(t, "retrain", b.config, "--history"), "99.2 at own prices")
+	wantsPrinted(t, espalier(t, "use", filepath.Join(b.url, "models")), "99.2 at own prices")
+	o := whence(t, filepath.Join(run, "tree.json"))
+	near(t, "whence", *o.Cost, mean)
+	if len(o.Notes) != 1 || !strings.Contains(o.Notes[0], "own price") {
+		t.Errorf("notes %q", o.Notes)
+	}
+	a.Outcome, a.Checks = retraining.Refused, []gate.Check{gate.NewCheck("max_cost_ratio", 10, 9, false, "%v of %v")}
+	write()
+	b.retrain(t, 0).wants(t, 0)
+	if list := b.attempts(t); len(list) != 2 || list[1].Outcome != retraining.Promoted {
+		t.Errorf("%d attempts: want a second one, which promotes the run", len(list))
+	}
+}
+
+// records lists the documents of the history.
+func (b *billing) records(t *testing.T) []string {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(b.url, "models", "history", "*.json"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%v, %v", files, err)
+	}
+	return files
 }
 
 func near(t *testing.T, what string, got, want float64) {

@@ -100,6 +100,13 @@ func (a *Attempt) write(ctx context.Context, s *objectstore.Store) error {
 // Refusals lists the reasons for which the gate has refused the run.
 func (a *Attempt) Refusals() []string { return gate.Refusals(a.Checks) }
 
+// refusedAtOwnPrices reports whether version 0.3 has refused the run for its cost, which was the cost of the
+// tests at their own prices.
+func (a *Attempt) refusedAtOwnPrices() bool {
+	return a.Version < attemptVersion && a.Outcome == Refused &&
+		slices.ContainsFunc(a.Checks, func(c gate.Check) bool { return c.Check == "max_cost_ratio" && !c.Passed })
+}
+
 // readHistory returns all attempts, the oldest first.
 func readHistory(ctx context.Context, s *objectstore.Store, destination string) ([]*Attempt, error) {
 	files, err := s.List(ctx, objectstore.Join(destination, historyFolder)+"/*.json")
