@@ -8,11 +8,13 @@ import (
 
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/selection"
+	"github.com/espalier-ml/espalier/induce/settings"
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/io/contract"
 	"github.com/espalier-ml/espalier/io/latest"
 	"github.com/espalier-ml/espalier/io/objectstore"
 	"github.com/espalier-ml/espalier/io/runfolder"
+	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/pipelines/config"
 	"github.com/espalier-ml/espalier/pipelines/contracts"
 	"github.com/espalier-ml/espalier/pipelines/engine"
@@ -87,6 +89,9 @@ func readEarlier(
 		if cuts, err = source.ReadCuts(ctx, f.Store, "refit", c.Refit); err == nil {
 			kept, err = runfolder.ReadTree(ctx, f.Store, cuts.Run)
 		}
+		if err == nil {
+			err = outgrown(kept, &c.Growth)
+		}
 		p.Grid = p.Grid[:1]
 		p.Selection.Alpha = nil // the tree was pruned when it was grown
 		p.Selection.Settings = p.Selection.Unjudged()
@@ -98,6 +103,20 @@ func readEarlier(
 	}
 	p.Bins = []int{cuts.Bins}
 	return cuts, kept, nil
+}
+
+// outgrown returns the error of limits on growth that the tree of --refit exceeds, whose tests stay.
+func outgrown(t *tree.Tree, g *settings.Growth) error {
+	if depth := t.Complexity.Depth; g.MaxDepth > 0 && depth > g.MaxDepth {
+		return usage.Errorf("--max_depth %d: --refit keeps the tests of a tree of depth %d: train a tree, or raise the limit", g.MaxDepth, depth)
+	}
+	for i := range t.Nodes {
+		if n := &t.Nodes[i]; !n.Leaf() && n.Rows < g.MinRows {
+			return usage.Errorf("--min_rows %d: --refit keeps the tests of a tree with a test at node %d of %d rows: train a tree, or "+
+				"lower the limit", g.MinRows, i, n.Rows)
+		}
+	}
+	return nil
 }
 
 // checked returns the run without the rows that break its contract.
