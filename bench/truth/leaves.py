@@ -8,22 +8,27 @@ from . import rows, table
 
 
 def sure(runs, samples):
-    """The share of right classes of the cases at which `ask --confidence` ends as sure."""
+    """The share of right classes of the cases of which `ask --confidence` is sure."""
     for n, least, steep in ((300, 0.95, 2), (1000, 0.9, 1)):
         kind = rows.Kind(f'{n:,} rows', rows.single(n, lambda x: steep * rows.score(x)))
         new = kind.draw(np.random.default_rng(1), 20_000)
-        right = []
+        right, share = [], []
         for seed in range(max(10, samples // 5)):
             r = rows.sample(kind, seed)
             runs.write(r.columns(), r.classes())
             tree, _, _ = runs.train()
-            right += [answers(runs, tree, new, least)]
-        right = [x for x in right if x is not None]
-        table.mean(f'share right of cases that are said to be {least:g} sure', kind.title, right, least, 1)
+            hits, all_ = answers(runs, tree, new, least)
+            right += [hits / all_] * (all_ > 0)
+            share.append(all_ / len(new.q))
+        title = f'{kind.title}; {np.mean(share):.0%} of the cases, in {len(right)} of {len(share)} trees'
+        if right:
+            table.mean(f'cases that are {least:g} sure are right', title, right, least, 1)
+        else:
+            table.line(f'cases that are {least:g} sure are right', title, 0, 'none is sure', '', 'ok')
 
 
 def answers(runs, tree, new, least):
-    """The share of right classes where ask is sure, or None. All rows of a leaf have the same answer."""
+    """The numbers of right classes and of all cases of which ask is sure. All rows of a leaf have the same answer."""
     _, _, _, leaf = rows.scored(tree, new.features())
     asked = [f['name'] for f in tree['features']]
     hits = n = 0
@@ -31,10 +36,10 @@ def answers(runs, tree, new, least):
         ids = np.flatnonzero(leaf == number)
         values = [f'--value={name}={float(new.features()[name][ids[0]])!r}' for name in asked]
         said = json.loads(runs.said('ask', '--model', runs.out, '--confidence', str(least), '--json', *values))
-        if said['probabilities'][said['class']] >= least:
+        if said.get('at_least', said['probabilities'][said['class']]) >= least:  # earlier versions had no bound
             hits += new.q[ids, tree['label']['classes'].index(said['class'])].sum()
             n += len(ids)
-    return hits / n if n else None
+    return hits, n
 
 
 def calibration(runs, samples):
