@@ -68,8 +68,11 @@ func (b *billing) write(t *testing.T, day int) {
 			t.Fatal(err)
 		}
 		err := parquetio.Write(t.Context(), objectstore.New(), b.part(t, day, part), []parquetio.WriteColumn{
-			{Name: "a", Values: x[0]}, {Name: "b", Values: x[1]}, {Name: "c", Values: x[2]},
-			{Name: "class", Values: class}, {Name: "part", Values: parts},
+			{Name: "a", Values: x[0]},
+			{Name: "b", Values: x[1]},
+			{Name: "c", Values: x[2]},
+			{Name: "class", Values: class},
+			{Name: "part", Values: parts},
 		}, parquetio.WriteOptions{})
 		if err != nil {
 			t.Fatal(err)

@@ -99,7 +99,7 @@ func (f *Frontier) check() error {
 	selected := 0
 	for i := range f.Points {
 		p := &f.Points[i]
-		p.BilledNames.Set(&p.Complexity)
+		p.Set(&p.Complexity)
 		if err := naming.CheckBelow(p.Tree); err != nil {
 			return fmt.Errorf("the tree %q: %w", p.Tree, err)
 		}
