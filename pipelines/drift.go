@@ -1,6 +1,7 @@
 package pipelines
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -8,6 +9,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/drift"
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/io/contract"
 	"github.com/espalier-ml/espalier/io/latest"
@@ -48,7 +50,7 @@ func Drift(ctx context.Context, c DriftConfig, reporter engine.Reporter) (r *run
 // readDistribution reads the documents of the run that a flag names, and checks that they fit together.
 func readDistribution(ctx context.Context, s *objectstore.Store, flag, run string) (*runfolder.Run, error) {
 	there, err := runfolder.Read(ctx, s, run, runfolder.Training, runfolder.TreeName, runfolder.SchemaName,
-		runfolder.DistributionName)
+		runfolder.DistributionName, runfolder.ManifestName)
 	if err != nil {
 		return nil, usage.Errorf("%s %s", flag, err)
 	}
@@ -58,12 +60,19 @@ func readDistribution(ctx context.Context, s *objectstore.Store, flag, run strin
 	}
 	features := there.Schema.Features()
 	for i := range features {
-		if n := len(there.Distribution.Of(features[i].Name)); n != features[i].Codes() {
+		if n := len(there.Distribution.Of(features[i].Name).Rows); n != features[i].Codes() {
 			return nil, usage.Errorf("%s %s: %s has %d bins of %q, %s has %d: the files are of different runs", flag, run,
 				runfolder.DistributionName, n, features[i].Name, runfolder.SchemaName, features[i].Codes())
 		}
 	}
 	return there, nil
+}
+
+// keyOf returns the column of groups of a run; empty if the run has none.
+func keyOf(run *runfolder.Run) string {
+	trained, _ := run.Manifest.Config.(map[string]any)
+	key, _ := trained["key"].(string)
+	return key
 }
 
 // driftBetween measures the drift of the training rows of another run, by the bins that both runs have.
@@ -78,7 +87,7 @@ func driftBetween(
 	if err != nil {
 		return nil, err
 	}
-	found := runfolder.NewDriftBetween(run, there, against, other)
+	found := runfolder.NewDriftBetween(run, there, keyOf(there), against, other, keyOf(other))
 	if len(found.Columns) == 0 {
 		return nil, usage.Errorf("--against %s: the runs have no bin in common: train with --cuts_from, or measure the rows by "+
 			"--input", against)
@@ -102,11 +111,20 @@ func driftOfRows(
 	if in, err = k.Enforce(ctx, in); err != nil {
 		return nil, err
 	}
-	now, err := countBins(ctx, s, run, there, in)
+	trained := keyOf(there)
+	key := cmp.Or(c.Key, trained)
+	if known := slices.Contains(in.Names(), key); !known && c.Key != "" {
+		return nil, source.UnknownColumn("key", key, in.Names())
+	} else if !known && key != "" {
+		s.Reporter.Warn(fmt.Sprintf("no input file has the key %q of the run: the rows of a key are taken to have as much in common "+
+			"as in training (--key names another column)", key))
+		key = ""
+	}
+	now, rows, err := countBins(ctx, s, run, there, in, key)
 	if err != nil {
 		return nil, err
 	}
-	found := runfolder.NewDrift(run, there.Schema.Features(), there.Distribution, now.Codes)
+	found := runfolder.NewDrift(run, there.Schema.Features(), there.Distribution, trained, rows)
 	leaves, err := there.Distribution.LeavesOf(there.Tree)
 	if err != nil {
 		return nil, err
@@ -118,36 +136,58 @@ func driftOfRows(
 	return found, nil
 }
 
-// countBins counts the rows of an input by the bins and leaves of a run.
+// countBins counts the rows of an input by the bins and leaves of a run. key is a column of groups; empty: none.
 func countBins(
-	ctx context.Context, s *session.Session, run string, there *runfolder.Run, in *source.Input,
-) (*jobs.Distributed, error) {
+	ctx context.Context, s *session.Session, run string, there *runfolder.Run, in *source.Input, key string,
+) (*jobs.Distributed, *runfolder.Compared, error) {
 	features := there.Schema.Features()
-	spec := jobs.RowSpec{Parting: dataset.Parting{Shares: dataset.Shares{dataset.Test: 1}}}
+	columnOf := func(name string) *parquetio.Column {
+		return &in.Columns[slices.IndexFunc(in.Columns, func(c parquetio.Column) bool { return c.Name == name })]
+	}
+	spec := jobs.RowSpec{Parting: dataset.Parting{Key: key, Shares: dataset.Shares{dataset.Test: 1}}}
+	var groups dataset.CodeCounts
+	if key != "" {
+		if err := in.Check(columnOf(key)); err != nil {
+			return nil, nil, err
+		}
+		spec.Groups[dataset.Test] = 1 // reads the keys
+	}
 	for i := range features {
 		f := &features[i]
 		if err := in.CheckFeature(f); err != nil {
-			return nil, dataset.WithHint(err, "write the columns as in training, or train again")
+			return nil, nil, dataset.WithHint(err, "write the columns as in training, or train again")
 		}
-		column := &in.Columns[slices.IndexFunc(in.Columns, func(c parquetio.Column) bool { return c.Name == f.Name })]
+		column := columnOf(f.Name)
 		if err := in.Check(column); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		features[i].Type = column.Type
 		spec.Features = append(spec.Features, dataset.FeatureColumn{
 			Name: f.Name, Kind: f.Kind, Type: column.Type, Unit: f.Unit,
 		})
+		if key != "" {
+			c := drift.ColumnOf(f)
+			groups = append(groups, c.Groups(there.Distribution.Of(f.Name).Rows))
+		}
 	}
 	c := jobs.DistributionConfig{
 		ScoreConfig: jobs.ScoreConfig{
 			Config: s.JobConfig(s.Temporary), Rows: spec.Encode(),
 			Trees: jobs.Trees{URLs: []string{latest.TreeURL(run)}, Decoded: []*tree.Tree{there.Tree}},
 		},
-		Features: dataset.EncodeFeatures(features),
+		Features: dataset.EncodeFeatures(features), Groups: groups,
 	}
 	err := s.RunGroups(ctx, "drift", in.Tasks, func(s beam.Scope, tasks beam.PCollection) { jobs.Distribute(s, tasks, c) })
 	if err != nil {
-		return nil, fmt.Errorf("drift: %w", err)
+		return nil, nil, fmt.Errorf("drift: %w", err)
 	}
-	return jobs.ReadDistributed(ctx, c.Out, features, len(there.Tree.Nodes))
+	now, err := jobs.ReadDistributed(ctx, &c, features, len(there.Tree.Nodes))
+	if err != nil {
+		return nil, nil, err
+	}
+	rows := &runfolder.Compared{Codes: now.Codes, Key: key}
+	for i := range now.Buckets {
+		rows.Effects = append(rows.Effects, drift.DesignEffect(&now.Buckets[i]))
+	}
+	return now, rows, nil
 }

@@ -6,7 +6,9 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -76,6 +78,92 @@ func TestDaysWithoutDrift(t *testing.T) {
 	}
 	if list := alarms(501, 0.5, 0.01, 0.1); len(list) == 0 || list[0] != "x" {
 		t.Errorf("a day that has drifted gives alarms of %q, want x first", list)
+	}
+}
+
+// visits writes rows of customers, ten each, of one distribution: an age, a shop and a name, which all rows of a
+// customer share.
+func visits(t *testing.T, seed uint64, customers int, key string) string {
+	t.Helper()
+	const each = 10
+	r := rand.New(rand.NewPCG(seed, 1))
+	var customer []int64
+	var age []float64
+	var name, shop, class []string
+	for range customers {
+		id, years := r.Int64N(1<<40), r.NormFloat64()
+		at := string(rune('a' + r.IntN(5)))
+		for range each {
+			customer, age = append(customer, id), append(age, years)
+			name, shop = append(name, "customer "+strconv.FormatInt(id, 36)), append(shop, at)
+			class = append(class, []string{"no", "yes"}[r.IntN(2)])
+			if years > 0 {
+				class[len(class)-1] = "yes"
+			}
+		}
+	}
+	file := filepath.Join(t.TempDir(), "rows.parquet")
+	err := parquetio.Write(t.Context(), objectstore.New(), file, []parquetio.WriteColumn{
+		{Name: key, Values: customer}, {Name: "age", Values: age}, {Name: "name", Values: name}, {Name: "shop", Values: shop},
+		{Name: "class", Values: class},
+	}, parquetio.WriteOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+// TestDriftByKey: rows of a key are one unit of chance, by the key of the run. Of 20 days without drift, more than 4 at
+// a rate of 0.05 come with a probability of 0.003 (binomial); the seeds are fixed. Without the design effects, as in
+// runs of earlier versions, all columns are left out, and files without the key take the effects of the run.
+func TestDriftByKey(t *testing.T) {
+	train := pipelines.DefaultConfig()
+	train.Input, train.Label, train.Key, train.Select = []string{visits(t, 1, 300, "customer")}, "class", "customer", frontier.First
+	train.Output = filepath.Join(t.TempDir(), "run")
+	if _, err := pipelines.Train(t.Context(), train, engine.Silent{}); err != nil {
+		t.Fatal(err)
+	}
+	measure := func(file string) *pipelines.DriftFound {
+		c := pipelines.DefaultDriftConfig()
+		c.Model, c.Input, c.FalseAlarms, c.LeastPSI = train.Output, []string{file}, 0.05, 0
+		found, err := pipelines.Drift(t.Context(), c, engine.Silent{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return found
+	}
+	days := 0
+	for seed := range uint64(20) {
+		found := measure(visits(t, seed+2, 100, "customer"))
+		if len(found.Alarms()) > 0 {
+			days++
+		}
+		if name := found.Columns[1]; name.Column != "name" || name.LeftOut == "" || found.Columns[0].LeftOut != "" || found.Key != "customer" {
+			t.Fatalf("key %q, left out %q: want the name to be left out", found.Key, found.LeftOut())
+		}
+		if effects := found.Columns[0].DesignEffects; effects[0] < 8 || effects[1] < 8 {
+			t.Errorf("design effects %v of an age that ten rows of a customer share", *effects)
+		}
+	}
+	if days > 4 {
+		t.Errorf("%d of 20 days without drift give an alarm, at a rate of 0.05", days)
+	}
+	other := measure(visits(t, 30, 100, "visitor"))
+	if effects := other.Columns[0].DesignEffects; other.Key != "" || effects == nil || effects[0] != effects[1] {
+		t.Errorf("files without the key: key %q, design effects %v, want those of the run", other.Key, effects)
+	}
+	file := filepath.Join(train.Output, "distribution.json")
+	b, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b = regexp.MustCompile(`,"design_effect":[^,}]*`).ReplaceAll(b, nil)
+	b = regexp.MustCompile(`,"keys":\[[^]]*\]`).ReplaceAll(b, nil)
+	if err := os.WriteFile(file, b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if old := measure(visits(t, 40, 100, "customer")); old.Tested() != 0 || len(old.Alarms()) > 0 || len(old.LeftOut()) == 0 {
+		t.Errorf("a run of an earlier version: %d columns are compared, alarms %q", old.Tested(), old.Alarms())
 	}
 }
 

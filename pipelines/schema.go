@@ -105,12 +105,12 @@ func resolve(in *source.Input, c *TrainConfig, p *config.Parsed) (*schema, error
 }
 
 // groupsKept returns, by part, the number of objects up to which objects keep the groups of their rows,
-// for folds and teachers and for intervals.
+// for folds and teachers, for intervals, and for the design effects that drift needs.
 func groupsKept(c *TrainConfig, p *config.Parsed) (most [dataset.Parts]int64) {
 	if c.Key == "" {
 		return most
 	}
-	most = [dataset.Parts]int64{trainGroups(c, p), selection.MostMeasured, selection.MostMeasured}
+	most = [dataset.Parts]int64{max(trainGroups(c, p), selection.MostMeasured), selection.MostMeasured, selection.MostMeasured}
 	if c.ObjectCache != "" {
 		most[dataset.Validation], most[dataset.Test] = math.MaxInt64, math.MaxInt64
 	}

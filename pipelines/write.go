@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/drift"
 	"github.com/espalier-ml/espalier/induce/parallel"
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/io/runfolder"
@@ -79,6 +80,50 @@ func (c *chosen) countLeaves(d *runfolder.Distribution) {
 	d.SetLeaves(c.tree, c.candidate.Counts[dataset.Validation], c.candidate.Counts[dataset.Test])
 }
 
+// countKeys sets the design effects of the key in a distribution, by the training rows. If these do not keep their
+// groups, held-out rows give the effects of numeric columns; training has not seen the categories of their keys.
+func (o *objects) countKeys(ctx context.Context, d *runfolder.Distribution) error {
+	if o.spec.Key == "" {
+		return nil
+	}
+	keep := func(part dataset.Part) bool { return o.parts[part].Objects <= o.spec.Groups[part] }
+	parts, trained := []dataset.Part{dataset.Train}, keep(dataset.Train)
+	if !trained {
+		parts = []dataset.Part{dataset.Validation, dataset.Test}
+	}
+	counts, complete, layout := drift.NewKeyCounts(o.features, o.train().Codes), false, o.layout()
+	for _, part := range parts {
+		if !keep(part) || o.parts[part].Rows == 0 {
+			continue
+		}
+		complete = true
+		err := o.eachBlock(ctx, part, func(b []byte) error {
+			block := o.newObjects(0)
+			block.KeepGroups()
+			if err := block.AppendFrom(b, layout); err != nil {
+				return err
+			}
+			if complete = complete && block.Grouped(); complete {
+				counts.Add(block)
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	for i := range d.Columns {
+		c := &d.Columns[i]
+		if complete && (trained || o.features[i].Kind == dataset.Numeric) {
+			c.DesignEffect = counts.Effect(i)
+		}
+		if complete && trained {
+			c.Keys = counts.Keys(i)
+		}
+	}
+	return nil
+}
+
 // reportOf returns the report of a run; nil if it cannot be made, and the run then has no report.
 func reportOf(documents *runfolder.Run, reporter engine.Reporter) []byte {
 	page, err := pages.Of(documents)
@@ -107,6 +152,9 @@ func (w *writer) write(ctx context.Context, g *grown, c *chosen) (*Result, error
 		documents.Schema, documents.Manifest = w.schemaFile(g.fitted), w.manifest(g, c)
 		documents.Distribution = runfolder.NewDistribution(g.train().Rows, g.features, g.train().Codes)
 		c.countLeaves(documents.Distribution)
+		if err := g.countKeys(ctx, documents.Distribution); err != nil {
+			return nil, err
+		}
 		if w.config.Report == config.ReportHTML {
 			documents.Report = reportOf(documents, w.driver.Reporter)
 		}

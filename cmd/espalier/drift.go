@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -44,7 +45,7 @@ func newDrift() *cobra.Command {
 		Use:         "drift",
 		Short:       "Measure how far rows have moved from a run's training rows",
 		GroupID:     keepStage,
-		Annotations: common("model input against false_alarms least_psi format"),
+		Annotations: common("model input against key false_alarms least_psi format"),
 		Long: `Measure how far the columns of new rows have moved from the training rows of a
 run, and how far the shares of the tree's leaves have. No labels are needed.
 With --against the training rows of another run take the place of the new rows.
@@ -53,7 +54,11 @@ drift prints for each column the population stability index (PSI), the
 Kolmogorov-Smirnov statistic of numeric columns (KS), the Jensen-Shannon distance
 (JS) and the chi-square test, and the bin whose share has changed most. A column
 has drifted if its test says so and its PSI is large enough. With --fail_above the
-exit code is 4 if the PSI of such a column is greater.`,
+exit code is 4 if the PSI of such a column is greater. A column in which nearly
+every row has a value of its own, such as an identifier, is left out.
+
+Rows with the same --key, such as the visits of a customer, count as one unit of
+chance; if the run was trained with --key, this is the default.`,
 		Example: `  espalier drift --model runs/first --input 'today/*.parquet'
   espalier drift --model models/LATEST.json --input new.parquet --fail_above 0.2
   espalier drift --model runs/first --against runs/second`,
@@ -119,6 +124,10 @@ func printDrift(w io.Writer, d *pipelines.DriftFound) error {
 		rows = "training rows of " + d.Against
 	}
 	line("%d %s against the %d training rows of %s", d.Now, rows, d.Before, d.Model)
+	if effect := largestEffect(d); effect > 1 {
+		line("rows with the same %s are not independent: they count as 1/%.3g times as many rows in the column where they have "+
+			"most in common", cmp.Or(d.Key, "key"), effect)
+	}
 	_ = report.DriftTable(d).Write(b, width)
 	if len(d.Omitted) > 0 {
 		line("not compared, as the runs have no bin of them in common: %s", strings.Join(d.Omitted, ", "))
@@ -126,11 +135,26 @@ func printDrift(w io.Writer, d *pipelines.DriftFound) error {
 	if d.Leaves == nil && d.Against == "" {
 		line("the shares of the leaves are not compared: the run held no rows out")
 	}
-	if alarms := d.Alarms(); len(alarms) > 0 {
+	for _, columns := range d.LeftOut() {
+		line("left out: %s", columns)
+	}
+	switch alarms := d.Alarms(); {
+	case len(alarms) > 0:
 		line("drift: %s", strings.Join(alarms, ", "))
-	} else {
-		line("no drift: p is above %.3g/%d, or PSI below %g, everywhere", d.FalseAlarms, len(d.All()),
-			d.LeastPSI)
+	case d.Tested() == 0:
+		line("all columns are left out: drift is unknown")
+	default:
+		line("no drift: p is above %.3g/%d, or PSI below %g, everywhere", d.FalseAlarms, d.Tested(), d.LeastPSI)
 	}
 	return b.Flush()
+}
+
+// largestEffect returns the largest design effect of the compared rows; 0 without a key.
+func largestEffect(d *pipelines.DriftFound) (largest float64) {
+	for _, bins := range d.All() {
+		if bins.DesignEffects != nil {
+			largest = max(largest, bins.DesignEffects[1])
+		}
+	}
+	return largest
 }

@@ -10,13 +10,20 @@ type Limits struct {
 	PSI float64
 }
 
-// Alarms reports for each of several columns whether it has drifted: its chi-square test rejects at
-// the level FalseAlarms divided by the number of columns (Bonferroni's correction, so the columns
-// need not be independent), and its PSI is at least the limit.
+// Alarms reports for each of several columns whether it has drifted: its test rejects at the level
+// FalseAlarms divided by the number of tested columns (Bonferroni's correction, so the columns need not
+// be independent), and its PSI is at least the limit. Columns that are left out have no alarm.
 func (l Limits) Alarms(columns []Measures) []bool {
+	tested := 0
+	for i := range columns {
+		if columns[i].LeftOut == "" {
+			tested++
+		}
+	}
 	alarms := make([]bool, len(columns))
 	for i := range columns {
-		alarms[i] = columns[i].P <= l.FalseAlarms/float64(len(columns)) && columns[i].PSI >= l.PSI
+		c := &columns[i]
+		alarms[i] = c.LeftOut == "" && c.P <= l.FalseAlarms/float64(tested) && c.PSI >= l.PSI
 	}
 	return alarms
 }

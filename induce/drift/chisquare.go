@@ -6,53 +6,68 @@ import (
 	"github.com/espalier-ml/espalier/induce/portable"
 )
 
-// leastExpected is the least number of rows that the chi-square test expects in a bin: Cochran's
-// rule.
-const leastExpected = 5
-
-// pooled returns the same rows in bins in which both lists expect at least leastExpected rows.
-// Rarer bins are merged into a single bin. If that bin is itself rare, the bin with the fewest rows
-// joins it (ties: the first). Which bins are rare only depends on the sums of both lists.
-func pooled(before, now []int64, b, n int64) (few, many []int64) {
-	small := min(b, n)
-	least := (leastExpected*(b+n) + small - 1) / small // rows of both lists
-	var rare [2]int64
+// chiSquare returns the likelihood-ratio statistic (G) of a table of two rows, whose counts are divided by
+// the design effects, and its degrees of freedom. Williams' correction (1976) makes its tail nearly that of
+// chi-square even in bins of ten rows; the tail of Pearson's statistic is too thick there if one sample is
+// much larger. Each bin must have a row.
+func chiSquare(before, now []float64, effectBefore, effectNow float64) (statistic float64, freedom int) {
+	if len(before) < 2 {
+		return 0, 0
+	}
+	freedom = len(before) - 1
+	b, n := total(before)/effectBefore, total(now)/effectNow
+	all, inverses := b+n, 0.0
 	for i := range before {
-		if before[i]+now[i] < least {
-			rare[0], rare[1] = rare[0]+before[i], rare[1]+now[i]
-			continue
-		}
-		few, many = append(few, before[i]), append(many, now[i])
-	}
-	switch {
-	case rare[0]+rare[1] == 0:
-		return few, many
-	case rare[0]+rare[1] >= least || len(few) == 0:
-		return append(few, rare[0]), append(many, rare[1])
-	}
-	at := 0
-	for i := range few {
-		if few[i]+many[i] < few[at]+many[at] {
-			at = i
+		x, y := before[i]/effectBefore, now[i]/effectNow
+		inverses += 1 / (x + y)
+		for _, cell := range []struct{ rows, all float64 }{{x, b}, {y, n}} {
+			if cell.rows > 0 {
+				statistic += float64(float64(2*cell.rows) * portable.Log(float64(cell.rows*all)/float64((x+y)*cell.all)))
+			}
 		}
 	}
-	few[at], many[at] = few[at]+rare[0], many[at]+rare[1]
-	return few, many
+	if n == 0 {
+		return 0, freedom
+	}
+	williams := 1 + float64((float64(all*(1/b+1/n))-1)*(float64(all*inverses)-1))/float64(6*all*float64(freedom))
+	return max(0, statistic/williams), freedom
 }
 
-// chiSquare returns Pearson's statistic of a table of two rows, and its degrees of freedom. Each
-// column must have a row in at least one list.
-func chiSquare(before, now []int64) (statistic float64, freedom int) {
-	b, n := float64(Rows(before)), float64(Rows(now))
-	for i := range before {
-		both := float64(before[i] + now[i])
-		for _, cell := range []struct{ rows, all float64 }{{float64(before[i]), b}, {float64(now[i]), n}} {
-			expected := float64(both*cell.all) / (b + n)
-			apart := cell.rows - expected
-			statistic += float64(apart*apart) / expected
+// binomialTail returns the probability that a negative binomial variable is at least x: it is the number of
+// successes, at the given odds of a success, before a number of failures that is given by shape and need
+// not be an integer. It is the regularised incomplete beta function I_p(x, shape) for the probability p of
+// a success. See Press et al., Numerical Recipes, section 6.4.
+func binomialTail(x, shape, odds float64) float64 {
+	if x <= 0 {
+		return 1
+	}
+	p, q := odds/(1+odds), 1/(1+odds)
+	scale := portable.Exp(logGamma(x+shape) - logGamma(x) - logGamma(shape) +
+		float64(x*portable.Log(p)) + float64(shape*portable.Log(q)))
+	if float64(p*(x+shape+2)) < x+1 {
+		return min(1, float64(scale*betaFraction(x, shape, p))/x)
+	}
+	return max(0, 1-float64(scale*betaFraction(shape, x, q))/shape)
+}
+
+// betaFraction returns the continued fraction of the incomplete beta function, by Lentz's method.
+func betaFraction(a, b, x float64) float64 {
+	const tiny = 1e-300
+	c, d := 1.0, 1/away(1-float64((a+b)*x)/(a+1), tiny)
+	value := d
+	for k := 1.0; ; k++ {
+		twice := a + float64(2*k)
+		even := float64(float64(k*(b-k))*x) / float64((twice-1)*twice)
+		odd := -float64(float64((a+k)*(a+b+k))*x) / float64(twice*(twice+1))
+		for _, factor := range []float64{even, odd} {
+			d = 1 / away(1+float64(factor*d), tiny)
+			c = away(1+factor/c, tiny)
+			value = float64(value * float64(c*d))
+		}
+		if math.Abs(float64(c*d)-1) < 1e-15 {
+			return value
 		}
 	}
-	return statistic, max(0, len(before)-1)
 }
 
 // chiSquareTail returns the probability that a chi-square variable is at least x: the regularised upper

@@ -6,17 +6,13 @@ import (
 	"github.com/espalier-ml/espalier/induce/dataset"
 )
 
-// Common returns a feature with the bins that features a and b share: the cuts of numeric features, or
-// the values of categorical features, that both have. ofA and ofB map the codes of a and b to codes of
+// Common returns a feature with the bins by which rows of features a and b can be compared: the cuts of numeric
+// features that both have, or the values of a categorical feature a. ofA and ofB map the codes of a and b to codes of
 // the common feature, see Merge.
 func Common(a, b *dataset.Feature) (common dataset.Feature, ofA, ofB []int) {
 	common = dataset.Feature{Name: a.Name, Kind: a.Kind, Unit: a.Unit, Type: a.Type}
 	if a.Kind == dataset.Categorical {
-		for _, value := range a.Values {
-			if slices.Contains(b.Values, value) {
-				common.Values = append(common.Values, value)
-			}
-		}
+		common.Values = a.Values
 	} else {
 		for _, cut := range a.Cuts {
 			if slices.Contains(b.Cuts, cut) {

@@ -6,43 +6,81 @@ import (
 	"github.com/espalier-ml/espalier/induce/portable"
 )
 
-// Measures quantify how far two sets of rows are apart in one column. Each distance is 0 if both
+// Measures quantify how far two samples of rows are apart in one column. Each distance is 0 if both
 // have the same shares in all bins.
 type Measures struct {
-	PSI float64 `json:"psi"` // population stability index
+	PSI float64 `json:"psi"` // population stability index, less what chance brings
 	// KolmogorovSmirnov is the greatest difference of the cumulated shares, from 0 to 1. It has a
-	// meaning for ordered bins only.
+	// meaning for ordered codes only.
 	KolmogorovSmirnov float64 `json:"kolmogorov_smirnov"`
 	JensenShannon     float64 `json:"jensen_shannon"` // distance to base 2, from 0 to 1
 	ChiSquare         float64 `json:"chi_square"`     // statistic of the test of homogeneity
 	Freedom           int     `json:"freedom"`        // its degrees of freedom
-	P                 float64 `json:"p"`              // probability of a statistic at least as great without drift
+	P                 float64 `json:"p"`              // probability of samples at least as far apart without drift
+	LeftOut           string  `json:"left_out"`       // reason why the column has nothing to compare; empty: it has
+
+	Rare []bool `json:"-"` // by code: whether its values are rare: unseen before, or hardly seen
+	// RareBefore and RareNow are the shares of the rows with a rare value; expected before, as unseen values have no rows.
+	RareBefore, RareNow float64 `json:"-"`
 }
 
-// Measure compares numbers of rows by bin. Both lists must have the same bins. If a list has no
-// rows, all figures are 0, and P is 1.
+// apartLevel is the part of the level of a column's test that is spent on codes apart from the bins.
+const apartLevel = 0.1
+
+// Measure compares rows by code. Both samples must have the same codes. If a sample has no rows, all
+// figures are 0, and P is 1. Neighbouring codes are merged to bins by the rows before and the number
+// of rows now.
 //
 //   - PSI is the sum over bins of (q - p) ln(q/p), for the shares p before and q now. Half a row is
-//     added to each bin that has rows in at least one list, so that no share is 0.
-//   - KolmogorovSmirnov is max |P - Q| over the cumulated shares P and Q.
+//     added to each bin that has rows in at least one sample, so that no share is 0. Its expectation
+//     without drift is subtracted: the number of bins, less 1, times 1/b + 1/n for b and n independent
+//     rows.
+//   - KolmogorovSmirnov is max |P - Q| over the cumulated shares P and Q by code.
 //   - JensenShannon is the root of half the sum of p log2(p/m) + q log2(q/m), with m = (p+q)/2.
-//   - ChiSquare is Pearson's statistic of the table of two rows, without a correction. Bins in which
-//     either list expects fewer than 5 rows are merged, because the test needs more.
-func Measure(before, now []int64) Measures {
+//   - ChiSquare is the likelihood-ratio statistic of the table of two rows (G), with Williams' correction.
+//   - P is that of ChiSquare divided by 0.9. Codes that are too rare for bins have a test of their own, whether they
+//     have become more frequent: the distribution of their rows now is negative binomial. If its probability divided by
+//     0.1 is less, that is P.
+//
+// Rows are divided by the design effect wherever independent rows are meant.
+func (c *Column) Measure(before, now Sample) Measures {
 	m := Measures{P: 1}
-	b, n := Rows(before), Rows(now)
+	b, n := float64(Rows(before.Rows)), float64(Rows(now.Rows))
 	if b == 0 || n == 0 {
 		return m
 	}
-	m.PSI = stability(before, now, b, n)
-	m.KolmogorovSmirnov = greatestGap(before, now, b, n)
-	m.JensenShannon = jensenShannon(before, now, b, n)
-	m.ChiSquare, m.Freedom = chiSquare(pooled(before, now, b, n))
-	m.P = chiSquareTail(m.ChiSquare, m.Freedom)
+	of := c.bins(&before, n/now.effect())
+	came, few := make([]float64, len(of.expected)), 0.0
+	for code, k := range now.Rows {
+		if bin := of.of[code]; bin == apart {
+			few += float64(k)
+		} else {
+			came[bin] += float64(k)
+		}
+	}
+	m.LeftOut = of.leftOut
+	m.KolmogorovSmirnov = greatestGap(before.Rows, now.Rows)
+	m.ChiSquare, m.Freedom = chiSquare(of.expected, came, of.effect, now.effect())
+	shape := (of.apart/before.effect() + 1) / of.spread
+	odds := float64(of.spread*(n/now.effect())) / (b / before.effect())
+	if m.P = binomialTail(few/now.effect(), shape, odds); m.Freedom > 0 {
+		m.P = min(1, chiSquareTail(m.ChiSquare, m.Freedom)/(1-apartLevel), m.P/apartLevel)
+	}
+	all, cameAll := append(of.expected, of.apart), append(came, few)
+	m.PSI = max(0, stability(all, cameAll)-float64(float64(len(all)-1)*(of.effect/b+now.effect()/n)))
+	m.JensenShannon = jensenShannon(all, cameAll)
+	if c.Other >= 0 {
+		m.Rare, m.RareBefore = of.seldom, of.rare/b
+		for code, is := range of.seldom {
+			if is {
+				m.RareNow += float64(now.Rows[code]) / n
+			}
+		}
+	}
 	return m
 }
 
-// Rows returns the rows of all bins.
+// Rows returns the rows of all codes.
 func Rows(counts []int64) int64 {
 	total := int64(0)
 	for _, n := range counts {
@@ -51,41 +89,50 @@ func Rows(counts []int64) int64 {
 	return total
 }
 
+// total returns the rows of all bins.
+func total(rows []float64) float64 {
+	all := 0.0
+	for _, n := range rows {
+		all += n
+	}
+	return all
+}
+
 // stability returns the population stability index.
-func stability(before, now []int64, b, n int64) float64 {
-	bins := 0
+func stability(before, now []float64) float64 {
+	occupied := 0.0
 	for i := range before {
 		if before[i]+now[i] > 0 {
-			bins++
+			occupied++
 		}
 	}
-	index, half := 0.0, float64(float64(bins)/2)
+	index, b, n := 0.0, total(before)+occupied/2, total(now)+occupied/2
 	for i := range before {
 		if before[i]+now[i] == 0 {
 			continue
 		}
-		p := (float64(before[i]) + 0.5) / (float64(b) + half)
-		q := (float64(now[i]) + 0.5) / (float64(n) + half)
+		p, q := (before[i]+0.5)/b, (now[i]+0.5)/n
 		index += float64((q - p) * portable.Log(q/p))
 	}
 	return index
 }
 
 // greatestGap returns the Kolmogorov-Smirnov statistic.
-func greatestGap(before, now []int64, b, n int64) float64 {
+func greatestGap(before, now []int64) float64 {
+	b, n := float64(Rows(before)), float64(Rows(now))
 	greatest, p, q := 0.0, int64(0), int64(0)
 	for i := range before {
 		p, q = p+before[i], q+now[i]
-		greatest = max(greatest, math.Abs(float64(p)/float64(b)-float64(q)/float64(n)))
+		greatest = max(greatest, math.Abs(float64(p)/b-float64(q)/n))
 	}
 	return greatest
 }
 
 // jensenShannon returns the Jensen-Shannon distance.
-func jensenShannon(before, now []int64, b, n int64) float64 {
-	divergence := 0.0
+func jensenShannon(before, now []float64) float64 {
+	divergence, b, n := 0.0, total(before), total(now)
 	for i := range before {
-		p, q := float64(before[i])/float64(b), float64(now[i])/float64(n)
+		p, q := before[i]/b, now[i]/n
 		middle := (p + q) / 2
 		for _, share := range []float64{p, q} {
 			if share > 0 {

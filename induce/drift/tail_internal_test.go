@@ -30,3 +30,19 @@ func TestChiSquareTail(t *testing.T) {
 		}
 	}
 }
+
+// TestBinomialTail has the expected values of scipy 1.17.1: scipy.special.betainc(x, shape, odds/(1+odds)).
+func TestBinomialTail(t *testing.T) {
+	for _, c := range []struct{ x, shape, odds, want float64 }{
+		{3.0, 1, 0.5, 0.03703703703703703},
+		{40.0, 2.5, 0.7, 3.5550272898642297e-14},
+		{1.0, 0.2, 9, 0.3690426555198068},
+		{500.0, 11, 20, 0.0007341782350545709},
+		{0.5, 3, 0.001, 0.059223624568216254},
+		{200.0, 1.5, 1, 7.052534496203275e-60},
+	} {
+		if got := binomialTail(c.x, c.shape, c.odds); math.Abs(got-c.want) > 1e-10*c.want {
+			t.Errorf("at least %v by %v at odds of %v: %v, want %v", c.x, c.shape, c.odds, got, c.want)
+		}
+	}
+}

@@ -13,8 +13,11 @@ func DriftTable(d *runfolder.Drift) *Table {
 		if b.KolmogorovSmirnov != nil {
 			ks = fourDigits(*b.KolmogorovSmirnov)
 		}
-		if b.Alarm {
+		switch {
+		case b.Alarm:
 			alarm = "drift"
+		case b.LeftOut != "":
+			alarm = "left out"
 		}
 		t.Add(b.Column, fourDigits(b.PSI), ks, fourDigits(b.JensenShannon), fourDigits(b.ChiSquare), fourDigits(b.P),
 			b.Moved.Bin, Percent(b.Moved.Before), Percent(b.Moved.Now), alarm)

@@ -34,6 +34,13 @@ type LeafRows struct {
 type ColumnRows struct {
 	Column string  `json:"column"`
 	Rows   []int64 `json:"rows"`
+
+	// DesignEffect is the design effect of the key of the run: see drift.DesignEffect. 0: there is no key, or the
+	// effect is unknown.
+	DesignEffect float64 `json:"design_effect,omitempty"`
+	// Keys has, for each bin of a categorical feature, how many of 60 buckets of keys have such rows. nil without a
+	// design effect.
+	Keys []int64 `json:"keys,omitempty"`
 }
 
 // DistributionName is the file of the distribution.
@@ -45,7 +52,7 @@ const distributionFormat = "espalier/distribution"
 func NewDistribution(rows int64, features []dataset.Feature, codes [][]int64) *Distribution {
 	d := &Distribution{Format: distributionFormat, Version: 1, Rows: rows, Columns: make([]ColumnRows, len(features))}
 	for i := range features {
-		d.Columns[i] = ColumnRows{features[i].Name, codes[i]}
+		d.Columns[i] = ColumnRows{Column: features[i].Name, Rows: codes[i]}
 	}
 	return d
 }
@@ -84,13 +91,13 @@ func (d *Distribution) LeavesOf(t *tree.Tree) ([]int64, error) {
 	return d.Leaves.Rows, nil
 }
 
-// Of returns the rows of a column by bin; nil if the column is not a feature.
-func (d *Distribution) Of(column string) []int64 {
+// Of returns the rows of a column; no rows if the column is not a feature.
+func (d *Distribution) Of(column string) *ColumnRows {
 	at := slices.IndexFunc(d.Columns, func(c ColumnRows) bool { return c.Column == column })
 	if at < 0 {
-		return nil
+		return &ColumnRows{Column: column}
 	}
-	return d.Columns[at].Rows
+	return &d.Columns[at]
 }
 
 // encode writes each column on a line.
@@ -127,8 +134,15 @@ func (d *Distribution) check() error {
 		return fmt.Errorf("%d rows, expected at most %d", d.Rows, int64(maxRows))
 	}
 	for i := range d.Columns {
-		if sum, ok := sumRows(d.Columns[i].Rows); !ok || sum != d.Rows {
-			return fmt.Errorf("the bins of %q do not have the %d training rows", d.Columns[i].Column, d.Rows)
+		c := &d.Columns[i]
+		if sum, ok := sumRows(c.Rows); !ok || sum != d.Rows {
+			return fmt.Errorf("the bins of %q do not have the %d training rows", c.Column, d.Rows)
+		}
+		if n := c.DesignEffect; n != 0 && n < 1 {
+			return fmt.Errorf("the design effect of %q is %v, expected at least 1", c.Column, n)
+		}
+		if c.Keys != nil && len(c.Keys) != len(c.Rows) {
+			return fmt.Errorf("%q has %d bins and %d numbers of buckets of keys", c.Column, len(c.Rows), len(c.Keys))
 		}
 	}
 	if d.Leaves != nil {

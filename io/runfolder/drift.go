@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/drift"
@@ -17,6 +18,7 @@ type Drift struct {
 	Version     int           `json:"version"`
 	Model       string        `json:"model"`             // the run, as given by the user
 	Against     string        `json:"against,omitempty"` // run whose training rows were compared; empty for rows of files
+	Key         string        `json:"key,omitempty"`     // column of groups of the compared rows; empty: each row is its own
 	Before      int64         `json:"before"`            // training rows
 	Now         int64         `json:"now"`               // compared rows
 	FalseAlarms float64       `json:"false_alarms"`      // greatest probability of any alarm without drift
@@ -40,6 +42,11 @@ type DriftedBins struct {
 	ChiSquare         float64  `json:"chi_square"`
 	Freedom           int      `json:"freedom"`
 	P                 float64  `json:"p"`
+
+	// LeftOut is the reason why the column has no alarm and is not counted among the columns; empty: it is compared.
+	LeftOut string `json:"left_out,omitempty"`
+	// DesignEffects are the design effects of rows with the same key, before and now; nil without keys.
+	DesignEffects *[2]float64 `json:"design_effects,omitempty"`
 
 	Moved  MovedBin `json:"moved"`
 	Before []int64  `json:"before"` // training rows by bin
@@ -74,6 +81,36 @@ func (d *Drift) Alarms() []string {
 	return names
 }
 
+// Tested returns how many columns, with the leaves, are compared.
+func (d *Drift) Tested() (n int) {
+	for _, bins := range d.All() {
+		if bins.LeftOut == "" {
+			n++
+		}
+	}
+	return n
+}
+
+// LeftOut lists the columns that are left out: for each reason a text with their names and the reason.
+func (d *Drift) LeftOut() (list []string) {
+	names := make(map[string][]string)
+	var reasons []string
+	for _, bins := range d.All() {
+		why := bins.LeftOut
+		if why == "" {
+			continue
+		}
+		if names[why] == nil {
+			reasons = append(reasons, why)
+		}
+		names[why] = append(names[why], bins.Column)
+	}
+	for _, why := range reasons {
+		list = append(list, strings.Join(names[why], ", ")+" ("+why+")")
+	}
+	return list
+}
+
 // All lists the columns, then the leaves.
 func (d *Drift) All() []*DriftedBins {
 	list := make([]*DriftedBins, 0, len(d.Columns)+1)
@@ -86,17 +123,43 @@ func (d *Drift) All() []*DriftedBins {
 	return list
 }
 
-// NewDrift measures the drift of rows from the training rows of a model. features have their rows
-// by code before and now.
-func NewDrift(model string, features []dataset.Feature, before *Distribution, now [][]int64) *Drift {
+// Compared holds the rows that are compared with training rows.
+type Compared struct {
+	Codes [][]int64 // rows by feature and code
+	// Effects has, by feature, the design effect of the rows' key; nil without a key.
+	Effects []float64
+	Key     string
+}
+
+// Reasons why columns are left out.
+const (
+	unknownEffect = "rows have a key, and the run does not say how much the rows of a key have in common: an earlier version has " +
+		"trained it, or it has too many rows"
+	mergedValues = "the compared run merges rare values"
+)
+
+// NewDrift measures the drift of rows from the training rows of a model. The training rows have the key
+// of the model; empty: they have none. Then the training rows are taken to have as much in common as the compared
+// rows of a key in the column where they have most. Compared rows without a key of the model are taken to have
+// the design effects of the training rows.
+func NewDrift(model string, features []dataset.Feature, before *Distribution, key string, now *Compared) *Drift {
 	d := &Drift{
-		Format: driftFormat, Version: 1, Model: model, Before: before.Rows,
+		Format: driftFormat, Version: 1, Model: model, Key: now.Key, Before: before.Rows,
 		Columns: make([]DriftedBins, len(features)),
 	}
 	for i := range features {
 		f := &features[i]
-		d.Now = drift.Rows(now[i])
-		d.Columns[i] = newDriftedBins(before.Of(f.Name), now[i], func(code int) string { return spellBin(f, code) })
+		d.Now = drift.Rows(now.Codes[i])
+		was, come := before.Of(f.Name), drift.Sample{Rows: now.Codes[i]}
+		sample := was.sample()
+		if now.Effects != nil {
+			come.Effect = now.Effects[i]
+		}
+		if key == "" && now.Effects != nil {
+			sample.Effect = slices.Max(now.Effects)
+		}
+		d.Columns[i] = newDriftedBins(drift.ColumnOf(f), sample, come, key != "" && was.DesignEffect == 0,
+			func(code int) string { return spellBin(f, code) })
 		d.Columns[i].Column, d.Columns[i].Kind = f.Name, f.Kind.String()
 		if f.Kind == dataset.Numeric {
 			d.Columns[i].KolmogorovSmirnov = &d.Columns[i].measures.KolmogorovSmirnov
@@ -105,13 +168,19 @@ func NewDrift(model string, features []dataset.Feature, before *Distribution, no
 	return d
 }
 
+// sample returns the rows as a sample.
+func (c *ColumnRows) sample() drift.Sample {
+	return drift.Sample{Rows: c.Rows, Effect: c.DesignEffect, Keys: c.Keys}
+}
+
 // NewDriftBetween measures the drift of the training rows of a run from the training rows of a
-// model, in the bins that both have.
-func NewDriftBetween(model string, before *Run, run string, now *Run) *Drift {
+// model, in the bins that both have. Both have a key, or none if it is empty.
+func NewDriftBetween(model string, before *Run, key, run string, now *Run, nowKey string) *Drift {
 	var features []dataset.Feature
 	var omitted []string
 	old := &Distribution{Rows: before.Distribution.Rows}
-	var counts [][]int64
+	rows, merged := &Compared{Key: nowKey}, make(map[string]bool)
+	unknown := false
 	others := now.Schema.Features()
 	for _, f := range before.Schema.Features() {
 		at := slices.IndexFunc(others, func(g dataset.Feature) bool {
@@ -127,17 +196,35 @@ func NewDriftBetween(model string, before *Run, run string, now *Run) *Drift {
 			continue
 		}
 		features = append(features, common)
-		old.Columns = append(old.Columns, ColumnRows{
-			f.Name, drift.Merge(before.Distribution.Of(f.Name), ofBefore, common.Codes()),
-		})
-		counts = append(counts, drift.Merge(now.Distribution.Of(f.Name), ofNow, common.Codes()))
+		was, came := *before.Distribution.Of(f.Name), now.Distribution.Of(f.Name)
+		was.Rows = drift.Merge(was.Rows, ofBefore, common.Codes())
+		old.Columns = append(old.Columns, was)
+		rows.Codes = append(rows.Codes, drift.Merge(came.Rows, ofNow, common.Codes()))
+		if nowKey != "" {
+			rows.Effects = append(rows.Effects, came.DesignEffect)
+			unknown = unknown || came.DesignEffect == 0
+		}
+		if other := others[at].OtherCode(); other >= 0 && came.Rows[other] > 0 {
+			merged[f.Name] = slices.ContainsFunc(f.Values, func(v string) bool { return !slices.Contains(others[at].Values, v) })
+		}
 	}
-	d := NewDrift(model, features, old, counts)
+	d := NewDrift(model, features, old, key, rows)
 	d.Against, d.Omitted, d.Now = run, omitted, now.Distribution.Rows
+	for i := range d.Columns {
+		c := &d.Columns[i]
+		switch {
+		case unknown:
+			c.LeftOut = unknownEffect
+		case merged[c.Column]:
+			c.LeftOut = mergedValues
+		}
+		c.measures.LeftOut = c.LeftOut
+	}
 	return d
 }
 
-// AddLeaves measures the drift of the leaves' shares, given rows by leaf before and by node now.
+// AddLeaves measures the drift of the leaves' shares, given rows by leaf before and by node now. The rows of a
+// key have as much in common in the leaves as in the column in which they have most.
 func (d *Drift) AddLeaves(t *tree.Tree, before, now []int64) {
 	var ids []int
 	var came []int64
@@ -146,7 +233,17 @@ func (d *Drift) AddLeaves(t *tree.Tree, before, now []int64) {
 			ids, came = append(ids, id), append(came, now[id])
 		}
 	}
-	leaves := newDriftedBins(before, came, func(i int) string { return "leaf " + strconv.Itoa(ids[i]) })
+	was, come := drift.Sample{Rows: before}, drift.Sample{Rows: came}
+	unknown := false
+	for i := range d.Columns {
+		c := &d.Columns[i]
+		if c.DesignEffects != nil {
+			was.Effect, come.Effect = max(was.Effect, c.DesignEffects[0]), max(come.Effect, c.DesignEffects[1])
+		}
+		unknown = unknown || c.LeftOut == unknownEffect
+	}
+	leaves := newDriftedBins(drift.Column{Other: -1, Missing: -1}, was, come, unknown,
+		func(i int) string { return "leaf " + strconv.Itoa(ids[i]) })
 	leaves.Column, leaves.Kind = driftLeaves, driftLeaves
 	d.Leaves, d.Now = &leaves, drift.Rows(came)
 }
@@ -164,19 +261,38 @@ func (d *Drift) Judge(limits drift.Limits) {
 	}
 }
 
-// newDriftedBins measures bins. spell names a bin.
-func newDriftedBins(before, now []int64, spell func(bin int) string) DriftedBins {
-	m := drift.Measure(before, now)
-	b := DriftedBins{
-		PSI: m.PSI, JensenShannon: m.JensenShannon, ChiSquare: m.ChiSquare, Freedom: m.Freedom, P: m.P,
-		Before: before, Now: now, measures: m,
+// newDriftedBins measures bins. unknown means that the rows before have a key with an unknown design effect. spell
+// names a bin.
+func newDriftedBins(
+	c drift.Column, before, now drift.Sample, unknown bool, spell func(bin int) string,
+) DriftedBins {
+	if now.Effect == 0 {
+		now.Effect = before.Effect
 	}
-	all, came := max(1, drift.Rows(before)), max(1, drift.Rows(now))
-	for bin := range before {
-		p, q := float64(before[bin])/float64(all), float64(now[bin])/float64(came)
-		if bin == 0 || math.Abs(q-p) > math.Abs(b.Moved.Now-b.Moved.Before) {
-			b.Moved = MovedBin{spell(bin), p, q}
+	m := c.Measure(before, now)
+	if unknown {
+		m.LeftOut = unknownEffect
+	}
+	b := DriftedBins{
+		PSI: m.PSI, JensenShannon: m.JensenShannon, ChiSquare: m.ChiSquare, Freedom: m.Freedom, P: m.P, LeftOut: m.LeftOut,
+		Before: before.Rows, Now: now.Rows, measures: m,
+	}
+	if before.Effect > 0 {
+		b.DesignEffects = &[2]float64{before.Effect, now.Effect}
+	}
+	all, came := max(1, drift.Rows(before.Rows)), max(1, drift.Rows(now.Rows))
+	look := func(bin string, p, q float64) {
+		if b.Moved.Bin == "" || math.Abs(q-p) > math.Abs(b.Moved.Now-b.Moved.Before) {
+			b.Moved = MovedBin{bin, p, q}
 		}
+	}
+	for bin := range before.Rows {
+		if m.Rare == nil || !m.Rare[bin] {
+			look(spell(bin), float64(before.Rows[bin])/float64(all), float64(now.Rows[bin])/float64(came))
+		}
+	}
+	if m.Rare != nil {
+		look("rare or new", m.RareBefore, m.RareNow)
 	}
 	return b
 }

@@ -16,6 +16,7 @@ type Drift struct {
 	Model   string // run folder or LATEST.json
 	Input   []string
 	Against string // run folder or LATEST.json: its training rows replace Input; optional
+	Key     string // column of groups; empty: the key of the run, if it has one
 	Runner  string
 
 	Contract
@@ -37,7 +38,7 @@ func (c *DriftLimits) Limits() drift.Limits {
 // DefaultDrift gives a false alarm once in a hundred days.
 func DefaultDrift() Drift {
 	return Drift{
-		Runner: engine.DefaultRunner(), DriftLimits: DriftLimits{FalseAlarms: 0.01, LeastPSI: 0.1},
+		Runner: engine.DefaultRunner(), DriftLimits: DriftLimits{FalseAlarms: 0.01, LeastPSI: 0.05},
 		StorageConfig: DefaultStorageConfig(),
 	}
 }
@@ -55,6 +56,11 @@ func (c *Drift) Settings() []setting.Setting {
 		{
 			Name: "against", Value: setting.Text(&c.Against),
 			Help: "run folder or LATEST.json, whose training rows are compared in place of --input; no rows are read",
+		},
+		{
+			Name: "key", Value: setting.Text(&c.Key),
+			Help: "column of groups, such as customers with several rows each: rows of one value count as one unit of chance " +
+				"(default: the key of the run)",
 		},
 	})
 	return slices.Concat(run, c.DriftLimits.Settings(), c.Contract.Settings(), c.StorageConfig.Settings(),
@@ -78,8 +84,8 @@ func (c *DriftLimits) Settings() []setting.Setting {
 // Validate returns all faults at once, each with the name of its flag.
 func (c *Drift) Validate() error {
 	faults := append(setting.Faults(c.Settings()), c.conflicts()...)
-	if c.Against != "" && (len(c.Input) > 0 || c.Schema != "") {
-		faults = append(faults, errors.New("--against compares the training rows of two runs: leave out --input and --schema"))
+	if c.Against != "" && (len(c.Input) > 0 || c.Schema != "" || c.Key != "") {
+		faults = append(faults, errors.New("--against compares the training rows of two runs: leave out --input, --schema and --key"))
 	}
 	return usage.All(faults)
 }

@@ -142,14 +142,15 @@ func (w *work) movedSince(ctx context.Context, c *Cuts, run string) (why string,
 		return "", err
 	}
 	for _, column := range found.Columns {
-		if c.PSI == nil || column.PSI > *c.PSI {
-			psi := column.PSI
+		if column.LeftOut != "" {
+			continue
+		}
+		psi, limit := column.PSI, w.config.KeepCutsPSI
+		if c.PSI == nil || psi > *c.PSI {
 			c.Column, c.PSI = column.Column, &psi
 		}
-		limit := w.config.KeepCutsPSI
-		if limit > 0 && column.Alarm && column.PSI > limit && column.PSI == *c.PSI {
-			why = fmt.Sprintf("%s has drifted since %s: its PSI is %.4g (--keep_cuts_psi %.4g)", column.Column, c.Date,
-				column.PSI, limit)
+		if limit > 0 && column.Alarm && psi > limit && why == "" {
+			why = fmt.Sprintf("%s has drifted since %s: its PSI is %.4g (--keep_cuts_psi %.4g)", column.Column, c.Date, psi, limit)
 		}
 	}
 	return why, nil

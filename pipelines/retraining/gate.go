@@ -125,6 +125,9 @@ func (w *work) drift(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if left := found.LeftOut(); found.Tested() == 0 && len(left) > 0 {
+		w.reporter.Warn("drift from the run in use is unknown, as all columns are left out: " + strings.Join(left, "; "))
+	}
 	limit := w.config.Gate.MaxPSI
 	for _, column := range found.All() {
 		if column.Alarm {
