@@ -50,12 +50,13 @@ func binomialTail(x, shape, odds float64) float64 {
 	return max(0, 1-float64(scale*betaFraction(shape, x, q))/shape)
 }
 
-// betaFraction returns the continued fraction of the incomplete beta function, by Lentz's method.
+// betaFraction returns the continued fraction of the incomplete beta function, by Lentz's method. The number of
+// steps is proportional to the square root of the greater of a and b.
 func betaFraction(a, b, x float64) float64 {
-	const tiny = 1e-300
+	const tiny, most = 1e-300, 1e7
 	c, d := 1.0, 1/away(1-float64((a+b)*x)/(a+1), tiny)
 	value := d
-	for k := 1.0; ; k++ {
+	for k := 1.0; k < most; k++ {
 		twice := a + float64(2*k)
 		even := float64(float64(k*(b-k))*x) / float64((twice-1)*twice)
 		odd := -float64(float64((a+k)*(a+b+k))*x) / float64(twice*(twice+1))
@@ -65,9 +66,10 @@ func betaFraction(a, b, x float64) float64 {
 			value = float64(value * float64(c*d))
 		}
 		if math.Abs(float64(c*d)-1) < 1e-15 {
-			return value
+			break
 		}
 	}
+	return value
 }
 
 // chiSquareTail returns the probability that a chi-square variable is at least x: the regularised upper

@@ -26,7 +26,7 @@ func (c *Column) Groups(rows []int64) (of []int64) {
 			groups++
 		}
 	}
-	groups++ // of the codes after the last full group
+	groups++ // the codes after the last full group
 	for _, code := range []int{c.Other, c.Missing} {
 		if code >= 0 {
 			of[code] = groups

@@ -63,10 +63,10 @@ const apart = -1
 // the distribution of the rows now: bins chosen by that would differ by chance.
 type bins struct {
 	of       []int     // by code: its bin, or apart
-	expected []float64 // by bin: rows before, see rarity
+	expected []float64 // by bin: rows before, see findRare
 	apart    float64   // rows before whose codes are apart
 
-	seldom  []bool  // by code: whether its values are rare, see rarity
+	seldom  []bool  // by code: whether its values are rare, see findRare
 	rare    float64 // rows before that count as rows with such values
 	effect  float64 // design effect of the rows before in the bins
 	spread  float64 // design effect of the rare rows, relative to the effect of the sample
@@ -94,7 +94,8 @@ func (c *Column) bins(before *Sample, now float64) *bins {
 		for _, code := range left.codes {
 			b.seldom[code] = true
 		}
-		all := merged{rows: b.rare + left.rows}
+		b.rare += left.rows
+		all := merged{rows: b.rare}
 		for code, is := range b.seldom {
 			if is {
 				all.codes = append(all.codes, code)
