@@ -107,8 +107,9 @@ class Tree:
         self.width = 1 if len(self.classes) == 2 else len(self.classes)
         self.factors = None
         if 'priors' in self.label:
-            key = 'class_weights' if document['algorithm']['leaf_estimate'] == 'majority' else 'raw_class_weights'
-            share = np.array(self.nodes[0][key], float)
+            root = self.nodes[0]
+            majority = root.get('majority_class_weights', root['class_weights'])
+            share = np.array(majority if document['algorithm']['leaf_estimate'] == 'majority' else root['raw_class_weights'], float)
             share /= share.sum()
             self.factors = np.divide(self.label['priors'], share, out=np.zeros(len(share)), where=share > 0)
         self.boosters = document.get('boosters', [])

@@ -215,7 +215,9 @@ def main():
         cw = np.bincount(D.y[idx], weights=w, minlength=D.k); rw = D.raw[idx].sum(0)
         for key, got in (('rows', int(w.sum())), ('objects', len(idx)), ('weight', int(w.sum()))):
             if nd.get(key) != got: fail(f'node {i}: {key} {got}, tree says {nd.get(key)}')
-        if list(map(float, nd['class_weights'])) != list(cw): fail(f"node {i}: class_weights {cw}, tree says {nd['class_weights']}")
+        majority = nd.get('majority_class_weights', nd['class_weights'])
+        if list(map(float, majority)) != list(cw): fail(f"node {i}: weights by majority class {cw}, tree says {majority}")
+        if rows and list(map(float, nd['class_weights'])) != list(rw): fail(f"node {i}: class_weights {rw}, tree says {nd['class_weights']}")
         if list(map(float, nd['raw_class_weights'])) != list(rw): fail(f"node {i}: raw_class_weights {rw}, tree says {nd['raw_class_weights']}")
         le = al.get('leaf_estimate', 'majority')
         est = cw / cw.sum() if le == 'majority' else rw / rw.sum() if le == 'raw' else (rw / rw.sum() if parent is None else (rw + 10 * parent) / (rw.sum() + 10))

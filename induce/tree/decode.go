@@ -61,6 +61,7 @@ type decoder struct {
 
 	file        file
 	fileVersion int
+	named       bool // some node has majority_class_weights
 
 	names map[string]int   // features by name
 	codes []map[string]int // by feature: codes of the values

@@ -268,7 +268,14 @@ func (e *encoder) node(t *Tree, id int) {
 	e.raw(line + `"rows": `).int(n.Rows)
 	e.raw(line + `"objects": `).int(n.Objects)
 	e.raw(line + `"weight": `).int(n.Weight)
-	e.raw(line + `"class_weights": `).ints(n.ClassWeights)
+	if t.Algorithm.Classes != ClassesOfRows || t.Dated {
+		e.raw(line + `"class_weights": `).ints(n.ClassWeights)
+	} else {
+		e.raw(line + `"class_weights": `).ints(n.RawClassWeights)
+		if !slices.Equal(n.ClassWeights, n.RawClassWeights) {
+			e.raw(line + `"majority_class_weights": `).ints(n.ClassWeights)
+		}
+	}
 	e.raw(line + `"raw_class_weights": `).ints(n.RawClassWeights)
 	e.raw(line + `"class": `).text(t.Label.Classes[n.Class])
 	e.raw(line + `"probabilities": `).floats(n.Probabilities)

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/split"
@@ -47,6 +48,7 @@ type fileNode struct {
 	Objects         int64        `json:"objects"`
 	Weight          int64        `json:"weight"`
 	ClassWeights    []int64      `json:"class_weights"`
+	MajorityWeights []int64      `json:"majority_class_weights"` // absent: the class weights
 	RawClassWeights []int64      `json:"raw_class_weights"`
 	Class           string       `json:"class"`
 	Probabilities   []float64    `json:"probabilities"`
@@ -217,6 +219,9 @@ func (d *decoder) read() error {
 	if err := d.file.closes(); err != nil {
 		return err
 	}
+	d.Dated = d.Algorithm.Classes == ClassesOfRows && !d.named && slices.ContainsFunc(d.Nodes, func(n Node) bool {
+		return !slices.Equal(n.ClassWeights, n.RawClassWeights)
+	})
 	if _, err := d.file.Token(); !errors.Is(err, io.EOF) {
 		return errors.New("not a tree.json: there is more after its end")
 	}
@@ -331,6 +336,9 @@ func (d *decoder) nextNode() error {
 	var f fileNode
 	id := len(d.Nodes)
 	err := d.file.value(&f)
+	if f.MajorityWeights != nil {
+		f.ClassWeights, d.named = f.MajorityWeights, true
+	}
 	if err == nil {
 		err = d.node(&f)
 	}

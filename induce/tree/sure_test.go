@@ -102,7 +102,7 @@ func stump(root, yes []int64) *tree.Tree {
 		return n
 	}
 	tr := &tree.Tree{
-		Label: tree.Label{Column: "y", Classes: []string{"a", "b"}}, Features: []dataset.Feature{{Name: "x", Cuts: []float64{1}}},
+		Label: tree.Label{Column: "y", Classes: []string{"a", "b"}}, Features: []dataset.Feature{{Name: "x", Kind: dataset.Numeric, Cuts: []float64{1}}},
 		Nodes: []tree.Node{node(root), node(yes), node([]int64{root[0] - yes[0], root[1] - yes[1]})},
 	}
 	tr.Nodes[0].Test = &tree.Test{Test: split.Test{Kind: split.Threshold, Code: 1}, Cost: 1}

@@ -34,6 +34,11 @@ type Tree struct {
 	Complexity  Complexity
 	Certificate *Certificate // how close the tree is to the optimum; nil if unknown
 	Nodes       []Node       // breadth-first in the order of branches; the root is 0
+
+	// Dated means that the document is of a version before 0.4: if trees grow from the classes of rows, its
+	// class_weights are the weights by majority class of the objects. Encode keeps this form, so that the
+	// digest stays the same.
+	Dated bool
 }
 
 // Label is the class column.
@@ -183,8 +188,8 @@ type Node struct {
 	Rows            int64
 	Objects         int64
 	Weight          int64
-	ClassWeights    []int64 // weight by majority class of the objects
-	RawClassWeights []int64 // weight by class of the rows
+	ClassWeights    []int64 // weight by majority class of the objects: majority_class_weights, see Tree.Dated
+	RawClassWeights []int64 // weight by class of the rows: class_weights
 	Class           int     // predicted class, see Label.Decide
 	Probabilities   []float64
 

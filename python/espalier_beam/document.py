@@ -103,8 +103,11 @@ def _billed(test: dict[str, Any]) -> float:
 
 def _factors(document: dict[str, Any]) -> Floats:
     """Returns each class's prior over its share of the training weight; 0 without training rows."""
-    majority = document["algorithm"]["leaf_estimate"] == "majority"
-    weights = np.array(document["nodes"][0]["class_weights" if majority else "raw_class_weights"], dtype=float)
+    root = document["nodes"][0]
+    counts = root["raw_class_weights"]
+    if document["algorithm"]["leaf_estimate"] == "majority":
+        counts = root.get("majority_class_weights", root["class_weights"])
+    weights = np.array(counts, dtype=float)
     priors = np.array(document["label"]["priors"], dtype=float)
     factors = np.zeros(len(priors))
     np.divide(priors, weights / weights.sum(), out=factors, where=weights > 0)
