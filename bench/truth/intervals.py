@@ -17,7 +17,7 @@ class Coverage:
 
     def add(self, measured, truth):
         for name, true in truth.items():
-            interval = rows.picked(measured['intervals'], name)
+            interval = measured['intervals'].get(rows.names[name])
             if interval is None or self.kind.only and name not in self.kind.only:
                 continue
             self.all[name] = self.all.get(name, 0) + 1
@@ -102,7 +102,7 @@ def compare(runs, samples):
             for seed in range(samples):
                 metrics = compared(runs, a, b, rows.sample(kind, seed), kind)
                 for name in ('AUC', 'accuracy', 'log loss', 'cost'):
-                    m = rows.picked(metrics, name)
+                    m = metrics.get(rows.names[name])
                     if m and m.get('interval'):
                         n[name] = n.get(name, 0) + 1
                         hits[name] = hits.get(name, 0) + (m['interval']['low'] > 0 or m['interval']['high'] < 0)
@@ -118,7 +118,7 @@ def power(runs, samples):
     gap = good['AUC'] - poor['AUC']
     hits, differences = 0, []
     for seed in range(samples):
-        m = rows.picked(compared(runs, a, b, rows.sample(kind, seed), kind), 'AUC')
+        m = compared(runs, a, b, rows.sample(kind, seed), kind)['auc_ovr_macro']
         hits += m['interval']['low'] > 0
         differences.append(m['difference'])
     error = np.std(differences, ddof=1)

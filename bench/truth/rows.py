@@ -13,9 +13,9 @@ covered = (0.93, 0.97)  # wanted share of 95 % intervals that contain the true f
 prices = 'feature,cost,group,group_cost\nx0,1,lab,2\nx1,1,lab,2\nx2,3,,\nx3,0.5,,\n'
 # Few trees, as any tree will do.
 quick = ('--algorithm', 'c45', '--folds', '0', '--teacher', 'none', '--select', 'highest', '--max_leaves', '12')
-names = {  # the figures whose intervals are judged; the cost is the billed one
-    'AUC': ('auc_ovr_macro',), 'accuracy': ('accuracy',), 'balanced accuracy': ('balanced_accuracy',), 'log loss': ('log_loss',),
-    'cost': ('expected_billed_cost', 'expected_cost'),
+names = {  # the figures whose intervals are judged
+    'AUC': 'auc_ovr_macro', 'accuracy': 'accuracy', 'balanced accuracy': 'balanced_accuracy', 'log loss': 'log_loss',
+    'cost': 'expected_cost',
 }
 
 
@@ -179,11 +179,11 @@ def scored(document, features):
     """Probabilities, predicted class, billed cost and leaf of each row by tree.json."""
     judge = check_models.Judge()
     tree = check_models.Tree(document, judge)
-    leaf, _, _, billed = tree.route(pa.table(features))
+    leaf, _, cost = tree.route(pa.table(features))
     p = tree.probabilities(leaf)
     if judge.found:
         raise RuntimeError(judge.found)
-    return p, np.argmax(tree.losses(p) <= check_models.same, axis=1), billed, leaf
+    return p, np.argmax(tree.losses(p) <= check_models.same, axis=1), cost, leaf
 
 
 def figures(document, rows):
@@ -199,11 +199,6 @@ def figures(document, rows):
         'log loss': float(-(m * np.log(np.clip(p, 1e-15, 1 - 1e-15))).sum() / total),
         'cost': float((m.sum(axis=1) * cost).sum() / total),
     }
-
-
-def picked(document, name):
-    """A figure's entry in a document by one of its names, or None."""
-    return next((document[key] for key in names[name] if key in document), None)
 
 
 trained = {}  # tree.json, its file and its true figures, by kind and options
