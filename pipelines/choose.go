@@ -47,8 +47,9 @@ type describing struct {
 	count func(ctx context.Context, t *tree.Tree) (metrics func() (*runfolder.Metrics, error), err error)
 	// slice adds the metrics by --slice to m.
 	slice func(ctx context.Context, t *tree.Tree, m *runfolder.Metrics) error
-	// effects returns the design effects of the groups of --key in a part; nil if rows have no key.
-	effects func(ctx context.Context, t *tree.Tree, part dataset.Part) (*metric.Effects, error)
+	// groups returns how far the rows of a part are independent, counted by the leaves of a tree; nil if rows have
+	// neither a key nor weights.
+	groups func(ctx context.Context, t *tree.Tree, part dataset.Part) (*tree.GroupCounts, error)
 }
 
 // host makes a driver the host of a choice.
@@ -116,18 +117,17 @@ func choose(ctx context.Context, r stage, s *scored, slicer *slicing.Slicer) (*c
 		},
 	}
 	c.Transfer, c.Objects = g.transfer, objects
-	if r.config.Key != "" {
-		c.Grouped = func(ctx context.Context, part dataset.Part) (*dataset.Objects, error) {
-			return g.grouped(ctx, part)
+	if keyed := r.config.Key != ""; keyed || g.spec.WeightEffect() > 1 {
+		c.Grouped = &selection.Grouping{
+			Keyed: keyed, WeightEffect: g.spec.WeightEffect(),
+			Objects: func(ctx context.Context, part dataset.Part) (*dataset.Objects, error) { return g.grouped(ctx, part) },
 		}
-		// Leaf models change the predictions of a tree, but not which rows share a leaf, so its design effects
-		// are the effects of its leaves.
-		c.effects = func(ctx context.Context, t *tree.Tree, part dataset.Part) (*metric.Effects, error) {
-			all, err := c.Grouped(ctx, part)
+		c.groups = func(ctx context.Context, t *tree.Tree, part dataset.Part) (*tree.GroupCounts, error) {
+			all, err := c.Grouped.Objects(ctx, part)
 			if err != nil {
 				return nil, err
 			}
-			return selection.EffectsOf(t, all), nil
+			return c.Grouped.Counts(t, all), nil
 		}
 	}
 	c.Model = func(root *induce.Node, candidate int) *tree.Tree { return modeller.Model(root, g.members[candidate]) }
@@ -203,14 +203,17 @@ func (d *describing) measure(
 	ctx context.Context, r *chosen, bring func(s *runfolder.Shuffled) *runfolder.Importance,
 ) error {
 	t, counts := r.candidate.Tree, r.candidate.Counts
+	var err error
 	var metrics func() (*runfolder.Metrics, error)
 	if t.Modelled() || counts == [dataset.Parts]*tree.LeafCounts{} {
-		var err error
-		if metrics, err = d.count(ctx, t); err != nil {
-			return err
-		}
+		metrics, err = d.count(ctx, t)
+	} else {
+		counts, err = d.grouped(ctx, t, counts)
 	}
-	err := parallel.AtOnce(2, func(i int) (err error) {
+	if err != nil {
+		return err
+	}
+	err = parallel.AtOnce(2, func(i int) (err error) {
 		switch {
 		case i == 0:
 			return d.weigh(ctx, r, bring)
@@ -231,18 +234,24 @@ func (d *describing) measure(
 	if t.Training.Weights != "" {
 		r.metrics.DescribeWeights()
 	}
-	if d.effects == nil {
-		return nil
-	}
-	for _, p := range r.metrics.Parts() {
-		part, _ := dataset.ParsePart(p.Name)
-		effects, err := d.effects(ctx, t, part)
-		if err != nil {
-			return err
-		}
-		p.Metrics.Widen(effects)
-	}
 	return nil
+}
+
+// grouped returns counts with the groups of the rows.
+func (d *describing) grouped(
+	ctx context.Context, t *tree.Tree, counts [dataset.Parts]*tree.LeafCounts,
+) ([dataset.Parts]*tree.LeafCounts, error) {
+	for part, c := range counts {
+		if d.groups == nil || c == nil || c.TotalRows() == 0 {
+			continue
+		}
+		groups, err := d.groups(ctx, t, dataset.Part(part))
+		if err != nil {
+			return counts, err
+		}
+		counts[part] = &tree.LeafCounts{Weights: c.Weights, Rows: c.Rows, Groups: groups}
+	}
+	return counts, nil
 }
 
 // weigh measures the importance of the features of the chosen tree.

@@ -78,7 +78,7 @@ func (w *comparing) run(ctx context.Context) (*runfolder.Comparison, error) {
 	if err := w.chooseLabel(); err != nil {
 		return nil, err
 	}
-	if err := w.specify(); err != nil {
+	if err := w.specify(ctx); err != nil {
 		return nil, err
 	}
 	counted, err := w.count(ctx)
@@ -148,7 +148,7 @@ func listedClasses(names []string) string {
 }
 
 // specify sets how the rows are read: the columns of both trees' tests.
-func (w *comparing) specify() error {
+func (w *comparing) specify(ctx context.Context) error {
 	var err error
 	if w.spec, err = source.ScoringSpec(w.input, w.trees[0], w.label, w.config.Weight, w.trees[1]); err != nil {
 		return err
@@ -159,8 +159,10 @@ func (w *comparing) specify() error {
 	w.spec.DropNullLabels = w.config.DropNullLabels
 	if held := w.config.Held; held != nil {
 		w.spec.Shares, w.spec.Seed, w.spec.Key, w.spec.SplitColumn = held.Shares, held.Seed, held.Key, held.SplitColumn
+		return nil
 	}
-	return nil
+	w.spec.Key, err = groupKey(ctx, w.Session, w.input, w.config.Key, w.label, w.urls[1], w.urls[0])
+	return err
 }
 
 // count scores the rows by both trees.
@@ -168,6 +170,7 @@ func (w *comparing) count(ctx context.Context) (*jobs.Compared, error) {
 	if err := summaries.CountWeights(ctx, w.Driver, w.input.Tasks, w.Temporary, w.spec); err != nil {
 		return nil, err
 	}
+	w.spec.CountGroups()
 	c := jobs.ScoreConfig{
 		Config: w.JobConfig(w.Temporary), Trees: jobs.Trees{URLs: w.urls[:], Decoded: w.trees[:]}, Rows: w.spec.Encode(),
 	}
@@ -190,12 +193,15 @@ func (w *comparing) compare(counts *comparison.Counts) (*runfolder.Comparison, e
 	if w.label != "" {
 		classes = len(a.Label.Classes)
 	}
-	m := metric.Compare(metric.PairRows(a, b, rows), classes, w.spec.ScaleOf(dataset.Test), w.errorCosts())
+	m := metric.Compare(metric.PairRows(a, b, rows), classes, w.spec.ScaleOf(dataset.Test), w.errorCosts(), w.spec.Keyed())
 	r := &runfolder.Comparison{
-		Format: runfolder.ComparisonFormat, Version: 1, Label: w.label, Weight: w.config.Weight, Note: w.note,
+		Format: runfolder.ComparisonFormat, Version: 1, Label: w.label, Weight: w.config.Weight, Key: w.spec.Key, Note: w.note,
 		LostBits: counts.LostBits(), Metrics: m, Flips: comparison.NewFlips(a, b, rows, w.label != ""),
 		Predicted: comparison.PredictedClasses(a, b, rows),
 		Nodes:     report.CompareNodes(a, b, comparison.Match(a, b, rows), m.Weight),
+	}
+	if w.spec.Keyed() {
+		r.Flips.PValue = nil // the test is about independent rows
 	}
 	leavesA, leavesB := comparison.Leaves(a, b, rows)
 	r.A, r.B = comparedTree(w.config.A, a, leavesA), comparedTree(w.config.B, b, leavesB)

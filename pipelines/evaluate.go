@@ -29,7 +29,7 @@ func newMetrics(
 	m := &runfolder.Metrics{Format: runfolder.MetricsFormat, Version: 1}
 	for part, c := range counts {
 		if c != nil && c.TotalRows() > 0 {
-			m.Set(dataset.Part(part), measure(t, c, scales[part]))
+			m.Set(dataset.Part(part), metric.OfLeaves(t, c, scales[part]))
 		}
 	}
 	return m
@@ -43,24 +43,10 @@ func scalesOf(spec *jobs.RowSpec) (scales [dataset.Parts]float64) {
 	return scales
 }
 
-// measure computes the metrics of leaf counts.
-func measure(t *tree.Tree, counts *tree.LeafCounts, scale float64) *metric.Metrics {
-	return measureLeaves(t, metric.Leaves(t, counts), scale)
-}
-
-// measureLeaves computes the metrics of a table of leaves, or of predictions.
-func measureLeaves(t *tree.Tree, leaves []metric.Leaf, scale float64) *metric.Metrics {
-	m := metric.Evaluate(leaves, t.Label.Classes, scale)
-	if t.Label.ErrorCosts != nil {
-		m.SetErrorCosts(t.Label.ErrorCosts)
-	}
-	return &m
-}
-
 // newPredictedMetrics measures a tree on scored rows, as the part "test".
 func newPredictedMetrics(t *tree.Tree, counted *jobs.Predicted, spec *jobs.RowSpec) *runfolder.Metrics {
-	m := &runfolder.Metrics{Format: runfolder.MetricsFormat, Version: 1}
-	if one := measureLeaves(t, metric.Scores(t, counted.Scores), spec.ScaleOf(dataset.Test)); one.Rows > 0 {
+	m := &runfolder.Metrics{Format: runfolder.MetricsFormat, Version: 1, Key: spec.Key}
+	if one := metric.OfScores(t, counted.Scores, spec.ScaleOf(dataset.Test)); one.Rows > 0 {
 		m.Set(dataset.Test, one)
 	}
 	return m
@@ -100,6 +86,13 @@ func measureRows(ctx context.Context, s *session.Session, c *EvaluateConfig) (*t
 	}
 	source.WarnOfZones(s.Reporter.Warn, in, t)
 	spec.DropNullLabels = c.DropNullLabels
+	given := ""
+	if len(c.Key) > 0 {
+		given = c.Key[0]
+	}
+	if spec.Key, err = groupKey(ctx, s, in, given, spec.Label, model); err != nil {
+		return nil, nil, err
+	}
 	k := contracts.Checker{
 		Settings: &c.Contract, Driver: s.Driver, Scratch: s.Temporary, Lax: []string{contract.RoleKey, contract.RoleWeight},
 	}
@@ -109,6 +102,7 @@ func measureRows(ctx context.Context, s *session.Session, c *EvaluateConfig) (*t
 	if err := summaries.CountWeights(ctx, s.Driver, in.Tasks, s.Temporary, spec); err != nil {
 		return nil, nil, err
 	}
+	spec.CountGroups()
 	columns, err := slicing.Columns(in, c.Slice, spec.Label, slicing.KindFor(t))
 	if err != nil {
 		return nil, nil, err

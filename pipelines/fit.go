@@ -62,8 +62,11 @@ func (w *fitter) weighed(ctx context.Context) (*jobs.RowSpec, error) {
 	if err := summaries.CountWeights(ctx, w.driver, w.input.Tasks, w.place.scratch, &rows); err != nil {
 		return nil, err
 	}
-	if rows.Key == "" && rows.WeightEffect() > 1 && len(rows.Soft.Columns) == 0 {
-		rows.Groups[dataset.Train] = trainGroups(w.config, w.parsed)
+	if rows.Key == "" && rows.WeightEffect() > 1 {
+		rows.Groups = measuredGroups(w.config)
+		if len(rows.Soft.Columns) == 0 {
+			rows.Groups[dataset.Train] = trainGroups(w.config, w.parsed)
+		}
 	}
 	return &rows, nil
 }

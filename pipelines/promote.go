@@ -15,7 +15,6 @@ import (
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/frontier"
 	"github.com/espalier-ml/espalier/induce/importance"
-	"github.com/espalier-ml/espalier/induce/metric"
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/io/latest"
 	"github.com/espalier-ml/espalier/io/objectstore"
@@ -339,9 +338,9 @@ func (p *promotion) describe(ctx context.Context) (*chosen, error) {
 	if p.grown != nil {
 		d.scales = p.grown.Scales
 	}
-	if p.config.Key != "" { // see rebuild
-		d.effects = func(context.Context, *tree.Tree, dataset.Part) (*metric.Effects, error) {
-			return new(metric.Effects), nil
+	if p.grown != nil && (p.config.Key != "" || p.grown.WeightEffect > 1) {
+		d.groups = func(context.Context, *tree.Tree, dataset.Part) (*tree.GroupCounts, error) {
+			return p.unknownGroups(), nil
 		}
 	}
 	t := r.candidate.Tree

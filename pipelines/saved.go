@@ -6,7 +6,6 @@ import (
 
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/frontier"
-	"github.com/espalier-ml/espalier/induce/metric"
 	"github.com/espalier-ml/espalier/induce/prune"
 	"github.com/espalier-ml/espalier/induce/selection"
 	"github.com/espalier-ml/espalier/induce/tree"
@@ -61,8 +60,8 @@ func (p *promotion) rebuild(ctx context.Context) error {
 	if p.pool, err = selection.NewPool(ctx, host{p.Driver}, candidates, &p.parsed.Selection.Settings); err != nil {
 		return err
 	}
-	if p.config.Key != "" { // the groups of the rows were not saved
-		p.pool.Effects = func(*tree.Tree, dataset.Part) *metric.Effects { return new(metric.Effects) }
+	if p.config.Key != "" || p.grown.WeightEffect > 1 {
+		p.pool.Groups = func(*tree.Tree, dataset.Part) *tree.GroupCounts { return p.unknownGroups() }
 	}
 	g := p.grown
 	p.pool.GroupEffect = g.GroupEffect
@@ -83,6 +82,11 @@ func (p *promotion) rebuild(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// unknownGroups returns the groups of rows that were not saved with the counts of the rows.
+func (p *promotion) unknownGroups() *tree.GroupCounts {
+	return &tree.GroupCounts{Keyed: p.config.Key != "", WeightEffect: p.grown.WeightEffect}
 }
 
 // partOf returns the figures of a point's tree on a part of the rows.

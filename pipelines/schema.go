@@ -110,9 +110,18 @@ func groupsKept(c *TrainConfig, p *config.Parsed) (most [dataset.Parts]int64) {
 	if c.Key == "" {
 		return most
 	}
-	most = [dataset.Parts]int64{max(trainGroups(c, p), selection.MostMeasured), selection.MostMeasured, selection.MostMeasured}
-	if c.ObjectCache != "" {
-		most[dataset.Validation], most[dataset.Test] = math.MaxInt64, math.MaxInt64
+	most = measuredGroups(c)
+	most[dataset.Train] = max(trainGroups(c, p), selection.MostMeasured)
+	return most
+}
+
+// measuredGroups is groupsKept for validation and test objects.
+func measuredGroups(c *TrainConfig) (most [dataset.Parts]int64) {
+	for _, part := range []dataset.Part{dataset.Validation, dataset.Test} {
+		most[part] = selection.MostMeasured
+		if c.ObjectCache != "" { // see trainGroups
+			most[part] = math.MaxInt64
+		}
 	}
 	return most
 }

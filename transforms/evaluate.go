@@ -236,6 +236,9 @@ func countTally(tally []byte, counts *tree.ScoreCounts, classes int, column stri
 	if r, err = dataset.ReadTally(tally); err != nil {
 		return 0, err
 	}
+	if unit.Effect > 1 {
+		counts.KeepGroups(false)
+	}
 	probabilities := make([]float64, classes)
 	for r.Next() {
 		x, key, err := tallied.CutWeight(r.Key)
@@ -256,6 +259,9 @@ func countTally(tally []byte, counts *tree.ScoreCounts, classes int, column stri
 		}
 		for range r.Rows {
 			counts.Add(leaf, predicted, probabilities, class, weight)
+			if unit.Effect > 1 {
+				counts.CountGroup(dataset.WeightClass(weight, unit.Scale), leaf, class, weight)
+			}
 		}
 	}
 	return unit.Scale, r.Err()
@@ -298,16 +304,13 @@ func (f *metricsFn) ProcessElement(_ int64, encoded []byte) (metric.Metrics, err
 	if err != nil {
 		return metric.Metrics{}, jobs.Carry(err)
 	}
-	m := metric.Evaluate(metric.Scores(t, counts), t.Label.Classes, cmp.Or(scale, 1))
+	m := metric.OfScores(t, counts, cmp.Or(scale, 1))
 	if m.Rows == 0 {
-		return m, jobs.Carry(&dataset.DataError{
+		return *m, jobs.Carry(&dataset.DataError{
 			Column: t.Label.Column, Problem: "no row has a label, and a weight above 0", Hint: "check the source of the rows",
 		})
 	}
-	if t.Label.ErrorCosts != nil {
-		m.SetErrorCosts(t.Label.ErrorCosts)
-	}
-	return m, nil
+	return *m, nil
 }
 
 // Beam's own coder of structs drops values that have no field.

@@ -53,7 +53,7 @@ func newCompare() *cobra.Command {
 		Use:         "compare MODEL_A MODEL_B",
 		Short:       "Compare two trees on Parquet files",
 		GroupID:     lookStage,
-		Annotations: common("input label weight format output overwrite"),
+		Annotations: common("input label weight key format output overwrite"),
 		Long: `Compare two trees on the same rows: A, the tree in use, and B, the new one. Each
 is a run folder or a tree.json.
 
@@ -62,7 +62,8 @@ trees see the same rows, so the interval is narrower than the intervals of the t
 figures. It counts the rows that get another class, and how many of these become
 right or wrong. It says which nodes are the same, moved, added or removed, and
 how many of the rows come there. Without a column of classes it leaves the
-metrics out.`,
+metrics out. If rows come in groups, such as customers with several rows, the
+intervals count groups: --key names their column.`,
 		Example: `  espalier compare runs/today runs/new --input 'labelled/*.parquet'
   espalier compare old/tree.json new/tree.json --input new.parquet --format json`,
 		Args: arguments(2, 2, "compare takes two trees, each a run folder or a tree.json: "+
@@ -102,6 +103,9 @@ func printCompared(w io.Writer, c *pipelines.Comparison) error {
 	line("B is %s: %d leaves", c.B.Model, len(c.B.Leaves))
 	if c.Note != "" {
 		line("%s", c.Note)
+	}
+	if c.Key != "" {
+		line("%s", report.GroupsText(c.Key))
 	}
 	if c.LostBits > 0 {
 		line("AUC, log loss and Brier score are approximate: too many pairs of predictions, see espalier help reading")

@@ -40,9 +40,11 @@ func newEvaluate() *cobra.Command {
 		Use:         "evaluate",
 		Short:       "Measure a tree on Parquet files",
 		GroupID:     lookStage,
-		Annotations: common("model input label weight slice json schema"),
+		Annotations: common("model input label weight key slice json schema"),
 		Long: `Measure a tree on the rows of Parquet files. Columns are found by name; values
-that training did not have go where the tree sends unseen ones.
+that training did not have go where the tree sends unseen ones. If rows come in
+groups, such as customers with several rows, the intervals count groups: --key
+names their column, which is the key of the training if the rows have it.
 
 With --predictions it measures what predict has written, by labels that came
 later: both are joined by the columns of --key. It prints the figures of each
@@ -97,6 +99,9 @@ func printEvaluated(w io.Writer, metrics *runfolder.Metrics) error {
 	}
 	summary := fmt.Sprintf("AUC %s, accuracy %s%s, expected cost %s", report.Area(m), report.Accuracy(m), mistakes, report.Figure(m.ExpectedCost))
 	_, _ = fmt.Fprintf(b, "\n%s\n", report.Wrapped(summary, width, ""))
+	if metrics.Key != "" {
+		_, _ = fmt.Fprintln(b, report.Wrapped(report.GroupsText(metrics.Key), width, ""))
+	}
 	return b.Flush()
 }
 

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/espalier-ml/espalier/induce/counting"
+	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/tree"
 )
 
@@ -89,12 +90,15 @@ func (c *Counts) Bound(most int) { c.table.Bound(most) }
 // exact.
 func (c *Counts) LostBits() int { return c.table.LostBits() }
 
-// Count adds a row of two scored batches: its index in them, its true class (0 without labels), and
-// its weight in fixed point.
-func (c *Counts) Count(a, b *tree.Scores, row, class int, weight int64) {
+// bucketShift is the position of the bucket in the first word of a key.
+const bucketShift = 48
+
+// Count adds a row of two scored batches: its index in them, its true class (0 without labels), its weight in fixed
+// point, and its bucket, see tree.GroupCounts.
+func (c *Counts) Count(a, b *tree.Scores, row, class int, weight int64, bucket uint8) {
 	wordA, pA := c.a.key(a, row)
 	wordB, pB := c.b.key(b, row)
-	counters := c.table.Add([]uint64{wordA, wordB}, pA, pB)
+	counters := c.table.Add([]uint64{uint64(bucket)<<bucketShift | wordA, wordB}, pA, pB)
 	counters[class] += weight
 	counters[c.classes+class]++
 }
@@ -114,11 +118,17 @@ func (c *Counts) Encode() []byte { return c.table.Append(nil) }
 // Merge adds encoded counts of the same trees. After an error the counts are invalid.
 func (c *Counts) Merge(b []byte) error {
 	return c.table.Merge(b, func(words []uint64) error {
-		if !c.a.has(words[0]) || !c.b.has(words[1]) {
-			return fmt.Errorf("nodes %d and %d: %w", words[0]>>16, words[1]>>16, counting.ErrTable)
+		bucket, word := cutBucket(words[0])
+		if bucket >= dataset.Buckets || !c.a.has(word) || !c.b.has(words[1]) {
+			return fmt.Errorf("nodes %d and %d: %w", word>>16, words[1]>>16, counting.ErrTable)
 		}
 		return nil
 	})
+}
+
+// cutBucket cuts the first word of a key into the bucket and A's prediction.
+func cutBucket(word uint64) (bucket uint8, prediction uint64) {
+	return uint8(word >> bucketShift), word & (1<<bucketShift - 1)
 }
 
 // has reports whether the word of a key names a leaf and a class of the tree.
@@ -140,9 +150,10 @@ type Prediction struct {
 	Known         int
 }
 
-// Rows are the rows with the same prediction by each tree.
+// Rows are the rows with the same prediction by each tree, and the same bucket.
 type Rows struct {
 	A, B    Prediction
+	Bucket  uint8
 	Rows    int64
 	Weights []int64 // by true class; a single class without labels
 	ByClass []int64 // number of rows by true class; a single class without labels
@@ -154,8 +165,11 @@ func (c *Counts) List() []Rows {
 	list := make([]Rows, len(entries))
 	for i, e := range entries {
 		n := len(c.a.none)
+		bucket, word := cutBucket(e.Words[0])
 		list[i] = Rows{
-			A:    c.a.prediction(e.Words[0], e.Probabilities[:n], rounded),
+			Bucket: bucket,
+
+			A:    c.a.prediction(word, e.Probabilities[:n], rounded),
 			B:    c.b.prediction(e.Words[1], e.Probabilities[n:], rounded),
 			Rows: e.Rows, Weights: e.Counters[:c.classes:c.classes], ByClass: e.Counters[c.classes:],
 		}

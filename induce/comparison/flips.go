@@ -17,7 +17,7 @@ type Flips struct {
 
 	// The numbers of rows that only B, or only A, predicts correctly, and the probability of a
 	// split at least this uneven if both trees were correct equally often: McNemar's test, exact
-	// and two-sided. Absent without labels.
+	// and two-sided. Absent without labels; PValue also for rows in groups.
 	BecameRight *int64   `json:"became_right,omitempty"`
 	BecameWrong *int64   `json:"became_wrong,omitempty"`
 	PValue      *float64 `json:"mcnemar_p,omitempty"`

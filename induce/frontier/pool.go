@@ -20,12 +20,12 @@ type Pool struct {
 	Prunings   []Pruning // by candidate, then by currency
 	Points     []Point   // the competing prunings, in the order of Prunings and steps
 
-	// Effects returns the design effects of a tree on the rows of a part, if the rows come in
-	// groups: see metric.Effects. nil: rows are sampled independently. It is called concurrently.
-	Effects func(t *tree.Tree, part dataset.Part) *metric.Effects
+	// Groups returns how far the rows of a part are independent, counted by the leaves of a tree; nil: rows are
+	// independent, and have the same weight. It is called concurrently.
+	Groups func(t *tree.Tree, part dataset.Part) *tree.GroupCounts
 
 	// GroupEffect is the design effect of groups on the standard error of an area, at least 1; 0 if
-	// unknown. Choose measures it if Effects is set.
+	// unknown. Choose measures it if Groups is set.
 	GroupEffect float64
 
 	// WeightEffect is the design effect of the weights of the rows, see dataset.WeightSums; 0 if
@@ -180,9 +180,9 @@ func (p *Pool) Tree(q *Point) *tree.Tree { return pruned(p.Prunings[p.PruningOf(
 // concurrently.
 func (p *Pool) Area(q *Point, t *tree.Tree, part dataset.Part) *metric.Estimate {
 	s := p.Prunings[p.PruningOf(q)].Sequence
-	area := metric.Area(metric.Leaves(t, s.CountsOf(q.Step, p.rowsOf(q.Tree, part))))
-	if p.Effects == nil || area == nil {
-		return area
+	counts := s.CountsOf(q.Step, p.rowsOf(q.Tree, part))
+	if p.Groups != nil {
+		counts.Groups = p.Groups(t, part)
 	}
-	return p.Effects(t, part).Area(area)
+	return metric.AreaOf(t, counts)
 }

@@ -153,12 +153,12 @@ func areaError(area float64, rows []float64) float64 {
 // measureGroups sets GroupEffect, if rows come in groups, to the effect for the tree with the
 // highest merit on the validation rows.
 func (p *Pool) measureGroups() {
-	if p.Effects == nil || p.GroupEffect > 0 {
+	if p.Groups == nil || p.GroupEffect > 0 {
 		return
 	}
-	highest := least(p.Points, better, nil)
+	t := p.Tree(least(p.Points, better, nil))
 	p.GroupEffect = 1
-	if ratio := p.Effects(p.Tree(highest), dataset.Validation).AreaRatio(); ratio != nil {
+	if ratio := metric.AreaRatio(t, p.Groups(t, dataset.Validation)); ratio != nil {
 		p.GroupEffect = max(1, *ratio)
 	}
 }

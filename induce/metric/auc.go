@@ -105,7 +105,7 @@ func (m *Metrics) fillRanked(t *table, p *projection) {
 func Area(leaves []Leaf) *Estimate { return area(leaves, nil) }
 
 // area is Area for rows in groups with these design effects; nil effects: rows are independent.
-func area(leaves []Leaf, e *Effects) *Estimate {
+func area(leaves []Leaf, e *effects) *Estimate {
 	if len(leaves) == 0 {
 		return nil
 	}
@@ -200,7 +200,7 @@ func (p *projection) add(r *ranking) {
 }
 
 // estimate returns the mean of the areas with its uncertainty; nil without areas, or if effects do not define it.
-func (p *projection) estimate(auc *float64, e *Effects) *Estimate {
+func (p *projection) estimate(auc *float64, e *effects) *Estimate {
 	if auc == nil || p == nil {
 		return nil
 	}

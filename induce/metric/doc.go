@@ -14,7 +14,10 @@
 //   - Weights: if leaves have Squares, rows have the information of as many rows as Kish's effective
 //     number, by class for figures of classes. Without Squares, a weight of w counts as w N/W rows,
 //     where W is the weight of all N rows, which is exact for equal weights.
-//   - Groups: see Effects.
+//   - Groups: rows with the same key are one unit of chance. The standard error follows from a jackknife over
+//     buckets of groups, and the interval from Student's t distribution.
+//
+// tree.GroupCounts, which comes with the counts of the rows, has both the weights and the groups.
 //
 // # Determinism
 //

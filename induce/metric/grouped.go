@@ -16,7 +16,7 @@ const (
 	figures
 )
 
-// Effects are design effects: the ratios of the standard errors of a tree's figures for rows
+// effects are design effects: the ratios of the standard errors of a tree's figures for rows
 // sampled in groups to the standard errors for rows sampled independently (square roots of Kish's,
 // 1965). They follow from the delete-a-group jackknife (Kott 2001; Wolter 2007): with G buckets of
 // groups that have rows,
@@ -25,7 +25,7 @@ const (
 //
 // Intervals use the quantile of Student's t distribution with one degree of freedom less than the
 // effective number of buckets: some buckets have more groups, or heavier ones, than others.
-type Effects struct {
+type effects struct {
 	groups float64           // effective number of buckets (Kish)
 	ratio  [figures]*float64 // nil if not defined
 }
@@ -33,27 +33,27 @@ type Effects struct {
 // mostJackknifed bounds the work of a jackknife: classes times leaves.
 const mostJackknifed = 1 << 18
 
-// NewEffects returns the design effects of a tree on rows in groups. A figure has no effect if it
-// is not defined without one of the buckets. No figure has an effect if there are fewer than two
-// buckets, or if the tree has more than mostJackknifed leaves times classes.
-func NewEffects(t *tree.Tree, groups *tree.GroupCounts) *Effects {
-	e, counts := new(Effects), t.NewLeafCounts()
-	weight, squares, buckets := 0.0, 0.0, 0.0
-	for _, list := range groups {
+// newEffects returns the design effects of a tree on rows in groups; nil if rows have no groups. A figure
+// has no effect if it is not defined without one of the buckets. No figure has an effect if there are
+// fewer than two buckets, or if the tree has more than mostJackknifed leaves times classes.
+func newEffects(t *tree.Tree, groups *tree.GroupCounts) *effects {
+	if groups == nil || !groups.Keyed {
+		return nil
+	}
+	e, counts, buckets := new(effects), t.NewLeafCounts(), weightedBuckets{}
+	for _, list := range groups.Buckets {
 		own := int64(0)
 		for _, c := range list {
 			counts.Weights[c.Leaf][c.Class] += c.Weight
 			counts.Rows[c.Leaf] += c.Rows
 			own += c.Weight
 		}
-		if own > 0 {
-			weight, squares, buckets = weight+float64(own), squares+float64(float64(own)*float64(own)), buckets+1
-		}
+		buckets.add(own)
 	}
-	if buckets < 2 {
+	if buckets.n < 2 {
 		return e
 	}
-	if e.groups = float64(weight*weight) / squares; t.CountLeaves()*len(t.Label.Classes) > mostJackknifed {
+	if e.groups = buckets.effective(); t.CountLeaves()*len(t.Label.Classes) > mostJackknifed {
 		return e
 	}
 	leaves := Leaves(t, counts)
@@ -63,10 +63,25 @@ func NewEffects(t *tree.Tree, groups *tree.GroupCounts) *Effects {
 		if *interval == nil || math.IsNaN(sums[i]) {
 			continue
 		}
-		e.ratio[i] = ratioOf(math.Sqrt((buckets-1)/buckets*sums[i]), (*interval).StandardError)
+		e.ratio[i] = ratioOf(math.Sqrt(buckets.variance(sums[i])), (*interval).StandardError)
 	}
 	return e
 }
+
+// weightedBuckets counts the buckets with rows, by their weight.
+type weightedBuckets struct{ n, weight, squares float64 }
+
+func (b *weightedBuckets) add(weight int64) {
+	if w := float64(weight); w > 0 {
+		b.n, b.weight, b.squares = b.n+1, b.weight+w, b.squares+float64(w*w)
+	}
+}
+
+// effective returns the effective number of buckets (Kish).
+func (b *weightedBuckets) effective() float64 { return float64(b.weight*b.weight) / b.squares }
+
+// variance returns the variance of a figure, given the sum of its squared changes.
+func (b *weightedBuckets) variance(sum float64) float64 { return float64((b.n - 1) / b.n * sum) }
 
 // jackknife returns, for each figure of a table of leaves, the sum over buckets of the squared
 // change of the figure when the bucket is left out; NaN if the figure is not defined with or
@@ -80,14 +95,14 @@ func jackknife(t *tree.Tree, groups *tree.GroupCounts, counts *tree.LeafCounts, 
 	}
 	// The table of leaves shares the weights of counts, but not the rows.
 	move := func(bucket int, times int64) {
-		for _, c := range groups[bucket] {
+		for _, c := range groups.Buckets[bucket] {
 			counts.Weights[c.Leaf][c.Class] += times * c.Weight
 			leaves[position[c.Leaf]].Rows += times * c.Rows
 		}
 	}
 	whole := figuresOf(leaves)
-	for bucket := range groups {
-		if len(groups[bucket]) == 0 {
+	for bucket := range groups.Buckets {
+		if len(groups.Buckets[bucket]) == 0 {
 			continue
 		}
 		move(bucket, -1)
@@ -160,64 +175,18 @@ func figuresOf(leaves []Leaf) (list [figures]*float64) {
 	}
 }
 
-// Widen replaces intervals for independently sampled rows by intervals for groups, here and in
-// slices. Standard errors grow by the effects, which may be measured on the same tree without leaf
-// models, or on more rows. Intervals become nil if their effect is not defined.
-func (m *Metrics) Widen(e *Effects) {
-	widen := func(of *Metrics) {
-		values := [figures]*float64{
-			of.AUCOvRMacro, of.Accuracy, of.BalancedAccuracy, of.ExpectedCost, of.ExpectedTests,
-		}
-		for i, interval := range of.intervals() {
-			if *interval != nil {
-				*interval = e.widened(i, *values[i], (*interval).StandardError)
-			}
-		}
-		of.Intervals.ExpectedBilledCost = of.Intervals.ExpectedCost
+// AreaRatio returns the effect on the standard error of the area of a tree; nil if rows have no groups, or if it is not
+// defined.
+func AreaRatio(t *tree.Tree, groups *tree.GroupCounts) *float64 {
+	if e := newEffects(t, groups); e != nil {
+		return e.ratio[figureAUC]
 	}
-	if m.Intervals != nil {
-		widen(m)
-	}
-	for i := range m.Slices {
-		s := &m.Slices[i]
-		if s.Intervals != nil {
-			widen(&Metrics{
-				AUCOvRMacro: s.AUCOvRMacro, Accuracy: s.Accuracy, BalancedAccuracy: s.BalancedAccuracy,
-				ExpectedCost: s.ExpectedCost, ExpectedTests: s.ExpectedTests, Intervals: s.Intervals,
-			})
-		}
-	}
+	return nil
 }
 
-// AreaRatio returns the effect on the standard error of the area; nil if not defined.
-func (e *Effects) AreaRatio() *float64 { return e.ratio[figureAUC] }
-
-// Area returns an area with the interval for groups; nil if not defined.
-func (e *Effects) Area(a *Estimate) *Estimate {
-	if a == nil {
-		return nil
-	}
-	i := e.widened(figureAUC, a.Value, a.StandardError)
-	if i == nil {
-		return nil
-	}
-	return &Estimate{a.Value, *i}
-}
-
-// widened returns the interval of a figure, given its value and its standard error for independent
-// rows.
-func (e *Effects) widened(figure int, x, standardError float64) *Interval {
-	by := e.ratio[figure]
-	if by == nil {
-		return nil
-	}
-	standardError, q := float64(standardError**by), student(e.groups-1)
-	if figure < figureCost {
-		i := wilson(x, standardError, e.groups, q)
-		return &i
-	}
-	half := float64(q.x * standardError)
-	return &Interval{standardError, max(0, x-half), x + half}
+// AreaOf returns the area of a tree on counted rows, see Area.
+func AreaOf(t *tree.Tree, counts *tree.LeafCounts) *Estimate {
+	return area(Leaves(t, counts), newEffects(t, counts.Groups))
 }
 
 // student returns the quantile of Student's t distribution: exact for one and two degrees of freedom, otherwise by the

@@ -52,7 +52,16 @@ func visits(r *rand.Rand, patients, each int) *dataset.Objects {
 func measured(t *tree.Tree, o *dataset.Objects) metric.Metrics {
 	counts := tree.NewMultiRouter([]*tree.Tree{t}).NewCounts()
 	counts.Add(o)
-	return metric.Evaluate(metric.Leaves(t, counts.Tree(0)), t.Label.Classes, 1)
+	return *metric.OfLeaves(t, counts.Tree(0), 1)
+}
+
+// measuredByGroup is measured with the groups of the objects.
+func measuredByGroup(t *tree.Tree, o *dataset.Objects) metric.Metrics {
+	counts := tree.NewMultiRouter([]*tree.Tree{t}).NewCounts()
+	counts.Add(o)
+	one := counts.Tree(0)
+	one.Groups = t.CountGroups(o, true)
+	return *metric.OfLeaves(t, one, 1)
 }
 
 // TestCoverage: 300 patients with 12 visits each, and 60 patients. The intervals by group have the figures of
@@ -88,7 +97,7 @@ func TestCoverage(t *testing.T) {
 				covered[3] += in(m.Intervals.ExpectedCost, truth.ExpectedCost)
 			}
 			count(&byRow)
-			m.Widen(metric.NewEffects(model, model.CountGroups(o)))
+			m = measuredByGroup(model, o)
 			count(&byGroup)
 		}
 		for i, name := range names {
@@ -114,8 +123,7 @@ func TestEffectsOfRows(t *testing.T) {
 	model.Label.Classes = []string{"well", "sick"}
 	model.Estimate(tree.Smoothed, 1)
 	model.Measure()
-	before, after := measured(model, o), measured(model, o)
-	after.Widen(metric.NewEffects(model, model.CountGroups(o)))
+	before, after := measured(model, o), measuredByGroup(model, o)
 	for _, x := range [][2]*metric.Interval{
 		{before.Intervals.AUCOvRMacro, after.Intervals.AUCOvRMacro},
 		{before.Intervals.Accuracy, after.Intervals.Accuracy},
@@ -129,17 +137,20 @@ func TestEffectsOfRows(t *testing.T) {
 
 // TestFewGroups: a single bucket of groups defines no interval, nor does one that alone has a class.
 func TestFewGroups(t *testing.T) {
-	one := new(tree.GroupCounts)
-	one[7] = []tree.GroupCount{{Leaf: 0, Class: 0, Weight: 3, Rows: 3}, {Leaf: 0, Class: 1, Weight: 3, Rows: 3}}
-	two := new(tree.GroupCounts)
-	two[7], two[9] = one[7], []tree.GroupCount{{Leaf: 0, Class: 0, Weight: 2, Rows: 2}}
+	groups := func(more bool) *tree.GroupCounts {
+		g := &tree.GroupCounts{Keyed: true}
+		g.Buckets[7] = []tree.GroupCount{{Leaf: 0, Class: 0, Weight: 3, Rows: 3}, {Leaf: 0, Class: 1, Weight: 3, Rows: 3}}
+		if more {
+			g.Buckets[9] = []tree.GroupCount{{Leaf: 0, Class: 0, Weight: 2, Rows: 2}}
+		}
+		return g
+	}
 	leaf := &tree.Tree{Nodes: []tree.Node{{Probabilities: []float64{.5, .5}}}}
 	leaf.Label.Classes = []string{"a", "b"}
-	for name, groups := range map[string]*tree.GroupCounts{"one": one, "two": two} {
-		m := metric.Evaluate([]metric.Leaf{{Probabilities: []float64{.5, .5}, Weights: []int64{5, 3}, Rows: 8}}, leaf.Label.Classes, 1)
-		m.Widen(metric.NewEffects(leaf, groups))
-		if m.Intervals.AUCOvRMacro != nil || (m.Intervals.Accuracy == nil) != (name == "one") {
-			t.Errorf("%s: intervals %+v", name, m.Intervals)
+	for _, more := range []bool{false, true} {
+		m := metric.OfLeaves(leaf, &tree.LeafCounts{Weights: [][]int64{{5, 3}}, Rows: []int64{8}, Groups: groups(more)}, 1)
+		if m.Intervals.AUCOvRMacro != nil || (m.Intervals.Accuracy == nil) == more {
+			t.Errorf("two buckets %v: intervals %+v", more, m.Intervals)
 		}
 	}
 }

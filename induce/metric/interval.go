@@ -56,7 +56,7 @@ func MeanOf(list []*Estimate, effect float64) *Estimate {
 
 // Intervals are the 95 % confidence intervals of Metrics, by the same names. They hold
 // for the fixed tree on new rows from the same distribution, which are drawn one by one, or in
-// groups: see Effects. An undefined interval is nil.
+// groups: see tree.GroupCounts. An undefined interval is nil.
 type Intervals struct {
 	AUCOvRMacro *Interval `json:"auc_ovr_macro"` // see Area
 	Accuracy    *Interval `json:"accuracy"`      // Wilson's interval
@@ -158,7 +158,7 @@ func (s *spread) add(weight, squares, deviation float64) {
 
 // kishRows is the number of rows that the estimate of Kish counts for, next to the rows themselves.
 // With 20, intervals cover .93 to .97 for weights that depend on the class, on the leaf or on
-// nothing: see TestTruth.
+// nothing: see TestWeightsHold.
 const kishRows = 20
 
 // square returns the mean squared deviation of the rows, given their effective number. If weights
@@ -195,7 +195,7 @@ type figure struct {
 
 // interval returns the interval of a figure for rows with design effects; nil effects: rows are
 // independent. It is nil if the effect is not defined.
-func (f *figure) interval(e *Effects, at int) *Interval {
+func (f *figure) interval(e *effects, at int) *Interval {
 	by, rows, q := 1.0, f.rows, normal()
 	if e != nil {
 		if e.ratio[at] == nil {
@@ -224,15 +224,15 @@ func wilson(p, standardError, rows float64, q quantile) Interval {
 	return Interval{standardError, max(0, center-half), min(1, center+half)}
 }
 
-// normalInterval returns the interval of z standard errors to either side.
-func normalInterval(center, variance float64) *Interval {
+// aroundInterval returns the interval of q standard errors to either side.
+func aroundInterval(center, variance float64, q quantile) *Interval {
 	standardError := math.Sqrt(variance)
-	half := float64(z * standardError)
+	half := float64(q.x * standardError)
 	return &Interval{standardError, center - half, center + half}
 }
 
 // fillMean sets the mean over rows of a value of their leaf, and its interval.
-func (t *table) fillMean(value func(*Leaf) float64, s *sample, e *Effects, at int, mean **float64, interval **Interval) {
+func (t *table) fillMean(value func(*Leaf) float64, s *sample, e *effects, at int, mean **float64, interval **Interval) {
 	f := figure{least: math.Inf(1), most: math.Inf(-1), rows: s.all()}
 	sum, total := 0.0, 0.0
 	for i := range t.leaves {
@@ -292,7 +292,7 @@ func (t *table) share(from, to int, rows float64) figure {
 }
 
 // fillShareIntervals sets the intervals of accuracy and balanced accuracy.
-func (m *Metrics) fillShareIntervals(t *table, s *sample, e *Effects) {
+func (m *Metrics) fillShareIntervals(t *table, s *sample, e *effects) {
 	accuracy := t.share(0, len(m.PerClass), s.all())
 	m.Intervals.Accuracy = accuracy.interval(e, figureAccuracy)
 	var variance, below, above, classes float64

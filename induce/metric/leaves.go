@@ -6,36 +6,107 @@ import (
 	"github.com/espalier-ml/espalier/induce/tree"
 )
 
+// OfLeaves returns the metrics of a tree on counted rows. scale is as in Evaluate.
+func OfLeaves(t *tree.Tree, counts *tree.LeafCounts, scale float64) *Metrics {
+	return of(t, Leaves(t, counts), counts.Groups, scale)
+}
+
+// OfScores returns the metrics of a tree with leaf models on counted rows. scale is as in Evaluate.
+func OfScores(t *tree.Tree, counts *tree.ScoreCounts, scale float64) *Metrics {
+	groups := counts.Groups()
+	return of(t, scores(t, counts, groups), groups, scale)
+}
+
+func of(t *tree.Tree, leaves []Leaf, groups *tree.GroupCounts, scale float64) *Metrics {
+	m := evaluate(leaves, t.Label.Classes, scale, newEffects(t, groups))
+	if t.Label.ErrorCosts != nil {
+		m.SetErrorCosts(t.Label.ErrorCosts)
+	}
+	return &m
+}
+
 // Leaves returns the table of a tree's leaves with the rows counted at each leaf.
 func Leaves(t *tree.Tree, counts *tree.LeafCounts) []Leaf {
 	p := newPaths(t)
 	var leaves []Leaf
+	var nodes []int
 	for i := range t.Nodes {
 		if t.Nodes[i].Leaf() {
-			leaves = append(leaves, p.leaf(i, counts))
+			leaves, nodes = append(leaves, p.leaf(i, counts)), append(nodes, i)
 		}
 	}
+	setSquares(leaves, nodes, counts.Groups)
 	return leaves
 }
 
 // Scores returns a table of the rows by their predictions, for a tree with leaf models. It
 // has an entry for each leaf without a model, and for each distinct prediction of a leaf
 // with one, in any order. For a tree without models it is the same as Leaves.
-func Scores(t *tree.Tree, counts *tree.ScoreCounts) []Leaf {
+func Scores(t *tree.Tree, counts *tree.ScoreCounts) []Leaf { return scores(t, counts, counts.Groups()) }
+
+func scores(t *tree.Tree, counts *tree.ScoreCounts, groups *tree.GroupCounts) []Leaf {
 	p := newPaths(t)
 	var leaves []Leaf
+	var nodes []int
 	for i := range t.Nodes {
 		if n := &t.Nodes[i]; n.Leaf() && n.Model == nil {
-			leaves = append(leaves, p.leaf(i, counts.Plain()))
+			leaves, nodes = append(leaves, p.leaf(i, counts.Plain())), append(nodes, i)
 		}
 	}
 	leaves = slices.Grow(leaves, counts.Predictions())
 	for s := range counts.Unordered() {
 		leaf := p.leaf(s.Leaf, counts.Plain())
 		leaf.Probabilities, leaf.Class, leaf.Weights, leaf.Rows = s.Probabilities, s.Class, s.Weights, s.Rows
-		leaves = append(leaves, leaf)
+		leaves, nodes = append(leaves, leaf), append(nodes, s.Leaf)
 	}
+	setSquares(leaves, nodes, groups)
 	return leaves
+}
+
+// setSquares sets the squared weights of leaves, given their nodes, if groups are classes of weights. The rows of such a
+// class, a leaf and a true class have weights that differ by a factor of at most the square root of 2, so the square of
+// their mean stands for each of them: it is lower than the mean square by at most 3 %. The squares of a leaf with a model
+// are divided among its predictions by weight.
+func setSquares(leaves []Leaf, nodes []int, groups *tree.GroupCounts) {
+	if groups == nil || groups.Keyed {
+		return
+	}
+	type cell struct {
+		node  int
+		class uint16
+	}
+	weights, squares := make(map[cell]int64), make(map[cell]float64)
+	for _, list := range groups.Buckets {
+		for _, c := range list {
+			if c.Rows > 0 {
+				at, w := cell{c.Leaf, c.Class}, float64(c.Weight)
+				weights[at] += c.Weight
+				squares[at] += float64(w*w) / float64(c.Rows)
+			}
+		}
+	}
+	each := groups.WeightEffect // mean of the squared weights, divided by the mean weight
+	if each > 0 {
+		var rows, weight int64
+		for i := range leaves {
+			rows += leaves[i].Rows
+			for _, w := range leaves[i].Weights {
+				weight += w
+			}
+		}
+		each *= float64(weight) / float64(max(1, rows))
+	}
+	for i := range leaves {
+		l := &leaves[i]
+		l.Squares = make([]float64, len(l.Weights))
+		for k, w := range l.Weights {
+			if at := (cell{nodes[i], uint16(k)}); weights[at] > 0 {
+				l.Squares[k] = float64(float64(w) * (squares[at] / float64(weights[at])))
+			} else {
+				l.Squares[k] = float64(float64(w) * each)
+			}
+		}
+	}
 }
 
 // paths has by node the tests on its path, and their billed costs.

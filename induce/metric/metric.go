@@ -106,7 +106,7 @@ func Evaluate(leaves []Leaf, classes []string, scale float64) Metrics {
 }
 
 // evaluate is Evaluate for rows in groups with these design effects; nil effects: rows are independent.
-func evaluate(leaves []Leaf, classes []string, scale float64, e *Effects) Metrics {
+func evaluate(leaves []Leaf, classes []string, scale float64, e *effects) Metrics {
 	m := Metrics{PerClass: make([]Class, len(classes))}
 	if scale != 1 {
 		m.WeightScale = scale
@@ -205,7 +205,7 @@ func (m *Metrics) fillHits() {
 }
 
 // fillMeans sets the means over rows, their intervals and the calibration. There must be rows.
-func (m *Metrics) fillMeans(t *table, p *projection, s *sample, e *Effects) {
+func (m *Metrics) fillMeans(t *table, p *projection, s *sample, e *effects) {
 	m.fillScores(t)
 	m.fillCalibration(t)
 	m.Intervals = &Intervals{}

@@ -2,8 +2,13 @@ package metric
 
 import (
 	"fmt"
+	"math"
+	"runtime"
+	"slices"
 
 	"github.com/espalier-ml/espalier/induce/comparison"
+	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/parallel"
 	"github.com/espalier-ml/espalier/induce/tree"
 )
 
@@ -12,6 +17,7 @@ import (
 type PairedRows struct {
 	A, B    Leaf
 	ByClass []int64 // number of rows by true class
+	Bucket  uint8   // see tree.GroupCounts
 }
 
 // PairRows returns the rows counted by two trees. Without labels all rows have class 0, and the
@@ -21,7 +27,7 @@ func PairRows(a, b *tree.Tree, rows []comparison.Rows) []PairedRows {
 	list := make([]PairedRows, len(rows))
 	for i := range rows {
 		r := &rows[i]
-		list[i] = PairedRows{pathsA.predicted(&r.A, r), pathsB.predicted(&r.B, r), r.ByClass}
+		list[i] = PairedRows{pathsA.predicted(&r.A, r), pathsB.predicted(&r.B, r), r.ByClass, r.Bucket}
 	}
 	return list
 }
@@ -53,8 +59,8 @@ type Paired struct {
 	ExpectedErrorCost  *Difference `json:"expected_error_cost,omitempty"`
 }
 
-// Difference is a metric of two trees, and the value of B less the value of A. The interval is
-// normal: 1.96 standard errors to either side. It is nil if there are too few rows.
+// Difference is a metric of two trees, and the value of B less the value of A. The interval
+// is Student's: 1.96 standard errors to either side, or more for few rows or groups. It is nil if there are too few rows.
 type Difference struct {
 	A          float64   `json:"a"`
 	B          float64   `json:"b"`
@@ -97,14 +103,25 @@ func (m *Paired) Qualities() []Quality {
 // width. A class with fewer than two rows has no variance; then there is no interval, unless its
 // rows have no differences. classes is the number of classes, or 0 if the rows have no labels.
 // errorCosts holds the costs of predictions by actual, then by predicted class; nil if absent.
-// Weights, scale and weighted rows are as in Evaluate. Sums run over the pairs in the given order.
-// Compare panics if a pair does not have one weight for each class.
-func Compare(pairs []PairedRows, classes int, scale float64, errorCosts [][]float64) *Paired {
-	p := newPairing(pairs, max(1, classes))
-	m := &Paired{Rows: p.rows, Weight: p.weight}
+// Weights and scale are as in Evaluate. Rows of different weights have different buckets, and count as
+// described in the package comment. If keyed is true, rows with the same key have the same bucket, and
+// standard errors follow from leaving out each bucket, as for single trees. Sums run over the pairs in
+// the given order. Compare panics if a pair does not have one weight for each class.
+func Compare(pairs []PairedRows, classes int, scale float64, errorCosts [][]float64, keyed bool) *Paired {
+	m := compare(pairs, classes, errorCosts)
 	if scale != 1 {
 		m.WeightScale = scale
 	}
+	if keyed && m.Weight > 0 {
+		m.jackknife(pairs, classes, errorCosts)
+	}
+	return m
+}
+
+// compare is Compare for rows without keys.
+func compare(pairs []PairedRows, classes int, errorCosts [][]float64) *Paired {
+	p := newPairing(pairs, max(1, classes))
+	m := &Paired{Rows: p.rows, Weight: p.weight}
 	if p.weight == 0 {
 		return m
 	}
@@ -133,13 +150,126 @@ func Compare(pairs []PairedRows, classes int, scale float64, errorCosts [][]floa
 	return m
 }
 
+// differences lists the differences; an entry is nil if it is not defined.
+func (m *Paired) differences() []*Difference {
+	list := []*Difference{m.ExpectedCost, m.ExpectedTests} // ExpectedBilledCost is ExpectedCost
+	for _, q := range m.Qualities() {
+		list = append(list, q.Difference)
+	}
+	return list
+}
+
+// mostPaired bounds the pairs of predictions, times the buckets, that a jackknife of differences goes through. If there
+// are more, buckets are merged.
+const mostPaired = 1 << 24
+
+// jackknife replaces the intervals by intervals for rows in groups. An interval becomes nil if its difference is not
+// defined without one of the buckets.
+func (m *Paired) jackknife(pairs []PairedRows, classes int, errorCosts [][]float64) {
+	buckets := dataset.Buckets
+	for len(pairs)*buckets > mostPaired && buckets > dataset.Buckets/4 {
+		buckets /= 2
+	}
+	var counted weightedBuckets
+	own := make([]int64, buckets)
+	for i := range pairs {
+		for _, w := range pairs[i].A.Weights {
+			own[int(pairs[i].Bucket)%buckets] += w
+		}
+	}
+	for _, w := range own {
+		counted.add(w)
+	}
+	without := make([]*Paired, buckets)
+	parallel.Each(buckets, runtime.GOMAXPROCS(0), func(bucket int) {
+		if own[bucket] > 0 {
+			rest := slices.DeleteFunc(slices.Clone(pairs), func(r PairedRows) bool { return int(r.Bucket)%buckets == bucket })
+			without[bucket] = compare(rest, classes, errorCosts)
+		}
+	})
+	for at, d := range m.differences() {
+		if d == nil {
+			continue
+		}
+		sum := 0.0
+		for _, w := range without {
+			if w == nil {
+				continue
+			}
+			if w.Weight == 0 || w.differences()[at] == nil {
+				sum = math.NaN()
+				break
+			}
+			change := w.differences()[at].Difference - d.Difference
+			sum += float64(change * change)
+		}
+		if d.Interval = nil; counted.n > 1 && !math.IsNaN(sum) {
+			d.Interval = aroundInterval(d.Difference, counted.variance(sum), student(counted.effective()-1))
+		}
+	}
+}
+
+// AreaOfB returns the area of B with its interval. keyed is as in Compare.
+func AreaOfB(pairs []PairedRows, keyed bool) *Estimate {
+	leaves, unequal := make([]Leaf, len(pairs)), false
+	for i := range pairs {
+		leaves[i] = pairs[i].B
+		leaves[i].Squares = make([]float64, len(pairs[i].ByClass))
+		for k, n := range pairs[i].ByClass {
+			if w := pairs[i].B.Weights[k]; n > 0 {
+				leaves[i].Squares[k] = float64(float64(w)*float64(w)) / float64(n)
+				unequal = unequal || w != n
+			}
+		}
+	}
+	for i := range leaves {
+		if keyed || !unequal {
+			leaves[i].Squares = nil
+		}
+	}
+	whole := Area(leaves)
+	if whole == nil || !keyed {
+		return whole
+	}
+	var own [dataset.Buckets]int64
+	for i := range pairs {
+		for _, w := range pairs[i].B.Weights {
+			own[pairs[i].Bucket] += w
+		}
+	}
+	e, counted, sum := new(effects), weightedBuckets{}, 0.0
+	for bucket, w := range own {
+		counted.add(w)
+		if w == 0 {
+			continue
+		}
+		var rest []Leaf
+		for i := range pairs {
+			if int(pairs[i].Bucket) != bucket {
+				rest = append(rest, leaves[i])
+			}
+		}
+		without := MeanArea(rest)
+		if without == nil {
+			return nil
+		}
+		sum += float64((*without - whole.Value) * (*without - whole.Value))
+	}
+	if counted.n < 2 {
+		return nil
+	}
+	e.groups, e.ratio[figureAUC] = counted.effective(), ratioOf(math.Sqrt(counted.variance(sum)), whole.StandardError)
+	return area(leaves, e)
+}
+
 // pairing holds the rows of two trees.
 type pairing struct {
 	pairs  []PairedRows
 	rows   int64
 	weight int64
-	per    float64 // rows per unit of weight
 	class  []int64 // weight by class
+	// weighted is whether rows have other weights than 1.
+	weighted bool
 }
 
 func newPairing(pairs []PairedRows, classes int) *pairing {
@@ -154,9 +284,9 @@ func newPairing(pairs []PairedRows, classes int) *pairing {
 		for k, w := range pairs[i].A.Weights {
 			p.class[k] += w
 			p.weight += w
+			p.weighted = p.weighted || w != pairs[i].ByClass[k]
 		}
 	}
-	p.per = float64(p.rows) / float64(p.weight)
 	return p
 }
 
@@ -164,13 +294,14 @@ func newPairing(pairs []PairedRows, classes int) *pairing {
 type moments struct {
 	weight, a, b, center float64 // weight of the rows, and means of the values and of their difference
 	square               float64 // mean square of the deviations of the difference from its mean
+	rows                 float64 // effective number of rows
 	alike                bool    // whether no row has a difference
 }
 
 // moments returns the moments of a value over the rows of classes [from, to).
 func (p *pairing) moments(from, to int, value func(i, class int) (a, b float64)) moments {
 	m := moments{alike: true}
-	p.each(from, to, func(i, class int, w float64) {
+	p.each(from, to, func(i, class int, w, _ float64) {
 		a, b := value(i, class)
 		m.weight += w
 		m.a += float64(w * a)
@@ -179,39 +310,45 @@ func (p *pairing) moments(from, to int, value func(i, class int) (a, b float64))
 		m.alike = m.alike && a == b
 	})
 	m.a, m.b, m.center = m.a/m.weight, m.b/m.weight, m.center/m.weight
-	p.each(from, to, func(i, class int, w float64) {
+	around := spread{weighted: p.weighted}
+	rows := 0.0
+	p.each(from, to, func(i, class int, w, n float64) {
 		a, b := value(i, class)
-		d := b - a - m.center
-		m.square += float64(w * float64(d*d))
+		around.add(w, float64(w*w)/n, b-a-m.center)
+		rows += n
 	})
-	m.square /= m.weight
+	if m.rows = rows; p.weighted {
+		m.rows = float64(m.weight*m.weight) / around.squares
+	}
+	m.square = around.square(m.rows)
 	return m
 }
 
-// each visits the rows of classes [from, to).
-func (p *pairing) each(from, to int, visit func(i, class int, w float64)) {
+// each visits the rows of classes [from, to), with their weight and number.
+func (p *pairing) each(from, to int, visit func(i, class int, w, n float64)) {
 	for i := range p.pairs {
 		for k := from; k < to; k++ {
 			if w := p.pairs[i].A.Weights[k]; w > 0 {
-				visit(i, k, float64(w))
+				visit(i, k, float64(w), float64(p.pairs[i].ByClass[k]))
 			}
 		}
 	}
 }
 
-// variance returns the variance of the mean difference over n rows; false if it is not defined.
-func (m *moments) variance(n float64) (float64, bool) {
+// variance returns the variance of the mean difference over the rows; false if it is not defined.
+func (m *moments) variance() (float64, bool) {
 	if m.alike {
 		return 0, true
 	}
-	return m.square / (n - 1), n >= 2
+	return m.square / (m.rows - 1), m.rows >= 2
 }
 
-// difference returns a metric with the interval of its difference.
-func difference(a, b, center, variance float64, defined bool) *Difference {
+// difference returns a metric with the interval of its difference. rows is the effective number of the rows, or of the rows
+// of the smallest class.
+func difference(a, b, center, variance, rows float64, defined bool) *Difference {
 	d := &Difference{A: a, B: b, Difference: center}
 	if defined {
-		d.Interval = normalInterval(center, variance)
+		d.Interval = aroundInterval(center, variance, student(rows-1))
 	}
 	return d
 }
@@ -221,14 +358,14 @@ func (p *pairing) mean(value func(l *Leaf, class int) float64) *Difference {
 	m := p.moments(0, len(p.class), func(i, class int) (a, b float64) {
 		return value(&p.pairs[i].A, class), value(&p.pairs[i].B, class)
 	})
-	variance, defined := m.variance(float64(p.rows))
-	return difference(m.a, m.b, m.center, variance, defined)
+	variance, defined := m.variance()
+	return difference(m.a, m.b, m.center, variance, m.rows, defined)
 }
 
 // meanByClass returns the difference of a mean over the classes with rows.
 func (p *pairing) meanByClass(value func(l *Leaf, class int) float64) *Difference {
 	var a, b, center, variance, classes float64
-	all := true
+	all, least := true, math.Inf(1)
 	for k, weight := range p.class {
 		if weight == 0 {
 			continue
@@ -236,11 +373,12 @@ func (p *pairing) meanByClass(value func(l *Leaf, class int) float64) *Differenc
 		m := p.moments(k, k+1, func(i, class int) (a, b float64) {
 			return value(&p.pairs[i].A, class), value(&p.pairs[i].B, class)
 		})
-		one, defined := m.variance(float64(p.per * float64(weight)))
+		one, defined := m.variance()
 		all = all && defined
+		least = min(least, m.rows)
 		a, b, center, variance, classes = a+m.a, b+m.b, center+m.center, variance+one, classes+1
 	}
-	return difference(a/classes, b/classes, center/classes, variance/classes/classes, all)
+	return difference(a/classes, b/classes, center/classes, variance/classes/classes, least, all)
 }
 
 // areas returns the difference of the mean area under the ROC curves; nil if the rows do not define
@@ -262,7 +400,7 @@ func (p *pairing) areas() *Difference {
 	if means[0] == nil || means[1] == nil {
 		return nil
 	}
-	variance, all := 0.0, true
+	variance, all, least := 0.0, true, math.Inf(1)
 	a, b := make([]float64, len(p.pairs)), make([]float64, len(p.pairs))
 	for k, weight := range p.class {
 		if weight == 0 {
@@ -271,10 +409,11 @@ func (p *pairing) areas() *Difference {
 		sides[0].moves(k, a)
 		sides[1].moves(k, b)
 		m := p.moments(k, k+1, func(i, _ int) (float64, float64) { return a[i], b[i] })
-		one, defined := m.variance(float64(p.per * float64(weight))) // variance of the mean move
+		least = min(least, m.rows)
+		one, defined := m.variance() // variance of the mean move
 		variance, all = variance+float64(float64(float64(weight)*float64(weight))*one), all && defined
 	}
-	return difference(*means[0], *means[1], *means[1]-*means[0], variance, all)
+	return difference(*means[0], *means[1], *means[1]-*means[0], variance, least, all)
 }
 
 // projected returns by how much rows move the mean area of leaves, and the mean area.

@@ -60,20 +60,33 @@ func paired(rows []scoredTwice, classes int) []metric.PairedRows {
 
 // naiveMean is a mean over rows with the standard error of the difference, row by row.
 func naiveMean(rows []scoredTwice, value func(l *metric.Leaf, class int) float64) *metric.Difference {
-	var a, b, center, square, weight float64
+	var a, b, center, weight float64
 	for _, r := range rows {
 		w := float64(r.weight)
 		a, b, weight = a+w*value(&r.a, r.class), b+w*value(&r.b, r.class), weight+w
 		center += w * (value(&r.b, r.class) - value(&r.a, r.class))
 	}
-	for _, r := range rows {
-		d := value(&r.b, r.class) - value(&r.a, r.class) - center/weight
-		square += float64(r.weight) * d * d
-	}
+	square, n := naiveSquare(rows, func(i int) float64 {
+		d := value(&rows[i].b, rows[i].class) - value(&rows[i].a, rows[i].class) - center/weight
+		return d * d
+	})
 	return &metric.Difference{
 		A: a / weight, B: b / weight, Difference: center / weight,
-		Interval: &metric.Interval{StandardError: math.Sqrt(square / weight / float64(len(rows)-1))},
+		Interval: &metric.Interval{StandardError: math.Sqrt(square / (n - 1))},
 	}
+}
+
+// naiveSquare is the mean of a squared deviation, and the effective number n of the rows: the mean by squared weight
+// counts n times, and the mean by weight 20 times.
+func naiveSquare(rows []scoredTwice, square func(i int) float64) (mean, n float64) {
+	var weight, weights, own, owns float64
+	for i, r := range rows {
+		w := float64(r.weight)
+		weight, weights = weight+w, weights+w*square(i)
+		own, owns = own+w*w, owns+w*w*square(i)
+	}
+	n = weight * weight / own
+	return (n*owns/own + 20*weights/weight) / (n + 20), n
 }
 
 // naiveMoves are the components of DeLong and others, by all pairs of rows: by how much each row moves
@@ -123,30 +136,24 @@ func naiveArea(rows []scoredTwice, classes int) *metric.Difference {
 	}
 	a, areaA := naiveMoves(rows, func(r *scoredTwice) *metric.Leaf { return &r.a }, ranked)
 	b, areaB := naiveMoves(rows, func(r *scoredTwice) *metric.Leaf { return &r.b }, ranked)
-	total := 0.0
-	for _, r := range rows {
-		total += float64(r.weight)
-	}
 	covariance := func(x, y []float64) float64 {
 		sum := 0.0
 		for k := range classes {
-			var weight, meanX, meanY, products float64
+			var own []scoredTwice
+			var at []int
+			var weight, meanX, meanY float64
 			for i, r := range rows {
 				if r.class == k {
+					own, at = append(own, r), append(at, i)
 					weight += float64(r.weight)
 					meanX += float64(r.weight) * x[i]
 					meanY += float64(r.weight) * y[i]
 				}
 			}
-			for i, r := range rows {
-				if r.class == k {
-					products += float64(r.weight) * (x[i] - meanX/weight) * (y[i] - meanY/weight)
-				}
-			}
-			n := weight * float64(len(rows)) / total
-			sum += n * products / weight * n / (n - 1)
+			square, n := naiveSquare(own, func(i int) float64 { return (x[at[i]] - meanX/weight) * (y[at[i]] - meanY/weight) })
+			sum += weight * weight * square / (n - 1)
 		}
-		return sum * math.Pow(total/float64(len(rows)), 2) // moves are per unit of weight
+		return sum
 	}
 	variance := covariance(a, a) + covariance(b, b) - 2*covariance(a, b)
 	return &metric.Difference{
@@ -157,22 +164,16 @@ func naiveArea(rows []scoredTwice, classes int) *metric.Difference {
 
 // naiveBalanced is the difference of the mean recalls.
 func naiveBalanced(rows []scoredTwice, classes int, hit func(*metric.Leaf, int) float64) *metric.Difference {
-	sum, total := &metric.Difference{Interval: new(metric.Interval)}, 0.0
-	for _, r := range rows {
-		total += float64(r.weight)
-	}
+	sum := &metric.Difference{Interval: new(metric.Interval)}
 	for k := range classes {
 		var own []scoredTwice
-		weight := 0.0
 		for _, r := range rows {
 			if r.class == k {
 				own = append(own, r)
-				weight += float64(r.weight)
 			}
 		}
 		one := naiveMean(own, hit)
-		n := weight * float64(len(rows)) / total // for a class the weight tells the number of rows
-		variance := one.Interval.StandardError * one.Interval.StandardError * float64(len(own)-1) / (n - 1)
+		variance := one.Interval.StandardError * one.Interval.StandardError
 		sum.A += one.A / float64(classes)
 		sum.B += one.B / float64(classes)
 		sum.Difference += one.Difference / float64(classes)
@@ -195,7 +196,7 @@ func TestCompare(t *testing.T) {
 				costs[k] = append(costs[k], float64(k*c+c))
 			}
 		}
-		got := metric.Compare(paired(rows, classes), classes, 1, costs)
+		got := metric.Compare(paired(rows, classes), classes, 1, costs, false)
 		hit := func(l *metric.Leaf, class int) float64 {
 			if l.Class == class {
 				return 1
@@ -233,8 +234,10 @@ func TestCompare(t *testing.T) {
 // checkDifference compares a difference with the naive one, whose interval has only the error.
 func checkDifference(t *testing.T, seed uint64, name string, got, want *metric.Difference) {
 	t.Helper()
-	const z = 1.959963984540054
-	half := z * want.Interval.StandardError
+	half := (got.Interval.High - got.Interval.Low) / 2
+	if e := want.Interval.StandardError; half < 1.9599*e || half > 2.6*e { // Student's t for more than five degrees of freedom
+		t.Fatalf("seed %d, %s: an interval of %v to either side of a standard error of %v", seed, name, half, e)
+	}
 	for _, pair := range [][2]float64{
 		{got.A, want.A},
 		{got.B, want.B},
@@ -258,7 +261,7 @@ func TestCompareWithItself(t *testing.T) {
 		rows[i].b, rows[i].class = rows[i].a, rows[i].class%2
 	}
 	rows[0].class = 2
-	m := metric.Compare(paired(rows, 3), 3, 1, nil)
+	m := metric.Compare(paired(rows, 3), 3, 1, nil, false)
 	for name, d := range map[string]*metric.Difference{
 		"AUC": m.AUCOvRMacro, "accuracy": m.Accuracy, "balanced": m.BalancedAccuracy, "log loss": m.LogLoss,
 		"Brier": m.Brier, "cost": m.ExpectedCost, "tests": m.ExpectedTests, "billed": m.ExpectedBilledCost,
@@ -269,7 +272,7 @@ func TestCompareWithItself(t *testing.T) {
 	}
 	rows[0].b = rows[1].a // now the class of one row has a difference
 	rows[0].a.Class, rows[0].b.Class, rows[0].weight = 2, 0, 1
-	if m := metric.Compare(paired(rows, 3), 3, 1, nil); m.BalancedAccuracy.Interval != nil || m.Accuracy.Interval == nil {
+	if m := metric.Compare(paired(rows, 3), 3, 1, nil, false); m.BalancedAccuracy.Interval != nil || m.Accuracy.Interval == nil {
 		t.Errorf("balanced accuracy %+v, accuracy %+v: want an interval of the second alone", m.BalancedAccuracy, m.Accuracy)
 	}
 }
@@ -277,7 +280,7 @@ func TestCompareWithItself(t *testing.T) {
 // TestCompareGroups: rows with the same predictions may stand together.
 func TestCompareGroups(t *testing.T) {
 	r := rand.New(rand.NewPCG(63, 1))
-	rows := drawTwice(r, 80, 2, true)
+	rows := drawTwice(r, 80, 2, false)
 	together := paired(rows[:1], 2)
 	for i := range rows {
 		if i > 0 {
@@ -288,7 +291,7 @@ func TestCompareGroups(t *testing.T) {
 			together[0].ByClass[rows[i].class]++
 		}
 	}
-	got, want := metric.Compare(together, 2, 1, nil), metric.Compare(paired(rows, 2), 2, 1, nil)
+	got, want := metric.Compare(together, 2, 1, nil, false), metric.Compare(paired(rows, 2), 2, 1, nil, false)
 	near := cmp.Comparer(func(x, y float64) bool { return math.Abs(x-y) < 1e-12 })
 	if diff := cmp.Diff(want, got, near); diff != "" {
 		t.Errorf("single rows (-) and rows together (+):\n%s", diff)
@@ -301,13 +304,13 @@ func TestCompareWithoutLabels(t *testing.T) {
 	for i := range rows {
 		rows[i].class = 0
 	}
-	m := metric.Compare(paired(rows, 1), 0, 1, nil)
+	m := metric.Compare(paired(rows, 1), 0, 1, nil, false)
 	want := naiveMean(rows, func(l *metric.Leaf, _ int) float64 { return l.Cost })
 	checkDifference(t, 0, "cost", m.ExpectedCost, want)
 	if m.Rows != 30 || m.Accuracy != nil || m.AUCOvRMacro != nil || m.LogLoss != nil {
 		t.Errorf("%+v", m)
 	}
-	if m := metric.Compare(nil, 2, 1, nil); m.Rows != 0 || m.ExpectedCost != nil {
+	if m := metric.Compare(nil, 2, 1, nil, false); m.Rows != 0 || m.ExpectedCost != nil {
 		t.Errorf("without rows: %+v", m)
 	}
 }

@@ -45,7 +45,7 @@ func (r *ranking) corners() []tier {
 		if t == (tier{}) {
 			continue
 		}
-		if step != (tier{}) && !parallel(step, t) {
+		if step != (tier{}) && !aligned(step, t) {
 			list, step = append(list, sum), tier{}
 		}
 		sum, step = tier{sum.own + t.own, sum.rest + t.rest}, tier{step.own + t.own, step.rest + t.rest}
@@ -53,8 +53,8 @@ func (r *ranking) corners() []tier {
 	return append(list, sum)
 }
 
-// parallel reports whether two steps of the curve have the same direction.
-func parallel(a, b tier) bool {
+// aligned reports whether two steps of the curve have the same direction.
+func aligned(a, b tier) bool {
 	hi, lo := bits.Mul64(a.own, b.rest)
 	otherHi, otherLo := bits.Mul64(a.rest, b.own)
 	return hi == otherHi && lo == otherLo

@@ -59,9 +59,8 @@ type Chooser struct {
 	// Sample returns objects of a part, in the order of leafmodel.Sorted. If there are many objects, it
 	// returns the ones with the least hashes.
 	Sample func(ctx context.Context, part dataset.Part) (*dataset.Objects, error)
-	// Grouped returns the objects of a part, without groups if the groups are not known. It is called
-	// several times. It is nil if rows have no keys.
-	Grouped func(ctx context.Context, part dataset.Part) (*dataset.Objects, error)
+	// Grouped reads objects with the groups of their rows. It is nil if rows have neither keys nor weights.
+	Grouped *Grouping
 	// Model makes a tree from a root that was grown with the parameters of a candidate.
 	Model func(root *induce.Node, candidate int) *tree.Tree
 }
@@ -132,7 +131,7 @@ func (c *Chooser) compete(ctx context.Context, candidates []frontier.Candidate) 
 		return nil, err
 	}
 	pool.WeightEffect = c.Training.WeightEffect
-	if err := c.setEffects(ctx, pool); err != nil {
+	if err := c.setGroups(ctx, pool); err != nil {
 		return nil, err
 	}
 	number := c.foldsWanted(candidates[0].Counts[dataset.Validation])

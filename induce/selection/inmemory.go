@@ -46,8 +46,11 @@ func (m *InMemory) Train(ctx context.Context) (*tree.Tree, *Competition, error) 
 			return leafmodel.Sorted(m.Parts[part], Most(part)), nil
 		},
 	}
-	if m.Keyed {
-		c.Grouped = func(_ context.Context, part dataset.Part) (*dataset.Objects, error) { return m.Parts[part], nil }
+	if m.Keyed || m.WeightEffect > 1 {
+		c.Grouped = &Grouping{
+			Keyed: m.Keyed, WeightEffect: m.WeightEffect,
+			Objects: func(_ context.Context, part dataset.Part) (*dataset.Objects, error) { return m.Parts[part], nil },
+		}
 	}
 	if taught := c.ToTeach(members, m.Parts[dataset.Train].Soft()); len(taught) > 0 {
 		t, err := c.Teach(ctx, taught, m.Options)

@@ -39,6 +39,8 @@ func (s *Spec) Compare(tally []byte, a, b *tree.Tree) (*Comparison, error) {
 	}
 	classes, scorers := dataset.ClassCodes(a.Label.Classes), [2]*tree.Scorer{a.Scorer(), b.Scorer()}
 	var scores [2]tree.Scores
+	keyed := s.groups() > 0
+	unequal := !keyed && units != nil && units[dataset.Test].Effect > 1
 	for r.next() {
 		for i, scorer := range scorers {
 			columns, err := r.columnsOf(scorer)
@@ -54,19 +56,20 @@ func (s *Spec) Compare(tally []byte, a, b *tree.Tree) (*Comparison, error) {
 			if err != nil {
 				return nil, err
 			}
+			bucket, weight := r.buckets[row], r.weights[row]/rows
+			if unequal {
+				bucket = dataset.WeightClass(weight, units[dataset.Test].Scale)
+			}
 			for range rows {
-				counts.Count(&scores[0], &scores[1], row, int(class), r.weights[row]/rows)
+				counts.Count(&scores[0], &scores[1], row, int(class), weight, bucket)
 			}
 		}
 	}
 	list := counts.List()
 	pairs := metric.PairRows(a, b, list)
-	leaves := make([]metric.Leaf, len(pairs))
-	for i := range pairs {
-		leaves[i] = pairs[i].B
-	}
 	return &Comparison{
-		metric.Compare(pairs, len(classes), 1, b.Label.ErrorCosts), metric.Area(leaves), comparison.NewFlips(a, b, list, true).Share,
+		metric.Compare(pairs, len(classes), 1, b.Label.ErrorCosts, keyed), metric.AreaOfB(pairs, keyed),
+		comparison.NewFlips(a, b, list, true).Share,
 	}, r.err()
 }
 

@@ -13,6 +13,8 @@ import (
 type LeafCounts struct {
 	Weights [][]int64 // by node, then by true class
 	Rows    []int64   // by node
+
+	Groups *GroupCounts // how far the rows are independent; nil: they are, and have the same weight
 }
 
 // NewLeafCounts returns zero counts for a tree.

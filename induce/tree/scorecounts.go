@@ -23,6 +23,9 @@ type ScoreCounts struct {
 	tree  *Tree
 	plain *LeafCounts // counts of leaves without models
 	table *counting.Table
+
+	groups *groupTable // nil: rows are independent, and have the same weight
+	keyed  bool        // see GroupCounts
 }
 
 // NewScoreCounts returns zero counts for a tree.
@@ -35,6 +38,28 @@ func (t *Tree) NewScoreCounts() *ScoreCounts {
 // Bound lowers the limit of distinct predictions to most, at least 1. Call it before any row is
 // counted.
 func (c *ScoreCounts) Bound(most int) { c.table.Bound(most) }
+
+// KeepGroups makes CountGroup count rows by their groups: keyed is whether these are groups of keys, or classes of
+// weights.
+func (c *ScoreCounts) KeepGroups(keyed bool) {
+	if c.groups == nil {
+		table := newGroupTable()
+		c.groups, c.keyed = &table, keyed
+	}
+}
+
+// CountGroup adds a counted row to the counts of its bucket.
+func (c *ScoreCounts) CountGroup(bucket uint8, leaf, class int, weight int64) {
+	c.groups.add(bucket, leaf, class, weight, 1)
+}
+
+// Groups returns the counts of the rows by their groups; nil if they are not kept.
+func (c *ScoreCounts) Groups() *GroupCounts {
+	if c.groups == nil {
+		return nil
+	}
+	return c.groups.list(c.keyed)
+}
 
 // Reserve makes room for this many distinct predictions. Call it before any row is counted.
 func (c *ScoreCounts) Reserve(predictions int64) { c.table.Reserve(predictions) }
@@ -107,34 +132,66 @@ func (c *ScoreCounts) each(entries iter.Seq[counting.Entry]) iter.Seq[ScoreCount
 	}
 }
 
-// Encode returns the counts of the leaves without models, followed by the table. The result does
+// Encode returns the counts of the leaves without models, followed by the groups and the table. The result does
 // not depend on the order of rows and merges.
-func (c *ScoreCounts) Encode() []byte { return c.table.Append(appendPlain(nil, c.plain.Encode())) }
-
-func appendPlain(b, plain []byte) []byte {
-	return append(binary.AppendUvarint(b, uint64(len(plain))), plain...)
+func (c *ScoreCounts) Encode() []byte {
+	e := encodedScores{plain: c.plain.Encode()}
+	if c.groups != nil {
+		e.groups = c.groups.Append([]byte{kindOfGroups(c.keyed)})
+	}
+	return c.table.Append(e.append(nil))
 }
 
-// cutPlain cuts encoded counts into the counts of the leaves without models and the table.
-func cutPlain(b []byte) (plain, table []byte, err error) {
-	r := wire.Reader{Rest: b}
-	if plain = r.Bytes(); r.Bad {
-		return nil, nil, counting.ErrTable
+// encodedScores are the parts of encoded counts.
+type encodedScores struct {
+	plain  []byte // counts of the leaves without models
+	groups []byte // kindOfGroups, and the table of the groups; empty if they are not kept
+	table  []byte
+}
+
+func kindOfGroups(keyed bool) byte {
+	if keyed {
+		return 1
 	}
-	return plain, r.Rest, nil
+	return 0
+}
+
+// append appends plain and groups with their lengths.
+func (e *encodedScores) append(b []byte) []byte {
+	b = append(binary.AppendUvarint(b, uint64(len(e.plain))), e.plain...)
+	return append(binary.AppendUvarint(b, uint64(len(e.groups))), e.groups...)
+}
+
+// cutScores cuts encoded counts into their parts.
+func cutScores(b []byte) (e encodedScores, err error) {
+	r := wire.Reader{Rest: b}
+	if e.plain, e.groups = r.Bytes(), r.Bytes(); r.Bad {
+		return e, counting.ErrTable
+	}
+	e.table = r.Rest
+	return e, nil
 }
 
 // Merge adds encoded counts of the same tree. If no row has been counted, it also takes over their
 // bound. After an error the counts are invalid.
 func (c *ScoreCounts) Merge(b []byte) error {
-	plain, table, err := cutPlain(b)
+	e, err := cutScores(b)
 	if err == nil {
-		err = c.plain.Add(plain)
+		err = c.plain.Add(e.plain)
+	}
+	if err == nil && len(e.groups) > 0 {
+		c.KeepGroups(e.groups[0] == kindOfGroups(true))
+		err = c.groups.Merge(e.groups[1:], func(words []uint64) error {
+			if !c.tree.hasGroup(words[0]) {
+				return fmt.Errorf("group %x: %w", words[0], counting.ErrTable)
+			}
+			return nil
+		})
 	}
 	if err != nil {
 		return err
 	}
-	return c.table.Merge(table, func(words []uint64) error {
+	return c.table.Merge(e.table, func(words []uint64) error {
 		leaf := words[0] >> 16
 		if leaf >= uint64(len(c.tree.Nodes)) || c.tree.Nodes[leaf].Model == nil || !c.tree.Nodes[leaf].Leaf() ||
 			int(words[0]&math.MaxUint16) >= len(c.tree.Label.Classes) {
@@ -149,21 +206,32 @@ func MergeScoreCounts(list [][]byte) ([]byte, error) {
 	if len(list) == 1 {
 		return list[0], nil
 	}
-	var plains, tables [][]byte
+	var plains, groups, tables [][]byte
+	var sum encodedScores
 	for _, b := range list {
-		plain, table, err := cutPlain(b)
+		e, err := cutScores(b)
 		if err != nil {
 			return nil, err
 		}
-		plains, tables = append(plains, plain), append(tables, table)
+		plains, tables = append(plains, e.plain), append(tables, e.table)
+		if len(e.groups) > 0 {
+			sum.groups, groups = e.groups[:1], append(groups, e.groups[1:])
+		}
 	}
-	plain, err := MergeLeafCounts(plains)
-	if err != nil {
+	var err error
+	if sum.plain, err = MergeLeafCounts(plains); err != nil {
 		return nil, err
+	}
+	if len(groups) > 0 {
+		table, err := counting.Merge(groups)
+		if err != nil {
+			return nil, err
+		}
+		sum.groups = append([]byte{sum.groups[0]}, table...)
 	}
 	table, err := counting.Merge(tables)
 	if err != nil {
 		return nil, err
 	}
-	return append(appendPlain(nil, plain), table...), nil
+	return append(sum.append(nil), table...), nil
 }

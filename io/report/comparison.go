@@ -188,15 +188,26 @@ const maxFlips = 20
 // leastP is the least probability that is written with its digits.
 const leastP = 0.0001
 
+// GroupsText says that intervals are about the groups of a key; empty for rows that are independent.
+func GroupsText(key string) string {
+	if key == "" {
+		return ""
+	}
+	return fmt.Sprintf("Intervals count groups: rows with the same %s are one group (--key none: rows are independent)", key)
+}
+
 // FlipsText describes how many rows have another class by B than by A.
 func FlipsText(f *comparison.Flips, rows int64) string {
 	text := fmt.Sprintf("%d of %s (%s) get another class by B", f.Rows, plural(rows, "row"), Percent(f.Share))
+	if f.BecameRight != nil && f.Rows > 0 {
+		text += fmt.Sprintf("; %d become right, %d become wrong", *f.BecameRight, *f.BecameWrong)
+	}
 	if f.PValue != nil && f.Rows > 0 {
 		p := fmt.Sprintf("%.4f", *f.PValue)
 		if *f.PValue < leastP {
 			p = fmt.Sprintf("below %v", leastP)
 		}
-		text += fmt.Sprintf("; %d become right, %d become wrong (McNemar's p %s)", *f.BecameRight, *f.BecameWrong, p)
+		text += fmt.Sprintf(" (McNemar's p %s)", p)
 	}
 	return text
 }
@@ -205,14 +216,14 @@ func FlipsText(f *comparison.Flips, rows int64) string {
 func FlipsTable(f *comparison.Flips) *Table {
 	t := NewTable(Column{Head: "class by A", Left: true}, Column{Head: "by B", Left: true}, Column{Head: "rows"},
 		Column{Head: "share"})
-	if f.PValue != nil {
+	if f.BecameRight != nil {
 		t.Columns = append(t.Columns, Column{Head: "become right", Rank: 1}, Column{Head: "become wrong", Rank: 2})
 	}
 	shown, others := Visible(len(f.ByClasses), maxFlips)
 	for i := range f.ByClasses[:shown] {
 		x := &f.ByClasses[i]
 		row := []string{x.From, x.To, strconv.FormatInt(x.Rows, 10), Percent(x.Share)}
-		if f.PValue != nil {
+		if f.BecameRight != nil {
 			row = append(row, strconv.FormatInt(*x.BecameRight, 10), strconv.FormatInt(*x.BecameWrong, 10))
 		}
 		t.Add(row...)

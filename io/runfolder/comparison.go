@@ -17,6 +17,7 @@ type Comparison struct {
 
 	Label  string `json:"label,omitempty"`  // column of the true classes; absent without labels
 	Weight string `json:"weight,omitempty"` // column of the rows' weights; absent: each row weighs 1
+	Key    string `json:"key,omitempty"`    // column: rows with the same value are a group; absent: rows are independent
 	Note   string `json:"note,omitempty"`   // what could not be compared, and why
 	// LostBits is how many of its lowest bits each probability of a leaf model has lost because
 	// there were too many distinct pairs of predictions; absent if all figures are exact.

@@ -17,6 +17,7 @@ type Compare struct {
 	Input          []string
 	Label          string // column; empty: as in training, if present
 	Weight         string // column; empty: each row weighs 1
+	Key            string // column of the keys of groups; empty: as in training, if present; KeyNone: rows are independent
 	DropNullLabels bool
 	Output         string // file; optional
 	Overwrite      bool
@@ -29,6 +30,9 @@ type Compare struct {
 
 	Titles [2]string `json:"-"` // names of the trees A and B in warnings
 }
+
+// KeyNone is the key of rows that are independent.
+const KeyNone = "none"
 
 // HeldOut describes which rows a training holds out as test rows.
 type HeldOut struct {
@@ -74,6 +78,11 @@ func (c *Compare) Settings() []setting.Setting {
 	rows := setting.In(setting.Rows, []setting.Setting{
 		metricsLabel(&c.Label),
 		{Name: "weight", Value: setting.Text(&c.Weight), Help: "column of row weights"},
+		{
+			Name: "key", Value: setting.Text(&c.Key),
+			Help: "column of the keys of groups, such as customers with several rows: intervals count groups, not rows " +
+				"(default: as in training, if the input has the column; none: rows are independent)",
+		},
 		dropSetting(&c.DropNullLabels),
 	})
 	return slices.Concat(run, rows, c.Contract.Settings(), c.StorageConfig.Settings(),

@@ -32,7 +32,7 @@ type Evaluate struct {
 type Delayed struct {
 	Predictions []string // may have templates of dates; empty: Evaluate.Model scores Evaluate.Input
 	Labels      []string
-	Key         []string // columns that both have
+	Key         []string // columns that both have; without Predictions, the column of the keys of groups, or KeyNone
 	Date        string   // day that a template stands for, 2006-01-02; empty: today in UTC
 	Destination string   // folder of retrain, or DestinationAuto; empty: nothing is recorded
 }
@@ -91,8 +91,12 @@ func (c *Evaluate) Validate() error {
 func (c *Evaluate) conflictsOfPredictions() []error {
 	var faults []error
 	if len(c.Predictions) == 0 {
-		if len(c.Labels)+len(c.Key) > 0 || c.Date+c.Destination != "" {
-			faults = append(faults, errors.New("--labels, --key, --date and --destination are about --predictions: name them"))
+		if len(c.Labels) > 0 || c.Date+c.Destination != "" {
+			faults = append(faults, errors.New("--labels, --date and --destination are about --predictions: name them"))
+		}
+		if len(c.Key) > 1 {
+			faults = append(faults, errors.New("--key: groups of rows have one column of keys; several columns join --predictions "+
+				"and --labels"))
 		}
 		return faults
 	}
@@ -118,7 +122,9 @@ func (c *Delayed) Settings() []setting.Setting {
 		},
 		{
 			Name: "key", Value: setting.List(&c.Key), Required: required,
-			Help: "columns by which --predictions and --labels are joined",
+			Help: "column of the keys of groups, such as customers with several rows: intervals count groups, not rows " +
+				"(default: as in training, if the input has the column; none: rows are independent); with --predictions, " +
+				"columns by which these and --labels are joined",
 		},
 		{
 			Name: "date", Value: setting.Text(&c.Date),

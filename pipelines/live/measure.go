@@ -20,6 +20,7 @@ func (j *join) measure() []runfolder.LiveTree {
 		var all []*metric.Leaf
 		for _, name := range slices.Sorted(maps.Keys(t.days)) {
 			d := t.days[name]
+			d.setSquares()
 			d.Metrics = measured(d.leaves, t.classes, scale)
 			live.Days = append(live.Days, d.LiveDay)
 			all = append(all, d.leaves...)
@@ -42,6 +43,23 @@ func (j *join) measure() []runfolder.LiveTree {
 		return cmp.Or(cmp.Compare(a.Days[0].Day, b.Days[0].Day), cmp.Compare(a.Run, b.Run), cmp.Compare(a.Digest, b.Digest))
 	})
 	return list
+}
+
+// setSquares sets the squared weights of the predictions, if rows have unequal weights.
+func (d *day) setSquares() {
+	if d.heavy == nil {
+		return
+	}
+	for _, l := range d.leaves {
+		l.Squares = make([]float64, len(l.Weights))
+		for class := range l.Squares {
+			for weight := range uint8(dataset.Buckets) { // in the same order, whatever the order of the rows
+				if s := d.heavy[heavyRows{l, class, weight}]; s.rows > 0 {
+					l.Squares[class] += float64(float64(s.weight)*float64(s.weight)) / float64(s.rows)
+				}
+			}
+		}
+	}
 }
 
 // measured returns the metrics of predictions; nil if no row has a label.

@@ -208,7 +208,7 @@ func (j *join) readLabels(ctx context.Context) error {
 				}
 				p.labelled = int32(file + 1)
 				t.rows[key] = p
-				p.count(t.codes, given[0].Spell(r), weight)
+				p.count(t.codes, given[0].Spell(r), weight, unit)
 			}
 			if !found {
 				j.alone++
@@ -218,8 +218,8 @@ func (j *join) readLabels(ctx context.Context) error {
 	})
 }
 
-// count counts the label of a prediction.
-func (p *prediction) count(codes map[string]int, label string, weight int64) {
+// count counts the label of a prediction, given the weight of the row in a unit.
+func (p *prediction) count(codes map[string]int, label string, weight int64, unit *dataset.WeightUnit) {
 	p.day.Labelled++
 	class, ok := codes[label]
 	if !ok {
@@ -228,4 +228,12 @@ func (p *prediction) count(codes map[string]int, label string, weight int64) {
 	}
 	p.leaf.Weights[class] += weight
 	p.leaf.Rows++
+	if unit.Effect > 1 {
+		if p.day.heavy == nil {
+			p.day.heavy = make(map[heavyRows]rowsSum)
+		}
+		at := heavyRows{p.leaf, class, dataset.WeightClass(weight, unit.Scale)}
+		sum := p.day.heavy[at]
+		p.day.heavy[at] = rowsSum{sum.weight + weight, sum.rows + 1}
+	}
 }

@@ -39,8 +39,18 @@ type day struct {
 	runfolder.LiveDay
 
 	leaves []*metric.Leaf          // distinct predictions
+	heavy  map[heavyRows]rowsSum   // the labelled rows by their weights; nil if all rows have the same weight
 	seen   map[string]*metric.Leaf // entries by their bytes; only the last ones if there are many
 }
+
+// heavyRows are the rows of a class with the same prediction whose weights are nearly equal, see dataset.WeightClass.
+type heavyRows struct {
+	leaf   *metric.Leaf
+	class  int
+	weight uint8 // class of weights
+}
+
+type rowsSum struct{ weight, rows int64 }
 
 // maxSeen is how many distinct predictions of a day are kept to recognise equal ones. Trees without
 // leaf models have fewer.

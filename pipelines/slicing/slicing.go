@@ -87,7 +87,7 @@ func fit(column *dataset.FeatureColumn, summary []byte, minRows int64) (dataset.
 // must have all features of the tree.
 func (s *Slicer) Measure(ctx context.Context, t *tree.Tree, spec *jobs.RowSpec, m *runfolder.Metrics) error {
 	for from := 0; from < len(s.columns); {
-		to := s.pass(t, from)
+		to := s.pass(t, spec, from)
 		if err := s.measure(ctx, t, spec, m, from, to); err != nil {
 			return err
 		}
@@ -101,12 +101,16 @@ func (s *Slicer) Measure(ctx context.Context, t *tree.Tree, spec *jobs.RowSpec, 
 const passBytes = 256 << 20
 
 // pass returns the end of the columns, starting at from, that a pass over the rows takes.
-func (s *Slicer) pass(t *tree.Tree, from int) int {
+func (s *Slicer) pass(t *tree.Tree, spec *jobs.RowSpec, from int) int {
 	const header, word = 32, 8 // bytes of a node or an entry without classes, and of a number
 	classes := len(t.Label.Classes)
 	table := int64(len(t.Nodes)*header + t.CountLeaves()*classes*word)
 	if t.Modelled() {
 		table += int64(2 * mostDistinct * (header + 3*classes*word)) // there may temporarily be twice as many entries
+	}
+	if spec.Groups != [dataset.Parts]int64{} {
+		const group = 8 * word // bytes of an entry of the groups, of which a class of a leaf has several
+		table += int64(4 * t.CountLeaves() * classes * group)
 	}
 	table *= int64(dataset.Parts)
 	to, bytes := from, int64(0)
@@ -172,14 +176,9 @@ func slicesOf(
 	}
 	measured := make([]*metric.Metrics, len(rows))
 	parallel.Each(len(rows), runtime.GOMAXPROCS(0), func(i int) {
-		one := metric.Evaluate(metric.Scores(t, counts[i]), t.Label.Classes, scale)
-		if one.Rows == 0 {
-			return
+		if one := metric.OfScores(t, counts[i], scale); one.Rows > 0 {
+			measured[i] = one
 		}
-		if t.Label.ErrorCosts != nil {
-			one.SetErrorCosts(t.Label.ErrorCosts)
-		}
-		measured[i] = &one
 	})
 	var list []metric.Slice
 	for i, one := range measured {

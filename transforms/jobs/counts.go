@@ -106,6 +106,23 @@ func (c *Config) readScores(ctx context.Context, keys []int64, trees []*tree.Tre
 	})
 }
 
+// newScoreCounts returns zero counts of rows, with their groups if they are kept.
+func (s *RowSpec) newScoreCounts(t *tree.Tree) *tree.ScoreCounts {
+	c := t.NewScoreCounts()
+	if s.grouped() && (s.Key != "" || s.Weight != "") {
+		c.KeepGroups(s.Key != "")
+	}
+	return c
+}
+
+// countScore counts row r, which is row i of a scored batch.
+func (g *rowGroup) countScore(c *tree.ScoreCounts, s *tree.Scores, i, r int, class uint16) {
+	c.Count(s, i, int(class), g.weight(r))
+	if g.buckets != nil {
+		c.CountGroup(g.buckets[r], int(s.Leaves[i]), int(class), g.weight(r))
+	}
+}
+
 // errGone is the error of counts that a job must have written.
 func errGone(out string, key int64) error {
 	return fmt.Errorf("the counts %s are gone", countsURL(out, key))

@@ -52,6 +52,7 @@ type evaluateRowsFn struct{ taskFn[*scan[*rowEvaluator]] }
 type rowEvaluator struct {
 	EvaluateRowsConfig
 
+	spec   *RowSpec
 	trees  []scannedTree
 	slices []slicedColumn
 	groups int          // trees, or slices of one tree
@@ -77,7 +78,7 @@ func (f *rowEvaluator) prepare(s *scanned) error {
 	if f.Parts == nil {
 		f.Parts = []dataset.Part{dataset.Validation, dataset.Test}
 	}
-	f.trees = s.trees
+	f.spec, f.trees = &s.spec, s.trees
 	s.parts = f.Parts
 	if f.Slices == nil {
 		f.groups = len(s.trees)
@@ -124,7 +125,7 @@ func (f *rowEvaluator) count(at int, part dataset.Part, g *rowGroup, w *scanWork
 	defer table.mu.Unlock()
 	for i, r := range w.rows {
 		if g.parts[r] == part {
-			table.counts.Count(&w.scores[0], i, int(w.classes[r]), g.weight(int(r)))
+			g.countScore(table.counts, &w.scores[0], i, int(r), w.classes[r])
 		}
 	}
 }
@@ -138,7 +139,7 @@ func (f *rowEvaluator) open(group int, part dataset.Part) *scoreTable {
 		if f.Slices == nil {
 			t = f.trees[group]
 		}
-		table.counts = t.NewScoreCounts()
+		table.counts = f.spec.newScoreCounts(t.Tree)
 		if f.Distinct > 0 {
 			table.counts.Bound(f.Distinct)
 		}
@@ -188,7 +189,7 @@ func (f *rowEvaluator) countSlice(group int, rows []int32, g *rowGroup, w *scanW
 			if table == nil {
 				table = f.open(group, part)
 			}
-			table.counts.Count(&w.scores[0], int(i), int(w.classes[r]), g.weight(int(r)))
+			g.countScore(table.counts, &w.scores[0], int(i), int(r), w.classes[r])
 		}
 		if table != nil {
 			table.mu.Unlock()

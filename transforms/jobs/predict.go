@@ -76,7 +76,7 @@ func (f *predictor) prepare(s *scanned) error {
 }
 
 func (f *predictor) begin(s *scanned) (numbers int) {
-	f.table.counts = f.trees[0].NewScoreCounts()
+	f.table.counts = s.spec.newScoreCounts(f.trees[0].Tree)
 	numbers = s.noveltyNumbers()
 	for i := range f.trees {
 		f.trees[i].first = numbers
@@ -100,7 +100,7 @@ func (f *predictor) visit(_ context.Context, s *scanned, g *rowGroup, w *scanWor
 	defer f.table.mu.Unlock()
 	for r, part := range g.parts {
 		if part != dataset.None {
-			f.table.counts.Count(&w.scores[0], r, int(w.classes[r]), g.weight(r))
+			g.countScore(f.table.counts, &w.scores[0], r, r, w.classes[r])
 		}
 	}
 	return nil

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math"
 	"slices"
 	"sync/atomic"
 
@@ -70,6 +71,17 @@ type RowSpec struct {
 	// weights instead, see dataset.WeightClass. 0: objects keep neither.
 	Groups [dataset.Parts]int64 `json:"groups,omitzero"`
 }
+
+// CountGroups makes the counts of test rows keep the groups of the rows if they have keys, or the classes of their
+// weights if these are unequal.
+func (s *RowSpec) CountGroups() {
+	if s.Key != "" || s.Units != nil && s.Units[dataset.Test].Effect > 1 {
+		s.Groups[dataset.Test] = math.MaxInt64
+	}
+}
+
+// Keyed reports whether rows with the same key form a group in the counts of rows.
+func (s *RowSpec) Keyed() bool { return s.Key != "" && s.grouped() }
 
 // grouped reports whether objects of some part keep the buckets of their rows' keys.
 func (s *RowSpec) grouped() bool { return s.Groups != [dataset.Parts]int64{} }

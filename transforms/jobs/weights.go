@@ -83,6 +83,14 @@ func (g *rowGroup) weighClasses(classes []uint16) {
 	}
 }
 
+// bucket returns the bucket of row r, see RowSpec.Groups; 0 without buckets.
+func (g *rowGroup) bucket(r int) uint8 {
+	if g.buckets == nil {
+		return 0
+	}
+	return g.buckets[r]
+}
+
 // weight returns the weight of row r.
 func (g *rowGroup) weight(r int) int64 {
 	if g.weights == nil {
