@@ -53,16 +53,16 @@ func binomialTail(x, shape, odds float64) float64 {
 // betaFraction returns the continued fraction of the incomplete beta function, by Lentz's method. The number of
 // steps is proportional to the square root of the greater of a and b.
 func betaFraction(a, b, x float64) float64 {
-	const tiny, most = 1e-300, 1e7
-	c, d := 1.0, 1/away(1-float64((a+b)*x)/(a+1), tiny)
+	const most = 1e7
+	c, d := 1.0, 1/away(1-float64((a+b)*x)/(a+1))
 	value := d
 	for k := 1.0; k < most; k++ {
 		twice := a + float64(2*k)
 		even := float64(float64(k*(b-k))*x) / float64((twice-1)*twice)
 		odd := -float64(float64((a+k)*(a+b+k))*x) / float64(twice*(twice+1))
 		for _, factor := range []float64{even, odd} {
-			d = 1 / away(1+float64(factor*d), tiny)
-			c = away(1+factor/c, tiny)
+			d = 1 / away(1+float64(factor*d))
+			c = away(1 + factor/c)
 			value = float64(value * float64(c*d))
 		}
 		if math.Abs(float64(c*d)-1) < 1e-15 {
@@ -96,15 +96,14 @@ func chiSquareTail(x float64, freedom int) float64 {
 // fraction returns the continued fraction 1/(y+1-a- 1(1-a)/(y+3-a- 2(2-a)/(y+5-a- ...))), by
 // Lentz's method. The number of steps is proportional to the square root of a.
 func fraction(a, y float64) float64 {
-	const tiny = 1e-300
 	b := y + 1 - a
 	c, d := 1/tiny, 1/b
 	value := d
 	for k := 1.0; ; k++ {
 		factor := -float64(k * (k - a))
 		b += 2
-		d = 1 / away(float64(factor*d)+b, tiny)
-		c = away(b+factor/c, tiny)
+		d = 1 / away(float64(factor*d)+b)
+		c = away(b + factor/c)
 		step := float64(c * d)
 		value = float64(value * step)
 		if math.Abs(step-1) < 1e-15 {
@@ -113,8 +112,11 @@ func fraction(a, y float64) float64 {
 	}
 }
 
+// tiny is the least divisor of Lentz's method.
+const tiny = 1e-300
+
 // away keeps a divisor away from 0.
-func away(x, tiny float64) float64 {
+func away(x float64) float64 {
 	if math.Abs(x) < tiny {
 		return tiny
 	}

@@ -66,9 +66,10 @@ func (c *Column) Measure(before, now Sample) Measures {
 	if m.P = binomialTail(few/now.effect(), shape, odds); m.Freedom > 0 {
 		m.P = min(1, chiSquareTail(m.ChiSquare, m.Freedom)/(1-apartLevel), m.P/apartLevel)
 	}
-	all, cameAll := append(of.expected, of.apart), append(came, few)
-	m.PSI = max(0, stability(all, cameAll)-float64(float64(len(all)-1)*(of.effect/b+now.effect()/n)))
-	m.JensenShannon = jensenShannon(all, cameAll)
+	chance := float64(float64(len(came)) * (of.effect/b + now.effect()/n))
+	of.expected, came = append(of.expected, of.apart), append(came, few)
+	m.PSI = max(0, stability(of.expected, came)-chance)
+	m.JensenShannon = jensenShannon(of.expected, came)
 	if c.Other >= 0 {
 		m.Rare, m.RareBefore = of.seldom, of.rare/b
 		for code, is := range of.seldom {
