@@ -255,6 +255,7 @@ func (w *fitter) fitFeatures(ctx context.Context, f *fitted, encoded [][]byte) e
 	}
 	all := make([]dataset.Feature, len(tested))
 	faults := make([]error, len(tested))
+	columns, contents := make([]dataset.FeatureColumn, len(tested)), make([]uint64, len(tested))
 	bins := w.parsed.BinsFor(len(f.label.Classes))
 	var fitters sync.Pool // one for each goroutine
 	err := w.driver.Phase(ctx, "bins", int64(len(tested)), "features", func(s *parallel.Steps) error {
@@ -264,7 +265,8 @@ func (w *fitter) fitFeatures(ctx context.Context, f *fitted, encoded [][]byte) e
 			if fitter == nil {
 				fitter = new(binning.Fitter)
 			}
-			all[i], faults[i] = w.fitFeature(f.stats.Train, fitter, &w.schema.rows.Features[at], encoded[at], bins)
+			columns[i], contents[i] = w.schema.rows.Features[at], dataset.HashContent(encoded[at])
+			all[i], faults[i] = w.fitFeature(f.stats.Train, fitter, &columns[i], encoded[at], bins)
 			fitters.Put(fitter)
 			encoded[at] = nil
 		})
@@ -276,7 +278,7 @@ func (w *fitter) fitFeatures(ctx context.Context, f *fitted, encoded [][]byte) e
 		return parallel.First(faults)
 	}
 	f.spec.Features = nil
-	for i := range all {
+	for _, i := range w.config.TestOrder(columns, contents) {
 		if all[i].Other > 0 {
 			which := fmt.Sprintf("values of fewer than %d rows", w.config.MinValueRows)
 			if len(all[i].Values) == w.config.MaxCategories {
@@ -289,7 +291,7 @@ func (w *fitter) fitFeatures(ctx context.Context, f *fitted, encoded [][]byte) e
 			f.constant = append(f.constant, all[i].Name)
 			continue
 		}
-		f.add(&all[i], w.schema.rows.Features[tested[i]])
+		f.add(&all[i], columns[i])
 	}
 	w.warnOfFewBins(f, bins)
 	w.warnOfConstants(f.constant)

@@ -30,12 +30,12 @@ func TestIndex(t *testing.T) {
 		features []string
 		left     string // columns that the warning names
 	}{
-		"by default":           {func(*pipelines.TrainConfig) {}, []string{"x"}, `"shop", "__index_level_1__"`},
+		"by default":           {func(*pipelines.TrainConfig) {}, []string{"x"}, `"__index_level_1__", "shop"`},
 		"the contract as such": {func(c *pipelines.TrainConfig) { c.Schema = textFile(t, "a.yaml", contract) }, []string{"x"}, ""},
 		"an edited contract": {
-			func(c *pipelines.TrainConfig) { c.Schema = textFile(t, "b.yaml", edited) }, []string{"x", "shop"}, "",
+			func(c *pipelines.TrainConfig) { c.Schema = textFile(t, "b.yaml", edited) }, []string{"shop", "x"}, "",
 		},
-		"named":   {func(c *pipelines.TrainConfig) { c.Categorical = []string{"shop"} }, []string{"x", "shop"}, `"__index_level_1__"`},
+		"named":   {func(c *pipelines.TrainConfig) { c.Categorical = []string{"shop"} }, []string{"shop", "x"}, `"__index_level_1__"`},
 		"ignored": {func(c *pipelines.TrainConfig) { c.Ignore = []string{"shop"} }, []string{"x"}, `"__index_level_1__"`},
 		"the key": {func(c *pipelines.TrainConfig) { c.Key = "shop" }, []string{"x"}, `"__index_level_1__"`},
 	} {

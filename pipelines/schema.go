@@ -11,6 +11,7 @@ import (
 
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/selection"
+	"github.com/espalier-ml/espalier/induce/split"
 	"github.com/espalier-ml/espalier/io/parquetio"
 	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/pipelines/config"
@@ -77,7 +78,7 @@ func resolve(in *source.Input, c *TrainConfig, p *config.Parsed) (*schema, error
 	if s.slices, err = slicing.Columns(in, c.Slice, c.Label, kind); err != nil {
 		return nil, err
 	}
-	for _, column := range in.Columns {
+	for _, column := range inTestOrder(in.Columns, c.Classes) {
 		sc := schemaColumn{Column: column, role: s.roleOf(column.Name, c)}
 		if sc.role == RoleIgnored {
 			s.columns = append(s.columns, sc)
@@ -102,6 +103,15 @@ func resolve(in *source.Input, c *TrainConfig, p *config.Parsed) (*schema, error
 		s.columns = append(s.columns, sc)
 	}
 	return s, s.checkConstraints(c)
+}
+
+// inTestOrder returns columns in the order in which their tests break ties: by name, so that the order of the columns
+// in the files does not matter. By the rule of the paper it is the order in the files.
+func inTestOrder(columns []parquetio.Column, classes split.Classes) []parquetio.Column {
+	if classes == split.OfObjects {
+		return columns
+	}
+	return slices.SortedFunc(slices.Values(columns), func(a, b parquetio.Column) int { return cmp.Compare(a.Name, b.Name) })
 }
 
 // groupsKept returns, by part, the number of objects up to which objects keep the groups of their rows,

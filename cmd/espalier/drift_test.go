@@ -45,7 +45,7 @@ func TestDrift(t *testing.T) {
 		}
 	}
 	text := espalier(t, "drift", "--model", run, "--input", moved, "--progress", "none")
-	wantsPrinted(t, text, "drift: x")
+	wantsPrinted(t, text, "drift: s, x")
 	runs := espalier(t, "drift", "--model", run, "--against", run)
 	wantsPrinted(t, runs, "3000 training rows of "+run+" against the 3000 training rows of "+run, "no drift")
 
@@ -56,7 +56,7 @@ func TestDrift(t *testing.T) {
 	}{
 		{[]string{"--model", filepath.Join(run, "nowhere"), "--input", moved}, 2, "name the folder of a finished run"},
 		{[]string{"--model", run, "--input", parquet(t, parquetio.WriteOptions{}, parquetio.WriteColumn{Name: "x", Values: floats})}, 3, "the input lacks this column"},
-		{[]string{"--model", run, "--input", moved, "--fail_above", "0.25"}, 4, "drift above --fail_above: x (PSI "},
+		{[]string{"--model", run, "--input", moved, "--fail_above", "0.25"}, 4, "drift above --fail_above: s (PSI "},
 		{[]string{"--model", run, "--input", moved, "--fail_above", "100"}, 0, ""},
 		{[]string{"--model", run, "--input", input, "--fail_above", "0.01"}, 0, ""},
 		{[]string{"--model", run, "--input", moved, "--false_alarms", "2"}, 2, "want a share from 0 to 1"},

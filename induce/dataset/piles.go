@@ -2,22 +2,32 @@ package dataset
 
 import (
 	"math/bits"
-	"slices"
+
+	"github.com/espalier-ml/espalier/induce/portable"
 )
 
-// ByRow distributes the rows of the objects among up to 256 piles, and returns grouped objects
-// whose buckets are the piles. The pile of a row depends on the seed, on the codes, and on the
-// position of the row among the rows with these codes, in class order. Since equal rows of one
-// class are interchangeable, this amounts to assigning each row at random. If rows have weights,
-// the rows of an object count as equally heavy or, if the groups of the objects are classes of
-// weights (see WeightClass), the rows of each such class do. The objects must not be soft.
+// ByRow distributes the rows of the objects among up to 256 piles, and returns grouped objects whose buckets are the
+// piles. The rows of a class are assigned at random, evenly: any piles that follow one another have their share of the
+// class, but for a row. The assignment depends on the seed and on what Shuffled depends on. If rows have weights, the
+// rows of an object count as equally heavy or, if the groups of the objects are classes of weights (see WeightClass),
+// the rows of each such class do, and are assigned evenly. All rows of a soft object are in the same pile.
 func (o *Objects) ByRow(piles int, seed uint64) *Objects {
+	d := &dealer{objects: o, piles: make(map[uint32]*pile), shares: make([]GroupShare, piles)}
+	for i := range o.Len() {
+		d.each(i, func(s GroupShare, rows int64) { d.pile(s.place()).rows += rows })
+	}
+	for place, p := range d.piles {
+		p.divide(int64(piles), mix(seed, uint64(place)))
+	}
+	d.random = portable.Random{Key: portable.SplitMix(seed, 1), Position: 1}
+	shares := make([][]GroupShare, o.Len())
+	for _, id := range o.Shuffled() {
+		shares[id] = d.deal(int(id))
+	}
 	dealt := *o
 	dealt.KeepGroups()
-	var shares []GroupShare
-	for i, hash := range o.Hashes(seed) {
-		shares = o.dealObject(shares[:0], i, hash, uint64(piles))
-		dealt.groups.add(shares)
+	for _, list := range shares {
+		dealt.groups.add(list)
 	}
 	return &dealt
 }
@@ -29,49 +39,111 @@ func (o *Objects) Ungrouped() *Objects {
 	return &plain
 }
 
-// dealObject appends the shares of the piles in object i. hash is the hash of its codes.
-func (o *Objects) dealObject(list []GroupShare, i int, hash, piles uint64) []GroupShare {
-	if o.Grouped() {
-		return o.dealClasses(list, i, hash, piles)
-	}
-	rows := o.RowsOf(i)
-	pile := func(row int64) uint8 {
-		if row == 0 {
-			return uint8(hash % piles)
-		}
-		return uint8(mix(hash, uint64(row)) % piles)
-	}
-	first, before := int64(0), int64(0)
-	for _, s := range o.Raw(i) {
-		before += s.Weight
-		end := scaled(rows, before, o.Weight[i])
-		if end == first { // a class with less than half a row
-			list = addShare(list, GroupShare{Bucket: pile(first), Class: s.Class, Weight: s.Weight})
-			continue
-		}
-		given := int64(0)
-		for row := first; row < end; row++ {
-			upTo := scaled(s.Weight, row+1-first, end-first)
-			list = addShare(list, GroupShare{Bucket: pile(row), Class: s.Class, Weight: upTo - given, Rows: 1})
-			given = upTo
-		}
-		first = end
-	}
-	return slices.DeleteFunc(list, func(s GroupShare) bool { return s.Weight == 0 })
+// dealer deals rows to piles.
+type dealer struct {
+	objects *Objects
+	piles   map[uint32]*pile // by class, and by the class of the weights if rows have one
+	random  portable.Random
+	shares  []GroupShare // by number of a pile: what it gets of a part of an object
 }
 
-// dealClasses is dealObject for an object whose groups are classes of weights.
-func (o *Objects) dealClasses(list []GroupShare, i int, hash, piles uint64) []GroupShare {
-	for _, s := range o.Groups(i) {
-		of, given := mix(hash, uint64(s.place())), int64(0)
-		for row := range s.Rows {
-			upTo := scaled(s.Weight, row+1, s.Rows)
-			pile := uint8(mix(of, uint64(row)) % piles)
-			list = addShare(list, GroupShare{Bucket: pile, Class: s.Class, Weight: upTo - given, Rows: 1})
-			given = upTo
+// pile counts the rows of a class that are not dealt yet, and how many of them each pile takes.
+type pile struct {
+	rows  int64
+	takes []int64
+}
+
+func (d *dealer) pile(place uint32) *pile {
+	p := d.piles[place]
+	if p == nil {
+		p = new(pile)
+		d.piles[place] = p
+	}
+	return p
+}
+
+// divide divides the rows evenly. hash decides which piles take a row more than others.
+func (p *pile) divide(piles int64, hash uint64) {
+	p.takes = make([]int64, piles)
+	first := int64(hash % uint64(piles))
+	upTo := func(at int64) int64 { return at*(p.rows/piles) + (at*(p.rows%piles)+first)/piles }
+	for at := range piles {
+		p.takes[at] = upTo(at+1) - upTo(at)
+	}
+}
+
+// take returns the number of a pile for a row, at random among the rows that the piles still take.
+func (p *pile) take(random *portable.Random) uint8 {
+	at, _ := bits.Mul64(random.Next(), uint64(p.rows))
+	p.rows--
+	number := 0
+	for rest := int64(at); rest >= p.takes[number]; number++ {
+		rest -= p.takes[number]
+	}
+	p.takes[number]--
+	return uint8(number)
+}
+
+// each calls f with the parts of object i that are dealt alike, and with their rows. The bucket of a part is the class
+// of its weights.
+func (d *dealer) each(i int, f func(s GroupShare, rows int64)) {
+	o := d.objects
+	switch {
+	case o.Soft():
+		f(GroupShare{Class: o.Class[i]}, 1)
+	case o.Grouped():
+		for _, s := range o.Groups(i) {
+			f(s, s.Rows)
+		}
+	default:
+		rows, first, before := o.RowsOf(i), int64(0), int64(0)
+		for _, w := range o.Raw(i) {
+			before += w.Weight
+			end := scaled(rows, before, o.Weight[i])
+			f(GroupShare{Class: w.Class, Weight: w.Weight, Rows: end - first}, max(1, end-first))
+			first = end
 		}
 	}
-	return slices.DeleteFunc(list, func(s GroupShare) bool { return s.Weight == 0 })
+}
+
+// deal returns the shares of the piles in object i.
+func (d *dealer) deal(i int) (list []GroupShare) {
+	o := d.objects
+	d.each(i, func(s GroupShare, rows int64) {
+		p := d.piles[s.place()]
+		if o.Soft() {
+			list = o.whole(i, p.take(&d.random))
+			return
+		}
+		clear(d.shares)
+		given := int64(0)
+		for row := range rows {
+			upTo := scaled(s.Weight, row+1, rows)
+			share := &d.shares[p.take(&d.random)]
+			share.Weight += upTo - given
+			share.Rows += min(1, s.Rows)
+			given = upTo
+		}
+		for number, share := range d.shares {
+			if share.Weight > 0 {
+				share.Bucket, share.Class = uint8(number), s.Class
+				list = addShare(list, share)
+			}
+		}
+	})
+	return list
+}
+
+// whole returns the shares of a soft object that is in one bucket.
+func (o *Objects) whole(i int, bucket uint8) (list []GroupShare) {
+	for _, w := range o.Labels(i) {
+		list = addShare(list, GroupShare{Bucket: bucket, Class: w.Class, Weight: w.Weight})
+	}
+	for _, w := range o.Raw(i) {
+		list = addShare(list, GroupShare{Bucket: bucket, Class: w.Class, Soft: w.Weight})
+	}
+	list[0].Rows = o.RowsOf(i)
+	return list
 }
 
 // scaled returns x * part / whole, rounded half up, for 0 <= part <= whole.

@@ -105,3 +105,39 @@ func TestByRowClasses(t *testing.T) {
 		t.Errorf("%d piles have rows, want all", len(used))
 	}
 }
+
+// TestByRowStratified: any five piles that follow one another have their share of a class, but for a row or two, also if
+// its rows are few.
+func TestByRowStratified(t *testing.T) {
+	const piles, objects, rare = 60, 900, 37
+	features := []dataset.Feature{{Name: "x", Kind: dataset.Numeric, Cuts: make([]float64, objects)}}
+	o := dataset.NewObjects(dataset.NewLayout(features), 2, false, objects)
+	for code := range objects {
+		class := uint16(0)
+		if code%25 == 3 && code < 25*rare {
+			class = 1
+		}
+		o.Append([]int{code}, []dataset.ClassWeight{{Class: class, Weight: 1}}, 1)
+	}
+	all := o.ClassWeights()
+	for seed := range uint64(5) {
+		var rows [2][piles]int64
+		dealt := o.ByRow(piles, seed)
+		for i := range objects {
+			for _, s := range dealt.Groups(i) {
+				rows[s.Class][s.Bucket] += s.Rows
+			}
+		}
+		for class := range rows {
+			for first := 0; first < piles; first += 5 {
+				sum := int64(0)
+				for _, n := range rows[class][first : first+5] {
+					sum += n
+				}
+				if want := float64(all[class]) * 5 / piles; math.Abs(float64(sum)-want) > 1.01 {
+					t.Errorf("seed %d: the piles from %d on have %d rows of class %d, want about %.1f", seed, first, sum, class, want)
+				}
+			}
+		}
+	}
+}

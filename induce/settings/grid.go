@@ -47,6 +47,19 @@ func (s *Settings) BinsFor(rows int64, classes int) []int {
 	return s.Bins
 }
 
+// TestOrder returns the order of the features, which decides ties between their tests: see dataset.TestOrder. By the
+// rule of the paper it is the order of the columns.
+func (s *Settings) TestOrder(columns []dataset.FeatureColumn, contents []uint64) []int {
+	if s.Classes == split.OfObjects {
+		order := make([]int, len(columns))
+		for i := range order {
+			order[i] = i
+		}
+		return order
+	}
+	return dataset.TestOrder(columns, contents)
+}
+
 // SplitColumns returns the features in the form that the scan for tests takes.
 func (s *Settings) SplitColumns(features []dataset.Feature) []split.Column {
 	columns := split.Columns(features)

@@ -62,7 +62,12 @@ func (s *Spec) Fit(sums *Sums) (*Plan, error) {
 	if err := s.weighClasses(p, sums); err != nil {
 		return nil, err
 	}
-	for i := range s.Columns {
+	contents := make([]uint64, len(s.Columns))
+	for i := range contents {
+		b, _ := sums.Columns[i].AppendBinary(nil) // never fails
+		contents[i] = dataset.HashContent(b)
+	}
+	for _, i := range c.TestOrder(s.Columns, contents) {
 		f, err := s.fitColumn(&s.Columns[i], sums.Columns[i], p.Bins, dataset.Unit(max(sums.Units[i], 0)), p.TrainRows)
 		if err != nil {
 			return nil, err

@@ -1,6 +1,7 @@
 package crossvalidate_test
 
 import (
+	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -48,4 +49,44 @@ func TestDealGroups(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestDealBalanced: each fold has about its share of each class, also if all rows of a key are in the same fold.
+func TestDealBalanced(t *testing.T) {
+	for seed := range uint64(10) {
+		r := rand.New(rand.NewPCG(seed, 41))
+		plain := growtest.New(r, growtest.PricedFeatures(), 2, 400, false)
+		for name, o := range map[string]*dataset.Objects{"rows": plain.Objects, "keys": plain.Grouped(r).Objects} {
+			const folds = 5
+			heaviest := make([]float64, 2) // of a key's bucket, by class; of a row
+			for k := range heaviest {
+				heaviest[k] = 1
+				var weights [dataset.Buckets]float64
+				for i := range o.Len() {
+					for _, s := range groupsOf(o, i) {
+						if int(s.Class) == k {
+							weights[s.Bucket] += float64(s.Weight)
+							heaviest[k] = max(heaviest[k], weights[s.Bucket])
+						}
+					}
+				}
+			}
+			all, dealt := o.ClassWeights(), crossvalidate.Deal(o, folds, seed)
+			for fold := range folds {
+				_, held := dealt.Fold(fold)
+				for k, w := range held.ClassWeights() {
+					if want := float64(all[k]) / folds; math.Abs(float64(w)-want) > 1+heaviest[k] {
+						t.Errorf("seed %d, %s: fold %d has %d of class %d, want about %.0f +- %.0f", seed, name, fold, w, k, want, heaviest[k])
+					}
+				}
+			}
+		}
+	}
+}
+
+func groupsOf(o *dataset.Objects, i int) []dataset.GroupShare {
+	if o.Grouped() {
+		return o.Groups(i)
+	}
+	return nil
 }
