@@ -1,5 +1,5 @@
 # The README's two commands and the checks; everything here is plain go.
-.PHONY: example check test long lint bench ci matrix pruning budgets prices peers predict models importance total trust truth roc slices exports speed scorers python_scorers shapes cluster processors \
+.PHONY: example check test long lint bench ci matrix pruning budgets prices peers predict models importance total trust truth steadiness roc slices exports speed scorers python_scorers shapes cluster processors \
 	auc_at_tests soft_labels monotone results bought release check_release
 
 example:
@@ -70,6 +70,9 @@ trust:
 
 truth:
 	bench/truth.py
+
+steadiness:
+	bench/steadiness.py
 
 roc:
 	bench/check_roc.py

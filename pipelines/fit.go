@@ -156,14 +156,17 @@ func (p *plan) checkRows(stats *jobs.RowStats) error {
 	return nil
 }
 
-// takeFeatures gives a run the features of an earlier run. Columns that the earlier run did not
+// takeFeatures gives a run the features of an earlier run, in their order. Columns that the earlier run did not
 // test count as constant.
 func (w *fitter) takeFeatures(f *fitted) error {
-	earlier := make(map[string]*dataset.Feature, len(w.cuts.Features))
+	earlier, order := make(map[string]*dataset.Feature, len(w.cuts.Features)), make(map[string]int, len(w.cuts.Features))
 	for i := range w.cuts.Features {
 		earlier[w.cuts.Features[i].Name] = &w.cuts.Features[i]
+		order[w.cuts.Features[i].Name] = i
 	}
-	columns := f.spec.Features
+	columns := slices.SortedStableFunc(slices.Values(f.spec.Features), func(a, b dataset.FeatureColumn) int {
+		return cmp.Compare(order[a.Name], order[b.Name])
+	})
 	f.spec.Features = nil
 	for _, column := range columns {
 		feature := earlier[column.Name]

@@ -29,6 +29,7 @@ func (p *plan) schemaFile(f *fitted) *tree.Schema {
 	for _, name := range f.constant {
 		constant[name] = true
 	}
+	listed := make(map[string]tree.SchemaColumn, len(f.features))
 	for _, c := range p.schema.columns {
 		role := c.role
 		if constant[c.Name] {
@@ -37,6 +38,14 @@ func (p *plan) schemaFile(f *fitted) *tree.Schema {
 		s.Columns = append(s.Columns, tree.SchemaColumn{
 			Name: c.Name, Role: string(role), Physical: c.Physical, Logical: c.Logical, Feature: fitted[c.Name],
 		})
+		listed[c.Name] = s.Columns[len(s.Columns)-1]
+	}
+	next := 0 // features are listed in the order in which their tests break ties
+	for i := range s.Columns {
+		if s.Columns[i].Feature != nil {
+			s.Columns[i] = listed[f.features[next].Name]
+			next++
+		}
 	}
 	return s
 }

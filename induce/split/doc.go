@@ -55,8 +55,8 @@
 //	other       the code of "other"               in addition to equals
 //	missing     the code of missing               in addition to all but multiway
 //
-// Test order: tests are sorted by feature, then by kind in the order of this table,
-// then by code. Only tests with at least two outcomes in the node compete. Scores
+// Test order: tests are sorted by feature (dataset.TestOrder gives features their
+// order), then by kind in the order of this table, then by code. Only tests with at least two outcomes in the node compete. Scores
 // within 1e-12 * max(1, |best|) of the best one are equal; among equals the
 // cheapest test wins, then the first in test order.
 //
