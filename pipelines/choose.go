@@ -228,13 +228,7 @@ func (d *describing) measure(
 	if err != nil {
 		return err
 	}
-	if err := d.slice(ctx, t, r.metrics); err != nil {
-		return err
-	}
-	if t.Training.Weights != "" {
-		r.metrics.DescribeWeights()
-	}
-	return nil
+	return d.slice(ctx, t, r.metrics)
 }
 
 // grouped returns counts with the groups of the rows.

@@ -3,6 +3,7 @@ package pipelines
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -193,12 +194,16 @@ func (w *comparing) compare(counts *comparison.Counts) (*runfolder.Comparison, e
 	if w.label != "" {
 		classes = len(a.Label.Classes)
 	}
-	m := metric.Compare(metric.PairRows(a, b, rows), classes, w.spec.ScaleOf(dataset.Test), w.errorCosts(), w.spec.Keyed())
+	pairs, unit := metric.PairRows(a, b, rows), 1.0
+	if classes > 0 {
+		unit = metric.JudgePairs(a, b, pairs)
+	}
+	m := metric.Compare(pairs, classes, unit*w.spec.ScaleOf(dataset.Test), w.errorCosts(), w.spec.Keyed())
 	r := &runfolder.Comparison{
 		Format: runfolder.ComparisonFormat, Version: 1, Label: w.label, Weight: w.config.Weight, Key: w.spec.Key, Note: w.note,
 		LostBits: counts.LostBits(), Metrics: m, Flips: comparison.NewFlips(a, b, rows, w.label != ""),
 		Predicted: comparison.PredictedClasses(a, b, rows),
-		Nodes:     report.CompareNodes(a, b, comparison.Match(a, b, rows), m.Weight),
+		Nodes:     report.CompareNodes(a, b, comparison.Match(a, b, rows), int64(math.RoundToEven(float64(m.Weight)/unit))),
 	}
 	if w.spec.Keyed() {
 		r.Flips.PValue = nil // the test is about independent rows

@@ -46,7 +46,7 @@ func scalesOf(spec *jobs.RowSpec) (scales [dataset.Parts]float64) {
 // newPredictedMetrics measures a tree on scored rows, as the part "test".
 func newPredictedMetrics(t *tree.Tree, counted *jobs.Predicted, spec *jobs.RowSpec) *runfolder.Metrics {
 	m := &runfolder.Metrics{Format: runfolder.MetricsFormat, Version: 1, Key: spec.Key}
-	if one := metric.OfScores(t, counted.Scores, spec.ScaleOf(dataset.Test)); one.Rows > 0 {
+	if one := metric.OfScores(t, counted.Scores, metric.FactorsOf(t, counted.Scores), spec.ScaleOf(dataset.Test)); one.Rows > 0 {
 		m.Set(dataset.Test, one)
 	}
 	return m

@@ -195,7 +195,7 @@ func readMetrics(
 	err := parallel.AtOnce(len(parts), func(i int) error {
 		counts, err := jobs.ReadScoreCounts(ctx, c, c.Parts[i], []*tree.Tree{t})
 		if err == nil {
-			parts[i] = metric.OfScores(t, counts[0], spec.ScaleOf(c.Parts[i]))
+			parts[i] = metric.OfScores(t, counts[0], metric.FactorsOf(t, counts[0]), spec.ScaleOf(c.Parts[i]))
 		}
 		return err
 	})

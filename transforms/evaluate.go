@@ -304,7 +304,7 @@ func (f *metricsFn) ProcessElement(_ int64, encoded []byte) (metric.Metrics, err
 	if err != nil {
 		return metric.Metrics{}, jobs.Carry(err)
 	}
-	m := metric.OfScores(t, counts, cmp.Or(scale, 1))
+	m := metric.OfScores(t, counts, metric.FactorsOf(t, counts), cmp.Or(scale, 1))
 	if m.Rows == 0 {
 		return *m, jobs.Carry(&dataset.DataError{
 			Column: t.Label.Column, Problem: "no row has a label, and a weight above 0", Hint: "check the source of the rows",

@@ -24,24 +24,29 @@ func Frequencies(t *tree.Tree) []float64 {
 	return shares
 }
 
-// Factors are the factors by class with which the weights of rows count; nil: weights count as they are.
-type Factors []float64
+// Factors are how much the classes of rows count. nil: weights count as they are.
+type Factors struct {
+	// Unit is the common integer factor of the products, a power of 2, that leaves them with many digits: the weight of
+	// all rows becomes Unit times as large.
+	Unit float64
+
+	byClass []float64 // including Unit
+}
 
 // mostWeight is the greatest weight of all rows after multiplication: the rounding error of the weight of a leaf
 // is then at most 2^-51 of it.
 const mostWeight = 1 << 50
 
-// FactorsOf returns the factors that give rows the class frequencies, given the weight of the rows by class. They
-// share an integer factor that leaves the products with many digits. Classes without rows have no part in the
-// frequencies. The result is nil if frequencies is nil, or if there are no rows.
-func FactorsOf(frequencies []float64, weights []int64) Factors {
+// FactorsOf returns the factors that give rows the class frequencies, given the weight of the rows by class. Classes
+// without rows have no part in the frequencies. The result is nil if frequencies is nil, or if there are no rows.
+func FactorsOf(frequencies []float64, weights []int64) *Factors {
 	total := sum(weights)
 	if frequencies == nil || total == 0 {
 		return nil
 	}
-	unit := 1.0
-	for total*unit*2 <= mostWeight {
-		unit *= 2
+	f := &Factors{Unit: 1, byClass: make([]float64, len(weights))}
+	for total*f.Unit*2 <= mostWeight {
+		f.Unit *= 2
 	}
 	seen := 0.0
 	for k, w := range weights {
@@ -49,37 +54,47 @@ func FactorsOf(frequencies []float64, weights []int64) Factors {
 			seen += frequencies[k]
 		}
 	}
-	factors := make(Factors, len(weights))
 	for k, w := range weights {
 		if w > 0 && seen > 0 {
-			factors[k] = frequencies[k] / seen * total / float64(w) * unit
+			f.byClass[k] = frequencies[k] / seen * total / float64(w) * f.Unit
 		}
 	}
-	return factors
+	return f
 }
+
+// Of returns the factor of a class, including Unit.
+func (f *Factors) Of(class int) float64 { return f.byClass[class] }
 
 // Weight returns the weight of rows of a class, multiplied by the factor of the class and rounded; the given
 // weight if there are no factors.
-func (f Factors) Weight(class int, weight int64) int64 {
+func (f *Factors) Weight(class int, weight int64) int64 {
 	if f == nil {
 		return weight
 	}
-	return int64(math.RoundToEven(float64(float64(weight) * f[class])))
+	return int64(math.RoundToEven(float64(float64(weight) * f.byClass[class])))
+}
+
+// Weights returns weights by class, multiplied; the given weights if there are no factors.
+func (f *Factors) Weights(weights []int64) []int64 {
+	if f == nil {
+		return weights
+	}
+	multiplied := make([]int64, len(weights))
+	for k, w := range weights {
+		multiplied[k] = f.Weight(k, w)
+	}
+	return multiplied
 }
 
 // Counts returns counts of rows with multiplied weights; the given counts if there are no factors.
-func (f Factors) Counts(c *tree.LeafCounts) *tree.LeafCounts {
+func (f *Factors) Counts(c *tree.LeafCounts) *tree.LeafCounts {
 	if f == nil {
 		return c
 	}
 	multiplied := &tree.LeafCounts{Weights: make([][]int64, len(c.Weights)), Rows: c.Rows}
 	for v, weights := range c.Weights {
-		if weights == nil {
-			continue
-		}
-		multiplied.Weights[v] = make([]int64, len(weights))
-		for k, w := range weights {
-			multiplied.Weights[v][k] = f.Weight(k, w)
+		if weights != nil {
+			multiplied.Weights[v] = f.Weights(weights)
 		}
 	}
 	return multiplied

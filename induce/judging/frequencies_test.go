@@ -85,7 +85,7 @@ func TestCounts(t *testing.T) {
 	if got, want := ill/(ill+healthy), .8*.02/(.8*.02+.2*.98); math.Abs(got-want) > 1e-12 {
 		t.Errorf("share of the ill %v, want %v", got, want)
 	}
-	if same := judging.Factors(nil).Counts(counts); same != counts {
+	if same := (*judging.Factors)(nil).Counts(counts); same != counts {
 		t.Error("without factors the counts are others")
 	}
 }

@@ -128,9 +128,9 @@ type evaluation struct {
 	models    [][]*Model
 	classes   int
 	intervals intervals
-	first     int             // first class whose area counts; for two classes, only the second counts
-	factors   judging.Factors // how much classes count, except for areas
-	weight    int64           // weight of all objects, by the factors
+	first     int              // first class whose area counts; for two classes, only the second counts
+	factors   *judging.Factors // how much classes count, except for areas
+	weight    int64            // weight of all objects, by the factors
 	tallies   []tally
 	pool      *workerPool
 	scratch   sync.Pool // holds *[]entry

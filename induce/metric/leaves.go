@@ -3,26 +3,31 @@ package metric
 import (
 	"slices"
 
+	"github.com/espalier-ml/espalier/induce/judging"
 	"github.com/espalier-ml/espalier/induce/tree"
 )
 
 // OfLeaves returns the metrics of a tree on counted rows. scale is as in Evaluate.
 func OfLeaves(t *tree.Tree, counts *tree.LeafCounts, scale float64) *Metrics {
-	return of(t, Leaves(t, counts), counts.Groups, scale)
+	weights := judging.ClassWeights(counts, len(t.Label.Classes))
+	return of(t, Leaves(t, counts), counts.Groups, judging.FactorsOf(judging.Frequencies(t), weights), scale)
 }
 
-// OfScores returns the metrics of a tree with leaf models on counted rows. scale is as in Evaluate.
-func OfScores(t *tree.Tree, counts *tree.ScoreCounts, scale float64) *Metrics {
+// OfScores returns the metrics of a tree with leaf models on counted rows, by the factors of the part that the rows
+// are from: see FactorsOf. scale is as in Evaluate.
+func OfScores(t *tree.Tree, counts *tree.ScoreCounts, factors *judging.Factors, scale float64) *Metrics {
 	groups := counts.Groups()
-	return of(t, scores(t, counts, groups), groups, scale)
+	return of(t, scores(t, counts, groups), groups, factors, scale)
 }
 
-func of(t *tree.Tree, leaves []Leaf, groups *tree.GroupCounts, scale float64) *Metrics {
-	m := evaluate(leaves, t.Label.Classes, scale, newEffects(t, groups))
+func of(t *tree.Tree, leaves []Leaf, groups *tree.GroupCounts, factors *judging.Factors, scale float64) *Metrics {
+	e := newEffects(t, groups)
+	plain := evaluate(leaves, t.Label.Classes, scale, e)
+	m := judged(&plain, t, leaves, factors, scale, e)
 	if t.Label.ErrorCosts != nil {
 		m.SetErrorCosts(t.Label.ErrorCosts)
 	}
-	return &m
+	return m
 }
 
 // Leaves returns the table of a tree's leaves with the rows counted at each leaf.

@@ -60,8 +60,8 @@ type Metrics struct {
 	// ExpectedErrorCost is the mean cost of the predictions: see SetErrorCosts.
 	ExpectedErrorCost *float64 `json:"expected_error_cost,omitempty"`
 
-	// Weights names the weights if they differ between the parts: "rows" for the weights of the
-	// rows, "class_weights" for these weights times the weight of the row's class.
+	// Weights names what makes the rows count with other weights than their own: WeightsByPriors or WeightsByClass,
+	// see package judging; empty: nothing. "rows" in version 0.3 was the rows' own weights.
 	Weights string `json:"weights,omitempty"`
 
 	Intervals   *Intervals   `json:"intervals"`   // nil without rows

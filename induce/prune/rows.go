@@ -34,7 +34,7 @@ type share struct {
 
 // NewRows adds up counts of rows by leaf of a tree. factors are how much the classes count in all scores but the
 // areas. It panics if the counts belong to another tree.
-func NewRows(t *tree.Tree, counts *tree.LeafCounts, factors judging.Factors) *Rows {
+func NewRows(t *tree.Tree, counts *tree.LeafCounts, factors *judging.Factors) *Rows {
 	nodes := len(t.Nodes)
 	if len(counts.Weights) != nodes || len(counts.Rows) != nodes {
 		panic(fmt.Sprintf("prune: counts of %d nodes for a tree of %d", len(counts.Weights), nodes))

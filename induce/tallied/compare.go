@@ -67,8 +67,9 @@ func (s *Spec) Compare(tally []byte, a, b *tree.Tree) (*Comparison, error) {
 	}
 	list := counts.List()
 	pairs := metric.PairRows(a, b, list)
+	unit := metric.JudgePairs(a, b, pairs)
 	return &Comparison{
-		metric.Compare(pairs, len(classes), 1, b.Label.ErrorCosts, keyed), metric.AreaOfB(pairs, keyed),
+		metric.Compare(pairs, len(classes), unit, b.Label.ErrorCosts, keyed), metric.AreaOfB(pairs, keyed),
 		comparison.NewFlips(a, b, list, true).Share,
 	}, r.err()
 }

@@ -6,7 +6,6 @@ import (
 
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/metric"
-	"github.com/espalier-ml/espalier/induce/tree"
 )
 
 // Metrics is metrics.json: the metrics of each part that has rows, and the metrics of the
@@ -94,23 +93,6 @@ func (m *Metrics) Set(part dataset.Part, x *metric.Metrics) {
 		m.Validation = x
 	default:
 		m.Test = x
-	}
-}
-
-// The values of Metrics.Weights.
-const (
-	weightsByRow   = "rows"
-	WeightsByClass = tree.WeightsByClass
-)
-
-// DescribeWeights sets in each part's metrics how its rows are weighed: class weights are for
-// training only.
-func (m *Metrics) DescribeWeights() {
-	for _, p := range m.Parts() {
-		p.Metrics.Weights = weightsByRow
-		if p.Name == dataset.Train.String() {
-			p.Metrics.Weights = WeightsByClass
-		}
 	}
 }
 

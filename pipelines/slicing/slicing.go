@@ -174,9 +174,10 @@ func slicesOf(
 			rows = append(rows, metric.RowsOf(&features[i], code))
 		}
 	}
+	factors := metric.FactorsOf(t, counts[:features[0].Codes()]...) // each row is in one slice of the first column
 	measured := make([]*metric.Metrics, len(rows))
 	parallel.Each(len(rows), runtime.GOMAXPROCS(0), func(i int) {
-		if one := metric.OfScores(t, counts[i], scale); one.Rows > 0 {
+		if one := metric.OfScores(t, counts[i], factors, scale); one.Rows > 0 {
 			measured[i] = one
 		}
 	})

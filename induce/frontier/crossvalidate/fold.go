@@ -33,7 +33,7 @@ type Growth struct {
 	// distill.TransferSet.Part; nil if no candidate was taught.
 	Transfer *distill.TransferSet
 
-	factors judging.Factors // how much the classes of held-out rows count
+	factors *judging.Factors // how much the classes of held-out rows count
 }
 
 // Fold holds the trees grown without the objects of a fold, with their scores on these objects.
