@@ -43,11 +43,11 @@ func TestWindowLimits(t *testing.T) {
 	}{
 		"MaxExpectedCost": {
 			func(c *transforms.TrainConfig) { c.MaxExpectedCost = 1.2 },
-			func(c *tree.Complexity) bool { mean, _ := c.Billed(); return mean <= 1.2 },
+			func(c *tree.Complexity) bool { return c.ExpectedCost <= 1.2 },
 		},
 		"MaxCost": {
 			func(c *transforms.TrainConfig) { c.MaxCost = 1 },
-			func(c *tree.Complexity) bool { _, most := c.Billed(); return most <= 1 },
+			func(c *tree.Complexity) bool { return c.MaxCost <= 1 },
 		},
 		"MaxLeaves": {
 			func(c *transforms.TrainConfig) { c.MaxLeaves = 2 },
