@@ -95,7 +95,7 @@ func (*sinkFn) ProcessElement(row beam.T, p transforms.Prediction) {
 		id = r["id"]
 	}
 	sunk.rows = append(sunk.rows,
-		fmt.Sprintf("%s: %s %.2f, leaf %d, %d tests, %v %v", id, p.Class, p.Probabilities, p.Leaf, p.Tests, p.Cost, p.Billed))
+		fmt.Sprintf("%s: %s %.2f, leaf %d, %d tests, %v", id, p.Class, p.Probabilities, p.Leaf, p.Tests, p.Cost))
 }
 
 type sinkTreeFn struct{}
@@ -309,8 +309,8 @@ func scoredBy(t *testing.T, encoded []byte, list []visit) []string {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want = append(want, fmt.Sprintf("%d: %s %.2f, leaf %d, %d tests, %v %v", list[i].ID, p.Class, p.Probabilities, p.Leaf,
-			p.Tests, p.Cost, p.Billed))
+		want = append(want, fmt.Sprintf("%d: %s %.2f, leaf %d, %d tests, %v", list[i].ID, p.Class, p.Probabilities, p.Leaf,
+			p.Tests, p.Cost))
 	}
 	slices.Sort(want)
 	return want
