@@ -18,7 +18,7 @@ def sure(runs, samples):
             runs.write(r.columns(), r.classes())
             tree, _, _ = runs.train()
             hits, all_ = answers(runs, tree, new, least)
-            right += [hits / all_] * (all_ > 0)
+            right += [hits / all_] if all_ else []
             share.append(all_ / len(new.q))
         title = f'{kind.title}; {np.mean(share):.0%} of the cases, in {len(right)} of {len(share)} trees'
         if right:
