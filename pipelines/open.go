@@ -80,13 +80,13 @@ func (o *opened) refused(writes bool) bool {
 func (o *opened) finishedRun(ctx context.Context, f *source.Files, c *TrainConfig) (*Result, error) {
 	there, err := runfolder.Read(ctx, f.Store, c.Output, runfolder.Training,
 		runfolder.TreeName, runfolder.MetricsName, runfolder.SchemaName, runfolder.FrontierName, runfolder.ImportanceName, runfolder.ReportName,
-		runfolder.DistributionName)
+		runfolder.DistributionName, runfolder.ManifestName)
 	if err != nil {
 		return nil, err
 	}
 	r := &Result{
 		Tree: there.Tree, Metrics: there.Metrics, Frontier: there.Frontier, Importance: there.Importance,
-		Schema: there.Schema, Files: runfolder.Training.Files(c.Output, there),
+		Schema: there.Schema, Manifest: there.Manifest, Files: runfolder.Training.Files(c.Output, there),
 	}
 	if o.unfinished == nil {
 		return r, nil

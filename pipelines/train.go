@@ -25,6 +25,7 @@ type Result struct {
 
 	Frontier   *runfolder.Frontier   // nil: there was only one tree
 	Importance *runfolder.Importance // nil: an earlier version without it has trained the run
+	Manifest   *runfolder.Manifest
 
 	Estimate   *runfolder.Estimate // time and memory, estimated before the run; nil: not estimated
 	Translated []string            // jobs that the engine has translated in a dry run

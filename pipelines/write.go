@@ -173,8 +173,7 @@ func (w *writer) write(ctx context.Context, g *grown, c *chosen) (*Result, error
 		}
 		return &Result{
 			Tree: c.tree, Metrics: c.metrics, Schema: documents.Schema, Frontier: c.frontier, Importance: c.importance,
-			Files:    urls,
-			Estimate: w.estimate,
+			Manifest: documents.Manifest, Files: urls, Estimate: w.estimate,
 		}, nil
 	})
 }

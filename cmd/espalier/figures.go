@@ -36,7 +36,7 @@ func printFigures(w io.Writer, folder string, r *runfolder.Run) error {
 	}
 	if r.Metrics.Folds != nil {
 		line("")
-		_ = report.Folds(b, r.Metrics.Folds, r.Tree.Modelled(), width)
+		_, _ = fmt.Fprintln(b, report.Wrapped(report.Folds(r.Metrics.Folds, r.Tree.Modelled()), width, ""))
 	}
 	if text := report.Certificate(r.Tree); text != "" {
 		line("\n" + text)

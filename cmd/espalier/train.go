@@ -176,7 +176,7 @@ func settleFirst(set *pflag.FlagSet, c *trainFlags, file *configFile, reporter e
 func printResult(w io.Writer, r *pipelines.Result, final *trainFlags) error {
 	o := report.Overview{
 		Folder: folderOf(r.Files), Whole: final.show,
-		Run:    &runfolder.Run{Tree: r.Tree, Metrics: r.Metrics, Schema: r.Schema, Frontier: r.Frontier},
+		Run:    &runfolder.Run{Tree: r.Tree, Metrics: r.Metrics, Schema: r.Schema, Frontier: r.Frontier, Manifest: r.Manifest},
 		Report: slices.ContainsFunc(r.Files, func(file string) bool { return strings.HasSuffix(file, "/"+runfolder.ReportName) }),
 	}
 	return o.Write(w, pageWidth(w))

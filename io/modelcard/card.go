@@ -6,6 +6,8 @@ import (
 	"strings"
 	"text/template"
 
+	"github.com/espalier-ml/espalier/induce/metric"
+	"github.com/espalier-ml/espalier/io/report"
 	"github.com/espalier-ml/espalier/io/runfolder"
 )
 
@@ -27,25 +29,26 @@ type card struct {
 	Title    markdown
 	Espalier markdown // version of the program
 
-	Details, Use, Factors, Evaluation, Training []fact
+	Facts *report.FactSheet
 
-	Metrics  []fact
 	Parts    *table
+	Priced   bool // errors have costs
 	Classes  *table
 	Part     markdown // the part whose figures are quoted
 	Slices   *table
 	Apart    markdown
 	Features *table
 	Frontier *table
-	Chosen   []fact // frontier, certificate, folds, calibration
 	Caveats  []markdown
 	notes    Notes
 }
 
-// fact is a line of a list.
-type fact struct {
-	Name string
-	Text markdown
+// builder makes the tables of a card.
+type builder struct {
+	*runfolder.Run
+
+	part    string          // the part whose figures are quoted
+	metrics *metric.Metrics // metrics of this part
 }
 
 // table is a table whose first column is aligned to the left, and all other columns to the right.
@@ -75,14 +78,11 @@ func Write(w io.Writer, c *Content) error {
 	}
 	b := &builder{Run: c.Run}
 	b.part, b.metrics = c.Run.Metrics.Best()
-	if err := b.readSettings(); err != nil {
-		return err
-	}
 	return t.Execute(w, &card{
 		Title: name(c.Run.Tree.Label.Column), Espalier: name(c.Run.Manifest.Espalier),
-		Details: b.details(), Use: b.use(), Factors: b.factors(), Evaluation: b.evaluation(), Training: b.training(),
-		Metrics: b.measures(), Parts: b.parts(), Classes: b.classes(), Part: markdown(b.part), Slices: b.slices(),
-		Apart: b.apart(), Features: b.features(), Frontier: b.frontier(), Chosen: b.chosen(), Caveats: b.caveats(),
+		Facts: report.Facts(c.Run, func(s string) string { return string(name(s)) }),
+		Parts: b.parts(), Priced: b.metrics.ExpectedErrorCost != nil, Classes: b.classes(), Part: markdown(b.part), Slices: b.slices(),
+		Apart: b.apart(), Features: b.features(), Frontier: b.frontier(), Caveats: b.caveats(),
 		notes: c.Notes,
 	})
 }

@@ -29,7 +29,7 @@ func (b *builder) caveats() []markdown {
 	add(rows < fewRows, "Only %.0f of the %s rows are of the class %s: figures of it are rough, as their intervals say.",
 		rows, b.part, class)
 	if c := m.Calibration; c != nil {
-		add(c.FarOff(), "Probabilities are %s: do not read them as they are.", markdown(report.OffBy(c, threeDecimals)))
+		add(c.FarOff(), "Probabilities are %s: do not read them as they are.", markdown(report.OffBy(c, report.ThreeDecimals)))
 	}
 	worse := b.worse()
 	for _, slice := range worse[:min(len(worse), mostWorse)] {

@@ -69,18 +69,3 @@ func say(format string, args ...any) markdown {
 	}
 	return markdown(fmt.Sprintf(format, args...))
 }
-
-// maxNames is the greatest number of names in a list.
-const maxNames = 20
-
-// names writes a list of names.
-func names(list []string) markdown {
-	var texts []string
-	for _, s := range list[:visible(len(list), maxNames)] {
-		texts = append(texts, string(name(s)))
-	}
-	if more := len(list) - visible(len(list), maxNames); more > 0 {
-		texts = append(texts, fmt.Sprintf("and %d others", more))
-	}
-	return markdown(strings.Join(texts, ", "))
-}

@@ -30,6 +30,9 @@ func figure(x *float64, i *metric.Interval) markdown {
 	return say("%s (%.3f to %.3f)", report.Figure(x), i.Low, i.High)
 }
 
+// number writes a number with at most four significant digits.
+func number(x float64) markdown { return say("%.4g", x) }
+
 // count writes a number of rows.
 func count(n int64) markdown { return markdown(humanize.Comma(n)) }
 

@@ -1,11 +1,11 @@
 package report
 
 import (
-	"fmt"
 	"io"
 	"strings"
 
 	"github.com/espalier-ml/espalier/induce/tree"
+	"github.com/espalier-ml/espalier/io/runfolder"
 )
 
 // about writes the text of About.
@@ -20,29 +20,15 @@ func about(w io.Writer, t *tree.Tree) {
 // of them.
 func About(t *tree.Tree) string {
 	var said []string
+	f := &facts{Run: &runfolder.Run{Tree: t}, write: name}
 	if t.Training.Weights != "" {
-		said = append(said, "rows weigh "+byClass(t, t.Training.ClassWeights))
+		said = append(said, "rows weigh "+string(f.byClass(t.Training.ClassWeights)))
 	}
 	if t.Label.Priors != nil {
-		said = append(said, "probabilities are for classes as frequent as "+byClass(t, t.Label.Priors))
+		said = append(said, "probabilities are for classes as frequent as "+string(f.byClass(t.Label.Priors)))
 	}
 	if t.Label.ErrorCosts != nil {
 		said = append(said, "classes are those of least expected error cost")
 	}
 	return strings.Join(said, "; ")
-}
-
-// maxClasses is the greatest number of classes that are shown with their numbers.
-const maxClasses = 8
-
-// byClass writes a number for each class.
-func byClass(t *tree.Tree, numbers []float64) string {
-	var list []string
-	for k, x := range numbers[:min(len(numbers), maxClasses, len(t.Label.Classes))] {
-		list = append(list, fmt.Sprintf("%s (%s)", number(x), name(t.Label.Classes[k])))
-	}
-	if len(numbers) > maxClasses {
-		list = append(list, "..")
-	}
-	return strings.Join(list, ", ")
 }

@@ -6,6 +6,9 @@ import (
 	"github.com/espalier-ml/espalier/induce/metric"
 )
 
+// ThreeDecimals writes a share with at least three decimals.
+func ThreeDecimals(share float64) string { return decimals(share, 3) }
+
 // OffBy describes how far the probabilities are from the observed shares, on average over rows. points writes
 // a difference of shares.
 func OffBy(c *metric.Calibration, points func(share float64) string) string {

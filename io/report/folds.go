@@ -1,8 +1,6 @@
 package report
 
 import (
-	"fmt"
-	"io"
 	"math"
 	"strings"
 
@@ -12,10 +10,9 @@ import (
 // leastOptimism is the optimism, in area, below which nothing is said of it.
 const leastOptimism = 0.0001
 
-// Folds writes the main figures of a cross-validation in a single line, or in several lines of at
-// most width characters; 0: unlimited. modelled means that the chosen tree has leaf models, which
-// the trees of the folds do not have.
-func Folds(w io.Writer, f *runfolder.Folds, modelled bool, width int) error {
+// Folds describes the main figures of a cross-validation. modelled means that the chosen tree has
+// leaf models, which the trees of the folds do not have.
+func Folds(f *runfolder.Folds, modelled bool) string {
 	var b strings.Builder
 	printf(&b, "%d folds%s: AUC %s", f.Count, withoutModels(modelled), Figure(f.Expected()))
 	if d := f.StandardDeviation.AUCOvRMacro; d != nil {
@@ -32,8 +29,7 @@ func Folds(w io.Writer, f *runfolder.Folds, modelled bool, width int) error {
 				"weight)", 100**s.SameFeature, 100**s.SameTest)
 		}
 	}
-	_, err := fmt.Fprintln(w, Wrapped(b.String(), width, ""))
-	return err
+	return b.String()
 }
 
 // withoutModels returns words for the trees of the folds of a tree with leaf models.

@@ -62,7 +62,7 @@ func (o *Overview) Write(w io.Writer, width int) error {
 
 // Choice describes in sentences which rows were read, and which tree was chosen.
 func (o *Overview) Choice() []string {
-	list := []string{o.rows(), o.features(), o.choice()}
+	list := []string{o.rows(), o.features(), string(newFacts(o.Run, name).choice())}
 	if text := About(o.Run.Tree); text != "" {
 		list = append(list, text)
 	}
@@ -114,34 +114,13 @@ func (o *Overview) features() string {
 	return text + ", a test costs " + number(least) + " to " + number(most) + unit + "."
 }
 
-// choice describes which tree was chosen among how many, and why.
-func (o *Overview) choice() string {
-	f := o.Run.Frontier
-	if f == nil {
-		return "Grew one tree: there was nothing to choose."
-	}
-	chosen := &f.Points[chosenOf(f.Points)]
-	within := ""
-	if limits := f.Limits.String(); limits != "" {
-		within = " within " + limits
-	}
-	return fmt.Sprintf("Took tree %s of %s of %s%s: %s.", digits(chosen), plural(int64(f.Pruned), "pruning"),
-		plural(int64(f.Grown), "tree"), within, why(f, chosen))
-}
-
 // why returns a clause that explains why a tree of a frontier was chosen.
 func why(f *runfolder.Frontier, chosen *runfolder.Point) string {
-	on := "on validation rows"
-	switch {
-	case chosen.Validation.AUC == nil && f.Folds > 0:
-		on = "on the folds"
-	case f.Folds > 0:
-		on += " and folds"
-	}
+	on := judgedOn(f, chosen)
 	highest := marked(f.Points, func(p *runfolder.Point) bool { return p.Highest })
 	switch rule, _ := frontier.ParseRule(f.Select); {
 	case f.Select == runfolder.SelectNumber:
-		return "chosen by its number"
+		return "named by a person"
 	case rule == frontier.Total:
 		return "the least total cost of tests and errors"
 	case rule == frontier.Paper:

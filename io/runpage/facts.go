@@ -138,25 +138,6 @@ func sentence(s string) string { return upper(s) + "." }
 // upper makes the first letter a capital.
 func upper(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
 
-// bound describes how near the tree is to the optimum.
-func (f *facts) bound() string {
-	text := report.Certificate(f.Tree)
-	if text == "" {
-		return ""
-	}
-	return sentence(strings.ReplaceAll(text, "\n", " "))
-}
-
-// folds describes how far the trees of the folds agree.
-func (f *facts) folds() string {
-	if f.Metrics.Folds == nil {
-		return ""
-	}
-	var b strings.Builder
-	_ = report.Folds(&b, f.Metrics.Folds, f.Tree.Modelled(), 0) // a strings.Builder returns no error
-	return strings.TrimSpace(b.String())
-}
-
 // importance describes what the table of features shows.
 func (f *facts) importance() string {
 	i := f.Importance
@@ -202,25 +183,6 @@ func (f *facts) inputs() *table {
 
 // maxInputs is the greatest number of input files listed.
 const maxInputs = 20
-
-// made describes when and by which program the tree was made.
-func (f *facts) made() []string {
-	m := f.Manifest
-	if m == nil {
-		return nil
-	}
-	text := []string{fmt.Sprintf("Trained by Espalier %s on %s.", report.Name(m.Espalier),
-		m.Started.UTC().Format("2006-01-02 at 15:04 UTC")), "The tree.json has the SHA-256 " + tree.Digest(f.Tree.Encode()) + "."}
-	for _, p := range m.Promotions[max(0, len(m.Promotions)-maxPromotions):] {
-		text = append(text, fmt.Sprintf("On %s tree %s took the place of tree %s.",
-			p.Promoted.UTC().Format("2006-01-02 at 15:04 UTC"), report.Name(report.Number(p.Tree)),
-			report.Name(report.Number(p.Before))))
-	}
-	return text
-}
-
-// maxPromotions is the greatest number of promotions listed.
-const maxPromotions = 5
 
 // root returns the node of the first question; nil if the tree asks nothing.
 func (f *facts) root() *tree.Node {

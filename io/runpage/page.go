@@ -66,12 +66,12 @@ type page struct {
 	Trees                    int // on the frontier
 	Parts, Classes, Bins     *table
 	Live                     *table
-	Confusions, Folds, Bound string
+	Confusions               string
 	Features, Points, Depths *table
 	Importance               string // description of the table of features
 	Previous                 *previous
 	Settings, Inputs         *table
-	Made                     []string
+	Facts                    *report.FactSheet
 }
 
 // Write writes the page of a run. Equal documents give equal pages.
@@ -124,7 +124,7 @@ func newPage(c *Content, room int) (*page, error) {
 		Chart:   frontier,
 		Answers: facts.answers(), Next: nextSteps(), Notes: facts.notes(),
 		Parts: newTable(report.FiguresTable(c.Run.Metrics.Parts())), Bins: facts.calibration(),
-		Bound: facts.bound(), Folds: facts.folds(), Settings: facts.settings, Inputs: facts.inputs(), Made: facts.made(),
+		Settings: facts.settings, Inputs: facts.inputs(), Facts: report.Facts(c.Run, report.Name),
 	}
 	p.addOverview(c.Run)
 	p.ROC, p.Calibration = drawn(chart.ROC(c.Run.Metrics, "")), drawn(chart.Calibration(c.Run.Metrics))
