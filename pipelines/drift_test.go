@@ -104,7 +104,10 @@ func visits(t *testing.T, seed uint64, customers int, key string) string {
 	}
 	file := filepath.Join(t.TempDir(), "rows.parquet")
 	err := parquetio.Write(t.Context(), objectstore.New(), file, []parquetio.WriteColumn{
-		{Name: key, Values: customer}, {Name: "age", Values: age}, {Name: "name", Values: name}, {Name: "shop", Values: shop},
+		{Name: key, Values: customer},
+		{Name: "age", Values: age},
+		{Name: "name", Values: name},
+		{Name: "shop", Values: shop},
 		{Name: "class", Values: class},
 	}, parquetio.WriteOptions{})
 	if err != nil {
