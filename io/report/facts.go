@@ -281,7 +281,7 @@ func (f *facts) intervals() written {
 	case key != "":
 		return f.say("%s: by a jackknife over groups of rows (delete-a-group), each the rows with the same %s", written(what), key)
 	case weight != "":
-		return f.say("%s, which count by their weight: DeLong's for AUC, Wilson's for shares", written(what))
+		return what + ": DeLong's for AUC, Wilson's for shares, both for Kish's effective number of rows by their weights"
 	default:
 		return what + ": DeLong's for AUC, Wilson's for shares"
 	}
