@@ -42,9 +42,20 @@ type CalibrationBin struct {
 	ObservedShare   float64 `json:"observed_share"` // share of the class among the rows
 }
 
-// fillCalibration sets the calibration. There must be rows. Floats are added in the
-// canonical order of the leaves.
-func (m *Metrics) fillCalibration(t *table) {
+// independent returns how many independent rows the rows stand for, given the design effects of their groups
+// or nil: as many as have the standard error of the accuracy.
+func (s *sample) independent(e *Effects) float64 {
+	rows := s.all()
+	if e != nil && e.ratio[figureAccuracy] != nil {
+		by := max(1, *e.ratio[figureAccuracy])
+		rows /= by * by
+	}
+	return rows
+}
+
+// fillCalibration sets the calibration, given the number of independent rows. There must be rows. Floats
+// are added in the canonical order of the leaves.
+func (m *Metrics) fillCalibration(t *table, rows float64) {
 	c := &Calibration{}
 	if len(m.PerClass) == 2 {
 		c.Class = m.PerClass[1].Class
@@ -76,7 +87,7 @@ func (m *Metrics) fillCalibration(t *table) {
 		c.MaximumError = max(c.MaximumError, gap)
 		c.Bins = append(c.Bins, b)
 	}
-	c.subtractChance(float64(m.Rows))
+	c.subtractChance(rows)
 	m.Calibration = c
 }
 

@@ -207,7 +207,7 @@ func (m *Metrics) fillHits() {
 // fillMeans sets the means over rows, their intervals and the calibration. There must be rows.
 func (m *Metrics) fillMeans(t *table, p *projection, s *sample, e *effects) {
 	m.fillScores(t)
-	m.fillCalibration(t)
+	m.fillCalibration(t, s.independent(e))
 	m.Intervals = &Intervals{}
 	i := m.Intervals
 	t.fillMean(func(l *Leaf) float64 { return l.Cost }, s, e, figureCost, &m.ExpectedCost, &i.ExpectedCost)
