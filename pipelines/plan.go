@@ -139,16 +139,16 @@ func (r *run) checked(ctx context.Context) (*run, error) {
 // row groups in all rows.
 func (p *plan) sample(rows int64) (*plan, float64) {
 	in, share := p.input.Sample(rows)
-	changed, settings := *p.config, *p.parsed
+	changed, parsed := *p.config, *p.parsed
 	changed.MemoryObjects, changed.Runner, changed.LevelsPerJob, changed.Deadline = -1, engine.DefaultRunner(), 1, 0
 	changed.Rows, changed.ObjectCache = 0, ""
-	settings.Grid = slices.Clone(settings.Grid)
-	for i := range settings.Grid {
-		params := &settings.Grid[i].Params
+	parsed.Grid = slices.Clone(parsed.Grid)
+	for i := range parsed.Grid {
+		params := &parsed.Grid[i].Params
 		params.MinRows = int64(math.Ceil(float64(params.MinRows) * share))
 	}
 	return &plan{
-		config: &changed, parsed: &settings, input: in, schema: p.schema, costs: p.costs.OfFeatures(), cuts: p.cuts,
+		config: &changed, parsed: &parsed, input: in, schema: p.schema, costs: p.costs.OfFeatures(), cuts: p.cuts,
 		tables: p.tables, memory: p.memory, sampled: true,
 	}, share * float64(p.input.Rows) / float64(p.rows())
 }
@@ -168,9 +168,9 @@ func (p *plan) mayValidate() bool {
 // narrowed returns the plan without the trees that cannot be chosen, see
 // selection.Settings.Narrowed. validates reports whether there are validation rows.
 func (p *plan) narrowed(validates bool, r selection.Host) *plan {
-	narrow, settings := *p, *p.parsed
-	settings.Selection, settings.Grid = settings.Selection.Narrowed(settings.Grid, validates, r)
-	narrow.parsed = &settings
+	narrow, parsed := *p, *p.parsed
+	parsed.Selection, parsed.Grid = parsed.Selection.Narrowed(parsed.Grid, validates, r)
+	narrow.parsed = &parsed
 	return &narrow
 }
 

@@ -80,7 +80,9 @@ func TestAsk(t *testing.T) {
 			"p (p 1, n 0)\nleaf 3, after 2 tests for 0 euros\n  age: unknown (known beforehand)\n  job: b (known beforehand)\n",
 		},
 		"sure at once": {
-			"", []string{"--confidence", "0.57"}, "",
+			"",
+			[]string{"--confidence", "0.57"},
+			"",
 			"n (n 0.6, p 0.4)\nsure enough at node 0, after 0 tests for 0 euros\nat least 57.3% of the rows there are n\n",
 		},
 		"sure after a while": {

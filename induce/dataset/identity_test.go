@@ -3,6 +3,7 @@ package dataset_test
 import (
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
@@ -99,13 +100,14 @@ func TestTestOrder(t *testing.T) {
 	}
 }
 
-func inOrder(names string, contents []uint64) (order string) {
+func inOrder(names string, contents []uint64) string {
+	var list []string
 	columns := make([]dataset.FeatureColumn, len(names))
 	for i := range columns {
 		columns[i].Name = names[i : i+1]
 	}
 	for _, i := range dataset.TestOrder(columns, contents) {
-		order += names[i : i+1]
+		list = append(list, names[i:i+1])
 	}
-	return order
+	return strings.Join(list, "")
 }

@@ -84,7 +84,7 @@ func (p *pile) take(random *portable.Random) uint8 {
 	return uint8(number)
 }
 
-// each calls f with the parts of object i that are dealt alike, and with their rows. The bucket of a part is the class
+// each calls f with the parts of object i that are dealt in the same way, and with their rows. The bucket of a part is the class
 // of its weights.
 func (d *dealer) each(i int, f func(s GroupShare, rows int64)) {
 	o := d.objects

@@ -22,7 +22,7 @@ func (s *Settings) Undecided(trees int) bool {
 func (s *Settings) stepsCompete() bool { return len(s.Currencies) > 0 && s.Alpha == nil }
 
 // Unjudged returns the settings for a run without rows to compare trees by: the first tree is taken. It is
-// pruned at the fixed alpha, or as far as a limit asks.
+// pruned at the fixed alpha, or until it keeps the limits.
 func (s Settings) Unjudged() Settings {
 	if s.Rule = First; s.Alpha == nil && s.Limits == (Limits{}) {
 		s.Currencies = nil

@@ -97,7 +97,7 @@ func (m *Metrics) fillRanked(t *table, p *projection) {
 // The interval is Wilson's, for a share of A among A(1-A)/variance rows. Unlike an interval for the
 // logit of A it is also defined for A = 1. Then the number of rows is the size of the smallest
 // class, because the variance of an area is at most A(1-A) divided by this number (Birnbaum and
-// Klose). The few rows of a rare class often rank nearly alike, and next to 1 all rows do, so that
+// Klose). The few rows of a rare class often rank nearly equally, and next to 1 all rows do, so that
 // the sample variance is too low. The variance for the interval therefore has a further row of each
 // class with the greatest variance possible.
 //

@@ -42,9 +42,9 @@ type CalibrationBin struct {
 	ObservedShare   float64 `json:"observed_share"` // share of the class among the rows
 }
 
-// independent returns how many independent rows the rows stand for, given the design effects of their groups
+// independent returns the number of independent rows with the same information, given the design effects of their groups
 // or nil: as many as have the standard error of the accuracy.
-func (s *sample) independent(e *Effects) float64 {
+func (s *sample) independent(e *effects) float64 {
 	rows := s.all()
 	if e != nil && e.ratio[figureAccuracy] != nil {
 		by := max(1, *e.ratio[figureAccuracy])

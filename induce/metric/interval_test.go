@@ -466,7 +466,8 @@ func FuzzEvaluate(f *testing.F) {
 // TestMeanOf: by hand. Values that are not defined do not count.
 func TestMeanOf(t *testing.T) {
 	list := []*metric.Estimate{
-		{Value: .8, Interval: metric.Interval{StandardError: .03, Low: .7, High: .9}}, nil,
+		{Value: .8, Interval: metric.Interval{StandardError: .03, Low: .7, High: .9}},
+		nil,
 		{Value: .6, Interval: metric.Interval{StandardError: .04, Low: .5, High: .8}},
 	}
 	got := metric.MeanOf(list, 2)

@@ -163,10 +163,14 @@ func TestWeightsHold(t *testing.T) {
 		{"equal", 300, one, one},
 		{"log-normal, sd 1", 300, func(int, int, int) float64 { return normal(1) }, one},
 		{"log-normal, sd 2", 1000, func(int, int, int) float64 { return normal(2) }, one},
-		{"by class", 300, func(_, _, class int) float64 { return normal(1) / float64(1+9*class) },
-			func(_, _, class int) float64 { return 1 / float64(1+9*class) }},
-		{"by leaf", 1000, func(_, leaf, _ int) float64 { return ofLeaf[leaf] * normal(.5) },
-			func(_, leaf, _ int) float64 { return ofLeaf[leaf] }},
+		{
+			"by class", 300, func(_, _, class int) float64 { return normal(1) / float64(1+9*class) },
+			func(_, _, class int) float64 { return 1 / float64(1+9*class) },
+		},
+		{
+			"by leaf", 1000, func(_, leaf, _ int) float64 { return ofLeaf[leaf] * normal(.5) },
+			func(_, leaf, _ int) float64 { return ofLeaf[leaf] },
+		},
 		{"20 heavy rows", 1000, func(i, _, _ int) float64 {
 			if i < 20 {
 				return 1

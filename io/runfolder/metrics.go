@@ -13,7 +13,7 @@ import (
 type Metrics struct {
 	Format     string          `json:"format"`
 	Version    int             `json:"version"`
-	Key        string          `json:"key,omitempty"` // of an evaluation: rows with the same value of this column are a group
+	Key        string          `json:"key,omitempty"` // column of an evaluation: rows with the same value are a group
 	Train      *metric.Metrics `json:"train,omitempty"`
 	Validation *metric.Metrics `json:"validation,omitempty"`
 	Test       *metric.Metrics `json:"test,omitempty"`
