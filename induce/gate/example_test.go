@@ -18,5 +18,5 @@ func Example() {
 		fmt.Println(reason)
 	}
 	// Output:
-	// AUC on the new tree's own test rows has fallen by 0.0700; want at most, by the interval of the fall, 0.05
+	// AUC on the new tree's own test rows has fallen by 0.0700, want at most 0.05
 }

@@ -59,7 +59,7 @@ func TestAlone(t *testing.T) {
 	}
 }
 
-// TestFall: the fall of the AUC refuses a tree if its whole interval is beyond the limit of .05.
+// TestFall: a fall of the AUC beyond the limit of .05 refuses a tree if its whole interval is above 0.
 func TestFall(t *testing.T) {
 	area := func(x, half float64) *metric.Estimate {
 		return &metric.Estimate{Value: x, Interval: metric.Interval{Low: x - half, High: x + half}}
@@ -71,8 +71,8 @@ func TestFall(t *testing.T) {
 	}{
 		{area(0.8, 0.001), area(0.84, 0.001), 0},
 		{area(0.8, 0.001), area(0.86, 0.001), 1},
-		{area(0.8, 0.003), area(0.86, 0.004), 1}, // by hand: .06 less .005 is beyond .05
-		{area(0.8, 0.09), area(0.96, 0.12), 0},   // .16 less .15 is not
+		{area(0.8, 0.03), area(0.86, 0.04), 1}, // by hand: .06 less .05 is above 0
+		{area(0.8, 0.03), area(0.86, 0.06), 0}, // .06 less .067 is not
 		{area(0.8, 0.001), area(0.7, 0.001), 0},
 		{area(0.8, 0.001), nil, 0},
 		{nil, area(0.8, 0.001), 0},

@@ -134,7 +134,7 @@ func why(f *runfolder.Frontier, chosen *runfolder.Point) string {
 	case highest == nil || highest.Merit <= chosen.Merit:
 		return "the cheapest of the trees that are as good"
 	default:
-		return fmt.Sprintf("%s would add %.4f of AUC %s, no more than chance or --tolerance allows", size(highest),
+		return fmt.Sprintf("%s would add %.4f of AUC %s, within chance or --tolerance", size(highest),
 			highest.Merit-chosen.Merit, on)
 	}
 }

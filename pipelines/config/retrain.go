@@ -105,7 +105,7 @@ func (g *Gate) Settings() []setting.Setting {
 		{
 			Name: "max_auc_fall", Value: setting.Share(&g.MaxAUCFall),
 			Help: "greatest fall of the AUC against the run in use, each on its own test rows: a run is refused if the " +
-				"whole 95 % interval of the fall is beyond it; 1: any. It finds bad labels, which are bad for both trees",
+				"fall is beyond it and its whole 95 % interval above 0; 1: any. It finds bad labels, which are bad for both trees",
 		},
 		{
 			Name: "max_cost_ratio", Value: setting.Number(&g.MaxCostRatio, setting.From(0)),
