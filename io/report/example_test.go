@@ -36,8 +36,8 @@ func ExampleText() {
 	// health by ec45 (lambda 10): 10 rows, expected cost 2 (1 tests), 2 leaves, depth
 	// 1
 	//
-	//                         rows  of class   share  paid  class (* leaf)
-	// all rows                  10         6  100.0%     0  healthy 0.60
-	// ├─ age >= 40               5         4   50.0%     2 *ill 0.80
-	// └─ age < 40 or missing     5         5   50.0%     2 *healthy 1.00
+	//                         rows  right   share  paid  class (* leaf)
+	// all rows                  10      6  100.0%     0  healthy 0.60
+	// ├─ age >= 40               5      4   50.0%     2 *ill 0.80
+	// └─ age < 40 or missing     5      5   50.0%     2 *healthy 1.00
 }

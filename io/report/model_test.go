@@ -17,8 +17,8 @@ import (
 func TestTextModels(t *testing.T) {
 	m := goldenTree(t, "modelled.json")
 	for width, want := range map[int]string{
-		0:  "   └─ job != b    10         6   50.0%     5     4 *p 0.60, from 0.32 to 0.90 with age\n",
-		90: "   └─ job != b    10         6   50.0%     5 *p 0.60, from 0.32 to 0.90 with age\n",
+		0:  "   └─ job != b    10      6   50.0%     5     4 *p 0.60, from 0.32 to 0.90 with age\n",
+		90: "   └─ job != b    10      6   50.0%     5 *p 0.60, from 0.32 to 0.90 with age\n",
 		60: "   └─ job != b    10   50.0%     5 *p 0.60\n         p 0.60, from 0.32 to 0.90 with age\n",
 	} {
 		var got bytes.Buffer

@@ -99,12 +99,12 @@ type figure struct {
 func (d *sketch) figures(class int) (list []figure, taken int) {
 	all := []figure{
 		{head: "rows", of: func(l *line) string { return l.rows }},
-		{head: "of class", of: func(l *line) string { return l.ofClass }, rank: 3},
+		{head: "right", of: func(l *line) string { return l.ofClass }, rank: 3},
 		{head: "share", of: func(l *line) string { return l.share }, rank: 1},
 		{head: "paid", of: func(l *line) string { return l.paid }, rank: 2},
 	}
 	if d.ofClass(0) == "" {
-		all = slices.DeleteFunc(all, func(f figure) bool { return f.head == "of class" })
+		all = slices.DeleteFunc(all, func(f figure) bool { return f.head == "right" })
 	}
 	if d.brief > 0 {
 		all = slices.DeleteFunc(all, func(f figure) bool { return f.head == "share" })
