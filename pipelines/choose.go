@@ -413,7 +413,7 @@ func expectedInterval(area *metric.Estimate, optimism *float64) *metric.Interval
 		less = *optimism
 	}
 	wider := 1.0
-	deviation := math.Hypot(area.StandardError, luckOfChoice*less)
+	deviation := math.Sqrt(float64(area.StandardError*area.StandardError) + float64(luckOfChoice*less*luckOfChoice*less))
 	if area.StandardError > 0 {
 		wider = deviation / area.StandardError
 	}

@@ -345,7 +345,7 @@ func TestCloudFaults(t *testing.T) {
 			for _, scheme := range schemes {
 				cl := newCloud(t, scheme)
 				cl.Inject(c.fault)
-				o := cl.train(t, cl.url+"/*.parquet", cl.url+"/run", "--ignore", fiveColumns(), "--storage_timeout", "0.3")
+				o := cl.train(t, cl.url+"/*.parquet", cl.url+"/run", "--ignore", fiveColumns(), "--storage_timeout", "0.3", "--select", "first")
 				o.wants(t, c.code, c.words...)
 				cl.Clear()
 				left, _ := cl.store.List(t.Context(), cl.url+"/run/**") // none is an error

@@ -183,7 +183,6 @@ func (d *delayed) wantsFigures(t *testing.T, run string, day int, got *runfolder
 	if err := json.Unmarshal([]byte(o.stdout), &m); err != nil {
 		t.Fatal(err)
 	}
-	m.Test.ExpectedCost, m.Test.Intervals.ExpectedCost = nil, nil
 	for i := range m.Test.PerClass {
 		m.Test.PerClass[i].ROC = nil
 	}
