@@ -205,7 +205,8 @@ func TestBalanced(t *testing.T) {
 		}
 	}
 	m := r.Metrics.Train
-	if r.Tree.Training.WeightScale != 1_000_000 || m.WeightScale != 1_000_000 || m.Rows != 958 || m.Weights != "class_weights" {
+	if r.Tree.Training.WeightScale != 1_000_000 || math.Abs(float64(m.Weight)/m.WeightScale-958) > 0.001 || m.Rows != 958 ||
+		m.Weights != "class_weights" {
 		t.Errorf("training %+v, metrics of %d rows by %q in units of 1/%v", r.Tree.Training, m.Rows, m.Weights, m.WeightScale)
 	}
 	// By hand: where all classes weigh the same, accuracy is the mean recall.
@@ -214,8 +215,11 @@ func TestBalanced(t *testing.T) {
 	}
 	c.Split = dataset.Shares{70, 10, 20}
 	r = mustTrain(t, c)
-	if m := r.Metrics.Test; m.Weights != "rows" || m.WeightScale != 0 || m.Weight != m.Rows {
-		t.Errorf("test rows: weight %d of %d rows by %q", m.Weight, m.Rows, m.Weights)
+	m = r.Metrics.Test // also judged where all classes weigh the same
+	if m.Weights != "class_weights" || math.Abs(float64(m.Weight)/m.WeightScale-float64(m.Rows)) > 0.001 ||
+		math.Abs(*m.Accuracy-*m.BalancedAccuracy) > 0.01 {
+		t.Errorf("test rows: weight %v of %d rows by %q, accuracy %v, balanced accuracy %v", float64(m.Weight)/m.WeightScale, m.Rows,
+			m.Weights, *m.Accuracy, *m.BalancedAccuracy)
 	}
 }
 

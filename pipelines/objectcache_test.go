@@ -7,6 +7,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -70,6 +71,9 @@ func (w *window) reads(t *testing.T, folder string, days ...int) (documents []by
 	return documents, len(entries(t, folder)) - len(before)
 }
 
+// uncertain matches the figures of metrics.json that follow from the number of independent rows.
+var uncertain = regexp.MustCompile(`"(standard_error|low|high|expected_error|chance_error|chance_limit)": [^,\n]*`)
+
 // entries lists the entries of a cache.
 func entries(t *testing.T, folder string) []string {
 	t.Helper()
@@ -115,7 +119,11 @@ func TestCachedObjects(t *testing.T) {
 				}
 				direct := w.TrainConfig
 				direct.Input = pick(w.days, step.days)
-				if !bytes.Equal(got, train(t, direct)) {
+				want := train(t, direct)
+				if direct.Weight != "" { // the classes of weights, for intervals, are of the window in which rows were read
+					got, want = uncertain.ReplaceAll(got, nil), uncertain.ReplaceAll(want, nil)
+				}
+				if !bytes.Equal(got, want) {
 					t.Errorf("days %v: not the bytes of reading all rows", step.days)
 				}
 			}

@@ -81,7 +81,7 @@ func TestTrainWritesARunFolder(t *testing.T) {
 	for _, column := range readSchema(t, c.Output).Columns {
 		roles = append(roles, column.Name+": "+column.Role)
 	}
-	if diff := cmp.Diff([]string{"color: feature", "size: feature", "shop: constant", "kind: label"}, roles); diff != "" {
+	if diff := cmp.Diff([]string{"color: feature", "kind: label", "shop: constant", "size: feature"}, roles); diff != "" {
 		t.Errorf("roles (-want +got):\n%s", diff)
 	}
 
