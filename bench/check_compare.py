@@ -8,7 +8,7 @@ and bank-marketing, if none is named): by the preset default, by the preset accu
 another seed and half of the expected cost, and with leaf models and weights. It scores all
 rows by `espalier predict`, and compares six pairs of trees: the three others with the first
 one, the first one with itself, and two of these with weights of the rows. From the two files of
-predictions it computes the flips, McNemar's test by scipy, the metrics, and the 95 % intervals
+predictions it computes the flips, McNemar's test by scipy, the metrics, and the standard errors
 of their differences: of AUC by DeLong's covariance of two correlated curves, of means by the
 paired differences of the rows. All must be what `compare --format json` says, to 1e-9. It
 fails if anything differs. It needs Python, and Go unless --espalier names a binary; it
@@ -161,8 +161,15 @@ def judge_pair(what, found, sides, actual, classes, w, scale):
         near(name + ' of B', got['b'], b)
         near(name + ' B - A', got['difference'], b - a)
         if error is not None:
-            near(name + ' from', got['interval']['low'], b - a - z * error)
-            near(name + ' to', got['interval']['high'], b - a + z * error)
+            low, high = got['interval']['low'], got['interval']['high']
+            deviation = got['interval']['standard_error']
+            if len(set(w)) == 1:
+                near(name + ' standard error', deviation, error)
+            elif not 0.85 * error <= deviation <= 1.5 * error + same:  # between the sandwich and Kish's number of rows
+                wrong.append(f'{what}: {name} standard error {deviation}, by numpy {error} without Kish')
+            near(name + ' middle of the interval', (low + high) / 2, b - a)
+            if high - low < 2 * z * error - same:  # Student's t is wider than the normal distribution
+                wrong.append(f'{what}: {name} from {low} to {high}, with the standard error {error}')
     flips, changed = found['flips'], sides[0].predicted != sides[1].predicted
     right = int((changed & (sides[1].predicted == actual)).sum())
     lost = int((changed & (sides[0].predicted == actual)).sum())

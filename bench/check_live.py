@@ -67,6 +67,9 @@ def wanted(rows, classes):
     observed, chance = sum(s * g for s, g in gaps), sum(np.sqrt(2 / np.pi * np.array(chances)))
     shape = chance**2 / ((1 - 2 / np.pi) * sum(chances))
     limit = chance * (1 - 1 / (9 * shape) + 1.6448536269514722 / (3 * np.sqrt(shape))) ** 3
+    by_chance = {'expected_error': np.sqrt(observed**2 - chance**2) if observed > limit else 0, 'chance_error': chance, 'chance_limit': limit}
+    if len(set(w)) > 1:  # chance then depends on classes of weights
+        by_chance = {}
     return {
         'rows': len(rows),
         'auc_ovr_macro': np.mean([area(actual == k, p[:, k], w) for k in ranked]) if ranked else None,
@@ -74,8 +77,7 @@ def wanted(rows, classes):
         'log_loss': mean(-np.log(np.clip(p[np.arange(len(p)), actual], 1e-15, 1 - 1e-15))),
         'expected_cost': mean(rows.cost), 'expected_tests': mean(rows.tests),
         'calibration': {
-            'expected_error': np.sqrt(observed**2 - chance**2) if observed > limit else 0,
-            'observed_error': observed, 'chance_error': chance, 'chance_limit': limit,
+            **by_chance, 'observed_error': observed,
             'maximum_error': max(g for _, g in gaps), 'bins': bins,
         },
     }

@@ -8,8 +8,8 @@ none is named), with and without leaf models, and asks for slices by all columns
 features, the column that says which rows are for validation, and one of 60 texts and nulls
 that is ignored. It finds the slices of the rows by pandas, and their figures by
 scikit-learn from the probabilities of `espalier predict`: AUC, accuracy, balanced accuracy,
-log loss, Brier score, costs, tests, the shares of the classes, and the 95 % intervals by
-the formulas of DeLong and Wilson in numpy. All must be the same to 1e-9, slice by slice and
+log loss, Brier score, costs, tests, the shares of the classes, and the standard errors by
+DeLong's formula and the usual ones in numpy; truth.py measures what the intervals cover. All must be the same to 1e-9, slice by slice and
 in the same order. Then it evaluates the test rows with the same columns, and judges that in
 the same way. With leaf models, slices of more than 16,384 rows may differ by 1e-5, as
 docs/reading.md says. It fails if anything else differs. It needs Python, and Go unless --espalier names
@@ -78,23 +78,12 @@ def slices_of(name, column, deciding):
     return found
 
 
-def share_interval(p, error, rows):
-    """Wilson's interval for a share of the given standard error."""
-    if p * (1 - p) > 1e-12:
-        rows = p * (1 - p) / error / error if error else np.inf
-    center, half = p + z * z / 2 / rows, z * np.sqrt(p * (1 - p) / rows + z * z / 4 / rows / rows)
-    return max(0, (center - half) / (1 + z * z / rows)), min(1, (center + half) / (1 + z * z / rows))
+def mean_error(x):
+    return np.std(x, ddof=0) / np.sqrt(len(x) - 1) if len(x) > 1 else None
 
 
-def mean_interval(x):
-    if len(x) < 2:
-        return None
-    half = z * np.std(x, ddof=0) / np.sqrt(len(x) - 1)
-    return max(0, x.mean() - half), x.mean() + half
-
-
-def area_interval(actual, p, ranked, area):
-    """DeLong's interval of the mean area of some classes; None: a class has too few rows."""
+def area_error(actual, p, ranked):
+    """DeLong's standard error of the mean area of some classes; None: a class has too few rows."""
     counts = [int((actual == k).sum()) for k in range(p.shape[1])]
     if min(c for c in counts if c) < 2:
         return None
@@ -108,7 +97,7 @@ def area_interval(actual, p, ranked, area):
         moves[actual != k] += (1 - below(p[actual != k, k], own)) / len(rest)
     moves /= len(ranked)
     variance = sum(c * np.var(moves[actual == k], ddof=1) for k, c in enumerate(counts) if c)
-    return share_interval(area, np.sqrt(variance), min(c for c in counts if c))
+    return np.sqrt(variance)
 
 
 def figures(rows, classes, whole):
@@ -137,13 +126,11 @@ def figures(rows, classes, whole):
     counts = [(actual == k).sum() for k in seen]
     error = np.sqrt(sum(r * (1 - r) / c for r, c in zip(recalls, counts))) / len(seen)
     f['intervals'] = {
-        'accuracy': share_interval(f['accuracy'], np.sqrt(f['accuracy'] * (1 - f['accuracy']) / n), n),
-        'balanced_accuracy': share_interval(f['balanced_accuracy'], error, min(counts)),
-        'expected_cost': mean_interval(rows['cost']), 'expected_tests': mean_interval(rows['tests']),
+        'accuracy': np.sqrt(f['accuracy'] * (1 - f['accuracy']) / n), 'balanced_accuracy': error,
+        'expected_cost': mean_error(rows['cost']), 'expected_tests': mean_error(rows['tests']),
     }
-    interval = area_interval(actual, p, ranked, f['auc_ovr_macro']) if areas else None
-    if interval or not areas:
-        f['intervals']['auc_ovr_macro'] = interval
+    if areas and (deviation := area_error(actual, p, ranked)) is not None:
+        f['intervals']['auc_ovr_macro'] = deviation
     f['classes'] = [((actual == k).mean(), (predicted == k).mean()) for k in range(len(classes))]
     return f
 
@@ -158,13 +145,13 @@ def differences(what, got, want, models):
 
     for name, value in want.items():
         if name == 'intervals':
-            for figure, ends in value.items():
+            for figure, error in value.items():
                 interval = got[name][figure] if got[name] else None
-                if (interval is None) != (ends is None):
-                    found.append(f'{what}: interval of {figure} {interval}, by numpy {ends}')
-                elif ends is not None:
-                    near(f'{figure} from', interval['low'], ends[0])
-                    near(f'{figure} to', interval['high'], ends[1])
+                if interval is None or error is None:
+                    continue
+                near(f'standard error of {figure}', interval['standard_error'], error)
+                if not interval['low'] - same <= got[figure] <= interval['high'] + same:
+                    found.append(f'{what}: {figure} {got[figure]} is not in its interval {interval}')
         elif name == 'classes':
             for c, (prevalence, predicted) in zip(got[name], value):
                 near(c['class'] + ' prevalence', c['prevalence'], prevalence)
