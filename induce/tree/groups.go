@@ -47,7 +47,7 @@ func newGroupTable() groupTable {
 
 // add adds rows.
 func (g groupTable) add(bucket uint8, leaf, class int, weight, rows int64) {
-	counters := g.Table.Add([]uint64{uint64(bucket)<<48 | uint64(leaf)<<16 | uint64(class)})
+	counters := g.Add([]uint64{uint64(bucket)<<48 | uint64(leaf)<<16 | uint64(class)})
 	counters[0] += weight
 	counters[1] += rows
 }
