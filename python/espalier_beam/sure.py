@@ -33,7 +33,8 @@ def lower_bounds(nodes: Sequence[dict[str, Any]], depths: Integers, features: in
     bounds = _bounds(shares, np.divide(evidence, rows, out=np.full(len(nodes), math.inf), where=counted))
     if factors is not None:
         bounds = _adapted(bounds, probabilities, leading, factors)
-    return np.floor(np.minimum(bounds, probabilities[each, leading]) * _UNITS + 0.5) / _UNITS
+    rounded: Floats = np.floor(np.minimum(bounds, probabilities[each, leading]) * _UNITS + 0.5) / _UNITS
+    return rounded
 
 
 def _bounds(shares: Floats, divergences: Floats) -> Floats:
@@ -57,4 +58,5 @@ def _adapted(bounds: Floats, probabilities: Floats, leading: Integers, factors: 
     factor = np.divide(others, frequencies, out=np.full(len(bounds), factors.max()), where=frequencies > 0)
     mine = bounds * factors[leading]
     rest = (1 - bounds) * factor
-    return np.divide(mine, mine + rest, out=np.zeros(len(bounds)), where=mine > 0)
+    adapted: Floats = np.divide(mine, mine + rest, out=np.zeros(len(bounds)), where=mine > 0)
+    return adapted
