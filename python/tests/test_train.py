@@ -26,7 +26,7 @@ def test_train(data: Callable[[str], Any], espalier: str, tmp_path: pathlib.Path
     run = train(frame, label="class", costs=costs, budget=2, output=output, espalier=espalier, **settings)
     assert run.folder == output and run.tree.n_features_in_ > 0
     assert run.metrics["test"]["rows"] == 199  # as the summary says
-    assert "199 to test it" in repr(run) and "credit_amount" in run.tree.feature_names_in_
+    assert "199 to test it" in repr(run) and "checking_status" in run.tree.feature_names_in_
     assert run.tree.cost(frame).mean() <= 2.2  # 2 on training rows
     costs_of = [point["expected_cost"] for point in run.frontier]
     assert costs_of == sorted(costs_of) and len(costs_of) > 2
