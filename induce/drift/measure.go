@@ -107,7 +107,8 @@ func stability(before, now []float64) float64 {
 			occupied++
 		}
 	}
-	index, b, n := 0.0, total(before)+occupied/2, total(now)+occupied/2
+	half := float64(occupied / 2)
+	index, b, n := 0.0, total(before)+half, total(now)+half
 	for i := range before {
 		if before[i]+now[i] == 0 {
 			continue

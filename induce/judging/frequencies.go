@@ -45,7 +45,7 @@ func FactorsOf(frequencies []float64, weights []int64) *Factors {
 		return nil
 	}
 	f := &Factors{Unit: 1, byClass: make([]float64, len(weights))}
-	for total*f.Unit*2 <= mostWeight {
+	for float64(total*f.Unit) <= mostWeight/2 {
 		f.Unit *= 2
 	}
 	seen := 0.0

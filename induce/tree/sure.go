@@ -89,7 +89,7 @@ func (s *sureness) of(node int) float64 {
 func lowerBound(share, divergence float64) float64 {
 	low, high := 0.0, share
 	for range boundSteps {
-		q := (low + high) / 2
+		q := float64((low + high) / 2)
 		from := float64(share * portable.Log(share/q))
 		if share < 1 {
 			from += float64((1 - share) * portable.Log((1-share)/(1-q)))
