@@ -23,7 +23,7 @@ func ExampleCommon() {
 	// [30 70 5]
 }
 
-// TestCommon: the values are those of the first feature, and others of the second are other values; without a common cut
+// TestCommon: the values are the values of the first feature, and others of the second are other values; without a common cut
 // all numbers are in one bin.
 func TestCommon(t *testing.T) {
 	a := dataset.Feature{Kind: dataset.Categorical, Values: []string{"a", "b", "c"}}

@@ -38,7 +38,7 @@ const apartLevel = 0.1
 //   - KolmogorovSmirnov is max |P - Q| over the cumulated shares P and Q by code.
 //   - JensenShannon is the root of half the sum of p log2(p/m) + q log2(q/m), with m = (p+q)/2.
 //   - ChiSquare is the likelihood-ratio statistic of the table of two rows (G), with Williams' correction.
-//   - P is that of ChiSquare divided by 0.9. Codes that are too rare for bins have a test of their own, whether they
+//   - P is the P value of ChiSquare divided by 0.9. Codes that are too rare for bins have a test of their own, whether they
 //     have become more frequent: the distribution of their rows now is negative binomial. If its probability divided by
 //     0.1 is less, that is P.
 //

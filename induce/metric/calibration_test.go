@@ -11,7 +11,7 @@ import (
 )
 
 // samplesOf returns the calibrations of samples of rows, dealt to leaves by their shares. The true
-// probability of the second class is that of the leaf plus or minus off, in turn.
+// probability of the second class is the probability of the leaf plus or minus off, in turn.
 func samplesOf(seed uint64, samples, rows int, leaves, shares []float64, off float64) []*metric.Calibration {
 	r := rand.New(rand.NewPCG(seed, 7))
 	var list []*metric.Calibration

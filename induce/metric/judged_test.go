@@ -10,7 +10,7 @@ import (
 
 // TestJudgedByPriors: a case-control sample, 100 of 200 rows ill, of a tree with two leaves that is judged where 2 % are
 // ill. By hand: 80 of 100 ill rows and 10 of 100 healthy rows reach the leaf that predicts ill. The share of right
-// predictions is .02 * .8 + .98 * .9, a missed case costs 20 and a false alarm 1, and the area is that of the sample.
+// predictions is .02 * .8 + .98 * .9, a missed case costs 20 and a false alarm 1, and the area is the area of the sample.
 func TestJudgedByPriors(t *testing.T) {
 	stump := &tree.Tree{
 		Label: tree.Label{
@@ -44,7 +44,7 @@ func TestJudgedByPriors(t *testing.T) {
 	if m.Rows != 200 || m.Weights != metric.WeightsByPriors || math.Abs(float64(m.Weight)/m.WeightScale-200) > 1e-6 {
 		t.Errorf("%d rows, weight %d in units of %v, by %q", m.Rows, m.Weight, m.WeightScale, m.Weights)
 	}
-	// The variance of the accuracy is the sum over the classes of prior^2 times that of the recall: 100 rows of each.
+	// The variance of the accuracy is the sum over the classes of prior^2 times the variance of the recall: 100 rows of each.
 	spread := math.Sqrt(.02*.02*.8*.2/100 + .98*.98*.9*.1/100)
 	if got := m.Intervals.Accuracy.StandardError; got < spread*.9 || got > spread*1.2 {
 		t.Errorf("standard error of the accuracy %v, want about %v", got, spread)

@@ -15,7 +15,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/tree"
 )
 
-// TestLowerBounds: the bounds are those of a file that the Python package tests too. SciPy has solved the
+// TestLowerBounds: the bounds are equal to a file that the Python package tests too. SciPy has solved the
 // equation of the bound by brentq.
 func TestLowerBounds(t *testing.T) {
 	folder := filepath.Join("..", "..", "python", "tests", "golden")

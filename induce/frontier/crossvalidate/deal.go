@@ -32,7 +32,7 @@ func Deal(o *dataset.Objects, folds int, seed uint64) *Dealt {
 	return d
 }
 
-// balanced assigns buckets to folds. Larger buckets come first, those of about the same size in an order by the seed,
+// balanced assigns buckets to folds. Larger buckets come first, buckets of about the same size in an order by the seed,
 // and each goes where the rows of its classes are fewest.
 func balanced(o *dataset.Objects, folds int, seed uint64) (foldOf [1 << 8]int) {
 	weights, all, order := make([][]float64, dataset.Buckets), make([]float64, o.Classes), make([]int, dataset.Buckets)
