@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs exported trees by their own languages on all rows of data sets.
 
-    bench/check_exports.py [--sets iris,credit-g] [--formats go,sql] [--espalier BINARY]
+    bench/check_exports.py [--sets iris,credit-g] [--formats c,sql] [--espalier BINARY]
 
 For each data set of bench/data three trees are trained: with the defaults, with prices in
 groups and free repeats, and with --preset accurate, whose leaves have models. Each is exported in
@@ -20,7 +20,7 @@ import datasets
 import judging
 
 dialects = ['postgresql', 'sqlite', 'duckdb', 'bigquery'] + (['spark'] if 'ESPALIER_SPARK' in os.environ else [])
-every = ['go', 'c', 'java', 'python', 'javascript', 'pmml', 'onnx', 'json', 'sql']
+every = ['c', 'java', 'python', 'javascript', 'pmml', 'onnx', 'json', 'sql']
 
 
 def categorical(name):

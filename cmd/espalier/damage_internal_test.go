@@ -218,7 +218,7 @@ func (d *damage) verbs() map[string][]string {
 			"--mode", "train", "--min_rows", "2"),
 		"history": {"retrain", d.path("retrain.yaml"), "--destination", "r", "--history"},
 	}
-	for _, format := range []string{"go", "c", "java", "python", "javascript", "pmml", "onnx", "json"} {
+	for _, format := range []string{"c", "java", "python", "javascript", "pmml", "onnx", "json"} {
 		verbs["export_"+format] = []string{"export", "r", "--format", format, "--output", "out." + format, "--overwrite"}
 	}
 	for _, dialect := range []string{"postgresql", "sqlite", "duckdb", "spark", "bigquery"} {
@@ -231,7 +231,7 @@ func (d *damage) verbs() map[string][]string {
 func (d *damage) targets() []target {
 	tree := []string{
 		"show", "show_rules", "show_svg", "show_html", "show_dot", "show_row", "predict", "evaluate", "ask", "compare", "plot_tree",
-		"export_go", "export_c", "export_java", "export_python", "export_javascript", "export_postgresql", "export_duckdb", "export_sqlite",
+		"export_c", "export_java", "export_python", "export_javascript", "export_postgresql", "export_duckdb", "export_sqlite",
 		"export_spark", "export_bigquery", "export_pmml", "export_onnx", "export_json", "report", "card", "refit", "drift",
 	}
 	pages := []string{"report", "card", "previous", "plot", "plot_roc", "plot_calib"}

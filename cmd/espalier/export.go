@@ -25,7 +25,6 @@ file needs no library and no Espalier. It predicts what the tree predicts:
 class, probabilities, leaf, number of tests, and what they cost.
 
 The formats:
-  go          a package: Predict takes a struct
   c           C99: NAME_predict takes a struct
   java        a class of Java 17: predict takes a record
   python      a module: predict takes a mapping from names to values
@@ -38,18 +37,14 @@ The formats:
 Source code has a lazy form as well: it takes a function, and asks it for a value only
 when a test needs this value.
 
---verify runs the file by what is installed here (Go, a C compiler, a JDK,
-Python, Node.js, onnxruntime or JPMML), and compares it with the tree on each row of Parquet files
+--verify runs the file by what is installed here (a C compiler, a JDK, Python,
+Node.js, onnxruntime or JPMML), and compares it with the tree on each row of Parquet files
 and on golden rows: at each cut from both sides, with missing and unseen values,
-infinities and zeros of both signs. Nothing is written if a prediction differs.
-
-An output that is named like a package is one: NAME-1.0-py3-none-any.whl for
-pip, with a classifier for scikit-learn, and NAME-1.0.0.tgz for npm, with types.`,
+infinities and zeros of both signs. Nothing is written if a prediction differs.`,
 		Example: `  espalier export runs/first --format python --output model.py
   espalier export runs/first --format c --verify 'data/*.parquet' --output m.c
   espalier export runs/first --format sql --dialect duckdb --output model.sql
-  espalier export runs/first --format go --verify golden --output model.go
-  espalier export runs/first --format python --output m-1.0-py3-none-any.whl
+  espalier export runs/first --format java --verify golden --output Model.java
   espalier export runs/first --format c --output m.c --golden test_m.c`,
 		Args: arguments(1, 1, "export takes one run folder or tree.json: espalier export runs/first"),
 		RunE: func(c *cobra.Command, args []string) error {

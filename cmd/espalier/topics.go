@@ -109,8 +109,8 @@ func synonyms() map[string]string {
 		"reading": "comparison confusion importance tree trees rules roc auc calibration trust probabilities metrics figures " +
 			"slices plots svg html card model_card fairness shap",
 		"scoring": "score prediction predictions unseen explain service http api inference serving",
-		"exports": "shipping onnx pmml json java javascript c typescript wheel npm code deploy export_c export_go " +
-			"export_java export_javascript export_python",
+		"exports": "shipping onnx pmml json java javascript c code deploy export_c export_java export_javascript " +
+			"export_python",
 		"sql": "database databases postgres postgresql duckdb sqlite bigquery snowflake view",
 		"production": "retraining monitoring windows window rollback revert yesterday nightly cron schedule scheduler gate alarms " +
 			"psi drifted refit airflow prometheus latest log logs live live-auc delayed delayed-labels trace traceability " +
@@ -123,6 +123,7 @@ func synonyms() map[string]string {
 		"files":    "json_tree tree.json metrics.json frontier.json exit exit-codes exit_codes privacy security telemetry overwrite format",
 		"settings": "flags flag options option config yaml configuration",
 		"glossary": "words terms definitions",
+		"moving":   "migrate migration upgrade upgrading",
 	}
 }
 

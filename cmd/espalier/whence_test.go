@@ -175,12 +175,10 @@ func TestWhenceFiles(t *testing.T) {
 	files := []string{
 		run, filepath.Join(run, "metrics.json"), filepath.Join(run, "manifest.json"), models, filepath.Join(models, latest.Name),
 		copied("report.html"), copied("tree.json"), made("card.md", "report", run, "--format", "markdown"),
-		made("m-1.0-py3-none-any.whl", "export", run, "--format", "python"),
-		made("m-1.0.0.tgz", "export", run, "--format", "javascript"),
 		made("m.sql", "export", run, "--format", "sql", "--dialect", "duckdb"),
 		made("predictions", "predict", "--model", run, "--input", n.fileOf(t, 0), "--progress", "none"),
 	}
-	for _, format := range []string{"go", "c", "java", "python", "javascript", "pmml", "onnx", "json"} {
+	for _, format := range []string{"c", "java", "python", "javascript", "pmml", "onnx", "json"} {
 		files = append(files, made("Model."+format, "export", run, "--format", format))
 	}
 	for _, file := range files {

@@ -3,28 +3,21 @@ package export
 import (
 	"fmt"
 	"math"
-	"strings"
 )
 
 // Returned describes the members of a prediction, in lines of a comment. class is the name of the
 // class in the language, classes the list of the classes.
 func (p *program) Returned(class, classes string) []string {
-	name := func(s string) string { return s }
-	if class == "Class" {
-		name = func(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
-	}
 	lines := []string{
 		"A prediction has:",
-		fmt.Sprintf("  %s: the class", class),
-		fmt.Sprintf("  %s: one for each class, in the order of %s", name("probabilities"), classes),
-		fmt.Sprintf("  %s: the number of the leaf, a node of tree.json", name("leaf")),
-		fmt.Sprintf("  %s: how many tests the row has passed", name("tests")),
-		fmt.Sprintf("  %s: what they cost, in the unit of the prices of training; without prices a test costs 1",
-			name("cost")),
+		"  " + class + ": the class",
+		"  probabilities: one for each class, in the order of " + classes,
+		"  leaf: the number of the leaf, a node of tree.json",
+		"  tests: how many tests the row has passed",
+		"  cost: what they cost, in the unit of the prices of training; without prices a test costs 1",
 	}
 	if len(p.Steps) > 0 {
-		lines = append(lines, fmt.Sprintf("  %s: the conditions that the row has met, in words, from the root on",
-			name("path")))
+		lines = append(lines, "  path: the conditions that the row has met, in words, from the root on")
 	}
 	return lines
 }

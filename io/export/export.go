@@ -28,8 +28,6 @@ type Options struct {
 	Dialect string // for format sql: one of Dialects
 	Table   string // for format sql: the table of the rows; empty: input_rows
 	With    With   // optional columns and members
-
-	pack string // the package that contains the file
 }
 
 // With selects optional parts of predictions. Source code of a language always includes the leaf,
@@ -92,9 +90,7 @@ func Formats() []string {
 	return names
 }
 
-// Write writes a tree in a format. It returns an error if the format cannot represent the tree. The
-// output is a package if Options.File is named like one: NAME-VERSION-py3-none-any.whl for python,
-// NAME-VERSION.tgz for javascript.
+// Write writes a tree in a format. It returns an error if the format cannot represent the tree.
 func Write(w io.Writer, t *tree.Tree, o Options) error {
 	f, err := formatOf(o.Format)
 	if err != nil {
@@ -119,24 +115,11 @@ func Write(w io.Writer, t *tree.Tree, o Options) error {
 
 // write fills in the template of the language.
 func (l *language) write(t *tree.Tree, o Options) ([]byte, error) {
-	pack, version, err := l.packed(o.File)
-	if err != nil {
-		return nil, err
-	}
-	o.pack = pack
 	p, err := newProgram(t, l, o)
 	if err != nil {
 		return nil, err
 	}
-	source, err := filled(files, "templates/"+l.format+".tmpl", p)
-	switch {
-	case err == nil && pack != "":
-		return l.pack(p, source, version)
-	case err == nil && l.tidy != nil:
-		return l.tidy(source)
-	default:
-		return source, err
-	}
+	return filled(files, "templates/"+l.format+".tmpl", p)
 }
 
 // mark begins the first line of each file.
@@ -146,9 +129,6 @@ const mark = "Written by espalier export"
 func IsExport(head []byte) bool {
 	if bytes.HasPrefix(bytes.TrimLeft(head, "/#- "), []byte(mark)) {
 		return true
-	}
-	if bytes.HasPrefix(head, []byte("PK")) || bytes.HasPrefix(head, []byte("\x1f\x8b")) {
-		return bytes.Contains(head, []byte(mark))
 	}
 	if _, text, ok := bytes.Cut(head, []byte("<!-- ")); ok && bytes.HasPrefix(head, []byte("<?xml")) {
 		return bytes.HasPrefix(text, []byte(mark))

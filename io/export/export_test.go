@@ -48,7 +48,7 @@ func verifyRows(t *testing.T, m *tree.Tree, format string, rows [][]export.Cell)
 func verifyOptions(t *testing.T, m *tree.Tree, o export.Options, rows [][]export.Cell) {
 	t.Helper()
 	if !export.Runs(o) {
-		t.Skipf("waits for what runs %s%s: a Go, C or Java compiler, Python 3, onnxruntime, Node.js, ESPALIER_PMML; a "+
+		t.Skipf("waits for what runs %s%s: a C or Java compiler, Python 3, onnxruntime, Node.js, ESPALIER_PMML; a "+
 			"server of PostgreSQL, duckdb and sqlglot of PyPI, the jars of ESPALIER_SPARK", o.Format, o.Dialect)
 	}
 	cases, err := export.Cases(m, rows)
@@ -291,9 +291,9 @@ func TestRefused(t *testing.T) {
 		o    export.Options
 		want string
 	}{
-		{"format", m, export.Options{Format: "cobol"}, `--format "cobol": want one of go, c,`},
+		{"format", m, export.Options{Format: "cobol"}, `--format "cobol": want one of c,`},
 		{"no format", m, export.Options{}, "want one of"},
-		{"keyword", m, export.Options{Format: "go", Name: "func"}, `--name "func": want a name`},
+		{"keyword", m, export.Options{Format: "c", Name: "for"}, `--name "for": want a name`},
 		{"name", m, export.Options{Format: "c", Name: "a-b"}, "letters, digits"},
 		{"NUL", nul, export.Options{Format: "c"}, "has a NUL, which ends texts of this language"},
 		{"NUL in XML", nul, export.Options{Format: "pmml"}, `"a\x00b" has the character U+0000, which XML cannot hold`},

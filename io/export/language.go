@@ -1,9 +1,6 @@
 package export
 
-import (
-	"fmt"
-	"go/format"
-)
+import "fmt"
 
 // tables are the names of the tables in the files, which no constant of a feature may have.
 const tables = "STEPS CLASSES FEATURES UNITS VALUES LEAVES MODELS BOOSTERS FACTORS ERROR_COSTS"
@@ -13,9 +10,8 @@ type language struct {
 	format string // also the name of its template
 	name   string // default name of the package, module or class
 
-	ending   string                                                          // suffix of the file's name
-	packages bool                                                            // whether the name may begin with a package, and must be the name of the file
-	pack     func(p *program, source []byte, version string) ([]byte, error) // returns a package; nil if the language has no packages
+	ending   string // suffix of the file's name
+	packages bool   // whether the name may begin with a package, and must be the name of the file
 
 	keywords   []string // words that may not be identifiers
 	terminated bool     // whether a NUL ends its texts
@@ -38,8 +34,6 @@ type language struct {
 
 	between, present, missing, same, lacking string                                              // conditions
 	unlisted                                 func(text, constant string, values []string) string // a condition
-
-	tidy func(source []byte) ([]byte, error) // formats the source; nil: the template's output is kept
 }
 
 func (l *language) call(function int) string { return fmt.Sprintf(l.calls, function) }
@@ -67,21 +61,7 @@ func braces() language {
 }
 
 func languages() []language {
-	return []language{goLanguage(), cLanguage(), javaLanguage(), python(), javaScript()}
-}
-
-func goLanguage() language {
-	l := braces()
-	l.format, l.name, l.tidy = "go", "model", format.Source
-	l.ending, l.missingText, l.missingNumber = ".go", "nil", "math.NaN()"
-	l.specials = [4]string{l.missingNumber, "math.Inf(1)", "math.Inf(-1)", "math.Copysign(0, -1)"}
-	l.keywords = reserved(`break case chan const continue default defer else fallthrough for func go goto if import
-		interface map package range return select struct switch type var`)
-	l.field, l.text = pascal, quoted
-	l.constant = func(words []string) string { return "feature" + pascal(words) }
-	l.indent, l.open, l.elseIf, l.leaf = "\t", "if %s {", "} else if %s {", "return %d"
-	l.calls, l.numberOf, l.textOf = "return walk%d(v)", "v.number(%s)", "v.text(%s)"
-	return l
+	return []language{cLanguage(), javaLanguage(), python(), javaScript()}
 }
 
 func cLanguage() language {
@@ -119,7 +99,7 @@ func javaLanguage() language {
 
 func python() language {
 	l := helped()
-	l.format, l.name, l.moments, l.pack = "python", "model", true, wheel
+	l.format, l.name, l.moments = "python", "model", true
 	l.ending, l.missingText, l.missingNumber = ".py", "None", "None"
 	l.specials = [4]string{"nan", "inf", "-inf", "-0.0"}
 	l.keywords = reserved(`False None True and as assert async await break class continue def del elif else except
@@ -134,7 +114,7 @@ func python() language {
 
 func javaScript() language {
 	l := braces()
-	l.format, l.name, l.moments, l.pack = "javascript", "model", true, npmPackage
+	l.format, l.name, l.moments = "javascript", "model", true
 	l.ending, l.missingText, l.missingNumber = ".mjs", "null", "null"
 	l.specials = [4]string{"NaN", "Infinity", "-Infinity", "-0"}
 	l.keywords = reserved(`await break case catch class const continue debugger default delete do else enum export

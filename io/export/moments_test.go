@@ -140,7 +140,7 @@ func TestMoments(t *testing.T) {
 			}
 		})
 	}
-	for _, format := range []string{"go", "java", "c"} {
+	for _, format := range []string{"java", "c"} {
 		if slow(format) || !export.Runs(export.Options{Format: format}) {
 			continue
 		}

@@ -96,8 +96,8 @@ func (n *names) take(name string) string {
 	return name
 }
 
-// quoted returns a text between double quotes, in ASCII, for Go and for comments of all
-// languages: no line ends within it, and no quote ends it.
+// quoted returns a text between double quotes, in ASCII, for comments: no
+// line ends within it, and no quote ends it.
 func quoted(s string) string { return strconv.QuoteToASCII(s) }
 
 // quotedUTF16 returns a text between double quotes, in ASCII, with \u escapes of UTF-16.

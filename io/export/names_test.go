@@ -33,10 +33,6 @@ func batches() []batchOf {
 	plain := func(int) string { return "" }
 	return []batchOf{
 		{
-			"go", "go test .", func(set int) string { return fmt.Sprintf("s%d", set) }, "s%d/model.go", "s%d/golden.go",
-			"all_test.go", "package all\n\nimport (\n\t\"testing\"\n", "\t\"sets/s%[1]d\"\n", "",
-		},
-		{
 			"c", "for f in golden*.c; do cc -o golden $f -lm && ./golden >out || { cat out; exit 1; }; done", plain,
 			"model%d.c", "golden%d.c", "all", "", "", "",
 		},
@@ -88,7 +84,7 @@ func TestNameSets(t *testing.T) {
 func (b *batchOf) files(t *testing.T, from, to int) map[string][]byte {
 	t.Helper()
 	const most = 25 // rows of a set: names are long
-	contents := map[string][]byte{"go.mod": []byte("module sets\n\ngo 1.22\n")}
+	contents := make(map[string][]byte)
 	var all strings.Builder
 	all.WriteString(b.head)
 	for set := from; set < to; set++ {
@@ -116,13 +112,6 @@ func (b *batchOf) files(t *testing.T, from, to int) map[string][]byte {
 		}
 	}
 	all.WriteString(b.end)
-	if b.format == "go" {
-		all.WriteString(")\n\nfunc TestAll(t *testing.T) {\n")
-		for set := from; set < to; set++ {
-			fmt.Fprintf(&all, "\ts%d.TestGoldenRows(t)\n", set)
-		}
-		all.WriteString("}\n")
-	}
 	contents[b.all] = []byte(all.String())
 	return contents
 }

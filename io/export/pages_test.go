@@ -29,7 +29,6 @@ func TestPages(t *testing.T) {
 	t.Parallel()
 	m := read(t, "../../induce/tree/testdata/golden/small.json") // has age and job
 	for _, c := range []struct{ format, name, file, example, fence, command, want string }{
-		{"go", "churn", "churn/churn.go", "main.go", "golang", "go run .", " 3\n"},
 		{"c", "churn", "churn.c", "example.c", "c", "cc -Wall -Werror -o example example.c churn.c -lm && ./example", "for 3"},
 		{
 			"java", "org.example.Churn", "Churn.java", "Example.java", "java",
@@ -40,13 +39,12 @@ func TestPages(t *testing.T) {
 	} {
 		t.Run(c.format, func(t *testing.T) {
 			t.Parallel()
-			o := export.Options{Format: c.format, Name: c.name, File: c.file[strings.LastIndexByte(c.file, '/')+1:]}
+			o := export.Options{Format: c.format, Name: c.name, File: c.file}
 			if !export.Runs(o) {
 				t.Skipf("waits for what runs %s", c.format)
 			}
 			folder := files(t, map[string][]byte{
 				c.file: written(t, m, o), c.example: fenced(t, "exports", c.fence),
-				"go.mod": []byte("module example\n\ngo 1.22\n"),
 			})
 			if out, err := run(t, folder, c.command); err != nil || !strings.Contains(out, c.want) {
 				t.Errorf("%v: %s: want %q", err, out, c.want)

@@ -169,12 +169,10 @@ func (l *language) module(o Options) string {
 	if !strings.HasSuffix(file, l.ending) && (l.format != "javascript" || !strings.HasSuffix(file, ".js")) {
 		file = l.name + l.ending
 	}
-	switch {
-	case o.pack != "":
-		return o.pack
-	case l.format == "python":
+	switch l.format {
+	case "python":
 		return strings.TrimSuffix(file, l.ending)
-	case l.format == "javascript":
+	case "javascript":
 		return "./" + file
 	default:
 		return file

@@ -1,7 +1,6 @@
 package export
 
 import (
-	"fmt"
 	"math"
 	"path"
 	"slices"
@@ -23,9 +22,6 @@ func IsTest(format, file string) (bool, error) {
 		ending = ".mjs"
 	}
 	if f.language != nil && ending == f.language.ending {
-		if format == "go" && !strings.HasSuffix(file, "_test.go") {
-			return false, usage.Errorf("--golden: a Go test is in a file like model_test.go, not in %s", strings.TrimSuffix(file, ".go"))
-		}
 		return true, nil
 	}
 	if slices.ContainsFunc(languages(), func(l language) bool { return l.ending == ending }) {
@@ -44,9 +40,6 @@ func GoldenTest(t *tree.Tree, cases []Case, o Options, file string) ([]byte, err
 		return nil, err
 	}
 	l := f.language
-	if o.pack, _, err = l.packed(o.File); err != nil {
-		return nil, err
-	}
 	p, err := newProgram(t, l, o)
 	if err != nil {
 		return nil, err
@@ -58,11 +51,7 @@ func GoldenTest(t *tree.Tree, cases []Case, o Options, file string) ([]byte, err
 	for i := range cases {
 		g.Rows = append(g.Rows, g.row(&cases[i]))
 	}
-	source, err := filled(files, "templates/tests/"+l.format+".tmpl", g)
-	if err != nil || l.tidy == nil {
-		return source, err
-	}
-	return l.tidy(source)
+	return filled(files, "templates/tests/"+l.format+".tmpl", g)
 }
 
 // goldenTest is what the templates of tests write.
@@ -105,8 +94,6 @@ func (g *goldenTest) row(c *Case) testRow {
 func (g *goldenTest) literal(f *feature, c Cell) string {
 	l := g.language
 	switch {
-	case c.Text != nil && l.format == "go":
-		return fmt.Sprintf("text(%s)", l.text(*c.Text))
 	case c.Text != nil:
 		return l.text(*c.Text)
 	case c.Number == nil && f.Numeric:

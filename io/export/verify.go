@@ -27,22 +27,16 @@ var drivers embed.FS
 
 // toolchain is how a format is run.
 type toolchain struct {
-	needs   string // what people install
-	program string // that must be there
-	source  string // the file of the tree
-	driver  string // the file of the driver
-	more    map[string]string
+	needs   string   // what people install
+	program string   // that must be there
+	source  string   // the file of the tree
+	driver  string   // the file of the driver
 	build   []string // nil: nothing is built
 	run     []string // the file of the rows follows
 }
 
 func toolchains() map[string]toolchain {
 	return map[string]toolchain{
-		"go": {
-			needs: "Go", program: "go", source: "model/model.go", driver: "main.go",
-			more:  map[string]string{"go.mod": "module check\n\ngo 1.22\n"},
-			build: []string{"go", "build", "-o", "check", "."}, run: []string{"./check"},
-		},
 		"c": {
 			needs: "a C compiler", program: "cc", source: "model.c", driver: "check.c",
 			build: []string{"cc", "-std=c99", "-O1", "-Wall", "-Wextra", "-Werror", "-o", "check", "check.c", "-lm"},
@@ -203,11 +197,7 @@ func (b *bench) write(t *tree.Tree, l *language, with With, tools toolchain) err
 	if err != nil {
 		return err
 	}
-	files := map[string][]byte{tools.source: source, tools.driver: driver}
-	for name, text := range tools.more {
-		files[name] = []byte(text)
-	}
-	for name, content := range files {
+	for name, content := range map[string][]byte{tools.source: source, tools.driver: driver} {
 		if err := b.file(name, content); err != nil {
 			return err
 		}

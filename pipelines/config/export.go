@@ -58,12 +58,11 @@ func (c *Export) Settings() []setting.Setting {
 		{
 			Name: "golden", Group: setting.Printed, Value: setting.Text(&c.Golden),
 			Help: "file or URL for golden rows and their predictions: JSON; or, by its ending, a test in the language of the " +
-				"format, as in model_test.go, test_model.c, ModelTest.java, test_model.py, model.test.mjs",
+				"format, as in test_model.c, ModelTest.java, test_model.py, model.test.mjs",
 		},
 		{
 			Name: "output", Group: setting.Printed, Value: setting.Text(&c.Output),
-			Help: "file or URL to write instead of standard output; NAME-1.0-py3-none-any.whl is a package for pip, " +
-				"NAME-1.0.0.tgz one for npm",
+			Help: "file or URL to write instead of standard output",
 		},
 		{
 			Name: "overwrite", Group: setting.Printed, Value: setting.Switch(&c.Overwrite),
