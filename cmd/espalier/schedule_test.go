@@ -17,7 +17,7 @@ const scheduleFolder = "deploy/schedule"
 func TestScheduleFlags(t *testing.T) {
 	help := espalier(t, "retrain", "--help_all").stdout + espalier(t, "predict", "--help_all").stdout
 	files, err := filepath.Glob(filepath.Join(scheduleFolder, "*"))
-	if err != nil || len(files) < 5 {
+	if err != nil || len(files) < 4 {
 		t.Fatalf("%d files, %v", len(files), err)
 	}
 	commands := 0
