@@ -184,7 +184,6 @@ func (d *damage) verbs() map[string][]string {
 	}
 	verbs := map[string][]string{
 		"show": {"show", "r"}, "show_rules": {"show", "r", "--format", "rules"}, "show_svg": {"show", "r", "--format", "svg"},
-		"show_html": {"show", "r", "--format", "html"}, "show_dot": {"show", "r", "--format", "dot"},
 		"show_row":    {"show", "r", "--row", rows + ":17"},
 		"predict":     with("predict", "--model", "r", "--input", rows, "--output", "out", "--overwrite", "--explain"),
 		"evaluate":    with("evaluate", "--model", "r", "--input", rows),
@@ -230,7 +229,7 @@ func (d *damage) verbs() map[string][]string {
 // targets lists the documents.
 func (d *damage) targets() []target {
 	tree := []string{
-		"show", "show_rules", "show_svg", "show_html", "show_dot", "show_row", "predict", "evaluate", "ask", "compare", "plot_tree",
+		"show", "show_rules", "show_svg", "show_row", "predict", "evaluate", "ask", "compare", "plot_tree",
 		"export_c", "export_java", "export_python", "export_javascript", "export_postgresql", "export_duckdb", "export_sqlite",
 		"export_spark", "export_bigquery", "export_pmml", "export_onnx", "export_json", "report", "card", "refit", "drift",
 	}

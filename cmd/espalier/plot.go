@@ -57,7 +57,7 @@ func runPlot(ctx context.Context, o config.Plot, stdout io.Writer) error {
 	if err := o.Validate(); err != nil {
 		return err
 	}
-	target, err := output.Open(ctx, source.Process.Store, o.Output, o.Overwrite, plots())
+	target, err := output.Open(ctx, source.Process.Store, o.Output, o.Overwrite, drawings("plot", plotMark))
 	if err != nil {
 		return err
 	}

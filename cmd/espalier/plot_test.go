@@ -135,7 +135,7 @@ func TestPlotOutput(t *testing.T) {
 	if err := os.WriteFile(foreign, []byte("<svg/>"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	espalier(t, args(foreign, "--overwrite")...).wants(t, 2, "no picture of espalier plot", "nothing is")
+	espalier(t, args(foreign, "--overwrite")...).wants(t, 2, "no drawing of espalier plot", "nothing is")
 	espalier(t, "show", billedModel, "--format", "svg", "--output", shown).wants(t, 0)
 	espalier(t, args(shown, "--overwrite")...).wants(t, 2, "nothing is overwritten")
 }

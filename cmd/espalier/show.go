@@ -11,7 +11,6 @@ import (
 	"github.com/espalier-ml/espalier/io/drawing"
 	"github.com/espalier-ml/espalier/io/report"
 	"github.com/espalier-ml/espalier/io/setting"
-	"github.com/espalier-ml/espalier/io/treepage"
 	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/pipelines"
 	"github.com/espalier-ml/espalier/pipelines/output"
@@ -23,9 +22,7 @@ import (
 const (
 	formatText  = "text"
 	formatRules = "rules"
-	formatDot   = "dot"
 	formatSVG   = "svg"
-	formatHTML  = "html"
 )
 
 // showOptions are the flags of show.
@@ -61,9 +58,8 @@ func (o *showOptions) Settings() []setting.Setting {
 				"the folds and the certificate",
 		},
 		{
-			Name: "format", Group: setting.Printed,
-			Value: setting.OneOf(&o.format, formatText, formatRules, formatDot, formatSVG, formatHTML),
-			Help:  "text, rules, dot, svg or html",
+			Name: "format", Group: setting.Printed, Value: setting.OneOf(&o.format, formatText, formatRules, formatSVG),
+			Help: "text, rules or svg",
 		},
 		{
 			Name: "output", Group: setting.Printed, Value: setting.Text(&o.output),
@@ -71,7 +67,7 @@ func (o *showOptions) Settings() []setting.Setting {
 		},
 		{
 			Name: "overwrite", Group: setting.Printed, Value: setting.Switch(&o.overwrite),
-			Help: "replace the file of --output, if it is a dot, svg or html file that show wrote",
+			Help: "replace the file of --output, if it is a drawing that show wrote",
 		},
 	}
 }
@@ -91,13 +87,10 @@ The formats:
   rules  a rule for each leaf, the most frequent first: class and probability,
          rows, share, tests and cost, and the conditions of its rows
   svg    a drawing; no other program is needed
-  dot    a graph for Graphviz
-  html   a page that opens and closes branches, with the drawing; no script and
-         no network
 
 With --row the text is the path of that row: for each test its value, the branch,
 the price and what was paid so far. The format rules then has the rule of its leaf,
-and drawings show the path in red.
+and a drawing shows the path in red.
 
 Long cuts are shortened for reading, by at most a thousandth of the distance to
 the next cut of the feature: 4.017 stands for 4.017072740170225. Rules and the
@@ -107,8 +100,7 @@ turns them off.`,
   espalier show runs/first --figures
   espalier show runs/first --format rules --node 4
   espalier show runs/first --row new.parquet:17
-  espalier show runs/first --format svg --depth 5 --output tree.svg
-  espalier show runs/first --format html --output gs://bucket/tree.html`,
+  espalier show runs/first --format svg --depth 5 --output gs://bucket/tree.svg`,
 		Args: arguments(0, 1, "show takes one model: a run folder or a tree.json"),
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) == 1 {
@@ -135,7 +127,7 @@ func (o *showOptions) run(ctx context.Context, stdout io.Writer) error {
 		}
 		return printFigures(stdout, o.model, r)
 	}
-	target, err := output.Open(ctx, source.Process.Store, o.output, o.overwrite, drawings())
+	target, err := output.Open(ctx, source.Process.Store, o.output, o.overwrite, drawings("show", showMark))
 	if err != nil {
 		return err
 	}
@@ -148,7 +140,9 @@ func (o *showOptions) run(ctx context.Context, stdout io.Writer) error {
 		return o.write(stdout, v)
 	}
 	var b bytes.Buffer
-	b.WriteString(markOf(o.format))
+	if o.format == formatSVG {
+		b.WriteString(showMark)
+	}
 	if err := o.write(&b, v); err != nil {
 		return err
 	}
@@ -169,7 +163,7 @@ func (o *showOptions) check() error {
 			"another --format", o.depth)
 	case o.format == formatText && o.row != "" && (o.depth != report.FittingDepth || o.node != 0):
 		return usage.Errorf("--row: the text of a row is its whole path: leave --depth and --node out, or choose " +
-			"--format svg, dot or html")
+			"--format svg")
 	}
 	return nil
 }
@@ -196,12 +190,8 @@ func (o *showOptions) write(w io.Writer, v *report.View) error {
 	switch o.format {
 	case formatRules:
 		return report.Rules(w, v)
-	case formatDot:
-		return drawing.Dot(w, report.Picture(v))
 	case formatSVG:
 		return drawing.SVG(w, report.Picture(v))
-	case formatHTML:
-		return treepage.Write(w, v)
 	default:
 		if v.Route != nil {
 			return report.Path(w, v)

@@ -1,5 +1,4 @@
-// Package drawing draws trees: as SVG, without any other program, and as a graph for Graphviz. It
-// only deals with boxes, texts, shares and groups, not with how a tree was made.
+// Package drawing draws trees as SVG, without any other program. It only deals with boxes, texts, shares and groups, not with how a tree was made.
 //
 // It is not meant for other programs.
 package drawing
@@ -28,20 +27,6 @@ type Node struct {
 	Strength float64 // strength of the colour, 0 to 1
 	Leaf     bool
 	Lit      bool // whether it is on the highlighted path
-}
-
-// parents returns the position of each node's parent; -1 for the root.
-func (t *Tree) parents() []int {
-	parents := make([]int, len(t.Nodes))
-	for i := range parents {
-		parents[i] = -1
-	}
-	for i := range t.Nodes {
-		for _, child := range t.Nodes[i].Children {
-			parents[child] = i
-		}
-	}
-	return parents
 }
 
 // levels returns the depth of each node, and the number of levels.

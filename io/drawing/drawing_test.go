@@ -4,11 +4,9 @@ import (
 	"bytes"
 	"encoding/xml"
 	"errors"
-	"fmt"
 	"io"
 	"math"
 	"math/rand/v2"
-	"os/exec"
 	"slices"
 	"strings"
 	"testing"
@@ -219,115 +217,12 @@ func elements(t *testing.T, svg []byte) (nodes int, titles map[string]bool) {
 	}
 }
 
-// TestDot reads graphs by a parser of the dot language, and by Graphviz if it is there.
-func TestDot(t *testing.T) {
-	r := rand.New(rand.NewPCG(5, 6))
-	for _, one := range []*drawing.Tree{nastyTree(), grown(r, 1), grown(r, 300)} {
-		var b bytes.Buffer
-		if err := drawing.Dot(&b, one); err != nil {
-			t.Fatal(err)
-		}
-		nodes, edges, err := parseDot(b.String())
-		if err != nil {
-			t.Fatalf("%v in\n%.2000s", err, b.String())
-		}
-		if nodes != len(one.Nodes) || edges != len(one.Nodes)-1 {
-			t.Errorf("%d nodes and %d edges, want %d and one less", nodes, edges, len(one.Nodes))
-		}
-		if _, err := exec.LookPath("dot"); err != nil { // .ci/run installs it
-			continue
-		}
-		c := exec.CommandContext(t.Context(), "dot", "-Tplain")
-		c.Stdin = &b
-		out, err := c.Output()
-		if got := strings.Count("\n"+string(out), "\nnode "); err != nil || got != len(one.Nodes) {
-			t.Errorf("dot: %v, %d nodes, want %d", err, got, len(one.Nodes))
-		}
-	}
-}
-
-// parseDot reads a digraph: statements of attributes, nodes and edges. It returns the
-// numbers of nodes and edges.
-func parseDot(s string) (nodes, edges int, err error) {
-	tokens, err := dotTokens(s)
-	if err != nil {
-		return 0, 0, err
-	}
-	if len(tokens) < 4 || tokens[0] != "digraph" || tokens[2] != "{" || tokens[len(tokens)-1] != "}" {
-		return 0, 0, fmt.Errorf("no digraph: %.3q", tokens)
-	}
-	for rest := tokens[3 : len(tokens)-1]; len(rest) > 0; {
-		end := slices.Index(rest, ";")
-		if end < 0 {
-			return 0, 0, fmt.Errorf("no end of a statement: %.10q", rest)
-		}
-		statement := rest[:end]
-		rest = rest[end+1:]
-		open := slices.Index(statement, "[")
-		if open < 1 || statement[len(statement)-1] != "]" {
-			return 0, 0, fmt.Errorf("no attributes: %.10q", statement)
-		}
-		for list := statement[open+1 : len(statement)-1]; len(list) > 0; list = list[min(4, len(list)):] {
-			if len(list) < 3 || list[1] != "=" || len(list) > 3 && list[3] != "," {
-				return 0, 0, fmt.Errorf("attributes %.10q", list)
-			}
-		}
-		switch {
-		case open == 3 && statement[1] == "->":
-			edges++
-		case open == 1 && !slices.Contains([]string{"graph", "node", "edge"}, statement[0]):
-			nodes++
-		case open != 1:
-			return 0, 0, fmt.Errorf("statement %.10q", statement)
-		}
-	}
-	return nodes, edges, nil
-}
-
-const wordBytes = "_.0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-
-// dotTokens splits a text of the dot language.
-func dotTokens(s string) ([]string, error) {
-	var tokens []string
-	for s != "" {
-		n := 1
-		switch c := s[0]; {
-		case c == ' ' || c == '\n':
-			s = s[1:]
-			continue
-		case strings.HasPrefix(s, "->"):
-			n = 2
-		case c == '"':
-			for n < len(s) && s[n] != '"' {
-				if s[n] == '\\' {
-					n++
-				}
-				if n < len(s) && s[n] < ' ' {
-					return nil, fmt.Errorf("a control character in %.40q", s)
-				}
-				n++
-			}
-			if n++; n > len(s) {
-				return nil, fmt.Errorf("no end of %.40q", s)
-			}
-		case strings.IndexByte(wordBytes, c) >= 0:
-			for n < len(s) && strings.IndexByte(wordBytes, s[n]) >= 0 {
-				n++
-			}
-		case !strings.ContainsRune("{}[]=,;", rune(c)):
-			return nil, fmt.Errorf("no token at %.40q", s)
-		}
-		tokens, s = append(tokens, s[:n]), s[n:]
-	}
-	return tokens, nil
-}
-
 type broken struct{}
 
 func (broken) Write([]byte) (int, error) { return 0, io.ErrClosedPipe }
 
 func TestWriteErrorsAreReturned(t *testing.T) {
-	if drawing.SVG(broken{}, nastyTree()) == nil || drawing.Dot(broken{}, nastyTree()) == nil {
+	if drawing.SVG(broken{}, nastyTree()) == nil {
 		t.Error("no error")
 	}
 }

@@ -1,7 +1,6 @@
 package drawing
 
 import (
-	"bufio"
 	"fmt"
 	"io"
 	"math"
@@ -215,18 +214,7 @@ func colour(group int) rgb {
 	return rgb{part(2), part(0), part(4)}
 }
 
-// hex returns a colour as formats write it.
+// hex returns a colour as SVG writes it.
 func (c rgb) hex() string {
 	return fmt.Sprintf("#%02x%02x%02x", int(math.Round(c[0])), int(math.Round(c[1])), int(math.Round(c[2])))
 }
-
-// onWhite returns a colour of a given opacity on white paper.
-func (c rgb) onWhite(opacity float64) rgb {
-	for k := range c {
-		c[k] = 255 - float64(opacity*(255-c[k]))
-	}
-	return c
-}
-
-// printf writes to a buffered writer, which returns its first error from Flush.
-func printf(b *bufio.Writer, format string, args ...any) { _, _ = fmt.Fprintf(b, format, args...) }

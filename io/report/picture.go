@@ -7,7 +7,7 @@ import (
 	"github.com/espalier-ml/espalier/io/drawing"
 )
 
-// Picture returns a view as a drawing has it: SVG, Graphviz, a page.
+// Picture returns a view as a drawing.
 func Picture(v *View) *drawing.Tree {
 	p := v.newPart()
 	t, lit, unit := v.Tree, v.Route.lit(), ""

@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"github.com/espalier-ml/espalier/io/chart"
-	"github.com/espalier-ml/espalier/io/pagestyle"
 	"github.com/espalier-ml/espalier/io/report"
 	"github.com/espalier-ml/espalier/io/runfolder"
 	"github.com/espalier-ml/espalier/io/svg"
@@ -115,7 +114,7 @@ func newPage(c *Content, room int) (*page, error) {
 	if err != nil {
 		return nil, err
 	}
-	style, code := pagestyle.CSS()+svg.CSS()+css, strings.TrimSpace(score+script)
+	style, code := svg.CSS()+css, strings.TrimSpace(score+script)
 	p := &page{
 		Mark: Mark, Title: facts.title(), Lead: facts.lead(), StyleHash: hashOf(style),
 		Style:  template.CSS(style),                         //nolint:gosec // the style is the package's own
