@@ -7,6 +7,8 @@ import (
 	"log/slog"
 	"maps"
 	"math/rand/v2"
+	"net"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -14,6 +16,8 @@ import (
 	"testing"
 
 	beamlog "github.com/apache/beam/sdks/v2/go/pkg/beam/log"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/options/jobopts"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners/prism"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/testing/ptest"
 
 	"github.com/espalier-ml/espalier/induce/binning"
@@ -33,9 +37,25 @@ func TestMain(m *testing.M) {
 	beamlog.SetLogger(noLog{})
 	slog.SetLogLoggerLevel(slog.LevelError)
 	if os.Getenv(bareProcess) != "" {
+		startPrism()
 		os.Exit(m.Run()) //nolint:forbidigo // ends the test process, as ptest's main does
 	}
+	startPrism()
 	ptest.MainWithDefault(m, "direct")
+}
+
+// startPrism starts prism as a job service, to which --runner prism sends the jobs of all tests.
+func startPrism() {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		panic(err)
+	}
+	*jobopts.Endpoint, *jobopts.EnvironmentType = l.Addr().String(), "LOOPBACK"
+	_ = l.Close() // prism listens there
+	port := int(netip.MustParseAddrPort(*jobopts.Endpoint).Port())
+	if _, err := prism.CreateJobServer(context.Background(), prism.Options{Port: port}); err != nil {
+		panic(err)
+	}
 }
 
 // bareProcess is the environment variable of a test process that leaves the SDK

@@ -276,7 +276,7 @@ func TestPriorsAndErrorCosts(t *testing.T) {
 		t.Errorf("error costs (-want +got):\n%s", diff)
 	}
 	// To call all green ones melons costs 3, to call them limes 5.
-	_, m, err := pipelines.Evaluate(t.Context(), pipelines.EvaluateConfig{Model: c.Output, Input: c.Input, Runner: "direct"}, new(silent))
+	_, m, err := pipelines.Evaluate(t.Context(), pipelines.EvaluateConfig{Model: c.Output, Input: c.Input}, new(silent))
 	if err != nil {
 		t.Fatal(err)
 	}

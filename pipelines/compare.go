@@ -30,7 +30,7 @@ import (
 // Compare measures two trees on the same rows, and finds their differences: metrics with paired
 // intervals, rows whose predicted class differs, nodes. It writes the file of --output.
 func Compare(ctx context.Context, c CompareConfig, reporter engine.Reporter) (r *Comparison, err error) {
-	setup := session.Setup{Check: c.Validate, Runner: c.Runner, Input: &c.Input, Storage: c.StorageConfig}
+	setup := session.Setup{Check: c.Validate, Storage: c.StorageConfig}
 	err = session.Run(ctx, &setup, reporter, func(ctx context.Context, s *session.Session) error {
 		kind := output.Kind{Own: runfolder.IsComparison, Is: "comparison of Espalier", Another: "another comparison"}
 		file, err := output.Open(ctx, s.Files.Store, c.Output, c.Overwrite, kind)

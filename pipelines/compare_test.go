@@ -127,11 +127,7 @@ func TestCompare(t *testing.T) {
 		} {
 			c := c
 			c.Input = []string{input}
-			for _, runner := range []string{"direct", "prism"} {
-				c.Runner = runner
-				same(what+" on "+runner, c)
-			}
-			c.Runner = "direct"
+			same(what, c)
 			before := runtime.GOMAXPROCS(7)
 			same(what+" with 7 workers", c)
 			runtime.GOMAXPROCS(before)

@@ -120,7 +120,7 @@ func TestRunsSideBySide(t *testing.T) {
 	p := pipelines.DefaultPredictConfig()
 	p.Model, p.Input, p.Output, p.StorageTimeout = model, []string{b.input(trainings)}, filepath.Join(t.TempDir(), "scored"), timeout(trainings)
 	wg.Go(func() { _, faults[trainings] = pipelines.Predict(t.Context(), p, nil) })
-	e := pipelines.EvaluateConfig{Model: model, Input: []string{b.input(trainings + 1)}, Runner: "direct", StorageConfig: pipelines.DefaultStorageConfig()}
+	e := pipelines.EvaluateConfig{Model: model, Input: []string{b.input(trainings + 1)}, StorageConfig: pipelines.DefaultStorageConfig()}
 	wg.Go(func() { _, _, faults[trainings+1] = pipelines.Evaluate(t.Context(), e, nil) })
 	s := pipelines.DefaultSynthConfig()
 	s.Rows, s.Output = 1000, filepath.Join(t.TempDir(), "synth")
@@ -156,9 +156,5 @@ func TestPrismNeedsInit(t *testing.T) {
 	var refused *usage.Error
 	if _, err := pipelines.Train(t.Context(), c, nil); !errors.As(err, &refused) || !strings.Contains(err.Error(), "beam.Init") {
 		t.Errorf("train: %v", err)
-	}
-	e := pipelines.EvaluateConfig{Model: "model", Input: c.Input, Runner: "prism"}
-	if _, _, err := pipelines.Evaluate(t.Context(), e, nil); !errors.As(err, &refused) || !strings.Contains(err.Error(), "beam.Init") {
-		t.Errorf("evaluate: %v", err)
 	}
 }

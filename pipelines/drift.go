@@ -27,7 +27,7 @@ import (
 // Drift measures how far the rows of Parquet files, and the leaves that they reach, have moved from
 // the training rows of a run.
 func Drift(ctx context.Context, c DriftConfig, reporter engine.Reporter) (r *runfolder.Drift, err error) {
-	setup := session.Setup{Check: c.Validate, Runner: c.Runner, Input: &c.Input, Storage: c.StorageConfig}
+	setup := session.Setup{Check: c.Validate, Storage: c.StorageConfig}
 	err = session.Run(ctx, &setup, reporter, func(ctx context.Context, s *session.Session) error {
 		run, err := latest.Resolve(ctx, s.Files.Store, c.Model)
 		if err != nil {

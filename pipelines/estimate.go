@@ -163,10 +163,10 @@ func (p *plan) foreseen(d *engine.Driver) *forecast.Run {
 	r := &forecast.Run{
 		Rows: p.rows(), Columns: len(p.schema.rows.Columns()),
 		Weighted: c.Weight != "" || c.WeighsClasses(), Soft: len(p.schema.rows.Soft.Columns) > 0,
-		Local: d.Local(), HandsOn: !d.Serialises(), InMemory: !p.leavesCheckpoints(), Levels: c.LevelsPerJob,
+		Local: d.Local(), HandsOn: d.Local(), InMemory: !p.leavesCheckpoints(), Levels: c.LevelsPerJob,
 		Workers:   forecast.Workers{Processes: d.Processes(), Each: d.Workers()},
 		Memory:    forecast.Memory{Process: p.memory, Histogram: c.HistogramMemory, Objects: c.MemoryObjects},
-		Copies:    d.ShuffleCopies(),
+		Copies:    1,
 		Certified: c.Certificate,
 	}
 	if r.Local {

@@ -56,7 +56,7 @@ func newPredictedMetrics(t *tree.Tree, counted *jobs.Predicted, spec *jobs.RowSp
 func Evaluate(
 	ctx context.Context, c EvaluateConfig, reporter engine.Reporter,
 ) (t *tree.Tree, m *runfolder.Metrics, err error) {
-	setup := session.Setup{Check: c.Validate, Runner: c.Runner, Input: &c.Input, Storage: c.StorageConfig}
+	setup := session.Setup{Check: c.Validate, Storage: c.StorageConfig}
 	err = session.Run(ctx, &setup, reporter, func(ctx context.Context, s *session.Session) error {
 		file, err := output.Open(ctx, s.Files.Store, c.Output, c.Overwrite, output.Metrics())
 		if err != nil {

@@ -138,7 +138,7 @@ func writingVerbs(t *testing.T) map[string]writingVerb {
 		},
 		"evaluate": {
 			func(output string, overwrite bool) error {
-				c := pipelines.EvaluateConfig{Model: run, Input: []string{input}, Output: output + "/out.json", Overwrite: overwrite, Runner: "direct"}
+				c := pipelines.EvaluateConfig{Model: run, Input: []string{input}, Output: output + "/out.json", Overwrite: overwrite}
 				_, _, err := pipelines.Evaluate(t.Context(), c, nil)
 				return err
 			},
@@ -278,7 +278,7 @@ func TestOwnInputs(t *testing.T) {
 	for _, overwrite := range []bool{false, true} {
 		for _, file := range []string{input, filepath.Join(run, "tree.json"), filepath.Join(run, "metrics.json")} {
 			for _, output := range spellings(t, file) {
-				c := pipelines.EvaluateConfig{Model: run, Input: []string{input}, Output: output, Overwrite: overwrite, Runner: "direct"}
+				c := pipelines.EvaluateConfig{Model: run, Input: []string{input}, Output: output, Overwrite: overwrite}
 				_, _, err := pipelines.Evaluate(t.Context(), c, nil)
 				refused("evaluate --output "+output, err)
 				two := compareConfig(run, run, input)

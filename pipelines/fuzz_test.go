@@ -49,7 +49,7 @@ func FuzzCloudURL(f *testing.F) {
 		if _, err := pipelines.Predict(t.Context(), p, nil); err == nil || !strings.Contains(err.Error(), "--") && !strings.Contains(err.Error(), url) {
 			t.Errorf("predict with %q: got %v", url, err)
 		}
-		e := pipelines.EvaluateConfig{Model: "mem://fuzz/none", Input: []string{url}, Output: url, Runner: "direct", StorageConfig: c.StorageConfig}
+		e := pipelines.EvaluateConfig{Model: "mem://fuzz/none", Input: []string{url}, Output: url, StorageConfig: c.StorageConfig}
 		if _, _, err := pipelines.Evaluate(t.Context(), e, nil); err == nil || !strings.Contains(err.Error(), e.Model) && !strings.Contains(err.Error(), "--") &&
 			!strings.Contains(err.Error(), url) {
 			t.Errorf("evaluate with %q: got %v", url, err)

@@ -210,7 +210,7 @@ func TestTranslate(t *testing.T) {
 	t.Setenv("GOOGLE_APPLICATION_CREDENTIALS", filepath.Join(t.TempDir(), "none"))
 	for name, value := range map[string]string{
 		"project": "project", "region": "europe-west1", "staging_location": "gs://bucket/staging", "max_num_workers": "7",
-		"worker_machine_type": "n2-standard-4", "number_of_worker_harness_threads": "4",
+		"worker_machine_type": "n2-standard-4", "number_of_worker_harness_threads": "4", "environment_type": "",
 	} {
 		before := flag.Lookup(name).Value.String()
 		if err := flag.Set(name, value); err != nil {

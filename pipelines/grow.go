@@ -61,7 +61,7 @@ func (r *run) grower(o *objects) *grower {
 func (g *grower) grow(ctx context.Context, from *levels.Growth) (*grown, error) {
 	g.growth = from
 	g.growth.Redeal(g.budget) // a resumed run may have another memory
-	if !g.driver.Serialises() {
+	if g.driver.Local() {
 		g.cache = jobs.NewBlockCache(g.memory / cachedShare)
 	}
 	if err := g.settleLarge(ctx); err != nil {

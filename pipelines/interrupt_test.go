@@ -66,7 +66,7 @@ func TestInterruptedIsTold(t *testing.T) {
 		},
 		"evaluate": func(ctx context.Context, _ string) error {
 			_, _, err := pipelines.Evaluate(ctx, pipelines.EvaluateConfig{
-				Model: model, Input: []string{input}, Runner: "direct", StorageConfig: pipelines.DefaultStorageConfig(),
+				Model: model, Input: []string{input}, StorageConfig: pipelines.DefaultStorageConfig(),
 			}, nil)
 			return err
 		},

@@ -196,7 +196,7 @@ func TestKinds(t *testing.T) {
 		for j := range types {
 			name := fmt.Sprintf("a tree of %s on %s", types[i].name, types[j].name)
 			reporter := new(silent)
-			_, m, err := pipelines.Evaluate(t.Context(), pipelines.EvaluateConfig{Model: runs[i], Input: []string{files[j]}, Runner: "direct"}, reporter)
+			_, m, err := pipelines.Evaluate(t.Context(), pipelines.EvaluateConfig{Model: runs[i], Input: []string{files[j]}}, reporter)
 			same := err == nil && cmp.Equal(own[i].Confusion, m.Test.Confusion) && *m.Test.LogLoss == *own[i].LogLoss
 			var e *dataset.DataError
 			switch {

@@ -95,7 +95,7 @@ func TestLeafModelMetrics(t *testing.T) {
 				t.Fatalf("models: %t, boosters of %d trees", r.Tree.Modelled(), r.Tree.Algorithm.BoosterTrees)
 			}
 			_, m, err := pipelines.Evaluate(t.Context(), pipelines.EvaluateConfig{
-				Model: c.Output, Input: c.Input, Runner: "direct", StorageConfig: pipelines.DefaultStorageConfig(),
+				Model: c.Output, Input: c.Input, StorageConfig: pipelines.DefaultStorageConfig(),
 			}, nil)
 			if err != nil {
 				t.Fatal(err)

@@ -15,7 +15,6 @@ import (
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/io/parquetio"
 	"github.com/espalier-ml/espalier/pipelines"
-	"github.com/espalier-ml/espalier/pipelines/engine"
 )
 
 // modelled gives two thirds of the leaves of a run's tree random models over the numeric
@@ -82,7 +81,7 @@ func TestPredictModels(t *testing.T) {
 		})
 	}
 	naive := metric.Evaluate(single, model.Label.Classes, 1)
-	for _, runner := range engine.LocalRunners() {
+	for _, runner := range []string{"direct", "prism"} {
 		c := predictConfig(t, url, input)
 		c.Key, c.Runner = []string{"id"}, runner
 		r := predict(t, c)
@@ -90,8 +89,7 @@ func TestPredictModels(t *testing.T) {
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%s: rows (-scorer +predict):\n%s", runner, diff)
 		}
-		_, metrics, err := pipelines.Evaluate(t.Context(),
-			pipelines.EvaluateConfig{Model: url, Input: c.Input, Runner: runner}, &silent{})
+		_, metrics, err := pipelines.Evaluate(t.Context(), pipelines.EvaluateConfig{Model: url, Input: c.Input}, &silent{})
 		if err != nil {
 			t.Fatal(err)
 		}

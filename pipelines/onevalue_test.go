@@ -33,7 +33,7 @@ func TestOneValue(t *testing.T) {
 		if r.Tree.Modelled() != (model != selection.None) || r.Tree.Features[r.Tree.Nodes[0].Test.Feature].Name != "flag" {
 			t.Fatalf("%v: with models: %v, the first test: %+v", model, r.Tree.Modelled(), r.Tree.Nodes[0].Test)
 		}
-		_, m, err := pipelines.Evaluate(t.Context(), pipelines.EvaluateConfig{Model: c.Output, Input: c.Input, Runner: "direct"}, new(silent))
+		_, m, err := pipelines.Evaluate(t.Context(), pipelines.EvaluateConfig{Model: c.Output, Input: c.Input}, new(silent))
 		if err != nil {
 			t.Fatalf("%v: %+v, %v", model, m, err)
 		}

@@ -68,11 +68,8 @@ type (
 	Manifest = runfolder.Manifest
 )
 
-// Runners lists the runners: first the runners in this process, then engines.
+// Runners lists the runners. The first runs jobs in this process.
 func Runners() []string { return engine.Runners() }
-
-// LocalRunners lists the runners that run in this process.
-func LocalRunners() []string { return engine.LocalRunners() }
 
 // DefaultConfig returns the preset "default" of TrainConfig.
 func DefaultConfig() TrainConfig { return config.DefaultTrain() }

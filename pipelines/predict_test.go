@@ -19,7 +19,6 @@ import (
 	"github.com/espalier-ml/espalier/io/parquetio"
 	"github.com/espalier-ml/espalier/io/runfolder"
 	"github.com/espalier-ml/espalier/pipelines"
-	"github.com/espalier-ml/espalier/pipelines/engine"
 )
 
 // predicted is a row of predictions of the data set of newRows.
@@ -110,7 +109,7 @@ func TestPredict(t *testing.T) {
 	data, run, input := scored(t, 3, parquetio.WriteOptions{RowsPerGroup: 100})
 	model := readTree(t, run, "tree.json")
 	scorer := model.Scorer()
-	for _, runner := range engine.LocalRunners() {
+	for _, runner := range []string{"direct", "prism"} {
 		c := predictConfig(t, run, input)
 		c.Key, c.Runner = []string{"id"}, runner
 		r := predict(t, c)
@@ -128,7 +127,7 @@ func TestPredict(t *testing.T) {
 				t.Fatalf("%s: row %d is %+v, want %+v", runner, i, row, want)
 			}
 		}
-		_, metrics, err := pipelines.Evaluate(t.Context(), pipelines.EvaluateConfig{Model: run, Input: c.Input, Runner: runner}, &silent{})
+		_, metrics, err := pipelines.Evaluate(t.Context(), pipelines.EvaluateConfig{Model: run, Input: c.Input}, &silent{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -152,7 +151,7 @@ func TestPredict(t *testing.T) {
 func TestPredictSameBytes(t *testing.T) {
 	_, run, input := scored(t, 2, parquetio.WriteOptions{RowsPerGroup: 64, PageVersion: 2})
 	var first []byte
-	for _, runner := range engine.LocalRunners() {
+	for _, runner := range []string{"direct", "prism"} {
 		c := predictConfig(t, run, input)
 		c.Keep, c.Explain, c.Runner = "all", true, runner
 		var all []byte
@@ -167,7 +166,7 @@ func TestPredictSameBytes(t *testing.T) {
 			first = all
 		}
 		if !slices.Equal(all, first) {
-			t.Errorf("%s: other bytes than %s", runner, engine.LocalRunners()[0])
+			t.Errorf("%s: other bytes than %s", runner, "direct")
 		}
 	}
 }
@@ -319,7 +318,7 @@ func TestPredictNoRows(t *testing.T) {
 	if err != nil || len(rows) != 0 || r.Rows != 0 || r.Metrics != nil {
 		t.Errorf("%d rows, counted %d, metrics %v, error %v", len(rows), r.Rows, r.Metrics, err)
 	}
-	if _, _, err := pipelines.Evaluate(t.Context(), pipelines.EvaluateConfig{Model: run, Input: c.Input, Runner: "direct"}, &silent{}); err == nil || !strings.Contains(err.Error(), "no input file has a row") {
+	if _, _, err := pipelines.Evaluate(t.Context(), pipelines.EvaluateConfig{Model: run, Input: c.Input}, &silent{}); err == nil || !strings.Contains(err.Error(), "no input file has a row") {
 		t.Errorf("evaluate: error %v", err)
 	}
 }

@@ -121,7 +121,7 @@ func TestSynthIsLearnt(t *testing.T) {
 	if aware.accuracy < 0.75 || aware.cost > blind.cost/5 {
 		t.Errorf("ec45 is right in %v at a cost of %v, c45 in %v at %v: want 0.75 at a fifth of the cost", aware.accuracy, aware.cost, blind.accuracy, blind.cost)
 	}
-	_, metrics, err := pipelines.Evaluate(t.Context(), pipelines.EvaluateConfig{Model: r.Beside[1], Input: []string{r.Input}, Runner: "direct"}, &silent{})
+	_, metrics, err := pipelines.Evaluate(t.Context(), pipelines.EvaluateConfig{Model: r.Beside[1], Input: []string{r.Input}}, &silent{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -94,7 +94,7 @@ func TestTaughtMetrics(t *testing.T) {
 		t.Fatal("the chosen tree was not taught: the test tests nothing")
 	}
 	_, m, err := pipelines.Evaluate(t.Context(), pipelines.EvaluateConfig{
-		Model: c.Output, Input: c.Input, Runner: "direct", StorageConfig: pipelines.DefaultStorageConfig(),
+		Model: c.Output, Input: c.Input, StorageConfig: pipelines.DefaultStorageConfig(),
 	}, nil)
 	if err != nil {
 		t.Fatal(err)

@@ -23,7 +23,6 @@ import (
 	"github.com/espalier-ml/espalier/io/parquetio"
 	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/pipelines"
-	"github.com/espalier-ml/espalier/pipelines/engine"
 )
 
 // write writes one Parquet file and returns its name.
@@ -105,16 +104,14 @@ func TestEvaluateRepeatsTheTrainingMetrics(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, runner := range engine.LocalRunners() {
-		e := pipelines.EvaluateConfig{Model: c.Output, Input: c.Input, Weight: "weight", Runner: runner}
-		_, m, err := pipelines.Evaluate(context.Background(), e, &silent{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		// The weights are quarters: evaluate scales them as training did. Training rows have no ROC curves.
-		if diff := cmp.Diff(r.Metrics.Train, m.Test, cmpopts.IgnoreFields(metric.Class{}, "ROC")); diff != "" {
-			t.Errorf("%s: metrics of the same rows (-train +evaluate):\n%s", runner, diff)
-		}
+	e := pipelines.EvaluateConfig{Model: c.Output, Input: c.Input, Weight: "weight"}
+	_, m, err := pipelines.Evaluate(context.Background(), e, &silent{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The weights are quarters: evaluate scales them as training did. Training rows have no ROC curves.
+	if diff := cmp.Diff(r.Metrics.Train, m.Test, cmpopts.IgnoreFields(metric.Class{}, "ROC")); diff != "" {
+		t.Errorf("metrics of the same rows (-train +evaluate):\n%s", diff)
 	}
 }
 

@@ -39,7 +39,7 @@ func TestZones(t *testing.T) {
 		for _, rows := range []string{c.name, "int96", c.other} {
 			reporter := new(silent)
 			_, _, err := pipelines.Evaluate(t.Context(), pipelines.EvaluateConfig{
-				Model: file, Input: []string{typed(t, t.TempDir(), rows)}, Runner: "direct",
+				Model: file, Input: []string{typed(t, t.TempDir(), rows)},
 			}, reporter)
 			warned := strings.Contains(strings.Join(reporter.warnings, "\n"), "whatever the distance of the place from UTC")
 			if err != nil || warned != (rows == c.other) {

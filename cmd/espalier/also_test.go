@@ -102,7 +102,7 @@ func TestPredictAlso(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	prism, err := os.ReadFile(predict("prism", append(also, "--runner", "prism")...))
+	prism, err := os.ReadFile(predict("prism", append(also, onPrism(t)...)...))
 	if err != nil || !bytes.Equal(direct, prism) {
 		t.Errorf("other bytes on prism, %v", err)
 	}

@@ -21,7 +21,7 @@ func TestCompare(t *testing.T) {
 	text.wants(t, 0)
 	output := filepath.Join(t.TempDir(), "comparison.json")
 	o := espalier(t, "compare", a, filepath.Join(b, "tree.json"), "--input", input, "--format", "json", "--output", output,
-		"--progress", "none", "--runner", "prism")
+		"--progress", "none")
 	o.wants(t, 0)
 	validate(t, "comparison", output)
 	if written := string(read(t, output)); written != o.stdout {

@@ -30,11 +30,11 @@ func TestDiskFullOfPredictions(t *testing.T) {
 	input := mixed(t, 100_000, parquetio.WriteOptions{RowsPerGroup: 20_000})
 	o, run := train(t, input, "--select", "first", "--certificate", "none", "--split", "100/0/0")
 	o.wants(t, 0)
-	for _, runner := range []string{"direct", "prism"} {
+	for _, runner := range [][]string{{"--runner", "direct"}, onPrism(t)} {
 		for _, keep := range []string{"key", "all"} {
 			output := filepath.Join(folder, "scored")
-			espalier(t, "predict", "--model", run, "--input", input, "--output", output, "--keep", keep, "--runner", runner,
-				"--progress", "none").
+			args := []string{"predict", "--model", run, "--input", input, "--output", output, "--keep", keep, "--progress", "none"}
+			espalier(t, append(args, runner...)...).
 				wants(t, 2, "--output", "data.parquet", "no space left")
 			leftNothing(t, output)
 		}

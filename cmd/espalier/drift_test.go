@@ -27,22 +27,20 @@ func TestDrift(t *testing.T) {
 	moved := parquet(t, parquetio.WriteOptions{},
 		parquetio.WriteColumn{Name: "x", Values: floats}, parquetio.WriteColumn{Name: "n", Values: ints},
 		parquetio.WriteColumn{Name: "s", Values: texts}, parquetio.WriteColumn{Name: "flag", Values: flags})
-	for _, runner := range []string{"direct", "prism"} {
-		o := espalier(t, "drift", "--model", run, "--input", moved, "--format", "json", "--runner", runner, "--progress", "none")
-		o.wants(t, 0)
-		file := filepath.Join(t.TempDir(), "drift.json")
-		if err := os.WriteFile(file, []byte(o.stdout), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		validate(t, "drift", file)
-		var found pipelines.DriftFound
-		if err := json.Unmarshal([]byte(o.stdout), &found); err != nil {
-			t.Fatal(err)
-		}
-		alarms := found.Alarms()
-		if !slices.Contains(alarms, "x") || slices.Contains(alarms, "n") || slices.Contains(alarms, "flag") || found.Now != 1000 {
-			t.Errorf("%s: alarms %q of %d rows, want x and neither n nor flag of 1000", runner, alarms, found.Now)
-		}
+	o := espalier(t, "drift", "--model", run, "--input", moved, "--format", "json", "--progress", "none")
+	o.wants(t, 0)
+	file := filepath.Join(t.TempDir(), "drift.json")
+	if err := os.WriteFile(file, []byte(o.stdout), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	validate(t, "drift", file)
+	var found pipelines.DriftFound
+	if err := json.Unmarshal([]byte(o.stdout), &found); err != nil {
+		t.Fatal(err)
+	}
+	alarms := found.Alarms()
+	if !slices.Contains(alarms, "x") || slices.Contains(alarms, "n") || slices.Contains(alarms, "flag") || found.Now != 1000 {
+		t.Errorf("alarms %q of %d rows, want x and neither n nor flag of 1000", alarms, found.Now)
 	}
 	text := espalier(t, "drift", "--model", run, "--input", moved, "--progress", "none")
 	wantsPrinted(t, text, "drift: s, x")

@@ -47,8 +47,7 @@ func printEstimate(w io.Writer, r *pipelines.Result, title string, rows int64) e
 		{"histograms", bytes(e.HistogramBytes), "of the largest pass of a level; 0: all nodes are grown in memory"},
 		{"disk", bytes(e.DiskBytes), "of checkpoints, in addition to the run's files"},
 		{"memory", bytes(e.DriverMemory), "peak of this process, folds and certificate included"},
-		{"memory of a worker", bytes(e.WorkerMemory), "the same process on the runners " +
-			strings.Join(pipelines.LocalRunners(), " and ")},
+		{"memory of a worker", bytes(e.WorkerMemory), "the same process on the direct runner"},
 	} {
 		t.Add(row.name, row.value, row.note)
 	}

@@ -4,7 +4,10 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"strconv"
 	"testing"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners/prism"
 
 	"github.com/espalier-ml/espalier/io/parquetio"
 )
@@ -25,6 +28,20 @@ func TestNoEngine(t *testing.T) {
 	espalier(t, append(args, "flink", "--config", config)...).wants(t, 5, "flink", "127.0.0.1:9")
 	espalier(t, append(args, "flonk")...).wants(t, 2, "--runner flonk", "spark")
 	espalier(t, "--id=1", "--provision_endpoint=127.0.0.1:9").wants(t, 1, "worker", "refused")
+}
+
+// onPrism returns the flags with which the binary sends its jobs to a prism of this process.
+func onPrism(t *testing.T) []string {
+	t.Helper()
+	port := freePort(t)
+	number, err := strconv.Atoi(port)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := prism.CreateJobServer(t.Context(), prism.Options{Port: number}); err != nil {
+		t.Fatal(err)
+	}
+	return []string{"--runner", "prism", "--endpoint", "localhost:" + port, "--environment_type", "LOOPBACK"}
 }
 
 // freePort returns a port that nobody listens on.

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/schollz/progressbar/v3"
+	"github.com/mattn/go-runewidth"
 
 	"github.com/espalier-ml/espalier/io/setting"
 	"github.com/espalier-ml/espalier/io/usage"
@@ -103,7 +103,7 @@ func (p *plain) steps() string {
 
 // timeLeft estimates the remaining time of a job from the time it took so far.
 func timeLeft(done, total int64, took time.Duration) string {
-	if done <= 0 {
+	if done <= 0 || done >= total {
 		return ""
 	}
 	left := time.Duration(float64(took) * float64(total-done) / float64(done))
@@ -126,30 +126,27 @@ func (p *plain) Note(text string) {
 
 // bars draws a bar for each job. A brief reporter has a single line, which is overwritten and
 // disappears at the end.
-type bars struct {
-	*plain
+type bars struct{ *plain }
 
-	bar *progressbar.ProgressBar
-}
-
-func (b *bars) Job(name string, total int64, unit string) {
-	atEnd := progressbar.OptionOnCompletion(func() { say(b.w, "\n") })
-	if b.brief {
-		atEnd = progressbar.OptionClearOnFinish()
-	}
-	b.bar = progressbar.NewOptions64(total,
-		progressbar.OptionSetWriter(raw(b.w)), progressbar.OptionSetDescription(fmt.Sprintf("%-10s", name)),
-		progressbar.OptionShowCount(), progressbar.OptionSetItsString(unit), progressbar.OptionSetWidth(30),
-		progressbar.OptionSetPredictTime(true), atEnd)
-	b.name = name
-}
+// barWidth is the width of a bar in characters: with the texts around it a line fits into 80 columns.
+const barWidth = 30
 
 func (b *bars) Step(done int64, note string) {
-	if b.brief && b.now().Sub(b.began) < quiet {
+	if b.name == "" || b.brief && b.now().Sub(b.began) < quiet {
 		return
 	}
-	if note != "" {
-		b.bar.Describe(fmt.Sprintf("%-10s %s", b.name, note))
+	full := int(barWidth * done / max(1, b.total))
+	text := fmt.Sprintf("%-10s %3d%% |%s%s| %d/%s%s %s", b.name, 100*done/max(1, b.total),
+		strings.Repeat("█", full), strings.Repeat(" ", barWidth-full), done, b.steps(),
+		timeLeft(done, b.total, b.now().Sub(b.start)), note)
+	if width := pageWidth(b.w); width > 0 { // a longer line would be wrapped, and not be overwritten
+		text = runewidth.Truncate(text, width-1, "")
 	}
-	_ = b.bar.Set64(done) // the run goes on even if the bar cannot be drawn
+	if done >= b.total {
+		b.name = ""
+		if text += "\n"; b.brief {
+			text = ""
+		}
+	}
+	_, _ = io.WriteString(raw(b.w), "\r\x1b[K"+text) // the run goes on even if the bar cannot be drawn
 }

@@ -56,3 +56,31 @@ func TestPlainProgress(t *testing.T) {
 		t.Errorf("the warning is %q", out.String())
 	}
 }
+
+// TestBar: by hand. A bar of a brief reporter comes late and disappears; other bars stay, and nothing follows the
+// last step of a job.
+func TestBar(t *testing.T) {
+	var out bytes.Buffer
+	b := &bars{newPlain(&out)}
+	clock := b.began
+	b.now = func() time.Time { return clock }
+	run := func() string {
+		out.Reset()
+		b.Job("level 1", 4, "blocks")
+		b.Step(0, "")
+		clock = clock.Add(3 * time.Second)
+		b.Step(2, "5 rows")
+		b.Step(4, "")
+		b.Step(4, "")
+		return out.String()
+	}
+	const empty, half = "\r\x1b[K", "level 1     50% |███████████████               | 2/4 blocks, about 3s left 5 rows"
+	if got := run(); !strings.Contains(got, empty+half+empty) || !strings.HasSuffix(got, "| 4/4 blocks \n") ||
+		strings.Count(got, "\n") != 1 {
+		t.Errorf("a bar: %q", got)
+	}
+	b.brief, b.began = true, clock
+	if got := run(); got != empty+half+empty {
+		t.Errorf("a brief bar: %q, want one line that disappears", got)
+	}
+}

@@ -109,7 +109,7 @@ func TestDocuments(t *testing.T) {
 		"weighted":  {"--weight", "w", "--leaf_estimate", "raw", "--max_categories", "4", "--theta", "0"},
 		"uniform":   {"--binning", "uniform", "--categorical", "n", "--numeric", "flag", "--key", "n", "--seed", "7"},
 		"all rows":  {"--split", "100/0/0", "--algorithm", "ip", "--memory_objects", "0"},
-		"on prism":  {"--runner", "prism", "--algorithm", "bal"},
+		"on prism":  append(onPrism(t), "--algorithm", "bal"),
 		"classes":   {"--class_weights", "balanced", "--priors", "a=0.7,b=0.2,c=0.1", "--error_costs", errorCosts},
 		"one level": {"--memory_objects", "50", "--algorithm", "asr"},
 		"wishes":    {"--first", "s,n", "--forbid", "flag"},
@@ -290,7 +290,7 @@ func commandLines(input, misspelled, endless string) []commandLine {
 		{
 			[]string{"train", "--input", input, "--label", "class", "--output", "x", "--runner", "samza"},
 			2,
-			[]string{"direct", "prism"},
+			[]string{"direct", "flink"},
 		},
 		{
 			[]string{"train", "--input", input, "--label", "class", "--output", "x", "--progress", "loud"},

@@ -7,7 +7,6 @@ import (
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/io/setting"
 	"github.com/espalier-ml/espalier/io/usage"
-	"github.com/espalier-ml/espalier/pipelines/engine"
 )
 
 // Compare is the configuration of a comparison of two trees. Settings declares the meaning of each
@@ -21,7 +20,6 @@ type Compare struct {
 	DropNullLabels bool
 	Output         string // file; optional
 	Overwrite      bool
-	Runner         string
 
 	Contract
 	StorageConfig
@@ -59,7 +57,7 @@ func (c *Train) HeldOut() (*HeldOut, error) {
 // DefaultCompare writes no file.
 func DefaultCompare() Compare {
 	return Compare{
-		Runner: engine.DefaultRunner(), StorageConfig: DefaultStorageConfig(), Titles: [2]string{"A", "B"},
+		StorageConfig: DefaultStorageConfig(), Titles: [2]string{"A", "B"},
 	}
 }
 
@@ -85,8 +83,7 @@ func (c *Compare) Settings() []setting.Setting {
 		},
 		dropSetting(&c.DropNullLabels),
 	})
-	return slices.Concat(run, rows, c.Contract.Settings(), c.StorageConfig.Settings(),
-		[]setting.Setting{engine.RunnerSetting(&c.Runner, engine.LocalRunners())})
+	return slices.Concat(run, rows, c.Contract.Settings(), c.StorageConfig.Settings())
 }
 
 // Validate returns all faults at once, each with the name of its flag.

@@ -7,7 +7,6 @@ import (
 	"github.com/espalier-ml/espalier/induce/drift"
 	"github.com/espalier-ml/espalier/io/setting"
 	"github.com/espalier-ml/espalier/io/usage"
-	"github.com/espalier-ml/espalier/pipelines/engine"
 )
 
 // Drift is the configuration of a measurement of drift. Settings declares what each field means;
@@ -17,7 +16,6 @@ type Drift struct {
 	Input   []string
 	Against string // run folder or LATEST.json: its training rows replace Input; optional
 	Key     string // column of groups; empty: the key of the run, if it has one
-	Runner  string
 
 	Contract
 	DriftLimits
@@ -38,7 +36,7 @@ func (c *DriftLimits) Limits() drift.Limits {
 // DefaultDrift gives a false alarm once in a hundred days.
 func DefaultDrift() Drift {
 	return Drift{
-		Runner: engine.DefaultRunner(), DriftLimits: DriftLimits{FalseAlarms: 0.01, LeastPSI: 0.05},
+		DriftLimits:   DriftLimits{FalseAlarms: 0.01, LeastPSI: 0.05},
 		StorageConfig: DefaultStorageConfig(),
 	}
 }
@@ -63,8 +61,7 @@ func (c *Drift) Settings() []setting.Setting {
 				"(default: the key of the run)",
 		},
 	})
-	return slices.Concat(run, c.DriftLimits.Settings(), c.Contract.Settings(), c.StorageConfig.Settings(),
-		[]setting.Setting{engine.RunnerSetting(&c.Runner, engine.LocalRunners())})
+	return slices.Concat(run, c.DriftLimits.Settings(), c.Contract.Settings(), c.StorageConfig.Settings())
 }
 
 // Settings declares the limits of drift.

@@ -7,7 +7,6 @@ import (
 
 	"github.com/espalier-ml/espalier/io/setting"
 	"github.com/espalier-ml/espalier/io/usage"
-	"github.com/espalier-ml/espalier/pipelines/engine"
 )
 
 // Evaluate is the configuration of an evaluation. Settings declares the meaning of each field,
@@ -21,7 +20,6 @@ type Evaluate struct {
 	Slice          []string // columns by whose values the tree is also measured
 	Output         string   // file; optional
 	Overwrite      bool
-	Runner         string
 
 	Delayed
 	Contract
@@ -42,7 +40,7 @@ const DestinationAuto = "auto"
 
 // DefaultEvaluate writes no file.
 func DefaultEvaluate() Evaluate {
-	return Evaluate{Runner: engine.DefaultRunner(), StorageConfig: DefaultStorageConfig()}
+	return Evaluate{StorageConfig: DefaultStorageConfig()}
 }
 
 // Settings declares the settings of an evaluation, which set the fields of c.
@@ -68,8 +66,7 @@ func (c *Evaluate) Settings() []setting.Setting {
 		dropSetting(&c.DropNullLabels),
 		sliceSetting(&c.Slice),
 	})
-	return slices.Concat(run, c.Delayed.Settings(), rows, c.Contract.Settings(), c.StorageConfig.Settings(),
-		[]setting.Setting{engine.RunnerSetting(&c.Runner, engine.LocalRunners())})
+	return slices.Concat(run, c.Delayed.Settings(), rows, c.Contract.Settings(), c.StorageConfig.Settings())
 }
 
 // MarshalJSON writes the settings by the names of their flags, in the order of the fields.

@@ -106,7 +106,7 @@ func (c *Predict) Settings() []setting.Setting {
 		sliceSetting(&c.Slice),
 	})
 	return slices.Concat(run, c.Scheduled.Settings(), rows, c.Contract.Settings(), c.StorageConfig.Settings(),
-		[]setting.Setting{engine.RunnerSetting(&c.Runner, engine.Runners())}, c.EngineConfig.Settings())
+		[]setting.Setting{engine.RunnerSetting(&c.Runner)}, c.EngineConfig.Settings())
 }
 
 // modelSetting declares the tree that scores rows.

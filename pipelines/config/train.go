@@ -93,7 +93,7 @@ type Resources struct {
 func (c *Train) Settings() []setting.Setting {
 	return slices.Concat(c.runSettings(), c.rowSettings(), c.Contract.Settings(), c.testSettings(), c.costSettings(), c.classSettings(),
 		c.growthSettings(), c.choiceSettings(), c.resourceSettings(), c.StorageConfig.Settings(),
-		[]setting.Setting{engine.RunnerSetting(&c.Runner, engine.Runners())}, c.EngineConfig.Settings())
+		[]setting.Setting{engine.RunnerSetting(&c.Runner)}, c.EngineConfig.Settings())
 }
 
 // runSettings declares the inputs and outputs of a run.

@@ -26,9 +26,7 @@ import (
 
 // Infer reads all rows and describes the columns in a contract, in YAML.
 func Infer(ctx context.Context, c config.InferSchema, reporter engine.Reporter) (text []byte, err error) {
-	setup := session.Setup{
-		Check: c.Validate, Runner: engine.DefaultRunner(), Input: &c.Input, Storage: c.StorageConfig,
-	}
+	setup := session.Setup{Check: c.Validate, Storage: c.StorageConfig}
 	err = session.Run(ctx, &setup, reporter, func(ctx context.Context, s *session.Session) error {
 		text, err = infer(ctx, s, &c)
 		return err

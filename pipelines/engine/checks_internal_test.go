@@ -93,7 +93,6 @@ func TestPortableCheck(t *testing.T) {
 		t.Fatal("this test wants a program that has not called beam.Init")
 	}
 	wantUsage(t, "no beam.Init", e.Check(t.Context(), nil), "--runner flink: beam.Init was not called")
-	wantUsage(t, "no beam.Init", new(prism).Check(t.Context(), nil), "--runner prism: beam.Init was not called")
 }
 
 // TestPortableFault: the error of an engine names it, unless the user has ended the run.
@@ -399,7 +398,7 @@ func TestDirect(t *testing.T) {
 	j := directDriver(t, OneAtATime(h))
 	what := Job{"level 1", 4, "blocks", TasksDone}
 	run := func(build Build) error { return j.Run(t.Context(), what, []jobs.Task{{File: "a"}}, build) }
-	if err := run(func(beam.Scope, beam.PCollection) {}); err != nil || len(h.steps) == 0 || j.ID() == "" || j.Serialises() || j.ShuffleCopies() != 1 {
+	if err := run(func(beam.Scope, beam.PCollection) {}); err != nil || len(h.steps) == 0 || j.ID() == "" || !j.Local() {
 		t.Errorf("steps %v, %v", h.steps, err)
 	}
 	if len(j.Timings) != 1 || j.Timings[0].Job != "level 1" {
@@ -479,12 +478,12 @@ func TestTasksDone(t *testing.T) {
 
 func TestRunnerSetting(t *testing.T) {
 	runner := "direct"
-	s := RunnerSetting(&runner, LocalRunners())
-	if err := s.Value.Set("prism"); err != nil || runner != "prism" || s.Name != "runner" || !s.Changeable {
+	s := RunnerSetting(&runner)
+	if err := s.Value.Set("spark"); err != nil || runner != "spark" || s.Name != "runner" || !s.Changeable {
 		t.Errorf("%+v, %v", s, err)
 	}
-	if !strings.Contains(s.Help, "direct") || !strings.Contains(s.Help, "prism") || strings.Contains(s.Help, "flink") {
-		t.Errorf("help %q, want it to name the local runners", s.Help)
+	if !strings.Contains(s.Help, "direct, flink") {
+		t.Errorf("help %q, want it to name the runners", s.Help)
 	}
 	if Title("walker") != "walker" {
 		t.Error("an unknown runner has another title than its name")
@@ -492,11 +491,11 @@ func TestRunnerSetting(t *testing.T) {
 	if j := (&Driver{Engine: flink()}); j.Processes() != max(1, *jobopts.Parallelism) || j.Workers() != 1 {
 		t.Errorf("%d processes of %d workers", j.Processes(), j.Workers())
 	}
-	if IsLocal("walker") || (direct{}).Cancel(t.Context(), "abc") != nil || new(prism).Cancel(t.Context(), "abc") != nil {
+	if IsLocal("walker") || (direct{}).Cancel(t.Context(), "abc") != nil {
 		t.Error("the jobs of local engines have ended with their process")
 	}
 	_, err := Settle(t.Context(), new(Config), "walker", new([]string))
-	wantUsage(t, "unknown", err, "--runner walker: want one of [direct prism flink spark dataflow]")
+	wantUsage(t, "unknown", err, "--runner walker: want one of [direct flink spark dataflow prism]")
 	_, err = Settle(t.Context(), new(Config), "flink", &[]string{"gs:/bucket/x"})
 	wantUsage(t, "a damaged URL", err, "gs:/bucket/x")
 }

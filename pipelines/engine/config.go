@@ -19,7 +19,7 @@ type Config struct {
 	// JobTimeout is the time in seconds after which a job is cancelled, because a hanging engine
 	// reports nothing. 0: six hours.
 	JobTimeout float64
-	// Endpoint is HOST:PORT of the job service of Flink or Spark.
+	// Endpoint is HOST:PORT of the job service of Flink, Spark or prism.
 	Endpoint string
 	// EnvironmentType says where the workers run: PROCESS, LOOPBACK or DOCKER.
 	EnvironmentType string
@@ -117,11 +117,11 @@ func (c *Config) apply() (restore func(), err error) {
 	return restore, nil
 }
 
-// RunnerSetting declares the runner of a verb: one of the given names.
-func RunnerSetting(runner *string, names []string) setting.Setting {
+// RunnerSetting declares the runner of a verb.
+func RunnerSetting(runner *string) setting.Setting {
 	return setting.Setting{
-		Name: "runner", Group: setting.Engines, Value: setting.OneOf(runner, names...), Changeable: true,
-		Help: "Beam runner: " + setting.Alternatives(names),
+		Name: "runner", Group: setting.Engines, Value: setting.OneOf(runner, Runners()...), Changeable: true,
+		Help: "Beam runner: " + setting.Alternatives(Runners()),
 	}
 }
 

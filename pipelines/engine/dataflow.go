@@ -23,7 +23,7 @@ const dataflowName = "dataflow"
 type dataflow struct{}
 
 func (dataflow) Traits() Traits {
-	return Traits{Name: dataflowName, Title: "Dataflow", Serialises: true, Spreads: true}
+	return Traits{Name: dataflowName, Title: "Dataflow"}
 }
 
 // Check checks that project, region and a staging folder are known, and that all URLs belong to an

@@ -15,7 +15,7 @@ const directName = "direct"
 type direct struct{}
 
 func (direct) Traits() Traits {
-	return Traits{Name: directName, Title: "the direct runner", Local: true, ShuffleCopies: 1}
+	return Traits{Name: directName, Title: "the direct runner", Local: true}
 }
 
 func (direct) Check(context.Context, []string) error { return nil }

@@ -38,24 +38,21 @@ type Driver struct {
 // Local reports whether DoFns run in this process and see its memory.
 func (j *Driver) Local() bool { return j.Engine.Traits().Local }
 
-// Serialises reports whether DoFns and elements are encoded between the steps of a job.
-func (j *Driver) Serialises() bool { return j.Engine.Traits().Serialises }
-
 // JobConfig returns what all jobs need, for a job whose results go to the folder out. The job hands
-// over results as Go values unless DoFns are encoded.
+// over results as Go values on a local engine.
 func (j *Driver) JobConfig(out string) jobs.Config {
 	c := jobs.Config{Workers: j.Workers(), Out: out, Run: j.Files.Run.Name()}
-	if !j.Serialises() {
+	if j.Local() {
 		c.Handover = new(jobs.Handover)
 	}
 	return c
 }
 
-// Trees returns trees for the DoFns of a job. If DoFns are encoded, it writes the trees to the
-// folder.
+// Trees returns trees for the DoFns of a job. On an engine that encodes DoFns it writes the
+// trees to the folder.
 func (j *Driver) Trees(ctx context.Context, folder string, trees ...*tree.Tree) (jobs.Trees, error) {
 	list := jobs.Trees{Decoded: trees}
-	if !j.Serialises() {
+	if j.Local() {
 		return list, nil
 	}
 	for i, t := range trees {
@@ -66,9 +63,6 @@ func (j *Driver) Trees(ctx context.Context, folder string, trees ...*tree.Tree) 
 	}
 	return list, nil
 }
-
-// ShuffleCopies returns how many copies of shuffled elements a local engine holds in memory.
-func (j *Driver) ShuffleCopies() int { return j.Engine.Traits().ShuffleCopies }
 
 // Workers returns how many goroutines a bundle may use: all processors on a local engine, which
 // runs a single bundle at a time, and 1 on other engines, which run one bundle per slot.
@@ -216,7 +210,7 @@ func (j *Driver) pipeline(ctx context.Context, job Submission, tasks []jobs.Task
 			err = fmt.Errorf("panic: %v", r)
 		}
 	}()
-	if job.Pipeline, err = NewPipeline(tasks, j.Engine.Traits().Spreads, build); err != nil {
+	if job.Pipeline, err = NewPipeline(tasks, !j.Local(), build); err != nil {
 		return err
 	}
 	if !j.Local() {
@@ -282,7 +276,7 @@ func (j *Driver) Translate(ctx context.Context, name string, tasks []jobs.Task, 
 		return err
 	}
 	defer leave()
-	p, err := NewPipeline(tasks, j.Engine.Traits().Spreads, build)
+	p, err := NewPipeline(tasks, !j.Local(), build)
 	if translator, ok := j.Engine.(Translator); ok && err == nil {
 		err = translator.Translate(ctx, Submission{Name: JobName("dry-run", name), Pipeline: p})
 	}

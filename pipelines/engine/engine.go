@@ -42,16 +42,9 @@ type Traits struct {
 	Name string
 	// Title is the name by which people call the engine.
 	Title string
-	// Local means that DoFns run in this process and see its memory.
+	// Local means that DoFns run in this process and see its memory: elements are handed over as Go values. Other
+	// engines encode DoFns and elements between the steps of a job, and spread its tasks over workers.
 	Local bool
-	// Serialises means that DoFns and elements are encoded between the steps of a job. An engine
-	// that does not serialise hands them over as Go values.
-	Serialises bool
-	// Spreads means that tasks are spread over workers, by a Reshuffle.
-	Spreads bool
-	// ShuffleCopies is the number of copies of shuffled elements in the memory of a local
-	// engine.
-	ShuffleCopies int
 }
 
 // Submission is a pipeline that is to run as a job.

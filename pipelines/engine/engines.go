@@ -1,12 +1,9 @@
 package engine
 
-import (
-	"fmt"
-	"slices"
-)
+import "fmt"
 
-// engines is the list of all engines: the local ones first. The first is the default.
-var engines = []Engine{direct{}, &prism{}, flink(), spark(), dataflow{}} //nolint:gochecknoglobals // the one list
+// engines is the list of all engines: the first is the default.
+var engines = []Engine{direct{}, flink(), spark(), dataflow{}, prism()} //nolint:gochecknoglobals // the one list
 
 // Default returns the engine of runs that name no runner, and of rehearsals.
 func Default() Engine { return engines[0] }
@@ -24,19 +21,11 @@ func Named(runner string) (Engine, error) {
 	return nil, fmt.Errorf("--runner %s: want one of %v", runner, Runners())
 }
 
-// Runners lists the names of all engines, which are the values of --runner: the local ones first.
-func Runners() []string { return names(func(Traits) bool { return true }) }
-
-// LocalRunners lists the names of the engines whose DoFns run in this process.
-func LocalRunners() []string { return names(func(t Traits) bool { return t.Local }) }
-
-// names lists the names of the engines with wanted traits.
-func names(wanted func(Traits) bool) []string {
-	var list []string
-	for _, e := range engines {
-		if t := e.Traits(); wanted(t) {
-			list = append(list, t.Name)
-		}
+// Runners lists the names of all engines, which are the values of --runner.
+func Runners() []string {
+	list := make([]string, len(engines))
+	for i, e := range engines {
+		list[i] = e.Traits().Name
 	}
 	return list
 }
@@ -51,4 +40,7 @@ func Title(runner string) string {
 }
 
 // IsLocal reports whether the DoFns of a runner run in this process and see its memory.
-func IsLocal(runner string) bool { return slices.Contains(LocalRunners(), runner) }
+func IsLocal(runner string) bool {
+	e, err := Named(runner)
+	return err == nil && e.Traits().Local
+}

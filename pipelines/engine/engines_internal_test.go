@@ -20,11 +20,11 @@ func TestEngines(t *testing.T) {
 		traits     Traits
 		translates bool
 	}{
-		{Traits{Name: "direct", Title: "the direct runner", Local: true, ShuffleCopies: 1}, false},
-		{Traits{Name: "prism", Title: "prism", Local: true, Serialises: true, Spreads: true, ShuffleCopies: 8}, false},
-		{Traits{Name: "flink", Title: "Flink", Serialises: true, Spreads: true}, false},
-		{Traits{Name: "spark", Title: "Spark", Serialises: true, Spreads: true}, false},
-		{Traits{Name: "dataflow", Title: "Dataflow", Serialises: true, Spreads: true}, true},
+		{Traits{Name: "direct", Title: "the direct runner", Local: true}, false},
+		{Traits{Name: "flink", Title: "Flink"}, false},
+		{Traits{Name: "spark", Title: "Spark"}, false},
+		{Traits{Name: "dataflow", Title: "Dataflow"}, true},
+		{Traits{Name: "prism", Title: "prism"}, false},
 	}
 	if len(engines) != len(want) {
 		t.Fatalf("%d engines, want %d", len(engines), len(want))
@@ -55,7 +55,7 @@ func TestEngines(t *testing.T) {
 	if DefaultRunner() != "direct" {
 		t.Errorf("the default is %s", DefaultRunner())
 	}
-	if _, err := Named("flonk"); err == nil || !strings.Contains(err.Error(), "want one of [direct prism flink spark dataflow]") {
+	if _, err := Named("flonk"); err == nil || !strings.Contains(err.Error(), "want one of [direct flink spark dataflow prism]") {
 		t.Errorf("an unknown name: %v", err)
 	}
 }
@@ -68,7 +68,7 @@ type added struct {
 }
 
 func (e *added) Traits() Traits {
-	return Traits{Name: "added", Title: "Added", Local: e.local, Serialises: true, Spreads: true}
+	return Traits{Name: "added", Title: "Added", Local: e.local}
 }
 
 func (e *added) Check(_ context.Context, urls []string) error {
@@ -94,8 +94,8 @@ func TestAddedEngine(t *testing.T) {
 	t.Cleanup(func() { engines = before })
 	e := new(added)
 	engines = append(slices.Clone(before), e)
-	if !slices.Contains(Runners(), "added") || slices.Contains(LocalRunners(), "added") {
-		t.Errorf("runners %v, local ones %v", Runners(), LocalRunners())
+	if !slices.Contains(Runners(), "added") || IsLocal("added") {
+		t.Errorf("runners %v", Runners())
 	}
 	input, output := []string{"gs://bucket/*.parquet"}, "run"
 	settled, err := Settle(t.Context(), new(Config), "added", &input, &output)

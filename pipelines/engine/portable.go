@@ -17,7 +17,7 @@ import (
 type portable struct{ name, title string }
 
 func (e portable) Traits() Traits {
-	return Traits{Name: e.name, Title: e.title, Serialises: true, Spreads: true}
+	return Traits{Name: e.name, Title: e.title}
 }
 
 // Check makes sure that the job service answers, and that a program that the engine starts is
