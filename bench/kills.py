@@ -31,7 +31,7 @@ TIMES = [(re.compile(rb'\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[.\d]*(Z|\+00:00)'), b'TIM
          (re.compile(rb'(overwrite|resume)(</t\w>\s*<td>)(true|false)'), b'AGAIN'),
          (re.compile(rb'espalier_\w+_(seconds|timestamp\w*) [0-9.e+-]+'), b'FIGURE')]
 RANDOM = re.compile(r'[A-Za-z2-7]{26,}')  # names of blocks in a cache, whose entries name them
-MEASURED = ('timings', 'estimate', 'measured', 'seconds')
+MEASURED = ('timings', 'measured', 'seconds')
 
 
 class Case:

@@ -77,17 +77,10 @@ func processorDependent() []string {
 		math.Erf math.Erfc math.Erfinv math.Erfcinv math.Gamma math.Lgamma NormFloat64 ExpFloat64`)
 }
 
-// TestOwnFunctions: results in files use the elementary functions of package portable. The files
-// listed here print estimates, and may call the functions of the standard library.
+// TestOwnFunctions: results use the elementary functions of package portable.
 func TestOwnFunctions(t *testing.T) {
-	estimates := []string{ // what --dry_run prints
-		"induce/levels/forecast.go", "pipelines/forecast/discovery.go",
-	}
 	forbidden := processorDependent()
 	for _, file := range sources(t, "..", 100) {
-		if slices.Contains(estimates, file.name) {
-			continue
-		}
 		ast.Inspect(file.tree, func(n ast.Node) bool {
 			selector, ok := n.(*ast.SelectorExpr)
 			if !ok {

@@ -136,11 +136,17 @@ func (p *plan) fits() bool {
 	if classes := len(p.schema.rows.Soft.Columns); classes > 0 {
 		room.Soft, room.Classes = true, classes
 	}
-	rows, train := float64(p.rows()), 1.0
+	rows, train := float64(p.input.Rows), 1.0
 	if shares := p.config.Split; p.config.SplitColumn == "" {
 		train = float64(shares[dataset.Train]) / float64(shares[dataset.Train]+shares[dataset.Validation]+shares[dataset.Test])
 	}
-	return room.Fits(int64(train*rows), p.rows()*int64(room.Stride+blockOverhead))
+	return room.Fits(int64(train*rows), p.mostBlockBytes())
+}
+
+// mostBlockBytes returns the approximate size of all object blocks if each row makes an object of its own with
+// two bytes for each code.
+func (p *plan) mostBlockBytes() int64 {
+	return p.input.Rows * int64(2*len(p.schema.rows.Columns())+blockOverhead)
 }
 
 // assumedCodes is the assumed number of codes of a feature whose bins are not known yet.

@@ -27,8 +27,7 @@ type stopping struct {
 	jobs   []string
 }
 
-// Job counts the jobs of the run itself: the jobs of a rehearsal are over before it, and phases are
-// only shown when they take a while.
+// Job counts the jobs: phases are only shown when they take a while.
 func (r *stopping) Job(name string, _ int64, _ string) {
 	if !slices.ContainsFunc([]string{"summarise", "coalesce", "level", "induce", "evaluate"}, func(job string) bool { return strings.HasPrefix(name, job) }) {
 		return

@@ -345,14 +345,3 @@ func TestResumeByClass(t *testing.T) {
 	}
 	resumes(t, c, want)
 }
-
-// TestEstimateByClass: a rehearsal goes through it all, on rows that need not have
-// all classes.
-func TestEstimateByClass(t *testing.T) {
-	c := resumable(t)
-	c.ClassWeightsFile, c.PriorsFile, c.DryRun = textFile(t, "weights.csv", "class,weight\nhigh,2.5\n"), "high=1,low=1,middle=2", true
-	r, err := pipelines.Train(t.Context(), c, new(silent))
-	if err != nil || r.Estimate == nil {
-		t.Errorf("dry run: %v", err)
-	}
-}

@@ -2,18 +2,33 @@ package pipelines
 
 import (
 	"context"
+	"slices"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/pipelines/config"
 	"github.com/espalier-ml/espalier/pipelines/engine"
 	"github.com/espalier-ml/espalier/pipelines/session"
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
-// dryRun estimates the time and memory that a run would take, and lets the engine translate
-// its jobs.
+// Sizes are the sizes of a run that are known before its rows are read.
+type Sizes struct {
+	Files, RowGroups int
+	Rows             int64 // also the greatest number of objects
+	Columns          int   // number of columns to read
+	ColumnBytes      int64 // bytes of these columns in the files
+	Features         int
+	Bins             int   // greatest number of bins of a numeric feature, for a label of up to 8 classes
+	Trees            int   // number of trees that grow together
+	BlockBytes       int64 // approximate size of all object blocks if no rows are equal
+	Checkpoints      bool  // whether the blocks are in files below the run folder, otherwise in memory
+}
+
+// dryRun checks the settings of a run against the columns of its input, and lets the engine translate
+// its jobs. It reads no row.
 func dryRun(ctx context.Context, s *session.Session, c *TrainConfig, p *config.Parsed) (*Result, error) {
 	d := s.Driver
 	var err error
@@ -31,50 +46,67 @@ func dryRun(ctx context.Context, s *session.Session, c *TrainConfig, p *config.P
 	if err != nil {
 		return nil, err
 	}
+	if len(in.Tasks) == 0 {
+		return nil, plan.noRows("no input file has a row")
+	}
 	plan = plan.narrowed(plan.mayValidate(), host{d})
-	estimate, g, err := plan.foresee(ctx, d, plan.rehearsed())
-	if err != nil || !d.Translates() {
-		return &Result{Estimate: estimate}, err
+	result := &Result{Sizes: plan.sizes()}
+	if !d.Translates() {
+		return result, nil
 	}
 	there := place{
 		scratch: checkpointURL(c.Output, scratchFolder, "dry-run"), blocks: checkpointURL(c.Output, "dry-run"),
 		spills: true,
 	}
-	names, err := (&run{stage: stage{plan, d, d.Files, there}}).translate(ctx, g)
-	return &Result{Estimate: estimate, Translated: names}, err
+	result.Translated, err = (&run{stage: stage{plan, d, d.Files, there}}).translate(ctx)
+	return result, err
+}
+
+// sizes returns the sizes of a run.
+func (p *plan) sizes() *Sizes {
+	columns := p.schema.rows.Columns()
+	return &Sizes{
+		Files: len(p.input.Files), RowGroups: len(p.input.Tasks), Rows: p.input.Rows,
+		Columns: len(columns), Features: len(p.schema.featureNames()),
+		Bins: slices.Max(p.parsed.BinsFor(len(p.schema.rows.Soft.Columns))), Trees: len(p.parsed.Grid),
+		ColumnBytes: p.columnBytes(columns), BlockBytes: p.mostBlockBytes(), Checkpoints: p.leavesCheckpoints(),
+	}
+}
+
+// unread returns the objects of a run before its rows are read: no objects, and no features.
+func (s *stage) unread() *objects {
+	f := &fitted{label: tree.Label{Column: s.labelColumn()}, spec: s.schema.rows, stats: new(jobs.RowStats)}
+	return &objects{f, new([dataset.Parts]jobs.ObjectStats), s.files}
 }
 
 // graph is a job as it is built for an engine.
 type graph struct {
 	name  string
-	tasks []jobs.Task
 	build func(s beam.Scope, tasks beam.PCollection)
 }
 
-// graphs returns one job of each kind, with the settings of a run after growth. done are the trees of
-// the run or of its rehearsal.
-func (r *run) graphs(done *grown) []graph {
-	g := r.grower(done.objects)
+// graphs returns one job of each kind that a run over these objects has.
+func (r *run) graphs(o *objects) []graph {
+	g := r.grower(o)
 	fitter, coalescer, scorer := fitter{r.stage}, coalescer{r.stage}, scorer{r.stage}
-	summarise, coalesce := fitter.summariseConfig(&r.schema.rows), coalescer.coalesceConfig(done.fitted)
+	summarise, coalesce := fitter.summariseConfig(&r.schema.rows), coalescer.coalesceConfig(o.fitted)
 	level, small := g.levelConfig(r.config.LevelsPerJob), g.smallConfig()
-	evaluate := scorer.evaluateConfig(done.objects)
-	rows, train, test := r.input.Tasks, done.tasks(dataset.Train), done.tasks(dataset.Test)
+	evaluate := scorer.evaluateConfig(o)
 	return []graph{
-		{"summarise", rows, func(s beam.Scope, tasks beam.PCollection) { jobs.Summarise(s, tasks, summarise) }},
-		{"coalesce", rows, func(s beam.Scope, tasks beam.PCollection) { jobs.Coalesce(s, tasks, coalesce) }},
-		{"level", train, func(s beam.Scope, tasks beam.PCollection) { jobs.Level(s, tasks, level) }},
-		{"grow", train, func(s beam.Scope, tasks beam.PCollection) { jobs.Grow(s, tasks, small) }},
-		{"evaluate", test, func(s beam.Scope, tasks beam.PCollection) { jobs.Evaluate(s, tasks, evaluate) }},
+		{"summarise", func(s beam.Scope, tasks beam.PCollection) { jobs.Summarise(s, tasks, summarise) }},
+		{"coalesce", func(s beam.Scope, tasks beam.PCollection) { jobs.Coalesce(s, tasks, coalesce) }},
+		{"level", func(s beam.Scope, tasks beam.PCollection) { jobs.Level(s, tasks, level) }},
+		{"grow", func(s beam.Scope, tasks beam.PCollection) { jobs.Grow(s, tasks, small) }},
+		{"evaluate", func(s beam.Scope, tasks beam.PCollection) { jobs.Evaluate(s, tasks, evaluate) }},
 	}
 }
 
 // translate lets the engine translate one job of each kind without submitting it, and returns
-// the names of the jobs. done are the trees of the run, or of its rehearsal.
-func (r *run) translate(ctx context.Context, done *grown) ([]string, error) {
+// the names of the jobs. The steps of a job do not depend on its rows.
+func (r *run) translate(ctx context.Context) ([]string, error) {
 	var names []string
-	for _, g := range r.graphs(done) {
-		if err := r.driver.Translate(ctx, g.name, g.tasks, g.build); err != nil {
+	for _, g := range r.graphs(r.unread()) {
+		if err := r.driver.Translate(ctx, g.name, r.input.Tasks, g.build); err != nil {
 			return nil, err
 		}
 		names = append(names, g.name)

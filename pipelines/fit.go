@@ -227,9 +227,6 @@ func (w *fitter) fitLabel(encoded []byte) (tree.Label, error) {
 		w.driver.Reporter.Warn(fmt.Sprintf(
 			"the label %q has one class, %q: the tree is a single leaf", column, classes[0]))
 	}
-	if w.sampled { // a sample need not have all classes
-		return tree.Label{Column: column, Classes: classes}, nil
-	}
 	if len(w.config.Monotone) > 0 && len(classes) != 2 {
 		// A constraint is about the probability of the second of two classes.
 		return tree.Label{}, usage.Errorf("--monotone: the label %q has %d classes, want two", column, len(classes))
@@ -323,14 +320,14 @@ func (w *fitter) warnOfPeople(f *fitted, x *dataset.Feature) {
 // tell all classes apart.
 func (w *fitter) warnOfFewBins(f *fitted, bins []int) {
 	classes, most := len(f.label.Classes), slices.Max(bins)
-	if most >= classes || w.sampled {
+	if most >= classes {
 		return
 	}
 	full := func(x dataset.Feature) bool { return x.Kind == dataset.Numeric && len(x.Cuts)+1 >= most }
 	if at := slices.IndexFunc(f.features, full); at >= 0 {
 		w.driver.Reporter.Warn(fmt.Sprintf("the label has %d classes, and column %q has %d bins: fewer bins than classes do "+
 			"not tell all classes apart (--bins auto takes %d)", classes, f.features[at].Name, most,
-			grid.AutoBins(w.rows(), classes)))
+			grid.AutoBins(w.input.Rows, classes)))
 	}
 }
 
@@ -354,7 +351,7 @@ func (p *plan) labelColumn() string { return cmp.Or(p.config.Label, p.schema.row
 
 // classesOf returns the classes of a run. label has the classes that the rows of the label have. With
 // columns of probabilities, each class must have a column, and each column must have a class,
-// unless there is no label or the rows are a sample.
+// unless there is no label.
 func (w *fitter) classesOf(label []string) ([]string, error) {
 	columns := w.schema.rows.Soft.Columns
 	if len(columns) == 0 {
@@ -374,7 +371,7 @@ func (w *fitter) classesOf(label []string) ([]string, error) {
 			}
 		}
 	}
-	if w.config.Label == "" || w.sampled {
+	if w.config.Label == "" {
 		return classes, nil
 	}
 	for _, c := range columns {
@@ -428,7 +425,7 @@ func (w *fitter) soften(f *fitted, weight int64) error {
 func (w *fitter) weighClasses(f *fitted, weights []byte) (int64, error) {
 	switch {
 	case w.config.WeighsClasses():
-		return w.tables.Weigh(&f.spec.Rule, weights, f.label.Classes, w.sampled)
+		return w.tables.Weigh(&f.spec.Rule, weights, f.label.Classes)
 	case f.spec.Units != nil:
 		return f.spec.Units[dataset.Train].Total, nil
 	default:

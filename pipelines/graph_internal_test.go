@@ -80,12 +80,12 @@ func trained(t *testing.T, rows int, theta float64) (*run, *grown) {
 	return r, g
 }
 
-// protos translates the jobs of a training into the model that all engines take.
-func protos(t *testing.T, r *run, done *grown) map[string]*pipepb.Pipeline {
+// protos translates the jobs of a training over objects into the model that all engines take.
+func protos(t *testing.T, r *run, o *objects) map[string]*pipepb.Pipeline {
 	t.Helper()
 	models := make(map[string]*pipepb.Pipeline)
-	for _, g := range r.graphs(done) {
-		p, err := engine.NewPipeline(g.tasks, true, g.build)
+	for _, g := range r.graphs(o) {
+		p, err := engine.NewPipeline(r.input.Tasks, true, g.build)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -161,7 +161,12 @@ func describe(t *testing.T, model *pipepb.Pipeline) string {
 func TestGraphs(t *testing.T) {
 	var got strings.Builder
 	r, done := trained(t, 60, 0.1)
-	models := protos(t, r, done)
+	models := protos(t, r, done.objects)
+	for name, unread := range protos(t, r, r.unread()) {
+		if diff := cmp.Diff(describe(t, models[name]), describe(t, unread)); diff != "" {
+			t.Errorf("%s: other steps before the rows are read (-read +unread):\n%s", name, diff)
+		}
+	}
 	for _, name := range slices.Sorted(maps.Keys(models)) {
 		fmt.Fprintf(&got, "== %s\n%s", name, describe(t, models[name]))
 	}
@@ -188,7 +193,7 @@ func TestGraphSize(t *testing.T) {
 	if size(small)*10 > size(large) {
 		t.Fatalf("trees of %d and %d bytes: want very different ones", size(small), size(large))
 	}
-	a, b := protos(t, smallRun, small), protos(t, largeRun, large)
+	a, b := protos(t, smallRun, small.objects), protos(t, largeRun, large.objects)
 	for name := range a {
 		grown := proto.Size(b[name]) - proto.Size(a[name])
 		if grown > 100 { // other names and numbers
@@ -223,8 +228,8 @@ func TestTranslate(t *testing.T) {
 	beamlog.SetLogger(log)
 	t.Cleanup(func() { beamlog.SetLogger(&beamlog.Structural{}) })
 	slog.SetLogLoggerLevel(slog.LevelError)
-	r, done := trained(t, 60, 0.1)
-	if _, err := r.translate(t.Context(), done); err != nil {
+	r, _ := trained(t, 60, 0.1)
+	if _, err := r.translate(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	type worker struct {

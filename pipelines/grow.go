@@ -130,7 +130,7 @@ func (g *grower) room() *memlimit.Room {
 // memoryObjects returns the number of objects up to which a node is grown in memory; -1: any
 // number.
 func (g *grower) memoryObjects() int64 {
-	if g.config.MemoryObjects >= 0 || g.sampled {
+	if g.config.MemoryObjects >= 0 {
 		return g.config.MemoryObjects
 	}
 	return g.room().Objects(g.train().Objects)

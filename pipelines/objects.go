@@ -8,7 +8,6 @@ import (
 	"github.com/espalier-ml/espalier/induce/leafmodel"
 	"github.com/espalier-ml/espalier/induce/selection"
 	"github.com/espalier-ml/espalier/io/runfolder"
-	"github.com/espalier-ml/espalier/pipelines/forecast"
 	"github.com/espalier-ml/espalier/pipelines/source"
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
@@ -162,33 +161,4 @@ func (o *objects) sample(ctx context.Context, part dataset.Part) (*dataset.Objec
 		return nil, err
 	}
 	return leafmodel.Sorted(all, most), nil
-}
-
-// tally counts the objects of a part by their rows, and the bytes of their blocks.
-func (o *objects) tally(
-	ctx context.Context, part dataset.Part,
-) (t forecast.Tally, bytes int64, err error) {
-	err = o.eachClasses(ctx, part, func(block *dataset.Objects, size int) {
-		for i := range block.Len() {
-			t.Add(block.RowsOf(i))
-		}
-		bytes += int64(size)
-	})
-	return t, bytes, err
-}
-
-// eachClasses calls f with the classes and rows of the objects of a part, block by block, and with the
-// size of each block in bytes.
-func (o *objects) eachClasses(
-	ctx context.Context, part dataset.Part, visit func(block *dataset.Objects, size int),
-) error {
-	layout := o.layout()
-	return o.eachBlock(ctx, part, func(b []byte) error {
-		block := dataset.NewObjects(dataset.Layout{}, len(o.label.Classes), o.spec.Weighted(), 0)
-		if err := block.AppendClassesFrom(b, layout); err != nil {
-			return err
-		}
-		visit(block, len(b))
-		return nil
-	})
 }

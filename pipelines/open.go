@@ -7,7 +7,6 @@ import (
 	"github.com/espalier-ml/espalier/induce/parallel"
 	"github.com/espalier-ml/espalier/io/runfolder"
 	"github.com/espalier-ml/espalier/pipelines/engine"
-	"github.com/espalier-ml/espalier/pipelines/forecast"
 	"github.com/espalier-ml/espalier/pipelines/source"
 )
 
@@ -30,7 +29,7 @@ func open(ctx context.Context, j *engine.Driver, c *TrainConfig) (*opened, conte
 	}
 	// Compute waits even if ctx has ended: the work itself watches ctx, and leaves no lock.
 	waits := context.WithoutCancel(ctx)
-	found, err := engine.Compute(waits, j, forecast.Footers, 0, "files", func(s *parallel.Steps) (both, error) {
+	found, err := engine.Compute(waits, j, engine.Footers, 0, "files", func(s *parallel.Steps) (both, error) {
 		o, locked, err := openAll(ctx, j, c, s)
 		return both{o, locked}, err
 	})

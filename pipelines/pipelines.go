@@ -54,8 +54,6 @@ type (
 	// InterruptedError is the error of a run that was interrupted and can be resumed.
 	InterruptedError = engine.InterruptedError
 
-	// Estimate is the time and memory that a run takes.
-	Estimate = runfolder.Estimate
 	// MetricsFile is metrics.json.
 	MetricsFile = runfolder.Metrics
 	// FrontierFile is frontier.json.
@@ -67,9 +65,6 @@ type (
 	// Manifest is the manifest.json of a run.
 	Manifest = runfolder.Manifest
 )
-
-// Runners lists the runners. The first runs jobs in this process.
-func Runners() []string { return engine.Runners() }
 
 // DefaultConfig returns the preset "default" of TrainConfig.
 func DefaultConfig() TrainConfig { return config.DefaultTrain() }

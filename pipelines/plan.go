@@ -1,10 +1,7 @@
 package pipelines
 
 import (
-	"cmp"
 	"context"
-	"math"
-	"slices"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/selection"
@@ -17,7 +14,6 @@ import (
 	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/pipelines/config"
 	"github.com/espalier-ml/espalier/pipelines/contracts"
-	"github.com/espalier-ml/espalier/pipelines/engine"
 	"github.com/espalier-ml/espalier/pipelines/memlimit"
 	"github.com/espalier-ml/espalier/pipelines/source"
 	"github.com/espalier-ml/espalier/pipelines/tables"
@@ -26,17 +22,16 @@ import (
 // plan has the settings of a run, checked against the columns of its input. Stages do not change
 // it.
 type plan struct {
-	config  *TrainConfig
-	parsed  *config.Parsed
-	input   *source.Input
-	schema  *schema
-	costs   *tables.Costs
-	cuts    *source.Cuts       // cuts of an earlier run; nil: fitted to the rows
-	kept    *tree.Tree         // the tree of --refit; nil: trees are grown
-	obeyed  *contract.Contract // contract that the rows are checked against; may be nil
-	tables  tables.Classes     // weights, priors and error costs of the classes
-	memory  int64              // bytes that a process may use
-	sampled bool               // whether the rows are a sample, which may lack classes and values
+	config *TrainConfig
+	parsed *config.Parsed
+	input  *source.Input
+	schema *schema
+	costs  *tables.Costs
+	cuts   *source.Cuts       // cuts of an earlier run; nil: fitted to the rows
+	kept   *tree.Tree         // the tree of --refit; nil: trees are grown
+	obeyed *contract.Contract // contract that the rows are checked against; may be nil
+	tables tables.Classes     // weights, priors and error costs of the classes
+	memory int64              // bytes that a process may use
 }
 
 // newPlan checks a configuration against the columns of its input, and reads the tables
@@ -67,7 +62,7 @@ func newPlan(ctx context.Context, f *source.Files, c *TrainConfig, p *config.Par
 	if err != nil {
 		return nil, err
 	}
-	p.SettleBins(cmp.Or(c.Rows, in.Rows))
+	p.SettleBins(in.Rows)
 	if err := p.SettlePricing(&costs.Prices, s.featureNames()); err != nil {
 		return nil, err
 	}
@@ -134,30 +129,14 @@ func (r *run) checked(ctx context.Context) (*run, error) {
 	return r.changed(func(p *plan) { p.input = in }), nil
 }
 
-// sample returns the plan of a rehearsal: the same run over row groups with at least the given
-// number of rows in total, in this process and in memory. It also returns the share of these
-// row groups in all rows.
-func (p *plan) sample(rows int64) (*plan, float64) {
-	in, share := p.input.Sample(rows)
-	changed, parsed := *p.config, *p.parsed
-	changed.MemoryObjects, changed.Runner, changed.LevelsPerJob, changed.Deadline = -1, engine.DefaultRunner(), 1, 0
-	changed.Rows, changed.ObjectCache = 0, ""
-	parsed.Grid = slices.Clone(parsed.Grid)
-	for i := range parsed.Grid {
-		params := &parsed.Grid[i].Params
-		params.MinRows = int64(math.Ceil(float64(params.MinRows) * share))
+// columnBytes returns the bytes of columns in the files of the input.
+func (p *plan) columnBytes(columns []string) int64 {
+	n := int64(0)
+	for _, f := range p.input.Files {
+		n += f.ColumnBytes(columns)
 	}
-	return &plan{
-		config: &changed, parsed: &parsed, input: in, schema: p.schema, costs: p.costs.OfFeatures(), cuts: p.cuts,
-		tables: p.tables, memory: p.memory, sampled: true,
-	}, share * float64(p.input.Rows) / float64(p.rows())
+	return n
 }
-
-// rows returns the number of rows of the run: --rows if a dry run has it, otherwise the rows of the input.
-func (p *plan) rows() int64 { return cmp.Or(p.config.Rows, p.input.Rows) }
-
-// undecided reports whether the run has to choose among trees.
-func (p *plan) undecided() bool { return p.parsed.Selection.Undecided(len(p.parsed.Grid)) }
 
 // mayValidate reports whether the settings set rows aside for validation. Whether there
 // are such rows is only known after the rows have been read.

@@ -22,7 +22,6 @@ import (
 	"github.com/espalier-ml/espalier/pipelines/config"
 	"github.com/espalier-ml/espalier/pipelines/contracts"
 	"github.com/espalier-ml/espalier/pipelines/engine"
-	"github.com/espalier-ml/espalier/pipelines/forecast"
 	"github.com/espalier-ml/espalier/pipelines/session"
 	"github.com/espalier-ml/espalier/pipelines/slicing"
 	"github.com/espalier-ml/espalier/pipelines/source"
@@ -255,7 +254,7 @@ func (p *prediction) run(ctx context.Context, start time.Time) (*PredictResult, 
 	if err == nil {
 		// Phase waits even if ctx has ended: the work itself watches ctx, and leaves no half-written folder.
 		write := func(*parallel.Steps) error { return p.commit(ctx, r, start) }
-		err = p.Phase(context.WithoutCancel(ctx), forecast.Write, 1, "folder", write)
+		err = p.Phase(context.WithoutCancel(ctx), engine.Write, 1, "folder", write)
 	}
 	if err != nil {
 		p.sweep(ctx)

@@ -152,7 +152,6 @@ func TestRefitRefused(t *testing.T) {
 	trained(t, c)
 	for text, change := range map[string]func(c *pipelines.TrainConfig){
 		"leave out --cuts_from":          func(c *pipelines.TrainConfig) { c.CutsFrom = c.Refit },
-		"--dry_run foresees":             func(c *pipelines.TrainConfig) { c.DryRun = true },
 		"--refit":                        func(c *pipelines.TrainConfig) { c.Refit = t.TempDir() },
 		"--max_depth 1":                  func(c *pipelines.TrainConfig) { c.MaxDepth = 1 },
 		"--min_rows 1000000":             func(c *pipelines.TrainConfig) { c.MinRows = 1e6 },

@@ -20,8 +20,7 @@ import (
 //	choosing   chosen   one of the trees or of their prunings, with its documents
 //	writer     Result   the chosen tree, its metrics and the files of the run folder
 //
-// A resumed run begins with the objects and trees of a checkpoint. A rehearsal makes the same
-// values from a sample of the rows.
+// A resumed run begins with the objects and trees of a checkpoint.
 type run struct {
 	stage
 

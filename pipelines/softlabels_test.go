@@ -200,7 +200,7 @@ func TestSoftFigures(t *testing.T) {
 	}
 }
 
-// TestSoftResume: soft labels belong to a checkpoint, and a rehearsal goes through them.
+// TestSoftResume: soft labels belong to a checkpoint, and a dry run takes them.
 func TestSoftResume(t *testing.T) {
 	const n = 700
 	c := softTrees()
@@ -214,7 +214,7 @@ func TestSoftResume(t *testing.T) {
 	}
 	resumes(t, c, want)
 	c.Resume, c.DryRun = false, true
-	if r, err := pipelines.Train(t.Context(), c, new(silent)); err != nil || r.Estimate == nil {
+	if r, err := pipelines.Train(t.Context(), c, new(silent)); err != nil || r.Sizes == nil {
 		t.Errorf("dry run: %v", err)
 	}
 }

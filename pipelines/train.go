@@ -16,7 +16,7 @@ import (
 	"github.com/espalier-ml/espalier/pipelines/session"
 )
 
-// Result is the result of a training run. A dry run only sets Estimate and Translated.
+// Result is the result of a training run. A dry run only sets Sizes and Translated.
 type Result struct {
 	Tree    *tree.Tree
 	Metrics *runfolder.Metrics
@@ -27,8 +27,8 @@ type Result struct {
 	Importance *runfolder.Importance // nil: an earlier version without it has trained the run
 	Manifest   *runfolder.Manifest
 
-	Estimate   *runfolder.Estimate // time and memory, estimated before the run; nil: not estimated
-	Translated []string            // jobs that the engine has translated in a dry run
+	Sizes      *Sizes   // sizes of a dry run's training
+	Translated []string // jobs that the engine has translated in a dry run
 }
 
 // Train trains a tree and writes its run folder.
@@ -124,12 +124,6 @@ func (r *run) train(ctx context.Context, from *saved, output *runfolder.Folder, 
 	if err != nil {
 		return nil, err
 	}
-	var estimate *runfolder.Estimate
-	if from == nil {
-		if estimate, err = r.foretell(ctx); err != nil {
-			return nil, err
-		}
-	}
 	if from, r, err = r.prepare(ctx, from); err != nil {
 		return nil, err
 	}
@@ -146,7 +140,7 @@ func (r *run) train(ctx context.Context, from *saved, output *runfolder.Folder, 
 	if err != nil {
 		return nil, err
 	}
-	return (&writer{r.stage, output, estimate, start}).write(ctx, g, c)
+	return (&writer{r.stage, output, start}).write(ctx, g, c)
 }
 
 // candidates grows trees and scores them, or refits the tree of an earlier run. It also returns the run

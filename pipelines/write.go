@@ -12,7 +12,6 @@ import (
 	"github.com/espalier-ml/espalier/io/runfolder"
 	"github.com/espalier-ml/espalier/pipelines/config"
 	"github.com/espalier-ml/espalier/pipelines/engine"
-	"github.com/espalier-ml/espalier/pipelines/forecast"
 	"github.com/espalier-ml/espalier/pipelines/memlimit"
 	"github.com/espalier-ml/espalier/pipelines/pages"
 )
@@ -59,19 +58,17 @@ func (w *writer) manifest(g *grown, c *chosen) *runfolder.Manifest {
 		Counters: map[string]int64{
 			"rows": g.stats.Rows, "dropped_null_labels": g.stats.Dropped, "ignored_zero_weight": g.stats.Ignored,
 			"nodes": int64(c.tree.Complexity.Nodes), "features": int64(len(g.features)),
+			"column_bytes": w.columnBytes(w.schema.rows.Columns()),
 		},
 	}
 	for part := range dataset.Part(dataset.Parts) {
 		m.Counters["rows_"+part.String()] = g.parts[part].Rows
 		m.Counters["objects_"+part.String()] = g.parts[part].Objects
 	}
-	columns := w.schema.rows.Columns()
 	for _, f := range w.input.Files {
 		m.Counters["footer_bytes"] += f.FooterBytes
-		m.Counters["column_bytes"] += f.ColumnBytes(columns)
 	}
 	m.Inputs = w.input.Manifest()
-	m.Estimate = w.estimate
 	m.Measured = w.measured(g)
 	return m
 }
@@ -147,16 +144,15 @@ func reportOf(documents *runfolder.Run, reporter engine.Reporter) []byte {
 type writer struct {
 	stage
 
-	output   *runfolder.Folder
-	estimate *runfolder.Estimate // nil: not estimated
-	start    time.Time           // start of the run
+	output *runfolder.Folder
+	start  time.Time // start of the run
 }
 
 // write writes the run folder.
 func (w *writer) write(ctx context.Context, g *grown, c *chosen) (*Result, error) {
 	// Compute waits even if ctx has ended: the work itself watches ctx, and leaves no half-written folder.
 	waits := context.WithoutCancel(ctx)
-	return engine.Compute(waits, w.driver, forecast.Write, 1, "folder", func(*parallel.Steps) (*Result, error) {
+	return engine.Compute(waits, w.driver, engine.Write, 1, "folder", func(*parallel.Steps) (*Result, error) {
 		documents := c.documents()
 		documents.Schema, documents.Manifest = w.schemaFile(g.fitted), w.manifest(g, c)
 		documents.Distribution = runfolder.NewDistribution(g.train().Rows, g.features, g.train().Codes)
@@ -173,19 +169,19 @@ func (w *writer) write(ctx context.Context, g *grown, c *chosen) (*Result, error
 		}
 		return &Result{
 			Tree: c.tree, Metrics: c.metrics, Schema: documents.Schema, Frontier: c.frontier, Importance: c.importance,
-			Manifest: documents.Manifest, Files: urls, Estimate: w.estimate,
+			Manifest: documents.Manifest, Files: urls,
 		}, nil
 	})
 }
 
-// measured returns the time, memory and bytes that the run has taken. It is nil on an engine outside
+// measured returns the memory and bytes that the run has taken. It is nil on an engine outside
 // this process, whose counts are not visible here.
-func (w *writer) measured(g *grown) *runfolder.Estimate {
+func (w *writer) measured(g *grown) *runfolder.Measured {
 	if !w.driver.Local() {
 		return nil
 	}
 	f := &w.driver.Figures
-	e := &runfolder.Estimate{
+	e := &runfolder.Measured{
 		Rows: g.stats.Rows, TrainObjects: g.train().Objects, ObjectPasses: g.passes,
 		BlockBytes: f.Read, ShuffleBytes: f.Exchanged, HistogramBytes: f.Histogram,
 	}
@@ -195,7 +191,7 @@ func (w *writer) measured(g *grown) *runfolder.Estimate {
 		}
 	}
 	if e.RowPasses > 0 { // 0 if the run was resumed
-		e.ColumnBytes = w.columnBytes(&g.spec)
+		e.ColumnBytes = w.columnBytes(w.schema.rows.Columns()) + w.columnBytes(g.spec.Columns())
 	}
 	for part := range g.parts {
 		e.Objects += g.parts[part].Objects
@@ -205,6 +201,5 @@ func (w *writer) measured(g *grown) *runfolder.Estimate {
 	}
 	e.DriverMemory = memlimit.PeakMemory()
 	e.WorkerMemory = e.DriverMemory
-	e.Seconds = forecast.DurationsOf(w.driver.Timings)
 	return e
 }

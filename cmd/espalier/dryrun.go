@@ -10,7 +10,6 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"github.com/espalier-ml/espalier/io/report"
-	"github.com/espalier-ml/espalier/io/runfolder"
 	"github.com/espalier-ml/espalier/pipelines"
 )
 
@@ -26,39 +25,25 @@ func tellDryRun(dry bool) error {
 	return flag.Set(dryRunFlag, strconv.FormatBool(dry))
 }
 
-// printEstimate prints the estimated cost of a run, and the jobs that the engine could
-// translate.
-func printEstimate(w io.Writer, r *pipelines.Result, title string, rows int64) error {
-	rowsFrom := "in the files"
-	if rows > 0 {
-		rowsFrom = "of --rows, foreseen from the rows in the files"
+// printSizes prints the sizes of a run, and the jobs that the engine could translate.
+func printSizes(w io.Writer, r *pipelines.Result, title string) error {
+	s := r.Sizes
+	place := "in memory"
+	if s.Checkpoints {
+		place = "in files below the run folder, from which --resume goes on"
 	}
-	e := r.Estimate
-	bytes := func(n int64) string { return humanize.Bytes(uint64(max(0, n))) }
+	rows := humanize.Comma(s.Rows)
 	t := report.NewTable(report.Column{Left: true}, report.Column{}, report.Column{Left: true, Rank: 1})
 	for _, row := range []struct{ name, value, note string }{
-		{"rows", humanize.Comma(e.Rows), rowsFrom},
-		{"objects", humanize.Comma(e.Objects), humanize.Comma(e.TrainObjects) + " of them to train on"},
-		{"passes over rows", humanize.Comma(e.RowPasses), "summarise, coalesce"},
-		{"passes over objects", humanize.Comma(e.ObjectPasses), "levels, and one for the small nodes"},
-		{"read of columns", bytes(e.ColumnBytes), "Parquet, all passes"},
-		{"read of blocks", bytes(e.BlockBytes), "objects, all passes"},
-		{"shuffle", bytes(e.ShuffleBytes), "between the halves of jobs"},
-		{"histograms", bytes(e.HistogramBytes), "of the largest pass of a level; 0: all nodes are grown in memory"},
-		{"disk", bytes(e.DiskBytes), "of checkpoints, in addition to the run's files"},
-		{"memory", bytes(e.DriverMemory), "peak of this process, folds and certificate included"},
-		{"memory of a worker", bytes(e.WorkerMemory), "the same process on the direct runner"},
+		{"rows", rows, fmt.Sprintf("files: %d, row groups: %d", s.Files, s.RowGroups)},
+		{"columns", strconv.Itoa(s.Columns), "to read: " + humanize.Bytes(uint64(s.ColumnBytes))},
+		{"features", strconv.Itoa(s.Features), "to test"},
+		{"bins", strconv.Itoa(s.Bins), "at most, for a numeric feature"},
+		{"trees", strconv.Itoa(s.Trees), "grown together"},
+		{"objects", rows, "at most: rows with equal codes are one object"},
+		{"kept", humanize.Bytes(uint64(s.BlockBytes)), "about, without equal rows: the objects, " + place},
 	} {
 		t.Add(row.name, row.value, row.note)
-	}
-	if e.Seconds.Total() > 0 {
-		seconds := func(x float64) string { return runfolder.Seconds(x) + " s" }
-		t.Add("time", seconds(e.Seconds.Total()), "the whole run, at the speed that the rehearsal had here")
-		t.Add("reading rows", seconds(e.Seconds.Rows), "of it: summarise, bins, coalesce")
-		t.Add("growing", seconds(e.Seconds.Growth), "of it: the trees of the grid")
-		t.Add("choosing", seconds(e.Seconds.Choice), "of it: to score and prune them")
-		t.Add("folds", seconds(e.Seconds.Folds), "of it: cross-validation; 0: none")
-		t.Add("certificate", seconds(e.Seconds.Certificate), "of it")
 	}
 	if err := t.Write(w, pageWidth(w)); err != nil {
 		return err
@@ -68,7 +53,6 @@ func printEstimate(w io.Writer, r *pipelines.Result, title string, rows int64) e
 			return err
 		}
 	}
-	_, err := fmt.Fprintln(w,
-		"\n"+report.Wrapped("an estimate, by a rehearsal on a sample of the rows; nothing was written", pageWidth(w), ""))
+	_, err := fmt.Fprintln(w, "\nthe settings fit the columns; no row was read or written")
 	return err
 }

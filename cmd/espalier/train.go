@@ -103,7 +103,7 @@ func runTrain(c *cobra.Command, final *trainFlags, file *configFile) error {
 		return err
 	}
 	if final.DryRun {
-		return printEstimate(c.OutOrStdout(), r, engine.Title(final.Runner), final.Rows)
+		return printSizes(c.OutOrStdout(), r, engine.Title(final.Runner))
 	}
 	return printResult(c.OutOrStdout(), r, final)
 }

@@ -290,18 +290,6 @@ func (o *Objects) checkSoft(r *blockReader) error {
 	return nil
 }
 
-// AppendClassesFrom appends the weights and rows of the objects of a block, without their codes.
-func (o *Objects) AppendClassesFrom(block []byte, layout Layout) error {
-	r, err := openBlock(block, layout)
-	if err == nil {
-		err = o.checkSoft(r)
-	}
-	if err != nil {
-		return err
-	}
-	return o.appendClasses(r)
-}
-
 var errObjects = errors.New("more soft objects than memory can number: take less --memory, or fewer rows")
 
 func (o *Objects) appendClasses(r *blockReader) error {

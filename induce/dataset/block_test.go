@@ -74,23 +74,8 @@ func TestBlockRoundTrip(t *testing.T) {
 			if n, err := dataset.BlockLen(block); n != o.Len() || err != nil {
 				t.Errorf("BlockLen is %d, %v, want %d", n, err, o.Len())
 			}
-			checkClassesAlone(t, s, block, want)
 		})
 	}
-}
-
-// checkClassesAlone reads a block without its codes.
-func checkClassesAlone(t *testing.T, s *shape, block []byte, want []object) {
-	t.Helper()
-	classes := dataset.NewObjects(dataset.Layout{}, s.classes, s.weighted, 0)
-	if err := classes.AppendClassesFrom(block, s.layout()); err != nil {
-		t.Fatal(err)
-	}
-	bare := slices.Clone(want)
-	for i := range bare {
-		bare[i].Codes = nil
-	}
-	checkObjects(t, classes, bare)
 }
 
 // TestBlockEmpty: a block may be empty, as shards of small data often are.
@@ -122,10 +107,7 @@ func TestBlockRows(t *testing.T) {
 func readers(s *shape) map[string]func([]byte) error {
 	return map[string]func([]byte) error{
 		"AppendFrom": func(b []byte) error { return s.noObjects().AppendFrom(b, s.layout()) },
-		"AppendClassesFrom": func(b []byte) error {
-			return dataset.NewObjects(dataset.Layout{}, s.classes, s.weighted, 0).AppendClassesFrom(b, s.layout())
-		},
-		"AddBlock": func(b []byte) error { return dataset.NewTable(s.layout(), s.weighted).AddBlock(b, s.classes) },
+		"AddBlock":   func(b []byte) error { return dataset.NewTable(s.layout(), s.weighted).AddBlock(b, s.classes) },
 	}
 }
 

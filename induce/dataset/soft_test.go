@@ -117,7 +117,7 @@ func TestSoftBlockFaults(t *testing.T) {
 		if err := o.AppendFrom(pair[0], s.layout()); err != nil {
 			t.Fatal(err)
 		}
-		if o.AppendFrom(pair[1], s.layout()) == nil || o.AppendClassesFrom(pair[1], s.layout()) == nil {
+		if o.AppendFrom(pair[1], s.layout()) == nil {
 			t.Error("soft and other objects mix")
 		}
 	}

@@ -48,17 +48,16 @@ func unknownClass(setting, class string, key ...string) error {
 	return &ClassError{Setting: setting, Key: key, Unknown: class, Problem: fmt.Sprintf("the label has no class %q", class)}
 }
 
-// WeightsOf returns the factor of each class. If absent is false, a factor of a class that the
-// label does not have is an error.
-func (p *PerClass) WeightsOf(classes []string, absent bool) ([]float64, error) {
+// WeightsOf returns the factor of each class. A factor of a class that the label does not have is
+// an error.
+func (p *PerClass) WeightsOf(classes []string) ([]float64, error) {
 	weights := slices.Repeat([]float64{1}, len(classes))
 	for _, class := range slices.Sorted(maps.Keys(p.ClassWeights)) {
-		switch k := slices.Index(classes, class); {
-		case k >= 0:
-			weights[k] = p.ClassWeights[class]
-		case !absent:
+		k := slices.Index(classes, class)
+		if k < 0 {
 			return nil, unknownClass("class_weights", class, class)
 		}
+		weights[k] = p.ClassWeights[class]
 	}
 	return weights, nil
 }

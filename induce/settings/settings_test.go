@@ -106,7 +106,7 @@ func TestPerClass(t *testing.T) {
 		ClassWeights: map[string]float64{"b": 3}, Priors: map[string]float64{"a": 1, "b": 1, "c": 2},
 		ErrorCosts: []settings.ErrorCost{{Actual: "a", Predicted: "c", Cost: 7}},
 	}
-	weights, err := p.WeightsOf(classes, false)
+	weights, err := p.WeightsOf(classes)
 	priors, err2 := p.PriorsOf(classes)
 	costs, err3 := p.ErrorCostsOf(classes)
 	if err != nil || err2 != nil || err3 != nil {
@@ -117,16 +117,13 @@ func TestPerClass(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	few := classes[:1]
-	_, err = p.WeightsOf(few, false)
+	_, err = p.WeightsOf(few)
 	_, err2 = p.PriorsOf(few)
 	_, err3 = p.ErrorCostsOf(few)
 	for i, err := range []error{err, err2, err3} {
 		if err == nil || !strings.Contains(err.Error(), "the label has no class") {
 			t.Errorf("%d: %v", i, err)
 		}
-	}
-	if _, err := p.WeightsOf(few, true); err != nil {
-		t.Errorf("absent classes: %v", err)
 	}
 	if _, err := p.PriorsOf(append(classes, "d")); err == nil || !strings.Contains(err.Error(), `the class "d" has none`) {
 		t.Errorf("a class without a prior: %v", err)

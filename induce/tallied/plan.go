@@ -110,7 +110,7 @@ func (s *Spec) weighClasses(p *Plan, sums *Sums) error {
 	if !s.weighs() || sums.ByClass == nil {
 		return nil
 	}
-	if _, err := p.WeighClasses(&c.PerClass, sums.ByClass, p.Classes, false); err != nil {
+	if _, err := p.WeighClasses(&c.PerClass, sums.ByClass, p.Classes); err != nil {
 		return s.classFault(err)
 	}
 	return nil

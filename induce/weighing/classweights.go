@@ -26,15 +26,15 @@ func ClassTotals(s *binning.Summary, classes []string) []int64 {
 }
 
 // WeighClasses determines the factors by which classes multiply the weights of training rows. sum
-// is the weight of the training rows by class, in their units. absent allows factors of classes
-// that no row has. It returns the total weight of all weighted rows.
+// is the weight of the training rows by class, in their units. It returns the total weight of all
+// weighted rows.
 func (s *Rule) WeighClasses(
-	p *settings.PerClass, sum *binning.Summary, classes []string, absent bool,
+	p *settings.PerClass, sum *binning.Summary, classes []string,
 ) (int64, error) {
 	totals := ClassTotals(sum, classes)
 	s.ClassWeights = BalancedClassWeights(totals)
 	if !p.BalanceClasses {
-		weights, err := p.WeightsOf(classes, absent)
+		weights, err := p.WeightsOf(classes)
 		if err != nil {
 			return 0, err
 		}

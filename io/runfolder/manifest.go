@@ -30,8 +30,7 @@ type Manifest struct {
 	Files    []string         `json:"files"` // all files except manifest.json and _SUCCESS; a later run may replace them
 	Timings  []Timing         `json:"timings"`
 	Counters map[string]int64 `json:"counters"`
-	Estimate *Estimate        `json:"estimate,omitempty"` // the forecast
-	Measured *Estimate        `json:"measured,omitempty"` // without the work of an engine's processes
+	Measured *Measured        `json:"measured,omitempty"` // without the work of an engine's processes
 
 	Promotions []Promotion `json:"promotions,omitempty"` // later choices of another tree, in order
 }

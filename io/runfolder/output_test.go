@@ -267,23 +267,6 @@ func TestReadDamaged(t *testing.T) {
 	}
 }
 
-// TestEstimateText: by hand.
-func TestEstimateText(t *testing.T) {
-	e := runfolder.Estimate{
-		Rows: 1_200_000, Objects: 5000, RowPasses: 2, ObjectPasses: 3, ColumnBytes: 2_000_000, BlockBytes: 500_000, ShuffleBytes: 1000,
-		DriverMemory: 3e9, WorkerMemory: 1e9,
-	}
-	const want = "expecting 1,200,000 rows, 5,000 objects; passes: 2 over rows, 3 over objects; to read 2.5 MB, to shuffle 1.0 kB, on disk 0 B; " +
-		"memory 3.0 GB, of a worker 1.0 GB"
-	if got := e.String(); got != want {
-		t.Errorf("got  %s\nwant %s", got, want)
-	}
-	e.Seconds = runfolder.Durations{Rows: 1.25, Growth: 20, Folds: 100.4}
-	if got, end := e.String(), "; time 122 s (folds 100, growth 20, rows 1.2)"; !strings.HasSuffix(got, end) {
-		t.Errorf("got %s, want it to end in %s", got, end)
-	}
-}
-
 // TestFoldMeans: by hand, of 1 and 3: the mean is 2, the deviation of a sample the root
 // of 2.
 func TestFoldMeans(t *testing.T) {

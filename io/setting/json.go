@@ -36,9 +36,9 @@ func Encode(config any, settings []Setting) ([]byte, error) {
 }
 
 // Decode reads settings from a JSON object. Settings that it does not name stay as they
-// are, unknown keys are refused. A value may also be the text that its flag takes, as
+// are; unknown keys are refused, except the ignored ones. A value may also be the text that its flag takes, as
 // "64MiB" for a size.
-func Decode(b []byte, settings []Setting) error {
+func Decode(b []byte, settings []Setting, ignored ...string) error {
 	var members map[string]json.RawMessage
 	if err := json.Unmarshal(b, &members); err != nil {
 		return err
@@ -46,6 +46,9 @@ func Decode(b []byte, settings []Setting) error {
 	var faults []error
 	for _, key := range slices.Sorted(maps.Keys(members)) {
 		at := slices.IndexFunc(settings, func(s Setting) bool { return s.Name == key })
+		if at < 0 && slices.Contains(ignored, key) {
+			continue
+		}
 		if at < 0 {
 			faults = append(faults, unknownKey(key, settings))
 			continue

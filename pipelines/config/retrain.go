@@ -84,7 +84,7 @@ func (c *Retrain) Settings() []setting.Setting {
 		},
 	})
 	training := slices.DeleteFunc(c.Train.Settings(), func(s setting.Setting) bool {
-		return slices.Contains([]string{"output", "overwrite", "resume", "dry_run", "rows", "refit"}, s.Name)
+		return slices.Contains([]string{"output", "overwrite", "resume", "dry_run", "refit"}, s.Name)
 	})
 	return slices.Concat(run, c.Scheduled.Settings(), c.Gate.Settings(), c.Drift.Settings(), training)
 }

@@ -86,7 +86,6 @@ type Resources struct {
 	Overwrite       bool
 	Resume          bool
 	DryRun          bool
-	Rows            int64 // number of rows that a dry run assumes; 0: the rows of the input
 }
 
 // Settings declares the settings of a training run, which set the fields of c.
@@ -137,11 +136,8 @@ func (c *Train) runSettings() []setting.Setting {
 		},
 		{
 			Name: "dry_run", Value: setting.Switch(&c.DryRun), Changeable: true,
-			Help: "say what the run would take, by a rehearsal on a sample of the rows, and write nothing",
-		},
-		{
-			Name: "rows", Value: setting.Whole(&c.Rows, setting.From(0)), Changeable: true,
-			Help: "rows that --dry_run foresees, if the input is only a sample; 0: the rows of the input",
+			Help: "check the settings against the columns of the input, let the engine translate the jobs, print the sizes " +
+				"of the run, and write nothing",
 		},
 	})
 }
@@ -410,8 +406,13 @@ func (c *Train) resourceSettings() []setting.Setting {
 func (c Train) MarshalJSON() ([]byte, error) { return setting.Encode(&c, c.Settings()) }
 
 // UnmarshalJSON reads settings by the names of their flags. Absent settings stay unchanged; unknown
-// names are refused.
-func (c *Train) UnmarshalJSON(b []byte) error { return setting.Decode(b, c.Settings()) }
+// names are refused, except the names in the manifests of earlier versions.
+func (c *Train) UnmarshalJSON(b []byte) error {
+	return setting.Decode(b, c.Settings(), earlierSettings()...)
+}
+
+// earlierSettings lists settings of earlier versions that a run does not depend on.
+func earlierSettings() []string { return []string{"rows"} }
 
 // DefaultTrain returns the preset "default" of settings.Default, on files.
 func DefaultTrain() Train {
@@ -478,9 +479,6 @@ func (c *Train) conflictsOfEarlier() []error {
 	if c.Refit != "" && c.CutsFrom != "" {
 		faults = append(faults, errors.New("--refit takes the cuts of the same run: leave out --cuts_from"))
 	}
-	if c.Refit != "" && c.DryRun {
-		faults = append(faults, errors.New("--dry_run foresees how trees grow, and none does with --refit: leave out one of them"))
-	}
 	if c.ObjectCache == "" {
 		return faults
 	}
@@ -516,9 +514,6 @@ func (c *Train) conflictsOfTime() []error {
 // conflicts returns the faults of settings that exclude each other.
 func (c *Train) conflicts() []error {
 	var faults []error
-	if c.Rows > 0 && !c.DryRun {
-		faults = append(faults, errors.New("--rows says what --dry_run is to foresee: add --dry_run, or leave out --rows"))
-	}
 	faults = append(faults, c.conflictsOfTime()...)
 	faults = append(faults, c.conflictsOfTeacher()...)
 	faults = append(faults, c.conflictsOfEarlier()...)

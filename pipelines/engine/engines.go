@@ -5,7 +5,7 @@ import "fmt"
 // engines is the list of all engines: the first is the default.
 var engines = []Engine{direct{}, flink(), spark(), dataflow{}, prism()} //nolint:gochecknoglobals // the one list
 
-// Default returns the engine of runs that name no runner, and of rehearsals.
+// Default returns the engine of runs that name no runner.
 func Default() Engine { return engines[0] }
 
 // DefaultRunner returns the name of the default engine.

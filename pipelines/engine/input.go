@@ -4,13 +4,12 @@ import (
 	"context"
 
 	"github.com/espalier-ml/espalier/induce/parallel"
-	"github.com/espalier-ml/espalier/pipelines/forecast"
 	"github.com/espalier-ml/espalier/pipelines/source"
 )
 
 // OpenInput is source.OpenInput as a phase of a run. It warns of what is left out.
 func (j *Driver) OpenInput(ctx context.Context, patterns []string) (*source.Input, error) {
-	in, err := Compute(ctx, j, forecast.Footers, 0, "files", func(s *parallel.Steps) (*source.Input, error) {
+	in, err := Compute(ctx, j, Footers, 0, "files", func(s *parallel.Steps) (*source.Input, error) {
 		return source.OpenInput(ctx, j.Files, patterns, s)
 	})
 	if err != nil {

@@ -14,6 +14,12 @@ import (
 // who interrupts a run need not wait for a computation.
 const PatienceAfterEnd = 300 * time.Millisecond
 
+// The names of phases of several verbs.
+const (
+	Footers = "footers" // reads the footers of the input
+	Write   = "write"   // writes the documents of a folder
+)
+
 // outcome is the result of the work of a phase.
 type outcome[T any] struct {
 	result   T

@@ -231,3 +231,36 @@ func (in *Input) alike(file int, name string) string {
 	}
 	return ""
 }
+
+// TaskRows returns the number of rows of each task.
+func (in *Input) TaskRows() []int64 {
+	rows := make([]int64, 0, len(in.Tasks))
+	for _, file := range in.Files {
+		for g := range file.RowGroups() {
+			if n := file.RowGroupRows(g); n > 0 {
+				rows = append(rows, n)
+			}
+		}
+	}
+	return rows
+}
+
+// Of returns the input with only the files at the given positions. It still has the columns of all
+// files.
+func (in *Input) Of(files []int) *Input {
+	s := *in
+	s.Files, s.ByName, s.Below, s.Paths, s.Tasks, s.Rows = nil, nil, nil, nil, nil, 0
+	wanted := make(map[string]bool, len(files))
+	for _, i := range files {
+		s.Files, s.ByName = append(s.Files, in.Files[i]), append(s.ByName, in.ByName[i])
+		s.Below, s.Paths = append(s.Below, in.Below[i]), append(s.Paths, in.Paths[i])
+		s.Rows += in.Files[i].Rows
+		wanted[in.Files[i].URL] = true
+	}
+	for _, task := range in.Tasks {
+		if wanted[task.File] {
+			s.Tasks = append(s.Tasks, task)
+		}
+	}
+	return &s
+}

@@ -198,55 +198,6 @@ func TestFileWithValues(t *testing.T) {
 	}
 }
 
-// TestSample: by hand, of 8 row groups of 10 rows and one of 5.
-func TestSample(t *testing.T) {
-	in := open(t, begin(t), numbered(t, "mem://"+t.Name()+"/a.parquet", 85))
-	for _, c := range []struct {
-		rows int64
-		want []int // row groups
-	}{
-		{1, []int{4}}, // the middle one
-		{20, []int{2, 6}},
-		{30, []int{1, 4, 7}},
-		{84, []int{0, 1, 2, 3, 4, 5, 6, 7, 8}},
-	} {
-		s, share := in.Sample(c.rows)
-		var got []int
-		rows := int64(0)
-		for _, task := range s.Tasks {
-			got, rows = append(got, task.RowGroup), rows+in.TaskRows()[task.RowGroup]
-		}
-		if !slices.Equal(got, c.want) || s.Rows != rows || share != float64(rows)/85 {
-			t.Errorf("%d rows: row groups %v with %d rows, a share of %v, want %v", c.rows, got, s.Rows, share, c.want)
-		}
-	}
-	for _, rows := range []int64{85, 1000} {
-		if s, share := in.Sample(rows); s != in || share != 1 {
-			t.Errorf("%d rows: a share of %v, want the input itself", rows, share)
-		}
-	}
-	if len(in.Tasks) != 9 {
-		t.Errorf("the input has %d tasks left", len(in.Tasks))
-	}
-}
-
-// TestSampleOfLargeRowGroup: a sample has stretches of a large row group that do not overlap.
-func TestSampleOfLargeRowGroup(t *testing.T) {
-	const rows = 100_000
-	name := "mem://" + t.Name() + "/a.parquet"
-	write(t, name, parquetio.WriteOptions{}, parquetio.WriteColumn{Name: "x", Values: make([]float64, rows)})
-	in := open(t, begin(t), name)
-	s, share := in.Sample(40_000)
-	if len(in.Tasks) != 1 || len(s.Tasks) < 3 || s.Rows < 40_000 || s.Rows > 60_000 || share != float64(s.Rows)/rows {
-		t.Errorf("%d tasks of %d rows, a share of %v", len(s.Tasks), s.Rows, share)
-	}
-	for i, task := range s.Tasks[1:] {
-		if before := s.Tasks[i]; before.First+before.Rows > task.First || task.First+task.Rows > rows {
-			t.Errorf("rows from %d on, %d of them, after rows from %d on, %d of them", task.First, task.Rows, before.First, before.Rows)
-		}
-	}
-}
-
 // TestPaths: columns of paths, with what Hive and Spark write: dates, numbers with
 // zeros in front, percent-encoded texts, nulls.
 func TestPaths(t *testing.T) {

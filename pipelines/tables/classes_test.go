@@ -92,7 +92,7 @@ func TestWeigh(t *testing.T) {
 		},
 	} {
 		rows := &weighing.Rule{Units: &[dataset.Parts]dataset.WeightUnit{{Size: 1, Scale: c.scale}}}
-		if _, err := readClasses(t, c.setting, "", "").Weigh(rows, encoded, classes(), false); err != nil {
+		if _, err := readClasses(t, c.setting, "", "").Weigh(rows, encoded, classes()); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 		if diff := cmp.Diff(c.want, rows.ClassWeights); diff != "" || rows.ClassDivisor != c.divisor {
@@ -102,7 +102,7 @@ func TestWeigh(t *testing.T) {
 }
 
 // TestWeighRefused: weights of unknown classes, of nothing, and of more than can be
-// counted. A sample need not have each class.
+// counted.
 func TestWeighRefused(t *testing.T) {
 	few, many := map[string]int64{"lime": 6}, map[string]int64{"lime": 1 << 58}
 	unknown := csvFile(t, "class,weight\nlime,2\nmelons,3\n")
@@ -115,17 +115,12 @@ func TestWeighRefused(t *testing.T) {
 		"many":    {csvFile(t, "class,weight\nlime,1000\n"), "--class_weights: the weights of all training rows add up to more", many},
 	} {
 		s := readClasses(t, c.setting, "", "")
-		_, err := s.Weigh(&weighing.Rule{}, weightOf(t, c.weights), classes(), false)
+		_, err := s.Weigh(&weighing.Rule{}, weightOf(t, c.weights), classes())
 		if !errors.As(err, new(*usage.Error)) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", name, err, c.want)
 		}
 	}
-	rows := &weighing.Rule{}
-	if _, err := readClasses(t, unknown, "", "").Weigh(rows, weightOf(t, few), classes(), true); err != nil ||
-		rows.ClassWeights[1] != 2_000_000 {
-		t.Errorf("of a sample: weights %v, %v", rows.ClassWeights, err)
-	}
-	if _, err := readClasses(t, "balanced", "", "").Weigh(rows, []byte("damaged"), classes(), false); err == nil {
+	if _, err := readClasses(t, "balanced", "", "").Weigh(&weighing.Rule{}, []byte("damaged"), classes()); err == nil {
 		t.Error("no error for a damaged summary")
 	}
 }

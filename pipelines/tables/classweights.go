@@ -45,14 +45,13 @@ func (s *Classes) ErrorCostsOf(classes []string) ([][]float64, error) {
 }
 
 // Weigh determines, from the encoded weight of the training rows by class, the factors of the
-// weights of rows, and sets them in rule. absent allows classes in the file that no row has. It
-// returns the total weight of all weighted rows.
-func (s *Classes) Weigh(rule *weighing.Rule, encoded []byte, classes []string, absent bool) (int64, error) {
+// weights of rows, and sets them in rule. It returns the total weight of all weighted rows.
+func (s *Classes) Weigh(rule *weighing.Rule, encoded []byte, classes []string) (int64, error) {
 	sum, _, err := binning.Decode(encoded)
 	if err != nil {
 		return 0, err
 	}
-	weight, err := rule.WeighClasses(&s.PerClass, sum, classes, absent)
+	weight, err := rule.WeighClasses(&s.PerClass, sum, classes)
 	return weight, s.located(err, classes)
 }
 

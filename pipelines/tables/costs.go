@@ -240,10 +240,3 @@ func fileDigest(b []byte) string {
 	sum := sha256.Sum256(b)
 	return hex.EncodeToString(sum[:])
 }
-
-// OfFeatures returns the costs without costs of single values, some of which a sample may lack.
-func (c *Costs) OfFeatures() *Costs {
-	own := *c
-	own.ValueCosts = nil
-	return &own
-}

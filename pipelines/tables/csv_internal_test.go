@@ -38,7 +38,7 @@ func csvReaders() map[string]func(ctx context.Context, url string) error {
 				_, err = s.ErrorCostsOf(classes)
 			}
 			if err == nil {
-				_, err = s.WeightsOf(classes, false)
+				_, err = s.WeightsOf(classes)
 				err = s.located(err, classes)
 			}
 			return err

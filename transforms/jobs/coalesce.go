@@ -17,17 +17,14 @@ const (
 	spillBytes = 256 << 20 // if they go through files
 )
 
-// HeldBytes returns the memory of a bundle's tables at which the bundle sends them early. spill
+// heldBytes returns the memory of a bundle's tables at which the bundle sends them early. spill
 // means that they go through files.
-func HeldBytes(spill bool) int64 {
+func heldBytes(spill bool) int64 {
 	if spill {
 		return spillBytes
 	}
 	return flushBytes
 }
-
-// InlineBytes is the most that a bundle sends through the runner's shuffle if it may use files.
-const InlineBytes = inlineBytes
 
 // blockBytes is the approximate size of an object block.
 const blockBytes = 4 << 20
@@ -43,7 +40,7 @@ type CoalesceConfig struct {
 	Shards   int    // number of shards of a part; objects go to shards by their hash
 	Spill    string // folder for objects between the halves of the job; empty: they go through the shuffle
 	Blocks   string // folder of blocks
-	Memory   int64  // bytes of tables at which a bundle sends them early: see CoalesceBytes; 0: HeldBytes
+	Memory   int64  // bytes of tables at which a bundle sends them early: see CoalesceBytes; 0: heldBytes
 	Cache    string // folder for a copy of the blocks; optional
 }
 
@@ -289,7 +286,7 @@ func (c *CoalesceConfig) tableBytes() int64 {
 	if c.Memory > 0 {
 		return c.Memory / 2 // the other half is for the rows being read, and for blocks in transit
 	}
-	return HeldBytes(c.Spill != "")
+	return heldBytes(c.Spill != "")
 }
 
 // tableBytesOf returns the most bytes that a table takes for an object with codes of stride bytes:
@@ -304,7 +301,7 @@ func blockBytesOf(stride int) int64 { return int64(stride) + 3 }
 // objects, the stride of their codes in bytes, the shards of each part and the workers:
 //
 //   - rows being read: codes, hashes, classes and positions of up to two pieces per worker;
-//   - in the first half of the job, the tables, at most memory/2 (0: HeldBytes), at which they are
+//   - in the first half of the job, the tables, at most memory/2 (0: heldBytes), at which they are
 //     sent early; in the second half, a table and blocks of one shard per worker;
 //   - all blocks, unless they go to files.
 //

@@ -242,7 +242,7 @@ func TestShards(t *testing.T) {
 			t.Errorf("%d rows of %d bytes: %d shards, want %d", c.rows, c.stride, got, c.want)
 		}
 	}
-	if HeldBytes(true) >= HeldBytes(false) {
+	if heldBytes(true) >= heldBytes(false) {
 		t.Error("jobs that may spill hold no fewer bytes")
 	}
 }

@@ -1,7 +1,6 @@
 package jobs
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -20,8 +19,6 @@ type Task struct {
 	Generation string `json:"generation,omitempty"` // generation of the file when it was listed
 	RowGroup   int    `json:"row_group,omitempty"`
 	RowGroups  int    `json:"row_groups,omitempty"` // number of row groups, starting at RowGroup; 0: one
-	First      int    `json:"first,omitempty"`      // position in the row group of the first of Rows rows
-	Rows       int    `json:"rows,omitempty"`       // number of rows; 0: all rows of the row group
 	Output     string `json:"output,omitempty"`     // URL of the file to write; optional
 	// Repeated means that a runner may run the task several times, so an existing output with the
 	// same content is not an error.
@@ -179,7 +176,7 @@ type rowGroup struct {
 
 // newRowGroup returns the rows of a task in an opened row group.
 func newRowGroup(opened dataset.RowGroup, spec *RowSpec, task Task) *rowGroup {
-	return &rowGroup{RowGroup: opened, spec: spec, task: task, first: task.First, rows: cmp.Or(task.Rows, opened.Rows())}
+	return &rowGroup{RowGroup: opened, spec: spec, task: task, rows: opened.Rows()}
 }
 
 // Rows returns the number of rows.
@@ -209,8 +206,8 @@ func (g *rowGroup) pieces() []*rowGroup {
 	list := make([]*rowGroup, n)
 	for i := range list {
 		list[i] = newRowGroup(g.RowGroup, g.spec, g.task)
-		list[i].first += i * g.rows / n
-		list[i].rows = g.first + (i+1)*g.rows/n - list[i].first
+		list[i].first = i * g.rows / n
+		list[i].rows = (i+1)*g.rows/n - list[i].first
 	}
 	return list
 }
@@ -257,7 +254,7 @@ func (s *shared) Close() error {
 
 // count adds the rows to the progress. It counts the task once, however many pieces it has.
 func (g *rowGroup) count(ctx context.Context) {
-	if g.first == g.task.First {
+	if g.first == 0 {
 		progressOf(ctx).Tasks.Add(1)
 	}
 	progressOf(ctx).Rows.Add(int64(g.rows))

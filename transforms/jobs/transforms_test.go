@@ -131,7 +131,7 @@ func TestCoalesce(t *testing.T) {
 	}
 }
 
-// A row group that is cut into pieces or read by two tasks, and tables that are sent early, change nothing.
+// A row group that is cut into pieces, and tables that are sent early, change nothing.
 func TestCoalescePieces(t *testing.T) {
 	features := []dataset.Feature{
 		{Name: "number", Kind: dataset.Numeric, Cuts: []float64{2.5, 5, 7.5}},
@@ -152,12 +152,6 @@ func TestCoalescePieces(t *testing.T) {
 	} {
 		m := newMemory(t)
 		tasks := put(data, m, "rows.parquet", c.Pieces)
-		if len(tasks) == 1 && c.Workers == 2 {
-			const first = 280_000 // more than a piece
-			rest := tasks[0]
-			rest.First, rest.Rows, tasks[0].Rows = first, rows-first, first
-			tasks = append(tasks, rest)
-		}
 		c.Rows, c.Features, c.Classes = spec().Encode(), dataset.EncodeFeatures(features), []string{"no", "yes"}
 		c.Run, c.Shards, c.Pieces = run.Name(), 3, 2
 		if err := runJob(t, "direct", tasks,
