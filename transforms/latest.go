@@ -1,9 +1,12 @@
 package transforms
 
 import (
+	"bytes"
 	"context"
 	"encoding/binary"
+	"encoding/json"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -14,7 +17,6 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/timers"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
-	"github.com/espalier-ml/espalier/induce/metric"
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
@@ -129,7 +131,6 @@ type keptTrees struct {
 type windowEnd struct {
 	End, Pane int64
 	JSON      []byte
-	Area      *metric.Estimate `json:",omitempty"` // AUC on the test rows of the window, if there is a gate
 }
 
 // readTree decodes a numbered tree.
@@ -248,38 +249,88 @@ type findTreesStreamFn struct {
 func (f *findTreesStreamFn) ProcessElement(
 	sp state.Provider, tp timers.Provider, _ int64, value []byte, emit func(beam.EventTime, []byte, []byte),
 ) error {
-	return f.held(emit).process(sp, tp, value)
+	k, err := f.read(sp)
+	if err != nil {
+		return err
+	}
+	var at int64
+	if len(value) > 0 && value[0] == kindTree {
+		t, err := readTree(value[1:])
+		if err != nil {
+			return err
+		}
+		at = t.End
+		k.add(t)
+	} else if at, err = f.take(sp, k, value, emit); err != nil {
+		return err
+	}
+	if !k.changed {
+		return nil
+	}
+	if at > k.Reached { // each time has a timer of its own, so that timers do not wait for another
+		f.Due.Set(tp, time.UnixMilli(at), timers.WithTag(strconv.FormatInt(at, 10)))
+	}
+	return f.Kept.Write(sp, jobs.MustJSON(k))
 }
 
 func (f *findTreesStreamFn) OnTimer(
-	_ context.Context, at beam.EventTime, sp state.Provider, _ timers.Provider, _ int64, _ timers.Context,
+	_ context.Context, reached beam.EventTime, sp state.Provider, _ timers.Provider, _ int64, _ timers.Context,
 	emit func(beam.EventTime, []byte, []byte),
 ) error {
-	return f.held(emit).release(sp, int64(at))
+	k, err := f.read(sp)
+	if err != nil {
+		return err
+	}
+	k.Reached = max(k.Reached, int64(reached))
+	if k.Waits {
+		if err := f.takeWaiting(sp, k, emit); err != nil {
+			return err
+		}
+	}
+	k.forget(f.start(k.Reached - f.Lateness))
+	return f.Kept.Write(sp, jobs.MustJSON(k))
 }
 
-// held returns the trees and packs in the state. Trees do not wait.
-func (f *findTreesStreamFn) held(emit func(beam.EventTime, []byte, []byte)) *held {
-	return &held{
-		kept: &f.Kept, waiting: &f.Waiting, due: &f.Due,
-		time: func(value []byte) (at int64, waits bool, err error) {
-			if len(value) > 0 && value[0] == kindTree {
-				t, err := readTree(value[1:])
-				return t.End, false, err
-			}
-			at, err = f.startOf(value)
-			return at, true, err
-		},
-		take: func(k *keptTrees, value []byte) error {
-			if value[0] != kindTree {
-				return f.emit(k, value, emit)
-			}
-			t, err := readTree(value[1:])
-			k.add(t)
-			return err
-		},
-		needed: func(reached int64) int64 { return f.start(reached - f.Lateness) },
+// take emits a pack with its tree, or lets it wait. It returns the start of its stretch.
+func (f *findTreesStreamFn) take(
+	sp state.Provider, k *keptTrees, pack []byte, emit func(beam.EventTime, []byte, []byte),
+) (at int64, err error) {
+	if at, err = f.startOf(pack); err != nil {
+		return at, err
 	}
+	if at <= k.Reached {
+		return at, f.emit(k, pack, emit)
+	}
+	k.Waits, k.changed = true, true
+	return at, f.Waiting.Add(sp, pack)
+}
+
+// takeWaiting takes the waiting packs again, in the order of their bytes.
+func (f *findTreesStreamFn) takeWaiting(sp state.Provider, k *keptTrees, emit func(beam.EventTime, []byte, []byte)) error {
+	waiting, _, err := f.Waiting.Read(sp)
+	if err != nil {
+		return err
+	}
+	if err := f.Waiting.Clear(sp); err != nil {
+		return err
+	}
+	slices.SortFunc(waiting, bytes.Compare)
+	k.Waits = false
+	for _, b := range waiting {
+		if _, err := f.take(sp, k, b, emit); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (f *findTreesStreamFn) read(sp state.Provider) (*keptTrees, error) {
+	k := &keptTrees{Reached: int64(mtime.MinTimestamp)}
+	b, ok, err := f.Kept.Read(sp)
+	if err == nil && ok {
+		err = json.Unmarshal(b, k)
+	}
+	return k, err
 }
 
 // noLatestTree returns the error for a row without a tree.

@@ -26,7 +26,6 @@ import (
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/distill"
 	"github.com/espalier-ml/espalier/induce/frontier/crossvalidate"
-	"github.com/espalier-ml/espalier/induce/gate"
 	"github.com/espalier-ml/espalier/induce/prune"
 	"github.com/espalier-ml/espalier/induce/settings"
 	"github.com/espalier-ml/espalier/induce/split"
@@ -316,46 +315,6 @@ func scoredBy(t *testing.T, encoded []byte, list []visit) []string {
 	return want
 }
 
-// schemaOf returns a schema.json with the features of a tree. Dates get another unit.
-func schemaOf(t *testing.T, encoded []byte, unit dataset.Unit) []byte {
-	t.Helper()
-	m, err := tree.Decode(encoded)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := &tree.Schema{Label: m.Label}
-	for i := range m.Features {
-		f := &m.Features[i]
-		if f.Unit == dataset.Date {
-			f.Unit = unit
-		}
-		s.Columns = append(s.Columns, tree.SchemaColumn{Name: f.Name, Role: "feature", Physical: "DOUBLE", Feature: f})
-	}
-	return s.Encode()
-}
-
-// TestWindowsOfSchema: a schema.json gives windows the same bins as the tree.json with
-// these features. It may have fewer features than the rows.
-func TestWindowsOfSchema(t *testing.T) {
-	encoded := library(t, "direct", visits(120), visitConfig())
-	var want []byte
-	for _, bins := range [][]byte{encoded, schemaOf(t, encoded, dataset.Date)} {
-		c := transforms.WindowConfig{TrainConfig: visitConfig(), Windows: window.NewGlobalWindows(), Bins: bins}
-		if want == nil {
-			c.Features = []string{"age", "smoker", "day", "ward"} // the tree tests these
-		}
-		if err := runPipeline(t, "direct", func(s beam.Scope) {
-			beam.ParDo0(s, &sinkTreeFn{}, transforms.WindowedTree(s, beam.CreateList(s, visits(120)), c).Trees)
-		}); err != nil {
-			t.Fatal(err)
-		}
-		if len(sunk.trees) != 1 || want != nil && string(sunk.trees[0].JSON) != string(want) {
-			t.Fatalf("%d trees, want the one\n%s\ngot\n%v", len(sunk.trees), want, sunk.trees)
-		}
-		want = sunk.trees[0].JSON
-	}
-}
-
 // buildFault is a pipeline that cannot be built, with words of the error.
 type buildFault struct {
 	build func(s beam.Scope) error
@@ -610,40 +569,17 @@ func trainFaults() map[string]buildFault {
 	}
 }
 
-// windowFaults lists windows and bins that WindowedTree refuses.
-func windowFaults(t *testing.T, encoded []byte) map[string]buildFault {
-	t.Helper()
+// windowFaults lists windows that WindowedTree refuses.
+func windowFaults() map[string]buildFault {
 	return map[string]buildFault{
 		"no windows": {
 			windowing(func(c *transforms.WindowConfig) { c.Windows, c.Ignore = nil, []string{"wardd"} }),
 			[]string{"no Windows", `"wardd"`},
 		},
-		"previous session": {
-			windowing(func(c *transforms.WindowConfig) {
-				c.PreviousBins, c.Windows = true, window.NewSessions(time.Minute)
-			}), []string{"PreviousBins", "fixed windows"},
-		},
-		"bins of another tree": {
-			windowing(func(c *transforms.WindowConfig) { c.Bins, c.Features = encoded, []string{"ward"} }),
-			[]string{"Bins", `"age"`},
-		},
-		"bins that lack a feature": {
-			windowing(func(c *transforms.WindowConfig) { c.Bins, c.Features = encoded, append(c.Features, "id") }),
-			[]string{"Bins", "a tree.json has the features that its tree tests", `"id"`, "schema.json", "Ignore"},
-		},
 		"guards": {
 			windowing(func(c *transforms.WindowConfig) {
-				c.MinRows, c.Classes, c.Bins = -1, []string{"a", "b", "a"}, schemaOf(t, encoded, dataset.Date)
-			}), []string{"MinRows -1", `the Classes ["a" "b" "a"]`, "the Classes: want none with Bins"},
-		},
-		"gate": {
-			windowing(func(c *transforms.WindowConfig) {
-				c.Gate, c.Windows = &gate.Limits{Metrics: []string{"auc"}}, window.NewSessions(time.Minute)
-			}), []string{"want fixed or sliding", "test rows", "80/0/20 with a Key", "want Classes", `metric "auc"`, "auc_ovr_macro"},
-		},
-		"bins of another unit": {
-			windowing(func(c *transforms.WindowConfig) { c.Bins = schemaOf(t, encoded, dataset.Timestamp) }),
-			[]string{"Bins", `"day" is of timestamps, the rows have dates`},
+				c.MinRows, c.Classes = -1, []string{"a", "b", "a"}
+			}), []string{"MinRows -1", `the Classes ["a" "b" "a"]`},
 		},
 	}
 }
@@ -654,7 +590,7 @@ func TestBindErrors(t *testing.T) {
 	encoded := library(t, "direct", visits(120), visitConfig())
 	faults := scoreFaults(t, encoded)
 	maps.Copy(faults, trainFaults())
-	maps.Copy(faults, windowFaults(t, encoded))
+	maps.Copy(faults, windowFaults())
 	for name, test := range faults {
 		t.Run(name, func(t *testing.T) {
 			_, s := beam.NewPipelineWithRoot()

@@ -8,28 +8,22 @@ import (
 	"github.com/espalier-ml/espalier/transforms/transformstest"
 )
 
-// TestStream sends streams of events through Score and WindowedTree on prism.
+// TestStream sends a stream of events through Score and WindowedTree on prism.
 func TestStream(t *testing.T) {
 	c := transformstest.Config{Runner: "prism", Events: 6000, Windows: 5, Deadline: time.Minute}
 	transformstest.Streams(t, c, nil)
 }
 
 // TestLatest scores events by the latest trees, in batches and in streams.
-func TestLatest(t *testing.T) { runLatest(t, false) }
-
-// TestGate scores events by the latest trees that a gate has accepted.
-func TestGate(t *testing.T) { runLatest(t, true) }
-
-func runLatest(t *testing.T, gated bool) {
-	t.Helper()
+func TestLatest(t *testing.T) {
 	for _, runner := range transformstest.Runners() {
 		for _, keyed := range []bool{false, true} {
-			c := transformstest.LatestConfig{Runner: runner, Keyed: keyed, First: keyed, Gate: gated}
+			c := transformstest.LatestConfig{Runner: runner, Keyed: keyed, First: keyed}
 			t.Run(fmt.Sprintf("%s/keyed %v", runner, keyed), func(t *testing.T) { transformstest.Latest(t, c) })
 		}
 	}
 	for _, keyed := range []bool{false, true} {
-		c := transformstest.LatestConfig{Runner: "prism", Stream: true, Keyed: keyed, First: keyed, Gate: gated}
+		c := transformstest.LatestConfig{Runner: "prism", Stream: true, Keyed: keyed, First: keyed}
 		t.Run(fmt.Sprintf("stream/keyed %v", keyed), func(t *testing.T) { transformstest.Latest(t, c) })
 	}
 }

@@ -22,14 +22,9 @@ const tallyBytes = 64 << 20
 type tallyFn struct {
 	Spec    []byte        // trainSpec
 	Shards  int           // rows go to shards by their hash
-	Given   []byte        // plan with the bins of WindowConfig.Bins; empty if no bins are given
 	Stretch time.Duration // windows consist of stretches of this length; 0: there is a single stretch
 	Alone   bool          // emit each row separately, because its windows depend on it (sessions)
 	Refusal refusal
-
-	// Earlier is the time after which a row counts again, as a row of the window before. 0: it does
-	// not count again.
-	Earlier time.Duration
 
 	encoder *tallied.Encoder
 	open    map[tallyKey]*timedTally
@@ -73,13 +68,7 @@ func (f *tallyFn) Setup() error {
 	if err != nil {
 		return err
 	}
-	var given *tallied.Plan
-	if len(f.Given) > 0 {
-		if given, err = tallied.OpenPlan(f.Given); err != nil {
-			return err
-		}
-	}
-	f.encoder, err = tallied.NewEncoder(&spec.Spec, given)
+	f.encoder, err = tallied.NewEncoder(&spec.Spec)
 	return err
 }
 
@@ -169,21 +158,12 @@ func (f *tallyFn) flush(emit func(beam.EventTime, int64, []byte)) {
 		})
 		for i, b := range encoded {
 			if b != nil {
-				f.emit(some[i].shard, f.open[some[i]], b, emit)
+				emit(f.open[some[i]].at, some[i].shard, b)
 			}
 		}
 	}
 	clear(f.open)
 	f.held = 0
-}
-
-// emit emits a tally, which is also given in its encoded form.
-func (f *tallyFn) emit(shard int64, t *timedTally, encoded []byte, emit func(beam.EventTime, int64, []byte)) {
-	emit(t.at, shard, encoded)
-	if f.Earlier > 0 {
-		t.Dropped = 0 // dropped rows count once
-		emit(t.at+beam.EventTime(f.Earlier.Milliseconds()), shard, tallied.AsEarlier(t.AppendBinary(nil)))
-	}
 }
 
 // mergeTalliesFn merges the tallies of a key.

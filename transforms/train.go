@@ -132,7 +132,7 @@ func summariseShard(encoded, tally []byte, units tallied.Units) ([][]byte, error
 	if err != nil {
 		return nil, err
 	}
-	sums, err := spec.SummariseOwn(tally, units)
+	sums, err := spec.Summarise(tally, units)
 	if err != nil {
 		return nil, jobs.Carry(err)
 	}

@@ -5,18 +5,13 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/graph/window"
 
-	"github.com/espalier-ml/espalier/induce/dataset"
-	"github.com/espalier-ml/espalier/induce/gate"
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/transforms"
 )
-
-func init() { beam.RegisterDoFn(reflect.TypeFor[stampVisitFn]()) }
 
 // TestGuards: a window of 120 rows of two classes has a tree unless it needs more rows or classes. Given classes are
 // the classes of the tree; without rows of two further classes, it is the same tree otherwise.
@@ -99,34 +94,11 @@ func TestOtherClass(t *testing.T) {
 	}
 }
 
+func init() { beam.RegisterDoFn(reflect.TypeFor[stampVisitFn]()) }
+
 // stampVisitFn gives visits times: 20 a minute.
 type stampVisitFn struct{}
 
 func (*stampVisitFn) ProcessElement(v visit) (beam.EventTime, visit) {
 	return beam.EventTime(v.ID * 3000), v
-}
-
-// TestOpenGate: a gate that allows everything changes no tree, and each window has its trees once.
-func TestOpenGate(t *testing.T) {
-	for name, w := range map[string]*window.Fn{
-		"fixed":   window.NewFixedWindows(3 * time.Minute),
-		"sliding": window.NewSlidingWindows(time.Minute, 3*time.Minute),
-	} {
-		var got [2][]transforms.WindowTree
-		for i, limits := range []*gate.Limits{nil, {MaxAUCFall: 1, MaxFlips: 1}} {
-			c := transforms.WindowConfig{TrainConfig: visitConfig(), Windows: w, Classes: []string{"ill", "well"}, Gate: limits}
-			c.Key, c.Split = "id", dataset.Shares{60, 0, 40}
-			err := runPipeline(t, "direct", func(s beam.Scope) {
-				rows := beam.ParDo(s, &stampVisitFn{}, beam.CreateList(s, visits(240)))
-				beam.ParDo0(s, &sinkTreeFn{}, transforms.WindowedTree(s, rows, c).Trees)
-			})
-			if err != nil {
-				t.Fatal(err)
-			}
-			got[i] = slices.SortedFunc(slices.Values(sunk.trees), func(a, b transforms.WindowTree) int { return int(a.Start - b.Start) })
-		}
-		if len(got[0]) < 4 || !reflect.DeepEqual(got[0], got[1]) {
-			t.Errorf("%s: %d trees with a gate that allows everything, want the %d trees without a gate", name, len(got[1]), len(got[0]))
-		}
-	}
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/espalier-ml/espalier/transforms/transformstest"
 )
 
-// TestFlinkStream sends streams of events from a broker through Score and
+// TestFlinkStream sends a stream of events from a broker through Score and
 // WindowedTree on Flink, which calls back into this process. With ESPALIER_NATS the
 // broker is a NATS server: its tests are a module of their own, in another process.
 func TestFlinkStream(t *testing.T) {
@@ -29,8 +29,8 @@ func TestFlinkStream(t *testing.T) {
 		"-count=1", "-v", "-timeout=30m", "-run=^TestStream$", ".")
 	tests.Env = append(os.Environ(), "ESPALIER_NATS_FLINK="+flink.start(t).endpoint)
 	out, err := tests.CombinedOutput()
-	if passed := bytes.Count(out, []byte("--- PASS: TestStream/")); err != nil || passed != 3 {
-		t.Errorf("%d of 3 streams passed, %v:\n%s", passed, err, tail(out, 20_000))
+	if err != nil || !bytes.Contains(out, []byte("--- PASS: TestStream")) {
+		t.Errorf("%v:\n%s", err, tail(out, 20_000))
 	}
 }
 
@@ -53,11 +53,7 @@ func TestFlinkLibrary(t *testing.T) {
 		transformstest.Latest(t, transformstest.LatestConfig{Runner: "flink", Keyed: true, First: true})
 	})
 	t.Run("latest in a stream", func(t *testing.T) {
-		transformstest.Latest(t, transformstest.LatestConfig{Runner: "flink", Stream: true})
-	})
-	t.Run("gate", func(t *testing.T) { transformstest.Latest(t, transformstest.LatestConfig{Runner: "flink", Gate: true}) })
-	t.Run("gate in a stream", func(t *testing.T) {
-		transformstest.Latest(t, transformstest.LatestConfig{Runner: "flink", Stream: true, Keyed: true, Gate: true})
+		transformstest.Latest(t, transformstest.LatestConfig{Runner: "flink", Stream: true, Keyed: true})
 	})
 	t.Run("chosen", func(t *testing.T) { transformstest.Chosen(t, "flink") })
 	t.Run("score", func(t *testing.T) { transformstest.DeadLetters(t, "flink", "Score", 100_000) })

@@ -238,19 +238,3 @@ func headTally(dst []byte, dropped int64, keys int) []byte {
 	copy(dst, head)
 	return dst
 }
-
-// SelectTally returns the keys of an encoded tally for which keep returns true, with their rows.
-func SelectTally(b []byte, keep func(key []byte) bool) ([]byte, error) {
-	r, err := ReadTally(b)
-	if err != nil {
-		return nil, err
-	}
-	dst, keys := make([]byte, tallyHeadBytes), 0
-	for r.Next() {
-		if keep(r.Key) {
-			dst = appendTallied(dst, r.Key, r.Rows)
-			keys++
-		}
-	}
-	return headTally(dst, 0, keys), r.Err()
-}

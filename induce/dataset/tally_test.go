@@ -109,23 +109,3 @@ func FuzzTally(f *testing.F) {
 		}
 	})
 }
-
-// TestSelectTally: the selected keys have the bytes of a tally of their rows alone.
-func TestSelectTally(t *testing.T) {
-	var all, odd dataset.Tally
-	all.Dropped = 7
-	for i := range 1000 {
-		key := []byte{byte(i % 7), byte(i % 300 / 2)}
-		all.Add(key)
-		if key[0]%2 == 1 {
-			odd.Add(key)
-		}
-	}
-	got, err := dataset.SelectTally(all.AppendBinary(nil), func(key []byte) bool { return key[0]%2 == 1 })
-	if err != nil || !bytes.Equal(got, odd.AppendBinary(nil)) {
-		t.Errorf("other bytes than those of a tally of the selected rows, %v", err)
-	}
-	if _, err := dataset.SelectTally(got[:len(got)-1], func([]byte) bool { return true }); err == nil {
-		t.Error("a tally that is cut short is taken")
-	}
-}

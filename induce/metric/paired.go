@@ -209,59 +209,6 @@ func (m *Paired) jackknife(pairs []PairedRows, classes int, errorCosts [][]float
 	}
 }
 
-// AreaOfB returns the area of B with its interval. keyed is as in Compare.
-func AreaOfB(pairs []PairedRows, keyed bool) *Estimate {
-	leaves, unequal := make([]Leaf, len(pairs)), false
-	for i := range pairs {
-		leaves[i] = pairs[i].B
-		leaves[i].Squares = make([]float64, len(pairs[i].ByClass))
-		for k, n := range pairs[i].ByClass {
-			if w := pairs[i].B.Weights[k]; n > 0 {
-				leaves[i].Squares[k] = float64(float64(w)*float64(w)) / float64(n)
-				unequal = unequal || w != n
-			}
-		}
-	}
-	for i := range leaves {
-		if keyed || !unequal {
-			leaves[i].Squares = nil
-		}
-	}
-	whole := Area(leaves)
-	if whole == nil || !keyed {
-		return whole
-	}
-	var own [dataset.Buckets]int64
-	for i := range pairs {
-		for _, w := range pairs[i].B.Weights {
-			own[pairs[i].Bucket] += w
-		}
-	}
-	e, counted, sum := new(effects), weightedBuckets{}, 0.0
-	for bucket, w := range own {
-		counted.add(w)
-		if w == 0 {
-			continue
-		}
-		var rest []Leaf
-		for i := range pairs {
-			if int(pairs[i].Bucket) != bucket {
-				rest = append(rest, leaves[i])
-			}
-		}
-		without := MeanArea(rest)
-		if without == nil {
-			return nil
-		}
-		sum += float64((*without - whole.Value) * (*without - whole.Value))
-	}
-	if counted.n < 2 {
-		return nil
-	}
-	e.groups, e.ratio[figureAUC] = counted.effective(), ratioOf(math.Sqrt(counted.variance(sum)), whole.StandardError)
-	return area(leaves, e)
-}
-
 // pairing holds the rows of two trees.
 type pairing struct {
 	pairs  []PairedRows

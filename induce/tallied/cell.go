@@ -10,22 +10,11 @@ import (
 	"github.com/espalier-ml/espalier/induce/wire"
 )
 
-// A tally counts equal rows by a key. The key of a row is its kind (a byte), then the cell of its
+// A tally counts equal rows by a key. The key of a row is its part (a byte), then the cell of its
 // label, then the cells of its features. A cell is a byte for type and unit, then the 8 bytes of a
-// number, a small whole number as a uvarint, or the length and the bytes of a text. If the bins are given beforehand, the key is
-// instead the kind, the code of the class as a uvarint and the codes of the features. If groups
+// number, a small whole number as a uvarint, or the length and the bytes of a text. If groups
 // must stay together, the bucket of the row's group follows (a byte). If rows have weights, the
 // cell of the weight comes last: see CutWeight.
-
-// The kinds of tallied rows.
-const (
-	earlierRows byte = iota          // rows of the window before, to which the bins are fitted
-	ownRows                          // rows of the window itself, starting with the first part: see kindOfPart
-	noRows      byte = math.MaxUint8 // rows that are not used
-)
-
-// kindOfPart returns the kind of the window's own rows of a part.
-func kindOfPart(part dataset.Part) byte { return ownRows + byte(part) }
 
 // The types of cells in addition to dataset.ValueType.
 const (

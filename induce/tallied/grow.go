@@ -15,26 +15,15 @@ import (
 	"github.com/espalier-ml/espalier/induce/tree"
 )
 
-// FitTally fits the bins to the rows of the window before, or to the window's own rows if
-// the tally has no earlier ones. It returns nil if the tally has no training rows of the window.
+// FitTally fits the bins to the rows of a tally. It returns nil if the tally has no training rows.
 func (s *Spec) FitTally(tally []byte) (*Plan, *Sums, error) {
-	units, err := s.unitsIn(tally, ownRows)
+	units, err := s.unitsIn(tally)
 	if err != nil {
 		return nil, nil, err
 	}
-	sums, err := s.SummariseOwn(tally, units)
+	sums, err := s.Summarise(tally, units)
 	if err != nil || sums.TrainRows == 0 {
 		return nil, nil, err
-	}
-	if units, err = s.unitsIn(tally, earlierRows); err != nil {
-		return nil, nil, err
-	}
-	earlier, err := s.summarise(tally, earlierRows, units)
-	if err != nil {
-		return nil, nil, err
-	}
-	if earlier.Label != nil {
-		sums.Columns, sums.Units, sums.BinRows = earlier.Columns, earlier.Units, earlier.rows()
 	}
 	p, err := s.Fit(sums)
 	return p, sums, err
@@ -78,7 +67,7 @@ func (s *Spec) Grow(ctx context.Context, tables *Tables, p *Plan, workers int, n
 		Features: p.features, Scale: p.ScaleOf(dataset.Train), Training: p.Training(stats, p.TrainRows, p.Dropped),
 	}
 	m.WeightEffect = p.WeightEffect()
-	// The features' own counts may be of other rows (WindowConfig.Bins), or of weights.
+	// The features' own counts may be of weights.
 	stats.SetRare(p.features)
 	var err error
 	if m.Modeller.Label, err = s.describeLabel(p.Classes); err != nil {

@@ -1,7 +1,6 @@
 package tallied
 
 import (
-	"encoding/binary"
 	"slices"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
@@ -63,7 +62,7 @@ func (s *Spec) Code(tally []byte, p *Plan) (Tables, error) {
 
 // codePart turns the rows of a part into objects.
 func (s *Spec) codePart(tally []byte, p *Plan, part dataset.Part, t *dataset.Table) error {
-	r, err := newRowsReader(s, tally, kindOfPart(part), p.Units)
+	r, err := newRowsReader(s, tally, part, p.Units)
 	if err != nil {
 		return err
 	}
@@ -105,44 +104,4 @@ func weighed(rule *weighing.Rule, weight, rows int64, class uint16) int64 {
 		return weight
 	}
 	return rows * rule.Weighed(weight/rows, class)
-}
-
-// Objects merges the rows of a tally that an Encoder has coded by a plan into objects.
-func (s *Spec) Objects(p *Plan, tally []byte) (tables Tables, err error) {
-	r, err := dataset.ReadTally(tally)
-	if err != nil {
-		return tables, err
-	}
-	p.Dropped = r.Dropped
-	if p.Units, err = s.unitsIn(tally, ownRows); err != nil {
-		return tables, err
-	}
-	tables = s.NewTables(p)
-	bucketBytes, byWeight := 0, s.weightClasses(p)
-	if s.groups() > 0 {
-		bucketBytes = 1
-	}
-	for r.Next() {
-		row, weight, err := s.weightIn(r, p.Units)
-		if err != nil {
-			return tables, err
-		}
-		class, n := binary.Uvarint(row[min(1, len(row)):])
-		if n <= 0 || class >= uint64(len(p.Classes)) || len(row) != 1+n+p.layout.Stride+bucketBytes ||
-			row[0] < ownRows || row[0] >= kindOfPart(dataset.Part(dataset.Parts)) {
-			return tables, ErrRow
-		}
-		key, bucket := row[1+n:1+n+p.layout.Stride], uint8(0)
-		if bucketBytes > 0 {
-			bucket = row[len(row)-1]
-		}
-		if bucket >= dataset.Buckets {
-			return tables, ErrRow
-		}
-		if byWeight {
-			bucket = dataset.WeightClass(weight/r.Rows, p.Units[row[0]-ownRows].Scale)
-		}
-		tables[row[0]-ownRows].AddGrouped(key, dataset.HashKey(key), bucket, uint16(class), weight, r.Rows)
-	}
-	return tables, r.Err()
 }

@@ -7,12 +7,12 @@ import (
 	"github.com/espalier-ml/espalier/induce/dataset"
 )
 
-// rowsReader reads the rows of one kind from a tally, in batches, into columns.
+// rowsReader reads the rows of one part from a tally, in batches, into columns.
 type rowsReader struct {
 	spec    *Spec
 	grouped bool // whether keys end with a bucket
 	tally   *dataset.TallyReader
-	kind    byte
+	part    byte
 	types   []cellType // by feature, then for the label
 
 	label   dataset.Vector
@@ -32,13 +32,13 @@ type rowsReader struct {
 // rowsTogether is the greatest number of distinct rows that next reads.
 const rowsTogether = 1 << 12
 
-func newRowsReader(spec *Spec, tally []byte, kind byte, units Units) (*rowsReader, error) {
+func newRowsReader(spec *Spec, tally []byte, part dataset.Part, units Units) (*rowsReader, error) {
 	r := &rowsReader{
-		spec: spec, grouped: spec.groups() > 0, kind: kind, units: units, columns: make([]dataset.Vector, len(spec.Columns)),
+		spec: spec, grouped: spec.groups() > 0, part: byte(part), units: units, columns: make([]dataset.Vector, len(spec.Columns)),
 		texts: make([]map[string]int32, len(spec.Columns)+1), recent: make([][64]int32, len(spec.Columns)+1),
 	}
 	var err error
-	if r.types, err = spec.typesIn(tally, kind); err != nil {
+	if r.types, err = spec.typesIn(tally, r.part); err != nil {
 		return nil, err
 	}
 	r.tally, err = dataset.ReadTally(tally)
@@ -47,7 +47,7 @@ func newRowsReader(spec *Spec, tally []byte, kind byte, units Units) (*rowsReade
 
 // typesIn returns the types of the features, then of the label. If the Go type does not decide, the
 // rows do. A column without any value has the zero cellType.
-func (s *Spec) typesIn(tally []byte, kind byte) ([]cellType, error) {
+func (s *Spec) typesIn(tally []byte, part byte) ([]cellType, error) {
 	types := make([]cellType, len(s.Columns)+1)
 	unknown := s.label.Type == 0
 	for i := range s.Columns {
@@ -66,7 +66,7 @@ func (s *Spec) typesIn(tally []byte, kind byte) ([]cellType, error) {
 		if len(r.Key) == 0 {
 			return nil, ErrRow
 		}
-		if r.Key[0] != kind {
+		if r.Key[0] != part {
 			continue
 		}
 		rest := r.Key[1:]
@@ -121,7 +121,7 @@ func (r *rowsReader) next() bool {
 			r.fault = ErrRow
 			return false
 		}
-		if r.tally.Key[0] != r.kind {
+		if r.tally.Key[0] != r.part {
 			continue
 		}
 		if r.fault = r.row(); r.fault != nil {

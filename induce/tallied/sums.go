@@ -12,27 +12,21 @@ type Sums struct {
 	ByClass *binning.Summary   // the label with the weights of training rows; nil: classes have no weights
 	Units   []int              // dataset.Unit by feature; -1: no value is known
 
-	BinRows   int64 // rows counted by Columns, if Label counts other rows; else 0
 	Dropped   int64 // rows without a label
 	TrainRows int64 // training rows with a weight above 0
 	Weights   Units // units of the weights
 }
 
 // rows returns the number of rows that Columns summarises.
-func (s *Sums) rows() int64 {
-	if s.BinRows > 0 {
-		return s.BinRows
-	}
-	return s.Label.Weight() + s.Dropped
-}
+func (s *Sums) rows() int64 { return s.Label.Weight() + s.Dropped }
 
-// SummariseOwn summarises the window's own rows in a tally: the features of training rows, and the
+// Summarise summarises the rows of a tally: the features of training rows, and the
 // label of all rows.
-func (s *Spec) SummariseOwn(tally []byte, units Units) (*Sums, error) {
-	sums, err := s.summarise(tally, ownRows, units)
+func (s *Spec) Summarise(tally []byte, units Units) (*Sums, error) {
+	sums, err := s.summarise(tally, dataset.Train, units)
 	for part := dataset.Validation; err == nil && part < dataset.Part(dataset.Parts) && s.parted(); part++ {
 		var more *Sums
-		if more, err = s.summarise(tally, kindOfPart(part), units); err == nil {
+		if more, err = s.summarise(tally, part, units); err == nil {
 			err = sums.addAside(more)
 		}
 	}
@@ -52,9 +46,9 @@ func (s *Sums) addAside(aside *Sums) error {
 	}
 }
 
-// summarise summarises the rows of a kind in a tally.
-func (s *Spec) summarise(tally []byte, kind byte, units Units) (*Sums, error) {
-	r, err := newRowsReader(s, tally, kind, units)
+// summarise summarises the rows of a part in a tally.
+func (s *Spec) summarise(tally []byte, part dataset.Part, units Units) (*Sums, error) {
+	r, err := newRowsReader(s, tally, part, units)
 	if err != nil {
 		return nil, err
 	}
@@ -80,7 +74,7 @@ func (s *Spec) summarise(tally []byte, kind byte, units Units) (*Sums, error) {
 			sums.Label = binning.New(dataset.Categorical, r.label.Type, limits)
 		}
 		sums.Label.AddVector(&r.label, r.positions, r.rows)
-		if kind == ownRows && s.weighs() {
+		if part == dataset.Train && s.weighs() {
 			if sums.ByClass == nil {
 				sums.ByClass = binning.New(dataset.Categorical, r.label.Type, limits)
 			}

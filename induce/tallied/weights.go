@@ -53,12 +53,6 @@ type Units = *[dataset.Parts]dataset.WeightUnit
 
 // SumWeights adds up the weights of the rows in a tally by part; nil if rows have no weights.
 func (s *Spec) SumWeights(tally []byte) (*[dataset.Parts]*dataset.WeightSums, error) {
-	return s.sumWeights(tally, ownRows)
-}
-
-// sumWeights adds up the weights of the rows in a tally, by part: for kinds >= first, or only for
-// earlier rows if first is earlierRows. It returns nil if rows have no weights.
-func (s *Spec) sumWeights(tally []byte, first byte) (*[dataset.Parts]*dataset.WeightSums, error) {
 	if !s.Weighted() {
 		return nil, nil //nolint:nilnil // there is nothing to sum up
 	}
@@ -71,24 +65,21 @@ func (s *Spec) sumWeights(tally []byte, first byte) (*[dataset.Parts]*dataset.We
 		sums[part] = new(dataset.WeightSums)
 	}
 	for r.Next() {
-		if len(r.Key) == 0 {
+		if len(r.Key) == 0 || r.Key[0] >= byte(dataset.Parts) {
 			return nil, ErrRow
-		}
-		if r.Key[0] < first || r.Key[0] >= kindOfPart(dataset.Part(dataset.Parts)) || first == earlierRows && r.Key[0] != first {
-			continue
 		}
 		x, _, err := CutWeight(r.Key)
 		if err != nil {
 			return nil, err
 		}
-		sums[r.Key[0]-first].Add(x, r.Rows)
+		sums[r.Key[0]].Add(x, r.Rows)
 	}
 	return sums, r.Err()
 }
 
-// unitsIn returns the units of the weights in a tally: see sumWeights.
-func (s *Spec) unitsIn(tally []byte, first byte) (Units, error) {
-	sums, err := s.sumWeights(tally, first)
+// unitsIn returns the units of the weights in a tally.
+func (s *Spec) unitsIn(tally []byte) (Units, error) {
+	sums, err := s.SumWeights(tally)
 	if err != nil || sums == nil {
 		return nil, err
 	}
@@ -99,14 +90,14 @@ func (s *Spec) unitsIn(tally []byte, first byte) (Units, error) {
 // weightIn returns the key of the current rows of a tally without the weight, and the weight of all
 // these rows.
 func (s *Spec) weightIn(r *dataset.TallyReader, units Units) (key []byte, weight int64, err error) {
-	if !s.Weighted() || len(r.Key) == 0 || r.Key[0] == noRows {
+	if !s.Weighted() {
 		return r.Key, r.Rows, nil
 	}
 	x, key, err := CutWeight(r.Key)
 	if err != nil {
 		return nil, 0, err
 	}
-	unit := &units[partOfKind(key[0])]
+	unit := &units[key[0]]
 	each := unit.Of(x)
 	if each == 0 {
 		return nil, 0, TooSmall(s.Settings.Weight, x, unit)
@@ -127,7 +118,3 @@ func TooSmall(column string, x float64, unit *dataset.WeightUnit) error {
 
 // maxTallied bounds the weight of equal rows.
 const maxTallied = 1 << 62
-
-// partOfKind returns the part in whose units the rows of a kind are weighed: earlier rows are
-// weighed in the units of training rows.
-func partOfKind(kind byte) dataset.Part { return dataset.Part(max(kind, ownRows) - ownRows) }

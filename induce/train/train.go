@@ -90,7 +90,7 @@ func Train[T any](ctx context.Context, rows []T, s settings.Settings) (*tree.Tre
 
 // count tallies rows.
 func count[T any](spec *tallied.Spec, rows []T) ([]byte, error) {
-	encoder, err := tallied.NewEncoder(spec, nil)
+	encoder, err := tallied.NewEncoder(spec)
 	if err != nil {
 		return nil, err
 	}

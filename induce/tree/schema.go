@@ -1,7 +1,6 @@
 package tree
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -79,17 +78,6 @@ type fileColumn struct {
 	Physical string `json:"physical"`
 	Logical  string `json:"logical"`
 	Codes    *int   `json:"codes"`
-}
-
-// IsSchema reports whether the format member of a file identifies it as a schema.json.
-func IsSchema(b []byte) bool {
-	d := json.NewDecoder(bytes.NewReader(b))
-	for _, want := range []json.Token{json.Delim('{'), "format", SchemaFormat} {
-		if got, err := d.Token(); err != nil || got != want {
-			return false
-		}
-	}
-	return true
 }
 
 // DecodeSchema reads a schema.json and checks its features. Files of earlier versions, which have

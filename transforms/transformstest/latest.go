@@ -6,7 +6,6 @@ import (
 	_ "embed"
 	"encoding/json"
 	"flag"
-	"math/rand/v2"
 	"os"
 	"os/exec"
 	"reflect"
@@ -18,8 +17,6 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/graph/window"
 
-	"github.com/espalier-ml/espalier/induce/dataset"
-	"github.com/espalier-ml/espalier/induce/gate"
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/transforms"
 )
@@ -41,7 +38,6 @@ type LatestConfig struct {
 	Stream bool // send the events through a broker, some of them late
 	Keyed  bool // give rows keys
 	First  bool // score the rows before the first tree by a first model
-	Gate   bool // set WindowConfig.Gate: trees of noise, and of swapped classes, are refused
 }
 
 const (
@@ -49,20 +45,12 @@ const (
 	latestTrees   = 7  // windows of the events that have a tree
 	vanishing     = 7  // number of the window without the class "gone"
 	minRows       = 40 // WindowConfig.MinRows
-	swapped       = 9  // number of the window with swapped classes, if there is a gate
 )
 
-// noise returns the numbers of the windows whose classes say nothing, if there is a gate.
-func noise() []int { return []int{2, 8} }
-
 // latestEvents are events whose rule is the opposite in every other window. Two windows are empty, one has
-// few rows, and in one the class "gone" does not occur. With gated, the rule is the same in all windows, but weak in the
-// first window, says nothing in two, and is the opposite in the last.
-func latestEvents(gated bool) []Event {
-	perWindow := 120
-	if gated {
-		perWindow = 400
-	}
+// few rows, and in one the class "gone" does not occur.
+func latestEvents() []Event {
+	const perWindow = 120
 	var events []Event
 	for i := range perWindow * latestWindows {
 		w := i / perWindow
@@ -70,13 +58,8 @@ func latestEvents(gated bool) []Event {
 			continue
 		}
 		e := newEvent(i, perWindow*latestWindows, latestWindows)
-		opposite := w%2 == 0
-		if gated {
-			random := rand.New(rand.NewPCG(23, uint64(i)))
-			opposite = w == swapped || slices.Contains(noise(), w) && random.IntN(2) == 0 || w == 0 && random.IntN(4) == 0
-		}
 		e.Class = "stay"
-		if e.X > 0.5 != opposite {
+		if e.X > 0.5 != (w%2 == 0) {
 			e.Class = "leave"
 		}
 		if e.Color == "green" && w != vanishing {
@@ -123,7 +106,7 @@ type latestRun struct {
 // by the tree that a loop over the events in Python finds for it.
 func Latest(tb testing.TB, c LatestConfig) {
 	tb.Helper()
-	all := latestEvents(c.Gate)
+	all := latestEvents()
 	r := &latestRun{config: c, got: &predicted{list: make(map[int64][]transforms.Prediction)}}
 	r.run = run{TB: tb, ended: make(chan error, 1), observer: &observer{trees: make(map[int64][]transforms.WindowTree)}}
 	predictions.Store(tb.Name(), r.got)
@@ -210,13 +193,8 @@ func (r *latestRun) pipeline(ctx context.Context, events []Event, last int64) er
 	} else {
 		rows = beam.ParDo(s, &stampFn{}, beam.CreateList(s, events))
 	}
-	wc := (&run{config: new(Config)}).windowConfig()
+	wc := windowConfig()
 	wc.MinRows, wc.Classes = minRows, []string{"gone", "leave", "stay"}
-	if r.config.Gate {
-		limits := gate.Default()
-		limits.MaxFlips = 0.5
-		wc.Gate, wc.Key, wc.Split = &limits, "id", dataset.Shares{60, 0, 40}
-	}
 	trees := transforms.WindowedTree(s, rows, wc).Trees
 	beam.ParDo0(s, &grownFn{name}, trees)
 	m := transforms.Model{Trees: trees, Latest: true, JSON: r.first, Unscored: true}
@@ -239,9 +217,7 @@ func (r *latestRun) pipeline(ctx context.Context, events []Event, last int64) er
 func (r *latestRun) send(ctx context.Context, main, late, probe, tooLate []Event) {
 	r.Helper()
 	r.publish(messages(main, start().UnixMilli()+(latestWindows*size).Milliseconds()))
-	if r.prompt() || !r.config.Gate {
-		r.await(ctx, "all trees", func() bool { return r.windows() == r.trees() })
-	}
+	r.await(ctx, "all trees", func() bool { return r.windows() == latestTrees })
 	if r.prompt() {
 		r.await(ctx, "all main events to be scored", func() bool { return r.scored() == len(main) })
 	}
@@ -255,14 +231,6 @@ func (r *latestRun) send(ctx context.Context, main, late, probe, tooLate []Event
 // panes accumulate hold the watermark until their window is closed.
 func (r *latestRun) prompt() bool { return !r.config.Stream || r.config.Runner != "prism" }
 
-// trees returns the number of windows of the events that have a tree.
-func (r *latestRun) trees() int {
-	if r.config.Gate {
-		return latestTrees - len(noise()) - 1
-	}
-	return latestTrees
-}
-
 // scored returns the number of events that were scored, or emitted unscored.
 func (r *latestRun) scored() int {
 	r.got.mu.Lock()
@@ -274,7 +242,7 @@ func (r *latestRun) scored() int {
 // trained are the events that trees are grown from.
 func (r *latestRun) wanted(trained, others []Event) map[string]*int64 {
 	r.Helper()
-	given, err := json.Marshal(map[string]any{"size": size.Milliseconds(), "min_rows": minRows, "gate": r.config.Gate, "events": trained, "scored": append([]Event{}, others...)})
+	given, err := json.Marshal(map[string]any{"size": size.Milliseconds(), "min_rows": minRows, "events": trained, "scored": append([]Event{}, others...)})
 	if err != nil {
 		r.Fatal(err)
 	}
@@ -332,33 +300,10 @@ func (r *latestRun) check(trained, tooLate []Event, onTime int) {
 			}
 		}
 	}
-	if r.config.Gate {
-		r.checkAccepted(want, byEnd)
-	}
 	// Of 120 events before the first tree, late events are left out.
-	if r.first == nil && unscored < 100 || opposite < len(trained)/4 && !r.config.Gate {
+	if r.first == nil && unscored < 100 || opposite < len(trained)/4 {
 		r.Errorf("%d of %d events are unscored, and %d are scored by the opposite rule: the test shows nothing", unscored, len(trained),
 			opposite)
-	}
-}
-
-// checkAccepted fails unless just the trees that score events were emitted: the first and the last accepted tree score
-// some.
-func (r *latestRun) checkAccepted(want map[string]*int64, byEnd map[int64][]transforms.WindowTree) {
-	r.Helper()
-	used := make(map[int64]bool)
-	for _, end := range want {
-		if end != nil {
-			used[*end] = true
-		}
-	}
-	for end := range byEnd {
-		if !used[end] {
-			r.Errorf("the window that ends at %d has a tree, want none", end)
-		}
-	}
-	if len(used) != r.trees() {
-		r.Errorf("%d trees score events, want %d: the test shows nothing", len(used), r.trees())
 	}
 }
 

@@ -38,7 +38,7 @@ func Loopback(tb testing.TB, endpoint string) {
 	}
 }
 
-// Streams runs streams with all choices of bins. The variable ESPALIER_STREAM_EVENTS sets
+// Streams runs a stream. The variable ESPALIER_STREAM_EVENTS sets
 // the number of events in place of the configuration. A nil broker is a small one in memory.
 func Streams(t *testing.T, c Config, newBroker func(tb testing.TB) Broker) {
 	t.Helper()
@@ -49,14 +49,8 @@ func Streams(t *testing.T, c Config, newBroker func(tb testing.TB) Broker) {
 		}
 	}
 	c.Deadline += time.Duration(c.Events) * time.Millisecond
-	for _, bins := range []string{"own bins", "previous bins", "given bins"} {
-		t.Run(bins, func(t *testing.T) {
-			c := c
-			c.Previous, c.Given = bins == "previous bins", bins == "given bins"
-			if newBroker != nil {
-				c.Broker = newBroker(t)
-			}
-			t.Logf("%+v", *Run(t, c))
-		})
+	if newBroker != nil {
+		c.Broker = newBroker(t)
 	}
+	t.Logf("%+v", *Run(t, c))
 }

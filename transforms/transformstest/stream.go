@@ -36,8 +36,6 @@ type Config struct {
 	Runner   string
 	Events   int           // approximate number of events
 	Windows  int           // number of windows of a minute
-	Previous bool          // set WindowConfig.PreviousBins
-	Given    bool          // set WindowConfig.Bins
 	Broker   Broker        // nil: a small one in memory
 	Deadline time.Duration // longest time for the whole stream
 }
@@ -284,17 +282,12 @@ func (r *run) place(i int) {
 }
 
 // windowConfig returns the configuration of WindowedTree.
-func (r *run) windowConfig() transforms.WindowConfig {
-	c := transforms.WindowConfig{
+func windowConfig() transforms.WindowConfig {
+	return transforms.WindowConfig{
 		TrainConfig: trainConfig(), Windows: window.NewFixedWindows(size), AllowedLateness: lateness,
-		PreviousBins: r.config.Previous,
 		Trigger: trigger.AfterEndOfWindow().EarlyFiring(trigger.AfterCount(math.MaxInt32)).
 			LateFiring(trigger.AfterCount(1)),
 	}
-	if r.config.Given {
-		c.Bins = r.models[0]
-	}
-	return c
 }
 
 func (r *run) pipeline(ctx context.Context, last int64) error {
@@ -303,7 +296,7 @@ func (r *run) pipeline(ctx context.Context, last int64) error {
 	//nolint:contextcheck // a pipeline is built without a context
 	scored := transforms.Score(s, rows, transforms.Model{URL: r.model, Every: every})
 	beam.ParDo0(s, &scoredFn{r.Name()}, scored.Predictions)
-	beam.ParDo0(s, &grownFn{r.Name()}, transforms.WindowedTree(s, rows, r.windowConfig()).Trees)
+	beam.ParDo0(s, &grownFn{r.Name()}, transforms.WindowedTree(s, rows, windowConfig()).Trees)
 	_, err := beam.Run(ctx, r.config.Runner, p)
 	return err
 }
@@ -430,8 +423,7 @@ func (r *run) checkTrees(report *Report) {
 		last := slices.MaxFunc(panes, func(a, b transforms.WindowTree) int { return cmp.Compare(a.Rows, b.Rows) })
 		for _, p := range panes {
 			report.Panes[p.Timing]++
-			// With PreviousBins the same rows may have other bins, as the window before grew.
-			if p.Rows == last.Rows && string(p.JSON) != string(last.JSON) && !r.config.Previous {
+			if p.Rows == last.Rows && string(p.JSON) != string(last.JSON) {
 				r.Errorf("window %d: two trees of the same %d rows", at, p.Rows)
 			}
 		}
@@ -440,7 +432,7 @@ func (r *run) checkTrees(report *Report) {
 			r.Errorf("window %d to %d: a tree of %d rows, want %d", last.Start, last.End, last.Rows, len(events))
 			continue
 		}
-		want := r.want(events, byWindow[at-size.Milliseconds()])
+		want := Batch(r, events, trainConfig())
 		if !slices.ContainsFunc(panes, func(p transforms.WindowTree) bool { return string(p.JSON) == string(want) }) {
 			r.Errorf("window %d: a batch of the same %d events has another tree", at, len(events))
 		}

@@ -15,7 +15,7 @@ import (
 // TestMain runs the tests on prism.
 func TestMain(m *testing.M) { ptest.MainWithDefault(m, "prism") }
 
-// TestStream sends streams of events through Score and WindowedTree: on prism, or on the
+// TestStream sends a stream of events through Score and WindowedTree: on prism, or on the
 // Flink at the endpoint that ESPALIER_NATS_FLINK names.
 func TestStream(t *testing.T) {
 	c := transformstest.Config{Runner: "prism", Events: 6000, Windows: 5, Deadline: time.Minute}
