@@ -18,7 +18,6 @@ import (
 	"github.com/espalier-ml/espalier/io/objectstore/gcsstore"
 	"github.com/espalier-ml/espalier/io/objectstore/httpstore"
 	"github.com/espalier-ml/espalier/io/objectstore/objectstoretest"
-	"github.com/espalier-ml/espalier/io/objectstore/objectstoretest/gcstest"
 	"github.com/espalier-ml/espalier/io/parquetio"
 	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/pipelines"
@@ -35,8 +34,8 @@ type sharedBucket struct {
 
 func newSharedBucket(t *testing.T, folders int, late time.Duration) *sharedBucket {
 	t.Helper()
-	b := &sharedBucket{Faults: objectstoretest.NewFaults(t, gcstest.Start(t, "bucket"))}
-	gcstest.Use(t, b.URL)
+	b := &sharedBucket{Faults: objectstoretest.NewFaults(t, objectstoretest.StartGCS(t, "bucket"))}
+	objectstoretest.UseGCS(t, b.URL)
 	store := objectstore.New()
 	store.Register("gs", gcsstore.New(httpstore.Options{}))
 	data := newRows(400)

@@ -21,8 +21,7 @@ import (
 	"github.com/espalier-ml/espalier/io/objectstore"
 	"github.com/espalier-ml/espalier/io/objectstore/gcsstore"
 	"github.com/espalier-ml/espalier/io/objectstore/httpstore"
-	"github.com/espalier-ml/espalier/io/objectstore/objectstoretest/gcstest"
-	"github.com/espalier-ml/espalier/io/objectstore/objectstoretest/s3test"
+	"github.com/espalier-ml/espalier/io/objectstore/objectstoretest"
 	"github.com/espalier-ml/espalier/io/objectstore/s3store"
 	"github.com/espalier-ml/espalier/io/parquetio"
 	"github.com/espalier-ml/espalier/io/usage"
@@ -39,8 +38,8 @@ type place struct {
 // places returns one of each kind of store, with emulators in this process.
 func places(t *testing.T) map[string]*place {
 	t.Helper()
-	gcstest.Use(t, gcstest.Start(t, "bucket"))
-	s3test.Use(t, s3test.Start(t, "bucket"))
+	objectstoretest.UseGCS(t, objectstoretest.StartGCS(t, "bucket"))
+	objectstoretest.UseS3(t, objectstoretest.StartS3(t, "bucket"))
 	all := make(map[string]*place)
 	for name, base := range map[string]string{"file": t.TempDir(), "gs": "gs://bucket/out", "s3": "s3://bucket/out", "mem": "mem://" + t.Name()} {
 		s := objectstore.New()

@@ -6,8 +6,7 @@ import (
 	"testing"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
-	"github.com/espalier-ml/espalier/io/objectstore/objectstoretest/gcstest"
-	"github.com/espalier-ml/espalier/io/objectstore/objectstoretest/s3test"
+	"github.com/espalier-ml/espalier/io/objectstore/objectstoretest"
 	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/pipelines"
 )
@@ -22,8 +21,8 @@ func FuzzCloudURL(f *testing.F) {
 			f.Add(scheme, rest)
 		}
 	}
-	gcstest.Use(f, gcstest.Start(f, "bucket"))
-	s3test.Use(f, s3test.Start(f, "bucket"))
+	objectstoretest.UseGCS(f, objectstoretest.StartGCS(f, "bucket"))
+	objectstoretest.UseS3(f, objectstoretest.StartS3(f, "bucket"))
 	f.Fuzz(func(t *testing.T, scheme byte, rest string) {
 		url := []string{"gs://", "s3://", "mem://", "gs:/"}[scheme%4] + rest
 		c := oneTree()

@@ -17,8 +17,6 @@ import (
 	"github.com/espalier-ml/espalier/io/objectstore/gcsstore"
 	"github.com/espalier-ml/espalier/io/objectstore/httpstore"
 	"github.com/espalier-ml/espalier/io/objectstore/objectstoretest"
-	"github.com/espalier-ml/espalier/io/objectstore/objectstoretest/gcstest"
-	"github.com/espalier-ml/espalier/io/objectstore/objectstoretest/s3test"
 	"github.com/espalier-ml/espalier/io/objectstore/s3store"
 	"github.com/espalier-ml/espalier/io/parquetio"
 	"github.com/espalier-ml/espalier/io/runfolder"
@@ -55,11 +53,11 @@ func emptyCloud(t *testing.T, scheme string) *cloud {
 	t.Helper()
 	c := &cloud{store: objectstore.New(), url: scheme + "://bucket/wide", local: t.TempDir()}
 	if scheme == "gs" {
-		c.Faults = objectstoretest.NewFaults(t, gcstest.Start(t, "bucket"))
-		gcstest.Use(t, c.URL)
+		c.Faults = objectstoretest.NewFaults(t, objectstoretest.StartGCS(t, "bucket"))
+		objectstoretest.UseGCS(t, c.URL)
 	} else {
-		c.Faults = objectstoretest.NewFaults(t, s3test.Start(t, "bucket"))
-		s3test.Use(t, c.URL)
+		c.Faults = objectstoretest.NewFaults(t, objectstoretest.StartS3(t, "bucket"))
+		objectstoretest.UseS3(t, c.URL)
 	}
 	c.store.Register("gs", gcsstore.New(httpstore.Options{}))
 	c.store.Register("s3", s3store.New(httpstore.Options{}))

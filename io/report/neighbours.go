@@ -10,7 +10,7 @@ import (
 )
 
 // Neighbours writes a table of the next cheaper and the next more expensive tree of a frontier,
-// compared with the chosen tree: see NextTo. Lines have at most width characters; 0: unlimited.
+// compared with the chosen tree: see nextTo. Lines have at most width characters; 0: unlimited.
 func Neighbours(w io.Writer, points []runfolder.Point, width int) error {
 	at := slices.IndexFunc(points, func(p runfolder.Point) bool { return p.Selected })
 	if at < 0 {
@@ -19,7 +19,7 @@ func Neighbours(w io.Writer, points []runfolder.Point, width int) error {
 	t := NewTable(Column{Head: "instead", Left: true}, Column{Head: "tree"}, Column{Head: "cost"}, Column{Head: "change"},
 		Column{Head: "leaves", Rank: 2}, Column{Head: areaHead(points), Rank: 1}, Column{Head: "change"},
 		Column{Head: "test AUC", Rank: 3}, Column{Head: "change", Rank: 4})
-	cheaper, dearer := NextTo(points, at)
+	cheaper, dearer := nextTo(points, at)
 	for _, side := range []struct {
 		name string
 		at   int
@@ -34,10 +34,10 @@ func Neighbours(w io.Writer, points []runfolder.Point, width int) error {
 	return t.Write(w, width)
 }
 
-// NextTo returns the indexes of the next cheaper and the next more expensive tree, compared with
+// nextTo returns the indexes of the next cheaper and the next more expensive tree, compared with
 // the tree at index at. They are the nearest trees that differ by at least a tenth of its cost, or
 // the last tree on their side. An index is at if there is no tree on that side.
-func NextTo(points []runfolder.Point, at int) (cheaper, dearer int) {
+func nextTo(points []runfolder.Point, at int) (cheaper, dearer int) {
 	return neighbour(points, at, -1), neighbour(points, at, 1)
 }
 

@@ -249,7 +249,7 @@ func onlyTests(t *tree.Tree) bool {
 	return t.Algorithm.CostUnit == "" && t.Complexity.ExpectedCost == t.Complexity.ExpectedTests
 }
 
-// Budgets lists other trees of the frontier, among them the trees of NextTo, and returns a command
+// Budgets lists other trees of the frontier, among them the trees of nextTo, and returns a command
 // that takes the next cheaper one. The table is nil if there are no other trees.
 func (o *Overview) Budgets() (t *Table, another string) {
 	f := o.Run.Frontier
@@ -259,7 +259,7 @@ func (o *Overview) Budgets() (t *Table, another string) {
 	chosen := chosenOf(f.Points)
 	t = NewTable(Column{Head: "Other budgets", Left: true}, Column{Head: "cost"}, Column{Head: areaHead(f.Points)}, Column{Head: "change"},
 		Column{Head: "leaves", Rank: 1})
-	cheaper, dearer := NextTo(f.Points, chosen)
+	cheaper, dearer := nextTo(f.Points, chosen)
 	shown := Outlined(f.Points, otherBudgets+1, cheaper, dearer)
 	for most := otherBudgets + 2; len(shown) <= otherBudgets && most < 3*otherBudgets; most++ {
 		if more := Outlined(f.Points, most, cheaper, dearer); len(more) <= otherBudgets+1 { // an outline may have fewer points than requested

@@ -31,7 +31,7 @@ func (c *Canvas) printf(format string, args ...any) { _, _ = fmt.Fprintf(&c.b, f
 func (c *Canvas) Group(class, tip, attributes string, drawing func()) {
 	c.printf(`<g class="%s"%s>`, class, attributes)
 	if tip != "" {
-		c.printf("<title>%s</title>", Escape(tip))
+		c.printf("<title>%s</title>", escape(tip))
 	}
 	drawing()
 	c.printf("</g>\n")
@@ -110,7 +110,7 @@ func (c *Canvas) Text(t Text, at Point, words string) {
 	if width, known := t.width(words); known {
 		more += ` textLength="` + short(width) + `" lengthAdjust="spacingAndGlyphs"`
 	}
-	c.printf(`<text%s x="%s" y="%s"%s>%s</text>`, t.attributes(), short(at.X), short(at.Y), more, Escape(words))
+	c.printf(`<text%s x="%s" y="%s"%s>%s</text>`, t.attributes(), short(at.X), short(at.Y), more, escape(words))
 }
 
 // Path is the outline of a shape.
@@ -156,7 +156,7 @@ func (c *Canvas) Write(w io.Writer, d *Document) error {
 	description, style := "", ""
 	if d.Description != "" {
 		label += ". " + d.Description
-		description = "<desc>" + Escape(d.Description) + "</desc>"
+		description = "<desc>" + escape(d.Description) + "</desc>"
 	}
 	if !d.Bare {
 		style = "<style>" + CSS() + "</style>"
@@ -165,7 +165,7 @@ func (c *Canvas) Write(w io.Writer, d *Document) error {
 	_, _ = fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" class="%s" width="%s" height="%s" viewBox="0 0 %s %s" `+
 		`role="img" aria-label="%s"%s><title>%s</title>%s%s`+"\n"+`<rect class="es-page" width="100%%" height="100%%"/>`+"\n",
 		strings.TrimSpace("es "+d.Class), short(pixels), short(pixels/d.Width*d.Height), short(d.Width), short(d.Height),
-		Escape(label), d.Attributes, Escape(d.Title), description, style)
+		escape(label), d.Attributes, escape(d.Title), description, style)
 	b.Write(c.b.Bytes())
 	b.WriteString("</svg>\n")
 	_, err := w.Write(b.Bytes())
@@ -177,9 +177,9 @@ func short(x float64) string {
 	return strconv.FormatFloat(math.Round(float64(x*100))/100+0, 'f', -1, 64) // + 0 avoids -0
 }
 
-// Escape returns a text in the form that XML and HTML need in elements and in attributes.
+// escape returns a text in the form that XML and HTML need in elements and in attributes.
 // Characters that XML cannot represent become U+FFFD.
-func Escape(s string) string {
+func escape(s string) string {
 	if !slices.ContainsFunc([]byte(s), func(c byte) bool {
 		return c < ' ' || c > '~' || strings.IndexByte(`<>&"'`, c) >= 0
 	}) {

@@ -80,7 +80,7 @@ func (dataflow) Run(ctx context.Context, job Submission) error {
 
 // Cancel cancels the active jobs of a run.
 func (dataflow) Cancel(ctx context.Context, runID string) error {
-	return cancelOnDataflow(ctx, JobName(runID, ""))
+	return cancelOnDataflow(ctx, jobName(runID, ""))
 }
 
 // Translate translates a job by the SDK's own dry run.

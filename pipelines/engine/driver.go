@@ -129,7 +129,7 @@ func (j *Driver) Run(ctx context.Context, what Job, tasks []jobs.Task, build Bui
 	start := time.Now()
 	progress := j.progress()
 	progress.Reset()
-	job := Submission{Name: JobName(j.ID(), what.Name), Progress: progress, Files: j.Files, Scratch: j.Scratch}
+	job := Submission{Name: jobName(j.ID(), what.Name), Progress: progress, Files: j.Files, Scratch: j.Scratch}
 	finished := make(chan error, 1)
 	go func() {
 		labelPhase(ctx, what.Name)
@@ -278,7 +278,7 @@ func (j *Driver) Translate(ctx context.Context, name string, tasks []jobs.Task, 
 	defer leave()
 	p, err := NewPipeline(tasks, !j.Local(), build)
 	if translator, ok := j.Engine.(Translator); ok && err == nil {
-		err = translator.Translate(ctx, Submission{Name: JobName("dry-run", name), Pipeline: p})
+		err = translator.Translate(ctx, Submission{Name: jobName("dry-run", name), Pipeline: p})
 	}
 	if err != nil {
 		return &RunnerError{Job: name, Runner: j.name(), Err: err}

@@ -429,7 +429,7 @@ func (s *jobService) cancelNamed(ctx context.Context, prefix string, within time
 // cancelLeftovers cancels the jobs that a dead process has left running for a run, and waits
 // until they have ended.
 func (s *jobService) cancelLeftovers(ctx context.Context, runID string) error {
-	prefix := JobName(runID, "")
+	prefix := jobName(runID, "")
 	if err := s.cancelNamed(ctx, prefix, s.leftovers); err != nil {
 		return fmt.Errorf("jobs named %s* of the interrupted run may still go on: "+
 			"cancel them in the engine first: %w", prefix, err)
@@ -437,7 +437,7 @@ func (s *jobService) cancelLeftovers(ctx context.Context, runID string) error {
 	return nil
 }
 
-// JobName returns the name by which an engine lists a job of a run.
-func JobName(runID, step string) string {
+// jobName returns the name by which an engine lists a job of a run.
+func jobName(runID, step string) string {
 	return "espalier-" + runID + "-" + strings.ReplaceAll(step, " ", "-")
 }

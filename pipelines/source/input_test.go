@@ -16,7 +16,6 @@ import (
 	"github.com/espalier-ml/espalier/induce/parallel"
 	"github.com/espalier-ml/espalier/io/objectstore"
 	"github.com/espalier-ml/espalier/io/objectstore/objectstoretest"
-	"github.com/espalier-ml/espalier/io/objectstore/objectstoretest/gcstest"
 	"github.com/espalier-ml/espalier/io/parquetio"
 	"github.com/espalier-ml/espalier/io/runfolder"
 	"github.com/espalier-ml/espalier/io/usage"
@@ -115,8 +114,8 @@ func TestInputIsNoParquet(t *testing.T) {
 // TestInputOfFaultyStore: a store that refuses a footer is told as a fault of --input.
 // A run that is interrupted meanwhile says no other reason.
 func TestInputOfFaultyStore(t *testing.T) {
-	faults := objectstoretest.NewFaults(t, gcstest.Start(t, "bucket"))
-	gcstest.Use(t, faults.URL)
+	faults := objectstoretest.NewFaults(t, objectstoretest.StartGCS(t, "bucket"))
+	objectstoretest.UseGCS(t, faults.URL)
 	f := begin(t)
 	file := numbered(t, filepath.Join(t.TempDir(), "a.parquet"), 20)
 	b, err := os.ReadFile(file)

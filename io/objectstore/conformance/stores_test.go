@@ -6,8 +6,7 @@ import (
 	"github.com/espalier-ml/espalier/io/objectstore"
 	"github.com/espalier-ml/espalier/io/objectstore/gcsstore"
 	"github.com/espalier-ml/espalier/io/objectstore/httpstore"
-	"github.com/espalier-ml/espalier/io/objectstore/objectstoretest/gcstest"
-	"github.com/espalier-ml/espalier/io/objectstore/objectstoretest/s3test"
+	"github.com/espalier-ml/espalier/io/objectstore/objectstoretest"
 	"github.com/espalier-ml/espalier/io/objectstore/s3store"
 )
 
@@ -68,24 +67,24 @@ func runRemote(t *testing.T, remote remoteStore) {
 
 var (
 	gcs = remoteStore{ // the emulator of Cloud Storage, and its driver
-		start: func(tb testing.TB) string { tb.Helper(); return gcstest.Start(tb, "bucket") },
+		start: func(tb testing.TB) string { tb.Helper(); return objectstoretest.StartGCS(tb, "bucket") },
 		open: func(tb testing.TB, url string, o httpstore.Options) (*objectstore.Store, string) {
 			tb.Helper()
-			gcstest.Use(tb, url)
+			objectstoretest.UseGCS(tb, url)
 			store := objectstore.New()
 			store.Register("gs", gcsstore.New(o))
 			return store, "gs://bucket/folder"
 		},
 	}
 	s3 = remoteStore{ // the emulator of S3, and its driver
-		start: func(tb testing.TB) string { tb.Helper(); return s3test.Start(tb, "bucket") },
+		start: func(tb testing.TB) string { tb.Helper(); return objectstoretest.StartS3(tb, "bucket") },
 		open:  openS3,
 	}
 )
 
 func openS3(tb testing.TB, url string, o httpstore.Options) (store *objectstore.Store, baseURL string) {
 	tb.Helper()
-	s3test.Use(tb, url)
+	objectstoretest.UseS3(tb, url)
 	store = objectstore.New()
 	store.Register("s3", s3store.New(o))
 	return store, "s3://bucket/" + tb.Name()

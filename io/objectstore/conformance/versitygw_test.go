@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/espalier-ml/espalier/io/objectstore/objectstoretest/s3test"
+	"github.com/espalier-ml/espalier/io/objectstore/objectstoretest"
 )
 
 // versityGW is the environment variable that names the binary of versitygw.
@@ -37,7 +37,7 @@ func startVersityGW(tb testing.TB, buckets ...string) string {
 	address := freeAddress(tb)
 	var output lockedBuffer
 	ctx, cancel := context.WithCancel(context.Background())
-	cmd := exec.CommandContext(ctx, binary, "--port", address, "--access", s3test.AccessKey, "--secret", s3test.SecretKey, "posix",
+	cmd := exec.CommandContext(ctx, binary, "--port", address, "--access", objectstoretest.AccessKey, "--secret", objectstoretest.SecretKey, "posix",
 		root)
 	cmd.Stdout, cmd.Stderr = &output, &output
 	if err := cmd.Start(); err != nil {

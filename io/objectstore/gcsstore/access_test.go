@@ -17,14 +17,13 @@ import (
 	"github.com/espalier-ml/espalier/io/objectstore/gcsstore"
 	"github.com/espalier-ml/espalier/io/objectstore/httpstore"
 	"github.com/espalier-ml/espalier/io/objectstore/objectstoretest"
-	"github.com/espalier-ml/espalier/io/objectstore/objectstoretest/gcstest"
 )
 
 // newStore returns a store with the driver under test for the server with the
 // given URL, and a folder in it.
 func newStore(t *testing.T, url string, o httpstore.Options) (store *objectstore.Store, baseURL string) {
 	t.Helper()
-	gcstest.Use(t, url)
+	objectstoretest.UseGCS(t, url)
 	store = objectstore.New()
 	store.Register("gs", gcsstore.New(o))
 	return store, "gs://bucket/folder"
@@ -86,7 +85,7 @@ func TestNoToken(t *testing.T) {
 }
 
 func TestUnauthorized(t *testing.T) {
-	faults := objectstoretest.NewFaults(t, gcstest.Start(t, "bucket"))
+	faults := objectstoretest.NewFaults(t, objectstoretest.StartGCS(t, "bucket"))
 	s, base := newStore(t, faults.URL, httpstore.Options{})
 	faults.Inject(objectstoretest.Fault{Effect: objectstoretest.Status(http.StatusUnauthorized)})
 	_, err := s.Stat(t.Context(), base+"/x")
@@ -100,7 +99,7 @@ func TestUnauthorized(t *testing.T) {
 
 // TestRights checks that errors name the missing permission.
 func TestRights(t *testing.T) {
-	faults := objectstoretest.NewFaults(t, gcstest.Start(t, "bucket"))
+	faults := objectstoretest.NewFaults(t, objectstoretest.StartGCS(t, "bucket"))
 	s, base := newStore(t, faults.URL, httpstore.Options{})
 	faults.Inject(objectstoretest.Fault{Effect: objectstoretest.Status(http.StatusForbidden)})
 	url := base + "/x"
@@ -122,8 +121,8 @@ func TestRights(t *testing.T) {
 
 // TestLazy checks that an unused driver does no work.
 func TestLazy(t *testing.T) {
-	faults := objectstoretest.NewFaults(t, gcstest.Start(t, "bucket"))
-	gcstest.Use(t, faults.URL)
+	faults := objectstoretest.NewFaults(t, objectstoretest.StartGCS(t, "bucket"))
+	objectstoretest.UseGCS(t, faults.URL)
 	store(httpstore.Options{})
 	if n := faults.Count(); n != 0 {
 		t.Errorf("%d requests, expected none", n)
@@ -151,7 +150,7 @@ func upload(t *testing.T, url, query string, content []byte) {
 // TestFolderPlaceholders checks that a console's placeholder of a folder is no object, and
 // is removed with the folder.
 func TestFolderPlaceholders(t *testing.T) {
-	url := gcstest.Start(t, "bucket")
+	url := objectstoretest.StartGCS(t, "bucket")
 	s, base := newStore(t, url, httpstore.Options{})
 	upload(t, url, "name=folder/d/", nil)
 	upload(t, url, "name=folder/d/x", []byte("x"))
@@ -160,7 +159,7 @@ func TestFolderPlaceholders(t *testing.T) {
 
 // TestGzip checks that an object marked as gzip is read as stored.
 func TestGzip(t *testing.T) {
-	url := gcstest.Start(t, "bucket")
+	url := objectstoretest.StartGCS(t, "bucket")
 	s, base := newStore(t, url, httpstore.Options{})
 	var packed bytes.Buffer
 	z := gzip.NewWriter(&packed)
@@ -185,7 +184,7 @@ func TestGzip(t *testing.T) {
 
 // TestForeignGenerations has generations that are no numbers, as of another store.
 func TestForeignGenerations(t *testing.T) {
-	s, base := newStore(t, gcstest.Start(t, "bucket"), httpstore.Options{})
+	s, base := newStore(t, objectstoretest.StartGCS(t, "bucket"), httpstore.Options{})
 	for _, generation := range []string{"0", "-1", "abc"} {
 		if _, err := s.OpenObject(t.Context(),
 			objectstore.Object{URL: base + "/x", Generation: generation}); !errors.Is(err, objectstore.ErrChanged) {
@@ -200,7 +199,7 @@ func TestForeignGenerations(t *testing.T) {
 
 // TestStall has a store that accepts an upload, but never reads it.
 func TestStall(t *testing.T) {
-	faults := objectstoretest.NewFaults(t, gcstest.Start(t, "bucket"))
+	faults := objectstoretest.NewFaults(t, objectstoretest.StartGCS(t, "bucket"))
 	s, base := newStore(t, faults.URL, httpstore.Options{
 		Attempts: 2, IdleTimeout: 100 * time.Millisecond,
 		Backoff: time.Millisecond,

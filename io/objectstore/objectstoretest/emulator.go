@@ -15,11 +15,11 @@ import (
 	"testing"
 )
 
-// StartEmulator runs an emulator with the given buckets until the test ends, and returns its
+// startEmulator runs an emulator with the given buckets until the test ends, and returns its
 // URL. The kind is gcs for Cloud Storage and s3 for S3. The emulators are a program in a
 // module of their own. The first start in a test process builds it, and runs it until the
 // process ends.
-func StartEmulator(tb testing.TB, kind string, buckets ...string) string {
+func startEmulator(tb testing.TB, kind string, buckets []string) string {
 	tb.Helper()
 	e, err := emulators()
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 // TestEmulatorsEnd: emulators end with a test process that dies, and with their tests.
 func TestEmulatorsEnd(t *testing.T) {
 	if flag.Arg(0) == "die" {
-		if _, err := os.Stdout.WriteString(objectstoretest.StartEmulator(t, "gcs", "bucket") + "\n"); err != nil {
+		if _, err := os.Stdout.WriteString(objectstoretest.StartGCS(t, "bucket") + "\n"); err != nil {
 			t.Fatal(err)
 		}
 		self, err := os.FindProcess(os.Getpid())
@@ -44,9 +44,8 @@ func TestEmulatorsEnd(t *testing.T) {
 		t.Fatal("the test process that starts emulators does not fail")
 	}
 	t.Run("test", func(t *testing.T) {
-		for _, kind := range []string{"gcs", "s3"} {
-			urls["of a test that ended: "+kind] = objectstoretest.StartEmulator(t, kind, "bucket", "tekcub")
-		}
+		urls["of GCS of a test that ended"] = objectstoretest.StartGCS(t, "bucket", "tekcub")
+		urls["of S3 of a test that ended"] = objectstoretest.StartS3(t, "bucket", "tekcub")
 	})
 	for what, url := range urls {
 		address, ok := strings.CutPrefix(strings.TrimSpace(url), "http://127.0.0.1:")

@@ -113,8 +113,8 @@ func (i *injected) strikes(kind Kind, r *http.Request) bool {
 // Faults is a proxy in front of an object store. It counts requests, and applies the
 // effects of injected faults. It is safe for concurrent use.
 //
-//	faults := objectstoretest.NewFaults(t, gcstest.Start(t, "bucket"))
-//	gcstest.Use(t, faults.URL)
+//	faults := objectstoretest.NewFaults(t, objectstoretest.StartGCS(t, "bucket"))
+//	objectstoretest.UseGCS(t, faults.URL)
 //	faults.Inject(objectstoretest.Fault{
 //		Kinds: []objectstoretest.Kind{objectstoretest.Read}, Times: 2,
 //		Effect: objectstoretest.CutBody(100),

@@ -15,7 +15,6 @@ import (
 	"github.com/espalier-ml/espalier/io/objectstore"
 	"github.com/espalier-ml/espalier/io/objectstore/httpstore"
 	"github.com/espalier-ml/espalier/io/objectstore/objectstoretest"
-	"github.com/espalier-ml/espalier/io/objectstore/objectstoretest/s3test"
 	"github.com/espalier-ml/espalier/io/objectstore/s3store"
 )
 
@@ -23,7 +22,7 @@ import (
 // given URL, and a folder that no other test uses.
 func newStore(t *testing.T, url string, o httpstore.Options) (store *objectstore.Store, baseURL string) {
 	t.Helper()
-	s3test.Use(t, url)
+	objectstoretest.UseS3(t, url)
 	store = objectstore.New()
 	store.Register("s3", s3store.New(o))
 	return store, "s3://bucket/" + t.Name()
@@ -160,7 +159,7 @@ func TestOtherErrors(t *testing.T) {
 // TestPartsAreForgotten checks that aborted, canceled and failed uploads leave no parts, for
 // which the store would charge.
 func TestPartsAreForgotten(t *testing.T) {
-	url := s3test.Start(t, "bucket")
+	url := objectstoretest.StartS3(t, "bucket")
 	faults := objectstoretest.NewFaults(t, url)
 	s, base := newStore(t, faults.URL, httpstore.Options{Attempts: 2, Backoff: time.Millisecond})
 	content := make([]byte, largeObject)
@@ -208,7 +207,7 @@ func uploads(t *testing.T, url string) int {
 
 // TestConflict has a store that once refuses two concurrent writes.
 func TestConflict(t *testing.T) {
-	faults := objectstoretest.NewFaults(t, s3test.Start(t, "bucket"))
+	faults := objectstoretest.NewFaults(t, objectstoretest.StartS3(t, "bucket"))
 	s, base := newStore(t, faults.URL, httpstore.Options{Backoff: time.Millisecond})
 	refuse := func(w http.ResponseWriter, r *http.Request, _ http.Handler, _ <-chan struct{}) {
 		_, _ = io.Copy(io.Discard, r.Body)
@@ -236,7 +235,7 @@ func TestConflict(t *testing.T) {
 // TestFolderPlaceholders checks that a console's placeholder of a folder is no object, and
 // is removed with the folder.
 func TestFolderPlaceholders(t *testing.T) {
-	url := s3test.Start(t, "bucket")
+	url := objectstoretest.StartS3(t, "bucket")
 	s, base := newStore(t, url, httpstore.Options{})
 	for _, name := range []string{"/d/", "/d/x"} {
 		path := strings.TrimPrefix(base, "s3:/") + name

@@ -9,7 +9,6 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/testing/ptest"
 
 	"github.com/espalier-ml/espalier/transforms/transformstest"
-	"github.com/espalier-ml/espalier/transforms/transformstest/natstest"
 )
 
 // TestMain runs the tests on prism.
@@ -23,5 +22,5 @@ func TestStream(t *testing.T) {
 		transformstest.Loopback(t, endpoint)
 		c = transformstest.Config{Runner: "flink", Events: 20_000, Windows: 10, Deadline: 2 * time.Minute}
 	}
-	transformstest.Streams(t, c, natstest.Start)
+	transformstest.Streams(t, c, start)
 }

@@ -1,6 +1,7 @@
-// Package natstest sends the streams of package transformstest from a NATS server. It is a
-// module of its own to keep the server out of the module graph of those who use Espalier.
-package natstest
+// The streams of package transformstest, from a NATS server. They are a module of their own to keep the
+// server out of the module graph of those who use Espalier.
+
+package natstest_test
 
 import (
 	"context"
@@ -27,8 +28,8 @@ type broker struct {
 	js  jetstream.JetStream
 }
 
-// Start starts a NATS server that ends with the test.
-func Start(tb testing.TB) transformstest.Broker {
+// start starts a NATS server that ends with the test.
+func start(tb testing.TB) transformstest.Broker {
 	tb.Helper()
 	srv, err := server.NewServer(&server.Options{
 		Host: "127.0.0.1", Port: -1, JetStream: true, StoreDir: tb.TempDir(), NoSigs: true, NoLog: true,
