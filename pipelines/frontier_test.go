@@ -216,7 +216,7 @@ func TestSelect(t *testing.T) {
 			t.Errorf("--max_expected_cost %v: %+v, want %+v", budget, got, want)
 		}
 	}
-	for _, rule := range []frontier.Rule{frontier.Best, frontier.Knee, frontier.OneSE, frontier.OnePercent, frontier.Paper} {
+	for _, rule := range []frontier.Rule{frontier.Best, frontier.OneSE, frontier.Paper} {
 		c := ticTacToe(t)
 		c.Select = rule
 		if got := trained(t, c).Tree.Complexity; got.ExpectedCost > dearest.ExpectedCost {
@@ -376,7 +376,7 @@ func TestFrontierOverwritten(t *testing.T) {
 func TestGridFaults(t *testing.T) {
 	for want, set := range map[string]func(c *pipelines.TrainConfig){
 		"--lambda -1: want a number":      func(c *pipelines.TrainConfig) { c.Lambda = []float64{1, -1} },
-		"want first, best, highest, knee": func(c *pipelines.TrainConfig) { c.Select = 0 },
+		"want first, best, highest, one_se": func(c *pipelines.TrainConfig) { c.Select = 0 },
 		"--prune: pruning currency":       func(c *pipelines.TrainConfig) { c.Prune = []prune.Currency{9} },
 		"name it with --prune":            func(c *pipelines.TrainConfig) { c.Alpha = new(0.1) },
 		"--alpha -1":                      func(c *pipelines.TrainConfig) { c.Prune, c.Alpha = []prune.Currency{prune.Cost}, new(float64(-1)) },

@@ -203,8 +203,8 @@ func TestLibraryChoosesTheSameTree(t *testing.T) {
 	parts := map[string]string{"red": "train", "green": "Training", "blue": "validation", "grey": "test"}
 	for name, change := range map[string]func(*pipelines.TrainConfig, *transforms.TrainConfig){
 		"default": func(*pipelines.TrainConfig, *transforms.TrainConfig) {},
-		"knee of bins": func(p *pipelines.TrainConfig, c *transforms.TrainConfig) {
-			p.Select, c.Select = frontier.Knee, frontier.Knee
+		"highest of bins": func(p *pipelines.TrainConfig, c *transforms.TrainConfig) {
+			p.Select, c.Select = frontier.Highest, frontier.Highest
 			p.Bins, c.Bins = []int{4, 16}, []int{4, 16}
 			p.Tests, c.Tests = []split.Family{split.Both}, []split.Family{split.Both}
 		},

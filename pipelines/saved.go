@@ -115,7 +115,7 @@ func poolPart(pool *frontier.Pool) partOf {
 func frontierPoint(i int, p *frontier.Listed, t *tree.Tree, part partOf) runfolder.Point {
 	q := runfolder.Point{
 		Tree: runfolder.FrontierTree(i), Grown: p.Tree, Step: p.Step, Algorithm: t.Algorithm, Complexity: t.Complexity, BilledNames: t.BilledNames(),
-		Merit: p.Merit, Folds: p.Folds, Selected: p.Chosen, Highest: p.Highest, Knee: p.Knee, LeastTotal: p.LeastTotal,
+		Merit: p.Merit, Folds: p.Folds, Selected: p.Chosen, Highest: p.Highest, LeastTotal: p.LeastTotal,
 		Validation: part(&p.Point, t, dataset.Validation), Test: part(&p.Point, t, dataset.Test),
 		OnFolds: runfolder.OnFolds{
 			LogLoss: p.FoldsLogLoss, Accuracy: p.FoldsAccuracy, ErrorCost: p.FoldsErrorCost, TotalCost: p.FoldsTotalCost,

@@ -30,7 +30,6 @@ conditions = {
     'select first': ['--select', 'first'],
     'select highest': ['--select', 'highest'],
     'select one_se': ['--select', 'one_se'],
-    'select knee': ['--select', 'knee'],
     'select total': ['--select', 'total', '--error_costs', 'ERRORS'],
     'repeats are free': ['--repeat_cost', 'free'],
     'priors': ['--priors', 'a=.9,b=.1'],

@@ -24,7 +24,6 @@ type Listed struct {
 
 	Chosen  bool
 	Highest bool // the point of highest merit within the limits
-	Knee    bool // the knee of the whole frontier, regardless of the limits
 	// LeastTotal marks the least expected cost of tests and errors within the limits. It is false
 	// for all points without error costs.
 	LeastTotal bool
@@ -74,12 +73,7 @@ func (p *Pool) ChooseAmong(all []Point, s *Settings) (*Choice, error) {
 		_, top := best(list, s.Tolerance)
 		reason = Reason(&chosen, &top)
 	}
-	front := NonDominated(all)
-	bend, err := Select(front, Query{Rule: Knee})
-	if err != nil {
-		return nil, err
-	}
-	points, marks := Thin(front, s.Step), []Point{chosen, highest, bend}
+	points, marks := Thin(NonDominated(all), s.Step), []Point{chosen, highest}
 	cheapest, err := leastWithin(all, s.Limits)
 	if err != nil {
 		return nil, err
@@ -99,7 +93,7 @@ func (p *Pool) ChooseAmong(all []Point, s *Settings) (*Choice, error) {
 	choice := &Choice{Chosen: chosen, Reason: reason, Listed: make([]Listed, len(points))}
 	for i, q := range points {
 		choice.Listed[i] = Listed{
-			Point: q, Chosen: q.Same(&chosen), Highest: q.Same(&highest), Knee: q.Same(&bend),
+			Point: q, Chosen: q.Same(&chosen), Highest: q.Same(&highest),
 			LeastTotal: cheapest != nil && q.Same(cheapest),
 		}
 	}

@@ -14,15 +14,14 @@ import (
 	"github.com/espalier-ml/espalier/induce/prune"
 )
 
-// listed writes the listed points as step and marks: c for chosen, h for highest, k for
-// knee.
+// listed writes the listed points as step and marks: c for chosen, h for highest.
 func listed(c *frontier.Choice) string {
 	var list []string
 	for _, p := range c.Listed {
 		var marks []byte
-		for i, marked := range []bool{p.Chosen, p.Highest, p.Knee} {
+		for i, marked := range []bool{p.Chosen, p.Highest} {
 			if marked {
-				marks = append(marks, "chk"[i])
+				marks = append(marks, "ch"[i])
 			}
 		}
 		list = append(list, fmt.Sprintf("%d/%d%s", p.Tree, p.Step, marks))
@@ -31,8 +30,7 @@ func listed(c *frontier.Choice) string {
 }
 
 // TestChoose: by hand on grownTree, pruned in leaves. Costs and areas are 0 and .5, 1
-// and .786, 2.25 and .827; the second point is .43 above the chord, and so the knee. The
-// second tree has equal points, after the points of the first tree. The tree with one
+// and .786, 2.25 and .827. The second tree has equal points, after the points of the first tree. The tree with one
 // test has a worst path of 1, the whole tree one of 3.
 func TestChoose(t *testing.T) {
 	for _, c := range []struct {
@@ -40,13 +38,12 @@ func TestChoose(t *testing.T) {
 		step  float64
 		want  string
 	}{
-		{frontier.Query{Rule: frontier.Highest}, 0, "0/2 0/1k 0/0ch"},
-		{frontier.Query{Rule: frontier.Knee}, 0, "0/2 0/1ck 0/0h"},
-		{frontier.Query{Rule: frontier.First}, 0, "0/2 0/1k 0/0ch"},
-		{frontier.Query{Rule: frontier.Best}, 0, "0/2c 0/1k 0/0h"}, // 14 rows: an area of .827 is no more than chance gives
-		{frontier.Query{Rule: frontier.Highest, Limits: frontier.Limits{ExpectedCost: 2}}, 0, "0/2 0/1chk 0/0"},
-		{frontier.Query{Rule: frontier.Highest, Limits: frontier.Limits{Leaves: 1}}, 0, "0/2ch 0/1k 0/0"},
-		{frontier.Query{Rule: frontier.Highest, Limits: frontier.Limits{Leaves: 1}}, .5, "0/2ch 0/1k 0/0"},
+		{frontier.Query{Rule: frontier.Highest}, 0, "0/2 0/1 0/0ch"},
+		{frontier.Query{Rule: frontier.First}, 0, "0/2 0/1 0/0ch"},
+		{frontier.Query{Rule: frontier.Best}, 0, "0/2c 0/1 0/0h"}, // 14 rows: an area of .827 is no more than chance gives
+		{frontier.Query{Rule: frontier.Highest, Limits: frontier.Limits{ExpectedCost: 2}}, 0, "0/2 0/1ch 0/0"},
+		{frontier.Query{Rule: frontier.Highest, Limits: frontier.Limits{Leaves: 1}}, 0, "0/2ch 0/1 0/0"},
+		{frontier.Query{Rule: frontier.Highest, Limits: frontier.Limits{Leaves: 1}}, .5, "0/2ch 0/0"},
 	} {
 		s := frontier.Settings{Query: c.query, Step: c.step, Currencies: both()[:1]}
 		choice, err := pool(t, &s, candidates()).Choose(&s)
@@ -64,11 +61,11 @@ func TestChoose(t *testing.T) {
 	}
 }
 
-// TestThinned: by hand. At a price of .1 for the second test of grownTree, 0/1 is below
-// the chord, so the knee is 0/0. A step of .3 drops 0/1, whose area is .286 above the area
+// TestThinned: by hand. At a price of .1 for the second test of grownTree, 0/1 has nearly
+// the cost of 0/0. A step of .3 drops 0/1, whose area is .286 above the area
 // of 0/2.
 func TestThinned(t *testing.T) {
-	for step, want := range map[float64]string{0: "0/2 0/1 0/0chk", .28: "0/2 0/1 0/0chk", .3: "0/2 0/0chk"} {
+	for step, want := range map[float64]string{0: "0/2 0/1 0/0ch", .28: "0/2 0/1 0/0ch", .3: "0/2 0/0ch"} {
 		s := frontier.Settings{Query: frontier.Query{Rule: frontier.Highest}, Step: step, Currencies: both()[:1]}
 		list := candidates()[:1]
 		list[0].Tree.Nodes[2].Test.Cost = .1
@@ -93,8 +90,8 @@ func TestOffTheFrontier(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := listed(choice); got != "0/0k 1/0ch" {
-		t.Errorf("listed %s, want 0/0k 1/0ch", got)
+	if got := listed(choice); got != "0/0 1/0ch" {
+		t.Errorf("listed %s, want 0/0 1/0ch", got)
 	}
 }
 
@@ -112,7 +109,7 @@ func TestOneStandardError(t *testing.T) {
 	if area.StandardError <= .041 || area.StandardError >= .326 {
 		t.Errorf("standard error %v", area.StandardError)
 	}
-	if got := listed(choice); got != "0/2 0/1ck 0/0h" {
+	if got := listed(choice); got != "0/2 0/1c 0/0h" {
 		t.Errorf("listed %s", got)
 	}
 	want := frontier.Interval{SE: area.StandardError, Low: area.Low, High: area.High}

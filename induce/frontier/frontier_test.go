@@ -61,7 +61,6 @@ func TestNonDominated(t *testing.T) {
 
 // TestSelect: by hand on table. The highest merit within the limits is chosen by
 // Highest, and by Best without a tolerance; without limits it is 0/0 (.930 at 8).
-// Above the chord from 0/3 to 0/0: 1/2 .456, 2/1 .564, 1/1 .590, 0/1 .477, 1/0 .238.
 func TestSelect(t *testing.T) {
 	for _, c := range []struct {
 		rule   frontier.Rule
@@ -78,12 +77,7 @@ func TestSelect(t *testing.T) {
 		{frontier.Best, frontier.Limits{Leaves: 1}, "0/3"}, // the single leaf
 		{frontier.Highest, frontier.Limits{}, "0/0"},
 		{frontier.Highest, frontier.Limits{ExpectedCost: 3}, "1/1"},
-		{frontier.Knee, frontier.Limits{}, "1/1"},
-		{frontier.Knee, frontier.Limits{ExpectedCost: 2}, "1/2"}, // .75 at 1: .714 - .5; the other ends the chord
-		{frontier.Knee, frontier.Limits{Leaves: 1}, "0/3"},
 		{frontier.OneSE, frontier.Limits{}, "0/1"},
-		{frontier.OnePercent, frontier.Limits{}, "0/1"},
-		{frontier.OnePercent, frontier.Limits{ExpectedCost: 6}, "1/1"},
 		{frontier.Paper, frontier.Limits{}, "1/0"},                // .930, .925, then .905 is more than .01 below
 		{frontier.Paper, frontier.Limits{ExpectedCost: 4}, "1/1"}, // .920, .915, then .905
 		{frontier.Paper, frontier.Limits{ExpectedCost: 2}, "0/2"}, // .80, then .75 ends it before .850
@@ -154,14 +148,6 @@ func TestPaper(t *testing.T) {
 	}
 }
 
-// TestKneeBelowChord: no point is above the chord, so the last is chosen.
-func TestKneeBelowChord(t *testing.T) {
-	points := []frontier.Point{point(0, 1, 2, 0, .5), point(0, 1, 1, 2, .55), point(0, 1, 0, 4, .9)}
-	if got, err := frontier.Select(points, frontier.Query{Rule: frontier.Knee}); err != nil || name(got) != "0/0" {
-		t.Errorf("%s, %v", name(got), err)
-	}
-}
-
 // TestTies: at equal cost and area leaves, grid, currency and step decide.
 func TestTies(t *testing.T) {
 	p := point(1, 1, 1, 3, .9)
@@ -177,10 +163,7 @@ func TestTies(t *testing.T) {
 			if len(kept) != 1 || kept[0] != last[i] {
 				t.Errorf("tie %d: kept %+v", i, kept)
 			}
-			for _, rule := range []frontier.Rule{
-				frontier.Best, frontier.Highest, frontier.Knee, frontier.OnePercent,
-				frontier.Paper,
-			} {
+			for _, rule := range []frontier.Rule{frontier.Best, frontier.Highest, frontier.Paper} {
 				if got, err := frontier.Select(points, frontier.Query{Rule: rule}); err != nil || got != last[i] {
 					t.Errorf("tie %d, %v: %+v, %v", i, rule, got, err)
 				}
@@ -230,8 +213,7 @@ func TestFallback(t *testing.T) {
 		t.Fatal(err)
 	}
 	for rule, want := range map[frontier.Rule]string{
-		frontier.Best: "0/0", frontier.Highest: "0/0", frontier.Knee: "1/1", frontier.OneSE: "0/0",
-		frontier.OnePercent: "0/1", frontier.Paper: "1/0",
+		frontier.Best: "0/0", frontier.Highest: "0/0", frontier.OneSE: "0/0", frontier.Paper: "1/0",
 	} {
 		if got, err := frontier.Select(points, frontier.Query{Rule: rule}); err != nil || name(got) != want {
 			t.Errorf("%v by log loss: %s, %v, want %s", rule, name(got), err, want)
@@ -325,8 +307,7 @@ func checkChoice(t *testing.T, points []frontier.Point, got frontier.Point, rule
 		t.Fatalf("%v within %+v: %+v, %v", rule, limits, got, err)
 	}
 	best := slices.MaxFunc(allowed, func(a, b frontier.Point) int { return cmp.Compare(*a.AUC, *b.AUC) })
-	if (rule == frontier.Best || rule == frontier.Highest) && *got.AUC != *best.AUC ||
-		rule == frontier.OnePercent && *got.AUC < *best.AUC-0.01-1e-9 {
+	if (rule == frontier.Best || rule == frontier.Highest) && *got.AUC != *best.AUC {
 		t.Fatalf("%v within %+v: %+v, best %+v", rule, limits, got, best)
 	}
 	for _, p := range allowed {

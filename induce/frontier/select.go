@@ -17,15 +17,13 @@ const (
 	First      Rule = iota + 1 // the first point of the first tree, whatever its merit
 	Best                       // the cheapest point that is as good as the best point, within chance and the tolerance
 	Highest                    // the point of highest merit; ties: the cheapest
-	Knee                       // the point farthest above the chord from the cheapest to the best point
 	OneSE                      // the cheapest point within one standard error of the highest merit
-	OnePercent                 // the cheapest point within 0.01 of the highest merit
 	Paper                      // lambda from large to small, before the AUC drops
 	Total                      // the point of the least expected cost of tests and errors; ties: the cheapest
 )
 
 func ruleNames() []string {
-	return []string{"", "first", "best", "highest", "knee", "one_se", "one_percent", "paper", "total"}
+	return []string{"", "first", "best", "highest", "one_se", "paper", "total"}
 }
 
 // String returns the rule's name in flags.
@@ -66,7 +64,7 @@ type Query struct {
 // OneSE needs the Interval of one point only: the point of rule Highest.
 //
 // If the merits are log losses (see the package comment), the tolerance of Best and
-// the 0.01 of OnePercent and Paper are nats, and OneSE is the same as Highest.
+// the 0.01 of Paper are nats, and OneSE is the same as Highest.
 func Select(points []Point, q Query) (Point, error) {
 	list, err := q.Limits.within(points)
 	if err != nil {
@@ -81,16 +79,12 @@ func Select(points []Point, q Query) (Point, error) {
 		return chosen, nil
 	case Highest:
 		return *highest, nil
-	case Knee:
-		return knee(NonDominated(list)), nil
 	case OneSE:
 		margin, err := highest.standardError()
 		if err != nil {
 			return Point{}, err
 		}
 		return cheapest(list, below(highest.Merit, margin)), nil
-	case OnePercent:
-		return cheapest(list, below(highest.Merit, significant)), nil
 	case Paper:
 		return beforeDrop(list), nil
 	case Total:
@@ -132,23 +126,6 @@ func below(merit, margin float64) float64 { return merit - margin - slack }
 // point must have it.
 func cheapest(list []Point, merit float64) Point {
 	return *least(list, cheaper, func(p *Point) bool { return p.Merit >= merit })
-}
-
-// knee returns the point farthest above the chord from the first point, which is
-// the cheapest, to the last point, which has the highest merit. Both axes are
-// scaled to 0..1 between the two. If no point is above the chord, knee returns the
-// last point.
-func knee(line []Point) Point {
-	first, last := line[0], line[len(line)-1]
-	chosen, most := last, 0.0
-	cost, merit := last.ExpectedCost-first.ExpectedCost, last.Merit-first.Merit
-	for _, c := range line[:len(line)-1] {
-		above := (c.Merit-first.Merit)/merit - (c.ExpectedCost-first.ExpectedCost)/cost
-		if above > most {
-			chosen, most = c, above
-		}
-	}
-	return chosen
 }
 
 // beforeDrop follows the paper's experimental evaluation. Lambda goes from large to

@@ -89,8 +89,8 @@ func TestLeastTotalListed(t *testing.T) {
 	}{
 		{3, frontier.Total, "0/2c", 1.5},
 		{3, frontier.Highest, "0/2", 1.5},
-		{5, frontier.Total, "0/1ck", 1 + 15./14},
-		{5, frontier.Highest, "0/1k", 1 + 15./14},
+		{5, frontier.Total, "0/1c", 1 + 15./14},
+		{5, frontier.Highest, "0/1", 1 + 15./14},
 	} {
 		list := candidates()[:1]
 		label := &list[0].Tree.Label

@@ -194,8 +194,7 @@ func (c *Chooser) worthwhile(pool *frontier.Pool, listed []frontier.Listed) (poi
 	few := c.Training.Objects <= manyObjects
 	for i := range listed {
 		p := &listed[i]
-		marked := p.Chosen || p.Highest || p.Knee
-		if few || marked || len(points) == 0 || p.Merit-points[len(points)-1].Merit >= listedStep {
+		if few || p.Chosen || p.Highest || len(points) == 0 || p.Merit-points[len(points)-1].Merit >= listedStep {
 			points = append(points, p.Point)
 		} else {
 			others = append(others, p.Point)

@@ -8,7 +8,7 @@
 //	s := settings.Default() // the best tree of a grid; or Accurate, Paper, Single
 //	s.Label = "outcome"
 //	s.Costs = map[string]float64{"scan": 200}
-//	s.Select = frontier.Knee
+//	s.Select = frontier.Highest
 //
 // There are no special zero values: a Theta of 0 is 0. Faults checks all ranges and conflicts.
 // Flags, config files and pipelines fill the same struct, so it contains no files: package

@@ -27,14 +27,14 @@ func Frontier(w io.Writer, points []runfolder.Point, width int) error {
 }
 
 // Outlined returns the indexes of at most most points that outline a frontier, including the chosen
-// point, the knee, the least total cost and the kept points: see frontier.Outline. With error costs,
+// point, the least total cost and the kept points: see frontier.Outline. With error costs,
 // it also includes a single leaf.
 func Outlined(points []runfolder.Point, most int, kept ...int) []int {
 	costs := make([]float64, len(points))
 	for i := range points {
 		costs[i] = points[i].ExpectedCost
 		bare := points[i].ExpectedTotalCost != nil && points[i].Leaves == 1 // the cost without any test
-		if points[i].Knee || points[i].LeastTotal || bare {
+		if points[i].LeastTotal || bare {
 			kept = append(kept, i)
 		}
 	}
@@ -133,13 +133,13 @@ func frontierTable(points []runfolder.Point, shown []int) *Table {
 // Number returns the number of a tree in a frontier, given the name of its file.
 func Number(file string) string { return strings.TrimSuffix(path.Base(file), ".json") }
 
-// Marks returns the marks of a point: chosen, highest merit, knee, least total cost.
+// Marks returns the marks of a point: chosen, highest merit, least total cost.
 func Marks(p *runfolder.Point) string {
 	var list []string
 	for _, m := range []struct {
 		name  string
 		holds bool
-	}{{"* chosen", p.Selected}, {"highest", p.Highest}, {"knee", p.Knee}, {"least total", p.LeastTotal}} {
+	}{{"* chosen", p.Selected}, {"highest", p.Highest}, {"least total", p.LeastTotal}} {
 		if m.holds {
 			list = append(list, m.name)
 		}

@@ -129,8 +129,6 @@ func why(f *runfolder.Frontier, chosen *runfolder.Point) string {
 		return "no larger tree is better than chance"
 	case highest == chosen:
 		return "the best " + on
-	case rule == frontier.Knee:
-		return "the knee of the frontier"
 	case highest == nil || highest.Merit <= chosen.Merit:
 		return "the cheapest of the trees that are as good"
 	default:

@@ -49,7 +49,6 @@ type Point struct {
 	Test     Part `json:"test"`
 	Selected bool `json:"selected,omitempty"`
 	Highest  bool `json:"highest,omitempty"` // whether it has the highest merit within the limits
-	Knee     bool `json:"knee,omitempty"`    // whether it is farthest above the chord from the cheapest to the highest point
 
 	// Expected costs of a row, estimated on the validation rows and the folds in the same way as
 	// the merit: see frontier.Costs. Absent without error costs.
