@@ -1,23 +1,15 @@
 package drift
 
-import (
-	"math"
-
-	"github.com/espalier-ml/espalier/induce/portable"
-)
+import "github.com/espalier-ml/espalier/induce/portable"
 
 // Measures quantify how far two samples of rows are apart in one column. Each distance is 0 if both
 // have the same shares in all bins.
 type Measures struct {
-	PSI float64 `json:"psi"` // population stability index, less what chance brings
-	// KolmogorovSmirnov is the greatest difference of the cumulated shares, from 0 to 1. It has a
-	// meaning for ordered codes only.
-	KolmogorovSmirnov float64 `json:"kolmogorov_smirnov"`
-	JensenShannon     float64 `json:"jensen_shannon"` // distance to base 2, from 0 to 1
-	ChiSquare         float64 `json:"chi_square"`     // statistic of the test of homogeneity
-	Freedom           int     `json:"freedom"`        // its degrees of freedom
-	P                 float64 `json:"p"`              // probability of samples at least as far apart without drift
-	LeftOut           string  `json:"left_out"`       // reason why the column has nothing to compare; empty: it has
+	PSI       float64 `json:"psi"`        // population stability index, less what chance brings
+	ChiSquare float64 `json:"chi_square"` // statistic of the test of homogeneity
+	Freedom   int     `json:"freedom"`    // its degrees of freedom
+	P         float64 `json:"p"`          // probability of samples at least as far apart without drift
+	LeftOut   string  `json:"left_out"`   // reason why the column has nothing to compare; empty: it has
 
 	Rare []bool `json:"-"` // by code: whether its values are rare: unseen before, or hardly seen
 	// RareBefore and RareNow are the shares of the rows with a rare value; expected before, as unseen values have no rows.
@@ -35,8 +27,6 @@ const apartLevel = 0.1
 //     added to each bin that has rows in at least one sample, so that no share is 0. Its expectation
 //     without drift is subtracted: the number of bins, less 1, times 1/b + 1/n for b and n independent
 //     rows.
-//   - KolmogorovSmirnov is max |P - Q| over the cumulated shares P and Q by code.
-//   - JensenShannon is the root of half the sum of p log2(p/m) + q log2(q/m), with m = (p+q)/2.
 //   - ChiSquare is the likelihood-ratio statistic of the table of two rows (G), with Williams' correction.
 //   - P is the P value of ChiSquare divided by 0.9. Codes that are too rare for bins have a test of their own, whether they
 //     have become more frequent: the distribution of their rows now is negative binomial. If its probability divided by
@@ -59,7 +49,6 @@ func (c *Column) Measure(before, now Sample) Measures {
 		}
 	}
 	m.LeftOut = of.leftOut
-	m.KolmogorovSmirnov = greatestGap(before.Rows, now.Rows)
 	m.ChiSquare, m.Freedom = chiSquare(of.expected, came, of.effect, now.effect())
 	shape := (of.apart/before.effect() + 1) / of.spread
 	odds := float64(of.spread*(n/now.effect())) / (b / before.effect())
@@ -69,7 +58,6 @@ func (c *Column) Measure(before, now Sample) Measures {
 	chance := float64(float64(len(came)) * (of.effect/b + now.effect()/n))
 	of.expected, came = append(of.expected, of.apart), append(came, few)
 	m.PSI = max(0, stability(of.expected, came)-chance)
-	m.JensenShannon = jensenShannon(of.expected, came)
 	if c.Other >= 0 {
 		m.Rare, m.RareBefore = of.seldom, of.rare/b
 		for code, is := range of.seldom {
@@ -117,30 +105,4 @@ func stability(before, now []float64) float64 {
 		index += float64((q - p) * portable.Log(q/p))
 	}
 	return index
-}
-
-// greatestGap returns the Kolmogorov-Smirnov statistic.
-func greatestGap(before, now []int64) float64 {
-	b, n := float64(Rows(before)), float64(Rows(now))
-	greatest, p, q := 0.0, int64(0), int64(0)
-	for i := range before {
-		p, q = p+before[i], q+now[i]
-		greatest = max(greatest, math.Abs(float64(p)/b-float64(q)/n))
-	}
-	return greatest
-}
-
-// jensenShannon returns the Jensen-Shannon distance.
-func jensenShannon(before, now []float64) float64 {
-	divergence, b, n := 0.0, total(before), total(now)
-	for i := range before {
-		p, q := before[i]/b, now[i]/n
-		middle := (p + q) / 2
-		for _, share := range []float64{p, q} {
-			if share > 0 {
-				divergence += float64(float64(share*portable.Log2(share/middle)) / 2)
-			}
-		}
-	}
-	return math.Sqrt(max(0, divergence))
 }

@@ -36,12 +36,10 @@ type DriftedBins struct {
 	Kind   string `json:"kind"`   // numeric, categorical or leaves
 	Alarm  bool   `json:"alarm"`
 
-	PSI               float64  `json:"psi"`
-	KolmogorovSmirnov *float64 `json:"kolmogorov_smirnov"` // null if the bins have no order
-	JensenShannon     float64  `json:"jensen_shannon"`
-	ChiSquare         float64  `json:"chi_square"`
-	Freedom           int      `json:"freedom"`
-	P                 float64  `json:"p"`
+	PSI       float64 `json:"psi"`
+	ChiSquare float64 `json:"chi_square"`
+	Freedom   int     `json:"freedom"`
+	P         float64 `json:"p"`
 
 	// LeftOut is the reason why the column has no alarm and is not counted among the columns; empty: it is compared.
 	LeftOut string `json:"left_out,omitempty"`
@@ -161,9 +159,6 @@ func NewDrift(model string, features []dataset.Feature, before *Distribution, ke
 		d.Columns[i] = newDriftedBins(drift.ColumnOf(f), sample, come, key != "" && was.DesignEffect == 0,
 			func(code int) string { return spellBin(f, code) })
 		d.Columns[i].Column, d.Columns[i].Kind = f.Name, f.Kind.String()
-		if f.Kind == dataset.Numeric {
-			d.Columns[i].KolmogorovSmirnov = &d.Columns[i].measures.KolmogorovSmirnov
-		}
 	}
 	return d
 }
@@ -274,7 +269,7 @@ func newDriftedBins(
 		m.LeftOut = unknownEffect
 	}
 	b := DriftedBins{
-		PSI: m.PSI, JensenShannon: m.JensenShannon, ChiSquare: m.ChiSquare, Freedom: m.Freedom, P: m.P, LeftOut: m.LeftOut,
+		PSI: m.PSI, ChiSquare: m.ChiSquare, Freedom: m.Freedom, P: m.P, LeftOut: m.LeftOut,
 		Before: before.Rows, Now: now.Rows, measures: m,
 	}
 	if before.Effect > 0 {
