@@ -10,8 +10,7 @@ import (
 
 // TestStream sends a stream of events through Score and WindowedTree on prism.
 func TestStream(t *testing.T) {
-	c := transformstest.Config{Runner: "prism", Events: 6000, Windows: 5, Deadline: time.Minute}
-	transformstest.Streams(t, c, nil)
+	transformstest.Stream(t, transformstest.Config{Runner: "prism", Events: 6000, Windows: 5, Deadline: time.Minute})
 }
 
 // TestLatest scores events by the latest trees, in batches and in streams.

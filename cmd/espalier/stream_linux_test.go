@@ -21,8 +21,7 @@ func TestFlinkStream(t *testing.T) {
 	flink.require(t)
 	if os.Getenv("ESPALIER_NATS") == "" {
 		startFlink(t)
-		c := transformstest.Config{Runner: "flink", Events: 20_000, Windows: 10, Deadline: 2 * time.Minute}
-		transformstest.Streams(t, c, nil)
+		transformstest.Stream(t, transformstest.Config{Runner: "flink", Events: 20_000, Windows: 10, Deadline: 2 * time.Minute})
 		return
 	}
 	tests := exec.Command("go", "-C", filepath.Join("..", "..", "transforms", "transformstest", "natstest"), "test",

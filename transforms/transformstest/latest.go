@@ -114,7 +114,7 @@ func Latest(tb testing.TB, c LatestConfig) {
 	observers.Store(tb.Name(), r.observer)
 	defer observers.Delete(tb.Name())
 	if c.First {
-		r.first = Batch(tb, all[:200], trainConfig())
+		r.first = batchTree(tb, all[:200], trainConfig())
 	}
 	var main, late, probe, tooLate []Event
 	main = all

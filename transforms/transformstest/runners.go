@@ -2,10 +2,7 @@ package transformstest
 
 import (
 	"flag"
-	"os"
-	"strconv"
 	"testing"
-	"time"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 )
@@ -36,21 +33,4 @@ func Loopback(tb testing.TB, endpoint string) {
 			tb.Fatal(err)
 		}
 	}
-}
-
-// Streams runs a stream. The variable ESPALIER_STREAM_EVENTS sets
-// the number of events in place of the configuration. A nil broker is a small one in memory.
-func Streams(t *testing.T, c Config, newBroker func(tb testing.TB) Broker) {
-	t.Helper()
-	if s := os.Getenv("ESPALIER_STREAM_EVENTS"); s != "" {
-		var err error
-		if c.Events, err = strconv.Atoi(s); err != nil {
-			t.Fatalf("ESPALIER_STREAM_EVENTS=%s: want a number", s)
-		}
-	}
-	c.Deadline += time.Duration(c.Events) * time.Millisecond
-	if newBroker != nil {
-		c.Broker = newBroker(t)
-	}
-	t.Logf("%+v", *Run(t, c))
 }

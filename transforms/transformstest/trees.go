@@ -141,11 +141,11 @@ func Chosen(tb testing.TB, runner string) {
 	if _, err := beam.Run(tb.Context(), runner, p); err != nil {
 		tb.Fatal(err)
 	}
-	if want := Batch(tb, events, c); len(o.kept) != 1 || string(o.kept[0]) != string(want) {
+	if want := batchTree(tb, events, c); len(o.kept) != 1 || string(o.kept[0]) != string(want) {
 		tb.Errorf("%d trees, but a batch has another tree\n%s\nbut\n%s", len(o.kept), want, o.kept)
 	}
 	for at, batch := range batches {
-		want := Batch(tb, batch, c)
+		want := batchTree(tb, batch, c)
 		checkChosen(tb, want)
 		if got := o.trees[at]; len(got) != 1 || string(got[0].JSON) != string(want) {
 			tb.Errorf("window %d: %d trees, but a batch of its events has another tree", at, len(got))
@@ -172,7 +172,7 @@ func checkChosen(tb testing.TB, encoded []byte) {
 // checkFed compares the predictions for a batch of events with the predictions of its tree.
 func checkFed(tb testing.TB, events []Event, got map[int64][]transforms.Prediction) {
 	tb.Helper()
-	encoded := Batch(tb, events, trainConfig())
+	encoded := batchTree(tb, events, trainConfig())
 	model, err := tree.Decode(encoded)
 	if err != nil {
 		tb.Fatal(err)

@@ -22,5 +22,6 @@ func TestStream(t *testing.T) {
 		transformstest.Loopback(t, endpoint)
 		c = transformstest.Config{Runner: "flink", Events: 20_000, Windows: 10, Deadline: 2 * time.Minute}
 	}
-	transformstest.Streams(t, c, start)
+	c.Broker = start(t)
+	transformstest.Stream(t, c)
 }
