@@ -30,7 +30,6 @@ TIMES = [(re.compile(rb'\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[.\d]*(Z|\+00:00)'), b'TIM
          (re.compile(rb'"(overwrite|resume)": (true|false)'), b'"AGAIN"'),
          (re.compile(rb'(overwrite|resume)(</t\w>\s*<td>)(true|false)'), b'AGAIN'),
          (re.compile(rb'espalier_\w+_(seconds|timestamp\w*) [0-9.e+-]+'), b'FIGURE')]
-RANDOM = re.compile(r'[A-Za-z2-7]{26,}')  # names of blocks in a cache, whose entries name them
 MEASURED = ('timings', 'measured', 'seconds')
 
 
@@ -53,8 +52,7 @@ CASES = {
     'train, level by level, over another run': Case(
         TRAIN + FAST + ' --memory_objects 50 --output o --overwrite', [TRAIN + ' --output o --seed 2']),
     'train, resumed or begun': Case(TRAIN + FAST + ' --memory_objects 50 --output o --resume --overwrite'),
-    'train with an object cache': Case((TRAIN + FAST).replace('rows.parquet', '../made/rows.parquet') + ' --cuts_from model --object_cache cache --output o', [MODEL],
-                                       again=['--overwrite']),
+    'train --cuts_from': Case(TRAIN + FAST + ' --cuts_from model --output o', [MODEL], again=['--overwrite']),
     'train with rejects': Case(TRAIN + FAST + ' --schema contract.yaml --max_rejects 5000 --rejects bad.parquet --output o',
                                ['infer_schema rows.parquet --label class --output contract.yaml'], again=['--overwrite']),
     'predict': Case('predict --model model --input rows.parquet --output o --progress none', [MODEL], again=['--overwrite']),
@@ -87,9 +85,7 @@ CASES = {
     'retrain': Case(NIGHT + '1', ignore=HISTORY),
     'retrain of a second day': Case(NIGHT + '2', [NIGHT + '1'], ignore=HISTORY),
     'retrain, level by level': Case(NIGHT + '2 --memory_objects 50', [NIGHT + '1'], ignore=HISTORY),
-    'retrain with kept cuts and a cache': Case(NIGHT + '2 --keep_cuts 9 --object_cache cache --keep_runs 1',
-                                               [NIGHT + '1 --keep_cuts 9 --object_cache cache'],
-                                               ignore=HISTORY),
+    'retrain --keep_runs': Case(NIGHT + '2 --keep_runs 1', [NIGHT + '1'], ignore=HISTORY),
     'retrain --mode refit': Case(NIGHT + '2 --mode refit', [NIGHT + '1'], ignore=HISTORY),
     'retrain of an earlier day': Case(NIGHT + '1', [NIGHT + '2'], ignore=HISTORY),
 }
@@ -166,10 +162,7 @@ class Machine:
                     short = os.path.relpath(path, self.work)
                     if case.ignore and case.ignore.search(short) and '.espalier-' not in short:
                         continue
-                    short, random_name = RANDOM.subn('RANDOM', short)
-                    while short in files:
-                        short += '+'
-                    files[short] = b'' if random_name or '/cache/' in short else plain(path)
+                    files[short] = plain(path)
         return files
 
 

@@ -9,7 +9,6 @@ import (
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/split"
 	"github.com/espalier-ml/espalier/io/usage"
-	"github.com/espalier-ml/espalier/pipelines/engine"
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
@@ -42,34 +41,21 @@ func (p *plan) rowPieces() int {
 
 // coalesce makes objects of the rows.
 func (w *coalescer) coalesce(ctx context.Context, f *fitted) (*objects, error) {
-	parts, err := w.coalesceTasks(ctx, w.input.Tasks, "row groups", w.coalesceConfig(f))
-	if err != nil {
-		return nil, err
-	}
-	w.files.Parquet.Forget()
-	return w.objectsOf(f, parts)
-}
-
-// coalesceTasks runs the job over row groups or blocks.
-func (w *coalescer) coalesceTasks(
-	ctx context.Context, tasks []jobs.Task, unit string, config jobs.CoalesceConfig,
-) (*[dataset.Parts]jobs.ObjectStats, error) {
-	what := engine.Job{Name: "coalesce", Total: int64(len(tasks)), Unit: unit, Done: engine.TasksDone}
-	err := w.driver.Run(ctx, what, tasks, func(s beam.Scope, tasks beam.PCollection) {
+	config := w.coalesceConfig(f)
+	err := w.driver.RunGroups(ctx, "coalesce", w.input.Tasks, func(s beam.Scope, tasks beam.PCollection) {
 		jobs.Coalesce(s, tasks, config)
 	})
 	if err != nil {
 		return nil, err
 	}
 	parts, err := jobs.ReadObjectStats(ctx, &config)
+	if err == nil {
+		err = w.removeAll(ctx, config.Out, config.Spill)
+	}
 	if err != nil {
 		return nil, err
 	}
-	return parts, w.removeAll(ctx, config.Out, config.Spill)
-}
-
-// objectsOf returns the objects with the given statistics, whose numbers it checks.
-func (w *coalescer) objectsOf(f *fitted, parts *[dataset.Parts]jobs.ObjectStats) (*objects, error) {
+	w.files.Parquet.Forget()
 	if parts[dataset.Train].Objects == 0 {
 		return nil, w.noRows("no training row has a weight left")
 	}

@@ -62,11 +62,14 @@ func (w *fitter) weighed(ctx context.Context) (*jobs.RowSpec, error) {
 	if err := summaries.CountWeights(ctx, w.driver, w.input.Tasks, w.place.scratch, &rows); err != nil {
 		return nil, err
 	}
+	// Rows with unequal weights keep the classes of their weights instead of groups: the weight of an object does not
+	// determine the weights of its rows, and a heavy row that is divided among folds would confirm itself.
 	if rows.Key == "" && rows.WeightEffect() > 1 {
-		rows.Groups = measuredGroups(w.config)
+		train := int64(0)
 		if len(rows.Soft.Columns) == 0 {
-			rows.Groups[dataset.Train] = trainGroups(w.config, w.parsed)
+			train = w.parsed.Selection.Groups()
 		}
+		rows.Groups = groupsOf(train)
 	}
 	return &rows, nil
 }
@@ -77,11 +80,6 @@ func (w *fitter) fit(ctx context.Context) (*fitted, error) {
 	if err != nil {
 		return nil, err
 	}
-	return w.fitRows(ctx, spec)
-}
-
-// fitRows is fit for rows whose weights have units.
-func (w *fitter) fitRows(ctx context.Context, spec *jobs.RowSpec) (*fitted, error) {
 	rows := *spec
 	if w.cuts != nil {
 		rows.Features = nil

@@ -21,11 +21,8 @@ type objects struct {
 	reader *source.Files // reader of the blocks
 }
 
-// newObjects makes objects of the rows. Rows of files with cached objects are not read.
+// newObjects makes objects of the rows.
 func newObjects(ctx context.Context, s stage) (*objects, error) {
-	if s.config.ObjectCache != "" {
-		return (&cachedCoalescer{s, fitter{s}, coalescer{s}}).objects(ctx)
-	}
 	f, err := (&fitter{s}).fit(ctx)
 	if err != nil {
 		return nil, err

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -116,34 +115,18 @@ func inTestOrder(columns []parquetio.Column, classes split.Classes) []parquetio.
 
 // groupsKept returns, by part, the number of objects up to which objects keep the groups of their rows,
 // for folds and teachers, for intervals, and for the design effects that drift needs.
-func groupsKept(c *TrainConfig, p *config.Parsed) (most [dataset.Parts]int64) {
+func groupsKept(c *TrainConfig, p *config.Parsed) [dataset.Parts]int64 {
 	if c.Key == "" {
-		return most
+		return [dataset.Parts]int64{}
 	}
-	most = measuredGroups(c)
-	most[dataset.Train] = max(trainGroups(c, p), selection.MostMeasured)
-	return most
+	return groupsOf(max(p.Selection.Groups(), selection.MostMeasured))
 }
 
-// measuredGroups is groupsKept for validation and test objects.
-func measuredGroups(c *TrainConfig) (most [dataset.Parts]int64) {
-	for _, part := range []dataset.Part{dataset.Validation, dataset.Test} {
-		most[part] = selection.MostMeasured
-		if c.ObjectCache != "" { // see trainGroups
-			most[part] = math.MaxInt64
-		}
+// groupsOf is groupsKept for this number of training objects.
+func groupsOf(train int64) [dataset.Parts]int64 {
+	return [dataset.Parts]int64{
+		dataset.Train: train, dataset.Validation: selection.MostMeasured, dataset.Test: selection.MostMeasured,
 	}
-	return most
-}
-
-// trainGroups is groupsKept for training objects. Rows with unequal weights keep the classes of
-// their weights instead of groups: the weight of an object does not determine the weights of its rows, and
-// a heavy row that is divided among folds would confirm itself.
-func trainGroups(c *TrainConfig, p *config.Parsed) int64 {
-	if c.ObjectCache != "" { // other runs may use the objects together with other files
-		return math.MaxInt64
-	}
-	return p.Selection.Groups()
 }
 
 func checkFlags(in *source.Input, c *TrainConfig) error {

@@ -134,7 +134,7 @@ func TestBilledEverywhere(t *testing.T) {
 	b.checkScreens(t, run)
 }
 
-// TestEarlierRecords: a record of version 0.3, with the cost of the tests at their own prices, is printed as such.
+// TestEarlierRecords: a record of version 0.3, with the cost of the tests at their own prices and with cuts, is printed as such.
 // Monitoring has no cost then, whence has the cost of the run, and a run that was refused for such a cost is
 // judged again.
 func TestEarlierRecords(t *testing.T) {
@@ -151,7 +151,8 @@ func TestEarlierRecords(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		save(t, record, string(text))
+		const cuts = `{"cuts": {"run": "runs/gone", "date": "2026-11-01", "renewed": "", "column": "x", "psi": 0.1},`
+		save(t, record, strings.Replace(string(text), "{", cuts, 1))
 	}
 	write()
 	again := b.retrain(t, 0)

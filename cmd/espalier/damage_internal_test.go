@@ -71,7 +71,7 @@ func (d *damage) must(args ...string) {
 // outcomes of the verbs that a document may lead to: success, usage, data, gate.
 var decent = []int{exitDone, exitUsage, exitData, exitGate}
 
-// newDamage trains runs, with a checkpoint, a destination of retraining and an object cache.
+// newDamage trains runs, with a checkpoint, and a destination of retraining.
 func newDamage(t *testing.T) *damage {
 	t.Helper()
 	d := &damage{t, t.TempDir()}
@@ -115,9 +115,9 @@ func newDamage(t *testing.T) *damage {
 	for name, content := range map[string]string{
 		"victim/thesis": "precious", "victim/scratch/a": "precious", "victim/tree.json": "{}", "victim/frontier/000.json": "{}",
 		"errors.csv": "actual,predicted,cost\nlow,mid,2\nlow,high,5\nmid,low,1\nmid,high,2\nhigh,low,9\nhigh,mid,3\n",
-		"retrain.yaml": fmt.Sprintf("input: %s\nlabel: class\ndestination: %s\nobject_cache: %s\nselect: first\nalgorithm: c45\n"+
-			"report: none\ncertificate: none\nkeep_runs: 2\nkeep_cuts: 30\nmax_depth: 2\nkeep_cuts_psi: 5\n",
-			d.path("data", "{date-1..date}.parquet"), d.path("models"), d.path("cache")),
+		"retrain.yaml": fmt.Sprintf("input: %s\nlabel: class\ndestination: %s\nselect: first\nalgorithm: c45\n"+
+			"report: none\ncertificate: none\nkeep_runs: 2\nmax_depth: 2\n",
+			d.path("data", "{date-1..date}.parquet"), d.path("models")),
 	} {
 		if err := os.MkdirAll(filepath.Dir(d.path(name)), 0o777); err != nil {
 			t.Fatal(err)
@@ -213,7 +213,7 @@ func (d *damage) verbs() map[string][]string {
 		"previous":       {"report", "base", "--previous", "r", "--output", "out.html", "--overwrite"},
 		"latest_show":    {"show", "r/LATEST.json"},
 		"latest_predict": with("predict", "--model", "r/LATEST.json", "--input", rows, "--output", "out", "--overwrite"),
-		"retrain": with("retrain", d.path("retrain.yaml"), "--date", "2026-11-02", "--destination", "r", "--object_cache", "r/cache",
+		"retrain": with("retrain", d.path("retrain.yaml"), "--date", "2026-11-02", "--destination", "r",
 			"--mode", "train", "--min_rows", "2"),
 		"history": {"retrain", d.path("retrain.yaml"), "--destination", "r", "--history"},
 	}
@@ -254,8 +254,6 @@ func (d *damage) targets() []target {
 		target{"block", "unfinished", "checkpoints/*/*", []string{"resume"}, true},
 		target{"latest", "models", "LATEST.json", []string{"latest_show", "latest_predict", "retrain", "history"}, true},
 		target{"attempt", "models", "history/*.json", []string{"retrain", "history"}, true},
-		target{"entry", "models", "cache/*/*/entry-*.json", []string{"retrain"}, true},
-		target{"cached", "models", "cache/*/*/*/*", []string{"retrain"}, true},
 	)
 }
 
@@ -277,9 +275,6 @@ func TestDamagedDocuments(t *testing.T) {
 	}
 	d := newDamage(t)
 	t.Chdir(d.root)
-	if err := os.Rename("cache", "models/cache"); err != nil {
-		t.Fatal(err)
-	}
 	only := regexp.MustCompile(*damageOnly)
 	if cases < 10 && *damageOnly == "" {
 		only = regexp.MustCompile(`plain|^[a-z]+/`)

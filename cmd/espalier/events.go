@@ -57,9 +57,6 @@ func (e *events) attempt(a *retraining.Attempt, repeated bool) {
 	if a.Cost != nil {
 		about = append(about, "expected_cost", *a.Cost)
 	}
-	if a.Cuts != nil {
-		about = append(about, "cuts_date", a.Cuts.Date, "cuts_renewed", a.Cuts.Renewed)
-	}
 	e.log.Info("attempt", about...)
 }
 

@@ -185,7 +185,7 @@ func historyTable(list []*retraining.Attempt, now *latest.Pointer) *report.Table
 		report.Column{Head: "started", Left: true, Rank: 3}, report.Column{Head: "mode", Left: true, Rank: 3},
 		report.Column{Head: "outcome", Left: true}, report.Column{Head: "seconds", Rank: 4},
 		report.Column{Head: "rows", Rank: 2}, report.Column{Head: "AUC", Rank: 1}, report.Column{Head: "cost", Rank: 1},
-		report.Column{Head: "cuts", Left: true, Rank: 4}, report.Column{Head: "remarks", Left: true})
+		report.Column{Head: "remarks", Left: true})
 	live := slices.ContainsFunc(list, func(a *retraining.Attempt) bool { return a.Live != nil })
 	const cost = 8 // the column after the AUC
 	if live {
@@ -205,7 +205,7 @@ func historyTable(list []*retraining.Attempt, now *latest.Pointer) *report.Table
 		cells := []string{
 			cmp.Or(nameOf(a.Run), a.Date), a.Digest[:min(len(a.Digest), shownDigits)], a.Started.Format(time.DateTime), a.Mode,
 			a.Outcome, fmt.Sprintf("%.1f", a.Seconds), strconv.FormatInt(a.Rows, 10), optional(a.AUC, "%.4f"),
-			costOf(a), cutsDate(a), strings.Join(notes, "; "),
+			costOf(a), strings.Join(notes, "; "),
 		}
 		if live {
 			cells = slices.Insert(cells, cost, liveAUC(a))
@@ -245,14 +245,6 @@ func liveAUC(a *retraining.Attempt) string {
 	}
 }
 
-// cutsDate returns the day for which the cuts of an attempt were found; empty if unknown.
-func cutsDate(a *retraining.Attempt) string {
-	if a.Cuts == nil {
-		return ""
-	}
-	return a.Cuts.Date
-}
-
 // useRemarks describes a change by a person: another run in use, its hold, or both.
 func useRemarks(a *retraining.Attempt) []string {
 	held := "held until " + a.HeldTo
@@ -269,8 +261,8 @@ func useRemarks(a *retraining.Attempt) []string {
 	return []string{put, held}
 }
 
-// remarks explains why an attempt has failed or was refused, why a person has put a run in use, which
-// days were missing, and why cuts were renewed.
+// remarks explains why an attempt has failed or was refused, why a person has put a run in use, and which
+// days were missing.
 func remarks(a *retraining.Attempt) []string {
 	list := a.Refusals()
 	if len(list) == 0 && a.Error != "" {
@@ -281,13 +273,6 @@ func remarks(a *retraining.Attempt) []string {
 	}
 	if len(a.Missing) > 0 {
 		list = append(list, "days without rows: "+strings.Join(a.Missing, ", "))
-	}
-	if a.Cuts != nil && a.Cuts.Renewed != "" {
-		what := "was to renew the cuts: "
-		if a.Outcome == retraining.Promoted {
-			what = "cuts renewed: "
-		}
-		list = append(list, what+a.Cuts.Renewed)
 	}
 	return list
 }

@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os/exec"
-	"path"
 	"slices"
 	"strings"
 	"testing"
@@ -29,13 +28,7 @@ type phase struct {
 	moved bool // LATEST.json has moved before the request
 	begun bool // the history has the attempt
 
-	cached  bool // only attempts with a cache of objects have it
 	decides bool // the next attempt finds another state if the request has reached the store
-}
-
-// renewing are the flags of attempts of which the third renews cuts, and reads all days anew.
-func (n *nightly) renewing() []string {
-	return []string{"--keep_cuts", "2", "--object_cache", objectstore.Join(n.url, "cache")}
 }
 
 func phases() []phase {
@@ -44,15 +37,12 @@ func phases() []phase {
 		{name: "history begins", kind: objectstoretest.Write, path: "/history/", decides: true},
 		{name: "a run begins", kind: objectstoretest.Write, path: "/runs/", begun: true},
 		{name: "input", kind: objectstoretest.Read, path: "/days/"},
-		{name: "cache of a day", kind: objectstoretest.Write, path: "/entry-", begun: true, cached: true},
-		{name: "cache of the window", kind: objectstoretest.Write, path: "/entry-window-", begun: true, cached: true},
 		{name: "documents of the run", kind: objectstoretest.Write, path: "/tree.json", begun: true},
 		{name: "the run is complete", kind: objectstoretest.Write, path: "/_SUCCESS", begun: true, decides: true},
 		{name: "gate", kind: objectstoretest.Read, path: "/metrics.json", begun: true},
 		{name: "promotion", kind: objectstoretest.Write, path: "/LATEST.json", begun: true, decides: true},
 		{name: "history ends", kind: objectstoretest.Write, path: "/history/", skip: 1, begun: true, moved: true},
 		{name: "retention", kind: objectstoretest.Remove, path: "/bucket", begun: true, moved: true, skip: 1},
-		{name: "more retention", kind: objectstoretest.Remove, path: "/bucket", begun: true, moved: true, skip: 2, cached: true},
 		{name: "the lock goes", kind: objectstoretest.Remove, path: "/models/_LOCK", begun: true, moved: true},
 	}
 }
@@ -60,12 +50,9 @@ func phases() []phase {
 // TestRetrainKilledInPhases kills an attempt before the first request of each phase, and behind it: the request has
 // reached the store then, and its answer has not come. LATEST.json names a complete run that has passed the gate, and
 // the next attempt ends the day. Without -tags long attempts are only killed behind requests after which the next one
-// finds another state, and all renew cuts.
+// finds another state.
 func TestRetrainKilledInPhases(t *testing.T) {
-	want, renewing, plain := renewed(t), twoDays(t, true), map[string][]byte(nil)
-	if longtest.Enabled() {
-		plain = twoDays(t, false)
-	}
+	want, objects := threeDays(t), twoDays(t)
 	for _, p := range phases() {
 		for _, behind := range []bool{false, true} {
 			if !longtest.Enabled() && (!behind || !p.decides) {
@@ -75,10 +62,7 @@ func TestRetrainKilledInPhases(t *testing.T) {
 			if behind {
 				name = "behind " + p.name
 			}
-			t.Run(name+", renewing", func(t *testing.T) { p.try(t, behind, renewing, want) })
-			if longtest.Enabled() && !p.cached {
-				t.Run(name, func(t *testing.T) { p.try(t, behind, plain, nil) })
-			}
+			t.Run(name, func(t *testing.T) { p.try(t, behind, objects, want) })
 		}
 	}
 }
@@ -91,18 +75,14 @@ func nightlyOnS3(t *testing.T) (*cloud, *nightly) {
 }
 
 // twoDays returns the objects of a bucket by URL: the files of three days, and those of the attempts of two days.
-func twoDays(t *testing.T, renewing bool) map[string][]byte {
+func twoDays(t *testing.T) map[string][]byte {
 	t.Helper()
 	c, n := nightlyOnS3(t)
-	var flags []string
-	if renewing {
-		flags = n.renewing()
-	}
 	for day := range 3 {
 		n.write(t, day, false)
 	}
-	n.retrain(t, 0, flags...).wants(t, 0)
-	n.retrain(t, 1, flags...).wants(t, 0)
+	n.retrain(t, 0).wants(t, 0)
+	n.retrain(t, 1).wants(t, 0)
 	list, err := c.store.Below(t.Context(), n.url, 9)
 	if err != nil {
 		t.Fatal(err)
@@ -116,13 +96,13 @@ func twoDays(t *testing.T, renewing bool) map[string][]byte {
 	return objects
 }
 
-// renewed returns the tree of three days of which the third renews the cuts.
-func renewed(t *testing.T) []byte {
+// threeDays returns the tree of the third day.
+func threeDays(t *testing.T) []byte {
 	t.Helper()
 	n := newNightly(t, "file")
 	for day := range 3 {
 		n.write(t, day, false)
-		n.retrain(t, day, n.renewing()...).wants(t, 0)
+		n.retrain(t, day).wants(t, 0)
 	}
 	return n.tree(t)
 }
@@ -137,29 +117,23 @@ func (n *nightly) tree(t *testing.T) []byte {
 	return b
 }
 
-// try kills an attempt of the third day in a phase, after the objects of twoDays. With a tree that is wanted, the attempt
-// renews cuts.
+// try kills an attempt of the third day in a phase, after the objects of twoDays. The next attempt has the wanted
+// tree.
 func (p *phase) try(t *testing.T, behind bool, objects map[string][]byte, want []byte) {
 	t.Helper()
 	c, n := nightlyOnS3(t)
-	var flags []string
-	if want != nil {
-		flags = n.renewing()
-	}
 	for url, b := range objects {
 		if err := c.store.Put(t.Context(), url, b, objectstore.WriteOptions{}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	before, attempts := n.inUse(t), len(n.attempts(t))
-	flags = append(flags, "--keep_runs", "1")
+	flags := []string{"--keep_runs", "1"}
 	attempt := exec.CommandContext(t.Context(), binary,
 		append([]string{"retrain", n.config, "--date", dateOf(t, 2)}, flags...)...)
 	c.Inject(objectstoretest.Fault{
 		Kinds: []objectstoretest.Kind{p.kind}, Skip: p.skip,
-		Match: func(r *http.Request) bool { // the locks of blocks that go into the cache are of no phase
-			return strings.Contains(r.URL.Path, p.path) && !strings.Contains(r.URL.Path, "/writing-")
-		},
+		Match: func(r *http.Request) bool { return strings.Contains(r.URL.Path, p.path) },
 		Effect: func(_ http.ResponseWriter, r *http.Request, store http.Handler, _ <-chan struct{}) {
 			if behind {
 				store.ServeHTTP(httptest.NewRecorder(), r)
@@ -181,8 +155,8 @@ func (p *phase) try(t *testing.T, behind bool, objects map[string][]byte, want [
 		t.Errorf("the history has %d more attempts", now)
 	}
 	n.retrain(t, 2, flags...).wants(t, 0)
-	if want != nil {
-		n.wantsRenewed(t, want)
+	if !bytes.Equal(n.tree(t), want) {
+		t.Error("another tree than that of an attempt that was let alone")
 	}
 	if now := n.inUse(t); !strings.Contains(now, dateOf(t, 2)) {
 		t.Errorf("the next attempt leaves %s in use", now)
@@ -204,32 +178,6 @@ func (p *phase) try(t *testing.T, behind bool, objects map[string][]byte, want [
 	}
 	if again := n.retrain(t, 2, flags...); !strings.Contains(again.stdout, "as before") {
 		t.Errorf("again: %s%s", again.stdout, again.stderr)
-	}
-}
-
-// wantsRenewed checks a third day that has renewed the cuts: its tree, its history, and the cache, whose objects by the
-// cuts of before are gone.
-func (n *nightly) wantsRenewed(t *testing.T, want []byte) {
-	t.Helper()
-	if !bytes.Equal(n.tree(t), want) {
-		t.Error("another tree than that of an attempt that was let alone")
-	}
-	list := n.attempts(t)
-	if c := list[len(list)-1].Cuts; c.Run != n.inUse(t) || !strings.Contains(c.Renewed, "2 days old") {
-		t.Errorf("cuts of %s, renewed by %q; want those of %s", c.Run, c.Renewed, n.inUse(t))
-	}
-	entries := make(map[string]int) // by cuts
-	files, err := n.store.Below(t.Context(), objectstore.Join(n.url, "cache"), 4)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, o := range files {
-		_, name, _ := strings.Cut(o.URL, "/cache/")
-		cuts, name, _ := strings.Cut(name, "/")
-		entries[cuts] += strings.Count(name, "entry-") - strings.Count(name, "entry-window")
-	}
-	if len(entries) != 1 || entries[path.Base(n.inUse(t))] != 3 {
-		t.Errorf("days in the cache, by cuts: %v; want 3 of %s", entries, n.inUse(t))
 	}
 }
 

@@ -385,21 +385,10 @@ func countColumn(column []byte, width int, rows, counts []int64) error {
 }
 
 // AddBlock coalesces the objects of a block into the table.
-func (t *Table) AddBlock(block []byte, classes int) error { return t.mergeBlock(block, classes, 1) }
-
-// SubtractBlock subtracts the objects of a block from the table, which must not be soft. They may
-// only be added later. Call DropEmpty after the last block.
-func (t *Table) SubtractBlock(block []byte, classes int) error {
-	if t.soft > 0 {
-		return errBlock
-	}
-	return t.mergeBlock(block, classes, -1)
-}
-
-// mergeBlock adds each object of a block times times; times is -1 to subtract it. It is a hot loop:
-// keys are assembled feature by feature, and the slots of several objects are fetched at the same
-// time.
-func (t *Table) mergeBlock(block []byte, classes int, times int64) error {
+//
+// It is a hot loop: keys are assembled feature by feature, and the slots of several objects are
+// fetched at the same time.
+func (t *Table) AddBlock(block []byte, classes int) error {
 	const ahead = 16
 	r, err := openBlock(block, t.layout)
 	if err != nil {
@@ -428,20 +417,22 @@ func (t *Table) mergeBlock(block []byte, classes int, times int64) error {
 			if err := r.next(&object, classes, t.groups != nil); err != nil {
 				return err
 			}
-			t.addObject(keys[i*stride:(i+1)*stride], hash, &object, times)
+			t.addObject(keys[i*stride:(i+1)*stride], hash, &object)
 		}
 	}
 	return r.end()
 }
 
-// addObject adds an object of a block times times.
-func (t *Table) addObject(key []byte, hash uint64, o *blockObject, times int64) {
+// addObject adds an object of a block.
+func (t *Table) addObject(key []byte, hash uint64, o *blockObject) {
 	id := 0
 	for j, cw := range o.labels {
-		id = t.add(key, hash, cw.Class, times*cw.Weight, times*o.rows*int64(boolToInt(j == 0)))
+		id = t.add(key, hash, cw.Class, cw.Weight, o.rows*int64(boolToInt(j == 0)))
 	}
-	if t.groups != nil {
-		t.addGroups(id, o.shares, times)
+	for _, s := range o.shares {
+		if t.groups != nil {
+			t.addGroup(id, s)
+		}
 	}
 	if t.soft > 0 {
 		t.addSoft(id, o.soft)

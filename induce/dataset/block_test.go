@@ -3,8 +3,6 @@ package dataset_test
 import (
 	"bytes"
 	"encoding/binary"
-	"fmt"
-	"maps"
 	"math"
 	"math/rand/v2"
 	"runtime"
@@ -303,78 +301,4 @@ func checkObject(t *testing.T, s *shape, o object) {
 	if o.Weight != total || o.Weight <= 0 || o.Rows < 0 || o.Class != majority(o.Raw) {
 		t.Fatalf("object %+v", o)
 	}
-}
-
-// TestSubtractBlock: objects that are subtracted again leave the objects of the other rows, in any order
-// of adding and taking.
-func TestSubtractBlock(t *testing.T) {
-	features := []dataset.Feature{
-		{Name: "a", Kind: dataset.Numeric, Cuts: make([]float64, 300)},
-		{Name: "b", Kind: dataset.Categorical, Values: []string{"x", "y"}},
-	}
-	layout := dataset.NewLayout(features)
-	const classes = 3
-	for seed := range uint64(50) {
-		random := rand.New(rand.NewPCG(seed, 5))
-		weighted := seed%2 == 0
-		stay, leave, all := dataset.NewTable(layout, weighted), dataset.NewTable(layout, weighted), dataset.NewTable(layout, weighted)
-		for range 1 + random.IntN(400) {
-			key := make([]byte, layout.Stride)
-			key[0], key[layout.Stride-1] = byte(random.IntN(9)), byte(random.IntN(4))
-			class, weight := uint16(random.IntN(classes)), int64(1)
-			if weighted {
-				weight = int64(1 + random.IntN(3))
-			}
-			part := stay
-			if random.IntN(3) == 0 {
-				part = leave
-			}
-			part.Add(key, dataset.HashKey(key), class, weight, 1)
-		}
-		block := func(table *dataset.Table) []byte { return table.AppendBlock(nil, 0, table.Len()) }
-		steps := []func() error{
-			func() error { return all.AddBlock(block(stay), classes) },
-			func() error { return all.AddBlock(block(leave), classes) },
-			func() error { return all.SubtractBlock(block(leave), classes) },
-		}
-		for _, i := range random.Perm(len(steps)) {
-			if err := steps[i](); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if err := all.DropEmpty(); err != nil {
-			t.Fatal(err)
-		}
-		want := objectsIn(t, layout, classes, weighted, block(stay))
-		if got := objectsIn(t, layout, classes, weighted, block(all)); !maps.Equal(got, want) {
-			t.Fatalf("seed %d: %v are left over, want the rows that stay, %v", seed, got, want)
-		}
-		if leave.Len() == 0 {
-			continue
-		}
-		nothing := dataset.NewTable(layout, weighted)
-		if err := nothing.SubtractBlock(block(leave), classes); err != nil || nothing.DropEmpty() == nil {
-			t.Errorf("seed %d: more was subtracted than was there", seed)
-		}
-	}
-}
-
-// objectsIn lists the objects of blocks by their codes.
-func objectsIn(t *testing.T, layout dataset.Layout, classes int, weighted bool, blocks ...[]byte) map[string]string {
-	t.Helper()
-	o := dataset.NewObjects(layout, classes, weighted, 0)
-	for _, block := range blocks {
-		if err := o.AppendFrom(block, layout); err != nil {
-			t.Fatal(err)
-		}
-	}
-	objects := make(map[string]string)
-	for i := range o.Len() {
-		codes := fmt.Sprint(o.Codes[0].At(i), o.Codes[1].At(i))
-		if objects[codes] != "" {
-			t.Errorf("two objects of the codes %s", codes)
-		}
-		objects[codes] = fmt.Sprint(o.Labels(i), o.RowsOf(i))
-	}
-	return objects
 }

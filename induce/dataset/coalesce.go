@@ -3,7 +3,6 @@ package dataset
 import (
 	"bytes"
 	"cmp"
-	"errors"
 	"math/bits"
 	"slices"
 )
@@ -264,28 +263,6 @@ func (t *Table) find(key []byte, hash uint64, class uint16) int {
 	}
 }
 
-// lookup returns the number of the object with this key; negative if absent.
-func (t *Table) lookup(key []byte, hash uint64) int {
-	if len(t.slots) == 0 {
-		return -1
-	}
-	stride, mask, tag := t.layout.Stride, len(t.slots)-1, hash>>32
-	for at := t.slotOf(hash); ; at++ {
-		slot := t.slots[at&mask]
-		if slot == 0 {
-			return -1
-		}
-		if slot>>32 != tag {
-			continue
-		}
-		id := int(uint32(slot)) - 1
-		p, i := t.place(id)
-		if bytes.Equal(p.keys[i*stride:i*stride+stride], key[:stride]) {
-			return id
-		}
-	}
-}
-
 func (t *Table) insert(key []byte, class uint16) int {
 	id := t.n
 	if id>>t.page == len(t.pages) {
@@ -369,52 +346,6 @@ func (t *Table) softWeights(id int, dst []ClassWeight) []ClassWeight {
 		}
 	}
 	return dst
-}
-
-// errSubtracted is the error for an object from which more was subtracted than was added.
-var errSubtracted = errors.New("more was subtracted from an object than it has")
-
-// DropEmpty removes objects whose rows were all subtracted. Nothing may be added afterwards.
-func (t *Table) DropEmpty() error {
-	var weights []ClassWeight
-	for id := 0; id < t.n; {
-		weights = t.classWeights(id, weights)
-		p, at := t.place(id)
-		for _, cw := range weights {
-			if cw.Weight < 0 {
-				return errSubtracted
-			}
-		}
-		if t.hasRows && (p.rows[at] < 0 || (p.rows[at] == 0) != (len(weights) == 0)) {
-			return errSubtracted
-		}
-		if len(weights) > 0 {
-			id++
-			continue
-		}
-		t.n--
-		t.move(t.n, id)
-	}
-	return nil
-}
-
-// move moves an object to the place of another.
-func (t *Table) move(from, to int) {
-	p, at := t.place(from)
-	q, place := t.place(to)
-	stride := t.layout.Stride
-	copy(q.keys[place*stride:(place+1)*stride], p.keys[at*stride:(at+1)*stride])
-	q.class[place], q.weight[place] = p.class[at], p.weight[at]
-	if t.hasRows {
-		q.rows[place] = p.rows[at]
-	}
-	if t.head != nil {
-		t.head[to] = t.head[from]
-	}
-	if t.groups != nil {
-		t.groups.shares[to] = t.groups.shares[from]
-		t.groups.shares = t.groups.shares[:from]
-	}
 }
 
 // classWeights lists the classes of an object that have weight, in class order.

@@ -42,8 +42,6 @@ const shareBytes = 32
 
 func (s *GroupShare) place() uint32 { return uint32(s.Bucket)<<16 | uint32(s.Class) }
 
-func (s *GroupShare) empty() bool { return s.Weight == 0 && s.Soft == 0 && s.Rows == 0 }
-
 // addShare adds a share to a list ordered by bucket and class.
 func addShare(list []GroupShare, s GroupShare) []GroupShare {
 	at, found := slices.BinarySearchFunc(list, s.place(), func(have GroupShare, place uint32) int {
@@ -86,16 +84,6 @@ func (t *Table) addGroup(id int, s GroupShare) {
 	before := cap(g.shares[id])
 	g.shares[id] = addShare(g.shares[id], s)
 	g.bytes += shareBytes * (cap(g.shares[id]) - before)
-}
-
-// addGroups adds shares to an object times times.
-func (t *Table) addGroups(id int, shares []GroupShare, times int64) {
-	for _, s := range shares {
-		s.Weight, s.Soft, s.Rows = times*s.Weight, times*s.Soft, times*s.Rows
-		if t.groups != nil {
-			t.addGroup(id, s)
-		}
-	}
 }
 
 // sharesOf returns the shares of an object of a table that keeps groups.
@@ -201,18 +189,9 @@ func (o *Objects) OfBuckets(keep func(bucket uint8) bool) *Objects {
 const groupsLength = 8
 
 func appendShares(dst []byte, shares []GroupShare, soft, hasRows bool) []byte {
-	n := 0
-	for i := range shares {
-		if !shares[i].empty() {
-			n++
-		}
-	}
-	dst = binary.AppendUvarint(dst, uint64(n))
+	dst = binary.AppendUvarint(dst, uint64(len(shares)))
 	for i := range shares {
 		s := &shares[i]
-		if s.empty() {
-			continue
-		}
 		dst = binary.AppendUvarint(append(dst, s.Bucket), uint64(s.Class))
 		dst = binary.AppendUvarint(dst, uint64(s.Weight))
 		if soft {
@@ -304,7 +283,7 @@ func (r *blockReader) share(classes int) (s GroupShare, ok bool) {
 	if r.hasRows {
 		s.Rows = int64(r.AtMost(maxBlockCount))
 	}
-	return s, !r.Bad && class < uint64(classes) && !s.empty()
+	return s, !r.Bad && class < uint64(classes) && (s.Weight != 0 || s.Soft != 0 || s.Rows != 0)
 }
 
 // endGroups checks that no bytes follow the shares of the last object.

@@ -80,7 +80,7 @@ func TestDefaultsAreValid(t *testing.T) {
 // TestEarlierSettings: the settings in the manifest of a run of version 0.3 are read.
 func TestEarlierSettings(t *testing.T) {
 	c := config.DefaultTrain()
-	if err := json.Unmarshal([]byte(`{"label": "class", "rows": 0, "seed": 3}`), &c); err != nil || c.Label != "class" || c.Seed != 3 {
+	if err := json.Unmarshal([]byte(`{"label": "class", "rows": 0, "object_cache": "", "seed": 3}`), &c); err != nil || c.Label != "class" || c.Seed != 3 {
 		t.Errorf("%+v, %v", c, err)
 	}
 }
@@ -108,7 +108,7 @@ func TestChangeable(t *testing.T) {
 	}
 	want := []string{
 		"output", "overwrite", "resume", "runner", "memory", "memory_objects", "histogram_memory", "levels_per_job", "deadline",
-		"read_ahead", "storage_timeout", "live_files", "job_timeout", "endpoint", "environment_type", "environment_config", "parallelism", "engine_options", "dry_run", "slice", "report", "object_cache", "rejects",
+		"read_ahead", "storage_timeout", "live_files", "job_timeout", "endpoint", "environment_type", "environment_config", "parallelism", "engine_options", "dry_run", "slice", "report", "rejects",
 	}
 	slices.Sort(got)
 	slices.Sort(want)

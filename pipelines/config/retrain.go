@@ -18,11 +18,9 @@ type Retrain struct {
 
 	Scheduled
 
-	Destination string  // folder of the runs and of LATEST.json
-	Mode        string  // ModeTrain or ModeRefit
-	KeepRuns    int     // 0: all
-	KeepCuts    int     // days; 0: each run finds its own cuts
-	KeepCutsPSI float64 // PSI of a drifted column above which cuts are renewed earlier; 0: no limit
+	Destination string // folder of the runs and of LATEST.json
+	Mode        string // ModeTrain or ModeRefit
+	KeepRuns    int    // 0: all
 	Gate        Gate
 	Drift       DriftLimits
 	Replace     bool // take the place of a tree in use of another label, or of a later day
@@ -66,16 +64,6 @@ func (c *Retrain) Settings() []setting.Setting {
 		{
 			Name: "keep_runs", Value: setting.Whole(&c.KeepRuns, setting.Between(0, 1_000_000)),
 			Help: "promoted runs that stay, next to the runs in use now and before, and a refused run; 0: all",
-		},
-		{
-			Name: "keep_cuts", Value: setting.Whole(&c.KeepCuts, setting.Between(0, 36_500)),
-			Help: "days for which runs keep the cuts, categories and classes of an earlier run; then a run finds new ones. " +
-				"0: each run finds its own",
-		},
-		{
-			Name: "keep_cuts_psi", Value: setting.Number(&c.KeepCutsPSI, setting.From(0)),
-			Help: "greatest PSI of a column that has drifted since the cuts were found; beyond it, cuts are renewed " +
-				"before --keep_cuts has passed; 0: any",
 		},
 		{
 			Name: "replace", Value: setting.Switch(&c.Replace),
@@ -135,7 +123,9 @@ func (c *Retrain) Validate() error {
 		faults = append(faults, errors.New("--rejects: a retraining lists them in the folder rejects of --destination: "+
 			"leave it out"))
 	}
-	faults = append(faults, c.conflictsOfCuts()...)
+	if c.Mode == ModeRefit && c.Train.CutsFrom != "" {
+		faults = append(faults, errors.New("--mode refit takes the cuts of the run in use: leave out --cuts_from"))
+	}
 	training := c.Train
 	training.Output = c.Destination
 	err := training.Validate()
@@ -147,21 +137,4 @@ func (c *Retrain) Validate() error {
 		faults = append(faults, errors.New("--split: the gate measures on test rows: give them a share, such as 70/10/20"))
 	}
 	return usage.All(faults)
-}
-
-// conflictsOfCuts returns the faults of settings that determine where cuts come from.
-func (c *Retrain) conflictsOfCuts() []error {
-	var faults []error
-	if c.KeepCuts > 0 && c.Train.CutsFrom != "" {
-		faults = append(faults, errors.New("--keep_cuts takes the cuts of the run in use, --cuts_from the cuts of one run for ever: "+
-			"leave out one of them"))
-	}
-	if c.KeepCuts == 0 && c.KeepCutsPSI > 0 {
-		faults = append(faults, errors.New("--keep_cuts_psi renews cuts that runs keep: say by --keep_cuts for how many days "+
-			"they keep them, such as 365"))
-	}
-	if c.Mode == ModeRefit && c.Train.CutsFrom != "" {
-		faults = append(faults, errors.New("--mode refit takes the cuts of the run in use: leave out --cuts_from"))
-	}
-	return faults
 }

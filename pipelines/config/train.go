@@ -70,9 +70,8 @@ type FileColumns struct {
 
 // Earlier selects what a run takes over from earlier runs.
 type Earlier struct {
-	CutsFrom    string // run folder; empty: cuts depend on the rows
-	Refit       string // run folder whose tree keeps its tests; empty: trees grow
-	ObjectCache string // folder; empty: no objects are cached
+	CutsFrom string // run folder; empty: cuts depend on the rows
+	Refit    string // run folder whose tree keeps its tests; empty: trees grow
 }
 
 // Resources describe where and how a run works.
@@ -119,11 +118,6 @@ func (c *Train) runSettings() []setting.Setting {
 			Name: "refit", Value: setting.Text(&c.Refit),
 			Help: "run folder whose tree keeps its tests: the rows give it new probabilities and models in its leaves, " +
 				"and no tree grows",
-		},
-		{
-			Name: "object_cache", Value: setting.Text(&c.ObjectCache), Changeable: true,
-			Help: "folder that caches the objects of each input file: a later run with the same cuts, by --cuts_from or " +
-				"--refit, does not read the file's rows",
 		},
 		{
 			Name: "overwrite", Value: setting.Switch(&c.Overwrite), Changeable: true,
@@ -412,7 +406,7 @@ func (c *Train) UnmarshalJSON(b []byte) error {
 }
 
 // earlierSettings lists settings of earlier versions that a run does not depend on.
-func earlierSettings() []string { return []string{"rows"} }
+func earlierSettings() []string { return []string{"rows", "object_cache"} }
 
 // DefaultTrain returns the preset "default" of settings.Default, on files.
 func DefaultTrain() Train {
@@ -470,7 +464,7 @@ func (c *Train) Parse() (*Parsed, error) {
 	return p, nil
 }
 
-// conflictsOfEarlier returns the faults of --cuts_from, --refit and --object_cache.
+// conflictsOfEarlier returns the faults of --cuts_from and --refit.
 func (c *Train) conflictsOfEarlier() []error {
 	var faults []error
 	if c.CutsFrom != "" && len(c.Bins) > 1 {
@@ -478,16 +472,6 @@ func (c *Train) conflictsOfEarlier() []error {
 	}
 	if c.Refit != "" && c.CutsFrom != "" {
 		faults = append(faults, errors.New("--refit takes the cuts of the same run: leave out --cuts_from"))
-	}
-	if c.ObjectCache == "" {
-		return faults
-	}
-	if c.MaxRejects > 0 {
-		faults = append(faults, errors.New("--object_cache does not go with --max_rejects: it has the objects of all rows"))
-	}
-	if c.WeighsClasses() || len(c.LabelProbabilities) > 0 {
-		faults = append(faults, errors.New("--object_cache goes neither with --class_weights nor with "+
-			"--label_probabilities: all rows together decide what an object weighs"))
 	}
 	return faults
 }
@@ -504,9 +488,6 @@ func (c *Train) conflictsOfTime() []error {
 	}
 	if c.Key != "" {
 		faults = append(faults, errors.New("--split_time would divide the rows of a --key: leave out one of them"))
-	}
-	if c.ObjectCache != "" {
-		faults = append(faults, errors.New("--object_cache does not go with --split_time: all rows together decide the part of each"))
 	}
 	return faults
 }

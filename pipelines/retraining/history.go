@@ -60,7 +60,6 @@ type Attempt struct {
 	Reason   string    `json:"reason,omitempty"`      // why a person has put the run in use
 	HeldTo   string    `json:"held_until,omitempty"`  // day until which a person holds the run in use
 
-	Cuts    *Cuts        `json:"cuts"`    // null: cuts of --cuts_from, or not decided
 	Files   int          `json:"files"`   // number of input files
 	Missing []string     `json:"missing"` // days without rows
 	Rows    int64        `json:"rows"`    // for training, validation and test
@@ -149,11 +148,7 @@ func readAttempt(ctx context.Context, s *objectstore.Store, destination string, 
 
 // checkNames returns an error for an attempt that names runs outside the destination.
 func (a *Attempt) checkNames(s *objectstore.Store, destination string) error {
-	runs := []string{a.Run, a.Before}
-	if a.Cuts != nil {
-		runs = append(runs, a.Cuts.Run)
-	}
-	for _, run := range runs {
+	for _, run := range []string{a.Run, a.Before} {
 		if run == "" {
 			continue
 		}

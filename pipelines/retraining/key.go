@@ -52,9 +52,6 @@ func (w *work) named(ctx context.Context) (map[string]any, error) {
 		return nil, err
 	}
 	named := map[string]any{"schema": obeyed, "costs": costs, "classes": classes.Digests()}
-	if w.config.KeepCuts > 0 {
-		named["keep_cuts"] = []any{w.config.KeepCuts, w.config.KeepCutsPSI}
-	}
 	if c.CutsFrom != "" {
 		if named["cuts_from"], err = source.ReadCuts(ctx, w.files.Store, "cuts_from", c.CutsFrom); err != nil {
 			return nil, err

@@ -8,7 +8,6 @@ import (
 
 	"github.com/espalier-ml/espalier/io/latest"
 	"github.com/espalier-ml/espalier/io/objectstore"
-	"github.com/espalier-ml/espalier/pipelines/config"
 	"github.com/espalier-ml/espalier/pipelines/openmetrics"
 	"github.com/espalier-ml/espalier/pipelines/source"
 )
@@ -29,24 +28,10 @@ func (a *Attempt) openMetrics(p *latest.Pointer) *openmetrics.Figures {
 	f.Gauge("espalier_retrain_refusals", "Checks of the gate that the last run has not passed.", float64(len(a.Refusals())))
 	f.Optional("espalier_retrain_auc", "AUC of the new tree on its test rows.", a.AUC)
 	f.Optional("espalier_retrain_expected_cost", "Expected cost of the new tree on its test rows.", a.Cost)
-	a.Cuts.openMetrics(f)
 	if p != nil {
 		f.Gauge("espalier_model_promoted_timestamp_seconds", "When the run in use was promoted.", openmetrics.Seconds(p.Promoted))
 	}
 	return f
-}
-
-// openMetrics writes the figures of cuts; c is nil if nothing is known about them.
-func (c *Cuts) openMetrics(f *openmetrics.Figures) {
-	if c == nil {
-		return
-	}
-	if found, err := time.Parse(config.DateFormat, c.Date); err == nil {
-		f.Gauge("espalier_retrain_cuts_timestamp_seconds", "Day for which the cuts of the last run were found.", openmetrics.Seconds(found))
-	}
-	f.Gauge("espalier_retrain_cuts_renewed", "1 if the last attempt was to renew cuts that were kept, else 0.",
-		openmetrics.OneIf(c.Renewed != ""))
-	f.Optional("espalier_retrain_cuts_psi", "Greatest PSI of a column since the kept cuts were found, at the last attempt.", c.PSI)
 }
 
 // tell writes the figures of the attempt.

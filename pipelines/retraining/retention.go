@@ -11,9 +11,10 @@ import (
 	"github.com/espalier-ml/espalier/io/objectstore"
 )
 
-// retain removes runs beyond --keep_runs, the oldest first, and cached objects of old cuts.
+// retain removes runs beyond --keep_runs, the oldest first. It keeps the runs that staying lists, and
+// folders that the history does not name.
 func (w *work) retain(ctx context.Context) error {
-	if w.config.KeepRuns == 0 && w.config.Train.ObjectCache == "" {
+	if w.config.KeepRuns == 0 {
 		return nil
 	}
 	history, err := readHistory(ctx, w.files.Store, w.config.Destination)
@@ -24,23 +25,9 @@ func (w *work) retain(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := w.retainCaches(ctx, history, now); err != nil || w.config.KeepRuns == 0 {
-		return err
-	}
-	return w.retainRuns(ctx, history, now)
-}
-
-// retainRuns removes runs beyond --keep_runs. It keeps the runs that staying lists, and folders that the
-// history does not name.
-func (w *work) retainRuns(ctx context.Context, history []*Attempt, now *latest.Pointer) error {
-	const depth = 8 // checkpoints have nested folders
-	names, err := w.foldersBelow(ctx, w.url(runsFolder), depth)
+	there, err := w.runsThere(ctx)
 	if err != nil {
 		return err
-	}
-	there := make(map[string]bool, len(names))
-	for name := range names {
-		there[objectstore.Join(runsFolder, name)] = true
 	}
 	stay := w.staying(history, now)
 	for _, a := range history {
@@ -59,9 +46,11 @@ func (w *work) retainRuns(ctx context.Context, history []*Attempt, now *latest.P
 	return nil
 }
 
-// foldersBelow returns the names of the folders that contain files, below a folder. A run may lack
-// some files if an attempt was killed while it removed the folder.
-func (w *work) foldersBelow(ctx context.Context, folder string, depth int) (map[string]bool, error) {
+// runsThere returns the runs with files. A run may lack some files if an attempt was killed while it
+// removed the folder.
+func (w *work) runsThere(ctx context.Context) (map[string]bool, error) {
+	const depth = 8 // checkpoints have nested folders
+	folder := w.url(runsFolder)
 	files, err := w.files.Store.Below(ctx, folder, depth)
 	if err != nil {
 		return nil, err
@@ -70,18 +59,18 @@ func (w *work) foldersBelow(ctx context.Context, folder string, depth int) (map[
 	for _, file := range files {
 		if _, name, found := strings.Cut(file.URL, strings.TrimRight(folder, "/")+"/"); found {
 			name, _, _ = strings.Cut(name, "/")
-			there[name] = true
+			there[objectstore.Join(runsFolder, name)] = true
 		}
 	}
 	return there, nil
 }
 
-// staying lists the runs to keep: the run in use, the run before it, the run that found the cuts of the
-// run in use, the newest promoted runs, and the newest run of each other outcome.
+// staying lists the runs to keep: the run in use, the run before it, the newest promoted runs, and the
+// newest run of each other outcome.
 func (w *work) staying(history []*Attempt, now *latest.Pointer) []string {
 	var stay, promoted []string
 	if now != nil {
-		stay = append(stay, now.Run, cutsOf(history, now.Run).Run)
+		stay = append(stay, now.Run)
 	}
 	seen := make(map[string]bool) // outcomes
 	for _, a := range slices.Backward(history) {

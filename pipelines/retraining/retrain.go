@@ -213,9 +213,8 @@ func (w *work) end(ctx context.Context, err error) {
 	a.Error = err.Error()
 }
 
-// find lists the files of the input, and names the run after the day, the files and the settings.
-// The name of a refit also depends on the run whose tests it keeps, and the name of a run with cuts
-// of an earlier run on that run.
+// find lists the files of the input, determines the mode, and names the run after the day, the files and
+// the settings. The name of a refit also depends on the run whose tests it keeps.
 func (w *work) find(ctx context.Context, history []*Attempt) error {
 	var err error
 	in := window.Input{Patterns: w.config.Train.Input, MaxLag: w.config.MaxLag}
@@ -238,29 +237,13 @@ func (w *work) find(ctx context.Context, history []*Attempt) error {
 			w.attempt.Before = a.Before
 		}
 	}
-	return w.name(ctx, history)
-}
-
-// name determines the mode and the cuts, and names the run.
-func (w *work) name(ctx context.Context, history []*Attempt) error {
 	a := w.attempt
+	name := a.Key
 	if w.config.Mode == config.ModeRefit && a.Before != "" && !w.apart {
 		a.Mode = config.ModeRefit
-	}
-	if err := w.chooseCuts(ctx, history); err != nil {
-		return err
-	}
-	name := a.Key
-	switch {
-	case a.Mode == config.ModeRefit:
 		name = digestOf([]byte(name + a.Before))
-	case w.keepsCuts():
-		name = digestOf([]byte(name + a.Cuts.Run))
 	}
 	a.Run = objectstore.Join(runsFolder, a.Date+"-"+name)
-	if a.Cuts != nil && a.Cuts.Run == "" {
-		a.Cuts.Run = a.Run
-	}
 	return nil
 }
 
@@ -271,16 +254,13 @@ func (w *work) train(ctx context.Context) error {
 	c.Resume, c.Overwrite = true, true // a killed attempt may have left anything
 	if w.attempt.Mode == config.ModeRefit {
 		c.Refit = w.url(w.attempt.Before)
-	} else if w.keepsCuts() {
-		c.CutsFrom, c.Bins = w.url(w.attempt.Cuts.Run), nil
 	}
-	c.ObjectCache = w.objectCache()
 	if c.Schema != "" {
 		c.Rejects = w.rejects(w.attempt.Run)
 	}
 	r, err := pipelines.Train(ctx, c, w.reporter)
 	if err != nil {
-		return w.byKept(ofDestination(err))
+		return ofDestination(err)
 	}
 	if m := r.Metrics.Test; m != nil {
 		w.attempt.AUC = m.AUCOvRMacro

@@ -266,9 +266,9 @@ func TestOtherTree(t *testing.T) {
 		t.Errorf("other classes: %s in use, %v", inUse, err)
 	}
 	for _, changed := range []config.Retrain{classes, write("fraud", "yes")} {
-		changed.Replace, changed.KeepCuts, changed.Mode = true, 100, config.ModeRefit
+		changed.Replace, changed.Mode = true, config.ModeRefit
 		if changed.Train.Label == "class" {
-			changed.KeepCuts, changed.Mode = 0, config.ModeTrain // cuts and tests know their classes
+			changed.Mode = config.ModeTrain // tests know their classes
 		}
 		if a, inUse, err := retrainedOn(t, changed, "2026-11-02"); err != nil || inUse != a.Run {
 			t.Errorf("--replace with %s: %s in use, %v", changed.Train.Label, inUse, err)

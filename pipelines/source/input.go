@@ -244,23 +244,3 @@ func (in *Input) TaskRows() []int64 {
 	}
 	return rows
 }
-
-// Of returns the input with only the files at the given positions. It still has the columns of all
-// files.
-func (in *Input) Of(files []int) *Input {
-	s := *in
-	s.Files, s.ByName, s.Below, s.Paths, s.Tasks, s.Rows = nil, nil, nil, nil, nil, 0
-	wanted := make(map[string]bool, len(files))
-	for _, i := range files {
-		s.Files, s.ByName = append(s.Files, in.Files[i]), append(s.ByName, in.ByName[i])
-		s.Below, s.Paths = append(s.Below, in.Below[i]), append(s.Paths, in.Paths[i])
-		s.Rows += in.Files[i].Rows
-		wanted[in.Files[i].URL] = true
-	}
-	for _, task := range in.Tasks {
-		if wanted[task.File] {
-			s.Tasks = append(s.Tasks, task)
-		}
-	}
-	return &s
-}

@@ -15,8 +15,8 @@ const checksumMark = "-crc32c-"
 // castagnoli is the polynomial that processors have instructions for.
 var castagnoli = crc32.MakeTable(crc32.Castagnoli) //nolint:gochecknoglobals // a constant
 
-// withChecksum adds the checksum of a file's content to its name. Blocks of objects outlive the process: runs
-// are resumed from them, and later runs take them from a cache.
+// withChecksum adds the checksum of a file's content to its name. Runs are resumed
+// from the blocks of objects of another process.
 func withChecksum(url string, b []byte) string {
 	return fmt.Sprintf("%s%s%08x", url, checksumMark, crc32.Checksum(b, castagnoli))
 }
@@ -33,4 +33,4 @@ func CheckChecksum(url string, b []byte) error {
 }
 
 // objectsHint describes how to continue without the objects of an earlier run.
-const objectsHint = "start again with --overwrite, or remove the folder of --object_cache"
+const objectsHint = "start again with --overwrite"

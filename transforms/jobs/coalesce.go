@@ -41,16 +41,11 @@ type CoalesceConfig struct {
 	Spill    string // folder for objects between the halves of the job; empty: they go through the shuffle
 	Blocks   string // folder of blocks
 	Memory   int64  // bytes of tables at which a bundle sends them early: see CoalesceBytes; 0: heldBytes
-	Cache    string // folder for a copy of the blocks; optional
 }
 
 // Coalesce turns rows into objects: it reads the row groups of tasks, a PCollection<[]byte> of
 // Task, encodes their rows and merges rows with equal codes. It writes object blocks, and
 // ObjectStats for each part and shard.
-//
-// Tasks may also name blocks of an earlier Coalesce with the same shards: their objects are merged
-// with the other objects, or subtracted from them. No two blocks of one window share an object. If
-// they are marked (Task.Window), they are patched in place instead of merged, which is faster.
 func Coalesce(s beam.Scope, tasks beam.PCollection, c CoalesceConfig) {
 	addJob(s.Scope("transforms.Coalesce"), tasks, &coalesceFn{taskFn[*coalescer]{Job: &coalescer{CoalesceConfig: c}}},
 		&mergeObjectsFn{mergeFn[*objectMerger]{Job: &objectMerger{CoalesceConfig: c}}})
@@ -113,11 +108,6 @@ func (f *coalescer) begin(context.Context) error {
 }
 
 func (f *coalescer) do(ctx context.Context, p *pool, t Task, emit func(int64, []byte)) error {
-	if t.Block {
-		emit(int64(int(t.Part)*f.Shards+t.Shard), cachedValue(t))
-		progressOf(ctx).Tasks.Add(1)
-		return nil
-	}
 	g, err := openRowGroup(ctx, &f.coder.spec, t)
 	if err != nil {
 		return err

@@ -28,10 +28,8 @@ type exchange struct {
 
 // The last byte of a value says what the bytes before are.
 const (
-	valueInline     = iota // the data
-	valueFile              // the URL of a file with the data
-	valueSubtracted        // the URL of a file with objects to subtract
-	valueWindow            // the URL of a file with objects that others are added to or subtracted from
+	valueInline = iota // the data
+	valueFile          // the URL of a file with the data
 )
 
 // send returns the value for b, and writes b to a file unless inline is set. The caller
@@ -63,7 +61,7 @@ func receive(ctx context.Context, value []byte) ([]byte, error) {
 	switch value[n] {
 	case valueInline:
 		return value[:n:n], nil
-	case valueFile, valueSubtracted, valueWindow:
+	case valueFile:
 		b, err := read(ctx, string(value[:n]))
 		if isNotExist(err) {
 			err = &dataset.DataError{File: string(value[:n]), Problem: "the file is missing", Hint: objectsHint}
@@ -76,20 +74,6 @@ func receive(ctx context.Context, value []byte) ([]byte, error) {
 
 // fileValue returns the value for an existing file.
 func fileValue(url string) []byte { return append([]byte(url), valueFile) }
-
-// cachedValue returns the value for a block of a cache.
-func cachedValue(t Task) []byte {
-	kind := byte(valueFile)
-	if t.Window {
-		kind = valueWindow
-	} else if t.Subtract {
-		kind = valueSubtracted
-	}
-	return append([]byte(t.File), kind)
-}
-
-// isOf reports whether a value is of a kind.
-func isOf(value []byte, kind byte) bool { return len(value) > 0 && value[len(value)-1] == kind }
 
 // AppendPacket appends a packet to a value. A packet is a block of objects with the
 // position of their node.

@@ -1,12 +1,10 @@
 package jobs
 
 import (
-	"bytes"
 	"context"
 	"crypto/rand"
 	"encoding/json"
 	"fmt"
-	"slices"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
 )
@@ -15,9 +13,7 @@ import (
 type ObjectStats struct {
 	dataset.ObjectCounts
 
-	Blocks []string `json:"blocks"`           // URLs of the object blocks
-	Shards []int    `json:"shards,omitempty"` // shard of each block
-	Cached []string `json:"cached,omitempty"` // URLs of the copies of the blocks
+	Blocks []string `json:"blocks"` // URLs of the object blocks
 }
 
 // objectMerger merges the blocks of a part and shard.
@@ -49,13 +45,6 @@ func (f *objectMerger) merge(ctx context.Context, key int64, list [][]byte) erro
 	run := rand.Text() // a repeated bundle may make other blocks
 	for i, b := range list {
 		name := withChecksum(fmt.Sprintf("/objects-%s-%02d-%d-%s", stats.Part, key%int64(f.Shards), i, run), b)
-		if f.Cache != "" {
-			copied := f.Cache + name
-			if err := write(ctx, copied, bytes.Clone(b)); err != nil {
-				return err
-			}
-			stats.Cached = append(stats.Cached, copied)
-		}
 		if err := dataset.EachClasses(b, f.layout, len(f.Classes), stats.Codes, stats.AddObject); err != nil {
 			return blockError(first, err)
 		}
@@ -64,66 +53,28 @@ func (f *objectMerger) merge(ctx context.Context, key int64, list [][]byte) erro
 		if err := write(ctx, url, b); err != nil {
 			return err
 		}
-		stats.Blocks, stats.Shards = append(stats.Blocks, url), append(stats.Shards, int(key)%f.Shards)
+		stats.Blocks = append(stats.Blocks, url)
 	}
 	return write(ctx, statsURL(f.Out, stats.Part, int(key)%f.Shards), MustJSON(stats))
 }
 
 // merged returns the blocks of all values of a key, merged.
 func (f *objectMerger) merged(ctx context.Context, key int64, list [][]byte) ([][]byte, error) {
-	if len(list) == 1 && !isOf(list[0], valueSubtracted) {
+	if len(list) == 1 {
 		b, err := receive(ctx, list[0])
 		return [][]byte{b}, err
 	}
-	var window, change [][]byte
-	for _, value := range list {
-		if isOf(value, valueWindow) {
-			window = append(window, value)
-		} else {
-			change = append(change, value)
-		}
-	}
 	t := newCoder(f.spec, f.features, f.Classes, 1).newTable(f.partOf(int(key)))
-	if err := f.mergeInto(ctx, t, change); err != nil {
-		return nil, err
-	}
-	stride := f.layout.Stride + f.spec.moreBytes()
-	if len(window) == 0 {
-		var err error
-		if slices.ContainsFunc(change, func(value []byte) bool { return isOf(value, valueSubtracted) }) {
-			err = t.DropEmpty()
-		}
-		return Blocks(t, stride), err
-	}
-	p := dataset.NewPatch(t, len(f.Classes), blockObjects(stride))
-	for _, value := range window {
+	for _, value := range list {
 		b, err := receive(ctx, value)
 		if err != nil {
 			return nil, err
 		}
-		if err := p.Apply(b); err != nil {
+		if err := t.AddBlock(b, len(f.Classes)); err != nil {
 			return nil, blockError(value, err)
 		}
 	}
-	return p.End()
-}
-
-// mergeInto adds the objects of blocks to an empty table, or subtracts them.
-func (f *objectMerger) mergeInto(ctx context.Context, t *dataset.Table, list [][]byte) error {
-	for _, value := range list {
-		b, err := receive(ctx, value)
-		if err != nil {
-			return err
-		}
-		merge := t.AddBlock
-		if isOf(value, valueSubtracted) {
-			merge = t.SubtractBlock
-		}
-		if err := merge(b, len(f.Classes)); err != nil {
-			return blockError(value, err)
-		}
-	}
-	return nil
+	return Blocks(t, f.layout.Stride+f.spec.moreBytes()), nil
 }
 
 // blockError adds the file of a value to an error, if it has one.
@@ -187,6 +138,6 @@ func ReadObjectStats(ctx context.Context, c *CoalesceConfig) (*[dataset.Parts]Ob
 
 // add adds the figures and the blocks of a shard, except the rows by feature and code.
 func (s *ObjectStats) add(o *ObjectStats) {
-	s.Blocks, s.Shards, s.Cached = append(s.Blocks, o.Blocks...), append(s.Shards, o.Shards...), append(s.Cached, o.Cached...)
+	s.Blocks = append(s.Blocks, o.Blocks...)
 	s.Add(&o.ObjectCounts)
 }

@@ -23,14 +23,10 @@ type Task struct {
 	// Repeated means that a runner may run the task several times, so an existing output with the
 	// same content is not an error.
 	Repeated bool         `json:"repeated,omitempty"`
-	Refused  []int32      `json:"refused,omitempty"`  // ascending positions in the row group of rows to leave out
-	Path     []PathColumn `json:"path,omitempty"`     // columns whose values are part of the file's path
-	Digits   []string     `json:"digits,omitempty"`   // columns of integers that are read as texts
-	Part     dataset.Part `json:"part,omitempty"`     // part of a block
-	Shard    int          `json:"shard,omitempty"`    // shard of a block
-	Subtract bool         `json:"subtract,omitempty"` // whether the objects of the block are subtracted
-	Window   bool         `json:"window,omitempty"`   // whether the block belongs to the window that further rows and blocks are merged into: see Coalesce
-	Block    bool         `json:"block,omitempty"`    // whether the file is a block: Coalesce reads both rows and blocks
+	Refused  []int32      `json:"refused,omitempty"` // ascending positions in the row group of rows to leave out
+	Path     []PathColumn `json:"path,omitempty"`    // columns whose values are part of the file's path
+	Digits   []string     `json:"digits,omitempty"`  // columns of integers that are read as texts
+	Part     dataset.Part `json:"part,omitempty"`    // part of a block
 }
 
 // PathColumn is a column with a single value for all rows of a file.
@@ -89,20 +85,6 @@ func (s *RowSpec) Weighted() bool { return s.Weight != "" || s.Rule.Weighted() }
 // GrowthScale returns how many units make the average weight of a training row where trees grow.
 func (s *RowSpec) GrowthScale() float64 {
 	return s.ScaleOf(dataset.Train) * float64(max(1, s.Soft.Scale))
-}
-
-// Countable returns the specification without the parts that have no effect on the weights of
-// objects.
-func (s *RowSpec) Countable() *RowSpec {
-	rows := *s
-	rows.ClassMean = 0
-	if s.Units != nil {
-		rows.Units = new([dataset.Parts]dataset.WeightUnit)
-		for part := range rows.Units {
-			rows.Units[part].Size = s.Units[part].Size
-		}
-	}
-	return &rows
 }
 
 // moreBytes estimates the bytes of an object in addition to its codes and one class weight.

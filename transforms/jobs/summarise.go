@@ -239,14 +239,6 @@ func (s *RowStats) Add(o *RowStats) {
 	s.Soft = s.Soft || o.Soft
 }
 
-// Subtract removes the counts of rows that were added.
-func (s *RowStats) Subtract(o *RowStats) {
-	s.Rows -= o.Rows
-	s.Train -= o.Train
-	s.Dropped -= o.Dropped
-	s.Ignored -= o.Ignored
-}
-
 // sums returns the sums of the weights by part.
 func (s *RowStats) sums() *[dataset.Parts]*dataset.WeightSums {
 	if s.Weights == nil {
