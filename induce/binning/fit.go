@@ -50,11 +50,9 @@ func ParseMethod(s string) (Method, error) {
 // FitNumeric returns the cuts of a numeric column, strictly increasing and finite, for at most bins
 // bins. The index of the bin of x is the number of cuts <= x. Every bin has training rows.
 //
-// Quantile: for i = 1..B-1, the cut is halfway between the two neighbouring values that divide the weight
-// most nearly at i W / B. Ties: nearer to the middle of the weight; in the middle, the wider gap between the
-// values, then the left gap. So the cuts of negated values are the negated cuts, but for the last rule. Equal
-// cuts are merged, and there is no cut before the first or after the last value. Uniform: cuts that
-// separate no values are left out. KMeans: see Fitter.
+// Quantile: for i = 1..B-1, take the first distinct value whose cumulative weight reaches i W / B;
+// the cut is halfway to the next distinct value. Equal cuts are merged, and there is no cut after
+// the last value. Uniform: cuts that separate no values are left out. KMeans: see Fitter.
 //
 // Two neighbouring values share a bin if no finite number separates them, such as the greatest
 // float64 and infinity.
@@ -147,20 +145,20 @@ func (f *Fitter) quantile(cuts []float64, bins int) []float64 {
 	for _, w := range f.weights {
 		total += w
 	}
-	at, below := 0, int64(0) // below is the weight of the values before value at
-	cut := 0                 // position of the first value after the last cut
+	last := len(f.values) - 1
+	at, sum := 0, f.weights[0] // sum is the cumulative weight of value at
+	cut := -1                  // the last value before the last cut
 	for i := 1; i < bins; i++ {
-		for !reaches(below+f.weights[at], total, i, bins) {
-			below += f.weights[at]
+		for at < last && !reaches(sum, total, i, bins) {
 			at++
+			sum += f.weights[at]
 		}
-		right := at
-		if f.after(at, below, total, i, bins) {
-			right++
+		if at == last {
+			break
 		}
-		if right > cut && right < len(f.values) {
-			cuts = f.cutBefore(cuts, right)
-			cut = right
+		if at > cut {
+			cuts = f.cutBefore(cuts, at+1)
+			cut = at
 		}
 	}
 	return cuts
@@ -168,23 +166,9 @@ func (f *Fitter) quantile(cuts []float64, bins int) []float64 {
 
 // reaches reports whether sum >= i*total/bins.
 func reaches(sum, total int64, i, bins int) bool {
-	return compareShare(uint64(sum), uint64(total), i, bins) >= 0
-}
-
-// after reports whether the i-th of the cuts comes after value at, instead of before it.
-func (f *Fitter) after(at int, below, total int64, i, bins int) bool {
-	twice := 2*uint64(below) + uint64(f.weights[at])
-	if side := cmp.Or(-compareShare(twice, 2*uint64(total), i, bins), cmp.Compare(bins, 2*i)); side != 0 {
-		return side > 0
-	}
-	return f.values[at+1]-f.values[at] > f.values[at]-f.values[at-1] // it has two neighbours
-}
-
-// compareShare compares sum with i*total/bins.
-func compareShare(sum, total uint64, i, bins int) int {
-	hi1, lo1 := bits.Mul64(sum, uint64(bins))
-	hi2, lo2 := bits.Mul64(total, uint64(i))
-	return cmp.Or(cmp.Compare(hi1, hi2), cmp.Compare(lo1, lo2))
+	hi1, lo1 := bits.Mul64(uint64(sum), uint64(bins))
+	hi2, lo2 := bits.Mul64(uint64(total), uint64(i))
+	return hi1 > hi2 || hi1 == hi2 && lo1 >= lo2
 }
 
 func (f *Fitter) uniform(cuts []float64, bins int) []float64 {

@@ -1,7 +1,6 @@
 package memory_test
 
 import (
-	"cmp"
 	"maps"
 	"math"
 	"slices"
@@ -81,7 +80,7 @@ func (g *naive) homogeneous(ids []int) bool {
 
 // competing lists all tests that the node may have, with the parts of their scores.
 func (g *naive) competing(ids, asked []int) (tests []split.Candidate, scored []split.Parts) {
-	for _, t := range g.tests(ids) {
+	for _, t := range g.tests() {
 		own := t.Cost
 		if t.Cost = g.billed(&t, asked); t.Cost == 0 {
 			t.Free, t.Cost = true, g.Features[t.Feature].Cost*0.1
@@ -260,9 +259,8 @@ func (g *naive) billed(t *split.Candidate, asked []int) float64 {
 	return t.Cost + f.GroupCost
 }
 
-// tests lists all tests in test order, each at its own price. If rows count by their own classes, tests of the same kind
-// are in the order of their distance from the middle of the bins, see aside.
-func (g *naive) tests(ids []int) []split.Candidate {
+// tests lists all tests in test order, each at its own price.
+func (g *naive) tests() []split.Candidate {
 	var list []split.Candidate
 	for i := range g.Features {
 		f := &g.Features[i]
@@ -294,37 +292,7 @@ func (g *naive) tests(ids []int) []split.Candidate {
 		}
 		add(split.Missing, f.MissingCode(), f.MissingCode()+1)
 	}
-	if g.p.Classes != split.OfObjects {
-		slices.SortStableFunc(list, func(a, b split.Candidate) int {
-			return cmp.Or(cmp.Compare(a.Feature, b.Feature), cmp.Compare(a.Kind, b.Kind),
-				cmp.Compare(g.aside(&a.Test, ids), g.aside(&b.Test, ids)))
-		})
-	}
 	return list
-}
-
-// aside returns the distance of a test from the middle of the bins of its feature, and a little less on the side of the
-// middle where the objects are on average, by their bins.
-func (g *naive) aside(t *split.Test, ids []int) float64 {
-	middle := float64(g.Features[t.Feature].Bins()) / 2
-	distance := float64(t.Code) - middle
-	switch t.Kind {
-	case split.Threshold:
-	case split.Bin:
-		distance += 0.5
-	default:
-		return 0
-	}
-	lean := 0.0
-	for _, i := range ids {
-		if code := g.Objects.Codes[t.Feature].At(i); code < g.Features[t.Feature].Bins() {
-			lean += float64(code) + 0.5 - middle
-		}
-	}
-	if distance > 0 == (lean > 0) {
-		return math.Abs(distance) - 0.25
-	}
-	return math.Abs(distance)
 }
 
 func (g *naive) part(t *split.Test, ids []int) [][]int {
@@ -418,7 +386,7 @@ func (g *naive) score(t *split.Candidate, ids []int) (p split.Parts, ok bool) {
 			continue
 		}
 		wx, px := g.weight(x), g.pairs(x)
-		if len(x) > len(big) || len(x) == len(big) && g.p.Classes != split.OfObjects && g.weight(x) > g.weight(big) {
+		if len(x) > len(big) {
 			big = x
 		}
 		for _, i := range x {

@@ -80,7 +80,7 @@ func thresholdsFrom(cuts []uint16, codes int) []int32 {
 
 // threshold returns the least threshold at or above a code, in a subset of the cuts.
 func (c *Column) threshold(subset, code int) int {
-	if c.whole(subset) {
+	if subset == 0 || c.ThresholdsFrom == nil {
 		return code
 	}
 	return int(c.ThresholdsFrom[subset-1][code])

@@ -216,12 +216,6 @@ type side struct {
 	heavy    Heavy
 }
 
-// larger reports whether an outcome counts as larger than an outcome before it: it has more objects or, unless the rule
-// of the paper holds, as many objects and more weight.
-func (c *Criterion) larger(s, before *side) bool {
-	return s.objects > before.objects || s.objects == before.objects && c.classes != OfObjects && s.weight > before.weight
-}
-
 // efficiency returns W times one outcome's part of the efficiency.
 func (c *Criterion) efficiency(n *Totals, s *side) float64 {
 	if n.pairs == 0 {
@@ -259,7 +253,7 @@ func (c *Criterion) rank(n *Totals, no, yes *side, cost float64) float64 {
 		score = max(n.impurity-no.impurity-yes.impurity, 0) / c.total
 	default:
 		big := no.weight
-		if c.larger(yes, no) {
+		if yes.objects > no.objects {
 			big = yes.weight
 		}
 		score = float64(n.Weight-big) / c.total
@@ -281,7 +275,7 @@ func (c *Criterion) parts(n *Totals, sides []side, cost float64) Parts {
 	big, gain, eff, pairs, most := 0, n.impurity, 0.0, n.pairs, int64(0)
 	for i := range sides {
 		s := &sides[i]
-		if c.larger(s, &sides[big]) {
+		if s.objects > sides[big].objects {
 			big = i
 		}
 		gain -= s.impurity

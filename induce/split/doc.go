@@ -13,7 +13,7 @@
 // For a node v and a test t with outcomes x, over N[x][c] objects and M[x][c]
 // weight of class c (the greedy criterion of the paper):
 //
-//	balance        = (w_v - w_big) / W,  big = the outcome with most objects, see Test order
+//	balance        = (w_v - w_big) / W,  big = the outcome with most objects
 //	efficiency     = 1/W * sum over objects i of w_i * (1 - r(x_i, max(w_i, theta W)))
 //	                 r(x, m) = max(w_x - m, 0) / (w_v - m) * pairs(x) / pairs(v)
 //	discrimination = w_v/W * (phi(v) - sum_x w_x/w_v * phi(x))
@@ -56,16 +56,9 @@
 //	missing     the code of missing               in addition to all but multiway
 //
 // Test order: tests are sorted by feature (dataset.TestOrder gives features their
-// order), then by kind in the order of this table, then by code. By OfRows, bins and thresholds
-// nearer to the middle of the feature's bins come before others of their kind. At the same distance
-// the side comes first where the objects of the node are on average, by their bins; if they are in the
-// middle, the lower code. Likewise, of two outcomes with the most objects the heavier one is big. So if
-// the values of a feature are negated, the tree is the mirror image, unless values are missing: a missing
-// value is always on the side of the low values.
-//
-// Only tests with at least two outcomes in the node compete. Scores within
-// 1e-12 * max(1, |best|) of the best one are equal; among equals the cheapest test wins,
-// then the first in test order.
+// order), then by kind in the order of this table, then by code. Only tests with at least two outcomes in the node compete. Scores
+// within 1e-12 * max(1, |best|) of the best one are equal; among equals the
+// cheapest test wins, then the first in test order.
 //
 // # Costs and constraints
 //

@@ -192,17 +192,11 @@ func (t *Team) append(at int, no bool, sum *outcome, pairsOne, pairsRest int64, 
 	t.one[i], t.rest[i] = float64(sum.weight), float64(n.Weight-sum.weight)
 	t.pairs[i], t.pairsRest[i] = float64(pairsOne), float64(pairsRest)
 	t.balance[i] = t.one[i]
-	if 2*sum.objects > n.Objects || 2*sum.objects == n.Objects && t.heavier(no, sum.weight) {
+	if 2*sum.objects > n.Objects || no && 2*sum.objects == n.Objects { // ties: outcome 0 counts as the larger outcome
 		t.balance[i] = t.rest[i]
 	}
 	t.gain[i] = n.impurity - c.nearFinish(one, sum.weight) - c.nearFinish(rest, n.Weight-sum.weight)
 	t.tests++
-}
-
-// heavier reports whether outcome one, of this weight and with half of the objects, counts as the larger outcome: see
-// Criterion.larger. no means that it is outcome 0.
-func (t *Team) heavier(no bool, one int64) bool {
-	return t.exact.c.classes == OfObjects && no || t.exact.c.classes != OfObjects && 2*one > t.n.Weight
 }
 
 // rate adds balance and efficiency of the tests in the batch, for each light, and replaces negative
@@ -385,7 +379,7 @@ func (t *Team) appendTwo(at int, no bool, a *pair) {
 	t.pairs[i], t.pairsRest[i] = float64(a.n0*a.n1), float64((n.N[0]-a.n0)*(n.N[1]-a.n1))
 	balance := one
 	twice := 2 * (a.n0 + a.n1)
-	if twice > n.Objects || twice == n.Objects && t.heavier(no, one) {
+	if twice > n.Objects || no && twice == n.Objects { // ties: outcome 0 counts as the larger outcome
 		balance = rest
 	}
 	t.balance[i] = float64(balance)

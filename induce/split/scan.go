@@ -30,8 +30,6 @@ type Scanner struct {
 	present []int32 // codes with objects, ascending
 	cost    float64 // cost for which divisor was computed; NaN if none
 	divisor float64 // see Criterion.divisor
-	moment  int64   // see leansUp
-	leans   bool    // whether moment is known
 
 	acc     []int64 // sums of one outcome, laid out like the cells of a code
 	sides   []side
@@ -60,7 +58,7 @@ func (s *Scanner) Node(n *Totals, heavy Heavy) {
 // Load finds them in the histogram.
 func (s *Scanner) Load(feature int, column *Column, h Histogram, present []int32) {
 	s.feature, s.column, s.h, s.present = feature, column, h, present
-	s.cost, s.leans = math.NaN(), false
+	s.cost = math.NaN()
 	if present != nil {
 		return
 	}
@@ -93,79 +91,18 @@ func (s *Scanner) Collect(cut float64, found []Candidate) []Candidate {
 	return s.found
 }
 
-// offer inserts a test of the loaded feature that competes into found, in test order. It leaves out tests that another
-// test of the feature beats in any case: by a score that is higher than a tie, or by at least the same score at no higher
-// price and an earlier place in test order. The tests of the feature are the last ones of found.
-func (s *Scanner) offer(found []Candidate, c Candidate) []Candidate {
+// offer appends a test that competes to found, unless an earlier test of its feature has at least
+// its score at no higher price, because that test would win in any case.
+func offer(found []Candidate, c Candidate) []Candidate {
 	if math.IsInf(c.Score, -1) {
 		return found
 	}
-	from := len(found)
-	for ; from > 0 && found[from-1].Feature == c.Feature; from-- {
-		if f := &found[from-1]; c.Score < Floor(f.Score) || s.beats(f, &c) {
+	for i := range found {
+		if f := &found[i]; f.Feature == c.Feature && f.Cost <= c.Cost && f.Score >= c.Score {
 			return found
 		}
 	}
-	own, floor := found[from:], Floor(c.Score)
-	found = found[:from]
-	at := -1
-	for i := range own {
-		f := own[i]
-		if f.Score < floor || s.beats(&c, &f) {
-			continue
-		}
-		if at < 0 && s.before(&c.Test, &f.Test) {
-			at = len(found)
-		}
-		found = append(found, f)
-	}
-	if at < 0 {
-		return append(found, c)
-	}
-	return slices.Insert(found, at, c)
-}
-
-// beats reports whether a test of the loaded feature wins against another one with a score that ties, in any case.
-func (s *Scanner) beats(t, other *Candidate) bool {
-	return t.Score >= other.Score && t.Cost <= other.Cost && s.before(&t.Test, &other.Test)
-}
-
-// before reports whether a test of the loaded feature comes before another one in test order.
-func (s *Scanner) before(t, other *Test) bool {
-	if t.Kind != other.Kind || s.c.classes == OfObjects || !s.column.Numeric {
-		return t.Kind < other.Kind || t.Kind == other.Kind && t.Code < other.Code
-	}
-	a, b := s.aside(t), s.aside(other)
-	if x, y := max(a, -a), max(b, -b); x != y {
-		return x < y
-	}
-	return a != b && a > 0 == s.leansUp()
-}
-
-// aside returns twice the distance of a test from the middle of the bins of the loaded feature, negative below it.
-func (s *Scanner) aside(t *Test) int {
-	twice := 2*t.Code - s.column.missing()
-	if t.Kind == Bin {
-		twice += t.Span + 1
-	}
-	return twice
-}
-
-// leansUp reports whether the objects of the node are on average above the middle of the bins of the loaded feature.
-func (s *Scanner) leansUp() bool {
-	if !s.leans {
-		s.leans, s.moment = true, 0
-		for _, code := range s.present {
-			if int(code) == s.column.missing() {
-				break
-			}
-			cells := s.cells(int(code))
-			for k := 0; k < len(cells); k += 2 {
-				s.moment += cells[k] * int64(2*int(code)+1-s.column.missing())
-			}
-		}
-	}
-	return s.moment > 0
+	return append(found, c)
 }
 
 // Best returns the best test on all features except but, or on all features if but is -1. It is the
@@ -274,7 +211,9 @@ func (s *Scanner) categorical(selecting bool) {
 	}
 }
 
-// thresholds visits one threshold for each distinct partition of the node: see first.
+// thresholds visits one threshold for each distinct partition of the node. All thresholds between
+// two neighbouring codes with objects divide the node in the same way, and the lowest of them is
+// the first in test order.
 func (s *Scanner) thresholds(selecting bool) {
 	clear(s.acc)
 	var heavy Heavy
@@ -284,12 +223,12 @@ func (s *Scanner) thresholds(selecting bool) {
 		last--
 		s.add(missing, &heavy)
 		if last > 0 {
-			s.threshold(-1, &heavy, selecting)
+			s.threshold(1, int(s.present[0]), &heavy, selecting)
 		}
 	}
 	for i, code := range s.present[:max(last-1, 0)] {
 		s.add(int(code), &heavy)
-		s.threshold(i, &heavy, selecting)
+		s.threshold(int(code)+1, int(s.present[i+1]), &heavy, selecting)
 	}
 }
 
@@ -305,36 +244,11 @@ func (s *Scanner) add(code int, heavy *Heavy) {
 	}
 }
 
-// first returns the threshold that comes first in test order among the thresholds between two neighbouring codes with
-// objects, at positions at and at+1 of present; -1 is the position before the first code. All these thresholds divide
-// the node in the same way. ok is false if the cuts of the subset have no such threshold.
-func (s *Scanner) first(at int) (code int, ok bool) {
-	from, to := 1, int(s.present[at+1])
-	if at >= 0 {
-		from = int(s.present[at]) + 1
-	}
-	if s.c.classes == OfObjects {
-		code = s.column.threshold(s.c.subset, from)
-		return code, code <= to
-	}
-	if s.column.whole(s.c.subset) {
-		from = max(from, min(s.column.missing()/2, to)) // no threshold below comes first
-	}
-	code = s.column.threshold(s.c.subset, from)
-	for code < to {
-		next := s.column.threshold(s.c.subset, code+1)
-		if next > to || !s.before(&Test{Kind: Threshold, Code: next}, &Test{Kind: Threshold, Code: code}) {
-			break
-		}
-		code = next
-	}
-	return code, code <= to
-}
-
-// threshold scores the first threshold after position at, if there is one. The running sums hold its no side.
-func (s *Scanner) threshold(at int, heavy *Heavy, selecting bool) {
-	code, ok := s.first(at)
-	if !ok {
+// threshold scores the lowest threshold in [from, to], if there is one. The running sums hold its
+// no side.
+func (s *Scanner) threshold(from, to int, heavy *Heavy, selecting bool) {
+	code := s.column.threshold(s.c.subset, from)
+	if code > to {
 		return
 	}
 	var no, yes side
@@ -371,7 +285,7 @@ func (s *Scanner) consider(t Test, cost, score float64, selecting bool) {
 	if !selecting {
 		s.best = max(s.best, score)
 	} else if score >= s.cut {
-		s.found = s.offer(s.found, Candidate{Test: t, Cost: cost, Free: s.column.free, Score: score})
+		s.found = offer(s.found, Candidate{Test: t, Cost: cost, Free: s.column.free, Score: score})
 	}
 }
 

@@ -115,7 +115,7 @@ func NewTeam(features int) *Team {
 func (c *Criterion) Joins(other *Criterion) bool {
 	teams := func(c *Criterion) bool { return c.terms <= AllTerms && c.family != Multiways }
 	return teams(c) && teams(other) && c.gini == other.gini &&
-		c.subset == other.subset && c.total == other.total && c.classes == other.classes
+		c.subset == other.subset && c.total == other.total
 }
 
 // Node starts a node. The criteria must join each other. If exactly is true, there must be a single
@@ -310,7 +310,7 @@ func (t *Team) Collect(cuts []float64, found [][]Candidate) {
 		}
 		c := t.criteria[member]
 		score := c.rank(t.exact.n, &no, &yes, c.divisor(t.exact.column, cost, t.exact.column.unit()))
-		found[member] = t.exact.offer(found[member], Candidate{Test: test, Cost: cost, Free: t.exact.column.free, Score: score})
+		found[member] = offer(found[member], Candidate{Test: test, Cost: cost, Free: t.exact.column.free, Score: score})
 	}
 	t.visit()
 }
@@ -482,6 +482,9 @@ func (t *Team) test(i int, no, yes *side) (Test, float64) {
 		s.add(int(code), &heavy)
 	}
 	s.part(s.acc, &heavy, no, yes)
-	code, _ := s.first(at)
-	return Test{s.feature, Threshold, code, 0}, s.column.Cost
+	from := 1
+	if at >= 0 {
+		from = int(s.present[at]) + 1
+	}
+	return Test{s.feature, Threshold, s.column.threshold(s.c.subset, from), 0}, s.column.Cost
 }
