@@ -96,10 +96,6 @@ func (n *names) take(name string) string {
 	return name
 }
 
-// quoted returns a text between double quotes, in ASCII, for comments: no
-// line ends within it, and no quote ends it.
-func quoted(s string) string { return strconv.QuoteToASCII(s) }
-
 // quotedUTF16 returns a text between double quotes, in ASCII, with \u escapes of UTF-16.
 func quotedUTF16(s string) string {
 	return quotedBy(s, surrogates)
@@ -181,13 +177,14 @@ func quotedC(s string) string {
 	return b.String()
 }
 
-// short returns a name for a comment: quoted, and at most 60 runes of it.
+// short returns a name for a comment: in ASCII, between double quotes, which nothing in it ends, and at
+// most 60 runes of it.
 func short(name string) string {
 	const most = 60
 	if runes := []rune(name); len(runes) > most {
-		return quoted(string(runes[:most])) + "..."
+		return strconv.QuoteToASCII(string(runes[:most])) + "..."
 	}
-	return quoted(name)
+	return strconv.QuoteToASCII(name)
 }
 
 // number returns the shortest text that reads as the same double, with a point or an exponent:
