@@ -14,10 +14,10 @@ import (
 	"time"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
-	"github.com/espalier-ml/espalier/internal/objectstoretest"
 	"github.com/espalier-ml/espalier/io/objectstore"
 	"github.com/espalier-ml/espalier/io/objectstore/gcsstore"
 	"github.com/espalier-ml/espalier/io/objectstore/httpstore"
+	"github.com/espalier-ml/espalier/io/objectstore/objectstoretest"
 	"github.com/espalier-ml/espalier/io/parquetio"
 	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/pipelines"

@@ -17,11 +17,11 @@ import (
 
 	"github.com/espalier-ml/espalier/induce/frontier"
 	"github.com/espalier-ml/espalier/induce/split"
-	"github.com/espalier-ml/espalier/internal/objectstoretest"
 	"github.com/espalier-ml/espalier/io/longtest"
 	"github.com/espalier-ml/espalier/io/objectstore"
 	"github.com/espalier-ml/espalier/io/objectstore/gcsstore"
 	"github.com/espalier-ml/espalier/io/objectstore/httpstore"
+	"github.com/espalier-ml/espalier/io/objectstore/objectstoretest"
 	"github.com/espalier-ml/espalier/io/objectstore/s3store"
 	"github.com/espalier-ml/espalier/io/parquetio"
 	"github.com/espalier-ml/espalier/io/usage"

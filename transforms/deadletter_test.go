@@ -5,8 +5,8 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
-	"github.com/espalier-ml/espalier/internal/transformstest"
 	"github.com/espalier-ml/espalier/transforms"
+	"github.com/espalier-ml/espalier/transforms/transformstest"
 )
 
 // TestDeadLetters: of 100,000 records 1,000 are bad in ten ways, of 20,000 records 200.

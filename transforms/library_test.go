@@ -30,8 +30,8 @@ import (
 	"github.com/espalier-ml/espalier/induce/settings"
 	"github.com/espalier-ml/espalier/induce/split"
 	"github.com/espalier-ml/espalier/induce/tree"
-	"github.com/espalier-ml/espalier/internal/transformstest"
 	"github.com/espalier-ml/espalier/transforms"
+	"github.com/espalier-ml/espalier/transforms/transformstest"
 )
 
 // base has fields that several rows share. It is embedded in them.

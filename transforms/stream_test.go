@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/espalier-ml/espalier/internal/transformstest"
+	"github.com/espalier-ml/espalier/transforms/transformstest"
 )
 
 // TestStream sends a stream of events through Score and WindowedTree on prism.

@@ -7,7 +7,7 @@ import (
 
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/gorows"
-	"github.com/espalier-ml/espalier/internal/rowtypetest"
+	"github.com/espalier-ml/espalier/induce/rowtype/rowtypetest"
 	"github.com/espalier-ml/espalier/transforms"
 )
 

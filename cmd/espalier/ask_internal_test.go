@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/espalier-ml/espalier/internal/rowtypetest"
+	"github.com/espalier-ml/espalier/induce/rowtype/rowtypetest"
 )
 
 // TestAskValues: ask reads each value as it is read from JSON rows, from a line and from --value.

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/espalier-ml/espalier/internal/objectstoretest"
+	"github.com/espalier-ml/espalier/io/objectstore/objectstoretest"
 )
 
 // night is a night whose YAML file has the settings of retrain and of predict.

@@ -10,7 +10,8 @@ import (
 
 	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/runners/flink"
 
-	"github.com/espalier-ml/espalier/internal/transformstest"
+	//nolint:depguard // not the command is tested here, but the engine that its tests start
+	"github.com/espalier-ml/espalier/transforms/transformstest"
 )
 
 // TestFlinkStream sends a stream of events from a broker through Score and
@@ -23,7 +24,7 @@ func TestFlinkStream(t *testing.T) {
 		transformstest.Stream(t, transformstest.Config{Runner: "flink", Events: 20_000, Windows: 10, Deadline: 2 * time.Minute})
 		return
 	}
-	tests := exec.Command("go", "-C", filepath.Join("..", "..", "internal", "transformstest", "natstest"), "test",
+	tests := exec.Command("go", "-C", filepath.Join("..", "..", "transforms", "transformstest", "natstest"), "test",
 		"-count=1", "-v", "-timeout=30m", "-run=^TestStream$", ".")
 	tests.Env = append(os.Environ(), "ESPALIER_NATS_FLINK="+flink.start(t).endpoint)
 	out, err := tests.CombinedOutput()

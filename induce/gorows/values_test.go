@@ -8,7 +8,7 @@ import (
 
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/gorows"
-	"github.com/espalier-ml/espalier/internal/rowtypetest"
+	"github.com/espalier-ml/espalier/induce/rowtype/rowtypetest"
 )
 
 // untyped is a row whose fields may hold any value.

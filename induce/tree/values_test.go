@@ -9,8 +9,8 @@ import (
 
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/gorows"
+	"github.com/espalier-ml/espalier/induce/rowtype/rowtypetest"
 	"github.com/espalier-ml/espalier/induce/tree"
-	"github.com/espalier-ml/espalier/internal/rowtypetest"
 )
 
 // TestValues: inquiries read each value of JSON rows as documented, whether it is given or

@@ -13,8 +13,8 @@ import (
 	"github.com/espalier-ml/espalier/induce/importance"
 	"github.com/espalier-ml/espalier/induce/metric"
 	"github.com/espalier-ml/espalier/induce/tree"
-	"github.com/espalier-ml/espalier/internal/pagetest"
 	"github.com/espalier-ml/espalier/io/chart"
+	"github.com/espalier-ml/espalier/io/pagetest"
 	"github.com/espalier-ml/espalier/io/runfolder"
 	"github.com/espalier-ml/espalier/io/svg"
 )

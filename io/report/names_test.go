@@ -5,8 +5,8 @@ import (
 	"io"
 	"testing"
 
-	"github.com/espalier-ml/espalier/internal/pagetest"
 	"github.com/espalier-ml/espalier/io/drawing"
+	"github.com/espalier-ml/espalier/io/pagetest"
 	"github.com/espalier-ml/espalier/io/report"
 )
 

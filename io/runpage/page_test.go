@@ -16,7 +16,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/metric"
 	"github.com/espalier-ml/espalier/induce/split"
 	"github.com/espalier-ml/espalier/induce/tree"
-	"github.com/espalier-ml/espalier/internal/pagetest"
+	"github.com/espalier-ml/espalier/io/pagetest"
 	"github.com/espalier-ml/espalier/io/runfolder"
 	"github.com/espalier-ml/espalier/io/runpage"
 )

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/espalier-ml/espalier/internal/pagetest"
+	"github.com/espalier-ml/espalier/io/pagetest"
 	"github.com/espalier-ml/espalier/io/svg"
 )
 

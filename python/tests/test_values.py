@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from espalier_beam import Tree
 
-FOLDER = pathlib.Path(__file__).parents[2] / "internal" / "rowtypetest"
+FOLDER = pathlib.Path(__file__).parents[2] / "induce" / "rowtype" / "rowtypetest"
 CASES = json.loads((FOLDER / "cases.json").read_text())["cases"]
 
 

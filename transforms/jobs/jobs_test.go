@@ -21,8 +21,8 @@ import (
 	"github.com/espalier-ml/espalier/induce/split"
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/induce/weighing"
-	"github.com/espalier-ml/espalier/internal/transformstest"
 	"github.com/espalier-ml/espalier/transforms/jobs"
+	"github.com/espalier-ml/espalier/transforms/transformstest"
 )
 
 // world is a small data set as objects, both in memory and in blocks. Tests compare the

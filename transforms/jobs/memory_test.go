@@ -15,8 +15,8 @@ import (
 
 	"github.com/espalier-ml/espalier/induce/binning"
 	"github.com/espalier-ml/espalier/induce/dataset"
-	"github.com/espalier-ml/espalier/internal/transformstest"
 	"github.com/espalier-ml/espalier/transforms/jobs"
+	"github.com/espalier-ml/espalier/transforms/transformstest"
 )
 
 // TestMain lets the tests run on prism, which serialises, unless --runner says

@@ -9,8 +9,8 @@ import (
 
 	"github.com/espalier-ml/espalier/induce/binning"
 	"github.com/espalier-ml/espalier/induce/dataset"
-	"github.com/espalier-ml/espalier/internal/transformstest"
 	"github.com/espalier-ml/espalier/transforms/jobs"
+	"github.com/espalier-ml/espalier/transforms/transformstest"
 )
 
 func TestSummarise(t *testing.T) {

@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"github.com/espalier-ml/espalier/bench/experiments/diagrams"
-	"github.com/espalier-ml/espalier/internal/pagetest"
 	"github.com/espalier-ml/espalier/io/chart"
+	"github.com/espalier-ml/espalier/io/pagetest"
 )
 
 // TestPictures: with plain and with hostile names, pictures are well formed and their texts do not overlap.

@@ -3,10 +3,10 @@ package conformance_test
 import (
 	"testing"
 
-	"github.com/espalier-ml/espalier/internal/objectstoretest"
 	"github.com/espalier-ml/espalier/io/objectstore"
 	"github.com/espalier-ml/espalier/io/objectstore/gcsstore"
 	"github.com/espalier-ml/espalier/io/objectstore/httpstore"
+	"github.com/espalier-ml/espalier/io/objectstore/objectstoretest"
 	"github.com/espalier-ml/espalier/io/objectstore/s3store"
 )
 

@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/espalier-ml/espalier/internal/objectstoretest"
+	"github.com/espalier-ml/espalier/io/objectstore/objectstoretest"
 )
 
 // versityGW is the environment variable that names the binary of versitygw.

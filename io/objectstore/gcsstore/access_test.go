@@ -13,10 +13,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/espalier-ml/espalier/internal/objectstoretest"
 	"github.com/espalier-ml/espalier/io/objectstore"
 	"github.com/espalier-ml/espalier/io/objectstore/gcsstore"
 	"github.com/espalier-ml/espalier/io/objectstore/httpstore"
+	"github.com/espalier-ml/espalier/io/objectstore/objectstoretest"
 )
 
 // newStore returns a store with the driver under test for the server with the

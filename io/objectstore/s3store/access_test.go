@@ -12,9 +12,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/espalier-ml/espalier/internal/objectstoretest"
 	"github.com/espalier-ml/espalier/io/objectstore"
 	"github.com/espalier-ml/espalier/io/objectstore/httpstore"
+	"github.com/espalier-ml/espalier/io/objectstore/objectstoretest"
 	"github.com/espalier-ml/espalier/io/objectstore/s3store"
 )
 

@@ -13,7 +13,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
-	"github.com/espalier-ml/espalier/internal/transformstest"
+	"github.com/espalier-ml/espalier/transforms/transformstest"
 )
 
 // The stream and its subject at the broker.

@@ -8,7 +8,7 @@ import (
 	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/runners/flink"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/testing/ptest"
 
-	"github.com/espalier-ml/espalier/internal/transformstest"
+	"github.com/espalier-ml/espalier/transforms/transformstest"
 )
 
 // TestMain runs the tests on prism.

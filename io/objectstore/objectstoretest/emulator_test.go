@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/espalier-ml/espalier/internal/objectstoretest"
+	"github.com/espalier-ml/espalier/io/objectstore/objectstoretest"
 )
 
 // TestEmulatorsEnd: emulators end with a test process that dies, and with their tests.
@@ -67,7 +67,7 @@ func TestEmulatorsEnd(t *testing.T) {
 // both need is compiled once.
 func TestSameVersions(t *testing.T) {
 	versions := make(map[string]string)
-	for _, folder := range []string{filepath.Join("..", ".."), "emulators"} {
+	for _, folder := range []string{filepath.Join("..", "..", ".."), "emulators"} {
 		out, err := exec.Command("go", "-C", folder, "mod", "edit", "-json").Output()
 		if err != nil {
 			t.Fatal(err)
@@ -86,7 +86,7 @@ func TestSameVersions(t *testing.T) {
 			case "":
 				versions[r.Path] = r.Version
 			default:
-				t.Errorf("%s is %s here, and %s in the emulators: set it by go -C internal/objectstoretest/emulators "+
+				t.Errorf("%s is %s here, and %s in the emulators: set it by go -C io/objectstore/objectstoretest/emulators "+
 					"get %s@%s", r.Path, other, r.Version, r.Path, other)
 			}
 		}

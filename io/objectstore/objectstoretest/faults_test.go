@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/espalier-ml/espalier/internal/objectstoretest"
+	"github.com/espalier-ml/espalier/io/objectstore/objectstoretest"
 )
 
 const content = "0123456789"
