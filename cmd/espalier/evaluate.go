@@ -53,7 +53,7 @@ without a prediction are counted and left out. A key may occur once on each side
 		Example: `  espalier evaluate --model runs/first --input 'new/*.parquet'
   espalier evaluate --model runs/first/tree.json --input new.parquet --json
   espalier evaluate --predictions 'scored/{date-29..date}' \
-      --labels paid.parquet --key customer,day --destination auto`,
+      --labels paid.parquet --key customer,day`,
 		Args: noArguments,
 	}
 	addFlags(c.Flags(), flags.Settings())

@@ -2,7 +2,6 @@ package main_test
 
 import (
 	"encoding/json"
-	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -110,7 +109,7 @@ func (d *delayed) retrain(t *testing.T, day int) string {
 }
 
 // TestLiveFigures measures two trees by labels that came later: the figures are the figures of the trees
-// on the labelled rows, and the history, its table and the report have them.
+// on the labelled rows.
 func TestLiveFigures(t *testing.T) {
 	d := newDelayed(t, 4)
 	first := d.retrain(t, 1)
@@ -122,7 +121,7 @@ func TestLiveFigures(t *testing.T) {
 	d.writeLabels(t, "new.parquet", 2*delayedRows, 5*delayedRows, false)
 	labels := d.path("old.parquet") + "," + d.path("new.parquet")
 
-	l := d.evaluate(t, "scored", "--labels", labels, "--destination", "auto")
+	l := d.evaluate(t, "scored", "--labels", labels)
 	if l.Alone != 2*delayedRows || l.Label != "class" || len(l.Trees) != 2 {
 		t.Fatalf("%d labels without a prediction, label %q, %d trees; want %d, class, 2", l.Alone, l.Label, len(l.Trees), 2*delayedRows)
 	}
@@ -140,35 +139,10 @@ func TestLiveFigures(t *testing.T) {
 		d.wantsFigures(t, want.run, want.days[last], &tree.Days[last])
 	}
 
-	table := espalier(t, "retrain", d.config(t), "--history")
-	wantsPrinted(t, table, "live AUC")
 	d.writeLabels(t, "late.parquet", 0, 100, false)
-	again := d.evaluate(t, "scored/{date-1..date}", "--date", dateOf(t, 0), "--labels", d.path("late.parquet")+","+labels,
-		"--destination", d.path("models"))
+	again := d.evaluate(t, "scored/{date-1..date}", "--date", dateOf(t, 0), "--labels", d.path("late.parquet")+","+labels)
 	if len(again.Missing) != 1 || again.Trees[0].All.Labelled != delayedRows {
 		t.Errorf("days without predictions: %v; %d labels, want %d", again.Missing, again.Trees[0].All.Labelled, delayedRows)
-	}
-	document := d.path("models/history/live/" + filepath.Base(first) + ".json")
-	validate(t, "live", document)
-	recorded, err := runfolder.ReadLive(t.Context(), objectstore.New(), d.path("models"), first)
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := []runfolder.LiveDay{again.Trees[0].Days[0], l.Trees[0].Days[1]}
-	if diff := cmp.Diff(want, recorded.Trees[0].Days); diff != "" {
-		t.Errorf("recorded days (-want +got):\n%s", diff)
-	}
-	one, two := want[0].Metrics, want[1].Metrics // all rows of the first day have labels now, and weigh as much as the second day
-	mean := (*one.AUCOvRMacro + *two.AUCOvRMacro) / 2
-	if one.Rows != two.Rows || mean == *again.Trees[0].All.Metrics.AUCOvRMacro {
-		t.Fatalf("%d and %d rows, mean AUC %v", one.Rows, two.Rows, mean)
-	}
-	wantsPrinted(t, espalier(t, "retrain", d.config(t), "--history"), fmt.Sprintf("%.4f on 2 days", mean),
-		fmt.Sprintf("%.4f on %s", *l.Trees[1].All.Metrics.AUCOvRMacro, dateOf(t, 2)))
-	espalier(t, "report", d.path(first), "--output", d.path("first.html")).wants(t, 0)
-	page, err := os.ReadFile(d.path("first.html"))
-	if err != nil || !strings.Contains(string(page), "Live figures") || !strings.Contains(string(page), "last measured: "+dateOf(t, 0)) {
-		t.Errorf("the report lacks the live figures of all days: %v", err)
 	}
 }
 
@@ -189,12 +163,6 @@ func (d *delayed) wantsFigures(t *testing.T, run string, day int, got *runfolder
 	if diff := cmp.Diff(m.Test, got.Metrics); diff != "" {
 		t.Errorf("%s, %s (-evaluate --model +live):\n%s", run, got.Day, diff)
 	}
-}
-
-// config returns a file of settings of the retraining.
-func (d *delayed) config(t *testing.T) string {
-	t.Helper()
-	return nightlyBelow(t, objectstore.New(), d.folder).config
 }
 
 // TestLiveFaults has keys that occur twice or are missing, files that are no predictions, and settings
@@ -241,7 +209,7 @@ func TestLiveFaults(t *testing.T) {
 	if err := os.RemoveAll(d.path(run)); err != nil { // as keep_runs does
 		t.Fatal(err)
 	}
-	if l := d.evaluate(t, "scored", "--labels", labels, "--destination", "auto"); l.Label != "class" || l.Trees[0].All.Labelled != delayedRows {
+	if l := d.evaluate(t, "scored", "--labels", labels); l.Label != "class" || l.Trees[0].All.Labelled != delayedRows {
 		t.Errorf("without the run: label %q, %+v", l.Label, l.Trees[0].All)
 	}
 	if err := os.RemoveAll(d.path("models")); err != nil {

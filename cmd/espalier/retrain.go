@@ -186,11 +186,6 @@ func historyTable(list []*retraining.Attempt, now *latest.Pointer) *report.Table
 		report.Column{Head: "outcome", Left: true}, report.Column{Head: "seconds", Rank: 4},
 		report.Column{Head: "rows", Rank: 2}, report.Column{Head: "AUC", Rank: 1}, report.Column{Head: "cost", Rank: 1},
 		report.Column{Head: "remarks", Left: true})
-	live := slices.ContainsFunc(list, func(a *retraining.Attempt) bool { return a.Live != nil })
-	const cost = 8 // the column after the AUC
-	if live {
-		t.Columns = slices.Insert(t.Columns, cost, report.Column{Head: "live AUC", Rank: 1})
-	}
 	promotion := -1 // the last one of the run in use
 	for i, a := range list {
 		if now != nil && a.Outcome == retraining.Promoted && a.Run == now.Run {
@@ -202,15 +197,9 @@ func historyTable(list []*retraining.Attempt, now *latest.Pointer) *report.Table
 		if i == promotion {
 			notes = slices.Insert(notes, 0, "* in use")
 		}
-		cells := []string{
-			cmp.Or(nameOf(a.Run), a.Date), a.Digest[:min(len(a.Digest), shownDigits)], a.Started.Format(time.DateTime), a.Mode,
+		t.Add(cmp.Or(nameOf(a.Run), a.Date), a.Digest[:min(len(a.Digest), shownDigits)], a.Started.Format(time.DateTime), a.Mode,
 			a.Outcome, fmt.Sprintf("%.1f", a.Seconds), strconv.FormatInt(a.Rows, 10), optional(a.AUC, "%.4f"),
-			costOf(a), strings.Join(notes, "; "),
-		}
-		if live {
-			cells = slices.Insert(cells, cost, liveAUC(a))
-		}
-		t.Add(cells...)
+			costOf(a), strings.Join(notes, "; "))
 	}
 	return t
 }
@@ -227,22 +216,6 @@ func optional(x *float64, format string) string {
 		return ""
 	}
 	return fmt.Sprintf(format, *x)
-}
-
-// liveAUC writes the mean AUC by labels that came later, with its days; empty if unknown.
-func liveAUC(a *retraining.Attempt) string {
-	if a.Live == nil {
-		return ""
-	}
-	mean, days := a.Live.MeanAUC()
-	switch len(days) {
-	case 0:
-		return ""
-	case 1:
-		return fmt.Sprintf("%.4f on %s", *mean, days[0])
-	default:
-		return fmt.Sprintf("%.4f on %d days", *mean, len(days))
-	}
 }
 
 // useRemarks describes a change by a person: another run in use, its hold, or both.

@@ -6,9 +6,8 @@ import (
 	"github.com/espalier-ml/espalier/io/runfolder"
 )
 
-// LiveTable returns a table of the live figures of a tree, by day and in all. If further days were
-// measured earlier, the last row names the days of the last measurement. The calibration is its expected
-// error, which excludes what chance explains.
+// LiveTable returns a table of the live figures of a tree, by day and in all. The calibration is its
+// expected error, which excludes what chance explains.
 func LiveTable(t *runfolder.LiveTree) *Table {
 	table := NewTable(Column{Head: "day", Left: true}, Column{Head: "predictions", Rank: 1}, Column{Head: "labelled"},
 		Column{Head: "AUC"}, Column{Head: "95 %", Rank: 3}, Column{Head: "accuracy"}, Column{Head: "log loss", Rank: 4},
@@ -23,16 +22,10 @@ func LiveTable(t *runfolder.LiveTree) *Table {
 		}
 		table.Add(row...)
 	}
-	recorded := int64(0)
 	for i := range t.Days {
 		add(t.Days[i].Day, &t.Days[i])
-		recorded += t.Days[i].Predictions
 	}
-	if recorded == t.All.Predictions {
-		add("all", &t.All)
-	} else {
-		add("last measured: "+t.All.Day, &t.All)
-	}
+	add("all", &t.All)
 	return table
 }
 

@@ -39,8 +39,6 @@ type Content struct {
 	Run      *runfolder.Run // the documents of a training run
 	Route    *report.Route  // the path of a row through the tree of the run; optional
 	Previous *runfolder.Run // an earlier run to compare with; optional
-
-	Live *runfolder.LiveTree // figures by labels that came later; optional
 }
 
 // page is the data of the template.
@@ -64,7 +62,6 @@ type page struct {
 	Path                     *report.PathTable
 	Trees                    int // on the frontier
 	Parts, Classes, Bins     *table
-	Live                     *table
 	Confusions               string
 	Features, Points, Depths *table
 	Importance               string // description of the table of features
@@ -146,9 +143,6 @@ func newPage(c *Content, room int) (*page, error) {
 		p.Depths = newTable(report.ByDepth(&report.View{Tree: c.Run.Tree}))
 	}
 	p.Path = report.NewPathTable(view)
-	if c.Live != nil {
-		p.Live = newTable(report.LiveTable(c.Live))
-	}
 	if c.Previous != nil {
 		p.Previous = newPrevious(c.Previous, c.Run)
 	}

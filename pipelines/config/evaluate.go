@@ -32,11 +32,7 @@ type Delayed struct {
 	Labels      []string
 	Key         []string // columns that both have; without Predictions, the column of the keys of groups, or KeyNone
 	Date        string   // day that a template stands for, 2006-01-02; empty: today in UTC
-	Destination string   // folder of retrain, or DestinationAuto; empty: nothing is recorded
 }
-
-// DestinationAuto is the destination of the run whose tree has made the predictions.
-const DestinationAuto = "auto"
 
 // DefaultEvaluate writes no file.
 func DefaultEvaluate() Evaluate {
@@ -88,8 +84,8 @@ func (c *Evaluate) Validate() error {
 func (c *Evaluate) conflictsOfPredictions() []error {
 	var faults []error
 	if len(c.Predictions) == 0 {
-		if len(c.Labels) > 0 || c.Date+c.Destination != "" {
-			faults = append(faults, errors.New("--labels, --date and --destination are about --predictions: name them"))
+		if len(c.Labels) > 0 || c.Date != "" {
+			faults = append(faults, errors.New("--labels and --date are about --predictions: name them"))
 		}
 		if len(c.Key) > 1 {
 			faults = append(faults, errors.New("--key: groups of rows have one column of keys; several columns join --predictions "+
@@ -126,11 +122,6 @@ func (c *Delayed) Settings() []setting.Setting {
 		{
 			Name: "date", Value: setting.Text(&c.Date),
 			Help: "day that {date} in --predictions stands for, such as 2026-11-23 (default: today in UTC)",
-		},
-		{
-			Name: "destination", Value: setting.Text(&c.Destination),
-			Help: "folder of retrain whose history gets the figures of --predictions; auto: the folder of the runs that have " +
-				"made them",
 		},
 	})
 }

@@ -7,8 +7,6 @@ package live
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -29,8 +27,7 @@ import (
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
-// Evaluate measures the trees that have made predictions, by labels. It writes the file of --output,
-// and records the figures in the history of --destination.
+// Evaluate measures the trees that have made predictions, by labels. It writes the file of --output.
 func Evaluate(ctx context.Context, c config.Evaluate, reporter engine.Reporter) (l *runfolder.Live, err error) {
 	setup := session.Setup{Check: c.Validate, Storage: c.StorageConfig}
 	err = session.Run(ctx, &setup, reporter, func(ctx context.Context, s *session.Session) error {
@@ -43,10 +40,7 @@ func Evaluate(ctx context.Context, c config.Evaluate, reporter engine.Reporter) 
 		if l, err = j.run(ctx); err != nil {
 			return err
 		}
-		if err := file.Encode(ctx, l.Encode); err != nil {
-			return err
-		}
-		return j.record(ctx, l)
+		return file.Encode(ctx, l.Encode)
 	})
 	return l, err
 }
@@ -154,7 +148,7 @@ func (j *join) labelColumn(ctx context.Context) (string, error) {
 
 // registeredLabel returns the label of a tree by the register of its destination; empty if unknown.
 func (j *join) registeredLabel(ctx context.Context, t *scored) string {
-	destination := j.destinationOf(t)
+	destination := runfolder.DestinationOf(runfolder.FolderOf(t.model))
 	if destination == "" {
 		return ""
 	}
@@ -165,34 +159,4 @@ func (j *join) registeredLabel(ctx context.Context, t *scored) string {
 	settings, _ := found.Manifest.Config.(map[string]any)
 	label, _ := settings["label"].(string)
 	return label
-}
-
-// destinationOf returns the destination of the run of a tree: as --destination names it, or else by the
-// manifest of the predictions; empty if unknown.
-func (j *join) destinationOf(t *scored) string {
-	if d := j.config.Destination; d != "" && d != config.DestinationAuto {
-		return d
-	}
-	return runfolder.DestinationOf(runfolder.FolderOf(t.model))
-}
-
-// record writes the figures into the history of the runs' destinations.
-func (j *join) record(ctx context.Context, l *runfolder.Live) error {
-	if j.config.Destination == "" {
-		return nil
-	}
-	for i := range l.Trees {
-		t := &l.Trees[i]
-		destination := j.destinationOf(j.trees[t.Digest])
-		err := retraining.Record(ctx, j.Files.Store, destination, l, t)
-		if errors.Is(err, retraining.ErrNoRun) {
-			j.Reporter.Warn(fmt.Sprintf("the figures of %s are not recorded: no attempt in the history of %q has made that run",
-				t.Run, destination))
-			continue
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }

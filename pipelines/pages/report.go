@@ -94,15 +94,6 @@ func page(ctx context.Context, f *source.Files, c *config.Report) ([]byte, error
 	if content.Run, err = Read(ctx, f.Store, c.Run); err != nil {
 		return nil, err
 	}
-	if destination := runfolder.DestinationOf(c.Run); destination != "" {
-		l, err := runfolder.ReadLive(ctx, f.Store, destination, c.Run)
-		if err != nil {
-			return nil, err
-		}
-		if l != nil {
-			content.Live = &l.Trees[0]
-		}
-	}
 	if c.Previous != "" {
 		previous, _, err := runfolder.FindRun(ctx, f.Store, c.Previous)
 		if err == nil {

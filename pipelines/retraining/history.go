@@ -14,7 +14,6 @@ import (
 	"github.com/espalier-ml/espalier/induce/gate"
 	"github.com/espalier-ml/espalier/induce/parallel"
 	"github.com/espalier-ml/espalier/io/objectstore"
-	"github.com/espalier-ml/espalier/io/runfolder"
 	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/pipelines/config"
 )
@@ -67,10 +66,6 @@ type Attempt struct {
 	Cost    *float64     `json:"cost"`    // expected cost of the new tree on its test rows; null if unknown
 	Checks  []gate.Check `json:"checks"`
 	Error   string       `json:"error,omitempty"`
-
-	// Live holds the figures of the run's predictions by labels that came later; nil if absent. They have
-	// a document of their own: see runfolder.ReadLive.
-	Live *runfolder.LiveTree `json:"-"`
 
 	// OwnPrices is the cost in a document of version 0.3: the cost of the tests at their own prices. Then
 	// Cost is nil. OwnPrices is nil in other documents.

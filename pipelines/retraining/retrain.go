@@ -314,25 +314,12 @@ func (w *work) record(ctx context.Context, t *tree.Tree) error {
 	return w.attempt.write(ctx, w.files.Store)
 }
 
-// History returns the attempts in a destination, the oldest first, with the live figures of their runs,
-// and the run in use; nil if absent.
+// History returns the attempts in a destination, the oldest first, and the run in use; nil if absent.
 func History(ctx context.Context, c config.Retrain) ([]*Attempt, *latest.Pointer, error) {
 	f := source.New(c.Train.StorageConfig)
 	list, err := readHistory(ctx, f.Store, c.Destination)
 	if err != nil {
 		return nil, nil, err
-	}
-	for _, a := range list {
-		if a.Run == "" {
-			continue
-		}
-		l, err := runfolder.ReadLive(ctx, f.Store, c.Destination, a.Run)
-		if err != nil {
-			return nil, nil, err
-		}
-		if l != nil {
-			a.Live = &l.Trees[0]
-		}
 	}
 	now, err := latest.Read(ctx, f.Store, c.Destination)
 	return list, now, err
