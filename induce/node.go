@@ -14,7 +14,6 @@ type Params struct {
 	Family    split.Family
 	Lambda    float64       // weight of the discrimination, >= 0
 	Theta     float64       // nodes that weigh at most theta of all objects are leaves, 0..1
-	Subset    int           // index of the subset of cuts that tests use, starting at 1, see dataset.Feature; 0: all cuts
 	Pricing   split.Pricing // how scores count prices
 	// Classes selects the class weights of nodes. It must be the same for all trees that grow
 	// together.
@@ -33,7 +32,7 @@ type Params struct {
 // Criterion returns the scoring rule of a training in which all objects together weigh total.
 func (p *Params) Criterion(total int64) *split.Criterion {
 	return split.NewCriterion(p.Algorithm, p.Family, p.Lambda, p.Theta, total).
-		Confine(p.Subset).Count(p.Pricing).Stop(p.Classes)
+		Count(p.Pricing).Stop(p.Classes)
 }
 
 // Node is a node of a grown tree.

@@ -196,7 +196,7 @@ func train(t *testing.T, c pipelines.TrainConfig) []byte {
 // need not grow the whole grid each time.
 func oneTree() pipelines.TrainConfig {
 	c := pipelines.DefaultConfig()
-	c.Bins = []int{128} // whatever the number of rows
+	c.Bins = 128 // whatever the number of rows
 	c.Select, c.Certificate = frontier.First, false
 	return c
 }
@@ -214,7 +214,7 @@ func TestSameBytes(t *testing.T) {
 		t.Fatal(err)
 	}
 	both := oneTree()
-	both.Tests, both.Bins, both.Binning, both.Theta, both.Weight, both.LeafEstimate = []split.Family{split.Both}, []int{6, 12}, binning.KMeans, []float64{0.001}, "weight", tree.Raw
+	both.Tests, both.Bins, both.Binning, both.Theta, both.Weight, both.LeafEstimate = []split.Family{split.Both}, 12, binning.KMeans, []float64{0.001}, "weight", tree.Raw
 	both.Slice = []string{"weight", "b"}
 	key := pipelines.DefaultConfig() // with a frontier, of fewer trees than by default
 	key.Algorithm, key.Lambda, key.Theta, key.Tests = []split.Algorithm{split.EC45, split.C45}, []float64{10}, []float64{0.005}, []split.Family{split.Thresholds}

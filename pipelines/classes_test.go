@@ -126,7 +126,7 @@ func TestClassWeightsAreRowWeights(t *testing.T) {
 	data := newRows(n)
 	factors := map[string]float64{"low": 1, "middle": 2.5, "high": 6}
 	c := oneTree()
-	c.Label, c.Split, c.Binning, c.Bins, c.Tests, c.Ignore = "class", dataset.Shares{100, 0, 0}, binning.Uniform, []int{16}, []split.Family{split.Both}, []string{"id", "weight"}
+	c.Label, c.Split, c.Binning, c.Bins, c.Tests, c.Ignore = "class", dataset.Shares{100, 0, 0}, binning.Uniform, 16, []split.Family{split.Both}, []string{"id", "weight"}
 	for _, whole := range []bool{true, false} {
 		if whole {
 			c.LeafEstimate, factors["middle"] = tree.Smoothed, 2

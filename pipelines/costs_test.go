@@ -38,7 +38,7 @@ func TestUnusualCosts(t *testing.T) {
 			c := oneTree()
 			c.Input, c.Label, c.Ignore, c.Output = []string{input}, "class", []string{"id", "weight"}, t.TempDir()
 			c.Algorithm, c.Tests, c.Prune, c.Select = []split.Algorithm{split.EC45, split.CC45}, []split.Family{split.Both}, []prune.Currency{prune.Cost}, frontier.Best
-			c.Lambda, c.Theta, c.Folds, c.Bins = []float64{10}, []float64{0.005}, crossvalidate.Setting{}, []int{16}
+			c.Lambda, c.Theta, c.Folds, c.Bins = []float64{10}, []float64{0.005}, crossvalidate.Setting{}, 16
 			c.Certificate, c.MemoryObjects, c.CostsFile = true, memory, costsFile(t, text)
 			r, err := pipelines.Train(context.Background(), c, &silent{})
 			if err != nil {

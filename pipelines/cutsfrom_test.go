@@ -25,7 +25,7 @@ func TestCutsFrom(t *testing.T) {
 	first := oneTree()
 	first.Input, first.Label, first.Ignore, first.Theta = files[:1], "class", []string{"id"}, []float64{0.0005}
 	kept := first
-	kept.Input, kept.CutsFrom, kept.Bins = files, trainedInto(t, first), nil
+	kept.Input, kept.CutsFrom, kept.Bins = files, trainedInto(t, first), 0
 	c := kept
 	c.Output = trainedInto(t, c)
 	earlier, now := readSchema(t, c.CutsFrom), readSchema(t, c.Output)
@@ -66,7 +66,6 @@ func TestCutsFrom(t *testing.T) {
 				parquetio.WriteColumn{Name: "class", Values: []string{"low", "new", "low", "new"}})...)
 		}, `"new"`, false},
 		{"no run", func(c *pipelines.TrainConfig) { c.CutsFrom = t.TempDir() }, "--cuts_from", true},
-		{"bins", func(c *pipelines.TrainConfig) { c.Bins = []int{8, 16} }, "leave out --bins", true},
 	} {
 		c := kept
 		c.Output = t.TempDir()

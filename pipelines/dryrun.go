@@ -2,7 +2,6 @@ package pipelines
 
 import (
 	"context"
-	"slices"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
@@ -68,7 +67,7 @@ func (p *plan) sizes() *Sizes {
 	return &Sizes{
 		Files: len(p.input.Files), RowGroups: len(p.input.Tasks), Rows: p.input.Rows,
 		Columns: len(columns), Features: len(p.schema.featureNames()),
-		Bins: slices.Max(p.parsed.BinsFor(len(p.schema.rows.Soft.Columns))), Trees: len(p.parsed.Grid),
+		Bins: p.parsed.BinsFor(len(p.schema.rows.Soft.Columns)), Trees: len(p.parsed.Grid),
 		ColumnBytes: p.columnBytes(columns), BlockBytes: p.mostBlockBytes(), Checkpoints: p.leavesCheckpoints(),
 	}
 }

@@ -314,23 +314,23 @@ func (w *fitter) warnOfPeople(f *fitted, x *dataset.Feature) {
 		"--ignore %s leaves the column out, --min_value_rows 10 leaves out values of fewer rows", x.Name, x.Name))
 }
 
-// warnOfFewBins warns of numbers of bins below the number of classes: a feature with fewer bins cannot
+// warnOfFewBins warns of fewer bins than classes: a feature with fewer bins cannot
 // tell all classes apart.
-func (w *fitter) warnOfFewBins(f *fitted, bins []int) {
-	classes, most := len(f.label.Classes), slices.Max(bins)
-	if most >= classes {
+func (w *fitter) warnOfFewBins(f *fitted, bins int) {
+	classes := len(f.label.Classes)
+	if bins >= classes {
 		return
 	}
-	full := func(x dataset.Feature) bool { return x.Kind == dataset.Numeric && len(x.Cuts)+1 >= most }
+	full := func(x dataset.Feature) bool { return x.Kind == dataset.Numeric && len(x.Cuts)+1 >= bins }
 	if at := slices.IndexFunc(f.features, full); at >= 0 {
 		w.driver.Reporter.Warn(fmt.Sprintf("the label has %d classes, and column %q has %d bins: fewer bins than classes do "+
-			"not tell all classes apart (--bins auto takes %d)", classes, f.features[at].Name, most,
+			"not tell all classes apart (--bins auto takes %d)", classes, f.features[at].Name, bins,
 			grid.AutoBins(w.input.Rows, classes)))
 	}
 }
 
 func (w *fitter) fitFeature(
-	rows int64, fitter *binning.Fitter, column *dataset.FeatureColumn, encoded []byte, bins []int,
+	rows int64, fitter *binning.Fitter, column *dataset.FeatureColumn, encoded []byte, bins int,
 ) (dataset.Feature, error) {
 	s, _, err := binning.Decode(encoded)
 	if err != nil {

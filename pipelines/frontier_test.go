@@ -375,14 +375,14 @@ func TestFrontierOverwritten(t *testing.T) {
 
 func TestGridFaults(t *testing.T) {
 	for want, set := range map[string]func(c *pipelines.TrainConfig){
-		"--lambda -1: want a number":      func(c *pipelines.TrainConfig) { c.Lambda = []float64{1, -1} },
+		"--lambda -1: want a number":        func(c *pipelines.TrainConfig) { c.Lambda = []float64{1, -1} },
 		"want first, best, highest, one_se": func(c *pipelines.TrainConfig) { c.Select = 0 },
-		"--prune: pruning currency":       func(c *pipelines.TrainConfig) { c.Prune = []prune.Currency{9} },
-		"name it with --prune":            func(c *pipelines.TrainConfig) { c.Alpha = new(0.1) },
-		"--alpha -1":                      func(c *pipelines.TrainConfig) { c.Prune, c.Alpha = []prune.Currency{prune.Cost}, new(float64(-1)) },
-		"--folds 1":                       func(c *pipelines.TrainConfig) { c.Folds = crossvalidate.Setting{Number: 1} },
-		"make 0 trees":                    func(c *pipelines.TrainConfig) { c.Theta = nil },
-		"--max_expected_cost":             func(c *pipelines.TrainConfig) { c.MaxExpectedCost = -1 },
+		"--prune: pruning currency":         func(c *pipelines.TrainConfig) { c.Prune = []prune.Currency{9} },
+		"name it with --prune":              func(c *pipelines.TrainConfig) { c.Alpha = new(0.1) },
+		"--alpha -1":                        func(c *pipelines.TrainConfig) { c.Prune, c.Alpha = []prune.Currency{prune.Cost}, new(float64(-1)) },
+		"--folds 1":                         func(c *pipelines.TrainConfig) { c.Folds = crossvalidate.Setting{Number: 1} },
+		"make 0 trees":                      func(c *pipelines.TrainConfig) { c.Theta = nil },
+		"--max_expected_cost":               func(c *pipelines.TrainConfig) { c.MaxExpectedCost = -1 },
 	} {
 		c := ticTacToe(t)
 		set(&c)

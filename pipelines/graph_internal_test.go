@@ -49,7 +49,7 @@ func trained(t *testing.T, rows int, theta float64) (*run, *grown) {
 	}
 	c := DefaultConfig()
 	c.Select = frontier.First
-	c.Input, c.Label, c.Output, c.Theta, c.Bins, c.LevelsPerJob = []string{url}, "class", "gs://bucket/run", []float64{theta}, []int{1000}, 2
+	c.Input, c.Label, c.Output, c.Theta, c.Bins, c.LevelsPerJob = []string{url}, "class", "gs://bucket/run", []float64{theta}, 1000, 2
 	p, err := c.Parse()
 	if err != nil {
 		t.Fatal(err)

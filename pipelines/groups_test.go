@@ -44,7 +44,7 @@ func TestGroupsInFolds(t *testing.T) {
 					c.Ignore = append(c.Ignore, "id")
 				}
 				c.Algorithm, c.Lambda, c.Theta, c.Certificate = []split.Algorithm{split.C45}, []float64{10}, []float64{0}, false
-				c.Bins = []int{1000}
+				c.Bins = 1000
 				if teacher == "boosted" {
 					c.Split, c.Teacher, c.LeafModel = dataset.Shares{85, 15, 0}, "boosted", "linear"
 				}

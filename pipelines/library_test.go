@@ -113,14 +113,14 @@ func TestLibraryTrainsTheSameTree(t *testing.T) {
 			p.Weight, c.Weight = "id", "id"
 			p.Ignore, c.Ignore = []string{"weight"}, []string{"weight"}
 			p.Binning, c.Binning = binning.KMeans, binning.KMeans
-			p.Bins, c.Bins = []int{5}, []int{5}
+			p.Bins, c.Bins = 5, 5
 		},
 		"settings": func(p *pipelines.TrainConfig, c *transforms.TrainConfig) {
 			p.Algorithm, c.Algorithm = []split.Algorithm{split.C45}, []split.Algorithm{split.C45}
 			p.Tests, c.Tests = []split.Family{split.Both}, []split.Family{split.Both}
 			p.Lambda, c.Lambda = []float64{3}, []float64{3}
 			p.Theta, c.Theta = []float64{0.001}, []float64{0.001}
-			p.Bins, c.Bins, p.LeafEstimate, c.LeafEstimate = []int{7}, []int{7}, tree.Raw, tree.Raw
+			p.Bins, c.Bins, p.LeafEstimate, c.LeafEstimate = 7, 7, tree.Raw, tree.Raw
 			p.MaxDepth, c.MaxDepth, p.MinRows, c.MinRows, p.MaxLeaves, c.MaxLeaves = 6, 6, 5, 5, 9, 9
 			p.MaxCategories, c.MaxCategories, p.MaxValues, c.MaxValues = 2, 2, 50, 50
 			p.Categorical, c.Categorical = []string{"a"}, []string{"a"}
@@ -205,7 +205,7 @@ func TestLibraryChoosesTheSameTree(t *testing.T) {
 		"default": func(*pipelines.TrainConfig, *transforms.TrainConfig) {},
 		"highest of bins": func(p *pipelines.TrainConfig, c *transforms.TrainConfig) {
 			p.Select, c.Select = frontier.Highest, frontier.Highest
-			p.Bins, c.Bins = []int{4, 16}, []int{4, 16}
+			p.Bins, c.Bins = 16, 16
 			p.Tests, c.Tests = []split.Family{split.Both}, []split.Family{split.Both}
 		},
 		"budget": func(p *pipelines.TrainConfig, c *transforms.TrainConfig) {

@@ -33,9 +33,9 @@ func TestManyClasses(t *testing.T) {
 		warned       bool
 	}{0: {16 * classes, classes, false}, 128: {128, 128, true}} {
 		c := oneTree()
-		c.Input, c.Label, c.Split, c.Theta, c.Bins = []string{url}, "class", dataset.Shares{100, 0, 0}, []float64{0.0005}, nil
+		c.Input, c.Label, c.Split, c.Theta, c.Bins = []string{url}, "class", dataset.Shares{100, 0, 0}, []float64{0.0005}, 0
 		if bins > 0 {
-			c.Bins = []int{bins}
+			c.Bins = bins
 		}
 		c.Output = filepath.Join(t.TempDir(), "run")
 		reporter := new(silent)

@@ -96,7 +96,7 @@ func readEarlier(
 	if err != nil {
 		return nil, nil, err
 	}
-	p.Bins = []int{cuts.Bins}
+	p.Bins = cuts.Bins
 	return cuts, kept, nil
 }
 

@@ -91,7 +91,7 @@ func softTrees() pipelines.TrainConfig {
 	c := pipelines.DefaultConfig()
 	c.Label, c.SplitColumn, c.LabelProbabilities, c.Ignore = "class", "part", []string{"p_*"}, []string{"weight"}
 	c.Algorithm, c.Lambda, c.Theta = []split.Algorithm{split.EC45, split.CART}, []float64{10}, []float64{0.002}
-	c.Bins, c.Folds = []int{16}, crossvalidate.Setting{Number: 3}
+	c.Bins, c.Folds = 16, crossvalidate.Setting{Number: 3}
 	return c
 }
 

@@ -479,7 +479,7 @@ func trainFaults() map[string]buildFault {
 		},
 		"settings": {
 			training(func(c *transforms.TrainConfig) {
-				c.Algorithm, c.Theta, c.Bins = []split.Algorithm{99}, []float64{2}, []int{1}
+				c.Algorithm, c.Theta, c.Bins = []split.Algorithm{99}, []float64{2}, 1
 				c.Tests, c.Costs = []split.Family{0}, map[string]float64{"kg": -1, "y": 1}
 			}),
 			[]string{`Algorithm: algorithm "unknown(99)"`, "Theta 2", "Bins 1", `Tests: tests "unknown(0)"`, `Costs: the cost of "kg" -1`, `"y" is not a feature`},
@@ -540,14 +540,14 @@ func trainFaults() map[string]buildFault {
 		},
 		"choice": {
 			training(func(c *transforms.TrainConfig) {
-				c.Algorithm, c.Lambda, c.Bins = []split.Algorithm{split.C45, 77}, []float64{-3}, []int{8, 8}
+				c.Algorithm, c.Lambda, c.Bins = []split.Algorithm{split.C45, 77}, []float64{-3}, 70_000
 				c.Split, c.Choice = dataset.Shares{70, 10, 20}, settings.Choice{
 					Select: 88, Prune: []prune.Currency{66}, Folds: crossvalidate.Setting{Number: 1}, Teacher: "master", MadeUpRows: new(int64(-7)),
 				}
 				c.ValueCosts, c.ClassWeights = map[string]map[string]float64{"wardd": {"a": -1}}, map[string]float64{"a": -2}
 			}),
 			[]string{
-				`"unknown(77)"`, "Lambda -3", "Bins 8,8: want numbers", "Split 70/10/20 has no Key", `"unknown(88)"`, `"unknown(66)"`, "Folds 1",
+				`"unknown(77)"`, "Lambda -3", "Bins 70000: want a number", "Split 70/10/20 has no Key", `"unknown(88)"`, `"unknown(66)"`, "Folds 1",
 				`Teacher "master": want one of`, "MadeUpRows -7", `ValueCosts: the cost of "a" of "wardd" -1`, `the ValueCosts: "wardd" is not a feature`,
 				`ClassWeights: "a" -2: want`, `LeafModel "": want one of`,
 			},

@@ -3,17 +3,14 @@ package binning
 import (
 	"fmt"
 	"math"
-	"slices"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
 )
 
 // FeatureConfig describes how columns become features.
 type FeatureConfig struct {
-	Method Method
-	// Bins lists how many bins a numeric feature has, at least one number. If there are several
-	// numbers, the feature has the cuts of all, and a subset of the cuts for each.
-	Bins       []int
+	Method     Method
+	Bins       int  // how many bins a numeric feature has
 	SingleBins bool // whether tests may ask for single bins
 	Categories int  // greatest number of values of a categorical feature; the tail becomes "other"
 	// MinRows is how many rows a value of a categorical feature needs; with weights, the weight of
@@ -52,7 +49,7 @@ func (f *Fitter) FitFeature(name string, s *Summary, c FeatureConfig) (dataset.F
 		values, _ := s.Numbers()
 		feature.Kind, feature.Values = dataset.Categorical, []string{dataset.SpellNumber(values[0])}
 	case s.Distinct() > 0:
-		feature.Cuts, feature.Subsets = f.fitCuts(s, &c)
+		feature.Cuts = f.fitCuts(s, &c)
 		feature.Range = s.Range()
 	}
 	return feature, nil
@@ -67,33 +64,14 @@ func (c *FeatureConfig) leastWeight(s *Summary) int64 {
 	return int64(math.Ceil(float64(c.MinRows) * float64(total) / float64(c.Rows)))
 }
 
-// fitCuts returns the union of the cuts for all numbers in Bins. If there are several numbers, it
-// also returns the positions in the union of the cuts for each.
-func (f *Fitter) fitCuts(s *Summary, c *FeatureConfig) (cuts []float64, subsets [][]uint16) {
+// fitCuts returns the cuts of the bins.
+func (f *Fitter) fitCuts(s *Summary, c *FeatureConfig) []float64 {
 	f.load(s)
-	each := make([][]float64, len(c.Bins))
-	cuts = []float64{}
-	for i, n := range c.Bins {
-		each[i] = f.cuts(c.Method, n)
-		if c.Unit != dataset.Plain {
-			roundUp(each[i])
-		}
-		cuts = append(cuts, each[i]...)
+	cuts := append([]float64{}, f.cuts(c.Method, c.Bins)...)
+	if c.Unit != dataset.Plain {
+		roundUp(cuts)
 	}
-	if len(c.Bins) == 1 {
-		return cuts, nil
-	}
-	slices.Sort(cuts)
-	cuts = slices.Compact(cuts)
-	for _, own := range each {
-		subset := make([]uint16, len(own))
-		for i, cut := range own {
-			at, _ := slices.BinarySearch(cuts, cut)
-			subset[i] = uint16(at)
-		}
-		subsets = append(subsets, subset)
-	}
-	return cuts, subsets
+	return cuts
 }
 
 // roundUp rounds cuts up to integers. This does not change the bin of an integer. A time finer than

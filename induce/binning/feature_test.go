@@ -30,23 +30,15 @@ func TestFitFeature(t *testing.T) {
 	}{
 		{
 			"numeric", numericSummary([]float64{1, 2, 3, 4, nan}),
-			binning.FeatureConfig{Method: binning.Quantile, Bins: []int{2}},
+			binning.FeatureConfig{Method: binning.Quantile, Bins: 2},
 			dataset.Feature{
 				Kind: dataset.Numeric, Type: dataset.Number, Cuts: []float64{2.5}, Range: []float64{1, 4},
 				Missing: 1,
 			},
 		},
 		{
-			"several numbers of bins", numericSummary([]float64{1, 2, 3, 4}),
-			binning.FeatureConfig{Method: binning.Quantile, Bins: []int{2, 4}},
-			dataset.Feature{
-				Kind: dataset.Numeric, Type: dataset.Number, Cuts: []float64{1.5, 2.5, 3.5},
-				Subsets: [][]uint16{{1}, {0, 1, 2}}, Range: []float64{1, 4},
-			},
-		},
-		{
 			"one value beside nulls", numericSummary([]float64{7, nan}),
-			binning.FeatureConfig{Bins: []int{2}},
+			binning.FeatureConfig{Bins: 2},
 			dataset.Feature{
 				Kind: dataset.Numeric, Type: dataset.Number, Cuts: []float64{}, Range: []float64{7, 7},
 				Missing: 1,
@@ -54,12 +46,12 @@ func TestFitFeature(t *testing.T) {
 		},
 		{
 			"one value beside nulls, asked for alone", numericSummary([]float64{7, nan}),
-			binning.FeatureConfig{Bins: []int{2}, SingleBins: true},
+			binning.FeatureConfig{Bins: 2, SingleBins: true},
 			dataset.Feature{Kind: dataset.Categorical, Type: dataset.Number, Values: []string{"7"}, Missing: 1},
 		},
 		{
 			"nulls only", numericSummary([]float64{nan, nan}),
-			binning.FeatureConfig{Bins: []int{2}},
+			binning.FeatureConfig{Bins: 2},
 			dataset.Feature{Kind: dataset.Numeric, Type: dataset.Number, Missing: 2},
 		},
 		{

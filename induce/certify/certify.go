@@ -16,7 +16,6 @@ type Options struct {
 	Family    split.Family    // family of the trees' tests
 	Theta     float64         // a leaf with at most this share of the weight may have several classes
 	Lambda    float64         // weight of the discrimination in the criterion
-	Subset    int             // index in dataset.Feature.Subsets, starting at 1: trees only use these cuts; 0: all cuts
 	// Classes selects the class weights of the criterion's impurity, for the paper's factor.
 	Classes split.Classes
 	// RepeatFree makes repeated tests on a feature without value costs free on a path.

@@ -156,44 +156,20 @@ func newProblem(o *dataset.Objects, features []dataset.Feature, opts *Options) *
 	return p
 }
 
-// codeView maps the codes of a feature to the bins of a subset of its cuts.
-type codeView struct {
-	codes *dataset.Codes
-	bins  []uint16 // by code: the bin of the subset; nil for the code itself
-}
-
-func (c *codeView) at(i int32) uint16 {
-	code := uint16(c.codes.At(int(i)))
-	if c.bins != nil {
-		code = c.bins[code]
-	}
-	return code
-}
-
-// table returns the bin of each code of a column of bytes.
-func (c *codeView) table() *[256]uint8 {
-	t := new([256]uint8)
-	for code := range t {
-		t[code] = uint8(code)
-		if code < len(c.bins) {
-			t[code] = uint8(c.bins[code])
-		}
-	}
-	return t
-}
+// codeView is the codes of a feature.
+type codeView struct{ codes *dataset.Codes }
 
 // weigh returns the weight of the objects by code, for n codes, and how many codes occur. Every
 // object has weight.
 func (c *codeView) weigh(objects []int64, n int) (weight []int64, present int) {
 	weight = make([]int64, n)
 	if c.codes.U8 != nil {
-		bins := c.table()
 		for i, code := range c.codes.U8 {
-			weight[bins[code]] += objects[i]
+			weight[code] += objects[i]
 		}
 	} else {
 		for i, w := range objects {
-			weight[c.at(int32(i))] += w
+			weight[c.codes.At(i)] += w
 		}
 	}
 	for _, w := range weight {
@@ -207,39 +183,14 @@ func (c *codeView) weigh(objects []int64, n int) (weight []int64, present int) {
 // hash mixes the codes of the objects from position from on into their hashes.
 func (c *codeView) hash(hashes []uint64, from int, seed uint64) {
 	if codes := c.codes.U8; codes != nil {
-		bins := c.table()
 		for i, code := range codes[from : from+len(hashes)] {
-			hashes[i] = mix(hashes[i]^seed, uint64(bins[code])+1)
+			hashes[i] = mix(hashes[i]^seed, uint64(code)+1)
 		}
 		return
 	}
 	for i := range hashes {
-		hashes[i] = mix(hashes[i]^seed, uint64(c.at(int32(from+i)))+1)
+		hashes[i] = mix(hashes[i]^seed, uint64(c.codes.At(from+i))+1)
 	}
-}
-
-// confine returns a feature with only the cuts of a subset, and the bin of each code. Subset 0 is
-// all cuts.
-func confine(f dataset.Feature, subset int) (confined dataset.Feature, bins []uint16) {
-	if subset == 0 || len(f.Subsets) == 0 { // decoded features have empty lists
-		return f, nil
-	}
-	cuts := f.Subsets[subset-1]
-	bin := 0
-	for code := range f.Codes() {
-		for bin < len(cuts) && int(cuts[bin]) < code {
-			bin++
-		}
-		bins = append(bins, uint16(bin))
-	}
-	own := make([]float64, len(cuts))
-	for i, at := range cuts {
-		own[i] = f.Cuts[at]
-	}
-	missing := f.MissingCode()
-	f.Cuts, f.Subsets = own, nil
-	bins[missing] = uint16(f.MissingCode())
-	return f, bins
 }
 
 // addFeatures adds the features with at least two codes among the objects, and returns their
@@ -255,8 +206,7 @@ func (p *problem) addFeatures(o *dataset.Objects, all []dataset.Feature, opts *O
 	list := make([]column, len(all))
 	parallel.Each(len(all), opts.Workers, func(f int) {
 		c := &list[f]
-		c.feature, c.bins = confine(all[f], opts.Subset)
-		c.codes = &o.Codes[f]
+		c.feature, c.codes = all[f], &o.Codes[f]
 		c.weight, c.present = c.weigh(o.Weight, c.feature.Codes())
 	})
 	numbers := make(map[string]int32)
@@ -369,14 +319,13 @@ func fillThrough[T uint8 | uint16](codes []uint16, columns []codeView, objects [
 			at, c := from*width+f, &columns[f]
 			if c.codes.U8 == nil {
 				for i := from; i < to; i++ {
-					rows[at] = T(c.at(int32(i)))
+					rows[at] = T(c.codes.At(i))
 					at += width
 				}
 				continue
 			}
-			bins := c.table()
 			for _, code := range c.codes.U8[from:to] {
-				rows[at] = T(bins[code])
+				rows[at] = T(code)
 				at += width
 			}
 		}
@@ -416,7 +365,7 @@ func hashes(n int, columns []codeView, opts *Options) []uint64 {
 // compare compares the codes of two objects, feature by feature.
 func compare(columns []codeView, i, j int32) int {
 	for f := range columns {
-		if a, b := columns[f].at(i), columns[f].at(j); a != b {
+		if a, b := columns[f].codes.At(int(i)), columns[f].codes.At(int(j)); a != b {
 			return cmp.Compare(a, b)
 		}
 	}

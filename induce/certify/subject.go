@@ -11,8 +11,7 @@ import (
 func ForTree(t *tree.Tree, p induce.Params) Options {
 	theta, _ := Separated(t)
 	return Options{
-		Algorithm: p.Algorithm, Family: p.Family, Theta: theta, Lambda: p.Lambda, Subset: p.Subset,
-		Classes:    p.Classes,
+		Algorithm: p.Algorithm, Family: p.Family, Theta: theta, Lambda: p.Lambda, Classes: p.Classes,
 		RepeatFree: t.Algorithm.RepeatCost == tree.RepeatFree, Seed: t.Algorithm.Seed,
 	}
 }

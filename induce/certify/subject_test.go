@@ -81,9 +81,9 @@ func TestDescribe(t *testing.T) {
 // TestForTree: the bound is of trees like the one that is certified.
 func TestForTree(t *testing.T) {
 	m := mixedTree(tree.Algorithm{Theta: .005, RepeatCost: tree.RepeatFree, Seed: 9})
-	p := induce.Params{Algorithm: split.EC45, Family: split.Both, Lambda: 3, Theta: .005, Subset: 2}
+	p := induce.Params{Algorithm: split.EC45, Family: split.Both, Lambda: 3, Theta: .005}
 	want := certify.Options{
-		Algorithm: split.EC45, Family: split.Both, Lambda: 3, Theta: .2, Subset: 2, RepeatFree: true, Seed: 9,
+		Algorithm: split.EC45, Family: split.Both, Lambda: 3, Theta: .2, RepeatFree: true, Seed: 9,
 	}
 	if diff := cmp.Diff(want, certify.ForTree(m, p)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

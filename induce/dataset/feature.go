@@ -37,10 +37,7 @@ type Feature struct {
 	Values []string  // categorical: the values as spelled, in code order
 	Cuts   []float64 // numeric: strictly increasing and finite; the bin of x is the number of cuts <= x
 	Range  []float64 // numeric: least and greatest value of the training rows; nil: unknown
-	// Subsets holds, for each smaller number of bins, the increasing positions of its cuts
-	// among Cuts (numeric). A tree with fewer bins uses only these cuts.
-	Subsets [][]uint16
-	Type    ValueType // categorical: type of the values in the file, for their order
+	Type   ValueType // categorical: type of the values in the file, for their order
 
 	Missing int64 // number of training rows without a value
 	Other   int64 // number of training rows whose value is in the tail (categorical)

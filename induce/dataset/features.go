@@ -38,13 +38,7 @@ func EncodeFeatures(features []Feature) []byte {
 			b = appendFloat(appendText(b, v), f.ValueCosts[v])
 		}
 		b = appendFloat(appendText(b, f.Group), f.GroupCost)
-		b = binary.AppendUvarint(b, uint64(len(f.Subsets)))
-		for _, subset := range f.Subsets {
-			b = binary.AppendUvarint(b, uint64(len(subset)))
-			for _, at := range subset {
-				b = binary.LittleEndian.AppendUint16(b, at)
-			}
-		}
+		b = append(b, 0) // earlier versions had subsets of the cuts here
 		b = binary.AppendUvarint(b, uint64(len(f.Range)))
 		for _, x := range f.Range {
 			b = appendFloat(b, x)
@@ -91,13 +85,7 @@ func DecodeFeatures(b []byte) ([]Feature, error) {
 			f.ValueCosts[v] = r.Float()
 		}
 		f.Group, f.GroupCost = string(r.Bytes()), r.Float()
-		f.Subsets = make([][]uint16, r.Length(1))
-		for j := range f.Subsets {
-			f.Subsets[j] = make([]uint16, r.Length(2))
-			for k := range f.Subsets[j] {
-				f.Subsets[j][k] = r.Uint16()
-			}
-		}
+		r.Bad = r.Byte() != 0 || r.Bad
 		f.Range = make([]float64, r.Length(8))
 		for j := range f.Range {
 			f.Range[j] = r.Float()

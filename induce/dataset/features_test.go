@@ -42,10 +42,6 @@ func randomFeatures(r *rand.Rand) []dataset.Feature {
 		}
 		for j := range f.Cuts {
 			f.Cuts[j] += r.Float64()
-			if len(f.Subsets) == 0 || r.IntN(20) == 0 {
-				f.Subsets = append(f.Subsets, nil)
-			}
-			f.Subsets[len(f.Subsets)-1] = append(f.Subsets[len(f.Subsets)-1], uint16(j))
 		}
 		for _, v := range f.Values {
 			if r.IntN(5) == 0 {
@@ -117,11 +113,10 @@ func TestFeaturesCut(t *testing.T) {
 // hostileFeatures spoil plainFeatures: the version, the number of features and,
 // by hand, of feature "x" the name (2 to 4), kind and type (4, 5), cuts (6 to
 // 15), values (15 to 18), missing and other (18, 19), cost (20 to 28), value
-// costs (28 to 39), group and its cost (39 to 49), subsets of the cuts (49 to
-// 53), and range (53).
+// costs (28 to 39), group and its cost (39 to 49), a zero (49), and range (50).
 func hostileFeatures() []edit {
 	return []edit{
-		{"empty", 0, 56, nil},
+		{"empty", 0, 53, nil},
 		{"another version", 0, 1, []byte{1}},
 		{"a feature more", 1, 2, []byte{2}},
 		{"a feature less", 1, 2, []byte{0}},
@@ -139,11 +134,9 @@ func hostileFeatures() []edit {
 		{"two value costs", 28, 29, []byte{2}},
 		{"2^64 - 1 bytes of a priced value", 29, 30, uvarint(math.MaxUint64)},
 		{"2^63 bytes of group", 39, 40, uvarint(1 << 63)},
-		{"2^63 subsets of the cuts", 49, 50, uvarint(1 << 63)},
-		{"2^63 cuts of a subset", 50, 51, uvarint(1 << 63)},
-		{"two cuts of a subset", 50, 51, []byte{2}},
-		{"2^61 numbers of range", 53, 54, uvarint(1 << 61)},
-		{"bytes after the features", 56, 56, []byte{0}},
+		{"subsets of the cuts", 49, 50, []byte{1}},
+		{"2^61 numbers of range", 50, 51, uvarint(1 << 61)},
+		{"bytes after the features", 53, 53, []byte{0}},
 	}
 }
 
@@ -151,16 +144,16 @@ func plainFeatures() []dataset.Feature {
 	return []dataset.Feature{{
 		Name: "x", Kind: dataset.Categorical, Type: dataset.Text, Cuts: []float64{1}, Values: []string{"a"}, Missing: 1,
 		Other: 2, Cost: 1,
-		ValueCosts: map[string]float64{"b": 3}, Group: "g", GroupCost: 5, Subsets: [][]uint16{{0}},
+		ValueCosts: map[string]float64{"b": 3}, Group: "g", GroupCost: 5,
 	}}
 }
 
 func TestDecodeFeaturesErrors(t *testing.T) {
 	valid := dataset.EncodeFeatures(plainFeatures())
-	// by hand: 29 bytes, 10 of the priced value, 10 of the group, 4 of the subsets, 1 of the range,
+	// by hand: 29 bytes, 10 of the priced value, 10 of the group, a zero, 1 of the range,
 	// 1 of the unit and 1 of the zone
-	if size := len(valid); size != 56 {
-		t.Fatalf("%d bytes, want 56: the edits are of another format", size)
+	if size := len(valid); size != 53 {
+		t.Fatalf("%d bytes, want 53: the edits are of another format", size)
 	}
 	for _, e := range hostileFeatures() {
 		if got, err := dataset.DecodeFeatures(e.apply(valid)); err == nil || got != nil {

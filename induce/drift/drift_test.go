@@ -243,7 +243,7 @@ func (s *simulated) measure(t *testing.T, r *rand.Rand, train, day int, change f
 		all[i] = int32(i)
 	}
 	summary.AddVector(before, all, nil)
-	f, err := binning.FitFeature("x", summary, binning.FeatureConfig{Bins: []int{128}, Method: binning.Quantile, Categories: 1000, MinRows: 1})
+	f, err := binning.FitFeature("x", summary, binning.FeatureConfig{Bins: 128, Method: binning.Quantile, Categories: 1000, MinRows: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,12 +14,12 @@ type Rule uint8
 
 // The rules.
 const (
-	First      Rule = iota + 1 // the first point of the first tree, whatever its merit
-	Best                       // the cheapest point that is as good as the best point, within chance and the tolerance
-	Highest                    // the point of highest merit; ties: the cheapest
-	OneSE                      // the cheapest point within one standard error of the highest merit
-	Paper                      // lambda from large to small, before the AUC drops
-	Total                      // the point of the least expected cost of tests and errors; ties: the cheapest
+	First   Rule = iota + 1 // the first point of the first tree, whatever its merit
+	Best                    // the cheapest point that is as good as the best point, within chance and the tolerance
+	Highest                 // the point of highest merit; ties: the cheapest
+	OneSE                   // the cheapest point within one standard error of the highest merit
+	Paper                   // lambda from large to small, before the AUC drops
+	Total                   // the point of the least expected cost of tests and errors; ties: the cheapest
 )
 
 func ruleNames() []string {

@@ -11,7 +11,7 @@ import (
 func ExampleAxes_Members() {
 	axes := grid.Axes{
 		Algorithms: []split.Algorithm{split.EC45, split.C45}, Lambdas: []float64{10, 3}, Thetas: []float64{0.005},
-		Families: []split.Family{split.Thresholds}, Bins: 1,
+		Families: []split.Family{split.Thresholds},
 	}
 	for _, m := range axes.Members() {
 		fmt.Println(m.Algorithm.Name, m.Algorithm.Lambda, m.Algorithm.Tests)

@@ -28,7 +28,6 @@ type Axes struct {
 	Lambdas    []float64
 	Thetas     []float64
 	Families   []split.Family
-	Bins       int // how many numbers of bins there are
 
 	Classes  split.Classes
 	MaxDepth int   // 0: unlimited
@@ -38,8 +37,8 @@ type Axes struct {
 	Record tree.Algorithm // what tree.json records equally for all trees
 }
 
-// Members returns a tree for each combination of algorithm, lambda, theta, family of tests and
-// number of bins, without duplicates. Algorithms without a lambda have a lambda of 0, unless they
+// Members returns a tree for each combination of algorithm, lambda, theta and family of tests,
+// without duplicates. Algorithms without a lambda have a lambda of 0, unless they
 // are alone. Algorithms that count prices are left out if all tests cost the same and the grid
 // contains the algorithm without prices. The first tree has the first value of each setting.
 func (a *Axes) Members() []Member {
@@ -61,17 +60,11 @@ func (a *Axes) Members() []Member {
 	return members
 }
 
-// starts returns parameters for each family of tests and number of bins.
+// starts returns parameters for each family of tests.
 func (a *Axes) starts() []induce.Params {
 	var list []induce.Params
 	for _, family := range a.Families {
-		for i := range a.Bins {
-			p := induce.Params{Family: family, Classes: a.Classes, MaxDepth: a.MaxDepth, MinRows: a.MinRows}
-			if a.Bins > 1 {
-				p.Subset = i + 1
-			}
-			list = append(list, p)
-		}
+		list = append(list, induce.Params{Family: family, Classes: a.Classes, MaxDepth: a.MaxDepth, MinRows: a.MinRows})
 	}
 	return list
 }
@@ -99,7 +92,7 @@ func (a *Axes) member(p induce.Params) Member {
 }
 
 // WithPricing returns the grid for tests with different prices. Each tree whose score counts prices
-// and that has the first family of tests and the first number of bins is grown once for each method
+// and that has the first family of tests is grown once for each method
 // of counting them (see split.Pricing). All trees have the least theta of the grid, except the
 // first tree, which stays as it is: several methods of counting prices find more than several
 // thetas, and pruning makes leaves larger. grouped means that groups of features have prices.
@@ -128,7 +121,7 @@ func WithPricing(members []Member, rule frontier.Rule, grouped, freeRepeats bool
 		if i > 0 {
 			priced = append(priced, m)
 		}
-		if m.Params.Family != first.Family || m.Params.Subset != first.Subset {
+		if m.Params.Family != first.Family {
 			continue
 		}
 		if m.Params.Algorithm.ByPrice() {
@@ -207,10 +200,10 @@ func AutoBins(rows int64, classes int) int {
 	return max(bins, min(binsPerClass*classes, mostAutoBins))
 }
 
-// SetBins records the bins of each member: bins has one number, or one for each subset.
-func SetBins(members []Member, bins []int) {
+// SetBins records the bins of all members.
+func SetBins(members []Member, bins int) {
 	for i := range members {
-		members[i].Algorithm.Bins = bins[max(members[i].Params.Subset-1, 0)]
+		members[i].Algorithm.Bins = bins
 	}
 }
 

@@ -63,7 +63,7 @@ func TestFoldsAreTold(t *testing.T) {
 func TestToTeach(t *testing.T) {
 	axes := grid.Axes{
 		Algorithms: []split.Algorithm{split.EC45, split.C45}, Lambdas: []float64{10, 3}, Thetas: []float64{0.005, 0.0005},
-		Families: []split.Family{split.Thresholds, split.Both}, Bins: 1, Priced: true,
+		Families: []split.Family{split.Thresholds, split.Both}, Priced: true,
 	}
 	for _, members := range [][]grid.Member{axes.Members(), grid.WithPricing(axes.Members(), frontier.Best, true, true)} {
 		c := Chooser{

@@ -45,7 +45,7 @@ func ExampleInMemory_Train() {
 		},
 		Members: (&grid.Axes{
 			Algorithms: []split.Algorithm{split.C45, split.EC45}, Lambdas: []float64{1}, Thetas: []float64{0},
-			Families: []split.Family{split.Thresholds}, Bins: 1, Record: tree.Algorithm{LeafEstimate: "smoothed"},
+			Families: []split.Family{split.Thresholds}, Record: tree.Algorithm{LeafEstimate: "smoothed"},
 		}).Members(),
 		Modeller: &grid.Modeller{
 			Label: tree.Label{Column: "class", Classes: []string{"0", "1"}}, Features: features,

@@ -95,8 +95,8 @@ func (d *rows) train(t *testing.T) *tree.Tree {
 		},
 		Members: (&grid.Axes{
 			Algorithms: []split.Algorithm{split.EC45, split.C45}, Lambdas: []float64{10, 1000}, Thetas: []float64{.005, .0005},
-			Families: []split.Family{split.Thresholds, split.Both}, Bins: 1,
-			Record: tree.Algorithm{LeafEstimate: tree.Smoothed.String()},
+			Families: []split.Family{split.Thresholds, split.Both},
+			Record:   tree.Algorithm{LeafEstimate: tree.Smoothed.String()},
 		}).Members(),
 	}
 	for part := range m.Parts {

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/espalier-ml/espalier/induce/binning"
 	"github.com/espalier-ml/espalier/induce/dataset"
@@ -31,21 +29,10 @@ func (s *Settings) Faults(name Namer) []error {
 		s.PerClass.faults(name), s.teacherFaults(name), s.choiceFaults(name))
 }
 
-// binFaults checks how many bins there are, because bins share the codes of a feature.
+// binFaults checks how many bins there are, because a code for missing is left in two bytes.
 func (s *Settings) binFaults(name Namer) []error {
-	codes, texts := 0, make([]string, len(s.Bins))
-	for i, n := range s.Bins {
-		texts[i] = strconv.Itoa(n)
-		codes += n
-	}
-	text := strings.Join(texts, ",")
-	for i, n := range s.Bins {
-		if n < 2 || n > MaxBins || slices.Contains(s.Bins[:i], n) {
-			return []error{fmt.Errorf("%s %s: want numbers from 2 to %d, each once, or auto", name("bins"), text, MaxBins)}
-		}
-	}
-	if codes > MaxBins {
-		return []error{fmt.Errorf("%s %s: want at most %d in all", name("bins"), text, MaxBins)}
+	if s.Bins != 0 && (s.Bins < 2 || s.Bins > MaxBins) {
+		return []error{fmt.Errorf("%s %d: want a number from 2 to %d, or auto", name("bins"), s.Bins, MaxBins)}
 	}
 	return nil
 }

@@ -15,7 +15,7 @@ import (
 func (s *Settings) Members(priced bool) []grid.Member {
 	axes := grid.Axes{
 		Classes: s.Classes, Algorithms: s.Algorithm, Lambdas: s.Lambda, Thetas: s.Theta, Families: s.Tests,
-		Bins: max(1, len(s.Bins)), MaxDepth: s.MaxDepth, MinRows: s.MinRows, Priced: priced || s.Named() || s.FreeRepeats,
+		MaxDepth: s.MaxDepth, MinRows: s.MinRows, Priced: priced || s.Named() || s.FreeRepeats,
 		Record: tree.Algorithm{
 			Binning: s.Binning.String(), LeafEstimate: s.LeafEstimate.String(), Prune: "none", Seed: s.Seed,
 			CostUnit: s.CostUnit, First: s.First, Monotone: s.Monotone,
@@ -33,16 +33,16 @@ func (s *Settings) Members(priced bool) []grid.Member {
 // CheckMembers returns an error if there are too few or too many trees.
 func CheckMembers(members []grid.Member, why string, name Namer) error {
 	if n := len(members); n == 0 || n > grid.Most {
-		return fmt.Errorf("%s, %s, %s, %s and %s make %d trees%s: want 1 to %d", name("algorithm"), name("lambda"),
-			name("theta"), name("tests"), name("bins"), n, why, grid.Most)
+		return fmt.Errorf("%s, %s, %s and %s make %d trees%s: want 1 to %d", name("algorithm"), name("lambda"),
+			name("theta"), name("tests"), n, why, grid.Most)
 	}
 	return nil
 }
 
 // BinsFor returns how many bins to use, given how many rows and classes there are.
-func (s *Settings) BinsFor(rows int64, classes int) []int {
-	if len(s.Bins) == 0 {
-		return []int{grid.AutoBins(rows, classes)}
+func (s *Settings) BinsFor(rows int64, classes int) int {
+	if s.Bins == 0 {
+		return grid.AutoBins(rows, classes)
 	}
 	return s.Bins
 }

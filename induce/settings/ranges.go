@@ -54,7 +54,7 @@ func Spelled(x float64) string {
 	return short
 }
 
-// MaxBins bounds the sum of all numbers of bins, so that a code for missing is left in two bytes.
+// MaxBins bounds the number of bins, so that a code for missing is left in two bytes.
 const MaxBins = math.MaxUint16 - 1
 
 // RangeOf returns the valid range of a numeric setting.

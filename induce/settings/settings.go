@@ -57,14 +57,14 @@ type Columns struct {
 	MaxValues     int            // distinct numbers of a column that are counted exactly
 }
 
-// Growth describes how trees grow: a tree for each combination of Algorithm, Lambda, Theta, Tests
-// and Bins.
+// Growth describes how trees grow: a tree for each combination of Algorithm, Lambda, Theta and
+// Tests.
 type Growth struct {
 	Algorithm []split.Algorithm // scores of tests, such as split.EC45
 	Lambda    []float64         // weights of the impurity reduction; empty: the paper's grid, see grid.AutoLambdas
 	Theta     []float64         // shares of the rows at or below which a node is a leaf
 	Tests     []split.Family    // tests that nodes may have, such as split.Thresholds
-	Bins      []int             // how many bins a numeric feature has; empty: see grid.AutoBins
+	Bins      int               // how many bins a numeric feature has; 0: see grid.AutoBins
 
 	Classes      split.Classes // whose classes count for impurity and the stopping rule
 	LeafEstimate tree.Estimate // how the class probabilities of leaves are estimated
@@ -144,7 +144,7 @@ func Accurate() Settings {
 func Paper() Settings {
 	s := Default()
 	s.grow(split.OneHot)
-	s.Bins, s.Binning, s.LeafEstimate, s.Classes = []int{5}, binning.KMeans, tree.Majority, split.OfObjects
+	s.Bins, s.Binning, s.LeafEstimate, s.Classes = 5, binning.KMeans, tree.Majority, split.OfObjects
 	return s
 }
 

@@ -33,14 +33,14 @@ func TestPresetsAreValid(t *testing.T) {
 // TestFaults: each fault names its setting and what is wanted, and has no further faults as consequences.
 func TestFaults(t *testing.T) {
 	for want, change := range map[string]func(s *settings.Settings){
-		"Theta 1.5: want a number from 0 to 1":        func(s *settings.Settings) { s.Theta = []float64{0.1, 1.5} },
-		"Lambda NaN: want a number":                   func(s *settings.Settings) { s.Lambda = []float64{math.NaN()} },
-		"Tolerance -1: want":                          func(s *settings.Settings) { s.Tolerance = -1 },
-		"MaxClasses 0: want a whole number from 1":    func(s *settings.Settings) { s.MaxClasses = 0 },
-		"MaxCategories 65534: want a whole number":    func(s *settings.Settings) { s.MaxCategories = 65534 },
-		"Bins 40000,40001: want at most 65534 in all": func(s *settings.Settings) { s.Bins = []int{40000, 40001} },
-		"Bins 1: want numbers from 2":                 func(s *settings.Settings) { s.Bins = []int{1} },
-		"Folds 1: want auto, 0 or 2 to 100":           func(s *settings.Settings) { s.Folds = crossvalidate.Setting{Number: 1} },
+		"Theta 1.5: want a number from 0 to 1":      func(s *settings.Settings) { s.Theta = []float64{0.1, 1.5} },
+		"Lambda NaN: want a number":                 func(s *settings.Settings) { s.Lambda = []float64{math.NaN()} },
+		"Tolerance -1: want":                        func(s *settings.Settings) { s.Tolerance = -1 },
+		"MaxClasses 0: want a whole number from 1":  func(s *settings.Settings) { s.MaxClasses = 0 },
+		"MaxCategories 65534: want a whole number":  func(s *settings.Settings) { s.MaxCategories = 65534 },
+		"Bins 65535: want a number from 2 to 65534": func(s *settings.Settings) { s.Bins = 65535 },
+		"Bins 1: want a number from 2":              func(s *settings.Settings) { s.Bins = 1 },
+		"Folds 1: want auto, 0 or 2 to 100":         func(s *settings.Settings) { s.Folds = crossvalidate.Setting{Number: 1} },
 		"Alpha 0.1 is of one currency": func(s *settings.Settings) {
 			s.Alpha, s.Prune = new(0.1), []prune.Currency{prune.Leaves, prune.Cost}
 		},

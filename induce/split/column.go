@@ -24,10 +24,6 @@ type Column struct {
 	// must not fall; -1, it must not rise; 0: no constraint.
 	Monotone int8
 
-	// ThresholdsFrom holds, by subset of the cuts (see Criterion.Confine) and by code, the least
-	// threshold at or above the code; Codes if absent.
-	ThresholdsFrom [][]int32 `json:",omitempty"`
-
 	// Floor is the least divisor of a score; see Columns.
 	Floor float64 `json:",omitempty"`
 	Unit  float64 `json:",omitempty"` // factor of all prices in scores, a power of two; 0 means 1
@@ -47,9 +43,6 @@ func NewColumn(f *dataset.Feature) Column {
 		Codes: f.Codes(), Numeric: f.Kind == dataset.Numeric, Cost: f.Cost, Group: f.Group,
 		GroupCost: f.GroupCost,
 	}
-	for _, cuts := range f.Subsets {
-		c.ThresholdsFrom = append(c.ThresholdsFrom, thresholdsFrom(cuts, c.Codes))
-	}
 	if len(f.ValueCosts) == 0 {
 		return c
 	}
@@ -63,35 +56,6 @@ func NewColumn(f *dataset.Feature) Column {
 		}
 	}
 	return c
-}
-
-// thresholdsFrom returns by code the least threshold at or above the code, among the given cuts.
-func thresholdsFrom(cuts []uint16, codes int) []int32 {
-	from := make([]int32, codes+1)
-	next, at := int32(codes), len(cuts)
-	for code := codes; code >= 0; code-- {
-		if at > 0 && int(cuts[at-1])+1 == code {
-			next, at = int32(code), at-1
-		}
-		from[code] = next
-	}
-	return from
-}
-
-// threshold returns the least threshold at or above a code, in a subset of the cuts.
-func (c *Column) threshold(subset, code int) int {
-	if subset == 0 || c.ThresholdsFrom == nil {
-		return code
-	}
-	return int(c.ThresholdsFrom[subset-1][code])
-}
-
-// whole reports whether a subset contains all cuts of the feature.
-func (c *Column) whole(subset int) bool { return subset == 0 || c.ThresholdsFrom == nil }
-
-// binEnd returns the first code after the bin that starts at code from, for a subset of the cuts.
-func (c *Column) binEnd(subset, from int) int {
-	return min(c.threshold(subset, from+1), c.missing())
 }
 
 // Paid lists what has been paid for a feature on the path to a node.

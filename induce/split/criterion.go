@@ -14,7 +14,6 @@ type Criterion struct {
 	total   float64 // W, the weight of all objects
 	light   float64 // theta W: objects that weigh more are heavy
 	xlogx   xlogx
-	subset  int // index of the subset of cuts in use, starting at 1; 0: all cuts
 	pricing Pricing
 	classes Classes
 }
@@ -26,13 +25,6 @@ func NewCriterion(a Algorithm, f Family, lambda, theta float64, total int64) *Cr
 		definition: a.definition(), family: f, lambda: lambda,
 		total: float64(total), light: theta * float64(total), xlogx: newXlogx(),
 	}
-}
-
-// Confine restricts tests of numeric features to a subset of their cuts: a number
-// from 1 among dataset.Feature.Subsets, or 0 for all cuts. It returns the criterion.
-func (c *Criterion) Confine(subset int) *Criterion {
-	c.subset = subset
-	return c
 }
 
 // Count sets how scores count prices. It returns the criterion.

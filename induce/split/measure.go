@@ -7,7 +7,7 @@ import "math"
 func (t *Team) thresholds() {
 	s := t.exact
 	many := len(t.n.N) > 2
-	if !many && !s.c.gini && s.column.whole(s.c.subset) {
+	if !many && !s.c.gini {
 		t.thresholdsOfTwo()
 		return
 	}
@@ -25,16 +25,12 @@ func (t *Team) thresholds() {
 	if int(s.present[last-1]) == missing { // a missing value takes the no branch
 		last--
 		t.add(missing, &sum)
-		if last > 0 && s.column.threshold(s.c.subset, 1) <= int(s.present[0]) {
+		if last > 0 && s.present[0] > 0 {
 			t.measure(-1, true, &sum)
 		}
 	}
-	subset := !s.column.whole(s.c.subset)
 	for i, code := range s.present[:max(last-1, 0)] {
 		t.add(int(code), &sum)
-		if subset && s.column.threshold(s.c.subset, int(code)+1) > int(s.present[i+1]) {
-			continue
-		}
 		t.measure(i, true, &sum)
 	}
 }
@@ -79,7 +75,7 @@ func (t *Team) add(code int, sum *outcome) {
 	}
 }
 
-// bins measures the tests for single bins, with all cuts.
+// bins measures the tests for single bins.
 func (t *Team) bins() {
 	missing := t.exact.column.missing()
 	if len(t.n.N) == 2 && !t.exact.c.gini {
@@ -126,38 +122,6 @@ func (t *Team) measureCells(at int, cells []int64) {
 // pairs returns how many pairs of objects have different classes, given the sum of the squared
 // number of objects by class.
 func pairs(objects, squares int64) int64 { return (objects*objects - squares) / 2 }
-
-// mergedBins measures the tests for single bins, with a subset of the cuts, as Scanner.mergedBins
-// does.
-func (t *Team) mergedBins() {
-	s := t.exact
-	missing := s.column.missing()
-	to := s.column.binEnd(s.c.subset, 0)
-	for at := 0; at < len(s.present) && int(s.present[at]) != missing; {
-		for int(s.present[at]) >= to {
-			to = s.column.binEnd(s.c.subset, to)
-		}
-		var sum outcome
-		if len(t.n.N) > 2 {
-			clear(t.acc)
-			clear(t.termsOne)
-			copy(t.termsRest, t.nodeTerms)
-			sum.rest = t.nodeSquares
-		}
-		if t.tests == batchSize {
-			t.score()
-		}
-		first := at
-		for ; at < len(s.present) && int(s.present[at]) < to; at++ {
-			t.add(int(s.present[at]), &sum)
-		}
-		if at-first == len(s.present) { // all objects are in this bin
-			return
-		}
-		t.end[t.tests] = int32(at)
-		t.measure(first, false, &sum)
-	}
-}
 
 // measure measures the test with the running sums sum. If no is true, they are the sums of outcome
 // 0.

@@ -141,46 +141,19 @@ func (s *Scanner) visit(selecting bool) {
 	}
 	missing := s.column.missing()
 	if s.column.Monotone == 0 && (s.c.family == OneHot || s.c.family == Both) {
-		if s.column.whole(s.c.subset) {
-			s.bins(missing, selecting)
-		} else {
-			s.mergedBins(missing, selecting)
-		}
+		s.bins(missing, selecting)
 	}
 	if last := s.present[len(s.present)-1]; int(last) == missing {
 		s.single(Missing, last, s.column.Cost, selecting)
 	}
 }
 
-// bins visits the tests for single bins, with all cuts: each bin is a code.
+// bins visits the tests for single bins.
 func (s *Scanner) bins(missing int, selecting bool) {
 	for _, code := range s.present {
 		if int(code) != missing {
 			s.single(Bin, code, s.column.Cost, selecting)
 		}
-	}
-}
-
-// mergedBins visits the tests for single bins, with a subset of the cuts: each bin is a range of
-// codes.
-func (s *Scanner) mergedBins(missing int, selecting bool) {
-	from, to := 0, s.column.binEnd(s.c.subset, 0)
-	for at := 0; at < len(s.present) && int(s.present[at]) != missing; {
-		for int(s.present[at]) >= to {
-			from, to = to, s.column.binEnd(s.c.subset, to)
-		}
-		var heavy Heavy
-		clear(s.acc)
-		first := at
-		for ; at < len(s.present) && int(s.present[at]) < to; at++ {
-			s.add(int(s.present[at]), &heavy)
-		}
-		if at-first == len(s.present) { // all objects are in this bin
-			return
-		}
-		var no, yes side
-		s.part(s.acc, &heavy, &yes, &no)
-		s.weigh(Test{s.feature, Bin, from, to - from - 1}, s.column.Cost, &no, &yes, selecting)
 	}
 }
 
@@ -222,13 +195,13 @@ func (s *Scanner) thresholds(selecting bool) {
 	if int(s.present[last-1]) == missing { // a missing value takes the no branch
 		last--
 		s.add(missing, &heavy)
-		if last > 0 {
-			s.threshold(1, int(s.present[0]), &heavy, selecting)
+		if last > 0 && s.present[0] > 0 {
+			s.threshold(1, &heavy, selecting)
 		}
 	}
-	for i, code := range s.present[:max(last-1, 0)] {
+	for _, code := range s.present[:max(last-1, 0)] {
 		s.add(int(code), &heavy)
-		s.threshold(int(code)+1, int(s.present[i+1]), &heavy, selecting)
+		s.threshold(int(code)+1, &heavy, selecting)
 	}
 }
 
@@ -244,13 +217,8 @@ func (s *Scanner) add(code int, heavy *Heavy) {
 	}
 }
 
-// threshold scores the lowest threshold in [from, to], if there is one. The running sums hold its
-// no side.
-func (s *Scanner) threshold(from, to int, heavy *Heavy, selecting bool) {
-	code := s.column.threshold(s.c.subset, from)
-	if code > to {
-		return
-	}
+// threshold scores a threshold. The running sums hold its no side.
+func (s *Scanner) threshold(code int, heavy *Heavy, selecting bool) {
 	var no, yes side
 	s.part(s.acc, heavy, &no, &yes)
 	if s.n.Ordered && s.column.Monotone != 0 && !s.ordered(&no, &yes) {

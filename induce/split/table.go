@@ -75,11 +75,9 @@ func (b *table) outcome(index int32) []int64 {
 
 // Strides returns the strides of the classes if Scan looks up the tests of a feature, and nil otherwise. The sums of
 // the strides of objects by code then suffice for Scan, see Histogram.Tally. A feature's tests are looked up in a
-// small node of objects that weigh 1 each, if the prices of all tests are the same, each code is a bin, and
-// thresholds are between all codes.
+// small node of objects that weigh 1 each, if the prices of all tests are the same.
 func (t *Team) Strides(column *Column) []int32 {
-	if t.exactly || len(t.table.strides) == 0 || column.Monotone != 0 || column.Costs != nil && !column.Numeric ||
-		column.Numeric && !column.whole(t.exact.c.subset) {
+	if t.exactly || len(t.table.strides) == 0 || column.Monotone != 0 || column.Costs != nil && !column.Numeric {
 		return nil
 	}
 	return t.table.strides

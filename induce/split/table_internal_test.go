@@ -58,7 +58,6 @@ func TestTeamLooksUp(t *testing.T) {
 		{Column{Codes: 3, Numeric: true, Cost: 1}, true},
 		{Column{Codes: 3, Cost: 1}, true},
 		{Column{Codes: 3, Cost: 1, Costs: []float64{1, 2, 3}}, false},
-		{Column{Codes: 3, Numeric: true, Cost: 1, ThresholdsFrom: [][]int32{{2, 2, 2, 3}}}, true}, // all cuts
 	} {
 		team.Load(0, &test.column, cells, nil)
 		team.Scan(best)

@@ -96,7 +96,6 @@ type batch struct {
 	tests int
 
 	at         [batchSize]int32     // position among the present codes; for a threshold, the last code of the no side
-	end        [batchSize]int32     // for a merged bin, the position after its last code
 	one, rest  [batchSize]float64   // weights of the outcomes
 	pairs      [batchSize]float64   // heterogeneous pairs of one
 	pairsRest  [batchSize]float64   // heterogeneous pairs of rest
@@ -114,8 +113,7 @@ func NewTeam(features int) *Team {
 // same tests in the same way.
 func (c *Criterion) Joins(other *Criterion) bool {
 	teams := func(c *Criterion) bool { return c.terms <= AllTerms && c.family != Multiways }
-	return teams(c) && teams(other) && c.gini == other.gini &&
-		c.subset == other.subset && c.total == other.total
+	return teams(c) && teams(other) && c.gini == other.gini && c.total == other.total
 }
 
 // Node starts a node. The criteria must join each other. If exactly is true, there must be a single
@@ -359,11 +357,7 @@ func (t *Team) visit() {
 		if t.sameBins() {
 			return
 		}
-		if s.column.whole(s.c.subset) {
-			t.bins()
-		} else {
-			t.mergedBins()
-		}
+		t.bins()
 		t.score()
 	}
 	if last := len(s.present) - 1; int(s.present[last]) == s.column.missing() {
@@ -377,8 +371,7 @@ func (t *Team) visit() {
 // tests divide the node in the same way as its only threshold.
 func (t *Team) sameBins() bool {
 	s := t.exact
-	if t.found != nil || len(s.present) != 2 || int(s.present[1]) == s.column.missing() || !t.slots[slotThresholds] ||
-		!s.column.whole(s.c.subset) {
+	if t.found != nil || len(s.present) != 2 || int(s.present[1]) == s.column.missing() || !t.slots[slotThresholds] {
 		return false
 	}
 	objects, cells := int64(0), s.cells(int(s.present[0]))
@@ -455,26 +448,12 @@ func (t *Team) test(i int, no, yes *side) (Test, float64) {
 		s.singleSides(int(s.present[at]), no, yes)
 		return t.codeTest(int(s.present[at]))
 	}
+	if t.slot == slotBins {
+		s.singleSides(int(s.present[at]), no, yes)
+		return Test{s.feature, Bin, int(s.present[at]), 0}, s.column.Cost
+	}
 	clear(s.acc)
 	var heavy Heavy
-	if t.slot == slotBins {
-		from, to := at, at+1
-		test := Test{s.feature, Bin, int(s.present[at]), 0}
-		if !s.column.whole(s.c.subset) {
-			to = int(t.end[i])
-			test.Code = 0
-			end := s.column.binEnd(s.c.subset, 0)
-			for int(s.present[at]) >= end {
-				test.Code, end = end, s.column.binEnd(s.c.subset, end)
-			}
-			test.Span = end - test.Code - 1
-		}
-		for _, code := range s.present[from:to] {
-			s.add(int(code), &heavy)
-		}
-		s.part(s.acc, &heavy, yes, no)
-		return test, s.column.Cost
-	}
 	if last := s.present[len(s.present)-1]; int(last) == s.column.missing() {
 		s.add(int(last), &heavy)
 	}
@@ -486,5 +465,5 @@ func (t *Team) test(i int, no, yes *side) (Test, float64) {
 	if at >= 0 {
 		from = int(s.present[at]) + 1
 	}
-	return Test{s.feature, Threshold, s.column.threshold(s.c.subset, from), 0}, s.column.Cost
+	return Test{s.feature, Threshold, from, 0}, s.column.Cost
 }

@@ -9,7 +9,7 @@ import (
 )
 
 // team returns criteria that join each other, for a node without heavy objects.
-func team(r *rand.Rand, total int64, subset int) []*split.Criterion {
+func team(r *rand.Rand, total int64) []*split.Criterion {
 	gini := r.IntN(2) == 0
 	algorithms := []split.Algorithm{split.EC45, split.ASR, split.C45, split.CC45}
 	if gini {
@@ -23,14 +23,14 @@ func team(r *rand.Rand, total int64, subset int) []*split.Criterion {
 			Prices: split.Prices(r.IntN(4)),
 			SetUps: []split.SetUps{split.PaidSetUps, split.SharedSetUps, split.FreeSetUps}[r.IntN(3)],
 		}
-		c := split.NewCriterion(a, family, lambda, theta, total).Confine(subset).Count(pricing).Stop(split.OfRows)
+		c := split.NewCriterion(a, family, lambda, theta, total).Count(pricing).Stop(split.OfRows)
 		criteria = append(criteria, c)
 	}
 	return criteria
 }
 
-// lightNode draws a node without heavy objects, of large weights now and then, and
-// with features whose cuts have a subset. A small node has few objects, which weigh 1 each.
+// lightNode draws a node without heavy objects, of large weights now and
+// then. A small node has few objects, which weigh 1 each.
 func lightNode(r *rand.Rand, small bool) *node {
 	n := &node{classes: 2 + r.IntN(5)}
 	for range 1 + r.IntN(5) {
@@ -42,15 +42,6 @@ func lightNode(r *rand.Rand, small bool) *node {
 		}
 		if c.Numeric {
 			c.Codes += r.IntN(600)
-			var from []int32
-			next := int32(c.Codes)
-			for code := c.Codes; code >= 0; code-- {
-				if code > 0 && code < c.Codes && r.IntN(3) == 0 {
-					next = int32(code)
-				}
-				from = append([]int32{next}, from...)
-			}
-			c.ThresholdsFrom = [][]int32{from}
 		}
 		n.columns = append(n.columns, c)
 	}
@@ -119,7 +110,7 @@ func TestTeam(t *testing.T) {
 		if seed%3 == 2 {
 			n.unpaired(r)
 		}
-		criteria := team(r, n.total, r.IntN(2))
+		criteria := team(r, n.total)
 		for i, c := range criteria {
 			if !c.Joins(criteria[0]) || !criteria[0].Joins(c) {
 				t.Fatalf("seed %d: criterion %d does not join the team", seed, i)

@@ -6,8 +6,7 @@ type Test struct {
 	Feature int
 	Kind    Kind
 	Code    int // least code of outcome 1 (threshold, bin), or its only code; 0 for multiway
-	// Span is, for a bin between two cuts of a subset, the number of further codes of
-	// outcome 1.
+	// Span is the number of further codes of outcome 1 of a bin, in trees of earlier versions.
 	Span int `json:",omitempty"`
 }
 

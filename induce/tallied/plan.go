@@ -18,7 +18,7 @@ type Plan struct {
 	Columns []int    `json:"columns"`  // by feature: its position in Spec.Columns
 	Classes []string `json:"classes"`
 	Dropped int64    `json:"dropped"` // rows without a label
-	Bins    []int    `json:"bins"`    // greatest number of bins of a numeric feature, by subset
+	Bins    int      `json:"bins"`    // greatest number of bins of a numeric feature
 	weighing.Rule
 	TrainRows int64 `json:"train_rows,omitempty"` // training rows with weights above 0
 
@@ -82,7 +82,7 @@ func (s *Spec) Fit(sums *Sums) (*Plan, error) {
 
 // fitColumn fits the bins or the categories of one feature to its summary.
 func (s *Spec) fitColumn(
-	column *dataset.FeatureColumn, sum *binning.Summary, bins []int, unit dataset.Unit, rows int64,
+	column *dataset.FeatureColumn, sum *binning.Summary, bins int, unit dataset.Unit, rows int64,
 ) (dataset.Feature, error) {
 	c := &s.Settings
 	zone := dataset.NoZone

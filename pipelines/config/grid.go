@@ -16,10 +16,10 @@ func (p *Parsed) SettleBins(rows int64) {
 	grid.SetBins(p.Grid, p.BinsFor(1))
 }
 
-// BinsFor returns the numbers of bins for a label with this many classes.
-func (p *Parsed) BinsFor(classes int) []int {
-	if len(p.Bins) == 0 {
-		return []int{grid.AutoBins(p.rows, classes)}
+// BinsFor returns the number of bins for a label with this many classes.
+func (p *Parsed) BinsFor(classes int) int {
+	if p.Bins == 0 {
+		return grid.AutoBins(p.rows, classes)
 	}
 	return p.Bins
 }

@@ -122,12 +122,23 @@ func spellMadeUp(rows *int64) string {
 	return strconv.FormatInt(*rows, 10)
 }
 
-func parseBins(text string) (int, error) {
-	n, err := strconv.Atoi(text)
+// parseBins reads a number of bins, or auto.
+func parseBins(items []string) (int, error) {
+	if slices.Equal(items, []string{auto}) {
+		return 0, nil
+	}
+	n, err := strconv.Atoi(strings.Join(items, ","))
 	if err != nil {
-		return 0, fmt.Errorf("want numbers from 2 to %d, each once, or auto", settings.MaxBins)
+		return 0, fmt.Errorf("want a number from 2 to %d, or auto", settings.MaxBins)
 	}
 	return n, nil
+}
+
+func spellBins(bins int) []string {
+	if bins == 0 {
+		return []string{auto}
+	}
+	return []string{strconv.Itoa(bins)}
 }
 
 // parseMonotone reads constraints such as age=+1 or income=-1.

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 
 	"github.com/espalier-ml/espalier/induce/binning"
 	"github.com/espalier-ml/espalier/induce/dataset"
@@ -206,7 +205,7 @@ func (c *Train) testSettings() []setting.Setting {
 			Help: "tests that compete: onehot, threshold, both or multiway",
 		},
 		{
-			Name: "bins", Value: setting.Choices(&c.Bins, setting.EachBy(auto, parseBins), setting.SpellEach(auto, strconv.Itoa)),
+			Name: "bins", Value: setting.Choices(&c.Bins, parseBins, spellBins),
 			Help: "bins of a numeric feature; auto: 128, 512 from 30,000 rows on, and at least 16 for each class",
 		},
 		{
@@ -439,7 +438,7 @@ func Preset(name string) (Train, error) {
 // Parsed is the form of a validated configuration that a run uses, and refines as it learns more.
 type Parsed struct {
 	Grid      []grid.Member
-	Bins      []int // numbers of bins: see Params.Subset and BinsFor; empty: auto
+	Bins      int // see BinsFor; 0: auto
 	Selection selection.Settings
 
 	rows int64 // number of input rows: see SettleBins
@@ -467,9 +466,6 @@ func (c *Train) Parse() (*Parsed, error) {
 // conflictsOfEarlier returns the faults of --cuts_from and --refit.
 func (c *Train) conflictsOfEarlier() []error {
 	var faults []error
-	if c.CutsFrom != "" && len(c.Bins) > 1 {
-		faults = append(faults, fmt.Errorf("--cuts_from takes the bins of %s: leave out --bins", c.CutsFrom))
-	}
 	if c.Refit != "" && c.CutsFrom != "" {
 		faults = append(faults, errors.New("--refit takes the cuts of the same run: leave out --cuts_from"))
 	}

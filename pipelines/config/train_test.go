@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -48,9 +47,8 @@ func TestGrids(t *testing.T) {
 		"with prices": {func(c *config.Train) {
 			c.FreeRepeats, c.Algorithm = true, []split.Algorithm{split.EC45, split.C45, split.CC45}
 		}, (4 + 2) * 2 * 2, true},
-		"the paper's":     {func(c *config.Train) { c.Lambda, c.Theta = nil, []float64{0.005} }, (9 + 1) * 2, true},
-		"thresholds":      {func(c *config.Train) { c.Tests = []split.Family{split.Thresholds} }, (4 + 1) * 2, false},
-		"numbers of bins": {func(c *config.Train) { c.Bins, c.Tests = []int{8, 32}, []split.Family{split.Both} }, (4 + 1) * 2 * 2, true},
+		"the paper's": {func(c *config.Train) { c.Lambda, c.Theta = nil, []float64{0.005} }, (9 + 1) * 2, true},
+		"thresholds":  {func(c *config.Train) { c.Tests = []split.Family{split.Thresholds} }, (4 + 1) * 2, false},
 	} {
 		c := required()
 		test.change(&c)
@@ -79,11 +77,11 @@ func TestAutoBins(t *testing.T) {
 	} {
 		p := parsed(t, required())
 		p.SettleBins(c.rows)
-		if got := p.GridFor(c.classes)[0].Algorithm.Bins; !slices.Equal(p.BinsFor(c.classes), []int{c.want}) || got != c.want {
+		if got := p.GridFor(c.classes)[0].Algorithm.Bins; p.BinsFor(c.classes) != c.want || got != c.want {
 			t.Errorf("%+v: %v bins, %d in the tree", c, p.BinsFor(c.classes), got)
 		}
-		p.Bins = []int{48}
-		if got := p.BinsFor(c.classes); !slices.Equal(got, []int{48}) {
+		p.Bins = 48
+		if got := p.BinsFor(c.classes); got != 48 {
 			t.Errorf("%+v: %v bins, want the 48 that were asked for", c, got)
 		}
 	}
@@ -153,7 +151,7 @@ func TestFaults(t *testing.T) {
 		"threshold tests":              func(c *config.Train) { c.Monotone, c.Tests = map[string]int8{"a": 1}, []split.Family{split.OneHot} },
 		"both --first and --forbid":    func(c *config.Train) { c.First, c.Forbid = []string{"a"}, []string{"a"} },
 		"both --monotone and --forbid": func(c *config.Train) { c.Monotone, c.Forbid = map[string]int8{"a": 1}, []string{"a"} },
-		"--bins":                       func(c *config.Train) { c.Bins = []int{8, 8} },
+		"--bins":                       func(c *config.Train) { c.Bins = 1 },
 		"trees: want 1 to 256": func(c *config.Train) {
 			c.Theta = nil
 			for i := range 60 {
@@ -189,13 +187,13 @@ func TestTexts(t *testing.T) {
 	}
 	c := required()
 	err := json.Unmarshal([]byte(`{"split": "part", "monotone": ["b=1", "a=-1"], "certificate": "quick", "class_weights": "balanced",
-		"lambda": "auto", "prune": "none", "bins": [4, 8], "costs": {"costs": {"a": 2.5}, "groups": [{"Name": "g", "Features": ["a"]}]}}`), &c)
+		"lambda": "auto", "prune": "none", "bins": [8], "costs": {"costs": {"a": 2.5}, "groups": [{"Name": "g", "Features": ["a"]}]}}`), &c)
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := required()
 	want.SplitColumn, want.Monotone, want.Certificate, want.BalanceClasses = "part", map[string]int8{"a": -1, "b": 1}, true, true
-	want.Lambda, want.Prune, want.Bins, want.Costs = nil, nil, []int{4, 8}, map[string]float64{"a": 2.5}
+	want.Lambda, want.Prune, want.Bins, want.Costs = nil, nil, 8, map[string]float64{"a": 2.5}
 	want.Groups = []settings.CostGroup{{Name: "g", Features: []string{"a"}}}
 	if diff := cmp.Diff(want.Training, c.Training); diff != "" || len(c.Deprecated()) != 1 || len(want.Deprecated()) > 0 {
 		t.Errorf("notes %q (-want +got):\n%s", c.Deprecated(), diff)
@@ -210,7 +208,7 @@ func TestTexts(t *testing.T) {
 	}
 	for _, part := range []string{
 		`"split":"70/10/20"`, `"split_column":"part"`, `"monotone":["a=-1","b=+1"]`, `"lambda":"auto"`,
-		`"prune":"none"`, `"bins":[4,8]`, `"theta":[0.005,0.0005]`, `"alpha":"auto"`, `"folds":"auto"`, `"class_weights":"balanced"`,
+		`"prune":"none"`, `"bins":8`, `"theta":[0.005,0.0005]`, `"alpha":"auto"`, `"folds":"auto"`, `"class_weights":"balanced"`,
 		`"repeat_cost":"full"`, `"certificate":"auto"`, `"priors":""`, `"costs":{"costs":{"a":2.5},"groups":[{`,
 	} {
 		if !strings.Contains(string(b), part) {

@@ -73,7 +73,7 @@ func fit(column *dataset.FeatureColumn, summary []byte, minRows int64) (dataset.
 	if err != nil {
 		return none, err
 	}
-	c := binning.FeatureConfig{Method: binning.Quantile, Bins: []int{Ranges}, Categories: MostValues, MinRows: minRows, Unit: column.Unit}
+	c := binning.FeatureConfig{Method: binning.Quantile, Bins: Ranges, Categories: MostValues, MinRows: minRows, Unit: column.Unit}
 	if s.Kind() == dataset.Numeric && s.Exact() && s.Distinct() <= MostNumbers {
 		none.Type = dataset.Number
 		none.Values, _ = s.Spelled()

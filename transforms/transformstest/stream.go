@@ -181,7 +181,7 @@ func (f *keepFn) ProcessElement(b []byte) {
 func trainConfig() transforms.TrainConfig {
 	c := transforms.SingleTrainConfig("class")
 	c.Ignore = []string{"id", "millis"}
-	c.Bins = []int{32}
+	c.Bins = 32
 	return c
 }
 
