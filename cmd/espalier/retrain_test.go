@@ -359,6 +359,22 @@ func TestRetrainKilled(t *testing.T) {
 	if longtest.Enabled() {
 		kills = 60
 	}
+	// The first attempt is killed once it is in the history.
+	c := exec.CommandContext(t.Context(), binary, "retrain", n.config, "--date", dateOf(t, 5))
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	running := func() bool {
+		return slices.ContainsFunc(n.attempts(t), func(a *retraining.Attempt) bool { return a.Outcome == retraining.Running })
+	}
+	for range 10_000 {
+		if running() {
+			break
+		}
+		time.Sleep(time.Millisecond)
+	}
+	_ = c.Process.Kill()
+	_ = c.Wait() // it was killed
 	// Early moments come first: the first attempt that ends by itself ends the day.
 	moments := make([]float64, kills)
 	for i := range moments {
@@ -381,7 +397,7 @@ func TestRetrainKilled(t *testing.T) {
 	if now := n.inUse(t); !strings.Contains(now, dateOf(t, 5)) {
 		t.Errorf("the run in use is %s, want that of the day", now)
 	}
-	if !slices.ContainsFunc(n.attempts(t), func(a *retraining.Attempt) bool { return a.Outcome == retraining.Running }) {
+	if !running() {
 		t.Error("no killed attempt is in the history")
 	}
 }

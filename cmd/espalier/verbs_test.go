@@ -236,7 +236,6 @@ func TestFirst(t *testing.T) {
 	}{
 		{[]string{"--lambda", "auto", "--select", "first"}, "--lambda auto is a choice"},
 		{[]string{"--lambda", "1,10"}, "--lambda 1,10: --select first uses only the first value"},
-		{[]string{"--bins", "5,9"}, "--bins 5,9: --select first"},
 		{
 			[]string{"--max_expected_cost", "2"},
 			"--max_expected_cost 2 is a budget to choose by: --select first chooses nothing",
