@@ -329,7 +329,11 @@ def judge_metrics(judge, tree, metrics, rows, scored, label, split, weight, by_p
         if not some.any() or not given.get(part):
             judge.expect(not some.any() or part == 'train', f'no metrics of {part}')
             continue
-        m = measured(tree, p[some], class_[some], truth[some], w[some], cost[some], tests[some])
+        judged = w[some]
+        if 'priors' in tree.label:  # a class counts as much as its prior says
+            sums = np.bincount(truth[some], judged, len(tree.classes))
+            judged = judged * np.divide(tree.label['priors'], sums, out=np.zeros(len(sums)), where=sums > 0)[truth[some]]
+        m = measured(tree, p[some], class_[some], truth[some], judged, cost[some], tests[some])
         distinct = len(np.unique(np.column_stack([leaf[some], p[some]]), axis=0))
         rounded = tree.version > 1 and distinct * len(tree.classes) > exact
         for name, want in m.items():
