@@ -29,13 +29,16 @@ func BenchmarkEvaluateSlices(b *testing.B) {
 	const rows = 1 << 17
 	t, random := stump(), rand.New(rand.NewPCG(3, 1))
 	for _, columns := range []int{0, 1, 4} {
-		f := &rowEvaluator{EvaluateRowsConfig: EvaluateRowsConfig{Parts: []dataset.Part{dataset.Validation, dataset.Test}}}
+		spec := new(RowSpec)
+		f := &rowEvaluator{
+			EvaluateRowsConfig: EvaluateRowsConfig{Parts: []dataset.Part{dataset.Validation, dataset.Test}}, spec: spec,
+		}
 		if columns > 0 {
 			f.Slices = new(Slices)
 		}
 		f.trees, f.groups = []scannedTree{{Tree: t, scorer: t.Scorer(), inputs: []int{0}}}, 1
 		w := &scanWorker{classes: make([]uint16, rows), scores: make([]tree.Scores, 1)}
-		g := &rowGroup{spec: &RowSpec{}, rows: rows, parts: make([]dataset.Part, rows)}
+		g := &rowGroup{spec: spec, rows: rows, parts: make([]dataset.Part, rows)}
 		for r := range rows {
 			w.rows, w.classes[r], g.parts[r] = append(w.rows, int32(r)), uint16(random.IntN(2)), f.Parts[random.IntN(2)]
 		}
