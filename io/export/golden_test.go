@@ -100,7 +100,7 @@ func TestGoldenTests(t *testing.T) {
 	}
 }
 
-// TestPathWords: the path in a file is that of predict.
+// TestPathWords: an exported file describes the path to a leaf in the words of predict.
 func TestPathWords(t *testing.T) {
 	t.Parallel()
 	if !export.Runs(export.Options{Format: "python"}) {
