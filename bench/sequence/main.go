@@ -42,7 +42,7 @@ func run(name, file string) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", file, err)
 	}
-	s := prune.NewSequence(t, currency, algorithm.Gini())
+	s := prune.NewSequence(t, currency, algorithm.Impurity())
 	type step struct {
 		Alpha  float64 `json:"alpha"`
 		Risk   float64 `json:"risk"`

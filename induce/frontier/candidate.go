@@ -37,7 +37,7 @@ func NewCandidate(t *tree.Tree, p induce.Params) Candidate {
 // grown with the parameters of the candidate: it is the tree of the candidate, or the corresponding
 // tree of a fold.
 func (c *Candidate) Prune(t *tree.Tree, currencies ...prune.Currency) []*prune.Sequence {
-	return prune.NewSequences(t, currencies, c.Params.Algorithm.Gini())
+	return prune.NewSequences(t, currencies, c.Params.Algorithm.Impurity())
 }
 
 // Pruned returns the candidate at a step of a pruning sequence of its tree. Algorithm.Alpha of the

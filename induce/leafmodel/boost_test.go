@@ -13,6 +13,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/internal/growtest"
 	"github.com/espalier-ml/espalier/induce/leafmodel"
 	"github.com/espalier-ml/espalier/induce/prune"
+	"github.com/espalier-ml/espalier/induce/split"
 	"github.com/espalier-ml/espalier/induce/tree"
 )
 
@@ -176,7 +177,7 @@ func BenchmarkBoost(b *testing.B) {
 // pruned returns objects, and up to eight prunings of a tree.
 func pruned(objects int) (*growtest.Data, []*tree.Tree) {
 	d, trees := forest(7, 2, objects)
-	sequence := prune.NewSequences(trees[0], []prune.Currency{prune.Leaves}, false)[0]
+	sequence := prune.NewSequences(trees[0], []prune.Currency{prune.Leaves}, split.Entropy)[0]
 	var prunings []*tree.Tree
 	for step := range min(8, len(sequence.Steps)) {
 		prunings = append(prunings, sequence.Tree(step))

@@ -91,7 +91,7 @@ func (g *Grower) labelled(o *Open, labels []int64) bool {
 // wantsSplit reports whether neither the criterion nor the depth makes an open node a leaf
 // in a tree. It ignores MinRows, as the node's rows are not counted yet.
 func (g *Grower) wantsSplit(o *Open, tree int) bool {
-	return !g.rules.IsLeaf(tree, o.Depth, g.rules.Totals(tree, o.Objects, o.Weight, new([2]*split.Totals)))
+	return !g.rules.IsLeaf(tree, o.Depth, g.rules.Totals(tree, o.Objects, o.Weight, new([split.Impurities]*split.Totals)))
 }
 
 // wants reports whether an open node may be split in some tree.

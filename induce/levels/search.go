@@ -72,7 +72,7 @@ func (s *search) begin(p *Pass, at int, heavies []split.Heavy) {
 	if s.labelled(s.open, s.complement) {
 		return
 	}
-	var all [2]*split.Totals
+	var all [split.Impurities]*split.Totals
 	for _, m := range s.open.Members {
 		totals := s.rules.Totals(m.Tree, s.open.Objects, s.open.Weight, &all)
 		if least := s.rules.Params[m.Tree].MinRows; s.rules.IsLeaf(m.Tree, s.open.Depth, totals) || least > 0 && s.rows < least {

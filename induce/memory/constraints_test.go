@@ -107,7 +107,7 @@ func TestMonotone(t *testing.T) {
 				m.Label.Priors = []float64{1 - prior, prior}
 			}
 			m.Estimate(estimate, 1)
-			s := prune.NewSequence(m, []prune.Currency{prune.Leaves, prune.Cost, prune.MaxCost}[r.IntN(3)], false)
+			s := prune.NewSequence(m, []prune.Currency{prune.Leaves, prune.Cost, prune.MaxCost}[r.IntN(3)], split.Entropy)
 			trees := []*tree.Tree{s.Tree(0), s.Tree(len(s.Steps) / 2), s.Tree(r.IntN(len(s.Steps))), pruneAnywhere(r, m)}
 			for at, pruned := range trees {
 				for _, settled := range []bool{false, true} {

@@ -32,7 +32,7 @@ func (g *grower) newSearch(o *openNode, w *workspace) *search {
 	s.leaves, s.nodes, s.heavy = s.leaves[:0], s.nodes[:0], s.heavy[:0]
 	stop := g.opts.Stop != nil && g.opts.Stop()
 	rows := int64(-1)
-	var all [2]*split.Totals
+	var all [split.Impurities]*split.Totals
 	for _, m := range o.members {
 		if g.Params[m.tree].MinRows > 0 && rows < 0 {
 			rows = g.rows(o)
@@ -170,7 +170,7 @@ func (g *grower) compact(o *openNode, s *search, w *workspace) {
 	if len(s.used) == g.objects.Classes {
 		return
 	}
-	var made [2]*split.Totals
+	var made [split.Impurities]*split.Totals
 	for i := range s.Trees {
 		t := &s.Trees[i]
 		t.Totals = g.Totals(t.Number, s.objects.N, s.objects.M, &made)

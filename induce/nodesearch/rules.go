@@ -58,13 +58,10 @@ func (r *Rules) demanded(depth int) int {
 }
 
 // Totals returns the sums of a node from the number and weight of its objects by class, as the
-// criterion of a tree needs them. made has the sums for criteria without the Gini index and
-// with it, once they are made.
-func (r *Rules) Totals(tree int, objects, weight []int64, made *[2]*split.Totals) *split.Totals {
-	kind := 0
-	if r.Params[tree].Algorithm.Gini() {
-		kind = 1
-	}
+// criterion of a tree needs them. made has the sums by
+// impurity, once they are made.
+func (r *Rules) Totals(tree int, objects, weight []int64, made *[split.Impurities]*split.Totals) *split.Totals {
+	kind := r.Params[tree].Algorithm.Impurity()
 	if made[kind] == nil {
 		made[kind] = r.Criteria[tree].NewTotals(objects, weight)
 		made[kind].Ordered = r.monotone

@@ -4,12 +4,13 @@ import (
 	"fmt"
 
 	"github.com/espalier-ml/espalier/induce/prune"
+	"github.com/espalier-ml/espalier/induce/split"
 )
 
 // The second test of a tree separates nothing, so it is cut at alpha 0. The first
 // test gains one bit at an expected cost of 1, so it is cut at alpha 1.
 func ExampleNewSequence() {
-	sequence := prune.NewSequence(handTree(), prune.Cost, false)
+	sequence := prune.NewSequence(handTree(), prune.Cost, split.Entropy)
 	for k, step := range sequence.Steps {
 		fmt.Printf("step %d, alpha %v: %d leaves, risk %v bits, expected cost %v\n",
 			k, step.Alpha, step.Leaves, step.Risk, step.ExpectedCost)

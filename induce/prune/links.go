@@ -19,11 +19,11 @@ const (
 
 // risks returns the risk of every node as a leaf, in units of the root's
 // weight.
-func risks(t *tree.Tree, gini bool) []float64 {
+func risks(t *tree.Tree, impurity split.Impurity) []float64 {
 	total := float64(max(t.Nodes[0].Weight, 1))
 	risk := make([]float64, len(t.Nodes))
 	for v := range risk {
-		risk[v] = split.Impurity(t.Nodes[v].RawClassWeights, gini) / total
+		risk[v] = impurity.Of(t.Nodes[v].RawClassWeights) / total
 	}
 	return risk
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"sort"
 
+	"github.com/espalier-ml/espalier/induce/split"
 	"github.com/espalier-ml/espalier/induce/tree"
 )
 
@@ -34,16 +35,15 @@ type Sequence struct {
 // Currency returns the sequence's currency.
 func (s *Sequence) Currency() Currency { return s.currency }
 
-// NewSequence prunes a tree in the given currency. The risk is the Gini index if
-// gini is true, else the entropy in bits. The sequence keeps the tree, and never
-// changes it. The time is O(nodes * (classes + log(nodes))).
-func NewSequence(t *tree.Tree, currency Currency, gini bool) *Sequence {
-	return NewSequences(t, []Currency{currency}, gini)[0]
+// NewSequence prunes a tree in the given currency. The risk is the impurity
+// of the leaves. The sequence keeps the tree, and never changes it. The time is O(nodes * (classes + log(nodes))).
+func NewSequence(t *tree.Tree, currency Currency, impurity split.Impurity) *Sequence {
+	return NewSequences(t, []Currency{currency}, impurity)[0]
 }
 
 // NewSequences prunes a tree in each of the currencies, as NewSequence does.
-func NewSequences(t *tree.Tree, currencies []Currency, gini bool) []*Sequence {
-	leaf, list := risks(t, gini), make([]*Sequence, len(currencies))
+func NewSequences(t *tree.Tree, currencies []Currency, impurity split.Impurity) []*Sequence {
+	leaf, list := risks(t, impurity), make([]*Sequence, len(currencies))
 	for i, currency := range currencies {
 		list[i] = newSequence(t, currency, leaf)
 	}

@@ -26,13 +26,13 @@ type pruning struct {
 
 // prunings lists all prunings of a node's subtree from the definition, with its own
 // logarithms.
-func prunings(t *tree.Tree, v int, currency prune.Currency, gini bool) []pruning {
+func prunings(t *tree.Tree, v int, currency prune.Currency, impurity split.Impurity) []pruning {
 	n, total := &t.Nodes[v], float64(t.Nodes[0].Weight)
 	phi := 0.0
 	for _, w := range n.RawClassWeights {
 		p := float64(w) / float64(n.Weight)
 		switch {
-		case gini:
+		case impurity == split.Gini:
 			phi += p * (1 - p)
 		case p > 0:
 			phi -= p * math.Log2(p)
@@ -52,7 +52,7 @@ func prunings(t *tree.Tree, v int, currency prune.Currency, gini bool) []pruning
 	for _, b := range n.Branches {
 		var product []pruning
 		for _, x := range list {
-			for _, y := range prunings(t, b.Child, currency, gini) {
+			for _, y := range prunings(t, b.Child, currency, impurity) {
 				both := pruning{x.inner | y.inner, x.risk + y.risk, x.complexity + y.complexity}
 				if currency == prune.MaxCost {
 					both.complexity = max(x.complexity, y.complexity)
@@ -105,16 +105,16 @@ func innerNodes(s *prune.Sequence, t *tree.Tree, step int) uint64 {
 // brute force over all prunings. A step has every inner node of the smallest
 // minimiser within slack, and no inner node outside of the smallest minimiser
 // within exact.
-func checkOptimal(t *testing.T, grown *tree.Tree, currency prune.Currency, gini bool, exact float64) *prune.Sequence {
+func checkOptimal(t *testing.T, grown *tree.Tree, currency prune.Currency, impurity split.Impurity, exact float64) *prune.Sequence {
 	t.Helper()
-	all := prunings(grown, 0, currency, gini)
-	s := prune.NewSequence(grown, currency, gini)
+	all := prunings(grown, 0, currency, impurity)
+	s := prune.NewSequence(grown, currency, impurity)
 	for k := range s.Steps {
 		for _, alpha := range around(s, k) {
 			fewest, most := optimum(all, alpha, slack), optimum(all, alpha, exact)
 			if got := innerNodes(s, grown, s.At(alpha)); got&fewest != fewest || got&most != got {
-				t.Fatalf("%v, gini %v: alpha %v gives step %d with inner nodes %b, want between %b and %b",
-					currency, gini, alpha, s.At(alpha), got, fewest, most)
+				t.Fatalf("%v, %s: alpha %v gives step %d with inner nodes %b, want between %b and %b",
+					currency, impurity, alpha, s.At(alpha), got, fewest, most)
 			}
 		}
 	}
@@ -127,8 +127,8 @@ func TestOptimal(t *testing.T) {
 	for i := range 500 {
 		grown := randomTree(r, 1+r.IntN(9), 2+r.IntN(3), []int64{2, 3, 10, 1000}[i%4])
 		for _, currency := range currencies() {
-			for _, gini := range []bool{false, true} {
-				s := checkOptimal(t, grown, currency, gini, slack)
+			for impurity := range split.Impurities {
+				s := checkOptimal(t, grown, currency, impurity, slack)
 				steps += len(s.Steps)
 				if len(s.Steps) < grown.Complexity.Nodes-grown.Complexity.Leaves {
 					ties++
@@ -153,7 +153,7 @@ func FuzzOptimal(f *testing.F) {
 	f.Fuzz(func(t *testing.T, seed uint64, inner, classes uint8, most uint16) {
 		grown := randomTree(rand.New(rand.NewPCG(seed, 0)), int(inner%10), 1+int(classes%5), 2+int64(most%1000))
 		for _, currency := range currencies() {
-			checkOptimal(t, grown, currency, seed%2 == 0, 1e-14)
+			checkOptimal(t, grown, currency, split.Impurity(seed % 2), 1e-14)
 		}
 	})
 }
@@ -176,7 +176,7 @@ func TestSteps(t *testing.T) {
 		grown := randomTree(r, r.IntN(40), 2+r.IntN(3), 20)
 		before := grown.Encode()
 		for _, currency := range currencies() {
-			s := prune.NewSequence(grown, currency, false)
+			s := prune.NewSequence(grown, currency, split.Entropy)
 			for k, step := range s.Steps {
 				pruned := s.Tree(k)
 				if diff := cmp.Diff(pruned.Complexity, step.Complexity, within()); diff != "" {
@@ -235,7 +235,7 @@ func riskOf(t *tree.Tree) float64 {
 	sum := 0.0
 	for v := range t.Nodes {
 		if n := &t.Nodes[v]; n.Leaf() {
-			sum += split.Impurity(n.RawClassWeights, false) / float64(t.Nodes[0].Weight)
+			sum += split.Entropy.Of(n.RawClassWeights) / float64(t.Nodes[0].Weight)
 		}
 	}
 	return sum
@@ -300,7 +300,7 @@ func TestByHand(t *testing.T) {
 		{Alpha: 1, Risk: 1, Complexity: tree.Complexity{Nodes: 1, Leaves: 1}},
 	}
 	for _, currency := range currencies() {
-		s := prune.NewSequence(handTree(), currency, false)
+		s := prune.NewSequence(handTree(), currency, split.Entropy)
 		if diff := cmp.Diff(want, s.Steps); diff != "" {
 			t.Errorf("%v: steps differ (-want +got):\n%s", currency, diff)
 		}
@@ -324,12 +324,12 @@ func TestFreeTests(t *testing.T) {
 		grown.Nodes[v].RawClassWeights, grown.Nodes[v].Weight = raw, raw[0]+raw[1]
 	}
 	grown.Nodes[2].Test.Cost = 0
-	s := prune.NewSequence(grown, prune.Cost, false)
+	s := prune.NewSequence(grown, prune.Cost, split.Entropy)
 	if len(s.Steps) != 2 || s.Steps[1].Alpha != 0.5 || s.Cut(2) != 1 {
 		t.Errorf("half a bit for a cost of 1 on the way to it: %+v", s.Steps)
 	}
 	grown.Nodes[0].Test.Cost = 0
-	s = prune.NewSequence(grown, prune.Cost, false)
+	s = prune.NewSequence(grown, prune.Cost, split.Entropy)
 	if len(s.Steps) != 2 || !math.IsInf(s.Steps[1].Alpha, 1) || s.At(1e300) != 0 {
 		t.Errorf("a bit for nothing: %+v", s.Steps)
 	}
@@ -340,7 +340,7 @@ func TestFreeTests(t *testing.T) {
 func TestDeep(t *testing.T) {
 	for _, currency := range currencies() {
 		grown := chain(20_000)
-		s := prune.NewSequence(grown, currency, false)
+		s := prune.NewSequence(grown, currency, split.Entropy)
 		if first, last := s.Steps[0], s.Steps[len(s.Steps)-1]; first.Depth != 20_000 || first.Leaves != 20_001 ||
 			last.Leaves != 1 {
 			t.Errorf("%v: from %+v to %+v", currency, first, last)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/espalier-ml/espalier/induce/metric"
 	"github.com/espalier-ml/espalier/induce/prune"
+	"github.com/espalier-ml/espalier/induce/split"
 	"github.com/espalier-ml/espalier/induce/tree"
 )
 
@@ -50,7 +51,7 @@ func TestSweep(t *testing.T) {
 			}
 		}
 		for _, currency := range currencies() {
-			s := prune.NewSequence(grown, currency, i%2 == 0)
+			s := prune.NewSequence(grown, currency, split.Impurity(i%2))
 			scores := s.Sweep(counts)
 			for k := range scores {
 				pruned := s.Tree(k)
@@ -114,7 +115,7 @@ func ptr(x float64) *float64 { return &x }
 
 func TestSweepWithoutRows(t *testing.T) {
 	grown := handTree()
-	for _, score := range prune.NewSequence(grown, prune.Cost, false).Sweep(grown.NewLeafCounts()) {
+	for _, score := range prune.NewSequence(grown, prune.Cost, split.Entropy).Sweep(grown.NewLeafCounts()) {
 		if diff := cmp.Diff(prune.Score{}, score); diff != "" {
 			t.Error(diff)
 		}
@@ -127,7 +128,7 @@ func TestSweepOfAnotherTree(t *testing.T) {
 			t.Error("no panic")
 		}
 	}()
-	prune.NewSequence(handTree(), prune.Cost, false).Sweep(chain(5).NewLeafCounts())
+	prune.NewSequence(handTree(), prune.Cost, split.Entropy).Sweep(chain(5).NewLeafCounts())
 }
 
 // TestCounts: merging counts keeps the number of rows, and only leaves have rows.
@@ -135,7 +136,7 @@ func TestCounts(t *testing.T) {
 	r := rand.New(rand.NewPCG(6, 4))
 	grown := randomTree(r, 30, 3, 20)
 	counts := randomCounts(r, grown, 100)
-	s := prune.NewSequence(grown, prune.Leaves, false)
+	s := prune.NewSequence(grown, prune.Leaves, split.Entropy)
 	if got := s.Counts(0, counts); !reflect.DeepEqual(got, counts) {
 		t.Errorf("counts of the un-pruned tree differ:\n%s", cmp.Diff(counts, got))
 	}

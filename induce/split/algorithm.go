@@ -38,7 +38,7 @@ const (
 type definition struct {
 	name   string // in flags and tree.json
 	terms  Terms
-	gini   bool // the impurity is the Gini index instead of the entropy in bits
+	phi    Impurity
 	priced bool // the score is divided by the price of the test
 }
 
@@ -47,12 +47,12 @@ func definitions() []definition {
 	return []definition{
 		{},
 		{name: "ec45", terms: AllTerms, priced: true},
-		{name: "ecart", terms: AllTerms, gini: true, priced: true},
+		{name: "ecart", terms: AllTerms, phi: Gini, priced: true},
 		{name: "asr", terms: BalanceEfficiency, priced: true},
 		{name: "c45"},
-		{name: "cart", gini: true},
+		{name: "cart", phi: Gini},
 		{name: "cc45", priced: true},
-		{name: "ccart", gini: true, priced: true},
+		{name: "ccart", phi: Gini, priced: true},
 		{name: "ip", terms: Pairs},
 		{name: "bal", terms: Balance},
 	}
@@ -95,9 +95,8 @@ func (a Algorithm) HasLambda() bool { return a.Terms() == AllTerms }
 // ByPrice reports whether the score depends on the prices of the tests.
 func (a Algorithm) ByPrice() bool { return a.definition().priced }
 
-// Gini reports whether the impurity of the algorithm is the Gini index instead of the entropy in
-// bits.
-func (a Algorithm) Gini() bool { return a.definition().gini }
+// Impurity returns the impurity that discrimination reduces, and by which trees of the algorithm are pruned.
+func (a Algorithm) Impurity() Impurity { return a.definition().phi }
 
 // Family is a set of tests that compete at a node.
 type Family uint8

@@ -13,7 +13,7 @@ type Criterion struct {
 	lambda  float64
 	total   float64 // W, the weight of all objects
 	light   float64 // theta W: objects that weigh more are heavy
-	xlogx   xlogx
+	phi     phi
 	pricing Pricing
 	classes Classes
 }
@@ -23,7 +23,7 @@ type Criterion struct {
 func NewCriterion(a Algorithm, f Family, lambda, theta float64, total int64) *Criterion {
 	return &Criterion{
 		definition: a.definition(), family: f, lambda: lambda,
-		total: float64(total), light: theta * float64(total), xlogx: newXlogx(),
+		total: float64(total), light: theta * float64(total), phi: phi{a.Impurity(), newXlogx()},
 	}
 }
 
@@ -73,7 +73,7 @@ type Totals struct {
 	Ordered bool // thresholds on monotone features must have their sides in order; of two classes
 
 	pairs    int64
-	impurity float64 // weight times impurity, see impurity
+	impurity float64 // weight times impurity, see phi
 	heavy    Heavy
 }
 
@@ -113,7 +113,7 @@ func (c *Criterion) NewTotals(objects, weight []int64) *Totals {
 		squares += objects[k] * objects[k]
 	}
 	n.pairs = (n.Objects*n.Objects - squares) / 2
-	n.impurity = c.impurity(n.M, n.Weight)
+	n.impurity = c.phi.of(n.M, n.Weight)
 	return n
 }
 
@@ -149,54 +149,6 @@ func (h *Heavy) minus(other *Heavy) Heavy {
 
 func (h *Heavy) quotients() float64 {
 	return float64(h.Hi) + float64(float64(h.Lo)*0x1p-64)
-}
-
-// impurity returns w phi(M): w log2 w - sum m log2 m for the entropy in bits,
-// w - sum m^2/w for the Gini index.
-func (c *Criterion) impurity(m []int64, w int64) float64 {
-	sum := 0.0
-	for _, x := range m {
-		sum += c.term(x)
-	}
-	return c.finish(sum, w)
-}
-
-// term returns one class's term of the sum in the impurity.
-func (c *Criterion) term(m int64) float64 {
-	if c.gini {
-		return float64(float64(m) * float64(m))
-	}
-	return c.xlogx.at(m)
-}
-
-// finish returns the impurity from the sum of the terms.
-func (c *Criterion) finish(sum float64, w int64) float64 {
-	if w == 0 {
-		return 0
-	}
-	if c.gini {
-		return float64(w) - sum/float64(w)
-	}
-	return c.xlogx.at(w) - sum
-}
-
-// nearTerm is an estimate of term, see xlogx.near.
-func (c *Criterion) nearTerm(m int64) float64 {
-	if c.gini {
-		return float64(float64(m) * float64(m))
-	}
-	return c.xlogx.near(m)
-}
-
-// nearFinish is an estimate of finish.
-func (c *Criterion) nearFinish(sum float64, w int64) float64 {
-	if w == 0 {
-		return 0
-	}
-	if c.gini {
-		return float64(w) - sum/float64(w)
-	}
-	return c.xlogx.near(w) - sum
 }
 
 // side is one outcome of a test in a node.

@@ -21,9 +21,9 @@ func TestImpurity(t *testing.T) {
 		{[]int64{1 << 40, 1 << 40}, 1 << 41, 1 << 40},
 		{[]int64{9, 3}, 12*math.Log2(12) - 9*math.Log2(9) - 3*math.Log2(3), 12 - 90.0/12},
 	} {
-		for gini, want := range map[bool]float64{false: c.entropy, true: c.gini} {
-			if got := split.Impurity(c.weights, gini); math.Abs(got-want) > 1e-12*want {
-				t.Errorf("impurity of %v, gini %v: %v, want %v", c.weights, gini, got, want)
+		for impurity, want := range map[split.Impurity]float64{split.Entropy: c.entropy, split.Gini: c.gini} {
+			if got := impurity.Of(c.weights); math.Abs(got-want) > 1e-12*want {
+				t.Errorf("%s of %v: %v, want %v", impurity, c.weights, got, want)
 			}
 		}
 	}

@@ -7,7 +7,7 @@ import "math"
 func (t *Team) thresholds() {
 	s := t.exact
 	many := len(t.n.N) > 2
-	if !many && !s.c.gini {
+	if !many && s.c.phi.kind == Entropy {
 		t.thresholdsOfTwo()
 		return
 	}
@@ -70,15 +70,15 @@ func (t *Team) add(code int, sum *outcome) {
 		sum.rest += n * (n - 2*(all-acc[k]))
 		acc[k] += n
 		acc[k+1] += cells[k+1]
-		t.termsOne[class] = s.c.nearTerm(acc[k+1])
-		t.termsRest[class] = s.c.nearTerm(t.n.M[class] - acc[k+1])
+		t.termsOne[class] = s.c.phi.nearTerm(acc[k+1])
+		t.termsRest[class] = s.c.phi.nearTerm(t.n.M[class] - acc[k+1])
 	}
 }
 
 // bins measures the tests for single bins.
 func (t *Team) bins() {
 	missing := t.exact.column.missing()
-	if len(t.n.N) == 2 && !t.exact.c.gini {
+	if len(t.n.N) == 2 && t.exact.c.phi.kind == Entropy {
 		t.binsOfTwo()
 		return
 	}
@@ -113,8 +113,8 @@ func (t *Team) measureCells(at int, cells []int64) {
 		sum.weight += cells[k+1]
 		sum.one += n * n
 		sum.rest += n * (n - 2*t.n.N[class])
-		one += t.exact.c.nearTerm(cells[k+1])
-		rest += t.exact.c.nearTerm(t.n.M[class]-cells[k+1]) - t.nodeTerms[class]
+		one += t.exact.c.phi.nearTerm(cells[k+1])
+		rest += t.exact.c.phi.nearTerm(t.n.M[class]-cells[k+1]) - t.nodeTerms[class]
 	}
 	t.append(at, false, &sum, pairs(sum.objects, sum.one), pairs(t.n.Objects-sum.objects, sum.rest), one, rest)
 }
@@ -136,12 +136,13 @@ func (t *Team) measure(at int, no bool, sum *outcome) {
 		t.append(at, no, sum, pairs(sum.objects, sum.one), pairs(t.n.Objects-sum.objects, sum.rest), one, rest)
 		return
 	}
-	n, c := t.n, t.exact.c
+	n := t.n
+	p := &t.exact.c.phi
 	n1, m1 := sum.objects-sum.n0, sum.weight-sum.m0
-	one := c.nearTerm(sum.m0) + c.nearTerm(m1)
-	rest := c.nearTerm(n.M[0] - sum.m0)
+	one := p.nearTerm(sum.m0) + p.nearTerm(m1)
+	rest := p.nearTerm(n.M[0] - sum.m0)
 	l1 := n.Weight - n.M[0] - m1
-	rest += c.nearTerm(l1)
+	rest += p.nearTerm(l1)
 	t.append(at, no, sum, sum.n0*n1, (n.N[0]-sum.n0)*(n.Objects-n.N[0]-n1), one, rest)
 }
 
@@ -151,7 +152,9 @@ func (t *Team) append(at int, no bool, sum *outcome, pairsOne, pairsRest int64, 
 	if t.tests == batchSize {
 		t.score()
 	}
-	n, c, i := t.n, t.exact.c, t.tests
+	n := t.n
+	p := &t.exact.c.phi
+	i := t.tests
 	t.at[i] = int32(at)
 	t.one[i], t.rest[i] = float64(sum.weight), float64(n.Weight-sum.weight)
 	t.pairs[i], t.pairsRest[i] = float64(pairsOne), float64(pairsRest)
@@ -159,7 +162,7 @@ func (t *Team) append(at int, no bool, sum *outcome, pairsOne, pairsRest int64, 
 	if 2*sum.objects > n.Objects || no && 2*sum.objects == n.Objects { // ties: outcome 0 counts as the larger outcome
 		t.balance[i] = t.rest[i]
 	}
-	t.gain[i] = n.impurity - c.nearFinish(one, sum.weight) - c.nearFinish(rest, n.Weight-sum.weight)
+	t.gain[i] = n.impurity - p.nearFinish(one, sum.weight) - p.nearFinish(rest, n.Weight-sum.weight)
 	t.tests++
 }
 
@@ -334,7 +337,9 @@ func (t *Team) appendTwo(at int, no bool, a *pair) {
 	if t.tests == batchSize {
 		t.score()
 	}
-	n, x, i := t.n, &t.exact.c.xlogx, t.tests&(batchSize-1)
+	n := t.n
+	x := &t.exact.c.phi.xlogx
+	i := t.tests & (batchSize - 1)
 	t.at[i] = int32(at)
 	l0, l1 := n.M[0]-a.m0, n.M[1]-a.m1
 	one, rest := a.m0+a.m1, l0+l1

@@ -260,7 +260,9 @@ func (s *Scanner) consider(t Test, cost, score float64, selecting bool) {
 // part measures the two outcomes of a test: one from its cells, rest as its complement in the node.
 // It runs once per test, and is the hottest loop of scoring.
 func (s *Scanner) part(cells []int64, heavy *Heavy, one, rest *side) {
-	n, gini, terms := s.n, s.c.gini, s.c.terms
+	n := s.n
+	p := &s.c.phi
+	terms := s.c.terms
 	var squaresOne, squaresRest int64
 	sumOne, sumRest := 0.0, 0.0
 	classN, classM := n.N, n.M[:len(n.N)]
@@ -275,19 +277,19 @@ func (s *Scanner) part(cells []int64, heavy *Heavy, one, rest *side) {
 		squaresRest += b * b
 		switch {
 		case !impure:
-		case gini:
-			sumOne += float64(float64(m) * float64(m))
-			sumRest += float64(float64(l) * float64(l))
+		case p.kind == Entropy:
+			sumOne += p.xlogx.at(m)
+			sumRest += p.xlogx.at(l)
 		default:
-			sumOne += s.c.xlogx.at(m)
-			sumRest += s.c.xlogx.at(l)
+			sumOne += p.term(m)
+			sumRest += p.term(l)
 		}
 	}
 	rest.objects, rest.weight = n.Objects-one.objects, n.Weight-one.weight
 	one.pairs = (one.objects*one.objects - squaresOne) / 2
 	rest.pairs = (rest.objects*rest.objects - squaresRest) / 2
 	if impure {
-		one.impurity, rest.impurity = s.c.finish(sumOne, one.weight), s.c.finish(sumRest, rest.weight)
+		one.impurity, rest.impurity = s.c.phi.finish(sumOne, one.weight), s.c.phi.finish(sumRest, rest.weight)
 	}
 	if s.h.Heavy != nil {
 		one.heavy, rest.heavy = *heavy, n.heavy.minus(heavy)
@@ -329,9 +331,9 @@ func (s *Scanner) Gain() float64 {
 func (s *Scanner) cellsImpurity(cells []int64, weight int64) float64 {
 	sum := 0.0
 	for k := 1; k < len(cells); k += 2 {
-		sum += s.c.term(cells[k])
+		sum += s.c.phi.term(cells[k])
 	}
-	return s.c.finish(sum, weight)
+	return s.c.phi.finish(sum, weight)
 }
 
 // cells returns the cells of a code in the loaded histogram.

@@ -113,7 +113,7 @@ func NewTeam(features int) *Team {
 // same tests in the same way.
 func (c *Criterion) Joins(other *Criterion) bool {
 	teams := func(c *Criterion) bool { return c.terms <= AllTerms && c.family != Multiways }
-	return teams(c) && teams(other) && c.gini == other.gini && c.total == other.total
+	return teams(c) && teams(other) && c.phi.kind == other.phi.kind && c.total == other.total
 }
 
 // Node starts a node. The criteria must join each other. If exactly is true, there must be a single
@@ -140,7 +140,7 @@ func (t *Team) Node(n *Totals, heavy Heavy, criteria []*Criterion, exactly bool)
 	}
 	t.nodeTerms, t.nodeTerm, t.nodeSquares = t.nodeTerms[:0], 0, 0
 	for k, m := range n.M {
-		t.nodeTerms = append(t.nodeTerms, t.exact.c.nearTerm(m))
+		t.nodeTerms = append(t.nodeTerms, t.exact.c.phi.nearTerm(m))
 		t.nodeTerm += t.nodeTerms[k]
 		t.nodeSquares += n.N[k] * n.N[k]
 	}

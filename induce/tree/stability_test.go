@@ -134,7 +134,7 @@ func TestStabilityProperties(t *testing.T) {
 	for seed := range uint64(40) {
 		r := rand.New(rand.NewPCG(6, seed))
 		whole := randomTree(r, families()[seed%4], 10+r.IntN(80))
-		s := prune.NewSequence(whole, prune.Leaves, false)
+		s := prune.NewSequence(whole, prune.Leaves, split.Entropy)
 		for step := range s.Steps {
 			pruned := s.Tree(step)
 			fully := pruned.Stability([]*tree.Tree{whole, pruned})

@@ -2,9 +2,7 @@ package runpage
 
 import (
 	"fmt"
-	"math"
 
-	"github.com/espalier-ml/espalier/induce/portable"
 	"github.com/espalier-ml/espalier/induce/split"
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/io/report"
@@ -127,15 +125,6 @@ func before(t *tree.Tree, a split.Algorithm) string {
 	if total == 0 {
 		return ""
 	}
-	gini, bits := 1.0, 0.0
-	for _, w := range weights {
-		if p := float64(w) / total; p > 0 {
-			gini -= float64(p * p)
-			bits -= float64(p*portable.Log(p)) / math.Ln2
-		}
-	}
-	if a.Gini() {
-		return fmt.Sprintf(", whose Gini index is %s before it", short(gini))
-	}
-	return fmt.Sprintf(", whose entropy is %s bits before it", short(bits))
+	of := a.Impurity()
+	return fmt.Sprintf(", whose %s is %s before it", of, short(of.Of(weights)/total))
 }
