@@ -153,7 +153,7 @@ func FuzzOptimal(f *testing.F) {
 	f.Fuzz(func(t *testing.T, seed uint64, inner, classes uint8, most uint16) {
 		grown := randomTree(rand.New(rand.NewPCG(seed, 0)), int(inner%10), 1+int(classes%5), 2+int64(most%1000))
 		for _, currency := range currencies() {
-			checkOptimal(t, grown, currency, split.Impurity(seed % 2), 1e-14)
+			checkOptimal(t, grown, currency, split.Impurity(seed%2), 1e-14)
 		}
 	})
 }
