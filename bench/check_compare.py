@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Judges `espalier compare` by numpy and scipy, from what `espalier predict` writes.
+"""Judges `espalier evaluate --against` by numpy and scipy, from what `espalier predict` writes.
 
     bench/check_compare.py [--sets NAME,..] [--espalier BIN]
 
@@ -10,7 +10,7 @@ rows by `espalier predict`, and compares six pairs of trees: the three others wi
 one, the first one with itself, and two of these with weights of the rows. From the two files of
 predictions it computes the flips, McNemar's test by scipy, the metrics, and the standard errors
 of their differences: of AUC by DeLong's covariance of two correlated curves, of means by the
-paired differences of the rows. All must be what `compare --format json` says, to 1e-9. It
+paired differences of the rows. All must be what `evaluate --against --json` says, to 1e-9. It
 fails if anything differs. It needs Python, and Go unless --espalier names a binary; it
 installs by pip what is missing of numpy, pyarrow and scipy.
 """
@@ -233,7 +233,7 @@ def judge(name, binary, folder):
     wrong, checked = [], 0
     for b, weighted in [(1, False), (2, False), (3, False), (0, False), (1, True), (3, True)]:
         args = ('--weight', 'espalier_weight') if weighted else ()
-        found = json.loads(run('compare', first, models[b], '--input', rows, '--format', 'json', *args))
+        found = json.loads(run('evaluate', first, '--against', models[b], '--input', rows, '--json', *args))
         w = weights if weighted else np.ones(len(table))
         more, n = judge_pair(f'{name}, tree {b}{" weighted" * weighted}', found, [sides[0], sides[b]], actual, classes, w,
                              found['metrics'].get('weight_scale', 1) / w.mean())

@@ -9,7 +9,7 @@ and bank-marketing, if none is named), and measures the drift of the other half,
 tenth in the order of the first numeric column. It counts the rows by bin of schema.json itself, with
 pyarrow and numpy, and merges the bins as docs/production.md says. It computes PSI by
 scipy.special.rel_entr, and the test by scipy.stats.chi2_contingency and scipy.special.betainc. All must be what
-`drift --format json` says, to 1e-8. It fails if anything differs.
+`drift --json` says, to 1e-8. It fails if anything differs.
 
 With --runs it trains on made-up columns of many kinds, of several sizes, and measures days (10 a run)
 of the same distributions. It prints, for each kind, the share of the days on which the column alone would
@@ -156,7 +156,7 @@ def check(binary, run, table, work):
     file = os.path.join(work, 'now.parquet')
     pq.write_table(table, file)
     said = json.loads(
-        subprocess.check_output([binary, 'drift', '--model', run, '--input', file, '--format', 'json', '--progress', 'none'])
+        subprocess.check_output([binary, 'drift', '--model', run, '--input', file, '--json', '--progress', 'none'])
     )
     with open(os.path.join(run, 'schema.json')) as f:
         columns = {c['name']: c for c in json.load(f)['columns'] if 'type' in c}
@@ -232,7 +232,7 @@ def truth(binary, work, runs, days, seed):
     def measure(columns):
         pq.write_table(pa.table(columns), day)
         said = json.loads(subprocess.check_output([
-            binary, 'drift', '--model', run, '--input', day, '--format', 'json', '--progress', 'none', '--least_psi', '0']))
+            binary, 'drift', '--model', run, '--input', day, '--json', '--progress', 'none', '--least_psi', '0']))
         return [*said['columns'], *([said['leaves']] if said['leaves'] else [])]
 
     for title, draw, options, sizes in (

@@ -79,7 +79,7 @@ CASES = {
     'evaluate over another one': Case(
         'evaluate --model model --input rows.parquet --output o/metrics.json --overwrite --progress none',
         [MODEL, 'evaluate --model model --input part-00000.parquet --output o/metrics.json --progress none']),
-    'compare': Case('compare model other --input rows.parquet --output o/comparison.json --progress none',
+    'compare': Case('evaluate model --against other --input rows.parquet --output o/comparison.json --progress none',
                     [MODEL, TRAIN + FAST + ' --output other'], again=['--overwrite']),
     'infer_schema': Case('infer_schema rows.parquet --label class --output o/contract.yaml'),
     'retrain': Case(NIGHT + '1', ignore=HISTORY),

@@ -1,6 +1,7 @@
 package pipelines
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -27,9 +28,12 @@ import (
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
-// Compare measures two trees on the same rows, and finds their differences: metrics with paired
-// intervals, rows whose predicted class differs, nodes. It writes the file of --output.
-func Compare(ctx context.Context, c CompareConfig, reporter engine.Reporter) (r *Comparison, err error) {
+// Compare measures the trees c.Model and c.Against on the same rows, and finds their differences: metrics with
+// paired intervals, rows whose predicted class differs, nodes. It writes the file of --output.
+func Compare(ctx context.Context, c EvaluateConfig, reporter engine.Reporter) (r *Comparison, err error) {
+	if c.Against == "" {
+		return nil, usage.Errorf("--against is required: the tree to compare --model with")
+	}
 	setup := session.Setup{Check: c.Validate, Storage: c.StorageConfig}
 	err = session.Run(ctx, &setup, reporter, func(ctx context.Context, s *session.Session) error {
 		kind := output.Kind{Own: runfolder.IsComparison, Is: "comparison of Espalier", Another: "another comparison"}
@@ -50,7 +54,7 @@ func Compare(ctx context.Context, c CompareConfig, reporter engine.Reporter) (r 
 type comparing struct {
 	*session.Session
 
-	config *CompareConfig
+	config *EvaluateConfig
 	trees  [2]*tree.Tree
 	urls   [2]string // URLs of the two tree.json
 	input  *source.Input
@@ -88,13 +92,13 @@ func (w *comparing) run(ctx context.Context) (*runfolder.Comparison, error) {
 	}
 	for i, t := range w.trees {
 		source.WarnOfNovelty(func(text string) {
-			w.Reporter.Warn(text + " of " + w.config.Titles[i])
+			w.Reporter.Warn(text + " of " + cmp.Or(w.config.Titles[i], string("AB"[i])))
 		}, t, source.Novelties(t, counted.Novelty[i], counted.Rows), counted.Rows)
 	}
 	return w.compare(counted.Counts)
 }
 
-func (w *comparing) models() [2]string { return [2]string{w.config.A, w.config.B} }
+func (w *comparing) models() [2]string { return [2]string{w.config.Model, w.config.Against} }
 
 // chooseLabel decides on the column of the classes. Trees of other classes have no metrics in common:
 // their predictions are compared without a label, unless one was asked for.
@@ -162,7 +166,7 @@ func (w *comparing) specify(ctx context.Context) error {
 		w.spec.Shares, w.spec.Seed, w.spec.Key, w.spec.SplitColumn = held.Shares, held.Seed, held.Key, held.SplitColumn
 		return nil
 	}
-	w.spec.Key, err = groupKey(ctx, w.Session, w.input, w.config.Key, w.label, w.urls[1], w.urls[0])
+	w.spec.Key, err = groupKey(ctx, w.Session, w.input, w.config.Group(), w.label, w.urls[1], w.urls[0])
 	return err
 }
 
@@ -209,7 +213,7 @@ func (w *comparing) compare(counts *comparison.Counts) (*runfolder.Comparison, e
 		r.Flips.PValue = nil // the test is about independent rows
 	}
 	leavesA, leavesB := comparison.Leaves(a, b, rows)
-	r.A, r.B = comparedTree(w.config.A, a, leavesA), comparedTree(w.config.B, b, leavesB)
+	r.A, r.B = comparedTree(w.config.Model, a, leavesA), comparedTree(w.config.Against, b, leavesB)
 	return r, nil
 }
 

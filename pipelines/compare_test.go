@@ -24,7 +24,7 @@ import (
 )
 
 // compare compares two trees.
-func compare(t *testing.T, c pipelines.CompareConfig) *pipelines.Comparison {
+func compare(t *testing.T, c pipelines.EvaluateConfig) *pipelines.Comparison {
 	t.Helper()
 	r, err := pipelines.Compare(t.Context(), c, &silent{})
 	if err != nil {
@@ -48,9 +48,11 @@ func twoTrees(t *testing.T, data *rows) (a, b string) {
 	return a, c.Output
 }
 
-func compareConfig(a, b, input string) pipelines.CompareConfig {
-	c := pipelines.DefaultCompareConfig()
-	c.A, c.B, c.Input = a, b, []string{input}
+func compareConfig(a, b, input string) pipelines.EvaluateConfig {
+	c := pipelines.DefaultEvaluateConfig()
+	c.Model = a
+	c.Against = b
+	c.Input = []string{input}
 	return c
 }
 
@@ -115,7 +117,7 @@ func TestCompare(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		same := func(what string, c pipelines.CompareConfig) {
+		same := func(what string, c pipelines.EvaluateConfig) {
 			if got, err := compare(t, c).Encode(); err != nil || !bytes.Equal(got, want) {
 				t.Errorf("weight %q, %s: other bytes:\n%s", weight, what, gocmp.Diff(string(want), string(got)))
 			}
@@ -303,21 +305,21 @@ func TestCompareFaults(t *testing.T) {
 	a, b := twoTrees(t, data)
 	input := data.write(t, ascending(200), 1, parquetio.WriteOptions{})
 	for name, c := range map[string]struct {
-		change func(*pipelines.CompareConfig)
+		change func(*pipelines.EvaluateConfig)
 		words  string
 		data   bool
 	}{
-		"one tree":       {func(c *pipelines.CompareConfig) { c.B = "" }, "which trees?", false},
-		"no tree there":  {func(c *pipelines.CompareConfig) { c.B = "nowhere" }, "nowhere", false},
-		"no input":       {func(c *pipelines.CompareConfig) { c.Input = nil }, "--input", false},
-		"unknown label":  {func(c *pipelines.CompareConfig) { c.Label = "classs" }, `did you mean "class"`, false},
-		"unknown weight": {func(c *pipelines.CompareConfig) { c.Weight = "wait" }, "--weight", false},
-		"overwrite":      {func(c *pipelines.CompareConfig) { c.Overwrite = true }, "--output", false},
+		"one tree":       {func(c *pipelines.EvaluateConfig) { c.Against = "" }, "--against is required", false},
+		"no tree there":  {func(c *pipelines.EvaluateConfig) { c.Against = "nowhere" }, "nowhere", false},
+		"no input":       {func(c *pipelines.EvaluateConfig) { c.Input = nil }, "--input", false},
+		"unknown label":  {func(c *pipelines.EvaluateConfig) { c.Label = "classs" }, `did you mean "class"`, false},
+		"unknown weight": {func(c *pipelines.EvaluateConfig) { c.Weight = "wait" }, "--weight", false},
+		"overwrite":      {func(c *pipelines.EvaluateConfig) { c.Overwrite = true }, "--output", false},
 		"another file": {
-			func(c *pipelines.CompareConfig) { c.Output, c.Overwrite = filepath.Join(a, "metrics.json"), true },
+			func(c *pipelines.EvaluateConfig) { c.Output, c.Overwrite = filepath.Join(a, "metrics.json"), true },
 			"no comparison", false,
 		},
-		"other labels": {func(c *pipelines.CompareConfig) { c.Label = "flag" }, "not one of the tree's classes", true},
+		"other labels": {func(c *pipelines.EvaluateConfig) { c.Label = "flag" }, "not one of the tree's classes", true},
 	} {
 		cc := compareConfig(a, b, input)
 		c.change(&cc)

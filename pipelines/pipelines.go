@@ -30,7 +30,7 @@ type (
 
 	// TrainConfig is the configuration of a training run.
 	TrainConfig = config.Train
-	// EvaluateConfig is the configuration of an evaluation.
+	// EvaluateConfig is the configuration of an evaluation, or of a comparison of two trees.
 	EvaluateConfig = config.Evaluate
 	// PredictConfig is the configuration of a scoring of files.
 	PredictConfig = config.Predict
@@ -38,8 +38,6 @@ type (
 	SynthConfig = config.Synth
 	// PromoteConfig is the configuration of another choice among the trees of a run.
 	PromoteConfig = config.Promote
-	// CompareConfig is the configuration of a comparison of two trees.
-	CompareConfig = config.Compare
 	// DriftConfig is the configuration of a measurement of drift.
 	DriftConfig = config.Drift
 	// StorageConfig is the configuration of the access to object stores.
@@ -74,9 +72,6 @@ func Preset(name string) (TrainConfig, error) { return config.Preset(name) }
 
 // DefaultEvaluateConfig evaluates on the default runner.
 func DefaultEvaluateConfig() EvaluateConfig { return config.DefaultEvaluate() }
-
-// DefaultCompareConfig compares on the default runner.
-func DefaultCompareConfig() CompareConfig { return config.DefaultCompare() }
 
 // DefaultDriftConfig gives a false alarm once in a hundred measurements.
 func DefaultDriftConfig() DriftConfig { return config.DefaultDrift() }

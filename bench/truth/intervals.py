@@ -84,9 +84,9 @@ def training(runs, samples):
 
 
 def compared(runs, a, b, r, kind):
-    """The metrics of compare for two trees on rows."""
+    """The metrics of evaluate --against for two trees on rows."""
     file = runs.write(r.columns(), r.classes(), 'new.parquet')
-    said = runs.said('compare', a, b, '--input', file, '--format', 'json', '--progress', 'none', *kind.flags(r))
+    said = runs.said('evaluate', a, '--against', b, '--input', file, '--json', '--progress', 'none', *kind.flags(r))
     return json.loads(said)['metrics']
 
 
@@ -111,7 +111,7 @@ def compare(runs, samples):
 
 
 def power(runs, samples):
-    """Two trees of which one is better: compare finds it as often as a test by the true standard error of the
+    """Two trees of which one is better: evaluate --against finds it as often as a test by the true standard error of the
     difference would."""
     kind = rows.Kind('2,000 equal rows', rows.single(2000))
     (_, a, poor), (_, b, good) = rows.train(runs, kind, '--forbid', 'x2'), rows.train(runs, kind)

@@ -264,14 +264,14 @@ func (b *billing) checkScreens(t *testing.T, run string) {
 	trained, _ := b.paid(t, run, 1, "train")
 	test := b.part(t, 1, "test")
 	for command, want := range map[string]string{
-		"show RUN --figures":               fmt.Sprintf(" %.4f ", mean),
-		"show RUN":                         fmt.Sprintf("expected cost %s (", strconv.FormatFloat(trained, 'g', 6, 64)),
-		"evaluate --model RUN --input":     fmt.Sprintf("expected cost %.4f", mean),
-		"compare RUN RUN --input":          fmt.Sprintf("%.4f", mean),
-		"whence RUN/tree.json":             fmt.Sprintf("expected cost %.3g\n", mean),
-		"retrain CONFIG --history":         fmt.Sprintf("%.3g", mean),
-		"use MODELS":                       fmt.Sprintf("%.3g", mean),
-		"retrain CONFIG --date 2026-02-02": fmt.Sprintf("expected cost %.3g", mean), // again
+		"show RUN --figures":                 fmt.Sprintf(" %.4f ", mean),
+		"show RUN":                           fmt.Sprintf("expected cost %s (", strconv.FormatFloat(trained, 'g', 6, 64)),
+		"evaluate --model RUN --input":       fmt.Sprintf("expected cost %.4f", mean),
+		"evaluate RUN --against RUN --input": fmt.Sprintf("%.4f", mean),
+		"whence RUN/tree.json":               fmt.Sprintf("expected cost %.3g\n", mean),
+		"retrain CONFIG --history":           fmt.Sprintf("%.3g", mean),
+		"use MODELS":                         fmt.Sprintf("%.3g", mean),
+		"retrain CONFIG --date 2026-02-02":   fmt.Sprintf("expected cost %.3g", mean), // again
 	} {
 		args := strings.Fields(strings.NewReplacer("RUN", run, "CONFIG", b.config, "MODELS", filepath.Join(b.url, "models"),
 			"2026-02-02", dateOf(t, 1)).Replace(command))
@@ -287,7 +287,7 @@ func (b *billing) checkScreens(t *testing.T, run string) {
 		t.Errorf("want %q in\n%s", want, read(t, b.figures))
 	}
 	compared := filepath.Join(t.TempDir(), "compared.json")
-	espalier(t, "compare", run, run, "--input", test, "--output", compared, "--progress", "none").wants(t, 0)
+	espalier(t, "evaluate", run, "--against", run, "--input", test, "--output", compared, "--progress", "none").wants(t, 0)
 	var c struct {
 		Metrics map[string]json.RawMessage
 	}

@@ -191,7 +191,7 @@ func (d *damage) verbs() map[string][]string {
 		"report_own":  {"report", "r", "--overwrite"},
 		"card":        {"report", "r", "--format", "markdown", "--output", "out.md", "--overwrite"},
 		"ask":         {"ask", "r", "--json", "--value", "x=20", "--value", "y=14", "--value", "s=c"},
-		"compare":     with("compare", "r", "base", "--input", rows),
+		"compare":     with("evaluate", "r", "--against", "base", "--input", rows),
 		"frontier":    {"frontier", "r"},
 		"promote":     {"frontier", "r", "--promote", "1"},
 		"rule":        {"frontier", "r", "--max_leaves", "3"},

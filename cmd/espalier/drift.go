@@ -22,17 +22,17 @@ type driftFlags struct {
 
 	console
 
-	format    string
+	json      bool
 	failAbove float64 // PSI; 0: never
 }
 
 func newDriftFlags() *driftFlags {
-	return &driftFlags{DriftConfig: pipelines.DefaultDriftConfig(), format: compareText, console: newConsole()}
+	return &driftFlags{DriftConfig: pipelines.DefaultDriftConfig(), console: newConsole()}
 }
 
 // Settings declares the flags of drift.
 func (c *driftFlags) Settings() []setting.Setting {
-	own := []setting.Setting{formatSetting(&c.format), {
+	own := []setting.Setting{jsonSetting(&c.json, "print the drift as JSON"), {
 		Name: "fail_above", Group: setting.Rows, Value: setting.Number(&c.failAbove, setting.From(0)),
 		Help: "PSI of a column that has drifted, above which drift ends with exit code 4; 0: never",
 	}}
@@ -45,7 +45,7 @@ func newDrift() *cobra.Command {
 		Use:         "drift",
 		Short:       "Measure how far rows have moved from a run's training rows",
 		GroupID:     keepStage,
-		Annotations: common("model input against key false_alarms least_psi format"),
+		Annotations: common("model input against key false_alarms least_psi json"),
 		Long: `Measure how far the columns of new rows have moved from the training rows of a
 run, and how far the shares of the tree's leaves have. No labels are needed.
 With --against the training rows of another run take the place of the new rows.
@@ -74,14 +74,7 @@ chance; if the run was trained with --key, this is the default.`,
 			return err
 		}
 		found, err := pipelines.Drift(c.Context(), flags.DriftConfig, reporter)
-		if err != nil {
-			return err
-		}
-		if flags.format == compareJSON {
-			err = printEncoded(c.OutOrStdout(), found.Encode)
-		} else {
-			err = printDrift(c.OutOrStdout(), found)
-		}
+		err = printFound(c.OutOrStdout(), found, err, flags.json, printDrift)
 		if err == nil {
 			err = failAbove(flags.failAbove, found)
 		}

@@ -27,7 +27,7 @@ func TestDrift(t *testing.T) {
 	moved := parquet(t, parquetio.WriteOptions{},
 		parquetio.WriteColumn{Name: "x", Values: floats}, parquetio.WriteColumn{Name: "n", Values: ints},
 		parquetio.WriteColumn{Name: "s", Values: texts}, parquetio.WriteColumn{Name: "flag", Values: flags})
-	o := espalier(t, "drift", "--model", run, "--input", moved, "--format", "json", "--progress", "none")
+	o := espalier(t, "drift", "--model", run, "--input", moved, "--json", "--progress", "none")
 	o.wants(t, 0)
 	file := filepath.Join(t.TempDir(), "drift.json")
 	if err := os.WriteFile(file, []byte(o.stdout), 0o600); err != nil {

@@ -12,6 +12,7 @@ import (
 	"github.com/espalier-ml/espalier/io/runfolder"
 	"github.com/espalier-ml/espalier/io/setting"
 	"github.com/espalier-ml/espalier/pipelines"
+	"github.com/espalier-ml/espalier/pipelines/engine"
 	"github.com/espalier-ml/espalier/pipelines/live"
 )
 
@@ -30,32 +31,41 @@ func newEvaluateFlags() *evaluateFlags {
 
 // Settings declares the flags of evaluate.
 func (c *evaluateFlags) Settings() []setting.Setting {
-	return slices.Concat(c.EvaluateConfig.Settings(), []setting.Setting{jsonSetting(&c.json, "print the metrics as JSON")},
+	return slices.Concat(c.EvaluateConfig.Settings(), []setting.Setting{jsonSetting(&c.json, "print the metrics, or the comparison, as JSON")},
 		c.printedSettings(true))
 }
 
 func newEvaluate() *cobra.Command {
 	flags := newEvaluateFlags()
 	c := &cobra.Command{
-		Use:         "evaluate",
-		Short:       "Measure a tree on Parquet files",
+		Use:         "evaluate MODEL",
+		Short:       "Measure a tree on Parquet files, or compare two trees",
 		GroupID:     lookStage,
-		Annotations: common("model input label weight key slice json schema"),
+		Annotations: common("input against label weight key slice json output overwrite schema"),
 		Long: `Measure a tree on the rows of Parquet files. Columns are found by name; values
 that training did not have go where the tree sends unseen ones. If rows come in
 groups, such as customers with several rows, the intervals count groups: --key
 names their column, which is the key of the training if the rows have it.
 
+With --against B it compares two trees on the same rows: A is MODEL, the tree in
+use, and B the new tree. It prints the figures of both with B's less A's and its
+95 % interval. Both trees see the same rows, so the interval is narrower than the
+intervals of the two figures. It counts the rows that get another class, and how
+many of these become right or wrong. It lists which nodes are the same, moved,
+added or removed, and how many of the rows reach them. Rows without a column of
+classes are compared without metrics.
+
 With --predictions it measures what predict has written, by labels that came
 later: both are joined by the columns of --key. It prints the figures of each
 tree that has scored rows, by day. Predictions without a label and labels
 without a prediction are counted and left out. A key may occur once on each side.`,
-		Example: `  espalier evaluate --model runs/first --input 'new/*.parquet'
-  espalier evaluate --model runs/first/tree.json --input new.parquet --json
+		Example: `  espalier evaluate runs/first --input 'new/*.parquet'
+  espalier evaluate runs/first/tree.json --input new.parquet --json
+  espalier evaluate runs/today --against runs/new --input 'labelled/*.parquet'
   espalier evaluate --predictions 'scored/{date-29..date}' \
       --labels paid.parquet --key customer,day`,
-		Args: noArguments,
 	}
+	takeModel(c, &flags.Model)
 	addFlags(c.Flags(), flags.Settings())
 	addBeamFlags(c.Flags())
 	c.RunE = func(c *cobra.Command, _ []string) error {
@@ -63,26 +73,38 @@ without a prediction are counted and left out. A key may occur once on each side
 		if err != nil {
 			return err
 		}
-		if len(flags.Predictions) > 0 {
-			found, err := live.Evaluate(c.Context(), flags.EvaluateConfig, reporter)
-			if err != nil {
-				return err
-			}
-			if flags.json {
-				return printEncoded(c.OutOrStdout(), found.Encode)
-			}
-			return printLive(c.OutOrStdout(), found)
-		}
-		_, metrics, err := pipelines.Evaluate(c.Context(), flags.EvaluateConfig, reporter)
-		if err != nil {
-			return err
-		}
-		if flags.json {
-			return printEncoded(c.OutOrStdout(), metrics.Encode)
-		}
-		return printEvaluated(c.OutOrStdout(), metrics)
+		return runEvaluate(c, flags, reporter)
 	}
 	return c
+}
+
+// runEvaluate measures a tree, predictions, or two trees.
+func runEvaluate(c *cobra.Command, flags *evaluateFlags, reporter engine.Reporter) error {
+	switch {
+	case len(flags.Predictions) > 0:
+		found, err := live.Evaluate(c.Context(), flags.EvaluateConfig, reporter)
+		return printFound(c.OutOrStdout(), found, err, flags.json, printLive)
+	case flags.Against != "":
+		found, err := pipelines.Compare(c.Context(), flags.EvaluateConfig, reporter)
+		return printFound(c.OutOrStdout(), found, err, flags.json, printCompared)
+	default:
+		_, metrics, err := pipelines.Evaluate(c.Context(), flags.EvaluateConfig, reporter)
+		return printFound(c.OutOrStdout(), metrics, err, flags.json, printEvaluated)
+	}
+}
+
+// printFound prints a document as JSON or for people, unless there is an error.
+func printFound[T interface{ Encode() ([]byte, error) }](
+	w io.Writer, found T, err error, asJSON bool, text func(w io.Writer, found T) error,
+) error {
+	switch {
+	case err != nil:
+		return err
+	case asJSON:
+		return printEncoded(w, found.Encode)
+	default:
+		return text(w, found)
+	}
 }
 
 // printEvaluated prints the most important figures.
@@ -116,5 +138,37 @@ func printLive(w io.Writer, l *runfolder.Live) error {
 		_, _ = fmt.Fprintln(b)
 	}
 	_, _ = fmt.Fprintf(b, "labels without a prediction: %d\n", l.Alone)
+	return b.Flush()
+}
+
+// printCompared prints a comparison for people.
+func printCompared(w io.Writer, c *pipelines.Comparison) error {
+	width := pageWidth(w)
+	b := bufio.NewWriter(w) // keeps the first error for Flush
+	line := func(format string, args ...any) {
+		_, _ = fmt.Fprintln(b, report.Wrapped(fmt.Sprintf(format, args...), width, "  "))
+	}
+	line("A is %s: %d leaves", c.A.Model, len(c.A.Leaves))
+	line("B is %s: %d leaves", c.B.Model, len(c.B.Leaves))
+	if c.Note != "" {
+		line("%s", c.Note)
+	}
+	if c.Key != "" {
+		line("%s", report.GroupsText(c.Key))
+	}
+	if c.LostBits > 0 {
+		line("AUC, log loss and Brier score are approximate: too many pairs of predictions, see espalier help reading")
+	}
+	_, _ = fmt.Fprintln(b)
+	_ = report.PairedFigures(c.Metrics).Write(b, width)
+	_, _ = fmt.Fprintln(b)
+	line("%s", report.FlipsText(c.Flips, c.Metrics.Rows))
+	if len(c.Flips.ByClasses) > 0 {
+		_ = report.FlipsTable(c.Flips).Write(b, width)
+	}
+	_, _ = fmt.Fprintln(b)
+	_ = report.PredictedTable(c.Predicted).Write(b, width)
+	_, _ = fmt.Fprintln(b)
+	_ = report.Nodes(b, &c.Nodes, width)
 	return b.Flush()
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"flag"
 
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/espalier-ml/espalier/io/setting"
@@ -55,5 +56,16 @@ func shownModel(model *string) setting.Setting {
 	return setting.Setting{
 		Name: "model", Group: setting.Model, Value: setting.Text(model),
 		Help: "run folder, tree.json or LATEST.json, instead of MODEL",
+	}
+}
+
+// takeModel makes a verb take its model as an argument, in place of --model.
+func takeModel(c *cobra.Command, model *string) {
+	c.Args = func(_ *cobra.Command, args []string) error {
+		if len(args) > 0 && *model == "" {
+			*model = args[0]
+			args = args[1:]
+		}
+		return noArguments(c, args)
 	}
 }

@@ -27,7 +27,7 @@ func TestLatest(t *testing.T) {
 		"frontier": {"frontier", named}, "dry promotion": {"frontier", named, "--promote", "0", "--dry_run"},
 		"evaluate": {"evaluate", "--model", named, "--input", rows},
 		"predict":  append([]string{"predict", "--model", named, "--input", rows}, output("scored")...),
-		"compare":  {"compare", named, run, "--input", rows},
+		"compare":  {"evaluate", named, "--against", run, "--input", rows},
 		"drift":    {"drift", "--model", named, "--input", rows}, "against": {"drift", "--model", run, "--against", named},
 		"ask":       {"ask", named, "--json", "--value", "x=0.1", "--value", "shop=a"},
 		"export":    append([]string{"export", named, "--format", "json"}, output("tree.json")...),

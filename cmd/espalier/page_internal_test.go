@@ -40,7 +40,6 @@ func settingsPage() string {
 	}{
 		{"train", newTrainFlags().Settings()},
 		{"evaluate", newEvaluateFlags().Settings()},
-		{"compare", newCompareFlags().Settings()},
 		{"drift", newDriftFlags().Settings()},
 		{"retrain", newRetrainFlags().Settings()},
 		{"use", newUseFlags().Settings()},

@@ -124,8 +124,8 @@ runner failed, 130 interrupted.`,
   espalier report runs/first --overwrite --previous runs/older
   espalier frontier runs/first
   espalier ask runs/first
-  espalier evaluate --model runs/first --input 'labelled/*.parquet'
-  espalier compare runs/first runs/second --input 'labelled/*.parquet'
+  espalier evaluate runs/first --input 'labelled/*.parquet'
+  espalier evaluate runs/first --against runs/second --input 'labelled/*.parquet'
   espalier predict --model runs/first --input 'new/*.parquet' --output scored`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
@@ -162,13 +162,16 @@ const (
 func verbs() []*cobra.Command {
 	return []*cobra.Command{
 		newImport(), newInferSchema(), newSynth(), newTrain(), newFrontier(), newShow(), newReport(), newPlot(), newEvaluate(),
-		newCompare(), newPredict(), newAsk(), newExport(), newRetrain(), newUse(), newWhence(), newDrift(),
+		newPredict(), newAsk(), newExport(), newRetrain(), newUse(), newWhence(), newDrift(),
 	}
 }
 
 func unknownVerb(c *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
+	}
+	if err := renamedVerb(args[0]); err != nil {
+		return err
 	}
 	return usage.Errorf("unknown verb %q%s (espalier help lists them)", args[0], setting.Near(args[0], verbNames(c)))
 }
@@ -192,6 +195,8 @@ func flagError(c *cobra.Command, err error) error {
 	var invalid *pflag.InvalidValueError
 	var missing *pflag.ValueRequiredError
 	switch {
+	case errors.As(err, &unknown) && renamedFlag(c.Name(), unknown.GetSpecifiedName()) != "":
+		text = renamedFlag(c.Name(), unknown.GetSpecifiedName())
 	case errors.As(err, &unknown):
 		text += nearestFlag(unknown.GetSpecifiedName(), c.Flags(), "; did you mean --%s?")
 	case errors.As(err, &invalid):

@@ -34,7 +34,7 @@ func schemaOf(t *testing.T, verb, file string) string {
 		return ""
 	case verb == "ask": // prints a line
 		return verb
-	case verb == "compare": // writes one file
+	case file == "labelled.json", file == "plain.json": // of evaluate --against
 		return "comparison"
 	case verb == "predict":
 		kind = runfolder.Predictions
@@ -92,8 +92,8 @@ func TestSchemas(t *testing.T) {
 		{"train", "--input", input, "--label", "class", "--output", out("other"), "--select", "first", "--max_depth", "3"},
 		{"predict", "--model", out("run"), "--input", input, "--output", out("scored")},
 		{"evaluate", "--model", out("run"), "--input", input, "--output", out("metrics.json")},
-		{"compare", out("run"), out("other"), "--input", input, "--output", out("labelled.json")},
-		{"compare", out("run"), out("other"), "--input", input, "--output", out("plain.json"), "--label", "none"},
+		{"evaluate", out("run"), "--against", out("other"), "--input", input, "--output", out("labelled.json")},
+		{"evaluate", out("run"), "--against", out("other"), "--input", input, "--output", out("plain.json"), "--label", "none"},
 		{"synth", "--rows", "300", "--output", out("made-up")},
 		{"import", letters, "--output", out("imported")},
 	} {
@@ -103,7 +103,7 @@ func TestSchemas(t *testing.T) {
 			seen[document] += n
 		}
 	}
-	drift := espalier(t, "drift", "--model", out("run"), "--input", input, "--format", "json", "--progress", "none")
+	drift := espalier(t, "drift", "--model", out("run"), "--input", input, "--json", "--progress", "none")
 	if err := os.WriteFile(out("drift.json"), []byte(drift.stdout), 0o600); err != nil {
 		t.Fatal(err)
 	}

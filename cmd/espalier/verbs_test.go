@@ -260,6 +260,8 @@ type commandLine struct {
 // file, misspelled and endless are config files with a fault.
 func commandLines(input, misspelled, endless string) []commandLine {
 	return []commandLine{
+		{[]string{"compare", "a", "b", "--input", input}, 2, []string{"compare is evaluate --against now: espalier evaluate A --against B"}},
+		{[]string{"drift", "--format", "json"}, 2, []string{"--format json is --json now"}},
 		{[]string{"version"}, 0, []string{"espalier ", ", go1.", "Beam 2.77.0"}},
 		{[]string{"--version"}, 0, []string{"espalier ", ", go1.", "Beam 2.77.0"}},
 		{[]string{"train", "--max_depth", "three"}, 2, []string{"espalier: --max_depth three: want a whole number"}},

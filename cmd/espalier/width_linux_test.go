@@ -65,7 +65,7 @@ func TestTerminalWidth(t *testing.T) {
 			{"show", output, "--format", "rules"},
 			{"show", output, "--row", input + ":7"},
 			{"evaluate", "--model", output, "--input", input, "--progress", "none"},
-			{"compare", output, other, "--input", input, "--progress", "none"},
+			{"evaluate", output, "--against", other, "--input", input, "--progress", "none"},
 			{"train", "--input", input, "--label", "class", "--output", t.TempDir() + "/run", "--dry_run", "--progress", "none"},
 			{"train", "--help"},
 			{"help", "glossary"},

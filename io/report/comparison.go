@@ -141,7 +141,7 @@ func Nodes(w io.Writer, c *runfolder.ComparedNodes, width int) error {
 	}
 	for i := range c.Differences {
 		if i == maxPlaces {
-			lines = append(lines, fmt.Sprintf("  and %d more, which --format json lists", len(c.Differences)-i))
+			lines = append(lines, fmt.Sprintf("  and %d more, which --json lists", len(c.Differences)-i))
 			break
 		}
 		p := &c.Differences[i]

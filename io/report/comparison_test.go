@@ -53,7 +53,7 @@ func TestNodes(t *testing.T) {
 		c.Differences = append(c.Differences, c.Differences[4])
 	}
 	b.Reset()
-	if err := report.Nodes(&b, &c, 70); err != nil || !strings.HasSuffix(b.String(), "\n  and 30 more, which --format json lists\n") {
+	if err := report.Nodes(&b, &c, 70); err != nil || !strings.HasSuffix(b.String(), "\n  and 30 more, which --json lists\n") {
 		t.Errorf("of many places (%v):\n%s", err, b.String())
 	}
 	for line := range strings.Lines(b.String()) {

@@ -18,13 +18,21 @@ type Evaluate struct {
 	Weight         string // column; empty: each row weighs 1
 	DropNullLabels bool
 	Slice          []string // columns by whose values the tree is also measured
+	Against        string   // run folder or tree.json to compare Model with: the new tree, Model is the tree in use; optional
 	Output         string   // file; optional
 	Overwrite      bool
 
 	Delayed
 	Contract
 	StorageConfig
+
+	Held *HeldOut `json:"-"` // with Against: compare only the test rows of a training; nil: all rows
+
+	Titles [2]string `json:"-"` // names of Model and Against in warnings; empty: A and B
 }
+
+// KeyNone is the key of rows that are independent.
+const KeyNone = "none"
 
 // Delayed names predictions, and labels that came after them.
 type Delayed struct {
@@ -48,16 +56,23 @@ func (c *Evaluate) Settings() []setting.Setting {
 		model,
 		input,
 		{
+			Name: "against", Value: setting.Text(&c.Against),
+			Help: "run folder, tree.json or LATEST.json of a second tree: compare both trees on the same rows",
+		},
+		{
 			Name: "output", Value: setting.Text(&c.Output),
-			Help: "new file for the metrics as JSON",
+			Help: "new file for the metrics, or for the comparison, as JSON",
 		},
 		{
 			Name: "overwrite", Value: setting.Switch(&c.Overwrite),
-			Help: "replace the metrics of another evaluation in the file of --output",
+			Help: "replace the metrics of another evaluation, or another comparison, in the file of --output",
 		},
 	})
 	rows := setting.In(setting.Rows, []setting.Setting{
-		{Name: "label", Value: setting.Text(&c.Label), Help: "column of the classes (default: as in training)"},
+		{
+			Name: "label", Value: setting.Text(&c.Label),
+			Help: "column of the classes (default: as in training); with --against also none: no metrics are compared",
+		},
 		{Name: "weight", Value: setting.Text(&c.Weight), Help: "column of row weights; with --predictions, of the labels"},
 		dropSetting(&c.DropNullLabels),
 		sliceSetting(&c.Slice),
@@ -76,6 +91,9 @@ func (c *Evaluate) UnmarshalJSON(b []byte) error { return setting.Decode(b, c.Se
 func (c *Evaluate) Validate() error {
 	faults := append(setting.Faults(c.Settings()), c.conflicts()...)
 	faults = append(faults, c.conflictsOfPredictions()...)
+	if c.Against != "" && len(c.Slice) > 0 {
+		faults = append(faults, errors.New("--slice measures one tree: leave out --against"))
+	}
 	return usage.All(faults)
 }
 
@@ -93,9 +111,9 @@ func (c *Evaluate) conflictsOfPredictions() []error {
 		}
 		return faults
 	}
-	if c.Model != "" || len(c.Input)+len(c.Slice) > 0 || c.Schema != "" || c.DropNullLabels {
-		faults = append(faults, errors.New("--predictions are measured as they are: leave out --model, --input, --slice, "+
-			"--schema and --drop_null_labels"))
+	if c.Model != "" || c.Against != "" || len(c.Input)+len(c.Slice) > 0 || c.Schema != "" || c.DropNullLabels {
+		faults = append(faults, errors.New("--predictions are measured as they are: leave out --model, --against, --input, "+
+			"--slice, --schema and --drop_null_labels"))
 	}
 	return append(faults, faultsOfDate(c.Date)...)
 }
@@ -124,6 +142,14 @@ func (c *Delayed) Settings() []setting.Setting {
 			Help: "day that {date} in --predictions stands for, such as 2026-11-23 (default: today in UTC)",
 		},
 	})
+}
+
+// Group returns the column of the keys of groups; empty: as in training.
+func (c *Delayed) Group() string {
+	if len(c.Key) == 0 {
+		return ""
+	}
+	return c.Key[0]
 }
 
 // Day returns the day that a template of dates stands for.

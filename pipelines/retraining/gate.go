@@ -84,8 +84,11 @@ func (w *work) compare(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	c := pipelines.DefaultCompareConfig()
-	c.A, c.B, c.Input, c.Held = w.url(w.attempt.Before), w.url(w.attempt.Run), w.window.Patterns, held
+	c := pipelines.DefaultEvaluateConfig()
+	c.Model = w.url(w.attempt.Before)
+	c.Against = w.url(w.attempt.Run)
+	c.Input = w.window.Patterns
+	c.Held = held
 	c.Label, c.Weight, c.DropNullLabels = w.config.Train.Label, w.config.Train.Weight, w.config.Train.DropNullLabels
 	c.StorageConfig, c.Contract = w.config.Train.StorageConfig, w.config.Train.Contract
 	c.Rejects = "" // training has listed them

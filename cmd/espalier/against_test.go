@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -11,16 +12,16 @@ import (
 	"github.com/espalier-ml/espalier/pipelines"
 )
 
-// TestCompare: compare says in words what its JSON says in figures, and refuses what it cannot
+// TestAgainst: evaluate --against says in words what its JSON says in figures, and refuses what it cannot
 // compare.
-func TestCompare(t *testing.T) {
+func TestAgainst(t *testing.T) {
 	input := mixed(t, 600, parquetio.WriteOptions{})
 	_, a := train(t, input, "--max_depth", "2", "--select", "first", "--ignore", "w")
 	_, b := train(t, input, "--select", "first", "--leaf_model", "linear", "--ignore", "w")
-	text := espalier(t, "compare", a, b, "--input", input, "--progress", "none")
+	text := espalier(t, "evaluate", a, "--against", b, "--input", input, "--progress", "none")
 	text.wants(t, 0)
 	output := filepath.Join(t.TempDir(), "comparison.json")
-	o := espalier(t, "compare", a, filepath.Join(b, "tree.json"), "--input", input, "--format", "json", "--output", output,
+	o := espalier(t, "evaluate", a, "--against", filepath.Join(b, "tree.json"), "--input", input, "--json", "--output", output,
 		"--progress", "none")
 	o.wants(t, 0)
 	validate(t, "comparison", output)
@@ -42,7 +43,7 @@ func TestCompare(t *testing.T) {
 			t.Errorf("the text lacks %q:\n%s", words, text.stdout)
 		}
 	}
-	plain := espalier(t, "compare", a, b, "--input", input, "--label", "none", "--progress", "none")
+	plain := espalier(t, "evaluate", a, "--against", b, "--input", input, "--label", "none", "--progress", "none")
 	plain.wants(t, 0)
 	if strings.Contains(plain.stdout, "AUC") || !strings.Contains(plain.stdout, "get another class by B\n") {
 		t.Errorf("without labels:\n%s", plain.stdout)
@@ -56,16 +57,21 @@ func TestCompare(t *testing.T) {
 		code int
 		word string
 	}{
-		{[]string{a}, 2, "compare takes two trees"},
-		{[]string{a, b}, 2, "--input is required"},
+		{[]string{"--input", input}, 2, "--model is required"},
+		{nil, 2, "--model and --input are required"},
+		{[]string{a}, 2, "--input is required"},
 		{[]string{a, "nowhere", "--input", input}, 2, "nowhere"},
-		{[]string{a, b, "--input", input, "--format", "yaml"}, 2, "--format yaml"},
+		{[]string{a, b, "--input", input, "--slice", "s"}, 2, "--slice"},
+		{[]string{a, b, "--predictions", input}, 2, "--against"},
 		{[]string{a, b, "--input", input, "--output", output}, 2, "--overwrite"},
 		{[]string{a, b, "--input", input, "--output", notOurs, "--overwrite"}, 2, "no comparison of Espalier"},
 		{[]string{a, b, "--input", input, "--output", input, "--overwrite"}, 2, "no comparison of Espalier"},
 		{[]string{a, b, "--input", input, "--label", "flag"}, 3, "not one of the tree's classes"},
 		{[]string{a, b, "--input", input, "--weight", "s"}, 3, "the weights are text"},
 	} {
-		espalier(t, append([]string{"compare", "--progress", "none"}, c.args...)...).wants(t, c.code, c.word)
+		if len(c.args) > 1 && c.args[0] == a {
+			c.args = slices.Insert(c.args, 1, "--against")
+		}
+		espalier(t, append([]string{"evaluate", "--progress", "none"}, c.args...)...).wants(t, c.code, c.word)
 	}
 }
