@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"sort"
 	"strconv"
@@ -29,11 +28,12 @@ import (
 
 // Promoted is the result of Promote.
 type Promoted struct {
-	Run      string              // folder of the run
+	Run      string              // folder of the run that has the frontier
+	Output   string              // folder of the new run
 	Frontier *runfolder.Frontier // the frontier with the new choice
-	Metrics  *runfolder.Metrics  // metrics of the new tree; nil: nothing was written
-	Now      *runfolder.Point    // the chosen point of Frontier
-	Before   *runfolder.Point    // the point of Frontier that was chosen before; Now if nothing has changed
+	Metrics  *runfolder.Metrics  // metrics of the new run's tree; nil after a dry run
+	Now      *runfolder.Point    // the point of Frontier that was chosen
+	Before   *runfolder.Point    // the point of Frontier that is the tree of Run
 }
 
 // ReadFrontier reads the frontier.json of a run, given its folder or a LATEST.json. It also returns the folder. If
@@ -58,77 +58,35 @@ func readFrontier(ctx context.Context, s *objectstore.Store, run string) (*runfo
 	return there.Frontier, run, nil
 }
 
-// Promote makes another tree of a run's frontier the run's tree, without training again. The
+// Promote writes a new run whose tree is another tree of a run's frontier, without training again. The
 // tree and its metrics are the same as from a training with the settings of the choice.
 func Promote(ctx context.Context, c config.Promote, reporter engine.Reporter) (r *Promoted, err error) {
 	setup := session.Setup{Check: c.Validate, Storage: c.StorageConfig}
 	err = session.Run(ctx, &setup, reporter, func(ctx context.Context, s *session.Session) error {
-		_, run, err := readFrontier(ctx, s.Files.Store, c.Run) // otherwise the lock would make a folder
+		f, run, err := readFrontier(ctx, s.Files.Store, c.Run)
 		if err != nil {
 			return err
 		}
 		c.Run = run
-		reads := func(work func() error) error { return readsFile(objectstore.Join(c.Run, runfolder.GrownName), work) }
-		if c.DryRun {
-			return reads(func() error {
-				p, err := newPromotion(ctx, &c, s)
-				if err == nil {
-					r = p.result(nil)
-				}
+		return readsFile(objectstore.Join(run, runfolder.GrownName), func() error {
+			p, err := newPromotion(ctx, &c, s, f)
+			if err != nil {
 				return err
-			})
-		}
-		return s.Locked(ctx, c.Run, func(ctx context.Context) error {
-			return reads(func() (err error) {
-				r, err = promote(ctx, &c, s)
+			}
+			r = &Promoted{Run: run, Output: c.Output, Frontier: f, Now: &f.Points[p.now], Before: &f.Points[p.before]}
+			if c.DryRun {
+				return nil
+			}
+			return s.Locked(ctx, c.Output, func(ctx context.Context) error {
+				r.Metrics, err = p.write(ctx)
 				return err
 			})
 		})
 	})
-	return r, ofRun(err)
+	return r, err
 }
 
-// ofRun returns an error that names --output, as train calls the run folder, with the words "run folder".
-func ofRun(err error) error {
-	var one *usage.Error
-	if errors.As(err, &one) && one.Setting == "output" {
-		return usage.Errorf("the run folder%s", one.Problem)
-	}
-	return err
-}
-
-// promote chooses and writes in a locked folder.
-func promote(ctx context.Context, c *config.Promote, s *session.Session) (*Promoted, error) {
-	output, err := runfolder.Open(ctx, s.Files.Store, c.Run, runfolder.Training, true)
-	if err != nil {
-		return nil, err
-	}
-	p, err := newPromotion(ctx, c, s)
-	if err != nil {
-		return nil, err
-	}
-	if err := output.CanReplace(p.manifest); err != nil {
-		return nil, err
-	}
-	if p.now == p.before && output.Finished() {
-		return p.result(nil), nil
-	}
-	if url := latest.InUse(ctx, s.Files.Store, c.Run); url != "" {
-		return nil, usage.Errorf("the run folder %s is in use: %s names it, and programs that read that file refuse any tree but "+
-			"the one that has passed the gate; give retrain the choice instead, such as --max_expected_cost, or promote in a copy "+
-			"of the folder", c.Run, url)
-	}
-	r, err := p.describe(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if err := p.write(ctx, r, output); err != nil {
-		return nil, err
-	}
-	return p.result(r.metrics), nil
-}
-
-// promotion is a choice of another tree of a run.
+// promotion is a choice of another tree of a run's frontier.
 type promotion struct {
 	*session.Session
 
@@ -141,24 +99,30 @@ type promotion struct {
 	pool     *frontier.Pool    // nil if grown is nil
 
 	frontier     *runfolder.Frontier     // the frontier with the new choice
+	trees        []*tree.Tree            // trees of the frontier's points; nil: the point is new
 	now, before  int                     // indexes of points of frontier
 	distribution *runfolder.Distribution // nil: an earlier version has trained the run
-	schema       *tree.Schema            // for the report
+	schema       *tree.Schema
 }
 
-// newPromotion reads a run and chooses a tree.
-func newPromotion(ctx context.Context, c *config.Promote, s *session.Session) (*promotion, error) {
-	p := &promotion{Session: s, wish: c}
+// newPromotion reads a run, and chooses a tree of its frontier.
+func newPromotion(
+	ctx context.Context, c *config.Promote, s *session.Session, f *runfolder.Frontier,
+) (*promotion, error) {
+	p := &promotion{Session: s, wish: c, frontier: f}
 	var err error
-	if p.manifest, err = runfolder.ReadManifest(ctx, s.Files.Store, c.Run); err != nil {
+	if p.manifest, err = runfolder.ReadFinished(ctx, s.Files.Store, c.Run); err != nil {
 		return nil, err
 	}
-	there, err := runfolder.Read(ctx, s.Files.Store, c.Run, runfolder.Training, runfolder.FrontierName,
-		runfolder.GrownName, runfolder.DistributionName, runfolder.SchemaName)
+	if p.trees, err = pages.Trees(ctx, s.Files.Store, c.Run, f); err != nil {
+		return nil, err
+	}
+	there, err := runfolder.Read(ctx, s.Files.Store, c.Run, runfolder.Training, runfolder.GrownName,
+		runfolder.DistributionName, runfolder.SchemaName)
 	if err != nil {
 		return nil, err
 	}
-	p.frontier, p.grown = there.Frontier, there.Grown
+	p.grown = there.Grown
 	p.distribution = there.Distribution
 	p.schema = there.Schema
 	trained, _ := p.manifest.Config.(json.RawMessage)
@@ -298,25 +262,24 @@ func (p *promotion) list(q frontier.Point) {
 	if at <= p.before {
 		p.before++
 	}
-	p.frontier.Points, p.now = slices.Insert(p.frontier.Points, at, point), at
+	p.frontier.Points = slices.Insert(p.frontier.Points, at, point)
+	p.trees = slices.Insert(p.trees, at, nil)
+	p.now = at
 }
 
-// result describes the choice.
-func (p *promotion) result(metrics *runfolder.Metrics) *Promoted {
-	points := p.frontier.Points
-	return &Promoted{Run: p.wish.Run, Frontier: p.frontier, Metrics: metrics, Now: &points[p.now], Before: &points[p.before]}
-}
-
-// record returns the entry of the manifest.
-func (p *promotion) record() runfolder.Promotion {
-	by := maps.Clone(p.wish.Choice)
+// origin returns the entry of the manifest that names the run and the choice.
+func (p *promotion) origin(ctx context.Context) (*runfolder.Origin, error) {
+	b, _, err := latest.Tree(ctx, p.Files.Store, p.wish.Run)
+	if err != nil {
+		return nil, usage.Errorf("%v", err)
+	}
+	by := p.wish.Choice
 	if p.wish.Number >= 0 {
 		by = map[string]string{"promote": strconv.Itoa(p.wish.Number)}
 	}
-	return runfolder.Promotion{
-		Promoted: time.Now().UTC(), Espalier: runfolder.Version(), Tree: p.frontier.Points[p.now].Tree,
-		Before: p.frontier.Points[p.before].Tree, By: by,
-	}
+	return &runfolder.Origin{
+		Run: p.wish.Run, Digest: tree.Digest(b), Promoted: time.Now().UTC(), Espalier: runfolder.Version(), By: by,
+	}, nil
 }
 
 // describe returns the chosen tree with the documents that describe it. A tree without leaf models is
@@ -324,15 +287,12 @@ func (p *promotion) record() runfolder.Promotion {
 func (p *promotion) describe(ctx context.Context) (*chosen, error) {
 	point, rows := &p.frontier.Points[p.now], &reopened{promotion: p}
 	plain := p.candidate(point)
-	r := &chosen{candidate: new(frontier.Candidate), frontier: p.frontier}
+	r := &chosen{candidate: new(frontier.Candidate), frontier: p.frontier, frontierTrees: p.trees, grown: p.grown}
 	if plain != nil {
 		*r.candidate = *plain
 	}
-	var err error
 	if a := &point.Algorithm; plain == nil || a.Ridge != 0 || a.BoosterTrees != 0 {
-		if r.candidate.Tree, err = p.stored(ctx, point); err != nil {
-			return nil, err
-		}
+		r.candidate.Tree = p.trees[p.now]
 	}
 	d := describing{driver: p.Driver, shuffled: p.shuffled, count: rows.count, slice: rows.slice}
 	if p.grown != nil {
@@ -344,7 +304,7 @@ func (p *promotion) describe(ctx context.Context) (*chosen, error) {
 		}
 	}
 	t := r.candidate.Tree
-	err = d.measure(ctx, r, func(s *runfolder.Shuffled) *runfolder.Importance {
+	err := d.measure(ctx, r, func(s *runfolder.Shuffled) *runfolder.Importance {
 		if t.Modelled() { // the models were not saved
 			return runfolder.NewImportance(t, s, importance.NoAUC{})
 		}
@@ -356,6 +316,7 @@ func (p *promotion) describe(ctx context.Context) (*chosen, error) {
 	r.metrics.Folds = p.folds(point)
 	t.Certificate, err = p.certificate(ctx, t, plain, rows)
 	r.tree = t.Tested()
+	p.trees[p.now] = r.tree
 	return r, err
 }
 
@@ -375,52 +336,40 @@ func (p *promotion) shuffled(context.Context) (*runfolder.Shuffled, error) {
 	return s, nil
 }
 
-// write replaces the documents that describe the tree chosen before.
-func (p *promotion) write(ctx context.Context, r *chosen, output *runfolder.Folder) error {
-	p.manifest.Promotions = append(p.manifest.Promotions, p.record())
-	p.manifest.Counters["nodes"] = int64(r.candidate.Tree.Complexity.Nodes)
-	documents := r.documents()
-	documents.Manifest = p.manifest
-	documents.Distribution = p.distribution
-	documents.Schema = p.schema
-	names := []string{runfolder.TreeName, runfolder.MetricsName, runfolder.FrontierName}
-	if r.importance != nil {
-		names = append(names, runfolder.ImportanceName)
+// write writes the new run, whose folder is locked, and returns the metrics of its tree.
+func (p *promotion) write(ctx context.Context) (*runfolder.Metrics, error) {
+	store := p.Files.Store
+	output, err := runfolder.Open(ctx, store, p.wish.Output, runfolder.Training, p.wish.Overwrite)
+	if err == nil {
+		err = output.ProtectInputs([]runfolder.Reading{{Flag: "RUN", URL: objectstore.Join(p.wish.Run, runfolder.ManifestName)}})
 	}
+	if err == nil && p.wish.Overwrite {
+		err = refuseInUse(ctx, store, p.wish.Output)
+	}
+	if err != nil {
+		return nil, err
+	}
+	r, err := p.describe(ctx)
+	if err != nil {
+		return nil, err
+	}
+	documents := r.documents()
+	if p.manifest.Origin, err = p.origin(ctx); err != nil {
+		return nil, err
+	}
+	p.manifest.Counters["nodes"] = int64(r.candidate.Tree.Complexity.Nodes)
+	documents.Manifest = p.manifest
+	documents.Schema = p.schema
 	if p.distribution != nil {
+		documents.Distribution = p.distribution
 		p.distribution.Leaves = nil
 		r.countLeaves(p.distribution)
-		names = append(names, runfolder.DistributionName)
 	}
-	if slices.Contains(p.manifest.Files, runfolder.ReportName) {
-		if err := p.report(ctx, documents); err != nil {
-			return err
-		}
-		names = append(names, runfolder.ReportName)
+	if p.config.Report == config.ReportHTML {
+		documents.Report = reportOf(documents, p.Reporter)
 	}
-	file := runfolder.File{Name: p.frontier.Points[p.now].Tree, Content: r.tree.Encode()}
-	if err := output.Replace(ctx, documents, names, file); err != nil {
-		return err
-	}
-	if slices.Contains(p.manifest.Files, runfolder.CardName) {
-		p.Reporter.Note(fmt.Sprintf("%s still describes the previous tree: write it again by espalier report %s "+
-			"--format markdown --overwrite", runfolder.CardName, p.wish.Run))
-	}
-	return nil
-}
-
-// report makes the report of the run with its new tree. The tree file of the chosen point may not be
-// written yet.
-func (p *promotion) report(ctx context.Context, documents *runfolder.Run) (err error) {
-	others := *p.frontier
-	others.Points = slices.Clone(others.Points)
-	others.Points[p.now].Tree = runfolder.TreeName // any tree, because the page shows the run's tree in its place
-	if documents.Trees, err = pages.Trees(ctx, p.Files.Store, p.wish.Run, &others); err != nil {
-		return err
-	}
-	documents.Trees[p.now] = documents.Tree
-	documents.Report, err = pages.Of(documents)
-	return err
+	_, err = output.Write(ctx, documents)
+	return r.metrics, err
 }
 
 // candidate returns the pruned tree of a listed point, without leaf models; nil if the grown
@@ -438,11 +387,6 @@ func (p *promotion) candidate(point *runfolder.Point) *frontier.Candidate {
 		return nil
 	}
 	return p.pool.Candidate(&p.pool.Points[at])
-}
-
-// stored reads the tree file of a point.
-func (p *promotion) stored(ctx context.Context, point *runfolder.Point) (*tree.Tree, error) {
-	return runfolder.ReadPoint(ctx, p.Files.Store, p.wish.Run, point)
 }
 
 // folds returns the results of the folds for a point; nil if they were not saved.
@@ -471,23 +415,13 @@ func (p *promotion) certificate(
 			"grown tree")
 		return nil, nil //nolint:nilnil // none can be made
 	}
-	once := []string{p.frontier.Points[p.before].Tree, p.frontier.Points[p.now].Tree} // present and former trees of the run
-	for _, past := range p.manifest.Promotions {
-		once = append(once, past.Tree, past.Before)
-	}
-	for i := range p.frontier.Points {
-		q := &p.frontier.Points[i]
-		if q.Grown != p.frontier.Points[p.now].Grown || !slices.Contains(once, q.Tree) || !slices.Contains(p.manifest.Files, q.Tree) {
+	for i, other := range p.trees {
+		if other == nil || other.Certificate == nil || p.frontier.Points[i].Grown != p.frontier.Points[p.now].Grown {
 			continue
 		}
-		other, err := p.stored(ctx, q)
-		if err != nil {
-			return nil, err
-		}
-		if made := other.Certificate; made != nil {
-			made.Pruned = len(c.Grown.Nodes) != len(t.Nodes)
-			return made, nil
-		}
+		made := *other.Certificate
+		made.Pruned = len(c.Grown.Nodes) != len(t.Nodes)
+		return &made, nil
 	}
 	if _, fits := certify.Room(c.Grown.Features, p.manifest.Counters["objects_train"]); !fits {
 		return nil, nil //nolint:nilnil // none can be made

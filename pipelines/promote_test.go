@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -17,6 +18,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/frontier"
 	"github.com/espalier-ml/espalier/induce/frontier/crossvalidate"
 	"github.com/espalier-ml/espalier/induce/split"
+	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/io/objectstore"
 	"github.com/espalier-ml/espalier/io/parquetio"
 	"github.com/espalier-ml/espalier/io/runfolder"
@@ -24,10 +26,10 @@ import (
 	"github.com/espalier-ml/espalier/pipelines"
 )
 
-// promoteTo makes another tree the run's.
+// promoteTo writes a new run with another tree of a run's frontier.
 func promoteTo(t *testing.T, run string, number int, choice map[string]string) *pipelines.Promoted {
 	t.Helper()
-	p, err := promoted(run, number, choice, nil)
+	p, err := promoted(t, run, number, choice, nil)
 	if err != nil {
 		t.Fatalf("%d %v: %v", number, choice, err)
 	}
@@ -35,10 +37,14 @@ func promoteTo(t *testing.T, run string, number int, choice map[string]string) *
 }
 
 func promoted(
-	run string, number int, choice map[string]string, edit func(c *pipelines.PromoteConfig),
+	t *testing.T, run string, number int, choice map[string]string, edit func(c *pipelines.PromoteConfig),
 ) (*pipelines.Promoted, error) {
+	t.Helper()
 	c := pipelines.DefaultPromoteConfig()
-	c.Run, c.Number, c.Choice = run, number, choice
+	c.Run = run
+	c.Number = number
+	c.Choice = choice
+	c.Output = filepath.Join(t.TempDir(), "promoted")
 	if edit != nil {
 		edit(&c)
 	}
@@ -76,7 +82,7 @@ func plainMetrics(t *testing.T, run string, intervals bool) []byte {
 }
 
 // TestPromote: a promoted tree and its metrics have the bytes that training with the budget
-// gives, whatever was promoted before.
+// gives, whatever was promoted before. All other documents are those of the run.
 func TestPromote(t *testing.T) {
 	data := newRows(900).write(t, ascending(900), 2, parquetio.WriteOptions{})
 	few := pipelines.DefaultConfig()
@@ -94,11 +100,12 @@ func TestPromote(t *testing.T) {
 	} {
 		c.Output = filepath.Join(t.TempDir(), "run")
 		trained(t, c)
+		from := c.Output
 		for _, budget := range []map[string]string{
 			{"max_expected_cost": "1.7"}, {"max_leaves": "5"}, {"max_cost": "4", "select": "highest"}, {"tolerance": "0.02"}, {"select": "total"}, {"select": "total", "max_expected_cost": "0.9"},
 		} {
 			if budget["select"] == "total" && c.ErrorCostsFile == "" {
-				if _, err := promoted(c.Output, -1, budget, nil); err == nil || !strings.Contains(err.Error(), "without --error_costs") {
+				if _, err := promoted(t, from, -1, budget, nil); err == nil || !strings.Contains(err.Error(), "without --error_costs") {
 					t.Errorf("%s %v: %v", name, budget, err)
 				}
 				continue
@@ -113,21 +120,27 @@ func TestPromote(t *testing.T) {
 				}
 			}
 			want := trained(t, other)
-			p := promoteTo(t, c.Output, -1, budget)
-			if !bytes.Equal(content(t, c.Output, "tree.json"), content(t, other.Output, "tree.json")) {
+			p := promoteTo(t, from, -1, budget)
+			if !bytes.Equal(content(t, p.Output, "tree.json"), content(t, other.Output, "tree.json")) {
 				t.Errorf("%s %v: another tree than training with the budget: %+v, want %+v", name, budget, p.Now.Complexity,
 					want.Tree.Complexity)
 			}
-			if !bytes.Equal(content(t, c.Output, "importance.json"), content(t, other.Output, "importance.json")) {
+			from = p.Output
+			for _, name := range []string{"schema.json", "frontier/000.json", "frontier/grown.bin"} {
+				if !bytes.Equal(content(t, p.Output, name), content(t, c.Output, name)) {
+					t.Errorf("%s %v: another %s than in the run", name, budget, name)
+				}
+			}
+			if !bytes.Equal(content(t, p.Output, "importance.json"), content(t, other.Output, "importance.json")) {
 				t.Errorf("%s %v: other importances than training with the budget", name, budget)
 			}
-			if !bytes.Equal(content(t, c.Output, "distribution.json"), content(t, other.Output, "distribution.json")) {
+			if !bytes.Equal(content(t, p.Output, "distribution.json"), content(t, other.Output, "distribution.json")) {
 				t.Errorf("%s %v: other rows at the leaves than training with the budget", name, budget)
 			}
-			if !bytes.Equal(plainMetrics(t, c.Output, c.Weight == ""), plainMetrics(t, other.Output, c.Weight == "")) {
+			if !bytes.Equal(plainMetrics(t, p.Output, c.Weight == ""), plainMetrics(t, other.Output, c.Weight == "")) {
 				t.Errorf("%s %v: other metrics than training with the budget", name, budget)
 			}
-			if !bytes.Equal(content(t, c.Output, p.Now.Tree), content(t, c.Output, "tree.json")) {
+			if !bytes.Equal(content(t, p.Output, p.Now.Tree), content(t, p.Output, "tree.json")) {
 				t.Errorf("%s %v: %s is not tree.json", name, budget, p.Now.Tree)
 			}
 			selected := slices.DeleteFunc(slices.Clone(p.Frontier.Points), func(q runfolder.Point) bool { return !q.Selected })
@@ -138,8 +151,8 @@ func TestPromote(t *testing.T) {
 	}
 }
 
-// TestPromoteBack: the first tree comes back by its number with all of its bytes, a tree that is
-// the run's already is not written, and a dry run writes nothing.
+// TestPromoteBack: the first tree comes back by its number with all of its bytes, the runs that it comes from stay as
+// they are, the manifest names its origin, and a dry run writes nothing.
 func TestPromoteBack(t *testing.T) {
 	c := ticTacToe(t)
 	r := trained(t, c)
@@ -152,29 +165,36 @@ func TestPromoteBack(t *testing.T) {
 	for _, name := range []string{"tree.json", "metrics.json", "distribution.json", first} {
 		documents[name] = content(t, c.Output, name)
 	}
-	dry, err := promoted(c.Output, 3, nil, func(c *pipelines.PromoteConfig) { c.DryRun = true })
+	before := content(t, c.Output, "manifest.json")
+	dry, err := promoted(t, c.Output, 3, nil, func(c *pipelines.PromoteConfig) {
+		c.DryRun = true
+		c.Output = ""
+	})
 	if err != nil || dry.Metrics != nil || dry.Now.Tree != runfolder.FrontierTree(3) {
 		t.Errorf("dry run: %+v, %v", dry, err)
 	}
-	if p := promoteTo(t, c.Output, number, nil); p.Metrics != nil || p.Now != p.Before {
-		t.Errorf("the run's own tree: %+v", p)
+	third := promoteTo(t, c.Output, 3, nil)
+	if third.Before.Tree != first || third.Frontier.Select != runfolder.SelectNumber || third.Metrics.Folds == nil {
+		t.Errorf("tree 3: %+v", third)
 	}
-	if p := promoteTo(t, c.Output, 3, nil); p.Before.Tree != first || p.Frontier.Select != runfolder.SelectNumber ||
-		p.Metrics.Folds == nil {
-		t.Errorf("tree 3: %+v", p)
+	if bytes.Equal(content(t, third.Output, "tree.json"), documents["tree.json"]) {
+		t.Error("tree 3 is the tree of the run")
 	}
-	if bytes.Equal(content(t, c.Output, "tree.json"), documents["tree.json"]) {
-		t.Error("tree.json is as it was")
-	}
-	promoteTo(t, c.Output, number, nil)
+	back := promoteTo(t, third.Output, number, nil)
 	for name, want := range documents {
-		if !bytes.Equal(content(t, c.Output, name), want) {
-			t.Errorf("%s is not what it was", name)
+		for _, run := range []string{c.Output, back.Output} {
+			if !bytes.Equal(content(t, run, name), want) {
+				t.Errorf("%s: %s is not what it was", run, name)
+			}
 		}
 	}
-	m, err := runfolder.ReadManifest(t.Context(), objectstore.New(), c.Output)
-	if err != nil || len(m.Promotions) != 2 || !maps.Equal(m.Promotions[0].By, map[string]string{"promote": "3"}) {
-		t.Errorf("the manifest has the promotions %+v, %v", m.Promotions, err)
+	if !bytes.Equal(content(t, c.Output, "manifest.json"), before) {
+		t.Error("the manifest of the run has changed")
+	}
+	m, err := runfolder.ReadManifest(t.Context(), objectstore.New(), back.Output)
+	if err != nil || m.Origin == nil || m.Origin.Run != third.Output || m.Origin.Digest != tree.Digest(content(t, third.Output, "tree.json")) ||
+		!maps.Equal(m.Origin.By, map[string]string{"promote": strconv.Itoa(number)}) {
+		t.Errorf("the manifest has the origin %+v, %v", m.Origin, err)
 	}
 }
 
@@ -195,14 +215,14 @@ func TestPromoteModels(t *testing.T) {
 		other--
 	}
 	p := promoteTo(t, c.Output, other, nil)
-	if got := readTree(t, c.Output, "tree.json"); got.Modelled() != (p.Now.Algorithm.Ridge > 0) {
+	if got := readTree(t, p.Output, "tree.json"); got.Modelled() != (p.Now.Algorithm.Ridge > 0) {
 		t.Errorf("%s: modelled %v", p.Now.Tree, got.Modelled())
 	}
-	promoteTo(t, c.Output, at, nil)
-	if !bytes.Equal(content(t, c.Output, "metrics.json"), metrics) {
+	back := promoteTo(t, p.Output, at, nil)
+	if !bytes.Equal(content(t, back.Output, "metrics.json"), metrics) {
 		t.Error("the first tree has other metrics than training gave it")
 	}
-	if !bytes.Equal(content(t, c.Output, "distribution.json"), rows) {
+	if !bytes.Equal(content(t, back.Output, "distribution.json"), rows) {
 		t.Error("the first tree has other rows at its leaves than training gave it")
 	}
 }
@@ -228,7 +248,7 @@ func TestPromoteRefused(t *testing.T) {
 	if err := os.WriteFile(rows, content(t, data.Input[0]), 0o666); err != nil || stranger < 0 {
 		t.Fatal(stranger, err)
 	}
-	if _, err := promoted(c.Output, stranger, nil, nil); err == nil || !strings.Contains(err.Error(), "has changed since") {
+	if _, err := promoted(t, c.Output, stranger, nil, nil); err == nil || !strings.Contains(err.Error(), "has changed since") {
 		t.Errorf("other rows: %v", err)
 	}
 	if err := os.Remove(rows); err != nil {
@@ -251,7 +271,7 @@ func TestPromoteRefused(t *testing.T) {
 		{c.Output, -1, map[string]string{"label": "x"}, "chooses no tree"},
 		{c.Output, stranger, nil, "--without_rows"},
 	} {
-		_, err := promoted(x.run, x.number, x.choice, nil)
+		_, err := promoted(t, x.run, x.number, x.choice, nil)
 		if !errors.As(err, new(*usage.Error)) || !strings.Contains(err.Error(), x.want) {
 			t.Errorf("%s %d %v: %v, want a usage error with %q", x.run, x.number, x.choice, err, x.want)
 		}
@@ -259,14 +279,31 @@ func TestPromoteRefused(t *testing.T) {
 	if !bytes.Equal(content(t, c.Output, "manifest.json"), before) {
 		t.Error("manifest.json has changed")
 	}
-	p, err := promoted(c.Output, stranger, nil, func(c *pipelines.PromoteConfig) { c.WithoutRows = true })
-	if err != nil || readTree(t, c.Output, "tree.json").Certificate != nil {
+	for _, x := range []struct {
+		output    string
+		overwrite bool
+		want      string
+	}{
+		{"", false, "--output is missing"},
+		{c.Output, false, "has a finished run"},
+		{c.Output, true, "while it is read"},
+	} {
+		_, err := promoted(t, c.Output, 0, nil, func(c *pipelines.PromoteConfig) {
+			c.Output = x.output
+			c.Overwrite = x.overwrite
+		})
+		if !errors.As(err, new(*usage.Error)) || !strings.Contains(err.Error(), x.want) {
+			t.Errorf("output %q: %v, want a usage error with %q", x.output, err, x.want)
+		}
+	}
+	p, err := promoted(t, c.Output, stranger, nil, func(c *pipelines.PromoteConfig) { c.WithoutRows = true })
+	if err != nil || readTree(t, p.Output, "tree.json").Certificate != nil {
 		t.Errorf("without rows: %+v, %v", p, err)
 	}
 }
 
-// TestPromoteOldRuns: a run of an earlier version, without grown trees, has its listed trees promoted,
-// also twice and by budgets. Its rows measure them.
+// TestPromoteOldRuns: a run of an earlier version, without grown trees and with promotions of its own, has its listed
+// trees promoted, also twice and by budgets. Its rows measure them.
 func TestPromoteOldRuns(t *testing.T) {
 	c := ticTacToe(t)
 	r := trained(t, c)
@@ -282,6 +319,7 @@ func TestPromoteOldRuns(t *testing.T) {
 		p := &r.Frontier.Points[i]
 		old = bytes.ReplaceAll(old, fmt.Appendf(nil, "\"grown\": %d,\n      \"step\": %d,", p.Grown, p.Step), nil)
 	}
+	manifest = bytes.Replace(manifest, []byte(`"counters": {`), []byte(`"promotions": [{"tree": "frontier/000.json"}], "counters": {`), 1)
 	for name, b := range map[string][]byte{"manifest.json": manifest, "frontier.json": old} {
 		if err := os.WriteFile(filepath.Join(c.Output, name), b, 0o666); err != nil {
 			t.Fatal(err)
@@ -290,17 +328,18 @@ func TestPromoteOldRuns(t *testing.T) {
 	if err := os.Remove(filepath.Join(c.Output, runfolder.GrownName)); err != nil {
 		t.Fatal(err)
 	}
-	if p := promoteTo(t, c.Output, -1, map[string]string{"max_leaves": "4"}); p.Now.Leaves > 4 || p.Now == p.Before {
+	p := promoteTo(t, c.Output, -1, map[string]string{"max_leaves": "4"})
+	if p.Now.Leaves > 4 || p.Now == p.Before {
 		t.Errorf("%+v", p.Now)
 	}
-	if p := promoteTo(t, c.Output, -1, map[string]string{"max_expected_cost": "3"}); p.Now.ExpectedCost > 3 {
+	if p = promoteTo(t, p.Output, -1, map[string]string{"max_expected_cost": "3"}); p.Now.ExpectedCost > 3 {
 		t.Errorf("%+v", p.Now)
 	}
-	promoteTo(t, c.Output, -1, map[string]string{"select": "best"})
-	if got := plainMetrics(t, c.Output, true); !bytes.Equal(got, want) {
+	p = promoteTo(t, p.Output, -1, map[string]string{"select": "best"})
+	if got := plainMetrics(t, p.Output, true); !bytes.Equal(got, want) {
 		t.Errorf("the first tree has other metrics by its rows:\n%s\nwant\n%s", got, want)
 	}
-	if _, err := promoted(c.Output, -1, map[string]string{"select": "one_se"}, nil); err == nil ||
+	if _, err := promoted(t, c.Output, -1, map[string]string{"select": "one_se"}, nil); err == nil ||
 		!strings.Contains(err.Error(), "standard errors") {
 		t.Errorf("one_se: %v", err)
 	}

@@ -84,7 +84,7 @@ func TestRefitTaught(t *testing.T) {
 	if at < 0 {
 		t.Fatal("no taught tree with boosters is on the frontier")
 	}
-	promoteTo(t, c.Output, at, nil)
+	c.Output = promoteTo(t, c.Output, at, nil).Output
 	_, r := refitted(t, c)
 	if r.Tree.Algorithm.Teacher != "boosted" || !r.Tree.Modelled() || r.Tree.Training.WeightScale > 1 ||
 		r.Tree.Nodes[0].Rows != before.Tree.Training.Rows || r.Metrics.Test == nil {

@@ -26,9 +26,9 @@ func (p *reopened) because(what string, err error) error {
 	remedy := "--input names their new place"
 	switch what {
 	case certificateOf:
-		remedy += ", --without_rows promotes the tree without a certificate"
+		remedy += ", --without_rows leaves out the certificate"
 	case slicesOf:
-		remedy += ", --without_rows promotes the tree without slices"
+		remedy += ", --without_rows leaves out the slices"
 	}
 	return usage.Errorf("%s takes the training rows: %v; %s", what, err, remedy)
 }

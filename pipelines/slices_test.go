@@ -234,11 +234,12 @@ func TestPromoteSlices(t *testing.T) {
 	reporter := &noted{}
 	without := pipelines.DefaultPromoteConfig()
 	without.Run, without.Number, without.WithoutRows = c.Output, 2, true
+	without.Output = filepath.Join(t.TempDir(), "promoted")
 	p, err := pipelines.Promote(t.Context(), without, reporter)
 	if err != nil || p.Metrics.Test.Slices != nil || !strings.Contains(strings.Join(reporter.notes, "\n"), "slices") {
 		t.Errorf("without rows: %v, notes %q", err, reporter.notes)
 	}
-	_, err = promoted(c.Output, 1, nil, func(c *pipelines.PromoteConfig) {
+	_, err = promoted(t, c.Output, 1, nil, func(c *pipelines.PromoteConfig) {
 		c.Input = []string{filepath.Join(os.TempDir(), "nowhere", "*.parquet")}
 	})
 	if err == nil || !strings.Contains(err.Error(), "--without_rows") || !strings.Contains(err.Error(), "--slice") {

@@ -8,6 +8,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/selection"
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/io/latest"
+	"github.com/espalier-ml/espalier/io/objectstore"
 	"github.com/espalier-ml/espalier/io/runfolder"
 	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/pipelines/config"
@@ -86,8 +87,8 @@ func (o *opened) train(
 		return nil, err
 	}
 	if c.Overwrite && !c.Resume { // retrain continues its own run
-		if url := latest.InUse(ctx, d.Files.Store, c.Output); url != "" {
-			return nil, usage.Errorf("--output %s is in use: %s names it: choose another folder", c.Output, url)
+		if err := refuseInUse(ctx, d.Files.Store, c.Output); err != nil {
+			return nil, err
 		}
 	}
 	d.RunID = o.lock.Run
@@ -116,6 +117,14 @@ func (o *opened) train(
 		d.Reporter.Warn(fmt.Sprintf("the checkpoints of the finished run stay: %v", err))
 	}
 	return result, nil
+}
+
+// refuseInUse returns an error if a LATEST.json names the output folder.
+func refuseInUse(ctx context.Context, s *objectstore.Store, output string) error {
+	if url := latest.InUse(ctx, s, output); url != "" {
+		return usage.Errorf("--output %s is in use: %s names it: choose another folder", output, url)
+	}
+	return nil
 }
 
 // train runs the stages of a run. It begins with the saved stages if from is not nil.

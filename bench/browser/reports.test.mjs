@@ -110,7 +110,7 @@ for (const name of names) {
     assert.match(await page.$eval("#budget", (e) => e.getAttribute("aria-valuetext")), /tree 000/);
     await page.keyboard.press("ArrowRight");
     assert.match(await text(page, "#bill"), /tree001/);
-    assert.match(await text(page, "#promote"), /--promote 1$/);
+    assert.match(await text(page, "#promote"), /--promote 1 --output NEW$/);
     await page.click("#chosen");
     assert.deepEqual(await shown(), before);
     assert.deepEqual(faults, []);

@@ -193,8 +193,8 @@ func (d *damage) verbs() map[string][]string {
 		"ask":         {"ask", "r", "--json", "--value", "x=20", "--value", "y=14", "--value", "s=c"},
 		"compare":     with("evaluate", "r", "--against", "base", "--input", rows),
 		"frontier":    {"frontier", "r"},
-		"promote":     {"frontier", "r", "--promote", "1"},
-		"rule":        {"frontier", "r", "--max_leaves", "3"},
+		"promote":     {"frontier", "r", "--promote", "1", "--output", "out", "--overwrite"},
+		"rule":        {"frontier", "r", "--max_leaves", "3", "--output", "out", "--overwrite"},
 		"rule_dry":    {"frontier", "r", "--max_leaves", "3", "--dry_run"},
 		"drift":       with("drift", "--model", "r", "--input", rows),
 		"drift_runs":  with("drift", "--model", "r", "--against", "base"),
@@ -280,7 +280,7 @@ func TestDamagedDocuments(t *testing.T) {
 		only = regexp.MustCompile(`plain|^[a-z]+/`)
 	}
 	verbs := d.verbs()
-	verbs["promote0"] = []string{"frontier", "r", "--promote", "0"}
+	verbs["promote0"] = []string{"frontier", "r", "--promote", "0", "--output", "out", "--overwrite"}
 	for _, target := range d.targets() {
 		for _, verb := range target.verbs {
 			if only.MatchString(target.name + "/" + verb) {

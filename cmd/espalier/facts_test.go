@@ -54,7 +54,7 @@ func TestFacts(t *testing.T) {
 		{
 			"promoted", nil,
 			[]string{"--promote", "1"},
-			[]string{byPlace, byDeLong, "named by a person", "a person put tree 001 in the place of tree"},
+			[]string{byPlace, byDeLong, "named by a person", "a person chose the tree from the frontier of the run"},
 			[]string{"rule number"},
 		},
 		{
@@ -67,7 +67,7 @@ func TestFacts(t *testing.T) {
 		{
 			"limited", nil,
 			[]string{"--max_leaves", "3"},
-			[]string{byPlace, byDeLong, byValidation + " and folds", merit, "within 3 leaves", "a person put tree"},
+			[]string{byPlace, byDeLong, byValidation + " and folds", merit, "within 3 leaves", "a person chose the tree"},
 			nil,
 		},
 		{
@@ -120,7 +120,9 @@ func TestFacts(t *testing.T) {
 			}
 			espalier(t, append(args, "--ignore", strings.Trim(ignore, ","))...).wants(t, 0)
 			if c.then != nil {
-				espalier(t, append([]string{"frontier", run}, c.then...)...).wants(t, 0)
+				promoted := run + " promoted"
+				espalier(t, append([]string{"frontier", run, "--output", promoted}, c.then...)...).wants(t, 0)
+				run = promoted
 			}
 			espalier(t, "report", run, "--format", "markdown").wants(t, 0)
 			card := strings.ReplaceAll(string(read(t, filepath.Join(run, "model_card.md"))), "**", "")

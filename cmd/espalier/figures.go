@@ -32,7 +32,7 @@ func printFigures(w io.Writer, folder string, r *runfolder.Run) error {
 		_ = report.Frontier(b, r.Frontier.Points, width)
 		line("")
 		_ = report.Neighbours(b, r.Frontier.Points, width)
-		line("to take tree N: espalier frontier " + folder + " --promote N")
+		line("to take tree N: espalier frontier " + folder + " --promote N --output NEW")
 	}
 	if r.Metrics.Folds != nil {
 		line("")

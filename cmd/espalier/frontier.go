@@ -10,10 +10,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/espalier-ml/espalier/io/latest"
 	"github.com/espalier-ml/espalier/io/report"
 	"github.com/espalier-ml/espalier/io/runfolder"
 	"github.com/espalier-ml/espalier/io/setting"
+	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/pipelines"
 	"github.com/espalier-ml/espalier/pipelines/config"
 )
@@ -39,9 +39,14 @@ func (c *frontierFlags) Settings() []setting.Setting {
 	}
 	choice := setting.In(setting.Choice, append([]setting.Setting{{
 		Name: "promote", Value: setting.Whole(&c.Number, setting.From(notNumber)),
-		Help: "number of the tree that becomes the run's, as the list has it; -1: none",
+		Help: "number of the tree, as the list has it, that the new run takes; -1: none",
 	}}, rules...))
 	run := setting.In(setting.Run, []setting.Setting{
+		{Name: "output", Value: setting.Text(&c.Output), Help: "folder of the new run, if a tree is chosen"},
+		{
+			Name: "overwrite", Value: setting.Switch(&c.Overwrite),
+			Help: "replace an earlier run in the output folder: the files that its manifest.json lists",
+		},
 		{
 			Name: "input", Value: setting.List(&c.Input),
 			Help: "where the training rows are now, if they were moved: they must be the same files",
@@ -64,19 +69,19 @@ func newFrontier() *cobra.Command {
 	flags := newFrontierFlags()
 	c := &cobra.Command{
 		Use:         "frontier RUN",
-		Short:       "List the trees of a run, or make another one the run's tree",
+		Short:       "List the trees of a run, or write a run with another tree",
 		GroupID:     trainStage,
-		Annotations: common("promote max_expected_cost max_cost max_leaves select dry_run json"),
+		Annotations: common("promote output max_expected_cost max_cost max_leaves select overwrite dry_run json"),
 		Long: `List the trees of a run's frontier by ascending cost, each by the number of its
 file in the folder frontier/.
 
---promote, or a budget as train has it, makes another tree the run's tree without
-training again: tree.json, metrics.json, frontier.json and manifest.json follow,
-and all trees stay in frontier/. A budget finds the tree that training with this
+--promote, or a budget as train has it, chooses another tree and writes a new run
+with it to --output, without training again. RUN stays as it is, and "origin" in
+the new manifest.json names it. A budget finds the tree that training with this
 budget gives, also if the list does not have it. Only the certificate of another
 grown tree, and figures of trees with leaf models, take the training rows.`,
 		Example: `  espalier frontier runs/first
-  espalier frontier runs/first --promote 14
+  espalier frontier runs/first --promote 14 --output runs/second
   espalier frontier runs/first --max_expected_cost 3 --dry_run`,
 		Args: arguments(1, 1, "frontier takes one run folder: espalier frontier runs/first"),
 	}
@@ -93,6 +98,9 @@ grown tree, and figures of trees with leaf models, take the training rows.`,
 			}
 		}
 		if flags.Number == notNumber && len(flags.Choice) == 0 {
+			if flags.Output != "" {
+				return usage.Errorf("--output is for a new run: choose its tree, such as by --promote 1")
+			}
 			return listFrontier(c.Context(), c.OutOrStdout(), flags)
 		}
 		return runPromote(c, flags)
@@ -112,7 +120,7 @@ func listFrontier(ctx context.Context, w io.Writer, flags *frontierFlags) error 
 	width, b := pageWidth(w), bufio.NewWriter(w) // keeps the first error for Flush
 	_ = report.PointsTable(f.Points).Write(b, width)
 	text := fmt.Sprintf("%d trees, of %d prunings of %d grown trees (* chosen: %s); tree N is %s/frontier/N.json; "+
-		"espalier frontier %s --promote N makes it the run's tree", len(f.Points), f.Pruned, f.Grown, f.Select, run, run)
+		"espalier frontier %s --promote N --output NEW writes a run with it", len(f.Points), f.Pruned, f.Grown, f.Select, run, run)
 	_, _ = fmt.Fprintf(b, "\n%s\n", report.Wrapped(text, width, ""))
 	return b.Flush()
 }
@@ -156,7 +164,7 @@ func runPromote(c *cobra.Command, flags *frontierFlags) error {
 	return printPromoted(c.OutOrStdout(), p)
 }
 
-// printPromoted prints the chosen tree next to the previous tree.
+// printPromoted prints the chosen tree next to the tree of the run.
 func printPromoted(w io.Writer, p *pipelines.Promoted) error {
 	width, b := pageWidth(w), bufio.NewWriter(w) // keeps the first error for Flush
 	two := *p.Frontier
@@ -170,13 +178,9 @@ func printPromoted(w io.Writer, p *pipelines.Promoted) error {
 		_ = report.FiguresTable(p.Metrics.Parts()).Write(b, width)
 	}
 	now, before := report.Number(p.Now.Tree), report.Number(p.Before.Tree)
-	text := fmt.Sprintf("tree %s is the run's tree now, in %s; tree %s was before: espalier frontier %s --promote %s "+
-		"brings it back", now, latest.TreeURL(p.Run), before, p.Run, before)
-	switch {
-	case p.Now == p.Before:
-		text = fmt.Sprintf("tree %s is the run's tree already: nothing has changed", now)
-	case p.Metrics == nil:
-		text = fmt.Sprintf("tree %s would become the run's tree in place of tree %s; without --dry_run it does", now, before)
+	text := fmt.Sprintf("wrote %s, a run with tree %s of %s, which keeps tree %s", p.Output, now, p.Run, before)
+	if p.Metrics == nil {
+		text = fmt.Sprintf("tree %s is chosen in place of tree %s: without --dry_run, --output NEW writes a run with it", now, before)
 	}
 	_, _ = fmt.Fprintf(b, "\n%s\n", report.Wrapped(text, width, ""))
 	return b.Flush()

@@ -9,8 +9,7 @@ import (
 	"github.com/espalier-ml/espalier/io/runfolder"
 )
 
-// TestFrontierVerb: the list has all trees, a promotion is told with the way back, and all
-// documents stay valid.
+// TestFrontierVerb: the list has all trees, a promotion names both runs, and all of its documents are valid.
 func TestFrontierVerb(t *testing.T) {
 	output := filepath.Join(t.TempDir(), "run")
 	input := filepath.Join("example", "tic-tac-toe.parquet")
@@ -28,43 +27,55 @@ func TestFrontierVerb(t *testing.T) {
 	}
 	dry := espalier(t, "frontier", output, "--max_leaves", "4", "--dry_run", "--progress", "none")
 	dry.wants(t, 0)
-	promoted := espalier(t, "frontier", output, "--promote", "003", "--progress", "none")
+	third := filepath.Join(t.TempDir(), "third")
+	promoted := espalier(t, "frontier", output, "--promote", "003", "--output", third, "--progress", "none")
 	promoted.wants(t, 0)
-	if !strings.Contains(dry.stdout, "would become") || !strings.Contains(promoted.stdout, "tree 003 is the run's tree now") {
+	if !strings.Contains(dry.stdout, "without --dry_run") || !strings.Contains(strings.Join(strings.Fields(promoted.stdout), " "),
+		"wrote "+third+", a run with tree 003 of "+output) {
 		t.Errorf("%s\n%s", dry.stdout, promoted.stdout)
 	}
-	if seen := validateAll(t, "train", output); seen["manifest"] != 1 || seen["tree"] != len(f.Points)+1 {
+	if seen := validateAll(t, "train", third); seen["manifest"] != 1 || seen["tree"] != len(f.Points)+1 {
 		t.Errorf("validated %v", seen)
 	}
-	for _, argv := range [][]string{{"frontier"}, {"frontier", output, "x"}, {"frontier", filepath.Join(output, "none")}} {
+	for _, argv := range [][]string{
+		{"frontier"},
+		{"frontier", output, "x"},
+		{"frontier", filepath.Join(output, "none")},
+		{"frontier", output, "--promote", "3"},
+		{"frontier", output, "--output", third},
+		{"frontier", output, "--promote", "2", "--output", third},
+	} {
 		espalier(t, argv...).wants(t, 2)
 	}
 }
 
-// TestFrontierInStores: a tree is promoted in a folder of an object store. A
-// folder without _SUCCESS, which a killed promotion leaves, is mended by the same command.
+// TestFrontierInStores: a promotion reads and writes folders of an object store. A folder without _SUCCESS is replaced
+// only with --overwrite.
 func TestFrontierInStores(t *testing.T) {
 	for _, scheme := range []string{"gs", "s3"} {
 		cl := newCloud(t, scheme)
 		run := cl.url + "/run"
 		cl.train(t, cl.url+"/*.parquet", run, "--ignore", fiveColumns(), "--split", "70/10/20", "--algorithm", "c45",
 			"--tests", "threshold").wants(t, 0)
-		espalier(t, "frontier", run, "--promote", "1", "--without_rows", "--progress", "none").wants(t, 0, "")
+		output := cl.url + "/promoted"
+		promote := []string{"frontier", run, "--promote", "1", "--output", output, "--without_rows", "--progress", "none"}
+		espalier(t, promote...).wants(t, 0, "")
 		read := func(name string) string {
-			b, err := cl.store.ReadAll(t.Context(), run+"/"+name, 1<<30)
+			b, err := cl.store.ReadAll(t.Context(), output+"/"+name, 1<<30)
 			if err != nil {
 				t.Fatal(err)
 			}
 			return string(b)
 		}
-		if read("tree.json") != read("frontier/001.json") || !strings.Contains(read("manifest.json"), "promotions") {
+		if read("tree.json") != read("frontier/001.json") || !strings.Contains(read("manifest.json"), `"run": "`+run+`"`) {
 			t.Errorf("%s: the run has another tree", scheme)
 		}
-		if err := cl.store.Remove(t.Context(), run+"/_SUCCESS"); err != nil { // as if it was killed
+		if err := cl.store.Remove(t.Context(), output+"/_SUCCESS"); err != nil { // as if it was killed
 			t.Fatal(err)
 		}
-		espalier(t, "frontier", run, "--promote", "1", "--without_rows", "--progress", "none").wants(t, 0, "")
-		if _, err := cl.store.Stat(t.Context(), run+"/_SUCCESS"); err != nil {
+		espalier(t, promote...).wants(t, 2, "has an unfinished run")
+		espalier(t, append(promote, "--overwrite")...).wants(t, 0, "")
+		if _, err := cl.store.Stat(t.Context(), output+"/_SUCCESS"); err != nil {
 			t.Errorf("%s: %v", scheme, err)
 		}
 	}

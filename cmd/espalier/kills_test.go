@@ -54,7 +54,7 @@ func TestKilledAtAnyMoment(t *testing.T) {
 		"predict": {args: []string{"predict", "--model", in("model"), "--input", rows, "--output", in("out"), "--progress", "none"}, again: []string{"--overwrite"}},
 		"synth":   {args: []string{"synth", "--output", in("out"), "--rows", "20000", "--progress", "none"}, again: []string{"--overwrite"}},
 		"report":  {args: []string{"report", in("out"), "--overwrite"}, begin: in("model")},
-		"promote": {args: []string{"frontier", in("out"), "--promote", "1", "--progress", "none"}, begin: in("model")},
+		"promote": {args: []string{"frontier", in("model"), "--promote", "1", "--output", in("out"), "--progress", "none"}, again: []string{"--overwrite"}},
 		"retrain": {args: []string{"retrain", night, "--date", "2026-11-01"}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 )
 
 // TestReport: train and report write the same page, also where columns and classes have hostile
-// names; a promotion writes it anew; a row and an earlier run have their sections.
+// names; a promotion writes the page of its tree; a row and an earlier run have their sections.
 func TestReport(t *testing.T) {
 	for name, input := range map[string]string{"plain": mixed(t, 600, parquetio.WriteOptions{}), "hostile": hostile(t)} {
 		o, run := train(t, input, "--certificate", "none", "--leaf_model", "auto")
@@ -27,9 +27,9 @@ func TestReport(t *testing.T) {
 			!strings.Contains(with, `"path":[0`) {
 			t.Errorf("%s: the page has neither a row nor an earlier run", name)
 		}
-		espalier(t, "frontier", run, "--promote", "1", "--progress", "none").wants(t, 0)
-		promoted := page()
-		espalier(t, "report", run, "--output", file, "--overwrite").wants(t, 0)
+		espalier(t, "frontier", run, "--promote", "1", "--output", run+"-1", "--progress", "none").wants(t, 0)
+		promoted := string(read(t, filepath.Join(run+"-1", "report.html")))
+		espalier(t, "report", run+"-1", "--output", file, "--overwrite").wants(t, 0)
 		if promoted == first || promoted != string(read(t, file)) {
 			t.Errorf("%s: a promotion leaves another page than report writes", name)
 		}

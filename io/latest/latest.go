@@ -188,8 +188,8 @@ func Tree(ctx context.Context, s *objectstore.Store, model string) (encoded []by
 		return nil, "", fmt.Errorf("%s: %w; name a run folder, a tree.json or a %s", model, err, Name)
 	}
 	if digest != "" && tree.Digest(encoded) != digest {
-		return nil, "", usage.Errorf("%s is not the tree that %s names (tree_sha256): another tree of that run was promoted "+
-			"since; name the run folder to use it", url, Name)
+		return nil, "", usage.Errorf("%s is not the tree that %s names (tree_sha256): it has changed since; name the run folder "+
+			"to use it", url, Name)
 	}
 	return encoded, url, nil
 }

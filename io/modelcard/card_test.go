@@ -92,8 +92,8 @@ func runNamed(name func(i int) string) *runfolder.Run {
 		Frontier: &runfolder.Frontier{Select: name(20), Points: []runfolder.Point{{Tree: "frontier/000.json", Selected: true}}},
 		Manifest: &runfolder.Manifest{
 			Espalier: name(21), Started: time.Date(2026, 11, 23, 4, 5, 6, 7, time.UTC), Config: json.RawMessage(config),
-			Inputs:     []runfolder.Input{{URL: name(22), Rows: 1234}},
-			Promotions: []runfolder.Promotion{{Tree: name(23), Before: name(24)}},
+			Inputs: []runfolder.Input{{URL: name(22), Rows: 1234}},
+			Origin: &runfolder.Origin{Run: name(23), Digest: name(24)},
 		},
 	}
 }

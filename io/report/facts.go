@@ -148,16 +148,13 @@ func (f *facts) describeModel() {
 	if m := f.Manifest; m != nil {
 		const moment = "2006-01-02 15:04 MST"
 		add(&f.Model, "Trained", f.say("%s, by Espalier %s", written(m.Started.UTC().Format(moment)), m.Espalier))
-		for _, p := range m.Promotions[max(0, len(m.Promotions)-maxPromotions):] {
-			add(&f.Model, "Promoted", f.say("%s, a person put tree %s in the place of tree %s",
-				written(p.Promoted.UTC().Format(moment)), Number(p.Tree), Number(p.Before)))
+		if o := m.Origin; o != nil {
+			add(&f.Model, "Promoted", f.say("%s, a person chose the tree from the frontier of the run %s, whose tree has the SHA-256 %s",
+				written(o.Promoted.UTC().Format(moment)), o.Run, o.Digest))
 		}
 	}
 	add(&f.Model, "SHA-256 of tree.json", written(tree.Digest(t.Encode())))
 }
-
-// maxPromotions is the greatest number of promotions listed.
-const maxPromotions = 5
 
 // choice describes which tree was chosen among how many, and why.
 func (f *facts) choice() written {

@@ -280,7 +280,8 @@ func (o *Overview) Budgets() (t *Table, another string) {
 	if other == chosen {
 		other = dearer
 	}
-	return t, fmt.Sprintf("espalier frontier %s --promote %s", o.Folder, digits(&f.Points[other]))
+	number := digits(&f.Points[other])
+	return t, fmt.Sprintf("espalier frontier %s --promote %s --output %[1]s-%[2]s", o.Folder, number)
 }
 
 // digits returns the number of a point's tree, as --promote takes it.

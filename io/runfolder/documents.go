@@ -6,9 +6,11 @@ import (
 	"io/fs"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/espalier-ml/espalier/induce/tree"
+	"github.com/espalier-ml/espalier/io/usage"
 )
 
 // Run is the content of a folder: a value for each document. A document without a value is
@@ -189,13 +191,23 @@ func rowFiles(r *Run) []string { return r.Rows }
 func treeFiles(r *Run) []string {
 	names := make([]string, len(r.Trees))
 	for i := range names {
-		names[i] = FrontierTree(i)
+		names[i] = r.Frontier.Points[i].Tree
 	}
 	return names
 }
 
 // FrontierTree returns the file of the tree of a point of the frontier.
 func FrontierTree(point int) string { return fmt.Sprintf("%s/%03d.json", frontierFolder, point) }
+
+// PointNumber returns the number in the name of the file of a tree of the frontier.
+func PointNumber(file string) (int, error) {
+	name := strings.TrimSuffix(strings.TrimPrefix(file, frontierFolder+"/"), ".json")
+	n, err := strconv.Atoi(name)
+	if err != nil || n < 0 || FrontierTree(n) != file {
+		return 0, usage.Errorf("%s lists the tree %q, which no run writes", FrontierName, file)
+	}
+	return n, nil
+}
 
 // Folders lists the folders, below the run folder, that contain documents.
 func Folders() []string {

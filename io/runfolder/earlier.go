@@ -133,7 +133,7 @@ func (f *Folder) unlistedFiles(ctx context.Context, manifest []byte) ([]string, 
 // unlistedTraining returns the files of a training run, whose frontier.json names its trees.
 func (f *Folder) unlistedTraining(ctx context.Context) ([]string, error) {
 	names := slices.DeleteFunc(Training.ownNames(), func(name string) bool {
-		return name == ManifestName || name == SuccessName || name == replacementName
+		return name == ManifestName || name == SuccessName
 	})
 	o, ok := f.seen[FrontierName]
 	if !ok {
@@ -180,7 +180,7 @@ func (f *Folder) refuseForeign() error {
 
 // owns reports whether an earlier run has written a file.
 func (f *Folder) owns(name string) bool {
-	return f.listed[name] || f.earlier && slices.Contains([]string{f.manifest(), SuccessName, replacementName}, name)
+	return f.listed[name] || f.earlier && slices.Contains([]string{f.manifest(), SuccessName}, name)
 }
 
 // Reading is a file that a run reads.

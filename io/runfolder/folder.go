@@ -49,12 +49,6 @@ func Open(
 	if err := f.refuseForeign(); err != nil {
 		return nil, err
 	}
-	if _, killed := f.seen[replacementName]; killed && replace {
-		if err := f.finishReplacement(ctx); err != nil {
-			return nil, err
-		}
-		return Open(ctx, s, url, kind, replace, further...)
-	}
 	terms := kind.terms()
 	switch {
 	case !f.earlier || replace:
@@ -76,8 +70,11 @@ func OutputError(err error) error {
 }
 
 // Finished reports whether the folder had _SUCCESS when the run began.
-func (f *Folder) Finished() bool {
-	_, ok := f.seen[SuccessName]
+func (f *Folder) Finished() bool { return f.Has(SuccessName) }
+
+// Has reports whether the folder had a file, with a name that a run may write, when the run began.
+func (f *Folder) Has(name string) bool {
+	_, ok := f.seen[name]
 	return ok
 }
 

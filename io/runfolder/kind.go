@@ -77,9 +77,6 @@ func (k Kind) ownNames() []string {
 			names = append(names, d.Name)
 		}
 	}
-	if k == Training {
-		names = append(names, replacementName)
-	}
 	return append(names, SuccessName)
 }
 

@@ -32,15 +32,15 @@ type Manifest struct {
 	Counters map[string]int64 `json:"counters"`
 	Measured *Measured        `json:"measured,omitempty"` // without the work of an engine's processes
 
-	Promotions []Promotion `json:"promotions,omitempty"` // later choices of another tree, in order
+	Origin *Origin `json:"origin,omitempty"` // absent: the run was trained. A promotion keeps the other members of its origin.
 }
 
-// Promotion is a choice of another tree of the frontier after training.
-type Promotion struct {
+// Origin is the run from whose frontier the tree of a promotion was chosen.
+type Origin struct {
+	Run      string            `json:"run"`         // folder
+	Digest   string            `json:"tree_sha256"` // digest of its tree.json, in hex
 	Promoted time.Time         `json:"promoted"`
-	Espalier string            `json:"espalier"` // version of the program
-	Tree     string            `json:"tree"`     // file of the tree that became the run's tree
-	Before   string            `json:"before"`   // file of the previous tree of the run
+	Espalier string            `json:"espalier"` // version of the program that promoted
 	By       map[string]string `json:"by"`       // settings of the choice, by flag
 }
 

@@ -2,6 +2,7 @@ package runfolder
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -147,4 +148,50 @@ func unreadable(url string, err error) error {
 		return err
 	}
 	return usage.Errorf("%s: %v", url, err)
+}
+
+// ReadManifest reads the manifest.json of a training run. Its Config is as it was written, a
+// json.RawMessage.
+func ReadManifest(ctx context.Context, s *objectstore.Store, folder string) (*Manifest, error) {
+	url := objectstore.Join(folder, ManifestName)
+	b, err := s.ReadAll(ctx, url, MaxModel)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, Training.lacks(folder, ManifestName)
+	}
+	if err != nil {
+		return nil, usage.Errorf("%v", err)
+	}
+	return decodeManifest(url, b)
+}
+
+// ReadFinished is ReadManifest of a finished run: the error for any other run is a usage error.
+func ReadFinished(ctx context.Context, s *objectstore.Store, folder string) (*Manifest, error) {
+	m, err := ReadManifest(ctx, s, folder)
+	if err != nil {
+		return nil, err
+	}
+	_, err = s.Stat(ctx, objectstore.Join(folder, SuccessName))
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, usage.Errorf("%s has an unfinished run: finish it with train --resume", folder)
+	case err != nil:
+		return nil, usage.Errorf("%v", err)
+	}
+	return m, nil
+}
+
+func decodeManifest(url string, b []byte) (*Manifest, error) {
+	var head struct {
+		Format string          `json:"format"`
+		Config json.RawMessage `json:"config"`
+	}
+	if err := json.Unmarshal(b, &head); err != nil || head.Format != ManifestFormat {
+		return nil, usage.Errorf("%s is not the manifest of a training run: name the folder of one", url)
+	}
+	m, err := decodeJSON[Manifest]("manifest", b)
+	if err != nil {
+		return nil, usage.Errorf("%s: %v", url, err)
+	}
+	m.Config = head.Config
+	return m, nil
 }

@@ -2,15 +2,18 @@ package runfolder
 
 import (
 	"context"
+	"errors"
+	"io/fs"
 	"path"
+	"slices"
 
 	"github.com/espalier-ml/espalier/io/objectstore"
 )
 
 // File is a file of a folder.
 type File struct {
-	Name    string `json:"name"` // below the folder
-	Content []byte `json:"content"`
+	Name    string // below the folder
+	Content []byte
 
 	// append appends the content as it is written, so that not all large files are in
 	// memory at once; nil: Content is the content.
@@ -28,6 +31,30 @@ func (f *Folder) Write(ctx context.Context, r *Run) ([]string, error) {
 		return nil, err
 	}
 	return f.kind.Files(f.url, r), nil
+}
+
+// Add writes a document on which no other document depends into the folder of a finished run, given the manifest of the
+// run. The manifest lists the document before it is there. Each write is conditional on the file that Open saw.
+func (f *Folder) Add(ctx context.Context, m *Manifest, name string, content []byte) error {
+	files := []File{{Name: name, Content: content}}
+	if !slices.Contains(m.Files, name) {
+		m.Files = append(m.Files, name)
+		b, err := encodeJSON(m)
+		if err != nil {
+			return err
+		}
+		files = slices.Insert(files, 0, File{Name: ManifestName, Content: b})
+	}
+	for _, file := range files {
+		_, err := objectstore.WriteSeen(ctx, f.store, f.File(file.Name), file.Content, f.condition(file.Name))
+		if errors.Is(err, fs.ErrExist) {
+			return f.overtaken(file.Name)
+		}
+		if err != nil {
+			return OutputError(err)
+		}
+	}
+	return nil
 }
 
 // Files returns the URLs of a run's documents in a folder, _SUCCESS last. Parquet files and

@@ -228,7 +228,7 @@ class Page {
     bill.replaceChildren(...lines.flatMap(([name, value]) => [element("dt", {}, name), element("dd", {}, value)]));
     byId("change")?.replaceChildren(`Shown: tree ${point.name}, cost ${rounded(point.cost)}, AUC ${figure(point.validation)}.`);
     byId("promote")?.replaceChildren(...(point.chosen ? ["This is the run's tree."]
-      : ["To make it the run's tree: ", element("code", {}, `espalier frontier RUN --promote ${Number(point.name)}`)]));
+      : ["To take it: ", element("code", {}, `espalier frontier RUN --promote ${Number(point.name)} --output NEW`)]));
     const budget = byId("budget");
     budget?.setAttribute("aria-valuetext", `${rounded(point.cost)}: tree ${point.name}, AUC ${figure(point.validation)}`);
     this.mark?.setAttribute("cx", String(point.spot[0]));

@@ -17,13 +17,16 @@ import (
 type Promote struct {
 	Run    string // run folder or LATEST.json
 	Number int    // number of the tree's file below frontier/; negative: Choice decides
+	Output string // folder of the new run
+	// Overwrite says that the new run may replace an earlier run in its folder.
+	Overwrite bool
 	// Choice holds settings of train by flag, see ChoiceFlags, that replace the settings of the
 	// run.
 	Choice map[string]string
 
 	Input       []string // current location of the training rows; empty: unchanged since training
 	WithoutRows bool     // skip outputs that require the training rows
-	DryRun      bool     // choose without writing anything
+	DryRun      bool     // choose without writing anything; Output may be empty
 
 	StorageConfig
 }
@@ -54,6 +57,9 @@ func (c *Promote) Validate() error {
 	if len(c.Choice) > 0 && c.Number >= 0 {
 		faults = append(faults, fmt.Errorf("--promote names a tree, and --%s chooses one: give one of them",
 			strings.Join(c.given(), ", --")))
+	}
+	if c.Output == "" && !c.DryRun {
+		faults = append(faults, errors.New("--output is missing: it names the folder of the new run; --dry_run writes none"))
 	}
 	return usage.All(faults)
 }

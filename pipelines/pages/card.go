@@ -17,20 +17,14 @@ type form struct {
 	name string      // name of the document
 	kind output.Kind // kind of files that may be replaced
 	page func(ctx context.Context, f *source.Files, c *config.Report) ([]byte, error)
-	set  func(r *runfolder.Run, page []byte)
 }
 
 // formOf returns the requested form.
 func formOf(c *config.Report) form {
 	if c.Format == config.ReportMarkdown {
-		return form{
-			runfolder.CardName, kindOf("model card of espalier", "another model card", modelcard.Mark), card,
-			func(r *runfolder.Run, page []byte) { r.Card = page },
-		}
+		return form{runfolder.CardName, kindOf("model card of espalier", "another model card", modelcard.Mark), card}
 	}
-	return form{
-		runfolder.ReportName, reports(), page, func(r *runfolder.Run, page []byte) { r.Report = page },
-	}
+	return form{runfolder.ReportName, reports(), page}
 }
 
 // kindOf returns the kind of files that begin with a mark.

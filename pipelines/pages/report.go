@@ -3,7 +3,6 @@ package pages
 import (
 	"bytes"
 	"context"
-	"slices"
 
 	"github.com/espalier-ml/espalier/induce/parallel"
 	"github.com/espalier-ml/espalier/induce/tree"
@@ -63,15 +62,11 @@ func inLocked(ctx context.Context, f *source.Files, c *config.Report, form form)
 	if err != nil {
 		return err
 	}
-	manifest, err := runfolder.ReadManifest(ctx, f.Store, c.Run)
+	manifest, err := runfolder.ReadFinished(ctx, f.Store, c.Run)
 	if err != nil {
 		return err
 	}
-	if err := folder.CanReplace(manifest); err != nil {
-		return err
-	}
-	listed := slices.Contains(manifest.Files, form.name)
-	if listed && !c.Overwrite {
+	if folder.Has(form.name) && !c.Overwrite {
 		return usage.Errorf("%s has the file %s: replace it with --overwrite, or write another file with --output", c.Run,
 			form.name)
 	}
@@ -79,12 +74,7 @@ func inLocked(ctx context.Context, f *source.Files, c *config.Report, form form)
 	if err != nil {
 		return err
 	}
-	if listed {
-		return folder.ReplaceOne(ctx, form.name, page)
-	}
-	documents := &runfolder.Run{Manifest: manifest}
-	form.set(documents, page)
-	return folder.Replace(ctx, documents, []string{form.name})
+	return folder.Add(ctx, manifest, form.name, page)
 }
 
 // page makes the page of a run.
