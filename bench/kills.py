@@ -74,7 +74,7 @@ CASES = {
                                     [MODEL, 'export model --format python --output o/tree.py --overwrite']),
     'export --verify': Case('export model --format python --verify rows.parquet --output o/tree.py', [MODEL],
                             again=['--overwrite']),
-    'plot': Case('plot model --output o/frontier.svg', [MODEL], again=['--overwrite']),
+    'plot': Case('show model --picture frontier --output o/frontier.svg', [MODEL], again=['--overwrite']),
     'evaluate': Case('evaluate --model model --input rows.parquet --output o/metrics.json --progress none', [MODEL],
                      again=['--overwrite']),
     'evaluate over another one': Case(

@@ -152,13 +152,13 @@ func TestPredictAlso(t *testing.T) {
 	}
 	want1, want2 := m.Also[0], m.Also[1]
 	for _, file := range []string{alone, together, d.path("together")} {
-		o := whence(t, file)
+		o := origin(t, file)
 		if diff := cmp.Diff([]provenance.Also{
 			{Digest: want1.Digest, Run: filepath.Base(runs[1]), Prefix: "also_"},
 			{Digest: want2.Digest, Run: filepath.Base(runs[2]), Prefix: "also2_"},
 		}, o.Also); diff != "" || o.Digest != m.Digest {
 			t.Errorf("%s: further trees (-want +got):\n%s", file, diff)
 		}
-		wantsPrinted(t, espalier(t, "whence", file), want1.Digest+" of runb, in columns also_", want2.Digest+" of runc, in columns also2_")
+		wantsPrinted(t, espalier(t, "show", file, "--origin"), want1.Digest+" of runb, in columns also_", want2.Digest+" of runc, in columns also2_")
 	}
 }

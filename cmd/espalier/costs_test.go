@@ -135,7 +135,7 @@ func TestBilledEverywhere(t *testing.T) {
 }
 
 // TestEarlierRecords: a record of version 0.3, with the cost of the tests at their own prices and with cuts, is printed as such.
-// Monitoring has no cost then, whence has the cost of the run, and a run that was refused for such a cost is
+// Monitoring has no cost then, show --origin has the cost of the run, and a run that was refused for such a cost is
 // judged again.
 func TestEarlierRecords(t *testing.T) {
 	b := newBilling(t)
@@ -165,8 +165,8 @@ func TestEarlierRecords(t *testing.T) {
 	}
 	wantsPrinted(t, espalier(t, "retrain", b.config, "--history"), "99.2 at own prices")
 	wantsPrinted(t, espalier(t, "use", filepath.Join(b.url, "models")), "99.2 at own prices")
-	o := whence(t, filepath.Join(run, "tree.json"))
-	near(t, "whence", *o.Cost, mean)
+	o := origin(t, filepath.Join(run, "tree.json"))
+	near(t, "origin", *o.Cost, mean)
 	if len(o.Notes) != 1 || !strings.Contains(o.Notes[0], "own price") {
 		t.Errorf("notes %q", o.Notes)
 	}
@@ -268,7 +268,7 @@ func (b *billing) checkScreens(t *testing.T, run string) {
 		"show RUN":                           fmt.Sprintf("expected cost %s (", strconv.FormatFloat(trained, 'g', 6, 64)),
 		"evaluate --model RUN --input":       fmt.Sprintf("expected cost %.4f", mean),
 		"evaluate RUN --against RUN --input": fmt.Sprintf("%.4f", mean),
-		"whence RUN/tree.json":               fmt.Sprintf("expected cost %.3g\n", mean),
+		"show RUN/tree.json --origin":        fmt.Sprintf("expected cost %.3g\n", mean),
 		"retrain CONFIG --history":           fmt.Sprintf("%.3g", mean),
 		"use MODELS":                         fmt.Sprintf("%.3g", mean),
 		"retrain CONFIG --date 2026-02-02":   fmt.Sprintf("expected cost %.3g", mean), // again

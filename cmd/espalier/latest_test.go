@@ -20,7 +20,7 @@ func TestLatest(t *testing.T) {
 	output := func(name string) []string { return []string{"--output", filepath.Join(out, name), "--overwrite"} }
 	verbs := map[string][]string{
 		"show": {"show", named}, "figures": {"show", named, "--figures"},
-		"plot": {"plot", named}, "plot tree": {"plot", named, "--what", "tree"},
+		"picture": {"show", named, "--picture", "frontier"}, "drawing": {"show", named, "--format", "svg"},
 		"report": append([]string{"report", named}, output("report.html")...), "report in run": {"report", named, "--overwrite"},
 		"card":     append([]string{"report", named, "--format", "markdown"}, output("card.md")...),
 		"previous": append([]string{"report", run, "--previous", named}, output("previous.html")...),
@@ -37,7 +37,7 @@ func TestLatest(t *testing.T) {
 	for name, args := range verbs {
 		t.Run(name, func(t *testing.T) { espalier(t, args...).wants(t, 0) })
 	}
-	espalier(t, "whence", named).wants(t, 0)
+	espalier(t, "show", named, "--origin").wants(t, 0)
 	other := read(t, filepath.Join(run, "frontier", "000.json"))
 	if err := os.WriteFile(filepath.Join(run, "tree.json"), other, 0o600); err != nil {
 		t.Fatal(err)

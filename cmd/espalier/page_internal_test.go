@@ -43,10 +43,8 @@ func settingsPage() string {
 		{"drift", newDriftFlags().Settings()},
 		{"retrain", newRetrainFlags().Settings()},
 		{"use", newUseFlags().Settings()},
-		{"whence", newWhenceFlags().Settings()},
 		{"predict", newPredictFlags().Settings()},
 		{"show", newShowOptions().Settings()},
-		{"plot", plotSettings()},
 		{"report", reportSettings()},
 		{"export", new(config.Export).Settings()},
 		{"frontier", newFrontierFlags().Settings()},
@@ -81,11 +79,6 @@ func settingsPage() string {
 
 func reportSettings() []setting.Setting {
 	c := config.DefaultReport()
-	return c.Settings()
-}
-
-func plotSettings() []setting.Setting {
-	c := config.DefaultPlot()
 	return c.Settings()
 }
 

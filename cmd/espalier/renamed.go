@@ -10,6 +10,8 @@ import (
 func renamedVerb(verb string) error {
 	now := map[string][2]string{
 		"compare": {"evaluate --against", "espalier evaluate A --against B"},
+		"plot":    {"show --picture", "espalier show RUN --picture frontier"},
+		"whence":  {"show --origin", "espalier show FILE --origin"},
 	}[verb]
 	if now[0] == "" {
 		return nil

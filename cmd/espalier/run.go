@@ -161,8 +161,8 @@ const (
 // verbs returns the verbs in the order of the work, as the help lists them.
 func verbs() []*cobra.Command {
 	return []*cobra.Command{
-		newImport(), newInferSchema(), newSynth(), newTrain(), newFrontier(), newShow(), newReport(), newPlot(), newEvaluate(),
-		newPredict(), newAsk(), newExport(), newRetrain(), newUse(), newWhence(), newDrift(),
+		newImport(), newInferSchema(), newSynth(), newTrain(), newFrontier(), newShow(), newReport(), newEvaluate(),
+		newPredict(), newAsk(), newExport(), newRetrain(), newUse(), newDrift(),
 	}
 }
 

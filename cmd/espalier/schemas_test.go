@@ -109,7 +109,7 @@ func TestSchemas(t *testing.T) {
 	}
 	validate(t, "drift", out("drift.json"))
 	seen["drift"]++
-	seen["attempt"], seen["latest"], seen["origin"] = 1, 1, 1 // TestRetrainDays and TestWhence validate them
+	seen["attempt"], seen["latest"], seen["origin"] = 1, 1, 1 // TestRetrainDays and TestOrigin validate them
 	seen["live"] = 1                                          // TestLiveFigures validates it
 	seen["notice"] = 1                                        // TestNight validates it
 	ask := exec.Command(binary, "ask", out("run"), "--json")

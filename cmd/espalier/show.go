@@ -3,11 +3,17 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
+	"fmt"
 	"io"
 	"math"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
+	"github.com/espalier-ml/espalier/io/chart"
 	"github.com/espalier-ml/espalier/io/drawing"
 	"github.com/espalier-ml/espalier/io/report"
 	"github.com/espalier-ml/espalier/io/setting"
@@ -15,6 +21,7 @@ import (
 	"github.com/espalier-ml/espalier/pipelines"
 	"github.com/espalier-ml/espalier/pipelines/output"
 	"github.com/espalier-ml/espalier/pipelines/pages"
+	"github.com/espalier-ml/espalier/pipelines/provenance"
 	"github.com/espalier-ml/espalier/pipelines/source"
 )
 
@@ -25,11 +32,15 @@ const (
 	formatSVG   = "svg"
 )
 
+// showMark is the first line of drawings that show writes. A file without it is not replaced.
+const showMark = "<!-- espalier show -->\n"
+
 // showOptions are the flags of show.
 type showOptions struct {
-	model, format, output, row string
-	depth, node                int
-	figures, overwrite         bool
+	model, format, output, row       string
+	picture, class, destination      string
+	depth, node, width               int
+	figures, origin, json, overwrite bool
 }
 
 func newShowOptions() *showOptions {
@@ -58,6 +69,27 @@ func (o *showOptions) Settings() []setting.Setting {
 				"the folds and the certificate",
 		},
 		{
+			Name: "picture", Group: setting.Printed, Value: setting.Text(&o.picture, isPicture),
+			Help: "draw this picture of a run as SVG instead of its tree: " + setting.Alternatives(pictureNames()),
+		},
+		{
+			Name: "class", Group: setting.Printed, Value: setting.Text(&o.class),
+			Help: "class of --picture roc (default: each, of two the second)",
+		},
+		{
+			Name: "width", Group: setting.Printed, Value: setting.Whole(&o.width, setting.Between(0, chart.MaxPixels)),
+			Help: fmt.Sprintf("width of --picture in pixels, at least %d; 0: %d", chart.MinPixels, chart.Width),
+		},
+		{
+			Name: "origin", Group: setting.Printed, Value: setting.Switch(&o.origin),
+			Help: "print which tree made a file, which rows and settings made the tree, and when it was in use",
+		},
+		{
+			Name: "destination", Group: setting.Printed, Value: setting.Text(&o.destination),
+			Help: "destination of retrain whose history has the tree of --origin (default: the folder of the run that the file names)",
+		},
+		jsonSetting(&o.json, "print --origin as JSON"),
+		{
 			Name: "format", Group: setting.Printed, Value: setting.OneOf(&o.format, formatText, formatRules, formatSVG),
 			Help: "text, rules or svg",
 		},
@@ -75,9 +107,10 @@ func (o *showOptions) Settings() []setting.Setting {
 func newShow() *cobra.Command {
 	o := newShowOptions()
 	c := &cobra.Command{
-		Use:     "show MODEL",
-		Short:   "Show a tree, the path of a row, or all figures of a run",
-		GroupID: lookStage,
+		Use:         "show MODEL",
+		Short:       "Show a tree, a row's path, a run's figures, or a file's origin",
+		GroupID:     lookStage,
+		Annotations: common("model format depth row figures picture origin output"),
 		Long: `Show a tree. Each line is a node: its condition, the training rows that reach it
 and their share, the cost paid so far, and the class with its probability.
 
@@ -95,69 +128,140 @@ and a drawing shows the path in red.
 Long cuts are shortened for reading, by at most a thousandth of the distance to
 the next cut of the feature: 4.017 stands for 4.017072740170225. Rules and the
 tips of drawings have all digits. Colours are for terminals alone; NO_COLOR=1
-turns them off.`,
+turns them off.
+
+The pictures of a run, for papers and slides:
+` + pictures() + `
+show FILE --origin prints which tree made a file, which rows and settings made the
+tree, and when it was in use. FILE is a file or folder of predictions, a run folder,
+a tree.json, a report, a model card, or an export. Files have the digest of their
+tree. Its rows and settings are in the run folder, and in the history of the
+destination of retrain, where they stay after --keep_runs has removed the run.`,
 		Example: `  espalier show runs/first
   espalier show runs/first --figures
   espalier show runs/first --format rules --node 4
   espalier show runs/first --row new.parquet:17
-  espalier show runs/first --format svg --depth 5 --output gs://bucket/tree.svg`,
-		Args: arguments(0, 1, "show takes one model: a run folder or a tree.json"),
-		RunE: func(c *cobra.Command, args []string) error {
-			if len(args) == 1 {
-				o.model = args[0]
-			}
-			return o.run(c.Context(), raw(c.OutOrStdout()))
-		},
+  espalier show runs/first --format svg --depth 5 --output gs://bucket/tree.svg
+  espalier show runs/first --picture frontier --output frontier.svg
+  espalier show scored/2026-11-05.parquet --origin
+  espalier show model.py --origin --destination models --json`,
+		RunE: func(c *cobra.Command, _ []string) error { return o.run(c.Context(), c.Flags(), raw(c.OutOrStdout())) },
 	}
+	takeModel(c, &o.model)
 	addFlags(c.Flags(), o.Settings())
 	return c
 }
 
-func (o *showOptions) run(ctx context.Context, stdout io.Writer) error {
+// pictures describes the kinds of pictures.
+func pictures() string {
+	var b strings.Builder
+	for _, k := range chart.Kinds() {
+		line := fmt.Sprintf("  %-11s  %s", k.Name, k.Help)
+		b.WriteString(report.Wrapped(line, 79, strings.Repeat(" ", 15)) + "\n")
+	}
+	return b.String()
+}
+
+// pictureNames returns the names of the kinds of pictures.
+func pictureNames() []string {
+	var names []string
+	for _, k := range chart.Kinds() {
+		names = append(names, k.Name)
+	}
+	return names
+}
+
+// isPicture returns an error if no picture has the name; the empty name is for no picture.
+func isPicture(name string) error {
+	if name != "" && !slices.Contains(pictureNames(), name) {
+		return errors.New("want " + setting.Alternatives(pictureNames()))
+	}
+	return nil
+}
+
+func (o *showOptions) run(ctx context.Context, flags *pflag.FlagSet, stdout io.Writer) error {
 	if o.model == "" {
 		return &usage.Error{Problem: "which tree? name a run folder or a tree.json: espalier show runs/first"}
 	}
-	if err := o.check(); err != nil {
+	if err := o.check(flags); err != nil {
 		return err
 	}
-	if o.figures {
+	switch {
+	case o.figures:
 		r, err := pipelines.ReadFigures(ctx, o.model)
 		if err != nil {
 			return err
 		}
 		return printFigures(stdout, o.model, r)
+	case o.origin:
+		found, err := provenance.Trace(ctx, source.Process.Store, o.model, o.destination)
+		return printFound(stdout, found, err, o.json, printOrigin)
 	}
-	target, err := output.Open(ctx, source.Process.Store, o.output, o.overwrite, drawings("show", showMark))
+	kind := output.Kind{Is: "drawing of espalier show", Another: "another drawing", Own: func(head []byte) bool {
+		return bytes.HasPrefix(head, []byte(showMark))
+	}}
+	target, err := output.Open(ctx, source.Process.Store, o.output, o.overwrite, kind)
 	if err != nil {
 		return err
+	}
+	b, err := o.drawn(ctx, stdout)
+	switch {
+	case err != nil:
+		return err
+	case o.output == "":
+		_, err = stdout.Write(b)
+		return err
+	case o.picture != "" || o.format == formatSVG:
+		b = append([]byte(showMark), b...)
+	}
+	return target.Write(ctx, b)
+}
+
+// drawn returns a picture of a run, or its tree in the format asked for.
+func (o *showOptions) drawn(ctx context.Context, stdout io.Writer) ([]byte, error) {
+	if o.picture != "" {
+		p := pages.Picture{Run: o.model, Kind: o.picture, Class: o.class, Width: o.width}
+		return p.Draw(ctx)
 	}
 	v, err := o.view(ctx)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if o.output == "" {
-		v.Width, v.Coloured = pageWidth(stdout), coloured(stdout)
-		return o.write(stdout, v)
+		v.Width = pageWidth(stdout)
+		v.Coloured = coloured(stdout)
 	}
 	var b bytes.Buffer
-	if o.format == formatSVG {
-		b.WriteString(showMark)
-	}
-	if err := o.write(&b, v); err != nil {
-		return err
-	}
-	return target.Write(ctx, b.Bytes())
+	err = o.write(&b, v)
+	return b.Bytes(), err
 }
 
-// check refuses flags that the format has no use for.
-func (o *showOptions) check() error {
+// check refuses flags that have no effect on what is shown.
+func (o *showOptions) check(flags *pflag.FlagSet) error {
 	if faults := setting.Faults(o.Settings()); len(faults) > 0 {
 		return usage.All(faults)
 	}
+	shown, used := "a tree is shown", "node depth row format output overwrite"
 	switch {
-	case o.figures && (o.format != formatText || o.output != "" || o.row != "" || o.node != 0 || o.depth != report.FittingDepth):
-		return usage.Errorf("--figures: figures are text on standard output: leave out --format, --output, --row, --node " +
-			"and --depth")
+	case o.figures:
+		shown = "--figures are text on standard output"
+		used = "figures"
+	case o.picture != "":
+		shown = "--picture " + o.picture + " is shown"
+		used = "picture class width output overwrite"
+	case o.origin:
+		shown = "--origin is shown"
+		used = "origin destination json"
+	}
+	var useless []string
+	flags.Visit(func(f *pflag.Flag) {
+		if !slices.Contains(strings.Fields("model "+used), f.Name) {
+			useless = append(useless, "--"+f.Name)
+		}
+	})
+	switch {
+	case len(useless) > 0:
+		return usage.Errorf("%s: leave out %s", shown, strings.Join(useless, ", "))
 	case o.format == formatRules && o.depth != report.FittingDepth:
 		return usage.Errorf("--depth %d: a rule has all tests on the way to its leaf: leave --depth out, or choose "+
 			"another --format", o.depth)

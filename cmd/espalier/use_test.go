@@ -176,7 +176,7 @@ func (n *nightly) traced(t *testing.T) {
 	if m.Digest != p.Digest || m.Tree != objectstore.Join(models, p.Run, runfolder.TreeName) {
 		t.Errorf("the manifest names the tree %s, %s; LATEST.json names %s, %s", m.Tree, m.Digest, p.Run, p.Digest)
 	}
-	if o := whence(t, output); o.Digest != p.Digest || o.Run != path.Base(p.Run) || o.Training == nil || o.Attempt == nil {
+	if o := origin(t, output); o.Digest != p.Digest || o.Run != path.Base(p.Run) || o.Training == nil || o.Attempt == nil {
 		t.Errorf("the origin of the predictions is %+v", o)
 	}
 }

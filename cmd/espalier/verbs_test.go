@@ -51,9 +51,9 @@ func TestExample(t *testing.T) {
 	}
 	espalier(t, "show", output, "--figures", "--node", "2").wants(t, 2, "--figures")
 	drawn := filepath.Join(t.TempDir(), "frontier.svg")
-	espalier(t, "plot", output, "--output", drawn).wants(t, 0)
+	espalier(t, "show", output, "--picture", "frontier", "--output", drawn).wants(t, 0)
 	if !bytes.Equal(read(t, drawn), read(t, filepath.Join("..", "..", "docs", "frontier.svg"))) {
-		t.Error("docs/frontier.svg is not what espalier plot draws of the example")
+		t.Error("docs/frontier.svg is not what espalier show draws of the example")
 	}
 }
 
@@ -261,6 +261,8 @@ type commandLine struct {
 func commandLines(input, misspelled, endless string) []commandLine {
 	return []commandLine{
 		{[]string{"compare", "a", "b", "--input", input}, 2, []string{"compare is evaluate --against now: espalier evaluate A --against B"}},
+		{[]string{"plot", "a"}, 2, []string{"plot is show --picture now: espalier show RUN --picture frontier"}},
+		{[]string{"whence", "a", "--json"}, 2, []string{"whence is show --origin now: espalier show FILE --origin"}},
 		{[]string{"drift", "--format", "json"}, 2, []string{"--format json is --json now"}},
 		{[]string{"version"}, 0, []string{"espalier ", ", go1.", "Beam 2.77.0"}},
 		{[]string{"--version"}, 0, []string{"espalier ", ", go1.", "Beam 2.77.0"}},

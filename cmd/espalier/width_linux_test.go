@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -69,19 +70,19 @@ func TestTerminalWidth(t *testing.T) {
 			{"train", "--input", input, "--label", "class", "--output", t.TempDir() + "/run", "--dry_run", "--progress", "none"},
 			{"train", "--help"},
 			{"help", "glossary"},
-			{"whence", output},
+			{"show", output, "--origin"},
 			{"predict", "--model", output, "--input", input, "--output", t.TempDir() + "/scored", "--progress", "none"},
 			{
 				"train", "--input", input, "--label", "class", "--output", t.TempDir() + "/run", "--select", "first", "--show",
 				"--progress", "none",
 			},
 		} {
-			if (args[1] == "--help" || args[0] == "whence") && width < 80 { // what is said before the flags, and digests, have up to 80
+			if (args[1] == "--help" || slices.Contains(args, "--origin")) && width < 80 { // what is said before the flags, and digests, have up to 80
 				continue
 			}
 			lines := onTerminal(t, width, args...)
-			if args[0] == "whence" && len(lines) > 20 {
-				t.Errorf("whence at %d: %d lines", width, len(lines))
+			if slices.Contains(args, "--origin") && len(lines) > 20 {
+				t.Errorf("show --origin at %d: %d lines", width, len(lines))
 			}
 			for _, line := range lines {
 				if n := runewidth.StringWidth(line); n > int(width) && !strings.Contains(line, "/") {

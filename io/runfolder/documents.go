@@ -269,7 +269,7 @@ const schemaExtension = ".schema.json"
 
 // Schemas returns the JSON Schemas of all documents by Document.Schema. The schema "ask" describes
 // a line of ask --json, "comparison" the file of compare, "drift" and "origin" the outputs of drift
-// and whence, "live" the figures of evaluate --predictions, "notice" a line of --notices, and
+// and show --origin, "live" the figures of evaluate --predictions, "notice" a line of --notices, and
 // "attempt" and "latest" the files of retrain.
 func Schemas() map[string][]byte {
 	files, err := fs.Glob(schemas, "schemas/*"+schemaExtension)

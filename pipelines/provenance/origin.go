@@ -13,10 +13,7 @@ import (
 	"github.com/espalier-ml/espalier/io/objectstore"
 	"github.com/espalier-ml/espalier/io/runfolder"
 	"github.com/espalier-ml/espalier/io/usage"
-	"github.com/espalier-ml/espalier/pipelines/config"
-	"github.com/espalier-ml/espalier/pipelines/engine"
 	"github.com/espalier-ml/espalier/pipelines/retraining"
-	"github.com/espalier-ml/espalier/pipelines/session"
 )
 
 // The kinds of files.
@@ -62,22 +59,19 @@ type Also struct {
 	Prefix string `json:"prefix"` // prefix of its columns
 }
 
-// Trace returns the origin of a file.
-func Trace(ctx context.Context, c config.Whence, reporter engine.Reporter) (o *Origin, err error) {
-	o = &Origin{
-		Format: "espalier/origin", Version: 1, File: c.File, Also: []Also{}, Used: []retraining.Period{}, Notes: []string{},
+// Trace returns the origin of a file. destination is the destination of retrain whose history has the tree; empty: the
+// destination of the run that the file names.
+func Trace(ctx context.Context, s *objectstore.Store, file, destination string) (*Origin, error) {
+	o := &Origin{
+		Format: "espalier/origin", Version: 1, File: file, Also: []Also{}, Used: []retraining.Period{}, Notes: []string{},
 	}
-	setup := session.Setup{Check: c.Validate, Storage: c.StorageConfig}
-	err = session.Run(ctx, &setup, reporter, func(ctx context.Context, s *session.Session) error {
-		if err := o.identify(ctx, s.Files.Store); err != nil {
-			return err
-		}
-		if err := o.readRun(ctx, s.Files.Store); err != nil {
-			return err
-		}
-		return o.readRecord(ctx, s.Files.Store, c.Destination)
-	})
-	return o, err
+	if err := o.identify(ctx, s); err != nil {
+		return nil, err
+	}
+	if err := o.readRun(ctx, s); err != nil {
+		return nil, err
+	}
+	return o, o.readRecord(ctx, s, destination)
 }
 
 // Encode returns the origin as a JSON document.

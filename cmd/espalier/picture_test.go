@@ -36,8 +36,8 @@ func hostile(t *testing.T) string {
 	return parquet(t, parquetio.WriteOptions{RowsPerGroup: 250}, columns...)
 }
 
-// pictures are the values of --what.
-func pictures() []string { return []string{"frontier", "roc", "calibration", "importance", "tree"} }
+// pictures are the values of --picture.
+func pictures() []string { return []string{"frontier", "roc", "calibration", "importance"} }
 
 // checkSVG parses a drawing: no name brings an element in.
 func checkSVG(t *testing.T, what, svg string) {
@@ -58,30 +58,30 @@ func checkSVG(t *testing.T, what, svg string) {
 	}
 }
 
-// TestPlot: each picture of runs with plain and with hostile names, on standard output and in
+// TestPicture: each picture of runs with plain and with hostile names, on standard output and in
 // a file, which is the same but for its first line.
-func TestPlot(t *testing.T) {
+func TestPicture(t *testing.T) {
 	for name, input := range map[string]string{"plain": mixed(t, 600, parquetio.WriteOptions{}), "hostile": hostile(t)} {
 		o, run := train(t, input, "--certificate", "none")
 		o.wants(t, 0)
 		for _, what := range pictures() {
-			svg := espalier(t, "plot", run, "--what", what)
+			svg := espalier(t, "show", run, "--picture", what)
 			svg.wants(t, 0)
 			checkSVG(t, name+" "+what, svg.stdout)
 			if !strings.HasPrefix(svg.stdout, "<svg ") || !strings.Contains(svg.stdout, "<title>") {
 				t.Errorf("%s: %.200s", what, svg.stdout)
 			}
 			file := filepath.Join(t.TempDir(), what)
-			espalier(t, "plot", run, "--what", what, "--output", file).wants(t, 0)
-			if got := string(read(t, file)); got != "<!-- espalier plot -->\n"+svg.stdout {
+			espalier(t, "show", run, "--picture", what, "--output", file).wants(t, 0)
+			if got := string(read(t, file)); got != "<!-- espalier show -->\n"+svg.stdout {
 				t.Errorf("%s: the file differs from standard output", what)
 			}
 		}
 	}
 }
 
-// TestPlotRefuses: a run lacks a document, or a setting has no effect on the picture.
-func TestPlotRefuses(t *testing.T) {
+// TestPictureRefuses: a run lacks a document, or a setting has no effect on the picture.
+func TestPictureRefuses(t *testing.T) {
 	input := mixed(t, 300, parquetio.WriteOptions{})
 	o, run := train(t, input, "--select", "first", "--certificate", "none", "--split", "100/0/0")
 	o.wants(t, 0)
@@ -89,45 +89,54 @@ func TestPlotRefuses(t *testing.T) {
 		args  []string
 		words []string
 	}{
-		{nil, []string{"plot takes one run folder"}},
-		{[]string{run, run}, []string{"plot takes one run folder"}},
+		{nil, []string{"which tree?"}},
+		{[]string{run, run}, []string{"unexpected argument"}},
 		{[]string{run}, []string{run, "there is no frontier.json", "--select best"}},
-		{[]string{run, "--what", "roc"}, []string{run, "no ROC curves", "no validation or test rows"}},
-		{[]string{run, "--what", "curve"}, []string{"--what curve: want frontier, roc, calibration, importance or tree"}},
-		{[]string{run, "--what", "calibration", "--format", "gif"}, []string{"--format gif: want svg"}},
-		{[]string{run, "--what", "tree", "--format", "png"}, []string{"--format png: want svg; browsers and rsvg-convert make PNG files of it"}},
-		{[]string{run, "--what", "calibration", "--width", "7"}, []string{"--width 7: want 100 pixels or more"}},
-		{[]string{run, "--what", "calibration", "--width", "10001"}, []string{"--width 10001"}},
-		{[]string{run, "--what", "calibration", "--class", "a"}, []string{"--class names a curve"}},
-		{[]string{run, "--what", "calibration", "--depth", "3"}, []string{"--depth is for --what tree"}},
-		{[]string{run, "--what", "tree", "--width", "300"}, []string{"--width: the SVG of a tree"}},
-		{[]string{run, "--what", "calibration", "--overwrite"}, []string{"--overwrite replaces the file of --output"}},
+		{[]string{run, "roc"}, []string{run, "no ROC curves", "no validation or test rows"}},
+		{[]string{run, "curve"}, []string{"--picture curve: want frontier, roc, calibration or importance"}},
+		{[]string{run, "calibration", "--format", "gif"}, []string{"--format gif: want text, rules or svg"}},
+		{[]string{run, "calibration", "--format", "svg"}, []string{"--picture calibration is shown: leave out --format"}},
+		{[]string{run, "calibration", "--width", "7"}, []string{"--width 7: want 100 pixels or more"}},
+		{[]string{run, "calibration", "--width", "10001"}, []string{"--width 10001"}},
+		{[]string{run, "calibration", "--class", "a"}, []string{"--class names a curve"}},
+		{[]string{run, "calibration", "--depth", "3"}, []string{"leave out --depth"}},
+		{[]string{run, "calibration", "--overwrite"}, []string{"--overwrite replaces the file of --output"}},
 		{[]string{"nowhere"}, []string{"nowhere has no manifest.json"}},
-		{[]string{"nowhere", "--what", "tree"}, []string{"nowhere"}},
 		{[]string{filepath.Dir(input)}, []string{"has no manifest.json"}},
 	} {
-		espalier(t, append([]string{"plot"}, c.args...)...).wants(t, 2, c.words...)
+		args := slices.Clone(c.args)
+		switch {
+		case len(args) == 0, len(args) == 1:
+			args = append(args, "--picture", "frontier")
+		case args[1] != run:
+			args = slices.Insert(args, 1, "--picture")
+		}
+		espalier(t, append([]string{"show"}, args...)...).wants(t, 2, c.words...)
 	}
-	espalier(t, "plot", billedModel, "--what", "tree").wants(t, 0) // a tree.json alone
+	espalier(t, "show", run, "--width", "300").wants(t, 2, "a tree is shown: leave out --width")
+	espalier(t, "show", run, "--format", "png").wants(t, 2, "--format png: want text, rules or svg")
+	espalier(t, "show", "nowhere", "--format", "svg").wants(t, 2, "nowhere")
 }
 
-// TestPlotClass: one class has one curve; an unknown one is refused with the list.
-func TestPlotClass(t *testing.T) {
+// TestPictureClass: one class has one curve; an unknown one is refused with the list.
+func TestPictureClass(t *testing.T) {
 	o, run := train(t, mixed(t, 600, parquetio.WriteOptions{}), "--select", "first", "--certificate", "none")
 	o.wants(t, 0)
-	all, one := espalier(t, "plot", run, "--what", "roc"), espalier(t, "plot", run, "--what", "roc", "--class", "b")
+	all, one := espalier(t, "show", run, "--picture", "roc"), espalier(t, "show", run, "--picture", "roc", "--class", "b")
 	if a, b := strings.Count(all.stdout, "ec-curve"), strings.Count(one.stdout, "ec-curve"); a != 3 || b != 1 {
 		t.Errorf("%d and %d curves, want 3 and 1", a, b)
 	}
-	espalier(t, "plot", run, "--what", "roc", "--class", "x").wants(t, 2, "no class is called x", "are a, b and c")
+	espalier(t, "show", run, "--picture", "roc", "--class", "x").wants(t, 2, "no class is called x", "are a, b and c")
 }
 
-// TestPlotOutput: only a picture of plot is replaced, and only with --overwrite.
-func TestPlotOutput(t *testing.T) {
+// TestPictureOutput: only a drawing of show is replaced, and only with --overwrite.
+func TestPictureOutput(t *testing.T) {
+	o, run := train(t, mixed(t, 300, parquetio.WriteOptions{}), "--select", "first", "--certificate", "none")
+	o.wants(t, 0)
 	folder := t.TempDir()
-	file, foreign, shown := filepath.Join(folder, "a.svg"), filepath.Join(folder, "b.svg"), filepath.Join(folder, "c.svg")
+	file, foreign := filepath.Join(folder, "a.svg"), filepath.Join(folder, "b.svg")
 	args := func(file string, more ...string) []string {
-		return append([]string{"plot", billedModel, "--what", "tree", "--output", file}, more...)
+		return append([]string{"show", run, "--picture", "roc", "--output", file}, more...)
 	}
 	espalier(t, args(file)...).wants(t, 0)
 	espalier(t, args(file)...).wants(t, 2, "--overwrite")
@@ -135,7 +144,5 @@ func TestPlotOutput(t *testing.T) {
 	if err := os.WriteFile(foreign, []byte("<svg/>"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	espalier(t, args(foreign, "--overwrite")...).wants(t, 2, "no drawing of espalier plot", "nothing is")
-	espalier(t, "show", billedModel, "--format", "svg", "--output", shown).wants(t, 0)
-	espalier(t, args(shown, "--overwrite")...).wants(t, 2, "nothing is overwritten")
+	espalier(t, args(foreign, "--overwrite")...).wants(t, 2, "no drawing of espalier show", "nothing is")
 }

@@ -7,74 +7,14 @@ import (
 	"fmt"
 	"io"
 	"reflect"
-	"slices"
 	"strings"
 	"time"
 
-	"github.com/spf13/cobra"
-
 	"github.com/espalier-ml/espalier/io/report"
 	"github.com/espalier-ml/espalier/io/runfolder"
-	"github.com/espalier-ml/espalier/io/setting"
 	"github.com/espalier-ml/espalier/pipelines/config"
 	"github.com/espalier-ml/espalier/pipelines/provenance"
 )
-
-// whenceFlags are the flags of whence.
-type whenceFlags struct {
-	config.Whence
-
-	console
-
-	json bool
-}
-
-func newWhenceFlags() *whenceFlags {
-	return &whenceFlags{Whence: config.DefaultWhence(), console: newConsole()}
-}
-
-// Settings declares the flags of whence.
-func (c *whenceFlags) Settings() []setting.Setting {
-	return slices.Concat(c.Whence.Settings(), []setting.Setting{jsonSetting(&c.json, "print the origin as JSON")},
-		c.printedSettings(false))
-}
-
-func newWhence() *cobra.Command {
-	flags := newWhenceFlags()
-	c := &cobra.Command{
-		Use:     "whence FILE",
-		Short:   "Show which tree, rows and settings made a file",
-		GroupID: keepStage,
-		Long: `Show which tree made a file, which rows and settings made the tree, and when it
-was in use. FILE is a file or folder of predictions, a run folder, a tree.json, a
-report, a model card, or an export.
-
-Files name the digest of their tree. Its rows and settings are in the run folder,
-and in the register of the destination of retrain, where they stay after
---keep_runs has removed the run.`,
-		Example: `  espalier whence scored/2026-11-05.parquet
-  espalier whence model.py --destination models
-  espalier whence runs/first --json`,
-		Args: arguments(1, 1, "whence takes one file or folder: espalier whence scored/2026-11-05.parquet"),
-	}
-	addFlags(c.Flags(), flags.Settings())
-	c.RunE = func(c *cobra.Command, args []string) error {
-		flags.File = args[0]
-		reporter, err := flags.begin(c, "file", flags.File)
-		if err != nil {
-			return err
-		}
-		o, err := provenance.Trace(c.Context(), flags.Whence, reporter)
-		if err != nil {
-			return err
-		}
-		if flags.json {
-			return printEncoded(c.OutOrStdout(), o.Encode)
-		}
-		return printOrigin(c.OutOrStdout(), o)
-	}
-	return c
-}
 
 // printOrigin prints an origin for people.
 func printOrigin(w io.Writer, o *provenance.Origin) error {

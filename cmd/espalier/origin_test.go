@@ -18,10 +18,10 @@ import (
 	"github.com/espalier-ml/espalier/pipelines/provenance"
 )
 
-// whence returns what whence prints as JSON.
-func whence(t *testing.T, file string, more ...string) *provenance.Origin {
+// origin returns what show --origin prints as JSON.
+func origin(t *testing.T, file string, more ...string) *provenance.Origin {
 	t.Helper()
-	o := espalier(t, append([]string{"whence", file, "--json"}, more...)...)
+	o := espalier(t, append([]string{"show", file, "--origin", "--json"}, more...)...)
 	o.wants(t, 0)
 	found := new(provenance.Origin)
 	if err := json.Unmarshal([]byte(o.stdout), found); err != nil {
@@ -46,8 +46,8 @@ type scoredDay struct {
 	trained     string // newest day of its training rows
 }
 
-// TestWhence: 1,000 predictions of 30 days by 9 trees each find their tree, although --keep_runs has removed most runs.
-func TestWhence(t *testing.T) {
+// TestOrigin: 1,000 predictions of 30 days by 9 trees each find their tree, although --keep_runs has removed most runs.
+func TestOrigin(t *testing.T) {
 	schemes := []string{"file", "gs", "s3"}
 	if !longtest.Enabled() {
 		schemes = schemes[:1] // TestUse asks on gs and s3
@@ -77,7 +77,7 @@ func TestWhence(t *testing.T) {
 			origins := make([]*provenance.Origin, days)
 			removed := 0
 			for day := range origins {
-				origins[day] = whence(t, of[day].file)
+				origins[day] = origin(t, of[day].file)
 				if origins[day].Removed {
 					removed++
 				}
@@ -98,14 +98,14 @@ func TestWhence(t *testing.T) {
 			if err := os.WriteFile(moved, b, 0o600); err != nil {
 				t.Fatal(err)
 			}
-			if o := whence(t, moved); o.Digest != of[0].digest || o.Run != of[0].run || o.Training != nil {
+			if o := origin(t, moved); o.Digest != of[0].digest || o.Run != of[0].run || o.Training != nil {
 				t.Errorf("a file alone is by %s of %s", o.Digest, o.Run)
 			}
-			o := whence(t, moved, "--destination", models)
+			o := origin(t, moved, "--destination", models)
 			if o.Digest != of[0].digest || o.Training == nil || len(o.Used) != 1 || o.Used[0].Until == nil {
 				t.Errorf("with a destination: %+v", o)
 			}
-			espalier(t, "whence", moved, "--destination", objectstore.Join(n.url, "nothing")).wants(t, 2, of[0].digest)
+			espalier(t, "show", moved, "--origin", "--destination", objectstore.Join(n.url, "nothing")).wants(t, 2, of[0].digest)
 		})
 	}
 }
@@ -149,8 +149,8 @@ func (d *scoredDay) check(t *testing.T, o *provenance.Origin) {
 	}
 }
 
-// TestWhenceFiles: files that are made of a tree name it.
-func TestWhenceFiles(t *testing.T) {
+// TestOriginOfFiles: files that are made of a tree name it.
+func TestOriginOfFiles(t *testing.T) {
 	n := newNightly(t, "file")
 	n.write(t, 0, false)
 	n.retrain(t, 0, "--select", "best", "--report", "html").wants(t, 0)
@@ -182,7 +182,7 @@ func TestWhenceFiles(t *testing.T) {
 		files = append(files, made("Model."+format, "export", run, "--format", format))
 	}
 	for _, file := range files {
-		o := whence(t, file, "--destination", models)
+		o := origin(t, file, "--destination", models)
 		sum := sha256.Sum256(tree)
 		if o.Digest != hex.EncodeToString(sum[:]) || o.Run != path.Base(run) || o.Training == nil || o.AUC == nil || len(o.Notes) > 0 {
 			t.Errorf("%s is by %s of %q: %v", file, o.Digest, o.Run, o.Notes)
@@ -191,12 +191,12 @@ func TestWhenceFiles(t *testing.T) {
 	sum := sha256.Sum256(cheaper)
 	scored := made("scored", "predict", "--model", filepath.Join(run, "frontier", "000.json"), "--input", n.fileOf(t, 0), "--progress", "none")
 	for _, file := range []string{filepath.Join(run, "frontier", "000.json"), scored} {
-		o := whence(t, file)
+		o := origin(t, file)
 		if o.Digest != hex.EncodeToString(sum[:]) || o.Run != path.Base(run) || len(o.Notes) == 0 || o.AUC != nil {
 			t.Errorf("%s is by %s of %q: %v", file, o.Digest, o.Run, o.Notes)
 		}
 	}
 	for _, file := range []string{n.fileOf(t, 0), n.config, n.url, filepath.Join(folder, "nothing")} {
-		espalier(t, "whence", file).wants(t, 2)
+		espalier(t, "show", file, "--origin").wants(t, 2)
 	}
 }
