@@ -3,11 +3,9 @@ package transforms
 import (
 	"cmp"
 	"context"
-	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/graph/window"
@@ -185,13 +183,7 @@ func (f *countFn) count(row any) (err error) {
 		f.counts.Add(p.Leaf, predicted, p.Probabilities, int(class), 1)
 		return nil
 	}
-	f.key = f.key[:0]
-	for _, x := range []int{p.Leaf, predicted, int(class)} {
-		f.key = binary.AppendUvarint(f.key, uint64(x))
-	}
-	for _, x := range p.Probabilities {
-		f.key = binary.BigEndian.AppendUint64(f.key, math.Float64bits(x))
-	}
+	f.key = wire.Writer(f.key[:0]).Length(p.Leaf).Length(predicted).Length(int(class)).Floats(p.Probabilities)
 	f.tally.Add(tallied.AppendWeight(f.key, f.cells[1].Number))
 	return nil
 }
@@ -239,7 +231,6 @@ func countTally(tally []byte, counts *tree.ScoreCounts, classes int, column stri
 	if unit.Effect > 1 {
 		counts.KeepGroups(false)
 	}
-	probabilities := make([]float64, classes)
 	for r.Next() {
 		x, key, err := tallied.CutWeight(r.Key)
 		if err != nil {
@@ -251,11 +242,9 @@ func countTally(tally []byte, counts *tree.ScoreCounts, classes int, column stri
 		}
 		numbers := wire.Reader{Rest: key}
 		leaf, predicted, class := int(numbers.Uvarint()), int(numbers.Uvarint()), int(numbers.Uvarint())
-		if numbers.Bad || len(numbers.Rest) != 8*classes {
+		probabilities := numbers.Floats()
+		if numbers.Bad || len(numbers.Rest) > 0 || len(probabilities) != classes {
 			return 0, tallied.ErrRow
-		}
-		for k := range probabilities {
-			probabilities[k] = math.Float64frombits(binary.BigEndian.Uint64(numbers.Rest[8*k:]))
 		}
 		for range r.Rows {
 			counts.Add(leaf, predicted, probabilities, class, weight)

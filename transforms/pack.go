@@ -3,7 +3,6 @@ package transforms
 import (
 	"bytes"
 	"context"
-	"encoding/binary"
 	"reflect"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
@@ -62,7 +61,7 @@ func (p *packing) values(l *letter) []*any { return []*any{&l.key, &l.row}[2-len
 
 // append encodes the time between two rows, the key of the second row if it has a key, and the row.
 func (p *packing) append(b *bytes.Buffer, before beam.EventTime, l *letter) error {
-	b.Write(binary.AppendVarint(b.AvailableBuffer(), int64(l.at-before)))
+	b.Write(wire.Writer(b.AvailableBuffer()).Varint(int64(l.at - before)))
 	for i, value := range p.values(l) {
 		if c := &p.coders[i]; c.plain.IsValid() {
 			b.Write(appendPlain(b.AvailableBuffer(), reflect.ValueOf(*value)))

@@ -1,7 +1,6 @@
 package transforms
 
 import (
-	"encoding/binary"
 	"math"
 	"math/bits"
 	"reflect"
@@ -45,13 +44,13 @@ func appendPlain(b []byte, v reflect.Value) []byte {
 	case k == reflect.Bool:
 		return append(b, 1)
 	case k == reflect.String:
-		return append(binary.AppendUvarint(b, uint64(v.Len())), v.String()...)
+		return wire.Writer(b).Text(v.String())
 	case v.CanInt():
-		return binary.AppendVarint(b, v.Int())
+		return wire.Writer(b).Varint(v.Int())
 	case v.CanUint():
-		return binary.AppendUvarint(b, v.Uint())
+		return wire.Writer(b).Uvarint(v.Uint())
 	default:
-		return binary.AppendUvarint(b, bits.ReverseBytes64(math.Float64bits(v.Float())))
+		return wire.Writer(b).Uvarint(bits.ReverseBytes64(math.Float64bits(v.Float())))
 	}
 }
 
@@ -71,7 +70,7 @@ func readPlain(r *wire.Reader, v reflect.Value) {
 	case k == reflect.Bool:
 		v.SetBool(r.Byte() == 1)
 	case k == reflect.String:
-		v.SetString(string(r.Bytes()))
+		v.SetString(r.Text())
 	case v.CanInt():
 		v.SetInt(r.Varint())
 	case v.CanUint():

@@ -1,7 +1,6 @@
 package transforms
 
 import (
-	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"runtime"
@@ -11,6 +10,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/parallel"
 	"github.com/espalier-ml/espalier/induce/tallied"
+	"github.com/espalier-ml/espalier/induce/wire"
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
@@ -18,7 +18,7 @@ import (
 // the summary of each column, of the label and of the weights by class.
 func appendSums(b []byte, s *tallied.Sums) ([]byte, error) {
 	head := jobs.MustJSON(sumsHead{s.Dropped, s.TrainRows, s.Weights, s.Units})
-	b = append(binary.AppendUvarint(b, uint64(len(head))), head...)
+	b = wire.Writer(b).Bytes(head)
 	var err error
 	for _, sum := range append(s.Columns[:len(s.Columns):len(s.Columns)], s.Label, s.ByClass) {
 		if b, err = jobs.AppendSummary(b, sum); err != nil {

@@ -1,7 +1,6 @@
 package binning
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"maps"
@@ -33,43 +32,37 @@ func (s *Summary) AppendBinary(b []byte) ([]byte, error) {
 	if s.overflow {
 		flags |= flagOverflow
 	}
-	b = append(b, codecVersion, byte(s.kind), byte(s.typ), flags, s.shift)
-	for _, n := range []int64{int64(s.limits.Values), int64(s.limits.Categories), s.weight, s.missing} {
-		b = binary.AppendUvarint(b, uint64(n))
-	}
+	w := append(wire.Writer(b), codecVersion, byte(s.kind), byte(s.typ), flags, s.shift)
+	w = w.Length(s.limits.Values).Length(s.limits.Categories).Count(s.weight).Count(s.missing)
 	switch {
 	case s.overflow:
-		return b, nil
+		return w, nil
 	case s.typ == dataset.Text:
-		return s.appendTexts(b), nil
+		return s.appendTexts(w), nil
 	default:
-		return s.appendNumbers(b), nil
+		return s.appendNumbers(w), nil
 	}
 }
 
-func (s *Summary) appendTexts(b []byte) []byte {
-	b = binary.AppendUvarint(b, uint64(len(s.texts)))
+func (s *Summary) appendTexts(w wire.Writer) []byte {
+	w = w.Length(len(s.texts))
 	for _, text := range slices.Sorted(maps.Keys(s.texts)) {
-		b = binary.AppendUvarint(b, uint64(len(text)))
-		b = append(b, text...)
-		b = binary.AppendUvarint(b, uint64(s.texts[text]))
+		w = w.Text(text).Count(s.texts[text])
 	}
-	return b
+	return w
 }
 
-func (s *Summary) appendNumbers(b []byte) []byte {
+func (s *Summary) appendNumbers(w wire.Writer) []byte {
 	list := s.numbers.sorted()
-	b = binary.AppendUvarint(b, uint64(len(list)))
 	zeros := commonZeros(list)
-	b = append(b, zeros)
+	w = w.Length(len(list)).Byte(zeros)
 	before := uint64(0)
 	for _, e := range list {
 		key := e.key >> zeros
-		b = binary.AppendUvarint(b, key-before)
-		b = binary.AppendUvarint(b, uint64(e.weight))
+		w = w.Uvarint(key - before).Count(e.weight)
 		before = key
 	}
-	return b
+	return w
 }
 
 // commonZeros returns the number of low bits that are zero in all keys.
@@ -97,11 +90,9 @@ func Decode(b []byte) (s *Summary, rest []byte, err error) {
 // decoder reads encoded summaries. After the first fault it reads zeros.
 type decoder struct{ wire.Reader }
 
-func (d *decoder) int64() int64 { return int64(d.AtMost(math.MaxInt64)) }
-
 // positive reads a weight or limit.
 func (d *decoder) positive() int64 {
-	x := d.int64()
+	x := d.Count()
 	if x == 0 {
 		d.Fail()
 	}
@@ -115,7 +106,7 @@ func (d *decoder) summary() (*Summary, error) {
 	kind, typ := dataset.Kind(d.Byte()), dataset.ValueType(d.Byte())
 	flags, shift := d.Byte(), d.Byte()
 	limits := Limits{Values: int(d.positive()), Categories: int(d.positive())}
-	weight, missing := d.int64(), d.int64()
+	weight, missing := d.Count(), d.Count()
 	if d.Bad || checkColumn(kind, typ) != nil || flags > flagOverflow || shift > maxShift {
 		return nil, errEncoding
 	}
@@ -147,7 +138,7 @@ func (s *Summary) plausible(flags byte) bool {
 func (d *decoder) texts(s *Summary) {
 	before := ""
 	for i := range d.Length(2) {
-		text := string(d.Bytes())
+		text := d.Text()
 		w := d.weight(s)
 		if d.Bad || i > 0 && text <= before {
 			d.Fail()

@@ -1,7 +1,6 @@
 package counting
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"slices"
@@ -21,13 +20,13 @@ var ErrRecord = errors.New("counts of another tree")
 // AppendRecord appends a number of rows as varints, then how many shares there are, then the
 // shares, which ascend by class. A class is written as its distance from the class before.
 func AppendRecord(b []byte, rows int64, shares []Share) []byte {
-	b = binary.AppendUvarint(binary.AppendVarint(b, rows), uint64(len(shares)))
+	w := wire.Writer(b).Varint(rows).Length(len(shares))
 	before := int32(-1)
 	for _, s := range shares {
-		b = binary.AppendVarint(binary.AppendUvarint(b, uint64(s.Class-before)), s.Weight)
+		w = w.Length(int(s.Class - before)).Varint(s.Weight)
 		before = s.Class
 	}
-	return b
+	return w
 }
 
 // Listed returns the counters that are not 0.

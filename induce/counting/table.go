@@ -2,7 +2,6 @@ package counting
 
 import (
 	"cmp"
-	"encoding/binary"
 	"errors"
 	"iter"
 	"math"
@@ -365,23 +364,22 @@ func meanOf(sum, rows int64) float64 {
 // Append appends the table in a form that does not depend on the order of rows and merges.
 func (t *Table) Append(b []byte) []byte {
 	t.fit()
-	for _, n := range []int{t.shape.Words, t.shape.Numbers, t.shape.Counters, t.most, t.level, t.len()} {
-		b = binary.AppendUvarint(b, uint64(n))
-	}
+	w := wire.Writer(b).Length(t.shape.Words).Length(t.shape.Numbers).Length(t.shape.Counters)
+	w = w.Length(t.most).Length(t.level).Length(t.len())
 	before := uint64(0)
 	for _, entry := range t.sorted() {
 		key := t.keyOf(entry)
-		b = binary.AppendUvarint(b, key[0]-before)
+		w = w.Uvarint(key[0] - before)
 		before = key[0]
 		for _, word := range key[1:] {
-			b = binary.AppendUvarint(b, word)
+			w = w.Uvarint(word)
 		}
 		for k := 0; t.level > 0 && k < t.shape.Numbers; k++ {
-			b = binary.AppendUvarint(b, uint64(t.sumsOf(entry)[k]))
+			w = w.Count(t.sumsOf(entry)[k])
 		}
-		b = AppendRecord(b, t.rows[entry], Listed(t.countersOf(entry)))
+		w = AppendRecord(w, t.rows[entry], Listed(t.countersOf(entry)))
 	}
-	return b
+	return w
 }
 
 // ErrTable is the error for encoded counts that are cut short, or that have another shape.
@@ -420,7 +418,7 @@ func (r *tableReader) key(key []uint64, sums []int64) error {
 		key[k] = r.AtMost(most)
 	}
 	for k := 0; k < len(sums) && r.table.level > 0; k++ {
-		sums[k] = int64(r.AtMost(math.MaxInt64))
+		sums[k] = r.Count()
 	}
 	if r.Bad {
 		return ErrTable

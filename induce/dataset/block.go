@@ -137,19 +137,18 @@ func appendBlockHead(dst []byte, objects int, hasRows, soft, grouped bool) []byt
 	if grouped {
 		flags |= blockGroups
 	}
-	return binary.AppendUvarint(append(dst, blockVersion, flags), uint64(objects))
+	return wire.Writer(dst).Byte(blockVersion).Byte(flags).Length(objects)
 }
 
 func appendClasses(dst []byte, raw []ClassWeight, rows int64, hasRows bool) []byte {
-	dst = binary.AppendUvarint(dst, uint64(len(raw)))
+	w := wire.Writer(dst).Length(len(raw))
 	for _, cw := range raw {
-		dst = binary.AppendUvarint(dst, uint64(cw.Class))
-		dst = binary.AppendUvarint(dst, uint64(cw.Weight))
+		w = w.Length(int(cw.Class)).Count(cw.Weight)
 	}
 	if hasRows {
-		dst = binary.AppendUvarint(dst, uint64(rows))
+		w = w.Count(rows)
 	}
-	return dst
+	return w
 }
 
 // blockReader reads the part of a block that follows the columns, object by object.

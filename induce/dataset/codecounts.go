@@ -2,7 +2,6 @@ package dataset
 
 import (
 	"encoding/base64"
-	"encoding/binary"
 	"errors"
 
 	"github.com/espalier-ml/espalier/induce/wire"
@@ -14,14 +13,14 @@ type CodeCounts [][]int64
 
 // MarshalText implements encoding.TextMarshaler.
 func (c CodeCounts) MarshalText() ([]byte, error) {
-	b := binary.AppendUvarint(nil, uint64(len(c)))
+	w := wire.Writer(nil).Length(len(c))
 	for _, counts := range c {
-		b = binary.AppendUvarint(b, uint64(len(counts)))
+		w = w.Length(len(counts))
 		for _, n := range counts {
-			b = binary.AppendUvarint(b, uint64(n))
+			w = w.Count(n)
 		}
 	}
-	return base64.StdEncoding.AppendEncode(nil, b), nil
+	return base64.StdEncoding.AppendEncode(nil, w), nil
 }
 
 // UnmarshalText implements encoding.TextUnmarshaler.

@@ -189,19 +189,18 @@ func (o *Objects) OfBuckets(keep func(bucket uint8) bool) *Objects {
 const groupsLength = 8
 
 func appendShares(dst []byte, shares []GroupShare, soft, hasRows bool) []byte {
-	dst = binary.AppendUvarint(dst, uint64(len(shares)))
+	w := wire.Writer(dst).Length(len(shares))
 	for i := range shares {
 		s := &shares[i]
-		dst = binary.AppendUvarint(append(dst, s.Bucket), uint64(s.Class))
-		dst = binary.AppendUvarint(dst, uint64(s.Weight))
+		w = w.Byte(s.Bucket).Length(int(s.Class)).Count(s.Weight)
 		if soft {
-			dst = binary.AppendUvarint(dst, uint64(s.Soft))
+			w = w.Count(s.Soft)
 		}
 		if hasRows {
-			dst = binary.AppendUvarint(dst, uint64(s.Rows))
+			w = w.Count(s.Rows)
 		}
 	}
-	return dst
+	return w
 }
 
 // endGroups ends the groups of a block, which start at position from.

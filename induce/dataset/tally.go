@@ -106,11 +106,11 @@ func (t *Tally) AppendBinary(dst []byte) []byte {
 const tallyHeadBytes = 1 + 2*binary.MaxVarintLen64
 
 func appendTallyHead(dst []byte, dropped int64, keys int) []byte {
-	return binary.AppendUvarint(binary.AppendUvarint(append(dst, tallyVersion), uint64(dropped)), uint64(keys))
+	return wire.Writer(dst).Byte(tallyVersion).Count(dropped).Length(keys)
 }
 
 func appendTallied(dst, key []byte, rows int64) []byte {
-	return binary.AppendUvarint(append(binary.AppendUvarint(dst, uint64(len(key))), key...), uint64(rows))
+	return wire.Writer(dst).Bytes(key).Count(rows)
 }
 
 var errTally = errors.New("not an encoded tally")

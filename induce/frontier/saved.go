@@ -2,13 +2,13 @@ package frontier
 
 import (
 	"bytes"
-	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
 
 	"github.com/espalier-ml/espalier/induce"
+	"github.com/espalier-ml/espalier/induce/counting"
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/split"
 	"github.com/espalier-ml/espalier/induce/tree"
@@ -40,13 +40,13 @@ const (
 // form. Only leaves are saved with weights, because the weights of inner nodes are sums, and
 // estimates follow from the weights. NewPool makes the same pool of the decoded candidates.
 func AppendCandidates(dst []byte, list []Candidate) []byte {
-	dst = binary.AppendUvarint(dst, uint64(len(list)))
+	w := wire.Writer(dst).Length(len(list))
 	for i := range list {
 		c := &list[i]
 		t := c.Tree
-		dst = appendBytes(dst, mustJSON(&savedHead{c.Params, t.Algorithm, t.Training, len(t.Nodes)}))
+		w = w.Bytes(mustJSON(&savedHead{c.Params, t.Algorithm, t.Training, len(t.Nodes)}))
 		for k := range t.Nodes {
-			dst = appendNode(dst, &t.Nodes[k])
+			w = appendNode(w, &t.Nodes[k])
 		}
 		plain := NewCandidate(t, c.Params).Counts[dataset.Train].Encode()
 		for part := range c.Counts {
@@ -57,10 +57,10 @@ func AppendCandidates(dst []byte, list []Candidate) []byte {
 			if dataset.Part(part) == dataset.Train && bytes.Equal(counts, plain) {
 				counts = nil
 			}
-			dst = appendBytes(dst, counts)
+			w = w.Bytes(counts)
 		}
 	}
-	return dst
+	return w
 }
 
 // mustJSON encodes a value of numbers and texts, which cannot fail.
@@ -72,21 +72,10 @@ func mustJSON(v any) []byte {
 	return b
 }
 
-func appendBytes(dst, b []byte) []byte {
-	return append(binary.AppendUvarint(dst, uint64(len(b))), b...)
-}
-
-func appendFloat(dst []byte, x float64) []byte {
-	return binary.LittleEndian.AppendUint64(dst, math.Float64bits(x))
-}
-
-func appendNode(dst []byte, n *tree.Node) []byte {
+func appendNode(w wire.Writer, n *tree.Node) wire.Writer {
 	if n.Leaf() {
-		dst = append(dst, 0)
-		for _, x := range []int64{n.Rows, n.Objects, n.Weight} {
-			dst = binary.AppendUvarint(dst, uint64(x))
-		}
-		return appendWeights(appendWeights(dst, n.ClassWeights), n.RawClassWeights)
+		w = w.Byte(0).Count(n.Rows).Count(n.Objects).Count(n.Weight)
+		return appendWeights(appendWeights(w, n.ClassWeights), n.RawClassWeights)
 	}
 	t, bits := n.Test, byte(savedInner)
 	if t.Billed != nil {
@@ -95,18 +84,14 @@ func appendNode(dst []byte, n *tree.Node) []byte {
 	if t.RunnerUp != nil {
 		bits |= savedRunnerUp
 	}
-	dst = append(dst, bits)
-	for _, x := range []int{t.Feature, int(t.Kind), t.Code, t.Span, len(n.Branches)} {
-		dst = binary.AppendUvarint(dst, uint64(x))
-	}
-	for _, x := range []float64{t.Cost, t.Score.Balance, t.Score.Efficiency, t.Score.Discrimination, t.Score.Total} {
-		dst = appendFloat(dst, x)
-	}
+	w = w.Byte(bits).Length(t.Feature).Length(int(t.Kind)).Length(t.Code).Length(t.Span).Length(len(n.Branches))
+	s := &t.Score
+	w = w.Float(t.Cost).Float(s.Balance).Float(s.Efficiency).Float(s.Discrimination).Float(s.Total)
 	if t.Billed != nil {
-		dst = appendFloat(dst, *t.Billed)
+		w = w.Float(*t.Billed)
 	}
 	if t.RunnerUp != nil {
-		dst = appendBytes(dst, mustJSON(t.RunnerUp))
+		w = w.Bytes(mustJSON(t.RunnerUp))
 	}
 	for i := range n.Branches { // children follow in the order of the branches
 		b := &n.Branches[i]
@@ -117,26 +102,19 @@ func appendNode(dst []byte, n *tree.Node) []byte {
 		if b.Other {
 			bits |= savedOther
 		}
-		dst = append(binary.AppendUvarint(dst, uint64(b.Outcome)), bits)
+		w = w.Length(b.Outcome).Byte(bits)
 	}
-	return dst
+	return w
 }
 
 // appendWeights appends the classes that have weight.
-func appendWeights(dst []byte, weights []int64) []byte {
-	n := 0
-	for _, w := range weights {
-		if w != 0 {
-			n++
-		}
+func appendWeights(w wire.Writer, weights []int64) wire.Writer {
+	shares := counting.Listed(weights)
+	w = w.Length(len(shares))
+	for _, s := range shares {
+		w = w.Length(int(s.Class)).Count(s.Weight)
 	}
-	dst = binary.AppendUvarint(dst, uint64(n))
-	for k, w := range weights {
-		if w != 0 {
-			dst = binary.AppendUvarint(binary.AppendUvarint(dst, uint64(k)), uint64(w))
-		}
-	}
-	return dst
+	return w
 }
 
 // DecodeCandidates decodes bytes written by AppendCandidates. label and features are those with
@@ -184,9 +162,6 @@ func (r *savedReader) fault() error {
 	return r.err
 }
 
-// count reads a number of rows, or a weight.
-func (r *savedReader) count() int64 { return int64(r.AtMost(math.MaxInt64)) }
-
 // below reads a number in [0, limit).
 func (r *savedReader) below(limit int) int { return int(r.AtMost(uint64(limit))) }
 
@@ -214,7 +189,7 @@ func (r *savedReader) candidate(c *Candidate) {
 		r.fail("nodes that belong to no tree")
 		return
 	}
-	sumUp(t)
+	t.SumUp()
 	t.Estimate(estimate, t.Training.Scale())
 	t.Measure()
 	*c = NewCandidate(t, head.Params)
@@ -237,7 +212,7 @@ func (r *savedReader) node(t *tree.Tree, id, next int) int {
 	n.ClassWeights, n.RawClassWeights = both[:classes:classes], both[classes:]
 	bits := r.Byte()
 	if bits&savedInner == 0 {
-		n.Rows, n.Objects, n.Weight = r.count(), r.count(), r.count()
+		n.Rows, n.Objects, n.Weight = r.Count(), r.Count(), r.Count()
 		r.weights(n.ClassWeights)
 		r.weights(n.RawClassWeights)
 		return next
@@ -253,9 +228,8 @@ func (r *savedReader) node(t *tree.Tree, id, next int) int {
 	}}
 	n.Branches = make([]tree.Branch, r.below(min(mostCodes, len(t.Nodes)-next)))
 	s := &n.Test.Score
-	for _, x := range []*float64{&n.Test.Cost, &s.Balance, &s.Efficiency, &s.Discrimination, &s.Total} {
-		*x = r.Float()
-	}
+	n.Test.Cost, s.Balance, s.Efficiency = r.Float(), r.Float(), r.Float()
+	s.Discrimination, s.Total = r.Float(), r.Float()
 	if bits&savedBilled != 0 {
 		billed := r.Float()
 		n.Test.Billed = &billed
@@ -286,21 +260,6 @@ func (r *savedReader) runnerUp() *tree.RunnerUp {
 func (r *savedReader) weights(weights []int64) {
 	for range r.below(len(weights)) {
 		k := r.below(len(weights) - 1)
-		weights[k] = r.count()
-	}
-}
-
-// sumUp sets the counts of inner nodes to the sums over their children.
-func sumUp(t *tree.Tree) {
-	for i := len(t.Nodes) - 1; i >= 0; i-- { // children have greater ids
-		n := &t.Nodes[i]
-		for _, b := range n.Branches {
-			child := &t.Nodes[b.Child]
-			n.Rows, n.Objects, n.Weight = n.Rows+child.Rows, n.Objects+child.Objects, n.Weight+child.Weight
-			for k := range n.ClassWeights {
-				n.ClassWeights[k] += child.ClassWeights[k]
-				n.RawClassWeights[k] += child.RawClassWeights[k]
-			}
-		}
+		weights[k] = r.Count()
 	}
 }

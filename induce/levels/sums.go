@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/espalier-ml/espalier/induce/split"
+	"github.com/espalier-ml/espalier/induce/wire"
 )
 
 // Counts are the sums of a pass over all objects, in the order of PassCounter.
@@ -144,8 +145,9 @@ func (g *Grower) AddPiece(c *Counts, key int64, b []byte) error {
 var errPiece = errors.New("not a piece of this pass")
 
 func appendSums(b []byte, sums []int64) []byte {
+	w := wire.Writer(b)
 	for i := 0; i < len(sums); i++ {
-		b = binary.AppendVarint(b, sums[i])
+		w = w.Varint(sums[i])
 		if sums[i] != 0 {
 			continue
 		}
@@ -153,78 +155,63 @@ func appendSums(b []byte, sums []int64) []byte {
 		for i+1 < len(sums) && sums[i+1] == 0 {
 			i++
 		}
-		b = binary.AppendUvarint(b, uint64(i-from+1))
+		w = w.Length(i - from + 1)
 	}
-	return b
+	return w
 }
 
 // addSums adds encoded sums to dst and returns their number.
 func addSums(dst []int64, b []byte) (int, error) {
+	r := wire.Reader{Rest: b}
 	at := 0
-	for len(b) > 0 {
-		x, n := binary.Varint(b)
-		if n <= 0 || at >= len(dst) {
-			return at, errPiece
-		}
-		b = b[n:]
-		if x != 0 {
+	for len(r.Rest) > 0 && at < len(dst) {
+		if x := r.Varint(); x != 0 {
 			dst[at] += x
 			at++
-			continue
+		} else {
+			at += int(r.AtMost(uint64(len(dst) - at)))
 		}
-		run, n := binary.Uvarint(b)
-		if n <= 0 || run > uint64(len(dst)-at) {
-			return at, errPiece
-		}
-		at, b = at+int(run), b[n:]
 	}
-	return at, nil
+	return at, pieceFault(&r)
+}
+
+// pieceFault returns an error unless all bytes of a piece were read.
+func pieceFault(r *wire.Reader) error {
+	if r.Bad || len(r.Rest) > 0 {
+		return errPiece
+	}
+	return nil
 }
 
 func appendHeavies(b []byte, sums []split.Heavy) []byte {
+	w := wire.Writer(b)
 	for i := 0; i < len(sums); i++ {
 		h := &sums[i]
-		b = binary.AppendVarint(b, h.Weight)
+		w = w.Varint(h.Weight)
 		if h.Weight != 0 {
-			b = binary.AppendUvarint(binary.AppendUvarint(b, h.Hi), h.Lo)
+			w = w.Uvarint(h.Hi).Uvarint(h.Lo)
 			continue
 		}
 		from := i
 		for i+1 < len(sums) && sums[i+1].Weight == 0 {
 			i++
 		}
-		b = binary.AppendUvarint(b, uint64(i-from+1))
+		w = w.Length(i - from + 1)
 	}
-	return b
+	return w
 }
 
 // addHeavies adds encoded sums of heavy objects to dst and returns their number.
 func addHeavies(dst []split.Heavy, b []byte) (int, error) {
+	r := wire.Reader{Rest: b}
 	at := 0
-	for len(b) > 0 {
-		weight, n := binary.Varint(b)
-		if n <= 0 || at >= len(dst) {
-			return at, errPiece
+	for len(r.Rest) > 0 && at < len(dst) {
+		if weight := r.Varint(); weight != 0 {
+			dst[at].Add(&split.Heavy{Weight: weight, Hi: r.Uvarint(), Lo: r.Uvarint()})
+			at++
+		} else {
+			at += int(r.AtMost(uint64(len(dst) - at)))
 		}
-		b = b[n:]
-		hi, n := binary.Uvarint(b)
-		if n <= 0 {
-			return at, errPiece
-		}
-		b = b[n:]
-		if weight == 0 { // hi is the length of the run
-			if hi > uint64(len(dst)-at) {
-				return at, errPiece
-			}
-			at += int(hi)
-			continue
-		}
-		lo, n := binary.Uvarint(b)
-		if n <= 0 {
-			return at, errPiece
-		}
-		dst[at].Add(&split.Heavy{Weight: weight, Hi: hi, Lo: lo})
-		at, b = at+1, b[n:]
 	}
-	return at, nil
+	return at, pieceFault(&r)
 }

@@ -87,16 +87,6 @@ func (c *Counter) Add(o *dataset.Objects) {
 // Tree returns the tree with the counts of all added objects. It ends the counting. The caller adds the
 // estimates, the complexity and the description of the training.
 func (c *Counter) Tree() *tree.Tree {
-	for i := len(c.tree.Nodes) - 1; i >= 0; i-- { // children come after their parents
-		n := &c.tree.Nodes[i]
-		for _, b := range n.Branches {
-			child := &c.tree.Nodes[b.Child]
-			n.Objects, n.Rows, n.Weight = n.Objects+child.Objects, n.Rows+child.Rows, n.Weight+child.Weight
-			for k := range n.ClassWeights {
-				n.ClassWeights[k] += child.ClassWeights[k]
-				n.RawClassWeights[k] += child.RawClassWeights[k]
-			}
-		}
-	}
+	c.tree.SumUp()
 	return c.tree
 }

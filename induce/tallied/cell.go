@@ -29,14 +29,14 @@ const wholeEnd = 1 << 14
 func AppendCell(b []byte, c *rowtype.Cell) []byte {
 	unit := byte(c.Unit) << unitShift
 	if c.Type == dataset.Number && c.Number >= 0 && c.Number < wholeEnd && c.Number == math.Trunc(c.Number) {
-		return binary.AppendUvarint(append(b, cellWhole|unit), uint64(c.Number))
+		return wire.Writer(b).Byte(cellWhole | unit).Length(int(c.Number))
 	}
 	b = append(b, byte(c.Type)|unit)
 	switch c.Type {
 	case dataset.Number:
 		b = binary.BigEndian.AppendUint64(b, math.Float64bits(c.Number))
 	case dataset.Text:
-		b = append(binary.AppendUvarint(b, uint64(len(c.Text))), c.Text...)
+		b = wire.Writer(b).Text(c.Text)
 	}
 	return b
 }

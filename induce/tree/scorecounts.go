@@ -1,7 +1,6 @@
 package tree
 
 import (
-	"encoding/binary"
 	"fmt"
 	"iter"
 	"math"
@@ -158,8 +157,7 @@ func kindOfGroups(keyed bool) byte {
 
 // append appends plain and groups with their lengths.
 func (e *encodedScores) append(b []byte) []byte {
-	b = append(binary.AppendUvarint(b, uint64(len(e.plain))), e.plain...)
-	return append(binary.AppendUvarint(b, uint64(len(e.groups))), e.groups...)
+	return wire.Writer(b).Bytes(e.plain).Bytes(e.groups)
 }
 
 // cutScores cuts encoded counts into their parts.

@@ -298,6 +298,21 @@ func ParseEstimate(s string) (Estimate, error) {
 	return 0, fmt.Errorf("leaf estimate %q: want one of %s", s, strings.Join(Estimates(), ", "))
 }
 
+// SumUp sets the counts of inner nodes, which must be zero before, to the sums over their children.
+func (t *Tree) SumUp() {
+	for i := len(t.Nodes) - 1; i >= 0; i-- { // children come after their parents
+		n := &t.Nodes[i]
+		for _, b := range n.Branches {
+			child := &t.Nodes[b.Child]
+			n.Rows, n.Objects, n.Weight = n.Rows+child.Rows, n.Objects+child.Objects, n.Weight+child.Weight
+			for k := range n.ClassWeights {
+				n.ClassWeights[k] += child.ClassWeights[k]
+				n.RawClassWeights[k] += child.RawClassWeights[k]
+			}
+		}
+	}
+}
+
 // UsualSmoothing is the parameter m of smoothed estimates, the weight of the parent's estimate in
 // rows, unless Algorithm.Smoothing sets another.
 const UsualSmoothing = 10

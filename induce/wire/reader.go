@@ -1,5 +1,3 @@
-// Package wire reads the numbers, texts and lists of the binary forms that workers and files exchange.
-// binary.AppendUvarint and its like write them. It is not meant for other programs.
 package wire
 
 import (
@@ -53,6 +51,9 @@ func (r *Reader) AtMost(most uint64) uint64 {
 	return x
 }
 
+// Count reads an unsigned number that fits int64.
+func (r *Reader) Count() int64 { return int64(r.AtMost(math.MaxInt64)) }
+
 // Length reads the length of a list whose members take at least size bytes each.
 func (r *Reader) Length(size int) int {
 	x := r.Uvarint()
@@ -77,6 +78,9 @@ func (r *Reader) Take(n int) []byte {
 // Bytes reads a list of bytes with its length.
 func (r *Reader) Bytes() []byte { return r.Take(r.Length(1)) }
 
+// Text reads a text with its length.
+func (r *Reader) Text() string { return string(r.Bytes()) }
+
 // Byte reads a byte.
 func (r *Reader) Byte() byte {
 	if len(r.Rest) == 0 {
@@ -98,4 +102,14 @@ func (r *Reader) Float() float64 {
 		return 0
 	}
 	return math.Float64frombits(binary.LittleEndian.Uint64(b))
+}
+
+// Floats reads a list of numbers with its length.
+func (r *Reader) Floats() []float64 {
+	list := make([]float64, r.Length(8))
+	b := r.Take(8 * len(list))
+	for i := range list {
+		list[i] = math.Float64frombits(binary.LittleEndian.Uint64(b[8*i:]))
+	}
+	return list
 }

@@ -3,7 +3,6 @@ package runfolder
 import (
 	"bytes"
 	"crypto/sha256"
-	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/tree"
+	"github.com/espalier-ml/espalier/induce/wire"
 )
 
 // Grown is frontier/grown.bin: the candidates among which a run chose its tree. Another tree can be
@@ -61,13 +61,13 @@ func grownCodec() codec {
 }
 
 func (g *Grown) encode() []byte {
-	figures := make([]byte, 0, 8*len(g.Figures))
+	var figures wire.Writer
 	for _, x := range g.Figures {
-		bits := math.Float64bits(math.NaN()) // not defined
+		figure := math.NaN() // not defined
 		if x != nil {
-			bits = math.Float64bits(*x)
+			figure = *x
 		}
-		figures = binary.LittleEndian.AppendUint64(figures, bits)
+		figures = figures.Float(figure)
 	}
 	sections := [][]byte{g.Features, g.Candidates, g.Sample, figures}
 	head := grownHead{Format: grownFormat, Version: grownVersion, Grown: *g}
@@ -106,11 +106,10 @@ func decodeGrown(b []byte) (*Grown, error) {
 		return nil, fmt.Errorf("%w: damaged", errGrown)
 	}
 	g := head.Grown
-	g.Features, rest = rest[:head.Sections[0]], rest[head.Sections[0]:]
-	g.Candidates, rest = rest[:head.Sections[1]], rest[head.Sections[1]:]
-	g.Sample, rest = rest[:head.Sections[2]], rest[head.Sections[2]:]
-	for ; len(rest) >= 8; rest = rest[8:] {
-		x := math.Float64frombits(binary.LittleEndian.Uint64(rest))
+	r := wire.Reader{Rest: rest}
+	g.Features, g.Candidates, g.Sample = r.Take(head.Sections[0]), r.Take(head.Sections[1]), r.Take(head.Sections[2])
+	for len(r.Rest) >= 8 {
+		x := r.Float()
 		g.Figures = append(g.Figures, nil)
 		if !math.IsNaN(x) {
 			g.Figures[len(g.Figures)-1] = &x

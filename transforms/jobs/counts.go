@@ -2,7 +2,6 @@ package jobs
 
 import (
 	"context"
-	"encoding/binary"
 	"fmt"
 
 	"github.com/espalier-ml/espalier/induce/comparison"
@@ -130,10 +129,11 @@ func errGone(out string, key int64) error {
 
 // appendNumbers encodes numbers for addNumbers.
 func appendNumbers(b []byte, numbers []int64) []byte {
+	w := wire.Writer(b)
 	for _, x := range numbers {
-		b = binary.AppendVarint(b, x)
+		w = w.Varint(x)
 	}
-	return b
+	return w
 }
 
 // addNumbers adds up encoded lists of equally many numbers, number by number.

@@ -3,7 +3,6 @@ package jobs
 import (
 	"context"
 	"crypto/rand"
-	"encoding/binary"
 	"errors"
 	"sync"
 
@@ -78,8 +77,7 @@ func fileValue(url string) []byte { return append([]byte(url), valueFile) }
 // AppendPacket appends a packet to a value. A packet is a block of objects with the
 // position of their node.
 func AppendPacket(b []byte, node int, block []byte) []byte {
-	b = binary.AppendUvarint(binary.AppendUvarint(b, uint64(node)), uint64(len(block)))
-	return append(b, block...)
+	return wire.Writer(b).Length(node).Bytes(block)
 }
 
 // NextPacket returns the node and the block of the first packet of b, and the rest of b.

@@ -2,7 +2,6 @@ package jobs
 
 import (
 	"context"
-	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -295,10 +294,10 @@ func AppendSummary(b []byte, s *binning.Summary) ([]byte, error) {
 // appendSummary is AppendSummary with reused memory.
 func appendSummary(b, scratch []byte, s *binning.Summary) (appended, reuse []byte, err error) {
 	if s == nil {
-		return binary.AppendUvarint(b, 0), scratch, nil
+		return wire.Writer(b).Length(0), scratch, nil
 	}
 	one, err := s.AppendBinary(scratch[:0])
-	return append(binary.AppendUvarint(b, uint64(len(one))), one...), one, err
+	return wire.Writer(b).Bytes(one), one, err
 }
 
 // ErrSummaries is the error for a value that is not a block of summaries.
