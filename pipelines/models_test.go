@@ -12,6 +12,7 @@ import (
 
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/metric"
+	"github.com/espalier-ml/espalier/induce/portable"
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/io/parquetio"
 	"github.com/espalier-ml/espalier/pipelines"
@@ -24,7 +25,7 @@ func modelled(t *testing.T, run string) (m *tree.Tree, url string) {
 	m = readTree(t, run, "tree.json")
 	r := rand.New(rand.NewPCG(61, 62))
 	scores := func() []float64 {
-		list := make([]float64, tree.ModelWidth(len(m.Label.Classes)))
+		list := make([]float64, portable.Scores(len(m.Label.Classes)))
 		for k := range list {
 			list[k] = r.NormFloat64()
 		}

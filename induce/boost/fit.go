@@ -114,10 +114,7 @@ type fitter struct {
 func newFitter(
 	o *dataset.Objects, features []dataset.Feature, use []int, ids []int32, scores []float64, opts Options,
 ) *fitter {
-	n, width := len(ids), o.Classes
-	if width == 2 {
-		width = 1
-	}
+	n, width := len(ids), portable.Scores(o.Classes)
 	f := &fitter{
 		features: features, use: use, width: width, weights: make([]float64, n), targets: make([]float64, n*width),
 		scores: scores, sums: make([]sum, n*width), order: make([]int32, n), spare: make([]int32, n),

@@ -37,10 +37,8 @@ func Boost(
 	values, list := codeValues(features), make([]*boosting, len(trees))
 	for i := range trees {
 		b := &boosting{
-			walk: walk{objects, features, trees[i : i+1]}, options: o, models: slices.Clone(models[i]), width: objects.Classes,
-		}
-		if b.width == 2 {
-			b.width = 1
+			walk: walk{objects, features, trees[i : i+1]}, options: o, models: slices.Clone(models[i]),
+			width: portable.Scores(objects.Classes),
 		}
 		b.begin(values)
 		list[i] = b
@@ -98,7 +96,7 @@ func (b *boosting) begin(values [][]float64) {
 		for _, branch := range n.Branches {
 			prior := make([]float64, b.objects.Classes)
 			for k, p := range shares[i] {
-				prior[k] = float64(10 * scale * p)
+				prior[k] = float64(tree.UsualSmoothing * scale * p)
 			}
 			shares[branch.Child] = shrunk(t.Nodes[branch.Child].RawClassWeights, prior)
 		}

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/frontier"
 	"github.com/espalier-ml/espalier/induce/judging"
 	"github.com/espalier-ml/espalier/induce/metric"
 	"github.com/espalier-ml/espalier/induce/portable"
@@ -26,13 +27,9 @@ type Score struct {
 	ErrorCost *float64
 }
 
-// Gain is by how much one score is better than another: higher AUC and accuracy, lower log loss and
-// error cost. A gain is nil if it is nil in one of the scores.
-type Gain struct{ AUC, LogLoss, Accuracy, ErrorCost *float64 }
-
-// Gain returns by how much s is better than over.
-func (s *Score) Gain(over *Score) Gain {
-	return Gain{
+// Gain returns by how much s is better than over. A figure is nil if it is nil in one of the scores.
+func (s *Score) Gain(over *Score) frontier.Gain {
+	return frontier.Gain{
 		AUC: difference(s.AUC, over.AUC), LogLoss: difference(over.LogLoss, s.LogLoss),
 		Accuracy: difference(s.Accuracy, over.Accuracy), ErrorCost: difference(over.ErrorCost, s.ErrorCost),
 	}

@@ -2,6 +2,15 @@ package portable
 
 import "math"
 
+// Scores returns how many scores make the probabilities of classes: one for two classes, otherwise one
+// per class.
+func Scores(classes int) int {
+	if classes == 2 {
+		return 1
+	}
+	return classes
+}
+
 // FillProbabilities sets the probabilities by class from scores. With two classes
 // scores[0] is the logit of the second class; probabilities and scores may be the same
 // list.

@@ -546,7 +546,7 @@ func (m *modelled) point(at, v int, folds frontier.Gain) frontier.Point {
 	p := m.variants[v].of(m.points[at])
 	p.Interval = nil
 	with := &m.scores[dataset.Validation][v][at]
-	p.Raise(frontier.Gain(with.Gain(&m.plain[at])), folds)
+	p.Raise(with.Gain(&m.plain[at]), folds)
 	p.Folds, p.FoldsAccuracy = plus(p.Folds, folds.AUC, 1), plus(p.FoldsAccuracy, folds.Accuracy, 1)
 	p.FoldsLogLoss = plus(p.FoldsLogLoss, folds.LogLoss, -1)
 	p.FoldsErrorCost, p.FoldsTotalCost = plus(p.FoldsErrorCost, folds.ErrorCost, -1), plus(p.FoldsTotalCost, folds.ErrorCost, -1)

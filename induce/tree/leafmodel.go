@@ -30,15 +30,6 @@ type Term struct {
 	Missing []float64   // for rows without a value; as long as Intercept
 }
 
-// ModelWidth returns how many scores a leaf model has, given how many classes there are: one for
-// two classes, otherwise one per class.
-func ModelWidth(classes int) int {
-	if classes == 2 {
-		return 1
-	}
-	return classes
-}
-
 // Modelled reports whether some leaf has a model.
 func (t *Tree) Modelled() bool {
 	return slices.ContainsFunc(t.Nodes, func(n Node) bool { return n.Leaf() && n.Model != nil })

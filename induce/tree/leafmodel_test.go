@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/portable"
 	"github.com/espalier-ml/espalier/induce/split"
 	"github.com/espalier-ml/espalier/induce/tree"
 )
@@ -21,7 +22,7 @@ import (
 // a share of the leaves, with at most a number of terms.
 func withModels(r *rand.Rand, tr *tree.Tree, share float64, terms int) *tree.Tree {
 	paths := make([][]int, len(tr.Nodes)) // numeric features tested above a node
-	width := tree.ModelWidth(len(tr.Label.Classes))
+	width := portable.Scores(len(tr.Label.Classes))
 	scores := func(spread float64) []float64 {
 		list := make([]float64, width)
 		for k := range list {

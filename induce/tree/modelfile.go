@@ -8,6 +8,7 @@ import (
 
 	"github.com/espalier-ml/espalier/induce/boost"
 	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/portable"
 )
 
 // The JSON form of leaf models and of their boosters.
@@ -63,7 +64,7 @@ const (
 
 // model checks a leaf model of a file and returns it.
 func (d *decoder) model(f *fileModel) (*LeafModel, error) {
-	width := ModelWidth(len(d.Label.Classes))
+	width := portable.Scores(len(d.Label.Classes))
 	m := &LeafModel{Intercept: f.Intercept}
 	if err := checkScores("intercept", f.Intercept, width); err != nil {
 		return nil, err
@@ -246,7 +247,7 @@ func (d *decoder) side(what string, raw json.RawMessage) (boost.Side, error) {
 	if err := json.Unmarshal(raw, &s.Values); err != nil {
 		return s, notTree(err)
 	}
-	return s, checkScores(what, s.Values, ModelWidth(len(d.Label.Classes)))
+	return s, checkScores(what, s.Values, portable.Scores(len(d.Label.Classes)))
 }
 
 // checkSides checks that the splits form a single tree, so that every walk ends.

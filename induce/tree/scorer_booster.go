@@ -7,6 +7,7 @@ import (
 
 	"github.com/espalier-ml/espalier/induce/boost"
 	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/portable"
 )
 
 // compiledBooster is up to partTrees trees of a booster, in the form that a scorer needs.
@@ -261,7 +262,7 @@ func (s *Scorer) compileTrees(t *Tree, trees []boost.Tree) compiledBooster {
 	b := compiledBooster{trees: len(trees), words: (len(trees) + wordTrees - 1) / wordTrees}
 	forks := make([][]fork, len(s.inputs))
 	for number, tree := range trees {
-		b.firsts = append(b.firsts, int32(len(b.values)/ModelWidth(len(t.Label.Classes))))
+		b.firsts = append(b.firsts, int32(len(b.values)/portable.Scores(len(t.Label.Classes))))
 		for _, f := range b.forksOf(tree, func(split *boost.Split) side { return s.sideOf(t, split) }) {
 			f.tree = number
 			forks[f.input] = append(forks[f.input], f)

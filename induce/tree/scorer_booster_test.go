@@ -19,7 +19,7 @@ import (
 // has one with the given probability, for the leaves that have none of a node in between. A
 // booster has at most these numbers of trees and of splits in a tree.
 func withBoosters(r *rand.Rand, tr *tree.Tree, share float64, trees, splits int) *tree.Tree {
-	width := tree.ModelWidth(len(tr.Label.Classes))
+	width := portable.Scores(len(tr.Label.Classes))
 	paths, boosters := make([][]int, len(tr.Nodes)), make([]*boost.Booster, len(tr.Nodes))
 	for i := range tr.Nodes {
 		n := &tr.Nodes[i]
@@ -332,7 +332,7 @@ func boostersOf(r *rand.Rand, tr *tree.Tree) []*boost.Booster {
 		n := &tr.Nodes[i]
 		if boosters[i] == nil && (tests[i] == 3 || n.Leaf()) {
 			first := func(int) int { return 0 } // trees of depth 5
-			boosters[i] = randomBooster(r, tr.Features, paths[i], tree.ModelWidth(len(tr.Label.Classes)), 10, 31, first)
+			boosters[i] = randomBooster(r, tr.Features, paths[i], portable.Scores(len(tr.Label.Classes)), 10, 31, first)
 		}
 		for _, b := range n.Branches {
 			paths[b.Child], boosters[b.Child] = append(slices.Clone(paths[i]), n.Test.Feature), boosters[i]

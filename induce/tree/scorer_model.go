@@ -60,7 +60,7 @@ func (s *Scorer) newModelling(t *Tree) *modelling {
 	}
 	m := &modelling{
 		label: &t.Label, factors: t.PriorFactors(), leaves: make([]compiledLeaf, len(s.leaves)),
-		width: ModelWidth(len(t.Label.Classes)),
+		width: portable.Scores(len(t.Label.Classes)),
 	}
 	boosters := m.compileBoosters(s, t)
 	for i := range s.leaves {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/espalier-ml/espalier/induce/boost"
 	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/portable"
 	"github.com/espalier-ml/espalier/induce/tree"
 )
 
@@ -58,7 +59,7 @@ func (w *writer) growModels() {
 		}
 		w.ofModel = append(w.ofModel, booster)
 	}
-	zero := make([]float64, tree.ModelWidth(len(w.tree.Label.Classes)))
+	zero := make([]float64, portable.Scores(len(w.tree.Label.Classes)))
 	w.segment(zero, zero, 0, 1, -1)
 	for k := range w.terms {
 		w.growTerms(k)
@@ -188,7 +189,7 @@ func wide(list []int) []int64 {
 
 // scores adds the nodes that compute the scores from the numbers of models.
 func (w *writer) scores(matrix, model string) string {
-	width := tree.ModelWidth(len(w.tree.Label.Classes))
+	width := portable.Scores(len(w.tree.Label.Classes))
 	var intercepts []float64
 	for _, m := range w.models {
 		intercepts = append(intercepts, m.Intercept...)

@@ -62,7 +62,7 @@ func (c *chain) addBoosters() {
 	}
 	for i, b := range c.boosters {
 		var sums []string
-		for k := range tree.ModelWidth(len(c.tree.Label.Classes)) {
+		for k := range portable.Scores(len(c.tree.Label.Classes)) {
 			name := c.name(fmt.Sprintf("score %d of booster %d", k, i))
 			sums = append(sums, name)
 			c.add(oneOf(leaves[b]), c.sum(b, k, name))
@@ -175,7 +175,7 @@ const never = -1e300
 
 // offsets returns by score what the priors add: the logarithms of their factors.
 func (c *chain) offsets() []float64 {
-	width := tree.ModelWidth(len(c.tree.Label.Classes))
+	width := portable.Scores(len(c.tree.Label.Classes))
 	offsets := make([]float64, width)
 	factors := c.tree.PriorFactors()
 	if factors == nil {
