@@ -167,10 +167,10 @@ type questionnaire struct {
 // knownValue is a line of the outcome.
 type knownValue struct {
 	Feature string  `json:"feature"`
-	Value   any     `json:"value"` // a number or a text; null: unknown
-	Asked   bool    `json:"asked"` // or known beforehand
-	Tests   int     `json:"tests"` // on it
-	Cost    float64 `json:"cost"`  // of them together: the costs of all lines are what was paid
+	Value   any     `json:"value"`                        // a number or a text; null: unknown
+	Asked   bool    `json:"asked"`                        // false: known beforehand
+	Tests   int     `json:"tests" jsonschema:"minimum=0"` // number of tests of the feature
+	Cost    float64 `json:"cost" jsonschema:"minimum=0"`  // billed cost of these tests
 
 	value tree.Value
 }
@@ -368,18 +368,22 @@ func shownNumber(counts dataset.Unit, x float64) any {
 	return x
 }
 
-// outcome is the end of a questionnaire, and the object that --json prints.
+// askOutcome is the end of a questionnaire, and the object that --json prints.
 type askOutcome struct {
 	Class         string             `json:"class"`
-	Probabilities map[string]float64 `json:"probabilities"`
-	Node          int                `json:"node"`
-	Leaf          bool               `json:"leaf"`            // or ended early, at --confidence
-	AtLeast       float64            `json:"at_least"`        // lower bound on the greatest probability, without a model
-	Model         []string           `json:"model,omitempty"` // features that the leaf's model takes
-	Tests         int                `json:"tests"`
-	Paid          float64            `json:"paid"`
-	CostUnit      string             `json:"cost_unit,omitempty"`
-	Values        []knownValue       `json:"values"`
+	Probabilities map[string]float64 `json:"probabilities"`               // by class
+	Node          int                `json:"node" jsonschema:"minimum=0"` // id of the node reached, in tree.json
+	Leaf          bool               `json:"leaf"`                        // whether the node is a leaf; false: --confidence was reached before
+	// AtLeast is a lower bound, at 95 % confidence, on the probability of the most probable class at the node for new
+	// rows, without the leaf's model; --confidence is compared with it.
+	AtLeast float64 `json:"at_least" jsonschema:"minimum=0,maximum=1"`
+	// Model are the features whose values the leaf's model takes for the probabilities; absent: the leaf has no model,
+	// or one without terms.
+	Model    []string     `json:"model,omitempty" jsonschema:"minItems=1"`
+	Tests    int          `json:"tests" jsonschema:"minimum=0"`
+	Paid     float64      `json:"paid" jsonschema:"minimum=0"` // billed cost of all tests
+	CostUnit string       `json:"cost_unit,omitempty"`
+	Values   []knownValue `json:"values" jsonschema:"nullable"`
 
 	leading []string // classes with their probabilities
 	without []string // the same without the leaf's model; nil if there is no model

@@ -35,15 +35,15 @@ type figuresFor func(valueOf func(name string) string) figuresOf
 
 // notice is a line in the file of --notices.
 type notice struct {
-	Time     time.Time `json:"time"`
-	Verb     string    `json:"verb"`
-	Day      string    `json:"day"`
-	Outcome  string    `json:"outcome"`
-	Repeated bool      `json:"repeated"`
-	Run      string    `json:"run"` // empty if there is no run
-	Reason   string    `json:"reason,omitempty"`
-	ExitCode int       `json:"exit_code"`
-	Seconds  float64   `json:"seconds"`
+	Time     time.Time `json:"time"` // end of the attempt
+	Verb     string    `json:"verb" jsonschema:"enum=retrain,enum=predict"`
+	Day      string    `json:"day" jsonschema:"format=date"`
+	Outcome  string    `json:"outcome" jsonschema:"enum=promoted,enum=backfilled,enum=held,enum=refused,enum=overtaken,enum=published,enum=failed,enum=interrupted"`
+	Repeated bool      `json:"repeated"`         // whether an earlier attempt has done the same
+	Run      string    `json:"run"`              // folder of the run; empty if there is no run
+	Reason   string    `json:"reason,omitempty"` // why the attempt has failed or was refused; remarks
+	ExitCode int       `json:"exit_code" jsonschema:"minimum=0,maximum=255"`
+	Seconds  float64   `json:"seconds" jsonschema:"minimum=0"`
 
 	started time.Time
 }

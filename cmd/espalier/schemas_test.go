@@ -2,9 +2,6 @@ package main_test
 
 import (
 	"bytes"
-	"encoding/json"
-	"flag"
-	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -13,14 +10,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/espalier-ml/espalier/io/parquetio"
 	"github.com/espalier-ml/espalier/io/runfolder"
-	"github.com/espalier-ml/espalier/io/setting"
-	"github.com/espalier-ml/espalier/pipelines"
-	"github.com/espalier-ml/espalier/pipelines/config"
 )
 
 // schemaOf names the JSON Schema of a file that a verb has written, by the place of the file
@@ -165,65 +158,4 @@ func TestSchemasAreClosed(t *testing.T) {
 			t.Errorf("%s.schema.json describes no object", document)
 		}
 	}
-}
-
-// TestSchemasListTheSettings: in the schemas, the config of a manifest has the settings of its verb, as they
-// are declared. With the flag -update it writes them to the schemas.
-func TestSchemasListTheSettings(t *testing.T) {
-	train, predict, synth := pipelines.DefaultConfig(), pipelines.DefaultPredictConfig(), pipelines.DefaultSynthConfig()
-	imported := config.DefaultImport()
-	for document, settings := range map[string][]setting.Setting{
-		"manifest": train.Settings(), "predictions": predict.Settings(), "synth": synth.Settings(),
-		"import": imported.Settings(),
-	} {
-		file := filepath.Join("..", "..", "io", "runfolder", "schemas", document+".schema.json")
-		got, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		before, rest, _ := strings.Cut(string(got), configStart)
-		_, after, ok := strings.Cut(rest, configEnd)
-		want := before + configStart + configSchema(settings) + configEnd + after
-		if ok && flag.Lookup("update").Value.String() == "true" {
-			if err := os.WriteFile(file, []byte(want), 0o666); err != nil {
-				t.Fatal(err)
-			}
-			continue
-		}
-		if diff := cmp.Diff(want, string(got)); !ok || diff != "" {
-			t.Errorf("%s is not what the settings declare: go test ./cmd/espalier -run TestSchemasListTheSettings -update "+
-				"writes it (-settings +schema):\n%s", file, diff)
-		}
-	}
-}
-
-// Lines of a schema around the properties of config.
-const (
-	configStart = "\n    \"config\": {\n"
-	configEnd   = "\n    },\n"
-)
-
-// configSchema returns the schema of settings in JSON: a setting of a list or of a file may also have a single
-// value or the values of the file.
-func configSchema(settings []setting.Setting) string {
-	lines := []string{
-		`      "description": "the settings by the names of their flags, see docs/settings.md",`,
-		`      "type": "object",`, `      "properties": {`,
-	}
-	for i, s := range settings {
-		kind := map[string]string{
-			"bool": `"boolean"`, "count": `"integer"`, "size": `"integer"`, "number": `"number"`, "share": `"number"`, "duration": `"number"`,
-			"strings": `["array", "null", "number", "string"]`, "stringArray": `["array", "null"]`,
-		}[s.Value.Type()]
-		if kind == "" {
-			kind = `["object", "string"]`
-		}
-		line := fmt.Sprintf(`        %q: {"type": %s}`, s.Name, kind)
-		if i < len(settings)-1 {
-			line += ","
-		}
-		lines = append(lines, line)
-	}
-	required, _ := json.Marshal(setting.Names(settings))
-	return strings.Join(append(lines, "      },", `      "required": `+string(required)+",", `      "additionalProperties": false`), "\n")
 }

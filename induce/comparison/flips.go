@@ -11,30 +11,31 @@ import (
 // Flips are the rows whose predicted class differs between the trees. Classes are compared by their
 // names.
 type Flips struct {
-	Rows   int64   `json:"rows"`
-	Weight int64   `json:"weight"` // fixed point
-	Share  float64 `json:"share"`  // share of the weight of all rows
+	Rows   int64   `json:"rows" jsonschema:"minimum=0"`
+	Weight int64   `json:"weight" jsonschema:"minimum=0"`          // fixed point
+	Share  float64 `json:"share" jsonschema:"minimum=0,maximum=1"` // share of the weight of all rows
 
-	// The numbers of rows that only B, or only A, predicts correctly, and the probability of a
-	// split at least this uneven if both trees were correct equally often: McNemar's test, exact
-	// and two-sided. Absent without labels; PValue also for rows in groups.
-	BecameRight *int64   `json:"became_right,omitempty"`
-	BecameWrong *int64   `json:"became_wrong,omitempty"`
-	PValue      *float64 `json:"mcnemar_p,omitempty"`
+	// BecameRight is the number of rows that only B predicts correctly; absent without labels.
+	BecameRight *int64 `json:"became_right,omitempty" jsonschema:"minimum=0"`
+	// BecameWrong is the number of rows that only A predicts correctly; absent without labels.
+	BecameWrong *int64 `json:"became_wrong,omitempty" jsonschema:"minimum=0"`
+	// PValue is the probability of a split at least this uneven if both trees were correct equally often: McNemar's
+	// test, exact and two-sided. Absent without labels, and for rows in groups.
+	PValue *float64 `json:"mcnemar_p,omitempty" jsonschema:"minimum=0,maximum=1"`
 
 	ByClasses []Flip `json:"list"` // by descending weight
 }
 
 // Flip holds the rows that A predicts as one class and B as another.
 type Flip struct {
-	From   string  `json:"from"`
-	To     string  `json:"to"`
-	Rows   int64   `json:"rows"`
-	Weight int64   `json:"weight"`
-	Share  float64 `json:"share"`
+	From   string  `json:"from"` // class by A
+	To     string  `json:"to"`   // class by B
+	Rows   int64   `json:"rows" jsonschema:"minimum=1"`
+	Weight int64   `json:"weight" jsonschema:"minimum=0"`
+	Share  float64 `json:"share" jsonschema:"minimum=0,maximum=1"`
 
-	BecameRight *int64 `json:"became_right,omitempty"` // rows
-	BecameWrong *int64 `json:"became_wrong,omitempty"` // rows
+	BecameRight *int64 `json:"became_right,omitempty" jsonschema:"minimum=0"` // rows
+	BecameWrong *int64 `json:"became_wrong,omitempty" jsonschema:"minimum=0"` // rows
 }
 
 // NewFlips finds the flips among rows.
@@ -134,10 +135,10 @@ func McNemar(a, b int64) float64 {
 
 // Leaf is a leaf with its rows.
 type Leaf struct {
-	Leaf   int     `json:"leaf"` // id of its node
-	Rows   int64   `json:"rows"`
-	Weight int64   `json:"weight"`
-	Share  float64 `json:"share"`
+	Leaf   int     `json:"leaf" jsonschema:"minimum=0"` // id of its node
+	Rows   int64   `json:"rows" jsonschema:"minimum=0"`
+	Weight int64   `json:"weight" jsonschema:"minimum=0"`
+	Share  float64 `json:"share" jsonschema:"minimum=0,maximum=1"`
 }
 
 // Leaves returns the leaves of both trees, in the order of their nodes.
@@ -171,8 +172,8 @@ func Leaves(a, b *tree.Tree, list []Rows) (ofA, ofB []Leaf) {
 // Predicted holds the shares of the rows for which each tree predicts a class.
 type Predicted struct {
 	Class string  `json:"class"`
-	A     float64 `json:"a"`
-	B     float64 `json:"b"`
+	A     float64 `json:"a" jsonschema:"minimum=0,maximum=1"`
+	B     float64 `json:"b" jsonschema:"minimum=0,maximum=1"`
 }
 
 // PredictedClasses returns A's classes in their order, then further classes of B.

@@ -10,9 +10,10 @@ import (
 
 // Limits bound the billed cost and the size of a tree. 0: no limit.
 type Limits struct {
-	ExpectedCost float64 `json:"max_expected_cost,omitempty"` // expected billed cost of a training row
-	MaxCost      float64 `json:"max_cost,omitempty"`          // billed cost of the most expensive path
-	Leaves       int     `json:"max_leaves,omitempty"`        // number of leaves
+	// ExpectedCost is the expected billed cost of a training row.
+	ExpectedCost float64 `json:"max_expected_cost,omitempty" jsonschema:"exclusiveMinimum=0"`
+	MaxCost      float64 `json:"max_cost,omitempty" jsonschema:"exclusiveMinimum=0"` // billed cost of the most expensive path
+	Leaves       int     `json:"max_leaves,omitempty" jsonschema:"minimum=1"`        // number of leaves
 }
 
 // slack is the rounding error that a cost (relative) or merit may have at a limit.

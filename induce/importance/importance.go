@@ -32,13 +32,15 @@ const Shifts = 2
 // Feature is what a tested feature contributes and costs. All figures except AUCLost refer to the
 // training rows.
 type Feature struct {
-	Name          string   `json:"feature"`
-	RowsAsked     float64  `json:"rows_asked"`     // share of the rows that meet a test of the feature
-	ExpectedTests float64  `json:"expected_tests"` // average number of tests of the feature
-	ExpectedCost  float64  `json:"expected_cost"`  // average billed cost of these tests
-	Impurity      float64  `json:"impurity"`       // decrease of the entropy by these tests, in bits per row
-	AUCLost       *float64 `json:"auc_lost"`       // by permutation; nil without rows, or if their AUC is not defined
-	AUCPerCost    *float64 `json:"auc_per_cost"`   // AUCLost / ExpectedCost; nil if the loss is nil or the cost is 0
+	Name          string  `json:"feature"`
+	RowsAsked     float64 `json:"rows_asked" jsonschema:"minimum=0"`     // share of the rows that meet a test of the feature
+	ExpectedTests float64 `json:"expected_tests" jsonschema:"minimum=0"` // average number of tests of the feature
+	ExpectedCost  float64 `json:"expected_cost" jsonschema:"minimum=0"`  // average billed cost of these tests
+	Impurity      float64 `json:"impurity" jsonschema:"minimum=0"`       // decrease of the entropy by these tests, in bits per row
+	// AUCLost is the AUC that the tree loses by permutation; nil without rows, or if their AUC is not defined.
+	AUCLost *float64 `json:"auc_lost" jsonschema:"nullable"`
+	// AUCLost / ExpectedCost; nil if the loss is nil or the cost is 0
+	AUCPerCost *float64 `json:"auc_per_cost" jsonschema:"nullable"`
 }
 
 // Importance is the importance of all features that a tree tests, in their order.

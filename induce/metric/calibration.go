@@ -9,16 +9,19 @@ const CalibrationBins = 10
 // of the second class; for more, of the predicted class.
 type Calibration struct {
 	Class string `json:"class,omitempty"` // name of the class; absent: the predicted class
-	// ExpectedError is ObservedError without the part that chance explains: 0 if ObservedError is at
-	// most ChanceLimit, otherwise sqrt(ObservedError^2 - ChanceError^2).
-	ExpectedError float64 `json:"expected_error"`
-	ObservedError float64 `json:"observed_error"` // mean over rows of |probability - share| of their bins
-	// ChanceError is the mean that ObservedError would have if all probabilities were exact, and
-	// ChanceLimit the value that it would exceed in 5 % of all samples of as many rows.
-	ChanceError  float64          `json:"chance_error"`
-	ChanceLimit  float64          `json:"chance_limit"`
-	MaximumError float64          `json:"maximum_error"` // greatest |probability - share| of a bin
-	Bins         []CalibrationBin `json:"bins"`          // bins with rows, ascending
+	// ExpectedError is ObservedError without the part that chance explains: 0 if ObservedError is at most ChanceLimit,
+	// otherwise sqrt(ObservedError^2 - ChanceError^2); in documents without ObservedError, ObservedError.
+	ExpectedError float64 `json:"expected_error" jsonschema:"minimum=0,maximum=1"`
+	// ObservedError is the mean over rows of |mean_probability - observed_share| of their bins; since 0.4.
+	ObservedError float64 `json:"observed_error" jsonschema:"minimum=0,maximum=1"`
+	// ChanceError is the mean that ObservedError would have if all probabilities were exact; since 0.4.
+	ChanceError float64 `json:"chance_error" jsonschema:"minimum=0,maximum=1"`
+	// ChanceLimit is the value that ObservedError would exceed in 5 % of all samples of as many rows if all
+	// probabilities were exact; since 0.4.
+	ChanceLimit float64 `json:"chance_limit" jsonschema:"minimum=0"`
+	// MaximumError is the greatest |mean_probability - observed_share| of a bin.
+	MaximumError float64          `json:"maximum_error" jsonschema:"minimum=0,maximum=1"`
+	Bins         []CalibrationBin `json:"bins" jsonschema:"minItems=1,maxItems=10"` // bins with rows, ascending
 }
 
 // farOff is the expected error above which probabilities must not be read as they are: a smaller
@@ -37,7 +40,7 @@ func (c *Calibration) FarOff() bool { return c.ExpectedError > farOff }
 type CalibrationBin struct {
 	From            float64 `json:"from"`
 	To              float64 `json:"to"`
-	Weight          int64   `json:"weight"` // fixed point
+	Weight          int64   `json:"weight" jsonschema:"minimum=0"` // fixed point
 	MeanProbability float64 `json:"mean_probability"`
 	ObservedShare   float64 `json:"observed_share"` // share of the class among the rows
 }

@@ -4,7 +4,7 @@ import "math"
 
 // Interval is a 95 % confidence interval.
 type Interval struct {
-	StandardError float64 `json:"standard_error"`
+	StandardError float64 `json:"standard_error" jsonschema:"minimum=0"`
 	Low           float64 `json:"low"`
 	High          float64 `json:"high"`
 }
@@ -58,17 +58,18 @@ func MeanOf(list []*Estimate, effect float64) *Estimate {
 // for the fixed tree on new rows from the same distribution, which are drawn one by one, or in
 // groups: see tree.GroupCounts. An undefined interval is nil.
 type Intervals struct {
-	AUCOvRMacro *Interval `json:"auc_ovr_macro"` // see Area
-	Accuracy    *Interval `json:"accuracy"`      // Wilson's interval
+	AUCOvRMacro *Interval `json:"auc_ovr_macro" jsonschema:"nullable"` // see Area
+	Accuracy    *Interval `json:"accuracy" jsonschema:"nullable"`      // Wilson's interval
 	// BalancedAccuracy combines Wilson's intervals of the recalls: the squared distance of each bound
 	// from the mean is the sum of the squared distances of the bounds of the recalls, divided by
 	// the squared number of classes (Zou and Donner, Statistics in Medicine 27, 2008).
-	BalancedAccuracy *Interval `json:"balanced_accuracy"`
+	BalancedAccuracy *Interval `json:"balanced_accuracy" jsonschema:"nullable"`
 	// The mean of a cost is a share of the way from the least to the greatest cost of a leaf. Its
 	// interval is Wilson's interval for this share, see Area.
-	ExpectedCost       *Interval `json:"expected_cost"`
-	ExpectedTests      *Interval `json:"expected_tests"`
-	ExpectedBilledCost *Interval `json:"expected_billed_cost"` // ExpectedCost by its name in version 0.3
+	ExpectedCost  *Interval `json:"expected_cost" jsonschema:"nullable"`
+	ExpectedTests *Interval `json:"expected_tests" jsonschema:"nullable"`
+	// ExpectedCost by its name in version 0.3
+	ExpectedBilledCost *Interval `json:"expected_billed_cost" jsonschema:"nullable"`
 }
 
 // sample tells how many rows of equal weight the rows of each class have the information of.

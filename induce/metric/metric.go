@@ -26,71 +26,79 @@ type Leaf struct {
 // class with no rows or with all rows, the recall of a class without rows, the precision of a class
 // that is never predicted.
 type Metrics struct {
-	Rows        int64   `json:"rows"`
-	Weight      int64   `json:"weight"`                 // fixed point, in units of 1/WeightScale, like all weights here
-	WeightScale float64 `json:"weight_scale,omitempty"` // units in the average weight of a training row; absent: 1
+	Rows   int64 `json:"rows" jsonschema:"minimum=0"`
+	Weight int64 `json:"weight" jsonschema:"minimum=0"` // fixed point, in units of 1/WeightScale, like all weights here
+	// WeightScale is the number of units in the average weight of a training row; absent: 1.
+	WeightScale float64 `json:"weight_scale,omitempty" jsonschema:"exclusiveMinimum=0"`
 
 	// AUCOvRMacro is the area under the ROC curve, averaged over the classes with an area, each
 	// against its complement. For two classes it is the area of the second class.
-	AUCOvRMacro *float64 `json:"auc_ovr_macro"`
+	AUCOvRMacro *float64 `json:"auc_ovr_macro" jsonschema:"nullable"`
 	// AUCOvOMacro is the M of Hand and Till, Machine Learning 45 (2001): for each pair of classes
 	// the mean of the areas ranked by the probability of either class, averaged over the pairs of
 	// classes with rows. For two classes it is AUCOvRMacro.
-	AUCOvOMacro      *float64 `json:"auc_ovo_macro"`
-	Accuracy         *float64 `json:"accuracy"`
-	BalancedAccuracy *float64 `json:"balanced_accuracy"` // mean recall of the classes with rows
+	AUCOvOMacro      *float64 `json:"auc_ovo_macro" jsonschema:"nullable"`
+	Accuracy         *float64 `json:"accuracy" jsonschema:"nullable"`
+	BalancedAccuracy *float64 `json:"balanced_accuracy" jsonschema:"nullable"` // mean recall of the classes with rows
 	// LogLoss is the mean of -ln(p), where p is the probability of the true class, clipped to
 	// [1e-15, 1 - 1e-15].
-	LogLoss *float64 `json:"log_loss"`
-	// LogLossSkill is 1 - LogLoss / the log loss of the class frequencies among the rows: 1 is
-	// perfect, and 0 is no better than predicting these frequencies for every row
-	// (d2_log_loss_score of scikit-learn). It is nil if all rows have the same class.
-	LogLossSkill *float64 `json:"log_loss_skill,omitempty"`
+	LogLoss *float64 `json:"log_loss" jsonschema:"nullable"`
+	// LogLossSkill is 1 - LogLoss / the log loss of the class frequencies among the rows: 1 is perfect, and 0 is no
+	// better than predicting these frequencies for every row (d2_log_loss_score of scikit-learn); absent if all rows
+	// have the same class.
+	LogLossSkill *float64 `json:"log_loss_skill,omitempty" jsonschema:"maximum=1"`
 	// Brier is the mean over rows of (p - y)^2: for the second of two classes, or summed over all
 	// classes if there are more.
-	Brier *float64 `json:"brier"`
+	Brier *float64 `json:"brier" jsonschema:"nullable"`
 
 	Confusion [][]int64 `json:"confusion"` // weight by true class, then by predicted class
 	PerClass  []Class   `json:"per_class"`
 
-	ExpectedCost  *float64 `json:"expected_cost"`  // mean billed cost of the tests on a row's path: see Leaf
-	ExpectedTests *float64 `json:"expected_tests"` // mean number of tests on a row's path
-	// ExpectedBilledCost is ExpectedCost by its name in version 0.3: see tree.BilledNames.
-	ExpectedBilledCost *float64 `json:"expected_billed_cost"`
-	// ExpectedErrorCost is the mean cost of the predictions: see SetErrorCosts.
+	// ExpectedCost is the mean billed cost of the tests: groups once, repeats as they are charged. In version 0.3 and
+	// before, the cost of the tests at their own prices.
+	ExpectedCost  *float64 `json:"expected_cost" jsonschema:"nullable"`
+	ExpectedTests *float64 `json:"expected_tests" jsonschema:"nullable"` // mean number of tests on a row's path
+	// ExpectedBilledCost is ExpectedCost by its name in version 0.3; to go in version 0.6.
+	ExpectedBilledCost *float64 `json:"expected_billed_cost" jsonschema:"nullable"`
+	// ExpectedErrorCost is the mean cost of the predictions; absent without error costs.
 	ExpectedErrorCost *float64 `json:"expected_error_cost,omitempty"`
 
-	// Weights names what makes the rows count with other weights than their own: WeightsByPriors or WeightsByClass,
-	// see package judging; empty: nothing. "rows" in version 0.3 was the rows' own weights.
-	Weights string `json:"weights,omitempty"`
+	// Weights is what makes rows count with other weights than their own: the class frequencies that the tree predicts
+	// for, by priors or by class_weights; absent: nothing. rows: their own weights, in version 0.3.
+	Weights string `json:"weights,omitempty" jsonschema:"enum=priors,enum=class_weights,enum=rows"`
 
-	Intervals   *Intervals   `json:"intervals"`   // nil without rows
-	Calibration *Calibration `json:"calibration"` // nil without rows
+	// Intervals are 95 % confidence intervals, by group if the run has a key; nil without rows.
+	Intervals *Intervals `json:"intervals" jsonschema:"nullable"`
+	// Calibration is about the probability of the second of two classes, otherwise of the predicted class; nil
+	// without rows.
+	Calibration *Calibration `json:"calibration" jsonschema:"nullable"`
 
-	Slices []Slice `json:"slices,omitempty"` // by column, then by value; nil if none were requested
+	// Slices are the rows that share a value of a column, by column, then by value; absent without --slice.
+	Slices []Slice `json:"slices,omitempty" jsonschema:"minItems=1"`
 }
 
 // Class holds the metrics of one class.
 type Class struct {
 	Class     string   `json:"class"`
-	Precision *float64 `json:"precision"`
-	Recall    *float64 `json:"recall"`
-	F1        *float64 `json:"f1"` // 2 TP / (2 TP + FP + FN)
-	AUC       *float64 `json:"auc"`
-	Support   int64    `json:"support"` // weight of the rows of the class
+	Precision *float64 `json:"precision" jsonschema:"nullable"`
+	Recall    *float64 `json:"recall" jsonschema:"nullable"`
+	F1        *float64 `json:"f1" jsonschema:"nullable"` // 2 TP / (2 TP + FP + FN)
+	AUC       *float64 `json:"auc" jsonschema:"nullable"`
+	Support   int64    `json:"support" jsonschema:"minimum=0"` // weight of the rows of the class
 
-	Prevalence  *float64 `json:"prevalence"`  // share of the class in the weight
-	Specificity *float64 `json:"specificity"` // share of the rows of other classes that are not predicted as this class
+	Prevalence *float64 `json:"prevalence" jsonschema:"nullable"` // share of the class in the weight
+	// Specificity is the share of the rows of other classes that are not predicted as this class.
+	Specificity *float64 `json:"specificity" jsonschema:"nullable"`
 	// AveragePrecision is the area under the step curve of precision over recall, with the rows
 	// ranked by their probability of the class.
-	AveragePrecision *float64 `json:"average_precision"`
-	Brier            *float64 `json:"brier"` // mean of (p - y)^2 for this class alone
-	// Gains holds the shares of the class's rows among the likeliest 1/Shares, 2/Shares and so on of
-	// all rows. Lift holds these shares divided by 1/Shares, 2/Shares and so on. Tied rows are
-	// included proportionally.
-	Gains []float64 `json:"gains"`
-	Lift  []float64 `json:"lift"`
-	ROC   *ROC      `json:"roc,omitempty"` // nil if AUC is nil
+	AveragePrecision *float64 `json:"average_precision" jsonschema:"nullable"`
+	Brier            *float64 `json:"brier" jsonschema:"nullable"` // mean of (p - y)^2 for this class alone
+	// Gains are the shares of the class's rows among the likeliest 0.1, 0.2, .. 1 of all rows; tied rows are included
+	// proportionally.
+	Gains []float64 `json:"gains" jsonschema:"nullable,minItems=10,maxItems=10,minimum=0,maximum=1"`
+	// Lift are the gains divided by these shares of all rows.
+	Lift []float64 `json:"lift" jsonschema:"nullable,minItems=10,maxItems=10,minimum=0"`
+	ROC  *ROC      `json:"roc,omitempty"` // the corners of the ROC curve; absent for training rows, and if AUC is nil
 }
 
 // Evaluate returns the metrics of a tree, given its leaves in any order. classes are the names of

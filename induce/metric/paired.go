@@ -43,9 +43,10 @@ func (p *paths) predicted(one *comparison.Prediction, r *comparison.Rows) Leaf {
 // Paired holds the metrics of two trees on the same rows, with their differences. For rows without
 // labels only the costs are set. Undefined values are nil.
 type Paired struct {
-	Rows        int64   `json:"rows"`
-	Weight      int64   `json:"weight"`                 // fixed point, in units of 1/WeightScale
-	WeightScale float64 `json:"weight_scale,omitempty"` // units in the average weight of a training row; absent: 1
+	Rows   int64 `json:"rows" jsonschema:"minimum=0"`
+	Weight int64 `json:"weight" jsonschema:"minimum=0"` // fixed point, in units of 1/WeightScale, like all weights here
+	// WeightScale is the number of units in the average weight of a training row; absent: 1.
+	WeightScale float64 `json:"weight_scale,omitempty" jsonschema:"exclusiveMinimum=0"`
 
 	AUCOvRMacro      *Difference `json:"auc_ovr_macro,omitempty"`
 	Accuracy         *Difference `json:"accuracy,omitempty"`
@@ -53,9 +54,10 @@ type Paired struct {
 	LogLoss          *Difference `json:"log_loss,omitempty"`
 	Brier            *Difference `json:"brier,omitempty"`
 
-	ExpectedCost       *Difference `json:"expected_cost"`
-	ExpectedTests      *Difference `json:"expected_tests"`
-	ExpectedBilledCost *Difference `json:"expected_billed_cost"` // ExpectedCost by its name in version 0.3
+	ExpectedCost  *Difference `json:"expected_cost"` // billed costs, as in metrics.json
+	ExpectedTests *Difference `json:"expected_tests"`
+	// ExpectedBilledCost is ExpectedCost by its name in version 0.3; to go in version 0.6.
+	ExpectedBilledCost *Difference `json:"expected_billed_cost"`
 	ExpectedErrorCost  *Difference `json:"expected_error_cost,omitempty"`
 }
 
@@ -65,7 +67,7 @@ type Difference struct {
 	A          float64   `json:"a"`
 	B          float64   `json:"b"`
 	Difference float64   `json:"difference"`
-	Interval   *Interval `json:"interval"`
+	Interval   *Interval `json:"interval" jsonschema:"nullable"` // 95 % confidence interval of the difference on these rows
 }
 
 // Quality is a metric of predictions in a Paired.

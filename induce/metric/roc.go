@@ -14,8 +14,10 @@ const ROCPoints = 100
 // weight. If a curve has more than ROCPoints corners, it starts with both ends, and repeatedly adds
 // the corner farthest from the lines so far until it has ROCPoints corners.
 type ROC struct {
-	FalsePositiveRate []float64 `json:"false_positive_rate"` // ascending; shares of the rows of other classes
-	TruePositiveRate  []float64 `json:"true_positive_rate"`  // by the same position; shares of the rows of the class
+	// FalsePositiveRate are the shares of the rows of other classes, ascending.
+	FalsePositiveRate []float64 `json:"false_positive_rate" jsonschema:"minItems=2,maxItems=100,minimum=0,maximum=1"`
+	// TruePositiveRate are the shares of the rows of the class, at the same positions.
+	TruePositiveRate []float64 `json:"true_positive_rate" jsonschema:"minItems=2,maxItems=100,minimum=0,maximum=1"`
 }
 
 // roc returns the ROC curve; nil without rows of the class or without other rows.

@@ -11,32 +11,37 @@ import (
 type Slice struct {
 	SliceRows
 
-	Rows   int64    `json:"rows"`
-	Weight int64    `json:"weight"` // fixed point, like the weight of the part
-	Share  *float64 `json:"share"`  // share of the weight of the part
+	Rows   int64    `json:"rows" jsonschema:"minimum=0"`
+	Weight int64    `json:"weight" jsonschema:"minimum=0"` // fixed point, like the weight of the part
+	Share  *float64 `json:"share" jsonschema:"nullable"`   // share of the weight of the part
 
-	AUCOvRMacro        *float64 `json:"auc_ovr_macro"`
-	Accuracy           *float64 `json:"accuracy"`
-	BalancedAccuracy   *float64 `json:"balanced_accuracy"`
-	LogLoss            *float64 `json:"log_loss"`
-	Brier              *float64 `json:"brier"`
-	ExpectedCost       *float64 `json:"expected_cost"`
-	ExpectedTests      *float64 `json:"expected_tests"`
-	ExpectedBilledCost *float64 `json:"expected_billed_cost"` // ExpectedCost by its name in version 0.3
+	AUCOvRMacro      *float64 `json:"auc_ovr_macro" jsonschema:"nullable"`
+	Accuracy         *float64 `json:"accuracy" jsonschema:"nullable"`
+	BalancedAccuracy *float64 `json:"balanced_accuracy" jsonschema:"nullable"`
+	LogLoss          *float64 `json:"log_loss" jsonschema:"nullable"`
+	Brier            *float64 `json:"brier" jsonschema:"nullable"`
+	ExpectedCost     *float64 `json:"expected_cost" jsonschema:"nullable"`
+	ExpectedTests    *float64 `json:"expected_tests" jsonschema:"nullable"`
+	// ExpectedCost by its name in version 0.3
+	ExpectedBilledCost *float64 `json:"expected_billed_cost" jsonschema:"nullable"`
 	ExpectedErrorCost  *float64 `json:"expected_error_cost,omitempty"`
 
-	Classes   []SliceClass `json:"classes"`
-	Intervals *Intervals   `json:"intervals"`
+	Classes []SliceClass `json:"classes"`
+	// 95 % confidence intervals, by group where the run has a key; null without rows
+	Intervals *Intervals `json:"intervals" jsonschema:"nullable"`
 }
 
 // SliceRows describes the rows of a slice.
 type SliceRows struct {
-	Column string   `json:"column"`
-	Of     string   `json:"of"`              // one of the constants below
-	Value  *string  `json:"value,omitempty"` // for SliceOfValue: as spelled; points in time are in ISO 8601
-	From   *float64 `json:"from,omitempty"`  // for SliceOfRange: the least value; nil: unbounded
-	To     *float64 `json:"to,omitempty"`    // for SliceOfRange: the value above all; nil: unbounded
-	Unit   string   `json:"unit,omitempty"`  // unit of From and To, see dataset.Unit; empty for plain numbers
+	Column string `json:"column"`
+	// Of is what the rows share. value: a single value; range: numbers in [from, to); others: values without their own
+	// slice; missing: no value.
+	Of    string   `json:"of" jsonschema:"enum=value,enum=range,enum=others,enum=missing"`
+	Value *string  `json:"value,omitempty"` // as spelled; points in time are in ISO 8601
+	From  *float64 `json:"from,omitempty"`  // the least value of a range; absent: unbounded
+	To    *float64 `json:"to,omitempty"`    // the value above all values of a range; absent: unbounded
+	// Unit is the unit of from and to, as in tree.json; absent: plain numbers.
+	Unit string `json:"unit,omitempty" jsonschema:"enum=date,enum=time,enum=timestamp"`
 }
 
 // What the rows of a slice have in common.
@@ -50,8 +55,8 @@ const (
 // SliceClass holds the shares of a class in the weight of a slice.
 type SliceClass struct {
 	Class      string   `json:"class"`
-	Prevalence *float64 `json:"prevalence"` // true class
-	Predicted  *float64 `json:"predicted"`  // predicted class
+	Prevalence *float64 `json:"prevalence" jsonschema:"nullable"` // share of the rows whose class it is
+	Predicted  *float64 `json:"predicted" jsonschema:"nullable"`  // share of the rows that are predicted as this class
 }
 
 // RowsOf describes the rows that have this code of a feature.

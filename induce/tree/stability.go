@@ -5,19 +5,23 @@ import "github.com/espalier-ml/espalier/induce/split"
 // Stability measures how well a tree agrees with other trees, such as the trees of cross-validation
 // folds.
 type Stability struct {
-	// SameFeature is the mean of SameFeature over the splits, by weight; nil if the tree is a
-	// single leaf.
-	SameFeature *float64         `json:"same_feature"`
-	SameTest    *float64         `json:"same_test"` // the mean of the splits' SameTest
-	Splits      []SplitStability `json:"splits"`    // by inner node, in order
+	// SameFeature is the mean of SameFeature over the splits, weighted by the training rows that reach them; nil if the
+	// tree is a single leaf.
+	SameFeature *float64 `json:"same_feature" jsonschema:"nullable,minimum=0,maximum=1"`
+	// SameTest is the mean of SameTest over the splits, as SameFeature.
+	SameTest *float64         `json:"same_test" jsonschema:"nullable,minimum=0,maximum=1"`
+	Splits   []SplitStability `json:"splits"` // by inner node of tree.json, in order
 }
 
 // SplitStability measures how well other trees agree with one inner node.
 type SplitStability struct {
-	Node        int     `json:"node"`
-	Feature     string  `json:"feature"`
-	SameFeature float64 `json:"same_feature"` // share of the trees with a test on the feature at the same place
-	SameTest    float64 `json:"same_test"`    // share of the trees with the same cut or value at the same place
+	Node    int    `json:"node" jsonschema:"minimum=0"` // its id in tree.json
+	Feature string `json:"feature"`
+	// SameFeature is the share of the folds' trees with a test on the feature at the same place, to which the same
+	// answers to tests on the same features lead.
+	SameFeature float64 `json:"same_feature" jsonschema:"minimum=0,maximum=1"`
+	// SameTest is the share of the folds' trees with the same cut or value at the same place.
+	SameTest float64 `json:"same_test" jsonschema:"minimum=0,maximum=1"`
 }
 
 // Stability compares the tree with other trees, at least one, over features with the same bins. The

@@ -43,62 +43,66 @@ type Tree struct {
 
 // Label is the class column.
 type Label struct {
-	Column  string   `json:"column"`
-	Classes []string `json:"classes"` // in numeric order if they are numbers, otherwise in byte order
+	Column string `json:"column"`
+	// Classes are in numeric order if they are numbers, otherwise in byte order.
+	Classes []string `json:"classes" jsonschema:"minItems=1,uniqueItems=true"`
 
-	// Priors are the frequencies of the classes where the tree will be used, above 0 and of sum 1;
-	// nil: the weighted frequencies among the training rows.
-	Priors []float64 `json:"priors,omitempty"`
-	// ErrorCosts are the costs of predictions, at least 0, by actual class, then by predicted
-	// class; nil: 0 for a correct prediction, otherwise 1.
-	ErrorCosts [][]float64 `json:"error_costs,omitempty"`
+	// Priors are the frequencies of the classes where the tree will be used, of sum 1, to which the probabilities are
+	// scaled; absent: the weighted frequencies among the training rows.
+	Priors []float64 `json:"priors,omitempty" jsonschema:"minItems=1,exclusiveMinimum=0"`
+	// ErrorCosts are the costs of predictions by actual class, then by predicted class: the class of a node has the
+	// least expected cost; absent: 0 for a correct prediction, otherwise 1.
+	ErrorCosts [][]float64 `json:"error_costs,omitempty" jsonschema:"minItems=1"`
 }
 
 // Algorithm holds the parameters of training.
 type Algorithm struct {
-	Name         string  `json:"name"`
+	Name         string  `json:"name" jsonschema:"enum=ec45,enum=ecart,enum=asr,enum=c45,enum=cart,enum=cc45,enum=ccart,enum=ip,enum=bal"`
 	Lambda       float64 `json:"lambda"`
-	Theta        float64 `json:"theta"`
-	Tests        string  `json:"tests"`
-	Bins         int     `json:"bins"`
-	Binning      string  `json:"binning"`
-	LeafEstimate string  `json:"leaf_estimate"`
-	// Smoothing is the weight of the parent's estimate in a smoothed estimate, in rows; 0 means
-	// UsualSmoothing.
-	Smoothing    float64 `json:"smoothing,omitempty"`
-	Prune        string  `json:"prune"`
-	Alpha        float64 `json:"alpha,omitempty"` // risk per leaf, or per unit of expected cost
-	MaxDepth     int     `json:"max_depth,omitempty"`
-	MinRows      int64   `json:"min_rows,omitempty"`
-	MaxLeaves    int     `json:"max_leaves,omitempty"`
-	PathFeatures int     `json:"path_features,omitempty"` // most different features on a path; 0: unlimited
-	RootByCodes  bool    `json:"root_by_codes,omitempty"` // see induce.Params.RootByCodes
-	Seed         uint64  `json:"seed"`
-	RepeatCost   string  `json:"repeat_cost,omitempty"` // RepeatFree, or empty if each test is paid
-	// SetUps describes how scores counted the price of a group at its first test on a path: shared,
-	// free or never; empty: in full.
-	SetUps string `json:"set_ups,omitempty"`
-	// Prices describes how scores counted the prices of tests: root, shifted or floored; empty: in
-	// full. See split.Prices.
-	Prices   string `json:"prices,omitempty"`
-	CostUnit string `json:"cost_unit,omitempty"` // unit of the costs; empty if unknown
-	// Classes is ClassesOfRows if impurity and the stopping rule count each row for its own class;
-	// empty: for the majority class of its object.
-	Classes string `json:"classes,omitempty"`
-	// Teacher names the model that taught the tree in addition to the labels, see package distill;
-	// empty: none.
-	Teacher string `json:"teacher,omitempty"`
-	// Ridge is the regularisation strength of the leaf models, in rows: see package leafmodel; 0:
-	// no models.
-	Ridge float64 `json:"ridge,omitempty"`
-	// BoosterTrees is the greatest number of trees in a booster; 0: no boosters.
-	BoosterTrees int `json:"booster_trees,omitempty"`
+	Theta        float64 `json:"theta" jsonschema:"minimum=0,maximum=1"`
+	Tests        string  `json:"tests" jsonschema:"enum=onehot,enum=threshold,enum=both,enum=multiway"`
+	Bins         int     `json:"bins" jsonschema:"minimum=2"`
+	Binning      string  `json:"binning" jsonschema:"enum=kmeans,enum=quantile,enum=uniform"`
+	LeafEstimate string  `json:"leaf_estimate" jsonschema:"enum=majority,enum=raw,enum=smoothed"`
+	// Smoothing is the weight of the parent's estimate in a smoothed estimate, in rows; absent: 10.
+	Smoothing float64 `json:"smoothing,omitempty" jsonschema:"exclusiveMinimum=0"`
+	Prune     string  `json:"prune" jsonschema:"enum=none,enum=leaves,enum=cost,enum=max_cost"`
+	// Alpha is the strength of the pruning: risk (bits or Gini index) per leaf, or per unit of expected or greatest
+	// cost.
+	Alpha     float64 `json:"alpha,omitempty" jsonschema:"exclusiveMinimum=0"`
+	MaxDepth  int     `json:"max_depth,omitempty" jsonschema:"minimum=0"`
+	MinRows   int64   `json:"min_rows,omitempty" jsonschema:"minimum=0"`
+	MaxLeaves int     `json:"max_leaves,omitempty" jsonschema:"minimum=0"`
+	// PathFeatures is the greatest number of different features on a path; absent: unlimited.
+	PathFeatures int `json:"path_features,omitempty" jsonschema:"minimum=0"`
+	// RootByCodes is whether the root tests the feature whose values together tell the most, instead of the feature with
+	// the best test.
+	RootByCodes bool   `json:"root_by_codes,omitempty"`
+	Seed        uint64 `json:"seed" jsonschema:"minimum=0"`
+	// RepeatCost is what repeated tests cost. free: further tests on a feature on a path cost nothing, unless its values
+	// have prices; absent: each test is paid.
+	RepeatCost string `json:"repeat_cost,omitempty" jsonschema:"enum=free"`
+	// SetUps is how scores counted the price of a group at its first test on a path; absent: in full.
+	SetUps string `json:"set_ups,omitempty" jsonschema:"enum=shared,enum=free,enum=never"`
+	// Prices is how scores counted the prices of tests; absent: in full.
+	Prices   string `json:"prices,omitempty" jsonschema:"enum=root,enum=shifted,enum=floored"`
+	CostUnit string `json:"cost_unit,omitempty" jsonschema:"minLength=1"` // unit of the costs; empty if unknown
+	// Classes is whose classes count. rows: impurity and the stopping rule count each row for its own class; absent:
+	// for the majority class of its object.
+	Classes string `json:"classes,omitempty" jsonschema:"enum=rows"`
+	// Teacher is the model that taught the tree in addition to the labels: the class weights of its leaves have the
+	// teacher's shares; forest and both are of earlier versions; absent: nothing.
+	Teacher string `json:"teacher,omitempty" jsonschema:"enum=forest,enum=boosted,enum=both"`
+	// Ridge is the regularisation strength of the leaf models, in rows; absent: no models.
+	Ridge float64 `json:"ridge,omitempty" jsonschema:"exclusiveMinimum=0"`
+	// BoosterTrees is the greatest number of trees in a booster; absent: no boosters.
+	BoosterTrees int `json:"booster_trees,omitempty" jsonschema:"minimum=1"`
 
-	// Constraints set by the user.
-	First  []string `json:"first,omitempty"`  // features to test at depth 0, 1, ..
-	Forbid []string `json:"forbid,omitempty"` // columns that no test may use
-	// Monotone holds by feature how the probability of the second class may change as the feature
-	// grows: +1, it must not fall; -1, it must not rise.
+	// First are the features that the nodes of depth 0, 1, .. were to test if they could.
+	First  []string `json:"first,omitempty" jsonschema:"minItems=1"`
+	Forbid []string `json:"forbid,omitempty" jsonschema:"minItems=1"` // columns that no test may use
+	// Monotone is how the probability of the second class may change as each of these features grows and all else stays:
+	// 1, it does not fall; -1, it does not rise.
 	Monotone map[string]int8 `json:"monotone,omitempty"`
 }
 
@@ -116,27 +120,29 @@ const WeightsByClass = "class_weights"
 
 // Training counts the training rows.
 type Training struct {
-	Rows        int64   `json:"rows"`
-	Objects     int64   `json:"objects"`
-	Weight      int64   `json:"weight"`                 // fixed point, in units of 1/WeightScale
-	WeightScale float64 `json:"weight_scale,omitempty"` // units in the average weight of a training row; absent: 1
-	// MeanWeight is the average weight of a training row in its column, before class weights; 0 if
-	// the rows have no weights.
-	MeanWeight float64 `json:"mean_weight,omitempty"`
-	// RelabelledRows is how many rows have another class than their object. If rows have weights,
-	// it is the weight of these rows divided by the average weight of a training row, rounded,
-	// because objects do not keep how many rows of a class they have. Class weights do not count.
-	RelabelledRows   int64 `json:"relabelled_rows"`
-	DroppedNullLabel int64 `json:"dropped_null_labels,omitempty"`
-	// CutLeaves is how many leaves were not split for lack of time: a later deadline would have
-	// given them tests.
-	CutLeaves int `json:"cut_leaves,omitempty"`
+	Rows    int64 `json:"rows" jsonschema:"minimum=0"`
+	Objects int64 `json:"objects" jsonschema:"minimum=0"`
+	Weight  int64 `json:"weight" jsonschema:"minimum=0"` // fixed point, in units of 1/WeightScale
+	// WeightScale is the number of units in the average weight of a training row; absent: 1.
+	WeightScale float64 `json:"weight_scale,omitempty" jsonschema:"exclusiveMinimum=0"`
+	// MeanWeight is the average weight of a training row in its column, before class weights; absent: rows have no
+	// weights.
+	MeanWeight float64 `json:"mean_weight,omitempty" jsonschema:"exclusiveMinimum=0"`
+	// RelabelledRows is the number of rows of another class than most rows of their object; if rows have weights, the
+	// weight of these rows divided by the average weight of a training row, rounded, because objects do not keep how
+	// many rows of a class they have. Class weights do not count.
+	RelabelledRows   int64 `json:"relabelled_rows" jsonschema:"minimum=0"`
+	DroppedNullLabel int64 `json:"dropped_null_labels,omitempty" jsonschema:"minimum=0"`
+	// CutLeaves is the number of leaves that were not split for lack of time: a later deadline would have given them
+	// tests.
+	CutLeaves int `json:"cut_leaves,omitempty" jsonschema:"minimum=1"`
 
-	// Weights is WeightsByClass if all weights of the tree are the weights of rows multiplied by
-	// the weight of their class in ClassWeights; empty: the rows' own weights.
-	Weights      string    `json:"weights,omitempty"`
-	ClassWeights []float64 `json:"class_weights,omitempty"`
-	LeftOutRows  int64     `json:"left_out_rows,omitempty"` // rows left out because their class weight is 0
+	// Weights is what all weights of the tree are. class_weights: the weights of rows multiplied by the weight of their
+	// class; absent: the rows' own weights.
+	Weights      string    `json:"weights,omitempty" jsonschema:"enum=class_weights"`
+	ClassWeights []float64 `json:"class_weights,omitempty" jsonschema:"minimum=0"` // in the order of label.classes
+	// LeftOutRows is the number of rows left out because their class weight is 0.
+	LeftOutRows int64 `json:"left_out_rows,omitempty" jsonschema:"minimum=1"`
 }
 
 // Scale returns how many units make the average weight of a training row. It may be below 1.
@@ -152,20 +158,25 @@ func (t *Training) SetScale(scale float64) {
 // Complexity holds the size of the tree, and the cost of using it on the training rows. Expected
 // values are weighted means over rows. Costs are billed costs: see Test.Billed.
 type Complexity struct {
+	// ExpectedCost is the mean billed cost of a training row: groups once, repeats as they are charged. In version 0.3
+	// and before, the cost of the tests at their own prices.
 	ExpectedCost  float64 `json:"expected_cost"`
 	ExpectedTests float64 `json:"expected_tests"`
-	MaxCost       float64 `json:"max_cost"` // cost of the most expensive path
-	Nodes         int     `json:"nodes"`
-	Leaves        int     `json:"leaves"`
-	Depth         int     `json:"depth"` // tests on the longest path
+	MaxCost       float64 `json:"max_cost"` // billed cost of the most expensive path; of versions as ExpectedCost
+	Nodes         int     `json:"nodes" jsonschema:"minimum=1"`
+	Leaves        int     `json:"leaves" jsonschema:"minimum=1"`
+	Depth         int     `json:"depth" jsonschema:"minimum=0"` // tests on the longest path
 }
 
 // BilledNames are ExpectedCost and MaxCost of a Complexity by their names in version 0.3. There expected_cost
 // and max_cost in documents were the costs of the tests at their own prices, and the billed costs were
 // listed if some price might differ. Documents still list them; they are to go in version 0.6.
 type BilledNames struct {
-	ExpectedBilledCost float64 `json:"expected_billed_cost,omitempty"`
-	MaxBilledCost      float64 `json:"max_billed_cost,omitempty"`
+	// ExpectedBilledCost is expected_cost by its name in version 0.3, if some test may be billed at another price than
+	// its own; to go in version 0.6.
+	ExpectedBilledCost float64 `json:"expected_billed_cost,omitempty" jsonschema:"exclusiveMinimum=0"`
+	// MaxBilledCost is max_cost, as ExpectedBilledCost.
+	MaxBilledCost float64 `json:"max_billed_cost,omitempty" jsonschema:"exclusiveMinimum=0"`
 }
 
 // BilledNames returns the costs of the tree by their names in version 0.3.
@@ -516,33 +527,40 @@ func (t *Tree) Tested() *Tree {
 }
 
 // Certificate compares the expected cost of a tree with a lower bound: no tree over the same bins
-// and the same family of tests that separates the objects to Theta costs less than LowerBound.
+// and the same family of tests that separates the objects to theta costs less than LowerBound.
 // Package certify computes and proves the bound. Costs are expected costs per object, by weight.
 type Certificate struct {
-	Theta        float64 `json:"theta"`            // greatest share of the weight at which a leaf may mix classes
-	ExpectedCost float64 `json:"expected_cost"`    // expected cost of the grown tree, before pruning
-	Pruned       bool    `json:"pruned,omitempty"` // the tree was pruned after it was compared
-	LowerBound   float64 `json:"lower_bound"`
-	Method       string  `json:"method"`          // method of the bound: cover or kraft; optimum for a single leaf; earlier versions: information
-	Ratio        float64 `json:"ratio,omitempty"` // expected cost divided by the bound; absent if only the bound is 0
+	// Theta is the greatest share of the weight at which a leaf may mix classes.
+	Theta        float64 `json:"theta" jsonschema:"minimum=0,maximum=1"`
+	ExpectedCost float64 `json:"expected_cost" jsonschema:"minimum=0"` // expected cost of the tree before pruning
+	Pruned       bool    `json:"pruned,omitempty"`                     // whether the tree was pruned after it was compared
+	// LowerBound is a cost: no tree over these bins and this family of tests that separates the objects to theta costs
+	// less.
+	LowerBound float64 `json:"lower_bound" jsonschema:"minimum=0"`
+	// Method is the method of the bound: cover or kraft; optimum for a single leaf; information, and optimum for trees
+	// of several leaves, are of earlier versions.
+	Method string `json:"method" jsonschema:"enum=optimum,enum=cover,enum=information,enum=kraft"`
+	// Ratio is the expected cost divided by the bound; absent if only the bound is 0.
+	Ratio float64 `json:"ratio,omitempty" jsonschema:"minimum=0"`
 
-	Sampled bool `json:"sampled"` // whether the bound is a one-sided lower confidence limit
-	Sample  int  `json:"sample"`  // objects looked at
+	Sampled bool `json:"sampled"`                       // whether the bound is a one-sided lower confidence limit
+	Sample  int  `json:"sample" jsonschema:"minimum=0"` // objects looked at
 
-	// CutShort is how many objects, including pilots, have a search that stopped at its limit of
-	// work.
-	CutShort   int     `json:"cut_short,omitempty"`
-	Steps      int64   `json:"steps,omitempty"`  // steps of the search, approximately; each takes a few nanoseconds
-	Budget     int64   `json:"budget,omitempty"` // steps that the search may take; absent: unlimited
-	Confidence float64 `json:"confidence"`       // confidence of the bound; 1 unless sampled
+	// CutShort is the number of objects, including pilots, whose search stopped at its limit of work.
+	CutShort int `json:"cut_short,omitempty" jsonschema:"minimum=1"`
+	// Steps is the number of steps of the search, approximately; each takes a few nanoseconds.
+	Steps int64 `json:"steps,omitempty" jsonschema:"minimum=1"`
+	// Budget is the number of steps that the search may take; absent: unlimited.
+	Budget     int64   `json:"budget,omitempty" jsonschema:"minimum=1"`
+	Confidence float64 `json:"confidence" jsonschema:"minimum=0,maximum=1"` // confidence of the bound; 1 unless sampled
 
-	// LogFactor is the guarantee of the paper, proven before any tree is grown; absent for a
-	// criterion without a guarantee.
-	LogFactor float64 `json:"log_factor,omitempty"`
+	// LogFactor is the guarantee of the paper, proven before any tree is grown; absent for a criterion without a
+	// guarantee.
+	LogFactor float64 `json:"log_factor,omitempty" jsonschema:"minimum=0"`
 
-	// Guarantee is the greatest multiple of the optimum that the tree may cost: Ratio, or LogFactor
-	// if it is less and all needed assumptions hold; absent for a tree that is not complete.
-	Guarantee   float64      `json:"guarantee,omitempty"`
+	// Guarantee is the greatest multiple of the optimum that the tree may cost: Ratio, or LogFactor if it is less and
+	// all needed assumptions hold; absent for a tree that is not complete.
+	Guarantee   float64      `json:"guarantee,omitempty" jsonschema:"minimum=0"`
 	Assumptions []Assumption `json:"assumptions"`
 }
 

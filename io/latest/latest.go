@@ -41,13 +41,14 @@ const (
 
 // Pointer is LATEST.json. It is replaced as a whole, so that its readers always find a complete run.
 type Pointer struct {
-	Format   string    `json:"format"`
-	Version  int       `json:"version"`
-	Run      string    `json:"run"`         // folder, relative to the file
-	Digest   string    `json:"tree_sha256"` // digest of the run's tree.json, in hex
+	Format   string    `json:"format" jsonschema:"enum=espalier/latest"`
+	Version  int       `json:"version" jsonschema:"enum=1"`
+	Run      string    `json:"run" jsonschema:"minLength=1"`                    // folder of the run, relative to the file
+	Digest   string    `json:"tree_sha256" jsonschema:"pattern=^[0-9a-f]{64}$"` // digest of the run's tree.json, in hex
 	Promoted time.Time `json:"promoted"`
-	Reason   string    `json:"reason,omitempty"`     // why a person has put the run in use
-	Held     string    `json:"held_until,omitempty"` // day until which retrain promotes no other run, or Forever
+	Reason   string    `json:"reason,omitempty"` // why a person has put the run in use
+	// Held is the day until which retrain promotes no other run, or forever.
+	Held string `json:"held_until,omitempty" jsonschema:"pattern=^(forever|[0-9]{4}-[0-9]{2}-[0-9]{2})$"`
 
 	generation string // generation of the file
 }

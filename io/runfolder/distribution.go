@@ -14,33 +14,37 @@ import (
 // Distribution is distribution.json: the training rows by bin of each feature. Drift is measured
 // against it.
 type Distribution struct {
-	Format  string       `json:"format"`
-	Version int          `json:"version"`
-	Rows    int64        `json:"rows"`    // training rows
-	Columns []ColumnRows `json:"columns"` // the features of schema.json, in its order
-	Leaves  *LeafRows    `json:"leaves"`  // null if no rows were held out
+	Format  string       `json:"format" jsonschema:"enum=espalier/distribution"`
+	Version int          `json:"version" jsonschema:"enum=1"`
+	Rows    int64        `json:"rows" jsonschema:"minimum=0"` // training rows
+	Columns []ColumnRows `json:"columns"`                     // the features of schema.json, in its order
+	// Leaves are the validation and test rows at each leaf; null: no rows were held out.
+	Leaves *LeafRows `json:"leaves" jsonschema:"nullable"`
 }
 
 // LeafRows holds the validation and test rows at each leaf. Training rows are unsuitable: a tree
 // fits its leaves to them, so other rows have different shares even without drift.
 type LeafRows struct {
-	Digest string  `json:"tree_sha256"` // digest of the tree.json with these leaves, in hex
-	Rows   []int64 `json:"rows"`        // by leaf, in the order of nodes
+	// Digest is the digest of the tree.json with these leaves, in hex.
+	Digest string  `json:"tree_sha256" jsonschema:"pattern=^[0-9a-f]{64}$"`
+	Rows   []int64 `json:"rows" jsonschema:"minimum=0"` // by leaf, in the order of nodes
 }
 
 // ColumnRows holds the rows in each bin of a feature. The bins are the bins of schema.json: one
 // more than cuts, or the values; then values of the tail (categorical features only); then missing
 // values.
 type ColumnRows struct {
-	Column string  `json:"column"`
-	Rows   []int64 `json:"rows"`
+	Column string `json:"column"`
+	// Rows are rows by bin of schema.json: one bin more than cuts, or the values; then values of the tail (categorical
+	// features only); then missing values.
+	Rows []int64 `json:"rows" jsonschema:"minItems=2,minimum=0"`
 
-	// DesignEffect is the design effect of the key of the run: see drift.DesignEffect. 0: there is no key, or the
-	// effect is unknown.
-	DesignEffect float64 `json:"design_effect,omitempty"`
-	// Keys has, for each bin of a categorical feature, how many of 60 buckets of keys have such rows. nil without a
-	// design effect.
-	Keys []int64 `json:"keys,omitempty"`
+	// DesignEffect is the variance of a share of the rows over its variance for independent rows, as rows have a key;
+	// absent: there is no key, or the effect is unknown.
+	DesignEffect float64 `json:"design_effect,omitempty" jsonschema:"minimum=1"`
+	// Keys are the numbers of 60 buckets of keys that have such rows, by bin of a categorical feature; absent without
+	// a design effect.
+	Keys []int64 `json:"keys,omitempty" jsonschema:"minItems=2,minimum=0,maximum=60"`
 }
 
 // DistributionName is the file of the distribution.

@@ -14,41 +14,54 @@ import (
 // Drift describes how far the columns of rows, and the leaves that the rows reach, have moved from
 // the training rows of a run.
 type Drift struct {
-	Format      string        `json:"format"`
-	Version     int           `json:"version"`
-	Model       string        `json:"model"`             // the run, as given by the user
-	Against     string        `json:"against,omitempty"` // run whose training rows were compared; empty for rows of files
-	Key         string        `json:"key,omitempty"`     // column of groups of the compared rows; empty: each row is its own
-	Before      int64         `json:"before"`            // training rows
-	Now         int64         `json:"now"`               // compared rows
-	FalseAlarms float64       `json:"false_alarms"`      // greatest probability of any alarm without drift
-	LeastPSI    float64       `json:"least_psi"`         // least PSI of an alarm
-	Columns     []DriftedBins `json:"columns"`           // the features in the order of schema.json
-	Leaves      *DriftedBins  `json:"leaves"`            // shares of the leaves; null if they are unknown without drift
+	Format  string `json:"format" jsonschema:"enum=espalier/drift"`
+	Version int    `json:"version" jsonschema:"enum=1"`
+	Model   string `json:"model"`                         // the run, as given by the user
+	Against string `json:"against,omitempty"`             // run whose training rows were compared; absent: rows of files were compared
+	Key     string `json:"key,omitempty"`                 // column of groups of the compared rows; absent: rows are independent
+	Before  int64  `json:"before" jsonschema:"minimum=0"` // training rows
+	Now     int64  `json:"now" jsonschema:"minimum=0"`    // compared rows
+	// FalseAlarms is the greatest probability of any alarm without drift.
+	FalseAlarms float64       `json:"false_alarms" jsonschema:"minimum=0,maximum=1"`
+	LeastPSI    float64       `json:"least_psi" jsonschema:"minimum=0"` // least PSI of an alarm
+	Columns     []DriftedBins `json:"columns"`                          // the features in the order of schema.json
+	// Leaves are the shares of the leaves; null: no rows were held out of training, so that the shares without drift are
+	// unknown, or two runs were compared.
+	Leaves *DriftedBins `json:"leaves" jsonschema:"nullable"`
 
-	// Omitted lists the columns for which two runs have no bin in common.
-	Omitted []string `json:"omitted,omitempty"`
+	Omitted []string `json:"omitted,omitempty"` // columns for which two runs have no bin in common
 }
 
 // DriftedBins holds the rows by bin of a column, or by leaf.
 type DriftedBins struct {
-	Column string `json:"column"` // "leaves" for the leaves
-	Kind   string `json:"kind"`   // numeric, categorical or leaves
-	Alarm  bool   `json:"alarm"`
+	Column string `json:"column"`                                                      // "leaves" for the leaves
+	Kind   string `json:"kind" jsonschema:"enum=numeric,enum=categorical,enum=leaves"` // numeric, categorical or leaves
+	// Alarm is whether P is at most false_alarms over the number of columns and leaves that are not left out, and PSI at
+	// least least_psi.
+	Alarm bool `json:"alarm"`
 
-	PSI       float64 `json:"psi"`
-	ChiSquare float64 `json:"chi_square"`
-	Freedom   int     `json:"freedom"`
-	P         float64 `json:"p"`
+	// PSI is the population stability index of merged bins, less its expectation without drift; half a row is added to
+	// each bin.
+	PSI float64 `json:"psi" jsonschema:"minimum=0"`
+	// ChiSquare is the likelihood-ratio statistic (G) with Williams' correction; neighbouring bins are merged until at
+	// least 10 rows are expected in each, by the training rows and the number of rows now.
+	ChiSquare float64 `json:"chi_square" jsonschema:"minimum=0"`
+	Freedom   int     `json:"freedom" jsonschema:"minimum=0"`
+	// P is the probability of the statistic, and of more rows in bins that are too rare for it, without drift.
+	P float64 `json:"p" jsonschema:"minimum=0,maximum=1"`
 
-	// LeftOut is the reason why the column has no alarm and is not counted among the columns; empty: it is compared.
+	// LeftOut is the reason why the column has no alarm, and is not counted among the columns; absent: it is compared.
 	LeftOut string `json:"left_out,omitempty"`
-	// DesignEffects are the design effects of rows with the same key, before and now; nil without keys.
-	DesignEffects *[2]float64 `json:"design_effects,omitempty"`
+	// DesignEffects are the design effects of rows with the same key, before and now; absent without keys.
+	DesignEffects *[2]float64 `json:"design_effects,omitempty" jsonschema:"minItems=2,maxItems=2,minimum=1"`
 
-	Moved  MovedBin `json:"moved"`
-	Before []int64  `json:"before"` // training rows by bin
-	Now    []int64  `json:"now"`
+	// Moved is the bin whose share has changed most. rare or new: the values that were absent or rare in training, with
+	// their expected share before.
+	Moved MovedBin `json:"moved"`
+	// Before are the training rows by bin, as in distribution.json; rows that were held out, by leaf in the order of
+	// nodes.
+	Before []int64 `json:"before" jsonschema:"minimum=0"`
+	Now    []int64 `json:"now" jsonschema:"minimum=0"`
 
 	measures drift.Measures
 }
@@ -56,8 +69,8 @@ type DriftedBins struct {
 // MovedBin is the bin whose share has changed most.
 type MovedBin struct {
 	Bin    string  `json:"bin"`
-	Before float64 `json:"before"` // share of the training rows
-	Now    float64 `json:"now"`
+	Before float64 `json:"before" jsonschema:"minimum=0,maximum=1"` // share of the training rows
+	Now    float64 `json:"now" jsonschema:"minimum=0,maximum=1"`
 }
 
 const (

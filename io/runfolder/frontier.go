@@ -12,49 +12,55 @@ import (
 // Frontier is frontier.json: the best trees at each expected cost, by ascending cost. A tree
 // belongs to it if every tree that is better on the validation rows costs more.
 type Frontier struct {
-	Format  string `json:"format"`
-	Version int    `json:"version"`
-	Select  string `json:"select"`          // the rule of the choice, or SelectNumber
-	Folds   int    `json:"folds,omitempty"` // folds that count in the merit; absent: validation rows alone
-	// Tolerance is how much merit a cheaper tree may lack; absent: none.
-	Tolerance float64 `json:"tolerance,omitempty"`
-	// Limits are the limits of the choice; absent: none.
-	Limits frontier.Limits `json:"limits,omitzero"`
-	// Evidence is the number of rows by class on which merits are measured, see frontier.Score; nil
-	// if points have no scores.
-	Evidence []float64 `json:"evidence,omitempty"`
+	Format  string `json:"format" jsonschema:"enum=espalier/frontier"`
+	Version int    `json:"version" jsonschema:"enum=1"`
+	Select  string `json:"select"` // the rule of the choice; number: a person has named the tree by its number
+	// Folds is the number of folds of the training rows on which trees were compared too; absent: validation rows alone.
+	Folds int `json:"folds,omitempty" jsonschema:"minimum=2"`
+	// Tolerance is the merit that the chosen tree may lack to be cheaper; absent: none.
+	Tolerance float64         `json:"tolerance,omitempty" jsonschema:"minimum=0,maximum=1"`
+	Limits    frontier.Limits `json:"limits,omitzero"` // limits of the choice, on the training rows; absent: none
+	// Evidence are the rows by class on which merits are measured: validation rows and, with folds, training rows; with
+	// a key, fewer, as rows of one key say much the same; absent: trees have no scores.
+	Evidence []float64 `json:"evidence,omitempty" jsonschema:"minimum=0"`
 
-	Grown  int     `json:"grown"`  // trees of the grid
-	Pruned int     `json:"pruned"` // all their prunings
-	Points []Point `json:"points"`
+	Grown  int     `json:"grown" jsonschema:"minimum=1"`  // trees of the grid
+	Pruned int     `json:"pruned" jsonschema:"minimum=1"` // all their prunings, of which the points are the best
+	Points []Point `json:"points" jsonschema:"minItems=1"`
 }
 
 // Point is a tree of the frontier.
 type Point struct {
-	Tree      string         `json:"tree"`  // its file in the run folder
-	Grown     int            `json:"grown"` // index of the grown tree
-	Step      int            `json:"step"`  // step in the tree's pruning sequence; 0 if it is not pruned
+	Tree      string         `json:"tree" jsonschema:"pattern=^frontier/[0-9]+\\.json$"` // its file in the run folder
+	Grown     int            `json:"grown" jsonschema:"minimum=0"`                       // number of the grown tree
+	Step      int            `json:"step" jsonschema:"minimum=0"`                        // step in the tree's pruning sequence; 0 if it is not pruned
 	Algorithm tree.Algorithm `json:"algorithm"`
 	tree.Complexity
 	tree.BilledNames
 
-	Merit float64  `json:"merit"`           // quality of the ranking: see frontier.Judge
-	Score *float64 `json:"score,omitempty"` // for the rule best: see frontier.Score; nil: only the merit counts
-	// Optimism is by how much the merit is too high because the folds took part in the choice: see
-	// crossvalidate.Optimism. nil: not known.
-	Optimism   *float64 `json:"optimism,omitempty"`
+	// Merit is what trees are chosen by: the AUC on the validation rows, or the mean of this AUC and the AUC on the
+	// folds, weighted by rows, averaged over prunings of nearly the same size; without an AUC, minus the log loss.
+	Merit float64 `json:"merit"`
+	// Score is what the rule best compares: the merit plus 0.3 times the share by which the log loss on the same rows is
+	// below the log loss of a single leaf; absent: only the merit counts.
+	Score *float64 `json:"score,omitempty"`
+	// Optimism is by how much the merit is too high because the folds took part in the choice: the merit without its
+	// optimism is the AUC to expect on new rows; absent: unknown.
+	Optimism   *float64 `json:"optimism,omitempty" jsonschema:"minimum=0"`
 	Validation Part     `json:"validation"`
-	Folds      *float64 `json:"folds_auc,omitempty"` // mean AUC on the folds, of trees grown and pruned in the same way
+	// Folds is the mean AUC on the folds, of trees grown and pruned in the same way.
+	Folds *float64 `json:"folds_auc,omitempty" jsonschema:"minimum=0,maximum=1"`
 	OnFolds
 	Test     Part `json:"test"`
 	Selected bool `json:"selected,omitempty"`
 	Highest  bool `json:"highest,omitempty"` // whether it has the highest merit within the limits
 
-	// Expected costs of a row, estimated on the validation rows and the folds in the same way as
-	// the merit: see frontier.Costs. Absent without error costs.
-	ExpectedErrorCost *float64 `json:"expected_error_cost,omitempty"`
-	ExpectedTotalCost *float64 `json:"expected_total_cost,omitempty"`
-	LeastTotal        bool     `json:"least_total,omitempty"` // whether it has the least total cost within the limits
+	// ExpectedErrorCost is the expected cost of a row's prediction, on the validation rows and the folds, averaged over
+	// prunings of nearly the same size as the merit is; absent without error costs.
+	ExpectedErrorCost *float64 `json:"expected_error_cost,omitempty" jsonschema:"minimum=0"`
+	// ExpectedTotalCost is the same cost of the tests and of the prediction together; --select total chooses the least.
+	ExpectedTotalCost *float64 `json:"expected_total_cost,omitempty" jsonschema:"minimum=0"`
+	LeastTotal        bool     `json:"least_total,omitempty"` // whether it has the least ExpectedTotalCost within the limits
 }
 
 // ExpectedAUC returns the area that the point was selected by, its merit, without its optimism: the area to
@@ -73,24 +79,26 @@ func (p *Point) ExpectedAUC() *float64 {
 // OnFolds holds means over the folds, weighted by their rows; nil without folds or without error
 // costs.
 type OnFolds struct {
-	LogLoss   *float64 `json:"folds_log_loss,omitempty"`
-	Accuracy  *float64 `json:"folds_accuracy,omitempty"`
-	ErrorCost *float64 `json:"folds_error_cost,omitempty"`
-	TotalCost *float64 `json:"folds_total_cost,omitempty"` // cost of tests and errors
+	// LogLoss is the mean over the folds, weighted by their rows, of trees grown and pruned in the same way; absent
+	// without folds.
+	LogLoss   *float64 `json:"folds_log_loss,omitempty" jsonschema:"minimum=0"`
+	Accuracy  *float64 `json:"folds_accuracy,omitempty" jsonschema:"minimum=0,maximum=1"` // as LogLoss
+	ErrorCost *float64 `json:"folds_error_cost,omitempty" jsonschema:"minimum=0"`         // as LogLoss; absent without error costs
+	TotalCost *float64 `json:"folds_total_cost,omitempty" jsonschema:"minimum=0"`         // as ErrorCost: cost of tests and errors
 }
 
 // Part describes how good a tree of the frontier is on a part of the rows.
 type Part struct {
-	AUC              *float64 `json:"auc"`
+	AUC              *float64 `json:"auc" jsonschema:"nullable,minimum=0,maximum=1"`
 	*metric.Interval          // interval of AUC; nil if it is not defined
 
-	LogLoss  *float64 `json:"log_loss"`
-	Accuracy *float64 `json:"accuracy,omitempty"` // absent in files of earlier versions
+	LogLoss  *float64 `json:"log_loss" jsonschema:"nullable,minimum=0"`
+	Accuracy *float64 `json:"accuracy,omitempty" jsonschema:"minimum=0,maximum=1"` // absent in files of earlier versions
 
-	// Mean costs per row: the cost of its prediction, and the cost of its prediction and its tests.
-	// Absent without error costs.
-	ExpectedErrorCost *float64 `json:"expected_error_cost,omitempty"`
-	ExpectedTotalCost *float64 `json:"expected_total_cost,omitempty"`
+	// ExpectedErrorCost is the mean cost of the predictions; absent without error costs.
+	ExpectedErrorCost *float64 `json:"expected_error_cost,omitempty" jsonschema:"minimum=0"`
+	// ExpectedTotalCost is the mean cost of the tests and of the predictions; absent without error costs.
+	ExpectedTotalCost *float64 `json:"expected_total_cost,omitempty" jsonschema:"minimum=0"`
 }
 
 // check implements checker. It also sets the costs of points in documents of earlier versions.

@@ -8,12 +8,12 @@ import (
 
 // Importance is importance.json: what each tested feature of the tree contributes and costs.
 type Importance struct {
-	Format   string               `json:"format"`
-	Version  int                  `json:"version"`
-	Part     string               `json:"part"`    // part of the permuted rows
-	Rows     int64                `json:"rows"`    // number of permuted rows
-	Objects  int64                `json:"objects"` // number of objects of these rows
-	AUC      *float64             `json:"auc"`     // AUC of the tree on these rows; null if they do not define it
+	Format   string               `json:"format" jsonschema:"enum=espalier/importance"`
+	Version  int                  `json:"version" jsonschema:"enum=1"`
+	Part     string               `json:"part" jsonschema:"enum=train,enum=validation"` // part of the permuted rows
+	Rows     int64                `json:"rows" jsonschema:"minimum=0"`                  // number of permuted rows
+	Objects  int64                `json:"objects" jsonschema:"minimum=0"`               // number of objects of these rows
+	AUC      *float64             `json:"auc" jsonschema:"nullable"`                    // AUC of the tree on these rows; null if they do not define it
 	Features []importance.Feature `json:"features"`
 }
 

@@ -11,36 +11,36 @@ import (
 
 // Live is the measurement of predictions by labels that came later.
 type Live struct {
-	Format   string     `json:"format"`
-	Version  int        `json:"version"`
+	Format   string     `json:"format" jsonschema:"enum=espalier/live"`
+	Version  int        `json:"version" jsonschema:"enum=1"`
 	Espalier string     `json:"espalier"` // version of the program
 	Measured time.Time  `json:"measured"`
-	Key      []string   `json:"key"` // columns by which predictions and labels were joined
-	Label    string     `json:"label"`
-	Weight   string     `json:"weight,omitempty"`          // column of the labels' weights; absent: each row weighs 1
-	Alone    int64      `json:"labels_without_prediction"` // labels of no prediction that was read
-	Missing  []string   `json:"missing"`                   // days without predictions
-	Trees    []LiveTree `json:"trees"`
+	Key      []string   `json:"key" jsonschema:"minItems=1"`                      // columns by which predictions and labels were joined
+	Label    string     `json:"label"`                                            // column of the true classes
+	Weight   string     `json:"weight,omitempty"`                                 // column of the labels' weights; absent: each row weighs 1
+	Alone    int64      `json:"labels_without_prediction" jsonschema:"minimum=0"` // labels of no prediction that was read
+	Missing  []string   `json:"missing"`                                          // days of --predictions without files
+	Trees    []LiveTree `json:"trees" jsonschema:"minItems=0"`
 }
 
 // LiveTree holds the live figures of a tree.
 type LiveTree struct {
 	Run    string    `json:"run"` // name of its run folder
-	Digest string    `json:"tree_sha256"`
-	All    LiveDay   `json:"all"`  // all days; Day has the first and the last one
-	Days   []LiveDay `json:"days"` // ascending
+	Digest string    `json:"tree_sha256" jsonschema:"pattern=^[0-9a-f]{64}$"`
+	All    LiveDay   `json:"all"`                          // all days of the last measurement; Day has the first and the last one
+	Days   []LiveDay `json:"days" jsonschema:"minItems=1"` // ascending; in the history also days that were measured earlier
 }
 
 // LiveDay holds the figures of the predictions of a day.
 type LiveDay struct {
-	Day         string `json:"day"` // date; or the name of a folder without a date
-	Predictions int64  `json:"predictions"`
-	Shadow      int64  `json:"shadow"`      // predictions as another tree of predict, by --also
-	Labelled    int64  `json:"labelled"`    // predictions whose row has a label by now
-	OtherClass  int64  `json:"other_class"` // of these, rows of a class that the tree does not have
-	// Metrics are the metrics of the other labelled rows, without ROC curves. Costs are billed costs.
-	// It is nil if there are no such rows.
-	Metrics *metric.Metrics `json:"metrics"`
+	Day         string `json:"day"` // date, or the name of a folder without a date; for all days, the first and the last day
+	Predictions int64  `json:"predictions" jsonschema:"minimum=0"`
+	Shadow      int64  `json:"shadow" jsonschema:"minimum=0"`   // predictions as another tree of predict, by --also
+	Labelled    int64  `json:"labelled" jsonschema:"minimum=0"` // predictions whose row has a label by now
+	// OtherClass are the labels that are not among the tree's classes; they are left out of the metrics.
+	OtherClass int64 `json:"other_class" jsonschema:"minimum=0"`
+	// Metrics are as in metrics.json, without ROC curves; nil: no row has a label of the tree's classes.
+	Metrics *metric.Metrics `json:"metrics" jsonschema:"nullable"`
 }
 
 // liveFormat identifies live figures.

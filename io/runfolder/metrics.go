@@ -11,13 +11,14 @@ import (
 // Metrics is metrics.json: the metrics of each part that has rows, and the metrics of the
 // cross-validation if there was one.
 type Metrics struct {
-	Format     string          `json:"format"`
-	Version    int             `json:"version"`
-	Key        string          `json:"key,omitempty"` // column of an evaluation: rows with the same value are a group
+	Format  string `json:"format" jsonschema:"enum=espalier/metrics"`
+	Version int    `json:"version" jsonschema:"enum=1"`
+	// Key is the column of the keys of groups, which the intervals of an evaluation count; absent: rows are independent.
+	Key        string          `json:"key,omitempty"`
 	Train      *metric.Metrics `json:"train,omitempty"`
 	Validation *metric.Metrics `json:"validation,omitempty"`
 	Test       *metric.Metrics `json:"test,omitempty"`
-	Folds      *Folds          `json:"folds,omitempty"`
+	Folds      *Folds          `json:"folds,omitempty"` // there if the tree was chosen by cross-validation too
 }
 
 // MetricsFormat identifies metrics.json.

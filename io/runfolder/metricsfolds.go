@@ -13,16 +13,19 @@ import (
 // tests of the chosen tree. All folds have the bins of all training rows. Rows have the weights of
 // training.
 type Folds struct {
-	Count             int           `json:"count"` // number of folds
-	Each              []FoldFigures `json:"each"`
-	Mean              FoldMeans     `json:"mean"`               // over the folds with the figure
-	StandardDeviation FoldMeans     `json:"standard_deviation"` // over the same folds, as of a sample (n-1)
+	Count int           `json:"count" jsonschema:"minimum=1"` // folds that trees were grown without
+	Each  []FoldFigures `json:"each" jsonschema:"minItems=1"` // figures of each fold's tree on the rows of the fold
+	Mean  FoldMeans     `json:"mean"`                         // over the folds with the figure
+	// StandardDeviation are the deviations over the same folds, as of a sample (n-1); null for fewer than two.
+	StandardDeviation FoldMeans `json:"standard_deviation"`
 
-	// Optimism is by how much the mean area is too high because the tree was chosen by its figures on these
-	// folds: see crossvalidate.Optimism. nil: not known, or somebody chose the tree in another way.
-	Optimism *float64 `json:"optimism,omitempty"`
+	// Optimism is by how much the mean AUC is too high because the tree was chosen by its figures on these folds: the
+	// mean, over the folds, of the tree's AUC minus the AUC of the tree that is chosen without the fold; absent:
+	// unknown, or somebody chose the tree in another way.
+	Optimism *float64 `json:"optimism,omitempty" jsonschema:"minimum=0"`
 
-	// Interval is the 95 % interval of the mean area without its optimism: see Expected. nil: not known.
+	// Interval is the 95 % interval of the mean AUC without its optimism, from the intervals on the folds; absent:
+	// unknown.
 	Interval *metric.Interval `json:"interval,omitempty"`
 
 	*tree.Stability // as shares of the folds' trees
@@ -31,21 +34,23 @@ type Folds struct {
 // FoldFigures are the figures of a fold's tree on the rows of the fold; nil if the rows do not
 // define the figure.
 type FoldFigures struct {
-	Rows               int64    `json:"rows"`
-	AUCOvRMacro        *float64 `json:"auc_ovr_macro"`
-	Accuracy           *float64 `json:"accuracy"`
-	ExpectedCost       *float64 `json:"expected_cost"`
-	ExpectedBilledCost *float64 `json:"expected_billed_cost"` // ExpectedCost by its name in version 0.3
-	Leaves             int      `json:"leaves"`
+	Rows         int64    `json:"rows" jsonschema:"minimum=0"`
+	AUCOvRMacro  *float64 `json:"auc_ovr_macro" jsonschema:"nullable,minimum=0,maximum=1"`
+	Accuracy     *float64 `json:"accuracy" jsonschema:"nullable,minimum=0,maximum=1"`
+	ExpectedCost *float64 `json:"expected_cost" jsonschema:"nullable,minimum=0"`
+	// ExpectedCost by its name in version 0.3
+	ExpectedBilledCost *float64 `json:"expected_billed_cost" jsonschema:"nullable,minimum=0"`
+	Leaves             int      `json:"leaves" jsonschema:"minimum=1"`
 }
 
 // FoldMeans are means or standard deviations of the figures over folds; nil: too few folds.
 type FoldMeans struct {
-	AUCOvRMacro        *float64 `json:"auc_ovr_macro"`
-	Accuracy           *float64 `json:"accuracy"`
-	ExpectedCost       *float64 `json:"expected_cost"`
-	ExpectedBilledCost *float64 `json:"expected_billed_cost"` // ExpectedCost by its name in version 0.3
-	Leaves             *float64 `json:"leaves"`
+	AUCOvRMacro  *float64 `json:"auc_ovr_macro" jsonschema:"nullable,minimum=0"`
+	Accuracy     *float64 `json:"accuracy" jsonschema:"nullable,minimum=0"`
+	ExpectedCost *float64 `json:"expected_cost" jsonschema:"nullable,minimum=0"`
+	// ExpectedCost by its name in version 0.3
+	ExpectedBilledCost *float64 `json:"expected_billed_cost" jsonschema:"nullable,minimum=0"`
+	Leaves             *float64 `json:"leaves" jsonschema:"nullable,minimum=0"`
 }
 
 // rename sets the costs of a document of any version: see metric.Metrics.UnmarshalJSON.

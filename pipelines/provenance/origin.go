@@ -26,27 +26,32 @@ const (
 
 // Origin is the tree that made a file, with the rows and the settings that made the tree.
 type Origin struct {
-	Format   string `json:"format"`
-	Version  int    `json:"version"`
-	File     string `json:"file"`
-	Kind     string `json:"kind"`
-	Digest   string `json:"tree_sha256"`
-	Run      string `json:"run"`      // name of the run; empty if unknown
-	Espalier string `json:"espalier"` // version of the program that wrote the file; empty if unknown
+	Format  string `json:"format" jsonschema:"enum=espalier/origin"`
+	Version int    `json:"version" jsonschema:"enum=1"`
+	File    string `json:"file"` // the file or folder, as given by the user
+	// Kind is the kind of the file. run: a run folder or one of its documents; text: a report, a model card or an export.
+	Kind     string `json:"kind" jsonschema:"enum=predictions,enum=run,enum=tree,enum=text"`
+	Digest   string `json:"tree_sha256" jsonschema:"pattern=^[0-9a-f]{64}$"` // digest of the tree.json
+	Run      string `json:"run"`                                             // name of the run; empty if unknown
+	Espalier string `json:"espalier"`                                        // version of the program that wrote the file; empty if unknown
 
-	Predictions *runfolder.PredictionsManifest `json:"predictions"` // null for other files, or if unknown
-	Input       *runfolder.Input               `json:"input"`       // rows of a single file of predictions; null if unknown
+	// Predictions is the manifest of the predictions; null for other files, or if unknown.
+	Predictions *runfolder.PredictionsManifest `json:"predictions" jsonschema:"nullable"`
+	// Input is the file whose rows a single file of predictions is about; null if unknown.
+	Input *runfolder.Input `json:"input" jsonschema:"nullable"`
 
-	Also []Also `json:"also"` // further trees of the predictions, by --also
+	Also []Also `json:"also"` // further trees of the predictions, by --also of predict
 
-	Folder   string              `json:"folder"`   // URL of the run; empty if unknown
-	Removed  bool                `json:"removed"`  // whether --keep_runs has removed the run
-	Training *runfolder.Manifest `json:"training"` // manifest of the run; null if unknown
-	AUC      *float64            `json:"auc"`      // AUC of the tree on test rows; null if unknown
-	Cost     *float64            `json:"cost"`     // expected cost of the tree on test rows; null if unknown
+	Folder  string `json:"folder"`  // URL of the run; empty if unknown
+	Removed bool   `json:"removed"` // whether the run was removed, by --keep_runs or by hand
+	// Training is the manifest of the run, with rows and settings; null if unknown.
+	Training *runfolder.Manifest `json:"training" jsonschema:"nullable"`
+	AUC      *float64            `json:"auc" jsonschema:"nullable"`  // AUC of the tree on test rows; null if unknown
+	Cost     *float64            `json:"cost" jsonschema:"nullable"` // expected cost of the tree on test rows; null if unknown
 
-	Attempt *retraining.Attempt `json:"attempt"` // attempt that trained the tree; null without retrain
-	Used    []retraining.Period `json:"used"`    // when retrain or a person had the tree in use
+	// Attempt is the attempt of retrain that trained the tree; null without retrain, or if unknown.
+	Attempt *retraining.Attempt `json:"attempt" jsonschema:"nullable"`
+	Used    []retraining.Period `json:"used"` // when retrain or a person had the tree in use
 	Notes   []string            `json:"notes"`
 
 	tree string // URL of the tree; empty if unknown
@@ -54,9 +59,9 @@ type Origin struct {
 
 // Also is a further tree of predictions.
 type Also struct {
-	Digest string `json:"tree_sha256"`
-	Run    string `json:"run"`    // name of the run; empty if unknown
-	Prefix string `json:"prefix"` // prefix of its columns
+	Digest string `json:"tree_sha256" jsonschema:"pattern=^[0-9a-f]{64}$"` // digest of the tree.json
+	Run    string `json:"run"`                                             // name of the run; empty if unknown
+	Prefix string `json:"prefix"`                                          // prefix of its columns
 }
 
 // Trace returns the origin of a file. destination is the destination of retrain whose history has the tree; empty: the

@@ -44,28 +44,36 @@ const (
 
 // Attempt is a document of the history.
 type Attempt struct {
-	Format   string    `json:"format"`
-	Version  int       `json:"version"`
-	Espalier string    `json:"espalier"` // version of the program
-	Date     string    `json:"date"`
-	Key      string    `json:"key"`  // digest of the input files and the settings, 16 hexadecimal digits
-	Mode     string    `json:"mode"` // train, refit of the run in use, or use: a person has put the run in use
-	Started  time.Time `json:"started"`
-	Seconds  float64   `json:"seconds"`
-	Outcome  string    `json:"outcome"`
-	Run      string    `json:"run"`                   // folder of its run, below the destination; empty if there is no run
-	Before   string    `json:"before"`                // run in use when the attempt began; empty if there was none
-	Digest   string    `json:"tree_sha256,omitempty"` // digest of the run's tree.json; empty if it was not trained
-	Reason   string    `json:"reason,omitempty"`      // why a person has put the run in use
-	HeldTo   string    `json:"held_until,omitempty"`  // day until which a person holds the run in use
+	Format   string `json:"format" jsonschema:"enum=espalier/attempt"`
+	Version  int    `json:"version" jsonschema:"enum=1,enum=2"` // 1: of version 0.3 and before
+	Espalier string `json:"espalier"`                           // version of the program
+	Date     string `json:"date" jsonschema:"format=date"`
+	// Key is the digest of the input files and the settings; empty: the files were not found.
+	Key string `json:"key" jsonschema:"pattern=^([0-9a-f]{16})?$"`
+	// Mode is what the attempt does. refit: the run has the tests of the run before, and new estimates; use: a person
+	// has put the run in use.
+	Mode    string    `json:"mode" jsonschema:"enum=train,enum=refit,enum=use"`
+	Started time.Time `json:"started"`
+	Seconds float64   `json:"seconds" jsonschema:"minimum=0"`
+	// Outcome is the state of the attempt. running: active, or killed; backfilled: the run in use is of a later day, and
+	// stays; held: a person holds the run in use.
+	Outcome string `json:"outcome" jsonschema:"enum=running,enum=promoted,enum=backfilled,enum=held,enum=refused,enum=overtaken,enum=failed,enum=interrupted"`
+	Run     string `json:"run"`    // folder of its run, below the destination; empty if there is no run
+	Before  string `json:"before"` // run in use when the attempt began; empty if there was none
+	// Digest is the digest of the run's tree.json; absent: it was not trained.
+	Digest string `json:"tree_sha256,omitempty" jsonschema:"pattern=^[0-9a-f]{64}$"`
+	Reason string `json:"reason,omitempty"`     // why a person has put the run in use
+	HeldTo string `json:"held_until,omitempty"` // day until which retrain promotes no other run, or forever
 
-	Files   int          `json:"files"`   // number of input files
-	Missing []string     `json:"missing"` // days without rows
-	Rows    int64        `json:"rows"`    // for training, validation and test
-	AUC     *float64     `json:"auc"`     // AUC of the new tree on its test rows; null if unknown
-	Cost    *float64     `json:"cost"`    // expected cost of the new tree on its test rows; null if unknown
-	Checks  []gate.Check `json:"checks"`
-	Error   string       `json:"error,omitempty"`
+	Files   int      `json:"files" jsonschema:"minimum=0"` // number of input files
+	Missing []string `json:"missing"`                      // days without rows
+	Rows    int64    `json:"rows" jsonschema:"minimum=0"`  // number of rows for training, validation and test
+	AUC     *float64 `json:"auc" jsonschema:"nullable"`    // AUC of the new tree on its test rows; null if unknown
+	// Cost is the expected cost of the new tree on its test rows, as in metrics.json; null if unknown. In documents of
+	// version 1, the cost of the tests at their own prices.
+	Cost   *float64     `json:"cost" jsonschema:"nullable"`
+	Checks []gate.Check `json:"checks"`
+	Error  string       `json:"error,omitempty"`
 
 	// OwnPrices is the cost in a document of version 0.3: the cost of the tests at their own prices. Then
 	// Cost is nil. OwnPrices is nil in other documents.

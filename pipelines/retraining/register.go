@@ -47,8 +47,8 @@ type Traced struct {
 // Period is a time for which a run was in use.
 type Period struct {
 	From   time.Time  `json:"from"`
-	Until  *time.Time `json:"until"`            // null: still
-	Reason string     `json:"reason,omitempty"` // why a person has put the run in use
+	Until  *time.Time `json:"until" jsonschema:"nullable"` // null: the tree is in use
+	Reason string     `json:"reason,omitempty"`            // why a person has put the run in use
 }
 
 // Trace returns the record of a tree in a destination, by the digest of the tree and the name of its
