@@ -87,7 +87,7 @@ func TestContract(t *testing.T) {
 			other.Input, other.Label, other.Key = []string{data.write(t, clean, 2, parquetio.WriteOptions{})}, "class", "id"
 			other.Ignore = []string{"twin", "flag", "weight"}
 			rejects := filepath.Join(t.TempDir(), "rejects.parquet")
-			c.Input, c.Schema, c.MaxRejects, c.Rejects = []string{dirty}, contractOf(t, "", ""), brokenRows, rejects
+			c.Input, c.ContractFile, c.MaxRejects, c.Rejects = []string{dirty}, contractOf(t, "", ""), brokenRows, rejects
 			if !bytes.Equal(train(t, c), train(t, other)) {
 				t.Error("not the bytes of the rows that keep the contract")
 			}
@@ -143,7 +143,7 @@ func TestContractBroken(t *testing.T) {
 		{"others", fine, "columns:", "other_columns: refused\ncolumns:", "does not list this column"},
 	} {
 		config := oneTree()
-		config.Input, config.Schema, config.Output = []string{c.input}, contractOf(t, c.from, c.to), t.TempDir()
+		config.Input, config.ContractFile, config.Output = []string{c.input}, contractOf(t, c.from, c.to), t.TempDir()
 		_, err := pipelines.Train(t.Context(), config, &silent{})
 		var data *dataset.DataError
 		if !errors.As(err, &data) || data.File == "" || !strings.Contains(err.Error(), c.want) {
@@ -154,7 +154,7 @@ func TestContractBroken(t *testing.T) {
 		}
 	}
 	config := oneTree()
-	config.Input, config.Schema, config.Output = []string{fine}, contractOf(t, "role: feature", "role: fature"), t.TempDir()
+	config.Input, config.ContractFile, config.Output = []string{fine}, contractOf(t, "role: feature", "role: fature"), t.TempDir()
 	if _, err := pipelines.Train(t.Context(), config, &silent{}); !errors.As(err, new(*usage.Error)) {
 		t.Errorf("a fault of the contract: %v", err)
 	}
@@ -168,18 +168,18 @@ func TestContractOfScoring(t *testing.T) {
 	data.a[17], data.a[300] = &high, &high
 	c := oneTree()
 	c.Input = []string{newRows(n).write(t, ascending(n), 1, parquetio.WriteOptions{})}
-	c.Schema, c.Output = contractOf(t, "", ""), t.TempDir()
+	c.ContractFile, c.Output = contractOf(t, "", ""), t.TempDir()
 	if _, err := pipelines.Train(t.Context(), c, &silent{}); err != nil {
 		t.Fatal(err)
 	}
 	e := pipelines.DefaultEvaluateConfig()
-	e.Model, e.Input, e.Schema, e.MaxRejects = c.Output, []string{data.write(t, ascending(n), 2, parquetio.WriteOptions{})}, c.Schema, 2
+	e.Model, e.Input, e.ContractFile, e.MaxRejects = c.Output, []string{data.write(t, ascending(n), 2, parquetio.WriteOptions{})}, c.ContractFile, 2
 	_, m, err := pipelines.Evaluate(t.Context(), e, &silent{})
 	if err != nil || m.Test.Rows != n-2 {
 		t.Errorf("%v, %v: want metrics of %d rows", m, err, n-2)
 	}
 	p := pipelines.DefaultPredictConfig()
-	p.Model, p.Input, p.Schema, p.MaxRejects, p.Output = e.Model, e.Input, e.Schema, 2, t.TempDir()
+	p.Model, p.Input, p.ContractFile, p.MaxRejects, p.Output = e.Model, e.Input, e.ContractFile, 2, t.TempDir()
 	told := &silent{}
 	r, err := pipelines.Predict(t.Context(), p, told)
 	if err != nil || r.Rows != n || r.Metrics.Test.Rows != n {

@@ -59,14 +59,14 @@ func TestDigits(t *testing.T) {
 			t.Errorf("%s as the key: %v", name, err)
 		}
 	}
-	infer := config.DefaultInferSchema()
+	infer := config.DefaultInferContract()
 	infer.Input, infer.Label = []string{file}, "class"
 	b, err := contracts.Infer(t.Context(), infer, new(silent))
 	if err != nil {
 		t.Fatal(err)
 	}
 	c := configOf("small")
-	c.Ignore, c.Schema = nil, textFile(t, "contract.yaml", string(b))
+	c.Ignore, c.ContractFile = nil, textFile(t, "contract.yaml", string(b))
 	if _, err := pipelines.Train(t.Context(), c, new(silent)); err != nil {
 		t.Errorf("with the contract of the same rows: %v\n%s", err, b)
 	}

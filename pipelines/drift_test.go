@@ -223,10 +223,10 @@ func TestDriftContract(t *testing.T) {
 	before, now := day(t, 1, 3000, 0), day(t, 2, 2000, 0.5)
 	c := pipelines.DefaultDriftConfig()
 	c.Model, c.Input, c.MaxRejects = trainedOn(t, before, "", "70/10/20"), []string{now}, 2000
-	c.Schema = filepath.Join(t.TempDir(), "contract.yaml")
+	c.ContractFile = filepath.Join(t.TempDir(), "contract.yaml")
 	text := "format: espalier/contract\nversion: 1\ncolumns:\n" +
 		"- {name: x, type: number, role: feature, max: 0.5}\n- {name: outcome, type: text, role: label}\n"
-	if err := os.WriteFile(c.Schema, []byte(text), 0o600); err != nil {
+	if err := os.WriteFile(c.ContractFile, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	found, err := pipelines.Drift(t.Context(), c, engine.Silent{})

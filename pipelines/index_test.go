@@ -16,7 +16,7 @@ import (
 // one. The rows of the file were sorted by class: its index tells the class of each row.
 func TestIndex(t *testing.T) {
 	const frame = "../io/parquetio/testdata/frame.parquet"
-	infer := config.DefaultInferSchema()
+	infer := config.DefaultInferContract()
 	infer.Input, infer.Label = []string{frame}, "class"
 	b, err := contracts.Infer(t.Context(), infer, new(silent))
 	if err != nil {
@@ -31,9 +31,9 @@ func TestIndex(t *testing.T) {
 		left     string // columns that the warning names
 	}{
 		"by default":           {func(*pipelines.TrainConfig) {}, []string{"x"}, `"__index_level_1__", "shop"`},
-		"the contract as such": {func(c *pipelines.TrainConfig) { c.Schema = textFile(t, "a.yaml", contract) }, []string{"x"}, ""},
+		"the contract as such": {func(c *pipelines.TrainConfig) { c.ContractFile = textFile(t, "a.yaml", contract) }, []string{"x"}, ""},
 		"an edited contract": {
-			func(c *pipelines.TrainConfig) { c.Schema = textFile(t, "b.yaml", edited) }, []string{"shop", "x"}, "",
+			func(c *pipelines.TrainConfig) { c.ContractFile = textFile(t, "b.yaml", edited) }, []string{"shop", "x"}, "",
 		},
 		"named":   {func(c *pipelines.TrainConfig) { c.Categorical = []string{"shop"} }, []string{"shop", "x"}, `"__index_level_1__"`},
 		"ignored": {func(c *pipelines.TrainConfig) { c.Ignore = []string{"shop"} }, []string{"x"}, `"__index_level_1__"`},

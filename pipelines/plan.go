@@ -164,7 +164,7 @@ func (p *plan) reads() []runfolder.Reading {
 	}
 	list = append(list,
 		runfolder.Reading{Flag: "cuts_from", URL: p.cutsFile()},
-		runfolder.Reading{Flag: "schema", URL: c.Schema},
+		runfolder.Reading{Flag: "contract", URL: c.ContractFile},
 		runfolder.Reading{Flag: "costs", URL: c.CostsFile},
 		runfolder.Reading{Flag: "class_weights", URL: c.ClassWeightsFile},
 		runfolder.Reading{Flag: "priors", URL: c.PriorsFile},

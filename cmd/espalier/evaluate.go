@@ -41,7 +41,7 @@ func newEvaluate() *cobra.Command {
 		Use:         "evaluate MODEL",
 		Short:       "Measure a tree on Parquet files, or compare two trees",
 		GroupID:     lookStage,
-		Annotations: common("input against label weight key slice json output overwrite schema"),
+		Annotations: common("input against label weight key slice json output overwrite contract"),
 		Long: `Measure a tree on the rows of Parquet files. Columns are found by name; values
 that training did not have go where the tree sends unseen ones. If rows come in
 groups, such as customers with several rows, the intervals count groups: --key

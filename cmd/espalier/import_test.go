@@ -266,8 +266,8 @@ func TestImportTrains(t *testing.T) {
 	espalier(t, "import", at("x.csv"), "--output", at("data")).wants(t, 0)
 	train := []string{"train", "--input", at("data"), "--label", "class", "--drop_null_labels", "--output"}
 	espalier(t, append(train, at("run"))...).wants(t, 0)
-	espalier(t, "infer_schema", at("data"), "--output", at("contract.yaml")).wants(t, 0)
-	espalier(t, append(train, at("again"), "--schema", at("contract.yaml"))...).wants(t, 0)
-	espalier(t, "infer_schema", at("data"), "--ignore", "until,last").wants(t, 0)
-	espalier(t, "infer_schema", at("data"), "--ignore", "untl").wants(t, 2, "--ignore", `"until"`)
+	espalier(t, "contract", at("data"), "--output", at("contract.yaml")).wants(t, 0)
+	espalier(t, append(train, at("again"), "--contract", at("contract.yaml"))...).wants(t, 0)
+	espalier(t, "contract", at("data"), "--ignore", "until,last").wants(t, 0)
+	espalier(t, "contract", at("data"), "--ignore", "untl").wants(t, 2, "--ignore", `"until"`)
 }

@@ -51,7 +51,7 @@ func settingsPage() string {
 		{"ask", new(askOptions).Settings()},
 		{"synth", newSynthFlags().Settings()},
 		{"import", newImportFlags().Settings()},
-		{"infer_schema", newInferSchemaFlags().Settings()},
+		{"contract", newContractFlags().Settings()},
 	} {
 		fmt.Fprintf(b, "\n## espalier %s\n", verb.name)
 		var changeable []string

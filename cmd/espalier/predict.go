@@ -39,7 +39,7 @@ func newPredict() *cobra.Command {
 		Use:     "predict [CONFIG]",
 		Short:   "Score the rows of Parquet files by a tree",
 		GroupID: useStage,
-		Annotations: common("model input output date overwrite key keep explain max_unseen min_rows label schema " +
+		Annotations: common("model input output date overwrite key keep explain max_unseen min_rows label contract " +
 			"max_rejects json"),
 		Long: `Score the rows of Parquet files by a tree: a file of predictions for each file, of
 the same name and with the rows in the same order, and then _manifest.json and

@@ -1,7 +1,7 @@
 package main
 
 import (
-	"fmt"
+	"github.com/spf13/pflag"
 
 	"github.com/espalier-ml/espalier/io/usage"
 )
@@ -9,9 +9,10 @@ import (
 // renamedVerb returns an error for a verb of version 0.3 that has another name now; nil for other verbs.
 func renamedVerb(verb string) error {
 	now := map[string][2]string{
-		"compare": {"evaluate --against", "espalier evaluate A --against B"},
-		"plot":    {"show --picture", "espalier show RUN --picture frontier"},
-		"whence":  {"show --origin", "espalier show FILE --origin"},
+		"compare":      {"evaluate --against", "espalier evaluate A --against B"},
+		"infer_schema": {"contract", "espalier contract 'data/*.parquet' --output contract.yaml"},
+		"plot":         {"show --picture", "espalier show RUN --picture frontier"},
+		"whence":       {"show --origin", "espalier show FILE --origin"},
 	}[verb]
 	if now[0] == "" {
 		return nil
@@ -19,11 +20,14 @@ func renamedVerb(verb string) error {
 	return usage.Errorf("%s is %s now: %s", verb, now[0], now[1])
 }
 
-// renamedFlag returns a description of what replaces a flag of a verb in version 0.3; empty if the verb had no such
-// flag.
-func renamedFlag(verb, flag string) string {
+// renamedFlag returns the name of a flag or key that had another name in version 0.3; empty for other names.
+func renamedFlag(name string, flags *pflag.FlagSet) string {
 	now := map[string]string{
-		"drift --format": "--format json is --json now; text is the default",
+		"format": "json", // of compare and drift
+		"schema": "contract",
+	}[name]
+	if flags.Lookup(now) == nil {
+		return ""
 	}
-	return now[fmt.Sprintf("%s --%s", verb, flag)]
+	return now
 }

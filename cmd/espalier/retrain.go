@@ -55,7 +55,7 @@ func newRetrain() *cobra.Command {
 		Use:     "retrain CONFIG",
 		Short:   "Train a tree for a day, and use it if it passes a gate",
 		GroupID: keepStage,
-		Annotations: common("destination date mode max_lag keep_runs replace history open_metrics input label schema " +
+		Annotations: common("destination date mode max_lag keep_runs replace history open_metrics input label contract " +
 			"false_alarms least_psi preset"),
 		Long: `Train a tree for a day, compare it with the tree in use, and move LATEST.json to
 it if it passes the gate. A scheduler runs it once a day, or more often.

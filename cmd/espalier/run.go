@@ -161,7 +161,7 @@ const (
 // verbs returns the verbs in the order of the work, as the help lists them.
 func verbs() []*cobra.Command {
 	return []*cobra.Command{
-		newImport(), newInferSchema(), newSynth(), newTrain(), newFrontier(), newShow(), newReport(), newEvaluate(),
+		newImport(), newContract(), newSynth(), newTrain(), newFrontier(), newShow(), newReport(), newEvaluate(),
 		newPredict(), newAsk(), newExport(), newRetrain(), newUse(), newDrift(),
 	}
 }
@@ -195,8 +195,8 @@ func flagError(c *cobra.Command, err error) error {
 	var invalid *pflag.InvalidValueError
 	var missing *pflag.ValueRequiredError
 	switch {
-	case errors.As(err, &unknown) && renamedFlag(c.Name(), unknown.GetSpecifiedName()) != "":
-		text = renamedFlag(c.Name(), unknown.GetSpecifiedName())
+	case errors.As(err, &unknown) && renamedFlag(unknown.GetSpecifiedName(), c.Flags()) != "":
+		text = fmt.Sprintf("--%s is --%s now", unknown.GetSpecifiedName(), renamedFlag(unknown.GetSpecifiedName(), c.Flags()))
 	case errors.As(err, &unknown):
 		text += nearestFlag(unknown.GetSpecifiedName(), c.Flags(), "; did you mean --%s?")
 	case errors.As(err, &invalid):

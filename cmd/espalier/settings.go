@@ -185,6 +185,9 @@ func (c *configFile) unknown(key string, flags *pflag.FlagSet) error {
 	if f := flags.Lookup(key); f != nil {
 		return c.fault(c.lines[key], "the key %q is a flag of the Beam SDK: it can be given on the command line only", key)
 	}
+	if now := renamedFlag(key, flags); now != "" {
+		return c.fault(c.lines[key], "the key %q is %q now", key, now)
+	}
 	return c.fault(c.lines[key], "unknown key %q%s", key, nearestFlag(key, flags, `; did you mean "%s"?`))
 }
 

@@ -26,13 +26,13 @@ func Example() {
 	for _, s := range c.settings() {
 		fmt.Printf("--%s %s: %s (default %s)\n", s.Name, s.Value.Type(), s.Help, s.Value)
 	}
-	if err := setting.Decode([]byte(`{"memory": "1.5GB", "patience": 7200}`), c.settings()); err != nil {
+	if err := setting.Decode([]byte(`{"memory": "1.5GB", "patience": 7200}`), c.settings(), nil); err != nil {
 		fmt.Println(err)
 	}
 	b, err := setting.Encode(&c, c.settings())
 	fmt.Println(string(b), err)
 	fmt.Println(setting.Faults(c.settings()))
-	fmt.Println(setting.Decode([]byte(`{"memroy": 3}`), c.settings()))
+	fmt.Println(setting.Decode([]byte(`{"memroy": 3}`), c.settings(), nil))
 	// Output:
 	// --memory size: what is kept (default 64MiB)
 	// --patience duration: time that a read has (default 30s)

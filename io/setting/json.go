@@ -2,6 +2,7 @@ package setting
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -36,19 +37,20 @@ func Encode(config any, settings []Setting) ([]byte, error) {
 }
 
 // Decode reads settings from a JSON object. Settings that it does not name stay as they
-// are; unknown keys are refused, except the ignored ones. A value may also be the text that its flag takes, as
-// "64MiB" for a size.
-func Decode(b []byte, settings []Setting, ignored ...string) error {
+// are; unknown keys are refused. earlier has the names of settings by their names in earlier versions; empty: the
+// setting is ignored. A value may also be the text that its flag takes, as "64MiB" for a size.
+func Decode(b []byte, settings []Setting, earlier map[string]string) error {
 	var members map[string]json.RawMessage
 	if err := json.Unmarshal(b, &members); err != nil {
 		return err
 	}
 	var faults []error
 	for _, key := range slices.Sorted(maps.Keys(members)) {
-		at := slices.IndexFunc(settings, func(s Setting) bool { return s.Name == key })
-		if at < 0 && slices.Contains(ignored, key) {
+		name, known := earlier[key]
+		if known && name == "" {
 			continue
 		}
+		at := slices.IndexFunc(settings, func(s Setting) bool { return s.Name == cmp.Or(name, key) })
 		if at < 0 {
 			faults = append(faults, unknownKey(key, settings))
 			continue

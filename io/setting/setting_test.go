@@ -245,7 +245,7 @@ func TestJSON(t *testing.T) {
 		t.Errorf("%v\ngot  %s\nwant %s", err, b, want)
 	}
 	var again config
-	if err := setting.Decode(b, again.settings()); err != nil || fmt.Sprint(again) != fmt.Sprint(c) {
+	if err := setting.Decode(b, again.settings(), nil); err != nil || fmt.Sprint(again) != fmt.Sprint(c) {
 		t.Errorf("%v: read as %v, want %v", err, again, c)
 	}
 	c.Input = nil
@@ -254,12 +254,12 @@ func TestJSON(t *testing.T) {
 	}
 }
 
-// TestDecode: settings that are not named stay, units may be written, and what cannot be
+// TestDecode: settings that are not named stay, units and earlier names may be written, and what cannot be
 // read is told with its key.
 func TestDecode(t *testing.T) {
 	c := defaults()
-	if err := setting.Decode([]byte(`{"read_ahead": "1.5GB", "timeout": "5m", "input": "a,b"}`),
-		c.settings()); err != nil {
+	if err := setting.Decode([]byte(`{"read_ahead": "1.5GB", "wait": "5m", "input": "a,b", "gone": {}}`),
+		c.settings(), map[string]string{"wait": "timeout", "gone": ""}); err != nil {
 		t.Fatal(err)
 	}
 	if c.ReadAhead != 1_500_000_000 || c.Timeout != 300 || !slices.Equal(c.Input, []string{"a", "b"}) || c.Depth != 3 {
@@ -279,7 +279,7 @@ func TestDecode(t *testing.T) {
 		`[]`:                           "json: cannot unmarshal array into Go value of type map[string]json.RawMessage",
 		`{"name": "` + "\xff" + `", "`: "unexpected end of JSON input",
 	} {
-		if err := setting.Decode([]byte(text), c.settings()); err == nil || err.Error() != want {
+		if err := setting.Decode([]byte(text), c.settings(), nil); err == nil || err.Error() != want {
 			t.Errorf("%s: %v, want %s", text, err, want)
 		}
 	}

@@ -81,8 +81,8 @@ func (c *DriftLimits) Settings() []setting.Setting {
 // Validate returns all faults at once, each with the name of its flag.
 func (c *Drift) Validate() error {
 	faults := append(setting.Faults(c.Settings()), c.conflicts()...)
-	if c.Against != "" && (len(c.Input) > 0 || c.Schema != "" || c.Key != "") {
-		faults = append(faults, errors.New("--against compares the training rows of two runs: leave out --input, --schema and --key"))
+	if c.Against != "" && (len(c.Input) > 0 || c.ContractFile != "" || c.Key != "") {
+		faults = append(faults, errors.New("--against compares the training rows of two runs: leave out --input, --contract and --key"))
 	}
 	return usage.All(faults)
 }

@@ -85,7 +85,7 @@ func (c Evaluate) MarshalJSON() ([]byte, error) { return setting.Encode(&c, c.Se
 
 // UnmarshalJSON reads settings by the names of their flags. Absent settings stay unchanged; unknown
 // names are refused.
-func (c *Evaluate) UnmarshalJSON(b []byte) error { return setting.Decode(b, c.Settings()) }
+func (c *Evaluate) UnmarshalJSON(b []byte) error { return setting.Decode(b, c.Settings(), nil) }
 
 // Validate returns all faults at once, each with the name of its flag.
 func (c *Evaluate) Validate() error {
@@ -111,9 +111,9 @@ func (c *Evaluate) conflictsOfPredictions() []error {
 		}
 		return faults
 	}
-	if c.Model != "" || c.Against != "" || len(c.Input)+len(c.Slice) > 0 || c.Schema != "" || c.DropNullLabels {
+	if c.Model != "" || c.Against != "" || len(c.Input)+len(c.Slice) > 0 || c.ContractFile != "" || c.DropNullLabels {
 		faults = append(faults, errors.New("--predictions are measured as they are: leave out --model, --against, --input, "+
-			"--slice, --schema and --drop_null_labels"))
+			"--slice, --contract and --drop_null_labels"))
 	}
 	return append(faults, faultsOfDate(c.Date)...)
 }

@@ -7,9 +7,9 @@ import (
 	"github.com/espalier-ml/espalier/io/usage"
 )
 
-// InferSchema is the configuration of the inference of a contract. Settings declares what each field
+// InferContract is the configuration of the inference of a contract. Settings declares what each field
 // means; docs/settings.md lists that. The files are arguments, not settings.
-type InferSchema struct {
+type InferContract struct {
 	Input  []string // URLs, globs
 	Label  string   // column; empty: one with a usual name
 	Ignore []string // columns
@@ -18,11 +18,13 @@ type InferSchema struct {
 	StorageConfig
 }
 
-// DefaultInferSchema writes no file.
-func DefaultInferSchema() InferSchema { return InferSchema{StorageConfig: DefaultStorageConfig()} }
+// DefaultInferContract writes no file.
+func DefaultInferContract() InferContract {
+	return InferContract{StorageConfig: DefaultStorageConfig()}
+}
 
 // Settings declares the settings of an inference, which set the fields of c.
-func (c *InferSchema) Settings() []setting.Setting {
+func (c *InferContract) Settings() []setting.Setting {
 	run := setting.In(setting.Run, []setting.Setting{
 		{
 			Name: "output", Value: setting.Text(&c.Output),
@@ -40,13 +42,13 @@ func (c *InferSchema) Settings() []setting.Setting {
 }
 
 // Validate returns all faults at once, each with the name of its flag.
-func (c *InferSchema) Validate() error {
+func (c *InferContract) Validate() error {
 	faults := setting.Faults(c.Settings())
 	if len(faults) > 0 {
 		return usage.All(faults)
 	}
 	if len(c.Input) == 0 {
-		return usage.Errorf("which files? name Parquet files, globs or folders: espalier infer_schema 'data/*.parquet'")
+		return usage.Errorf("which files? name Parquet files, globs or folders: espalier contract 'data/*.parquet'")
 	}
 	return nil
 }

@@ -158,7 +158,7 @@ func (c Predict) MarshalJSON() ([]byte, error) { return setting.Encode(&c, c.Set
 
 // UnmarshalJSON reads settings by the names of their flags. Others stay as they are;
 // unknown names are refused.
-func (c *Predict) UnmarshalJSON(b []byte) error { return setting.Decode(b, c.Settings()) }
+func (c *Predict) UnmarshalJSON(b []byte) error { return setting.Decode(b, c.Settings(), nil) }
 
 // Validate returns all faults at once, each with the name of its flag.
 func (c *Predict) Validate() error {

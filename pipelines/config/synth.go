@@ -76,7 +76,7 @@ func (c Synth) MarshalJSON() ([]byte, error) { return setting.Encode(&c, c.Setti
 
 // UnmarshalJSON reads settings by the names of their flags. Others stay as they are;
 // unknown names are refused.
-func (c *Synth) UnmarshalJSON(b []byte) error { return setting.Decode(b, c.Settings()) }
+func (c *Synth) UnmarshalJSON(b []byte) error { return setting.Decode(b, c.Settings(), nil) }
 
 // Validate returns all faults at once, each with the name of its flag.
 func (c *Synth) Validate() error {

@@ -401,11 +401,14 @@ func (c Train) MarshalJSON() ([]byte, error) { return setting.Encode(&c, c.Setti
 // UnmarshalJSON reads settings by the names of their flags. Absent settings stay unchanged; unknown
 // names are refused, except the names in the manifests of earlier versions.
 func (c *Train) UnmarshalJSON(b []byte) error {
-	return setting.Decode(b, c.Settings(), earlierSettings()...)
+	return setting.Decode(b, c.Settings(), earlierSettings())
 }
 
-// earlierSettings lists settings of earlier versions that a run does not depend on.
-func earlierSettings() []string { return []string{"rows", "object_cache"} }
+// earlierSettings returns the names of settings by their names in manifests of earlier versions; empty: a run does not
+// depend on the setting.
+func earlierSettings() map[string]string {
+	return map[string]string{"rows": "", "object_cache": "", "schema": "contract"}
+}
 
 // DefaultTrain returns the preset "default" of settings.Default, on files.
 func DefaultTrain() Train {

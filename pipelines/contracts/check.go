@@ -29,7 +29,7 @@ type Checker struct {
 	KeepRows bool     // refused rows stay
 }
 
-// Enforce reads the contract of --schema, if there is one, and checks rows against it.
+// Enforce reads the file of --contract, if there is one, and checks rows against it.
 func (k *Checker) Enforce(ctx context.Context, in *source.Input) (*source.Input, error) {
 	var err error
 	if k.Contract, err = Read(ctx, k.Settings); err != nil || k.Contract == nil {
@@ -46,7 +46,7 @@ const told = 1000
 // contract. If they are more than --max_rejects, or if a share or mean is out of its bounds, it returns a
 // *dataset.DataError. The file of --rejects lists the rows in either case.
 func (k *Checker) Check(ctx context.Context, in *source.Input) (*source.Input, error) {
-	if err := structure(k.Contract, in, k.Settings.Schema, k.Lax); err != nil {
+	if err := structure(k.Contract, in, k.Settings.ContractFile, k.Lax); err != nil {
 		return nil, err
 	}
 	bounds, columns, err := k.bounds(in)
@@ -132,7 +132,7 @@ func (k *Checker) judge(in *source.Input, found *checking.Checked, columns []*co
 	return &dataset.DataError{
 		File: first.File, RowGroup: &first.RowGroup, Column: column.Name, Value: first.Value,
 		Problem: fmt.Sprintf("row %d: %s; %d of %d rows break the contract %s, at most %d may", first.Row,
-			expected(column, first.Reason), found.Refused, found.Rows, k.Settings.Schema, k.Settings.MaxRejects),
+			expected(column, first.Reason), found.Refused, found.Rows, k.Settings.ContractFile, k.Settings.MaxRejects),
 		Hint: see,
 	}
 }
@@ -160,7 +160,7 @@ func (k *Checker) judgeColumn(
 	fault := func(what string, is float64, key string, bound float64) error {
 		return &dataset.DataError{
 			File: in.Files[in.FileWith(column.Name)].URL, Column: column.Name,
-			Problem: fmt.Sprintf("%s is %.6g, want %s %.6g of the contract %s", what, is, key, bound, k.Settings.Schema),
+			Problem: fmt.Sprintf("%s is %.6g, want %s %.6g of the contract %s", what, is, key, bound, k.Settings.ContractFile),
 			Hint:    "find out what has changed in the data, or change the contract",
 		}
 	}
@@ -191,7 +191,7 @@ func (k *Checker) warn(found *checking.Checked, bounds []checking.Bounds) {
 		fate = "are scored like all rows"
 	}
 	k.Driver.Reporter.Warn(fmt.Sprintf("%d of %d rows break the contract %s and %s: the first is row %d of row group %d "+
-		"in %s (%s: %s)", found.Refused, found.Rows, k.Settings.Schema, fate, first.Row, first.RowGroup, first.File,
+		"in %s (%s: %s)", found.Refused, found.Rows, k.Settings.ContractFile, fate, first.Row, first.RowGroup, first.File,
 		bounds[first.Column].Column, first.Reason))
 }
 

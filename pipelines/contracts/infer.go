@@ -25,7 +25,7 @@ import (
 )
 
 // Infer reads all rows and describes the columns in a contract, in YAML.
-func Infer(ctx context.Context, c config.InferSchema, reporter engine.Reporter) (text []byte, err error) {
+func Infer(ctx context.Context, c config.InferContract, reporter engine.Reporter) (text []byte, err error) {
 	setup := session.Setup{Check: c.Validate, Storage: c.StorageConfig}
 	err = session.Run(ctx, &setup, reporter, func(ctx context.Context, s *session.Session) error {
 		text, err = infer(ctx, s, &c)
@@ -34,7 +34,7 @@ func Infer(ctx context.Context, c config.InferSchema, reporter engine.Reporter) 
 	return text, err
 }
 
-func infer(ctx context.Context, s *session.Session, c *config.InferSchema) (text []byte, err error) {
+func infer(ctx context.Context, s *session.Session, c *config.InferContract) (text []byte, err error) {
 	in, err := s.OpenInput(ctx, c.Input)
 	if err != nil {
 		return nil, err
@@ -58,7 +58,7 @@ func infer(ctx context.Context, s *session.Session, c *config.InferSchema) (text
 
 // inferring is a single inference.
 type inferring struct {
-	config  *config.InferSchema
+	config  *config.InferContract
 	session *session.Session
 	input   *source.Input
 	unread  map[string]string // why columns are not read
@@ -69,7 +69,7 @@ func (i *inferring) head(c *contract.Contract) []string {
 	lines := []string{
 		fmt.Sprintf("What the columns of %s are, inferred from %d rows. Edit this file, then check rows against it:",
 			strings.Join(i.config.Input, ", "), i.input.Rows),
-		"  espalier train --schema FILE ..., and so do predict and evaluate.",
+		"  espalier train --contract FILE ..., and so do predict and evaluate.",
 		"role: feature, label, weight, key or ignored. A row is refused if its value is below min, above max, missing",
 		"where max_missing is 0, or not listed where max_unlisted is 0. Shares and means are checked over all rows.",
 	}

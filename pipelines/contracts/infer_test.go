@@ -52,7 +52,7 @@ func rows(t *testing.T) string {
 // TestInfer: types, roles, ranges, values and shares are inferred from the rows, with some
 // tolerance.
 func TestInfer(t *testing.T) {
-	c := config.DefaultInferSchema()
+	c := config.DefaultInferContract()
 	c.Input = []string{rows(t)}
 	text, err := contracts.Infer(t.Context(), c, nil)
 	if err != nil {
@@ -104,7 +104,7 @@ func TestInferGoesOn(t *testing.T) {
 		blob[i], price[i], day[i] = "a\xff", strconv.Itoa(i)+".5", "0"+strconv.Itoa(i%9+1)+"/12/2024"
 		late[i] = 1<<53 + int64(i)
 	}
-	c := config.DefaultInferSchema()
+	c := config.DefaultInferContract()
 	c.Input = []string{filepath.Join(t.TempDir(), "rows.parquet")}
 	err := parquetio.Write(t.Context(), objectstore.New(), c.Input[0], []parquetio.WriteColumn{
 		{Name: "class", Values: class},
@@ -143,15 +143,15 @@ func TestInferGoesOn(t *testing.T) {
 func TestInferRefuses(t *testing.T) {
 	url := rows(t)
 	for name, bad := range map[string]struct {
-		change func(*config.InferSchema)
+		change func(*config.InferContract)
 		want   string
 	}{
-		"no files":   {func(c *config.InferSchema) { c.Input = nil }, "which files?"},
-		"no label":   {func(c *config.InferSchema) { c.Label = "colour" }, `"color"`},
-		"no classes": {func(c *config.InferSchema) { c.Label = "key" }, "200 values"},
-		"a file":     {func(c *config.InferSchema) { c.Output = url }, "--output"},
+		"no files":   {func(c *config.InferContract) { c.Input = nil }, "which files?"},
+		"no label":   {func(c *config.InferContract) { c.Label = "colour" }, `"color"`},
+		"no classes": {func(c *config.InferContract) { c.Label = "key" }, "200 values"},
+		"a file":     {func(c *config.InferContract) { c.Output = url }, "--output"},
 	} {
-		c := config.DefaultInferSchema()
+		c := config.DefaultInferContract()
 		c.Input = []string{url}
 		bad.change(&c)
 		if _, err := contracts.Infer(t.Context(), c, nil); err == nil || !strings.Contains(err.Error(), bad.want) {

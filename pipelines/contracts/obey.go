@@ -15,20 +15,20 @@ import (
 // maxBytes is the greatest size of a contract.
 const maxBytes = 64 << 20
 
-// Read reads the contract of --schema, unless it has already been read, so that all work of a run
+// Read reads the file of --contract, unless it has already been read, so that all work of a run
 // uses the same contract; nil if there is no contract.
 func Read(ctx context.Context, settings *config.Contract) (*contract.Contract, error) {
-	url := settings.Schema
+	url := settings.ContractFile
 	if url == "" || settings.Obeyed != nil {
 		return settings.Obeyed, nil
 	}
 	b, err := source.Process.Store.ReadAll(ctx, url, maxBytes)
 	if err != nil {
-		return nil, usage.Errorf("--schema: %v", err)
+		return nil, usage.Errorf("--contract: %v", err)
 	}
 	c, err := contract.Decode(b)
 	if err != nil {
-		return nil, usage.Errorf("--schema %s: %v", url, err)
+		return nil, usage.Errorf("--contract %s: %v", url, err)
 	}
 	settings.Obeyed = c
 	return c, nil
@@ -59,7 +59,7 @@ func obey(c *contract.Contract, t *config.Train) {
 // ObeyColumns checks the columns of the input. If the contract demands it, columns that it does not
 // list are left out.
 func ObeyColumns(c *contract.Contract, in *source.Input, t *config.Train) error {
-	if err := structure(c, in, t.Schema, nil); err != nil {
+	if err := structure(c, in, t.ContractFile, nil); err != nil {
 		return err
 	}
 	for i := range in.Columns { // an index that the contract calls a feature is a feature
@@ -78,7 +78,7 @@ func ObeyColumns(c *contract.Contract, in *source.Input, t *config.Train) error 
 	return nil
 }
 
-// ReadAndObey reads the contract of --schema, and copies its roles to settings that are not set.
+// ReadAndObey reads the file of --contract, and copies its roles to settings that are not set.
 func ReadAndObey(ctx context.Context, t *config.Train) error {
 	c, err := Read(ctx, &t.Contract)
 	if err == nil && c != nil {

@@ -13,10 +13,10 @@ import (
 // copies of its settings have what was read.
 func TestReadOnce(t *testing.T) {
 	var c config.Train
-	c.Schema = filepath.Join(t.TempDir(), "contract.yaml")
+	c.ContractFile = filepath.Join(t.TempDir(), "contract.yaml")
 	write := func(label string) {
 		text := "format: espalier/contract\nversion: 1\ncolumns:\n- {name: " + label + ", type: text, role: label}\n"
-		if err := os.WriteFile(c.Schema, []byte(text), 0o600); err != nil {
+		if err := os.WriteFile(c.ContractFile, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -16,11 +16,11 @@ import (
 // training and of the gate, and listed. Another contract makes another run of the day.
 func TestContract(t *testing.T) {
 	c := newConfig(t)
-	c.Train.Label, c.Train.Schema, c.Train.MaxRejects = "", filepath.Join(t.TempDir(), "contract.yaml"), 300
+	c.Train.Label, c.Train.ContractFile, c.Train.MaxRejects = "", filepath.Join(t.TempDir(), "contract.yaml"), 300
 	write := func(most string) {
 		text := "format: espalier/contract\nversion: 1\ncolumns:\n" +
 			"- {name: x, type: number, role: feature, min: 0, max: " + most + "}\n- {name: class, type: text, role: label}\n"
-		if err := os.WriteFile(c.Train.Schema, []byte(text), 0o600); err != nil {
+		if err := os.WriteFile(c.Train.ContractFile, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}

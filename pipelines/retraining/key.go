@@ -51,7 +51,7 @@ func (w *work) named(ctx context.Context) (map[string]any, error) {
 	if err != nil {
 		return nil, err
 	}
-	named := map[string]any{"schema": obeyed, "costs": costs, "classes": classes.Digests()}
+	named := map[string]any{"contract": obeyed, "costs": costs, "classes": classes.Digests()}
 	if c.CutsFrom != "" {
 		if named["cuts_from"], err = source.ReadCuts(ctx, w.files.Store, "cuts_from", c.CutsFrom); err != nil {
 			return nil, err

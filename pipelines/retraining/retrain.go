@@ -255,7 +255,7 @@ func (w *work) train(ctx context.Context) error {
 	if w.attempt.Mode == config.ModeRefit {
 		c.Refit = w.url(w.attempt.Before)
 	}
-	if c.Schema != "" {
+	if c.ContractFile != "" {
 		c.Rejects = w.rejects(w.attempt.Run)
 	}
 	r, err := pipelines.Train(ctx, c, w.reporter)

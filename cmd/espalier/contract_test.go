@@ -7,17 +7,17 @@ import (
 	"testing"
 )
 
-// TestInferSchema infers a contract of the columns of imported rows, trains by it without --label, and is
+// TestContract infers a contract of the columns of imported rows, trains by it without --label, and is
 // told of rows that break it.
-func TestInferSchema(t *testing.T) {
+func TestContract(t *testing.T) {
 	folder := t.TempDir()
 	at := func(name string) string { return filepath.Join(folder, name) }
 	if err := os.WriteFile(at("letters.csv"), []byte(letters()), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	espalier(t, "import", at("letters.csv"), "--output", at("data")).wants(t, 0)
-	espalier(t, "infer_schema", at("data")).wants(t, 0)
-	o := espalier(t, "infer_schema", at("data"), "--output", at("contract.yaml"))
+	espalier(t, "contract", at("data")).wants(t, 0)
+	o := espalier(t, "contract", at("data"), "--output", at("contract.yaml"))
 	o.wants(t, 0)
 	b, err := os.ReadFile(at("contract.yaml"))
 	if err != nil {
@@ -32,8 +32,8 @@ func TestInferSchema(t *testing.T) {
 			t.Errorf("no %q in\n%s", part, text)
 		}
 	}
-	espalier(t, "infer_schema", at("data"), "--output", at("contract.yaml")).wants(t, 2, "contract.yaml")
-	train := []string{"train", "--input", at("data"), "--schema", at("contract.yaml"), "--output"}
+	espalier(t, "contract", at("data"), "--output", at("contract.yaml")).wants(t, 2, "contract.yaml")
+	train := []string{"train", "--input", at("data"), "--contract", at("contract.yaml"), "--output"}
 	espalier(t, append(train, at("run"))...).wants(t, 0)
 
 	narrow := strings.Replace(text, "    max: 29\n", "    max: 18\n", 1) // of x, from 0.5 to 19.5
@@ -52,6 +52,6 @@ func TestInferSchema(t *testing.T) {
 		t.Error(err)
 	}
 	espalier(t, append(train, at("fewer"), "--max_rejects", "30")...).wants(t, 0, "30 of 300 rows break the contract")
-	espalier(t, append(train, at("x"), "--schema", "")...).wants(t, 2, "--label")
-	espalier(t, append(train, at("x"), "--schema", "", "--max_rejects", "3", "--label", "class")...).wants(t, 2, "--schema")
+	espalier(t, append(train, at("x"), "--contract", "")...).wants(t, 2, "--label")
+	espalier(t, append(train, at("x"), "--contract", "", "--max_rejects", "3", "--label", "class")...).wants(t, 2, "--contract")
 }
