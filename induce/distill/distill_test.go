@@ -91,15 +91,10 @@ func TestRecountSome(t *testing.T) {
 // checkCounts compares the rows of leaves with the objects that reach them.
 func checkCounts(t *testing.T, m *tree.Tree, o *dataset.Objects) {
 	t.Helper()
-	counts := tree.NewMultiRouter([]*tree.Tree{m}).NewCounts()
-	all := make([]int32, o.Len())
-	for i := range all {
-		all[i] = int32(i)
-	}
-	counts.AddSome(o, all)
+	counts := m.CountObjects(o)
 	for i := range m.Nodes {
-		if n := &m.Nodes[i]; n.Leaf() && counts.Tree(0).Rows[i] != n.Rows {
-			t.Errorf("leaf %d has %d rows, and %d reach it", i, n.Rows, counts.Tree(0).Rows[i])
+		if n := &m.Nodes[i]; n.Leaf() && counts.Rows[i] != n.Rows {
+			t.Errorf("leaf %d has %d rows, and %d reach it", i, n.Rows, counts.Rows[i])
 		}
 	}
 }

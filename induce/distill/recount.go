@@ -37,7 +37,9 @@ func (r *recounter) node(n, made *induce.Node, ids []int32, path *induce.Path) *
 		made.Stopped, made.Raw = n.Stopped, apportion(n.Raw, made.Weight)
 		return made
 	}
-	parts := r.deal(n, ids)
+	parts := n.Test.Partition(
+		&r.objects.Codes[n.Test.Feature], r.columns[n.Test.Feature].Codes-1, n.Outcomes, ids, make([]int32, len(ids)),
+	)
 	var reached []int
 	for child, part := range parts {
 		if len(part) > 0 {
@@ -60,20 +62,6 @@ func (r *recounter) node(n, made *induce.Node, ids []int32, path *induce.Path) *
 		made.Children[i] = r.node(n.Children[child], made.Children[i], parts[child], below)
 	}
 	return made
-}
-
-// deal returns the numbers of the objects of each child.
-func (r *recounter) deal(n *induce.Node, ids []int32) [][]int32 {
-	codes, missing := &r.objects.Codes[n.Test.Feature], r.columns[n.Test.Feature].Codes-1
-	parts := make([][]int32, len(n.Children))
-	for _, id := range ids {
-		outcome := n.Test.Outcome(codes.At(int(id)), missing)
-		if n.Outcomes != nil {
-			outcome = slices.Index(n.Outcomes, int32(outcome))
-		}
-		parts[outcome] = append(parts[outcome], id)
-	}
-	return parts
 }
 
 // counted returns a node with the counts of the objects, and nothing else set.

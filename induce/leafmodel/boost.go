@@ -37,13 +37,14 @@ func Boost(
 	values, list := codeValues(features), make([]*boosting, len(trees))
 	for i := range trees {
 		b := &boosting{
-			walk: walk{objects, features, trees[i : i+1]}, options: o, models: slices.Clone(models[i]),
+			walk: newWalk(objects, features, trees[i:i+1]), options: o, models: slices.Clone(models[i]),
 			width: portable.Scores(objects.Classes),
 		}
 		b.begin(values)
 		list[i] = b
 	}
-	same := newSubtrees(&walk{objects, features, trees}, func(m member) *Model { return list[m.tree].start(m.node) })
+	all := newWalk(objects, features, trees)
+	same := newSubtrees(&all, func(m member) *Model { return list[m.tree].start(m.node) })
 	// More goroutines than workers, as one may wait for a booster that another fits.
 	parallel.Each(len(trees), 2*workers, func(i int) {
 		b := list[i]

@@ -42,7 +42,7 @@ func TestCoded(t *testing.T) {
 	for _, classes := range []int{2, 3, 4} {
 		t.Run(fmt.Sprintf("classes=%d", classes), func(t *testing.T) {
 			o, features := codedObjects(classes, 3000)
-			f := &fitter{walk: walk{o, features, nil}, options: Options{Ridge: 3}, scores: classes, scale: 1, bound: bound}
+			f := &fitter{walk: walk{objects: o, features: features}, options: Options{Ridge: 3}, scores: classes, scale: 1, bound: bound}
 			if f.scores == 2 {
 				f.scores = 1
 			}
@@ -84,7 +84,7 @@ func compareLayers(t *testing.T, got, want *layer) {
 // BenchmarkBroad fits a broad node to many sets of features, as the leaves below ask for them.
 func BenchmarkBroad(b *testing.B) {
 	o, features := codedObjects(2, 16000)
-	f := &fitter{walk: walk{o, features, nil}, options: Options{Ridge: 3}, scores: 1, scale: 1, bound: bound}
+	f := &fitter{walk: walk{objects: o, features: features}, options: Options{Ridge: 3}, scores: 1, scale: 1, bound: bound}
 	root := &broad{layer: &layer{objects: o.Len(), intercept: make([]float64, 1)}}
 	for id := range int32(o.Len()) {
 		root.ids = append(root.ids, id)

@@ -49,11 +49,7 @@ func newSubtrees(w *walk, start func(leaf member) *Model) *subtrees {
 		}
 		for _, alike := range inner {
 			for at := range w.node(alike[0]).Branches {
-				below := make([]member, len(alike))
-				for i, m := range alike {
-					below[i] = member{m.tree, w.node(m).Branches[at].Child}
-				}
-				number(below)
+				number(w.below(alike, at))
 			}
 			known := make(map[string]int)
 			for _, m := range alike {
@@ -70,10 +66,7 @@ func newSubtrees(w *walk, start func(leaf member) *Model) *subtrees {
 			}
 		}
 	}
-	roots := make([]member, len(w.trees))
-	for i := range roots {
-		roots[i].tree = i
-	}
+	roots, _ := w.roots()
 	number(roots)
 	return s
 }

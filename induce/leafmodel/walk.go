@@ -6,7 +6,6 @@ import (
 
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/parallel"
-	"github.com/espalier-ml/espalier/induce/split"
 	"github.com/espalier-ml/espalier/induce/tree"
 )
 
@@ -16,6 +15,15 @@ type walk struct {
 	objects  *dataset.Objects
 	features []dataset.Feature
 	trees    []*tree.Tree
+	routers  []*tree.Router // by tree
+}
+
+func newWalk(objects *dataset.Objects, features []dataset.Feature, trees []*tree.Tree) walk {
+	w := walk{objects: objects, features: features, trees: trees}
+	for _, t := range trees {
+		w.routers = append(w.routers, t.Router())
+	}
+	return w
 }
 
 // member is a node of a tree.
@@ -55,79 +63,20 @@ func (w *walk) node(m member) *tree.Node { return &w.trees[m.tree].Nodes[m.node]
 // children calls visit for each child of members with the same test, with the child's part of
 // the objects.
 func (w *walk) children(members []member, ids []int32, visit func(members []member, ids []int32)) {
-	n := w.node(members[0])
-	for at, part := range w.parts(n, ids) {
-		child := make([]member, len(members))
-		for i, m := range members {
-			child[i] = member{m.tree, w.node(m).Branches[at].Child}
-		}
-		visit(child, part)
-	}
+	first := members[0]
+	w.routers[first.tree].Divide(first.node, w.objects, ids, make([]int32, len(ids)), func(child int, part []int32) {
+		at := slices.IndexFunc(w.node(first).Branches, func(b tree.Branch) bool { return b.Child == child })
+		visit(w.below(members, at), part)
+	})
 }
 
-// parts returns the objects of each branch of a node, in the order that they have.
-func (w *walk) parts(n *tree.Node, ids []int32) [][]int32 {
-	f, codes := &w.features[n.Test.Feature], &w.objects.Codes[n.Test.Feature]
-	if n.Test.Kind == split.Multiway {
-		return partsByCode(n, f, codes, ids)
+// below returns the children of members with the same test, at a branch.
+func (w *walk) below(members []member, branch int) []member {
+	children := make([]member, len(members))
+	for i, m := range members {
+		children[i] = member{m.tree, w.node(m).Branches[branch].Child}
 	}
-	first, last := n.Test.Code, n.Test.Code+n.Test.Span // the codes of the yes branch
-	if n.Test.Kind == split.Threshold {
-		last = f.MissingCode() - 1
-	}
-	sorted, yes := make([]int32, len(ids)), 0
-	if codes.U8 != nil {
-		yes = partition(codes.U8, ids, uint8(first), uint8(last), sorted)
-	} else {
-		yes = partition(codes.U16, ids, uint16(first), uint16(last), sorted)
-	}
-	if n.Branches[0].Outcome == 1 {
-		return [][]int32{sorted[:yes], sorted[yes:]}
-	}
-	return [][]int32{sorted[yes:], sorted[:yes]}
-}
-
-// partition moves the objects whose codes are in [first, last] to the front of sorted, followed by
-// the remaining objects, and returns how many are at the front.
-func partition[C uint8 | uint16](codes []C, ids []int32, first, last C, sorted []int32) int {
-	sorted = sorted[:len(ids)]
-	front, back := 0, len(ids)-1
-	for _, id := range ids { // both places are free: a branch would be foreseen by no processor
-		sorted[front], sorted[back] = id, id
-		if codes[id]-first <= last-first {
-			front++
-		} else {
-			back--
-		}
-	}
-	slices.Reverse(sorted[front:])
-	return front
-}
-
-// partsByCode is parts for a multiway test.
-func partsByCode(n *tree.Node, f *dataset.Feature, codes *dataset.Codes, ids []int32) [][]int32 {
-	parts, branch := make([][]int32, len(n.Branches)), branches(n, f)
-	for _, id := range ids {
-		if at := branch[codes.At(int(id))]; at >= 0 {
-			parts[at] = append(parts[at], id)
-		}
-	}
-	return parts
-}
-
-// branches returns the index of the branch for each code of the feature of a multiway test, -1 for
-// none.
-func branches(n *tree.Node, f *dataset.Feature) []int16 {
-	to := make([]int16, f.Codes())
-	for code := range to {
-		to[code] = -1
-		for at, b := range n.Branches {
-			if code == b.Outcome || code == f.MissingCode() && b.Missing || code == f.OtherCode() && b.Other {
-				to[code] = int16(at)
-			}
-		}
-	}
-	return to
+	return children
 }
 
 // workerPool is goroutines that take parts of a walk.

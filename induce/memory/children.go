@@ -87,15 +87,16 @@ func (g *grower) children(o *openNode, by *choice, last bool, w *workspace) []*o
 	b := &block{order: w.numbers.get(o.objects)}
 	g.held.Add(4 * int64(len(b.order)))
 	b.users.Store(int32(len(children)))
-	from := 0
+	parts := by.test.Partition(
+		o.table.counters[by.test.Feature].Codes, g.Columns[by.test.Feature].Codes-1, by.outcomes, o.order, b.order,
+	)
 	for i, c := range by.cells {
 		child := &openNode{table: o.table, block: b, varied: o.varied, n: make([]int64, len(o.n)), m: make([]int64, len(o.n))}
 		for k := range child.n {
 			child.n[k], child.m[k] = c[2*k], c[2*k+1]
 			child.objects += int(c[2*k])
 		}
-		child.order = b.order[from : from+child.objects]
-		from += child.objects
+		child.order = parts[i]
 		children[i] = child
 		child.members = make([]member, len(by.members))
 		for j, m := range by.members {
@@ -108,65 +109,9 @@ func (g *grower) children(o *openNode, by *choice, last bool, w *workspace) []*o
 	for i, child := range children {
 		child.Place = induce.Place{Depth: o.Depth + 1, Path: o.Path.Below(by.test, i)}
 	}
-	g.partition(o, by, children, w)
 	slices.SortStableFunc(children, func(a, b *openNode) int { return a.objects - b.objects })
 	g.inherit(o, children, last, w)
 	return children
-}
-
-// partition writes the numbers of the objects of each outcome to the outcome's child, in their order.
-func (g *grower) partition(o *openNode, by *choice, children []*openNode, w *workspace) {
-	codes, t := o.table.counters[by.test.Feature].Codes, by.test
-	if t.Kind == split.Multiway {
-		next := make([]int, len(children))
-		for i, code := range by.outcomes {
-			w.childOf[code] = int32(i)
-		}
-		for i := range o.objects {
-			id := o.at(i)
-			to := w.childOf[codes.At(int(id))]
-			children[to].order[next[to]] = id
-			next[to]++
-		}
-		return
-	}
-	from, width := t.Code, t.Span+1
-	if t.Kind == split.Threshold { // the last code means missing, which has outcome 0
-		width = g.Columns[t.Feature].Codes - 1 - from
-	}
-	if codes.U8 != nil {
-		part(codes.U8, o, children[0].order, children[1].order, from, width)
-	} else {
-		part(codes.U16, o, children[0].order, children[1].order, from, width)
-	}
-}
-
-// part divides the objects between the outcomes of a test. An object has outcome 1 (yes) if its
-// code is in [from, from+width).
-func part[T uint8 | uint16](codes []T, o *openNode, no, yes []int32, from, width int) {
-	if o.order == nil {
-		at, n := 0, 0
-		for i, code := range codes[:o.objects] {
-			if uint(int(code)-from) < uint(width) {
-				yes[at] = int32(i)
-				at++
-			} else {
-				no[n] = int32(i)
-				n++
-			}
-		}
-		return
-	}
-	at, n := 0, 0
-	for _, id := range o.order {
-		if uint(int(codes[id])-from) < uint(width) {
-			yes[at] = id
-			at++
-		} else {
-			no[n] = id
-			n++
-		}
-	}
 }
 
 // inherit makes the histograms of the children. If it costs less than counting, the histogram of

@@ -39,8 +39,6 @@ type workspace struct {
 	classOf                 []uint16
 	weightOf                []int64
 	shares                  []induce.Share
-
-	childOf []int32 // child by code, for multiway tests
 }
 
 // newWorkspaces returns a workspace for each worker.
@@ -52,7 +50,7 @@ func newWorkspaces(columns []split.Column, classes, workers int) []*workspace {
 	ws := make([]*workspace, max(1, workers))
 	for i := range ws {
 		ws[i] = &workspace{
-			loaded: -1, seen: make([]uint64, (codes+63)/64), numberOf: make([]uint16, classes), childOf: make([]int32, codes),
+			loaded: -1, seen: make([]uint64, (codes+63)/64), numberOf: make([]uint16, classes),
 		}
 	}
 	return ws

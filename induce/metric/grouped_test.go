@@ -50,16 +50,12 @@ func visits(r *rand.Rand, patients, each int) *dataset.Objects {
 
 // measured returns the metrics of a tree on objects.
 func measured(t *tree.Tree, o *dataset.Objects) metric.Metrics {
-	counts := tree.NewMultiRouter([]*tree.Tree{t}).NewCounts()
-	counts.Add(o)
-	return *metric.OfLeaves(t, counts.Tree(0), 1)
+	return *metric.OfLeaves(t, t.CountObjects(o), 1)
 }
 
 // measuredByGroup is measured with the groups of the objects.
 func measuredByGroup(t *tree.Tree, o *dataset.Objects) metric.Metrics {
-	counts := tree.NewMultiRouter([]*tree.Tree{t}).NewCounts()
-	counts.Add(o)
-	one := counts.Tree(0)
+	one := t.CountObjects(o)
 	one.Groups = t.CountGroups(o, true)
 	return *metric.OfLeaves(t, one, 1)
 }

@@ -72,21 +72,17 @@ func (m *InMemory) Train(ctx context.Context) (*tree.Tree, *Competition, error) 
 
 // candidates returns the grown trees, with the counts of each part's rows at their leaves.
 func (m *InMemory) candidates(roots []*induce.Node, members []grid.Member, c *Chooser) []frontier.Candidate {
-	trees, list := make([]*tree.Tree, len(roots)), make([]frontier.Candidate, len(roots))
+	list := make([]frontier.Candidate, len(roots))
 	for i, root := range roots {
-		trees[i] = c.Model(root, i)
-		list[i] = frontier.NewCandidate(trees[i], members[i].Params)
+		list[i] = frontier.NewCandidate(c.Model(root, i), members[i].Params)
 	}
 	parts := []dataset.Part{dataset.Validation, dataset.Test}
 	if c.Transfer != nil { // trees have the soft weights of their training rows, not the labels
 		parts = append(parts, dataset.Train)
 	}
-	router := tree.NewMultiRouter(trees)
-	for _, part := range parts {
-		counts := router.NewCounts()
-		counts.Add(m.Parts[part])
-		for i := range list {
-			list[i].Counts[part] = counts.Tree(i)
+	for i := range list {
+		for _, part := range parts {
+			list[i].Counts[part] = list[i].Tree.CountObjects(m.Parts[part])
 		}
 	}
 	return list

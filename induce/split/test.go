@@ -1,5 +1,11 @@
 package split
 
+import (
+	"slices"
+
+	"github.com/espalier-ml/espalier/induce/dataset"
+)
+
 // Test is a question on one feature. Two-outcome tests number their outcomes 0
 // (no) and 1 (yes); the outcomes of a multiway test are the feature's codes.
 type Test struct {
@@ -26,6 +32,32 @@ func (t *Test) Outcome(code, missing int) int {
 		}
 	}
 	return 0
+}
+
+// Yes returns the codes of outcome 1 of a two-outcome test: from low to low+span.
+func (t *Test) Yes(missing int) (low, span uint32) {
+	if t.Kind == Threshold {
+		return uint32(t.Code), uint32(missing - 1 - t.Code)
+	}
+	return uint32(t.Code), uint32(t.Span)
+}
+
+// Partition sorts objects by their outcomes, given the codes of the test's feature: the parts of into that it
+// returns have the objects of ids with each outcome, in the order of ids. outcomes has the codes of a multiway
+// test, ascending; objects with other codes are in no part. ids and into are as for dataset.Codes.Partition.
+func (t *Test) Partition(codes *dataset.Codes, missing int, outcomes, ids, into []int32) [][]int32 {
+	if t.Kind != Multiway {
+		low, span := t.Yes(missing)
+		no := codes.Partition(ids, into, low, span)
+		return [][]int32{into[:no:no], into[no:]}
+	}
+	return codes.Deal(ids, into, len(outcomes)+1, func(code int) int {
+		at, found := slices.BinarySearch(outcomes, int32(code))
+		if !found {
+			return len(outcomes)
+		}
+		return at
+	})[:len(outcomes)]
 }
 
 // Parts are the three parts of a score and the score itself.

@@ -47,6 +47,22 @@ func (c *LeafCounts) Count(leaf int, o *dataset.Objects, i int) {
 	}
 }
 
+// CountAll adds objects to the leaves that they reach. r is the tree's router.
+func (c *LeafCounts) CountAll(r *Router, o *dataset.Objects) {
+	r.Leaves(o, func(leaf int, ids []int32) {
+		for _, id := range ids {
+			c.Count(leaf, o, int(id))
+		}
+	})
+}
+
+// CountObjects counts objects by leaf and true class.
+func (t *Tree) CountObjects(o *dataset.Objects) *LeafCounts {
+	c := t.NewLeafCounts()
+	c.CountAll(t.Router(), o)
+	return c
+}
+
 // Encode returns the counts as varints: for each leaf its rows, then how many classes
 // have weight, then these classes with their weights. A class is written as its
 // distance from the class before.

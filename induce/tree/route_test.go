@@ -1,7 +1,6 @@
 package tree_test
 
 import (
-	"bytes"
 	"encoding/json"
 	"math/rand/v2"
 	"slices"
@@ -153,45 +152,30 @@ func testRoutes(t *testing.T, f *file, values row, trees ...*tree.Tree) {
 	}
 }
 
-// TestMultiRouter: a router of several trees counts each object at the leaf to which the router of each tree
-// leads, also if trees are equal, begin with the same tests, or have many classes.
-func TestMultiRouter(t *testing.T) {
+// TestCountObjects: objects that pass a tree together are counted at the leaves that each of them reaches alone.
+func TestCountObjects(t *testing.T) {
 	for _, classes := range []int{3, 200} {
 		r := rand.New(rand.NewPCG(21, uint64(classes)))
-		var trees []*tree.Tree
 		for i, family := range []split.Family{split.Both, split.Multiways, split.Both, split.Thresholds, split.OneHot} {
 			tr := randomTree(rand.New(rand.NewPCG(uint64(i/3), 1)), family, 300+i)
 			tr.Label.Classes = make([]string, classes)
-			trees = append(trees, tr, tr)
-		}
-		o := dataset.NewObjects(dataset.NewLayout(trees[0].Features), classes, true, 0)
-		for range 5000 {
-			codes := make([]int, len(o.Codes))
-			for f := range codes {
-				codes[f] = r.IntN(trees[0].Features[f].Codes())
+			o := dataset.NewObjects(dataset.NewLayout(tr.Features), classes, true, 0)
+			for range 40000 {
+				codes := make([]int, len(o.Codes))
+				for f := range codes {
+					codes[f] = r.IntN(tr.Features[f].Codes())
+				}
+				first := r.IntN(classes - 1)
+				o.Append(codes, []dataset.ClassWeight{
+					{Class: uint16(first), Weight: 1 + r.Int64N(9)}, {Class: uint16(classes - 1), Weight: 1 + r.Int64N(9)},
+				}, r.Int64N(5))
 			}
-			first := r.IntN(classes - 1)
-			o.Append(codes, []dataset.ClassWeight{
-				{Class: uint16(first), Weight: 1 + r.Int64N(9)}, {Class: uint16(classes - 1), Weight: 1 + r.Int64N(9)},
-			}, r.Int64N(5))
-		}
-		some := []int32{4999, 7, 8, 300, 2}
-		counts := tree.NewMultiRouter(trees).NewCounts()
-		counts.Add(o)
-		counts.AddSome(o, some)
-		for at, tr := range trees {
 			want, router := tr.NewLeafCounts(), tr.Router()
 			for i := range o.Len() {
 				want.Count(router.Leaf(o, i), o, i)
 			}
-			for _, i := range some {
-				want.Count(router.Leaf(o, int(i)), o, int(i))
-			}
-			if diff := cmp.Diff(want, counts.Tree(at)); diff != "" {
-				t.Fatalf("%d classes, tree %d (-want +got):\n%s", classes, at, diff)
-			}
-			if !bytes.Equal(want.Encode(), counts.Encode(at)) {
-				t.Errorf("%d classes, tree %d: other encoded counts", classes, at)
+			if diff := cmp.Diff(want, tr.CountObjects(o)); diff != "" {
+				t.Fatalf("%d classes, %v (-want +got):\n%s", classes, family, diff)
 			}
 		}
 	}

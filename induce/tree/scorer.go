@@ -134,7 +134,7 @@ type Scorer struct {
 	columns    []int                 // by feature of the tree: its input plus 1; 0 if not tested
 	steps      []step                // the inner nodes
 	upper      []float64             // by step: the upper bound of opBetween and opEquals
-	fans       []fan                 // branches of the multiway tests
+	fans       []*fan                // branches of the multiway tests
 	leaves     []Prediction          // in the order of their nodes
 	byNode     []int32               // by node: the index of its leaf plus 1
 	root       int32                 // first step, or complement of the only leaf, as in step.yes
@@ -273,54 +273,49 @@ func codeOf(c *dataset.Categories, v *Value) int32 {
 	}
 }
 
-// fan maps the codes of a multiway test to branches. Its memory grows with how many branches there
-// are, not how many codes.
+// fan maps the codes of a multiway test to branches.
 type fan struct {
-	table          []int32 // by code: the target; used if there are few codes
-	codes, to      []int32 // otherwise: codes of the branches, ascending, and their targets
-	other, missing int32   // targets of codes without a branch
+	targets        []int32 // by branch
+	codes          []int32 // listed codes, ascending
+	branches       []int32 // by listed code
+	other, missing int32   // branches of further codes
 	missingCode    int32
 }
 
-func newFan(branches []Branch, f *dataset.Feature, targets []int32) fan {
-	n := fan{missingCode: int32(f.MissingCode())}
-	sorted := slices.Clone(branches)
-	slices.SortStableFunc(sorted, func(a, b Branch) int { return a.Outcome - b.Outcome })
-	for _, b := range sorted {
+// newFan returns the fan of a test, given the targets of all nodes.
+func newFan(branches []Branch, f *dataset.Feature, targets []int32) *fan {
+	n := &fan{missingCode: int32(f.MissingCode())}
+	for i, b := range branches {
 		if b.Other {
-			n.other = targets[b.Child]
+			n.other = int32(i)
 		}
 		if b.Missing {
-			n.missing = targets[b.Child]
+			n.missing = int32(i)
 		}
-		n.codes, n.to = append(n.codes, int32(b.Outcome)), append(n.to, targets[b.Child])
+		n.targets, n.branches = append(n.targets, targets[b.Child]), append(n.branches, int32(i))
 	}
-	if f.Codes() > 16+4*len(branches) {
-		return n
+	slices.SortFunc(n.branches, func(a, b int32) int { return branches[a].Outcome - branches[b].Outcome })
+	for _, i := range n.branches {
+		n.codes = append(n.codes, int32(branches[i].Outcome))
 	}
-	table := make([]int32, f.Codes())
-	for code := range table {
-		table[code] = n.child(int32(code))
-	}
-	return fan{table: table}
+	return n
 }
 
-func (n *fan) child(code int32) int32 {
-	if int(code) < len(n.table) {
-		return n.table[code]
+// branch returns the branch for a code.
+func (n *fan) branch(code int) int {
+	at, listed := slices.BinarySearch(n.codes, int32(code))
+	switch {
+	case listed:
+		return int(n.branches[at])
+	case code == int(n.missingCode):
+		return int(n.missing)
+	default:
+		return int(n.other)
 	}
-	return n.search(code)
 }
 
-func (n *fan) search(code int32) int32 {
-	if i, ok := slices.BinarySearch(n.codes, code); ok {
-		return n.to[i]
-	}
-	if code == n.missingCode {
-		return n.missing
-	}
-	return n.other
-}
+// child returns the target for a code.
+func (n *fan) child(code int) int32 { return n.targets[n.branch(code)] }
 
 // Features returns the features that the tree tests, in the order of Tree.Features. Predict takes
 // the values of a row in this order. The list must not be changed.
@@ -401,7 +396,7 @@ func (s *Scorer) decide(at int32, v *Value) int32 {
 	case opEquals:
 		yes = float64(codeOf(s.categories[n.input], v)) == n.cut
 	default:
-		return s.fans[int(n.cut)].child(codeOf(s.categories[n.input], v))
+		return s.fans[int(n.cut)].child(int(codeOf(s.categories[n.input], v)))
 	}
 	if yes {
 		return n.yes

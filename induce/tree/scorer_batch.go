@@ -98,7 +98,7 @@ func (b *batch) deal(g segment) {
 	yes := 0
 	switch {
 	case n.op == opMultiway:
-		b.fanOut(g, c, &b.fans[int(n.cut)])
+		b.fanOut(g, c, b.fans[int(n.cut)])
 		return
 	case n.op == opThreshold && c.index == nil:
 		yes = dealFrom(dst, rows, c.entries, n.cut)
@@ -211,7 +211,7 @@ func dealBetween(dst, rows []int32, c *column, lower, upper float64) int {
 func (b *batch) fanOut(g segment, c *column, f *fan) {
 	b.sorted = b.sorted[:0]
 	for _, r := range b.lists[g.list][g.from:g.to] {
-		b.sorted = append(b.sorted, int64(f.child(int32(c.at(r))))<<32|int64(r))
+		b.sorted = append(b.sorted, int64(f.child(int(c.at(r))))<<32|int64(r))
 	}
 	slices.Sort(b.sorted)
 	from, dst := 0, b.lists[1-g.list][g.from:g.to]

@@ -23,6 +23,17 @@ func (t *Tree) Walk(node int) iter.Seq2[int, *Node] {
 	}
 }
 
+// AlikeNodes reports whether two nodes are both leaves, or have the same test and send each code to
+// the same branch.
+func AlikeNodes(a, b *Node) bool {
+	if a.Leaf() || b.Leaf() {
+		return a.Leaf() && b.Leaf()
+	}
+	return a.Test.Test == b.Test.Test && slices.EqualFunc(a.Branches, b.Branches, func(x, y Branch) bool {
+		return x.Outcome == y.Outcome && x.Missing == y.Missing && x.Other == y.Other
+	})
+}
+
 // visit walks the tree depth-first, without recursion. It calls enter before the descendants of a
 // node are visited, and leave after.
 func (t *Tree) visit(enter, leave func(node int)) {

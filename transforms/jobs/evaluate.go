@@ -2,6 +2,7 @@ package jobs
 
 import (
 	"context"
+	"errors"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
@@ -33,16 +34,16 @@ type evaluateFn struct{ taskFn[*leafCounter] }
 type leafCounter struct {
 	EvaluateConfig
 
-	trees  []*tree.Tree
-	router *tree.MultiRouter
-	layout dataset.Layout
-	tables []leafTable // by worker and part
+	trees   []*tree.Tree
+	routers []*tree.Router // by tree
+	layout  dataset.Layout
+	tables  []leafTable // by worker and part
 }
 
-// leafTable is a worker's counts of a part. Objects wait until there are some: many
-// objects pass the trees together faster than few.
+// leafTable is a worker's counts of a part. Objects wait until there are some: many objects pass a tree together
+// faster than few. Counts are encoded, because lists by leaf and class take much memory with many trees and classes.
 type leafTable struct {
-	counts  *tree.MultiCounts // nil: the worker has no block of the part
+	counts  [][]byte // by tree; nil: no object is counted
 	waiting *dataset.Objects
 }
 
@@ -54,12 +55,14 @@ const (
 )
 
 func (f *leafCounter) begin(ctx context.Context) error {
-	if f.router == nil { // else an earlier bundle has made it
+	if f.routers == nil { // else an earlier bundle has made it
 		var err error
 		if f.trees, err = f.Trees.read(ctx); err != nil {
 			return err
 		}
-		f.router = tree.NewMultiRouter(f.trees)
+		for _, t := range f.trees {
+			f.routers = append(f.routers, t.Router())
+		}
 		f.layout = (&GrowConfig{Widths: f.Widths}).layout()
 	}
 	f.tables = make([]leafTable, max(1, f.Workers)*int(dataset.Parts))
@@ -81,9 +84,6 @@ func (f *leafCounter) addBlock(ctx context.Context, t Task, worker int) error {
 		return err
 	}
 	table := &f.tables[worker*int(dataset.Parts)+int(t.Part)]
-	if table.counts == nil {
-		table.counts = f.router.NewCounts()
-	}
 	most := min(waitingObjects, waitingBytes/max(1, f.layout.Stride))
 	if table.waiting == nil {
 		table.waiting = dataset.NewObjects(f.layout, len(f.trees[0].Label.Classes), f.Weights, n+most)
@@ -92,7 +92,9 @@ func (f *leafCounter) addBlock(ctx context.Context, t Task, worker int) error {
 		return err
 	}
 	if table.waiting.Len() >= most {
-		table.countWaiting()
+		if err := f.countWaiting(table); err != nil {
+			return err
+		}
 	}
 	progressOf(ctx).Tasks.Add(1)
 	progressOf(ctx).Objects.Add(int64(n))
@@ -100,22 +102,40 @@ func (f *leafCounter) addBlock(ctx context.Context, t Task, worker int) error {
 }
 
 // countWaiting counts the objects that wait.
-func (t *leafTable) countWaiting() {
-	if t.waiting != nil {
-		t.counts.Add(t.waiting)
-		t.waiting = nil
+func (f *leafCounter) countWaiting(to *leafTable) error {
+	if to.waiting == nil {
+		return nil
 	}
+	if to.counts == nil {
+		to.counts = make([][]byte, len(f.trees))
+	}
+	for at, t := range f.trees {
+		counts := t.NewLeafCounts()
+		if to.counts[at] != nil {
+			if err := counts.Add(to.counts[at]); err != nil {
+				return err
+			}
+		}
+		counts.CountAll(f.routers[at], to.waiting)
+		to.counts[at] = counts.Encode()
+	}
+	to.waiting = nil
+	return nil
 }
 
 func (f *leafCounter) end(ctx context.Context, emit func(int64, []byte)) error {
-	parallel.Each(len(f.tables), f.Workers, func(i int) { f.tables[i].countWaiting() })
+	faults := make([]error, len(f.tables))
+	parallel.Each(len(f.tables), f.Workers, func(i int) { faults[i] = f.countWaiting(&f.tables[i]) })
+	if err := errors.Join(faults...); err != nil {
+		return err
+	}
 	for key := range leavesKey(len(f.trees), 0) {
 		for at := int(key) % int(dataset.Parts); at < len(f.tables); at += int(dataset.Parts) {
 			counts := f.tables[at].counts
 			if counts == nil {
 				continue
 			}
-			if err := f.sendCounts(ctx, key, counts.Encode(int(key)/int(dataset.Parts)), emit); err != nil {
+			if err := f.sendCounts(ctx, key, counts[int(key)/int(dataset.Parts)], emit); err != nil {
 				return err
 			}
 		}

@@ -125,9 +125,7 @@ func (g *Growth) fold(
 	for i, root := range roots {
 		trees[i] = g.Model(root, i)
 	}
-	counts := tree.NewMultiRouter(trees).NewCounts()
-	counts.Add(held)
-	f := Fold{rows: counts.Tree(0).TotalRows(), trees: trees, transfer: transfer}
+	f := Fold{trees: trees, transfer: transfer}
 	currencies := make([][]prune.Currency, len(trees)) // by candidate, in the order of the prunings
 	for i := range pool.Prunings {
 		p := &pool.Prunings[i]
@@ -138,7 +136,9 @@ func (g *Growth) fold(
 			return Fold{}
 		}
 		f.sequences = append(f.sequences, pool.Candidates[i].Prune(t, currencies[i]...)...)
-		f.held = append(f.held, prune.NewRows(t, counts.Tree(i), g.factors))
+		counts := t.CountObjects(held)
+		f.rows = counts.TotalRows()
+		f.held = append(f.held, prune.NewRows(t, counts, g.factors))
 	}
 	return f
 }
