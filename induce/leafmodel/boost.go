@@ -44,14 +44,14 @@ func Boost(
 		list[i] = b
 	}
 	all := newWalk(objects, features, trees)
-	same := newSubtrees(&all, func(m member) *Model { return list[m.tree].start(m.node) })
+	same := newSubtrees(&all, func(m member) *Model { return list[m.Tree].start(m.Node) })
 	// More goroutines than workers, as one may wait for a booster that another fits.
 	parallel.Each(len(trees), 2*workers, func(i int) {
 		b := list[i]
 		b.same, b.numbers = same, same.numbers[i]
-		members, ids := b.roots()
+		roots, ids := b.roots()
 		b.scores = make([]float64, len(ids)*b.width)
-		b.visit(members[0], ids, nil, nil)
+		b.visit(roots[0], ids, nil, nil)
 		for _, s := range b.sites {
 			b.boost(s)
 		}
@@ -132,23 +132,23 @@ func shrunk(weights []int64, prior []float64) []float64 {
 func (b *boosting) visit(m member, ids []int32, asked []int, s *site) {
 	n := b.node(m)
 	if n.Leaf() {
-		start := b.start(m.node)
+		start := b.start(m.Node)
 		for _, id := range ids {
 			start.score(b.objects, int(id), b.scores[int(id)*b.width:][:b.width])
 		}
 		if s != nil {
-			s.leaves = append(s.leaves, m.node)
+			s.leaves = append(s.leaves, m.Node)
 		}
 		return
 	}
 	if at, found := slices.BinarySearch(asked, n.Test.Feature); !found {
 		asked = slices.Insert(slices.Clone(asked), at, n.Test.Feature)
 		if len(ids) >= leastBoosted {
-			s = &site{node: m.node, asked: asked, ids: ids}
+			s = &site{node: m.Node, asked: asked, ids: ids}
 			b.sites = append(b.sites, s)
 		}
 	}
-	b.children([]member{m}, ids, func(members []member, ids []int32) { b.visit(members[0], ids, asked, s) })
+	b.children(members{m}, ids, func(children members, ids []int32) { b.visit(children[0], ids, asked, s) })
 }
 
 // start returns the model that a leaf has without boosters.

@@ -57,8 +57,8 @@ func Evaluate(
 			some = models[from:to]
 		}
 		e := newEvaluation(objects, features, trees[from:to], some)
-		members, ids := e.roots()
-		e.run(workers, members, ids)
+		roots, ids := e.roots()
+		e.run(workers, roots, ids)
 		for i := range e.trees {
 			e.pool.hand(handed, func() { scores[from+i] = e.score(i, nil) })
 		}
@@ -105,7 +105,7 @@ func newEvaluation(
 }
 
 // run counts the objects ids in the trees of roots.
-func (e *evaluation) run(workers int, roots []member, ids []int32) {
+func (e *evaluation) run(workers int, roots members, ids []int32) {
 	weights := judging.ClassWeightsOf(e.objects)
 	if len(e.trees) > 0 {
 		e.factors = judging.FactorsOf(judging.Frequencies(e.trees[0]), weights)
@@ -163,26 +163,17 @@ type entry struct {
 }
 
 // visit sends objects to the leaves below a node.
-func (e *evaluation) visit(members []member, ids []int32) {
+func (e *evaluation) visit(nodes members, ids []int32) {
 	if len(ids) == 0 {
 		return
 	}
-	inner, leaves := e.sortMembers(members)
-	for len(leaves) > 0 {
-		var alike, others []member
-		for _, l := range leaves {
-			if e.model(l) == e.model(leaves[0]) && (e.model(l) != nil || e.alikeEstimates(l, leaves[0])) {
-				alike = append(alike, l)
-			} else {
-				others = append(others, l)
-			}
-		}
+	inner, leaves := e.byTest(nodes)
+	for _, alike := range leaves.Groups(e.alikeLeaves) {
 		e.count(alike, ids)
-		leaves = others
 	}
 	for _, alike := range inner {
-		e.children(alike, ids, func(members []member, ids []int32) {
-			e.pool.hand(len(ids), func() { e.visit(members, ids) })
+		e.children(alike, ids, func(children members, ids []int32) {
+			e.pool.hand(len(ids), func() { e.visit(children, ids) })
 		})
 	}
 }
@@ -192,25 +183,26 @@ func (e *evaluation) model(m member) *Model {
 	if e.models == nil {
 		return nil
 	}
-	return e.models[m.tree][m.node]
+	return e.models[m.Tree][m.Node]
 }
 
-// alikeEstimates reports whether two leaves have equal probabilities.
-func (e *evaluation) alikeEstimates(a, b member) bool {
-	return slices.Equal(e.node(a).Probabilities, e.node(b).Probabilities)
+// alikeLeaves reports whether two leaves have the same model, or equal probabilities and no model.
+func (e *evaluation) alikeLeaves(a, b member) bool {
+	m := e.model(a)
+	return m == e.model(b) && (m != nil || slices.Equal(e.node(a).Probabilities, e.node(b).Probabilities))
 }
 
 // count counts the objects of a leaf, for each of the trees that have it.
-func (e *evaluation) count(leaves []member, ids []int32) {
+func (e *evaluation) count(leaves members, ids []int32) {
 	list, _ := e.scratch.Get().(*[]entry)
 	if list == nil {
 		list = new([]entry)
 	}
 	defer e.scratch.Put(list)
 	*list = (*list)[:0]
-	m, adapt := e.model(leaves[0]), e.tallies[leaves[0].tree].adapt
+	m, adapt := e.model(leaves[0]), e.tallies[leaves[0].Tree].adapt
 	p := append([]float64(nil), e.node(leaves[0]).Probabilities...)
-	label, sum, weights := &e.trees[leaves[0].tree].Label, verdicts{}, make([]int64, e.classes)
+	label, sum, weights := &e.trees[leaves[0].Tree].Label, verdicts{}, make([]int64, e.classes)
 	for _, id := range ids {
 		for _, w := range e.objects.Labels(int(id)) {
 			weights[w.Class] += w.Weight
@@ -227,13 +219,13 @@ func (e *evaluation) count(leaves []member, ids []int32) {
 		sum = e.tell(list, label, p, weights)
 	}
 	if e.kept != nil {
-		e.kept[leaves[0].node] = ids
+		e.kept[leaves[0].Node] = ids
 	}
 	entries := slices.Clone(*list)
 	for _, l := range leaves {
-		t := &e.tallies[l.tree]
-		t.entries[l.node] = entries
-		t.losses[l.node], t.hits[l.node], t.mistakes[l.node] = sum.loss, sum.hits, sum.mistakes
+		t := &e.tallies[l.Tree]
+		t.entries[l.Node] = entries
+		t.losses[l.Node], t.hits[l.Node], t.mistakes[l.Node] = sum.loss, sum.hits, sum.mistakes
 	}
 }
 

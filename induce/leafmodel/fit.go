@@ -106,17 +106,17 @@ type fitter struct {
 
 // place is a node, shared by all trees in which the same tests lead to it.
 type place struct {
-	members []member
-	ids     []int32 // objects of the node
-	layer   *layer  // the last fit above
-	broad   *broad  // the nearest node with enough objects, the place or one above it; nil if not needed
-	asked   []int   // numeric features that the path asks for, ascending
+	nodes members
+	ids   []int32 // objects of the node
+	layer *layer  // the last fit above
+	broad *broad  // the nearest node with enough objects, the place or one above it; nil if not needed
+	asked []int   // numeric features that the path asks for, ascending
 }
 
 // root starts with the frequencies of the classes.
 func (f *fitter) root() {
 	p := new(place)
-	p.members, p.ids = f.roots()
+	p.nodes, p.ids = f.roots()
 	weights := make([]float64, f.objects.Classes)
 	for i := range p.ids {
 		for _, w := range f.objects.Raw(i) {
@@ -138,7 +138,7 @@ func (f *fitter) visit(p *place) {
 		return
 	}
 	f.broaden(p)
-	inner, leaves := f.sortMembers(p.members)
+	inner, leaves := f.byTest(p.nodes)
 	var own *layer // the fit of the leaves
 	few := len(p.ids) < f.options.Broad
 	if len(p.asked) > 0 && len(leaves) > 0 {
@@ -160,7 +160,7 @@ func (f *fitter) visit(p *place) {
 }
 
 // fitLeaves fits the model shared by leaves, and returns its last fit.
-func (f *fitter) fitLeaves(p *place, leaves []member, few bool) *layer {
+func (f *fitter) fitLeaves(p *place, leaves members, few bool) *layer {
 	from := *p
 	if few {
 		from.layer = f.fitBroad(p)
@@ -168,22 +168,22 @@ func (f *fitter) fitLeaves(p *place, leaves []member, few bool) *layer {
 	own := f.fit(&from, f.bound)
 	m := f.model(own, p)
 	for _, l := range leaves {
-		f.models[l.tree][l.node] = m
+		f.models[l.Tree][l.Node] = m
 	}
 	return own
 }
 
-// split visits the children of members with the same test.
-func (f *fitter) split(p *place, members []member) {
-	feature := f.node(members[0]).Test.Feature
+// split visits the children of nodes with the same test.
+func (f *fitter) split(p *place, nodes members) {
+	feature := f.node(nodes[0]).Test.Feature
 	asked := p.asked
 	if f.features[feature].Kind == dataset.Numeric {
 		if at, found := slices.BinarySearch(asked, feature); !found {
 			asked = slices.Insert(slices.Clone(asked), at, feature)
 		}
 	}
-	f.children(members, p.ids, func(members []member, ids []int32) {
-		child := &place{layer: p.layer, broad: p.broad, asked: asked, members: members, ids: ids}
+	f.children(nodes, p.ids, func(children members, ids []int32) {
+		child := &place{layer: p.layer, broad: p.broad, asked: asked, nodes: children, ids: ids}
 		f.pool.hand(len(ids), func() { f.visit(child) })
 	})
 }

@@ -77,7 +77,7 @@ func (s *Shuffling) Without(feature int, lists []dataset.Codes) []*float64 {
 		shuffled.Codes[feature] = codes
 		own.weight = 0
 		clear(own.tallies[0].entries)
-		own.run(1, []member{{}}, ids)
+		own.run(1, members{{}}, ids)
 		areas[i] = own.score(0, rest).AUC
 	}
 	return areas

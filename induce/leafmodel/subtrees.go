@@ -1,7 +1,6 @@
 package leafmodel
 
 import (
-	"fmt"
 	"slices"
 	"sync"
 
@@ -33,41 +32,35 @@ func newSubtrees(w *walk, start func(leaf member) *Model) *subtrees {
 		s.numbers[i] = make([]int, len(t.Nodes))
 	}
 	next := 0
-	var number func(members []member) // of nodes at the end of the same path
-	number = func(members []member) {
-		inner, leaves := w.sortMembers(members)
-		for len(leaves) > 0 {
-			next++
-			first := start(leaves[0])
-			leaves = slices.DeleteFunc(leaves, func(m member) bool {
-				if !first.same(start(m)) {
-					return false
-				}
-				s.numbers[m.tree][m.node] = next
-				return true
-			})
+	number := func(alike members) {
+		next++
+		for _, m := range alike {
+			s.numbers[m.Tree][m.Node] = next
 		}
-		for _, alike := range inner {
-			for at := range w.node(alike[0]).Branches {
-				number(w.below(alike, at))
+	}
+	below := func(m member) (numbers []int) {
+		for _, b := range w.node(m).Branches {
+			numbers = append(numbers, s.numbers[m.Tree][b.Child])
+		}
+		return numbers
+	}
+	var visit func(nodes members) // at the end of the same path
+	visit = func(nodes members) {
+		inner, leaves := w.byTest(nodes)
+		for _, alike := range leaves.Groups(func(a, b member) bool { return start(a).same(start(b)) }) {
+			number(alike)
+		}
+		for _, group := range inner {
+			for at := range w.node(group[0]).Branches {
+				visit(w.below(group, at))
 			}
-			known := make(map[string]int)
-			for _, m := range alike {
-				var of []int
-				for _, b := range w.node(m).Branches {
-					of = append(of, s.numbers[m.tree][b.Child])
-				}
-				key := fmt.Sprint(of)
-				if known[key] == 0 {
-					next++
-					known[key] = next
-				}
-				s.numbers[m.tree][m.node] = known[key]
+			for _, alike := range group.Groups(func(a, b member) bool { return slices.Equal(below(a), below(b)) }) {
+				number(alike)
 			}
 		}
 	}
 	roots, _ := w.roots()
-	number(roots)
+	visit(roots)
 	return s
 }
 

@@ -26,57 +26,47 @@ func newWalk(objects *dataset.Objects, features []dataset.Feature, trees []*tree
 	return w
 }
 
-// member is a node of a tree.
-type member struct{ tree, node int }
+// member is a node of a tree, and members are nodes of several trees, all by their ids.
+type (
+	member  = tree.Member[int]
+	members = tree.Together[int]
+)
 
 // roots returns the roots of all trees, and the numbers of all objects.
-func (w *walk) roots() (members []member, ids []int32) {
-	for i := range w.trees {
-		members = append(members, member{tree: i})
-	}
+func (w *walk) roots() (roots members, ids []int32) {
 	ids = make([]int32, w.objects.Len())
 	for i := range ids {
 		ids[i] = int32(i)
 	}
-	return members, ids
+	return tree.Roots(make([]int, len(w.trees))), ids
 }
 
-// sortMembers returns the members with tests, by their test, and the leaves.
-func (w *walk) sortMembers(members []member) (inner [][]member, leaves []member) {
-	for _, m := range members {
-		n := w.node(m)
-		if n.Leaf() {
-			leaves = append(leaves, m)
-			continue
+// byTest returns the nodes with tests, by their test, and the leaves.
+func (w *walk) byTest(nodes members) (inner []members, leaves members) {
+	for _, alike := range nodes.Groups(func(a, b member) bool { return tree.AlikeNodes(w.node(a), w.node(b)) }) {
+		if w.node(alike[0]).Leaf() {
+			leaves = alike
+		} else {
+			inner = append(inner, alike)
 		}
-		at := slices.IndexFunc(inner, func(list []member) bool { return tree.AlikeNodes(w.node(list[0]), n) })
-		if at < 0 {
-			at, inner = len(inner), append(inner, nil)
-		}
-		inner[at] = append(inner[at], m)
 	}
 	return inner, leaves
 }
 
-func (w *walk) node(m member) *tree.Node { return &w.trees[m.tree].Nodes[m.node] }
+func (w *walk) node(m member) *tree.Node { return &w.trees[m.Tree].Nodes[m.Node] }
 
-// children calls visit for each child of members with the same test, with the child's part of
-// the objects.
-func (w *walk) children(members []member, ids []int32, visit func(members []member, ids []int32)) {
-	first := members[0]
-	w.routers[first.tree].Divide(first.node, w.objects, ids, make([]int32, len(ids)), func(child int, part []int32) {
+// children calls visit for the children of nodes with the same test, with their part of the objects.
+func (w *walk) children(nodes members, ids []int32, visit func(children members, ids []int32)) {
+	first := nodes[0]
+	w.routers[first.Tree].Divide(first.Node, w.objects, ids, make([]int32, len(ids)), func(child int, part []int32) {
 		at := slices.IndexFunc(w.node(first).Branches, func(b tree.Branch) bool { return b.Child == child })
-		visit(w.below(members, at), part)
+		visit(w.below(nodes, at), part)
 	})
 }
 
-// below returns the children of members with the same test, at a branch.
-func (w *walk) below(members []member, branch int) []member {
-	children := make([]member, len(members))
-	for i, m := range members {
-		children[i] = member{m.tree, w.node(m).Branches[branch].Child}
-	}
-	return children
+// below returns the children of nodes with the same test, at a branch.
+func (w *walk) below(nodes members, branch int) members {
+	return nodes.Below(func(m member) int { return w.node(m).Branches[branch].Child })
 }
 
 // workerPool is goroutines that take parts of a walk.

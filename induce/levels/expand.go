@@ -107,7 +107,7 @@ func (c *Counts) counted(g *Grower, at int) []int64 {
 
 // children makes and returns the child nodes of trees that have chosen the same test. outcomes has
 // the objects and weight of each class by outcome.
-func (o *Open) children(members []Member, outcomes [][]int64) []*Open {
+func (o *Open) children(members Members, outcomes [][]int64) []*Open {
 	trees := make([]int, len(members))
 	for i, m := range members {
 		trees[i] = m.Tree

@@ -6,12 +6,13 @@ import (
 	"slices"
 
 	"github.com/espalier-ml/espalier/induce"
+	"github.com/espalier-ml/espalier/induce/tree"
 )
 
 // Open is an open node of trees that are grown by levels. All trees in which the same tests
 // lead to the node share it. It only has counts: the objects are in blocks elsewhere.
 type Open struct {
-	Members []Member
+	Members Members
 	Depth   int
 	Count   int64   // number of objects
 	Objects []int64 // number of objects by majority class
@@ -22,36 +23,15 @@ type Open struct {
 }
 
 // Member is the node of one tree.
-type Member struct {
-	Tree int
-	Node *induce.Node
-}
+type Member = tree.Member[*induce.Node]
 
-// byTest groups the nodes that have a test by their tests, in the order of the nodes. Nodes without
-// a test are left out.
-func byTest(nodes []Member) [][]Member {
-	var groups [][]Member
-	for _, m := range nodes {
-		if m.Node.Test == nil {
-			continue
-		}
-		at := slices.IndexFunc(groups, func(of []Member) bool { return of[0].Node.Test.Test == m.Node.Test.Test })
-		if at < 0 {
-			at = len(groups)
-			groups = append(groups, nil)
-		}
-		groups[at] = append(groups[at], m)
-	}
-	return groups
-}
+// Members are the nodes of several trees at the end of the same path.
+type Members = tree.Together[*induce.Node]
 
-// below returns the children of nodes with the same test for one of its outcomes.
-func below(nodes []Member, outcome int) []Member {
-	children := make([]Member, len(nodes))
-	for i, m := range nodes {
-		children[i] = Member{m.Tree, m.Node.Children[outcome]}
-	}
-	return children
+// byTest groups the nodes that have a test by their tests.
+func byTest(nodes Members) []Members {
+	inner := slices.DeleteFunc(slices.Clone(nodes), func(m Member) bool { return m.Node.Test == nil })
+	return inner.Groups(func(a, b Member) bool { return a.Node.Test.Test == b.Node.Test.Test })
 }
 
 // family is the children of one node by one test, with the node's counts. The counts of one
@@ -85,8 +65,9 @@ func NewOpen(trees []int, objects, weight []int64, depth int) *Open {
 		total += weight[k]
 	}
 	raw := make([]int64, len(weight))
-	for _, tree := range trees {
-		o.Members = append(o.Members, Member{tree, &induce.Node{Objects: o.Count, Weight: total, Class: weight, Raw: raw}})
+	for _, number := range trees {
+		n := &induce.Node{Objects: o.Count, Weight: total, Class: weight, Raw: raw}
+		o.Members = append(o.Members, Member{Tree: number, Node: n})
 	}
 	return o
 }
@@ -236,15 +217,15 @@ func reopenAll(open []openJSON, nodes [][]*induce.Node) ([]*Open, error) {
 			o.Count += n
 		}
 		for _, m := range j.Members {
-			tree, number := m[0], m[1]
-			if tree < 0 || tree >= len(nodes) || number < 0 || number >= len(nodes[tree]) ||
-				len(nodes[tree][number].Class) != len(o.Weight) {
+			at, number := m[0], m[1]
+			if at < 0 || at >= len(nodes) || number < 0 || number >= len(nodes[at]) ||
+				len(nodes[at][number].Class) != len(o.Weight) {
 				return nil, errGrowth
 			}
-			if follow(nodes[tree][0], j.Path) != nodes[tree][number] {
+			if follow(nodes[at][0], j.Path) != nodes[at][number] {
 				return nil, errGrowth
 			}
-			o.Members = append(o.Members, Member{tree, nodes[tree][number]})
+			o.Members = append(o.Members, Member{Tree: at, Node: nodes[at][number]})
 		}
 		opened = append(opened, o)
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/espalier-ml/espalier/induce"
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/split"
+	"github.com/espalier-ml/espalier/induce/tree"
 )
 
 // Route is a target node, or a node on the path to target nodes. It represents the nodes of all
@@ -42,11 +43,7 @@ func (g *Growth) Routes(to []*Open) []Route {
 		}
 		r.at[n] = i
 	}
-	roots := make([]Member, len(g.Roots))
-	for i, root := range g.Roots {
-		roots[i] = Member{i, root}
-	}
-	r.add(roots)
+	r.add(tree.Roots(g.Roots))
 	return r.list
 }
 
@@ -58,7 +55,7 @@ type routes struct {
 
 // add adds the route of nodes with the same path, and all routes below it. It returns the number of
 // the route; -1 if it leads to no target node.
-func (r *routes) add(nodes []Member) int {
+func (r *routes) add(nodes Members) int {
 	number, route := len(r.list), Route{At: -1}
 	nodes = slices.DeleteFunc(nodes, func(m Member) bool {
 		at, ok := r.at[m.Node]
@@ -75,7 +72,7 @@ func (r *routes) add(nodes []Member) int {
 		first := group[0].Node
 		fork, leads := Fork{Test: first.Test.Test, Outcomes: first.Outcomes}, false
 		for outcome := range first.Children {
-			to := r.add(below(group, outcome))
+			to := r.add(group.Below(func(m Member) *induce.Node { return m.Node.Children[outcome] }))
 			fork.To, leads = append(fork.To, to), leads || to >= 0
 		}
 		if leads {

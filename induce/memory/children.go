@@ -5,6 +5,7 @@ import (
 
 	"github.com/espalier-ml/espalier/induce"
 	"github.com/espalier-ml/espalier/induce/split"
+	"github.com/espalier-ml/espalier/induce/tree"
 )
 
 // choice is a test with the trees of a node that have chosen it.
@@ -12,31 +13,31 @@ type choice struct {
 	test     split.Test
 	outcomes []int32
 	cells    [][]int64 // by outcome: objects and weight of each class
-	trees    []int     // positions among the trees of the search
-	members  []member
+	members  tree.Together[*induce.Node]
 }
 
 // choices groups the trees of a node by the tests that they have chosen, and
 // records the tests in their nodes. The node of a tree without a test becomes a leaf.
 // The choice of the most trees comes last.
 func (g *grower) choices(o *openNode, s *search, w *workspace) []choice {
-	var choices []choice
+	var inner tree.Together[*induce.Node] // by position among the trees of the search
 	for i := range s.Trees {
-		t := &s.Trees[i]
-		if t.Best.Kind == 0 {
+		if s.Trees[i].Best.Kind == 0 {
 			s.leaves = append(s.leaves, s.nodes[i])
-			continue
+		} else {
+			inner = append(inner, tree.Member[*induce.Node]{Tree: i, Node: s.nodes[i]})
 		}
-		at := slices.IndexFunc(choices, func(c choice) bool { return c.test == t.Best.Test })
-		if at < 0 {
-			at = len(choices)
-			choices = append(choices, choice{test: t.Best.Test})
-		}
-		c := &choices[at]
-		c.trees, c.members = append(c.trees, i), append(c.members, member{t.Number, s.nodes[i]})
 	}
-	for i := range choices {
-		g.record(o, s, &choices[i], w)
+	var choices []choice
+	for _, alike := range inner.Groups(func(a, b tree.Member[*induce.Node]) bool {
+		return s.Trees[a.Tree].Best.Test == s.Trees[b.Tree].Best.Test
+	}) {
+		c := choice{test: s.Trees[alike[0].Tree].Best.Test, members: alike}
+		g.record(o, s, &c, w)
+		for i := range alike {
+			alike[i].Tree = s.Trees[alike[i].Tree].Number
+		}
+		choices = append(choices, c)
 	}
 	w.unload()
 	slices.SortStableFunc(choices, func(a, b choice) int { return len(a.members) - len(b.members) })
@@ -47,20 +48,20 @@ func (g *grower) choices(o *openNode, s *search, w *workspace) []choice {
 // of the test's outcomes.
 func (g *grower) record(o *openNode, s *search, c *choice, w *workspace) {
 	load := g.loader(o, s, w)
-	for i, tree := range c.trees {
-		n, best := s.nodes[tree], s.Trees[tree].Best
+	for i, m := range c.members {
+		n, best := m.Node, s.Trees[m.Tree].Best
 		n.Test = &best
 		var cells [][]int64
-		n.Parts, cells, n.Outcomes = s.Parts(tree, &best, &w.scratch, load)
+		n.Parts, cells, n.Outcomes = s.Parts(m.Tree, &best, &w.scratch, load)
 		if i == 0 {
 			c.outcomes, c.cells = n.Outcomes, g.widened(o, s, cells)
 		}
 	}
-	for _, tree := range c.trees {
-		if second := s.Trees[tree].RunnerUp; second.Kind != 0 {
-			parts, _, _ := s.Parts(tree, &second, &w.scratch, load)
+	for _, m := range c.members {
+		if second := s.Trees[m.Tree].RunnerUp; second.Kind != 0 {
+			parts, _, _ := s.Parts(m.Tree, &second, &w.scratch, load)
 			second.Score = parts.Total
-			s.nodes[tree].RunnerUp = &second
+			m.Node.RunnerUp = &second
 		}
 	}
 }
@@ -98,12 +99,11 @@ func (g *grower) children(o *openNode, by *choice, last bool, w *workspace) []*o
 		}
 		child.order = parts[i]
 		children[i] = child
-		child.members = make([]member, len(by.members))
-		for j, m := range by.members {
-			node := &induce.Node{}
-			m.node.Children = append(m.node.Children, node)
-			child.members[j] = member{m.tree, node}
-		}
+		child.members = by.members.Below(func(m tree.Member[*induce.Node]) *induce.Node {
+			node := new(induce.Node)
+			m.Node.Children = append(m.Node.Children, node)
+			return node
+		})
 	}
 	o.table.users.Add(int32(len(children)))
 	for i, child := range children {

@@ -9,6 +9,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/nodesearch"
 	"github.com/espalier-ml/espalier/induce/parallel"
 	"github.com/espalier-ml/espalier/induce/split"
+	"github.com/espalier-ml/espalier/induce/tree"
 )
 
 // Options are the options of growth. Except for Stop, they do not change the trees.
@@ -161,8 +162,8 @@ func (g *grower) grow(at induce.Place, ws []*workspace) []*induce.Node {
 	roots := make([]*induce.Node, len(g.Params))
 	for i := range roots {
 		roots[i] = &induce.Node{}
-		root.members = append(root.members, member{i, roots[i]})
 	}
+	root.members = tree.Roots(roots)
 	for i, k := range o.Class {
 		root.n[k]++
 		if !g.raw {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/espalier-ml/espalier/induce"
 	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/tree"
 )
 
 // openNode is a node that is being grown. It belongs to one tree, or to several trees that
@@ -15,17 +16,11 @@ type openNode struct {
 	table   *codeTable
 	order   []int32 // numbers of its objects in the code table, ascending; nil: all objects
 	block   *block  // holds order
-	members []member
+	members tree.Together[*induce.Node]
 	varied  *varied // the features that may have tests in the node and below
 	n, m    []int64 // by class: number of objects and their weight, see split.Classes
 	objects int
 	cells   []int64 // histogram of the features that may vary; nil: not kept
-}
-
-// member is the node of one tree.
-type member struct {
-	tree int
-	node *induce.Node
 }
 
 // work estimates the time to grow the subtrees below the node.

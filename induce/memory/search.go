@@ -34,18 +34,18 @@ func (g *grower) newSearch(o *openNode, w *workspace) *search {
 	rows := int64(-1)
 	var all [split.Impurities]*split.Totals
 	for _, m := range o.members {
-		if g.Params[m.tree].MinRows > 0 && rows < 0 {
+		if g.Params[m.Tree].MinRows > 0 && rows < 0 {
 			rows = g.rows(o)
 		}
-		totals := g.Totals(m.tree, o.n, o.m, &all)
-		m.node.Objects, m.node.Weight, m.node.Class = totals.Objects, totals.Weight, o.m
-		if leaf := g.isLeaf(o, m, totals, rows); leaf || stop {
-			m.node.Stopped = !leaf
-			s.leaves = append(s.leaves, m.node)
+		totals := g.Totals(m.Tree, o.n, o.m, &all)
+		m.Node.Objects, m.Node.Weight, m.Node.Class = totals.Objects, totals.Weight, o.m
+		if leaf := g.isLeaf(o, m.Tree, totals, rows); leaf || stop {
+			m.Node.Stopped = !leaf
+			s.leaves = append(s.leaves, m.Node)
 			continue
 		}
-		s.Add(m.tree, totals)
-		s.nodes = append(s.nodes, m.node)
+		s.Add(m.Tree, totals)
+		s.nodes = append(s.nodes, m.Node)
 	}
 	if len(s.Trees) == 0 {
 		return s
@@ -67,10 +67,10 @@ func (g *grower) newSearch(o *openNode, w *workspace) *search {
 	return s
 }
 
-// isLeaf reports whether the node is a leaf of member m's tree, whatever tests there are. rows is
+// isLeaf reports whether the node is a leaf of a tree, whatever tests there are. rows is
 // the number of rows of the node, or negative if no tree needs it.
-func (g *grower) isLeaf(o *openNode, m member, t *split.Totals, rows int64) bool {
-	return g.IsLeaf(m.tree, o.Depth, t) || rows >= 0 && rows < g.Params[m.tree].MinRows || !t.Paired() && g.labelled(o)
+func (g *grower) isLeaf(o *openNode, tree int, t *split.Totals, rows int64) bool {
+	return g.IsLeaf(tree, o.Depth, t) || rows >= 0 && rows < g.Params[tree].MinRows || !t.Paired() && g.labelled(o)
 }
 
 // worthKeeping reports whether a node with the given number of objects keeps its histogram: it
