@@ -106,11 +106,14 @@ func writeBrief(b *strings.Builder, c *cobra.Command, page int) {
 	if shown.HasAvailableFlags() {
 		fmt.Fprintf(b, "\n%s:\n%s", title, shown.FlagUsagesWrapped(page))
 	}
-	more := fmt.Sprintf("\nMore: espalier %s %s", c.Name(), helpAll)
+	more := fmt.Sprintf("\nMore: %s %s", c.CommandPath(), helpAll)
 	if len(wanted) > 0 {
 		more += fmt.Sprintf(" (all %d settings)", all)
 	}
 	b.WriteString(more + "\n")
+	for _, sub := range c.Commands() {
+		fmt.Fprintf(b, "Also: %s: %s\n", sub.CommandPath(), sub.Short)
+	}
 }
 
 // firstExample returns the first command of the examples, including its continuation lines.

@@ -164,7 +164,7 @@ func TestEarlierRecords(t *testing.T) {
 		t.Errorf("figures of a record of version 0.3:\n%s", text)
 	}
 	wantsPrinted(t, espalier(t, "retrain", b.config, "--history"), "99.2 at own prices")
-	wantsPrinted(t, espalier(t, "use", filepath.Join(b.url, "models")), "99.2 at own prices")
+	wantsPrinted(t, espalier(t, "retrain", "use", filepath.Join(b.url, "models")), "99.2 at own prices")
 	o := origin(t, filepath.Join(run, "tree.json"))
 	near(t, "origin", *o.Cost, mean)
 	if len(o.Notes) != 1 || !strings.Contains(o.Notes[0], "own price") {
@@ -270,7 +270,7 @@ func (b *billing) checkScreens(t *testing.T, run string) {
 		"evaluate RUN --against RUN --input": fmt.Sprintf("%.4f", mean),
 		"show RUN/tree.json --origin":        fmt.Sprintf("expected cost %.3g\n", mean),
 		"retrain CONFIG --history":           fmt.Sprintf("%.3g", mean),
-		"use MODELS":                         fmt.Sprintf("%.3g", mean),
+		"retrain use MODELS":                 fmt.Sprintf("%.3g", mean),
 		"retrain CONFIG --date 2026-02-02":   fmt.Sprintf("expected cost %.3g", mean), // again
 	} {
 		args := strings.Fields(strings.NewReplacer("RUN", run, "CONFIG", b.config, "MODELS", filepath.Join(b.url, "models"),

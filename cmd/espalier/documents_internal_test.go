@@ -49,7 +49,7 @@ func TestCommandLines(t *testing.T) {
 			check(path, m[1])
 		}
 	}
-	for _, verb := range newRoot(0).Commands() {
+	for _, verb := range allVerbs() {
 		for _, line := range commands(verb.Example) {
 			check("the help of "+verb.Name(), line)
 		}
@@ -63,7 +63,7 @@ func TestCommandLines(t *testing.T) {
 // flags of other programs are node's for tests and docker's of the README.
 func TestFlagsNamed(t *testing.T) {
 	known := map[string]bool{"help": true}
-	for _, verb := range newRoot(0).Commands() {
+	for _, verb := range allVerbs() {
 		verb.Flags().VisitAll(func(f *pflag.Flag) { known[f.Name] = true })
 		verb.InheritedFlags().VisitAll(func(f *pflag.Flag) { known[f.Name] = true })
 	}

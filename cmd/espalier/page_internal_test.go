@@ -42,7 +42,7 @@ func settingsPage() string {
 		{"evaluate", newEvaluateFlags().Settings()},
 		{"drift", newDriftFlags().Settings()},
 		{"retrain", newRetrainFlags().Settings()},
-		{"use", newUseFlags().Settings()},
+		{"retrain use", newUseFlags().Settings()},
 		{"predict", newPredictFlags().Settings()},
 		{"show", newShowOptions().Settings()},
 		{"report", reportSettings()},
@@ -118,8 +118,10 @@ func TestSettingsPage(t *testing.T) {
 			"go test ./cmd/espalier -run TestSettingsPage -update writes it")
 	}
 	sections := strings.Split(want, "\n## espalier ")[1:]
-	for _, c := range newRoot(0).Commands() {
-		at := slices.IndexFunc(sections, func(s string) bool { return strings.HasPrefix(s, c.Name()+"\n") })
+	for _, c := range allVerbs() {
+		at := slices.IndexFunc(sections, func(s string) bool {
+			return strings.HasPrefix(s, strings.TrimPrefix(c.CommandPath(), "espalier ")+"\n")
+		})
 		for _, f := range visible(c) {
 			if at < 0 || strings.Count(sections[at], "\n- `--"+f.Name+"` (") != 1 {
 				t.Errorf("docs/settings.md does not list --%s of %s once", f.Name, c.Name())

@@ -12,6 +12,7 @@ func renamedVerb(verb string) error {
 		"compare":      {"evaluate --against", "espalier evaluate A --against B"},
 		"infer_schema": {"contract", "espalier contract 'data/*.parquet' --output contract.yaml"},
 		"plot":         {"show --picture", "espalier show RUN --picture frontier"},
+		"use":          {"retrain use", "espalier retrain use models previous"},
 		"whence":       {"show --origin", "espalier show FILE --origin"},
 	}[verb]
 	if now[0] == "" {

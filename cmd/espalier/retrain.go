@@ -66,10 +66,13 @@ output, a destination, and the limits of the gate. --input may have dates:
 
 Each attempt writes a document to history/ in the destination, and each run is a
 folder in runs/. A day whose files and settings are the same is not trained again.
-Exit code 4 says that the gate has refused the run: LATEST.json stays.`,
+Exit code 4 says that the gate has refused the run: LATEST.json stays.
+
+"retrain use" puts an earlier run in use.`,
 		Example: `  espalier retrain nightly.yaml
   espalier retrain nightly.yaml --date 2026-11-23
-  espalier retrain nightly.yaml --history`,
+  espalier retrain nightly.yaml --history
+  espalier retrain use models previous --reason 'bad labels'`,
 		Args: arguments(1, 1, "retrain takes one YAML file: espalier retrain nightly.yaml"),
 	}
 	addFlags(c.Flags(), flags.Settings())
@@ -88,6 +91,7 @@ Exit code 4 says that the gate has refused the run: LATEST.json stays.`,
 		})
 	}
 	c.SetFlagErrorFunc(refusedFlags("", figures))
+	c.AddCommand(newUse())
 	return c
 }
 

@@ -162,7 +162,7 @@ const (
 func verbs() []*cobra.Command {
 	return []*cobra.Command{
 		newImport(), newContract(), newSynth(), newTrain(), newFrontier(), newShow(), newReport(), newEvaluate(),
-		newPredict(), newAsk(), newExport(), newRetrain(), newUse(), newDrift(),
+		newPredict(), newAsk(), newExport(), newRetrain(), newDrift(),
 	}
 }
 

@@ -25,11 +25,20 @@ func visible(c *cobra.Command) []*pflag.Flag {
 	return list
 }
 
+// allVerbs returns the verbs and the verbs below them, such as retrain use.
+func allVerbs() []*cobra.Command {
+	list := newRoot(0).Commands()
+	for _, c := range slices.Clone(list) {
+		list = append(list, c.Commands()...)
+	}
+	return list
+}
+
 // TestHelpHasSections: every flag of every verb is in a section of the help, once,
 // and the help fits a page of 80 characters.
 func TestHelpHasSections(t *testing.T) {
 	flags := 0
-	for _, c := range newRoot(0).Commands() {
+	for _, c := range allVerbs() {
 		if slices.Contains([]string{"completion", "help"}, c.Name()) {
 			continue
 		}
@@ -60,8 +69,7 @@ func TestHelpHasSections(t *testing.T) {
 // settings are settings of the verb.
 func TestBriefHelp(t *testing.T) {
 	const lines = 40
-	root := newRoot(0)
-	for _, c := range append(root.Commands(), root) {
+	for _, c := range append(allVerbs(), newRoot(0)) {
 		if slices.Contains([]string{"completion", "help", "version"}, c.Name()) {
 			continue
 		}
@@ -87,7 +95,7 @@ func TestBriefHelp(t *testing.T) {
 // TestFlagsTakeWhatTheyPrint: values are carried from one set of flags to another as
 // text.
 func TestFlagsTakeWhatTheyPrint(t *testing.T) {
-	for _, c := range newRoot(0).Commands() {
+	for _, c := range allVerbs() {
 		for _, f := range visible(c) {
 			if _, many := f.Value.(pflag.SliceValue); many {
 				continue

@@ -17,7 +17,7 @@ import (
 	"github.com/espalier-ml/espalier/pipelines/retraining"
 )
 
-// useFlags are the flags of use.
+// useFlags are the flags of retrain use.
 type useFlags struct {
 	config.Use
 
@@ -26,7 +26,7 @@ type useFlags struct {
 
 func newUseFlags() *useFlags { return &useFlags{Use: config.DefaultUse(), console: newConsole()} }
 
-// Settings declares the flags of use.
+// Settings declares the flags of retrain use.
 func (c *useFlags) Settings() []setting.Setting {
 	return slices.Concat(c.Use.Settings(), c.printedSettings(false))
 }
@@ -34,9 +34,8 @@ func (c *useFlags) Settings() []setting.Setting {
 func newUse() *cobra.Command {
 	flags := newUseFlags()
 	c := &cobra.Command{
-		Use:     "use DESTINATION [RUN]",
-		Short:   "Put an earlier run in use, or hold the run in use",
-		GroupID: keepStage,
+		Use:   "use DESTINATION [RUN]",
+		Short: "Put an earlier run in use, or hold the run in use",
 		Long: `Make an earlier run of a destination of retrain the run in use: LATEST.json names
 it from now on, in a single conditional write. Without RUN and --hold, the runs
 are listed.
@@ -44,12 +43,13 @@ are listed.
 RUN is the name of a folder in runs/, a day, or "previous": the run that was in
 use before. --hold keeps the run in use: until that day retrain trains and judges,
 and does not promote. The history records who took the place of whom, and why.`,
-		Example: `  espalier use models
-  espalier use models previous --reason 'bad labels' --hold 2026-12-01
-  espalier use models --hold none`,
-		Args: arguments(1, 2, "use takes a destination and a run: espalier use models previous"),
+		Example: `  espalier retrain use models
+  espalier retrain use models previous --reason 'bad labels' --hold 2026-12-01
+  espalier retrain use models --hold none`,
+		Args: arguments(1, 2, "retrain use takes a destination and a run: espalier retrain use models previous"),
 	}
 	addFlags(c.Flags(), flags.Settings())
+	c.SetFlagErrorFunc(flagError) // it is no attempt of retrain
 	c.RunE = func(c *cobra.Command, args []string) error {
 		flags.Destination = args[0]
 		if len(args) == 2 {
@@ -88,7 +88,7 @@ func printUse(w io.Writer, c *useFlags, a *retraining.Attempt) error {
 	case "":
 		lines = append(lines, "the next retrain may promote another run: --hold DAY keeps this one")
 	case latest.Forever:
-		lines = append(lines, "held until espalier use "+c.Destination+" --hold none")
+		lines = append(lines, "held until espalier retrain use "+c.Destination+" --hold none")
 	default:
 		lines = append(lines, "held until "+a.HeldTo)
 	}

@@ -23,7 +23,7 @@ func TestUse(t *testing.T) {
 			models := objectstore.Join(n.url, "models")
 			use := func(code int, args ...string) outcome {
 				t.Helper()
-				o := espalier(t, append([]string{"use", models}, args...)...)
+				o := espalier(t, append([]string{"retrain", "use", models}, args...)...)
 				o.wants(t, code)
 				return o
 			}
@@ -110,11 +110,11 @@ func TestUseKilled(t *testing.T) {
 		n.retrain(t, day).wants(t, 0)
 	}
 	start := time.Now()
-	espalier(t, "use", models, "previous").wants(t, 0)
+	espalier(t, "retrain", "use", models, "previous").wants(t, 0)
 	took := time.Since(start)
 	const moments = 12
 	for i := range moments {
-		c := exec.CommandContext(t.Context(), binary, "use", models, dateOf(t, i%2), "--reason", "killed")
+		c := exec.CommandContext(t.Context(), binary, "retrain", "use", models, dateOf(t, i%2), "--reason", "killed")
 		if err := c.Start(); err != nil {
 			t.Fatal(err)
 		}
@@ -122,7 +122,7 @@ func TestUseKilled(t *testing.T) {
 		_ = c.Wait() // killed, or done
 		stop.Stop()
 		n.inUse(t)
-		espalier(t, "use", models, dateOf(t, i%2)).wants(t, 0)
+		espalier(t, "retrain", "use", models, dateOf(t, i%2)).wants(t, 0)
 		if p, err := latest.Read(t.Context(), n.store, models); err != nil || !strings.Contains(p.Run, dateOf(t, i%2)) {
 			t.Errorf("after the second attempt %+v, %v", p, err)
 		}

@@ -265,6 +265,7 @@ func commandLines(input, misspelled, endless string) []commandLine {
 		{[]string{"whence", "a", "--json"}, 2, []string{"whence is show --origin now: espalier show FILE --origin"}},
 		{[]string{"drift", "--format", "json"}, 2, []string{"--format is --json now"}},
 		{[]string{"infer_schema", input, "--output", "x"}, 2, []string{"infer_schema is contract now: espalier contract"}},
+		{[]string{"use", "models", "previous"}, 2, []string{"use is retrain use now: espalier retrain use models previous"}},
 		{[]string{"train", "--schema", "c.yaml"}, 2, []string{"--schema is --contract now"}},
 		{[]string{"version"}, 0, []string{"espalier ", ", go1.", "Beam 2.77.0"}},
 		{[]string{"--version"}, 0, []string{"espalier ", ", go1.", "Beam 2.77.0"}},

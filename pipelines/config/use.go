@@ -49,7 +49,7 @@ func (c *Use) Settings() []setting.Setting {
 func (c *Use) Validate() error {
 	var faults []error
 	if c.Destination == "" {
-		faults = append(faults, errors.New("the destination is required: espalier use DESTINATION RUN"))
+		faults = append(faults, errors.New("the destination is required: espalier retrain use DESTINATION RUN"))
 	}
 	today := time.Now().UTC().Format(DateFormat)
 	switch _, err := time.Parse(DateFormat, c.Hold); {

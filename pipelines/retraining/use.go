@@ -102,7 +102,7 @@ func runNamed(
 	case before == nil && (c.Run == "" || c.Run == config.Previous):
 		return "", usage.Errorf("%s has no run in use: name a run", c.Destination)
 	case c.Run == "" && c.Hold == "":
-		return "", usage.Errorf("name a run, or --hold the run in use: espalier use %s RUN", c.Destination)
+		return "", usage.Errorf("name a run, or --hold the run in use: espalier retrain use %s RUN", c.Destination)
 	case c.Run == "":
 		return before.Run, nil
 	case c.Run == config.Previous:
@@ -121,7 +121,7 @@ func runNamed(
 	run := objectstore.Join(runsFolder, name)
 	_, err := s.Stat(ctx, latest.TreeURL(objectstore.Join(c.Destination, run)))
 	if errors.Is(err, fs.ErrNotExist) {
-		return "", usage.Errorf("%s has no run %s with a tree: espalier use %s lists the runs", c.Destination, run, c.Destination)
+		return "", usage.Errorf("%s has no run %s with a tree: espalier retrain use %s lists the runs", c.Destination, run, c.Destination)
 	}
 	return run, err
 }
