@@ -63,7 +63,7 @@ for verb in 'retrain', 'predict':
             ended = type(e)
         assert ended is wanted, (verb, code, ended, wanted)
         line = taken()
-        assert line == [f'{verb} /etc/espalier/nightly.yaml --date 2026-11-23 --progress none'], line
+        assert line == [f'{verb} --config /etc/espalier/nightly.yaml --date 2026-11-23 --progress none'], line
 print('ok: airflow', airflow.__version__, 'imports the DAG; 7 exit codes of 2 verbs end as they should')
 
 days = [f'2026-11-{d}' for d in range(21, 25)]
@@ -83,7 +83,7 @@ predict:
 """
 # Late files arrive after the first attempt that has not found them.
 stand(f"""verb=$1; shift 2
-{binary} "$verb" {at('nightly.yaml')} "$@"
+{binary} "$verb" --config {at('nightly.yaml')} "$@"
 code=$?
 [ $code != 3 ] || mv {at('late')}/* {at('visits')} 2>/dev/null
 exit $code""")

@@ -43,7 +43,7 @@ class Case:
 TRAIN = 'train --input rows.parquet --label class --progress none'
 MODEL = TRAIN + ' --output model'
 FAST = ' --algorithm c45,ec45 --lambda 10 --theta 0.005 --folds 0'
-NIGHT = 'retrain night.yaml --date 2026-11-0'
+NIGHT = 'retrain --config night.yaml --date 2026-11-0'
 HISTORY = re.compile(r'models/history/')
 CASES = {
     'train': Case(TRAIN + ' --output o', again=['--overwrite']),

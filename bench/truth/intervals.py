@@ -142,7 +142,7 @@ def gate(runs, samples):
             r = rows.sample(kind, seed)
             runs.write(r.columns(), r.classes(), 'night.parquet')
             day = str(np.datetime64('2026-01-01') + seed)
-            code, _, err = runs.call('retrain', config, '--date', day, '--progress', 'none')
+            code, _, err = runs.call('retrain', '--config', config, '--date', day, '--progress', 'none')
             if code not in (0, 4):
                 raise RuntimeError(err)
             checks = rows.read(rows.found(folder, 'history', '*.json')[-1])['checks']

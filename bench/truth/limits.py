@@ -72,7 +72,7 @@ def trained(runs, name, given):
     if name == 'retrain':
         out = rows.path(runs, 'nights' + ''.join(given))
         settings = [f'input: {runs.input}', 'label: label', f'destination: {out}', 'ignore: part,w', 'certificate: none', 'report: none']
-        call('retrain', runs.text('night.yaml', '\n'.join(settings)), '--date', '2026-01-01')
+        call('retrain', '--config', runs.text('night.yaml', '\n'.join(settings)), '--date', '2026-01-01')
         return rows.read(rows.found(out, 'runs', '*', 'tree.json')[-1])
     if name == 'frontier':
         runs.train('--ignore', 'part,w')

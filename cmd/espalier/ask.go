@@ -19,6 +19,7 @@ import (
 	"github.com/espalier-ml/espalier/io/setting"
 	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/pipelines"
+	"github.com/espalier-ml/espalier/pipelines/config"
 )
 
 // askOptions are the flags of ask.
@@ -32,7 +33,7 @@ type askOptions struct {
 // Settings declares the flags of ask.
 func (o *askOptions) Settings() []setting.Setting {
 	return []setting.Setting{
-		shownModel(&o.model),
+		config.ModelSetting(&o.model),
 		{
 			Name: "value", Group: setting.Case, Value: setting.Repeated(&o.values),
 			Help: "NAME=VALUE of a feature that is known beforehand and costs nothing; empty: unknown; may be repeated",
@@ -71,21 +72,18 @@ the training rows that the tests were chosen by; few training rows are never sur
 		Example: `  espalier ask runs/first
   espalier ask runs/first --value age=42 --confidence 0.95
   printf '42\nstudent\n' | espalier ask runs/first --json`,
-		Args: arguments(0, 1, "ask takes one model: a run folder or a tree.json"),
-		RunE: func(c *cobra.Command, args []string) error {
-			if len(args) == 1 {
-				o.model = args[0]
-			}
+		RunE: func(c *cobra.Command, _ []string) error {
 			return o.run(c.Context(), c.InOrStdin(), c.OutOrStdout(), c.ErrOrStderr())
 		},
 	}
+	takeModel(c)
 	addFlags(c.Flags(), o.Settings())
 	return c
 }
 
 func (o *askOptions) run(ctx context.Context, stdin io.Reader, stdout, stderr io.Writer) error {
-	if o.model == "" {
-		return &usage.Error{Problem: "which tree? name a run folder or a tree.json: espalier ask runs/first"}
+	if faults := setting.Faults(o.Settings()); len(faults) > 0 {
+		return usage.All(faults)
 	}
 	t, err := pipelines.ReadTree(ctx, o.model)
 	if err != nil {

@@ -251,8 +251,8 @@ func TestAskErrors(t *testing.T) {
 		code    int
 		want    string
 	}{
-		"no model":      {"", nil, 2, "which tree?"},
-		"two models":    {"", []string{billedModel, billedModel}, 2, "ask takes one model"},
+		"no model":      {"", nil, 2, "--model is required"},
+		"two models":    {"", []string{billedModel, billedModel}, 2, "unexpected argument"},
 		"absent model":  {"", []string{"none.json"}, 2, "none.json"},
 		"hostile model": {"", []string{hostile}, 3, "not a tree"},
 		"confidence": {

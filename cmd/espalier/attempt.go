@@ -63,14 +63,10 @@ func scheduled(c *cobra.Command, url, section string, figures figuresFor, work f
 	return work(a)
 }
 
-// refusedFlags returns a function that reports an attempt whose flags are wrong. The YAML file is their first argument.
+// refusedFlags returns a function that reports an attempt whose flags are wrong.
 func refusedFlags(section string, figures figuresFor) func(c *cobra.Command, err error) error {
 	return func(c *cobra.Command, err error) error {
-		url := ""
-		if c.Flags().NArg() > 0 {
-			url = c.Flags().Arg(0)
-		}
-		return scheduled(c, url, section, figures, func(*attempt) error { return flagError(c, err) })
+		return scheduled(c, c.Flags().Lookup(configFlag).Value.String(), section, figures, func(*attempt) error { return flagError(c, err) })
 	}
 }
 

@@ -51,7 +51,7 @@ func (n *night) set(t *testing.T, text string) {
 func (n *night) wants(t *testing.T, verb string, code int, outcome string, flags ...string) {
 	t.Helper()
 	before := strings.Count(n.lines(t), "\n")
-	o := espalier(t, append([]string{verb, n.config}, flags...)...)
+	o := espalier(t, append([]string{verb, "--config", n.config}, flags...)...)
 	if o.code != code {
 		t.Errorf("%s %v: exit code %d, want %d: %s", verb, flags, o.code, code, o.stderr)
 	}
@@ -115,20 +115,20 @@ func TestNight(t *testing.T) {
 	n.set(t, strings.Replace(good, "min_rows", "min_row", 1))
 	n.wants(t, "retrain", 0, "promoted", day...)
 	n.wants(t, "predict", 2, "failed", day...)
-	wantsSaid(t, espalier(t, "predict", n.config), `unknown key "min_row"; did you mean "min_rows"?`)
+	wantsSaid(t, espalier(t, "predict", "--config", n.config), `unknown key "min_row"; did you mean "min_rows"?`)
 	n.set(t, strings.Replace(good, "min_rows: 1000", "min_rows: many", 1))
 	n.wants(t, "predict", 2, "failed", day...)
 	n.set(t, strings.Replace(good, "predict:", "predct:", 1))
 	n.wants(t, "retrain", 2, "failed", day...)
-	wantsSaid(t, espalier(t, "predict", n.config), `no key "predict" with the settings of predict; did you mean "predct"?`)
+	wantsSaid(t, espalier(t, "predict", "--config", n.config), `no key "predict" with the settings of predict; did you mean "predct"?`)
 	n.set(t, strings.Replace(good, "destination:", "destinatio:", 1))
 	n.wants(t, "predict", 2, "failed", day...)
-	wantsSaid(t, espalier(t, "predict", n.config), `unknown key "destinatio"; did you mean "destination"?`)
+	wantsSaid(t, espalier(t, "predict", "--config", n.config), `unknown key "destinatio"; did you mean "destination"?`)
 	n.set(t, good+"  label: [\n")
 	n.wants(t, "predict", 2, "failed", day...)
 	n.wants(t, "retrain", 2, "failed", day...)
 	n.set(t, good)
-	wantsSaid(t, espalier(t, "predict", n.config, "--notices", "gs://bucket/notices"), "--notices")
+	wantsSaid(t, espalier(t, "predict", "--config", n.config, "--notices", "gs://bucket/notices"), "--notices")
 	validateLines(t, n.notices)
 }
 
@@ -159,7 +159,7 @@ func TestNightKilled(t *testing.T) {
 	n := newNight(t, below)
 	n.write(t, 0, false)
 	for _, k := range []struct{ verb, outcome, path string }{{"retrain", "promoted", "/tree.json"}, {"predict", "published", "/scored/"}} {
-		attempt := exec.CommandContext(t.Context(), binary, k.verb, n.config, "--date", dateOf(t, 0))
+		attempt := exec.CommandContext(t.Context(), binary, k.verb, "--config", n.config, "--date", dateOf(t, 0))
 		c.Inject(objectstoretest.Fault{
 			Kinds: []objectstoretest.Kind{objectstoretest.Write},
 			Match: func(r *http.Request) bool { return strings.Contains(r.URL.Path, k.path) },

@@ -163,7 +163,7 @@ func TestEarlierRecords(t *testing.T) {
 	if text := string(read(t, b.figures)); strings.Contains(text, "expected_cost") || !strings.Contains(text, "retrain_auc") {
 		t.Errorf("figures of a record of version 0.3:\n%s", text)
 	}
-	wantsPrinted(t, espalier(t, "retrain", b.config, "--history"), "99.2 at own prices")
+	wantsPrinted(t, espalier(t, "retrain", "--config", b.config, "--history"), "99.2 at own prices")
 	wantsPrinted(t, espalier(t, "retrain", "use", filepath.Join(b.url, "models")), "99.2 at own prices")
 	o := origin(t, filepath.Join(run, "tree.json"))
 	near(t, "origin", *o.Cost, mean)
@@ -264,14 +264,14 @@ func (b *billing) checkScreens(t *testing.T, run string) {
 	trained, _ := b.paid(t, run, 1, "train")
 	test := b.part(t, 1, "test")
 	for command, want := range map[string]string{
-		"show RUN --figures":                 fmt.Sprintf(" %.4f ", mean),
-		"show RUN":                           fmt.Sprintf("expected cost %s (", strconv.FormatFloat(trained, 'g', 6, 64)),
-		"evaluate --model RUN --input":       fmt.Sprintf("expected cost %.4f", mean),
-		"evaluate RUN --against RUN --input": fmt.Sprintf("%.4f", mean),
-		"show RUN/tree.json --origin":        fmt.Sprintf("expected cost %.3g\n", mean),
-		"retrain CONFIG --history":           fmt.Sprintf("%.3g", mean),
-		"retrain use MODELS":                 fmt.Sprintf("%.3g", mean),
-		"retrain CONFIG --date 2026-02-02":   fmt.Sprintf("expected cost %.3g", mean), // again
+		"show RUN --figures":                        fmt.Sprintf(" %.4f ", mean),
+		"show RUN":                                  fmt.Sprintf("expected cost %s (", strconv.FormatFloat(trained, 'g', 6, 64)),
+		"evaluate --model RUN --input":              fmt.Sprintf("expected cost %.4f", mean),
+		"evaluate RUN --against RUN --input":        fmt.Sprintf("%.4f", mean),
+		"show RUN/tree.json --origin":               fmt.Sprintf("expected cost %.3g\n", mean),
+		"retrain --config CONFIG --history":         fmt.Sprintf("%.3g", mean),
+		"retrain use MODELS":                        fmt.Sprintf("%.3g", mean),
+		"retrain --config CONFIG --date 2026-02-02": fmt.Sprintf("expected cost %.3g", mean), // again
 	} {
 		args := strings.Fields(strings.NewReplacer("RUN", run, "CONFIG", b.config, "MODELS", filepath.Join(b.url, "models"),
 			"2026-02-02", dateOf(t, 1)).Replace(command))

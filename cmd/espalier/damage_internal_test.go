@@ -131,7 +131,7 @@ func newDamage(t *testing.T) *damage {
 		"--leaf_model", "linear", "--split", "60/20/20")
 	d.must("train", "--input", d.path("data", "2026-11-01.parquet"), "--label", "class", "--output", d.path("plain"), "--progress",
 		"none", "--algorithm", "c45", "--tests", "both", "--max_depth", "4", "--leaf_model", "none", "--split", "60/20/20")
-	d.must("retrain", d.path("retrain.yaml"), "--date", "2026-11-02", "--progress", "none")
+	d.must("retrain", "--config", d.path("retrain.yaml"), "--date", "2026-11-02", "--progress", "none")
 	if err := d.checkpoint(); err != nil {
 		t.Fatal(err)
 	}
@@ -213,9 +213,9 @@ func (d *damage) verbs() map[string][]string {
 		"previous":       {"report", "base", "--previous", "r", "--output", "out.html", "--overwrite"},
 		"latest_show":    {"show", "r/LATEST.json"},
 		"latest_predict": with("predict", "--model", "r/LATEST.json", "--input", rows, "--output", "out", "--overwrite"),
-		"retrain": with("retrain", d.path("retrain.yaml"), "--date", "2026-11-02", "--destination", "r",
+		"retrain": with("retrain", "--config", d.path("retrain.yaml"), "--date", "2026-11-02", "--destination", "r",
 			"--mode", "train", "--min_rows", "2"),
-		"history": {"retrain", d.path("retrain.yaml"), "--destination", "r", "--history"},
+		"history": {"retrain", "--config", d.path("retrain.yaml"), "--destination", "r", "--history"},
 	}
 	for _, format := range []string{"c", "java", "python", "javascript", "pmml", "onnx", "json"} {
 		verbs["export_"+format] = []string{"export", "r", "--format", format, "--output", "out." + format, "--overwrite"}

@@ -42,7 +42,7 @@ func (c *driftFlags) Settings() []setting.Setting {
 func newDrift() *cobra.Command {
 	flags := newDriftFlags()
 	c := &cobra.Command{
-		Use:         "drift",
+		Use:         "drift MODEL",
 		Short:       "Measure how far rows have moved from a run's training rows",
 		GroupID:     keepStage,
 		Annotations: common("model input against key false_alarms least_psi json"),
@@ -58,11 +58,11 @@ its own, such as an identifier, is left out.
 
 Rows with the same --key, such as the visits of a customer, count as one unit of
 chance; if the run was trained with --key, this is the default.`,
-		Example: `  espalier drift --model runs/first --input 'today/*.parquet'
-  espalier drift --model models/LATEST.json --input new.parquet --fail_above 0.2
-  espalier drift --model runs/first --against runs/second`,
-		Args: noArguments,
+		Example: `  espalier drift runs/first --input 'today/*.parquet'
+  espalier drift models/LATEST.json --input new.parquet --fail_above 0.2
+  espalier drift runs/first --against runs/second`,
 	}
+	takeModel(c)
 	addFlags(c.Flags(), flags.Settings())
 	addBeamFlags(c.Flags())
 	c.RunE = func(c *cobra.Command, _ []string) error {

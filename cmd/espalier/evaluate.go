@@ -65,7 +65,7 @@ without a prediction are counted and left out. A key may occur once on each side
   espalier evaluate --predictions 'scored/{date-29..date}' \
       --labels paid.parquet --key customer,day`,
 	}
-	takeModel(c, &flags.Model)
+	takeModel(c)
 	addFlags(c.Flags(), flags.Settings())
 	addBeamFlags(c.Flags())
 	c.RunE = func(c *cobra.Command, _ []string) error {

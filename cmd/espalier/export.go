@@ -17,7 +17,7 @@ import (
 func newExport() *cobra.Command {
 	var o config.Export
 	c := &cobra.Command{
-		Use:     "export RUN",
+		Use:     "export MODEL",
 		Short:   "Write a tree as source code that needs nothing else",
 		GroupID: useStage,
 		Long: `Write the tree of a run folder, or a tree.json, as one file of source code. The
@@ -46,12 +46,11 @@ infinities and zeros of both signs. Nothing is written if a prediction differs.`
   espalier export runs/first --format sql --dialect duckdb --output model.sql
   espalier export runs/first --format java --verify golden --output Model.java
   espalier export runs/first --format c --output m.c --golden test_m.c`,
-		Args: arguments(1, 1, "export takes one run folder or tree.json: espalier export runs/first"),
-		RunE: func(c *cobra.Command, args []string) error {
-			o.Model = args[0]
+		RunE: func(c *cobra.Command, _ []string) error {
 			return runExport(c.Context(), o, raw(c.OutOrStdout()), c.ErrOrStderr())
 		},
 	}
+	takeModel(c)
 	addFlags(c.Flags(), o.Settings())
 	return c
 }

@@ -2,6 +2,8 @@ package main
 
 import (
 	"flag"
+	"path"
+	"slices"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -51,21 +53,19 @@ func jsonSetting(asJSON *bool, help string) setting.Setting {
 	return setting.Setting{Name: "json", Group: setting.Printed, Value: setting.Switch(asJSON), Help: help}
 }
 
-// shownModel declares --model for a verb that also takes the model as an argument.
-func shownModel(model *string) setting.Setting {
-	return setting.Setting{
-		Name: "model", Group: setting.Model, Value: setting.Text(model),
-		Help: "run folder, tree.json or LATEST.json, instead of MODEL",
-	}
-}
-
 // takeModel makes a verb take its model as an argument, in place of --model.
-func takeModel(c *cobra.Command, model *string) {
-	c.Args = func(_ *cobra.Command, args []string) error {
-		if len(args) > 0 && *model == "" {
-			*model = args[0]
+func takeModel(c *cobra.Command) {
+	c.Args = func(c *cobra.Command, args []string) error {
+		model := c.Flags().Lookup("model")
+		if len(args) > 0 && !model.Changed && !isYAML(args[0]) {
+			if err := c.Flags().Set(model.Name, args[0]); err != nil {
+				return err
+			}
 			args = args[1:]
 		}
 		return noArguments(c, args)
 	}
 }
+
+// isYAML reports whether a file is YAML by its name.
+func isYAML(name string) bool { return slices.Contains([]string{".yaml", ".yml"}, path.Ext(name)) }

@@ -55,7 +55,7 @@ func TestKilledAtAnyMoment(t *testing.T) {
 		"synth":   {args: []string{"synth", "--output", in("out"), "--rows", "20000", "--progress", "none"}, again: []string{"--overwrite"}},
 		"report":  {args: []string{"report", in("out"), "--overwrite"}, begin: in("model")},
 		"promote": {args: []string{"frontier", in("model"), "--promote", "1", "--output", in("out"), "--progress", "none"}, again: []string{"--overwrite"}},
-		"retrain": {args: []string{"retrain", night, "--date", "2026-11-01"}},
+		"retrain": {args: []string{"retrain", "--config", night, "--date", "2026-11-01"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			took := k.from(t, in("out"), -1)

@@ -104,7 +104,7 @@ func (d *delayed) evaluate(t *testing.T, predictions string, more ...string) *ru
 func (d *delayed) retrain(t *testing.T, day int) string {
 	t.Helper()
 	n := nightlyBelow(t, objectstore.New(), d.folder)
-	espalier(t, "retrain", n.config, "--date", dateOf(t, day), "--replace", "--ignore", "id").wants(t, 0)
+	espalier(t, "retrain", "--config", n.config, "--date", dateOf(t, day), "--replace", "--ignore", "id").wants(t, 0)
 	return "models/" + n.inUse(t)
 }
 

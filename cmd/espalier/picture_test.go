@@ -89,7 +89,7 @@ func TestPictureRefuses(t *testing.T) {
 		args  []string
 		words []string
 	}{
-		{nil, []string{"which tree?"}},
+		{nil, []string{"--model is required"}},
 		{[]string{run, run}, []string{"unexpected argument"}},
 		{[]string{run}, []string{run, "there is no frontier.json", "--select best"}},
 		{[]string{run, "roc"}, []string{run, "no ROC curves", "no validation or test rows"}},

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"path"
 	"slices"
 	"strconv"
 	"time"
@@ -26,7 +25,8 @@ type predictFlags struct {
 
 	console
 
-	json bool
+	config string
+	json   bool
 }
 
 func newPredictFlags() *predictFlags {
@@ -36,10 +36,10 @@ func newPredictFlags() *predictFlags {
 func newPredict() *cobra.Command {
 	flags := newPredictFlags()
 	c := &cobra.Command{
-		Use:     "predict [CONFIG]",
+		Use:     "predict MODEL",
 		Short:   "Score the rows of Parquet files by a tree",
 		GroupID: useStage,
-		Annotations: common("model input output date overwrite key keep explain max_unseen min_rows label contract " +
+		Annotations: common("model input output config date overwrite key keep explain max_unseen min_rows label contract " +
 			"max_rejects json"),
 		Long: `Score the rows of Parquet files by a tree: a file of predictions for each file, of
 the same name and with the rows in the same order, and then _manifest.json and
@@ -54,28 +54,24 @@ written. Values that training did not have are counted by column; they take the
 branch that the tree has for unseen values.
 
 Names may have dates: {date}, {date-1}, {date:%Y/%m/%d}. A day is then scored once:
-again, with the same tree, files and settings, there is nothing to do. CONFIG is the
+again, with the same tree, files and settings, there is nothing to do. --config is the
 YAML file of retrain: its key "predict" has settings by flag name, and the model is
 the tree in use.
 
 Trees of --also score the same rows in the same pass, for a trial in shadow. Their
 columns begin with also_, also2_ and so on.`,
-		Example: `  espalier predict --model runs/first --input 'new/*.parquet' --output scored
-  espalier predict --model runs/first/tree.json --input new.parquet \
+		Example: `  espalier predict runs/first --input 'new/*.parquet' --output scored
+  espalier predict runs/first/tree.json --input new.parquet \
       --output scored --key customer,day --explain --max_unseen 0.01
-  espalier predict nightly.yaml --date 2026-11-23`,
-		Args: configArgument,
+  espalier predict --config nightly.yaml --date 2026-11-23`,
 	}
+	takeModel(c)
 	addFlags(c.Flags(), flags.Settings())
 	addBeamFlags(c.Flags())
-	c.RunE = func(c *cobra.Command, args []string) error {
-		url := ""
-		if len(args) > 0 {
-			url = args[0]
-		}
+	c.RunE = func(c *cobra.Command, _ []string) error {
 		var done *pipelines.PredictResult
-		return scheduled(c, url, predictSection, figuresOfPrediction(&done), func(a *attempt) error {
-			file, err := readPredict(c, url, flags)
+		return scheduled(c, flags.config, predictSection, figuresOfPrediction(&done), func(a *attempt) error {
+			file, err := readPredict(c, flags)
 			if err == nil {
 				done, err = runPredict(a, flags)
 			}
@@ -89,14 +85,6 @@ columns begin with also_, also2_ and so on.`,
 // predictSection is the key of the settings of predict in the YAML file of retrain.
 const predictSection = "predict"
 
-// configArgument refuses arguments other than a YAML file.
-func configArgument(c *cobra.Command, args []string) error {
-	if len(args) > 0 && slices.Contains([]string{".yaml", ".yml"}, path.Ext(args[0])) {
-		args = args[1:]
-	}
-	return noArguments(c, args)
-}
-
 // figuresOfPrediction returns what writes figures of a scoring, whose result is nil until it is done.
 func figuresOfPrediction(done **pipelines.PredictResult) figuresFor {
 	return func(func(string) string) figuresOf {
@@ -108,12 +96,12 @@ func figuresOfPrediction(done **pipelines.PredictResult) figuresFor {
 
 // readPredict reads the settings of a scoring from the YAML file of retrain, if there is one. The model is the
 // run in use of its destination, unless a setting names another model.
-func readPredict(c *cobra.Command, url string, flags *predictFlags) (*configFile, error) {
-	file, err := readConfig(c.Context(), url)
+func readPredict(c *cobra.Command, flags *predictFlags) (*configFile, error) {
+	file, err := readConfig(c.Context(), flags.config)
 	if err != nil {
 		return new(configFile), err
 	}
-	if url == "" {
+	if flags.config == "" {
 		return file, nil
 	}
 	section, err := file.section(predictSection)
@@ -162,8 +150,8 @@ func runPredict(a *attempt, flags *predictFlags) (*pipelines.PredictResult, erro
 
 // Settings declares the flags of predict.
 func (c *predictFlags) Settings() []setting.Setting {
-	return slices.Concat(c.PredictConfig.Settings(), []setting.Setting{jsonSetting(&c.json, "print the summary as JSON")},
-		c.printedSettings(true))
+	own := []setting.Setting{configSetting(&c.config), jsonSetting(&c.json, "print the summary as JSON")}
+	return slices.Concat(c.PredictConfig.Settings(), own, c.printedSettings(true))
 }
 
 func printPredictedJSON(w io.Writer, r *pipelines.PredictResult) error {

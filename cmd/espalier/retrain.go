@@ -26,8 +26,8 @@ type retrainFlags struct {
 
 	console
 
-	preset  string
-	history bool
+	config, preset string
+	history        bool
 }
 
 func newRetrainFlags() *retrainFlags {
@@ -37,6 +37,7 @@ func newRetrainFlags() *retrainFlags {
 // Settings declares the flags of retrain.
 func (c *retrainFlags) Settings() []setting.Setting {
 	own := []setting.Setting{
+		configSetting(&c.config),
 		{
 			Name: "preset", Group: setting.Run, Value: setting.Text(&c.preset),
 			Help: "settings of training to start from: default, accurate or paper",
@@ -52,15 +53,15 @@ func (c *retrainFlags) Settings() []setting.Setting {
 func newRetrain() *cobra.Command {
 	flags := newRetrainFlags()
 	c := &cobra.Command{
-		Use:     "retrain CONFIG",
+		Use:     "retrain",
 		Short:   "Train a tree for a day, and use it if it passes a gate",
 		GroupID: keepStage,
-		Annotations: common("destination date mode max_lag keep_runs replace history open_metrics input label contract " +
-			"false_alarms least_psi preset"),
+		Annotations: common("config destination date mode max_lag keep_runs replace history open_metrics input label contract " +
+			"preset"),
 		Long: `Train a tree for a day, compare it with the tree in use, and move LATEST.json to
 it if it passes the gate. A scheduler runs it once a day, or more often.
 
-CONFIG is a YAML file whose keys are these flags: all settings of train but its
+--config is a YAML file whose keys are these flags: all settings of train but its
 output, a destination, and the limits of the gate. --input may have dates:
 {date}, {date-1}, or {date-29..date} for thirty days.
 
@@ -69,11 +70,11 @@ folder in runs/. A day whose files and settings are the same is not trained agai
 Exit code 4 says that the gate has refused the run: LATEST.json stays.
 
 "retrain use" puts an earlier run in use.`,
-		Example: `  espalier retrain nightly.yaml
-  espalier retrain nightly.yaml --date 2026-11-23
-  espalier retrain nightly.yaml --history
+		Example: `  espalier retrain --config nightly.yaml
+  espalier retrain --config nightly.yaml --date 2026-11-23
+  espalier retrain --config nightly.yaml --history
   espalier retrain use models previous --reason 'bad labels'`,
-		Args: arguments(1, 1, "retrain takes one YAML file: espalier retrain nightly.yaml"),
+		Args: noArguments,
 	}
 	addFlags(c.Flags(), flags.Settings())
 	addBeamFlags(c.Flags())
@@ -82,12 +83,12 @@ Exit code 4 says that the gate has refused the run: LATEST.json stays.
 			return retraining.Tell(ctx, url, valueOf("destination"), outcome, started)
 		}
 	}
-	c.RunE = func(c *cobra.Command, args []string) error {
+	c.RunE = func(c *cobra.Command, _ []string) error {
 		if flags.history {
-			return readRetrain(c, args[0], flags, func() error { return printHistory(c, flags) })
+			return readRetrain(c, flags, func() error { return printHistory(c, flags) })
 		}
-		return scheduled(c, args[0], "", figures, func(a *attempt) error {
-			return readRetrain(c, args[0], flags, func() error { return runRetrain(a, flags) })
+		return scheduled(c, flags.config, "", figures, func(a *attempt) error {
+			return readRetrain(c, flags, func() error { return runRetrain(a, flags) })
 		})
 	}
 	c.SetFlagErrorFunc(refusedFlags("", figures))
@@ -96,8 +97,8 @@ Exit code 4 says that the gate has refused the run: LATEST.json stays.
 }
 
 // readRetrain reads the settings of a retraining, and carries out work with them.
-func readRetrain(c *cobra.Command, url string, flags *retrainFlags, work func() error) error {
-	file, err := readConfig(c.Context(), url)
+func readRetrain(c *cobra.Command, flags *retrainFlags, work func() error) error {
+	file, err := readConfig(c.Context(), flags.config)
 	if err != nil {
 		return err
 	}
@@ -105,7 +106,9 @@ func readRetrain(c *cobra.Command, url string, flags *retrainFlags, work func() 
 		err = file.settle(c.Flags(), &flags.Train, flags.preset)
 	}
 	if err == nil {
-		flags.Train.AlsoRead = []string{file.url}
+		if file.url != "" {
+			flags.Train.AlsoRead = []string{file.url}
+		}
 		err = work()
 	}
 	return file.locate(err, c.Flags())

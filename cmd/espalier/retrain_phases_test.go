@@ -130,7 +130,7 @@ func (p *phase) try(t *testing.T, behind bool, objects map[string][]byte, want [
 	before, attempts := n.inUse(t), len(n.attempts(t))
 	flags := []string{"--keep_runs", "1"}
 	attempt := exec.CommandContext(t.Context(), binary,
-		append([]string{"retrain", n.config, "--date", dateOf(t, 2)}, flags...)...)
+		append([]string{"retrain", "--config", n.config, "--date", dateOf(t, 2)}, flags...)...)
 	c.Inject(objectstoretest.Fault{
 		Kinds: []objectstoretest.Kind{p.kind}, Skip: p.skip,
 		Match: func(r *http.Request) bool { return strings.Contains(r.URL.Path, p.path) },

@@ -94,7 +94,7 @@ func (n *nightly) write(t *testing.T, day int, shuffled bool) {
 
 func (n *nightly) retrain(t *testing.T, day int, more ...string) outcome {
 	t.Helper()
-	return espalier(t, append([]string{"retrain", n.config, "--date", dateOf(t, day)}, more...)...)
+	return espalier(t, append([]string{"retrain", "--config", n.config, "--date", dateOf(t, day)}, more...)...)
 }
 
 // inUse returns the run in use. It fails unless that run is complete, its tree the one that LATEST.json means, and the
@@ -178,7 +178,7 @@ func TestRetrainDays(t *testing.T) {
 			if len(runs) < 2 || len(runs) > 5 || !runs[path.Base(n.inUse(t))] {
 				t.Errorf("%d runs stay: %v; want the four newest, and the one in use among them", len(runs), runs)
 			}
-			table := espalier(t, "retrain", n.config, "--history")
+			table := espalier(t, "retrain", "--config", n.config, "--history")
 			wantsPrinted(t, table, "promoted", "refused", "AUC on the new tree's own test rows has fallen", "not a Parquet file",
 				"the newest day with rows is")
 			if scheme == "file" {
@@ -358,7 +358,7 @@ func TestRetrainKilled(t *testing.T) {
 		kills = 60
 	}
 	// The first attempt is killed once it is in the history.
-	c := exec.CommandContext(t.Context(), binary, "retrain", n.config, "--date", dateOf(t, 5))
+	c := exec.CommandContext(t.Context(), binary, "retrain", "--config", n.config, "--date", dateOf(t, 5))
 	if err := c.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -380,7 +380,7 @@ func TestRetrainKilled(t *testing.T) {
 	}
 	slices.Sort(moments)
 	for _, moment := range moments {
-		c := exec.CommandContext(t.Context(), binary, "retrain", n.config, "--date", dateOf(t, 5))
+		c := exec.CommandContext(t.Context(), binary, "retrain", "--config", n.config, "--date", dateOf(t, 5))
 		if err := c.Start(); err != nil {
 			t.Fatal(err)
 		}

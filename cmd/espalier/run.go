@@ -126,7 +126,7 @@ runner failed, 130 interrupted.`,
   espalier ask runs/first
   espalier evaluate runs/first --input 'labelled/*.parquet'
   espalier evaluate runs/first --against runs/second --input 'labelled/*.parquet'
-  espalier predict --model runs/first --input 'new/*.parquet' --output scored`,
+  espalier predict runs/first --input 'new/*.parquet' --output scored`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Args:          unknownVerb,
@@ -233,9 +233,15 @@ func arguments(least, most int, problem string) cobra.PositionalArgs {
 }
 
 // noArguments refuses arguments that are not flags. Their likely cause is a glob without quotes.
-func noArguments(_ *cobra.Command, args []string) error {
+func noArguments(c *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
+	}
+	if isYAML(args[0]) && c.Flags().Lookup(configFlag) != nil { // as in version 0.3
+		return usage.Errorf("%s %s is %s --config %s now", c.Name(), args[0], c.Name(), args[0])
+	}
+	if c.Flags().Lookup("input") == nil {
+		return usage.Errorf("unexpected argument %q", args[0])
 	}
 	return &usage.Error{Problem: fmt.Sprintf("unexpected argument %q: globs go into --input in quotes, so that the "+
 		"shell leaves them alone", args[0])}

@@ -50,9 +50,9 @@ func TestScheduleConfig(t *testing.T) {
 	if err := os.WriteFile(config, []byte(m.Data["nightly.yaml"]), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	espalier(t, "retrain", config, "--history", "--destination", t.TempDir()).wants(t, 0)
+	espalier(t, "retrain", "--config", config, "--history", "--destination", t.TempDir()).wants(t, 0)
 	rows := filepath.Join(t.TempDir(), "none.parquet")
-	espalier(t, "predict", config, "--input", rows, "--model", rows, "--output", t.TempDir(), "--date", "2026-11-23").wants(t, 3, "no file with rows is there")
+	espalier(t, "predict", "--config", config, "--input", rows, "--model", rows, "--output", t.TempDir(), "--date", "2026-11-23").wants(t, 3, "no file with rows is there")
 }
 
 // maxExposure is the greatest exposure that systemd may find in the unit, in tenths of its points; systemd

@@ -19,6 +19,7 @@ import (
 	"github.com/espalier-ml/espalier/io/setting"
 	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/pipelines"
+	"github.com/espalier-ml/espalier/pipelines/config"
 	"github.com/espalier-ml/espalier/pipelines/output"
 	"github.com/espalier-ml/espalier/pipelines/pages"
 	"github.com/espalier-ml/espalier/pipelines/provenance"
@@ -50,7 +51,7 @@ func newShowOptions() *showOptions {
 // Settings declares the flags of show.
 func (o *showOptions) Settings() []setting.Setting {
 	return []setting.Setting{
-		shownModel(&o.model),
+		config.ModelSetting(&o.model),
 		{
 			Name: "node", Group: setting.Model, Value: setting.Whole(&o.node, setting.Between(0, math.MaxInt32)),
 			Help: "show only what is below this node; 0: the root",
@@ -147,7 +148,7 @@ destination of retrain, where they stay after --keep_runs has removed the run.`,
   espalier show model.py --origin --destination models --json`,
 		RunE: func(c *cobra.Command, _ []string) error { return o.run(c.Context(), c.Flags(), raw(c.OutOrStdout())) },
 	}
-	takeModel(c, &o.model)
+	takeModel(c)
 	addFlags(c.Flags(), o.Settings())
 	return c
 }
@@ -180,9 +181,6 @@ func isPicture(name string) error {
 }
 
 func (o *showOptions) run(ctx context.Context, flags *pflag.FlagSet, stdout io.Writer) error {
-	if o.model == "" {
-		return &usage.Error{Problem: "which tree? name a run folder or a tree.json: espalier show runs/first"}
-	}
 	if err := o.check(flags); err != nil {
 		return err
 	}

@@ -62,12 +62,12 @@ func TestUse(t *testing.T) {
 				t.Errorf("the same day again is attempt %d of a held run, want none", now)
 			}
 			wantsPrinted(t, use(0), path.Base(bad), path.Base(good), "* in use, held until forever: bad labels")
-			wantsPrinted(t, espalier(t, "retrain", n.config, "--history"), path.Base(bad), n.digest(t)[:8], "held",
+			wantsPrinted(t, espalier(t, "retrain", "--config", n.config, "--history"), path.Base(bad), n.digest(t)[:8], "held",
 				"* in use; put in use instead of "+path.Base(bad)+": bad labels; held until forever")
 
 			use(0, "--hold", "forever", "--reason", "labels are checked")
 			use(0, "--hold", "none")
-			history := espalier(t, "retrain", n.config, "--history")
+			history := espalier(t, "retrain", "--config", n.config, "--history")
 			wantsPrinted(t, history, "held until forever: labels are checked", "* in use; hold ended")
 			if strings.Contains(history.stdout, "instead of "+path.Base(good)) {
 				t.Errorf("a hold is a change of the run in use:\n%s", history.stdout)

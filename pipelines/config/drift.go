@@ -48,7 +48,7 @@ func (c *Drift) Settings() []setting.Setting {
 	run := setting.In(setting.Run, []setting.Setting{
 		{
 			Name: "model", Value: setting.Text(&c.Model), Required: true,
-			Help: "run folder with the training rows to compare with, or LATEST.json",
+			Help: "run folder with the training rows to compare with, or LATEST.json, in place of the argument MODEL",
 		},
 		input,
 		{

@@ -29,6 +29,7 @@ type Export struct {
 func (c *Export) Settings() []setting.Setting {
 	formats := export.Formats()
 	return []setting.Setting{
+		ModelSetting(&c.Model),
 		{
 			Name: "format", Group: setting.Printed, Value: setting.OneOf(&c.Format, formats...),
 			Help: strings.Join(formats[:len(formats)-1], ", ") + " or " + formats[len(formats)-1],
@@ -91,9 +92,6 @@ const GoldenRows = "golden"
 // Validate returns all faults at once.
 func (c *Export) Validate() error {
 	faults := setting.Faults(c.Settings())
-	if c.Model == "" {
-		faults = append(faults, errors.New("which tree? name a run folder or a tree.json"))
-	}
 	if sql := c.Format == "sql"; sql && c.Dialect == "" {
 		faults = append(faults, fmt.Errorf("--format sql: which database? --dialect %s",
 			setting.Alternatives(export.Dialects())))

@@ -67,7 +67,7 @@ const (
 // Settings declares the settings of a scoring, which set the fields of c.
 func (c *Predict) Settings() []setting.Setting {
 	run := setting.In(setting.Run, []setting.Setting{
-		modelSetting(&c.Model),
+		ModelSetting(&c.Model),
 		{
 			Name: "also", Value: setting.List(&c.Also),
 			Help: "further trees that score the same rows in shadow, each with columns of its own, such as also_prediction",
@@ -109,10 +109,11 @@ func (c *Predict) Settings() []setting.Setting {
 		[]setting.Setting{engine.RunnerSetting(&c.Runner)}, c.EngineConfig.Settings())
 }
 
-// modelSetting declares the tree that scores rows.
-func modelSetting(model *string) setting.Setting {
+// ModelSetting declares the tree that scores rows.
+func ModelSetting(model *string) setting.Setting {
 	return setting.Setting{
-		Name: "model", Group: setting.Run, Value: setting.Text(model), Required: true, Help: "run folder, tree.json or LATEST.json",
+		Name: "model", Group: setting.Run, Value: setting.Text(model), Required: true,
+		Help: "run folder, tree.json or LATEST.json, in place of the argument MODEL",
 	}
 }
 

@@ -16,7 +16,7 @@ from airflow.sdk.exceptions import AirflowFailException
 
 
 def espalier(verb, day):
-    command = ['espalier', verb, '/etc/espalier/nightly.yaml', '--date', day, '--progress', 'none']
+    command = ['espalier', verb, '--config', '/etc/espalier/nightly.yaml', '--date', day, '--progress', 'none']
     code = subprocess.run(command).returncode
     if code in (2, 4):
         raise AirflowFailException(f'espalier {verb} ended with exit code {code}')
