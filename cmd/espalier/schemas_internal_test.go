@@ -6,6 +6,7 @@ import (
 
 	"github.com/invopop/jsonschema"
 
+	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/metric"
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/io/latest"
@@ -21,7 +22,7 @@ import (
 // TestSchemasGenerated: the schemas are those of the types that write the documents, with the settings that the verbs
 // declare. With the flag -update it writes them.
 func TestSchemasGenerated(t *testing.T) {
-	schematest.Test(t, "../..", []schematest.Document{
+	schematest.Test(t, "../..", schematest.Set{Documents: []schematest.Document{
 		{Name: "ask", Type: reflect.TypeFor[askOutcome](), Title: "espalier ask --json"},
 		{Name: "attempt", Type: reflect.TypeFor[retraining.Attempt]()},
 		{Name: "comparison", Type: reflect.TypeFor[runfolder.Comparison]()},
@@ -38,7 +39,7 @@ func TestSchemasGenerated(t *testing.T) {
 		{Name: "origin", Type: reflect.TypeFor[provenance.Origin]()},
 		{Name: "predictions", Type: reflect.TypeFor[runfolder.PredictionsManifest]()},
 		{Name: "synth", Type: reflect.TypeFor[runfolder.SynthManifest]()},
-	}, schematest.Hooks{
+	}, Hooks: schematest.Hooks{
 		reflect.TypeFor[askOutcome](): func(s *jsonschema.Schema) {
 			p := schematest.Property(s, "probabilities")
 			p.MinProperties = new(uint64(1))
@@ -49,7 +50,7 @@ func TestSchemasGenerated(t *testing.T) {
 		},
 		reflect.TypeFor[runfolder.Point](): func(s *jsonschema.Schema) {
 			schematest.Optional(s, "grown", "step")
-			billedTogether(s)
+			schematest.BilledTogether(s)
 		},
 		reflect.TypeFor[runfolder.Part](): func(s *jsonschema.Schema) {
 			schematest.Optional(s, "standard_error", "low", "high") // of an interval that may be absent
@@ -66,10 +67,9 @@ func TestSchemasGenerated(t *testing.T) {
 			schematest.Optional(s, "observed_error", "chance_error", "chance_limit")
 		},
 		reflect.TypeFor[metric.Slice](): func(s *jsonschema.Schema) {
-			value := jsonschema.NewProperties()
-			value.Set("of", &jsonschema.Schema{Const: metric.SliceOfValue})
-			s.If = &jsonschema.Schema{Properties: value}
+			s.If = schematest.Object("of", &jsonschema.Schema{Const: metric.SliceOfValue})
 			s.Then = &jsonschema.Schema{Required: []string{"value"}}
+			schematest.Enum(s, "unit", schematest.Names[dataset.Unit]()...)
 		},
 		reflect.TypeFor[runfolder.Manifest](): func(s *jsonschema.Schema) {
 			c := pipelines.DefaultConfig()
@@ -89,19 +89,12 @@ func TestSchemasGenerated(t *testing.T) {
 			c := config.DefaultImport()
 			configured(s, c.Settings())
 		},
-	}, map[reflect.Type]string{
+	}, Elsewhere: map[reflect.Type]string{
 		reflect.TypeFor[retraining.Attempt]():            "attempt.schema.json",
 		reflect.TypeFor[runfolder.Manifest]():            "manifest.schema.json",
 		reflect.TypeFor[runfolder.PredictionsManifest](): "predictions.schema.json",
 		reflect.TypeFor[tree.Algorithm]():                "tree.schema.json#/properties/algorithm",
-	})
-}
-
-// billedTogether requires both costs by their earlier names, or none.
-func billedTogether(s *jsonschema.Schema) {
-	s.DependentRequired = map[string][]string{
-		"expected_billed_cost": {"max_billed_cost"}, "max_billed_cost": {"expected_billed_cost"},
-	}
+	}})
 }
 
 // configured describes the config of a manifest: a value for each setting. A setting of a list or of a file may also

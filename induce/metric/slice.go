@@ -41,7 +41,7 @@ type SliceRows struct {
 	From  *float64 `json:"from,omitempty"`  // the least value of a range; absent: unbounded
 	To    *float64 `json:"to,omitempty"`    // the value above all values of a range; absent: unbounded
 	// Unit is the unit of from and to, as in tree.json; absent: plain numbers.
-	Unit string `json:"unit,omitempty" jsonschema:"enum=date,enum=time,enum=timestamp"`
+	Unit string `json:"unit,omitempty"`
 }
 
 // What the rows of a slice have in common.

@@ -26,53 +26,69 @@ func ID(encoded []byte) string { return Digest(encoded)[:16] }
 // The JSON form as Decode reads it. Encode writes it by hand, for key order, spacing
 // and speed.
 
+// fileFeature is a feature with its bins.
 type fileFeature struct {
-	Name    string    `json:"name"`
-	Type    string    `json:"type"`
-	Unit    string    `json:"unit"`
-	Zone    string    `json:"zone"`
-	Cuts    []float64 `json:"cuts"`
-	Range   []float64 `json:"range"`
-	Values  []string  `json:"values"`
-	Other   int64     `json:"other"`
-	Missing int64     `json:"missing"`
-	Cost    float64   `json:"cost"`
+	Name string `json:"name"`
+	Type string `json:"type"`
+	// Unit is what the numbers count: days or microseconds since 1970-01-01, or microseconds since midnight; absent:
+	// plain numbers.
+	Unit string `json:"unit,omitempty"`
+	// Zone is the zone of timestamps: utc if they are instants, local if they are times on the clock of an unknown
+	// place; absent: unknown.
+	Zone string    `json:"zone,omitempty"`
+	Cuts []float64 `json:"cuts" jsonschema:"uniqueItems=true"`
+	// Range are the least and the greatest value of training rows, or bounds of them.
+	Range   []float64 `json:"range,omitempty" jsonschema:"minItems=2,maxItems=2"`
+	Values  []string  `json:"values" jsonschema:"uniqueItems=true"`
+	Other   int64     `json:"other,omitempty" jsonschema:"minimum=0"`
+	Missing int64     `json:"missing" jsonschema:"minimum=0"`
+	Cost    float64   `json:"cost" jsonschema:"minimum=0"`
 
-	Group     string  `json:"group"`
-	GroupCost float64 `json:"group_cost"`
+	Group string `json:"group,omitempty" jsonschema:"minLength=1"`
+	// GroupCost is the price that is paid once on a path, with the first test on any feature of the group.
+	GroupCost float64 `json:"group_cost,omitempty" jsonschema:"minimum=0"`
 }
 
 type fileNode struct {
-	ID              int          `json:"id"`
-	Rows            int64        `json:"rows"`
-	Objects         int64        `json:"objects"`
-	Weight          int64        `json:"weight"`
-	ClassWeights    []int64      `json:"class_weights"`
-	MajorityWeights []int64      `json:"majority_class_weights"` // absent: the class weights
-	RawClassWeights []int64      `json:"raw_class_weights"`
-	Class           string       `json:"class"`
-	Probabilities   []float64    `json:"probabilities"`
-	Model           *fileModel   `json:"model"`
-	Test            *fileTest    `json:"test"`
-	Branches        fileBranches `json:"branches"`
+	ID      int   `json:"id" jsonschema:"minimum=0"`
+	Rows    int64 `json:"rows" jsonschema:"minimum=0"`
+	Objects int64 `json:"objects" jsonschema:"minimum=0"`
+	Weight  int64 `json:"weight" jsonschema:"minimum=0"`
+	// ClassWeights is the weight of the training rows by class, if algorithm.classes is rows; otherwise, and in
+	// documents of versions before 0.4, by majority class of the objects.
+	ClassWeights []int64 `json:"class_weights" jsonschema:"minimum=0"`
+	// MajorityWeights is the weight by majority class of the objects, if algorithm.classes is rows; absent:
+	// ClassWeights.
+	MajorityWeights []int64 `json:"majority_class_weights,omitempty" jsonschema:"minimum=0"`
+	// RawClassWeights is the weight of the training rows by class, as versions before 0.4 name it.
+	RawClassWeights []int64   `json:"raw_class_weights" jsonschema:"minimum=0"`
+	Class           string    `json:"class"`
+	Probabilities   []float64 `json:"probabilities" jsonschema:"minItems=1,minimum=0,maximum=1"`
+	// Model is the model that gives each row of the leaf its own probabilities, in place of probabilities.
+	Model    *fileModel   `json:"model,omitempty"`
+	Test     *fileTest    `json:"test"`
+	Branches fileBranches `json:"branches" jsonschema:"minItems=2"`
 }
 
 type fileTest struct {
 	Feature string      `json:"feature"`
 	Kind    string      `json:"kind"`
-	Cost    float64     `json:"cost"`
-	Billed  *float64    `json:"billed"`
+	Cost    float64     `json:"cost" jsonschema:"minimum=0"`
+	Billed  *float64    `json:"billed,omitempty" jsonschema:"minimum=0"` // what is paid at this node; absent: cost
 	Score   split.Parts `json:"score"`
 
-	RunnerUp *fileRunnerUp `json:"runner_up"`
+	// RunnerUp is the best test of another feature, if at least 1 % of the weight reaches the node; it has no effect on
+	// predictions.
+	RunnerUp *fileRunnerUp `json:"runner_up,omitempty"`
 }
 
+// fileRunnerUp is the second best feature of a node.
 type fileRunnerUp struct {
-	Feature string   `json:"feature"`
+	Feature string   `json:"feature"` // name of the feature; the tree need not test it
 	Kind    string   `json:"kind"`
-	When    fileWhen `json:"when"`
-	Cost    float64  `json:"cost"`
-	Total   float64  `json:"total"`
+	When    fileWhen `json:"when,omitzero"`               // the condition of its yes branch; absent: a multiway test
+	Cost    float64  `json:"cost" jsonschema:"minimum=0"` // what would be paid at this node
+	Total   float64  `json:"total"`                       // score of the test; score.total less this is the margin
 }
 
 // fileBranches holds the branches of a node as bytes, not yet parsed.
@@ -80,22 +96,23 @@ type fileBranches json.RawMessage
 
 type fileBranch struct {
 	When    fileWhen `json:"when"`
-	Child   int      `json:"child"`
-	Missing bool     `json:"missing"`
-	Other   bool     `json:"other"`
+	Child   int      `json:"child" jsonschema:"minimum=1"`
+	Missing bool     `json:"missing,omitempty"`
+	Other   bool     `json:"other,omitempty"`
 }
 
+// fileWhen is the condition of a branch, in terms of the values of the feature.
 type fileWhen struct {
-	In         []string `json:"in"`
-	NotIn      []string `json:"not_in"`
-	GE         *float64 `json:"ge"`
-	LT         *float64 `json:"lt"`
-	NotGE      *float64 `json:"not_ge"`
-	NotLT      *float64 `json:"not_lt"`
-	Other      bool     `json:"other"`
-	NotOther   bool     `json:"not_other"`
-	Missing    bool     `json:"missing"`
-	NotMissing bool     `json:"not_missing"`
+	In         []string `json:"in,omitempty" jsonschema:"minItems=1,maxItems=1"`
+	NotIn      []string `json:"not_in,omitempty" jsonschema:"minItems=1,maxItems=1"`
+	GE         *float64 `json:"ge,omitempty"`
+	LT         *float64 `json:"lt,omitempty"`
+	NotGE      *float64 `json:"not_ge,omitempty"`
+	NotLT      *float64 `json:"not_lt,omitempty"`
+	Other      bool     `json:"other,omitempty"`
+	NotOther   bool     `json:"not_other,omitempty"`
+	Missing    bool     `json:"missing,omitempty"`
+	NotMissing bool     `json:"not_missing,omitempty"`
 }
 
 // UnmarshalJSON keeps the bytes.

@@ -13,27 +13,33 @@ import (
 
 // The JSON form of leaf models and of their boosters.
 
+// fileModel is a leaf model. The score is the intercept plus the values of all terms plus the values of the booster's
+// trees, added in their order: the logit of the second of two classes, otherwise a score per class (softmax).
 type fileModel struct {
-	Intercept []float64 `json:"intercept"`
+	Intercept []float64 `json:"intercept" jsonschema:"minItems=1"` // one number for two classes, else one per class
 	Terms     fileTerms `json:"terms"`
-	Booster   *int      `json:"booster"`
+	Booster   *int      `json:"booster,omitempty" jsonschema:"minimum=0"` // number of the booster; absent: the model has none
 }
 
 // fileTerms holds the terms of a leaf model as bytes, not yet parsed.
 type fileTerms json.RawMessage
 
+// fileTerm is the part of a numeric feature that is tested on the leaf's path: interpolated linearly between knots, and
+// constant before the first knot and beyond the last.
 type fileTerm struct {
 	Feature string      `json:"feature"`
-	At      []float64   `json:"at"`
-	Values  [][]float64 `json:"values"`
-	Missing []float64   `json:"missing"`
+	At      []float64   `json:"at" jsonschema:"minItems=1,uniqueItems=true"` // knots, ascending
+	Values  [][]float64 `json:"values" jsonschema:"minItems=1"`              // by knot
+	Missing []float64   `json:"missing" jsonschema:"minItems=1"`             // one number for two classes, else one per class
 }
 
+// fileSplit is a split of a booster by a feature that is tested on the paths of all leaves with the booster. Rows with a
+// number of at least GE, which is one of the cuts, or with the value Is, go to Yes, other rows to No.
 type fileSplit struct {
 	Feature string          `json:"feature"`
-	GE      *float64        `json:"ge"`
-	Is      *string         `json:"is"`
-	Missing bool            `json:"missing"`
+	GE      *float64        `json:"ge,omitempty"`
+	Is      *string         `json:"is,omitempty"`
+	Missing bool            `json:"missing,omitempty"` // whether rows without a value go to yes; absent: to no
 	Yes     json.RawMessage `json:"yes"`
 	No      json.RawMessage `json:"no"`
 }

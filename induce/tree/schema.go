@@ -64,20 +64,21 @@ func (s *Schema) Encode() []byte {
 	return e.b
 }
 
-// fileSchema is a schema.json as DecodeSchema reads it. The columns are parsed one by one.
+// fileSchema is a schema.json: what each column of the input is used for. DecodeSchema parses the columns one by one.
 type fileSchema struct {
-	Format  string            `json:"format"`
-	Version int               `json:"version"`
+	Format  string            `json:"format" jsonschema:"enum=espalier/schema"`
+	Version int               `json:"version" jsonschema:"enum=1"`
 	Label   Label             `json:"label"`
 	Columns []json.RawMessage `json:"columns"`
 }
 
+// fileColumn is a column of the input, without the members of a feature.
 type fileColumn struct {
 	Name     string `json:"name"`
-	Role     string `json:"role"`
+	Role     string `json:"role" jsonschema:"enum=feature,enum=label,enum=weight,enum=key,enum=split,enum=ignored,enum=forbidden,enum=constant,enum=probability"`
 	Physical string `json:"physical"`
-	Logical  string `json:"logical"`
-	Codes    *int   `json:"codes"`
+	Logical  string `json:"logical,omitempty"`
+	Codes    *int   `json:"codes" jsonschema:"-"`
 }
 
 // DecodeSchema reads a schema.json and checks its features. Files of earlier versions, which have

@@ -57,16 +57,16 @@ type Label struct {
 
 // Algorithm holds the parameters of training.
 type Algorithm struct {
-	Name         string  `json:"name" jsonschema:"enum=ec45,enum=ecart,enum=asr,enum=c45,enum=cart,enum=cc45,enum=ccart,enum=ip,enum=bal"`
+	Name         string  `json:"name"`
 	Lambda       float64 `json:"lambda"`
 	Theta        float64 `json:"theta" jsonschema:"minimum=0,maximum=1"`
-	Tests        string  `json:"tests" jsonschema:"enum=onehot,enum=threshold,enum=both,enum=multiway"`
+	Tests        string  `json:"tests"`
 	Bins         int     `json:"bins" jsonschema:"minimum=2"`
-	Binning      string  `json:"binning" jsonschema:"enum=kmeans,enum=quantile,enum=uniform"`
-	LeafEstimate string  `json:"leaf_estimate" jsonschema:"enum=majority,enum=raw,enum=smoothed"`
+	Binning      string  `json:"binning"`
+	LeafEstimate string  `json:"leaf_estimate"`
 	// Smoothing is the weight of the parent's estimate in a smoothed estimate, in rows; absent: 10.
 	Smoothing float64 `json:"smoothing,omitempty" jsonschema:"exclusiveMinimum=0"`
-	Prune     string  `json:"prune" jsonschema:"enum=none,enum=leaves,enum=cost,enum=max_cost"`
+	Prune     string  `json:"prune"`
 	// Alpha is the strength of the pruning: risk (bits or Gini index) per leaf, or per unit of expected or greatest
 	// cost.
 	Alpha     float64 `json:"alpha,omitempty" jsonschema:"exclusiveMinimum=0"`
@@ -83,9 +83,9 @@ type Algorithm struct {
 	// have prices; absent: each test is paid.
 	RepeatCost string `json:"repeat_cost,omitempty" jsonschema:"enum=free"`
 	// SetUps is how scores counted the price of a group at its first test on a path; absent: in full.
-	SetUps string `json:"set_ups,omitempty" jsonschema:"enum=shared,enum=free,enum=never"`
+	SetUps string `json:"set_ups,omitempty"`
 	// Prices is how scores counted the prices of tests; absent: in full.
-	Prices   string `json:"prices,omitempty" jsonschema:"enum=root,enum=shifted,enum=floored"`
+	Prices   string `json:"prices,omitempty"`
 	CostUnit string `json:"cost_unit,omitempty" jsonschema:"minLength=1"` // unit of the costs; empty if unknown
 	// Classes is whose classes count. rows: impurity and the stopping rule count each row for its own class; absent:
 	// for the majority class of its object.
@@ -558,7 +558,7 @@ type Certificate struct {
 	// guarantee.
 	LogFactor float64 `json:"log_factor,omitempty" jsonschema:"minimum=0"`
 
-	// Guarantee is the greatest multiple of the optimum that the tree may cost: Ratio, or LogFactor if it is less and
+	// Guarantee is the greatest multiple of the optimum that the tree may cost: ratio, or LogFactor if it is less and
 	// all needed assumptions hold; absent for a tree that is not complete.
 	Guarantee   float64      `json:"guarantee,omitempty" jsonschema:"minimum=0"`
 	Assumptions []Assumption `json:"assumptions"`

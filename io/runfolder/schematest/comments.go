@@ -104,15 +104,15 @@ func described(name, text string, of reflect.Type, absent string) string {
 	}
 	text = goName.ReplaceAllStringFunc(pointer.ReplaceAllString(text, ""), func(name string) string {
 		if sibling, ok := of.FieldByName(name); ok {
-			return keyOf(sibling)
+			return Key(sibling)
 		}
 		return name
 	})
 	return strings.TrimSuffix(goNil.ReplaceAllString(text, absent), ".")
 }
 
-// keyOf returns the key of a field in a document.
-func keyOf(f reflect.StructField) string {
+// Key returns the key of a field in a document.
+func Key(f reflect.StructField) string {
 	key, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 	return key
 }

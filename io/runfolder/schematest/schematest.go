@@ -26,18 +26,26 @@ type Document struct {
 	Title string       // empty: the format and the versions of the document
 }
 
+// Set is a group of schemas.
+type Set struct {
+	Documents []Document
+	Hooks     Hooks
+	Elsewhere map[reflect.Type]string       // structs that are described in other schemas, with the reference to them
+	Forms     map[reflect.Type]reflect.Type // types that are written in the form of another type
+}
+
 // Hooks complete the schemas of structs with rules that tags cannot express.
 type Hooks map[reflect.Type]func(s *jsonschema.Schema)
 
 // Test checks the schemas in io/runfolder/schemas against the types of the documents, given the root of the repository.
-// With the flag -update it writes the schemas. elsewhere refers to structs that are described in other schemas.
-func Test(t *testing.T, root string, documents []Document, hooks Hooks, elsewhere map[reflect.Type]string) {
+// With the flag -update it writes the schemas.
+func Test(t *testing.T, root string, s Set) {
 	t.Helper()
 	used := make(map[reflect.Type]bool)
-	for _, d := range documents {
+	for _, d := range s.Documents {
 		g := &generator{
-			comments: comments{root: root, texts: make(map[string]string)}, root: d.Type, hooks: hooks,
-			types: make(map[string]reflect.Type), used: used, elsewhere: elsewhere,
+			Set: s, comments: comments{root: root, texts: make(map[string]string)}, root: d.Type,
+			types: make(map[string]reflect.Type), used: used,
 		}
 		want, err := g.generate(d.Title)
 		if err != nil {
@@ -55,7 +63,7 @@ func Test(t *testing.T, root string, documents []Document, hooks Hooks, elsewher
 			t.Errorf("%s is not up to date, the flag -update writes it (-types +file): %v\n%s", file, err, diff)
 		}
 	}
-	for of := range hooks {
+	for of := range s.Hooks {
 		if !used[of] {
 			t.Errorf("a hook completes the schema of %s, which no document has", of)
 		}
@@ -66,25 +74,32 @@ const extension = ".schema.json"
 
 // generator generates the schema of a document.
 type generator struct {
-	comments  comments
-	root      reflect.Type // the type of the document
-	hooks     Hooks
-	used      map[reflect.Type]bool // types whose hooks were called
-	elsewhere map[reflect.Type]string
-	types     map[string]reflect.Type // by the name of their definition
-	clash     error                   // two types with the same name
+	Set
+
+	comments comments
+	root     reflect.Type            // the type of the document
+	used     map[reflect.Type]bool   // types whose hooks were called
+	types    map[string]reflect.Type // by the name of their definition
+	clash    error                   // two types with the same name
 }
 
 // generate returns the schema as a file.
 func (g *generator) generate(title string) ([]byte, error) {
 	r := jsonschema.Reflector{
 		Anonymous: true, ExpandedStruct: true, Namer: g.name, LookupComment: g.comments.of,
+		AdditionalFields: g.formed,
+		Mapper: func(of reflect.Type) *jsonschema.Schema {
+			if g.Forms[of] != nil {
+				return new(jsonschema.Schema) // formed replaces it
+			}
+			return nil
+		},
 	}
 	r.Lookup = func(of reflect.Type) jsonschema.ID {
 		if of == g.root {
 			return jsonschema.EmptyID
 		}
-		return jsonschema.ID(g.elsewhere[of])
+		return jsonschema.ID(g.Elsewhere[of])
 	}
 	s := r.ReflectFromType(g.root)
 	definitions := s.Definitions
@@ -149,6 +164,18 @@ func (g *generator) name(of reflect.Type) string {
 	return name
 }
 
+// formed returns the fields of a struct that are written in the form of another type, with this type.
+func (g *generator) formed(of reflect.Type) (list []reflect.StructField) {
+	for i := range of.NumField() {
+		f := of.Field(i)
+		if form, ok := g.Forms[f.Type]; ok {
+			f.Type = form
+			list = append(list, f)
+		}
+	}
+	return list
+}
+
 // complete adds to the schema of a struct what the library leaves out.
 func (g *generator) complete(of reflect.Type, s *jsonschema.Schema) {
 	for _, field := range reflect.VisibleFields(of) {
@@ -165,7 +192,7 @@ func (g *generator) complete(of reflect.Type, s *jsonschema.Schema) {
 			nullable(p)
 		}
 	}
-	if hook := g.hooks[of]; hook != nil {
+	if hook := g.Hooks[of]; hook != nil {
 		hook(s)
 		g.used[of] = true
 	}
@@ -210,4 +237,49 @@ func Enum[T any](s *jsonschema.Schema, key string, values ...T) {
 	for _, v := range values {
 		p.Enum = append(p.Enum, v)
 	}
+}
+
+// Names lists the names of an enumeration of the numbers 1, 2, .. as they are in documents.
+func Names[E interface {
+	~int | ~uint8
+	fmt.Stringer
+}]() (list []string) {
+	for e := E(1); !strings.HasPrefix(e.String(), "unknown"); e++ {
+		list = append(list, e.String())
+	}
+	return list
+}
+
+// Variant returns the schema of a struct without some of its properties.
+func Variant(s *jsonschema.Schema, without ...string) *jsonschema.Schema {
+	v := *s
+	v.Description = ""
+	v.OneOf = nil
+	v.Properties = jsonschema.NewProperties()
+	for p := s.Properties.Oldest(); p != nil; p = p.Next() {
+		if !slices.Contains(without, p.Key) {
+			v.Properties.Set(p.Key, p.Value)
+		}
+	}
+	v.Required = slices.DeleteFunc(slices.Clone(s.Required), func(key string) bool { return slices.Contains(without, key) })
+	return &v
+}
+
+// OneOf makes the schema of a struct one of its variants.
+func OneOf(s *jsonschema.Schema, variants ...*jsonschema.Schema) {
+	*s = jsonschema.Schema{Version: s.Version, Description: s.Description, OneOf: variants}
+}
+
+// BilledTogether requires both costs by their earlier names, or none.
+func BilledTogether(s *jsonschema.Schema) {
+	s.DependentRequired = map[string][]string{
+		"expected_billed_cost": {"max_billed_cost"}, "max_billed_cost": {"expected_billed_cost"},
+	}
+}
+
+// Object returns the schema of an object with a property.
+func Object(key string, value *jsonschema.Schema) *jsonschema.Schema {
+	s := &jsonschema.Schema{Properties: jsonschema.NewProperties()}
+	s.Properties.Set(key, value)
+	return s
 }
