@@ -46,27 +46,6 @@ func (s *Split) yes(f *dataset.Feature, code int) bool {
 	}
 }
 
-// AddTo adds the booster's values for a row to its scores. code returns the row's code of a
-// feature.
-func (b *Booster) AddTo(scores []float64, features []dataset.Feature, code func(feature int) int) {
-	for _, t := range b.Trees {
-		for at := 0; ; {
-			s := &t[at]
-			side := &s.No
-			if s.yes(&features[s.Feature], code(s.Feature)) {
-				side = &s.Yes
-			}
-			if side.Values != nil {
-				for k, v := range side.Values {
-					scores[k] += v
-				}
-				break
-			}
-			at = side.Split
-		}
-	}
-}
-
 // Features returns the features of all splits, ascending.
 func (b *Booster) Features() []int {
 	seen := make(map[int]bool)

@@ -28,10 +28,10 @@ type Ensemble struct {
 	objects  *dataset.Objects
 	features []dataset.Feature
 	options  Options
-	start    []float64 // initial scores of each object
-	part     []int     // by object; nil if the objects are grouped: see partOf
-	members  []*flat   // by part: trained on the other parts; the last one on all parts
-	gains    []float64 // see Gains
+	start    []float64    // initial scores of each object
+	part     []int        // by object; nil if the objects are grouped: see partOf
+	members  []*Evaluator // by part: trained on the other parts; the last one on all parts
+	gains    []float64    // see Gains
 }
 
 // NewEnsemble trains an ensemble on the class weights (Raw) of objects with the given features. If
@@ -57,7 +57,7 @@ func NewEnsemble(o *dataset.Objects, features []dataset.Feature, opts Options) *
 		opts.Bins = cmp.Or(opts.Bins, coarseBins)
 	}
 	e := &Ensemble{
-		objects: o, features: features, options: opts, start: logits(o), members: make([]*flat, opts.Parts+1),
+		objects: o, features: features, options: opts, start: logits(o), members: make([]*Evaluator, opts.Parts+1),
 		gains: make([]float64, len(features)),
 	}
 	order := o.ByHash()
@@ -79,7 +79,7 @@ func NewEnsemble(o *dataset.Objects, features []dataset.Feature, opts Options) *
 func (e *Ensemble) partOf(bucket uint8) int { return int(bucket) % e.options.Parts }
 
 // learn fits the member of a part, given the objects in the order of their hashes.
-func (e *Ensemble) learn(part int, order []int32) *flat {
+func (e *Ensemble) learn(part int, order []int32) *Evaluator {
 	objects, ids := e.objects, []int32(nil)
 	if e.part == nil && part < e.options.Parts {
 		objects = objects.OfBuckets(func(bucket uint8) bool { return e.partOf(bucket) != part })
@@ -101,7 +101,7 @@ func (e *Ensemble) learn(part int, order []int32) *flat {
 	if part == options.Parts {
 		options.Gains = e.gains
 	}
-	return Fit(objects, e.features, use, ids, scores, options).flatten(e.features, len(e.start))
+	return Fit(objects, e.features, use, ids, scores, options).Evaluator(e.features, len(e.start))
 }
 
 // Gains returns what each feature gains in the splits of the trees that have learned from all parts.
@@ -127,14 +127,14 @@ func (e *Ensemble) OutOfFold() []float32 {
 	if e.part == nil {
 		return e.rate(e.objects, e.unseenBy)
 	}
-	return e.rate(e.objects, func(object int, add func(member *flat, weight int64)) {
+	return e.rate(e.objects, func(object int, add func(member *Evaluator, weight int64)) {
 		add(e.members[e.part[object]], 1)
 	})
 }
 
 // unseenBy calls add with each member that has not learned from all groups of an object, and with the
 // weight of the groups that it has not learned from.
-func (e *Ensemble) unseenBy(object int, add func(member *flat, weight int64)) {
+func (e *Ensemble) unseenBy(object int, add func(member *Evaluator, weight int64)) {
 	weights := make([]int64, e.options.Parts)
 	for _, s := range e.objects.Groups(object) {
 		if e.objects.Soft() {
@@ -153,14 +153,14 @@ func (e *Ensemble) unseenBy(object int, add func(member *flat, weight int64)) {
 // Probabilities returns class probabilities of other objects with the same features, Classes
 // numbers for each object; nil if Stop ends the work.
 func (e *Ensemble) Probabilities(o *dataset.Objects) []float32 {
-	return e.rate(o, func(_ int, add func(member *flat, weight int64)) { add(e.members[e.options.Parts], 1) })
+	return e.rate(o, func(_ int, add func(member *Evaluator, weight int64)) { add(e.members[e.options.Parts], 1) })
 }
 
 // block is the number of objects that a goroutine rates at a time.
 const block = 256
 
 // rate returns the mean class probabilities by the members that by adds for each object.
-func (e *Ensemble) rate(o *dataset.Objects, by func(object int, add func(member *flat, weight int64))) []float32 {
+func (e *Ensemble) rate(o *dataset.Objects, by func(object int, add func(member *Evaluator, weight int64))) []float32 {
 	out, stop := make([]float32, o.Len()*o.Classes), e.options.Stop
 	parallel.Each((o.Len()+block-1)/block, e.options.Workers, func(b int) {
 		if stop != nil && stop() {
@@ -170,9 +170,9 @@ func (e *Ensemble) rate(o *dataset.Objects, by func(object int, add func(member 
 		for i := b * block; i < min(o.Len(), (b+1)*block); i++ {
 			clear(sums)
 			whole := 0.0
-			by(i, func(member *flat, weight int64) {
+			by(i, func(member *Evaluator, weight int64) {
 				copy(scores, e.start)
-				member.addTo(scores, o.Codes, i)
+				member.AddTo(scores, o.Codes, i)
 				portable.FillProbabilities(p, scores)
 				whole += float64(weight)
 				for k := range p {

@@ -21,10 +21,11 @@ func Example() {
 		ids = append(ids, int32(i))
 	}
 	b := boost.Fit(o, features, []int{0, 1}, ids, make([]float64, o.Len()), boost.Options{})
+	e := b.Evaluator(features, 1)
 	for y := range 4 {
 		for x := range 4 {
 			score := []float64{0}
-			b.AddTo(score, features, func(feature int) int { return []int{x, y}[feature] })
+			e.AddTo(score, o.Codes, 4*y+x)
 			fmt.Printf("%4.0f", score[0])
 		}
 		fmt.Println()

@@ -10,6 +10,7 @@ import (
 
 	"github.com/espalier-ml/espalier/induce/boost"
 	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/internal/growtest"
 )
 
 // numeric returns a numeric feature of the values 0, 1, .. below n, one in each bin.
@@ -42,7 +43,7 @@ func width(classes int) int {
 func scoresOf(b *boost.Booster, o *dataset.Objects, features []dataset.Feature, start []float64) []float64 {
 	scores, n := slices.Clone(start), width(o.Classes)
 	for i := range o.Len() {
-		b.AddTo(scores[i*n:][:n], features, func(feature int) int { return o.Codes[feature].At(i) })
+		growtest.AddBooster(b, scores[i*n:][:n], features, func(feature int) int { return o.Codes[feature].At(i) })
 	}
 	return scores
 }
@@ -103,7 +104,7 @@ func TestLikeLightGBM(t *testing.T) {
 	for x := 0; x < 10; x += 2 {
 		for y := range 8 {
 			score := []float64{0}
-			first.AddTo(score, features, func(feature int) int { return []int{x, y}[feature] })
+			growtest.AddBooster(&first, score, features, func(feature int) int { return []int{x, y}[feature] })
 			if math.Abs(score[0]-want[0]) > 0.0011 {
 				t.Errorf("a %d, b %d: score %.3f, want %.3f", x, y, score[0], want[0])
 			}
@@ -208,7 +209,7 @@ func leafSizes(o *dataset.Objects, features []dataset.Feature, t boost.Tree) map
 			n := 0
 			for i := range o.Len() {
 				score := []float64{0}
-				b.AddTo(score, features, func(feature int) int { return o.Codes[feature].At(i) })
+				growtest.AddBooster(&b, score, features, func(feature int) int { return o.Codes[feature].At(i) })
 				n += int(score[0])
 			}
 			sizes[fmt.Sprintf("split %d %v", at, yes)] = n
@@ -241,7 +242,7 @@ func TestMissing(t *testing.T) {
 		b := boost.Fit(o, features, []int{0}, all(o), make([]float64, o.Len()), boost.Options{})
 		score := func(code int) float64 {
 			scores := []float64{0}
-			b.AddTo(scores, features, func(int) int { return code })
+			growtest.AddBooster(b, scores, features, func(int) int { return code })
 			return scores[0]
 		}
 		if got, want := score(features[0].MissingCode()), score(like); got != want {

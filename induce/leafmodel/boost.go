@@ -214,6 +214,7 @@ func Shorten(models [][]*Model, most int) [][]*Model {
 // with returns the model with a booster.
 func (m *Model) with(b *boost.Booster) *Model {
 	c := *m
+	c.booster = b.Evaluator(m.features, len(m.Leaf.Intercept))
 	c.Leaf = &tree.LeafModel{Intercept: m.Leaf.Intercept, Terms: m.Leaf.Terms, Booster: b}
 	return &c
 }

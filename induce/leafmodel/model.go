@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/espalier-ml/espalier/induce/boost"
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/portable"
 	"github.com/espalier-ml/espalier/induce/tree"
@@ -17,6 +18,7 @@ type Model struct {
 
 	values   [][]float64 // by feature and code: see codeValues
 	features []dataset.Feature
+	booster  *boost.Evaluator // evaluator of the booster in Leaf; nil if absent
 }
 
 // Probabilities sets the class probabilities of object i.
@@ -33,8 +35,8 @@ func (m *Model) score(o *dataset.Objects, i int, z []float64) {
 		term := &m.Leaf.Terms[t]
 		term.AddTo(z, m.values[term.Feature][o.Codes[term.Feature].At(i)])
 	}
-	if m.Leaf.Booster != nil {
-		m.Leaf.Booster.AddTo(z, m.features, func(feature int) int { return o.Codes[feature].At(i) })
+	if m.booster != nil {
+		m.booster.AddTo(z, o.Codes, i)
 	}
 }
 

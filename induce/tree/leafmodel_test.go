@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/internal/growtest"
 	"github.com/espalier-ml/espalier/induce/portable"
 	"github.com/espalier-ml/espalier/induce/split"
 	"github.com/espalier-ml/espalier/induce/tree"
@@ -98,7 +99,7 @@ func expected(tr *tree.Tree, leaf int, v row) []float64 {
 	}
 	if m.Booster != nil {
 		codes := v.codes(tr.Features)
-		m.Booster.AddTo(scores, tr.Features, func(feature int) int { return codes[feature] })
+		growtest.AddBooster(m.Booster, scores, tr.Features, func(feature int) int { return codes[feature] })
 	}
 	var p []float64
 	if len(tr.Label.Classes) == 2 {

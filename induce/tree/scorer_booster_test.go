@@ -11,6 +11,7 @@ import (
 
 	"github.com/espalier-ml/espalier/induce/boost"
 	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/internal/growtest"
 	"github.com/espalier-ml/espalier/induce/portable"
 	"github.com/espalier-ml/espalier/induce/tree"
 )
@@ -134,7 +135,7 @@ func TestBoosterBits(t *testing.T) {
 				m.Terms[i].AddTo(scores, x)
 			}
 			codes := v.codes(tr.Features)
-			m.Booster.AddTo(scores, tr.Features, func(feature int) int { return codes[feature] })
+			growtest.AddBooster(m.Booster, scores, tr.Features, func(feature int) int { return codes[feature] })
 			want := make([]float64, len(tr.Label.Classes))
 			portable.FillProbabilities(want, scores)
 			if !slices.Equal(p.Probabilities, want) {

@@ -1,16 +1,18 @@
-package boost
+package boost_test
 
 import (
 	"math/rand/v2"
 	"slices"
 	"testing"
 
+	"github.com/espalier-ml/espalier/induce/boost"
 	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/internal/growtest"
 )
 
-// TestFlat: a flat booster adds the same numbers as the booster, for features of both kinds, missing values
+// TestEvaluator: the sums are those by the definition of the splits, for features of both kinds, missing values
 // and values that are not listed, with codes of one and of two bytes.
-func TestFlat(t *testing.T) {
+func TestEvaluator(t *testing.T) {
 	cuts := make([]float64, 400)
 	for i := range cuts {
 		cuts[i] = float64(i)
@@ -37,16 +39,15 @@ func TestFlat(t *testing.T) {
 			o.Append(codes, []dataset.ClassWeight{{Class: uint16(class), Weight: 1}}, 1)
 			ids = append(ids, i)
 		}
-		b := Fit(o, features, []int{0, 1, 2}, ids, make([]float64, len(ids)*width), Options{})
+		b := boost.Fit(o, features, []int{0, 1, 2}, ids, make([]float64, len(ids)*width), boost.Options{})
 		if used := b.Features(); len(used) < len(features) {
 			t.Fatalf("%d classes: only features %v are used", classes, used)
 		}
-		f := b.flatten(features, width)
+		e := b.Evaluator(features, width)
 		for i := range o.Len() {
-			got, want := make([]float64, width), make([]float64, width)
-			f.addTo(got, o.Codes, i)
-			b.AddTo(want, features, func(feature int) int { return o.Codes[feature].At(i) })
-			if !slices.Equal(got, want) {
+			want, got := make([]float64, width), make([]float64, width)
+			growtest.AddBooster(b, want, features, func(feature int) int { return o.Codes[feature].At(i) })
+			if e.AddTo(got, o.Codes, i); !slices.Equal(got, want) {
 				t.Fatalf("%d classes, object %d: %v, want %v", classes, i, got, want)
 			}
 		}

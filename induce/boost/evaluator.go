@@ -2,17 +2,17 @@ package boost
 
 import "github.com/espalier-ml/espalier/induce/dataset"
 
-// flat is a booster in a form that rates many objects fast: the splits and the values of all trees, each in
-// one list.
-type flat struct {
+// Evaluator is a booster in the form that scores objects by their codes: the splits and the values of all trees, each
+// in one list.
+type Evaluator struct {
 	width  int
 	roots  []int32 // by tree: its first split
-	splits []flatSplit
+	splits []codeSplit
 	values []float64 // by leaf and score
 }
 
-// flatSplit is a split with what its test needs of the feature.
-type flatSplit struct {
+// codeSplit is a split with what its test needs of the feature.
+type codeSplit struct {
 	feature       int32
 	yes, no       int32 // the next split; negative: the complement of the position of a leaf in values
 	code, missing uint16
@@ -20,35 +20,36 @@ type flatSplit struct {
 	missingYes    bool
 }
 
-func (b *Booster) flatten(features []dataset.Feature, width int) *flat {
-	f := &flat{width: width}
+// Evaluator returns the evaluator for objects with the given features. width is the number of scores.
+func (b *Booster) Evaluator(features []dataset.Feature, width int) *Evaluator {
+	e := &Evaluator{width: width}
 	for _, t := range b.Trees {
-		root := int32(len(f.splits))
-		f.roots = append(f.roots, root)
+		root := int32(len(e.splits))
+		e.roots = append(e.roots, root)
 		side := func(s *Side) int32 {
 			if s.Values == nil {
 				return root + int32(s.Split)
 			}
-			f.values = append(f.values, s.Values...)
-			return ^int32(len(f.values) - width)
+			e.values = append(e.values, s.Values...)
+			return ^int32(len(e.values) - width)
 		}
 		for i := range t {
 			s := &t[i]
 			feature := &features[s.Feature]
-			f.splits = append(f.splits, flatSplit{
+			e.splits = append(e.splits, codeSplit{
 				feature: int32(s.Feature), yes: side(&s.Yes), no: side(&s.No), code: uint16(s.Code),
 				missing: uint16(feature.MissingCode()), numeric: feature.Kind == dataset.Numeric, missingYes: s.Missing,
 			})
 		}
 	}
-	return f
+	return e
 }
 
-// addTo is Booster.AddTo for the codes of object i. It is a hot loop.
-func (f *flat) addTo(scores []float64, codes []dataset.Codes, i int) {
-	for _, at := range f.roots {
+// AddTo adds the booster's values for object i to its scores, given the codes of all features. It is a hot loop.
+func (e *Evaluator) AddTo(scores []float64, codes []dataset.Codes, i int) {
+	for _, at := range e.roots {
 		for at >= 0 {
-			s := &f.splits[at]
+			s := &e.splits[at]
 			var code uint16
 			if c := &codes[s.feature]; c.U8 != nil {
 				code = uint16(c.U8[i])
@@ -66,7 +67,7 @@ func (f *flat) addTo(scores []float64, codes []dataset.Codes, i int) {
 				at = s.yes
 			}
 		}
-		for k, v := range f.values[^at:][:f.width] {
+		for k, v := range e.values[^at:][:e.width] {
 			scores[k] += v
 		}
 	}
