@@ -105,8 +105,18 @@ func TestSchemasGenerated(t *testing.T) {
 		reflect.TypeFor[tree.FileWhen](): func(s *jsonschema.Schema) {
 			var conditions []*jsonschema.Schema
 			for _, keys := range [][]string{
-				{"in"}, {"not_in"}, {"ge"}, {"lt"}, {"ge", "lt"}, {"not_ge"}, {"not_lt"}, {"not_ge", "not_lt"},
-				{"other"}, {"not_other"}, {"missing"}, {"not_missing"},
+				{"in"},
+				{"not_in"},
+				{"ge"},
+				{"lt"},
+				{"ge", "lt"},
+				{"not_ge"},
+				{"not_lt"},
+				{"not_ge", "not_lt"},
+				{"other"},
+				{"not_other"},
+				{"missing"},
+				{"not_missing"},
 			} {
 				c := schematest.Variant(s, keysOf(reflect.TypeFor[tree.FileWhen](), keys...)...)
 				c.Required = keys

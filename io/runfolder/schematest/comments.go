@@ -26,6 +26,7 @@ func (c *comments) of(t reflect.Type, field string) string {
 	if !ours {
 		return ""
 	}
+	folder = strings.TrimSuffix(folder, "_test") // an external test is in the folder of its package
 	if _, ok := c.texts[folder]; !ok {
 		c.read(folder)
 	}

@@ -80,7 +80,7 @@ type generator struct {
 	root     reflect.Type            // the type of the document
 	used     map[reflect.Type]bool   // types whose hooks were called
 	types    map[string]reflect.Type // by the name of their definition
-	clash    error                   // two types with the same name
+	fault    error                   // of the types: two with the same name, or a wrong tag
 }
 
 // generate returns the schema as a file.
@@ -108,7 +108,7 @@ func (g *generator) generate(title string) ([]byte, error) {
 	for name, definition := range definitions {
 		g.complete(g.types[name], definition)
 	}
-	if err := cmp.Or(g.clash, g.comments.err); err != nil {
+	if err := cmp.Or(g.fault, g.comments.err); err != nil {
 		return nil, err
 	}
 	head := &jsonschema.Schema{Version: s.Version, Title: title, Description: s.Description}
@@ -158,7 +158,7 @@ func (g *generator) name(of reflect.Type) string {
 	}
 	name := jsonschema.ToSnakeCase(strings.TrimPrefix(of.Name(), "file"))
 	if other, ok := g.types[name]; ok && other != of {
-		g.clash = fmt.Errorf("%s and %s have the same name", other, of)
+		g.fault = fmt.Errorf("%s and %s have the same name", other, of)
 	}
 	g.types[name] = of
 	return name
@@ -179,6 +179,7 @@ func (g *generator) formed(of reflect.Type) (list []reflect.StructField) {
 // complete adds to the schema of a struct what the library leaves out.
 func (g *generator) complete(of reflect.Type, s *jsonschema.Schema) {
 	for _, field := range reflect.VisibleFields(of) {
+		g.checkTag(of, field)
 		key, options, _ := strings.Cut(field.Tag.Get("json"), ",")
 		p, ok := s.Properties.Get(key)
 		if !ok {
@@ -195,6 +196,25 @@ func (g *generator) complete(of reflect.Type, s *jsonschema.Schema) {
 	if hook := g.Hooks[of]; hook != nil {
 		hook(s)
 		g.used[of] = true
+	}
+}
+
+// checkTag notes a keyword that the library would ignore.
+func (g *generator) checkTag(of reflect.Type, field reflect.StructField) {
+	tag, ok := field.Tag.Lookup("jsonschema")
+	for part := range strings.SplitSeq(tag, ",") {
+		keyword, _, _ := strings.Cut(part, "=")
+		if ok && !slices.Contains(keywords(), keyword) {
+			g.fault = fmt.Errorf("%s.%s: the tag has %q, want one of %q", of, field.Name, keyword, keywords())
+		}
+	}
+}
+
+// keywords lists the keywords of tags.
+func keywords() []string {
+	return []string{
+		"-", "nullable", "enum", "minimum", "maximum", "exclusiveMinimum", "minLength", "pattern", "format", "minItems",
+		"maxItems", "uniqueItems",
 	}
 }
 
