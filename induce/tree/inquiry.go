@@ -469,7 +469,8 @@ func (i *Inquiry) advance() {
 // child returns the child for the known value.
 func (i *Inquiry) child(node int) int {
 	s := i.questions.scorer
-	to := s.decide(i.questions.steps[node], &i.values[i.input(node)])
+	n := &s.steps[i.questions.steps[node]]
+	to := s.next(n, s.entry(n.input, &i.values[n.input]))
 	if to < 0 {
 		return s.leaves[^to].Leaf
 	}

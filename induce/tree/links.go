@@ -23,11 +23,11 @@ func (s *Scorer) link(at int32) uint32 {
 		return place
 	}
 	n := &s.steps[at]
-	s.links = append(s.links, Link{Cut: n.cut, Input: uint32(n.input)})
+	s.links = append(s.links, Link{Cut: n.low, Input: uint32(n.input)})
 	no := s.link(n.no)
-	if n.op == opBetween {
+	if n.high == n.high {
 		s.links[place].Yes = uint32(len(s.links))
-		s.links = append(s.links, Link{Cut: s.upper[at], Input: uint32(n.input), Yes: no})
+		s.links = append(s.links, Link{Cut: n.high, Input: uint32(n.input), Yes: no})
 		s.link(n.yes)
 		return place
 	}

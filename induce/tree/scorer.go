@@ -133,7 +133,6 @@ type Scorer struct {
 	categories []*dataset.Categories // by input; nil for a numeric feature
 	columns    []int                 // by feature of the tree: its input plus 1; 0 if not tested
 	steps      []step                // the inner nodes
-	upper      []float64             // by step: the upper bound of opBetween and opEquals
 	fans       []*fan                // branches of the multiway tests
 	leaves     []Prediction          // in the order of their nodes
 	byNode     []int32               // by node: the index of its leaf plus 1
@@ -142,23 +141,14 @@ type Scorer struct {
 	models     *modelling            // nil if no leaf has a model
 }
 
-// step is an inner node.
+// step is an inner node. Numbers, or codes of categories, from low on and below high take the yes branch. A missing
+// number is never in such a range.
 type step struct {
-	cut     float64 // lower bound; for opMultiway the index of the fan
-	yes, no int32   // index of a step, or complement (below 0) of a leaf
-	input   int32
-	op      op
+	low, high float64 // high is NaN: no bound
+	yes, no   int32   // index of a step, or complement (below 0) of a leaf
+	input     int32
+	fan       int32 // number of the fan of a multiway test, from 1; 0: no fan
 }
-
-// op is the comparison of a step. A missing value is never at or above a cut.
-type op uint8
-
-const (
-	opThreshold op = iota // number >= cut
-	opBetween             // cut <= number < upper
-	opEquals              // the code of the category is cut
-	opMultiway            // one branch per code
-)
 
 // Scorer compiles the tree into a scorer.
 func (t *Tree) Scorer() *Scorer {
@@ -218,10 +208,9 @@ func (s *Scorer) compile(t *Tree, targets []int32) {
 		}
 		f := &t.Features[n.Test.Feature]
 		to := step{input: int32(s.columns[n.Test.Feature] - 1)}
-		upper := 0.
 		if n.Test.Kind == split.Multiway {
-			to.op, to.cut = opMultiway, float64(len(s.fans))
 			s.fans = append(s.fans, newFan(n.Branches, f, targets))
+			to.fan = int32(len(s.fans))
 		} else {
 			for _, b := range n.Branches {
 				if b.Outcome == 1 {
@@ -230,35 +219,26 @@ func (s *Scorer) compile(t *Tree, targets []int32) {
 					to.no = targets[b.Child]
 				}
 			}
-			upper = to.decideBy(&n.Test.Test, f)
+			to.decideBy(&n.Test.Test, f)
 		}
-		s.steps, s.upper = append(s.steps, to), append(s.upper, upper)
+		s.steps = append(s.steps, to)
 	}
 }
 
-// decideBy sets the comparison of a step for a two-outcome test, and returns its upper bound.
-func (to *step) decideBy(test *split.Test, f *dataset.Feature) float64 {
-	lowest := math.Inf(-1)
-	if f.Kind == dataset.Categorical {
-		to.op, to.cut = opEquals, float64(test.Code)
-		return to.cut + 1
+// decideBy sets the range of a two-outcome test.
+func (to *step) decideBy(test *split.Test, f *dataset.Feature) {
+	to.low, to.high = math.Inf(-1), math.NaN()
+	switch {
+	case f.Kind == dataset.Categorical:
+		to.low, to.high = float64(test.Code), float64(test.Code+1)
+	case test.Kind == split.Missing: // a value that is not missing takes the no branch
+		to.yes, to.no = to.no, to.yes
+	case test.Code > 0:
+		to.low = f.Cuts[test.Code-1]
 	}
-	switch test.Kind {
-	case split.Missing: // a value that is not missing takes the no branch
-		to.cut, to.yes, to.no = lowest, to.no, to.yes
-	case split.Threshold:
-		to.cut = f.Cuts[test.Code-1]
-	default: // a bin; the last bin has no upper bound
-		to.cut = lowest
-		if test.Code > 0 {
-			to.cut = f.Cuts[test.Code-1]
-		}
-		if end := test.Code + test.Span; end < len(f.Cuts) {
-			to.op = opBetween
-			return f.Cuts[end]
-		}
+	if end := test.Code + test.Span; test.Kind == split.Bin && end < len(f.Cuts) { // the last bin has no upper bound
+		to.high = f.Cuts[end]
 	}
-	return 0
 }
 
 // codeOf returns the code of a value of a categorical feature.
@@ -370,38 +350,29 @@ func (s *Scorer) leafOf(values []Value) (leaf uint32, err error) {
 		if v.bits == textBits && s.numeric[n.input] {
 			return 0, wrongKind(&s.inputs[n.input], v)
 		}
-		if n.op == opThreshold {
-			if v.number() >= n.cut {
-				at = n.yes
-			} else {
-				at = n.no
-			}
-			continue
-		}
-		at = s.decide(at, v)
+		at = s.next(n, s.entry(n.input, v))
 	}
 	return uint32(^at), nil
 }
 
-// decide returns the target of a step for a value: a step, or the complement of a leaf.
-func (s *Scorer) decide(at int32, v *Value) int32 {
-	n := &s.steps[at]
-	yes := false
-	switch n.op {
-	case opThreshold:
-		yes = v.number() >= n.cut
-	case opBetween:
-		x := v.number()
-		yes = x >= n.cut && x < s.upper[at]
-	case opEquals:
-		yes = float64(codeOf(s.categories[n.input], v)) == n.cut
-	default:
-		return s.fans[int(n.cut)].child(int(codeOf(s.categories[n.input], v)))
+// entry returns a value as a number, or as the code of its category.
+func (s *Scorer) entry(input int32, v *Value) float64 {
+	if c := s.categories[input]; c != nil {
+		return float64(codeOf(c, v))
 	}
-	if yes {
+	return v.number()
+}
+
+// next returns the target of a step for an entry: a step, or the complement of a leaf.
+func (s *Scorer) next(n *step, x float64) int32 {
+	switch {
+	case n.fan > 0:
+		return s.fans[n.fan-1].child(int(x))
+	case x >= n.low && !(x >= n.high):
 		return n.yes
+	default:
+		return n.no
 	}
-	return n.no
 }
 
 // PredictMatrix sets predictions[i] to the prediction for row i, for each of len(predictions) rows.

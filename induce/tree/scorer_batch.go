@@ -95,18 +95,11 @@ func (b *batch) deal(g segment) {
 	n := &b.steps[g.at]
 	c := b.column(n.input)
 	dst := b.lists[1-g.list][g.from:g.to]
-	yes := 0
-	switch {
-	case n.op == opMultiway:
-		b.fanOut(g, c, b.fans[int(n.cut)])
+	if n.fan > 0 {
+		b.fanOut(g, c, b.fans[n.fan-1])
 		return
-	case n.op == opThreshold && c.index == nil:
-		yes = dealFrom(dst, rows, c.entries, n.cut)
-	case n.op == opThreshold:
-		yes = dealFromIndex(dst, rows, c, n.cut)
-	default:
-		yes = dealBetween(dst, rows, c, n.cut, b.upper[g.at])
 	}
+	yes := c.partition(dst, rows, n.low, n.high)
 	middle := g.from + int32(yes)
 	if middle > g.from {
 		b.stack = append(b.stack, segment{n.yes, g.from, middle, 1 - g.list})
@@ -158,51 +151,20 @@ func (c *column) at(row int32) float64 {
 	return c.entries[c.index[row]+1]
 }
 
-// dealFrom copies rows to dst: rows with numbers >= cut to the front, in their order, and the
+// partition copies rows to dst: rows with entries from low on and below high to the front, in their order, and the
 // remaining rows to the back. It returns how many are in front. There is no branch that the
 // processor could mispredict: each row is written to both ends, and one of the two is overwritten.
-func dealFrom(dst, rows []int32, numbers []float64, cut float64) int {
-	front, back := 0, len(rows)-1
+func (c *column) partition(dst, rows []int32, low, high float64) int {
+	front, back, entries, index := 0, len(rows)-1, c.entries, c.index
 	for _, r := range rows {
-		yes := 0
-		if numbers[r] >= cut {
-			yes = 1
+		at := r
+		if index != nil {
+			at = index[r] + 1
 		}
+		yes := oneIf(entries[at] >= low) &^ oneIf(entries[at] >= high)
 		dst[front], dst[back] = r, r
 		front += yes
 		back -= 1 - yes
-	}
-	return front
-}
-
-func dealFromIndex(dst, rows []int32, c *column, cut float64) int {
-	front, back := 0, len(rows)-1
-	for _, r := range rows {
-		yes := 0
-		if c.entries[c.index[r]+1] >= cut {
-			yes = 1
-		}
-		dst[front], dst[back] = r, r
-		front += yes
-		back -= 1 - yes
-	}
-	return front
-}
-
-func dealBetween(dst, rows []int32, c *column, lower, upper float64) int {
-	front, back := 0, len(rows)-1
-	for _, r := range rows {
-		above, below := 0, 0
-		x := c.at(r)
-		if x >= lower {
-			above = 1
-		}
-		if x < upper {
-			below = 1
-		}
-		dst[front], dst[back] = r, r
-		front += above & below
-		back -= 1 - above&below
 	}
 	return front
 }

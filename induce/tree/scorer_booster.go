@@ -186,14 +186,6 @@ func (s *Scorer) boost(l *compiledLeaf, values []Value, scores []float64) {
 	}
 }
 
-// entry returns a value as a number, or as the code of its category.
-func (s *Scorer) entry(input int32, v *Value) float64 {
-	if c := s.categories[input]; c != nil {
-		return float64(codeOf(c, v))
-	}
-	return v.number()
-}
-
 // boost adds the booster of a leaf's model to the scores of rows.
 func (b *batch) boost(l *compiledLeaf, rows []int32, scores func(row int32) []float64) {
 	m := b.models
