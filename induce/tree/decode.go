@@ -73,7 +73,10 @@ type decoder struct {
 func (d *decoder) feature(f *fileFeature) error {
 	feature := dataset.Feature{
 		Name: f.Name, Cuts: f.Cuts, Range: f.Range, Values: f.Values, Missing: f.Missing,
-		Other: f.Other, Cost: f.Cost, Group: f.Group, GroupCost: f.GroupCost,
+		Other: f.Other, Cost: f.Cost, Group: f.Group,
+	}
+	if f.GroupCost != nil {
+		feature.GroupCost = *f.GroupCost
 	}
 	switch f.Type {
 	case dataset.Numeric.String():
@@ -99,8 +102,8 @@ func (d *decoder) feature(f *fileFeature) error {
 	if f.Missing < 0 || f.Other < 0 {
 		return fmt.Errorf("feature %q: %d missing, %d other: want counts from 0", f.Name, f.Missing, f.Other)
 	}
-	if f.Cost < 0 || f.Cost > maxCost || f.GroupCost > maxCost {
-		return fmt.Errorf("feature %q: cost %v, group_cost %v: want numbers from 0 to %v", f.Name, f.Cost, f.GroupCost,
+	if f.Cost < 0 || f.Cost > maxCost || feature.GroupCost > maxCost {
+		return fmt.Errorf("feature %q: cost %v, group_cost %v: want numbers from 0 to %v", f.Name, f.Cost, feature.GroupCost,
 			maxCost)
 	}
 	codes := codesOf(f.Values)
@@ -163,7 +166,7 @@ func (d *decoder) node(f *fileNode) error {
 		}
 	}
 	if f.Test == nil {
-		if branches, err := f.Branches.list(); err != nil || len(branches) > 0 {
+		if branches, err := branchesOf(f.Branches.RawMessage); err != nil || len(branches) > 0 {
 			return cmp.Or(err, errors.New("branches without a test"))
 		}
 		return nil
@@ -206,7 +209,7 @@ func (d *decoder) test(n *Node, f *fileNode) error {
 	if f.Test.Cost < 0 || f.Test.Cost > maxCost {
 		return fmt.Errorf("cost %v: want a number from 0 to %v", f.Test.Cost, maxCost)
 	}
-	branches, err := f.Branches.list()
+	branches, err := branchesOf(f.Branches.RawMessage)
 	if err != nil {
 		return err
 	}

@@ -1,10 +1,11 @@
 package tree
 
 import (
+	"bytes"
 	"encoding/json"
-	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/espalier-ml/espalier/induce/boost"
 	"github.com/espalier-ml/espalier/induce/dataset"
@@ -27,369 +28,241 @@ func (t *Tree) Encode() []byte { return t.AppendJSON(nil) }
 
 // AppendJSON appends the tree to dst in the form of Encode.
 func (t *Tree) AppendJSON(dst []byte) []byte {
-	dst = slices.Grow(dst, t.jsonSize())
 	boosters := t.boosters()
-	e := &encoder{b: dst, numbers: make(map[*boost.Booster]int, len(boosters))}
-	for i, b := range boosters {
-		e.numbers[b] = i
-	}
-	version := int64(Version)
+	version := Version
 	switch {
 	case len(boosters) > 0:
 		version = BoosterVersion
 	case t.Modelled():
 		version = ModelVersion
 	}
-	e.raw("{\n  \"format\": ").text(Format).raw(",\n  \"version\": ").int(version)
-	e.raw(",\n  \"label\": ").label(&t.Label)
-	e.raw(",\n  \"features\": [")
-	for i := range t.Features {
-		e.comma(i).raw("\n    ").feature(&t.Features[i])
-	}
-	e.raw("\n  ],\n  \"algorithm\": ").value(t.Algorithm)
-	e.raw(",\n  \"training\": ").value(t.Training)
-	e.raw(",\n  \"complexity\": ").value(struct {
+	const nodeSize = 500 // bytes; most nodes take less
+	e := newEncoder(slices.Grow(dst, nodeSize*len(t.Nodes)), Format, version, &t.Label)
+	e.list("features", len(t.Features), func(i int) any { return fileFeatureOf(&t.Features[i]) })
+	e.flat("algorithm", &t.Algorithm)
+	e.flat("training", &t.Training)
+	e.flat("complexity", &struct {
 		Complexity
 		BilledNames
 	}{t.Complexity, t.BilledNames()})
 	if t.Certificate != nil {
-		e.raw(",\n  \"certificate\": ").value(t.Certificate)
+		e.flat("certificate", t.Certificate)
 	}
+	numbers := make(map[*boost.Booster]int, len(boosters))
 	if len(boosters) > 0 {
-		e.boosters(t, boosters)
+		e.list("boosters", len(boosters), func(i int) any {
+			numbers[boosters[i]] = i
+			return t.fileBooster(boosters[i])
+		})
 	}
-	e.raw(",\n  \"nodes\": [")
-	for i := range t.Nodes {
-		e.comma(i).raw("\n    ").node(t, i)
-	}
-	e.raw("\n  ]\n}\n")
-	return e.b
+	e.list("nodes", len(t.Nodes), func(i int) any { return t.fileNode(i, numbers) })
+	return append(e.b, "\n}\n"...)
 }
 
-// jsonSize estimates the size of the tree in JSON, in bytes.
-func (t *Tree) jsonSize() int {
-	const number = 7 // bytes; most numbers take no more
-	size := (400+24*len(t.Label.Classes))*len(t.Nodes) + 256*len(t.Features)
-	for i := range t.Nodes {
-		if m := t.Nodes[i].Model; m != nil {
-			for k := range m.Terms {
-				size += 100 + number*(len(m.Terms[k].At)+1)*(2+len(m.Intercept))
+// encoder appends a document member by member, in the spelling of encoding/json, with spaces and lines.
+type encoder struct{ b []byte }
+
+// newEncoder begins a document with its first members.
+func newEncoder(dst []byte, format string, version int, label *Label) *encoder {
+	e := &encoder{b: append(dst, "{\n  \"format\": \""+format+"\",\n  \"version\": "...)}
+	e.b = strconv.AppendInt(e.b, int64(version), 10)
+	e.name("label")
+	e.b = layOut(e.b, rawJSON(label), 2)
+	return e
+}
+
+func (e *encoder) name(name string) { e.b = append(e.b, ",\n  \""+name+"\": "...) }
+
+// flat appends a member on one line, with the escapes of encoding/json.
+func (e *encoder) flat(name string, v any) {
+	e.name(name)
+	e.b = layOut(e.b, rawJSON(v), -1)
+}
+
+// list appends a member that is a list of n elements, each of which begins a line.
+func (e *encoder) list(name string, n int, element func(i int) any) {
+	e.name(name)
+	e.b = append(e.b, '[')
+	for i := range n {
+		if i > 0 {
+			e.b = append(e.b, ',')
+		}
+		e.b = layOut(line(e.b, 4), rawJSON(element(i)), 4)
+	}
+	e.b = append(e.b, "\n  ]"...)
+}
+
+func line(dst []byte, indent int) []byte { return append(dst, "\n          "[:1+indent]...) }
+
+// layOut appends compact JSON with spaces after colons and commas. In the given indent, unless it is negative,
+// the members of nodes and the elements of lists of objects begin lines, and texts are as in appendText.
+func layOut(dst, compact []byte, indent int) []byte {
+	flat, depth := indent < 0, 0
+	var lines [16]bool // by depth: whether members or elements begin lines
+	for i := 0; i < len(compact); i++ {
+		c := compact[i]
+		switch c {
+		case '"':
+			from := i
+			for i++; compact[i] != '"'; i++ {
+				if compact[i] == '\\' {
+					i++
+				}
 			}
+			if text := compact[from : i+1]; flat {
+				dst = append(dst, text...)
+			} else {
+				dst = appendText(dst, text)
+			}
+		case '[', '{':
+			dst = append(dst, c)
+			depth++
+			if lines[depth] = !flat && beginsLines(compact[i:]); lines[depth] {
+				indent += 2
+				dst = line(dst, indent)
+			}
+		case ']', '}':
+			if lines[depth] {
+				indent -= 2
+				dst = line(dst, indent)
+			}
+			dst = append(dst, c)
+			depth--
+		case ',':
+			if lines[depth] {
+				dst = line(append(dst, ','), indent)
+			} else {
+				dst = append(dst, ", "...)
+			}
+		case ':':
+			dst = append(dst, ": "...)
+		default:
+			dst = append(dst, c)
 		}
 	}
-	return size
+	return dst
 }
 
-// encoder appends JSON. Its methods return the encoder, so calls can be chained in the
-// order of the output.
-type encoder struct {
-	b       []byte
-	numbers map[*boost.Booster]int // by booster: its number
+// beginsLines reports whether JSON begins with a node, or with a list of objects or of such lists.
+func beginsLines(b []byte) bool {
+	return bytes.HasPrefix(b, []byte(`{"id":`)) || b[0] == '[' && bytes.TrimLeft(b, "[")[0] == '{'
 }
 
-func (e *encoder) raw(s string) *encoder {
-	e.b = append(e.b, s...)
-	return e
-}
-
-func (e *encoder) comma(i int) *encoder {
-	if i > 0 {
-		e.b = append(e.b, ',')
-	}
-	return e
-}
-
-func (e *encoder) int(x int64) *encoder {
-	e.b = strconv.AppendInt(e.b, x, 10)
-	return e
-}
-
-// float writes the shortest decimal that reads back as x, without an exponent
-// between 1e-6 and 1e21, as JavaScript and encoding/json do.
-func (e *encoder) float(x float64) *encoder {
-	if x == 0 && !math.Signbit(x) { // scores of rare classes are mostly 0
-		return e.raw("0")
-	}
-	a := math.Abs(x)
-	if a > 0 && a < 1e12 {
-		n := int64(math.Copysign(float64(a*1000)+0.5, x))
-		if float64(n)/1000 == x { // decimals of up to 15 digits are distinct numbers
-			e.b = appendThousandths(e.b, n)
-			return e
+// appendText appends a text of encoding/json. In printable ASCII, only quotes and backslashes need escapes:
+// there <, > and & have none.
+func appendText(dst, text []byte) []byte {
+	if bytes.Contains(text, []byte(`\u00`)) {
+		plain := strings.NewReplacer(`\u003c`, "<", `\u003e`, ">", `\u0026`, "&").Replace(string(text))
+		if !strings.ContainsFunc(plain, func(r rune) bool { return r == '\\' || r >= 0x7f }) {
+			return append(dst, plain...)
 		}
 	}
-	if a == 0 || a >= 1e-6 && a < 1e21 {
-		e.b = strconv.AppendFloat(e.b, x, 'f', -1, 64)
-		return e
-	}
-	e.b = strconv.AppendFloat(e.b, x, 'e', -1, 64)
-	if n := len(e.b); e.b[n-4] == 'e' && e.b[n-2] == '0' { // e-07 is written as e-7
-		e.b[n-2] = e.b[n-1]
-		e.b = e.b[:n-1]
-	}
-	return e
+	return append(dst, text...)
 }
 
-// appendThousandths appends the shortest decimal of n/1000.
-func appendThousandths(b []byte, n int64) []byte {
-	if n < 0 {
-		b, n = append(b, '-'), -n
+// fileFeatureOf returns a feature in the form of tree.json and schema.json.
+func fileFeatureOf(f *dataset.Feature) *fileFeature {
+	m := &fileFeature{Name: f.Name, Type: f.Kind.String(), Missing: f.Missing, Cost: f.Cost, Group: f.Group}
+	if f.Unit != dataset.Plain {
+		m.Unit = f.Unit.String()
 	}
-	b = strconv.AppendInt(b, n/1000, 10)
-	rest := n % 1000
-	if rest == 0 {
-		return b
+	if f.Zone != dataset.NoZone {
+		m.Zone = f.Zone.String()
 	}
-	b = append(b, '.', byte('0'+rest/100), byte('0'+rest/10%10), byte('0'+rest%10))
-	for b[len(b)-1] == '0' {
-		b = b[:len(b)-1]
+	if f.Kind == dataset.Numeric {
+		m.Cuts, m.Range = append([]float64{}, f.Cuts...), f.Range
+	} else {
+		m.Values, m.Other = append([]string{}, f.Values...), f.Other
 	}
-	return b
+	if f.Group != "" {
+		m.GroupCost = &f.GroupCost
+	}
+	return m
 }
 
-func (e *encoder) text(s string) *encoder {
-	for i := range len(s) {
-		if c := s[i]; c < ' ' || c >= 0x7f || c == '"' || c == '\\' {
-			return e.value(s)
+// writtenNode is a fileNode with its last members, which leaves do not have.
+type writtenNode struct {
+	fileNode
+
+	Test     *fileTest    `json:"test,omitempty"`
+	Branches []fileBranch `json:"branches,omitempty"`
+}
+
+// fileNode returns a node in the form of the file. numbers holds the numbers of the boosters.
+func (t *Tree) fileNode(id int, numbers map[*boost.Booster]int) *writtenNode {
+	n := &t.Nodes[id]
+	f := &writtenNode{fileNode: fileNode{
+		ID: id, Rows: n.Rows, Objects: n.Objects, Weight: n.Weight, ClassWeights: n.ClassWeights,
+		RawClassWeights: n.RawClassWeights, Class: t.Label.Classes[n.Class], Probabilities: n.Probabilities,
+	}}
+	if t.Algorithm.Classes == ClassesOfRows && !t.Dated {
+		f.ClassWeights = n.RawClassWeights
+		if !slices.Equal(n.ClassWeights, n.RawClassWeights) {
+			f.MajorityWeights = n.ClassWeights
 		}
 	}
-	e.b = append(e.b, '"')
-	e.b = append(e.b, s...)
-	e.b = append(e.b, '"')
-	return e
-}
-
-func (e *encoder) texts(list []string) {
-	e.raw("[")
-	for i, s := range list {
-		e.comma(i).space(i).text(s)
+	if n.Leaf() {
+		if n.Model != nil {
+			f.Model = t.fileModel(n.Model, numbers)
+		}
+		return f
 	}
-	e.raw("]")
-}
-
-func (e *encoder) space(i int) *encoder {
-	if i > 0 {
-		e.b = append(e.b, ' ')
+	feature := &t.Features[n.Test.Feature]
+	f.Test = &fileTest{
+		Feature: feature.Name, Kind: n.Test.Kind.String(), Cost: n.Test.Cost, Billed: n.Test.Billed, Score: n.Test.Score,
 	}
-	return e
-}
-
-func (e *encoder) ints(list []int64) {
-	e.raw("[")
-	for i, x := range list {
-		e.comma(i).space(i).int(x)
+	if r := n.Test.RunnerUp; r != nil {
+		f.Test.RunnerUp = &fileRunnerUp{r.Feature, r.Kind.String(), r.when(), r.Cost, r.Total}
 	}
-	e.raw("]")
-}
-
-func (e *encoder) floats(list []float64) {
-	e.raw("[")
-	for i, x := range list {
-		e.comma(i).space(i).float(x)
+	f.Branches = make([]fileBranch, len(n.Branches))
+	for i, b := range n.Branches {
+		f.Branches[i] = fileBranch{conditionOf(feature, n.Test, b.Outcome), b.Child, b.Missing, b.Other}
 	}
-	e.raw("]")
+	return f
 }
 
-// value writes texts with escapes and flat structs as encoding/json does, but with spaces after
-// separators.
-func (e *encoder) value(v any) *encoder {
+func rawJSON(v any) json.RawMessage {
 	b, err := json.Marshal(v)
 	if err != nil { // cannot happen: the values are texts, numbers and booleans
 		panic(err)
 	}
-	if b[0] != '{' {
-		e.b = append(e.b, b...)
-		return e
-	}
-	quoted, escaped := false, false
-	for _, c := range b {
-		if c == '"' && !escaped {
-			quoted = !quoted
-		}
-		escaped = c == '\\' && !escaped
-		e.b = append(e.b, c)
-		if !quoted && (c == ':' || c == ',') {
-			e.b = append(e.b, ' ')
-		}
-	}
-	return e
+	return b
 }
 
-func (e *encoder) label(l *Label) {
-	e.raw(`{"column": `).text(l.Column).raw(`, "classes": `).texts(l.Classes)
-	if l.Priors != nil {
-		e.raw(`, "priors": `).floats(l.Priors)
-	}
-	if l.ErrorCosts != nil {
-		e.raw(`, "error_costs": [`)
-		for i, row := range l.ErrorCosts {
-			e.comma(i).space(i).floats(row)
-		}
-		e.raw("]")
-	}
-	e.raw("}")
-}
-
-func (e *encoder) feature(f *dataset.Feature) {
-	e.raw(`{"name": `).text(f.Name).raw(", ").members(f)
-	e.raw("}")
-}
-
-// members writes the members of a feature that follow its name, for tree.json and schema.json.
-func (e *encoder) members(f *dataset.Feature) {
-	e.raw(`"type": `).text(f.Kind.String())
-	if f.Unit != dataset.Plain {
-		e.raw(`, "unit": `).text(f.Unit.String())
-	}
-	if f.Zone != dataset.NoZone {
-		e.raw(`, "zone": `).text(f.Zone.String())
-	}
-	if f.Kind == dataset.Numeric {
-		e.raw(`, "cuts": `).floats(f.Cuts)
-		if len(f.Range) > 0 {
-			e.raw(`, "range": `).floats(f.Range)
-		}
-	} else {
-		e.raw(`, "values": `).texts(f.Values)
-		if f.Other > 0 {
-			e.raw(`, "other": `).int(f.Other)
-		}
-	}
-	e.raw(`, "missing": `).int(f.Missing).raw(`, "cost": `).float(f.Cost)
-	if f.Group != "" {
-		e.raw(`, "group": `).text(f.Group).raw(`, "group_cost": `).float(f.GroupCost)
-	}
-}
-
-func (e *encoder) node(t *Tree, id int) {
-	n := &t.Nodes[id]
-	const line = ",\n      "
-	e.raw("{\n      \"id\": ").int(int64(id))
-	e.raw(line + `"rows": `).int(n.Rows)
-	e.raw(line + `"objects": `).int(n.Objects)
-	e.raw(line + `"weight": `).int(n.Weight)
-	if t.Algorithm.Classes != ClassesOfRows || t.Dated {
-		e.raw(line + `"class_weights": `).ints(n.ClassWeights)
-	} else {
-		e.raw(line + `"class_weights": `).ints(n.RawClassWeights)
-		if !slices.Equal(n.ClassWeights, n.RawClassWeights) {
-			e.raw(line + `"majority_class_weights": `).ints(n.ClassWeights)
-		}
-	}
-	e.raw(line + `"raw_class_weights": `).ints(n.RawClassWeights)
-	e.raw(line + `"class": `).text(t.Label.Classes[n.Class])
-	e.raw(line + `"probabilities": `).floats(n.Probabilities)
-	if n.Leaf() && n.Model != nil {
-		e.raw(line+`"model": `).model(t, n.Model)
-	}
-	if !n.Leaf() {
-		f := &t.Features[n.Test.Feature]
-		e.raw(line + `"test": {"feature": `).text(f.Name).raw(`, "kind": `).text(n.Test.Kind.String())
-		e.raw(`, "cost": `).float(n.Test.Cost)
-		if n.Test.Billed != nil {
-			e.raw(`, "billed": `).float(*n.Test.Billed)
-		}
-		p := &n.Test.Score
-		e.raw(`, "score": {"balance": `).float(p.Balance).raw(`, "efficiency": `).float(p.Efficiency)
-		e.raw(`, "discrimination": `).float(p.Discrimination).raw(`, "total": `).float(p.Total).raw("}")
-		if r := n.Test.RunnerUp; r != nil {
-			e.raw(`, "runner_up": `).runnerUp(r)
-		}
-		e.raw("}")
-		e.raw(line + `"branches": [`)
-		for i, b := range n.Branches {
-			e.comma(i).raw("\n        ").branch(f, n.Test, &b)
-		}
-		e.raw("\n      ]")
-	}
-	e.raw("\n    }")
-}
-
-// runnerUp writes the second best feature of a node, and the condition of its yes branch.
-func (e *encoder) runnerUp(r *RunnerUp) {
-	e.raw(`{"feature": `).text(r.Feature).raw(`, "kind": `).text(r.Kind.String())
-	switch {
-	case r.GE != nil && r.LT != nil:
-		e.raw(`, "when": {`).bound("ge", *r.GE).raw(", ").bound("lt", *r.LT).raw("}")
-	case r.GE != nil:
-		e.raw(`, "when": {`).bound("ge", *r.GE).raw("}")
-	case r.LT != nil:
-		e.raw(`, "when": {`).bound("lt", *r.LT).raw("}")
-	case r.Kind == split.Bin:
-		e.raw(`, "when": {"not_missing": true}`)
-	case r.Kind == split.Equals:
-		e.raw(`, "when": {"in": [`).text(r.Value).raw("]}")
-	case r.Kind != split.Multiway:
-		e.raw(`, "when": {"` + r.Kind.String() + `": true}`)
-	}
-	e.raw(`, "cost": `).float(r.Cost).raw(`, "total": `).float(r.Total).raw("}")
-}
-
-func (e *encoder) branch(f *dataset.Feature, t *Test, b *Branch) {
-	e.raw(`{"when": {`).when(f, t, b.Outcome).raw(`}, "child": `).int(int64(b.Child))
-	if b.Missing {
-		e.raw(`, "missing": true`)
-	}
-	if b.Other {
-		e.raw(`, "other": true`)
-	}
-	e.raw("}")
-}
-
-// when writes the condition of an outcome in terms of the values of the feature.
-func (e *encoder) when(f *dataset.Feature, t *Test, outcome int) *encoder {
-	not := ""
-	if outcome == 0 {
-		not = "not_"
-	}
-	switch t.Kind {
-	case split.Threshold:
-		key := "ge"
-		if outcome == 0 {
-			key = "lt"
-		}
-		return e.bound(key, f.Cuts[t.Code-1])
-	case split.Bin:
-		if t.Span == len(f.Cuts) { // the bin covers all numbers
-			return e.raw(`"` + flip(not) + `missing": true`)
-		}
-		if t.Code > 0 {
-			e.bound(not+"ge", f.Cuts[t.Code-1])
-			if t.Code+t.Span < len(f.Cuts) {
-				e.raw(", ")
-			}
-		}
-		if t.Code+t.Span < len(f.Cuts) {
-			e.bound(not+"lt", f.Cuts[t.Code+t.Span])
-		}
-		return e
+// when returns the condition of the yes branch; empty for a multiway test.
+func (r *RunnerUp) when() fileWhen {
+	w := fileWhen{GE: r.GE, LT: r.LT, Other: r.Kind == split.Other, Missing: r.Kind == split.Missing}
+	switch r.Kind {
+	case split.Bin: // without a bound it covers all numbers
+		w.NotMissing = r.GE == nil && r.LT == nil
 	case split.Equals:
-		return e.raw(`"` + not + `in": [`).text(f.Values[t.Code]).raw("]")
-	case split.Other, split.Missing:
-		return e.raw(`"` + not + t.Kind.String() + `": true`)
+		w.In = []string{r.Value}
 	default:
-		return e.multiwayWhen(f, outcome)
 	}
+	return w
 }
 
-func flip(not string) string {
-	if not == "" {
-		return "not_"
+// conditionOf returns the condition of an outcome in terms of the values of the feature.
+func conditionOf(f *dataset.Feature, t *Test, outcome int) fileWhen {
+	if t.Kind == split.Multiway {
+		switch outcome {
+		case f.MissingCode():
+			return fileWhen{Missing: true}
+		case f.OtherCode():
+			return fileWhen{Other: true}
+		default:
+			return fileWhen{In: f.Values[outcome : outcome+1]}
+		}
 	}
-	return ""
-}
-
-func (e *encoder) bound(key string, cut float64) *encoder {
-	return e.raw(`"` + key + `": `).float(cut)
-}
-
-func (e *encoder) multiwayWhen(f *dataset.Feature, code int) *encoder {
-	switch code {
-	case f.MissingCode():
-		return e.raw(`"missing": true`)
-	case f.OtherCode():
-		return e.raw(`"other": true`)
+	w := NewRunnerUp(f, &t.Test, 0, 0).when()
+	switch {
+	case outcome != 0:
+		return w
+	case t.Kind == split.Threshold:
+		return fileWhen{LT: w.GE}
 	default:
-		return e.raw(`"in": [`).text(f.Values[code]).raw("]")
+		return fileWhen{
+			NotIn: w.In, NotGE: w.GE, NotLT: w.LT, NotOther: w.Other, NotMissing: w.Missing, Missing: w.NotMissing,
+		}
 	}
 }

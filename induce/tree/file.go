@@ -23,8 +23,8 @@ func Digest(encoded []byte) string {
 // ID returns the name of a tree.json: the first 16 digits of its Digest.
 func ID(encoded []byte) string { return Digest(encoded)[:16] }
 
-// The JSON form as Decode reads it. Encode writes it by hand, for key order, spacing
-// and speed.
+// The JSON form, as Decode reads it and Encode writes it: the members in their order. Lists in which a few
+// bytes can expand into large structs are kept as bytes.
 
 // fileFeature is a feature with its bins.
 type fileFeature struct {
@@ -36,17 +36,17 @@ type fileFeature struct {
 	// Zone is the zone of timestamps: utc if they are instants, local if they are times on the clock of an unknown
 	// place; absent: unknown.
 	Zone string    `json:"zone,omitempty"`
-	Cuts []float64 `json:"cuts" jsonschema:"uniqueItems=true"`
+	Cuts []float64 `json:"cuts,omitzero" jsonschema:"uniqueItems=true"`
 	// Range are the least and the greatest value of training rows, or bounds of them.
 	Range   []float64 `json:"range,omitempty" jsonschema:"minItems=2,maxItems=2"`
-	Values  []string  `json:"values" jsonschema:"uniqueItems=true"`
+	Values  []string  `json:"values,omitzero" jsonschema:"uniqueItems=true"`
 	Other   int64     `json:"other,omitempty" jsonschema:"minimum=0"`
 	Missing int64     `json:"missing" jsonschema:"minimum=0"`
 	Cost    float64   `json:"cost" jsonschema:"minimum=0"`
 
 	Group string `json:"group,omitempty" jsonschema:"minLength=1"`
 	// GroupCost is the price that is paid once on a path, with the first test on any feature of the group.
-	GroupCost float64 `json:"group_cost,omitempty" jsonschema:"minimum=0"`
+	GroupCost *float64 `json:"group_cost,omitempty" jsonschema:"minimum=0"`
 }
 
 type fileNode struct {
@@ -70,6 +70,12 @@ type fileNode struct {
 	Branches fileBranches `json:"branches" jsonschema:"minItems=2"`
 }
 
+// The lists that are kept as bytes.
+type (
+	fileBranches struct{ json.RawMessage }
+	fileTerms    struct{ json.RawMessage }
+)
+
 type fileTest struct {
 	Feature string      `json:"feature"`
 	Kind    string      `json:"kind"`
@@ -90,9 +96,6 @@ type fileRunnerUp struct {
 	Cost    float64  `json:"cost" jsonschema:"minimum=0"` // what would be paid at this node
 	Total   float64  `json:"total"`                       // score of the test; score.total less this is the margin
 }
-
-// fileBranches holds the branches of a node as bytes, not yet parsed.
-type fileBranches json.RawMessage
 
 type fileBranch struct {
 	When    fileWhen `json:"when"`
@@ -115,35 +118,35 @@ type fileWhen struct {
 	NotMissing bool     `json:"not_missing,omitempty"`
 }
 
-// UnmarshalJSON keeps the bytes.
-func (b *fileBranches) UnmarshalJSON(data []byte) error {
-	*b = append((*b)[:0], data...)
-	return nil
+// each parses a list element by element, and stops at the first element that visit refuses.
+func each[T any](raw json.RawMessage, visit func(*T) error) error {
+	f := newFile(raw)
+	return f.list(func() error {
+		var element T
+		if err := f.value(&element); err != nil {
+			return err
+		}
+		return visit(&element)
+	})
 }
 
-// list parses the branches. A few bytes can expand into a large struct, so a long list is parsed
-// branch by branch, and parsing stops at the first invalid branch.
-func (b *fileBranches) list() ([]fileBranch, error) {
-	if len(*b) == 0 {
+// branchesOf parses the branches of a node, branch by branch if they are many.
+func branchesOf(raw json.RawMessage) ([]fileBranch, error) {
+	if len(raw) == 0 {
 		return nil, nil
 	}
 	var branches []fileBranch
-	if len(*b) <= readAtOnce {
-		if err := json.Unmarshal(*b, &branches); err != nil {
+	if len(raw) <= readAtOnce {
+		if err := json.Unmarshal(raw, &branches); err != nil {
 			return nil, notTree(err)
 		}
 		return branches, nil
 	}
-	f := newFile(*b)
-	err := f.list(func() error {
-		var branch fileBranch
-		if err := f.value(&branch); err != nil {
-			return err
-		}
+	err := each(raw, func(branch *fileBranch) error {
 		if branch.When.empty() {
 			return fmt.Errorf("branch %d: want a condition", len(branches))
 		}
-		branches = append(branches, branch)
+		branches = append(branches, *branch)
 		return nil
 	})
 	return branches, err

@@ -21,9 +21,6 @@ type fileModel struct {
 	Booster   *int      `json:"booster,omitempty" jsonschema:"minimum=0"` // number of the booster; absent: the model has none
 }
 
-// fileTerms holds the terms of a leaf model as bytes, not yet parsed.
-type fileTerms json.RawMessage
-
 // fileTerm is the part of a numeric feature that is tested on the leaf's path: interpolated linearly between knots, and
 // constant before the first knot and beyond the last.
 type fileTerm struct {
@@ -44,24 +41,6 @@ type fileSplit struct {
 	No      json.RawMessage `json:"no"`
 }
 
-// UnmarshalJSON keeps the bytes.
-func (b *fileTerms) UnmarshalJSON(data []byte) error {
-	*b = append((*b)[:0], data...)
-	return nil
-}
-
-// each parses the terms one by one, and stops at the first that visit refuses.
-func (b *fileTerms) each(visit func(*fileTerm) error) error {
-	f := newFile(*b)
-	return f.list(func() error {
-		var term fileTerm
-		if err := f.value(&term); err != nil {
-			return err
-		}
-		return visit(&term)
-	})
-}
-
 // Limits of the numbers in a leaf model. They keep scores and differences of knots finite.
 const (
 	maxScore = math.MaxFloat32
@@ -75,7 +54,7 @@ func (d *decoder) model(f *fileModel) (*LeafModel, error) {
 	if err := checkScores("intercept", f.Intercept, width); err != nil {
 		return nil, err
 	}
-	if f.Terms == nil {
+	if f.Terms.RawMessage == nil {
 		return nil, errors.New("no terms: want a list")
 	}
 	if f.Booster != nil {
@@ -85,7 +64,7 @@ func (d *decoder) model(f *fileModel) (*LeafModel, error) {
 		}
 	}
 	named := make(map[int]bool)
-	err := f.Terms.each(func(term *fileTerm) error {
+	err := each(f.Terms.RawMessage, func(term *fileTerm) error {
 		feature, ok := d.names[term.Feature]
 		if !ok {
 			return fmt.Errorf("feature %q is not among features", term.Feature)
@@ -329,66 +308,41 @@ func (t *Tree) checkModels() error {
 	return fault
 }
 
-// boosters writes the boosters, each split on a line.
-func (e *encoder) boosters(t *Tree, list []*boost.Booster) {
-	e.raw(",\n  \"boosters\": [")
-	for i, b := range list {
-		e.comma(i).raw("\n    [")
-		for k, tree := range b.Trees {
-			e.comma(k).raw("\n      [")
-			for j := range tree {
-				e.comma(j).raw("\n        ").boosterSplit(&t.Features[tree[j].Feature], &tree[j])
+// fileBooster returns a booster in the form of the file: the splits of its trees.
+func (t *Tree) fileBooster(b *boost.Booster) [][]fileSplit {
+	trees := make([][]fileSplit, len(b.Trees))
+	for k, tree := range b.Trees {
+		for i := range tree {
+			s, f := &tree[i], &t.Features[tree[i].Feature]
+			split := fileSplit{Feature: f.Name, Missing: s.Missing, Yes: fileSide(&s.Yes), No: fileSide(&s.No)}
+			if f.Kind == dataset.Numeric {
+				split.GE = &f.Cuts[s.Code-1]
+			} else {
+				split.Is = &f.Values[s.Code]
 			}
-			e.raw("\n      ]")
+			trees[k] = append(trees[k], split)
 		}
-		e.raw("\n    ]")
 	}
-	e.raw("\n  ]")
+	return trees
 }
 
-func (e *encoder) boosterSplit(f *dataset.Feature, s *boost.Split) {
-	e.raw(`{"feature": `).text(f.Name)
-	if f.Kind == dataset.Numeric {
-		e.raw(`, "ge": `).float(f.Cuts[s.Code-1])
-	} else {
-		e.raw(`, "is": `).text(f.Values[s.Code])
-	}
-	if s.Missing {
-		e.raw(`, "missing": true`)
-	}
-	e.raw(`, "yes": `).side(&s.Yes)
-	e.raw(`, "no": `).side(&s.No)
-	e.raw("}")
-}
-
-func (e *encoder) side(s *boost.Side) {
+func fileSide(s *boost.Side) json.RawMessage {
 	if s.Values == nil {
-		e.int(int64(s.Split))
-	} else {
-		e.floats(s.Values)
+		return rawJSON(s.Split)
 	}
+	return rawJSON(s.Values)
 }
 
-func (e *encoder) model(t *Tree, m *LeafModel) {
-	e.raw(`{"intercept": `).floats(m.Intercept)
-	e.raw(`, "terms": [`)
-	for i := range m.Terms {
-		term := &m.Terms[i]
-		e.comma(i).raw("\n        {\"feature\": ").text(t.Features[term.Feature].Name)
-		e.raw(`, "at": `).floats(term.At)
-		e.raw(`, "values": [`)
-		for k, values := range term.Values {
-			e.comma(k).space(k).floats(values)
-		}
-		e.raw(`], "missing": `).floats(term.Missing)
-		e.raw("}")
+// fileModel returns a leaf model in the form of the file.
+func (t *Tree) fileModel(m *LeafModel, numbers map[*boost.Booster]int) *fileModel {
+	terms := make([]fileTerm, len(m.Terms))
+	for i, term := range m.Terms {
+		terms[i] = fileTerm{t.Features[term.Feature].Name, term.At, term.Values, term.Missing}
 	}
-	if len(m.Terms) > 0 {
-		e.raw("\n      ")
-	}
-	e.raw("]")
+	f := &fileModel{Intercept: m.Intercept, Terms: fileTerms{rawJSON(terms)}}
 	if m.Booster != nil {
-		e.raw(`, "booster": `).int(int64(e.numbers[m.Booster]))
+		number := numbers[m.Booster]
+		f.Booster = &number
 	}
-	e.raw("}")
+	return f
 }

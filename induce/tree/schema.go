@@ -44,24 +44,20 @@ func (s *Schema) Features() []dataset.Feature {
 // Encode returns the schema in canonical JSON, each column on a line, features
 // spelled as in tree.json.
 func (s *Schema) Encode() []byte {
-	e := &encoder{b: make([]byte, 0, 256*len(s.Columns))}
-	e.raw("{\n  \"format\": ").text(SchemaFormat).raw(",\n  \"version\": ").int(SchemaVersion)
-	e.raw(",\n  \"label\": ").label(&Label{Column: s.Label.Column, Classes: s.Label.Classes})
-	e.raw(",\n  \"columns\": [")
-	for i := range s.Columns {
+	e := newEncoder(nil, SchemaFormat, SchemaVersion, &Label{Column: s.Label.Column, Classes: s.Label.Classes})
+	e.list("columns", len(s.Columns), func(i int) any {
 		c := &s.Columns[i]
-		e.comma(i).raw("\n    {\"name\": ").text(c.Name).raw(`, "role": `).text(c.Role)
-		e.raw(`, "physical": `).text(c.Physical)
-		if c.Logical != "" {
-			e.raw(`, "logical": `).text(c.Logical)
-		}
+		column := struct {
+			Name string `json:"name"` // both parts have a name
+			fileColumn
+			*fileFeature
+		}{Name: c.Name, fileColumn: fileColumn{Role: c.Role, Physical: c.Physical, Logical: c.Logical}}
 		if c.Feature != nil {
-			e.raw(", ").members(c.Feature)
+			column.fileFeature = fileFeatureOf(c.Feature)
 		}
-		e.raw("}")
-	}
-	e.raw("\n  ]\n}\n")
-	return e.b
+		return &column
+	})
+	return append(e.b, "\n}\n"...)
 }
 
 // fileSchema is a schema.json: what each column of the input is used for. DecodeSchema parses the columns one by one.
@@ -78,7 +74,7 @@ type fileColumn struct {
 	Role     string `json:"role" jsonschema:"enum=feature,enum=label,enum=weight,enum=key,enum=split,enum=ignored,enum=forbidden,enum=constant,enum=probability"`
 	Physical string `json:"physical"`
 	Logical  string `json:"logical,omitempty"`
-	Codes    *int   `json:"codes" jsonschema:"-"`
+	Codes    *int   `json:"codes,omitempty" jsonschema:"-"`
 }
 
 // DecodeSchema reads a schema.json and checks its features. Files of earlier versions, which have

@@ -154,6 +154,7 @@ func TestSchemasGenerated(t *testing.T) {
 func featureVariants(s *jsonschema.Schema) (numeric, categorical *jsonschema.Schema) {
 	schematest.Enum(s, "unit", schematest.Names[dataset.Unit]()...)
 	schematest.Enum(s, "zone", schematest.Names[dataset.Zone]()...)
+	s.Required = slices.Insert(s.Required, slices.Index(s.Required, "type")+1, "cuts", "values")
 	s.DependentRequired = map[string][]string{"group": {"group_cost"}, "group_cost": {"group"}}
 	numeric = schematest.Variant(s, "values", "other")
 	numeric.Properties.Set("type", &jsonschema.Schema{Const: dataset.Numeric.String()})
