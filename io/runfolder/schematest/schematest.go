@@ -80,7 +80,7 @@ type generator struct {
 	root     reflect.Type            // the type of the document
 	used     map[reflect.Type]bool   // types whose hooks were called
 	types    map[string]reflect.Type // by the name of their definition
-	fault    error                   // of the types: two with the same name, or a wrong tag
+	fault    error                   // two types with the same name, or a wrong tag
 }
 
 // generate returns the schema as a file.
