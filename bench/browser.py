@@ -128,8 +128,8 @@ def main():
         if sets != a.sets.split(','):
             print('skipped, as bench/data has no rows of them:', *sorted(set(a.sets.split(',')) - set(sets)))
         hostile_rows(os.path.join(work, 'hostile-rows.parquet'))
-        run(espalier, 'synth', '--rows', '120000', '--numeric', '12', '--categorical', '0', '--noise', '0.35', '--output',
-            os.path.join(work, 'made-up-rows'), '--overwrite', '--progress', 'none')
+        run('go', 'run', './bench/synth', '--rows', '120000', '--numeric', '12', '--categorical', '0', '--noise', '0.7', '--output',
+            os.path.join(work, 'made-up-rows'), cwd=root)
         for name in [*sets, 'made-up', 'hostile']:
             files = datasets.files(name)
             files = files or sorted(glob.glob(os.path.join(work, name + '-rows', '*.parquet')))

@@ -1,10 +1,9 @@
 #!/usr/bin/env python3
 """Reads the folders of data that Espalier writes by pandas, polars, DuckDB and Spark.
 
-    bench/check_readers.py [--sets import,predict,synth,old] [--readers pandas,polars,duckdb] [--espalier BIN]
+    bench/check_readers.py [--sets import,predict,old] [--readers pandas,polars,duckdb] [--espalier BIN]
 
-The script imports a CSV file with a column of each type, scores synthetic rows in partition folders,
-and synthesises rows. Each reader reads the folder by its name, as people do (polars is told that _ hides a file), and must return as
+The script imports a CSV file with a column of each type, and scores synthetic rows in partition folders. Each reader reads the folder by its name, as people do (polars is told that _ hides a file), and must return as
 many rows, the same columns and the same sums and missing values as pyarrow reads from the listed data
 files. "old" is a folder as versions up to 0.2 wrote it: train must read it, and import --overwrite
 replace it. Spark is left out unless --readers names it: it needs Java. The script needs Python, and Go
@@ -42,9 +41,7 @@ def run(binary, *args):
 def write(name, binary, below):
     """Writes the folder of a verb, and returns it with a pattern of its data files."""
     out, source = os.path.join(below, 'out'), os.path.join(below, 'x.csv')
-    if name == 'synth':
-        run(binary, 'synth', '--output', out, '--rows', '500', '--rows_per_file', '200')
-    elif name == 'predict':
+    if name == 'predict':
         rows, model = os.path.join(below, 'rows'), os.path.join(below, 'run')
         for part in range(3):
             to = os.path.join(rows, f'part={part}')
@@ -125,7 +122,7 @@ def judge(name, binary, below, readers):
 if __name__ == '__main__':
     judging.main(
         __doc__,
-        ['import', 'predict', 'synth', 'old'],
+        ['import', 'predict', 'old'],
         judge,
         readers=['pandas', 'polars', 'duckdb'],
     )

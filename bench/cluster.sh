@@ -33,7 +33,7 @@ if [ -z "${ESPALIER_CLUSTER_WORK:-}" ]; then
 		rm apache-flink-libraries-1.19.0.tar.gz
 		export ESPALIER_FLINK_DIST=$PWD/lib
 	fi
-	(cd "$testdata/.." && go build -o "$ESPALIER_CLUSTER_WORK/espalier" .)
+	(cd "$testdata/../../.." && go build -o "$ESPALIER_CLUSTER_WORK/" ./cmd/espalier ./bench/synth)
 	for program in nightly hours; do # each in a module of its own
 		mkdir -p "programs/$program"
 		awk -v want="// Command $program " '/^```/ { if (index(block, want)) printf "%s", block; block = ""; inside = $0 == "```go"; next }
@@ -140,7 +140,7 @@ await 120 "cluster" registered 2
 await 120 "job server" listens
 echo "the cluster is up: $(since "$start") s"
 
-./espalier synth --output data --rows 1000000 --rows_per_group 50000 --progress none >/dev/null
+./synth --output data --rows 1000000 --rows_per_group 50000
 # train NAME FLAG... trains level by level into a folder of this name.
 train() {
 	local name=$1

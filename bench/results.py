@@ -12,7 +12,7 @@ Needs the data sets, Go, and Python with the packages of requirements/results.tx
 by pip where they are missing).
 """
 
-import argparse, glob, hashlib, json, os, shutil, sys, tempfile, textwrap
+import argparse, glob, hashlib, json, os, shutil, subprocess, sys, tempfile, textwrap
 
 sys.dont_write_bytecode = True
 from needs import need
@@ -24,7 +24,7 @@ from scipy import stats
 
 import datasets
 import program
-from protocol import Espalier, data_sets, here
+from protocol import Espalier, data_sets, here, root
 
 algorithms = 'c45', 'ec45', 'cart', 'ecart', 'asr', 'ip', 'bal'
 pruned = 'c45', 'ec45', 'cart', 'ecart'
@@ -66,9 +66,8 @@ def made_up(espalier, work):
     """Times on made-up data sets, one with many rows and one with many features."""
     folder = os.path.join(work, 'made-up')
     for name, rows, numeric in ('long', 2_000_000, 10), ('wide', 20_000, 1024):
-        if not os.path.exists(os.path.join(folder, name, '_SUCCESS')):
-            flags = '--rows', str(rows), '--numeric', str(numeric), '--categorical', '0', '--noise', '0.2'
-            espalier.run('synth', *flags, '--output', os.path.join(folder, name), '--progress', 'none')
+        flags = '--rows', str(rows), '--numeric', str(numeric), '--categorical', '0', '--noise', '0.4'
+        subprocess.check_call(['go', 'run', './bench/synth', *flags, '--output', os.path.abspath(os.path.join(folder, name))], cwd=root)
     flags = '--algorithm', 'c45,ec45', '--splits', '1', '--budgets', 'none'
     return espalier.experiments(folder, os.path.join(work, 'made-up-results'), *flags)
 
@@ -361,7 +360,7 @@ lower than the published AUC.
 
 The times are seconds of processor time for one tree, from reading the files to counting the leaves.
 Four experiments have 7 sizes each, and each size is twice the one before: the rows of covertype, up
-to 581,012; the features of bioresponse, up to 1,776; and two data sets made up by the verb `synth`,
+to 581,012; the features of bioresponse, up to 1,776; and two synthetic data sets,
 `long` with up to 2,000,000 rows and `wide` with up to 1,024 features.
 
 Every run has a fixed cost, such as starting the pipelines. The column "start" is the time of a run

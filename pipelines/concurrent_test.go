@@ -104,7 +104,7 @@ func TestRunsSideBySide(t *testing.T) {
 	}
 
 	trees := make([][]byte, trainings)
-	faults := make([]error, trainings+3)
+	faults := make([]error, trainings+2)
 	var wg sync.WaitGroup
 	for i := range trainings {
 		c := alone
@@ -121,9 +121,6 @@ func TestRunsSideBySide(t *testing.T) {
 	wg.Go(func() { _, faults[trainings] = pipelines.Predict(t.Context(), p, nil) })
 	e := pipelines.EvaluateConfig{Model: model, Input: []string{b.input(trainings + 1)}, StorageConfig: pipelines.DefaultStorageConfig()}
 	wg.Go(func() { _, _, faults[trainings+1] = pipelines.Evaluate(t.Context(), e, nil) })
-	s := pipelines.DefaultSynthConfig()
-	s.Rows, s.Output = 1000, filepath.Join(t.TempDir(), "synth")
-	wg.Go(func() { _, faults[trainings+2] = pipelines.Synth(t.Context(), s, nil) })
 	wg.Wait()
 	if err := errors.Join(faults...); err != nil {
 		t.Fatal(err)

@@ -82,6 +82,12 @@ func (p *place) all(t *testing.T, folder string) map[string]string {
 	return found
 }
 
+// contents returns the files of a folder of this machine or of memory by name.
+func contents(t *testing.T, folder string) map[string]string {
+	t.Helper()
+	return (&place{Store: objectstore.New()}).all(t, folder)
+}
+
 // writingVerb is a verb with an output.
 type writingVerb struct {
 	run   func(output string, overwrite bool) error
@@ -124,16 +130,6 @@ func writingVerbs(t *testing.T) map[string]writingVerb {
 			},
 			[]string{"part-00.parquet", "_metrics.json", "_manifest.json", "_SUCCESS", "_LOCK"},
 			[]string{"metrics.json", "part-01.parquet", "tree.json", "_scratch/x", "sub/part-00.parquet"},
-		},
-		"synth": {
-			func(output string, overwrite bool) error {
-				c := pipelines.DefaultSynthConfig()
-				c.Rows, c.RowsPerFile, c.Output, c.Overwrite = 40, 20, output, overwrite
-				_, err := pipelines.Synth(t.Context(), c, nil)
-				return err
-			},
-			[]string{"part-00000.parquet", "part-00001.parquet", "part-00002.parquet", "part-old.parquet", "_costs.csv", "_tree.json", "_manifest.json", "_SUCCESS"},
-			[]string{"tree.json", "data.parquet", "sub/part-00000.parquet"},
 		},
 		"evaluate": {
 			func(output string, overwrite bool) error {
@@ -368,7 +364,7 @@ func replacedInputs(t *testing.T, run, input string) (cases int) {
 func TestOwnFiles(t *testing.T) {
 	verbs := writingVerbs(t)
 	for store, p := range places(t) {
-		for _, verb := range []string{"train", "predict", "synth"} {
+		for _, verb := range []string{"train", "predict"} {
 			folder, v := fmt.Sprintf("%s/own-%s", p.base, verb), verbs[verb]
 			what := store + ": " + verb
 			if err := v.run(folder, false); err != nil {
@@ -443,6 +439,7 @@ func TestManifestLies(t *testing.T) {
 // TestNoEmptyFolders: refused and failing runs leave no folder that was not there before.
 func TestNoEmptyFolders(t *testing.T) {
 	verbs := writingVerbs(t)
+	input := newRows(10).write(t, ascending(10), 1, parquetio.WriteOptions{})
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
 	for name, run := range map[string]func(output string) error{
@@ -454,14 +451,14 @@ func TestNoEmptyFolders(t *testing.T) {
 		},
 		"label": func(output string) error {
 			c := oneTree()
-			c.Input, c.Label, c.Output, c.MemoryObjects = []string{newRows(10).write(t, ascending(10), 1, parquetio.WriteOptions{})}, "nothing", output, 0
+			c.Input, c.Label, c.Output, c.MemoryObjects = []string{input}, "nothing", output, 0
 			_, err := pipelines.Train(t.Context(), c, nil)
 			return err
 		},
 		"interrupted": func(output string) error {
-			c := pipelines.DefaultSynthConfig()
-			c.Output = output
-			_, err := pipelines.Synth(ended, c, nil)
+			c := oneTree()
+			c.Input, c.Label, c.Output = []string{input}, "class", output
+			_, err := pipelines.Train(ended, c, nil)
 			return err
 		},
 		"dry run": func(output string) error {

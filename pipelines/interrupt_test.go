@@ -74,12 +74,6 @@ func TestInterruptedIsTold(t *testing.T) {
 			_, err := pipelines.Compare(ctx, compareConfig(model, model, input), nil)
 			return err
 		},
-		"synth": func(ctx context.Context, output string) error {
-			c := pipelines.DefaultSynthConfig()
-			c.Rows, c.RowsPerFile, c.Output = 5000, 500, output
-			_, err := pipelines.Synth(ctx, c, nil)
-			return err
-		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			start := time.Now()

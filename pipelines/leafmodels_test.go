@@ -3,35 +3,68 @@ package pipelines_test
 import (
 	"bytes"
 	"math"
+	"math/rand/v2"
 	"path/filepath"
+	"strconv"
 	"testing"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/frontier"
 	"github.com/espalier-ml/espalier/induce/selection"
 	"github.com/espalier-ml/espalier/io/longtest"
+	"github.com/espalier-ml/espalier/io/objectstore"
+	"github.com/espalier-ml/espalier/io/parquetio"
 	"github.com/espalier-ml/espalier/pipelines"
 )
 
 // trainCurved makes rows, and returns the configuration of a training with models.
 func trainCurved(t *testing.T) pipelines.TrainConfig {
 	t.Helper()
-	s := pipelines.DefaultSynthConfig()
-	s.Output, s.Rows, s.RowsPerGroup, s.Numeric, s.Categorical, s.Nulls = "mem://"+t.Name()+t.TempDir()+"/data", 4000, 1000, 4, 1, 0.05
-	made, err := pipelines.Synth(t.Context(), s, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	input := writeCurved(t)
 	c, err := pipelines.Preset("accurate")
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.Input, c.Label, c.Output = []string{made.Input}, made.Label, filepath.Join(t.TempDir(), "run")
+	c.Input, c.Label, c.Output = []string{input}, "class", filepath.Join(t.TempDir(), "run")
 	c.Certificate, c.Seed = false, 2 // with the folds of seed 1 a plain tree is as good, within chance
 	if !longtest.Enabled() {
 		c.Lambda, c.Theta = []float64{1, 100}, []float64{0.005}
 	}
 	return c
+}
+
+// writeCurved writes 4,000 rows whose class depends on a sum of values, of which one in twenty is missing.
+func writeCurved(t *testing.T) string {
+	t.Helper()
+	random := rand.New(rand.NewPCG(3, 5))
+	numbers := make([][]*float64, 4)
+	texts, classes := []*string{}, []string{}
+	for range 4000 {
+		score := 0.0
+		for k := range numbers {
+			x := float64(random.IntN(500)) / 8
+			score += x - 31
+			numbers[k] = append(numbers[k], &x)
+			if random.IntN(20) == 0 {
+				numbers[k][len(texts)] = nil
+			}
+		}
+		text := []string{"a", "b", "c"}[random.IntN(3)]
+		if text == "a" {
+			score += 10
+		}
+		texts = append(texts, &text)
+		classes = append(classes, []string{"no", "yes"}[min(1, max(0, int(score+random.NormFloat64()*10+1)))])
+	}
+	columns := []parquetio.WriteColumn{{Name: "c", Values: texts}, {Name: "class", Values: classes}}
+	for k := range numbers {
+		columns = append(columns, parquetio.WriteColumn{Name: "x" + strconv.Itoa(k), Values: numbers[k]})
+	}
+	url := filepath.Join(t.TempDir(), "rows.parquet")
+	if err := parquetio.Write(t.Context(), objectstore.New(), url, columns, parquetio.WriteOptions{RowsPerGroup: 1000}); err != nil {
+		t.Fatal(err)
+	}
+	return url
 }
 
 // curved trains with models on made-up rows.

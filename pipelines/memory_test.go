@@ -27,15 +27,10 @@ func (r *jobNames) Job(name string, _ int64, _ string) { r.jobs = append(r.jobs,
 // TestMemory: where the objects do not fit the memory, they go to files and large nodes are
 // split level by level; the tree, the metrics and the frontier have the same bytes.
 func TestMemory(t *testing.T) {
-	data := filepath.Join(t.TempDir(), "data")
-	s := pipelines.DefaultSynthConfig()
-	s.Output, s.Rows, s.Numeric, s.Categorical = data, 26_000, 3, 1
-	if _, err := pipelines.Synth(t.Context(), s, new(silent)); err != nil {
-		t.Fatal(err)
-	}
+	data := newRows(36_000).write(t, ascending(36_000), 1, parquetio.WriteOptions{})
 	run := func(memory int64) (documents map[string]string, jobs []string) {
 		c := pipelines.DefaultConfig()
-		c.Input, c.Label, c.Output = []string{data + "/*.parquet"}, "class", filepath.Join(t.TempDir(), "run")
+		c.Input, c.Label, c.Ignore, c.Output = []string{data}, "class", []string{"id"}, filepath.Join(t.TempDir(), "run")
 		c.Memory, c.Theta, c.Lambda = memory, []float64{0.01}, []float64{10}
 		reporter := new(jobNames)
 		if _, err := pipelines.Train(t.Context(), c, reporter); err != nil {

@@ -23,7 +23,7 @@ import (
 	"github.com/espalier-ml/espalier/pipelines/engine"
 )
 
-// Types of other packages that callers of Train, Evaluate, Predict and Synth need.
+// Types of other packages that callers of Train, Evaluate and Predict need.
 type (
 	// Reporter shows progress.
 	Reporter = engine.Reporter
@@ -34,8 +34,6 @@ type (
 	EvaluateConfig = config.Evaluate
 	// PredictConfig is the configuration of a scoring of files.
 	PredictConfig = config.Predict
-	// SynthConfig is the configuration of a synthetic data set.
-	SynthConfig = config.Synth
 	// PromoteConfig is the configuration of another choice among the trees of a run.
 	PromoteConfig = config.Promote
 	// DriftConfig is the configuration of a measurement of drift.
@@ -78,9 +76,6 @@ func DefaultDriftConfig() DriftConfig { return config.DefaultDrift() }
 
 // DefaultPredictConfig only writes predictions, and accepts all values.
 func DefaultPredictConfig() PredictConfig { return config.DefaultPredict() }
-
-// DefaultSynthConfig makes up files of a million rows.
-func DefaultSynthConfig() SynthConfig { return config.DefaultSynth() }
 
 // DefaultPromoteConfig chooses nothing.
 func DefaultPromoteConfig() PromoteConfig { return config.DefaultPromote() }

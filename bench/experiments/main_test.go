@@ -7,17 +7,16 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/espalier-ml/espalier/pipelines"
-	"github.com/espalier-ml/espalier/pipelines/engine"
+	"github.com/espalier-ml/espalier/bench/synth/rows"
+	"github.com/espalier-ml/espalier/io/objectstore"
 )
 
 // TestCommand runs command lines on a synthetic data set: one that works, and ones with faults.
 func TestCommand(t *testing.T) {
 	folder, output := t.TempDir(), filepath.Join(t.TempDir(), "out")
-	c := pipelines.DefaultSynthConfig()
+	c := rows.Default()
 	c.Rows = 400
-	c.Output = filepath.Join(folder, "synthetic")
-	if _, err := pipelines.Synth(t.Context(), c, engine.Silent{}); err != nil {
+	if err := rows.Write(t.Context(), objectstore.New(), filepath.Join(folder, "synthetic"), c); err != nil {
 		t.Fatal(err)
 	}
 	command := func(args ...string) (code int, stdout, stderr string) {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/espalier-ml/espalier/bench/synth/rows"
 	"github.com/espalier-ml/espalier/io/parquetio"
 )
 
@@ -48,11 +49,16 @@ func dataFault(t *testing.T, e *engine) {
 // predictions and metrics have the bytes of those made here.
 func scoring(t *testing.T, e *engine) {
 	t.Helper()
-	data := filepath.Join(t.TempDir(), "data")
-	espalier(t, "synth", "--output", data, "--rows", "60000", "--rows_per_file", "25000", "--rows_per_group", "10000",
+	data := synthetic(t, func(c *rows.Config) {
+		c.Rows = 60_000
+		c.RowsPerFile = 25_000
+		c.RowsPerGroup = 10_000
+	})
+	model := filepath.Join(t.TempDir(), "model")
+	espalier(t, "train", "--input", data, "--label", "class", "--output", model, "--select", "first", "--certificate", "none",
 		"--progress", "none").wants(t, 0)
 	args := []string{
-		"predict", "--model", filepath.Join(data, "_tree.json"), "--input", data + "/*.parquet", "--keep",
+		"predict", "--model", model, "--input", data + "/*.parquet", "--keep",
 		"all", "--progress", "none",
 	}
 	score := func(more ...string) map[string]string {
@@ -114,9 +120,10 @@ type harmed struct {
 func newHarmed(t *testing.T) *harmed {
 	t.Helper()
 	flink.require(t)
-	data := filepath.Join(t.TempDir(), "data")
-	espalier(t, "synth", "--output", data, "--rows", "600000", "--rows_per_group", "50000", "--progress", "none").wants(t,
-		0)
+	data := synthetic(t, func(c *rows.Config) {
+		c.Rows = 600_000
+		c.RowsPerGroup = 50_000
+	})
 	h := &harmed{args: []string{
 		"train", "--input", data + "/*.parquet", "--label", "class", "--certificate", "none",
 		"--memory_objects", "0", "--max_depth", "3", "--progress", "plain",

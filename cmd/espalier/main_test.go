@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/espalier-ml/espalier/bench/synth/rows"
 	"github.com/espalier-ml/espalier/io/objectstore"
 	"github.com/espalier-ml/espalier/io/parquetio"
 )
@@ -120,7 +121,7 @@ func train(t *testing.T, input string, more ...string) (outcome, string) {
 }
 
 // mixed is a small file of all sorts of columns.
-func mixed(t *testing.T, rows int, opts parquetio.WriteOptions) string {
+func mixed(t *testing.T, n int, opts parquetio.WriteOptions) string {
 	t.Helper()
 	var (
 		floats  []*float64
@@ -130,7 +131,7 @@ func mixed(t *testing.T, rows int, opts parquetio.WriteOptions) string {
 		weights []float64
 		class   []string
 	)
-	for i := range rows {
+	for i := range n {
 		x, s := float64(i%37)/4, fmt.Sprintf("value-%d", i%11)
 		floats, texts = append(floats, &x), append(texts, &s)
 		if i%13 == 5 {
@@ -150,4 +151,16 @@ func mixed(t *testing.T, rows int, opts parquetio.WriteOptions) string {
 		parquetio.WriteColumn{Name: "w", Values: weights, Encoding: parquetio.Plain},
 		parquetio.WriteColumn{Name: "class", Values: class},
 	)
+}
+
+// synthetic writes synthetic rows, and returns their folder.
+func synthetic(t *testing.T, edit func(c *rows.Config)) string {
+	t.Helper()
+	c := rows.Default()
+	edit(&c)
+	folder := filepath.Join(t.TempDir(), "rows")
+	if err := rows.Write(t.Context(), objectstore.New(), folder, c); err != nil {
+		t.Fatal(err)
+	}
+	return folder
 }

@@ -14,6 +14,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/espalier-ml/espalier/bench/synth/rows"
 )
 
 // momentsVariable is the environment variable that says at how many moments each
@@ -27,18 +29,23 @@ const answerWithin = time.Second
 // with no more work than the processors do in a second, says what stays, and leaves no temporary
 // file and no folder that looks finished. Processor time is what counts: the machine may be busy.
 func TestInterruptedAtAnyMoment(t *testing.T) {
-	moments, rows, columns := 2, "500", "60"
+	moments, number, columns := 2, 500, 60
 	if text := os.Getenv(momentsVariable); text != "" {
 		var err error
-		rows, columns = "1500", "300"
+		number, columns = 1500, 300
 		if moments, err = strconv.Atoi(text); err != nil {
 			t.Fatal(err)
 		}
 	}
-	wide, long := filepath.Join(t.TempDir(), "wide"), filepath.Join(t.TempDir(), "long")
-	espalier(t, "synth", "--output", wide, "--rows", rows, "--numeric", columns, "--progress", "none").wants(t, 0)
-	espalier(t, "synth", "--output", long, "--rows", "60000", "--rows_per_group", "5000", "--rows_per_file", "20000",
-		"--progress", "none").wants(t, 0)
+	wide := synthetic(t, func(c *rows.Config) {
+		c.Rows = number
+		c.Numeric = columns
+	})
+	long := synthetic(t, func(c *rows.Config) {
+		c.Rows = 60_000
+		c.RowsPerFile = 20_000
+		c.RowsPerGroup = 5_000
+	})
 	model := filepath.Join(t.TempDir(), "model")
 	espalier(t, "train", "--input", long, "--label", "class", "--output", model, "--select", "first", "--certificate",
 		"none", "--progress", "none").wants(t, 0)
@@ -49,7 +56,6 @@ func TestInterruptedAtAnyMoment(t *testing.T) {
 			"--certificate", "none",
 		},
 		"predict": {"predict", "--input", long, "--model", model},
-		"synth":   {"synth", "--rows", "1000000", "--rows_per_file", "100000"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			random := rand.New(rand.NewPCG(50, uint64(len(name))))

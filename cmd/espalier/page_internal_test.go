@@ -17,8 +17,8 @@ import (
 // pageHead opens the page of settings. Single quotes stand for backquotes.
 const pageHead = `# Settings: the flags of each verb
 
-Each setting is a flag: '--max_depth 3'. Settings of 'train', 'retrain' and 'synth' are also keys of the YAML
-file that '--config' names: 'max_depth: 3'. A flag overrides the key, and a key overrides the
+Each setting is a flag: '--max_depth 3'. Settings of 'train' and 'retrain' are also keys of the YAML file
+that '--config' names: 'max_depth: 3'. A flag overrides the key, and a key overrides the
 default. Names that do not exist are refused, and the nearest name is proposed.
 
 - A size is a number of bytes, or has a unit: '64MiB', '1.5GB'.
@@ -49,7 +49,6 @@ func settingsPage() string {
 		{"export", new(config.Export).Settings()},
 		{"frontier", newFrontierFlags().Settings()},
 		{"ask", new(askOptions).Settings()},
-		{"synth", newSynthFlags().Settings()},
 		{"import", newImportFlags().Settings()},
 		{"contract", newContractFlags().Settings()},
 	} {

@@ -6,12 +6,14 @@ import (
 	"github.com/espalier-ml/espalier/io/usage"
 )
 
-// renamedVerb returns an error for a verb of version 0.3 that has another name now; nil for other verbs.
+// renamedVerb returns an error for a verb of version 0.3 that has another name now; nil for other verbs. Synthetic rows
+// come from a program for developers.
 func renamedVerb(verb string) error {
 	now := map[string][2]string{
 		"compare":      {"evaluate --against", "espalier evaluate A --against B"},
 		"infer_schema": {"contract", "espalier contract 'data/*.parquet' --output contract.yaml"},
 		"plot":         {"show --picture", "espalier show RUN --picture frontier"},
+		"synth":        {"a program of the source repository", "go run ./bench/synth --rows 1000000 --output rows"},
 		"use":          {"retrain use", "espalier retrain use models previous"},
 		"whence":       {"show --origin", "espalier show FILE --origin"},
 	}[verb]

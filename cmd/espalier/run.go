@@ -161,7 +161,7 @@ const (
 // verbs returns the verbs in the order of the work, as the help lists them.
 func verbs() []*cobra.Command {
 	return []*cobra.Command{
-		newImport(), newContract(), newSynth(), newTrain(), newFrontier(), newShow(), newReport(), newEvaluate(),
+		newImport(), newContract(), newTrain(), newFrontier(), newShow(), newReport(), newEvaluate(),
 		newPredict(), newAsk(), newExport(), newRetrain(), newDrift(),
 	}
 }

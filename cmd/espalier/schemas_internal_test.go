@@ -38,7 +38,6 @@ func TestSchemasGenerated(t *testing.T) {
 		{Name: "notice", Type: reflect.TypeFor[notice](), Title: "espalier --notices"},
 		{Name: "origin", Type: reflect.TypeFor[provenance.Origin]()},
 		{Name: "predictions", Type: reflect.TypeFor[runfolder.PredictionsManifest]()},
-		{Name: "synth", Type: reflect.TypeFor[runfolder.SynthManifest]()},
 	}, Hooks: schematest.Hooks{
 		reflect.TypeFor[askOutcome](): func(s *jsonschema.Schema) {
 			p := schematest.Property(s, "probabilities")
@@ -80,10 +79,6 @@ func TestSchemasGenerated(t *testing.T) {
 			c := pipelines.DefaultPredictConfig()
 			configured(s, c.Settings())
 			schematest.Optional(s, "files", "tree")
-		},
-		reflect.TypeFor[runfolder.SynthManifest](): func(s *jsonschema.Schema) {
-			c := pipelines.DefaultSynthConfig()
-			configured(s, c.Settings())
 		},
 		reflect.TypeFor[runfolder.ImportManifest](): func(s *jsonschema.Schema) {
 			c := config.DefaultImport()

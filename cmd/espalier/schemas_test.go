@@ -31,8 +31,6 @@ func schemaOf(t *testing.T, verb, file string) string {
 		return "comparison"
 	case verb == "predict":
 		kind = runfolder.Predictions
-	case verb == "synth":
-		kind = runfolder.Synth
 	case verb == "import":
 		kind = runfolder.Imported
 	}
@@ -87,7 +85,6 @@ func TestSchemas(t *testing.T) {
 		{"evaluate", "--model", out("run"), "--input", input, "--output", out("metrics.json")},
 		{"evaluate", out("run"), "--against", out("other"), "--input", input, "--output", out("labelled.json")},
 		{"evaluate", out("run"), "--against", out("other"), "--input", input, "--output", out("plain.json"), "--label", "none"},
-		{"synth", "--rows", "300", "--output", out("made-up")},
 		{"import", letters, "--output", out("imported")},
 	} {
 		espalier(t, append(argv, "--progress", "none")...).wants(t, 0)

@@ -116,11 +116,6 @@ func verbsWithFiles() map[string]func() *pflag.FlagSet {
 			addFlags(f, newTrainFlags().Settings())
 			return f
 		},
-		"synth": func() *pflag.FlagSet {
-			f := pflag.NewFlagSet("synth", pflag.ContinueOnError)
-			addFlags(f, newSynthFlags().Settings())
-			return f
-		},
 	}
 }
 

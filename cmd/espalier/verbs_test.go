@@ -269,6 +269,7 @@ func commandLines(input, misspelled, endless string) []commandLine {
 		{[]string{"retrain", "nightly.yaml", "--date", "2026-11-01"}, 2, []string{"retrain nightly.yaml is retrain --config nightly.yaml now"}},
 		{[]string{"predict", "nightly.yaml"}, 2, []string{"predict nightly.yaml is predict --config nightly.yaml now"}},
 		{[]string{"train", "--schema", "c.yaml"}, 2, []string{"--schema is --contract now"}},
+		{[]string{"synth", "--rows", "5"}, 2, []string{"go run ./bench/synth"}},
 		{[]string{"version"}, 0, []string{"espalier ", ", go1.", "Beam 2.77.0"}},
 		{[]string{"--version"}, 0, []string{"espalier ", ", go1.", "Beam 2.77.0"}},
 		{[]string{"train", "--max_depth", "three"}, 2, []string{"espalier: --max_depth three: want a whole number"}},

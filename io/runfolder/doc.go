@@ -1,4 +1,4 @@
-// Package runfolder writes and reads the folders of runs: training, predictions, synthetic data. It
+// Package runfolder writes and reads the folders of runs: training, predictions, imported data. It
 // is not meant for other programs, except for the types of the documents.
 //
 //	Documents  the list of all documents: names, kinds of folders, JSON Schemas, and how

@@ -16,7 +16,7 @@ import (
 // Run is the content of a folder: a value for each document. A document without a value is
 // not in the folder. To add a document, add its value here and its entry to Documents.
 type Run struct {
-	Tree     *tree.Tree   // of training: the model; of synth: the tree behind the classes
+	Tree     *tree.Tree   // of training
 	Metrics  *Metrics     // of training; of predictions with labels
 	Schema   *tree.Schema // of training
 	Frontier *Frontier    // of training with a choice among trees
@@ -26,13 +26,11 @@ type Run struct {
 	Importance *Importance // of training
 	Report     []byte      // of training: report.html
 	Card       []byte      // of training: model_card.md
-	Costs      *Costs      // of synth
 
 	Distribution *Distribution // of training
 
 	Manifest    *Manifest            // of training
 	Predictions *PredictionsManifest // of predictions
-	Synth       *SynthManifest       // of synth
 	Imported    *ImportManifest      // of import
 
 	Rows []string // names of the Parquet files, which are written before the documents
@@ -55,24 +53,16 @@ type Document struct {
 
 // Documents lists all documents, in the order of the list in manifest.json.
 func Documents() []Document {
-	training, predictions, synth := []Kind{Training}, []Kind{Predictions}, []Kind{Synth}
+	training := []Kind{Training}
+	predictions := []Kind{Predictions}
 	documents := []Document{
 		{
 			Name: "NAME.parquet", Kinds: predictions, many: rowFiles,
 			Holds: "predictions for the input file NAME",
 		},
 		{
-			Name: "_costs.csv", Kinds: synth,
-			codec: text(func(r *Run) **Costs { return &r.Costs }, (*Costs).encode, decodeCosts),
-			Holds: "a cost for each feature",
-		},
-		{
 			Name: TreeName, Kinds: training, Schema: "tree", codec: treeCodec(),
 			Holds: "the model, and the features it tests",
-		},
-		{
-			Name: "_tree.json", Kinds: synth, Schema: "tree", codec: treeCodec(),
-			Holds: "the tree that decides the classes",
 		},
 		{
 			Name: MetricsName, Kinds: training, Schema: "metrics", codec: metricsCodec(),
@@ -109,15 +99,6 @@ func Documents() []Document {
 			Name: DataManifestName, Kinds: predictions, Schema: "predictions",
 			codec: inJSON("predictions", func(r *Run) **PredictionsManifest { return &r.Predictions }),
 			Holds: "settings, new values, list of files",
-		},
-		{
-			Name: DataManifestName, Kinds: synth, Schema: "synth",
-			codec: inJSON("synth", func(r *Run) **SynthManifest { return &r.Synth }),
-			Holds: "settings, list of files",
-		},
-		{
-			Name: PartName(0), Kinds: synth, many: rowFiles, pattern: "part-*.parquet",
-			Holds: "the rows; `part-*` is synth's alone",
 		},
 	}
 	return slices.Concat(documents, growthDocuments(), importDocuments())
@@ -218,7 +199,7 @@ func Folders() []string {
 	return foldersOf(names)
 }
 
-// PartName returns the name of a Parquet file of synth and of import.
+// PartName returns the name of a Parquet file of import.
 func PartName(file int64) string { return fmt.Sprintf("part-%05d.parquet", file) }
 
 // PartNames returns the names of the first n Parquet files.

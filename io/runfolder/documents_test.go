@@ -18,7 +18,6 @@ import (
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/io/objectstore"
 	"github.com/espalier-ml/espalier/io/runfolder"
-	"github.com/espalier-ml/espalier/io/synth"
 )
 
 var update = flag.Bool("update", false, "write the tables of docs/files.md anew")
@@ -27,23 +26,23 @@ var update = flag.Bool("update", false, "write the tables of docs/files.md anew"
 var kinds = []struct {
 	verb string
 	kind runfolder.Kind
-}{{"train", runfolder.Training}, {"predict", runfolder.Predictions}, {"synth", runfolder.Synth}, {"import", runfolder.Imported}}
+}{{"train", runfolder.Training}, {"predict", runfolder.Predictions}, {"import", runfolder.Imported}}
 
 // small returns a tree that can be decoded.
 func small(t *testing.T) *tree.Tree {
 	t.Helper()
-	c := synth.Default()
-	c.Rows, c.Numeric, c.Categorical, c.Noise = 100, 3, 0, 0
-	p, err := synth.New(c)
+	b, err := os.ReadFile(filepath.Join("..", "..", "induce", "tree", "testdata", "golden", "small.json"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	counts := make([]int64, p.CountsLen())
-	g := p.NewGroup()
-	g.Reset(0, int(c.Rows))
-	g.Labels()
-	g.Count(counts)
-	return p.Tree(counts).Tested()
+	decoded, err := tree.Decode(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	decoded.Algorithm = tree.Algorithm{ // the file has an empty one
+		Name: "ec45", Tests: "threshold", Bins: 2, Binning: "quantile", LeafEstimate: "raw", Prune: "none",
+	}
+	return decoded
 }
 
 // runOf returns a run with a value for each document of a kind.
@@ -84,16 +83,10 @@ func runOf(t *testing.T, kind runfolder.Kind) *runfolder.Run {
 				Timings: []runfolder.Timing{}, Columns: []runfolder.ColumnNovelty{}, Outputs: []string{"a.parquet"},
 			},
 		}
-	case runfolder.Imported:
+	default:
 		return &runfolder.Run{
 			Rows:     []string{runfolder.PartName(0)},
 			Imported: &runfolder.ImportManifest{Format: runfolder.ImportFormat, Version: 1, Rows: 3, Config: config, Inputs: []runfolder.ImportInput{{URL: "a.csv"}}, Columns: []runfolder.ImportColumn{{Name: "a", Type: "number"}}},
-		}
-	default:
-		return &runfolder.Run{
-			Tree: model, Rows: []string{runfolder.PartName(0), runfolder.PartName(1)},
-			Costs: &runfolder.Costs{Features: []runfolder.FeatureCost{{Feature: "a", Cost: 1}, {Feature: "b", Cost: 0.25}}},
-			Synth: &runfolder.SynthManifest{Format: runfolder.SynthFormat, Version: 1, Config: config},
 		}
 	}
 }
@@ -126,7 +119,6 @@ func TestRoundTrip(t *testing.T) {
 			"frontier/grown.bin",
 		},
 		runfolder.Predictions: {"a.parquet", "x=1/b.parquet", "_metrics.json"},
-		runfolder.Synth:       {"_costs.csv", "_tree.json", "part-00000.parquet", "part-00001.parquet"},
 		runfolder.Imported:    {"part-00000.parquet"},
 	}
 	named := map[runfolder.Kind][]string{
@@ -134,7 +126,6 @@ func TestRoundTrip(t *testing.T) {
 			"tree.json", "metrics.json", "importance.json", "schema.json", "manifest.json", "frontier.json", "_SUCCESS",
 		},
 		runfolder.Predictions: {"_metrics.json", "_manifest.json", "_SUCCESS"},
-		runfolder.Synth:       {"_costs.csv", "_tree.json", "_manifest.json", "_SUCCESS"},
 		runfolder.Imported:    {"_manifest.json", "_SUCCESS"},
 	}
 	for _, base := range []string{"mem://" + t.Name(), t.TempDir()} {
@@ -176,10 +167,8 @@ func manifestFiles(r *runfolder.Run) []string {
 		return r.Manifest.Files
 	case r.Predictions != nil:
 		return r.Predictions.Files
-	case r.Imported != nil:
-		return r.Imported.Files
 	default:
-		return r.Synth.Files
+		return r.Imported.Files
 	}
 }
 

@@ -9,10 +9,13 @@ import (
 	"github.com/espalier-ml/espalier/io/objectstore"
 )
 
-// The documents of a synthetic data set, which take any content here.
-const costsName, behindName = "_costs.csv", "_tree.json"
+// The files of an import, which take any content here.
+const (
+	firstName  = "part-00000.parquet"
+	secondName = "part-00001.parquet"
+)
 
-const synthManifest = `{"format": "espalier/synth", "version": 1, "files": ["_costs.csv", "_tree.json"]}`
+const importManifest = `{"format": "espalier/import", "version": 1, "files": ["part-00000.parquet", "part-00001.parquet"]}`
 
 // TestTwoRuns: if two runs write into one folder, the second run to end fails, and the files of the
 // first run stay.
@@ -21,7 +24,7 @@ func TestTwoRuns(t *testing.T) {
 		s := objectstore.New()
 		open := func(overwrite bool) *Folder {
 			t.Helper()
-			f, err := Open(t.Context(), s, url, Synth, overwrite)
+			f, err := Open(t.Context(), s, url, Imported, overwrite)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -29,14 +32,14 @@ func TestTwoRuns(t *testing.T) {
 		}
 		commit := func(f *Folder, content string) error {
 			return f.commit(t.Context(), []File{
-				{Name: costsName, Content: []byte(content)},
-				{Name: DataManifestName, Content: []byte(synthManifest)},
-				{Name: behindName, Content: []byte(content)},
+				{Name: firstName, Content: []byte(content)},
+				{Name: DataManifestName, Content: []byte(importManifest)},
+				{Name: secondName, Content: []byte(content)},
 			})
 		}
 		want := func(content string) {
 			t.Helper()
-			for _, name := range []string{costsName, behindName} {
+			for _, name := range []string{firstName, secondName} {
 				if b, err := s.ReadAll(t.Context(), objectstore.Join(url, name), 0); err != nil || string(b) != content {
 					t.Errorf("%s/%s: %q, %v, want %q", url, name, b, err, content)
 				}
@@ -65,21 +68,21 @@ func TestTwoRuns(t *testing.T) {
 // TestHalfARun: when a file cannot be committed, those before it do not stay.
 func TestHalfARun(t *testing.T) {
 	s, url := objectstore.New(), "mem://"+t.Name()
-	f, err := Open(t.Context(), s, url, Synth, false)
+	f, err := Open(t.Context(), s, url, Imported, false)
 	if err != nil {
 		t.Fatal(err)
 	}
-	w, err := s.Create(t.Context(), url+"/"+behindName, objectstore.WriteOptions{})
+	w, err := s.Create(t.Context(), url+"/"+secondName, objectstore.WriteOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := w.Commit(); err != nil {
 		t.Fatal(err)
 	}
-	if err := f.commit(t.Context(), []File{{Name: costsName}, {Name: behindName}, {Name: DataManifestName}}); err == nil {
+	if err := f.commit(t.Context(), []File{{Name: firstName}, {Name: secondName}, {Name: DataManifestName}}); err == nil {
 		t.Error("no error")
 	}
-	for _, name := range []string{costsName, DataManifestName, SuccessName} {
+	for _, name := range []string{firstName, DataManifestName, SuccessName} {
 		if _, err := s.Stat(t.Context(), objectstore.Join(url, name)); !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("%s is there: %v", name, err)
 		}

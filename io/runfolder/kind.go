@@ -9,12 +9,11 @@ type Kind int
 const (
 	Training    Kind = iota // train: a tree, with what was measured and chosen
 	Predictions             // predict: Parquet files of predictions
-	Synth                   // synth: a synthetic data set
 	Imported                // import: a data set converted from CSV files
 )
 
 // kinds lists the kinds of folders.
-func kinds() []Kind { return []Kind{Training, Predictions, Synth, Imported} }
+func kinds() []Kind { return []Kind{Training, Predictions, Imported} }
 
 // terms are the words for a kind.
 type terms struct {
@@ -37,14 +36,9 @@ func (k Kind) terms() terms {
 			PredictionsFormat, "predictions", "finished predictions", "unfinished predictions",
 			"replace them with --overwrite",
 		}
-	case Imported:
-		return terms{
-			ImportFormat, "a data set made of CSV files", "a finished import", "an unfinished import",
-			"replace it with --overwrite",
-		}
 	default:
 		return terms{
-			SynthFormat, "a synthetic data set", "a finished data set", "an unfinished data set",
+			ImportFormat, "a data set made of CSV files", "a finished import", "an unfinished import",
 			"replace it with --overwrite",
 		}
 	}

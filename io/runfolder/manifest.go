@@ -13,7 +13,6 @@ const (
 
 	ManifestFormat    = "espalier/manifest"
 	PredictionsFormat = "espalier/predictions"
-	SynthFormat       = "espalier/synth"
 	ImportFormat      = "espalier/import"
 )
 
@@ -144,16 +143,6 @@ func DateIn(path string) string {
 		}
 	}
 	return ""
-}
-
-// SynthManifest is the _manifest.json in a folder with a synthetic data set. Equal data sets have
-// equal manifests, whenever and wherever they are generated.
-type SynthManifest struct {
-	Format   string   `json:"format" jsonschema:"enum=espalier/synth"`
-	Version  int      `json:"version" jsonschema:"enum=1"`
-	Espalier string   `json:"espalier"`                                       // version of the program
-	Config   any      `json:"config"`                                         // the settings by the names of their flags: see docs/settings.md
-	Files    []string `json:"files" jsonschema:"minItems=3,uniqueItems=true"` // as in manifest.json
 }
 
 // ImportManifest is the _manifest.json in a folder with a data set converted from CSV files. The

@@ -59,7 +59,7 @@ func wantRefusal(t *testing.T, what string, err error, text string) {
 
 // TestOpenRefused: files of others and finished runs stay as they are.
 func TestOpenRefused(t *testing.T) {
-	const synth = `{"format": "espalier/synth", "files": ["_costs.csv", "part-00000.parquet"]}`
+	const imported = `{"format": "espalier/import", "files": ["part-00000.parquet", "part-00001.parquet"]}`
 	for name, c := range map[string]struct {
 		files   map[string]string
 		replace bool
@@ -67,40 +67,40 @@ func TestOpenRefused(t *testing.T) {
 	}{
 		"nothing":        {nil, false, ""},
 		"other files":    {map[string]string{"notes.txt": "x"}, false, ""},
-		"a finished run": {map[string]string{"_manifest.json": synth, "_SUCCESS": ""}, false, "has a finished data set: choose another folder"},
-		"an unfinished":  {map[string]string{"_manifest.json": synth}, false, "has an unfinished data set: replace it with --overwrite"},
-		"a run replaced": {map[string]string{"_manifest.json": synth, "_SUCCESS": "", "_costs.csv": "x"}, true, ""},
+		"a finished run": {map[string]string{"_manifest.json": imported, "_SUCCESS": ""}, false, "has a finished import: choose another folder"},
+		"an unfinished":  {map[string]string{"_manifest.json": imported}, false, "has an unfinished import: replace it with --overwrite"},
+		"a run replaced": {map[string]string{"_manifest.json": imported, "_SUCCESS": "", "part-00001.parquet": "x"}, true, ""},
 		"foreign": {
-			map[string]string{"_costs.csv": "x", "_tree.json": "x", "part-1.parquet": "x", "part-2.parquet": "x", "part-3.parquet": "x"},
+			map[string]string{"part-1.parquet": "x", "part-2.parquet": "x", "part-3.parquet": "x", "part-4.parquet": "x", "part-5.parquet": "x"},
 			true,
-			"_costs.csv (and _tree.json, part-1.parquet, part-2.parquet, ...) lies there, and no _manifest.json of a synthetic data set",
+			"part-1.parquet (and part-2.parquet, part-3.parquet, part-4.parquet, ...) lies there, and no _manifest.json of a data set made of CSV files",
 		},
 		"foreign beside a run": {
-			map[string]string{"_manifest.json": synth, "_SUCCESS": "", "part-00007.parquet": "x"},
+			map[string]string{"_manifest.json": imported, "_SUCCESS": "", "part-00007.parquet": "x"},
 			true,
 			"part-00007.parquet lies there",
 		},
-		"of another kind":        {map[string]string{"_manifest.json": `{"format": "espalier/predictions"}`}, true, "_manifest.json there is of predictions: the folder has something else than a synthetic data set"},
+		"of another kind":        {map[string]string{"_manifest.json": `{"format": "espalier/predictions"}`}, true, "_manifest.json there is of predictions: the folder has something else than a data set made of CSV files"},
 		"of others":              {map[string]string{"_manifest.json": `{"name": "app"}`}, true, "_manifest.json there is not Espalier's, and is not overwritten"},
 		"no JSON":                {map[string]string{"_manifest.json": "x"}, true, "_manifest.json there is not Espalier's"},
-		"a list that lies":       {map[string]string{"_manifest.json": `{"format": "espalier/synth", "files": ["../x"]}`}, true, `lists a file that no run writes: `},
-		"of an earlier version":  {map[string]string{"manifest.json": synth, "_SUCCESS": ""}, false, "has a finished data set: choose another folder"},
-		"an old one replaced":    {map[string]string{"manifest.json": synth, "_SUCCESS": "", "_costs.csv": "x"}, true, ""},
-		"beside an old one":      {map[string]string{"manifest.json": synth, "_costs.csv": "x", "part-00007.parquet": "x"}, true, "part-00007.parquet lies there"},
+		"a list that lies":       {map[string]string{"_manifest.json": `{"format": "espalier/import", "files": ["../x"]}`}, true, `lists a file that no run writes: `},
+		"of an earlier version":  {map[string]string{"manifest.json": imported, "_SUCCESS": ""}, false, "has a finished import: choose another folder"},
+		"an old one replaced":    {map[string]string{"manifest.json": imported, "_SUCCESS": "", "part-00001.parquet": "x"}, true, ""},
+		"beside an old one":      {map[string]string{"manifest.json": imported, "part-00001.parquet": "x", "part-00007.parquet": "x"}, true, "part-00007.parquet lies there"},
 		"an old one of a run":    {map[string]string{"manifest.json": `{"format": "espalier/manifest"}`}, true, "manifest.json there is of a run"},
 		"a web application":      {map[string]string{"manifest.json": `{"name": "app"}`}, false, ""},
-		"a web application, too": {map[string]string{"manifest.json": "x", "_manifest.json": synth, "_costs.csv": "x"}, true, ""},
-		"without a list":         {map[string]string{"_manifest.json": `{"format": "espalier/synth"}`}, true, ""},
+		"a web application, too": {map[string]string{"manifest.json": "x", "_manifest.json": imported, "part-00001.parquet": "x"}, true, ""},
+		"without a list":         {map[string]string{"_manifest.json": `{"format": "espalier/import"}`}, true, ""},
 	} {
 		s := objectstore.New()
-		_, err := runfolder.Open(t.Context(), s, folderOf(t, s, c.files), runfolder.Synth, c.replace)
+		_, err := runfolder.Open(t.Context(), s, folderOf(t, s, c.files), runfolder.Imported, c.replace)
 		if c.want != "" {
 			wantRefusal(t, name, err, c.want)
 		} else if err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	_, err := runfolder.Open(t.Context(), objectstore.New(), "fiel://x", runfolder.Synth, false)
+	_, err := runfolder.Open(t.Context(), objectstore.New(), "fiel://x", runfolder.Imported, false)
 	wantRefusal(t, "scheme", err, "--output: ")
 }
 
@@ -204,8 +204,8 @@ func TestClaim(t *testing.T) {
 // TestProtectInputs: a run does not replace what it reads.
 func TestProtectInputs(t *testing.T) {
 	s := objectstore.New()
-	url := folderOf(t, s, map[string]string{"_manifest.json": `{"format": "espalier/synth", "files": ["part-00000.parquet"]}`})
-	f, err := runfolder.Open(t.Context(), s, url, runfolder.Synth, true)
+	url := folderOf(t, s, map[string]string{"_manifest.json": `{"format": "espalier/import", "files": ["part-00000.parquet"]}`})
+	f, err := runfolder.Open(t.Context(), s, url, runfolder.Imported, true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -217,8 +217,8 @@ func TestProtectInputs(t *testing.T) {
 		err := f.ProtectInputs(append(others, runfolder.Reading{Flag: "input", URL: f.File(name)}))
 		wantRefusal(t, name, err, name+" there is what --input "+f.File(name)+" names, and would be replaced while it is read")
 	}
-	empty, err := runfolder.Open(t.Context(), s, folderOf(t, s, nil), runfolder.Synth, false)
-	if err != nil || empty.ProtectInputs([]runfolder.Reading{{Flag: "input", URL: empty.File("_costs.csv")}}) != nil {
+	empty, err := runfolder.Open(t.Context(), s, folderOf(t, s, nil), runfolder.Imported, false)
+	if err != nil || empty.ProtectInputs([]runfolder.Reading{{Flag: "input", URL: empty.File("part-00000.parquet")}}) != nil {
 		t.Errorf("a folder without an earlier run replaces nothing: %v", err)
 	}
 }
@@ -256,14 +256,6 @@ func TestReadDamaged(t *testing.T) {
 	if _, err := runfolder.Read(t.Context(), s, url, runfolder.Training, "_costs.csv"); err == nil ||
 		!strings.Contains(err.Error(), "_costs.csv is not a document of a run") {
 		t.Errorf("%v, want that there is no such document", err)
-	}
-	for content, want := range map[string]string{
-		"cost,feature\n": "does not begin with", "feature,cost\na,b\n": "is not a feature and its cost",
-		"feature,cost\na,b,1\n": "is not a feature and its cost", "feature,cost\n\"a\n": "",
-	} {
-		put(t, s, url+"/_costs.csv", content)
-		_, err := runfolder.Read(t.Context(), s, url, runfolder.Synth, "_costs.csv")
-		wantRefusal(t, content, err, want)
 	}
 }
 
@@ -314,7 +306,7 @@ func TestNames(t *testing.T) {
 	if runfolder.Version() == "" {
 		t.Error("no version")
 	}
-	if !runfolder.Synth.Reserves("_LOCK") || !runfolder.Synth.Reserves("_costs.csv") || runfolder.Synth.Reserves("tree.json") {
-		t.Error("names that a synthetic data set reserves")
+	if !runfolder.Imported.Reserves("_LOCK") || !runfolder.Imported.Reserves("_manifest.json") || runfolder.Imported.Reserves("tree.json") {
+		t.Error("names that an import reserves")
 	}
 }

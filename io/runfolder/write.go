@@ -96,8 +96,6 @@ func (r *Run) listed() *[]string {
 		return &r.Manifest.Files
 	case r.Predictions != nil:
 		return &r.Predictions.Files
-	case r.Synth != nil:
-		return &r.Synth.Files
 	case r.Imported != nil:
 		return &r.Imported.Files
 	default:

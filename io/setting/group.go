@@ -17,7 +17,6 @@ const (
 	Choice                 // choice of the tree
 	Gate                   // what a retrained tree must be like
 	Case                   // the case of ask
-	MadeUp                 // the data set of synth
 	Resources              // time and memory
 	Printed                // output on the terminal
 	Storage                // object stores and files
@@ -27,7 +26,7 @@ const (
 // Groups lists the groups in the order of the help.
 func Groups() []Group {
 	return []Group{
-		Run, Model, Rows, Tests, Costs, Classes, Growth, Choice, Gate, Case, MadeUp, Resources, Printed, Storage,
+		Run, Model, Rows, Tests, Costs, Classes, Growth, Choice, Gate, Case, Resources, Printed, Storage,
 		Engines,
 	}
 }
@@ -37,7 +36,7 @@ func (g Group) String() string {
 	titles := [...]string{
 		Run: "The run", Model: "The tree", Rows: "Rows", Tests: "What may be tested", Costs: "Costs", Classes: "Classes",
 		Growth: "How trees are grown", Choice: "Which tree is chosen",
-		Gate: "When a new tree is used", Case: "The case", MadeUp: "What is made up",
+		Gate: "When a new tree is used", Case: "The case",
 		Resources: "Time and memory", Printed: "What is printed", Storage: "Storage", Engines: "Engines",
 	}
 	if g < 0 || int(g) >= len(titles) {

@@ -63,7 +63,7 @@ func (c *config) settings() []setting.Setting {
 		{Name: "rows", Group: setting.Rows, Help: "rows", Value: setting.Whole(&c.Rows, setting.From(-1))},
 		{Name: "seed", Group: setting.Rows, Help: "seed", Value: setting.Whole(&c.Seed, setting.From(0))},
 		{Name: "step", Group: setting.Choice, Help: "merit", Value: setting.Number(&c.Step, setting.Between(0, 1e12))},
-		{Name: "noise", Group: setting.MadeUp, Help: "share", Value: setting.Share(&c.Noise)},
+		{Name: "noise", Group: setting.Case, Help: "share", Value: setting.Share(&c.Noise)},
 		{Name: "read_ahead", Group: setting.Storage, Help: "bytes", Value: setting.Size(&c.ReadAhead)},
 		{Name: "timeout", Group: setting.Storage, Help: "time", Value: setting.Duration(&c.Timeout, setting.Above(0, 1e9))},
 	}

@@ -21,10 +21,10 @@ type declared interface {
 // configs returns the default configurations by verb, each with an empty one of its type.
 func configs() map[string][2]declared {
 	train, predict := config.DefaultTrain(), config.DefaultPredict()
-	evaluate, synth := config.DefaultEvaluate(), config.DefaultSynth()
+	evaluate := config.DefaultEvaluate()
 	return map[string][2]declared{
 		"train": {&train, &config.Train{}}, "predict": {&predict, &config.Predict{}},
-		"evaluate": {&evaluate, &config.Evaluate{}}, "synth": {&synth, &config.Synth{}},
+		"evaluate": {&evaluate, &config.Evaluate{}},
 	}
 }
 
@@ -62,7 +62,7 @@ func TestConfigsDeclareTheirFields(t *testing.T) {
 func TestDefaultsAreValid(t *testing.T) {
 	for verb, want := range map[string]string{
 		"train": "--input, --label and --output are required", "predict": "--model, --input and --output are required",
-		"evaluate": "--model and --input are required", "synth": "--output is required",
+		"evaluate": "--model and --input are required",
 	} {
 		if err := configs()[verb][0].Validate(); err == nil || err.Error() != want {
 			t.Errorf("%s: %v, want %s", verb, err, want)
@@ -88,7 +88,7 @@ func TestEarlierSettings(t *testing.T) {
 // TestConfigsRefuseUnknownKeys: a misspelled key is not left out.
 func TestConfigsRefuseUnknownKeys(t *testing.T) {
 	for verb, text := range map[string]string{
-		"train": `{"lamda": 3}`, "predict": `{"max_unsen": 0.5}`, "evaluate": `{"modell": "a"}`, "synth": `{"row": 3}`,
+		"train": `{"lamda": 3}`, "predict": `{"max_unsen": 0.5}`, "evaluate": `{"modell": "a"}`,
 	} {
 		err := json.Unmarshal([]byte(text), configs()[verb][0])
 		if err == nil || !strings.Contains(err.Error(), "did you mean") {

@@ -7,8 +7,10 @@ import (
 	"unicode/utf8"
 
 	"github.com/espalier-ml/espalier/io/csvio"
+	"github.com/espalier-ml/espalier/io/parquetio"
 	"github.com/espalier-ml/espalier/io/setting"
 	"github.com/espalier-ml/espalier/io/usage"
+	"github.com/espalier-ml/espalier/pipelines/source"
 )
 
 // StandardInput is the name of standard input among the files of an import.
@@ -46,6 +48,9 @@ const (
 
 // decimalComma is the value of --decimal other than the point.
 const decimalComma = ","
+
+// maxGroupRows is the greatest number of rows of a row group, which is in memory while it is written.
+const maxGroupRows = 1 << 24
 
 // DefaultImport detects the delimiter, and writes files of a million rows.
 func DefaultImport() Import {
@@ -98,7 +103,19 @@ func (c *Import) Settings() []setting.Setting {
 		},
 		{Name: "text", Value: setting.List(&c.Text), Help: "columns that stay texts, whatever their values are"},
 	})
-	return slices.Concat(run, rows, fileSettings(&c.RowsPerFile, &c.RowsPerGroup, &c.Codec, &c.StorageTimeout))
+	files := setting.In(setting.Storage, []setting.Setting{
+		{Name: "rows_per_file", Value: setting.Whole(&c.RowsPerFile, setting.From(1)), Help: "rows of a file"},
+		{
+			Name: "rows_per_group", Value: setting.Whole(&c.RowsPerGroup, setting.Between(1, maxGroupRows)),
+			Help: "rows of a row group",
+		},
+		{
+			Name: "codec", Value: setting.OneOf(&c.Codec, parquetio.Codecs()...),
+			Help: "compression of pages: " + setting.Alternatives(parquetio.Codecs()),
+		},
+		source.TimeoutSetting(&c.StorageTimeout),
+	})
+	return slices.Concat(run, rows, files)
 }
 
 func delimiterFault(text string) error {

@@ -238,28 +238,19 @@ func TestFixed(t *testing.T) {
 	}
 }
 
-// TestOtherVerbs: evaluate, predict and synth name their missing settings; synth counts its
-// files.
+// TestOtherVerbs: evaluate and predict name their missing settings.
 func TestOtherVerbs(t *testing.T) {
-	evaluate, predict, synth := config.DefaultEvaluate(), config.DefaultPredict(), config.DefaultSynth()
-	for name, err := range map[string]error{"evaluate": evaluate.Validate(), "predict": predict.Validate(), "synth": synth.Validate()} {
+	evaluate, predict := config.DefaultEvaluate(), config.DefaultPredict()
+	for name, err := range map[string]error{"evaluate": evaluate.Validate(), "predict": predict.Validate()} {
 		if err == nil || !strings.Contains(err.Error(), "required") {
 			t.Errorf("%s without settings: %v", name, err)
 		}
 	}
 	evaluate.Model, evaluate.Input = "run", []string{"a.parquet"}
 	predict.Model, predict.Input, predict.Output = "run", []string{"a.parquet"}, "scored"
-	synth.Output, synth.Rows, synth.StorageTimeout = "data", 2_500_000, 7
-	for name, err := range map[string]error{"evaluate": evaluate.Validate(), "predict": predict.Validate(), "synth": synth.Validate()} {
+	for name, err := range map[string]error{"evaluate": evaluate.Validate(), "predict": predict.Validate()} {
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
-	}
-	if synth.Files() != 3 || synth.Storage().StorageTimeout != 7 {
-		t.Errorf("%d files, %v s; want 3 files of a million rows at most, 7 s", synth.Files(), synth.Storage().StorageTimeout)
-	}
-	synth.RowsPerFile = 1
-	if err := synth.Validate(); err == nil || !strings.Contains(err.Error(), "--rows_per_file") {
-		t.Errorf("2,500,000 files: %v", err)
 	}
 }

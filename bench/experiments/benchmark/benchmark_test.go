@@ -14,9 +14,11 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/espalier-ml/espalier/bench/experiments/benchmark"
+	"github.com/espalier-ml/espalier/bench/synth/rows"
 	"github.com/espalier-ml/espalier/induce/frontier"
 	"github.com/espalier-ml/espalier/induce/prune"
 	"github.com/espalier-ml/espalier/induce/split"
+	"github.com/espalier-ml/espalier/io/objectstore"
 	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/pipelines"
 	"github.com/espalier-ml/espalier/pipelines/config"
@@ -28,10 +30,8 @@ func newFolder(t *testing.T) string {
 	t.Helper()
 	folder := t.TempDir()
 	for i, name := range []string{"one", "two"} {
-		c := pipelines.DefaultSynthConfig()
-		c.Rows, c.RowsPerFile, c.Seed, c.Numeric, c.Categorical = 600, 300, uint64(i+1), 5, 3
-		c.Output = filepath.Join(folder, name)
-		if _, err := pipelines.Synth(context.Background(), c, engine.Silent{}); err != nil {
+		c := rows.Config{Rows: 600, RowsPerFile: 300, Seed: uint64(i + 1), Numeric: 5, Categorical: 3}
+		if err := rows.Write(t.Context(), objectstore.New(), filepath.Join(folder, name), c); err != nil {
 			t.Fatal(err)
 		}
 	}
