@@ -237,7 +237,7 @@ def truth(binary, work, runs, days, seed):
 
     for title, draw, options, sizes in (
         ('rows', ungrouped, [], [(700, 500), (2000, 2000), (5000, 500)]),
-        ('10 rows per key', grouped, ['--key', 'key'], [(2000, 1000), (5000, 5000)]),
+        ('10 rows per key', grouped, ['--group', 'key'], [(2000, 1000), (5000, 5000)]),
     ):
         for train, size in sizes:
             alarms, psi, measured_days, any_alarm = {}, {}, 0, 0

@@ -145,7 +145,7 @@ def single_leaf(found):
 def visits(runs, rng):
     columns, label, _ = patients(rng, 300, 12)
     runs.write(columns, label)
-    tree = runs.train('--key', 'patient', '--split', '100/0/0', '--folds', '5')[0]
+    tree = runs.train('--group', 'patient', '--split', '100/0/0', '--folds', '5')[0]
     measured = runs.load('metrics.json')['folds']
     folds = measured['mean']['auc_ovr_macro'] - measured.get('optimism', 0)
     new, label_of_new, p = patients(rng, 2000, 1)
@@ -232,7 +232,7 @@ cases = {
     **{f'noise{n}': (f'noise, 5 columns, {n:,} rows', n > 10_000, *against_truth(lambda r, n=n: noise(r, n), single_leaf))
        for n in (1000, 4000, 20_000, 100_000)},
     'survey': ('noise, 5 columns, 5,000 rows, log-normal weights', False, *against_truth(survey, single_leaf)),
-    'patients': ('300 patients, 12 visits each, --key', False, visits, within_errors),
+    'patients': ('300 patients, 12 visits each, --group', False, visits, within_errors),
     'weights': ('weights that sum to 1, times 1e-9, 1e9', False, units, same_bytes),
     'classes': ('1,000 classes, x is the class', True, classes, accurate),
     'fraud': ('fraud, --select total', False, euros, cheap),

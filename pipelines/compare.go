@@ -166,7 +166,7 @@ func (w *comparing) specify(ctx context.Context) error {
 		w.spec.Shares, w.spec.Seed, w.spec.Key, w.spec.SplitColumn = held.Shares, held.Seed, held.Key, held.SplitColumn
 		return nil
 	}
-	w.spec.Key, err = groupKey(ctx, w.Session, w.input, w.config.Group(), w.label, w.urls[1], w.urls[0])
+	w.spec.Key, err = groupKey(ctx, w.Session, w.input, w.config.Group, w.label, w.urls[1], w.urls[0])
 	return err
 }
 

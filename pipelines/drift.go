@@ -71,8 +71,9 @@ func readDistribution(ctx context.Context, s *objectstore.Store, flag, run strin
 // keyOf returns the column of groups of a run; empty if the run has none.
 func keyOf(run *runfolder.Run) string {
 	trained, _ := run.Manifest.Config.(map[string]any)
-	key, _ := trained["key"].(string)
-	return key
+	group, _ := trained["group"].(string)
+	key, _ := trained["key"].(string) // of version 0.3
+	return cmp.Or(group, key)
 }
 
 // driftBetween measures the drift of the training rows of another run, by the bins that both runs have.
@@ -114,10 +115,10 @@ func driftOfRows(
 	trained := keyOf(there)
 	key := cmp.Or(c.Key, trained)
 	if known := slices.Contains(in.Names(), key); !known && c.Key != "" {
-		return nil, source.UnknownColumn("key", key, in.Names())
+		return nil, source.UnknownColumn("group", key, in.Names())
 	} else if !known && key != "" {
 		s.Reporter.Warn(fmt.Sprintf("no input file has the key %q of the run: the rows of a key are taken to have as much in common "+
-			"as in training (--key names another column)", key))
+			"as in training (--group names another column)", key))
 		key = ""
 	}
 	now, rows, err := countBins(ctx, s, run, there, in, key)

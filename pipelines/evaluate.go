@@ -86,7 +86,7 @@ func measureRows(ctx context.Context, s *session.Session, c *EvaluateConfig) (*t
 	}
 	source.WarnOfZones(s.Reporter.Warn, in, t)
 	spec.DropNullLabels = c.DropNullLabels
-	if spec.Key, err = groupKey(ctx, s, in, c.Group(), spec.Label, model); err != nil {
+	if spec.Key, err = groupKey(ctx, s, in, c.Group, spec.Label, model); err != nil {
 		return nil, nil, err
 	}
 	k := contracts.Checker{

@@ -1,6 +1,7 @@
 package pipelines
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"slices"
@@ -23,9 +24,9 @@ func groupKey(
 	case given == config.KeyNone:
 		return "", nil
 	case given != "" && given == label:
-		return "", usage.Errorf("--key: column %q is the label", given)
+		return "", usage.Errorf("--group: column %q is the label", given)
 	case given != "" && !slices.Contains(names, given):
-		return "", source.UnknownColumn("key", given, names)
+		return "", source.UnknownColumn("group", given, names)
 	case given != "":
 		return given, checkKey(in, given)
 	}
@@ -34,11 +35,11 @@ func groupKey(
 		if err != nil {
 			continue // the tree is not in a run folder
 		}
-		var trained struct{ Key string }
+		var trained struct{ Group, Key string } // Key: of version 0.3
 		if raw, _ := m.Config.(json.RawMessage); json.Unmarshal(raw, &trained) != nil {
 			continue // a manifest without settings
 		}
-		if key := trained.Key; key != "" && key != label && slices.Contains(names, key) {
+		if key := cmp.Or(trained.Group, trained.Key); key != "" && key != label && slices.Contains(names, key) {
 			return key, checkKey(in, key)
 		}
 	}

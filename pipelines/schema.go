@@ -142,7 +142,7 @@ func checkFlags(in *source.Input, c *TrainConfig) error {
 	look("label", c.Label)
 	look("weight", c.Weight)
 	look("split_column", c.SplitColumn)
-	look("key", c.Key)
+	look("group", c.Key)
 	look("split_time", c.SplitTime)
 	look("ignore", c.Ignore...)
 	look("categorical", c.Categorical...)

@@ -46,7 +46,7 @@ func SingleTrainConfig(label string) TrainConfig {
 	return c
 }
 
-// DefaultTrainConfig returns settings.Default, the settings of `espalier train --key KEY`: a grid of
+// DefaultTrainConfig returns settings.Default, the settings of `espalier train --group KEY`: a grid of
 // trees grown from 70 % of the rows and pruned, among which the best tree on 10 % of the rows is
 // chosen. key is a column, such as an id; the hash of its value decides the part of a row.
 func DefaultTrainConfig(label, key string) TrainConfig {

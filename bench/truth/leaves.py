@@ -62,7 +62,7 @@ def calibration(runs, samples):
         ('200 rows', 200, 1, 0, 0), ('2,000 rows', 2000, 1, 0, 0), ('1,000 rows, log-normal weights, sd 1', 1000, 1, 1, 0),
         ('50 groups of 10 rows of one class', 50, 10, 0, 0), ('500 rows, off by 0.1', 500, 1, 0, 0.1),
     ):
-        flags = [*(['--key', 'g'] if size > 1 else []), *(['--weight', 'w'] if sd else [])]
+        flags = [*(['--group', 'g'] if size > 1 else []), *(['--weight', 'w'] if sd else [])]
         off = 0
         low, high = (0.9, 1) if moved else (0, 0.07)
         with table.attempt('calibration', title):

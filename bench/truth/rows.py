@@ -148,7 +148,7 @@ class Kind:
 
     def flags(self, rows):
         """The options of evaluate for these rows."""
-        return [*(['--weight', 'w'] if rows.weight is not None else []), *(['--key', 'g'] if rows.group is not None else [])]
+        return [*(['--weight', 'w'] if rows.weight is not None else []), *(['--group', 'g'] if rows.group is not None else [])]
 
 
 errors = 'actual,predicted,cost\nb,a,40\n'

@@ -161,7 +161,7 @@ func badSettings() map[string]badInput {
 		},
 		"unknown numbers": {withColumns(x, class), []string{"--numeric", "y"}, 2, []string{"--numeric", `"y"`}},
 		"unknown weight":  {withColumns(x, class), []string{"--weight", "weight"}, 2, []string{"--weight"}},
-		"unknown key":     {withColumns(x, class), []string{"--key", "id"}, 2, []string{"--key"}},
+		"unknown key":     {withColumns(x, class), []string{"--group", "id"}, 2, []string{"--group"}},
 		"unknown split":   {withColumns(x, class), []string{"--split", "part"}, 2, []string{"--split"}},
 		"bad split":       {withColumns(x, class), []string{"--split", "70/30"}, 2, []string{"70/10/20"}},
 		"text weights": {

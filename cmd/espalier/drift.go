@@ -45,7 +45,7 @@ func newDrift() *cobra.Command {
 		Use:         "drift MODEL",
 		Short:       "Measure how far rows have moved from a run's training rows",
 		GroupID:     keepStage,
-		Annotations: common("model input against key false_alarms least_psi json"),
+		Annotations: common("model input against group false_alarms least_psi json"),
 		Long: `Measure how far the columns of new rows have moved from the training rows of a
 run, and how far the shares of the tree's leaves have. No labels are needed.
 With --against the training rows of another run take the place of the new rows.
@@ -56,8 +56,8 @@ says so and its PSI is large enough. With --fail_above the exit code is 4 if the
 PSI of such a column is greater. A column in which nearly every row has a value of
 its own, such as an identifier, is left out.
 
-Rows with the same --key, such as the visits of a customer, count as one unit of
-chance; if the run was trained with --key, this is the default.`,
+Rows with the same --group, such as the visits of a customer, count as one unit of
+chance; if the run was trained with --group, this is the default.`,
 		Example: `  espalier drift runs/first --input 'today/*.parquet'
   espalier drift models/LATEST.json --input new.parquet --fail_above 0.2
   espalier drift runs/first --against runs/second`,

@@ -41,11 +41,11 @@ func newEvaluate() *cobra.Command {
 		Use:         "evaluate MODEL",
 		Short:       "Measure a tree on Parquet files, or compare two trees",
 		GroupID:     lookStage,
-		Annotations: common("input against label weight key slice json output overwrite contract"),
+		Annotations: common("input against label weight group slice json output overwrite contract"),
 		Long: `Measure a tree on the rows of Parquet files. Columns are found by name; values
 that training did not have go where the tree sends unseen ones. If rows come in
-groups, such as customers with several rows, the intervals count groups: --key
-names their column, which is the key of the training if the rows have it.
+groups, such as customers with several rows, the intervals count groups: --group
+names their column, which is the group of the training if the rows have it.
 
 With --against B it compares two trees on the same rows: A is MODEL, the tree in
 use, and B the new tree. It prints the figures of both with B's less A's and its

@@ -50,7 +50,7 @@ func TestFacts(t *testing.T) {
 		{"plain", nil, nil, []string{byPlace, byDeLong, byValidation + " and folds", merit, "shares 70/10/20"}, nil},
 		{"time", []string{"--split_time", "day"}, nil, []string{byTime, byDeLong, byValidation, merit}, []string{"hash"}},
 		{"column", []string{"--split_column", "part"}, nil, []string{byColumn, byDeLong, byValidation, merit}, []string{"70/10/20", "hash"}},
-		{"key", []string{"--key", "who", "--seed", "3"}, nil, []string{byKey, byJackknife, byValidation, merit, "each the rows with the same who"}, nil},
+		{"key", []string{"--group", "who", "--seed", "3"}, nil, []string{byKey, byJackknife, byValidation, merit, "each the rows with the same who"}, nil},
 		{
 			"promoted", nil,
 			[]string{"--promote", "1"},
@@ -59,7 +59,7 @@ func TestFacts(t *testing.T) {
 		},
 		{
 			"promoted with a key",
-			[]string{"--key", "who", "--seed", "3"},
+			[]string{"--group", "who", "--seed", "3"},
 			[]string{"--promote", "1"},
 			[]string{byKey, "Intervals: none", "named by a person"},
 			nil,

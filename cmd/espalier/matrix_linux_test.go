@@ -158,7 +158,7 @@ func newMatrix(t *testing.T, names []string) *matrix {
 	for _, name := range names {
 		s := &set{
 			input: make(map[string]string),
-			flags: []string{"--theta", "0.001", "--max_depth", "2", "--split", "80/10/10", "--key", "row"},
+			flags: []string{"--theta", "0.001", "--max_depth", "2", "--split", "80/10/10", "--group", "row"},
 		}
 		files := []string{}
 		if name == "mixed" {

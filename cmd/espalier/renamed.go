@@ -28,6 +28,7 @@ func renamedFlag(name string, flags *pflag.FlagSet) string {
 	now := map[string]string{
 		"format": "json", // of compare and drift
 		"schema": "contract",
+		"key":    "group", // of train, drift and retrain
 	}[name]
 	if flags.Lookup(now) == nil {
 		return ""

@@ -45,7 +45,7 @@ func newTrain() *cobra.Command {
 		Short:   "Train a tree on Parquet files",
 		GroupID: trainStage,
 		Annotations: common("input label output preset config costs cost_unit repeat_cost max_expected_cost max_leaves " +
-			"ignore key split weight"),
+			"ignore group split weight"),
 		Long: `Train a tree on Parquet files and write a run folder: tree.json, metrics.json,
 report.html, schema.json, manifest.json and, last of all, _SUCCESS.
 
@@ -63,7 +63,7 @@ a value with a comma in it stands in double quotes.`,
   espalier train --config train.yaml --theta 0.001 --output runs/fine
   espalier train --input 'visits/*.parquet' --label diagnosis \
       --costs costs.csv --categorical ward,doctor --split 80/0/20 \
-      --key patient --output runs/visits`,
+      --group patient --output runs/visits`,
 		Args: noArguments,
 	}
 	addFlags(c.Flags(), flags.Settings())

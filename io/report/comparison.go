@@ -193,7 +193,7 @@ func GroupsText(key string) string {
 	if key == "" {
 		return ""
 	}
-	return fmt.Sprintf("Intervals count groups: rows with the same %s are one group (--key none: rows are independent)", key)
+	return fmt.Sprintf("Intervals count groups: rows with the same %s are one group (--group none: rows are independent)", key)
 }
 
 // FlipsText describes how many rows have another class by B than by A.

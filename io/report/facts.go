@@ -2,6 +2,7 @@ package report
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -244,9 +245,12 @@ func (f *facts) describeEvaluation() {
 	add(&f.Evaluation, "Intervals", f.intervals())
 }
 
+// groups returns the column of groups; version 0.3 names it key.
+func (f *facts) groups() string { return cmp.Or(f.setting("group"), f.setting("key")) }
+
 // parts describes how the part of each row was determined; empty if unknown.
 func (f *facts) parts() written {
-	split, column, key, time := f.setting("split"), f.setting("split_column"), f.setting("key"), f.setting("split_time")
+	split, column, key, time := f.setting("split"), f.setting("split_column"), f.groups(), f.setting("split_time")
 	shares, seed := f.say("shares %s of train, validation and test", split), written(f.setting("seed"))
 	switch {
 	case f.settings["split"] == nil:
@@ -268,7 +272,7 @@ func (f *facts) parts() written {
 
 // intervals describes the intervals of the figures; empty if it is unknown how rows were sampled.
 func (f *facts) intervals() written {
-	in, key, weight := f.metrics.Intervals, f.setting("key"), f.setting("weight")
+	in, key, weight := f.metrics.Intervals, f.groups(), f.setting("weight")
 	const what = "95 %, for this tree on new rows like these"
 	switch {
 	case f.settings == nil:

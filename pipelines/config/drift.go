@@ -56,7 +56,7 @@ func (c *Drift) Settings() []setting.Setting {
 			Help: "run folder or LATEST.json, whose training rows are compared in place of --input; no rows are read",
 		},
 		{
-			Name: "key", Value: setting.Text(&c.Key),
+			Name: "group", Value: setting.Text(&c.Key),
 			Help: "column of groups, such as customers with several rows each: rows of one value count as one unit of chance " +
 				"(default: the key of the run)",
 		},
@@ -82,7 +82,7 @@ func (c *DriftLimits) Settings() []setting.Setting {
 func (c *Drift) Validate() error {
 	faults := append(setting.Faults(c.Settings()), c.conflicts()...)
 	if c.Against != "" && (len(c.Input) > 0 || c.ContractFile != "" || c.Key != "") {
-		faults = append(faults, errors.New("--against compares the training rows of two runs: leave out --input, --contract and --key"))
+		faults = append(faults, errors.New("--against compares the training rows of two runs: leave out --input, --contract and --group"))
 	}
 	return usage.All(faults)
 }

@@ -16,6 +16,7 @@ type Evaluate struct {
 	Input          []string
 	Label          string // column; empty: as in training
 	Weight         string // column; empty: each row weighs 1
+	Group          string // column of groups; empty: as in training, if present; KeyNone: rows are independent
 	DropNullLabels bool
 	Slice          []string // columns by whose values the tree is also measured
 	Against        string   // run folder or tree.json to compare Model with: the new tree, Model is the tree in use; optional
@@ -38,7 +39,7 @@ const KeyNone = "none"
 type Delayed struct {
 	Predictions []string // may have templates of dates; empty: Evaluate.Model scores Evaluate.Input
 	Labels      []string
-	Key         []string // columns that both have; without Predictions, the column of the keys of groups, or KeyNone
+	Key         []string // columns that both have
 	Date        string   // day that a template stands for, 2006-01-02; empty: today in UTC
 }
 
@@ -74,6 +75,11 @@ func (c *Evaluate) Settings() []setting.Setting {
 			Help: "column of the classes (default: as in training); with --against also none: no metrics are compared",
 		},
 		{Name: "weight", Value: setting.Text(&c.Weight), Help: "column of row weights; with --predictions, of the labels"},
+		{
+			Name: "group", Value: setting.Text(&c.Group),
+			Help: "column of groups, such as customers with several rows: intervals count groups, not rows " +
+				"(default: as in training, if the input has the column; none: rows are independent)",
+		},
 		dropSetting(&c.DropNullLabels),
 		sliceSetting(&c.Slice),
 	})
@@ -102,18 +108,14 @@ func (c *Evaluate) Validate() error {
 func (c *Evaluate) conflictsOfPredictions() []error {
 	var faults []error
 	if len(c.Predictions) == 0 {
-		if len(c.Labels) > 0 || c.Date != "" {
-			faults = append(faults, errors.New("--labels and --date are about --predictions: name them"))
-		}
-		if len(c.Key) > 1 {
-			faults = append(faults, errors.New("--key: groups of rows have one column of keys; several columns join --predictions "+
-				"and --labels"))
+		if len(c.Labels)+len(c.Key) > 0 || c.Date != "" {
+			faults = append(faults, errors.New("--labels, --key and --date are about --predictions: name them; groups of rows are --group"))
 		}
 		return faults
 	}
-	if c.Model != "" || c.Against != "" || len(c.Input)+len(c.Slice) > 0 || c.ContractFile != "" || c.DropNullLabels {
+	if c.Model != "" || c.Against != "" || len(c.Input)+len(c.Slice) > 0 || c.Group+c.ContractFile != "" || c.DropNullLabels {
 		faults = append(faults, errors.New("--predictions are measured as they are: leave out --model, --against, --input, "+
-			"--slice, --contract and --drop_null_labels"))
+			"--slice, --group, --contract and --drop_null_labels"))
 	}
 	return append(faults, faultsOfDate(c.Date)...)
 }
@@ -133,23 +135,13 @@ func (c *Delayed) Settings() []setting.Setting {
 		},
 		{
 			Name: "key", Value: setting.List(&c.Key), Required: required,
-			Help: "column of the keys of groups, such as customers with several rows: intervals count groups, not rows " +
-				"(default: as in training, if the input has the column; none: rows are independent); with --predictions, " +
-				"columns by which these and --labels are joined",
+			Help: "columns by which --predictions and --labels are joined",
 		},
 		{
 			Name: "date", Value: setting.Text(&c.Date),
 			Help: "day that {date} in --predictions stands for, such as 2026-11-23 (default: today in UTC)",
 		},
 	})
-}
-
-// Group returns the column of the keys of groups; empty: as in training.
-func (c *Delayed) Group() string {
-	if len(c.Key) == 0 {
-		return ""
-	}
-	return c.Key[0]
 }
 
 // Day returns the day that a template of dates stands for.

@@ -167,7 +167,7 @@ func (c *Train) rowSettings() []setting.Setting {
 			Help: "column that names each row's part, in place of the shares of --split",
 		},
 		{
-			Name: "key", Value: setting.Text(&c.Key),
+			Name: "group", Value: setting.Text(&c.Key),
 			Help: "column of groups: rows of one value stay together in a part, a fold and what a teacher holds out",
 		},
 		{
@@ -407,7 +407,7 @@ func (c *Train) UnmarshalJSON(b []byte) error {
 // earlierSettings returns the names of settings by their names in manifests of earlier versions; empty: a run does not
 // depend on the setting.
 func earlierSettings() map[string]string {
-	return map[string]string{"rows": "", "object_cache": "", "schema": "contract"}
+	return map[string]string{"rows": "", "object_cache": "", "schema": "contract", "key": "group"}
 }
 
 // DefaultTrain returns the preset "default" of settings.Default, on files.
@@ -486,7 +486,7 @@ func (c *Train) conflictsOfTime() []error {
 			"shares such as --split 70/10/20", c.SplitColumn))
 	}
 	if c.Key != "" {
-		faults = append(faults, errors.New("--split_time would divide the rows of a --key: leave out one of them"))
+		faults = append(faults, errors.New("--split_time would divide the rows of a --group: leave out one of them"))
 	}
 	return faults
 }

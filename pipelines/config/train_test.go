@@ -254,3 +254,14 @@ func TestOtherVerbs(t *testing.T) {
 		}
 	}
 }
+
+// TestEarlierNames: manifests of version 0.3 name settings as that version did.
+func TestEarlierNames(t *testing.T) {
+	c := config.DefaultTrain()
+	if err := json.Unmarshal([]byte(`{"schema": "a.yaml", "key": "id", "rows": 3}`), &c); err != nil {
+		t.Fatal(err)
+	}
+	if c.ContractFile != "a.yaml" || c.Key != "id" {
+		t.Errorf("contract %q, group %q", c.ContractFile, c.Key)
+	}
+}
