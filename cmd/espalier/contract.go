@@ -45,7 +45,7 @@ role ignored, since they may be keys.`,
 		Example: `  espalier contract 'data/*.parquet' --output contract.yaml
   espalier train --input 'data/*.parquet' --contract contract.yaml \
       --output runs/first --max_rejects 100 --rejects rejects.parquet`,
-		Args: arguments(1, anyNumber, "contract takes Parquet files, globs or folders: "+
+		Args: arguments(anyNumber, "contract takes Parquet files, globs or folders: "+
 			"espalier contract 'data/*.parquet' --output contract.yaml"),
 	}
 	addFlags(c.Flags(), flags.Settings())

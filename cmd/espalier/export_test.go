@@ -87,7 +87,7 @@ func TestExportRefuses(t *testing.T) {
 		args []string
 		want string
 	}{
-		{nil, "export takes one run folder"},
+		{nil, "--model is required"},
 		{[]string{run}, "--format \"\": want c, java, python, javascript, sql, pmml, onnx or json"},
 		{[]string{run, "--format", "cobol"}, "--format cobol: want c, java, python, javascript, sql, pmml, onnx or json"},
 		{[]string{run, "--format", "c", "--name", "for"}, `--name "for": want a name`},

@@ -83,7 +83,7 @@ grown tree, and figures of trees with leaf models, take the training rows.`,
 		Example: `  espalier frontier runs/first
   espalier frontier runs/first --promote 14 --output runs/second
   espalier frontier runs/first --max_expected_cost 3 --dry_run`,
-		Args: arguments(1, 1, "frontier takes one run folder: espalier frontier runs/first"),
+		Args: arguments(1, "frontier takes one run folder: espalier frontier runs/first"),
 	}
 	addFlags(c.Flags(), flags.Settings())
 	addBeamFlags(c.Flags())

@@ -57,7 +57,7 @@ column a text.`,
   espalier import 'days/*.csv.gz' --text zip --output data/days
   espalier import sales.csv --decimal , --date_format %d.%m.%Y --output data/s
   zcat export.gz | espalier import - --delimiter tab --output data/export`,
-		Args: arguments(1, anyNumber, "import takes CSV files, or - for standard input: "+
+		Args: arguments(anyNumber, "import takes CSV files, or - for standard input: "+
 			"espalier import data.csv --output data/made"),
 	}
 	addFlags(c.Flags(), flags.Settings())

@@ -36,7 +36,7 @@ file with these headings. What it lacks is marked "to be filled in".`,
   espalier report runs/first --row new.parquet:17 --output case17.html
   espalier report runs/today --previous runs/yesterday --overwrite
   espalier report runs/first --format markdown --notes notes.yaml`,
-		Args: arguments(1, 1, "report takes one run folder: espalier report runs/first"),
+		Args: arguments(1, "report takes one run folder: espalier report runs/first"),
 	}
 	addFlags(c.Flags(), flags.Settings())
 	c.RunE = func(c *cobra.Command, args []string) error {

@@ -222,10 +222,10 @@ func wanted(invalid *pflag.InvalidValueError) string {
 // anyNumber is the greatest number of arguments of a verb that takes any number of them.
 const anyNumber = math.MaxInt
 
-// arguments returns a check of how many arguments a verb gets: least to most. problem describes what it takes.
-func arguments(least, most int, problem string) cobra.PositionalArgs {
+// arguments returns a check of how many arguments a verb gets: 1 to most. problem describes what it takes.
+func arguments(most int, problem string) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
-		if len(args) < least || len(args) > most {
+		if len(args) == 0 || len(args) > most {
 			return &usage.Error{Problem: problem}
 		}
 		return nil

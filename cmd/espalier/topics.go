@@ -100,7 +100,7 @@ func topicList() *docs.Page {
 func synonyms() map[string]string {
 	return map[string]string{
 		"start": "index intro introduction tutorial quickstart begin first example install readme where",
-		"data": "csv excel parquet contract schema missing nulls nan dates timestamps input columns types split key " +
+		"data": "csv excel parquet contracts schema missing nulls nan dates timestamps input columns types split key " +
 			"monotone soft-labels soft_labels categories label labels weight validation-rows",
 		"costs":   "money price prices cost euros groups weights priors class_weights error_costs errors free",
 		"budgets": "budget limits limit select choice why smaller pruning certificate folds optimum grid lambda promote smoothing",

@@ -46,7 +46,7 @@ and does not promote. The history records who took the place of whom, and why.`,
 		Example: `  espalier retrain use models
   espalier retrain use models previous --reason 'bad labels' --hold 2026-12-01
   espalier retrain use models --hold none`,
-		Args: arguments(1, 2, "retrain use takes a destination and a run: espalier retrain use models previous"),
+		Args: arguments(2, "retrain use takes a destination and a run: espalier retrain use models previous"),
 	}
 	addFlags(c.Flags(), flags.Settings())
 	c.SetFlagErrorFunc(flagError) // it is no attempt of retrain
