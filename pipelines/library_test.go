@@ -368,7 +368,7 @@ func (*windowTreeFn) ProcessElement(w transforms.WindowTree) []byte {
 // TestLibraryFieldsNamed: a setting of train has the name of its field in settings.Settings, if it has one
 // there, and no other setting has a field of that name.
 func TestLibraryFieldsNamed(t *testing.T) {
-	other := map[string]string{"repeat_cost": "FreeRepeats"} // a switch in Go
+	other := map[string]string{"repeat_cost": "FreeRepeats", "group": "Key"} // a switch in Go; the key of a group
 	fields := make(map[string]bool)
 	for _, f := range reflect.VisibleFields(reflect.TypeFor[settings.Settings]()) {
 		fields[f.Name] = !f.Anonymous

@@ -21,14 +21,18 @@ func TestFeaturesAreSpelledAlike(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	type list struct {
-		Items struct{ OneOf []object }
+	type kinds struct{ OneOf []object }
+	var tree struct {
+		Defs struct{ Feature kinds } `json:"$defs"`
 	}
-	var tree struct{ Properties struct{ Features list } }
-	var schema struct{ Properties struct{ Columns list } }
+	var schema struct {
+		Defs struct {
+			Column kinds `json:"schema-column"`
+		} `json:"$defs"`
+	}
 	read("tree", &tree)
 	read("schema", &schema)
-	features, columns := tree.Properties.Features.Items.OneOf, schema.Properties.Columns.Items.OneOf
+	features, columns := tree.Defs.Feature.OneOf, schema.Defs.Column.OneOf
 	if len(features) != 2 || len(columns) != 3 {
 		t.Fatalf("%d kinds of feature and %d of column, want 2 and, with those that are no features, 3", len(features),
 			len(columns))

@@ -48,7 +48,7 @@ func (o *Overview) Write(w io.Writer, width int) error {
 	if budgets, another := o.Budgets(); budgets != nil {
 		printf(tail, "\n")
 		_ = budgets.Write(tail, width) // a strings.Builder returns no error
-		printf(tail, "Take another: %s\n", another)
+		printf(tail, "Take one: %s\n", another)
 	}
 	if o.Report {
 		printf(tail, "Report: %s/report.html\n", o.Folder) // not wrapped, so that it can be copied from the screen
