@@ -93,7 +93,8 @@ func Unpack(pairs, packed []int64, classes int, present []int32) []int32 {
 		return unpackTwo(pairs, packed, present)
 	}
 	for code := 0; code*classes < len(packed); code++ {
-		cells, some := packed[code*classes:code*classes+classes], int64(0)
+		cells := packed[code*classes : code*classes+classes]
+		some := int64(0)
 		for _, cell := range cells {
 			some |= cell
 		}
@@ -175,7 +176,8 @@ func (c *ColumnCounter) Uncount(cells []int64, s *Selection) {
 }
 
 func uncountCodes[T uint8 | uint16](cells []int64, codes []T, s *Selection) {
-	order, classes := s.Order, len(s.N)
+	order := s.Order
+	classes := len(s.N)
 	class := s.Class[:len(order)]
 	switch {
 	case s.Packed && s.Weight == nil:
@@ -223,7 +225,8 @@ func countCodes[T uint8 | uint16](cells []int64, codes []T, s *Selection, common
 }
 
 func countPairs[T uint8 | uint16](cells []int64, codes []T, s *Selection, common int) {
-	classes, class := len(s.N), s.Class
+	classes := len(s.N)
+	class := s.Class
 	weight := s.Weight[:len(class)]
 	for i := range class {
 		id := i
@@ -244,7 +247,9 @@ func countPairs[T uint8 | uint16](cells []int64, codes []T, s *Selection, common
 // addShares adds the shares of a selection to the cells of a feature if sign is 1, and subtracts
 // them if it is -1.
 func addShares[T uint8 | uint16](cells []int64, codes []T, s *Selection, common int, sign int64) {
-	classes, scale, weight := len(s.N), 2, 1
+	classes := len(s.N)
+	scale := 2
+	weight := 1
 	if s.Packed { // the lower half of a cell is the weight
 		scale, weight = 1, 0
 	}
@@ -257,7 +262,8 @@ func addShares[T uint8 | uint16](cells []int64, codes []T, s *Selection, common 
 }
 
 func countWeights[T uint8 | uint16](cells []int64, codes []T, s *Selection, common int) {
-	order, classes := s.Order, len(s.N)
+	order := s.Order
+	classes := len(s.N)
 	class, weight := s.Class[:len(order)], s.Weight[:len(order)]
 	for i, id := range order {
 		if code := int(codes[id]); code != common {
@@ -267,8 +273,10 @@ func countWeights[T uint8 | uint16](cells []int64, codes []T, s *Selection, comm
 }
 
 func countAllWeights[T uint8 | uint16](cells []int64, codes []T, s *Selection, common int) {
-	class, classes := s.Class, len(s.N)
-	codes, weight := codes[:len(class)], s.Weight[:len(class)]
+	class := s.Class
+	classes := len(s.N)
+	codes = codes[:len(class)]
+	weight := s.Weight[:len(class)]
 	for i, k := range class {
 		if code := int(codes[i]); code != common {
 			cells[code*classes+int(k)] += packedObject + weight[i]
@@ -277,7 +285,8 @@ func countAllWeights[T uint8 | uint16](cells []int64, codes []T, s *Selection, c
 }
 
 func countOnes[T uint8 | uint16](cells []int64, codes []T, s *Selection, common int) {
-	order, classes := s.Order, len(s.N)
+	order := s.Order
+	classes := len(s.N)
 	class := s.Class[:len(order)]
 	for i, id := range order {
 		if code := int(codes[id]); code != common {
@@ -287,7 +296,8 @@ func countOnes[T uint8 | uint16](cells []int64, codes []T, s *Selection, common 
 }
 
 func countAll[T uint8 | uint16](cells []int64, codes []T, s *Selection, common int) {
-	class, classes := s.Class, len(s.N)
+	class := s.Class
+	classes := len(s.N)
 	codes = codes[:len(class)]
 	for i, k := range class {
 		if code := int(codes[i]); code != common {
@@ -327,7 +337,8 @@ func (c *ColumnCounter) CountSeen(cells []int64, s *Selection, seen []uint64, pr
 // countCodesSeen is countCodes, and marks the codes. It returns how many objects do not have the
 // common code.
 func countCodesSeen[T uint8 | uint16](cells []int64, codes []T, s *Selection, common int, seen []uint64) int {
-	order, classes := s.Order, len(s.N)
+	order := s.Order
+	classes := len(s.N)
 	if order == nil || !s.Packed {
 		countCodes(cells, codes, s, common)
 		return mark(codes, s, common, seen)
@@ -350,7 +361,8 @@ func countCodesSeen[T uint8 | uint16](cells []int64, codes []T, s *Selection, co
 }
 
 func countOnesSeen[T uint8 | uint16](cells []int64, codes []T, s *Selection, common int, seen []uint64) int {
-	order, classes := s.Order, len(s.N)
+	order := s.Order
+	classes := len(s.N)
 	class := s.Class[:len(order)]
 	counted := 0
 	for i, id := range order {

@@ -67,7 +67,9 @@ func branches(n *Node, f *dataset.Feature) []tree.Branch {
 		}
 	}
 	list := make([]tree.Branch, len(n.Outcomes))
-	heaviest, missing, other := 0, -1, -1
+	heaviest := 0
+	missing := -1
+	other := -1
 	for i, code := range n.Outcomes {
 		list[i].Outcome = int(code)
 		if n.Children[i].Weight > n.Children[heaviest].Weight {

@@ -125,7 +125,11 @@ func (n *Node) BestFirst(leaves int) {
 	n.Walk(func(n *Node, _ int) {
 		_, kept := slices.BinarySearchFunc(keep, n, func(a, b *Node) int { return cmp.Compare(rank[a], rank[b]) })
 		if !kept {
-			n.Test, n.Parts, n.RunnerUp, n.Outcomes, n.Children = nil, split.Parts{}, nil, nil, nil
+			n.Test = nil
+			n.Parts = split.Parts{}
+			n.RunnerUp = nil
+			n.Outcomes = nil
+			n.Children = nil
 		}
 	})
 }

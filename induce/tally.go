@@ -41,7 +41,9 @@ func (t *Tally) Add(c *ColumnCounter, s *Selection, codes int) {
 // addNumbers adds up the numbers of the objects that do not have the common code, and returns the sum of the
 // numbers of the objects that do. Its loop is one of the innermost of training.
 func addNumbers[T uint8 | uint16](t *Tally, codes []T, order []int32, common int) (rest int32) {
-	numbers, sums, seen := t.Numbers[:len(order)], t.sums, t.seen
+	numbers := t.Numbers[:len(order)]
+	sums := t.sums
+	seen := t.seen
 	rest = t.Total
 	for i, id := range order {
 		code := int(codes[id])

@@ -134,9 +134,11 @@ func (p *plan) fits() bool {
 		Workers: runtime.GOMAXPROCS(0),
 	}
 	if classes := len(p.schema.rows.Soft.Columns); classes > 0 {
-		room.Soft, room.Classes = true, classes
+		room.Soft = true
+		room.Classes = classes
 	}
-	rows, train := float64(p.input.Rows), 1.0
+	rows := float64(p.input.Rows)
+	train := 1.0
 	if shares := p.config.Split; p.config.SplitColumn == "" {
 		train = float64(shares[dataset.Train]) / float64(shares[dataset.Train]+shares[dataset.Validation]+shares[dataset.Test])
 	}

@@ -116,7 +116,8 @@ func choose(ctx context.Context, r stage, s *scored, slicer *slicing.Slicer) (*c
 			},
 		},
 	}
-	c.Transfer, c.Objects = g.transfer, objects
+	c.Transfer = g.transfer
+	c.Objects = objects
 	if keyed := r.config.Key != ""; keyed || g.spec.WeightEffect() > 1 {
 		c.Grouped = &selection.Grouping{
 			Keyed: keyed, WeightEffect: g.spec.WeightEffect(),
@@ -268,7 +269,8 @@ func (d *describing) weigh(
 	}
 	r.importance = m.importance
 	if g := r.grown; g != nil {
-		g.Sample, g.SamplePart = m.shuffled.Objects.AppendBlock(nil), m.shuffled.Part
+		g.Sample = m.shuffled.Objects.AppendBlock(nil)
+		g.SamplePart = m.shuffled.Part
 	}
 	return nil
 }

@@ -188,7 +188,9 @@ func (w *comparing) count(ctx context.Context) (*jobs.Compared, error) {
 
 // compare computes all figures from the counts.
 func (w *comparing) compare(counts *comparison.Counts) (*runfolder.Comparison, error) {
-	a, b, rows := w.trees[0], w.trees[1], counts.List()
+	a := w.trees[0]
+	b := w.trees[1]
+	rows := counts.List()
 	if len(rows) == 0 {
 		return nil, &dataset.DataError{
 			File: w.input.Files[0].URL, Problem: "no row has a label and a weight", Hint: "check --input, --label and --weight",
@@ -198,7 +200,8 @@ func (w *comparing) compare(counts *comparison.Counts) (*runfolder.Comparison, e
 	if w.label != "" {
 		classes = len(a.Label.Classes)
 	}
-	pairs, unit := metric.PairRows(a, b, rows), 1.0
+	pairs := metric.PairRows(a, b, rows)
+	unit := 1.0
 	if classes > 0 {
 		unit = metric.JudgePairs(a, b, pairs)
 	}

@@ -88,8 +88,10 @@ type graph struct {
 func (r *run) graphs(o *objects) []graph {
 	g := r.grower(o)
 	fitter, coalescer, scorer := fitter{r.stage}, coalescer{r.stage}, scorer{r.stage}
-	summarise, coalesce := fitter.summariseConfig(&r.schema.rows), coalescer.coalesceConfig(o.fitted)
-	level, small := g.levelConfig(r.config.LevelsPerJob), g.smallConfig()
+	summarise := fitter.summariseConfig(&r.schema.rows)
+	coalesce := coalescer.coalesceConfig(o.fitted)
+	level := g.levelConfig(r.config.LevelsPerJob)
+	small := g.smallConfig()
 	evaluate := scorer.evaluateConfig(o)
 	return []graph{
 		{"summarise", func(s beam.Scope, tasks beam.PCollection) { jobs.Summarise(s, tasks, summarise) }},

@@ -127,7 +127,9 @@ func (w *fitter) cutTimes(ctx context.Context, p *dataset.Parting) error {
 		Features: []dataset.FeatureColumn{{Name: p.Time, Kind: dataset.Numeric, Type: dataset.Number}},
 		Parting:  dataset.Parting{Shares: dataset.Shares{dataset.Train: 1}},
 	})
-	config.Out, config.Classes, config.Limits.Values = w.place.scratch+"/times", false, mostTimes
+	config.Out = w.place.scratch + "/times"
+	config.Classes = false
+	config.Limits.Values = mostTimes
 	_, columns, err := summaries.Read(ctx, w.driver, "times", w.input.Tasks, 1, config)
 	if err != nil {
 		return err

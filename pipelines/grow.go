@@ -181,7 +181,8 @@ const gatherBytes = 16 << 30
 // takeSmall removes small nodes from the growth and returns them as a growth: all of them, or as many
 // as one job gathers.
 func (g *grower) takeSmall() *levels.Growth {
-	n, bytes := 0, int64(0)
+	n := 0
+	bytes := int64(0)
 	for _, o := range g.growth.Small {
 		bytes += o.Count * g.blockBytes(dataset.Train)
 		if n > 0 && bytes > gatherBytes && g.driver.Local() {
@@ -197,7 +198,9 @@ func (g *grower) takeSmall() *levels.Growth {
 // growSmall gathers the objects of each small open node in one worker, which grows the whole subtrees
 // below the node in all trees that share it.
 func (g *grower) growSmall(ctx context.Context) error {
-	small, objects, taken := g.smallConfig(), max(jobs.PartitionObjects, g.budget), g.takeSmall()
+	small := g.smallConfig()
+	objects := max(jobs.PartitionObjects, g.budget)
+	taken := g.takeSmall()
 	defer g.removeAll(context.WithoutCancel(ctx), small.Out, small.Spill) //nolint:errcheck // scratch
 	if err := jobs.WriteSmall(ctx, &small, taken, objects); err != nil {
 		return err

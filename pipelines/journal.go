@@ -79,7 +79,8 @@ func (j *journal) claim(ctx context.Context, c *checkpoint) error {
 	j.on, j.blocks = true, checkpointURL(j.plan.config.Output, claim.Blocks)
 	bound := objectstore.WriteOptions{IfAbsent: true}
 	if c != nil {
-		claim.Stale, bound = c.folders(), objectstore.WriteOptions{IfGeneration: c.seen.Generation}
+		claim.Stale = c.folders()
+		bound = objectstore.WriteOptions{IfGeneration: c.seen.Generation}
 	}
 	if err := j.write(ctx, &claim, bound); err != nil {
 		return err
@@ -218,7 +219,8 @@ func (j *journal) discard(ctx context.Context) error {
 func (j *journal) giveUp(ctx context.Context, err error) error {
 	switch {
 	case !j.resumable:
-		soon, cancel := context.WithoutCancel(ctx), context.CancelFunc(func() {})
+		soon := context.WithoutCancel(ctx)
+		cancel := context.CancelFunc(func() {})
 		if ctx.Err() != nil {
 			soon, cancel = context.WithTimeout(soon, engine.PatienceAfterEnd)
 		}

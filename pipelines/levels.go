@@ -41,7 +41,8 @@ func (g *grower) advance(ctx context.Context, level *levels.Grower) error {
 	if g.config.LevelsPerJob > 1 && len(passes) == 1 {
 		return g.unroll(ctx, &passes[0], level)
 	}
-	name, keep := fmt.Sprintf("level %d", g.growth.Large[0].Depth), memory
+	name := fmt.Sprintf("level %d", g.growth.Large[0].Depth)
+	keep := memory
 	if g.config.LevelsPerJob > 1 { // its workers do not see the driver's histograms
 		keep = 0
 	}

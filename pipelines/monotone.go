@@ -27,12 +27,14 @@ func (c *choosing) warnOfSigns(ctx context.Context, t *tree.Tree, poor bool) (re
 			}
 		}
 		found := c.thresholdsAgainst(objects, f, demand)
-		name, which := c.Features[f].Name, "the best"
+		name := c.Features[f].Name
+		which := "the best"
 		if found.all == 0 || found.against == 0 {
 			continue
 		}
 		if found.against == found.all {
-			reversed, which = append(reversed, name), "every"
+			reversed = append(reversed, name)
+			which = "every"
 		}
 		const certain = 16 // chi squared: four standard errors, as the best of many thresholds is looked at
 		if found.chiSquared < certain && (len(t.Nodes) > 1 || found.against < found.all) {
@@ -54,7 +56,8 @@ type againstSign struct {
 
 // thresholdsAgainst counts the thresholds on a feature that separate objects.
 func (c *choosing) thresholdsAgainst(o *dataset.Objects, feature int, demand int8) (found againstSign) {
-	codes, raw := c.Columns[feature].Codes, o.Soft() || c.config.Classes != split.OfObjects
+	codes := c.Columns[feature].Codes
+	raw := o.Soft() || c.config.Classes != split.OfObjects
 	second, all := make([]float64, codes), make([]float64, codes)
 	totalSecond, total, rows := 0.0, 0.0, 0.0
 	for i := range o.Len() {
@@ -74,9 +77,11 @@ func (c *choosing) thresholdsAgainst(o *dataset.Objects, feature int, demand int
 			}
 		}
 	}
-	share, most := totalSecond/total, 0.0
+	share := totalSecond / total
+	most := 0.0
 	missing := codes - 1
-	no, noSecond := all[missing], second[missing]
+	no := all[missing]
+	noSecond := second[missing]
 	for code := range missing {
 		if yes := total - no; no > 0 && yes > 0 && (code == 0 || all[code-1] > 0) {
 			found.all++

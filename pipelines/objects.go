@@ -100,7 +100,8 @@ func (o *objects) grouped(ctx context.Context, part dataset.Part) (*dataset.Obje
 
 // all reads all objects of a part. They have their groups if there are at most most objects.
 func (o *objects) all(ctx context.Context, part dataset.Part, most int64) (*dataset.Objects, error) {
-	layout, n := o.layout(), o.parts[part].Objects
+	layout := o.layout()
+	n := o.parts[part].Objects
 	all := o.newObjects(int(n))
 	if most >= n && most > 0 {
 		all.KeepGroups()
@@ -130,7 +131,8 @@ func (o *objects) importanceSample(ctx context.Context) (*runfolder.Shuffled, er
 	if !o.validates() {
 		part = dataset.Train
 	}
-	s, layout := &runfolder.Shuffled{Part: part.String(), Objects: o.newObjects(0)}, o.layout()
+	s := &runfolder.Shuffled{Part: part.String(), Objects: o.newObjects(0)}
+	layout := o.layout()
 	if o.parts[part].Objects > mostShuffled {
 		return s, nil
 	}
@@ -145,7 +147,8 @@ func (o *objects) importanceSample(ctx context.Context) (*runfolder.Shuffled, er
 
 // sample reads the objects of a part for leaf models.
 func (o *objects) sample(ctx context.Context, part dataset.Part) (*dataset.Objects, error) {
-	layout, most := o.layout(), selection.Most(part)
+	layout := o.layout()
+	most := selection.Most(part)
 	all := o.newObjects(int(min(o.parts[part].Objects, int64(2*most))))
 	err := o.eachBlock(ctx, part, func(b []byte) error {
 		err := all.AppendFrom(b, layout)

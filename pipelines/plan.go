@@ -147,7 +147,8 @@ func (p *plan) mayValidate() bool {
 // narrowed returns the plan without the trees that cannot be chosen, see
 // selection.Settings.Narrowed. validates reports whether there are validation rows.
 func (p *plan) narrowed(validates bool, r selection.Host) *plan {
-	narrow, parsed := *p, *p.parsed
+	narrow := *p
+	parsed := *p.parsed
 	parsed.Selection, parsed.Grid = parsed.Selection.Narrowed(parsed.Grid, validates, r)
 	narrow.parsed = &parsed
 	return &narrow
@@ -155,7 +156,8 @@ func (p *plan) narrowed(validates bool, r selection.Host) *plan {
 
 // reads lists the files that a run reads, by flag.
 func (p *plan) reads() []runfolder.Reading {
-	c, list := p.config, p.input.Reads()
+	c := p.config
+	list := p.input.Reads()
 	for _, url := range c.AlsoRead {
 		list = append(list, runfolder.Reading{Flag: "config", URL: url})
 	}

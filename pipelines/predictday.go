@@ -47,7 +47,8 @@ func openDay(ctx context.Context, s *session.Session, c *PredictConfig, now time
 	if len(w.Missing) > 0 {
 		s.Reporter.Warn("days without rows: " + strings.Join(w.Missing, ", "))
 	}
-	c.Input, c.Output = w.Patterns, output[0].Pattern
+	c.Input = w.Patterns
+	c.Output = output[0].Pattern
 	return &predictedDay{Window: w, date: day.Format(config.DateFormat)}, nil
 }
 

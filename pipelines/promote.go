@@ -146,14 +146,19 @@ func newPromotion(
 // the settings choose, as in training. With leaf models it chooses among the listed trees, because only
 // these have models.
 func (p *promotion) choose() (err error) {
-	s, f := &p.parsed.Selection, p.frontier
-	f.Select, f.Tolerance, f.Limits = p.config.Select.String(), 0, s.Limits
+	s := &p.parsed.Selection
+	f := p.frontier
+	f.Select = p.config.Select.String()
+	f.Tolerance = 0
+	f.Limits = s.Limits
 	if s.Rule == frontier.Best {
 		f.Tolerance = s.Tolerance
 	}
 	switch {
 	case p.wish.Number >= 0:
-		f.Select, f.Tolerance, f.Limits = runfolder.SelectNumber, 0, frontier.Limits{}
+		f.Select = runfolder.SelectNumber
+		f.Tolerance = 0
+		f.Limits = frontier.Limits{}
 		name := runfolder.FrontierTree(p.wish.Number)
 		if p.now = slices.IndexFunc(f.Points, func(q runfolder.Point) bool { return q.Tree == name }); p.now < 0 {
 			err = fmt.Errorf("--promote %d: the frontier has no tree of this number; espalier frontier %s lists them",
@@ -285,7 +290,8 @@ func (p *promotion) origin(ctx context.Context) (*runfolder.Origin, error) {
 // describe returns the chosen tree with the documents that describe it. A tree without leaf models is
 // measured by its counts in grown.bin.
 func (p *promotion) describe(ctx context.Context) (*chosen, error) {
-	point, rows := &p.frontier.Points[p.now], &reopened{promotion: p}
+	point := &p.frontier.Points[p.now]
+	rows := &reopened{promotion: p}
 	plain := p.candidate(point)
 	r := &chosen{candidate: new(frontier.Candidate), frontier: p.frontier, frontierTrees: p.trees, grown: p.grown}
 	if plain != nil {

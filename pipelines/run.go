@@ -50,7 +50,9 @@ func placeInMemory(folder string) place { return place{scratch: folder, blocks: 
 
 // changed returns the run with another plan: change alters a copy of the plan and of its settings.
 func (r *run) changed(change func(p *plan)) *run {
-	own, p, settings := *r, *r.plan, *r.parsed
+	own := *r
+	p := *r.plan
+	settings := *r.parsed
 	p.parsed = &settings
 	change(&p)
 	own.plan = &p

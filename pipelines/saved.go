@@ -27,7 +27,8 @@ func (c *choosing) saved(pool *frontier.Pool) *runfolder.Grown {
 			continue // no folds, for any point
 		}
 		figures := foldFigures(p)
-		g.FoldShare, g.FigureCount = p.OfFolds, len(figures)
+		g.FoldShare = p.OfFolds
+		g.FigureCount = len(figures)
 		for _, x := range figures {
 			g.Figures = append(g.Figures, *x)
 		}

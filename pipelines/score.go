@@ -94,8 +94,10 @@ func (w *scorer) refit(ctx context.Context, o *objects) (*scored, error) {
 	if err != nil {
 		return nil, err
 	}
-	t, first := counter.Tree(), &w.parsed.Grid[0]
-	t.Algorithm.LeafEstimate, t.Algorithm.CostUnit = w.config.LeafEstimate.String(), w.config.CostUnit
+	t := counter.Tree()
+	first := &w.parsed.Grid[0]
+	t.Algorithm.LeafEstimate = w.config.LeafEstimate.String()
+	t.Algorithm.CostUnit = w.config.CostUnit
 	t.Algorithm.RepeatCost = first.Algorithm.RepeatCost
 	if w.config.LeafModel == selection.None {
 		t.Algorithm.Ridge, t.Algorithm.BoosterTrees = 0, 0

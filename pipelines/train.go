@@ -47,7 +47,9 @@ func Train(ctx context.Context, c TrainConfig, reporter engine.Reporter) (r *Res
 		return err
 	}
 	if !c.DryRun {
-		setup.Runner, setup.Input, setup.Others = c.Runner, &c.Input, []*string{&c.Output}
+		setup.Runner = c.Runner
+		setup.Input = &c.Input
+		setup.Others = []*string{&c.Output}
 		work = func(ctx context.Context, s *session.Session) error {
 			o, locked, err := open(ctx, s.Driver, &c)
 			if err != nil {

@@ -93,11 +93,14 @@ func (o *objects) countKeys(ctx context.Context, d *runfolder.Distribution) erro
 		return nil
 	}
 	keep := func(part dataset.Part) bool { return o.parts[part].Objects <= o.spec.Groups[part] }
-	parts, trained := []dataset.Part{dataset.Train}, keep(dataset.Train)
+	parts := []dataset.Part{dataset.Train}
+	trained := keep(dataset.Train)
 	if !trained {
 		parts = []dataset.Part{dataset.Validation, dataset.Test}
 	}
-	counts, complete, layout := drift.NewKeyCounts(o.features, o.train().Codes), false, o.layout()
+	counts := drift.NewKeyCounts(o.features, o.train().Codes)
+	complete := false
+	layout := o.layout()
 	for _, part := range parts {
 		if !keep(part) || o.parts[part].Rows == 0 {
 			continue

@@ -49,7 +49,8 @@ func (m *Model) latest(s beam.Scope, rows beam.PCollection, fn scoring) ([]beam.
 	if err != nil {
 		return nil, err
 	}
-	stream, shards := unbounded(rows) || unbounded(m.Trees), int64(shardsBounded)
+	stream := unbounded(rows) || unbounded(m.Trees)
+	shards := int64(shardsBounded)
 	if stream {
 		shards = shardsUnbounded
 	}
@@ -169,7 +170,8 @@ func (k *keptTrees) before(at int64) int {
 // forget drops the trees before the latest tree of a time.
 func (k *keptTrees) forget(at int64) {
 	if n := k.before(at) - 1; n > 0 {
-		k.Trees, k.Forgot = slices.Delete(k.Trees, 0, n), true
+		k.Trees = slices.Delete(k.Trees, 0, n)
+		k.Forgot = true
 	}
 }
 

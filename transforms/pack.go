@@ -287,7 +287,8 @@ func (p *packing) some(r *wire.Reader, before beam.EventTime, rows []letter) ([]
 		if err != nil {
 			return rows, err
 		}
-		rows, before = append(rows, l), l.at
+		rows = append(rows, l)
+		before = l.at
 	}
 	return rows, nil
 }

@@ -79,10 +79,12 @@ func (s *trainSpec) mergeSums(list [][]byte) (*tallied.Sums, error) {
 	}
 	faults := make([]error, len(encoded))
 	parallel.Each(len(encoded), runtime.GOMAXPROCS(0), func(i int) {
-		into, column := &sums.Label, s.Settings.Label
+		into := &sums.Label
+		column := s.Settings.Label
 		switch {
 		case i < len(s.Columns):
-			into, column = &sums.Columns[i], s.Columns[i].Name
+			into = &sums.Columns[i]
+			column = s.Columns[i].Name
 		case i > len(s.Columns):
 			into = &sums.ByClass
 		}

@@ -111,6 +111,8 @@ func (k *columnUsage) flush(ctx context.Context) {
 	for class, rows := range k.classes {
 		beam.NewCounter(jobs.CounterNamespace, "class_"+class).Inc(ctx, rows)
 	}
-	k.scored, k.absent, k.values = 0, 0, dataset.Novelty{}
+	k.scored = 0
+	k.absent = 0
+	k.values = dataset.Novelty{}
 	clear(k.classes)
 }

@@ -47,7 +47,8 @@ func read(ctx context.Context, url string) ([]column, error) {
 				if !errors.As(err, new(*dataset.DataError)) {
 					err = fmt.Errorf("NO SENTENCE: %w", err)
 				}
-				columns[i].Fault, columns[i].Values = err.Error(), nil
+				columns[i].Fault = err.Error()
+				columns[i].Values = nil
 				break
 			}
 		}

@@ -83,8 +83,8 @@ func (l *lineAsker) one(ctx context.Context, p *prompt) (answer, error) {
 	fault := &dataset.DataError{File: fmt.Sprintf("standard input, line %d", l.read), Column: p.Feature}
 	switch {
 	case errors.Is(err, io.EOF):
-		fault.Problem, fault.Hint = "there is no such line, and the tree needs the value: want "+p.wanted(),
-			"an empty line says that it is unknown"
+		fault.Problem = "there is no such line, and the tree needs the value: want " + p.wanted()
+		fault.Hint = "an empty line says that it is unknown"
 		return answer{}, fault
 	case err != nil:
 		fault.Problem = fmt.Sprintf("cannot be read: %v", err)

@@ -79,9 +79,11 @@ func writeBrief(b *strings.Builder, c *cobra.Command, page int) {
 	if c.HasExample() {
 		fmt.Fprintf(b, "\nExample:\n%s\n", firstExample(c.Example))
 	}
-	wanted, shown := strings.Fields(c.Annotations[commonKey]), pflag.NewFlagSet(c.Name(), pflag.ContinueOnError)
+	wanted := strings.Fields(c.Annotations[commonKey])
+	shown := pflag.NewFlagSet(c.Name(), pflag.ContinueOnError)
 	shown.SortFlags = false
-	all, title := 0, "Settings"
+	all := 0
+	title := "Settings"
 	c.LocalFlags().VisitAll(func(f *pflag.Flag) {
 		if f.Hidden || f.Name == "help" {
 			return

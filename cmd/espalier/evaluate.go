@@ -109,7 +109,8 @@ func printFound[T interface{ Encode() ([]byte, error) }](
 
 // printEvaluated prints the most important figures.
 func printEvaluated(w io.Writer, metrics *runfolder.Metrics) error {
-	width, m := pageWidth(w), metrics.Test
+	width := pageWidth(w)
+	m := metrics.Test
 	b := bufio.NewWriter(w) // keeps the first error for Flush
 	_ = report.FiguresTable([]runfolder.MeasuredPart{{Name: "evaluated", Metrics: m}}).Write(b, width)
 	_, _ = fmt.Fprintln(b)

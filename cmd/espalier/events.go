@@ -88,7 +88,8 @@ func (l *logged) Step(done int64, note string) {
 	if l.phase == "" || !l.phases {
 		return
 	}
-	event, now := "phase", l.now()
+	event := "phase"
+	now := l.now()
 	if done < l.total {
 		if now.Sub(l.told) < tellEvery {
 			return

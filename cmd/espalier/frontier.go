@@ -91,7 +91,8 @@ grown tree, and figures of trees with leaf models, take the training rows.`,
 		if err := refusals(c.Flags()); err != nil {
 			return err
 		}
-		flags.Run, flags.Choice = args[0], make(map[string]string)
+		flags.Run = args[0]
+		flags.Choice = make(map[string]string)
 		for _, name := range config.ChoiceFlags() {
 			if f := c.Flags().Lookup(name); f.Changed {
 				flags.Choice[name] = f.Value.String()

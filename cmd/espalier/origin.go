@@ -28,7 +28,8 @@ func printOrigin(w io.Writer, o *provenance.Origin) error {
 	if p := o.Predictions; p != nil {
 		rows, of := p.Rows, p.Inputs
 		if o.Input != nil {
-			rows, of = o.Input.Rows, []runfolder.Input{*o.Input}
+			rows = o.Input.Rows
+			of = []runfolder.Input{*o.Input}
 		}
 		line("holds", "predictions of %s, made %s by Espalier %s", rowsOf(rows, of), at(p.Started), o.Espalier)
 	} else if o.Espalier != "" {

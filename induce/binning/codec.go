@@ -103,7 +103,8 @@ func (d *decoder) summary() (*Summary, error) {
 	if version := d.Byte(); !d.Bad && version != codecVersion {
 		return nil, fmt.Errorf("binning: encoded summary has version %d, want %d", version, codecVersion)
 	}
-	kind, typ := dataset.Kind(d.Byte()), dataset.ValueType(d.Byte())
+	kind := dataset.Kind(d.Byte())
+	typ := dataset.ValueType(d.Byte())
 	flags, shift := d.Byte(), d.Byte()
 	limits := Limits{Values: int(d.positive()), Categories: int(d.positive())}
 	weight, missing := d.Count(), d.Count()

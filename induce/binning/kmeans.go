@@ -130,7 +130,8 @@ func (f *Fitter) prefixSums(from, to int, scale scaling) {
 	f.sums = append(f.sums[:0], sums{})
 	var s sums
 	for i := from; i < to; i++ {
-		x, w := scale.apply(f.values[i]), float64(max(1, f.weights[i]>>unit))
+		x := scale.apply(f.values[i])
+		w := float64(max(1, f.weights[i]>>unit))
 		wx, wxErr := product(w, x)
 		x2, x2Err := product(x, x)
 		wx2, wx2Err := product(w, x2)
@@ -289,12 +290,14 @@ func (l *layer) fill(from, to, least, most int) {
 		i, d := l.f.scan(l.p, j, least, min(most, j-1))
 		l.f.here[j], l.splits[j] = d, int32(i)
 		if d > l.limit {
-			to, most = j-1, i
+			to = j - 1
+			most = i
 			continue
 		}
 		l.last = max(l.last, j)
 		l.fill(from, j-1, least, i)
-		from, least = j+1, i
+		from = j + 1
+		least = i
 	}
 }
 
@@ -309,8 +312,13 @@ func (f *Fitter) scan(p []sums, j, lo, hi int) (best int, least float64) {
 	if !f.rough {
 		return f.scanPrecisely(p, j, lo, hi)
 	}
-	end, before, p := &p[j], f.before[:hi+1], p[:hi+1]
-	w, x, xx, room := end.w, end.x, end.xx, least
+	end := &p[j]
+	before := f.before[:hi+1]
+	p = p[:hi+1]
+	w := end.w
+	x := end.x
+	xx := end.xx
+	room := least
 	for i := hi; i >= lo; i-- {
 		s := &p[i]
 		dx := x - s.x
@@ -319,7 +327,9 @@ func (f *Fitter) scan(p []sums, j, lo, hi int) (best int, least float64) {
 			break
 		}
 		if d := before[i] + c; d <= least {
-			best, least, room = i, d, d-before[lo]
+			best = i
+			least = d
+			room = d - before[lo]
 		}
 	}
 	return best, least
@@ -327,14 +337,18 @@ func (f *Fitter) scan(p []sums, j, lo, hi int) (best int, least float64) {
 
 func (f *Fitter) scanPrecisely(p []sums, j, lo, hi int) (best int, least float64) {
 	best, least = hi, math.Inf(1)
-	before, end, room := f.before[:hi+1], &p[j], least
+	before := f.before[:hi+1]
+	end := &p[j]
+	room := least
 	for i := hi; i >= lo; i-- {
 		c := f.cost(&p[i], end)
 		if c > room {
 			break
 		}
 		if d := before[i] + c; d <= least {
-			best, least, room = i, d, d-before[lo]
+			best = i
+			least = d
+			room = d - before[lo]
 		}
 	}
 	return best, least

@@ -140,7 +140,8 @@ func (s *Summary) addPlain(numbers []float64, rows []int32, weights []int64) {
 	var found int64
 rows:
 	for _, r := range rows {
-		x, w := numbers[r], int64(1)
+		x := numbers[r]
+		w := int64(1)
 		if weights != nil {
 			w = weights[r]
 		}
@@ -302,7 +303,8 @@ func (s *Summary) coarsen(shift uint8) {
 		return
 	}
 	old := s.numbers
-	s.shift, s.numbers = shift, table{}
+	s.shift = shift
+	s.numbers = table{}
 	s.numbers.reserve(min(old.n, s.limits.Values))
 	for e := range old.scattered() {
 		s.numbers.add(e.key>>shift<<shift, e.weight)
@@ -367,7 +369,8 @@ func (s *Summary) Range() []float64 {
 	}
 	least, greatest := uint64(math.MaxUint64), uint64(0)
 	for e := range s.numbers.scattered() {
-		least, greatest = min(least, e.key), max(greatest, e.key)
+		least = min(least, e.key)
+		greatest = max(greatest, e.key)
 	}
 	greatest |= 1<<s.shift - 1 // the greatest key of the last bucket
 	if low, high := keyNumber(least), keyNumber(greatest); !math.IsInf(low, 0) && !math.IsInf(high, 0) && high == high {

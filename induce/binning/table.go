@@ -82,9 +82,11 @@ func (t *table) reserve(n int) {
 	size := max(minSlots, 1<<bits.Len(uint(4*n-1)/3))
 	old := t.slots
 	if t.list != nil {
-		old, t.list = t.list, nil
+		old = t.list
+		t.list = nil
 	}
-	t.slots, t.n = make([]entry, size), 0
+	t.slots = make([]entry, size)
+	t.n = 0
 	t.shift = uint8(64 - bits.TrailingZeros(uint(size)))
 	for _, e := range old {
 		if e.key != keyNone {
@@ -141,7 +143,8 @@ func sortEntries(list []entry) []entry {
 		different |= list[i].key ^ list[0].key
 	}
 	shift := max(0, bits.Len64(different)-24)
-	from, to := list, make([]entry, len(list))
+	from := list
+	to := make([]entry, len(list))
 	for s := shift; s < shift+24; s += 8 {
 		if byte(different>>s) == 0 {
 			continue

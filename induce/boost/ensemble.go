@@ -80,7 +80,8 @@ func (e *Ensemble) partOf(bucket uint8) int { return int(bucket) % e.options.Par
 
 // learn fits the member of a part, given the objects in the order of their hashes.
 func (e *Ensemble) learn(part int, order []int32) *Evaluator {
-	objects, ids := e.objects, []int32(nil)
+	objects := e.objects
+	ids := []int32(nil)
 	if e.part == nil && part < e.options.Parts {
 		objects = objects.OfBuckets(func(bucket uint8) bool { return e.partOf(bucket) != part })
 		order = objects.FirstByHash(e.options.Most)
@@ -161,7 +162,8 @@ const block = 256
 
 // rate returns the mean class probabilities by the members that by adds for each object.
 func (e *Ensemble) rate(o *dataset.Objects, by func(object int, add func(member *Evaluator, weight int64))) []float32 {
-	out, stop := make([]float32, o.Len()*o.Classes), e.options.Stop
+	out := make([]float32, o.Len()*o.Classes)
+	stop := e.options.Stop
 	parallel.Each((o.Len()+block-1)/block, e.options.Workers, func(b int) {
 		if stop != nil && stop() {
 			return

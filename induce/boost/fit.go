@@ -114,7 +114,8 @@ type fitter struct {
 func newFitter(
 	o *dataset.Objects, features []dataset.Feature, use []int, ids []int32, scores []float64, opts Options,
 ) *fitter {
-	n, width := len(ids), portable.Scores(o.Classes)
+	n := len(ids)
+	width := portable.Scores(o.Classes)
 	f := &fitter{
 		features: features, use: use, width: width, weights: make([]float64, n), targets: make([]float64, n*width),
 		scores: scores, sums: make([]sum, n*width), order: make([]int32, n), spare: make([]int32, n),
@@ -175,7 +176,8 @@ func ranked(codes *dataset.Codes, ids []int32, feature *dataset.Feature, most in
 		rankOf[code] = uint16(len(listed) - 1)
 		below += n
 	}
-	rankOf[missing], listed = uint16(len(listed)), append(listed, uint16(missing))
+	rankOf[missing] = uint16(len(listed))
+	listed = append(listed, uint16(missing))
 	for i, code := range ranks {
 		ranks[i] = rankOf[code]
 	}

@@ -99,7 +99,8 @@ func (f *fitter) rangesOf(leaf int) []extent { return f.ranges[leaf*len(f.use):]
 // release returns the histogram of a leaf, which is not needed any more.
 func (f *fitter) release(l *leaf) {
 	if l.histogram != nil {
-		f.free, l.histogram = append(f.free, l.histogram), nil
+		f.free = append(f.free, l.histogram)
+		l.histogram = nil
 	}
 }
 
@@ -117,8 +118,10 @@ func (f *fitter) split(t Tree, l *leaf) Tree {
 // histogram of the side with more rows is the leaf's histogram less the histogram of the other
 // side. ranges is the memory of the ranges of the yes side. After the last split neither side is divided.
 func (f *fitter) part(l *leaf, at int, ranges []extent, last bool) (no, yes *leaf) {
-	codes, side := f.codes[l.best.use], f.sides(&l.best)
-	rows, spare := f.order[l.from:l.to], f.spare
+	codes := f.codes[l.best.use]
+	side := f.sides(&l.best)
+	rows := f.order[l.from:l.to]
+	spare := f.spare
 	kept, moved := 0, 0
 	for _, row := range rows { // writes both, because a processor cannot predict the branch
 		rows[kept], spare[moved] = row, row
@@ -158,8 +161,10 @@ func (f *fitter) part(l *leaf, at int, ranges []extent, last bool) (no, yes *lea
 
 // sides returns, by rank of the feature of a split, 1 for the yes side and 0 for the other side.
 func (f *fitter) sides(c *candidate) []uint8 {
-	feature, listed := &f.features[f.use[c.use]], f.listed[c.use]
-	s, side := Split{Code: c.code, Missing: c.missing}, make([]uint8, len(listed))
+	feature := &f.features[f.use[c.use]]
+	listed := f.listed[c.use]
+	s := Split{Code: c.code, Missing: c.missing}
+	side := make([]uint8, len(listed))
 	for rank, code := range listed {
 		if s.yes(feature, int(code)) {
 			side[rank] = 1
@@ -198,7 +203,8 @@ func (f *fitter) subtract(from, other []sum, ranges []extent) {
 func (f *fitter) histogram(rows []int32, ranges []extent) []sum {
 	var h []sum
 	if last := len(f.free) - 1; last >= 0 {
-		h, f.free = f.free[last], f.free[:last]
+		h = f.free[last]
+		f.free = f.free[:last]
 		f.spans(ranges, func(a, b int) { clear(h[a:b]) })
 	} else {
 		h = make([]sum, f.entries*f.width)
@@ -252,11 +258,14 @@ func (f *fitter) search(l *leaf) {
 	}
 	t := &trial{leaf: l, base: f.merit(l.total, nil), side: make([]sum, f.width)}
 	for _, use := range f.drawn {
-		own, r := &f.features[f.use[use]], l.ranges[use]
-		t.use, t.numeric = use, own.Kind == dataset.Numeric
+		own := &f.features[f.use[use]]
+		r := l.ranges[use]
+		t.use = use
+		t.numeric = own.Kind == dataset.Numeric
 		missing := (f.first[use] + len(f.listed[use]) - 1) * f.width
 		t.missing = l.histogram[missing:][:f.width]
-		h, listed := l.histogram[(f.first[use]+r.from)*f.width:], f.listed[use][r.from:r.to]
+		h := l.histogram[(f.first[use]+r.from)*f.width:]
+		listed := f.listed[use][r.from:r.to]
 		if !t.numeric {
 			for rank, code := range listed {
 				if int(code) == own.OtherCode() { // values that are not listed are always on the other side

@@ -42,7 +42,8 @@ func (t *tally) count(s *searcher, g *region) {
 	}
 	s.work += len(g.peers) / step * len(t.weight)
 	for f, weight := range t.weight {
-		below, missing := t.below[f], int(s.p.features[f].missing)
+		below := t.below[f]
+		missing := int(s.p.features[f].missing)
 		sum := int64(0)
 		for code, w := range weight {
 			if code != missing {
@@ -63,7 +64,9 @@ func (t *tally) left(c *cut) int64 {
 // value is opened next, and replaced by the regions behind each cut of one of its rivals. The leaf
 // is in one of these.
 func (s *searcher) bound(v *value, enough float64) float64 {
-	s.open, s.made, s.work = s.open[:0], 0, 0
+	s.open = s.open[:0]
+	s.made = 0
+	s.work = 0
 	clear(s.seen)
 	heap.Push(&s.open, s.root(v))
 	for s.open.Len() > 0 {

@@ -104,7 +104,9 @@ func Certify(d Data, opts Options) Bound {
 	if p.len() <= sample {
 		b.Cost, b.Method = p.mean(&opts)
 	} else {
-		b.Sampled, b.Sample, b.Confidence = true, sample, confidence
+		b.Sampled = true
+		b.Sample = sample
+		b.Confidence = confidence
 		b.Cost, b.Method = p.estimate(sample, &opts)
 	}
 	b.Cost, b.Steps, b.CutShort = roundDown(b.Cost), p.meter.done.Load(), int(p.meter.cut.Load())
@@ -145,7 +147,8 @@ func roundDown(x float64) float64 {
 func (p *problem) choose(pilot []int32, workers int, mean func(bounds []float64) float64) (value, []float64) {
 	values := p.values()
 	bounds := p.bounds(pilot, 0, values, workers)
-	best, most := 0, math.Inf(-1)
+	best := 0
+	most := math.Inf(-1)
 	for i := range values {
 		if m := mean(column(bounds, i)) - values[i].offset; m > most {
 			best, most = i, m

@@ -47,7 +47,8 @@ func (p *problem) logFactor(opts *Options) float64 {
 // Otherwise it is at least the distance from theta W to the next multiple of the
 // weights' greatest common divisor. At least one pair is left before the test.
 func (p *problem) smallestIncrement() float64 {
-	n, squares := float64(p.len()), 0.0
+	n := float64(p.len())
+	squares := 0.0
 	for _, members := range p.members {
 		squares += float64(float64(len(members)) * float64(len(members)))
 	}
@@ -108,7 +109,9 @@ func (p *problem) assumptions(d Data, opts *Options) []tree.Assumption {
 			}
 		}
 	}
-	least, whole, prices := math.Inf(1), p.unit > 0, p.prices()
+	least := math.Inf(1)
+	whole := p.unit > 0
+	prices := p.prices()
 	for _, c := range prices[len(p.groups):] {
 		least = min(least, c)
 	}

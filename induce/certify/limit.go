@@ -52,7 +52,8 @@ func lowerLimit(draws, before []float64) float64 {
 
 // refuted reports whether the capital of the bets against mean ever suffices to reject it.
 func refuted(mean float64, draws, bets []float64) bool {
-	capital, goal := 0.0, portable.Log(1/(1-confidence))
+	capital := 0.0
+	goal := portable.Log(1 / (1 - confidence))
 	for t, x := range draws {
 		if capital += portable.Log(1 + float64(bets[t]*(x-mean))); capital >= goal {
 			return true

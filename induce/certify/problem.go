@@ -129,7 +129,8 @@ func (p *problem) len() int { return len(p.class) }
 
 // row returns the codes of an object, by feature.
 func (p *problem) row(i int32) []uint16 {
-	at, width := int(i)*len(p.features), len(p.features)
+	at := int(i) * len(p.features)
+	width := len(p.features)
 	return p.codes[at : at+width : at+width]
 }
 
@@ -206,7 +207,8 @@ func (p *problem) addFeatures(o *dataset.Objects, all []dataset.Feature, opts *O
 	list := make([]column, len(all))
 	parallel.Each(len(all), opts.Workers, func(f int) {
 		c := &list[f]
-		c.feature, c.codes = all[f], &o.Codes[f]
+		c.feature = all[f]
+		c.codes = &o.Codes[f]
 		c.weight, c.present = c.weigh(o.Weight, c.feature.Codes())
 	})
 	numbers := make(map[string]int32)
@@ -218,7 +220,9 @@ func (p *problem) addFeatures(o *dataset.Objects, all []dataset.Feature, opts *O
 		}
 		columns = append(columns, c.codeView)
 		a := newFeature(&c.feature, opts)
-		a.weight, a.present, a.base = c.weight, c.present, int32(p.items)
+		a.weight = c.weight
+		a.present = c.present
+		a.base = int32(p.items)
 		if c.feature.Group != "" {
 			number, ok := numbers[c.feature.Group]
 			if !ok {
@@ -246,7 +250,8 @@ func newFeature(f *dataset.Feature, opts *Options) feature {
 	case opts.Family == split.Multiways:
 		a.whole = true
 	default:
-		a.single, a.costs = true, column.Costs
+		a.single = true
+		a.costs = column.Costs
 	}
 	a.free = opts.RepeatFree && len(f.ValueCosts) == 0
 	return a
@@ -273,7 +278,8 @@ func (p *problem) addObjects(o *dataset.Objects, columns []codeView, opts *Optio
 	classes := int32(o.Classes)
 	for at := 0; at < len(order); {
 		first := order[at]
-		class, weight := int32(o.Class[first]), o.Weight[first]
+		class := int32(o.Class[first])
+		weight := o.Weight[first]
 		for at++; at < len(order) && hash[order[at]] == hash[first] && compare(columns, order[at], first) == 0; at++ {
 			weight += o.Weight[order[at]]
 			if class < classes && class != int32(o.Class[order[at]]) {
@@ -316,7 +322,8 @@ func fillThrough[T uint8 | uint16](codes []uint16, columns []codeView, objects [
 	rows := make([]T, n*width)
 	stretches(n, workers, func(from, to int) {
 		for f := range columns {
-			at, c := from*width+f, &columns[f]
+			at := from*width + f
+			c := &columns[f]
 			if c.codes.U8 == nil {
 				for i := from; i < to; i++ {
 					rows[at] = T(c.codes.At(i))
@@ -389,7 +396,8 @@ func sorted(hash []uint64, columns []codeView, workers int) []int32 {
 		hash   uint64
 		object int32
 	}
-	keys, next := make([]key, len(hash)), starts
+	keys := make([]key, len(hash))
+	next := starts
 	for i, h := range hash {
 		keys[next[h>>shift]] = key{h, int32(i)}
 		next[h>>shift]++

@@ -27,7 +27,8 @@ func (p *problem) draw(n int, seed, stream uint64) []int32 {
 func (p *problem) pick(r *rand.Rand) int32 {
 	x := r.Int64N(p.total)
 	part := x >> p.shift
-	from, to := p.guide[part], p.guide[part+1]+1
+	from := p.guide[part]
+	to := p.guide[part+1] + 1
 	at, _ := slices.BinarySearch(p.cumulative[from:to], 1+x)
 	return from + int32(at)
 }
@@ -83,7 +84,8 @@ func (s *searcher) values(object int32, draw int, values []value, bounds []float
 	p := s.p
 	s.start(object, draw)
 	small := float64(p.weight[object]+p.lightest) <= p.limit
-	within, cost := float64(p.total)/p.limit, 0.0
+	within := float64(p.total) / p.limit
+	cost := 0.0
 	if small {
 		cost = p.roundUp(p.shrinking(object))
 	}

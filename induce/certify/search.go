@@ -148,7 +148,8 @@ func (s *searcher) add(object int32) {
 	}
 	r := &s.rivals[len(s.rivals)-1]
 	r.object = object
-	own, cuts := s.p.row(s.object), r.cuts[:0]
+	own := s.p.row(s.object)
+	cuts := r.cuts[:0]
 	for f, code := range s.p.row(object) {
 		if code != own[f] {
 			cuts = s.p.features[f].appendCuts(cuts, int32(f), own[f], code)
@@ -170,7 +171,8 @@ func (s *searcher) findNear() {
 	pack(s.own, p.row(s.object))
 	s.near = s.near[:0]
 	clear(s.counts)
-	worst, class := int32(math.MaxInt32), p.class[s.object]
+	worst := int32(math.MaxInt32)
+	class := p.class[s.object]
 	for i, k := range p.class[:p.universe] {
 		if i%stopEvery == 0 && p.meter.stops() {
 			break
@@ -337,7 +339,8 @@ func (s *searcher) killers() []int {
 	parted := make([]bool, len(s.peerWeight))
 	var order []int
 	for {
-		best, most := -1, 0
+		best := -1
+		most := 0
 		for r, list := range parts {
 			kept := list[:0]
 			for _, k := range list {
@@ -346,7 +349,8 @@ func (s *searcher) killers() []int {
 				}
 			}
 			if parts[r] = kept; len(kept) > most {
-				best, most = r, len(kept)
+				best = r
+				most = len(kept)
 			}
 		}
 		if best < 0 {

@@ -161,7 +161,8 @@ type Rows struct {
 
 // List returns the rows by their predictions, in an order that only depends on the rows.
 func (c *Counts) List() []Rows {
-	rounded, entries := c.LostBits() > 0, c.table.Entries()
+	rounded := c.LostBits() > 0
+	entries := c.table.Entries()
 	list := make([]Rows, len(entries))
 	for i, e := range entries {
 		n := len(c.a.none)

@@ -40,7 +40,8 @@ type Flip struct {
 
 // NewFlips finds the flips among rows.
 func NewFlips(a, b *tree.Tree, list []Rows, labelled bool) *Flips {
-	f, total := &Flips{ByClasses: []Flip{}}, int64(0)
+	f := &Flips{ByClasses: []Flip{}}
+	total := int64(0)
 	if labelled {
 		f.BecameRight, f.BecameWrong = new(int64), new(int64)
 	}
@@ -49,7 +50,8 @@ func NewFlips(a, b *tree.Tree, list []Rows, labelled bool) *Flips {
 		r := &list[i]
 		weight := r.weight()
 		total += weight
-		from, to := a.Label.Classes[r.A.Class], b.Label.Classes[r.B.Class]
+		from := a.Label.Classes[r.A.Class]
+		to := b.Label.Classes[r.B.Class]
 		if from == to {
 			continue
 		}
@@ -112,7 +114,8 @@ func share(part, whole int64) float64 {
 // McNemar returns the probability that, in a+b tosses of a coin, the number of heads is at most
 // min(a, b) or at least max(a, b): McNemar's exact test, two-sided. It is 1 for equal numbers.
 func McNemar(a, b int64) float64 {
-	few, n := min(a, b), a+b
+	few := min(a, b)
+	n := a + b
 	if a == b {
 		return 1
 	}
@@ -179,7 +182,8 @@ type Predicted struct {
 // PredictedClasses returns A's classes in their order, then further classes of B.
 func PredictedClasses(a, b *tree.Tree, list []Rows) []Predicted {
 	names := append(slices.Clone(a.Label.Classes), Missing(b, a)...)
-	weights, total := make([][2]int64, len(names)), int64(0)
+	weights := make([][2]int64, len(names))
+	total := int64(0)
 	for i := range list {
 		weight := list[i].weight()
 		total += weight

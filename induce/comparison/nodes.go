@@ -343,7 +343,8 @@ func (o *outline) alone(place int) int {
 	if place < 0 {
 		return 0
 	}
-	count, list := 0, []int{place}
+	count := 0
+	list := []int{place}
 	for at := 0; at < len(list); at++ {
 		node := list[at]
 		if o.partner[node] >= 0 && node != place {

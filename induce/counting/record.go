@@ -76,7 +76,8 @@ func (r *Reader) Next(classes int) error {
 	}
 	class := -1
 	for range count {
-		step, weight := r.Uvarint(), r.Varint()
+		step := r.Uvarint()
+		weight := r.Varint()
 		if r.Bad || step == 0 || step > uint64(classes-1-class) {
 			return fmt.Errorf("%w: a class that the tree does not have", ErrRecord)
 		}

@@ -194,7 +194,8 @@ func (t *Table) fit() {
 			merging[bits.Len64(differ)]++
 		}
 	}
-	up, left := 1, t.len()-merging[1]
+	up := 1
+	left := t.len() - merging[1]
 	for left > t.most && t.level+up < lastLevel {
 		up++
 		left -= merging[up]
@@ -230,7 +231,8 @@ func (t *Table) highest(a, b []uint64) (position int, differ uint64) {
 
 // at returns the table at a level, which must be at least its own.
 func (t *Table) at(level int) *Table {
-	to, n := newTable(t.shape, t.most), min(t.len(), t.most)
+	to := newTable(t.shape, t.most)
+	n := min(t.len(), t.most)
 	to.level, to.rows, to.keys = level, make([]int64, 0, n), make([]uint64, 0, n*t.keyLen())
 	to.sums, to.counters = make([]int64, 0, n*t.shape.Numbers), make([]int64, 0, n*t.shape.Counters)
 	to.slots = make([]int32, 1<<bits.Len(uint(2*n)))
@@ -340,7 +342,8 @@ func (t *Table) each(order func() []int) iter.Seq[Entry] {
 		t.fit()
 		numbers := make([]float64, t.len()*t.shape.Numbers)
 		for _, entry := range order() {
-			key, p := t.keyOf(entry), numbers[:t.shape.Numbers:t.shape.Numbers]
+			key := t.keyOf(entry)
+			p := numbers[:t.shape.Numbers:t.shape.Numbers]
 			numbers = numbers[t.shape.Numbers:]
 			for k, word := range key[t.shape.Words:] {
 				if p[k] = math.Float64frombits(word); t.level > 0 {

@@ -85,7 +85,8 @@ func (t *Table) appendColumn(dst []byte, offset, width, from, to int) []byte {
 				column[2*i], column[2*i+1] = keys[i*stride], keys[i*stride+1]
 			}
 		}
-		column, from = column[n*width:], from+n
+		column = column[n*width:]
+		from += n
 	}
 	return dst
 }
@@ -407,7 +408,8 @@ func (t *Table) AddBlock(block []byte, classes int) error {
 	for from := 0; from < r.objects; from += ahead {
 		to := min(from+ahead, r.objects)
 		keys = r.keys(keys[:0], t.layout, from, to)
-		hashes, positions = hashes[:0], positions[:0]
+		hashes = hashes[:0]
+		positions = positions[:0]
 		for i := range to - from {
 			hashes, positions = append(hashes, HashKey(keys[i*stride:(i+1)*stride])), append(positions, int32(i))
 		}

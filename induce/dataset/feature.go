@@ -151,7 +151,8 @@ func (f *Feature) Category(code int) string {
 // not NaN.
 func (f *Feature) Bin(x float64) int {
 	// A binary search whose steps do not depend on x: no branch to guess wrong.
-	below, cuts := 0, f.Cuts
+	below := 0
+	cuts := f.Cuts
 	for n := len(cuts); n > 0; {
 		half := (n + 1) >> 1
 		below += half & -boolToInt(cuts[below+half-1] <= x)

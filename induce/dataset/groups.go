@@ -169,7 +169,8 @@ func (o *Objects) OfBuckets(keep func(bucket uint8) bool) *Objects {
 	}
 	some := o.withCodes(ids)
 	some.KeepGroups()
-	labels, soft := make([]int64, o.Classes), []int64(nil)
+	labels := make([]int64, o.Classes)
+	soft := []int64(nil)
 	if o.Soft() {
 		soft = make([]int64, o.Classes)
 	}
@@ -242,7 +243,9 @@ func (r *blockReader) shares(dst []GroupShare, classes int, labels []ClassWeight
 		if !ok || s.place() < next || s.Weight > weight || s.Rows > rows {
 			return nil, errBlock
 		}
-		next, weight, rows = s.place()+1, weight-s.Weight, rows-s.Rows
+		next = s.place() + 1
+		weight -= s.Weight
+		rows -= s.Rows
 		dst = append(dst, s)
 	}
 	if weight != 0 || rows != 0 || !allWeighted(dst, g.soft) {
@@ -272,7 +275,8 @@ func (r *blockReader) share(classes int) (s GroupShare, ok bool) {
 	if len(r.Rest) == 0 || r.Rest[0] >= Buckets {
 		return s, false
 	}
-	s.Bucket, r.Rest = r.Rest[0], r.Rest[1:]
+	s.Bucket = r.Rest[0]
+	r.Rest = r.Rest[1:]
 	class := r.Uvarint()
 	s.Class, s.Weight = uint16(class), int64(r.AtMost(maxBlockCount))
 	s.Rows = s.Weight

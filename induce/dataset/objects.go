@@ -326,7 +326,8 @@ func (o *Objects) ByHash() []int32 { return o.FirstByHash(o.Len()) }
 
 // FirstByHash returns the first most numbers of ByHash. It sorts little more than these.
 func (o *Objects) FirstByHash(most int) []int32 {
-	hashes, ids := o.Hashes(0), make([]int32, 0, o.Len())
+	hashes := o.Hashes(0)
+	ids := make([]int32, 0, o.Len())
 	for bound := boundOfHashes(most, len(hashes)); ; bound = 2*min(bound, math.MaxUint64/2) + 1 {
 		for i, hash := range hashes {
 			if hash <= bound {

@@ -15,7 +15,9 @@ func (c *Codes) Partition(ids, into []int32, low, span uint32) int {
 // partition does not branch on the codes, because the processor could not predict it: it writes each object to
 // both ends of the free places, and one of the two is overwritten.
 func partition[C uint8 | uint16](codes []C, ids, into []int32, low, span uint32) int {
-	front, back, end := 0, len(into)-1, uint64(span)+1
+	front := 0
+	back := len(into) - 1
+	end := uint64(span) + 1
 	for i := range into {
 		id := int32(i)
 		if ids != nil {

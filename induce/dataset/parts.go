@@ -57,10 +57,12 @@ func (s Shares) String() string { return fmt.Sprintf("%d/%d/%d", s[Train], s[Val
 
 // Whole returns the part of all rows, if a single share is positive.
 func (s Shares) Whole() (Part, bool) {
-	whole, taking := Part(0), 0
+	whole := Part(0)
+	taking := 0
 	for part, share := range s {
 		if share > 0 {
-			whole, taking = Part(part), taking+1
+			whole = Part(part)
+			taking++
 		}
 	}
 	return whole, taking == 1

@@ -96,7 +96,9 @@ func (d *dealer) each(i int, f func(s GroupShare, rows int64)) {
 			f(s, s.Rows)
 		}
 	default:
-		rows, first, before := o.RowsOf(i), int64(0), int64(0)
+		rows := o.RowsOf(i)
+		first := int64(0)
+		before := int64(0)
 		for _, w := range o.Raw(i) {
 			before += w.Weight
 			end := scaled(rows, before, o.Weight[i])
@@ -126,7 +128,8 @@ func (d *dealer) deal(i int) (list []GroupShare) {
 		}
 		for number, share := range d.shares {
 			if share.Weight > 0 {
-				share.Bucket, share.Class = uint8(number), s.Class
+				share.Bucket = uint8(number)
+				share.Class = s.Class
 				list = addShare(list, share)
 			}
 		}

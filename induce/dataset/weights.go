@@ -98,7 +98,8 @@ func (s *WeightSums) Add(x float64, rows int64) {
 	s.count(x, rows)
 	b := math.Float64bits(x)
 	s.makeSums()
-	mantissa, at := b&(1<<mantissaBits-1)|1<<mantissaBits, b>>mantissaBits-leastExponent
+	mantissa := b&(1<<mantissaBits-1) | 1<<mantissaBits
+	at := b>>mantissaBits - leastExponent
 	hi, lo := bits.Mul64(mantissa, uint64(rows))
 	s.sums[at].add(hi, lo)
 	square := squared(mantissa, uint64(rows))
@@ -406,7 +407,8 @@ func (s *WeightSums) commonUnit() float64 {
 // denominator returns the least number up to most that makes x an integer, except for the last
 // bits; 0 if absent. It tries the convergents of the continued fraction of x.
 func denominator(x, most float64) float64 {
-	p, before := math.Floor(x), 1.0
+	p := math.Floor(x)
+	before := 1.0
 	q, last := 1.0, 0.0
 	rest := x - p
 	for q <= most {

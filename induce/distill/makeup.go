@@ -105,10 +105,13 @@ func (c *Config) newMaker(o *dataset.Objects, compared []int) *maker {
 	chosen.Codes = Picked(chosen.Codes, compared)
 	m.compared = codesOf(chosen, 0, chosen.Len())
 	for f := range features {
-		low, high, missing := features[f].MissingCode(), 0, features[f].MissingCode()
+		low := features[f].MissingCode()
+		high := 0
+		missing := features[f].MissingCode()
 		for _, row := range m.codes {
 			if code := int(row[f]); code != missing {
-				low, high = min(low, code), max(high, code)
+				low = min(low, code)
+				high = max(high, code)
 			}
 		}
 		m.low, m.high = append(m.low, low), append(m.high, high)
@@ -216,7 +219,8 @@ func (m *maker) make(number int, codes []int) uint16 {
 // neighbour returns the position of an object close to the object at position start: the nearest of
 // some objects that are at most reach places away in the order of a projection.
 func (m *maker) neighbour(start int, r *portable.Random) int {
-	best, least := start, int64(1<<62)
+	best := start
+	least := int64(1 << 62)
 	for p, order := range m.orders {
 		place := int(m.places[p][start])
 		for range 2 {
@@ -228,7 +232,8 @@ func (m *maker) neighbour(start int, r *portable.Random) int {
 				continue
 			}
 			if d := m.distance(m.compared[start], m.compared[order[at]], least); d < least {
-				best, least = int(order[at]), d
+				best = int(order[at])
+				least = d
 			}
 		}
 	}
@@ -241,7 +246,8 @@ func (m *maker) distance(a, b []uint16, most int64) int64 {
 	sum := int64(0)
 	b = b[:len(a)]
 	for f, s := range m.scales[:len(a)] {
-		x, y := a[f], b[f]
+		x := a[f]
+		y := b[f]
 		switch {
 		case x == y:
 			continue

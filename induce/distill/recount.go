@@ -91,7 +91,9 @@ func apportion(weights []int64, total int64) []int64 {
 	for _, w := range weights {
 		sum += uint64(w)
 	}
-	dealt, remainders, rest := make([]int64, len(weights)), make([]uint64, len(weights)), total
+	dealt := make([]int64, len(weights))
+	remainders := make([]uint64, len(weights))
+	rest := total
 	for k, w := range weights {
 		high, low := bits.Mul64(uint64(w), uint64(total))
 		whole, remainder := bits.Div64(high, low, sum)

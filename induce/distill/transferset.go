@@ -122,7 +122,8 @@ func (s *TransferSet) Part(training *dataset.Objects, stop func() bool) *Transfe
 // mix adds the training objects, with the teacher's probabilities in their class weights.
 func (s *TransferSet) mix(probabilities []float32) {
 	o := s.training
-	factor, shares := Factor(s.config.Scale), make([]float64, o.Classes)
+	factor := Factor(s.config.Scale)
+	shares := make([]float64, o.Classes)
 	for i := range o.Len() {
 		for k, p := range probabilities[i*o.Classes : (i+1)*o.Classes] {
 			shares[k] = float64(s.config.Share * float64(p))

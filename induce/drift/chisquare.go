@@ -16,7 +16,8 @@ func chiSquare(before, now []float64, effectBefore, effectNow float64) (statisti
 	}
 	freedom = len(before) - 1
 	b, n := total(before)/effectBefore, total(now)/effectNow
-	all, inverses := b+n, 0.0
+	all := b + n
+	inverses := 0.0
 	for i := range before {
 		x, y := before[i]/effectBefore, now[i]/effectNow
 		inverses += 1 / (x + y)
@@ -54,7 +55,8 @@ func binomialTail(x, shape, odds float64) float64 {
 // steps is proportional to the square root of the greater of a and b.
 func betaFraction(a, b, x float64) float64 {
 	const most = 1e7
-	c, d := 1.0, 1/away(1-float64((a+b)*x)/(a+1))
+	c := 1.0
+	d := 1 / away(1-float64((a+b)*x)/(a+1))
 	value := d
 	for k := 1.0; k < most; k++ {
 		twice := a + float64(2*k)

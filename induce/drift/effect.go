@@ -123,7 +123,8 @@ func effectOf(part, rows *[dataset.Buckets]int64, n int64) float64 {
 	if k == 0 || k == n {
 		return 0
 	}
-	share, sum := float64(k)/float64(n), 0.0
+	share := float64(k) / float64(n)
+	sum := 0.0
 	for b := range part {
 		residual := float64(part[b]) - float64(share*float64(rows[b]))
 		sum += float64(residual * residual)

@@ -40,7 +40,8 @@ func (c *Column) Measure(before, now Sample) Measures {
 		return m
 	}
 	of := c.bins(&before, n/now.effect())
-	came, few := make([]float64, len(of.expected)), 0.0
+	came := make([]float64, len(of.expected))
+	few := 0.0
 	for code, k := range now.Rows {
 		if bin := of.of[code]; bin == apart {
 			few += float64(k)
@@ -59,7 +60,8 @@ func (c *Column) Measure(before, now Sample) Measures {
 	of.expected, came = append(of.expected, of.apart), append(came, few)
 	m.PSI = max(0, stability(of.expected, came)-chance)
 	if c.Other >= 0 {
-		m.Rare, m.RareBefore = of.seldom, of.rare/b
+		m.Rare = of.seldom
+		m.RareBefore = of.rare / b
 		for code, is := range of.seldom {
 			if is {
 				m.RareNow += float64(now.Rows[code]) / n
@@ -96,7 +98,9 @@ func stability(before, now []float64) float64 {
 		}
 	}
 	half := float64(occupied / 2)
-	index, b, n := 0.0, total(before)+half, total(now)+half
+	index := 0.0
+	b := total(before) + half
+	n := total(now) + half
 	for i := range before {
 		if before[i]+now[i] == 0 {
 			continue

@@ -139,7 +139,8 @@ func (b *bins) add(m merged, least float64) {
 // A bin that ends where it has enough rows is an unbiased estimate, even though the rows before decide where it
 // ends; so are quantiles. Bins of the most frequent categories would not be: they have more rows by chance.
 func (c *Column) merge(b *bins, rows []float64, least, n float64) (open merged) {
-	end, alone := least, aloneTimes*least
+	end := least
+	alone := aloneTimes * least
 	if c.Ordered {
 		end, alone = max(end, n/orderedBins), max(alone, n/orderedBins)
 	}
@@ -174,12 +175,14 @@ func (c *Column) merge(b *bins, rows []float64, least, n float64) (open merged) 
 //
 // With keys, a value is seen as often as there are keys that have it.
 func (c *Column) findRare(b *bins, before *Sample, rows []float64) {
-	n, size := float64(Rows(before.Rows)), before.effect()
+	n := float64(Rows(before.Rows))
+	size := before.effect()
 	seen := before.Keys
 	if seen == nil {
 		seen = before.Rows
 	}
-	r, uncertain := int64(1), rows[c.Other]
+	r := int64(1)
+	uncertain := rows[c.Other]
 	if before.Rows[c.Other] > 0 {
 		r = math.MaxInt64
 	}

@@ -73,7 +73,8 @@ func (p *Pool) ChooseAmong(all []Point, s *Settings) (*Choice, error) {
 		_, top := best(list, s.Tolerance)
 		reason = Reason(&chosen, &top)
 	}
-	points, marks := Thin(NonDominated(all), s.Step), []Point{chosen, highest}
+	points := Thin(NonDominated(all), s.Step)
+	marks := []Point{chosen, highest}
 	cheapest, err := leastWithin(all, s.Limits)
 	if err != nil {
 		return nil, err
@@ -126,7 +127,8 @@ func (p *Pool) Fronts(step float64) []Point {
 	for _, q := range p.Points {
 		key := [2]int{q.Tree, int(q.Currency)}
 		if _, found := at[key]; !found {
-			at[key], sequences = len(sequences), append(sequences, nil)
+			at[key] = len(sequences)
+			sequences = append(sequences, nil)
 		}
 		sequences[at[key]] = append(sequences[at[key]], q)
 	}

@@ -52,7 +52,9 @@ func (l Limits) priced() bool { return l.ExpectedCost != 0 || l.MaxCost != 0 }
 
 // excludes returns the error of limits that no point keeps. It names the least cost and size among the points.
 func (l Limits) excludes(points []Point) error {
-	cheapest, dearest, leaves := math.Inf(1), math.Inf(1), math.MaxInt
+	cheapest := math.Inf(1)
+	dearest := math.Inf(1)
+	leaves := math.MaxInt
 	for i := range points {
 		c := &points[i].Complexity
 		cheapest, dearest, leaves = min(cheapest, c.ExpectedCost), min(dearest, c.MaxCost), min(leaves, c.Leaves)

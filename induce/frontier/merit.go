@@ -99,9 +99,11 @@ type Gain struct{ AUC, LogLoss, Accuracy, ErrorCost *float64 }
 // figure that the merit measures, and lowers the costs. The two gains are weighted as in the merit;
 // if one is nil, the other counts alone.
 func (p *Point) Raise(validation, folds Gain) {
-	a, b := validation.AUC, folds.AUC
+	a := validation.AUC
+	b := folds.AUC
 	if p.byLoss {
-		a, b = validation.LogLoss, folds.LogLoss
+		a = validation.LogLoss
+		b = folds.LogLoss
 	}
 	gain := p.together(a, b)
 	if gain != nil {

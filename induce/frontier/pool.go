@@ -106,11 +106,13 @@ func (p *Pruning) point(c *Candidate, step int) Point {
 func (p *Pool) Score(ctx context.Context, done *atomic.Int64) error {
 	each := len(p.Prunings) / len(p.Candidates)
 	err := parallel.EachUntil(ctx, len(p.Candidates), done, func(i int) {
-		c, prunings := &p.Candidates[i], p.Prunings[i*each:(i+1)*each]
+		c := &p.Candidates[i]
+		prunings := p.Prunings[i*each : (i+1)*each]
 		validation := prune.Sweep(sequences(prunings), p.rowsOf(i, dataset.Validation))
 		test := prune.Sweep(sequences(prunings), c.rows(dataset.Test))
 		for k := range prunings {
-			prunings[k].Validation, prunings[k].Test = validation[k], test[k]
+			prunings[k].Validation = validation[k]
+			prunings[k].Test = test[k]
 		}
 	})
 	if err != nil {

@@ -77,7 +77,8 @@ func appendNode(w wire.Writer, n *tree.Node) wire.Writer {
 		w = w.Byte(0).Count(n.Rows).Count(n.Objects).Count(n.Weight)
 		return appendWeights(appendWeights(w, n.ClassWeights), n.RawClassWeights)
 	}
-	t, bits := n.Test, byte(savedInner)
+	t := n.Test
+	bits := byte(savedInner)
 	if t.Billed != nil {
 		bits |= savedBilled
 	}
@@ -207,7 +208,8 @@ func (r *savedReader) candidate(c *Candidate) {
 
 // node reads a node. next is the id of its first child; node returns the next free id.
 func (r *savedReader) node(t *tree.Tree, id, next int) int {
-	n, classes := &t.Nodes[id], len(t.Label.Classes)
+	n := &t.Nodes[id]
+	classes := len(t.Label.Classes)
 	both := make([]int64, 2*classes)
 	n.ClassWeights, n.RawClassWeights = both[:classes:classes], both[classes:]
 	bits := r.Byte()
@@ -238,7 +240,8 @@ func (r *savedReader) node(t *tree.Tree, id, next int) int {
 		n.Test.RunnerUp = r.runnerUp()
 	}
 	for i := range n.Branches {
-		outcome, bits := r.below(mostCodes), r.Byte()
+		outcome := r.below(mostCodes)
+		bits := r.Byte()
 		n.Branches[i] = tree.Branch{
 			Outcome: outcome, Child: next + i, Missing: bits&savedMissing != 0, Other: bits&savedOther != 0,
 		}

@@ -139,7 +139,8 @@ func areaError(area float64, rows []float64) float64 {
 	above := area / (2 - area)                   // two positive rows rank above a negative row
 	below := 2 * float64(area*area) / (1 + area) // a positive row ranks above two negative rows
 	square := float64(area * area)
-	sum, classes := 0.0, 0
+	sum := 0.0
+	classes := 0
 	for _, n := range rows {
 		if rest := total - n; n >= 1 && rest >= 1 {
 			variance := float64(area*(1-area)) + float64((n-1)*(above-square)) + float64((rest-1)*(below-square))
@@ -174,7 +175,8 @@ func (p *Pool) evidence() []float64 {
 		if counts == nil {
 			return
 		}
-		weights, all := make([]float64, len(rows)), 0.0
+		weights := make([]float64, len(rows))
+		all := 0.0
 		for _, leaf := range counts.Weights {
 			for k, w := range leaf {
 				weights[k] += float64(w)

@@ -136,7 +136,8 @@ func beforeDrop(list []Point) Point {
 	sorted := slices.SortedFunc(slices.Values(list), func(a, b Point) int {
 		return cmp.Or(cmp.Compare(b.Lambda, a.Lambda), better(&a, &b))
 	})
-	chosen, most := sorted[0], math.Inf(-1)
+	chosen := sorted[0]
+	most := math.Inf(-1)
 	for i, c := range sorted {
 		if i > 0 && c.Lambda == sorted[i-1].Lambda {
 			continue
@@ -144,7 +145,8 @@ func beforeDrop(list []Point) Point {
 		if c.Merit < below(most, significant) {
 			break
 		}
-		chosen, most = c, max(most, c.Merit)
+		chosen = c
+		most = max(most, c.Merit)
 	}
 	return chosen
 }

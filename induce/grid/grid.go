@@ -83,8 +83,12 @@ func (a *Axes) member(p induce.Params) Member {
 		p.Lambda = 0
 	}
 	m := Member{p, a.Record}
-	m.Algorithm.Name, m.Algorithm.Lambda, m.Algorithm.Theta = p.Algorithm.String(), p.Lambda, p.Theta
-	m.Algorithm.Tests, m.Algorithm.MaxDepth, m.Algorithm.MinRows = p.Family.String(), p.MaxDepth, p.MinRows
+	m.Algorithm.Name = p.Algorithm.String()
+	m.Algorithm.Lambda = p.Lambda
+	m.Algorithm.Theta = p.Theta
+	m.Algorithm.Tests = p.Family.String()
+	m.Algorithm.MaxDepth = p.MaxDepth
+	m.Algorithm.MinRows = p.MinRows
 	if p.Classes == split.OfRows {
 		m.Algorithm.Classes = tree.ClassesOfRows
 	}

@@ -146,7 +146,8 @@ func tested(t *tree.Tree) (features []int, list []Feature) {
 		if n.Leaf() {
 			continue
 		}
-		f, share := n.Test.Feature, float64(n.Weight)/total
+		f := n.Test.Feature
+		share := float64(n.Weight) / total
 		one := &all[f]
 		one.ExpectedTests += share
 		one.ExpectedCost += float64(share * n.Test.Paid())
@@ -265,7 +266,8 @@ func (s *shuffle) codes(feature int) []code {
 // without counts the objects at the leaves if each takes the feature's value from each row in turn.
 // It only counts weights.
 func (s *shuffle) without(feature int) *tree.LeafCounts {
-	t, counts := s.tree, s.tree.NewLeafCounts()
+	t := s.tree
+	counts := s.tree.NewLeafCounts()
 	values := make([][]code, len(t.Nodes)) // by node: values that the tests of the feature above leave
 	rows := make([]int64, len(t.Nodes))    // by node: rows with these values
 	asked := make([]bool, len(t.Nodes))    // by node: whether a test above tests the feature

@@ -34,7 +34,8 @@ func Boost(
 	if workers < 1 {
 		workers = runtime.GOMAXPROCS(0)
 	}
-	values, list := codeValues(features), make([]*boosting, len(trees))
+	values := codeValues(features)
+	list := make([]*boosting, len(trees))
 	for i := range trees {
 		b := &boosting{
 			walk: newWalk(objects, features, trees[i:i+1]), options: o, models: slices.Clone(models[i]),
@@ -48,7 +49,8 @@ func Boost(
 	// More goroutines than workers, as one may wait for a booster that another fits.
 	parallel.Each(len(trees), 2*workers, func(i int) {
 		b := list[i]
-		b.same, b.numbers = same, same.numbers[i]
+		b.same = same
+		b.numbers = same.numbers[i]
 		roots, ids := b.roots()
 		b.scores = make([]float64, len(ids)*b.width)
 		b.visit(roots[0], ids, nil, nil)
@@ -116,7 +118,8 @@ func (b *boosting) begin(values [][]float64) {
 
 // shrunk returns the shares of weights after adding a prior.
 func shrunk(weights []int64, prior []float64) []float64 {
-	shares, sum := make([]float64, len(weights)), 0.0
+	shares := make([]float64, len(weights))
+	sum := 0.0
 	for k, w := range weights {
 		shares[k] = float64(w) + prior[k]
 		sum += shares[k]

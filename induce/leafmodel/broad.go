@@ -76,7 +76,8 @@ func (f *fitter) codedRows(b *broad) *codedRows {
 		return s
 	}
 	r := new(regression)
-	s.start, s.ids = r, b.ids[:min(len(b.ids), f.bound)]
+	s.start = r
+	s.ids = b.ids[:min(len(b.ids), f.bound)]
 	f.gather(r, b.asked, s.ids)
 	f.begin(r, b.layer, s.ids, s.wanted)
 	r.probabilities = make([]float64, r.rows*r.scores)

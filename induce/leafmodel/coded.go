@@ -70,7 +70,8 @@ func (c *coded) rate(z, coefficients []float64, width int) {
 		}
 		at += t.columns
 		if width == 1 {
-			z, table := z[:len(t.entries)], c.table
+			z := z[:len(t.entries)]
+			table := c.table
 			for i, entry := range t.entries {
 				z[i] += table[entry]
 			}
@@ -110,7 +111,8 @@ func (c *coded) slope(r *regression) {
 		}
 		for entry := range t.values {
 			for k := range width {
-				to, residual := r.gradient[k*r.columns+at:][:t.columns], c.table[entry*width+k]
+				to := r.gradient[k*r.columns+at:][:t.columns]
+				residual := c.table[entry*width+k]
 				for j := range to {
 					to[j] += float64(residual * t.values[entry][j])
 				}
@@ -168,9 +170,12 @@ func (s *codedRows) product(a, b *codedTerm) []product {
 	list, sums := make([]product, s.start.scores), make([]functions, len(a.values))
 	for k := range list {
 		clear(sums)
-		curvatures, entries := s.curvatures[k*s.start.rows:][:len(a.entries)], b.entries[:len(a.entries)]
+		curvatures := s.curvatures[k*s.start.rows:][:len(a.entries)]
+		entries := b.entries[:len(a.entries)]
 		for i, entry := range a.entries {
-			sum, v, w := &sums[entry], &b.values[entries[i]], curvatures[i]
+			sum := &sums[entry]
+			v := &b.values[entries[i]]
+			w := curvatures[i]
 			sum[0] += float64(w * v[0])
 			sum[1] += float64(w * v[1])
 			sum[2] += float64(w * v[2])

@@ -52,7 +52,8 @@ func Evaluate(
 	scores := make([]Score, len(trees))
 	each := max(1, listBytes/(24*objects.Classes*max(1, objects.Len())))
 	for from := 0; from < len(trees); from += each {
-		some, to := models, min(len(trees), from+each)
+		some := models
+		to := min(len(trees), from+each)
 		if models != nil {
 			some = models[from:to]
 		}
@@ -200,9 +201,12 @@ func (e *evaluation) count(leaves members, ids []int32) {
 	}
 	defer e.scratch.Put(list)
 	*list = (*list)[:0]
-	m, adapt := e.model(leaves[0]), e.tallies[leaves[0].Tree].adapt
+	m := e.model(leaves[0])
+	adapt := e.tallies[leaves[0].Tree].adapt
 	p := append([]float64(nil), e.node(leaves[0]).Probabilities...)
-	label, sum, weights := &e.trees[leaves[0].Tree].Label, verdicts{}, make([]int64, e.classes)
+	label := &e.trees[leaves[0].Tree].Label
+	sum := verdicts{}
+	weights := make([]int64, e.classes)
 	for _, id := range ids {
 		for _, w := range e.objects.Labels(int(id)) {
 			weights[w.Class] += w.Weight
@@ -232,7 +236,8 @@ func (e *evaluation) count(leaves members, ids []int32) {
 // tell appends entries to list for objects that share the probabilities p, given their weights by
 // class, and returns the quality of their predictions.
 func (e *evaluation) tell(list *[]entry, label *tree.Label, p []float64, weights []int64) (v verdicts) {
-	total, class := int64(0), label.Decide(p)
+	total := int64(0)
+	class := label.Decide(p)
 	v.hits = e.factors.Weight(class, weights[class])
 	for k, w := range weights {
 		total += w
@@ -335,7 +340,8 @@ func (e *evaluation) score(at int, start *counts) Score {
 	if e.weight == 0 {
 		return s
 	}
-	t, all := &e.tallies[at], verdicts{}
+	t := &e.tallies[at]
+	all := verdicts{}
 	for leaf := range t.losses {
 		all.add(verdicts{t.losses[leaf], t.hits[leaf], t.mistakes[leaf]})
 	}
@@ -356,7 +362,9 @@ func (e *evaluation) score(at int, start *counts) Score {
 			c.set[i] |= set
 		}
 	}
-	sum, n, words := 0.0, 0, e.intervals.number()/64
+	sum := 0.0
+	n := 0
+	words := e.intervals.number() / 64
 	for k := range e.classes - e.first {
 		var twice metric.Pairs
 		own, rest := uint64(0), uint64(0)

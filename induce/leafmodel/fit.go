@@ -217,7 +217,8 @@ func (f *fitter) fit(p *place, bound int) *layer {
 
 // gather copies the codes of the asked features for the objects, so that they are consecutive.
 func (f *fitter) gather(r *regression, asked []int, ids []int32) {
-	r.asked, r.gathered = asked, len(ids)
+	r.asked = asked
+	r.gathered = len(ids)
 	r.codes = slices.Grow(r.codes[:0], len(asked)*len(ids))
 	for _, feature := range asked {
 		if codes := &f.objects.Codes[feature]; codes.U8 != nil {
@@ -262,7 +263,8 @@ func (f *fitter) wanted(p *place) *wanted {
 	if f.scores == 1 {
 		return &wanted{scores: []int{0}}
 	}
-	seen, missing := make([]bool, f.scores), f.scores
+	seen := make([]bool, f.scores)
+	missing := f.scores
 	if above := len(p.layer.scores); above > 0 {
 		missing = above
 	}
@@ -299,9 +301,11 @@ func (f *fitter) tolerance() float64 {
 
 // begin sets the rows of a regression: their weights, classes and scores so far.
 func (f *fitter) begin(r *regression, above *layer, ids []int32, w *wanted) {
-	n, width := len(ids), w.width()
+	n := len(ids)
+	width := w.width()
 	r.rows, r.scores = n, width
-	r.tolerance, r.steps = f.tolerance(), steps
+	r.tolerance = f.tolerance()
+	r.steps = steps
 	r.offset = zeros(r.offset, n*width)
 	for l := above; l != nil; l = l.above {
 		r.raise(r.offset, n, l, w)
@@ -365,12 +369,14 @@ func (f *fitter) basis(r *regression, feature, functions int) *basis {
 	of := &f.features[feature]
 	bins := of.Bins()
 	r.byCode = zeros(r.byCode, of.Codes())
-	first, last := bins, -1
+	first := bins
+	last := -1
 	for i, code := range r.codesOf(feature, r.rows) {
 		at := int(code)
 		r.byCode[at] += r.weight[i]
 		if at < bins && r.weight[i] > 0 {
-			first, last = min(first, at), max(last, at)
+			first = min(first, at)
+			last = max(last, at)
 		}
 	}
 	return newBasis(feature, of, r.byCode, first, last, functions)

@@ -112,7 +112,8 @@ func (r *regression) raise(scores []float64, n int, l *layer, w *wanted) {
 // raiseBy adds the contribution of a feature to the scores of the first n objects, given the
 // coefficients by score and function. It uses a table by code if there are more objects than codes.
 func (r *regression) raiseBy(scores []float64, n int, b *basis, coefficients []float64) {
-	width, codes := len(coefficients)/b.columns, r.codesOf(b.feature, n)
+	width := len(coefficients) / b.columns
+	codes := r.codesOf(b.feature, n)
 	if entries := b.last - b.first + 2; n > entries {
 		r.byCode = zeros(r.byCode, entries*width)
 		for at := range entries {
@@ -171,12 +172,16 @@ func (f *fitter) fade(r *regression, made *layer, ids []int32, w *wanted) {
 		r.raise(scores, len(ids), l, rest)
 	}
 	// sums over the objects: unit for a score of 0, expected by score
-	judged, unit, expected, z := int64(0), 0.0, make([]float64, f.scores), slices.Clone(made.flat)
+	judged := int64(0)
+	unit := 0.0
+	expected := make([]float64, f.scores)
+	z := slices.Clone(made.flat)
 	for i, id := range ids {
 		for at, k := range rest.scores {
 			z[k] = scores[i*len(rest.scores)+at]
 		}
-		most, sum := math.Inf(-1), 0.0
+		most := math.Inf(-1)
+		sum := 0.0
 		for _, k := range w.scores {
 			most = max(most, z[k])
 		}
@@ -190,7 +195,8 @@ func (f *fitter) fade(r *regression, made *layer, ids []int32, w *wanted) {
 			expected[k] += float64(own * min(1, portable.Exp(z[k]-most)/sum))
 		}
 	}
-	share, ridge := f.scale*float64(weight)/float64(judged), min(f.options.Ridge, interceptRidge)
+	share := f.scale * float64(weight) / float64(judged)
+	ridge := min(f.options.Ridge, interceptRidge)
 	for _, k := range w.absent {
 		fallen := float64(ridge * drop(float64(expected[k]*share), ridge))
 		made.flat[k] = portable.Log(max(fallen, leastProbability) / float64(unit*share))

@@ -55,7 +55,8 @@ func (r *regression) fit() {
 			r.curve()
 		}
 		hope := r.descend()
-		part, next := 1.0, loss
+		part := 1.0
+		next := loss
 		if hope <= float64(r.tolerance*math.Abs(loss)) { // so it is the last step
 			for j, c := range r.step {
 				r.coefficients[j] += c
@@ -190,7 +191,8 @@ func (r *regression) softmax(coefficients []float64, logs *logSum) (total float6
 	r.rate(coefficients)
 	width := r.scores
 	for i := range r.rows {
-		z, most := r.z[i*width:(i+1)*width], math.Inf(-1)
+		z := r.z[i*width : (i+1)*width]
+		most := math.Inf(-1)
 		target, p := r.target[i*width:(i+1)*width], r.probabilities[i*width:(i+1)*width]
 		for k, v := range z {
 			total -= float64(target[k] * v)
@@ -203,7 +205,8 @@ func (r *regression) softmax(coefficients []float64, logs *logSum) (total float6
 	}
 	portable.ExpEach(r.probabilities[:r.rows*width])
 	for i := range r.rows {
-		p, sum := r.probabilities[i*width:(i+1)*width], 0.0
+		p := r.probabilities[i*width : (i+1)*width]
+		sum := 0.0
 		for _, e := range p {
 			sum += e
 		}
@@ -258,7 +261,8 @@ func dot(x, y []float64) float64 {
 	for len(x) >= 4 && len(y) >= 4 {
 		even += float64(x[0]*y[0]) + float64(x[1]*y[1])
 		odd += float64(x[2]*y[2]) + float64(x[3]*y[3])
-		x, y = x[4:], y[4:]
+		x = x[4:]
+		y = y[4:]
 	}
 	for j, v := range x {
 		even += float64(v * y[j])
@@ -328,7 +332,10 @@ func addSquares(h, rows []float64, d int, curvatures [abreast]float64) {
 		p, q := float64(curvatures[0]*x[a]), float64(curvatures[1]*y[a])
 		r, s := float64(curvatures[2]*z[a]), float64(curvatures[3]*u[a])
 		to := h[a*d : a*d+a+1]
-		x, y, z, u := x[:len(to)], y[:len(to)], z[:len(to)], u[:len(to)]
+		x := x[:len(to)]
+		y := y[:len(to)]
+		z := z[:len(to)]
+		u := u[:len(to)]
 		for b := range to {
 			to[b] += (float64(p*x[b]) + float64(q*y[b])) + (float64(r*z[b]) + float64(s*u[b]))
 		}

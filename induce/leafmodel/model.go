@@ -116,7 +116,8 @@ func (f *fitter) model(l *layer, p *place) *Model {
 	}
 	defer f.sketches.Put(s)
 	s.values, s.scores = s.values[:0], s.scores[:0]
-	intercept, own := make([]float64, f.scores), l
+	intercept := make([]float64, f.scores)
+	own := l
 	var layers []*layer
 	for ; l != nil; l = l.above {
 		layers = append(layers, l)
@@ -185,7 +186,9 @@ func (f *fitter) newCurve(s *sketch, feature int, p *place, own *layer, raised [
 	ids := p.ids
 	for t := range own.terms {
 		if b := own.terms[t].basis; own.whole && b.feature == feature {
-			c.first, c.last, ids = b.first, b.last, nil
+			c.first = b.first
+			c.last = b.last
+			ids = nil
 		}
 	}
 	for _, id := range ids {
@@ -194,7 +197,8 @@ func (f *fitter) newCurve(s *sketch, feature int, p *place, own *layer, raised [
 		}
 	}
 	if c.last < 0 {
-		c.first, c.last = 0, bins-1
+		c.first = 0
+		c.last = bins - 1
 	}
 	c.scores = s.rows(c.last-c.first+2, len(raised))
 	return c
@@ -259,7 +263,8 @@ func knots(at []float64, scores [][]float64) []int {
 	kept := []int{0}
 	var between func(a, b int)
 	between = func(a, b int) {
-		worst, split := exactness, -1
+		worst := exactness
+		split := -1
 		for i := a + 1; i < b; i++ {
 			share := (at[i] - at[a]) / (at[b] - at[a])
 			for k, u := range scores[a] {

@@ -84,7 +84,8 @@ func (c *PassCounter) addRest(o *dataset.Objects, at int, ids []int32, complemen
 	for i, x := range complement {
 		c.sums[c.starts[at]+i] += x
 	}
-	node, from := &c.pass.Nodes[at], c.heavyStarts[at]
+	node := &c.pass.Nodes[at]
+	from := c.heavyStarts[at]
 	for _, tree := range node.Heavies {
 		criterion := c.rules.Criteria[tree]
 		for _, id := range ids {

@@ -67,7 +67,8 @@ func (g *Grower) describe(n *induce.Node, o *Open, complement []int64, rows int6
 	case g.Soft:
 		n.Class, n.Raw = o.Weight, o.Weight
 	case g.raw:
-		n.Class, n.Raw = complement, o.Weight
+		n.Class = complement
+		n.Raw = o.Weight
 	default:
 		n.Raw = complement
 	}

@@ -52,11 +52,14 @@ func (g *Grower) Passes(growth *Growth, memory int64) []Pass {
 	for _, u := range g.units(growth, memory) {
 		bytes := g.PassBytes(&Pass{Nodes: u.nodes, To: len(g.Columns)})
 		if bytes > memory && u.nodes[0].Cells {
-			passes, room = append(passes, g.byFeatures(&u, memory)...), false
+			passes = append(passes, g.byFeatures(&u, memory)...)
+			room = false
 			continue
 		}
 		if !room || held+bytes > memory {
-			passes, held, room = append(passes, Pass{To: len(g.Columns)}), 0, true
+			passes = append(passes, Pass{To: len(g.Columns)})
+			held = 0
+			room = true
 		}
 		p := &passes[len(passes)-1]
 		p.Nodes, p.open = append(p.Nodes, u.nodes...), append(p.open, u.open...)
@@ -140,7 +143,8 @@ func (g *Grower) byFeatures(u *unit, memory int64) []Pass {
 		for p.To < len(g.Columns) && g.PassBytes(&Pass{Nodes: u.nodes, From: from, To: p.To + 1}) <= memory {
 			p.To++
 		}
-		passes, to = append(passes, p), p.To
+		passes = append(passes, p)
+		to = p.To
 		from = to
 	}
 	return passes

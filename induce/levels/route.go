@@ -56,7 +56,8 @@ type routes struct {
 // add adds the route of nodes with the same path, and all routes below it. It returns the number of
 // the route; -1 if it leads to no target node.
 func (r *routes) add(nodes Members) int {
-	number, route := len(r.list), Route{At: -1}
+	number := len(r.list)
+	route := Route{At: -1}
 	nodes = slices.DeleteFunc(nodes, func(m Member) bool {
 		at, ok := r.at[m.Node]
 		if ok {
@@ -70,10 +71,12 @@ func (r *routes) add(nodes Members) int {
 	r.list = append(r.list, route)
 	for _, group := range byTest(nodes) {
 		first := group[0].Node
-		fork, leads := Fork{Test: first.Test.Test, Outcomes: first.Outcomes}, false
+		fork := Fork{Test: first.Test.Test, Outcomes: first.Outcomes}
+		leads := false
 		for outcome := range first.Children {
 			to := r.add(group.Below(func(m Member) *induce.Node { return m.Node.Children[outcome] }))
-			fork.To, leads = append(fork.To, to), leads || to >= 0
+			fork.To = append(fork.To, to)
+			leads = leads || to >= 0
 		}
 		if leads {
 			route.Forks = append(route.Forks, fork)

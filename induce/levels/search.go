@@ -137,7 +137,9 @@ func (s *search) expand() []*Open {
 			continue
 		}
 		n, m := s.nodes[i], s.measured[measuring{i, best.Test}]
-		n.Test, n.Parts, n.Outcomes = &best, m.parts, m.outcomes
+		n.Test = &best
+		n.Parts = m.parts
+		n.Outcomes = m.outcomes
 		cells[n] = m.cells
 		if second.Kind != 0 {
 			second.Score = s.measured[measuring{i, second.Test}].parts.Total

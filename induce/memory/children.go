@@ -49,7 +49,8 @@ func (g *grower) choices(o *openNode, s *search, w *workspace) []choice {
 func (g *grower) record(o *openNode, s *search, c *choice, w *workspace) {
 	load := g.loader(o, s, w)
 	for i, m := range c.members {
-		n, best := m.Node, s.Trees[m.Tree].Best
+		n := m.Node
+		best := s.Trees[m.Tree].Best
 		n.Test = &best
 		var cells [][]int64
 		n.Parts, cells, n.Outcomes = s.Parts(m.Tree, &best, &w.scratch, load)
@@ -122,7 +123,8 @@ func (g *grower) inherit(o *openNode, children []*openNode, last bool, w *worksp
 		return
 	}
 	if last {
-		largest.cells, o.cells = o.cells, nil
+		largest.cells = o.cells
+		o.cells = nil
 	} else {
 		largest.cells = g.newCells(w)
 		copy(largest.cells, o.cells)

@@ -117,13 +117,16 @@ func (g *grower) gather(o *openNode, w *workspace) {
 	if from.weight != nil {
 		e.weight = w.weights.get(n)
 	}
-	at8, at16 := 0, n
+	at8 := 0
+	at16 := n
 	codes := make([]dataset.Codes, len(g.Columns))
 	for _, f := range o.varied.features {
 		if from.counters[f].Codes.U8 != nil {
-			codes[f].U8, at8 = e.u8[at8:at8+n:at8+n], at8+n
+			codes[f].U8 = e.u8[at8 : at8+n : at8+n]
+			at8 += n
 		} else {
-			codes[f].U16, at16 = e.u16[at16:at16+n:at16+n], at16+n
+			codes[f].U16 = e.u16[at16 : at16+n : at16+n]
+			at16 += n
 		}
 		e.counters[f] = induce.ColumnCounter{Codes: &codes[f], Common: from.counters[f].Common}
 	}

@@ -28,7 +28,9 @@ type search struct {
 func (g *grower) newSearch(o *openNode, w *workspace) *search {
 	s := &w.search
 	s.Reset(&g.Rules, o.Place, o.varied.features)
-	s.layout, s.used, s.fresh = &g.layout, nil, false
+	s.layout = &g.layout
+	s.used = nil
+	s.fresh = false
 	s.leaves, s.nodes, s.heavy = s.leaves[:0], s.nodes[:0], s.heavy[:0]
 	stop := g.opts.Stop != nil && g.opts.Stop()
 	rows := int64(-1)
@@ -166,7 +168,9 @@ func (g *grower) compact(o *openNode, s *search, w *workspace) {
 		share := &s.objects.Shares[i]
 		share.Class = w.numberOf[share.Class]
 	}
-	w.used, w.usedObjects, w.usedWeight = s.used, n, m
+	w.used = s.used
+	w.usedObjects = n
+	w.usedWeight = m
 	if len(s.used) == g.objects.Classes {
 		return
 	}
@@ -215,7 +219,9 @@ func (g *grower) settle(o *openNode, leaves []*induce.Node) {
 	if len(leaves) == 0 {
 		return
 	}
-	class, raw, rows := o.m, o.m, g.rows(o)
+	class := o.m
+	raw := o.m
+	rows := g.rows(o)
 	switch {
 	case g.mixed == nil || g.soft:
 	case g.raw:

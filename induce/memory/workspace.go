@@ -63,8 +63,10 @@ func (w *workspace) load(o *openNode, s *search, f, codes int) {
 	}
 	w.unload()
 	w.loaded = f
-	counter, packed := &o.table.counters[f], s.objects.Packed
-	classes, width := len(s.objects.N), s.objects.Width()
+	counter := &o.table.counters[f]
+	packed := s.objects.Packed
+	classes := len(s.objects.N)
+	width := s.objects.Width()
 	pairs := func() []int64 {
 		w.memory = slices.Grow(w.memory[:0], 2*classes*codes)
 		return w.memory[:2*classes*codes]
@@ -127,5 +129,6 @@ func (w *workspace) unload() {
 			clear(w.cells[int(code)*width : (int(code)+1)*width])
 		}
 	}
-	w.loaded, w.counted = -1, 0
+	w.loaded = -1
+	w.counted = 0
 }

@@ -12,7 +12,8 @@ func (p *pairs) add(r *ranking) {
 		p.areas = append(p.areas, nil)
 		return
 	}
-	beaten, areas := r.beaten(), make([]float64, len(p.table.ends))
+	beaten := r.beaten()
+	areas := make([]float64, len(p.table.ends))
 	for other := range areas {
 		if other == r.class {
 			continue
@@ -51,7 +52,8 @@ func (p *pairs) mean() *float64 {
 // different.
 func (m *Metrics) fillRanked(t *table, p *projection) {
 	var rest []float64
-	two, between := len(m.PerClass) == 2, pairs{table: t}
+	two := len(m.PerClass) == 2
+	between := pairs{table: t}
 	t.each(0, func(r *ranking) {
 		class := &m.PerClass[r.class]
 		class.AveragePrecision, class.Gains, class.ROC = r.averagePrecision(), r.gains(), r.roc()
@@ -223,11 +225,14 @@ func (p *projection) variance() (plain, padded float64) {
 		if weight == 0 {
 			continue
 		}
-		sum, first, w := 0.0, p.first(k), float64(weight)
+		sum := 0.0
+		first := p.first(k)
+		w := float64(weight)
 		for i, m := range p.of(k) {
 			sum += float64(float64(m.weight) * p.at(first+i, m))
 		}
-		center, around := sum/w, spread{weighted: p.squares != nil}
+		center := sum / w
+		around := spread{weighted: p.squares != nil}
 		for i, m := range p.of(k) {
 			squares := 0.0
 			if around.weighted {
@@ -236,7 +241,8 @@ func (p *projection) variance() (plain, padded float64) {
 			around.add(float64(m.weight), squares, p.at(first+i, m)-center)
 		}
 		n := p.sample.of(k)
-		square, bound := around.square(n), max(0, center*(p.most[k]/p.areas-center))
+		square := around.square(n)
+		bound := max(0, center*(p.most[k]/p.areas-center))
 		one := bound // variance of the move by one row
 		if n >= 2 {
 			one = float64(square*n) / (n - 1)

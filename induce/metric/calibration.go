@@ -71,7 +71,8 @@ func (m *Metrics) fillCalibration(t *table, rows float64) {
 		if len(m.PerClass) == 2 {
 			class = 1
 		}
-		p, weight := l.Probabilities[class], int64(t.totals[i])
+		p := l.Probabilities[class]
+		weight := int64(t.totals[i])
 		bin := min(max(0, int(p*CalibrationBins)), CalibrationBins-1)
 		weights[bin] += weight
 		hits[bin] += l.Weights[class]
@@ -101,7 +102,9 @@ func (m *Metrics) fillCalibration(t *table, rows float64) {
 // probability p, and the mean distance from p is sqrt(2/pi) standard deviations. The sum over the bins
 // has nearly a gamma distribution of the same mean and variance. Its quantile is Wilson and Hilferty's.
 func (c *Calibration) subtractChance(rows float64) {
-	c.ExpectedError, c.ChanceError, c.ChanceLimit = c.ObservedError, 0, 0
+	c.ExpectedError = c.ObservedError
+	c.ChanceError = 0
+	c.ChanceLimit = 0
 	weight, variance := 0.0, 0.0
 	for i := range c.Bins {
 		weight += float64(c.Bins[i].Weight)

@@ -40,7 +40,9 @@ func newEffects(t *tree.Tree, groups *tree.GroupCounts) *effects {
 	if groups == nil || !groups.Keyed {
 		return nil
 	}
-	e, counts, buckets := new(effects), t.NewLeafCounts(), weightedBuckets{}
+	e := new(effects)
+	counts := t.NewLeafCounts()
+	buckets := weightedBuckets{}
 	for _, list := range groups.Buckets {
 		own := int64(0)
 		for _, c := range list {

@@ -101,7 +101,8 @@ func newSample(t *table) *sample {
 		}
 	}
 	if weight > 0 {
-		s.rows, s.per = float64(rows), float64(rows)/float64(weight)
+		s.rows = float64(rows)
+		s.per = float64(rows) / float64(weight)
 	}
 	return s
 }
@@ -197,14 +198,17 @@ type figure struct {
 // interval returns the interval of a figure for rows with design effects; nil effects: rows are
 // independent. It is nil if the effect is not defined.
 func (f *figure) interval(e *effects, at int) *Interval {
-	by, rows, q := 1.0, f.rows, normal()
+	by := 1.0
+	rows := f.rows
+	q := normal()
 	if e != nil {
 		if e.ratio[at] == nil {
 			return nil
 		}
 		by, rows, q = *e.ratio[at], min(rows, e.groups), student(e.groups-1)
 	}
-	standardError, width := float64(math.Sqrt(f.variance)*by), f.most-f.least
+	standardError := float64(math.Sqrt(f.variance) * by)
+	width := f.most - f.least
 	if width <= 0 {
 		return &Interval{standardError, f.value, f.value}
 	}
@@ -237,7 +241,8 @@ func (t *table) fillMean(value func(*Leaf) float64, s *sample, e *effects, at in
 	f := figure{least: math.Inf(1), most: math.Inf(-1), rows: s.all()}
 	sum, total := 0.0, 0.0
 	for i := range t.leaves {
-		w, x := float64(t.totals[i]), value(&t.leaves[i])
+		w := float64(t.totals[i])
+		x := value(&t.leaves[i])
 		sum += float64(w * x)
 		total += w
 		f.least, f.most = min(f.least, x), max(f.most, x)

@@ -53,7 +53,8 @@ func multiplied(leaves []Leaf, factors *judging.Factors) []Leaf {
 			}
 			squares[k] = float64(one * float64(factors.Of(k)*factors.Of(k)))
 		}
-		l.Weights, l.Squares = factors.Weights(l.Weights), squares
+		l.Weights = factors.Weights(l.Weights)
+		l.Squares = squares
 	}
 	return list
 }

@@ -84,7 +84,8 @@ func setSquares(leaves []Leaf, nodes []int, groups *tree.GroupCounts) {
 	for _, list := range groups.Buckets {
 		for _, c := range list {
 			if c.Rows > 0 {
-				at, w := cell{c.Leaf, c.Class}, float64(c.Weight)
+				at := cell{c.Leaf, c.Class}
+				w := float64(c.Weight)
 				weights[at] += c.Weight
 				squares[at] += float64(w*w) / float64(c.Rows)
 			}

@@ -191,7 +191,8 @@ func (m *Metrics) fillHits() {
 	var recalls []float64
 	for c := range m.PerClass {
 		class := &m.PerClass[c]
-		hit, predicted := m.Confusion[c][c], int64(0)
+		hit := m.Confusion[c][c]
+		predicted := int64(0)
 		for _, row := range m.Confusion {
 			predicted += row[c]
 		}
@@ -220,7 +221,8 @@ func (m *Metrics) fillMeans(t *table, p *projection, s *sample, e *effects) {
 	i := m.Intervals
 	t.fillMean(func(l *Leaf) float64 { return l.Cost }, s, e, figureCost, &m.ExpectedCost, &i.ExpectedCost)
 	t.fillMean(func(l *Leaf) float64 { return float64(l.Tests) }, s, e, figureTests, &m.ExpectedTests, &i.ExpectedTests)
-	m.ExpectedBilledCost, i.ExpectedBilledCost = m.ExpectedCost, i.ExpectedCost
+	m.ExpectedBilledCost = m.ExpectedCost
+	i.ExpectedBilledCost = i.ExpectedCost
 	if s.rows == 0 {
 		return
 	}
@@ -235,7 +237,8 @@ func (m *Metrics) fillScores(t *table) {
 	var loss, brier float64
 	perClass := make([]float64, len(m.PerClass))
 	for i := range t.leaves {
-		l, weight := &t.leaves[i], int64(t.totals[i])
+		l := &t.leaves[i]
+		weight := int64(t.totals[i])
 		for c, w := range l.Weights {
 			p := l.Probabilities[c]
 			perClass[c] += float64(float64(w)*float64((1-p)*(1-p))) + float64(float64(weight-w)*float64(p*p))

@@ -314,7 +314,8 @@ func (p *pairing) mean(value func(l *Leaf, class int) float64) *Difference {
 // meanByClass returns the difference of a mean over the classes with rows.
 func (p *pairing) meanByClass(value func(l *Leaf, class int) float64) *Difference {
 	var a, b, center, variance, classes float64
-	all, least := true, math.Inf(1)
+	all := true
+	least := math.Inf(1)
 	for k, weight := range p.class {
 		if weight == 0 {
 			continue
@@ -349,7 +350,9 @@ func (p *pairing) areas() *Difference {
 	if means[0] == nil || means[1] == nil {
 		return nil
 	}
-	variance, all, least := 0.0, true, math.Inf(1)
+	variance := 0.0
+	all := true
+	least := math.Inf(1)
 	a, b := make([]float64, len(p.pairs)), make([]float64, len(p.pairs))
 	for k, weight := range p.class {
 		if weight == 0 {
@@ -360,7 +363,8 @@ func (p *pairing) areas() *Difference {
 		m := p.moments(k, k+1, func(i, _ int) (float64, float64) { return a[i], b[i] })
 		least = min(least, m.rows)
 		one, defined := m.variance() // variance of the mean move
-		variance, all = variance+float64(float64(float64(weight)*float64(weight))*one), all && defined
+		variance += float64(float64(float64(weight)*float64(weight)) * one)
+		all = all && defined
 	}
 	return difference(*means[0], *means[1], *means[1]-*means[0], variance, least, all)
 }

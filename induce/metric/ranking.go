@@ -21,7 +21,9 @@ func (t *table) each(from int, visit func(r *ranking)) {
 	r := ranking{slots: make([]int32, len(t.leaves))}
 	var tiers Tiers
 	for c := from; c < len(t.ends); c++ {
-		r.class, r.own, r.rest = c, 0, 0
+		r.class = c
+		r.own = 0
+		r.rest = 0
 		tiers.Clear()
 		for _, m := range t.of(c) {
 			tiers.Add(t.leaves[m.leaf].Probabilities[c])

@@ -48,7 +48,8 @@ func (r *ranking) corners() []tier {
 			continue
 		}
 		if step != (tier{}) && !aligned(step, t) {
-			list, step = append(list, sum), tier{}
+			list = append(list, sum)
+			step = tier{}
 		}
 		sum, step = tier{sum.own + t.own, sum.rest + t.rest}, tier{step.own + t.own, step.rest + t.rest}
 	}

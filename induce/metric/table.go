@@ -31,7 +31,8 @@ func newTable(leaves []Leaf, classes int) *table {
 	for i, at := range t.order {
 		l := leaves[at]
 		probabilities, weights = append(probabilities, l.Probabilities...), append(weights, l.Weights...)
-		l.Probabilities, l.Weights = probabilities[i*classes:], weights[i*classes:]
+		l.Probabilities = probabilities[i*classes:]
+		l.Weights = weights[i*classes:]
 		t.leaves[i] = l
 		for c, w := range l.Weights {
 			t.totals[i] += uint64(w)
@@ -97,12 +98,15 @@ func (t *Tiers) Slots() int { return 2*len(t.bits) + 1 }
 
 // Slot returns the slot of a probability.
 func (t *Tiers) Slot(probability float64) int32 {
-	x, low, n := order(probability), 0, len(t.bits)
+	x := order(probability)
+	low := 0
+	n := len(t.bits)
 	if n == 0 || x < t.bits[0] { // true for nearly all leaves without rows of a rare class
 		return 0
 	}
 	for n > 0 { // without branching, because no processor could predict the half
-		half, next := (n+1)/2, low
+		half := (n + 1) / 2
+		next := low
 		if t.bits[low+half-1] < x {
 			next = low + half
 		}

@@ -8,7 +8,8 @@ const minBeginning = 3
 // Nearest returns the name that differs least from the given one, else the shortest
 // that begins with it, "" when none comes near.
 func Nearest(name string, names []string) string {
-	best, least := "", 1+max(2, len(name)/3)
+	best := ""
+	least := 1 + max(2, len(name)/3)
 	for _, n := range names {
 		if d := distance(strings.ToLower(name), strings.ToLower(n)); d < least {
 			best, least = n, d

@@ -75,7 +75,11 @@ type Scratch struct {
 // Reset begins the search of another node, without trees. features are the features that are searched,
 // ascending. Scan and Collect take positions in this list.
 func (s *Search) Reset(rules *Rules, place induce.Place, features []int32) {
-	s.rules, s.place, s.features, s.asked, s.gains = rules, place, features, nil, nil
+	s.rules = rules
+	s.place = place
+	s.features = features
+	s.asked = nil
+	s.gains = nil
 	if rules.confined {
 		s.asked = place.Path.Features()
 	}
@@ -307,7 +311,8 @@ func (s *Search) matters(at int, t *team) bool {
 // runner-up ties with the best score of its feature, and of all features other than the feature of
 // the best test: that is at least the second highest of the features' best scores.
 func (s *Search) cut(t *Tree, at int) float64 {
-	e, least := s.estimate(t, at), t.first
+	e := s.estimate(t, at)
+	least := t.first
 	if t.compares {
 		least = max(t.second, e.Low)
 	}

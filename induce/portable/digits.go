@@ -37,7 +37,8 @@ func toDigits(x float64, digits int, direction int64) float64 {
 	power, _ := strconv.Atoi(exponent)
 	// Below a power of ten, neighbouring decimals are a tenth as far apart.
 	if direction < 0 && strings.Trim(mantissa, "0.") == "1" {
-		whole, power = 10*whole, power-1
+		whole = 10 * whole
+		power--
 	}
 	moved, _ := strconv.ParseFloat(strconv.FormatInt(whole+direction, 10)+"e"+strconv.Itoa(power-digits+1), 64)
 	return moved

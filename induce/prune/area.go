@@ -9,7 +9,8 @@ const columnClasses = 8
 // scoreAreas sets the macro-averaged areas under the ROC curves of all sequences of a
 // tree.
 func scoreAreas(sequences []*Sequence, paths []moves, scores [][]Score, r *Rows) {
-	classes, first := len(r.tree.Label.Classes), 0
+	classes := len(r.tree.Label.Classes)
+	first := 0
 	if classes == 2 {
 		first = 1 // two classes have one area, of the second class
 	}
@@ -18,7 +19,8 @@ func scoreAreas(sequences []*Sequence, paths []moves, scores [][]Score, r *Rows)
 	for i, s := range sequences {
 		sums[i] = make([]float64, len(s.Steps))
 	}
-	byClass, defined := r.byClass(), 0
+	byClass := r.byClass()
+	defined := 0
 	columns := make([][]float64, columnClasses)
 	for j := range columns {
 		columns[j] = make([]float64, len(r.weight))
@@ -108,7 +110,8 @@ func (a *area) end(nodes []nodeShare) {
 // sweep adds the area of each step to the sums.
 func (a *area) sweep(m *moves, sums []float64) {
 	a.start(m.in[:m.inEnds[0]])
-	area, at := a.twice.Over(a.all, a.rest), int32(0)
+	area := a.twice.Over(a.all, a.rest)
+	at := int32(0)
 	for k, end := range m.outEnds {
 		moved := false
 		for ; at < end; at++ {
@@ -130,7 +133,8 @@ func (a *area) sweep(m *moves, sums []float64) {
 func (a *area) start(leaves []int32) {
 	a.leaves.reset(a.tiers.Slots())
 	for _, v := range leaves {
-		slot, p := &a.leaves.own[a.slots[v]], a.positive[v]
+		slot := &a.leaves.own[a.slots[v]]
+		p := a.positive[v]
 		slot.positive += p
 		slot.negative += uint64(a.rows.weight[v]) - p
 	}
@@ -160,7 +164,8 @@ func (a *area) move(from, to int32, w weights) {
 // the weight of the positive rows above a negative one (beaten). A tie counts half. The
 // rows are not in the leaves. Pairs among themselves are in the first weight only.
 func (a *area) pairs(slot int32, w *weights) (beats, beaten uint64) {
-	below, tied := a.leaves.before(slot), &a.leaves.own[slot]
+	below := a.leaves.before(slot)
+	tied := &a.leaves.own[slot]
 	return 2*below.negative + tied.negative + w.negative, 2*(a.all-w.positive-below.positive) - tied.positive
 }
 

@@ -73,7 +73,8 @@ func alphas(t *tree.Tree, currency Currency, leaf []float64) []float64 {
 // crossing.
 func (l *links) link(v int, tops []int32) (float64, int32) {
 	n := &l.tree.Nodes[v]
-	sum, top := line{complexity: l.own(n)}, int32(0)
+	sum := line{complexity: l.own(n)}
+	top := int32(0)
 	for _, b := range n.Branches {
 		sum.risk += l.leaf[b.Child]
 		sum.complexity += l.asLeaf()

@@ -77,7 +77,8 @@ func newNodeWeights(t *tree.Tree, counts *tree.LeafCounts) nodeWeights {
 
 // gather returns for each node the weights above 0.
 func (r *nodeWeights) gather(counts *tree.LeafCounts) [][]share {
-	lists, sums := make([][]share, len(r.weight)), newSums(len(r.tree.Label.Classes))
+	lists := make([][]share, len(r.weight))
+	sums := newSums(len(r.tree.Label.Classes))
 	for v := len(lists) - 1; v >= 0; v-- {
 		n := &r.tree.Nodes[v]
 		if n.Leaf() {

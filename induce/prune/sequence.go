@@ -43,7 +43,8 @@ func NewSequence(t *tree.Tree, currency Currency, impurity split.Impurity) *Sequ
 
 // NewSequences prunes a tree in each of the currencies, as NewSequence does.
 func NewSequences(t *tree.Tree, currencies []Currency, impurity split.Impurity) []*Sequence {
-	leaf, list := risks(t, impurity), make([]*Sequence, len(currencies))
+	leaf := risks(t, impurity)
+	list := make([]*Sequence, len(currencies))
 	for i, currency := range currencies {
 		list[i] = newSequence(t, currency, leaf)
 	}

@@ -50,7 +50,8 @@ func Sweep(sequences []*Sequence, r *Rows) [][]Score {
 	if r.weight[0] == 0 {
 		return scores
 	}
-	loss, mistakes := r.judged.losses(), r.judged.errorCosts()
+	loss := r.judged.losses()
+	mistakes := r.judged.errorCosts()
 	for i, s := range sequences {
 		paths[i] = s.moves()
 		r.judged.scoreLeaves(scores[i], &paths[i], loss)
@@ -59,7 +60,8 @@ func Sweep(sequences []*Sequence, r *Rows) [][]Score {
 		}
 		values := make([]expectation, len(s.Steps)) // one allocation for all steps
 		for k, e := range s.expected(r.judged.weight) {
-			v, score := &values[k], &scores[i][k]
+			v := &values[k]
+			score := &scores[i][k]
 			*v = e
 			score.ExpectedCost, score.ExpectedTests = &v.cost, &v.tests
 		}
@@ -142,7 +144,8 @@ func Losses(sequences []*Sequence, r *Rows) [][]float64 {
 	if r.weight[0] == 0 {
 		return list
 	}
-	loss, total := r.judged.losses(), float64(r.judged.weight[0])
+	loss := r.judged.losses()
+	total := float64(r.judged.weight[0])
 	for i, s := range sequences {
 		changes := make([]compensated, len(s.Steps)) // against the step before
 		for v := range loss {

@@ -40,7 +40,8 @@ func New(t *tree.Tree, features []dataset.Feature, columns []split.Column) (*Cou
 		}
 		test := *t.Nodes[i].Test
 		test.Feature = number[test.Feature]
-		n.Test, n.Branches = &test, t.Nodes[i].Branches
+		n.Test = &test
+		n.Branches = t.Nodes[i].Branches
 	}
 	c := &Counter{tree: made, router: made.Router()}
 	c.price(columns, 0, nil)
@@ -56,7 +57,8 @@ func (c *Counter) price(columns []split.Column, node int, path *induce.Path) {
 	var at split.Column
 	billed := split.Candidate{Test: n.Test.Test}
 	billed.Cost, billed.Free = path.Column(n.Test.Feature, columns, &at).Bill(&n.Test.Test)
-	n.Test.Cost, n.Test.Billed = columns[n.Test.Feature].Price(&n.Test.Test), nil
+	n.Test.Cost = columns[n.Test.Feature].Price(&n.Test.Test)
+	n.Test.Billed = nil
 	if paid := billed.Billed(); paid != n.Test.Cost {
 		n.Test.Billed = &paid
 	}

@@ -16,7 +16,8 @@ type Codes struct{ From, To int }
 
 // Of returns the codes that take a branch of a node.
 func Of(n *tree.Node, f *dataset.Feature, branch int) []Codes {
-	b, last := &n.Branches[branch], f.MissingCode()
+	b := &n.Branches[branch]
+	last := f.MissingCode()
 	if n.Test.Kind != split.Multiway {
 		yes := Codes{n.Test.Code, n.Test.Code + n.Test.Span}
 		if n.Test.Kind == split.Threshold {

@@ -27,7 +27,8 @@ func (s *Schema) Reader(names []string) (*Reader, error) {
 	for _, name := range names {
 		c, err := s.Column(name)
 		if err != nil {
-			faults, c = append(faults, err), &Column{Name: name}
+			faults = append(faults, err)
+			c = &Column{Name: name}
 		}
 		r.Columns = append(r.Columns, *c)
 	}

@@ -156,7 +156,9 @@ func newColumn(f *reflect.StructField, field []int, tag *fieldTag) Column {
 func (c *Column) describe(t reflect.Type, tag *fieldTag) {
 	t = under(t)
 	if isTime(t) {
-		c.Type, c.Unit, c.Tick = dataset.Number, tag.unit, tag.tick
+		c.Type = dataset.Number
+		c.Unit = tag.unit
+		c.Tick = tag.tick
 		if c.Unit == dataset.Plain {
 			c.Unit = dataset.Timestamp
 		}
@@ -170,7 +172,9 @@ func (c *Column) describe(t reflect.Type, tag *fieldTag) {
 	case reflect.Interface:
 	default:
 		if isWhole(t.Kind()) {
-			c.Type, c.Whole, c.Scale = dataset.Number, tag.scale == 0, tag.scale
+			c.Type = dataset.Number
+			c.Whole = tag.scale == 0
+			c.Scale = tag.scale
 			c.Unit, c.Tick = tag.unit, tag.tick
 			if c.Tick == 0 && t.Kind() == reflect.Int32 {
 				c.Tick = time.Millisecond // as in parquet-go

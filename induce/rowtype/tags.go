@@ -37,7 +37,9 @@ func parseTag(f *reflect.StructField) fieldTag {
 		}
 		name, options := splitTag(key, text)
 		if !named && (name != "" || text == "-") {
-			t.name, t.skip, named = name, text == "-", true
+			t.name = name
+			t.skip = text == "-"
+			named = true
 		}
 		if !described && len(options) > 0 && (key == "espalier" || key == "parquet") {
 			described = true
@@ -97,9 +99,11 @@ func (t *fieldTag) describe(options []string) {
 		word, argument, _ := strings.Cut(strings.TrimSuffix(option, ")"), "(")
 		switch word {
 		case "date":
-			t.tick, t.unit = 24*time.Hour, dataset.Date
+			t.tick = 24 * time.Hour
+			t.unit = dataset.Date
 		case "timestamp":
-			t.tick, t.unit = tickNamed(argument), dataset.Timestamp
+			t.tick = tickNamed(argument)
+			t.unit = dataset.Timestamp
 		case "time":
 			if t.tick, t.unit = tickNamed(argument), dataset.Time; argument == "" {
 				t.tick = 0 // the type of the field decides

@@ -306,7 +306,9 @@ func (w *Winner) Grown(candidates int) int64 {
 // foldsWanted returns the number of folds. If the data decide against folds, a note
 // gives the reason.
 func (c *Chooser) foldsWanted(validation *tree.LeafCounts) int {
-	rare, objects, folds := crossvalidate.Rarest(validation, c.Classes), c.Training.Objects, c.Host.Setting("folds")
+	rare := crossvalidate.Rarest(validation, c.Classes)
+	objects := c.Training.Objects
+	folds := c.Host.Setting("folds")
 	d := c.Settings.Folds.Decide(rare, float64(objects))
 	switch d.Reason {
 	case crossvalidate.Enough:

@@ -32,7 +32,8 @@ type InMemory struct {
 func (m *InMemory) Train(ctx context.Context) (*tree.Tree, *Competition, error) {
 	settings, members := m.Settings.Narrowed(m.Members, m.Parts[dataset.Validation].Len() > 0, m.Host)
 	m.Modeller.MaxLeaves = settings.GrownLeaves()
-	training, params := m.Modeller.Training, make([]induce.Params, len(members))
+	training := m.Modeller.Training
+	params := make([]induce.Params, len(members))
 	for i := range members {
 		params[i] = members[i].Params
 	}
@@ -57,7 +58,9 @@ func (m *InMemory) Train(ctx context.Context) (*tree.Tree, *Competition, error) 
 		if err != nil {
 			return nil, nil, err
 		}
-		c.Transfer, roots, members = t.Transfer, append(roots, t.Roots...), append(members[:len(members):len(members)], t.Members...)
+		c.Transfer = t.Transfer
+		roots = append(roots, t.Roots...)
+		members = append(members[:len(members):len(members)], t.Members...)
 	}
 	c.Model = func(root *induce.Node, candidate int) *tree.Tree { return m.Modeller.Model(root, members[candidate]) }
 	w, err := c.Choose(ctx, m.candidates(roots, members, c))

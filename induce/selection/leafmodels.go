@@ -244,7 +244,8 @@ func (c *Chooser) soleWithModels(ctx context.Context, t *frontier.Candidate) (*f
 
 // refitModels returns a tree with newly fitted models in its leaves, of the kind that the tree had.
 func (c *Chooser) refitModels(ctx context.Context, t *frontier.Candidate) (*frontier.Candidate, error) {
-	kind, plain := t.Tree.Algorithm, *t.Tree
+	kind := t.Tree.Algorithm
+	plain := *t.Tree
 	plain.Algorithm.Ridge, plain.Algorithm.BoosterTrees = 0, 0
 	plain.Algorithm.Teacher = "" // a refit only learns from the rows
 	with := *t
@@ -373,7 +374,8 @@ func (c *Chooser) fitModels(ctx context.Context, m *modelled, draft bool) error 
 		plain  []leafmodel.Score
 		scores [][]leafmodel.Score
 	}
-	what, total := "leaf models", 2+int64(len(m.variants))
+	what := "leaf models"
+	total := 2 + int64(len(m.variants))
 	if m.below != nil {
 		what = "boosters"
 	}
@@ -566,7 +568,8 @@ func plus(figure, gain *float64, times float64) *float64 {
 
 // tree returns the tree of point number at with models of variant v.
 func (m *modelled) tree(at, v int) *tree.Tree {
-	t, p := leafmodel.Attach(m.trees[at], m.models[v][at]), m.variants[v].of(m.points[at])
+	t := leafmodel.Attach(m.trees[at], m.models[v][at])
+	p := m.variants[v].of(m.points[at])
 	t.Algorithm.Ridge, t.Algorithm.BoosterTrees = p.Ridge, p.Boosted
 	return t
 }

@@ -49,7 +49,8 @@ func (c *Chooser) race(
 	if len(folds) == 0 {
 		return nil, nil
 	}
-	what, fits := "folds of leaf models", int64(len(folds)*len(m.variants))
+	what := "folds of leaf models"
+	fits := int64(len(folds) * len(m.variants))
 	if m.below != nil {
 		what = "folds of boosters"
 	}

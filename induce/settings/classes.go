@@ -72,7 +72,8 @@ func (p *PerClass) PriorsOf(classes []string) ([]float64, error) {
 			return nil, unknownClass("priors", class, class)
 		}
 	}
-	priors, sum := make([]float64, len(classes)), 0.0
+	priors := make([]float64, len(classes))
+	sum := 0.0
 	for k, class := range classes {
 		x, given := p.Priors[class]
 		if !given {

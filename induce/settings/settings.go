@@ -144,7 +144,10 @@ func Accurate() Settings {
 func Paper() Settings {
 	s := Default()
 	s.grow(split.OneHot)
-	s.Bins, s.Binning, s.LeafEstimate, s.Classes = 5, binning.KMeans, tree.Majority, split.OfObjects
+	s.Bins = 5
+	s.Binning = binning.KMeans
+	s.LeafEstimate = tree.Majority
+	s.Classes = split.OfObjects
 	return s
 }
 
@@ -161,7 +164,10 @@ func Single() Settings {
 func (s *Settings) grow(family split.Family) {
 	s.Algorithm, s.Lambda, s.Theta = []split.Algorithm{split.EC45}, []float64{10}, []float64{0.005}
 	s.Tests = []split.Family{family}
-	s.Select, s.Prune, s.Folds, s.Certificate = frontier.First, nil, crossvalidate.Setting{}, false
+	s.Select = frontier.First
+	s.Prune = nil
+	s.Folds = crossvalidate.Setting{}
+	s.Certificate = false
 	s.Teacher = distill.None
 }
 

@@ -77,7 +77,8 @@ func (c *Column) ByPath() bool { return c.Group != "" || c.FreeRepeats }
 func (c *Column) At(p Paid) Column {
 	at := *c
 	if c.FreeRepeats && c.Costs == nil && p.Asked {
-		at.Cost, at.free = float64(c.Cost*freeShare), true
+		at.Cost = float64(c.Cost * freeShare)
+		at.free = true
 		return at
 	}
 	if c.Group != "" && !p.SetUp {
@@ -149,7 +150,8 @@ func Columns(features []dataset.Feature) []Column {
 		sizes[columns[i].Group]++
 	}
 	least := leastPrice(columns)
-	floor, unit := float64(freeShare*least), unitOf(least)
+	floor := float64(freeShare * least)
+	unit := unitOf(least)
 	for i := range columns {
 		columns[i].Floor, columns[i].Unit = floor, unit
 		if columns[i].Group != "" {
@@ -167,7 +169,8 @@ func Columns(features []dataset.Feature) []Column {
 // feature with prices by value counts with their average. The price of a group is split equally
 // among its features.
 func usualPrice(columns []Column) float64 {
-	sum, n := 0.0, 0
+	sum := 0.0
+	n := 0
 	for i := range columns {
 		c := &columns[i]
 		price := c.Cost

@@ -128,7 +128,8 @@ type Heavy struct {
 // node > w.
 func NewHeavy(w, node int64) Heavy {
 	d := uint64(node - w)
-	hi, rest := uint64(w)/d, uint64(w)%d
+	hi := uint64(w) / d
+	rest := uint64(w) % d
 	lo, _ := bits.Div64(rest, 0, d)
 	return Heavy{Weight: w, Hi: hi, Lo: lo}
 }
@@ -216,7 +217,11 @@ func (c *Criterion) rank(n *Totals, no, yes *side, cost float64) float64 {
 // test does not compete.
 func (c *Criterion) parts(n *Totals, sides []side, cost float64) Parts {
 	var p Parts
-	big, gain, eff, pairs, most := 0, n.impurity, 0.0, n.pairs, int64(0)
+	big := 0
+	gain := n.impurity
+	eff := 0.0
+	pairs := n.pairs
+	most := int64(0)
 	for i := range sides {
 		s := &sides[i]
 		if s.objects > sides[big].objects {

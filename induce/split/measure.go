@@ -102,7 +102,8 @@ func (t *Team) measureCells(at int, cells []int64) {
 		return
 	}
 	sum := outcome{rest: t.nodeSquares}
-	one, rest := 0.0, t.nodeTerm
+	one := 0.0
+	rest := t.nodeTerm
 	for k := 0; k+1 < len(cells); k += 2 {
 		n := cells[k]
 		if n|cells[k+1] == 0 { // soft objects may have weight of a class that is the majority of none
@@ -174,7 +175,8 @@ func (t *Team) rate() {
 	pairs, pairsRest := t.pairs[:tests], t.pairsRest[:tests]
 	weight := float64(t.n.Weight)
 	for k := range t.lights {
-		l, efficiency := t.lights[k], t.efficiency[k][:tests]
+		l := t.lights[k]
+		efficiency := t.efficiency[k][:tests]
 		for i := range efficiency {
 			lost := 0.0
 			if over := one[i] - l.weight; over > 0 {
@@ -220,7 +222,8 @@ func (t *Team) score() {
 		w := &t.ways[i]
 		best := math.Inf(-1)
 		if w.light >= 0 {
-			efficiency, lambda := t.efficiency[w.light][:len(gain)], w.lambda
+			efficiency := t.efficiency[w.light][:len(gain)]
+			lambda := w.lambda
 			for j, g := range gain {
 				if x := efficiency[j] + float64(lambda*g); x > best {
 					best = x
@@ -241,7 +244,8 @@ func (t *Team) score() {
 // scoreGains scores, by their gains, the tests of the batch that may compete in a node without
 // pairs. The estimated gains may be inexact.
 func (t *Team) scoreGains() {
-	least, off := t.exact.c.leastGain(), t.gainOff()
+	least := t.exact.c.leastGain()
+	off := t.gainOff()
 	for i := range t.ways {
 		w := &t.ways[i]
 		for at, gain := range t.gain[:t.tests] {

@@ -265,7 +265,8 @@ func (s *Scanner) part(cells []int64, heavy *Heavy, one, rest *side) {
 	terms := s.c.terms
 	var squaresOne, squaresRest int64
 	sumOne, sumRest := 0.0, 0.0
-	classN, classM := n.N, n.M[:len(n.N)]
+	classN := n.N
+	classM := n.M[:len(n.N)]
 	cells = cells[:2*len(classN)]
 	impure := terms == Discrimination || terms == AllTerms || n.pairs == 0
 	for k := range classN {

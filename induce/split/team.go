@@ -120,7 +120,9 @@ func (c *Criterion) Joins(other *Criterion) bool {
 // criterion, and all its tests are scored exactly. This is required if the node has heavy objects,
 // if the sides of its thresholds must be in order, and if the criterion does not join itself.
 func (t *Team) Node(n *Totals, heavy Heavy, criteria []*Criterion, exactly bool) {
-	t.n, t.exactly, t.measured = n, exactly, Test{}
+	t.n = n
+	t.exactly = exactly
+	t.measured = Test{}
 	if !slices.Equal(t.criteria, criteria) {
 		t.gather(criteria)
 	}
@@ -138,7 +140,9 @@ func (t *Team) Node(n *Totals, heavy Heavy, criteria []*Criterion, exactly bool)
 	if len(n.N) <= 2 {
 		return
 	}
-	t.nodeTerms, t.nodeTerm, t.nodeSquares = t.nodeTerms[:0], 0, 0
+	t.nodeTerms = t.nodeTerms[:0]
+	t.nodeTerm = 0
+	t.nodeSquares = 0
 	for k, m := range n.M {
 		t.nodeTerms = append(t.nodeTerms, t.exact.c.phi.nearTerm(m))
 		t.nodeTerm += t.nodeTerms[k]
@@ -172,7 +176,8 @@ func (t *Team) gather(criteria []*Criterion) {
 		}
 		t.members = append(t.members, m)
 	}
-	t.exact.c, t.total = lead, 1/lead.total
+	t.exact.c = lead
+	t.total = 1 / lead.total
 	if len(t.efficiency) < len(t.lights) {
 		t.efficiency = make([][batchSize]float64, len(t.lights))
 	}
@@ -297,13 +302,15 @@ func (t *Team) Collect(cuts []float64, found [][]Candidate) {
 	for i, m := range t.members {
 		t.ways[m.way].cut = min(t.ways[m.way].cut, cuts[i])
 	}
-	slot, at := -1, int32(0)
+	slot := -1
+	at := int32(0)
 	var test Test
 	var cost float64
 	var no, yes side
 	t.found = func(i, member int) {
 		if t.slot != slot || t.at[i] != at {
-			slot, at = t.slot, t.at[i]
+			slot = t.slot
+			at = t.at[i]
 			test, cost = t.test(i, &no, &yes)
 		}
 		c := t.criteria[member]
@@ -374,7 +381,8 @@ func (t *Team) sameBins() bool {
 	if t.found != nil || len(s.present) != 2 || int(s.present[1]) == s.column.missing() || !t.slots[slotThresholds] {
 		return false
 	}
-	objects, cells := int64(0), s.cells(int(s.present[0]))
+	objects := int64(0)
+	cells := s.cells(int(s.present[0]))
 	for k := 0; k < len(cells); k += 2 {
 		objects += cells[k]
 	}
@@ -399,13 +407,17 @@ func (t *Team) price(cost float64) {
 			divisor = s.c.divisor(column, cost, column.unit())
 		}
 		if divisor != s.divisor {
-			s.divisor, s.factor = divisor, t.total/divisor
+			s.divisor = divisor
+			s.factor = t.total / divisor
 		}
 		s.most = max(s.most, s.factor)
 	}
 }
 
-func (t *Team) begin(slot int) { t.slot, t.tests = slot, 0 }
+func (t *Team) begin(slot int) {
+	t.slot = slot
+	t.tests = 0
+}
 
 // categorical visits the tests of a feature that is not numeric.
 func (t *Team) categorical() {
@@ -442,7 +454,8 @@ func (t *Team) codeTest(code int) (Test, float64) {
 
 // test returns test i of the batch and its price, and measures its outcomes exactly.
 func (t *Team) test(i int, no, yes *side) (Test, float64) {
-	s, at := t.exact, int(t.at[i])
+	s := t.exact
+	at := int(t.at[i])
 	*no, *yes = side{}, side{}
 	if t.slot == slotRest {
 		s.singleSides(int(s.present[at]), no, yes)

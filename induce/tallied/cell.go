@@ -67,7 +67,9 @@ func cutCell(b []byte) (c keyCell, rest []byte, err error) {
 	if len(b) == 0 {
 		return c, nil, ErrRow
 	}
-	c.typ, c.unit, b = dataset.ValueType(b[0]&(1<<unitShift-1)), dataset.Unit(b[0]>>unitShift), b[1:]
+	c.typ = dataset.ValueType(b[0] & (1<<unitShift - 1))
+	c.unit = dataset.Unit(b[0] >> unitShift)
+	b = b[1:]
 	switch c.typ {
 	case cellMissing:
 		return c, b, nil

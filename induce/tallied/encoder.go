@@ -79,7 +79,8 @@ func (e *Encoder) Encode(row any, at int) (weight float64, labelEnd int, err err
 			return 0, 0, err
 		}
 	}
-	part, bucket := dataset.Train, uint8(0)
+	part := dataset.Train
+	bucket := uint8(0)
 	switch {
 	case e.spec.Part != "":
 		if part, bucket, err = e.spec.partOf(&features[0]); err != nil {

@@ -66,8 +66,11 @@ func (s *Spec) codePart(tally []byte, p *Plan, part dataset.Part, t *dataset.Tab
 	if err != nil {
 		return err
 	}
-	classes, encoders, rule := dataset.ClassCodes(p.Classes), dataset.NewEncoders(p.features), p.rule(part)
-	stride, byWeight := p.layout.Stride, s.weightClasses(p)
+	classes := dataset.ClassCodes(p.Classes)
+	encoders := dataset.NewEncoders(p.features)
+	rule := p.rule(part)
+	stride := p.layout.Stride
+	byWeight := s.weightClasses(p)
 	var keys []byte
 	var scratch []uint16
 	for r.next() {

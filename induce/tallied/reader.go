@@ -71,7 +71,8 @@ func (s *Spec) typesIn(tally []byte, part byte) ([]cellType, error) {
 		}
 		rest := r.Key[1:]
 		for i := range types {
-			at, column := i-1, s.Settings.Label
+			at := i - 1
+			column := s.Settings.Label
 			if i == 0 {
 				at = len(s.Columns)
 			} else {
@@ -140,7 +141,8 @@ func (r *rowsReader) reset(v *dataset.Vector, i int) {
 	case dataset.Text:
 		r.texts[i], r.recent[i] = make(map[string]int32), [64]int32{}
 	default:
-		v.Type, v.Index = dataset.Number, nil
+		v.Type = dataset.Number
+		v.Index = nil
 	}
 }
 
@@ -164,7 +166,8 @@ func (r *rowsReader) row() error {
 		if len(rest) == 0 || rest[0] >= dataset.Buckets {
 			return ErrRow
 		}
-		bucket, rest = rest[0], rest[1:]
+		bucket = rest[0]
+		rest = rest[1:]
 	}
 	if len(rest) > 0 {
 		return ErrRow

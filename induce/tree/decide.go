@@ -15,7 +15,8 @@ const tie = 1e-12
 // or, with error costs, the class with the lowest expected error cost. The first class wins a tie.
 func (l *Label) Decide(probabilities []float64) int {
 	if l.ErrorCosts == nil {
-		best, most := 0, uint64(0)
+		best := 0
+		most := uint64(0)
 		for k, p := range probabilities {
 			if b := math.Float64bits(p); b > most { // in the order of the probabilities, and without a branch
 				best, most = k, b

@@ -97,7 +97,8 @@ func line(dst []byte, indent int) []byte { return append(dst, "\n          "[:1+
 // layOut appends compact JSON with spaces after colons and commas. In the given indent, unless it is negative,
 // the members of nodes and the elements of lists of objects begin lines, and texts are as in appendText.
 func layOut(dst, compact []byte, indent int) []byte {
-	flat, depth := indent < 0, 0
+	flat := indent < 0
+	depth := 0
 	var lines [16]bool // by depth: whether members or elements begin lines
 	for i := 0; i < len(compact); i++ {
 		c := compact[i]
@@ -170,9 +171,11 @@ func fileFeatureOf(f *dataset.Feature) *fileFeature {
 		m.Zone = f.Zone.String()
 	}
 	if f.Kind == dataset.Numeric {
-		m.Cuts, m.Range = append([]float64{}, f.Cuts...), f.Range
+		m.Cuts = append([]float64{}, f.Cuts...)
+		m.Range = f.Range
 	} else {
-		m.Values, m.Other = append([]string{}, f.Values...), f.Other
+		m.Values = append([]string{}, f.Values...)
+		m.Other = f.Other
 	}
 	if f.Group != "" {
 		m.GroupCost = &f.GroupCost

@@ -357,7 +357,8 @@ func (d *decoder) nextNode() error {
 	id := len(d.Nodes)
 	err := d.file.value(&f)
 	if f.MajorityWeights != nil {
-		f.ClassWeights, d.named = f.MajorityWeights, true
+		f.ClassWeights = f.MajorityWeights
+		d.named = true
 	}
 	if err == nil {
 		err = d.node(&f)

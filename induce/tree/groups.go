@@ -26,7 +26,8 @@ type GroupCounts struct {
 
 // CountGroups counts the rows of grouped objects.
 func (t *Tree) CountGroups(o *dataset.Objects, keyed bool) *GroupCounts {
-	counts, router := newGroupTable(), t.Router()
+	counts := newGroupTable()
+	router := t.Router()
 	for i := range o.Len() {
 		leaf := router.Leaf(o, i)
 		for _, s := range o.Groups(i) {

@@ -497,7 +497,8 @@ func (i *Inquiry) toCome(node int) (worst, expected float64) {
 	if n.Leaf() {
 		return 0, 0
 	}
-	price, is := i.price(node), i.known[i.input(node)]
+	price := i.price(node)
+	is := i.known[i.input(node)]
 	switch {
 	case i.confident(node) && (is == unknown || price > 0):
 		return 0, 0

@@ -152,7 +152,8 @@ type ModelRange struct {
 // ModelRanges returns for each node the range of its model; nil if it has no model. See
 // RangeModels.
 func (t *Tree) ModelRanges() []*ModelRange {
-	ranges, of := make([]*ModelRange, len(t.Nodes)), t.RangeModels()
+	ranges := make([]*ModelRange, len(t.Nodes))
+	of := t.RangeModels()
 	for i := range ranges {
 		ranges[i] = of(i)
 	}
@@ -167,7 +168,8 @@ func (t *Tree) RangeModels() func(node int) *ModelRange {
 	if !t.Modelled() {
 		return func(int) *ModelRange { return nil }
 	}
-	above, features := make([]way, len(t.Nodes)), t.boosterFeatures()
+	above := make([]way, len(t.Nodes))
+	features := t.boosterFeatures()
 	for i := range t.Nodes {
 		for k, b := range t.Nodes[i].Branches {
 			above[b.Child] = way{i, k}
@@ -250,7 +252,8 @@ type bounding struct {
 
 // bounds returns Low and High of a ModelRange. reach has the span of each numeric feature.
 func (g *bounding) bounds(n *Node, reach map[int]span) (low, high float64) {
-	t, width := g.tree, len(n.Model.Intercept)
+	t := g.tree
+	width := len(n.Model.Intercept)
 	factor := func(class int) float64 {
 		if g.factors == nil {
 			return 1
@@ -283,7 +286,9 @@ func (g *bounding) bounds(n *Node, reach map[int]span) (low, high float64) {
 		from := 0
 		for _, end := range g.ends {
 			a, b := extremes(g.scores[from:end], width, lead)
-			worst, best, from = worst+a, best+b, end
+			worst += a
+			best += b
+			from = end
 		}
 		if n.Model.Booster != nil {
 			for _, tree := range n.Model.Booster.Trees {
@@ -333,7 +338,8 @@ func extremes(list []float64, width int, of func(scores []float64) float64) (lea
 	least, most = math.Inf(1), math.Inf(-1)
 	for at := 0; at < len(list); at += width {
 		v := of(list[at : at+width])
-		least, most = min(least, v), max(most, v)
+		least = min(least, v)
+		most = max(most, v)
 	}
 	return least, most
 }
@@ -353,7 +359,8 @@ func (t *Tree) extremesOf(tree boost.Tree, reach map[int]span, of func(scores []
 			return
 		}
 		v := of(side.Values)
-		least, most = min(least, v), max(most, v)
+		least = min(least, v)
+		most = max(most, v)
 	}
 	for i := range tree {
 		if !reached[i] {

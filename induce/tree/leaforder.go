@@ -58,7 +58,8 @@ type leafPair struct {
 // leafOrder returns the pairs; ok is false if there may be too many.
 func (t *Tree) leafOrder() (order *leafOrder, ok bool) {
 	o := &leafOrder{list: t.listLeaves()}
-	parent, most := make([]int, len(t.Nodes)), 0
+	parent := make([]int, len(t.Nodes))
+	most := 0
 	parent[0] = -1
 	for i := range t.Nodes {
 		for _, b := range t.Nodes[i].Branches {
@@ -141,7 +142,8 @@ type region struct {
 
 // regions returns the region of each node.
 func (t *Tree) regions() []region {
-	router, regions := t.Router(), make([]region, len(t.Nodes))
+	router := t.Router()
+	regions := make([]region, len(t.Nodes))
 	for i := range t.Nodes {
 		n := &t.Nodes[i]
 		if n.Leaf() {

@@ -313,7 +313,8 @@ func (t *Tree) fileBooster(b *boost.Booster) [][]fileSplit {
 	trees := make([][]fileSplit, len(b.Trees))
 	for k, tree := range b.Trees {
 		for i := range tree {
-			s, f := &tree[i], &t.Features[tree[i].Feature]
+			s := &tree[i]
+			f := &t.Features[tree[i].Feature]
 			split := fileSplit{Feature: f.Name, Missing: s.Missing, Yes: fileSide(&s.Yes), No: fileSide(&s.No)}
 			if f.Kind == dataset.Numeric {
 				split.GE = &f.Cuts[s.Code-1]

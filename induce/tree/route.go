@@ -25,7 +25,8 @@ func (t *Tree) Router() *Router {
 		nodes[i] = int32(i)
 	}
 	for i := range t.Nodes {
-		n, to := &t.Nodes[i], &r.nodes[i]
+		n := &t.Nodes[i]
+		to := &r.nodes[i]
 		if to.leaf = n.Leaf(); to.leaf {
 			continue
 		}

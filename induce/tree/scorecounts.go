@@ -43,7 +43,8 @@ func (c *ScoreCounts) Bound(most int) { c.table.Bound(most) }
 func (c *ScoreCounts) KeepGroups(keyed bool) {
 	if c.groups == nil {
 		table := newGroupTable()
-		c.groups, c.keyed = &table, keyed
+		c.groups = &table
+		c.keyed = keyed
 	}
 }
 

@@ -180,7 +180,8 @@ func (t *Tree) Scorer() *Scorer {
 // index of its leaf.
 func (s *Scorer) number(t *Tree) []int32 {
 	tests, costs := t.PathCosts()
-	targets, steps := make([]int32, len(t.Nodes)), int32(0)
+	targets := make([]int32, len(t.Nodes))
+	steps := int32(0)
 	for i := range t.Nodes {
 		n := &t.Nodes[i]
 		if !n.Leaf() {

@@ -34,7 +34,10 @@ func (b *batch) run(s *Scorer, columns []dataset.Vector, leaves []int32) error {
 			return fmt.Errorf("feature %q: a column of type %s: want numbers", s.inputs[i].Name, columns[i].Type)
 		}
 	}
-	b.Scorer, b.vectors, b.columns, b.leaves = s, columns, make([]column, len(columns)), leaves
+	b.Scorer = s
+	b.vectors = columns
+	b.columns = make([]column, len(columns))
+	b.leaves = leaves
 	for from := 0; from < len(leaves); from += blockRows {
 		b.block(from, min(from+blockRows, len(leaves)))
 	}
@@ -115,7 +118,8 @@ func (b *batch) column(input int32) *column {
 	if c.ready {
 		return c
 	}
-	c.ready, c.index = true, v.Index
+	c.ready = true
+	c.index = v.Index
 	categories := b.categories[input]
 	switch {
 	case v.Index == nil && categories == nil:
@@ -155,7 +159,10 @@ func (c *column) at(row int32) float64 {
 // remaining rows to the back. It returns how many are in front. There is no branch that the
 // processor could mispredict: each row is written to both ends, and one of the two is overwritten.
 func (c *column) partition(dst, rows []int32, low, high float64) int {
-	front, back, entries, index := 0, len(rows)-1, c.entries, c.index
+	front := 0
+	back := len(rows) - 1
+	entries := c.entries
+	index := c.index
 	for _, r := range rows {
 		at := r
 		if index != nil {
@@ -218,7 +225,8 @@ func (s *Scorer) Score(columns []dataset.Vector, rows int, into *Scores) error {
 
 // refine sets the classes and probabilities of rows at a leaf with a model, term by term.
 func (b *batch) refine(leaf int32, rows []int32) {
-	m, classes := b.models, len(b.models.label.Classes)
+	m := b.models
+	classes := len(b.models.label.Classes)
 	l := &m.leaves[leaf]
 	of := func(r int32, n int) []float64 { return b.scores.Probabilities[int(r)*classes:][:n] }
 	for _, r := range rows {

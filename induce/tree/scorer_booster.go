@@ -283,7 +283,8 @@ func (s *Scorer) compileTrees(t *Tree, trees []boost.Tree) compiledBooster {
 
 // forksOf returns the splits of a tree as forks, and appends the values of its ends to b.values.
 func (b *compiledBooster) forksOf(tree boost.Tree, sideOf func(*boost.Split) side) []fork {
-	forks, ends := make([]fork, len(tree)), 0
+	forks := make([]fork, len(tree))
+	ends := 0
 	for i := range tree {
 		split := &tree[i]
 		forks[i].side = sideOf(split)

@@ -71,11 +71,13 @@ func (s *Scorer) newModelling(t *Tree) *modelling {
 		}
 		leaf := &m.leaves[i]
 		raised := node.Model.raised()
-		leaf.intercept, leaf.terms.from = node.Model.Intercept, int32(len(m.terms))
+		leaf.intercept = node.Model.Intercept
+		leaf.terms.from = int32(len(m.terms))
 		for k := range node.Model.Terms {
 			m.add(&node.Model.Terms[k], s.columns, raised)
 		}
-		leaf.terms.to, leaf.boosters = int32(len(m.terms)), boosters[node.Model.Booster]
+		leaf.terms.to = int32(len(m.terms))
+		leaf.boosters = boosters[node.Model.Booster]
 		if len(raised) < m.width {
 			leaf.raised = append([]int32{}, raised...)
 		}
@@ -250,7 +252,8 @@ func (s *Scorer) room(p *Prediction) []float64 {
 // fill sets all fields of p from the leaf and class, the class of its model. Probabilities are left
 // to the caller, unless class is -1: then the leaf has no model, and its probabilities are copied.
 func (s *Scorer) fill(p *Prediction, leaf uint32, class int) {
-	of, probabilities := &s.leaves[leaf], p.Probabilities
+	of := &s.leaves[leaf]
+	probabilities := p.Probabilities
 	*p = *of
 	if p.Probabilities = probabilities; class < 0 {
 		copy(probabilities, of.Probabilities)

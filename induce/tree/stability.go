@@ -83,7 +83,8 @@ func (t *Tree) place(node, outcome int, other *Tree, at int) int {
 	if at < 0 || !t.sameFeature(node, other, at) {
 		return -1
 	}
-	mine, theirs := t.Nodes[node].Test, other.Nodes[at].Test
+	mine := t.Nodes[node].Test
+	theirs := other.Nodes[at].Test
 	if mine.Kind != theirs.Kind || mine.Kind != split.Threshold && !sameQuestion(mine, theirs) {
 		return -1
 	}

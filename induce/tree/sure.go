@@ -87,7 +87,8 @@ func (s *sureness) of(node int) float64 {
 
 // lowerBound returns the q in [0, share] whose Kullback-Leibler divergence from the share is the given one.
 func lowerBound(share, divergence float64) float64 {
-	low, high := 0.0, share
+	low := 0.0
+	high := share
 	for range boundSteps {
 		q := float64((low + high) / 2)
 		from := float64(share * portable.Log(share/q))

@@ -27,7 +27,8 @@ func (t Together[N]) Groups(equal func(a, b Member[N]) bool) []Together[N] {
 	for _, m := range t {
 		at := slices.IndexFunc(groups, func(group Together[N]) bool { return equal(group[0], m) })
 		if at < 0 {
-			at, groups = len(groups), append(groups, nil)
+			at = len(groups)
+			groups = append(groups, nil)
 		}
 		groups[at] = append(groups[at], m)
 	}

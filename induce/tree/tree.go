@@ -423,7 +423,8 @@ func probabilities(weights []int64, prior []float64, m float64) []float64 {
 func (t *Tree) Measure() {
 	c := Complexity{Nodes: len(t.Nodes)}
 	asked, paid := t.PathCosts()
-	cost, tests := 0.0, int64(0)
+	cost := 0.0
+	tests := int64(0)
 	for i := range t.Nodes {
 		n := &t.Nodes[i]
 		if n.Leaf() {
@@ -518,7 +519,8 @@ func (t *Tree) Tested() *Tree {
 		if !n.Leaf() {
 			test := *n.Test
 			test.Feature = renumber(test.Feature)
-			n.Test, n.Model = &test, nil
+			n.Test = &test
+			n.Model = nil
 		} else if n.Model != nil {
 			n.Model = n.Model.renumbered(renumber, boosters[n.Model.Booster])
 		}

@@ -53,7 +53,8 @@ func (s *Rule) WeighClasses(
 // weight: all classes then have the same weight, and the total stays the same (scikit-learn's
 // compute_class_weight).
 func BalancedClassWeights(totals []int64) []int64 {
-	sum, classes := new(big.Int), int64(0)
+	sum := new(big.Int)
+	classes := int64(0)
 	for _, w := range totals {
 		if w > 0 {
 			classes++

@@ -114,7 +114,9 @@ func Align(all ...*Axes) {
 
 // Draw draws the axes with their labels, and faint lines at the ticks.
 func (a *Axes) Draw(on *svg.Canvas) {
-	rule, line, words := svg.Line(svg.Rule, 0.5), svg.Line(svg.Soft, 0.75), small()
+	rule := svg.Line(svg.Rule, 0.5)
+	line := svg.Line(svg.Soft, 0.75)
+	words := small()
 	for _, t := range a.x.Ticks {
 		at := a.At(t.Value, a.YMin)
 		on.Lines(rule, at, svg.Point{X: at.X, Y: a.Top})

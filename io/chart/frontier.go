@@ -97,9 +97,11 @@ func (c *frontierChart) span() (low, high float64) {
 			if part.AUC == nil {
 				continue
 			}
-			low, high = min(low, *part.AUC), max(high, *part.AUC)
+			low = min(low, *part.AUC)
+			high = max(high, *part.AUC)
 			if part.Interval != nil {
-				low, high = min(low, part.Low), max(high, part.High)
+				low = min(low, part.Low)
+				high = max(high, part.High)
 			}
 		}
 	}

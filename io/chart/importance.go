@@ -96,7 +96,8 @@ const (
 
 // drawBars draws a row for each feature: its name, and a bar with its figure in each column.
 func drawBars(on *svg.Canvas, area svg.Box, features []importance.Feature, columns []bars) {
-	words, names := plain(), 0.0
+	words := plain()
+	names := 0.0
 	for i := range features {
 		names = max(names, words.Width(words.Fit(report.Name(features[i].Name), nameWidth)))
 	}
@@ -106,7 +107,8 @@ func drawBars(on *svg.Canvas, area svg.Box, features []importance.Feature, colum
 		on.Text(bold(), svg.Point{X: left(k), Y: area.Top + barRow/2}, columns[k].head)
 	}
 	for i := range features {
-		f, y := &features[i], area.Top+float64(barRow*(float64(i)+1.5))
+		f := &features[i]
+		y := area.Top + float64(barRow*(float64(i)+1.5))
 		on.Group("ec-feature", featureTip(f), "", func() {
 			on.Text(aligned(words, svg.Right), svg.Point{X: area.Left + names, Y: y},
 				words.Fit(report.Name(f.Name), nameWidth))
@@ -126,7 +128,8 @@ func (b *bars) draw(
 	low, high, figures := 0.0, 0.0, 0.0
 	for i := range features {
 		if x := b.of(&features[i]); x != nil {
-			low, high = min(low, *x), max(high, *x)
+			low = min(low, *x)
+			high = max(high, *x)
 		}
 		figures = max(figures, words.Width(figureOf(b.of(&features[i]), b.none)))
 	}

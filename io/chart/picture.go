@@ -62,7 +62,8 @@ func aligned(t svg.Text, at svg.Align) svg.Text {
 // rows returns the entries of the legend by line.
 func (p *Picture) rows() [][]Entry {
 	var rows [][]Entry
-	used, words := 0.0, plain()
+	used := 0.0
+	words := plain()
 	for _, e := range p.Legend {
 		wide := SignWidth + signGap + words.Width(e.Words) + entryGap
 		if len(rows) == 0 || used+wide > Width-2*Margin+entryGap {
@@ -104,7 +105,8 @@ func (p *Picture) SVG(w io.Writer, width int) error {
 func (p *Picture) Bare(w io.Writer) error { return p.write(w, &svg.Document{Bare: true}) }
 
 func (p *Picture) write(w io.Writer, d *svg.Document) error {
-	c, area := new(svg.Canvas), p.area()
+	c := new(svg.Canvas)
+	area := p.area()
 	p.writeHead(c)
 	p.Draw(c, area)
 	d.Class, d.Title, d.Description, d.Attributes = "espalier-chart", p.Title, p.Words, p.frame.attributes()
@@ -114,7 +116,8 @@ func (p *Picture) write(w io.Writer, d *svg.Document) error {
 }
 
 func (p *Picture) writeHead(c *svg.Canvas) {
-	y, title := float64(Margin+8), heading()
+	y := float64(Margin + 8)
+	title := heading()
 	c.Text(title, svg.Point{X: Margin, Y: y}, title.Fit(p.Title, Width-2*Margin))
 	y += 3
 	words := note()

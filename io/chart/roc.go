@@ -155,7 +155,8 @@ func drawCurves(on *svg.Canvas, f *Frame, curves []*curve) {
 func listCurves(on *svg.Canvas, area svg.Box, curves []*curve) {
 	const row = 15.5
 	const names = SignWidth + signGap
-	words, y := plain(), area.Top+row/2
+	words := plain()
+	y := area.Top + row/2
 	on.Text(aligned(bold(), svg.Right), svg.Point{X: area.Right, Y: y}, "AUC")
 	on.Text(bold(), svg.Point{X: area.Left + names, Y: y}, "class")
 	room := area.Right - area.Left - names - 60

@@ -221,7 +221,8 @@ func (c *Column) Add(text string, line int) {
 	}
 	switch {
 	case c.first == len(c.kinds):
-		c.Because, c.Line = strings.Clone(text), line
+		c.Because = strings.Clone(text)
+		c.Line = line
 		c.Looks.known(before, c.Values-1)
 		c.Looks.Add(text, 1)
 	case c.kinds[c.first].Type == Float && strings.Contains(text, "."):

@@ -18,7 +18,8 @@ type Spelling struct {
 // decimal point.
 func (s *Spelling) plain(text string) (string, bool) {
 	if s.Thousands != 0 && strings.ContainsRune(text, s.Thousands) {
-		whole, rest := text, ""
+		whole := text
+		rest := ""
 		if at := strings.IndexRune(text, s.decimal()); at >= 0 {
 			whole, rest = text[:at], text[at:]
 		}
@@ -88,12 +89,16 @@ var codes = map[byte]string{ //nolint:gochecknoglobals // a table
 
 // ParseFormat parses a format with the codes of strftime, such as %d/%m/%Y %H:%M.
 func ParseFormat(text string) (*Format, error) {
-	f, layout, used := &Format{text: text}, "", ""
+	f := &Format{text: text}
+	layout := ""
+	used := ""
 	for rest := text; rest != ""; {
 		r, size := utf8.DecodeRuneInString(rest)
 		switch {
 		case r == '%' && len(rest) > 1 && codes[rest[1]] != "":
-			layout, used, size = layout+codes[rest[1]], used+rest[1:2], 2
+			layout += codes[rest[1]]
+			used += rest[1:2]
+			size = 2
 		case strings.HasPrefix(rest, "%f") && strings.HasSuffix(used, "S"):
 			layout, size = layout[:len(layout)-1], 2 // package time reads what follows seconds and a point
 		case r == '%' || r == '_' || r < utf8.RuneSelf && r != 'T' && isWord(byte(r)):

@@ -85,7 +85,9 @@ func (o *outline) below(by float64) {
 
 // clearance returns how far a subtree must move down to be below another subtree.
 func (o *outline) clearance(next *outline) float64 {
-	by, a, b := 0.0, len(o.top), len(next.top)
+	by := 0.0
+	a := len(o.top)
+	b := len(next.top)
 	for k := 1; k <= min(a, b); k++ {
 		gap := float64(cousinGap)
 		if k == 1 {
@@ -112,7 +114,9 @@ func (o *outline) join(next *outline) {
 
 // middles returns the height of the middle of each node's box. The highest box begins at 0.
 func middles(t *Tree, height float64) []float64 {
-	offsets, outlines, half := make([]float64, len(t.Nodes)), make([]outline, len(t.Nodes)), float64(height/2)
+	offsets := make([]float64, len(t.Nodes))
+	outlines := make([]outline, len(t.Nodes))
+	half := float64(height / 2)
 	for i := len(t.Nodes) - 1; i >= 0; i-- { // children before their parents
 		children := t.Nodes[i].Children
 		var all outline
@@ -183,7 +187,8 @@ func icicle(t *Tree) *Placed {
 		left[k] = left[k-1] + columns[k-1]
 	}
 	for i := range p.Boxes {
-		p.Boxes[i].X, p.Boxes[i].Width = left[depth[i]], columns[depth[i]]
+		p.Boxes[i].X = left[depth[i]]
+		p.Boxes[i].Width = columns[depth[i]]
 	}
 	p.Width = left[levels-1] + columns[levels-1]
 	return p

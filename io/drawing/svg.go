@@ -118,7 +118,8 @@ func (t *Tree) writeEdges(c *svg.Canvas, p *Placed, at svg.Point) {
 		for i := range t.Nodes {
 			from := p.Boxes[i].moved(at)
 			for _, child := range t.Nodes[i].Children {
-				n, to := &t.Nodes[child], p.Boxes[child].moved(at)
+				n := &t.Nodes[child]
+				to := p.Boxes[child].moved(at)
 				if n.Lit != lit {
 					continue
 				}
@@ -172,7 +173,8 @@ func (n *Node) width() float64 {
 
 // write writes a box with its text.
 func (n *Node) write(c *svg.Canvas, at Box, p *Placed) {
-	style, area := n.style(), svg.Box{Left: at.X, Top: at.Y, Right: at.X + at.Width, Bottom: at.Y + at.Height}
+	style := n.style()
+	area := svg.Box{Left: at.X, Top: at.Y, Right: at.X + at.Width, Bottom: at.Y + at.Height}
 	left := at.X + padding
 	c.Group("es-node", n.Tip, fmt.Sprintf(` data-node="%d"`, n.ID), func() {
 		if !p.Icicle {

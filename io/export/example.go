@@ -35,7 +35,8 @@ func (p *program) Sample() []sample {
 	const most, longest = 3, 40
 	var list []sample
 	for i := range p.Features {
-		f, of := p.Features[i], &p.tree.Features[i]
+		f := p.Features[i]
+		of := &p.tree.Features[i]
 		if len(f.Name) > longest || len(list) == most || !f.Numeric && len(f.Values[0]) > longest {
 			continue
 		}

@@ -56,7 +56,10 @@ func helped() language {
 func braces() language {
 	l := helped()
 	l.indent, l.open, l.elseIf, l.otherwise, l.end = "    ", "if (%s) {", "} else if (%s) {", "} else {", "}"
-	l.or, l.leaf, l.comment, l.number = " || ", "return %d;", " // ", number
+	l.or = " || "
+	l.leaf = "return %d;"
+	l.comment = " // "
+	l.number = number
 	return l
 }
 
@@ -66,7 +69,9 @@ func languages() []language {
 
 func cLanguage() language {
 	l := braces()
-	l.format, l.name, l.terminated = "c", "model", true
+	l.format = "c"
+	l.name = "model"
+	l.terminated = true
 	l.ending, l.missingText, l.missingNumber = ".c", "NULL", "NAN"
 	l.specials = [4]string{l.missingNumber, "INFINITY", "-INFINITY", "-0.0"}
 	l.keywords = reserved(`auto break case char const continue default do double else enum extern float for goto if
@@ -82,7 +87,9 @@ func cLanguage() language {
 
 func javaLanguage() language {
 	l := braces()
-	l.format, l.name, l.packages = "java", "Model", true
+	l.format = "java"
+	l.name = "Model"
+	l.packages = true
 	l.ending, l.missingText, l.missingNumber = ".java", "null", "Double.NaN"
 	l.specials = [4]string{l.missingNumber, "Double.POSITIVE_INFINITY", "Double.NEGATIVE_INFINITY", "-0.0"}
 	l.keywords = reserved(`abstract assert boolean break byte case catch char class const continue default do double
@@ -99,7 +106,9 @@ func javaLanguage() language {
 
 func python() language {
 	l := helped()
-	l.format, l.name, l.moments = "python", "model", true
+	l.format = "python"
+	l.name = "model"
+	l.moments = true
 	l.ending, l.missingText, l.missingNumber = ".py", "None", "None"
 	l.specials = [4]string{"nan", "inf", "-inf", "-0.0"}
 	l.keywords = reserved(`False None True and as assert async await break class continue def del elif else except
@@ -114,7 +123,9 @@ func python() language {
 
 func javaScript() language {
 	l := braces()
-	l.format, l.name, l.moments = "javascript", "model", true
+	l.format = "javascript"
+	l.name = "model"
+	l.moments = true
 	l.ending, l.missingText, l.missingNumber = ".mjs", "null", "null"
 	l.specials = [4]string{"NaN", "Infinity", "-Infinity", "-0"}
 	l.keywords = reserved(`await break case catch class const continue debugger default delete do else enum export

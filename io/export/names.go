@@ -20,7 +20,8 @@ func words(name string) []string {
 			word.Reset()
 		}
 	}
-	used, lower := 0, false
+	used := 0
+	lower := false
 	for _, r := range name {
 		if used >= most {
 			break

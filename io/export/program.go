@@ -139,7 +139,8 @@ func (p *program) path(node int) []string {
 // setNames sets the name of the package, class or functions, and the name by which other code
 // imports them.
 func (p *program) setNames(o Options) error {
-	l, base := p.language, strings.TrimSuffix(o.File, p.language.ending)
+	l := p.language
+	base := strings.TrimSuffix(o.File, p.language.ending)
 	p.Name = o.Name
 	if p.Name == "" {
 		p.Name = l.name

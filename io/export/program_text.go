@@ -197,7 +197,8 @@ func parts[T any](list []T, size func(T) int) [][]T {
 	for _, one := range list {
 		n := size(one)
 		if room -= n; room < 0 {
-			all, room = append(all, nil), partNumbers-n
+			all = append(all, nil)
+			room = partNumbers - n
 		}
 		all[len(all)-1] = append(all[len(all)-1], one)
 	}

@@ -263,7 +263,8 @@ func (s *sqlText) decision() []stage {
 			}
 			return s.sum(terms)
 		}), ""})
-		names, function = numbered("leaf__error_", classes), map[string]string{"MAX": "MIN"}[function]
+		names = numbered("leaf__error_", classes)
+		function = map[string]string{"MAX": "MIN"}[function]
 		if function == "" {
 			function = "LEAST"
 		}

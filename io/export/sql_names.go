@@ -115,7 +115,8 @@ func sqliteNumber(x float64) string {
 	whole := int64(math.Ldexp(fraction, bits))
 	exponent -= bits
 	for whole%2 == 0 && exponent < 0 {
-		whole, exponent = whole/2, exponent+1
+		whole /= 2
+		exponent++
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "(CAST(%d AS REAL)", whole)

@@ -234,7 +234,8 @@ func (s *sqlText) tables(stages []stage, source string) string {
 		from := source
 		all := ""
 		if i > 0 {
-			from, all = stages[i-1].name, "p.*,\n  "
+			from = stages[i-1].name
+			all = "p.*,\n  "
 			from += " AS p"
 			if g.join != "" {
 				from += "\n" + g.join

@@ -103,7 +103,8 @@ func (s *sqlText) config() ([]byte, error) {
 		types["number"], types["text"] = "DOUBLE", "VARCHAR"
 	}
 	key := taken.take("row_at")
-	path, paths := "", make(map[int]string)
+	path := ""
+	paths := make(map[int]string)
 	if s.With.Path {
 		path = s.path
 		texts := report.Paths(s.tree)

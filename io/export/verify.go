@@ -288,7 +288,8 @@ func compare(t *tree.Tree, cases []Case, out []byte, most int) ([]string, error)
 
 // pathsByNode returns the texts of the paths by the nodes of the leaves.
 func pathsByNode(t *tree.Tree) map[int]string {
-	list, paths := report.Paths(t), make(map[int]string)
+	list := report.Paths(t)
+	paths := make(map[int]string)
 	for id := range t.Nodes {
 		if t.Nodes[id].Leaf() {
 			paths[id], list = list[0], list[1:]
@@ -337,7 +338,9 @@ func (c *Case) differs(t *tree.Tree, line []string) string {
 		}
 		numbers[i] = x
 	}
-	leaf, tests, cost := int(numbers[0]), int(numbers[1]), numbers[2]
+	leaf := int(numbers[0])
+	tests := int(numbers[1])
+	cost := numbers[2]
 	switch {
 	case leaf != c.Want.Leaf:
 		return fmt.Sprintf("leaf %d: want %d", leaf, c.Want.Leaf)

@@ -86,7 +86,8 @@ func (w *writer) line(depth int, format string, args ...any) {
 }
 
 func (w *writer) node(id, depth int) {
-	n, l := &w.tree.Nodes[id], w.language
+	n := &w.tree.Nodes[id]
+	l := w.language
 	switch {
 	case n.Leaf():
 		leaf := &w.Leaves[w.leaves[id]]
@@ -117,7 +118,8 @@ func (w *writer) end(depth int) {
 
 // multiway writes a branch for each value; the branch that takes unlisted values comes last.
 func (w *writer) multiway(n *tree.Node, depth int) {
-	l, f := w.language, &w.tree.Features[n.Test.Feature]
+	l := w.language
+	f := &w.tree.Features[n.Test.Feature]
 	text := fmt.Sprintf(l.textOf, w.Features[n.Test.Feature].Const)
 	first := true
 	var last *tree.Branch
@@ -149,14 +151,17 @@ func (w *writer) multiway(n *tree.Node, depth int) {
 
 // condition returns the condition of a test's yes branch.
 func (w *writer) condition(n *tree.Node) string {
-	l, t := w.language, n.Test
-	f, constant := &w.tree.Features[t.Feature], w.Features[t.Feature].Const
+	l := w.language
+	t := n.Test
+	f := &w.tree.Features[t.Feature]
+	constant := w.Features[t.Feature].Const
 	number, text := fmt.Sprintf(l.numberOf, constant), fmt.Sprintf(l.textOf, constant)
 	switch t.Kind {
 	case split.Threshold:
 		return number + " >= " + l.number(f.Cuts[t.Code-1])
 	case split.Bin:
-		from, to := t.Code > 0, t.Code+t.Span < len(f.Cuts)
+		from := t.Code > 0
+		to := t.Code+t.Span < len(f.Cuts)
 		switch {
 		case from && to:
 			return fmt.Sprintf(l.between, number, l.number(f.Cuts[t.Code-1]), l.number(f.Cuts[t.Code+t.Span]))

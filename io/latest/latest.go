@@ -182,7 +182,8 @@ func Tree(ctx context.Context, s *objectstore.Store, model string) (encoded []by
 		if err != nil {
 			return nil, "", err
 		}
-		model, digest = run, l.Digest
+		model = run
+		digest = l.Digest
 	}
 	url = TreeURL(model)
 	if encoded, err = s.ReadAll(ctx, url, maxTree); err != nil {

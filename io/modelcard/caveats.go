@@ -20,7 +20,8 @@ func (b *builder) caveats() []markdown {
 			list = append(list, say(format, args...))
 		}
 	}
-	m, t := b.metrics, &b.Tree.Training
+	m := b.metrics
+	t := &b.Tree.Training
 	add(b.part == dataset.Validation.String(), "There is no test part: the figures are of the rows by which the tree was "+
 		"chosen, and too good.")
 	add(b.part == dataset.Train.String(), "There are neither test nor validation rows: the figures are of the "+
@@ -70,7 +71,8 @@ func rarest(m *metric.Metrics) (class string, rows float64) {
 			n = float64(c.Support) / float64(m.Weight) * float64(m.Rows)
 		}
 		if k == 0 || n < rows {
-			class, rows = c.Class, n
+			class = c.Class
+			rows = n
 		}
 	}
 	return class, rows

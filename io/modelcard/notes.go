@@ -74,7 +74,8 @@ var heading = regexp.MustCompile(`^ {0,3}(#{1,6})[ \t]+(.*?)[ \t#]*$`)
 // note; a heading of the first level may be a title.
 func fromMarkdown(b []byte) (Notes, error) {
 	n := make(Notes)
-	at, level := "", 0
+	at := ""
+	level := 0
 	var lines []string
 	flush := func() {
 		if at != "" {

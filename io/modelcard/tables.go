@@ -158,7 +158,8 @@ func (b *builder) frontier() *table {
 		return nil
 	}
 	t := &table{Heads: []string{"tree", "cost", "leaves", "merit", "validation AUC", "test AUC", ""}}
-	points, chosen := b.Frontier.Points, 0
+	points := b.Frontier.Points
+	chosen := 0
 	costs := make([]float64, len(points))
 	for i := range points {
 		costs[i] = points[i].ExpectedCost
@@ -167,7 +168,8 @@ func (b *builder) frontier() *table {
 		}
 	}
 	for _, i := range frontier.Outline(costs, chosen, nil, visible(len(points), maxPoints)) {
-		p, mark := &points[i], markdown("")
+		p := &points[i]
+		mark := markdown("")
 		if p.Selected {
 			mark = "chosen"
 		}

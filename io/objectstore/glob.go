@@ -77,7 +77,8 @@ func matchSegments(pattern, names []string) bool {
 		if len(names) == 0 || !matchSegment(pattern[0], names[0]) {
 			return false
 		}
-		pattern, names = pattern[1:], names[1:]
+		pattern = pattern[1:]
+		names = names[1:]
 	}
 	return len(names) == 0
 }
@@ -120,7 +121,8 @@ func Hidden(name string) bool {
 // climb returns the folders above a path, the nearest first.
 func climb(at string) (folders []string) {
 	for parent := path.Dir(at); parent != at && parent != "."; parent = path.Dir(at) {
-		folders, at = append(folders, parent), parent
+		folders = append(folders, parent)
+		at = parent
 	}
 	return folders
 }

@@ -102,7 +102,9 @@ func CheckText(t *testing.T, name, text string) {
 func CheckMarkup(t *testing.T, name, text, elements, attributes string) {
 	t.Helper()
 	d := xml.NewDecoder(strings.NewReader(strings.TrimPrefix(text, "<!doctype html>\n")))
-	d.Strict, d.AutoClose, d.Entity = false, []string{"meta"}, xml.HTMLEntity
+	d.Strict = false
+	d.AutoClose = []string{"meta"}
+	d.Entity = xml.HTMLEntity
 	var open []string
 	for {
 		token, err := d.Token()

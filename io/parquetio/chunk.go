@@ -48,7 +48,8 @@ func (g *rowGroup) Close() error {
 		<-f.done // wait for the end of its read
 	}
 	g.file.source.ahead.Release(g.held)
-	g.held, g.fetches = 0, nil
+	g.held = 0
+	g.fetches = nil
 	return g.reader.Close()
 }
 

@@ -59,7 +59,8 @@ func (o *Original) load() error {
 			return o.file.damaged(err)
 		}
 		o.columns[o.meta.Schema[at].Name] = originalColumn{o.meta.Schema[at:end], chunk, leaves}
-		at, chunk = end, chunk+leaves
+		at = end
+		chunk += leaves
 	}
 	for i := range o.meta.RowGroups {
 		if len(o.meta.RowGroups[i].Columns) != chunk {
@@ -119,7 +120,8 @@ func (o *Original) pagesEnd(group, at int, m *format.ColumnMetaData, s span) (in
 	if err := readFull(o.reader, b, s.start); err != nil {
 		return 0, o.file.readFault(err)
 	}
-	end, values := int64(0), m.NumValues
+	end := int64(0)
+	values := m.NumValues
 	for values > 0 && end < mended {
 		var h pageHeader
 		n, fault := unmarshal(b[end:], &h)

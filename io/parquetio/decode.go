@@ -59,7 +59,8 @@ func (p *page) values() int { return p.rows - p.missing }
 func (d *decoder) begin() {
 	v := d.dst
 	if v.Index == nil {
-		v.Index, d.index = d.index, nil
+		v.Index = d.index
+		d.index = nil
 	}
 	if v.Index == nil {
 		v.Index = []int32{}
@@ -86,12 +87,14 @@ func (d *decoder) finish() {
 // dropIndex removes the Index, and keeps its memory for the next column.
 func (d *decoder) dropIndex() {
 	if d.dst.Index != nil {
-		d.index, d.dst.Index = d.dst.Index[:0], nil
+		d.index = d.dst.Index[:0]
+		d.dst.Index = nil
 	}
 }
 
 func (d *decoder) setDictionary(data []byte, n int) (err error) {
-	d.hasDictionary, d.size = true, n
+	d.hasDictionary = true
+	d.size = n
 	if d.dst.Type == dataset.Text {
 		return d.setTexts(data, n)
 	}
@@ -115,7 +118,9 @@ func (d *decoder) append(p page) error {
 			return errShort
 		}
 		p.data = p.data[before*d.leaf.width : (before+wanted)*d.leaf.width]
-		p.rows, p.levels, before = wanted, nil, 0
+		p.rows = wanted
+		p.levels = nil
+		before = 0
 	}
 	if err := d.appendPage(p); err != nil {
 		return err
@@ -177,7 +182,8 @@ func lookUp(dst, dictionary []float64, index []int32) []float64 {
 
 // appendIndexes decodes the page's indexes in place, after the indexes in dst.
 func (d *decoder) appendIndexes(dst []int32, p page) ([]int32, error) {
-	n, at := p.values(), len(dst)
+	n := p.values()
+	at := len(dst)
 	dst = reserve(dst, max(n+maxOvershoot, p.rows), d.rows)
 	if n > 0 {
 		if err := d.decodeIndexes(dst[at:at:cap(dst)], p.data, n); err != nil {
@@ -265,7 +271,8 @@ func (d *decoder) appendPlain(p page) error {
 	if !d.perRow {
 		d.usePerRow()
 	}
-	n, at := p.values(), len(d.dst.Numbers)
+	n := p.values()
+	at := len(d.dst.Numbers)
 	data, err := d.plainLayout(p.encoding, p.data, n)
 	if err != nil {
 		return err

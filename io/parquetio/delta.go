@@ -107,7 +107,8 @@ func bitsAt(b []byte, at, width int) uint64 {
 	if width == 0 {
 		return 0
 	}
-	i, shift := at/8, at%8
+	i := at / 8
+	shift := at % 8
 	var word [16]byte
 	copy(word[:], b[i:min(len(b), i+9)])
 	lo, hi := binary.LittleEndian.Uint64(word[:]), binary.LittleEndian.Uint64(word[8:])
@@ -151,7 +152,8 @@ func (s *scratch) deltaPrefixed(b []byte, n, width int) ([]byte, error) {
 		return nil, err
 	}
 	s.moreInts = lengths
-	out, lastStart := s.plain[:0], 0
+	out := s.plain[:0]
+	lastStart := 0
 	for i, length := range lengths {
 		prefix := prefixes[i]
 		last := out[lastStart:]

@@ -37,6 +37,8 @@ func (g *rowGroup) place(column int, err error) error {
 	if !errors.As(err, &e) {
 		e = damage("%v", err)
 	}
-	e.File, e.RowGroup, e.Column = g.file.URL, &g.number, g.file.columns[column].Name
+	e.File = g.file.URL
+	e.RowGroup = &g.number
+	e.Column = g.file.columns[column].Name
 	return e
 }

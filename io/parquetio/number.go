@@ -82,7 +82,8 @@ func appendDoubles(dst []float64, b []byte) []float64 {
 
 // appendTicks converts times and timestamps to microseconds, rounded down.
 func (l *leaf) appendTicks(dst []float64, b []byte) ([]float64, error) {
-	fine, up := l.tick < time.Microsecond, int64(1)
+	fine := l.tick < time.Microsecond
+	up := int64(1)
 	if l.tick == time.Millisecond {
 		up = 1000
 	}
@@ -182,7 +183,8 @@ func exactUint64(x uint64) bool {
 
 // float16 widens a half-precision number.
 func float16(h uint16) float64 {
-	exponent, mantissa := int(h>>10&31), float64(h&1023)
+	exponent := int(h >> 10 & 31)
+	mantissa := float64(h & 1023)
 	var x float64
 	switch {
 	case exponent == 31 && mantissa != 0:
@@ -238,7 +240,8 @@ func (l *leaf) appendDecimals(dst []float64, b []byte, n int) ([]float64, error)
 				return dst, dataset.Plain.Inexact(bigEndian(value).String())
 			}
 		}
-		dst, b = append(dst, x), rest
+		dst = append(dst, x)
+		b = rest
 	}
 	return dst, nil
 }

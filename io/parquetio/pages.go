@@ -198,7 +198,8 @@ func (x *pageIndex) add(h *pageHeader, page span, all int) (done int, err error)
 // part returns the span of the dictionary, and the span of the pages with the rows that a decoder
 // needs. It sets how many rows of these pages the decoder skips.
 func (x *pageIndex) part(d *decoder) (dictionary, pages span) {
-	from, to := d.skip, d.skip+d.rows
+	from := d.skip
+	to := d.skip + d.rows
 	// The last page that begins at or before the first row, and the first page that begins at or
 	// after the end.
 	first := sort.Search(len(x.pages), func(i int) bool { return x.rows[i+1] > from })

@@ -95,7 +95,8 @@ func readSchema(elements []format.SchemaElement) (columns []Column, leaves []lea
 		}
 		seen[column.Name] = len(columns)
 		columns, leaves = append(columns, column), append(leaves, l)
-		next, chunks = end, chunks+count
+		next = end
+		chunks += count
 	}
 	if next != len(elements) {
 		return nil, nil, 0, errors.New("its schema has columns outside of the root")

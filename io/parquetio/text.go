@@ -55,7 +55,8 @@ func (d *decoder) setTexts(b []byte, n int) error {
 	if d.leaf.kind == uuid || d.leaf.digits {
 		return d.setSpelled(b, n)
 	}
-	all, at := string(b), 0
+	all := string(b)
+	at := 0
 	for range n {
 		value, _, err := d.leaf.next(b[at:])
 		if err != nil {
@@ -80,7 +81,8 @@ func (d *decoder) setSpelled(b []byte, n int) error {
 		if err != nil {
 			return err
 		}
-		d.dst.Texts, b = append(d.dst.Texts, s), rest
+		d.dst.Texts = append(d.dst.Texts, s)
+		b = rest
 	}
 	return nil
 }
@@ -127,7 +129,8 @@ func spellUUID(b []byte) string {
 
 // appendTexts decodes a page of plain texts.
 func (d *decoder) appendTexts(p page) error {
-	n, at := p.values(), len(d.dst.Index)
+	n := p.values()
+	at := len(d.dst.Index)
 	data, err := d.plainLayout(p.encoding, p.data, n)
 	if err != nil {
 		return err

@@ -120,7 +120,8 @@ func (w *Writer) addFields(fields []Field) error {
 	if len(fields) == 0 {
 		return errors.New("no columns")
 	}
-	w.meta.Version, w.meta.CreatedBy = 1, "espalier version (build )"
+	w.meta.Version = 1
+	w.meta.CreatedBy = "espalier version (build )"
 	w.meta.Schema = append(w.meta.Schema,
 		format.SchemaElement{Name: "table", NumChildren: thrift.New(int32(len(fields)))})
 	names := make(map[string]bool, len(fields))
@@ -190,16 +191,20 @@ func (c *field) plain(dictionary any) (plain []byte, err error) {
 	case nil:
 		c.physical = format.Double
 	case []float64:
-		c.physical, c.size = format.Double, len(d)
+		c.physical = format.Double
+		c.size = len(d)
 		return binary.Append(nil, binary.LittleEndian, d)
 	case []int32:
-		c.physical, c.size = format.Int32, len(d)
+		c.physical = format.Int32
+		c.size = len(d)
 		return binary.Append(nil, binary.LittleEndian, d)
 	case []int64:
-		c.physical, c.size = format.Int64, len(d)
+		c.physical = format.Int64
+		c.size = len(d)
 		return binary.Append(nil, binary.LittleEndian, d)
 	case []string:
-		c.physical, c.size = format.ByteArray, len(d)
+		c.physical = format.ByteArray
+		c.size = len(d)
 		for _, v := range d {
 			plain = append(binary.LittleEndian.AppendUint32(plain, uint32(len(v))), v...)
 		}
@@ -292,7 +297,8 @@ func (w *Writer) WriteNumbers(values []float64) error {
 		n := len(rows)
 		w.page = w.page[:0]
 		if f.optional {
-			dense, present := make([]float64, n), 0
+			dense := make([]float64, n)
+			present := 0
 			w.page, present = appendLevels(w.page, rows, math.Inf(1), dense)
 			chunk.Statistics.NullCount += int64(n - present)
 			rows = dense[:present]

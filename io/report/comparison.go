@@ -73,7 +73,8 @@ func placeNode(t *tree.Tree, node, alone int) *runfolder.PlaceNode {
 	if node < 0 {
 		return nil
 	}
-	p, n := &runfolder.PlaceNode{Node: node, Alone: alone}, &t.Nodes[node]
+	p := &runfolder.PlaceNode{Node: node, Alone: alone}
+	n := &t.Nodes[node]
 	switch {
 	case n.Leaf():
 		p.Predicts = t.Label.Classes[n.Class]

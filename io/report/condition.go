@@ -19,7 +19,9 @@ import (
 // A comparison ends in "or missing" if rows without a value take the same branch, unless
 // an earlier test on the path implies that the row has a value.
 func Paths(t *tree.Tree) []string {
-	ways, paths, conditions := make([][]string, len(t.Nodes)), []string(nil), Conditions(t)
+	ways := make([][]string, len(t.Nodes))
+	paths := []string(nil)
+	conditions := Conditions(t)
 	for i := range t.Nodes {
 		n := &t.Nodes[i]
 		if n.Leaf() {
@@ -35,7 +37,8 @@ func Paths(t *tree.Tree) []string {
 // Conditions returns by node the condition of the branch that leads to it, as Paths writes it; none
 // of the root.
 func Conditions(t *tree.Tree) []string {
-	conditions, above := make([]string, len(t.Nodes)), newAbove(t)
+	conditions := make([]string, len(t.Nodes))
+	above := newAbove(t)
 	for i := range t.Nodes {
 		n := &t.Nodes[i]
 		for k := range n.Branches {
@@ -109,7 +112,8 @@ func readable() *spelling { return &spelling{name, Shortened} }
 func newCondition(t *tree.Tree, n *tree.Node, b *tree.Branch, s *spelling) condition {
 	f := &t.Features[n.Test.Feature]
 	name := s.name
-	column, yes := name(f.Name), b.Outcome == 1
+	column := name(f.Name)
+	yes := b.Outcome == 1
 	switch n.Test.Kind {
 	case split.Threshold:
 		return condition{column + pick(yes, " >= ", " < ") + s.number(f, f.Cuts[n.Test.Code-1]), true, false}

@@ -122,7 +122,9 @@ func (f *facts) byClass(numbers []float64) written {
 
 // describeModel describes the model, and how it was made.
 func (f *facts) describeModel() {
-	t, a, c := f.Tree, &f.Tree.Algorithm, &f.Tree.Complexity
+	t := f.Tree
+	a := &f.Tree.Algorithm
+	c := &f.Tree.Complexity
 	text := f.say("a tree of %d tests and %d leaves, at most %d tests deep", c.Nodes-c.Leaves, c.Leaves, c.Depth)
 	switch {
 	case a.BoosterTrees > 0:
@@ -250,8 +252,12 @@ func (f *facts) groups() string { return cmp.Or(f.setting("group"), f.setting("k
 
 // parts describes how the part of each row was determined; empty if unknown.
 func (f *facts) parts() written {
-	split, column, key, time := f.setting("split"), f.setting("split_column"), f.groups(), f.setting("split_time")
-	shares, seed := f.say("shares %s of train, validation and test", split), written(f.setting("seed"))
+	split := f.setting("split")
+	column := f.setting("split_column")
+	key := f.groups()
+	time := f.setting("split_time")
+	shares := f.say("shares %s of train, validation and test", split)
+	seed := written(f.setting("seed"))
 	switch {
 	case f.settings["split"] == nil:
 		return ""
@@ -272,7 +278,9 @@ func (f *facts) parts() written {
 
 // intervals describes the intervals of the figures; empty if it is unknown how rows were sampled.
 func (f *facts) intervals() written {
-	in, key, weight := f.metrics.Intervals, f.groups(), f.setting("weight")
+	in := f.metrics.Intervals
+	key := f.groups()
+	weight := f.setting("weight")
 	const what = "95 %, for this tree on new rows like these"
 	switch {
 	case f.settings == nil:

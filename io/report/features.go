@@ -38,7 +38,8 @@ func FeaturesTable(list []importance.Feature, most int) *Table {
 	shown, others := Visible(len(list), most)
 	for i := range list[:shown] {
 		u := &list[i]
-		each, asked := "-", Percent(u.RowsAsked)
+		each := "-"
+		asked := Percent(u.RowsAsked)
 		if u.AUCLost != nil && u.ExpectedCost > 0 {
 			each = fmt.Sprintf("%.4f", *u.AUCLost/u.ExpectedCost)
 		}

@@ -59,7 +59,8 @@ func neighbour(points []runfolder.Point, at, step int) int {
 
 // against compares a tree with the chosen one.
 func against(name string, p, chosen *runfolder.Point) []string {
-	cost, paid := p.ExpectedCost, chosen.ExpectedCost
+	cost := p.ExpectedCost
+	paid := chosen.ExpectedCost
 	return []string{
 		name, Number(p.Tree), threeDigits(cost), fmt.Sprintf("%+.3f", cost-paid), strconv.Itoa(p.Leaves),
 		Figure(p.ExpectedAUC()), changed(p.ExpectedAUC(), chosen.ExpectedAUC()), Figure(p.Test.AUC), changed(p.Test.AUC, chosen.Test.AUC),

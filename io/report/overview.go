@@ -99,9 +99,11 @@ func (o *Overview) rows() string {
 // features describes the features, and the cost of testing them.
 func (o *Overview) features() string {
 	list := o.Run.Schema.Features()
-	least, most := math.Inf(1), 0.0
+	least := math.Inf(1)
+	most := 0.0
 	for i := range list {
-		least, most = min(least, list[i].Cost), max(most, list[i].Cost)
+		least = min(least, list[i].Cost)
+		most = max(most, list[i].Cost)
 	}
 	unit := ""
 	if u := o.Run.Tree.Algorithm.CostUnit; u != "" {
@@ -204,7 +206,8 @@ func (o *Overview) cost(m *metric.Metrics) string {
 	} else if !onlyTests(t) {
 		unit = ""
 	}
-	most, paid := t.Complexity.MaxCost, m.ExpectedCost
+	most := t.Complexity.MaxCost
+	paid := m.ExpectedCost
 	text := "Cost per row: "
 	if paid != nil {
 		text += figureOf(*paid) + unit + " on average, "

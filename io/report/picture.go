@@ -10,7 +10,9 @@ import (
 // Picture returns a view as a drawing.
 func Picture(v *View) *drawing.Tree {
 	p := v.newPart()
-	t, lit, unit := v.Tree, v.Route.lit(), ""
+	t := v.Tree
+	lit := v.Route.lit()
+	unit := ""
 	if t.Algorithm.CostUnit != "" {
 		unit = " " + name(t.Algorithm.CostUnit)
 	}

@@ -82,7 +82,9 @@ func NewPathTable(v *View) *PathTable {
 	if v.Route == nil {
 		return nil
 	}
-	p, r, t := v.newPart(), v.Route, &PathTable{}
+	p := v.newPart()
+	r := v.Route
+	t := &PathTable{}
 	unit, class := "", "no class"
 	if v.Tree.Algorithm.CostUnit != "" {
 		unit = " " + name(v.Tree.Algorithm.CostUnit)
@@ -122,7 +124,8 @@ func NewPathTable(v *View) *PathTable {
 
 // Path writes the path of a view's row as a table.
 func Path(w io.Writer, v *View) error {
-	b, t := bufio.NewWriter(w), NewPathTable(v)
+	b := bufio.NewWriter(w)
+	t := NewPathTable(v)
 	wrapLines(b, t.Head+"\n", v.Width)
 	if t.Model != "" {
 		wrapLines(b, t.Model+"\n", v.Width)

@@ -18,10 +18,13 @@ import (
 // the order of the tests. A row satisfies exactly one rule of the whole tree. Numbers have all
 // digits, and names are complete. The depth of the view has no effect.
 func Rules(w io.Writer, v *View) error {
-	b, p := bufio.NewWriter(w), v.newPart()
-	t, lit := v.Tree, v.Route.lit()
+	b := bufio.NewWriter(w)
+	p := v.newPart()
+	t := v.Tree
+	lit := v.Route.lit()
 	ranges := t.ModelRanges()
-	unit, tests := "", make([]int, len(t.Nodes))
+	unit := ""
+	tests := make([]int, len(t.Nodes))
 	if t.Algorithm.CostUnit != "" {
 		unit = " " + name(t.Algorithm.CostUnit)
 	}
@@ -107,7 +110,9 @@ func (a *above) conditions(leaf int) []string {
 
 // numericRule describes which bins are allowed.
 func numericRule(f *dataset.Feature, set []region.Codes) string {
-	column, missing, last := exact(f.Name), region.Has(set, f.MissingCode()), f.Bins()-1
+	column := exact(f.Name)
+	missing := region.Has(set, f.MissingCode())
+	last := f.Bins() - 1
 	var runs []string
 	for _, c := range region.Both(set, []region.Codes{{From: 0, To: last}}) {
 		switch {
@@ -129,7 +134,9 @@ func numericRule(f *dataset.Feature, set []region.Codes) string {
 
 // categoricalRule describes which values are allowed.
 func categoricalRule(f *dataset.Feature, set []region.Codes) string {
-	column, missing, other := exact(f.Name), region.Has(set, f.MissingCode()), region.Has(set, f.OtherCode())
+	column := exact(f.Name)
+	missing := region.Has(set, f.MissingCode())
+	other := region.Has(set, f.OtherCode())
 	spelled := func(ranges []region.Codes) (texts []string) {
 		for _, c := range region.Both(ranges, []region.Codes{{From: 0, To: len(f.Values) - 1}}) {
 			for code := c.From; code <= c.To; code++ {

@@ -30,9 +30,11 @@ func spell(x, whole float64, format byte, digits int) string {
 		if digits < most {
 			continue
 		}
-		step, sign := math.Pow10(-digits), "<"
+		step := math.Pow10(-digits)
+		sign := "<"
 		if y > 0 {
-			step, sign = whole-step, ">"
+			step = whole - step
+			sign = ">"
 		}
 		return sign + strconv.FormatFloat(step, 'f', digits, 64)
 	}

@@ -25,7 +25,8 @@ func Text(w io.Writer, t *tree.Tree, width int) error {
 // Shown is Text for a view.
 func Shown(w io.Writer, v *View) error {
 	var head, tail strings.Builder
-	t, p := v.Tree, v.newPart()
+	t := v.Tree
+	p := v.newPart()
 	c := &t.Complexity
 	printf(&head, "%s by %s: %d rows, expected cost %s, %d leaves, depth %d\n\n",
 		name(t.Label.Column), describe(&t.Algorithm), t.Training.Rows, Expected(t, number), c.Leaves, c.Depth)

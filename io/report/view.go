@@ -112,7 +112,8 @@ func (p *part) shownLevels() int {
 		}
 	}
 	most := cmp.Or(p.brief, maxFittedNodes)
-	levels, nodes := 0, byDepth[0]
+	levels := 0
+	nodes := byDepth[0]
 	for levels < all && nodes+byDepth[levels+1] <= most {
 		levels++
 		nodes += byDepth[levels]
@@ -156,7 +157,8 @@ func (p *part) ofClass(node int) string {
 // Condition formats the condition of a node's branch: names are shortened, and missing values are
 // mentioned only if training rows have some.
 func Condition(t *tree.Tree, n *tree.Node, b *tree.Branch) string {
-	f, c := &t.Features[n.Test.Feature], newCondition(t, n, b, readable())
+	f := &t.Features[n.Test.Feature]
+	c := newCondition(t, n, b, readable())
 	if b.Missing && c.lacks && f.Missing > 0 {
 		c.text += " or missing"
 	}
@@ -213,12 +215,14 @@ func count(n int64, short bool) string {
 	if !short || n < 100_000 {
 		return strconv.FormatInt(n, 10)
 	}
-	x, unit := float64(n)/1e3, "k"
+	x := float64(n) / 1e3
+	unit := "k"
 	for _, next := range []string{"M", "G", "T"} {
 		if x < 999.5 {
 			break
 		}
-		x, unit = x/1e3, next
+		x /= 1e3
+		unit = next
 	}
 	return strconv.FormatFloat(x, 'g', 3, 64) + unit
 }
@@ -238,7 +242,11 @@ func (p *part) byDepth() *Table {
 		Column{Head: "rows that end"}, Column{Head: "of all rows"}, Column{Head: "paid on average", Rank: 1})
 	for from := 0; from < levels; from += step {
 		to := min(from+step, levels) - 1
-		nodes, leaves, rows, weight, paid := 0, 0, int64(0), int64(0), 0.0
+		nodes := 0
+		leaves := 0
+		rows := int64(0)
+		weight := int64(0)
+		paid := 0.0
 		for i := range p.Tree.Nodes {
 			n := &p.Tree.Nodes[i]
 			if p.depth[i] < from || p.depth[i] > to {
@@ -249,7 +257,8 @@ func (p *part) byDepth() *Table {
 				paid += float64(p.costs[i] * float64(n.Weight))
 			}
 		}
-		asked, mean := strconv.Itoa(from), "-"
+		asked := strconv.Itoa(from)
+		mean := "-"
 		if to > from {
 			asked += " to " + strconv.Itoa(to)
 		}

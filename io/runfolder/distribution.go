@@ -64,7 +64,8 @@ func NewDistribution(rows int64, features []dataset.Feature, codes [][]int64) *D
 // SetLeaves sets the rows at the leaves of a tree, given the counts of each held-out part; nil for
 // a part without rows.
 func (d *Distribution) SetLeaves(t *tree.Tree, counts ...*tree.LeafCounts) {
-	l, held := &LeafRows{Digest: tree.Digest(t.Encode())}, int64(0)
+	l := &LeafRows{Digest: tree.Digest(t.Encode())}
+	held := int64(0)
 	for i := range t.Nodes {
 		if !t.Nodes[i].Leaf() {
 			continue

@@ -161,7 +161,8 @@ func NewDrift(model string, features []dataset.Feature, before *Distribution, ke
 	for i := range features {
 		f := &features[i]
 		d.Now = drift.Rows(now.Codes[i])
-		was, come := before.Of(f.Name), drift.Sample{Rows: now.Codes[i]}
+		was := before.Of(f.Name)
+		come := drift.Sample{Rows: now.Codes[i]}
 		sample := was.sample()
 		if now.Effects != nil {
 			come.Effect = now.Effects[i]
@@ -187,7 +188,8 @@ func NewDriftBetween(model string, before *Run, key, run string, now *Run, nowKe
 	var features []dataset.Feature
 	var omitted []string
 	old := &Distribution{Rows: before.Distribution.Rows}
-	rows, merged := &Compared{Key: nowKey}, make(map[string]bool)
+	rows := &Compared{Key: nowKey}
+	merged := make(map[string]bool)
 	unknown := false
 	others := now.Schema.Features()
 	for _, f := range before.Schema.Features() {
@@ -204,7 +206,8 @@ func NewDriftBetween(model string, before *Run, key, run string, now *Run, nowKe
 			continue
 		}
 		features = append(features, common)
-		was, came := *before.Distribution.Of(f.Name), now.Distribution.Of(f.Name)
+		was := *before.Distribution.Of(f.Name)
+		came := now.Distribution.Of(f.Name)
 		was.Rows = drift.Merge(was.Rows, ofBefore, common.Codes())
 		old.Columns = append(old.Columns, was)
 		rows.Codes = append(rows.Codes, drift.Merge(came.Rows, ofNow, common.Codes()))
@@ -217,7 +220,9 @@ func NewDriftBetween(model string, before *Run, key, run string, now *Run, nowKe
 		}
 	}
 	d := NewDrift(model, features, old, key, rows)
-	d.Against, d.Omitted, d.Now = run, omitted, now.Distribution.Rows
+	d.Against = run
+	d.Omitted = omitted
+	d.Now = now.Distribution.Rows
 	for i := range d.Columns {
 		c := &d.Columns[i]
 		switch {

@@ -95,7 +95,8 @@ func decodeGrown(b []byte) (*Grown, error) {
 	if head.Version != grownVersion {
 		return nil, fmt.Errorf("version %d of %s: this program reads version %d", head.Version, grownFormat, grownVersion)
 	}
-	sum, total := sha256.Sum256(rest), 0
+	sum := sha256.Sum256(rest)
+	total := 0
 	for _, n := range head.Sections {
 		if n < 0 || n > len(rest)-total {
 			return nil, fmt.Errorf("%w: cut short", errGrown)

@@ -90,7 +90,8 @@ func (l *Lock) url() string { return objectstore.Join(l.folder, LockName) }
 
 // write writes the lock with a new sign of life.
 func (l *Lock) write(ctx context.Context, o objectstore.WriteOptions) error {
-	l.Beat, o.Volatile = time.Now().UTC(), true
+	l.Beat = time.Now().UTC()
+	o.Volatile = true
 	b, err := json.Marshal(l)
 	if err != nil {
 		return err

@@ -88,7 +88,8 @@ func (r *Folds) FillMeans() {
 	mean.AUCOvRMacro, deviation.AUCOvRMacro = spread(func(f *FoldFigures) *float64 { return f.AUCOvRMacro })
 	mean.Accuracy, deviation.Accuracy = spread(func(f *FoldFigures) *float64 { return f.Accuracy })
 	mean.ExpectedCost, deviation.ExpectedCost = spread(func(f *FoldFigures) *float64 { return f.ExpectedCost })
-	mean.ExpectedBilledCost, deviation.ExpectedBilledCost = mean.ExpectedCost, deviation.ExpectedCost
+	mean.ExpectedBilledCost = mean.ExpectedCost
+	deviation.ExpectedBilledCost = deviation.ExpectedCost
 	mean.Leaves, deviation.Leaves = spread(func(f *FoldFigures) *float64 { x := float64(f.Leaves); return &x })
 }
 

@@ -39,7 +39,8 @@ type pageFeature struct {
 
 // pageFeatures returns the features of the page.
 func (t *tests) pageFeatures() []pageFeature {
-	list, room := make([]pageFeature, len(t.features)), maxAllValues
+	list := make([]pageFeature, len(t.features))
+	room := maxAllValues
 	for i, f := range t.features {
 		list[i] = pageFeature{
 			Name: f.name, Numeric: f.Kind == dataset.Numeric, Unit: f.Unit.String(), Lost: f.Missing > 0,

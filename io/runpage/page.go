@@ -111,7 +111,8 @@ func newPage(c *Content, room int) (*page, error) {
 	if err != nil {
 		return nil, err
 	}
-	style, code := svg.CSS()+css, strings.TrimSpace(score+script)
+	style := svg.CSS() + css
+	code := strings.TrimSpace(score + script)
 	p := &page{
 		Mark: Mark, Title: facts.title(), Lead: facts.lead(), StyleHash: hashOf(style),
 		Style:  template.CSS(style),                         //nolint:gosec // the style is the package's own
@@ -126,10 +127,12 @@ func newPage(c *Content, room int) (*page, error) {
 	p.ROC, p.Calibration = drawn(chart.ROC(c.Run.Metrics, "")), drawn(chart.Calibration(c.Run.Metrics))
 	part, m := c.Run.Metrics.Best()
 	if t, note := report.SlicesTable(m); t != nil {
-		p.Slices, p.SlicesNote = newTable(t), note
+		p.Slices = newTable(t)
+		p.SlicesNote = note
 	}
 	if t, confusions := report.ClassTable("class ("+part+")", m); t != nil {
-		p.Classes, p.Confusions = newTable(t), confusions
+		p.Classes = newTable(t)
+		p.Confusions = confusions
 	}
 	if i := c.Run.Importance; i != nil && len(i.Features) > 0 {
 		p.Features, p.Importance = newTable(report.FeaturesTable(i.Features, maxFeatures)), facts.importance()

@@ -73,7 +73,8 @@ func newPayload(r *runfolder.Run, route *report.Route, spots []svg.Point, room i
 		d.addPoints(a, r, spots)
 	}
 	if t.Modelled() && !a.plain {
-		d.Factors, d.ErrorCosts = t.PriorFactors(), t.Label.ErrorCosts
+		d.Factors = t.PriorFactors()
+		d.ErrorCosts = t.Label.ErrorCosts
 	}
 	named := make([]bool, len(d.Classes))
 	for i := range t.Nodes {
@@ -147,7 +148,8 @@ func outlined(r *runfolder.Run, most int) *runfolder.Run {
 	if r.Frontier == nil || len(r.Frontier.Points) <= most {
 		return r
 	}
-	few, f := *r, *r.Frontier
+	few := *r
+	f := *r.Frontier
 	f.Points, few.Trees, few.Frontier = nil, nil, &f
 	for _, i := range report.Outlined(r.Frontier.Points, most) {
 		f.Points = append(f.Points, r.Frontier.Points[i])

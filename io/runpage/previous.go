@@ -116,7 +116,8 @@ const maxChanged = 20
 
 // sharesOf returns the share of each class among the training rows, by weight.
 func sharesOf(t *tree.Tree) map[string]float64 {
-	shares, total := make(map[string]float64), 0.0
+	shares := make(map[string]float64)
+	total := 0.0
 	for _, w := range t.Nodes[0].RawClassWeights {
 		total += float64(w)
 	}

@@ -41,16 +41,20 @@ func (f *facts) reason(n *tree.Node) []string {
 		short(s.Efficiency))
 	gain := fmt.Sprintf("Discrimination, %s, is how much the question reduces the uncertainty about the class%s.",
 		short(s.Discrimination), before(t, a))
-	score, terms := "", []string(nil)
+	score := ""
+	terms := []string(nil)
 	switch a.Terms() {
 	case split.Pairs:
 		score = "the number of pairs of different classes that a question separates"
 	case split.Balance:
-		score, terms = "balance", []string{balance}
+		score = "balance"
+		terms = []string{balance}
 	case split.BalanceEfficiency:
-		score, terms = "balance + efficiency", []string{balance, efficiency}
+		score = "balance + efficiency"
+		terms = []string{balance, efficiency}
 	case split.Discrimination:
-		score, terms = "discrimination", []string{gain}
+		score = "discrimination"
+		terms = []string{gain}
 	default:
 		score = fmt.Sprintf("balance + efficiency + %s \u00d7 discrimination", short(t.Algorithm.Lambda))
 		terms = []string{balance, efficiency, gain}
@@ -90,7 +94,8 @@ func (f *facts) divisor(n *tree.Node, a split.Algorithm) string {
 // priced describes the price of the first test that scores count: see split.SetUps. alone reports
 // whether it is the test's own price.
 func (f *facts) priced(n *tree.Node) (text string, alone bool) {
-	own, group := "its price, "+f.cost(n.Test.Cost), n.Test.Paid()-n.Test.Cost
+	own := "its price, " + f.cost(n.Test.Cost)
+	group := n.Test.Paid() - n.Test.Cost
 	switch setUps := f.Tree.Algorithm.SetUps; {
 	case group == 0 || setUps == split.FreeSetUps.String():
 		return own, true

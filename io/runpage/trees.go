@@ -80,7 +80,8 @@ func (a *album) add(t *tree.Tree, room int) []byte {
 
 // estimate returns roughly how many bytes a tree takes.
 func estimate(t *tree.Tree, f *form) int {
-	wide, leaves := len(t.Label.Classes), t.CountLeaves()
+	wide := len(t.Label.Classes)
+	leaves := t.CountLeaves()
 	switch {
 	case wide == 2:
 		wide = 1
@@ -117,7 +118,8 @@ func modelNumbers(t *tree.Tree) int {
 
 // try encodes a tree in a form. It fails if the tree and its new tests have too many bytes.
 func (a *album) try(t *tree.Tree, f *form, room int) (b []byte, ok bool) {
-	to, size := a.tests.mark(), a.tests.size
+	to := a.tests.mark()
+	size := a.tests.size
 	e := &encoder{album: a, tree: t, form: f}
 	e.choose()
 	b = e.encode()
@@ -163,7 +165,8 @@ func (h *heaviest) Pop() any {
 func (e *encoder) choose() {
 	nodes := e.tree.Nodes
 	e.opened = make([]bool, len(nodes))
-	h, count := &heaviest{nodes: nodes}, 1
+	h := &heaviest{nodes: nodes}
+	count := 1
 	if len(nodes) <= e.nodes {
 		for i := range nodes {
 			e.opened[i] = !nodes[i].Leaf()
@@ -317,7 +320,8 @@ func (e *encoder) leavesBelow() []int {
 // classes it writes the probability of the predicted class at each inner node, and at each leaf the
 // probabilities of all classes, or of the most probable classes.
 func (e *encoder) probabilities(b []byte) []byte {
-	nodes, classes := e.tree.Nodes, len(e.tree.Label.Classes)
+	nodes := e.tree.Nodes
+	classes := len(e.tree.Label.Classes)
 	if classes == 2 {
 		return e.each(b, "p", func(b []byte, _, node int) []byte {
 			return appendDigits(b, nodes[node].Probabilities[1], e.digits)
@@ -360,7 +364,8 @@ func (e *encoder) modelled(b []byte) []byte {
 	var used []*boost.Booster
 	b = append(member(b, "models"), '{')
 	for at, node := range e.list {
-		m, r := e.tree.Nodes[node].Model, rangeOf(node)
+		m := e.tree.Nodes[node].Model
+		r := rangeOf(node)
 		if r == nil {
 			continue
 		}

@@ -263,7 +263,8 @@ func (v *listOf[T]) Append(item string) error { return v.Replace(append(v.GetSli
 func (v *listOf[T]) Replace(items []string) error {
 	x, err := v.parse(items)
 	if err == nil {
-		*v.to, v.given = x, true
+		*v.to = x
+		v.given = true
 	}
 	v.note(joined(items), err)
 	return nil

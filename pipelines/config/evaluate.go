@@ -50,7 +50,8 @@ func DefaultEvaluate() Evaluate {
 
 // Settings declares the settings of an evaluation, which set the fields of c.
 func (c *Evaluate) Settings() []setting.Setting {
-	model, input := ModelSetting(&c.Model), scoredSetting(&c.Input)
+	model := ModelSetting(&c.Model)
+	input := scoredSetting(&c.Input)
 	model.Required = len(c.Predictions) == 0
 	input.Required = len(c.Predictions) == 0
 	run := setting.In(setting.Run, []setting.Setting{

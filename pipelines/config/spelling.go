@@ -174,7 +174,8 @@ func (c *Train) parseSplit(text string) (dataset.Shares, error) {
 	if text == "" || text[0] >= '0' && text[0] <= '9' || strings.Contains(text, "/") {
 		return dataset.ParseShares(text)
 	}
-	c.SplitColumn, c.columnInSplit = text, true
+	c.SplitColumn = text
+	c.columnInSplit = true
 	return c.Split, nil
 }
 

@@ -186,7 +186,8 @@ func (k *Checker) judgeColumn(
 
 // warn warns of rows that violate the contract, although not too many do.
 func (k *Checker) warn(found *checking.Checked, bounds []checking.Bounds) {
-	first, fate := &found.Rejects[0], "are left out"
+	first := &found.Rejects[0]
+	fate := "are left out"
 	if k.KeepRows {
 		fate = "are scored like all rows"
 	}

@@ -59,8 +59,8 @@ func checkType(column *contract.Column, in *source.Input, url string, mayLack bo
 			fault.Hint = "add the column to the file, or take it out of the contract"
 			return fault
 		case found.Nested:
-			fault.Problem, fault.Hint = "the column is nested, the contract "+url+" wants "+things(column.Type),
-				"set the column's role to ignored"
+			fault.Problem = "the column is nested, the contract " + url + " wants " + things(column.Type)
+			fault.Hint = "set the column's role to ignored"
 			return fault
 		case found.Null || typeOf(&found) == column.Type:
 		default:

@@ -200,14 +200,17 @@ func (i *inferring) column(column *parquetio.Column, s *binning.Summary) contrac
 		values, weights := s.Spelled()
 		if 0 < len(values) && len(values) <= mostValues {
 			share := newValues
-			c.Values, c.MaxUnlisted = slices.Sorted(slices.Values(values)), &share
+			c.Values = slices.Sorted(slices.Values(values))
+			c.MaxUnlisted = &share
 		}
 		if what := looks(values, weights); what != "" {
 			notes = append(notes, "most texts are "+what)
 		}
 	}
 	if unique(s, i.input.Rows) {
-		c.Role, c.Values, c.MaxUnlisted = contract.RoleIgnored, nil, nil
+		c.Role = contract.RoleIgnored
+		c.Values = nil
+		c.MaxUnlisted = nil
 		notes = append(notes, "another value in each row: a key?")
 	}
 	if column.Index {
@@ -271,7 +274,8 @@ func widen(c *contract.Column, u dataset.Unit, s *binning.Summary) (notes []stri
 // number is.
 func wider(least, greatest float64, u dataset.Unit) (low, high float64) {
 	half := float64((greatest - least) / 2) // rounded separately: nothing to fuse
-	low, high = least-half, greatest+half
+	low = least - half
+	high = greatest + half
 	whole := least == math.Trunc(least) && greatest == math.Trunc(greatest) && greatest-least > 1
 	if u != dataset.Plain || whole {
 		low, high = math.Floor(low), math.Ceil(high)
@@ -317,8 +321,10 @@ func (i *inferring) chooseLabel(c *contract.Contract, columns []*parquetio.Colum
 	if k < 0 {
 		return usage.Errorf("--label: the column %q is not read: %s", name, c.Columns[at].Note)
 	}
-	label, none := &c.Columns[at], 0.0
-	label.Role, label.Categorical = contract.RoleLabel, false
+	label := &c.Columns[at]
+	none := 0.0
+	label.Role = contract.RoleLabel
+	label.Categorical = false
 	if found[k].Missing() > 0 {
 		label.Note += ": train leaves out the rows without a label by --drop_null_labels"
 	}
@@ -327,6 +333,7 @@ func (i *inferring) chooseLabel(c *contract.Contract, columns []*parquetio.Colum
 	if len(values) > mostValues {
 		return usage.Errorf("--label: the column %q has %d values, want classes: %d at most", name, len(values), mostValues)
 	}
-	label.Values, label.MaxUnlisted = slices.Sorted(slices.Values(values)), &none
+	label.Values = slices.Sorted(slices.Values(values))
+	label.MaxUnlisted = &none
 	return nil
 }

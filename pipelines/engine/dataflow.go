@@ -107,7 +107,8 @@ func cancelOnDataflow(ctx context.Context, prefix string) error {
 	if err != nil {
 		return err
 	}
-	project, region := gcpopts.GetProjectFromFlagOrEnvironment(ctx), gcpopts.GetRegion(ctx)
+	project := gcpopts.GetProjectFromFlagOrEnvironment(ctx)
+	region := gcpopts.GetRegion(ctx)
 	service := client.Projects.Locations.Jobs
 	cancelled := &dataflowapi.Job{RequestedState: "JOB_STATE_CANCELLED"}
 	return service.List(project, region).Filter("ACTIVE").Pages(ctx, func(page *dataflowapi.ListJobsResponse) error {

@@ -225,7 +225,8 @@ func (s *jobService) follow(
 		err := s.listen(ctx, id, &end)
 		var polled *endedError
 		if errors.As(context.Cause(ctx), &polled) {
-			end.state, err = polled.state, nil
+			end.state = polled.state
+			err = nil
 		}
 		if err == nil {
 			break
@@ -325,7 +326,8 @@ func (s *jobService) state(ctx context.Context, id string) (jobpb.JobState_Enum,
 // the job, or the job service has not answered for long. The stream of messages shows none of the
 // three: it may be silent for hours.
 func (s *jobService) poll(ctx context.Context, stop context.CancelCauseFunc, id string, progress *jobs.Progress) {
-	answered, over := time.Now(), 0
+	answered := time.Now()
+	over := 0
 	for {
 		wait(ctx, s.interval)
 		if ctx.Err() != nil {

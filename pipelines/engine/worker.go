@@ -84,7 +84,9 @@ func try(ctx context.Context, program string, within time.Duration) (how string,
 	defer cancel()
 	var stdout, stderr bytes.Buffer
 	trial := exec.CommandContext(limited, program, "--id=trial", "--"+ProvisionFlag+"="+Trial)
-	trial.Stdout, trial.Stderr, trial.WaitDelay = &stdout, &stderr, time.Second
+	trial.Stdout = &stdout
+	trial.Stderr = &stderr
+	trial.WaitDelay = time.Second
 	start := time.Now()
 	err = trial.Run()
 	switch {

@@ -84,7 +84,8 @@ func (r *Room) Objects(objects int64) int64 {
 	}
 	one := *r
 	one.Workers = 1
-	least, most := int64(leastBudget), min(mostInMemory, max(leastBudget, objects))
+	least := int64(leastBudget)
+	most := min(mostInMemory, max(leastBudget, objects))
 	for least < most {
 		middle := (least + most + 1) / 2
 		if 2*int64(max(1, r.Workers))*one.OfObjects(middle) <= r.Usable() {

@@ -35,7 +35,8 @@ type Attempt struct {
 
 // Figures returns the figures of an attempt.
 func (a *Attempt) Figures() *Figures {
-	f, prefix := &Figures{verb: a.Verb}, "espalier_"+a.Verb
+	f := &Figures{verb: a.Verb}
+	prefix := "espalier_" + a.Verb
 	f.Labelled(prefix+"_outcome", "1 for the outcome of the last attempt.", "outcome", a.Outcomes, func(i int) float64 {
 		return OneIf(a.Outcomes[i] == a.Outcome)
 	})

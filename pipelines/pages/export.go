@@ -140,7 +140,8 @@ func cellsOf(t *tree.Tree, values []dataset.Vector, rows int) [][]export.Cell {
 	for row := range list {
 		list[row] = make([]export.Cell, len(tested.Features))
 		for i := range inputs {
-			v, cell := &values[i], &list[row][inputs[i].Feature]
+			v := &values[i]
+			cell := &list[row][inputs[i].Feature]
 			switch {
 			case v.Missing(row):
 			case inputs[i].Kind == dataset.Categorical || v.Type != dataset.Number:

@@ -71,7 +71,10 @@ func (o *Origin) content(ctx context.Context, s *objectstore.Store) error {
 	f, err := parquetio.Open(ctx, s, o.File)
 	if err == nil {
 		if stamp := runfolder.StampFrom(f.Metadata); stamp.Digest != "" {
-			o.Kind, o.Digest, o.Run, o.Espalier = Predictions, stamp.Digest, stamp.Run, stamp.Espalier
+			o.Kind = Predictions
+			o.Digest = stamp.Digest
+			o.Run = stamp.Run
+			o.Espalier = stamp.Espalier
 		}
 		o.further(f)
 		return nil
@@ -126,7 +129,8 @@ func (o *Origin) document(ctx context.Context, s *objectstore.Store, url string,
 		return o.inFolder(ctx, s, runfolder.FolderOf(url))
 	}
 	if found := digestIn.FindSubmatch(b); found != nil {
-		o.Kind, o.Digest = Text, string(found[1])
+		o.Kind = Text
+		o.Digest = string(found[1])
 	}
 	if found := runIn.FindSubmatch(b); found != nil {
 		o.Run, o.Espalier = string(found[1]), string(found[2])
@@ -144,7 +148,11 @@ func (o *Origin) ofPredictions(manifest []byte) error {
 		o.note("the manifest next to the file is about predictions of another tree")
 		return nil
 	}
-	o.Kind, o.Predictions, o.Digest, o.Espalier, o.tree = Predictions, m, m.Digest, m.Espalier, m.Tree
+	o.Kind = Predictions
+	o.Predictions = m
+	o.Digest = m.Digest
+	o.Espalier = m.Espalier
+	o.tree = m.Tree
 	o.Also = []Also{}
 	for i := range m.Also {
 		also := Also{Digest: m.Also[i].Digest, Prefix: m.Also[i].Prefix}

@@ -31,7 +31,8 @@ func (e *RefusedError) Error() string {
 
 // judge checks the new tree, both alone and against the tree in use. area is its AUC on its test rows.
 func (w *work) judge(ctx context.Context, t *tree.Tree, area *metric.Estimate) error {
-	auc, limits := w.attempt.AUC, &w.config.Gate
+	auc := w.attempt.AUC
+	limits := &w.config.Gate
 	w.add(limits.CheckAUC(auc))
 	if auc == nil {
 		return nil
@@ -59,7 +60,8 @@ func (w *work) judge(ctx context.Context, t *tree.Tree, area *metric.Estimate) e
 // listed lists the classes of a tree or, if there are many, the first ones.
 func listed(t *tree.Tree) string {
 	const most = 10
-	names, more := t.Label.Classes, ""
+	names := t.Label.Classes
+	more := ""
 	if len(names) > most {
 		names, more = names[:most], fmt.Sprintf(" and %d more", len(names)-most)
 	}
@@ -117,7 +119,9 @@ const manyFlips = 0.25
 // drift checks how far the input has moved from the training rows of the run in use.
 func (w *work) drift(ctx context.Context) error {
 	c := pipelines.DefaultDriftConfig()
-	c.Model, c.Input, c.DriftLimits = w.url(w.attempt.Before), w.window.Patterns, w.config.Drift
+	c.Model = w.url(w.attempt.Before)
+	c.Input = w.window.Patterns
+	c.DriftLimits = w.config.Drift
 	c.StorageConfig, c.Contract = w.config.Train.StorageConfig, w.config.Train.Contract
 	c.Rejects = "" // training has listed them
 	found, err := pipelines.Drift(ctx, c, w.reporter)

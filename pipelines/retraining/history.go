@@ -141,7 +141,8 @@ func readAttempt(ctx context.Context, s *objectstore.Store, destination string, 
 		return nil, usage.Errorf("--destination: %s is not a document of a retraining: remove it from the history", file.URL)
 	}
 	if a.Version < attemptVersion {
-		a.OwnPrices, a.Cost = a.Cost, nil
+		a.OwnPrices = a.Cost
+		a.Cost = nil
 	}
 	if err := a.checkNames(s, destination); err != nil {
 		return nil, usage.Errorf("--destination: %s: %v: remove it from the history", file.URL, err)

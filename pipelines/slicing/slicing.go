@@ -113,7 +113,8 @@ func (s *Slicer) pass(t *tree.Tree, spec *jobs.RowSpec, from int) int {
 		table += int64(4 * t.CountLeaves() * classes * group)
 	}
 	table *= int64(dataset.Parts)
-	to, bytes := from, int64(0)
+	to := from
+	bytes := int64(0)
 	for to < len(s.features) && (to == from || bytes+int64(s.features[to].Codes())*table <= passBytes) {
 		bytes += int64(s.features[to].Codes()) * table
 		to++

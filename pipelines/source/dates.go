@@ -50,7 +50,8 @@ func ExpandDates(pattern string, day time.Time) ([]Dated, error) {
 	}
 	var list []Dated
 	for n := first; n <= last; n++ {
-		at, text := day.AddDate(0, 0, n), pattern
+		at := day.AddDate(0, 0, n)
+		text := pattern
 		for _, one := range found {
 			text = strings.ReplaceAll(text, one[0], spelled(at, one[4]))
 		}

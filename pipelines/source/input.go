@@ -147,7 +147,8 @@ func (in *Input) spellWide() {
 		in.digits = append(in.digits, c.Name)
 		for _, byName := range in.ByName {
 			if own, ok := byName[c.Name]; ok && own.Type == dataset.Number {
-				own.Type, own.Wide = dataset.Text, true
+				own.Type = dataset.Text
+				own.Wide = true
 				byName[c.Name] = own
 			}
 		}

@@ -45,9 +45,11 @@ func pathColumns(list []listed) (paths [][]jobs.PathColumn, spelled map[string]b
 			c := &path[i]
 			if k := kinds[c.Name]; k.texts || k.spelled {
 				spelled[c.Name] = !k.texts
-				c.Type, c.Number = dataset.Text, 0
+				c.Type = dataset.Text
+				c.Number = 0
 			} else {
-				c.Type, c.Text = dataset.Number, ""
+				c.Type = dataset.Number
+				c.Text = ""
 			}
 		}
 	}
@@ -84,13 +86,15 @@ func pathColumn(folder string) (jobs.PathColumn, bool) {
 	}
 	c := jobs.PathColumn{Name: unescape(name), Text: unescape(value), Type: dataset.Text}
 	if value == nullPartition || value == "" {
-		c.Null, c.Text = true, ""
+		c.Null = true
+		c.Text = ""
 		return c, true
 	}
 	x, err := strconv.ParseFloat(c.Text, 64)
 	if err == nil && !math.IsInf(x, 0) && !math.IsNaN(x) && !strings.ContainsAny(c.Text, "_xXpP") &&
 		!dataset.LosesDigits(c.Text, x) {
-		c.Type, c.Number = dataset.Number, x+0
+		c.Type = dataset.Number
+		c.Number = x + 0
 	}
 	return c, true
 }

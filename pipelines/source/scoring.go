@@ -121,7 +121,8 @@ const unseenTold = 10
 // classes of such rows.
 func WarnOfNovelty(warn func(text string), t *tree.Tree, columns []runfolder.ColumnNovelty, rows int64) {
 	for i, input := range t.Scorer().Features() {
-		c, f := &columns[i], &t.Features[input.Feature]
+		c := &columns[i]
+		f := &t.Features[input.Feature]
 		if c.New()*unseenTold <= rows {
 			continue
 		}

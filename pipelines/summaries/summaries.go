@@ -38,7 +38,8 @@ func CountWeights(ctx context.Context, d *engine.Driver, tasks []jobs.Task, fold
 		return nil
 	}
 	rows := *spec.OfLabels()
-	rows.Features, rows.Groups = nil, [dataset.Parts]int64{}
+	rows.Features = nil
+	rows.Groups = [dataset.Parts]int64{}
 	stats, _, err := Read(ctx, d, "weigh", tasks, 0, jobs.SummariseConfig{
 		Config: d.JobConfig(folder + "/weigh"), Rows: rows.Encode(), Limits: binning.DefaultLimits(), Weigh: true,
 	})

@@ -191,7 +191,8 @@ func (c *Costs) parse(number int, header, record []string) (*costLine, error) {
 		case "feature":
 			line.feature = text
 		case "value":
-			line.value, line.single = text, true
+			line.value = text
+			line.single = true
 		case "cost":
 			var err error
 			if line.cost, err = parseCost(text); err != nil {

@@ -99,7 +99,8 @@ func (m *moments) gain(rows int64, sign float64) Gain {
 	mean := g.Tree - g.Leaf
 	const normal = 1.96 // for a 95 % interval
 	margin := float64(normal * math.Sqrt(max(m.squares/m.weight-float64(mean*mean), 0)/float64(max(rows-1, 1))))
-	g.Low, g.High = float64(sign*mean)-margin, float64(sign*mean)+margin
+	g.Low = float64(sign*mean) - margin
+	g.High = float64(sign*mean) + margin
 	return g
 }
 
@@ -146,7 +147,8 @@ func overFolds(folds []fold, sign float64) Gain {
 	const normal = 1.96
 	wide := student(len(folds)-1) / normal
 	middle, half := float64((g.Low+g.High)/2), float64((g.High-g.Low)/2*wide) // a half is also a product
-	g.Low, g.High = middle-half, middle+half
+	g.Low = middle - half
+	g.High = middle + half
 	return g
 }
 

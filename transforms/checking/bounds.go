@@ -83,7 +83,8 @@ func newChecker(b *Bounds) *checker {
 // column checks all rows of a column. It calls refuse for rows that violate a bound.
 func (c *checker) column(v *dataset.Vector, refuse func(row int, why Reason)) Counts {
 	var counts Counts
-	listed, numbers := c.listed(v), c.numbers(v)
+	listed := c.listed(v)
+	numbers := c.numbers(v)
 	for r := range v.Rows() {
 		why := NoReason
 		switch {

@@ -130,7 +130,8 @@ func (f *coalescer) do(ctx context.Context, p *pool, t Task, emit func(int64, []
 // bound sends the tables if they, together with the rows in the queue, may exceed the memory. It
 // waits for these rows first, because they may turn out to be objects that the tables already have.
 func (f *coalescer) bound(ctx context.Context, p *pool, emit func(int64, []byte)) error {
-	most, each := f.tableBytes(), tableBytesOf(f.coder.layout.Stride+f.coder.spec.moreBytes())
+	most := f.tableBytes()
+	each := tableBytesOf(f.coder.layout.Stride + f.coder.spec.moreBytes())
 	if f.held()+f.waiting.Load()*each < most {
 		return nil
 	}
@@ -152,7 +153,8 @@ func (f *coalescer) add(ctx context.Context, g *rowGroup, s *coalesceScratch) er
 	if err := f.coder.code(ctx, g, &s.coded); err != nil {
 		return err
 	}
-	n, stride := g.Rows(), f.coder.layout.Stride
+	n := g.Rows()
+	stride := f.coder.layout.Stride
 	s.hashes = Resized(s.hashes, n)
 	for r := range n {
 		s.hashes[r] = dataset.HashKey(s.keys[r*stride : (r+1)*stride])
@@ -301,7 +303,8 @@ func CoalesceBytes(objects int64, stride, shards, workers int, memory int64, fil
 	if files {
 		c.Spill = "files"
 	}
-	table, block := tableBytesOf(stride), blockBytesOf(stride)
+	table := tableBytesOf(stride)
+	block := blockBytesOf(stride)
 	rows := int64(workers) * 2 * pieceRows * int64(stride+8+2+4+8+1)
 	reading := min(objects*table, c.tableBytes())
 	merging := min(objects, int64(workers)*(objects/int64(max(1, shards))+1)) * (table + block)

@@ -125,7 +125,8 @@ type Distributed struct {
 
 // ReadDistributed returns the counts of Distribute.
 func ReadDistributed(ctx context.Context, c *DistributionConfig, features []dataset.Feature, nodes int) (*Distributed, error) {
-	n, groups := nodes, c.groupSums()
+	n := nodes
+	groups := c.groupSums()
 	for i := range features {
 		n += features[i].Codes()
 	}

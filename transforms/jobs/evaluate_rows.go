@@ -78,7 +78,8 @@ func (f *rowEvaluator) prepare(s *scanned) error {
 	if f.Parts == nil {
 		f.Parts = []dataset.Part{dataset.Validation, dataset.Test}
 	}
-	f.spec, f.trees = &s.spec, s.trees
+	f.spec = &s.spec
+	f.trees = s.trees
 	s.parts = f.Parts
 	if f.Slices == nil {
 		f.groups = len(s.trees)

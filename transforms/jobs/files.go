@@ -125,7 +125,9 @@ func (g *withPath) ReadRows(i, from, to int, dst *dataset.Vector) error {
 	if c.path == nil {
 		return g.RowGroup.ReadRows(c.column, from, to, dst)
 	}
-	dst.Type, dst.Numbers, dst.Texts = c.path.Type, nil, nil
+	dst.Type = c.path.Type
+	dst.Numbers = nil
+	dst.Texts = nil
 	dst.Index = slices.Grow(dst.Index[:0], to-from)[:to-from]
 	value := int32(0)
 	switch {

@@ -79,7 +79,8 @@ func newSmallState(c *SmallConfig, g *levels.Growth, objects int64) *smallState 
 		}
 		for trees := range slices.Chunk(o.Trees(), together) {
 			if held > 0 && (held+o.Count > objects || o.Depth == 0) {
-				c.Partitions, held = c.Partitions+1, 0
+				c.Partitions++
+				held = 0
 			}
 			held += o.Count
 			state.Nodes = append(state.Nodes, smallNode{at, trees, o.Count, o.Place().Path.Steps(), c.Partitions - 1})
@@ -326,7 +327,8 @@ func ReadGrown(ctx context.Context, c *SmallConfig, g *levels.Growth, objects in
 		return err
 	}
 	for _, n := range state.Nodes {
-		o, list := g.Small[n.At], lists[n.Partition]
+		o := g.Small[n.At]
+		list := lists[n.Partition]
 		if len(list) < len(n.Trees) {
 			return fmt.Errorf("subtrees of partition %d are missing", n.Partition)
 		}

@@ -91,7 +91,8 @@ func statsURL(out string, part dataset.Part, shard int) string {
 
 // newStats returns empty statistics for a key. The codes of training rows are counted.
 func (f *objectMerger) newStats(key int64) *ObjectStats {
-	part, counted := dataset.Part(int(key)/f.Shards), f.features
+	part := dataset.Part(int(key) / f.Shards)
+	counted := f.features
 	if part != dataset.Train {
 		counted = nil
 	}

@@ -236,7 +236,8 @@ func ReadPredicted(ctx context.Context, c *PredictConfig, trees ...*tree.Tree) (
 
 // sum computes cost and classes from the sums of the predictions.
 func (p *Predicted) sum(t *tree.Tree, sums []int64) {
-	scorer, leaves := t.Scorer(), sums[:t.CountLeaves()]
+	scorer := t.Scorer()
+	leaves := sums[:t.CountLeaves()]
 	sums = sums[len(leaves):]
 	for k := range t.Label.Classes {
 		p.Classes = append(p.Classes, PredictedClass{sums[2*k], float64(sums[2*k+1]) * probabilityUnit})

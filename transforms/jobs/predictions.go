@@ -94,12 +94,15 @@ func PredictionColumns(n int, t *tree.Tree, paths []string) []PredictionColumn {
 	}
 	columns := []PredictionColumn{{Name: "prediction", Values: classes}}
 	if scorer.Modelled() {
-		columns[0].Values, columns[0].By = t.Label.Classes, ByClass
+		columns[0].Values = t.Label.Classes
+		columns[0].By = ByClass
 	}
 	for k, class := range t.Label.Classes {
 		column := PredictionColumn{Name: "probability_" + class, Values: probabilities[k]}
 		if scorer.Modelled() {
-			column.Values, column.By, column.Class = nil, ByRow, k
+			column.Values = nil
+			column.By = ByRow
+			column.Class = k
 		}
 		columns = append(columns, column)
 	}
@@ -109,7 +112,8 @@ func PredictionColumns(n int, t *tree.Tree, paths []string) []PredictionColumn {
 		columns = append(columns, PredictionColumn{Name: "path", Values: paths})
 	}
 	for i := range columns {
-		columns[i].Name, columns[i].Tree = AlsoPrefix(n)+columns[i].Name, n
+		columns[i].Name = AlsoPrefix(n) + columns[i].Name
+		columns[i].Tree = n
 	}
 	return columns
 }
@@ -154,14 +158,16 @@ func (f *Files) Predictions(
 				return nil, err
 			}
 		}
-		column, field := copiedColumn{}, parquetio.Field{Name: name, Original: p.original}
+		column := copiedColumn{}
+		field := parquetio.Field{Name: name, Original: p.original}
 		if i >= 0 {
 			column, field = constant(&t.Path[i])
 		}
 		p.copied, fields = append(p.copied, column), append(fields, field)
 	}
 	for _, c := range columns {
-		column, field := writtenColumn{PredictionColumn: c}, parquetio.Field{Name: c.Name}
+		column := writtenColumn{PredictionColumn: c}
+		field := parquetio.Field{Name: c.Name}
 		if c.By != ByRow {
 			var err error
 			if field.Dictionary, column.places, err = distinctValues(c.Values); err != nil {
@@ -191,7 +197,8 @@ func (p *predictionsFile) open(ctx context.Context, f *Files, t *Task) error {
 
 // constant returns the column of a value in the path.
 func constant(c *PathColumn) (copiedColumn, parquetio.Field) {
-	column, field := copiedColumn{path: true}, parquetio.Field{Name: c.Name, Optional: true}
+	column := copiedColumn{path: true}
+	field := parquetio.Field{Name: c.Name, Optional: true}
 	if c.Null {
 		column.index = parquetio.Null
 	}
@@ -225,7 +232,8 @@ func distinctOf[T comparable](values []T) (distinct []T, places []uint16) {
 		at, ok := seen[v]
 		if !ok {
 			at = uint16(len(distinct))
-			seen[v], distinct = at, append(distinct, v)
+			seen[v] = at
+			distinct = append(distinct, v)
 		}
 		places = append(places, at)
 	}

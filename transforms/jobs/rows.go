@@ -356,7 +356,9 @@ func (g *rowGroup) withoutValues(f *dataset.FeatureColumn, v *dataset.Vector) er
 				"that the column has none (row %d)", g.first+r), "write the file again, or leave it out")
 		}
 	}
-	v.Type, v.Numbers, v.Texts = f.Type, nil, nil
+	v.Type = f.Type
+	v.Numbers = nil
+	v.Texts = nil
 	v.Index = slices.Repeat([]int32{-1}, rows)
 	return nil
 }
@@ -380,7 +382,8 @@ func (g *rowGroup) asNumbers(f *dataset.FeatureColumn, v *dataset.Vector) error 
 		}
 		numbers[i] = x
 	}
-	v.Type, v.Numbers = dataset.Number, numbers
+	v.Type = dataset.Number
+	v.Numbers = numbers
 	return nil
 }
 
@@ -392,7 +395,8 @@ func (g *rowGroup) errorAt(column, value, problem, hint string) error {
 // placed adds the location of the row group to an error.
 func (g *rowGroup) placed(e *dataset.DataError) error {
 	group := g.task.RowGroup
-	e.File, e.RowGroup = g.task.File, &group
+	e.File = g.task.File
+	e.RowGroup = &group
 	return e
 }
 
@@ -427,6 +431,7 @@ func ReadRow(ctx context.Context, spec *RowSpec, task Task, row int) ([]dataset.
 		return nil, err
 	}
 	defer g.Close() //nolint:errcheck // reading has returned its errors already
-	g.first, g.rows = row, 1
+	g.first = row
+	g.rows = 1
 	return g.features()
 }

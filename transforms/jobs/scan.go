@@ -162,7 +162,8 @@ func (f *scan[V]) prepare(ctx context.Context) error {
 	if err := json.Unmarshal(c.Rows, &f.spec); err != nil {
 		return err
 	}
-	f.given, f.spec.Features = f.spec.Features, nil
+	f.given = f.spec.Features
+	f.spec.Features = nil
 	for _, t := range trees {
 		if err := f.addTree(t); err != nil {
 			return err

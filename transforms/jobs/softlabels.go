@@ -74,7 +74,8 @@ func (g *rowGroup) probable(r int) bool {
 // readProbability checks the probabilities of class k, and writes them to p, which holds the
 // probabilities of all classes, row after row.
 func (g *rowGroup) readProbability(k int, v *dataset.Vector, p []float64) error {
-	column, classes := g.spec.Soft.Columns[k].Name, len(g.spec.Soft.Columns)
+	column := g.spec.Soft.Columns[k].Name
+	classes := len(g.spec.Soft.Columns)
 	const expected = "expected a number from 0 to 1"
 	for r := range g.parts {
 		if !g.probable(r) {
@@ -109,7 +110,8 @@ func (g *rowGroup) normalise(p []float64) error {
 		if !g.probable(r) {
 			continue
 		}
-		of, sum := p[r*classes:(r+1)*classes], 0.0
+		of := p[r*classes : (r+1)*classes]
+		sum := 0.0
 		for _, x := range of {
 			sum += x
 		}
@@ -186,7 +188,8 @@ func (g *rowGroup) mix(p []float64) {
 // apportion writes the shares of the classes in a row of class k. Rounding the running sums keeps
 // each share within one unit, and their sum exact.
 func apportion(shares []int32, p []float64, k int, soft *SoftLabels) {
-	running, before := 0.0, int32(0)
+	running := 0.0
+	before := int32(0)
 	last := len(p) - 1
 	for last > 0 && p[last] == 0 && last != k {
 		last--
@@ -201,6 +204,7 @@ func apportion(shares []int32, p []float64, k int, soft *SoftLabels) {
 		if c >= last {
 			upTo = int32(soft.Scale)
 		}
-		shares[c], before = upTo-before, upTo
+		shares[c] = upTo - before
+		before = upTo
 	}
 }

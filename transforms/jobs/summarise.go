@@ -119,7 +119,8 @@ func (f *summariser) do(ctx context.Context, p *pool, t Task, _ func(int64, []by
 	if err != nil {
 		return err
 	}
-	byRows, byColumns := g.pieces(), max(1, min(f.Pieces, len(f.spec.Features)))
+	byRows := g.pieces()
+	byColumns := max(1, min(f.Pieces, len(f.spec.Features)))
 	if len(byRows) > 1 {
 		byColumns = 1
 	}

@@ -194,7 +194,8 @@ func (r *latestRun) pipeline(ctx context.Context, events []Event, last int64) er
 		rows = beam.ParDo(s, &stampFn{}, beam.CreateList(s, events))
 	}
 	wc := windowConfig()
-	wc.MinRows, wc.Classes = minRows, []string{"gone", "leave", "stay"}
+	wc.MinRows = minRows
+	wc.Classes = []string{"gone", "leave", "stay"}
 	trees := transforms.WindowedTree(s, rows, wc).Trees
 	beam.ParDo0(s, &grownFn{name}, trees)
 	m := transforms.Model{Trees: trees, Latest: true, JSON: r.first, Unscored: true}
@@ -272,7 +273,8 @@ func (r *latestRun) check(trained, tooLate []Event, onTime int) {
 	}
 	var unscored, opposite int
 	for i, e := range slices.Concat(trained, tooLate) {
-		list, end := r.got.list[e.ID], want[strconv.FormatInt(e.ID, 10)]
+		list := r.got.list[e.ID]
+		end := want[strconv.FormatInt(e.ID, 10)]
 		if len(list) != 1 {
 			r.Fatalf("event %d is scored %d times, want once", e.ID, len(list))
 		}

@@ -121,7 +121,9 @@ func Chosen(tb testing.TB, runner string) {
 	c := transforms.DefaultTrainConfig("class", "id")
 	c.Ignore, c.Lambda, c.Theta = []string{"millis"}, []float64{10}, []float64{0.005}
 	c.Tests = []split.Family{split.Thresholds}
-	c.LeafModel, c.Teacher, c.MadeUpRows = selection.Linear, distill.Boosted, new(int64(300))
+	c.LeafModel = selection.Linear
+	c.Teacher = distill.Boosted
+	c.MadeUpRows = new(int64(300))
 	var events []Event
 	batches := make(map[int64][]Event)
 	for i := range count {

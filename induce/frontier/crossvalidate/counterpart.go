@@ -83,7 +83,8 @@ func setAreas(folds []Fold, pool *frontier.Pool, points []frontier.Point, withou
 			if k == without {
 				continue
 			}
-			score, weight := folds[k].scoreOf(pool, p), float64(folds[k].rows)
+			score := folds[k].scoreOf(pool, p)
+			weight := float64(folds[k].rows)
 			area.add(score.AUC, 1)
 			loss.add(score.LogLoss, weight)
 			accuracy.add(score.Accuracy, weight)
@@ -104,8 +105,10 @@ const costlier = 1.2
 // the square root of the ratio of the costs. Otherwise a tree of one feature would get the score of a tree of two.
 func (f *Fold) scoreOf(pool *frontier.Pool, p *frontier.Point) *prune.Score {
 	at, step := f.counterpart(pool, p)
-	steps, scores := f.sequences[at].Steps, f.scores[at]
-	want, cost := p.ExpectedCost, steps[step].ExpectedCost
+	steps := f.sequences[at].Steps
+	scores := f.scores[at]
+	want := p.ExpectedCost
+	cost := steps[step].ExpectedCost
 	root := len(steps) - 1
 	if p.Step == 0 || cost <= float64(costlier*want) || firstUpTo(steps, want) < root {
 		return &scores[step]
@@ -151,7 +154,8 @@ func Optimism(folds []Fold, pool *frontier.Pool, s *frontier.Settings, listed []
 		}
 		gains[k] = make([]*float64, len(listed))
 		for i := range listed {
-			p, other := &listed[i], chosen
+			p := &listed[i]
+			other := chosen
 			if !p.Chosen {
 				other, err = frontier.HighestWithin(points, p.ExpectedCost)
 				errs[k] = errors.Join(errs[k], err)
@@ -211,7 +215,8 @@ func (m *mean) value() *float64 {
 // unpruned tree and the root alone correspond to themselves.
 func (f *Fold) counterpart(pool *frontier.Pool, p *frontier.Point) (pruning, step int) {
 	pruning = pool.PruningOf(p)
-	own, steps := pool.Prunings[pruning].Sequence, f.sequences[pruning].Steps
+	own := pool.Prunings[pruning].Sequence
+	steps := f.sequences[pruning].Steps
 	switch p.Step {
 	case 0:
 		return pruning, 0

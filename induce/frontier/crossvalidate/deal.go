@@ -57,7 +57,8 @@ func balanced(o *dataset.Objects, folds int, seed uint64) (foldOf [1 << 8]int) {
 		have[fold] = make([]float64, o.Classes)
 	}
 	for _, bucket := range order {
-		best, least := 0, 0.0
+		best := 0
+		least := 0.0
 		for fold := range have {
 			sum := 0.0
 			for k, w := range weights[bucket] {

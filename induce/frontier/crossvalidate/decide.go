@@ -80,7 +80,8 @@ func (s Setting) Decide(rare, objects float64) Decision {
 // Rarest returns the number of rows of the rarest of the classes. If rows are weighted
 // it is an estimate: all rows times the class's share of the weight.
 func Rarest(counts *tree.LeafCounts, classes int) float64 {
-	weights, all := make([]int64, classes), int64(0)
+	weights := make([]int64, classes)
+	all := int64(0)
 	for _, leaf := range counts.Weights {
 		for k, w := range leaf {
 			weights[k] += w

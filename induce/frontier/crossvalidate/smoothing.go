@@ -29,7 +29,8 @@ const probabilities = 1 << 24
 // leaves. On 17 public data sets the choice lowers the log loss on test rows by 0.017 on average,
 // and raises the area under the ROC curve by 0.001.
 func Smooth(folds []Fold, pool *frontier.Pool) {
-	some, all := compared(folds, pool), len(pool.Candidates)
+	some := compared(folds, pool)
+	all := len(pool.Candidates)
 	at := counterparts(folds, pool, some)
 	now, best := float64(tree.UsualSmoothing), float64(tree.UsualSmoothing) // trees are grown with it
 	least, decides := leastLoss(folds, pool, at, some)

@@ -10,8 +10,10 @@ import (
 func AddBooster(b *boost.Booster, scores []float64, features []dataset.Feature, code func(feature int) int) {
 	for _, t := range b.Trees {
 		for at := 0; ; {
-			s, side := &t[at], &t[at].No
-			f, c := &features[s.Feature], code(s.Feature)
+			s := &t[at]
+			side := &t[at].No
+			f := &features[s.Feature]
+			c := code(s.Feature)
 			missing := c == f.MissingCode()
 			if missing && s.Missing || !missing && (c == s.Code || f.Kind == dataset.Numeric && c >= s.Code) {
 				side = &s.Yes

@@ -28,7 +28,8 @@ func Near(a, b float64) bool {
 
 // nearScores reports whether the scores of two nodes' tests are near.
 func nearScores(a, b *induce.Node) bool {
-	p, q := a.Parts, b.Parts
+	p := a.Parts
+	q := b.Parts
 	return Near(p.Balance, q.Balance) && Near(p.Efficiency, q.Efficiency) && Near(p.Discrimination, q.Discrimination) &&
 		Near(p.Total, q.Total) && Near(a.Test.Score, b.Test.Score)
 }

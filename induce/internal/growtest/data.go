@@ -57,7 +57,8 @@ func SomeFeatures() []dataset.Feature {
 func PricedFeatures() []dataset.Feature {
 	features := SomeFeatures()
 	for f, group := range map[int]string{0: "lab", 1: "form", 2: "form", 3: "lab"} {
-		features[f].Group, features[f].GroupCost = group, map[string]float64{"lab": 20, "form": 0.3}[group]
+		features[f].Group = group
+		features[f].GroupCost = map[string]float64{"lab": 20, "form": 0.3}[group]
 	}
 	return features
 }
@@ -187,7 +188,8 @@ func (d *Data) Relabelled(bucket uint8) (relabelled *Data, changed []int) {
 	}
 	slices.Reverse(classes)
 	codes := make([]int, len(d.Features))
-	at, other := 0, false
+	at := 0
+	other := false
 	for i := range d.Objects.Len() {
 		for f := range codes {
 			codes[f] = d.Objects.Codes[f].At(i)
@@ -211,8 +213,10 @@ func (d *Data) Relabelled(bucket uint8) (relabelled *Data, changed []int) {
 func (d *Data) Softened(r *rand.Rand) *Data {
 	const scale = 1 << 10
 	s := *d
-	s.Objects, s.Total = dataset.NewObjects(dataset.NewLayout(d.Features), d.Objects.Classes, true, 0), 0
-	codes, classes := make([]int, len(d.Features)), d.Objects.Classes
+	s.Objects = dataset.NewObjects(dataset.NewLayout(d.Features), d.Objects.Classes, true, 0)
+	s.Total = 0
+	codes := make([]int, len(d.Features))
+	classes := d.Objects.Classes
 	for i := range d.Objects.Len() {
 		for f := range codes {
 			codes[f] = d.Objects.Codes[f].At(i)
@@ -245,13 +249,16 @@ func (d *Data) Softened(r *rand.Rand) *Data {
 // other classes that depend on the codes. Many nodes then have several classes of rows, and one
 // class of objects.
 func (d *Data) Rare(r *rand.Rand) *Data {
-	s, codes := *d, make([]int, len(d.Features))
-	s.Objects, s.Total = dataset.NewObjects(dataset.NewLayout(d.Features), d.Objects.Classes, d.Objects.Rows != nil, 0), 0
+	s := *d
+	codes := make([]int, len(d.Features))
+	s.Objects = dataset.NewObjects(dataset.NewLayout(d.Features), d.Objects.Classes, d.Objects.Rows != nil, 0)
+	s.Total = 0
 	for i := range d.Objects.Len() {
 		for f := range codes {
 			codes[f] = d.Objects.Codes[f].At(i)
 		}
-		class, rows := int(d.Objects.Class[i]), d.Objects.RowsOf(i)
+		class := int(d.Objects.Class[i])
+		rows := d.Objects.RowsOf(i)
 		weights := make([]int64, d.Objects.Classes)
 		weights[0] = int64(3 + r.IntN(6))
 		if class > 0 {
@@ -275,13 +282,15 @@ func (d *Data) Rare(r *rand.Rand) *Data {
 // Weighty returns the same data with the weights of each object multiplied by a factor of up to
 // 1e9, all orders of magnitude equally often.
 func (d *Data) Weighty(r *rand.Rand) *Data {
-	w, codes := *d, make([]int, len(d.Features))
+	w := *d
+	codes := make([]int, len(d.Features))
 	w.Objects = dataset.NewObjects(dataset.NewLayout(d.Features), d.Objects.Classes, true, d.Objects.Len())
 	for i := range d.Objects.Len() {
 		for f := range codes {
 			codes[f] = d.Objects.Codes[f].At(i)
 		}
-		raw, factor := slices.Clone(d.Objects.Raw(i)), int64(math.Pow(1e9, r.Float64()))
+		raw := slices.Clone(d.Objects.Raw(i))
+		factor := int64(math.Pow(1e9, r.Float64()))
 		for k := range raw {
 			raw[k].Weight *= factor
 		}

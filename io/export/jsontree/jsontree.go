@@ -178,7 +178,8 @@ func (w *writer) nodes(paths []string) []any {
 			ID: id, Class: w.tree.Label.Classes[n.Class], Probabilities: n.Probabilities, Tests: tests[id], Cost: costs[id],
 		}
 		if paths != nil {
-			l.Path, paths = paths[0], paths[1:]
+			l.Path = paths[0]
+			paths = paths[1:]
 		}
 		if n.Model != nil {
 			number := len(w.models)
@@ -194,7 +195,8 @@ func (w *writer) inner(id int, n *tree.Node) inner {
 	f := &w.tree.Features[n.Test.Feature]
 	in := inner{ID: id, Feature: f.Name}
 	if n.Test.Kind == split.Multiway {
-		in.Test, in.Cases = "switch", make(map[string]int)
+		in.Test = "switch"
+		in.Cases = make(map[string]int)
 		for i := range n.Branches {
 			b := &n.Branches[i]
 			if b.Outcome < len(f.Values) {
@@ -213,7 +215,9 @@ func (w *writer) inner(id int, n *tree.Node) inner {
 	if yes.Outcome == 0 {
 		yes, no = no, yes
 	}
-	in.Yes, in.No, in.Missing = &yes.Child, &no.Child, no.Child
+	in.Yes = &yes.Child
+	in.No = &no.Child
+	in.Missing = no.Child
 	switch n.Test.Kind {
 	case split.Threshold:
 		in.Test, in.Value = "at_least", f.Cuts[n.Test.Code-1]
@@ -224,7 +228,8 @@ func (w *writer) inner(id int, n *tree.Node) inner {
 	case split.Other:
 		in.Test = "unlisted"
 	default:
-		in.Test, in.Missing = "missing", yes.Child
+		in.Test = "missing"
+		in.Missing = yes.Child
 	}
 	return in
 }
@@ -283,7 +288,8 @@ func (w *writer) split(of *boost.Split) boosterSplit {
 	if f.Kind == dataset.Numeric {
 		s.Value = f.Cuts[of.Code-1]
 	} else {
-		s.Test, s.Value = "is", f.Values[of.Code]
+		s.Test = "is"
+		s.Value = f.Values[of.Code]
 	}
 	if of.Missing {
 		s.Missing = "yes"

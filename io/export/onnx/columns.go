@@ -144,7 +144,8 @@ func (c *columns) matrix(g *graph, inputs []input) string {
 		}
 	}
 	for i := range c.byFeature {
-		f, name := &c.byFeature[i], inputs[i].Input
+		f := &c.byFeature[i]
+		name := inputs[i].Input
 		if len(f.coded) > 0 {
 			parts = append(parts, f.codes(g, name, inputs[i]))
 			place(f.coded)
@@ -169,11 +170,13 @@ func (c *columns) matrix(g *graph, inputs []input) string {
 
 // codes adds the nodes that map texts to the numbers of their codes.
 func (f *featureColumns) codes(g *graph, name string, in input) string {
-	texts, codes := slices.Clone(in.values), make([]int64, len(in.values)+1)
+	texts := slices.Clone(in.values)
+	codes := make([]int64, len(in.values)+1)
 	for i := range codes {
 		codes[i] = int64(i)
 	}
-	texts, codes[len(in.values)] = append(texts, *in.Missing), int64(len(in.values)+1)
+	texts = append(texts, *in.Missing)
+	codes[len(in.values)] = int64(len(in.values) + 1)
 	code := g.learned("LabelEncoder", []string{name}, textsAttribute("keys_strings", texts),
 		numbersAttribute("values_int64s", codes), numberAttribute("default_int64", int64(len(in.values))))
 	rows := len(f.tables[0])

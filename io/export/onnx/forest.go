@@ -48,7 +48,8 @@ func (g *grower) leaf(value int) int {
 
 // ask adds a node with what yes and no add, and returns its number.
 func (g *grower) ask(column int, atLeast float64, missing bool, yes, no func() int) int {
-	id, at := g.nodes, len(g.forest.nodes)
+	id := g.nodes
+	at := len(g.forest.nodes)
 	g.nodes++
 	g.forest.nodes = append(g.forest.nodes, forestNode{
 		tree: g.tree, id: id, column: column, atLeast: atLeast, missing: missing, inner: true,

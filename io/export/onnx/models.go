@@ -111,7 +111,8 @@ func (w *writer) growTerms(place int) {
 				case len(t.At):
 					return constant(t.Values[passed-1])
 				}
-				from, delta := t.Values[passed-1], slices.Clone(t.Values[passed])
+				from := t.Values[passed-1]
+				delta := slices.Clone(t.Values[passed])
 				for i := range delta {
 					delta[i] -= from[i]
 				}

@@ -138,7 +138,8 @@ func (w *writer) write(paths []string) {
 		matrix = w.matrix(w.graph, w.inputs)
 		leaf = w.cast(w.flat(w.forest.add(w.graph, matrix, w.position)), whole)
 	}
-	classes, count := w.tree.Label.Classes, len(w.leaves)
+	classes := w.tree.Label.Classes
+	count := len(w.leaves)
 	tests, paid := w.tree.PathCosts()
 	class, nodes, asked := make([]int64, count), make([]int64, count), make([]int64, count)
 	costs, table := make([]float64, count), make([]float64, 0, count*len(classes))
@@ -182,7 +183,8 @@ func (w *writer) model(name, about string) ([]byte, error) {
 	}
 	for i := range w.inputs {
 		in := &w.inputs[i]
-		of, about := double, "number, NaN: missing"
+		of := double
+		about := "number, NaN: missing"
 		if in.Missing != nil {
 			of, about = text, fmt.Sprintf("text, %q: missing", *in.Missing)
 		}
