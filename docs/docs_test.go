@@ -2,8 +2,10 @@ package docs_test
 
 import (
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -104,6 +106,33 @@ func TestPages(t *testing.T) {
 	}
 	if len(titles) < 10 {
 		t.Errorf("%d pages", len(titles))
+	}
+}
+
+// TestArchitecture: the page for developers names each package below the four layers.
+func TestArchitecture(t *testing.T) {
+	page, err := os.ReadFile("dev/architecture.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	packages := 0
+	for _, layer := range []string{"induce", "io", "pipelines", "transforms"} {
+		err := filepath.WalkDir(filepath.Join("..", layer), func(path string, _ fs.DirEntry, err error) error {
+			if files, _ := filepath.Glob(filepath.Join(path, "*.go")); len(files) == 0 {
+				return err
+			}
+			packages++
+			if name := filepath.Base(path); !regexp.MustCompile(`\b` + name + `\b`).Match(page) {
+				t.Errorf("architecture.md does not name the package %s", path)
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if packages < 50 {
+		t.Errorf("%d packages", packages)
 	}
 }
 
