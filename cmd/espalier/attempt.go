@@ -66,6 +66,9 @@ func scheduled(c *cobra.Command, url, section string, figures figuresFor, work f
 // refusedFlags returns a function that reports an attempt whose flags are wrong.
 func refusedFlags(section string, figures figuresFor) func(c *cobra.Command, err error) error {
 	return func(c *cobra.Command, err error) error {
+		if _, err := takeConfig(c, c.Flags().Args()); err != nil {
+			return err
+		}
 		return scheduled(c, c.Flags().Lookup(configFlag).Value.String(), section, figures, func(*attempt) error { return flagError(c, err) })
 	}
 }

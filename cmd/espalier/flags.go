@@ -67,5 +67,15 @@ func takeModel(c *cobra.Command) {
 	}
 }
 
+// takeConfig makes a YAML file that is the first argument the file of --config, and returns the other arguments. The
+// crontabs of version 0.3 name the file in this way.
+func takeConfig(c *cobra.Command, args []string) ([]string, error) {
+	config := c.Flags().Lookup(configFlag)
+	if len(args) == 0 || !isYAML(args[0]) || config == nil || config.Changed {
+		return args, nil
+	}
+	return args[1:], c.Flags().Set(config.Name, args[0])
+}
+
 // isYAML reports whether a file is YAML by its name.
 func isYAML(name string) bool { return slices.Contains([]string{".yaml", ".yml"}, path.Ext(name)) }

@@ -234,11 +234,9 @@ func arguments(most int, problem string) cobra.PositionalArgs {
 
 // noArguments refuses arguments that are not flags. Their likely cause is a glob without quotes.
 func noArguments(c *cobra.Command, args []string) error {
-	if len(args) == 0 {
-		return nil
-	}
-	if isYAML(args[0]) && c.Flags().Lookup(configFlag) != nil { // as in version 0.3
-		return usage.Errorf("%s %s is %s --config %s now", c.Name(), args[0], c.Name(), args[0])
+	args, err := takeConfig(c, args)
+	if err != nil || len(args) == 0 {
+		return err
 	}
 	if c.Flags().Lookup("input") == nil {
 		return usage.Errorf("unexpected argument %q", args[0])
