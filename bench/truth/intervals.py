@@ -136,7 +136,7 @@ def gate(runs, samples):
         settings = ['select: first', 'folds: 0', 'teacher: none', 'max_leaves: 6', 'keep_runs: 1', 'certificate: none', 'report: none']
         config = runs.text('night.yaml', '\n'.join([
             f'input: {rows.path(runs, "night.parquet")}', 'label: label', f'destination: {folder}', *settings,
-            *(['key: g'] if keyed else [])]))
+            *(['group: g'] if keyed else [])]))
         refused, nights = {}, 0
         for seed in range(samples + 1):
             r = rows.sample(kind, seed)

@@ -76,9 +76,11 @@ def trained(runs, name, given):
         return rows.read(rows.found(out, 'runs', '*', 'tree.json')[-1])
     if name == 'frontier':
         runs.train('--ignore', 'part,w')
-        if given:
-            call('frontier', runs.out)
-        return runs.load('tree.json')
+        if not given:
+            return runs.load('tree.json')
+        promoted = rows.path(runs, 'promoted')
+        call('frontier', runs.out, '--output', promoted, '--overwrite')
+        return rows.read(os.path.join(promoted, 'tree.json'))
     if name == 'refit':
         runs.train('--ignore', 'part,w')
         shutil.rmtree(rows.path(runs, 'first'), ignore_errors=True)
