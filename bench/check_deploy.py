@@ -68,9 +68,8 @@ print('ok: airflow', airflow.__version__, 'imports the DAG; 7 exit codes of 2 ve
 
 days = [f'2026-11-{d}' for d in range(21, 25)]
 at = lambda *names: os.path.join(folder, *names)
-subprocess.check_call(
-    ['go', 'run', './bench/synth', '--output', at('rows'), '--rows', '40000', '--rows_per_file', '10000'], cwd=os.path.join(here, '..')
-)
+synth = ['go', 'run', 'github.com/espalier-ml/espalier/bench/synth']
+subprocess.check_call([*synth, '--output', at('rows'), '--rows', '40000', '--rows_per_file', '10000'], cwd=os.path.dirname(path))
 os.mkdir(at('visits'))
 os.mkdir(at('late'))
 for day, to, part in zip(days, ['visits', 'visits', 'late', 'visits'], range(4)):
@@ -84,7 +83,7 @@ predict:
   output: {at('scored')}/{{date}}
 """
 # Late files arrive after the first attempt that has not found them.
-stand(f"""verb=$1; shift 2
+stand(f"""verb=$1; shift 3
 {binary} "$verb" --config {at('nightly.yaml')} "$@"
 code=$?
 [ $code != 3 ] || mv {at('late')}/* {at('visits')} 2>/dev/null
