@@ -82,7 +82,7 @@ func plainMetrics(t *testing.T, run string, intervals bool) []byte {
 }
 
 // TestPromote: a promoted tree and its metrics have the bytes that training with the budget
-// gives, whatever was promoted before. All other documents are those of the run.
+// gives, whatever was promoted before. All other documents equal the documents of the run.
 func TestPromote(t *testing.T) {
 	data := newRows(900).write(t, ascending(900), 2, parquetio.WriteOptions{})
 	few := pipelines.DefaultConfig()

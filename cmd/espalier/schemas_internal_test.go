@@ -19,8 +19,8 @@ import (
 	"github.com/espalier-ml/espalier/pipelines/retraining"
 )
 
-// TestSchemasGenerated: the schemas are those of the types that write the documents, with the settings that the verbs
-// declare. With the flag -update it writes them.
+// TestSchemasGenerated: the schema files equal the schemas generated from the types that write the documents, and from
+// the settings that the verbs declare. With the flag -update it writes the files.
 func TestSchemasGenerated(t *testing.T) {
 	schematest.Test(t, "../..", schematest.Set{Documents: []schematest.Document{
 		{Name: "ask", Type: reflect.TypeFor[askOutcome](), Title: "espalier ask --json"},

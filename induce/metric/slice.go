@@ -34,8 +34,8 @@ type Slice struct {
 // SliceRows describes the rows of a slice.
 type SliceRows struct {
 	Column string `json:"column"`
-	// Of is what the rows share. value: a single value; range: numbers in [from, to); others: values without their own
-	// slice; missing: no value.
+	// What the rows share. value: a single value; range: numbers in [from, to); others: values without a slice; missing:
+	// no value.
 	Of    string   `json:"of" jsonschema:"enum=value,enum=range,enum=others,enum=missing"`
 	Value *string  `json:"value,omitempty"` // as spelled; points in time are in ISO 8601
 	From  *float64 `json:"from,omitempty"`  // the least value of a range; absent: unbounded

@@ -23,7 +23,7 @@ func risks(t *tree.Tree, impurity split.Impurity) []float64 {
 	total := float64(max(t.Nodes[0].Weight, 1))
 	risk := make([]float64, len(t.Nodes))
 	for v := range risk {
-		risk[v] = impurity.Of(t.Nodes[v].RawClassWeights) / total
+		risk[v] = impurity.Weighted(t.Nodes[v].RawClassWeights) / total
 	}
 	return risk
 }

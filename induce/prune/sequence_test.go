@@ -235,7 +235,7 @@ func riskOf(t *tree.Tree) float64 {
 	sum := 0.0
 	for v := range t.Nodes {
 		if n := &t.Nodes[v]; n.Leaf() {
-			sum += split.Entropy.Of(n.RawClassWeights) / float64(t.Nodes[0].Weight)
+			sum += split.Entropy.Weighted(n.RawClassWeights) / float64(t.Nodes[0].Weight)
 		}
 	}
 	return sum

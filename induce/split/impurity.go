@@ -14,9 +14,9 @@ const (
 // String returns the name in texts.
 func (i Impurity) String() string { return [...]string{"entropy in bits", "Gini index"}[i] }
 
-// Of returns w phi(M): the impurity of class weights M, times their sum w. All processors give the
+// Weighted returns w phi(M): the impurity of class weights M, times the sum w of the weights. All processors give the
 // same bits.
-func (i Impurity) Of(weights []int64) float64 {
+func (i Impurity) Weighted(weights []int64) float64 {
 	p := phi{kind: i} // without a table: filling it would take longer than it saves
 	var total int64
 	for _, w := range weights {

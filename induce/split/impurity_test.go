@@ -22,7 +22,7 @@ func TestImpurity(t *testing.T) {
 		{[]int64{9, 3}, 12*math.Log2(12) - 9*math.Log2(9) - 3*math.Log2(3), 12 - 90.0/12},
 	} {
 		for impurity, want := range map[split.Impurity]float64{split.Entropy: c.entropy, split.Gini: c.gini} {
-			if got := impurity.Of(c.weights); math.Abs(got-want) > 1e-12*want {
+			if got := impurity.Weighted(c.weights); math.Abs(got-want) > 1e-12*want {
 				t.Errorf("%s of %v: %v, want %v", impurity, c.weights, got, want)
 			}
 		}

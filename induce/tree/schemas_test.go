@@ -45,8 +45,8 @@ type schemaColumn struct {
 	Feature tree.FileFeature `json:",inline"`
 }
 
-// TestSchemasGenerated: the schemas of tree.json and schema.json are those of the types from which they are read. With
-// the flag -update it writes them.
+// TestSchemasGenerated: the schema files of tree.json and schema.json equal the schemas generated from the types that
+// read and write these documents. With the flag -update it writes the files.
 func TestSchemasGenerated(t *testing.T) {
 	hooks := schematest.Hooks{
 		reflect.TypeFor[treeFile](): func(s *jsonschema.Schema) {

@@ -131,5 +131,5 @@ func before(t *tree.Tree, a split.Algorithm) string {
 		return ""
 	}
 	of := a.Impurity()
-	return fmt.Sprintf(", whose %s is %s before it", of, short(of.Of(weights)/total))
+	return fmt.Sprintf(", whose %s is %s before it", of, short(of.Weighted(weights)/total))
 }
