@@ -218,7 +218,7 @@ func TestSameBytes(t *testing.T) {
 	both.Slice = []string{"weight", "b"}
 	key := pipelines.DefaultConfig() // with a frontier, of fewer trees than by default
 	key.Algorithm, key.Lambda, key.Theta, key.Tests = []split.Algorithm{split.EC45, split.C45}, []float64{10}, []float64{0.005}, []split.Family{split.Thresholds}
-	key.Split, key.Key, key.Slice = dataset.Shares{70, 10, 20}, "id", []string{"color", "id", "a"}
+	key.Split, key.Group, key.Slice = dataset.Shares{70, 10, 20}, "id", []string{"color", "id", "a"}
 	all := oneTree()
 	all.Split, all.Slice = dataset.Shares{100, 0, 0}, []string{"flag", "weight"}
 	paper.Split, both.Split = dataset.Shares{100, 0, 0}, dataset.Shares{100, 0, 0}
@@ -252,7 +252,7 @@ func TestSameBytes(t *testing.T) {
 			if c.Weight != "" {
 				c.Ignore = []string{"id"}
 			}
-			if c.Key != "" {
+			if c.Group != "" {
 				c.Ignore = slices.DeleteFunc([]string{"weight"}, func(column string) bool { return column == c.Weight })
 			}
 			plain := data.write(t, ascending(n), 1, parquetio.WriteOptions{})

@@ -118,7 +118,7 @@ func choose(ctx context.Context, r stage, s *scored, slicer *slicing.Slicer) (*c
 	}
 	c.Transfer = g.transfer
 	c.Objects = objects
-	if keyed := r.config.Key != ""; keyed || g.spec.WeightEffect() > 1 {
+	if keyed := r.config.Group != ""; keyed || g.spec.WeightEffect() > 1 {
 		c.Grouped = &selection.Grouping{
 			Keyed: keyed, WeightEffect: g.spec.WeightEffect(),
 			Objects: func(ctx context.Context, part dataset.Part) (*dataset.Objects, error) { return g.grouped(ctx, part) },

@@ -49,7 +49,7 @@ func TestSameBytesByClass(t *testing.T) {
 	const n = 700
 	data := newRows(n)
 	c := oneTree()
-	c.Label, c.Key, c.Theta = "class", "id", []float64{0.001}
+	c.Label, c.Group, c.Theta = "class", "id", []float64{0.001}
 	c.PriorsFile = "high=0.1,low=0.6,middle=0.3"
 	c.ErrorCostsFile = textFile(t, "errors.csv", "actual,predicted,cost\nhigh,low,7\nmiddle,middle,0.25\n")
 	shuffled := rand.New(rand.NewPCG(5, 6)).Perm(n)

@@ -84,7 +84,7 @@ func TestContract(t *testing.T) {
 			c.Theta = []float64{0.0005}
 			change(&c)
 			other := c
-			other.Input, other.Label, other.Key = []string{data.write(t, clean, 2, parquetio.WriteOptions{})}, "class", "id"
+			other.Input, other.Label, other.Group = []string{data.write(t, clean, 2, parquetio.WriteOptions{})}, "class", "id"
 			other.Ignore = []string{"twin", "flag", "weight"}
 			rejects := filepath.Join(t.TempDir(), "rejects.parquet")
 			c.Input, c.ContractFile, c.MaxRejects, c.Rejects = []string{dirty}, contractOf(t, "", ""), brokenRows, rejects

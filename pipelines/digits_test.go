@@ -47,14 +47,14 @@ func TestDigits(t *testing.T) {
 			t.Errorf("%s: predictions %+v, %v", name, p, err)
 		}
 		c = configOf("small")
-		c.Label, c.Key, c.Output, c.Ignore = name, "class", filepath.Join(t.TempDir(), "label"), slices.DeleteFunc(others("small"),
+		c.Label, c.Group, c.Output, c.Ignore = name, "class", filepath.Join(t.TempDir(), "label"), slices.DeleteFunc(others("small"),
 			func(s string) bool { return s == name })
 		c.DropNullLabels = true
 		if r, err = pipelines.Train(t.Context(), c, new(silent)); err != nil || len(r.Tree.Label.Classes) != 4 {
 			t.Errorf("%s as the label: %v, %v", name, r, err)
 		}
 		c = configOf("small")
-		c.Key, c.Ignore = name, slices.DeleteFunc(c.Ignore, func(s string) bool { return s == name })
+		c.Group, c.Ignore = name, slices.DeleteFunc(c.Ignore, func(s string) bool { return s == name })
 		if _, err = pipelines.Train(t.Context(), c, new(silent)); err != nil {
 			t.Errorf("%s as the key: %v", name, err)
 		}

@@ -113,8 +113,8 @@ func driftOfRows(
 		return nil, err
 	}
 	trained := keyOf(there)
-	key := cmp.Or(c.Key, trained)
-	if known := slices.Contains(in.Names(), key); !known && c.Key != "" {
+	key := cmp.Or(c.Group, trained)
+	if known := slices.Contains(in.Names(), key); !known && c.Group != "" {
 		return nil, source.UnknownColumn("group", key, in.Names())
 	} else if !known && key != "" {
 		s.Reporter.Warn(fmt.Sprintf("no input file has the key %q of the run: the rows of a key are taken to have as much in common "+

@@ -121,7 +121,7 @@ func visits(t *testing.T, seed uint64, customers int, key string) string {
 // runs of earlier versions, all columns are left out, and files without the key take the effects of the run.
 func TestDriftByKey(t *testing.T) {
 	train := pipelines.DefaultConfig()
-	train.Input, train.Label, train.Key, train.Select = []string{visits(t, 1, 300, "customer")}, "class", "customer", frontier.First
+	train.Input, train.Label, train.Group, train.Select = []string{visits(t, 1, 300, "customer")}, "class", "customer", frontier.First
 	train.Output = filepath.Join(t.TempDir(), "run")
 	if _, err := pipelines.Train(t.Context(), train, engine.Silent{}); err != nil {
 		t.Fatal(err)

@@ -38,7 +38,7 @@ func TestGroupsInFolds(t *testing.T) {
 			}
 			t.Run(fmt.Sprintf("%s %q", teacher, key), func(t *testing.T) {
 				c := pipelines.DefaultConfig()
-				c.Input, c.Label, c.Output, c.Key = []string{input}, "class", t.TempDir(), key
+				c.Input, c.Label, c.Output, c.Group = []string{input}, "class", t.TempDir(), key
 				c.Ignore, c.Split, c.Folds = []string{"twin", "color", "flag", "weight"}, dataset.Shares{100, 0, 0}, crossvalidate.Setting{Number: 5}
 				if key == "" {
 					c.Ignore = append(c.Ignore, "id")

@@ -37,7 +37,7 @@ func TestIndex(t *testing.T) {
 		},
 		"named":   {func(c *pipelines.TrainConfig) { c.Categorical = []string{"shop"} }, []string{"shop", "x"}, `"__index_level_1__"`},
 		"ignored": {func(c *pipelines.TrainConfig) { c.Ignore = []string{"shop"} }, []string{"x"}, `"__index_level_1__"`},
-		"the key": {func(c *pipelines.TrainConfig) { c.Key = "shop" }, []string{"x"}, `"__index_level_1__"`},
+		"the key": {func(c *pipelines.TrainConfig) { c.Group = "shop" }, []string{"x"}, `"__index_level_1__"`},
 	} {
 		c := oneTree()
 		c.Input, c.Label, c.Split, c.Output = infer.Input, "class", dataset.Shares{100, 0, 0}, filepath.Join(t.TempDir(), "run")

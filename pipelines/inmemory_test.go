@@ -144,7 +144,7 @@ func TestInMemory(t *testing.T) {
 			s.Costs, s.FreeRepeats = map[string]float64{"checking_status": 5, "age": 0}, true
 			s.Monotone, s.BalanceClasses = map[string]int8{"duration": -1}, true
 		},
-		"groups": func(s *settings.Settings) { s.Key, s.Folds.Auto, s.Folds.Number = "age", false, 3 },
+		"groups": func(s *settings.Settings) { s.Group, s.Folds.Auto, s.Folds.Number = "age", false, 3 },
 		"all rows": func(s *settings.Settings) {
 			*s = settings.Single()
 			s.Label = "class"

@@ -247,10 +247,10 @@ func TestLibraryChoosesTheSameTree(t *testing.T) {
 			c.ValueCosts = map[string]map[string]float64{"color": {"red": 0.5, "blue": 3}}
 		},
 		"parts of a column": func(p *pipelines.TrainConfig, c *transforms.TrainConfig) {
-			p.SplitColumn, p.Key, c.SplitColumn, c.Key = "color", "", "color", ""
+			p.SplitColumn, p.Group, c.SplitColumn, c.Group = "color", "", "color", ""
 		},
 		"no validation rows by the key": func(p *pipelines.TrainConfig, c *transforms.TrainConfig) {
-			p.Key, c.Key = "flag", "flag" // of two values, and both train
+			p.Group, c.Group = "flag", "flag" // of two values, and both train
 		},
 		"no validation rows": func(p *pipelines.TrainConfig, c *transforms.TrainConfig) {
 			p.Split, c.Split = dataset.Shares{80, 0, 20}, dataset.Shares{80, 0, 20}
@@ -278,7 +278,7 @@ func TestLibraryChoosesTheSameTree(t *testing.T) {
 			}
 			input := data.write(t, ascending(n), 2, parquetio.WriteOptions{RowsPerGroup: 100})
 			p := pipelines.DefaultConfig()
-			p.Input, p.Label, p.Output, p.Key = []string{input}, "class", t.TempDir(), "id"
+			p.Input, p.Label, p.Output, p.Group = []string{input}, "class", t.TempDir(), "id"
 			c := transforms.DefaultTrainConfig("class", "id")
 			c.Workers = 2
 			change(&p, &c)
@@ -319,7 +319,7 @@ func TestLibraryWindowsChooseTheSameTree(t *testing.T) {
 	for from := 0; from < n; from += length {
 		p := pipelines.DefaultConfig()
 		p.Input = []string{data.write(t, ascending(n)[from:from+length], 2, parquetio.WriteOptions{RowsPerGroup: 50})}
-		p.Label, p.Output, p.Key = "class", t.TempDir(), "id"
+		p.Label, p.Output, p.Group = "class", t.TempDir(), "id"
 		p.Lambda, p.Theta, p.LeafModel = []float64{10}, []float64{0.005}, "linear"
 		r, err := pipelines.Train(t.Context(), p, nil)
 		if err != nil {
@@ -368,7 +368,7 @@ func (*windowTreeFn) ProcessElement(w transforms.WindowTree) []byte {
 // TestLibraryFieldsNamed: a setting of train has the name of its field in settings.Settings, if it has one
 // there, and no other setting has a field of that name.
 func TestLibraryFieldsNamed(t *testing.T) {
-	other := map[string]string{"repeat_cost": "FreeRepeats", "group": "Key"} // a switch in Go; the key of a group
+	other := map[string]string{"repeat_cost": "FreeRepeats"} // a switch in Go
 	fields := make(map[string]bool)
 	for _, f := range reflect.VisibleFields(reflect.TypeFor[settings.Settings]()) {
 		fields[f.Name] = !f.Anonymous

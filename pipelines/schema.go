@@ -58,7 +58,7 @@ func resolve(in *source.Input, c *TrainConfig, p *config.Parsed) (*schema, error
 	c = withoutIndex(in, c)
 	s := &schema{rows: jobs.RowSpec{
 		Label: c.Label, Weight: c.Weight, DropNullLabels: c.DropNullLabels,
-		Parting: dataset.Parting{SplitColumn: c.SplitColumn, Time: c.SplitTime, Key: c.Key, Shares: c.Split, Seed: c.Seed},
+		Parting: dataset.Parting{SplitColumn: c.SplitColumn, Time: c.SplitTime, Key: c.Group, Shares: c.Split, Seed: c.Seed},
 		Groups:  groupsKept(c, p),
 	}}
 	var err error
@@ -116,7 +116,7 @@ func inTestOrder(columns []parquetio.Column, classes split.Classes) []parquetio.
 // groupsKept returns, by part, the number of objects up to which objects keep the groups of their rows,
 // for folds and teachers, for intervals, and for the design effects that drift needs.
 func groupsKept(c *TrainConfig, p *config.Parsed) [dataset.Parts]int64 {
-	if c.Key == "" {
+	if c.Group == "" {
 		return [dataset.Parts]int64{}
 	}
 	return groupsOf(max(p.Selection.Groups(), selection.MostMeasured))
@@ -142,7 +142,7 @@ func checkFlags(in *source.Input, c *TrainConfig) error {
 	look("label", c.Label)
 	look("weight", c.Weight)
 	look("split_column", c.SplitColumn)
-	look("group", c.Key)
+	look("group", c.Group)
 	look("split_time", c.SplitTime)
 	look("ignore", c.Ignore...)
 	look("categorical", c.Categorical...)
@@ -153,7 +153,7 @@ func checkFlags(in *source.Input, c *TrainConfig) error {
 	if len(faults) > 0 {
 		return usage.All(faults)
 	}
-	for _, name := range []string{c.Weight, c.SplitColumn, c.Key, c.SplitTime} {
+	for _, name := range []string{c.Weight, c.SplitColumn, c.Group, c.SplitTime} {
 		if name != "" && name == c.Label {
 			return usage.Errorf("--label: column %q has another use already", name)
 		}
@@ -169,7 +169,7 @@ func roleOf(name string, c *TrainConfig) Role {
 		return RoleWeight
 	case name == c.SplitColumn, name == c.SplitTime:
 		return RoleSplit
-	case name == c.Key:
+	case name == c.Group:
 		return RoleKey
 	case slices.Contains(c.Ignore, name):
 		return RoleIgnored

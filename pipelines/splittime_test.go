@@ -53,7 +53,7 @@ func TestSplitTimeRefused(t *testing.T) {
 	data := newRows(50)
 	input := data.write(t, ascending(50), 1, parquetio.WriteOptions{})
 	for want, change := range map[string]func(c *pipelines.TrainConfig){
-		"would divide the rows of a --group":              func(c *pipelines.TrainConfig) { c.SplitTime, c.Key = "a", "id" },
+		"would divide the rows of a --group":              func(c *pipelines.TrainConfig) { c.SplitTime, c.Group = "a", "id" },
 		"--split_column color names a column":             func(c *pipelines.TrainConfig) { c.SplitTime, c.SplitColumn = "id", "color" },
 		`column "color" has texts or booleans`:            func(c *pipelines.TrainConfig) { c.SplitTime = "color" },
 		"is null or NaN, expected a number or a point in": func(c *pipelines.TrainConfig) { c.SplitTime = "a" },

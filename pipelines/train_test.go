@@ -275,7 +275,7 @@ func TestDataErrors(t *testing.T) {
 
 func TestUnknownColumns(t *testing.T) {
 	c := fruitConfig(t)
-	c.Label, c.Ignore, c.Categorical, c.Key, c.Weight = "kinds", []string{"colour"}, []string{"sise"}, "shopp", "nothing like it"
+	c.Label, c.Ignore, c.Categorical, c.Group, c.Weight = "kinds", []string{"colour"}, []string{"sise"}, "shopp", "nothing like it"
 	_, err := pipelines.Train(context.Background(), c, &silent{})
 	var refused *usage.Error
 	if !errors.As(err, &refused) {

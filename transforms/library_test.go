@@ -547,7 +547,7 @@ func trainFaults() map[string]buildFault {
 				c.ValueCosts, c.ClassWeights = map[string]map[string]float64{"wardd": {"a": -1}}, map[string]float64{"a": -2}
 			}),
 			[]string{
-				`"unknown(77)"`, "Lambda -3", "Bins 70000: want a number", "Split 70/10/20 has no Key", `"unknown(88)"`, `"unknown(66)"`, "Folds 1",
+				`"unknown(77)"`, "Lambda -3", "Bins 70000: want a number", "Split 70/10/20 has no Group", `"unknown(88)"`, `"unknown(66)"`, "Folds 1",
 				`Teacher "master": want one of`, "MadeUpRows -7", `ValueCosts: the cost of "a" of "wardd" -1`, `the ValueCosts: "wardd" is not a feature`,
 				`ClassWeights: "a" -2: want`, `LeafModel "": want one of`,
 			},
@@ -555,14 +555,14 @@ func trainFaults() map[string]buildFault {
 		"choices that do not go together": {
 			training(func(c *transforms.TrainConfig) {
 				c.Teacher, c.Alpha, c.Prune = distill.Boosted, new(1.0), []prune.Currency{prune.Leaves, prune.Cost}
-				c.SplitColumn, c.Key = "smokerr", "id"
+				c.SplitColumn, c.Group = "smokerr", "id"
 				c.Monotone, c.ClassWeights, c.BalanceClasses = map[string]int8{"age": 1}, map[string]float64{"a": 1}, true
 				c.ValueCosts = map[string]map[string]float64{"ward": {"a": 1}}
 				c.Groups = []settings.CostGroup{{Name: "g", Features: []string{"age"}}}
 			}),
 			[]string{
 				"Alpha 1 is of one currency", "Teacher boosted does not keep Monotone", "Select first chooses nothing",
-				"ClassWeights and BalanceClasses", "ValueCosts and Groups", `Key "id"`,
+				"ClassWeights and BalanceClasses", "ValueCosts and Groups", `Group "id"`,
 			},
 		},
 		"unreadable": {training(func(c *transforms.TrainConfig) { c.Features = nil }), []string{`"Scan"`, "[]uint8"}},

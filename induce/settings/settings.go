@@ -35,7 +35,7 @@ type Roles struct {
 	// measuring (test).
 	Split       dataset.Shares
 	SplitColumn string // column that names the part of each row; empty: Split decides
-	Key         string // column of groups: rows with the same value are in the same part
+	Group       string // column of groups: rows with the same value are in the same part
 	Seed        uint64 // seed of the split, the folds and the teacher
 }
 

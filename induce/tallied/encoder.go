@@ -111,7 +111,7 @@ func (e *Encoder) Encode(row any, at int) (weight float64, labelEnd int, err err
 // without a key.
 func (s *Spec) partOf(x *rowtype.Cell) (part dataset.Part, bucket uint8, err error) {
 	p := dataset.Parting{SplitColumn: s.Part, Shares: s.Settings.Split, Seed: s.Settings.Seed}
-	if s.Settings.Key != "" {
+	if s.Settings.Group != "" {
 		part, bucket = p.OfKey(p.HashKey(x.Type, x.Number, x.Text))
 		return part, bucket, nil
 	}
@@ -125,7 +125,7 @@ func (s *Spec) partOf(x *rowtype.Cell) (part dataset.Part, bucket uint8, err err
 // groups returns up to how many training objects the objects keep the groups of their rows; 0 for
 // never.
 func (s *Spec) groups() int64 {
-	if s.Settings.Key == "" {
+	if s.Settings.Group == "" {
 		return 0
 	}
 	return s.foldGroups()

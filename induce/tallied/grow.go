@@ -41,7 +41,7 @@ type Grown struct {
 // choice.
 func (s *Spec) Grow(ctx context.Context, tables *Tables, p *Plan, workers int, note func(text string)) (*Grown, error) {
 	g := new(Grown)
-	m := &selection.InMemory{Host: host{note}, Keyed: s.Settings.Key != "", Options: memory.Options{
+	m := &selection.InMemory{Host: host{note}, Keyed: s.Settings.Group != "", Options: memory.Options{
 		Workers: workers, Stop: func() bool { return ctx.Err() != nil },
 	}}
 	for part, t := range tables {

@@ -42,7 +42,7 @@ func (s *Spec) NewTables(p *Plan) (tables Tables) {
 // weightClasses reports whether objects keep the classes of their rows' weights: weights are unequal, and rows
 // have no keys.
 func (s *Spec) weightClasses(p *Plan) bool {
-	return s.Settings.Key == "" && s.foldGroups() > 0 && p.Units != nil && p.Units[dataset.Train].Effect > 1
+	return s.Settings.Group == "" && s.foldGroups() > 0 && p.Units != nil && p.Units[dataset.Train].Effect > 1
 }
 
 // Code turns the rows of a tally into objects: it encodes each row and merges rows of

@@ -196,11 +196,11 @@ func (s *Spec) members() []grid.Member {
 func (s *Spec) checkSplit() error {
 	c := &s.Settings
 	_, whole := c.Split.Whole()
-	switch s.Part = cmp.Or(c.SplitColumn, c.Key); {
-	case c.SplitColumn != "" && c.Key != "":
-		return fmt.Errorf("the Key %q: the column %q names each row's part already, leave out one of the two", c.Key, c.SplitColumn)
+	switch s.Part = cmp.Or(c.SplitColumn, c.Group); {
+	case c.SplitColumn != "" && c.Group != "":
+		return fmt.Errorf("the Group %q: the column %q names each row's part already, leave out one of the two", c.Group, c.SplitColumn)
 	case s.Part == "" && !whole && !s.Ordered:
-		return fmt.Errorf("the Split %s has no Key: rows of a PCollection have no order, want a column whose value decides "+
+		return fmt.Errorf("the Split %s has no Group: rows of a PCollection have no order, want a column whose value decides "+
 			"on the part of a row", c.Split)
 	case s.Part == "":
 		return nil

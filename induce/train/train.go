@@ -121,7 +121,7 @@ func keys[T any](rows []T, s *settings.Settings) ([]string, error) {
 			all[key.String()] = true
 		}
 	}
-	for _, used := range append([]string{s.Label, s.Weight, s.Key, s.SplitColumn}, s.Ignore...) {
+	for _, used := range append([]string{s.Label, s.Weight, s.Group, s.SplitColumn}, s.Ignore...) {
 		delete(all, used)
 	}
 	return slices.Sorted(maps.Keys(all)), nil

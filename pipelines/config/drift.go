@@ -15,7 +15,7 @@ type Drift struct {
 	Model   string // run folder or LATEST.json
 	Input   []string
 	Against string // run folder or LATEST.json: its training rows replace Input; optional
-	Key     string // column of groups; empty: the key of the run, if it has one
+	Group   string // column of groups; empty: the key of the run, if it has one
 
 	Contract
 	DriftLimits
@@ -56,7 +56,7 @@ func (c *Drift) Settings() []setting.Setting {
 			Help: "run folder or LATEST.json, whose training rows are compared in place of --input; no rows are read",
 		},
 		{
-			Name: "group", Value: setting.Text(&c.Key),
+			Name: "group", Value: setting.Text(&c.Group),
 			Help: "column of groups, such as customers with several rows each: rows of one value count as one unit of chance " +
 				"(default: the key of the run)",
 		},
@@ -81,7 +81,7 @@ func (c *DriftLimits) Settings() []setting.Setting {
 // Validate returns all faults at once, each with the name of its flag.
 func (c *Drift) Validate() error {
 	faults := append(setting.Faults(c.Settings()), c.conflicts()...)
-	if c.Against != "" && (len(c.Input) > 0 || c.ContractFile != "" || c.Key != "") {
+	if c.Against != "" && (len(c.Input) > 0 || c.ContractFile != "" || c.Group != "") {
 		faults = append(faults, errors.New("--against compares the training rows of two runs: leave out --input, --contract and --group"))
 	}
 	return usage.All(faults)

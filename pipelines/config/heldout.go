@@ -24,5 +24,5 @@ func (c *Train) HeldOut() (*HeldOut, error) {
 		return nil, usage.Errorf("the training splits by --split_time %s, whose cuts depend on all of its rows: give other rows "+
 			"to compare on", c.SplitTime)
 	}
-	return &HeldOut{Shares: c.Split, Seed: c.Seed, Key: c.Key, SplitColumn: c.SplitColumn}, nil
+	return &HeldOut{Shares: c.Split, Seed: c.Seed, Key: c.Group, SplitColumn: c.SplitColumn}, nil
 }

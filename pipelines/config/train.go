@@ -167,7 +167,7 @@ func (c *Train) rowSettings() []setting.Setting {
 			Help: "column that names each row's part, in place of the shares of --split",
 		},
 		{
-			Name: "group", Value: setting.Text(&c.Key),
+			Name: "group", Value: setting.Text(&c.Group),
 			Help: "column of groups: rows of one value stay together in a part, a fold and what a teacher holds out",
 		},
 		{
@@ -485,7 +485,7 @@ func (c *Train) conflictsOfTime() []error {
 		faults = append(faults, fmt.Errorf("--split_time cuts the rows by shares, and --split_column %s names a column: give "+
 			"shares such as --split 70/10/20", c.SplitColumn))
 	}
-	if c.Key != "" {
+	if c.Group != "" {
 		faults = append(faults, errors.New("--split_time would divide the rows of a --group: leave out one of them"))
 	}
 	return faults

@@ -261,7 +261,7 @@ func TestEarlierNames(t *testing.T) {
 	if err := json.Unmarshal([]byte(`{"schema": "a.yaml", "key": "id", "rows": 3}`), &c); err != nil {
 		t.Fatal(err)
 	}
-	if c.ContractFile != "a.yaml" || c.Key != "id" {
-		t.Errorf("contract %q, group %q", c.ContractFile, c.Key)
+	if c.ContractFile != "a.yaml" || c.Group != "id" {
+		t.Errorf("contract %q, group %q", c.ContractFile, c.Group)
 	}
 }
