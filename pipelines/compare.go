@@ -15,8 +15,8 @@ import (
 	"github.com/espalier-ml/espalier/induce/metric"
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/io/contract"
-	"github.com/espalier-ml/espalier/io/report"
 	"github.com/espalier-ml/espalier/io/runfolder"
+	"github.com/espalier-ml/espalier/io/textview"
 	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/pipelines/config"
 	"github.com/espalier-ml/espalier/pipelines/contracts"
@@ -210,7 +210,7 @@ func (w *comparing) compare(counts *comparison.Counts) (*runfolder.Comparison, e
 		Format: runfolder.ComparisonFormat, Version: 1, Label: w.label, Weight: w.config.Weight, Key: w.spec.Key, Note: w.note,
 		LostBits: counts.LostBits(), Metrics: m, Flips: comparison.NewFlips(a, b, rows, w.label != ""),
 		Predicted: comparison.PredictedClasses(a, b, rows),
-		Nodes:     report.CompareNodes(a, b, comparison.Match(a, b, rows), int64(math.RoundToEven(float64(m.Weight)/unit))),
+		Nodes:     textview.CompareNodes(a, b, comparison.Match(a, b, rows), int64(math.RoundToEven(float64(m.Weight)/unit))),
 	}
 	if w.spec.Keyed() {
 		r.Flips.PValue = nil // the test is about independent rows

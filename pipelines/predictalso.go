@@ -4,8 +4,8 @@ import (
 	"context"
 	"slices"
 
-	"github.com/espalier-ml/espalier/io/report"
 	"github.com/espalier-ml/espalier/io/runfolder"
+	"github.com/espalier-ml/espalier/io/textview"
 	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/pipelines/source"
 	"github.com/espalier-ml/espalier/transforms/jobs"
@@ -39,7 +39,7 @@ func (p *prediction) openTrees(ctx context.Context) error {
 		}
 		p.stamps = append(p.stamps, stamp)
 		if p.config.Explain {
-			p.paths = append(p.paths, report.Paths(t))
+			p.paths = append(p.paths, textview.Paths(t))
 		}
 		p.trees.Decoded, p.trees.URLs = append(p.trees.Decoded, t), append(p.trees.URLs, url)
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/frontier/crossvalidate"
 	"github.com/espalier-ml/espalier/induce/split"
 	"github.com/espalier-ml/espalier/induce/tree"
-	"github.com/espalier-ml/espalier/io/report"
+	"github.com/espalier-ml/espalier/io/textview"
 	"github.com/espalier-ml/espalier/pipelines/worth"
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
@@ -30,7 +30,7 @@ func (s *stage) warnOfRelabelling(train *jobs.ObjectStats, t *tree.Tree) {
 		all := float64(root.RawClassWeights[k]) / float64(root.Weight) * float64(train.Weight)
 		if share := float64(weight) / all; share > 0.5 {
 			s.driver.Reporter.Warn(fmt.Sprintf("%s of the training rows of the class %q count as another class: "+
-				"equal rows are one object, of their most frequent class; --classes rows counts each row", report.Percent(min(share, 1)), t.Label.Classes[k]))
+				"equal rows are one object, of their most frequent class; --classes rows counts each row", textview.Percent(min(share, 1)), t.Label.Classes[k]))
 		}
 	}
 }

@@ -15,8 +15,8 @@ import (
 
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/tree"
-	"github.com/espalier-ml/espalier/io/report"
 	"github.com/espalier-ml/espalier/io/setting"
+	"github.com/espalier-ml/espalier/io/textview"
 	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/pipelines"
 	"github.com/espalier-ml/espalier/pipelines/config"
@@ -413,7 +413,7 @@ func (q *questionnaire) outcome() *askOutcome {
 	if q.confidence > 0 {
 		p := q.tree.Nodes[s.Node].Probabilities
 		likeliest := slices.Index(p, slices.Max(p))
-		o.bound = fmt.Sprintf("at least %s of the rows there are %s", report.Percent(s.AtLeast),
+		o.bound = fmt.Sprintf("at least %s of the rows there are %s", textview.Percent(s.AtLeast),
 			printable(q.tree.Label.Classes[likeliest]))
 	}
 	return o
@@ -434,7 +434,7 @@ func (o *askOutcome) text() string {
 	if o.without != nil {
 		of := ""
 		if len(o.Model) > 0 {
-			of = " of " + report.Listed(o.Model, printable)
+			of = " of " + textview.Listed(o.Model, printable)
 		}
 		fmt.Fprintf(b, "by the leaf's model%s; without it %s\n", of, strings.Join(o.without, ", "))
 	}
@@ -465,7 +465,7 @@ func leading(s *tree.Standing, classes []string, most int) []string {
 	})
 	var spelled []string
 	for _, k := range order[:min(most, len(order))] {
-		spelled = append(spelled, printable(classes[k])+" "+report.Probability(s.Probabilities[k]))
+		spelled = append(spelled, printable(classes[k])+" "+textview.Probability(s.Probabilities[k]))
 	}
 	if len(order) > most {
 		spelled = append(spelled, "..")

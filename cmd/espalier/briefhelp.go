@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/espalier-ml/espalier/io/report"
+	"github.com/espalier-ml/espalier/io/textview"
 )
 
 // helpAll is the flag that asks for the whole help of a verb.
@@ -68,7 +68,7 @@ func writeStages(b *strings.Builder, root *cobra.Command, page int) {
 		}
 	}
 	topics := topicNames()
-	b.WriteString("\n" + report.Wrapped(fmt.Sprintf("Start here: espalier help %s. Then: %s. One line each: espalier help topics.",
+	b.WriteString("\n" + textview.Wrapped(fmt.Sprintf("Start here: espalier help %s. Then: %s. One line each: espalier help topics.",
 		topics[0], strings.Join(topics[1:], ", ")), page, "") + "\n")
 	b.WriteString("Settings: espalier VERB --help prints the common ones, --help_all all of them.\n")
 }

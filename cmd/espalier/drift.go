@@ -10,8 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/espalier-ml/espalier/io/report"
 	"github.com/espalier-ml/espalier/io/setting"
+	"github.com/espalier-ml/espalier/io/textview"
 	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/pipelines"
 )
@@ -109,7 +109,7 @@ func printDrift(w io.Writer, d *pipelines.DriftFound) error {
 	width := pageWidth(w)
 	b := bufio.NewWriter(w) // keeps the first error for Flush
 	line := func(format string, args ...any) {
-		_, _ = fmt.Fprintln(b, report.Wrapped(fmt.Sprintf(format, args...), width, "  "))
+		_, _ = fmt.Fprintln(b, textview.Wrapped(fmt.Sprintf(format, args...), width, "  "))
 	}
 	rows := "rows"
 	if d.Against != "" {
@@ -120,7 +120,7 @@ func printDrift(w io.Writer, d *pipelines.DriftFound) error {
 		line("rows with the same %s are not independent: they count as 1/%.3g times as many rows in the column where they have "+
 			"most in common", cmp.Or(d.Key, "key"), effect)
 	}
-	_ = report.DriftTable(d).Write(b, width)
+	_ = textview.DriftTable(d).Write(b, width)
 	if len(d.Omitted) > 0 {
 		line("not compared, as the runs have no bin of them in common: %s", strings.Join(d.Omitted, ", "))
 	}

@@ -9,7 +9,7 @@ import (
 
 	"github.com/dustin/go-humanize"
 
-	"github.com/espalier-ml/espalier/io/report"
+	"github.com/espalier-ml/espalier/io/textview"
 	"github.com/espalier-ml/espalier/pipelines"
 )
 
@@ -33,7 +33,7 @@ func printSizes(w io.Writer, r *pipelines.Result, title string) error {
 		place = "in files below the run folder, from which --resume goes on"
 	}
 	rows := humanize.Comma(s.Rows)
-	t := report.NewTable(report.Column{Left: true}, report.Column{}, report.Column{Left: true, Rank: 1})
+	t := textview.NewTable(textview.Column{Left: true}, textview.Column{}, textview.Column{Left: true, Rank: 1})
 	for _, row := range []struct{ name, value, note string }{
 		{"rows", rows, fmt.Sprintf("files: %d, row groups: %d", s.Files, s.RowGroups)},
 		{"columns", strconv.Itoa(s.Columns), "to read: " + humanize.Bytes(uint64(s.ColumnBytes))},

@@ -8,9 +8,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/espalier-ml/espalier/io/report"
 	"github.com/espalier-ml/espalier/io/runfolder"
 	"github.com/espalier-ml/espalier/io/setting"
+	"github.com/espalier-ml/espalier/io/textview"
 	"github.com/espalier-ml/espalier/pipelines"
 	"github.com/espalier-ml/espalier/pipelines/engine"
 	"github.com/espalier-ml/espalier/pipelines/live"
@@ -112,18 +112,18 @@ func printEvaluated(w io.Writer, metrics *runfolder.Metrics) error {
 	width := pageWidth(w)
 	m := metrics.Test
 	b := bufio.NewWriter(w) // keeps the first error for Flush
-	_ = report.FiguresTable([]runfolder.MeasuredPart{{Name: "evaluated", Metrics: m}}).Write(b, width)
+	_ = textview.FiguresTable([]runfolder.MeasuredPart{{Name: "evaluated", Metrics: m}}).Write(b, width)
 	_, _ = fmt.Fprintln(b)
-	_ = report.Classes(b, "class", m, width)
+	_ = textview.Classes(b, "class", m, width)
 	printSlices(b, "evaluated", m, width)
 	mistakes := ""
 	if m.ExpectedErrorCost != nil {
-		mistakes = ", error cost " + report.Figure(m.ExpectedErrorCost)
+		mistakes = ", error cost " + textview.Figure(m.ExpectedErrorCost)
 	}
-	summary := fmt.Sprintf("AUC %s, accuracy %s%s, expected cost %s", report.Area(m), report.Accuracy(m), mistakes, report.Figure(m.ExpectedCost))
-	_, _ = fmt.Fprintf(b, "\n%s\n", report.Wrapped(summary, width, ""))
+	summary := fmt.Sprintf("AUC %s, accuracy %s%s, expected cost %s", textview.Area(m), textview.Accuracy(m), mistakes, textview.Figure(m.ExpectedCost))
+	_, _ = fmt.Fprintf(b, "\n%s\n", textview.Wrapped(summary, width, ""))
 	if metrics.Key != "" {
-		_, _ = fmt.Fprintln(b, report.Wrapped(report.GroupsText(metrics.Key), width, ""))
+		_, _ = fmt.Fprintln(b, textview.Wrapped(textview.GroupsText(metrics.Key), width, ""))
 	}
 	return b.Flush()
 }
@@ -134,8 +134,8 @@ func printLive(w io.Writer, l *runfolder.Live) error {
 	b := bufio.NewWriter(w) // keeps the first error for Flush
 	for i := range l.Trees {
 		t := &l.Trees[i]
-		_, _ = fmt.Fprintf(b, "tree of %s%s\n", t.Run, report.ShadowText(t))
-		_ = report.LiveTable(t).Write(b, width)
+		_, _ = fmt.Fprintf(b, "tree of %s%s\n", t.Run, textview.ShadowText(t))
+		_ = textview.LiveTable(t).Write(b, width)
 		_, _ = fmt.Fprintln(b)
 	}
 	_, _ = fmt.Fprintf(b, "labels without a prediction: %d\n", l.Alone)
@@ -147,7 +147,7 @@ func printCompared(w io.Writer, c *pipelines.Comparison) error {
 	width := pageWidth(w)
 	b := bufio.NewWriter(w) // keeps the first error for Flush
 	line := func(format string, args ...any) {
-		_, _ = fmt.Fprintln(b, report.Wrapped(fmt.Sprintf(format, args...), width, "  "))
+		_, _ = fmt.Fprintln(b, textview.Wrapped(fmt.Sprintf(format, args...), width, "  "))
 	}
 	line("A is %s: %d leaves", c.A.Model, len(c.A.Leaves))
 	line("B is %s: %d leaves", c.B.Model, len(c.B.Leaves))
@@ -155,21 +155,21 @@ func printCompared(w io.Writer, c *pipelines.Comparison) error {
 		line("%s", c.Note)
 	}
 	if c.Key != "" {
-		line("%s", report.GroupsText(c.Key))
+		line("%s", textview.GroupsText(c.Key))
 	}
 	if c.LostBits > 0 {
 		line("AUC, log loss and Brier score are approximate: too many pairs of predictions, see espalier help reading")
 	}
 	_, _ = fmt.Fprintln(b)
-	_ = report.PairedFigures(c.Metrics).Write(b, width)
+	_ = textview.PairedFigures(c.Metrics).Write(b, width)
 	_, _ = fmt.Fprintln(b)
-	line("%s", report.FlipsText(c.Flips, c.Metrics.Rows))
+	line("%s", textview.FlipsText(c.Flips, c.Metrics.Rows))
 	if len(c.Flips.ByClasses) > 0 {
-		_ = report.FlipsTable(c.Flips).Write(b, width)
+		_ = textview.FlipsTable(c.Flips).Write(b, width)
 	}
 	_, _ = fmt.Fprintln(b)
-	_ = report.PredictedTable(c.Predicted).Write(b, width)
+	_ = textview.PredictedTable(c.Predicted).Write(b, width)
 	_, _ = fmt.Fprintln(b)
-	_ = report.Nodes(b, &c.Nodes, width)
+	_ = textview.Nodes(b, &c.Nodes, width)
 	return b.Flush()
 }

@@ -6,8 +6,8 @@ import (
 	"io"
 
 	"github.com/espalier-ml/espalier/induce/metric"
-	"github.com/espalier-ml/espalier/io/report"
 	"github.com/espalier-ml/espalier/io/runfolder"
+	"github.com/espalier-ml/espalier/io/textview"
 )
 
 // printFigures prints all figures of a run: by part of the rows, by class, by slice and by feature, the frontier,
@@ -15,30 +15,30 @@ import (
 func printFigures(w io.Writer, folder string, r *runfolder.Run) error {
 	width := pageWidth(w)
 	b := bufio.NewWriter(w) // keeps the first error for Flush
-	line := func(text string) { _, _ = fmt.Fprintln(b, report.Wrapped(text, width, "  ")) }
-	_ = report.FiguresTable(r.Metrics.Parts()).Write(b, width)
+	line := func(text string) { _, _ = fmt.Fprintln(b, textview.Wrapped(text, width, "  ")) }
+	_ = textview.FiguresTable(r.Metrics.Parts()).Write(b, width)
 	line("")
 	part, m := r.Metrics.Best()
-	_ = report.Classes(b, "class ("+part+")", m, width)
+	_ = textview.Classes(b, "class ("+part+")", m, width)
 	printSlices(b, part, m, width)
 	if r.Importance != nil && len(r.Importance.Features) > 0 {
 		line(fmt.Sprintf("\nimportance of the features: the AUC on %s rows that the tree loses if a feature is permuted",
 			r.Importance.Part))
-		_ = report.Features(b, r.Importance.Features, width)
+		_ = textview.Features(b, r.Importance.Features, width)
 	}
 	if r.Frontier != nil {
 		line(fmt.Sprintf("\nthe frontier: %d trees, the best of %d prunings of %d grown trees (* chosen: %s)",
 			len(r.Frontier.Points), r.Frontier.Pruned, r.Frontier.Grown, r.Frontier.Select))
-		_ = report.Frontier(b, r.Frontier.Points, width)
+		_ = textview.Frontier(b, r.Frontier.Points, width)
 		line("")
-		_ = report.Neighbours(b, r.Frontier.Points, width)
+		_ = textview.Neighbours(b, r.Frontier.Points, width)
 		line("to take tree N: espalier frontier " + folder + " --promote N --output NEW")
 	}
 	if r.Metrics.Folds != nil {
 		line("")
-		_, _ = fmt.Fprintln(b, report.Wrapped(report.Folds(r.Metrics.Folds, r.Tree.Modelled()), width, ""))
+		_, _ = fmt.Fprintln(b, textview.Wrapped(textview.Folds(r.Metrics.Folds, r.Tree.Modelled()), width, ""))
 	}
-	if text := report.Certificate(r.Tree); text != "" {
+	if text := textview.Certificate(r.Tree); text != "" {
 		line("\n" + text)
 	}
 	return b.Flush()
@@ -50,5 +50,5 @@ func printSlices(w io.Writer, part string, m *metric.Metrics, width int) {
 		return
 	}
 	_, _ = fmt.Fprintf(w, "\nslices of the %s rows\n", part)
-	_ = report.Slices(w, m, width)
+	_ = textview.Slices(w, m, width)
 }

@@ -10,9 +10,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/espalier-ml/espalier/io/report"
 	"github.com/espalier-ml/espalier/io/runfolder"
 	"github.com/espalier-ml/espalier/io/setting"
+	"github.com/espalier-ml/espalier/io/textview"
 	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/pipelines"
 	"github.com/espalier-ml/espalier/pipelines/config"
@@ -119,10 +119,10 @@ func listFrontier(ctx context.Context, w io.Writer, flags *frontierFlags) error 
 		return printJSON(w, f)
 	}
 	width, b := pageWidth(w), bufio.NewWriter(w) // keeps the first error for Flush
-	_ = report.PointsTable(f.Points).Write(b, width)
+	_ = textview.PointsTable(f.Points).Write(b, width)
 	text := fmt.Sprintf("%d trees, of %d prunings of %d grown trees (* chosen: %s); tree N is %s/frontier/N.json; "+
 		"espalier frontier %s --promote N --output NEW writes a run with it", len(f.Points), f.Pruned, f.Grown, f.Select, run, run)
-	_, _ = fmt.Fprintf(b, "\n%s\n", report.Wrapped(text, width, ""))
+	_, _ = fmt.Fprintf(b, "\n%s\n", textview.Wrapped(text, width, ""))
 	return b.Flush()
 }
 
@@ -173,16 +173,16 @@ func printPromoted(w io.Writer, p *pipelines.Promoted) error {
 	if p.Now != p.Before {
 		two.Points = []runfolder.Point{*p.Before, *p.Now}
 	}
-	_ = report.PointsTable(two.Points).Write(b, width)
+	_ = textview.PointsTable(two.Points).Write(b, width)
 	if p.Metrics != nil {
 		_, _ = fmt.Fprintln(b)
-		_ = report.FiguresTable(p.Metrics.Parts()).Write(b, width)
+		_ = textview.FiguresTable(p.Metrics.Parts()).Write(b, width)
 	}
-	now, before := report.Number(p.Now.Tree), report.Number(p.Before.Tree)
+	now, before := textview.Number(p.Now.Tree), textview.Number(p.Before.Tree)
 	text := fmt.Sprintf("wrote %s, a run with tree %s of %s, which keeps tree %s", p.Output, now, p.Run, before)
 	if p.Metrics == nil {
 		text = fmt.Sprintf("tree %s is chosen in place of tree %s: without --dry_run, --output NEW writes a run with it", now, before)
 	}
-	_, _ = fmt.Fprintf(b, "\n%s\n", report.Wrapped(text, width, ""))
+	_, _ = fmt.Fprintf(b, "\n%s\n", textview.Wrapped(text, width, ""))
 	return b.Flush()
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/espalier-ml/espalier/io/report"
 	"github.com/espalier-ml/espalier/io/setting"
+	"github.com/espalier-ml/espalier/io/textview"
 )
 
 // sections returns the titles of the sections of flags, in the order of the help.
@@ -54,7 +54,7 @@ func reflowed(text string, page int) string {
 	paragraphs := strings.Split(strings.TrimSpace(text), "\n\n")
 	for i, p := range paragraphs {
 		if !strings.Contains("\n"+p, "\n ") && !strings.Contains("\n"+p, "\n\t") {
-			paragraphs[i] = report.Wrapped(strings.Join(strings.Fields(p), " "), page, "")
+			paragraphs[i] = textview.Wrapped(strings.Join(strings.Fields(p), " "), page, "")
 		}
 	}
 	return strings.Join(paragraphs, "\n\n")

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/espalier-ml/espalier/io/report"
 	"github.com/espalier-ml/espalier/io/runfolder"
+	"github.com/espalier-ml/espalier/io/textview"
 	"github.com/espalier-ml/espalier/pipelines/config"
 	"github.com/espalier-ml/espalier/pipelines/provenance"
 )
@@ -22,7 +22,7 @@ func printOrigin(w io.Writer, o *provenance.Origin) error {
 	b := bufio.NewWriter(w) // keeps the first error for Flush
 	line := func(head, format string, args ...any) {
 		text := fmt.Sprintf("%-10s", head) + fmt.Sprintf(format, args...)
-		_, _ = fmt.Fprintln(b, report.Wrapped(text, width, strings.Repeat(" ", 10)))
+		_, _ = fmt.Fprintln(b, textview.Wrapped(text, width, strings.Repeat(" ", 10)))
 	}
 	line("file", "%s", o.File)
 	if p := o.Predictions; p != nil {
@@ -105,7 +105,7 @@ const mostListed = 10
 
 // firstOf joins the first texts of a list.
 func firstOf(texts []string, by string) string {
-	if shown, others := report.Visible(len(texts), mostListed); others != "" {
+	if shown, others := textview.Visible(len(texts), mostListed); others != "" {
 		texts = append(texts[:shown], others)
 	}
 	return strings.Join(texts, by)

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/espalier-ml/espalier/io/report"
 	"github.com/espalier-ml/espalier/io/setting"
+	"github.com/espalier-ml/espalier/io/textview"
 	"github.com/espalier-ml/espalier/pipelines/config"
 )
 
@@ -61,7 +61,7 @@ func settingsPage() string {
 		}
 		if slices.Contains(setting.Names(verb.settings), "resume") {
 			text := "The tree does not depend on these settings, which may differ when a run is resumed: "
-			b.WriteString("\n" + report.Wrapped(text+strings.Join(changeable, ", ")+".", 100, "") + "\n")
+			b.WriteString("\n" + textview.Wrapped(text+strings.Join(changeable, ", ")+".", 100, "") + "\n")
 		}
 		for _, group := range setting.Groups() {
 			title := "\n### " + group.String() + "\n\n"
@@ -96,7 +96,7 @@ func pageItem(s setting.Setting) string {
 		facts = append(facts, "default `"+value+"`")
 	}
 	item := fmt.Sprintf("- `--%s` (%s): %s.", s.Name, strings.Join(facts, "; "), strings.TrimSuffix(s.Help, "."))
-	return report.Wrapped(item, 100, "  ") + "\n"
+	return textview.Wrapped(item, 100, "  ") + "\n"
 }
 
 // TestSettingsPage compares docs/settings.md with the declarations. With the flag -update it

@@ -13,9 +13,9 @@ import (
 
 	"github.com/espalier-ml/espalier/io/latest"
 	"github.com/espalier-ml/espalier/io/objectstore"
-	"github.com/espalier-ml/espalier/io/report"
 	"github.com/espalier-ml/espalier/io/runfolder"
 	"github.com/espalier-ml/espalier/io/setting"
+	"github.com/espalier-ml/espalier/io/textview"
 	"github.com/espalier-ml/espalier/pipelines"
 )
 
@@ -174,9 +174,9 @@ func printPredicted(w io.Writer, r *pipelines.PredictResult) error {
 		_, _ = fmt.Fprintf(b, "%s: nothing to do: the tree, the files and the settings are as before\n", r.Folder)
 		return b.Flush()
 	}
-	t := report.NewTable(report.Column{Head: "tested column", Left: true}, report.Column{Head: "no value"},
-		report.Column{Head: "unseen"},
-		report.Column{Head: "outside of the range"})
+	t := textview.NewTable(textview.Column{Head: "tested column", Left: true}, textview.Column{Head: "no value"},
+		textview.Column{Head: "unseen"},
+		textview.Column{Head: "outside of the range"})
 	count := func(n int64) string { return strconv.FormatInt(n, 10) }
 	plain := 0
 	for _, c := range r.Columns {
@@ -195,7 +195,7 @@ func printPredicted(w io.Writer, r *pipelines.PredictResult) error {
 	_ = t.Write(b, width)
 	_, _ = fmt.Fprintln(b)
 	if r.Metrics != nil {
-		_ = report.FiguresTable([]runfolder.MeasuredPart{{Name: "scored", Metrics: r.Metrics.Test}}).Write(b, width)
+		_ = textview.FiguresTable([]runfolder.MeasuredPart{{Name: "scored", Metrics: r.Metrics.Test}}).Write(b, width)
 		printSlices(b, "scored", r.Metrics.Test, width)
 		_, _ = fmt.Fprintln(b)
 	}

@@ -13,8 +13,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/espalier-ml/espalier/io/latest"
-	"github.com/espalier-ml/espalier/io/report"
 	"github.com/espalier-ml/espalier/io/setting"
+	"github.com/espalier-ml/espalier/io/textview"
 	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/pipelines/config"
 	"github.com/espalier-ml/espalier/pipelines/retraining"
@@ -165,7 +165,7 @@ func printAttempt(w io.Writer, a *retraining.Attempt, repeated bool) error {
 	if a.AUC != nil {
 		text += "; " + tested(a.AUC, a.Cost)
 	}
-	_, err := fmt.Fprintln(w, report.Wrapped(text, pageWidth(w), "  "))
+	_, err := fmt.Fprintln(w, textview.Wrapped(text, pageWidth(w), "  "))
 	return err
 }
 
@@ -187,12 +187,12 @@ func costOf(a *retraining.Attempt) string {
 }
 
 // historyTable returns the table of attempts, with the run in use marked in its last promotion.
-func historyTable(list []*retraining.Attempt, now *latest.Pointer) *report.Table {
-	t := report.NewTable(report.Column{Head: "run", Left: true}, report.Column{Head: "tree", Left: true},
-		report.Column{Head: "started", Left: true, Rank: 3}, report.Column{Head: "mode", Left: true, Rank: 3},
-		report.Column{Head: "outcome", Left: true}, report.Column{Head: "seconds", Rank: 4},
-		report.Column{Head: "rows", Rank: 2}, report.Column{Head: "AUC", Rank: 1}, report.Column{Head: "cost", Rank: 1},
-		report.Column{Head: "remarks", Left: true})
+func historyTable(list []*retraining.Attempt, now *latest.Pointer) *textview.Table {
+	t := textview.NewTable(textview.Column{Head: "run", Left: true}, textview.Column{Head: "tree", Left: true},
+		textview.Column{Head: "started", Left: true, Rank: 3}, textview.Column{Head: "mode", Left: true, Rank: 3},
+		textview.Column{Head: "outcome", Left: true}, textview.Column{Head: "seconds", Rank: 4},
+		textview.Column{Head: "rows", Rank: 2}, textview.Column{Head: "AUC", Rank: 1}, textview.Column{Head: "cost", Rank: 1},
+		textview.Column{Head: "remarks", Left: true})
 	promotion := -1 // the last one of the run in use
 	for i, a := range list {
 		if now != nil && a.Outcome == retraining.Promoted && a.Run == now.Run {

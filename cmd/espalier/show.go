@@ -15,8 +15,8 @@ import (
 
 	"github.com/espalier-ml/espalier/io/chart"
 	"github.com/espalier-ml/espalier/io/drawing"
-	"github.com/espalier-ml/espalier/io/report"
 	"github.com/espalier-ml/espalier/io/setting"
+	"github.com/espalier-ml/espalier/io/textview"
 	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/pipelines"
 	"github.com/espalier-ml/espalier/pipelines/config"
@@ -45,7 +45,7 @@ type showOptions struct {
 }
 
 func newShowOptions() *showOptions {
-	return &showOptions{format: formatText, depth: report.FittingDepth}
+	return &showOptions{format: formatText, depth: textview.FittingDepth}
 }
 
 // Settings declares the flags of show.
@@ -158,7 +158,7 @@ func pictures() string {
 	var b strings.Builder
 	for _, k := range chart.Kinds() {
 		line := fmt.Sprintf("  %-11s  %s", k.Name, k.Help)
-		b.WriteString(report.Wrapped(line, 79, strings.Repeat(" ", 15)) + "\n")
+		b.WriteString(textview.Wrapped(line, 79, strings.Repeat(" ", 15)) + "\n")
 	}
 	return b.String()
 }
@@ -260,10 +260,10 @@ func (o *showOptions) check(flags *pflag.FlagSet) error {
 	switch {
 	case len(useless) > 0:
 		return usage.Errorf("%s: leave out %s", shown, strings.Join(useless, ", "))
-	case o.format == formatRules && o.depth != report.FittingDepth:
+	case o.format == formatRules && o.depth != textview.FittingDepth:
 		return usage.Errorf("--depth %d: a rule has all tests on the way to its leaf: leave --depth out, or choose "+
 			"another --format", o.depth)
-	case o.format == formatText && o.row != "" && (o.depth != report.FittingDepth || o.node != 0):
+	case o.format == formatText && o.row != "" && (o.depth != textview.FittingDepth || o.node != 0):
 		return usage.Errorf("--row: the text of a row is its whole path: leave --depth and --node out, or choose " +
 			"--format svg")
 	}
@@ -271,7 +271,7 @@ func (o *showOptions) check(flags *pflag.FlagSet) error {
 }
 
 // view reads the tree and the row.
-func (o *showOptions) view(ctx context.Context) (*report.View, error) {
+func (o *showOptions) view(ctx context.Context) (*textview.View, error) {
 	t, err := pipelines.ReadTree(ctx, o.model)
 	if err != nil {
 		return nil, err
@@ -279,7 +279,7 @@ func (o *showOptions) view(ctx context.Context) (*report.View, error) {
 	if o.node >= len(t.Nodes) {
 		return nil, usage.Errorf("--node %d: the tree has nodes 0 to %d", o.node, len(t.Nodes)-1)
 	}
-	v := &report.View{Tree: t, Node: o.node, Depth: o.depth}
+	v := &textview.View{Tree: t, Node: o.node, Depth: o.depth}
 	if o.row == "" {
 		return v, nil
 	}
@@ -288,16 +288,16 @@ func (o *showOptions) view(ctx context.Context) (*report.View, error) {
 }
 
 // write writes a view in the format asked for.
-func (o *showOptions) write(w io.Writer, v *report.View) error {
+func (o *showOptions) write(w io.Writer, v *textview.View) error {
 	switch o.format {
 	case formatRules:
-		return report.Rules(w, v)
+		return textview.Rules(w, v)
 	case formatSVG:
-		return drawing.SVG(w, report.Picture(v))
+		return drawing.SVG(w, textview.Picture(v))
 	default:
 		if v.Route != nil {
-			return report.Path(w, v)
+			return textview.Path(w, v)
 		}
-		return report.Shown(w, v)
+		return textview.Shown(w, v)
 	}
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/espalier-ml/espalier/docs"
-	"github.com/espalier-ml/espalier/io/report"
 	"github.com/espalier-ml/espalier/io/setting"
+	"github.com/espalier-ml/espalier/io/textview"
 	"github.com/espalier-ml/espalier/io/usage"
 )
 
@@ -186,7 +186,7 @@ func wrappedItem(text string, width int) string {
 	mark := item.FindString(text)
 	text = strings.Join(strings.Fields(text[len(mark):]), " ")
 	text = bold.ReplaceAllString(link.ReplaceAllStringFunc(text, pointed), "$1")
-	return report.Wrapped(mark+text, width, strings.Repeat(" ", len(mark)))
+	return textview.Wrapped(mark+text, width, strings.Repeat(" ", len(mark)))
 }
 
 // unlinked returns the text of a link in a table, as wide as the link.

@@ -12,9 +12,9 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/espalier-ml/espalier/induce/frontier"
-	"github.com/espalier-ml/espalier/io/report"
 	"github.com/espalier-ml/espalier/io/runfolder"
 	"github.com/espalier-ml/espalier/io/setting"
+	"github.com/espalier-ml/espalier/io/textview"
 	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/pipelines"
 	"github.com/espalier-ml/espalier/pipelines/engine"
@@ -174,7 +174,7 @@ func settleFirst(set *pflag.FlagSet, c *trainFlags, file *configFile, reporter e
 
 // printResult prints the first screen about a run.
 func printResult(w io.Writer, r *pipelines.Result, final *trainFlags) error {
-	o := report.Overview{
+	o := textview.Overview{
 		Folder: folderOf(r.Files), Whole: final.show,
 		Run:    &runfolder.Run{Tree: r.Tree, Metrics: r.Metrics, Schema: r.Schema, Frontier: r.Frontier, Manifest: r.Manifest},
 		Report: slices.ContainsFunc(r.Files, func(file string) bool { return strings.HasSuffix(file, "/"+runfolder.ReportName) }),

@@ -10,8 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/espalier-ml/espalier/io/latest"
-	"github.com/espalier-ml/espalier/io/report"
 	"github.com/espalier-ml/espalier/io/setting"
+	"github.com/espalier-ml/espalier/io/textview"
 	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/pipelines/config"
 	"github.com/espalier-ml/espalier/pipelines/retraining"
@@ -93,7 +93,7 @@ func printUse(w io.Writer, c *useFlags, a *retraining.Attempt) error {
 		lines = append(lines, "held until "+a.HeldTo)
 	}
 	for _, line := range lines {
-		if _, err := fmt.Fprintln(w, report.Wrapped(line, pageWidth(w), "  ")); err != nil {
+		if _, err := fmt.Fprintln(w, textview.Wrapped(line, pageWidth(w), "  ")); err != nil {
 			return err
 		}
 	}
@@ -112,8 +112,8 @@ func listRuns(c *cobra.Command, flags *useFlags) error {
 	if len(list) == 0 {
 		return usage.Errorf("%s has no runs of retrain: name the folder that retrain --destination wrote", flags.Destination)
 	}
-	t := report.NewTable(report.Column{Head: "run", Left: true}, report.Column{Head: "outcome", Left: true},
-		report.Column{Head: "AUC"}, report.Column{Head: "cost"}, report.Column{Head: "remarks", Left: true})
+	t := textview.NewTable(textview.Column{Head: "run", Left: true}, textview.Column{Head: "outcome", Left: true},
+		textview.Column{Head: "AUC"}, textview.Column{Head: "cost"}, textview.Column{Head: "remarks", Left: true})
 	for _, u := range list {
 		remark := strings.Join(u.Refusals(), "; ")
 		if u.InUse != nil {

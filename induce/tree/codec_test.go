@@ -19,7 +19,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/split"
 	"github.com/espalier-ml/espalier/induce/tree"
-	"github.com/espalier-ml/espalier/io/report"
+	"github.com/espalier-ml/espalier/io/textview"
 )
 
 func TestGolden(t *testing.T) {
@@ -440,8 +440,8 @@ func FuzzDecode(f *testing.F) {
 		scores(t, tr, rand.New(rand.NewPCG(6, 6)))
 		again.Measure()
 		again.Encode() // the figures are numbers
-		report.Paths(tr)
-		if err := report.Text(io.Discard, tr, 80); err != nil {
+		textview.Paths(tr)
+		if err := textview.Text(io.Discard, tr, 80); err != nil {
 			t.Fatal(err)
 		}
 	})

@@ -6,9 +6,9 @@ import (
 	"math"
 
 	"github.com/espalier-ml/espalier/induce/metric"
-	"github.com/espalier-ml/espalier/io/report"
 	"github.com/espalier-ml/espalier/io/runfolder"
 	"github.com/espalier-ml/espalier/io/svg"
+	"github.com/espalier-ml/espalier/io/textview"
 )
 
 // Calibration draws the mean probability of each bin against the observed share and, below, the
@@ -26,11 +26,11 @@ func Calibration(m *runfolder.Metrics) (*Picture, error) {
 	}
 	what, whose := "the predicted class", "of the predicted class"
 	if c.Class != "" {
-		what, whose = "class "+report.Name(c.Class), "of "+report.Name(c.Class)
+		what, whose = "class "+textview.Name(c.Class), "of "+textview.Name(c.Class)
 	}
 	p := &Picture{Title: "Calibration on " + part.Name + " rows", Height: 540, Legend: calibrationLegend()}
 	p.Words = fmt.Sprintf("the probability of %s against its share: %s; greatest difference of a bin %.4f", what,
-		report.OffBy(c, func(x float64) string { return fmt.Sprintf("%.4f", x) }), c.MaximumError)
+		textview.OffBy(c, func(x float64) string { return fmt.Sprintf("%.4f", x) }), c.MaximumError)
 	p.Notes = []string{p.Words}
 	heaviest := 0.0
 	for i := range c.Bins {
@@ -84,7 +84,7 @@ func calibrationLegend() []Entry {
 func tipOf(c *metric.Calibration, bin int) string {
 	b := &c.Bins[bin]
 	return fmt.Sprintf("probabilities from %g to %g: mean %s, observed share %s, %s of the rows", b.From, b.To,
-		report.Probability(b.MeanProbability), report.Probability(b.ObservedShare), report.Percent(share(c, bin)))
+		textview.Probability(b.MeanProbability), textview.Probability(b.ObservedShare), textview.Percent(share(c, bin)))
 }
 
 func drawBins(on *svg.Canvas, f *Frame, c *metric.Calibration) {

@@ -5,8 +5,8 @@ import (
 	"math"
 
 	"github.com/espalier-ml/espalier/induce/metric"
-	"github.com/espalier-ml/espalier/io/report"
 	"github.com/espalier-ml/espalier/io/runfolder"
+	"github.com/espalier-ml/espalier/io/textview"
 )
 
 // greatest is the greatest size of a figure that can be drawn, so that the difference of two
@@ -57,7 +57,7 @@ func checkAll(document, what string, list []float64) error {
 
 // checkCurve returns an error for an invalid curve.
 func checkCurve(c *metric.Class) error {
-	what := "ROC curve of " + report.Name(c.Class)
+	what := "ROC curve of " + textview.Name(c.Class)
 	if len(c.ROC.FalsePositiveRate) != len(c.ROC.TruePositiveRate) {
 		return fmt.Errorf("%s: %s: %d false positive rates and %d true ones; the file is damaged", runfolder.MetricsName,
 			what, len(c.ROC.FalsePositiveRate), len(c.ROC.TruePositiveRate))
@@ -99,7 +99,7 @@ func checkImportance(m *runfolder.Importance) error {
 		for _, x := range []*float64{f.AUCLost, f.AUCPerCost, &f.Impurity} {
 			if x != nil && !within(*x, -greatest, greatest) {
 				return fmt.Errorf("%s: feature %s: %v is too large; the file is damaged", runfolder.ImportanceName,
-					report.Name(f.Name), *x)
+					textview.Name(f.Name), *x)
 			}
 		}
 	}

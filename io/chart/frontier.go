@@ -6,9 +6,9 @@ import (
 	"math"
 	"slices"
 
-	"github.com/espalier-ml/espalier/io/report"
 	"github.com/espalier-ml/espalier/io/runfolder"
 	"github.com/espalier-ml/espalier/io/svg"
+	"github.com/espalier-ml/espalier/io/textview"
 )
 
 // frontierChart is the picture of a frontier.
@@ -37,7 +37,7 @@ func Frontier(f *runfolder.Frontier) (*Picture, error) {
 	}
 	label := "expected cost of a row"
 	if a := &f.Points[0].Algorithm; a.CostUnit != "" {
-		label += ", in " + report.Name(a.CostUnit)
+		label += ", in " + textview.Name(a.CostUnit)
 	}
 	dearest := c.costs[c.order[len(c.order)-1]]
 	if dearest == 0 {
@@ -243,7 +243,7 @@ func (c *frontierChart) mark(on *svg.Canvas, f *Frame, point int) {
 // tip describes the cost and the quality of a tree.
 func (c *frontierChart) tip(point int) string {
 	p := &c.points[point]
-	return fmt.Sprintf("tree %s: cost %.4g, %d leaves, depth %d\nvalidation AUC %s\ntest AUC %s", report.Number(p.Tree),
+	return fmt.Sprintf("tree %s: cost %.4g, %d leaves, depth %d\nvalidation AUC %s\ntest AUC %s", textview.Number(p.Tree),
 		c.costs[point], p.Leaves, p.Depth, partOf(&p.Validation), partOf(&p.Test))
 }
 
@@ -266,7 +266,7 @@ func (c *frontierChart) summary() string {
 		return text
 	}
 	p := &c.points[c.chosen]
-	text += fmt.Sprintf("; the run's tree %s: cost %.4g, %d leaves", report.Number(p.Tree), c.costs[c.chosen], p.Leaves)
+	text += fmt.Sprintf("; the run's tree %s: cost %.4g, %d leaves", textview.Number(p.Tree), c.costs[c.chosen], p.Leaves)
 	if p.Validation.AUC != nil {
 		text += fmt.Sprintf(", validation AUC %.4f", *p.Validation.AUC)
 	}

@@ -8,9 +8,9 @@ import (
 	"strconv"
 
 	"github.com/espalier-ml/espalier/induce/importance"
-	"github.com/espalier-ml/espalier/io/report"
 	"github.com/espalier-ml/espalier/io/runfolder"
 	"github.com/espalier-ml/espalier/io/svg"
+	"github.com/espalier-ml/espalier/io/textview"
 )
 
 // maxBars is the greatest number of features in a picture.
@@ -54,7 +54,7 @@ func Importance(m *runfolder.Importance) (*Picture, error) {
 	}
 	p := &Picture{Title: title, Notes: []string{note}, Words: note, Height: float64(barRow*len(features)) + barRow}
 	for i := range features {
-		p.Words += fmt.Sprintf("; %s %s", report.Name(features[i].Name), figureOf(columns[0].of(&features[i]), "-"))
+		p.Words += fmt.Sprintf("; %s %s", textview.Name(features[i].Name), figureOf(columns[0].of(&features[i]), "-"))
 	}
 	p.Draw = func(on *svg.Canvas, area svg.Box) { drawBars(on, area, features, columns) }
 	return p, nil
@@ -99,7 +99,7 @@ func drawBars(on *svg.Canvas, area svg.Box, features []importance.Feature, colum
 	words := plain()
 	names := 0.0
 	for i := range features {
-		names = max(names, words.Width(words.Fit(report.Name(features[i].Name), nameWidth)))
+		names = max(names, words.Width(words.Fit(textview.Name(features[i].Name), nameWidth)))
 	}
 	wide := (area.Right - area.Left - names) / float64(len(columns))
 	left := func(column int) float64 { return area.Left + names + float64(wide*float64(column)) + 2*figureGap }
@@ -111,7 +111,7 @@ func drawBars(on *svg.Canvas, area svg.Box, features []importance.Feature, colum
 		y := area.Top + float64(barRow*(float64(i)+1.5))
 		on.Group("ec-feature", featureTip(f), "", func() {
 			on.Text(aligned(words, svg.Right), svg.Point{X: area.Left + names, Y: y},
-				words.Fit(report.Name(f.Name), nameWidth))
+				words.Fit(textview.Name(f.Name), nameWidth))
 			for k := range columns {
 				columns[k].draw(on, svg.Point{X: left(k), Y: y}, wide-2*figureGap, features, i)
 			}
@@ -154,6 +154,6 @@ func (b *bars) draw(
 // featureTip describes what a feature contributes and costs.
 func featureTip(f *importance.Feature) string {
 	return fmt.Sprintf("%s: AUC lost %s, by unit of cost %s; fall of entropy %.4f bits a row; paid %.4g a row; "+
-		"asked of %s of the rows", report.Name(f.Name), figureOf(f.AUCLost, "-"), figureOf(f.AUCPerCost, "-"), f.Impurity,
-		f.ExpectedCost, report.Percent(f.RowsAsked))
+		"asked of %s of the rows", textview.Name(f.Name), figureOf(f.AUCLost, "-"), figureOf(f.AUCPerCost, "-"), f.Impurity,
+		f.ExpectedCost, textview.Percent(f.RowsAsked))
 }

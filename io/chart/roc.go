@@ -8,9 +8,9 @@ import (
 
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/metric"
-	"github.com/espalier-ml/espalier/io/report"
 	"github.com/espalier-ml/espalier/io/runfolder"
 	"github.com/espalier-ml/espalier/io/svg"
+	"github.com/espalier-ml/espalier/io/textview"
 )
 
 // maxCurves is the greatest number of curves: each has its own pair of colour and dashes.
@@ -26,9 +26,9 @@ type curve struct {
 // tip names the class and its area.
 func (c *curve) tip() string {
 	if c.AUC == nil {
-		return report.Name(c.Class.Class)
+		return textview.Name(c.Class.Class)
 	}
-	return fmt.Sprintf("%s: AUC %.4f", report.Name(c.Class.Class), *c.AUC)
+	return fmt.Sprintf("%s: AUC %.4f", textview.Name(c.Class.Class), *c.AUC)
 }
 
 // style returns the colour and the dashes of a class. Neighbours differ in both.
@@ -99,10 +99,10 @@ func curvesOf(m *metric.Metrics, class string) (curves []*curve, note string, er
 		c := &curve{&m.PerClass[i], i}
 		if class != "" && c.Class.Class == class {
 			if c.ROC == nil {
-				return nil, "", fmt.Errorf("class %s has no ROC curve: none or all of the rows are of it", report.Name(class))
+				return nil, "", fmt.Errorf("class %s has no ROC curve: none or all of the rows are of it", textview.Name(class))
 			}
 			c.number = 0
-			return []*curve{c}, "class " + report.Name(class) + " against the rest", nil
+			return []*curve{c}, "class " + textview.Name(class) + " against the rest", nil
 		}
 		if c.ROC != nil {
 			curves = append(curves, c)
@@ -113,13 +113,13 @@ func curvesOf(m *metric.Metrics, class string) (curves []*curve, note string, er
 		for i := range m.PerClass {
 			names[i] = m.PerClass[i].Class
 		}
-		return nil, "", fmt.Errorf("no class is called %s: the classes are %s", report.Name(class),
-			report.Listed(names, report.Name))
+		return nil, "", fmt.Errorf("no class is called %s: the classes are %s", textview.Name(class),
+			textview.Listed(names, textview.Name))
 	}
 	if len(m.PerClass) == 2 {
 		curves = curves[1:]
 		curves[0].number = 0
-		note = fmt.Sprintf("class %s against %s", report.Name(m.PerClass[1].Class), report.Name(m.PerClass[0].Class))
+		note = fmt.Sprintf("class %s against %s", textview.Name(m.PerClass[1].Class), textview.Name(m.PerClass[0].Class))
 		return curves, note, nil
 	}
 	note = fmt.Sprintf("each of %d classes against the rest", len(m.PerClass))
@@ -165,7 +165,7 @@ func listCurves(on *svg.Canvas, area svg.Box, curves []*curve) {
 		y += row
 		left := svg.Point{X: area.Left, Y: y}
 		on.Lines(c.style(), left, left.Plus(SignWidth, 0))
-		on.Text(words, left.Plus(names, 0), words.Fit(report.Name(c.Class.Class), room))
-		on.Text(aligned(words, svg.Right), svg.Point{X: area.Right, Y: y}, report.Figure(c.AUC))
+		on.Text(words, left.Plus(names, 0), words.Fit(textview.Name(c.Class.Class), room))
+		on.Text(aligned(words, svg.Right), svg.Point{X: area.Right, Y: y}, textview.Figure(c.AUC))
 	}
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/espalier-ml/espalier/io/export/jsontree"
 	"github.com/espalier-ml/espalier/io/export/onnx"
 	"github.com/espalier-ml/espalier/io/export/pmml"
-	"github.com/espalier-ml/espalier/io/report"
+	"github.com/espalier-ml/espalier/io/textview"
 	"github.com/espalier-ml/espalier/io/usage"
 )
 
@@ -114,7 +114,7 @@ func pathsOf(t *tree.Tree, o Options) []string {
 	if !o.With.Path {
 		return nil
 	}
-	return report.Paths(t)
+	return textview.Paths(t)
 }
 
 // nameOr returns a name, or model if it is empty.

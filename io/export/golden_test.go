@@ -10,7 +10,7 @@ import (
 
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/io/export"
-	"github.com/espalier-ml/espalier/io/report"
+	"github.com/espalier-ml/espalier/io/textview"
 )
 
 // written returns a tree as a file.
@@ -112,7 +112,7 @@ func TestPathWords(t *testing.T) {
 		"all.py":   []byte("import model\nprint('\\n'.join(' and '.join(model._path(l[0])) for l in model.LEAVES))\n"),
 	})
 	out, err := run(t, folder, "python3 all.py")
-	if want := strings.Join(report.Paths(m.Tested()), "\n") + "\n"; err != nil || out != want {
+	if want := strings.Join(textview.Paths(m.Tested()), "\n") + "\n"; err != nil || out != want {
 		t.Errorf("%v: %s: want %s", err, out, want)
 	}
 	if plain := written(t, m, export.Options{Format: "python"}); bytes.Contains(plain, []byte("path")) {

@@ -8,7 +8,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/boost"
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/tree"
-	"github.com/espalier-ml/espalier/io/report"
+	"github.com/espalier-ml/espalier/io/textview"
 )
 
 // program is the data of the templates for a tree in a language.
@@ -117,7 +117,7 @@ type step struct {
 
 func (p *program) addSteps() {
 	p.Steps = make([]step, len(p.tree.Nodes))
-	conditions := report.Conditions(p.tree)
+	conditions := textview.Conditions(p.tree)
 	p.Steps[0].Above = -1
 	for id := range p.tree.Nodes {
 		for _, b := range p.tree.Nodes[id].Branches {

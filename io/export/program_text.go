@@ -7,7 +7,7 @@ import (
 
 	"github.com/espalier-ml/espalier/induce/boost"
 	"github.com/espalier-ml/espalier/induce/tree"
-	"github.com/espalier-ml/espalier/io/report"
+	"github.com/espalier-ml/espalier/io/textview"
 )
 
 // Methods of program that the templates call.
@@ -61,7 +61,7 @@ func head(t *tree.Tree, o Options) []string {
 // firsts lists the first texts of a list for a comment.
 func firsts(list []string) string {
 	const most = 8
-	if shown, _ := report.Visible(len(list), most); shown < len(list) {
+	if shown, _ := textview.Visible(len(list), most); shown < len(list) {
 		return fmt.Sprintf("%s and %d others", each(list[:shown], short), len(list)-shown)
 	}
 	return each(list, short)

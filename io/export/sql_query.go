@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/espalier-ml/espalier/io/report"
+	"github.com/espalier-ml/espalier/io/textview"
 )
 
 // sqlText writes a file of SQL.
@@ -123,7 +123,7 @@ func (s *sqlText) leaves() string {
 	if len(s.Models) > 0 {
 		names = append(names, "model", "booster")
 	}
-	paths := report.Paths(s.tree)
+	paths := textview.Paths(s.tree)
 	var rows []string
 	for i := range s.Leaves {
 		cells := s.cells(&s.Leaves[i], paths)

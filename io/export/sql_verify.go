@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 
 	"github.com/espalier-ml/espalier/induce/tree"
-	"github.com/espalier-ml/espalier/io/report"
+	"github.com/espalier-ml/espalier/io/textview"
 	"github.com/espalier-ml/espalier/io/usage"
 )
 
@@ -107,7 +107,7 @@ func (s *sqlText) config() ([]byte, error) {
 	paths := make(map[int]string)
 	if s.With.Path {
 		path = s.path
-		texts := report.Paths(s.tree)
+		texts := textview.Paths(s.tree)
 		for i := range s.Leaves {
 			paths[s.Leaves[i].Node] = texts[s.Leaves[i].Index]
 		}

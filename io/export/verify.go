@@ -18,7 +18,7 @@ import (
 
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/io/objectstore"
-	"github.com/espalier-ml/espalier/io/report"
+	"github.com/espalier-ml/espalier/io/textview"
 	"github.com/espalier-ml/espalier/io/usage"
 )
 
@@ -288,7 +288,7 @@ func compare(t *tree.Tree, cases []Case, out []byte, most int) ([]string, error)
 
 // pathsByNode returns the texts of the paths by the nodes of the leaves.
 func pathsByNode(t *tree.Tree) map[int]string {
-	list := report.Paths(t)
+	list := textview.Paths(t)
 	paths := make(map[int]string)
 	for id := range t.Nodes {
 		if t.Nodes[id].Leaf() {

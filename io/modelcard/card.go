@@ -7,8 +7,8 @@ import (
 	"text/template"
 
 	"github.com/espalier-ml/espalier/induce/metric"
-	"github.com/espalier-ml/espalier/io/report"
 	"github.com/espalier-ml/espalier/io/runfolder"
+	"github.com/espalier-ml/espalier/io/textview"
 )
 
 //go:embed card.tmpl
@@ -29,7 +29,7 @@ type card struct {
 	Title    markdown
 	Espalier markdown // version of the program
 
-	Facts *report.FactSheet
+	Facts *textview.FactSheet
 
 	Parts    *table
 	Priced   bool // errors have costs
@@ -80,7 +80,7 @@ func Write(w io.Writer, c *Content) error {
 	b.part, b.metrics = c.Run.Metrics.Best()
 	return t.Execute(w, &card{
 		Title: name(c.Run.Tree.Label.Column), Espalier: name(c.Run.Manifest.Espalier),
-		Facts: report.Facts(c.Run, func(s string) string { return string(name(s)) }),
+		Facts: textview.Facts(c.Run, func(s string) string { return string(name(s)) }),
 		Parts: b.parts(), Priced: b.metrics.ExpectedErrorCost != nil, Classes: b.classes(), Part: markdown(b.part), Slices: b.slices(),
 		Apart: b.apart(), Features: b.features(), Frontier: b.frontier(), Caveats: b.caveats(),
 		notes: c.Notes,

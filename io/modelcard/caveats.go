@@ -6,7 +6,7 @@ import (
 
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/metric"
-	"github.com/espalier-ml/espalier/io/report"
+	"github.com/espalier-ml/espalier/io/textview"
 )
 
 // fewRows is the number of rows of a class below which a caveat mentions the class.
@@ -30,7 +30,7 @@ func (b *builder) caveats() []markdown {
 	add(rows < fewRows, "Only %.0f of the %s rows are of the class %s: figures of it are rough, as their intervals say.",
 		rows, b.part, class)
 	if c := m.Calibration; c != nil {
-		add(c.FarOff(), "Probabilities are %s: do not read them as they are.", markdown(report.OffBy(c, report.ThreeDecimals)))
+		add(c.FarOff(), "Probabilities are %s: do not read them as they are.", markdown(textview.OffBy(c, textview.ThreeDecimals)))
 	}
 	worse := b.worse()
 	for _, slice := range worse[:min(len(worse), mostWorse)] {
@@ -53,10 +53,10 @@ const mostWorse = 5
 // worse names the slices on which the tree is worse than on all rows, beyond chance.
 func (b *builder) worse() []markdown {
 	var list []markdown
-	for _, s := range report.WorstSlices(b.metrics) {
-		apart := report.Apart(b.metrics, &s)
+	for _, s := range textview.WorstSlices(b.metrics) {
+		apart := textview.Apart(b.metrics, &s)
 		if slices.Contains(apart, "AUC below") || slices.Contains(apart, "accuracy below") {
-			list = append(list, escape(report.SliceName(&s.SliceRows), math.MaxInt))
+			list = append(list, escape(textview.SliceName(&s.SliceRows), math.MaxInt))
 		}
 	}
 	return list

@@ -11,7 +11,7 @@ import (
 
 	"github.com/espalier-ml/espalier/induce/frontier"
 	"github.com/espalier-ml/espalier/induce/metric"
-	"github.com/espalier-ml/espalier/io/report"
+	"github.com/espalier-ml/espalier/io/textview"
 )
 
 // The greatest numbers of rows of tables.
@@ -25,9 +25,9 @@ const (
 // figure writes a metric with its 95 % interval, if there is one.
 func figure(x *float64, i *metric.Interval) markdown {
 	if x == nil || i == nil {
-		return markdown(report.Figure(x))
+		return markdown(textview.Figure(x))
 	}
-	return say("%s (%.3f to %.3f)", report.Figure(x), i.Low, i.High)
+	return say("%s (%.3f to %.3f)", textview.Figure(x), i.Low, i.High)
 }
 
 // number writes a number with at most four significant digits.
@@ -91,11 +91,11 @@ func (t *table) more(n int) *table {
 	return t
 }
 
-func percent(share *float64) markdown { return markdown(report.PercentOf(share)) }
+func percent(share *float64) markdown { return markdown(textview.PercentOf(share)) }
 
 // slices returns the figures of each slice, the worst first; nil if there are no slices.
 func (b *builder) slices() *table {
-	list := report.WorstSlices(b.metrics)
+	list := textview.WorstSlices(b.metrics)
 	if len(list) == 0 {
 		return nil
 	}
@@ -107,9 +107,9 @@ func (b *builder) slices() *table {
 			in = &metric.Intervals{}
 		}
 		t.Rows = append(t.Rows, []markdown{
-			escape(report.SliceName(&s.SliceRows), math.MaxInt), count(s.Rows), percent(s.Share),
+			escape(textview.SliceName(&s.SliceRows), math.MaxInt), count(s.Rows), percent(s.Share),
 			figure(s.AUCOvRMacro, in.AUCOvRMacro), figure(s.Accuracy, in.Accuracy), figure(s.LogLoss, nil),
-			figure(s.ExpectedCost, in.ExpectedCost), markdown(strings.Join(report.Apart(b.metrics, s), ", ")),
+			figure(s.ExpectedCost, in.ExpectedCost), markdown(strings.Join(textview.Apart(b.metrics, s), ", ")),
 		})
 	}
 	return t.more(len(list) - visible(len(list), maxSlices))
@@ -174,15 +174,15 @@ func (b *builder) frontier() *table {
 			mark = "chosen"
 		}
 		t.Rows = append(t.Rows, []markdown{
-			name(report.Number(p.Tree)), number(costs[i]), markdown(strconv.Itoa(p.Leaves)), figure(&p.Merit, nil),
+			name(textview.Number(p.Tree)), number(costs[i]), markdown(strconv.Itoa(p.Leaves)), figure(&p.Merit, nil),
 			figure(p.Validation.AUC, p.Validation.Interval), figure(p.Test.AUC, p.Test.Interval), mark,
 		})
 	}
 	return t.more(len(points) - len(t.Rows))
 }
 
-// visible returns how many of n rows a table of at most most has, see report.Visible.
+// visible returns how many of n rows a table of at most most has, see textview.Visible.
 func visible(n, most int) int {
-	n, _ = report.Visible(n, most)
+	n, _ = textview.Visible(n, most)
 	return n
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/split"
 	"github.com/espalier-ml/espalier/induce/tree"
-	"github.com/espalier-ml/espalier/io/report"
+	"github.com/espalier-ml/espalier/io/textview"
 )
 
 // Names returns names that a format may handle incorrectly.
@@ -66,7 +66,7 @@ func Tree() *tree.Tree {
 }
 
 // View returns a view of Tree with the path of a row, whose name and values are also hostile.
-func View(t *testing.T) *report.View {
+func View(t *testing.T) *textview.View {
 	t.Helper()
 	m := Tree()
 	values := make([]tree.Value, len(m.Scorer().Features()))
@@ -75,12 +75,12 @@ func View(t *testing.T) *report.View {
 			values[i] = tree.Text("unlisted <b> \x00 \u202e")
 		}
 	}
-	route, err := report.NewRoute(m, values)
+	route, err := textview.NewRoute(m, values)
 	if err != nil {
 		t.Fatal(err)
 	}
 	route.Row = "row 1 of <i>\u202e\x00\n"
-	return &report.View{Tree: m, Route: route}
+	return &textview.View{Tree: m, Route: route}
 }
 
 // CheckText fails for text that is not UTF-8, or contains characters that control a terminal or

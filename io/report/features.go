@@ -1,75 +1,69 @@
 package report
 
 import (
-	"cmp"
-	"fmt"
-	"io"
-	"slices"
-	"strconv"
-
-	"github.com/espalier-ml/espalier/induce/importance"
+	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/io/textview"
 )
 
-// maxUses is the greatest number of features listed one by one.
-const maxUses = 10
+// feature is a feature of the page.
+type feature struct {
+	*dataset.Feature
 
-// Features writes the table of FeaturesTable for the ten features of the greatest losses. Lines
-// have at most width characters; 0: any length. No features have no table.
-func Features(w io.Writer, list []importance.Feature, width int) error {
-	if len(list) == 0 {
-		return nil
-	}
-	return FeaturesTable(list, maxUses).Write(w, width)
+	name string
 }
 
-// FeaturesTable returns a table of tested features, with the AUC and the cost of each. They
-// stand by falling loss of AUC. Features beyond the given number share a row.
-func FeaturesTable(list []importance.Feature, most int) *Table {
-	list = slices.SortedStableFunc(slices.Values(list), func(a, b importance.Feature) int {
-		return cmp.Or(cmp.Compare(lostOf(&b), lostOf(&a)), cmp.Compare(b.Impurity, a.Impurity), cmp.Compare(b.ExpectedCost, a.ExpectedCost))
-	})
-	table := NewTable(Column{Head: "feature", Left: true}, Column{Head: "AUC lost"},
-		Column{Head: "AUC per cost", Rank: 1}, Column{Head: "of impurity", Rank: 2}, Column{Head: "paid a row"},
-		Column{Head: "of all paid", Rank: 4}, Column{Head: "rows asked", Rank: 3}, Column{Head: "tests a row", Rank: 5})
-	var all importance.Feature
-	for i := range list {
-		all.ExpectedCost, all.Impurity = all.ExpectedCost+list[i].ExpectedCost, all.Impurity+list[i].Impurity
-	}
-	shown, others := Visible(len(list), most)
-	for i := range list[:shown] {
-		u := &list[i]
-		each := "-"
-		asked := Percent(u.RowsAsked)
-		if u.AUCLost != nil && u.ExpectedCost > 0 {
-			each = fmt.Sprintf("%.4f", *u.AUCLost/u.ExpectedCost)
+// maxValues is the greatest number of categories of a feature that are all listed. If a feature has more
+// categories, the page lists the categories in the tests of its trees.
+const maxValues = 200
+
+// maxAllValues is the greatest number of values listed of all features whose values are all listed.
+const maxAllValues = 4000
+
+// pageFeature is a feature as the page's script reads it.
+type pageFeature struct {
+	Name    string   `json:"name"`
+	Numeric bool     `json:"numeric"`
+	Unit    string   `json:"unit,omitempty"`
+	Range   []string `json:"range,omitempty"` // the least and the greatest value, for reading
+	Lost    bool     `json:"lost,omitempty"`  // training rows lacked values
+
+	// Codes and Names are the listed values of a categorical feature. Other is the code of values
+	// that training did not list, and Missing the code of no value. Some means that training has
+	// listed more values than Codes.
+	Codes   []int    `json:"codes,omitempty"`
+	Names   []string `json:"names,omitempty"`
+	Other   int      `json:"other,omitempty"`
+	Missing int      `json:"missing,omitempty"`
+	Some    bool     `json:"some,omitempty"`
+}
+
+// pageFeatures returns the features of the page.
+func (t *tests) pageFeatures() []pageFeature {
+	list := make([]pageFeature, len(t.features))
+	room := maxAllValues
+	for i, f := range t.features {
+		list[i] = pageFeature{
+			Name: f.name, Numeric: f.Kind == dataset.Numeric, Unit: f.Unit.String(), Lost: f.Missing > 0,
 		}
-		table.Add(name(u.Name), Figure(u.AUCLost), each, shareOf(u.Impurity, all.Impurity), fourDigits(u.ExpectedCost),
-			shareOf(u.ExpectedCost, all.ExpectedCost), asked, threeDigits(u.ExpectedTests))
-	}
-	if others != "" {
-		var rest importance.Feature
-		for _, u := range list[shown:] {
-			rest.ExpectedTests, rest.ExpectedCost, rest.Impurity = rest.ExpectedTests+u.ExpectedTests, rest.ExpectedCost+u.ExpectedCost, rest.Impurity+u.Impurity
+		if f.Kind == dataset.Numeric {
+			for _, x := range f.Range {
+				list[i].Range = append(list[i].Range, f.Unit.Spell(x))
+			}
+			continue
 		}
-		table.Add(others, "", "", shareOf(rest.Impurity, all.Impurity),
-			fourDigits(rest.ExpectedCost), shareOf(rest.ExpectedCost, all.ExpectedCost), "", threeDigits(rest.ExpectedTests))
+		list[i].Other, list[i].Missing = f.OtherCode(), f.MissingCode()
+		all := len(f.Values) <= min(room, maxValues)
+		if all {
+			room -= len(f.Values)
+		}
+		for code := range f.Values {
+			if !all && !t.used[answer{i, code}] {
+				list[i].Some = true
+				continue
+			}
+			list[i].Codes = append(list[i].Codes, code)
+			list[i].Names = append(list[i].Names, textview.Name(f.Category(code)))
+		}
 	}
-	return table
+	return list
 }
-
-// lostOf returns the AUC lost, below all losses where it is not measured.
-func lostOf(u *importance.Feature) float64 {
-	if u.AUCLost == nil {
-		return -2
-	}
-	return *u.AUCLost
-}
-
-func shareOf(part, whole float64) string {
-	if whole <= 0 {
-		return "-"
-	}
-	return Percent(part / whole)
-}
-
-func fourDigits(x float64) string { return strconv.FormatFloat(x, 'g', 4, 64) }

@@ -7,8 +7,8 @@ import (
 	"github.com/espalier-ml/espalier/induce/parallel"
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/io/objectstore"
+	"github.com/espalier-ml/espalier/io/report"
 	"github.com/espalier-ml/espalier/io/runfolder"
-	"github.com/espalier-ml/espalier/io/runpage"
 	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/pipelines/config"
 	"github.com/espalier-ml/espalier/pipelines/engine"
@@ -20,7 +20,7 @@ import (
 // Of returns the report of a run.
 func Of(r *runfolder.Run) ([]byte, error) {
 	var b bytes.Buffer
-	err := runpage.Write(&b, &runpage.Content{Run: r})
+	err := report.Write(&b, &report.Content{Run: r})
 	return b.Bytes(), err
 }
 
@@ -53,7 +53,7 @@ func Report(ctx context.Context, c config.Report, reporter engine.Reporter) (url
 
 // reports are the files that a report may replace.
 func reports() output.Kind {
-	return kindOf("report of espalier", "another report", runpage.Mark)
+	return kindOf("report of espalier", "another report", report.Mark)
 }
 
 // inLocked writes the report into the folder of its run, which is locked.
@@ -79,7 +79,7 @@ func inLocked(ctx context.Context, f *source.Files, c *config.Report, form form)
 
 // page makes the page of a run.
 func page(ctx context.Context, f *source.Files, c *config.Report) ([]byte, error) {
-	content := &runpage.Content{}
+	content := &report.Content{}
 	var err error
 	if content.Run, err = Read(ctx, f.Store, c.Run); err != nil {
 		return nil, err
@@ -100,7 +100,7 @@ func page(ctx context.Context, f *source.Files, c *config.Report) ([]byte, error
 		}
 	}
 	var b bytes.Buffer
-	err = runpage.Write(&b, content)
+	err = report.Write(&b, content)
 	return b.Bytes(), err
 }
 

@@ -7,14 +7,14 @@ import (
 	"strings"
 
 	"github.com/espalier-ml/espalier/induce/tree"
-	"github.com/espalier-ml/espalier/io/report"
 	"github.com/espalier-ml/espalier/io/setting"
+	"github.com/espalier-ml/espalier/io/textview"
 	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/pipelines/source"
 )
 
 // Route returns the path of a row through a tree. The row is FILE:N, row N of a Parquet file.
-func Route(ctx context.Context, f *source.Files, row string, t *tree.Tree) (*report.Route, error) {
+func Route(ctx context.Context, f *source.Files, row string, t *tree.Tree) (*textview.Route, error) {
 	file, number, err := parseRow(row)
 	if err != nil {
 		return nil, err
@@ -23,7 +23,7 @@ func Route(ctx context.Context, f *source.Files, row string, t *tree.Tree) (*rep
 	if err != nil {
 		return nil, err
 	}
-	route, err := report.NewRoute(t, values)
+	route, err := textview.NewRoute(t, values)
 	if err != nil {
 		return nil, err
 	}

@@ -11,8 +11,8 @@ import (
 	"github.com/espalier-ml/espalier/induce/gate"
 	"github.com/espalier-ml/espalier/induce/metric"
 	"github.com/espalier-ml/espalier/induce/tree"
-	"github.com/espalier-ml/espalier/io/report"
 	"github.com/espalier-ml/espalier/io/runfolder"
+	"github.com/espalier-ml/espalier/io/textview"
 	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/pipelines"
 )
@@ -106,7 +106,7 @@ func (w *work) compare(ctx context.Context) error {
 	share := found.Flips.Share
 	if w.config.Gate.MaxFlips == 1 && share > manyFlips {
 		w.reporter.Warn(fmt.Sprintf("%s of the test rows get another class than by the tree in use: look for a change of the "+
-			"label or of the rows; --max_flips would refuse such a tree", report.Percent(share)))
+			"label or of the rows; --max_flips would refuse such a tree", textview.Percent(share)))
 	}
 	w.add(w.config.Gate.Compare(found.Metrics, share)...)
 	return nil

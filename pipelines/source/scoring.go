@@ -7,8 +7,8 @@ import (
 
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/tree"
-	"github.com/espalier-ml/espalier/io/report"
 	"github.com/espalier-ml/espalier/io/runfolder"
+	"github.com/espalier-ml/espalier/io/textview"
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
@@ -136,12 +136,12 @@ func WarnOfNovelty(warn func(text string), t *tree.Tree, columns []runfolder.Col
 		case nulls*2 > c.New() && f.Missing > 0:
 			share = float64(c.Missing) / float64(rows)
 			what = fmt.Sprintf("no value, and %s of the training rows had none (is the column filled?)",
-				report.Percent(float64(f.Missing)/float64(t.Training.Rows)))
+				textview.Percent(float64(f.Missing)/float64(t.Training.Rows)))
 		case nulls*2 > c.New():
 			what = "no value, and all training rows had one (is the column filled?)"
 		case c.Outside > 0:
 			what = "a value outside of the range of training (another unit, another time?)"
 		}
-		warn(fmt.Sprintf("column %q: %s of the rows have %s", c.Column, report.Percent(share), what))
+		warn(fmt.Sprintf("column %q: %s of the rows have %s", c.Column, textview.Percent(share), what))
 	}
 }

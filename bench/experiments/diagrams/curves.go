@@ -7,8 +7,8 @@ import (
 
 	"github.com/espalier-ml/espalier/induce/portable"
 	"github.com/espalier-ml/espalier/io/chart"
-	"github.com/espalier-ml/espalier/io/report"
 	"github.com/espalier-ml/espalier/io/svg"
+	"github.com/espalier-ml/espalier/io/textview"
 )
 
 // Curves are series of points on axes. Panels share the horizontal axis, and stand below each
@@ -236,7 +236,7 @@ func (d *curvesChart) legend() []chart.Entry {
 				continue
 			}
 			seen[s.Name] = true
-			list = append(list, chart.Entry{Words: report.Name(s.Name), Sign: func(on *svg.Canvas, left svg.Point) {
+			list = append(list, chart.Entry{Words: textview.Name(s.Name), Sign: func(on *svg.Canvas, left svg.Point) {
 				if s.Line {
 					on.Lines(s.style(), left, left.Plus(chart.SignWidth, 0))
 				}
@@ -276,13 +276,13 @@ func (d *curvesChart) drawSeries(on *svg.Canvas, axes *chart.Axes, y *Scale, s *
 		places[i] = axes.At(d.X.value(point.X), y.value(point.Y))
 	}
 	if s.Line {
-		on.Group("ec-line", report.Name(s.Name), "", func() { on.Lines(s.style(), places...) })
+		on.Group("ec-line", textview.Name(s.Name), "", func() { on.Lines(s.style(), places...) })
 	}
 	if s.Sign == NoSign {
 		return
 	}
 	for i, point := range s.Points {
-		tip := fmt.Sprintf("%s: %.4g, %.4g", report.Name(s.Name), point.X, point.Y)
+		tip := fmt.Sprintf("%s: %.4g, %.4g", textview.Name(s.Name), point.X, point.Y)
 		on.Group("ec-point", tip, "", func() { s.sign(on, places[i]) })
 	}
 }

@@ -6,8 +6,8 @@ import (
 	"strconv"
 
 	"github.com/espalier-ml/espalier/io/chart"
-	"github.com/espalier-ml/espalier/io/report"
 	"github.com/espalier-ml/espalier/io/svg"
+	"github.com/espalier-ml/espalier/io/textview"
 )
 
 // Ranking has the mean ranks of methods over data sets, and how far apart ranks must be to differ.
@@ -38,7 +38,7 @@ func CriticalDifference(r *Ranking) (*chart.Picture, error) {
 		p.Notes = []string{r.Note}
 	}
 	for i, name := range r.Methods {
-		p.Words += fmt.Sprintf("; %s: %.2f", report.Name(name), r.Ranks[i])
+		p.Words += fmt.Sprintf("; %s: %.2f", textview.Name(name), r.Ranks[i])
 	}
 	return p, nil
 }
@@ -137,8 +137,8 @@ func (d *differenceChart) drawMethods(on *svg.Canvas, at func(rank, below float6
 		mark := at(d.Ranks[i], d.axis)
 		corner := svg.Point{X: mark.X, Y: area.Top + d.labels + float64(rowHeight*row)}
 		place := svg.Point{X: end + float64(12*sign), Y: corner.Y}
-		text := words.Fit(report.Name(name), labelRoom-60)
-		on.Group("ec-method", fmt.Sprintf("%s: mean rank %.3f", report.Name(name), d.Ranks[i]), "", func() {
+		text := words.Fit(textview.Name(name), labelRoom-60)
+		on.Group("ec-method", fmt.Sprintf("%s: mean rank %.3f", textview.Name(name), d.Ranks[i]), "", func() {
 			on.Lines(svg.Line(svg.Soft, 0.9), mark, corner, svg.Point{X: end + float64(6*sign), Y: corner.Y})
 			on.Circle(svg.Area(svg.Blue), mark, 3)
 			on.Text(words, place, text)

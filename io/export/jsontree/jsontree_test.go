@@ -12,7 +12,7 @@ import (
 	"github.com/espalier-ml/espalier/docs"
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/io/export/jsontree"
-	"github.com/espalier-ml/espalier/io/report"
+	"github.com/espalier-ml/espalier/io/textview"
 )
 
 // TestSchema: documents of trees with all kinds of tests, leaf models and boosters are valid.
@@ -36,7 +36,7 @@ func TestSchema(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		document, err := jsontree.Encode(m, []string{"about"}, report.Paths(m))
+		document, err := jsontree.Encode(m, []string{"about"}, textview.Paths(m))
 		if err != nil {
 			t.Fatal(err)
 		}

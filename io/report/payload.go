@@ -1,0 +1,161 @@
+package report
+
+import (
+	"cmp"
+	"encoding/json"
+	"slices"
+
+	"github.com/espalier-ml/espalier/induce/tree"
+	"github.com/espalier-ml/espalier/io/runfolder"
+	"github.com/espalier-ml/espalier/io/svg"
+	"github.com/espalier-ml/espalier/io/textview"
+)
+
+// payload is the data for the script of the page: see the type Data in score.js.
+type payload struct {
+	Label      string            `json:"label"`
+	Classes    []string          `json:"classes"`
+	Unit       string            `json:"unit,omitempty"`    // unit of costs
+	Factors    []float64         `json:"factors,omitempty"` // factors of the priors, by class
+	ErrorCosts [][]float64       `json:"errorCosts,omitempty"`
+	Features   []pageFeature     `json:"features"`
+	Tests      []json.RawMessage `json:"tests"`
+	Trees      []json.RawMessage `json:"trees"` // the tree of the run, then the trees of the points
+	Points     []point           `json:"points"`
+	Path       []int             `json:"path,omitempty"` // nodes on the path of the shown row
+}
+
+// point is a point of the frontier on the page.
+type point struct {
+	Name       string   `json:"name"` // number of its file
+	Tree       int      `json:"tree"` // index in Trees; -1 if the page has no room for it
+	Cost       float64  `json:"cost"`
+	Most       float64  `json:"most"` // cost of the most expensive path
+	Tests      float64  `json:"tests"`
+	Leaves     int      `json:"leaves"`
+	Depth      int      `json:"depth"`
+	Merit      float64  `json:"merit"`
+	Validation *float64 `json:"validation"` // area under the ROC curve
+	Low        float64  `json:"low,omitempty"`
+	High       float64  `json:"high,omitempty"`
+	Test       *float64 `json:"test"`
+	Loss       *float64 `json:"loss"`      // log loss on validation rows
+	Accuracy   *float64 `json:"accuracy"`  // on validation rows
+	ErrorCost  *float64 `json:"errorCost"` // expected cost of a prediction; null without error costs
+	Total      *float64 `json:"total"`     // expected cost of the tests and the prediction
+	Chosen     bool     `json:"chosen,omitempty"`
+	Marks      string   `json:"marks,omitempty"`
+
+	Spot [2]float64 `json:"spot"` // position in the picture of the frontier
+}
+
+// maxPoints is the greatest number of points of the frontier on the page.
+const maxPoints = 250
+
+// maxNamed is the greatest number of classes that are all named.
+const maxNamed = 1000
+
+// maxPriced is the greatest number of classes for which the page has the costs of errors, which
+// models need to decide.
+const maxPriced = 50
+
+// newPayload makes the data of a page.
+func newPayload(r *runfolder.Run, route *textview.Route, spots []svg.Point, room int) *payload {
+	t := r.Tree
+	d := &payload{
+		Label: textview.Name(t.Label.Column), Unit: unitOf(t), Points: []point{}, Classes: make([]string, len(t.Label.Classes)),
+	}
+	a := &album{tests: newTests(), left: room, plain: t.Label.ErrorCosts != nil && len(t.Label.Classes) > maxPriced}
+	if r.Frontier == nil {
+		d.Trees = []json.RawMessage{a.add(t, room)}
+	} else {
+		d.Trees = []json.RawMessage{a.add(t, min(room, maxRunTree))}
+		d.addPoints(a, r, spots)
+	}
+	if t.Modelled() && !a.plain {
+		d.Factors = t.PriorFactors()
+		d.ErrorCosts = t.Label.ErrorCosts
+	}
+	named := make([]bool, len(d.Classes))
+	for i := range t.Nodes {
+		named[t.Nodes[i].Class] = true
+	}
+	for k := range d.Classes {
+		if len(d.Classes) <= maxNamed || named[k] {
+			d.Classes[k] = textview.Name(t.Label.Classes[k])
+		}
+	}
+	d.Features = a.tests.pageFeatures()
+	for _, text := range a.tests.list {
+		d.Tests = append(d.Tests, json.RawMessage(text))
+	}
+	if route != nil {
+		for i := range route.Steps {
+			d.Path = append(d.Path, route.Steps[i].Node)
+		}
+		d.Path = append(d.Path, route.Leaf)
+	}
+	return d
+}
+
+// unitOf returns the unit of a tree's costs for reading; empty if unknown.
+func unitOf(t *tree.Tree) string {
+	if t.Algorithm.CostUnit == "" {
+		return ""
+	}
+	return textview.Name(t.Algorithm.CostUnit)
+}
+
+// addPoints adds the points of the frontier, and as many of their trees as there is room for. Small
+// trees come first, and each gets an equal part of the room that is left.
+func (d *payload) addPoints(a *album, r *runfolder.Run, spots []svg.Point) {
+	var order, sizes []int
+	for i := range r.Frontier.Points {
+		p := &r.Frontier.Points[i]
+		cost, most := p.ExpectedCost, p.MaxCost
+		q := point{
+			Name: textview.Number(p.Tree), Tree: -1, Cost: cost, Most: most, Tests: p.ExpectedTests, Leaves: p.Leaves,
+			Depth: p.Depth, Merit: p.Merit, Validation: p.Validation.AUC, Test: p.Test.AUC, Loss: p.Validation.LogLoss, Accuracy: p.Validation.Accuracy, ErrorCost: p.ExpectedErrorCost, Total: p.ExpectedTotalCost,
+			Chosen: p.Selected, Marks: textview.Marks(p),
+		}
+		if i < len(spots) {
+			q.Spot = [2]float64{spots[i].X, spots[i].Y}
+		}
+		if p.Validation.Interval != nil {
+			q.Low, q.High = p.Validation.Low, p.Validation.High
+		}
+		size := 0
+		switch {
+		case p.Selected:
+			q.Tree = 0
+		case i < len(r.Trees) && r.Trees[i] != nil:
+			size = estimate(r.Trees[i], &form{digits: exactDigits, scores: true})
+			order = append(order, i)
+		}
+		d.Points, sizes = append(d.Points, q), append(sizes, size)
+	}
+	slices.SortStableFunc(order, func(i, k int) int { return cmp.Compare(sizes[i], sizes[k]) })
+	for done, i := range order {
+		if b := a.add(r.Trees[i], a.left/(len(order)-done)); b != nil {
+			d.Points[i].Tree = len(d.Trees)
+			d.Trees = append(d.Trees, b)
+		}
+	}
+}
+
+// outlined returns a run with at most most points of its frontier, and with their trees.
+func outlined(r *runfolder.Run, most int) *runfolder.Run {
+	if r.Frontier == nil || len(r.Frontier.Points) <= most {
+		return r
+	}
+	few := *r
+	f := *r.Frontier
+	f.Points, few.Trees, few.Frontier = nil, nil, &f
+	for _, i := range textview.Outlined(r.Frontier.Points, most) {
+		f.Points = append(f.Points, r.Frontier.Points[i])
+		if i < len(r.Trees) {
+			few.Trees = append(few.Trees, r.Trees[i])
+		}
+	}
+	return &few
+}

@@ -1,0 +1,95 @@
+// Tests of score.js: node --test io/report
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import test from "node:test";
+import vm from "node:vm";
+
+const here = (file) => new URL(file, import.meta.url);
+const script = vm.createContext({});
+vm.runInContext(readFileSync(here("score.js"), "utf8"), script);
+const trees = JSON.parse(readFileSync(here("testdata/rows.json"), "utf8"));
+
+/** The tree of a case, and the values of a row by feature of the page. */
+function prepared(one, row) {
+  const tree = script.unpack(one.data, one.data.trees[0]);
+  const values = new Map();
+  one.data.features.forEach((feature, k) => {
+    if (feature.name in row.values) values.set(k, row.values[feature.name]);
+  });
+  return { tree, values };
+}
+
+for (const one of trees) {
+  test(`rows reach the leaves of ${one.name} with the same class and probabilities`, () => {
+    assert.ok(one.rows.length >= 40);
+    for (const row of one.rows) {
+      const { tree, values } = prepared(one, row);
+      const end = script.walk(one.data, tree, values);
+      assert.equal(script.idOf(tree, end.node), row.leaf);
+      assert.equal(end.tests, row.tests);
+      assert.ok(Math.abs(end.paid - row.paid) < 1e-9);
+      const result = script.predict(one.data, tree, end.node, values);
+      assert.equal(one.data.classes[result.class], row.class);
+      assert.ok(result.whole);
+      assert.equal(result.chances.length, row.probabilities.length);
+      for (const chance of result.chances) {
+        assert.ok(Math.abs(chance.p - row.probabilities[chance.class]) < 1e-9);
+      }
+    }
+  });
+
+  test(`a row of ${one.name} is asked only for what its path needs`, () => {
+    for (const row of one.rows) {
+      const { tree, values } = prepared(one, row);
+      const known = new Map();
+      for (let end = script.walk(one.data, tree, known); tree.packed.test[end.node] >= 0; end = script.walk(one.data, tree, known)) {
+        const feature = one.data.tests[tree.packed.test[end.node]][0];
+        assert.ok(!known.has(feature));
+        assert.ok(end.paid + tree.most[end.node] <= tree.most[0] + 1e-9);
+        known.set(feature, values.get(feature) ?? null);
+      }
+      assert.equal(known.size, Object.keys(row.values).length);
+    }
+  });
+}
+
+test("models and boosters are among the cases", () => {
+  const packed = trees.map((one) => one.data.trees[0]);
+  assert.ok(packed.some((t) => t.models && !t.boosters));
+  assert.ok(packed.some((t) => t.boosters));
+  assert.ok(packed.some((t) => t.price));
+  assert.ok(trees.some((one) => one.data.tests.some((t) => t[2] === "w")));
+});
+
+test("conditions name the feature and both branches", () => {
+  const data = {
+    features: [{ name: "age", numeric: true, lost: true }, { name: "job", numeric: false }],
+    tests: [[0, 1, "t", 30.5, "30.5"], [1, 1, "e", 0, "= none", "!= none"], [0, 1, "b", null, 3, "< 3", ">= 3 or missing"],
+      [0, 1, "m", "is missing", "is not missing"], [1, 1, "w", [0, 1], 1, 0, "= a", "= b"]],
+  };
+  const texts = data.tests.map((_, k) => [...script.conditions(data, k)]);
+  assert.deepEqual(texts, [["age >= 30.5", "age < 30.5 or missing"], ["job = none", "job != none"],
+    ["age < 3", "age >= 3 or missing"], ["age is missing", "age is not missing"], ["job = a", "job = b"]]);
+});
+
+test("numbers and points in time are read as the program reads them", () => {
+  const cases = [
+    [undefined, "12.5", 12.5], [undefined, " -1e3 ", -1000], [undefined, "x", undefined], [undefined, "", undefined],
+    [undefined, "1e999", undefined], [undefined, "2026-11-21", undefined], ["date", "2026-11-21", 20778],
+    ["date", "1969-12-31", -1], ["date", "2026-02-30", undefined], ["date", "20778", 20778], ["time", "09:30", 34200e6],
+    ["time", "24:00", undefined], ["time", "23:59:59.9999999", 86400e6 - 1], ["timestamp", "2026-11-21", 1795219200e6],
+    ["timestamp", "2026-11-21 09:30", 1795253400e6], ["timestamp", "2026-11-21T10:30:00+01:00", 1795253400e6],
+    ["timestamp", "2026-11-21T04:30:00-05", 1795253400e6], ["timestamp", "T09:30", undefined],
+  ];
+  for (const [unit, text, want] of cases) {
+    assert.equal(script.parseNumber({ name: "f", numeric: true, unit }, text), want, `${unit} ${text}`);
+  }
+});
+
+test("priors and error costs change what a model's scores mean", () => {
+  const data = { classes: ["a", "b"], factors: [2, 0.5] };
+  const p = script.probabilitiesOf(data, [0]);
+  assert.ok(Math.abs(p[0] - 0.8) < 1e-12 && Math.abs(p[1] - 0.2) < 1e-12);
+  assert.equal(script.decide({ classes: ["a", "b"] }, [0.5, 0.5]), 0);
+  assert.equal(script.decide({ classes: ["a", "b"], errorCosts: [[0, 1], [10, 0]] }, [0.8, 0.2]), 1);
+});

@@ -1,0 +1,2 @@
+// Package textview renders trees, metrics and the documents of a run for people to read.
+package textview
