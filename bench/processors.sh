@@ -17,7 +17,7 @@ if [ "$1" = fused ]; then
 	exit
 fi
 bin=$2
-tests="./induce/memory ./induce/levels ./induce/portable ./induce/split"
+tests="./induce/grow/inmemory ./induce/grow/bylevel ./induce/portable ./induce/split"
 if [ "$1" = build ]; then
 	go build -o "$bin/amd64" ./cmd/espalier
 	GOARCH=arm64 CGO_ENABLED=0 go build -trimpath -o "$bin/arm64" ./cmd/espalier

@@ -5,7 +5,7 @@ import (
 
 	"github.com/espalier-ml/espalier/induce"
 	"github.com/espalier-ml/espalier/induce/dataset"
-	"github.com/espalier-ml/espalier/induce/memory"
+	"github.com/espalier-ml/espalier/induce/grow/inmemory"
 	"github.com/espalier-ml/espalier/induce/split"
 	"github.com/espalier-ml/espalier/induce/tree"
 )
@@ -28,7 +28,7 @@ func alternating(codes int) ([]dataset.Feature, *dataset.Objects) {
 func ExampleModel() {
 	features, objects := alternating(3)
 	params := induce.Params{Algorithm: split.EC45, Family: split.Thresholds, Lambda: 1}
-	root := memory.Grow(objects, split.Columns(features), params, 3, memory.Options{})
+	root := inmemory.Grow(objects, split.Columns(features), params, 3, inmemory.Options{})
 
 	model, _ := induce.Model(root, features)
 	model.Label = tree.Label{Column: "parity", Classes: []string{"even", "odd"}}
@@ -47,7 +47,7 @@ func ExampleModel() {
 func ExampleNode_BestFirst() {
 	features, objects := alternating(8)
 	params := induce.Params{Algorithm: split.C45, Family: split.Thresholds}
-	root := memory.Grow(objects, split.Columns(features), params, 8, memory.Options{})
+	root := inmemory.Grow(objects, split.Columns(features), params, 8, inmemory.Options{})
 	fmt.Println(root.Leaves())
 	root.BestFirst(3)
 	fmt.Println(root.Leaves())

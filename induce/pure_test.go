@@ -92,11 +92,11 @@ func imports(t *testing.T) map[string][]string {
 func TestArrows(t *testing.T) {
 	packages := imports(t)
 	for from, to := range map[string][]string{
-		"induce":            {"induce/memory", "induce/levels", "induce/nodesearch"},
-		"induce/nodesearch": {"induce/memory", "induce/levels"},
-		"induce/memory":     {"induce/levels"},
-		"induce/levels":     {"induce/memory"},
-		"induce/tree":       {"induce", "induce/memory", "induce/levels", "induce/certify"},
+		"induce":                 {"induce/grow/inmemory", "induce/grow/bylevel", "induce/grow/nodesearch"},
+		"induce/grow/nodesearch": {"induce/grow/inmemory", "induce/grow/bylevel"},
+		"induce/grow/inmemory":   {"induce/grow/bylevel"},
+		"induce/grow/bylevel":    {"induce/grow/inmemory"},
+		"induce/tree":            {"induce", "induce/grow/inmemory", "induce/grow/bylevel", "induce/certify"},
 	} {
 		list, ok := packages[module+from]
 		if !ok {

@@ -15,7 +15,7 @@ import (
 	"slices"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
-	"github.com/espalier-ml/espalier/induce/levels"
+	"github.com/espalier-ml/espalier/induce/grow/bylevel"
 	"github.com/espalier-ml/espalier/induce/parallel"
 	"github.com/espalier-ml/espalier/induce/split"
 	"github.com/espalier-ml/espalier/io/objectstore"
@@ -47,7 +47,7 @@ type checkpoint struct {
 	ownedFolders
 	checkpointData
 
-	Growth *levels.Growth `json:"growth"` // the trees of the grid with their open nodes; nil if RowStats is nil
+	Growth *bylevel.Growth `json:"growth"` // the trees of the grid with their open nodes; nil if RowStats is nil
 
 	seen    objectstore.Object // state.json as it was read
 	refused error              // error of a run that writes checkpoints, because the file there is not a checkpoint

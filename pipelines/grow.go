@@ -13,8 +13,8 @@ import (
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/distill"
 	"github.com/espalier-ml/espalier/induce/grid"
-	"github.com/espalier-ml/espalier/induce/levels"
-	"github.com/espalier-ml/espalier/induce/memory"
+	"github.com/espalier-ml/espalier/induce/grow/bylevel"
+	"github.com/espalier-ml/espalier/induce/grow/inmemory"
 	"github.com/espalier-ml/espalier/induce/parallel"
 	"github.com/espalier-ml/espalier/induce/split"
 	"github.com/espalier-ml/espalier/pipelines/engine"
@@ -42,7 +42,7 @@ type grower struct {
 
 	journal   *journal
 	deadline  time.Time // see run
-	growth    *levels.Growth
+	growth    *bylevel.Growth
 	budget    int64            // number of objects up to which a node is grown in memory; -1: any number
 	cache     *jobs.BlockCache // decoded blocks of the levels; may be nil
 	passes    int64            // number of times that jobs have read all training objects
@@ -58,7 +58,7 @@ func (r *run) grower(o *objects) *grower {
 
 // grow continues a growth until the trees of the grid are grown. It saves the growth after each level
 // and in the end.
-func (g *grower) grow(ctx context.Context, from *levels.Growth) (*grown, error) {
+func (g *grower) grow(ctx context.Context, from *bylevel.Growth) (*grown, error) {
 	g.growth = from
 	g.growth.Redeal(g.budget) // a resumed run may have another memory
 	if g.driver.Local() {
@@ -86,7 +86,7 @@ func (g *grower) teach(ctx context.Context, plain *grown) (*grown, error) {
 	if len(members) == 0 {
 		return plain, nil
 	}
-	t, err := c.Teach(ctx, members, memory.Options{
+	t, err := c.Teach(ctx, members, inmemory.Options{
 		Workers: runtime.GOMAXPROCS(0), Memory: g.room().Usable(),
 		Stop: func() bool { return ctx.Err() != nil || !g.deadline.IsZero() && time.Now().After(g.deadline) },
 	})
@@ -104,13 +104,13 @@ func (g *grower) teach(ctx context.Context, plain *grown) (*grown, error) {
 const cachedShare = 4
 
 // begin returns the growth before any node is split.
-func (g *grower) begin() *levels.Growth {
+func (g *grower) begin() *bylevel.Growth {
 	train := g.train()
 	weight := train.ClassWeight
 	if g.parsed.Grid[0].Params.Classes == split.OfRows {
 		weight = train.RawWeight
 	}
-	return levels.NewGrowth(len(g.parsed.Grid), train.ClassObjects, weight, g.memoryObjects())
+	return bylevel.NewGrowth(len(g.parsed.Grid), train.ClassObjects, weight, g.memoryObjects())
 }
 
 // room returns the memory of a process while the trees grow.
@@ -137,9 +137,9 @@ func (g *grower) memoryObjects() int64 {
 }
 
 // growSetting returns the settings of the growth.
-func (g *grower) growSetting() levels.Setting {
+func (g *grower) growSetting() bylevel.Setting {
 	train := g.train()
-	s := levels.Setting{
+	s := bylevel.Setting{
 		Columns: g.config.SplitColumns(g.features), Classes: len(g.label.Classes), Total: train.Weight, Heaviest: train.Heaviest, Soft: g.soft(),
 	}
 	for _, m := range g.parsed.Grid {
@@ -180,7 +180,7 @@ const gatherBytes = 16 << 30
 
 // takeSmall removes small nodes from the growth and returns them as a growth: all of them, or as many
 // as one job gathers.
-func (g *grower) takeSmall() *levels.Growth {
+func (g *grower) takeSmall() *bylevel.Growth {
 	n := 0
 	bytes := int64(0)
 	for _, o := range g.growth.Small {
@@ -190,7 +190,7 @@ func (g *grower) takeSmall() *levels.Growth {
 		}
 		n++
 	}
-	taken := &levels.Growth{Roots: g.growth.Roots, Small: g.growth.Small[:n]}
+	taken := &bylevel.Growth{Roots: g.growth.Roots, Small: g.growth.Small[:n]}
 	g.growth.Small = g.growth.Small[n:]
 	return taken
 }

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
-	"github.com/espalier-ml/espalier/induce/levels"
+	"github.com/espalier-ml/espalier/induce/grow/bylevel"
 	"github.com/espalier-ml/espalier/io/objectstore"
 	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/pipelines/engine"
@@ -33,7 +33,7 @@ type journal struct {
 // saved has the stages that a resumed run continues from.
 type saved struct {
 	objects *objects
-	growth  *levels.Growth
+	growth  *bylevel.Growth
 }
 
 // openJournal decides where a run keeps its objects: in memory if all nodes are grown there,
@@ -131,7 +131,7 @@ func (j *journal) place(memory string, local bool) place {
 const savedShare = 10
 
 // saveSoon calls save after one of many short steps, unless the last checkpoint is too recent.
-func (j *journal) saveSoon(ctx context.Context, o *objects, at *levels.Growth) error {
+func (j *journal) saveSoon(ctx context.Context, o *objects, at *bylevel.Growth) error {
 	if time.Since(j.saved) < savedShare*j.took {
 		return nil
 	}
@@ -139,7 +139,7 @@ func (j *journal) saveSoon(ctx context.Context, o *objects, at *levels.Growth) e
 }
 
 // save writes a checkpoint of the objects and of the trees so far.
-func (j *journal) save(ctx context.Context, o *objects, at *levels.Growth) error {
+func (j *journal) save(ctx context.Context, o *objects, at *bylevel.Growth) error {
 	if !j.on {
 		return nil
 	}

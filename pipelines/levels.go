@@ -9,14 +9,14 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
-	"github.com/espalier-ml/espalier/induce/levels"
+	"github.com/espalier-ml/espalier/induce/grow/bylevel"
 	"github.com/espalier-ml/espalier/pipelines/engine"
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
 // settleLarge grows levels by jobs while nodes exceed the memory budget.
 func (g *grower) settleLarge(ctx context.Context) error {
-	level := levels.NewGrower(g.growSetting())
+	level := bylevel.NewGrower(g.growSetting())
 	for len(g.growth.Large) > 0 {
 		if g.late() {
 			return g.closeLarge(ctx, level)
@@ -35,7 +35,7 @@ func (g *grower) settleLarge(ctx context.Context) error {
 
 // advance grows the large nodes by one level, or by several levels in one job if --levels_per_job
 // is above 1 and one pass counts the first of these levels.
-func (g *grower) advance(ctx context.Context, level *levels.Grower) error {
+func (g *grower) advance(ctx context.Context, level *bylevel.Grower) error {
 	memory := g.histogramMemory()
 	passes := level.Passes(g.growth, memory)
 	if g.config.LevelsPerJob > 1 && len(passes) == 1 {
@@ -46,7 +46,7 @@ func (g *grower) advance(ctx context.Context, level *levels.Grower) error {
 	if g.config.LevelsPerJob > 1 { // its workers do not see the driver's histograms
 		keep = 0
 	}
-	count := func(p *levels.Pass) (*levels.Counts, error) { return g.count(ctx, p, level, name) }
+	count := func(p *bylevel.Pass) (*bylevel.Counts, error) { return g.count(ctx, p, level, name) }
 	children, err := level.Expand(g.growth, passes, keep, runtime.GOMAXPROCS(0), count)
 	if err != nil {
 		return err
@@ -56,7 +56,7 @@ func (g *grower) advance(ctx context.Context, level *levels.Grower) error {
 }
 
 // count runs a job that counts all objects for one pass.
-func (g *grower) count(ctx context.Context, p *levels.Pass, level *levels.Grower, name string) (*levels.Counts, error) {
+func (g *grower) count(ctx context.Context, p *bylevel.Pass, level *bylevel.Grower, name string) (*bylevel.Counts, error) {
 	config := g.levelConfig(1)
 	defer g.files.Store.RemoveAll(context.WithoutCancel(ctx), config.Out) //nolint:errcheck // scratch
 	if err := g.runLevels(ctx, &config, &jobs.LevelState{Pass: p}, name); err != nil {
@@ -67,7 +67,7 @@ func (g *grower) count(ctx context.Context, p *levels.Pass, level *levels.Grower
 }
 
 // unroll runs one job that grows several levels.
-func (g *grower) unroll(ctx context.Context, p *levels.Pass, level *levels.Grower) error {
+func (g *grower) unroll(ctx context.Context, p *bylevel.Pass, level *bylevel.Grower) error {
 	config := g.levelConfig(g.config.LevelsPerJob)
 	defer g.files.Store.RemoveAll(context.WithoutCancel(ctx), config.Out) //nolint:errcheck // scratch
 	depth := g.growth.Large[0].Depth
@@ -86,7 +86,7 @@ func (g *grower) unroll(ctx context.Context, p *levels.Pass, level *levels.Growe
 	}
 	g.passes++
 	passes := level.Passes(g.growth, config.Memory)
-	counted := func(p *levels.Pass) (*levels.Counts, error) { return jobs.ReadCounts(ctx, &config, level, p, last) }
+	counted := func(p *bylevel.Pass) (*bylevel.Counts, error) { return jobs.ReadCounts(ctx, &config, level, p, last) }
 	children, err := level.Expand(g.growth, passes, 0, runtime.GOMAXPROCS(0), counted)
 	if err != nil {
 		return err
@@ -129,7 +129,7 @@ func (g *grower) runLevels(ctx context.Context, config *jobs.LevelConfig, state 
 }
 
 // closeLarge makes the large open nodes leaves, because the deadline is near.
-func (g *grower) closeLarge(ctx context.Context, level *levels.Grower) error {
+func (g *grower) closeLarge(ctx context.Context, level *bylevel.Grower) error {
 	p := level.Close(g.growth)
 	counts, err := g.count(ctx, p, level, "closing")
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/log"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
-	"github.com/espalier-ml/espalier/induce/tallied"
+	"github.com/espalier-ml/espalier/induce/tallies"
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
@@ -19,7 +19,7 @@ var (
 
 // checkEmpty returns an error if there is no row to train on, or if a feature has no value in any
 // row. With AllowEmpty it logs and counts these cases instead.
-func (s *trainSpec) checkEmpty(ctx context.Context, sums *tallied.Sums) error {
+func (s *trainSpec) checkEmpty(ctx context.Context, sums *tallies.Sums) error {
 	if sums.Label == nil {
 		fault := &dataset.DataError{
 			Column: s.Settings.Label, Problem: fmt.Sprintf("no row can be trained on: %d rows have no label, and no row has both a "+
@@ -48,7 +48,7 @@ func (s *trainSpec) checkEmpty(ctx context.Context, sums *tallied.Sums) error {
 
 // absent returns the features without a value in any row. Only rows that are maps have such
 // features, because a struct always has its fields.
-func (s *trainSpec) absent(sums *tallied.Sums) []string {
+func (s *trainSpec) absent(sums *tallies.Sums) []string {
 	var names []string
 	for i, sum := range sums.Columns {
 		if s.Schema.Map && (sum == nil || sum.Weight() == 0) {
@@ -59,7 +59,7 @@ func (s *trainSpec) absent(sums *tallied.Sums) []string {
 }
 
 // warn logs and counts the absent features. caller is the name in the log.
-func (s *trainSpec) warn(ctx context.Context, caller string, sums *tallied.Sums) {
+func (s *trainSpec) warn(ctx context.Context, caller string, sums *tallies.Sums) {
 	if names := s.absent(sums); len(names) > 0 {
 		featuresMissing.Inc(ctx, int64(len(names)))
 		log.Warnf(ctx, "%s: no row of type %s has a value of the features %q: are they misspelled?", caller, s.Schema.Type,

@@ -13,7 +13,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/metric"
 	"github.com/espalier-ml/espalier/induce/rowtype"
-	"github.com/espalier-ml/espalier/induce/tallied"
+	"github.com/espalier-ml/espalier/induce/tallies"
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/induce/wire"
 	"github.com/espalier-ml/espalier/transforms/jobs"
@@ -162,15 +162,15 @@ func (f *countFn) count(row any) (err error) {
 		if f.Config.DropNullLabels {
 			return nil
 		}
-		return tallied.NullLabel(f.Config.Label)
+		return tallies.NullLabel(f.Config.Label)
 	}
-	class, err := tallied.ClassCode(f.classes, f.cells[0].Spell(), f.Config.Label)
+	class, err := tallies.ClassCode(f.classes, f.cells[0].Spell(), f.Config.Label)
 	if err != nil {
 		return err
 	}
 	weight := 1.0
 	if f.Config.Weight != "" {
-		if weight, err = tallied.Weigh(&f.cells[1], f.Config.Weight); err != nil {
+		if weight, err = tallies.Weigh(&f.cells[1], f.Config.Weight); err != nil {
 			return err
 		}
 	}
@@ -184,7 +184,7 @@ func (f *countFn) count(row any) (err error) {
 		return nil
 	}
 	f.key = wire.Writer(f.key[:0]).Length(p.Leaf).Length(predicted).Length(int(class)).Floats(p.Probabilities)
-	f.tally.Add(tallied.AppendWeight(f.key, f.cells[1].Number))
+	f.tally.Add(tallies.AppendWeight(f.key, f.cells[1].Number))
 	return nil
 }
 
@@ -215,7 +215,7 @@ func countTally(tally []byte, counts *tree.ScoreCounts, classes int, column stri
 		return 0, err
 	}
 	for r.Next() {
-		x, _, err := tallied.CutWeight(r.Key)
+		x, _, err := tallies.CutWeight(r.Key)
 		if err != nil {
 			return 0, err
 		}
@@ -232,19 +232,19 @@ func countTally(tally []byte, counts *tree.ScoreCounts, classes int, column stri
 		counts.KeepGroups(false)
 	}
 	for r.Next() {
-		x, key, err := tallied.CutWeight(r.Key)
+		x, key, err := tallies.CutWeight(r.Key)
 		if err != nil {
 			return 0, err
 		}
 		weight := unit.Of(x)
 		if weight == 0 {
-			return 0, tallied.TooSmall(column, x, &unit)
+			return 0, tallies.TooSmall(column, x, &unit)
 		}
 		numbers := wire.Reader{Rest: key}
 		leaf, predicted, class := int(numbers.Uvarint()), int(numbers.Uvarint()), int(numbers.Uvarint())
 		probabilities := numbers.Floats()
 		if numbers.Bad || len(numbers.Rest) > 0 || len(probabilities) != classes {
-			return 0, tallied.ErrRow
+			return 0, tallies.ErrRow
 		}
 		for range r.Rows {
 			counts.Add(leaf, predicted, probabilities, class, weight)

@@ -28,7 +28,7 @@ func init() {
 	} {
 		beam.RegisterDoFn(t)
 	}
-	register.Combiner3[tallies, []byte, []byte](&mergeTalliesFn{})
+	register.Combiner3[tallyMerger, []byte, []byte](&mergeTalliesFn{})
 	register.Combiner1[int64](&addFn{})
 	register.Combiner1[[]byte](&mergeCountsFn{})
 	register.Emitter2[beam.T, Prediction]()
@@ -43,7 +43,7 @@ func init() {
 	register.Emitter3[beam.EventTime, []byte, []byte]()
 	register.Emitter2[beam.EventTime, beam.T]()
 	register.Emitter3[beam.EventTime, beam.X, beam.T]()
-	beam.RegisterCoder(reflect.TypeFor[tallies](), encodeTallies, decodeTallies)
+	beam.RegisterCoder(reflect.TypeFor[tallyMerger](), encodeTallies, decodeTallies)
 	beam.RegisterType(reflect.TypeFor[Prediction]())
 	beam.RegisterType(reflect.TypeFor[WindowTree]())
 	beam.RegisterType(reflect.TypeFor[DeadLetter]())

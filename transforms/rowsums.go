@@ -9,14 +9,14 @@ import (
 	"github.com/espalier-ml/espalier/induce/binning"
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/parallel"
-	"github.com/espalier-ml/espalier/induce/tallied"
+	"github.com/espalier-ml/espalier/induce/tallies"
 	"github.com/espalier-ml/espalier/induce/wire"
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
 // appendSums encodes the summaries: the length and the bytes of a sumsHead in JSON, then
 // the summary of each column, of the label and of the weights by class.
-func appendSums(b []byte, s *tallied.Sums) ([]byte, error) {
+func appendSums(b []byte, s *tallies.Sums) ([]byte, error) {
 	head := jobs.MustJSON(sumsHead{s.Dropped, s.TrainRows, s.Weights, s.Units})
 	b = wire.Writer(b).Bytes(head)
 	var err error
@@ -28,11 +28,11 @@ func appendSums(b []byte, s *tallied.Sums) ([]byte, error) {
 	return b, nil
 }
 
-// sumsHead is the part of tallied.Sums that is encoded as JSON.
+// sumsHead is the part of tallies.Sums that is encoded as JSON.
 type sumsHead struct {
 	Dropped   int64
 	TrainRows int64
-	Weights   tallied.Units
+	Weights   tallies.Units
 	Units     []int
 }
 
@@ -45,15 +45,15 @@ func (s *trainSpec) mergeUnits(into, from []int) error {
 		case into[i] < 0:
 			into[i] = unit
 		case unit >= 0 && unit != into[i]:
-			return tallied.MixedTypes(s.Columns[i].Name)
+			return tallies.MixedTypes(s.Columns[i].Name)
 		}
 	}
 	return nil
 }
 
 // mergeSums merges values of appendSums. Their order does not matter.
-func (s *trainSpec) mergeSums(list [][]byte) (*tallied.Sums, error) {
-	sums := &tallied.Sums{Columns: make([]*binning.Summary, len(s.Columns)), Units: slices.Repeat([]int{-1}, len(s.Columns))}
+func (s *trainSpec) mergeSums(list [][]byte) (*tallies.Sums, error) {
+	sums := &tallies.Sums{Columns: make([]*binning.Summary, len(s.Columns)), Units: slices.Repeat([]int{-1}, len(s.Columns))}
 	encoded := make([][][]byte, len(s.Columns)+2) // by column, then of the label, and of the weights by class
 	for _, b := range list {
 		first, rest, err := jobs.CutSummary(b)
@@ -117,7 +117,7 @@ func mergeSum(into **binning.Summary, encoded []byte, column string) error {
 	case other.Weight() == 0:
 		*into = onlyMissing(one, other.Missing())
 	default:
-		return tallied.MixedTypes(column)
+		return tallies.MixedTypes(column)
 	}
 	if err := (*into).Merge(one); err != nil {
 		return fmt.Errorf("column %q: %w", column, err)

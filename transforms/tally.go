@@ -11,7 +11,7 @@ import (
 
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/parallel"
-	"github.com/espalier-ml/espalier/induce/tallied"
+	"github.com/espalier-ml/espalier/induce/tallies"
 )
 
 // tallyBytes is the memory of the tallies of a bundle at which the bundle emits them early.
@@ -26,7 +26,7 @@ type tallyFn struct {
 	Alone   bool          // emit each row separately, because its windows depend on it (sessions)
 	Refusal refusal
 
-	encoder *tallied.Encoder
+	encoder *tallies.Encoder
 	open    map[tallyKey]*timedTally
 	held    int // bytes of open
 
@@ -68,7 +68,7 @@ func (f *tallyFn) Setup() error {
 	if err != nil {
 		return err
 	}
-	f.encoder, err = tallied.NewEncoder(&spec.Spec)
+	f.encoder, err = tallies.NewEncoder(&spec.Spec)
 	return err
 }
 
@@ -169,15 +169,15 @@ func (f *tallyFn) flush(emit func(beam.EventTime, int64, []byte)) {
 // mergeTalliesFn merges the tallies of a key.
 type mergeTalliesFn struct{}
 
-// tallies are encoded tallies. They are merged once the new ones take as many bytes as the merged
+// tallyMerger has encoded tallies. They are merged once the new ones take as many bytes as the merged
 // tally, so that no row is merged more than a few times.
-type tallies struct {
+type tallyMerger struct {
 	list   [][]byte // the merged tally, then new tallies
 	merged int      // bytes of the merged tally
 	bytes  int      // bytes of the new tallies
 }
 
-func (t *tallies) add(b []byte) error {
+func (t *tallyMerger) add(b []byte) error {
 	t.list = append(t.list, b)
 	if t.bytes += len(b); t.bytes < max(t.merged, 1<<20) {
 		return nil
@@ -185,16 +185,16 @@ func (t *tallies) add(b []byte) error {
 	return t.merge()
 }
 
-func (t *tallies) merge() error {
+func (t *tallyMerger) merge() error {
 	if len(t.list) < 2 {
 		return nil
 	}
 	b, err := dataset.MergeTallies(t.list...)
-	*t = tallies{list: [][]byte{b}, merged: len(b)}
+	*t = tallyMerger{list: [][]byte{b}, merged: len(b)}
 	return err
 }
 
-func encodeTallies(t tallies) ([]byte, error) {
+func encodeTallies(t tallyMerger) ([]byte, error) {
 	if len(t.list) == 0 {
 		return nil, nil
 	}
@@ -202,16 +202,16 @@ func encodeTallies(t tallies) ([]byte, error) {
 	return t.list[0], err
 }
 
-func decodeTallies(b []byte) tallies {
+func decodeTallies(b []byte) tallyMerger {
 	if len(b) == 0 {
-		return tallies{}
+		return tallyMerger{}
 	}
-	return tallies{list: [][]byte{b}, merged: len(b)}
+	return tallyMerger{list: [][]byte{b}, merged: len(b)}
 }
 
-func (f *mergeTalliesFn) CreateAccumulator() tallies { return tallies{} }
+func (f *mergeTalliesFn) CreateAccumulator() tallyMerger { return tallyMerger{} }
 
-func (f *mergeTalliesFn) AddInput(t tallies, b []byte) (tallies, error) {
+func (f *mergeTalliesFn) AddInput(t tallyMerger, b []byte) (tallyMerger, error) {
 	if len(b) == 0 { // emitted by noRowsFn
 		return t, nil
 	}
@@ -219,7 +219,7 @@ func (f *mergeTalliesFn) AddInput(t tallies, b []byte) (tallies, error) {
 	return t, err
 }
 
-func (f *mergeTalliesFn) MergeAccumulators(t, o tallies) (tallies, error) {
+func (f *mergeTalliesFn) MergeAccumulators(t, o tallyMerger) (tallyMerger, error) {
 	for _, b := range o.list {
 		if err := t.add(b); err != nil {
 			return t, err
@@ -228,4 +228,4 @@ func (f *mergeTalliesFn) MergeAccumulators(t, o tallies) (tallies, error) {
 	return t, nil
 }
 
-func (f *mergeTalliesFn) ExtractOutput(t tallies) ([]byte, error) { return encodeTallies(t) }
+func (f *mergeTalliesFn) ExtractOutput(t tallyMerger) ([]byte, error) { return encodeTallies(t) }

@@ -15,7 +15,7 @@ import (
 
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/settings"
-	"github.com/espalier-ml/espalier/induce/tallied"
+	"github.com/espalier-ml/espalier/induce/tallies"
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
@@ -79,7 +79,7 @@ func Train(s beam.Scope, rows beam.PCollection, c TrainConfig, opts ...Option) T
 
 // trainSpec is a checked configuration together with the columns of the rows.
 type trainSpec struct {
-	tallied.Spec
+	tallies.Spec
 
 	AllowEmpty bool `json:"allow_empty"`
 	Workers    int  `json:"workers"`
@@ -92,7 +92,7 @@ func newTrainSpec(rows beam.PCollection, c *TrainConfig) (*trainSpec, error) {
 		return nil, err
 	}
 	s := &trainSpec{
-		Spec:       tallied.Spec{Settings: c.Settings, Features: c.Features, Strict: c.Strict, Schema: schema},
+		Spec:       tallies.Spec{Settings: c.Settings, Features: c.Features, Strict: c.Strict, Schema: schema},
 		AllowEmpty: c.AllowEmpty, Workers: c.Workers,
 	}
 	faults := []error{s.Bind()}
@@ -127,7 +127,7 @@ func (f *summariseTallyFn) ProcessElement(_ context.Context, _ int64, tally []by
 }
 
 // summariseShard summarises the rows of a shard.
-func summariseShard(encoded, tally []byte, units tallied.Units) ([][]byte, error) {
+func summariseShard(encoded, tally []byte, units tallies.Units) ([][]byte, error) {
 	spec, err := openSpec(encoded)
 	if err != nil {
 		return nil, err
@@ -278,7 +278,7 @@ func (f *codeTallyFn) code(encoded, tally []byte) (packets [][]byte, err error) 
 	if err != nil {
 		return nil, err
 	}
-	p, err := tallied.OpenPlan(encoded)
+	p, err := tallies.OpenPlan(encoded)
 	if err != nil {
 		return nil, err
 	}
@@ -304,15 +304,15 @@ func (f *growObjectsFn) ProcessElement(
 	if err != nil {
 		return err
 	}
-	var p *tallied.Plan
-	var tables tallied.Tables
+	var p *tallies.Plan
+	var tables tallies.Tables
 	for _, value := range jobs.Collect(values) {
 		n, b, _, err := jobs.NextPacket(value)
 		if err != nil || n >= len(b) || b[n] >= byte(dataset.Parts) {
 			return jobs.ErrValue
 		}
 		if p == nil {
-			if p, err = tallied.OpenPlan(b[:n]); err != nil {
+			if p, err = tallies.OpenPlan(b[:n]); err != nil {
 				return err
 			}
 			tables = spec.NewTables(p)
@@ -330,7 +330,7 @@ func (f *growObjectsFn) ProcessElement(
 }
 
 // grow grows the tree from objects, and logs the notes of the choice.
-func (s *trainSpec) grow(ctx context.Context, tables *tallied.Tables, p *tallied.Plan) (*tallied.Grown, error) {
+func (s *trainSpec) grow(ctx context.Context, tables *tallies.Tables, p *tallies.Plan) (*tallies.Grown, error) {
 	workers := cmp.Or(s.Workers, runtime.GOMAXPROCS(0))
 	return s.Grow(ctx, tables, p, workers, func(text string) { log.Infof(ctx, "transforms.Train: %s", text) })
 }

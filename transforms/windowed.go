@@ -13,7 +13,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/typex"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
-	"github.com/espalier-ml/espalier/induce/tallied"
+	"github.com/espalier-ml/espalier/induce/tallies"
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
@@ -209,7 +209,7 @@ func timing(t typex.PaneTiming) string {
 }
 
 // growTally grows the tree of a window from its tally. It returns nil if the tally has no row that can be trained on.
-func (s *trainSpec) growTally(ctx context.Context, tally []byte) (*tallied.Grown, error) {
+func (s *trainSpec) growTally(ctx context.Context, tally []byte) (*tallies.Grown, error) {
 	p, sums, err := s.FitTally(tally)
 	if err != nil || p == nil {
 		return nil, err

@@ -8,7 +8,7 @@ import (
 	"github.com/espalier-ml/espalier/induce"
 	"github.com/espalier-ml/espalier/induce/certify"
 	"github.com/espalier-ml/espalier/induce/dataset"
-	"github.com/espalier-ml/espalier/induce/memory"
+	"github.com/espalier-ml/espalier/induce/grow/inmemory"
 	"github.com/espalier-ml/espalier/induce/split"
 )
 
@@ -225,7 +225,7 @@ func (in *instance) greedy() float64 {
 		Algorithm: in.opts.Algorithm, Family: in.opts.Family, Lambda: in.opts.Lambda,
 		Theta: in.opts.Theta,
 	}
-	root := memory.Grow(in.Objects, split.Columns(in.Features), p, in.total, memory.Options{})
+	root := inmemory.Grow(in.Objects, split.Columns(in.Features), p, in.total, inmemory.Options{})
 	return in.bill(root, state{}) / float64(in.total)
 }
 

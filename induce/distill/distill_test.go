@@ -10,8 +10,8 @@ import (
 	"github.com/espalier-ml/espalier/induce"
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/distill"
+	"github.com/espalier-ml/espalier/induce/grow/inmemory"
 	"github.com/espalier-ml/espalier/induce/internal/growtest"
-	"github.com/espalier-ml/espalier/induce/memory"
 	"github.com/espalier-ml/espalier/induce/split"
 	"github.com/espalier-ml/espalier/induce/tree"
 )
@@ -113,7 +113,7 @@ func TestNothingTaught(t *testing.T) {
 	for seed := range uint64(12) {
 		d, p := some(seed)
 		c := distill.Config{Features: d.Features}
-		got := c.NewTransferSet(d.Objects).Grow(d.Columns, []induce.Params{p}, memory.Options{})[0]
+		got := c.NewTransferSet(d.Objects).Grow(d.Columns, []induce.Params{p}, inmemory.Options{})[0]
 		soft := *d
 		soft.Objects = dataset.NewObjects(dataset.NewLayout(d.Features), d.Objects.Classes, true, d.Objects.Len())
 		for i := range d.Objects.Len() {
@@ -178,8 +178,8 @@ func TestTransferSet(t *testing.T) {
 		if !reflect.DeepEqual(other.Objects, transfer.Objects) {
 			t.Errorf("seed %d: another transfer set from another order", seed)
 		}
-		a := transfer.Grow(d.Columns, []induce.Params{p}, memory.Options{})[0]
-		b := other.Grow(d.Columns, []induce.Params{p}, memory.Options{Workers: 3})[0]
+		a := transfer.Grow(d.Columns, []induce.Params{p}, inmemory.Options{})[0]
+		b := other.Grow(d.Columns, []induce.Params{p}, inmemory.Options{Workers: 3})[0]
 		if growtest.Encode(t, a) != growtest.Encode(t, b) {
 			t.Errorf("seed %d: another tree from another order", seed)
 		}
@@ -229,8 +229,8 @@ func TestTelling(t *testing.T) {
 		c := distill.Config{Features: features, Share: 0.5, Seed: 3}
 		transfer := c.NewTransferSet(&wide)
 		params := []induce.Params{p}
-		got := transfer.Grow(columns, params, memory.Options{})[0]
-		all := memory.GrowEach(transfer.Objects, columns, params, transfer.Objects.TotalWeight(), memory.Options{})[0]
+		got := transfer.Grow(columns, params, inmemory.Options{})[0]
+		all := inmemory.GrowEach(transfer.Objects, columns, params, transfer.Objects.TotalWeight(), inmemory.Options{})[0]
 		want := distill.Recount(all, &wide, columns, distill.Factor(1))
 		if growtest.Encode(t, got) != growtest.Encode(t, want) {
 			t.Errorf("seed %d: another tree than from all %d features", seed, len(features))
@@ -278,7 +278,7 @@ func ExampleConfig_NewTransferSet() {
 	}
 	c := distill.Config{Features: features, Share: 0.5, MadeUp: 4}
 	params := induce.Params{Algorithm: split.C45, Family: split.Thresholds, MaxDepth: 1}
-	root := c.NewTransferSet(objects).Grow(split.Columns(features), []induce.Params{params}, memory.Options{})[0]
+	root := c.NewTransferSet(objects).Grow(split.Columns(features), []induce.Params{params}, inmemory.Options{})[0]
 	fmt.Println("x >=", features[0].Cuts[root.Test.Code-1])
 	for _, child := range root.Children {
 		fmt.Println(child.Objects, "objects of", child.Rows, "rows")

@@ -10,8 +10,8 @@ import (
 	"github.com/espalier-ml/espalier/induce"
 	"github.com/espalier-ml/espalier/induce/boost"
 	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/grow/inmemory"
 	"github.com/espalier-ml/espalier/induce/leafmodel"
-	"github.com/espalier-ml/espalier/induce/memory"
 	"github.com/espalier-ml/espalier/induce/parallel"
 	"github.com/espalier-ml/espalier/induce/split"
 )
@@ -205,7 +205,7 @@ func telling(gains []float64) []int {
 // Grow grows trees from the transfer set, one for each of the parameters, and counts them again on
 // the training objects: see Recount. This includes trees that o.Stop has cut short. The result is
 // nil if the Stop of the transfer set ends the work.
-func (s *TransferSet) Grow(columns []split.Column, params []induce.Params, o memory.Options) []*induce.Node {
+func (s *TransferSet) Grow(columns []split.Column, params []induce.Params, o inmemory.Options) []*induce.Node {
 	use := slices.Clone(s.features)
 	for f := range columns {
 		if at, found := slices.BinarySearch(use, f); !found && columns[f].First > 0 {
@@ -214,7 +214,7 @@ func (s *TransferSet) Grow(columns []split.Column, params []induce.Params, o mem
 	}
 	objects := *s.Objects
 	objects.Codes = Picked(objects.Codes, use)
-	roots := memory.GrowEach(&objects, Picked(columns, use), params, objects.TotalWeight(), o)
+	roots := inmemory.GrowEach(&objects, Picked(columns, use), params, objects.TotalWeight(), o)
 	done := s.config.each(len(roots), func(i int) {
 		roots[i].Walk(func(n *induce.Node, _ int) {
 			for _, test := range []*split.Candidate{n.Test, n.RunnerUp} {

@@ -7,7 +7,7 @@ import (
 
 	"github.com/espalier-ml/espalier/induce"
 	"github.com/espalier-ml/espalier/induce/dataset"
-	"github.com/espalier-ml/espalier/induce/memory"
+	"github.com/espalier-ml/espalier/induce/grow/inmemory"
 	"github.com/espalier-ml/espalier/induce/metric"
 	"github.com/espalier-ml/espalier/induce/split"
 	"github.com/espalier-ml/espalier/induce/tree"
@@ -66,8 +66,8 @@ func TestCoverage(t *testing.T) {
 	r := rand.New(rand.NewPCG(8, 60))
 	features := risks()
 	training := visits(r, 300, 12)
-	root := memory.Grow(training, split.Columns(features), induce.Params{Algorithm: split.C45, Family: split.Thresholds, Theta: .1},
-		training.TotalWeight(), memory.Options{})
+	root := inmemory.Grow(training, split.Columns(features), induce.Params{Algorithm: split.C45, Family: split.Thresholds, Theta: .1},
+		training.TotalWeight(), inmemory.Options{})
 	model, _ := induce.Model(root, features)
 	model.Label.Classes = []string{"well", "sick"}
 	model.Estimate(tree.Smoothed, 1)
@@ -113,8 +113,8 @@ func TestEffectsOfRows(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 60))
 	features := risks()
 	o := visits(r, 20_000, 1)
-	root := memory.Grow(o, split.Columns(features), induce.Params{Algorithm: split.C45, Family: split.Thresholds, Theta: .1},
-		o.TotalWeight(), memory.Options{})
+	root := inmemory.Grow(o, split.Columns(features), induce.Params{Algorithm: split.C45, Family: split.Thresholds, Theta: .1},
+		o.TotalWeight(), inmemory.Options{})
 	model, _ := induce.Model(root, features)
 	model.Label.Classes = []string{"well", "sick"}
 	model.Estimate(tree.Smoothed, 1)

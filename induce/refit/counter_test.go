@@ -6,7 +6,7 @@ import (
 
 	"github.com/espalier-ml/espalier/induce"
 	"github.com/espalier-ml/espalier/induce/dataset"
-	"github.com/espalier-ml/espalier/induce/memory"
+	"github.com/espalier-ml/espalier/induce/grow/inmemory"
 	"github.com/espalier-ml/espalier/induce/refit"
 	"github.com/espalier-ml/espalier/induce/split"
 	"github.com/espalier-ml/espalier/induce/tree"
@@ -15,8 +15,8 @@ import (
 // grown returns features, and a tree that asks whether x is at least 0.5: its four objects have this class.
 func grown() ([]dataset.Feature, *tree.Tree) {
 	features := []dataset.Feature{{Name: "x", Kind: dataset.Numeric, Cuts: []float64{0.5}, Cost: 1}}
-	root := memory.Grow(rows(features, 1, 1), split.Columns(features),
-		induce.Params{Algorithm: split.C45, Family: split.Thresholds}, 2, memory.Options{})
+	root := inmemory.Grow(rows(features, 1, 1), split.Columns(features),
+		induce.Params{Algorithm: split.C45, Family: split.Thresholds}, 2, inmemory.Options{})
 	t, _ := induce.Model(root, features)
 	t.Label.Classes = []string{"no", "yes"}
 	return features, t

@@ -7,8 +7,8 @@ import (
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/frontier"
 	"github.com/espalier-ml/espalier/induce/grid"
+	"github.com/espalier-ml/espalier/induce/grow/inmemory"
 	"github.com/espalier-ml/espalier/induce/leafmodel"
-	"github.com/espalier-ml/espalier/induce/memory"
 	"github.com/espalier-ml/espalier/induce/split"
 	"github.com/espalier-ml/espalier/induce/tree"
 )
@@ -21,7 +21,7 @@ type InMemory struct {
 	Modeller *grid.Modeller
 	Columns  []split.Column                  // columns of the modeller's features
 	Parts    [dataset.Parts]*dataset.Objects // training objects are required
-	Options  memory.Options                  // options for growing trees
+	Options  inmemory.Options                // options for growing trees
 	Keyed    bool                            // whether rows have keys; the rows of a group stay together
 
 	WeightEffect float64 // see Training
@@ -37,7 +37,7 @@ func (m *InMemory) Train(ctx context.Context) (*tree.Tree, *Competition, error) 
 	for i := range members {
 		params[i] = members[i].Params
 	}
-	roots := memory.GrowEach(m.Parts[dataset.Train], m.Columns, params, training.Weight, m.Options)
+	roots := inmemory.GrowEach(m.Parts[dataset.Train], m.Columns, params, training.Weight, m.Options)
 	c := &Chooser{
 		Host: m.Host, Settings: &settings, Features: m.Modeller.Features, Columns: m.Columns,
 		Classes:  len(m.Modeller.Label.Classes),

@@ -10,7 +10,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/distill"
 	"github.com/espalier-ml/espalier/induce/frontier/crossvalidate"
 	"github.com/espalier-ml/espalier/induce/grid"
-	"github.com/espalier-ml/espalier/induce/memory"
+	"github.com/espalier-ml/espalier/induce/grow/inmemory"
 	"github.com/espalier-ml/espalier/induce/parallel"
 )
 
@@ -102,7 +102,7 @@ type Taught struct {
 
 // Teach grows trees of the grid again, from the transfer set of a teacher: see ToTeach. The growth ends
 // early if the options' Stop returns true. The result is nil if the context ends first.
-func (c *Chooser) Teach(ctx context.Context, members []grid.Member, o memory.Options) (*Taught, error) {
+func (c *Chooser) Teach(ctx context.Context, members []grid.Member, o inmemory.Options) (*Taught, error) {
 	what := int64(len(members))
 	return compute(ctx, c.Host, "teacher", what, "trees", func(s *parallel.Steps) (*Taught, error) {
 		training, err := c.Objects(ctx)

@@ -24,7 +24,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/frontier"
 	"github.com/espalier-ml/espalier/induce/rowtype"
 	"github.com/espalier-ml/espalier/induce/settings"
-	"github.com/espalier-ml/espalier/induce/tallied"
+	"github.com/espalier-ml/espalier/induce/tallies"
 	"github.com/espalier-ml/espalier/induce/tree"
 )
 
@@ -53,7 +53,7 @@ func Train[T any](ctx context.Context, rows []T, s settings.Settings) (*tree.Tre
 	if len(rows) == 0 {
 		return nil, nil, &dataset.DataError{Problem: "there are no rows to train on"}
 	}
-	spec := &tallied.Spec{Settings: s, Schema: schema, Ordered: true}
+	spec := &tallies.Spec{Settings: s, Schema: schema, Ordered: true}
 	if schema.Map {
 		if spec.Features, err = keys(rows, &s); err != nil {
 			return nil, nil, err
@@ -89,8 +89,8 @@ func Train[T any](ctx context.Context, rows []T, s settings.Settings) (*tree.Tre
 }
 
 // count tallies rows.
-func count[T any](spec *tallied.Spec, rows []T) ([]byte, error) {
-	encoder, err := tallied.NewEncoder(spec)
+func count[T any](spec *tallies.Spec, rows []T) ([]byte, error) {
+	encoder, err := tallies.NewEncoder(spec)
 	if err != nil {
 		return nil, err
 	}

@@ -13,7 +13,7 @@ import (
 
 	"github.com/espalier-ml/espalier/induce"
 	"github.com/espalier-ml/espalier/induce/dataset"
-	"github.com/espalier-ml/espalier/induce/memory"
+	"github.com/espalier-ml/espalier/induce/grow/inmemory"
 	"github.com/espalier-ml/espalier/induce/split"
 	"github.com/espalier-ml/espalier/induce/tree"
 )
@@ -103,7 +103,7 @@ func grownWith(r *rand.Rand, family split.Family, objects int, fs []dataset.Feat
 		columns[i].FreeRepeats = repeats == tree.RepeatFree
 	}
 	total := o.TotalWeight()
-	root := memory.Grow(o, columns, p, total, memory.Options{})
+	root := inmemory.Grow(o, columns, p, total, inmemory.Options{})
 	t, _ := induce.Model(root, fs)
 	t.Label = tree.Label{Column: "class", Classes: classes}
 	t.Algorithm = tree.Algorithm{

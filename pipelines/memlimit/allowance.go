@@ -6,7 +6,7 @@ import (
 
 	automemlimit "github.com/KimMachineGun/automemlimit/memlimit"
 
-	"github.com/espalier-ml/espalier/induce/memory"
+	"github.com/espalier-ml/espalier/induce/grow/inmemory"
 	"github.com/espalier-ml/espalier/induce/split"
 )
 
@@ -55,7 +55,7 @@ func (r *Room) OfObjects(objects int64) int64 {
 		bytes += int64(softBytes * (r.Classes + 1))
 	}
 	return objects*bytes +
-		memory.Bytes(objects, r.Columns, r.Classes, r.Trees, r.Workers)
+		inmemory.Bytes(objects, r.Columns, r.Classes, r.Trees, r.Workers)
 }
 
 // usable is the share of the memory for objects and their growth. The remaining memory is for the

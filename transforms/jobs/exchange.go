@@ -8,7 +8,7 @@ import (
 
 	"github.com/espalier-ml/espalier/induce"
 	"github.com/espalier-ml/espalier/induce/dataset"
-	"github.com/espalier-ml/espalier/induce/levels"
+	"github.com/espalier-ml/espalier/induce/grow/bylevel"
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/induce/wire"
 )
@@ -94,13 +94,13 @@ func NextPacket(b []byte) (node int, block, rest []byte, err error) {
 // is empty, and serves one job.
 type Handover struct {
 	mu       sync.Mutex
-	counters []*levels.PassCounter
+	counters []*bylevel.PassCounter
 	grown    map[int64][]*induce.Node      // subtrees by partition
 	scores   map[int64][]*tree.ScoreCounts // by key, of each bundle
 }
 
 // count takes the counts of a bundle.
-func (h *Handover) count(c *levels.PassCounter) {
+func (h *Handover) count(c *bylevel.PassCounter) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.counters = append(h.counters, c)

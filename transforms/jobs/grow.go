@@ -14,8 +14,8 @@ import (
 
 	"github.com/espalier-ml/espalier/induce"
 	"github.com/espalier-ml/espalier/induce/dataset"
-	"github.com/espalier-ml/espalier/induce/levels"
-	"github.com/espalier-ml/espalier/induce/memory"
+	"github.com/espalier-ml/espalier/induce/grow/bylevel"
+	"github.com/espalier-ml/espalier/induce/grow/inmemory"
 )
 
 // SmallConfig describes how a job grows the small nodes of the trees, each in a single worker.
@@ -31,8 +31,8 @@ type SmallConfig struct {
 
 // smallState describes the small nodes, and is stored in a file.
 type smallState struct {
-	Routes []levels.Route `json:"routes"`
-	Nodes  []smallNode    `json:"nodes"`
+	Routes []bylevel.Route `json:"routes"`
+	Nodes  []smallNode     `json:"nodes"`
 }
 
 // smallNode is a small node with the trees that a single worker grows below it.
@@ -63,12 +63,12 @@ type (
 
 // WriteSmall assigns the small nodes of a growth to partitions, and writes the state that Grow
 // reads. A partition has at most this many objects, or a single node. It sets Partitions.
-func WriteSmall(ctx context.Context, c *SmallConfig, g *levels.Growth, objects int64) error {
+func WriteSmall(ctx context.Context, c *SmallConfig, g *bylevel.Growth, objects int64) error {
 	return write(ctx, stateURL(c.Out, 0), MustJSON(newSmallState(c, g, objects)))
 }
 
 // newSmallState assigns the small nodes to partitions, and sets how many there are.
-func newSmallState(c *SmallConfig, g *levels.Growth, objects int64) *smallState {
+func newSmallState(c *SmallConfig, g *bylevel.Growth, objects int64) *smallState {
 	state := &smallState{Routes: g.Routes(g.Small)}
 	held := int64(0)
 	c.Partitions = 1
@@ -103,7 +103,7 @@ type gatherer struct {
 	SmallConfig
 
 	state  *smallState
-	router *levels.Router
+	router *bylevel.Router
 	nodes  [][]int // for each small node of the growth: its entries in the state
 
 	mu      sync.Mutex
@@ -116,7 +116,7 @@ func (f *gatherer) begin(ctx context.Context) error {
 	if f.state, err = readSmall(ctx, f.Out); err != nil {
 		return err
 	}
-	f.router = levels.NewRouter(f.state.Routes, f.Columns)
+	f.router = bylevel.NewRouter(f.state.Routes, f.Columns)
 	f.nodes, f.packets, f.held = nil, make([][]byte, f.Partitions), 0
 	for i, n := range f.state.Nodes {
 		for n.At >= len(f.nodes) {
@@ -222,7 +222,7 @@ func (f *subtreeGrower) merge(ctx context.Context, key int64, list [][]byte) err
 			trees[at] = f.Trees[tree]
 		}
 		place := induce.Place{Depth: len(n.Path), Path: induce.NewPath(n.Path)}
-		grown = append(grown, memory.GrowBelow(objects[i], f.Columns, trees, f.Total, place, f.options(ctx))...)
+		grown = append(grown, inmemory.GrowBelow(objects[i], f.Columns, trees, f.Total, place, f.options(ctx))...)
 		if ctx.Err() != nil { // the trees are not complete
 			return context.Cause(ctx)
 		}
@@ -294,10 +294,10 @@ func (f *subtreeGrower) append(objects []*dataset.Objects, node int, block []byt
 }
 
 // options returns the options for growing the trees in memory, including progress and deadline.
-func (f *subtreeGrower) options(ctx context.Context) memory.Options {
+func (f *subtreeGrower) options(ctx context.Context) inmemory.Options {
 	progress := progressOf(ctx)
 	together := max(1, min(f.Workers, f.Partitions)) // partitions that grow at the same time
-	o := memory.Options{
+	o := inmemory.Options{
 		Workers: max(1, f.Workers/together), Memory: f.Memory / int64(2*together),
 		Settled: func(weight int64) {
 			progress.Nodes.Add(1)
@@ -316,7 +316,7 @@ func grownURL(out string, partition int) string { return fmt.Sprintf("%s/grown-%
 
 // ReadGrown puts the subtrees that Grow has grown below the small nodes of the growth, which then
 // has no small nodes left. objects is the same as for WriteSmall.
-func ReadGrown(ctx context.Context, c *SmallConfig, g *levels.Growth, objects int64) error {
+func ReadGrown(ctx context.Context, c *SmallConfig, g *bylevel.Growth, objects int64) error {
 	state := newSmallState(c, g, objects)
 	lists := make([][]*induce.Node, c.Partitions)
 	if c.Handover != nil {
@@ -333,7 +333,7 @@ func ReadGrown(ctx context.Context, c *SmallConfig, g *levels.Growth, objects in
 			return fmt.Errorf("subtrees of partition %d are missing", n.Partition)
 		}
 		for i, tree := range n.Trees {
-			at := slices.IndexFunc(o.Members, func(m levels.Member) bool { return m.Tree == tree })
+			at := slices.IndexFunc(o.Members, func(m bylevel.Member) bool { return m.Tree == tree })
 			*o.Members[at].Node = *list[i]
 		}
 		lists[n.Partition] = list[len(n.Trees):]

@@ -16,8 +16,8 @@ import (
 
 	"github.com/espalier-ml/espalier/induce"
 	"github.com/espalier-ml/espalier/induce/dataset"
-	"github.com/espalier-ml/espalier/induce/levels"
-	"github.com/espalier-ml/espalier/induce/memory"
+	"github.com/espalier-ml/espalier/induce/grow/bylevel"
+	"github.com/espalier-ml/espalier/induce/grow/inmemory"
 	"github.com/espalier-ml/espalier/induce/split"
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/induce/weighing"
@@ -93,13 +93,13 @@ func newWorld(t *testing.T) *world {
 	return w
 }
 
-func (w *world) growth(budget int64) *levels.Growth {
-	return levels.NewGrowth(len(worldParams()), slices.Clone(w.counts[0]), slices.Clone(w.counts[1]), budget)
+func (w *world) growth(budget int64) *bylevel.Growth {
+	return bylevel.NewGrowth(len(worldParams()), slices.Clone(w.counts[0]), slices.Clone(w.counts[1]), budget)
 }
 
 func (w *world) growConfig(out string) jobs.GrowConfig {
 	c := jobs.GrowConfig{
-		Setting: levels.Setting{
+		Setting: bylevel.Setting{
 			Trees: worldParams(), Columns: w.columns, Classes: len(worldClasses), Total: w.weight,
 			Heaviest: w.heaviest, Piece: 200,
 		},
@@ -111,7 +111,7 @@ func (w *world) growConfig(out string) jobs.GrowConfig {
 
 // grown returns the tree that package memory grows.
 func (w *world) grown(p induce.Params) *induce.Node {
-	return memory.Grow(w.objects, w.columns, p, w.weight, memory.Options{})
+	return inmemory.Grow(w.objects, w.columns, p, w.weight, inmemory.Options{})
 }
 
 // model returns a tree in the form of tree.json.
@@ -187,8 +187,8 @@ func TestLevel(t *testing.T) {
 			return c
 		}
 		g, passes := w.growth(0), 0
-		grower := levels.NewGrower(w.growConfig("").Setting)
-		expand := func(list []levels.Pass, counts func(*levels.Pass) (*levels.Counts, error)) {
+		grower := bylevel.NewGrower(w.growConfig("").Setting)
+		expand := func(list []bylevel.Pass, counts func(*bylevel.Pass) (*bylevel.Counts, error)) {
 			children, err := grower.Expand(g, list, 0, 2, counts)
 			if err != nil {
 				t.Fatal(err)
@@ -199,7 +199,7 @@ func TestLevel(t *testing.T) {
 			list := grower.Passes(g, test.memory)
 			passes = max(passes, len(list))
 			if test.levels == 1 || len(list) > 1 {
-				expand(list, func(pass *levels.Pass) (*levels.Counts, error) {
+				expand(list, func(pass *bylevel.Pass) (*bylevel.Counts, error) {
 					c := count(&jobs.LevelState{Pass: pass}, 1)
 					return jobs.ReadCounts(inRun(t), &c, grower, pass, 0)
 				})
@@ -213,7 +213,7 @@ func TestLevel(t *testing.T) {
 			if g = state.Growth; state.Pass == nil {
 				continue
 			}
-			expand(grower.Passes(g, test.memory), func(pass *levels.Pass) (*levels.Counts, error) {
+			expand(grower.Passes(g, test.memory), func(pass *bylevel.Pass) (*bylevel.Counts, error) {
 				return jobs.ReadCounts(inRun(t), &c, grower, pass, level)
 			})
 		}
@@ -238,7 +238,7 @@ func TestGrow(t *testing.T) {
 		{"direct", "", 40, 0, false}, {"direct", "", 40, 1, true}, {"direct", "spilt", 1 << 20, 1, false}, {"prism", "", 1, 1, false},
 	} {
 		w := newWorld(t)
-		small := func(g *levels.Growth, out string) {
+		small := func(g *bylevel.Growth, out string) {
 			c := jobs.SmallConfig{GrowConfig: w.growConfig(out), Together: test.together, Spill: test.spill}
 			if test.handover {
 				c.Handover = new(jobs.Handover)
@@ -256,12 +256,12 @@ func TestGrow(t *testing.T) {
 		}
 		small(w.growth(-1), "root")
 
-		g, grower := w.growth(50), levels.NewGrower(w.growConfig("").Setting)
+		g, grower := w.growth(50), bylevel.NewGrower(w.growConfig("").Setting)
 		for len(g.Large) > 0 { // counted in memory: TestLevel tests the job
-			children, err := grower.Expand(g, grower.Passes(g, 1<<20), 0, 1, func(pass *levels.Pass) (*levels.Counts, error) {
+			children, err := grower.Expand(g, grower.Passes(g, 1<<20), 0, 1, func(pass *bylevel.Pass) (*bylevel.Counts, error) {
 				counter := grower.Counter(pass)
 				counter.Add(w.objects)
-				return grower.Total(pass, []*levels.PassCounter{counter}), nil
+				return grower.Total(pass, []*bylevel.PassCounter{counter}), nil
 			})
 			if err != nil {
 				t.Fatal(err)

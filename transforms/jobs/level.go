@@ -8,13 +8,13 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
-	"github.com/espalier-ml/espalier/induce/levels"
+	"github.com/espalier-ml/espalier/induce/grow/bylevel"
 )
 
 // GrowConfig holds the settings of all jobs that grow trees.
 type GrowConfig struct {
 	Config
-	levels.Setting
+	bylevel.Setting
 
 	Weighted bool  // whether rows have weights other than 1
 	Widths   []int // bytes of the codes of each feature
@@ -36,8 +36,8 @@ type LevelConfig struct {
 // LevelState is the pass that counts a level. It is stored in a file, because later levels are not
 // known when the graph of the job is built, and so that the graph stays small for large trees.
 type LevelState struct {
-	Growth *levels.Growth `json:"growth,omitempty"` // at the beginning of the level; nil if the job grows a single level
-	Pass   *levels.Pass   `json:"pass,omitempty"`   // nil if the job ended before the level
+	Growth *bylevel.Growth `json:"growth,omitempty"` // at the beginning of the level; nil if the job grows a single level
+	Pass   *bylevel.Pass   `json:"pass,omitempty"`   // nil if the job ended before the level
 }
 
 // Level counts the objects of tasks, a PCollection<[]byte> of Task, for the pass written by
@@ -97,7 +97,7 @@ type levelFn struct{ taskFn[*levelCounter] }
 type levelCounter struct {
 	LevelConfig
 
-	counter *levels.PassCounter // nil before the first task, because the state is not written earlier
+	counter *bylevel.PassCounter // nil before the first task, because the state is not written earlier
 }
 
 // open reads the state, and begins to count.
@@ -106,7 +106,7 @@ func (f *levelCounter) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	grower := levels.NewGrower(f.Setting)
+	grower := bylevel.NewGrower(f.Setting)
 	f.counter = grower.Counter(state.Pass)
 	atLeast(&progressOf(ctx).Histogram, grower.PassBytes(state.Pass))
 	return nil
@@ -156,11 +156,11 @@ func (f *levelCounter) end(ctx context.Context, emit func(int64, []byte)) error 
 type mergeLevelFn struct {
 	LevelConfig
 
-	grower *levels.Grower
+	grower *bylevel.Grower
 }
 
 func (f *mergeLevelFn) StartBundle(_ context.Context, _ func(int64, []byte)) error {
-	f.grower = levels.NewGrower(f.Setting)
+	f.grower = bylevel.NewGrower(f.Setting)
 	return nil
 }
 
@@ -193,9 +193,9 @@ func (f *advanceFn) advance(ctx context.Context, emit func(int64, []byte)) error
 	if err != nil {
 		return err
 	}
-	grower := levels.NewGrower(f.Setting)
+	grower := bylevel.NewGrower(f.Setting)
 	passes := grower.Passes(state.Growth, f.Memory) // the single pass that was counted
-	children, err := grower.Expand(state.Growth, passes, 0, f.Workers, func(p *levels.Pass) (*levels.Counts, error) {
+	children, err := grower.Expand(state.Growth, passes, 0, f.Workers, func(p *bylevel.Pass) (*bylevel.Counts, error) {
 		return ReadCounts(ctx, &f.LevelConfig, grower, p, f.Level)
 	})
 	if err != nil {
@@ -262,8 +262,8 @@ func ReadLevel(ctx context.Context, c *LevelConfig) (*LevelState, int, error) {
 
 // ReadCounts returns the counts of a pass at a level of a job.
 func ReadCounts(
-	ctx context.Context, c *LevelConfig, grower *levels.Grower, p *levels.Pass, level int,
-) (*levels.Counts, error) {
+	ctx context.Context, c *LevelConfig, grower *bylevel.Grower, p *bylevel.Pass, level int,
+) (*bylevel.Counts, error) {
 	if c.Handover != nil {
 		return grower.Total(p, c.Handover.counters), nil
 	}

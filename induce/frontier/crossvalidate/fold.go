@@ -10,8 +10,8 @@ import (
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/distill"
 	"github.com/espalier-ml/espalier/induce/frontier"
+	"github.com/espalier-ml/espalier/induce/grow/inmemory"
 	"github.com/espalier-ml/espalier/induce/judging"
-	"github.com/espalier-ml/espalier/induce/memory"
 	"github.com/espalier-ml/espalier/induce/parallel"
 	"github.com/espalier-ml/espalier/induce/prune"
 	"github.com/espalier-ml/espalier/induce/split"
@@ -24,7 +24,7 @@ type Growth struct {
 	Columns []split.Column
 	Folds   int // at least 2
 	Seed    uint64
-	Memory  int64 // bytes that the growth may take in addition to the objects, see memory.Options; 0: 2 GiB
+	Memory  int64 // bytes that the growth may take in addition to the objects, see inmemory.Options; 0: 2 GiB
 	// Model makes a tree of a root that was grown with the parameters of a candidate of the pool,
 	// including the estimates of the leaves. It is called concurrently.
 	Model func(root *induce.Node, candidate int) *tree.Tree
@@ -103,14 +103,14 @@ func (g *Growth) fold(
 	for i := range params {
 		params[i] = pool.Candidates[i].Params
 	}
-	options := memory.Options{
+	options := inmemory.Options{
 		Workers: runtime.GOMAXPROCS(0),
 		Memory:  g.Memory / together,
 		Settled: func(weight int64) { settled.Add(weight) },
 		Stop:    func() bool { return ctx.Err() != nil },
 	}
 	plain := untaught(pool)
-	roots := memory.GrowEach(rest, g.Columns, params[:plain], rest.TotalWeight(), options)
+	roots := inmemory.GrowEach(rest, g.Columns, params[:plain], rest.TotalWeight(), options)
 	var transfer *distill.TransferSet
 	if plain < len(params) && ctx.Err() == nil {
 		if transfer = g.Transfer.Part(rest, options.Stop); transfer != nil {

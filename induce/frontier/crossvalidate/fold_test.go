@@ -16,7 +16,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/frontier"
 	"github.com/espalier-ml/espalier/induce/frontier/crossvalidate"
-	"github.com/espalier-ml/espalier/induce/memory"
+	"github.com/espalier-ml/espalier/induce/grow/inmemory"
 	"github.com/espalier-ml/espalier/induce/metric"
 	"github.com/espalier-ml/espalier/induce/prune"
 	"github.com/espalier-ml/espalier/induce/split"
@@ -89,7 +89,7 @@ func (d *data) growth(folds int) *crossvalidate.Growth {
 func (d *data) pool(t *testing.T) *frontier.Pool {
 	t.Helper()
 	var candidates []frontier.Candidate
-	for i, root := range memory.GrowEach(d.objects, split.Columns(d.features), d.params, d.weight, memory.Options{}) {
+	for i, root := range inmemory.GrowEach(d.objects, split.Columns(d.features), d.params, d.weight, inmemory.Options{}) {
 		c := frontier.NewCandidate(d.model(root, i), d.params[i])
 		c.Counts[dataset.Validation], c.Counts[dataset.Test] = c.Counts[dataset.Train], c.Tree.NewLeafCounts()
 		candidates = append(candidates, c)
@@ -207,7 +207,7 @@ func TestGrow(t *testing.T) {
 // byHand grows a tree without the rows of a fold and measures it on them.
 func (d *data) byHand(folds, fold, candidate int) (*tree.Tree, metric.Metrics) {
 	rest, held := crossvalidate.Deal(d.objects, folds, 1).Fold(fold)
-	root := memory.Grow(rest, split.Columns(d.features), d.params[candidate], rest.TotalWeight(), memory.Options{})
+	root := inmemory.Grow(rest, split.Columns(d.features), d.params[candidate], rest.TotalWeight(), inmemory.Options{})
 	t := d.model(root, candidate)
 	counts, router := t.NewLeafCounts(), t.Router()
 	for i := range held.Len() {

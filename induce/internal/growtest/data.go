@@ -12,7 +12,7 @@ import (
 
 	"github.com/espalier-ml/espalier/induce"
 	"github.com/espalier-ml/espalier/induce/dataset"
-	"github.com/espalier-ml/espalier/induce/memory"
+	"github.com/espalier-ml/espalier/induce/grow/inmemory"
 	"github.com/espalier-ml/espalier/induce/split"
 	"github.com/espalier-ml/espalier/induce/tree"
 )
@@ -313,7 +313,7 @@ func (d *Data) Shuffled(r *rand.Rand) *Data {
 
 // Grow grows a tree in memory.
 func (d *Data) Grow(p induce.Params, workers int) *induce.Node {
-	return memory.Grow(d.Objects, d.Columns, p, d.Total, memory.Options{Workers: workers})
+	return inmemory.Grow(d.Objects, d.Columns, p, d.Total, inmemory.Options{Workers: workers})
 }
 
 // Algorithms returns all algorithms.

@@ -1,0 +1,128 @@
+package tallies
+
+import (
+	"encoding/json"
+	"errors"
+	"slices"
+
+	"github.com/espalier-ml/espalier/induce/binning"
+	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/grid"
+	"github.com/espalier-ml/espalier/induce/settings"
+	"github.com/espalier-ml/espalier/induce/weighing"
+)
+
+// Plan describes how tallied rows become objects.
+type Plan struct {
+	Encoded []byte   `json:"features"` // see dataset.EncodeFeatures
+	Columns []int    `json:"columns"`  // by feature: its position in Spec.Columns
+	Classes []string `json:"classes"`
+	Dropped int64    `json:"dropped"` // rows without a label
+	Bins    int      `json:"bins"`    // greatest number of bins of a numeric feature
+	weighing.Rule
+	TrainRows int64 `json:"train_rows,omitempty"` // training rows with weights above 0
+
+	features []dataset.Feature
+	layout   dataset.Layout
+}
+
+// OpenPlan decodes a plan.
+func OpenPlan(b []byte) (*Plan, error) {
+	p := new(Plan)
+	if err := json.Unmarshal(b, p); err != nil {
+		return nil, err
+	}
+	return p, p.open()
+}
+
+// open derives the features and their layout from the encoded fields.
+func (p *Plan) open() error {
+	var err error
+	p.features, err = dataset.DecodeFeatures(p.Encoded)
+	p.layout = dataset.NewLayout(p.features)
+	return err
+}
+
+// Fit fits bins and categories of the features, and the classes, to summaries. It leaves out
+// features with a single value.
+func (s *Spec) Fit(sums *Sums) (*Plan, error) {
+	if slices.Contains(sums.Columns, nil) {
+		return nil, s.NoTrainingRows()
+	}
+	c := &s.Settings
+	p := &Plan{Dropped: sums.Dropped, Rule: weighing.Rule{Units: sums.Weights}, TrainRows: sums.TrainRows}
+	var err error
+	if p.Classes = s.Classes; len(p.Classes) == 0 {
+		p.Classes, err = binning.FitClasses(c.Label, sums.Label, c.MaxClasses)
+	}
+	if err != nil {
+		return nil, dataset.WithHint(err, "raise MaxClasses, or name a column of classes as the Label")
+	}
+	p.Bins = c.BinsFor(sums.rows(), len(p.Classes)) // rows without a label also count
+	if err := s.weighClasses(p, sums); err != nil {
+		return nil, err
+	}
+	contents := make([]uint64, len(s.Columns))
+	for i := range contents {
+		b, _ := sums.Columns[i].AppendBinary(nil) // never fails
+		contents[i] = dataset.HashContent(b)
+	}
+	for _, i := range c.TestOrder(s.Columns, contents) {
+		f, err := s.fitColumn(&s.Columns[i], sums.Columns[i], p.Bins, dataset.Unit(max(sums.Units[i], 0)), p.TrainRows)
+		if err != nil {
+			return nil, err
+		}
+		if f.CodesSeen() > 1 {
+			p.features, p.Columns = append(p.features, f), append(p.Columns, i)
+		}
+	}
+	p.Encoded = dataset.EncodeFeatures(p.features)
+	return p, p.open()
+}
+
+// fitColumn fits the bins or the categories of one feature to its summary.
+func (s *Spec) fitColumn(
+	column *dataset.FeatureColumn, sum *binning.Summary, bins int, unit dataset.Unit, rows int64,
+) (dataset.Feature, error) {
+	c := &s.Settings
+	zone := dataset.NoZone
+	if unit == dataset.Timestamp {
+		zone = dataset.UTC // a time.Time is an instant
+	}
+	f, err := binning.FitFeature(column.Name, sum, binning.FeatureConfig{
+		Method: c.Binning, Bins: bins, SingleBins: grid.SingleBins(s.members()), Categories: c.MaxCategories, MinRows: c.MinValueRows,
+		Rows: rows, Unit: unit, Zone: zone,
+	})
+	if err != nil {
+		return f, dataset.WithHint(err, "leave it out with Ignore")
+	}
+	priced := []dataset.Feature{f}
+	err = c.Apply(priced)
+	if fault := new(settings.ValueError); errors.As(err, &fault) {
+		err = &dataset.DataError{Column: f.Name, Value: fault.Value, Problem: fault.Problem, Hint: "correct the ValueCosts"}
+	}
+	return priced[0], err
+}
+
+// weighClasses determines the factors of the classes.
+func (s *Spec) weighClasses(p *Plan, sums *Sums) error {
+	c := &s.Settings
+	if !s.weighs() || sums.ByClass == nil {
+		return nil
+	}
+	if _, err := p.WeighClasses(&c.PerClass, sums.ByClass, p.Classes); err != nil {
+		return s.classFault(err)
+	}
+	return nil
+}
+
+// Stride returns how many bytes the codes of a row take.
+func (p *Plan) Stride() int { return p.layout.Stride }
+
+// rule returns how the rows of a part are weighed.
+func (p *Plan) rule(part dataset.Part) *weighing.Rule {
+	if part == dataset.Train {
+		return &p.Rule
+	}
+	return &weighing.Rule{Units: p.Units}
+}
