@@ -22,7 +22,7 @@ type Page struct {
 func names() []string {
 	return []string{
 		"start", "data", "costs", "budgets", "accuracy", "reading", "scoring", "exports", "sql", "production",
-		"scale", "go", "python", "files", "settings", "glossary", "moving",
+		"scale", "engines", "go", "python", "files", "settings", "glossary", "moving",
 	}
 }
 

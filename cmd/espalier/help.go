@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -90,28 +89,25 @@ func usageText(page int) func(*cobra.Command) error {
 	}
 }
 
-// writeSection writes the flags of a section. Flags without a section come under "Flags".
+// writeSection writes the flags of a section. Flags without a section come under "Flags". The flags of engines have a
+// page of their own.
 func writeSection(b *strings.Builder, flags *pflag.FlagSet, name string, page int) {
 	part := pflag.NewFlagSet(name, pflag.ContinueOnError)
 	part.SortFlags = false
 	flags.VisitAll(func(f *pflag.Flag) {
-		if !f.Hidden && slices.Equal(f.Annotations[sectionKey], sectionOf(name)) {
+		if !f.Hidden && strings.Join(f.Annotations[sectionKey], "") == name {
 			part.AddFlag(f)
 		}
 	})
 	if !part.HasAvailableFlags() {
 		return
 	}
-	if name == "" {
+	text := part.FlagUsagesWrapped(page)
+	switch name {
+	case "":
 		name = "Flags"
+	case setting.Engines.String():
+		text = "  espalier help engines\n"
 	}
-	fmt.Fprintf(b, "\n%s:\n%s", name, part.FlagUsagesWrapped(page))
-}
-
-// sectionOf returns the annotation of the flags in a section.
-func sectionOf(name string) []string {
-	if name == "" {
-		return nil
-	}
-	return []string{name}
+	fmt.Fprintf(b, "\n%s:\n%s", name, text)
 }

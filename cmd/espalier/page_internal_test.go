@@ -30,6 +30,9 @@ default. Names that do not exist are refused, and the nearest name is proposed.
 The same declarations make this page, the flags and the help.
 `
 
+// enginesLink stands in place of the flags of engines, which docs/engines.md lists once.
+const enginesLink = "The [flags of engines](engines.md#flags).\n"
+
 // settingsPage returns docs/settings.md.
 func settingsPage() string {
 	b := &strings.Builder{}
@@ -64,12 +67,12 @@ func settingsPage() string {
 			b.WriteString("\n" + textview.Wrapped(text+strings.Join(changeable, ", ")+".", 100, "") + "\n")
 		}
 		for _, group := range setting.Groups() {
-			title := "\n### " + group.String() + "\n\n"
-			for _, s := range verb.settings {
-				if s.Group == group {
-					b.WriteString(title + pageItem(s))
-					title = ""
-				}
+			items := pageItems(verb.settings, group)
+			if group == setting.Engines && items != "" {
+				items = enginesLink
+			}
+			if items != "" {
+				b.WriteString("\n### " + group.String() + "\n\n" + items)
 			}
 		}
 	}
@@ -79,6 +82,17 @@ func settingsPage() string {
 func reportSettings() []setting.Setting {
 	c := config.DefaultReport()
 	return c.Settings()
+}
+
+// pageItems returns the items of the settings in a group.
+func pageItems(settings []setting.Setting, group setting.Group) string {
+	var items strings.Builder
+	for _, s := range settings {
+		if s.Group == group {
+			items.WriteString(pageItem(s))
+		}
+	}
+	return items.String()
 }
 
 // pageItem returns the item of a setting: its flag, its values, its default and its help.
@@ -99,32 +113,52 @@ func pageItem(s setting.Setting) string {
 	return textview.Wrapped(item, 100, "  ") + "\n"
 }
 
-// TestSettingsPage compares docs/settings.md with the declarations. With the flag -update it
-// writes the page.
+// TestSettingsPage compares docs/settings.md, and the flags of docs/engines.md, with the declarations. With the flag
+// -update it writes the pages.
 func TestSettingsPage(t *testing.T) {
-	file, want := filepath.Join("..", "..", "docs", "settings.md"), settingsPage()
-	if flag.Lookup("update").Value.String() == "true" { // it is in
-		if err := os.WriteFile(file, []byte(want), 0o666); err != nil {
-			t.Fatal(err)
-		}
-	}
-	got, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if string(got) != want {
-		t.Error("docs/settings.md is not what the settings declare: " +
-			"go test ./cmd/espalier -run TestSettingsPage -update writes it")
-	}
+	want := settingsPage()
+	comparePage(t, "settings.md", "", want)
+	engines := pageItems(newTrainFlags().Settings(), setting.Engines)
+	comparePage(t, "engines.md", "They are also keys of YAML files.\n\n", engines)
 	sections := strings.Split(want, "\n## espalier ")[1:]
 	for _, c := range allVerbs() {
 		at := slices.IndexFunc(sections, func(s string) bool {
 			return strings.HasPrefix(s, strings.TrimPrefix(c.CommandPath(), "espalier ")+"\n")
 		})
+		text := ""
+		if at >= 0 {
+			text = strings.Replace(sections[at], enginesLink, engines, 1)
+		}
 		for _, f := range visible(c) {
-			if at < 0 || strings.Count(sections[at], "\n- `--"+f.Name+"` (") != 1 {
+			if strings.Count(text, "\n- `--"+f.Name+"` (") != 1 {
 				t.Errorf("docs/settings.md does not list --%s of %s once", f.Name, c.Name())
 			}
 		}
+	}
+}
+
+// comparePage compares what stands below head in a page with want. With the flag -update it writes the page. An empty
+// head stands for the whole page.
+func comparePage(t *testing.T, name, head, want string) {
+	t.Helper()
+	file := filepath.Join("..", "..", "docs", name)
+	got, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, _, ok := strings.Cut(string(got), head)
+	if !ok {
+		t.Fatalf("docs/%s has no line %q", name, head)
+	}
+	want = before + head + want
+	if flag.Lookup("update").Value.String() == "true" { // it is in
+		if err := os.WriteFile(file, []byte(want), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if string(got) != want {
+		t.Errorf("docs/%s is not what the settings declare: "+
+			"go test ./cmd/espalier -run TestSettingsPage -update writes it", name)
 	}
 }

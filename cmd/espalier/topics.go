@@ -116,8 +116,8 @@ func synonyms() map[string]string {
 			"psi drifted refit airflow prometheus latest log logs live live-auc delayed delayed-labels trace traceability " +
 			"lineage provenance audit origin history register shadow a/b ab " +
 			"champion challenger champion-challenger also",
-		"scale": "engines engine storage memory speed big flink spark dataflow prism runner workers s3 gcs gs cloud " +
-			"kubernetes resume checkpoint checkpoints limits-of-size",
+		"scale":    "storage memory speed big s3 gcs gs cloud resume checkpoint checkpoints limits-of-size",
+		"engines":  "engine flink spark dataflow prism runner workers kubernetes",
 		"go":       "golang beam transforms library api-go streaming pipeline pipelines",
 		"python":   "pandas numpy notebook notebooks jupyter runinference espalier_beam dataframe frames pip scikit-learn",
 		"files":    "json_tree tree.json metrics.json frontier.json exit exit-codes exit_codes privacy security telemetry overwrite format",

@@ -59,7 +59,7 @@ func TestSynonyms(t *testing.T) {
 		}
 	}
 	for word, want := range map[string]string{
-		"comparison": "reading", "contracts": "data", "engines": "scale", "export_c": "exports",
+		"comparison": "reading", "contracts": "data", "flink": "engines", "export_c": "exports",
 		"export_java": "exports", "export_javascript": "exports", "export_python": "exports", "json_tree": "files",
 		"library": "go", "models": "accuracy", "monitoring": "production", "onnx": "exports", "pmml": "exports",
 		"retraining": "production", "shipping": "exports", "storage": "scale", "windows": "production",
