@@ -333,8 +333,8 @@ func (c *choosing) describe(ctx context.Context, chosen *selection.Winner) (*win
 	err := c.driver.Phase(ctx, "frontier", int64(n), "trees", func(s *parallel.Steps) error {
 		return parallel.EachUntil(ctx, n, &s.Done, func(i int) {
 			p := &choice.Listed[i]
-			t, part := treeOf(found, &p.Point)
-			trees[i], points[i] = t.Tested(), frontierPoint(i, p, t, part)
+			t := found.TreeOf(&p.Point)
+			trees[i], points[i] = t.Tested(), frontierPoint(i, p, t, pool)
 			if len(found.Folds) > 0 {
 				points[i].Optimism = found.Optimism[i]
 				reports[i] = foldsReport(t, crossvalidate.Counterparts(found.Folds, pool, &p.Point), found.Optimism[i], pool.GroupEffect)
@@ -360,23 +360,6 @@ func (c *choosing) describe(ctx context.Context, chosen *selection.Winner) (*win
 		w.grown.Folds = reports
 	}
 	return w, nil
-}
-
-// treeOf returns the tree of a point with its models, and the function that returns its figures.
-func treeOf(found *selection.Competition, p *frontier.Point) (*tree.Tree, partOf) {
-	t, scores := found.TreeOf(p)
-	if scores == nil {
-		return t, poolPart(found.Pool)
-	}
-	return t, func(p *frontier.Point, t *tree.Tree, of dataset.Part) runfolder.Part {
-		s := scores(of)
-		figures := runfolder.Part{AUC: s.AUC, LogLoss: s.LogLoss, Accuracy: s.Accuracy, ExpectedErrorCost: s.ErrorCost}
-		if plain := poolPart(found.Pool)(p, t, of); plain.ExpectedTotalCost != nil && s.ErrorCost != nil { // models change no bill
-			total := *plain.ExpectedTotalCost - *plain.ExpectedErrorCost + *s.ErrorCost
-			figures.ExpectedTotalCost = &total
-		}
-		return figures
-	}
 }
 
 // foldsReport compares a tree with its counterparts of the folds, at least one. optimism is by how much the areas are

@@ -293,12 +293,12 @@ func TestSelectTotal(t *testing.T) {
 			}
 		}
 		for name, part := range map[string]struct {
-			got  runfolder.Part
+			got  metric.Judgement
 			want *metric.Metrics
 		}{"validation": {chosen.Validation, r.Metrics.Validation}, "test": {chosen.Test, r.Metrics.Test}} {
 			total := *part.want.ExpectedErrorCost + *part.want.ExpectedCost
-			if math.Abs(*part.got.ExpectedErrorCost-*part.want.ExpectedErrorCost) > 1e-9 ||
-				math.Abs(*part.got.ExpectedTotalCost-total) > 1e-9 || math.Abs(*part.got.Accuracy-*part.want.Accuracy) > 1e-12 {
+			if math.Abs(*part.got.ErrorCost-*part.want.ExpectedErrorCost) > 1e-9 ||
+				math.Abs(*part.got.TotalCost-total) > 1e-9 || math.Abs(*part.got.Accuracy-*part.want.Accuracy) > 1e-12 {
 				t.Errorf("%+v: %s: %+v, want error cost %v and total %v", c, name, part.got, *part.want.ExpectedErrorCost, total)
 			}
 		}

@@ -260,7 +260,7 @@ func (p *promotion) list(q frontier.Point) {
 		}
 	}
 	t := p.pool.Tree(&q)
-	point := frontierPoint(next, &frontier.Listed{Point: q}, t, poolPart(p.pool))
+	point := frontierPoint(next, &frontier.Listed{Point: q}, t, p.pool)
 	at := sort.Search(len(p.frontier.Points), func(i int) bool {
 		return p.frontier.Points[i].ExpectedCost > point.ExpectedCost
 	})

@@ -6,6 +6,7 @@ import (
 
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/frontier"
+	"github.com/espalier-ml/espalier/induce/metric"
 	"github.com/espalier-ml/espalier/induce/prune"
 	"github.com/espalier-ml/espalier/induce/selection"
 	"github.com/espalier-ml/espalier/induce/tree"
@@ -23,23 +24,17 @@ func (c *choosing) saved(pool *frontier.Pool) *runfolder.Grown {
 	}
 	for i := range pool.Points {
 		p := &pool.Points[i]
-		if p.OfFolds == 0 {
+		if p.FoldShare == 0 {
 			continue // no folds, for any point
 		}
-		figures := foldFigures(p)
-		g.FoldShare = p.OfFolds
+		figures := p.Folds.Figures()
+		g.FoldShare = p.FoldShare
 		g.FigureCount = len(figures)
 		for _, x := range figures {
 			g.Figures = append(g.Figures, *x)
 		}
 	}
 	return g
-}
-
-// foldFigures lists a point's figures on the folds, in the order of grown.bin. Files of earlier versions
-// only have the first figures of the list.
-func foldFigures(p *frontier.Point) []**float64 {
-	return []**float64{&p.Folds, &p.FoldsLogLoss, &p.FoldsAccuracy, &p.FoldsErrorCost, &p.FoldsTotalCost}
 }
 
 // rebuild makes the pool of the run's prunings again from grown.bin.
@@ -75,9 +70,9 @@ func (p *promotion) rebuild(ctx context.Context) error {
 	}
 	for i := range p.pool.Points {
 		q := &p.pool.Points[i]
-		q.OfFolds = g.FoldShare
-		for k, figure := range foldFigures(q) {
-			if k < g.FigureCount {
+		q.FoldShare = g.FoldShare
+		for k, figure := range q.Folds.Figures() {
+			if k < g.FigureCount { // earlier versions saved fewer figures
 				*figure = g.Figures[i*g.FigureCount+k]
 			}
 		}
@@ -90,40 +85,21 @@ func (p *promotion) unknownGroups() *tree.GroupCounts {
 	return &tree.GroupCounts{Keyed: p.config.Group != "", WeightEffect: p.grown.WeightEffect}
 }
 
-// partOf returns the figures of a point's tree on a part of the rows.
-type partOf func(p *frontier.Point, t *tree.Tree, of dataset.Part) runfolder.Part
-
-// poolPart returns the figures of trees without leaf models.
-func poolPart(pool *frontier.Pool) partOf {
-	return func(p *frontier.Point, t *tree.Tree, of dataset.Part) runfolder.Part {
-		pruning := &pool.Prunings[pool.PruningOf(p)]
-		score := &pruning.Validation[p.Step]
-		if of == dataset.Test {
-			score = &pruning.Test[p.Step]
-		}
-		figures := runfolder.Part{
-			AUC: score.AUC, LogLoss: score.LogLoss, Accuracy: score.Accuracy,
-			ExpectedErrorCost: score.ExpectedErrorCost, ExpectedTotalCost: score.TotalCost(),
-		}
-		if area := pool.Area(p, t, of); area != nil {
-			figures.Interval = &area.Interval
-		}
-		return figures
-	}
-}
-
-// frontierPoint returns the entry of frontier.json with the index i.
-func frontierPoint(i int, p *frontier.Listed, t *tree.Tree, part partOf) runfolder.Point {
+// frontierPoint returns the entry of frontier.json with the index i, for a point whose tree is t. Intervals are only
+// known of trees without leaf models.
+func frontierPoint(i int, p *frontier.Listed, t *tree.Tree, pool *frontier.Pool) runfolder.Point {
 	q := runfolder.Point{
 		Tree: runfolder.FrontierTree(i), Grown: p.Tree, Step: p.Step, Algorithm: t.Algorithm, Complexity: t.Complexity, BilledNames: t.BilledNames(),
-		Merit: p.Merit, Folds: p.Folds, Selected: p.Chosen, Highest: p.Highest, LeastTotal: p.LeastTotal,
-		Validation: part(&p.Point, t, dataset.Validation), Test: part(&p.Point, t, dataset.Test),
+		Merit: p.Merit, Folds: p.Folds.AUC, Selected: p.Chosen, Highest: p.Highest, LeastTotal: p.LeastTotal,
+		Validation: p.Validation, Test: p.Test,
 		OnFolds: runfolder.OnFolds{
-			LogLoss: p.FoldsLogLoss, Accuracy: p.FoldsAccuracy, ErrorCost: p.FoldsErrorCost, TotalCost: p.FoldsTotalCost,
+			LogLoss: p.Folds.LogLoss, Accuracy: p.Folds.Accuracy, ErrorCost: p.Folds.ErrorCost, TotalCost: p.Folds.TotalCost,
 		},
+		ExpectedErrorCost: p.Judged.ErrorCost, ExpectedTotalCost: p.Judged.TotalCost,
 	}
-	if c := p.Costs; c != nil {
-		q.ExpectedErrorCost, q.ExpectedTotalCost = &c.Errors, &c.Total
+	if p.Ridge == 0 && p.Boosted == 0 {
+		q.Validation.Interval = pool.Interval(&p.Point, t, dataset.Validation)
+		q.Test.Interval = pool.Interval(&p.Point, t, dataset.Test)
 	}
 	if p.Score != nil {
 		q.Score = &p.Score.Value
@@ -146,14 +122,11 @@ func listedPoint(p *runfolder.Point, evidence []float64) frontier.Point {
 	currency, _ := prune.ParseCurrency(p.Algorithm.Prune) // none: 0
 	q := frontier.Point{
 		Tree: p.Grown, Lambda: p.Algorithm.Lambda, Currency: currency, Step: p.Step, Ridge: p.Algorithm.Ridge,
-		Boosted: p.Algorithm.BoosterTrees, Complexity: p.Complexity, AUC: p.Validation.AUC, Folds: p.Folds,
-		LogLoss: p.Validation.LogLoss, FoldsLogLoss: p.LogLoss, TestAUC: p.Test.AUC, Merit: p.Merit,
+		Boosted: p.Algorithm.BoosterTrees, Complexity: p.Complexity, Validation: p.Validation, Test: p.Test, Merit: p.Merit,
+		Judged: metric.Judgement{ErrorCost: p.ExpectedErrorCost, TotalCost: p.ExpectedTotalCost},
 	}
 	if p.Score != nil {
 		q.Score = &frontier.Score{Value: *p.Score, Rows: evidence}
-	}
-	if p.ExpectedErrorCost != nil && p.ExpectedTotalCost != nil {
-		q.Costs = &frontier.Costs{Errors: *p.ExpectedErrorCost, Total: *p.ExpectedTotalCost}
 	}
 	return q
 }

@@ -130,8 +130,8 @@ func (c *choosing) asked() string {
 
 // before reports whether tree p is better than tree q by the criterion of the run's choice.
 func (c *choosing) before(p, q *frontier.Point) bool {
-	if c.Settings.Rule == frontier.Total && p.Costs != nil && q.Costs != nil {
-		return p.Costs.Total < q.Costs.Total
+	if c.Settings.Rule == frontier.Total && p.Judged.TotalCost != nil && q.Judged.TotalCost != nil {
+		return *p.Judged.TotalCost < *q.Judged.TotalCost
 	}
 	return p.Merit > q.Merit
 }
@@ -153,10 +153,11 @@ func (c *choosing) bestOf(w *winner) string {
 	if c.Settings.Limits != (frontier.Limits{}) {
 		within = " within " + c.Settings.Limits.String()
 	}
-	if c.Settings.Rule == frontier.Total && best.Costs != nil && w.Competition.Choice.Chosen.Costs != nil {
+	chosen := &w.Competition.Choice.Chosen
+	if c.Settings.Rule == frontier.Total && best.Judged.TotalCost != nil && chosen.Judged.TotalCost != nil {
 		return fmt.Sprintf("with its errors a single leaf costs %.4g per row, and the cheapest of %d prunings of %d trees%s "+
-			"%.4g, %.4g of it for tests", w.Competition.Choice.Chosen.Costs.Total, len(pool.Points), len(pool.Candidates),
-			within, best.Costs.Total, best.ExpectedCost)
+			"%.4g, %.4g of it for tests", *chosen.Judged.TotalCost, len(pool.Points), len(pool.Candidates),
+			within, *best.Judged.TotalCost, best.ExpectedCost)
 	}
 	chance := ""
 	if w.Competition.Choice.Reason != "" {
@@ -164,5 +165,5 @@ func (c *choosing) bestOf(w *winner) string {
 	}
 	return fmt.Sprintf("the best of %d prunings of %d trees%s has %d leaves, the expected cost %.3g and the merit %.4f, "+
 		"a single leaf has %.4f%s", len(pool.Points), len(pool.Candidates), within, best.Leaves, best.ExpectedCost, best.Merit,
-		w.Competition.Choice.Chosen.Merit, chance)
+		chosen.Merit, chance)
 }

@@ -51,7 +51,7 @@ func TestSchemasGenerated(t *testing.T) {
 			schematest.Optional(s, "grown", "step")
 			schematest.BilledTogether(s)
 		},
-		reflect.TypeFor[runfolder.Part](): func(s *jsonschema.Schema) {
+		reflect.TypeFor[metric.Judgement](): func(s *jsonschema.Schema) {
 			schematest.Optional(s, "standard_error", "low", "high") // of an interval that may be absent
 			for _, bound := range []string{"low", "high"} {         // of an area
 				p := schematest.Property(s, bound)

@@ -110,10 +110,8 @@ func (p *Pool) choosePoint(all []Point, s *Settings) (chosen, highest Point, err
 		return chosen, highest, err
 	}
 	if s.Rule == OneSE {
-		if area := p.Area(&highest, p.Tree(&highest), dataset.Validation); area != nil {
-			at := slices.IndexFunc(all, func(q Point) bool { return q.Same(&highest) })
-			all[at].Interval = &Interval{SE: area.StandardError, Low: area.Low, High: area.High}
-		}
+		at := slices.IndexFunc(all, func(q Point) bool { return q.Same(&highest) })
+		all[at].Validation.Interval = p.Interval(&highest, p.Tree(&highest), dataset.Validation)
 	}
 	chosen, err = Select(all, s.Query)
 	return chosen, highest, err

@@ -112,9 +112,8 @@ func TestOneStandardError(t *testing.T) {
 	if got := listed(choice); got != "0/2 0/1c 0/0h" {
 		t.Errorf("listed %s", got)
 	}
-	want := frontier.Interval{SE: area.StandardError, Low: area.Low, High: area.High}
-	if got := p.Points[0].Interval; got == nil || *got != want {
-		t.Errorf("interval %+v, want %+v", got, want)
+	if got := p.Points[0].Validation.Interval; got == nil || *got != area.Interval {
+		t.Errorf("interval %+v, want %+v", got, area.Interval)
 	}
 }
 

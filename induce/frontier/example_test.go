@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/espalier-ml/espalier/induce/frontier"
+	"github.com/espalier-ml/espalier/induce/metric"
 	"github.com/espalier-ml/espalier/induce/tree"
 )
 
@@ -17,7 +18,7 @@ func ExampleSelect() {
 		cost, auc float64
 	}{{40, 12, 0.914}, {20, 7, 0.915}, {9, 4, 0.909}, {4, 2, 0.86}, {1, 0, 0.5}} {
 		points = append(points, frontier.Point{
-			Step: step, AUC: &p.auc, Complexity: tree.Complexity{Leaves: p.leaves, ExpectedCost: p.cost},
+			Step: step, Validation: metric.Judgement{AUC: &p.auc}, Complexity: tree.Complexity{Leaves: p.leaves, ExpectedCost: p.cost},
 		})
 	}
 	if err := frontier.Judge(points); err != nil {

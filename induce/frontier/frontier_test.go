@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/espalier-ml/espalier/induce/frontier"
+	"github.com/espalier-ml/espalier/induce/metric"
 	"github.com/espalier-ml/espalier/induce/prune"
 	"github.com/espalier-ml/espalier/induce/tree"
 )
@@ -20,7 +21,8 @@ func is(x float64) *float64 { return &x }
 // point makes a pruning of grown tree number i.
 func point(i int, lambda float64, step int, cost, auc float64) frontier.Point {
 	return frontier.Point{
-		Tree: i, Lambda: lambda, Currency: prune.Cost, Step: step, AUC: is(auc), LogLoss: is(1 - auc), Merit: auc,
+		Tree: i, Lambda: lambda, Currency: prune.Cost, Step: step, Merit: auc,
+		Validation: metric.Judgement{AUC: is(auc), LogLoss: is(1 - auc)},
 		Complexity: tree.Complexity{
 			ExpectedCost: cost, ExpectedTests: cost, MaxCost: 2 * cost,
 			Leaves: 1 + int(4*cost),
@@ -83,7 +85,7 @@ func TestSelect(t *testing.T) {
 		{frontier.Paper, frontier.Limits{ExpectedCost: 2}, "0/2"}, // .80, then .75 ends it before .850
 	} {
 		points := table()
-		points[0].Interval = &frontier.Interval{SE: 0.012}
+		points[0].Validation.Interval = &metric.Interval{StandardError: 0.012}
 		got, err := frontier.Select(points, frontier.Query{Rule: c.rule, Limits: c.limits})
 		if err != nil || name(got) != c.want {
 			t.Errorf("%v within %+v: %s, %v, want %s", c.rule, c.limits, name(got), err, c.want)
@@ -207,7 +209,7 @@ func TestErrors(t *testing.T) {
 func TestFallback(t *testing.T) {
 	points := table()
 	for i := range points {
-		points[i].AUC = nil
+		points[i].Validation.AUC = nil
 	}
 	if err := frontier.Judge(points); err != nil {
 		t.Fatal(err)
@@ -220,8 +222,8 @@ func TestFallback(t *testing.T) {
 		}
 	}
 	mixed := table()
-	mixed[4].Interval = &frontier.Interval{SE: 0.5}
-	mixed[0].AUC, mixed[4].LogLoss = nil, is(0.001) // one point lacks an area, so all are compared by losses
+	mixed[4].Validation.Interval = &metric.Interval{StandardError: 0.5}
+	mixed[0].Validation.AUC, mixed[4].Validation.LogLoss = nil, is(0.001) // one point lacks an area, so all are compared by losses
 	if err := frontier.Judge(mixed); err != nil {
 		t.Fatal(err)
 	}
@@ -230,7 +232,7 @@ func TestFallback(t *testing.T) {
 			t.Errorf("%v with some areas: %s, %v", rule, name(got), err)
 		}
 	}
-	points[3].LogLoss = nil
+	points[3].Validation.LogLoss = nil
 	if err := frontier.Judge(points); !errors.Is(err, frontier.ErrNoMerit) {
 		t.Errorf("neither: %v", err)
 	}
@@ -244,7 +246,7 @@ func randomPoints(r *rand.Rand) []frontier.Point {
 			.5+float64(r.IntN(20))/40)
 		points[i].Currency = prune.Currency(1 + r.IntN(2))
 		points[i].Leaves = 1 + r.IntN(5)
-		points[i].Interval = &frontier.Interval{SE: r.Float64() / 10}
+		points[i].Validation.Interval = &metric.Interval{StandardError: r.Float64() / 10}
 	}
 	return points
 }
@@ -278,13 +280,13 @@ func TestLaws(t *testing.T) {
 func checkFrontier(t *testing.T, points, kept []frontier.Point) {
 	t.Helper()
 	for i := 1; i < len(kept); i++ {
-		if kept[i].ExpectedCost <= kept[i-1].ExpectedCost || *kept[i].AUC <= *kept[i-1].AUC {
+		if kept[i].ExpectedCost <= kept[i-1].ExpectedCost || *kept[i].Validation.AUC <= *kept[i-1].Validation.AUC {
 			t.Fatalf("%+v after %+v", kept[i], kept[i-1])
 		}
 	}
 	for _, p := range points {
 		if !slices.ContainsFunc(kept, func(q frontier.Point) bool {
-			return q.ExpectedCost <= p.ExpectedCost && *q.AUC >= *p.AUC
+			return q.ExpectedCost <= p.ExpectedCost && *q.Validation.AUC >= *p.Validation.AUC
 		}) {
 			t.Fatalf("nothing kept is as good as %+v", p)
 		}
@@ -306,12 +308,12 @@ func checkChoice(t *testing.T, points []frontier.Point, got frontier.Point, rule
 	if err != nil || !slices.Contains(allowed, got) {
 		t.Fatalf("%v within %+v: %+v, %v", rule, limits, got, err)
 	}
-	best := slices.MaxFunc(allowed, func(a, b frontier.Point) int { return cmp.Compare(*a.AUC, *b.AUC) })
-	if (rule == frontier.Best || rule == frontier.Highest) && *got.AUC != *best.AUC {
+	best := slices.MaxFunc(allowed, func(a, b frontier.Point) int { return cmp.Compare(*a.Validation.AUC, *b.Validation.AUC) })
+	if (rule == frontier.Best || rule == frontier.Highest) && *got.Validation.AUC != *best.Validation.AUC {
 		t.Fatalf("%v within %+v: %+v, best %+v", rule, limits, got, best)
 	}
 	for _, p := range allowed {
-		if rule != frontier.Paper && p.ExpectedCost <= got.ExpectedCost && *p.AUC > *got.AUC {
+		if rule != frontier.Paper && p.ExpectedCost <= got.ExpectedCost && *p.Validation.AUC > *got.Validation.AUC {
 			t.Fatalf("%v within %+v: %+v is no better than %+v", rule, limits, got, p)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/espalier-ml/espalier/induce/frontier"
+	"github.com/espalier-ml/espalier/induce/metric"
 	"github.com/espalier-ml/espalier/induce/prune"
 	"github.com/espalier-ml/espalier/induce/tree"
 )
@@ -14,7 +15,7 @@ import (
 // pruned is a step of a tree's sequence.
 func pruned(step, leaves int, cost, auc float64) frontier.Point {
 	return frontier.Point{
-		Currency: prune.Leaves, Step: step, AUC: is(auc), LogLoss: is(1 - auc),
+		Currency: prune.Leaves, Step: step, Validation: metric.Judgement{AUC: is(auc), LogLoss: is(1 - auc)},
 		Complexity: tree.Complexity{ExpectedCost: cost, Leaves: leaves},
 	}
 }
@@ -52,8 +53,8 @@ func TestJudge(t *testing.T) {
 // folds, or the weighted mean of the two.
 func TestJudgeKinds(t *testing.T) {
 	points := []frontier.Point{pruned(0, 20, 3, .9), pruned(1, 9, 2, .8), pruned(2, 2, 1, .7)}
-	points[0].Folds, points[0].OfFolds = is(.8), .75
-	points[1].AUC, points[1].Folds = nil, is(.6)
+	points[0].Folds.AUC, points[0].FoldShare = is(.8), .75
+	points[1].Validation.AUC, points[1].Folds.AUC = nil, is(.6)
 	if err := frontier.Judge(points); err != nil {
 		t.Fatal(err)
 	}
@@ -96,14 +97,14 @@ func naiveMerit(points []frontier.Point, at int) float64 {
 	alike := func(large, small frontier.Point) bool {
 		return float64(large.Leaves) <= 1.2*float64(small.Leaves) && large.ExpectedCost <= 1.05*small.ExpectedCost
 	}
-	values := []float64{*points[at].AUC}
+	values := []float64{*points[at].Validation.AUC}
 	for side := 1; ; side++ {
 		i, j := at-side, at+side
 		if i < 0 || j >= len(points) || points[i].Tree != points[at].Tree || points[j].Tree != points[at].Tree ||
 			!alike(points[i], points[at]) || !alike(points[at], points[j]) {
 			break
 		}
-		values = append(values, *points[i].AUC, *points[j].AUC)
+		values = append(values, *points[i].Validation.AUC, *points[j].Validation.AUC)
 	}
 	sum := 0.0
 	for _, v := range slices.Backward(values) {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/espalier-ml/espalier/induce/metric"
 	"github.com/espalier-ml/espalier/induce/prune"
 	"github.com/espalier-ml/espalier/induce/tree"
 )
@@ -23,33 +24,18 @@ type Point struct {
 
 	tree.Complexity // measured on the training rows
 
-	AUC      *float64  // area on the validation rows; nil if they do not define it
-	Folds    *float64  // mean area of trees of the same kind on folds of the training rows; nil without folds
-	OfFolds  float64   // weight of the folds in the merit, 0 to 1; the validation rows have weight 1 - OfFolds
-	Interval *Interval // confidence interval of AUC; nil if not computed
-	LogLoss  *float64  // log loss on the validation rows, in nats; nil without rows
-	Accuracy *float64  // accuracy on the validation rows; nil without rows
-	TestAUC  *float64  // area on the test rows
+	Validation metric.Judgement // on the validation rows
+	Folds      metric.Judgement // on folds of the training rows: means of trees of the same kind
+	Test       metric.Judgement // on the test rows; it takes no part in the choice
 
-	// ErrorCost and TotalCost are means over the validation rows: the cost of the predictions, and
-	// this cost plus the billed cost of the tests. They are nil without error costs or without
-	// rows.
-	ErrorCost, TotalCost *float64
+	// FoldShare is the weight of the folds where they are judged together with the validation rows, 0 to 1.
+	FoldShare float64
 
-	// Means over folds of the training rows, of trees of the same kind, weighted by the rows of the
-	// folds; nil without folds, or if the figure is nil on them.
-	FoldsLogLoss, FoldsAccuracy, FoldsErrorCost, FoldsTotalCost *float64
-
-	Costs  *Costs  // expected costs of errors, and of errors and tests; nil without error costs: see Judge
+	// Judged is the judgement by which points are chosen: see Judge.
+	Judged metric.Judgement
 	Merit  float64 // quality by which points are compared, higher is better: see Judge
 	Score  *Score  // value for the rule Best; nil: only the merit counts
 	byLoss bool    // whether the merit is a log loss instead of an area
-}
-
-// Interval is the uncertainty of an area.
-type Interval struct {
-	SE        float64 // standard error
-	Low, High float64 // 95 % interval
 }
 
 // Errors of Judge and Select.

@@ -131,9 +131,8 @@ func (p *Pool) Score(ctx context.Context, done *atomic.Int64) error {
 
 // score sets the figures of a point of the pruning.
 func (p *Pruning) score(q *Point) {
-	validation := &p.Validation[q.Step]
-	q.AUC, q.LogLoss, q.Accuracy = validation.AUC, validation.LogLoss, validation.Accuracy
-	q.ErrorCost, q.TotalCost, q.TestAUC = validation.ExpectedErrorCost, validation.TotalCost(), p.Test[q.Step].AUC
+	q.Validation = p.Validation[q.Step].Judgement
+	q.Test = p.Test[q.Step].Judgement
 }
 
 func sequences(prunings []Pruning) []*prune.Sequence {
@@ -177,14 +176,17 @@ func (p *Pool) Candidate(q *Point) *Candidate {
 // Tree returns the pruned tree of a point.
 func (p *Pool) Tree(q *Point) *tree.Tree { return pruned(p.Prunings[p.PruningOf(q)].Sequence, q.Step) }
 
-// Area returns the area under the ROC curve of the pruned tree of a point on the rows of a part,
-// with its uncertainty. It is nil if the rows do not define the area. Area may be called
-// concurrently.
-func (p *Pool) Area(q *Point, t *tree.Tree, part dataset.Part) *metric.Estimate {
+// Interval returns the interval of the area under the ROC curve of the pruned tree t of a point, on the rows of a part.
+// It is nil if the rows do not define the area. Interval may be called concurrently.
+func (p *Pool) Interval(q *Point, t *tree.Tree, part dataset.Part) *metric.Interval {
 	s := p.Prunings[p.PruningOf(q)].Sequence
 	counts := s.CountsOf(q.Step, p.rowsOf(q.Tree, part))
 	if p.Groups != nil {
 		counts.Groups = p.Groups(t, part)
 	}
-	return metric.AreaOf(t, counts)
+	area := metric.AreaOf(t, counts)
+	if area == nil {
+		return nil
+	}
+	return &area.Interval
 }

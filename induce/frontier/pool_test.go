@@ -108,8 +108,8 @@ func TestPool(t *testing.T) {
 		if q.Tree != at || q.Currency != currency || q.Step != step || q.Lambda != lambda {
 			t.Errorf("point %d: step %d of tree %d in %v, lambda %v", i, q.Step, q.Tree, q.Currency, q.Lambda)
 		}
-		if math.Abs(q.Alpha-alphas[currency][step]) > 1e-15 || math.Abs(*q.AUC-areas[step]) > 1e-15 || q.TestAUC != nil {
-			t.Errorf("point %d: alpha %v, area %v, area on no rows %v", i, q.Alpha, *q.AUC, q.TestAUC)
+		if math.Abs(q.Alpha-alphas[currency][step]) > 1e-15 || math.Abs(*q.Validation.AUC-areas[step]) > 1e-15 || q.Test.AUC != nil {
+			t.Errorf("point %d: alpha %v, area %v, area on no rows %v", i, q.Alpha, *q.Validation.AUC, q.Test.AUC)
 		}
 		if q.Leaves != 3-step || q.ExpectedCost != []float64{2.25, 1, 0}[step] {
 			t.Errorf("point %d: %d leaves, expected cost %v", i, q.Leaves, q.ExpectedCost)
@@ -167,9 +167,9 @@ func TestPruned(t *testing.T) {
 	if diff := cmp.Diff(c.Tree, p.Tree(at)); diff != "" {
 		t.Error(diff)
 	}
-	none := p.Area(at, c.Tree, dataset.Test)
-	if a := p.Area(at, c.Tree, dataset.Validation); math.Abs(a.Value-areas[1]) > 1e-15 || none != nil {
-		t.Errorf("area %+v, want %v; of no rows %+v", a, areas[1], none)
+	none := p.Interval(at, c.Tree, dataset.Test)
+	if i := p.Interval(at, c.Tree, dataset.Validation); i.Low >= areas[1] || i.High <= areas[1] || none != nil {
+		t.Errorf("interval %+v of the area %v; of no rows %+v", i, areas[1], none)
 	}
 	if whole := p.Candidate(&p.Points[0]); whole.Tree.Algorithm.Alpha != 0 || whole.Tree.Algorithm.Prune != "none" {
 		t.Errorf("un-pruned: %+v", whole.Tree.Algorithm)

@@ -50,7 +50,7 @@ func setScores(points []Point, rows, frequencies []float64) {
 	}
 	for i := range points {
 		p := &points[i]
-		loss := p.loss()
+		loss := p.Judged.LogLoss
 		if p.byLoss || loss == nil || bare == 0 {
 			return
 		}
@@ -60,23 +60,20 @@ func setScores(points []Point, rows, frequencies []float64) {
 	}
 	for i := range points {
 		p := &points[i]
-		p.Score = &Score{p.Merit + float64(skillShare*(1-*p.loss()/bare)), rows, bare}
+		p.Score = &Score{p.Merit + float64(skillShare*(1-*p.Judged.LogLoss/bare)), rows, bare}
 	}
 }
 
-// loss returns the log loss on the validation rows and the folds; nil if it is not defined.
-func (p *Point) loss() *float64 { return p.together(p.LogLoss, p.FoldsLogLoss) }
-
-// raise returns the score after the merit has risen, and the log loss has fallen.
-func (s *Score) raise(merit, loss *float64) *Score {
-	raised := *s
-	if merit != nil {
-		raised.Value += *merit
+// changed returns the score after a change of the area and of the log loss.
+func (s *Score) changed(change *metric.Judgement) *Score {
+	after := *s
+	if change.AUC != nil {
+		after.Value += *change.AUC
 	}
-	if loss != nil {
-		raised.Value += float64(skillShare * (*loss / s.bare))
+	if change.LogLoss != nil {
+		after.Value -= float64(skillShare * (*change.LogLoss / s.bare))
 	}
-	return &raised
+	return &after
 }
 
 // entropy returns the entropy of the shares of the classes, in nats.
@@ -190,7 +187,7 @@ func (p *Pool) evidence() []float64 {
 		}
 	}
 	add(dataset.Validation)
-	if slices.ContainsFunc(p.Points, func(q Point) bool { return q.Folds != nil }) {
+	if slices.ContainsFunc(p.Points, func(q Point) bool { return q.Folds.AUC != nil }) {
 		add(dataset.Train)
 	}
 	effect := float64(max(1, p.GroupEffect)*max(1, p.GroupEffect)) * max(1, p.WeightEffect) // on the variance

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/espalier-ml/espalier/induce/frontier"
+	"github.com/espalier-ml/espalier/induce/metric"
 )
 
 // scored returns points that have merits and scores. Each tree is given by its leaves, area and log
@@ -15,7 +16,7 @@ func scored(rows []float64, trees ...[3]float64) []frontier.Point {
 	var points []frontier.Point
 	for i, t := range trees {
 		p := point(i, 1, 0, t[0]-1, t[1])
-		p.Leaves, p.LogLoss = int(t[0]), is(t[2])
+		p.Leaves, p.Validation.LogLoss = int(t[0]), is(t[2])
 		points = append(points, p)
 	}
 	if err := frontier.Judge(points); err != nil {
@@ -115,7 +116,7 @@ func TestReason(t *testing.T) {
 func TestRaisedScore(t *testing.T) {
 	p := scored([]float64{200, 200}, [3]float64{1, .5, .6931}, [3]float64{2, .8, .5})[1]
 	before := p.Score.Value
-	p.Raise(frontier.Gain{AUC: is(.02), LogLoss: is(.06931)}, frontier.Gain{})
+	p.Change(metric.Judgement{AUC: is(.02), LogLoss: is(-.06931)}, metric.Judgement{})
 	if got := p.Score.Value - before; math.Abs(got-.05) > 1e-4 {
 		t.Errorf("raised by %v, want .02 + .3 * .1", got)
 	}

@@ -44,7 +44,7 @@ func ParseRule(s string) (Rule, error) {
 	return 0, fmt.Errorf("rule of selection %q: want %s or %s", s, strings.Join(names[1:last], ", "), names[last])
 }
 
-// ErrNoInterval is the error of OneSE if the point of highest merit has no Interval.
+// ErrNoInterval is the error of OneSE if the point of highest merit has no interval.
 var ErrNoInterval = errors.New("the tree of highest merit has no standard error to choose by")
 
 // significant is the drop in merit that matters: 0.01, as in the paper.
@@ -61,7 +61,7 @@ type Query struct {
 // query's limits. Judge must have set the merits. The errors are ErrLimits, for OneSE
 // ErrNoInterval, and for Total ErrNoErrorCosts.
 //
-// OneSE needs the Interval of one point only: the point of rule Highest.
+// OneSE needs the interval of the area on the validation rows, of one point only: the point of rule Highest.
 //
 // If the merits are log losses (see the package comment), the tolerance of Best and
 // the 0.01 of Paper are nats, and OneSE is the same as Highest.
@@ -112,10 +112,10 @@ func (p *Point) standardError() (float64, error) {
 	switch {
 	case p.byLoss:
 		return 0, nil
-	case p.Interval == nil:
+	case p.Validation.Interval == nil:
 		return 0, ErrNoInterval
 	default:
-		return p.Interval.SE, nil
+		return p.Validation.StandardError, nil
 	}
 }
 

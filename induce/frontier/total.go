@@ -5,36 +5,35 @@ import (
 	"slices"
 )
 
-// Costs are expected costs of a row, in the unit of the costs of tests and errors. They are
-// estimated on the validation rows and on the folds: see Judge.
-type Costs struct {
-	Errors float64 // cost of the predictions
-	Total  float64 // cost of the predictions and of the tests, as billed
-}
-
 // ErrNoErrorCosts is the error of the rule Total if errors have no costs.
 var ErrNoErrorCosts = errors.New("errors have no costs to add to the costs of tests")
 
-// setCosts sets the costs of the points, if the rows define the costs of all points.
+// setCosts averages the judged costs over similar prunings, if the rows define the costs of all points.
 func setCosts(points []Point, sequences [][]int) {
-	errorCosts, totals := make([]float64, len(points)), make([]float64, len(points))
-	for i := range points {
-		p := &points[i]
-		mistakes, total := p.together(p.ErrorCost, p.FoldsErrorCost), p.together(p.TotalCost, p.FoldsTotalCost)
-		if mistakes == nil || total == nil {
-			return
+	every := priced(points)
+	for _, figure := range []func(p *Point) **float64{
+		func(p *Point) **float64 { return &p.Judged.ErrorCost },
+		func(p *Point) **float64 { return &p.Judged.TotalCost },
+	} {
+		raw := make([]float64, len(points))
+		for i := range points {
+			at := figure(&points[i])
+			if every {
+				raw[i] = **at
+			}
+			*at = nil
 		}
-		errorCosts[i], totals[i] = *mistakes, *total
-	}
-	errorCosts, totals = smoothed(points, errorCosts, sequences), smoothed(points, totals, sequences)
-	for i := range points {
-		points[i].Costs = &Costs{Errors: errorCosts[i], Total: totals[i]}
+		if every {
+			for i, mean := range smoothed(points, raw, sequences) {
+				*figure(&points[i]) = &mean
+			}
+		}
 	}
 }
 
 // priced reports whether all points have costs.
 func priced(points []Point) bool {
-	return !slices.ContainsFunc(points, func(p Point) bool { return p.Costs == nil })
+	return !slices.ContainsFunc(points, func(p Point) bool { return p.Judged.TotalCost == nil })
 }
 
 // leastTotal returns the point with the least total cost; ties: the cheapest point.
@@ -42,11 +41,11 @@ func leastTotal(list []Point) (Point, error) {
 	if !priced(list) {
 		return Point{}, ErrNoErrorCosts
 	}
-	lowest := list[0].Costs.Total
+	lowest := *list[0].Judged.TotalCost
 	for i := range list {
-		lowest = min(lowest, list[i].Costs.Total)
+		lowest = min(lowest, *list[i].Judged.TotalCost)
 	}
-	return *least(list, cheaper, func(p *Point) bool { return p.Costs.Total <= lowest*(1+slack) }), nil
+	return *least(list, cheaper, func(p *Point) bool { return *p.Judged.TotalCost <= lowest*(1+slack) }), nil
 }
 
 // leastWithin returns the point with the least total cost within the limits; nil without error

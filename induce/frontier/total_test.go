@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/espalier-ml/espalier/induce/frontier"
+	"github.com/espalier-ml/espalier/induce/metric"
 	"github.com/espalier-ml/espalier/induce/prune"
 	"github.com/espalier-ml/espalier/induce/tree"
 )
@@ -13,7 +14,8 @@ import (
 // charged is a step of a tree's sequence whose predictions have an expected cost.
 func charged(step, leaves int, cost, errorCost float64) frontier.Point {
 	return frontier.Point{
-		Currency: prune.Leaves, Step: step, AUC: is(.5), LogLoss: is(1), ErrorCost: is(errorCost), TotalCost: is(cost + errorCost),
+		Currency: prune.Leaves, Step: step,
+		Validation: metric.Judgement{AUC: is(.5), LogLoss: is(1), ErrorCost: is(errorCost), TotalCost: is(cost + errorCost)},
 		Complexity: tree.Complexity{ExpectedCost: cost, Leaves: leaves},
 	}
 }
@@ -34,11 +36,11 @@ func TestTotal(t *testing.T) {
 			t.Errorf("%+v: step %d, %v, want %d", c.limits, got.Step, err, c.want)
 		}
 	}
-	points[2].Costs.Total += .001
+	*points[2].Judged.TotalCost += .001
 	if got, err := frontier.Select(points, frontier.Query{Rule: frontier.Total}); err != nil || got.Step != 1 {
 		t.Errorf("step %d, %v, want 1, which costs .001 less", got.Step, err)
 	}
-	points[3].Costs = nil
+	points[3].Judged.TotalCost = nil
 	if _, err := frontier.Select(points, frontier.Query{Rule: frontier.Total}); !errors.Is(err, frontier.ErrNoErrorCosts) {
 		t.Errorf("a point without costs: %v", err)
 	}
@@ -50,29 +52,26 @@ func TestCosts(t *testing.T) {
 	points := []frontier.Point{
 		charged(0, 110, 3.02, 1), charged(1, 100, 3.01, 2), charged(2, 95, 3, 6), charged(3, 5, 1, 4), charged(4, 1, 0, 8),
 	}
-	points[3].FoldsErrorCost, points[3].FoldsTotalCost, points[3].OfFolds = is(2), is(2.5), .75
-	points[4].ErrorCost, points[4].TotalCost, points[4].FoldsErrorCost, points[4].FoldsTotalCost = nil, nil, is(7), is(7)
+	points[3].Folds, points[3].FoldShare = metric.Judgement{ErrorCost: is(2), TotalCost: is(2.5)}, .75
+	points[4].Validation.ErrorCost, points[4].Validation.TotalCost = nil, nil
+	points[4].Folds = metric.Judgement{ErrorCost: is(7), TotalCost: is(7)}
 	if err := frontier.Judge(points); err != nil {
 		t.Fatal(err)
 	}
-	for i, want := range []frontier.Costs{
-		{Errors: 1, Total: 4.02},
-		{Errors: 3, Total: 6.01},
-		{Errors: 6, Total: 9},
-		{Errors: 2.5, Total: 3.125},
-		{Errors: 7, Total: 7},
-	} {
-		if got := points[i].Costs; math.Abs(got.Errors-want.Errors) > 1e-12 || math.Abs(got.Total-want.Total) > 1e-12 {
-			t.Errorf("point %d: %+v, want %+v", i, *got, want)
+	for i, want := range []struct{ errors, total float64 }{{1, 4.02}, {3, 6.01}, {6, 9}, {2.5, 3.125}, {7, 7}} {
+		got := points[i].Judged
+		if math.Abs(*got.ErrorCost-want.errors) > 1e-12 || math.Abs(*got.TotalCost-want.total) > 1e-12 {
+			t.Errorf("point %d: %v, %v, want %+v", i, *got.ErrorCost, *got.TotalCost, want)
 		}
 	}
-	points[0].Raise(frontier.Gain{ErrorCost: is(.25)}, frontier.Gain{})
-	if got := points[0].Costs; got.Errors != .75 || math.Abs(got.Total-3.77) > 1e-12 {
-		t.Errorf("errors that cost .25 less: %+v", *got)
+	points[0].Change(metric.Judgement{ErrorCost: is(-.25)}, metric.Judgement{})
+	if got := points[0].Judged; *got.ErrorCost != .75 || math.Abs(*got.TotalCost-3.77) > 1e-12 {
+		t.Errorf("errors that cost .25 less: %v, %v", *got.ErrorCost, *got.TotalCost)
 	}
-	points[1].ErrorCost, points[1].Costs = nil, nil
-	if err := frontier.Judge(points); err != nil || points[1].Costs != nil {
-		t.Errorf("a point without error costs: %+v, %v", points[1].Costs, err)
+	points[1].Validation.ErrorCost, points[1].Validation.TotalCost = nil, nil
+	err := frontier.Judge(points)
+	if costs := points[0].Judged; err != nil || costs.ErrorCost != nil || costs.TotalCost != nil {
+		t.Errorf("a point lacks error costs: %+v, %v", costs, err)
 	}
 }
 
@@ -108,7 +107,7 @@ func TestLeastTotalListed(t *testing.T) {
 		for _, p := range choice.Listed {
 			bare = bare || p.Leaves == 1
 			if p.LeastTotal {
-				least, total = listed(&frontier.Choice{Listed: []frontier.Listed{p}}), p.Costs.Total
+				least, total = listed(&frontier.Choice{Listed: []frontier.Listed{p}}), *p.Judged.TotalCost
 			}
 		}
 		if least != c.want || math.Abs(total-c.total) > 1e-12 || !bare {

@@ -7,49 +7,20 @@ import (
 	"sync"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
-	"github.com/espalier-ml/espalier/induce/frontier"
 	"github.com/espalier-ml/espalier/induce/judging"
 	"github.com/espalier-ml/espalier/induce/metric"
 	"github.com/espalier-ml/espalier/induce/portable"
 	"github.com/espalier-ml/espalier/induce/tree"
 )
 
-// Score is the quality of a tree on objects.
-type Score struct {
-	// AUC is the area under the ROC curve, averaged over the classes, each against its complement.
-	// It is accurate to about 1e-5: probabilities are counted in small intervals, which are larger
-	// if there are hundreds of classes. It is nil if the objects do not define it.
-	AUC     *float64
-	LogLoss *float64 // in nats; nil without objects
-	// Accuracy is the share of objects whose class is predicted; nil without objects.
-	Accuracy *float64
-	// ErrorCost is the average cost of the predictions; nil without objects or without error costs.
-	ErrorCost *float64
-}
-
-// Gain returns by how much s is better than over. A figure is nil if it is nil in one of the scores.
-func (s *Score) Gain(over *Score) frontier.Gain {
-	return frontier.Gain{
-		AUC: difference(s.AUC, over.AUC), LogLoss: difference(over.LogLoss, s.LogLoss),
-		Accuracy: difference(s.Accuracy, over.Accuracy), ErrorCost: difference(over.ErrorCost, s.ErrorCost),
-	}
-}
-
-func difference(a, b *float64) *float64 {
-	if a == nil || b == nil {
-		return nil
-	}
-	d := *a - *b
-	return &d
-}
-
-// Evaluate scores trees on objects by their codes. models are the results of Fit; nil: the leaves
-// use their plain probabilities. Priors count as in the trees. workers bounds the goroutines; 0:
-// one per processor.
+// Evaluate judges trees on objects by their codes, without total costs. Areas are accurate to about 1e-5:
+// probabilities are counted in small intervals, which are larger if there are hundreds of classes. models are the
+// results of Fit; nil: the leaves use their plain probabilities. Priors count as in the trees. workers bounds the
+// goroutines; 0: one per processor.
 func Evaluate(
 	objects *dataset.Objects, features []dataset.Feature, trees []*tree.Tree, models [][]*Model, workers int,
-) []Score {
-	scores := make([]Score, len(trees))
+) []metric.Judgement {
+	scores := make([]metric.Judgement, len(trees))
 	each := max(1, listBytes/(24*objects.Classes*max(1, objects.Len())))
 	for from := 0; from < len(trees); from += each {
 		some := models
@@ -68,11 +39,11 @@ func Evaluate(
 	return scores
 }
 
-// EvaluateFitted is Evaluate for the trees that have models. The scores of trees whose models are nil
+// EvaluateFitted is Evaluate for the trees that have models. The judgements of trees whose models are nil
 // are empty.
 func EvaluateFitted(
 	objects *dataset.Objects, features []dataset.Feature, trees []*tree.Tree, models [][]*Model, workers int,
-) []Score {
+) []metric.Judgement {
 	var in []int
 	var some []*tree.Tree
 	var of [][]*Model
@@ -81,7 +52,7 @@ func EvaluateFitted(
 			in, some, of = append(in, i), append(some, trees[i]), append(of, m)
 		}
 	}
-	scores := make([]Score, len(trees))
+	scores := make([]metric.Judgement, len(trees))
 	for k, s := range Evaluate(objects, features, some, of, workers) {
 		scores[in[k]] = s
 	}
@@ -335,8 +306,8 @@ func (c *counts) addAll(t *tally) {
 }
 
 // score returns the score of a tree. start has further counts; nil: none.
-func (e *evaluation) score(at int, start *counts) Score {
-	var s Score
+func (e *evaluation) score(at int, start *counts) metric.Judgement {
+	var s metric.Judgement
 	if e.weight == 0 {
 		return s
 	}

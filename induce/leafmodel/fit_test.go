@@ -252,7 +252,7 @@ func TestEvaluateFitted(t *testing.T) {
 	want := leafmodel.Evaluate(o, d.Features, trees, models, 0)
 	models[1] = nil
 	got := leafmodel.EvaluateFitted(o, d.Features, trees, models, 0)
-	want[1] = leafmodel.Score{}
+	want[1] = metric.Judgement{}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}

@@ -5,27 +5,20 @@ import (
 	"github.com/espalier-ml/espalier/induce/tree"
 )
 
-// Score holds the metrics of one step, as in metric.Metrics. A metric that the rows
-// do not define is nil, in all steps of a sequence.
+// Score holds the metrics of one step. A metric that the rows do not define is nil, in all steps of a
+// sequence.
 type Score struct {
-	AUC           *float64 // one-vs-rest, macro-averaged; of two classes, the area of the second
-	LogLoss       *float64 // nats
-	Accuracy      *float64
+	metric.Judgement
+
 	ExpectedCost  *float64 // mean billed cost of the tests that a row is asked
 	ExpectedTests *float64 // mean number of the tests
-	// ExpectedErrorCost is the mean cost of the predictions by the label's error costs; nil
-	// without error costs.
-	ExpectedErrorCost *float64
 }
 
-// TotalCost returns the mean cost of a row: the billed cost of its tests and the cost of its
-// prediction. It is nil without error costs and without rows.
-func (s *Score) TotalCost() *float64 {
-	if s.ExpectedErrorCost == nil || s.ExpectedCost == nil {
-		return nil
+// AddUp sets TotalCost: the billed cost of the tests and the cost of the predictions.
+func (s *Score) AddUp() {
+	if s.ErrorCost != nil && s.ExpectedCost != nil {
+		s.TotalCost = new(*s.ExpectedCost + *s.ErrorCost)
 	}
-	total := *s.ExpectedCost + *s.ExpectedErrorCost
-	return &total
 }
 
 // Sweep scores every step on rows counted by leaf of the un-pruned tree. See the
@@ -64,6 +57,7 @@ func Sweep(sequences []*Sequence, r *Rows) [][]Score {
 			score := &scores[i][k]
 			*v = e
 			score.ExpectedCost, score.ExpectedTests = &v.cost, &v.tests
+			score.AddUp()
 		}
 	}
 	scoreAreas(sequences, paths, scores, r)
@@ -231,7 +225,7 @@ func (r *nodeWeights) scoreErrors(scores []Score, m *moves, mistakes []float64) 
 			sum.add(mistakes[m.in[in]])
 		}
 		values[k] = max(0, sum.sum()/float64(r.weight[0]))
-		scores[k].ExpectedErrorCost = &values[k]
+		scores[k].ErrorCost = &values[k]
 	}
 }
 

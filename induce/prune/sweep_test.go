@@ -67,11 +67,11 @@ func TestSweep(t *testing.T) {
 				if m.AUCOvRMacro == nil {
 					undefined++
 				}
-				want := prune.Score{
-					AUC: m.AUCOvRMacro, LogLoss: m.LogLoss, Accuracy: m.Accuracy,
-					ExpectedCost: m.ExpectedCost, ExpectedTests: m.ExpectedTests,
-					ExpectedErrorCost: m.ExpectedErrorCost,
+				want := prune.Score{ExpectedCost: m.ExpectedCost, ExpectedTests: m.ExpectedTests}
+				want.Judgement = metric.Judgement{
+					AUC: m.AUCOvRMacro, LogLoss: m.LogLoss, Accuracy: m.Accuracy, ErrorCost: m.ExpectedErrorCost,
 				}
+				want.AddUp()
 				if diff := cmp.Diff(want, scores[k], within()); diff != "" {
 					t.Fatalf("tree %d, step %d (-want +got):\n%s", i, k, diff)
 				}
@@ -96,16 +96,14 @@ func drawErrorCosts(r *rand.Rand, l *tree.Label) {
 
 // TestTotalCost: by hand. Without either figure there is no sum.
 func TestTotalCost(t *testing.T) {
-	paid, wrong := 1.5, 7.5
-	for _, c := range []struct {
-		score prune.Score
-		want  *float64
-	}{
-		{prune.Score{ExpectedCost: &paid}, nil},
-		{prune.Score{ExpectedErrorCost: &wrong}, nil},
-		{prune.Score{ExpectedCost: &paid, ExpectedErrorCost: &wrong}, ptr(9.0)},
+	for _, c := range []struct{ paid, wrong, want *float64 }{
+		{ptr(1.5), nil, nil},
+		{nil, ptr(7.5), nil},
+		{ptr(1.5), ptr(7.5), ptr(9.0)},
 	} {
-		if diff := cmp.Diff(c.want, c.score.TotalCost()); diff != "" {
+		score := prune.Score{Judgement: metric.Judgement{ErrorCost: c.wrong}, ExpectedCost: c.paid}
+		score.AddUp()
+		if diff := cmp.Diff(c.want, score.TotalCost); diff != "" {
 			t.Error(diff)
 		}
 	}

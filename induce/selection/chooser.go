@@ -169,7 +169,7 @@ func (c *Chooser) compete(ctx context.Context, candidates []frontier.Candidate) 
 		c.Host.Note(c.Host.Setting("select") + " best: " + w.Choice.Reason)
 	}
 	candidate := pool.Candidate(&w.Choice.Chosen)
-	candidate.Tree, _ = w.TreeOf(&w.Choice.Chosen)
+	candidate.Tree = w.TreeOf(&w.Choice.Chosen)
 	return &Winner{Candidate: candidate, Models: w.modelsOf(&w.Choice.Chosen), Competition: w}, nil
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/frontier"
 	"github.com/espalier-ml/espalier/induce/frontier/crossvalidate"
 	"github.com/espalier-ml/espalier/induce/leafmodel"
+	"github.com/espalier-ml/espalier/induce/metric"
 	"github.com/espalier-ml/espalier/induce/parallel"
 	"github.com/espalier-ml/espalier/induce/tree"
 )
@@ -111,10 +112,8 @@ type modelled struct {
 	models   [][][]*leafmodel.Model // by variant, point and node; nil if they are out of the race
 	able     []bool                 // by point: see setAble
 	out      [][]bool               // by variant and point: whether the models are out of the race
-	plain    []leafmodel.Score      // by point: scores with the models in before, on the validation objects
-	// scores are the scores with models, by part, variant and point. Only listed points have scores
-	// on the test objects.
-	scores [dataset.Parts][][]leafmodel.Score
+	plain    []metric.Judgement     // by point: scores with the models in before, on the validation objects
+	scores   [][]metric.Judgement   // by variant and point: scores with models, on the validation objects
 }
 
 // has reports whether a point has models of the stage.
@@ -144,7 +143,7 @@ func (c *Chooser) withModels(
 	if err != nil {
 		return nil, nil, err
 	}
-	return choice, stages, c.testModels(ctx, stages, choice.Listed)
+	return choice, stages, c.testModels(ctx, pool, stages, choice.Listed)
 }
 
 // compare fits the models of a stage, and chooses among its points with and without these models. The
@@ -158,11 +157,11 @@ func (c *Chooser) compare(
 	if err := c.fitModels(ctx, m, c.drafts()); err != nil {
 		return nil, err
 	}
-	gains, err := c.race(ctx, pool, number, folds, m)
+	gained, err := c.race(ctx, pool, number, folds, m)
 	if err != nil {
 		return nil, err
 	}
-	choice, err := pool.ChooseAmong(m.candidates(gains, c.always(m)), &c.Settings.Settings)
+	choice, err := pool.ChooseAmong(m.candidates(gained, c.always(m)), &c.Settings.Settings)
 	if err != nil || !c.drafts() {
 		return choice, err
 	}
@@ -170,7 +169,7 @@ func (c *Chooser) compare(
 	if err := c.fitModels(ctx, m, false); err != nil {
 		return nil, err
 	}
-	return pool.ChooseAmong(m.candidates(gains, c.always(m)), &c.Settings.Settings)
+	return pool.ChooseAmong(m.candidates(gained, c.always(m)), &c.Settings.Settings)
 }
 
 // drafts reports whether models are drafts at first.
@@ -371,8 +370,8 @@ func (c *Chooser) fitModels(ctx context.Context, m *modelled, draft bool) error 
 	}
 	type result struct {
 		models [][][]*leafmodel.Model
-		plain  []leafmodel.Score
-		scores [][]leafmodel.Score
+		plain  []metric.Judgement
+		scores [][]metric.Judgement
 	}
 	what := "leaf models"
 	total := 2 + int64(len(m.variants))
@@ -417,7 +416,7 @@ func (c *Chooser) fitModels(ctx context.Context, m *modelled, draft bool) error 
 	m.plain = r.plain
 	for v := range m.variants {
 		for k, i := range at {
-			m.models[v][i], m.scores[dataset.Validation][v][i] = r.models[v][k], r.scores[v][k]
+			m.models[v][i], m.scores[v][i] = r.models[v][k], r.scores[v][k]
 		}
 	}
 	if first {
@@ -439,7 +438,7 @@ func (m *modelled) begin() {
 	for range m.variants {
 		m.out = append(m.out, make([]bool, len(m.points)))
 		m.models = append(m.models, make([][]*leafmodel.Model, len(m.points)))
-		m.scores[dataset.Validation] = append(m.scores[dataset.Validation], make([]leafmodel.Score, len(m.points)))
+		m.scores = append(m.scores, make([]metric.Judgement, len(m.points)))
 	}
 }
 
@@ -459,68 +458,62 @@ func (m *modelled) setAble() {
 	}
 }
 
-// testModels scores the models of the listed points on the test objects. The scores of other points
-// stay zero.
-func (c *Chooser) testModels(ctx context.Context, stages []*modelled, listed []frontier.Listed) error {
+// testModels judges the models of the listed points on the test objects, and sets the total costs of these points.
+func (c *Chooser) testModels(
+	ctx context.Context, pool *frontier.Pool, stages []*modelled, listed []frontier.Listed,
+) error {
 	total := int64(len(stages))
-	work := func(s *parallel.Steps) ([][][]leafmodel.Score, error) { // by stage, variant and point
+	work := func(s *parallel.Steps) ([][]metric.Judgement, error) { // by stage and listed point
 		objects, err := c.Sample(ctx, dataset.Test)
 		if err != nil {
 			return nil, err
 		}
-		var scores [][][]leafmodel.Score
+		var judged [][]metric.Judgement
 		for _, m := range stages {
-			scores = append(scores, m.test(objects, c.Features, listed))
+			trees, models := make([]*tree.Tree, len(listed)), make([][]*leafmodel.Model, len(listed))
+			for i := range listed {
+				if at, v := m.find(&listed[i].Point); at >= 0 {
+					trees[i], models[i] = m.trees[at], m.models[v][at]
+				}
+			}
+			judged = append(judged, leafmodel.EvaluateFitted(objects, c.Features, trees, models, 0))
 			s.Done.Add(1)
 			if ctx.Err() != nil {
 				break
 			}
 		}
-		return scores, context.Cause(ctx)
+		return judged, context.Cause(ctx)
 	}
-	scores, err := compute(ctx, c.Host, "test of leaf models", total, "steps", work)
+	judged, err := compute(ctx, c.Host, "test of leaf models", total, "steps", work)
 	if err != nil {
 		return err
 	}
 	for i, m := range stages {
-		m.scores[dataset.Test] = scores[i]
 		for k := range listed {
-			p := &listed[k].Point
-			if at, v := m.find(p); at >= 0 {
-				p.TestAUC = scores[i][v][at].AUC
+			if p := &listed[k].Point; m.has(p) {
+				pruning := &pool.Prunings[pool.PruningOf(p)]
+				p.Test = judged[i][k]
+				setTotal(&p.Validation, &pruning.Validation[p.Step].Judgement)
+				setTotal(&p.Test, &pruning.Test[p.Step].Judgement)
 			}
 		}
 	}
 	return nil
 }
 
-// test returns the scores of the listed points' models on objects, by variant and point.
-func (m *modelled) test(
-	objects *dataset.Objects, features []dataset.Feature, listed []frontier.Listed,
-) [][]leafmodel.Score {
-	scores := make([][]leafmodel.Score, len(m.variants))
-	for v := range m.variants {
-		scores[v] = make([]leafmodel.Score, len(m.points))
-		var trees []*tree.Tree
-		var models [][]*leafmodel.Model
-		var points []int // by tree
-		for i := range listed {
-			if at, of := m.find(&listed[i].Point); at >= 0 && of == v {
-				trees, models, points = append(trees, m.trees[at]), append(models, m.models[v][at]), append(points, at)
-			}
-		}
-		for k, score := range leafmodel.Evaluate(objects, features, trees, models, 0) {
-			scores[v][points[k]] = score
-		}
+// setTotal sets the total cost of a judgement with models, given the judgement without: models do not change the cost
+// of the tests.
+func setTotal(with, without *metric.Judgement) {
+	if without.TotalCost != nil && with.ErrorCost != nil {
+		with.TotalCost = new(*without.TotalCost - *without.ErrorCost + *with.ErrorCost)
 	}
-	return scores
 }
 
 // candidates returns the points without models and with models of each variant. The merit
 // of a point with models is the merit of the point without models, plus the models' gains on the
 // validation objects and the folds. If always is true, a point without models is left out if there
 // is the same point with models.
-func (m *modelled) candidates(gains [][]frontier.Gain, always bool) []frontier.Point {
+func (m *modelled) candidates(gained crossvalidate.Gained, always bool) []frontier.Point {
 	var list []frontier.Point
 	if !always {
 		list = append(list, m.others...)
@@ -533,37 +526,23 @@ func (m *modelled) candidates(gains [][]frontier.Gain, always bool) []frontier.P
 			if m.out[v][i] {
 				continue
 			}
-			var folds frontier.Gain
-			if gains != nil {
-				folds = gains[v][i]
-			}
-			list = append(list, m.point(i, v, folds))
+			list = append(list, m.point(i, v, gained))
 		}
 	}
 	return list
 }
 
-// point returns point number at with models of variant v, which gain folds on the folds.
-func (m *modelled) point(at, v int, folds frontier.Gain) frontier.Point {
+// point returns point number at with models of variant v, given their gains on the folds.
+func (m *modelled) point(at, v int, gained crossvalidate.Gained) frontier.Point {
 	p := m.variants[v].of(m.points[at])
-	p.Interval = nil
-	with := &m.scores[dataset.Validation][v][at]
-	p.Raise(with.Gain(&m.plain[at]), folds)
-	p.Folds, p.FoldsAccuracy = plus(p.Folds, folds.AUC, 1), plus(p.FoldsAccuracy, folds.Accuracy, 1)
-	p.FoldsLogLoss = plus(p.FoldsLogLoss, folds.LogLoss, -1)
-	p.FoldsErrorCost, p.FoldsTotalCost = plus(p.FoldsErrorCost, folds.ErrorCost, -1), plus(p.FoldsTotalCost, folds.ErrorCost, -1)
-	p.TotalCost = plus(plus(p.TotalCost, p.ErrorCost, -1), with.ErrorCost, 1)
-	p.AUC, p.LogLoss, p.Accuracy, p.ErrorCost, p.TestAUC = with.AUC, with.LogLoss, with.Accuracy, with.ErrorCost, nil // see testModels
-	return p
-}
-
-// plus returns figure + times * gain; the figure itself if either is nil.
-func plus(figure, gain *float64, times float64) *float64 {
-	if figure == nil || gain == nil {
-		return figure
+	var folds metric.Judgement
+	if gained != nil {
+		folds = gained.Mean(v, at)
 	}
-	sum := *figure + float64(times**gain)
-	return &sum
+	p.Validation = m.scores[v][at]
+	p.Test = metric.Judgement{} // see testModels
+	p.Change(p.Validation.Minus(m.plain[at]), folds)
+	return p
 }
 
 // tree returns the tree of point number at with models of variant v.
@@ -587,15 +566,14 @@ func (m *modelled) find(p *frontier.Point) (at, v int) {
 	return -1, 0
 }
 
-// TreeOf returns the tree of a point with its models, and a function that returns the scores with
-// models on a part. The function is nil if the point has no models; then the pool has its scores.
-func (w *Competition) TreeOf(p *frontier.Point) (*tree.Tree, func(of dataset.Part) *leafmodel.Score) {
+// TreeOf returns the tree of a point with its models.
+func (w *Competition) TreeOf(p *frontier.Point) *tree.Tree {
 	for _, m := range w.stages {
 		if at, v := m.find(p); at >= 0 {
-			return m.tree(at, v), func(of dataset.Part) *leafmodel.Score { return &m.scores[of][v][at] }
+			return m.tree(at, v)
 		}
 	}
-	return w.Pool.Tree(p), nil
+	return w.Pool.Tree(p)
 }
 
 // modelsOf returns the models of a point's tree; nil if it has none.

@@ -39,13 +39,12 @@ func (c *Chooser) margin(share float64) float64 {
 	}
 }
 
-// race returns the gains of the models of a stage on the folds, by variant and point; nil without
-// folds. Most time of a choice goes into the models of the folds, so models drop out as soon as
+// race returns what the models of a stage gain on the folds; nil without folds. Most time of a choice goes into the models of the folds, so models drop out as soon as
 // they are behind the frontier by more than chance: on the validation rows, then on the first folds
 // as well.
 func (c *Chooser) race(
 	ctx context.Context, pool *frontier.Pool, number int, folds []crossvalidate.Fold, m *modelled,
-) ([][]frontier.Gain, error) {
+) (crossvalidate.Gained, error) {
 	if len(folds) == 0 {
 		return nil, nil
 	}
@@ -54,7 +53,7 @@ func (c *Chooser) race(
 	if m.below != nil {
 		what = "folds of boosters"
 	}
-	return compute(ctx, c.Host, what, fits, "fits", func(s *parallel.Steps) ([][]frontier.Gain, error) {
+	return compute(ctx, c.Host, what, fits, "fits", func(s *parallel.Steps) (crossvalidate.Gained, error) {
 		g, err := c.growth(ctx, number)
 		if err != nil {
 			return nil, err
@@ -75,7 +74,7 @@ func (c *Chooser) race(
 				return nil, err
 			}
 		}
-		return gained.Mean(), nil
+		return gained, nil
 	})
 }
 
@@ -89,14 +88,13 @@ func (c *Chooser) suffice(m *modelled, first, all int) bool {
 	if m.below == nil || p.Score == nil {
 		return false
 	}
-	share := 1 - float64(p.OfFolds*(1-float64(first)/float64(all)))
+	share := 1 - float64(p.FoldShare*(1-float64(first)/float64(all)))
 	return share*slices.Min(p.Score.Rows) >= enoughRows
 }
 
 // narrow drops the models that are no contenders, given their gains on a share of the folds. It
 // returns the indexes of the points of which some models are left.
 func (c *Chooser) narrow(m *modelled, gained crossvalidate.Gained, share float64) []int {
-	gains := gained.Mean()
 	type entry struct{ variant, point int }
 	var entries []entry
 	var list []frontier.Point
@@ -107,14 +105,14 @@ func (c *Chooser) narrow(m *modelled, gained crossvalidate.Gained, share float64
 		for i := range m.points {
 			if !m.out[v][i] {
 				entries = append(entries, entry{v, i})
-				list = append(list, m.point(i, v, gains[v][i]))
+				list = append(list, m.point(i, v, gained))
 			}
 		}
 	}
 	if len(entries) == 0 {
 		return nil
 	}
-	folds := m.points[0].OfFolds
+	folds := m.points[0].FoldShare
 	contends := frontier.Contenders(
 		list, c.Settings.Query, 1-float64(folds*(1-share)), c.margin(share), false)[len(list)-len(entries):]
 	for k, e := range entries {

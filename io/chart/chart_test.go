@@ -38,8 +38,8 @@ func frontierOf(points int, unit string) *runfolder.Frontier {
 		f.Points = append(f.Points, runfolder.Point{
 			Tree: runfolder.FrontierTree(i), Algorithm: tree.Algorithm{CostUnit: unit},
 			Complexity: tree.Complexity{ExpectedCost: float64(i * i), Leaves: i + 1},
-			Validation: runfolder.Part{AUC: defined(auc), Interval: &metric.Interval{Low: auc - 0.1, High: min(1, auc+0.1)}},
-			Test:       runfolder.Part{AUC: defined(auc - 0.02)}, Selected: i == points/2,
+			Validation: metric.Judgement{AUC: defined(auc), Interval: &metric.Interval{Low: auc - 0.1, High: min(1, auc+0.1)}},
+			Test:       metric.Judgement{AUC: defined(auc - 0.02)}, Selected: i == points/2,
 		})
 	}
 	return f
@@ -61,14 +61,14 @@ func pictures(t *testing.T) map[string]*chart.Picture {
 	}
 	same := frontierOf(2, "")
 	for i := range same.Points {
-		same.Points[i].Validation, same.Points[i].Test = runfolder.Part{AUC: defined(0.9)}, runfolder.Part{AUC: defined(0.9)}
+		same.Points[i].Validation, same.Points[i].Test = metric.Judgement{AUC: defined(0.9)}, metric.Judgement{AUC: defined(0.9)}
 	}
 	p, err := chart.Frontier(same)
 	add("frontier of one AUC", p, err)
 	for part, name := range []string{"validation", "test"} {
 		f := frontierOf(20, "")
 		for i := range f.Points {
-			*[]*runfolder.Part{&f.Points[i].Validation, &f.Points[i].Test}[part] = runfolder.Part{}
+			*[]*metric.Judgement{&f.Points[i].Validation, &f.Points[i].Test}[part] = metric.Judgement{}
 		}
 		p, err := chart.Frontier(f)
 		add("frontier without "+name+" rows", p, err)
@@ -185,7 +185,7 @@ func TestWidths(t *testing.T) {
 // the frame.
 func TestFrame(t *testing.T) {
 	f := frontierOf(20, "")
-	f.Points[3].Validation = runfolder.Part{}
+	f.Points[3].Validation = metric.Judgement{}
 	p, err := chart.Frontier(f)
 	if err != nil {
 		t.Fatal(err)
@@ -304,7 +304,7 @@ func TestDamaged(t *testing.T) {
 func TestNothingToDraw(t *testing.T) {
 	empty := frontierOf(2, "")
 	for i := range empty.Points {
-		empty.Points[i].Validation, empty.Points[i].Test = runfolder.Part{}, runfolder.Part{}
+		empty.Points[i].Validation, empty.Points[i].Test = metric.Judgement{}, metric.Judgement{}
 	}
 	for _, f := range []*runfolder.Frontier{{}, empty} {
 		if _, err := chart.Frontier(f); err == nil || !strings.Contains(err.Error(), "AUC") {

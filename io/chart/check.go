@@ -31,7 +31,7 @@ func checkFrontier(points []runfolder.Point) error {
 		if !within(p.ExpectedCost, 0, greatest) {
 			return fmt.Errorf("%s: point %d: cost %v: want 0 or more; the file is damaged", runfolder.FrontierName, i, p.ExpectedCost)
 		}
-		for _, part := range []*runfolder.Part{&p.Validation, &p.Test} {
+		for _, part := range []*metric.Judgement{&p.Validation, &p.Test} {
 			what := fmt.Sprintf("point %d: AUC", i)
 			err := checkShare(runfolder.FrontierName, what, part.AUC)
 			if err == nil && part.Interval != nil {

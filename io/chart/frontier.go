@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/espalier-ml/espalier/induce/metric"
 	"github.com/espalier-ml/espalier/io/runfolder"
 	"github.com/espalier-ml/espalier/io/svg"
 	"github.com/espalier-ml/espalier/io/textview"
@@ -93,7 +94,7 @@ func newFrontierChart(points []runfolder.Point) *frontierChart {
 func (c *frontierChart) span() (low, high float64) {
 	low, high = math.Inf(1), math.Inf(-1)
 	for i := range c.points {
-		for _, part := range []*runfolder.Part{&c.points[i].Validation, &c.points[i].Test} {
+		for _, part := range []*metric.Judgement{&c.points[i].Validation, &c.points[i].Test} {
 			if part.AUC == nil {
 				continue
 			}
@@ -172,7 +173,7 @@ const maxWhiskers = 12
 
 // intervals draws the intervals.
 func (c *frontierChart) intervals(on *svg.Canvas, f *Frame) {
-	whisker := func(cost float64, part *runfolder.Part, shift float64, colour svg.Colour) {
+	whisker := func(cost float64, part *metric.Judgement, shift float64, colour svg.Colour) {
 		if part.AUC != nil && part.Interval != nil {
 			low, high := f.At(cost, part.Low), f.At(cost, part.High)
 			on.Lines(svg.Line(colour, 1).Pale(0.6), low.Plus(shift, 0), high.Plus(shift, 0))
@@ -248,7 +249,7 @@ func (c *frontierChart) tip(point int) string {
 }
 
 // partOf writes an area with its interval.
-func partOf(p *runfolder.Part) string {
+func partOf(p *metric.Judgement) string {
 	if p.AUC == nil {
 		return "-"
 	}

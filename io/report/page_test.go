@@ -46,7 +46,7 @@ func runOf(trees ...*tree.Tree) *runfolder.Run {
 		auc := 0.5 + float64(i+1)/float64(2*len(trees)+2)
 		r.Frontier.Points = append(r.Frontier.Points, runfolder.Point{
 			Tree: runfolder.FrontierTree(i), Algorithm: t.Algorithm, Complexity: t.Complexity, Merit: auc,
-			Validation: runfolder.Part{AUC: &auc}, Selected: t == last,
+			Validation: metric.Judgement{AUC: &auc}, Selected: t == last,
 		})
 	}
 	return r

@@ -46,14 +46,15 @@ type Point struct {
 	Score *float64 `json:"score,omitempty"`
 	// Optimism is by how much the merit is too high because the folds took part in the choice: the merit without its
 	// optimism is the AUC to expect on new rows; absent: unknown.
-	Optimism   *float64 `json:"optimism,omitempty" jsonschema:"minimum=0"`
-	Validation Part     `json:"validation"`
+	Optimism *float64 `json:"optimism,omitempty" jsonschema:"minimum=0"`
+
+	Validation metric.Judgement `json:"validation"`
 	// Folds is the mean AUC on the folds, of trees grown and pruned in the same way.
 	Folds *float64 `json:"folds_auc,omitempty" jsonschema:"minimum=0,maximum=1"`
 	OnFolds
-	Test     Part `json:"test"`
-	Selected bool `json:"selected,omitempty"`
-	Highest  bool `json:"highest,omitempty"` // whether it has the highest merit within the limits
+	Test     metric.Judgement `json:"test"`
+	Selected bool             `json:"selected,omitempty"`
+	Highest  bool             `json:"highest,omitempty"` // whether it has the highest merit within the limits
 
 	// ExpectedErrorCost is the expected cost of a row's prediction, on the validation rows and the folds, averaged over
 	// prunings of nearly the same size as the merit is; absent without error costs.
@@ -85,20 +86,6 @@ type OnFolds struct {
 	Accuracy  *float64 `json:"folds_accuracy,omitempty" jsonschema:"minimum=0,maximum=1"` // as LogLoss
 	ErrorCost *float64 `json:"folds_error_cost,omitempty" jsonschema:"minimum=0"`         // as LogLoss; absent without error costs
 	TotalCost *float64 `json:"folds_total_cost,omitempty" jsonschema:"minimum=0"`         // as ErrorCost: cost of tests and errors
-}
-
-// Part describes how good a tree of the frontier is on a part of the rows.
-type Part struct {
-	AUC              *float64 `json:"auc" jsonschema:"nullable,minimum=0,maximum=1"`
-	*metric.Interval          // interval of AUC; nil if it is not defined
-
-	LogLoss  *float64 `json:"log_loss" jsonschema:"nullable,minimum=0"`
-	Accuracy *float64 `json:"accuracy,omitempty" jsonschema:"minimum=0,maximum=1"` // absent in files of earlier versions
-
-	// ExpectedErrorCost is the mean cost of the predictions; absent without error costs.
-	ExpectedErrorCost *float64 `json:"expected_error_cost,omitempty" jsonschema:"minimum=0"`
-	// ExpectedTotalCost is the mean cost of the tests and of the predictions; absent without error costs.
-	ExpectedTotalCost *float64 `json:"expected_total_cost,omitempty" jsonschema:"minimum=0"`
 }
 
 // check implements checker. It also sets the costs of points in documents of earlier versions.

@@ -191,7 +191,7 @@ func TestNeighbours(t *testing.T) {
 	for i, cost := range []float64{2, 8, 9, 9.5, 10, 10.5, 12, 20} {
 		points = append(points, runfolder.Point{
 			Tree: fmt.Sprintf("frontier/%03d.json", i), Complexity: tree.Complexity{ExpectedCost: cost, Leaves: i + 1},
-			Merit: 0.5 + cost/100, Folds: is(0.6), Test: runfolder.Part{AUC: is(0.25)}, Selected: cost == 10,
+			Merit: 0.5 + cost/100, Folds: is(0.6), Test: metric.Judgement{AUC: is(0.25)}, Selected: cost == 10,
 		})
 	}
 	points[4].Optimism = is(0.03)

@@ -117,8 +117,8 @@ func OnFolds(folds []crossvalidate.Counterpart) *Verdict {
 		}
 		rows += f.Rows
 		losses = append(losses, fold{float64(f.Rows), *f.Score.LogLoss, *f.Leaf.LogLoss})
-		if v.costs = f.Score.ExpectedErrorCost != nil; v.costs {
-			hits = append(hits, fold{float64(f.Rows), *f.Score.ExpectedErrorCost, *f.Leaf.ExpectedErrorCost})
+		if v.costs = f.Score.ErrorCost != nil; v.costs {
+			hits = append(hits, fold{float64(f.Rows), *f.Score.ErrorCost, *f.Leaf.ErrorCost})
 		} else {
 			hits = append(hits, fold{float64(f.Rows), *f.Score.Accuracy, *f.Leaf.Accuracy})
 		}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/espalier-ml/espalier/induce/frontier/crossvalidate"
+	"github.com/espalier-ml/espalier/induce/metric"
 	"github.com/espalier-ml/espalier/induce/prune"
 	"github.com/espalier-ml/espalier/induce/split"
 	"github.com/espalier-ml/espalier/induce/tree"
@@ -65,10 +66,10 @@ func TestOnRows(t *testing.T) {
 // by Student's t with 2 degrees of freedom the interval is .2 -+ 4.303 * .05774.
 func TestOnFolds(t *testing.T) {
 	fold := func(loss, accuracy float64) crossvalidate.Counterpart {
-		leaf, half := 1., .5
-		return crossvalidate.Counterpart{
-			Rows: 10, Score: prune.Score{LogLoss: &loss, Accuracy: &accuracy}, Leaf: prune.Score{LogLoss: &leaf, Accuracy: &half},
+		score := func(loss, accuracy float64) prune.Score {
+			return prune.Score{Judgement: metric.Judgement{LogLoss: &loss, Accuracy: &accuracy}}
 		}
+		return crossvalidate.Counterpart{Rows: 10, Score: score(loss, accuracy), Leaf: score(1, .5)}
 	}
 	v := worth.OnFolds([]crossvalidate.Counterpart{fold(.9, .5), fold(.8, .5), fold(.7, .5)})
 	if margin := 4.303 * math.Sqrt(2./3/2) / 10; math.Abs(v.LogLoss.Low-(.2-margin)) > 1e-4 || math.Abs(v.LogLoss.High-(.2+margin)) > 1e-4 {

@@ -245,11 +245,11 @@ func (s *Split) chooseAmong(ctx context.Context, t *config.Train, g *pipelines.G
 func (s *Split) addLambdas(law, algorithm string, points []frontier.Point) {
 	for i := range points {
 		p := &points[i]
-		if p.AUC == nil || p.TestAUC == nil {
+		if p.Validation.AUC == nil || p.Test.AUC == nil {
 			continue
 		}
 		s.Lambdas = append(s.Lambdas, LambdaFigures{
-			Costs: law, Algorithm: algorithm, Lambda: p.Lambda, Validation: *p.AUC, AUC: *p.TestAUC,
+			Costs: law, Algorithm: algorithm, Lambda: p.Lambda, Validation: *p.Validation.AUC, AUC: *p.Test.AUC,
 			Cost: p.ExpectedCost, Leaves: p.Leaves,
 		})
 	}

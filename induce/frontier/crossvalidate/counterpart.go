@@ -52,10 +52,10 @@ func Stability(t *tree.Tree, counterparts []Counterpart) *tree.Stability {
 	return t.Stability(trees)
 }
 
-// SetAreas sets the figures of the pool's points on the folds. Folds is the average area of a
+// SetAreas sets the Folds and the FoldShare of the pool's points. The area is the average area of a
 // point's counterparts, over the folds whose objects define an area. The other figures are averages
-// over all folds, weighted by their rows. A figure stays nil if no fold defines it. In the merit,
-// the figures on the folds and on the validation rows are weighted by their numbers of rows.
+// over all folds, weighted by their rows. The figures on the folds and on the validation rows are weighted
+// by their numbers of rows.
 func SetAreas(folds []Fold, pool *frontier.Pool) {
 	setAreas(folds, pool, pool.Points, noFold)
 }
@@ -78,21 +78,14 @@ func setAreas(folds []Fold, pool *frontier.Pool, points []frontier.Point, withou
 	share := float64(rows) / float64(rows+validation)
 	for i := range points {
 		p := &points[i]
-		var area, loss, accuracy, mistakes, total mean
+		var figures means
 		for k := range folds {
-			if k == without {
-				continue
+			if k != without {
+				figures.add(&folds[k].scoreOf(pool, p).Judgement, 1, float64(folds[k].rows))
 			}
-			score := folds[k].scoreOf(pool, p)
-			weight := float64(folds[k].rows)
-			area.add(score.AUC, 1)
-			loss.add(score.LogLoss, weight)
-			accuracy.add(score.Accuracy, weight)
-			mistakes.add(score.ExpectedErrorCost, weight)
-			total.add(score.TotalCost(), weight)
 		}
-		p.Folds, p.FoldsLogLoss, p.FoldsAccuracy = area.value(), loss.value(), accuracy.value()
-		p.FoldsErrorCost, p.FoldsTotalCost, p.OfFolds = mistakes.value(), total.value(), share
+		p.Folds = figures.judgement()
+		p.FoldShare = share
 	}
 }
 
@@ -118,19 +111,12 @@ func (f *Fold) scoreOf(pool *frontier.Pool, p *frontier.Point) *prune.Score {
 
 // between returns the score at a share of the way from a to b.
 func between(a, b *prune.Score, share float64) *prune.Score {
-	at := func(x, y *float64) *float64 {
-		if x == nil || y == nil {
-			return nil
-		}
-		z := float64((1-share)**x) + float64(share**y)
-		return &z
+	s := &prune.Score{Judgement: a.Mix(b.Judgement, share)}
+	if a.ExpectedCost != nil && b.ExpectedCost != nil {
+		s.ExpectedCost = new(float64((1-share)**a.ExpectedCost) + float64(share**b.ExpectedCost))
 	}
-	return &prune.Score{
-		AUC: at(a.AUC, b.AUC), LogLoss: at(a.LogLoss, b.LogLoss), Accuracy: at(a.Accuracy, b.Accuracy),
-		ExpectedCost:      at(a.ExpectedCost, b.ExpectedCost),
-		ExpectedTests:     at(a.ExpectedTests, b.ExpectedTests),
-		ExpectedErrorCost: at(a.ExpectedErrorCost, b.ExpectedErrorCost),
-	}
+	s.AddUp()
+	return s
 }
 
 // Optimism returns, for each point, by how much its area on the folds is too high because the folds took part
@@ -160,7 +146,7 @@ func Optimism(folds []Fold, pool *frontier.Pool, s *frontier.Settings, listed []
 				other, err = frontier.HighestWithin(points, p.ExpectedCost)
 				errs[k] = errors.Join(errs[k], err)
 			}
-			gains[k][i] = difference(folds[k].scoreOf(pool, &p.Point).AUC, folds[k].scoreOf(pool, &other).AUC)
+			gains[k][i] = folds[k].scoreOf(pool, &p.Point).Minus(folds[k].scoreOf(pool, &other).Judgement).AUC
 		}
 	})
 	if err := errors.Join(errs...); err != nil {
@@ -179,15 +165,6 @@ func Optimism(folds []Fold, pool *frontier.Pool, s *frontier.Settings, listed []
 	return values, nil
 }
 
-// difference returns a minus b; nil if either is nil.
-func difference(a, b *float64) *float64 {
-	if a == nil || b == nil {
-		return nil
-	}
-	d := *a - *b
-	return &d
-}
-
 // mean is a weighted mean of the defined figures.
 type mean struct{ sum, weight float64 }
 
@@ -198,8 +175,6 @@ func (m *mean) add(figure *float64, weight float64) {
 	}
 }
 
-func (m *mean) join(other mean) { m.sum, m.weight = m.sum+other.sum, m.weight+other.weight }
-
 // value returns the mean; nil if there are no figures.
 func (m *mean) value() *float64 {
 	if m.weight == 0 {
@@ -207,6 +182,25 @@ func (m *mean) value() *float64 {
 	}
 	value := m.sum / m.weight
 	return &value
+}
+
+// means are the means of the figures of judgements.
+type means [5]mean
+
+// add adds a judgement, given the weight of its area and of the other figures.
+func (m *means) add(j *metric.Judgement, area, others float64) {
+	weight := area
+	for i, figure := range j.Figures() {
+		m[i].add(*figure, weight)
+		weight = others
+	}
+}
+
+func (m *means) judgement() (j metric.Judgement) {
+	for i, figure := range j.Figures() {
+		*figure = m[i].value()
+	}
+	return j
 }
 
 // counterpart returns the pruning and the step of the fold's own sequence that correspond to a

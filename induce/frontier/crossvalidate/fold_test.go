@@ -258,10 +258,10 @@ func TestCounterparts(t *testing.T) {
 			rows += weight
 			add := func(s *prune.Score, share float64) {
 				sum += share * *s.AUC
-				total += share * weight * (*s.ExpectedErrorCost + *s.ExpectedCost)
+				total += share * weight * (*s.ErrorCost + *s.ExpectedCost)
 				loss += share * weight * *s.LogLoss
 				hits += share * weight * *s.Accuracy
-				wrong += share * weight * *s.ExpectedErrorCost
+				wrong += share * weight * *s.ErrorCost
 			}
 			n++
 			share := 1.0
@@ -275,19 +275,19 @@ func TestCounterparts(t *testing.T) {
 			add(&one.Score, share)
 		}
 		for name, got := range map[string][2]float64{
-			"log loss": {*q.FoldsLogLoss, loss / rows}, "accuracy": {*q.FoldsAccuracy, hits / rows},
-			"error cost": {*q.FoldsErrorCost, wrong / rows}, "total cost": {*q.FoldsTotalCost, total / rows},
+			"log loss": {*q.Folds.LogLoss, loss / rows}, "accuracy": {*q.Folds.Accuracy, hits / rows},
+			"error cost": {*q.Folds.ErrorCost, wrong / rows}, "total cost": {*q.Folds.TotalCost, total / rows},
 		} {
 			if math.Abs(got[0]-got[1]) > 1e-12 {
 				t.Errorf("point %d: %s %v on the folds, want %v", i, name, got[0], got[1])
 			}
 		}
-		if want := sum / float64(n); math.Abs(*q.Folds-want) > 1e-15 {
-			t.Errorf("point %d: area %v, want the mean %v", i, *q.Folds, want)
+		if want := sum / float64(n); math.Abs(*q.Folds.AUC-want) > 1e-15 {
+			t.Errorf("point %d: area %v, want the mean %v", i, *q.Folds.AUC, want)
 		}
 		validation := float64(p.Candidates[0].Counts[dataset.Validation].TotalRows())
-		if want := float64(d.weight) / (float64(d.weight) + validation); math.Abs(q.OfFolds-want) > 1e-15 {
-			t.Errorf("point %d: share %v of the folds, want %v", i, q.OfFolds, want)
+		if want := float64(d.weight) / (float64(d.weight) + validation); math.Abs(q.FoldShare-want) > 1e-15 {
+			t.Errorf("point %d: share %v of the folds, want %v", i, q.FoldShare, want)
 		}
 	}
 	if dear < 3 {
@@ -305,7 +305,7 @@ func TestOptimism(t *testing.T) {
 		d := every(uint64(number))
 		p := d.pool(t)
 		for i := range p.Points { // without validation rows the folds alone decide
-			p.Points[i].AUC, p.Points[i].LogLoss = nil, nil
+			p.Points[i].Validation = metric.Judgement{}
 		}
 		folds, err := grown(t, d.growth(number), p, new(atomic.Int64))
 		if err != nil {
@@ -383,8 +383,8 @@ func TestFewObjects(t *testing.T) {
 			if want > 0 && rows != d.weight {
 				t.Errorf("%d objects in %d folds: %d rows of %d", n, number, rows, d.weight)
 			}
-			if n == 1 && p.Points[0].Folds != nil {
-				t.Errorf("the area %v of no folds", *p.Points[0].Folds)
+			if n == 1 && p.Points[0].Folds.AUC != nil {
+				t.Errorf("the area %v of no folds", *p.Points[0].Folds.AUC)
 			}
 		}
 	}

@@ -74,9 +74,9 @@ func lossesOf(t *testing.T, folds []crossvalidate.Fold, p *frontier.Pool) []floa
 	var losses []float64
 	for i := range p.Points {
 		q := &p.Points[i]
-		loss := *q.LogLoss
-		if q.FoldsLogLoss != nil {
-			loss = (1-q.OfFolds)*loss + q.OfFolds**q.FoldsLogLoss
+		loss := *q.Validation.LogLoss
+		if q.Folds.LogLoss != nil {
+			loss = (1-q.FoldShare)*loss + q.FoldShare**q.Folds.LogLoss
 		}
 		losses = append(losses, loss)
 	}
