@@ -172,7 +172,7 @@ func (f *facts) choice() written {
 	if limits := f.Frontier.Limits.String(); limits != "" {
 		within = " within " + limits
 	}
-	return f.say("Took tree %s of %s of %s%s: %s.", digits(chosen), written(plural(int64(f.Frontier.Pruned), "pruning")),
+	return f.say("Tree %s, from %s of %s%s: %s.", digits(chosen), written(plural(int64(f.Frontier.Pruned), "pruning")),
 		written(plural(int64(f.Frontier.Grown), "tree")), written(within), written(why(f.Frontier, chosen)))
 }
 

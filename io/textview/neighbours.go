@@ -19,11 +19,11 @@ func Neighbours(w io.Writer, points []runfolder.Point, width int) error {
 	t := NewTable(Column{Head: "instead", Left: true}, Column{Head: "tree"}, Column{Head: "cost"}, Column{Head: "change"},
 		Column{Head: "leaves", Rank: 2}, Column{Head: areaHead(points), Rank: 1}, Column{Head: "change"},
 		Column{Head: "test AUC", Rank: 3}, Column{Head: "change", Rank: 4})
-	cheaper, dearer := nextTo(points, at)
+	cheaper, costlier := nextTo(points, at)
 	for _, side := range []struct {
 		name string
 		at   int
-	}{{"cheaper", cheaper}, {"dearer", dearer}} {
+	}{{"cheaper", cheaper}, {"costlier", costlier}} {
 		if side.at != at {
 			t.Add(against(side.name, &points[side.at], &points[at])...)
 		}
@@ -37,7 +37,7 @@ func Neighbours(w io.Writer, points []runfolder.Point, width int) error {
 // nextTo returns the indexes of the next cheaper and the next more expensive tree, compared with
 // the tree at index at. They are the nearest trees that differ by at least a tenth of its cost, or
 // the last tree on their side. An index is at if there is no tree on that side.
-func nextTo(points []runfolder.Point, at int) (cheaper, dearer int) {
+func nextTo(points []runfolder.Point, at int) (cheaper, costlier int) {
 	return neighbour(points, at, -1), neighbour(points, at, 1)
 }
 

@@ -195,9 +195,9 @@ func TestNeighbours(t *testing.T) {
 		})
 	}
 	points[4].Optimism = is(0.03)
-	want := `instead  tree    cost  change  leaves  AUC (folds)   change  test AUC   change
-cheaper   002   9.000  -1.000       3       0.5900  +0.0200    0.2500  +0.0000
-dearer    006  12.000  +2.000       7       0.6200  +0.0500    0.2500  +0.0000
+	want := `instead   tree    cost  change  leaves  AUC (folds)   change  test AUC   change
+cheaper    002   9.000  -1.000       3       0.5900  +0.0200    0.2500  +0.0000
+costlier   006  12.000  +2.000       7       0.6200  +0.0500    0.2500  +0.0000
 `
 	var b strings.Builder
 	if err := textview.Neighbours(&b, points, 0); err != nil || b.String() != want {

@@ -301,9 +301,8 @@ func (c *Train) growthSettings() []setting.Setting {
 		},
 		{
 			Name: "leaf_model", Value: setting.Unchecked(setting.OneOf(&c.LeafModel, selection.Kinds()...)),
-			Help: "models in the leaves, of the values that the path has asked for: none; linear; boosted, linear ones " +
-				"with small regression trees on top; or auto, for the trees that are better with them on validation " +
-				"rows and folds",
+			Help: "fit models in the leaves, from values already paid for: none; linear; boosted, linear ones with small " +
+				"regression trees on top; or auto, for the trees that are better with them on validation rows and folds",
 		},
 		{
 			Name: "max_depth", Value: whole(&c.MaxDepth, "max_depth"),
