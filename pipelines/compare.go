@@ -30,7 +30,7 @@ import (
 
 // Compare measures the trees c.Model and c.Against on the same rows, and finds their differences: metrics with
 // paired intervals, rows whose predicted class differs, nodes. It writes the file of --output.
-func Compare(ctx context.Context, c EvaluateConfig, reporter engine.Reporter) (r *Comparison, err error) {
+func Compare(ctx context.Context, c config.Evaluate, reporter engine.Reporter) (r *runfolder.Comparison, err error) {
 	if c.Against == "" {
 		return nil, usage.Errorf("--against is required: the tree to compare --model with")
 	}
@@ -54,7 +54,7 @@ func Compare(ctx context.Context, c EvaluateConfig, reporter engine.Reporter) (r
 type comparing struct {
 	*session.Session
 
-	config *EvaluateConfig
+	config *config.Evaluate
 	trees  [2]*tree.Tree
 	urls   [2]string // URLs of the two tree.json
 	input  *source.Input

@@ -17,6 +17,7 @@ import (
 	"github.com/espalier-ml/espalier/io/parquetio"
 	"github.com/espalier-ml/espalier/io/runfolder"
 	"github.com/espalier-ml/espalier/io/usage"
+	"github.com/espalier-ml/espalier/pipelines/config"
 	"github.com/espalier-ml/espalier/pipelines/contracts"
 	"github.com/espalier-ml/espalier/pipelines/engine"
 	"github.com/espalier-ml/espalier/pipelines/session"
@@ -26,7 +27,7 @@ import (
 
 // Drift measures how far the rows of Parquet files, and the leaves that they reach, have moved from
 // the training rows of a run.
-func Drift(ctx context.Context, c DriftConfig, reporter engine.Reporter) (r *runfolder.Drift, err error) {
+func Drift(ctx context.Context, c config.Drift, reporter engine.Reporter) (r *runfolder.Drift, err error) {
 	setup := session.Setup{Check: c.Validate, Storage: c.StorageConfig}
 	err = session.Run(ctx, &setup, reporter, func(ctx context.Context, s *session.Session) error {
 		run, err := latest.Resolve(ctx, s.Files.Store, c.Model)
@@ -78,7 +79,7 @@ func keyOf(run *runfolder.Run) string {
 
 // driftBetween measures the drift of the training rows of another run, by the bins that both runs have.
 func driftBetween(
-	ctx context.Context, s *objectstore.Store, c *DriftConfig, run string, there *runfolder.Run,
+	ctx context.Context, s *objectstore.Store, c *config.Drift, run string, there *runfolder.Run,
 ) (*runfolder.Drift, error) {
 	against, err := latest.Resolve(ctx, s, c.Against)
 	if err != nil {
@@ -99,7 +100,7 @@ func driftBetween(
 
 // driftOfRows measures the drift of the rows of an input from the training rows of a run.
 func driftOfRows(
-	ctx context.Context, s *session.Session, c *DriftConfig, run string, there *runfolder.Run,
+	ctx context.Context, s *session.Session, c *config.Drift, run string, there *runfolder.Run,
 ) (*runfolder.Drift, error) {
 	in, err := s.Input(ctx, c.Input)
 	if err != nil {

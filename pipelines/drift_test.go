@@ -17,8 +17,11 @@ import (
 	"github.com/espalier-ml/espalier/induce/frontier"
 	"github.com/espalier-ml/espalier/io/objectstore"
 	"github.com/espalier-ml/espalier/io/parquetio"
+	"github.com/espalier-ml/espalier/io/runfolder"
 	"github.com/espalier-ml/espalier/pipelines"
+	"github.com/espalier-ml/espalier/pipelines/config"
 	"github.com/espalier-ml/espalier/pipelines/engine"
+	"github.com/espalier-ml/espalier/pipelines/train"
 )
 
 // day writes rows of one distribution: a number, a category with rare values, and a class that depends on both. Later
@@ -49,15 +52,15 @@ func day(t *testing.T, seed uint64, rows int, by float64) string {
 // 0.05, more than 16 of 200 come with a probability of 0.03 (binomial); the seeds are fixed. PSI is no condition here,
 // so that the rate is that of the tests alone. A day that has drifted gives an alarm.
 func TestDaysWithoutDrift(t *testing.T) {
-	train := pipelines.DefaultConfig()
-	train.Input, train.Label, train.Select = []string{day(t, 1, 4000, 0)}, "class", frontier.First
-	train.Output = filepath.Join(t.TempDir(), "run")
-	if _, err := pipelines.Train(t.Context(), train, engine.Silent{}); err != nil {
+	training := config.DefaultTrain()
+	training.Input, training.Label, training.Select = []string{day(t, 1, 4000, 0)}, "class", frontier.First
+	training.Output = filepath.Join(t.TempDir(), "run")
+	if _, err := train.Train(t.Context(), training, engine.Silent{}); err != nil {
 		t.Fatal(err)
 	}
 	alarms := func(seed uint64, by, rate, psi float64) []string {
-		c := pipelines.DefaultDriftConfig()
-		c.Model, c.Input, c.FalseAlarms, c.LeastPSI = train.Output, []string{day(t, seed, 800, by)}, rate, psi
+		c := config.DefaultDrift()
+		c.Model, c.Input, c.FalseAlarms, c.LeastPSI = training.Output, []string{day(t, seed, 800, by)}, rate, psi
 		found, err := pipelines.Drift(t.Context(), c, engine.Silent{})
 		if err != nil {
 			t.Fatal(err)
@@ -120,15 +123,15 @@ func visits(t *testing.T, seed uint64, customers int, key string) string {
 // a rate of 0.05 come with a probability of 0.003 (binomial); the seeds are fixed. Without the design effects, as in
 // runs of earlier versions, all columns are left out, and files without the key take the effects of the run.
 func TestDriftByKey(t *testing.T) {
-	train := pipelines.DefaultConfig()
-	train.Input, train.Label, train.Group, train.Select = []string{visits(t, 1, 300, "customer")}, "class", "customer", frontier.First
-	train.Output = filepath.Join(t.TempDir(), "run")
-	if _, err := pipelines.Train(t.Context(), train, engine.Silent{}); err != nil {
+	training := config.DefaultTrain()
+	training.Input, training.Label, training.Group, training.Select = []string{visits(t, 1, 300, "customer")}, "class", "customer", frontier.First
+	training.Output = filepath.Join(t.TempDir(), "run")
+	if _, err := train.Train(t.Context(), training, engine.Silent{}); err != nil {
 		t.Fatal(err)
 	}
-	measure := func(file string) *pipelines.DriftFound {
-		c := pipelines.DefaultDriftConfig()
-		c.Model, c.Input, c.FalseAlarms, c.LeastPSI = train.Output, []string{file}, 0.05, 0
+	measure := func(file string) *runfolder.Drift {
+		c := config.DefaultDrift()
+		c.Model, c.Input, c.FalseAlarms, c.LeastPSI = training.Output, []string{file}, 0.05, 0
 		found, err := pipelines.Drift(t.Context(), c, engine.Silent{})
 		if err != nil {
 			t.Fatal(err)
@@ -155,7 +158,7 @@ func TestDriftByKey(t *testing.T) {
 	if effects := other.Columns[0].DesignEffects; other.Key != "" || effects == nil || effects[0] != effects[1] {
 		t.Errorf("files without the key: key %q, design effects %v, want those of the run", other.Key, effects)
 	}
-	file := filepath.Join(train.Output, "distribution.json")
+	file := filepath.Join(training.Output, "distribution.json")
 	b, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
@@ -173,11 +176,11 @@ func TestDriftByKey(t *testing.T) {
 // trainedOn trains the first tree of a grid on a file.
 func trainedOn(t *testing.T, file, cutsFrom, split string) string {
 	t.Helper()
-	c := pipelines.DefaultConfig()
+	c := config.DefaultTrain()
 	c.Input, c.Label, c.Select, c.CutsFrom = []string{file}, "class", frontier.First, cutsFrom
 	c.Split, _ = dataset.ParseShares(split)
 	c.Output = filepath.Join(t.TempDir(), "run")
-	if _, err := pipelines.Train(t.Context(), c, engine.Silent{}); err != nil {
+	if _, err := train.Train(t.Context(), c, engine.Silent{}); err != nil {
 		t.Fatal(err)
 	}
 	return c.Output
@@ -188,8 +191,8 @@ func trainedOn(t *testing.T, file, cutsFrom, split string) string {
 func TestDriftBetween(t *testing.T) {
 	before, now := day(t, 1, 3000, 0), day(t, 2, 2000, 0.5)
 	first := trainedOn(t, before, "", "100/0/0")
-	measure := func(change func(c *pipelines.DriftConfig)) *pipelines.DriftFound {
-		c := pipelines.DefaultDriftConfig()
+	measure := func(change func(c *config.Drift)) *runfolder.Drift {
+		c := config.DefaultDrift()
 		c.Model = first
 		change(&c)
 		found, err := pipelines.Drift(t.Context(), c, engine.Silent{})
@@ -199,19 +202,19 @@ func TestDriftBetween(t *testing.T) {
 		return found
 	}
 	same := trainedOn(t, now, first, "100/0/0")
-	found := measure(func(c *pipelines.DriftConfig) { c.Against = same })
-	want := measure(func(c *pipelines.DriftConfig) { c.Input = []string{now} })
+	found := measure(func(c *config.Drift) { c.Against = same })
+	want := measure(func(c *config.Drift) { c.Input = []string{now} })
 	if want.Against, want.Leaves = same, nil; !reflect.DeepEqual(found, want) {
 		t.Errorf("%+v\nwant, as of the files,\n%+v", found, want)
 	}
 	if found.Now != 2000 || found.Before != 3000 || !slices.Contains(found.Alarms(), "x") {
 		t.Errorf("%d rows against %d, alarms %q", found.Now, found.Before, found.Alarms())
 	}
-	found = measure(func(c *pipelines.DriftConfig) { c.Against = trainedOn(t, now, "", "100/0/0") })
+	found = measure(func(c *config.Drift) { c.Against = trainedOn(t, now, "", "100/0/0") })
 	if !slices.Equal(found.Omitted, []string{"x"}) || len(found.Columns) != 1 || found.Columns[0].PSI != want.Columns[0].PSI {
 		t.Errorf("with other cuts: %+v, want shop alone as before, without x", found)
 	}
-	c := pipelines.DefaultDriftConfig()
+	c := config.DefaultDrift()
 	c.Model, c.Against, c.Input = first, same, []string{now}
 	if _, err := pipelines.Drift(t.Context(), c, engine.Silent{}); err == nil || !strings.Contains(err.Error(), "leave out --input") {
 		t.Errorf("--against beside --input: %v", err)
@@ -221,7 +224,7 @@ func TestDriftBetween(t *testing.T) {
 // TestDriftContract: rows that break the contract are not compared.
 func TestDriftContract(t *testing.T) {
 	before, now := day(t, 1, 3000, 0), day(t, 2, 2000, 0.5)
-	c := pipelines.DefaultDriftConfig()
+	c := config.DefaultDrift()
 	c.Model, c.Input, c.MaxRejects = trainedOn(t, before, "", "70/10/20"), []string{now}, 2000
 	c.ContractFile = filepath.Join(t.TempDir(), "contract.yaml")
 	text := "format: espalier/contract\nversion: 1\ncolumns:\n" +

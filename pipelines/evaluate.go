@@ -11,6 +11,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/io/contract"
 	"github.com/espalier-ml/espalier/io/runfolder"
+	"github.com/espalier-ml/espalier/pipelines/config"
 	"github.com/espalier-ml/espalier/pipelines/contracts"
 	"github.com/espalier-ml/espalier/pipelines/engine"
 	"github.com/espalier-ml/espalier/pipelines/output"
@@ -20,28 +21,6 @@ import (
 	"github.com/espalier-ml/espalier/pipelines/summaries"
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
-
-// newMetrics measures a tree on the parts that have rows. Parts may be nil. scales has, by part, the
-// mean weight of a training row in units.
-func newMetrics(
-	t *tree.Tree, counts [dataset.Parts]*tree.LeafCounts, scales [dataset.Parts]float64,
-) *runfolder.Metrics {
-	m := &runfolder.Metrics{Format: runfolder.MetricsFormat, Version: 1}
-	for part, c := range counts {
-		if c != nil && c.TotalRows() > 0 {
-			m.Set(dataset.Part(part), metric.OfLeaves(t, c, scales[part]))
-		}
-	}
-	return m
-}
-
-// scalesOf returns, by part, the mean weight of a training row in units.
-func scalesOf(spec *jobs.RowSpec) (scales [dataset.Parts]float64) {
-	for part := range scales {
-		scales[part] = spec.ScaleOf(dataset.Part(part))
-	}
-	return scales
-}
 
 // newPredictedMetrics measures a tree on scored rows, as the part "test".
 func newPredictedMetrics(t *tree.Tree, counted *jobs.Predicted, spec *jobs.RowSpec) *runfolder.Metrics {
@@ -54,7 +33,7 @@ func newPredictedMetrics(t *tree.Tree, counted *jobs.Predicted, spec *jobs.RowSp
 
 // Evaluate measures a tree on rows. It returns the metrics as the part "test".
 func Evaluate(
-	ctx context.Context, c EvaluateConfig, reporter engine.Reporter,
+	ctx context.Context, c config.Evaluate, reporter engine.Reporter,
 ) (t *tree.Tree, m *runfolder.Metrics, err error) {
 	setup := session.Setup{Check: c.Validate, Storage: c.StorageConfig}
 	err = session.Run(ctx, &setup, reporter, func(ctx context.Context, s *session.Session) error {
@@ -71,7 +50,7 @@ func Evaluate(
 }
 
 // measureRows scores the rows, and measures the tree by their labels.
-func measureRows(ctx context.Context, s *session.Session, c *EvaluateConfig) (*tree.Tree, *runfolder.Metrics, error) {
+func measureRows(ctx context.Context, s *session.Session, c *config.Evaluate) (*tree.Tree, *runfolder.Metrics, error) {
 	t, model, err := runfolder.ReadModel(ctx, s.Files.Store, c.Model)
 	if err != nil {
 		return nil, nil, err
@@ -109,7 +88,7 @@ func measureRows(ctx context.Context, s *session.Session, c *EvaluateConfig) (*t
 	}
 	predicted, err := predictJob(ctx, s.Driver, in.Tasks, "evaluate", jobs.PredictConfig{ScoreConfig: jobs.ScoreConfig{
 		Config: s.JobConfig(s.Temporary), Trees: jobs.Trees{URLs: []string{model}, Decoded: []*tree.Tree{t}}, Rows: spec.Encode(),
-		Pieces: pieces(s.Workers(), len(in.Tasks)),
+		Pieces: engine.Pieces(s.Workers(), len(in.Tasks)),
 	}})
 	if err != nil {
 		return nil, nil, err

@@ -48,7 +48,7 @@ type PredictResult struct {
 
 // Predict scores the rows of Parquet files by a tree, and writes a file of
 // predictions for each.
-func Predict(ctx context.Context, c PredictConfig, reporter engine.Reporter) (r *PredictResult, err error) {
+func Predict(ctx context.Context, c config.Predict, reporter engine.Reporter) (r *PredictResult, err error) {
 	start := time.Now()
 	others := []*string{&c.Model, &c.Output}
 	for i := range c.Also {
@@ -79,7 +79,7 @@ func Predict(ctx context.Context, c PredictConfig, reporter engine.Reporter) (r 
 type prediction struct {
 	*session.Session
 
-	config *PredictConfig
+	config *config.Predict
 	trees  jobs.Trees        // of --model, then of --also
 	tree   *tree.Tree        // the first one
 	model  string            // URL of its tree.json
@@ -94,7 +94,7 @@ type prediction struct {
 	day    *predictedDay // nil: none
 }
 
-func newPrediction(ctx context.Context, s *session.Session, c *PredictConfig, day *predictedDay) (*prediction, error) {
+func newPrediction(ctx context.Context, s *session.Session, c *config.Predict, day *predictedDay) (*prediction, error) {
 	p := &prediction{Session: s, config: c, day: day}
 	err := p.openTrees(ctx)
 	if err != nil {
@@ -372,7 +372,7 @@ func (p *prediction) predictConfig(scratch string) jobs.PredictConfig {
 	return jobs.PredictConfig{
 		ScoreConfig: jobs.ScoreConfig{
 			Config: p.JobConfig(scratch), Trees: p.trees,
-			Rows: p.spec.Encode(), Pieces: pieces(p.Workers(), len(p.input.Files)),
+			Rows: p.spec.Encode(), Pieces: engine.Pieces(p.Workers(), len(p.input.Files)),
 		},
 		Copied: p.config.Key, Paths: p.paths, Metadata: p.metadata(),
 	}

@@ -27,7 +27,7 @@ type predictedDay struct {
 
 // openDay replaces the templates of dates in the settings of a scoring, and lists the files of its day; nil
 // if the scoring has no day.
-func openDay(ctx context.Context, s *session.Session, c *PredictConfig, now time.Time) (*predictedDay, error) {
+func openDay(ctx context.Context, s *session.Session, c *config.Predict, now time.Time) (*predictedDay, error) {
 	if !c.Daily() {
 		return nil, nil //nolint:nilnil // a scoring of files without a day
 	}
@@ -53,7 +53,7 @@ func openDay(ctx context.Context, s *session.Session, c *PredictConfig, now time
 }
 
 // settle computes the digest of what the predictions of the day follow from.
-func (d *predictedDay) settle(ctx context.Context, c *PredictConfig, stamps []runfolder.Stamp) error {
+func (d *predictedDay) settle(ctx context.Context, c *config.Predict, stamps []runfolder.Stamp) error {
 	obeyed, err := contracts.Read(ctx, &c.Contract)
 	if err != nil {
 		return err

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/espalier-ml/espalier/io/parquetio"
-	"github.com/espalier-ml/espalier/pipelines"
+	"github.com/espalier-ml/espalier/io/runfolder"
 )
 
 // TestAgainst: evaluate --against says in words what its JSON says in figures, and refuses what it cannot
@@ -28,7 +28,7 @@ func TestAgainst(t *testing.T) {
 	if written := string(read(t, output)); written != o.stdout {
 		t.Errorf("--output has\n%s\nstdout\n%s", written, o.stdout)
 	}
-	var found pipelines.Comparison
+	var found runfolder.Comparison
 	if err := json.Unmarshal([]byte(o.stdout), &found); err != nil {
 		t.Fatal(err)
 	}

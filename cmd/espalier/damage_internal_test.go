@@ -25,8 +25,9 @@ import (
 	"github.com/espalier-ml/espalier/io/longtest"
 	"github.com/espalier-ml/espalier/io/objectstore"
 	"github.com/espalier-ml/espalier/io/parquetio"
-	"github.com/espalier-ml/espalier/pipelines"
+	"github.com/espalier-ml/espalier/pipelines/config"
 	"github.com/espalier-ml/espalier/pipelines/engine"
+	"github.com/espalier-ml/espalier/pipelines/train"
 )
 
 var (
@@ -153,12 +154,12 @@ func (r interrupting) Job(name string, _ int64, _ string) {
 
 // checkpoint leaves an unfinished run.
 func (d *damage) checkpoint() error {
-	c := pipelines.DefaultConfig()
+	c := config.DefaultTrain()
 	c.Input, c.Label, c.Output = []string{d.path("data", "2026-11-01.parquet")}, "class", d.path("unfinished")
 	c.Algorithm, c.Select, c.Certificate, c.Report, c.MemoryObjects = []split.Algorithm{split.C45}, frontier.First, false, "none", 20
 	ctx, cancel := context.WithCancel(d.t.Context())
 	defer cancel()
-	if _, err := pipelines.Train(ctx, c, interrupting{end: cancel}); !errors.Is(err, context.Canceled) {
+	if _, err := train.Train(ctx, c, interrupting{end: cancel}); !errors.Is(err, context.Canceled) {
 		return fmt.Errorf("the run was not interrupted: %w", err)
 	}
 	return nil
@@ -178,7 +179,7 @@ func (d *damage) verbs() map[string][]string {
 	rows := d.path("data", "2026-11-01.parquet")
 	quick := []string{"--progress", "none"}
 	with := func(args ...string) []string { return append(args, quick...) }
-	train := func(args ...string) []string {
+	training := func(args ...string) []string {
 		return append(with("train", "--input", rows, "--label", "class", "--algorithm", "c45", "--select", "first", "--certificate",
 			"none", "--report", "none"), args...)
 	}
@@ -203,9 +204,9 @@ func (d *damage) verbs() map[string][]string {
 		"plot_roc":    {"show", "r", "--picture", "roc", "--output", "out.svg", "--overwrite"},
 		"plot_calib":  {"show", "r", "--picture", "calibration", "--output", "out.svg", "--overwrite"},
 		"plot_import": {"show", "r", "--picture", "importance", "--output", "out.svg", "--overwrite"},
-		"cuts":        train("--cuts_from", "r", "--output", "out", "--overwrite"),
+		"cuts":        training("--cuts_from", "r", "--output", "out", "--overwrite"),
 		"refit":       append(with("train", "--input", rows, "--label", "class", "--report", "none"), "--refit", "r", "--output", "out", "--overwrite"),
-		"over":        train("--output", "r", "--overwrite"),
+		"over":        training("--output", "r", "--overwrite"),
 		"resume": with("train", "--input", rows, "--label", "class", "--algorithm", "c45", "--select", "first", "--certificate",
 			"none", "--report", "none", "--memory_objects", "20", "--output", "r", "--resume"),
 		"restart": with("train", "--input", rows, "--label", "class", "--algorithm", "c45", "--select", "first", "--certificate",

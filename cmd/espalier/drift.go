@@ -10,15 +10,17 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/espalier-ml/espalier/io/runfolder"
 	"github.com/espalier-ml/espalier/io/setting"
 	"github.com/espalier-ml/espalier/io/textview"
 	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/pipelines"
+	"github.com/espalier-ml/espalier/pipelines/config"
 )
 
 // driftFlags are the flags of drift.
 type driftFlags struct {
-	pipelines.DriftConfig
+	config.Drift
 
 	console
 
@@ -27,7 +29,7 @@ type driftFlags struct {
 }
 
 func newDriftFlags() *driftFlags {
-	return &driftFlags{DriftConfig: pipelines.DefaultDriftConfig(), console: newConsole()}
+	return &driftFlags{Drift: config.DefaultDrift(), console: newConsole()}
 }
 
 // Settings declares the flags of drift.
@@ -36,7 +38,7 @@ func (c *driftFlags) Settings() []setting.Setting {
 		Name: "fail_above", Group: setting.Rows, Value: setting.Number(&c.failAbove, setting.From(0)),
 		Help: "PSI of a column that has drifted, above which drift ends with exit code 4; 0: never",
 	}}
-	return slices.Concat(c.DriftConfig.Settings(), own, c.printedSettings(true))
+	return slices.Concat(c.Drift.Settings(), own, c.printedSettings(true))
 }
 
 func newDrift() *cobra.Command {
@@ -73,7 +75,7 @@ chance; if the run was trained with --group, this is the default.`,
 		if err != nil {
 			return err
 		}
-		found, err := pipelines.Drift(c.Context(), flags.DriftConfig, reporter)
+		found, err := pipelines.Drift(c.Context(), flags.Drift, reporter)
 		err = printFound(c.OutOrStdout(), found, err, flags.json, printDrift)
 		if err == nil {
 			err = failAbove(flags.failAbove, found)
@@ -91,7 +93,7 @@ func (e *driftedError) Error() string {
 }
 
 // failAbove returns an error if the PSI of a column that has drifted is above a limit; 0: any.
-func failAbove(limit float64, d *pipelines.DriftFound) error {
+func failAbove(limit float64, d *runfolder.Drift) error {
 	var columns []string
 	for _, bins := range d.All() {
 		if limit > 0 && bins.Alarm && bins.PSI > limit {
@@ -105,7 +107,7 @@ func failAbove(limit float64, d *pipelines.DriftFound) error {
 }
 
 // printDrift prints drift for people.
-func printDrift(w io.Writer, d *pipelines.DriftFound) error {
+func printDrift(w io.Writer, d *runfolder.Drift) error {
 	width := pageWidth(w)
 	b := bufio.NewWriter(w) // keeps the first error for Flush
 	line := func(format string, args ...any) {
@@ -142,7 +144,7 @@ func printDrift(w io.Writer, d *pipelines.DriftFound) error {
 }
 
 // largestEffect returns the largest design effect of the compared rows; 0 without a key.
-func largestEffect(d *pipelines.DriftFound) (largest float64) {
+func largestEffect(d *runfolder.Drift) (largest float64) {
 	for _, bins := range d.All() {
 		if bins.DesignEffects != nil {
 			largest = max(largest, bins.DesignEffects[1])

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/espalier-ml/espalier/io/parquetio"
-	"github.com/espalier-ml/espalier/pipelines"
+	"github.com/espalier-ml/espalier/io/runfolder"
 )
 
 // TestDrift: the training rows have not moved from themselves; a column that has moved alone is named.
@@ -34,7 +34,7 @@ func TestDrift(t *testing.T) {
 		t.Fatal(err)
 	}
 	validate(t, "drift", file)
-	var found pipelines.DriftFound
+	var found runfolder.Drift
 	if err := json.Unmarshal([]byte(o.stdout), &found); err != nil {
 		t.Fatal(err)
 	}

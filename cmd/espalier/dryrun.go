@@ -10,7 +10,7 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"github.com/espalier-ml/espalier/io/textview"
-	"github.com/espalier-ml/espalier/pipelines"
+	"github.com/espalier-ml/espalier/pipelines/train"
 )
 
 // dryRunFlag is a flag of train. The SDK has a flag of the same name, with which some
@@ -26,7 +26,7 @@ func tellDryRun(dry bool) error {
 }
 
 // printSizes prints the sizes of a run, and the jobs that the engine could translate.
-func printSizes(w io.Writer, r *pipelines.Result, title string) error {
+func printSizes(w io.Writer, r *train.Result, title string) error {
 	s := r.Sizes
 	place := "in memory"
 	if s.Checkpoints {

@@ -12,13 +12,14 @@ import (
 	"github.com/espalier-ml/espalier/io/setting"
 	"github.com/espalier-ml/espalier/io/textview"
 	"github.com/espalier-ml/espalier/pipelines"
+	"github.com/espalier-ml/espalier/pipelines/config"
 	"github.com/espalier-ml/espalier/pipelines/engine"
 	"github.com/espalier-ml/espalier/pipelines/live"
 )
 
 // evaluateFlags are the flags of evaluate.
 type evaluateFlags struct {
-	pipelines.EvaluateConfig
+	config.Evaluate
 
 	console
 
@@ -26,12 +27,12 @@ type evaluateFlags struct {
 }
 
 func newEvaluateFlags() *evaluateFlags {
-	return &evaluateFlags{EvaluateConfig: pipelines.DefaultEvaluateConfig(), console: newConsole()}
+	return &evaluateFlags{Evaluate: config.DefaultEvaluate(), console: newConsole()}
 }
 
 // Settings declares the flags of evaluate.
 func (c *evaluateFlags) Settings() []setting.Setting {
-	return slices.Concat(c.EvaluateConfig.Settings(), []setting.Setting{jsonSetting(&c.json, "print the metrics, or the comparison, as JSON")},
+	return slices.Concat(c.Evaluate.Settings(), []setting.Setting{jsonSetting(&c.json, "print the metrics, or the comparison, as JSON")},
 		c.printedSettings(true))
 }
 
@@ -82,13 +83,13 @@ without a prediction are counted and left out. A key may occur once on each side
 func runEvaluate(c *cobra.Command, flags *evaluateFlags, reporter engine.Reporter) error {
 	switch {
 	case len(flags.Predictions) > 0:
-		found, err := live.Evaluate(c.Context(), flags.EvaluateConfig, reporter)
+		found, err := live.Evaluate(c.Context(), flags.Evaluate, reporter)
 		return printFound(c.OutOrStdout(), found, err, flags.json, printLive)
 	case flags.Against != "":
-		found, err := pipelines.Compare(c.Context(), flags.EvaluateConfig, reporter)
+		found, err := pipelines.Compare(c.Context(), flags.Evaluate, reporter)
 		return printFound(c.OutOrStdout(), found, err, flags.json, printCompared)
 	default:
-		_, metrics, err := pipelines.Evaluate(c.Context(), flags.EvaluateConfig, reporter)
+		_, metrics, err := pipelines.Evaluate(c.Context(), flags.Evaluate, reporter)
 		return printFound(c.OutOrStdout(), metrics, err, flags.json, printEvaluated)
 	}
 }
@@ -143,7 +144,7 @@ func printLive(w io.Writer, l *runfolder.Live) error {
 }
 
 // printCompared prints a comparison for people.
-func printCompared(w io.Writer, c *pipelines.Comparison) error {
+func printCompared(w io.Writer, c *runfolder.Comparison) error {
 	width := pageWidth(w)
 	b := bufio.NewWriter(w) // keeps the first error for Flush
 	line := func(format string, args ...any) {

@@ -14,15 +14,15 @@ import (
 	"github.com/espalier-ml/espalier/io/setting"
 	"github.com/espalier-ml/espalier/io/textview"
 	"github.com/espalier-ml/espalier/io/usage"
-	"github.com/espalier-ml/espalier/pipelines"
 	"github.com/espalier-ml/espalier/pipelines/config"
+	"github.com/espalier-ml/espalier/pipelines/train"
 )
 
 // frontierFlags are the flags of frontier.
 type frontierFlags struct {
-	pipelines.PromoteConfig
+	config.Promote
 
-	choice pipelines.TrainConfig // has the flags of the choice
+	choice config.Train // has the flags of the choice
 	console
 
 	json bool
@@ -62,7 +62,7 @@ func (c *frontierFlags) Settings() []setting.Setting {
 }
 
 func newFrontierFlags() *frontierFlags {
-	return &frontierFlags{PromoteConfig: pipelines.DefaultPromoteConfig(), console: newConsole()}
+	return &frontierFlags{Promote: config.DefaultPromote(), console: newConsole()}
 }
 
 func newFrontier() *cobra.Command {
@@ -111,7 +111,7 @@ grown tree, and figures of trees with leaf models, take the training rows.`,
 
 // listFrontier prints the trees of a run.
 func listFrontier(ctx context.Context, w io.Writer, flags *frontierFlags) error {
-	f, run, err := pipelines.ReadFrontier(ctx, flags.Run)
+	f, run, err := train.ReadFrontier(ctx, flags.Run)
 	if err != nil {
 		return err
 	}
@@ -150,7 +150,7 @@ func runPromote(c *cobra.Command, flags *frontierFlags) error {
 	if err != nil {
 		return err
 	}
-	p, err := pipelines.Promote(c.Context(), flags.PromoteConfig, reporter)
+	p, err := train.Promote(c.Context(), flags.Promote, reporter)
 	if err != nil {
 		return err
 	}
@@ -166,7 +166,7 @@ func runPromote(c *cobra.Command, flags *frontierFlags) error {
 }
 
 // printPromoted prints the chosen tree next to the tree of the run.
-func printPromoted(w io.Writer, p *pipelines.Promoted) error {
+func printPromoted(w io.Writer, p *train.Promoted) error {
 	width, b := pageWidth(w), bufio.NewWriter(w) // keeps the first error for Flush
 	two := *p.Frontier
 	two.Points = []runfolder.Point{*p.Now}

@@ -17,11 +17,12 @@ import (
 	"github.com/espalier-ml/espalier/io/setting"
 	"github.com/espalier-ml/espalier/io/textview"
 	"github.com/espalier-ml/espalier/pipelines"
+	"github.com/espalier-ml/espalier/pipelines/config"
 )
 
 // predictFlags are the flags of predict.
 type predictFlags struct {
-	pipelines.PredictConfig
+	config.Predict
 
 	console
 
@@ -30,7 +31,7 @@ type predictFlags struct {
 }
 
 func newPredictFlags() *predictFlags {
-	return &predictFlags{PredictConfig: pipelines.DefaultPredictConfig(), console: newConsole()}
+	return &predictFlags{Predict: config.DefaultPredict(), console: newConsole()}
 }
 
 func newPredict() *cobra.Command {
@@ -135,7 +136,7 @@ func runPredict(a *attempt, flags *predictFlags) (*pipelines.PredictResult, erro
 	if err != nil {
 		return nil, err
 	}
-	r, err := pipelines.Predict(c.Context(), flags.PredictConfig, reporter)
+	r, err := pipelines.Predict(c.Context(), flags.Predict, reporter)
 	if err != nil {
 		return nil, err
 	}
@@ -151,7 +152,7 @@ func runPredict(a *attempt, flags *predictFlags) (*pipelines.PredictResult, erro
 // Settings declares the flags of predict.
 func (c *predictFlags) Settings() []setting.Setting {
 	own := []setting.Setting{configSetting(&c.config), jsonSetting(&c.json, "print the summary as JSON")}
-	return slices.Concat(c.PredictConfig.Settings(), own, c.printedSettings(true))
+	return slices.Concat(c.Predict.Settings(), own, c.printedSettings(true))
 }
 
 func printPredictedJSON(w io.Writer, r *pipelines.PredictResult) error {

@@ -13,7 +13,6 @@ import (
 	"github.com/espalier-ml/espalier/io/runfolder"
 	"github.com/espalier-ml/espalier/io/runfolder/schematest"
 	"github.com/espalier-ml/espalier/io/setting"
-	"github.com/espalier-ml/espalier/pipelines"
 	"github.com/espalier-ml/espalier/pipelines/config"
 	"github.com/espalier-ml/espalier/pipelines/provenance"
 	"github.com/espalier-ml/espalier/pipelines/retraining"
@@ -71,12 +70,12 @@ func TestSchemasGenerated(t *testing.T) {
 			schematest.Enum(s, "unit", schematest.Names[dataset.Unit]()...)
 		},
 		reflect.TypeFor[runfolder.Manifest](): func(s *jsonschema.Schema) {
-			c := pipelines.DefaultConfig()
+			c := config.DefaultTrain()
 			configured(s, c.Settings())
 			schematest.Optional(s, "files")
 		},
 		reflect.TypeFor[runfolder.PredictionsManifest](): func(s *jsonschema.Schema) {
-			c := pipelines.DefaultPredictConfig()
+			c := config.DefaultPredict()
 			configured(s, c.Settings())
 			schematest.Optional(s, "files", "tree")
 		},

@@ -194,7 +194,7 @@ func settled(t *testing.T, content string, args ...string) (*trainFlags, error) 
 	if err != nil {
 		return nil, err
 	}
-	if err = file.settle(set, &flags.TrainConfig, flags.preset); err == nil {
+	if err = file.settle(set, &flags.Train, flags.preset); err == nil {
 		err = flags.Validate()
 	}
 	return flags, file.locate(err, set)

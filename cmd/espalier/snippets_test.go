@@ -107,7 +107,7 @@ func TestSnippetRuns(t *testing.T) {
 		t.Errorf("it prints %q: want a tree with one test, the age", out)
 	}
 	visits(t, filepath.Join(dir, "visits"))
-	if out := runSnippet(t, "go.md", "pipelines.DefaultConfig()", dir); out != "2 leaves in runs/nightly\n" {
+	if out := runSnippet(t, "go.md", "config.DefaultTrain()", dir); out != "2 leaves in runs/nightly\n" {
 		t.Errorf("it prints %q: want a tree with one test, the age", out)
 	}
 	espalier(t, "show", filepath.Join(dir, "runs", "nightly")).wants(t, 0)

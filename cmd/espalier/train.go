@@ -16,14 +16,15 @@ import (
 	"github.com/espalier-ml/espalier/io/setting"
 	"github.com/espalier-ml/espalier/io/textview"
 	"github.com/espalier-ml/espalier/io/usage"
-	"github.com/espalier-ml/espalier/pipelines"
+	"github.com/espalier-ml/espalier/pipelines/config"
 	"github.com/espalier-ml/espalier/pipelines/engine"
 	"github.com/espalier-ml/espalier/pipelines/memlimit"
+	"github.com/espalier-ml/espalier/pipelines/train"
 )
 
 // trainFlags are the flags of train.
 type trainFlags struct {
-	pipelines.TrainConfig
+	config.Train
 
 	console
 
@@ -35,7 +36,7 @@ type trainFlags struct {
 const defaultPreset = "default"
 
 func newTrainFlags() *trainFlags {
-	return &trainFlags{TrainConfig: pipelines.DefaultConfig(), preset: defaultPreset, console: newConsole()}
+	return &trainFlags{Train: config.DefaultTrain(), preset: defaultPreset, console: newConsole()}
 }
 
 func newTrain() *cobra.Command {
@@ -73,7 +74,7 @@ a value with a comma in it stands in double quotes.`,
 		if err != nil {
 			return err
 		}
-		err = file.settle(c.Flags(), &flags.TrainConfig, flags.preset)
+		err = file.settle(c.Flags(), &flags.Train, flags.preset)
 		if err == nil {
 			err = runTrain(c, flags, file)
 		}
@@ -98,7 +99,7 @@ func runTrain(c *cobra.Command, final *trainFlags, file *configFile) error {
 		return err
 	}
 	limitMemory(final.Memory)
-	r, err := pipelines.Train(c.Context(), final.TrainConfig, reporter)
+	r, err := train.Train(c.Context(), final.Train, reporter)
 	if err != nil {
 		return err
 	}
@@ -126,15 +127,15 @@ func (c *trainFlags) Settings() []setting.Setting {
 		},
 		{Name: "show", Group: setting.Printed, Value: setting.Switch(&c.show), Help: "print the whole tree, whatever its size"},
 	}
-	return slices.Concat(c.TrainConfig.Settings(), own, c.printedSettings(true))
+	return slices.Concat(c.Train.Settings(), own, c.printedSettings(true))
 }
 
 // settle sets what no flag has set: first from the preset, then from the config file.
-func (c *configFile) settle(set *pflag.FlagSet, training *pipelines.TrainConfig, preset string) error {
+func (c *configFile) settle(set *pflag.FlagSet, training *config.Train, preset string) error {
 	if text, ok := c.text("preset"); ok && !set.Changed("preset") {
 		preset = text
 	}
-	start, err := pipelines.Preset(preset)
+	start, err := config.Preset(preset)
 	if err != nil {
 		return err
 	}
@@ -160,7 +161,7 @@ func settleFirst(set *pflag.FlagSet, c *trainFlags, file *configFile, reporter e
 		reporter.Note("--lambda auto: the lambda is chosen by the paper's rule, --select paper")
 		return nil
 	}
-	for _, s := range c.TrainConfig.Settings() {
+	for _, s := range c.Train.Settings() {
 		if !slices.Contains([]string{"algorithm", "lambda", "theta", "tests", "bins"}, s.Name) || !file.says(set, s.Name) {
 			continue
 		}
@@ -173,7 +174,7 @@ func settleFirst(set *pflag.FlagSet, c *trainFlags, file *configFile, reporter e
 }
 
 // printResult prints the first screen about a run.
-func printResult(w io.Writer, r *pipelines.Result, final *trainFlags) error {
+func printResult(w io.Writer, r *train.Result, final *trainFlags) error {
 	o := textview.Overview{
 		Folder: folderOf(r.Files), Whole: final.show,
 		Run:    &runfolder.Run{Tree: r.Tree, Metrics: r.Metrics, Schema: r.Schema, Frontier: r.Frontier, Manifest: r.Manifest},

@@ -73,6 +73,9 @@ func (j *Driver) Workers() int {
 	return 1
 }
 
+// Pieces returns the number of pieces to cut each row group into, so that all workers have work.
+func Pieces(workers, rowGroups int) int { return (workers + rowGroups - 1) / max(1, rowGroups) }
+
 // Processes returns the number of worker processes, at least 1: --parallelism on engines that have
 // their own processes.
 func (j *Driver) Processes() int {

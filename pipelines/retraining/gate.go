@@ -15,6 +15,7 @@ import (
 	"github.com/espalier-ml/espalier/io/textview"
 	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/pipelines"
+	"github.com/espalier-ml/espalier/pipelines/config"
 )
 
 // RefusedError is the error if the gate has refused a run. LATEST.json is unchanged.
@@ -86,7 +87,7 @@ func (w *work) compare(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	c := pipelines.DefaultEvaluateConfig()
+	c := config.DefaultEvaluate()
 	c.Model = w.url(w.attempt.Before)
 	c.Against = w.url(w.attempt.Run)
 	c.Input = w.window.Patterns
@@ -118,7 +119,7 @@ const manyFlips = 0.25
 
 // drift checks how far the input has moved from the training rows of the run in use.
 func (w *work) drift(ctx context.Context) error {
-	c := pipelines.DefaultDriftConfig()
+	c := config.DefaultDrift()
 	c.Model = w.url(w.attempt.Before)
 	c.Input = w.window.Patterns
 	c.DriftLimits = w.config.Drift

@@ -15,13 +15,13 @@ import (
 	"github.com/espalier-ml/espalier/io/objectstore"
 	"github.com/espalier-ml/espalier/io/runfolder"
 	"github.com/espalier-ml/espalier/io/usage"
-	"github.com/espalier-ml/espalier/pipelines"
 	"github.com/espalier-ml/espalier/pipelines/config"
 	"github.com/espalier-ml/espalier/pipelines/contracts"
 	"github.com/espalier-ml/espalier/pipelines/engine"
 	"github.com/espalier-ml/espalier/pipelines/openmetrics"
 	"github.com/espalier-ml/espalier/pipelines/session"
 	"github.com/espalier-ml/espalier/pipelines/source"
+	"github.com/espalier-ml/espalier/pipelines/train"
 	"github.com/espalier-ml/espalier/pipelines/window"
 )
 
@@ -258,7 +258,7 @@ func (w *work) train(ctx context.Context) error {
 	if c.ContractFile != "" {
 		c.Rejects = w.rejects(w.attempt.Run)
 	}
-	r, err := pipelines.Train(ctx, c, w.reporter)
+	r, err := train.Train(ctx, c, w.reporter)
 	if err != nil {
 		return ofDestination(err)
 	}

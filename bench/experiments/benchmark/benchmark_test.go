@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"github.com/espalier-ml/espalier/pipelines/train"
 	"github.com/espalier-ml/espalier/bench/experiments/benchmark"
 	"github.com/espalier-ml/espalier/bench/synth/rows"
 	"github.com/espalier-ml/espalier/induce/frontier"
@@ -20,7 +21,6 @@ import (
 	"github.com/espalier-ml/espalier/induce/split"
 	"github.com/espalier-ml/espalier/io/objectstore"
 	"github.com/espalier-ml/espalier/io/usage"
-	"github.com/espalier-ml/espalier/pipelines"
 	"github.com/espalier-ml/espalier/pipelines/config"
 	"github.com/espalier-ml/espalier/pipelines/engine"
 )
@@ -68,7 +68,7 @@ func TestTreesOfTraining(t *testing.T) {
 	c.Sets, c.Splits = []string{"one"}, 1
 	compared := 0
 	for _, f := range run(t, c).Splits[0].Figures {
-		p, err := pipelines.Preset("paper")
+		p, err := config.Preset("paper")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -89,7 +89,7 @@ func TestTreesOfTraining(t *testing.T) {
 		}
 		p.Input, p.Label = []string{filepath.Join(c.Folder, "one", "*.parquet")}, "class"
 		p.Output = filepath.Join(t.TempDir(), "run")
-		r, err := pipelines.Train(context.Background(), p, engine.Silent{})
+		r, err := train.Train(context.Background(), p, engine.Silent{})
 		if err != nil {
 			t.Fatal(err)
 		}

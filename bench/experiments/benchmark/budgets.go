@@ -4,8 +4,8 @@ import (
 	"context"
 	"crypto/rand"
 
+	"github.com/espalier-ml/espalier/pipelines/train"
 	"github.com/espalier-ml/espalier/io/objectstore"
-	"github.com/espalier-ml/espalier/pipelines"
 	"github.com/espalier-ml/espalier/pipelines/config"
 	"github.com/espalier-ml/espalier/pipelines/engine"
 )
@@ -31,7 +31,7 @@ func (w *work) frontier(ctx context.Context, s *Split) error {
 	t.Output = objectstore.Join(scratch, "run")
 	t.Report, t.Certificate = config.ReportNone, false
 	t.FrontierStep = 0.0002 // the answers of --max_expected_cost, without a training for each budget
-	r, err := pipelines.Train(ctx, t, engine.Silent{})
+	r, err := train.Train(ctx, t, engine.Silent{})
 	if err != nil || r.Frontier == nil {
 		return err
 	}

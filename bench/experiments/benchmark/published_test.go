@@ -10,10 +10,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/espalier-ml/espalier/pipelines/train"
 	"github.com/espalier-ml/espalier/bench/experiments/benchmark"
 	"github.com/espalier-ml/espalier/bench/experiments/ranking"
 	"github.com/espalier-ml/espalier/induce/frontier"
-	"github.com/espalier-ml/espalier/pipelines"
 	"github.com/espalier-ml/espalier/pipelines/config"
 	"github.com/espalier-ml/espalier/pipelines/engine"
 )
@@ -88,7 +88,7 @@ func TestPublished(t *testing.T) {
 // trainedWithin trains on the data set solo within a budget, and returns the AUC on test rows.
 func trainedWithin(t *testing.T, c *benchmark.Config, seed uint64, budget float64) float64 {
 	t.Helper()
-	p, err := pipelines.Preset(c.Budgets)
+	p, err := config.Preset(c.Budgets)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,7 +96,7 @@ func trainedWithin(t *testing.T, c *benchmark.Config, seed uint64, budget float6
 	p.MaxExpectedCost, p.Select, p.Report = budget, frontier.Highest, config.ReportNone
 	p.FrontierStep, p.Certificate = 0.0002, false
 	p.Output = filepath.Join(t.TempDir(), "run")
-	r, err := pipelines.Train(context.Background(), p, engine.Silent{})
+	r, err := train.Train(context.Background(), p, engine.Silent{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,12 +14,12 @@ import (
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
 
+	"github.com/espalier-ml/espalier/pipelines/train"
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/parallel"
 	"github.com/espalier-ml/espalier/induce/portable"
 	"github.com/espalier-ml/espalier/io/objectstore"
 	"github.com/espalier-ml/espalier/io/runfolder"
-	"github.com/espalier-ml/espalier/pipelines"
 	"github.com/espalier-ml/espalier/pipelines/config"
 	"github.com/espalier-ml/espalier/pipelines/engine"
 	"github.com/espalier-ml/espalier/pipelines/source"
@@ -215,7 +215,7 @@ func leastTime(ctx context.Context, t config.Train) (least float64, objects int6
 	least = math.Inf(1)
 	for range 5 {
 		start := processorTime()
-		grown, err := pipelines.GrowAll(ctx, t, []string{""}, engine.Silent{})
+		grown, err := train.GrowAll(ctx, t, []string{""}, engine.Silent{})
 		if err != nil {
 			return 0, 0, err
 		}

@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"sync/atomic"
 
+	"github.com/espalier-ml/espalier/pipelines/train"
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/frontier"
 	"github.com/espalier-ml/espalier/induce/metric"
@@ -21,7 +22,6 @@ import (
 	"github.com/espalier-ml/espalier/induce/split"
 	"github.com/espalier-ml/espalier/io/objectstore"
 	"github.com/espalier-ml/espalier/io/runfolder"
-	"github.com/espalier-ml/espalier/pipelines"
 	"github.com/espalier-ml/espalier/pipelines/config"
 	"github.com/espalier-ml/espalier/pipelines/engine"
 	"github.com/espalier-ml/espalier/pipelines/source"
@@ -201,7 +201,7 @@ func (w *work) train(ctx context.Context, s *Split) error {
 	if err != nil {
 		return err
 	}
-	grown, err := pipelines.GrowAll(ctx, t, []string{"", priced}, engine.Silent{})
+	grown, err := train.GrowAll(ctx, t, []string{"", priced}, engine.Silent{})
 	if err != nil {
 		return err
 	}
@@ -214,7 +214,7 @@ func (w *work) train(ctx context.Context, s *Split) error {
 }
 
 // chooseAmong adds the figures of the chosen trees of an algorithm, and the figures of its lambdas.
-func (s *Split) chooseAmong(ctx context.Context, t *config.Train, g *pipelines.GrownTrees) error {
+func (s *Split) chooseAmong(ctx context.Context, t *config.Train, g *train.GrownTrees) error {
 	law := UnitCosts
 	if g.Costs != "" {
 		law = RandomCosts
@@ -256,7 +256,7 @@ func (s *Split) addLambdas(law, algorithm string, points []frontier.Point) {
 }
 
 // choose chooses a plain tree of an algorithm as training does with --select paper.
-func choose(ctx context.Context, t *config.Train, g *pipelines.GrownTrees) (*frontier.Pool, *frontier.Candidate, error) {
+func choose(ctx context.Context, t *config.Train, g *train.GrownTrees) (*frontier.Pool, *frontier.Candidate, error) {
 	p, err := t.Parse()
 	if err != nil {
 		return nil, nil, err
@@ -295,7 +295,7 @@ func pruneOne(c *frontier.Candidate) (pruned *frontier.Candidate, alpha float64)
 }
 
 // figuresOf returns the figures of a chosen tree.
-func figuresOf(g *pipelines.GrownTrees, c *frontier.Candidate) (*Figures, error) {
+func figuresOf(g *train.GrownTrees, c *frontier.Candidate) (*Figures, error) {
 	area := metric.Evaluate(metric.Leaves(c.Tree, c.Counts[dataset.Test]), c.Tree.Label.Classes, 1).AUCOvRMacro
 	if area == nil {
 		return nil, errNoArea

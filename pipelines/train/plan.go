@@ -1,0 +1,183 @@
+package train
+
+import (
+	"context"
+
+	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/selection"
+	"github.com/espalier-ml/espalier/induce/settings"
+	"github.com/espalier-ml/espalier/induce/tree"
+	"github.com/espalier-ml/espalier/io/contract"
+	"github.com/espalier-ml/espalier/io/latest"
+	"github.com/espalier-ml/espalier/io/objectstore"
+	"github.com/espalier-ml/espalier/io/runfolder"
+	"github.com/espalier-ml/espalier/io/usage"
+	"github.com/espalier-ml/espalier/pipelines/config"
+	"github.com/espalier-ml/espalier/pipelines/contracts"
+	"github.com/espalier-ml/espalier/pipelines/memlimit"
+	"github.com/espalier-ml/espalier/pipelines/source"
+	"github.com/espalier-ml/espalier/pipelines/tables"
+)
+
+// plan has the settings of a run, checked against the columns of its input. Stages do not change
+// it.
+type plan struct {
+	config *config.Train
+	parsed *config.Parsed
+	input  *source.Input
+	schema *schema
+	costs  *tables.Costs
+	cuts   *source.Cuts       // cuts of an earlier run; nil: fitted to the rows
+	kept   *tree.Tree         // the tree of --refit; nil: trees are grown
+	obeyed *contract.Contract // contract that the rows are checked against; may be nil
+	tables tables.Classes     // weights, priors and error costs of the classes
+	memory int64              // bytes that a process may use
+}
+
+// newPlan checks a configuration against the columns of its input, and reads the tables
+// that it names.
+func newPlan(ctx context.Context, f *source.Files, c *config.Train, p *config.Parsed, in *source.Input) (*plan, error) {
+	obeyed, err := contracts.Read(ctx, &c.Contract)
+	if err != nil {
+		return nil, err
+	}
+	if obeyed != nil {
+		if err := contracts.ObeyColumns(obeyed, in, c); err != nil {
+			return nil, err
+		}
+	}
+	s, err := resolve(in, c, p)
+	if err != nil {
+		return nil, err
+	}
+	costs, err := tables.ReadCosts(ctx, f, c.Prices, c.CostsFile, in.Names())
+	if err != nil {
+		return nil, err
+	}
+	classes, err := tables.ReadClasses(ctx, f, c)
+	if err != nil {
+		return nil, err
+	}
+	cuts, kept, err := readEarlier(ctx, f, c, p)
+	if err != nil {
+		return nil, err
+	}
+	p.SettleBins(in.Rows)
+	if err := p.SettlePricing(&costs.Prices, s.featureNames()); err != nil {
+		return nil, err
+	}
+	return &plan{
+		config: c, parsed: p, input: in, schema: s, costs: costs, cuts: cuts, kept: kept, obeyed: obeyed,
+		tables: classes, memory: memlimit.Allowance(c.Memory),
+	}, nil
+}
+
+// readEarlier reads what a run takes over from an earlier run: its cuts, and the tree of --refit, with
+// which there is no choice among trees.
+func readEarlier(
+	ctx context.Context, f *source.Files, c *config.Train, p *config.Parsed,
+) (cuts *source.Cuts, kept *tree.Tree, err error) {
+	switch {
+	case c.CutsFrom != "":
+		cuts, err = source.ReadCuts(ctx, f.Store, "cuts_from", c.CutsFrom)
+	case c.Refit != "":
+		if cuts, err = source.ReadCuts(ctx, f.Store, "refit", c.Refit); err == nil {
+			kept, err = runfolder.ReadTree(ctx, f.Store, cuts.Run)
+		}
+		if err == nil {
+			err = outgrown(kept, &c.Growth)
+		}
+		p.Grid = p.Grid[:1]
+		p.Selection.Alpha = nil // the tree was pruned when it was grown
+		p.Selection.Settings = p.Selection.Unjudged()
+	default:
+		return nil, nil, nil
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	p.Bins = cuts.Bins
+	return cuts, kept, nil
+}
+
+// outgrown returns the error of limits on growth that the tree of --refit exceeds, whose tests stay.
+func outgrown(t *tree.Tree, g *settings.Growth) error {
+	if depth := t.Complexity.Depth; g.MaxDepth > 0 && depth > g.MaxDepth {
+		return usage.Errorf("--max_depth %d: --refit keeps the tests of a tree of depth %d: train a tree, or raise the limit", g.MaxDepth, depth)
+	}
+	for i := range t.Nodes {
+		if n := &t.Nodes[i]; !n.Leaf() && n.Rows < g.MinRows {
+			return usage.Errorf("--min_rows %d: --refit keeps the tests of a tree with a test at node %d of %d rows: train a tree, or "+
+				"lower the limit", g.MinRows, i, n.Rows)
+		}
+	}
+	return nil
+}
+
+// checked returns the run without the rows that break its contract.
+func (r *run) checked(ctx context.Context) (*run, error) {
+	if r.obeyed == nil {
+		return r, nil
+	}
+	k := contracts.Checker{
+		Contract: r.obeyed, Settings: &r.config.Contract, Driver: r.driver, Scratch: r.newFolder("check"),
+	}
+	in, err := k.Check(ctx, r.input)
+	if err != nil {
+		return nil, err
+	}
+	return r.changed(func(p *plan) { p.input = in }), nil
+}
+
+// columnBytes returns the bytes of columns in the files of the input.
+func (p *plan) columnBytes(columns []string) int64 {
+	n := int64(0)
+	for _, f := range p.input.Files {
+		n += f.ColumnBytes(columns)
+	}
+	return n
+}
+
+// mayValidate reports whether the settings set rows aside for validation. Whether there
+// are such rows is only known after the rows have been read.
+func (p *plan) mayValidate() bool {
+	return p.config.SplitColumn != "" || p.config.Split[dataset.Validation] > 0
+}
+
+// narrowed returns the plan without the trees that cannot be chosen, see
+// selection.Settings.Narrowed. validates reports whether there are validation rows.
+func (p *plan) narrowed(validates bool, r selection.Host) *plan {
+	narrow := *p
+	parsed := *p.parsed
+	parsed.Selection, parsed.Grid = parsed.Selection.Narrowed(parsed.Grid, validates, r)
+	narrow.parsed = &parsed
+	return &narrow
+}
+
+// reads lists the files that a run reads, by flag.
+func (p *plan) reads() []runfolder.Reading {
+	c := p.config
+	list := p.input.Reads()
+	for _, url := range c.AlsoRead {
+		list = append(list, runfolder.Reading{Flag: "config", URL: url})
+	}
+	if p.kept != nil {
+		list = append(list, runfolder.Reading{Flag: "refit", URL: latest.TreeURL(p.cuts.Run)})
+	}
+	list = append(list,
+		runfolder.Reading{Flag: "cuts_from", URL: p.cutsFile()},
+		runfolder.Reading{Flag: "contract", URL: c.ContractFile},
+		runfolder.Reading{Flag: "costs", URL: c.CostsFile},
+		runfolder.Reading{Flag: "class_weights", URL: c.ClassWeightsFile},
+		runfolder.Reading{Flag: "priors", URL: c.PriorsFile},
+		runfolder.Reading{Flag: "error_costs", URL: c.ErrorCostsFile})
+	return list
+}
+
+// cutsFile returns the file with the cuts of an earlier run; empty if there is no such run.
+func (p *plan) cutsFile() string {
+	if p.cuts == nil {
+		return ""
+	}
+	return objectstore.Join(p.cuts.Run, runfolder.SchemaName)
+}

@@ -1,0 +1,347 @@
+package train_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/frontier"
+	"github.com/espalier-ml/espalier/induce/frontier/crossvalidate"
+	"github.com/espalier-ml/espalier/induce/split"
+	"github.com/espalier-ml/espalier/induce/tree"
+	"github.com/espalier-ml/espalier/io/objectstore"
+	"github.com/espalier-ml/espalier/io/parquetio"
+	"github.com/espalier-ml/espalier/io/runfolder"
+	"github.com/espalier-ml/espalier/io/usage"
+	"github.com/espalier-ml/espalier/pipelines/config"
+	"github.com/espalier-ml/espalier/pipelines/train"
+)
+
+// promoteTo writes a new run with another tree of a run's frontier.
+func promoteTo(t *testing.T, run string, number int, choice map[string]string) *train.Promoted {
+	t.Helper()
+	p, err := promoted(t, run, number, choice, nil)
+	if err != nil {
+		t.Fatalf("%d %v: %v", number, choice, err)
+	}
+	return p
+}
+
+func promoted(
+	t *testing.T, run string, number int, choice map[string]string, edit func(c *config.Promote),
+) (*train.Promoted, error) {
+	t.Helper()
+	c := config.DefaultPromote()
+	c.Run = run
+	c.Number = number
+	c.Choice = choice
+	c.Output = filepath.Join(t.TempDir(), "promoted")
+	if edit != nil {
+		edit(&c)
+	}
+	return train.Promote(context.Background(), c, &silent{})
+}
+
+func content(t *testing.T, elem ...string) []byte {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join(elem...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// plainMetrics returns metrics.json without the figures of folds, and without intervals unless they are wanted: a promotion
+// does not know the weights of single rows.
+func plainMetrics(t *testing.T, run string, intervals bool) []byte {
+	t.Helper()
+	var m runfolder.Metrics
+	if err := json.Unmarshal(content(t, run, "metrics.json"), &m); err != nil {
+		t.Fatal(err)
+	}
+	m.Folds = nil
+	for _, p := range m.Parts() {
+		if !intervals { // a promotion does not read the weights of the rows again
+			p.Metrics.Intervals, p.Metrics.Calibration = nil, nil
+		}
+	}
+	b, err := m.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// TestPromote: a promoted tree and its metrics have the bytes that training with the budget
+// gives, whatever was promoted before. All other documents equal the documents of the run.
+func TestPromote(t *testing.T) {
+	data := newRows(900).write(t, ascending(900), 2, parquetio.WriteOptions{})
+	few := config.DefaultTrain()
+	few.Input, few.Label, few.Ignore, few.Slice = []string{data}, "class", []string{"id"}, []string{"color", "id"}
+	few.Algorithm, few.Lambda, few.Theta = []split.Algorithm{split.EC45, split.C45}, []float64{10}, []float64{0.005}
+	weighted := few
+	weighted.Weight, weighted.BalanceClasses, weighted.Folds, weighted.FreeRepeats = "weight", true, crossvalidate.Setting{}, true
+	multiway := few
+	multiway.Tests, multiway.Split, multiway.FrontierStep = []split.Family{split.Multiways}, dataset.Shares{60, 40, 0}, 0.02
+	priced := few
+	priced.CostsFile = textFile(t, "costs.csv", "feature,cost\ncolor,0.02\n")
+	priced.ErrorCostsFile = textFile(t, "errors.csv", "actual,predicted,cost\nhigh,low,3\n")
+	for name, c := range map[string]config.Train{
+		"few": few, "weighted": weighted, "multiway": multiway, "priced": priced,
+	} {
+		c.Output = filepath.Join(t.TempDir(), "run")
+		trained(t, c)
+		from := c.Output
+		for _, budget := range []map[string]string{
+			{"max_expected_cost": "1.7"}, {"max_leaves": "5"}, {"max_cost": "4", "select": "highest"}, {"tolerance": "0.02"}, {"select": "total"}, {"select": "total", "max_expected_cost": "0.9"},
+		} {
+			if budget["select"] == "total" && c.ErrorCostsFile == "" {
+				if _, err := promoted(t, from, -1, budget, nil); err == nil || !strings.Contains(err.Error(), "without --error_costs") {
+					t.Errorf("%s %v: %v", name, budget, err)
+				}
+				continue
+			}
+			other := c
+			other.Output = filepath.Join(t.TempDir(), "other")
+			for _, s := range other.ChoiceSettings() {
+				if text, ok := budget[s.Name]; ok {
+					if err := s.Value.Set(text); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+			want := trained(t, other)
+			p := promoteTo(t, from, -1, budget)
+			if !bytes.Equal(content(t, p.Output, "tree.json"), content(t, other.Output, "tree.json")) {
+				t.Errorf("%s %v: another tree than training with the budget: %+v, want %+v", name, budget, p.Now.Complexity,
+					want.Tree.Complexity)
+			}
+			from = p.Output
+			for _, name := range []string{"schema.json", "frontier/000.json", "frontier/grown.bin"} {
+				if !bytes.Equal(content(t, p.Output, name), content(t, c.Output, name)) {
+					t.Errorf("%s %v: another %s than in the run", name, budget, name)
+				}
+			}
+			if !bytes.Equal(content(t, p.Output, "importance.json"), content(t, other.Output, "importance.json")) {
+				t.Errorf("%s %v: other importances than training with the budget", name, budget)
+			}
+			if !bytes.Equal(content(t, p.Output, "distribution.json"), content(t, other.Output, "distribution.json")) {
+				t.Errorf("%s %v: other rows at the leaves than training with the budget", name, budget)
+			}
+			if !bytes.Equal(plainMetrics(t, p.Output, c.Weight == ""), plainMetrics(t, other.Output, c.Weight == "")) {
+				t.Errorf("%s %v: other metrics than training with the budget", name, budget)
+			}
+			if !bytes.Equal(content(t, p.Output, p.Now.Tree), content(t, p.Output, "tree.json")) {
+				t.Errorf("%s %v: %s is not tree.json", name, budget, p.Now.Tree)
+			}
+			selected := slices.DeleteFunc(slices.Clone(p.Frontier.Points), func(q runfolder.Point) bool { return !q.Selected })
+			if len(selected) != 1 || selected[0].Tree != p.Now.Tree {
+				t.Errorf("%s %v: %d chosen points", name, budget, len(selected))
+			}
+		}
+	}
+}
+
+// TestPromoteBack: the first tree comes back by its number with all of its bytes, the runs that it comes from stay as
+// they are, the manifest names its origin, and a dry run writes nothing.
+func TestPromoteBack(t *testing.T) {
+	c := ticTacToe(t)
+	r := trained(t, c)
+	first := r.Frontier.Points[slices.IndexFunc(r.Frontier.Points, func(p runfolder.Point) bool { return p.Selected })].Tree
+	number, err := runfolder.PointNumber(first)
+	if err != nil {
+		t.Fatal(err)
+	}
+	documents := map[string][]byte{}
+	for _, name := range []string{"tree.json", "metrics.json", "distribution.json", first} {
+		documents[name] = content(t, c.Output, name)
+	}
+	before := content(t, c.Output, "manifest.json")
+	dry, err := promoted(t, c.Output, 3, nil, func(c *config.Promote) {
+		c.DryRun = true
+		c.Output = ""
+	})
+	if err != nil || dry.Metrics != nil || dry.Now.Tree != runfolder.FrontierTree(3) {
+		t.Errorf("dry run: %+v, %v", dry, err)
+	}
+	third := promoteTo(t, c.Output, 3, nil)
+	if third.Before.Tree != first || third.Frontier.Select != runfolder.SelectNumber || third.Metrics.Folds == nil {
+		t.Errorf("tree 3: %+v", third)
+	}
+	if bytes.Equal(content(t, third.Output, "tree.json"), documents["tree.json"]) {
+		t.Error("tree 3 is the tree of the run")
+	}
+	back := promoteTo(t, third.Output, number, nil)
+	for name, want := range documents {
+		for _, run := range []string{c.Output, back.Output} {
+			if !bytes.Equal(content(t, run, name), want) {
+				t.Errorf("%s: %s is not what it was", run, name)
+			}
+		}
+	}
+	if !bytes.Equal(content(t, c.Output, "manifest.json"), before) {
+		t.Error("the manifest of the run has changed")
+	}
+	m, err := runfolder.ReadManifest(t.Context(), objectstore.New(), back.Output)
+	if err != nil || m.Origin == nil || m.Origin.Run != third.Output || m.Origin.Digest != tree.Digest(content(t, third.Output, "tree.json")) ||
+		!maps.Equal(m.Origin.By, map[string]string{"promote": strconv.Itoa(number)}) {
+		t.Errorf("the manifest has the origin %+v, %v", m.Origin, err)
+	}
+}
+
+// TestPromoteModels: trees with leaf models are promoted, too, with metrics of the rows.
+func TestPromoteModels(t *testing.T) {
+	c := trainCurved(t)
+	c.LeafModel, c.Teacher, c.Folds = "auto", "none", crossvalidate.Setting{}
+	c.Algorithm, c.Lambda, c.Theta = []split.Algorithm{split.C45}, []float64{10}, []float64{0.005}
+	r := trained(t, c)
+	metrics, rows, at := content(t, c.Output, "metrics.json"), content(t, c.Output, "distribution.json"), 0
+	for i := range r.Frontier.Points {
+		if r.Frontier.Points[i].Selected {
+			at = i
+		}
+	}
+	other := len(r.Frontier.Points) - 1
+	if other == at {
+		other--
+	}
+	p := promoteTo(t, c.Output, other, nil)
+	if got := readTree(t, p.Output, "tree.json"); got.Modelled() != (p.Now.Algorithm.Ridge > 0) {
+		t.Errorf("%s: modelled %v", p.Now.Tree, got.Modelled())
+	}
+	back := promoteTo(t, p.Output, at, nil)
+	if !bytes.Equal(content(t, back.Output, "metrics.json"), metrics) {
+		t.Error("the first tree has other metrics than training gave it")
+	}
+	if !bytes.Equal(content(t, back.Output, "distribution.json"), rows) {
+		t.Error("the first tree has other rows at its leaves than training gave it")
+	}
+}
+
+// TestPromoteRefused: what is refused names the reason, and nothing is written.
+func TestPromoteRefused(t *testing.T) {
+	data := fruitConfig(t)
+	one := data
+	one.Output, one.Select = filepath.Join(t.TempDir(), "one"), frontier.First
+	trained(t, one)
+	c := ticTacToe(t)
+	folder := t.TempDir()
+	rows := filepath.Join(folder, "rows.parquet")
+	if err := os.WriteFile(rows, content(t, c.Input[0]), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	c.Input = []string{rows}
+	r := trained(t, c)
+	chosen := slices.IndexFunc(r.Frontier.Points, func(p runfolder.Point) bool { return p.Selected })
+	stranger := slices.IndexFunc(r.Frontier.Points, func(p runfolder.Point) bool {
+		return p.Grown != r.Frontier.Points[chosen].Grown
+	})
+	if err := os.WriteFile(rows, content(t, data.Input[0]), 0o666); err != nil || stranger < 0 {
+		t.Fatal(stranger, err)
+	}
+	if _, err := promoted(t, c.Output, stranger, nil, nil); err == nil || !strings.Contains(err.Error(), "has changed since") {
+		t.Errorf("other rows: %v", err)
+	}
+	if err := os.Remove(rows); err != nil {
+		t.Fatal(err)
+	}
+	before := content(t, c.Output, "manifest.json")
+	for _, x := range []struct {
+		run    string
+		number int
+		choice map[string]string
+		want   string
+	}{
+		{filepath.Join(folder, "nothing"), 0, nil, "no manifest.json"},
+		{one.Output, 0, nil, "nothing to choose"},
+		{c.Output, 999, nil, "no tree of this number"},
+		{c.Output, 1, map[string]string{"max_leaves": "3"}, "give one of them"},
+		{c.Output, -1, map[string]string{"max_leaves": "x"}, "--max_leaves x"},
+		{c.Output, -1, map[string]string{"select": "first"}, "chooses nothing"},
+		{c.Output, -1, map[string]string{"max_expected_cost": "-1"}, "max_expected_cost"},
+		{c.Output, -1, map[string]string{"label": "x"}, "chooses no tree"},
+		{c.Output, stranger, nil, "--without_rows"},
+	} {
+		_, err := promoted(t, x.run, x.number, x.choice, nil)
+		if !errors.As(err, new(*usage.Error)) || !strings.Contains(err.Error(), x.want) {
+			t.Errorf("%s %d %v: %v, want a usage error with %q", x.run, x.number, x.choice, err, x.want)
+		}
+	}
+	if !bytes.Equal(content(t, c.Output, "manifest.json"), before) {
+		t.Error("manifest.json has changed")
+	}
+	for _, x := range []struct {
+		output    string
+		overwrite bool
+		want      string
+	}{
+		{"", false, "--output is missing"},
+		{c.Output, false, "has a finished run"},
+		{c.Output, true, "while it is read"},
+	} {
+		_, err := promoted(t, c.Output, 0, nil, func(c *config.Promote) {
+			c.Output = x.output
+			c.Overwrite = x.overwrite
+		})
+		if !errors.As(err, new(*usage.Error)) || !strings.Contains(err.Error(), x.want) {
+			t.Errorf("output %q: %v, want a usage error with %q", x.output, err, x.want)
+		}
+	}
+	p, err := promoted(t, c.Output, stranger, nil, func(c *config.Promote) { c.WithoutRows = true })
+	if err != nil || readTree(t, p.Output, "tree.json").Certificate != nil {
+		t.Errorf("without rows: %+v, %v", p, err)
+	}
+}
+
+// TestPromoteOldRuns: a run of an earlier version, without grown trees and with promotions of its own, has its listed
+// trees promoted, also twice and by budgets. Its rows measure them.
+func TestPromoteOldRuns(t *testing.T) {
+	c := ticTacToe(t)
+	r := trained(t, c)
+	want := plainMetrics(t, c.Output, true)
+	manifest := content(t, c.Output, "manifest.json")
+	manifest = bytes.Replace(manifest, []byte(",\n    \"frontier/grown.bin\""), nil, 1)
+	manifest = bytes.Replace(manifest, []byte(`"teacher": "auto"`), []byte(`"teacher": "forest"`), 1)
+	if !bytes.Contains(manifest, []byte("forest")) {
+		t.Fatal("manifest.json names no teacher")
+	}
+	old := content(t, c.Output, "frontier.json")
+	for i := range r.Frontier.Points {
+		p := &r.Frontier.Points[i]
+		old = bytes.ReplaceAll(old, fmt.Appendf(nil, "\"grown\": %d,\n      \"step\": %d,", p.Grown, p.Step), nil)
+	}
+	manifest = bytes.Replace(manifest, []byte(`"counters": {`), []byte(`"promotions": [{"tree": "frontier/000.json"}], "counters": {`), 1)
+	for name, b := range map[string][]byte{"manifest.json": manifest, "frontier.json": old} {
+		if err := os.WriteFile(filepath.Join(c.Output, name), b, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Remove(filepath.Join(c.Output, runfolder.GrownName)); err != nil {
+		t.Fatal(err)
+	}
+	p := promoteTo(t, c.Output, -1, map[string]string{"max_leaves": "4"})
+	if p.Now.Leaves > 4 || p.Now == p.Before {
+		t.Errorf("%+v", p.Now)
+	}
+	if p = promoteTo(t, p.Output, -1, map[string]string{"max_expected_cost": "3"}); p.Now.ExpectedCost > 3 {
+		t.Errorf("%+v", p.Now)
+	}
+	p = promoteTo(t, p.Output, -1, map[string]string{"select": "best"})
+	if got := plainMetrics(t, p.Output, true); !bytes.Equal(got, want) {
+		t.Errorf("the first tree has other metrics by its rows:\n%s\nwant\n%s", got, want)
+	}
+	if _, err := promoted(t, c.Output, -1, map[string]string{"select": "one_se"}, nil); err == nil ||
+		!strings.Contains(err.Error(), "standard errors") {
+		t.Errorf("one_se: %v", err)
+	}
+}

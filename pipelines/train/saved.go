@@ -1,0 +1,132 @@
+package train
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/frontier"
+	"github.com/espalier-ml/espalier/induce/metric"
+	"github.com/espalier-ml/espalier/induce/prune"
+	"github.com/espalier-ml/espalier/induce/selection"
+	"github.com/espalier-ml/espalier/induce/tree"
+	"github.com/espalier-ml/espalier/io/objectstore"
+	"github.com/espalier-ml/espalier/io/runfolder"
+	"github.com/espalier-ml/espalier/io/usage"
+)
+
+// saved returns what a later choice among the trees of a pool needs, see Promote.
+func (c *choosing) saved(pool *frontier.Pool) *runfolder.Grown {
+	g := &runfolder.Grown{
+		Label: pool.Candidates[0].Tree.Label, Features: dataset.EncodeFeatures(c.Features),
+		Candidates: frontier.AppendCandidates(nil, pool.Candidates), Scales: c.scales, Weighted: c.spec.Weighted(),
+		GroupEffect: pool.GroupEffect, WeightEffect: pool.WeightEffect,
+	}
+	for i := range pool.Points {
+		p := &pool.Points[i]
+		if p.FoldShare == 0 {
+			continue // no folds, for any point
+		}
+		figures := p.Folds.Figures()
+		g.FoldShare = p.FoldShare
+		g.FigureCount = len(figures)
+		for _, x := range figures {
+			g.Figures = append(g.Figures, *x)
+		}
+	}
+	return g
+}
+
+// rebuild makes the pool of the run's prunings again from grown.bin.
+func (p *promotion) rebuild(ctx context.Context) error {
+	if p.grown == nil {
+		return nil
+	}
+	damaged := func(err error) error {
+		return usage.Errorf("%s: %v", objectstore.Join(p.wish.Run, runfolder.GrownName), err)
+	}
+	var err error
+	if p.features, err = dataset.DecodeFeatures(p.grown.Features); err != nil {
+		return damaged(err)
+	}
+	candidates, err := frontier.DecodeCandidates(p.grown.Candidates, p.grown.Label, p.features)
+	if err != nil {
+		return damaged(err)
+	}
+	if p.pool, err = selection.NewPool(ctx, host{p.Driver}, candidates, &p.parsed.Selection.Settings); err != nil {
+		return err
+	}
+	if p.config.Group != "" || p.grown.WeightEffect > 1 {
+		p.pool.Groups = func(*tree.Tree, dataset.Part) *tree.GroupCounts { return p.unknownGroups() }
+	}
+	g := p.grown
+	p.pool.GroupEffect = g.GroupEffect
+	p.pool.WeightEffect = g.WeightEffect
+	if n := len(g.Figures); n > 0 && n != g.FigureCount*len(p.pool.Points) {
+		return damaged(fmt.Errorf("%d figures of folds for %d prunings, want %d of each", n, len(p.pool.Points), g.FigureCount))
+	}
+	if len(g.Figures) == 0 {
+		return nil
+	}
+	for i := range p.pool.Points {
+		q := &p.pool.Points[i]
+		q.FoldShare = g.FoldShare
+		for k, figure := range q.Folds.Figures() {
+			if k < g.FigureCount { // earlier versions saved fewer figures
+				*figure = g.Figures[i*g.FigureCount+k]
+			}
+		}
+	}
+	return nil
+}
+
+// unknownGroups returns the groups of rows that were not saved with the counts of the rows.
+func (p *promotion) unknownGroups() *tree.GroupCounts {
+	return &tree.GroupCounts{Keyed: p.config.Group != "", WeightEffect: p.grown.WeightEffect}
+}
+
+// frontierPoint returns the entry of frontier.json with the index i, for a point whose tree is t. Intervals are only
+// known of trees without leaf models.
+func frontierPoint(i int, p *frontier.Listed, t *tree.Tree, pool *frontier.Pool) runfolder.Point {
+	q := runfolder.Point{
+		Tree: runfolder.FrontierTree(i), Grown: p.Tree, Step: p.Step, Algorithm: t.Algorithm, Complexity: t.Complexity, BilledNames: t.BilledNames(),
+		Merit: p.Merit, Folds: p.Folds.AUC, Selected: p.Chosen, Highest: p.Highest, LeastTotal: p.LeastTotal,
+		Validation: p.Validation, Test: p.Test,
+		OnFolds: runfolder.OnFolds{
+			LogLoss: p.Folds.LogLoss, Accuracy: p.Folds.Accuracy, ErrorCost: p.Folds.ErrorCost, TotalCost: p.Folds.TotalCost,
+		},
+		ExpectedErrorCost: p.Judged.ErrorCost, ExpectedTotalCost: p.Judged.TotalCost,
+	}
+	if p.Ridge == 0 && p.Boosted == 0 {
+		q.Validation.Interval = pool.Interval(&p.Point, t, dataset.Validation)
+		q.Test.Interval = pool.Interval(&p.Point, t, dataset.Test)
+	}
+	if p.Score != nil {
+		q.Score = &p.Score.Value
+	}
+	return q
+}
+
+// canonical returns the point without its currency if the tree is not pruned, as the currency then has no
+// meaning.
+func canonical(q frontier.Point) *frontier.Point {
+	if q.Step == 0 {
+		q.Currency = 0
+	}
+	return &q
+}
+
+// listedPoint returns the point of a choice for a point of frontier.json. evidence is the evidence in the
+// file.
+func listedPoint(p *runfolder.Point, evidence []float64) frontier.Point {
+	currency, _ := prune.ParseCurrency(p.Algorithm.Prune) // none: 0
+	q := frontier.Point{
+		Tree: p.Grown, Lambda: p.Algorithm.Lambda, Currency: currency, Step: p.Step, Ridge: p.Algorithm.Ridge,
+		Boosted: p.Algorithm.BoosterTrees, Complexity: p.Complexity, Validation: p.Validation, Test: p.Test, Merit: p.Merit,
+		Judged: metric.Judgement{ErrorCost: p.ExpectedErrorCost, TotalCost: p.ExpectedTotalCost},
+	}
+	if p.Score != nil {
+		q.Score = &frontier.Score{Value: *p.Score, Rows: evidence}
+	}
+	return q
+}

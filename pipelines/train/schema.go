@@ -1,0 +1,410 @@
+package train
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/selection"
+	"github.com/espalier-ml/espalier/induce/split"
+	"github.com/espalier-ml/espalier/io/parquetio"
+	"github.com/espalier-ml/espalier/io/usage"
+	"github.com/espalier-ml/espalier/pipelines/config"
+	"github.com/espalier-ml/espalier/pipelines/slicing"
+	"github.com/espalier-ml/espalier/pipelines/source"
+	"github.com/espalier-ml/espalier/transforms/jobs"
+)
+
+// Role is the role of a column, as in schema.json.
+type Role string
+
+// The roles of columns.
+const (
+	RoleFeature   Role = "feature"
+	RoleLabel     Role = "label"
+	RoleWeight    Role = "weight"
+	RoleKey       Role = "key"
+	RoleSplit     Role = "split"
+	RoleIgnored   Role = "ignored"
+	RoleForbidden Role = "forbidden" // read, but never tested
+	RoleConstant  Role = "constant"  // one code in all training rows: nothing to test
+
+	RoleProbability Role = "probability" // probability of a class, part of what trees learn from
+)
+
+// schema has the role of each column.
+type schema struct {
+	rows    jobs.RowSpec
+	columns []schemaColumn
+	slices  []dataset.FeatureColumn // columns of --slice
+}
+
+type schemaColumn struct {
+	parquetio.Column
+
+	role Role
+	kind dataset.Kind // kind of a feature
+}
+
+// resolve returns the role of each column.
+func resolve(in *source.Input, c *config.Train, p *config.Parsed) (*schema, error) {
+	if err := checkFlags(in, c); err != nil {
+		return nil, err
+	}
+	c = withoutIndex(in, c)
+	s := &schema{rows: jobs.RowSpec{
+		Label: c.Label, Weight: c.Weight, DropNullLabels: c.DropNullLabels,
+		Parting: dataset.Parting{SplitColumn: c.SplitColumn, Time: c.SplitTime, Key: c.Group, Shares: c.Split, Seed: c.Seed},
+		Groups:  groupsKept(c, p),
+	}}
+	var err error
+	if s.rows.Soft, err = softLabels(in, c); err != nil {
+		return nil, err
+	}
+	if err := s.checkReadable(in, c); err != nil {
+		return nil, err
+	}
+	kind := func(column *parquetio.Column) dataset.Kind {
+		if column.Wide && column.Physical != source.InPath && s.roleOf(column.Name, c) != RoleFeature {
+			return dataset.Categorical
+		}
+		return kindOf(column, c)
+	}
+	if s.slices, err = slicing.Columns(in, c.Slice, c.Label, kind); err != nil {
+		return nil, err
+	}
+	for _, column := range inTestOrder(in.Columns, c.Classes) {
+		sc := schemaColumn{Column: column, role: s.roleOf(column.Name, c)}
+		if sc.role == RoleIgnored {
+			s.columns = append(s.columns, sc)
+			continue
+		}
+		if err := in.Check(&column); err != nil {
+			return nil, err
+		}
+		if err := checkProbability(in, &sc); err != nil {
+			return nil, err
+		}
+		if column.Name == c.SplitTime && column.Type != dataset.Number {
+			return nil, usage.Errorf("--split_time: column %q has texts or booleans, expected numbers, dates, times or timestamps",
+				column.Name)
+		}
+		if sc.role == RoleFeature || sc.role == RoleForbidden {
+			sc.kind = kindOf(&column, c)
+			s.rows.Features = append(s.rows.Features, dataset.FeatureColumn{
+				Name: column.Name, Kind: sc.kind, Type: column.Type, Unit: column.Unit, Zone: column.Zone,
+			})
+		}
+		s.columns = append(s.columns, sc)
+	}
+	return s, s.checkConstraints(c)
+}
+
+// inTestOrder returns columns in the order in which their tests break ties: by name, so that the order of the columns
+// in the files does not matter. By the rule of the paper it is the order in the files.
+func inTestOrder(columns []parquetio.Column, classes split.Classes) []parquetio.Column {
+	if classes == split.OfObjects {
+		return columns
+	}
+	return slices.SortedFunc(slices.Values(columns), func(a, b parquetio.Column) int { return cmp.Compare(a.Name, b.Name) })
+}
+
+// groupsKept returns, by part, the number of objects up to which objects keep the groups of their rows,
+// for folds and teachers, for intervals, and for the design effects that drift needs.
+func groupsKept(c *config.Train, p *config.Parsed) [dataset.Parts]int64 {
+	if c.Group == "" {
+		return [dataset.Parts]int64{}
+	}
+	return groupsOf(max(p.Selection.Groups(), selection.MostMeasured))
+}
+
+// groupsOf is groupsKept for this number of training objects.
+func groupsOf(train int64) [dataset.Parts]int64 {
+	return [dataset.Parts]int64{
+		dataset.Train: train, dataset.Validation: selection.MostMeasured, dataset.Test: selection.MostMeasured,
+	}
+}
+
+func checkFlags(in *source.Input, c *config.Train) error {
+	names := in.Names()
+	var faults []error
+	look := func(flag string, columns ...string) {
+		for _, name := range columns {
+			if name != "" && !slices.Contains(names, name) {
+				faults = append(faults, source.UnknownColumn(flag, name, names))
+			}
+		}
+	}
+	look("label", c.Label)
+	look("weight", c.Weight)
+	look("split_column", c.SplitColumn)
+	look("group", c.Group)
+	look("split_time", c.SplitTime)
+	look("ignore", c.Ignore...)
+	look("categorical", c.Categorical...)
+	look("numeric", c.Numeric...)
+	look("first", c.First...)
+	look("forbid", c.Forbid...)
+	look("monotone", slices.Sorted(maps.Keys(c.Monotone))...)
+	if len(faults) > 0 {
+		return usage.All(faults)
+	}
+	for _, name := range []string{c.Weight, c.SplitColumn, c.Group, c.SplitTime} {
+		if name != "" && name == c.Label {
+			return usage.Errorf("--label: column %q has another use already", name)
+		}
+	}
+	return nil
+}
+
+func roleOf(name string, c *config.Train) Role {
+	switch {
+	case name == c.Label:
+		return RoleLabel
+	case name == c.Weight:
+		return RoleWeight
+	case name == c.SplitColumn, name == c.SplitTime:
+		return RoleSplit
+	case name == c.Group:
+		return RoleKey
+	case slices.Contains(c.Ignore, name):
+		return RoleIgnored
+	case slices.Contains(c.Forbid, name):
+		return RoleForbidden
+	default:
+		return RoleFeature
+	}
+}
+
+// withoutIndex returns the configuration with the index columns of a data frame among the ignored
+// columns, except columns that a setting names. The index is the position of a row: in sorted rows it
+// predicts the class, but not for new rows.
+func withoutIndex(in *source.Input, c *config.Train) *config.Train {
+	own := *c
+	own.Ignore = slices.Clone(c.Ignore)
+	for i := range in.Columns {
+		name := in.Columns[i].Name
+		named := slices.Contains(slices.Concat(c.Categorical, c.Numeric, c.First, c.Forbid, c.Slice), name) || c.Monotone[name] != 0
+		if in.Columns[i].Index && !named {
+			own.Ignore = append(own.Ignore, name)
+		}
+	}
+	return &own
+}
+
+// noteIndex returns a line about the index columns that are left out; empty without such columns.
+func (s *schema) noteIndex(c *config.Train) string {
+	var names []string
+	for i := range s.columns {
+		if column := &s.columns[i]; column.Index && column.role == RoleIgnored && !slices.Contains(c.Ignore, column.Name) {
+			names = append(names, strconv.Quote(column.Name))
+		}
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("left out: %s, the index of a data frame; --numeric or --categorical makes it a feature",
+		strings.Join(names, ", "))
+}
+
+func kindOf(column *parquetio.Column, c *config.Train) dataset.Kind {
+	switch {
+	case slices.Contains(c.Numeric, column.Name):
+		return dataset.Numeric
+	case column.Type == dataset.Text && !column.Wide, slices.Contains(c.Categorical, column.Name):
+		return dataset.Categorical
+	default:
+		return dataset.Numeric
+	}
+}
+
+// checkReadable checks that all columns, except ignored columns, can be read. Its error
+// names every column that cannot be read.
+func (s *schema) checkReadable(in *source.Input, c *config.Train) error {
+	var names []string
+	var first *dataset.DataError
+	for i := range in.Columns {
+		column := &in.Columns[i]
+		if s.roleOf(column.Name, c) == RoleIgnored || !column.Nested && column.Unsupported == "" {
+			continue
+		}
+		names = append(names, column.Name)
+		if first == nil {
+			first = unsupported(in, column, c)
+		}
+	}
+	if len(names) < 2 || slices.Contains(names, c.Label) {
+		return asError(first)
+	}
+	return &dataset.DataError{
+		File: first.File,
+		Problem: fmt.Sprintf("the columns %q cannot be read: nested ones, or of types that are neither numbers, "+
+			"texts nor booleans", names),
+		Hint: "leave them out with --ignore " + strings.Join(names, ","),
+	}
+}
+
+// asError returns e as an error: a nil pointer becomes a nil error.
+func asError(e *dataset.DataError) error {
+	if e == nil {
+		return nil
+	}
+	return e
+}
+
+func unsupported(in *source.Input, column *parquetio.Column, c *config.Train) *dataset.DataError {
+	e := &dataset.DataError{
+		File: in.Files[in.FileWith(column.Name)].URL, Column: column.Name, Problem: column.Unsupported,
+		Hint: "leave it out with --ignore " + column.Name,
+	}
+	if column.Nested {
+		e.Problem = "a nested column, expected a flat one of numbers, texts or booleans"
+	}
+	if column.Name == c.Label {
+		e.Hint = "name another column with --label"
+	}
+	return e
+}
+
+// checkConstraints makes sure that --first, --forbid and --monotone name features, and
+// --monotone numeric ones.
+func (s *schema) checkConstraints(c *config.Train) error {
+	var faults []error
+	for i := range s.columns {
+		column := &s.columns[i]
+		for _, constraint := range []struct {
+			flag  string
+			named bool
+		}{
+			{"first", slices.Contains(c.First, column.Name)},
+			{"forbid", slices.Contains(c.Forbid, column.Name)},
+			{"monotone", c.Monotone[column.Name] != 0},
+		} {
+			if constraint.named && column.role != RoleFeature && column.role != RoleForbidden {
+				faults = append(faults, fmt.Errorf("--%s: column %q is not a feature, its role is %s",
+					constraint.flag, column.Name, column.role))
+			}
+		}
+		if c.Monotone[column.Name] != 0 && column.kind == dataset.Categorical {
+			faults = append(faults, fmt.Errorf("--monotone: column %q is categorical, want a numeric one", column.Name))
+		}
+	}
+	return usage.All(faults)
+}
+
+// softLabels returns the columns of --label_probabilities, in the order that their classes would have
+// as classes of a label. A pattern does not match columns with another role.
+func softLabels(in *source.Input, c *config.Train) (jobs.SoftLabels, error) {
+	if len(c.LabelProbabilities) == 0 {
+		return jobs.SoftLabels{}, nil
+	}
+	soft := jobs.SoftLabels{Named: strings.Join(c.LabelProbabilities, ","), TeacherWeight: c.TeacherWeight}
+	if c.Label == "" {
+		soft.TeacherWeight = 1
+	}
+	var faults []error
+	for _, text := range c.LabelProbabilities {
+		named, err := config.ParseProbability(text)
+		if err != nil {
+			return soft, err
+		}
+		columns, err := columnsNamed(&named, text, in, c)
+		if err != nil {
+			faults = append(faults, err)
+		}
+		for _, column := range columns {
+			same := func(o jobs.ProbabilityColumn) bool { return o.Class == column.Class || o.Name == column.Name }
+			if at := slices.IndexFunc(soft.Columns, same); at >= 0 {
+				faults = append(faults, fmt.Errorf("--label_probabilities: column %q of class %q and column %q of class %q: "+
+					"want one column for each class", soft.Columns[at].Name, soft.Columns[at].Class, column.Name, column.Class))
+			}
+			soft.Columns = append(soft.Columns, column)
+		}
+	}
+	if len(faults) > 0 {
+		return soft, usage.All(faults)
+	}
+	sortClasses(soft.Columns)
+	return soft, nil
+}
+
+// columnsNamed returns the columns that one item of --label_probabilities names.
+func columnsNamed(
+	named *config.Probability, text string, in *source.Input, c *config.Train,
+) ([]jobs.ProbabilityColumn, error) {
+	var columns []jobs.ProbabilityColumn
+	for _, name := range in.Names() {
+		class := named.ClassOf(name)
+		if class == "" {
+			continue
+		}
+		role := roleOf(name, c)
+		if role == RoleFeature {
+			columns = append(columns, jobs.ProbabilityColumn{Name: name, Class: class})
+		} else if named.Column != "" {
+			return nil, usage.Errorf("--label_probabilities: column %q has another use already, its role is %s", name, role)
+		}
+	}
+	if len(columns) == 0 && named.Column != "" {
+		return nil, source.UnknownColumn("label_probabilities", named.Column, in.Names())
+	}
+	if len(columns) == 0 {
+		return nil, usage.Errorf("--label_probabilities: no column of the input files has a name as %s, among those "+
+			"without another use", text)
+	}
+	return columns, nil
+}
+
+// sortClasses sorts columns by their classes: as numbers if all classes are numbers, otherwise as
+// texts.
+func sortClasses(columns []jobs.ProbabilityColumn) {
+	numbers := !slices.ContainsFunc(columns, func(c jobs.ProbabilityColumn) bool {
+		_, ok := jobs.ClassNumber(c.Class)
+		return !ok
+	})
+	slices.SortFunc(columns, func(a, b jobs.ProbabilityColumn) int {
+		if numbers {
+			x, _ := jobs.ClassNumber(a.Class)
+			y, _ := jobs.ClassNumber(b.Class)
+			return cmp.Compare(x, y)
+		}
+		return cmp.Compare(a.Class, b.Class)
+	})
+}
+
+// roleOf returns the role of a column.
+func (s *schema) roleOf(name string, c *config.Train) Role {
+	if slices.ContainsFunc(s.rows.Soft.Columns, func(o jobs.ProbabilityColumn) bool { return o.Name == name }) {
+		return RoleProbability
+	}
+	return roleOf(name, c)
+}
+
+// checkProbability checks that a column of probabilities has numbers.
+func checkProbability(in *source.Input, c *schemaColumn) error {
+	if c.role != RoleProbability || c.Type == dataset.Number && c.Unit == dataset.Plain {
+		return nil
+	}
+	kind := "text or booleans"
+	if c.Type == dataset.Number {
+		kind = c.Unit.Things()
+	}
+	return &dataset.DataError{
+		File: in.Files[in.FileWith(c.Name)].URL, Column: c.Name,
+		Problem: fmt.Sprintf("a column of %s, and --label_probabilities names it: expected numbers from 0 to 1", kind),
+		Hint:    "name the columns of probabilities one by one, as CLASS=COLUMN",
+	}
+}
+
+// featureNames returns the names of the columns that tests may use.
+func (s *schema) featureNames() []string {
+	names := make([]string, len(s.rows.Features))
+	for i := range s.rows.Features {
+		names[i] = s.rows.Features[i].Name
+	}
+	return names
+}

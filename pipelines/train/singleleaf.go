@@ -1,0 +1,169 @@
+package train
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/espalier-ml/espalier/induce/frontier"
+	"github.com/espalier-ml/espalier/induce/split"
+)
+
+// whyLeaf returns the reason why the chosen tree is a single leaf; empty if another warning gives it.
+func (c *choosing) whyLeaf(candidates []frontier.Candidate, w *winner, reversed []string) string {
+	const none = "the tree is a single leaf: "
+	if excluded := c.limitsExclude(w); excluded != "" {
+		return none + excluded
+	}
+	root := &candidates[0].Grown.Nodes[0]
+	grown := slices.ContainsFunc(candidates, func(t frontier.Candidate) bool { return len(t.Grown.Nodes) > 1 })
+	switch {
+	case grown && w.Competition != nil:
+		return "no test is worth asking: " + c.asked() + c.bestOf(w)
+	case grown && c.config.Alpha != nil:
+		return fmt.Sprintf("no test is worth asking: --alpha %v prunes all of them", *c.config.Alpha)
+	case len(reversed) > 0:
+		return none + "no other feature separates the training rows than " + strings.Join(reversed, ", ") +
+			", whose sign excludes all thresholds"
+	case c.config.Classes == split.OfObjects && onlyClass(root.ClassWeights) && !onlyClass(root.RawClassWeights):
+		return "no test is worth asking: all training objects are of one class, as equal rows are one object of their " +
+			"most frequent class"
+	case c.config.MinRows > root.Rows:
+		return none + fmt.Sprintf("--min_rows %d is more than the %d training rows", c.config.MinRows, root.Rows)
+	case !slices.ContainsFunc(candidates, func(t frontier.Candidate) bool { return t.Params.Theta < 1 }):
+		return none + fmt.Sprintf("--theta %v makes a leaf of every node", c.config.Theta[0])
+	default:
+		return "no test is worth asking: no feature separates the training objects"
+	}
+}
+
+func onlyClass(weights []int64) bool {
+	classes := 0
+	for _, w := range weights {
+		if w > 0 {
+			classes++
+		}
+	}
+	return classes == 1
+}
+
+// limitsExclude returns a text that names the limit that excludes all trees with a test; empty if not all
+// are excluded.
+func (c *choosing) limitsExclude(w *winner) string {
+	if c.config.MaxLeaves == 1 {
+		return "--max_leaves 1 allows no test"
+	}
+	l := c.Settings.Limits
+	if w.Competition == nil || l == (frontier.Limits{}) {
+		return ""
+	}
+	if someTestAllowed(w.Competition.Pool.Points, l) {
+		return ""
+	}
+	trees, expected, most, leaves := leastOf(w.Competition.Pool.Points)
+	test := c.cheapestTest()
+	switch {
+	case trees == 0:
+		return ""
+	case l.ExpectedCost > 0 && test > l.ExpectedCost:
+		return fmt.Sprintf("every test costs at least %v, the budget --max_expected_cost is %v", test, l.ExpectedCost)
+	case l.MaxCost > 0 && test > l.MaxCost:
+		return fmt.Sprintf("every test costs at least %v, the budget --max_cost is %v", test, l.MaxCost)
+	case l.ExpectedCost > 0 && expected > l.ExpectedCost:
+		return fmt.Sprintf("the cheapest of %d trees with a test costs %v per row, the budget --max_expected_cost is %v",
+			trees, expected, l.ExpectedCost)
+	case l.MaxCost > 0 && most > l.MaxCost:
+		return fmt.Sprintf("each of %d trees with a test costs some rows at least %v, the budget --max_cost is %v",
+			trees, most, l.MaxCost)
+	default:
+		return fmt.Sprintf("each of %d trees with a test breaks one of the limits (%v): the least expected cost is %v, "+
+			"the least maximum cost %v, the fewest leaves %d", trees, l, expected, most, leaves)
+	}
+}
+
+// someTestAllowed reports whether a tree with a test is within the limits.
+func someTestAllowed(points []frontier.Point, l frontier.Limits) bool {
+	return slices.ContainsFunc(points, func(p frontier.Point) bool { return p.Leaves > 1 && l.Allow(&p.Complexity) })
+}
+
+// leastOf returns the number of trees with a test, and their least expected cost, least maximum cost
+// and least number of leaves.
+func leastOf(points []frontier.Point) (trees int, expected, most float64, leaves int) {
+	expected, most, leaves = math.Inf(1), math.Inf(1), math.MaxInt
+	for i := range points {
+		p := &points[i]
+		if p.Leaves == 1 {
+			continue
+		}
+		trees++
+		expected = min(expected, p.ExpectedCost)
+		most = min(most, p.MaxCost)
+		leaves = min(leaves, p.Leaves)
+	}
+	return trees, expected, most, leaves
+}
+
+// cheapestTest returns the least price of a first test, with the price of its feature's group.
+func (c *choosing) cheapestTest() float64 {
+	least := math.Inf(1)
+	for i := range c.Features {
+		f := &c.Features[i]
+		price := f.Cost
+		for _, cost := range f.ValueCosts {
+			price = min(price, cost)
+		}
+		least = min(least, price+f.GroupCost)
+	}
+	return least
+}
+
+// asked returns a text that names the feature that the root has to test; empty for any feature.
+func (c *choosing) asked() string {
+	for i := range c.Columns {
+		if c.Columns[i].First == 1 {
+			return fmt.Sprintf("--first %s allows no other test at the root; ", c.Features[i].Name)
+		}
+	}
+	return ""
+}
+
+// before reports whether tree p is better than tree q by the criterion of the run's choice.
+func (c *choosing) before(p, q *frontier.Point) bool {
+	if c.Settings.Rule == frontier.Total && p.Judged.TotalCost != nil && q.Judged.TotalCost != nil {
+		return *p.Judged.TotalCost < *q.Judged.TotalCost
+	}
+	return p.Merit > q.Merit
+}
+
+// bestOf returns a text that compares the best tree with a test within the limits with the chosen leaf.
+func (c *choosing) bestOf(w *winner) string {
+	pool := w.Competition.Pool
+	var best *frontier.Point
+	for i := range pool.Points {
+		p := &pool.Points[i]
+		if p.Leaves > 1 && c.Settings.Limits.Allow(&p.Complexity) && (best == nil || c.before(p, best)) {
+			best = p
+		}
+	}
+	if best == nil {
+		return "no tree has a test"
+	}
+	within := ""
+	if c.Settings.Limits != (frontier.Limits{}) {
+		within = " within " + c.Settings.Limits.String()
+	}
+	chosen := &w.Competition.Choice.Chosen
+	if c.Settings.Rule == frontier.Total && best.Judged.TotalCost != nil && chosen.Judged.TotalCost != nil {
+		return fmt.Sprintf("with its errors a single leaf costs %.4g per row, and the cheapest of %d prunings of %d trees%s "+
+			"%.4g, %.4g of it for tests", *chosen.Judged.TotalCost, len(pool.Points), len(pool.Candidates),
+			within, *best.Judged.TotalCost, best.ExpectedCost)
+	}
+	chance := ""
+	if w.Competition.Choice.Reason != "" {
+		chance = ", but chance may give as much"
+	}
+	return fmt.Sprintf("the best of %d prunings of %d trees%s has %d leaves, the expected cost %.3g and the merit %.4f, "+
+		"a single leaf has %.4f%s", len(pool.Points), len(pool.Candidates), within, best.Leaves, best.ExpectedCost, best.Merit,
+		chosen.Merit, chance)
+}

@@ -1,0 +1,89 @@
+package train
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/frontier"
+	"github.com/espalier-ml/espalier/induce/frontier/crossvalidate"
+	"github.com/espalier-ml/espalier/induce/split"
+	"github.com/espalier-ml/espalier/induce/tree"
+	"github.com/espalier-ml/espalier/io/textview"
+	"github.com/espalier-ml/espalier/pipelines/worth"
+	"github.com/espalier-ml/espalier/transforms/jobs"
+)
+
+// warnOfRelabelling warns of classes most of whose rows count as another class, because that class is the
+// most frequent one among equal rows. t is grown from the training objects.
+func (s *stage) warnOfRelabelling(train *jobs.ObjectStats, t *tree.Tree) {
+	if s.config.Classes != split.OfObjects {
+		return // rows count with their own classes
+	}
+	root := &t.Nodes[0]
+	for k, weight := range train.Relabelled {
+		if root.RawClassWeights[k] == 0 || train.Weight == 0 {
+			continue
+		}
+		// The units of both weights may differ.
+		all := float64(root.RawClassWeights[k]) / float64(root.Weight) * float64(train.Weight)
+		if share := float64(weight) / all; share > 0.5 {
+			s.driver.Reporter.Warn(fmt.Sprintf("%s of the training rows of the class %q count as another class: "+
+				"equal rows are one object, of their most frequent class; --classes rows counts each row", textview.Percent(min(share, 1)), t.Label.Classes[k]))
+		}
+	}
+}
+
+// warnOfTree warns of a chosen tree that is not worth its tests, of a single leaf, and of monotone
+// features whose sign excludes all thresholds.
+func (c *choosing) warnOfTree(ctx context.Context, candidates []frontier.Candidate, w *winner) error {
+	t := w.Candidate.Tree
+	if len(t.Label.Classes) < 2 || len(c.Features) == 0 || t.Training.CutLeaves > 0 {
+		return nil // another warning gives the reason
+	}
+	var verdict *worth.Verdict
+	bare := len(t.Nodes) == 1
+	if !bare && !t.Modelled() {
+		verdict = c.verdict(w)
+	}
+	poor := verdict != nil && !verdict.Better()
+	reversed, err := c.warnOfSigns(ctx, t, bare || poor)
+	switch {
+	case err != nil || t.Modelled():
+		return err
+	case poor:
+		c.driver.Reporter.Warn(fmt.Sprintf("on %s the tree is no better than always saying the most "+
+			"frequent class, %q: %s", verdict.Rows, t.Label.Classes[t.Nodes[0].Class], verdict))
+	case bare:
+		if reason := c.whyLeaf(candidates, w, reversed); reason != "" {
+			c.driver.Reporter.Warn(reason)
+		}
+	}
+	return nil
+}
+
+// verdict judges the chosen tree on folds or, without folds, on validation rows; nil without both.
+func (c *choosing) verdict(w *winner) *worth.Verdict {
+	if found := w.Competition; found != nil && len(found.Folds) > 0 {
+		if v := worth.OnFolds(crossvalidate.Counterparts(found.Folds, found.Pool, &found.Choice.Chosen)); v != nil {
+			return v
+		}
+	}
+	return worth.OnRows(w.Candidate.Tree, w.Candidate.Counts[dataset.Validation], dataset.Validation.String())
+}
+
+// warnOfConstants warns of constant features that --first or --monotone names.
+func (w *fitter) warnOfConstants(names []string) {
+	for _, name := range names {
+		for _, flag := range []struct {
+			name  string
+			names bool
+		}{{"first", slices.Contains(w.config.First, name)}, {"monotone", w.config.Monotone[name] != 0}} {
+			if flag.names {
+				w.driver.Reporter.Warn(fmt.Sprintf("--%s: column %q has one value among the training rows: no node can test it",
+					flag.name, name))
+			}
+		}
+	}
+}
