@@ -58,9 +58,7 @@ func pruned(s *prune.Sequence, step int) *tree.Tree {
 	if step > 0 {
 		t.Algorithm.Alpha = min(s.Steps[step].Alpha, math.MaxFloat64)
 	}
-	if e, err := tree.ParseEstimate(t.Algorithm.LeafEstimate); err == nil {
-		t.SettleLeaves(e, t.Training.Scale())
-	}
+	t.SettleLeaves(t.Algorithm.LeafEstimate, t.Training.Scale())
 	return t
 }
 

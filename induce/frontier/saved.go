@@ -171,8 +171,7 @@ func (r *savedReader) candidate(c *Candidate) {
 	if err := json.Unmarshal(r.Bytes(), &head); err != nil {
 		r.fail(err.Error())
 	}
-	estimate, err := tree.ParseEstimate(head.Algorithm.LeafEstimate)
-	if err != nil || head.Nodes < 1 || head.Nodes > len(r.Rest) {
+	if _, err := tree.ParseEstimate(head.Algorithm.LeafEstimate.String()); err != nil || head.Nodes < 1 || head.Nodes > len(r.Rest) {
 		r.fail("a tree without nodes or without an estimate")
 		return
 	}
@@ -191,7 +190,7 @@ func (r *savedReader) candidate(c *Candidate) {
 		return
 	}
 	t.SumUp()
-	t.Estimate(estimate, t.Training.Scale())
+	t.Estimate(t.Algorithm.LeafEstimate, t.Training.Scale())
 	t.Measure()
 	*c = NewCandidate(t, head.Params)
 	for part := range c.Counts {

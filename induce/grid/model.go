@@ -12,7 +12,6 @@ type Modeller struct {
 	Label    tree.Label
 	Features []dataset.Feature
 	Training tree.Training // the same for all trees, except what Model sets
-	Estimate tree.Estimate // method for the leaves
 	Scale    float64       // units in the average weight of a training row where the trees grow
 
 	// MaxLeaves bounds the leaves of trees that are not chosen among others: the best leaves are
@@ -45,7 +44,7 @@ func (b *Modeller) Describe(model *tree.Tree, factor int64) {
 	model.Training.Weight *= factor
 	scale := b.Scale * float64(factor)
 	model.Training.SetScale(scale)
-	model.Estimate(b.Estimate, scale)
+	model.Estimate(model.Algorithm.LeafEstimate, scale)
 	model.Measure()
 }
 

@@ -215,7 +215,7 @@ func prunings(
 
 // smooth chooses how strongly leaves are smoothed, if smoothing is wanted.
 func (c *Chooser) smooth(ctx context.Context, pool *frontier.Pool, folds []crossvalidate.Fold) error {
-	if pool.Candidates[0].Tree.Algorithm.LeafEstimate != tree.Smoothed.String() {
+	if pool.Candidates[0].Tree.Algorithm.LeafEstimate != tree.Smoothed {
 		return nil
 	}
 	return c.Host.Phase(ctx, "smoothing", 1, "steps", func(s *parallel.Steps) error {

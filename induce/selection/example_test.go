@@ -49,7 +49,7 @@ func ExampleInMemory_Train() {
 		}).Members(),
 		Modeller: &grid.Modeller{
 			Label: tree.Label{Column: "class", Classes: []string{"0", "1"}}, Features: features,
-			Training: tree.Training{Rows: 32, Objects: 32, Weight: 32}, Estimate: tree.Smoothed, Scale: 1,
+			Training: tree.Training{Rows: 32, Objects: 32, Weight: 32}, Scale: 1,
 		},
 	}
 	for part := range m.Parts {

@@ -96,7 +96,7 @@ func (d *rows) train(t *testing.T) *tree.Tree {
 		Members: (&grid.Axes{
 			Algorithms: []split.Algorithm{split.EC45, split.C45}, Lambdas: []float64{10, 1000}, Thetas: []float64{.005, .0005},
 			Families: []split.Family{split.Thresholds, split.Both},
-			Record:   tree.Algorithm{LeafEstimate: tree.Smoothed.String()},
+			Record:   tree.Algorithm{LeafEstimate: tree.Smoothed},
 		}).Members(),
 	}
 	for part := range m.Parts {
@@ -122,7 +122,7 @@ func (d *rows) train(t *testing.T) *tree.Tree {
 	n := int64(training)
 	m.Modeller = &grid.Modeller{
 		Label: label, Features: d.features, Training: tree.Training{Rows: n, Objects: n, Weight: n},
-		Estimate: tree.Smoothed, Scale: 1,
+		Scale: 1,
 	}
 	chosen, _, err := m.Train(t.Context())
 	if err != nil {

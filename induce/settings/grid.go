@@ -17,7 +17,7 @@ func (s *Settings) Members(priced bool) []grid.Member {
 		Classes: s.Classes, Algorithms: s.Algorithm, Lambdas: s.Lambda, Thetas: s.Theta, Families: s.Tests,
 		MaxDepth: s.MaxDepth, MinRows: s.MinRows, Priced: priced || s.Named() || s.FreeRepeats,
 		Record: tree.Algorithm{
-			Binning: s.Binning.String(), LeafEstimate: s.LeafEstimate.String(), Prune: "none", Seed: s.Seed,
+			Binning: s.Binning.String(), LeafEstimate: s.LeafEstimate, Prune: "none", Seed: s.Seed,
 			CostUnit: s.CostUnit, First: s.First, Monotone: s.Monotone,
 		},
 	}

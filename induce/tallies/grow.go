@@ -73,7 +73,7 @@ func (s *Spec) Grow(ctx context.Context, tables *Tables, p *Plan, workers int, n
 	if m.Modeller.Label, err = s.describeLabel(p.Classes); err != nil {
 		return nil, err
 	}
-	m.Modeller.Estimate, m.Members, m.Settings = s.Settings.LeafEstimate, s.members(), s.Settings.Selection()
+	m.Members, m.Settings = s.members(), s.Settings.Selection()
 	grid.SetBins(m.Members, p.Bins)
 	m.Columns = s.Settings.SplitColumns(p.features)
 	model, competition, err := m.Train(ctx)

@@ -114,7 +114,7 @@ func (t *Tree) PriorFactors() []float64 {
 	}
 	root := &t.Nodes[0]
 	weights := root.RawClassWeights
-	if t.Algorithm.LeafEstimate == Majority.String() {
+	if t.Algorithm.LeafEstimate == Majority {
 		weights = root.ClassWeights
 	}
 	return factorsOf(t.Label.Priors, probabilities(weights, nil, 0))

@@ -38,11 +38,7 @@ func TestLowerBounds(t *testing.T) {
 		}
 		if priors {
 			tr.Label.Priors = []float64{0.9, 0.1}
-			estimate, err := tree.ParseEstimate(tr.Algorithm.LeafEstimate)
-			if err != nil {
-				t.Fatal(err)
-			}
-			tr.Estimate(estimate, tr.Training.Scale())
+			tr.Estimate(tr.Algorithm.LeafEstimate, tr.Training.Scale())
 		}
 		if got := tr.LowerBounds(); !slices.Equal(got, bounds) {
 			t.Errorf("%s: %v, want %v", name, got, bounds)

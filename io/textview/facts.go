@@ -136,7 +136,7 @@ func (f *facts) describeModel() {
 	add(&f.Model, "Predicts", f.say("%s: one of %d classes, %s", t.Label.Column, len(t.Label.Classes),
 		f.names(t.Label.Classes)))
 	text = f.say("%s (lambda %v, theta %v), %s tests on %d %s bins, %s leaves", a.Name, a.Lambda, a.Theta, a.Tests, a.Bins,
-		a.Binning, a.LeafEstimate)
+		a.Binning, a.LeafEstimate.String())
 	if a.Prune != "none" {
 		text += f.say(", pruned by %s", a.Prune)
 	}

@@ -96,7 +96,7 @@ func (w *scorer) refit(ctx context.Context, o *objects) (*scored, error) {
 	}
 	t := counter.Tree()
 	first := &w.parsed.Grid[0]
-	t.Algorithm.LeafEstimate = w.config.LeafEstimate.String()
+	t.Algorithm.LeafEstimate = w.config.LeafEstimate
 	t.Algorithm.CostUnit = w.config.CostUnit
 	t.Algorithm.RepeatCost = first.Algorithm.RepeatCost
 	if w.config.LeafModel == selection.None {
@@ -110,7 +110,7 @@ func (w *scorer) refit(ctx context.Context, o *objects) (*scored, error) {
 // modeller returns the modeller that makes trees from grown nodes.
 func (p *plan) modeller(o *objects) *grid.Modeller {
 	return &grid.Modeller{
-		Label: o.label, Features: o.features, Estimate: p.config.LeafEstimate, Scale: o.spec.GrowthScale(),
+		Label: o.label, Features: o.features, Scale: o.spec.GrowthScale(),
 		Training:  o.spec.Training(&o.train().ObjectCounts, o.stats.Train, o.stats.Dropped),
 		MaxLeaves: p.parsed.Selection.GrownLeaves(),
 	}

@@ -292,7 +292,7 @@ func TestUnknownColumns(t *testing.T) {
 
 func TestValidateNamesAllFaults(t *testing.T) {
 	c := config.DefaultTrain()
-	c.Algorithm, c.Tests, c.Binning, c.LeafEstimate, c.Theta, c.Bins, c.Runner = []split.Algorithm{55}, []split.Family{44}, 33, 22, []float64{2}, 1, "flunk"
+	c.Algorithm, c.Tests, c.Binning, c.LeafEstimate, c.Theta, c.Bins, c.Runner = []split.Algorithm{55}, []split.Family{44}, 33, "none", []float64{2}, 1, "flunk"
 	err := c.Validate()
 	if err == nil {
 		t.Fatal("no error")

@@ -72,7 +72,7 @@ func (d *data) model(root *induce.Node, candidate int) *tree.Tree {
 	t, _ := induce.Model(root, d.features)
 	t.Label.Classes = []string{"a", "b"}
 	t.Label.ErrorCosts = [][]float64{{0, 1}, {4, 0}}
-	t.Algorithm.Name, t.Algorithm.LeafEstimate = d.params[candidate].Algorithm.String(), tree.Smoothed.String()
+	t.Algorithm.Name, t.Algorithm.LeafEstimate = d.params[candidate].Algorithm.String(), tree.Smoothed
 	t.Estimate(tree.Smoothed, 1)
 	t.Measure()
 	return t
