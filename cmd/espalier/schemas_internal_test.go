@@ -48,7 +48,6 @@ func TestSchemasGenerated(t *testing.T) {
 		},
 		reflect.TypeFor[runfolder.Point](): func(s *jsonschema.Schema) {
 			schematest.Optional(s, "grown", "step")
-			schematest.BilledTogether(s)
 		},
 		reflect.TypeFor[metric.Judgement](): func(s *jsonschema.Schema) {
 			schematest.Optional(s, "standard_error", "low", "high") // of an interval that may be absent

@@ -68,8 +68,6 @@ type Intervals struct {
 	// interval is Wilson's interval for this share, see Area.
 	ExpectedCost  *Interval `json:"expected_cost" jsonschema:"nullable"`
 	ExpectedTests *Interval `json:"expected_tests" jsonschema:"nullable"`
-	// ExpectedCost by its name in version 0.3
-	ExpectedBilledCost *Interval `json:"expected_billed_cost" jsonschema:"nullable"`
 }
 
 // sample tells how many rows of equal weight the rows of each class have the information of.

@@ -58,8 +58,6 @@ type Metrics struct {
 	// before, the cost of the tests at their own prices.
 	ExpectedCost  *float64 `json:"expected_cost" jsonschema:"nullable"`
 	ExpectedTests *float64 `json:"expected_tests" jsonschema:"nullable"` // mean number of tests on a row's path
-	// ExpectedBilledCost is ExpectedCost by its name in version 0.3; to go in version 0.6.
-	ExpectedBilledCost *float64 `json:"expected_billed_cost" jsonschema:"nullable"`
 	// ExpectedErrorCost is the mean cost of the predictions; absent without error costs.
 	ExpectedErrorCost *float64 `json:"expected_error_cost,omitempty"`
 
@@ -221,8 +219,6 @@ func (m *Metrics) fillMeans(t *table, p *projection, s *sample, e *effects) {
 	i := m.Intervals
 	t.fillMean(func(l *Leaf) float64 { return l.Cost }, s, e, figureCost, &m.ExpectedCost, &i.ExpectedCost)
 	t.fillMean(func(l *Leaf) float64 { return float64(l.Tests) }, s, e, figureTests, &m.ExpectedTests, &i.ExpectedTests)
-	m.ExpectedBilledCost = m.ExpectedCost
-	i.ExpectedBilledCost = i.ExpectedCost
 	if s.rows == 0 {
 		return
 	}

@@ -106,7 +106,7 @@ func TestEvaluateBinary(t *testing.T) {
 			},
 		},
 		// By hand: (23*1 + 9*2.5 + 8*4 + 17*5) / 57, (23 + 18 + 24 + 68) / 57.
-		ExpectedCost: is(162.5 / 57), ExpectedTests: is(133.0 / 57), ExpectedBilledCost: is(162.5 / 57),
+		ExpectedCost: is(162.5 / 57), ExpectedTests: is(133.0 / 57),
 		// By hand: the leaves' rows by the probability of "yes". Chance: by SciPy.
 		Calibration: &metric.Calibration{
 			Class: "yes", ObservedError: 0.05701754385964912, MaximumError: 0.4 - 5./17,
@@ -165,7 +165,7 @@ func TestEvaluateThreeClasses(t *testing.T) {
 				},
 			},
 		},
-		ExpectedCost: is(0), ExpectedTests: is(0), ExpectedBilledCost: is(0),
+		ExpectedCost: is(0), ExpectedTests: is(0),
 		// By hand: the leaves' rows by the probability of the class predicted. Chance: by SciPy.
 		Calibration: &metric.Calibration{
 			ObservedError: 0.075, MaximumError: 9./11 - .6,
@@ -415,7 +415,7 @@ func TestJSONNames(t *testing.T) {
 		`"per_class":[{"class":"a","precision":null,"recall":null,"f1":null,` +
 		`"auc":null,"support":0,"prevalence":null,"specificity":null,"average_precision":null,` +
 		`"brier":null,"gains":null,"lift":null}],` +
-		`"expected_cost":null,"expected_tests":null,"expected_billed_cost":null,"intervals":null,"calibration":null}`
+		`"expected_cost":null,"expected_tests":null,"intervals":null,"calibration":null}`
 	if string(b) != want {
 		t.Errorf("got  %s\nwant %s", b, want)
 	}

@@ -54,11 +54,9 @@ type Paired struct {
 	LogLoss          *Difference `json:"log_loss,omitempty"`
 	Brier            *Difference `json:"brier,omitempty"`
 
-	ExpectedCost  *Difference `json:"expected_cost"` // billed costs, as in metrics.json
-	ExpectedTests *Difference `json:"expected_tests"`
-	// ExpectedBilledCost is ExpectedCost by its name in version 0.3; to go in version 0.6.
-	ExpectedBilledCost *Difference `json:"expected_billed_cost"`
-	ExpectedErrorCost  *Difference `json:"expected_error_cost,omitempty"`
+	ExpectedCost      *Difference `json:"expected_cost"` // billed costs, as in metrics.json
+	ExpectedTests     *Difference `json:"expected_tests"`
+	ExpectedErrorCost *Difference `json:"expected_error_cost,omitempty"`
 }
 
 // Difference is a metric of two trees, and the value of B less the value of A. The interval
@@ -132,7 +130,6 @@ func compare(pairs []PairedRows, classes int, errorCosts [][]float64) *Paired {
 	}
 	m.ExpectedCost = of(func(l *Leaf) float64 { return l.Cost })
 	m.ExpectedTests = of(func(l *Leaf) float64 { return float64(l.Tests) })
-	m.ExpectedBilledCost = m.ExpectedCost
 	if classes == 0 {
 		return m
 	}
@@ -154,7 +151,7 @@ func compare(pairs []PairedRows, classes int, errorCosts [][]float64) *Paired {
 
 // differences lists the differences; an entry is nil if it is not defined.
 func (m *Paired) differences() []*Difference {
-	list := []*Difference{m.ExpectedCost, m.ExpectedTests} // ExpectedBilledCost is ExpectedCost
+	list := []*Difference{m.ExpectedCost, m.ExpectedTests}
 	for _, q := range m.Qualities() {
 		list = append(list, q.Difference)
 	}

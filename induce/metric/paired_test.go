@@ -264,7 +264,7 @@ func TestCompareWithItself(t *testing.T) {
 	m := metric.Compare(paired(rows, 3), 3, 1, nil, false)
 	for name, d := range map[string]*metric.Difference{
 		"AUC": m.AUCOvRMacro, "accuracy": m.Accuracy, "balanced": m.BalancedAccuracy, "log loss": m.LogLoss,
-		"Brier": m.Brier, "cost": m.ExpectedCost, "tests": m.ExpectedTests, "billed": m.ExpectedBilledCost,
+		"Brier": m.Brier, "cost": m.ExpectedCost, "tests": m.ExpectedTests,
 	} {
 		if d.A != d.B || d.Difference != 0 || d.Interval == nil || *d.Interval != (metric.Interval{}) {
 			t.Errorf("%s: %+v, %+v", name, d, d.Interval)

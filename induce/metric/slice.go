@@ -15,16 +15,14 @@ type Slice struct {
 	Weight int64    `json:"weight" jsonschema:"minimum=0"` // fixed point, like the weight of the part
 	Share  *float64 `json:"share" jsonschema:"nullable"`   // share of the weight of the part
 
-	AUCOvRMacro      *float64 `json:"auc_ovr_macro" jsonschema:"nullable"`
-	Accuracy         *float64 `json:"accuracy" jsonschema:"nullable"`
-	BalancedAccuracy *float64 `json:"balanced_accuracy" jsonschema:"nullable"`
-	LogLoss          *float64 `json:"log_loss" jsonschema:"nullable"`
-	Brier            *float64 `json:"brier" jsonschema:"nullable"`
-	ExpectedCost     *float64 `json:"expected_cost" jsonschema:"nullable"`
-	ExpectedTests    *float64 `json:"expected_tests" jsonschema:"nullable"`
-	// ExpectedCost by its name in version 0.3
-	ExpectedBilledCost *float64 `json:"expected_billed_cost" jsonschema:"nullable"`
-	ExpectedErrorCost  *float64 `json:"expected_error_cost,omitempty"`
+	AUCOvRMacro       *float64 `json:"auc_ovr_macro" jsonschema:"nullable"`
+	Accuracy          *float64 `json:"accuracy" jsonschema:"nullable"`
+	BalancedAccuracy  *float64 `json:"balanced_accuracy" jsonschema:"nullable"`
+	LogLoss           *float64 `json:"log_loss" jsonschema:"nullable"`
+	Brier             *float64 `json:"brier" jsonschema:"nullable"`
+	ExpectedCost      *float64 `json:"expected_cost" jsonschema:"nullable"`
+	ExpectedTests     *float64 `json:"expected_tests" jsonschema:"nullable"`
+	ExpectedErrorCost *float64 `json:"expected_error_cost,omitempty"`
 
 	Classes []SliceClass `json:"classes"`
 	// 95 % confidence intervals, by group where the run has a key; null without rows
@@ -93,8 +91,7 @@ func NewSlice(rows SliceRows, m *Metrics, whole int64) Slice {
 		SliceRows: rows, Rows: m.Rows, Weight: m.Weight, Share: ratio(m.Weight, whole),
 		AUCOvRMacro: m.AUCOvRMacro, Accuracy: m.Accuracy, BalancedAccuracy: m.BalancedAccuracy,
 		LogLoss: m.LogLoss, Brier: m.Brier,
-		ExpectedCost: m.ExpectedCost, ExpectedTests: m.ExpectedTests, ExpectedBilledCost: m.ExpectedBilledCost,
-		ExpectedErrorCost: m.ExpectedErrorCost, Intervals: m.Intervals,
+		ExpectedCost: m.ExpectedCost, ExpectedTests: m.ExpectedTests, ExpectedErrorCost: m.ExpectedErrorCost, Intervals: m.Intervals,
 	}
 	for c := range m.PerClass {
 		predicted := int64(0)

@@ -37,7 +37,7 @@ func TestGolden(t *testing.T) {
 func TestEarlierComplexity(t *testing.T) {
 	want := billedTree()
 	now := []byte(`"expected_cost": 8.2, "expected_tests": 2.1, "max_cost": 9,`)
-	before := []byte(`"expected_cost": 5.7, "expected_tests": 2.1, "max_cost": 8,`)
+	before := []byte(`"expected_cost": 5.7, "expected_tests": 2.1, "max_cost": 8, "expected_billed_cost": 8.2, "max_billed_cost": 9,`)
 	document := want.Encode()
 	if bytes.Count(document, now) != 1 {
 		t.Fatalf("%s has no complexity", document)

@@ -41,10 +41,7 @@ func (t *Tree) AppendJSON(dst []byte) []byte {
 	e.list("features", len(t.Features), func(i int) any { return fileFeatureOf(&t.Features[i]) })
 	e.flat("algorithm", &t.Algorithm)
 	e.flat("training", &t.Training)
-	e.flat("complexity", &struct {
-		Complexity
-		BilledNames
-	}{t.Complexity, t.BilledNames()})
+	e.flat("complexity", &t.Complexity)
 	if t.Certificate != nil {
 		e.flat("certificate", t.Certificate)
 	}

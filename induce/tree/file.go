@@ -281,14 +281,7 @@ func (d *decoder) section(name string, seen map[string]bool) error {
 	case "training":
 		return d.file.value(&d.Training)
 	case "complexity":
-		var c struct {
-			Complexity
-			BilledNames
-		}
-		err := d.file.value(&c)
-		c.Set(&c.Complexity)
-		d.Complexity = c.Complexity
-		return err
+		return d.complexity()
 	case "certificate":
 		return d.certificate()
 	case "boosters":
@@ -299,6 +292,14 @@ func (d *decoder) section(name string, seen map[string]bool) error {
 		var unknown json.RawMessage
 		return d.file.value(&unknown)
 	}
+}
+
+func (d *decoder) complexity() error {
+	var raw json.RawMessage
+	if err := d.file.value(&raw); err != nil {
+		return err
+	}
+	return json.Unmarshal(Renamed(raw), &d.Complexity)
 }
 
 // after reads a member that must come after the label and the features, and before the nodes.

@@ -25,17 +25,12 @@ type treeFile struct {
 	Features   []tree.FileFeature `json:"features"` // that some test or leaf model uses
 	Algorithm  tree.Algorithm     `json:"algorithm"`
 	Training   tree.Training      `json:"training"`
-	Complexity treeComplexity     `json:"complexity"`
+	Complexity tree.Complexity    `json:"complexity"`
 	// Certificate is how far the tree is from the cheapest tree that separates the same objects as far.
 	Certificate *tree.Certificate `json:"certificate,omitempty"`
 	// Boosters are sums of regression trees, which add to the scores of leaf models. A booster has one or more leaves.
 	Boosters [][][]tree.FileSplit `json:"boosters,omitempty" jsonschema:"minItems=1"`
 	Nodes    []tree.FileNode      `json:"nodes" jsonschema:"minItems=1"` // numbered from the root, 0
-}
-
-type treeComplexity struct {
-	tree.Complexity
-	tree.BilledNames
 }
 
 // schemaColumn is a column of schema.json. A feature with two codes or more has the members of a feature of tree.json.
@@ -79,7 +74,6 @@ func TestSchemasGenerated(t *testing.T) {
 			monotone.MinProperties = new(uint64(1))
 			monotone.AdditionalProperties = &jsonschema.Schema{Enum: []any{1, -1}}
 		},
-		reflect.TypeFor[treeComplexity](): schematest.BilledTogether,
 		reflect.TypeFor[tree.FileFeature](): func(s *jsonschema.Schema) {
 			numeric, categorical := featureVariants(s)
 			schematest.OneOf(s, numeric, categorical)

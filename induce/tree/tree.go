@@ -15,6 +15,7 @@
 package tree
 
 import (
+	"bytes"
 	"cmp"
 	"slices"
 
@@ -166,30 +167,12 @@ type Complexity struct {
 	Depth         int     `json:"depth" jsonschema:"minimum=0"` // tests on the longest path
 }
 
-// BilledNames are ExpectedCost and MaxCost of a Complexity by their names in version 0.3. There expected_cost
-// and max_cost in documents were the costs of the tests at their own prices, and the billed costs were
-// listed if some price might differ. Documents still list them; they are to go in version 0.6.
-type BilledNames struct {
-	// ExpectedBilledCost is expected_cost by its name in version 0.3, if some test may be billed at another price than
-	// its own; to go in version 0.6.
-	ExpectedBilledCost float64 `json:"expected_billed_cost,omitempty" jsonschema:"exclusiveMinimum=0"`
-	// MaxBilledCost is max_cost, as ExpectedBilledCost.
-	MaxBilledCost float64 `json:"max_billed_cost,omitempty" jsonschema:"exclusiveMinimum=0"`
-}
-
-// BilledNames returns the costs of the tree by their names in version 0.3.
-func (t *Tree) BilledNames() BilledNames {
-	if !t.BillsApart() {
-		return BilledNames{}
-	}
-	return BilledNames{t.Complexity.ExpectedCost, t.Complexity.MaxCost}
-}
-
-// Set sets the costs of a complexity that was read from a document of any version.
-func (n BilledNames) Set(c *Complexity) {
-	if n.ExpectedBilledCost != 0 { // the first test on a path is always paid
-		c.ExpectedCost, c.MaxCost = n.ExpectedBilledCost, n.MaxBilledCost
-	}
+// Renamed returns JSON of any version with the names of this version. In version 0.3, expected_cost and max_cost were
+// the costs of the tests at their own prices, and the billed costs came after them under names of their own. A decoder
+// takes the last of several members with the same name.
+func Renamed(b []byte) []byte {
+	b = bytes.ReplaceAll(b, []byte(`"expected_billed_cost":`), []byte(`"expected_cost":`))
+	return bytes.ReplaceAll(b, []byte(`"max_billed_cost":`), []byte(`"max_cost":`))
 }
 
 // Node is a node of the tree. Leaves have no Test.

@@ -149,12 +149,6 @@ func TestBilled(t *testing.T) {
 	if _, costs := tr.PathCosts(); !cmp.Equal(costs, []float64{0, 7, 7, 9, 9, 9, 9}) {
 		t.Errorf("billed on the paths: %v", costs)
 	}
-	if got, want := tr.BilledNames(), (tree.BilledNames{ExpectedBilledCost: want.ExpectedCost, MaxBilledCost: 9}); got != want {
-		t.Errorf("by the names of 0.3: %+v, want %+v", got, want)
-	}
-	if got := smallTree().BilledNames(); got != (tree.BilledNames{}) {
-		t.Errorf("by the names of 0.3 without groups: %+v, want none", got)
-	}
 }
 
 // randomCounts draws counts for the leaves of smallTree, of up to 60 bits.

@@ -1,6 +1,7 @@
 package runfolder
 
 import (
+	"encoding/json"
 	"fmt"
 
 	"github.com/espalier-ml/espalier/induce/frontier"
@@ -36,7 +37,6 @@ type Point struct {
 	Step      int            `json:"step" jsonschema:"minimum=0"`                        // step in the tree's pruning sequence; 0 if it is not pruned
 	Algorithm tree.Algorithm `json:"algorithm"`
 	tree.Complexity
-	tree.BilledNames
 
 	// Merit is what trees are chosen by: the AUC on the validation rows, or the mean of this AUC and the AUC on the
 	// folds, weighted by rows, averaged over prunings of nearly the same size; without an AUC, minus the log loss.
@@ -88,12 +88,17 @@ type OnFolds struct {
 	TotalCost *float64 `json:"folds_total_cost,omitempty" jsonschema:"minimum=0"`         // as ErrorCost: cost of tests and errors
 }
 
-// check implements checker. It also sets the costs of points in documents of earlier versions.
+// UnmarshalJSON decodes a point of any version.
+func (p *Point) UnmarshalJSON(b []byte) error {
+	type plain Point // without this method
+	return json.Unmarshal(tree.Renamed(b), (*plain)(p))
+}
+
+// check implements checker.
 func (f *Frontier) check() error {
 	selected := 0
 	for i := range f.Points {
 		p := &f.Points[i]
-		p.Set(&p.Complexity)
 		if err := naming.CheckBelow(p.Tree); err != nil {
 			return fmt.Errorf("the tree %q: %w", p.Tree, err)
 		}

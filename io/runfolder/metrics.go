@@ -58,11 +58,8 @@ func (m *Metrics) Parts() []MeasuredPart {
 	return parts
 }
 
-// check implements checker. It also sets the costs of folds in documents of earlier versions.
+// check implements checker.
 func (m *Metrics) check() error {
-	if m.Folds != nil {
-		m.Folds.rename()
-	}
 	for _, p := range m.Parts() {
 		if err := p.Metrics.Check(); err != nil {
 			return fmt.Errorf("%s: %w", p.Name, err)

@@ -1,6 +1,7 @@
 package runfolder
 
 import (
+	"encoding/json"
 	"math"
 
 	"github.com/espalier-ml/espalier/induce/metric"
@@ -38,9 +39,7 @@ type FoldFigures struct {
 	AUCOvRMacro  *float64 `json:"auc_ovr_macro" jsonschema:"nullable,minimum=0,maximum=1"`
 	Accuracy     *float64 `json:"accuracy" jsonschema:"nullable,minimum=0,maximum=1"`
 	ExpectedCost *float64 `json:"expected_cost" jsonschema:"nullable,minimum=0"`
-	// ExpectedCost by its name in version 0.3
-	ExpectedBilledCost *float64 `json:"expected_billed_cost" jsonschema:"nullable,minimum=0"`
-	Leaves             int      `json:"leaves" jsonschema:"minimum=1"`
+	Leaves       int      `json:"leaves" jsonschema:"minimum=1"`
 }
 
 // FoldMeans are means or standard deviations of the figures over folds; nil: too few folds.
@@ -48,19 +47,13 @@ type FoldMeans struct {
 	AUCOvRMacro  *float64 `json:"auc_ovr_macro" jsonschema:"nullable,minimum=0"`
 	Accuracy     *float64 `json:"accuracy" jsonschema:"nullable,minimum=0"`
 	ExpectedCost *float64 `json:"expected_cost" jsonschema:"nullable,minimum=0"`
-	// ExpectedCost by its name in version 0.3
-	ExpectedBilledCost *float64 `json:"expected_billed_cost" jsonschema:"nullable,minimum=0"`
-	Leaves             *float64 `json:"leaves" jsonschema:"nullable,minimum=0"`
+	Leaves       *float64 `json:"leaves" jsonschema:"nullable,minimum=0"`
 }
 
-// rename sets the costs of a document of any version: see metric.Metrics.UnmarshalJSON.
-func (r *Folds) rename() {
-	for i := range r.Each {
-		metric.Rename(&r.Each[i].ExpectedCost, r.Each[i].ExpectedBilledCost)
-	}
-	for _, m := range []*FoldMeans{&r.Mean, &r.StandardDeviation} {
-		metric.Rename(&m.ExpectedCost, m.ExpectedBilledCost)
-	}
+// UnmarshalJSON decodes figures of any version.
+func (r *Folds) UnmarshalJSON(b []byte) error {
+	type plain Folds // without this method
+	return json.Unmarshal(tree.Renamed(b), (*plain)(r))
 }
 
 // Expected returns the mean area without its optimism; nil if there is no area.
@@ -88,8 +81,6 @@ func (r *Folds) FillMeans() {
 	mean.AUCOvRMacro, deviation.AUCOvRMacro = spread(func(f *FoldFigures) *float64 { return f.AUCOvRMacro })
 	mean.Accuracy, deviation.Accuracy = spread(func(f *FoldFigures) *float64 { return f.Accuracy })
 	mean.ExpectedCost, deviation.ExpectedCost = spread(func(f *FoldFigures) *float64 { return f.ExpectedCost })
-	mean.ExpectedBilledCost = mean.ExpectedCost
-	deviation.ExpectedBilledCost = deviation.ExpectedCost
 	mean.Leaves, deviation.Leaves = spread(func(f *FoldFigures) *float64 { x := float64(f.Leaves); return &x })
 }
 

@@ -376,7 +376,7 @@ func foldsReport(
 		areas[i] = p.Area
 		r.Each = append(r.Each, runfolder.FoldFigures{
 			Rows: p.Rows, AUCOvRMacro: p.Score.AUC, Accuracy: p.Score.Accuracy, ExpectedCost: p.Score.ExpectedCost,
-			ExpectedBilledCost: p.Score.ExpectedCost, Leaves: p.Tree.Complexity.Leaves,
+			Leaves: p.Tree.Complexity.Leaves,
 		})
 	}
 	r.FillMeans()

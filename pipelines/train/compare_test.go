@@ -153,7 +153,6 @@ func checkFigures(t *testing.T, r *runfolder.Comparison, m *metric.Metrics, side
 		"log loss": {of(r.Metrics.LogLoss), *m.LogLoss},
 		"Brier":    {of(r.Metrics.Brier), *m.Brier},
 		"cost":     {of(r.Metrics.ExpectedCost), *m.ExpectedCost},
-		"billed":   {of(r.Metrics.ExpectedBilledCost), *m.ExpectedBilledCost},
 		"tests":    {of(r.Metrics.ExpectedTests), *m.ExpectedTests},
 	} {
 		if math.Abs(pair[0]-pair[1]) > 1e-12 {
@@ -236,7 +235,7 @@ func TestCompareWithItself(t *testing.T) {
 	}
 	for _, d := range []*metric.Difference{
 		r.Metrics.AUCOvRMacro, r.Metrics.Accuracy, r.Metrics.BalancedAccuracy, r.Metrics.LogLoss, r.Metrics.Brier,
-		r.Metrics.ExpectedCost, r.Metrics.ExpectedTests, r.Metrics.ExpectedBilledCost,
+		r.Metrics.ExpectedCost, r.Metrics.ExpectedTests,
 	} {
 		if d.Difference != 0 || *d.Interval != (metric.Interval{}) {
 			t.Errorf("%+v %+v", d, d.Interval)
@@ -258,7 +257,7 @@ func TestCompareWithoutLabels(t *testing.T) {
 	}
 	near := gocmp.Comparer(func(x, y float64) bool { return math.Abs(x-y) < 1e-12 }) // sums in another order
 	if r.Flips.Rows != labelled.Flips.Rows ||
-		gocmp.Diff(r.Metrics.ExpectedBilledCost, labelled.Metrics.ExpectedBilledCost, near) != "" ||
+		gocmp.Diff(r.Metrics.ExpectedCost, labelled.Metrics.ExpectedCost, near) != "" ||
 		gocmp.Diff(r.A, labelled.A) != "" || gocmp.Diff(r.Nodes, labelled.Nodes) != "" {
 		t.Errorf("without labels:\n%s", gocmp.Diff(labelled, r))
 	}

@@ -89,7 +89,7 @@ func (p *promotion) unknownGroups() *tree.GroupCounts {
 // known of trees without leaf models.
 func frontierPoint(i int, p *frontier.Listed, t *tree.Tree, pool *frontier.Pool) runfolder.Point {
 	q := runfolder.Point{
-		Tree: runfolder.FrontierTree(i), Grown: p.Tree, Step: p.Step, Algorithm: t.Algorithm, Complexity: t.Complexity, BilledNames: t.BilledNames(),
+		Tree: runfolder.FrontierTree(i), Grown: p.Tree, Step: p.Step, Algorithm: t.Algorithm, Complexity: t.Complexity,
 		Merit: p.Merit, Folds: p.Folds.AUC, Selected: p.Chosen, Highest: p.Highest, LeastTotal: p.LeastTotal,
 		Validation: p.Validation, Test: p.Test,
 		OnFolds: runfolder.OnFolds{

@@ -290,13 +290,6 @@ func OneOf(s *jsonschema.Schema, variants ...*jsonschema.Schema) {
 	*s = jsonschema.Schema{Version: s.Version, Description: s.Description, OneOf: variants}
 }
 
-// BilledTogether requires both costs by their earlier names, or none.
-func BilledTogether(s *jsonschema.Schema) {
-	s.DependentRequired = map[string][]string{
-		"expected_billed_cost": {"max_billed_cost"}, "max_billed_cost": {"expected_billed_cost"},
-	}
-}
-
 // Object returns the schema of an object with a property.
 func Object(key string, value *jsonschema.Schema) *jsonschema.Schema {
 	s := &jsonschema.Schema{Properties: jsonschema.NewProperties()}
