@@ -4,59 +4,32 @@ import (
 	"container/heap"
 	"math"
 	"slices"
+
+	"github.com/espalier-ml/espalier/induce/dataset"
 )
 
 // talliedPeers is roughly the greatest number of peers that a tally counts.
 const talliedPeers = 256
 
-// tally holds the weight of the peers in a region.
-type tally struct {
-	weight [][]int64 // by feature and code
-	below  [][]int64 // by feature and code: total weight of the smaller codes, without missing
-	total  int64
-}
-
-func newTally(p *problem) tally {
-	t := tally{weight: make([][]int64, len(p.features)), below: make([][]int64, len(p.features))}
-	for f := range p.features {
-		codes := len(p.features[f].weight)
-		t.weight[f], t.below[f] = make([]int64, codes), make([]int64, codes+1)
-	}
-	return t
-}
-
-// count tallies the peers of the region, or an even sample if there are many.
-func (t *tally) count(s *searcher, g *region) {
+// count tallies the peers of a region, or an even sample if there are many.
+func (s *searcher) count(g *region) {
+	t := s.tally
 	t.total = 0
 	step := 1 + len(g.peers)/talliedPeers
 	for at := 0; at < len(g.peers); at += step {
 		t.total += s.peerWeight[g.peers[at]]
 	}
-	for f, weight := range t.weight {
-		clear(weight)
+	for f, below := range t.below {
+		clear(below)
+		weight := below[1:]
 		column := s.column(int32(f))
 		for at := 0; at < len(g.peers); at += step {
 			k := g.peers[at]
 			weight[column[k]] += s.peerWeight[k]
 		}
+		cumulate(below)
 	}
-	s.work += len(g.peers) / step * len(t.weight)
-	for f, weight := range t.weight {
-		below := t.below[f]
-		missing := int(s.p.features[f].missing)
-		sum := int64(0)
-		for code, w := range weight {
-			if code != missing {
-				sum += w
-			}
-			below[code+1] = sum
-		}
-	}
-}
-
-// left returns the weight of the peers that remain after a cut.
-func (t *tally) left(c *cut) int64 {
-	return t.total - c.taken(t.weight[c.feature], t.below[c.feature], t.total)
+	s.work += len(g.peers) / step * len(t.below)
 }
 
 // bound returns a lower bound on the value of a homogeneous leaf with the object, or enough if that
@@ -121,16 +94,15 @@ func (s *searcher) enter(g *region) bool {
 // admit lists the peers in the region, and tallies them.
 func (s *searcher) admit(g *region) {
 	if g.peers == nil {
-		g.peers = make([]int32, 0, len(g.parent.peers))
-		column := s.column(g.cut.feature)
-		for _, k := range g.parent.peers {
-			if !g.cut.removes(column[k]) {
-				g.peers = append(g.peers, k)
-			}
+		into := make([]int32, len(g.parent.peers))
+		codes := dataset.Codes{U16: s.column(g.cut.feature)}
+		outside := codes.Partition(g.parent.peers, into, uint32(g.cut.low), uint32(g.cut.span))
+		if g.peers = into[outside:]; g.cut.inside {
+			g.peers = into[:outside]
 		}
 		s.work += len(g.parent.peers)
 	}
-	s.tally.count(s, g)
+	s.count(g)
 }
 
 // list lists the rivals in the region.
@@ -165,7 +137,7 @@ func (s *searcher) choose(g *region) *rival {
 		most := int64(0)
 		for i := range r.cuts {
 			c := &r.cuts[i]
-			left := 2 * s.tally.left(c)
+			left := 2 * (s.tally.total - s.tally.taken(c))
 			if s.prices.due(c) > 0 {
 				left /= 2
 			}
@@ -210,7 +182,7 @@ func (s *searcher) weigh(g *region, r *rival) []int64 {
 	left := make([]int64, len(r.cuts))
 	if s.tally.total == g.weight { // the tally counts all peers of the region
 		for i := range r.cuts {
-			left[i] = s.tally.left(&r.cuts[i])
+			left[i] = s.tally.total - s.tally.taken(&r.cuts[i])
 		}
 		return left
 	}
@@ -248,7 +220,11 @@ func (s *searcher) packing(g *region) float64 {
 func (s *searcher) repeated(g *region) bool {
 	s.key = s.key[:0]
 	for ; g.parent != nil; g = g.parent {
-		s.key = append(s.key, uint64(g.cut.feature)<<32|uint64(g.cut.shape)<<16|uint64(g.cut.bound))
+		cut := uint64(g.cut.item)<<32 | uint64(g.cut.low)<<16 | uint64(g.cut.span)
+		if g.cut.inside {
+			cut |= 1 << 63
+		}
+		s.key = append(s.key, cut)
 	}
 	slices.Sort(s.key)
 	name := make([]byte, 0, 8*len(s.key))

@@ -2,62 +2,55 @@ package certify
 
 import "slices"
 
-// classMass is the weight of one class.
-type classMass struct {
-	weight [][]int64 // by feature and code
-	below  [][]int64 // by feature and code: weight of the smaller codes, without missing
-	total  int64
+// mass is the weight of some objects.
+type mass struct {
+	below [][]int64 // by feature and code: weight of the smaller codes; at the end of all codes
+	total int64
 }
 
-// massOf returns the weight of a class, which it computes at the first call.
-func (p *problem) massOf(class int32) *classMass {
-	p.masses[class].Do(func() { p.massesOf[class] = p.weighClass(class) })
-	return p.massesOf[class]
-}
-
-func (p *problem) weighClass(class int32) *classMass {
-	m := &classMass{weight: make([][]int64, len(p.features)), below: make([][]int64, len(p.features))}
+func (p *problem) newMass() *mass {
+	m := &mass{below: make([][]int64, len(p.features))}
 	for f := range p.features {
-		m.weight[f] = make([]int64, len(p.features[f].weight))
-	}
-	for _, i := range p.members[class] {
-		m.total += p.weight[i]
-		for f, code := range p.row(i) {
-			m.weight[f][code] += p.weight[i]
-		}
-	}
-	for f := range p.features {
-		m.below[f] = cumulate(m.weight[f], int(p.features[f].missing))
+		m.below[f] = make([]int64, len(p.features[f].weight)+1)
 	}
 	return m
 }
 
-// cumulate returns for each position the sum of the elements before it, and at the
-// end the sum of all elements. The element at without is left out.
-func cumulate(x []int64, without int) []int64 {
-	below := make([]int64, len(x)+1)
-	for i, v := range x {
-		below[i+1] = below[i]
-		if i != without {
-			below[i+1] += v
-		}
-	}
-	return below
+// massOf returns the weight of a class, which it computes at the first call.
+func (p *problem) massOf(class int32) *mass {
+	p.masses[class].Do(func() { p.massesOf[class] = p.weighClass(class) })
+	return p.massesOf[class]
 }
 
-// taken returns the weight that a cut takes away, given the weight by code and its
-// cumulative sums.
-func (c *cut) taken(weight, below []int64, total int64) int64 {
-	switch c.shape {
-	case lower:
-		return below[c.bound] + weight[c.missing]
-	case upper:
-		return below[len(below)-1] - below[c.bound]
-	case only:
-		return weight[c.bound]
-	default:
-		return total - weight[c.bound]
+func (p *problem) weighClass(class int32) *mass {
+	m := p.newMass()
+	for _, i := range p.members[class] {
+		m.total += p.weight[i]
+		for f, code := range p.row(i) {
+			m.below[f][code+1] += p.weight[i]
+		}
 	}
+	for _, below := range m.below {
+		cumulate(below)
+	}
+	return m
+}
+
+// cumulate adds to each number the numbers before it.
+func cumulate(x []int64) {
+	for i := 1; i < len(x); i++ {
+		x[i] += x[i-1]
+	}
+}
+
+// taken returns the weight that a cut takes away.
+func (m *mass) taken(c *cut) int64 {
+	below := m.below[c.feature]
+	weight := below[int(c.low)+int(c.span)+1] - below[c.low]
+	if c.inside {
+		return weight
+	}
+	return m.total - weight
 }
 
 // tabulate fills the table: for each feature and code, the least weight of the
@@ -76,7 +69,7 @@ func (s *searcher) tabulate() {
 			}
 			cuts = a.appendCuts(cuts[:0], int32(f), own, uint16(code))
 			for i := range cuts {
-				table[code] = min(table[code], cuts[i].taken(mass.weight[f], mass.below[f], mass.total))
+				table[code] = min(table[code], mass.taken(&cuts[i]))
 			}
 		}
 	}

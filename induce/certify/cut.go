@@ -1,52 +1,29 @@
 package certify
 
-// shape describes which codes of its feature a cut removes from the region covered by the leaf of
-// an object.
-type shape uint8
-
-const (
-	lower shape = iota // codes < bound, and missing
-	upper              // codes >= bound, without missing
-	only               // only the code bound
-	rest               // all codes except bound
-)
-
 // cut is the set of codes that a test removes from the region around an object: the outcomes
 // without the object. Cuts with the same item are paid once. All thresholds below the object's code
 // are a single item, because the nearest of them removes everything that the farther ones do, and
 // the cheapest leaf asks only one of them. If repeats are free, all cuts of a feature are a single
 // item.
 type cut struct {
-	cost    float64
-	feature int32
-	item    int32
-	group   int32
-	bound   uint16
-	missing uint16
-	shape   shape
+	cost      float64
+	feature   int32
+	item      int32
+	group     int32
+	low, span uint16 // the codes from low to low+span
+	inside    bool   // whether the cut removes these codes, or all others
 }
 
 // removes reports whether the cut removes a code of its feature.
-func (c *cut) removes(code uint16) bool {
-	switch c.shape {
-	case lower:
-		return code < c.bound || code == c.missing
-	case upper:
-		return code >= c.bound && code != c.missing
-	case only:
-		return code == c.bound
-	default:
-		return code != c.bound
-	}
-}
+func (c *cut) removes(code uint16) bool { return code-c.low <= c.span == c.inside }
 
-// The slots of a feature's items: one for each shape, and one for each code if there are tests of
+// The slots of a feature's items: one for each kind of cut, and one for each code if there are tests of
 // single codes.
 const (
-	slotLower = iota
-	slotUpper
-	slotRest
-	slotOnly
+	slotLower = iota // codes below a bound, and missing
+	slotUpper        // codes from a bound on, without missing
+	slotRest         // all codes but one
+	slotOnly         // one code
 )
 
 // slots returns how many items a feature with this many codes has.
@@ -58,13 +35,12 @@ func (a *feature) slots(codes int) int {
 }
 
 // cut returns a cut of feature f.
-func (a *feature) cut(f int32, s shape, bound uint16, slot int, cost float64) cut {
+func (a *feature) cut(f int32, slot int, low, span uint16, inside bool, cost float64) cut {
 	if a.free {
 		slot = 0
 	}
 	return cut{
-		cost: cost, feature: f, item: a.base + int32(slot), group: a.group, bound: bound, missing: a.missing,
-		shape: s,
+		cost: cost, feature: f, item: a.base + int32(slot), group: a.group, low: low, span: span, inside: inside,
 	}
 }
 
@@ -73,19 +49,19 @@ func (a *feature) cut(f int32, s shape, bound uint16, slot int, cost float64) cu
 func (a *feature) appendCuts(cuts []cut, f int32, own, other uint16) []cut {
 	switch {
 	case a.whole || a.present == 2:
-		return append(cuts, a.cut(f, rest, own, slotRest, min(a.price(own), a.price(other))))
+		return append(cuts, a.cut(f, slotRest, own, 0, false, min(a.price(own), a.price(other))))
 	case a.single && a.free: // testing code by code costs no more than a wider cut
-		return append(cuts, a.cut(f, only, other, slotOnly, a.cost))
+		return append(cuts, a.cut(f, slotOnly, other, 0, true, a.cost))
 	}
 	if a.ordered {
 		cuts = a.appendThreshold(cuts, f, own, other)
 	}
 	switch {
 	case a.single:
-		cuts = append(cuts, a.cut(f, only, other, slotOnly+int(other), a.price(other)),
-			a.cut(f, rest, own, slotRest, a.price(own)))
+		cuts = append(cuts, a.cut(f, slotOnly+int(other), other, 0, true, a.price(other)),
+			a.cut(f, slotRest, own, 0, false, a.price(own)))
 	case other == a.missing:
-		cuts = append(cuts, a.cut(f, only, other, slotOnly, a.cost))
+		cuts = append(cuts, a.cut(f, slotOnly, other, 0, true, a.cost))
 	}
 	return cuts
 }
@@ -96,14 +72,14 @@ func (a *feature) appendCuts(cuts []cut, f int32, own, other uint16) []cut {
 func (a *feature) appendThreshold(cuts []cut, f int32, own, other uint16) []cut {
 	switch {
 	case own == a.missing:
-		return append(cuts, a.cut(f, upper, other, slotUpper, a.cost))
+		return append(cuts, a.cut(f, slotUpper, other, a.missing-1-other, true, a.cost))
 	case other == a.missing && own == 0:
 		return cuts
 	case other == a.missing:
-		return append(cuts, a.cut(f, lower, 1, slotLower, a.cost))
+		return append(cuts, a.cut(f, slotLower, 1, a.missing-2, false, a.cost))
 	case other < own:
-		return append(cuts, a.cut(f, lower, other+1, slotLower, a.cost))
+		return append(cuts, a.cut(f, slotLower, other+1, a.missing-2-other, false, a.cost))
 	default:
-		return append(cuts, a.cut(f, upper, other, slotUpper, a.cost))
+		return append(cuts, a.cut(f, slotUpper, other, a.missing-1-other, true, a.cost))
 	}
 }

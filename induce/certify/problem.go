@@ -35,7 +35,7 @@ type feature struct {
 	base    int32     // index of its first item, see cut
 	present int       // how many codes occur among the objects
 	weight  []int64   // by code
-	below   []int64   // by code: total weight of the smaller codes, without missing
+	below   []int64   // by code: total weight of the smaller codes
 }
 
 // price returns the price of the test of a single code.
@@ -87,7 +87,7 @@ type problem struct {
 	shift      int
 	members    [][]int32
 	masses     []sync.Once // by class: guards massesOf
-	massesOf   []*classMass
+	massesOf   []*mass
 	total      int64
 	universe   int  // number of objects searched for rivals
 	sampled    bool // whether the peers of an object are a sample, see searcher
@@ -150,7 +150,9 @@ func newProblem(o *dataset.Objects, features []dataset.Feature, opts *Options) *
 	p.universe = min(p.len(), maxUniverse)
 	p.limit = float64(opts.Theta * float64(p.total) * (1 + leafSlack))
 	for f := range p.features {
-		p.features[f].cumulate()
+		a := &p.features[f]
+		a.below = append([]int64{0}, a.weight...)
+		cumulate(a.below)
 	}
 	p.unit = p.commonUnit()
 	p.mark()
@@ -257,17 +259,6 @@ func newFeature(f *dataset.Feature, opts *Options) feature {
 	return a
 }
 
-// cumulate sets the total weight below each code.
-func (a *feature) cumulate() {
-	a.below = make([]int64, len(a.weight)+1)
-	for code, w := range a.weight {
-		a.below[code+1] = a.below[code]
-		if code != int(a.missing) {
-			a.below[code+1] += w
-		}
-	}
-}
-
 // addObjects sorts the objects by a seeded hash of their codes, and merges objects
 // with equal codes. Any run of consecutive objects is then a random sample.
 func (p *problem) addObjects(o *dataset.Objects, columns []codeView, opts *Options) {
@@ -296,7 +287,7 @@ func (p *problem) addObjects(o *dataset.Objects, columns []codeView, opts *Optio
 	}
 	p.fill(columns, firsts, len(order), opts.Workers)
 	p.members = make([][]int32, classes)
-	p.masses, p.massesOf = make([]sync.Once, classes), make([]*classMass, classes)
+	p.masses, p.massesOf = make([]sync.Once, classes), make([]*mass, classes)
 	for i, k := range p.class {
 		p.members[k] = append(p.members[k], int32(i))
 	}

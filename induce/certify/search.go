@@ -100,7 +100,7 @@ type searcher struct {
 	seen   map[string]bool // regions made, by their cuts
 	key    []uint64
 	inside []*rival // rivals in the open region
-	tally  tally    // peers in the open region
+	tally  *mass    // peers in the open region
 	made   int      // number of regions made
 	work   int      // codes looked at
 	cut    bool     // the search under some value reached the limit of work
@@ -109,7 +109,7 @@ type searcher struct {
 func newSearcher(p *problem) *searcher {
 	s := &searcher{
 		p: p, prices: newLedger(p), packed: newLedger(p), seen: make(map[string]bool), known: make(map[int32]bool),
-		counts: make([]int, 8*p.words+1), tally: newTally(p),
+		counts: make([]int, 8*p.words+1), tally: p.newMass(),
 		own: make([]uint64, p.words),
 	}
 	entries := 0
