@@ -16,7 +16,7 @@ type Scorer[T any] struct {
 	binding *binding.Binding
 	fields  []field            // by input
 	tests   []test             // nil if some feature is categorical
-	leaves  []*tree.Prediction // by index of the leaf in tests; nil if the leaf has a model
+	leaves  []*tree.Prediction // by node; nil if the node is not a leaf without a model
 }
 
 // test is a tree.Link with the field of its input, so that only the fields on a row's path are
@@ -49,21 +49,17 @@ func NewScorer[T any](t *tree.Tree) (*Scorer[T], error) {
 		to := test{Link: link}
 		if link.Input < tree.IsLeaf {
 			to.field = s.fields[link.Input]
-		} else {
-			s.addLeaf(link)
 		}
 		s.tests = append(s.tests, to)
 	}
-	return s, nil
-}
-
-// addLeaf adds the prediction of a leaf.
-func (s *Scorer[T]) addLeaf(link tree.Link) {
-	number, node := int(link.Input-tree.IsLeaf), int(link.Yes)
-	s.leaves = append(s.leaves, make([]*tree.Prediction, max(0, number+1-len(s.leaves)))...)
-	if _, modelled := s.binding.Scorer.ModelOf(node); !modelled {
-		s.leaves[number] = s.binding.Scorer.LeafPrediction(node)
+	for node := range t.Nodes {
+		var p *tree.Prediction
+		if _, modelled := s.binding.Scorer.ModelOf(node); !modelled {
+			p = s.binding.Scorer.LeafPrediction(node)
+		}
+		s.leaves = append(s.leaves, p)
 	}
+	return s, nil
 }
 
 // Features returns the features that the tree tests, as tree.Scorer.Features does.
@@ -109,7 +105,7 @@ func (s *Scorer[T]) PredictInto(row *T, p *tree.Prediction) error {
 
 func nilRow[T any]() error { return rowtype.NilRow(reflect.TypeFor[*T]().String()) }
 
-// leaf returns the index of the leaf that a row reaches, and reads only the fields on its path.
+// leaf returns the id of the leaf that a row reaches, and reads only the fields on its path.
 func (s *Scorer[T]) leaf(row *T) (uint32, error) {
 	base := unsafe.Pointer(row)
 	for at := uint32(0); ; {

@@ -51,15 +51,10 @@ func BenchmarkRouter(b *testing.B) {
 		tr := randomTree(r, family, 2000)
 		router, layout := tr.Router(), dataset.NewLayout(tr.Features)
 		o := dataset.NewObjects(layout, 3, false, rows)
-		keys := make([]byte, 0, rows*layout.Stride)
 		for range rows {
 			codes := make([]int, len(tr.Features))
 			for f := range codes {
 				codes[f] = r.IntN(tr.Features[f].Codes())
-				keys = append(keys, byte(codes[f]))
-				if layout.Widths[f] == 2 {
-					keys = append(keys, byte(codes[f]>>8))
-				}
 			}
 			o.Append(codes, []dataset.ClassWeight{{Class: 0, Weight: 1}}, 1)
 		}
@@ -67,14 +62,6 @@ func BenchmarkRouter(b *testing.B) {
 			for b.Loop() {
 				for i := range rows {
 					router.Leaf(o, i)
-				}
-			}
-			b.ReportMetric(float64(rows*b.N)/b.Elapsed().Seconds(), "rows/s")
-		})
-		b.Run("by=key/tests="+family.String(), func(b *testing.B) {
-			for b.Loop() {
-				for at := 0; at < len(keys); at += layout.Stride {
-					router.Row(keys[at:at+layout.Stride], &layout)
 				}
 			}
 			b.ReportMetric(float64(rows*b.N)/b.Elapsed().Seconds(), "rows/s")

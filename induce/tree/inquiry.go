@@ -18,8 +18,6 @@ type Questions struct {
 	tree    *Tree
 	scorer  *Scorer
 	byName  map[string]int // features of the tree
-	steps   []int32        // by node: its step
-	nodes   []int32        // by step: its node
 	group   []int32        // by node: the last test above it on a feature of the same group; -1 if absent
 	weights []float64      // by node: weight of all children
 
@@ -31,20 +29,14 @@ type Questions struct {
 func (t *Tree) Questions() *Questions {
 	q := &Questions{
 		tree: t, scorer: t.Scorer(), byName: make(map[string]int, len(t.Features)),
-		steps: make([]int32, len(t.Nodes)), weights: make([]float64, len(t.Nodes)),
-		group: t.groupBefore(), sureness: t.sureness(),
+		weights: make([]float64, len(t.Nodes)), group: t.groupBefore(), sureness: t.sureness(),
 	}
 	q.sure = sync.OnceValue(q.sureness.all)
 	for i := range t.Features {
 		q.byName[t.Features[i].Name] = i
 	}
 	for i := range t.Nodes {
-		n := &t.Nodes[i]
-		if !n.Leaf() {
-			q.steps[i] = int32(len(q.nodes))
-			q.nodes = append(q.nodes, int32(i))
-		}
-		for _, b := range n.Branches {
+		for _, b := range t.Nodes[i].Branches {
 			q.weights[i] += float64(t.Nodes[b.Child].Weight)
 		}
 	}
@@ -390,11 +382,9 @@ func (i *Inquiry) Standing() Standing {
 		Class: t.Label.Classes[n.Class], Probabilities: n.Probabilities, Node: i.at, Leaf: n.Leaf(),
 		Tests: len(i.path), Paid: i.paid, AtLeast: i.questions.sureness.of(i.at),
 	}
-	if scorer := i.questions.scorer; n.Leaf() && scorer.models != nil {
-		if leaf := uint32(scorer.byNode[i.at] - 1); scorer.modelled(leaf) {
-			s.Probabilities = make([]float64, len(n.Probabilities))
-			s.Class = t.Label.Classes[scorer.refine(leaf, i.values, s.Probabilities)]
-		}
+	if scorer := i.questions.scorer; scorer.modelled(uint32(i.at)) {
+		s.Probabilities = make([]float64, len(n.Probabilities))
+		s.Class = t.Label.Classes[scorer.refine(uint32(i.at), i.values, s.Probabilities)]
 	}
 	s.Worst, s.Expected = i.outlook()
 	return s
@@ -469,12 +459,8 @@ func (i *Inquiry) advance() {
 // child returns the child for the known value.
 func (i *Inquiry) child(node int) int {
 	s := i.questions.scorer
-	n := &s.steps[i.questions.steps[node]]
-	to := s.next(n, s.entry(n.input, &i.values[n.input]))
-	if to < 0 {
-		return s.leaves[^to].Leaf
-	}
-	return int(i.questions.nodes[to])
+	n := &s.steps[node]
+	return nodeOf(n.next(s.entry(n.feature, &i.values[n.feature])))
 }
 
 // outlook returns the greatest and the mean total still to be paid, over the training rows. Nodes

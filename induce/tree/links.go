@@ -6,28 +6,28 @@ package tree
 type Link struct {
 	Cut   float64
 	Input uint32 // index of the input; for a leaf see IsLeaf
-	Yes   uint32 // position of the link for numbers >= Cut; for a leaf, the id of its node
+	Yes   uint32 // position of the link for numbers >= Cut
 }
 
-// IsLeaf is added to the input of a leaf. A single comparison with the number of inputs then
+// IsLeaf is added to the id of a leaf, which takes the place of the input. A single comparison with the number of inputs then
 // detects leaves and also checks the bounds of the input.
 const IsLeaf = 1 << 31
 
 // link appends the links of a step and of all steps below it, and returns the position of its first
-// link. at is the complement of the leaf for a leaf. A bin becomes two tests that may both lead to
+// link. at is a target of steps. A bin becomes two tests that may both lead to
 // the no branch.
 func (s *Scorer) link(at int32) uint32 {
 	place := uint32(len(s.links))
 	if at < 0 {
-		s.links = append(s.links, Link{Input: IsLeaf + uint32(^at), Yes: uint32(s.leaves[^at].Leaf)})
+		s.links = append(s.links, Link{Input: IsLeaf + uint32(^at)})
 		return place
 	}
 	n := &s.steps[at]
-	s.links = append(s.links, Link{Cut: n.low, Input: uint32(n.input)})
+	s.links = append(s.links, Link{Cut: n.low, Input: uint32(n.feature)})
 	no := s.link(n.no)
 	if n.high == n.high {
 		s.links[place].Yes = uint32(len(s.links))
-		s.links = append(s.links, Link{Cut: n.high, Input: uint32(n.input), Yes: no})
+		s.links = append(s.links, Link{Cut: n.high, Input: uint32(n.feature), Yes: no})
 		s.link(n.yes)
 		return place
 	}

@@ -1,76 +1,173 @@
 package tree
 
 import (
+	"math"
+	"slices"
+
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/split"
 )
 
-// Router finds the leaves of rows by their codes. It is read-only, so goroutines may share it.
-type Router struct{ nodes []routeNode }
-
-// routeNode is a node. At a two-outcome test, the codes from low to low+span lead to the yes branch.
-type routeNode struct {
-	leaf      bool
-	feature   int32
-	low, span uint32
-	children  [2]int32 // by outcome
-	fan       *fan     // for multiway tests
+// step is an inner node of a compiled tree. Rows are looked up by their values or by their codes. A target is the id
+// of an inner node, or the complement (below 0) of the id of a leaf.
+type step struct {
+	// Numbers, or codes of categories, from low on and below high take the yes branch. A missing number is never in
+	// such a range.
+	low, high  float64 // high is NaN: no bound
+	code, span uint16  // the codes of the yes branch: from code to code+span
+	yes, no    int32   // targets
+	feature    int32   // index of the feature, or of the input of a scorer
+	fan        *fan    // branches of a multiway test; nil for two outcomes
 }
 
-// Router returns the tree's router.
-func (t *Tree) Router() *Router {
-	r := &Router{nodes: make([]routeNode, len(t.Nodes))}
-	nodes := make([]int32, len(t.Nodes))
-	for i := range nodes {
-		nodes[i] = int32(i)
+// target returns a node as a target of steps.
+func (t *Tree) target(node int) int32 {
+	if t.Nodes[node].Leaf() {
+		return ^int32(node)
 	}
+	return int32(node)
+}
+
+// compile returns the steps of the tree, by node.
+func (t *Tree) compile() []step {
+	steps := make([]step, len(t.Nodes))
 	for i := range t.Nodes {
 		n := &t.Nodes[i]
-		to := &r.nodes[i]
-		if to.leaf = n.Leaf(); to.leaf {
+		if n.Leaf() {
 			continue
 		}
 		f := &t.Features[n.Test.Feature]
+		to := &steps[i]
 		to.feature = int32(n.Test.Feature)
 		if n.Test.Kind == split.Multiway {
-			to.fan = newFan(n.Branches, f, nodes)
+			to.fan = t.newFan(n, f)
 			continue
 		}
-		to.low, to.span = n.Test.Yes(f.MissingCode())
 		for _, b := range n.Branches {
-			to.children[b.Outcome] = nodes[b.Child]
+			if b.Outcome == 1 {
+				to.yes = t.target(b.Child)
+			} else {
+				to.no = t.target(b.Child)
+			}
 		}
+		to.decideBy(&n.Test.Test, f)
 	}
-	return r
+	return steps
 }
 
-// child returns the child for a code of the node's feature.
-func (n *routeNode) child(code int) int {
+// decideBy sets the ranges of a two-outcome test.
+func (s *step) decideBy(test *split.Test, f *dataset.Feature) {
+	code, span := test.Yes(f.MissingCode())
+	s.code, s.span = uint16(code), uint16(span)
+	s.low, s.high = math.Inf(-1), math.NaN()
 	switch {
-	case n.fan != nil:
-		return int(n.fan.child(code))
-	case uint32(code)-n.low <= n.span:
-		return int(n.children[1])
-	default:
-		return int(n.children[0])
+	case f.Kind == dataset.Categorical:
+		s.low, s.high = float64(test.Code), float64(test.Code+1)
+	case test.Kind == split.Missing: // the values that are not missing have a range
+		s.code, s.span = 0, uint16(f.MissingCode()-1)
+		s.yes, s.no = s.no, s.yes
+	case test.Code > 0:
+		s.low = f.Cuts[test.Code-1]
+	}
+	if end := test.Code + test.Span; test.Kind == split.Bin && end < len(f.Cuts) { // the last bin has no upper bound
+		s.high = f.Cuts[end]
 	}
 }
+
+// next returns the target for a value: a number, or the code of a category.
+func (s *step) next(x float64) int32 {
+	switch {
+	case s.fan != nil:
+		return s.fan.child(int(x))
+	case x >= s.low && !(x >= s.high):
+		return s.yes
+	default:
+		return s.no
+	}
+}
+
+// byCode returns the target for a code.
+func (s *step) byCode(code int) int32 {
+	switch {
+	case s.fan != nil:
+		return s.fan.child(code)
+	case uint16(code)-s.code <= s.span:
+		return s.yes
+	default:
+		return s.no
+	}
+}
+
+// fan maps the codes of a multiway test to branches.
+type fan struct {
+	targets        []int32 // by branch
+	codes          []int32 // listed codes, ascending
+	branches       []int32 // by listed code
+	other, missing int32   // branches of further codes
+	missingCode    int32
+}
+
+// newFan returns the fan of a node.
+func (t *Tree) newFan(node *Node, f *dataset.Feature) *fan {
+	n := &fan{missingCode: int32(f.MissingCode())}
+	branches := node.Branches
+	for i, b := range branches {
+		if b.Other {
+			n.other = int32(i)
+		}
+		if b.Missing {
+			n.missing = int32(i)
+		}
+		n.targets, n.branches = append(n.targets, t.target(b.Child)), append(n.branches, int32(i))
+	}
+	slices.SortFunc(n.branches, func(a, b int32) int { return branches[a].Outcome - branches[b].Outcome })
+	for _, i := range n.branches {
+		n.codes = append(n.codes, int32(branches[i].Outcome))
+	}
+	return n
+}
+
+// branch returns the branch for a code.
+func (n *fan) branch(code int) int {
+	at, listed := slices.BinarySearch(n.codes, int32(code))
+	switch {
+	case listed:
+		return int(n.branches[at])
+	case code == int(n.missingCode):
+		return int(n.missing)
+	default:
+		return int(n.other)
+	}
+}
+
+// child returns the target for a code.
+func (n *fan) child(code int) int32 { return n.targets[n.branch(code)] }
+
+// Router finds the leaves of rows by their codes. It is read-only, so goroutines may share it.
+type Router struct {
+	steps []step
+	root  int32 // a target
+}
+
+// Router returns the tree's router.
+func (t *Tree) Router() *Router { return &Router{steps: t.compile(), root: t.target(0)} }
+
+// nodeOf returns the node of a target.
+func nodeOf(target int32) int { return int(max(target, ^target)) }
 
 // Child returns the child of an inner node for a code of the feature that it tests.
-func (r *Router) Child(node, code int) int { return r.nodes[node].child(code) }
+func (r *Router) Child(node, code int) int { return nodeOf(r.steps[node].byCode(code)) }
 
 // Leaf returns the id of the leaf that object i reaches.
-func (r *Router) Leaf(o *dataset.Objects, i int) int { return r.leafBelow(0, o, i) }
+func (r *Router) Leaf(o *dataset.Objects, i int) int { return r.leafBelow(r.root, o, i) }
 
-// leafBelow returns the id of the leaf that object i reaches from a node.
-func (r *Router) leafBelow(at int, o *dataset.Objects, i int) int {
-	for {
-		n := &r.nodes[at]
-		if n.leaf {
-			return at
-		}
-		at = n.child(o.Codes[n.feature].At(i))
+// leafBelow returns the id of the leaf that object i reaches from a target.
+func (r *Router) leafBelow(at int32, o *dataset.Objects, i int) int {
+	for at >= 0 {
+		s := &r.steps[at]
+		at = s.byCode(o.Codes[s.feature].At(i))
 	}
+	return int(^at)
 }
 
 // routed is how many objects pass a tree together, so that their codes of a feature and the lists of them fit into
@@ -89,14 +186,14 @@ func (r *Router) Leaves(o *dataset.Objects, visit func(leaf int, ids []int32)) {
 		for i := range ids {
 			ids[i] = int32(from + i)
 		}
-		r.leaves(0, o, ids, memory[n:][:n], visit)
+		r.leaves(r.root, o, ids, memory[n:][:n], visit)
 	}
 }
 
-// leaves is Leaves for the objects ids, which have reached a node. It changes ids and spare, which are equally long.
-func (r *Router) leaves(at int, o *dataset.Objects, ids, spare []int32, visit func(leaf int, ids []int32)) {
-	if r.nodes[at].leaf {
-		visit(at, ids)
+// leaves is Leaves for the objects ids, which have reached a target. It changes ids and spare, which are equally long.
+func (r *Router) leaves(at int32, o *dataset.Objects, ids, spare []int32, visit func(leaf int, ids []int32)) {
+	if at < 0 {
+		visit(int(^at), ids)
 		return
 	}
 	if len(ids) <= fewRouted {
@@ -105,7 +202,7 @@ func (r *Router) leaves(at int, o *dataset.Objects, ids, spare []int32, visit fu
 		}
 		return
 	}
-	r.Divide(at, o, ids, spare, func(child int, part []int32) {
+	r.divide(at, o, ids, spare, func(child int32, part []int32) {
 		r.leaves(child, o, part, ids[:len(part)], visit)
 		ids = ids[len(part):]
 	})
@@ -114,32 +211,20 @@ func (r *Router) leaves(at int, o *dataset.Objects, ids, spare []int32, visit fu
 // Divide divides the objects ids, which have reached an inner node: it calls visit for each child with the objects
 // of ids that reach it, in their order, in the memory of into. ids and into are equally long.
 func (r *Router) Divide(node int, o *dataset.Objects, ids, into []int32, visit func(child int, ids []int32)) {
-	n := &r.nodes[node]
-	codes := &o.Codes[n.feature]
-	if n.fan != nil {
-		for i, part := range codes.Deal(ids, into, len(n.fan.targets), n.fan.branch) {
-			visit(int(n.fan.targets[i]), part)
+	r.divide(int32(node), o, ids, into, func(child int32, part []int32) { visit(nodeOf(child), part) })
+}
+
+// divide is Divide for targets.
+func (r *Router) divide(at int32, o *dataset.Objects, ids, into []int32, visit func(child int32, ids []int32)) {
+	s := &r.steps[at]
+	codes := &o.Codes[s.feature]
+	if s.fan != nil {
+		for i, part := range codes.Deal(ids, into, len(s.fan.targets), s.fan.branch) {
+			visit(s.fan.targets[i], part)
 		}
 		return
 	}
-	no := codes.Partition(ids, into, n.low, n.span)
-	visit(int(n.children[1]), into[no:])
-	visit(int(n.children[0]), into[:no])
-}
-
-// Row returns the id of the leaf that a row reaches, given the key of its codes.
-func (r *Router) Row(key []byte, l *dataset.Layout) int {
-	at := 0
-	for {
-		n := &r.nodes[at]
-		if n.leaf {
-			return at
-		}
-		offset := l.Offsets[n.feature]
-		code := int(key[offset])
-		if l.Widths[n.feature] == 2 {
-			code |= int(key[offset+1]) << 8
-		}
-		at = n.child(code)
-	}
+	no := codes.Partition(ids, into, uint32(s.code), uint32(s.span))
+	visit(s.yes, into[no:])
+	visit(s.no, into[:no])
 }

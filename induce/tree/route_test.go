@@ -133,21 +133,11 @@ func testRoutes(t *testing.T, f *file, values row, trees ...*tree.Tree) {
 	t.Helper()
 	want := f.leaf(values)
 	for i, tr := range trees {
-		layout := dataset.NewLayout(tr.Features)
-		o := dataset.NewObjects(layout, 3, false, 1)
+		o := dataset.NewObjects(dataset.NewLayout(tr.Features), 3, false, 1)
 		codes := values.codes(tr.Features)
 		o.Append(codes, []dataset.ClassWeight{{Class: 0, Weight: 1}}, 1)
-		key := make([]byte, layout.Stride)
-		for k, code := range codes {
-			key[layout.Offsets[k]] = byte(code)
-			if layout.Widths[k] == 2 {
-				key[layout.Offsets[k]+1] = byte(code >> 8)
-			}
-		}
-		router := tr.Router()
-		if byObject, byRow := router.Leaf(o, 0), router.Row(key, &layout); byObject != want || byRow != want {
-			t.Errorf("tree %d: %v with codes %v reaches leaf %d as an object, %d as a row, want %d", i, values, codes,
-				byObject, byRow, want)
+		if got := tr.Router().Leaf(o, 0); got != want {
+			t.Errorf("tree %d: %v with codes %v reaches leaf %d, want %d", i, values, codes, got, want)
 		}
 	}
 }

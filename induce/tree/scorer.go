@@ -8,7 +8,6 @@ import (
 
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/rowtype"
-	"github.com/espalier-ml/espalier/induce/split"
 )
 
 // Value is the value of a feature in a row: a number, a text or missing. The zero Value is missing.
@@ -132,27 +131,20 @@ type Scorer struct {
 	numeric    []bool                // by input
 	categories []*dataset.Categories // by input; nil for a numeric feature
 	columns    []int                 // by feature of the tree: its input plus 1; 0 if not tested
-	steps      []step                // the inner nodes
-	fans       []*fan                // branches of the multiway tests
-	leaves     []Prediction          // in the order of their nodes
-	byNode     []int32               // by node: the index of its leaf plus 1
-	root       int32                 // first step, or complement of the only leaf, as in step.yes
+	steps      []step                // by node; features are numbers of inputs
+	root       int32                 // a target of steps
+	leaves     []*Prediction         // by node; nil for inner nodes
 	links      []Link                // the steps in another form, if all inputs are numeric
 	models     *modelling            // nil if no leaf has a model
-}
-
-// step is an inner node. Numbers, or codes of categories, from low on and below high take the yes branch. A missing
-// number is never in such a range.
-type step struct {
-	low, high float64 // high is NaN: no bound
-	yes, no   int32   // index of a step, or complement (below 0) of a leaf
-	input     int32
-	fan       int32 // number of the fan of a multiway test, from 1; 0: no fan
+	classes    int
 }
 
 // Scorer compiles the tree into a scorer.
 func (t *Tree) Scorer() *Scorer {
-	s := &Scorer{columns: make([]int, len(t.Features)), byNode: make([]int32, len(t.Nodes))}
+	s := &Scorer{
+		columns: make([]int, len(t.Features)), classes: len(t.Label.Classes),
+		steps: t.compile(), root: t.target(0), leaves: make([]*Prediction, len(t.Nodes)),
+	}
 	for i := range t.Nodes {
 		if n := &t.Nodes[i]; !n.Leaf() {
 			s.columns[n.Test.Feature] = 1
@@ -168,78 +160,25 @@ func (t *Tree) Scorer() *Scorer {
 		s.categories = append(s.categories, f.Categories())
 		s.columns[i] = len(s.inputs)
 	}
-	s.compile(t, s.number(t))
+	tests, costs := t.PathCosts()
+	list := make([]Prediction, 0, t.CountLeaves())
+	for i := range t.Nodes {
+		n := &t.Nodes[i]
+		if !n.Leaf() {
+			s.steps[i].feature = int32(s.columns[n.Test.Feature] - 1)
+			continue
+		}
+		list = append(list, Prediction{
+			Class: t.Label.Classes[n.Class], Probabilities: slices.Clone(n.Probabilities), Leaf: i,
+			Tests: tests[i], Cost: costs[i], Billed: costs[i],
+		})
+		s.leaves[i] = &list[len(list)-1]
+	}
 	if !slices.Contains(s.numeric, false) {
 		s.link(s.root)
 	}
 	s.models = s.newModelling(t)
 	return s
-}
-
-// number sets the leaves, and returns for each node the index of its step or the complement of the
-// index of its leaf.
-func (s *Scorer) number(t *Tree) []int32 {
-	tests, costs := t.PathCosts()
-	targets := make([]int32, len(t.Nodes))
-	steps := int32(0)
-	for i := range t.Nodes {
-		n := &t.Nodes[i]
-		if !n.Leaf() {
-			targets[i] = steps
-			steps++
-			continue
-		}
-		targets[i] = ^int32(len(s.leaves))
-		s.leaves = append(s.leaves, Prediction{
-			Class: t.Label.Classes[n.Class], Probabilities: slices.Clone(n.Probabilities), Leaf: i,
-			Tests: tests[i], Cost: costs[i], Billed: costs[i],
-		})
-		s.byNode[i] = int32(len(s.leaves))
-	}
-	s.root = targets[0]
-	return targets
-}
-
-// compile makes the steps.
-func (s *Scorer) compile(t *Tree, targets []int32) {
-	for i := range t.Nodes {
-		n := &t.Nodes[i]
-		if n.Leaf() {
-			continue
-		}
-		f := &t.Features[n.Test.Feature]
-		to := step{input: int32(s.columns[n.Test.Feature] - 1)}
-		if n.Test.Kind == split.Multiway {
-			s.fans = append(s.fans, newFan(n.Branches, f, targets))
-			to.fan = int32(len(s.fans))
-		} else {
-			for _, b := range n.Branches {
-				if b.Outcome == 1 {
-					to.yes = targets[b.Child]
-				} else {
-					to.no = targets[b.Child]
-				}
-			}
-			to.decideBy(&n.Test.Test, f)
-		}
-		s.steps = append(s.steps, to)
-	}
-}
-
-// decideBy sets the range of a two-outcome test.
-func (to *step) decideBy(test *split.Test, f *dataset.Feature) {
-	to.low, to.high = math.Inf(-1), math.NaN()
-	switch {
-	case f.Kind == dataset.Categorical:
-		to.low, to.high = float64(test.Code), float64(test.Code+1)
-	case test.Kind == split.Missing: // a value that is not missing takes the no branch
-		to.yes, to.no = to.no, to.yes
-	case test.Code > 0:
-		to.low = f.Cuts[test.Code-1]
-	}
-	if end := test.Code + test.Span; test.Kind == split.Bin && end < len(f.Cuts) { // the last bin has no upper bound
-		to.high = f.Cuts[end]
-	}
 }
 
 // codeOf returns the code of a value of a categorical feature.
@@ -254,50 +193,6 @@ func codeOf(c *dataset.Categories, v *Value) int32 {
 	}
 }
 
-// fan maps the codes of a multiway test to branches.
-type fan struct {
-	targets        []int32 // by branch
-	codes          []int32 // listed codes, ascending
-	branches       []int32 // by listed code
-	other, missing int32   // branches of further codes
-	missingCode    int32
-}
-
-// newFan returns the fan of a test, given the targets of all nodes.
-func newFan(branches []Branch, f *dataset.Feature, targets []int32) *fan {
-	n := &fan{missingCode: int32(f.MissingCode())}
-	for i, b := range branches {
-		if b.Other {
-			n.other = int32(i)
-		}
-		if b.Missing {
-			n.missing = int32(i)
-		}
-		n.targets, n.branches = append(n.targets, targets[b.Child]), append(n.branches, int32(i))
-	}
-	slices.SortFunc(n.branches, func(a, b int32) int { return branches[a].Outcome - branches[b].Outcome })
-	for _, i := range n.branches {
-		n.codes = append(n.codes, int32(branches[i].Outcome))
-	}
-	return n
-}
-
-// branch returns the branch for a code.
-func (n *fan) branch(code int) int {
-	at, listed := slices.BinarySearch(n.codes, int32(code))
-	switch {
-	case listed:
-		return int(n.branches[at])
-	case code == int(n.missingCode):
-		return int(n.missing)
-	default:
-		return int(n.other)
-	}
-}
-
-// child returns the target for a code.
-func (n *fan) child(code int) int32 { return n.targets[n.branch(code)] }
-
 // Features returns the features that the tree tests, in the order of Tree.Features. Predict takes
 // the values of a row in this order. The list must not be changed.
 func (s *Scorer) Features() []Input { return s.inputs }
@@ -305,10 +200,10 @@ func (s *Scorer) Features() []Input { return s.inputs }
 // LeafPrediction returns the prediction of a leaf without its model, given the id of its node; nil
 // if the node is not a leaf.
 func (s *Scorer) LeafPrediction(leaf int) *Prediction {
-	if leaf < 0 || leaf >= len(s.byNode) || s.byNode[leaf] == 0 {
+	if leaf < 0 || leaf >= len(s.leaves) {
 		return nil
 	}
-	return &s.leaves[s.byNode[leaf]-1]
+	return s.leaves[leaf]
 }
 
 // Predict returns the prediction for a row, given one value per input. It returns an error if the
@@ -320,7 +215,7 @@ func (s *Scorer) Predict(values []Value) (*Prediction, error) {
 		return nil, err
 	}
 	if !s.modelled(leaf) {
-		return &s.leaves[leaf], nil
+		return s.leaves[leaf], nil
 	}
 	return s.modelPrediction(leaf, values), nil
 }
@@ -332,7 +227,7 @@ func (s *Scorer) modelPrediction(leaf uint32, values []Value) *Prediction {
 	return p
 }
 
-// leafOf returns the index of the leaf that a row reaches.
+// leafOf returns the id of the leaf that a row reaches.
 func (s *Scorer) leafOf(values []Value) (leaf uint32, err error) {
 	if len(values) != len(s.inputs) {
 		return 0, s.wrongCount(len(values))
@@ -347,11 +242,11 @@ func (s *Scorer) leafOf(values []Value) (leaf uint32, err error) {
 	at := s.root
 	for at >= 0 {
 		n := &s.steps[at]
-		v := &values[n.input]
-		if v.bits == textBits && s.numeric[n.input] {
-			return 0, wrongKind(&s.inputs[n.input], v)
+		v := &values[n.feature]
+		if v.bits == textBits && s.numeric[n.feature] {
+			return 0, wrongKind(&s.inputs[n.feature], v)
 		}
-		at = s.next(n, s.entry(n.input, v))
+		at = n.next(s.entry(n.feature, v))
 	}
 	return uint32(^at), nil
 }
@@ -362,18 +257,6 @@ func (s *Scorer) entry(input int32, v *Value) float64 {
 		return float64(codeOf(c, v))
 	}
 	return v.number()
-}
-
-// next returns the target of a step for an entry: a step, or the complement of a leaf.
-func (s *Scorer) next(n *step, x float64) int32 {
-	switch {
-	case n.fan > 0:
-		return s.fans[n.fan-1].child(int(x))
-	case x >= n.low && !(x >= n.high):
-		return n.yes
-	default:
-		return n.no
-	}
 }
 
 // PredictMatrix sets predictions[i] to the prediction for row i, for each of len(predictions) rows.
@@ -395,7 +278,7 @@ func (s *Scorer) PredictMatrix(rows [][]float64, predictions []*Prediction) erro
 		}
 		leaf := walkNumbers(s.links, numbers)
 		if !s.modelled(leaf) {
-			predictions[i] = &s.leaves[leaf]
+			predictions[i] = s.leaves[leaf]
 			continue
 		}
 		values = values[:0]

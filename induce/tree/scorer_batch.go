@@ -59,7 +59,7 @@ type batch struct {
 	sorted  []int64 // rows of a segment at a multiway test, with their targets in the high bits
 }
 
-// segment is the rows lists[list][from:to], which have reached the step or leaf at.
+// segment is the rows lists[list][from:to], which have reached the target at.
 type segment struct{ at, from, to, list int32 }
 
 // column holds the numbers of an input, or its codes if it is categorical.
@@ -86,9 +86,8 @@ func (b *batch) block(from, to int) {
 func (b *batch) deal(g segment) {
 	rows := b.lists[g.list][g.from:g.to]
 	if g.at < 0 {
-		leaf := int32(b.Scorer.leaves[^g.at].Leaf)
 		for _, r := range rows {
-			b.leaves[r] = leaf
+			b.leaves[r] = ^g.at
 		}
 		if b.scores != nil {
 			b.refine(^g.at, rows)
@@ -96,10 +95,10 @@ func (b *batch) deal(g segment) {
 		return
 	}
 	n := &b.steps[g.at]
-	c := b.column(n.input)
+	c := b.column(n.feature)
 	dst := b.lists[1-g.list][g.from:g.to]
-	if n.fan > 0 {
-		b.fanOut(g, c, b.fans[n.fan-1])
+	if n.fan != nil {
+		b.fanOut(g, c, n.fan)
 		return
 	}
 	yes := c.partition(dst, rows, n.low, n.high)

@@ -13,8 +13,8 @@ type modelling struct {
 	label    *Label
 	width    int            // how many scores a model has
 	factors  []float64      // PriorFactors, by class; nil without priors
-	leaves   []compiledLeaf // by leaf
-	plain    []int32        // by leaf: the class predicted without the model
+	leaves   []compiledLeaf // by node
+	plain    []int32        // by node: the class predicted without the model
 	terms    []compiledTerm // terms of all leaves
 	numbers  []float64      // numbers of all terms; see compiledTerm
 	boosters []compiledBooster
@@ -63,10 +63,10 @@ func (s *Scorer) newModelling(t *Tree) *modelling {
 		width: portable.Scores(len(t.Label.Classes)),
 	}
 	boosters := m.compileBoosters(s, t)
-	for i := range s.leaves {
-		node := &t.Nodes[s.leaves[i].Leaf]
+	for i := range t.Nodes {
+		node := &t.Nodes[i]
 		m.plain = append(m.plain, int32(node.Class))
-		if node.Model == nil {
+		if !node.Leaf() || node.Model == nil {
 			continue
 		}
 		leaf := &m.leaves[i]
@@ -207,7 +207,7 @@ func (s *Scorer) ModelOf(leaf int) (inputs []*Input, ok bool) {
 	if s.models == nil || s.LeafPrediction(leaf) == nil {
 		return nil, false
 	}
-	l := &s.models.leaves[s.byNode[leaf]-1]
+	l := &s.models.leaves[leaf]
 	for _, t := range s.models.terms[l.terms.from:l.terms.to] {
 		inputs = append(inputs, &s.inputs[t.input])
 	}
@@ -219,7 +219,7 @@ func (s *Scorer) ModelOf(leaf int) (inputs []*Input, ok bool) {
 	return inputs, l.intercept != nil
 }
 
-// modelled reports whether the leaf with this index has a model.
+// modelled reports whether a leaf has a model.
 func (s *Scorer) modelled(leaf uint32) bool {
 	return s.models != nil && s.models.leaves[leaf].intercept != nil
 }
@@ -241,18 +241,17 @@ func (s *Scorer) PredictInto(values []Value, p *Prediction) error {
 
 // room makes room for the probabilities of p, and returns it.
 func (s *Scorer) room(p *Prediction) []float64 {
-	classes := len(s.leaves[0].Probabilities)
-	if cap(p.Probabilities) < classes {
-		p.Probabilities = make([]float64, classes)
+	if cap(p.Probabilities) < s.classes {
+		p.Probabilities = make([]float64, s.classes)
 	}
-	p.Probabilities = p.Probabilities[:classes]
+	p.Probabilities = p.Probabilities[:s.classes]
 	return p.Probabilities
 }
 
 // fill sets all fields of p from the leaf and class, the class of its model. Probabilities are left
 // to the caller, unless class is -1: then the leaf has no model, and its probabilities are copied.
 func (s *Scorer) fill(p *Prediction, leaf uint32, class int) {
-	of := &s.leaves[leaf]
+	of := s.leaves[leaf]
 	probabilities := p.Probabilities
 	*p = *of
 	if p.Probabilities = probabilities; class < 0 {

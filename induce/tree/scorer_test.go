@@ -1,6 +1,7 @@
 package tree_test
 
 import (
+	"encoding/binary"
 	"fmt"
 	"log"
 	"math"
@@ -36,13 +37,16 @@ func (v row) values(inputs []tree.Input) []tree.Value {
 
 // routed returns the leaf that a router sends a row to, by the codes of encoders.
 func routed(tr *tree.Tree, router *tree.Router, v row) int {
-	layout := dataset.NewLayout(tr.Features)
-	key := make([]byte, layout.Stride)
+	codes := make([]int, len(tr.Features))
 	for i := range tr.Features {
+		var key [2]byte
 		column := vectorOf([]any{v[i]}, tr.Features[i].Kind)
-		dataset.NewEncoder(&tr.Features[i]).Encode(&column, key, layout.Offsets[i], layout.Stride, nil)
+		dataset.NewEncoder(&tr.Features[i]).Encode(&column, key[:], 0, len(key), nil)
+		codes[i] = int(binary.LittleEndian.Uint16(key[:]))
 	}
-	return router.Row(key, &layout)
+	o := dataset.NewObjects(dataset.NewLayout(tr.Features), 1, false, 1)
+	o.Append(codes, []dataset.ClassWeight{{Weight: 1}}, 1)
+	return router.Leaf(o, 0)
 }
 
 // vectorOf returns values as a column: numbers side by side, categories in a

@@ -159,7 +159,16 @@ func (a *asking) rowGroup(t *testing.T, f *parquetio.File, number int) {
 	}
 	values := make([]tree.Value, len(columns))
 	for r := range leaves {
-		want := a.router.Row(keys[r*a.layout.Stride:(r+1)*a.layout.Stride], &a.layout)
+		codes := make([]int, len(a.names))
+		for i, at := range a.layout.Offsets {
+			key := keys[r*a.layout.Stride+at:]
+			if codes[i] = int(key[0]); a.layout.Widths[i] == 2 {
+				codes[i] |= int(key[1]) << 8
+			}
+		}
+		o := dataset.NewObjects(a.layout, 1, false, 1)
+		o.Append(codes, []dataset.ClassWeight{{Weight: 1}}, 1)
+		want := a.router.Leaf(o, 0)
 		for i := range columns {
 			values[i] = valueAt(&columns[i], r)
 		}
