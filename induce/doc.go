@@ -9,8 +9,8 @@
 //	codes                dataset.Encoder        a small integer per feature
 //	objects              dataset.Objects        rows with equal codes, coalesced
 //	histograms           split.Histogram        objects and weight by code and class
-//	the best test        nodesearch.Search      bounds by split.Team, then exact scores
-//	grown nodes          Node                   by memory.Grow, or by levels.Grower
+//	the best test        grow.Search            bounds by split.Team, then exact scores
+//	grown nodes          Node                   by inmemory.Grow, or by bylevel.Grower
 //	the tree             tree.Tree              made by Model; canonical JSON, routing
 //	models in leaves     leafmodel.Fit          if they are asked for
 //	metrics              metric.Evaluate        from the leaves' class weights
@@ -21,10 +21,10 @@
 // for each feature. All tests are scored from these counts, and the best one splits the
 // node. A node without a test, or that the parameters close, is a leaf.
 //
-// There are two growers. Package memory grows whole trees over objects in memory.
-// Package levels splits nodes whose objects do not fit in memory, level by level, from
+// There are two growers. Package inmemory grows whole trees over objects in memory.
+// Package bylevel splits nodes whose objects do not fit in memory, level by level, from
 // counts that many workers make and add up. Neither knows the other: each supplies
-// histograms to package nodesearch, which finds the tests of a node. So both grow the same
+// histograms to package grow, which finds the tests of a node. So both grow the same
 // tree to the last bit. This package has what all three share.
 //
 // # Glossary

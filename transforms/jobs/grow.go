@@ -14,6 +14,7 @@ import (
 
 	"github.com/espalier-ml/espalier/induce"
 	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/grow"
 	"github.com/espalier-ml/espalier/induce/grow/bylevel"
 	"github.com/espalier-ml/espalier/induce/grow/inmemory"
 )
@@ -83,7 +84,7 @@ func newSmallState(c *SmallConfig, g *bylevel.Growth, objects int64) *smallState
 				held = 0
 			}
 			held += o.Count
-			state.Nodes = append(state.Nodes, smallNode{at, trees, o.Count, o.Place().Path.Steps(), c.Partitions - 1})
+			state.Nodes = append(state.Nodes, smallNode{at, trees, o.Count, o.Path.Steps(), c.Partitions - 1})
 		}
 	}
 	return state
@@ -333,7 +334,7 @@ func ReadGrown(ctx context.Context, c *SmallConfig, g *bylevel.Growth, objects i
 			return fmt.Errorf("subtrees of partition %d are missing", n.Partition)
 		}
 		for i, tree := range n.Trees {
-			at := slices.IndexFunc(o.Members, func(m bylevel.Member) bool { return m.Tree == tree })
+			at := slices.IndexFunc(o.Members, func(m grow.Member) bool { return m.Tree == tree })
 			*o.Members[at].Node = *list[i]
 		}
 		lists[n.Partition] = list[len(n.Trees):]

@@ -60,10 +60,10 @@ func (c *PassCounter) Add(o *dataset.Objects) {
 	})
 }
 
-// addComplement adds an object to a complement of class weights and rows, see Grower.describe.
+// addComplement adds an object to a complement of class weights and rows, see grow.Rules.Describe.
 func (c *PassCounter) addComplement(o *dataset.Objects, id int, complement []int64) {
 	complement[c.Classes] += o.RowsOf(id)
-	if c.raw && !o.Soft() {
+	if c.rules.OfRows && !o.Soft() {
 		complement[o.Class[id]] += o.Weight[id]
 		return
 	}
@@ -113,7 +113,7 @@ func (c *PassCounter) addCells(o *dataset.Objects, at int, ids []int32) {
 	s.Order, s.Class, s.Weight, s.Shares = append(s.Order[:0], ids...), s.Class[:0], s.Weight[:0], s.Shares[:0]
 	for _, id := range ids {
 		class, weight := o.Class[id], o.Weight[id]
-		if c.raw || o.Soft() {
+		if c.rules.OfRows || o.Soft() {
 			s.Shares, weight = induce.AppendShares(s.Shares, id, class, o.Raw(int(id)))
 		}
 		s.Class, s.Weight = append(s.Class, class), append(s.Weight, weight)

@@ -11,10 +11,10 @@
 //     of their counts (PassCounter.Pieces). Pieces of one key add up in any order and
 //     grouping (Grower.MergePieces, Grower.AddPiece).
 //  4. Grower.Expand reads the merged counts, finds the best test of each tree by a
-//     nodesearch.Search, and splits the nodes: by one test or, if trees choose different
+//     grow.Search, and splits the nodes: by one test or, if trees choose different
 //     tests, by several. The children are the next level (Growth.Next), until no large node
 //     is left.
-//  5. Package memory grows the whole subtrees of small nodes: Open.Place is the place of a
+//  5. Package inmemory grows the whole subtrees of small nodes: Open.Place is the place of a
 //     node in its trees, and a Router on Growth.Routes finds its objects.
 //
 // A growth and its passes can be written as JSON, so each step may run on another machine,
@@ -24,7 +24,7 @@
 // If there is enough memory, the histogram of the largest child of a node is not counted
 // but inferred: it is the parent's histogram minus the siblings' histograms.
 //
-// Counts are integers, and package nodesearch finds the tests for package memory too, so both
+// Counts are integers, and package grow finds the tests for package inmemory too, so both
 // grow the same trees to the last bit, whatever the memory, the budget and the number of
 // workers.
 //
@@ -35,7 +35,6 @@
 //   - level: the large nodes of a growth, all of which are split in one step.
 //   - pass: one pass over all objects, to count some open nodes and features.
 //   - route: a node on the way to the nodes that are counted or gathered.
-//   - member: the node of one tree at a shared node.
 //   - piece: an encoded part of the counts of a pass, with a key.
 //   - family: the children of one node by one test, with its histogram.
 package bylevel

@@ -78,7 +78,7 @@ func Example() {
 		for _, tree := range open.Trees() {
 			params = append(params, trees[tree])
 		}
-		roots := inmemory.GrowBelow(gathered[i], columns, params, 8, open.Place(), inmemory.Options{})
+		roots := inmemory.GrowBelow(gathered[i], columns, params, 8, open.Place, inmemory.Options{})
 		for at, member := range open.Members {
 			*member.Node = *roots[at]
 		}

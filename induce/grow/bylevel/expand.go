@@ -5,7 +5,7 @@ import (
 	"sync"
 
 	"github.com/espalier-ml/espalier/induce"
-	"github.com/espalier-ml/espalier/induce/grow/nodesearch"
+	"github.com/espalier-ml/espalier/induce/grow"
 	"github.com/espalier-ml/espalier/induce/parallel"
 )
 
@@ -21,7 +21,7 @@ func (g *Grower) Expand(
 		list[i] = &search{Grower: g, open: o}
 		searches[o] = list[i]
 	}
-	var memory sync.Pool // of *nodesearch.Scratch
+	var memory sync.Pool // of *grow.Scratch
 	for i := range passes {
 		p := &passes[i]
 		c, err := read(p)
@@ -31,9 +31,9 @@ func (g *Grower) Expand(
 		g.infer(p, c)
 		parallel.Each(len(p.Nodes), workers, func(at int) {
 			if s := searches[p.open[at]]; s != nil { // not a small sibling
-				w, ok := memory.Get().(*nodesearch.Scratch)
+				w, ok := memory.Get().(*grow.Scratch)
 				if !ok {
-					w = new(nodesearch.Scratch)
+					w = new(grow.Scratch)
 				}
 				s.add(p, c, at, w)
 				memory.Put(w)
@@ -58,13 +58,12 @@ func (g *Grower) Expand(
 func (g *Grower) Fill(p *Pass, c *Counts) {
 	for at, o := range p.open {
 		complement, rows := c.complement(g, at)
-		for _, m := range o.Members {
-			g.describe(m.Node, o, complement, rows)
-		}
+		g.rules.Describe(&o.Open, o.Members, complement, rows)
 	}
 }
 
-// complement returns the counted complement of the class weights of a node, see Grower.describe, and its counted rows.
+// complement returns the counted complement of the class weights of a node, see grow.Rules.Describe, and its counted
+// rows.
 func (c *Counts) complement(g *Grower, at int) ([]int64, int64) {
 	complement := c.sums[c.starts[at]:][:g.Classes+1]
 	return slices.Clone(complement[:g.Classes]), complement[g.Classes]
@@ -103,28 +102,4 @@ func (g *Grower) infer(p *Pass, c *Counts) {
 // counted returns a node's counted histogram, which is empty if it was not counted.
 func (c *Counts) counted(g *Grower, at int) []int64 {
 	return c.sums[c.starts[at]+g.Classes+1 : c.starts[at+1]]
-}
-
-// children makes and returns the child nodes of trees that have chosen the same test. outcomes has
-// the objects and weight of each class by outcome.
-func (o *Open) children(members Members, outcomes [][]int64) []*Open {
-	trees := make([]int, len(members))
-	for i, m := range members {
-		trees[i] = m.Tree
-	}
-	children := make([]*Open, len(outcomes))
-	for i, cells := range outcomes {
-		objects, weight := make([]int64, len(o.Objects)), make([]int64, len(o.Objects))
-		for k := range objects {
-			objects[k], weight[k] = cells[2*k], cells[2*k+1]
-		}
-		children[i] = NewOpen(trees, objects, weight, o.Depth+1)
-		for at, m := range members {
-			m.Node.Children = append(m.Node.Children, children[i].Members[at].Node)
-		}
-	}
-	for i, child := range children {
-		child.path = o.path.Below(members[0].Node.Test.Test, i)
-	}
-	return children
 }

@@ -6,70 +6,23 @@ import (
 	"slices"
 
 	"github.com/espalier-ml/espalier/induce"
-	"github.com/espalier-ml/espalier/induce/tree"
+	"github.com/espalier-ml/espalier/induce/grow"
 )
 
-// Open is an open node of trees that are grown by levels. All trees in which the same tests
-// lead to the node share it. It only has counts: the objects are in blocks elsewhere.
+// Open is an open node of trees that are grown by levels. It only has counts: the objects are in blocks elsewhere.
 type Open struct {
-	Members Members
-	Depth   int
-	Count   int64   // number of objects
-	Objects []int64 // number of objects by majority class
-	Weight  []int64 // weight by class, see split.Classes
+	grow.Open
 
-	path   *induce.Path
 	family *family // nil: the histogram cannot be inferred
-}
-
-// Member is the node of one tree.
-type Member = tree.Member[*induce.Node]
-
-// Members are the nodes of several trees at the end of the same path.
-type Members = tree.Together[*induce.Node]
-
-// byTest groups the nodes that have a test by their tests.
-func byTest(nodes Members) []Members {
-	inner := slices.DeleteFunc(slices.Clone(nodes), func(m Member) bool { return m.Node.Test == nil })
-	return inner.Groups(func(a, b Member) bool { return a.Node.Test.Test == b.Node.Test.Test })
 }
 
 // family is the children of one node by one test, with the node's counts. The counts of one
 // child are the parent's counts minus the counts of all other children.
 type family struct {
 	cells      []int64 // histogram of the parent, over all features
-	complement []int64 // complement of the class weights of the parent, see Grower.describe
+	complement []int64 // complement of the class weights of the parent, see grow.Rules.Describe
 	rows       int64   // rows of the parent
 	children   []*Open
-}
-
-// Place returns the place of the node in its trees.
-func (o *Open) Place() induce.Place { return induce.Place{Depth: o.Depth, Path: o.path} }
-
-// Trees returns the numbers of the trees that share the node.
-func (o *Open) Trees() []int {
-	trees := make([]int, len(o.Members))
-	for i, m := range o.Members {
-		trees[i] = m.Tree
-	}
-	return trees
-}
-
-// NewOpen returns an open node of the given trees, with objects and weight by class, which
-// it keeps.
-func NewOpen(trees []int, objects, weight []int64, depth int) *Open {
-	o := &Open{Depth: depth, Objects: objects, Weight: weight}
-	total := int64(0)
-	for k := range objects {
-		o.Count += objects[k]
-		total += weight[k]
-	}
-	raw := make([]int64, len(weight))
-	for _, number := range trees {
-		n := &induce.Node{Objects: o.Count, Weight: total, Class: weight, Raw: raw}
-		o.Members = append(o.Members, Member{Tree: number, Node: n})
-	}
-	return o
 }
 
 // Growth has the nodes of trees that are being grown by levels, and the open nodes among
@@ -84,11 +37,7 @@ type Growth struct {
 // the number and weight of all training objects by class. Nodes with up to budget objects are small;
 // -1: all nodes are.
 func NewGrowth(trees int, objects, weight []int64, budget int64) *Growth {
-	numbers := make([]int, trees)
-	for i := range numbers {
-		numbers[i] = i
-	}
-	root := NewOpen(numbers, objects, weight, 0)
+	root := &Open{Open: grow.NewRoot(trees, induce.Place{}, objects, weight)}
 	g := new(Growth)
 	for _, m := range root.Members {
 		g.Roots = append(g.Roots, m.Node)
@@ -170,7 +119,7 @@ func (g *Growth) MarshalJSON() ([]byte, error) {
 	list := func(open []*Open) []openJSON {
 		nodes := make([]openJSON, len(open))
 		for i, o := range open {
-			nodes[i] = openJSON{Path: o.path.Steps(), Objects: o.Objects, Weight: o.Weight}
+			nodes[i] = openJSON{Path: o.Path.Steps(), Objects: o.Objects, Weight: o.Weight}
 			for _, m := range o.Members {
 				nodes[i].Members = append(nodes[i].Members, [2]int{m.Tree, numbers[m.Node]})
 			}
@@ -212,7 +161,8 @@ func reopenAll(open []openJSON, nodes [][]*induce.Node) ([]*Open, error) {
 		if len(j.Members) == 0 || len(j.Objects) != len(j.Weight) {
 			return nil, errGrowth
 		}
-		o := &Open{Depth: len(j.Path), Objects: j.Objects, Weight: j.Weight, path: induce.NewPath(j.Path)}
+		place := induce.Place{Depth: len(j.Path), Path: induce.NewPath(j.Path)}
+		o := &Open{Open: grow.Open{Place: place, Objects: j.Objects, Weight: j.Weight}}
 		for _, n := range j.Objects {
 			o.Count += n
 		}
@@ -225,7 +175,7 @@ func reopenAll(open []openJSON, nodes [][]*induce.Node) ([]*Open, error) {
 			if follow(nodes[at][0], j.Path) != nodes[at][number] {
 				return nil, errGrowth
 			}
-			o.Members = append(o.Members, Member{Tree: at, Node: nodes[at][number]})
+			o.Members = append(o.Members, grow.Member{Tree: at, Node: nodes[at][number]})
 		}
 		opened = append(opened, o)
 	}
@@ -250,7 +200,7 @@ func (g *Grower) Close(growth *Growth) *Pass {
 	p := &Pass{open: growth.Large, Routes: growth.Routes(growth.Large)}
 	for _, o := range growth.Large {
 		for _, m := range o.Members {
-			m.Node.Stopped = g.wantsSplit(o, m.Tree)
+			m.Node.Stopped = g.rules.MayTest(&o.Open, m.Tree)
 		}
 		p.Nodes = append(p.Nodes, PassNode{Weight: o.Members[0].Node.Weight})
 	}

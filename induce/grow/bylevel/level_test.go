@@ -193,7 +193,7 @@ func (g *byLevels) growSmall(growth *bylevel.Growth) {
 		for _, tree := range o.Trees() {
 			trees = append(trees, g.trees[tree])
 		}
-		for at, root := range inmemory.GrowBelow(gathered[i], g.Columns, trees, g.Total, o.Place(), inmemory.Options{}) {
+		for at, root := range inmemory.GrowBelow(gathered[i], g.Columns, trees, g.Total, o.Place, inmemory.Options{}) {
 			*o.Members[at].Node = *root
 		}
 	}

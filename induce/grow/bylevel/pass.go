@@ -14,7 +14,7 @@ type Pass struct {
 }
 
 // PassNode describes what the workers of a pass count for an open node. If the node's histogram is
-// not inferred, they always count its rows and its other class weights, see Grower.describe.
+// not inferred, they always count its rows and its other class weights, see grow.Rules.Describe.
 type PassNode struct {
 	Weight  int64 // weight of the node's objects
 	Cells   bool  // whether its histogram is counted; false: it is not needed, or inferred from the family
@@ -33,7 +33,7 @@ func (g *Grower) addTo(u *unit, o *Open, cells bool) {
 	n := PassNode{Weight: o.Members[0].Node.Weight, Cells: cells}
 	paired := g.rules.Criteria[0].NewTotals(o.Objects, o.Weight).Paired()
 	for _, m := range o.Members {
-		if !g.wantsSplit(o, m.Tree) {
+		if !g.rules.MayTest(&o.Open, m.Tree) {
 			continue
 		}
 		n.Split = true

@@ -6,6 +6,7 @@ import (
 
 	"github.com/espalier-ml/espalier/induce"
 	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/grow"
 	"github.com/espalier-ml/espalier/induce/split"
 	"github.com/espalier-ml/espalier/induce/tree"
 )
@@ -35,7 +36,7 @@ func (g *Growth) Routes(to []*Open) []Route {
 		}
 		first := o.Members[0]
 		n := g.Roots[first.Tree]
-		for _, step := range o.path.Steps() {
+		for _, step := range o.Path.Steps() {
 			if _, ok := r.at[n]; !ok {
 				r.at[n] = -1
 			}
@@ -55,10 +56,10 @@ type routes struct {
 
 // add adds the route of nodes with the same path, and all routes below it. It returns the number of
 // the route; -1 if it leads to no target node.
-func (r *routes) add(nodes Members) int {
+func (r *routes) add(nodes grow.Members) int {
 	number := len(r.list)
 	route := Route{At: -1}
-	nodes = slices.DeleteFunc(nodes, func(m Member) bool {
+	nodes = slices.DeleteFunc(nodes, func(m grow.Member) bool {
 		at, ok := r.at[m.Node]
 		if ok {
 			route.At = max(route.At, at)
@@ -69,12 +70,13 @@ func (r *routes) add(nodes Members) int {
 		return -1
 	}
 	r.list = append(r.list, route)
-	for _, group := range byTest(nodes) {
+	inner := slices.DeleteFunc(nodes, func(m grow.Member) bool { return m.Node.Test == nil })
+	for _, group := range inner.Groups(func(a, b grow.Member) bool { return a.Node.Test.Test == b.Node.Test.Test }) {
 		first := group[0].Node
 		fork := Fork{Test: first.Test.Test, Outcomes: first.Outcomes}
 		leads := false
 		for outcome := range first.Children {
-			to := r.add(group.Below(func(m Member) *induce.Node { return m.Node.Children[outcome] }))
+			to := r.add(group.Below(func(m grow.Member) *induce.Node { return m.Node.Children[outcome] }))
 			fork.To = append(fork.To, to)
 			leads = leads || to >= 0
 		}

@@ -3,8 +3,7 @@ package bylevel
 import (
 	"slices"
 
-	"github.com/espalier-ml/espalier/induce"
-	"github.com/espalier-ml/espalier/induce/grow/nodesearch"
+	"github.com/espalier-ml/espalier/induce/grow"
 	"github.com/espalier-ml/espalier/induce/split"
 )
 
@@ -12,14 +11,13 @@ import (
 type search struct {
 	*Grower
 
-	nodesearch.Search
+	grow.Search
 
 	open       *Open
-	complement []int64 // class weights, see Grower.describe
+	complement []int64 // class weights, see grow.Rules.Describe
 	rows       int64
-	cells      []int64                // histogram of all features; nil: not kept
-	nodes      []*induce.Node         // nodes of the trees that need a test
-	measured   map[measuring]measured // tests that may be chosen
+	cells      []int64                     // histogram of all features; nil: not kept
+	measured   map[measuring]grow.Measured // tests that may be chosen
 }
 
 // measuring is a test of one tree.
@@ -28,15 +26,8 @@ type measuring struct {
 	test split.Test
 }
 
-// measured has all that a split by a test needs.
-type measured struct {
-	parts    split.Parts
-	outcomes []int32
-	cells    [][]int64 // sums of the objects by outcome
-}
-
 // add adds the counts of a pass, in which the node has position at.
-func (s *search) add(p *Pass, c *Counts, at int, w *nodesearch.Scratch) {
+func (s *search) add(p *Pass, c *Counts, at int, w *grow.Scratch) {
 	cells := c.counted(s.Grower, at)
 	inferred, infers := c.inferred[at]
 	if infers {
@@ -67,25 +58,27 @@ func (s *search) add(p *Pass, c *Counts, at int, w *nodesearch.Scratch) {
 // begin begins the search for the trees that may split the node. heavies are the sums of the node's
 // heavy objects in the first pass.
 func (s *search) begin(p *Pass, at int, heavies []split.Heavy) {
-	s.Reset(&s.rules, s.open.Place(), s.rules.Features)
-	s.measured = make(map[measuring]measured)
-	if s.labelled(s.open, s.complement) {
-		return
-	}
-	var all [split.Impurities]*split.Totals
-	for _, m := range s.open.Members {
-		totals := s.rules.Totals(m.Tree, s.open.Objects, s.open.Weight, &all)
-		if least := s.rules.Params[m.Tree].MinRows; s.rules.IsLeaf(m.Tree, s.open.Depth, totals) || least > 0 && s.rows < least {
-			continue
-		}
-		s.Add(m.Tree, totals)
-		s.nodes = append(s.nodes, m.Node)
-		of := s.heaviesOf(p, at, m.Tree, heavies)
+	s.measured = make(map[measuring]grow.Measured)
+	s.Open(&s.rules, &s.open.Open, s.rules.Features, false, func() int64 { return s.rows }, s.labelled)
+	for i := range s.Trees {
+		t := &s.Trees[i]
+		of := s.heaviesOf(p, at, t.Tree, heavies)
 		for i := range min(len(of), s.Columns[p.From].Codes) { // each object has one code of any feature
-			s.Trees[len(s.Trees)-1].Heavy.Add(&of[i])
+			t.Heavy.Add(&of[i])
 		}
 	}
 	s.Group()
+}
+
+// labelled reports whether all rows of the node have labels of one class, if the objects are soft.
+func (s *search) labelled() bool {
+	classes := 0
+	for _, weight := range s.complement {
+		if weight > 0 {
+			classes++
+		}
+	}
+	return classes <= 1
 }
 
 // heaviesOf returns the sums of a tree's heavy objects by code, which are a part of heavies, the sums
@@ -99,25 +92,23 @@ func (s *search) heaviesOf(p *Pass, at, tree int, heavies []split.Heavy) []split
 }
 
 // loader returns a function that loads the histograms of a pass.
-func (s *search) loader(p *Pass, at int, cells []int64, heavies []split.Heavy) nodesearch.Load {
+func (s *search) loader(p *Pass, at int, cells []int64, heavies []split.Heavy) grow.Load {
 	return func(f, tree int, _ []int32) (split.Histogram, []int32) {
 		h := split.Histogram{Cells: s.layout.Column(cells, f, p.From)}
 		if t := &s.Trees[tree]; t.Heavy.Weight > 0 {
 			from := s.codesAt[p.From]
-			h.Heavy = s.heaviesOf(p, at, t.Number, heavies)[s.codesAt[f]-from : s.codesAt[f+1]-from]
+			h.Heavy = s.heaviesOf(p, at, t.Tree, heavies)[s.codesAt[f]-from : s.codesAt[f+1]-from]
 		}
 		return h, nil
 	}
 }
 
 // measure measures the tests of a pass that may be chosen, as its histograms are not kept.
-func (s *search) measure(p *Pass, w *nodesearch.Scratch, load nodesearch.Load) {
+func (s *search) measure(p *Pass, w *grow.Scratch, load grow.Load) {
 	for i := range s.Trees {
 		for _, t := range s.Trees[i].Found() {
 			if t.Feature >= p.From {
-				var m measured
-				m.parts, m.cells, m.outcomes = s.Parts(i, &t, w, load)
-				s.measured[measuring{i, t.Test}] = m
+				s.measured[measuring{i, t.Test}] = s.Measure(i, &t, w, load)
 			}
 		}
 	}
@@ -126,36 +117,23 @@ func (s *search) measure(p *Pass, w *nodesearch.Scratch, load nodesearch.Load) {
 // expand sets the tests and the sums of the node, and returns its children by each test that
 // some tree has chosen. A leaf has no children.
 func (s *search) expand() []*Open {
-	for _, m := range s.open.Members {
-		s.describe(m.Node, s.open, s.complement, s.rows)
-	}
-	s.Choose()
-	cells := make(map[*induce.Node][][]int64, len(s.Trees))
-	for i := range s.Trees {
-		best, second := s.Trees[i].Best, s.Trees[i].RunnerUp
-		if best.Kind == 0 {
+	s.rules.Describe(&s.open.Open, s.open.Members, s.complement, s.rows)
+	choices := s.Choices(func(tree int, test *split.Candidate) grow.Measured {
+		return s.measured[measuring{tree, test.Test}]
+	})
+	var all []*Open
+	for i := range choices {
+		first := len(all)
+		for _, child := range s.open.Children(&choices[i]) {
+			all = append(all, &Open{Open: child})
+		}
+		if s.cells == nil {
 			continue
 		}
-		n, m := s.nodes[i], s.measured[measuring{i, best.Test}]
-		n.Test = &best
-		n.Parts = m.parts
-		n.Outcomes = m.outcomes
-		cells[n] = m.cells
-		if second.Kind != 0 {
-			second.Score = s.measured[measuring{i, second.Test}].parts.Total
-			n.RunnerUp = &second
+		kin := &family{s.cells, s.complement, s.rows, all[first:]}
+		for _, child := range kin.children {
+			child.family = kin
 		}
-	}
-	var all []*Open
-	for _, members := range byTest(s.open.Members) {
-		children := s.open.children(members, cells[members[0].Node])
-		if s.cells != nil {
-			kin := &family{s.cells, s.complement, s.rows, children}
-			for _, child := range children {
-				child.family = kin
-			}
-		}
-		all = append(all, children...)
 	}
 	return all
 }

@@ -10,7 +10,7 @@
 //  2. The codes of each feature are counted into cells: objects and weight by code and
 //     class. A node that is large for the number of cells keeps the histogram. Features whose
 //     values do not vary in a node are left out in the nodes below.
-//  3. A nodesearch.Search finds the best test of each tree in the cells of all features. The
+//  3. A grow.Search finds the best test of each tree in the cells of all features. The
 //     best test splits the node.
 //  4. The objects are partitioned by outcome, in their order. If the parent kept its
 //     histogram, the smaller children are counted and subtracted from it, and the
@@ -34,7 +34,5 @@
 //
 //   - code table: the codes of objects. An open node has the numbers of its objects in a table.
 //   - block: the numbers of the objects of siblings, in one slice.
-//   - member: the node of one tree at an open node.
-//   - choice: the members that have chosen the same test.
 //   - gather: to copy the codes of a node's objects to a table of their own.
 package inmemory

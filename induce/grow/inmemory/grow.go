@@ -6,10 +6,9 @@ import (
 
 	"github.com/espalier-ml/espalier/induce"
 	"github.com/espalier-ml/espalier/induce/dataset"
-	"github.com/espalier-ml/espalier/induce/grow/nodesearch"
+	"github.com/espalier-ml/espalier/induce/grow"
 	"github.com/espalier-ml/espalier/induce/parallel"
 	"github.com/espalier-ml/espalier/induce/split"
-	"github.com/espalier-ml/espalier/induce/tree"
 )
 
 // Options are the options of growth. Except for Stop, they do not change the trees.
@@ -58,7 +57,7 @@ func GrowBelow(
 
 // grower grows the subtrees below one node, one for each of the parameters.
 type grower struct {
-	nodesearch.Rules
+	grow.Rules
 	traits
 
 	objects *dataset.Objects
@@ -74,7 +73,6 @@ type grower struct {
 type traits struct {
 	unit     bool  // each object weighs 1
 	packed   bool  // histograms are packed, see induce.Selection
-	soft     bool  // the objects are soft, see dataset.Objects
 	heaviest int64 // weight of the heaviest object
 
 	// mixed has a bit for each object, which is set if the object has weight in other classes than its
@@ -95,7 +93,7 @@ type traits struct {
 
 // newTraits returns the traits of the objects.
 func newTraits(o *dataset.Objects, classes split.Classes) traits {
-	t := traits{soft: o.Soft()}
+	t := traits{}
 	t.seeObjects(o, classes)
 	t.objectBytes = 4 + 2
 	if !t.unit {
@@ -117,7 +115,7 @@ func (t *traits) seeObjects(o *dataset.Objects, classes split.Classes) {
 	for i, weight := range o.Weight {
 		t.heaviest = max(t.heaviest, weight)
 		total += weight
-		if t.soft && classes == split.OfRows && len(o.Labels(i)) > 1 && o.RowsOf(i) > 0 {
+		if o.Soft() && classes == split.OfRows && len(o.Labels(i)) > 1 && o.RowsOf(i) > 0 {
 			t.disputed = mark(t.disputed, i, o.Len())
 		}
 		if raw := o.Raw(i); len(raw) != 1 || raw[0].Class != o.Class[i] {
@@ -126,7 +124,7 @@ func (t *traits) seeObjects(o *dataset.Objects, classes split.Classes) {
 	}
 	t.unit = t.heaviest <= 1 && t.mixed == nil
 	t.packed = total < 1<<32
-	t.raw = t.mixed != nil && (t.soft || classes == split.OfRows)
+	t.raw = t.mixed != nil && (o.Soft() || classes == split.OfRows)
 }
 
 // mark sets the bit of object i and returns the bits. It makes bits for n objects if bits is nil.
@@ -145,7 +143,7 @@ func newGrower(
 	o *dataset.Objects, columns []split.Column, t traits, ps []induce.Params, total int64, opts Options,
 ) *grower {
 	g := &grower{
-		Rules: nodesearch.NewRules(ps, columns, o.Classes, total), traits: t, objects: o, opts: opts,
+		Rules: grow.NewRules(ps, columns, o.Classes, total, o.Soft()), traits: t, objects: o, opts: opts,
 		layout: induce.NewLayout(columns, o.Classes), pool: newWorkerPool(opts.Workers), budget: opts.memory(),
 	}
 	if g.packed {
@@ -157,29 +155,29 @@ func newGrower(
 // grow grows the subtrees from all objects and returns their roots.
 func (g *grower) grow(at induce.Place, ws []*workspace) []*induce.Node {
 	o := g.objects
-	all := &varied{features: g.Features, cells: g.layout.Cells()}
-	root := &openNode{Place: at, varied: all, objects: o.Len(), n: make([]int64, o.Classes), m: make([]int64, o.Classes)}
-	roots := make([]*induce.Node, len(g.Params))
-	for i := range roots {
-		roots[i] = &induce.Node{}
-	}
-	root.members = tree.Roots(roots)
+	objects, weight := make([]int64, o.Classes), make([]int64, o.Classes)
 	for i, k := range o.Class {
-		root.n[k]++
+		objects[k]++
 		if !g.raw {
-			root.m[k] += o.Weight[i]
+			weight[k] += o.Weight[i]
 			continue
 		}
 		for _, cw := range o.Raw(i) {
-			root.m[cw.Class] += cw.Weight
+			weight[cw.Class] += cw.Weight
 		}
+	}
+	root := &openNode{
+		Open:   grow.NewRoot(len(g.Params), at, objects, weight),
+		varied: &varied{features: g.Features, cells: g.layout.Cells()},
 	}
 	g.pool.nodes = append(g.pool.nodes, root)
 	parallel.Each(len(ws), len(ws), func(i int) {
 		g.pool.work(ws[i], g.expand)
 	})
-	for _, n := range roots {
-		n.SumUp()
+	roots := make([]*induce.Node, len(root.Members))
+	for i, m := range root.Members {
+		roots[i] = m.Node
+		roots[i].SumUp()
 	}
 	return roots
 }
@@ -221,9 +219,8 @@ func (g *grower) expand(o *openNode, w *workspace) {
 		o.table = g.newCodeTable(g.objects, w)
 	}
 	s := g.newSearch(o, w)
-	g.findTests(o, s, w)
 	choices := g.choices(o, s, w)
-	g.settle(o, s.leaves)
+	g.settle(o, s.Leaves)
 	for i := range choices {
 		last := i == len(choices)-1
 		children := g.children(o, &choices[i], last, w)

@@ -2,7 +2,7 @@ package inmemory
 
 import (
 	"github.com/espalier-ml/espalier/induce/dataset"
-	"github.com/espalier-ml/espalier/induce/grow/nodesearch"
+	"github.com/espalier-ml/espalier/induce/grow"
 	"github.com/espalier-ml/espalier/induce/split"
 )
 
@@ -13,13 +13,13 @@ type heavyObject struct {
 }
 
 // heavy returns the heavy objects of the node, and adds them to to.Heavy.
-func (g *grower) heavy(o *openNode, to *nodesearch.Tree) []heavyObject {
-	criterion := g.Criteria[to.Number]
+func (g *grower) heavy(o *openNode, to *grow.Tree) []heavyObject {
+	criterion := g.Criteria[to.Tree]
 	if !criterion.IsHeavy(g.heaviest) || !to.Totals.Paired() {
 		return nil
 	}
 	var heavy []heavyObject
-	for i := range o.objects {
+	for i := range o.objects() {
 		id := o.at(i)
 		if weight := o.table.weightOf(id); criterion.IsHeavy(weight) {
 			h := heavyObject{id, split.NewHeavy(weight, to.Totals.Weight)}

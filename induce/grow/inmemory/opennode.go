@@ -5,26 +5,25 @@ import (
 
 	"github.com/espalier-ml/espalier/induce"
 	"github.com/espalier-ml/espalier/induce/dataset"
-	"github.com/espalier-ml/espalier/induce/tree"
+	"github.com/espalier-ml/espalier/induce/grow"
 )
 
-// openNode is a node that is being grown. It belongs to one tree, or to several trees that
-// have the same tests on the path to the node.
+// openNode is a node that is being grown, with its objects.
 type openNode struct {
-	induce.Place
+	grow.Open
 
-	table   *codeTable
-	order   []int32 // numbers of its objects in the code table, ascending; nil: all objects
-	block   *block  // holds order
-	members tree.Together[*induce.Node]
-	varied  *varied // the features that may have tests in the node and below
-	n, m    []int64 // by class: number of objects and their weight, see split.Classes
-	objects int
-	cells   []int64 // histogram of the features that may vary; nil: not kept
+	table  *codeTable
+	order  []int32 // numbers of its objects in the code table, ascending; nil: all objects
+	block  *block  // holds order
+	varied *varied // the features that may have tests in the node and below
+	cells  []int64 // histogram of the features that may vary; nil: not kept
 }
 
+// objects returns the number of objects.
+func (o *openNode) objects() int { return int(o.Count) }
+
 // work estimates the time to grow the subtrees below the node.
-func (g *grower) work(o *openNode) int { return o.objects * len(o.varied.features) }
+func (g *grower) work(o *openNode) int { return o.objects() * len(o.varied.features) }
 
 // block is memory for the numbers of the objects of siblings, which share it.
 type block struct {
@@ -104,7 +103,7 @@ const (
 // gather copies the codes of the node's objects to a code table of their own, if these are a small
 // part of the objects of the node's table. Idle workers help with a large node.
 func (g *grower) gather(o *openNode, w *workspace) {
-	from, n := o.table, o.objects
+	from, n := o.table, o.objects()
 	bytes := int64(n) * g.objectBytes
 	dense := o.order == nil || sparse*n > len(from.class)
 	if dense || len(from.class)*len(o.varied.features) <= cached || !g.reserve(bytes) {

@@ -4,61 +4,42 @@ import (
 	"slices"
 
 	"github.com/espalier-ml/espalier/induce"
-	"github.com/espalier-ml/espalier/induce/grow/nodesearch"
+	"github.com/espalier-ml/espalier/induce/grow"
 	"github.com/espalier-ml/espalier/induce/split"
 )
 
 // search is the search for the tests of one node. If the node keeps its histogram, all classes are
 // counted; otherwise only the classes of the node are.
 type search struct {
-	nodesearch.Search
+	grow.Search
 
 	layout  *induce.Layout // layout of the kept histogram
 	varies  []bool         // by position: whether the values of a feature may vary in the node
 	objects induce.Selection
 	used    []int           // the classes that are counted; nil: all
 	fresh   bool            // the kept histogram is not counted yet
-	leaves  []*induce.Node  // nodes of trees that stop at the node
-	nodes   []*induce.Node  // nodes of the other trees, which need tests
-	heavy   [][]heavyObject // by tree in nodes
+	heavy   [][]heavyObject // by tree of the search
 }
 
-// newSearch writes the counts of the node to its trees and prepares the search. It leaves out trees
-// for which the node is a leaf, whatever tests there are.
+// newSearch prepares the search for the tests of the node.
 func (g *grower) newSearch(o *openNode, w *workspace) *search {
 	s := &w.search
-	s.Reset(&g.Rules, o.Place, o.varied.features)
-	s.layout = &g.layout
-	s.used = nil
-	s.fresh = false
-	s.leaves, s.nodes, s.heavy = s.leaves[:0], s.nodes[:0], s.heavy[:0]
 	stop := g.opts.Stop != nil && g.opts.Stop()
-	rows := int64(-1)
-	var all [split.Impurities]*split.Totals
-	for _, m := range o.members {
-		if g.Params[m.Tree].MinRows > 0 && rows < 0 {
-			rows = g.rows(o)
-		}
-		totals := g.Totals(m.Tree, o.n, o.m, &all)
-		m.Node.Objects, m.Node.Weight, m.Node.Class = totals.Objects, totals.Weight, o.m
-		if leaf := g.isLeaf(o, m.Tree, totals, rows); leaf || stop {
-			m.Node.Stopped = !leaf
-			s.leaves = append(s.leaves, m.Node)
-			continue
-		}
-		s.Add(m.Tree, totals)
-		s.nodes = append(s.nodes, m.Node)
-	}
+	rows := func() int64 { return g.rows(o) }
+	s.Open(&g.Rules, &o.Open, o.varied.features, stop, rows, func() bool { return g.labelled(o) })
 	if len(s.Trees) == 0 {
 		return s
 	}
+	s.layout = &g.layout
+	s.used = nil
+	s.heavy = s.heavy[:0]
 	g.gather(o, w)
 	for i := range s.Trees {
 		s.heavy = append(s.heavy, g.heavy(o, &s.Trees[i]))
 	}
-	if o.cells == nil && g.worthKeeping(o.varied, o.objects) {
+	s.fresh = o.cells == nil && g.worthKeeping(o.varied, o.objects())
+	if s.fresh {
 		o.cells = g.newCells(w)
-		s.fresh = true
 	}
 	if o.cells == nil {
 		g.compact(o, s, w)
@@ -67,12 +48,6 @@ func (g *grower) newSearch(o *openNode, w *workspace) *search {
 	}
 	s.Group()
 	return s
-}
-
-// isLeaf reports whether the node is a leaf of a tree, whatever tests there are. rows is
-// the number of rows of the node, or negative if no tree needs it.
-func (g *grower) isLeaf(o *openNode, tree int, t *split.Totals, rows int64) bool {
-	return g.IsLeaf(tree, o.Depth, t) || rows >= 0 && rows < g.Params[tree].MinRows || !t.Paired() && g.labelled(o)
 }
 
 // worthKeeping reports whether a node with the given number of objects keeps its histogram: it
@@ -84,7 +59,7 @@ func (g *grower) worthKeeping(v *varied, objects int) bool {
 // selection returns the node's objects for counting, with all classes, in the memory of
 // the workspace.
 func (g *grower) selection(o *openNode, w *workspace) induce.Selection {
-	s := induce.Selection{Order: o.order, Class: o.table.class, N: o.n, M: o.m, Packed: g.packed}
+	s := induce.Selection{Order: o.order, Class: o.table.class, N: o.Objects, M: o.Weight, Packed: g.packed}
 	g.weigh(&s, o, w)
 	if o.order == nil {
 		return s
@@ -104,7 +79,7 @@ func (g *grower) weigh(s *induce.Selection, o *openNode, w *workspace) {
 	if s.Weight = weight; weight == nil || o.order == nil && !g.raw {
 		return
 	}
-	w.weightOf, w.shares = fit(w.weightOf, o.objects), w.shares[:0]
+	w.weightOf, w.shares = fit(w.weightOf, o.objects()), w.shares[:0]
 	s.Weight = w.weightOf
 	if !g.raw {
 		for i, id := range o.order {
@@ -122,16 +97,13 @@ func (g *grower) weigh(s *induce.Selection, o *openNode, w *workspace) {
 	s.Shares = w.shares
 }
 
-// labelled reports whether a node whose soft objects all have the same majority class is a leaf,
-// because its rows only have labels of this class.
+// labelled reports whether all rows of the node's soft objects, which have the same majority class, have labels
+// of this class.
 func (g *grower) labelled(o *openNode) bool {
-	if !g.soft || g.Params[0].Classes == split.OfObjects {
-		return false
-	}
 	if g.disputed == nil {
 		return true
 	}
-	for i := range o.objects {
+	for i := range o.objects() {
 		if marked(g.disputed, o.table.id(o.at(i))) {
 			return false
 		}
@@ -151,14 +123,14 @@ func fit[T any](s []T, n int) []T {
 func (g *grower) compact(o *openNode, s *search, w *workspace) {
 	s.used = w.used[:0]
 	n, m := w.usedObjects[:0], w.usedWeight[:0]
-	for k, objects := range o.n {
-		if objects > 0 || o.m[k] > 0 {
+	for k, objects := range o.Objects {
+		if objects > 0 || o.Weight[k] > 0 {
 			w.numberOf[k] = uint16(len(s.used))
-			s.used, n, m = append(s.used, k), append(n, objects), append(m, o.m[k])
+			s.used, n, m = append(s.used, k), append(n, objects), append(m, o.Weight[k])
 		}
 	}
 	class := o.table.class
-	w.classOf = fit(w.classOf, o.objects)
+	w.classOf = fit(w.classOf, o.objects())
 	for i := range w.classOf {
 		w.classOf[i] = w.numberOf[class[o.at(i)]]
 	}
@@ -171,21 +143,13 @@ func (g *grower) compact(o *openNode, s *search, w *workspace) {
 	w.used = s.used
 	w.usedObjects = n
 	w.usedWeight = m
-	if len(s.used) == g.objects.Classes {
-		return
-	}
-	var made [split.Impurities]*split.Totals
-	for i := range s.Trees {
-		t := &s.Trees[i]
-		t.Totals = g.Totals(t.Number, s.objects.N, s.objects.M, &made)
+	if len(s.used) < g.objects.Classes {
+		s.Count(s.objects.N, s.objects.M)
 	}
 }
 
 // findTests finds the best test and the runner-up of the node for each tree.
 func (g *grower) findTests(o *openNode, s *search, w *workspace) {
-	if len(s.Trees) == 0 {
-		return
-	}
 	s.varies = fit(s.varies, len(o.varied.features))
 	g.shareIfLarge(o, w, func(w *workspace, next func() int) {
 		s.Begin(&w.scratch)
@@ -197,12 +161,11 @@ func (g *grower) findTests(o *openNode, s *search, w *workspace) {
 	})
 	s.fresh = false
 	s.Collect(0, len(o.varied.features), &w.scratch, g.loader(o, s, w))
-	s.Choose()
 	o.varied = g.narrowed(o.varied, s.varies)
 }
 
 // loader returns a function that loads the node's histogram of a feature into the memory of a worker.
-func (g *grower) loader(o *openNode, s *search, w *workspace) nodesearch.Load {
+func (g *grower) loader(o *openNode, s *search, w *workspace) grow.Load {
 	return func(f, tree int, strides []int32) (split.Histogram, []int32) {
 		codes := g.Columns[f].Codes
 		if strides != nil && o.cells == nil && o.order != nil {
@@ -215,33 +178,29 @@ func (g *grower) loader(o *openNode, s *search, w *workspace) nodesearch.Load {
 }
 
 // settle makes nodes leaves: it sets their rows and class weights.
-func (g *grower) settle(o *openNode, leaves []*induce.Node) {
+func (g *grower) settle(o *openNode, leaves grow.Members) {
 	if len(leaves) == 0 {
 		return
 	}
-	class := o.m
-	raw := o.m
-	rows := g.rows(o)
-	switch {
-	case g.mixed == nil || g.soft:
-	case g.raw:
-		class = g.otherWeights(o, -1)
-	default:
-		raw = g.otherWeights(o, 1)
-	}
-	for _, n := range leaves {
-		n.Class, n.Raw, n.Rows = class, raw, rows
+	g.Describe(&o.Open, leaves, g.otherWeights(o), g.rows(o))
+	for _, m := range leaves {
 		if g.opts.Settled != nil {
-			g.opts.Settled(n.Weight)
+			g.opts.Settled(m.Node.Weight)
 		}
 	}
 }
 
-// otherWeights returns the weights by class that the node does not count: the raw weights if sign
-// is 1, the weights by the majority classes of its objects if sign is -1.
-func (g *grower) otherWeights(o *openNode, sign int64) []int64 {
-	weights := slices.Clone(o.m)
-	for i := range o.objects {
+// otherWeights returns the weights by class that the node does not count, see grow.Rules.Describe.
+func (g *grower) otherWeights(o *openNode) []int64 {
+	if g.mixed == nil || g.Soft {
+		return o.Weight
+	}
+	sign := int64(1)
+	if g.raw { // the node counts raw weights
+		sign = -1
+	}
+	weights := slices.Clone(o.Weight)
+	for i := range o.objects() {
 		id := o.table.id(o.at(i))
 		if !marked(g.mixed, id) {
 			continue
@@ -258,12 +217,12 @@ func (g *grower) otherWeights(o *openNode, sign int64) []int64 {
 func (g *grower) rows(o *openNode) int64 {
 	rows := int64(0)
 	if g.objects.Rows == nil { // each row weighs 1
-		for _, weight := range o.m {
+		for _, weight := range o.Weight {
 			rows += weight
 		}
 		return rows
 	}
-	for i := range o.objects {
+	for i := range o.objects() {
 		rows += g.objects.Rows[o.table.id(o.at(i))]
 	}
 	return rows

@@ -4,14 +4,14 @@ import (
 	"slices"
 
 	"github.com/espalier-ml/espalier/induce"
-	"github.com/espalier-ml/espalier/induce/grow/nodesearch"
+	"github.com/espalier-ml/espalier/induce/grow"
 	"github.com/espalier-ml/espalier/induce/split"
 )
 
 // workspace is the scratch memory of one worker.
 type workspace struct {
-	search  search             // search for the tests of the node that the worker splits
-	scratch nodesearch.Scratch // scratch of this search, or of another worker's search
+	search  search       // search for the tests of the node that the worker splits
+	scratch grow.Scratch // scratch of this search, or of another worker's search
 
 	histograms slicePool[int64]
 	weights    slicePool[int64]
@@ -109,7 +109,7 @@ func (w *workspace) tallyUp(o *openNode, s *search, f, codes int, strides []int3
 	t := &w.tally
 	if w.tallied != o {
 		w.tallied = o
-		t.Numbers = fit(t.Numbers, o.objects)
+		t.Numbers = fit(t.Numbers, o.objects())
 		t.Total = 0
 		for i, class := range s.objects.Class {
 			t.Numbers[i] = strides[class]

@@ -1,4 +1,4 @@
-package nodesearch
+package grow
 
 import (
 	"math"
@@ -12,7 +12,7 @@ import (
 // TestDemanded: at depth 0 feature 2 has to be tested, at depth 1 feature 1, and below any.
 func TestDemanded(t *testing.T) {
 	params := []induce.Params{{Algorithm: split.EC45, Family: split.Both, Lambda: 1}}
-	rules := NewRules(params, []split.Column{{}, {First: 2}, {First: 1}}, 2, 4)
+	rules := NewRules(params, []split.Column{{}, {First: 2}, {First: 1}}, 2, 4, false)
 	none := math.Inf(-1)
 	for _, test := range []struct {
 		depth, from int
@@ -28,8 +28,8 @@ func TestDemanded(t *testing.T) {
 		{2, 0, []float64{3, 2, 1}, []int{0, 1, 2}},
 	} {
 		var s Search
-		s.Reset(&rules, induce.Place{Depth: test.depth}, rules.Features)
-		s.Add(0, rules.Criteria[0].NewTotals([]int64{2, 2}, []int64{2, 2}))
+		s.reset(&rules, induce.Place{Depth: test.depth}, rules.Features)
+		s.add(Member{}, rules.Criteria[0].NewTotals([]int64{2, 2}, []int64{2, 2}))
 		s.Group()
 		to := test.from + len(test.scores)
 		for i, score := range test.scores {
@@ -76,10 +76,10 @@ func TestRootByCodes(t *testing.T) {
 			columns[test.demand].First = 1
 		}
 		params := []induce.Params{{Algorithm: split.EC45, Family: split.Both, Lambda: 1, RootByCodes: true}}
-		rules := NewRules(params, columns, 2, 4)
+		rules := NewRules(params, columns, 2, 4, false)
 		var s Search
-		s.Reset(&rules, induce.Place{}, rules.Features)
-		s.Add(0, rules.Criteria[0].NewTotals([]int64{2, 2}, []int64{2, 2}))
+		s.reset(&rules, induce.Place{}, rules.Features)
+		s.add(Member{}, rules.Criteria[0].NewTotals([]int64{2, 2}, []int64{2, 2}))
 		s.Group()
 		copy(s.gains, test.gains)
 		for f, score := range test.scores {

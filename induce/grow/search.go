@@ -1,4 +1,4 @@
-package nodesearch
+package grow
 
 import (
 	"math"
@@ -10,7 +10,8 @@ import (
 
 // Search finds the best tests of a node. Its memory is reused for one node after another.
 type Search struct {
-	Trees []Tree
+	Trees  []Tree  // trees that need a test
+	Leaves Members // nodes of the other trees
 
 	rules     *Rules
 	place     induce.Place
@@ -31,12 +32,10 @@ type highest struct {
 
 // Tree is the search for a single tree.
 type Tree struct {
-	Number int // among the trees that grow together
+	Member
+
 	Totals *split.Totals
 	Heavy  split.Heavy // sum of the node's heavy objects
-
-	Best     split.Candidate // Kind is 0 if absent
-	RunnerUp split.Candidate // see induce.Node; Kind is 0 if absent
 
 	team, member int // its team, and its number there
 	at           int // position of its estimates in the row of a feature
@@ -72,9 +71,36 @@ type Scratch struct {
 	found  [][]split.Candidate
 }
 
-// Reset begins the search of another node, without trees. features are the features that are searched,
-// ascending. Scan and Collect take positions in this list.
-func (s *Search) Reset(rules *Rules, place induce.Place, features []int32) {
+// Open begins the search of another node for the trees in which the node may be split. The others are Leaves:
+// by the criterion, the depth or the rows, or because all rows have labels of one class. rows and labelled are
+// only called if they decide. If stop is true, all nodes are leaves, and Node.Stopped marks the nodes that would
+// need a test. features are the features that are searched, ascending: Scan and Collect take positions in this
+// list.
+func (s *Search) Open(
+	rules *Rules, o *Open, features []int32, stop bool, rows func() int64, labelled func() bool,
+) {
+	s.reset(rules, o.Place, features)
+	var made [split.Impurities]*split.Totals
+	counted := int64(-1)
+	for _, m := range o.Members {
+		t := rules.totals(m.Tree, o.Objects, o.Weight, &made)
+		least := rules.Params[m.Tree].MinRows
+		if least > 0 && counted < 0 {
+			counted = rows()
+		}
+		leaf := rules.isLeaf(m.Tree, o.Depth, t) || least > 0 && counted < least ||
+			rules.Soft && rules.OfRows && !t.Paired() && labelled()
+		if leaf || stop {
+			m.Node.Stopped = !leaf
+			s.Leaves = append(s.Leaves, m)
+		} else {
+			s.add(m, t)
+		}
+	}
+}
+
+// reset begins the search of another node, without trees.
+func (s *Search) reset(rules *Rules, place induce.Place, features []int32) {
 	s.rules = rules
 	s.place = place
 	s.features = features
@@ -83,14 +109,14 @@ func (s *Search) Reset(rules *Rules, place induce.Place, features []int32) {
 	if rules.confined {
 		s.asked = place.Path.Features()
 	}
-	s.Trees, s.teams = s.Trees[:0], s.teams[:0]
+	s.Trees, s.Leaves, s.teams = s.Trees[:0], s.Leaves[:0], s.teams[:0]
 }
 
-// Add adds a tree.
-func (s *Search) Add(tree int, totals *split.Totals) {
+// add adds a tree.
+func (s *Search) add(m Member, totals *split.Totals) {
 	t := next(&s.Trees)
 	*t = Tree{
-		Number: tree, Totals: totals, byCodes: s.rules.Params[tree].RootByCodes && s.place.Depth == 0, demanded: -1,
+		Member: m, Totals: totals, byCodes: s.rules.Params[m.Tree].RootByCodes && s.place.Depth == 0, demanded: -1,
 		found: t.found[:0], gain: math.Inf(-1), first: math.Inf(-1), second: math.Inf(-1),
 	}
 }
@@ -102,13 +128,22 @@ func next[T any](list *[]T) *T {
 	return &(*list)[len(*list)-1]
 }
 
-// Group groups the trees into teams. It is called once all trees are added.
+// Count replaces the objects and the weights by class, if the histograms of the node only have some of the
+// classes: all other classes have neither.
+func (s *Search) Count(objects, weight []int64) {
+	var made [split.Impurities]*split.Totals
+	for i := range s.Trees {
+		s.Trees[i].Totals = s.rules.totals(s.Trees[i].Tree, objects, weight, &made)
+	}
+}
+
+// Group groups the trees into teams. It is called once the heavy objects of all trees are known.
 func (s *Search) Group() {
 	for i := range s.Trees {
 		t := &s.Trees[i]
-		c := s.rules.Criteria[t.Number]
+		c := s.rules.Criteria[t.Tree]
 		t.compares = c.Compares(t.Totals.Weight)
-		t.closed = s.rules.Closed(t.Number, s.asked)
+		t.closed = s.rules.closed(t.Tree, s.asked)
 		exactly := t.Heavy.Weight > 0 || t.Totals.Ordered || !c.Joins(c) || s.rules.unpriced
 		t.team = slices.IndexFunc(s.teams, func(of team) bool {
 			return !exactly && !of.exactly && of.closed == t.closed && of.criteria[0].Joins(c)
@@ -145,7 +180,7 @@ func (s *Search) row(at int, t *team) []split.Estimate {
 	return s.estimates[from : from+len(t.trees)]
 }
 
-// Begin begins the node in a goroutine's memory. It comes before Scan, Collect and Parts.
+// Begin begins the node in a goroutine's memory. It comes before Scan, Collect and Measure.
 func (s *Search) Begin(w *Scratch) {
 	for len(w.teams) < len(s.teams) {
 		w.teams = append(w.teams, split.NewTeam(len(s.rules.Columns)))
@@ -323,25 +358,56 @@ func (s *Search) cut(t *Tree, at int) float64 {
 	return least
 }
 
-// Choose picks the best test and the runner-up of each tree, from all features. The scores are the
-// ones by which tests are compared: see Parts.
-func (s *Search) Choose() {
+// Choices chooses the best test of each tree among the tests that were collected, and writes it to the node of
+// the tree with its runner-up. measure is Measure, or returns what Measure has returned. It returns the choices in
+// the order of their first trees. A tree without a test is added to the Leaves.
+func (s *Search) Choices(measure func(tree int, test *split.Candidate) Measured) []Choice {
+	var inner Members // by position among the trees
 	for i := range s.Trees {
-		t := &s.Trees[i]
-		t.Best = split.Best(t.found, -1)
-		if t.compares {
-			t.RunnerUp = split.Best(t.found, t.Best.Feature)
+		n := s.Trees[i].Node
+		if best := split.Best(s.Trees[i].found, -1); best.Kind != 0 {
+			n.Test = &best
+			inner = append(inner, Member{Tree: i, Node: n})
+		} else {
+			s.Leaves = append(s.Leaves, s.Trees[i].Member)
 		}
 	}
+	var choices []Choice
+	for _, alike := range inner.Groups(func(a, b Member) bool { return a.Node.Test.Test == b.Node.Test.Test }) {
+		choices = append(choices, s.choice(alike, measure))
+	}
+	return choices
+}
+
+// choice measures the test that trees have chosen, and their runners-up. The trees are given by their positions.
+func (s *Search) choice(alike Members, measure func(tree int, test *split.Candidate) Measured) Choice {
+	c := Choice{Members: alike, Test: alike[0].Node.Test.Test}
+	for _, m := range alike {
+		c.Measured = measure(m.Tree, m.Node.Test)
+		m.Node.Parts, m.Node.Outcomes = c.Parts, c.Outcomes
+	}
+	for i, m := range alike {
+		t := &s.Trees[m.Tree]
+		alike[i].Tree = t.Tree
+		if !t.compares {
+			continue
+		}
+		if second := split.Best(t.found, m.Node.Test.Feature); second.Kind != 0 {
+			second.Score = measure(m.Tree, &second).Parts.Total
+			m.Node.RunnerUp = &second
+		}
+	}
+	return c
 }
 
 // Found returns the tests that may be the best or the runner-up of the tree, of the features that
 // were collected.
 func (t *Tree) Found() []split.Candidate { return t.found }
 
-// Parts returns the parts of the score of a test for the tree at a position, and the cells and the
-// codes of its outcomes, see split.Scanner.Parts. It is quicker for a test that was measured last.
-func (s *Search) Parts(tree int, test *split.Candidate, w *Scratch, load Load) (split.Parts, [][]int64, []int32) {
+// Measure measures a test for the tree at a position, see split.Scanner.Parts. It is quicker for a test that was
+// measured last.
+func (s *Search) Measure(tree int, test *split.Candidate, w *Scratch, load Load) Measured {
 	t := &s.Trees[tree]
-	return s.load(test.Feature, t.team, false, w, load).Parts(t.member, test)
+	parts, cells, outcomes := s.load(test.Feature, t.team, false, w, load).Parts(t.member, test)
+	return Measured{parts, cells, outcomes}
 }

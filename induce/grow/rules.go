@@ -1,4 +1,4 @@
-package nodesearch
+package grow
 
 import (
 	"github.com/espalier-ml/espalier/induce"
@@ -11,6 +11,8 @@ type Rules struct {
 	Features []int32            // all features, ascending
 	Params   []induce.Params    // per tree
 	Criteria []*split.Criterion // per tree
+	Soft     bool               // the objects are soft, see dataset.Objects
+	OfRows   bool               // class weights of nodes count rows, not objects: see split.Classes
 
 	first    []int // by depth: the feature that nodes have to test; -1: any
 	monotone bool  // some feature is monotone, which counts with two classes only
@@ -21,8 +23,8 @@ type Rules struct {
 
 // NewRules returns the rules of trees with the given parameters. total is the weight of all
 // training objects.
-func NewRules(ps []induce.Params, columns []split.Column, classes int, total int64) Rules {
-	r := Rules{Columns: columns, Params: ps}
+func NewRules(ps []induce.Params, columns []split.Column, classes int, total int64, soft bool) Rules {
+	r := Rules{Columns: columns, Params: ps, Soft: soft, OfRows: ps[0].Classes == split.OfRows}
 	for i := range ps {
 		r.Criteria = append(r.Criteria, ps[i].Criterion(total))
 		r.confined = r.confined || ps[i].PathFeatures > 0
@@ -42,9 +44,9 @@ func NewRules(ps []induce.Params, columns []split.Column, classes int, total int
 	return r
 }
 
-// Closed reports whether no more features may be tested in a tree on a path that tests the given
+// closed reports whether no more features may be tested in a tree on a path that tests the given
 // features, see induce.Params.PathFeatures.
-func (r *Rules) Closed(tree int, asked []int) bool {
+func (r *Rules) closed(tree int, asked []int) bool {
 	most := r.Params[tree].PathFeatures
 	return most > 0 && len(asked) >= most
 }
@@ -57,10 +59,9 @@ func (r *Rules) demanded(depth int) int {
 	return -1
 }
 
-// Totals returns the sums of a node from the number and weight of its objects by class, as the
-// criterion of a tree needs them. made has the sums by
-// impurity, once they are made.
-func (r *Rules) Totals(tree int, objects, weight []int64, made *[split.Impurities]*split.Totals) *split.Totals {
+// totals returns the sums of a node from the number and weight of its objects by class, as the
+// criterion of a tree needs them. made has the sums by impurity, once they are made.
+func (r *Rules) totals(tree int, objects, weight []int64, made *[split.Impurities]*split.Totals) *split.Totals {
 	kind := r.Params[tree].Algorithm.Impurity()
 	if made[kind] == nil {
 		made[kind] = r.Criteria[tree].NewTotals(objects, weight)
@@ -69,8 +70,32 @@ func (r *Rules) Totals(tree int, objects, weight []int64, made *[split.Impuritie
 	return made[kind]
 }
 
-// IsLeaf reports whether the criterion or the depth makes a leaf of a node.
-func (r *Rules) IsLeaf(tree, depth int, n *split.Totals) bool {
+// isLeaf reports whether the criterion or the depth makes a leaf of a node.
+func (r *Rules) isLeaf(tree, depth int, n *split.Totals) bool {
 	most := r.Params[tree].MaxDepth
 	return r.Criteria[tree].IsLeaf(n) || most > 0 && depth >= most
+}
+
+// MayTest reports whether neither the criterion nor the depth makes an open node a leaf in a tree. It ignores
+// MinRows, as the node's rows may be unknown.
+func (r *Rules) MayTest(o *Open, tree int) bool {
+	var made [split.Impurities]*split.Totals
+	return !r.isLeaf(tree, o.Depth, r.totals(tree, o.Objects, o.Weight, &made))
+}
+
+// Describe sets the rows and the class weights of nodes at open node o. other has the class weights that the open
+// node does not have: if o.Weight is by the classes of rows, the weights by the objects' majority classes;
+// otherwise the weights by the classes of rows. If the objects are soft, it is not used.
+func (r *Rules) Describe(o *Open, nodes Members, other []int64, rows int64) {
+	for _, m := range nodes {
+		n := m.Node
+		n.Rows, n.Class, n.Raw = rows, o.Weight, o.Weight
+		switch {
+		case r.Soft:
+		case r.OfRows:
+			n.Class = other
+		default:
+			n.Raw = other
+		}
+	}
 }
