@@ -6,6 +6,7 @@ import (
 
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/judging"
+	"github.com/espalier-ml/espalier/induce/metric"
 )
 
 // Choice is the point chosen from a pool, with the points listed for a person.
@@ -82,7 +83,7 @@ func (p *Pool) ChooseAmong(all []Point, s *Settings) (*Choice, error) {
 	if cheapest != nil {
 		marks = append(marks, *cheapest)
 	}
-	if leaf := bareLeaf(all); leaf != nil && cheapest != nil && bareLeaf(points) == nil {
+	if leaf := singleLeaf(all); leaf != nil && cheapest != nil && singleLeaf(points) == nil {
 		marks = append(marks, *leaf)
 	}
 	for _, marked := range marks {
@@ -159,7 +160,7 @@ func Contenders(points []Point, q Query, share, standardErrors float64, bySize b
 		for k, n := range p.Score.Rows {
 			rows[k] = share * n
 		}
-		enough := p.Merit + float64(standardErrors*areaError(min(p.Merit, steady), rows))
+		enough := p.Merit + float64(standardErrors*metric.AreaError(min(p.Merit, steady), rows))
 		for k := range points { // without copies, as points are large
 			r := &points[k]
 			if r.Merit > enough && r.ExpectedCost <= p.ExpectedCost && (!bySize || r.Leaves <= p.Leaves) && (within[k] || !within[i]) {

@@ -1,7 +1,4 @@
 package frontier
 
-// What tests of the scores look at.
-var (
-	SetScores = setScores
-	AreaError = areaError
-)
+// SetScores is what tests of the scores look at.
+var SetScores = setScores

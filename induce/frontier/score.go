@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/judging"
 	"github.com/espalier-ml/espalier/induce/metric"
 	"github.com/espalier-ml/espalier/induce/portable"
 )
@@ -17,15 +18,15 @@ const (
 	// skillShare is the weight of the skill in a score. The area under the ROC curve does not fall
 	// if leaves express noise, but the log loss always rises.
 	skillShare = 0.3
-	// believed is by how many standard errors of the area the score of a tree with twice the leaves must be
+	// errorsPerDoubling is by how many standard errors of the area the score of a tree with twice the leaves must be
 	// higher.
-	believed = 0.2
+	errorsPerDoubling = 0.2
 	// beyondChance is by how many standard errors of the area of a tree without a signal an area
 	// must exceed 0.5. Among some thousand prunings of trees that express noise, the highest area
 	// exceeded 0.5 by 3.1 standard errors.
 	beyondChance = 4
-	// plain is the most by which an area must exceed 0.5, however few the rows are.
-	plain = 0.4
+	// maxExcess caps by how much an area must exceed 0.5, however few rows there are.
+	maxExcess = 0.4
 )
 
 // Score is the value of a point for the rule Best.
@@ -37,30 +38,30 @@ type Score struct {
 	// Rows holds the number of rows by class on which the merit was measured.
 	Rows []float64
 
-	bare float64 // log loss of a single leaf, in nats
+	rootLoss float64 // log loss of a single leaf, in nats
 }
 
 // setScores sets the scores of points that have merits, given the number of rows by class on which
-// these were measured, and the class frequencies that predictions follow; nil: the frequencies among the rows. Points get no score if their merit is a log loss, or if they have no log
-// loss.
+// these were measured, and the class frequencies that predictions follow; nil: the frequencies among the rows. Points
+// get no score if their merit is a log loss, or if they have no log loss.
 func setScores(points []Point, rows, frequencies []float64) {
-	bare := entropy(rows)
+	rootLoss := entropy(rows)
 	if frequencies != nil {
-		bare = entropy(frequencies)
+		rootLoss = entropy(frequencies)
 	}
 	for i := range points {
 		p := &points[i]
 		loss := p.Judged.LogLoss
-		if p.byLoss || loss == nil || bare == 0 {
+		if p.byLoss || loss == nil || rootLoss == 0 {
 			return
 		}
-		if p.isBare() { // training rows and validation rows have different class frequencies
-			bare = max(bare, *loss)
+		if p.isSingleLeaf() { // training rows and validation rows have different class frequencies
+			rootLoss = max(rootLoss, *loss)
 		}
 	}
 	for i := range points {
 		p := &points[i]
-		p.Score = &Score{p.Merit + float64(skillShare*(1-*p.Judged.LogLoss/bare)), rows, bare}
+		p.Score = &Score{p.Merit + float64(skillShare*(1-*p.Judged.LogLoss/rootLoss)), rows, rootLoss}
 	}
 }
 
@@ -71,7 +72,7 @@ func (s *Score) changed(change *metric.Judgement) *Score {
 		after.Value += *change.AUC
 	}
 	if change.LogLoss != nil {
-		after.Value -= float64(skillShare * (*change.LogLoss / s.bare))
+		after.Value -= float64(skillShare * (*change.LogLoss / s.rootLoss))
 	}
 	return &after
 }
@@ -92,7 +93,7 @@ func entropy(rows []float64) float64 {
 
 // best returns the cheapest point whose credit is below the highest credit by at most the tolerance,
 // and the point with the highest score. The credit is the score less what chance may well explain: see
-// believed. If not even the point with the highest score is beyond chance, best returns a single leaf.
+// errorsPerDoubling. If not even the point with the highest score is beyond chance, best returns a single leaf.
 // Points without scores are compared by their merits.
 func best(list []Point, tolerance float64) (chosen, top Point) {
 	if slices.ContainsFunc(list, func(p Point) bool { return p.Score == nil }) {
@@ -105,10 +106,10 @@ func best(list []Point, tolerance float64) (chosen, top Point) {
 		}
 		return better(a, b)
 	}, nil)
-	if leaf := bareLeaf(list); leaf != nil && !top.beyondChance() {
+	if leaf := singleLeaf(list); leaf != nil && !top.beyondChance() {
 		return *leaf, top
 	}
-	doubling := float64(believed * areaError(top.Merit, top.Score.Rows))
+	doubling := float64(errorsPerDoubling * metric.AreaError(top.Merit, top.Score.Rows))
 	credit := func(p *Point) float64 { return p.Score.Value - float64(doubling*portable.Log2(float64(p.Leaves))) }
 	highest := math.Inf(-1)
 	for i := range list {
@@ -121,31 +122,7 @@ func best(list []Point, tolerance float64) (chosen, top Point) {
 // beyondChance reports whether the area of a tree is higher than chance would give among many
 // trees.
 func (p *Point) beyondChance() bool {
-	return p.Merit-0.5 >= min(plain, float64(beyondChance*areaError(0.5, p.Score.Rows)))
-}
-
-// areaError returns the standard error of an area under the ROC curve by Hanley and McNeil
-// (Radiology 143, 1982), given the number of rows by class: the average over the classes, each
-// against its complement. This is an upper bound for the mean of the areas.
-func areaError(area float64, rows []float64) float64 {
-	total := 0.0
-	for _, n := range rows {
-		total += n
-	}
-	area = min(max(area, 0.5), 1)
-	above := area / (2 - area)                   // two positive rows rank above a negative row
-	below := 2 * float64(area*area) / (1 + area) // a positive row ranks above two negative rows
-	square := float64(area * area)
-	sum := 0.0
-	classes := 0
-	for _, n := range rows {
-		if rest := total - n; n >= 1 && rest >= 1 {
-			variance := float64(area*(1-area)) + float64((n-1)*(above-square)) + float64((rest-1)*(below-square))
-			sum += math.Sqrt(max(variance, 0) / float64(n*rest))
-			classes++
-		}
-	}
-	return sum / float64(max(1, classes))
+	return p.Merit-0.5 >= min(maxExcess, float64(beyondChance*metric.AreaError(0.5, p.Score.Rows)))
 }
 
 // measureGroups sets GroupEffect, if rows come in groups, to the effect for the tree with the
@@ -172,17 +149,14 @@ func (p *Pool) evidence() []float64 {
 		if counts == nil {
 			return
 		}
-		weights := make([]float64, len(rows))
-		all := 0.0
-		for _, leaf := range counts.Weights {
-			for k, w := range leaf {
-				weights[k] += float64(w)
-				all += float64(w)
-			}
+		weights := judging.ClassWeights(counts, len(rows))
+		all := int64(0)
+		for _, w := range weights {
+			all += w
 		}
 		for k, w := range weights {
 			if all > 0 {
-				rows[k] += float64(counts.TotalRows()) * w / all
+				rows[k] += float64(counts.TotalRows()) * float64(w) / float64(all)
 			}
 		}
 	}
@@ -207,7 +181,7 @@ func Reason(chosen, top *Point) string {
 	for _, n := range top.Score.Rows {
 		rows += n
 	}
-	if chosen.isBare() && !top.beyondChance() {
+	if chosen.isSingleLeaf() && !top.beyondChance() {
 		return fmt.Sprintf("a single leaf: the best tree, of %d leaves, has an AUC of %.3f on %.0f rows that did not grow it, "+
 			"no more than chance among the trees gives", top.Leaves, top.Merit, rows)
 	}

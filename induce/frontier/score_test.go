@@ -26,26 +26,6 @@ func scored(rows []float64, trees ...[3]float64) []frontier.Point {
 	return points
 }
 
-// TestAreaError: the example of Hanley and McNeil (Radiology 143, 1982, page 31): an area of 0.893
-// on 51 abnormal and 58 normal images has a standard error of 0.032. The error of a tree without a
-// signal is the error of the statistic of Mann and Whitney, the root of (m+n+1)/(12mn). By hand:
-// classes without rows, or with all rows, have no error.
-func TestAreaError(t *testing.T) {
-	for _, c := range []struct {
-		area, want float64
-		rows       []float64
-	}{
-		{.893, .032, []float64{51, 58}},
-		{.5, math.Sqrt(110. / 12 / 51 / 58), []float64{51, 58}},
-		{1, 0, []float64{51, 58}},
-		{.9, 0, []float64{0, 58}},
-	} {
-		if got := frontier.AreaError(c.area, c.rows); math.Abs(got-c.want) > .0005 {
-			t.Errorf("area %v of %v rows: %v, want %v", c.area, c.rows, got, c.want)
-		}
-	}
-}
-
 // TestBest: by hand. On 200 and 200 rows the standard error of an area of .8 is .0222, of which a fifth is
 // .0044. The standard error of an area of .5 is .0289, and four times as much is .1155. The entropy of the labels
 // is .6931.

@@ -58,10 +58,10 @@ func leastWithin(points []Point, limits Limits) (*Point, error) {
 	return &found, err
 }
 
-// isBare reports whether a point is a single leaf.
-func (p *Point) isBare() bool { return p.Leaves == 1 }
+// isSingleLeaf reports whether a point is a single leaf.
+func (p *Point) isSingleLeaf() bool { return p.Leaves == 1 }
 
-// bareLeaf returns a point that is a single leaf, which only costs its errors; nil if absent.
-func bareLeaf(points []Point) *Point {
-	return least(points, cheaper, (*Point).isBare)
+// singleLeaf returns a point that is a single leaf, which only costs its errors; nil if absent.
+func singleLeaf(points []Point) *Point {
+	return least(points, cheaper, (*Point).isSingleLeaf)
 }

@@ -1,5 +1,7 @@
 package metric
 
+import "math"
+
 // pairs holds the areas of each pair of classes, ranked by the first class.
 type pairs struct {
 	table *table
@@ -258,4 +260,28 @@ func (p *projection) variance() (plain, padded float64) {
 // all members.
 func (p *projection) at(position int, m member) float64 {
 	return (p.all[m.leaf] + p.own[position]) / p.areas
+}
+
+// AreaError returns the standard error of an area under the ROC curve by Hanley and McNeil
+// (Radiology 143, 1982), given the number of rows by class: the average over the classes, each
+// against its complement. This is an upper bound for the mean of the areas.
+func AreaError(area float64, rows []float64) float64 {
+	total := 0.0
+	for _, n := range rows {
+		total += n
+	}
+	area = min(max(area, 0.5), 1)
+	above := area / (2 - area)                   // two positive rows rank above a negative row
+	below := 2 * float64(area*area) / (1 + area) // a positive row ranks above two negative rows
+	square := float64(area * area)
+	sum := 0.0
+	classes := 0
+	for _, n := range rows {
+		if rest := total - n; n >= 1 && rest >= 1 {
+			variance := float64(area*(1-area)) + float64((n-1)*(above-square)) + float64((rest-1)*(below-square))
+			sum += math.Sqrt(max(variance, 0) / float64(n*rest))
+			classes++
+		}
+	}
+	return sum / float64(max(1, classes))
 }

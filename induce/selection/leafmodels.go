@@ -16,15 +16,6 @@ import (
 	"github.com/espalier-ml/espalier/induce/tree"
 )
 
-// ridges returns the regularisation strengths of the leaf models that compete, in rows. On public
-// data sets with more than fewObjects training objects, the weakest is the best or nearly so.
-func ridges(objects int64) []float64 {
-	if objects > fewObjects {
-		return []float64{3}
-	}
-	return []float64{3, 30, 100}
-}
-
 // broadObjects is the Broad option of leaf models, see leafmodel.Options. On public data sets a
 // tenth or ten times of it gives nearly the same results.
 const broadObjects = 3000
@@ -39,19 +30,13 @@ func (c *Chooser) fitOptions() leafmodel.Options {
 	return o
 }
 
-// manyBoosted is the number of training objects up to which --leaf_model auto tries boosters.
-const manyBoosted = manyObjects
-
 // wantsBoosters reports whether leaf models may have boosters.
 func (c *Chooser) wantsBoosters() bool {
-	if c.Settings.LeafModel == Boosted {
-		return true
-	}
-	return c.Settings.LeafModel == Auto && c.Training.Objects <= manyBoosted
+	return c.Settings.LeafModel == Boosted || c.Settings.LeafModel == Auto && c.Training.Objects <= manyObjects
 }
 
 // manyObjects is the number of training objects above which only listed points get models, without broad
-// fits.
+// fits, and --leaf_model auto tries no boosters.
 const manyObjects = crossvalidate.MostAuto
 
 // Limits on the number of objects. If there are more, the ones with the least hashes are used.
@@ -87,12 +72,12 @@ const (
 
 // variant is a kind of leaf models for the trees of points.
 type variant struct {
-	ridge   float64 // strength of the linear models; 0: the point keeps its own
+	ridge   float64 // regularisation strength of the linear models, in rows; 0: the point keeps its own
 	boosted int     // number of trees of a booster; 0: no boosters
 }
 
-// of returns the point with models of the variant. Its figures are the figures without models.
-func (v variant) of(p frontier.Point) frontier.Point {
+// extend returns the point with models of the variant. Its figures are the figures without models.
+func (v variant) extend(p frontier.Point) frontier.Point {
 	p.Boosted = v.boosted
 	if v.ridge > 0 {
 		p.Ridge = v.ridge
@@ -103,23 +88,25 @@ func (v variant) of(p frontier.Point) frontier.Point {
 // modelled is a stage: points of the frontier with models of some variants in the leaves of their
 // trees. The first stage has linear models, the second stage adds boosters to them.
 type modelled struct {
-	below    *modelled // the stage whose models these models extend; nil for the first stage
-	variants []variant
-	points   []frontier.Point
-	others   []frontier.Point       // listed points that get no models
-	trees    []*tree.Tree           // by point, without models
-	before   [][]*leafmodel.Model   // by point and node: models of the stage below; nil for the first stage
-	models   [][][]*leafmodel.Model // by variant, point and node; nil if they are out of the race
-	able     []bool                 // by point: see setAble
-	out      [][]bool               // by variant and point: whether the models are out of the race
-	plain    []metric.Judgement     // by point: scores with the models in before, on the validation objects
-	scores   [][]metric.Judgement   // by variant and point: scores with models, on the validation objects
+	base       *modelled // the stage whose models the models of this stage extend; nil for the first stage
+	variants   []variant
+	points     []frontier.Point
+	others     []frontier.Point       // listed points that get no models
+	trees      []*tree.Tree           // by point, without models
+	before     [][]*leafmodel.Model   // by point and node: models of the base stage; nil for the first stage
+	models     [][][]*leafmodel.Model // by variant, point and node; nil if they are out of the race
+	changed    []bool                 // by point: see setChanged
+	eliminated [][]bool               // by variant and point: whether the models are out of the race
+	baseline   []metric.Judgement     // by point: scores with the models in before, on the validation objects
+	scores     [][]metric.Judgement   // by variant and point: scores with models, on the validation objects
 }
 
-// has reports whether a point has models of the stage.
-func (m *modelled) has(p *frontier.Point) bool {
-	at, _ := m.find(p)
-	return at >= 0
+// what names the models of the stage.
+func (m *modelled) what() string {
+	if m.base != nil {
+		return "boosters"
+	}
+	return "leaf models"
 }
 
 // withModels fits linear models to the leaves of the listed trees, and chooses again among the
@@ -133,7 +120,7 @@ func (c *Chooser) withModels(
 	stages := []*modelled{m}
 	choice, err := c.compare(ctx, pool, m, number, folds)
 	if err == nil && c.wantsBoosters() {
-		b := &modelled{variants: boosters(), below: m}
+		b := &modelled{variants: boosters(), base: m}
 		for i := range choice.Listed {
 			b.points = append(b.points, choice.Listed[i].Point)
 		}
@@ -183,7 +170,7 @@ func (c *Chooser) drafts() bool {
 
 // always reports whether the settings ask for the models of a stage, whatever they gain.
 func (c *Chooser) always(m *modelled) bool {
-	return c.Settings.LeafModel == Linear || c.Settings.LeafModel == Boosted && m.below != nil
+	return c.Settings.LeafModel == Linear || c.Settings.LeafModel == Boosted && m.base != nil
 }
 
 // worthwhile returns the points that get models, and the other listed points. With few objects all
@@ -228,15 +215,16 @@ func (c *Chooser) soleWithModels(ctx context.Context, t *frontier.Candidate) (*f
 		if err := c.fitModels(ctx, m, false); err != nil {
 			return err
 		}
-		if best = m.sole(c.always(m), validated); m.has(&best) {
-			with.Tree = m.tree(m.find(&best))
+		best = m.sole(c.always(m), validated)
+		if at, v := m.find(&best); at >= 0 {
+			with.Tree = m.tree(at, v)
 		}
 		return nil
 	}
 	linear := &modelled{variants: c.linear()}
 	err := try(linear)
 	if err == nil && c.wantsBoosters() {
-		err = try(&modelled{variants: boosters(), below: linear})
+		err = try(&modelled{variants: boosters(), base: linear})
 	}
 	return &with, err
 }
@@ -250,26 +238,26 @@ func (c *Chooser) refitModels(ctx context.Context, t *frontier.Candidate) (*fron
 	with := *t
 	with.Tree = &plain
 	point := frontier.Point{}
-	var below *modelled
+	var base *modelled
 	fit := func(m *modelled) error {
 		m.points, m.trees = []frontier.Point{point}, []*tree.Tree{&plain}
-		if err := c.fitModels(ctx, m, false); err != nil || !m.able[0] {
+		if err := c.fitModels(ctx, m, false); err != nil || !m.changed[0] {
 			return err
 		}
-		point, with.Tree = m.variants[0].of(point), m.tree(0, 0)
+		point, with.Tree = m.variants[0].extend(point), m.tree(0, 0)
 		return nil
 	}
 	if kind.Ridge > 0 {
-		below = &modelled{variants: []variant{{ridge: kind.Ridge}}}
-		if err := fit(below); err != nil {
+		base = &modelled{variants: []variant{{ridge: kind.Ridge}}}
+		if err := fit(base); err != nil {
 			return nil, err
 		}
 	}
 	if kind.BoosterTrees > 0 {
-		if below == nil {
-			below = new(modelled)
+		if base == nil {
+			base = new(modelled)
 		}
-		if err := fit(&modelled{variants: []variant{{boosted: kind.BoosterTrees}}, below: below}); err != nil {
+		if err := fit(&modelled{variants: []variant{{boosted: kind.BoosterTrees}}, base: base}); err != nil {
 			return nil, err
 		}
 	}
@@ -280,66 +268,62 @@ func (c *Chooser) refitModels(ctx context.Context, t *frontier.Candidate) (*fron
 // sole returns the only tree's point with the best variant; without validation rows, with the middle
 // variant if always is true.
 func (m *modelled) sole(always, validated bool) frontier.Point {
-	if !validated && always && m.able[0] {
-		return m.variants[len(m.variants)/2].of(m.points[0])
+	if !validated && always && m.changed[0] {
+		return m.variants[len(m.variants)/2].extend(m.points[0])
 	}
 	list := m.candidates(nil, always)
 	return slices.MaxFunc(list, func(a, b frontier.Point) int { return cmp.Compare(a.Merit, b.Merit) })
 }
 
-// linear returns the variants of linear models.
+// linear returns the variants of linear models. On public data sets with more than fewObjects training objects, the
+// weakest regularisation is the best or nearly so.
 func (c *Chooser) linear() []variant {
-	var list []variant
-	for _, ridge := range ridges(c.Training.Objects) {
-		list = append(list, variant{ridge: ridge})
+	if c.Training.Objects > fewObjects {
+		return []variant{{ridge: 3}}
 	}
-	return list
+	return []variant{{ridge: 3}, {ridge: 30}, {ridge: 100}}
 }
 
 // boosters returns the variants of boosters.
 func boosters() []variant { return []variant{{boosted: 3}, {boosted: 10}, {boosted: boost.Trees}} }
 
 // fit fits the models of all variants in the trees of some points, given by their indexes. before has
-// the models of the stage below in these trees. Models that are out of the race are nil.
+// the models of the base stage in these trees. Models that are out of the race are nil.
 func (m *modelled) fit(f *distill.Fitting, at []int, before [][]*leafmodel.Model) (variants [][][]*leafmodel.Model) {
 	var boosted [][]*leafmodel.Model
-	if m.below != nil {
+	if m.base != nil {
 		boosted = f.Boost(before)
 	}
 	for v, kind := range m.variants {
-		in := make([]int, 0, len(at))
+		var in []int // indexes of at
 		for k, p := range at {
-			if !m.out[v][p] {
+			if !m.eliminated[v][p] {
 				in = append(in, k)
 			}
 		}
 		var made [][]*leafmodel.Model // by in
-		if m.below == nil {
+		if m.base == nil {
 			made = f.Pick(in).Linear(kind.ridge)
 		} else {
-			some := make([][]*leafmodel.Model, len(in))
-			for k, of := range in {
-				some[k] = boosted[of]
-			}
-			made = leafmodel.Shorten(some, kind.boosted)
+			made = leafmodel.Shorten(distill.Picked(boosted, in), kind.boosted)
 		}
 		models := make([][]*leafmodel.Model, len(at))
-		for k, of := range in {
-			models[of] = made[k]
+		for i, k := range in {
+			models[k] = made[i]
 		}
 		variants = append(variants, models)
 	}
 	return variants
 }
 
-// refit fits the models of the stage below, then the models of all variants, in the trees of some
+// refit fits the models of the base stage, then the models of all variants, in the trees of some
 // points, given by their indexes.
 func (m *modelled) refit(f *distill.Fitting, at []int) (before [][]*leafmodel.Model, variants [][][]*leafmodel.Model) {
-	if m.below == nil {
+	if m.base == nil {
 		return nil, m.fit(f, at, nil)
 	}
 	before = noModels(f.Trees)
-	for _, v := range m.below.variants {
+	for _, v := range m.base.variants {
 		var own []int
 		for k, p := range at {
 			if m.points[p].Ridge == v.ridge {
@@ -364,22 +348,18 @@ func noModels(trees []*tree.Tree) [][]*leafmodel.Model {
 
 // fitModels fits the models of a stage that are in the race, and scores them on the validation objects.
 func (c *Chooser) fitModels(ctx context.Context, m *modelled, draft bool) error {
-	first := m.out == nil
+	first := m.eliminated == nil
 	if first {
 		m.begin()
 	}
 	type result struct {
-		models [][][]*leafmodel.Model
-		plain  []metric.Judgement
-		scores [][]metric.Judgement
+		models   [][][]*leafmodel.Model
+		baseline []metric.Judgement
+		scores   [][]metric.Judgement
 	}
-	what := "leaf models"
 	total := 2 + int64(len(m.variants))
-	if m.below != nil {
-		what = "boosters"
-	}
-	at := m.left()
-	r, err := compute(ctx, c.Host, what, total, "steps", func(s *parallel.Steps) (r result, err error) {
+	at := m.remaining()
+	r, err := compute(ctx, c.Host, m.what(), total, "steps", func(s *parallel.Steps) (r result, err error) {
 		objects, err := c.Sample(ctx, dataset.Train)
 		if err != nil {
 			return r, err
@@ -396,9 +376,9 @@ func (c *Chooser) fitModels(ctx context.Context, m *modelled, draft bool) error 
 		if objects, err = c.Sample(ctx, dataset.Validation); err != nil {
 			return r, err
 		}
-		r.plain = m.plain
+		r.baseline = m.baseline
 		if first {
-			r.plain = leafmodel.Evaluate(objects, c.Features, m.trees, m.before, 0)
+			r.baseline = leafmodel.Evaluate(objects, c.Features, m.trees, m.before, 0)
 		}
 		s.Done.Add(1)
 		for i := range m.variants {
@@ -413,45 +393,45 @@ func (c *Chooser) fitModels(ctx context.Context, m *modelled, draft bool) error 
 	if err != nil {
 		return err
 	}
-	m.plain = r.plain
+	m.baseline = r.baseline
 	for v := range m.variants {
 		for k, i := range at {
 			m.models[v][i], m.scores[v][i] = r.models[v][k], r.scores[v][k]
 		}
 	}
 	if first {
-		m.setAble()
+		m.setChanged()
 	}
 	return nil
 }
 
 // begin puts the models of all variants and points into the race, before they are fitted.
 func (m *modelled) begin() {
-	if m.below != nil {
+	if m.base != nil {
 		m.before = noModels(m.trees)
 		for i := range m.points {
-			if at, v := m.below.find(&m.points[i]); at >= 0 {
-				m.before[i] = m.below.models[v][at]
+			if at, v := m.base.find(&m.points[i]); at >= 0 {
+				m.before[i] = m.base.models[v][at]
 			}
 		}
 	}
 	for range m.variants {
-		m.out = append(m.out, make([]bool, len(m.points)))
+		m.eliminated = append(m.eliminated, make([]bool, len(m.points)))
 		m.models = append(m.models, make([][]*leafmodel.Model, len(m.points)))
 		m.scores = append(m.scores, make([]metric.Judgement, len(m.points)))
 	}
 }
 
-// setAble sets for each point whether some leaf of its tree has a model that it did not have in before.
+// setChanged sets for each point whether some leaf of its tree has a model that it did not have in before.
 // Other points leave the race.
-func (m *modelled) setAble() {
-	m.able = make([]bool, len(m.points))
+func (m *modelled) setChanged() {
+	m.changed = make([]bool, len(m.points))
 	for i := range m.points {
 		for node, l := range m.models[0][i] {
-			m.able[i] = m.able[i] || l != nil && (m.before == nil || l != m.before[i][node])
+			m.changed[i] = m.changed[i] || l != nil && (m.before == nil || l != m.before[i][node])
 		}
 		for v := range m.variants {
-			if !m.able[i] {
+			if !m.changed[i] {
 				m.drop(v, i)
 			}
 		}
@@ -490,7 +470,8 @@ func (c *Chooser) testModels(
 	}
 	for i, m := range stages {
 		for k := range listed {
-			if p := &listed[k].Point; m.has(p) {
+			p := &listed[k].Point
+			if at, _ := m.find(p); at >= 0 {
 				pruning := &pool.Prunings[pool.PruningOf(p)]
 				p.Test = judged[i][k]
 				setTotal(&p.Validation, &pruning.Validation[p.Step].Judgement)
@@ -519,11 +500,11 @@ func (m *modelled) candidates(gained crossvalidate.Gained, always bool) []fronti
 		list = append(list, m.others...)
 	}
 	for i, p := range m.points {
-		if !always || !m.able[i] {
+		if !always || !m.changed[i] {
 			list = append(list, p)
 		}
 		for v := range m.variants {
-			if m.out[v][i] {
+			if m.eliminated[v][i] {
 				continue
 			}
 			list = append(list, m.point(i, v, gained))
@@ -534,21 +515,21 @@ func (m *modelled) candidates(gained crossvalidate.Gained, always bool) []fronti
 
 // point returns point number at with models of variant v, given their gains on the folds.
 func (m *modelled) point(at, v int, gained crossvalidate.Gained) frontier.Point {
-	p := m.variants[v].of(m.points[at])
+	p := m.variants[v].extend(m.points[at])
 	var folds metric.Judgement
 	if gained != nil {
 		folds = gained.Mean(v, at)
 	}
 	p.Validation = m.scores[v][at]
 	p.Test = metric.Judgement{} // see testModels
-	p.Change(p.Validation.Minus(m.plain[at]), folds)
+	p.Change(p.Validation.Minus(m.baseline[at]), folds)
 	return p
 }
 
 // tree returns the tree of point number at with models of variant v.
 func (m *modelled) tree(at, v int) *tree.Tree {
 	t := leafmodel.Attach(m.trees[at], m.models[v][at])
-	p := m.variants[v].of(m.points[at])
+	p := m.variants[v].extend(m.points[at])
 	t.Algorithm.Ridge, t.Algorithm.BoosterTrees = p.Ridge, p.Boosted
 	return t
 }
@@ -558,7 +539,7 @@ func (m *modelled) tree(at, v int) *tree.Tree {
 func (m *modelled) find(p *frontier.Point) (at, v int) {
 	for v := range m.variants {
 		for at := range m.points {
-			if with := m.variants[v].of(m.points[at]); with.Same(p) {
+			if with := m.variants[v].extend(m.points[at]); with.Same(p) {
 				return at, v
 			}
 		}

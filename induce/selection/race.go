@@ -39,21 +39,17 @@ func (c *Chooser) margin(share float64) float64 {
 	}
 }
 
-// race returns what the models of a stage gain on the folds; nil without folds. Most time of a choice goes into the models of the folds, so models drop out as soon as
-// they are behind the frontier by more than chance: on the validation rows, then on the first folds
-// as well.
+// race returns what the models of a stage gain on the folds; nil without folds. Most time of a choice goes into the
+// models of the folds, so models drop out as soon as they are behind the frontier by more than chance: on the
+// validation rows, then on the first folds as well.
 func (c *Chooser) race(
 	ctx context.Context, pool *frontier.Pool, number int, folds []crossvalidate.Fold, m *modelled,
 ) (crossvalidate.Gained, error) {
 	if len(folds) == 0 {
 		return nil, nil
 	}
-	what := "folds of leaf models"
 	fits := int64(len(folds) * len(m.variants))
-	if m.below != nil {
-		what = "folds of boosters"
-	}
-	return compute(ctx, c.Host, what, fits, "fits", func(s *parallel.Steps) (crossvalidate.Gained, error) {
+	return compute(ctx, c.Host, "folds of "+m.what(), fits, "fits", func(s *parallel.Steps) (crossvalidate.Gained, error) {
 		g, err := c.growth(ctx, number)
 		if err != nil {
 			return nil, err
@@ -61,8 +57,8 @@ func (c *Chooser) race(
 		gained := crossvalidate.NewGained(len(m.variants), len(m.points))
 		first := min(firstFolds, len(folds))
 		for done, round := range [][]crossvalidate.Fold{folds[:first], folds[first:]} {
-			at := c.narrow(m, gained, float64(done*first)/float64(len(folds)))
-			if len(at) == 0 || len(round) == 0 || done > 0 && c.suffice(m, first, len(folds)) {
+			at := c.eliminate(m, gained, float64(done*first)/float64(len(folds)))
+			if len(at) == 0 || len(round) == 0 || done > 0 && c.enoughFolds(m, first, len(folds)) {
 				break
 			}
 			fit := func(f *distill.Fitting) (before [][]*leafmodel.Model, variants [][][]*leafmodel.Model) {
@@ -82,19 +78,19 @@ func (c *Chooser) race(
 // suffice to judge boosters. What boosters gain differs little from fold to fold.
 const enoughRows = 400
 
-// suffice reports whether the first of all folds suffice for a stage.
-func (c *Chooser) suffice(m *modelled, first, all int) bool {
+// enoughFolds reports whether the first folds have enough rows to judge the stage.
+func (c *Chooser) enoughFolds(m *modelled, first, all int) bool {
 	p := &m.points[0]
-	if m.below == nil || p.Score == nil {
+	if m.base == nil || p.Score == nil {
 		return false
 	}
 	share := 1 - float64(p.FoldShare*(1-float64(first)/float64(all)))
 	return share*slices.Min(p.Score.Rows) >= enoughRows
 }
 
-// narrow drops the models that are no contenders, given their gains on a share of the folds. It
+// eliminate drops the models that are no contenders, given their gains on a share of the folds. It
 // returns the indexes of the points of which some models are left.
-func (c *Chooser) narrow(m *modelled, gained crossvalidate.Gained, share float64) []int {
+func (c *Chooser) eliminate(m *modelled, gained crossvalidate.Gained, share float64) []int {
 	type entry struct{ variant, point int }
 	var entries []entry
 	var list []frontier.Point
@@ -103,7 +99,7 @@ func (c *Chooser) narrow(m *modelled, gained crossvalidate.Gained, share float64
 	}
 	for v := range m.variants {
 		for i := range m.points {
-			if !m.out[v][i] {
+			if !m.eliminated[v][i] {
 				entries = append(entries, entry{v, i})
 				list = append(list, m.point(i, v, gained))
 			}
@@ -120,14 +116,14 @@ func (c *Chooser) narrow(m *modelled, gained crossvalidate.Gained, share float64
 			m.drop(e.variant, e.point)
 		}
 	}
-	return m.left()
+	return m.remaining()
 }
 
 // drop takes the models of a variant at a point out of the race. With the last variant, the memory of the
 // tree is free.
 func (m *modelled) drop(variant, point int) {
-	m.out[variant][point], m.models[variant][point] = true, nil
-	if !slices.ContainsFunc(m.out, func(out []bool) bool { return !out[point] }) {
+	m.eliminated[variant][point], m.models[variant][point] = true, nil
+	if !slices.ContainsFunc(m.eliminated, func(eliminated []bool) bool { return !eliminated[point] }) {
 		m.trees[point] = nil
 	}
 }
@@ -138,7 +134,7 @@ func (m *modelled) keep(listed []frontier.Listed) {
 	for i, p := range m.points {
 		kept := slices.ContainsFunc(listed, func(l frontier.Listed) bool {
 			p.Ridge, p.Boosted = l.Ridge, l.Boosted
-			return p.Same(&l.Point) && (m.below == nil || l.Ridge == m.points[i].Ridge)
+			return p.Same(&l.Point) && (m.base == nil || l.Ridge == m.points[i].Ridge)
 		})
 		for v := range m.variants {
 			if !kept {
@@ -148,11 +144,11 @@ func (m *modelled) keep(listed []frontier.Listed) {
 	}
 }
 
-// left returns the indexes of the points of which some models are left in the race.
-func (m *modelled) left() []int {
+// remaining returns the indexes of the points of which some models are left in the race.
+func (m *modelled) remaining() []int {
 	var at []int
 	for i := range m.points {
-		if slices.ContainsFunc(m.out, func(out []bool) bool { return !out[i] }) {
+		if slices.ContainsFunc(m.eliminated, func(eliminated []bool) bool { return !eliminated[i] }) {
 			at = append(at, i)
 		}
 	}

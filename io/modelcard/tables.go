@@ -9,7 +9,6 @@ import (
 
 	"github.com/dustin/go-humanize"
 
-	"github.com/espalier-ml/espalier/induce/frontier"
 	"github.com/espalier-ml/espalier/induce/metric"
 	"github.com/espalier-ml/espalier/io/textview"
 )
@@ -167,7 +166,7 @@ func (b *builder) frontier() *table {
 			chosen = i
 		}
 	}
-	for _, i := range frontier.Outline(costs, chosen, nil, visible(len(points), maxPoints)) {
+	for _, i := range textview.OutlineFrontier(costs, chosen, nil, visible(len(points), maxPoints)) {
 		p := &points[i]
 		mark := markdown("")
 		if p.Selected {

@@ -9,7 +9,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/espalier-ml/espalier/induce/frontier"
 	"github.com/espalier-ml/espalier/induce/metric"
 	"github.com/espalier-ml/espalier/io/runfolder"
 )
@@ -18,7 +17,7 @@ import (
 const maxPoints = 12
 
 // Frontier writes a table of the points of a frontier, and how the chosen tree compares with the
-// tree of the highest merit. If there are many points, it shows the points of frontier.Outline.
+// tree of the highest merit. If there are many points, it shows the points of OutlineFrontier.
 // Lines have at most width characters; 0: unlimited.
 func Frontier(w io.Writer, points []runfolder.Point, width int) error {
 	shown := Outlined(points, maxPoints)
@@ -27,7 +26,7 @@ func Frontier(w io.Writer, points []runfolder.Point, width int) error {
 }
 
 // Outlined returns the indexes of at most most points that outline a frontier, including the chosen
-// point, the least total cost and the kept points: see frontier.Outline. With error costs,
+// point, the least total cost and the kept points: see OutlineFrontier. With error costs,
 // it also includes a single leaf.
 func Outlined(points []runfolder.Point, most int, kept ...int) []int {
 	costs := make([]float64, len(points))
@@ -38,7 +37,7 @@ func Outlined(points []runfolder.Point, most int, kept ...int) []int {
 			kept = append(kept, i)
 		}
 	}
-	return frontier.Outline(costs, chosenOf(points), kept, most)
+	return OutlineFrontier(costs, chosenOf(points), kept, most)
 }
 
 // chosenOf returns the index of the chosen point, or of the last point if none is chosen.
@@ -51,11 +50,7 @@ func chosenOf(points []runfolder.Point) int {
 
 // PointsTable returns a table of all points of a frontier, each by the number of its file.
 func PointsTable(points []runfolder.Point) *Table {
-	shown := make([]int, len(points))
-	for i := range shown {
-		shown[i] = i
-	}
-	t := frontierTable(points, shown)
+	t := frontierTable(points, upTo(len(points)))
 	t.Columns[0].Rank = 0 // a tree is named by it
 	return t
 }

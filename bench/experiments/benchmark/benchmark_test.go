@@ -13,7 +13,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"github.com/espalier-ml/espalier/pipelines/train"
 	"github.com/espalier-ml/espalier/bench/experiments/benchmark"
 	"github.com/espalier-ml/espalier/bench/synth/rows"
 	"github.com/espalier-ml/espalier/induce/frontier"
@@ -23,6 +22,7 @@ import (
 	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/pipelines/config"
 	"github.com/espalier-ml/espalier/pipelines/engine"
+	"github.com/espalier-ml/espalier/pipelines/train"
 )
 
 // newFolder makes up a folder of two data sets: a folder of Parquet files, and one file.

@@ -4,10 +4,10 @@ import (
 	"context"
 	"crypto/rand"
 
-	"github.com/espalier-ml/espalier/pipelines/train"
 	"github.com/espalier-ml/espalier/io/objectstore"
 	"github.com/espalier-ml/espalier/pipelines/config"
 	"github.com/espalier-ml/espalier/pipelines/engine"
+	"github.com/espalier-ml/espalier/pipelines/train"
 )
 
 // FrontierPoint is a tree of the frontier of a preset.

@@ -10,12 +10,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/espalier-ml/espalier/pipelines/train"
 	"github.com/espalier-ml/espalier/bench/experiments/benchmark"
 	"github.com/espalier-ml/espalier/bench/experiments/ranking"
 	"github.com/espalier-ml/espalier/induce/frontier"
 	"github.com/espalier-ml/espalier/pipelines/config"
 	"github.com/espalier-ml/espalier/pipelines/engine"
+	"github.com/espalier-ml/espalier/pipelines/train"
 )
 
 // newPublished returns a configuration with published figures of two data sets. The manifest has

@@ -13,7 +13,6 @@ import (
 	"strconv"
 	"sync/atomic"
 
-	"github.com/espalier-ml/espalier/pipelines/train"
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/frontier"
 	"github.com/espalier-ml/espalier/induce/metric"
@@ -25,6 +24,7 @@ import (
 	"github.com/espalier-ml/espalier/pipelines/config"
 	"github.com/espalier-ml/espalier/pipelines/engine"
 	"github.com/espalier-ml/espalier/pipelines/source"
+	"github.com/espalier-ml/espalier/pipelines/train"
 )
 
 // The laws of costs.

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/espalier-ml/espalier/induce/judging"
 	"github.com/espalier-ml/espalier/induce/tree"
 )
 
@@ -80,13 +81,10 @@ func (s Setting) Decide(rare, objects float64) Decision {
 // Rarest returns the number of rows of the rarest of the classes. If rows are weighted
 // it is an estimate: all rows times the class's share of the weight.
 func Rarest(counts *tree.LeafCounts, classes int) float64 {
-	weights := make([]int64, classes)
+	weights := judging.ClassWeights(counts, classes)
 	all := int64(0)
-	for _, leaf := range counts.Weights {
-		for k, w := range leaf {
-			weights[k] += w
-			all += w
-		}
+	for _, w := range weights {
+		all += w
 	}
 	return float64(counts.TotalRows()) * float64(slices.Min(weights)) / float64(max(1, all))
 }

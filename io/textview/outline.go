@@ -1,11 +1,11 @@
-package frontier
+package textview
 
 import "slices"
 
 // beyond is the inverse of the greatest share of points past the chosen point in an outline.
 const beyond = 4
 
-// Outline picks points of a frontier to show to a person who chooses a tree. It returns their
+// OutlineFrontier picks points of a frontier to show to a person who chooses a tree. It returns their
 // indexes, ascending, and at most most of them. The points in keep, the chosen point, the cheapest
 // point with a test and the last point are always picked, even if they are more.
 //
@@ -14,10 +14,9 @@ const beyond = 4
 // point that costs no more than the step, as a budget of this cost would choose. If the last point
 // costs at least a step more than the chosen point, up to a quarter of the points are at even steps
 // between these two.
-func Outline(costs []float64, chosen int, keep []int, most int) []int {
+func OutlineFrontier(costs []float64, chosen int, keep []int, most int) []int {
 	if len(costs) <= most {
-		most = len(costs)
-		return upTo(most)
+		return upTo(len(costs))
 	}
 	last := len(costs) - 1
 	first := max(0, slices.IndexFunc(costs, func(c float64) bool { return c > 0 })) // 0 if all points are free

@@ -1,11 +1,11 @@
-package frontier_test
+package textview_test
 
 import (
 	"math/rand/v2"
 	"slices"
 	"testing"
 
-	"github.com/espalier-ml/espalier/induce/frontier"
+	"github.com/espalier-ml/espalier/io/textview"
 )
 
 // TestOutline: by hand. Costs are 0, 1, 2, .. 40 unless the case says otherwise.
@@ -43,7 +43,7 @@ func TestOutline(t *testing.T) {
 		{"nothing past a last of almost the same cost", append(even[:10:10], 9.5), 9, nil, 5, []int{1, 3, 6, 9, 10}},
 		{"all are free", make([]float64, 3), 1, nil, 2, []int{0, 1, 2}},
 	} {
-		if got := frontier.Outline(c.costs, c.chosen, c.keep, c.most); !slices.Equal(got, c.want) {
+		if got := textview.OutlineFrontier(c.costs, c.chosen, c.keep, c.most); !slices.Equal(got, c.want) {
 			t.Errorf("%s: %v, want %v", c.what, got, c.want)
 		}
 	}
@@ -61,7 +61,7 @@ func TestOutlineLaws(t *testing.T) {
 		}
 		last := len(costs) - 1
 		chosen, keep, most := r.IntN(len(costs)), []int{r.IntN(len(costs))}, 5+r.IntN(12)
-		got := frontier.Outline(costs, chosen, keep, most)
+		got := textview.OutlineFrontier(costs, chosen, keep, most)
 		if !slices.IsSorted(got) || len(slices.Compact(slices.Clone(got))) != len(got) || len(got) > most {
 			t.Fatalf("%v of %d: want at most %d, ascending", got, len(costs), most)
 		}
