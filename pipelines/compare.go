@@ -24,7 +24,6 @@ import (
 	"github.com/espalier-ml/espalier/pipelines/output"
 	"github.com/espalier-ml/espalier/pipelines/session"
 	"github.com/espalier-ml/espalier/pipelines/source"
-	"github.com/espalier-ml/espalier/pipelines/summaries"
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
@@ -172,7 +171,7 @@ func (w *comparing) specify(ctx context.Context) error {
 
 // count scores the rows by both trees.
 func (w *comparing) count(ctx context.Context) (*jobs.Compared, error) {
-	if err := summaries.CountWeights(ctx, w.Driver, w.input.Tasks, w.Temporary, w.spec); err != nil {
+	if err := w.CountWeights(ctx, w.input.Tasks, w.Temporary, w.spec); err != nil {
 		return nil, err
 	}
 	w.spec.CountGroups()

@@ -18,7 +18,6 @@ import (
 	"github.com/espalier-ml/espalier/pipelines/session"
 	"github.com/espalier-ml/espalier/pipelines/slicing"
 	"github.com/espalier-ml/espalier/pipelines/source"
-	"github.com/espalier-ml/espalier/pipelines/summaries"
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
@@ -74,7 +73,7 @@ func measureRows(ctx context.Context, s *session.Session, c *config.Evaluate) (*
 	if in, err = k.Enforce(ctx, in); err != nil {
 		return nil, nil, err
 	}
-	if err := summaries.CountWeights(ctx, s.Driver, in.Tasks, s.Temporary, spec); err != nil {
+	if err := s.CountWeights(ctx, in.Tasks, s.Temporary, spec); err != nil {
 		return nil, nil, err
 	}
 	spec.CountGroups()

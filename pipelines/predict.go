@@ -25,7 +25,6 @@ import (
 	"github.com/espalier-ml/espalier/pipelines/session"
 	"github.com/espalier-ml/espalier/pipelines/slicing"
 	"github.com/espalier-ml/espalier/pipelines/source"
-	"github.com/espalier-ml/espalier/pipelines/summaries"
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
@@ -281,7 +280,7 @@ func (p *prediction) score(ctx context.Context) (*PredictResult, error) {
 	if _, err := k.Enforce(ctx, p.input); err != nil {
 		return nil, err
 	}
-	if err := summaries.CountWeights(ctx, p.Driver, p.input.Tasks, scratch, p.spec); err != nil {
+	if err := p.CountWeights(ctx, p.input.Tasks, scratch, p.spec); err != nil {
 		return nil, err
 	}
 	slicer, err := scoringSlicer(ctx, p.Driver, p.input, scratch, p.slices, p.spec)

@@ -14,12 +14,11 @@ import (
 	"github.com/espalier-ml/espalier/pipelines/contracts"
 	"github.com/espalier-ml/espalier/pipelines/session"
 	"github.com/espalier-ml/espalier/pipelines/source"
-	"github.com/espalier-ml/espalier/pipelines/window"
 )
 
 // predictedDay is the day of a scoring.
 type predictedDay struct {
-	*window.Window
+	*source.Window
 
 	date   string
 	digest string // digest of the tree, the input files and the settings
@@ -39,7 +38,7 @@ func openDay(ctx context.Context, s *session.Session, c *config.Predict, now tim
 	if len(output) > 1 {
 		return nil, usage.Errorf("--output %s: a range of days: want one day, such as {date}", c.Output)
 	}
-	in := window.Input{Patterns: c.Input, MaxLag: c.MaxLag}
+	in := source.Days{Patterns: c.Input, MaxLag: c.MaxLag}
 	w, err := in.Open(ctx, s.Files, day)
 	if err != nil {
 		return nil, err
@@ -49,7 +48,7 @@ func openDay(ctx context.Context, s *session.Session, c *config.Predict, now tim
 	}
 	c.Input = w.Patterns
 	c.Output = output[0].Pattern
-	return &predictedDay{Window: w, date: day.Format(config.DateFormat)}, nil
+	return &predictedDay{Window: w, date: day.Format(time.DateOnly)}, nil
 }
 
 // settle computes the digest of what the predictions of the day follow from.

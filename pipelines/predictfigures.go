@@ -4,7 +4,6 @@ import (
 	"context"
 	"time"
 
-	"github.com/espalier-ml/espalier/pipelines/config"
 	"github.com/espalier-ml/espalier/pipelines/openmetrics"
 	"github.com/espalier-ml/espalier/pipelines/source"
 )
@@ -33,7 +32,7 @@ func TellPrediction(ctx context.Context, url, outcome string, started time.Time,
 
 // openMetrics adds the figures of a scoring.
 func (r *PredictResult) openMetrics(f *openmetrics.Figures) {
-	if day, err := time.Parse(config.DateFormat, r.Date); err == nil {
+	if day, err := time.Parse(time.DateOnly, r.Date); err == nil {
 		f.Gauge("espalier_predict_day_timestamp_seconds", "Day of the last predictions.", openmetrics.Seconds(day))
 	}
 	f.Gauge("espalier_predict_rows", "Rows of the last predictions.", float64(r.Rows))

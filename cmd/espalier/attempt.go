@@ -57,7 +57,7 @@ func scheduled(c *cobra.Command, url, section string, figures figuresFor, work f
 		command: c, metrics: valueOf("open_metrics"), notices: valueOf("notices"), figures: figures(valueOf),
 		notice: notice{Verb: c.Name(), started: time.Now()},
 	}
-	a.Day = (&config.Scheduled{Date: valueOf("date")}).Day(a.started).Format(config.DateFormat)
+	a.Day = (&config.Scheduled{Date: valueOf("date")}).Day(a.started).Format(time.DateOnly)
 	_ = a.begin() // settled returns the error
 	defer a.end(&err)
 	return work(a)
@@ -77,7 +77,7 @@ func refusedFlags(section string, figures figuresFor) func(c *cobra.Command, err
 func (a *attempt) settled(s *config.Scheduled) error {
 	a.metrics = s.OpenMetrics
 	a.notices = s.Notices
-	a.Day = s.Day(a.started).Format(config.DateFormat)
+	a.Day = s.Day(a.started).Format(time.DateOnly)
 	return a.begin()
 }
 

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -545,4 +546,22 @@ func (c *Train) conflictsOfTeacher() []error {
 			"name the columns of --label_probabilities, or add --teacher boosted"))
 	}
 	return faults
+}
+
+// Fixed returns the settings that the tree depends on.
+func (c *Train) Fixed() (map[string]any, error) {
+	b, err := json.Marshal(c)
+	if err != nil {
+		return nil, err
+	}
+	fixed := make(map[string]any)
+	if err := json.Unmarshal(b, &fixed); err != nil {
+		return nil, err
+	}
+	for _, s := range c.Settings() {
+		if s.Changeable {
+			delete(fixed, s.Name)
+		}
+	}
+	return fixed, nil
 }

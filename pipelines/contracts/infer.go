@@ -20,7 +20,6 @@ import (
 	"github.com/espalier-ml/espalier/pipelines/engine"
 	"github.com/espalier-ml/espalier/pipelines/session"
 	"github.com/espalier-ml/espalier/pipelines/source"
-	"github.com/espalier-ml/espalier/pipelines/summaries"
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
@@ -155,7 +154,7 @@ func unreadable(e *dataset.DataError) string {
 
 // summarise runs the pass over the rows.
 func (i *inferring) summarise(ctx context.Context, rows *jobs.RowSpec) ([]*binning.Summary, error) {
-	_, encoded, err := summaries.Read(ctx, i.session.Driver, "summarise", i.input.Tasks, len(rows.Features), jobs.SummariseConfig{
+	_, encoded, err := i.session.Summarise(ctx, "summarise", i.input.Tasks, len(rows.Features), jobs.SummariseConfig{
 		Config: i.session.JobConfig(i.session.Temporary + "/summarise"),
 		Rows:   rows.Encode(), Limits: binning.DefaultLimits(), Pieces: i.session.Workers(),
 	})

@@ -22,8 +22,6 @@ import (
 	"github.com/espalier-ml/espalier/pipelines/retraining"
 	"github.com/espalier-ml/espalier/pipelines/session"
 	"github.com/espalier-ml/espalier/pipelines/source"
-	"github.com/espalier-ml/espalier/pipelines/summaries"
-	"github.com/espalier-ml/espalier/pipelines/window"
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
@@ -62,7 +60,7 @@ type join struct {
 const anyLag = 1 << 20
 
 func (j *join) run(ctx context.Context) (*runfolder.Live, error) {
-	in := window.Input{Patterns: j.config.Predictions, MaxLag: anyLag}
+	in := source.Days{Patterns: j.config.Predictions, MaxLag: anyLag}
 	w, err := in.Open(ctx, j.Files, j.config.Day(time.Now()))
 	if err == nil {
 		j.predictions, err = j.OpenInput(ctx, w.Patterns)
@@ -112,7 +110,7 @@ func (j *join) specify(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return summaries.CountWeights(ctx, j.Driver, j.labels.Tasks, j.Temporary, j.spec)
+	return j.CountWeights(ctx, j.labels.Tasks, j.Temporary, j.spec)
 }
 
 // hasColumn returns a usage error if no file of a side has the column that a flag names; empty: none.

@@ -166,13 +166,13 @@ func (a *Attempt) checkNames(s *objectstore.Store, destination string) error {
 // dateOf returns the day of a run, from the history or from its name; the zero time if unknown.
 func dateOf(history []*Attempt, run string) time.Time {
 	date := path.Base(run)
-	date = date[:min(len(date), len(config.DateFormat))]
+	date = date[:min(len(date), len(time.DateOnly))]
 	for _, a := range history {
 		if a.Run == run {
 			date = a.Date
 		}
 	}
-	day, err := time.Parse(config.DateFormat, date)
+	day, err := time.Parse(time.DateOnly, date)
 	if err != nil {
 		return time.Time{}
 	}

@@ -22,7 +22,6 @@ import (
 	"github.com/espalier-ml/espalier/pipelines/session"
 	"github.com/espalier-ml/espalier/pipelines/source"
 	"github.com/espalier-ml/espalier/pipelines/train"
-	"github.com/espalier-ml/espalier/pipelines/window"
 )
 
 // work is a single attempt.
@@ -31,7 +30,7 @@ type work struct {
 	files    *source.Files
 	reporter engine.Reporter
 	day      time.Time
-	window   *window.Window
+	window   *source.Window
 	before   *latest.Pointer // nil if no run is in use
 	inUse    *tree.Tree      // nil if no run is in use, or if its tree cannot be read
 	broken   bool            // whether the run in use has a tree other than the one that LATEST.json names, or no tree
@@ -106,7 +105,7 @@ func (w *work) run(ctx context.Context) (*Attempt, bool, error) {
 		return nil, false, err
 	}
 	started := time.Now()
-	date := w.day.Format(config.DateFormat)
+	date := w.day.Format(time.DateOnly)
 	w.attempt = newAttempt(w.config.Destination, runfolder.Version(), date, "", started)
 	if w.before != nil {
 		w.attempt.Before = w.before.Run
@@ -217,7 +216,7 @@ func (w *work) end(ctx context.Context, err error) {
 // the settings. The name of a refit also depends on the run whose tests it keeps.
 func (w *work) find(ctx context.Context, history []*Attempt) error {
 	var err error
-	in := window.Input{Patterns: w.config.Train.Input, MaxLag: w.config.MaxLag}
+	in := source.Days{Patterns: w.config.Train.Input, MaxLag: w.config.MaxLag}
 	if w.config.Train.DropNullLabels {
 		in.Label = w.config.Train.Label
 	}

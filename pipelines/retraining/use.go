@@ -112,8 +112,8 @@ func runNamed(
 		return "", usage.Errorf("the history of %s has no run before %s: name a run", c.Destination, before.Run)
 	}
 	name := path.Base(strings.TrimRight(c.Run, "/"))
-	if day, err := time.Parse(config.DateFormat, name); err == nil {
-		if run := judgedOn(history, day.Format(config.DateFormat)); run != "" {
+	if day, err := time.Parse(time.DateOnly, name); err == nil {
+		if run := judgedOn(history, day.Format(time.DateOnly)); run != "" {
 			return run, nil
 		}
 		return "", usage.Errorf("the history of %s has no run of %s that passed the gate: name its folder", c.Destination, name)
@@ -159,9 +159,9 @@ func newest(history []*Attempt, run string) *Attempt {
 // dayOf returns the day of a run as the history spells it; today if unknown.
 func dayOf(history []*Attempt, run string, now time.Time) string {
 	if day := dateOf(history, run); !day.IsZero() {
-		return day.Format(config.DateFormat)
+		return day.Format(time.DateOnly)
 	}
-	return now.UTC().Format(config.DateFormat)
+	return now.UTC().Format(time.DateOnly)
 }
 
 // holdText describes the hold of the run in use, with its reason.

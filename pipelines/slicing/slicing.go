@@ -15,7 +15,6 @@ import (
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/io/runfolder"
 	"github.com/espalier-ml/espalier/pipelines/engine"
-	"github.com/espalier-ml/espalier/pipelines/summaries"
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
@@ -47,7 +46,7 @@ func New(
 	s := &Slicer{driver: d, tasks: tasks, folder: folder, columns: columns}
 	rows := *spec.OfLabels()
 	rows.Features = columns
-	_, found, err := summaries.Read(ctx, d, "slice values", tasks, len(columns), jobs.SummariseConfig{
+	_, found, err := d.Summarise(ctx, "slice values", tasks, len(columns), jobs.SummariseConfig{
 		Config: d.JobConfig(folder + "/slice_values"), Rows: rows.Encode(), Limits: binning.DefaultLimits(), Pieces: len(columns),
 	})
 	if err != nil {

@@ -18,7 +18,6 @@ import (
 	"github.com/espalier-ml/espalier/induce/weighing"
 	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/pipelines/engine"
-	"github.com/espalier-ml/espalier/pipelines/summaries"
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
@@ -60,7 +59,7 @@ func (w *fitter) weighed(ctx context.Context) (*jobs.RowSpec, error) {
 	if err := w.cutTimes(ctx, &rows.Parting); err != nil {
 		return nil, err
 	}
-	if err := summaries.CountWeights(ctx, w.driver, w.input.Tasks, w.place.scratch, &rows); err != nil {
+	if err := w.driver.CountWeights(ctx, w.input.Tasks, w.place.scratch, &rows); err != nil {
 		return nil, err
 	}
 	// Rows with unequal weights keep the classes of their weights instead of groups: the weight of an object does not
@@ -131,7 +130,7 @@ func (w *fitter) cutTimes(ctx context.Context, p *dataset.Parting) error {
 	config.Out = w.place.scratch + "/times"
 	config.Classes = false
 	config.Limits.Values = mostTimes
-	_, columns, err := summaries.Read(ctx, w.driver, "times", w.input.Tasks, 1, config)
+	_, columns, err := w.driver.Summarise(ctx, "times", w.input.Tasks, 1, config)
 	if err != nil {
 		return err
 	}
@@ -200,7 +199,7 @@ func (w *fitter) summarise(ctx context.Context, rows *jobs.RowSpec) (*jobs.RowSt
 	if len(w.input.Tasks) == 0 {
 		return nil, nil, w.noRows("no input file has a row")
 	}
-	return summaries.Read(ctx, w.driver, "summarise", w.input.Tasks, len(rows.Features), w.summariseConfig(rows))
+	return w.driver.Summarise(ctx, "summarise", w.input.Tasks, len(rows.Features), w.summariseConfig(rows))
 }
 
 func (p *plan) noRows(problem string) error {

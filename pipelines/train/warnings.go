@@ -11,7 +11,6 @@ import (
 	"github.com/espalier-ml/espalier/induce/split"
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/io/textview"
-	"github.com/espalier-ml/espalier/pipelines/worth"
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
@@ -42,19 +41,19 @@ func (c *choosing) warnOfTree(ctx context.Context, candidates []frontier.Candida
 	if len(t.Label.Classes) < 2 || len(c.Features) == 0 || t.Training.CutLeaves > 0 {
 		return nil // another warning gives the reason
 	}
-	var verdict *worth.Verdict
+	var found *verdict
 	bare := len(t.Nodes) == 1
 	if !bare && !t.Modelled() {
-		verdict = c.verdict(w)
+		found = c.verdict(w)
 	}
-	poor := verdict != nil && !verdict.Better()
+	poor := found != nil && !found.better()
 	reversed, err := c.warnOfSigns(ctx, t, bare || poor)
 	switch {
 	case err != nil || t.Modelled():
 		return err
 	case poor:
 		c.driver.Reporter.Warn(fmt.Sprintf("on %s the tree is no better than always saying the most "+
-			"frequent class, %q: %s", verdict.Rows, t.Label.Classes[t.Nodes[0].Class], verdict))
+			"frequent class, %q: %s", found.Rows, t.Label.Classes[t.Nodes[0].Class], found))
 	case bare:
 		if reason := c.whyLeaf(candidates, w, reversed); reason != "" {
 			c.driver.Reporter.Warn(reason)
@@ -64,13 +63,13 @@ func (c *choosing) warnOfTree(ctx context.Context, candidates []frontier.Candida
 }
 
 // verdict judges the chosen tree on folds or, without folds, on validation rows; nil without both.
-func (c *choosing) verdict(w *winner) *worth.Verdict {
+func (c *choosing) verdict(w *winner) *verdict {
 	if found := w.Competition; found != nil && len(found.Folds) > 0 {
-		if v := worth.OnFolds(crossvalidate.Counterparts(found.Folds, found.Pool, &found.Choice.Chosen)); v != nil {
+		if v := verdictOnFolds(crossvalidate.Counterparts(found.Folds, found.Pool, &found.Choice.Chosen)); v != nil {
 			return v
 		}
 	}
-	return worth.OnRows(w.Candidate.Tree, w.Candidate.Counts[dataset.Validation], dataset.Validation.String())
+	return verdictOnRows(w.Candidate.Tree, w.Candidate.Counts[dataset.Validation], dataset.Validation.String())
 }
 
 // warnOfConstants warns of constant features that --first or --monotone names.

@@ -1,6 +1,4 @@
-// Package window finds the files of the days of an input, which must be fresh. It is not meant for
-// other programs.
-package window
+package source
 
 import (
 	"context"
@@ -13,15 +11,13 @@ import (
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/parallel"
 	"github.com/espalier-ml/espalier/io/objectstore"
-	"github.com/espalier-ml/espalier/pipelines/config"
-	"github.com/espalier-ml/espalier/pipelines/source"
 )
 
 // Day is the length of a day in UTC.
 const Day = 24 * time.Hour
 
-// Input is the input of an attempt.
-type Input struct {
+// Days are the days of the input of an attempt.
+type Days struct {
 	Patterns []string // may have templates of dates
 	Label    string   // column in which some row of a day must have a value; empty: any rows will do
 	MaxLag   int      // days by which the newest day with rows may be late
@@ -35,11 +31,11 @@ type Window struct {
 }
 
 // Open finds the days that have rows. The newest day must be fresh.
-func (in *Input) Open(ctx context.Context, f *source.Files, day time.Time) (*Window, error) {
+func (in *Days) Open(ctx context.Context, f *Files, day time.Time) (*Window, error) {
 	w := new(Window)
 	var wanted, newest time.Time
 	for _, pattern := range in.Patterns {
-		days, err := source.ExpandDates(pattern, day)
+		days, err := ExpandDates(pattern, day)
 		if err != nil {
 			return nil, err
 		}
@@ -58,7 +54,7 @@ func (in *Input) Open(ctx context.Context, f *source.Files, day time.Time) (*Win
 					newest = d.Day
 				}
 			case d.Ranged:
-				w.Missing = append(w.Missing, d.Day.Format(config.DateFormat))
+				w.Missing = append(w.Missing, d.Day.Format(time.DateOnly))
 			default:
 				return nil, lacking(d.Pattern)
 			}
@@ -75,18 +71,18 @@ func (in *Input) Open(ctx context.Context, f *source.Files, day time.Time) (*Win
 		return nil, &dataset.DataError{
 			File: strings.Join(in.Patterns, ","),
 			Problem: fmt.Sprintf("the newest day with rows is %s, %s before %s; expected at most %d (--max_lag)",
-				newest.Format(config.DateFormat), days, wanted.Format(config.DateFormat), in.MaxLag),
+				newest.Format(time.DateOnly), days, wanted.Format(time.DateOnly), in.MaxLag),
 			Hint: "run again when the files have come, or raise --max_lag",
 		}
 	}
 	var err error
-	w.Files, err = source.List(ctx, f, w.Patterns)
+	w.Files, err = List(ctx, f, w.Patterns)
 	return w, err
 }
 
 // Unchanged returns an error if files have come or changed since the window was opened.
-func (w *Window) Unchanged(ctx context.Context, f *source.Files) error {
-	now, err := source.List(ctx, f, w.Patterns)
+func (w *Window) Unchanged(ctx context.Context, f *Files) error {
+	now, err := List(ctx, f, w.Patterns)
 	if err != nil || slices.Equal(now, w.Files) {
 		return err
 	}
@@ -105,12 +101,12 @@ func lacking(pattern string) error {
 
 // hasRows reports whether the files of a pattern have rows, according to their footers. If label is
 // set, some row must have a label.
-func hasRows(ctx context.Context, f *source.Files, pattern, label string) (bool, error) {
-	there, err := source.HasFiles(ctx, f.Store, pattern)
+func hasRows(ctx context.Context, f *Files, pattern, label string) (bool, error) {
+	there, err := HasFiles(ctx, f.Store, pattern)
 	if err != nil || !there {
 		return false, err
 	}
-	in, err := source.OpenInput(ctx, f, []string{pattern}, new(parallel.Steps))
+	in, err := OpenInput(ctx, f, []string{pattern}, new(parallel.Steps))
 	if err != nil {
 		return false, err
 	}

@@ -1,6 +1,4 @@
-// Package worth judges whether a tree is better than always predicting the most frequent class. It
-// is not meant for other programs.
-package worth
+package train
 
 import (
 	"fmt"
@@ -11,26 +9,27 @@ import (
 	"github.com/espalier-ml/espalier/induce/tree"
 )
 
-// Gain compares a figure of a tree with the same figure of a single leaf.
-type Gain struct {
+// gain compares a figure of a tree with the same figure of a single leaf.
+type gain struct {
 	Tree, Leaf float64
 	// Low and High are the 95 % interval of the tree's gain per row.
 	Low, High float64
 }
 
-// Verdict compares a tree with a single leaf, on rows from which neither was grown.
-type Verdict struct {
+// verdict compares a tree with a single leaf, on rows from which neither was grown: is the tree better than always
+// predicting the most frequent class?
+type verdict struct {
 	Rows     string // the number and the kind of the rows
-	LogLoss  Gain   // in nats; the gain is the decrease
-	Accuracy Gain   // with error costs: the error cost, whose gain is the decrease
+	LogLoss  gain   // in nats; the gain is the decrease
+	Accuracy gain   // with error costs: the error cost, whose gain is the decrease
 	costs    bool   // whether Accuracy is the error cost
 }
 
-// Better reports whether the tree is better by at least one of the two figures, beyond chance.
-func (v *Verdict) Better() bool { return v.LogLoss.Low > 0 || v.Accuracy.Low > 0 }
+// better reports whether the tree is better by at least one of the two figures, beyond chance.
+func (v *verdict) better() bool { return v.LogLoss.Low > 0 || v.Accuracy.Low > 0 }
 
 // String returns the figures.
-func (v *Verdict) String() string {
+func (v *verdict) String() string {
 	name := "accuracy"
 	if v.costs {
 		name = "error cost"
@@ -41,12 +40,12 @@ func (v *Verdict) String() string {
 		name, v.Accuracy.Tree, v.Accuracy.Leaf, v.Accuracy.Low, v.Accuracy.High)
 }
 
-// OnRows judges a tree without leaf models by counts of rows by leaf. It returns nil without rows.
-func OnRows(t *tree.Tree, counts *tree.LeafCounts, kind string) *Verdict {
+// verdictOnRows judges a tree without leaf models by counts of rows by leaf. It returns nil without rows.
+func verdictOnRows(t *tree.Tree, counts *tree.LeafCounts, kind string) *verdict {
 	if counts == nil || counts.TotalRows() == 0 {
 		return nil
 	}
-	v := &Verdict{Rows: fmt.Sprintf("%d %s rows", counts.TotalRows(), kind), costs: t.Label.ErrorCosts != nil}
+	v := &verdict{Rows: fmt.Sprintf("%d %s rows", counts.TotalRows(), kind), costs: t.Label.ErrorCosts != nil}
 	root := &t.Nodes[0]
 	var loss, hits moments
 	for i := range t.Nodes {
@@ -63,9 +62,9 @@ func OnRows(t *tree.Tree, counts *tree.LeafCounts, kind string) *Verdict {
 			hits.add(w, right(t, n.Class, class), right(t, root.Class, class))
 		}
 	}
-	v.LogLoss = loss.gain(counts.TotalRows(), -1)
-	if v.Accuracy = hits.gain(counts.TotalRows(), 1); v.costs {
-		v.Accuracy = hits.gain(counts.TotalRows(), -1)
+	v.LogLoss = loss.compared(counts.TotalRows(), -1)
+	if v.Accuracy = hits.compared(counts.TotalRows(), 1); v.costs {
+		v.Accuracy = hits.compared(counts.TotalRows(), -1)
 	}
 	return v
 }
@@ -93,9 +92,9 @@ func (m *moments) add(weight, ofTree, ofLeaf float64) {
 	m.squares += float64(weight * (ofTree - ofLeaf) * (ofTree - ofLeaf))
 }
 
-// gain returns the gain over this many rows; sign is -1 if less is better.
-func (m *moments) gain(rows int64, sign float64) Gain {
-	g := Gain{Tree: m.tree / m.weight, Leaf: m.leaf / m.weight}
+// compared returns the gain over this many rows; sign is -1 if less is better.
+func (m *moments) compared(rows int64, sign float64) gain {
+	g := gain{Tree: m.tree / m.weight, Leaf: m.leaf / m.weight}
 	mean := g.Tree - g.Leaf
 	const normal = 1.96 // for a 95 % interval
 	margin := float64(normal * math.Sqrt(max(m.squares/m.weight-float64(mean*mean), 0)/float64(max(rows-1, 1))))
@@ -104,12 +103,12 @@ func (m *moments) gain(rows int64, sign float64) Gain {
 	return g
 }
 
-// OnFolds judges trees of the same kind on folds of the training rows. It returns nil if fewer than
+// verdictOnFolds judges trees of the same kind on folds of the training rows. It returns nil if fewer than
 // two folds have rows.
-func OnFolds(folds []crossvalidate.Counterpart) *Verdict {
+func verdictOnFolds(folds []crossvalidate.Counterpart) *verdict {
 	var losses, hits []fold
 	rows := int64(0)
-	v := &Verdict{}
+	v := &verdict{}
 	for i := range folds {
 		f := &folds[i]
 		if f.Score.LogLoss == nil || f.Leaf.LogLoss == nil || f.Rows == 0 {
@@ -138,12 +137,12 @@ func OnFolds(folds []crossvalidate.Counterpart) *Verdict {
 type fold struct{ rows, tree, leaf float64 }
 
 // overFolds returns the gain over folds, which are about equally large.
-func overFolds(folds []fold, sign float64) Gain {
+func overFolds(folds []fold, sign float64) gain {
 	var m moments
 	for _, f := range folds {
 		m.add(f.rows, f.tree, f.leaf)
 	}
-	g := m.gain(int64(len(folds)), sign)
+	g := m.compared(int64(len(folds)), sign)
 	const normal = 1.96
 	wide := student(len(folds)-1) / normal
 	middle, half := float64((g.Low+g.High)/2), float64((g.High-g.Low)/2*wide) // a half is also a product
