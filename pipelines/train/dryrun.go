@@ -48,16 +48,16 @@ func dryRun(ctx context.Context, s *session.Session, c *config.Train, p *config.
 	if len(in.Tasks) == 0 {
 		return nil, plan.noRows("no input file has a row")
 	}
-	plan = plan.narrowed(plan.mayValidate(), host{d})
-	result := &Result{Sizes: plan.sizes()}
+	r := &run{stage: stage{plan, d, d.Files, place{
+		scratch: checkpointURL(c.Output, scratchFolder, "dry-run"), blocks: checkpointURL(c.Output, "dry-run"),
+		spills: true,
+	}}}
+	r.narrow(r.mayValidate())
+	result := &Result{Sizes: r.sizes()}
 	if !d.Translates() {
 		return result, nil
 	}
-	there := place{
-		scratch: checkpointURL(c.Output, scratchFolder, "dry-run"), blocks: checkpointURL(c.Output, "dry-run"),
-		spills: true,
-	}
-	result.Translated, err = (&run{stage: stage{plan, d, d.Files, there}}).translate(ctx)
+	result.Translated, err = r.translate(ctx)
 	return result, err
 }
 

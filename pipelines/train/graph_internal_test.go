@@ -65,8 +65,9 @@ func trained(t *testing.T, rows int, theta float64) (*run, *grown) {
 	}
 	driver := &engine.Driver{Engine: engine.Default(), Reporter: engine.Silent{}, Files: source.Process}
 	there := place{scratch: "mem://" + t.Name(), blocks: "mem://" + t.Name() + "/blocks"}
-	r := &run{stage: stage{plan.narrowed(true, host{driver}), driver, source.Process, there}, journal: new(journal)}
-	from, _, err := r.prepare(ctx, nil)
+	r := &run{stage: stage{plan, driver, source.Process, there}, journal: new(journal)}
+	r.narrow(true)
+	from, err := r.prepare(ctx, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -42,12 +42,12 @@ func GrowAll(
 			return err
 		}
 		r := &run{stage: stage{plan, s.Driver, s.Files, placeInMemory(s.Temporary)}, journal: new(journal)}
-		from, _, err := r.prepare(ctx, nil)
+		o, err := newObjects(ctx, r.stage)
 		if err != nil {
 			return err
 		}
 		for _, url := range costs {
-			more, err := r.growAt(ctx, from.objects, url)
+			more, err := r.growAt(ctx, o, url)
 			if err != nil {
 				return err
 			}
@@ -72,11 +72,12 @@ func (r *run) growAt(ctx context.Context, o *objects, url string) ([]GrownTrees,
 	var grown []GrownTrees
 	for _, algorithm := range r.config.Algorithm {
 		start := time.Now()
-		one := r.changed(func(p *plan) {
-			p.costs = costs
-			p.parsed.Grid = slices.DeleteFunc(slices.Clone(p.parsed.Grid), func(m grid.Member) bool {
-				return m.Params.Algorithm != algorithm
-			})
+		one := *r
+		p := *r.plan
+		parsed := *r.parsed
+		one.plan, p.costs, p.parsed = &p, costs, &parsed
+		parsed.Grid = slices.DeleteFunc(slices.Clone(parsed.Grid), func(m grid.Member) bool {
+			return m.Params.Algorithm != algorithm
 		})
 		at := &objects{&priced, o.parts, o.reader}
 		grower := one.grower(at)

@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
-	"github.com/espalier-ml/espalier/induce/selection"
 	"github.com/espalier-ml/espalier/induce/settings"
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/io/contract"
@@ -114,19 +113,16 @@ func outgrown(t *tree.Tree, g *settings.Growth) error {
 	return nil
 }
 
-// checked returns the run without the rows that break its contract.
-func (r *run) checked(ctx context.Context) (*run, error) {
-	if r.obeyed == nil {
-		return r, nil
+// check leaves out the rows that break the contract.
+func (s *stage) check(ctx context.Context) (err error) {
+	if s.obeyed == nil {
+		return nil
 	}
 	k := contracts.Checker{
-		Contract: r.obeyed, Settings: &r.config.Contract, Driver: r.driver, Scratch: r.newFolder("check"),
+		Contract: s.obeyed, Settings: &s.config.Contract, Driver: s.driver, Scratch: s.newFolder("check"),
 	}
-	in, err := k.Check(ctx, r.input)
-	if err != nil {
-		return nil, err
-	}
-	return r.changed(func(p *plan) { p.input = in }), nil
+	s.input, err = k.Check(ctx, s.input)
+	return err
 }
 
 // columnBytes returns the bytes of columns in the files of the input.
@@ -144,14 +140,11 @@ func (p *plan) mayValidate() bool {
 	return p.config.SplitColumn != "" || p.config.Split[dataset.Validation] > 0
 }
 
-// narrowed returns the plan without the trees that cannot be chosen, see
-// selection.Settings.Narrowed. validates reports whether there are validation rows.
-func (p *plan) narrowed(validates bool, r selection.Host) *plan {
-	narrow := *p
-	parsed := *p.parsed
-	parsed.Selection, parsed.Grid = parsed.Selection.Narrowed(parsed.Grid, validates, r)
-	narrow.parsed = &parsed
-	return &narrow
+// narrow leaves out the trees that cannot be chosen, see selection.Settings.Narrowed. validates reports whether
+// there are validation rows.
+func (s *stage) narrow(validates bool) {
+	p := s.parsed
+	p.Selection, p.Grid = p.Selection.Narrowed(p.Grid, validates, host{s.driver})
 }
 
 // reads lists the files that a run reads, by flag.

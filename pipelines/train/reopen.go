@@ -60,11 +60,10 @@ func (p *reopened) fit(ctx context.Context, what string) error {
 	if err != nil {
 		return p.because(what, err)
 	}
-	r := &run{stage: stage{plan, p.Driver, p.Files, placeInMemory(p.Temporary)}}
-	if r, err = r.checked(ctx); err != nil {
+	p.stage = stage{plan, p.Driver, p.Files, placeInMemory(p.Temporary)}
+	if err := p.stage.check(ctx); err != nil {
 		return p.because(what, err)
 	}
-	p.stage = r.stage
 	p.fitted, err = (&fitter{p.stage}).fit(ctx)
 	return err
 }

@@ -48,24 +48,6 @@ type place struct {
 // placeInMemory returns a place below a folder in the memory of this process.
 func placeInMemory(folder string) place { return place{scratch: folder, blocks: folder + "/blocks"} }
 
-// changed returns the run with another plan: change alters a copy of the plan and of its settings.
-func (r *run) changed(change func(p *plan)) *run {
-	own := *r
-	p := *r.plan
-	settings := *r.parsed
-	p.parsed = &settings
-	change(&p)
-	own.plan = &p
-	return &own
-}
-
-// narrowed returns the run without the trees that cannot be chosen: see plan.narrowed.
-func (r *run) narrowed(validates bool) *run {
-	narrow := *r
-	narrow.plan = r.plan.narrowed(validates, host{r.driver})
-	return &narrow
-}
-
 // newFolder returns a scratch folder that no job has written to.
 func (s *stage) newFolder(name string) string {
 	return fmt.Sprintf("%s/%s-%d", s.place.scratch, name, len(s.driver.Timings))

@@ -131,63 +131,63 @@ func refuseInUse(ctx context.Context, s *objectstore.Store, output string) error
 
 // train runs the stages of a run. It begins with the saved stages if from is not nil.
 func (r *run) train(ctx context.Context, from *saved, output *runfolder.Folder, start time.Time) (*Result, error) {
-	r, err := r.narrowed(r.mayValidate()).checked(ctx)
+	r.narrow(r.mayValidate())
+	err := r.check(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if from, r, err = r.prepare(ctx, from); err != nil {
+	if from, err = r.prepare(ctx, from); err != nil {
 		return nil, err
 	}
 	slicer, err := r.slicer(ctx, from.objects.fitted)
 	if err != nil {
 		return nil, err
 	}
-	s, chooser, err := r.candidates(ctx, from)
+	s, err := r.candidates(ctx, from)
 	if err != nil {
 		return nil, err
 	}
 	g := s.grown
-	c, err := choose(ctx, chooser.stage, s, slicer)
+	c, err := choose(ctx, r.stage, s, slicer)
 	if err != nil {
 		return nil, err
 	}
 	return (&writer{r.stage, output, start}).write(ctx, g, c)
 }
 
-// candidates grows trees and scores them, or refits the tree of an earlier run. It also returns the run
-// with the settings of the choice.
-func (r *run) candidates(ctx context.Context, from *saved) (*scored, *run, error) {
+// candidates grows trees and scores them, or refits the tree of an earlier run.
+func (r *run) candidates(ctx context.Context, from *saved) (*scored, error) {
 	if r.kept != nil {
 		s, err := (&scorer{r.stage}).refit(ctx, from.objects)
-		return s, r.changed(func(p *plan) { // the leaves have their models, and the tree was not grown from these rows
-			p.parsed.Selection.LeafModel = selection.None
-			p.parsed.Selection.Certificate = false
-		}), err
+		// The leaves have their models, and the tree was not grown from these rows.
+		r.parsed.Selection.LeafModel = selection.None
+		r.parsed.Selection.Certificate = false
+		return s, err
 	}
 	grower := r.grower(from.objects)
 	g, err := grower.grow(ctx, from.growth)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if g, err = grower.teach(ctx, g); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	s, err := (&scorer{r.stage}).score(ctx, g)
-	return s, r, err
+	return (&scorer{r.stage}).score(ctx, g)
 }
 
 // prepare makes objects of the rows, and saves them with the growth before any node is split. from has the
-// saved stages of a resumed run, or is nil. prepare also returns the run without the trees that cannot be
-// chosen, as the number of rows of each part is now known.
-func (r *run) prepare(ctx context.Context, from *saved) (*saved, *run, error) {
+// saved stages of a resumed run, or is nil. The trees that cannot be chosen go, as the number of rows of each
+// part is now known.
+func (r *run) prepare(ctx context.Context, from *saved) (*saved, error) {
 	if from != nil {
-		return from, r.narrowed(from.objects.validates()), nil
+		r.narrow(from.objects.validates())
+		return from, nil
 	}
 	o, err := newObjects(ctx, r.stage)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	r = r.narrowed(o.validates())
+	r.narrow(o.validates())
 	at := r.grower(o).begin()
-	return &saved{o, at}, r, r.journal.save(ctx, o, at)
+	return &saved{o, at}, r.journal.save(ctx, o, at)
 }
