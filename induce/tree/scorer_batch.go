@@ -247,7 +247,7 @@ func (b *batch) refine(leaf int32, rows []int32) {
 	for i := range terms {
 		c := b.column(terms[i].input)
 		for _, r := range rows {
-			m.addTo(of(r, raised), &terms[i], c.at(r))
+			terms[i].AddTo(of(r, raised), c.at(r))
 		}
 	}
 	b.boost(l, rows, func(r int32) []float64 { return of(r, raised) })

@@ -33,6 +33,10 @@ const (
 	partWords = 16 // enough for boosters of --leaf_model, which have up to 20 trees, to be a single part
 	partTrees = partWords * wordTrees
 	together  = 4 // how many trees are added to the scores at once
+
+	// leastHalf is the least half of padded cuts. Most leads have fewer than 16 cuts, and then all searches take the
+	// same steps, which the processor predicts.
+	leastHalf = 8
 )
 
 // left marks the ends of all trees that a row can still reach.
@@ -84,7 +88,7 @@ func (b *compiledBooster) narrow(ends *left, number int, x float64) {
 }
 
 // passed returns how many of cuts[:2*half] are at most x. half is a power of 2, at least leastHalf.
-// The cuts ascend, with padding (NaN or infinity) after them and at least in the last place. There
+// The cuts ascend, with padding (NaN) after them and at least in the last place. There
 // is no branch that the processor could mispredict.
 func passed(cuts []float64, half int, x float64) (number int) {
 	for ; half > leastHalf; half >>= 1 {
@@ -108,15 +112,6 @@ func oneIf(is bool) int {
 
 // halfOf returns the least half with which passed can search this many cuts.
 func halfOf(cuts int) int { return max(leastHalf, 1<<bits.Len(uint(cuts))>>1) }
-
-// appendCuts appends cuts, padded by last to 2*half numbers, for passed.
-func appendCuts(to, cuts []float64, half int, last float64) []float64 {
-	to = append(to, cuts...)
-	for range 2*half - len(cuts) {
-		to = append(to, last)
-	}
-	return to
-}
 
 // addTo adds the values of the row's end in each tree to the raised scores, in the order of the
 // trees.
@@ -315,7 +310,7 @@ func (b *compiledBooster) forksOf(tree boost.Tree, sideOf func(*boost.Split) sid
 // addLead adds a lead for an input, given the cuts and forks of its splits.
 func (b *compiledBooster) addLead(input int32, cuts []float64, forks []fork) {
 	b.leads = append(b.leads, lead{input, int32(len(b.cuts)), int32(len(b.masks)), int32(len(cuts) + 1)})
-	b.cuts = appendCuts(b.cuts, cuts, b.half, math.NaN())
+	b.cuts = append(append(b.cuts, cuts...), slices.Repeat([]float64{math.NaN()}, 2*b.half-len(cuts))...)
 	for _, x := range slices.Concat([]float64{math.Inf(-1)}, cuts, []float64{math.NaN()}) { // one value in each interval
 		ends := b.begin()
 		for i := range forks {

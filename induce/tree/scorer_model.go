@@ -1,7 +1,6 @@
 package tree
 
 import (
-	"math"
 	"slices"
 
 	"github.com/espalier-ml/espalier/induce/boost"
@@ -16,7 +15,6 @@ type modelling struct {
 	leaves   []compiledLeaf // by node
 	plain    []int32        // by node: the class predicted without the model
 	terms    []compiledTerm // terms of all leaves
-	numbers  []float64      // numbers of all terms; see compiledTerm
 	boosters []compiledBooster
 }
 
@@ -33,25 +31,12 @@ type compiledLeaf struct {
 // numbers is the half-open range [from, to) of a list of the modelling.
 type numbers struct{ from, to int32 }
 
-// compiledTerm is a Term as consecutive numbers, with values for the raised scores only: the knots,
-// padded by infinities to 2*half numbers (see appendCuts); the values at each knot; the values for
-// a missing number.
+// compiledTerm is a term of an input, with values for the raised scores only.
 type compiledTerm struct {
-	input   int32
-	half    int32 // half the length of the padded knots; see passed
-	from    int32 // position in the numbers, in units of numberBlock
-	missing int32 // offset from there of the values for a missing number
+	Term
+
+	input int32
 }
-
-const (
-	// leastHalf is the least half of a term's padded knots. Most terms have fewer than 16 knots,
-	// and then all searches take the same steps, which the processor predicts.
-	leastHalf = 8
-
-	// numberBlock is the unit of term positions, in numbers: 8 float64 fill a cache line of 64
-	// bytes.
-	numberBlock = 8
-)
 
 // newModelling compiles the models of the leaves; nil if no leaf has one.
 func (s *Scorer) newModelling(t *Tree) *modelling {
@@ -74,7 +59,15 @@ func (s *Scorer) newModelling(t *Tree) *modelling {
 		leaf.intercept = node.Model.Intercept
 		leaf.terms.from = int32(len(m.terms))
 		for k := range node.Model.Terms {
-			m.add(&node.Model.Terms[k], s.columns, raised)
+			term := node.Model.Terms[k]
+			if len(raised) < m.width {
+				term.Values = slices.Clone(term.Values)
+				for at, values := range term.Values {
+					term.Values[at] = picked(nil, values, raised)
+				}
+				term.Missing = picked(nil, term.Missing, raised)
+			}
+			m.terms = append(m.terms, compiledTerm{term, int32(s.columns[term.Feature] - 1)})
 		}
 		leaf.terms.to = int32(len(m.terms))
 		leaf.boosters = boosters[node.Model.Booster]
@@ -106,49 +99,6 @@ func picked(list, numbers []float64, at []int32) []float64 {
 		list = append(list, numbers[k])
 	}
 	return list
-}
-
-// add compiles a term.
-func (m *modelling) add(t *Term, columns []int, raised []int32) {
-	half := halfOf(len(t.At))
-	from := len(m.numbers)
-	m.numbers = appendCuts(m.numbers, t.At, half, math.Inf(1))
-	for _, values := range t.Values {
-		m.numbers = picked(m.numbers, values, raised)
-	}
-	missing := len(m.numbers) - from
-	m.numbers = picked(m.numbers, t.Missing, raised)
-	for len(m.numbers)%numberBlock != 0 {
-		m.numbers = append(m.numbers, 0)
-	}
-	m.terms = append(m.terms, compiledTerm{
-		int32(columns[t.Feature] - 1), int32(half), int32(from / numberBlock), int32(missing),
-	})
-}
-
-// addTo is Term.AddTo for the raised scores. For a term with few knots it has no branch that the
-// processor could mispredict, except for missing and very large numbers. Before the first knot, and
-// between the last knot and infinity, the share of the way to the next knot is 0.
-func (m *modelling) addTo(scores []float64, t *compiledTerm, x float64) {
-	numbers := m.numbers[int(t.from)*numberBlock:]
-	if !(math.Abs(x) <= maxKnot) {
-		if x != x {
-			add(scores, numbers[t.missing:], nil)
-			return
-		}
-		x = max(-maxKnot, min(x, maxKnot))
-	}
-	half := int(t.half)
-	passed := passed(numbers, half, x)
-	at := max(passed-1, 0)
-	share := (x - numbers[at]) / (numbers[at+1] - numbers[at])
-	share = math.Float64frombits(math.Float64bits(share) & uint64(-passed>>63)) // 0 if no knot is passed
-	width := len(scores)
-	values := numbers[2*half+at*width:]
-	from, to := values[:width], values[width:][:width]
-	for k, v := range from {
-		scores[k] += v + float64((to[k]-v)*share)
-	}
 }
 
 // begin sets the raised scores to their intercepts, in the memory of probabilities.
@@ -191,7 +141,7 @@ func (s *Scorer) refine(leaf uint32, values []Value, probabilities []float64) (c
 	scores := l.begin(probabilities)
 	terms := m.terms[l.terms.from:l.terms.to]
 	for i := range terms {
-		m.addTo(scores, &terms[i], values[terms[i].input].number())
+		terms[i].AddTo(scores, values[terms[i].input].number())
 	}
 	s.boost(l, values, scores)
 	return m.finish(l, probabilities)
