@@ -88,7 +88,7 @@ func TestExportRefuses(t *testing.T) {
 		want string
 	}{
 		{nil, "--model is required"},
-		{[]string{run}, "--format \"\": want c, java, python, javascript, sql, pmml, onnx or json"},
+		{[]string{run}, "--format is missing: want c, java, python, javascript, sql, pmml, onnx or json"},
 		{[]string{run, "--format", "cobol"}, "--format cobol: want c, java, python, javascript, sql, pmml, onnx or json"},
 		{[]string{run, "--format", "c", "--name", "for"}, `--name "for": want a name`},
 		{[]string{run, "--format", "c", "--overwrite"}, "--overwrite replaces"},

@@ -37,6 +37,11 @@ func TestFrontierVerb(t *testing.T) {
 	if seen := validateAll(t, "train", third); seen["manifest"] != 1 || seen["tree"] != len(f.Points)+1 {
 		t.Errorf("validated %v", seen)
 	}
+	from := espalier(t, "show", third, "--origin")
+	if text := strings.Join(strings.Fields(from.stdout), " "); !strings.Contains(text, ", from the frontier of "+output+",") {
+		t.Errorf("the origin does not name the first run:\n%s", from.stdout)
+	}
+	espalier(t, "export", third).wants(t, 2, "--format is missing: want c, java, ")
 	for _, argv := range [][]string{
 		{"frontier"},
 		{"frontier", output, "x"},

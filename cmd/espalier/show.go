@@ -346,6 +346,9 @@ func printOrigin(w io.Writer, o *provenance.Origin) error {
 		}
 		line("trained", "%s by Espalier %s on %s", at(m.Started), m.Espalier, rowsOf(rows, m.Inputs))
 		line("settings", "%s", settingsOf(m))
+		if p := m.Origin; p != nil {
+			line("promoted", "%s by Espalier %s, from the frontier of %s, whose tree is %s", at(p.Promoted), p.Espalier, p.Run, p.Digest)
+		}
 	} else {
 		line("trained", "unknown here: name the destination of retrain with --destination")
 	}

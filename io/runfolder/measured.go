@@ -14,6 +14,5 @@ type Measured struct {
 	// HistogramBytes are counts of the largest pass over objects by levels; 0 without such a pass.
 	HistogramBytes int64 `json:"histogram_bytes" jsonschema:"minimum=0"`
 	DiskBytes      int64 `json:"disk_bytes" jsonschema:"minimum=0"`    // object blocks and spilled objects below the run folder
-	DriverMemory   int64 `json:"driver_memory" jsonschema:"minimum=0"` // peak
-	WorkerMemory   int64 `json:"worker_memory" jsonschema:"minimum=0"` // peak of a worker; on local runners the driver's
+	DriverMemory   int64 `json:"driver_memory" jsonschema:"minimum=0"` // peak of the process, in which the workers are
 }

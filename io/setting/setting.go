@@ -25,6 +25,9 @@ func Faults(settings []Setting) []error {
 			continue
 		}
 		for _, err := range s.Value.faults() {
+			if want, ok := strings.CutPrefix(err.Error(), `"": `); ok {
+				err = fmt.Errorf("is missing: %s", want)
+			}
 			faults = append(faults, fmt.Errorf("--%s %w", s.Name, err))
 		}
 	}

@@ -207,7 +207,7 @@ func TestFaults(t *testing.T) {
 				c.Depth = nil, "", -1
 		},
 		"--method id3: want c45 or cart":                                   func() { c.Method = "id3" },
-		`--method "": want c45 or cart`:                                    func() { c.Method = "" },
+		"--method is missing: want c45 or cart":                            func() { c.Method = "" },
 		"--codec lzo: want snappy, gzip or zstd":                           func() { c.Codec = "lzo" },
 		`--codec "a b": want snappy, gzip or zstd`:                         func() { c.Codec = "a b" },
 		"--rows -2: want a whole number from -1":                           func() { c.Rows = -2 },

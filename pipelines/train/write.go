@@ -203,6 +203,5 @@ func (w *writer) measured(g *grown) *runfolder.Measured {
 		e.DiskBytes = f.Written
 	}
 	e.DriverMemory = memlimit.PeakMemory()
-	e.WorkerMemory = e.DriverMemory
 	return e
 }
