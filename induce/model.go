@@ -7,11 +7,10 @@ import (
 )
 
 // Model returns the grown nodes as a tree over the features, and the nodes in the order of the
-// tree: breadth-first, in the order of branches. The caller adds the class estimates, the
-// complexity and the descriptions of label, algorithm and training.
+// tree: breadth-first, in the order of branches. The caller adds the descriptions of label, algorithm
+// and training, and then the bills of the tests, the class estimates and the complexity.
 func Model(root *Node, features []dataset.Feature) (*tree.Tree, []*Node) {
 	t := &tree.Tree{Features: features}
-	columns := split.Columns(features)
 	nodes := 0
 	root.Walk(func(*Node, int) { nodes++ })
 	t.Nodes = make([]tree.Node, 0, nodes)
@@ -22,13 +21,10 @@ func Model(root *Node, features []dataset.Feature) (*tree.Tree, []*Node) {
 			Rows: n.Rows, Objects: n.Objects, Weight: n.Weight, ClassWeights: n.Class, RawClassWeights: n.Raw,
 		}
 		if n.Test != nil {
-			node.Test = &tree.Test{Test: n.Test.Test, Cost: columns[n.Test.Feature].Price(&n.Test.Test), Score: n.Parts}
+			node.Test = &tree.Test{Test: n.Test.Test, Cost: n.Test.Own, Score: n.Parts}
 			if second := n.RunnerUp; second != nil {
 				f := &features[second.Feature]
 				node.Test.RunnerUp = tree.NewRunnerUp(f, &second.Test, second.Billed(), second.Score)
-			}
-			if billed := n.Test.Billed(); billed != node.Test.Cost {
-				node.Test.Billed = &billed
 			}
 			node.Branches = branches(n, &features[n.Test.Feature])
 			for i := range node.Branches {

@@ -18,7 +18,7 @@ type recounter struct {
 
 // Recount returns a copy of a tree with the counts of the given objects, which must not be empty.
 // Each node counts the objects that reach it; its weights are the objects' weights times scale. A
-// test with one outcome is left out, and the tests below it are billed as if it had not been
+// test with one outcome is left out; tree.Tree.Bill bills the tests below it as if it had not been
 // asked. The raw class weights of a leaf keep their proportions and add up to its new weight. The
 // raw class weights of inner nodes are not set, see induce.Node.SumUp.
 func Recount(root *induce.Node, objects *dataset.Objects, columns []split.Column, scale int64) *induce.Node {
@@ -27,12 +27,12 @@ func Recount(root *induce.Node, objects *dataset.Objects, columns []split.Column
 		ids[i] = int32(i)
 	}
 	r := &recounter{objects, columns, scale}
-	return r.node(root, r.counted(ids), ids, nil)
+	return r.node(root, r.counted(ids), ids)
 }
 
-// node recounts the subtree of a node at the end of a path. made has the counts of the node's objects,
+// node recounts the subtree of a node. made has the counts of the node's objects,
 // whose numbers are ids.
-func (r *recounter) node(n, made *induce.Node, ids []int32, path *induce.Path) *induce.Node {
+func (r *recounter) node(n, made *induce.Node, ids []int32) *induce.Node {
 	if n.Test == nil {
 		made.Stopped, made.Raw = n.Stopped, apportion(n.Raw, made.Weight)
 		return made
@@ -47,9 +47,9 @@ func (r *recounter) node(n, made *induce.Node, ids []int32, path *induce.Path) *
 		}
 	}
 	if len(reached) == 1 {
-		return r.node(n.Children[reached[0]], made, ids, path)
+		return r.node(n.Children[reached[0]], made, ids)
 	}
-	made.Stopped, made.Parts, made.RunnerUp, made.Test = n.Stopped, n.Parts, n.RunnerUp, r.billed(n.Test, path)
+	made.Stopped, made.Parts, made.RunnerUp, made.Test = n.Stopped, n.Parts, n.RunnerUp, n.Test
 	made.Children = make([]*induce.Node, len(reached))
 	for i, child := range reached {
 		made.Children[i] = r.counted(parts[child])
@@ -58,8 +58,7 @@ func (r *recounter) node(n, made *induce.Node, ids []int32, path *induce.Path) *
 		if n.Outcomes != nil {
 			made.Outcomes = append(made.Outcomes, n.Outcomes[child])
 		}
-		below := path.Below(n.Test.Test, i)
-		made.Children[i] = r.node(n.Children[child], made.Children[i], parts[child], below)
+		made.Children[i] = r.node(n.Children[child], made.Children[i], parts[child])
 	}
 	return made
 }
@@ -74,14 +73,6 @@ func (r *recounter) counted(ids []int32) *induce.Node {
 		made.Class[r.objects.Class[id]] += weight
 	}
 	return made
-}
-
-// billed returns a test with the price that is paid for it at the end of a path.
-func (r *recounter) billed(t *split.Candidate, path *induce.Path) *split.Candidate {
-	var at split.Column
-	made := *t
-	made.Cost, made.Free = path.Column(t.Feature, r.columns, &at).Bill(&t.Test)
-	return &made
 }
 
 // apportion divides a total in proportion to weights, at least one of which must be above 0, by the

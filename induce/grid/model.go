@@ -28,6 +28,7 @@ func (b *Modeller) Model(root *induce.Node, m Member) *tree.Tree {
 	model, _ := induce.Model(root, b.Features)
 	model.Algorithm = m.Algorithm
 	model.Algorithm.MaxLeaves = b.MaxLeaves
+	model.Bill()
 	factor := int64(1)
 	if m.Algorithm.Teacher != "" {
 		factor = distill.Factor(b.Scale)

@@ -150,7 +150,7 @@ func tested(t *tree.Tree) (features []int, list []Feature) {
 		share := float64(n.Weight) / total
 		one := &all[f]
 		one.ExpectedTests += share
-		one.ExpectedCost += float64(share * n.Test.Paid())
+		one.ExpectedCost += n.Spent(share)
 		one.Impurity += float64(share * fall(t, n))
 		below := above[i]
 		if !slices.Contains(below, int32(f)) {

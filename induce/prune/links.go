@@ -7,9 +7,6 @@ import (
 	"github.com/espalier-ml/espalier/induce/tree"
 )
 
-// price returns the billed price of an inner node's test.
-func price(n *tree.Node) float64 { return n.Test.Paid() }
-
 const (
 	// noGain is the drop in risk, per weight, that may be rounding alone.
 	noGain = 1e-12
@@ -122,5 +119,5 @@ func (l *links) own(n *tree.Node) float64 {
 	if l.currency == Leaves {
 		return 0
 	}
-	return float64(price(n)*float64(n.Weight)) / l.total
+	return n.Spent(float64(n.Weight)) / l.total
 }

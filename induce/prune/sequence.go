@@ -241,7 +241,7 @@ func (s *Sequence) expected(weight []int64) []expectation {
 	cost, tests := make([]float64, len(s.Steps)+1), make([]int64, len(s.Steps)+1)
 	for v := range s.tree.Nodes {
 		if n := &s.tree.Nodes[v]; !n.Leaf() {
-			cost[s.cut[v]-1] += float64(price(n) * float64(weight[v]))
+			cost[s.cut[v]-1] += n.Spent(float64(weight[v]))
 			tests[s.cut[v]-1] += weight[v]
 		}
 	}

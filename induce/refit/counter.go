@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/espalier-ml/espalier/induce"
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/split"
 	"github.com/espalier-ml/espalier/induce/tree"
@@ -40,31 +39,12 @@ func New(t *tree.Tree, features []dataset.Feature, columns []split.Column) (*Cou
 		}
 		test := *t.Nodes[i].Test
 		test.Feature = number[test.Feature]
+		test.Cost = columns[test.Feature].Price(&test.Test)
 		n.Test = &test
 		n.Branches = t.Nodes[i].Branches
 	}
-	c := &Counter{tree: made, router: made.Router()}
-	c.price(columns, 0, nil)
-	return c, nil
-}
-
-// price bills the tests of a subtree at the end of a path.
-func (c *Counter) price(columns []split.Column, node int, path *induce.Path) {
-	n := &c.tree.Nodes[node]
-	if n.Leaf() {
-		return
-	}
-	var at split.Column
-	billed := split.Candidate{Test: n.Test.Test}
-	billed.Cost, billed.Free = path.Column(n.Test.Feature, columns, &at).Bill(&n.Test.Test)
-	n.Test.Cost = columns[n.Test.Feature].Price(&n.Test.Test)
-	n.Test.Billed = nil
-	if paid := billed.Billed(); paid != n.Test.Cost {
-		n.Test.Billed = &paid
-	}
-	for _, b := range n.Branches {
-		c.price(columns, b.Child, path.Below(n.Test.Test, b.Outcome))
-	}
+	made.Bill()
+	return &Counter{tree: made, router: made.Router()}, nil
 }
 
 // Add counts objects.

@@ -62,9 +62,8 @@ func (s *Settings) TestOrder(columns []dataset.FeatureColumn, contents []uint64)
 
 // SplitColumns returns the features in the form that the scan for tests takes.
 func (s *Settings) SplitColumns(features []dataset.Feature) []split.Column {
-	columns := split.Columns(features)
+	columns := s.priced(features)
 	for i := range columns {
-		columns[i].FreeRepeats = s.FreeRepeats
 		columns[i].First = slices.Index(s.First, features[i].Name) + 1
 		columns[i].Monotone = s.Monotone[features[i].Name]
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/frontier"
 	"github.com/espalier-ml/espalier/induce/grid"
+	"github.com/espalier-ml/espalier/induce/split"
 )
 
 // Prices are the costs of tests.
@@ -66,6 +67,15 @@ func (p *Prices) Apply(features []dataset.Feature) error {
 		}
 	}
 	return nil
+}
+
+// priced returns the features with all that decides the price of a test at a node.
+func (p *Prices) priced(features []dataset.Feature) []split.Column {
+	columns := split.Columns(features)
+	for i := range columns {
+		columns[i].FreeRepeats = p.FreeRepeats
+	}
+	return columns
 }
 
 func (p *Prices) costOf(feature string) float64 {

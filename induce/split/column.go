@@ -1,6 +1,7 @@
 package split
 
 import (
+	"cmp"
 	"math"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
@@ -34,7 +35,7 @@ type Column struct {
 	Usual float64 `json:",omitempty"`
 
 	setUp float64 // price still due for the group at this node, see At
-	free  bool    // whether nothing is due at this node
+	own   *Column // the column before At; nil: itself
 }
 
 // NewColumn returns the column of a feature.
@@ -76,9 +77,9 @@ func (c *Column) ByPath() bool { return c.Group != "" || c.FreeRepeats }
 // a test counts freeShare of the feature's cost.
 func (c *Column) At(p Paid) Column {
 	at := *c
+	at.own = c
 	if c.FreeRepeats && c.Costs == nil && p.Asked {
 		at.Cost = float64(c.Cost * freeShare)
-		at.free = true
 		return at
 	}
 	if c.Group != "" && !p.SetUp {
@@ -86,6 +87,13 @@ func (c *Column) At(p Paid) Column {
 		at.Cost += at.setUp
 	}
 	return at
+}
+
+// Due returns what a test of price Cost costs at a node.
+func (c *Column) Due(p Paid) float64 {
+	at := c.At(p)
+	test := at.candidate(Test{}, at.Cost, 0)
+	return test.Billed()
 }
 
 // unit returns the factor of all prices in scores.
@@ -117,8 +125,10 @@ func (c *Column) Price(t *Test) float64 {
 	return c.Cost
 }
 
-// Bill returns the cost of a test at the node of column c, as in Candidate.
-func (c *Column) Bill(t *Test) (cost float64, free bool) { return c.Price(t), c.free }
+// candidate returns a test with its costs at the node of the column.
+func (c *Column) candidate(t Test, cost, score float64) Candidate {
+	return Candidate{Test: t, Cost: cost, Own: cmp.Or(c.own, c).Price(&t), Score: score}
+}
 
 func (c *Column) missing() int { return c.Codes - 1 }
 

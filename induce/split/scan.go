@@ -253,7 +253,7 @@ func (s *Scanner) consider(t Test, cost, score float64, selecting bool) {
 	if !selecting {
 		s.best = max(s.best, score)
 	} else if score >= s.cut {
-		s.found = offer(s.found, Candidate{Test: t, Cost: cost, Free: s.column.free, Score: score})
+		s.found = offer(s.found, s.column.candidate(t, cost, score))
 	}
 }
 

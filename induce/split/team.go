@@ -315,7 +315,7 @@ func (t *Team) Collect(cuts []float64, found [][]Candidate) {
 		}
 		c := t.criteria[member]
 		score := c.rank(t.exact.n, &no, &yes, c.divisor(t.exact.column, cost, t.exact.column.unit()))
-		found[member] = offer(found[member], Candidate{Test: test, Cost: cost, Free: t.exact.column.free, Score: score})
+		found[member] = offer(found[member], t.exact.column.candidate(test, cost, score))
 	}
 	t.visit()
 }

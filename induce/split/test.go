@@ -75,13 +75,13 @@ type Candidate struct {
 	// Cost divides the score and breaks ties. It is the price paid at the node; for a
 	// free test see Column.At.
 	Cost  float64
-	Free  bool `json:",omitempty"` // nothing is paid at the node
+	Own   float64 // price of the test itself, wherever its node is
 	Score float64
 }
 
-// Billed returns the price paid for the test at its node.
+// Billed returns the price paid for the test at its node. Only free tests count less than their own price.
 func (t *Candidate) Billed() float64 {
-	if t.Free {
+	if t.Cost < t.Own {
 		return 0
 	}
 	return t.Cost

@@ -112,6 +112,7 @@ func grownWith(r *rand.Rand, family split.Family, objects int, fs []dataset.Feat
 		RepeatCost: repeats,
 	}
 	t.Training = tree.Training{Rows: total, Objects: int64(objects), Weight: total}
+	t.Bill()
 	t.Estimate(tree.Smoothed, 1)
 	t.Measure()
 	return t

@@ -18,7 +18,7 @@ type Questions struct {
 	tree    *Tree
 	scorer  *Scorer
 	byName  map[string]int // features of the tree
-	group   []int32        // by node: the last test above it on a feature of the same group; -1 if absent
+	above   []int          // by node: its parent; -1 for the root
 	weights []float64      // by node: weight of all children
 
 	sureness *sureness
@@ -29,7 +29,7 @@ type Questions struct {
 func (t *Tree) Questions() *Questions {
 	q := &Questions{
 		tree: t, scorer: t.Scorer(), byName: make(map[string]int, len(t.Features)),
-		weights: make([]float64, len(t.Nodes)), group: t.groupBefore(), sureness: t.sureness(),
+		weights: make([]float64, len(t.Nodes)), above: t.parents(), sureness: t.sureness(),
 	}
 	q.sure = sync.OnceValue(q.sureness.all)
 	for i := range t.Features {
@@ -41,42 +41,6 @@ func (t *Tree) Questions() *Questions {
 		}
 	}
 	return q
-}
-
-// groupBefore returns for each node the last test above it on a feature of the same group; -1 if
-// absent.
-func (t *Tree) groupBefore() []int32 {
-	before, last := make([]int32, len(t.Nodes)), make(map[string]int32)
-	t.visit(func(node int) {
-		before[node] = -1
-		group := t.groupOf(node)
-		if group == "" {
-			return
-		}
-		if i, ok := last[group]; ok {
-			before[node] = i
-		}
-		last[group] = int32(node)
-	}, func(node int) {
-		group := t.groupOf(node)
-		if group == "" {
-			return
-		}
-		if before[node] < 0 {
-			delete(last, group)
-		} else {
-			last[group] = before[node]
-		}
-	})
-	return before
-}
-
-// groupOf returns the group of the feature tested at a node.
-func (t *Tree) groupOf(node int) string {
-	if t.Nodes[node].Leaf() {
-		return ""
-	}
-	return t.Features[t.Nodes[node].Test.Feature].Group
 }
 
 // Features returns the features that the tree tests, as Scorer.Features does.
@@ -411,25 +375,14 @@ func (i *Inquiry) confident(node int) bool {
 	return i.confidence > 0 && i.questions.sure()[node] >= i.confidence
 }
 
-// price returns the price of an inner node's test in this inquiry. It is 0 if the value was given.
-// Otherwise it is the billed price in the tree, plus the price of the group if the tree bills the
-// group at an earlier test whose value was given.
+// price returns the price of an inner node's test in this inquiry, where tests of given values pay nothing.
 func (i *Inquiry) price(node int) float64 {
-	if i.known[i.input(node)] == given {
+	given := func(feature int) bool { return i.known[i.questions.scorer.columns[feature]-1] == given }
+	test := i.questions.tree.Nodes[node].Test
+	if given(test.Feature) {
 		return 0
 	}
-	t := i.questions.tree
-	n := &t.Nodes[node]
-	before := i.questions.group[node]
-	if before < 0 {
-		return n.Test.Paid()
-	}
-	for ; before >= 0; before = i.questions.group[before] {
-		if i.known[i.input(int(before))] != given {
-			return n.Test.Paid()
-		}
-	}
-	return n.Test.Paid() + t.Features[n.Test.Feature].GroupCost
+	return i.questions.tree.due(node, i.questions.tree.paid(node, i.questions.above, given), test.Paid() == 0)
 }
 
 // advance moves on while the tested values are known. At a node where the inquiry may end, it moves

@@ -238,14 +238,6 @@ func NewRunnerUp(f *dataset.Feature, t *split.Test, cost, total float64) *Runner
 	return r
 }
 
-// Paid returns the price paid for the test at its node.
-func (t *Test) Paid() float64 {
-	if t.Billed != nil {
-		return *t.Billed
-	}
-	return t.Cost
-}
-
 // Branch leads from an inner node to a child.
 type Branch struct {
 	Outcome int  // 1 or 0; for multiway tests the code of the feature
@@ -272,30 +264,6 @@ func (t *Tree) SumUp() {
 	}
 }
 
-// Measure sets the complexity from the nodes.
-func (t *Tree) Measure() {
-	c := Complexity{Nodes: len(t.Nodes)}
-	asked, paid := t.PathCosts()
-	cost := 0.0
-	tests := int64(0)
-	for i := range t.Nodes {
-		n := &t.Nodes[i]
-		if n.Leaf() {
-			c.Leaves++
-			c.Depth = max(c.Depth, asked[i])
-			c.MaxCost = max(c.MaxCost, paid[i])
-			continue
-		}
-		cost += float64(n.Test.Paid() * float64(n.Weight))
-		tests += n.Weight
-	}
-	if w := t.Nodes[0].Weight; w > 0 {
-		c.ExpectedCost = cost / float64(w)
-		c.ExpectedTests = float64(tests) / float64(w)
-	}
-	t.Complexity = c
-}
-
 // CountLeaves returns the number of leaves.
 func (t *Tree) CountLeaves() int {
 	leaves := 0
@@ -305,32 +273,6 @@ func (t *Tree) CountLeaves() int {
 		}
 	}
 	return leaves
-}
-
-// BillsApart reports whether the billed price of a test may differ from its own price: a tested
-// feature is in a group, or repeats are free.
-func (t *Tree) BillsApart() bool {
-	if t.Algorithm.RepeatCost != "" {
-		return true
-	}
-	for i := range t.Nodes {
-		if t.groupOf(i) != "" {
-			return true
-		}
-	}
-	return false
-}
-
-// PathCosts returns for each node how many tests are on its path, and their billed cost.
-func (t *Tree) PathCosts() (tests []int, costs []float64) {
-	tests, costs = make([]int, len(t.Nodes)), make([]float64, len(t.Nodes))
-	for i := range t.Nodes {
-		for _, b := range t.Nodes[i].Branches {
-			tests[b.Child] = tests[i] + 1
-			costs[b.Child] = costs[i] + t.Nodes[i].Test.Paid()
-		}
-	}
-	return tests, costs
 }
 
 // Tested returns the tree with only the features that some test or leaf model uses, in their order,

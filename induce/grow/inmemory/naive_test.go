@@ -81,11 +81,11 @@ func (g *naive) homogeneous(ids []int) bool {
 // competing lists all tests that the node may have, with the parts of their scores.
 func (g *naive) competing(ids, asked []int) (tests []split.Candidate, scored []split.Parts) {
 	for _, t := range g.tests() {
-		own := t.Cost
+		t.Own = t.Cost
 		if t.Cost = g.billed(&t, asked); t.Cost == 0 {
-			t.Free, t.Cost = true, g.Features[t.Feature].Cost*0.1
+			t.Cost = g.Features[t.Feature].Cost * 0.1
 		}
-		g.setUp = max(t.Cost-own, 0)
+		g.setUp = max(t.Cost-t.Own, 0)
 		different := slices.Compact(slices.Sorted(slices.Values(asked)))
 		if most := g.p.PathFeatures; most > 0 && len(different) >= most && !slices.Contains(asked, t.Feature) {
 			continue

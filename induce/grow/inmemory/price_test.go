@@ -35,7 +35,7 @@ func TestGrowPriced(t *testing.T) {
 					t.Fatalf("%s, tests %s, seed %d: %+v", a, family, seed, p)
 				}
 				got.Walk(func(n *induce.Node, _ int) {
-					if n.Test != nil && n.Test.Free {
+					if n.Test != nil && n.Test.Billed() == 0 {
 						free++
 					}
 				})

@@ -69,7 +69,7 @@ func alike(a, b *split.Candidate) bool {
 	if a == nil || b == nil {
 		return a == b
 	}
-	return a.Test == b.Test && a.Cost == b.Cost && a.Free == b.Free
+	return a.Test == b.Test && a.Cost == b.Cost && a.Own == b.Own
 }
 
 // Stopped checks that a tree is an upper part of the whole tree, and that each leaf records whether

@@ -379,6 +379,7 @@ func (d *Data) Model(root *induce.Node) *tree.Tree {
 	if d.Columns[0].FreeRepeats {
 		m.Algorithm.RepeatCost = tree.RepeatFree
 	}
+	m.Bill()
 	m.Estimate(tree.Raw, 1)
 	m.Measure()
 	return m

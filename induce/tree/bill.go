@@ -1,0 +1,167 @@
+package tree
+
+import (
+	"fmt"
+
+	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/split"
+)
+
+// Bill sets what is paid for each test on its path, given the prices of the tests themselves: see split.Column.At.
+func (t *Tree) Bill() {
+	above := t.parents()
+	for i := range t.Nodes {
+		if n := &t.Nodes[i]; !n.Leaf() {
+			n.Test.Billed = nil
+			if due := t.due(i, t.paid(i, above, nil), t.freeRepeats(n.Test.Feature)); due != n.Test.Cost {
+				n.Test.Billed = &due
+			}
+		}
+	}
+}
+
+// freeRepeats reports whether further tests of a feature on a path are free.
+func (t *Tree) freeRepeats(feature int) bool {
+	return t.Algorithm.RepeatCost == RepeatFree && len(t.Features[feature].ValueCosts) == 0
+}
+
+// due returns what an inner node's test costs after tests that have paid for its feature and group.
+func (t *Tree) due(node int, paid split.Paid, freeRepeats bool) float64 {
+	test := t.Nodes[node].Test
+	f := &t.Features[test.Feature]
+	c := split.Column{Cost: test.Cost, Group: f.Group, GroupCost: f.GroupCost, FreeRepeats: freeRepeats}
+	return c.Due(paid)
+}
+
+// paid returns what the tests above an inner node have paid for its feature and group, without the tests of features that
+// cost nothing.
+func (t *Tree) paid(node int, above []int, given func(feature int) bool) (paid split.Paid) {
+	f := t.Nodes[node].Test.Feature
+	if t.Features[f].Group == "" && t.Algorithm.RepeatCost == "" {
+		return paid // it makes no difference
+	}
+	for at := above[node]; at >= 0; at = above[at] {
+		if g := t.Nodes[at].Test.Feature; given == nil || !given(g) {
+			paid.Asked = paid.Asked || g == f
+			paid.SetUp = paid.SetUp || t.Features[g].Group == t.Features[f].Group
+		}
+	}
+	return paid
+}
+
+// parents returns the parent of each node; -1 for the root.
+func (t *Tree) parents() []int {
+	parents := make([]int, len(t.Nodes))
+	parents[0] = -1
+	for i := range t.Nodes {
+		for _, b := range t.Nodes[i].Branches {
+			parents[b.Child] = i
+		}
+	}
+	return parents
+}
+
+// Paid returns the price paid for the test at its node.
+func (t *Test) Paid() float64 {
+	if t.Billed != nil {
+		return *t.Billed
+	}
+	return t.Cost
+}
+
+// Spent returns what rows of a weight pay for the test of an inner node.
+func (n *Node) Spent(weight float64) float64 { return float64(n.Test.Paid() * weight) }
+
+// PathCosts returns for each node how many tests are on its path, and their billed cost.
+func (t *Tree) PathCosts() (tests []int, costs []float64) {
+	tests, costs = make([]int, len(t.Nodes)), make([]float64, len(t.Nodes))
+	for i := range t.Nodes {
+		for _, b := range t.Nodes[i].Branches {
+			tests[b.Child] = tests[i] + 1
+			costs[b.Child] = costs[i] + t.Nodes[i].Test.Paid()
+		}
+	}
+	return tests, costs
+}
+
+// Measure sets the complexity from the nodes.
+func (t *Tree) Measure() {
+	c := Complexity{Nodes: len(t.Nodes)}
+	asked, paid := t.PathCosts()
+	cost := 0.0
+	tests := int64(0)
+	for i := range t.Nodes {
+		n := &t.Nodes[i]
+		if n.Leaf() {
+			c.Leaves++
+			c.Depth = max(c.Depth, asked[i])
+			c.MaxCost = max(c.MaxCost, paid[i])
+			continue
+		}
+		cost += n.Spent(float64(n.Weight))
+		tests += n.Weight
+	}
+	if w := t.Nodes[0].Weight; w > 0 {
+		c.ExpectedCost = cost / float64(w)
+		c.ExpectedTests = float64(tests) / float64(w)
+	}
+	t.Complexity = c
+}
+
+// BillsApart reports whether the billed price of a test may differ from its own price: a tested
+// feature is in a group, or repeats are free.
+func (t *Tree) BillsApart() bool {
+	if t.Algorithm.RepeatCost != "" {
+		return true
+	}
+	for i := range t.Nodes {
+		if n := &t.Nodes[i]; !n.Leaf() && t.Features[n.Test.Feature].Group != "" {
+			return true
+		}
+	}
+	return false
+}
+
+// checkBilled checks that each group has a single price, and that each test is billed at the price
+// due at its node.
+func (t *Tree) checkBilled() error {
+	if c := t.Algorithm.Classes; c != "" && c != ClassesOfRows {
+		return fmt.Errorf("algorithm.classes is %q, want %s or none", c, ClassesOfRows)
+	}
+	if r := t.Algorithm.RepeatCost; r != "" && r != RepeatFree {
+		return fmt.Errorf("repeat_cost %q: want %q or none", r, RepeatFree)
+	}
+	if err := checkGroups(t.Features); err != nil {
+		return err
+	}
+	above := t.parents()
+	for i := range t.Nodes {
+		n := &t.Nodes[i]
+		if n.Leaf() {
+			continue
+		}
+		// A feature whose values have prices has no free repeats. tree.json does not list these prices.
+		paid := t.paid(i, above, nil)
+		want := t.due(i, paid, false)
+		if is := n.Test.Paid(); is != want && is != t.due(i, paid, t.freeRepeats(n.Test.Feature)) {
+			return fmt.Errorf("node %d: the test on %q is billed at %v: want %v", i, t.Features[n.Test.Feature].Name, is, want)
+		}
+	}
+	return nil
+}
+
+func checkGroups(features []dataset.Feature) error {
+	prices := make(map[string]float64)
+	for i := range features {
+		f := &features[i]
+		if f.Group == "" && f.GroupCost != 0 || f.GroupCost < 0 {
+			return fmt.Errorf("feature %q: group_cost %v: want a group, and at least 0", f.Name, f.GroupCost)
+		}
+		if price, known := prices[f.Group]; known && price != f.GroupCost {
+			return fmt.Errorf("feature %q: the group %q costs %v, of another feature %v", f.Name, f.Group, f.GroupCost,
+				price)
+		}
+		prices[f.Group] = f.GroupCost
+	}
+	return nil
+}
