@@ -71,9 +71,9 @@ type Scratch struct {
 	found  [][]split.Candidate
 }
 
-// Open begins the search of another node for the trees in which the node may be split. The others are Leaves:
-// by the criterion, the depth or the rows, or because all rows have labels of one class. rows and labelled are
-// only called if they decide. If stop is true, all nodes are leaves, and Node.Stopped marks the nodes that would
+// Open begins the search of another node for the trees in which the node may be split. In all other trees,
+// listed in Leaves, the criterion, the depth, the number of rows or labels of a single class make it a leaf. rows and
+// labelled are only called if they decide. If stop is true, all nodes are leaves, and Node.Stopped marks the nodes that would
 // need a test. features are the features that are searched, ascending: Scan and Collect take positions in this
 // list.
 func (s *Search) Open(
