@@ -11,7 +11,7 @@ type cut struct {
 	item      int32
 	group     int32
 	low, span uint16 // the codes from low to low+span
-	inside    bool   // whether the cut removes these codes, or all others
+	inside    bool   // whether the cut removes these codes, or all codes but these
 }
 
 // removes reports whether the cut removes a code of its feature.

@@ -88,8 +88,8 @@ func smoothed(points []Point, raw []float64, sequences [][]int) []float64 {
 	return means
 }
 
-// Change changes what a point is judged by, after its leaves have got models: by the change of the figures on the
-// validation rows and on the folds. Models do not change the cost of the tests.
+// Change adds to the point's figures what models in its leaves change of the figures on the validation rows and on
+// the folds. Models do not change the cost of the tests.
 func (p *Point) Change(validation, folds metric.Judgement) {
 	folds.TotalCost = folds.ErrorCost
 	change := validation.Mix(folds, p.FoldShare)
