@@ -58,20 +58,20 @@ func Train(s beam.Scope, rows beam.PCollection, c TrainConfig, opts ...Option) T
 	rows = beam.WindowInto(s, window.NewGlobalWindows(), rows)
 	batches, dead := beam.ParDo2(s, &tallyFn{Spec: encoded, Shards: c.Shards, Refusal: o.refusal()}, rows)
 	batches = beam.WindowInto(s, window.NewGlobalWindows(), batches)
-	tallies := beam.CombinePerKey(s, &mergeTalliesFn{}, batches)
+	merged := beam.CombinePerKey(s, &mergeTalliesFn{}, batches)
 	var summaries beam.PCollection
 	if spec.Weighted() {
-		sums := beam.GroupByKey(s, beam.ParDo(s, &weighTallyFn{Spec: encoded}, tallies))
+		sums := beam.GroupByKey(s, beam.ParDo(s, &weighTallyFn{Spec: encoded}, merged))
 		units := beam.ParDo(s, &unitsFn{Shards: c.Shards}, sums)
-		shards := beam.GroupByKey(s, beam.Flatten(s, tallies, units))
+		shards := beam.GroupByKey(s, beam.Flatten(s, merged, units))
 		summaries = beam.ParDo(s, &summariseWeighedFn{Spec: encoded}, shards)
 	} else {
-		summaries = beam.ParDo(s, &summariseTallyFn{Spec: encoded}, tallies)
+		summaries = beam.ParDo(s, &summariseTallyFn{Spec: encoded}, merged)
 	}
 	// noRowsFn ensures that fitFn is called even if there are no rows.
 	summaries = beam.Flatten(s, summaries, beam.ParDo(s, &noRowsFn{}, beam.Impulse(s)))
 	plans := beam.ParDo(s, &fitFn{Spec: encoded, Shards: c.Shards}, beam.GroupByKey(s, summaries))
-	shards := beam.GroupByKey(s, beam.Flatten(s, tallies, plans))
+	shards := beam.GroupByKey(s, beam.Flatten(s, merged, plans))
 	objects := beam.ParDo(s, &codeTallyFn{Spec: encoded}, shards)
 	trees := beam.DropKey(s, beam.ParDo(s, &growObjectsFn{Spec: encoded}, beam.GroupByKey(s, objects)))
 	return Trained{Trees: trees, DeadLetters: o.limit(s, dead)}
