@@ -117,7 +117,7 @@ def main():
         tests = os.path.join(scratch, 'tests')
         shutil.copytree(os.path.join(here, 'browser'), tests)
         run('npm', 'ci', '--no-fund', '--no-audit', cwd=tests)
-        pages = os.path.join(root, 'io', 'runpage')
+        pages = os.path.join(root, 'io', 'report')
         run(os.path.join(tests, 'node_modules', '.bin', 'tsc'), '-p', os.path.join(here, 'browser'))
         run('node', '--test', os.path.join(pages, 'score.test.mjs'))
         print('types and tests of the scripts: ok')

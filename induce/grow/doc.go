@@ -5,7 +5,7 @@
 // has all histograms at once, shared out among goroutines, and grows depth first; package bylevel has them in
 // passes of some features each, and grows breadth first. For each open node both do the same:
 //
-//  1. Search.Open tells the trees in which the node is a leaf from the trees that need a test.
+//  1. Search.Open separates the trees in which the node is a leaf from the trees that need a test.
 //  2. Search.Scan estimates the best score of each feature, for each tree. Trees whose criteria
 //     measure outcomes in the same way form a split.Team, which looks at a test once for all of
 //     them. A tree with heavy objects in the node, or with a criterion that no team estimates, has

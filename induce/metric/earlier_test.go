@@ -32,6 +32,11 @@ func TestEarlierMetrics(t *testing.T) {
 			t.Errorf("%s: cost %v from %v, want the billed cost 20 from 18", name, *got.cost, got.ExpectedCost.Low)
 		}
 	}
+	sorted := `{"expected_billed_cost" : 20, "expected_cost": 55.3, "intervals": null, "rows": 9}`
+	var other metric.Metrics
+	if err := json.Unmarshal([]byte(sorted), &other); err != nil || *other.ExpectedCost != 20 {
+		t.Errorf("members in another order: %v, %v; want the billed cost 20", other.ExpectedCost, err)
+	}
 	var first metric.Metrics
 	if err := json.Unmarshal([]byte(`{"expected_cost": 3, "intervals": null}`), &first); err != nil {
 		t.Fatal(err)

@@ -43,7 +43,6 @@ func New(t *tree.Tree, features []dataset.Feature, columns []split.Column) (*Cou
 		n.Test = &test
 		n.Branches = t.Nodes[i].Branches
 	}
-	made.Bill()
 	return &Counter{tree: made, router: made.Router()}, nil
 }
 
@@ -66,8 +65,8 @@ func (c *Counter) Add(o *dataset.Objects) {
 	}
 }
 
-// Tree returns the tree with the counts of all added objects. It ends the counting. The caller adds the
-// estimates, the complexity and the description of the training.
+// Tree returns the tree with the counts of all added objects. It ends the counting. The caller adds
+// what depends on its settings: estimates, billed prices, complexity and the description of the training.
 func (c *Counter) Tree() *tree.Tree {
 	c.tree.SumUp()
 	return c.tree

@@ -9,11 +9,10 @@ import (
 
 // Bill sets what is paid for each test on its path, given the prices of the tests themselves: see split.Column.At.
 func (t *Tree) Bill() {
-	above := t.parents()
-	for i := range t.Nodes {
+	for i, paid := range t.paid() {
 		if n := &t.Nodes[i]; !n.Leaf() {
 			n.Test.Billed = nil
-			if due := t.due(i, t.paid(i, above, nil), t.freeRepeats(n.Test.Feature)); due != n.Test.Cost {
+			if due := t.due(i, paid, t.freeRepeats(n.Test.Feature)); due != n.Test.Cost {
 				n.Test.Billed = &due
 			}
 		}
@@ -33,19 +32,23 @@ func (t *Tree) due(node int, paid split.Paid, freeRepeats bool) float64 {
 	return c.Due(paid)
 }
 
-// paid returns what the tests above an inner node have paid for its feature and group, without the tests of features that
-// cost nothing.
-func (t *Tree) paid(node int, above []int, given func(feature int) bool) (paid split.Paid) {
-	f := t.Nodes[node].Test.Feature
-	if t.Features[f].Group == "" && t.Algorithm.RepeatCost == "" {
-		return paid // it makes no difference
-	}
-	for at := above[node]; at >= 0; at = above[at] {
-		if g := t.Nodes[at].Test.Feature; given == nil || !given(g) {
-			paid.Asked = paid.Asked || g == f
-			paid.SetUp = paid.SetUp || t.Features[g].Group == t.Features[f].Group
+// paid returns for each inner node what the tests above it have paid for its feature and its group.
+func (t *Tree) paid() []split.Paid {
+	paid := make([]split.Paid, len(t.Nodes))
+	asked, setUp := make([]int, len(t.Features)), make(map[string]int) // tests above, by feature and by group
+	count := func(node, change int) {
+		if n := &t.Nodes[node]; !n.Leaf() {
+			asked[n.Test.Feature] += change
+			setUp[t.Features[n.Test.Feature].Group] += change
 		}
 	}
+	t.visit(func(node int) {
+		if n := &t.Nodes[node]; !n.Leaf() {
+			f := n.Test.Feature
+			paid[node] = split.Paid{Asked: asked[f] > 0, SetUp: setUp[t.Features[f].Group] > 0}
+		}
+		count(node, 1)
+	}, func(node int) { count(node, -1) })
 	return paid
 }
 
@@ -134,14 +137,12 @@ func (t *Tree) checkBilled() error {
 	if err := checkGroups(t.Features); err != nil {
 		return err
 	}
-	above := t.parents()
-	for i := range t.Nodes {
+	for i, paid := range t.paid() {
 		n := &t.Nodes[i]
 		if n.Leaf() {
 			continue
 		}
 		// A feature whose values have prices has no free repeats. tree.json does not list these prices.
-		paid := t.paid(i, above, nil)
 		want := t.due(i, paid, false)
 		if is := n.Test.Paid(); is != want && is != t.due(i, paid, t.freeRepeats(n.Test.Feature)) {
 			return fmt.Errorf("node %d: the test on %q is billed at %v: want %v", i, t.Features[n.Test.Feature].Name, is, want)

@@ -591,3 +591,18 @@ func FuzzScorer(f *testing.F) {
 		}
 	})
 }
+
+// TestRenamed: only members that have an earlier name next to the present one are renamed, because users choose the names
+// of features.
+func TestRenamed(t *testing.T) {
+	for document, want := range map[string]string{
+		`{"points": [{"max_billed_cost": 2, "max_cost": 3}]}`: `{"points":[{"max_cost":2}]}`,
+		`{"monotone": {"max_billed_cost": 1}}`:                `{"monotone":{"max_billed_cost":1}}`,
+		`{"max_billed_cost": `:                                `{"max_billed_cost": `,
+		`{"max_cost": 3}`:                                     `{"max_cost": 3}`,
+	} {
+		if got := string(tree.Renamed([]byte(document))); got != want {
+			t.Errorf("%s became %s, want %s", document, got, want)
+		}
+	}
+}

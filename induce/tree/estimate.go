@@ -69,13 +69,10 @@ func (t *Tree) Smooth(rows float64) {
 // estimateFreely sets the probabilities of every node from its class weights, without monotone
 // constraints, and returns for each node the sum of its weights.
 func (t *Tree) estimateFreely(e Estimate, scale float64) []int64 {
-	parent, weight := make([]int, len(t.Nodes)), make([]int64, len(t.Nodes))
-	parent[0] = -1
+	parent := t.parents()
+	weight := make([]int64, len(t.Nodes))
 	for i := range t.Nodes {
 		n := &t.Nodes[i]
-		for _, b := range n.Branches {
-			parent[b.Child] = i
-		}
 		weights := n.RawClassWeights
 		if e == Majority {
 			weights = n.ClassWeights

@@ -299,7 +299,10 @@ func (d *decoder) complexity() error {
 	if err := d.file.value(&raw); err != nil {
 		return err
 	}
-	return json.Unmarshal(Renamed(raw), &d.Complexity)
+	if err := json.Unmarshal(Renamed(raw), &d.Complexity); err != nil {
+		return notTree(err)
+	}
+	return nil
 }
 
 // after reads a member that must come after the label and the features, and before the nodes.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/rowtype"
+	"github.com/espalier-ml/espalier/induce/split"
 )
 
 // Questions starts inquiries of a tree. It is read-only, so goroutines may share it. The tree must
@@ -382,7 +383,15 @@ func (i *Inquiry) price(node int) float64 {
 	if given(test.Feature) {
 		return 0
 	}
-	return i.questions.tree.due(node, i.questions.tree.paid(node, i.questions.above, given), test.Paid() == 0)
+	t := i.questions.tree
+	var paid split.Paid
+	for above := i.questions.above[node]; above >= 0; above = i.questions.above[above] {
+		if f := t.Nodes[above].Test.Feature; !given(f) {
+			paid.Asked = paid.Asked || f == test.Feature
+			paid.SetUp = paid.SetUp || t.Features[f].Group == t.Features[test.Feature].Group
+		}
+	}
+	return t.due(node, paid, test.Paid() == 0)
 }
 
 // advance moves on while the tested values are known. At a node where the inquiry may end, it moves

@@ -58,13 +58,9 @@ type leafPair struct {
 // leafOrder returns the pairs; ok is false if there may be too many.
 func (t *Tree) leafOrder() (order *leafOrder, ok bool) {
 	o := &leafOrder{list: t.listLeaves()}
-	parent := make([]int, len(t.Nodes))
+	parent := t.parents()
 	most := 0
-	parent[0] = -1
 	for i := range t.Nodes {
-		for _, b := range t.Nodes[i].Branches {
-			parent[b.Child] = i
-		}
 		if lower, upper, ok := t.sides(&t.Nodes[i]); ok {
 			most += len(o.list.of(lower)) * len(o.list.of(upper))
 		}

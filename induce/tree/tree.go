@@ -17,6 +17,7 @@ package tree
 import (
 	"bytes"
 	"cmp"
+	"encoding/json"
 	"slices"
 
 	"github.com/espalier-ml/espalier/induce/boost"
@@ -168,11 +169,43 @@ type Complexity struct {
 }
 
 // Renamed returns JSON of any version with the names of this version. In version 0.3, expected_cost and max_cost were
-// the costs of the tests at their own prices, and the billed costs came after them under names of their own. A decoder
-// takes the last of several members with the same name.
-func Renamed(b []byte) []byte {
-	b = bytes.ReplaceAll(b, []byte(`"expected_billed_cost":`), []byte(`"expected_cost":`))
-	return bytes.ReplaceAll(b, []byte(`"max_billed_cost":`), []byte(`"max_cost":`))
+// the costs of the tests at their own prices, and the billed costs were next to them under names of their own.
+func Renamed(b []byte) []byte { return renamed(b, 8) }
+
+// renamed renames the members of JSON down to a depth, which bounds the time that foreign documents take.
+func renamed(b []byte, depth int) []byte {
+	if depth == 0 || !bytes.Contains(b, []byte("_billed_cost")) {
+		return b
+	}
+	var members map[string]json.RawMessage
+	var list []json.RawMessage
+	var made []byte
+	var err error
+	if json.Unmarshal(b, &members) == nil {
+		for name, value := range members {
+			members[name] = renamed(value, depth-1)
+		}
+		rename(members, "expected_billed_cost", "expected_cost")
+		rename(members, "max_billed_cost", "max_cost")
+		made, err = json.Marshal(members)
+	} else if json.Unmarshal(b, &list) == nil {
+		for i, value := range list {
+			list[i] = renamed(value, depth-1)
+		}
+		made, err = json.Marshal(list)
+	}
+	if made == nil || err != nil {
+		return b // the decoder says what is wrong
+	}
+	return made
+}
+
+// rename gives a member the value of an earlier name if there are both: other objects have names that users choose.
+func rename(members map[string]json.RawMessage, earlier, name string) {
+	if value, found := members[earlier]; found && members[name] != nil {
+		members[name] = value
+		delete(members, earlier)
+	}
 }
 
 // Node is a node of the tree. Leaves have no Test.

@@ -34,7 +34,7 @@ const (
 	maxCheckpoint  = 1 << 30   // bytes
 
 	checkpointFormat  = "espalier/checkpoint"
-	checkpointVersion = 5
+	checkpointVersion = 6
 )
 
 // checkpoint is state.json: the finished work of a run that grows its trees by levels. The run

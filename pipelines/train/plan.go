@@ -18,8 +18,8 @@ import (
 	"github.com/espalier-ml/espalier/pipelines/tables"
 )
 
-// plan has the settings of a run, checked against the columns of its input. Stages do not change
-// it.
+// plan has the settings of a run, checked against the columns of its input. Stages only take away from it trees that
+// cannot be chosen.
 type plan struct {
 	config *config.Train
 	parsed *config.Parsed

@@ -139,6 +139,25 @@ func TestRefitNewRows(t *testing.T) {
 	}
 }
 
+// TestRefitRepeats: the run that refits decides whether further tests of a feature are free, not the run of the tree.
+func TestRefitRepeats(t *testing.T) {
+	for _, free := range []bool{false, true} {
+		c := trainCurved(t)
+		c.LeafModel, c.Teacher, c.Folds, c.Certificate = "none", "none", crossvalidate.Setting{}, false
+		c.Select, c.Split, c.Output = frontier.First, dataset.Shares{100, 0, 0}, filepath.Join(t.TempDir(), "run")
+		c.FreeRepeats = free
+		before := trained(t, c).Tree
+		c.FreeRepeats = !free
+		_, r := refitted(t, c)
+		if _, err := tree.Decode(r.Tree.Encode()); err != nil {
+			t.Errorf("free %v, then %v: %v", free, !free, err)
+		}
+		if was, now := before.Complexity.ExpectedCost, r.Tree.Complexity.ExpectedCost; (now > was) != free || now == was {
+			t.Errorf("free %v, then %v: the expected cost was %v, and is %v", free, !free, was, now)
+		}
+	}
+}
+
 // TestRefitRefused names what does not fit.
 func TestRefitRefused(t *testing.T) {
 	c := fruitConfig(t)

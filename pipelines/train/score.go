@@ -99,6 +99,7 @@ func (w *scorer) refit(ctx context.Context, o *objects) (*scored, error) {
 	t.Algorithm.LeafEstimate = w.config.LeafEstimate
 	t.Algorithm.CostUnit = w.config.CostUnit
 	t.Algorithm.RepeatCost = first.Algorithm.RepeatCost
+	t.Bill()
 	if w.config.LeafModel == selection.None {
 		t.Algorithm.Ridge, t.Algorithm.BoosterTrees = 0, 0
 	}
