@@ -22,8 +22,8 @@ type Open struct {
 	Weight  []int64 // weight by class, see split.Classes
 }
 
-// NewRoot returns the root that a number of trees have in common. objects and weight are the number and the
-// weight of its objects by class, which it keeps.
+// NewRoot returns the root that all trees have in common; trees is their number. objects and weight are the number
+// and the weight of the root's objects by class; the root keeps both slices.
 func NewRoot(trees int, at induce.Place, objects, weight []int64) Open {
 	o := Open{Place: at, Objects: objects, Weight: weight}
 	o.open(tree.Roots(make([]*induce.Node, trees)), func(Member, *induce.Node) {})

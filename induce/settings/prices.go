@@ -69,7 +69,7 @@ func (p *Prices) Apply(features []dataset.Feature) error {
 	return nil
 }
 
-// priced returns the features with all that decides the price of a test at a node.
+// priced returns the columns of the features, each with all that decides the price of a test at a node.
 func (p *Prices) priced(features []dataset.Feature) []split.Column {
 	columns := split.Columns(features)
 	for i := range columns {

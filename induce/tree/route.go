@@ -20,7 +20,7 @@ type step struct {
 	fan        *fan    // branches of a multiway test; nil for two outcomes
 }
 
-// target returns a node as a target of steps.
+// target returns what a step stores to lead to a node: the step of an inner node, or the complement of a leaf.
 func (t *Tree) target(node int) int32 {
 	if t.Nodes[node].Leaf() {
 		return ^int32(node)

@@ -176,7 +176,7 @@ func (r *run) candidates(ctx context.Context, from *saved) (*scored, error) {
 }
 
 // prepare makes objects of the rows, and saves them with the growth before any node is split. from has the
-// saved stages of a resumed run, or is nil. The trees that cannot be chosen go, as the number of rows of each
+// saved stages of a resumed run, or is nil. It leaves out the trees that cannot be chosen, since the number of rows of each
 // part is now known.
 func (r *run) prepare(ctx context.Context, from *saved) (*saved, error) {
 	if from != nil {

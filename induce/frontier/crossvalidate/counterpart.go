@@ -184,7 +184,7 @@ func (m *mean) value() *float64 {
 	return &value
 }
 
-// means are the means of the figures of judgements.
+// means has a weighted mean for each figure of a judgement.
 type means [5]mean
 
 // add adds a judgement, given the weight of its area and of the other figures.
