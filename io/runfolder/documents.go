@@ -248,10 +248,8 @@ var schemas embed.FS
 // schemaExtension is the suffix of the file name of a JSON Schema.
 const schemaExtension = ".schema.json"
 
-// Schemas returns the JSON Schemas of all documents by Document.Schema. The schema "ask" describes
-// a line of ask --json, "comparison" the file of compare, "drift" and "origin" the outputs of drift
-// and show --origin, "live" the figures of evaluate --predictions, "notice" a line of --notices, and
-// "attempt" and "latest" the files of retrain.
+// Schemas returns the JSON Schemas of all documents by Document.Schema, and of the outputs of verbs that belong
+// to no run, such as a line of ask --json. The title of a schema says what it describes.
 func Schemas() map[string][]byte {
 	files, err := fs.Glob(schemas, "schemas/*"+schemaExtension)
 	if err != nil {
