@@ -15,7 +15,7 @@ type Bounds struct {
 	Required bool         `json:"required,omitempty"` // whether each row must have a value
 	Min      *float64     `json:"min,omitempty"`      // nil: unbounded
 	Max      *float64     `json:"max,omitempty"`      // nil: unbounded
-	Values   []string     `json:"values,omitempty"`   // known values; nil: all
+	Values   []string     `json:"values,omitzero"`    // known values; nil: all
 	Closed   bool         `json:"closed,omitempty"`   // whether values other than Values are refused
 }
 

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"reflect"
 	"slices"
+	"strings"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
@@ -170,7 +171,7 @@ func (f *checkFn) spell(column int, v *dataset.Vector, row int) string {
 		}
 		text = f.checkers[column].Unit.Spell(v.Numbers[i])
 	}
-	return text[:min(len(text), longest)]
+	return strings.ToValidUTF8(text[:min(len(text), longest)], "")
 }
 
 // either returns how many rows are refused by some column.
