@@ -80,11 +80,15 @@ func (e *encoder) flat(name string, v any) {
 func (e *encoder) list(name string, n int, element func(i int) any) {
 	e.name(name)
 	e.b = append(e.b, '[')
+	var compact bytes.Buffer // one for all elements: json.Marshal would allocate each
+	encoder := json.NewEncoder(&compact)
 	for i := range n {
 		if i > 0 {
 			e.b = append(e.b, ',')
 		}
-		e.b = layOut(line(e.b, 4), rawJSON(element(i)), 4)
+		compact.Reset()
+		must(encoder.Encode(element(i)))
+		e.b = layOut(line(e.b, 4), bytes.TrimSuffix(compact.Bytes(), []byte("\n")), 4)
 	}
 	e.b = append(e.b, "\n  ]"...)
 }
@@ -97,48 +101,49 @@ func layOut(dst, compact []byte, indent int) []byte {
 	flat := indent < 0
 	depth := 0
 	var lines [16]bool // by depth: whether members or elements begin lines
+	from := 0          // all before is appended
 	for i := 0; i < len(compact); i++ {
-		c := compact[i]
-		switch c {
+		switch compact[i] {
 		case '"':
-			from := i
+			text := i
+			escaped := false
 			for i++; compact[i] != '"'; i++ {
 				if compact[i] == '\\' {
+					escaped = true
 					i++
 				}
 			}
-			if text := compact[from : i+1]; flat {
-				dst = append(dst, text...)
-			} else {
-				dst = appendText(dst, text)
+			if escaped && !flat {
+				dst = appendText(append(dst, compact[from:text]...), compact[text:i+1])
+				from = i + 1
 			}
 		case '[', '{':
-			dst = append(dst, c)
 			depth++
 			if lines[depth] = !flat && beginsLines(compact[i:]); lines[depth] {
 				indent += 2
-				dst = line(dst, indent)
+				dst = line(append(dst, compact[from:i+1]...), indent)
+				from = i + 1
 			}
 		case ']', '}':
 			if lines[depth] {
 				indent -= 2
-				dst = line(dst, indent)
+				dst = line(append(dst, compact[from:i]...), indent)
+				from = i
 			}
-			dst = append(dst, c)
 			depth--
 		case ',':
-			if lines[depth] {
-				dst = line(append(dst, ','), indent)
+			dst = append(dst, compact[from:i+1]...)
+			if from = i + 1; lines[depth] {
+				dst = line(dst, indent)
 			} else {
-				dst = append(dst, ", "...)
+				dst = append(dst, ' ')
 			}
 		case ':':
-			dst = append(dst, ": "...)
-		default:
-			dst = append(dst, c)
+			dst = append(append(dst, compact[from:i+1]...), ' ')
+			from = i + 1
 		}
 	}
-	return dst
+	return append(dst, compact[from:]...)
 }
 
 // beginsLines reports whether JSON begins with a node, or with a list of objects or of such lists.
@@ -223,10 +228,15 @@ func (t *Tree) fileNode(id int, numbers map[*boost.Booster]int) *writtenNode {
 
 func rawJSON(v any) json.RawMessage {
 	b, err := json.Marshal(v)
-	if err != nil { // cannot happen: the values are texts, numbers and booleans
+	must(err)
+	return b
+}
+
+// must panics on an error that cannot happen: the values are texts, numbers and booleans.
+func must(err error) {
+	if err != nil {
 		panic(err)
 	}
-	return b
 }
 
 // when returns the condition of the yes branch; empty for a multiway test.
