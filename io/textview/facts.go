@@ -16,7 +16,7 @@ import (
 	"github.com/espalier-ml/espalier/io/runfolder"
 )
 
-// Fact is what the documents of a run say about a subject.
+// Fact is a statement about a run, taken from its documents.
 type Fact struct{ Name, Text string }
 
 // FactSheet has the facts of a run: the first screen, the page and the model card take them from here.
