@@ -23,13 +23,7 @@ type Candidate struct {
 // counts of the validation and test rows.
 func NewCandidate(t *tree.Tree, p induce.Params) Candidate {
 	c := Candidate{Params: p, Tree: t, Grown: t}
-	train := &tree.LeafCounts{Weights: make([][]int64, len(t.Nodes)), Rows: make([]int64, len(t.Nodes))}
-	for i := range t.Nodes {
-		if n := &t.Nodes[i]; n.Leaf() {
-			train.Weights[i], train.Rows[i] = n.RawClassWeights, n.Rows
-		}
-	}
-	c.Counts[dataset.Train] = train
+	c.Counts[dataset.Train] = t.TrainingCounts()
 	return c
 }
 
@@ -46,7 +40,7 @@ func (c *Candidate) Prune(t *tree.Tree, currencies ...prune.Currency) []*prune.S
 func (c *Candidate) Pruned(s *prune.Sequence, step int) *Candidate {
 	p := &Candidate{Params: c.Params, Tree: pruned(s, step), Grown: c.Grown}
 	for part := range c.Counts {
-		p.Counts[part] = s.Counts(step, c.Counts[part])
+		p.Counts[part] = s.Counts(p.Tree, step, prune.NewRows(c.Tree, c.Counts[part], nil))
 	}
 	return p
 }

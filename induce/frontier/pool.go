@@ -180,7 +180,7 @@ func (p *Pool) Tree(q *Point) *tree.Tree { return pruned(p.Prunings[p.PruningOf(
 // It is nil if the rows do not define the area. Interval may be called concurrently.
 func (p *Pool) Interval(q *Point, t *tree.Tree, part dataset.Part) *metric.Interval {
 	s := p.Prunings[p.PruningOf(q)].Sequence
-	counts := s.CountsOf(q.Step, p.rowsOf(q.Tree, part))
+	counts := s.Counts(t, q.Step, p.rowsOf(q.Tree, part))
 	if p.Groups != nil {
 		counts.Groups = p.Groups(t, part)
 	}

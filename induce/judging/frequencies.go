@@ -91,13 +91,14 @@ func (f *Factors) Counts(c *tree.LeafCounts) *tree.LeafCounts {
 	if f == nil {
 		return c
 	}
-	multiplied := &tree.LeafCounts{Weights: make([][]int64, len(c.Weights)), Rows: c.Rows}
+	multiplied := *c
+	multiplied.Weights = make([][]int64, len(c.Weights))
 	for v, weights := range c.Weights {
 		if weights != nil {
 			multiplied.Weights[v] = f.Weights(weights)
 		}
 	}
-	return multiplied
+	return &multiplied
 }
 
 // ClassWeights returns the weight of counted rows by class.

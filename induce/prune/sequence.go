@@ -124,29 +124,19 @@ func (s *Sequence) Tree(step int) *tree.Tree {
 	return &pruned
 }
 
-// Counts merges counts of rows by leaf of the un-pruned tree into counts by leaf of
-// a step's tree.
-func (s *Sequence) Counts(step int, counts *tree.LeafCounts) *tree.LeafCounts {
-	return s.CountsOf(step, NewRows(s.tree, counts, nil))
-}
-
-// CountsOf returns the counts of rows by leaf of a step's tree.
-func (s *Sequence) CountsOf(step int, r *Rows) *tree.LeafCounts {
+// Counts returns the counts of rows by leaf of pruned, the tree of a step.
+func (s *Sequence) Counts(pruned *tree.Tree, step int, r *Rows) *tree.LeafCounts {
+	counts := pruned.NewLeafCounts()
 	kept, _ := s.kept(step)
-	classes := len(s.tree.Label.Classes)
-	merged := &tree.LeafCounts{Weights: make([][]int64, len(kept)), Rows: make([]int64, len(kept))}
-	weights := make([]int64, classes*s.Steps[step].Leaves)
 	for i, v := range kept {
-		if !s.leafAt(v, step) {
-			continue
-		}
-		merged.Weights[i], weights = weights[:classes:classes], weights[classes:]
-		merged.Rows[i] = r.rows[v]
-		for _, w := range r.of(v) {
-			merged.Weights[i][w.class] = w.weight
+		if pruned.Nodes[i].Leaf() {
+			counts.Rows[i] = r.rows[v]
+			for _, w := range r.of(v) {
+				counts.Weights[i][w.class] = w.weight
+			}
 		}
 	}
-	return merged
+	return counts
 }
 
 // kept returns the nodes of a step's tree in order, and by node of the un-pruned

@@ -55,7 +55,7 @@ func TestSweep(t *testing.T) {
 			scores := s.Sweep(counts)
 			for k := range scores {
 				pruned := s.Tree(k)
-				m := evaluate(pruned, s.Counts(k, counts))
+				m := evaluate(pruned, s.Counts(pruned, k, prune.NewRows(grown, counts, nil)))
 				if grown.Label.ErrorCosts != nil {
 					m.SetErrorCosts(grown.Label.ErrorCosts)
 				}
@@ -135,19 +135,15 @@ func TestCounts(t *testing.T) {
 	grown := randomTree(r, 30, 3, 20)
 	counts := randomCounts(r, grown, 100)
 	s := prune.NewSequence(grown, prune.Leaves, split.Entropy)
-	if got := s.Counts(0, counts); !reflect.DeepEqual(got, counts) {
+	all := prune.NewRows(grown, counts, nil)
+	if got := s.Counts(s.Tree(0), 0, all); !reflect.DeepEqual(got, counts) {
 		t.Errorf("counts of the un-pruned tree differ:\n%s", cmp.Diff(counts, got))
 	}
-	rows := func(c *tree.LeafCounts) (n int64) {
-		for _, x := range c.Rows {
-			n += x
-		}
-		return n
-	}
 	for k := range s.Steps {
-		pruned, merged := s.Tree(k), s.Counts(k, counts)
-		if rows(merged) != rows(counts) {
-			t.Errorf("step %d: %d rows, want %d", k, rows(merged), rows(counts))
+		pruned := s.Tree(k)
+		merged := s.Counts(pruned, k, all)
+		if merged.TotalRows() != counts.TotalRows() {
+			t.Errorf("step %d: %d rows, want %d", k, merged.TotalRows(), counts.TotalRows())
 		}
 		for v := range pruned.Nodes {
 			if leaf := merged.Weights[v] != nil; leaf != pruned.Nodes[v].Leaf() {

@@ -30,6 +30,17 @@ func (t *Tree) NewLeafCounts() *LeafCounts {
 	return c
 }
 
+// TrainingCounts returns the counts of the training rows at the leaves. They share the weights of the nodes.
+func (t *Tree) TrainingCounts() *LeafCounts {
+	c := &LeafCounts{Weights: make([][]int64, len(t.Nodes)), Rows: make([]int64, len(t.Nodes))}
+	for i := range t.Nodes {
+		if n := &t.Nodes[i]; n.Leaf() {
+			c.Weights[i], c.Rows[i] = n.RawClassWeights, n.Rows
+		}
+	}
+	return c
+}
+
 // TotalRows returns the number of rows at all leaves.
 func (c *LeafCounts) TotalRows() int64 {
 	total := int64(0)

@@ -245,7 +245,9 @@ func (d *describing) grouped(
 		if err != nil {
 			return counts, err
 		}
-		counts[part] = &tree.LeafCounts{Weights: c.Weights, Rows: c.Rows, Groups: groups}
+		grouped := *c
+		grouped.Groups = groups
+		counts[part] = &grouped
 	}
 	return counts, nil
 }

@@ -34,7 +34,7 @@ func Counterparts(folds []Fold, pool *frontier.Pool, p *frontier.Point) []Counte
 		at, step := f.counterpart(pool, p)
 		scores := f.scores[at]
 		t := f.sequences[at].Tree(step)
-		counts := f.sequences[at].CountsOf(step, f.held[pool.Prunings[at].Candidate])
+		counts := f.sequences[at].Counts(t, step, f.held[pool.Prunings[at].Candidate])
 		list[i] = Counterpart{
 			Rows: f.rows, Tree: t, Score: scores[step], Leaf: scores[len(scores)-1],
 			Area: metric.Area(metric.Leaves(t, counts)),
