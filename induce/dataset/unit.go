@@ -123,9 +123,7 @@ func spellClock(micros int64) string {
 	return s
 }
 
-// Parse reads a point in time in ISO 8601, or a plain number. Clock, seconds, fraction and
-// zone may be absent, and a timestamp may have a space in place of the T. ok is false for
-// other texts.
+// Parse reads a point in time as ParseISO does, or a plain number. ok is false for other texts.
 func (u Unit) Parse(s string) (x float64, ok bool) {
 	if x, ok := u.ParseISO(s); ok {
 		return x, true
@@ -141,12 +139,20 @@ func parseNumber(s string) (x float64, ok bool) {
 	return x + 0, err == nil && !LosesDigits(s, x)
 }
 
-// ParseISO is Parse without plain numbers. ok is also false if float64 cannot hold the
-// microseconds.
+// ParseISO reads a point in time in ISO 8601, also as databases write it. Clock, seconds, fraction and offset
+// from UTC may be absent; a timestamp may have a space in place of the T, and in front of its offset; month,
+// day and hour may have one digit. ok is also false if float64 cannot hold the microseconds.
 func (u Unit) ParseISO(s string) (x float64, ok bool) {
-	n, ok := u.parseISO(s)
+	x, _, ok = u.ParseZoned(s)
+	return x, ok
+}
+
+// ParseZoned is ParseISO that also returns the zone: UTC if the text states an offset from UTC, Local if it
+// has a clock without an offset, NoZone for a date or a time of day.
+func (u Unit) ParseZoned(s string) (x float64, zone Zone, ok bool) {
+	n, zone, ok := u.parseISO(s)
 	x, exact := u.Exact(n)
-	return x, ok && exact
+	return x, zone, ok && exact
 }
 
 // ParseValue reads a text of a column of numbers: a number or, if the unit is one of time,
@@ -166,24 +172,48 @@ func (u Unit) ParseValue(text string) (x float64, ok bool) {
 	}
 }
 
-func (u Unit) parseISO(s string) (n int64, ok bool) {
+func (u Unit) parseISO(s string) (n int64, zone Zone, ok bool) {
 	switch u {
 	case Plain:
-		return 0, false
+		return 0, NoZone, false
 	case Date:
-		return parseDate(s)
+		n, ok = parseDate(s)
+		return n, NoZone, ok
 	case Time:
-		return parseClock(s)
+		n, ok = parseClock(s)
+		return n, NoZone, ok
 	default:
-		at := strings.IndexAny(s, "T ")
-		if at < 0 {
-			days, ok := parseDate(s)
-			return days * dayMicros, ok && -maxYears < days && days < maxYears
+		day, clock, found := cutDay(s)
+		days, ok := parseDate(day)
+		ok = ok && -maxYears < days && days < maxYears
+		if !found {
+			return days * dayMicros, NoZone, ok
 		}
-		days, ok := parseDate(s[:at])
-		clock, zone, zoned := cutZone(s[at+1:])
-		micros, ok2 := parseClock(clock)
-		return days*dayMicros + micros - zone, ok && ok2 && zoned && -maxYears < days && days < maxYears
+		clock, offset, zone, ok2 := cutZone(clock)
+		micros, ok3 := parseClock(clock)
+		return days*dayMicros + micros - offset, zone, ok && ok2 && ok3
+	}
+}
+
+// cutDay divides a timestamp at its T or space. It spells the basic format of ISO 8601, 20261121T093000, with
+// signs.
+func cutDay(s string) (day, clock string, found bool) {
+	at := strings.IndexAny(s, "T ")
+	if at < 0 {
+		return s, "", false
+	}
+	day, clock = s[:at], s[at+1:]
+	if _, basic := digits(day); !basic || len(day) != 8 || s[at] != 'T' {
+		return day, clock, true
+	}
+	signed := day[:4] + "-" + day[4:6] + "-" + day[6:]
+	switch len(clock) - len(strings.TrimLeft(clock, "0123456789")) {
+	case 4:
+		return signed, clock[:2] + ":" + clock[2:], true
+	case 6:
+		return signed, clock[:2] + ":" + clock[2:4] + ":" + clock[4:], true
+	default:
+		return day, clock, true
 	}
 }
 
@@ -194,13 +224,14 @@ const maxYears = maxMicros / dayMicros
 func parseDate(s string) (days int64, ok bool) {
 	unsigned := strings.TrimLeft(s, "+-")
 	year, rest, _ := strings.Cut(unsigned, "-")
+	month, day, _ := strings.Cut(rest, "-")
 	signed := len(s) - len(unsigned)
-	if signed > 1 || signed == 0 && len(year) != 4 || len(year) > 7 || len(rest) != 5 || rest[2] != '-' {
+	if signed > 1 || signed == 0 && len(year) != 4 || len(year) > 7 || len(month) > 2 || len(day) > 2 {
 		return 0, false
 	}
 	y, ok1 := digits(year)
-	m, ok2 := digits(rest[:2])
-	d, ok3 := digits(rest[3:])
+	m, ok2 := digits(month)
+	d, ok3 := digits(day)
 	if signed > 0 && s[0] == '-' {
 		y = -y
 	}
@@ -222,7 +253,7 @@ func parseClock(s string) (micros int64, ok bool) {
 	for i, limit := range limits {
 		n := 0
 		if i < len(parts) {
-			if n, ok = digits(parts[i]); !ok || len(parts[i]) != 2 || n >= limit {
+			if n, ok = digits(parts[i]); !ok || len(parts[i]) > 2 || len(parts[i]) < 2 && i > 0 || n >= limit {
 				return 0, false
 			}
 		}
@@ -235,24 +266,30 @@ func parseClock(s string) (micros int64, ok bool) {
 	return int64(seconds)*secondMicros + int64(part), ok
 }
 
-// cutZone cuts the zone off a clock and returns it in microseconds; no zone is UTC.
-func cutZone(s string) (clock string, zone int64, ok bool) {
-	if clock, found := strings.CutSuffix(s, "Z"); found {
-		return clock, 0, true
+// cutZone cuts the offset from UTC off a clock and returns it in microseconds.
+func cutZone(s string) (clock string, offset int64, zone Zone, ok bool) {
+	for _, name := range [...]string{"Z", "UTC", "GMT"} {
+		if clock, found := strings.CutSuffix(s, name); found {
+			return strings.TrimSuffix(clock, " "), 0, UTC, true
+		}
 	}
 	at := strings.LastIndexAny(s, "+-")
 	if at < 0 {
-		return s, 0, true
+		return s, 0, Local, true
 	}
-	offset := s[at+1:]
-	if len(offset) == 2 {
-		offset += ":00"
+	hours, minutes, colon := strings.Cut(s[at+1:], ":")
+	switch {
+	case colon:
+	case len(hours) == 4:
+		hours, minutes = hours[:2], hours[2:]
+	default:
+		minutes = "00"
 	}
-	zone, ok = parseClock(offset)
+	offset, ok = parseClock(hours + ":" + minutes)
 	if s[at] == '-' {
-		zone = -zone
+		offset = -offset
 	}
-	return s[:at], zone, ok && len(offset) == 5
+	return strings.TrimSuffix(s[:at], " "), offset, UTC, ok && len(hours) == 2 && len(minutes) == 2
 }
 
 // digits reads a number that consists of decimal digits only.

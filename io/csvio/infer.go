@@ -5,7 +5,6 @@ import (
 	"math"
 	"strconv"
 	"strings"
-	"time"
 	"unicode/utf8"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
@@ -96,10 +95,8 @@ func (s *Spelling) Parse(k Kind, text string) (v Value, ok bool) {
 		if k.format != nil {
 			return parseTime(k.Type, text, k.format.layouts)
 		}
-		if len(text) < len("13:05") || text[0] < '0' || text[0] > '9' {
-			return v, false
-		}
-		return parseTime(k.Type, text, layouts(k.Type))
+		x, zone, ok := k.Type.Unit().ParseZoned(text)
+		return Value{Whole: int64(x)}, ok && (zone == dataset.UTC) == (k.Type == Timestamp)
 	}
 }
 
@@ -116,37 +113,17 @@ func plainNumber(text string) bool {
 	return !strings.ContainsAny(digits, "_xXpP")
 }
 
-// moment returns a point in time as a value. ok is false if float64 does not hold its microseconds.
-func moment(t Type, at time.Time) (v Value, ok bool) {
-	unit := dataset.Timestamp
+// Unit returns the unit of the values of a type.
+func (t Type) Unit() dataset.Unit {
 	switch t {
 	case Date:
-		unit = dataset.Date
+		return dataset.Date
 	case Time:
-		unit = dataset.Time
-	default: // a timestamp
-	}
-	if v.Whole, ok = unit.Of(at); ok {
-		_, ok = unit.Exact(v.Whole)
-	}
-	return v, ok
-}
-
-func layouts(t Type) []string {
-	switch t {
-	case Date:
-		return []string{time.DateOnly}
-	case Time:
-		return []string{time.TimeOnly, "15:04"}
-	case Timestamp:
-		return []string{
-			time.RFC3339, "2006-01-02 15:04:05Z07:00", "2006-01-02T15:04:05Z0700", "2006-01-02 15:04:05Z0700",
-			"2006-01-02T15:04Z07:00", "2006-01-02 15:04Z07:00", "2006-01-02 15:04:05 Z07:00",
-		}
-	case Local:
-		return []string{"2006-01-02T15:04:05", time.DateTime, "2006-01-02T15:04", "2006-01-02 15:04", time.DateOnly}
+		return dataset.Time
+	case Timestamp, Local:
+		return dataset.Timestamp
 	default:
-		return nil
+		return dataset.Plain
 	}
 }
 

@@ -155,11 +155,14 @@ func mustFormats(texts ...string) []*Format {
 	return formats
 }
 
-// parseTime reads a point in time by one of the layouts.
+// parseTime reads a point in time by one of the layouts. ok is false if float64 does not hold its microseconds.
 func parseTime(t Type, text string, layouts []string) (v Value, ok bool) {
 	for _, layout := range layouts {
 		if at, err := time.Parse(layout, text); err == nil {
-			return moment(t, at)
+			if v.Whole, ok = t.Unit().Of(at); ok {
+				_, ok = t.Unit().Exact(v.Whole)
+			}
+			return v, ok
 		}
 	}
 	return v, false

@@ -18,12 +18,19 @@ import numpy.typing as npt
 
 from .predictions import Floats
 
-_DATE = r"(\d{4}-\d\d-\d\d)"
-_CLOCK = r"(\d\d:\d\d(?::\d\d)?)(?:(?<=:\d\d:\d\d)\.(\d+))?"
+_DATE = r"(\d{4})-(\d\d?)-(\d\d?)"
+_CLOCK = r"(\d\d?):(\d\d)(?::(\d\d)(?:\.(\d+))?)?"
+_BASIC = r"(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(?:(\d\d)(?:\.(\d+))?)?"
+_ZONE = r"(?: ?(?:Z|UTC|GMT|([+-]\d\d)(?::?(\d\d))?))?"
+_NO_DATE, _NO_CLOCK, _NO_ZONE = "()()()", "()()()()", "()()"
 _MOMENTS = {
-    "date": re.compile(f"{_DATE}()()()", re.ASCII),
-    "time": re.compile(f"(){_CLOCK}()", re.ASCII),
-    "timestamp": re.compile(rf"{_DATE}(?:[T ]{_CLOCK}(Z|[+-]\d\d(?::\d\d)?)?)?", re.ASCII),
+    unit: re.compile(form, re.ASCII)
+    for unit, form in {
+        "date": _DATE + _NO_CLOCK + _NO_ZONE,
+        "time": _NO_DATE + _CLOCK + _NO_ZONE,
+        "timestamp": f"{_DATE}(?:[T ]{_CLOCK}{_ZONE})?",
+        "basic": _BASIC + _ZONE,
+    }.items()
 }
 _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?|[+-]?inf(?:inity)?", re.ASCII | re.IGNORECASE)
 _EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc)
@@ -181,20 +188,30 @@ class Feature:
         raise TypeError(f"feature {self.name!r}: {value!r}: want {self._wanted()}")
 
     def _parsed(self, text: str) -> Moment:
-        """Reads a point in time in ISO 8601."""
+        """Reads a point in time in ISO 8601, also as databases write it: see dataset.Unit.ParseISO in Go."""
         try:
             match = _MOMENTS[self.unit].fullmatch(text)
+            if match is None and self.unit == "timestamp":
+                match = _MOMENTS["basic"].fullmatch(text)
             if match is None:
                 raise ValueError("another form")
-            day, clock, fraction, zone = match.groups(default="")
-            if fraction:
-                clock += "." + fraction[:6].ljust(6, "0")
-            if self.unit == "date":
-                return datetime.date.fromisoformat(day)
+            year, month, day, hour, minute, second, fraction, hours, minutes = match.groups(default="")
+            clock = datetime.time(
+                int(hour or 0), int(minute or 0), int(second or 0), int(fraction[:6].ljust(6, "0"))
+            )
             if self.unit == "time":
-                return datetime.time.fromisoformat(clock)
-            zone = "+00:00" if zone == "Z" else zone + ":00" if len(zone) == 3 else zone
-            return datetime.datetime.fromisoformat(f"{day}T{clock or '00:00'}{zone}")
+                return clock
+            date = datetime.date(int(year), int(month), int(day))
+            if self.unit == "date":
+                return date
+            if hours:
+                offset = datetime.timedelta(hours=int(hours[1:]), minutes=int(minutes or 0))
+                if int(minutes or 0) > 59:
+                    raise ValueError("an offset of more than 59 minutes")
+                clock = clock.replace(tzinfo=datetime.timezone(-offset if hours[0] == "-" else offset))
+            elif text[-1].isalpha():
+                clock = clock.replace(tzinfo=datetime.timezone.utc)
+            return datetime.datetime.combine(date, clock)
         except ValueError as error:
             raise ValueError(
                 f"feature {self.name!r}: the text {text!r}: want {self._wanted()} in ISO 8601"
