@@ -48,7 +48,7 @@ func TestFacts(t *testing.T) {
 		lacks []string // in addition to the texts of all that are not wanted
 	}{
 		{"plain", nil, nil, []string{byPlace, byDeLong, byValidation + " and folds", merit, "shares 70/10/20"}, nil},
-		{"time", []string{"--split_time", "day"}, nil, []string{byTime, byDeLong, byValidation, merit}, []string{"hash"}},
+		{"time", []string{"--split_time", "day"}, nil, []string{byTime, "a jackknife over blocks of time", byValidation, merit}, []string{"hash"}},
 		{"column", []string{"--split_column", "part"}, nil, []string{byColumn, byDeLong, byValidation, merit}, []string{"70/10/20", "hash"}},
 		{"key", []string{"--group", "who", "--seed", "3"}, nil, []string{byKey, byJackknife, byValidation, merit, "each the rows with the same who"}, nil},
 		{

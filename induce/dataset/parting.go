@@ -1,6 +1,9 @@
 package dataset
 
-import "math/bits"
+import (
+	"math/bits"
+	"slices"
+)
 
 // Parting determines the part of each row. The same rule applies to Parquet files and to rows in
 // pipelines.
@@ -18,31 +21,63 @@ type Parting struct {
 	Time         string   `json:"time,omitempty"`
 	ValidateFrom *float64 `json:"validate_from,omitempty"`
 	TestFrom     *float64 `json:"test_from,omitempty"`
+
+	// Blocks has, for each part, the first time of each of its blocks after the first block, see BlockBucket.
+	Blocks [Parts][]float64 `json:"blocks,omitzero"`
 }
 
-// CutTimes sets ValidateFrom and TestFrom from the times of all rows: times are distinct and
+// Dependent reports whether some rows depend on each other: they have the same key or neighbouring times. Then
+// chance is counted by bucket.
+func (p *Parting) Dependent() bool { return p.Key != "" || p.Time != "" }
+
+// CutTimes sets ValidateFrom, TestFrom and Blocks from the times of all rows: times are distinct and
 // ascending, and rows holds the number of rows of each. A part ends with the first time at which it
-// and the older parts have their shares, so rows with the same time are in the same part.
+// and the older parts have their shares, so rows with the same time are in the same part. In the same way a part is
+// cut into up to Blocks blocks of about as many rows.
 func (p *Parting) CutTimes(times []float64, rows []int64) {
-	var all, share uint64
-	for _, n := range rows {
-		all += uint64(n)
-	}
+	share := uint64(0)
 	for _, s := range p.Shares {
 		share += uint64(s)
 	}
-	from := func(upTo uint64) *float64 { // the first time after a share of the rows
-		sum := uint64(0)
-		for i, n := range rows {
-			if reached(sum, share, all, upTo) {
-				return &times[i]
+	train := uint64(p.Shares[Train])
+	validate := firstAfter(rows, train, share)
+	test := firstAfter(rows, train+uint64(p.Shares[Validation]), share)
+	p.ValidateFrom, p.TestFrom = timeAt(times, validate), timeAt(times, test)
+	for part, ends := range [Parts][2]int{Train: {0, validate}, Validation: {validate, test}, Test: {test, len(times)}} {
+		p.Blocks[part] = nil
+		last := ends[0]
+		for block := range uint64(Blocks) {
+			at := ends[0] + firstAfter(rows[ends[0]:ends[1]], block, Blocks)
+			if at > last && at < ends[1] {
+				p.Blocks[part] = append(p.Blocks[part], times[at])
+				last = at
 			}
-			sum += uint64(n)
 		}
+	}
+}
+
+// firstAfter returns the index of the first time after upTo/share of the rows; len(rows) if absent.
+func firstAfter(rows []int64, upTo, share uint64) int {
+	all := uint64(0)
+	for _, n := range rows {
+		all += uint64(n)
+	}
+	sum := uint64(0)
+	for i, n := range rows {
+		if reached(sum, share, all, upTo) {
+			return i
+		}
+		sum += uint64(n)
+	}
+	return len(rows)
+}
+
+// timeAt returns the time with an index; nil if absent.
+func timeAt(times []float64, at int) *float64 {
+	if at == len(times) {
 		return nil
 	}
-	train := uint64(p.Shares[Train])
-	p.ValidateFrom, p.TestFrom = from(train), from(train+uint64(p.Shares[Validation]))
+	return &times[at]
 }
 
 // reached reports whether sum/all is at least upTo/share.
@@ -52,16 +87,58 @@ func reached(sum, share, all, upTo uint64) bool {
 	return a > c || a == c && b >= d
 }
 
-// OfTime returns the part of a row of a time.
-func (p *Parting) OfTime(x float64) Part {
+// Blocks is the greatest number of blocks of time of a part.
+const Blocks = Buckets / 2
+
+// BlockBucket returns the bucket of the rows of a block of time; later blocks have higher buckets. known is for rows
+// whose key has rows in an earlier block: trees learn from them, but no fold is judged on them.
+func BlockBucket(block int, known bool) uint8 {
+	bucket := uint8(2 * block)
+	if known {
+		bucket++
+	}
+	return bucket
+}
+
+// OfBlock returns the arguments of BlockBucket.
+func OfBlock(bucket uint8) (block int, known bool) { return int(bucket / 2), bucket%2 > 0 }
+
+// Place is a part and a bucket, in the order of time.
+type Place uint16
+
+// NewPlace returns the place of a part and a bucket.
+func NewPlace(part Part, bucket uint8) Place { return Place(part)<<8 | Place(bucket) }
+
+// OfKeyAt returns the part and the bucket of a row of a key, given the place of its time and the place of the first row
+// of its key. A key has rows in the part of its first row only: rows of later parts are left out, since the key is
+// known there. The rows of a key are in one bucket, but trees learn from a training row only when its time has come.
+func OfKeyAt(own, first Place) (Part, uint8) {
+	part, bucket := Part(own>>8), uint8(own)
+	switch {
+	case part != Part(first>>8):
+		return None, 0
+	case own == first || part != Train:
+		return part, uint8(first)
+	default:
+		block, _ := OfBlock(bucket)
+		return part, BlockBucket(block, true)
+	}
+}
+
+// OfTime returns the part of a row of a time, and the bucket of its block.
+func (p *Parting) OfTime(x float64) (Part, uint8) {
+	part := Train
 	switch {
 	case p.TestFrom != nil && x >= *p.TestFrom:
-		return Test
+		part = Test
 	case p.ValidateFrom != nil && x >= *p.ValidateFrom:
-		return Validation
-	default:
-		return Train
+		part = Validation
 	}
+	block, begins := slices.BinarySearch(p.Blocks[part], x)
+	if begins {
+		block++
+	}
+	return part, BlockBucket(block, false)
 }
 
 // HashKey returns the hash of a key: a number, a text, or a missing value if typ is neither. All rows

@@ -59,8 +59,9 @@ type Chooser struct {
 	// Sample returns objects of a part, in the order of leafmodel.Sorted. If there are many objects, it
 	// returns the ones with the least hashes.
 	Sample func(ctx context.Context, part dataset.Part) (*dataset.Objects, error)
-	// Grouped reads objects with the groups of their rows. It is nil if rows have neither keys nor weights.
+	// Grouped reads objects with the groups of their rows. It is nil if rows have neither keys nor times nor weights.
 	Grouped *Grouping
+	Ordered bool // whether the groups are blocks of time: folds then follow one another
 	// Model makes a tree from a root that was grown with the parameters of a candidate.
 	Model func(root *induce.Node, candidate int) *tree.Tree
 }
@@ -337,15 +338,15 @@ func (c *Chooser) crossValidate(ctx context.Context, pool *frontier.Pool, number
 	if number == 0 {
 		return nil, nil
 	}
-	weight := crossvalidate.Weight(c.Training.Weight, pool, number)
 	work := func(s *parallel.Steps) ([]crossvalidate.Fold, error) {
 		g, err := c.growth(ctx, number)
 		if err != nil {
 			return nil, err
 		}
+		s.Total.Store(g.Weight(pool))
 		return g.Grow(ctx, pool, &s.Done)
 	}
-	return compute(ctx, c.Host, "folds", weight, "units of weight", work)
+	return compute(ctx, c.Host, "folds", c.Training.Weight, "units of weight", work)
 }
 
 // growth returns the data that the trees of the folds are grown from.
@@ -355,7 +356,7 @@ func (c *Chooser) growth(ctx context.Context, folds int) (*crossvalidate.Growth,
 		return nil, err
 	}
 	return &crossvalidate.Growth{
-		Objects: objects, Columns: c.Columns, Folds: folds, Seed: c.Settings.Seed, Model: c.Model, Memory: c.Memory,
+		Objects: objects, Columns: c.Columns, Folds: folds, Seed: c.Settings.Seed, Ordered: c.Ordered, Model: c.Model, Memory: c.Memory,
 		Transfer: c.Transfer,
 	}, nil
 }

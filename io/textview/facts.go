@@ -267,6 +267,9 @@ func (f *facts) parts() written {
 		return f.say("by the column %s", split)
 	case strings.HasSuffix(split, "/0/0"):
 		return "all rows are training rows"
+	case time != "" && key != "":
+		return f.say("%s, by the time in column %s: the oldest rows train, newer rows validate, the newest rows test; rows with a %s "+
+			"that an older part has are left out", shares, time, key)
 	case time != "":
 		return f.say("%s, by the time in column %s: the oldest rows train, newer rows validate, the newest rows test", shares, time)
 	case key != "":
@@ -287,6 +290,8 @@ func (f *facts) intervals() written {
 		return ""
 	case in == nil || in.AUCOvRMacro == nil && in.Accuracy == nil:
 		return "none: they are not known"
+	case f.setting("split_time") != "":
+		return f.say("%s: by a jackknife over blocks of time (delete-a-group)", written(what))
 	case key != "":
 		return f.say("%s: by a jackknife over groups of rows (delete-a-group), each the rows with the same %s", written(what), key)
 	case weight != "":

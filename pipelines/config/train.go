@@ -174,7 +174,7 @@ func (c *Train) rowSettings() []setting.Setting {
 		{
 			Name: "split_time", Value: setting.Text(&c.SplitTime),
 			Help: "column of numbers, dates or times: the oldest rows train, newer ones validate, the newest test, " +
-				"by the shares of --split",
+				"by the shares of --split; the rows of a fold are newer than the rows that its trees learn from",
 		},
 		{Name: "seed", Value: whole(&c.Seed, "seed"), Help: "seed of the split"},
 		dropSetting(&c.DropNullLabels),
@@ -475,6 +475,9 @@ func (c *Train) conflictsOfEarlier() []error {
 	return faults
 }
 
+// Dependent reports whether some rows depend on each other: see dataset.Parting.Dependent.
+func (c *Train) Dependent() bool { return c.Group != "" || c.SplitTime != "" }
+
 // conflictsOfTime returns the faults of --split_time.
 func (c *Train) conflictsOfTime() []error {
 	var faults []error
@@ -484,9 +487,6 @@ func (c *Train) conflictsOfTime() []error {
 	if c.SplitColumn != "" {
 		faults = append(faults, fmt.Errorf("--split_time cuts the rows by shares, and --split_column %s names a column: give "+
 			"shares such as --split 70/10/20", c.SplitColumn))
-	}
-	if c.Group != "" {
-		faults = append(faults, errors.New("--split_time would divide the rows of a --group: leave out one of them"))
 	}
 	return faults
 }

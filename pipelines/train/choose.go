@@ -117,9 +117,10 @@ func choose(ctx context.Context, r stage, s *scored, slicer *slicing.Slicer) (*c
 			},
 		},
 	}
+	c.Ordered = g.spec.Time != ""
 	c.Transfer = g.transfer
 	c.Objects = objects
-	if keyed := r.config.Group != ""; keyed || g.spec.WeightEffect() > 1 {
+	if keyed := g.spec.Dependent(); keyed || g.spec.WeightEffect() > 1 {
 		c.Grouped = &selection.Grouping{
 			Keyed: keyed, WeightEffect: g.spec.WeightEffect(),
 			Objects: func(ctx context.Context, part dataset.Part) (*dataset.Objects, error) { return g.grouped(ctx, part) },

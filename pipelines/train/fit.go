@@ -10,6 +10,8 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+
 	"github.com/espalier-ml/espalier/induce/binning"
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/grid"
@@ -59,12 +61,15 @@ func (w *fitter) weighed(ctx context.Context) (*jobs.RowSpec, error) {
 	if err := w.cutTimes(ctx, &rows.Parting); err != nil {
 		return nil, err
 	}
+	if err := w.timeKeys(ctx, &rows); err != nil {
+		return nil, err
+	}
 	if err := w.driver.CountWeights(ctx, w.input.Tasks, w.place.scratch, &rows); err != nil {
 		return nil, err
 	}
 	// Rows with unequal weights keep the classes of their weights instead of groups: the weight of an object does not
 	// determine the weights of its rows, and a heavy row that is divided among folds would confirm itself.
-	if rows.Key == "" && rows.WeightEffect() > 1 {
+	if !rows.Dependent() && rows.WeightEffect() > 1 {
 		train := int64(0)
 		if len(rows.Soft.Columns) == 0 {
 			train = w.parsed.Selection.Groups()
@@ -90,6 +95,10 @@ func (w *fitter) fit(ctx context.Context) (*fitted, error) {
 	}
 	if err := w.checkRows(stats); err != nil {
 		return nil, err
+	}
+	if stats.Known > 0 {
+		w.driver.Reporter.Warn(fmt.Sprintf("%d of %d rows are of a %s that has rows in an older part: they are left out", stats.Known,
+			stats.Rows, rows.Key))
 	}
 	f := &fitted{spec: *spec, stats: stats}
 	at := len(rows.Features) // index of the label; the class weights come last
@@ -146,6 +155,23 @@ func (w *fitter) cutTimes(ctx context.Context, p *dataset.Parting) error {
 	}
 	p.CutTimes(times.Numbers())
 	return nil
+}
+
+// timeKeys finds the first time of each key, if rows have keys and the split is by time.
+func (w *fitter) timeKeys(ctx context.Context, rows *jobs.RowSpec) error {
+	if rows.Time == "" || rows.Key == "" || len(w.input.Tasks) == 0 {
+		return nil
+	}
+	config := jobs.KeyTimesConfig{
+		Config: w.driver.JobConfig(w.place.blocks + "/keys"), Parting: rows.Parting,
+		Rows: (&jobs.RowSpec{Features: []dataset.FeatureColumn{
+			{Name: rows.Time, Kind: dataset.Numeric, Type: dataset.Number}, {Name: rows.Key},
+		}}).Encode(),
+	}
+	rows.KeyTimes = config.Out
+	return w.driver.RunGroups(ctx, "keys", w.input.Tasks, func(s beam.Scope, tasks beam.PCollection) {
+		jobs.KeyTimes(s, tasks, config)
+	})
 }
 
 // checkRows makes sure that there are rows to train on.

@@ -84,7 +84,7 @@ func (o *objects) newObjects(n int) *dataset.Objects {
 // groups, the seed deals rows to groups.
 func (o *objects) training(ctx context.Context, seed uint64) (*dataset.Objects, error) {
 	all, err := o.all(ctx, dataset.Train, o.spec.Groups[dataset.Train])
-	if err == nil && o.spec.Key == "" && all.Grouped() {
+	if err == nil && !o.spec.Dependent() && all.Grouped() {
 		all = all.ByRow(dataset.Buckets, seed)
 	}
 	return all, err

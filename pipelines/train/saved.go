@@ -56,7 +56,7 @@ func (p *promotion) rebuild(ctx context.Context) error {
 	if p.pool, err = selection.NewPool(ctx, host{p.Driver}, candidates, &p.parsed.Selection.Settings); err != nil {
 		return err
 	}
-	if p.config.Group != "" || p.grown.WeightEffect > 1 {
+	if p.config.Dependent() || p.grown.WeightEffect > 1 {
 		p.pool.Groups = func(*tree.Tree, dataset.Part) *tree.GroupCounts { return p.unknownGroups() }
 	}
 	g := p.grown
@@ -82,7 +82,7 @@ func (p *promotion) rebuild(ctx context.Context) error {
 
 // unknownGroups returns the groups of rows that were not saved with the counts of the rows.
 func (p *promotion) unknownGroups() *tree.GroupCounts {
-	return &tree.GroupCounts{Keyed: p.config.Group != "", WeightEffect: p.grown.WeightEffect}
+	return &tree.GroupCounts{Keyed: p.config.Dependent(), WeightEffect: p.grown.WeightEffect}
 }
 
 // frontierPoint returns the entry of frontier.json with the index i, for a point whose tree is t. Intervals are only

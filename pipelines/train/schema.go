@@ -116,7 +116,7 @@ func inTestOrder(columns []parquetio.Column, classes split.Classes) []parquetio.
 // groupsKept returns, by part, the number of objects up to which objects keep the groups of their rows,
 // for folds and teachers, for intervals, and for the design effects that drift needs.
 func groupsKept(c *config.Train, p *config.Parsed) [dataset.Parts]int64 {
-	if c.Group == "" {
+	if !c.Dependent() {
 		return [dataset.Parts]int64{}
 	}
 	return groupsOf(max(p.Selection.Groups(), selection.MostMeasured))

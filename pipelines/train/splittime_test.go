@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/espalier-ml/espalier/induce/frontier"
+	"github.com/espalier-ml/espalier/induce/frontier/crossvalidate"
 	"github.com/espalier-ml/espalier/io/parquetio"
 	"github.com/espalier-ml/espalier/pipelines/config"
 	"github.com/espalier-ml/espalier/pipelines/train"
@@ -54,7 +55,6 @@ func TestSplitTimeRefused(t *testing.T) {
 	data := newRows(50)
 	input := data.write(t, ascending(50), 1, parquetio.WriteOptions{})
 	for want, change := range map[string]func(c *config.Train){
-		"would divide the rows of a --group":              func(c *config.Train) { c.SplitTime, c.Group = "a", "id" },
 		"--split_column color names a column":             func(c *config.Train) { c.SplitTime, c.SplitColumn = "id", "color" },
 		`column "color" has texts or booleans`:            func(c *config.Train) { c.SplitTime = "color" },
 		"is null or NaN, expected a number or a point in": func(c *config.Train) { c.SplitTime = "a" },
@@ -65,5 +65,58 @@ func TestSplitTimeRefused(t *testing.T) {
 		if _, err := train.Train(t.Context(), c, &silent{}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
 		}
+	}
+}
+
+// TestFoldsInTime: the effect of a day is new every day, and a code of the day tells it. Folds that divide days, or learn
+// from newer days, would find the code predictive: the area of the folds of any tree is about what x alone has. Keys
+// that have rows in an older part are left out of newer parts, and both ways of growing give the same tree.
+func TestFoldsInTime(t *testing.T) {
+	const days, each = 150, 8
+	r := rand.New(rand.NewPCG(4, 51))
+	data := newRows(days * each)
+	code := r.Perm(days)
+	for i := range data.id {
+		day := i / each
+		x, y := float64(code[day]), r.Float64()
+		data.a[i], data.b[i], data.class[i] = &x, &y, []string{"low", "high"}[code[day]*7919%days%2]
+		data.id[i] = int64(day)
+	}
+	input := data.write(t, rand.New(rand.NewPCG(4, 52)).Perm(days*each), 2, parquetio.WriteOptions{RowsPerGroup: 100})
+	configure := func(group string, memory int64) config.Train {
+		c := config.DefaultTrain()
+		c.Input, c.Label, c.Output, c.SplitTime, c.Group = []string{input}, "class", t.TempDir(), "id", group
+		c.Ignore, c.Folds = []string{"twin", "color", "flag"}, crossvalidate.Setting{Number: 5}
+		c.Certificate, c.Report, c.MemoryObjects = false, "none", memory
+		return c
+	}
+	c := configure("", -1)
+	result, err := train.Train(t.Context(), c, &silent{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range result.Frontier.Points {
+		if *p.Folds > .6 {
+			t.Errorf("the folds have an area of %v of days that no older row tells", *p.Folds)
+		}
+	}
+	var trees [][]byte
+	for _, memory := range []int64{-1, 50} {
+		c := configure("weight", memory) // its values are in all parts
+		result, err := train.Train(t.Context(), c, &silent{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if m := result.Metrics; m.Train.Rows != 105*each || m.Validation != nil || m.Test != nil {
+			t.Errorf("%d training rows, validation %v, test %v, but all keys are known", m.Train.Rows, m.Validation, m.Test)
+		}
+		b, err := os.ReadFile(filepath.Join(c.Output, "tree.json"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		trees = append(trees, b)
+	}
+	if !bytes.Equal(trees[0], trees[1]) {
+		t.Error("another tree by levels")
 	}
 }

@@ -93,8 +93,11 @@ func (c *CoalesceConfig) open() (RowSpec, []dataset.Feature, error) {
 
 func (f *coalescer) ahead() int { return rowGroupsAhead }
 
-func (f *coalescer) begin(context.Context) error {
+func (f *coalescer) begin(ctx context.Context) error {
 	spec, features, err := f.open()
+	if err == nil {
+		err = spec.readKeys(ctx)
+	}
 	if err != nil {
 		return err
 	}

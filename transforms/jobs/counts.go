@@ -108,8 +108,8 @@ func (c *Config) readScores(ctx context.Context, keys []int64, trees []*tree.Tre
 // newScoreCounts returns zero counts of rows, with their groups if they are kept.
 func (s *RowSpec) newScoreCounts(t *tree.Tree) *tree.ScoreCounts {
 	c := t.NewScoreCounts()
-	if s.grouped() && (s.Key != "" || s.Weight != "") {
-		c.KeepGroups(s.Key != "")
+	if s.grouped() && (s.Dependent() || s.Weight != "") {
+		c.KeepGroups(s.Dependent())
 	}
 	return c
 }

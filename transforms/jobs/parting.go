@@ -57,24 +57,51 @@ func (g *rowGroup) assignNamed(columns *columnReader) error {
 	return nil
 }
 
-// assignByTime sets the parts by the time of each row.
+// assignByTime sets the parts and buckets by the time of each row and, with a key, by the time of the first row of its
+// key.
 func (g *rowGroup) assignByTime(columns *columnReader) error {
-	var v dataset.Vector
-	if err := columns.readNumbers(g.spec.Time, &v); err != nil {
+	var times, keys dataset.Vector
+	if err := columns.readNumbers(g.spec.Time, &times); err != nil {
 		return err
 	}
+	if g.spec.Key != "" {
+		if err := columns.read(&keys); err != nil {
+			return err
+		}
+	}
+	if g.spec.grouped() {
+		g.buckets = make([]uint8, g.Rows())
+	}
 	for r := range g.parts {
-		if v.Missing(r) || v.Type != dataset.Number {
-			return g.errorAt(g.spec.Time, "", fmt.Sprintf("the time of row %d is null or NaN, expected a number or a point in time",
-				g.first+r), "fill it in, or leave such rows out of the input")
+		x, err := g.timeAt(g.spec.Time, &times, r)
+		if err != nil {
+			return err
 		}
-		i := r
-		if v.Index != nil {
-			i = int(v.Index[r])
+		part, bucket := g.spec.OfTime(x)
+		if g.spec.Key != "" {
+			first := g.spec.firstOfKeys[g.spec.HashKeyAt(&keys, r)]
+			if part, bucket = dataset.OfKeyAt(dataset.NewPlace(part, bucket), first); part == dataset.None {
+				g.known++
+			}
 		}
-		g.parts[r] = g.spec.OfTime(v.Numbers[i])
+		g.parts[r] = part
+		if g.buckets != nil {
+			g.buckets[r] = bucket
+		}
 	}
 	return nil
+}
+
+// timeAt returns the time of row r of a column.
+func (g *rowGroup) timeAt(column string, v *dataset.Vector, r int) (float64, error) {
+	if v.Missing(r) || v.Type != dataset.Number {
+		return 0, g.errorAt(column, "", fmt.Sprintf("the time of row %d is null or NaN, expected a number or a point in time",
+			g.first+r), "fill it in, or leave such rows out of the input")
+	}
+	if v.Index != nil {
+		r = int(v.Index[r])
+	}
+	return v.Numbers[r], nil
 }
 
 // assignByKey sets the parts of rows by their keys, if parts is true, and their buckets, if they are wanted.

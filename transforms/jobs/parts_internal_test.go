@@ -144,7 +144,7 @@ func TestTimes(t *testing.T) {
 		p := &dataset.Parting{Time: "t", Shares: c.shares}
 		p.CutTimes(c.times, c.rows)
 		for i, x := range c.times {
-			if got := p.OfTime(x); got != c.want[i] {
+			if got, _ := p.OfTime(x); got != c.want[i] {
 				t.Errorf("%v of %v rows at %v: time %v is in %v, want %v", c.shares, c.rows, c.times, x, got, c.want[i])
 			}
 		}
@@ -152,6 +152,33 @@ func TestTimes(t *testing.T) {
 	g := groupOf(&RowSpec{Parting: dataset.Parting{Time: "t"}}, numbersOf(1, math.NaN()))
 	if err := g.assignParts(&columnReader{g: g}); err == nil || !strings.Contains(err.Error(), "the time of row 1 is null or NaN") {
 		t.Errorf("a row without a time: %v", err)
+	}
+}
+
+// TestKeysInTime: by hand. A key has rows in the part of its first row only, in the bucket of that row; its later training
+// rows are known.
+func TestKeysInTime(t *testing.T) {
+	p := &dataset.Parting{Time: "t", Key: "k", Shares: dataset.Shares{4, 4, 2}}
+	p.CutTimes([]float64{1, 2, 3, 4, 5}, []int64{2, 2, 2, 2, 2}) // 1 and 2 train, 3 and 4 validate, 5 tests
+	at := func(time float64) dataset.Place { return dataset.NewPlace(p.OfTime(time)) }
+	for _, c := range []struct {
+		own, first float64
+		part       dataset.Part
+		bucket     uint8
+	}{
+		{1, 1, dataset.Train, 0},
+		{2, 2, dataset.Train, 2},
+		{2, 1, dataset.Train, 3},
+		{3, 3, dataset.Validation, 0},
+		{4, 3, dataset.Validation, 0},
+		{4, 4, dataset.Validation, 2},
+		{4, 2, dataset.None, 0},
+		{5, 4, dataset.None, 0},
+		{5, 5, dataset.Test, 0},
+	} {
+		if part, bucket := dataset.OfKeyAt(at(c.own), at(c.first)); part != c.part || bucket != c.bucket {
+			t.Errorf("time %v of a key from %v: %v, bucket %d, want %v, %d", c.own, c.first, part, bucket, c.part, c.bucket)
+		}
 	}
 }
 

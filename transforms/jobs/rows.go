@@ -53,6 +53,10 @@ type RowSpec struct {
 	Label    string                  `json:"label"`
 	Weight   string                  `json:"weight,omitempty"` // column of row weights
 	dataset.Parting
+	// KeyTimes is the folder of the result of KeyTimes, if there are a Key and a Time.
+	KeyTimes    string                   `json:"key_times,omitempty"`
+	firstOfKeys map[uint64]dataset.Place // by hash of the key: place of its first row
+
 	DropNullLabels bool `json:"drop_null_labels,omitempty"`
 
 	weighing.Rule // see SummariseConfig.Weigh
@@ -60,7 +64,7 @@ type RowSpec struct {
 	Soft SoftLabels `json:"soft_labels,omitzero"`
 
 	// Groups is, by part, the number of objects up to which they keep the buckets of their rows'
-	// keys, see dataset.Table.KeepGroups. Without a Key they keep the classes of their rows'
+	// keys or times, see dataset.Table.KeepGroups. Without a Key and a Time they keep the classes of their rows'
 	// weights instead, see dataset.WeightClass. 0: objects keep neither.
 	Groups [dataset.Parts]int64 `json:"groups,omitzero"`
 }
@@ -68,15 +72,15 @@ type RowSpec struct {
 // CountGroups makes the counts of test rows keep the groups of the rows if they have keys, or the classes of their
 // weights if these are unequal.
 func (s *RowSpec) CountGroups() {
-	if s.Key != "" || s.Units != nil && s.Units[dataset.Test].Effect > 1 {
+	if s.Dependent() || s.Units != nil && s.Units[dataset.Test].Effect > 1 {
 		s.Groups[dataset.Test] = math.MaxInt64
 	}
 }
 
-// Keyed reports whether rows with the same key form a group in the counts of rows.
-func (s *RowSpec) Keyed() bool { return s.Key != "" && s.grouped() }
+// Keyed reports whether rows with the same key, or of one block of time, form a group in the counts of rows.
+func (s *RowSpec) Keyed() bool { return s.Dependent() && s.grouped() }
 
-// grouped reports whether objects of some part keep the buckets of their rows' keys.
+// grouped reports whether objects of some part keep the buckets of their rows.
 func (s *RowSpec) grouped() bool { return s.Groups != [dataset.Parts]int64{} }
 
 // Weighted reports whether rows of some part have weights other than 1.
@@ -103,6 +107,23 @@ func (s *RowSpec) OfLabels() *RowSpec {
 		rows.Soft = SoftLabels{}
 	}
 	return &rows
+}
+
+// readRows decodes the result of Encode, and reads the times of the keys.
+func readRows(ctx context.Context, b []byte) (*RowSpec, error) {
+	s := new(RowSpec)
+	if err := json.Unmarshal(b, s); err != nil {
+		return nil, err
+	}
+	return s, s.readKeys(ctx)
+}
+
+// readKeys reads the times of the keys, if the parts of rows depend on them.
+func (s *RowSpec) readKeys(ctx context.Context) (err error) {
+	if s.KeyTimes != "" {
+		s.firstOfKeys, err = readKeyTimes(ctx, s.KeyTimes)
+	}
+	return err
 }
 
 // Encode returns the specification as the value of a DoFn's field.
@@ -149,9 +170,10 @@ type rowGroup struct {
 	weighing bool           // the units of weights are not known yet: see SummariseConfig.Weigh
 	weights  []int64        // by row, in units; nil if each row has weight 1
 	parts    []dataset.Part // by row
-	buckets  []uint8        // by row: bucket of its key; nil if not needed
+	buckets  []uint8        // by row: bucket of its key or time; nil if not needed
 	dropped  int64          // rows without a label
 	ignored  int64          // rows with a weight of 0
+	known    int64          // rows whose key has rows in an earlier part
 	shares   []int32        // by row and class: see dataset.Rows; nil if only the label counts
 	soft     bool           // whether some training row has probabilities that differ from its label
 }

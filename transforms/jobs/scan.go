@@ -2,7 +2,6 @@ package jobs
 
 import (
 	"context"
-	"encoding/json"
 	"iter"
 	"slices"
 
@@ -159,9 +158,11 @@ func (f *scan[V]) prepare(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := json.Unmarshal(c.Rows, &f.spec); err != nil {
+	spec, err := readRows(ctx, c.Rows)
+	if err != nil {
 		return err
 	}
+	f.spec = *spec
 	f.given = f.spec.Features
 	f.spec.Features = nil
 	for _, t := range trees {

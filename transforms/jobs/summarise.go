@@ -40,6 +40,7 @@ type RowStats struct {
 	Train   int64 `json:"train"`   // training rows
 	Dropped int64 `json:"dropped"` // rows without a label
 	Ignored int64 `json:"ignored"` // rows with a weight of 0
+	Known   int64 `json:"known"`   // rows whose key has rows in an earlier part
 
 	Weights *[dataset.Parts]*dataset.WeightSums `json:"weights,omitempty"` // by part, if SummariseConfig.Weigh is set
 	// Soft means that some training row has class probabilities other than 1 for its label and 0
@@ -71,7 +72,7 @@ type (
 type summariser struct {
 	SummariseConfig
 
-	spec    RowSpec
+	spec    *RowSpec
 	workers []summariseWorker
 }
 
@@ -85,8 +86,8 @@ type summariseWorker struct {
 
 func (f *summariser) ahead() int { return rowGroupsAhead }
 
-func (f *summariser) begin(context.Context) error {
-	if err := json.Unmarshal(f.Rows, &f.spec); err != nil {
+func (f *summariser) begin(ctx context.Context) (err error) {
+	if f.spec, err = readRows(ctx, f.Rows); err != nil {
 		return err
 	}
 	f.workers = make([]summariseWorker, max(1, f.Workers))
@@ -115,7 +116,7 @@ func newSummarised(g *rowGroup) *summarised {
 }
 
 func (f *summariser) do(ctx context.Context, p *pool, t Task, _ func(int64, []byte)) error {
-	g, err := openRowGroup(ctx, &f.spec, t)
+	g, err := openRowGroup(ctx, f.spec, t)
 	if err != nil {
 		return err
 	}
@@ -178,6 +179,7 @@ func (f *summariser) addLabel(ctx context.Context, g *summarised, w *summariseWo
 	w.stats.Train += int64(len(g.train))
 	w.stats.Dropped += g.dropped
 	w.stats.Ignored += g.ignored
+	w.stats.Known += g.known
 	if f.Weigh {
 		w.stats.weigh(g.rowGroup)
 	}
@@ -230,6 +232,7 @@ func (s *RowStats) Add(o *RowStats) {
 	s.Train += o.Train
 	s.Dropped += o.Dropped
 	s.Ignored += o.Ignored
+	s.Known += o.Known
 	if o.Weights != nil {
 		sums := s.sums()
 		for part := range sums {

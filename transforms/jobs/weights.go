@@ -45,7 +45,7 @@ func (g *rowGroup) countWeights() error {
 		return errUnits
 	}
 	g.weights = make([]int64, g.rows)
-	if g.spec.Key == "" && g.spec.grouped() {
+	if !g.spec.Dependent() && g.spec.grouped() {
 		g.buckets = make([]uint8, g.rows)
 	}
 	for r, part := range g.parts {
@@ -57,7 +57,7 @@ func (g *rowGroup) countWeights() error {
 			return g.placed(dataset.WeightError(g.spec.Weight, g.own.Spell(r), g.rowName(r), units[part].TooSmall(),
 				"set it to 0, or leave the row out"))
 		}
-		if g.spec.Key == "" && g.buckets != nil {
+		if !g.spec.Dependent() && g.buckets != nil {
 			g.buckets[r] = dataset.WeightClass(g.weights[r], units[part].Scale)
 		}
 	}

@@ -90,3 +90,43 @@ func groupsOf(o *dataset.Objects, i int) []dataset.GroupShare {
 	}
 	return nil
 }
+
+// TestDealInOrder: the trees of a fold learn from older buckets only, known keys are in no fold, and the newer half of
+// the rows is divided evenly.
+func TestDealInOrder(t *testing.T) {
+	for seed := range uint64(10) {
+		r := rand.New(rand.NewPCG(seed, 43))
+		d := growtest.New(r, growtest.PricedFeatures(), 3, 600, seed%2 == 0).Grouped(r)
+		for _, folds := range []int{2, 5, 7, 60} {
+			dealt := crossvalidate.DealInOrder(d.Objects, folds)
+			held := int64(0)
+			for fold := range folds {
+				rest, own := dealt.Fold(fold)
+				oldest := dataset.Buckets
+				for i := range own.Len() {
+					for _, s := range own.Groups(i) {
+						if _, known := dataset.OfBlock(s.Bucket); known {
+							t.Fatalf("fold %d is judged on rows of known keys", fold)
+						}
+						oldest = min(oldest, int(s.Bucket))
+						held += s.Rows
+					}
+				}
+				for i := range rest.Len() {
+					for _, s := range rest.Groups(i) {
+						if own.Len() > 0 && int(s.Bucket) >= oldest {
+							t.Fatalf("fold %d of %d from bucket %d on learns from bucket %d", fold, folds, oldest, s.Bucket)
+						}
+					}
+				}
+			}
+			all := int64(0)
+			for i := range d.Objects.Len() {
+				all += d.Objects.RowsOf(i)
+			}
+			if share := float64(held) / float64(all); share < .15 || share > .35 { // half of the half that is not known
+				t.Errorf("%d folds have %v of the rows", folds, share)
+			}
+		}
+	}
+}

@@ -24,6 +24,7 @@ type Growth struct {
 	Columns []split.Column
 	Folds   int // at least 2
 	Seed    uint64
+	Ordered bool  // whether the objects' buckets are blocks of time: see DealInOrder
 	Memory  int64 // bytes that the growth may take in addition to the objects, see inmemory.Options; 0: 2 GiB
 	// Model makes a tree of a root that was grown with the parameters of a candidate of the pool,
 	// including the estimates of the leaves. It is called concurrently.
@@ -52,7 +53,7 @@ type Fold struct {
 // counts the weight of the finished leaves; its sum is Weight if no fold is left out. If the
 // context ends first, Grow returns its cause.
 func (g *Growth) Grow(ctx context.Context, pool *frontier.Pool, settled *atomic.Int64) ([]Fold, error) {
-	dealt := Deal(g.Objects, g.Folds, g.Seed)
+	dealt := g.deal()
 	g.factors = judging.FactorsOf(judging.Frequencies(pool.Candidates[0].Tree), judging.ClassWeightsOf(g.Objects))
 	folds := make([]Fold, g.Folds)
 	parallel.Each(g.Folds, together, func(fold int) {
@@ -79,9 +80,26 @@ const together = 2
 const MaxBytes = 8 << 30
 
 // Weight returns the weight that the trees of all folds settle: for each fold, each of the trees is
-// grown from all other folds. Taught trees do not count. weight is the weight of all objects.
-func Weight(weight int64, pool *frontier.Pool, folds int) int64 {
-	return weight * int64(untaught(pool)) * int64(folds-1)
+// grown from the rows outside of it, or before it. Taught trees do not count.
+func (g *Growth) Weight(pool *frontier.Pool) int64 {
+	weight := g.Objects.TotalWeight() * int64(g.Folds-1)
+	if g.Ordered {
+		dealt := g.deal()
+		weight = 0
+		for fold := range g.Folds {
+			rest, _ := dealt.Fold(fold)
+			weight += rest.TotalWeight()
+		}
+	}
+	return weight * int64(untaught(pool))
+}
+
+// deal divides the rows into folds.
+func (g *Growth) deal() *Dealt {
+	if g.Ordered {
+		return DealInOrder(g.Objects, g.Folds)
+	}
+	return Deal(g.Objects, g.Folds, g.Seed)
 }
 
 // untaught returns how many candidates were grown without a teacher. They come first.
@@ -93,7 +111,7 @@ func untaught(pool *frontier.Pool) int {
 	return len(pool.Candidates)
 }
 
-// fold grows the trees of a fold from the objects outside of it, prunes them, and counts the
+// fold grows the trees of a fold from the rest of the objects, prunes them, and counts the
 // held-out objects. After the end of the context the fold is empty, because its trees were cut
 // short.
 func (g *Growth) fold(

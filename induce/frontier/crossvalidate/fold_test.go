@@ -182,7 +182,7 @@ func TestGrow(t *testing.T) {
 		t.Fatalf("%d folds, %v", len(folds), err)
 	}
 	want := d.weight * 6 // two trees, which have each object three times
-	if settled.Load() != want || crossvalidate.Weight(d.weight, p, 4) != want {
+	if settled.Load() != want || d.growth(4).Weight(p) != want {
 		t.Errorf("weight %d settled, want %d", settled.Load(), want)
 	}
 	for i, q := range p.Points {

@@ -41,7 +41,7 @@ func (g *Growth) Gains(
 	ctx context.Context, pool *frontier.Pool, folds []Fold, points []frontier.Point, at []int, o leafmodel.Options,
 	fit Fit, gained Gained, done *atomic.Int64,
 ) error {
-	dealt := Deal(g.Objects, g.Folds, g.Seed)
+	dealt := g.deal()
 	changes := make([][]metric.Judgement, len(folds)*len(gained)) // by fold and variant
 	err := parallel.EachUntil(ctx, len(folds), new(atomic.Int64), func(i int) {
 		f := &folds[i]
