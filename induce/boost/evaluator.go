@@ -5,6 +5,8 @@ import "github.com/espalier-ml/espalier/induce/dataset"
 // Evaluator is a booster in the form that scores objects by their codes: the splits and the values of all trees, each
 // in one list.
 type Evaluator struct {
+	Booster *Booster
+
 	width  int
 	roots  []int32 // by tree: its first split
 	splits []codeSplit
@@ -22,7 +24,7 @@ type codeSplit struct {
 
 // Evaluator returns the evaluator for objects with the given features. width is the number of scores.
 func (b *Booster) Evaluator(features []dataset.Feature, width int) *Evaluator {
-	e := &Evaluator{width: width}
+	e := &Evaluator{Booster: b, width: width}
 	for _, t := range b.Trees {
 		root := int32(len(e.splits))
 		e.roots = append(e.roots, root)
@@ -43,6 +45,14 @@ func (b *Booster) Evaluator(features []dataset.Feature, width int) *Evaluator {
 		}
 	}
 	return e
+}
+
+// First returns the evaluator of the first n trees, which shares their splits.
+func (e *Evaluator) First(n int) *Evaluator {
+	first := *e
+	first.Booster = &Booster{Trees: e.Booster.Trees[:n:n]}
+	first.roots = e.roots[:n]
+	return &first
 }
 
 // AddTo adds the booster's values for object i to its scores, given the codes of all features. It is a hot loop.

@@ -167,8 +167,8 @@ func (b *boosting) boost(s *site) {
 	if len(s.leaves) == 0 || b.options.Stop != nil && b.options.Stop() {
 		return
 	}
-	made := b.same.booster(b.numbers[s.node], func() *boost.Booster { return b.fit(s) })
-	if len(made.Trees) == 0 {
+	made := b.same.booster(b.numbers[s.node], func() *boost.Evaluator { return b.fit(s) })
+	if len(made.Booster.Trees) == 0 {
 		return
 	}
 	for _, leaf := range s.leaves {
@@ -177,7 +177,7 @@ func (b *boosting) boost(s *site) {
 }
 
 // fit fits the booster of a site.
-func (b *boosting) fit(s *site) *boost.Booster {
+func (b *boosting) fit(s *site) *boost.Evaluator {
 	most := boost.MaxObjects
 	if b.options.Draft {
 		most = draftBoosted
@@ -187,23 +187,24 @@ func (b *boosting) fit(s *site) *boost.Booster {
 	for _, id := range ids {
 		scores = append(scores, b.scores[int(id)*b.width:][:b.width]...)
 	}
-	return boost.Fit(b.objects, b.features, s.asked, ids, scores, boost.Options{Scale: b.options.Scale, Stop: b.options.Stop})
+	options := boost.Options{Scale: b.options.Scale, Stop: b.options.Stop}
+	return boost.Fit(b.objects, b.features, s.asked, ids, scores, options).Evaluator(b.features, b.width)
 }
 
 // Shorten returns models, by tree and node, whose boosters keep only their first trees, at most
 // most.
 func Shorten(models [][]*Model, most int) [][]*Model {
-	short, list := make(map[*boost.Booster]*boost.Booster), make([][]*Model, len(models))
+	short, list := make(map[*boost.Evaluator]*boost.Evaluator), make([][]*Model, len(models))
 	with := make(map[*Model]*Model)
 	for t := range models {
 		list[t] = slices.Clone(models[t])
 		for i, m := range models[t] {
-			if m == nil || m.Leaf.Booster == nil || len(m.Leaf.Booster.Trees) <= most {
+			if m == nil || m.booster == nil || len(m.Leaf.Booster.Trees) <= most {
 				continue
 			}
-			long := m.Leaf.Booster
+			long := m.booster
 			if short[long] == nil {
-				short[long] = &boost.Booster{Trees: long.Trees[:most:most]}
+				short[long] = long.First(most)
 			}
 			if with[m] == nil {
 				with[m] = m.with(short[long])
@@ -215,9 +216,9 @@ func Shorten(models [][]*Model, most int) [][]*Model {
 }
 
 // with returns the model with a booster.
-func (m *Model) with(b *boost.Booster) *Model {
+func (m *Model) with(b *boost.Evaluator) *Model {
 	c := *m
-	c.booster = b.Evaluator(m.features, len(m.Leaf.Intercept))
-	c.Leaf = &tree.LeafModel{Intercept: m.Leaf.Intercept, Terms: m.Leaf.Terms, Booster: b}
+	c.booster = b
+	c.Leaf = &tree.LeafModel{Intercept: m.Leaf.Intercept, Terms: m.Leaf.Terms, Booster: b.Booster}
 	return &c
 }

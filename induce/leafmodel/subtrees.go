@@ -13,20 +13,20 @@ type subtrees struct {
 	numbers [][]int // by tree and node: equal for the same subtrees at the end of the same path
 
 	lock     sync.Mutex
-	boosters map[int]func() *boost.Booster // by number of a node
+	boosters map[int]func() *boost.Evaluator // by number of a node
 	models   map[boostedLeaf]*Model
 }
 
 // boostedLeaf is a leaf, given by its number, with a booster.
 type boostedLeaf struct {
 	number  int
-	booster *boost.Booster
+	booster *boost.Evaluator
 }
 
 // newSubtrees compares the nodes of trees. start returns the model from which a leaf starts.
 func newSubtrees(w *walk, start func(leaf member) *Model) *subtrees {
 	s := &subtrees{
-		numbers: make([][]int, len(w.trees)), boosters: make(map[int]func() *boost.Booster), models: make(map[boostedLeaf]*Model),
+		numbers: make([][]int, len(w.trees)), boosters: make(map[int]func() *boost.Evaluator), models: make(map[boostedLeaf]*Model),
 	}
 	for i, t := range w.trees {
 		s.numbers[i] = make([]int, len(t.Nodes))
@@ -72,7 +72,7 @@ func (m *Model) same(other *Model) bool {
 }
 
 // booster returns the booster of a node, given by its number. If no other tree has fitted it, fit does.
-func (s *subtrees) booster(number int, fit func() *boost.Booster) *boost.Booster {
+func (s *subtrees) booster(number int, fit func() *boost.Evaluator) *boost.Evaluator {
 	s.lock.Lock()
 	once := s.boosters[number]
 	if once == nil {
@@ -84,7 +84,7 @@ func (s *subtrees) booster(number int, fit func() *boost.Booster) *boost.Booster
 }
 
 // with returns the model of a leaf, given by its number, with a booster.
-func (s *subtrees) with(number int, b *boost.Booster, start *Model) *Model {
+func (s *subtrees) with(number int, b *boost.Evaluator, start *Model) *Model {
 	s.lock.Lock()
 	defer s.lock.Unlock()
 	key := boostedLeaf{number, b}
