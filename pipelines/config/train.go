@@ -198,7 +198,7 @@ func (c *Train) testSettings() []setting.Setting {
 		},
 		{
 			Name: "categorical", Value: setting.List(&c.Categorical),
-			Help: "number columns whose values are categories",
+			Help: "columns of numbers, or of texts that are numbers, whose values are categories",
 		},
 		{Name: "numeric", Value: setting.List(&c.Numeric), Help: "text or boolean columns to read as numbers"},
 		{

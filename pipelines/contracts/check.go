@@ -46,14 +46,21 @@ const told = 1000
 // contract. If they are more than --max_rejects, or if a share or mean is out of its bounds, it returns a
 // *dataset.DataError. The file of --rejects lists the rows in either case.
 func (k *Checker) Check(ctx context.Context, in *source.Input) (*source.Input, error) {
-	if err := structure(k.Contract, in, k.Settings.ContractFile, k.Lax); err != nil {
+	read, err := in.WithTexts(ctx, k.Driver.Files, func(name string) bool {
+		at := slices.Index(k.Contract.Names(), name)
+		return at >= 0 && k.Contract.Columns[at].Type != contract.TypeText
+	})
+	if err != nil {
+		return nil, err
+	}
+	if err := structure(k.Contract, read, k.Settings.ContractFile, k.Lax); err != nil {
 		return nil, err
 	}
 	bounds, columns, err := k.bounds(in)
 	if err != nil || len(bounds) == 0 || len(in.Tasks) == 0 {
 		return in, err
 	}
-	found, err := k.run(ctx, in, bounds)
+	found, err := k.run(ctx, read, bounds)
 	if err != nil {
 		return nil, err
 	}

@@ -41,6 +41,12 @@ func infer(ctx context.Context, s *session.Session, c *config.InferContract) (te
 	if len(in.Tasks) == 0 {
 		return nil, &dataset.DataError{File: in.Files[0].URL, Problem: "no input file has a row", Hint: "check the files"}
 	}
+	err = in.ReadTexts(ctx, s.Files, func(name string) bool {
+		return name != c.Label && !slices.Contains(labelNames(), strings.ToLower(name))
+	})
+	if err != nil {
+		return nil, err
+	}
 	i := &inferring{config: c, session: s, input: in, unread: make(map[string]string)}
 	inferred, err := i.infer(ctx)
 	if err != nil {
@@ -115,7 +121,9 @@ func (i *inferring) infer(ctx context.Context) (*contract.Contract, error) {
 	var fault *dataset.DataError
 	switch {
 	case errors.As(err, &fault) && slices.ContainsFunc(columns, func(c *parquetio.Column) bool { return c.Name == fault.Column }):
-		i.unread[fault.Column] = unreadable(fault) // only known now: continue without the column
+		if !i.input.KeepTexts(fault.Column) {
+			i.unread[fault.Column] = unreadable(fault) // only known now: continue without the column
+		}
 		return i.infer(ctx)
 	case err != nil:
 		return nil, err

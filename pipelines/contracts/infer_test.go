@@ -92,8 +92,8 @@ func same(a, b *float64) bool {
 	return a == nil && b == nil || a != nil && b != nil && math.Abs(*a-*b) < 1e-12
 }
 
-// TestInferGoesOn: a column that cannot be read is ignored with the reason, also if a value shows it; what
-// numbers and dates are as texts is noted.
+// TestInferGoesOn: a column that cannot be read is ignored with the reason, also if a value shows it; texts that are
+// mostly numbers or dates are noted.
 func TestInferGoesOn(t *testing.T) {
 	const n = 60
 	class, blob, price, day, late := make([]*string, n), make([]string, n), make([]string, n), make([]string, n), make([]int64, n)
@@ -104,6 +104,7 @@ func TestInferGoesOn(t *testing.T) {
 		blob[i], price[i], day[i] = "a\xff", strconv.Itoa(i)+".5", "0"+strconv.Itoa(i%9+1)+"/12/2024"
 		late[i] = 1<<53 + int64(i)
 	}
+	price[n-1] = "unknown"
 	c := config.DefaultInferContract()
 	c.Input = []string{filepath.Join(t.TempDir(), "rows.parquet")}
 	err := parquetio.Write(t.Context(), objectstore.New(), c.Input[0], []parquetio.WriteColumn{

@@ -11,11 +11,11 @@ import (
 	"github.com/espalier-ml/espalier/pipelines/source"
 )
 
-// Columns finds the columns of --slice in the input; kind determines how to read them. Names
+// Columns finds the columns of --slice in the input; as determines how to read them. Names
 // without a column, the label and duplicate names are usage errors; a column that cannot be read is
 // a *dataset.DataError.
 func Columns(
-	in *source.Input, names []string, label string, kind func(c *parquetio.Column) dataset.Kind,
+	in *source.Input, names []string, label string, as func(c *parquetio.Column) (dataset.Kind, dataset.Unit),
 ) ([]dataset.FeatureColumn, error) {
 	var columns []dataset.FeatureColumn
 	var faults []error
@@ -37,9 +37,8 @@ func Columns(
 		if err := readable(in, column); err != nil {
 			return nil, err
 		}
-		columns = append(columns, dataset.FeatureColumn{
-			Name: name, Kind: kind(column), Type: column.Type, Unit: column.Unit,
-		})
+		kind, unit := as(column)
+		columns = append(columns, dataset.FeatureColumn{Name: name, Kind: kind, Type: column.Type, Unit: unit})
 	}
 	if len(faults) > 0 {
 		return nil, usage.All(faults)
@@ -70,16 +69,16 @@ func readable(in *source.Input, c *parquetio.Column) error {
 
 // KindFor returns how to read columns for a tree: as its features of the same names, and others
 // by their type.
-func KindFor(t *tree.Tree) func(c *parquetio.Column) dataset.Kind {
-	return func(c *parquetio.Column) dataset.Kind {
+func KindFor(t *tree.Tree) func(c *parquetio.Column) (dataset.Kind, dataset.Unit) {
+	return func(c *parquetio.Column) (dataset.Kind, dataset.Unit) {
 		at := slices.IndexFunc(t.Features, func(f dataset.Feature) bool { return f.Name == c.Name })
 		switch {
 		case at >= 0:
-			return t.Features[at].Kind
+			return t.Features[at].Kind, t.Features[at].Unit
 		case c.Type == dataset.Text:
-			return dataset.Categorical
+			return dataset.Categorical, c.Unit
 		default:
-			return dataset.Numeric
+			return dataset.Numeric, c.Unit
 		}
 	}
 }

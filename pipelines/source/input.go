@@ -25,7 +25,8 @@ type Input struct {
 	Paths   [][]jobs.PathColumn // per file: columns whose value is in its path
 	Notes   []string            // files that were left out, for the user; a line each
 
-	digits []string // columns of integers that are read as texts
+	digits []string          // columns of integers that are read as texts
+	texts  []jobs.TextColumn // columns of texts that are read as numbers or points in time
 }
 
 // InPath is the physical type of a column in the paths of files.
@@ -132,7 +133,7 @@ func join(to *parquetio.Column, c parquetio.Column) {
 // TaskOf returns the task of a file's first row group.
 func (in *Input) TaskOf(file int) jobs.Task {
 	f := in.Files[file]
-	return jobs.Task{File: f.URL, Size: f.Size, Generation: f.Generation, Path: in.Paths[file], Digits: in.digits}
+	return jobs.Task{File: f.URL, Size: f.Size, Generation: f.Generation, Path: in.Paths[file], Digits: in.digits, Texts: in.texts}
 }
 
 // spellWide turns columns of integers that float64 may not hold exactly into texts. If such a
@@ -203,19 +204,29 @@ func holds(c *parquetio.Column) string {
 // Check returns a *dataset.DataError if a file lacks the column or has values of another kind. A
 // column of nulls fits any kind. Milliseconds and nanoseconds are the same kind: see dataset.Unit.
 func (in *Input) Check(column *parquetio.Column) error {
+	if err := in.checkThere(column.Name); err != nil {
+		return err
+	}
 	for i, file := range in.Files {
-		c, ok := in.ByName[i][column.Name]
-		if !ok {
-			return &dataset.DataError{
-				File: file.URL, Column: column.Name, Problem: "the column is missing in this file, but not in all files" + in.alike(i, column.Name),
-				Hint: "ignore it with --ignore, or leave the file out",
-			}
-		}
+		c := in.ByName[i][column.Name]
 		if (c.Type != column.Type || c.Wide != column.Wide || c.Unit != column.Unit) && !c.Null && !column.Null {
 			return &dataset.DataError{
 				File: file.URL, Column: column.Name,
 				Problem: fmt.Sprintf("the column holds %s here and %s in other files", holds(&c), holds(column)),
 				Hint:    "make the files agree, or ignore the column with --ignore",
+			}
+		}
+	}
+	return nil
+}
+
+// checkThere returns a *dataset.DataError if a file lacks a column.
+func (in *Input) checkThere(column string) error {
+	for i, file := range in.Files {
+		if _, ok := in.ByName[i][column]; !ok {
+			return &dataset.DataError{
+				File: file.URL, Column: column, Problem: "the column is missing in this file, but not in all files" + in.alike(i, column),
+				Hint: "ignore it with --ignore, or leave the file out",
 			}
 		}
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/tree"
+	"github.com/espalier-ml/espalier/io/parquetio"
 	"github.com/espalier-ml/espalier/io/runfolder"
 	"github.com/espalier-ml/espalier/io/textview"
 	"github.com/espalier-ml/espalier/transforms/jobs"
@@ -56,11 +57,17 @@ func (in *Input) features(t *tree.Tree, columns map[string]int) ([]dataset.Featu
 	var list []dataset.FeatureColumn
 	for i := range inputs {
 		f := &t.Features[inputs[i].Feature]
-		column := &in.Columns[columns[f.Name]]
-		if err := in.Check(column); err != nil {
+		column := in.Columns[columns[f.Name]]
+		check := in.Check
+		if f.Kind == dataset.Numeric && in.withNumbers(f.Name, f.Unit) {
+			column.Type = dataset.Number
+			column.Unit = f.Unit
+			check = func(c *parquetio.Column) error { return in.checkThere(c.Name) }
+		}
+		if err := check(&column); err != nil {
 			return nil, err
 		}
-		if err := in.checkKind(column, f); err != nil {
+		if err := in.checkKind(&column, f); err != nil {
 			return nil, err
 		}
 		list = append(list, dataset.FeatureColumn{Name: f.Name, Kind: f.Kind, Type: column.Type, Unit: f.Unit})

@@ -114,7 +114,7 @@ func TestScoringFaults(t *testing.T) {
 	wantUsage(t, "weight", err, "--weight: ", `"int128"`)
 }
 
-// TestScoringOfSeveralFiles: files must agree on features and on the label. Values of
+// TestScoringOfSeveralFiles: files must agree on categories and on the label; numbers may be texts in some. Values of
 // paths look like numbers where not all of training's were.
 func TestScoringOfSeveralFiles(t *testing.T) {
 	root := t.TempDir()
@@ -123,7 +123,10 @@ func TestScoringOfSeveralFiles(t *testing.T) {
 		write(t, filepath.Join(folder, "a.parquet"), parquetio.WriteOptions{}, parquetio.WriteColumn{Name: "x", Values: values})
 	}
 	in := open(t, begin(t), root)
-	_, err := source.ScoringSpec(in, asking(number("x", dataset.Plain)), "", "")
+	if spec, err := source.ScoringSpec(in, asking(number("x", dataset.Plain)), "", ""); err != nil || spec.Features[0].Type != dataset.Number {
+		t.Errorf("numbers and texts: %+v, %v", spec, err)
+	}
+	_, err := source.ScoringSpec(in, asking(category("x", "a")), "", "")
 	wantData(t, "feature", err, dataset.DataError{File: "a.parquet", Column: "x", Problem: "holds texts here"})
 	_, err = source.ScoringSpec(in, asking(number("day", dataset.Plain)), "x", "")
 	wantData(t, "label", err, dataset.DataError{File: "a.parquet", Column: "x", Problem: "holds texts here"})

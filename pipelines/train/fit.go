@@ -32,10 +32,11 @@ type fitted struct {
 	stats    *jobs.RowStats
 }
 
-// add adds a feature with its column. The column gets the kind of the feature, which may differ: see
-// binning.FeatureConfig.SingleBins.
+// add adds a feature with its column. The column gets the kind and unit of the feature, which may differ: see
+// binning.FeatureConfig.SingleBins and takeFeatures.
 func (f *fitted) add(x *dataset.Feature, column dataset.FeatureColumn) {
 	column.Kind = x.Kind
+	column.Unit = x.Unit
 	f.features = append(f.features, *x)
 	f.spec.Features = append(f.spec.Features, column)
 }
@@ -90,6 +91,10 @@ func (w *fitter) fit(ctx context.Context) (*fitted, error) {
 		rows.Features = nil
 	}
 	stats, columns, err := w.summarise(ctx, &rows)
+	for w.isText(err) {
+		rows.Features = w.schema.rows.Features
+		stats, columns, err = w.summarise(ctx, &rows)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -121,6 +126,26 @@ func (w *fitter) fit(ctx context.Context) (*fitted, error) {
 		return f, w.takeFeatures(f)
 	}
 	return f, w.fitFeatures(ctx, f, columns[:at])
+}
+
+// isText reports whether an error names a text of another kind than the texts of the sample by which its column was
+// read. If so, the column is a text, with a warning.
+func (w *fitter) isText(err error) bool {
+	var e *dataset.DataError
+	if !errors.As(err, &e) {
+		return false
+	}
+	at := slices.IndexFunc(w.schema.columns, func(c schemaColumn) bool { return c.Name == e.Column })
+	if at < 0 || w.cuts != nil {
+		return false
+	}
+	things := w.schema.columns[at].Unit.Things()
+	if !w.keepTexts(e.Column) {
+		return false
+	}
+	w.driver.Reporter.Warn(fmt.Sprintf("column %q has texts, because of %q in %s, but a sample of them are %s: write such values "+
+		"as null to read %s; --categorical %s keeps the texts", e.Column, e.Value, e.File, things, things, e.Column))
+	return true
 }
 
 // mostTimes limits the number of distinct times that are counted, to about 400 MB.

@@ -257,12 +257,14 @@ func trainTree(t *testing.T, inputs ...string) ([]byte, error) {
 	return b, nil
 }
 
-// TestMixedUnits: files of one kind whose units differ train the tree that files of
+// TestMixedUnits: files of one kind whose units differ, or with texts that spell it, train the tree that files of
 // one unit do; files of several kinds are refused.
 func TestMixedUnits(t *testing.T) {
 	folder, twice := t.TempDir(), t.TempDir()
 	for _, c := range [][]string{
-		{"timestamp us", "timestamp ms", "timestamp ns", "int96", "timestamp us local"},
+		{"timestamp us", "timestamp ms", "timestamp ns", "int96", "timestamp us local", "text of timestamps"},
+		{"date", "text of dates"},
+		{"double", "text of halves"},
 		{"time us", "time ms", "time ns"},
 		{"int32", "uint8", "int64", "whole decimal"},
 	} {
@@ -279,7 +281,7 @@ func TestMixedUnits(t *testing.T) {
 			}
 		}
 	}
-	for _, c := range [][2]string{{"timestamp us", "date"}, {"date", "int32"}, {"time us", "timestamp us"}, {"int64", "string"}, {"boolean", "boolean as int8"}, {"text of dates", "date"}} {
+	for _, c := range [][2]string{{"timestamp us", "date"}, {"date", "int32"}, {"time us", "timestamp us"}, {"int64", "string"}, {"boolean", "boolean as int8"}, {"text of dates", "int32"}} {
 		_, err := trainTree(t, typed(t, folder, c[0]), typed(t, folder, c[1]))
 		var e *dataset.DataError
 		if !errors.As(err, &e) || e.Column != "x" || !strings.Contains(e.Problem, "in other files") {

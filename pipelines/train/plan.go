@@ -2,6 +2,7 @@ package train
 
 import (
 	"context"
+	"slices"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/settings"
@@ -40,6 +41,9 @@ func newPlan(ctx context.Context, f *source.Files, c *config.Train, p *config.Pa
 	if err != nil {
 		return nil, err
 	}
+	if err := in.ReadTexts(ctx, f, mayBeNumbers(c, obeyed)); err != nil {
+		return nil, err
+	}
 	if obeyed != nil {
 		if err := contracts.ObeyColumns(obeyed, in, c); err != nil {
 			return nil, err
@@ -69,6 +73,44 @@ func newPlan(ctx context.Context, f *source.Files, c *config.Train, p *config.Pa
 		config: c, parsed: p, input: in, schema: s, costs: costs, cuts: cuts, kept: kept, obeyed: obeyed,
 		tables: classes, memory: memlimit.Allowance(c.Memory),
 	}, nil
+}
+
+// mayBeNumbers returns a function that reports whether a column of texts may be read as numbers or points in time:
+// if the contract says so, otherwise if it has features, weights or times and is not named in --categorical. With an
+// earlier run, its features say how they are read.
+func mayBeNumbers(c *config.Train, obeyed *contract.Contract) func(column string) bool {
+	return func(column string) bool {
+		if obeyed != nil {
+			if at := slices.Index(obeyed.Names(), column); at >= 0 {
+				return obeyed.Columns[at].Type != contract.TypeText
+			}
+		}
+		switch roleOf(column, c) {
+		case RoleFeature, RoleForbidden:
+			return c.CutsFrom == "" && c.Refit == "" && !slices.Contains(c.Categorical, column)
+		case RoleWeight:
+			return true
+		default:
+			return column == c.SplitTime
+		}
+	}
+}
+
+// keepTexts makes columns texts again that ReadTexts reads as something else, and reports whether there was one and
+// the settings still fit.
+func (p *plan) keepTexts(columns ...string) bool {
+	changed := false
+	for _, name := range columns {
+		changed = p.input.KeepTexts(name) || changed
+	}
+	if !changed {
+		return false
+	}
+	s, err := resolve(p.input, p.config, p.parsed)
+	if err == nil {
+		p.schema = s
+	}
+	return err == nil
 }
 
 // readEarlier reads what a run takes over from an earlier run: its cuts, and the tree of --refit, with

@@ -68,11 +68,11 @@ func resolve(in *source.Input, c *config.Train, p *config.Parsed) (*schema, erro
 	if err := s.checkReadable(in, c); err != nil {
 		return nil, err
 	}
-	kind := func(column *parquetio.Column) dataset.Kind {
+	kind := func(column *parquetio.Column) (dataset.Kind, dataset.Unit) {
 		if column.Wide && column.Physical != source.InPath && s.roleOf(column.Name, c) != RoleFeature {
-			return dataset.Categorical
+			return dataset.Categorical, column.Unit
 		}
-		return kindOf(column, c)
+		return kindOf(column, c), column.Unit
 	}
 	if s.slices, err = slicing.Columns(in, c.Slice, c.Label, kind); err != nil {
 		return nil, err

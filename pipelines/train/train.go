@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/selection"
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/io/latest"
@@ -81,6 +82,9 @@ func (o *opened) train(
 	}
 	if note := plan.schema.noteIndex(c); note != "" {
 		d.Reporter.Warn(note)
+	}
+	if note := o.input.NoteTexts(); note != "" {
+		d.Reporter.Note(note)
 	}
 	if o.refused(c.Resume && !c.Overwrite || plan.leavesCheckpoints()) {
 		return nil, o.unfinished.refused
@@ -180,6 +184,11 @@ func (r *run) candidates(ctx context.Context, from *saved) (*scored, error) {
 // part is now known.
 func (r *run) prepare(ctx context.Context, from *saved) (*saved, error) {
 	if from != nil {
+		for _, f := range from.objects.spec.Features {
+			if f.Type == dataset.Text {
+				r.keepTexts(f.Name)
+			}
+		}
 		r.narrow(from.objects.validates())
 		return from, nil
 	}

@@ -62,13 +62,14 @@ func (f *Files) RowGroup(ctx context.Context, t Task, names []string) (dataset.R
 	}
 	key := groupKey{t.File, t.Generation, t.RowGroup, strings.Join(t.Digits, "\x00")}
 	open := func(names []string) (dataset.RowGroup, error) { return p.RowGroup(ctx, t.RowGroup, names, t.Digits...) }
-	if len(t.Path) == 0 {
-		return f.cache.open(key, names, open)
-	}
 	inFile, columns := splitColumns(&t, names)
 	g, err := f.cache.open(key, inFile, open)
 	if err != nil {
 		return nil, err
+	}
+	g = readTexts(g, &t, inFile)
+	if len(t.Path) == 0 {
+		return g, nil
 	}
 	return &withPath{g, columns}, nil
 }

@@ -26,6 +26,7 @@ type Task struct {
 	Refused  []int32      `json:"refused,omitempty"` // ascending positions in the row group of rows to leave out
 	Path     []PathColumn `json:"path,omitempty"`    // columns whose values are part of the file's path
 	Digits   []string     `json:"digits,omitempty"`  // columns of integers that are read as texts
+	Texts    []TextColumn `json:"texts,omitempty"`   // columns of texts that are read as numbers
 	Part     dataset.Part `json:"part,omitempty"`    // part of a block
 }
 

@@ -1,0 +1,259 @@
+package source
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/io/csvio"
+	"github.com/espalier-ml/espalier/io/parquetio"
+	"github.com/espalier-ml/espalier/transforms/jobs"
+)
+
+const (
+	sampledGroups = 4    // row groups
+	sampledRows   = 1000 // rows of each
+)
+
+// ReadTexts reads columns of texts as numbers or points in time, if import would read the rows of a sample so.
+// wanted returns whether a column may be read so. Every later pass over the rows returns a *dataset.DataError
+// that names the column if another text is of another kind: see KeepTexts.
+func (in *Input) ReadTexts(ctx context.Context, f *Files, wanted func(column string) bool) error {
+	var names []string
+	for i := range in.Columns {
+		if name := in.Columns[i].Name; wanted(name) && in.plainTexts(name) {
+			names = append(names, name)
+		}
+	}
+	sampled := make(map[string]*sampledTexts, len(names))
+	for _, name := range names {
+		sampled[name] = &sampledTexts{column: csvio.NewColumn(new(csvio.Spelling))}
+	}
+	last := -1
+	for i := range min(sampledGroups, len(in.Tasks)) {
+		at := i * (len(in.Tasks) - 1) / max(1, min(sampledGroups, len(in.Tasks))-1)
+		if at == last || len(names) == 0 {
+			continue
+		}
+		last = at
+		if err := in.sample(ctx, f, in.Tasks[at], names, sampled); err != nil {
+			return err
+		}
+		names = slices.DeleteFunc(names, func(name string) bool {
+			s := sampled[name]
+			_, ok := s.kind()
+			return s.column.Values > 0 && !ok
+		})
+	}
+	var texts []jobs.TextColumn
+	for _, name := range names {
+		if c, ok := sampled[name].kind(); ok && in.agree(name, c.Unit) {
+			c.Name = name
+			texts = append(texts, c)
+		}
+	}
+	in.readAs(texts)
+	return nil
+}
+
+// WithTexts returns the input with ReadTexts done; in stays as it is.
+func (in *Input) WithTexts(ctx context.Context, f *Files, wanted func(column string) bool) (*Input, error) {
+	own := *in
+	own.Columns = slices.Clone(in.Columns)
+	own.Tasks = slices.Clone(in.Tasks)
+	own.ByName = make([]map[string]parquetio.Column, len(in.ByName))
+	for i, byName := range in.ByName {
+		own.ByName[i] = maps.Clone(byName)
+	}
+	return &own, own.ReadTexts(ctx, f, wanted)
+}
+
+// plainTexts reports whether some file has texts in a column, and no file has anything but texts and numbers.
+func (in *Input) plainTexts(column string) bool {
+	found := false
+	for _, byName := range in.ByName {
+		c, ok := byName[column]
+		switch {
+		case !ok || c.Null:
+		case c.Nested || c.Unsupported != "" || c.Wide || c.Physical == InPath:
+			return false
+		case c.Type == dataset.Text && c.Physical != "BYTE_ARRAY": // booleans, UUIDs
+			return false
+		default:
+			found = found || c.Type == dataset.Text
+		}
+	}
+	return found
+}
+
+// agree reports whether all files with numbers in a column have numbers of a unit.
+func (in *Input) agree(column string, unit dataset.Unit) bool {
+	for _, byName := range in.ByName {
+		if c, ok := byName[column]; ok && !c.Null && c.Type == dataset.Number && c.Unit != unit {
+			return false
+		}
+	}
+	return true
+}
+
+// withNumbers reports whether some files have texts in a column, and the remaining files numbers of a unit.
+func (in *Input) withNumbers(column string, unit dataset.Unit) bool {
+	return in.plainTexts(column) && in.agree(column, unit) &&
+		slices.ContainsFunc(in.ByName, func(byName map[string]parquetio.Column) bool {
+			c, ok := byName[column]
+			return ok && !c.Null && c.Type == dataset.Number
+		})
+}
+
+// sampledTexts are the texts of a column that were sampled.
+type sampledTexts struct {
+	column *csvio.Column
+	nan    bool // a missing value is spelled NaN, which only numbers are
+}
+
+// kind returns how the texts are read. ok is false if they remain texts.
+func (s *sampledTexts) kind() (c jobs.TextColumn, ok bool) {
+	kind := s.column.Kind().Type
+	c.Unit = kind.Unit()
+	switch kind {
+	case csvio.Timestamp:
+		c.Zone = dataset.UTC
+	case csvio.Local:
+		c.Zone = dataset.Local
+	case csvio.Boolean, csvio.Text:
+		return c, false
+	default:
+	}
+	return c, c.Unit == dataset.Plain || !s.nan
+}
+
+// sample adds texts of a row group to the sample. Columns that cannot be read remain texts: training names the
+// fault.
+func (in *Input) sample(
+	ctx context.Context, f *Files, task jobs.Task, names []string, sampled map[string]*sampledTexts,
+) error {
+	var there []string
+	at := slices.IndexFunc(in.Files, func(file *parquetio.File) bool { return file.URL == task.File })
+	for _, name := range names {
+		if c, ok := in.ByName[at][name]; ok && c.Type == dataset.Text && !c.Null {
+			there = append(there, name)
+		}
+	}
+	if len(there) == 0 {
+		return nil
+	}
+	g, err := f.RowGroup(ctx, task, there)
+	if err != nil {
+		return err
+	}
+	defer g.Close() //nolint:errcheck // reading has returned its errors already
+	var v dataset.Vector
+	for i, name := range there {
+		if err := g.ReadRows(i, 0, min(g.Rows(), sampledRows), &v); err != nil {
+			continue
+		}
+		sampled[name].add(&v)
+	}
+	return ctx.Err()
+}
+
+// add adds the texts of rows, each text once.
+func (s *sampledTexts) add(v *dataset.Vector) {
+	seen := make([]bool, len(v.Texts))
+	for _, at := range v.Index {
+		if at < 0 || seen[at] {
+			continue
+		}
+		seen[at] = true
+		text := v.Texts[at]
+		x, ok := dataset.Plain.ParseValue(text)
+		if missing := ok && x != x; !missing {
+			s.column.Add(text, 0)
+		} else if text != "" {
+			s.nan = true
+		}
+		if s.column.Kind().Type == csvio.Text && s.column.Values > 0 {
+			return
+		}
+	}
+}
+
+// readAs reads columns of texts as numbers or points in time.
+func (in *Input) readAs(texts []jobs.TextColumn) {
+	in.texts = append(slices.Clone(in.texts), texts...)
+	for _, c := range texts {
+		set := func(column *parquetio.Column) {
+			column.Type = dataset.Number
+			column.Unit = c.Unit
+			column.Zone = c.Zone
+		}
+		in.change(c.Name, set)
+	}
+	for i := range in.Tasks {
+		in.Tasks[i].Texts = in.texts
+	}
+}
+
+// change changes the descriptions of a column of texts.
+func (in *Input) change(name string, set func(column *parquetio.Column)) {
+	for i := range in.Columns {
+		if in.Columns[i].Name == name {
+			set(&in.Columns[i])
+		}
+	}
+	for i, file := range in.Files {
+		for _, c := range file.Columns() {
+			if c.Name == name && c.Type == dataset.Text {
+				set(&c)
+				in.ByName[i][name] = c
+			}
+		}
+	}
+}
+
+// KeepTexts makes a column of texts again of a column that ReadTexts reads as something else. It reports
+// whether there is such a column.
+func (in *Input) KeepTexts(name string) bool {
+	before := len(in.texts)
+	in.texts = slices.DeleteFunc(slices.Clone(in.texts), func(c jobs.TextColumn) bool { return c.Name == name })
+	if len(in.texts) == before {
+		return false
+	}
+	in.change(name, func(c *parquetio.Column) {
+		c.Type = dataset.Text
+		c.Unit = dataset.Plain
+		c.Zone = dataset.NoZone
+	})
+	for i := range in.Tasks {
+		in.Tasks[i].Texts = in.texts
+	}
+	return true
+}
+
+// NoteTexts returns a line about the columns of texts that are read as something else; empty without such
+// columns.
+func (in *Input) NoteTexts() string {
+	if len(in.texts) == 0 {
+		return ""
+	}
+	byUnit := make(map[dataset.Unit][]string)
+	for _, c := range in.texts {
+		byUnit[c.Unit] = append(byUnit[c.Unit], strconv.Quote(c.Name))
+	}
+	var parts []string
+	for unit := dataset.Plain; unit <= dataset.Timestamp; unit++ {
+		if names := byUnit[unit]; len(names) > 0 {
+			const most = 5
+			shown := strings.Join(names[:min(most, len(names))], ", ")
+			if more := len(names) - most; more > 0 {
+				shown += fmt.Sprintf(" and %d more", more)
+			}
+			parts = append(parts, fmt.Sprintf("as %s %s", unit.Things(), shown))
+		}
+	}
+	return "columns of texts are read " + strings.Join(parts, "; ") + "; --categorical keeps texts"
+}

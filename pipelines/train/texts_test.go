@@ -1,0 +1,299 @@
+package train_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/parquet-go/parquet-go" //nolint:depguard // reads what this project's own reader does not
+
+	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/frontier"
+	"github.com/espalier-ml/espalier/io/objectstore"
+	"github.com/espalier-ml/espalier/io/parquetio"
+	"github.com/espalier-ml/espalier/pipelines"
+	"github.com/espalier-ml/espalier/pipelines/config"
+	"github.com/espalier-ml/espalier/pipelines/contracts"
+	"github.com/espalier-ml/espalier/pipelines/importing"
+	"github.com/espalier-ml/espalier/pipelines/train"
+)
+
+// texts has columns of texts by name.
+type texts map[string][]string
+
+// textRows returns n rows of texts, whose class depends on each column. Numbers and points in time are spelled
+// in several ways, and 1 in 20 is missing.
+func textRows(r *rand.Rand, n int) texts {
+	start := time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)
+	rows := make(texts)
+	for range n {
+		at := start.Add(time.Duration(r.Int64N(int64(500 * 24 * time.Hour)))).Truncate(time.Second)
+		whole, decimal := r.IntN(90), r.NormFloat64()
+		local := at.Format([]string{time.DateTime, "2006-01-02T15:04:05", "2006-1-2 15:04:05", "20060102T150405"}[r.IntN(4)])
+		utc := at.Format([]string{"2006-01-02 15:04:05Z07", "2006-01-02 15:04:05 UTC", time.RFC3339}[r.IntN(3)])
+		if r.IntN(4) == 0 {
+			utc = at.In(time.FixedZone("", 5400)).Format("2006-01-02 15:04:05 -0700")
+		}
+		values := map[string]string{
+			"whole": strconv.Itoa(whole - 20), "decimal": strconv.FormatFloat(decimal, 'g', 6, 64), "local": local, "utc": utc,
+			"day": at.Format(time.DateOnly), "clock": at.Format([]string{time.TimeOnly, "15:04"}[r.IntN(2)]),
+		}
+		for name := range values {
+			if r.IntN(20) == 0 {
+				values[name] = ""
+			}
+		}
+		values["zip"] = fmt.Sprintf("0%d", r.IntN(5)) // a code
+		values["account"] = strconv.Itoa(90071992547409930 + r.IntN(4))
+		values["word"] = string(rune('a' + r.IntN(5)))
+		values["flag"] = strconv.FormatBool(r.IntN(2) == 0)
+		score := 0
+		for _, high := range []bool{
+			whole > 45, decimal > 0, at.After(start.AddDate(0, 8, 0)), at.Hour() > 11, values["zip"] > "02", values["word"] > "b", values["flag"] == "true",
+		} {
+			if high {
+				score++
+			}
+		}
+		values["class"] = map[bool]string{true: "high", false: "low"}[score+r.IntN(2) > 3]
+		for name, text := range values {
+			rows[name] = append(rows[name], text)
+		}
+	}
+	return rows
+}
+
+// parquet writes the rows as texts, with nulls in place of every other empty text.
+func (x texts) parquet(t *testing.T, folder string) string {
+	t.Helper()
+	var columns []parquetio.WriteColumn
+	for _, name := range x.names() {
+		values := make([]*string, len(x[name]))
+		for i := range values {
+			if text := &x[name][i]; *text != "" || i%2 == 0 {
+				values[i] = text
+			}
+		}
+		columns = append(columns, parquetio.WriteColumn{Name: name, Values: values})
+	}
+	url := filepath.Join(folder, "part-00000.parquet")
+	if err := os.MkdirAll(folder, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := parquetio.Write(context.Background(), objectstore.New(), url, columns, parquetio.WriteOptions{RowsPerGroup: 130}); err != nil {
+		t.Fatal(err)
+	}
+	return url
+}
+
+// imported imports the rows from a CSV file, with the same name and row groups.
+func (x texts) imported(t *testing.T, folder string) string {
+	t.Helper()
+	names := x.names()
+	lines := []string{strings.Join(names, ",")}
+	for i := range x[names[0]] {
+		var fields []string
+		for _, name := range names {
+			fields = append(fields, x[name][i])
+		}
+		lines = append(lines, strings.Join(fields, ","))
+	}
+	c := config.DefaultImport()
+	c.Files, c.Output, c.RowsPerGroup = []string{textFile(t, "rows.csv", strings.Join(lines, "\n")+"\n")}, folder, 130
+	if _, err := importing.Import(t.Context(), c, new(silent)); err != nil {
+		t.Fatal(err)
+	}
+	found, err := filepath.Glob(folder + "/*.parquet")
+	if err != nil || len(found) != 1 || filepath.Base(found[0]) != "part-00000.parquet" {
+		t.Fatal(found, err)
+	}
+	return found[0]
+}
+
+func (x texts) names() []string {
+	var names []string
+	for name := range x {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// document reads a document of a run.
+func document(t *testing.T, run, name string) []byte {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join(run, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// TestTexts: Parquet files of texts give the trees, predictions and contracts that the same texts give by way of
+// import, which reads them as numbers, dates and times.
+func TestTexts(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 8))
+	for _, change := range []func(c *config.Train){
+		func(*config.Train) {},
+		func(c *config.Train) { c.SplitTime = "utc" },
+		func(c *config.Train) { c.SplitTime, c.Ignore = "day", []string{"utc", "local"} },
+		func(c *config.Train) {
+			c.Categorical, c.Slice = []string{"account", "zip"}, []string{"day", "word", "clock"}
+		},
+	} {
+		rows := textRows(r, 700)
+		folder := t.TempDir()
+		for _, name := range []string{"utc", "day"} { // times of a split
+			for i, text := range rows[name] {
+				if text == "" {
+					rows[name][i] = map[string]string{"utc": "2024-06-01 12:00:00+00", "day": "2024-06-01"}[name]
+				}
+			}
+		}
+		files := []string{rows.parquet(t, folder+"/texts"), rows.imported(t, folder+"/imported")}
+		var runs []string
+		for i, file := range files {
+			c := oneTree()
+			c.Input, c.Label, c.Output = []string{file}, "class", fmt.Sprintf("%s/run%d", folder, i)
+			change(&c)
+			reporter := new(talking)
+			if _, err := train.Train(t.Context(), c, reporter); err != nil {
+				t.Fatal(err)
+			}
+			want := `columns of texts are read as numbers "decimal", "whole"; as dates "day"; as times "clock"; `
+			if noted := slices.ContainsFunc(reporter.notes, func(s string) bool { return strings.HasPrefix(s, want) }); noted != (i == 0) {
+				t.Errorf("%s: notes %q", file, reporter.notes)
+			}
+			runs = append(runs, c.Output)
+		}
+		if !bytes.Equal(document(t, runs[0], "tree.json"), document(t, runs[1], "tree.json")) {
+			t.Errorf("another tree:\n%s\n%s", document(t, runs[0], "tree.json"), document(t, runs[1], "tree.json"))
+		}
+		for _, model := range runs {
+			var scored [][]scoredRow
+			for i, file := range files {
+				p := config.DefaultPredict()
+				p.Model, p.Input, p.Output, p.Overwrite, p.Explain = model, []string{file}, fmt.Sprintf("%s/out%d", folder, i), true, true
+				p.Slice = []string{"day", "word", "clock"}
+				if _, err := pipelines.Predict(t.Context(), p, new(silent)); err != nil {
+					t.Fatal(err)
+				}
+				list, err := parquet.ReadFile[scoredRow](filepath.Join(p.Output, "part-00000.parquet"))
+				if err != nil {
+					t.Fatal(err)
+				}
+				scored = append(scored, list)
+			}
+			if !slices.Equal(scored[0], scored[1]) {
+				t.Error("other predictions")
+			}
+		}
+		mixed := [][]string{{files[1], rows.imported(t, folder+"/more")}, {files[0], folder + "/more/part-00000.parquet"}}
+		for i, input := range mixed { // texts in a file and numbers in another one
+			c := oneTree()
+			c.Input, c.Label, c.Output = input, "class", fmt.Sprintf("%s/mixed%d", folder, i)
+			change(&c)
+			if _, err := train.Train(t.Context(), c, new(silent)); err != nil {
+				t.Fatal(err)
+			}
+			e := config.DefaultEvaluate()
+			e.Model, e.Input = c.Output, input
+			if _, _, err := pipelines.Evaluate(t.Context(), e, new(silent)); err != nil {
+				t.Error(err)
+			}
+		}
+		if !bytes.Equal(document(t, folder+"/mixed0", "tree.json"), document(t, folder+"/mixed1", "tree.json")) {
+			t.Error("another tree of a file of texts and one of numbers")
+		}
+		for _, flag := range []string{"cuts", "refit"} { // an earlier run says how columns are read
+			c := oneTree()
+			c.Input, c.Label, c.Output = files[:1], "class", folder+"/"+flag
+			change(&c)
+			c.CutsFrom, c.Refit = runs[1], ""
+			if flag == "refit" {
+				c.CutsFrom, c.Refit, c.Select = "", runs[1], frontier.Best
+			}
+			if _, err := train.Train(t.Context(), c, new(silent)); err != nil {
+				t.Errorf("%s: %v", flag, err)
+			}
+		}
+		var inferred []string
+		for i, file := range files {
+			c := config.DefaultInferContract()
+			c.Input, c.Label, c.Output = []string{file}, "class", fmt.Sprintf("%s/contract%d.yaml", folder, i)
+			b, err := contracts.Infer(t.Context(), c, new(silent))
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, columns, _ := strings.Cut(string(b), "\nformat")
+			inferred = append(inferred, columns)
+			checked := oneTree()
+			checked.Input, checked.Label, checked.Output, checked.ContractFile = files[:1], "class", fmt.Sprintf("%s/checked%d", folder, i), c.Output
+			change(&checked)
+			if _, err := train.Train(t.Context(), checked, new(silent)); err != nil {
+				t.Errorf("with the contract %s: %v", b, err)
+			}
+			e := config.DefaultEvaluate()
+			e.Model, e.Input, e.ContractFile = runs[0], files[:1], c.Output
+			if _, _, err := pipelines.Evaluate(t.Context(), e, new(silent)); err != nil {
+				t.Errorf("evaluate with the contract %s: %v", b, err)
+			}
+		}
+		if inferred[0] != inferred[1] {
+			t.Errorf("contracts differ:\n%s\n%s", inferred[0], inferred[1])
+		}
+	}
+}
+
+// TestTextsOfAnotherKind: a column with a text of another kind behind the sample is a category, with a warning that
+// names the text; --categorical gives the same tree. A column whose texts are codes stays as it is.
+func TestTextsOfAnotherKind(t *testing.T) {
+	r := rand.New(rand.NewPCG(6, 9))
+	rows := textRows(r, 1500)
+	for range 1500 {
+		rows["heavy"] = append(rows["heavy"], strconv.Itoa(1+r.IntN(3)))
+	}
+	rows["whole"][1300], rows["day"][1400], rows["heavy"][1350] = "unknown", "2024-05-05 10:00", "007"
+	folder := t.TempDir()
+	file := rows.parquet(t, folder)
+	var trees [][]byte
+	for i, categorical := range [][]string{nil, {"whole", "day", "heavy"}} {
+		c := oneTree()
+		c.Input, c.Label, c.Output, c.Categorical = []string{file}, "class", fmt.Sprintf("%s/run%d", folder, i), categorical
+		reporter := new(talking)
+		if _, err := train.Train(t.Context(), c, reporter); err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range []string{`"whole" has texts, because of "unknown"`, `"day" has texts, because of "2024-05-05 10:00"`, `"heavy" has texts, because of "007"`} {
+			if warned := slices.ContainsFunc(reporter.warnings, func(s string) bool { return strings.Contains(s, want) }); warned != (i == 0) {
+				t.Errorf("%q: warnings %q", categorical, reporter.warnings)
+			}
+		}
+		trees = append(trees, document(t, c.Output, "tree.json"))
+	}
+	if !bytes.Equal(trees[0], trees[1]) {
+		t.Error("another tree than with --categorical")
+	}
+	for name, change := range map[string]func(c *config.Train){
+		"numeric": func(c *config.Train) { c.Numeric = []string{"whole"} }, "weight": func(c *config.Train) { c.Weight = "heavy" },
+		"monotone": func(c *config.Train) { c.Monotone = map[string]int8{"whole": 1} }, "time": func(c *config.Train) { c.SplitTime = "day" },
+	} {
+		c := oneTree()
+		c.Input, c.Label, c.Output = []string{file}, "class", folder+"/"+name
+		change(&c)
+		_, err := train.Train(t.Context(), c, new(silent))
+		var fault *dataset.DataError
+		if !errors.As(err, &fault) || fault.Value == "" || fault.RowGroup == nil || fault.Hint == "" {
+			t.Errorf("%s: %v, want the text and its place", name, err)
+		}
+	}
+}
