@@ -38,13 +38,13 @@ func Boost(
 	list := make([]*boosting, len(trees))
 	for i := range trees {
 		b := &boosting{
-			walk: newWalk(objects, features, trees[i:i+1]), options: o, models: slices.Clone(models[i]),
+			walk: walk{objects, features, trees[i : i+1]}, options: o, models: slices.Clone(models[i]),
 			width: portable.Scores(objects.Classes),
 		}
 		b.begin(values)
 		list[i] = b
 	}
-	all := newWalk(objects, features, trees)
+	all := walk{objects, features, trees}
 	same := newSubtrees(&all, func(m member) *Model { return list[m.Tree].start(m.Node) })
 	// More goroutines than workers, as one may wait for a booster that another fits.
 	parallel.Each(len(trees), 2*workers, func(i int) {

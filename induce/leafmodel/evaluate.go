@@ -62,7 +62,7 @@ func EvaluateFitted(
 func newEvaluation(
 	objects *dataset.Objects, features []dataset.Feature, trees []*tree.Tree, models [][]*Model,
 ) *evaluation {
-	e := &evaluation{walk: newWalk(objects, features, trees), models: models, classes: objects.Classes}
+	e := &evaluation{walk: walk{objects, features, trees}, models: models, classes: objects.Classes}
 	if e.classes == 2 {
 		e.first = 1
 	}

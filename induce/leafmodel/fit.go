@@ -71,7 +71,7 @@ func DraftObjects(classes int) int { return max(1, draftBound/classes) }
 // asks for no numeric feature, or if it has no objects.
 func Fit(objects *dataset.Objects, features []dataset.Feature, trees []*tree.Tree, o Options) [][]*Model {
 	f := &fitter{
-		walk: newWalk(objects, features, trees), options: o, scores: portable.Scores(objects.Classes),
+		walk: walk{objects, features, trees}, options: o, scores: portable.Scores(objects.Classes),
 		scale: 1 / cmp.Or(o.Scale, 1), models: make([][]*Model, len(trees)), values: codeValues(features),
 	}
 	f.bound = max(1, bound/f.scores)

@@ -15,15 +15,6 @@ type walk struct {
 	objects  *dataset.Objects
 	features []dataset.Feature
 	trees    []*tree.Tree
-	routers  []*tree.Router // by tree
-}
-
-func newWalk(objects *dataset.Objects, features []dataset.Feature, trees []*tree.Tree) walk {
-	w := walk{objects: objects, features: features, trees: trees}
-	for _, t := range trees {
-		w.routers = append(w.routers, t.Router())
-	}
-	return w
 }
 
 // member is a node of a tree, and members are nodes of several trees, all by their ids.
@@ -58,7 +49,7 @@ func (w *walk) node(m member) *tree.Node { return &w.trees[m.Tree].Nodes[m.Node]
 // children calls visit for the children of nodes with the same test, with their part of the objects.
 func (w *walk) children(nodes members, ids []int32, visit func(children members, ids []int32)) {
 	first := nodes[0]
-	w.routers[first.Tree].Divide(first.Node, w.objects, ids, make([]int32, len(ids)), func(child int, part []int32) {
+	w.trees[first.Tree].Divide(first.Node, w.objects, ids, make([]int32, len(ids)), func(child int, part []int32) {
 		at := slices.IndexFunc(w.node(first).Branches, func(b tree.Branch) bool { return b.Child == child })
 		visit(w.below(nodes, at), part)
 	})

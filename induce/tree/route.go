@@ -32,27 +32,30 @@ func (t *Tree) target(node int) int32 {
 func (t *Tree) compile() []step {
 	steps := make([]step, len(t.Nodes))
 	for i := range t.Nodes {
-		n := &t.Nodes[i]
-		if n.Leaf() {
-			continue
+		if n := &t.Nodes[i]; !n.Leaf() {
+			steps[i] = t.step(n)
 		}
-		f := &t.Features[n.Test.Feature]
-		to := &steps[i]
-		to.feature = int32(n.Test.Feature)
-		if n.Test.Kind == split.Multiway {
-			to.fan = t.newFan(n, f)
-			continue
-		}
-		for _, b := range n.Branches {
-			if b.Outcome == 1 {
-				to.yes = t.target(b.Child)
-			} else {
-				to.no = t.target(b.Child)
-			}
-		}
-		to.decideBy(&n.Test.Test, f)
 	}
 	return steps
+}
+
+// step returns the step of an inner node.
+func (t *Tree) step(n *Node) step {
+	f := &t.Features[n.Test.Feature]
+	to := step{feature: int32(n.Test.Feature)}
+	if n.Test.Kind == split.Multiway {
+		to.fan = t.newFan(n, f)
+		return to
+	}
+	for _, b := range n.Branches {
+		if b.Outcome == 1 {
+			to.yes = t.target(b.Child)
+		} else {
+			to.no = t.target(b.Child)
+		}
+	}
+	to.decideBy(&n.Test.Test, f)
+	return to
 }
 
 // decideBy sets the ranges of a two-outcome test.
@@ -202,7 +205,7 @@ func (r *Router) leaves(at int32, o *dataset.Objects, ids, spare []int32, visit 
 		}
 		return
 	}
-	r.divide(at, o, ids, spare, func(child int32, part []int32) {
+	r.steps[at].divide(o, ids, spare, func(child int32, part []int32) {
 		r.leaves(child, o, part, ids[:len(part)], visit)
 		ids = ids[len(part):]
 	})
@@ -210,13 +213,13 @@ func (r *Router) leaves(at int32, o *dataset.Objects, ids, spare []int32, visit 
 
 // Divide divides the objects ids, which have reached an inner node: it calls visit for each child with the objects
 // of ids that reach it, in their order, in the memory of into. ids and into are equally long.
-func (r *Router) Divide(node int, o *dataset.Objects, ids, into []int32, visit func(child int, ids []int32)) {
-	r.divide(int32(node), o, ids, into, func(child int32, part []int32) { visit(nodeOf(child), part) })
+func (t *Tree) Divide(node int, o *dataset.Objects, ids, into []int32, visit func(child int, ids []int32)) {
+	s := t.step(&t.Nodes[node])
+	s.divide(o, ids, into, func(child int32, part []int32) { visit(nodeOf(child), part) })
 }
 
 // divide is Divide for targets.
-func (r *Router) divide(at int32, o *dataset.Objects, ids, into []int32, visit func(child int32, ids []int32)) {
-	s := &r.steps[at]
+func (s *step) divide(o *dataset.Objects, ids, into []int32, visit func(child int32, ids []int32)) {
 	codes := &o.Codes[s.feature]
 	if s.fan != nil {
 		for i, part := range codes.Deal(ids, into, len(s.fan.targets), s.fan.branch) {
