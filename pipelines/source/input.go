@@ -45,8 +45,7 @@ func OpenInput(ctx context.Context, f *Files, patterns []string, s *parallel.Ste
 	}
 	list := found.files
 	s.Total.Store(int64(len(list)))
-	paths, spelled := pathColumns(list)
-	in := &Input{Paths: paths, Files: make([]*parquetio.File, len(list)), Notes: found.notes()}
+	in := &Input{Files: make([]*parquetio.File, len(list)), Notes: found.notes()}
 	faults := make([]error, len(list))
 	var wg parallel.Group
 	slots := make(chan struct{}, footerReaders)
@@ -71,7 +70,8 @@ func OpenInput(ctx context.Context, f *Files, patterns []string, s *parallel.Ste
 	for i := range list {
 		in.Below = append(in.Below, strings.TrimLeft(strings.TrimPrefix(list[i].URL, list[i].folder), "/"))
 	}
-	in.gather(spelled)
+	in.Paths = pathColumns(list, in.Files)
+	in.gather(typePaths(in.Paths))
 	in.noteAlike()
 	in.noteZones()
 	return in, nil

@@ -198,7 +198,7 @@ func TestFileWithValues(t *testing.T) {
 }
 
 // TestPaths: columns of paths, with what Hive and Spark write: dates, numbers with
-// zeros in front, percent-encoded texts, nulls.
+// zeros in front, percent-encoded texts, nulls. Folders above the input count.
 func TestPaths(t *testing.T) {
 	root := "mem://" + t.Name() + "/run=3"
 	for _, folder := range []string{
@@ -223,15 +223,36 @@ func TestPaths(t *testing.T) {
 	}
 	for i, below := range in.Below {
 		folder := strings.TrimSuffix(below, "/x=1/part-0.parquet")
-		if diff := cmp.Diff(want[folder], in.Paths[i]); diff != "" || want[folder] == nil {
+		if diff := cmp.Diff(append(want[folder], number("run", 3)), in.Paths[i]); diff != "" || want[folder] == nil {
 			t.Errorf("%s (-want +got):\n%s", below, diff)
 		}
 	}
-	if !slices.Equal(in.Names(), []string{"x", "day", "store"}) || column(t, in, "x").Physical != "path" {
+	if !slices.Equal(in.Names(), []string{"x", "day", "store", "run"}) || column(t, in, "x").Physical != "path" {
 		t.Errorf("columns %q, x %+v: want x of the path in the place of the file's", in.Names(), column(t, in, "x"))
 	}
 	if column(t, in, "day").Wide || !column(t, in, "store").Wide || column(t, in, "x").Wide {
 		t.Error("08 is a number that is spelled otherwise")
+	}
+}
+
+// TestPathsAbove: a file, a folder and a pattern give the same columns of a path. A folder above the input is no column
+// if a file has one of this name, or another file lacks it.
+func TestPathsAbove(t *testing.T) {
+	root := "mem://" + t.Name() + "/lake"
+	file := numbered(t, root+"/day=2026-11-01/store=7/a.parquet", 3)
+	for _, input := range []string{file, root, root + "/*/*/*", root + "/day=2026-11-01", root + "/day=2026-11-01/store=7/*.parquet"} {
+		in := open(t, begin(t), input)
+		slices.SortFunc(in.Paths[0], func(a, b jobs.PathColumn) int { return strings.Compare(a.Name, b.Name) })
+		want := []jobs.PathColumn{{Name: "day", Type: dataset.Text, Text: "2026-11-01"}, {Name: "store", Type: dataset.Number, Number: 7}}
+		if diff := cmp.Diff(want, in.Paths[0]); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", input, diff)
+		}
+	}
+	if in := open(t, begin(t), file, numbered(t, root+"/day=2026-11-02/b.parquet", 3)); !slices.Equal(in.Names(), []string{"x", "day"}) {
+		t.Errorf("columns %q, want x and day", in.Names())
+	}
+	if in := open(t, begin(t), numbered(t, root+"/x=5/a.parquet", 3)); len(in.Paths[0]) != 0 || column(t, in, "x").Physical == source.InPath {
+		t.Errorf("%+v, want x of the file", in.Paths)
 	}
 }
 

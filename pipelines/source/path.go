@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/io/parquetio"
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
@@ -15,29 +16,60 @@ import (
 const nullPartition = "__HIVE_DEFAULT_PARTITION__"
 
 // pathColumns returns the columns in each file's path, as Hive partitions data: folders named
-// name=value below the folder given by --input. A column has numbers if its value is a number in
-// all files, no number has two spellings, and float64 holds all integers exactly. spelled has the
-// columns of numbers with values such as 01 that are not spelled like numbers: they are texts that
-// may be read as numbers.
-func pathColumns(list []listed) (paths [][]jobs.PathColumn, spelled map[string]bool) {
-	paths = make([][]jobs.PathColumn, len(list))
-	kinds := make(map[string]*pathKind)
-	spelled = make(map[string]bool)
+// name=value. A folder that --input names, or one above it, is a column if all files have this column in
+// their paths and none has another column of the name.
+func pathColumns(list []listed, files []*parquetio.File) [][]jobs.PathColumn {
+	paths, above := make([][]jobs.PathColumn, len(list)), make([][]jobs.PathColumn, len(list))
+	known := make(map[string]int) // files with the column in their paths
+	own := make(map[string]bool)  // columns of files
 	for i := range list {
 		below, _ := strings.CutPrefix(list[i].URL, list[i].folder)
 		folders := strings.Split(below, "/")
-		for _, folder := range folders[:len(folders)-1] {
-			c, ok := pathColumn(folder)
-			if !ok || slices.ContainsFunc(paths[i], func(o jobs.PathColumn) bool { return o.Name == c.Name }) {
-				continue
+		paths[i] = columnsOf(folders[:len(folders)-1], nil)
+		above[i] = columnsOf(strings.Split(list[i].folder, "/"), paths[i])
+		for _, c := range slices.Concat(paths[i], above[i]) {
+			known[c.Name]++
+		}
+		for _, c := range files[i].Columns() {
+			own[c.Name] = true
+		}
+	}
+	for i := range paths {
+		for _, c := range above[i] {
+			if known[c.Name] == len(list) && !own[c.Name] {
+				paths[i] = append(paths[i], c)
 			}
-			paths[i] = append(paths[i], c)
-			k := kinds[c.Name]
+		}
+	}
+	return paths
+}
+
+// columnsOf returns the columns of folders that others do not have. Of two folders with one name, the first counts.
+func columnsOf(folders []string, others []jobs.PathColumn) (columns []jobs.PathColumn) {
+	for _, folder := range folders {
+		c, ok := pathColumn(folder)
+		same := func(o jobs.PathColumn) bool { return o.Name == c.Name }
+		if ok && !slices.ContainsFunc(columns, same) && !slices.ContainsFunc(others, same) {
+			columns = append(columns, c)
+		}
+	}
+	return columns
+}
+
+// typePaths decides on the types of the columns of paths. A column has numbers if its value is a number in all files,
+// no number has two spellings, and float64 holds all integers exactly. spelled has the columns of numbers with values
+// such as 01 that are not spelled like numbers: they are texts that may be read as numbers.
+func typePaths(paths [][]jobs.PathColumn) (spelled map[string]bool) {
+	kinds := make(map[string]*pathKind)
+	spelled = make(map[string]bool)
+	for _, path := range paths {
+		for i := range path {
+			k := kinds[path[i].Name]
 			if k == nil {
 				k = &pathKind{numbers: make(map[float64]string)}
-				kinds[c.Name] = k
+				kinds[path[i].Name] = k
 			}
-			k.add(&c)
+			k.add(&path[i])
 		}
 	}
 	for _, path := range paths {
@@ -53,7 +85,7 @@ func pathColumns(list []listed) (paths [][]jobs.PathColumn, spelled map[string]b
 			}
 		}
 	}
-	return paths, spelled
+	return spelled
 }
 
 // pathKind describes the values of a column of paths.

@@ -19,8 +19,8 @@ const (
 	sampledRows   = 1000 // rows of each
 )
 
-// ReadTexts reads columns of texts as numbers or points in time, if import would read the rows of a sample so.
-// wanted returns whether a column may be read so. Every later pass over the rows returns a *dataset.DataError
+// ReadTexts reads columns of texts as numbers or points in time, if import would read the rows of a sample so, and
+// columns of paths as points in time, if all their values are such. wanted returns whether a column may be read so. Every later pass over the rows returns a *dataset.DataError
 // that names the column if another text is of another kind: see KeepTexts.
 func (in *Input) ReadTexts(ctx context.Context, f *Files, wanted func(column string) bool) error {
 	var names []string
@@ -32,6 +32,13 @@ func (in *Input) ReadTexts(ctx context.Context, f *Files, wanted func(column str
 	sampled := make(map[string]*sampledTexts, len(names))
 	for _, name := range names {
 		sampled[name] = &sampledTexts{column: csvio.NewColumn(new(csvio.Spelling))}
+	}
+	for _, path := range in.Paths {
+		for _, c := range path {
+			if s := sampled[c.Name]; s != nil && !c.Null {
+				s.column.Add(c.Text, 0)
+			}
+		}
 	}
 	last := -1
 	for i := range min(sampledGroups, len(in.Tasks)) {
@@ -51,7 +58,11 @@ func (in *Input) ReadTexts(ctx context.Context, f *Files, wanted func(column str
 	}
 	var texts []jobs.TextColumn
 	for _, name := range names {
-		if c, ok := sampled[name].kind(); ok && in.agree(name, c.Unit) {
+		c, ok := sampled[name].kind()
+		if c.Unit == dataset.Plain && in.inPath(name) { // pathKind knows better
+			continue
+		}
+		if ok && in.agree(name, c.Unit) {
 			c.Name = name
 			texts = append(texts, c)
 		}
@@ -79,9 +90,9 @@ func (in *Input) plainTexts(column string) bool {
 		c, ok := byName[column]
 		switch {
 		case !ok || c.Null:
-		case c.Nested || c.Unsupported != "" || c.Wide || c.Physical == InPath:
+		case c.Nested || c.Unsupported != "" || c.Wide:
 			return false
-		case c.Type == dataset.Text && c.Physical != "BYTE_ARRAY": // booleans, UUIDs
+		case c.Type == dataset.Text && c.Physical != "BYTE_ARRAY" && c.Physical != InPath: // booleans, UUIDs
 			return false
 		default:
 			found = found || c.Type == dataset.Text
@@ -139,7 +150,7 @@ func (in *Input) sample(
 	var there []string
 	at := slices.IndexFunc(in.Files, func(file *parquetio.File) bool { return file.URL == task.File })
 	for _, name := range names {
-		if c, ok := in.ByName[at][name]; ok && c.Type == dataset.Text && !c.Null {
+		if c, ok := in.ByName[at][name]; ok && c.Type == dataset.Text && !c.Null && c.Physical != InPath {
 			there = append(there, name)
 		}
 	}
@@ -206,11 +217,11 @@ func (in *Input) change(name string, set func(column *parquetio.Column)) {
 		}
 	}
 	for i, file := range in.Files {
-		for _, c := range file.Columns() {
-			if c.Name == name && c.Type == dataset.Text {
-				set(&c)
-				in.ByName[i][name] = c
-			}
+		c, ok := in.ByName[i][name]
+		ofTexts := func(c parquetio.Column) bool { return c.Name == name && c.Type == dataset.Text }
+		if ok && (c.Physical == InPath || slices.ContainsFunc(file.Columns(), ofTexts)) {
+			set(&c)
+			in.ByName[i][name] = c
 		}
 	}
 }

@@ -297,3 +297,67 @@ func TestTextsOfAnotherKind(t *testing.T) {
 		}
 	}
 }
+
+// TestDatesOfPaths: folders dt=2026-11-01 and so on are a column of dates, also for --split_time. A folder, a file or a
+// pattern of a single day is scored as all days together are; --categorical keeps texts.
+func TestDatesOfPaths(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 11))
+	root := t.TempDir()
+	for day := range 20 {
+		var x []float64
+		var class []string
+		for range 50 {
+			x = append(x, r.NormFloat64())
+			class = append(class, map[bool]string{true: "new", false: "old"}[day > 9 != (x[len(x)-1] > 1)])
+		}
+		folder := fmt.Sprintf("%s/dt=2026-11-%02d", root, day+1)
+		if err := os.MkdirAll(folder, 0o777); err != nil {
+			t.Fatal(err)
+		}
+		write(t, folder, "a.parquet", parquetio.WriteColumn{Name: "x", Values: x}, parquetio.WriteColumn{Name: "class", Values: class})
+	}
+	for name, change := range map[string]func(c *config.Train){
+		"dates": func(*config.Train) {}, "categories": func(c *config.Train) { c.Categorical = []string{"dt"} },
+	} {
+		c := oneTree()
+		c.Input, c.Label, c.Output = []string{root}, "class", filepath.Join(t.TempDir(), "run")
+		change(&c)
+		trained, err := train.Train(t.Context(), c, new(silent))
+		if err != nil {
+			t.Fatal(err)
+		}
+		dt := &trained.Tree.Features[0]
+		if isDate := dt.Unit == dataset.Date && dt.Kind == dataset.Numeric; dt.Name != "dt" || isDate != (name == "dates") {
+			t.Errorf("%s: %+v", name, dt)
+		}
+		score := func(input, file string) []scoredRow {
+			p := config.DefaultPredict()
+			p.Model, p.Input, p.Output, p.Explain = c.Output, []string{input}, filepath.Join(t.TempDir(), "out"), true
+			if _, err := pipelines.Predict(t.Context(), p, new(silent)); err != nil {
+				t.Fatal(err)
+			}
+			list, err := parquet.ReadFile[scoredRow](filepath.Join(p.Output, file))
+			if err != nil {
+				t.Fatal(err)
+			}
+			return list
+		}
+		for _, day := range []string{"dt=2026-11-03", "dt=2026-11-15"} {
+			want := score(root, day+"/a.parquet")
+			for _, input := range []string{root + "/" + day, root + "/" + day + "/a.parquet", root + "/" + day + "/*"} {
+				if !slices.Equal(score(input, "a.parquet"), want) {
+					t.Errorf("%s: other predictions for %s alone", name, input)
+				}
+			}
+		}
+	}
+	c := oneTree()
+	c.Input, c.Label, c.Output, c.SplitTime = []string{root}, "class", filepath.Join(t.TempDir(), "run"), "dt"
+	trained, err := train.Train(t.Context(), c, new(silent))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m := trained.Metrics; m.Train.Rows != 700 || m.Validation.Rows != 100 || m.Test.Rows != 200 {
+		t.Errorf("--split_time dt: %d, %d and %d rows, want 14, 2 and 4 days of 50", m.Train.Rows, m.Validation.Rows, m.Test.Rows)
+	}
+}

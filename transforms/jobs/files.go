@@ -67,11 +67,10 @@ func (f *Files) RowGroup(ctx context.Context, t Task, names []string) (dataset.R
 	if err != nil {
 		return nil, err
 	}
-	g = readTexts(g, &t, inFile)
-	if len(t.Path) == 0 {
-		return g, nil
+	if len(t.Path) > 0 {
+		g = &withPath{g, columns}
 	}
-	return &withPath{g, columns}, nil
+	return readTexts(g, &t, names), nil
 }
 
 // Read returns the content of a scratch file. The caller must not change it.
