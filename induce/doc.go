@@ -10,8 +10,8 @@
 //	objects              dataset.Objects        rows with equal codes, coalesced
 //	histograms           split.Histogram        objects and weight by code and class
 //	the best test        grow.Search            bounds by split.Team, then exact scores
-//	grown nodes          Node                   by inmemory.Grow, or by bylevel.Grower
-//	the tree             tree.Tree              made by Model; canonical JSON, routing
+//	grown nodes          tree.Node              by inmemory.Grow, or by bylevel.Grower
+//	the tree             tree.Tree              made by tree.New; canonical JSON, routing
 //	models in leaves     leafmodel.Fit          if they are asked for
 //	metrics              metric.Evaluate        from the leaves' class weights
 //

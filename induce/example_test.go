@@ -25,12 +25,12 @@ func alternating(codes int) ([]dataset.Feature, *dataset.Objects) {
 }
 
 // Grown nodes become a tree that is estimated, measured and scored.
-func ExampleModel() {
+func Example() {
 	features, objects := alternating(3)
 	params := induce.Params{Algorithm: split.EC45, Family: split.Thresholds, Lambda: 1}
-	root := inmemory.Grow(objects, split.Columns(features), params, 3, inmemory.Options{})
+	nodes := inmemory.Grow(objects, split.Columns(features), params, 3, inmemory.Options{})
 
-	model, _ := induce.Model(root, features)
+	model := tree.New(features, nodes)
 	model.Label = tree.Label{Column: "parity", Classes: []string{"even", "odd"}}
 	model.Estimate(tree.Majority, 1)
 	model.Measure()
@@ -44,14 +44,13 @@ func ExampleModel() {
 }
 
 // A fully grown tree is pruned to the tree that best-first growth makes.
-func ExampleNode_BestFirst() {
+func Example_bestFirst() {
 	features, objects := alternating(8)
 	params := induce.Params{Algorithm: split.C45, Family: split.Thresholds}
-	root := inmemory.Grow(objects, split.Columns(features), params, 8, inmemory.Options{})
-	fmt.Println(root.Leaves())
-	root.BestFirst(3)
-	fmt.Println(root.Leaves())
+	nodes := inmemory.Grow(objects, split.Columns(features), params, 8, inmemory.Options{})
+	fmt.Println(len(nodes), "nodes")
+	fmt.Println(len(tree.BestFirst(nodes, 3)), "nodes")
 	// Output:
-	// 8
-	// 3
+	// 15 nodes
+	// 5 nodes
 }

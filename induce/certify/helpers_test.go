@@ -10,6 +10,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/grow/inmemory"
 	"github.com/espalier-ml/espalier/induce/split"
+	"github.com/espalier-ml/espalier/induce/tree"
 )
 
 // instance is a small random data set with costs.
@@ -225,18 +226,19 @@ func (in *instance) greedy() float64 {
 		Algorithm: in.opts.Algorithm, Family: in.opts.Family, Lambda: in.opts.Lambda,
 		Theta: in.opts.Theta,
 	}
-	root := inmemory.Grow(in.Objects, split.Columns(in.Features), p, in.total, inmemory.Options{})
-	return in.bill(root, state{}) / float64(in.total)
+	nodes := inmemory.Grow(in.Objects, split.Columns(in.Features), p, in.total, inmemory.Options{})
+	return in.bill(nodes, 0, state{}) / float64(in.total)
 }
 
-func (in *instance) bill(n *induce.Node, s state) float64 {
+func (in *instance) bill(nodes []tree.Node, at int, s state) float64 {
+	n := &nodes[at]
 	if n.Test == nil {
 		return 0
 	}
 	due, next := in.due(&n.Test.Test, n.Test.Cost, s)
 	cost := due * float64(n.Weight)
-	for _, child := range n.Children {
-		cost += in.bill(child, next)
+	for _, b := range n.Branches {
+		cost += in.bill(nodes, b.Child, next)
 	}
 	return cost
 }

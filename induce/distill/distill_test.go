@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"reflect"
+	"slices"
 	"testing"
 
 	"github.com/espalier-ml/espalier/induce"
@@ -34,16 +35,14 @@ func some(seed uint64) (*growtest.Data, induce.Params) {
 func TestRecountSame(t *testing.T) {
 	for seed := range uint64(40) {
 		d, p := some(seed)
-		root := d.Grow(p, 1)
-		root.SumUp()
-		same := distill.Recount(root, d.Objects, d.Columns, 1)
-		same.SumUp()
-		growtest.Compare(t, same, root, fmt.Sprintf("seed %d: ", seed))
-		if growtest.Encode(t, same) != growtest.Encode(t, root) {
+		grown := d.Grow(p, 1)
+		same := distill.Recount(grown, d.Objects, d.Columns, 1)
+		growtest.Compare(t, same, grown, fmt.Sprintf("seed %d: ", seed))
+		if growtest.Encode(t, same) != growtest.Encode(t, grown) {
 			t.Errorf("seed %d: another tree", seed)
 		}
 		const scale = 7
-		scaled := distill.Recount(root, d.Objects, d.Columns, scale)
+		scaled, root := tree.SumUp(distill.Recount(grown, d.Objects, d.Columns, scale))[0], grown[0]
 		if scaled.Weight != scale*root.Weight || scaled.Rows != root.Rows || scaled.Objects != root.Objects {
 			t.Errorf("seed %d: weight %d of %d rows, want %d of %d", seed, scaled.Weight, scaled.Rows, scale*root.Weight,
 				root.Rows)
@@ -57,24 +56,23 @@ func TestRecountSome(t *testing.T) {
 	fewer := 0
 	for seed := range uint64(60) {
 		d, p := some(seed)
-		root := d.Grow(p, 1)
+		grown := d.Grow(p, 1)
 		kept := *d
 		kept.Objects = d.Objects.Select(firsts(random(seed).Perm(d.Objects.Len()), 40))
-		part := distill.Recount(root, kept.Objects, d.Columns, 1)
-		part.SumUp()
-		part.Walk(func(n *induce.Node, _ int) {
-			if n.Objects == 0 || n.Test != nil && len(n.Children) < 2 {
-				t.Fatalf("seed %d: a node of %d objects and %d children", seed, n.Objects, len(n.Children))
+		part := tree.SumUp(distill.Recount(grown, kept.Objects, d.Columns, 1))
+		for _, n := range part {
+			if n.Objects == 0 || n.Test != nil && len(n.Branches) < 2 {
+				t.Fatalf("seed %d: a node of %d objects and %d children", seed, n.Objects, len(n.Branches))
 			}
 			total := int64(0)
-			for _, w := range n.Raw {
+			for _, w := range n.RawClassWeights {
 				total += w
 			}
 			if total != n.Weight {
 				t.Errorf("seed %d: the classes weigh %d, all of a node %d", seed, total, n.Weight)
 			}
-		})
-		if part.Leaves() < root.Leaves() {
+		}
+		if len(part) < len(grown) {
 			fewer++
 		}
 		model := kept.Model(part)
@@ -124,25 +122,16 @@ func TestNothingTaught(t *testing.T) {
 			soft.Objects.AppendSoft(codes, d.Objects.Labels(i), d.Objects.Raw(i), d.Objects.RowsOf(i))
 		}
 		want := distill.Recount(soft.Grow(p, 1), d.Objects, d.Columns, distill.Factor(1))
-		if !sameTests(got, want) || got.Weight != want.Weight || got.Rows != want.Rows {
-			t.Errorf("seed %d: another tree of %d leaves, want %d", seed, got.Leaves(), want.Leaves())
+		tree.SumUp(got)
+		tree.SumUp(want)
+		if !sameTests(got, want) || got[0].Weight != want[0].Weight || got[0].Rows != want[0].Rows {
+			t.Errorf("seed %d: another tree of %d nodes, want %d", seed, len(got), len(want))
 		}
 	}
 }
 
-func sameTests(a, b *induce.Node) bool {
-	if (a.Test == nil) != (b.Test == nil) || a.Test == nil {
-		return (a.Test == nil) == (b.Test == nil)
-	}
-	if a.Test.Test != b.Test.Test || len(a.Children) != len(b.Children) {
-		return false
-	}
-	for i := range a.Children {
-		if !sameTests(a.Children[i], b.Children[i]) {
-			return false
-		}
-	}
-	return true
+func sameTests(a, b []tree.Node) bool {
+	return slices.EqualFunc(a, b, func(a, b tree.Node) bool { return tree.AlikeNodes(&a, &b) })
 }
 
 // TestTransferSet: training objects keep their weights and rows, made-up objects have no rows and
@@ -183,8 +172,8 @@ func TestTransferSet(t *testing.T) {
 		if growtest.Encode(t, a) != growtest.Encode(t, b) {
 			t.Errorf("seed %d: another tree from another order", seed)
 		}
-		if a.Weight != want || a.Rows != all {
-			t.Errorf("seed %d: the tree has %d rows of weight %d, want %d of %d", seed, a.Rows, a.Weight, all, want)
+		if root := &a[0]; root.Weight != want || root.Rows != all {
+			t.Errorf("seed %d: the tree has %d rows of weight %d, want %d of %d", seed, root.Rows, root.Weight, all, want)
 		}
 	}
 }
@@ -278,9 +267,9 @@ func ExampleConfig_NewTransferSet() {
 	}
 	c := distill.Config{Features: features, Share: 0.5, MadeUp: 4}
 	params := induce.Params{Algorithm: split.C45, Family: split.Thresholds, MaxDepth: 1}
-	root := c.NewTransferSet(objects).Grow(split.Columns(features), []induce.Params{params}, inmemory.Options{})[0]
-	fmt.Println("x >=", features[0].Cuts[root.Test.Code-1])
-	for _, child := range root.Children {
+	nodes := c.NewTransferSet(objects).Grow(split.Columns(features), []induce.Params{params}, inmemory.Options{})[0]
+	fmt.Println("x >=", features[0].Cuts[nodes[0].Test.Code-1])
+	for _, child := range nodes[1:] {
 		fmt.Println(child.Objects, "objects of", child.Rows, "rows")
 	}
 	// Output:

@@ -4,9 +4,9 @@ import (
 	"math/bits"
 	"slices"
 
-	"github.com/espalier-ml/espalier/induce"
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/split"
+	"github.com/espalier-ml/espalier/induce/tree"
 )
 
 // recounter counts the nodes of a grown tree again.
@@ -14,64 +14,66 @@ type recounter struct {
 	objects *dataset.Objects
 	columns []split.Column
 	scale   int64 // units of the nodes' weights in a unit of the objects' weights
+
+	grown, made []tree.Node
 }
 
-// Recount returns a copy of a tree with the counts of the given objects, which must not be empty.
+// Recount returns the nodes of a tree with the counts of the given objects, which must not be empty.
 // Each node counts the objects that reach it; its weights are the objects' weights times scale. A
 // test with one outcome is left out; tree.Tree.Bill bills the tests below it as if it had not been
-// asked. The raw class weights of a leaf keep their proportions and add up to its new weight. The
-// raw class weights of inner nodes are not set, see induce.Node.SumUp.
-func Recount(root *induce.Node, objects *dataset.Objects, columns []split.Column, scale int64) *induce.Node {
+// asked. The raw class weights of a leaf keep their proportions and add up to its new weight.
+func Recount(grown []tree.Node, objects *dataset.Objects, columns []split.Column, scale int64) []tree.Node {
 	ids := make([]int32, objects.Len())
 	for i := range ids {
 		ids[i] = int32(i)
 	}
-	r := &recounter{objects, columns, scale}
-	return r.node(root, r.counted(ids), ids)
+	r := &recounter{objects: objects, columns: columns, scale: scale, grown: grown, made: make([]tree.Node, 1)}
+	r.node(0, 0, ids)
+	return tree.Ordered(r.made)
 }
 
-// node recounts the subtree of a node. made has the counts of the node's objects,
-// whose numbers are ids.
-func (r *recounter) node(n, made *induce.Node, ids []int32) *induce.Node {
-	if n.Test == nil {
-		made.Stopped, made.Raw = n.Stopped, apportion(n.Raw, made.Weight)
-		return made
+// node recounts the subtree of a grown node as node made, from the node's objects, whose numbers are ids.
+func (r *recounter) node(grown, made int, ids []int32) {
+	n := &r.grown[grown]
+	if n.Leaf() {
+		r.made[made] = r.counted(n, ids)
+		return
 	}
-	parts := n.Test.Partition(
-		&r.objects.Codes[n.Test.Feature], r.columns[n.Test.Feature].Codes-1, n.Outcomes, ids, make([]int32, len(ids)),
-	)
-	var reached []int
-	for child, part := range parts {
-		if len(part) > 0 {
-			reached = append(reached, child)
+	missing := r.columns[n.Test.Feature].Codes - 1
+	parts := n.Test.Partition(&r.objects.Codes[n.Test.Feature], missing, n.Outcomes(), ids, make([]int32, len(ids)))
+	if n.Test.Kind != split.Multiway {
+		slices.Reverse(parts) // in the order of branches
+	}
+	var branches []tree.Branch // that objects take; the child is first the number of the branch
+	for i, b := range n.Branches {
+		if len(parts[i]) > 0 {
+			branches = append(branches, tree.Branch{Outcome: b.Outcome, Child: i})
 		}
 	}
-	if len(reached) == 1 {
-		return r.node(n.Children[reached[0]], made, ids)
+	if len(branches) == 1 {
+		i := branches[0].Child
+		r.node(n.Branches[i].Child, made, parts[i])
+		return
 	}
-	made.Stopped, made.Parts, made.RunnerUp, made.Test = n.Stopped, n.Parts, n.RunnerUp, n.Test
-	made.Children = make([]*induce.Node, len(reached))
-	for i, child := range reached {
-		made.Children[i] = r.counted(parts[child])
+	r.made[made] = tree.Node{Test: n.Test, Branches: branches}
+	for k := range branches {
+		i := branches[k].Child
+		branches[k].Child = len(r.made)
+		r.made = append(r.made, tree.Node{})
+		r.node(n.Branches[i].Child, branches[k].Child, parts[i])
 	}
-	for i, child := range reached {
-		if n.Outcomes != nil {
-			made.Outcomes = append(made.Outcomes, n.Outcomes[child])
-		}
-		made.Children[i] = r.node(n.Children[child], made.Children[i], parts[child])
-	}
-	return made
 }
 
-// counted returns a node with the counts of the objects, and nothing else set.
-func (r *recounter) counted(ids []int32) *induce.Node {
-	made := &induce.Node{Objects: int64(len(ids)), Class: make([]int64, r.objects.Classes)}
+// counted returns a leaf with the counts of the objects.
+func (r *recounter) counted(leaf *tree.Node, ids []int32) tree.Node {
+	made := tree.Node{Objects: int64(len(ids)), Stopped: leaf.Stopped, ClassWeights: make([]int64, r.objects.Classes)}
 	for _, id := range ids {
 		weight := r.scale * r.objects.Weight[id]
 		made.Rows += r.objects.RowsOf(int(id))
 		made.Weight += weight
-		made.Class[r.objects.Class[id]] += weight
+		made.ClassWeights[r.objects.Class[id]] += weight
 	}
+	made.RawClassWeights = apportion(leaf.RawClassWeights, made.Weight)
 	return made
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/leafmodel"
 	"github.com/espalier-ml/espalier/induce/parallel"
 	"github.com/espalier-ml/espalier/induce/split"
+	"github.com/espalier-ml/espalier/induce/tree"
 )
 
 // Config describes what is taught.
@@ -205,7 +206,7 @@ func telling(gains []float64) []int {
 // Grow grows trees from the transfer set, one for each of the parameters, and counts them again on
 // the training objects: see Recount. This includes trees that o.Stop has cut short. The result is
 // nil if the Stop of the transfer set ends the work.
-func (s *TransferSet) Grow(columns []split.Column, params []induce.Params, o inmemory.Options) []*induce.Node {
+func (s *TransferSet) Grow(columns []split.Column, params []induce.Params, o inmemory.Options) [][]tree.Node {
 	use := slices.Clone(s.features)
 	for f := range columns {
 		if at, found := slices.BinarySearch(use, f); !found && columns[f].First > 0 {
@@ -214,19 +215,22 @@ func (s *TransferSet) Grow(columns []split.Column, params []induce.Params, o inm
 	}
 	objects := *s.Objects
 	objects.Codes = Picked(objects.Codes, use)
-	roots := inmemory.GrowEach(&objects, Picked(columns, use), params, objects.TotalWeight(), o)
-	done := s.config.each(len(roots), func(i int) {
-		roots[i].Walk(func(n *induce.Node, _ int) {
-			for _, test := range []*split.Candidate{n.Test, n.RunnerUp} {
-				if test != nil {
-					test.Feature = use[test.Feature]
-				}
+	trees := inmemory.GrowEach(&objects, Picked(columns, use), params, objects.TotalWeight(), o)
+	done := s.config.each(len(trees), func(i int) {
+		for k := range trees[i] {
+			n := &trees[i][k]
+			if n.Leaf() {
+				continue
 			}
-		})
-		roots[i] = Recount(roots[i], s.training, columns, Factor(s.config.Scale))
+			n.Test.Feature = use[n.Test.Feature]
+			if second := n.Test.RunnerUp; second != nil {
+				second.Test.Feature = use[second.Test.Feature]
+			}
+		}
+		trees[i] = Recount(trees[i], s.training, columns, Factor(s.config.Scale))
 	})
 	if !done {
 		return nil
 	}
-	return roots
+	return trees
 }

@@ -1,7 +1,6 @@
 package grid
 
 import (
-	"github.com/espalier-ml/espalier/induce"
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/distill"
 	"github.com/espalier-ml/espalier/induce/tree"
@@ -20,12 +19,8 @@ type Modeller struct {
 }
 
 // Model makes a model of the grown nodes of a member of the grid.
-func (b *Modeller) Model(root *induce.Node, m Member) *tree.Tree {
-	root.SumUp()
-	if b.MaxLeaves > 0 {
-		root.BestFirst(b.MaxLeaves)
-	}
-	model, _ := induce.Model(root, b.Features)
+func (b *Modeller) Model(nodes []tree.Node, m Member) *tree.Tree {
+	model := tree.New(b.Features, tree.BestFirst(nodes, b.MaxLeaves))
 	model.Algorithm = m.Algorithm
 	model.Algorithm.MaxLeaves = b.MaxLeaves
 	model.Bill()
@@ -34,7 +29,11 @@ func (b *Modeller) Model(root *induce.Node, m Member) *tree.Tree {
 		factor = distill.Factor(b.Scale)
 	}
 	b.Describe(model, factor)
-	model.Training.CutLeaves = stoppedLeaves(root)
+	for i := range model.Nodes {
+		if model.Nodes[i].Leaf() && model.Nodes[i].Stopped {
+			model.Training.CutLeaves++
+		}
+	}
 	return model
 }
 
@@ -47,15 +46,4 @@ func (b *Modeller) Describe(model *tree.Tree, factor int64) {
 	model.Training.SetScale(scale)
 	model.Estimate(model.Algorithm.LeafEstimate, scale)
 	model.Measure()
-}
-
-// stoppedLeaves returns how many leaves are due to the deadline.
-func stoppedLeaves(root *induce.Node) int {
-	n := 0
-	root.Walk(func(node *induce.Node, _ int) {
-		if node.Test == nil && node.Stopped {
-			n++
-		}
-	})
-	return n
 }

@@ -7,10 +7,10 @@ import (
 )
 
 // Member is the node of one tree.
-type Member = tree.Member[*induce.Node]
+type Member = tree.Member[*tree.Node]
 
 // Members are the nodes of several trees at the end of the same path.
-type Members = tree.Together[*induce.Node]
+type Members = tree.Together[*tree.Node]
 
 // Open is an open node of one tree, or of several trees in which the same tests lead to it.
 type Open struct {
@@ -22,27 +22,24 @@ type Open struct {
 	Weight  []int64 // weight by class, see split.Classes
 }
 
-// NewRoot returns the root that all trees have in common; trees is their number. objects and weight are the number
-// and the weight of the root's objects by class; the root keeps both slices.
-func NewRoot(trees int, at induce.Place, objects, weight []int64) Open {
-	o := Open{Place: at, Objects: objects, Weight: weight}
-	o.open(tree.Roots(make([]*induce.Node, trees)), func(Member, *induce.Node) {})
+// NewRoot returns the root that all trees have in common. objects and weight are the number and the weight of the
+// root's objects by class; the root keeps both slices.
+func NewRoot(nodes *Nodes, at induce.Place, objects, weight []int64) Open {
+	o := Open{Place: at, Objects: objects, Weight: weight, Members: nodes.Roots()}
+	o.count()
 	return o
 }
 
-// open counts the objects, and makes a node for each of the members. It calls made with each member and its
-// node.
-func (o *Open) open(members Members, made func(m Member, n *induce.Node)) {
+// count counts the objects of the node and of its members.
+func (o *Open) count() {
 	weight := int64(0)
 	for k := range o.Objects {
 		o.Count += o.Objects[k]
 		weight += o.Weight[k]
 	}
-	o.Members = members.Below(func(m Member) *induce.Node {
-		n := &induce.Node{Objects: o.Count, Weight: weight, Class: o.Weight}
-		made(m, n)
-		return n
-	})
+	for _, m := range o.Members {
+		m.Node.Objects, m.Node.Weight = o.Count, weight
+	}
 }
 
 // Trees returns the numbers of the trees that share the node.
@@ -70,8 +67,13 @@ type Measured struct {
 }
 
 // Children splits the node by a choice, and returns the open children by outcome.
-func (o *Open) Children(by *Choice) []Open {
+func (o *Open) Children(nodes *Nodes, by *Choice) []Open {
 	children := make([]Open, len(by.Cells))
+	for _, m := range by.Members {
+		for i, n := range nodes.split(m, by) {
+			children[i].Members = append(children[i].Members, Member{Tree: m.Tree, Node: n})
+		}
+	}
 	for i, cells := range by.Cells {
 		child := &children[i]
 		child.Place = induce.Place{Depth: o.Depth + 1, Path: o.Path.Below(by.Test, i)}
@@ -79,7 +81,7 @@ func (o *Open) Children(by *Choice) []Open {
 		for k := range child.Objects {
 			child.Objects[k], child.Weight[k] = cells[2*k], cells[2*k+1]
 		}
-		child.open(by.Members, func(m Member, n *induce.Node) { m.Node.Children = append(m.Node.Children, n) })
+		child.count()
 	}
 	return children
 }

@@ -89,13 +89,13 @@ func (r *Rules) MayTest(o *Open, tree int) bool {
 func (r *Rules) Describe(o *Open, nodes Members, other []int64, rows int64) {
 	for _, m := range nodes {
 		n := m.Node
-		n.Rows, n.Class, n.Raw = rows, o.Weight, o.Weight
+		n.Rows, n.ClassWeights, n.RawClassWeights = rows, o.Weight, o.Weight
 		switch {
 		case r.Soft:
 		case r.OfRows:
-			n.Class = other
+			n.ClassWeights = other
 		default:
-			n.Raw = other
+			n.RawClassWeights = other
 		}
 	}
 }

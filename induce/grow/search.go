@@ -6,6 +6,7 @@ import (
 
 	"github.com/espalier-ml/espalier/induce"
 	"github.com/espalier-ml/espalier/induce/split"
+	"github.com/espalier-ml/espalier/induce/tree"
 )
 
 // Search finds the best tests of a node. Its memory is reused for one node after another.
@@ -45,6 +46,7 @@ type Tree struct {
 	gain         float64           // the highest gain so far
 	demanded     int               // position of the only feature that counts, as the node has to test it and it has tests; -1: none
 	found        []split.Candidate // tests that may be the best, or the runner-up
+	best         split.Candidate   // the chosen test, see Choices
 	first        float64           // the highest lower bound of a feature's best score
 	second       float64           // the next best score, of another feature
 }
@@ -61,7 +63,7 @@ type team struct {
 // Load returns the histogram of a feature for the tree at a position in Search.Trees, and the codes
 // with objects, ascending; nil if they are unknown. With strides, the histogram may have a tally instead
 // of cells.
-type Load func(feature, tree int, strides []int32) (split.Histogram, []int32)
+type Load func(feature, number int, strides []int32) (split.Histogram, []int32)
 
 // Scratch is the memory of one goroutine.
 type Scratch struct {
@@ -73,7 +75,7 @@ type Scratch struct {
 
 // Open begins the search of another node for the trees in which the node may be split. In all other trees,
 // listed in Leaves, the criterion, the depth, the number of rows or labels of a single class make it a leaf. rows and
-// labelled are only called if they decide. If stop is true, all nodes are leaves, and Node.Stopped marks the nodes that would
+// labelled are only called if they decide. If stop is true, all nodes are leaves, and tree.Node.Stopped marks the nodes that would
 // need a test. features are the features that are searched, ascending: Scan and Collect take positions in this
 // list.
 func (s *Search) Open(
@@ -238,8 +240,8 @@ func (s *Search) Collect(from, to int, w *Scratch, load Load) {
 			}
 			wanted := false
 			w.cuts = w.cuts[:0]
-			for _, tree := range s.teams[team].trees {
-				cut := s.cut(&s.Trees[tree], at)
+			for _, number := range s.teams[team].trees {
+				cut := s.cut(&s.Trees[number], at)
 				wanted = wanted || !math.IsInf(cut, 1)
 				w.cuts = append(w.cuts, cut)
 			}
@@ -253,12 +255,12 @@ func (s *Search) Collect(from, to int, w *Scratch, load Load) {
 // collect collects the tests of a feature that reach the cuts of a team's trees.
 func (s *Search) collect(f, team int, w *Scratch, load Load) {
 	w.found = w.found[:0]
-	for _, tree := range s.teams[team].trees {
-		w.found = append(w.found, s.Trees[tree].found)
+	for _, number := range s.teams[team].trees {
+		w.found = append(w.found, s.Trees[number].found)
 	}
 	s.load(f, team, false, w, load).Collect(w.cuts, w.found)
-	for i, tree := range s.teams[team].trees {
-		s.Trees[tree].found = w.found[i]
+	for i, number := range s.teams[team].trees {
+		s.Trees[number].found = w.found[i]
 	}
 }
 
@@ -361,30 +363,30 @@ func (s *Search) cut(t *Tree, at int) float64 {
 // Choices chooses the best test of each tree among the tests that were collected, and writes it to the node of
 // the tree with its runner-up. measure is Measure, or returns what Measure has returned. It returns the choices in
 // the order of their first trees. A tree without a test is added to the Leaves.
-func (s *Search) Choices(measure func(tree int, test *split.Candidate) Measured) []Choice {
+func (s *Search) Choices(measure func(number int, test *split.Candidate) Measured) []Choice {
 	var inner Members // by position among the trees
 	for i := range s.Trees {
-		n := s.Trees[i].Node
-		if best := split.Best(s.Trees[i].found, -1); best.Kind != 0 {
-			n.Test = &best
-			inner = append(inner, Member{Tree: i, Node: n})
+		t := &s.Trees[i]
+		if t.best = split.Best(t.found, -1); t.best.Kind != 0 {
+			inner = append(inner, Member{Tree: i, Node: t.Node})
 		} else {
-			s.Leaves = append(s.Leaves, s.Trees[i].Member)
+			s.Leaves = append(s.Leaves, t.Member)
 		}
 	}
 	var choices []Choice
-	for _, alike := range inner.Groups(func(a, b Member) bool { return a.Node.Test.Test == b.Node.Test.Test }) {
+	for _, alike := range inner.Groups(func(a, b Member) bool { return s.Trees[a.Tree].best.Test == s.Trees[b.Tree].best.Test }) {
 		choices = append(choices, s.choice(alike, measure))
 	}
 	return choices
 }
 
 // choice measures the test that trees have chosen, and their runners-up. The trees are given by their positions.
-func (s *Search) choice(alike Members, measure func(tree int, test *split.Candidate) Measured) Choice {
-	c := Choice{Members: alike, Test: alike[0].Node.Test.Test}
+func (s *Search) choice(alike Members, measure func(number int, test *split.Candidate) Measured) Choice {
+	c := Choice{Members: alike, Test: s.Trees[alike[0].Tree].best.Test}
 	for _, m := range alike {
-		c.Measured = measure(m.Tree, m.Node.Test)
-		m.Node.Parts, m.Node.Outcomes = c.Parts, c.Outcomes
+		best := &s.Trees[m.Tree].best
+		c.Measured = measure(m.Tree, best)
+		m.Node.Test = &tree.Test{Test: c.Test, Cost: best.Own, Score: c.Parts}
 	}
 	for i, m := range alike {
 		t := &s.Trees[m.Tree]
@@ -392,9 +394,9 @@ func (s *Search) choice(alike Members, measure func(tree int, test *split.Candid
 		if !t.compares {
 			continue
 		}
-		if second := split.Best(t.found, m.Node.Test.Feature); second.Kind != 0 {
-			second.Score = measure(m.Tree, &second).Parts.Total
-			m.Node.RunnerUp = &second
+		if second := split.Best(t.found, c.Test.Feature); second.Kind != 0 {
+			total := measure(m.Tree, &second).Parts.Total
+			m.Node.Test.RunnerUp = &tree.RunnerUp{Test: second.Test, Cost: second.Billed(), Total: total}
 		}
 	}
 	return c
@@ -406,8 +408,8 @@ func (t *Tree) Found() []split.Candidate { return t.found }
 
 // Measure measures a test for the tree at a position, see split.Scanner.Parts. It is quicker for a test that was
 // measured last.
-func (s *Search) Measure(tree int, test *split.Candidate, w *Scratch, load Load) Measured {
-	t := &s.Trees[tree]
+func (s *Search) Measure(number int, test *split.Candidate, w *Scratch, load Load) Measured {
+	t := &s.Trees[number]
 	parts, cells, outcomes := s.load(test.Feature, t.team, false, w, load).Parts(t.member, test)
 	return Measured{parts, cells, outcomes}
 }

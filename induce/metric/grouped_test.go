@@ -66,9 +66,9 @@ func TestCoverage(t *testing.T) {
 	r := rand.New(rand.NewPCG(8, 60))
 	features := risks()
 	training := visits(r, 300, 12)
-	root := inmemory.Grow(training, split.Columns(features), induce.Params{Algorithm: split.C45, Family: split.Thresholds, Theta: .1},
+	nodes := inmemory.Grow(training, split.Columns(features), induce.Params{Algorithm: split.C45, Family: split.Thresholds, Theta: .1},
 		training.TotalWeight(), inmemory.Options{})
-	model, _ := induce.Model(root, features)
+	model := tree.New(features, nodes)
 	model.Label.Classes = []string{"well", "sick"}
 	model.Estimate(tree.Smoothed, 1)
 	model.Measure()
@@ -113,9 +113,9 @@ func TestEffectsOfRows(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 60))
 	features := risks()
 	o := visits(r, 20_000, 1)
-	root := inmemory.Grow(o, split.Columns(features), induce.Params{Algorithm: split.C45, Family: split.Thresholds, Theta: .1},
+	nodes := inmemory.Grow(o, split.Columns(features), induce.Params{Algorithm: split.C45, Family: split.Thresholds, Theta: .1},
 		o.TotalWeight(), inmemory.Options{})
-	model, _ := induce.Model(root, features)
+	model := tree.New(features, nodes)
 	model.Label.Classes = []string{"well", "sick"}
 	model.Estimate(tree.Smoothed, 1)
 	model.Measure()

@@ -103,23 +103,13 @@ func (s *Sequence) Tree(step int) *tree.Tree {
 	if step > 0 {
 		pruned.Algorithm.Prune = s.currency.String()
 	}
-	kept, id := s.kept(step)
-	pruned.Nodes = make([]tree.Node, len(kept))
-	branches := make([]tree.Branch, 0, len(kept)-1) // branches of all nodes: each leads to another node than the root
-	for i, v := range kept {
-		n := s.tree.Nodes[v]
+	nodes := slices.Clone(s.tree.Nodes)
+	for v := range nodes {
 		if s.leafAt(v, step) {
-			n.Test, n.Branches = nil, nil
+			nodes[v].Test, nodes[v].Branches = nil, nil
 		}
-		if first := len(branches); n.Test != nil {
-			for _, b := range n.Branches {
-				b.Child = id[b.Child]
-				branches = append(branches, b)
-			}
-			n.Branches = slices.Clip(branches[first:])
-		}
-		pruned.Nodes[i] = n
 	}
+	pruned.Nodes = tree.Ordered(nodes)
 	pruned.Measure()
 	return &pruned
 }
@@ -127,29 +117,20 @@ func (s *Sequence) Tree(step int) *tree.Tree {
 // Counts returns the counts of rows by leaf of pruned, the tree of a step.
 func (s *Sequence) Counts(pruned *tree.Tree, step int, r *Rows) *tree.LeafCounts {
 	counts := pruned.NewLeafCounts()
-	kept, _ := s.kept(step)
-	for i, v := range kept {
-		if pruned.Nodes[i].Leaf() {
+	i := 0 // node of pruned
+	for v := range s.tree.Nodes {
+		if int(s.gone(v)) <= step {
+			continue
+		}
+		if s.leafAt(v, step) {
 			counts.Rows[i] = r.rows[v]
 			for _, w := range r.of(v) {
 				counts.Weights[i][w.class] = w.weight
 			}
 		}
+		i++
 	}
 	return counts
-}
-
-// kept returns the nodes of a step's tree in order, and by node of the un-pruned
-// tree its number in the step's tree. The order stays breadth-first.
-func (s *Sequence) kept(step int) (nodes, id []int) {
-	nodes, id = make([]int, 0, s.Steps[step].Nodes), make([]int, len(s.tree.Nodes))
-	for v := range s.tree.Nodes {
-		if int(s.gone(v)) > step {
-			id[v] = len(nodes)
-			nodes = append(nodes, v)
-		}
-	}
-	return nodes, id
 }
 
 // At returns the optimal step for an alpha: the smallest tree among those of least

@@ -68,6 +68,6 @@ func (c *Counter) Add(o *dataset.Objects) {
 // Tree returns the tree with the counts of all added objects. It ends the counting. The caller adds
 // what depends on its settings: estimates, billed prices, complexity and the description of the training.
 func (c *Counter) Tree() *tree.Tree {
-	c.tree.SumUp()
+	tree.SumUp(c.tree.Nodes)
 	return c.tree
 }

@@ -15,9 +15,9 @@ import (
 // grown returns features, and a tree that asks whether x is at least 0.5: its four objects have this class.
 func grown() ([]dataset.Feature, *tree.Tree) {
 	features := []dataset.Feature{{Name: "x", Kind: dataset.Numeric, Cuts: []float64{0.5}, Cost: 1}}
-	root := inmemory.Grow(rows(features, 1, 1), split.Columns(features),
+	nodes := inmemory.Grow(rows(features, 1, 1), split.Columns(features),
 		induce.Params{Algorithm: split.C45, Family: split.Thresholds}, 2, inmemory.Options{})
-	t, _ := induce.Model(root, features)
+	t := tree.New(features, nodes)
 	t.Label.Classes = []string{"no", "yes"}
 	return features, t
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"runtime"
 
-	"github.com/espalier-ml/espalier/induce"
 	"github.com/espalier-ml/espalier/induce/certify"
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/distill"
@@ -62,8 +61,8 @@ type Chooser struct {
 	// Grouped reads objects with the groups of their rows. It is nil if rows have neither keys nor times nor weights.
 	Grouped *Grouping
 	Ordered bool // whether the groups are blocks of time: folds then follow one another
-	// Model makes a tree from a root that was grown with the parameters of a candidate.
-	Model func(root *induce.Node, candidate int) *tree.Tree
+	// Model makes a tree of nodes that were grown with the parameters of a candidate.
+	Model func(nodes []tree.Node, candidate int) *tree.Tree
 }
 
 // Winner is the chosen tree and the competition that it has won.

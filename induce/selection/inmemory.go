@@ -37,7 +37,7 @@ func (m *InMemory) Train(ctx context.Context) (*tree.Tree, *Competition, error) 
 	for i := range members {
 		params[i] = members[i].Params
 	}
-	roots := inmemory.GrowEach(m.Parts[dataset.Train], m.Columns, params, training.Weight, m.Options)
+	grown := inmemory.GrowEach(m.Parts[dataset.Train], m.Columns, params, training.Weight, m.Options)
 	c := &Chooser{
 		Host: m.Host, Settings: &settings, Features: m.Modeller.Features, Columns: m.Columns,
 		Classes:  len(m.Modeller.Label.Classes),
@@ -59,25 +59,25 @@ func (m *InMemory) Train(ctx context.Context) (*tree.Tree, *Competition, error) 
 			return nil, nil, err
 		}
 		c.Transfer = t.Transfer
-		roots = append(roots, t.Roots...)
+		grown = append(grown, t.Trees...)
 		members = append(members[:len(members):len(members)], t.Members...)
 	}
-	c.Model = func(root *induce.Node, candidate int) *tree.Tree { return m.Modeller.Model(root, members[candidate]) }
-	w, err := c.Choose(ctx, m.candidates(roots, members, c))
+	c.Model = func(nodes []tree.Node, candidate int) *tree.Tree { return m.Modeller.Model(nodes, members[candidate]) }
+	w, err := c.Choose(ctx, m.candidates(grown, members, c))
 	if err != nil {
 		return nil, nil, err
 	}
-	if w.Candidate.Tree.Certificate, err = c.Certify(ctx, w.Candidate, w.Grown(len(roots))); err != nil {
+	if w.Candidate.Tree.Certificate, err = c.Certify(ctx, w.Candidate, w.Grown(len(grown))); err != nil {
 		return nil, nil, err
 	}
 	return w.Candidate.Tree.Tested(), w.Competition, nil
 }
 
 // candidates returns the grown trees, with the counts of each part's rows at their leaves.
-func (m *InMemory) candidates(roots []*induce.Node, members []grid.Member, c *Chooser) []frontier.Candidate {
-	list := make([]frontier.Candidate, len(roots))
-	for i, root := range roots {
-		list[i] = frontier.NewCandidate(c.Model(root, i), members[i].Params)
+func (m *InMemory) candidates(grown [][]tree.Node, members []grid.Member, c *Chooser) []frontier.Candidate {
+	list := make([]frontier.Candidate, len(grown))
+	for i, nodes := range grown {
+		list[i] = frontier.NewCandidate(c.Model(nodes, i), members[i].Params)
 	}
 	parts := []dataset.Part{dataset.Validation, dataset.Test}
 	if c.Transfer != nil { // trees have the soft weights of their training rows, not the labels

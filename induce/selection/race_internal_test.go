@@ -8,7 +8,6 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/espalier-ml/espalier/induce"
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/distill"
 	"github.com/espalier-ml/espalier/induce/frontier"
@@ -85,7 +84,7 @@ func (m *InMemory) chooser() *Chooser {
 		Sample: func(_ context.Context, part dataset.Part) (*dataset.Objects, error) {
 			return leafmodel.Sorted(m.Parts[part], Most(part)), nil
 		},
-		Model: func(root *induce.Node, at int) *tree.Tree { return m.Modeller.Model(root, m.Members[at]) },
+		Model: func(nodes []tree.Node, at int) *tree.Tree { return m.Modeller.Model(nodes, m.Members[at]) },
 	}
 }
 

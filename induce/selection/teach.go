@@ -12,6 +12,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/grid"
 	"github.com/espalier-ml/espalier/induce/grow/inmemory"
 	"github.com/espalier-ml/espalier/induce/parallel"
+	"github.com/espalier-ml/espalier/induce/tree"
 )
 
 // Limits up to which the data decide for a teacher. Trees gain the most from it if there are few objects.
@@ -97,7 +98,7 @@ type Taught struct {
 	Training *dataset.Objects
 	Transfer *distill.TransferSet
 	Members  []grid.Member // the members of the grid that were taught, with their teacher
-	Roots    []*induce.Node
+	Trees    [][]tree.Node // their nodes
 }
 
 // Teach grows trees of the grid again, from the transfer set of a teacher: see ToTeach. The growth ends
@@ -121,7 +122,7 @@ func (c *Chooser) Teach(ctx context.Context, members []grid.Member, o inmemory.O
 			m.Algorithm.Teacher = string(distill.Boosted)
 			t.Members = append(t.Members, m)
 		}
-		t.Roots = t.Transfer.Grow(c.Columns, params, o)
+		t.Trees = t.Transfer.Grow(c.Columns, params, o)
 		s.Done.Store(what)
 		return t, context.Cause(ctx)
 	})

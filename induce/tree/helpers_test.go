@@ -103,8 +103,8 @@ func grownWith(r *rand.Rand, family split.Family, objects int, fs []dataset.Feat
 		columns[i].FreeRepeats = repeats == tree.RepeatFree
 	}
 	total := o.TotalWeight()
-	root := inmemory.Grow(o, columns, p, total, inmemory.Options{})
-	t, _ := induce.Model(root, fs)
+	nodes := inmemory.Grow(o, columns, p, total, inmemory.Options{})
+	t := tree.New(fs, nodes)
 	t.Label = tree.Label{Column: "class", Classes: classes}
 	t.Algorithm = tree.Algorithm{
 		Name: "ec45", Lambda: 1, Tests: family.String(), Bins: 300, Binning: `k-means, "exact": \`,

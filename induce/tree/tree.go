@@ -221,6 +221,8 @@ type Node struct {
 	Test     *Test
 	Branches []Branch // two-outcome tests: yes, no
 
+	Stopped bool // whether it is a leaf only because time ran out while the tree grew
+
 	// Model gives each row of a leaf its own probabilities; nil: Probabilities holds for all of
 	// them. The model of an inner node has no effect.
 	Model *LeafModel
@@ -249,6 +251,8 @@ type RunnerUp struct {
 	Value   string   // the value that takes the yes branch of an equality test
 	Cost    float64  // what the test would cost at the node
 	Total   float64  // score of the test, like Score.Total
+
+	Test split.Test `json:",omitzero"` // the test before New sets its names
 }
 
 // NewRunnerUp describes a test of a feature, with its cost and score.
@@ -281,21 +285,6 @@ type Branch struct {
 
 // Leaf reports whether the node has no test.
 func (n *Node) Leaf() bool { return n.Test == nil }
-
-// SumUp sets the counts of inner nodes, which must be zero before, to the sums over their children.
-func (t *Tree) SumUp() {
-	for i := len(t.Nodes) - 1; i >= 0; i-- { // children come after their parents
-		n := &t.Nodes[i]
-		for _, b := range n.Branches {
-			child := &t.Nodes[b.Child]
-			n.Rows, n.Objects, n.Weight = n.Rows+child.Rows, n.Objects+child.Objects, n.Weight+child.Weight
-			for k := range n.ClassWeights {
-				n.ClassWeights[k] += child.ClassWeights[k]
-				n.RawClassWeights[k] += child.RawClassWeights[k]
-			}
-		}
-	}
-}
 
 // CountLeaves returns the number of leaves.
 func (t *Tree) CountLeaves() int {

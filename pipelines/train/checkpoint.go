@@ -34,7 +34,7 @@ const (
 	maxCheckpoint  = 1 << 30   // bytes
 
 	checkpointFormat  = "espalier/checkpoint"
-	checkpointVersion = 6
+	checkpointVersion = 7
 )
 
 // checkpoint is state.json: the finished work of a run that grows its trees by levels. The run
@@ -296,7 +296,7 @@ func (c *checkpoint) whole() bool {
 	if c.RowStats == nil { // nothing to restore yet
 		return c.Blocks != ""
 	}
-	return c.Spec != nil && c.Growth != nil && len(c.Growth.Roots[0].Class) == len(c.Classes)
+	return c.Spec != nil && c.Growth != nil && c.Growth.Classes == len(c.Classes)
 }
 
 // refuseOther returns an error if the checkpoint has another version, input or configuration. The error

@@ -177,7 +177,7 @@ func TestResumeRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, damaged := range []string{
-		string(b[:len(b)/2]), strings.Replace(string(b), `"members":[[0,`, `"members":[[0,-1`, 1),
+		string(b[:len(b)/2]), strings.Replace(string(b), `"trees":[0`, `"trees":[-1`, 1),
 		strings.Replace(string(b), `"weight":`, `"weight":9`, 1),
 		sealed(blocksName.ReplaceAllString(string(b), `"blocks":"../../victim"`)),
 		sealed(strings.Replace(string(b), `"blocks":["`, `"blocks":["../../../victim/scratch/`, 1)),

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/espalier-ml/espalier/induce"
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/frontier"
 	"github.com/espalier-ml/espalier/induce/frontier/crossvalidate"
@@ -133,7 +132,7 @@ func choose(ctx context.Context, r stage, s *scored, slicer *slicing.Slicer) (*c
 			return c.Grouped.Counts(t, all), nil
 		}
 	}
-	c.Model = func(root *induce.Node, candidate int) *tree.Tree { return modeller.Model(root, g.members[candidate]) }
+	c.Model = func(nodes []tree.Node, candidate int) *tree.Tree { return modeller.Model(nodes, g.members[candidate]) }
 	c.Sample = func(ctx context.Context, part dataset.Part) (*dataset.Objects, error) {
 		if part != dataset.Train || g.train().Objects > int64(selection.Most(part)) {
 			return g.sample(ctx, part)

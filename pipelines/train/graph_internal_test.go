@@ -191,7 +191,7 @@ func TestGraphs(t *testing.T) {
 func TestGraphSize(t *testing.T) {
 	smallRun, small := trained(t, 600, 0.5)
 	largeRun, large := trained(t, 600, 0)
-	size := func(g *grown) int { return len(jobs.MustJSON(g.roots[0])) }
+	size := func(g *grown) int { return len(jobs.MustJSON(g.trees[0])) }
 	if size(small)*10 > size(large) {
 		t.Fatalf("trees of %d and %d bytes: want very different ones", size(small), size(large))
 	}

@@ -9,7 +9,6 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
-	"github.com/espalier-ml/espalier/induce"
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/distill"
 	"github.com/espalier-ml/espalier/induce/grid"
@@ -17,6 +16,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/grow/inmemory"
 	"github.com/espalier-ml/espalier/induce/parallel"
 	"github.com/espalier-ml/espalier/induce/split"
+	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/pipelines/engine"
 	"github.com/espalier-ml/espalier/pipelines/memlimit"
 	"github.com/espalier-ml/espalier/transforms/jobs"
@@ -26,9 +26,9 @@ import (
 type grown struct {
 	*objects
 
-	members []grid.Member  // members of the grid
-	roots   []*induce.Node // by member: its tree
-	passes  int64          // number of times that jobs have read all training objects
+	members []grid.Member // members of the grid
+	trees   [][]tree.Node // by member: the nodes of its tree
+	passes  int64         // number of times that jobs have read all training objects
 
 	training *dataset.Objects     // nil: not read
 	transfer *distill.TransferSet // transfer set of the taught trees, which come last; may be nil
@@ -76,7 +76,7 @@ func (g *grower) grow(ctx context.Context, from *bylevel.Growth) (*grown, error)
 			return nil, err
 		}
 	}
-	return &grown{objects: g.objects, members: g.parsed.GridFor(len(g.label.Classes)), roots: g.growth.Roots, passes: g.passes}, nil
+	return &grown{objects: g.objects, members: g.parsed.GridFor(len(g.label.Classes)), trees: g.growth.Nodes.Trees(), passes: g.passes}, nil
 }
 
 // teach grows trees of the grid again, from the transfer set of a teacher, and adds them to plain.
@@ -95,7 +95,7 @@ func (g *grower) teach(ctx context.Context, plain *grown) (*grown, error) {
 	}
 	taught := *plain
 	taught.training, taught.transfer = t.Training, t.Transfer
-	taught.roots, taught.members = slices.Concat(plain.roots, t.Roots), slices.Concat(plain.members, t.Members)
+	taught.trees, taught.members = slices.Concat(plain.trees, t.Trees), slices.Concat(plain.members, t.Members)
 	return &taught, nil
 }
 
@@ -190,7 +190,7 @@ func (g *grower) takeSmall() *bylevel.Growth {
 		}
 		n++
 	}
-	taken := &bylevel.Growth{Roots: g.growth.Roots, Small: g.growth.Small[:n]}
+	taken := &bylevel.Growth{Nodes: g.growth.Nodes, Small: g.growth.Small[:n]}
 	g.growth.Small = g.growth.Small[n:]
 	return taken
 }

@@ -33,10 +33,10 @@ type scorer struct{ stage }
 
 // score makes trees from the grown nodes, and counts the validation and test rows at their leaves.
 func (w *scorer) score(ctx context.Context, g *grown) (*scored, error) {
-	candidates := make([]frontier.Candidate, len(g.roots))
+	candidates := make([]frontier.Candidate, len(g.trees))
 	modeller := w.modeller(g.objects)
 	build := func(i int) {
-		candidates[i] = frontier.NewCandidate(modeller.Model(g.roots[i], g.members[i]), g.members[i].Params)
+		candidates[i] = frontier.NewCandidate(modeller.Model(g.trees[i], g.members[i]), g.members[i].Params)
 	}
 	err := w.driver.Phase(ctx, "trees", int64(len(candidates)), "trees", func(s *parallel.Steps) error {
 		return parallel.EachUntil(ctx, len(candidates), &s.Done, build)
@@ -45,7 +45,7 @@ func (w *scorer) score(ctx context.Context, g *grown) (*scored, error) {
 		return nil, err
 	}
 	kept := *g
-	kept.roots = nil // replaced by the trees
+	kept.trees = nil // replaced by the trees
 	s := &scored{&kept, candidates}
 	return s, w.countCandidates(ctx, s)
 }

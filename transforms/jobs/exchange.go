@@ -6,7 +6,6 @@ import (
 	"errors"
 	"sync"
 
-	"github.com/espalier-ml/espalier/induce"
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/grow/bylevel"
 	"github.com/espalier-ml/espalier/induce/tree"
@@ -95,7 +94,7 @@ func NextPacket(b []byte) (node int, block, rest []byte, err error) {
 type Handover struct {
 	mu       sync.Mutex
 	counters []*bylevel.PassCounter
-	grown    map[int64][]*induce.Node      // subtrees by partition
+	grown    map[int64][][]tree.Node       // subtrees by partition
 	scores   map[int64][]*tree.ScoreCounts // by key, of each bundle
 }
 
@@ -107,11 +106,11 @@ func (h *Handover) count(c *bylevel.PassCounter) {
 }
 
 // grow takes the subtrees of a partition.
-func (h *Handover) grow(partition int64, grown []*induce.Node) {
+func (h *Handover) grow(partition int64, grown [][]tree.Node) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.grown == nil {
-		h.grown = make(map[int64][]*induce.Node)
+		h.grown = make(map[int64][][]tree.Node)
 	}
 	h.grown[partition] = grown
 }

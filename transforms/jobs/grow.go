@@ -17,6 +17,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/grow"
 	"github.com/espalier-ml/espalier/induce/grow/bylevel"
 	"github.com/espalier-ml/espalier/induce/grow/inmemory"
+	"github.com/espalier-ml/espalier/induce/tree"
 )
 
 // SmallConfig describes how a job grows the small nodes of the trees, each in a single worker.
@@ -210,7 +211,7 @@ func (f *subtreeGrower) merge(ctx context.Context, key int64, list [][]byte) err
 		}
 		list[i] = nil
 	}
-	var grown []*induce.Node
+	var grown [][]tree.Node
 	for i, n := range f.state.Nodes {
 		if n.Partition != int(key) {
 			continue
@@ -219,8 +220,8 @@ func (f *subtreeGrower) merge(ctx context.Context, key int64, list [][]byte) err
 			return ErrValue
 		}
 		trees := make([]induce.Params, len(n.Trees))
-		for at, tree := range n.Trees {
-			trees[at] = f.Trees[tree]
+		for at, number := range n.Trees {
+			trees[at] = f.Trees[number]
 		}
 		place := induce.Place{Depth: len(n.Path), Path: induce.NewPath(n.Path)}
 		grown = append(grown, inmemory.GrowBelow(objects[i], f.Columns, trees, f.Total, place, f.options(ctx))...)
@@ -237,12 +238,12 @@ func (f *subtreeGrower) merge(ctx context.Context, key int64, list [][]byte) err
 }
 
 // write writes the subtrees of a partition.
-func (f *subtreeGrower) write(ctx context.Context, key int64, grown []*induce.Node) error {
-	encoded := make([]json.RawMessage, len(grown)) // several at a time, because they are large
+func (f *subtreeGrower) write(ctx context.Context, key int64, grown [][]tree.Node) error {
+	encoded := make([][]byte, len(grown)) // several at a time, because they are large
 	p := newPool(f.Workers, 0)
 	for i, n := range grown {
 		_ = p.do(ctx, func(int) error { // it never fails
-			encoded[i] = MustJSON(n)
+			encoded[i] = bylevel.EncodeTree(n)
 			return nil
 		})
 	}
@@ -319,7 +320,7 @@ func grownURL(out string, partition int) string { return fmt.Sprintf("%s/grown-%
 // has no small nodes left. objects is the same as for WriteSmall.
 func ReadGrown(ctx context.Context, c *SmallConfig, g *bylevel.Growth, objects int64) error {
 	state := newSmallState(c, g, objects)
-	lists := make([][]*induce.Node, c.Partitions)
+	lists := make([][][]tree.Node, c.Partitions)
 	if c.Handover != nil {
 		for partition, grown := range c.Handover.grown {
 			lists[partition] = grown
@@ -333,9 +334,9 @@ func ReadGrown(ctx context.Context, c *SmallConfig, g *bylevel.Growth, objects i
 		if len(list) < len(n.Trees) {
 			return fmt.Errorf("subtrees of partition %d are missing", n.Partition)
 		}
-		for i, tree := range n.Trees {
-			at := slices.IndexFunc(o.Members, func(m grow.Member) bool { return m.Tree == tree })
-			*o.Members[at].Node = *list[i]
+		for i, number := range n.Trees {
+			at := slices.IndexFunc(o.Members, func(m grow.Member) bool { return m.Tree == number })
+			g.Nodes.Graft(o.Members[at], list[i])
 		}
 		lists[n.Partition] = list[len(n.Trees):]
 	}
@@ -344,7 +345,7 @@ func ReadGrown(ctx context.Context, c *SmallConfig, g *bylevel.Growth, objects i
 }
 
 // readGrown reads the subtrees of each partition.
-func readGrown(ctx context.Context, c *SmallConfig, lists [][]*induce.Node) error {
+func readGrown(ctx context.Context, c *SmallConfig, lists [][][]tree.Node) error {
 	urls := make([]string, c.Partitions)
 	for i := range urls {
 		urls[i] = grownURL(c.Out, i)
@@ -354,13 +355,17 @@ func readGrown(ctx context.Context, c *SmallConfig, lists [][]*induce.Node) erro
 		if b == nil {
 			return fmt.Errorf("the job has not written %s", urls[i])
 		}
-		var encoded []json.RawMessage
+		var encoded [][]byte
 		if err := json.Unmarshal(b, &encoded); err != nil {
 			return err
 		}
-		lists[i] = make([]*induce.Node, len(encoded))
+		lists[i] = make([][]tree.Node, len(encoded))
 		for at, b := range encoded {
-			if err := p.do(ctx, func(int) error { return json.Unmarshal(b, &lists[i][at]) }); err != nil {
+			err := p.do(ctx, func(int) (err error) {
+				lists[i][at], err = bylevel.DecodeTree(b, c.Classes)
+				return err
+			})
+			if err != nil {
 				return err
 			}
 		}

@@ -110,13 +110,13 @@ func (w *world) growConfig(out string) jobs.GrowConfig {
 }
 
 // grown returns the tree that package memory grows.
-func (w *world) grown(p induce.Params) *induce.Node {
+func (w *world) grown(p induce.Params) []tree.Node {
 	return inmemory.Grow(w.objects, w.columns, p, w.weight, inmemory.Options{})
 }
 
 // model returns a tree in the form of tree.json.
-func (w *world) model(root *induce.Node) *tree.Tree {
-	t, _ := induce.Model(root, w.features)
+func (w *world) model(nodes []tree.Node) *tree.Tree {
+	t := tree.New(w.features, nodes)
 	t.Label = tree.Label{Column: "class", Classes: worldClasses}
 	t.Estimate(tree.Smoothed, 1)
 	t.Measure()
@@ -139,11 +139,11 @@ func (w *world) run(t *testing.T, runner string, build func(s beam.Scope, tasks 
 }
 
 // sameTree compares two trees, with all scores and counts.
-func sameTree(t *testing.T, what string, got, want *induce.Node) {
+func sameTree(t *testing.T, what string, got, want []tree.Node) {
 	t.Helper()
 	encoded := make([]string, 2)
-	for i, n := range []*induce.Node{got, want} {
-		b, err := json.MarshalIndent(n, "", " ")
+	for i, n := range [][]tree.Node{got, want} {
+		b, err := json.MarshalIndent(tree.SumUp(n), "", " ")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -152,8 +152,8 @@ func sameTree(t *testing.T, what string, got, want *induce.Node) {
 	if diff := cmp.Diff(encoded[1], encoded[0]); diff != "" {
 		t.Errorf("%s: another tree than that of the objects in memory (-want +got):\n%s", what, diff)
 	}
-	if n := want.Leaves(); n < 8 {
-		t.Errorf("%s: a tree of %d leaves proves little", what, n)
+	if n := len(want); n < 15 {
+		t.Errorf("%s: a tree of %d nodes proves little", what, n)
 	}
 }
 
@@ -217,8 +217,8 @@ func TestLevel(t *testing.T) {
 				return jobs.ReadCounts(inRun(t), &c, grower, pass, level)
 			})
 		}
-		for i, root := range g.Roots {
-			sameTree(t, fmt.Sprintf("%s, tree %d", test.name, i), root, w.grown(worldParams()[i]))
+		for i, nodes := range g.Nodes.Trees() {
+			sameTree(t, fmt.Sprintf("%s, tree %d", test.name, i), nodes, w.grown(worldParams()[i]))
 		}
 		if test.levels > 1 && ran > 4 || (test.memory < 1000) != (passes > 1) {
 			t.Errorf("%s: %d jobs, %d passes a level at most", test.name, ran, passes)
@@ -250,8 +250,8 @@ func TestGrow(t *testing.T) {
 			if err := jobs.ReadGrown(inRun(t), &c, g, test.partition); err != nil {
 				t.Fatal(err)
 			}
-			for i, root := range g.Roots {
-				sameTree(t, fmt.Sprintf("%+v, %s, tree %d", test, out, i), root, w.grown(worldParams()[i]))
+			for i, nodes := range g.Nodes.Trees() {
+				sameTree(t, fmt.Sprintf("%+v, %s, tree %d", test, out, i), nodes, w.grown(worldParams()[i]))
 			}
 		}
 		small(w.growth(-1), "root")

@@ -28,7 +28,7 @@ type Growth struct {
 	Memory  int64 // bytes that the growth may take in addition to the objects, see inmemory.Options; 0: 2 GiB
 	// Model makes a tree of a root that was grown with the parameters of a candidate of the pool,
 	// including the estimates of the leaves. It is called concurrently.
-	Model func(root *induce.Node, candidate int) *tree.Tree
+	Model func(nodes []tree.Node, candidate int) *tree.Tree
 
 	// Transfer is the transfer set from which the taught candidates have grown, see
 	// distill.TransferSet.Part; nil if no candidate was taught.
@@ -128,20 +128,20 @@ func (g *Growth) fold(
 		Stop:    func() bool { return ctx.Err() != nil },
 	}
 	plain := untaught(pool)
-	roots := inmemory.GrowEach(rest, g.Columns, params[:plain], rest.TotalWeight(), options)
+	grown := inmemory.GrowEach(rest, g.Columns, params[:plain], rest.TotalWeight(), options)
 	var transfer *distill.TransferSet
 	if plain < len(params) && ctx.Err() == nil {
 		if transfer = g.Transfer.Part(rest, options.Stop); transfer != nil {
 			options.Settled = nil
-			roots = append(roots, transfer.Grow(g.Columns, params[plain:], options)...)
+			grown = append(grown, transfer.Grow(g.Columns, params[plain:], options)...)
 		}
 	}
 	if ctx.Err() != nil {
 		return Fold{}
 	}
 	trees := make([]*tree.Tree, len(params))
-	for i, root := range roots {
-		trees[i] = g.Model(root, i)
+	for i, nodes := range grown {
+		trees[i] = g.Model(nodes, i)
 	}
 	f := Fold{trees: trees, transfer: transfer}
 	currencies := make([][]prune.Currency, len(trees)) // by candidate, in the order of the prunings

@@ -67,9 +67,9 @@ func every(seed uint64) *data {
 	return newData(codes, classes)
 }
 
-// model makes a tree of a root, with smoothed leaves.
-func (d *data) model(root *induce.Node, candidate int) *tree.Tree {
-	t, _ := induce.Model(root, d.features)
+// model makes a tree of nodes, with smoothed leaves.
+func (d *data) model(nodes []tree.Node, candidate int) *tree.Tree {
+	t := tree.New(d.features, nodes)
 	t.Label.Classes = []string{"a", "b"}
 	t.Label.ErrorCosts = [][]float64{{0, 1}, {4, 0}}
 	t.Algorithm.Name, t.Algorithm.LeafEstimate = d.params[candidate].Algorithm.String(), tree.Smoothed
@@ -207,8 +207,8 @@ func TestGrow(t *testing.T) {
 // byHand grows a tree without the rows of a fold and measures it on them.
 func (d *data) byHand(folds, fold, candidate int) (*tree.Tree, metric.Metrics) {
 	rest, held := crossvalidate.Deal(d.objects, folds, 1).Fold(fold)
-	root := inmemory.Grow(rest, split.Columns(d.features), d.params[candidate], rest.TotalWeight(), inmemory.Options{})
-	t := d.model(root, candidate)
+	nodes := inmemory.Grow(rest, split.Columns(d.features), d.params[candidate], rest.TotalWeight(), inmemory.Options{})
+	t := d.model(nodes, candidate)
 	counts, router := t.NewLeafCounts(), t.Router()
 	for i := range held.Len() {
 		counts.Count(router.Leaf(held, i), held, i)
@@ -419,11 +419,11 @@ func TestGrowStops(t *testing.T) {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		g := d.growth(3)
 		var trees atomic.Int32
-		g.Model = func(root *induce.Node, candidate int) *tree.Tree {
+		g.Model = func(nodes []tree.Node, candidate int) *tree.Tree {
 			if trees.Add(1) == at {
 				cancel(cause)
 			}
-			return d.model(root, candidate)
+			return d.model(nodes, candidate)
 		}
 		if at == 0 {
 			cancel(cause)

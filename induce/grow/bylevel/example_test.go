@@ -9,6 +9,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/grow/bylevel"
 	"github.com/espalier-ml/espalier/induce/grow/inmemory"
 	"github.com/espalier-ml/espalier/induce/split"
+	"github.com/espalier-ml/espalier/induce/tree"
 )
 
 // Two workers hold four objects each. They emit counts and no objects until the nodes
@@ -75,17 +76,17 @@ func Example() {
 	}
 	for i, open := range growth.Small {
 		var params []induce.Params
-		for _, tree := range open.Trees() {
-			params = append(params, trees[tree])
+		for _, number := range open.Trees() {
+			params = append(params, trees[number])
 		}
-		roots := inmemory.GrowBelow(gathered[i], columns, params, 8, open.Place, inmemory.Options{})
+		grown := inmemory.GrowBelow(gathered[i], columns, params, 8, open.Place, inmemory.Options{})
 		for at, member := range open.Members {
-			*member.Node = *roots[at]
+			growth.Nodes.Graft(member, grown[at])
 		}
 	}
-	for _, root := range growth.Roots {
-		root.SumUp()
-		fmt.Println(root.Leaves(), "leaves, class weights", root.Raw)
+	for _, nodes := range growth.Nodes.Trees() {
+		grown := tree.New(features, nodes)
+		fmt.Println(grown.CountLeaves(), "leaves, class weights", grown.Nodes[0].RawClassWeights)
 	}
 	// Output:
 	// level 0: 1 large nodes, 1 passes

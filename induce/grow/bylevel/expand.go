@@ -18,7 +18,7 @@ func (g *Grower) Expand(
 	searches := make(map[*Open]*search, len(growth.Large))
 	list := make([]*search, len(growth.Large))
 	for i, o := range growth.Large {
-		list[i] = &search{Grower: g, open: o}
+		list[i] = &search{Grower: g, nodes: growth.Nodes, open: o}
 		searches[o] = list[i]
 	}
 	var memory sync.Pool // of *grow.Scratch

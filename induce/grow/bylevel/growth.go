@@ -3,10 +3,13 @@ package bylevel
 import (
 	"encoding/json"
 	"errors"
+	"math"
 	"slices"
 
 	"github.com/espalier-ml/espalier/induce"
 	"github.com/espalier-ml/espalier/induce/grow"
+	"github.com/espalier-ml/espalier/induce/tree"
+	"github.com/espalier-ml/espalier/induce/wire"
 )
 
 // Open is an open node of trees that are grown by levels. It only has counts: the objects are in blocks elsewhere.
@@ -28,21 +31,19 @@ type family struct {
 // Growth has the nodes of trees that are being grown by levels, and the open nodes among
 // them.
 type Growth struct {
-	Roots []*induce.Node // by tree
-	Large []*Open        // nodes to be split by counts, level after level
-	Small []*Open        // nodes whose whole subtrees are to be grown in memory
+	Nodes *grow.Nodes
+	Large []*Open // nodes to be split by counts, level after level
+	Small []*Open // nodes whose whole subtrees are to be grown in memory
+
+	Classes int
 }
 
 // NewGrowth returns the given number of trees, all with the same open root. objects and weight are
 // the number and weight of all training objects by class. Nodes with up to budget objects are small;
 // -1: all nodes are.
 func NewGrowth(trees int, objects, weight []int64, budget int64) *Growth {
-	root := &Open{Open: grow.NewRoot(trees, induce.Place{}, objects, weight)}
-	g := new(Growth)
-	for _, m := range root.Members {
-		g.Roots = append(g.Roots, m.Node)
-	}
-	g.deal([]*Open{root}, budget)
+	g := &Growth{Nodes: grow.NewNodes(trees), Classes: len(objects)}
+	g.deal([]*Open{{Open: grow.NewRoot(g.Nodes, induce.Place{}, objects, weight)}}, budget)
 	return g
 }
 
@@ -89,44 +90,44 @@ func (g *Growth) Weight() int64 {
 
 // growthJSON is the JSON of a Growth.
 type growthJSON struct {
-	Roots []*induce.Node `json:"roots"`
-	Large []openJSON     `json:"large"`
-	Small []openJSON     `json:"small"`
+	Classes int        `json:"classes"`
+	Trees   [][]byte   `json:"trees"` // number of the nodes, and tree.AppendNodes
+	Large   []openJSON `json:"large"`
+	Small   []openJSON `json:"small"`
 }
 
 type openJSON struct {
-	Members [][2]int      `json:"members"` // tree, and number of the node: see numbered
+	Trees   []int         `json:"trees"`
 	Path    []induce.Step `json:"path"`
 	Objects []int64       `json:"objects"`
 	Weight  []int64       `json:"weight"`
 }
 
-// numbered returns the nodes of a tree breadth-first, the children of a node in their order.
-func numbered(root *induce.Node) []*induce.Node {
-	var nodes []*induce.Node
-	root.Walk(func(n *induce.Node, _ int) { nodes = append(nodes, n) })
-	return nodes
-}
-
 // MarshalJSON encodes the trees with their open nodes.
 func (g *Growth) MarshalJSON() ([]byte, error) {
-	numbers := make(map[*induce.Node]int)
-	for _, root := range g.Roots {
-		for i, n := range numbered(root) {
-			numbers[n] = i
-		}
-	}
 	list := func(open []*Open) []openJSON {
 		nodes := make([]openJSON, len(open))
 		for i, o := range open {
-			nodes[i] = openJSON{Path: o.Path.Steps(), Objects: o.Objects, Weight: o.Weight}
-			for _, m := range o.Members {
-				nodes[i].Members = append(nodes[i].Members, [2]int{m.Tree, numbers[m.Node]})
-			}
+			nodes[i] = openJSON{o.Trees(), o.Path.Steps(), o.Objects, o.Weight}
 		}
 		return nodes
 	}
-	return json.Marshal(growthJSON{g.Roots, list(g.Large), list(g.Small)})
+	j := growthJSON{Classes: g.Classes, Large: list(g.Large), Small: list(g.Small)}
+	for _, nodes := range g.Nodes.Trees() {
+		j.Trees = append(j.Trees, EncodeTree(nodes))
+	}
+	return json.Marshal(j)
+}
+
+// EncodeTree encodes grown nodes.
+func EncodeTree(nodes []tree.Node) []byte {
+	return tree.AppendNodes(wire.Writer(nil).Length(len(nodes)), nodes)
+}
+
+// DecodeTree decodes what EncodeTree has encoded.
+func DecodeTree(b []byte, classes int) ([]tree.Node, error) {
+	r := wire.Reader{Rest: b}
+	return tree.ReadNodes(&r, r.Length(1), classes, math.MaxInt32)
 }
 
 var errGrowth = errors.New("an open node that the trees do not have")
@@ -138,27 +139,30 @@ func (g *Growth) UnmarshalJSON(b []byte) error {
 	if err := json.Unmarshal(b, &j); err != nil {
 		return err
 	}
-	if len(j.Roots) == 0 || slices.Contains(j.Roots, nil) {
-		return errors.New("a tree without a root")
+	if len(j.Trees) == 0 {
+		return errors.New("no tree")
 	}
-	g.Roots = j.Roots
-	nodes := make([][]*induce.Node, len(g.Roots))
-	for i, root := range g.Roots {
-		nodes[i] = numbered(root)
+	g.Classes, g.Nodes = j.Classes, grow.NewNodes(len(j.Trees))
+	for i, root := range g.Nodes.Roots() {
+		nodes, err := DecodeTree(j.Trees[i], j.Classes)
+		if err != nil {
+			return err
+		}
+		g.Nodes.Graft(root, nodes)
 	}
 	var err error
-	if g.Large, err = reopenAll(j.Large, nodes); err == nil {
-		g.Small, err = reopenAll(j.Small, nodes)
+	if g.Large, err = g.reopen(j.Large); err == nil {
+		g.Small, err = g.reopen(j.Small)
 	}
 	return err
 }
 
-// reopenAll returns the open nodes of a JSON. nodes has the nodes of each tree, see numbered.
-func reopenAll(open []openJSON, nodes [][]*induce.Node) ([]*Open, error) {
+// reopen returns the open nodes of a JSON.
+func (g *Growth) reopen(open []openJSON) ([]*Open, error) {
 	var opened []*Open
 	for i := range open {
 		j := &open[i]
-		if len(j.Members) == 0 || len(j.Objects) != len(j.Weight) {
+		if len(j.Trees) == 0 || len(j.Objects) != g.Classes || len(j.Weight) != g.Classes {
 			return nil, errGrowth
 		}
 		place := induce.Place{Depth: len(j.Path), Path: induce.NewPath(j.Path)}
@@ -166,32 +170,16 @@ func reopenAll(open []openJSON, nodes [][]*induce.Node) ([]*Open, error) {
 		for _, n := range j.Objects {
 			o.Count += n
 		}
-		for _, m := range j.Members {
-			at, number := m[0], m[1]
-			if at < 0 || at >= len(nodes) || number < 0 || number >= len(nodes[at]) ||
-				len(nodes[at][number].Class) != len(o.Weight) {
+		for _, at := range j.Trees {
+			n := g.Nodes.Follow(at, j.Path)
+			if n == nil || !n.Leaf() {
 				return nil, errGrowth
 			}
-			if follow(nodes[at][0], j.Path) != nodes[at][number] {
-				return nil, errGrowth
-			}
-			o.Members = append(o.Members, grow.Member{Tree: at, Node: nodes[at][number]})
+			o.Members = append(o.Members, grow.Member{Tree: at, Node: n})
 		}
 		opened = append(opened, o)
 	}
 	return opened, nil
-}
-
-// follow returns the node to which a path leads from a root; nil if there is no such node.
-func follow(root *induce.Node, path []induce.Step) *induce.Node {
-	n := root
-	for _, step := range path {
-		if step.Outcome < 0 || step.Outcome >= len(n.Children) {
-			return nil
-		}
-		n = n.Children[step.Outcome]
-	}
-	return n
 }
 
 // Close makes the large nodes leaves, because time has run out. The returned pass counts

@@ -14,6 +14,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/internal/growtest"
 	"github.com/espalier-ml/espalier/induce/parallel"
 	"github.com/espalier-ml/espalier/induce/split"
+	"github.com/espalier-ml/espalier/induce/tree"
 )
 
 // byLevels grows a tree as the pipelines do: level by level while nodes have more objects than the
@@ -73,7 +74,7 @@ func (g *byLevels) start() *bylevel.Growth {
 	return bylevel.NewGrowth(len(g.trees), n, m, g.budget)
 }
 
-func (g *byLevels) grow() []*induce.Node {
+func (g *byLevels) grow() [][]tree.Node {
 	growth := g.start()
 	for len(growth.Large) > 0 {
 		if g.forget {
@@ -90,10 +91,7 @@ func (g *byLevels) grow() []*induce.Node {
 		growth.Next(children, g.budget)
 	}
 	g.growSmall(growth)
-	for _, root := range growth.Roots {
-		root.SumUp()
-	}
-	return growth.Roots
+	return growth.Nodes.Trees()
 }
 
 // transported sends a value through its JSON.
@@ -190,11 +188,11 @@ func (g *byLevels) growSmall(growth *bylevel.Growth) {
 			g.t.Fatalf("%d objects reach small node %d, want %d", gathered[i].Len(), i, o.Count)
 		}
 		var trees []induce.Params
-		for _, tree := range o.Trees() {
-			trees = append(trees, g.trees[tree])
+		for _, number := range o.Trees() {
+			trees = append(trees, g.trees[number])
 		}
-		for at, root := range inmemory.GrowBelow(gathered[i], g.Columns, trees, g.Total, o.Place, inmemory.Options{}) {
-			*o.Members[at].Node = *root
+		for at, nodes := range inmemory.GrowBelow(gathered[i], g.Columns, trees, g.Total, o.Place, inmemory.Options{}) {
+			growth.Nodes.Graft(o.Members[at], nodes)
 		}
 	}
 }
@@ -430,15 +428,18 @@ func TestPieceErrors(t *testing.T) {
 
 // TestGrowthErrors: growths that no run can have written are refused.
 func TestGrowthErrors(t *testing.T) {
+	const leaf = `{"classes":2,"trees":["AQAAAAAAAA=="],`
+	if err := json.Unmarshal([]byte(leaf+`"small":[{"trees":[0],"objects":[1,1],"weight":[1,2]}]}`), new(bylevel.Growth)); err != nil {
+		t.Fatal(err)
+	}
 	for _, text := range []string{
-		`{}`, `{"roots":[]}`, `{"roots":[null]}`,
-		`{"roots":[{"class":[1,2]}],"large":[{"members":[[0,1]],"objects":[1,1],"weight":[1,2]}]}`,
-		`{"roots":[{"class":[1,2]}],"large":[{"members":[[0,0]],"path":[{"outcome":1}],"objects":[1,1],"weight":[1,2]}]}`,
-		`{"roots":[{"class":[1,2]}],"large":[{"members":[[1,0]],"objects":[1,1],"weight":[1,2]}]}`,
-		`{"roots":[{"class":[1,2]}],"small":[{"members":[[0,-1]],"objects":[1,1],"weight":[1,2]}]}`,
-		`{"roots":[{"class":[1,2]}],"small":[{"members":[[0,0]],"objects":[1],"weight":[1,2]}]}`,
-		`{"roots":[{"class":[1,2]}],"small":[{"members":[[0,0]],"objects":[1],"weight":[1]}]}`,
-		`{"roots":[{"class":[1,2]}],"small":[{"members":[],"objects":[1,1],"weight":[1,2]}]}`,
+		`{}`, `{"trees":[]}`, `{"classes":2,"trees":[null]}`, `{"classes":2,"trees":["AQAAAAAAAA"]}`, `{"classes":2,"trees":["AgAAAAAAAA=="]}`,
+		leaf + `"large":[{"trees":[1],"objects":[1,1],"weight":[1,2]}]}`,
+		leaf + `"large":[{"trees":[-1],"objects":[1,1],"weight":[1,2]}]}`,
+		leaf + `"large":[{"trees":[0],"path":[{"outcome":1}],"objects":[1,1],"weight":[1,2]}]}`,
+		leaf + `"small":[{"trees":[0],"objects":[1],"weight":[1,2]}]}`,
+		leaf + `"small":[{"trees":[0],"objects":[1],"weight":[1]}]}`,
+		leaf + `"small":[{"trees":[],"objects":[1,1],"weight":[1,2]}]}`,
 	} {
 		if err := json.Unmarshal([]byte(text), new(bylevel.Growth)); err == nil {
 			t.Errorf("%s: no error", text)
@@ -492,12 +493,13 @@ func testClose(t *testing.T, d *growtest.Data, p induce.Params) {
 		pass := g.grower.Close(growth)
 		g.grower.Fill(pass, g.count(pass))
 		g.growSmall(growth)
-		growth.Roots[0].SumUp()
-		if n := growth.Roots[0]; !slices.Equal(n.Raw, whole.Raw) || !slices.Equal(n.Class, whole.Class) {
-			t.Errorf("%d levels: the root has the class weights %v and %v, want %v and %v", settled, n.Class, n.Raw,
-				whole.Class, whole.Raw)
+		grown := tree.SumUp(growth.Nodes.Trees()[0])
+		n, root := &grown[0], &whole[0]
+		if !slices.Equal(n.RawClassWeights, root.RawClassWeights) || !slices.Equal(n.ClassWeights, root.ClassWeights) {
+			t.Errorf("%d levels: the root has the class weights %v and %v, want %v and %v", settled, n.ClassWeights,
+				n.RawClassWeights, root.ClassWeights, root.RawClassWeights)
 		}
-		if leaves := growtest.Stopped(t, growth.Roots[0], whole); leaves != len(pass.Nodes) && settled == 0 {
+		if leaves := growtest.Stopped(t, grown, whole); leaves != len(pass.Nodes) && settled == 0 {
 			t.Errorf("%d levels: %d leaves are marked, want %d", settled, leaves, len(pass.Nodes))
 		}
 	}

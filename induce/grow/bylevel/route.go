@@ -4,7 +4,6 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/espalier-ml/espalier/induce"
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/grow"
 	"github.com/espalier-ml/espalier/induce/split"
@@ -29,29 +28,30 @@ type Fork struct {
 // Routes returns the routes to open nodes, the target nodes. The first route is the root. A nil node
 // has no route, and without nodes the list is empty.
 func (g *Growth) Routes(to []*Open) []Route {
-	r := routes{at: make(map[*induce.Node]int)}
+	roots := g.Nodes.Roots()
+	r := routes{nodes: g.Nodes, at: make(map[*tree.Node]int)}
 	for i, o := range to {
 		if o == nil {
 			continue
 		}
-		first := o.Members[0]
-		n := g.Roots[first.Tree]
+		n := roots[o.Members[0].Tree]
 		for _, step := range o.Path.Steps() {
-			if _, ok := r.at[n]; !ok {
-				r.at[n] = -1
+			if _, ok := r.at[n.Node]; !ok {
+				r.at[n.Node] = -1
 			}
-			n = n.Children[step.Outcome]
+			n.Node = g.Nodes.Child(n, step.Outcome)
 		}
-		r.at[n] = i
+		r.at[n.Node] = i
 	}
-	r.add(tree.Roots(g.Roots))
+	r.add(roots)
 	return r.list
 }
 
 // routes collects routes.
 type routes struct {
-	at   map[*induce.Node]int // by node of its first tree: position of a target node; -1: a node on the path to one
-	list []Route
+	nodes *grow.Nodes
+	at    map[*tree.Node]int // by node of its first tree: position of a target node; -1: a node on the path to one
+	list  []Route
 }
 
 // add adds the route of nodes with the same path, and all routes below it. It returns the number of
@@ -73,10 +73,10 @@ func (r *routes) add(nodes grow.Members) int {
 	inner := slices.DeleteFunc(nodes, func(m grow.Member) bool { return m.Node.Test == nil })
 	for _, group := range inner.Groups(func(a, b grow.Member) bool { return a.Node.Test.Test == b.Node.Test.Test }) {
 		first := group[0].Node
-		fork := Fork{Test: first.Test.Test, Outcomes: first.Outcomes}
+		fork := Fork{Test: first.Test.Test, Outcomes: first.Outcomes()}
 		leads := false
-		for outcome := range first.Children {
-			to := r.add(group.Below(func(m grow.Member) *induce.Node { return m.Node.Children[outcome] }))
+		for outcome := range first.Branches {
+			to := r.add(group.Below(func(m grow.Member) *tree.Node { return r.nodes.Child(m, outcome) }))
 			fork.To = append(fork.To, to)
 			leads = leads || to >= 0
 		}

@@ -13,6 +13,7 @@ type search struct {
 
 	grow.Search
 
+	nodes      *grow.Nodes
 	open       *Open
 	complement []int64 // class weights, see grow.Rules.Describe
 	rows       int64
@@ -114,17 +115,17 @@ func (s *search) measure(p *Pass, w *grow.Scratch, load grow.Load) {
 	}
 }
 
-// expand sets the tests and the sums of the node, and returns its children by each test that
+// expand sets the test of the node, or the sums of a leaf, and returns its children by each test that
 // some tree has chosen. A leaf has no children.
 func (s *search) expand() []*Open {
-	s.rules.Describe(&s.open.Open, s.open.Members, s.complement, s.rows)
 	choices := s.Choices(func(tree int, test *split.Candidate) grow.Measured {
 		return s.measured[measuring{tree, test.Test}]
 	})
+	s.rules.Describe(&s.open.Open, s.Leaves, s.complement, s.rows)
 	var all []*Open
 	for i := range choices {
 		first := len(all)
-		for _, child := range s.open.Children(&choices[i]) {
+		for _, child := range s.open.Children(s.nodes, &choices[i]) {
 			all = append(all, &Open{Open: child})
 		}
 		if s.cells == nil {

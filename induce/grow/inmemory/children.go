@@ -45,7 +45,7 @@ func (g *grower) widened(o *openNode, s *search, cells [][]int64) [][]int64 {
 // children splits the node by a choice and returns the child nodes, smallest first. The
 // last choice takes over the node's histogram; the other choices copy it.
 func (g *grower) children(o *openNode, by *grow.Choice, last bool, w *workspace) []*openNode {
-	opened := o.Children(by)
+	opened := o.Children(g.nodes, by)
 	b := &block{order: w.numbers.get(o.objects())}
 	g.held.Add(4 * int64(len(b.order)))
 	b.users.Store(int32(len(opened)))

@@ -27,11 +27,11 @@ func TestGrowConstrained(t *testing.T) {
 				if growtest.Compare(t, got, growNaively(d, p), "root"); t.Failed() {
 					t.Fatalf("%s, tests %s, seed %d: %+v, columns %+v", a, family, seed, p, d.Columns)
 				}
-				got.Walk(func(n *induce.Node, _ int) {
-					if n.Test != nil && n.Test.Kind == split.Threshold && d.Columns[n.Test.Feature].Monotone != 0 {
+				for i := range got {
+					if n := &got[i]; n.Test != nil && n.Test.Kind == split.Threshold && d.Columns[n.Test.Feature].Monotone != 0 {
 						thresholds++
 					}
-				})
+				}
 			}
 		}
 	}
@@ -64,9 +64,9 @@ func TestFirst(t *testing.T) {
 		for f := range d.Columns {
 			d.Columns[f].First = test.first[f]
 		}
-		root := d.Grow(induce.Params{Algorithm: split.C45, Family: split.Thresholds}, 1)
-		inner := slices.IndexFunc(root.Children, func(n *induce.Node) bool { return n.Test != nil })
-		if got := []int{root.Test.Feature, root.Children[inner].Test.Feature}; !slices.Equal(got, test.want) {
+		nodes := d.Grow(induce.Params{Algorithm: split.C45, Family: split.Thresholds}, 1)
+		inner := 1 + slices.IndexFunc(nodes[1:], func(n tree.Node) bool { return n.Test != nil })
+		if got := []int{nodes[0].Test.Feature, nodes[inner].Test.Feature}; !slices.Equal(got, test.want) {
 			t.Errorf("first %v: features %v, want %v", test.first, got, test.want)
 		}
 	}
@@ -86,7 +86,7 @@ func TestMonotone(t *testing.T) {
 		}
 		algorithm := growtest.Algorithms()[seed%9]
 		p := growtest.RandomParams(r, algorithm, growtest.Families()[seed/9%4])
-		m, _ := induce.Model(d.Grow(p, 1), d.Features)
+		m := tree.New(d.Features, d.Grow(p, 1))
 		m.Label = tree.Label{Column: "y", Classes: []string{"0", "1"}}
 		demands := make(map[string]int8)
 		for f, c := range d.Columns {
@@ -219,11 +219,11 @@ func TestMonotoneOneValue(t *testing.T) {
 		d := growtest.New(r, []dataset.Feature{growtest.Categorical("one", 1, 1), growtest.Numeric("x", 5, 1)}, 2, 60, false)
 		d.Columns[0].Monotone = 1
 		kinds := make(map[split.Kind]bool)
-		d.Grow(induce.Params{Algorithm: split.C45, Family: family}, 1).Walk(func(n *induce.Node, _ int) {
+		for _, n := range d.Grow(induce.Params{Algorithm: split.C45, Family: family}, 1) {
 			if n.Test != nil && n.Test.Feature == 0 {
 				kinds[n.Test.Kind] = true
 			}
-		})
+		}
 		if fmt.Sprint(kinds) != fmt.Sprint(map[split.Kind]bool{split.Missing: true}) {
 			t.Errorf("tests %s: kinds %v, want missing alone", family, kinds)
 		}

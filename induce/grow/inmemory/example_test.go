@@ -7,6 +7,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/grow/inmemory"
 	"github.com/espalier-ml/espalier/induce/split"
+	"github.com/espalier-ml/espalier/induce/tree"
 )
 
 // Eight objects of two features: the class is 1 where both are above their cuts. A test
@@ -24,20 +25,20 @@ func ExampleGrow() {
 		}
 	}
 	params := induce.Params{Algorithm: split.EC45, Family: split.Thresholds, Lambda: 1}
-	root := inmemory.Grow(objects, split.Columns(features), params, 8, inmemory.Options{})
-	root.Walk(func(n *induce.Node, depth int) {
+	grown := tree.New(features, inmemory.Grow(objects, split.Columns(features), params, 8, inmemory.Options{}))
+	for i, n := range grown.Nodes {
 		if n.Test != nil {
-			fmt.Printf("depth %d: test %s, class weights %v\n", depth, features[n.Test.Feature].Name, n.Raw)
+			fmt.Printf("node %d: test %s, class weights %v\n", i, features[n.Test.Feature].Name, n.RawClassWeights)
 		} else {
-			fmt.Printf("depth %d: leaf, class weights %v\n", depth, n.Raw)
+			fmt.Printf("node %d: leaf, class weights %v\n", i, n.RawClassWeights)
 		}
-	})
+	}
 	// Output:
-	// depth 0: test x, class weights [6 2]
-	// depth 1: leaf, class weights [4 0]
-	// depth 1: test y, class weights [2 2]
-	// depth 2: leaf, class weights [2 0]
-	// depth 2: leaf, class weights [0 2]
+	// node 0: test x, class weights [6 2]
+	// node 1: test y, class weights [2 2]
+	// node 2: leaf, class weights [4 0]
+	// node 3: leaf, class weights [0 2]
+	// node 4: leaf, class weights [2 0]
 }
 
 // Trees by several parameters are grown side by side, and count common nodes once.
@@ -50,9 +51,9 @@ func ExampleGrowEach() {
 	params := induce.Params{Algorithm: split.C45, Family: split.Thresholds}
 	shallow := params
 	shallow.MaxDepth = 1
-	for _, root := range inmemory.GrowEach(objects, split.Columns(features), []induce.Params{params, shallow}, 4,
+	for _, nodes := range inmemory.GrowEach(objects, split.Columns(features), []induce.Params{params, shallow}, 4,
 		inmemory.Options{Workers: 2}) {
-		fmt.Println(root.Leaves(), "leaves")
+		fmt.Println(tree.New(features, nodes).CountLeaves(), "leaves")
 	}
 	// Output:
 	// 4 leaves

@@ -12,6 +12,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/grow/inmemory"
 	"github.com/espalier-ml/espalier/induce/split"
+	"github.com/espalier-ml/espalier/induce/tree"
 )
 
 // golden is one instance with the trees that the object-by-object definition
@@ -124,24 +125,16 @@ func testGolden(t *testing.T, g *golden, name string) {
 			t.Errorf("root score of test %d: %v, want %v", f, got, score)
 		}
 	}
-	root := inmemory.Grow(objects, columns, p, total, inmemory.Options{Workers: 2})
-	compareGolden(t, root, &want.Tree, "root")
-	nodes, leaves, depth, cost := 0, 0, 0, 0.0
-	root.Walk(func(n *induce.Node, d int) {
-		nodes++
-		depth = max(depth, d)
-		if n.Test == nil {
-			leaves++
-		} else {
-			cost += n.Test.Cost * float64(n.Weight) / float64(total)
-		}
-	})
-	if nodes != want.Nodes || leaves != want.Leaves || depth != want.Depth {
-		t.Errorf("nodes, leaves, depth: %d, %d, %d, want %d, %d, %d", nodes, leaves, depth,
+	grown := tree.Tree{Nodes: tree.SumUp(inmemory.Grow(objects, columns, p, total, inmemory.Options{Workers: 2}))}
+	compareGolden(t, grown.Nodes, 0, &want.Tree, "root")
+	grown.Measure()
+	c := grown.Complexity
+	if c.Nodes != want.Nodes || c.Leaves != want.Leaves || c.Depth != want.Depth {
+		t.Errorf("nodes, leaves, depth: %d, %d, %d, want %d, %d, %d", c.Nodes, c.Leaves, c.Depth,
 			want.Nodes, want.Leaves, want.Depth)
 	}
-	if math.Abs(cost-want.ExpectedCost) > 1e-9*max(1, want.ExpectedCost) {
-		t.Errorf("expected cost %v, want %v", cost, want.ExpectedCost)
+	if math.Abs(c.ExpectedCost-want.ExpectedCost) > 1e-9*max(1, want.ExpectedCost) {
+		t.Errorf("expected cost %v, want %v", c.ExpectedCost, want.ExpectedCost)
 	}
 }
 
@@ -151,18 +144,18 @@ func rootScore(o *dataset.Objects, columns []split.Column, test int, p induce.Pa
 	one := *o
 	one.Codes = o.Codes[test : test+1]
 	p.MaxDepth = 1
-	root := inmemory.Grow(&one, columns[test:test+1], p, total, inmemory.Options{})
-	return root.Parts.Total
+	return inmemory.Grow(&one, columns[test:test+1], p, total, inmemory.Options{})[0].Test.Score.Total
 }
 
-func compareGolden(t *testing.T, got *induce.Node, want *goldenNode, path string) {
+func compareGolden(t *testing.T, nodes []tree.Node, at int, want *goldenNode, path string) {
 	t.Helper()
+	got := &nodes[at]
 	if got.Objects != want.Objects || got.Weight != want.Weight {
 		t.Errorf("%s: %d objects of weight %d, want %d of %d", path, got.Objects, got.Weight, want.Objects, want.Weight)
 	}
 	for k, w := range want.Classes {
-		if got.Class[k] != w {
-			t.Errorf("%s: class %d weighs %d, want %d", path, k, got.Class[k], w)
+		if got.ClassWeights[k] != w {
+			t.Errorf("%s: class %d weighs %d, want %d", path, k, got.ClassWeights[k], w)
 		}
 	}
 	if (got.Test == nil) != (want.Test == nil) {
@@ -174,15 +167,15 @@ func compareGolden(t *testing.T, got *induce.Node, want *goldenNode, path string
 	if got.Test.Feature != *want.Test {
 		t.Fatalf("%s: test %d, want %d", path, got.Test.Feature, *want.Test)
 	}
-	if len(got.Children) != len(want.Children) {
-		t.Fatalf("%s: %d children, want %d", path, len(got.Children), len(want.Children))
+	if len(got.Branches) != len(want.Children) {
+		t.Fatalf("%s: %d children, want %d", path, len(got.Branches), len(want.Children))
 	}
-	for i, child := range got.Children {
-		outcome := strconv.Itoa(int(got.Outcomes[i]))
+	for _, b := range got.Branches {
+		outcome := strconv.Itoa(b.Outcome)
 		next, ok := want.Children[outcome]
 		if !ok {
 			t.Fatalf("%s: no outcome %s expected", path, outcome)
 		}
-		compareGolden(t, child, &next, path+"/"+outcome)
+		compareGolden(t, nodes, b.Child, &next, path+"/"+outcome)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/grow"
 	"github.com/espalier-ml/espalier/induce/parallel"
 	"github.com/espalier-ml/espalier/induce/split"
+	"github.com/espalier-ml/espalier/induce/tree"
 )
 
 // Options are the options of growth. Except for Stop, they do not change the trees.
@@ -17,7 +18,7 @@ type Options struct {
 	Settled func(weight int64) // called with the weight of each finished leaf, from any goroutine; may be nil
 
 	// Stop is called at each open node, from any goroutine; may be nil. Once it returns
-	// true all open nodes become leaves, and Node.Stopped marks them.
+	// true all open nodes become leaves, and tree.Node.Stopped marks them.
 	Stop func() bool
 
 	// Memory is about how many bytes the growth may use, not counting the objects and the
@@ -25,34 +26,34 @@ type Options struct {
 	Memory int64
 }
 
-// Grow grows a whole tree from its objects and returns the root. There must be at least one
+// Grow grows a whole tree from its objects and returns its nodes. There must be at least one
 // object. total is the weight of all objects. The tree does not depend on their order.
-func Grow(o *dataset.Objects, columns []split.Column, p induce.Params, total int64, opts Options) *induce.Node {
+func Grow(o *dataset.Objects, columns []split.Column, p induce.Params, total int64, opts Options) []tree.Node {
 	return GrowEach(o, columns, []induce.Params{p}, total, opts)[0]
 }
 
-// GrowEach grows a tree with each of the parameters ps and returns the roots. The trees are the same
+// GrowEach grows a tree with each of the parameters ps and returns their nodes. The trees are the same
 // as Grow's. Trees that begin with the same tests share the counting of their nodes.
 func GrowEach(
 	o *dataset.Objects, columns []split.Column, ps []induce.Params, total int64, opts Options,
-) []*induce.Node {
+) [][]tree.Node {
 	return GrowBelow(o, columns, ps, total, induce.Place{}, opts)
 }
 
 // GrowBelow grows subtrees below an open node from the node's objects, one with each of the
-// parameters ps, and returns their roots. There must be at least one object. total is the weight
+// parameters ps, and returns their nodes. There must be at least one object. total is the weight
 // of all training objects, including the objects of other nodes.
 func GrowBelow(
 	o *dataset.Objects, columns []split.Column, ps []induce.Params, total int64, at induce.Place, opts Options,
-) []*induce.Node {
-	var roots []*induce.Node
+) [][]tree.Node {
+	var trees [][]tree.Node
 	t := newTraits(o, ps[0].Classes)
 	ws := newWorkspaces(columns, o.Classes, opts.Workers) // later batches reuse their memory
 	for batch := range slices.Chunk(ps, together(o, columns, len(ps), opts)) {
 		g := newGrower(o, columns, t, batch, total, opts)
-		roots = append(roots, g.grow(at, ws)...)
+		trees = append(trees, g.grow(at, ws)...)
 	}
-	return roots
+	return trees
 }
 
 // grower grows the subtrees below one node, one for each of the parameters.
@@ -60,6 +61,7 @@ type grower struct {
 	grow.Rules
 	traits
 
+	nodes   *grow.Nodes
 	objects *dataset.Objects
 	opts    Options
 	layout  induce.Layout
@@ -143,7 +145,7 @@ func newGrower(
 	o *dataset.Objects, columns []split.Column, t traits, ps []induce.Params, total int64, opts Options,
 ) *grower {
 	g := &grower{
-		Rules: grow.NewRules(ps, columns, o.Classes, total, o.Soft()), traits: t, objects: o, opts: opts,
+		Rules: grow.NewRules(ps, columns, o.Classes, total, o.Soft()), traits: t, nodes: grow.NewNodes(len(ps)), objects: o, opts: opts,
 		layout: induce.NewLayout(columns, o.Classes), pool: newWorkerPool(opts.Workers), budget: opts.memory(),
 	}
 	if g.packed {
@@ -152,8 +154,8 @@ func newGrower(
 	return g
 }
 
-// grow grows the subtrees from all objects and returns their roots.
-func (g *grower) grow(at induce.Place, ws []*workspace) []*induce.Node {
+// grow grows the subtrees from all objects and returns their nodes.
+func (g *grower) grow(at induce.Place, ws []*workspace) [][]tree.Node {
 	o := g.objects
 	objects, weight := make([]int64, o.Classes), make([]int64, o.Classes)
 	for i, k := range o.Class {
@@ -167,19 +169,14 @@ func (g *grower) grow(at induce.Place, ws []*workspace) []*induce.Node {
 		}
 	}
 	root := &openNode{
-		Open:   grow.NewRoot(len(g.Params), at, objects, weight),
+		Open:   grow.NewRoot(g.nodes, at, objects, weight),
 		varied: &varied{features: g.Features, cells: g.layout.Cells()},
 	}
 	g.pool.nodes = append(g.pool.nodes, root)
 	parallel.Each(len(ws), len(ws), func(i int) {
 		g.pool.work(ws[i], g.expand)
 	})
-	roots := make([]*induce.Node, len(root.Members))
-	for i, m := range root.Members {
-		roots[i] = m.Node
-		roots[i].SumUp()
-	}
-	return roots
+	return g.nodes.Trees()
 }
 
 const (

@@ -12,6 +12,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/grow/inmemory"
 	"github.com/espalier-ml/espalier/induce/internal/growtest"
 	"github.com/espalier-ml/espalier/induce/split"
+	"github.com/espalier-ml/espalier/induce/tree"
 )
 
 // TestGrow compares whole trees with the trees of the naive grower.
@@ -54,29 +55,29 @@ func TestGrow(t *testing.T) {
 }
 
 // unpairedTests returns the number of nodes with a test whose objects have one class.
-func unpairedTests(root *induce.Node) int {
+func unpairedTests(nodes []tree.Node) int {
 	n := 0
-	root.Walk(func(node *induce.Node, _ int) {
-		if node.Test != nil && slices.Max(node.Class) == node.Weight {
+	for i := range nodes {
+		if nodes[i].Test != nil && slices.Max(nodes[i].ClassWeights) == nodes[i].Weight {
 			n++
 		}
-	})
+	}
 	return n
 }
 
 // growNaively grows a tree by the naive grower.
-func growNaively(d *growtest.Data, p induce.Params) *induce.Node {
+func growNaively(d *growtest.Data, p induce.Params) []tree.Node {
 	ids := make([]int, d.Objects.Len())
 	for i := range ids {
 		ids[i] = i
 	}
-	return (&naive{Data: d, p: p}).grow(ids, nil)
+	return tree.Ordered((&naive{Data: d, p: p}).grow(ids, nil))
 }
 
 // TestGrowOneObject: a single object and a single class make a leaf.
 func TestGrowOneObject(t *testing.T) {
 	d := growtest.New(rand.New(rand.NewPCG(1, 1)), growtest.SomeFeatures(), 2, 1, true)
-	n := d.Grow(induce.Params{Algorithm: split.EC45, Family: split.Both, Lambda: 1}, 4)
+	n := d.Grow(induce.Params{Algorithm: split.EC45, Family: split.Both, Lambda: 1}, 4)[0]
 	if n.Test != nil || n.Objects != 1 || n.Weight != d.Total || n.Rows != d.Objects.Rows[0] {
 		t.Errorf("tree of one object: %+v", n)
 	}
@@ -112,8 +113,8 @@ func TestGrowLarge(t *testing.T) {
 			if settled.Load() != d.Total {
 				t.Errorf("leaves of weight %d settled, want %d", settled.Load(), d.Total)
 			}
-			if leaves := one.Leaves(); leaves < 100 {
-				t.Fatalf("%d leaves: too small a tree to test anything", leaves)
+			if len(one) < 200 {
+				t.Fatalf("%d nodes: too small a tree to test anything", len(one))
 			}
 			want := growtest.Encode(t, one)
 			for _, workers := range []int{2, 4} {

@@ -9,6 +9,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/internal/growtest"
 	"github.com/espalier-ml/espalier/induce/split"
+	"github.com/espalier-ml/espalier/induce/tree"
 )
 
 // naive grows a tree from the definitions in package split, object by
@@ -20,47 +21,56 @@ type naive struct {
 	setUp float64 // price of a group in the test that is scored
 }
 
-// grow grows the node of the given objects. asked are the features of the tests
+// grow grows the node of the given objects, and returns it with all nodes below it. asked are the features of the tests
 // on the way to it.
-func (g *naive) grow(ids, asked []int) *induce.Node {
-	n := &induce.Node{Class: make([]int64, g.Objects.Classes), Raw: make([]int64, g.Objects.Classes)}
+func (g *naive) grow(ids, asked []int) []tree.Node {
+	n := tree.Node{ClassWeights: make([]int64, g.Objects.Classes), RawClassWeights: make([]int64, g.Objects.Classes)}
 	for _, i := range ids {
 		n.Objects++
 		n.Rows += g.Objects.RowsOf(i)
 		n.Weight += g.Objects.Weight[i]
 		if !g.Objects.Soft() {
-			n.Class[g.Objects.Class[i]] += g.Objects.Weight[i]
+			n.ClassWeights[g.Objects.Class[i]] += g.Objects.Weight[i]
 		}
 		for _, cw := range g.Objects.Raw(i) {
-			n.Raw[cw.Class] += cw.Weight
+			n.RawClassWeights[cw.Class] += cw.Weight
 			if g.Objects.Soft() {
-				n.Class[cw.Class] += cw.Weight
+				n.ClassWeights[cw.Class] += cw.Weight
 			}
 		}
 	}
 	if g.homogeneous(ids) || float64(n.Weight) <= g.p.Theta*float64(g.Total)*(1+1e-9) ||
 		g.p.MaxDepth > 0 && len(asked) == g.p.MaxDepth || n.Rows < g.p.MinRows {
-		return n
+		return []tree.Node{n}
 	}
 	competing, scored := g.competing(ids, asked)
 	best, parts := pick(competing, scored)
 	if best.Kind == 0 {
-		return n
+		return []tree.Node{n}
 	}
-	n.Test, n.Parts = &best, parts
+	n.Test = &tree.Test{Test: best.Test, Cost: best.Own, Score: parts}
 	if 100*n.Weight >= g.Total {
-		n.RunnerUp = runnerUp(competing, scored, best.Feature)
+		n.Test.RunnerUp = runnerUp(competing, scored, best.Feature)
 	}
-	sides := g.part(&best.Test, ids)
-	for outcome, child := range sides {
-		if len(child) > 0 {
-			n.Children = append(n.Children, g.grow(child, append(slices.Clone(asked), best.Feature)))
-			if best.Kind == split.Multiway {
-				n.Outcomes = append(n.Outcomes, int32(outcome))
+	nodes := make([]tree.Node, 1)
+	for outcome, child := range g.part(&best.Test, ids) {
+		if len(child) == 0 {
+			continue
+		}
+		n.Branches = append(n.Branches, tree.Branch{Outcome: outcome, Child: len(nodes)})
+		below := g.grow(child, append(slices.Clone(asked), best.Feature))
+		for i := range below {
+			for k := range below[i].Branches {
+				below[i].Branches[k].Child += len(nodes)
 			}
 		}
+		nodes = append(nodes, below...)
 	}
-	return n
+	if best.Kind != split.Multiway {
+		slices.Reverse(n.Branches) // yes, no
+	}
+	nodes[0] = n
+	return nodes
 }
 
 // homogeneous reports whether a node needs no test: its objects have one class, and its rows too
@@ -150,7 +160,7 @@ func pick(tests []split.Candidate, scored []split.Parts) (found split.Candidate,
 }
 
 // runnerUp finds the best of the tests of other features than the chosen one.
-func runnerUp(tests []split.Candidate, scored []split.Parts, chosen int) *split.Candidate {
+func runnerUp(tests []split.Candidate, scored []split.Parts, chosen int) *tree.RunnerUp {
 	var others []split.Candidate
 	var parts []split.Parts
 	for i, t := range tests {
@@ -162,7 +172,7 @@ func runnerUp(tests []split.Candidate, scored []split.Parts, chosen int) *split.
 		return nil
 	}
 	best, _ := pick(others, parts)
-	return &best
+	return &tree.RunnerUp{Test: best.Test, Cost: best.Billed(), Total: best.Score}
 }
 
 // share returns the weight of the objects of the second class, as a share.

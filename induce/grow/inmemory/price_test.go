@@ -11,6 +11,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/grow/inmemory"
 	"github.com/espalier-ml/espalier/induce/internal/growtest"
 	"github.com/espalier-ml/espalier/induce/split"
+	"github.com/espalier-ml/espalier/induce/tree"
 )
 
 // TestGrowPriced compares trees with the trees of the naive grower if the costs of tests depend on
@@ -34,11 +35,11 @@ func TestGrowPriced(t *testing.T) {
 				if growtest.Compare(t, got, growNaively(d, p), "root"); t.Failed() {
 					t.Fatalf("%s, tests %s, seed %d: %+v", a, family, seed, p)
 				}
-				got.Walk(func(n *induce.Node, _ int) {
-					if n.Test != nil && n.Test.Billed() == 0 {
+				for _, n := range d.Model(got).Nodes {
+					if n.Test != nil && n.Test.Paid() == 0 {
 						free++
 					}
-				})
+				}
 			}
 		}
 	}
@@ -125,10 +126,11 @@ func TestSetUpsByHand(t *testing.T) {
 		{Prices: split.FlooredPrices, SetUps: split.FreeSetUps}: {1, 1, 10},
 	} {
 		params := induce.Params{Algorithm: split.CC45, Family: split.Thresholds, Pricing: way}
-		root := inmemory.Grow(o, split.Columns(features), params, 8, inmemory.Options{})
-		got, score := root.Test, root.Parts.Total
-		if got.Feature != want.feature || math.Abs(score-want.score) > 1e-5 || got.Billed() != want.price {
-			t.Errorf("%+v: feature %d, score %v, billed %v, want %+v", way, got.Feature, score, got.Billed(), want)
+		grown := tree.New(features, inmemory.Grow(o, split.Columns(features), params, 8, inmemory.Options{}))
+		grown.Bill()
+		got, score := grown.Nodes[0].Test, grown.Nodes[0].Test.Score.Total
+		if got.Feature != want.feature || math.Abs(score-want.score) > 1e-5 || got.Paid() != want.price {
+			t.Errorf("%+v: feature %d, score %v, billed %v, want %+v", way, got.Feature, score, got.Paid(), want)
 		}
 	}
 }

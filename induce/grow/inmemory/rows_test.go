@@ -8,6 +8,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/grow/inmemory"
 	"github.com/espalier-ml/espalier/induce/internal/growtest"
 	"github.com/espalier-ml/espalier/induce/split"
+	"github.com/espalier-ml/espalier/induce/tree"
 )
 
 // TestRareClass: by hand, four values of 1,000 rows each with 0, 100, 200 and 400 rows of the second
@@ -23,9 +24,11 @@ func TestRareClass(t *testing.T) {
 		p := induce.Params{Algorithm: a, Family: split.Thresholds, Lambda: 1, Theta: 0.005}
 		for by, want := range map[split.Classes]int{split.OfObjects: 1, split.OfRows: 4} {
 			p.Classes = by
-			root := inmemory.Grow(o, split.Columns(features), p, 4000, inmemory.Options{})
-			if leaves := root.Leaves(); leaves != want || root.Raw[1] != 700 || root.Class[1] != 0 {
-				t.Errorf("%v by %v: %d leaves, class weights %v and %v, want %d leaves", a, by, leaves, root.Raw, root.Class, want)
+			grown := tree.New(features, inmemory.Grow(o, split.Columns(features), p, 4000, inmemory.Options{}))
+			root := &grown.Nodes[0]
+			if leaves := grown.CountLeaves(); leaves != want || root.RawClassWeights[1] != 700 || root.ClassWeights[1] != 0 {
+				t.Errorf("%v by %v: %d leaves, class weights %v and %v, want %d leaves", a, by, leaves, root.RawClassWeights,
+					root.ClassWeights, want)
 			}
 		}
 	}

@@ -1,19 +1,24 @@
 package growtest
 
 import (
+	"cmp"
 	"encoding/json"
-	"fmt"
 	"math"
+	"reflect"
 	"testing"
 
-	"github.com/espalier-ml/espalier/induce"
-	"github.com/espalier-ml/espalier/induce/split"
+	"github.com/espalier-ml/espalier/induce/tree"
 )
 
-// Encode returns the JSON of a tree.
-func Encode(t *testing.T, n *induce.Node) string {
+// Encode returns the JSON of grown nodes, with the counts of inner nodes.
+func Encode(t *testing.T, nodes []tree.Node) string {
 	t.Helper()
-	b, err := json.Marshal(n)
+	return text(t, tree.SumUp(nodes))
+}
+
+func text(t *testing.T, v any) string {
+	t.Helper()
+	b, err := json.Marshal(v)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -26,74 +31,64 @@ func Near(a, b float64) bool {
 	return math.Abs(a-b) <= 1e-11*max(1, math.Abs(a), math.Abs(b))
 }
 
-// nearScores reports whether the scores of two nodes' tests are near.
-func nearScores(a, b *induce.Node) bool {
-	p := a.Parts
-	q := b.Parts
-	return Near(p.Balance, q.Balance) && Near(p.Efficiency, q.Efficiency) && Near(p.Discrimination, q.Discrimination) &&
-		Near(p.Total, q.Total) && Near(a.Test.Score, b.Test.Score)
-}
-
-// Compare reports the first nodes of each path at which two trees differ, in
-// scores by more than rounding.
-func Compare(t *testing.T, got, want *induce.Node, path string) {
+// Compare reports the first nodes at which two trees differ, in scores by more than rounding.
+func Compare(t *testing.T, got, want []tree.Node, path string) {
 	t.Helper()
-	g, w := *got, *want
-	g.Children, w.Children, g.Test, w.Test, g.Parts, w.Parts = nil, nil, nil, nil, split.Parts{}, split.Parts{}
-	g.RunnerUp, w.RunnerUp = nil, nil
-	if Encode(t, &g) != Encode(t, &w) {
-		t.Errorf("%s: counts\n%s, want\n%s", path, Encode(t, &g), Encode(t, &w))
-		return
+	if len(got) != len(want) {
+		t.Errorf("%s: %d nodes, want %d", path, len(got), len(want))
 	}
-	if got.Test == nil || want.Test == nil || len(got.Children) != len(want.Children) {
-		if got.Test != nil || want.Test != nil {
-			t.Errorf("%s: test %+v, want %+v", path, got.Test, want.Test)
+	tree.SumUp(got)
+	tree.SumUp(want)
+	for i := range min(len(got), len(want)) {
+		g, w := got[i], want[i]
+		g.Test, w.Test = nil, nil
+		if !reflect.DeepEqual(g, w) || !near(got[i].Test, want[i].Test) {
+			t.Errorf("%s, node %d:\n%s, want\n%s", path, i, text(t, &got[i]), text(t, &want[i]))
+			return
 		}
-		return
-	}
-	if !alike(got.Test, want.Test) || !nearScores(got, want) {
-		t.Errorf("%s: %+v with %+v, want\n%+v with %+v", path, *got.Test, got.Parts, *want.Test, want.Parts)
-		return
-	}
-	if a, b := got.RunnerUp, want.RunnerUp; !alike(a, b) || a != nil && !Near(a.Score, b.Score) {
-		t.Errorf("%s: runner-up %+v, want %+v", path, a, b)
-		return
-	}
-	for i := range got.Children {
-		Compare(t, got.Children[i], want.Children[i], fmt.Sprintf("%s/%d", path, i))
 	}
 }
 
-// alike reports whether two tests are both absent, or are equal except for their scores.
-func alike(a, b *split.Candidate) bool {
+// near reports whether two tests are both absent, or are equal but for rounding of their scores.
+func near(a, b *tree.Test) bool {
 	if a == nil || b == nil {
 		return a == b
 	}
-	return a.Test == b.Test && a.Cost == b.Cost && a.Own == b.Own
+	p, q := a.Score, b.Score
+	r, s := cmp.Or(a.RunnerUp, new(tree.RunnerUp)), cmp.Or(b.RunnerUp, new(tree.RunnerUp))
+	return a.Test == b.Test && a.Cost == b.Cost && Near(p.Balance, q.Balance) && Near(p.Efficiency, q.Efficiency) &&
+		Near(p.Discrimination, q.Discrimination) && Near(p.Total, q.Total) &&
+		r.Test == s.Test && r.Cost == s.Cost && Near(r.Total, s.Total)
 }
 
 // Stopped checks that a tree is an upper part of the whole tree, and that each leaf records whether
 // it was only stopped. It returns the number of stopped leaves.
-func Stopped(t *testing.T, stopped, whole *induce.Node) (leaves int) {
+func Stopped(t *testing.T, stopped, whole []tree.Node) (leaves int) {
 	t.Helper()
-	if stopped.Objects != whole.Objects || stopped.Rows != whole.Rows || stopped.Weight != whole.Weight {
-		t.Fatalf("a node of %d objects, %d rows, weight %d; want %d, %d, %d",
-			stopped.Objects, stopped.Rows, stopped.Weight, whole.Objects, whole.Rows, whole.Weight)
-	}
-	if stopped.Test == nil {
-		if whole.Test != nil && !stopped.Stopped {
-			t.Error("a stopped leaf does not say so")
+	tree.SumUp(stopped)
+	pairs := [][2]int{{0, 0}}
+	for len(pairs) > 0 {
+		a, b := &stopped[pairs[0][0]], &whole[pairs[0][1]]
+		pairs = pairs[1:]
+		if a.Objects != b.Objects || a.Rows != b.Rows || a.Weight != b.Weight {
+			t.Fatalf("a node of %d objects, %d rows, weight %d; want %d, %d, %d",
+				a.Objects, a.Rows, a.Weight, b.Objects, b.Rows, b.Weight)
 		}
-		if stopped.Stopped {
-			leaves++
+		if a.Leaf() {
+			if b.Test != nil && !a.Stopped {
+				t.Error("a stopped leaf does not say so")
+			}
+			if a.Stopped {
+				leaves++
+			}
+			continue
 		}
-		return leaves
-	}
-	if *stopped.Test != *whole.Test {
-		t.Fatalf("test %+v, want %+v", stopped.Test, whole.Test)
-	}
-	for i := range stopped.Children {
-		leaves += Stopped(t, stopped.Children[i], whole.Children[i])
+		if a.Test.Test != b.Test.Test || a.Test.Score != b.Test.Score {
+			t.Fatalf("test %+v, want %+v", a.Test, b.Test)
+		}
+		for i := range a.Branches {
+			pairs = append(pairs, [2]int{a.Branches[i].Child, b.Branches[i].Child})
+		}
 	}
 	return leaves
 }

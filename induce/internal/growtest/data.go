@@ -312,8 +312,8 @@ func (d *Data) Shuffled(r *rand.Rand) *Data {
 }
 
 // Grow grows a tree in memory.
-func (d *Data) Grow(p induce.Params, workers int) *induce.Node {
-	return inmemory.Grow(d.Objects, d.Columns, p, d.Total, inmemory.Options{Workers: workers})
+func (d *Data) Grow(p induce.Params, workers int) []tree.Node {
+	return tree.SumUp(inmemory.Grow(d.Objects, d.Columns, p, d.Total, inmemory.Options{Workers: workers}))
 }
 
 // Algorithms returns all algorithms.
@@ -371,8 +371,8 @@ func RandomPricing(r *rand.Rand) split.Pricing {
 }
 
 // Model makes a tree of grown nodes, with raw estimates.
-func (d *Data) Model(root *induce.Node) *tree.Tree {
-	m, _ := induce.Model(root, d.Features)
+func (d *Data) Model(nodes []tree.Node) *tree.Tree {
+	m := tree.New(d.Features, nodes)
 	for k := range d.Objects.Classes {
 		m.Label.Classes = append(m.Label.Classes, strconv.Itoa(k))
 	}

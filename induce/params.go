@@ -1,0 +1,30 @@
+package induce
+
+import "github.com/espalier-ml/espalier/induce/split"
+
+// Params are the parameters of growing.
+type Params struct {
+	Algorithm split.Algorithm
+	Family    split.Family
+	Lambda    float64       // weight of the discrimination, >= 0
+	Theta     float64       // nodes that weigh at most theta of all objects are leaves, 0..1
+	Pricing   split.Pricing // how scores count prices
+	// Classes selects the class weights of nodes. It must be the same for all trees that grow
+	// together.
+	Classes   split.Classes
+	MaxDepth  int   // tests on the longest path; 0: unlimited
+	MinRows   int64 // nodes with fewer rows are leaves
+	MaxLeaves int   // leaves of the tree, see tree.BestFirst; 0: unlimited
+	// PathFeatures is the greatest number of different features on a path; 0: unlimited. Each of them
+	// may be tested any number of times.
+	PathFeatures int
+	// RootByCodes makes the root test the feature whose codes together gain the most, instead of the
+	// feature with the best test, see split.Scanner.Gain.
+	RootByCodes bool
+}
+
+// Criterion returns the scoring rule of a training in which all objects together weigh total.
+func (p *Params) Criterion(total int64) *split.Criterion {
+	return split.NewCriterion(p.Algorithm, p.Family, p.Lambda, p.Theta, total).
+		Count(p.Pricing).Stop(p.Classes)
+}
