@@ -51,8 +51,8 @@ A column is boolean (true, false), integer, number, date (2024-01-31), time
 (13:05:59), timestamp (2024-01-31T13:05:59Z, or without an offset from UTC) if
 all of its values are, else text. Numbers with leading zeros or a plus are
 texts, as codes are, and so are integers beyond 2^53. An empty field is a missing
-value, as are the texts of --missing. The printed list names the value that made a
-column a text.`,
+value, as are NA, NULL, NaN and so on, and the texts of --missing. The printed list
+names the value that made a column a text.`,
 		Example: `  espalier import penguins.csv --output data/penguins
   espalier import 'days/*.csv.gz' --text zip --output data/days
   espalier import sales.csv --decimal , --date_format %d.%m.%Y --output data/s

@@ -6,8 +6,10 @@ import (
 	"errors"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/io/csvio"
@@ -234,20 +236,71 @@ func TestSpelling(t *testing.T) {
 	}
 }
 
-// TestLooks: what most texts of a column are, and the settings that read them.
+// read parses settings that Looks proposes, as a shell does.
+func read(t *testing.T, settings string) *csvio.Spelling {
+	t.Helper()
+	s := &csvio.Spelling{}
+	for _, part := range strings.Split(settings, "--")[1:] {
+		flag, value, _ := strings.Cut(strings.TrimSuffix(part, " "), " ")
+		if at := strings.IndexAny(value, `'"`); at >= 0 {
+			value = value[at+1 : len(value)-1]
+		}
+		if code, found := strings.CutPrefix(value, `\u`); found {
+			n, err := strconv.ParseInt(code, 16, 32)
+			if err != nil {
+				t.Fatal(err)
+			}
+			value = string(rune(n))
+		}
+		r, _ := utf8.DecodeRuneInString(value)
+		switch flag {
+		case "thousands":
+			s.Thousands = r
+		case "decimal":
+			s.Decimal = r
+		case "date_format":
+			f, err := csvio.ParseFormat(value)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s.Formats = append(s.Formats, f)
+		}
+	}
+	return s
+}
+
+// TestLooks: what most texts of a column are, and the settings that read them. Settings of spellings make the column
+// none of texts.
 func TestLooks(t *testing.T) {
 	for values, want := range map[string]string{
-		"a|b|1":                           "",
-		"1,5|2,75":                        "numbers with a decimal comma: --decimal ,",
-		"1,234|2,345":                     "numbers with commas: --thousands , or --decimal ,",
-		"1,234|2,345.5":                   "numbers with separators of thousands: --thousands ,",
-		"1.234,5|1,5|2,5":                 "numbers with a decimal comma: --decimal , --thousands .",
-		"10%|12.5 %":                      "numbers with signs such as % or $, which are to be removed: ",
-		"$5.00|$1,234.50":                 "numbers with signs such as % or $, which are to be removed: ",
-		" 12.5| 13":                       "numbers or dates between spaces: --trim",
-		"31/12/2024|01/02/2024":           "dates: --date_format '%d/%m/%Y'",
-		"01/02/2024|03/04/2024":           "dates: --date_format '%d/%m/%Y' or --date_format '%m/%d/%Y'",
-		"01/02/2024|1.2.2024":             "dates: ",
+		"a|b|1":                         "",
+		"1,5|2,75":                      "numbers with a decimal comma: --decimal ,",
+		"1,234|2,345":                   "numbers with commas: --thousands , or --decimal ,",
+		"1,234|2,345.5":                 "numbers with separators of thousands: --thousands ,",
+		"1.234,5|1,5|2,5":               "numbers with a decimal comma: --decimal , --thousands .",
+		"10%|12.5 %":                    "numbers with signs such as % or $, which are to be removed: ",
+		"$5.00|$1,234.50":               "numbers with signs such as % or $, which are to be removed: ",
+		" 12.5| 13":                     "numbers or dates between spaces: --trim",
+		"31/12/2024|01/02/2024":         "dates: --date_format '%d/%m/%Y'",
+		"01/02/2024|03/04/2024":         "dates: --date_format '%d/%m/%Y' or --date_format '%m/%d/%Y'",
+		"01/02/2024|1.2.2024":           "dates: ",
+		"1 234|5 678":                   "numbers with spaces between thousands: --thousands ' '",
+		"1\u202f234|5":                  "numbers with spaces between thousands: --thousands $'\\u202f'",
+		"1'234|5.5":                     `numbers with separators of thousands: --thousands "'"`,
+		"663.59|666.45|657.21|1,008.64": "numbers with separators of thousands: --thousands ,",
+		"3|5|7|1,5":                     "numbers with a decimal comma: --decimal ,",
+		"3|5|1 234,5":                   "numbers with a decimal comma: --decimal , --thousands ' '",
+		"2024-05|2024-06":               "dates: --date_format '%Y-%m'",
+		"Jan 2015|Feb 2015":             "dates: --date_format '%b %Y'",
+		"Jan 5 2024|Feb 15 2024":        "dates: --date_format '%b %d %Y'",
+		"31/12/2024 13:05:59":           "dates: --date_format '%d/%m/%Y %H:%M:%S'",
+		"05/11/2024 10:00:00":           "dates: --date_format '%d/%m/%Y %H:%M:%S' or --date_format '%m/%d/%Y %H:%M:%S'",
+		"10/31/2013 02:08:41 AM":        "dates: --date_format '%m/%d/%Y %I:%M:%S %p'",
+		"13/1/24 4:01":                  "dates: --date_format '%d/%m/%y %H:%M'",
+		"05.01.24 10:00":                "dates: --date_format '%d.%m.%y %H:%M'",
+		"1|2|3|?|-":                     "numbers: --missing \"?,-\" if those are missing values",
+		"1|2|3|4|a|b|c|d":               "numbers: ",
+		"113803|373450|17463|PC 1|PC 2|STON 3|C.A. 4": "",
 		"3|1|?|2":                         "numbers: --missing \"?\" if that is a missing value",
 		"2024-01-31|never":                "dates or times: --missing \"never\" if that is a missing value",
 		"007|12":                          "",
@@ -261,6 +314,19 @@ func TestLooks(t *testing.T) {
 		}
 		if what, settings := column.Looks.Mostly(); what+": "+settings != want && (what != "" || want != "") {
 			t.Errorf("%q: %q, %q, want %q", values, what, settings, want)
+		}
+		_, settings, _ := strings.Cut(want, ": ")
+		if settings == "" || strings.HasPrefix(settings, "--missing") || settings == "--trim" {
+			continue
+		}
+		for _, one := range strings.Split(settings, " or ") {
+			column := csvio.NewColumn(read(t, one))
+			for i, value := range strings.Split(values, "|") {
+				column.Add(value, i+2)
+			}
+			if column.Kind().Type == csvio.Text {
+				t.Errorf("%q: a text, with %s, because of %s", values, one, column.Reason())
+			}
 		}
 	}
 }

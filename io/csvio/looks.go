@@ -2,6 +2,8 @@ package csvio
 
 import (
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 )
@@ -12,9 +14,7 @@ type shape uint8
 const (
 	number  shape = iota // a number
 	moments              // a point in time in ISO 8601
-	groups               // a number with separators of thousands
-	comma                // a number with a decimal comma
-	both                 // a number with points between groups and a decimal comma
+	spelled              // a number in one of the other spellings
 	marked               // a number with a sign such as % or $
 	spaced               // a number or point in time between spaces
 	day                  // a date in another format
@@ -22,35 +22,72 @@ const (
 	shapes
 )
 
-// usual are the formats of dates that spreadsheets write.
-var usual = mustFormats( //nolint:gochecknoglobals // a table
-	"%d/%m/%Y", "%m/%d/%Y", "%d.%m.%Y", "%d-%m-%Y", "%m-%d-%Y", "%Y/%m/%d", "%d/%m/%y", "%m/%d/%y", "%d.%m.%y",
-	"%d-%b-%Y", "%d-%b-%y", "%d %b %Y", "%d %B %Y", "%b %d, %Y", "%B %d, %Y",
-	"%d/%m/%Y %H:%M", "%m/%d/%Y %H:%M", "%d.%m.%Y %H:%M", "%Y/%m/%d %H:%M",
-	"%d/%m/%Y %H:%M:%S", "%m/%d/%Y %H:%M:%S", "%d.%m.%Y %H:%M:%S", "%Y/%m/%d %H:%M:%S",
-	"%m/%d/%Y %I:%M %p", "%m/%d/%Y %I:%M:%S %p", "%I:%M %p", "%I:%M:%S %p",
+// Indexes of spellings.
+const (
+	groupComma   = 0
+	decimalComma = 5
 )
 
-// mostLooks is how many texts of a column Looks examines, because more would hardly change the
-// result.
-const mostLooks = 1000
+// spellings are other spellings of numbers, with the settings of import that read them. If several read as many
+// values, the first one counts.
+var spellings = [...]struct { //nolint:gochecknoglobals // a table
+	Spelling
+
+	what, settings string
+}{
+	groupComma: {Spelling{Thousands: ','}, "numbers with separators of thousands", "--thousands ,"},
+	{Spelling{Thousands: ' '}, "numbers with spaces between thousands", "--thousands ' '"},
+	{Spelling{Thousands: '\''}, "numbers with separators of thousands", `--thousands "'"`},
+	{Spelling{Thousands: '\u00a0'}, "numbers with spaces between thousands", `--thousands $'\u00a0'`},
+	{Spelling{Thousands: '\u202f'}, "numbers with spaces between thousands", `--thousands $'\u202f'`},
+	decimalComma: {Spelling{Decimal: ','}, "numbers with a decimal comma", "--decimal ,"},
+	{Spelling{Decimal: ',', Thousands: '.'}, "numbers with a decimal comma", "--decimal , --thousands ."},
+	{Spelling{Decimal: ',', Thousands: ' '}, "numbers with a decimal comma", "--decimal , --thousands ' '"},
+}
+
+// usual are the formats of dates that spreadsheets and people write.
+var usual = mustFormats( //nolint:gochecknoglobals // a table
+	"%d/%m/%Y", "%m/%d/%Y", "%d.%m.%Y", "%d-%m-%Y", "%m-%d-%Y", "%Y/%m/%d", "%d/%m/%y", "%m/%d/%y", "%d.%m.%y",
+	"%d-%b-%Y", "%d-%b-%y", "%d %b %Y", "%d %B %Y", "%b %d, %Y", "%B %d, %Y", "%b %d %Y", "%B %d %Y",
+	"%Y-%m", "%Y/%m", "%m/%Y", "%b %Y", "%B %Y", "%b-%Y", "%Y.%m.%d",
+	"%d/%m/%Y %H:%M", "%m/%d/%Y %H:%M", "%d.%m.%Y %H:%M", "%d-%m-%Y %H:%M", "%Y/%m/%d %H:%M",
+	"%d/%m/%y %H:%M", "%m/%d/%y %H:%M", "%d.%m.%y %H:%M", "%d-%b-%Y %H:%M", "%d %b %Y %H:%M",
+	"%d/%m/%Y %H:%M:%S", "%m/%d/%Y %H:%M:%S", "%d.%m.%Y %H:%M:%S", "%d-%m-%Y %H:%M:%S", "%Y/%m/%d %H:%M:%S",
+	"%d/%m/%y %H:%M:%S", "%m/%d/%y %H:%M:%S", "%d.%m.%y %H:%M:%S", "%d-%b-%Y %H:%M:%S", "%d %b %Y %H:%M:%S",
+	"%m/%d/%Y %I:%M %p", "%m/%d/%Y %I:%M:%S %p", "%d/%m/%Y %I:%M:%S %p", "%I:%M %p", "%I:%M:%S %p",
+	"%a %b %d %H:%M:%S %Y", "%a, %d %b %Y %H:%M:%S %z",
+)
+
+const (
+	// mostLooks is how many texts of a column Looks examines, because more would hardly change the result.
+	mostLooks = 1000
+	// mostOdd is how many different texts may stand for missing values.
+	mostOdd = 3
+)
 
 // Looks counts what the texts of a column look like, to suggest how they may be read.
 type Looks struct {
 	spelling *Spelling // nil: the usual spelling
 	seen     int64
 	counts   [shapes]int64
-	formats  uint64 // of usual: bit i is set if a date does not have format i
-	odd      string // the first text that is nothing of this
+	reads    [len(spellings)]int64 // by spelling: numbers in it
+	formats  uint64                // of usual: bit i is set if a date does not have format i
+	odd      []string              // the first different texts that are nothing of this
+	odds     int64                 // their rows
 	looked   int
 }
 
-// known counts texts whose type is known.
+// known adds texts whose type is known: plain numbers with or without a point, or points in time.
 func (l *Looks) known(t Type, n int64) {
 	l.seen += n
 	switch t {
 	case Integer, Float:
 		l.counts[number] += n
+		for i := range spellings {
+			if t == Integer || spellings[i].Decimal == 0 {
+				l.reads[i] += n
+			}
+		}
 	case Date, Time, Timestamp, Local:
 		l.counts[moments] += n
 	default: // nothing is known of texts
@@ -67,28 +104,38 @@ func (l *Looks) Add(text string, n int64) {
 	if l.spelling == nil {
 		l.spelling = new(Spelling)
 	}
+	inOther := false
+	for i := range spellings {
+		if isNumber(&spellings[i].Spelling, text) {
+			l.reads[i] += n
+			inOther = true
+		}
+	}
+	plain := isNumber(l.spelling, text)
 	trimmed := strings.TrimSpace(text)
 	bare := strings.TrimSpace(strings.TrimFunc(trimmed, isMark))
 	found := false
 	for s, is := range [shapes]bool{
-		number:  isNumber(l.spelling, text),
+		number:  plain,
 		moments: isMoment(text),
-		groups:  isNumber(&Spelling{Thousands: ','}, text) || isNumber(&Spelling{Thousands: ' '}, text),
-		comma:   isNumber(&Spelling{Decimal: ','}, text) && strings.Contains(text, ","),
-		both:    isNumber(&Spelling{Decimal: ',', Thousands: '.'}, text) && strings.Contains(text, "."),
+		spelled: inOther && !plain,
 		marked: bare != trimmed && (isNumber(l.spelling, bare) || isNumber(&Spelling{Thousands: ','}, bare) ||
 			isNumber(&Spelling{Decimal: ',', Thousands: '.'}, bare)),
 		spaced: trimmed != text && (isNumber(l.spelling, trimmed) || isMoment(trimmed)),
 		day:    l.date(text),
-		code:   isDigits(strings.TrimLeft(text, "+-")) && !isNumber(l.spelling, text),
+		code:   isDigits(strings.TrimLeft(text, "+-")) && !plain,
 	} {
 		if is {
 			l.counts[s] += n
 			found = true
 		}
 	}
-	if !found && l.odd == "" {
-		l.odd = strings.Clone(text)
+	if found {
+		return
+	}
+	l.odds += n
+	if len(l.odd) <= mostOdd && !slices.Contains(l.odd, text) {
+		l.odd = append(l.odd, strings.Clone(text))
 	}
 }
 
@@ -111,7 +158,7 @@ func isMoment(text string) bool {
 
 // date reports whether a text is a date in a usual format, and excludes the formats that it does not have.
 func (l *Looks) date(text string) bool {
-	if len(text) < len("1/2/24") || len(text) > len("September 30, 2024") || !strings.ContainsAny(text, "0123456789") {
+	if len(text) < len("1/2/24") || len(text) > len("Wednesday, September 30, 2024 10:05:59 PM") || !strings.ContainsAny(text, "0123456789") {
 		return false
 	}
 	var not uint64
@@ -130,43 +177,55 @@ func (l *Looks) date(text string) bool {
 // Mostly describes what most of the texts look like, and which settings of import read them so.
 // what is empty if most texts are plain texts, or if some are codes.
 func (l *Looks) Mostly() (what, settings string) {
+	most := l.counts[number]
+	for i := range spellings {
+		if l.counts[spelled] > 0 && l.reads[i] > most {
+			most = l.reads[i]
+			what, settings = spellings[i].what, spellings[i].settings
+		}
+	}
+	if what != "" && l.reads[groupComma] == most && l.reads[decimalComma] == most {
+		what, settings = "numbers with commas", "--thousands , or --decimal ,"
+	}
 	best := number
 	for s := range shapes {
-		if l.counts[s] > l.counts[best] {
+		if s != spelled && l.counts[s] > max(most, l.counts[best]) {
 			best = s
 		}
 	}
-	if l.seen == 0 || l.counts[best]*2 < l.seen || l.counts[code] > 0 {
+	most = max(most, l.counts[best])
+	if l.seen == 0 || most*2 < l.seen || l.counts[code] > 0 {
 		return "", ""
 	}
-	switch best {
-	case groups:
-		what, settings = "numbers with separators of thousands", "--thousands ,"
-		if l.counts[comma] == l.counts[groups] {
-			what, settings = "numbers with commas", "--thousands , or --decimal ,"
-		}
-	case comma:
-		what, settings = "numbers with a decimal comma", "--decimal ,"
-		if l.counts[both] > 0 {
-			settings += " --thousands ."
-		}
-	case both:
-		what, settings = "numbers with a decimal comma", "--decimal , --thousands ."
-	case marked:
-		what = "numbers with signs such as % or $, which are to be removed"
-	case spaced:
-		what, settings = "numbers or dates between spaces", "--trim"
-	case day:
-		what, settings = "dates", l.fitting()
-	case moments:
-		what = "dates or times"
-	default:
+	switch {
+	case best == number && what == "":
 		what = "numbers"
+	case best == marked:
+		what, settings = "numbers with signs such as % or $, which are to be removed", ""
+	case best == spaced:
+		what, settings = "numbers or dates between spaces", "--trim"
+	case best == day:
+		what, settings = "dates", l.fitting()
+	case best == moments:
+		what, settings = "dates or times", ""
+	default: // a spelling of numbers
 	}
-	if l.odd != "" && settings == "" && best != marked {
-		settings = fmt.Sprintf("--missing %s if that is a missing value", quoted(l.odd))
+	if settings == "" && most+l.odds == l.seen && best != marked {
+		settings = l.missing()
 	}
 	return what, settings
+}
+
+// missing names a setting that takes the odd texts for missing values; empty if there are too many different ones.
+func (l *Looks) missing() string {
+	list := strings.Join(l.odd, ",")
+	if len(l.odd) == 0 || len(l.odd) > mostOdd || strings.Count(list, ",") >= len(l.odd) || strings.ContainsAny(list, "\"'") {
+		return ""
+	}
+	if len(l.odd) == 1 {
+		return fmt.Sprintf("--missing %s if that is a missing value", quoted(list))
+	}
+	return fmt.Sprintf("--missing %s if those are missing values", strconv.Quote(list))
 }
 
 // fitting names the formats that all dates have.

@@ -110,11 +110,11 @@ func ParseFormat(text string) (*Format, error) {
 		rest = rest[size:]
 	}
 	has := func(codes string) bool { return strings.ContainsAny(used, codes) }
-	whole := has("Yy") && has("mbB") && has("d")
+	whole := has("Yy") && has("mbB") // without a day it is the first of the month
 	date, clock := strings.ContainsAny(used, "YymdbB"), strings.ContainsAny(used, "HIMS")
 	switch {
 	case date && !whole:
-		return nil, fmt.Errorf("%q: want a year, a month and a day in a date, such as %%d/%%m/%%Y", text)
+		return nil, fmt.Errorf("%q: want a year and a month in a date, such as %%d/%%m/%%Y", text)
 	case clock && !has("H") && (!has("I") || !has("p")):
 		return nil, fmt.Errorf("%q: want %%H, or %%I with %%p, in a time, such as %%H:%%M", text)
 	case date && clock && strings.Contains(used, "z"):

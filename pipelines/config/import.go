@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/espalier-ml/espalier/io/csvio"
@@ -30,7 +31,7 @@ type Import struct {
 	Thousands    string   // separator of groups of three digits; optional
 	DateFormat   []string // formats of strftime
 	Trim         bool
-	Missing      []string
+	Missing      []string // texts of missing values, in addition to the usual ones: see MissingTexts
 	Text         []string // columns to read as text
 	RowsPerFile  int64    // in all files except the last
 	RowsPerGroup int64    // in all row groups of a file except the last
@@ -56,7 +57,6 @@ const maxGroupRows = 1 << 24
 func DefaultImport() Import {
 	return Import{
 		Delimiter: DelimiterAuto, Decimal: ".",
-		Missing:     []string{"NA", "N/A", "n/a", "#N/A", "<NA>", "NULL", "null", "NaN", "nan"},
 		RowsPerFile: 1_000_000, RowsPerGroup: 250_000, Codec: "snappy",
 		StorageTimeout: DefaultStorageConfig().StorageTimeout,
 	}
@@ -99,7 +99,8 @@ func (c *Import) Settings() []setting.Setting {
 		{Name: "trim", Value: setting.Switch(&c.Trim), Help: "leave out spaces around names and values"},
 		{
 			Name: "missing", Value: setting.List(&c.Missing),
-			Help: "texts that stand for a missing value, as an empty field does",
+			Help: "texts that stand for a missing value, as do an empty field and " + strings.Join(usualMissing(), ", ") +
+				"; none in front: instead of these",
 		},
 		{Name: "text", Value: setting.List(&c.Text), Help: "columns that stay texts, whatever their values are"},
 	})
@@ -116,6 +117,19 @@ func (c *Import) Settings() []setting.Setting {
 		source.TimeoutSetting(&c.StorageTimeout),
 	})
 	return slices.Concat(run, rows, files)
+}
+
+// usualMissing lists the texts that stand for a missing value unless --missing begins with none.
+func usualMissing() []string {
+	return []string{"NA", "N/A", "n/a", "#N/A", "<NA>", "NULL", "null", "NaN", "nan"}
+}
+
+// MissingTexts lists the texts that stand for a missing value.
+func (c *Import) MissingTexts() []string {
+	if len(c.Missing) > 0 && c.Missing[0] == "none" {
+		return c.Missing[1:]
+	}
+	return slices.Concat(usualMissing(), c.Missing)
 }
 
 func delimiterFault(text string) error {

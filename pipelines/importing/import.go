@@ -75,7 +75,7 @@ func Import(ctx context.Context, c config.Import, reporter engine.Reporter) (res
 			config: &c, codec: codec, store: s.Files.Store, reporter: s.Reporter,
 			missing: map[string]bool{"": true}, spell: c.Spelling(),
 		}
-		for _, text := range c.Missing {
+		for _, text := range c.MissingTexts() {
 			im.missing[text] = true
 		}
 		defer im.end()
