@@ -162,7 +162,7 @@ func (w *comparing) specify(ctx context.Context) error {
 	}
 	w.spec.DropNullLabels = w.config.DropNullLabels
 	if held := w.config.Held; held != nil {
-		w.spec.Shares, w.spec.Seed, w.spec.Key, w.spec.SplitColumn = held.Shares, held.Seed, held.Key, held.SplitColumn
+		w.spec.Parting = *held
 		return nil
 	}
 	w.spec.Key, err = groupKey(ctx, w.Session, w.input, w.config.Group, w.label, w.urls[1], w.urls[0])

@@ -11,9 +11,12 @@ type Parting struct {
 	SplitColumn string `json:"split_column,omitempty"` // column that names each row's part
 	// Key is the column of groups: rows with the same value are in the same part, fold and bucket:
 	// see Bucket. Empty: the part depends on the position of the row.
-	Key    string `json:"key,omitempty"`
-	Shares Shares `json:"shares"`
-	Seed   uint64 `json:"seed"`
+	Key string `json:"key,omitempty"`
+	// Content has the columns whose values decide in place of a key: rows with equal values are in the same part, fold
+	// and bucket. Empty: the part of a row does not depend on its values.
+	Content []string `json:"content,omitempty"`
+	Shares  Shares   `json:"shares"`
+	Seed    uint64   `json:"seed"`
 
 	// Time is a column of numbers or points in time. Rows before ValidateFrom train, rows in
 	// [ValidateFrom, TestFrom) validate, and rows >= TestFrom test; a bound is nil if there are no
@@ -26,9 +29,9 @@ type Parting struct {
 	Blocks [Parts][]float64 `json:"blocks,omitzero"`
 }
 
-// Dependent reports whether some rows depend on each other: they have the same key or neighbouring times. Then
-// chance is counted by bucket.
-func (p *Parting) Dependent() bool { return p.Key != "" || p.Time != "" }
+// Dependent reports whether some rows depend on each other: they have the same key or contents, or neighbouring times.
+// Then chance is counted by bucket.
+func (p *Parting) Dependent() bool { return p.Key != "" || p.Time != "" || len(p.Content) > 0 }
 
 // CutTimes sets ValidateFrom, TestFrom and Blocks from the times of all rows: times are distinct and
 // ascending, and rows holds the number of rows of each. A part ends with the first time at which it
@@ -168,6 +171,9 @@ func (p *Parting) HashKeyAt(v *Vector, r int) uint64 {
 	}
 	return p.HashKey(Number, v.Numbers[i], "")
 }
+
+// HashOf returns the hash of rows with equal contents, as HashKey does of rows with a key. See AddContent.
+func (p *Parting) HashOf(content uint64) uint64 { return mix(p.Seed, content) }
 
 // OfKey returns the part of the rows of a key by its hash, and the bucket of their group.
 func (p *Parting) OfKey(hash uint64) (Part, uint8) {

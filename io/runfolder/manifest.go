@@ -37,6 +37,10 @@ type Manifest struct {
 	Origin *Origin `json:"origin,omitempty"` // absent: the run was trained. A promotion keeps the other members of its origin.
 }
 
+// RowsOfCopies is the counter of rows that were dealt by their features, so that copies are in one part; absent if they
+// were not.
+const RowsOfCopies = "rows_dealt_by_features"
+
 // Origin is the run from whose frontier the tree of a promotion was chosen.
 type Origin struct {
 	Run      string            `json:"run"`                                             // folder

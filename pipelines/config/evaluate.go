@@ -28,7 +28,7 @@ type Evaluate struct {
 	Contract
 	StorageConfig
 
-	Held *HeldOut `json:"-"` // with Against: compare only the test rows of a training; nil: all rows
+	Held *dataset.Parting `json:"-"` // with Against: how a training parts rows, whose test rows are compared; nil: all rows
 
 	Titles [2]string `json:"-"` // names of Model and Against in warnings; empty: A and B
 }
@@ -149,16 +149,8 @@ func (c *Delayed) Settings() []setting.Setting {
 // Day returns the day that a template of dates stands for.
 func (c *Delayed) Day(now time.Time) time.Time { return dayOf(c.Date, now) }
 
-// HeldOut describes which rows a training holds out as test rows.
-type HeldOut struct {
-	Shares      dataset.Shares
-	Seed        uint64
-	Key         string // column whose hash decides; empty: the position of the row
-	SplitColumn string // column that names the part; empty: Shares decide
-}
-
-// HeldOut returns which rows the training holds out.
-func (c *Train) HeldOut() (*HeldOut, error) {
+// HeldOut returns how the training parts the rows, if it does not depend on the rows.
+func (c *Train) HeldOut() (*dataset.Parting, error) {
 	training := *c
 	training.Output = "any" // rows are held out wherever the run is
 	if err := training.Validate(); err != nil {
@@ -168,5 +160,5 @@ func (c *Train) HeldOut() (*HeldOut, error) {
 		return nil, usage.Errorf("the training splits by --split_time %s, whose cuts depend on all of its rows: give other rows "+
 			"to compare on", c.SplitTime)
 	}
-	return &HeldOut{Shares: c.Split, Seed: c.Seed, Key: c.Group, SplitColumn: c.SplitColumn}, nil
+	return &dataset.Parting{Shares: c.Split, Seed: c.Seed, Key: c.Group, SplitColumn: c.SplitColumn}, nil
 }

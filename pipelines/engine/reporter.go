@@ -18,8 +18,9 @@ type Reporter interface {
 
 // oneAtATime calls the reporter of a run from one goroutine at a time.
 type oneAtATime struct {
-	mu sync.Mutex
-	r  Reporter
+	mu     sync.Mutex
+	r      Reporter
+	warned map[string]bool
 }
 
 func (o *oneAtATime) Job(name string, total int64, unit string) {
@@ -34,10 +35,14 @@ func (o *oneAtATime) Step(done int64, note string) {
 	o.r.Step(done, note)
 }
 
+// Warn shows a warning once: a run that reads its rows again does not repeat what it has said of them.
 func (o *oneAtATime) Warn(text string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.r.Warn(text)
+	if !o.warned[text] {
+		o.r.Warn(text)
+		o.warned[text] = true
+	}
 }
 
 func (o *oneAtATime) Note(text string) {
@@ -52,7 +57,7 @@ func OneAtATime(r Reporter) Reporter {
 	if r == nil {
 		r = Silent{}
 	}
-	return &oneAtATime{r: r}
+	return &oneAtATime{r: r, warned: make(map[string]bool)}
 }
 
 // Silent is a Reporter that shows nothing.

@@ -9,13 +9,13 @@ import (
 	"github.com/espalier-ml/espalier/induce/comparison"
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/gate"
-	"github.com/espalier-ml/espalier/induce/metric"
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/io/runfolder"
 	"github.com/espalier-ml/espalier/io/textview"
 	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/pipelines"
 	"github.com/espalier-ml/espalier/pipelines/config"
+	"github.com/espalier-ml/espalier/pipelines/train"
 )
 
 // RefusedError is the error if the gate has refused a run. LATEST.json is unchanged.
@@ -30,8 +30,9 @@ func (e *RefusedError) Error() string {
 		"`espalier compare` says of LATEST.json and the run", e.Run, strings.Join(e.Reasons, "; "))
 }
 
-// judge checks the new tree, both alone and against the tree in use. area is its AUC on its test rows.
-func (w *work) judge(ctx context.Context, t *tree.Tree, area *metric.Estimate) error {
+// judge checks the tree of a new run, both alone and against the tree in use.
+func (w *work) judge(ctx context.Context, r *train.Result) error {
+	t, area := r.Tree, r.Metrics.Test.Area()
 	auc := w.attempt.AUC
 	limits := &w.config.Gate
 	w.add(limits.CheckAUC(auc))
@@ -52,7 +53,7 @@ func (w *work) judge(ctx context.Context, t *tree.Tree, area *metric.Estimate) e
 		return err
 	}
 	w.add(limits.CheckFall(area, before.Metrics.Test.Area())...)
-	if err := w.compare(ctx); err != nil {
+	if err := w.compare(ctx, r); err != nil {
 		return err
 	}
 	return w.drift(ctx)
@@ -82,10 +83,13 @@ func unfit(err error) bool {
 }
 
 // compare checks the new tree against the tree in use, on the test rows.
-func (w *work) compare(ctx context.Context) error {
+func (w *work) compare(ctx context.Context, r *train.Result) error {
 	held, err := w.config.Train.HeldOut()
 	if err != nil {
 		return err
+	}
+	if r.Manifest.Counters[runfolder.RowsOfCopies] > 0 {
+		held.Content = r.Schema.Read()
 	}
 	c := config.DefaultEvaluate()
 	c.Model = w.url(w.attempt.Before)

@@ -274,7 +274,7 @@ func (w *work) train(ctx context.Context) error {
 	if w.before != nil && w.before.Run == w.attempt.Run && !w.broken { // killed after it was promoted
 		return nil
 	}
-	if err := w.judge(ctx, r.Tree, r.Metrics.Test.Area()); err != nil {
+	if err := w.judge(ctx, r); err != nil {
 		return err
 	}
 	if reasons := w.attempt.Refusals(); len(reasons) > 0 {

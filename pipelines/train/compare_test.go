@@ -73,7 +73,7 @@ func TestCompareHeldOut(t *testing.T) {
 		}
 	}
 	all := compareConfig(a, b, data.write(t, ascending(n), 3, parquetio.WriteOptions{RowsPerGroup: 70}))
-	all.Held = &config.HeldOut{Shares: shares, Seed: seed, Key: "id"}
+	all.Held = &dataset.Parting{Shares: shares, Seed: seed, Key: "id"}
 	var told silent
 	r, err := pipelines.Compare(t.Context(), all, &told)
 	if err != nil {
@@ -87,7 +87,7 @@ func TestCompareHeldOut(t *testing.T) {
 		t.Fatal(err)
 	}
 	alone := compareConfig(a, b, data.write(t, tested, 1, parquetio.WriteOptions{}))
-	alone.Held = &config.HeldOut{Shares: dataset.Shares{dataset.Test: 100}, Seed: seed, Key: "id"} // the same buckets of keys
+	alone.Held = &dataset.Parting{Shares: dataset.Shares{dataset.Test: 100}, Seed: seed, Key: "id"} // the same buckets of keys
 	want, err := compare(t, alone).Encode()
 	if err != nil || !bytes.Equal(got, want) {
 		t.Errorf("other bytes than those of %d test rows: %s", len(tested), gocmp.Diff(string(want), string(got)))

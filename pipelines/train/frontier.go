@@ -304,7 +304,7 @@ func (p *promotion) describe(ctx context.Context) (*chosen, error) {
 	if p.grown != nil {
 		d.scales = p.grown.Scales
 	}
-	if p.grown != nil && (p.config.Dependent() || p.grown.WeightEffect > 1) {
+	if p.grown != nil && (p.dependent() || p.grown.WeightEffect > 1) {
 		d.groups = func(context.Context, *tree.Tree, dataset.Part) (*tree.GroupCounts, error) {
 			return p.unknownGroups(), nil
 		}

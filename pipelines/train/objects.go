@@ -21,8 +21,27 @@ type objects struct {
 	reader *source.Files // reader of the blocks
 }
 
-// newObjects makes objects of the rows.
+// newObjects makes objects of the rows. If rows turn out to be copies, it deals them again, with copies together.
 func newObjects(ctx context.Context, s stage) (*objects, error) {
+	o, err := coalesced(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	dealt, err := s.copies(ctx, o)
+	if err != nil || !dealt {
+		return o, err
+	}
+	for part := range o.parts {
+		if err := s.removeAll(ctx, o.parts[part].Blocks...); err != nil {
+			return nil, err
+		}
+	}
+	s.dealTogether()
+	return coalesced(ctx, s)
+}
+
+// coalesced fits features to the rows, and makes objects of them.
+func coalesced(ctx context.Context, s stage) (*objects, error) {
 	f, err := (&fitter{s}).fit(ctx)
 	if err != nil {
 		return nil, err

@@ -64,6 +64,9 @@ func (p *reopened) fit(ctx context.Context, what string) error {
 	if err := p.stage.check(ctx); err != nil {
 		return p.because(what, err)
 	}
+	if p.manifest.Counters[runfolder.RowsOfCopies] > 0 {
+		p.stage.dealTogether()
+	}
 	p.fitted, err = (&fitter{p.stage}).fit(ctx)
 	return err
 }

@@ -56,7 +56,7 @@ func (p *promotion) rebuild(ctx context.Context) error {
 	if p.pool, err = selection.NewPool(ctx, host{p.Driver}, candidates, &p.parsed.Selection.Settings); err != nil {
 		return err
 	}
-	if p.config.Dependent() || p.grown.WeightEffect > 1 {
+	if p.dependent() || p.grown.WeightEffect > 1 {
 		p.pool.Groups = func(*tree.Tree, dataset.Part) *tree.GroupCounts { return p.unknownGroups() }
 	}
 	g := p.grown
@@ -80,9 +80,14 @@ func (p *promotion) rebuild(ctx context.Context) error {
 	return nil
 }
 
+// dependent reports whether some rows of the run depend on each other, see dataset.Parting.Dependent.
+func (p *promotion) dependent() bool {
+	return p.config.Dependent() || p.manifest.Counters[runfolder.RowsOfCopies] > 0
+}
+
 // unknownGroups returns the groups of rows that were not saved with the counts of the rows.
 func (p *promotion) unknownGroups() *tree.GroupCounts {
-	return &tree.GroupCounts{Keyed: p.config.Dependent(), WeightEffect: p.grown.WeightEffect}
+	return &tree.GroupCounts{Keyed: p.dependent(), WeightEffect: p.grown.WeightEffect}
 }
 
 // frontierPoint returns the entry of frontier.json with the index i, for a point whose tree is t. Intervals are only

@@ -8,8 +8,8 @@ import (
 )
 
 // assignParts sets the part of each row: by time, by the split column, by the hash of the key, or by the hash of
-// the row's position. It sets the buckets of the keys, if they are wanted. columns reads the split column
-// and the key, in this order.
+// the row's position or contents. It sets the buckets of the keys, if they are wanted. columns reads the split column,
+// the key and the contents, in this order.
 func (g *rowGroup) assignParts(columns *columnReader) error {
 	p := &g.spec.Parting
 	if p.Time != "" {
@@ -32,6 +32,8 @@ func (g *rowGroup) assignParts(columns *columnReader) error {
 		return g.assignByKey(columns, byHash)
 	case p.Key != "":
 		columns.skip()
+	case len(p.Content) > 0:
+		return g.assignByContent(columns, byHash)
 	case byHash:
 		group := dataset.HashPosition(p.Seed, baseName(g.task.File), g.task.RowGroup)
 		for r := range g.parts {
@@ -110,12 +112,29 @@ func (g *rowGroup) assignByKey(columns *columnReader, parts bool) error {
 	if err := columns.read(&v); err != nil {
 		return err
 	}
-	p := &g.spec.Parting
+	g.assignByHash(parts, func(r int) uint64 { return g.spec.HashKeyAt(&v, r) })
+	return nil
+}
+
+// assignByContent is assignByKey for rows with equal values.
+func (g *rowGroup) assignByContent(columns *columnReader, parts bool) error {
+	contents := make([]uint64, g.rows)
+	for _, name := range g.spec.Content {
+		if err := g.addContent(columns.next, name, contents); err != nil {
+			return err
+		}
+		columns.skip()
+	}
+	g.assignByHash(parts, func(r int) uint64 { return g.spec.HashOf(contents[r]) })
+	return nil
+}
+
+func (g *rowGroup) assignByHash(parts bool, hash func(r int) uint64) {
 	if g.spec.grouped() {
 		g.buckets = make([]uint8, g.Rows())
 	}
 	for r := range g.parts {
-		part, bucket := p.OfKey(p.HashKeyAt(&v, r))
+		part, bucket := g.spec.OfKey(hash(r))
 		if parts {
 			g.parts[r] = part
 		}
@@ -123,7 +142,6 @@ func (g *rowGroup) assignByKey(columns *columnReader, parts bool) error {
 			g.buckets[r] = bucket
 		}
 	}
-	return nil
 }
 
 // columnReader reads the requested columns of a row group one after the other.

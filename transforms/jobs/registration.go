@@ -20,7 +20,7 @@ func init() {
 		reflect.TypeFor[evaluateFn](), reflect.TypeFor[evaluateRowsFn](), reflect.TypeFor[predictFn](),
 		reflect.TypeFor[compareFn](), reflect.TypeFor[distributeFn](),
 		reflect.TypeFor[mergeCountsFn](), reflect.TypeFor[mergeScoresFn](), reflect.TypeFor[mergePairsFn](),
-		reflect.TypeFor[keyTimesFn](), reflect.TypeFor[mergeHashesFn](),
+		reflect.TypeFor[keyTimesFn](), reflect.TypeFor[copiesFn](), reflect.TypeFor[mergeHashesFn](),
 	} {
 		beam.RegisterDoFn(t)
 	}

@@ -139,7 +139,7 @@ func MustJSON(v any) []byte {
 	return b
 }
 
-// Columns returns the columns to read: the features, then label, weight, split column, key and the
+// Columns returns the columns to read: the features, then label, weight, split column, time, key, contents and the
 // probabilities of the classes, except those that are not set.
 func (s *RowSpec) Columns() []string {
 	names := make([]string, 0, len(s.Features)+4)
@@ -151,6 +151,7 @@ func (s *RowSpec) Columns() []string {
 			names = append(names, name)
 		}
 	}
+	names = append(names, s.Content...)
 	for _, c := range s.Soft.Columns {
 		names = append(names, c.Name)
 	}

@@ -1,0 +1,79 @@
+package dataset
+
+import (
+	"math"
+	"slices"
+)
+
+// AddContent adds the hash of a column's values to hashes, by row. The sum over columns is a hash of the contents of a
+// row, in whatever order the columns come; without a column it is the sum minus the hash of the column.
+func AddContent(hashes []uint64, column string, v *Vector) {
+	seed := HashText(0, column)
+	one := func(i int) uint64 {
+		switch {
+		case i < 0 || v.Type == Number && math.IsNaN(v.Numbers[i]):
+			return mix(seed, 0)
+		case v.Type == Text:
+			return HashText(seed, v.Texts[i])
+		default:
+			return HashNumber(seed, v.Numbers[i])
+		}
+	}
+	if v.Index == nil {
+		for r := range hashes {
+			hashes[r] += one(r)
+		}
+		return
+	}
+	of := make([]uint64, 1+v.entries()) // of missing values, then by entry
+	for i := range of {
+		of[i] = one(i - 1)
+	}
+	for r, i := range v.Index {
+		hashes[r] += of[1+max(-1, i)]
+	}
+}
+
+// Copies counts rows with equal contents: with equal values in all columns. If there are many rows it counts the rows of
+// a share of the contents, by their hash.
+type Copies struct {
+	Rows     int64
+	Contents int64 // different contents
+	// Neighbours is the number of contents that another content equals in all columns but one, added up over the columns.
+	Neighbours float64
+	Parts      [Parts]int64 // rows by part
+	Trained    [Parts]int64 // rows by part whose content a training row has
+}
+
+// Repeated returns the share of rows whose content an earlier row has.
+func (c *Copies) Repeated() float64 { return float64(c.Rows-c.Contents) / float64(max(1, c.Rows)) }
+
+// TrainedShare returns the share of a part's rows whose content a training row has.
+func (c *Copies) TrainedShare(part Part) float64 {
+	return float64(c.Trained[part]) / float64(max(1, c.Parts[part]))
+}
+
+// Real reports whether equal rows are copies of each other, and not equal by chance: more rows repeat a content than
+// contents have a neighbour. In a table of a few values in each column, rows that differ in one column are as frequent as
+// equal rows. Where values are measured, hardly any row differs from another one in a single column.
+func (c *Copies) Real() bool {
+	return c.Repeated() > c.Neighbours/float64(max(1, c.Contents))
+}
+
+// CountNeighbours sets Neighbours, given hashes of contents without a column, in any order, and how many contents each
+// stands for.
+func (c *Copies) CountNeighbours(rest []uint64, each float64) {
+	n := 0
+	slices.Sort(rest)
+	for from := 0; from < len(rest); {
+		to := from + 1
+		for to < len(rest) && rest[to] == rest[from] {
+			to++
+		}
+		if to-from > 1 {
+			n += to - from
+		}
+		from = to
+	}
+	c.Neighbours = float64(n) * each
+}

@@ -1,0 +1,78 @@
+package train
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+
+	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/selection"
+	"github.com/espalier-ml/espalier/io/textview"
+	"github.com/espalier-ml/espalier/transforms/jobs"
+)
+
+const (
+	someCopies   = 0.01 // share of repeated rows from which copies are counted and warned of
+	manyCopies   = 0.05 // share of repeated rows from which equal rows are dealt together: fewer hardly move a figure
+	measuredFrom = 32   // codes of a feature that may be a measurement
+)
+
+// copies warns of copied rows, which are rows with equal features where these are measurements. dealt reports whether the
+// rows must be dealt again, equal ones together, as the part of a row depended on its place. Otherwise the settings
+// decide which rows go together.
+func (s *stage) copies(ctx context.Context, o *objects) (dealt bool, err error) {
+	train := o.train()
+	repeated := float64(train.Rows-train.Objects) / float64(max(1, train.Rows))
+	measured := func(f dataset.Feature) bool { return f.Kind == dataset.Numeric && f.Codes() >= measuredFrom }
+	if repeated < someCopies || !slices.ContainsFunc(o.features, measured) {
+		return false, nil
+	}
+	c, err := s.countCopies(ctx, o)
+	if err != nil || !c.Real() || c.Repeated() < someCopies {
+		return false, err
+	}
+	if !o.spec.Dependent() && o.spec.SplitColumn == "" && c.Repeated() >= manyCopies {
+		s.driver.Reporter.Warn(fmt.Sprintf("%s of the rows are copies of other rows in all features, and %s of the test rows would be "+
+			"copies of training rows: copies are dealt together into one part and one fold, as a --group is",
+			textview.Percent(c.Repeated()), textview.Percent(c.TrainedShare(dataset.Test))))
+		return true, nil
+	}
+	for _, part := range []dataset.Part{dataset.Validation, dataset.Test} {
+		if share := c.TrainedShare(part); share >= someCopies {
+			s.driver.Reporter.Warn(fmt.Sprintf("%s of the %s rows are copies of training rows in all features: the figures on them are "+
+				"too good; leave copies out of the input, or name what they have in common by --group", textview.Percent(share), part))
+		}
+	}
+	return false, nil
+}
+
+// countCopies counts rows with equal features.
+func (s *stage) countCopies(ctx context.Context, o *objects) (*dataset.Copies, error) {
+	spec := *o.spec.OfLabels()
+	spec.Features = s.schema.rows.Features
+	config := jobs.CopiesConfig{
+		Config: s.driver.JobConfig(s.place.scratch + "/copies"), Rows: spec.Encode(),
+	}
+	config.Sample(o.stats.Rows, len(spec.Features))
+	err := s.driver.RunGroups(ctx, "copies", s.input.Tasks, func(s beam.Scope, tasks beam.PCollection) {
+		jobs.Copies(s, tasks, config)
+	})
+	if err != nil {
+		return nil, err
+	}
+	c, err := jobs.ReadCopies(ctx, &config)
+	if err != nil {
+		return nil, err
+	}
+	return c, s.removeAll(ctx, config.Out)
+}
+
+// dealTogether makes rows with equal features stay together.
+func (s *stage) dealTogether() {
+	for i := range s.schema.rows.Features {
+		s.schema.rows.Content = append(s.schema.rows.Content, s.schema.rows.Features[i].Name)
+	}
+	s.schema.rows.Groups = groupsOf(max(s.parsed.Selection.Groups(), selection.MostMeasured))
+}

@@ -1,0 +1,64 @@
+package train_test
+
+import (
+	"bytes"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/espalier-ml/espalier/io/parquetio"
+	"github.com/espalier-ml/espalier/pipelines/config"
+	"github.com/espalier-ml/espalier/pipelines/train"
+)
+
+// TestCopies: rows without a signal that occur twice are a single leaf, because copies are in one part and one fold, in
+// both ways of growing; a warning says so. Where the parts are named, a warning says how many rows are known. Ratings
+// that are equal by chance are no copies.
+func TestCopies(t *testing.T) {
+	const n = 1200
+	r := rand.New(rand.NewPCG(5, 60))
+	twice, ratings := newRows(n), newRows(n)
+	for i := range n {
+		a, b := r.NormFloat64(), r.NormFloat64()
+		class := []string{"low", "high"}[r.IntN(2)]
+		age, rating := float64(20+r.IntN(60)), float64(r.IntN(3))
+		if i >= n/2 {
+			a, b, class = *twice.a[i-n/2], *twice.b[i-n/2], twice.class[i-n/2]
+		}
+		twice.a[i], twice.b[i], twice.class[i] = &a, &b, class
+		ratings.a[i], ratings.b[i], ratings.class[i] = &age, &rating, class
+	}
+	run := func(rows *rows, change func(c *config.Train)) ([]byte, []string) {
+		c := config.DefaultTrain()
+		c.Input, c.Label, c.Output = []string{rows.write(t, rand.New(rand.NewPCG(5, 61)).Perm(n), 2, parquetio.WriteOptions{})}, "class", t.TempDir()
+		c.Ignore, c.Certificate, c.Report = []string{"twin", "flag", "weight", "id", "color"}, false, "none"
+		change(&c)
+		var told silent
+		if _, err := train.Train(t.Context(), c, &told); err != nil {
+			t.Fatal(err)
+		}
+		b, err := os.ReadFile(filepath.Join(c.Output, "tree.json"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b, slices.DeleteFunc(told.warnings, func(text string) bool { return !strings.Contains(text, "copies") })
+	}
+	inMemory, warned := run(twice, func(*config.Train) {})
+	if !strings.Contains(string(inMemory), `"leaves": 1,`) || len(warned) != 1 || !strings.HasPrefix(warned[0], "50.0% of the rows") {
+		t.Errorf("warnings %q, tree %s", warned, inMemory)
+	}
+	byLevel, _ := run(twice, func(c *config.Train) { c.MemoryObjects = 50 })
+	if !bytes.Equal(inMemory, byLevel) {
+		t.Error("another tree by levels")
+	}
+	if _, warned = run(twice, func(c *config.Train) { c.Ignore, c.Group = []string{"twin", "flag", "weight", "color"}, "id" }); len(warned) == 0 ||
+		!strings.Contains(warned[len(warned)-1], "of the test rows are copies of training rows") {
+		t.Errorf("warnings %q of copies in several groups", warned)
+	}
+	if _, warned = run(ratings, func(*config.Train) {}); len(warned) > 0 {
+		t.Errorf("warnings %q of ratings", warned)
+	}
+}

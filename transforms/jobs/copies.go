@@ -1,0 +1,148 @@
+package jobs
+
+import (
+	"context"
+	"math"
+	"math/bits"
+	"sync"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+
+	"github.com/espalier-ml/espalier/induce/counting"
+	"github.com/espalier-ml/espalier/induce/dataset"
+)
+
+// CopiesConfig says which rows and contents are counted.
+type CopiesConfig struct {
+	Config
+
+	Rows []byte // RowSpec; its features are the columns of the contents
+	// Whole and Rest are how many leading zeros a hash has that is counted: a hash of all columns, and of all but one.
+	Whole, Rest uint8
+}
+
+// Sample sets Whole and Rest, given the number of rows, so that some 20,000 hashes of either kind are counted. A share
+// of copies is then exact to half a per cent.
+func (c *CopiesConfig) Sample(rows int64, columns int) {
+	zeros := func(hashes int64) uint8 { return uint8(max(0, bits.Len64(uint64(hashes))-15)) }
+	c.Whole, c.Rest = zeros(rows), zeros(rows*int64(columns))
+}
+
+// Copies counts rows by their contents, see dataset.Copies. tasks is a PCollection<[]byte> of Task, one for each row
+// group. ReadCopies reads the result.
+func Copies(s beam.Scope, tasks beam.PCollection, c CopiesConfig) {
+	addJob(s.Scope("transforms.Copies"), tasks, &copiesFn{taskFn[*copies]{Job: &copies{CopiesConfig: c}}},
+		&mergeHashesFn{mergeFn[*adder[hashCounts]]{Job: &adder[hashCounts]{c.Config}}})
+}
+
+type copiesFn struct{ taskFn[*copies] }
+
+// copies counts the rows of a bundle. The words of an entry are the hash of a content and 0, or the hash of a content
+// without a column and the hash of the content. The counters are the rows by part.
+type copies struct {
+	CopiesConfig
+
+	spec  *RowSpec
+	mu    sync.Mutex // of table
+	table *counting.Table
+}
+
+func shapeOfCopies() counting.Shape { return counting.Shape{Words: 2, Counters: dataset.Parts} }
+
+func (f *copies) ahead() int { return rowGroupsAhead }
+
+func (f *copies) begin(ctx context.Context) (err error) {
+	f.table = counting.New(shapeOfCopies())
+	f.spec, err = readRows(ctx, f.Rows)
+	return err
+}
+
+func (f *copies) do(ctx context.Context, p *pool, t Task, _ func(int64, []byte)) error {
+	return eachPiece(ctx, p, f.spec, t, func(ctx context.Context, g *rowGroup, _ int) error {
+		if err := g.prepare(); err != nil {
+			return err
+		}
+		contents := make([]uint64, g.rows)
+		for i := range f.spec.Features {
+			if err := g.addContent(i, f.spec.Features[i].Name, contents); err != nil {
+				return err
+			}
+		}
+		f.count(g, f.Whole, func(r int) (uint64, uint64) { return contents[r], 0 })
+		hashes := make([]uint64, g.rows)
+		for i := range f.spec.Features { // again, as the hashes of all columns may not fit into memory
+			if ctx.Err() != nil {
+				return context.Cause(ctx)
+			}
+			clear(hashes)
+			if err := g.addContent(i, f.spec.Features[i].Name, hashes); err != nil {
+				return err
+			}
+			f.count(g, f.Rest, func(r int) (uint64, uint64) {
+				return dataset.HashRow(contents[r]-hashes[r], i), contents[r] | 1 // never 0
+			})
+		}
+		g.count(ctx)
+		return nil
+	})
+}
+
+// count adds an entry for each row that belongs to a part and whose first word has this many leading zeros.
+func (f *copies) count(g *rowGroup, zeros uint8, words func(r int) (uint64, uint64)) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for r, part := range g.parts {
+		if part == dataset.None {
+			continue
+		}
+		if a, b := words(r); bits.LeadingZeros64(a) >= int(zeros) {
+			f.table.Add([]uint64{a, b})[part]++
+		}
+	}
+}
+
+// addContent adds the hash of the column with index i of the requested columns to the hashes of the rows.
+func (g *rowGroup) addContent(i int, name string, hashes []uint64) error {
+	var v dataset.Vector
+	if err := g.ReadColumn(i, &v); err != nil {
+		return err
+	}
+	dataset.AddContent(hashes, name, &v)
+	return nil
+}
+
+func (f *copies) end(ctx context.Context, emit func(int64, []byte)) error {
+	return f.sendCounts(ctx, predictedKey, f.table.Append(nil), emit)
+}
+
+// ReadCopies returns the counts of Copies.
+func ReadCopies(ctx context.Context, c *CopiesConfig) (*dataset.Copies, error) {
+	found := new(dataset.Copies)
+	err := readCounts(ctx, c.Out, []int64{predictedKey}, func(_ int, b []byte) error {
+		if b == nil {
+			return errGone(c.Out, predictedKey)
+		}
+		t := counting.New(shapeOfCopies())
+		if err := t.Merge(b, func([]uint64) error { return nil }); err != nil {
+			return err
+		}
+		var rest []uint64
+		for e := range t.Unordered() {
+			if e.Words[1] != 0 {
+				rest = append(rest, e.Words[0])
+				continue
+			}
+			found.Contents++
+			for part, rows := range e.Counters {
+				found.Rows += rows
+				found.Parts[part] += rows
+				if e.Counters[dataset.Train] > 0 {
+					found.Trained[part] += rows
+				}
+			}
+		}
+		found.CountNeighbours(rest, math.Ldexp(1, int(c.Rest)-int(c.Whole)))
+		return nil
+	})
+	return found, err
+}
