@@ -103,48 +103,32 @@ func (s *step) byCode(code int) int32 {
 
 // fan maps the codes of a multiway test to branches.
 type fan struct {
-	targets        []int32 // by branch
-	codes          []int32 // listed codes, ascending
-	branches       []int32 // by listed code
-	other, missing int32   // branches of further codes
-	missingCode    int32
+	branches []Branch // by code; the children are targets
+	missing  int      // code of missing
 }
 
 // newFan returns the fan of a node.
-func (t *Tree) newFan(node *Node, f *dataset.Feature) *fan {
-	n := &fan{missingCode: int32(f.MissingCode())}
-	branches := node.Branches
-	for i, b := range branches {
-		if b.Other {
-			n.other = int32(i)
-		}
-		if b.Missing {
-			n.missing = int32(i)
-		}
-		n.targets, n.branches = append(n.targets, t.target(b.Child)), append(n.branches, int32(i))
+func (t *Tree) newFan(n *Node, f *dataset.Feature) *fan {
+	made := &fan{slices.Clone(n.Branches), f.MissingCode()}
+	for i := range made.branches {
+		b := &made.branches[i]
+		b.Child = int(t.target(b.Child))
 	}
-	slices.SortFunc(n.branches, func(a, b int32) int { return branches[a].Outcome - branches[b].Outcome })
-	for _, i := range n.branches {
-		n.codes = append(n.codes, int32(branches[i].Outcome))
-	}
-	return n
+	slices.SortFunc(made.branches, func(a, b Branch) int { return a.Outcome - b.Outcome })
+	return made
 }
 
 // branch returns the branch for a code.
 func (n *fan) branch(code int) int {
-	at, listed := slices.BinarySearch(n.codes, int32(code))
-	switch {
-	case listed:
-		return int(n.branches[at])
-	case code == int(n.missingCode):
-		return int(n.missing)
-	default:
-		return int(n.other)
+	at, listed := slices.BinarySearchFunc(n.branches, code, func(b Branch, code int) int { return b.Outcome - code })
+	if !listed {
+		at = slices.IndexFunc(n.branches, func(b Branch) bool { return b.Missing && code == n.missing || b.Other && code != n.missing })
 	}
+	return at
 }
 
 // child returns the target for a code.
-func (n *fan) child(code int) int32 { return n.targets[n.branch(code)] }
+func (n *fan) child(code int) int32 { return int32(n.branches[n.branch(code)].Child) }
 
 // Router finds the leaves of rows by their codes. It is read-only, so goroutines may share it.
 type Router struct {
@@ -222,8 +206,8 @@ func (t *Tree) Divide(node int, o *dataset.Objects, ids, into []int32, visit fun
 func (s *step) divide(o *dataset.Objects, ids, into []int32, visit func(child int32, ids []int32)) {
 	codes := &o.Codes[s.feature]
 	if s.fan != nil {
-		for i, part := range codes.Deal(ids, into, len(s.fan.targets), s.fan.branch) {
-			visit(s.fan.targets[i], part)
+		for i, part := range codes.Deal(ids, into, len(s.fan.branches), s.fan.branch) {
+			visit(int32(s.fan.branches[i].Child), part)
 		}
 		return
 	}
