@@ -76,7 +76,8 @@ func TestFaults(t *testing.T) {
 		"a,b\n1,2\n3\n":          {`column "b"`, "line 3", "is 1", "expected 2", "--delimiter"},
 		"a,b\n1,2\n3,4,5\n":      {"line 3", "is 3", "expected 2"},
 		"a,\"b\nc\"\n1,2\n\n3\n": {"line 5"},
-		"a,b,a\n1,2,3\n":         {`column "a"`, "line 1", "columns 1 and 3", "same name"},
+		"a,b\n1,2,3\n1,5,6\n":    {"line 2", "is 3", "expected 2"}, // no names of rows: they are equal
+		"a,b,c\n1,2\n3,4\n":      {`column "c"`, "line 2", "is 2", "expected 3"},
 		"a,b\n1,\xff\n":          {`column "b"`, "line 2", "field 2 is not UTF-8"},
 		"a,\xff\n1,2\n":          {"line 1", "field 2 is not UTF-8"},
 		"\xff\xfea\x00":          {"UTF-16", "iconv"},
@@ -106,6 +107,49 @@ func TestFaults(t *testing.T) {
 			if !strings.Contains(err.Error(), part) {
 				t.Errorf("%.80q: %q does not say %q", content, err, part)
 			}
+		}
+	}
+}
+
+// TestFirstLine: first lines that do not fit the other lines, names that occur twice, and the choice of the delimiter.
+func TestFirstLine(t *testing.T) {
+	for content, c := range map[string]struct {
+		columns, first string // between bars
+		note           string
+	}{
+		"a,b,y,\n1,2,p\n3,4,q\n":                        {"a|b|y", "1|2|p", "ends in a delimiter"},
+		"a,b,y\n1,2,p,\n3,4,q,\n":                       {"a|b|y|", "1|2|p|", ""},
+		"a,b,y,\n1,2,p,\n3,4,q,\n":                      {"a|b|y|", "1|2|p|", ""},
+		"\"a\",\"y\"\n\"r1\",1,\"p\"\n\"r2\",2,\"q\"\n": {"|a|y", "r1|1|p", "names of rows"},
+		"a,b,a,a\n1,2,3,4\n":                            {"a|b|a.1|a.2", "1|2|3|4", `"a.1", "a.2"`},
+		"a,a.1,a,,\n1,2,3,4,5\n":                        {"a|a.1|a.2||", "1|2|3|4|5", `"a.2"`},
+		"ham\thello, you, there\nspam\tbye, you\n":      {"ham|hello, you, there", "spam|bye, you", ""},
+		"id,a|b\n1,x|y|z\n2,x\n":                        {"id|a|b", "", ""},
+		"x,y;z\n1,5;2\n3;4\n":                           {"x,y|z", "1,5|2", ""},
+	} {
+		if c.first == "" { // a comma here, not the bars of some fields
+			c.columns, c.first = "id,a|b", "1,x|y|z"
+			columns, rows, err := readAll(content, 0)
+			if err != nil || strings.Join(columns, ",") != c.columns || strings.Join(rows[0], ",") != c.first {
+				t.Errorf("%q: %q, %q, %v", content, columns, rows, err)
+			}
+			continue
+		}
+		r, err := csvio.NewReader(strings.NewReader(content), csvio.Options{File: "x.csv"})
+		if err != nil {
+			t.Errorf("%q: %v", content, err)
+			continue
+		}
+		first, err := r.Read()
+		if note := strings.Join(r.Notes(), ";"); err != nil || strings.Join(r.Columns(), "|") != c.columns || strings.Join(first, "|") != c.first ||
+			!strings.Contains(note, c.note) || c.note == "" && note != "" {
+			t.Errorf("%q: %q, %q, %q, %v, want %+v", content, r.Columns(), first, r.Notes(), err, c)
+		}
+	}
+	for name, want := range map[string]int{"x.tsv": 2, "x.TSV.gz": 2, "x.csv": 3} { // "b, c, d" in a file of tabs
+		r, err := csvio.NewReader(strings.NewReader("a\tb, c, d\n1\t2, 3, 4\n"), csvio.Options{File: name})
+		if err != nil || len(r.Columns()) != want {
+			t.Errorf("%s: %q, %v", name, r.Columns(), err)
 		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"io"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -19,7 +20,7 @@ import (
 // Options describe how a file is read.
 type Options struct {
 	File      string   // its name in messages
-	Delimiter rune     // delimiter between fields; 0: the most frequent of comma, semicolon, tab and bar in the first line
+	Delimiter rune     // delimiter between fields; 0: comma, semicolon, tab or bar, as the first lines have them
 	Trim      bool     // spaces around fields are left out
 	Names     []string // names of the columns; nil: the first line names them
 }
@@ -31,7 +32,9 @@ type Reader struct {
 	bounded *bounded
 	columns []string
 	trim    bool
-	line    int // on which the last record begins
+	named   bool     // Options.Names names the columns
+	notes   []string // see Notes
+	line    int      // on which the last record begins
 }
 
 const (
@@ -68,12 +71,16 @@ func NewReader(r io.Reader, o Options) (*Reader, error) {
 	c.csv = csv.NewReader(b)
 	c.csv.TrimLeadingSpace = o.Trim
 	if c.csv.Comma = o.Delimiter; o.Delimiter == 0 {
-		c.csv.Comma = delimiter(head)
+		c.csv.Comma = delimiter(head, o.File)
 	}
 	if c.columns = o.Names; o.Names != nil {
 		c.csv.FieldsPerRecord = len(o.Names)
-	} else if err := c.readNames(); err != nil {
-		return nil, err
+		c.named = true
+	} else {
+		l := layoutOf(head, c.csv.Comma)
+		if err := c.readNames(&l); err != nil {
+			return nil, err
+		}
 	}
 	c.csv.ReuseRecord = true
 	return c, nil
@@ -108,30 +115,91 @@ func decompress(r io.Reader) (io.Reader, error) {
 	return gzip.NewReader(b)
 }
 
-// delimiter returns the most frequent delimiter of a first line, outside of quotes. Of equally
-// frequent ones the first counts.
-func delimiter(head []byte) rune {
+// delimiter returns the delimiter by which all records have as many fields as the first one, otherwise the most
+// frequent one of the first record. If several do, the one with the most fields counts, then the first one. In a file
+// whose name says tabs it is the tab.
+func delimiter(head []byte, file string) rune {
 	const candidates = ",;\t|"
-	var counts [len(candidates)]int
-	quoted := false
-	for _, b := range head {
-		if b == '"' {
-			quoted = !quoted
+	var best rune
+	most, fits := 0, 0
+	for _, candidate := range candidates {
+		l := layoutOf(head, candidate)
+		delimiters := l.names - 1
+		if delimiters > 0 && candidate == '\t' && tabbed.MatchString(file) {
+			return candidate
 		}
-		if quoted {
-			continue
-		}
-		if b == '\n' && slices.Max(counts[:]) > 0 {
-			break
-		}
-		if i := strings.IndexByte(candidates, b); i >= 0 {
-			counts[i]++
+		if best == 0 || l.fits > fits || l.fits == fits && delimiters > most {
+			best, most, fits = candidate, delimiters, l.fits
 		}
 	}
-	return rune(candidates[slices.Index(counts[:], slices.Max(counts[:]))])
+	return best
 }
 
-func (r *Reader) readNames() error {
+// tabbed are the names of files whose fields end in tabs.
+var tabbed = regexp.MustCompile(`(?i)\.(tsv|tab)(\.gz)?$`)
+
+// layout describes the first records of a file, as one delimiter divides them.
+type layout struct {
+	names  int  // fields of the first record
+	fields int  // fields of each further record; 0: no further record, or not all have the same number
+	fits   int  // 2: further records have as many fields as the first one, at least two; 1: one more or less; 0: else
+	open   bool // the last field of each further record is empty
+	keyed  bool // there are two further records or more, whose first fields all differ
+}
+
+// layoutOf reads the records of the beginning of a file, except the last one, which may be cut off.
+func layoutOf(head []byte, delimiter rune) (l layout) {
+	whole := head
+	if len(head) > peeked/2 {
+		whole = head[:bytes.LastIndexByte(head, '\n')+1]
+	}
+	r := csv.NewReader(bytes.NewReader(whole))
+	r.Comma = delimiter
+	r.FieldsPerRecord = -1
+	first, err := r.Read()
+	l = layout{names: max(1, len(first)), open: true, keyed: true}
+	if err != nil {
+		return l
+	}
+	keys := make(map[string]bool)
+	for {
+		record, err := r.Read()
+		if err != nil { // the end, or quotes that this delimiter does not explain
+			if apart := max(l.fields-l.names, l.names-l.fields); err == io.EOF && min(l.fields, l.names) > 1 {
+				l.fits = max(0, 2-apart)
+			}
+			l.keyed = l.keyed && len(keys) > 1
+			return l
+		}
+		if l.fields != 0 && len(record) != l.fields {
+			l.fields = 0
+			return l
+		}
+		l.fields = len(record)
+		l.open = l.open && record[len(record)-1] == ""
+		l.keyed = l.keyed && !keys[record[0]]
+		keys[record[0]] = true
+	}
+}
+
+// fit makes the first line fit records with another number of fields: a delimiter at the end of the first line
+// alone, or of all other lines, and names of rows as R writes them, above which there is no name.
+func (l *layout) fit(names []string) (fitting []string, note string) {
+	switch {
+	case l.fits != 1:
+	case l.fields < len(names) && names[len(names)-1] == "":
+		return names[:l.fields], "the first line ends in a delimiter that no other line has: it is left out"
+	case l.fields > len(names) && l.open:
+		return append(slices.Clone(names), ""), ""
+	case l.fields > len(names) && l.keyed:
+		return append([]string{""}, names...), "the first line has a name less than the other lines have fields: " +
+			"column 1 is taken for the names of rows, as R writes them"
+	default: // Read returns the error
+	}
+	return names, ""
+}
+
+func (r *Reader) readNames(l *layout) error {
 	names, err := r.csv.Read()
 	if err == io.EOF {
 		return &dataset.DataError{
@@ -142,33 +210,55 @@ func (r *Reader) readNames() error {
 	if err != nil {
 		return r.fault(err)
 	}
-	at := make(map[string]int, len(names))
+	taken := make(map[string]bool, len(names))
 	for i := range names {
 		if r.trim {
 			names[i] = strings.TrimSpace(names[i])
 		}
-		name := names[i]
-		line, _ := r.csv.FieldPos(i)
-		before, twice := at[name]
-		switch {
-		case name == "":
-			continue
-		case !utf8.ValidString(name):
-			return r.notUTF8(i, name, line)
-		case twice:
-			return &dataset.DataError{
-				File: r.file, Column: name,
-				Problem: fmt.Sprintf("line %d: columns %d and %d have the same name", line, before+1, i+1),
-				Hint:    "rename one of them in the first line; --names names the columns if that is a row",
-			}
+		if line, _ := r.csv.FieldPos(i); !utf8.ValidString(names[i]) {
+			return r.notUTF8(i, names[i], line)
 		}
-		at[name] = i
+		taken[names[i]] = true
 	}
-	r.columns = names
+	r.rename(names, taken)
 	r.line = r.Line(0)
 	r.bounded.read = 0
+	fitting, note := l.fit(names)
+	if note != "" {
+		r.notes = append(r.notes, note)
+	}
+	r.columns = fitting
+	r.csv.FieldsPerRecord = len(fitting)
 	return nil
 }
+
+// rename gives the second column of a name a, and further ones, the names a.1, a.2 and so on that are not taken, as
+// pandas does.
+func (r *Reader) rename(names []string, taken map[string]bool) {
+	seen := make(map[string]bool, len(names))
+	var renamed []string
+	for i, name := range names {
+		if seen[name] && name != "" {
+			for n := 1; taken[names[i]]; n++ {
+				names[i] = fmt.Sprintf("%s.%d", name, n)
+			}
+			taken[names[i]] = true
+			renamed = append(renamed, strconv.Quote(names[i]))
+		}
+		seen[names[i]] = true
+	}
+	if len(renamed) > 0 {
+		const most = 5
+		shown := strings.Join(renamed[:min(most, len(renamed))], ", ")
+		if more := len(renamed) - most; more > 0 {
+			shown += fmt.Sprintf(" and %d more", more)
+		}
+		r.notes = append(r.notes, "columns with the name of an earlier column are renamed: "+shown)
+	}
+}
+
+// Notes returns what of the first line is read otherwise than it stands there, a sentence each.
+func (r *Reader) Notes() []string { return r.notes }
 
 // Columns returns the names of the columns.
 func (r *Reader) Columns() []string { return r.columns }
@@ -227,6 +317,9 @@ func (r *Reader) ragged(fields []string) error {
 		Hint: "put a field with a delimiter in it in double quotes, or name another delimiter by --delimiter",
 	}
 	switch {
+	case r.named:
+		e.Problem = strings.Replace(e.Problem, "in the first line", "in the list of names", 1)
+		e.Hint = "name each column in --names, or put a field with a delimiter in it in double quotes"
 	case len(r.columns) == 1:
 		e.Hint = "remove lines above the names of the columns, or name another delimiter by --delimiter"
 	case len(fields) < len(r.columns):

@@ -77,6 +77,9 @@ var total = regexp.MustCompile(`(?i)^\s*(grand |sub)?(total|sum|summe|gesamt|tot
 func (im *importing) remark() {
 	warn := func(format string, args ...any) { im.reporter.Warn(fmt.Sprintf(format, args...)) }
 	file := im.inputs[0].name
+	for _, note := range im.remarks {
+		warn("%s: %s", file, note)
+	}
 	if len(im.header) == 1 && im.config.Delimiter == "auto" {
 		warn("%s has one column, %q: --delimiter names another character between fields", file, im.header[0])
 	}

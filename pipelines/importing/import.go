@@ -45,6 +45,7 @@ type importing struct {
 	written []column        // columns of the Parquet files
 	rows    int64
 	blank   blanks
+	remarks []string // on the first file's first line
 
 	index      bool // whether the first column has no name, and is left out
 	semicolons bool // whether semicolons are the delimiter, as is usual with decimal commas

@@ -115,6 +115,9 @@ func (im *importing) records(ctx context.Context, in *input, each func(r *csvio.
 	if err != nil {
 		return nil, err
 	}
+	if im.header == nil {
+		im.remarks = r.Notes()
+	}
 	for {
 		fields, err := r.Read()
 		if errors.Is(err, io.EOF) {
