@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/split"
@@ -68,7 +69,7 @@ func TestScoringSpec(t *testing.T) {
 			column(4, dataset.Number), column(5, dataset.Text), column(6, dataset.Text), column(7, dataset.Number),
 		},
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
+	if diff := cmp.Diff(want, got, cmpopts.IgnoreUnexported(jobs.RowSpec{})); diff != "" {
 		t.Errorf("columns (-want +got):\n%s", diff)
 	}
 	if got, err = source.ScoringSpec(in, asked, "", "float64"); err != nil || got.Weight != "float64" || got.Label != "" {
