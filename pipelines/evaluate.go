@@ -30,6 +30,22 @@ func newPredictedMetrics(t *tree.Tree, counted *jobs.Predicted, spec *jobs.RowSp
 	return m
 }
 
+// warnOfOtherClasses warns of n labels that are none of the tree's classes. It returns an error if no label is one.
+func warnOfOtherClasses(warn func(text string), n int64, label string, t *tree.Tree, m *runfolder.Metrics) error {
+	switch {
+	case n == 0:
+		return nil
+	case m.Test == nil:
+		return &dataset.DataError{
+			Column: label, Problem: fmt.Sprintf("none of the labels is one of the tree's classes %q", t.Label.Classes),
+			Hint: "name the column of the classes by --label, train again, or predict with --label none",
+		}
+	default:
+		warn(fmt.Sprintf("%d of %d labels in column %q are none of the tree's classes, and are not measured", n, n+m.Test.Rows, label))
+		return nil
+	}
+}
+
 // Evaluate measures a tree on rows. It returns the metrics as the part "test".
 func Evaluate(
 	ctx context.Context, c config.Evaluate, reporter engine.Reporter,
@@ -95,6 +111,9 @@ func measureRows(ctx context.Context, s *session.Session, c *config.Evaluate) (*
 	counted := predicted[0]
 	source.WarnOfNovelty(s.Reporter.Warn, t, source.Novelties(t, counted.Novelty, counted.Rows), counted.Rows)
 	m := newPredictedMetrics(t, counted, spec)
+	if err := warnOfOtherClasses(s.Reporter.Warn, counted.OtherClass, spec.Label, t, m); err != nil {
+		return nil, nil, err
+	}
 	if m.Test == nil {
 		return nil, nil, &dataset.DataError{
 			File: in.Files[0].URL, Problem: "no row has a label", Hint: "check --input and --label",

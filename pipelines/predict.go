@@ -302,6 +302,9 @@ func (p *prediction) score(ctx context.Context) (*PredictResult, error) {
 	r.Also = p.alsoScored(all)
 	if p.spec.Label != "" {
 		r.Metrics = newPredictedMetrics(p.tree, counted, p.spec)
+		if err := warnOfOtherClasses(p.Reporter.Warn, counted.OtherClass, p.spec.Label, p.tree, r.Metrics); err != nil {
+			p.Reporter.Warn(err.Error()) // the rows are scored all the same
+		}
 		warnOfTraining(ctx, p.Session, p.model, p.input)
 		if r.Metrics.Test == nil {
 			r.Metrics = nil

@@ -284,3 +284,29 @@ func TestKindString(t *testing.T) {
 		t.Errorf("value type 9 is spelled %q", s)
 	}
 }
+
+// TestReadClass: labels name a class as other types spell it; a class of this spelling comes first.
+func TestReadClass(t *testing.T) {
+	for _, c := range []struct {
+		classes []string
+		label   string
+		want    int
+	}{
+		{[]string{"false", "true"}, "1", 1},
+		{[]string{"false", "true"}, "0.0", 0},
+		{[]string{"false", "true"}, "True", 1},
+		{[]string{"0", "1"}, "FALSE", 0},
+		{[]string{"0", "1"}, "1.0", 1},
+		{[]string{"1", "1.0"}, "1.0", 1},
+		{[]string{"0", "1", "2"}, "2.0", 2},
+		{[]string{"0", "1", "2"}, "true", -1},
+		{[]string{"1", "true"}, "True", -1},
+		{[]string{"no", "yes"}, "1", -1},
+		{[]string{"no", "yes"}, "", -1},
+	} {
+		got, ok := dataset.ReadClass(dataset.ClassCodes(c.classes), c.label)
+		if ok != (c.want >= 0) || ok && int(got) != c.want {
+			t.Errorf("%q in %q: %d, %v, want %d", c.label, c.classes, got, ok, c.want)
+		}
+	}
+}

@@ -10,7 +10,7 @@ import (
 
 // ClassCode returns the code of a class. label is the column, for the error.
 func ClassCode(codes map[string]uint16, name, label string) (uint16, error) {
-	k, ok := codes[name]
+	k, ok := dataset.ReadClass(codes, name)
 	if !ok {
 		return 0, &dataset.DataError{
 			Column: label, Value: name, Problem: "not one of the classes",

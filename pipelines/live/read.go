@@ -221,7 +221,7 @@ func (j *join) readLabels(ctx context.Context) error {
 // count counts the label of a prediction, given the weight of the row in a unit.
 func (p *prediction) count(codes map[string]int, label string, weight int64, unit *dataset.WeightUnit) {
 	p.day.Labelled++
-	class, ok := codes[label]
+	class, ok := dataset.ReadClass(codes, label)
 	if !ok {
 		p.day.OtherClass++
 		return

@@ -269,8 +269,9 @@ func (w *fitter) fitLabel(encoded []byte) (tree.Label, error) {
 	}
 	classes, err := binning.FitClasses(column, s, w.config.MaxClasses)
 	if err != nil {
-		return tree.Label{}, dataset.WithHint(err, "raise --max_classes, or name a column of classes with --label")
+		return tree.Label{}, tooManyClasses(err, s.Type())
 	}
+	warnOfLabels(w.driver.Reporter.Warn, column, classes)
 	if classes, err = w.classesOf(classes); err != nil {
 		return tree.Label{}, err
 	}

@@ -54,7 +54,7 @@ func (c *coder) code(ctx context.Context, g *rowGroup, s *coded) error {
 	if err != nil {
 		return err
 	}
-	if s.classes, err = g.classCodes(c.classes, s.classes); err != nil {
+	if s.classes, err = g.classCodes(c.classes, s.classes, false); err != nil {
 		return err
 	}
 	g.weighClasses(s.classes)
@@ -89,11 +89,17 @@ func (c *coder) codeColumns(ctx context.Context, g *rowGroup, from, to int, keys
 	return nil
 }
 
-// classCodes returns the code of the class of each row that belongs to a part.
-func (g *rowGroup) classCodes(codes map[string]uint16, classes []uint16) ([]uint16, error) {
+// classCodes returns the code of the class of each row that belongs to a part. Rows of other classes are an error, or are
+// left out of all parts if lax is true; they are then counted in otherClass.
+func (g *rowGroup) classCodes(codes map[string]uint16, classes []uint16, lax bool) ([]uint16, error) {
 	classes = Resized(classes, g.Rows())
 	clear(classes)
 	for r, k := range g.eachClass(codes) {
+		if k < 0 && lax {
+			g.parts[r] = dataset.None
+			g.otherClass++
+			continue
+		}
 		if k < 0 {
 			return nil, g.errorAt(g.spec.Label, g.label.Spell(r), "not one of the tree's classes",
 				"train again, leave such rows out of the input, or predict with --label none")
@@ -139,7 +145,7 @@ func (g *rowGroup) eachClass(codes map[string]uint16) iter.Seq2[int, int] {
 
 // classOf returns the code of the class of row r; -1: it is none of the classes.
 func classOf(v *dataset.Vector, r int, codes map[string]uint16) int {
-	if k, ok := codes[v.Spell(r)]; ok {
+	if k, ok := dataset.ReadClass(codes, v.Spell(r)); ok {
 		return int(k)
 	}
 	return -1

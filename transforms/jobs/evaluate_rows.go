@@ -81,6 +81,7 @@ func (f *rowEvaluator) prepare(s *scanned) error {
 	f.spec = &s.spec
 	f.trees = s.trees
 	s.parts = f.Parts
+	s.lax = f.Slices != nil // as Predict, by which the rows are measured as well
 	if f.Slices == nil {
 		f.groups = len(s.trees)
 		return nil

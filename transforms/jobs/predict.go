@@ -40,6 +40,8 @@ type predictor struct {
 	trees   []predicting
 	columns []PredictionColumn // columns of all trees
 	table   scoreTable         // counts by the first tree
+
+	otherClass int // number of the sum of rows whose label is none of the classes
 }
 
 // predicting is a tree that predicts.
@@ -55,6 +57,7 @@ func (f *predictor) prepare(s *scanned) error {
 		return errors.New("want a tree to predict by")
 	}
 	s.novelty = true
+	s.lax = true
 	for n := range s.trees {
 		t := predicting{Tree: s.trees[n].Tree}
 		var paths []string
@@ -77,7 +80,8 @@ func (f *predictor) prepare(s *scanned) error {
 
 func (f *predictor) begin(s *scanned) (numbers int) {
 	f.table.counts = s.spec.newScoreCounts(f.trees[0].Tree)
-	numbers = s.noveltyNumbers()
+	f.otherClass = s.noveltyNumbers()
+	numbers = f.otherClass + 1
 	for i := range f.trees {
 		f.trees[i].first = numbers
 		numbers += predictedNumbers(f.trees[i].Tree)
@@ -96,6 +100,7 @@ func (f *predictor) visit(_ context.Context, s *scanned, g *rowGroup, w *scanWor
 	if s.spec.Label == "" {
 		return nil
 	}
+	w.numbers[f.otherClass] += g.otherClass
 	f.table.mu.Lock()
 	defer f.table.mu.Unlock()
 	for r, part := range g.parts {
@@ -200,8 +205,11 @@ type Predicted struct {
 	Rows    int64
 	Scores  *tree.ScoreCounts // of rows with a label; nil for further trees
 	Novelty []dataset.Novelty // by tested feature, in the order of the tree's Scorer
-	Cost    float64           // billed cost, summed over all rows
-	Classes []PredictedClass  // in the order of the tree's classes
+	// OtherClass is the number of rows whose label is none of the tree's classes, of the first tree. They are scored and
+	// not measured.
+	OtherClass int64
+	Cost       float64          // billed cost, summed over all rows
+	Classes    []PredictedClass // in the order of the tree's classes
 }
 
 // PredictedClass has sums over all rows, for a class.
@@ -212,7 +220,7 @@ type PredictedClass struct {
 
 // ReadPredicted returns the counts of Predict, by tree.
 func ReadPredicted(ctx context.Context, c *PredictConfig, trees ...*tree.Tree) ([]*Predicted, error) {
-	further := 0
+	further := 1
 	for _, t := range trees {
 		further += predictedNumbers(t)
 	}
@@ -225,12 +233,15 @@ func ReadPredicted(ctx context.Context, c *PredictConfig, trees ...*tree.Tree) (
 		return nil, err
 	}
 	list := make([]*Predicted, len(trees))
+	otherClass := sums[0]
+	sums = sums[1:]
 	for i, t := range trees {
 		list[i] = &Predicted{Rows: rows, Novelty: novelty[i]}
 		list[i].sum(t, sums)
 		sums = sums[predictedNumbers(t):]
 	}
 	list[0].Scores = scores[0]
+	list[0].OtherClass = otherClass
 	return list, nil
 }
 

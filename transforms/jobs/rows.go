@@ -163,21 +163,22 @@ func (s *RowSpec) Columns() []string {
 type rowGroup struct {
 	dataset.RowGroup
 
-	spec     *RowSpec
-	task     Task
-	first    int // position of the first of the rows in the row group
-	rows     int
-	label    dataset.Vector
-	own      dataset.Vector // weights, as in the column
-	weighing bool           // the units of weights are not known yet: see SummariseConfig.Weigh
-	weights  []int64        // by row, in units; nil if each row has weight 1
-	parts    []dataset.Part // by row
-	buckets  []uint8        // by row: bucket of its key or time; nil if not needed
-	dropped  int64          // rows without a label
-	ignored  int64          // rows with a weight of 0
-	known    int64          // rows whose key has rows in an earlier part
-	shares   []int32        // by row and class: see dataset.Rows; nil if only the label counts
-	soft     bool           // whether some training row has probabilities that differ from its label
+	spec       *RowSpec
+	task       Task
+	first      int // position of the first of the rows in the row group
+	rows       int
+	label      dataset.Vector
+	own        dataset.Vector // weights, as in the column
+	weighing   bool           // the units of weights are not known yet: see SummariseConfig.Weigh
+	weights    []int64        // by row, in units; nil if each row has weight 1
+	parts      []dataset.Part // by row
+	buckets    []uint8        // by row: bucket of its key or time; nil if not needed
+	dropped    int64          // rows without a label
+	ignored    int64          // rows with a weight of 0
+	otherClass int64          // rows whose label is none of the tree's classes
+	known      int64          // rows whose key has rows in an earlier part
+	shares     []int32        // by row and class: see dataset.Rows; nil if only the label counts
+	soft       bool           // whether some training row has probabilities that differ from its label
 }
 
 // newRowGroup returns the rows of a task in an opened row group.

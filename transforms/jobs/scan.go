@@ -44,6 +44,7 @@ type scanned struct {
 	trees   []scannedTree
 	classes map[string]uint16 // classes of the trees
 	parts   []dataset.Part    // parts whose rows are visited; nil: all rows are visited, including rows that are left out otherwise
+	lax     bool              // whether rows whose label is no class of the trees are visited, not measured
 	novelty bool              // whether the sums of a worker begin with the rows and the novelty of the trees' inputs
 }
 
@@ -206,7 +207,7 @@ func (s *scanned) choose(g *rowGroup, w *scanWorker) error {
 		return err
 	}
 	if s.spec.Label != "" {
-		if w.classes, err = g.classCodes(s.classes, w.classes); err != nil {
+		if w.classes, err = g.classCodes(s.classes, w.classes, s.lax); err != nil {
 			return err
 		}
 		g.weighClasses(w.classes)
