@@ -1,6 +1,10 @@
 package induce
 
-import "github.com/espalier-ml/espalier/induce/split"
+import (
+	"cmp"
+
+	"github.com/espalier-ml/espalier/induce/split"
+)
 
 // Params are the parameters of growing.
 type Params struct {
@@ -21,10 +25,11 @@ type Params struct {
 	// RootByCodes makes the root test the feature whose codes together gain the most, instead of the
 	// feature with the best test, see split.Scanner.Gain.
 	RootByCodes bool
+	RowWeight   float64 // weight of an average row; 0: 1
 }
 
 // Criterion returns the scoring rule of a training in which all objects together weigh total.
 func (p *Params) Criterion(total int64) *split.Criterion {
 	return split.NewCriterion(p.Algorithm, p.Family, p.Lambda, p.Theta, total).
-		Count(p.Pricing).Stop(p.Classes)
+		Count(p.Pricing).Stop(p.Classes).Weigh(cmp.Or(p.RowWeight, 1))
 }

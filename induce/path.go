@@ -54,6 +54,9 @@ func (p *Path) Below(test split.Test, child int) *Path {
 func (p *Path) paid(feature int, columns []split.Column) split.Paid {
 	var paid split.Paid
 	for ; p != nil; p = p.up {
+		if p.test.Feature == feature {
+			paid.Trust = max(paid.Trust, p.test.Trust)
+		}
 		paid.Asked = paid.Asked || p.test.Feature == feature
 		paid.SetUp = paid.SetUp || columns[p.test.Feature].Group == columns[feature].Group
 	}
@@ -75,7 +78,7 @@ func (p *Path) Features() []int {
 // &columns[feature] itself, or a copy in at.
 func (p *Path) Column(feature int, columns []split.Column, at *split.Column) *split.Column {
 	c := &columns[feature]
-	if !c.ByPath() {
+	if !c.ByPath() && c.Numeric {
 		return c
 	}
 	*at = c.At(p.paid(feature, columns))

@@ -36,7 +36,7 @@ func (a *feature) slots(codes int) int {
 
 // cut returns a cut of feature f.
 func (a *feature) cut(f int32, slot int, low, span uint16, inside bool, cost float64) cut {
-	if a.free {
+	if a.free || a.sets {
 		slot = 0
 	}
 	return cut{
@@ -50,7 +50,7 @@ func (a *feature) appendCuts(cuts []cut, f int32, own, other uint16) []cut {
 	switch {
 	case a.whole || a.present == 2:
 		return append(cuts, a.cut(f, slotRest, own, 0, false, min(a.price(own), a.price(other))))
-	case a.single && a.free: // testing code by code costs no more than a wider cut
+	case a.single && (a.free || a.sets): // one price is paid, however many codes are removed
 		return append(cuts, a.cut(f, slotOnly, other, 0, true, a.cost))
 	}
 	if a.ordered {

@@ -3,6 +3,7 @@ package certify
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/espalier-ml/espalier/induce/portable"
 	"github.com/espalier-ml/espalier/induce/split"
@@ -32,10 +33,18 @@ func (p *problem) logFactor(opts *Options) float64 {
 	default:
 		return 0
 	}
+	if p.sets() {
+		return 0 // the growth only looks at some of the sets
+	}
 	if p.trivial() {
 		return 1
 	}
 	return 300 * (1 + portable.Log(1/p.smallestIncrement()) + portable.Log2(float64(p.len())) + impurity)
+}
+
+// sets reports whether some feature has tests for sets.
+func (p *problem) sets() bool {
+	return slices.ContainsFunc(p.features, func(f feature) bool { return f.sets })
 }
 
 // smallestIncrement returns a lower bound on epsilon. For an object i in a node v
@@ -117,7 +126,7 @@ func (p *problem) assumptions(d Data, opts *Options) []tree.Assumption {
 	}
 	grouped := len(p.groups) > 0
 	proven := opts.Algorithm == split.EC45 || opts.Algorithm == split.ECART || opts.Algorithm == split.ASR
-	return []tree.Assumption{
+	list := []tree.Assumption{
 		needed("criterion", proven && opts.Lambda >= 0, "%v with lambda %v; proven for ec45, ecart and asr "+
 			"with lambda >= 0", opts.Algorithm, opts.Lambda),
 		needed("additive_costs", !opts.RepeatFree && !grouped, "every test costs its own price each time: "+
@@ -132,6 +141,10 @@ func (p *problem) assumptions(d Data, opts *Options) []tree.Assumption {
 		helpful("labels_kept", relabelled == 0, "weight %d has another class than its object: the factor "+
 			"speaks of objects by their majority class", relabelled),
 	}
+	if p.sets() {
+		list = append(list, needed("best_test", false, "growth looks at some of the sets of values, in the order of their shares"))
+	}
+	return list
 }
 
 // needed returns an assumption without which the factor does not hold.

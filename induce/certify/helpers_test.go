@@ -26,7 +26,7 @@ type instance struct {
 func newInstance(r *rand.Rand, free, grouped bool) *instance {
 	in := &instance{opts: certify.Options{
 		Algorithm: split.EC45, Lambda: 1, Seed: r.Uint64(), RepeatFree: free,
-		Family: []split.Family{split.OneHot, split.Thresholds, split.Both, split.Multiways}[r.IntN(4)],
+		Family: []split.Family{split.OneHot, split.Thresholds, split.Both, split.Multiways, split.Sets, split.All}[r.IntN(6)],
 		Theta:  []float64{0, 0, 0.05, 0.1, 0.2, 0.35}[r.IntN(6)],
 	}}
 	price := func() float64 { return 1 }
@@ -117,10 +117,10 @@ func (in *instance) questions() []question {
 				}
 				add(split.Equals, code, cost)
 				continue
-			case in.opts.Family != split.OneHot && code > 0:
+			case in.opts.Family.Thresholds() && code > 0:
 				add(split.Threshold, code, feature.Cost)
 			}
-			if in.opts.Family == split.OneHot || in.opts.Family == split.Both {
+			if in.opts.Family.Bins() {
 				add(split.Bin, code, feature.Cost)
 			}
 		}
@@ -128,6 +128,16 @@ func (in *instance) questions() []question {
 			add(split.Other, feature.OtherCode(), feature.Cost)
 		}
 		add(split.Missing, feature.MissingCode(), feature.Cost)
+		if in.opts.Family.Sets() && feature.Kind == dataset.Categorical && len(feature.ValueCosts) == 0 {
+			for set := range 1 << feature.MissingCode() {
+				add(split.In, 0, feature.Cost)
+				q := &list[len(list)-1]
+				q.Set = split.NewCodeSet(feature.MissingCode(), func(code int) bool { return set>>code&1 == 1 })
+				for i := range q.outcome {
+					q.outcome[i] = q.Outcome(in.Objects.Codes[f].At(i), feature.MissingCode())
+				}
+			}
+		}
 	}
 	return list
 }

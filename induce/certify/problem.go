@@ -27,6 +27,7 @@ type feature struct {
 	ordered bool      // threshold tests
 	single  bool      // tests of one code
 	whole   bool      // the multiway test
+	sets    bool      // tests of sets of codes: for one price, a test removes any codes
 	free    bool      // repeated tests of the feature cost nothing
 	missing uint16    // code of missing
 	cost    float64   // price of a test
@@ -247,13 +248,14 @@ func newFeature(f *dataset.Feature, opts *Options) feature {
 	a := feature{cost: f.Cost, missing: uint16(f.MissingCode()), group: -1}
 	switch {
 	case f.Kind == dataset.Numeric:
-		a.ordered = opts.Family != split.OneHot
-		a.single = opts.Family == split.OneHot || opts.Family == split.Both
+		a.ordered = opts.Family.Thresholds()
+		a.single = opts.Family.Bins()
 	case opts.Family == split.Multiways:
 		a.whole = true
 	default:
 		a.single = true
 		a.costs = column.Costs
+		a.sets = opts.Family.Sets() && a.costs == nil
 	}
 	a.free = opts.RepeatFree && len(f.ValueCosts) == 0
 	return a

@@ -1,6 +1,9 @@
 package dataset
 
-import "strconv"
+import (
+	"slices"
+	"strconv"
+)
 
 // Kind is the kind of a feature: numeric features have ordered values and cuts.
 type Kind uint8
@@ -168,4 +171,9 @@ type FeatureColumn struct {
 	Type ValueType `json:"type"` // type of the values in the file
 	Unit Unit      `json:"unit,omitempty"`
 	Zone Zone      `json:"zone,omitempty"` // of timestamps
+}
+
+// AnyCategorical reports whether some of the features are categorical.
+func AnyCategorical(features []FeatureColumn) bool {
+	return slices.ContainsFunc(features, func(f FeatureColumn) bool { return f.Kind == Categorical })
 }

@@ -204,16 +204,31 @@ func AutoBins(rows int64, classes int) int {
 	return max(bins, min(binsPerClass*classes, mostAutoBins))
 }
 
-// SetBins records the bins of all members.
-func SetBins(members []Member, bins int) {
+// Settle records what members depend on the rows for: their bins, and the weight of an average training row.
+func Settle(members []Member, bins int, rowWeight float64) {
 	for i := range members {
 		members[i].Algorithm.Bins = bins
+		members[i].Params.RowWeight = rowWeight
 	}
+}
+
+// WithoutSets returns the members for features that are all numeric, without duplicates: they have no sets of values,
+// so that the families with tests for sets equal others.
+func WithoutSets(members []Member) []Member {
+	var list []Member
+	for _, m := range members {
+		m.Params.Family = m.Params.Family.WithoutSets()
+		m.Algorithm.Tests = m.Params.Family.String()
+		if !slices.ContainsFunc(list, func(other Member) bool { return other.Params == m.Params }) {
+			list = append(list, m)
+		}
+	}
+	return list
 }
 
 // SingleBins reports whether some members have tests for single bins.
 func SingleBins(members []Member) bool {
 	return slices.ContainsFunc(members, func(m Member) bool {
-		return m.Params.Family == split.OneHot || m.Params.Family == split.Both
+		return m.Params.Family.Bins()
 	})
 }

@@ -18,6 +18,9 @@ type Codes struct{ From, To int }
 func Of(n *tree.Node, f *dataset.Feature, branch int) []Codes {
 	b := &n.Branches[branch]
 	last := f.MissingCode()
+	if n.Test.Kind == split.In {
+		return ofSet(n.Test.Set, last, b.Outcome)
+	}
 	if n.Test.Kind != split.Multiway {
 		yes := Codes{n.Test.Code, n.Test.Code + n.Test.Span}
 		if n.Test.Kind == split.Threshold {
@@ -47,6 +50,22 @@ func Of(n *tree.Node, f *dataset.Feature, branch int) []Codes {
 			if b.Missing && b.Outcome != last && c.To == last {
 				set = append(set, Codes{last, last})
 			}
+		}
+	}
+	return set
+}
+
+// ofSet returns the codes up to last that are in a set if outcome is 1, and those that are not if it is 0.
+func ofSet(s split.CodeSet, last, outcome int) []Codes {
+	var set []Codes
+	for code := range last + 1 {
+		if s.Has(code) != (outcome == 1) {
+			continue
+		}
+		if n := len(set); n > 0 && set[n-1].To == code-1 {
+			set[n-1].To = code
+		} else {
+			set = append(set, Codes{code, code})
 		}
 	}
 	return set

@@ -107,9 +107,34 @@ const (
 	Thresholds
 	Both
 	Multiways
+	Sets
+	All
 )
 
-func familyNames() []string { return []string{"", "onehot", "threshold", "both", "multiway"} }
+func familyNames() []string {
+	return []string{"", "onehot", "threshold", "both", "multiway", "set", "all"}
+}
+
+// Thresholds reports whether the family has thresholds.
+func (f Family) Thresholds() bool { return f != OneHot }
+
+// Bins reports whether the family has tests for single bins.
+func (f Family) Bins() bool { return f == OneHot || f == Both || f == All }
+
+// WithoutSets returns the family without tests for sets.
+func (f Family) WithoutSets() Family {
+	switch f {
+	case Sets:
+		return Thresholds
+	case All:
+		return Both
+	default:
+		return f
+	}
+}
+
+// Sets reports whether the family has tests for sets of values.
+func (f Family) Sets() bool { return f == Sets || f == All }
 
 // String returns the name of the family in flags and tree.json.
 func (f Family) String() string { return nameOf(familyNames(), int(f)) }
@@ -154,10 +179,11 @@ const (
 	Multiway                  // one outcome per code
 	Other                     // outcome 1: the code of "other"
 	Missing                   // outcome 1: the code of missing
+	In                        // outcome 1: the codes in Set, of a categorical feature
 )
 
 func kindNames() []string {
-	return []string{"", "threshold", "bin", "equals", "multiway", "other", "missing"}
+	return []string{"", "threshold", "bin", "equals", "multiway", "other", "missing", "in"}
 }
 
 // String returns the kind's name in tree.json.

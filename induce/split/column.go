@@ -34,6 +34,10 @@ type Column struct {
 	// Prices.
 	Usual float64 `json:",omitempty"`
 
+	// Trust is the greatest Trust of the tests for sets on the path to the node. Below a test for a set the shares of the
+	// values vary less than chance would have it, as values with other shares are elsewhere.
+	Trust float64 `json:",omitempty"`
+
 	setUp float64 // price still due for the group at this node, see At
 	own   *Column // the column before At; nil: itself
 }
@@ -61,8 +65,9 @@ func NewColumn(f *dataset.Feature) Column {
 
 // Paid lists what has been paid for a feature on the path to a node.
 type Paid struct {
-	Asked bool // a test of the feature has been paid
-	SetUp bool // a test of some feature in its group has been paid
+	Asked bool    // a test of the feature has been paid
+	SetUp bool    // a test of some feature in its group has been paid
+	Trust float64 // see Column.Trust
 }
 
 // freeShare is the share of the feature's cost that counts for a free test. Otherwise a free test
@@ -78,6 +83,7 @@ func (c *Column) ByPath() bool { return c.Group != "" || c.FreeRepeats }
 func (c *Column) At(p Paid) Column {
 	at := *c
 	at.own = c
+	at.Trust = max(c.Trust, p.Trust)
 	if c.FreeRepeats && c.Costs == nil && p.Asked {
 		at.Cost = float64(c.Cost * freeShare)
 		return at

@@ -16,6 +16,8 @@ type Criterion struct {
 	phi     phi
 	pricing Pricing
 	classes Classes
+
+	rowWeight float64 // weight of an average row
 }
 
 // NewCriterion returns the criterion of an algorithm and a family of tests,
@@ -24,6 +26,7 @@ func NewCriterion(a Algorithm, f Family, lambda, theta float64, total int64) *Cr
 	return &Criterion{
 		definition: a.definition(), family: f, lambda: lambda,
 		total: float64(total), light: theta * float64(total), phi: phi{a.Impurity(), newXlogx()},
+		rowWeight: 1,
 	}
 }
 
@@ -36,6 +39,13 @@ func (c *Criterion) Count(p Pricing) *Criterion {
 // Stop sets the class weights by which nodes are homogeneous. It returns the criterion.
 func (c *Criterion) Stop(by Classes) *Criterion {
 	c.classes = by
+	return c
+}
+
+// Weigh sets the weight of an average row, by which the variation among values is compared with chance. It returns the
+// criterion.
+func (c *Criterion) Weigh(row float64) *Criterion {
+	c.rowWeight = row
 	return c
 }
 

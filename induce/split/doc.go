@@ -48,12 +48,17 @@
 // feature whose rare values are one code, then missing.
 //
 //	kind        outcome 1                         where
-//	threshold   code >= b and not missing, b >= 1 numeric; families threshold, both, multiway
-//	bin         code = b                          numeric; families onehot, both
-//	equals      code = b                          categorical; families onehot, threshold, both
+//	threshold   code >= b and not missing, b >= 1 numeric; families threshold, both, multiway, set, all
+//	bin         code = b                          numeric; families onehot, both, all
+//	equals      code = b                          categorical; all families but multiway
 //	multiway    one outcome per code              categorical; family multiway
 //	other       the code of "other"               in addition to equals
 //	missing     the code of missing               in addition to all but multiway
+//	in          one of a set of codes             categorical; families set, all
+//
+// Tests for sets take the values in the order of the share of a class, and divide them at each place: see groups. A
+// value without rows in the node, or with a single row, and "other" go with the heavier side, missing with the no
+// branch. A set is not tested where values have prices of their own.
 //
 // Test order: tests are sorted by feature (dataset.TestOrder gives features their
 // order), then by kind in the order of this table, then by code. Only tests with at least two outcomes in the node compete. Scores

@@ -90,15 +90,15 @@ func (t *Team) bins() {
 }
 
 // single measures the test whose outcome 1 is the code at position at.
-func (t *Team) single(at int) { t.measureCells(at, t.exact.cells(int(t.exact.present[at]))) }
+func (t *Team) single(at int) { t.measureCells(at, false, t.exact.cells(int(t.exact.present[at]))) }
 
-// measureCells measures a test, given the cells of its outcome 1.
-func (t *Team) measureCells(at int, cells []int64) {
+// measureCells measures a test, given the cells of its outcome 1; of outcome 0 if no is true.
+func (t *Team) measureCells(at int, no bool, cells []int64) {
 	if len(cells) == 4 {
 		sum := outcome{
 			objects: cells[0] + cells[2], weight: cells[1] + cells[3], n0: cells[0], m0: cells[1],
 		}
-		t.measure(at, false, &sum)
+		t.measure(at, no, &sum)
 		return
 	}
 	sum := outcome{rest: t.nodeSquares}
@@ -117,7 +117,7 @@ func (t *Team) measureCells(at int, cells []int64) {
 		one += t.exact.c.phi.nearTerm(cells[k+1])
 		rest += t.exact.c.phi.nearTerm(t.n.M[class]-cells[k+1]) - t.nodeTerms[class]
 	}
-	t.append(at, false, &sum, pairs(sum.objects, sum.one), pairs(t.n.Objects-sum.objects, sum.rest), one, rest)
+	t.append(at, no, &sum, pairs(sum.objects, sum.one), pairs(t.n.Objects-sum.objects, sum.rest), one, rest)
 }
 
 // pairs returns how many pairs of objects have different classes, given the sum of the squared

@@ -33,6 +33,7 @@ type Scanner struct {
 
 	acc     []int64 // sums of one outcome, laid out like the cells of a code
 	sides   []side
+	groups  groups  // the tests for sets
 	allHere []int32 // memory for present
 
 	best  float64     // best score seen by Scan
@@ -136,11 +137,11 @@ func (s *Scanner) visit(selecting bool) {
 		s.categorical(selecting)
 		return
 	}
-	if s.c.family != OneHot {
+	if s.c.family.Thresholds() {
 		s.thresholds(selecting)
 	}
 	missing := s.column.missing()
-	if s.column.Monotone == 0 && (s.c.family == OneHot || s.c.family == Both) {
+	if s.column.Monotone == 0 && s.c.family.Bins() {
 		s.bins(missing, selecting)
 	}
 	if last := s.present[len(s.present)-1]; int(last) == missing {
@@ -168,7 +169,7 @@ func (s *Scanner) categorical(selecting bool) {
 	if s.c.family == Multiways {
 		s.measureCodes()
 		parts := s.c.parts(s.n, s.sides, s.divide(s.column, s.column.Cost))
-		s.consider(Test{s.feature, Multiway, 0, 0}, s.column.Cost, parts.Total, selecting)
+		s.consider(Test{Feature: s.feature, Kind: Multiway}, s.column.Cost, parts.Total, selecting)
 		return
 	}
 	other, missing := int32(s.column.other()), int32(s.column.missing())
@@ -181,6 +182,9 @@ func (s *Scanner) categorical(selecting bool) {
 		default:
 			s.single(Equals, code, s.column.cost(int(code)), selecting)
 		}
+	}
+	if s.c.family.Sets() {
+		s.sets(selecting)
 	}
 }
 
@@ -224,14 +228,14 @@ func (s *Scanner) threshold(code int, heavy *Heavy, selecting bool) {
 	if s.n.Ordered && s.column.Monotone != 0 && !s.ordered(&no, &yes) {
 		return
 	}
-	s.weigh(Test{s.feature, Threshold, code, 0}, s.column.Cost, &no, &yes, selecting)
+	s.weigh(Test{Feature: s.feature, Kind: Threshold, Code: code}, s.column.Cost, &no, &yes, selecting)
 }
 
 // single visits the test whose outcome 1 is a single code.
 func (s *Scanner) single(kind Kind, code int32, cost float64, selecting bool) {
 	var no, yes side
 	s.singleSides(int(code), &no, &yes)
-	s.weigh(Test{s.feature, kind, int(code), 0}, cost, &no, &yes, selecting)
+	s.weigh(Test{Feature: s.feature, Kind: kind, Code: int(code)}, cost, &no, &yes, selecting)
 }
 
 // weigh scores a two-outcome test, given its outcomes.

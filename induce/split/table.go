@@ -77,7 +77,7 @@ func (b *table) outcome(index int32) []int64 {
 // the strides of objects by code then suffice for Scan, see Histogram.Tally. A feature's tests are looked up in a
 // small node of objects that weigh 1 each, if the prices of all tests are the same.
 func (t *Team) Strides(column *Column) []int32 {
-	if t.exactly || len(t.table.strides) == 0 || column.Monotone != 0 || column.Costs != nil && !column.Numeric {
+	if t.exactly || len(t.table.strides) == 0 || column.Monotone != 0 || !column.Numeric && (column.Costs != nil || t.slots[slotSets]) {
 		return nil
 	}
 	return t.table.strides
@@ -150,7 +150,7 @@ func (t *Team) rank(slot int, outcomes []int32) {
 // fill computes the estimates of the outcome with the given index.
 func (t *Team) fill(index int32, row []float64) {
 	t.tests = 0
-	t.measureCells(0, t.table.outcome(index))
+	t.measureCells(0, false, t.table.outcome(index))
 	t.rate()
 	for i := range row {
 		row[i] = t.unpriced(&t.ways[i], 0)

@@ -50,7 +50,8 @@ func NoTests() Estimate { return Estimate{math.Inf(-1), math.Inf(-1)} }
 const (
 	slotThresholds = iota
 	slotBins
-	slotRest // tests for missing, and all tests of categorical features
+	slotRest // tests for missing, and all tests for a single value of categorical features
+	slotSets
 	slots
 )
 
@@ -162,7 +163,7 @@ func (t *Team) gather(criteria []*Criterion) {
 		if c.terms != BalanceEfficiency {
 			lead = c
 		}
-		m := teamMember{slots: [slots]bool{c.family != OneHot, c.family != Thresholds, true}}
+		m := teamMember{slots: [slots]bool{c.family.Thresholds(), c.family.Bins(), true, c.family.Sets()}}
 		for i, has := range m.slots {
 			t.slots[i] = t.slots[i] || has
 		}
@@ -224,7 +225,7 @@ func (t *Team) Scan(best []Estimate) {
 		return
 	}
 	for i := range t.ways {
-		t.ways[i].best = [slots]float64{math.Inf(-1), math.Inf(-1), math.Inf(-1)}
+		t.ways[i].best = [slots]float64{math.Inf(-1), math.Inf(-1), math.Inf(-1), math.Inf(-1)}
 		t.ways[i].sure = t.ways[i].best
 	}
 	t.found = nil
@@ -255,6 +256,9 @@ func (m *teamMember) best(scores *[slots]float64) float64 {
 		high = x
 	}
 	if x := scores[slotBins]; m.slots[slotBins] && x > high {
+		high = x
+	}
+	if x := scores[slotSets]; m.slots[slotSets] && x > high {
 		high = x
 	}
 	return high
@@ -315,6 +319,9 @@ func (t *Team) Collect(cuts []float64, found [][]Candidate) {
 		}
 		c := t.criteria[member]
 		score := c.rank(t.exact.n, &no, &yes, c.divisor(t.exact.column, cost, t.exact.column.unit()))
+		if slot == slotSets {
+			score = float64(t.exact.groups.trust * score)
+		}
 		found[member] = offer(found[member], t.exact.column.candidate(test, cost, score))
 	}
 	t.visit()
@@ -435,12 +442,27 @@ func (t *Team) categorical() {
 		t.single(i)
 	}
 	t.score()
+	if t.slots[slotSets] && s.group() {
+		t.price(s.column.Cost)
+		t.discount(s.groups.trust)
+		t.begin(slotSets)
+		s.eachSet(func(at int, _ []int32, no bool) { t.measureCells(at, no, s.groups.one) })
+		t.score()
+	}
+}
+
+// discount multiplies the scores of the tests that follow, until their price is set again.
+func (t *Team) discount(trust float64) {
+	for i := range t.scales {
+		t.scales[i].factor = float64(t.scales[i].factor * trust)
+		t.scales[i].divisor = math.NaN()
+	}
 }
 
 // codeTest returns the test of slotRest for a single code, and its price.
 func (t *Team) codeTest(code int) (Test, float64) {
 	column := t.exact.column
-	test := Test{t.exact.feature, Equals, code, 0}
+	test := Test{Feature: t.exact.feature, Kind: Equals, Code: code}
 	switch code {
 	case column.missing():
 		test.Kind = Missing
@@ -457,13 +479,16 @@ func (t *Team) test(i int, no, yes *side) (Test, float64) {
 	s := t.exact
 	at := int(t.at[i])
 	*no, *yes = side{}, side{}
+	if t.slot == slotSets {
+		return s.setAt(at, no, yes), s.column.Cost
+	}
 	if t.slot == slotRest {
 		s.singleSides(int(s.present[at]), no, yes)
 		return t.codeTest(int(s.present[at]))
 	}
 	if t.slot == slotBins {
 		s.singleSides(int(s.present[at]), no, yes)
-		return Test{s.feature, Bin, int(s.present[at]), 0}, s.column.Cost
+		return Test{Feature: s.feature, Kind: Bin, Code: int(s.present[at])}, s.column.Cost
 	}
 	clear(s.acc)
 	var heavy Heavy
@@ -478,5 +503,5 @@ func (t *Team) test(i int, no, yes *side) (Test, float64) {
 	if at >= 0 {
 		from = int(s.present[at]) + 1
 	}
-	return Test{s.feature, Threshold, from, 0}, s.column.Cost
+	return Test{Feature: s.feature, Kind: Threshold, Code: from}, s.column.Cost
 }

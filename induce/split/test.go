@@ -13,7 +13,11 @@ type Test struct {
 	Kind    Kind
 	Code    int // least code of outcome 1 (threshold, bin), or its only code; 0 for multiway
 	// Span is the number of further codes of outcome 1 of a bin, in trees of earlier versions.
-	Span int `json:",omitempty"`
+	Span int     `json:",omitempty"`
+	Set  CodeSet `json:",omitempty"` // the codes of outcome 1 of a test for a set; empty for all other tests
+
+	// Trust is how far the order of the values behind a set is trusted; see Column.Trust.
+	Trust float64 `json:",omitempty"`
 }
 
 // Outcome returns the outcome of an object, given the object's code of the test's
@@ -26,6 +30,10 @@ func (t *Test) Outcome(code, missing int) int {
 		if code >= t.Code && code != missing {
 			return 1
 		}
+	case In:
+		if t.Set.Has(code) {
+			return 1
+		}
 	default:
 		if t.Code <= code && code <= t.Code+t.Span {
 			return 1
@@ -34,7 +42,7 @@ func (t *Test) Outcome(code, missing int) int {
 	return 0
 }
 
-// Yes returns the codes of outcome 1 of a two-outcome test: from low to low+span.
+// Yes returns the codes of outcome 1 of a two-outcome test that is not for a set: from low to low+span.
 func (t *Test) Yes(missing int) (low, span uint32) {
 	if t.Kind == Threshold {
 		return uint32(t.Code), uint32(missing - 1 - t.Code)
@@ -46,6 +54,10 @@ func (t *Test) Yes(missing int) (low, span uint32) {
 // returns have the objects of ids with each outcome, in the order of ids. outcomes has the codes of a multiway
 // test, ascending; objects with other codes are in no part. ids and into are as for dataset.Codes.Partition.
 func (t *Test) Partition(codes *dataset.Codes, missing int, outcomes, ids, into []int32) [][]int32 {
+	if t.Kind == In {
+		parts := codes.Deal(ids, into, 2, func(code int) int { return t.Outcome(code, missing) })
+		return parts
+	}
 	if t.Kind != Multiway {
 		low, span := t.Yes(missing)
 		no := codes.Partition(ids, into, low, span)

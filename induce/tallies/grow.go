@@ -74,7 +74,7 @@ func (s *Spec) Grow(ctx context.Context, tables *Tables, p *Plan, workers int, n
 		return nil, err
 	}
 	m.Members, m.Settings = s.members(), s.Settings.Selection()
-	grid.SetBins(m.Members, p.Bins)
+	grid.Settle(m.Members, p.Bins, m.Modeller.Scale)
 	m.Columns = s.Settings.SplitColumns(p.features)
 	model, competition, err := m.Train(ctx)
 	if err != nil {

@@ -189,7 +189,11 @@ func (s *Spec) weighs() bool { return s.Settings.Weighs() }
 // members returns the trees of the grid, without their bins.
 func (s *Spec) members() []grid.Member {
 	c := &s.Settings
-	return c.WithPricing(c.Members(false), c.Select, s.names())
+	members := c.WithPricing(c.Members(false), c.Select, s.names())
+	if dataset.AnyCategorical(s.Columns) {
+		return members
+	}
+	return grid.WithoutSets(members)
 }
 
 // checkSplit finds the column that decides on a row's part.

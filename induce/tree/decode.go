@@ -224,7 +224,7 @@ func (d *decoder) test(n *Node, f *fileNode) error {
 	missing, other := 0, 0
 	for i := range branches {
 		b := &branches[i]
-		outcome, err := d.outcome(n.Test, &b.When, i)
+		outcome, err := d.outcome(n.Test, b, i)
 		if err != nil {
 			return err
 		}
@@ -269,6 +269,10 @@ func (f *fileRunnerUp) runnerUp() (*RunnerUp, error) {
 			return nil, fmt.Errorf("an equality with %d values: want 1", len(f.When.In))
 		}
 		r.Value = f.When.In[0]
+	case split.In:
+		if r.Values = f.When.In; len(r.Values) == 0 {
+			return nil, errors.New("a set without values: want at least 1")
+		}
 	default: // the kind is enough
 	}
 	if f.Cost < 0 || f.Cost > maxCost {
@@ -322,10 +326,20 @@ func count(b bool) int {
 
 // outcome reads the condition of a branch and returns its outcome. For the first branch it also
 // sets the code of the test.
-func (d *decoder) outcome(test *Test, when *fileWhen, branch int) (int, error) {
+func (d *decoder) outcome(test *Test, b *fileBranch, branch int) (int, error) {
+	when := &b.When
+	other := b.Other == (branch == 0) // whether unlisted values take the yes branch
 	f := &d.Features[test.Feature]
 	if test.Kind == split.Multiway {
 		return d.multiwayOutcome(test.Feature, when)
+	}
+	if test.Kind == split.In {
+		set, ok := d.set(test.Feature, when, branch > 0, other)
+		if !ok || branch > 0 && set != test.Set {
+			return 0, fmt.Errorf("branch %d: its values do not fit a test for a set of values of %q", branch, f.Name)
+		}
+		test.Set = set
+		return 1 - branch, nil
 	}
 	code, span, ok := d.code(test, when, branch > 0)
 	if !ok || branch > 0 && (code != test.Code || span != test.Span) {
@@ -379,6 +393,28 @@ func (d *decoder) value(feature int, when *fileWhen, not bool) (int, bool) {
 	}
 	code, ok := d.codes[feature][list[0]]
 	return code, ok
+}
+
+// set returns the codes of the yes branch of a test for a set.
+func (d *decoder) set(feature int, when *fileWhen, not, other bool) (split.CodeSet, bool) {
+	list := when.In
+	if not {
+		list = when.NotIn
+	}
+	f := &d.Features[feature]
+	if len(list) == 0 || f.Kind != dataset.Categorical {
+		return "", false
+	}
+	in := make([]bool, f.MissingCode())
+	in[f.OtherCode()] = other
+	for _, v := range list {
+		code, ok := d.codes[feature][v]
+		if !ok || in[code] {
+			return "", false
+		}
+		in[code] = true
+	}
+	return split.NewCodeSet(len(in), func(code int) bool { return in[code] }), true
 }
 
 func cutIndex(f *dataset.Feature, cut *float64) (int, bool) {

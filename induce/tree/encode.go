@@ -247,6 +247,8 @@ func (r *RunnerUp) when() fileWhen {
 		w.NotMissing = r.GE == nil && r.LT == nil
 	case split.Equals:
 		w.In = []string{r.Value}
+	case split.In:
+		w.In = r.Values
 	default:
 	}
 	return w

@@ -106,8 +106,8 @@ type fileBranch struct {
 
 // fileWhen is the condition of a branch, in terms of the values of the feature.
 type fileWhen struct {
-	In         []string `json:"in,omitempty" jsonschema:"minItems=1,maxItems=1"`
-	NotIn      []string `json:"not_in,omitempty" jsonschema:"minItems=1,maxItems=1"`
+	In         []string `json:"in,omitempty" jsonschema:"minItems=1"` // several values of a test for a set
+	NotIn      []string `json:"not_in,omitempty" jsonschema:"minItems=1"`
 	GE         *float64 `json:"ge,omitempty"`
 	LT         *float64 `json:"lt,omitempty"`
 	NotGE      *float64 `json:"not_ge,omitempty"`

@@ -59,7 +59,7 @@ func features() []dataset.Feature {
 
 // families are all families of tests.
 func families() []split.Family {
-	return []split.Family{split.OneHot, split.Thresholds, split.Both, split.Multiways}
+	return []split.Family{split.OneHot, split.Thresholds, split.Both, split.Multiways, split.Sets, split.All}
 }
 
 // randomTree grows a tree on random objects.
@@ -101,6 +101,7 @@ func grownWith(r *rand.Rand, family split.Family, objects int, fs []dataset.Feat
 	columns := split.Columns(fs)
 	for i := range columns {
 		columns[i].FreeRepeats = repeats == tree.RepeatFree
+		columns[i].Trust = 1 // few rows prove no effect of a value
 	}
 	total := o.TotalWeight()
 	nodes := inmemory.Grow(o, columns, p, total, inmemory.Options{})

@@ -23,6 +23,7 @@ func New(features []dataset.Feature, nodes []Node) *Tree {
 		if n.Leaf() {
 			continue
 		}
+		n.Test.Trust = 0 // growth alone needs it
 		f := &features[n.Test.Feature]
 		t.branch(n, f.MissingCode()).Missing = true
 		if f.Kind == dataset.Categorical {
@@ -198,6 +199,9 @@ func appendNode(w wire.Writer, n *Node) wire.Writer {
 		bits |= codedRunnerUp
 	}
 	w = w.Byte(bits).Length(t.Feature).Length(int(t.Kind)).Length(t.Code).Length(t.Span).Length(len(n.Branches))
+	if t.Kind == split.In {
+		w = w.Bytes([]byte(t.Set)).Float(t.Trust)
+	}
 	s := &t.Score
 	w = w.Float(t.Cost).Float(s.Balance).Float(s.Efficiency).Float(s.Discrimination).Float(s.Total)
 	if t.Billed != nil {
@@ -288,6 +292,10 @@ func (n *Node) read(r *wire.Reader, classes, features, branches int) error {
 		Feature: feature, Kind: split.Kind(kind), Code: below(mostCodes), Span: below(mostCodes),
 	}}
 	n.Branches = make([]Branch, below(min(mostCodes, branches)))
+	if n.Test.Kind == split.In {
+		n.Test.Set = split.CodeSet(r.Bytes())
+		n.Test.Trust = r.Float()
+	}
 	s := &n.Test.Score
 	n.Test.Cost, s.Balance, s.Efficiency = r.Float(), r.Float(), r.Float()
 	s.Discrimination, s.Total = r.Float(), r.Float()

@@ -17,7 +17,7 @@ type step struct {
 	code, span uint16  // the codes of the yes branch: from code to code+span
 	yes, no    int32   // targets
 	feature    int32   // index of the feature, or of the input of a scorer
-	fan        *fan    // branches of a multiway test; nil for two outcomes
+	fan        *fan    // branches of a multiway test, or of a test for a set; nil for a range of codes
 }
 
 // target returns what a step stores to lead to a node: the step of an inner node, or the complement of a leaf.
@@ -43,7 +43,7 @@ func (t *Tree) compile() []step {
 func (t *Tree) step(n *Node) step {
 	f := &t.Features[n.Test.Feature]
 	to := step{feature: int32(n.Test.Feature)}
-	if n.Test.Kind == split.Multiway {
+	if n.Test.Kind == split.Multiway || n.Test.Kind == split.In {
 		to.fan = t.newFan(n, f)
 		return to
 	}
@@ -101,15 +101,16 @@ func (s *step) byCode(code int) int32 {
 	}
 }
 
-// fan maps the codes of a multiway test to branches.
+// fan maps the codes of a multiway test, or of a test for a set, to branches.
 type fan struct {
-	branches []Branch // by code; the children are targets
-	missing  int      // code of missing
+	branches []Branch      // by code, or by outcome of a test for a set; the children are targets
+	missing  int           // code of missing
+	set      split.CodeSet // the codes of outcome 1; empty for a multiway test
 }
 
 // newFan returns the fan of a node.
 func (t *Tree) newFan(n *Node, f *dataset.Feature) *fan {
-	made := &fan{slices.Clone(n.Branches), f.MissingCode()}
+	made := &fan{slices.Clone(n.Branches), f.MissingCode(), n.Test.Set}
 	for i := range made.branches {
 		b := &made.branches[i]
 		b.Child = int(t.target(b.Child))
@@ -120,6 +121,9 @@ func (t *Tree) newFan(n *Node, f *dataset.Feature) *fan {
 
 // branch returns the branch for a code.
 func (n *fan) branch(code int) int {
+	if n.set != "" {
+		return count(n.set.Has(code))
+	}
 	at, listed := slices.BinarySearchFunc(n.branches, code, func(b Branch, code int) int { return b.Outcome - code })
 	if !listed {
 		at = slices.IndexFunc(n.branches, func(b Branch) bool { return b.Missing && code == n.missing || b.Other && code != n.missing })

@@ -103,4 +103,6 @@ func (t *Tree) sameFeature(node int, other *Tree, at int) bool {
 }
 
 // sameQuestion reports whether two tests on the same feature are equal.
-func sameQuestion(a, b *Test) bool { return a.Kind == b.Kind && a.Code == b.Code && a.Span == b.Span }
+func sameQuestion(a, b *Test) bool {
+	return a.Kind == b.Kind && a.Code == b.Code && a.Span == b.Span && a.Set == b.Set
+}

@@ -249,6 +249,7 @@ type RunnerUp struct {
 	Kind    split.Kind
 	GE, LT  *float64 // values in [GE, LT) take the yes branch of a threshold or bin; nil: unbounded
 	Value   string   // the value that takes the yes branch of an equality test
+	Values  []string // the listed values that take the yes branch of a test for a set
 	Cost    float64  // what the test would cost at the node
 	Total   float64  // score of the test, like Score.Total
 
@@ -270,9 +271,22 @@ func NewRunnerUp(f *dataset.Feature, t *split.Test, cost, total float64) *Runner
 		}
 	case split.Equals:
 		r.Value = f.Values[t.Code]
+	case split.In:
+		r.Values = Listed(f, t)
 	default: // the kind is enough
 	}
 	return r
+}
+
+// Listed returns the listed values that take the yes branch of a test for a set.
+func Listed(f *dataset.Feature, t *split.Test) []string {
+	var values []string
+	for code, v := range f.Values {
+		if t.Set.Has(code) {
+			values = append(values, v)
+		}
+	}
+	return values
 }
 
 // Branch leads from an inner node to a child.

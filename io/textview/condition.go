@@ -1,6 +1,8 @@
 package textview
 
 import (
+	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -98,15 +100,16 @@ type condition struct {
 type spelling struct {
 	name   func(string) string
 	number func(f *dataset.Feature, cut float64) string
+	most   int // how many values of a set are listed
 }
 
 // exactly spells everything that is needed.
 func exactly() *spelling {
-	return &spelling{exact, func(f *dataset.Feature, cut float64) string { return f.Unit.Spell(cut) }}
+	return &spelling{exact, func(f *dataset.Feature, cut float64) string { return f.Unit.Spell(cut) }, math.MaxInt}
 }
 
 // readable spells what can be read at a glance.
-func readable() *spelling { return &spelling{name, Shortened} }
+func readable() *spelling { return &spelling{name, Shortened, listedValues} }
 
 // newCondition returns the condition of a branch.
 func newCondition(t *tree.Tree, n *tree.Node, b *tree.Branch, s *spelling) condition {
@@ -121,11 +124,45 @@ func newCondition(t *tree.Tree, n *tree.Node, b *tree.Branch, s *spelling) condi
 		return bin(f, &n.Test.Test, column, yes, s)
 	case split.Equals:
 		return condition{column + pick(yes, " = ", " != ") + name(f.Category(n.Test.Code)), yes, yes}
+	case split.In:
+		return condition{column + " in " + s.set(inBranch(f, n, b)), true, true}
 	case split.Multiway:
 		return outcome(f, b.Outcome, column, name)
 	default:
 		return condition{text: column + pick(yes, " is ", " is not ") + n.Test.Kind.String()}
 	}
+}
+
+// listedValues is how many values of a set are listed where texts are to be read at a glance.
+const listedValues = 5
+
+// inBranch returns the listed values that take a branch of a test for a set.
+func inBranch(f *dataset.Feature, n *tree.Node, b *tree.Branch) []string {
+	var values []string
+	for code := range f.Values {
+		if n.Test.Outcome(code, f.MissingCode()) == b.Outcome {
+			values = append(values, f.Category(code))
+		}
+	}
+	return values
+}
+
+// set writes a set of values in braces.
+func (s *spelling) set(values []string) string {
+	var b strings.Builder
+	b.WriteByte('{')
+	for i, value := range values {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		if i == s.most-1 && len(values) > s.most {
+			fmt.Fprintf(&b, "and %d more", len(values)-i)
+			break
+		}
+		b.WriteString(s.name(value))
+	}
+	b.WriteByte('}')
+	return b.String()
 }
 
 // RunnerUp writes what takes the yes branch of a runner-up at a node of a tree, for reading. Cuts
@@ -139,6 +176,8 @@ func RunnerUp(t *tree.Tree, r *tree.RunnerUp) string {
 	switch {
 	case r.Kind == split.Multiway:
 		return column + ", by its value"
+	case r.Kind == split.In:
+		return column + " in " + readable().set(r.Values)
 	case r.Kind == split.Equals:
 		return column + " = " + name(r.Value)
 	case r.GE != nil && r.LT != nil:

@@ -3,6 +3,7 @@ package config
 import (
 	"slices"
 
+	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/grid"
 	"github.com/espalier-ml/espalier/induce/settings"
 	"github.com/espalier-ml/espalier/io/usage"
@@ -13,7 +14,14 @@ import (
 // BinsFor.
 func (p *Parsed) SettleBins(rows int64) {
 	p.rows = rows
-	grid.SetBins(p.Grid, p.BinsFor(1))
+	grid.Settle(p.Grid, p.BinsFor(1), 1)
+}
+
+// SettleTests leaves tests for sets of values to trainings with categorical features.
+func (p *Parsed) SettleTests(features []dataset.FeatureColumn) {
+	if !dataset.AnyCategorical(features) {
+		p.Grid = grid.WithoutSets(p.Grid)
+	}
 }
 
 // BinsFor returns the number of bins for a label with this many classes.
@@ -24,10 +32,11 @@ func (p *Parsed) BinsFor(classes int) int {
 	return p.Bins
 }
 
-// GridFor returns the members of the grid, with their bins for a label with this many classes.
-func (p *Parsed) GridFor(classes int) []grid.Member {
+// GridFor returns the members of the grid, with their bins for a label with this many classes, and with the weight of an
+// average training row.
+func (p *Parsed) GridFor(classes int, rowWeight float64) []grid.Member {
 	members := slices.Clone(p.Grid)
-	grid.SetBins(members, p.BinsFor(classes))
+	grid.Settle(members, p.BinsFor(classes), rowWeight)
 	return members
 }
 

@@ -203,7 +203,8 @@ func (c *Train) testSettings() []setting.Setting {
 		{Name: "numeric", Value: setting.List(&c.Numeric), Help: "text or boolean columns to read as numbers"},
 		{
 			Name: "tests", Value: listOf(&c.Tests, "", split.ParseFamily),
-			Help: "tests that compete: onehot, threshold, both or multiway",
+			Help: "tests that compete: onehot, threshold, both or multiway; set and all, which add tests of sets of categories " +
+				"to threshold and both",
 		},
 		{
 			Name: "bins", Value: setting.Choices(&c.Bins, parseBins, spellBins),

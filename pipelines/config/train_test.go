@@ -77,7 +77,7 @@ func TestAutoBins(t *testing.T) {
 	} {
 		p := parsed(t, required())
 		p.SettleBins(c.rows)
-		if got := p.GridFor(c.classes)[0].Algorithm.Bins; p.BinsFor(c.classes) != c.want || got != c.want {
+		if got := p.GridFor(c.classes, 1)[0].Algorithm.Bins; p.BinsFor(c.classes) != c.want || got != c.want {
 			t.Errorf("%+v: %v bins, %d in the tree", c, p.BinsFor(c.classes), got)
 		}
 		p.Bins = 48

@@ -76,7 +76,7 @@ func (g *grower) grow(ctx context.Context, from *bylevel.Growth) (*grown, error)
 			return nil, err
 		}
 	}
-	return &grown{objects: g.objects, members: g.parsed.GridFor(len(g.label.Classes)), trees: g.growth.Nodes.Trees(), passes: g.passes}, nil
+	return &grown{objects: g.objects, members: g.members(), trees: g.growth.Nodes.Trees(), passes: g.passes}, nil
 }
 
 // teach grows trees of the grid again, from the transfer set of a teacher, and adds them to plain.
@@ -142,10 +142,15 @@ func (g *grower) growSetting() bylevel.Setting {
 	s := bylevel.Setting{
 		Columns: g.config.SplitColumns(g.features), Classes: len(g.label.Classes), Total: train.Weight, Heaviest: train.Heaviest, Soft: g.soft(),
 	}
-	for _, m := range g.parsed.Grid {
+	for _, m := range g.members() {
 		s.Trees = append(s.Trees, m.Params)
 	}
 	return s
+}
+
+// members returns the trees of the grid.
+func (g *grower) members() []grid.Member {
+	return g.parsed.GridFor(len(g.label.Classes), g.spec.GrowthScale())
 }
 
 // growConfig returns the configuration that the jobs of growth share. Their results go to a new folder.

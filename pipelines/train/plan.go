@@ -66,6 +66,7 @@ func newPlan(ctx context.Context, f *source.Files, c *config.Train, p *config.Pa
 		return nil, err
 	}
 	p.SettleBins(in.Rows)
+	p.SettleTests(s.rows.Features)
 	if err := p.SettlePricing(&costs.Prices, s.featureNames()); err != nil {
 		return nil, err
 	}

@@ -206,7 +206,7 @@ func TestLevels(t *testing.T) {
 		budgets = budgets[1:2]
 	}
 	for _, a := range growtest.Algorithms() {
-		for _, family := range growtest.Families() {
+		for _, family := range growtest.AllFamilies() {
 			t.Run(fmt.Sprintf("algorithm=%s/tests=%s", a, family), func(t *testing.T) {
 				r := rand.New(rand.NewPCG(uint64(a), uint64(family)<<8))
 				d := growtest.New(r, growtest.SomeFeatures(), 2+r.IntN(6), 150, r.IntN(2) == 0)
@@ -253,7 +253,7 @@ func TestLevelsLarge(t *testing.T) {
 	}
 	heavy := 0
 	for _, a := range growtest.Algorithms() {
-		for _, family := range growtest.Families() {
+		for _, family := range growtest.AllFamilies() {
 			t.Run(fmt.Sprintf("algorithm=%s/tests=%s", a, family), func(t *testing.T) {
 				r := rand.New(rand.NewPCG(uint64(a)+100, uint64(family)<<8))
 				d := growtest.New(r, features, 2+r.IntN(2)*r.IntN(3), 2500, r.IntN(2) == 0).Weighty(r)
@@ -288,7 +288,7 @@ func randomTrees(r *rand.Rand, a split.Algorithm, family split.Family) []induce.
 	for range r.IntN(4) {
 		p := growtest.RandomParams(r, a, family)
 		if r.IntN(2) == 0 {
-			all, families := growtest.Algorithms(), growtest.Families()
+			all, families := growtest.Algorithms(), growtest.AllFamilies()
 			p = growtest.RandomParams(r, all[r.IntN(len(all))], families[r.IntN(len(families))])
 		}
 		trees = append(trees, p)
@@ -327,7 +327,7 @@ func growAlike(
 
 // TestLevelsOneBin: a column of one value with nulls has two codes.
 func TestLevelsOneBin(t *testing.T) {
-	for _, family := range growtest.Families() {
+	for _, family := range growtest.AllFamilies() {
 		features := []dataset.Feature{growtest.Numeric("constant", 1, 1), growtest.Numeric("x", 4, 5)}
 		d := growtest.New(rand.New(rand.NewPCG(1, 2)), features, 2, 40, false)
 		p := induce.Params{Algorithm: split.EC45, Family: family, Lambda: 1}

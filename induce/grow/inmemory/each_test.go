@@ -27,7 +27,7 @@ func grid() []induce.Params {
 			{Algorithm: split.C45, MinRows: 40},
 		} {
 			p.Theta = theta
-			for _, p.Family = range []split.Family{split.Thresholds, split.Multiways, split.OneHot, split.Both} {
+			for _, p.Family = range []split.Family{split.Thresholds, split.Multiways, split.OneHot, split.Both, split.Sets, split.All} {
 				ps = append(ps, p)
 			}
 		}
@@ -100,7 +100,7 @@ func TestGrowEachPriced(t *testing.T) {
 		if seed%2 == 1 {
 			d = d.Constrained(r)
 		}
-		algorithms, families := growtest.Algorithms(), growtest.Families()
+		algorithms, families := growtest.Algorithms(), growtest.AllFamilies()
 		var ps []induce.Params
 		for range 12 {
 			p := growtest.RandomParams(r, algorithms[r.IntN(len(algorithms))], families[r.IntN(len(families))])

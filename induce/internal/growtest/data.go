@@ -77,6 +77,9 @@ func (d *Data) Freely() *Data {
 // the same code. Classes depend on the codes, except for noise.
 func New(r *rand.Rand, features []dataset.Feature, classes, objects int, weighted bool) *Data {
 	d := &Data{Features: features, Columns: split.Columns(features)}
+	for f := range d.Columns {
+		d.Columns[f].Trust = 1 // few objects prove no effect of a value, and all sets are to compete
+	}
 	d.Objects = dataset.NewObjects(dataset.NewLayout(features), classes, weighted, objects)
 	codes := make([]int, len(features))
 	for range objects {
@@ -323,10 +326,13 @@ func Algorithms() []split.Algorithm {
 	}
 }
 
-// Families returns all families of tests.
+// Families returns the families of tests without sets of values, which the naive grower knows.
 func Families() []split.Family {
 	return []split.Family{split.OneHot, split.Thresholds, split.Both, split.Multiways}
 }
+
+// AllFamilies returns all families of tests.
+func AllFamilies() []split.Family { return append(Families(), split.Sets, split.All) }
 
 // Constrained returns the same data with constraints on some of the numeric features, and up to two
 // features that must be tested first.

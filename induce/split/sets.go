@@ -1,0 +1,359 @@
+package split
+
+import (
+	"cmp"
+	"encoding/base64"
+	"math"
+	"slices"
+)
+
+// CodeSet is a set of codes: bit code%8 of byte code/8, without trailing zero bytes. Two sets are the same if they are
+// equal by ==.
+type CodeSet string
+
+// NewCodeSet returns the set of the codes below n that has returns true for.
+func NewCodeSet(n int, has func(code int) bool) CodeSet {
+	bits := make([]byte, (n+7)/8)
+	used := 0
+	for code := range n {
+		if has(code) {
+			bits[code/8] |= 1 << (code % 8)
+			used = code/8 + 1
+		}
+	}
+	return CodeSet(bits[:used])
+}
+
+// Has reports whether the set has a code.
+func (s CodeSet) Has(code int) bool { return code/8 < len(s) && s[code/8]>>(code%8)&1 != 0 }
+
+// MarshalText encodes the set in Base64, as its bytes are not a text.
+func (s CodeSet) MarshalText() ([]byte, error) {
+	return base64.StdEncoding.AppendEncode(nil, []byte(s)), nil
+}
+
+// UnmarshalText decodes what MarshalText has encoded.
+func (s *CodeSet) UnmarshalText(text []byte) error {
+	bits, err := base64.StdEncoding.AppendDecode(nil, text)
+	*s = CodeSet(bits)
+	return err
+}
+
+// groups are the tests of a categorical feature in a node that ask whether a value is in a set. For each class in turn
+// (for the second of two classes only), the values are ordered by the share of the class, and each place between two
+// neighbours divides them. For two classes, no set of values lowers the impurity more (Breiman, Friedman, Olshen, Stone:
+// Classification and Regression Trees, 1984, section 4.2).
+//
+// The shares are estimates. The shares of values without an effect differ by chance, and a set chosen by them would
+// beat the tests of all other features. So shares are drawn towards the share of all values in the node (empirical
+// Bayes), and the scores of the tests are multiplied by trust.
+type groups struct {
+	// trust is the part of the variation among the shares that exceeds what chance brings: from 0 to 1.
+	trust   float64
+	orders  [][]int32 // by class: the placed values in the order of their shares
+	all     []int64   // sums over all placed values, laid out like the cells of a code
+	heavy   Heavy     // sum of their heavy objects
+	missing bool      // whether the node has objects without a value
+
+	prefix      []int64 // sums of the values before the place that is visited
+	prefixHeavy Heavy
+	one         []int64 // sums of outcome one of the test that is visited
+	oneHeavy    Heavy
+
+	shares []float64 // by code: share of a class among the rows with a placed value
+	placed []int32   // values with at least leastRows rows in the node
+}
+
+const (
+	// chance is how many standard deviations of the variation among values without an effect count as chance.
+	chance = 3
+	// leastRows is how many rows a value needs in a node to have a place. All other values go with the greater part.
+	leastRows = 2
+	// mostOrders bounds the classes by whose shares values are ordered: they have the greatest weight in the node.
+	mostOrders = 8
+)
+
+// group orders the values of the loaded feature. It reports whether there are tests for sets.
+func (s *Scanner) group() bool {
+	column := s.column
+	g := &s.groups
+	if column.Numeric || column.Costs != nil || column.Monotone != 0 {
+		return false
+	}
+	codes := s.present
+	if g.missing = int(codes[len(codes)-1]) == column.missing(); g.missing {
+		codes = codes[:len(codes)-1]
+	}
+	if last := len(codes) - 1; last >= 0 && int(codes[last]) == column.other() {
+		codes = codes[:last]
+	}
+	if len(codes) < 3 {
+		return false
+	}
+	prior, varies := s.variation(codes)
+	if !varies {
+		return false
+	}
+	least := float64(leastRows) * s.c.rowWeight
+	g.placed = g.placed[:0]
+	for _, code := range codes {
+		if float64(weightOf(s.cells(int(code)))) >= least {
+			g.placed = append(g.placed, code)
+		}
+	}
+	if len(g.placed) < 3 {
+		return false
+	}
+	s.sumUp(g.placed)
+	s.order(prior)
+	return true
+}
+
+// sumUp adds up the cells of codes.
+func (s *Scanner) sumUp(codes []int32) {
+	g := &s.groups
+	g.all = zeros(g.all, len(s.acc))
+	g.heavy = Heavy{}
+	for _, code := range codes {
+		for i, x := range s.cells(int(code)) {
+			g.all[i] += x
+		}
+		if s.h.Heavy != nil {
+			g.heavy.Add(&s.h.Heavy[code])
+		}
+	}
+}
+
+// zeros returns n zeros, in the given memory if it is large enough.
+func zeros(memory []int64, n int) []int64 {
+	memory = slices.Grow(memory[:0], n)[:n]
+	clear(memory)
+	return memory
+}
+
+// weightOf returns the weight of all classes.
+func weightOf(cells []int64) int64 {
+	sum := int64(0)
+	for k := 1; k < len(cells); k += 2 {
+		sum += cells[k]
+	}
+	return sum
+}
+
+// variation compares the variation among the shares of values with chance, and sets the trust. It returns the weight
+// of the prior of a share, and whether there is more than chance. The variation is Pearson's chi square. Its variance
+// under independence is the sum over values of 2 (classes - 1) + (sum of 1/share - classes^2 - 2 classes + 2) / rows.
+func (s *Scanner) variation(codes []int32) (prior float64, varies bool) {
+	s.sumUp(codes)
+	all := s.groups.all
+	total := float64(weightOf(all))
+	classes := 0.0
+	inverse := 0.0
+	for k := 1; k < len(all); k += 2 {
+		if all[k] > 0 {
+			classes++
+			inverse += total / float64(all[k])
+		}
+	}
+	if classes < 2 {
+		return 0, false
+	}
+	unit := s.c.rowWeight
+	excess := inverse - float64(classes*classes) - float64(2*classes) + 2
+	square := 0.0
+	variance := 0.0
+	squares := 0.0
+	for _, code := range codes {
+		cells := s.cells(int(code))
+		weight := float64(weightOf(cells))
+		if !(weight > 0) {
+			continue
+		}
+		for k := 1; k < len(cells); k += 2 {
+			if all[k] > 0 {
+				expected := float64(weight * (float64(all[k]) / total))
+				off := float64(cells[k]) - expected
+				square += float64(off*off) / expected
+			}
+		}
+		variance += float64(2*(classes-1)) + float64(excess*unit)/weight
+		squares += float64(weight * weight)
+	}
+	square /= unit
+	freedom := float64((float64(len(codes)) - 1) * (classes - 1))
+	trust := max(s.column.Trust, 1-(freedom+float64(chance*math.Sqrt(max(0, variance))))/square)
+	if !(trust > 0) {
+		return 0, false
+	}
+	s.groups.trust = trust
+	usual := (total - squares/total) / (float64(len(codes)) - 1) // weight of a value, see DerSimonian and Laird
+	return usual * (1 - trust) / trust, true
+}
+
+// order orders the placed values by the share of each class. prior is the weight of the prior, whose shares are the
+// shares of all placed values.
+func (s *Scanner) order(prior float64) {
+	g := &s.groups
+	total := float64(weightOf(g.all))
+	classes := s.classesToOrder()
+	for len(g.orders) < len(classes) {
+		g.orders = append(g.orders, nil)
+	}
+	g.orders = g.orders[:len(classes)]
+	g.shares = slices.Grow(g.shares[:0], s.column.Codes)[:s.column.Codes]
+	for i, k := range classes {
+		share := float64(g.all[2*k+1]) / total
+		for _, code := range g.placed {
+			cells := s.cells(int(code))
+			g.shares[code] = (float64(cells[2*k+1]) + float64(prior*share)) / (float64(weightOf(cells)) + prior)
+		}
+		g.orders[i] = append(g.orders[i][:0], g.placed...)
+		slices.SortFunc(g.orders[i], func(a, b int32) int {
+			return cmp.Or(cmp.Compare(g.shares[a], g.shares[b]), cmp.Compare(a, b))
+		})
+	}
+}
+
+// classesToOrder returns the classes by whose shares the values are ordered.
+func (s *Scanner) classesToOrder() []int {
+	all := s.groups.all
+	var classes []int
+	for k := 0; 2*k < len(all); k++ {
+		if all[2*k+1] > 0 {
+			classes = append(classes, k)
+		}
+	}
+	if len(classes) == 2 {
+		return classes[1:]
+	}
+	slices.SortStableFunc(classes, func(a, b int) int { return cmp.Compare(all[2*b+1], all[2*a+1]) })
+	return classes[:min(len(classes), mostOrders)]
+}
+
+// eachSet visits the tests for sets, in test order. Outcome one, the lighter one, has its sums in groups.one. It is
+// outcome 0 if no is true. at is the number of the test for setAt.
+func (s *Scanner) eachSet(visit func(at int, codes []int32, no bool)) {
+	g := &s.groups
+	for i, order := range g.orders {
+		s.beginPrefix()
+		for place := 1; place < len(order); place++ {
+			s.addToPrefix(order[place-1])
+			s.visitPlace(i, place, 0, visit)
+			if g.missing {
+				s.visitPlace(i, place, 1, visit)
+			}
+		}
+	}
+}
+
+// setAt measures the test with a number that eachSet has given, and returns it.
+func (s *Scanner) setAt(at int, no, yes *side) Test {
+	g := &s.groups
+	number := at / 2
+	order := g.orders[number/len(g.placed)]
+	place := number % len(g.placed)
+	s.beginPrefix()
+	for _, code := range order[:place] {
+		s.addToPrefix(code)
+	}
+	var test Test
+	s.visitPlace(number/len(g.placed), place, at%2, func(_ int, codes []int32, isNo bool) {
+		s.setSides(isNo, no, yes)
+		test = s.setTest(codes, isNo)
+	})
+	return test
+}
+
+func (s *Scanner) beginPrefix() {
+	g := &s.groups
+	g.prefix = zeros(g.prefix, len(g.all))
+	g.prefixHeavy = Heavy{}
+}
+
+func (s *Scanner) addToPrefix(code int32) {
+	g := &s.groups
+	for i, x := range s.cells(int(code)) {
+		g.prefix[i] += x
+	}
+	if s.h.Heavy != nil {
+		g.prefixHeavy.Add(&s.h.Heavy[code])
+	}
+}
+
+// visitPlace visits the test that divides an order at a place. Missing values go with the values before the place if
+// with is 1, otherwise with the values beyond it. They take the no branch.
+func (s *Scanner) visitPlace(order, place, with int, visit func(at int, codes []int32, no bool)) {
+	g := &s.groups
+	var missing []int64
+	before, beyond := weightOf(g.prefix), weightOf(g.all)-weightOf(g.prefix)
+	if g.missing {
+		missing = s.cells(s.column.missing())
+		if with == 1 {
+			before += weightOf(missing)
+		} else {
+			beyond += weightOf(missing)
+		}
+	}
+	codes := g.orders[order][:place]
+	g.one = append(g.one[:0], g.prefix...)
+	g.oneHeavy = g.prefixHeavy
+	first := before <= beyond
+	if !first {
+		codes = g.orders[order][place:]
+		for i := range g.one {
+			g.one[i] = g.all[i] - g.prefix[i]
+		}
+		g.oneHeavy = g.heavy.minus(&g.prefixHeavy)
+	}
+	no := g.missing && first == (with == 1)
+	if no {
+		for i, x := range missing {
+			g.one[i] += x
+		}
+		if s.h.Heavy != nil {
+			g.oneHeavy.Add(&s.h.Heavy[s.column.missing()])
+		}
+	} else if len(codes) == 1 {
+		return // the test for a single value
+	}
+	visit(2*(order*len(g.placed)+place)+with, codes, no)
+}
+
+// setSides measures the outcomes of the test that is visited.
+func (s *Scanner) setSides(isNo bool, no, yes *side) {
+	*no, *yes = side{}, side{}
+	one, rest := yes, no
+	if isNo {
+		one, rest = no, yes
+	}
+	s.part(s.groups.one, &s.groups.oneHeavy, one, rest)
+}
+
+// setTest returns the test with the given values in outcome one. Values without a place are in the other outcome.
+func (s *Scanner) setTest(codes []int32, no bool) Test {
+	in := make([]bool, s.column.missing())
+	for _, code := range codes {
+		in[code] = true
+	}
+	set := NewCodeSet(len(in), func(code int) bool { return in[code] != no })
+	return Test{Feature: s.feature, Kind: In, Set: set, Trust: s.groups.trust}
+}
+
+// sets visits the tests for sets.
+func (s *Scanner) sets(selecting bool) {
+	if !s.group() {
+		return
+	}
+	cost := s.column.Cost
+	divisor := s.divide(s.column, cost)
+	s.eachSet(func(_ int, codes []int32, isNo bool) {
+		var no, yes side
+		s.setSides(isNo, &no, &yes)
+		score := float64(s.groups.trust * s.c.rank(s.n, &no, &yes, divisor))
+		if !selecting {
+			s.best = max(s.best, score)
+		} else if score >= s.cut {
+			s.found = offer(s.found, s.column.candidate(s.setTest(codes, isNo), cost, score))
+		}
+	})
+}

@@ -1,0 +1,170 @@
+package split_test
+
+import (
+	"encoding/json"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/espalier-ml/espalier/induce/split"
+)
+
+// values is a node with a single categorical feature, as the weight of two classes by code; each row is an object.
+type values [][2]int64
+
+// scan returns the best score of the tests for sets and the test, by a scanner and by a team, which must agree.
+func (v values) scan(t *testing.T, column *split.Column) (float64, split.Test) {
+	t.Helper()
+	total := int64(0)
+	objects := make([]int64, 2)
+	h := split.Histogram{}
+	for _, n := range v {
+		h.Cells = append(h.Cells, n[0], n[0], n[1], n[1])
+		objects[0] += n[0]
+		objects[1] += n[1]
+		total += n[0] + n[1]
+	}
+	c := split.NewCriterion(split.C45, split.Sets, 0, 0, total)
+	node := c.NewTotals(objects, append([]int64(nil), objects...))
+	s := split.NewScanner(c)
+	s.Node(node, split.Heavy{})
+	s.Load(0, column, h, nil)
+	best := s.Scan()
+	found := split.Best(s.Collect(split.Floor(best), nil), -1)
+	team := split.NewTeam(1)
+	team.Node(node, split.Heavy{}, []*split.Criterion{c}, false)
+	team.Load(0, column, h, nil)
+	estimates := make([]split.Estimate, 1)
+	team.Scan(estimates)
+	if estimates[0].Low > best || best > estimates[0].High {
+		t.Fatalf("best score %v, and the estimate is from %v to %v", best, estimates[0].Low, estimates[0].High)
+	}
+	collected := [][]split.Candidate{nil}
+	team.Collect([]float64{split.Cut(estimates[0].Low)}, collected)
+	if by := split.Best(collected[0], -1); by != found {
+		t.Fatalf("the team finds %+v, the scanner %+v", by, found)
+	}
+	return best, found.Test
+}
+
+// gain returns by how much a test lowers the entropy of a node, in bits per row.
+func (v values) gain(yes func(code int) bool) float64 {
+	entropy := func(a, b float64) float64 {
+		h := 0.0
+		for _, x := range []float64{a, b} {
+			if x > 0 {
+				h -= x * math.Log2(x/(a+b))
+			}
+		}
+		return h
+	}
+	var in, out [2]float64
+	for code, n := range v {
+		for k := range n {
+			if yes(code) {
+				in[k] += float64(n[k])
+			} else {
+				out[k] += float64(n[k])
+			}
+		}
+	}
+	a, b := in[0]+out[0], in[1]+out[1]
+	return (entropy(a, b) - entropy(in[0], in[1]) - entropy(out[0], out[1])) / (a + b)
+}
+
+// TestSetsBest: of two classes, the best test for a set lowers the impurity as much as the best of all sets, tried one by
+// one. Missing values take the no branch.
+func TestSetsBest(t *testing.T) {
+	for seed := range uint64(300) {
+		r := rand.New(rand.NewPCG(seed, 1))
+		listed := 3 + r.IntN(5)
+		v := make(values, listed+2) // none is in "other"
+		for code := range listed {
+			v[code] = [2]int64{int64(1 + r.IntN(20)), int64(1 + r.IntN(20))}
+		}
+		if r.IntN(2) == 0 {
+			v[listed+1] = [2]int64{int64(r.IntN(30)), int64(r.IntN(30))}
+		}
+		want := 0.0
+		for set := range 1 << listed {
+			want = max(want, v.gain(func(code int) bool { return code < listed && set>>code&1 == 1 }))
+		}
+		got, test := v.scan(t, &split.Column{Codes: len(v), Cost: 1, Trust: 1})
+		if math.Abs(got-want) > 1e-9 {
+			t.Fatalf("seed %d, weights %v: the best set has %v, the best of all sets %v", seed, v, got, want)
+		}
+		if by := v.gain(func(code int) bool { return test.Outcome(code, listed+1) == 1 }); math.Abs(by-want) > 1e-9 {
+			t.Fatalf("seed %d, weights %v: the test %+v has %v, want %v", seed, v, test, by, want)
+		}
+		if test.Kind == split.In && test.Outcome(listed+1, listed+1) != 0 {
+			t.Fatalf("seed %d: missing values take the yes branch of %+v", seed, test)
+		}
+	}
+}
+
+// TestSetsByChance: values that differ by chance alone have no tests for sets; values with an effect have.
+func TestSetsByChance(t *testing.T) {
+	const nodes = 400
+	noise := 0
+	effects := 0
+	strong := 0 // nodes where the effects are large
+	for seed := range uint64(nodes) {
+		r := rand.New(rand.NewPCG(seed, 2))
+		listed := []int{6, 10, 300, 3000}[seed%4]
+		share := []float64{0.5, 0.1, 0.02}[seed%3]
+		draw := func(spread float64) values {
+			v := make(values, listed+2)
+			for code := range listed {
+				p := min(max(share*(1+spread*r.NormFloat64()), 0), 1)
+				for range 1 + r.IntN(max(20, 3000/listed)) {
+					if r.Float64() < p {
+						v[code][1]++
+					} else {
+						v[code][0]++
+					}
+				}
+			}
+			return v
+		}
+		column := &split.Column{Codes: listed + 2, Cost: 1}
+		if _, test := draw(0).scan(t, column); test.Kind == split.In {
+			noise++
+		}
+		if share < 0.5 {
+			continue
+		}
+		strong++
+		if _, test := draw(0.5).scan(t, column); test.Kind == split.In {
+			effects++
+		}
+	}
+	if noise > nodes/100 {
+		t.Errorf("%d of %d nodes without an effect have a test for a set", noise, nodes)
+	}
+	if effects < strong*3/4 {
+		t.Errorf("%d of %d nodes with an effect have a test for a set", effects, strong)
+	}
+}
+
+// TestCodeSet: a set survives JSON, although its bytes are no text.
+func TestCodeSet(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 3))
+	for range 100 {
+		n := r.IntN(2000)
+		in := make([]bool, n)
+		for code := range in {
+			in[code] = r.IntN(2) == 0
+		}
+		want := split.Test{Kind: split.In, Set: split.NewCodeSet(n, func(code int) bool { return in[code] })}
+		b, err := json.Marshal(want)
+		var got split.Test
+		if err != nil || json.Unmarshal(b, &got) != nil || got != want {
+			t.Fatalf("%v becomes %v: %v", want, got, err)
+		}
+		for code := range n + 20 {
+			if got.Set.Has(code) != (code < n && in[code]) {
+				t.Fatalf("code %d: the set has it: %v", code, got.Set.Has(code))
+			}
+		}
+	}
+}
