@@ -3,8 +3,8 @@
 
     bench/check_exports.py [--sets iris,credit-g] [--formats c,sql] [--espalier BINARY]
 
-For each data set of bench/data three trees are trained: with the defaults, with prices in
-groups and free repeats, and with --preset accurate, whose leaves have models. Each is exported in
+For each data set of bench/data four trees are trained: with the defaults, with prices in groups and
+free repeats, with tests for sets of values, and with --preset accurate, whose leaves have models. Each is exported in
 each format. `espalier export --verify` compiles and runs the file, and compares class, leaf, tests,
 cost and probabilities with the tree on all rows and on golden rows. SQL is run by its databases; by
 Spark if ESPALIER_SPARK names a folder of its jars. It fails if anything differs.
@@ -51,7 +51,7 @@ def judge(name, binary, folder, formats):
     flags = categorical(name)
     costs = os.path.join(folder, 'costs.csv')
     for kind, more in [('plain', []), ('prices', ['--costs', costs, '--repeat_cost', 'free']),
-                       ('models', ['--preset', 'accurate'])]:
+                       ('sets', ['--tests', 'set,all']), ('models', ['--preset', 'accurate'])]:
         run = os.path.join(folder, kind)
         subprocess.run([binary, 'train', '--input', data, '--label', 'class', '--output', run, '--progress', 'none',
                         '--certificate', 'none', *flags, *more], check=True, stdout=subprocess.DEVNULL)
@@ -66,4 +66,4 @@ def judge(name, binary, folder, formats):
     return fine
 
 
-judging.main(__doc__, ['iris', 'credit-g'], judge, formats=every)
+judging.main(__doc__, ['iris', 'credit-g', 'mushroom'], judge, formats=every)

@@ -272,17 +272,24 @@ func NewRunnerUp(f *dataset.Feature, t *split.Test, cost, total float64) *Runner
 	case split.Equals:
 		r.Value = f.Values[t.Code]
 	case split.In:
-		r.Values = Listed(f, t)
+		r.Values = listed(f, t, 1)
 	default: // the kind is enough
 	}
 	return r
 }
 
-// Listed returns the listed values that take the yes branch of a test for a set.
-func Listed(f *dataset.Feature, t *split.Test) []string {
+// Deciding returns the listed values by which a test with two outcomes divides the values of a categorical feature: the
+// values of the yes branch or, if unlisted values take the yes branch, the values of the no branch. Then inverse is true.
+func Deciding(f *dataset.Feature, t *split.Test) (values []string, inverse bool) {
+	inverse = t.Outcome(f.OtherCode(), f.MissingCode()) == 1
+	return listed(f, t, count(!inverse)), inverse
+}
+
+// listed returns the listed values with an outcome of a test.
+func listed(f *dataset.Feature, t *split.Test, outcome int) []string {
 	var values []string
 	for code, v := range f.Values {
-		if t.Set.Has(code) {
+		if t.Outcome(code, f.MissingCode()) == outcome {
 			values = append(values, v)
 		}
 	}

@@ -77,7 +77,7 @@ func TestExports(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	few := []string{"both", "dated", "multiway", "boosted"} // the other trees are similar, and a compiler takes a second
+	few := []string{"both", "dated", "multiway", "set", "boosted"} // the other trees are similar, and a compiler takes a second
 	random := rand.New(rand.NewPCG(19, 1))
 	tried := 0
 	for _, file := range files {
@@ -129,8 +129,11 @@ func randomRows(random *rand.Rand, t *tree.Tree, n int) [][]export.Cell {
 			case feature.Kind == dataset.Categorical:
 				rows[i][f] = export.TextCell(feature.Values[random.IntN(len(feature.Values))])
 			default:
-				cut := feature.Cuts[random.IntN(len(feature.Cuts))]
-				rows[i][f] = export.NumberCell(cut + random.NormFloat64()*10)
+				x := random.NormFloat64() * 10
+				if len(feature.Cuts) > 0 {
+					x += feature.Cuts[random.IntN(len(feature.Cuts))]
+				}
+				rows[i][f] = export.NumberCell(x)
 			}
 		}
 	}
@@ -185,7 +188,7 @@ func TestHostileNames(t *testing.T) {
 	t.Parallel()
 	sets, trees := 1, []string{"boosted"}
 	if longtest.Enabled() {
-		sets, trees = 40, []string{"both", "multiway", "boosted"}
+		sets, trees = 40, []string{"both", "multiway", "set", "boosted"}
 	}
 	for set := range sets {
 		for _, name := range trees {
@@ -278,6 +281,76 @@ func TestManyFeatures(t *testing.T) {
 			verify(t, m, format, randomRows(rand.New(rand.NewPCG(1, 9)), m, 100))
 		})
 	}
+}
+
+// setsTree returns a tree of three levels whose tests ask for random sets of values of one feature, or for another
+// feature. Half of the sets have the unlisted values.
+func setsTree(random *rand.Rand, values int) *tree.Tree {
+	shop := dataset.Feature{Name: "shop", Kind: dataset.Categorical, Type: dataset.Text, Cost: 1}
+	shop.Values = []string{"", `"`, `a \ "b"`, "it's", "a b", "tab\tand\nline", "é", " ", "日本", "\\"}
+	for i := len(shop.Values); i < values; i++ {
+		shop.Values = append(shop.Values, fmt.Sprintf("v%d", i*7919%values))
+	}
+	x := dataset.Feature{Name: "x", Kind: dataset.Numeric, Cuts: []float64{0}, Cost: 1}
+	t := &tree.Tree{Label: tree.Label{Column: "y", Classes: []string{"a", "b"}}, Features: []dataset.Feature{shop, x}}
+	const inner = 7
+	for i := range inner {
+		n := leafOf(i, 2*inner)
+		test := split.Test{Feature: 1, Kind: split.Threshold, Code: 1}
+		if i != 1 {
+			test = split.Test{Kind: split.In, Set: split.NewCodeSet(values+1, func(code int) bool {
+				return code == 3*i || code != 3*i+1 && code != shop.OtherCode() && random.IntN(2) == 0 ||
+					code == shop.OtherCode() && i%2 == 0
+			})}
+		}
+		other := test.Outcome(shop.OtherCode(), shop.MissingCode())
+		n.Test = &tree.Test{Test: test, Cost: 1}
+		n.Branches = []tree.Branch{
+			{Outcome: 1, Child: 2*i + 1, Other: i != 1 && other == 1},
+			{Outcome: 0, Child: 2*i + 2, Other: i != 1 && other == 0, Missing: true},
+		}
+		t.Nodes = append(t.Nodes, n)
+	}
+	for i := range inner + 1 {
+		t.Nodes = append(t.Nodes, leafOf(inner+i, 2*inner))
+	}
+	return t
+}
+
+// TestSets: tests for sets of values are the same in all formats, with values that need quotes, and with thousands.
+func TestSets(t *testing.T) {
+	t.Parallel()
+	for _, values := range []int{300, 10_000} {
+		random := rand.New(rand.NewPCG(58, uint64(values)))
+		m := setsTree(random, values)
+		rows := randomRows(random, m, 300)
+		for _, v := range m.Features[0].Values {
+			rows = append(rows, []export.Cell{export.TextCell(v), {}})
+		}
+		for _, o := range variants() {
+			heavy := slow(o.Format) || o.Dialect == "postgresql"
+			if !longtest.Enabled() && (heavy != (values > 300) || o.Dialect == "duckdb" || o.Dialect == "bigquery") {
+				continue // each at one size, where what runs it starts within seconds
+			}
+			o.With.Path = values == 300 && o.Format != "sql" || o.Format == "java" // longer than a constant of a class
+			t.Run(fmt.Sprint(values, "/", o.Format, o.Dialect), func(t *testing.T) {
+				t.Parallel()
+				verifyOptions(t, m, o, append(export.GoldenRows(m), rows...))
+			})
+		}
+	}
+}
+
+// variants returns all formats, and all dialects of SQL.
+func variants() []export.Options {
+	var list []export.Options
+	for _, format := range withoutDialects() {
+		list = append(list, export.Options{Format: format})
+	}
+	for _, dialect := range export.Dialects() {
+		list = append(list, export.Options{Format: "sql", Dialect: dialect})
+	}
+	return list
 }
 
 func TestRefused(t *testing.T) {

@@ -112,10 +112,10 @@ type turn struct {
 
 type golden struct {
 	tree       *tree.Tree
-	candidates [][]Cell // by feature: values that distinguish all its tests
+	candidates [][]Cell // by feature and code: a value with the code
 }
 
-// candidates lists by feature values of all codes that some test distinguishes.
+// candidates lists by feature a value of each code.
 func candidates(t *tree.Tree) [][]Cell {
 	list := make([][]Cell, len(t.Features))
 	for f := range t.Features {
@@ -125,11 +125,10 @@ func candidates(t *tree.Tree) [][]Cell {
 			for _, cut := range feature.Cuts {
 				list[f] = append(list[f], NumberCell(cut))
 			}
-		}
-		for _, v := range feature.Values {
-			list[f] = append(list[f], TextCell(v))
-		}
-		if feature.Kind == dataset.Categorical {
+		} else {
+			for _, v := range feature.Values {
+				list[f] = append(list[f], TextCell(v))
+			}
 			list[f] = append(list[f], TextCell(unseen(feature)))
 		}
 		list[f] = append(list[f], Cell{})
@@ -156,31 +155,23 @@ func (g *golden) reaching(path []turn) []Cell {
 			continue
 		}
 		seen[f] = true
-		at := slices.IndexFunc(g.candidates[f], func(c Cell) bool {
-			return !slices.ContainsFunc(path, func(s turn) bool {
-				return s.node.Test.Feature == f && g.branch(s.node, c) != s.branch
-			})
-		})
-		if at < 0 {
+		code := 0
+		for code < len(g.candidates[f]) && slices.ContainsFunc(path, func(s turn) bool {
+			return s.node.Test.Feature == f && g.branch(s.node, code) != s.branch
+		}) {
+			code++
+		}
+		if code == len(g.candidates[f]) {
 			return nil
 		}
-		row[f] = g.candidates[f][at]
+		row[f] = g.candidates[f][code]
 	}
 	return row
 }
 
-// branch returns the branch that a value takes at a node.
-func (g *golden) branch(n *tree.Node, c Cell) int {
+// branch returns the branch that a code takes at a node.
+func (g *golden) branch(n *tree.Node, code int) int {
 	f := &g.tree.Features[n.Test.Feature]
-	code := f.MissingCode()
-	switch {
-	case c.Number != nil && *c.Number == *c.Number:
-		code = f.Bin(*c.Number)
-	case c.Text != nil:
-		if code = slices.Index(f.Values, *c.Text); code < 0 {
-			code = f.OtherCode()
-		}
-	}
 	outcome := code
 	if n.Test.Kind != split.Multiway {
 		outcome = n.Test.Outcome(code, f.MissingCode())
@@ -196,16 +187,25 @@ func (g *golden) branch(n *tree.Node, c Cell) int {
 	})
 }
 
+// mostValues is roughly how many texts are tried at a node: sets of thousands of values would make as many rows.
+const mostValues = 64
+
 // critical returns the values to try at a node.
 func (g *golden) critical(n *tree.Node) []Cell {
 	f := &g.tree.Features[n.Test.Feature]
 	cells := []Cell{{}}
 	if f.Kind != dataset.Numeric {
 		cells = append(cells, TextCell(unseen(f)), TextCell(""))
-		if n.Test.Kind == split.Equals {
-			cells = append(cells, TextCell(f.Values[n.Test.Code]))
+		var first []int // codes with another branch than the code before
+		for code := range f.Values {
+			if code == 0 || g.branch(n, code) != g.branch(n, code-1) {
+				first = append(first, code)
+			}
 		}
-		return append(cells, TextCell(f.Values[0]), TextCell(f.Values[len(f.Values)-1]))
+		for i := 0; i < len(first); i += 1 + len(first)/mostValues {
+			cells = append(cells, TextCell(f.Values[first[i]]))
+		}
+		return append(cells, TextCell(f.Values[len(f.Values)-1]))
 	}
 	around := func(code int) {
 		if code >= 0 && code < len(f.Cuts) {

@@ -3,7 +3,7 @@ package export
 import "fmt"
 
 // tables are the names of the tables in the files, which no constant of a feature may have.
-const tables = "STEPS CLASSES FEATURES UNITS VALUES LEAVES MODELS BOOSTERS FACTORS ERROR_COSTS"
+const tables = "STEPS CLASSES FEATURES UNITS SETS LEAVES MODELS BOOSTERS FACTORS ERROR_COSTS"
 
 // language describes how a language expresses what all formats express.
 type language struct {
@@ -32,8 +32,11 @@ type language struct {
 	numberOf, textOf                     string // the value of a feature, given its constant
 	comment                              string // begins a comment after a statement
 
-	between, present, missing, same, lacking string                                              // conditions
-	unlisted                                 func(text, constant string, values []string) string // a condition
+	between, present, missing, same, lacking string // conditions
+
+	// member returns the condition that a text is in a set, given its number and its values; or, if inverse is true, that
+	// it is present and not in the set.
+	member func(text string, set int, values []string, inverse bool) string
 }
 
 func (l *language) call(function int) string { return fmt.Sprintf(l.calls, function) }
@@ -46,8 +49,11 @@ func helped() language {
 	return language{
 		between: "between(%[1]s, %[2]s, %[3]s)", present: "present(%s)", missing: "missing(%s)", same: "same(%s, %s)",
 		lacking: "lacking(%s)",
-		unlisted: func(text, constant string, _ []string) string {
-			return fmt.Sprintf("unlisted(%s, %s)", text, constant)
+		member: func(text string, set int, _ []string, inverse bool) string {
+			if inverse {
+				return fmt.Sprintf("outside(%s, %d)", text, set)
+			}
+			return fmt.Sprintf("inside(%s, %d)", text, set)
 		},
 	}
 }

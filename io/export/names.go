@@ -149,8 +149,24 @@ func quotedIn(quote rune, s string, other func(r rune) string) string {
 }
 
 // quotedJava is quotedUTF16, with octal escapes of control characters: Java reads \u000a as
-// the end of a line even within a text.
+// the end of a line even within a text. Longer texts than a constant of a class holds, 65,535 bytes of its own UTF-8, are
+// joined from parts.
 func quotedJava(s string) string {
+	const most = 32_000 // bytes, which become at most twice as many
+	if len(s) > most {
+		var parts []string
+		for s != "" {
+			part := cutTo(s, most)
+			parts = append(parts, constantJava(part))
+			s = s[len(part):]
+		}
+		return `String.join("", ` + strings.Join(parts, ", ") + ")"
+	}
+	return constantJava(s)
+}
+
+// constantJava returns a text that a constant holds.
+func constantJava(s string) string {
 	return quotedIn('"', s, func(r rune) string {
 		if r < ' ' {
 			return fmt.Sprintf(`\%03o`, r)

@@ -24,6 +24,7 @@ type program struct {
 	With     With
 	Label    tree.Label
 	Features []feature
+	Sets     [][]string // sets of values that tests ask for, each in the order of its bytes
 	Walk     []function
 	Leaves   []leaf
 	Models   []model
@@ -210,6 +211,17 @@ func (p *program) addFeatures() {
 			Numeric: f.Kind == dataset.Numeric, Unit: f.Unit.String(), Local: f.Zone == dataset.Local, Values: f.Values,
 		})
 	}
+}
+
+// set returns the number of a set of values, which it adds unless the program has it.
+func (p *program) set(values []string) int {
+	values = slices.Sorted(slices.Values(values))
+	at := slices.IndexFunc(p.Sets, func(s []string) bool { return slices.Equal(s, values) })
+	if at < 0 {
+		at = len(p.Sets)
+		p.Sets = append(p.Sets, values)
+	}
+	return at
 }
 
 func (p *program) addLeaves() {

@@ -102,11 +102,15 @@ func sqlLanguage(text func(string) string, number func(float64) string) language
 		leaf: "%d", calls: "-%d", numberOf: "%s", textOf: "%s", comment: "  -- ",
 		between: "%[1]s >= %[2]s AND %[1]s < %[3]s", present: "%s IS NOT NULL", missing: "%s IS NULL",
 		same: "%s = %s", lacking: "%s IS NULL",
-		unlisted: func(name, _ string, values []string) string {
-			if len(values) == 0 {
+		member: func(name string, _ int, values []string, inverse bool) string {
+			switch {
+			case len(values) == 0:
 				return name + " IS NOT NULL"
+			case inverse:
+				return name + " NOT IN (" + each(values, text) + ")"
+			default:
+				return name + " IN (" + each(values, text) + ")"
 			}
-			return name + " NOT IN (" + each(values, text) + ")"
 		},
 	}
 }

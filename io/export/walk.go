@@ -174,8 +174,9 @@ func (w *writer) condition(n *tree.Node) string {
 		}
 	case split.Equals:
 		return fmt.Sprintf(l.same, text, l.text(f.Values[t.Code]))
-	case split.Other:
-		return l.unlisted(text, constant, f.Values)
+	case split.Other, split.In:
+		values, inverse := tree.Deciding(f, &t.Test)
+		return l.member(text, w.set(values), values, inverse)
 	default: // missing values; multiway tests have no single condition
 		if f.Kind == dataset.Numeric {
 			return fmt.Sprintf(l.missing, number)

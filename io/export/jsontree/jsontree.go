@@ -5,6 +5,7 @@ import (
 	_ "embed" // the schema and the interpreter
 	"encoding/json"
 	"fmt"
+	"slices"
 	"unicode"
 
 	"github.com/espalier-ml/espalier/induce/boost"
@@ -105,7 +106,7 @@ func Encode(t *tree.Tree, about, paths []string) ([]byte, error) {
 	t = t.Tested()
 	w := &writer{tree: t}
 	h := header{
-		Format: Format, Version: 1, About: about, Label: t.Label.Column, Classes: t.Label.Classes,
+		Format: Format, Version: version(t), About: about, Label: t.Label.Column, Classes: t.Label.Classes,
 		Features: []feature{}, ErrorCosts: t.Label.ErrorCosts,
 	}
 	for i := range t.Features {
@@ -133,6 +134,14 @@ func Encode(t *tree.Tree, about, paths []string) ([]byte, error) {
 		return nil, fmt.Errorf("json: %w", w.err)
 	}
 	return visible(w.out.Bytes()), nil
+}
+
+// version returns the version of a tree's document: 1, which every interpreter reads, unless some test is for a set.
+func version(t *tree.Tree) int {
+	if slices.ContainsFunc(t.Nodes, func(n tree.Node) bool { return !n.Leaf() && n.Test.Kind == split.In }) {
+		return 2
+	}
+	return 1
 }
 
 // writer writes a document, with a line for each element of the long lists.
@@ -225,6 +234,12 @@ func (w *writer) inner(id int, n *tree.Node) inner {
 		in.bin(f, &n.Test.Test)
 	case split.Equals:
 		in.Test, in.Value = "is", f.Values[n.Test.Code]
+	case split.In:
+		values, inverse := tree.Deciding(f, &n.Test.Test)
+		in.Test, in.Value = "in", values
+		if inverse {
+			in.Yes, in.No = in.No, in.Yes
+		}
 	case split.Other:
 		in.Test = "unlisted"
 	default:

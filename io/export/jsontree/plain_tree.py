@@ -24,6 +24,8 @@ def predict(tree, row):
             to = node["yes"] if yes else node["no"]
         elif test == "is":
             to = node["yes"] if x == node["value"] else node["no"]
+        elif test == "in":
+            to = node["yes"] if x in node["value"] else node["no"]
         elif test == "unlisted":
             to = node["yes"] if x not in values[name] else node["no"]
         else:  # missing

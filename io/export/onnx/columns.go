@@ -85,11 +85,22 @@ func (c *columns) is(feature int, codes ...int) int {
 	return c.coded(feature, table)
 }
 
+// yes returns the column that is 1 for the codes of the yes branch of a test, otherwise 0.
+func (c *columns) yes(t *split.Test, f *dataset.Feature) int {
+	var codes []int
+	for code := range f.Codes() {
+		if t.Outcome(code, f.MissingCode()) == 1 {
+			codes = append(codes, code)
+		}
+	}
+	return c.is(t.Feature, codes...)
+}
+
 // ask adds the node of a test with two outcomes.
 func (c *columns) ask(g *grower, t *split.Test, yes, no func() int) int {
 	f := &c.tree.Features[t.Feature]
-	if f.Kind == dataset.Categorical { // equals, other, missing: one code
-		return g.ask(c.is(t.Feature, t.Code), 1, false, yes, no)
+	if f.Kind == dataset.Categorical {
+		return g.ask(c.yes(t, f), 1, false, yes, no)
 	}
 	low, high := math.Inf(-1), math.Inf(1)
 	switch t.Kind {

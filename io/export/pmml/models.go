@@ -65,7 +65,7 @@ func (c *chain) addBoosters() {
 		for k := range portable.Scores(len(c.tree.Label.Classes)) {
 			name := c.name(fmt.Sprintf("score %d of booster %d", k, i))
 			sums = append(sums, name)
-			c.add(oneOf(leaves[b]), c.sum(b, k, name))
+			c.add(joined("or", leaves[b]), c.sum(b, k, name))
 		}
 		c.sums = append(c.sums, sums)
 	}
@@ -108,7 +108,7 @@ func (c *chain) split(t boost.Tree, score int, side *boost.Side, condition *elem
 	if s.Missing {
 		yes = append(yes, missing(f.Name))
 	}
-	return el("Node").with(condition, c.split(t, score, &s.Yes, oneOf(yes)), c.split(t, score, &s.No, el("True")))
+	return el("Node").with(condition, c.split(t, score, &s.Yes, joined("or", yes)), c.split(t, score, &s.No, el("True")))
 }
 
 // regression returns the model of a leaf.

@@ -280,17 +280,38 @@ func (w *writer) multiway(e *element, n *tree.Node) *element {
 			last = i
 			continue
 		}
-		e.with(w.node(b.Child, oneOf(takes)))
+		e.with(w.node(b.Child, joined("or", takes)))
 	}
 	return e.with(w.node(n.Branches[last].Child, el("True")))
 }
 
-// oneOf joins conditions by or.
-func oneOf(conditions []*element) *element {
+// joined joins conditions by "and" or "or".
+func joined(by string, conditions []*element) *element {
 	if len(conditions) == 1 {
 		return conditions[0]
 	}
-	return el("CompoundPredicate", "booleanOperator", "or").with(conditions...)
+	return el("CompoundPredicate", "booleanOperator", by).with(conditions...)
+}
+
+// among returns conditions on a field: one for a set of the values, compared by the operator within, and one for each
+// value that a set cannot hold, compared by the operator single. Evaluators do not agree on how a set spells empty texts,
+// quotes, backslashes and blanks other than a space.
+func among(field string, values []string, within, single string) []*element {
+	var apart []*element
+	var set []string
+	for _, v := range values {
+		if v == "" || strings.ContainsFunc(v, func(r rune) bool { return r < ' ' || r == '"' || r == '\\' }) {
+			apart = append(apart, compare(field, single, v))
+		} else {
+			set = append(set, `"`+v+`"`)
+		}
+	}
+	if len(set) == 0 {
+		return apart
+	}
+	array := el("Array", "type", "string", "n", strconv.Itoa(len(set)))
+	array.Text = strings.Join(set, " ")
+	return append(apart, el("SimpleSetPredicate", "field", field, "booleanOperator", within).with(array))
 }
 
 func compare(field, operator, value string) *element {
@@ -315,21 +336,19 @@ func (w *writer) condition(t *split.Test) *element {
 		if to := t.Code + t.Span; to < len(f.Cuts) {
 			both = append(both, compare(f.Name, "lessThan", cut(f.Cuts[to])))
 		}
-		switch len(both) {
-		case 0:
+		if len(both) == 0 {
 			return el("SimplePredicate", "field", f.Name, "operator", "isNotMissing")
-		case 1:
-			return both[0]
 		}
-		return el("CompoundPredicate", "booleanOperator", "and").with(both...)
+		return joined("and", both)
 	case split.Equals:
 		return compare(f.Name, "equal", f.Values[t.Code])
-	case split.Other:
-		all := []*element{el("SimplePredicate", "field", f.Name, "operator", "isNotMissing")}
-		for _, v := range f.Values { // a set would need quotes, and evaluators do not agree on backslashes
-			all = append(all, compare(f.Name, "notEqual", v))
+	case split.Other, split.In:
+		values, inverse := tree.Deciding(f, t)
+		if !inverse {
+			return joined("or", among(f.Name, values, "isIn", "equal"))
 		}
-		return el("CompoundPredicate", "booleanOperator", "and").with(all...)
+		present := el("SimplePredicate", "field", f.Name, "operator", "isNotMissing")
+		return joined("and", append([]*element{present}, among(f.Name, values, "isNotIn", "notEqual")...))
 	default:
 		return missing(f.Name)
 	}
