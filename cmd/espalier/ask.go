@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/split"
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/io/setting"
 	"github.com/espalier-ml/espalier/io/textview"
@@ -130,6 +131,7 @@ type prompt struct {
 	number   int // starting at 1
 	standing tree.Standing
 	classes  []string
+	set      string // condition of a test for a set of values; empty for other tests
 }
 
 // categorical reports whether the answer is a category.
@@ -267,7 +269,13 @@ func (q *questionnaire) next() *prompt {
 	if question == nil {
 		return nil
 	}
-	return &prompt{question, 1 + q.answered, q.inquiry.Standing(), q.tree.Label.Classes}
+	p := &prompt{
+		Question: question, number: 1 + q.answered, standing: q.inquiry.Standing(), classes: q.tree.Label.Classes,
+	}
+	if n := &q.tree.Nodes[question.Node]; n.Test.Kind == split.In {
+		p.set = textview.Condition(q.tree, n, &n.Branches[0])
+	}
+	return p
 }
 
 // answer takes the answer to a question. Its notes mention a category that the tree does not have,
@@ -473,11 +481,15 @@ func leading(s *tree.Standing, classes []string, most int) []string {
 	return spelled
 }
 
-// soFar describes what is known before a question.
+// soFar describes what is known before a question, and which set of values the question is about.
 func (p *prompt) soFar() string {
-	return fmt.Sprintf("so far %s; paid %s, %.4g to come on average and %.4g at most",
+	text := fmt.Sprintf("so far %s; paid %s, %.4g to come on average and %.4g at most",
 		strings.Join(leading(&p.standing, p.classes, maxLeading), ", "), money(p.standing.Paid, p.Unit), p.standing.Expected,
 		p.standing.Worst)
+	if p.set != "" {
+		text += "\n  the test: " + p.set
+	}
+	return text
 }
 
 func money(amount float64, unit string) string {

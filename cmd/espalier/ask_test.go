@@ -109,6 +109,12 @@ func TestAsk(t *testing.T) {
 	}
 }
 
+// TestAskSet: a question about a set of values shows the set.
+func TestAskSet(t *testing.T) {
+	set := filepath.Join(filepath.Dir(billedModel), "set.json")
+	ask(t, "no\n\n\n\n\n", set).wants(t, 0, "\n  the test: \"\" in {\"\", no}\n")
+}
+
 // TestAskModel: by hand, the outcome at a leaf with a model, as text and as JSON.
 func TestAskModel(t *testing.T) {
 	model := filepath.Join("..", "..", "induce", "tree", "testdata", "golden", "modelled.json")

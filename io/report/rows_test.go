@@ -40,7 +40,7 @@ type scoredRow struct {
 func TestRows(t *testing.T) {
 	const trees = "../../induce/tree/testdata/golden"
 	var all []scored
-	for _, name := range []string{"billed", "boosted", "both", "dated", "modelled", "multiway", "onehot", "threshold"} {
+	for _, name := range []string{"billed", "boosted", "both", "dated", "modelled", "multiway", "onehot", "set", "threshold"} {
 		b, err := os.ReadFile(filepath.Join(trees, name+".json"))
 		if err != nil {
 			t.Fatal(err)

@@ -138,7 +138,7 @@ function branches(test) {
 function conditions(data, number) {
   const test = data.tests[number];
   const feature = data.features[test[0]];
-  let texts = test.slice({ t: 3, b: 5, m: 3, e: 4, w: 6 }[test[2]]);
+  let texts = test.slice({ t: 3, b: 5, m: 3, e: 4, s: 5, w: 6 }[test[2]]);
   if (test[2] === "t") {
     texts = [">= " + test[4], "< " + test[4] + (feature.lost ? " or missing" : "")];
   }
@@ -161,6 +161,9 @@ function branchOf(test, value) {
       return value === null ? 0 : 1;
     case "e":
       return value === test[3] ? 0 : 1;
+    case "s":
+      if (value === null) return 1;
+      return value < 0 ? test[4] : 1 - ((parseInt(test[3][value >> 2], 16) >> (value & 3)) & 1);
     default: {
       const at = test[3].indexOf(value);
       if (at >= 0) return at;

@@ -58,18 +58,23 @@ test("models and boosters are among the cases", () => {
   assert.ok(packed.some((t) => t.models && !t.boosters));
   assert.ok(packed.some((t) => t.boosters));
   assert.ok(packed.some((t) => t.price));
-  assert.ok(trees.some((one) => one.data.tests.some((t) => t[2] === "w")));
+  for (const kind of ["w", "s"]) assert.ok(trees.some((one) => one.data.tests.some((t) => t[2] === kind)));
 });
 
 test("conditions name the feature and both branches", () => {
   const data = {
     features: [{ name: "age", numeric: true, lost: true }, { name: "job", numeric: false }],
     tests: [[0, 1, "t", 30.5, "30.5"], [1, 1, "e", 0, "= none", "!= none"], [0, 1, "b", null, 3, "< 3", ">= 3 or missing"],
-      [0, 1, "m", "is missing", "is not missing"], [1, 1, "w", [0, 1], 1, 0, "= a", "= b"]],
+      [0, 1, "m", "is missing", "is not missing"], [1, 1, "w", [0, 1], 1, 0, "= a", "= b"], [1, 1, "s", "5", 1, "in {a, c}", "in {b}"]],
   };
   const texts = data.tests.map((_, k) => [...script.conditions(data, k)]);
   assert.deepEqual(texts, [["age >= 30.5", "age < 30.5 or missing"], ["job = none", "job != none"],
-    ["age < 3", "age >= 3 or missing"], ["age is missing", "age is not missing"], ["job = a", "job = b"]]);
+    ["age < 3", "age >= 3 or missing"], ["age is missing", "age is not missing"], ["job = a", "job = b"], ["job in {a, c}", "job in {b}"]]);
+});
+
+test("a value that the page does not list takes the branch of others", () => {
+  const set = [0, 1, "s", "51", 0, "in {a, c, e}", "in {b, d}"];
+  assert.deepEqual([0, 1, 2, 3, 4, 5, -1, null].map((value) => script.branchOf(set, value)), [0, 1, 0, 1, 0, 1, 0, 1]);
 });
 
 test("numbers and points in time are read as the program reads them", () => {

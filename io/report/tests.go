@@ -29,7 +29,7 @@ type question struct {
 	low, top float64 // numeric: outcome 1 is [low, top)
 	code     int     // categorical
 	price    float64
-	branches string // multiway: the codes
+	branches string // the codes of a multiway test, or the set of a test for a set
 }
 
 // answer is a category of a feature.
@@ -72,6 +72,8 @@ func (t *tests) add(of *tree.Tree, n *tree.Node) int {
 	switch {
 	case n.Test.Kind == split.Multiway:
 		q.branches = codes(n)
+	case n.Test.Kind == split.In:
+		q.branches = string(n.Test.Set)
 	case f.Kind == dataset.Categorical || n.Test.Kind == split.Missing:
 		q.code = n.Test.Code
 	default:
@@ -120,9 +122,10 @@ func bounds(f *dataset.Feature, t *tree.Test) (low, top float64) {
 //	bin        [feature, price, "b", low or null, top or null, "yes", "no"]
 //	missing    [feature, price, "m", "yes", "no"]
 //	category   [feature, price, "e", code, "yes", "no"]
+//	set        [feature, price, "s", "codes", branch of others, "yes", "no"]
 //	multiway   [feature, price, "w", [codes], branch of others, of missing values, "texts"...]
 //
-// Texts lack the name of the feature in front of them, which nearly all have.
+// The codes of a set are hexadecimal digits: bit code%4 of digit code/4. Texts lack the name of the feature in front of them, which nearly all have.
 func (t *tests) append(b []byte, of *tree.Tree, n *tree.Node, q *question) []byte {
 	f := &of.Features[n.Test.Feature]
 	b = append(b, '[')
@@ -133,6 +136,8 @@ func (t *tests) append(b []byte, of *tree.Tree, n *tree.Node, q *question) []byt
 		b = t.appendMultiway(b, n, q.feature)
 	case n.Test.Kind == split.Missing:
 		b = append(b, `,"m"`...)
+	case n.Test.Kind == split.In:
+		b = t.appendSet(b, f, n.Test, q.feature)
 	case f.Kind == dataset.Categorical:
 		t.used[answer{q.feature, n.Test.Code}] = true
 		b = append(b, `,"e",`...)
@@ -152,6 +157,30 @@ func (t *tests) append(b []byte, of *tree.Tree, n *tree.Node, q *question) []byt
 		b = appendText(b, strings.TrimPrefix(textview.Condition(of, n, &n.Branches[k]), name))
 	}
 	return append(b, ']')
+}
+
+// appendSet writes the codes of a set and the branch of other codes. Values that take it in all tests need not be on the
+// page.
+func (t *tests) appendSet(b []byte, f *dataset.Feature, test *tree.Test, feature int) []byte {
+	b = append(b, `,"s","`...)
+	other := test.Set.Has(f.OtherCode())
+	for from := 0; from < f.MissingCode(); from += 4 {
+		digit := 0
+		for k := range 4 {
+			in := test.Set.Has(from + k)
+			if in {
+				digit |= 1 << k
+			}
+			if in != other {
+				t.used[answer{feature, from + k}] = true
+			}
+		}
+		b = append(b, "0123456789abcdef"[digit])
+	}
+	if other {
+		return append(b, `",0`...)
+	}
+	return append(b, `",1`...)
 }
 
 // appendMultiway writes the codes of a multiway test and the branches of other codes.

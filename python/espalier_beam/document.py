@@ -135,6 +135,8 @@ class _Decoder:
         feature = self.positions[node["test"]["feature"]]
         missing = next(branch["child"] for branch in branches if branch.get("missing"))
         if node["test"]["kind"] != "multiway":
+            if node["test"]["kind"] == "in":
+                return self.members(feature, missing, branches)
             low, high = self.bounds(feature, branches[0]["when"])
             return Split(feature, missing, yes=children[0], no=children[1], low=low, high=high)
         cases = {
@@ -144,6 +146,15 @@ class _Decoder:
         }
         other = next(branch["child"] for branch in branches if branch.get("other"))
         return Split(feature, missing, no=other, cases=cases)
+
+    def members(self, feature: int, missing: int, branches: list[dict[str, Any]]) -> Split:
+        """Returns a test for a set of values: its cases are the values that take another branch than unlisted ones."""
+        yes, no = (branch["child"] for branch in branches)
+        codes = {value: code for code, value in enumerate(self.features[feature].values)}
+        members = {codes[value] for value in branches[0]["when"]["in"]}
+        if branches[0].get("other"):
+            return Split(feature, missing, no=yes, cases=dict.fromkeys(set(codes.values()) - members, no))
+        return Split(feature, missing, no=no, cases=dict.fromkeys(members, yes))
 
     def bounds(self, feature: int, when: dict[str, Any]) -> tuple[float, float]:
         """Returns the bounds of a branch's condition, as Split has them."""

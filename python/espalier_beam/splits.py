@@ -18,8 +18,8 @@ class Split:
     """A test of a node. Children are positions of nodes.
 
     A value x takes the child yes if low <= x < high, otherwise no. A bound of NaN is absent in high,
-    and never met in low. A missing value takes missing. A multiway test has a child for each of some
-    codes in cases; other codes take no.
+    and never met in low. A missing value takes missing. Multiway tests and tests for sets have a child
+    for each of some codes in cases; other codes take no.
     """
 
     feature: int

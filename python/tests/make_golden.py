@@ -16,7 +16,7 @@ from typing import Any
 import pyarrow.parquet as pq
 from espalier_beam import train
 from espalier_beam.train import command, find
-from test_predict import QUICK, visits
+from test_predict import QUICK, shops, visits
 
 GOLDEN = pathlib.Path(__file__).parent / "golden"
 DATA = pathlib.Path(__file__).parents[2] / "bench" / "data"
@@ -26,8 +26,10 @@ TREES: dict[str, tuple[str, dict[str, Any]]] = {
     "iris_small": ("iris", {"theta": 0.1, "max_leaves": 3}),
     "multiway": ("credit-g", {"theta": 0.02, "tests": "multiway", "max_leaves": 30}),
     "boosted": ("credit-g", {"tests": "both", "max_leaves": 8, "leaf_model": "boosted"}),
-    "moments": ("", {"tests": "both", "theta": 0.01, "max_leaves": 25}),
+    "moments": ("visits", {"tests": "both", "theta": 0.01, "max_leaves": 25}),
+    "sets": ("shops", {"tests": "set", "max_leaves": 12}),
 }
+MADE = {"visits": visits, "shops": shops}
 
 
 def main(program: str) -> None:
@@ -35,7 +37,7 @@ def main(program: str) -> None:
         costs = pathlib.Path(work, "costs.csv")
         costs.write_text(COSTS)
         for name, (data, settings) in TREES.items():
-            table = pq.read_table(DATA / data) if data else visits(3000)
+            table = MADE[data](3000) if data in MADE else pq.read_table(DATA / data)
             prices = str(costs) if name == "multiway" else None
             run = train(table, "class", costs=prices, espalier=program, **(QUICK | settings))
             shutil.copy(f"{run.folder}/tree.json", GOLDEN / f"{name}.tree.json")

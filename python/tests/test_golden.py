@@ -41,7 +41,7 @@ def golden(name: str) -> tuple[Tree, list[dict[str, Any]], list[Prediction]]:
 
 
 def test_trees() -> None:
-    assert len(NAMES) == 5
+    assert len(NAMES) == 6
     versions = {json.loads((GOLDEN / f"{name}.tree.json").read_text())["version"] for name in NAMES}
     assert versions == {1, 2, 3}
 

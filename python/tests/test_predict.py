@@ -28,6 +28,8 @@ CASES: list[tuple[str, dict[str, Any]]] = [
     ("credit-g", {"tests": "multiway", "repeat_cost": "free"}),
     ("credit-g", {"tests": "both", "leaf_model": "boosted"}),
     ("mushroom", {"tests": "onehot"}),
+    ("mushroom", {"tests": "set"}),
+    ("bank-marketing", {"tests": "all", "leaf_model": "boosted"}),
     ("electricity", {"tests": "both", "categorical": ["day"], "leaf_model": "boosted"}),
     ("iris", {"tests": "threshold", "leaf_model": "linear", "theta": 0.05}),
     ("spambase", {"tests": "both", "leaf_estimate": "majority"}),
@@ -142,6 +144,23 @@ def visits(rows: int) -> Any:
             "class": np.where(ill, "ill", "well"),
         }
     )
+
+
+def shops(rows: int) -> Any:
+    """Rows whose class depends on one of 200 shops, of which some are rare and some are missing."""
+    random = np.random.default_rng(3)
+    shop = (200 * random.random(rows) ** 2).astype(int)
+    unknown = random.random(rows) < 0.1
+    sold = unknown | (random.normal(size=200)[shop] + random.normal(size=rows) > 0)
+    names = np.array([f"shop {k}" for k in range(200)])[shop]
+    return pa.table({"shop": pa.array(names, mask=unknown), "class": np.where(sold, "yes", "no")})
+
+
+def test_sets(espalier: str, tmp_path: pathlib.Path) -> None:
+    table = shops(4000)
+    run = train(table, "class", output=str(tmp_path / "run"), espalier=espalier, **(QUICK | {"tests": "set"}))
+    rows = changed(table, "class")
+    check(run.tree.predictions(rows.to_pandas()), predicted(espalier, run.folder, rows, tmp_path), 0)
 
 
 def test_moments(espalier: str, tmp_path: pathlib.Path) -> None:
