@@ -142,7 +142,8 @@ func BestFirst(nodes []Node, leaves int) []Node {
 	return Ordered(nodes)
 }
 
-// ByOutcome returns a branch of an inner node: of no, then of yes; of a multiway test in the order of the codes.
+// ByOutcome returns a branch of an inner node: the no branch is 0 and the yes branch 1; the branches of a multiway test
+// are in the order of their codes.
 func (n *Node) ByOutcome(outcome int) *Branch {
 	if n.Test.Kind != split.Multiway {
 		outcome = 1 - outcome
