@@ -107,6 +107,7 @@ func BestFirst(nodes []Node, leaves int) []Node {
 	if leaves <= 0 {
 		return nodes
 	}
+	SumUp(nodes) // a node that becomes a leaf needs its counts
 	depth, kept := make([]int, len(nodes)), make([]bool, len(nodes))
 	order := func(a, b int) int { // the next node is the last one
 		return cmp.Or(cmp.Compare(nodes[a].Test.Score.Total, nodes[b].Test.Score.Total),
