@@ -40,7 +40,7 @@ func warnOfLabels(warn func(text string), column string, classes []string) {
 	}
 	for _, name := range classes {
 		if alike := bySpelling[strings.ToLower(strings.TrimSpace(name))]; len(alike) > 1 && alike[0] == name {
-			warn(fmt.Sprintf("the label %q has classes that differ in case or blanks only: %q; if they are one class, spell them alike",
+			warn(fmt.Sprintf("the label %q has classes that differ in case or blanks only: %q; if they are one class, spell them equally",
 				column, alike))
 		}
 	}
