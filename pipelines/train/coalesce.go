@@ -56,7 +56,6 @@ func (w *coalescer) coalesce(ctx context.Context, f *fitted) (*objects, error) {
 	if err != nil {
 		return nil, err
 	}
-	w.files.Parquet.Forget()
 	if parts[dataset.Train].Objects == 0 {
 		return nil, w.noRows("no training row has a weight left")
 	}

@@ -123,9 +123,9 @@ func featureOf(t *testing.T, features []dataset.Feature, name string) *dataset.F
 	return nil
 }
 
-// TestHiveBelowInput: folders above the input folder name no columns, and a column of the
-// path replaces the file's column of the same name.
-func TestHiveBelowInput(t *testing.T) {
+// TestHiveAboveInput: a folder above the input names a column too, of one value here, and a column of the path replaces
+// the file's column of the same name.
+func TestHiveAboveInput(t *testing.T) {
 	root := filepath.Join(t.TempDir(), "run=3")
 	partition(t, filepath.Join(root, "x=1", "a.parquet"), 20, 0)
 	partition(t, filepath.Join(root, "x=2", "a.parquet"), 20, 1)
@@ -133,10 +133,14 @@ func TestHiveBelowInput(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	above := ""
 	for _, c := range s.Columns {
 		if c.Name == "run" {
-			t.Error("a folder above the input became a column")
+			above = c.Role
 		}
+	}
+	if above != "constant" {
+		t.Errorf("the folder above the input is a column of the role %q, want constant", above)
 	}
 	if x := featureOf(t, s.Features(), "x"); len(x.Cuts) != 1 || x.Cuts[0] != 1.5 {
 		t.Errorf("x has cuts %v, want that between the folders' values", x.Cuts)

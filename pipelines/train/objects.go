@@ -23,6 +23,7 @@ type objects struct {
 
 // newObjects makes objects of the rows. If rows turn out to be copies, it deals them again, with copies together.
 func newObjects(ctx context.Context, s stage) (*objects, error) {
+	defer s.files.Parquet.Forget() // no later pass reads the rows
 	o, err := coalesced(ctx, s)
 	if err != nil {
 		return nil, err

@@ -256,7 +256,7 @@ func TestDataErrors(t *testing.T) {
 	text := write(t, folder, "b.parquet",
 		parquetio.WriteColumn{Name: "kind", Values: []string{"lime", "cherry"}},
 		parquetio.WriteColumn{Name: "shop", Values: []string{"s", "s"}},
-		parquetio.WriteColumn{Name: "size", Values: []string{"2", "2"}},
+		parquetio.WriteColumn{Name: "size", Values: []string{"2", "large"}},
 		parquetio.WriteColumn{Name: "color", Values: []string{"green", "red"}},
 	)
 	c := fruitConfig(t)
