@@ -17,6 +17,10 @@ const (
 	someCopies   = 0.01 // share of repeated rows from which copies are counted and warned of
 	manyCopies   = 0.05 // share of repeated rows from which equal rows are dealt together: fewer hardly move a figure
 	measuredFrom = 32   // codes of a feature that may be a measurement
+
+	// mostOfOne is the share of the weight that an object may have: rows of one content are dealt whole, and a frequent
+	// content, such as zeros in all columns, would make up a part of its own.
+	mostOfOne = 0.05
 )
 
 // copies warns of copied rows, which are rows with equal features where these are measurements. dealt reports whether the
@@ -26,14 +30,15 @@ func (s *stage) copies(ctx context.Context, o *objects) (dealt bool, err error) 
 	train := o.train()
 	repeated := float64(train.Rows-train.Objects) / float64(max(1, train.Rows))
 	measured := func(f dataset.Feature) bool { return f.Kind == dataset.Numeric && f.Codes() >= measuredFrom }
-	if repeated < someCopies || !slices.ContainsFunc(o.features, measured) {
+	frequent := float64(train.Heaviest) > mostOfOne*float64(train.Weight)
+	if repeated < someCopies || frequent || !slices.ContainsFunc(o.features, measured) {
 		return false, nil
 	}
 	c, err := s.countCopies(ctx, o)
 	if err != nil || !c.Real() || c.Repeated() < someCopies {
 		return false, err
 	}
-	if !o.spec.Dependent() && o.spec.SplitColumn == "" && c.Repeated() >= manyCopies {
+	if !o.spec.Dependent() && o.spec.SplitColumn == "" && c.Repeated() >= manyCopies && !s.readsTexts() {
 		s.driver.Reporter.Warn(fmt.Sprintf("%s of the rows are copies of other rows in all features, and %s of the test rows would be "+
 			"copies of training rows: copies are dealt together into one part and one fold, as a --group is",
 			textview.Percent(c.Repeated()), textview.Percent(c.TrainedShare(dataset.Test))))
@@ -46,6 +51,15 @@ func (s *stage) copies(ctx context.Context, o *objects) (dealt bool, err error) 
 		}
 	}
 	return false, nil
+}
+
+// readsTexts reports whether texts or folders are read as numbers. Later comparisons of such rows read them otherwise, and
+// would not find the parts again if contents decided them.
+func (s *stage) readsTexts() bool {
+	return slices.ContainsFunc(s.input.Tasks, func(t jobs.Task) bool {
+		return len(t.Texts) > 0 ||
+			slices.ContainsFunc(t.Path, func(c jobs.PathColumn) bool { return c.Type == dataset.Number })
+	})
 }
 
 // countCopies counts rows with equal features.

@@ -16,11 +16,11 @@ import (
 
 // TestCopies: rows without a signal that occur twice are a single leaf, because copies are in one part and one fold, in
 // both ways of growing; a warning says so. Where the parts are named, a warning says how many rows are known. Ratings
-// that are equal by chance are no copies.
+// that are equal by chance are no copies, nor are frequent rows of zeros, which one part would have whole.
 func TestCopies(t *testing.T) {
 	const n = 1200
 	r := rand.New(rand.NewPCG(5, 60))
-	twice, ratings := newRows(n), newRows(n)
+	twice, ratings, zeros := newRows(n), newRows(n), newRows(n)
 	for i := range n {
 		a, b := r.NormFloat64(), r.NormFloat64()
 		class := []string{"low", "high"}[r.IntN(2)]
@@ -30,6 +30,9 @@ func TestCopies(t *testing.T) {
 		}
 		twice.a[i], twice.b[i], twice.class[i] = &a, &b, class
 		ratings.a[i], ratings.b[i], ratings.class[i] = &age, &rating, class
+		if zeros.a[i], zeros.b[i], zeros.class[i] = &a, &b, class; i%3 == 0 {
+			zeros.a[i], zeros.b[i] = new(0.0), new(0.0)
+		}
 	}
 	run := func(rows *rows, change func(c *config.Train)) ([]byte, []string) {
 		c := config.DefaultTrain()
@@ -58,7 +61,9 @@ func TestCopies(t *testing.T) {
 		!strings.Contains(warned[len(warned)-1], "of the test rows are copies of training rows") {
 		t.Errorf("warnings %q of copies in several groups", warned)
 	}
-	if _, warned = run(ratings, func(*config.Train) {}); len(warned) > 0 {
-		t.Errorf("warnings %q of ratings", warned)
+	for name, rows := range map[string]*rows{"ratings": ratings, "rows of zeros": zeros} {
+		if _, warned = run(rows, func(*config.Train) {}); len(warned) > 0 {
+			t.Errorf("warnings %q of %s", warned, name)
+		}
 	}
 }

@@ -41,7 +41,11 @@ func newPlan(ctx context.Context, f *source.Files, c *config.Train, p *config.Pa
 	if err != nil {
 		return nil, err
 	}
-	if err := in.ReadTexts(ctx, f, mayBeNumbers(c, obeyed)); err != nil {
+	costs, err := tables.ReadCosts(ctx, f, c.Prices, c.CostsFile, in.Names())
+	if err != nil {
+		return nil, err
+	}
+	if err := in.ReadTexts(ctx, f, mayBeNumbers(c, obeyed, costs)); err != nil {
 		return nil, err
 	}
 	if obeyed != nil {
@@ -50,10 +54,6 @@ func newPlan(ctx context.Context, f *source.Files, c *config.Train, p *config.Pa
 		}
 	}
 	s, err := resolve(in, c, p)
-	if err != nil {
-		return nil, err
-	}
-	costs, err := tables.ReadCosts(ctx, f, c.Prices, c.CostsFile, in.Names())
 	if err != nil {
 		return nil, err
 	}
@@ -77,9 +77,9 @@ func newPlan(ctx context.Context, f *source.Files, c *config.Train, p *config.Pa
 }
 
 // mayBeNumbers returns a function that reports whether a column of texts may be read as numbers or points in time:
-// if the contract says so, otherwise if it has features, weights or times and is not named in --categorical. With an
-// earlier run, its features say how they are read.
-func mayBeNumbers(c *config.Train, obeyed *contract.Contract) func(column string) bool {
+// if the contract says so, otherwise if it has features or times and is not named in --categorical, nor its values in the
+// costs. With an earlier run, its features say how they are read. Weights remain texts, as other verbs read them so.
+func mayBeNumbers(c *config.Train, obeyed *contract.Contract, costs *tables.Costs) func(column string) bool {
 	return func(column string) bool {
 		if obeyed != nil {
 			if at := slices.Index(obeyed.Names(), column); at >= 0 {
@@ -88,9 +88,7 @@ func mayBeNumbers(c *config.Train, obeyed *contract.Contract) func(column string
 		}
 		switch roleOf(column, c) {
 		case RoleFeature, RoleForbidden:
-			return c.CutsFrom == "" && c.Refit == "" && !slices.Contains(c.Categorical, column)
-		case RoleWeight:
-			return true
+			return len(costs.ValueCosts[column]) == 0 && c.CutsFrom == "" && c.Refit == "" && !slices.Contains(c.Categorical, column)
 		default:
 			return column == c.SplitTime
 		}

@@ -60,6 +60,11 @@ func (p *reopened) fit(ctx context.Context, what string) error {
 	if err != nil {
 		return p.because(what, err)
 	}
+	for i := range p.features { // a run of version 0.3 read all texts as categories
+		if f := &p.features[i]; f.Kind == dataset.Categorical && f.Type == dataset.Text {
+			plan.keepTexts(f.Name)
+		}
+	}
 	p.stage = stage{plan, p.Driver, p.Files, placeInMemory(p.Temporary)}
 	if err := p.stage.check(ctx); err != nil {
 		return p.because(what, err)
