@@ -117,13 +117,16 @@ func NewEncoders(features []Feature) []*Encoder {
 }
 
 // ReadClass returns the code of the class that a label names. A label that is no class by its spelling may spell the
-// class as another type does: 1.0 is 1, and True is true or, if the classes are 0 and 1, 1.
+// class as another type does: 1.0 is 1, and True is true or, if the classes are 0 and 1, 1. The code 01 is not 1.
 func ReadClass[T ~uint16 | ~int](codes map[string]T, label string) (code T, ok bool) {
 	if code, ok = codes[label]; ok {
 		return code, true
 	}
 	x, err := strconv.ParseFloat(label, 64)
-	if err == nil {
+	digits := strings.TrimLeft(label, "+-")
+	isCode := len(digits) > 1 && digits[0] == '0' && digits[1] != '.'
+	number := err == nil && !isCode && !LosesDigits(label, x)
+	if number {
 		if code, ok = codes[SpellNumber(x)]; ok {
 			return code, true
 		}
@@ -131,9 +134,9 @@ func ReadClass[T ~uint16 | ~int](codes map[string]T, label string) (code T, ok b
 	switch {
 	case len(codes) != 2:
 		return 0, false
-	case err == nil && x == 0 || strings.EqualFold(label, "false"):
+	case number && x == 0 || strings.EqualFold(label, "false"):
 		return oneOf(codes, "false", "true", "0", "1")
-	case err == nil && x == 1 || strings.EqualFold(label, "true"):
+	case number && x == 1 || strings.EqualFold(label, "true"):
 		return oneOf(codes, "true", "false", "1", "0")
 	default:
 		return 0, false
