@@ -285,7 +285,8 @@ func TestKindString(t *testing.T) {
 	}
 }
 
-// TestReadClass: labels name a class as other types spell it; a class of this spelling comes first.
+// TestReadClass: labels name a class as other types spell it; a class of this spelling comes first. Codes with leading
+// zeros are no numbers.
 func TestReadClass(t *testing.T) {
 	for _, c := range []struct {
 		classes []string
@@ -303,6 +304,11 @@ func TestReadClass(t *testing.T) {
 		{[]string{"1", "true"}, "True", -1},
 		{[]string{"no", "yes"}, "1", -1},
 		{[]string{"no", "yes"}, "", -1},
+		{[]string{"1", "2"}, "2e0", 1},
+		{[]string{"1", "2"}, "01", -1},
+		{[]string{"1", "2"}, "0x1", -1},
+		{[]string{"0", "1"}, "01", -1},
+		{[]string{"9007199254740992", "2"}, "9007199254740993", -1},
 	} {
 		got, ok := dataset.ReadClass(dataset.ClassCodes(c.classes), c.label)
 		if ok != (c.want >= 0) || ok && int(got) != c.want {
