@@ -29,7 +29,8 @@ func TestAddContent(t *testing.T) {
 	}
 }
 
-// TestCopies: by hand. Of ten rows four repeat a content, of which there are six: two are neighbours in one column.
+// TestCopies: by hand. Ten rows have six contents, so that four rows repeat one. Two contents are neighbours in one
+// column.
 func TestCopies(t *testing.T) {
 	c := dataset.Copies{
 		Rows: 10, Contents: 6, Parts: [dataset.Parts]int64{7, 1, 2}, Trained: [dataset.Parts]int64{7, 0, 1},

@@ -36,9 +36,9 @@ func TestBestFirst(t *testing.T) {
 	growtest.Compare(t, tree.BestFirst(d.Grow(p, 1), 0), d.Grow(p, 1), "any number")
 }
 
-// bestFirst grows a tree of at most so many leaves by opening the best node
-// first; what a node opens into is taken from the full tree. A split that
-// would make too many leaves is passed over.
+// bestFirst grows a tree of at most the given number of leaves: the best node is
+// split first, into its children in the full tree. A split that would make too
+// many leaves is skipped.
 func bestFirst(full []tree.Node, leaves int) []tree.Node {
 	type open struct{ node, depth int }
 	opened := make(map[int]bool)

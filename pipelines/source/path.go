@@ -44,7 +44,8 @@ func pathColumns(list []listed, files []*parquetio.File) [][]jobs.PathColumn {
 	return paths
 }
 
-// columnsOf returns the columns of folders that others do not have. Of two folders with one name, the first counts.
+// columnsOf returns the columns of folders, without the columns in others. If two folders have the same name, the first
+// one counts.
 func columnsOf(folders []string, others []jobs.PathColumn) (columns []jobs.PathColumn) {
 	for _, folder := range folders {
 		c, ok := pathColumn(folder)

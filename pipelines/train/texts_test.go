@@ -215,7 +215,7 @@ func TestTexts(t *testing.T) {
 		if !bytes.Equal(document(t, folder+"/mixed0", "tree.json"), document(t, folder+"/mixed1", "tree.json")) {
 			t.Error("another tree of a file of texts and one of numbers")
 		}
-		for _, flag := range []string{"cuts", "refit"} { // an earlier run says how columns are read
+		for _, flag := range []string{"cuts", "refit"} { // columns are read as the earlier run has read them
 			c := oneTree()
 			c.Input, c.Label, c.Output = files[:1], "class", folder+"/"+flag
 			change(&c)
