@@ -17,7 +17,8 @@ type Place struct {
 type Path struct {
 	up      *Path
 	test    split.Test
-	outcome int // outcome of the test; only for two-outcome tests
+	outcome int  // outcome of the test; only for two-outcome tests
+	sets    bool // whether some test of the path is for a set
 }
 
 // Step is one test of a path, in a form that can be stored.
@@ -40,14 +41,14 @@ func (p *Path) Steps() []Step {
 func NewPath(steps []Step) *Path {
 	var p *Path
 	for _, s := range steps {
-		p = &Path{up: p, test: s.Test, outcome: s.Outcome}
+		p = p.Below(s.Test, s.Outcome)
 	}
 	return p
 }
 
 // Below returns the path to a child of the node, if test splits the node.
 func (p *Path) Below(test split.Test, child int) *Path {
-	return &Path{up: p, test: test, outcome: child}
+	return &Path{up: p, test: test, outcome: child, sets: test.Kind == split.In || p != nil && p.sets}
 }
 
 // paid returns which prices of a feature's tests have been paid on the path.
@@ -78,7 +79,7 @@ func (p *Path) Features() []int {
 // &columns[feature] itself, or a copy in at.
 func (p *Path) Column(feature int, columns []split.Column, at *split.Column) *split.Column {
 	c := &columns[feature]
-	if !c.ByPath() && c.Numeric {
+	if !c.ByPath() && (c.Numeric || p == nil || !p.sets) {
 		return c
 	}
 	*at = c.At(p.paid(feature, columns))
