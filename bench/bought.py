@@ -284,4 +284,5 @@ def report(rows, budgets):
     )
 
 
-main()
+if __name__ == '__main__':
+    main()

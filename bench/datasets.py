@@ -20,9 +20,9 @@ def files(name):
     return sorted(glob.glob(os.path.join(folder, name, '*.parquet')))
 
 
-def manifest():
+def manifest(place=folder):
     """The rows of MANIFEST.tsv by the names of the sets. Categorical columns are separated by commas."""
-    with open(os.path.join(folder, 'MANIFEST.tsv')) as f:
+    with open(os.path.join(place, 'MANIFEST.tsv')) as f:
         rows = {row['name']: row for row in csv.DictReader(f, delimiter='\t')}
     for row in rows.values():
         row['categorical'] = row['categorical'].removeprefix('-')

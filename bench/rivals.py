@@ -293,7 +293,7 @@ quiet = dict(verbose=-1, num_threads=1, deterministic=True, force_row_wise=True)
 class Boosting:
     """LightGBM on one split. Of more than two classes each round has a tree a class, and a row takes them all."""
 
-    def __init__(self, split):
+    def __init__(self, split, **binning):
         self.split, (self.x, self.categorical) = split, split.native()
         train = split.rows['train']
         self.rows = {p: self.x[split.rows[p]] for p in parts}
@@ -301,7 +301,7 @@ class Boosting:
             self.rows['train'],
             split.y[train],
             categorical_feature=self.categorical,
-            params=dict(quiet, feature_pre_filter=False),
+            params=dict(quiet, feature_pre_filter=False, **binning),
             free_raw_data=False,
         ).construct()
 
