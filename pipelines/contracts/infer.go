@@ -131,7 +131,11 @@ func (i *inferring) infer(ctx context.Context) (*contract.Contract, error) {
 	next := 0
 	for k := range c.Columns {
 		if c.Columns[k].Role == "" {
-			c.Columns[k] = i.column(columns[next], found[next])
+			identity, err := i.input.Identity(ctx, i.session.Files, &rows.Features[next], found[next], i.input.Rows)
+			if err != nil {
+				return nil, err
+			}
+			c.Columns[k] = i.column(columns[next], found[next], identity)
 			next++
 		}
 	}
@@ -186,7 +190,7 @@ const (
 )
 
 // column describes a column, given its summary.
-func (i *inferring) column(column *parquetio.Column, s *binning.Summary) contract.Column {
+func (i *inferring) column(column *parquetio.Column, s *binning.Summary, identity binning.Identity) contract.Column {
 	c := contract.Column{
 		Name: column.Name, Type: typeOf(column), Role: contract.RoleFeature,
 		Categorical: s.Type() == dataset.Text,
@@ -214,11 +218,13 @@ func (i *inferring) column(column *parquetio.Column, s *binning.Summary) contrac
 			notes = append(notes, "most texts are "+what)
 		}
 	}
-	if unique(s, i.input.Rows) {
+	if identity >= binning.MaybeKey {
+		notes = append(notes, "another value in each row: a key?")
+	}
+	if identity >= binning.Numbering {
 		c.Role = contract.RoleIgnored
 		c.Values = nil
 		c.MaxUnlisted = nil
-		notes = append(notes, "another value in each row: a key?")
 	}
 	if column.Index {
 		c.Role = contract.RoleIgnored
@@ -245,16 +251,6 @@ func looks(values []string, weights []int64) string {
 	}
 	what, _ := l.Mostly()
 	return what
-}
-
-// unique reports whether each row has a different value, according to the summary. It is false for
-// columns of fractions, whose values naturally differ.
-func unique(s *binning.Summary, rows int64) bool {
-	if !s.Exact() || s.Overflow() || int64(s.Distinct()) != rows || rows < 2 {
-		return false
-	}
-	numbers, _ := s.Numbers()
-	return !slices.ContainsFunc(numbers, func(x float64) bool { return x != math.Trunc(x) })
 }
 
 // widen sets the bounds of numbers, and returns notes about unusual values.

@@ -55,7 +55,7 @@ func resumable(t *testing.T) config.Train {
 	data := newRows(700)
 	c := oneTree()
 	c.Input = []string{data.write(t, ascending(700), 3, parquetio.WriteOptions{RowsPerGroup: 100})}
-	c.Label, c.Weight, c.Ignore, c.Output = "class", "weight", []string{"id"}, filepath.Join(t.TempDir(), "run")
+	c.Label, c.Weight, c.Output = "class", "weight", filepath.Join(t.TempDir(), "run") // the id is left out as a key
 	c.Tests, c.Theta, c.MemoryObjects = []split.Family{split.Both}, []float64{0}, 60
 	return c
 }
@@ -159,7 +159,7 @@ func TestResumeRefused(t *testing.T) {
 	changed.Theta = []float64{0.01}
 	refused(changed, "--theta has become 0.01 instead of 0")
 	changed = c
-	changed.Ignore = nil
+	changed.Ignore = []string{"id"}
 	refused(changed, "--ignore")
 	costs("feature,cost\nsize,2\n")
 	refused(c, "costs")

@@ -306,6 +306,7 @@ func (w *fitter) fitFeatures(ctx context.Context, f *fitted, encoded [][]byte) e
 		}
 	}
 	all := make([]dataset.Feature, len(tested))
+	keys := make([]binning.Identity, len(tested))
 	faults := make([]error, len(tested))
 	columns, contents := make([]dataset.FeatureColumn, len(tested)), make([]uint64, len(tested))
 	bins := w.parsed.BinsFor(len(f.label.Classes))
@@ -318,7 +319,7 @@ func (w *fitter) fitFeatures(ctx context.Context, f *fitted, encoded [][]byte) e
 				fitter = new(binning.Fitter)
 			}
 			columns[i], contents[i] = w.schema.rows.Features[at], dataset.HashContent(encoded[at])
-			all[i], faults[i] = w.fitFeature(f.stats.Train, fitter, &columns[i], encoded[at], bins)
+			all[i], keys[i], faults[i] = w.fitFeature(ctx, f.stats.Train, fitter, &columns[i], encoded[at], bins)
 			fitters.Put(fitter)
 			encoded[at] = nil
 		})
@@ -330,7 +331,11 @@ func (w *fitter) fitFeatures(ctx context.Context, f *fitted, encoded [][]byte) e
 		return parallel.First(faults)
 	}
 	f.spec.Features = nil
+	left := w.leaveOutKeys(columns, keys, w.driver.Reporter.Warn)
 	for _, i := range w.config.TestOrder(columns, contents) {
+		if slices.Contains(left, all[i].Name) {
+			continue
+		}
 		if all[i].Other > 0 {
 			which := fmt.Sprintf("values of fewer than %d rows", w.config.MinValueRows)
 			if len(all[i].Values) == w.config.MaxCategories {
@@ -384,17 +389,21 @@ func (w *fitter) warnOfFewBins(f *fitted, bins int) {
 }
 
 func (w *fitter) fitFeature(
-	rows int64, fitter *binning.Fitter, column *dataset.FeatureColumn, encoded []byte, bins int,
-) (dataset.Feature, error) {
+	ctx context.Context, rows int64, fitter *binning.Fitter, column *dataset.FeatureColumn, encoded []byte, bins int,
+) (dataset.Feature, binning.Identity, error) {
 	s, _, err := binning.Decode(encoded)
 	if err != nil {
-		return dataset.Feature{}, err
+		return dataset.Feature{}, binning.NoKey, err
+	}
+	key, err := w.input.Identity(ctx, w.files, column, s, rows)
+	if err != nil {
+		return dataset.Feature{}, key, err
 	}
 	f, err := fitter.FitFeature(column.Name, s, binning.FeatureConfig{
 		Method: w.config.Binning, Bins: bins, SingleBins: grid.SingleBins(w.parsed.Grid),
 		Categories: w.config.MaxCategories, MinRows: w.config.MinValueRows, Rows: rows, Unit: column.Unit, Zone: column.Zone,
 	})
-	return f, dataset.WithHint(err, "leave it out with --ignore "+column.Name+", or allow more values with --max_values")
+	return f, key, dataset.WithHint(err, "leave it out with --ignore "+column.Name+", or allow more values with --max_values")
 }
 
 // labelColumn returns the name that the label has in tree.json: its column, or the name of the columns

@@ -41,7 +41,7 @@ func trained(t *testing.T, rows int, theta float64) (*run, *grown) {
 	ctx := t.Context()
 	x, class := make([]float64, rows), make([]string, rows)
 	for i := range x {
-		x[i], class[i] = float64(i), fmt.Sprint("c", i/3%2)
+		x[i], class[i] = float64(i)+0.5, fmt.Sprint("c", i/3%2)
 	}
 	url := filepath.Join(t.TempDir(), "rows.parquet")
 	columns := []parquetio.WriteColumn{{Name: "x", Values: x}, {Name: "class", Values: class}}

@@ -21,7 +21,7 @@ func TestRareValues(t *testing.T) {
 	const rows = 400
 	names, cities, class, x := make([]string, rows), make([]string, rows), make([]string, rows), make([]int64, rows)
 	for i := range rows {
-		names[i], cities[i], x[i] = fmt.Sprintf("person-%d", i), []string{"Ulm", "Bonn"}[i%2], int64(i*7%40)
+		names[i], cities[i], x[i] = fmt.Sprintf("person-%d", i/2), []string{"Ulm", "Bonn"}[i%2], int64(i*7%40)
 		class[i] = []string{"no", "yes"}[i*7%40/20]
 		if i%80 == 0 {
 			cities[i] = "person-rare"

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/frontier"
@@ -52,18 +53,22 @@ func (p *reopened) fit(ctx context.Context, what string) error {
 	if err := unchanged(p.manifest.Inputs, in.Manifest()); err != nil {
 		return p.because(what, err)
 	}
-	parsed, err := p.config.Parse()
+	config := *p.config
+	for i := range p.features { // a run of version 0.3 read all texts as categories, and had features of keys
+		switch f := &p.features[i]; {
+		case f.Kind == dataset.Numeric && f.Type == dataset.Number && f.Unit == dataset.Plain:
+			config.Numeric = append(slices.Clone(config.Numeric), f.Name)
+		case f.Kind == dataset.Categorical && f.Type == dataset.Text:
+			config.Categorical = append(slices.Clone(config.Categorical), f.Name)
+		}
+	}
+	parsed, err := config.Parse()
 	if err != nil {
 		return err
 	}
-	plan, err := newPlan(ctx, p.Files, p.config, parsed, in)
+	plan, err := newPlan(ctx, p.Files, &config, parsed, in)
 	if err != nil {
 		return p.because(what, err)
-	}
-	for i := range p.features { // a run of version 0.3 read all texts as categories
-		if f := &p.features[i]; f.Kind == dataset.Categorical && f.Type == dataset.Text {
-			plan.keepTexts(f.Name)
-		}
 	}
 	p.stage = stage{plan, p.Driver, p.Files, placeInMemory(p.Temporary)}
 	if err := p.stage.check(ctx); err != nil {

@@ -8,9 +8,11 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/espalier-ml/espalier/induce/binning"
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/selection"
 	"github.com/espalier-ml/espalier/induce/split"
+	"github.com/espalier-ml/espalier/io/contract"
 	"github.com/espalier-ml/espalier/io/parquetio"
 	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/pipelines/config"
@@ -188,12 +190,71 @@ func withoutIndex(in *source.Input, c *config.Train) *config.Train {
 	own.Ignore = slices.Clone(c.Ignore)
 	for i := range in.Columns {
 		name := in.Columns[i].Name
-		named := slices.Contains(slices.Concat(c.Categorical, c.Numeric, c.First, c.Forbid, c.Slice), name) || c.Monotone[name] != 0
-		if in.Columns[i].Index && !named {
+		if in.Columns[i].Index && !named(name, c) {
 			own.Ignore = append(own.Ignore, name)
 		}
 	}
 	return &own
+}
+
+// named reports whether a setting names a column as a feature or for slices.
+func named(name string, c *config.Train) bool {
+	return slices.Contains(slices.Concat(c.Categorical, c.Numeric, c.First, c.Forbid, c.Slice), name) || c.Monotone[name] != 0
+}
+
+// leaveOutKeys gives columns of keys the role ignored, and returns them. It warns of them and of columns that may be keys,
+// unless a setting or the contract names a column.
+func (p *plan) leaveOutKeys(columns []dataset.FeatureColumn, keys []binning.Identity, warn func(text string)) []string {
+	var left, maybe []string
+	for i := range columns {
+		switch name := columns[i].Name; {
+		case keys[i] == binning.NoKey, named(name, p.config),
+			p.obeyed != nil && slices.Contains(p.obeyed.With(contract.RoleFeature), name):
+		case keys[i] == binning.MaybeKey:
+			maybe = append(maybe, name)
+		default:
+			left = append(left, name)
+		}
+	}
+	if len(left) > 0 {
+		warn(fmt.Sprintf("left out: %s, with another value in each row, as keys and row numbers have; --numeric or --categorical "+
+			"makes it a feature", quoted(left)))
+	}
+	if len(maybe) > 0 {
+		warn(quoted(maybe) + ": another whole number in each row; --ignore leaves out a key")
+	}
+	p.schema.leaveOut(left)
+	return left
+}
+
+// keysOf returns the columns of keys that an earlier attempt of the run has left out.
+func (p *plan) keysOf(f *fitted) []string {
+	known := slices.Concat(f.constant, p.config.Forbid)
+	for i := range f.features {
+		known = append(known, f.features[i].Name)
+	}
+	return slices.DeleteFunc(p.schema.featureNames(), func(name string) bool { return slices.Contains(known, name) })
+}
+
+// quoted lists names in quotation marks.
+func quoted(names []string) string {
+	list := make([]string, len(names))
+	for i, name := range names {
+		list[i] = strconv.Quote(name)
+	}
+	return strings.Join(list, ", ")
+}
+
+// leaveOut gives features the role ignored.
+func (s *schema) leaveOut(names []string) {
+	for i := range s.columns {
+		if slices.Contains(names, s.columns[i].Name) {
+			s.columns[i].role = RoleIgnored
+		}
+	}
+	s.rows.Features = slices.DeleteFunc(slices.Clone(s.rows.Features), func(c dataset.FeatureColumn) bool {
+		return slices.Contains(names, c.Name)
+	})
 }
 
 // noteIndex returns a line about the index columns that are left out; empty without such columns.
@@ -201,14 +262,13 @@ func (s *schema) noteIndex(c *config.Train) string {
 	var names []string
 	for i := range s.columns {
 		if column := &s.columns[i]; column.Index && column.role == RoleIgnored && !slices.Contains(c.Ignore, column.Name) {
-			names = append(names, strconv.Quote(column.Name))
+			names = append(names, column.Name)
 		}
 	}
 	if len(names) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("left out: %s, the index of a data frame; --numeric or --categorical makes it a feature",
-		strings.Join(names, ", "))
+	return fmt.Sprintf("left out: %s, the index of a data frame; --numeric or --categorical makes it a feature", quoted(names))
 }
 
 func kindOf(column *parquetio.Column, c *config.Train) dataset.Kind {

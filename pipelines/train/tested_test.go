@@ -26,7 +26,7 @@ func TestTreesListWhatTheyTest(t *testing.T) {
 	for _, f := range readSchema(t, c.Output).Features() {
 		names = append(names, f.Name)
 	}
-	if want := []string{"a", "twin", "b", "color", "flag", "id"}; !slices.Equal(names, want) {
+	if want := []string{"a", "twin", "b", "color", "flag"}; !slices.Equal(names, want) {
 		t.Errorf("schema.json has the features %q, want %q", names, want)
 	}
 	files, err := filepath.Glob(filepath.Join(c.Output, "frontier", "*.json"))

@@ -189,6 +189,7 @@ func (r *run) prepare(ctx context.Context, from *saved) (*saved, error) {
 				r.keepTexts(f.Name)
 			}
 		}
+		r.schema.leaveOut(r.keysOf(from.objects.fitted))
 		r.narrow(from.objects.validates())
 		return from, nil
 	}

@@ -1,0 +1,62 @@
+package binning_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"strconv"
+	"testing"
+
+	"github.com/espalier-ml/espalier/induce/binning"
+	"github.com/espalier-ml/espalier/induce/dataset"
+)
+
+// TestIdentity: numbers of rows and names are keys; counts, prices, times and fractions, which may all differ, are not.
+func TestIdentity(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 58))
+	for _, test := range []struct {
+		name  string
+		rows  int
+		value func(i int) float64 // NaN: none
+		want  binning.Identity
+	}{
+		{"n", 150, func(i int) float64 { return float64(i) }, binning.Numbering},
+		{"n", 1 << 18, func(i int) float64 { return float64(i + 1) }, binning.Numbering}, // in buckets
+		{"n", 1 << 18, func(i int) float64 { return float64(-i) }, binning.Numbering},
+		{"n", 12, func(i int) float64 { return float64(i) }, binning.NoKey},
+		{"rownames", 12, func(i int) float64 { return float64(i) }, binning.Key},
+		{"Unnamed: 0", 150, func(i int) float64 { return float64(i) }, binning.Key},
+		{"CustomerID", 50, func(i int) float64 { return 1e8 + float64(i*i*977) }, binning.Key},
+		{"patient_id", 50, func(i int) float64 { return float64(i / 3) }, binning.NoKey},
+		{"paid", 50, func(i int) float64 { return 1000 + float64(i*i) }, binning.NoKey},
+		{"price", 200, func(i int) float64 { return float64(20*i + i%7) }, binning.NoKey},
+		{"seconds", 5000, func(i int) float64 { return 1.7e9 + float64(60*i) }, binning.MaybeKey},
+		{"x", 500, func(int) float64 { return r.Float64() }, binning.NoKey},
+		{"x", 1 << 18, func(int) float64 { return r.Float64() * (1 << 18) }, binning.NoKey},
+		{"half", 1 << 18, func(i int) float64 { return float64(i) / 2 }, binning.NoKey},
+		{"id", 150, func(i int) float64 { return map[bool]float64{true: math.NaN(), false: float64(i)}[i == 70] }, binning.NoKey},
+	} {
+		numbers, texts := make([]float64, test.rows), make([]string, test.rows)
+		rows, index := make([]int32, test.rows), make([]int32, test.rows)
+		for i := range rows {
+			numbers[i], rows[i], index[i] = test.value(i), int32(i), int32(i)
+			texts[i] = "row " + strconv.FormatFloat(numbers[i], 'g', -1, 64)
+		}
+		s := binning.New(dataset.Numeric, dataset.Number, binning.DefaultLimits())
+		s.AddVector(&dataset.Vector{Type: dataset.Number, Numbers: numbers}, rows, nil)
+		if got := s.Identity(test.name, int64(test.rows), int64(test.rows)); got != test.want {
+			t.Errorf("%d rows of %s: %d, want %d", test.rows, test.name, got, test.want)
+		}
+		if test.rows > 1<<16 || math.IsNaN(numbers[test.rows/2-5]) {
+			continue
+		}
+		s = binning.New(dataset.Categorical, dataset.Text, binning.DefaultLimits())
+		s.AddVector(&dataset.Vector{Type: dataset.Text, Texts: texts, Index: index}, rows, nil)
+		want := binning.Key
+		if test.name == "patient_id" || test.rows < 20 {
+			want = binning.NoKey
+		}
+		if got := s.Identity(test.name, int64(test.rows), int64(test.rows)); got != want {
+			t.Errorf("%d texts of %s: %d, want %d", test.rows, test.name, got, want)
+		}
+	}
+}
