@@ -371,7 +371,7 @@ func TestCloudReplaced(t *testing.T) {
 				store.ServeHTTP(w, r)
 			},
 		})
-		c.train(t, c.url+"/*.parquet", c.url+"/run").wants(t, 3, "part-", "was replaced or removed", "run again")
+		c.train(t, c.url+"/*.parquet", c.url+"/run").wants(t, 3, "part-", "was replaced, removed or written", "run again")
 	}
 }
 

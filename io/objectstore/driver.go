@@ -76,7 +76,7 @@ type WriteOptions struct {
 	Volatile bool
 }
 
-// ErrChanged is the error if an object was replaced or removed: it no longer has the requested
+// ErrChanged is the error if an object was written, replaced or removed: it no longer has the requested
 // generation.
 var ErrChanged = errors.New("changed meanwhile")
 

@@ -172,6 +172,20 @@ func (r *fileReader) Size() int64 { return r.size }
 // Generation implements Reader.
 func (r *fileReader) Generation() string { return r.generation }
 
+// ReadAt implements Reader. A file that another program writes in place while it is open has another generation after the
+// read, which a look before the read might miss.
+func (r *fileReader) ReadAt(p []byte, off int64) (int, error) {
+	n, err := r.File.ReadAt(p, off)
+	info, failed := r.Stat()
+	if failed != nil {
+		return n, errors.Join(failed, err)
+	}
+	if fileGeneration(info) != r.generation {
+		return 0, ErrChanged
+	}
+	return n, err
+}
+
 // Open implements Driver.
 func (fileDriver) Open(_ context.Context, o Object) (Reader, error) {
 	f, err := os.OpenFile(o.URL, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe would block until somebody writes

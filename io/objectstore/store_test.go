@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/espalier-ml/espalier/io/objectstore"
 )
@@ -368,5 +369,34 @@ func TestSweepStrangers(t *testing.T) {
 		if _, err := os.Stat(path); (err == nil) != stays {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+// TestWrittenInPlace: a reader of a file that another program writes in place returns bytes of the content that was opened, or
+// ErrChanged.
+func TestWrittenInPlace(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x")
+	write := func(text string) {
+		t.Helper()
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("old and old")
+	if err := os.Chtimes(path, time.Unix(1, 0), time.Unix(1, 0)); err != nil { // clocks of files are coarse
+		t.Fatal(err)
+	}
+	r, err := objectstore.New().Open(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = r.Close() }()
+	b := make([]byte, 3)
+	if _, err := r.ReadAt(b, 0); err != nil || string(b) != "old" {
+		t.Fatalf("got %q, %v", b, err)
+	}
+	write("new and new")
+	if n, err := r.ReadAt(b, 8); n > 0 || !errors.Is(err, objectstore.ErrChanged) {
+		t.Errorf("got %q, %v, want %v", b[:n], err, objectstore.ErrChanged)
 	}
 }

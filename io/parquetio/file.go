@@ -194,7 +194,7 @@ const hintWritten = "run again once nothing writes to it"
 func (f *File) openFault(err error) error {
 	if errors.Is(err, objectstore.ErrChanged) {
 		return &dataset.DataError{
-			File: f.URL, Problem: "the file was replaced or removed since it was listed",
+			File: f.URL, Problem: "the file was replaced, removed or written since it was listed",
 			Hint: hintWritten,
 		}
 	}
