@@ -3,8 +3,8 @@
 
     bench/check_exports.py [--sets iris,credit-g] [--formats c,sql] [--espalier BINARY]
 
-For each data set of bench/data four trees are trained: with the defaults, with prices in groups and
-free repeats, with tests for sets of values, and with --preset accurate, whose leaves have models. Each is exported in
+For each data set of bench/data five trees are trained: with the defaults, with prices in groups and
+free repeats, with tests for sets of values, with texts in an order, and with --preset accurate, whose leaves have models. Each is exported in
 each format. `espalier export --verify` compiles and runs the file, and compares class, leaf, tests,
 cost and probabilities with the tree on all rows and on golden rows. SQL is run by its databases; by
 Spark if ESPALIER_SPARK names a folder of its jars. It fails if anything differs.
@@ -41,6 +41,14 @@ def prices(run, file):
             w.writerow([name, 1 + i % 5, ['a', 'b', ''][i % 3], [2, 3, ''][i % 3]])
 
 
+def ordered(run):
+    """Returns the flags of train that declare an order of the values of each column of texts."""
+    with open(os.path.join(run, 'schema.json')) as f:
+        columns = json.load(f)['columns']
+    return [f'--ordered={c["name"]}={",".join(reversed(c["values"]))}' for c in columns
+            if len(c.get('values', [])) > 1 and c['physical'] == 'BYTE_ARRAY']
+
+
 def variants(formats):
     """Returns the flags of export for each format, and for each dialect of SQL."""
     return [[f, *more] for f in formats for more in ([['--dialect', d] for d in dialects] if f == 'sql' else [[]])]
@@ -51,8 +59,10 @@ def judge(name, binary, folder, formats):
     flags = categorical(name)
     costs = os.path.join(folder, 'costs.csv')
     for kind, more in [('plain', []), ('prices', ['--costs', costs, '--repeat_cost', 'free']),
-                       ('sets', ['--tests', 'set,all']), ('models', ['--preset', 'accurate'])]:
+                       ('sets', ['--tests', 'set,all']), ('ordered', []), ('models', ['--preset', 'accurate'])]:
         run = os.path.join(folder, kind)
+        if kind == 'ordered':
+            more = ordered(os.path.join(folder, 'plain'))
         subprocess.run([binary, 'train', '--input', data, '--label', 'class', '--output', run, '--progress', 'none',
                         '--certificate', 'none', *flags, *more], check=True, stdout=subprocess.DEVNULL)
         if kind == 'plain':

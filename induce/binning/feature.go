@@ -3,6 +3,7 @@ package binning
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
 )
@@ -17,6 +18,8 @@ type FeatureConfig struct {
 	// this many average rows. Rarer values belong to the tail. Rows is the number of all rows; 0 if
 	// each row weighs 1.
 	MinRows, Rows int64
+
+	Order []string // the values of a categorical feature, from the least to the greatest; nil: they have no order
 
 	Unit dataset.Unit // unit of points in time; their numbers are integers, and so are their cuts
 	Zone dataset.Zone // zone of timestamps
@@ -41,6 +44,8 @@ func (f *Fitter) FitFeature(name string, s *Summary, c FeatureConfig) (dataset.F
 	case feature.Kind == dataset.Categorical && s.Overflow():
 		return feature, &dataset.DataError{Column: name, Problem: fmt.Sprintf("a categorical column with more than %d "+
 			"distinct values, most likely an identifier", s.Limits().Categories)}
+	case c.Order != nil:
+		return ordered(feature, s, c.Order)
 	case feature.Kind == dataset.Categorical:
 		var err error
 		feature.Values, feature.Other, err = FitCategorical(s, c.Categories, c.leastWeight(s))
@@ -53,6 +58,30 @@ func (f *Fitter) FitFeature(name string, s *Summary, c FeatureConfig) (dataset.F
 		feature.Range = s.Range()
 	}
 	return feature, nil
+}
+
+// ordered sets the values of a feature whose values are ordered. A column with a single one has no order. A value of
+// the column that is not in the order is an error.
+func ordered(f dataset.Feature, s *Summary, order []string) (dataset.Feature, error) {
+	fault := &dataset.DataError{Column: f.Name, Hint: "add it to the order, or leave its rows out"}
+	if f.Kind != dataset.Categorical {
+		fault.Problem = "the column has numbers and an order of texts"
+		fault.Hint = "numbers have an order of their own: leave it out"
+		return f, fault
+	}
+	values, _ := s.Spelled()
+	for _, value := range values {
+		if !slices.Contains(order, value) {
+			fault.Value = value
+			fault.Problem = fmt.Sprintf("a value that is not in the order of the column: expected one of %q", order)
+			return f, fault
+		}
+	}
+	f.Values = values
+	if f.Ordered = len(values) > 1; f.Ordered {
+		f.Values = slices.Clone(order) // also values that no training row has, so that new rows take the right side
+	}
+	return f, nil
 }
 
 // leastWeight returns the weight that a value needs.

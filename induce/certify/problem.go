@@ -247,7 +247,7 @@ func newFeature(f *dataset.Feature, opts *Options) feature {
 	column := split.NewColumn(f)
 	a := feature{cost: f.Cost, missing: uint16(f.MissingCode()), group: -1}
 	switch {
-	case f.Kind == dataset.Numeric:
+	case column.Numeric:
 		a.ordered = opts.Family.Thresholds()
 		a.single = opts.Family.Bins()
 	case opts.Family == split.Multiways:

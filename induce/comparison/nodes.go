@@ -161,7 +161,7 @@ func (m *matcher) match(a, b int) {
 		m.m.Unchanged++
 		m.matchBranches(x, y)
 		return
-	case x.Test.Kind == split.Threshold || x.Test.Kind == split.Bin:
+	case x.Test.Kind == split.Threshold || x.Test.Kind == split.Bin || m.a.Features[x.Test.Feature].Ordered:
 		m.differ(MovedCut, a, b)
 		m.matchBranches(x, y)
 	default:

@@ -41,6 +41,8 @@ type Feature struct {
 	Cuts   []float64 // numeric: strictly increasing and finite; the bin of x is the number of cuts <= x
 	Range  []float64 // numeric: least and greatest value of the training rows; nil: unknown
 	Type   ValueType // categorical: type of the values in the file, for their order
+	// Ordered says that the values of a categorical feature are in an order that was declared, in which tests cut them.
+	Ordered bool
 
 	Missing int64 // number of training rows without a value
 	Other   int64 // number of training rows whose value is in the tail (categorical)
@@ -59,7 +61,7 @@ func CodingOnly(features []Feature) []Feature {
 	for i := range features {
 		f := &features[i]
 		list[i] = Feature{
-			Name: f.Name, Kind: f.Kind, Unit: f.Unit, Type: f.Type, Values: f.Values, Cuts: f.Cuts, Range: f.Range,
+			Name: f.Name, Kind: f.Kind, Unit: f.Unit, Type: f.Type, Values: f.Values, Ordered: f.Ordered, Cuts: f.Cuts, Range: f.Range,
 		}
 	}
 	return list

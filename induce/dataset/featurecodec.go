@@ -27,10 +27,18 @@ func EncodeFeatures(features []Feature) []byte {
 		for _, v := range slices.Sorted(maps.Keys(f.ValueCosts)) {
 			w = w.Text(v).Float(f.ValueCosts[v])
 		}
-		w = w.Text(f.Group).Float(f.GroupCost).Byte(0) // earlier versions had subsets of the cuts after the group
+		w = w.Text(f.Group).Float(f.GroupCost).Byte(ordered(f)) // earlier versions had subsets of the cuts after the group
 		w = w.Floats(f.Range).Byte(byte(f.Unit)).Byte(byte(f.Zone))
 	}
 	return w
+}
+
+// ordered returns 1 for a feature with ordered values, otherwise 0.
+func ordered(f *Feature) byte {
+	if f.Ordered {
+		return 1
+	}
+	return 0
 }
 
 // DecodeFeatures reads the bytes of EncodeFeatures.
@@ -56,7 +64,8 @@ func DecodeFeatures(b []byte) ([]Feature, error) {
 			f.ValueCosts[v] = r.Float()
 		}
 		f.Group, f.GroupCost = r.Text(), r.Float()
-		r.Bad = r.Byte() != 0 || r.Bad
+		o := r.Byte()
+		f.Ordered, r.Bad = o == 1, o > 1 || r.Bad
 		f.Range, f.Unit, f.Zone = r.Floats(), Unit(r.Byte()), Zone(r.Byte())
 	}
 	if r.Bad || len(r.Rest) > 0 {

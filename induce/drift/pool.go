@@ -15,7 +15,7 @@ type Column struct {
 
 // ColumnOf returns the description of a feature's codes.
 func ColumnOf(f *dataset.Feature) Column {
-	return Column{Ordered: f.Kind == dataset.Numeric, Other: f.OtherCode(), Missing: f.MissingCode()}
+	return Column{Ordered: f.Kind == dataset.Numeric || f.Ordered, Other: f.OtherCode(), Missing: f.MissingCode()}
 }
 
 // Sample holds the rows of a column by code.

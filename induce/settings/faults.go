@@ -49,6 +49,17 @@ func (s *Settings) columnFaults(name Namer) []error {
 				name("numeric")))
 		}
 	}
+	for _, feature := range slices.Sorted(maps.Keys(s.Ordered)) {
+		switch values := s.Ordered[feature]; {
+		case slices.Contains(s.Categorical, feature) || slices.Contains(s.Numeric, feature):
+			faults = append(faults, fmt.Errorf("column %q is named in %s, and in %s or %s", feature, name("ordered"), name("categorical"),
+				name("numeric")))
+		case len(values) < 2:
+			faults = append(faults, fmt.Errorf("%s %s: want two values or more, from the least to the greatest", name("ordered"), feature))
+		default:
+			faults = append(faults, twice(name("ordered")+" "+feature, "value", values)...)
+		}
+	}
 	for _, feature := range slices.Sorted(maps.Keys(s.Monotone)) {
 		if sign := s.Monotone[feature]; sign != 1 && sign != -1 {
 			faults = append(faults, fmt.Errorf("%s: %q %d: want +1 or -1", name("monotone"), feature, sign))

@@ -58,6 +58,8 @@ func (p *Prices) Apply(features []dataset.Feature) error {
 			case f.Kind != dataset.Categorical:
 				return &ValueError{f.Name, value, fmt.Sprintf("feature %q is numeric, only the values of categorical features "+
 					"have tests of their own", f.Name)}
+			case f.Ordered:
+				return &ValueError{f.Name, value, fmt.Sprintf("the values of feature %q are ordered, and cut at one price", f.Name)}
 			case !slices.Contains(f.Values, value):
 				return &ValueError{f.Name, value, fmt.Sprintf("feature %q has no value %q among the training rows", f.Name, value)}
 			}

@@ -44,6 +44,8 @@ type Columns struct {
 	Ignore      []string // columns that are not features
 	Categorical []string // features whose numbers are categories
 	Numeric     []string // features whose texts or booleans are read as numbers
+	// Ordered holds features whose texts are ordered, with their texts from the least to the greatest.
+	Ordered map[string][]string
 	// First names features to test at depth 0, 1 and so on, if they have a test. An empty name
 	// leaves a depth free.
 	First []string

@@ -42,10 +42,11 @@ type Column struct {
 	own   *Column // the column before At; nil: itself
 }
 
-// NewColumn returns the column of a feature.
+// NewColumn returns the column of a feature. Values with a declared order are cut as numbers are; tree.New makes tests of
+// their values of the tests of their codes.
 func NewColumn(f *dataset.Feature) Column {
 	c := Column{
-		Codes: f.Codes(), Numeric: f.Kind == dataset.Numeric, Cost: f.Cost, Group: f.Group,
+		Codes: f.Codes(), Numeric: f.Kind == dataset.Numeric || f.Ordered, Cost: f.Cost, Group: f.Group,
 		GroupCost: f.GroupCost,
 	}
 	if len(f.ValueCosts) == 0 {

@@ -91,7 +91,7 @@ func (s *Spec) fitColumn(
 	}
 	f, err := binning.FitFeature(column.Name, sum, binning.FeatureConfig{
 		Method: c.Binning, Bins: bins, SingleBins: grid.SingleBins(s.members()), Categories: c.MaxCategories, MinRows: c.MinValueRows,
-		Rows: rows, Unit: unit, Zone: zone,
+		Rows: rows, Unit: unit, Zone: zone, Order: c.Ordered[column.Name],
 	})
 	if err != nil {
 		return f, dataset.WithHint(err, "leave it out with Ignore")

@@ -72,7 +72,7 @@ type decoder struct {
 
 func (d *decoder) feature(f *fileFeature) error {
 	feature := dataset.Feature{
-		Name: f.Name, Cuts: f.Cuts, Range: f.Range, Values: f.Values, Missing: f.Missing,
+		Name: f.Name, Cuts: f.Cuts, Range: f.Range, Values: f.Values, Ordered: f.Ordered, Missing: f.Missing,
 		Other: f.Other, Cost: f.Cost, Group: f.Group,
 	}
 	if f.GroupCost != nil {
@@ -92,6 +92,9 @@ func (d *decoder) feature(f *fileFeature) error {
 	}
 	if feature.Zone, err = dataset.ParseZone(f.Zone, feature.Unit); err != nil {
 		return fmt.Errorf("feature %q: %w", f.Name, err)
+	}
+	if f.Ordered && feature.Kind != dataset.Categorical {
+		return fmt.Errorf("feature %q: ordered and %s: want a categorical feature", f.Name, f.Type)
 	}
 	if err := f.checkNumbers(feature.Kind); err != nil {
 		return err

@@ -178,6 +178,7 @@ func fileFeatureOf(f *dataset.Feature) *fileFeature {
 	} else {
 		m.Values = append([]string{}, f.Values...)
 		m.Other = f.Other
+		m.Ordered = f.Ordered
 	}
 	if f.Group != "" {
 		m.GroupCost = &f.GroupCost

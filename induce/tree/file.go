@@ -38,11 +38,13 @@ type fileFeature struct {
 	Zone string    `json:"zone,omitempty"`
 	Cuts []float64 `json:"cuts,omitzero" jsonschema:"uniqueItems=true"`
 	// Range are the least and the greatest value of training rows, or bounds of them.
-	Range   []float64 `json:"range,omitempty" jsonschema:"minItems=2,maxItems=2"`
-	Values  []string  `json:"values,omitzero" jsonschema:"uniqueItems=true"`
-	Other   int64     `json:"other,omitempty" jsonschema:"minimum=0"`
-	Missing int64     `json:"missing" jsonschema:"minimum=0"`
-	Cost    float64   `json:"cost" jsonschema:"minimum=0"`
+	Range  []float64 `json:"range,omitempty" jsonschema:"minItems=2,maxItems=2"`
+	Values []string  `json:"values,omitzero" jsonschema:"uniqueItems=true"`
+	// Ordered is true if the values are in a declared order.
+	Ordered bool    `json:"ordered,omitempty"`
+	Other   int64   `json:"other,omitempty" jsonschema:"minimum=0"`
+	Missing int64   `json:"missing" jsonschema:"minimum=0"`
+	Cost    float64 `json:"cost" jsonschema:"minimum=0"`
 
 	Group string `json:"group,omitempty" jsonschema:"minLength=1"`
 	// GroupCost is the price that is paid once on a path, with the first test on any feature of the group.

@@ -22,7 +22,7 @@ func (t *Tree) hasMonotone() bool { return len(t.Algorithm.Monotone) > 0 && len(
 // sides returns the child of a node whose probabilities must not be greater, and then the other
 // child. ok is false unless the node has a threshold on a monotone feature.
 func (t *Tree) sides(n *Node) (lower, upper int, ok bool) {
-	if n.Leaf() || n.Test.Kind != split.Threshold {
+	if n.Leaf() || n.Test.Kind != split.Threshold && n.Test.Kind != split.In { // no sets but of ordered values: see split.Column
 		return 0, 0, false
 	}
 	yes, no := n.Branches[0].Child, n.Branches[1].Child

@@ -25,13 +25,30 @@ func New(features []dataset.Feature, nodes []Node) *Tree {
 		}
 		n.Test.Trust = 0 // growth alone needs it
 		f := &features[n.Test.Feature]
+		n.Test.Test = ofValues(f, n.Test.Test)
 		t.branch(n, f.MissingCode()).Missing = true
 		if f.Kind == dataset.Categorical {
 			t.branch(n, f.OtherCode()).Other = true
 		}
 		if r := n.Test.RunnerUp; r != nil && r.Feature == "" {
-			n.Test.RunnerUp = NewRunnerUp(&features[r.Test.Feature], &r.Test, r.Cost, r.Total)
+			second := &features[r.Test.Feature]
+			test := ofValues(second, r.Test)
+			n.Test.RunnerUp = NewRunnerUp(second, &test, r.Cost, r.Total)
 		}
+	}
+	return t
+}
+
+// ofValues returns a test of the codes of a feature as a test of its values, if they are ordered: a threshold is a test
+// for the set of the values from its code on.
+func ofValues(f *dataset.Feature, t split.Test) split.Test {
+	switch {
+	case !f.Ordered:
+	case t.Kind == split.Bin:
+		t.Kind = split.Equals
+	case t.Kind == split.Threshold:
+		t.Set = split.NewCodeSet(len(f.Values), func(code int) bool { return code >= t.Code })
+		t.Kind, t.Code = split.In, 0
 	}
 	return t
 }

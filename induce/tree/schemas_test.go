@@ -150,7 +150,7 @@ func featureVariants(s *jsonschema.Schema) (numeric, categorical *jsonschema.Sch
 	schematest.Enum(s, "zone", schematest.Names[dataset.Zone]()...)
 	s.Required = slices.Insert(s.Required, slices.Index(s.Required, "type")+1, "cuts", "values")
 	s.DependentRequired = map[string][]string{"group": {"group_cost"}, "group_cost": {"group"}}
-	numeric = schematest.Variant(s, "values", "other")
+	numeric = schematest.Variant(s, "values", "other", "ordered")
 	numeric.Properties.Set("type", &jsonschema.Schema{Const: dataset.Numeric.String()})
 	categorical = schematest.Variant(s, "cuts", "range")
 	categorical.Properties.Set("type", &jsonschema.Schema{Const: dataset.Categorical.String()})

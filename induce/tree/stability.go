@@ -76,8 +76,8 @@ func (t *Tree) places(other *Tree) []int {
 }
 
 // place returns the child of node at in the other tree that corresponds to an outcome at node; -1
-// if absent. Both nodes must test the same feature. Thresholds correspond by their side, whatever
-// their cuts. Multiway tests correspond by code. All other tests (of a value, a bin or missing)
+// if absent. Both nodes must test the same feature. Thresholds, and cuts of ordered
+// values, correspond by their side, whatever their cuts. Multiway tests correspond by code. All other tests (of a value, a bin or missing)
 // must be equal.
 func (t *Tree) place(node, outcome int, other *Tree, at int) int {
 	if at < 0 || !t.sameFeature(node, other, at) {
@@ -85,7 +85,8 @@ func (t *Tree) place(node, outcome int, other *Tree, at int) int {
 	}
 	mine := t.Nodes[node].Test
 	theirs := other.Nodes[at].Test
-	if mine.Kind != theirs.Kind || mine.Kind != split.Threshold && !sameQuestion(mine, theirs) {
+	cuts := mine.Kind == split.Threshold || mine.Kind == split.In && t.Features[mine.Feature].Ordered
+	if mine.Kind != theirs.Kind || !cuts && !sameQuestion(mine, theirs) {
 		return -1
 	}
 	for _, b := range other.Nodes[at].Branches {

@@ -44,6 +44,7 @@ type Column struct {
 	MinMean     *float64 `yaml:"min_mean,omitempty"`     // mean of the rows with a value; not for points in time
 	MaxMean     *float64 `yaml:"max_mean,omitempty"`     // the same
 	Values      []string `yaml:"values,omitempty"`       // known values
+	Ordered     bool     `yaml:"ordered,omitempty"`      // the values are in their order, from the least to the greatest
 	MaxUnlisted *float64 `yaml:"max_unlisted,omitempty"` // share of the rows with other values; 0: all values must be known
 
 	Note string `yaml:"-"` // a comment next to the name
@@ -182,6 +183,9 @@ func (c *Column) faults() []string {
 	}
 	if c.MaxUnlisted != nil && c.Values == nil {
 		fault("max_unlisted: it needs values")
+	}
+	if c.Ordered && (c.Type != TypeText || len(c.Values) < 2) {
+		fault("ordered: it needs two values or more, of texts")
 	}
 	return append(faults, c.boundFaults()...)
 }

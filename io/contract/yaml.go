@@ -78,6 +78,9 @@ func (c *Column) node() *yaml.Node {
 		}
 		m.add("values", list)
 	}
+	if c.Ordered {
+		m.plain("ordered", "true")
+	}
 	m.number("max_unlisted", c.MaxUnlisted)
 	return &m.node
 }

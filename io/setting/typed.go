@@ -212,6 +212,11 @@ func newList[T ~[]string](to *T, checks []Check) *listOf[T] {
 // Repeated is a setting that is given once for each of several texts, which may contain commas.
 func Repeated[T ~[]string](to *T) Value { return &repeated[T]{newList(to, nil)} }
 
+// RepeatedOf is ListOf for a setting that is given once for each of several texts, which may contain commas.
+func RepeatedOf[T any](to *T, parse func(items []string) (T, error), spell func(T) []string) Value {
+	return &repeated[T]{&listOf[T]{to: to, parse: parse, spell: spell}}
+}
+
 type listOf[T any] struct {
 	fault
 
@@ -238,11 +243,11 @@ func (v *listOf[T]) faults() []error {
 }
 
 // String joins the texts by commas. A text with a comma is in double quotes.
-func (v *listOf[T]) String() string { return joined(v.GetSlice()) }
+func (v *listOf[T]) String() string { return Join(v.GetSlice()) }
 
 // Set replaces the default by the texts in a line of CSV. Setting the value again adds to them.
 func (v *listOf[T]) Set(text string) error {
-	items, err := cut(text)
+	items, err := Cut(text)
 	if err != nil {
 		return err
 	}
@@ -266,7 +271,7 @@ func (v *listOf[T]) Replace(items []string) error {
 		*v.to = x
 		v.given = true
 	}
-	v.note(joined(items), err)
+	v.note(Join(items), err)
 	return nil
 }
 
@@ -315,7 +320,7 @@ func (v *listOf[T]) decode(raw []byte) error {
 	return v.err()
 }
 
-type repeated[T ~[]string] struct{ *listOf[T] }
+type repeated[T any] struct{ *listOf[T] }
 
 // Type returns the name of the type in the flag library.
 func (v *repeated[T]) Type() string { return "stringArray" }
@@ -379,8 +384,8 @@ func (v *table) decode(raw []byte) error {
 	return nil
 }
 
-// joined joins texts by commas. A text with a comma is in double quotes.
-func joined(items []string) string {
+// Join joins texts by commas. A text with a comma is in double quotes.
+func Join(items []string) string {
 	switch {
 	case len(items) == 0:
 		return ""
@@ -394,8 +399,8 @@ func joined(items []string) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// cut splits a line of CSV into its texts.
-func cut(text string) ([]string, error) {
+// Cut splits a line of CSV into its texts.
+func Cut(text string) ([]string, error) {
 	if text == "" {
 		return []string{}, nil
 	}

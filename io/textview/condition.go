@@ -125,7 +125,10 @@ func newCondition(t *tree.Tree, n *tree.Node, b *tree.Branch, s *spelling) condi
 	case split.Equals:
 		return condition{column + pick(yes, " = ", " != ") + name(f.Category(n.Test.Code)), yes, yes}
 	case split.In:
-		return condition{column + " in " + s.set(inBranch(f, n, b)), true, true}
+		if from := leastOf(f, listed(f, n, 1)); from != "" {
+			return condition{column + pick(yes, " >= ", " < ") + name(from), true, true}
+		}
+		return condition{column + " in " + s.set(listed(f, n, b.Outcome)), true, true}
 	case split.Multiway:
 		return outcome(f, b.Outcome, column, name)
 	default:
@@ -136,11 +139,20 @@ func newCondition(t *tree.Tree, n *tree.Node, b *tree.Branch, s *spelling) condi
 // listedValues is how many values of a set are listed where texts are to be read at a glance.
 const listedValues = 5
 
-// inBranch returns the listed values that take a branch of a test for a set.
-func inBranch(f *dataset.Feature, n *tree.Node, b *tree.Branch) []string {
+// leastOf returns the least of the last values of a feature with ordered values; empty if the values are others.
+func leastOf(f *dataset.Feature, values []string) string {
+	from := len(f.Values) - len(values)
+	if !f.Ordered || from <= 0 || from == len(f.Values) || !slices.Equal(f.Values[from:], values) {
+		return ""
+	}
+	return values[0]
+}
+
+// listed returns the listed values with an outcome of a test for a set.
+func listed(f *dataset.Feature, n *tree.Node, outcome int) []string {
 	var values []string
 	for code := range f.Values {
-		if n.Test.Outcome(code, f.MissingCode()) == b.Outcome {
+		if n.Test.Outcome(code, f.MissingCode()) == outcome {
 			values = append(values, f.Category(code))
 		}
 	}
@@ -170,12 +182,16 @@ func (s *spelling) set(values []string) string {
 func RunnerUp(t *tree.Tree, r *tree.RunnerUp) string {
 	column := name(r.Feature)
 	short := func(x float64) string { return strconv.FormatFloat(x, 'g', enoughDigits, 64) }
+	least := ""
 	if at := slices.IndexFunc(t.Features, func(f dataset.Feature) bool { return f.Name == r.Feature }); at >= 0 {
+		least = leastOf(&t.Features[at], r.Values)
 		short = func(x float64) string { return Shortened(&t.Features[at], x) }
 	}
 	switch {
 	case r.Kind == split.Multiway:
 		return column + ", by its value"
+	case least != "":
+		return column + " >= " + name(least)
 	case r.Kind == split.In:
 		return column + " in " + readable().set(r.Values)
 	case r.Kind == split.Equals:

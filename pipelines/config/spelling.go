@@ -169,6 +169,33 @@ func spellMonotone(constraints map[string]int8) []string {
 	return items
 }
 
+// parseOrdered reads columns with their values, such as size=low,medium,high.
+func parseOrdered(items []string) (map[string][]string, error) {
+	var ordered map[string][]string
+	for _, text := range items {
+		column, list, ok := strings.Cut(text, "=")
+		values, err := setting.Cut(list)
+		switch _, twice := ordered[column]; {
+		case !ok || err != nil || column == "":
+			return nil, &setting.ItemError{Item: text, Err: errors.New("want COLUMN=VALUE,VALUE,.., from the least to the greatest")}
+		case twice:
+			return nil, &setting.ItemError{Item: text, Err: fmt.Errorf("the column %q is named twice", column)}
+		case ordered == nil:
+			ordered = make(map[string][]string)
+		}
+		ordered[column] = values
+	}
+	return ordered, nil
+}
+
+func spellOrdered(ordered map[string][]string) []string {
+	var items []string
+	for _, column := range slices.Sorted(maps.Keys(ordered)) {
+		items = append(items, column+"="+setting.Join(ordered[column]))
+	}
+	return items
+}
+
 // parseSplit reads --split: shares, or the column of --split_column, as earlier versions had it.
 func (c *Train) parseSplit(text string) (dataset.Shares, error) {
 	if text == "" || text[0] >= '0' && text[0] <= '9' || strings.Contains(text, "/") {

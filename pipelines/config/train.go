@@ -200,6 +200,11 @@ func (c *Train) testSettings() []setting.Setting {
 			Name: "categorical", Value: setting.List(&c.Categorical),
 			Help: "columns of numbers, or of texts that are numbers, whose values are categories",
 		},
+		{
+			Name: "ordered", Value: setting.RepeatedOf(&c.Ordered, parseOrdered, spellOrdered),
+			Help: "column of texts with an order, and its values from the least to the greatest (size=low,medium,high): tests cut " +
+				"them as numbers; once for each column",
+		},
 		{Name: "numeric", Value: setting.List(&c.Numeric), Help: "text or boolean columns to read as numbers"},
 		{
 			Name: "tests", Value: listOf(&c.Tests, "", split.ParseFamily),

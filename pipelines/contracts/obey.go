@@ -3,6 +3,7 @@ package contracts
 import (
 	"cmp"
 	"context"
+	"maps"
 	"slices"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
@@ -50,6 +51,12 @@ func obey(c *contract.Contract, t *config.Train) {
 		listed := slices.Contains(t.Categorical, column.Name) || slices.Contains(t.Numeric, column.Name)
 		switch {
 		case column.Role != contract.RoleFeature || listed:
+		case column.Ordered && t.Ordered[column.Name] == nil:
+			t.Ordered = maps.Clone(t.Ordered)
+			if t.Ordered == nil {
+				t.Ordered = make(map[string][]string)
+			}
+			t.Ordered[column.Name] = column.Values
 		case column.Categorical && column.Type != contract.TypeText:
 			t.Categorical = union(t.Categorical, []string{column.Name})
 		}

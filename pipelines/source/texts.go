@@ -226,11 +226,23 @@ func (in *Input) change(name string, set func(column *parquetio.Column)) {
 	}
 }
 
+// Order makes texts of columns other than the given ones an error, in every later pass over the rows.
+func (in *Input) Order(texts map[string][]string) {
+	for _, name := range slices.Sorted(maps.Keys(texts)) {
+		in.texts = append(slices.Clone(in.texts), jobs.TextColumn{Name: name, Order: texts[name]})
+	}
+	for i := range in.Tasks {
+		in.Tasks[i].Texts = in.texts
+	}
+}
+
 // KeepTexts makes a column of texts again of a column that ReadTexts reads as something else. It reports
 // whether there is such a column.
 func (in *Input) KeepTexts(name string) bool {
 	before := len(in.texts)
-	in.texts = slices.DeleteFunc(slices.Clone(in.texts), func(c jobs.TextColumn) bool { return c.Name == name })
+	in.texts = slices.DeleteFunc(slices.Clone(in.texts), func(c jobs.TextColumn) bool {
+		return c.Name == name && c.Order == nil
+	})
 	if len(in.texts) == before {
 		return false
 	}
@@ -248,12 +260,14 @@ func (in *Input) KeepTexts(name string) bool {
 // NoteTexts returns a line about the columns of texts that are read as something else; empty without such
 // columns.
 func (in *Input) NoteTexts() string {
-	if len(in.texts) == 0 {
-		return ""
-	}
 	byUnit := make(map[dataset.Unit][]string)
 	for _, c := range in.texts {
-		byUnit[c.Unit] = append(byUnit[c.Unit], strconv.Quote(c.Name))
+		if c.Order == nil {
+			byUnit[c.Unit] = append(byUnit[c.Unit], strconv.Quote(c.Name))
+		}
+	}
+	if len(byUnit) == 0 {
+		return ""
 	}
 	var parts []string
 	for unit := dataset.Plain; unit <= dataset.Timestamp; unit++ {

@@ -57,7 +57,7 @@ func (s *stage) copies(ctx context.Context, o *objects) (dealt bool, err error) 
 // would not find the parts again if contents decided them.
 func (s *stage) readsTexts() bool {
 	return slices.ContainsFunc(s.input.Tasks, func(t jobs.Task) bool {
-		return len(t.Texts) > 0 ||
+		return slices.ContainsFunc(t.Texts, func(c jobs.TextColumn) bool { return c.Order == nil }) ||
 			slices.ContainsFunc(t.Path, func(c jobs.PathColumn) bool { return c.Type == dataset.Number })
 	})
 }

@@ -230,6 +230,9 @@ func (w *fitter) takeFeatures(f *fitted) error {
 			if err := w.input.CheckFeature(feature); err != nil {
 				return err
 			}
+			if values := w.config.Ordered[column.Name]; values != nil && (!feature.Ordered || !slices.Equal(values, feature.Values)) {
+				return usage.Errorf("--ordered: column %q is read as in %s, with the values %q", column.Name, w.cuts.Run, feature.Values)
+			}
 			own := *feature
 			own.Type = column.Type
 			f.add(&own, column)
@@ -402,6 +405,7 @@ func (w *fitter) fitFeature(
 	f, err := fitter.FitFeature(column.Name, s, binning.FeatureConfig{
 		Method: w.config.Binning, Bins: bins, SingleBins: grid.SingleBins(w.parsed.Grid),
 		Categories: w.config.MaxCategories, MinRows: w.config.MinValueRows, Rows: rows, Unit: column.Unit, Zone: column.Zone,
+		Order: w.config.Ordered[column.Name],
 	})
 	return f, key, dataset.WithHint(err, "leave it out with --ignore "+column.Name+", or allow more values with --max_values")
 }

@@ -57,6 +57,7 @@ func newPlan(ctx context.Context, f *source.Files, c *config.Train, p *config.Pa
 	if err != nil {
 		return nil, err
 	}
+	in.Order(c.Ordered)
 	classes, err := tables.ReadClasses(ctx, f, c)
 	if err != nil {
 		return nil, err
@@ -81,6 +82,9 @@ func newPlan(ctx context.Context, f *source.Files, c *config.Train, p *config.Pa
 // costs. With an earlier run, its features say how they are read. Weights remain texts, as other verbs read them so.
 func mayBeNumbers(c *config.Train, obeyed *contract.Contract, costs *tables.Costs) func(column string) bool {
 	return func(column string) bool {
+		if c.Ordered[column] != nil {
+			return false
+		}
 		if obeyed != nil {
 			if at := slices.Index(obeyed.Names(), column); at >= 0 {
 				return obeyed.Columns[at].Type != contract.TypeText

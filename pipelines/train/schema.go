@@ -149,6 +149,7 @@ func checkFlags(in *source.Input, c *config.Train) error {
 	look("ignore", c.Ignore...)
 	look("categorical", c.Categorical...)
 	look("numeric", c.Numeric...)
+	look("ordered", slices.Sorted(maps.Keys(c.Ordered))...)
 	look("first", c.First...)
 	look("forbid", c.Forbid...)
 	look("monotone", slices.Sorted(maps.Keys(c.Monotone))...)
@@ -199,7 +200,8 @@ func withoutIndex(in *source.Input, c *config.Train) *config.Train {
 
 // named reports whether a setting names a column as a feature or for slices.
 func named(name string, c *config.Train) bool {
-	return slices.Contains(slices.Concat(c.Categorical, c.Numeric, c.First, c.Forbid, c.Slice), name) || c.Monotone[name] != 0
+	return slices.Contains(slices.Concat(c.Categorical, c.Numeric, c.First, c.Forbid, c.Slice), name) || c.Monotone[name] != 0 ||
+		c.Ordered[name] != nil
 }
 
 // leaveOutKeys gives columns of keys the role ignored, and returns them. It warns of them and of columns that may be keys,
@@ -330,8 +332,8 @@ func unsupported(in *source.Input, column *parquetio.Column, c *config.Train) *d
 	return e
 }
 
-// checkConstraints makes sure that --first, --forbid and --monotone name features, and
-// --monotone numeric ones.
+// checkConstraints makes sure that --first, --forbid, --monotone and --ordered name features, --monotone
+// numeric or ordered ones, and --ordered ones of texts.
 func (s *schema) checkConstraints(c *config.Train) error {
 	var faults []error
 	for i := range s.columns {
@@ -343,14 +345,19 @@ func (s *schema) checkConstraints(c *config.Train) error {
 			{"first", slices.Contains(c.First, column.Name)},
 			{"forbid", slices.Contains(c.Forbid, column.Name)},
 			{"monotone", c.Monotone[column.Name] != 0},
+			{"ordered", c.Ordered[column.Name] != nil},
 		} {
 			if constraint.named && column.role != RoleFeature && column.role != RoleForbidden {
 				faults = append(faults, fmt.Errorf("--%s: column %q is not a feature, its role is %s",
 					constraint.flag, column.Name, column.role))
 			}
 		}
-		if c.Monotone[column.Name] != 0 && column.kind == dataset.Categorical {
-			faults = append(faults, fmt.Errorf("--monotone: column %q is categorical, want a numeric one", column.Name))
+		ordered := c.Ordered[column.Name] != nil
+		if c.Monotone[column.Name] != 0 && column.kind == dataset.Categorical && !ordered {
+			faults = append(faults, fmt.Errorf("--monotone: column %q is categorical, want a numeric or ordered one", column.Name))
+		}
+		if ordered && (column.Type != dataset.Text || column.Wide || column.Physical == "BOOLEAN") {
+			faults = append(faults, fmt.Errorf("--ordered: column %q has numbers or booleans, want texts", column.Name))
 		}
 	}
 	return usage.All(faults)

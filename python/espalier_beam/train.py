@@ -95,7 +95,8 @@ def train(
     CSV file of costs. budget is the greatest expected cost per row. output is the run folder; without
     it, the folder is temporary and goes with the run. espalier is the program; without it, the
     variable ESPALIER names it, or it is found on PATH. settings are further settings by the names of
-    flags (max_leaves=8, tests=["threshold", "both"]); None leaves out a setting.
+    flags (max_leaves=8, tests=["threshold", "both"], ordered={"size": ["low", "medium", "high"]}); None
+    leaves out a setting.
 
     Raises EspalierError with the message of the command if it fails, and FileNotFoundError if there is
     no such program.
@@ -135,7 +136,12 @@ def command(verb: str, *arguments: str, espalier: str | None = None, **flags: An
     A flag that is None is left out. Raises EspalierError with the message of the command if it fails,
     and FileNotFoundError if there is no such program.
     """
-    settings = [f"--{name}={_text(value)}" for name, value in flags.items() if value is not None]
+    settings = []
+    for name, value in flags.items():
+        if isinstance(value, Mapping):
+            settings += [f"--{name}={key}={_text(item)}" for key, item in value.items()]
+        elif value is not None:
+            settings.append(f"--{name}={_text(value)}")
     done = subprocess.run(
         [find(espalier), verb, *settings, "--", *arguments],
         stdin=subprocess.DEVNULL,

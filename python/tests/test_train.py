@@ -41,6 +41,13 @@ def test_train(data: Callable[[str], Any], espalier: str, tmp_path: pathlib.Path
     assert Run(output).frontier == []
 
 
+def test_ordered(espalier: str) -> None:
+    sizes = ["low", "medium", "high"]
+    frame = {"size": sizes * 40, "class": ["a", "a", "b"] * 40}
+    tree = train(frame, "class", espalier=espalier, ordered={"size": sizes}, **QUICK).tree
+    assert list(tree.predict({"size": [*sizes, "huge", None]})) == ["a", "a", "b", "a", "a"]
+
+
 def test_temporary(data: Callable[[str], Any], espalier: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """ESPALIER names the program, and a run without an output goes with its folder."""
     monkeypatch.setenv("ESPALIER", espalier)

@@ -9,16 +9,20 @@ import (
 	"github.com/espalier-ml/espalier/io/csvio"
 )
 
-// TextColumn is a column of texts that is read as numbers or points in time.
+// TextColumn is a column of texts that is read as numbers or points in time, or whose texts are in an order.
 type TextColumn struct {
-	Name string       `json:"name"`
-	Unit dataset.Unit `json:"unit,omitempty"`
-	Zone dataset.Zone `json:"zone,omitempty"` // zone of each timestamp; NoZone: any
+	Name  string       `json:"name"`
+	Unit  dataset.Unit `json:"unit,omitempty"`
+	Zone  dataset.Zone `json:"zone,omitempty"`  // zone of each timestamp; NoZone: any
+	Order []string     `json:"order,omitempty"` // the texts that the column may have; nil: they are numbers
 }
 
 // Parse reads a text as scorers do, if import would read a column of such texts so: 007 is not a number. NaN
 // is a missing value.
 func (c *TextColumn) Parse(text string) (x float64, ok bool) {
+	if c.Order != nil {
+		return 0, slices.Contains(c.Order, text)
+	}
 	x, ok = c.Unit.ParseValue(text)
 	switch {
 	case !ok || math.IsNaN(x):
@@ -79,6 +83,9 @@ func (g *withTexts) ReadRows(i, from, to int, dst *dataset.Vector) error {
 			return g.other(g.columns[i], dst.Texts[dst.Index[r]], from+r)
 		}
 	}
+	if g.columns[i].Order != nil {
+		return nil
+	}
 	dst.Type = dataset.Number
 	dst.Numbers = numbers
 	dst.Texts = nil
@@ -88,6 +95,13 @@ func (g *withTexts) ReadRows(i, from, to int, dst *dataset.Vector) error {
 // other returns the error for a text of another kind.
 func (g *withTexts) other(c *TextColumn, text string, row int) error {
 	group := g.task.RowGroup
+	if c.Order != nil {
+		return &dataset.DataError{
+			File: g.task.File, RowGroup: &group, Column: c.Name, Value: text,
+			Problem: fmt.Sprintf("the text of row %d is not in the order of the column: expected one of %q", row, c.Order),
+			Hint:    "write it so, or null, or add it to --ordered",
+		}
+	}
 	return &dataset.DataError{
 		File: g.task.File, RowGroup: &group, Column: c.Name, Value: text,
 		Problem: fmt.Sprintf("the text of row %d is not a %s as import reads it, and the texts of the column are read as %s",
