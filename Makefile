@@ -1,5 +1,5 @@
 # The README's two commands and the checks; everything here is plain go.
-.PHONY: example check test long lint bench ci matrix pruning budgets prices peers predict models importance total trust truth steadiness roc slices exports speed scorers python_scorers shapes cluster processors \
+.PHONY: example check test long lint bench ci matrix pruning budgets prices peers predict models importance total trust power truth steadiness roc slices exports speed scorers python_scorers shapes cluster processors \
 	auc_at_tests soft_labels monotone results bought categories release check_release
 
 example:
@@ -67,6 +67,9 @@ total:
 
 trust:
 	bench/trust.py
+
+power:
+	bench/power.py
 
 truth:
 	bench/truth.py

@@ -43,7 +43,7 @@ func binomialTail(x, shape, odds float64) float64 {
 		return 1
 	}
 	p, q := odds/(1+odds), 1/(1+odds)
-	scale := portable.Exp(logGamma(x+shape) - logGamma(x) - logGamma(shape) +
+	scale := portable.Exp(portable.LogGamma(x+shape) - portable.LogGamma(x) - portable.LogGamma(shape) +
 		float64(x*portable.Log(p)) + float64(shape*portable.Log(q)))
 	if float64(p*(x+shape+2)) < x+1 {
 		return min(1, float64(scale*betaFraction(x, shape, p))/x)
@@ -56,15 +56,15 @@ func binomialTail(x, shape, odds float64) float64 {
 func betaFraction(a, b, x float64) float64 {
 	const most = 1e7
 	c := 1.0
-	d := 1 / away(1-float64((a+b)*x)/(a+1))
+	d := 1 / portable.Away(1-float64((a+b)*x)/(a+1))
 	value := d
 	for k := 1.0; k < most; k++ {
 		twice := a + float64(2*k)
 		even := float64(float64(k*(b-k))*x) / float64((twice-1)*twice)
 		odd := -float64(float64((a+k)*(a+b+k))*x) / float64(twice*(twice+1))
 		for _, factor := range []float64{even, odd} {
-			d = 1 / away(1+float64(factor*d))
-			c = away(1 + factor/c)
+			d = 1 / portable.Away(1+float64(factor*d))
+			c = portable.Away(1 + factor/c)
 			value = float64(value * float64(c*d))
 		}
 		if math.Abs(float64(c*d)-1) < 1e-15 {
@@ -74,70 +74,10 @@ func betaFraction(a, b, x float64) float64 {
 	return value
 }
 
-// chiSquareTail returns the probability that a chi-square variable is at least x: the regularised upper
-// incomplete gamma function Q(a, y) of a = freedom/2 and y = x/2. See Press et al., Numerical
-// Recipes, section 6.2: a series for P below a+1, a continued fraction for Q above.
+// chiSquareTail returns the probability that a chi-square variable is at least x.
 func chiSquareTail(x float64, freedom int) float64 {
-	if freedom == 0 || x <= 0 {
+	if freedom == 0 {
 		return 1
 	}
-	a, y := float64(float64(freedom)/2), float64(x/2) // halving is also a product: none may be fused
-	scale := portable.Exp(float64(a*portable.Log(y)) - y - logGamma(a))
-	if y < a+1 {
-		term := 1 / a
-		series := term
-		for k := a + 1; term > 1e-17*series; k++ {
-			term = float64(term*y) / k
-			series += term
-		}
-		return min(1, max(0, 1-float64(scale*series)))
-	}
-	return min(1, float64(scale*fraction(a, y)))
-}
-
-// fraction returns the continued fraction 1/(y+1-a- 1(1-a)/(y+3-a- 2(2-a)/(y+5-a- ...))), by
-// Lentz's method. The number of steps is proportional to the square root of a.
-func fraction(a, y float64) float64 {
-	b := y + 1 - a
-	c, d := 1/tiny, 1/b
-	value := d
-	for k := 1.0; ; k++ {
-		factor := -float64(k * (k - a))
-		b += 2
-		d = 1 / away(float64(factor*d)+b)
-		c = away(b + factor/c)
-		step := float64(c * d)
-		value = float64(value * step)
-		if math.Abs(step-1) < 1e-15 {
-			return value
-		}
-	}
-}
-
-// tiny is the least divisor of Lentz's method.
-const tiny = 1e-300
-
-// away keeps a divisor away from 0.
-func away(x float64) float64 {
-	if math.Abs(x) < tiny {
-		return tiny
-	}
-	return x
-}
-
-// logGamma returns the logarithm of the gamma function of z > 0: Stirling's series for z >= 16, and
-// below that Gamma(z+1) = z Gamma(z).
-func logGamma(z float64) float64 {
-	product := 1.0
-	for z < 16 {
-		product = float64(product * z)
-		z++
-	}
-	r := 1 / float64(z*z)
-	series := 1.0/1680 - float64(r/1188)
-	series = 1.0/1260 - float64(r*series)
-	series = 1.0/360 - float64(r*series)
-	series = 1.0/12 - float64(r*series)
-	const halfLogTwoPi = 0.918938533204672741780329736406
-	return float64((z-0.5)*portable.Log(z)) - z + halfLogTwoPi + series/z - portable.Log(product)
+	return portable.GammaTail(float64(float64(freedom)/2), float64(x/2)) // halving is also a product: none may be fused
 }

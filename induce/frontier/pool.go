@@ -32,6 +32,10 @@ type Pool struct {
 	// rows have no weights.
 	WeightEffect float64
 
+	// Association is how strongly a feature is associated with the class; nil if not known. It counts where the trees alone
+	// do not show that the rows have a signal, see Doubtful.
+	Association *Association
+
 	rows [dataset.Parts][]rowsOnce // by candidate: see rowsOf
 }
 

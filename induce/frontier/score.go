@@ -22,8 +22,8 @@ const (
 	// higher.
 	errorsPerDoubling = 0.2
 	// beyondChance is by how many standard errors of the area of a tree without a signal an area
-	// must exceed 0.5. Among some thousand prunings of trees that express noise, the highest area
-	// exceeded 0.5 by 3.1 standard errors.
+	// must exceed 0.5, if no feature is associated with the class. Among some thousand prunings of trees that express
+	// noise, the highest area exceeded 0.5 by 3.1 standard errors.
 	beyondChance = 4
 	// maxExcess caps by how much an area must exceed 0.5, however few rows there are.
 	maxExcess = 0.4
@@ -37,6 +37,9 @@ type Score struct {
 	Value float64
 	// Rows holds the number of rows by class on which the merit was measured.
 	Rows []float64
+	// Signal is whether the rows have a signal: a feature is associated with the class, or the point with the highest
+	// value, whatever the limits, is beyond chance.
+	Signal bool
 
 	rootLoss float64 // log loss of a single leaf, in nats
 }
@@ -61,8 +64,37 @@ func setScores(points []Point, rows, frequencies []float64) {
 	}
 	for i := range points {
 		p := &points[i]
-		p.Score = &Score{p.Merit + float64(skillShare*(1-*p.Judged.LogLoss/rootLoss)), rows, rootLoss}
+		value := p.Merit + float64(skillShare*(1-*p.Judged.LogLoss/rootLoss))
+		p.Score = &Score{Value: value, Rows: rows, rootLoss: rootLoss}
 	}
+}
+
+// markSignal sets the signal of points that have scores.
+func (p *Pool) markSignal(points []Point) {
+	if points[0].Score == nil {
+		return
+	}
+	signal := p.Association.Believed() || least(points, byScore, nil).beyondChance()
+	for i := range points {
+		points[i].Score.Signal = signal
+	}
+}
+
+// Doubtful reports whether only an association of a feature with the class can show that the rows have a signal. The
+// points must have merits.
+func (p *Pool) Doubtful() bool {
+	if p.Points[0].Score == nil || p.Points[0].Score.Signal {
+		return false
+	}
+	return !least(p.Points, byScore, nil).isSingleLeaf()
+}
+
+// byScore orders by descending score, then as better does.
+func byScore(a, b *Point) int {
+	if c := cmp.Compare(b.Score.Value, a.Score.Value); c != 0 {
+		return c
+	}
+	return better(a, b)
 }
 
 // changed returns the score after a change of the area and of the log loss.
@@ -93,20 +125,16 @@ func entropy(rows []float64) float64 {
 
 // best returns the cheapest point whose credit is below the highest credit by at most the tolerance,
 // and the point with the highest score. The credit is the score less what chance may well explain: see
-// errorsPerDoubling. If not even the point with the highest score is beyond chance, best returns a single leaf.
+// errorsPerDoubling. If the rows have no signal, and not even the point with the highest score is beyond chance, best
+// returns a single leaf.
 // Points without scores are compared by their merits.
 func best(list []Point, tolerance float64) (chosen, top Point) {
 	if slices.ContainsFunc(list, func(p Point) bool { return p.Score == nil }) {
 		top = *least(list, better, nil)
 		return cheapest(list, below(top.Merit, tolerance)), top
 	}
-	top = *least(list, func(a, b *Point) int {
-		if c := cmp.Compare(b.Score.Value, a.Score.Value); c != 0 {
-			return c
-		}
-		return better(a, b)
-	}, nil)
-	if leaf := singleLeaf(list); leaf != nil && !top.beyondChance() {
+	top = *least(list, byScore, nil)
+	if leaf := singleLeaf(list); leaf != nil && !top.believed() {
 		return *leaf, top
 	}
 	doubling := float64(errorsPerDoubling * metric.AreaError(top.Merit, top.Score.Rows))
@@ -119,10 +147,13 @@ func best(list []Point, tolerance float64) (chosen, top Point) {
 	return *least(list, cheaper, func(p *Point) bool { return credit(p) >= lowest }), top
 }
 
+// believed reports whether a tree may be chosen in place of a single leaf.
+func (p *Point) believed() bool { return p.Score.Signal || p.beyondChance() }
+
 // beyondChance reports whether the area of a tree is higher than chance would give among many
 // trees.
 func (p *Point) beyondChance() bool {
-	return p.Merit-0.5 >= min(maxExcess, float64(beyondChance*metric.AreaError(0.5, p.Score.Rows)))
+	return p.Merit-0.5 >= min(maxExcess, float64(beyondChance*metric.MeanAreaError(0.5, p.Score.Rows)))
 }
 
 // measureGroups sets GroupEffect, if rows come in groups, to the effect for the tree with the
@@ -181,10 +212,14 @@ func Reason(chosen, top *Point) string {
 	for _, n := range top.Score.Rows {
 		rows += n
 	}
-	if chosen.isSingleLeaf() && !top.beyondChance() {
+	if chosen.isSingleLeaf() && !top.believed() {
 		return fmt.Sprintf("a single leaf: the best tree, of %d leaves, has an AUC of %.3f on %.0f rows that did not grow it, "+
 			"no more than chance among the trees gives", top.Leaves, top.Merit, rows)
 	}
-	return fmt.Sprintf("%d leaves: a tree of %d leaves would bring %.4f of AUC on rows that did not grow it, "+
-		"no more than chance or the tolerance", chosen.Leaves, top.Leaves, max(0, top.Merit-chosen.Merit))
+	size := fmt.Sprintf("%d leaves", chosen.Leaves)
+	if chosen.isSingleLeaf() {
+		size = "a single leaf"
+	}
+	return fmt.Sprintf("%s: a tree of %d leaves would bring %.4f of AUC on rows that did not grow it, "+
+		"no more than chance or the tolerance", size, top.Leaves, max(0, top.Merit-chosen.Merit))
 }

@@ -264,8 +264,33 @@ func (p *projection) at(position int, m member) float64 {
 
 // AreaError returns the standard error of an area under the ROC curve by Hanley and McNeil
 // (Radiology 143, 1982), given the number of rows by class: the average over the classes, each
-// against its complement. This is an upper bound for the mean of the areas.
+// against its complement. This is an upper bound for the mean of the areas, see MeanAreaError.
 func AreaError(area float64, rows []float64) float64 {
+	sum, _, classes := areaErrors(area, rows)
+	return sum / float64(max(1, classes))
+}
+
+// MeanAreaError returns an upper bound of the standard error of the mean of areas, each of a class against its complement,
+// that is nearer to the standard error than AreaError if there are more than two classes. If labels are dealt to N rows
+// at random, n_k of them to class k, the covariance of two areas with the variances V_j and V_k is
+//
+//	-r_jk w_j w_k, where w_k^2 = V_k n_k / (N - n_k)
+//
+// r_jk is the correlation of the ranks by the two classes. The sum over all j and k of r_jk w_j w_k, r_kk = 1 included, is
+// not negative, whatever the ranks are. So the variance of the mean over C classes is at most
+//
+//	1/C^2 sum over k of V_k N / (N - n_k)
+func MeanAreaError(area float64, rows []float64) float64 {
+	sum, squares, classes := areaErrors(area, rows)
+	if classes > 2 { // two classes have the same area
+		sum = min(sum, math.Sqrt(squares))
+	}
+	return sum / float64(max(1, classes))
+}
+
+// areaErrors returns the sum of the standard errors by Hanley and McNeil of the areas, and the sum of V_k N / (N - n_k), see
+// MeanAreaError, with the number of classes that have an area.
+func areaErrors(area float64, rows []float64) (sum, squares float64, classes int) {
 	total := 0.0
 	for _, n := range rows {
 		total += n
@@ -274,14 +299,14 @@ func AreaError(area float64, rows []float64) float64 {
 	above := area / (2 - area)                   // two positive rows rank above a negative row
 	below := 2 * float64(area*area) / (1 + area) // a positive row ranks above two negative rows
 	square := float64(area * area)
-	sum := 0.0
-	classes := 0
 	for _, n := range rows {
 		if rest := total - n; n >= 1 && rest >= 1 {
 			variance := float64(area*(1-area)) + float64((n-1)*(above-square)) + float64((rest-1)*(below-square))
-			sum += math.Sqrt(max(variance, 0) / float64(n*rest))
+			own := max(variance, 0) / float64(n*rest)
+			sum += math.Sqrt(own)
+			squares += float64(own*total) / rest
 			classes++
 		}
 	}
-	return sum / float64(max(1, classes))
+	return sum, squares, classes
 }

@@ -501,3 +501,56 @@ func TestAreaError(t *testing.T) {
 		}
 	}
 }
+
+// TestMeanAreaError: where labels are dealt at random, the mean of the areas of classes varies by at most the error,
+// whether classes are equal or rare, and whether the ranks by two classes are opposite or not. By hand: five equal classes
+// have a fifth of the variance of each, times 100/80.
+func TestMeanAreaError(t *testing.T) {
+	want := math.Sqrt(101. / 12 / 20 / 80 / 5 * 1.25)
+	if got := metric.MeanAreaError(.5, []float64{20, 20, 20, 20, 20}); math.Abs(got-want) > 1e-12 {
+		t.Errorf("five classes: %v, want %v", got, want)
+	}
+	for name, c := range map[string]struct {
+		rows []float64
+		line bool // the ranks by classes are on a line, as where probabilities follow one number
+	}{
+		"equal":             {[]float64{20, 20, 20, 20, 20}, false},
+		"equal, on a line":  {[]float64{20, 20, 20, 20, 20}, true},
+		"rare":              {[]float64{120, 60, 8, 6, 6}, false},
+		"rare, on a line":   {[]float64{120, 60, 8, 6, 6}, true},
+		"three, on a line":  {[]float64{40, 20, 10}, true},
+		"twenty, of 5 rows": {slices.Repeat([]float64{5}, 20), false},
+	} {
+		r := rand.New(rand.NewPCG(58, 6))
+		var labels []int
+		for k, n := range c.rows {
+			labels = append(labels, slices.Repeat([]int{k}, int(n))...)
+		}
+		leaves := make([]metric.Leaf, len(labels))
+		for i := range leaves {
+			p := make([]float64, len(c.rows))
+			for k := range p {
+				if p[k] = r.Float64(); c.line {
+					p[k] = (float64(k) - float64(len(p)-1)/2) * float64(i)
+				}
+			}
+			leaves[i] = metric.Leaf{Probabilities: p, Rows: 1}
+		}
+		const draws = 2000
+		var sum, squares float64
+		for range draws {
+			r.Shuffle(len(labels), func(i, j int) { labels[i], labels[j] = labels[j], labels[i] })
+			for i := range leaves {
+				leaves[i].Weights = make([]int64, len(c.rows))
+				leaves[i].Weights[labels[i]] = 1
+			}
+			x := *metric.MeanArea(leaves)
+			sum += x
+			squares += x * x
+		}
+		sd := math.Sqrt(squares/draws - sum/draws*sum/draws)
+		if ratio := sd / metric.MeanAreaError(.5, c.rows); ratio > 1.05 || !c.line && ratio < .85 {
+			t.Errorf("%s: the mean of the areas varies by %.2f errors", name, ratio)
+		}
+	}
+}

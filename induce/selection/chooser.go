@@ -12,6 +12,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/frontier"
 	"github.com/espalier-ml/espalier/induce/frontier/crossvalidate"
 	"github.com/espalier-ml/espalier/induce/leafmodel"
+	"github.com/espalier-ml/espalier/induce/naming"
 	"github.com/espalier-ml/espalier/induce/parallel"
 	"github.com/espalier-ml/espalier/induce/split"
 	"github.com/espalier-ml/espalier/induce/tree"
@@ -146,7 +147,7 @@ func (c *Chooser) compete(ctx context.Context, candidates []frontier.Candidate) 
 		return nil, err
 	}
 	crossvalidate.SetAreas(folds, pool)
-	choice, err := pool.Choose(&c.Settings.Settings)
+	choice, err := c.choose(ctx, pool)
 	if errors.Is(err, frontier.ErrNoMerit) && candidates[0].Counts[dataset.Validation].TotalRows() == 0 {
 		c.Host.Warn("no training row with a label is left for the folds to choose a tree by: the tree is the first of the grid")
 		unjudged := c.Settings.Unjudged()
@@ -171,6 +172,26 @@ func (c *Chooser) compete(ctx context.Context, candidates []frontier.Candidate) 
 	candidate := pool.Candidate(&w.Choice.Chosen)
 	candidate.Tree = w.TreeOf(&w.Choice.Chosen)
 	return &Winner{Candidate: candidate, Models: w.modelsOf(&w.Choice.Chosen), Competition: w}, nil
+}
+
+// choose chooses a point of a pool. If the trees do not show that the rows have a signal, it tests whether a feature is
+// associated with the class.
+func (c *Chooser) choose(ctx context.Context, pool *frontier.Pool) (*frontier.Choice, error) {
+	s := &c.Settings.Settings
+	choice, err := pool.Choose(s)
+	if err != nil || s.Rule != frontier.Best || !pool.Doubtful() {
+		return choice, err
+	}
+	if pool.Association, err = c.association(ctx); err != nil || !pool.Association.Believed() {
+		return choice, err
+	}
+	choice, err = pool.Choose(s)
+	if err == nil && choice.Chosen.Leaves > 1 {
+		c.Host.Note(fmt.Sprintf("%s best: the class depends on %s beyond chance (p = %.2g), so that %d leaves are taken though an AUC "+
+			"of %.3f alone would not show it", c.Host.Setting("select"), naming.Printable(pool.Association.Feature), pool.Association.P,
+			choice.Chosen.Leaves, choice.Chosen.Merit))
+	}
+	return choice, err
 }
 
 // wantsModels reports whether leaves may have models: a single class needs none.

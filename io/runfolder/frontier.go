@@ -25,6 +25,10 @@ type Frontier struct {
 	// a key, fewer, as rows of one key say much the same; absent: trees have no scores.
 	Evidence []float64 `json:"evidence,omitempty" jsonschema:"minimum=0"`
 
+	// Association is how strongly a feature is associated with the class; absent: the trees alone show that the rows have
+	// a signal, or the rule is not best.
+	Association *frontier.Association `json:"association,omitempty"`
+
 	Grown  int     `json:"grown" jsonschema:"minimum=1"`  // trees of the grid
 	Pruned int     `json:"pruned" jsonschema:"minimum=1"` // all their prunings, of which the points are the best
 	Points []Point `json:"points" jsonschema:"minItems=1"`

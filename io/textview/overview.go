@@ -127,6 +127,8 @@ func why(f *runfolder.Frontier, chosen *runfolder.Point) string {
 		return "the least total cost of tests and errors"
 	case rule == frontier.Paper:
 		return "chosen by the rule of the paper"
+	case chosen.Leaves == 1 && len(f.Points) > 1 && f.Association.Believed():
+		return "no larger tree has a better score"
 	case chosen.Leaves == 1 && len(f.Points) > 1:
 		return "no larger tree is better than chance"
 	case highest == chosen:

@@ -357,6 +357,7 @@ func (c *choosing) describe(ctx context.Context, chosen *selection.Winner) (*win
 	if score := choice.Chosen.Score; score != nil {
 		f.Evidence = score.Rows
 	}
+	f.Association = pool.Association
 	at := slices.IndexFunc(choice.Listed, func(p frontier.Listed) bool { return p.Chosen })
 	w := &winner{Winner: chosen, frontier: f, trees: trees, at: at, folds: reports[at], grown: c.saved(pool)}
 	if len(found.Folds) > 0 {

@@ -233,7 +233,7 @@ func (p *promotion) amongAll(s *frontier.Settings) error {
 // listed returns the index of a point in frontier.json; -1 if it is not listed.
 func (p *promotion) listed(q *frontier.Point) int {
 	return slices.IndexFunc(p.frontier.Points, func(of runfolder.Point) bool {
-		one := listedPoint(&of, p.frontier.Evidence)
+		one := listedPoint(&of, p.frontier)
 		return one.Same(canonical(*q))
 	})
 }
@@ -242,7 +242,7 @@ func (p *promotion) listed(q *frontier.Point) int {
 func (p *promotion) amongListed(rule frontier.Rule) (int, error) {
 	points := make([]frontier.Point, len(p.frontier.Points))
 	for i := range points {
-		points[i] = listedPoint(&p.frontier.Points[i], p.frontier.Evidence)
+		points[i] = listedPoint(&p.frontier.Points[i], p.frontier)
 		points[i].Tree = i // earlier versions did not save which grown tree a point is from
 	}
 	query := p.parsed.Selection.Query
@@ -384,7 +384,7 @@ func (p *promotion) candidate(point *runfolder.Point) *frontier.Candidate {
 	if p.pool == nil {
 		return nil
 	}
-	q := listedPoint(point, p.frontier.Evidence)
+	q := listedPoint(point, p.frontier)
 	at := slices.IndexFunc(p.pool.Points, func(of frontier.Point) bool {
 		of.Ridge, of.Boosted = q.Ridge, q.Boosted
 		return q.Same(canonical(of))

@@ -62,6 +62,7 @@ func (p *promotion) rebuild(ctx context.Context) error {
 	g := p.grown
 	p.pool.GroupEffect = g.GroupEffect
 	p.pool.WeightEffect = g.WeightEffect
+	p.pool.Association = p.frontier.Association
 	if n := len(g.Figures); n > 0 && n != g.FigureCount*len(p.pool.Points) {
 		return damaged(fmt.Errorf("%d figures of folds for %d prunings, want %d of each", n, len(p.pool.Points), g.FigureCount))
 	}
@@ -122,9 +123,8 @@ func canonical(q frontier.Point) *frontier.Point {
 	return &q
 }
 
-// listedPoint returns the point of a choice for a point of frontier.json. evidence is the evidence in the
-// file.
-func listedPoint(p *runfolder.Point, evidence []float64) frontier.Point {
+// listedPoint returns the point of a choice for a point of f.
+func listedPoint(p *runfolder.Point, f *runfolder.Frontier) frontier.Point {
 	currency, _ := prune.ParseCurrency(p.Algorithm.Prune) // none: 0
 	q := frontier.Point{
 		Tree: p.Grown, Lambda: p.Algorithm.Lambda, Currency: currency, Step: p.Step, Ridge: p.Algorithm.Ridge,
@@ -132,7 +132,7 @@ func listedPoint(p *runfolder.Point, evidence []float64) frontier.Point {
 		Judged: metric.Judgement{ErrorCost: p.ExpectedErrorCost, TotalCost: p.ExpectedTotalCost},
 	}
 	if p.Score != nil {
-		q.Score = &frontier.Score{Value: *p.Score, Rows: evidence}
+		q.Score = &frontier.Score{Value: *p.Score, Rows: f.Evidence, Signal: f.Association.Believed()}
 	}
 	return q
 }
