@@ -94,7 +94,11 @@ func (w *comparing) run(ctx context.Context) (*runfolder.Comparison, error) {
 			w.Reporter.Warn(text + " of " + cmp.Or(w.config.Titles[i], string("AB"[i])))
 		}, t, source.Novelties(t, counted.Novelty[i], counted.Rows), counted.Rows)
 	}
-	return w.compare(counted.Counts)
+	r, err := w.compare(counted)
+	if err != nil {
+		return nil, err
+	}
+	return r, warnOfOtherClasses(w.Reporter.Warn, counted.OtherClass, r.Metrics.Rows, w.label, w.trees[0])
 }
 
 func (w *comparing) models() [2]string { return [2]string{w.config.Model, w.config.Against} }
@@ -186,11 +190,15 @@ func (w *comparing) count(ctx context.Context) (*jobs.Compared, error) {
 }
 
 // compare computes all figures from the counts.
-func (w *comparing) compare(counts *comparison.Counts) (*runfolder.Comparison, error) {
+func (w *comparing) compare(counted *jobs.Compared) (*runfolder.Comparison, error) {
 	a := w.trees[0]
 	b := w.trees[1]
+	counts := counted.Counts
 	rows := counts.List()
 	if len(rows) == 0 {
+		if err := warnOfOtherClasses(w.Reporter.Warn, counted.OtherClass, 0, w.label, a); err != nil {
+			return nil, err
+		}
 		return nil, &dataset.DataError{
 			File: w.input.Files[0].URL, Problem: "no row has a label and a weight", Hint: "check --input, --label and --weight",
 		}

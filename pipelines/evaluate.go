@@ -30,18 +30,27 @@ func newPredictedMetrics(t *tree.Tree, counted *jobs.Predicted, spec *jobs.RowSp
 	return m
 }
 
-// warnOfOtherClasses warns of n labels that are none of the tree's classes. It returns an error if no label is one.
-func warnOfOtherClasses(warn func(text string), n int64, label string, t *tree.Tree, m *runfolder.Metrics) error {
+// measuredRows returns the number of rows of the part "test".
+func measuredRows(m *runfolder.Metrics) int64 {
+	if m.Test == nil {
+		return 0
+	}
+	return m.Test.Rows
+}
+
+// warnOfOtherClasses warns of n labels that are none of the tree's classes, next to the rows that are measured. It returns an
+// error if there are none.
+func warnOfOtherClasses(warn func(text string), n, measured int64, label string, t *tree.Tree) error {
 	switch {
 	case n == 0:
 		return nil
-	case m.Test == nil:
+	case measured == 0:
 		return &dataset.DataError{
 			Column: label, Problem: fmt.Sprintf("none of the labels is one of the tree's classes %q", t.Label.Classes),
 			Hint: "name the column of the classes by --label, train again, or predict with --label none",
 		}
 	default:
-		warn(fmt.Sprintf("%d of %d labels in column %q are none of the tree's classes, and are not measured", n, n+m.Test.Rows, label))
+		warn(fmt.Sprintf("%d of %d labels in column %q are none of the tree's classes, and are not measured", n, n+measured, label))
 		return nil
 	}
 }
@@ -111,7 +120,7 @@ func measureRows(ctx context.Context, s *session.Session, c *config.Evaluate) (*
 	counted := predicted[0]
 	source.WarnOfNovelty(s.Reporter.Warn, t, source.Novelties(t, counted.Novelty, counted.Rows), counted.Rows)
 	m := newPredictedMetrics(t, counted, spec)
-	if err := warnOfOtherClasses(s.Reporter.Warn, counted.OtherClass, spec.Label, t, m); err != nil {
+	if err := warnOfOtherClasses(s.Reporter.Warn, counted.OtherClass, measuredRows(m), spec.Label, t); err != nil {
 		return nil, nil, err
 	}
 	if m.Test == nil {

@@ -302,7 +302,7 @@ func (p *prediction) score(ctx context.Context) (*PredictResult, error) {
 	r.Also = p.alsoScored(all)
 	if p.spec.Label != "" {
 		r.Metrics = newPredictedMetrics(p.tree, counted, p.spec)
-		if err := warnOfOtherClasses(p.Reporter.Warn, counted.OtherClass, p.spec.Label, p.tree, r.Metrics); err != nil {
+		if err := warnOfOtherClasses(p.Reporter.Warn, counted.OtherClass, measuredRows(r.Metrics), p.spec.Label, p.tree); err != nil {
 			p.Reporter.Warn(err.Error()) // the rows are scored all the same
 		}
 		warnOfTraining(ctx, p.Session, p.model, p.input)

@@ -319,7 +319,7 @@ func TestCompareFaults(t *testing.T) {
 			func(c *config.Evaluate) { c.Output, c.Overwrite = filepath.Join(a, "metrics.json"), true },
 			"no comparison", false,
 		},
-		"other labels": {func(c *config.Evaluate) { c.Label = "flag" }, "not one of the tree's classes", true},
+		"other labels": {func(c *config.Evaluate) { c.Label = "flag" }, "none of the labels is one of the tree's classes", true},
 	} {
 		cc := compareConfig(a, b, input)
 		c.change(&cc)
@@ -343,4 +343,43 @@ func TestCompareFaults(t *testing.T) {
 	}
 	cc.Overwrite = true
 	compare(t, cc)
+}
+
+// TestOtherClasses: a label that is no class of the trees stops neither verb: its row is not measured, with a warning. Without any
+// label of the trees, the error says so.
+func TestOtherClasses(t *testing.T) {
+	data := newRows(400)
+	a, b := twoTrees(t, data)
+	write := func(class ...string) string {
+		copy(data.class, class)
+		return data.write(t, ascending(len(data.id)), 2, parquetio.WriteOptions{})
+	}
+	for _, against := range []string{"", b} {
+		measure := func(input string) (rows int64, told string, err error) {
+			said := &silent{}
+			c := compareConfig(a, against, input)
+			if against == "" {
+				_, m, err := pipelines.Evaluate(t.Context(), c, said)
+				if err == nil {
+					rows = m.Test.Rows
+				}
+				return rows, strings.Join(said.warnings, "\n"), err
+			}
+			r, err := pipelines.Compare(t.Context(), c, said)
+			if err == nil {
+				rows = r.Metrics.Rows
+			}
+			return rows, strings.Join(said.warnings, "\n"), err
+		}
+		rows, told, err := measure(write("maybe", "?", ""))
+		if err != nil || rows != 397 || !strings.Contains(told, `3 of 400 labels in column "class" are none of the tree's classes`) {
+			t.Errorf("against %q: %d rows, %q, %v", against, rows, told, err)
+		}
+		var fault *dataset.DataError
+		if _, _, err = measure(write(slices.Repeat([]string{"maybe"}, 400)...)); !errors.As(err, &fault) ||
+			!strings.Contains(fault.Problem, "none of the labels") {
+			t.Errorf("against %q: %v", against, err)
+		}
+		data = newRows(400)
+	}
 }

@@ -274,7 +274,12 @@ func (w *fitter) fitLabel(encoded []byte) (tree.Label, error) {
 	if err != nil {
 		return tree.Label{}, tooManyClasses(err, s.Type())
 	}
-	warnOfLabels(w.driver.Reporter.Warn, column, classes)
+	values, weights := s.Spelled()
+	rows := make(map[string]int64, len(values))
+	for i, value := range values {
+		rows[value] = weights[i]
+	}
+	warnOfLabels(w.driver.Reporter.Warn, column, classes, rows)
 	if classes, err = w.classesOf(classes); err != nil {
 		return tree.Label{}, err
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
 )
@@ -24,8 +25,8 @@ func quantity(classes []string) bool {
 }
 
 // warnOfLabels warns of classes that may be one class in several spellings, of classes that may stand for a missing label,
-// and of a label of numbers.
-func warnOfLabels(warn func(text string), column string, classes []string) {
+// and of a label of numbers. rows has the rows of each class.
+func warnOfLabels(warn func(text string), column string, classes []string, rows map[string]int64) {
 	if quantity(classes) {
 		warn(fmt.Sprintf("the label %q has %d different numbers as its classes; %s", column, len(classes), predictsClasses))
 		return
@@ -33,21 +34,74 @@ func warnOfLabels(warn func(text string), column string, classes []string) {
 	bySpelling := make(map[string][]string)
 	var absent []string
 	for _, name := range classes {
-		plain := strings.ToLower(strings.TrimSpace(name))
-		if bySpelling[plain] = append(bySpelling[plain], name); slices.Contains(absentNames(), plain) {
+		spelling := plain(name)
+		if bySpelling[spelling] = append(bySpelling[spelling], name); slices.Contains(absentNames(), spelling) {
 			absent = append(absent, name)
 		}
 	}
 	for _, name := range classes {
-		if alike := bySpelling[strings.ToLower(strings.TrimSpace(name))]; len(alike) > 1 && alike[0] == name {
+		if same := bySpelling[plain(name)]; len(same) > 1 && same[0] == name {
 			warn(fmt.Sprintf("the label %q has classes that differ in case or blanks only: %q; if they are one class, spell them equally",
-				column, alike))
+				column, same))
 		}
+	}
+	if rare := misspelled(classes, rows); len(rare) > 0 {
+		warn(fmt.Sprintf("the label %q has rare classes with almost the name of a frequent one: %s; if they are misspelled, correct them",
+			column, strings.Join(rare, ", ")))
 	}
 	if len(absent) > 0 {
 		warn(fmt.Sprintf("the label %q has classes that may stand for a missing label: %q; if they do, make them null and give "+
 			"--drop_null_labels", column, absent))
 	}
+}
+
+// rareFrom is how many rows a class has for each row of a class that may be a misspelling of it.
+const rareFrom = 10
+
+// misspelled returns the rare classes with almost the name of one frequent class, with both numbers of rows.
+func misspelled(classes []string, rows map[string]int64) (list []string) {
+	for _, rare := range classes {
+		var meant []string
+		for _, frequent := range classes {
+			if rows[rare]*rareFrom <= rows[frequent] && alike([]rune(plain(rare)), []rune(plain(frequent))) {
+				meant = append(meant, frequent)
+			}
+		}
+		if len(meant) == 1 {
+			list = append(list, fmt.Sprintf("%q (%d rows) for %q (%d)", rare, rows[rare], meant[0], rows[meant[0]]))
+		}
+	}
+	return list
+}
+
+// plain returns a name without the differences of case and of blanks around it.
+func plain(name string) string { return strings.ToLower(strings.TrimSpace(name)) }
+
+// alike reports whether a rare name may be a frequent name misspelled or cut: one letter is another, is missing, is one too many, or
+// is exchanged with the next. Other digits and a syllable such as un- in front make names of their own.
+func alike(rare, frequent []rune) bool {
+	const least = 3 // letters of a name that may be misspelled
+	if len(frequent) < least || len(rare) == 0 || slices.Equal(rare, frequent) || strings.HasSuffix(string(rare), string(frequent)) ||
+		strings.HasSuffix(string(frequent), string(rare)) {
+		return false
+	}
+	front := 0
+	for front < min(len(rare), len(frequent)) && rare[front] == frequent[front] {
+		front++
+	}
+	if front == len(rare) {
+		return !slices.ContainsFunc(frequent[front:], unicode.IsDigit) // an abbreviation
+	}
+	back := 0
+	for back < min(len(rare), len(frequent))-front && rare[len(rare)-1-back] == frequent[len(frequent)-1-back] {
+		back++
+	}
+	a, b := rare[front:len(rare)-back], frequent[front:len(frequent)-back]
+	exchanged := len(a) == 2 && len(b) == 2 && a[0] == b[1] && a[1] == b[0]
+	if slices.ContainsFunc(slices.Concat(a, b), unicode.IsDigit) || !exchanged && max(len(a), len(b)) > 1 {
+		return false
+	}
+	return min(len(rare), len(frequent)) >= least
 }
 
 // absentNames returns the texts by which people and programs write that a value is missing.

@@ -12,17 +12,41 @@ func TestWarnOfLabels(t *testing.T) {
 	for i := range numbersFrom {
 		numbers = append(numbers, strconv.FormatFloat(float64(i)/10, 'g', -1, 64))
 	}
+	const usual, rare = 900, 20
 	for name, c := range map[string]struct {
 		classes []string
 		want    []string
+		rows    []int64 // nil: all classes are usual
 	}{
-		"usual":     {[]string{"no", "yes"}, nil},
-		"digits":    {[]string{"0", "1", "2"}, nil},
-		"spellings": {[]string{"", "A", "a", "a ", "b", "nan"}, []string{`["A" "a" "a "]`, `["" "nan"]`}},
-		"numbers":   {numbers, []string{"50 different numbers"}},
+		"usual":     {[]string{"no", "yes"}, nil, nil},
+		"digits":    {[]string{"0", "1", "2"}, nil, nil},
+		"spellings": {[]string{"", "A", "a", "a ", "b", "nan"}, []string{`["A" "a" "a "]`, `["" "nan"]`}, nil},
+		"numbers":   {numbers, []string{"50 different numbers"}, nil},
+		"misspelled": {
+			[]string{"No", "YES", "no", "y", "yes"},
+			[]string{`["No" "no"]`, `["YES" "yes"]`, `"y" (20 rows) for "yes" (900)`},
+			[]int64{rare, rare, usual, rare, usual},
+		},
+		"another letter": {
+			[]string{"alow", "allow", "deny", "dney", "regular", "regulat"},
+			[]string{`"alow" (20 rows) for "allow" (900), "dney" (20 rows) for "deny" (900), "regulat" (20 rows) for "regular"`},
+			[]int64{rare, usual, usual, rare, usual, rare},
+		},
+		"near, not rare": {[]string{"good", "vgood", "god"}, nil, nil},
+		"other words": {
+			[]string{"normal", "abnormal", "grade 1", "grade 2", "man", "woman", "AA", "A", "B", "high", "higher risk"},
+			nil,
+			[]int64{usual, rare, usual, rare, usual, rare, usual, rare, usual, usual, rare},
+		},
 	} {
+		rows := make(map[string]int64)
+		for i, class := range c.classes {
+			if rows[class] = usual; c.rows != nil {
+				rows[class] = c.rows[i]
+			}
+		}
 		var told []string
-		warnOfLabels(func(text string) { told = append(told, text) }, "y", c.classes)
+		warnOfLabels(func(text string) { told = append(told, text) }, "y", c.classes, rows)
 		if len(told) != len(c.want) {
 			t.Errorf("%s: warnings %q, want %q", name, told, c.want)
 			continue

@@ -39,6 +39,7 @@ func (f *comparer) prepare(s *scanned) error {
 		return errors.New("want two trees to compare")
 	}
 	s.novelty = true
+	s.lax = true
 	s.parts = []dataset.Part{dataset.Test}
 	_, err := newPairs(s)
 	return err
@@ -80,6 +81,8 @@ type Compared struct {
 	Counts  *comparison.Counts
 	Rows    int64               // all rows that were read
 	Novelty [][]dataset.Novelty // by tree and tested feature, in the order of its Scorer
+
+	OtherClass int64 // rows whose label is none of the classes, which are not counted
 }
 
 // ReadCompared returns the counts of Compare.
@@ -88,11 +91,11 @@ func ReadCompared(ctx context.Context, out string, trees [2]*tree.Tree, labelled
 	if err != nil {
 		return nil, err
 	}
-	rows, novelty, _, err := readNovelty(ctx, out, 0, trees[:]...)
+	n, _, err := readNovelty(ctx, out, 0, trees[:]...)
 	if err != nil {
 		return nil, err
 	}
-	return &Compared{counts, rows, novelty}, readCounts(ctx, out, []int64{predictedKey}, func(_ int, b []byte) error {
+	return &Compared{counts, n.rows, n.novelty, n.otherClass}, readCounts(ctx, out, []int64{predictedKey}, func(_ int, b []byte) error {
 		if b == nil {
 			return errGone(out, predictedKey)
 		}

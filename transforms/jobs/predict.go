@@ -40,8 +40,6 @@ type predictor struct {
 	trees   []predicting
 	columns []PredictionColumn // columns of all trees
 	table   scoreTable         // counts by the first tree
-
-	otherClass int // number of the sum of rows whose label is none of the classes
 }
 
 // predicting is a tree that predicts.
@@ -80,8 +78,7 @@ func (f *predictor) prepare(s *scanned) error {
 
 func (f *predictor) begin(s *scanned) (numbers int) {
 	f.table.counts = s.spec.newScoreCounts(f.trees[0].Tree)
-	f.otherClass = s.noveltyNumbers()
-	numbers = f.otherClass + 1
+	numbers = s.noveltyNumbers()
 	for i := range f.trees {
 		f.trees[i].first = numbers
 		numbers += predictedNumbers(f.trees[i].Tree)
@@ -100,7 +97,6 @@ func (f *predictor) visit(_ context.Context, s *scanned, g *rowGroup, w *scanWor
 	if s.spec.Label == "" {
 		return nil
 	}
-	w.numbers[f.otherClass] += g.otherClass
 	f.table.mu.Lock()
 	defer f.table.mu.Unlock()
 	for r, part := range g.parts {
@@ -220,11 +216,11 @@ type PredictedClass struct {
 
 // ReadPredicted returns the counts of Predict, by tree.
 func ReadPredicted(ctx context.Context, c *PredictConfig, trees ...*tree.Tree) ([]*Predicted, error) {
-	further := 1
+	further := 0
 	for _, t := range trees {
 		further += predictedNumbers(t)
 	}
-	rows, novelty, sums, err := readNovelty(ctx, c.Out, further, trees...)
+	n, sums, err := readNovelty(ctx, c.Out, further, trees...)
 	if err != nil {
 		return nil, err
 	}
@@ -233,15 +229,13 @@ func ReadPredicted(ctx context.Context, c *PredictConfig, trees ...*tree.Tree) (
 		return nil, err
 	}
 	list := make([]*Predicted, len(trees))
-	otherClass := sums[0]
-	sums = sums[1:]
 	for i, t := range trees {
-		list[i] = &Predicted{Rows: rows, Novelty: novelty[i]}
+		list[i] = &Predicted{Rows: n.rows, Novelty: n.novelty[i]}
 		list[i].sum(t, sums)
 		sums = sums[predictedNumbers(t):]
 	}
 	list[0].Scores = scores[0]
-	list[0].OtherClass = otherClass
+	list[0].OtherClass = n.otherClass
 	return list, nil
 }
 

@@ -249,7 +249,8 @@ func (s *scanned) read(ctx context.Context, g *rowGroup, w *scanWorker) error {
 		}
 	}
 	if s.novelty {
-		w.numbers[0] += int64(g.Rows())
+		w.numbers[rowSum] += int64(g.Rows())
+		w.numbers[otherClassSum] += g.otherClass
 	}
 	return p.wait()
 }
@@ -294,8 +295,14 @@ func (f *scan[V]) end(ctx context.Context, emit func(int64, []byte)) error {
 	return c.sendCounts(ctx, numbersKey, appendNumbers(nil, sums), emit)
 }
 
-// The sums of a scan with novelty are the number of rows and, for each input of each tree, these
-// counts.
+// The sums of a scan with novelty are the number of rows, the number of rows whose label is none of the classes and, for
+// each input of each tree, the counts missingSum and following.
+const (
+	rowSum = iota
+	otherClassSum
+	rowSums
+)
+
 const (
 	missingSum = iota
 	unseenSum
@@ -305,7 +312,7 @@ const (
 
 // noveltyNumbers returns how many sums a scan with novelty has.
 func (s *scanned) noveltyNumbers() int {
-	n := 1
+	n := rowSums
 	for i := range s.trees {
 		n += noveltySums * len(s.trees[i].inputs)
 	}
@@ -314,7 +321,7 @@ func (s *scanned) noveltyNumbers() int {
 
 // countNovelty counts the values of a column that did not occur in the training of a tree.
 func (s *scanned) countNovelty(column int, v *dataset.Vector, w *scanWorker) {
-	sums := w.numbers[1:]
+	sums := w.numbers[rowSums:]
 	for i := range s.trees {
 		t := &s.trees[i]
 		for k, at := range t.inputs {
@@ -329,26 +336,30 @@ func (s *scanned) countNovelty(column int, v *dataset.Vector, w *scanWorker) {
 	}
 }
 
-// readNovelty returns the number of rows of a scan with novelty, the counts by tree and input of its
-// scorer, and the further sums of the visitor.
-func readNovelty(
-	ctx context.Context, out string, further int, trees ...*tree.Tree,
-) (rows int64, novelty [][]dataset.Novelty, sums []int64, err error) {
-	n := 1 + further
+// noticed are the counts of a scan with novelty.
+type noticed struct {
+	rows       int64
+	otherClass int64               // rows whose label is none of the classes, which are not measured
+	novelty    [][]dataset.Novelty // by tree and input of its scorer
+}
+
+// readNovelty returns the counts of a scan with novelty, and the further sums of the visitor.
+func readNovelty(ctx context.Context, out string, further int, trees ...*tree.Tree) (n noticed, sums []int64, err error) {
+	all := rowSums + further
 	for _, t := range trees {
-		novelty = append(novelty, make([]dataset.Novelty, len(t.Scorer().Features())))
-		n += noveltySums * len(novelty[len(novelty)-1])
+		n.novelty = append(n.novelty, make([]dataset.Novelty, len(t.Scorer().Features())))
+		all += noveltySums * len(n.novelty[len(n.novelty)-1])
 	}
-	if sums, err = readNumbers(ctx, out, n); err != nil {
-		return 0, nil, nil, err
+	if sums, err = readNumbers(ctx, out, all); err != nil {
+		return n, nil, err
 	}
-	rows = sums[0]
-	sums = sums[1:]
-	for _, list := range novelty {
+	n.rows, n.otherClass = sums[rowSum], sums[otherClassSum]
+	sums = sums[rowSums:]
+	for _, list := range n.novelty {
 		for i := range list {
 			list[i] = dataset.Novelty{Missing: sums[missingSum], Unseen: sums[unseenSum], Outside: sums[outsideSum]}
 			sums = sums[noveltySums:]
 		}
 	}
-	return rows, novelty, sums, nil
+	return n, sums, nil
 }
