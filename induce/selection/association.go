@@ -51,9 +51,8 @@ const (
 // if the objects do not fit into memory, or if rows have keys and the objects lack them.
 func (c *Chooser) association(ctx context.Context) (*frontier.Association, error) {
 	if bytes := c.Training.Objects * int64(dataset.NewLayout(c.Features).Stride); bytes > crossvalidate.MaxBytes {
-		c.Host.Note(fmt.Sprintf("%s best: whether a feature is associated with the class is not tested, as it takes all "+
-			"training objects in memory, %d MiB, and at most %d MiB are allowed",
-			c.Host.Setting("select"), bytes>>20, int64(crossvalidate.MaxBytes)>>20))
+		c.Host.Note(fmt.Sprintf("whether a feature is associated with the class is not tested, as it takes all training objects in "+
+			"memory, %d MiB, and at most %d MiB are allowed", bytes>>20, int64(crossvalidate.MaxBytes)>>20))
 		return nil, nil
 	}
 	return compute(ctx, c.Host, "association", int64(len(c.Features)), "features", func(s *parallel.Steps) (*frontier.Association, error) {

@@ -175,14 +175,14 @@ func (c *Chooser) compete(ctx context.Context, candidates []frontier.Candidate) 
 }
 
 // choose chooses a point of a pool. If the trees do not show that the rows have a signal, it tests whether a feature is
-// associated with the class.
+// associated with the class, whatever the rule, as a later choice may be by the rule Best.
 func (c *Chooser) choose(ctx context.Context, pool *frontier.Pool) (*frontier.Choice, error) {
 	s := &c.Settings.Settings
 	choice, err := pool.Choose(s)
-	if err != nil || s.Rule != frontier.Best || !pool.Doubtful() {
+	if err != nil || !pool.Doubtful() {
 		return choice, err
 	}
-	if pool.Association, err = c.association(ctx); err != nil || !pool.Association.Believed() {
+	if pool.Association, err = c.association(ctx); err != nil || s.Rule != frontier.Best || !pool.Association.Believed() {
 		return choice, err
 	}
 	choice, err = pool.Choose(s)

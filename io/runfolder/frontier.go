@@ -26,7 +26,7 @@ type Frontier struct {
 	Evidence []float64 `json:"evidence,omitempty" jsonschema:"minimum=0"`
 
 	// Association is how strongly a feature is associated with the class; absent: the trees alone show that the rows have
-	// a signal, or the rule is not best.
+	// a signal, or trees have no scores.
 	Association *frontier.Association `json:"association,omitempty"`
 
 	Grown  int     `json:"grown" jsonschema:"minimum=1"`  // trees of the grid

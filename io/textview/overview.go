@@ -116,8 +116,22 @@ func (o *Overview) features() string {
 	return text + ", a test costs " + number(least) + " to " + number(most) + unit + "."
 }
 
-// why returns a clause that explains why a tree of a frontier was chosen.
+// why returns a clause that explains why a tree of a frontier was chosen, with the association that decided whether the
+// rows have a signal.
 func why(f *runfolder.Frontier, chosen *runfolder.Point) string {
+	text := whyAmong(f, chosen)
+	switch a := f.Association; {
+	case a == nil || f.Select != frontier.Best.String():
+		return text
+	case a.Believed():
+		return text + fmt.Sprintf("; the class depends on %s (p = %.2g)", name(a.Feature), a.P)
+	default:
+		return text + fmt.Sprintf("; no feature is associated with the class (p = %.2g)", a.P)
+	}
+}
+
+// whyAmong returns a clause that explains why a tree was chosen among the trees of a frontier.
+func whyAmong(f *runfolder.Frontier, chosen *runfolder.Point) string {
 	on := judgedOn(f, chosen)
 	highest := marked(f.Points, func(p *runfolder.Point) bool { return p.Highest })
 	switch rule, _ := frontier.ParseRule(f.Select); {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -149,6 +150,35 @@ func TestPromote(t *testing.T) {
 				t.Errorf("%s %v: %d chosen points", name, budget, len(selected))
 			}
 		}
+	}
+}
+
+// TestPromoteWeak: a signal that only a test of the features shows gives a tree, with a note. A run by another rule has
+// tested the features for a later choice by the rule best, which gives the same tree.
+func TestPromoteWeak(t *testing.T) {
+	const n = 600
+	r := rand.New(rand.NewPCG(58, 3))
+	weak := newRows(n)
+	for i := range n {
+		class := r.IntN(2)
+		a, b := r.NormFloat64()+.34*float64(class), r.NormFloat64()
+		weak.a[i], weak.b[i], weak.class[i] = &a, &b, []string{"low", "high"}[class]
+	}
+	c := config.DefaultTrain()
+	c.Input, c.Label = []string{weak.write(t, ascending(n), 2, parquetio.WriteOptions{})}, "class"
+	c.Ignore = []string{"twin", "flag", "weight", "id", "color"}
+	best := filepath.Join(t.TempDir(), "best")
+	c.Output = best
+	want := trained(t, c)
+	found := want.Frontier.Association
+	if want.Tree.Complexity.Leaves == 1 || !found.Believed() || found.Feature != "a" {
+		t.Errorf("%d leaves, association %+v", want.Tree.Complexity.Leaves, found)
+	}
+	c.Select, c.Output = frontier.Highest, filepath.Join(t.TempDir(), "highest")
+	trained(t, c)
+	p := promoteTo(t, c.Output, -1, map[string]string{"select": "best"})
+	if !bytes.Equal(content(t, p.Output, "tree.json"), content(t, best, "tree.json")) {
+		t.Errorf("another tree than training by the rule best: %+v, want %+v", p.Now.Complexity, want.Tree.Complexity)
 	}
 }
 
