@@ -104,8 +104,14 @@ type spelling struct {
 }
 
 // exactly spells everything that is needed.
-func exactly() *spelling {
-	return &spelling{exact, func(f *dataset.Feature, cut float64) string { return f.Unit.Spell(cut) }, math.MaxInt}
+func exactly() *spelling { return &spelling{exact, allDigits, math.MaxInt} }
+
+// allDigits spells a cut of a feature in full.
+func allDigits(f *dataset.Feature, cut float64) string {
+	if f.Unit != dataset.Plain {
+		return f.Unit.Spell(cut)
+	}
+	return plain(cut)
 }
 
 // readable spells what can be read at a glance.

@@ -119,11 +119,11 @@ func numericRule(f *dataset.Feature, set []region.Codes) string {
 		case c.From == 0 && c.To == last:
 			return column + pick(missing, " has any value, or none", " is not missing")
 		case c.From == 0:
-			runs = append(runs, column+" < "+f.Unit.Spell(f.Cuts[c.To]))
+			runs = append(runs, column+" < "+allDigits(f, f.Cuts[c.To]))
 		case c.To == last:
-			runs = append(runs, column+" >= "+f.Unit.Spell(f.Cuts[c.From-1]))
+			runs = append(runs, column+" >= "+allDigits(f, f.Cuts[c.From-1]))
 		default:
-			runs = append(runs, column+" in ["+f.Unit.Spell(f.Cuts[c.From-1])+", "+f.Unit.Spell(f.Cuts[c.To])+")")
+			runs = append(runs, column+" in ["+allDigits(f, f.Cuts[c.From-1])+", "+allDigits(f, f.Cuts[c.To])+")")
 		}
 	}
 	if missing {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/espalier-ml/espalier/induce/split"
 	"github.com/espalier-ml/espalier/induce/tree"
 )
 
@@ -24,10 +25,11 @@ type line struct {
 	branches []branch // by level, from the root down
 	condition,
 	rows, ofClass, share, paid, node, class string
-	leaves string // number of leaves omitted below the node
-	model  string // range of the leaf's model; empty if the leaf has no model
-	leaf   bool
-	index  int // index of the class
+	shorter []string // the condition with fewer and fewer values of a set
+	leaves  string   // number of leaves omitted below the node
+	model   string   // range of the leaf's model; empty if the leaf has no model
+	leaf    bool
+	index   int // index of the class
 }
 
 // branch is the drawing of one level in a line.
@@ -75,7 +77,7 @@ func (l *line) drawn(indent int) string {
 // left draws the condition behind its branches.
 func (l *line) left(indent int) string { return l.drawn(indent) + l.condition }
 
-// fitted shortens left to at most width characters. It leaves out the middle of the
+// fitted shortens left to at most width characters. It leaves out values of a set, then the middle of the
 // condition. If the branches take most of the width, it leaves out the first branches.
 func (l *line) fitted(indent, width int) (drawn, condition string) {
 	branches := l.drawn(indent)
@@ -83,7 +85,14 @@ func (l *line) fitted(indent, width int) (drawn, condition string) {
 		levels := []rune(branches)
 		branches = ellipsis + string(levels[len(levels)-most+len(ellipsis):])
 	}
-	return branches, cutMiddle(l.condition, width-displayed(branches))
+	condition = l.condition
+	for _, shorter := range l.shorter {
+		if displayed(condition) <= width-displayed(branches) {
+			break
+		}
+		condition = shorter
+	}
+	return branches, cutMiddle(condition, width-displayed(branches))
 }
 
 // figure is a column to the right of the tree.
@@ -225,14 +234,14 @@ func (l *line) modelBelow(indent, width int) string {
 const minCondition = 20
 
 // node adds the lines of a node and of all its descendants that are shown.
-func (d *sketch) node(id int, branches []branch, condition string) {
+func (d *sketch) node(id int, branches []branch, condition string, shorter ...string) {
 	n := &d.Tree.Nodes[id]
 	mark := " "
 	if n.Leaf() {
 		mark = "*"
 	}
 	d.lines = append(d.lines, line{
-		branches: branches, condition: condition, rows: count(n.Rows, d.short()), ofClass: d.ofClass(id), share: Percent(d.share(id)),
+		branches: branches, condition: condition, shorter: shorter, rows: count(n.Rows, d.short()), ofClass: d.ofClass(id), share: Percent(d.share(id)),
 		paid: number(d.costs[id]), node: strconv.Itoa(id), leaves: strings.TrimSuffix(d.leftOut(id), " leaves"), model: rangeOf(d.Tree, d.ranges[id]),
 		class: mark + d.verdict(id), leaf: n.Leaf(), index: n.Class,
 	})
@@ -249,7 +258,12 @@ func (d *sketch) node(id int, branches []branch, condition string) {
 		if i == len(n.Branches)-1 {
 			own = last
 		}
-		d.node(n.Branches[i].Child, append(below[:len(below):len(below)], own), Condition(d.Tree, n, &n.Branches[i]))
+		b := &n.Branches[i]
+		var shorter []string
+		for most := listedValues - 1; most > 1 && n.Test.Kind == split.In; most-- {
+			shorter = append(shorter, conditionOf(d.Tree, n, b, &spelling{name, Shortened, most}))
+		}
+		d.node(b.Child, append(below[:len(below):len(below)], own), Condition(d.Tree, n, b), shorter...)
 	}
 }
 

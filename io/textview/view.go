@@ -157,8 +157,13 @@ func (p *part) ofClass(node int) string {
 // Condition formats the condition of a node's branch: names are shortened, and missing values are
 // mentioned only if training rows have some.
 func Condition(t *tree.Tree, n *tree.Node, b *tree.Branch) string {
+	return conditionOf(t, n, b, readable())
+}
+
+// conditionOf is Condition in another spelling.
+func conditionOf(t *tree.Tree, n *tree.Node, b *tree.Branch, s *spelling) string {
 	f := &t.Features[n.Test.Feature]
-	c := newCondition(t, n, b, readable())
+	c := newCondition(t, n, b, s)
 	if b.Missing && c.lacks && f.Missing > 0 {
 		c.text += " or missing"
 	}
