@@ -125,6 +125,9 @@ func (f *facts) notes() []string {
 	if text := textview.About(f.Tree); text != "" {
 		notes = append(notes, sentence(text))
 	}
+	if text := textview.OneDecides(f.Tree); text != "" {
+		notes = append(notes, text)
+	}
 	if n := f.Tree.Training.CutLeaves; n > 0 {
 		notes = append(notes, count(n, "leaf", "leaves")+" were not split for lack of time: a later deadline gives a larger "+
 			"tree.")

@@ -34,10 +34,13 @@ func (s *stage) warnOfRelabelling(train *jobs.ObjectStats, t *tree.Tree) {
 	}
 }
 
-// warnOfTree warns of a chosen tree that is not worth its tests, of a single leaf, and of monotone
+// warnOfTree warns of a chosen tree that is not worth its tests, of a single leaf, of a feature that decides alone, and of monotone
 // features whose sign excludes all thresholds.
 func (c *choosing) warnOfTree(ctx context.Context, candidates []frontier.Candidate, w *winner) error {
 	t := w.Candidate.Tree
+	if text := textview.OneDecides(t); text != "" {
+		c.driver.Reporter.Warn(text)
+	}
 	if len(t.Label.Classes) < 2 || len(c.Features) == 0 || t.Training.CutLeaves > 0 {
 		return nil // another warning gives the reason
 	}
