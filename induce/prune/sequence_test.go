@@ -1,6 +1,7 @@
 package prune_test
 
 import (
+	"bytes"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -175,6 +176,7 @@ func TestSteps(t *testing.T) {
 	for range 100 {
 		grown := randomTree(r, r.IntN(40), 2+r.IntN(3), 20)
 		before := grown.Encode()
+		texts := new(tree.Texts)
 		for _, currency := range currencies() {
 			s := prune.NewSequence(grown, currency, split.Entropy)
 			for k, step := range s.Steps {
@@ -185,8 +187,12 @@ func TestSteps(t *testing.T) {
 				if want := riskOf(pruned); math.Abs(step.Risk-want) > 1e-12 {
 					t.Fatalf("step %d: risk %v, want %v", k, step.Risk, want)
 				}
-				if _, err := tree.Decode(pruned.Encode()); err != nil {
+				plain := pruned.Encode()
+				if _, err := tree.Decode(plain); err != nil {
 					t.Fatalf("step %d: %v", k, err)
+				}
+				if pruned.Texts = texts; !bytes.Equal(pruned.Encode(), plain) {
+					t.Fatalf("step %d: another encoding with the texts of other prunings", k)
 				}
 				checkOrder(t, pruned)
 				if k == 0 {

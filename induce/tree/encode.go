@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/espalier-ml/espalier/induce/boost"
 	"github.com/espalier-ml/espalier/induce/dataset"
@@ -36,9 +37,11 @@ func (t *Tree) AppendJSON(dst []byte) []byte {
 	case t.Modelled():
 		version = ModelVersion
 	}
-	const nodeSize = 500 // bytes; most nodes take less
-	e := newEncoder(slices.Grow(dst, nodeSize*len(t.Nodes)), Format, version, &t.Label)
-	e.list("features", len(t.Features), func(i int) any { return fileFeatureOf(&t.Features[i]) })
+	e := newEncoder(dst, Format, version, &t.Label)
+	e.list("features", len(t.Features), func(i int) {
+		f := &t.Features[i]
+		e.b = append(e.b, e.text(t.Texts, f.Name, func() any { return fileFeatureOf(f) })[0]...)
+	})
 	e.flat("algorithm", &t.Algorithm)
 	e.flat("training", &t.Training)
 	e.flat("complexity", &t.Complexity)
@@ -47,13 +50,35 @@ func (t *Tree) AppendJSON(dst []byte) []byte {
 	}
 	numbers := make(map[*boost.Booster]int, len(boosters))
 	if len(boosters) > 0 {
-		e.list("boosters", len(boosters), func(i int) any {
+		e.list("boosters", len(boosters), func(i int) {
 			numbers[boosters[i]] = i
-			return t.fileBooster(boosters[i])
+			e.value(t.fileBooster(boosters[i]), 4)
 		})
 	}
-	e.list("nodes", len(t.Nodes), func(i int) any { return t.fileNode(i, numbers) })
+	e.list("nodes", len(t.Nodes), func(i int) {
+		n := &t.Nodes[i]
+		texts := t.Texts
+		if n.Model != nil {
+			texts = nil // models belong to one tree
+		}
+		parts := e.text(texts, nodeKey{&n.Probabilities[0], n.Leaf()}, func() any { return t.fileNode(n, numbers) })
+		e.b = strconv.AppendInt(append(e.b, "{\n      \"id\": "...), int64(i), 10)
+		e.b = append(e.b, parts[0][len("{\n      \"id\": 0"):]...)
+		for k, part := range parts[1:] {
+			e.b = append(strconv.AppendInt(append(e.b, `child": `...), int64(n.Branches[k].Child), 10), part...)
+		}
+	})
 	return append(e.b, "\n}\n"...)
+}
+
+// Texts are encoded features and nodes, without ids, of trees that share the slices of their nodes, as prunings of a
+// tree do: the trees of a frontier have each node four times.
+type Texts struct{ sync.Map } // by name of the feature and by nodeKey
+
+// nodeKey identifies a node among such trees.
+type nodeKey struct {
+	probabilities *float64
+	leaf          bool
 }
 
 // encoder appends a document member by member, in the spelling of encoding/json, with spaces and lines.
@@ -64,33 +89,49 @@ func newEncoder(dst []byte, format string, version int, label *Label) *encoder {
 	e := &encoder{b: append(dst, "{\n  \"format\": \""+format+"\",\n  \"version\": "...)}
 	e.b = strconv.AppendInt(e.b, int64(version), 10)
 	e.name("label")
-	e.b = layOut(e.b, rawJSON(label), 2)
+	e.value(label, 2)
 	return e
 }
 
 func (e *encoder) name(name string) { e.b = append(e.b, ",\n  \""+name+"\": "...) }
 
+func (e *encoder) value(v any, indent int) { e.b = layOut(e.b, rawJSON(v), indent) }
+
 // flat appends a member on one line, with the escapes of encoding/json.
 func (e *encoder) flat(name string, v any) {
 	e.name(name)
-	e.b = layOut(e.b, rawJSON(v), -1)
+	e.value(v, -1)
 }
 
 // list appends a member that is a list of n elements, each of which begins a line.
-func (e *encoder) list(name string, n int, element func(i int) any) {
+func (e *encoder) list(name string, n int, element func(i int)) {
 	e.name(name)
 	e.b = append(e.b, '[')
-	var compact bytes.Buffer // one for all elements: json.Marshal would allocate each
-	encoder := json.NewEncoder(&compact)
 	for i := range n {
 		if i > 0 {
 			e.b = append(e.b, ',')
 		}
-		compact.Reset()
-		must(encoder.Encode(element(i)))
-		e.b = layOut(line(e.b, 4), bytes.TrimSuffix(compact.Bytes(), []byte("\n")), 4)
+		e.b = line(e.b, 4)
+		element(i)
 	}
 	e.b = append(e.b, "\n  ]"...)
+}
+
+// text returns the text of a feature or node in parts: before all parts but the first, the id of a child is missing.
+func (e *encoder) text(texts *Texts, key any, value func() any) [][]byte {
+	if texts != nil {
+		kept, _ := texts.Load(key)
+		if parts, known := kept.([][]byte); known {
+			return parts
+		}
+	}
+	from := len(e.b)
+	e.value(value(), 4)
+	parts := bytes.Split(bytes.Clone(e.b[from:]), []byte(`child": 0`))
+	if e.b = e.b[:from]; texts != nil {
+		texts.Store(key, parts)
+	}
+	return parts
 }
 
 func line(dst []byte, indent int) []byte { return append(dst, "\n          "[:1+indent]...) }
@@ -194,11 +235,10 @@ type writtenNode struct {
 	Branches []fileBranch `json:"branches,omitempty"`
 }
 
-// fileNode returns a node in the form of the file. numbers holds the numbers of the boosters.
-func (t *Tree) fileNode(id int, numbers map[*boost.Booster]int) *writtenNode {
-	n := &t.Nodes[id]
+// fileNode returns a node in the form of the file, without ids. numbers holds the numbers of the boosters.
+func (t *Tree) fileNode(n *Node, numbers map[*boost.Booster]int) *writtenNode {
 	f := &writtenNode{fileNode: fileNode{
-		ID: id, Rows: n.Rows, Objects: n.Objects, Weight: n.Weight, ClassWeights: n.ClassWeights,
+		Rows: n.Rows, Objects: n.Objects, Weight: n.Weight, ClassWeights: n.ClassWeights,
 		RawClassWeights: n.RawClassWeights, Class: t.Label.Classes[n.Class], Probabilities: n.Probabilities,
 	}}
 	if t.Algorithm.Classes == ClassesOfRows && !t.Dated {
@@ -221,23 +261,20 @@ func (t *Tree) fileNode(id int, numbers map[*boost.Booster]int) *writtenNode {
 		f.Test.RunnerUp = &fileRunnerUp{r.Feature, r.Kind.String(), r.when(), r.Cost, r.Total}
 	}
 	f.Branches = make([]fileBranch, len(n.Branches))
+	yes := NewRunnerUp(feature, &n.Test.Test, 0, 0).when()
 	for i, b := range n.Branches {
-		f.Branches[i] = fileBranch{conditionOf(feature, n.Test, b.Outcome), b.Child, b.Missing, b.Other}
+		f.Branches[i] = fileBranch{When: yes.of(feature, n.Test.Kind, b.Outcome), Missing: b.Missing, Other: b.Other}
 	}
 	return f
 }
 
+// rawJSON returns the JSON of a value of texts, numbers and booleans, which cannot fail.
 func rawJSON(v any) json.RawMessage {
 	b, err := json.Marshal(v)
-	must(err)
-	return b
-}
-
-// must panics on an error that cannot happen: the values are texts, numbers and booleans.
-func must(err error) {
 	if err != nil {
 		panic(err)
 	}
+	return b
 }
 
 // when returns the condition of the yes branch; empty for a multiway test.
@@ -255,23 +292,18 @@ func (r *RunnerUp) when() fileWhen {
 	return w
 }
 
-// conditionOf returns the condition of an outcome in terms of the values of the feature.
-func conditionOf(f *dataset.Feature, t *Test, outcome int) fileWhen {
-	if t.Kind == split.Multiway {
-		switch outcome {
-		case f.MissingCode():
-			return fileWhen{Missing: true}
-		case f.OtherCode():
-			return fileWhen{Other: true}
-		default:
-			return fileWhen{In: f.Values[outcome : outcome+1]}
-		}
-	}
-	w := NewRunnerUp(f, &t.Test, 0, 0).when()
+// of returns the condition of an outcome in terms of the values of the feature, given the condition of the yes branch.
+func (w *fileWhen) of(f *dataset.Feature, kind split.Kind, outcome int) fileWhen {
 	switch {
+	case kind == split.Multiway && outcome == f.MissingCode():
+		return fileWhen{Missing: true}
+	case kind == split.Multiway && outcome == f.OtherCode():
+		return fileWhen{Other: true}
+	case kind == split.Multiway:
+		return fileWhen{In: f.Values[outcome : outcome+1]}
 	case outcome != 0:
-		return w
-	case t.Kind == split.Threshold:
+		return *w
+	case kind == split.Threshold:
 		return fileWhen{LT: w.GE}
 	default:
 		return fileWhen{

@@ -79,14 +79,16 @@ func Ordered(nodes []Node) []Node {
 			queue = append(queue, b.Child)
 		}
 	}
-	ordered := make([]Node, len(queue))
-	next := 1
+	ordered, branches := make([]Node, len(queue)), make([]Branch, 0, len(queue)) // all branches, in one piece
 	for at, id := range queue {
 		n := nodes[id]
-		n.Branches = slices.Clone(n.Branches)
-		for i := range n.Branches {
-			n.Branches[i].Child = next
-			next++
+		from := len(branches)
+		for _, b := range n.Branches {
+			b.Child = len(branches) + 1
+			branches = append(branches, b)
+		}
+		if !n.Leaf() {
+			n.Branches = branches[from:len(branches):len(branches)]
 		}
 		ordered[at] = n
 	}

@@ -57,7 +57,7 @@ func (s *Schema) Read() []string {
 // spelled as in tree.json.
 func (s *Schema) Encode() []byte {
 	e := newEncoder(nil, SchemaFormat, SchemaVersion, &Label{Column: s.Label.Column, Classes: s.Label.Classes})
-	e.list("columns", len(s.Columns), func(i int) any {
+	e.list("columns", len(s.Columns), func(i int) {
 		c := &s.Columns[i]
 		column := struct {
 			Name string `json:"name"` // both parts have a name
@@ -67,7 +67,7 @@ func (s *Schema) Encode() []byte {
 		if c.Feature != nil {
 			column.fileFeature = fileFeatureOf(c.Feature)
 		}
-		return &column
+		e.value(&column, 4)
 	})
 	return append(e.b, "\n}\n"...)
 }

@@ -39,6 +39,8 @@ type Tree struct {
 	// class_weights are the weights by majority class of the objects. Encode keeps this form, so that the
 	// digest stays the same.
 	Dated bool
+
+	Texts *Texts // what Encode keeps for trees with the same nodes, which may not change any more; nil: nothing
 }
 
 // Label is the class column.
@@ -319,7 +321,7 @@ func (t *Tree) CountLeaves() int {
 }
 
 // Tested returns the tree with only the features that some test or leaf model uses, in their order,
-// as tree.json lists them. The two trees share the slices of their nodes. Leaves that share a
+// as tree.json lists them. The two trees share the slices of their nodes, and the nodes if no feature is left out. Leaves that share a
 // booster do so in both trees.
 func (t *Tree) Tested() *Tree {
 	number := make([]int, len(t.Features)) // by feature: its new index plus 1; 0 if left out
@@ -345,6 +347,9 @@ func (t *Tree) Tested() *Tree {
 			tested.Features = append(tested.Features, t.Features[i])
 			number[i] = len(tested.Features)
 		}
+	}
+	if len(tested.Features) == len(t.Features) {
+		return &tested
 	}
 	renumber := func(feature int) int { return number[feature] - 1 }
 	boosters := make(map[*boost.Booster]*boost.Booster)

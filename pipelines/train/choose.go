@@ -188,6 +188,10 @@ func (c *choosing) choose(ctx context.Context, candidates []frontier.Candidate) 
 	}
 	if w.frontier != nil {
 		r.frontierTrees[w.at] = r.tree // with its certificate
+		texts := new(tree.Texts)
+		for _, t := range r.frontierTrees {
+			t.Texts = texts
+		}
 	}
 	r.metrics.Folds = w.folds
 	if err := c.warnOfTree(ctx, candidates, w); err != nil {
