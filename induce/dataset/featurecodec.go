@@ -11,6 +11,9 @@ import (
 // featuresVersion opens encoded features.
 const featuresVersion = 5
 
+// codedOrdered is the kind of encoded categorical features whose values are ordered.
+const codedOrdered = byte(Categorical) + 1
+
 var errFeatures = errors.New("not encoded features")
 
 // EncodeFeatures returns features in the binary form sent to workers. On data of many
@@ -19,7 +22,11 @@ func EncodeFeatures(features []Feature) []byte {
 	w := wire.Writer{featuresVersion}.Length(len(features))
 	for i := range features {
 		f := &features[i]
-		w = w.Text(f.Name).Byte(byte(f.Kind)).Byte(byte(f.Type)).Floats(f.Cuts).Length(len(f.Values))
+		kind := byte(f.Kind)
+		if f.Ordered {
+			kind = codedOrdered
+		}
+		w = w.Text(f.Name).Byte(kind).Byte(byte(f.Type)).Floats(f.Cuts).Length(len(f.Values))
 		for _, v := range f.Values {
 			w = w.Text(v)
 		}
@@ -27,18 +34,10 @@ func EncodeFeatures(features []Feature) []byte {
 		for _, v := range slices.Sorted(maps.Keys(f.ValueCosts)) {
 			w = w.Text(v).Float(f.ValueCosts[v])
 		}
-		w = w.Text(f.Group).Float(f.GroupCost).Byte(ordered(f)) // earlier versions had subsets of the cuts after the group
+		w = w.Text(f.Group).Float(f.GroupCost).Byte(0) // earlier versions had subsets of the cuts after the group
 		w = w.Floats(f.Range).Byte(byte(f.Unit)).Byte(byte(f.Zone))
 	}
 	return w
-}
-
-// ordered returns 1 for a feature with ordered values, otherwise 0.
-func ordered(f *Feature) byte {
-	if f.Ordered {
-		return 1
-	}
-	return 0
 }
 
 // DecodeFeatures reads the bytes of EncodeFeatures.
@@ -51,6 +50,9 @@ func DecodeFeatures(b []byte) ([]Feature, error) {
 	for i := range features {
 		f := &features[i]
 		f.Name, f.Kind, f.Type = r.Text(), Kind(r.Byte()), ValueType(r.Byte())
+		if byte(f.Kind) == codedOrdered {
+			f.Kind, f.Ordered = Categorical, true
+		}
 		f.Cuts, f.Values = r.Floats(), make([]string, r.Length(1))
 		for j := range f.Values {
 			f.Values[j] = r.Text()
@@ -64,8 +66,7 @@ func DecodeFeatures(b []byte) ([]Feature, error) {
 			f.ValueCosts[v] = r.Float()
 		}
 		f.Group, f.GroupCost = r.Text(), r.Float()
-		o := r.Byte()
-		f.Ordered, r.Bad = o == 1, o > 1 || r.Bad
+		r.Bad = r.Byte() != 0 || r.Bad
 		f.Range, f.Unit, f.Zone = r.Floats(), Unit(r.Byte()), Zone(r.Byte())
 	}
 	if r.Bad || len(r.Rest) > 0 {

@@ -56,6 +56,7 @@ func randomFeatures(r *rand.Rand) []dataset.Feature {
 		}
 		f.Missing, f.Other, f.Cost = r.Int64N(1<<40), r.Int64N(1<<40), r.ExpFloat64()
 		f.Unit, f.Zone = dataset.Unit(r.IntN(4)), dataset.Zone(r.IntN(3))
+		f.Ordered = f.Kind == dataset.Categorical && r.IntN(2) == 0
 		if r.IntN(2) == 0 {
 			f.Group, f.GroupCost = fmt.Sprint("group", r.IntN(3)), r.ExpFloat64()
 		}

@@ -73,10 +73,13 @@ const (
 // Spell writes a number of the unit in ISO 8601, exactly: Parse returns the same number.
 // A fractional number, or one out of the calendar, is written as a plain number.
 func (u Unit) Spell(x float64) string {
-	if u == Plain || x != math.Trunc(x) || math.Abs(x) >= maxMicros {
-		return SpellNumber(x)
+	if u != Plain && x == math.Trunc(x) && math.Abs(x) < maxMicros {
+		return u.SpellCount(int64(x))
 	}
-	return u.SpellCount(int64(x))
+	if s := SpellNumber(x); !LosesDigits(s, x) {
+		return s
+	}
+	return strconv.FormatFloat(x, 'g', -1, 64) // 20 digits would be read as an integer that float64 does not hold
 }
 
 // SpellCount is Spell for a whole number that may be beyond float64.

@@ -77,7 +77,7 @@ func (c *Import) Settings() []setting.Setting {
 	rows := setting.In(setting.Rows, []setting.Setting{
 		{
 			Name: "delimiter", Value: setting.Text(&c.Delimiter, delimiterFault),
-			Help: "character between fields, tab, or auto: found in the first line",
+			Help: "character between fields, tab, or auto: the one by which the first lines have equally many fields",
 		},
 		{
 			Name: "names", Value: setting.List(&c.Names),

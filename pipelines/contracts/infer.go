@@ -121,7 +121,7 @@ func (i *inferring) infer(ctx context.Context) (*contract.Contract, error) {
 	var fault *dataset.DataError
 	switch {
 	case errors.As(err, &fault) && slices.ContainsFunc(columns, func(c *parquetio.Column) bool { return c.Name == fault.Column }):
-		if !i.input.KeepTexts(fault.Column) {
+		if !i.input.Reread(fault.Column, fault.Value) {
 			i.unread[fault.Column] = unreadable(fault) // only known now: continue without the column
 		}
 		return i.infer(ctx)

@@ -25,6 +25,7 @@ type Input struct {
 	Paths   [][]jobs.PathColumn // per file: columns whose value is in its path
 	Notes   []string            // files that were left out, for the user; a line each
 
+	given  []string          // columns of folders that the input names, with several values
 	digits []string          // columns of integers that are read as texts
 	texts  []jobs.TextColumn // columns of texts that are read as numbers or points in time
 }
@@ -70,7 +71,7 @@ func OpenInput(ctx context.Context, f *Files, patterns []string, s *parallel.Ste
 	for i := range list {
 		in.Below = append(in.Below, strings.TrimLeft(strings.TrimPrefix(list[i].URL, list[i].folder), "/"))
 	}
-	in.Paths = pathColumns(list, in.Files)
+	in.Paths, in.given = pathColumns(list, in.Files)
 	in.gather(typePaths(in.Paths))
 	in.noteAlike()
 	in.noteZones()

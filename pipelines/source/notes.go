@@ -2,6 +2,7 @@ package source
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
@@ -19,6 +20,21 @@ func (in *Input) noteAlike() {
 		}
 		first[low] = name
 	}
+}
+
+// NoteFolders returns a line about the columns among the given names that are in the names of the folders of the input;
+// empty without such columns.
+func (in *Input) NoteFolders(columns []string) string {
+	var names []string
+	for _, name := range in.given {
+		if slices.Contains(columns, name) {
+			names = append(names, name)
+		}
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("the folders that --input names give the columns %q; --ignore %s leaves them out", names, strings.Join(names, ","))
 }
 
 // noteZones notes columns with local timestamps in some files and timestamps in UTC in others.

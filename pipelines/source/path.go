@@ -17,8 +17,8 @@ const nullPartition = "__HIVE_DEFAULT_PARTITION__"
 
 // pathColumns returns the columns in each file's path, as Hive partitions data: folders named
 // name=value. A folder that --input names, or one above it, is a column if all files have this column in
-// their paths and none has another column of the name.
-func pathColumns(list []listed, files []*parquetio.File) [][]jobs.PathColumn {
+// their paths and none has another column of the name. given has the columns of such folders with several values.
+func pathColumns(list []listed, files []*parquetio.File) (paths [][]jobs.PathColumn, given []string) {
 	paths, above := make([][]jobs.PathColumn, len(list)), make([][]jobs.PathColumn, len(list))
 	known := make(map[string]int) // files with the column in their paths
 	own := make(map[string]bool)  // columns of files
@@ -38,10 +38,18 @@ func pathColumns(list []listed, files []*parquetio.File) [][]jobs.PathColumn {
 		for _, c := range above[i] {
 			if known[c.Name] == len(list) && !own[c.Name] {
 				paths[i] = append(paths[i], c)
+				if c.Text != columnNamed(paths[0], c.Name).Text && !slices.Contains(given, c.Name) {
+					given = append(given, c.Name)
+				}
 			}
 		}
 	}
-	return paths
+	return paths, given
+}
+
+// columnNamed returns the column of a path that has a name.
+func columnNamed(path []jobs.PathColumn, name string) jobs.PathColumn {
+	return path[slices.IndexFunc(path, func(c jobs.PathColumn) bool { return c.Name == name })]
 }
 
 // columnsOf returns the columns of folders, without the columns in others. If two folders have the same name, the first

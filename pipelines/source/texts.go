@@ -21,7 +21,7 @@ const (
 
 // ReadTexts reads columns of texts as numbers or points in time, if import would read the rows of a sample so, and
 // columns of paths as points in time, if all their values are such. wanted returns whether a column may be read so. Every later pass over the rows returns a *dataset.DataError
-// that names the column if another text is of another kind: see KeepTexts.
+// that names the column if another text is of another kind: see Reread.
 func (in *Input) ReadTexts(ctx context.Context, f *Files, wanted func(column string) bool) error {
 	var names []string
 	for i := range in.Columns {
@@ -236,20 +236,31 @@ func (in *Input) Order(texts map[string][]string) {
 	}
 }
 
-// KeepTexts makes a column of texts again of a column that ReadTexts reads as something else. It reports
+// Reread changes how a column is read that ReadTexts reads as something else, because of a text of another kind. Dates
+// and local timestamps together are local timestamps, as in import; otherwise the column is one of texts. It reports
 // whether there is such a column.
-func (in *Input) KeepTexts(name string) bool {
-	before := len(in.texts)
-	in.texts = slices.DeleteFunc(slices.Clone(in.texts), func(c jobs.TextColumn) bool {
-		return c.Name == name && c.Order == nil
-	})
-	if len(in.texts) == before {
+func (in *Input) Reread(name, text string) bool {
+	at := slices.IndexFunc(in.texts, func(c jobs.TextColumn) bool { return c.Name == name && c.Order == nil })
+	if at < 0 {
 		return false
 	}
-	in.change(name, func(c *parquetio.Column) {
-		c.Type = dataset.Text
-		c.Unit = dataset.Plain
-		c.Zone = dataset.NoZone
+	in.texts = slices.Clone(in.texts)
+	c := &in.texts[at]
+	moments := jobs.TextColumn{Name: name, Unit: dataset.Timestamp, Zone: dataset.Local}
+	_, isMoment := moments.Parse(text)
+	dates := slices.ContainsFunc(in.Files, func(f *parquetio.File) bool { // in other files, which are no texts
+		return slices.ContainsFunc(f.Columns(), func(c parquetio.Column) bool { return c.Name == name && c.Type == dataset.Number && !c.Null })
+	})
+	typ := dataset.Text
+	if c.Unit == dataset.Date && isMoment && !dates {
+		*c = moments
+		typ = dataset.Number
+	} else {
+		moments = jobs.TextColumn{}
+		in.texts = slices.Delete(in.texts, at, at+1)
+	}
+	in.change(name, func(column *parquetio.Column) {
+		column.Type, column.Unit, column.Zone = typ, moments.Unit, moments.Zone
 	})
 	for i := range in.Tasks {
 		in.Tasks[i].Texts = in.texts

@@ -106,8 +106,9 @@ type ownedFolders struct {
 type checkpointData struct {
 	RowStats *jobs.RowStats                  `json:"row_stats"` // nil: the rows are not coalesced yet
 	Spec     *jobs.RowSpec                   `json:"spec"`
-	Constant []string                        `json:"constant"` // columns with a single code, which are not features
-	Features []byte                          `json:"features"` // see dataset.EncodeFeatures
+	Constant []string                        `json:"constant"`         // columns with a single code, which are not features
+	Others   []otherText                     `json:"others,omitempty"` // see plan.reread
+	Features []byte                          `json:"features"`         // see dataset.EncodeFeatures
 	Classes  []string                        `json:"classes"`
 	Objects  [dataset.Parts]jobs.ObjectStats `json:"objects"`
 }

@@ -83,6 +83,9 @@ func (w *fitter) weighed(ctx context.Context) (*jobs.RowSpec, error) {
 // fit fits the features and the classes to the rows, or takes them from an earlier run.
 func (w *fitter) fit(ctx context.Context) (*fitted, error) {
 	spec, err := w.weighed(ctx)
+	for w.readOtherwise(err) {
+		spec, err = w.weighed(ctx)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -91,7 +94,7 @@ func (w *fitter) fit(ctx context.Context) (*fitted, error) {
 		rows.Features = nil
 	}
 	stats, columns, err := w.summarise(ctx, &rows)
-	for w.isText(err) {
+	for w.readOtherwise(err) {
 		rows.Features = w.schema.rows.Features
 		stats, columns, err = w.summarise(ctx, &rows)
 	}
@@ -128,9 +131,9 @@ func (w *fitter) fit(ctx context.Context) (*fitted, error) {
 	return f, w.fitFeatures(ctx, f, columns[:at])
 }
 
-// isText reports whether an error names a text of another kind than the texts of the sample by which its column was
-// read. If so, the column is a text, with a warning.
-func (w *fitter) isText(err error) bool {
+// readOtherwise reports whether an error names a text of another kind than the texts of the sample by which its column was
+// read. If so, the column is read otherwise: dates as timestamps, with a note, or as texts, with a warning.
+func (w *fitter) readOtherwise(err error) bool {
 	var e *dataset.DataError
 	if !errors.As(err, &e) {
 		return false
@@ -140,8 +143,13 @@ func (w *fitter) isText(err error) bool {
 		return false
 	}
 	things := w.schema.columns[at].Unit.Things()
-	if !w.keepTexts(e.Column) {
+	if !w.reread(otherText{e.Column, e.Value}) {
 		return false
+	}
+	if w.schema.columns[at].Type == dataset.Number {
+		w.driver.Reporter.Note(fmt.Sprintf("column %q has %s and timestamps, such as %q in %s: all are read as timestamps", e.Column, things,
+			e.Value, e.File))
+		return true
 	}
 	w.driver.Reporter.Warn(fmt.Sprintf("column %q has texts, because of %q in %s, but a sample of them are %s: write such values "+
 		"as null to read %s; --categorical %s keeps the texts", e.Column, e.Value, e.File, things, things, e.Column))

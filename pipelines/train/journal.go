@@ -104,6 +104,7 @@ func (j *journal) restore(ctx context.Context, c *checkpoint) (*saved, error) {
 		return nil, usage.Errorf("--output: a part of the checkpoint in %s is missing: %v; start again with --overwrite",
 			config.Output, err)
 	}
+	j.plan.reread(c.Others...)
 	f := &fitted{spec: *c.Spec, constant: c.Constant, stats: c.RowStats}
 	var err error
 	if f.label, err = j.plan.describeLabel(c.Classes); err != nil {
@@ -157,7 +158,7 @@ func (j *journal) save(ctx context.Context, o *objects, at *bylevel.Growth) erro
 		},
 		ownedFolders: ownedFolders{Blocks: j.folder()},
 		checkpointData: checkpointData{
-			RowStats: o.stats, Spec: &o.spec, Constant: o.constant, Features: dataset.EncodeFeatures(o.features),
+			RowStats: o.stats, Spec: &o.spec, Constant: o.constant, Others: p.others, Features: dataset.EncodeFeatures(o.features),
 			Classes: o.label.Classes, Objects: *o.parts,
 		},
 		Growth: at,

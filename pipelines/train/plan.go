@@ -26,12 +26,19 @@ type plan struct {
 	parsed *config.Parsed
 	input  *source.Input
 	schema *schema
+	others []otherText // texts behind the sample, because of which columns are read otherwise than the sample
 	costs  *tables.Costs
 	cuts   *source.Cuts       // cuts of an earlier run; nil: fitted to the rows
 	kept   *tree.Tree         // the tree of --refit; nil: trees are grown
 	obeyed *contract.Contract // contract that the rows are checked against; may be nil
 	tables tables.Classes     // weights, priors and error costs of the classes
 	memory int64              // bytes that a process may use
+}
+
+// otherText is a text of a column that is of another kind than the sample of the column.
+type otherText struct {
+	Column string `json:"column"`
+	Text   string `json:"text"`
 }
 
 // newPlan checks a configuration against the columns of its input, and reads the tables
@@ -67,7 +74,6 @@ func newPlan(ctx context.Context, f *source.Files, c *config.Train, p *config.Pa
 		return nil, err
 	}
 	p.SettleBins(in.Rows)
-	p.SettleTests(s.rows.Features)
 	if err := p.SettlePricing(&costs.Prices, s.featureNames()); err != nil {
 		return nil, err
 	}
@@ -99,12 +105,15 @@ func mayBeNumbers(c *config.Train, obeyed *contract.Contract, costs *tables.Cost
 	}
 }
 
-// keepTexts makes columns texts again that ReadTexts reads as something else, and reports whether there was one and
-// the settings still fit.
-func (p *plan) keepTexts(columns ...string) bool {
+// reread changes how columns of texts are read because of a text of another kind, and reports whether there was such a
+// column and the settings still fit.
+func (p *plan) reread(columns ...otherText) bool {
 	changed := false
-	for _, name := range columns {
-		changed = p.input.KeepTexts(name) || changed
+	for _, c := range columns {
+		if p.input.Reread(c.Column, c.Text) {
+			p.others = append(p.others, c)
+			changed = true
+		}
 	}
 	if !changed {
 		return false

@@ -58,7 +58,7 @@ func (p *reopened) fit(ctx context.Context, what string) error {
 		switch f := &p.features[i]; {
 		case f.Kind == dataset.Numeric && f.Type == dataset.Number && f.Unit == dataset.Plain:
 			config.Numeric = append(slices.Clone(config.Numeric), f.Name)
-		case f.Kind == dataset.Categorical && f.Type == dataset.Text:
+		case f.Kind == dataset.Categorical && f.Type == dataset.Text && !f.Ordered:
 			config.Categorical = append(slices.Clone(config.Categorical), f.Name)
 		}
 	}

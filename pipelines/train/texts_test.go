@@ -18,6 +18,7 @@ import (
 
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/frontier"
+	"github.com/espalier-ml/espalier/induce/split"
 	"github.com/espalier-ml/espalier/io/objectstore"
 	"github.com/espalier-ml/espalier/io/parquetio"
 	"github.com/espalier-ml/espalier/pipelines"
@@ -263,7 +264,7 @@ func TestTextsOfAnotherKind(t *testing.T) {
 	for range 1500 {
 		rows["heavy"] = append(rows["heavy"], strconv.Itoa(1+r.IntN(3)))
 	}
-	rows["whole"][1300], rows["day"][1400], rows["heavy"][1350] = "unknown", "2024-05-05 10:00", "007"
+	rows["whole"][1300], rows["day"][1400], rows["heavy"][1350] = "unknown", "5 May", "007"
 	folder := t.TempDir()
 	file := rows.parquet(t, folder)
 	var trees [][]byte
@@ -274,7 +275,7 @@ func TestTextsOfAnotherKind(t *testing.T) {
 		if _, err := train.Train(t.Context(), c, reporter); err != nil {
 			t.Fatal(err)
 		}
-		for _, want := range []string{`"whole" has texts, because of "unknown"`, `"day" has texts, because of "2024-05-05 10:00"`, `"heavy" has texts, because of "007"`} {
+		for _, want := range []string{`"whole" has texts, because of "unknown"`, `"day" has texts, because of "5 May"`, `"heavy" has texts, because of "007"`} {
 			if warned := slices.ContainsFunc(reporter.warnings, func(s string) bool { return strings.Contains(s, want) }); warned != (i == 0) {
 				t.Errorf("%q: warnings %q", categorical, reporter.warnings)
 			}
@@ -296,6 +297,85 @@ func TestTextsOfAnotherKind(t *testing.T) {
 		if !errors.As(err, &fault) || fault.Value == "" || fault.RowGroup == nil || fault.Hint == "" {
 			t.Errorf("%s: %v, want the text and its place", name, err)
 		}
+	}
+}
+
+// TestDatesAndTimestamps: dates in all rows of the sample and timestamps in later rows are timestamps, as import reads them,
+// also where they decide the parts, in contracts, and in a run that is resumed.
+func TestDatesAndTimestamps(t *testing.T) {
+	rows := textRows(rand.New(rand.NewPCG(6, 11)), 1500)
+	for i := range rows["day"] {
+		if rows["day"][i] == "" {
+			rows["day"][i] = "2024-06-01"
+		}
+		if i%3 == 0 && 130 <= i && i < 390 { // row groups 0, 3, 7 and 11 are the sample
+			rows["day"][i] += " 10:30"
+		}
+	}
+	folder := t.TempDir()
+	files := []string{rows.parquet(t, folder+"/texts"), rows.imported(t, folder+"/imported")}
+	for name, change := range map[string]func(c *config.Train){
+		"feature": func(*config.Train) {}, "time": func(c *config.Train) { c.SplitTime = "day" },
+		"resumed": func(c *config.Train) { c.MemoryObjects = 60 },
+	} {
+		var trees [][]byte
+		for i, file := range files {
+			c := oneTree()
+			c.Input, c.Label, c.Output = []string{file}, "class", fmt.Sprintf("%s/%s%d", folder, name, i)
+			change(&c)
+			if name == "resumed" && i == 0 {
+				if _, err := trainUntil(t, c, 6); !errors.Is(err, context.Canceled) {
+					t.Fatalf("%v, want an interrupted run", err)
+				}
+				c.Resume = true
+			}
+			if _, err := train.Train(t.Context(), c, new(silent)); err != nil {
+				t.Fatal(err)
+			}
+			trees = append(trees, document(t, c.Output, "tree.json"))
+		}
+		if !bytes.Equal(trees[0], trees[1]) {
+			t.Errorf("%s: another tree than of imported rows", name)
+		}
+	}
+	c := config.DefaultInferContract()
+	c.Input = files[:1]
+	if b, err := contracts.Infer(t.Context(), c, new(silent)); err != nil || !strings.Contains(string(b), "name: day # ") ||
+		!strings.Contains(string(b), "min: 2023-") || strings.Count(string(b), "type: timestamp") != 3 {
+		t.Errorf("%v\n%s", err, b)
+	}
+}
+
+// TestTextsResumed: a run in which columns turned out to be texts ends with the same bytes if it is resumed, also if the
+// columns are forbidden or name slices; a run of which they are the only categories keeps its tests for sets.
+func TestTextsResumed(t *testing.T) {
+	rows := textRows(rand.New(rand.NewPCG(6, 10)), 1500)
+	for _, name := range []string{"zip", "word", "flag", "account"} {
+		delete(rows, name)
+	}
+	rows["whole"][1300], rows["day"][1400], rows["decimal"][1350] = "unknown", "soon", "much"
+	c := oneTree()
+	c.Input, c.Label, c.Output = []string{rows.parquet(t, t.TempDir())}, "class", filepath.Join(t.TempDir(), "run")
+	c.Forbid, c.Slice, c.MemoryObjects, c.Tests = []string{"whole", "day"}, []string{"day"}, 60, []split.Family{split.Sets}
+	c.Ignore = []string{"local"}
+	trained, err := train.Train(t.Context(), c, new(silent))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := trained.Tree.Algorithm.Tests; got != "set" {
+		t.Errorf("tests %s, want set", got)
+	}
+	want := readRun(t, c.Output)
+	c.Output = filepath.Join(t.TempDir(), "resumed")
+	if _, err = trainUntil(t, c, 6); !errors.Is(err, context.Canceled) {
+		t.Fatalf("%v, want an interrupted run", err)
+	}
+	c.Resume = true
+	if _, err = train.Train(t.Context(), c, new(silent)); err != nil {
+		t.Fatal(err)
+	}
+	if readRun(t, c.Output) != want {
+		t.Error("another tree than that of an unbroken run")
 	}
 }
 
@@ -351,6 +431,30 @@ func TestDatesOfPaths(t *testing.T) {
 				}
 			}
 		}
+	}
+	var trees [][]byte
+	days, err := filepath.Glob(root + "/*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, input := range [][]string{{root}, days} {
+		c := oneTree()
+		c.Input, c.Label, c.Output = input, "class", filepath.Join(t.TempDir(), "run")
+		c.Split = dataset.Shares{100, 0, 0} // by default the names of the files decide, which are equal
+		reporter := new(talking)
+		if _, err := train.Train(t.Context(), c, reporter); err != nil {
+			t.Fatal(err)
+		}
+		trees = append(trees, document(t, c.Output, "tree.json"))
+		says := func(s string) bool {
+			return strings.Contains(s, `the folders that --input names give the columns ["dt"]`)
+		}
+		if slices.ContainsFunc(reporter.notes, says) != (i == 1) {
+			t.Errorf("%q: notes %q", input, reporter.notes)
+		}
+	}
+	if !bytes.Equal(trees[0], trees[1]) {
+		t.Error("another tree of the folders one by one")
 	}
 	c := oneTree()
 	c.Input, c.Label, c.Output, c.SplitTime = []string{root}, "class", filepath.Join(t.TempDir(), "run"), "dt"

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/selection"
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/io/latest"
@@ -83,8 +82,10 @@ func (o *opened) train(
 	if note := plan.schema.noteIndex(c); note != "" {
 		d.Reporter.Warn(note)
 	}
-	if note := o.input.NoteTexts(); note != "" {
-		d.Reporter.Note(note)
+	for _, note := range []string{o.input.NoteTexts(), o.input.NoteFolders(plan.schema.featureNames())} {
+		if note != "" {
+			d.Reporter.Note(note)
+		}
 	}
 	if o.refused(c.Resume && !c.Overwrite || plan.leavesCheckpoints()) {
 		return nil, o.unfinished.refused
@@ -184,13 +185,9 @@ func (r *run) candidates(ctx context.Context, from *saved) (*scored, error) {
 // part is now known.
 func (r *run) prepare(ctx context.Context, from *saved) (*saved, error) {
 	if from != nil {
-		for _, f := range from.objects.spec.Features {
-			if f.Type == dataset.Text {
-				r.keepTexts(f.Name)
-			}
-		}
 		r.schema.leaveOut(r.keysOf(from.objects.fitted))
 		r.narrow(from.objects.validates())
+		r.parsed.SettleTests(r.schema.rows.Features)
 		return from, nil
 	}
 	o, err := newObjects(ctx, r.stage)
@@ -198,6 +195,7 @@ func (r *run) prepare(ctx context.Context, from *saved) (*saved, error) {
 		return nil, err
 	}
 	r.narrow(o.validates())
+	r.parsed.SettleTests(r.schema.rows.Features)
 	at := r.grower(o).begin()
 	return &saved{o, at}, r.journal.save(ctx, o, at)
 }
