@@ -39,7 +39,7 @@ func measuredRows(m *runfolder.Metrics) int64 {
 }
 
 // warnOfOtherClasses warns of n labels that are none of the tree's classes, next to the rows that are measured. It returns an
-// error if there are none.
+// error if no row is measured.
 func warnOfOtherClasses(warn func(text string), n, measured int64, label string, t *tree.Tree) error {
 	switch {
 	case n == 0:

@@ -66,7 +66,7 @@ func TestAgainst(t *testing.T) {
 		{[]string{a, b, "--input", input, "--output", output}, 2, "--overwrite"},
 		{[]string{a, b, "--input", input, "--output", notOurs, "--overwrite"}, 2, "no comparison of Espalier"},
 		{[]string{a, b, "--input", input, "--output", input, "--overwrite"}, 2, "no comparison of Espalier"},
-		{[]string{a, b, "--input", input, "--label", "flag"}, 3, "not one of the tree's classes"},
+		{[]string{a, b, "--input", input, "--label", "flag"}, 3, "none of the labels is one of the tree's classes"},
 		{[]string{a, b, "--input", input, "--weight", "s"}, 3, "the weights are text"},
 	} {
 		if len(c.args) > 1 && c.args[0] == a {

@@ -15,7 +15,7 @@ type Identity int
 // The identities of columns.
 const (
 	NoKey     Identity = iota
-	MaybeKey           // chance would make some values equal, but a measurement on a grid, such as a time, looks alike
+	MaybeKey           // chance would make some values equal, but a measurement on a grid, such as a time, has the same look
 	Numbering          // numbers of rows, or ranks, with gaps or without
 	Key
 )
@@ -25,10 +25,11 @@ const (
 const chancePairs = 8
 
 // Identity returns whether the values of a column are keys. s has the given number of rows, out of all. Keys are texts or
-// whole numbers, each in one row, and no row is without. Whole numbers may also be counts, prices or times: keys have a name of
+// whole numbers, each in one row. Numbers are maybe keys if some rows have none. Whole numbers may also be counts, prices or times: keys have a name of
 // keys; numberings are at least half of the numbers between the least and the greatest.
 func (s *Summary) Identity(name string, rows, all int64) Identity {
-	if s.missing > 0 || s.overflow || !s.different(rows) {
+	rows -= s.missing
+	if s.missing > 0 && s.typ == dataset.Text || s.overflow || !s.different(rows) {
 		return NoKey
 	}
 	width := float64(rows)
@@ -37,6 +38,10 @@ func (s *Summary) Identity(name string, rows, all int64) Identity {
 	}
 	likely := float64(rows)*float64(rows)/(2*width) >= chancePairs
 	switch {
+	case s.missing > 0 && likely:
+		return MaybeKey
+	case s.missing > 0:
+		return NoKey
 	case s.typ == dataset.Number && rows > 1 && namesKeys(name), s.typ == dataset.Text && likely:
 		return Key
 	case likely && width <= 2*float64(all):

@@ -33,7 +33,7 @@ func TestIdentity(t *testing.T) {
 		{"x", 500, func(int) float64 { return r.Float64() }, binning.NoKey},
 		{"x", 1 << 18, func(int) float64 { return r.Float64() * (1 << 18) }, binning.NoKey},
 		{"half", 1 << 18, func(i int) float64 { return float64(i) / 2 }, binning.NoKey},
-		{"id", 150, func(i int) float64 { return map[bool]float64{true: math.NaN(), false: float64(i)}[i == 70] }, binning.NoKey},
+		{"id", 150, func(i int) float64 { return map[bool]float64{true: math.NaN(), false: float64(i)}[i == 70] }, binning.MaybeKey},
 	} {
 		numbers, texts := make([]float64, test.rows), make([]string, test.rows)
 		rows, index := make([]int32, test.rows), make([]int32, test.rows)

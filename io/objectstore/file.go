@@ -161,7 +161,7 @@ func (fileDriver) above(path string) []string {
 
 // fileReader is an open file, with its size and generation when it was opened.
 type fileReader struct {
-	*os.File
+	file       *os.File // not embedded: its other methods to read do not look for changes
 	size       int64
 	generation string
 }
@@ -175,8 +175,8 @@ func (r *fileReader) Generation() string { return r.generation }
 // ReadAt implements Reader. A file that another program writes in place while it is open has another generation after the
 // read, which a look before the read might miss.
 func (r *fileReader) ReadAt(p []byte, off int64) (int, error) {
-	n, err := r.File.ReadAt(p, off)
-	info, failed := r.Stat()
+	n, err := r.file.ReadAt(p, off)
+	info, failed := r.file.Stat()
 	if failed != nil {
 		return n, errors.Join(failed, err)
 	}
@@ -185,6 +185,9 @@ func (r *fileReader) ReadAt(p []byte, off int64) (int, error) {
 	}
 	return n, err
 }
+
+// Close implements Reader.
+func (r *fileReader) Close() error { return r.file.Close() }
 
 // Open implements Driver.
 func (fileDriver) Open(_ context.Context, o Object) (Reader, error) {
@@ -203,7 +206,7 @@ func (fileDriver) Open(_ context.Context, o Object) (Reader, error) {
 		_ = f.Close() // the first error is more informative
 		return nil, err
 	}
-	return &fileReader{File: f, size: info.Size(), generation: fileGeneration(info)}, nil
+	return &fileReader{file: f, size: info.Size(), generation: fileGeneration(info)}, nil
 }
 
 // Remove implements Driver.

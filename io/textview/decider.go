@@ -42,6 +42,6 @@ func OneDecides(t *tree.Tree) string {
 			return ""
 		}
 	}
-	return fmt.Sprintf("%q alone tells the class of nearly all rows: is it known before the answer is?",
+	return fmt.Sprintf("%q alone tells the class of nearly all rows: is it known before the class is? If not, --ignore leaves it out",
 		Name(t.Features[root.Test.Feature].Name))
 }

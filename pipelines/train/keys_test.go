@@ -26,27 +26,31 @@ func TestKeys(t *testing.T) {
 		row[i], place[i], seconds[i], x[i] = int64(i+1), int64(rank[i]), 1_700_000_000+int64(i*3600+r.IntN(3600)), r.Float64()
 		name[i], class[i] = fmt.Sprintf("%x", i*977), []string{"a", "b", "c"}[i/100]
 	}
-	file := filepath.Join(t.TempDir(), "rows.parquet")
-	err := parquetio.Write(t.Context(), objectstore.New(), file, []parquetio.WriteColumn{
-		{Name: "row", Values: row},
-		{Name: "place", Values: place},
-		{Name: "seconds", Values: seconds},
-		{Name: "x", Values: x},
-		{Name: "name", Values: name},
-		{Name: "class", Values: class},
-	}, parquetio.WriteOptions{})
-	if err != nil {
-		t.Fatal(err)
+	folder := t.TempDir()
+	for part, of := range [][2]int{{0, 1}, {1, n}} { // a single row shows no order
+		from, to := of[0], of[1]
+		file := filepath.Join(folder, fmt.Sprintf("rows-%d.parquet", part))
+		err := parquetio.Write(t.Context(), objectstore.New(), file, []parquetio.WriteColumn{
+			{Name: "row", Values: row[from:to]},
+			{Name: "place", Values: place[from:to]},
+			{Name: "seconds", Values: seconds[from:to]},
+			{Name: "x", Values: x[from:to]},
+			{Name: "name", Values: name[from:to]},
+			{Name: "class", Values: class[from:to]},
+		}, parquetio.WriteOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
 	}
 	for _, test := range []struct {
 		numeric, categorical, want []string
 		left                       string
 	}{
-		{nil, nil, []string{"place", "seconds", "x"}, `left out: "name", "row", with another value in each row`},
+		{nil, nil, []string{"place", "seconds", "x"}, `left out "name", "row": every row has a different value`},
 		{[]string{"row"}, []string{"name"}, []string{"name", "place", "row", "seconds", "x"}, ""},
 	} {
 		c := config.DefaultTrain()
-		c.Input, c.Label, c.Output, c.Certificate = []string{file}, "class", filepath.Join(t.TempDir(), "run"), false
+		c.Input, c.Label, c.Output, c.Certificate = []string{folder}, "class", filepath.Join(t.TempDir(), "run"), false
 		c.Numeric, c.Categorical = test.numeric, test.categorical
 		said := &silent{}
 		if _, err := train.Train(t.Context(), c, said); err != nil {
@@ -61,7 +65,7 @@ func TestKeys(t *testing.T) {
 		if !slices.Equal(got, test.want) || !strings.Contains(all, test.left) || test.left == "" && strings.Contains(all, "left out") {
 			t.Errorf("--numeric %q: features %q, warnings %q", test.numeric, got, said.warnings)
 		}
-		if !strings.Contains(all, `"place": another whole number in each row`) {
+		if !strings.Contains(all, `"place": every row has a different whole number`) {
 			t.Errorf("warnings %q, want one of ranks", said.warnings)
 		}
 	}

@@ -46,7 +46,7 @@ func warnOfLabels(warn func(text string), column string, classes []string, rows 
 		}
 	}
 	if rare := misspelled(classes, rows); len(rare) > 0 {
-		warn(fmt.Sprintf("the label %q has rare classes with almost the name of a frequent one: %s; if they are misspelled, correct them",
+		warn(fmt.Sprintf("the label %q has rare classes whose names nearly match a frequent one: %s; if they are misspelled, correct them",
 			column, strings.Join(rare, ", ")))
 	}
 	if len(absent) > 0 {

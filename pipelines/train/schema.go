@@ -219,11 +219,11 @@ func (p *plan) leaveOutKeys(columns []dataset.FeatureColumn, keys []binning.Iden
 		}
 	}
 	if len(left) > 0 {
-		warn(fmt.Sprintf("left out: %s, with another value in each row, as keys and row numbers have; --numeric or --categorical "+
+		warn(fmt.Sprintf("left out %s: every row has a different value, as in a key or a row number; --numeric or --categorical "+
 			"makes it a feature", quoted(left)))
 	}
 	if len(maybe) > 0 {
-		warn(quoted(maybe) + ": another whole number in each row; --ignore leaves out a key")
+		warn(quoted(maybe) + ": every row has a different whole number; if it is a key, --ignore leaves it out")
 	}
 	p.schema.leaveOut(left)
 	return left
