@@ -58,7 +58,7 @@ func (p *Pool) judge(points []Point) error {
 	}
 	p.measureGroups()
 	setScores(points, p.evidence(), judging.Frequencies(p.Candidates[0].Tree))
-	p.markSignal(points)
+	MarkSignal(points, p.Association.Believed())
 	return nil
 }
 

@@ -69,12 +69,12 @@ func setScores(points []Point, rows, frequencies []float64) {
 	}
 }
 
-// markSignal sets the signal of points that have scores.
-func (p *Pool) markSignal(points []Point) {
+// MarkSignal sets the signal of points that have scores. associated is whether a feature is associated with the class.
+func MarkSignal(points []Point, associated bool) {
 	if points[0].Score == nil {
 		return
 	}
-	signal := p.Association.Believed() || least(points, byScore, nil).beyondChance()
+	signal := associated || least(points, byScore, nil).beyondChance()
 	for i := range points {
 		points[i].Score.Signal = signal
 	}

@@ -251,18 +251,38 @@ func (a *association) categorical(codes []int) float64 {
 		slices.SortStableFunc(values, func(i, j int) int { return cmp.Compare(a.rows[codes[j]], a.rows[codes[i]]) })
 		values = values[:min(len(values), mostKeyed)]
 	}
-	p := 1.0
-	score := make([]float64, len(codes))
-	for _, i := range values {
-		score[i] = 1
-		p = min(p, a.linear(codes, score))
-		score[i] = 0
-	}
-	p = float64(p * float64(max(1, len(values))))
+	p := float64(a.single(codes, values) * float64(max(1, len(values))))
 	if len(codes) == 2 || a.keyed {
 		return p
 	}
 	return 2 * min(p, a.variation(codes))
+}
+
+// single returns the least p-value of one of the values at some positions, as linear does for a score that is 1 for this
+// value and 0 for each other value.
+func (a *association) single(codes, values []int) float64 {
+	p := 1.0
+	if a.keyed {
+		score := make([]float64, len(codes))
+		for _, i := range values {
+			score[i] = 1
+			p = min(p, a.linear(codes, score))
+			score[i] = 0
+		}
+		return p
+	}
+	for k := range a.classes {
+		all, n := a.sumOf(codes, k)
+		for _, i := range values {
+			q := a.rows[codes[i]] / all
+			v := float64(q * (1 - q))
+			if v > 0 && all > 2 {
+				own := a.own[codes[i]*len(a.classes)+k]
+				p = min(p, tailOf(all, n, own-float64(n*q), v, (1-float64(2*q))/math.Sqrt(v), 1))
+			}
+		}
+	}
+	return float64(p * float64(len(a.classes)))
 }
 
 // linear returns the p-value of the sum of the scores of the rows of a class: the least of any tested class, times their
@@ -273,7 +293,7 @@ func (a *association) categorical(codes []int) float64 {
 //	skewness = g (N-2n) sqrt(N-1) / ((N-2) sqrt(n (N-n)))
 //
 // The tails are those of Pearson's distribution of type III with these moments (Mielke and Berry, Permutation Methods,
-// 2001). The sum is moved by half of the least difference of two scores, as it is discrete.
+// 2001). The sum is moved by half of the least difference of the scores of two codes in turn, as it is discrete.
 func (a *association) linear(codes []int, score []float64) float64 {
 	all, m := 0.0, 0.0
 	for i, code := range codes {
@@ -302,22 +322,28 @@ func (a *association) linear(codes []int, score []float64) float64 {
 	p := 1.0
 	for k := range a.classes {
 		_, n := a.sumOf(codes, k)
-		if n < 1 || all-n < 1 {
-			continue
-		}
 		sum := 0.0
 		for i, code := range codes {
 			sum += float64(a.own[code*len(a.classes)+k] * (score[i] - m))
 		}
-		both := math.Sqrt(float64(n * (all - n)))
-		skew := third / all / v / math.Sqrt(v) * (all - float64(2*n)) * math.Sqrt(all-1) / (all - 2) / both
-		if sum < 0 {
-			skew = -skew
-		}
-		deviation := both * math.Sqrt(v/(all-1))
-		p = min(p, 2*pearsonTail((math.Abs(sum)-gap/2)/deviation, skew))
+		p = min(p, tailOf(all, n, sum, v, third/all/v/math.Sqrt(v), gap))
 	}
 	return float64(p * float64(len(a.classes)))
+}
+
+// tailOf returns the p-value of the sum of the centred scores of n of all rows, given the variance v, the skewness g and
+// the least difference of the scores.
+func tailOf(all, n, sum, v, g, gap float64) float64 {
+	if n < 1 || all-n < 1 {
+		return 1
+	}
+	both := math.Sqrt(float64(n * (all - n)))
+	skew := g * (all - float64(2*n)) * math.Sqrt(all-1) / (all - 2) / both
+	if sum < 0 {
+		skew = -skew
+	}
+	deviation := both * math.Sqrt(v/(all-1))
+	return 2 * pearsonTail((math.Abs(sum)-gap/2)/deviation, skew)
 }
 
 // pearsonTail returns the probability that a variable of Pearson's distribution of type III with the mean 0, the variance 1
@@ -335,14 +361,25 @@ func pearsonTail(z, skew float64) float64 {
 	return portable.GammaTail(float64(r*r), float64(r*(r+z)))
 }
 
+// rounding is the part of the square of all scores that may be left, by rounding, of sums of squares that are 0.
+const rounding = 1e-20
+
 // clustered is linear for rows with keys. The variance of the sum is that between the buckets of the keys: the sum of the
 // squares of each bucket's part (Liang and Zeger, Biometrika 73, 1986). The tails are those of Student's t distribution
 // by Wallace's approximation (Annals of Mathematical Statistics 30, 1959). m is the mean of the scores.
 func (a *association) clustered(codes []int, score []float64, m float64) float64 {
 	tested := len(a.classes)
 	centred, counts := make([]float64, len(a.rows)), make([]bool, len(a.rows))
+	weight := 0.0
+	for _, code := range codes {
+		weight += float64(a.rows[code] * a.unit)
+	}
+	digits := 48 - math.Ilogb(weight) // binary ones, with which all sums below are exact in any order of the objects
+	spread := 0.0
 	for i, code := range codes {
-		centred[code], counts[code] = score[i]-m, true
+		centred[code] = math.Ldexp(math.Round(math.Ldexp(score[i]-m, digits)), -digits)
+		counts[code] = true
+		spread += float64(a.rows[code] * a.unit * math.Abs(centred[code]))
 	}
 	var all [1 << 8]float64                  // by bucket: sum of the scores
 	sums := make([]float64, len(all)*tested) // by bucket, then by class
@@ -376,7 +413,7 @@ func (a *association) clustered(codes []int, score []float64, m float64) float64
 			sum += x
 			squares += float64(x * x)
 		}
-		if squares > 0 && freedom > 1 {
+		if squares > float64(rounding*spread*spread) && freedom > 1 {
 			t := float64(sum*sum) / squares
 			z := (float64(8*freedom) + 1) / (float64(8*freedom) + 3) * math.Sqrt(float64(freedom*portable.Log(1+t/freedom)))
 			p = min(p, 2*pearsonTail(z, 0))

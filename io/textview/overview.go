@@ -126,7 +126,7 @@ func why(f *runfolder.Frontier, chosen *runfolder.Point) string {
 	case a.Believed():
 		return text + fmt.Sprintf("; the class depends on %s (p = %.2g)", name(a.Feature), a.P)
 	default:
-		return text + fmt.Sprintf("; no feature is associated with the class (p = %.2g)", a.P)
+		return text + fmt.Sprintf("; no feature is associated with the class beyond chance (least p = %.2g)", a.P)
 	}
 }
 
@@ -142,7 +142,7 @@ func whyAmong(f *runfolder.Frontier, chosen *runfolder.Point) string {
 	case rule == frontier.Paper:
 		return "chosen by the rule of the paper"
 	case chosen.Leaves == 1 && len(f.Points) > 1 && f.Association.Believed():
-		return "no larger tree has a better score"
+		return "no larger tree is better by more than chance or --tolerance"
 	case chosen.Leaves == 1 && len(f.Points) > 1:
 		return "no larger tree is better than chance"
 	case highest == chosen:

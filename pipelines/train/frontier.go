@@ -245,6 +245,7 @@ func (p *promotion) amongListed(rule frontier.Rule) (int, error) {
 		points[i] = listedPoint(&p.frontier.Points[i], p.frontier)
 		points[i].Tree = i // earlier versions did not save which grown tree a point is from
 	}
+	frontier.MarkSignal(points, p.frontier.Association.Believed())
 	query := p.parsed.Selection.Query
 	query.Rule = rule
 	chosen, err := frontier.Select(points, query)

@@ -132,7 +132,7 @@ func listedPoint(p *runfolder.Point, f *runfolder.Frontier) frontier.Point {
 		Judged: metric.Judgement{ErrorCost: p.ExpectedErrorCost, TotalCost: p.ExpectedTotalCost},
 	}
 	if p.Score != nil {
-		q.Score = &frontier.Score{Value: *p.Score, Rows: f.Evidence, Signal: f.Association.Believed()}
+		q.Score = &frontier.Score{Value: *p.Score, Rows: f.Evidence}
 	}
 	return q
 }
