@@ -25,7 +25,7 @@ type Params struct {
 	// RootByCodes makes the root test the feature whose codes together gain the most, instead of the
 	// feature with the best test, see split.Scanner.Gain.
 	RootByCodes bool
-	RowWeight   float64 // weight of an average row; 0: 1
+	RowWeight   float64 // weight of an average row, times the design effect of the weights; 0: 1
 }
 
 // Criterion returns the scoring rule of a training in which all objects together weigh total.

@@ -56,7 +56,7 @@ func (p *Path) paid(feature int, columns []split.Column) split.Paid {
 	var paid split.Paid
 	for ; p != nil; p = p.up {
 		if p.test.Feature == feature {
-			paid.Trust = max(paid.Trust, p.test.Trust)
+			paid.Prior = split.LeastPrior(paid.Prior, p.test.Prior)
 		}
 		paid.Asked = paid.Asked || p.test.Feature == feature
 		paid.SetUp = paid.SetUp || columns[p.test.Feature].Group == columns[feature].Group

@@ -128,7 +128,7 @@ func (in *instance) questions() []question {
 			add(split.Other, feature.OtherCode(), feature.Cost)
 		}
 		add(split.Missing, feature.MissingCode(), feature.Cost)
-		if in.opts.Family.Sets() && feature.Kind == dataset.Categorical && len(feature.ValueCosts) == 0 {
+		if in.opts.Family.Sets(feature.Codes()) && feature.Kind == dataset.Categorical && len(feature.ValueCosts) == 0 {
 			for set := range 1 << feature.MissingCode() {
 				add(split.In, 0, feature.Cost)
 				q := &list[len(list)-1]

@@ -255,7 +255,7 @@ func newFeature(f *dataset.Feature, opts *Options) feature {
 	default:
 		a.single = true
 		a.costs = column.Costs
-		a.sets = opts.Family.Sets() && a.costs == nil
+		a.sets = opts.Family.Sets(column.Codes) && a.costs == nil
 	}
 	a.free = opts.RepeatFree && len(f.ValueCosts) == 0
 	return a

@@ -1,7 +1,6 @@
 package dataset
 
 import (
-	"slices"
 	"strconv"
 )
 
@@ -173,9 +172,4 @@ type FeatureColumn struct {
 	Type ValueType `json:"type"` // type of the values in the file
 	Unit Unit      `json:"unit,omitempty"`
 	Zone Zone      `json:"zone,omitempty"` // of timestamps
-}
-
-// AnyCategorical reports whether some of the features are categorical.
-func AnyCategorical(features []FeatureColumn) bool {
-	return slices.ContainsFunc(features, func(f FeatureColumn) bool { return f.Kind == Categorical })
 }

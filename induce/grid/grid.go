@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/espalier-ml/espalier/induce"
+	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/frontier"
 	"github.com/espalier-ml/espalier/induce/split"
 	"github.com/espalier-ml/espalier/induce/tree"
@@ -204,7 +205,7 @@ func AutoBins(rows int64, classes int) int {
 	return max(bins, min(binsPerClass*classes, mostAutoBins))
 }
 
-// Settle records what members depend on the rows for: their bins, and the weight of an average training row.
+// Settle records what members depend on the rows for: their bins, and induce.Params.RowWeight.
 func Settle(members []Member, bins int, rowWeight float64) {
 	for i := range members {
 		members[i].Algorithm.Bins = bins
@@ -212,12 +213,22 @@ func Settle(members []Member, bins int, rowWeight float64) {
 	}
 }
 
-// WithoutSets returns the members for features that are all numeric, without duplicates: they have no sets of values,
-// so that the families with tests for sets equal others.
-func WithoutSets(members []Member) []Member {
+// SettleTests leaves out tests for sets of values that no feature has, and members that are then the same. A feature of
+// two values has none, as a test for one value is also a test for a set.
+func SettleTests(members []Member, features []dataset.Feature) []Member {
+	values := 0 // the most values of a feature
+	codes := 0
+	for i := range features {
+		if f := &features[i]; !f.Ordered {
+			values = max(values, len(f.Values))
+			codes = max(codes, f.Codes())
+		}
+	}
 	var list []Member
 	for _, m := range members {
-		m.Params.Family = m.Params.Family.WithoutSets()
+		if values < 3 || !m.Params.Family.Sets(codes) {
+			m.Params.Family = m.Params.Family.WithoutSets()
+		}
 		m.Algorithm.Tests = m.Params.Family.String()
 		if !slices.ContainsFunc(list, func(other Member) bool { return other.Params == m.Params }) {
 			list = append(list, m)

@@ -40,6 +40,7 @@ func New(t *tree.Tree, features []dataset.Feature, columns []split.Column) (*Cou
 		test := *t.Nodes[i].Test
 		test.Feature = number[test.Feature]
 		test.Cost = columns[test.Feature].Price(&test.Test)
+		test.Trust = 0 // other rows chose the sets of values
 		n.Test = &test
 		n.Branches = t.Nodes[i].Branches
 	}

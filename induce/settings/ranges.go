@@ -69,7 +69,7 @@ func RangeOf(setting string) Range {
 	case "max_classes":
 		return Between(1, math.MaxUint16)
 	case "max_categories":
-		return Between(1, math.MaxUint16-2) // two codes are reserved for other and missing
+		return Between(1, MostCategories)
 	case "max_values":
 		return Between(1, 1<<26)
 	case "min_value_rows":

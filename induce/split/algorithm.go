@@ -133,8 +133,12 @@ func (f Family) WithoutSets() Family {
 	}
 }
 
-// Sets reports whether the family has tests for sets of values.
-func (f Family) Sets() bool { return f == Sets || f == All }
+// manyCodes is how many codes a feature has at least for tests for sets of its values in the family All. Trees of single
+// values find other trees than trees of sets do, and sometimes better ones, as long as the values are few.
+const manyCodes = 1000
+
+// Sets reports whether a categorical feature with this many codes has tests for sets of values in the family.
+func (f Family) Sets(codes int) bool { return f == Sets || f == All && codes >= manyCodes }
 
 // String returns the name of the family in flags and tree.json.
 func (f Family) String() string { return nameOf(familyNames(), int(f)) }

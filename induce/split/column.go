@@ -34,9 +34,10 @@ type Column struct {
 	// Prices.
 	Usual float64 `json:",omitempty"`
 
-	// Trust is the greatest Trust of the tests for sets on the path to the node. Below a test for a set the shares of the
-	// values vary less than chance would have it, as values with other shares are elsewhere.
-	Trust float64 `json:",omitempty"`
+	// Prior is the least Prior of the tests of the feature for sets on the path to the node: the weight that a value needs
+	// for half of its share's difference from the average to be more than chance. 0: there is no such test. Below a test for
+	// a set the shares of the values vary less than chance would have it, as values with other shares are elsewhere.
+	Prior float64 `json:",omitempty"`
 
 	setUp float64 // price still due for the group at this node, see At
 	own   *Column // the column before At; nil: itself
@@ -68,7 +69,7 @@ func NewColumn(f *dataset.Feature) Column {
 type Paid struct {
 	Asked bool    // a test of the feature has been paid
 	SetUp bool    // a test of some feature in its group has been paid
-	Trust float64 // see Column.Trust
+	Prior float64 // see Column.Prior
 }
 
 // freeShare is the share of the feature's cost that counts for a free test. Otherwise a free test
@@ -84,7 +85,7 @@ func (c *Column) ByPath() bool { return c.Group != "" || c.FreeRepeats }
 func (c *Column) At(p Paid) Column {
 	at := *c
 	at.own = c
-	at.Trust = max(c.Trust, p.Trust)
+	at.Prior = LeastPrior(c.Prior, p.Prior)
 	if c.FreeRepeats && c.Costs == nil && p.Asked {
 		at.Cost = float64(c.Cost * freeShare)
 		return at
@@ -94,6 +95,14 @@ func (c *Column) At(p Paid) Column {
 		at.Cost += at.setUp
 	}
 	return at
+}
+
+// LeastPrior returns the lesser of two priors, one of which may be unknown.
+func LeastPrior(a, b float64) float64 {
+	if a == 0 || b == 0 {
+		return max(a, b)
+	}
+	return min(a, b)
 }
 
 // Due returns what a test of price Cost costs at a node.

@@ -17,7 +17,7 @@ type Criterion struct {
 	pricing Pricing
 	classes Classes
 
-	rowWeight float64 // weight of an average row
+	rowWeight float64 // see induce.Params.RowWeight
 }
 
 // NewCriterion returns the criterion of an algorithm and a family of tests,

@@ -54,7 +54,7 @@
 //	multiway    one outcome per code              categorical; family multiway
 //	other       the code of "other"               in addition to equals
 //	missing     the code of missing               in addition to all but multiway
-//	in          one of a set of codes             categorical; families set, all
+//	in          one of a set of codes             categorical; families set, and all for many codes
 //
 // Tests for sets take the values in the order of the share of a class, and divide them at each place: see groups. A
 // value without rows in the node, or with a single row, and "other" go with the heavier side, missing with the no

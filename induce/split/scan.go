@@ -183,7 +183,7 @@ func (s *Scanner) categorical(selecting bool) {
 			s.single(Equals, code, s.column.cost(int(code)), selecting)
 		}
 	}
-	if s.c.family.Sets() {
+	if s.c.family.Sets(s.column.Codes) {
 		s.sets(selecting)
 	}
 }

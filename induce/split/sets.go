@@ -46,19 +46,26 @@ func (s *CodeSet) UnmarshalText(text []byte) error {
 //
 // The shares are estimates. The shares of values without an effect differ by chance, and a set chosen by them would
 // beat the tests of all other features. So shares are drawn towards the share of all values in the node (empirical
-// Bayes), and the scores of the tests are multiplied by trust.
+// Bayes), and the scores of the tests are multiplied by discount.
 type groups struct {
-	// trust is the part of the variation among the shares that exceeds what chance brings: from 0 to 1.
-	trust   float64
-	orders  [][]int32 // by class: the placed values in the order of their shares
-	all     []int64   // sums over all placed values, laid out like the cells of a code
-	heavy   Heavy     // sum of their heavy objects
-	missing bool      // whether the node has objects without a value
+	// trust is the part of the variation among the shares that is not chance, from 0 to 1: the part of the difference
+	// between two sets that new rows will have (intraclass correlation of means).
+	trust float64
+	// discount is the factor of the scores of the tests. The gain of a test grows with the square of the difference, so
+	// the factor is the square of trust, with a lower bound of trust as one of the two.
+	discount float64
+	prior    float64   // weight of the prior of a share, whose value is the share in the node
+	orders   [][]int32 // by class: the placed values in the order of their shares
+	all      []int64   // sums over all placed values, laid out like the cells of a code
+	heavy    Heavy     // sum of their heavy objects
+	missing  bool      // whether the node has objects without a value
 
-	prefix      []int64 // sums of the values before the place that is visited
-	prefixHeavy Heavy
-	one         []int64 // sums of outcome one of the test that is visited
-	oneHeavy    Heavy
+	weight       int64   // weight of all placed values
+	prefix       []int64 // sums of the values before the place that is visited
+	prefixWeight int64
+	prefixHeavy  Heavy
+	one          []int64 // sums of outcome one of the test that is visited
+	oneHeavy     Heavy
 
 	shares []float64 // by code: share of a class among the rows with a placed value
 	placed []int32   // values with at least leastRows rows in the node
@@ -105,6 +112,7 @@ func (s *Scanner) group() bool {
 		return false
 	}
 	s.sumUp(g.placed)
+	g.weight = weightOf(g.all)
 	s.order(prior)
 	return true
 }
@@ -140,7 +148,7 @@ func weightOf(cells []int64) int64 {
 	return sum
 }
 
-// variation compares the variation among the shares of values with chance, and sets the trust. It returns the weight
+// variation compares the variation among the shares of values with chance, and sets trust and discount. It returns the weight
 // of the prior of a share, and whether there is more than chance. The variation is Pearson's chi square. Its variance
 // under independence is the sum over values of 2 (classes - 1) + (sum of 1/share - classes^2 - 2 classes + 2) / rows.
 func (s *Scanner) variation(codes []int32) (prior float64, varies bool) {
@@ -181,13 +189,25 @@ func (s *Scanner) variation(codes []int32) (prior float64, varies bool) {
 	}
 	square /= unit
 	freedom := float64((float64(len(codes)) - 1) * (classes - 1))
-	trust := max(s.column.Trust, 1-(freedom+float64(chance*math.Sqrt(max(0, variance))))/square)
-	if !(trust > 0) {
+	usual := (total - squares/total) / (float64(len(codes)) - 1) // weight of a value, see DerSimonian and Laird
+	if !(usual > unit) {
 		return 0, false
 	}
-	s.groups.trust = trust
-	usual := (total - squares/total) / (float64(len(codes)) - 1) // weight of a value, see DerSimonian and Laird
-	return usual * (1 - trust) / trust, true
+	above := 0.0 // the trust that follows from the tests above the node
+	if s.column.Prior > 0 {
+		above = usual / (usual + s.column.Prior)
+	}
+	least := max(above, 1-(freedom+float64(chance*math.Sqrt(max(0, variance))))/square)
+	if !(least > 0) {
+		return 0, false
+	}
+	g := &s.groups
+	// The chi square measures chance by the variation among all rows, of which the variation among values is a part. The
+	// factor rows/(rows - 1) takes it out.
+	g.trust = max(above, min(1, float64((1-freedom/square)*usual)/(usual-unit)))
+	g.discount = float64(least * g.trust)
+	g.prior = max(usual*(1-g.trust)/g.trust, math.SmallestNonzeroFloat64)
+	return g.prior, true
 }
 
 // order orders the placed values by the share of each class. prior is the weight of the prior, whose shares are the
@@ -268,13 +288,16 @@ func (s *Scanner) beginPrefix() {
 	g := &s.groups
 	g.prefix = zeros(g.prefix, len(g.all))
 	g.prefixHeavy = Heavy{}
+	g.prefixWeight = 0
 }
 
 func (s *Scanner) addToPrefix(code int32) {
 	g := &s.groups
-	for i, x := range s.cells(int(code)) {
+	cells := s.cells(int(code))
+	for i, x := range cells {
 		g.prefix[i] += x
 	}
+	g.prefixWeight += weightOf(cells)
 	if s.h.Heavy != nil {
 		g.prefixHeavy.Add(&s.h.Heavy[code])
 	}
@@ -285,7 +308,7 @@ func (s *Scanner) addToPrefix(code int32) {
 func (s *Scanner) visitPlace(order, place, with int, visit func(at int, codes []int32, no bool)) {
 	g := &s.groups
 	var missing []int64
-	before, beyond := weightOf(g.prefix), weightOf(g.all)-weightOf(g.prefix)
+	before, beyond := g.prefixWeight, g.weight-g.prefixWeight
 	if g.missing {
 		missing = s.cells(s.column.missing())
 		if with == 1 {
@@ -336,7 +359,7 @@ func (s *Scanner) setTest(codes []int32, no bool) Test {
 		in[code] = true
 	}
 	set := NewCodeSet(len(in), func(code int) bool { return in[code] != no })
-	return Test{Feature: s.feature, Kind: In, Set: set, Trust: s.groups.trust}
+	return Test{Feature: s.feature, Kind: In, Set: set, Trust: s.groups.trust, Prior: s.groups.prior}
 }
 
 // sets visits the tests for sets.
@@ -349,7 +372,7 @@ func (s *Scanner) sets(selecting bool) {
 	s.eachSet(func(_ int, codes []int32, isNo bool) {
 		var no, yes side
 		s.setSides(isNo, &no, &yes)
-		score := float64(s.groups.trust * s.c.rank(s.n, &no, &yes, divisor))
+		score := float64(s.groups.discount * s.c.rank(s.n, &no, &yes, divisor))
 		if !selecting {
 			s.best = max(s.best, score)
 		} else if score >= s.cut {

@@ -89,7 +89,7 @@ func TestSetsBest(t *testing.T) {
 		for set := range 1 << listed {
 			want = max(want, v.gain(func(code int) bool { return code < listed && set>>code&1 == 1 }))
 		}
-		got, test := v.scan(t, &split.Column{Codes: len(v), Cost: 1, Trust: 1})
+		got, test := v.scan(t, &split.Column{Codes: len(v), Cost: 1, Prior: 1e-9})
 		if math.Abs(got-want) > 1e-9 {
 			t.Fatalf("seed %d, weights %v: the best set has %v, the best of all sets %v", seed, v, got, want)
 		}
@@ -143,6 +143,49 @@ func TestSetsByChance(t *testing.T) {
 	}
 	if effects < strong*3/4 {
 		t.Errorf("%d of %d nodes with an effect have a test for a set", effects, strong)
+	}
+}
+
+// TestSetsTrust: values with effects drawn at random have tests whose trust is the part of the difference between the
+// outcomes that rows beyond the training rows have as well.
+func TestSetsTrust(t *testing.T) {
+	for _, rows := range []int{6, 14, 100} { // of a value, on average
+		trust := 0.0
+		part := 0.0
+		const nodes = 40
+		for seed := range uint64(nodes) {
+			r := rand.New(rand.NewPCG(seed, uint64(rows)))
+			const listed = 500
+			v := make(values, listed+2)
+			shares := make([]float64, listed)
+			for code := range listed {
+				shares[code] = min(max(0.4+0.2*r.NormFloat64(), 0), 1)
+				for range 1 + r.IntN(2*rows) {
+					if r.Float64() < shares[code] {
+						v[code][1]++
+					} else {
+						v[code][0]++
+					}
+				}
+			}
+			_, test := v.scan(t, &split.Column{Codes: listed + 2, Cost: 1})
+			if test.Kind != split.In {
+				t.Fatalf("%d rows, seed %d: no test for a set", rows, seed)
+			}
+			var seen, expected, weight [2]float64
+			for code, share := range shares {
+				n := float64(v[code][0] + v[code][1])
+				yes := test.Outcome(code, listed+1)
+				weight[yes] += n
+				seen[yes] += float64(v[code][1])
+				expected[yes] += n * share
+			}
+			trust += test.Trust / nodes
+			part += (expected[1]/weight[1] - expected[0]/weight[0]) / (seen[1]/weight[1] - seen[0]/weight[0]) / nodes
+		}
+		if math.Abs(trust-part) > 0.05 {
+			t.Errorf("%d rows of a value: the trust is %.3f on average, and new rows have %.3f of the difference", rows, trust, part)
+		}
 	}
 }
 

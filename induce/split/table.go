@@ -77,7 +77,7 @@ func (b *table) outcome(index int32) []int64 {
 // the strides of objects by code then suffice for Scan, see Histogram.Tally. A feature's tests are looked up in a
 // small node of objects that weigh 1 each, if the prices of all tests are the same.
 func (t *Team) Strides(column *Column) []int32 {
-	if t.exactly || len(t.table.strides) == 0 || column.Monotone != 0 || !column.Numeric && (column.Costs != nil || t.slots[slotSets]) {
+	if t.exactly || len(t.table.strides) == 0 || column.Monotone != 0 || !column.Numeric && (column.Costs != nil || t.sets(column)) {
 		return nil
 	}
 	return t.table.strides

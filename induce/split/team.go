@@ -56,8 +56,9 @@ const (
 )
 
 type teamMember struct {
-	way   int
-	slots [slots]bool
+	way    int
+	family Family
+	slots  [slots]bool // by slot: whether the member considers it; slotSets depends on the feature
 }
 
 // way is a scoring variant, which several criteria may share.
@@ -163,7 +164,7 @@ func (t *Team) gather(criteria []*Criterion) {
 		if c.terms != BalanceEfficiency {
 			lead = c
 		}
-		m := teamMember{slots: [slots]bool{c.family.Thresholds(), c.family.Bins(), true, c.family.Sets()}}
+		m := teamMember{family: c.family, slots: [slots]bool{c.family.Thresholds(), c.family.Bins(), true, false}}
 		for i, has := range m.slots {
 			t.slots[i] = t.slots[i] || has
 		}
@@ -214,7 +215,17 @@ func (t *Team) scaleOf(c *Criterion) int {
 
 // Load sets the feature to scan, as Scanner.Load does.
 func (t *Team) Load(feature int, column *Column, h Histogram, present []int32) {
+	t.slots[slotSets] = t.sets(column)
+	for i := range t.members {
+		m := &t.members[i]
+		m.slots[slotSets] = !column.Numeric && m.family.Sets(column.Codes)
+	}
 	t.exact.Load(feature, column, h, present)
+}
+
+// sets reports whether some criterion has tests for sets of the values of a feature.
+func (t *Team) sets(column *Column) bool {
+	return !column.Numeric && slices.ContainsFunc(t.members, func(m teamMember) bool { return m.family.Sets(column.Codes) })
 }
 
 // Scan estimates, for each criterion, the best score of the tests of the loaded feature.
@@ -320,7 +331,7 @@ func (t *Team) Collect(cuts []float64, found [][]Candidate) {
 		c := t.criteria[member]
 		score := c.rank(t.exact.n, &no, &yes, c.divisor(t.exact.column, cost, t.exact.column.unit()))
 		if slot == slotSets {
-			score = float64(t.exact.groups.trust * score)
+			score = float64(t.exact.groups.discount * score)
 		}
 		found[member] = offer(found[member], t.exact.column.candidate(test, cost, score))
 	}
@@ -444,7 +455,7 @@ func (t *Team) categorical() {
 	t.score()
 	if t.slots[slotSets] && s.group() {
 		t.price(s.column.Cost)
-		t.discount(s.groups.trust)
+		t.discount(s.groups.discount)
 		t.begin(slotSets)
 		s.eachSet(func(at int, _ []int32, no bool) { t.measureCells(at, no, s.groups.one) })
 		t.score()

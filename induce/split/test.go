@@ -16,8 +16,10 @@ type Test struct {
 	Span int     `json:",omitempty"`
 	Set  CodeSet `json:",omitempty"` // the codes of outcome 1 of a test for a set; empty for all other tests
 
-	// Trust is how far the order of the values behind a set is trusted; see Column.Trust.
+	// Trust is the part of the difference between the outcomes of a test for a set that new rows will have, from 0 to 1.
+	// What is left is chance: the values were put together by their shares in the training rows. 0: unknown, nothing is chance.
 	Trust float64 `json:",omitempty"`
+	Prior float64 `json:",omitempty"` // see Column.Prior; 0 unless the test is for a set
 }
 
 // Outcome returns the outcome of an object, given the object's code of the test's

@@ -73,8 +73,9 @@ func (s *Spec) Grow(ctx context.Context, tables *Tables, p *Plan, workers int, n
 	if m.Modeller.Label, err = s.describeLabel(p.Classes); err != nil {
 		return nil, err
 	}
-	m.Members, m.Settings = s.members(), s.Settings.Selection()
-	grid.Settle(m.Members, p.Bins, m.Modeller.Scale)
+	m.Members = grid.SettleTests(s.members(), p.features)
+	m.Settings = s.Settings.Selection()
+	grid.Settle(m.Members, p.Bins, float64(m.Modeller.Scale*max(1, m.WeightEffect)))
 	m.Columns = s.Settings.SplitColumns(p.features)
 	model, competition, err := m.Train(ctx)
 	if err != nil {

@@ -190,11 +190,7 @@ func (s *Spec) weighs() bool { return s.Settings.Weighs() }
 // members returns the trees of the grid, without their bins.
 func (s *Spec) members() []grid.Member {
 	c := &s.Settings
-	members := c.WithPricing(c.Members(false), c.Select, s.names())
-	if dataset.AnyCategorical(s.Columns) {
-		return members
-	}
-	return grid.WithoutSets(members)
+	return c.WithPricing(c.Members(false), c.Select, s.names())
 }
 
 // checkSplit finds the column that decides on a row's part.

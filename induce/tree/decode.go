@@ -216,8 +216,11 @@ func (d *decoder) test(n *Node, f *fileNode) error {
 	if err != nil {
 		return err
 	}
+	if t := f.Test.Trust; t < 0 || t > 1 || t > 0 && kind != split.In {
+		return fmt.Errorf("trust %v: want a number from 0 to 1, and only of a test of kind in", t)
+	}
 	n.Test = &Test{
-		Test: split.Test{Feature: feature, Kind: kind}, Cost: f.Test.Cost, Billed: f.Test.Billed,
+		Test: split.Test{Feature: feature, Kind: kind, Trust: f.Test.Trust}, Cost: f.Test.Cost, Billed: f.Test.Billed,
 		Score: f.Test.Score,
 	}
 	if n.Test.RunnerUp, err = f.Test.RunnerUp.runnerUp(); err != nil {

@@ -256,6 +256,7 @@ func (t *Tree) fileNode(n *Node, numbers map[*boost.Booster]int) *writtenNode {
 	feature := &t.Features[n.Test.Feature]
 	f.Test = &fileTest{
 		Feature: feature.Name, Kind: n.Test.Kind.String(), Cost: n.Test.Cost, Billed: n.Test.Billed, Score: n.Test.Score,
+		Trust: n.Test.Trust,
 	}
 	if r := n.Test.RunnerUp; r != nil {
 		f.Test.RunnerUp = &fileRunnerUp{r.Feature, r.Kind.String(), r.when(), r.Cost, r.Total}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/espalier-ml/espalier/induce/split"
 )
 
 // Estimate is a method of estimating class probabilities from class weights, by its name in flags and tree.json.
@@ -13,7 +15,7 @@ type Estimate string
 const (
 	Majority Estimate = "majority" // shares of the weight by majority class of the objects, as in the paper
 	Raw      Estimate = "raw"      // shares of the weight by class of the rows
-	Smoothed Estimate = "smoothed" // raw shares, shrunk towards the parent's estimate
+	Smoothed Estimate = "smoothed" // raw shares, less what is chance in sets of values, shrunk towards the parent's estimate
 )
 
 // Estimates returns the names of all estimates.
@@ -71,6 +73,7 @@ func (t *Tree) Smooth(rows float64) {
 func (t *Tree) estimateFreely(e Estimate, scale float64) []int64 {
 	parent := t.parents()
 	weight := make([]int64, len(t.Nodes))
+	chance := make([][]float64, len(t.Nodes))
 	for i := range t.Nodes {
 		n := &t.Nodes[i]
 		weights := n.RawClassWeights
@@ -86,9 +89,51 @@ func (t *Tree) estimateFreely(e Estimate, scale float64) []int64 {
 			n.Probabilities = slices.Clone(t.Nodes[parent[i]].Probabilities)
 			continue
 		}
-		n.Probabilities = probabilities(weights, prior, float64(t.Algorithm.smoothing()*scale))
+		n.Probabilities = floats(weights)
+		if prior != nil {
+			chance[i] = chanceAt(chance[parent[i]], &t.Nodes[parent[i]], n)
+			deduct(n.Probabilities, chance[i])
+		}
+		blend(n.Probabilities, weight[i], prior, float64(t.Algorithm.smoothing()*scale))
 	}
 	return weight
+}
+
+// chanceAt returns by how much the shares of the classes in a node exceed, by chance, the shares that new rows will have:
+// above is the chance of the parent. A test for a set puts values together by their shares in the training rows. The part of
+// the difference between the outcomes that exceeds the test's trust is chance, and is not found in new rows (regression
+// to the mean). Missing values, and values that go with the heavier side, are counted like placed values. Without tests for
+// sets above the node the result is nil.
+func chanceAt(above []float64, parent, n *Node) []float64 {
+	trust := parent.Test.Trust
+	if parent.Test.Kind != split.In || trust == 0 || trust == 1 {
+		return above
+	}
+	chance := make([]float64, len(n.RawClassWeights))
+	copy(chance, above)
+	all := float64(sum(parent.RawClassWeights))
+	here := float64(sum(n.RawClassWeights))
+	for k, w := range n.RawClassWeights {
+		gap := float64(w)/here - float64(parent.RawClassWeights[k])/all
+		chance[k] += float64((1 - trust) * gap)
+	}
+	return chance
+}
+
+// deduct lowers weights by chance shares of their sum. No weight falls below 0, and the sum stays.
+func deduct(weights, chance []float64) {
+	total := 0.0
+	for _, w := range weights {
+		total += w
+	}
+	left := 0.0
+	for k, share := range chance {
+		weights[k] = max(0, weights[k]-float64(share*total))
+		left += weights[k]
+	}
+	for k := range chance {
+		weights[k] *= total / left
+	}
 }
 
 // decide applies the priors to the probabilities, and sets the classes.
@@ -109,15 +154,21 @@ func sum(weights []int64) int64 {
 	return total
 }
 
-func probabilities(weights []int64, prior []float64, m float64) []float64 {
-	total := sum(weights)
-	p := make([]float64, len(weights))
+func floats(weights []int64) []float64 {
+	list := make([]float64, len(weights))
 	for k, w := range weights {
+		list[k] = float64(w)
+	}
+	return list
+}
+
+// blend turns weights by class into shares of their sum. With a prior, whose weight is m, the shares are drawn towards it.
+func blend(weights []float64, total int64, prior []float64, m float64) {
+	for k := range weights {
 		if prior != nil {
-			p[k] = (float64(w) + float64(m*prior[k])) / (float64(total) + m)
+			weights[k] = (weights[k] + float64(m*prior[k])) / (float64(total) + m)
 		} else if total > 0 {
-			p[k] = float64(w) / float64(total)
+			weights[k] /= float64(total)
 		}
 	}
-	return p
 }

@@ -84,6 +84,9 @@ type fileTest struct {
 	Cost    float64     `json:"cost" jsonschema:"minimum=0"`
 	Billed  *float64    `json:"billed,omitempty" jsonschema:"minimum=0"` // what is paid at this node; absent: cost
 	Score   split.Parts `json:"score"`
+	// Trust is the part of the difference between the outcomes of a test for a set that is expected in new rows; absent: all
+	// of it.
+	Trust float64 `json:"trust,omitempty" jsonschema:"minimum=0,maximum=1"`
 
 	// RunnerUp is the best test of another feature, if at least 1 % of the weight reaches the node; it has no effect on
 	// predictions.

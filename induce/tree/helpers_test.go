@@ -101,7 +101,7 @@ func grownWith(r *rand.Rand, family split.Family, objects int, fs []dataset.Feat
 	columns := split.Columns(fs)
 	for i := range columns {
 		columns[i].FreeRepeats = repeats == tree.RepeatFree
-		columns[i].Trust = 1 // few rows prove no effect of a value
+		columns[i].Prior = 0.05 // few rows prove no effect of a value
 	}
 	total := o.TotalWeight()
 	nodes := inmemory.Grow(o, columns, p, total, inmemory.Options{})

@@ -117,7 +117,9 @@ func (t *Tree) PriorFactors() []float64 {
 	if t.Algorithm.LeafEstimate == Majority {
 		weights = root.ClassWeights
 	}
-	return factorsOf(t.Label.Priors, probabilities(weights, nil, 0))
+	frequencies := floats(weights)
+	blend(frequencies, sum(weights), nil, 0)
+	return factorsOf(t.Label.Priors, frequencies)
 }
 
 // factorsOf divides priors by frequencies; the factor of a class with frequency 0 is 0.

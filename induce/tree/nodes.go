@@ -23,7 +23,7 @@ func New(features []dataset.Feature, nodes []Node) *Tree {
 		if n.Leaf() {
 			continue
 		}
-		n.Test.Trust = 0 // growth alone needs it
+		n.Test.Prior = 0 // growth alone needs it
 		f := &features[n.Test.Feature]
 		n.Test.Test = ofValues(f, n.Test.Test)
 		t.branch(n, f.MissingCode()).Missing = true
@@ -221,7 +221,7 @@ func appendNode(w wire.Writer, n *Node) wire.Writer {
 	}
 	w = w.Byte(bits).Length(t.Feature).Length(int(t.Kind)).Length(t.Code).Length(t.Span).Length(len(n.Branches))
 	if t.Kind == split.In {
-		w = w.Bytes([]byte(t.Set)).Float(t.Trust)
+		w = w.Bytes([]byte(t.Set)).Float(t.Trust).Float(t.Prior)
 	}
 	s := &t.Score
 	w = w.Float(t.Cost).Float(s.Balance).Float(s.Efficiency).Float(s.Discrimination).Float(s.Total)
@@ -316,6 +316,7 @@ func (n *Node) read(r *wire.Reader, classes, features, branches int) error {
 	if n.Test.Kind == split.In {
 		n.Test.Set = split.CodeSet(r.Bytes())
 		n.Test.Trust = r.Float()
+		n.Test.Prior = r.Float()
 	}
 	s := &n.Test.Score
 	n.Test.Cost, s.Balance, s.Efficiency = r.Float(), r.Float(), r.Float()

@@ -148,6 +148,7 @@ func TestSchemasGenerated(t *testing.T) {
 func featureVariants(s *jsonschema.Schema) (numeric, categorical *jsonschema.Schema) {
 	schematest.Enum(s, "unit", schematest.Names[dataset.Unit]()...)
 	schematest.Enum(s, "zone", schematest.Names[dataset.Zone]()...)
+	schematest.Property(s, "ordered").Const = true // absent: false
 	s.Required = slices.Insert(s.Required, slices.Index(s.Required, "type")+1, "cuts", "values")
 	s.DependentRequired = map[string][]string{"group": {"group_cost"}, "group_cost": {"group"}}
 	numeric = schematest.Variant(s, "values", "other", "ordered")

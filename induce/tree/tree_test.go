@@ -1,6 +1,7 @@
 package tree_test
 
 import (
+	"math"
 	"math/rand/v2"
 	"testing"
 
@@ -86,6 +87,22 @@ func TestEstimate(t *testing.T) {
 						test.scale, i, n.Class, n.Probabilities, test.classes[i], want)
 				}
 			}
+		}
+	}
+}
+
+// TestEstimateSets: half of the difference between the outcomes of a test for a set is chance at a trust of .5, in the nodes
+// below as well. The shares of class 0 are .6 in the root, 1 and 1/3 in its children, and 0 and .4 below the second child,
+// whose test is of another kind. Without smoothing they would be .8, .6 - .4/3 = 7/15, 2/15 and 8/15.
+func TestEstimateSets(t *testing.T) {
+	tr := smallTree()
+	tr.Nodes[0].Test.Kind = split.In
+	tr.Nodes[0].Test.Trust = 0.5
+	tr.Estimate(tree.Smoothed, 1)
+	second := (12*7./15 + 10*.6) / 22
+	for i, want := range []float64{.6, (8*.8 + 10*.6) / 18, second, (2*2./15 + 10*second) / 12, (10*8./15 + 10*second) / 20} {
+		if got := tr.Nodes[i].Probabilities; math.Abs(got[0]-want) > 1e-15 || math.Abs(got[0]+got[1]-1) > 1e-15 {
+			t.Errorf("node %d: probabilities %v, want %v of class 0", i, got, want)
 		}
 	}
 }

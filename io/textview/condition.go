@@ -165,8 +165,11 @@ func listed(f *dataset.Feature, n *tree.Node, outcome int) []string {
 	return values
 }
 
-// set writes a set of values in braces.
+// set writes a set of values in braces: a list, or how many values if there is no room for two.
 func (s *spelling) set(values []string) string {
+	if s.most == 1 && len(values) > 1 {
+		return fmt.Sprintf("{%d values}", len(values))
+	}
 	var b strings.Builder
 	b.WriteByte('{')
 	for i, value := range values {

@@ -260,7 +260,7 @@ func (d *sketch) node(id int, branches []branch, condition string, shorter ...st
 		}
 		b := &n.Branches[i]
 		var shorter []string
-		for most := listedValues - 1; most > 1 && n.Test.Kind == split.In; most-- {
+		for most := listedValues - 1; most > 0 && n.Test.Kind == split.In; most-- {
 			shorter = append(shorter, conditionOf(d.Tree, n, b, &spelling{name, Shortened, most}))
 		}
 		d.node(b.Child, append(below[:len(below):len(below)], own), Condition(d.Tree, n, b), shorter...)

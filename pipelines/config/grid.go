@@ -17,12 +17,8 @@ func (p *Parsed) SettleBins(rows int64) {
 	grid.Settle(p.Grid, p.BinsFor(1), 1)
 }
 
-// SettleTests leaves tests for sets of values to trainings with categorical features.
-func (p *Parsed) SettleTests(features []dataset.FeatureColumn) {
-	if !dataset.AnyCategorical(features) {
-		p.Grid = grid.WithoutSets(p.Grid)
-	}
-}
+// SettleTests leaves out tests for sets of values if no feature has several such sets: see grid.SettleTests.
+func (p *Parsed) SettleTests(features []dataset.Feature) { p.Grid = grid.SettleTests(p.Grid, features) }
 
 // BinsFor returns the number of bins for a label with this many classes.
 func (p *Parsed) BinsFor(classes int) int {

@@ -209,7 +209,7 @@ func (c *Train) testSettings() []setting.Setting {
 		{
 			Name: "tests", Value: listOf(&c.Tests, "", split.ParseFamily),
 			Help: "tests that compete: onehot, threshold, both or multiway; set and all, which add tests of sets of categories " +
-				"to threshold and both",
+				"to threshold, and to both for columns of 1,000 and more categories",
 		},
 		{
 			Name: "bins", Value: setting.Choices(&c.Bins, parseBins, spellBins),

@@ -34,7 +34,7 @@ const (
 	maxCheckpoint  = 1 << 30   // bytes
 
 	checkpointFormat  = "espalier/checkpoint"
-	checkpointVersion = 7
+	checkpointVersion = 8
 )
 
 // checkpoint is state.json: the finished work of a run that grows its trees by levels. The run

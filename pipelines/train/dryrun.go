@@ -53,7 +53,6 @@ func dryRun(ctx context.Context, s *session.Session, c *config.Train, p *config.
 		spills: true,
 	}}}
 	r.narrow(r.mayValidate())
-	p.SettleTests(plan.schema.rows.Features)
 	result := &Result{Sizes: r.sizes()}
 	if !d.Translates() {
 		return result, nil

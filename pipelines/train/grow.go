@@ -150,7 +150,7 @@ func (g *grower) growSetting() bylevel.Setting {
 
 // members returns the trees of the grid.
 func (g *grower) members() []grid.Member {
-	return g.parsed.GridFor(len(g.label.Classes), g.spec.GrowthScale())
+	return g.parsed.GridFor(len(g.label.Classes), float64(g.spec.GrowthScale()*max(1, g.spec.WeightEffect())))
 }
 
 // growConfig returns the configuration that the jobs of growth share. Their results go to a new folder.

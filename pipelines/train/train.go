@@ -187,7 +187,7 @@ func (r *run) prepare(ctx context.Context, from *saved) (*saved, error) {
 	if from != nil {
 		r.schema.leaveOut(r.keysOf(from.objects.fitted))
 		r.narrow(from.objects.validates())
-		r.parsed.SettleTests(r.schema.rows.Features)
+		r.parsed.SettleTests(from.objects.features)
 		return from, nil
 	}
 	o, err := newObjects(ctx, r.stage)
@@ -195,7 +195,7 @@ func (r *run) prepare(ctx context.Context, from *saved) (*saved, error) {
 		return nil, err
 	}
 	r.narrow(o.validates())
-	r.parsed.SettleTests(r.schema.rows.Features)
+	r.parsed.SettleTests(o.features)
 	at := r.grower(o).begin()
 	return &saved{o, at}, r.journal.save(ctx, o, at)
 }

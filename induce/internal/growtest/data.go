@@ -78,7 +78,7 @@ func (d *Data) Freely() *Data {
 func New(r *rand.Rand, features []dataset.Feature, classes, objects int, weighted bool) *Data {
 	d := &Data{Features: features, Columns: split.Columns(features)}
 	for f := range d.Columns {
-		d.Columns[f].Trust = 1 // few objects prove no effect of a value, and all sets are to compete
+		d.Columns[f].Prior = 1e-9 // few objects prove no effect of a value, and all sets are to compete
 	}
 	d.Objects = dataset.NewObjects(dataset.NewLayout(features), classes, weighted, objects)
 	codes := make([]int, len(features))
