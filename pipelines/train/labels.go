@@ -78,7 +78,8 @@ func misspelled(classes []string, rows map[string]int64) (list []string) {
 func plain(name string) string { return strings.ToLower(strings.TrimSpace(name)) }
 
 // alike reports whether a rare name may be a frequent name misspelled or cut: one letter is another, is missing, is one too many, or
-// is exchanged with the next. Other digits and a syllable such as un- in front make names of their own.
+// is exchanged with the next. Other digits, letters that are words, as in type A, and a syllable such as un- in front make
+// names of their own.
 func alike(rare, frequent []rune) bool {
 	const least = 3 // letters of a name that may be misspelled
 	if len(frequent) < least || len(rare) == 0 || slices.Equal(rare, frequent) || strings.HasSuffix(string(rare), string(frequent)) ||
@@ -90,7 +91,7 @@ func alike(rare, frequent []rune) bool {
 		front++
 	}
 	if front == len(rare) {
-		return !slices.ContainsFunc(frequent[front:], unicode.IsDigit) // an abbreviation
+		return unicode.IsLetter(frequent[front]) && !slices.ContainsFunc(frequent[front:], unicode.IsDigit) // an abbreviation
 	}
 	back := 0
 	for back < min(len(rare), len(frequent))-front && rare[len(rare)-1-back] == frequent[len(frequent)-1-back] {
@@ -101,7 +102,8 @@ func alike(rare, frequent []rune) bool {
 	if slices.ContainsFunc(slices.Concat(a, b), unicode.IsDigit) || !exchanged && max(len(a), len(b)) > 1 {
 		return false
 	}
-	return min(len(rare), len(frequent)) >= least
+	word := (front == 0 || !unicode.IsLetter(rare[front-1])) && (back == 0 || !unicode.IsLetter(rare[len(rare)-back]))
+	return !word && min(len(rare), len(frequent)) >= least
 }
 
 // absentNames returns the texts by which people and programs write that a value is missing.

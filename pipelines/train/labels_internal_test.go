@@ -33,6 +33,9 @@ func TestWarnOfLabels(t *testing.T) {
 			[]int64{rare, usual, usual, rare, usual, rare},
 		},
 		"near, not rare": {[]string{"good", "vgood", "god"}, nil, nil},
+		"letters that are words, longer names": {
+			[]string{"type A", "type B", "mild", "mild pain"}, nil, []int64{usual, rare, rare, usual},
+		},
 		"other words": {
 			[]string{"normal", "abnormal", "grade 1", "grade 2", "man", "woman", "AA", "A", "B", "high", "higher risk"},
 			nil,
