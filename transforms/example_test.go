@@ -107,7 +107,7 @@ func Example() {
 		fmt.Println(err)
 	}
 	// Output:
-	// a tree.json of model 0bca5d2e982b2455
+	// a tree.json of model fd6eae187edb58ef
 	// granny: apple, after 1 test
 	// gala: apple, after 1 test
 	// fuji: apple, after 1 test
