@@ -343,7 +343,7 @@ func tailOf(all, n, sum, v, g, gap float64) float64 {
 		skew = -skew
 	}
 	deviation := both * math.Sqrt(v/(all-1))
-	return 2 * pearsonTail((math.Abs(sum)-gap/2)/deviation, skew)
+	return 2 * pearsonTail((math.Abs(sum)-float64(gap/2))/deviation, skew)
 }
 
 // pearsonTail returns the probability that a variable of Pearson's distribution of type III with the mean 0, the variance 1
