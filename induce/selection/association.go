@@ -292,7 +292,7 @@ func (a *association) single(codes, values []int) float64 {
 //	variance = n (N-n) / (N-1) v
 //	skewness = g (N-2n) sqrt(N-1) / ((N-2) sqrt(n (N-n)))
 //
-// The tails are those of Pearson's distribution of type III with these moments (Mielke and Berry, Permutation Methods,
+// The tails are taken from Pearson's distribution of type III with these moments (Mielke and Berry, Permutation Methods,
 // 2001). The sum is moved by half of the least difference of the scores of two codes in turn, as it is discrete.
 func (a *association) linear(codes []int, score []float64) float64 {
 	all, m := 0.0, 0.0
@@ -365,7 +365,7 @@ func pearsonTail(z, skew float64) float64 {
 const rounding = 1e-20
 
 // clustered is linear for rows with keys. The variance of the sum is that between the buckets of the keys: the sum of the
-// squares of each bucket's part (Liang and Zeger, Biometrika 73, 1986). The tails are those of Student's t distribution
+// squares of each bucket's part (Liang and Zeger, Biometrika 73, 1986). The tails are taken from Student's t distribution
 // by Wallace's approximation (Annals of Mathematical Statistics 30, 1959). m is the mean of the scores.
 func (a *association) clustered(codes []int, score []float64, m float64) float64 {
 	tested := len(a.classes)

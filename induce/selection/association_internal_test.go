@@ -137,7 +137,7 @@ func TestAssociationLevel(t *testing.T) {
 	t.Log("\n" + table.String())
 }
 
-// TestAssociationValues: the least of two p-values, doubled. That of the ranks is that of scipy 1.17.1,
+// TestAssociationValues: the least of two p-values, doubled. The p-value of the ranks is by scipy 1.17.1,
 // scipy.stats.mannwhitneyu(x, y, method='asymptotic').
 func TestAssociationValues(t *testing.T) {
 	feature := dataset.Feature{Name: "x", Kind: dataset.Numeric}
