@@ -1,6 +1,9 @@
 package split
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // thresholds measures one threshold for each distinct partition of the node, as Scanner.thresholds
 // does.
@@ -11,44 +14,90 @@ func (t *Team) thresholds() {
 		t.thresholdsOfTwo()
 		return
 	}
-	if many {
-		clear(t.acc)
-		clear(t.termsOne)
-		copy(t.termsRest, t.nodeTerms)
-	}
-	var sum outcome
-	if many {
-		sum.rest = t.nodeSquares
-	}
+	sum := t.start(0)
 	last := len(s.present)
 	missing := s.column.missing()
 	if int(s.present[last-1]) == missing { // a missing value takes the no branch
 		last--
-		t.add(missing, &sum)
+		t.add(s.cells(missing), sum)
 		if last > 0 && s.present[0] > 0 {
-			t.measure(-1, true, &sum)
+			t.measure(-1, true, sum)
 		}
 	}
 	for i, code := range s.present[:max(last-1, 0)] {
-		t.add(int(code), &sum)
-		t.measure(i, true, &sum)
+		t.add(s.cells(int(code)), sum)
+		t.measure(i, true, sum)
+	}
+}
+
+// measureSets measures the tests for sets, as Scanner.eachSet does. The running sums have the values before a place. Once
+// these are the heavier ones, the set has the values beyond the place, and its complement all values without a place.
+func (t *Team) measureSets() {
+	s := t.exact
+	g := &s.groups
+	all := g.weight
+	ways := 1
+	var missing []int64
+	if g.missing {
+		missing = s.cells(s.column.missing())
+		all += weightOf(missing)
+		ways = 2
+	}
+	for i, order := range g.orders {
+		t.start(0)
+		if g.missing {
+			t.add(missing, t.start(1))
+		}
+		var beyond [2]bool
+		for place := 1; place < len(order); place++ {
+			for with := range ways {
+				sum := &t.running[with]
+				t.add(s.cells(int(order[place-1])), sum)
+				if !beyond[with] && 2*sum.weight > all {
+					beyond[with] = true
+					t.add(g.unplaced, sum)
+				}
+				codes, no := g.divide(i, place, with, beyond[with])
+				if no || len(codes) > 1 {
+					t.measure(g.number(i, place, with), no != beyond[with], sum)
+				}
+			}
+		}
 	}
 }
 
 // outcome holds the sums of one outcome of a test: for two classes, objects and weight of each
-// class; for more classes, the sums of squared objects of this outcome and of its complement. The
-// other sums are then in Team.acc, and the terms of the impurity in Team.termsOne and
-// Team.termsRest.
+// class; for more classes, the sums of squared objects of this outcome and of its complement.
 type outcome struct {
 	objects, weight int64
 	n0, m0          int64 // objects and weight of the first of two classes
 	one, rest       int64
 }
 
-// add adds a code's cells to the running sums.
-func (t *Team) add(code int, sum *outcome) {
-	s := t.exact
-	cells := s.cells(code)
+// running is an outcome to which codes are added one by one. All but the outcome is for more than two classes.
+type running struct {
+	outcome
+
+	acc                 []int64   // sums, as in Scanner
+	termsOne, termsRest []float64 // by class: the impurity terms of the outcome, and of its complement
+}
+
+// start returns the running sums at a position, without codes.
+func (t *Team) start(at int) *running {
+	sum := &t.running[at]
+	sum.outcome = outcome{}
+	if n := len(t.n.N); n > 2 {
+		sum.rest = t.nodeSquares
+		sum.acc = zeros(sum.acc, 2*n)
+		sum.termsOne = slices.Grow(sum.termsOne[:0], n)[:n]
+		clear(sum.termsOne)
+		sum.termsRest = append(sum.termsRest[:0], t.nodeTerms...)
+	}
+	return sum
+}
+
+// add adds the cells of a code to the running sums.
+func (t *Team) add(cells []int64, sum *running) {
 	if len(cells) == 4 {
 		sum.n0 += cells[0]
 		sum.m0 += cells[1]
@@ -56,7 +105,8 @@ func (t *Team) add(code int, sum *outcome) {
 		sum.weight += cells[1] + cells[3]
 		return
 	}
-	acc := t.acc[:len(cells)]
+	p := &t.exact.c.phi
+	acc := sum.acc[:len(cells)]
 	for k := 0; k+1 < len(cells); k += 2 {
 		n := cells[k]
 		if n|cells[k+1] == 0 { // soft objects may have weight of a class that is the majority of none
@@ -70,8 +120,8 @@ func (t *Team) add(code int, sum *outcome) {
 		sum.rest += n * (n - 2*(all-acc[k]))
 		acc[k] += n
 		acc[k+1] += cells[k+1]
-		t.termsOne[class] = s.c.phi.nearTerm(acc[k+1])
-		t.termsRest[class] = s.c.phi.nearTerm(t.n.M[class] - acc[k+1])
+		sum.termsOne[class] = p.nearTerm(acc[k+1])
+		sum.termsRest[class] = p.nearTerm(t.n.M[class] - acc[k+1])
 	}
 }
 
@@ -95,10 +145,7 @@ func (t *Team) single(at int) { t.measureCells(at, false, t.exact.cells(int(t.ex
 // measureCells measures a test, given the cells of its outcome 1; of outcome 0 if no is true.
 func (t *Team) measureCells(at int, no bool, cells []int64) {
 	if len(cells) == 4 {
-		sum := outcome{
-			objects: cells[0] + cells[2], weight: cells[1] + cells[3], n0: cells[0], m0: cells[1],
-		}
-		t.measure(at, no, &sum)
+		t.measureTwo(at, no, &pair{cells[0], cells[1], cells[2], cells[3]})
 		return
 	}
 	sum := outcome{rest: t.nodeSquares}
@@ -126,25 +173,32 @@ func pairs(objects, squares int64) int64 { return (objects*objects - squares) / 
 
 // measure measures the test with the running sums sum. If no is true, they are the sums of outcome
 // 0.
-func (t *Team) measure(at int, no bool, sum *outcome) {
-	if len(t.n.N) > 2 {
-		one, rest := 0.0, 0.0
-		termsRest := t.termsRest[:len(t.termsOne)]
-		for k, term := range t.termsOne {
-			one += term
-			rest += termsRest[k]
-		}
-		t.append(at, no, sum, pairs(sum.objects, sum.one), pairs(t.n.Objects-sum.objects, sum.rest), one, rest)
+func (t *Team) measure(at int, no bool, sum *running) {
+	if len(t.n.N) == 2 {
+		t.measureTwo(at, no, &pair{sum.n0, sum.m0, sum.objects - sum.n0, sum.weight - sum.m0})
 		return
 	}
+	one, rest := 0.0, 0.0
+	termsRest := sum.termsRest[:len(sum.termsOne)]
+	for k, term := range sum.termsOne {
+		one += term
+		rest += termsRest[k]
+	}
+	t.append(at, no, &sum.outcome, pairs(sum.objects, sum.one), pairs(t.n.Objects-sum.objects, sum.rest), one, rest)
+}
+
+// measureTwo measures a test for two classes.
+func (t *Team) measureTwo(at int, no bool, a *pair) {
 	n := t.n
 	p := &t.exact.c.phi
-	n1, m1 := sum.objects-sum.n0, sum.weight-sum.m0
-	one := p.nearTerm(sum.m0) + p.nearTerm(m1)
-	rest := p.nearTerm(n.M[0] - sum.m0)
-	l1 := n.Weight - n.M[0] - m1
-	rest += p.nearTerm(l1)
-	t.append(at, no, sum, sum.n0*n1, (n.N[0]-sum.n0)*(n.Objects-n.N[0]-n1), one, rest)
+	if p.kind == Entropy {
+		t.appendTwo(at, no, a)
+		return
+	}
+	sum := outcome{objects: a.n0 + a.n1, weight: a.m0 + a.m1}
+	one := p.nearTerm(a.m0) + p.nearTerm(a.m1)
+	rest := p.nearTerm(n.M[0]-a.m0) + p.nearTerm(n.M[1]-a.m1)
+	t.append(at, no, &sum, a.n0*a.n1, (n.N[0]-a.n0)*(n.N[1]-a.n1), one, rest)
 }
 
 // append adds a test to the batch, given the heterogeneous pairs and the impurity terms of its

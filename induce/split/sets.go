@@ -54,10 +54,11 @@ type groups struct {
 	// discount is the factor of the scores of the tests. The gain of a test grows with the square of the difference, so
 	// the factor is the square of trust, with a lower bound of trust as one of the two.
 	discount float64
-	prior    float64   // weight of the prior of a share, whose value is the share in the node
+	prior    float64   // weight of the prior of a share, whose value is the share among all placed values
 	orders   [][]int32 // by class: the placed values in the order of their shares
 	all      []int64   // sums over all placed values, laid out like the cells of a code
 	heavy    Heavy     // sum of their heavy objects
+	unplaced []int64   // sums over all other values, but not the missing ones
 	missing  bool      // whether the node has objects without a value
 
 	weight       int64   // weight of all placed values
@@ -67,7 +68,7 @@ type groups struct {
 	one          []int64 // sums of outcome one of the test that is visited
 	oneHeavy     Heavy
 
-	shares []float64 // by code: share of a class among the rows with a placed value
+	shares []float64 // by code: share of a class; in variation by class: share among all values
 	placed []int32   // values with at least leastRows rows in the node
 }
 
@@ -76,31 +77,29 @@ const (
 	chance = 3
 	// leastRows is how many rows a value needs in a node to have a place. All other values go with the greater part.
 	leastRows = 2
+	// leastPlaced is how many such values a node needs: with fewer, a test for a set is a test for a single value.
+	leastPlaced = 3
 	// mostOrders bounds the classes by whose shares values are ordered: they have the greatest weight in the node.
 	mostOrders = 8
 )
 
-// group orders the values of the loaded feature. It reports whether there are tests for sets.
-func (s *Scanner) group() bool {
+// values returns the codes with objects that tests for sets may have, ascending: without other and missing values.
+func (s *Scanner) values() []int32 {
 	column := s.column
-	g := &s.groups
 	if column.Numeric || column.Costs != nil || column.Monotone != 0 {
-		return false
+		return nil
 	}
 	codes := s.present
-	if g.missing = int(codes[len(codes)-1]) == column.missing(); g.missing {
+	for len(codes) > 0 && int(codes[len(codes)-1]) >= column.other() {
 		codes = codes[:len(codes)-1]
 	}
-	if last := len(codes) - 1; last >= 0 && int(codes[last]) == column.other() {
-		codes = codes[:last]
-	}
-	if len(codes) < 3 {
-		return false
-	}
-	prior, varies := s.variation(codes)
-	if !varies {
-		return false
-	}
+	return codes
+}
+
+// group orders the values of the loaded feature. It reports whether there are tests for sets.
+func (s *Scanner) group() bool {
+	g := &s.groups
+	codes := s.values()
 	least := float64(leastRows) * s.c.rowWeight
 	g.placed = g.placed[:0]
 	for _, code := range codes {
@@ -108,27 +107,46 @@ func (s *Scanner) group() bool {
 			g.placed = append(g.placed, code)
 		}
 	}
-	if len(g.placed) < 3 {
+	if len(g.placed) < leastPlaced {
 		return false
 	}
-	s.sumUp(g.placed)
+	g.missing = int(s.present[len(s.present)-1]) == s.column.missing()
+	g.all = g.all[:0]
+	for k, objects := range s.n.N {
+		g.all = append(g.all, objects, s.n.M[k])
+	}
+	g.heavy = s.n.heavy
+	g.unplaced = zeros(g.unplaced, len(g.all))
+	for _, code := range s.present[len(codes):] {
+		s.leaveOut(code)
+	}
+	if !s.variation(codes) {
+		return false
+	}
+	at := 0
+	for _, code := range codes {
+		if at < len(g.placed) && g.placed[at] == code {
+			at++
+		} else {
+			s.leaveOut(code)
+		}
+	}
 	g.weight = weightOf(g.all)
-	s.order(prior)
+	s.order()
 	return true
 }
 
-// sumUp adds up the cells of codes.
-func (s *Scanner) sumUp(codes []int32) {
+// leaveOut subtracts the cells of a code from the sums over all placed values.
+func (s *Scanner) leaveOut(code int32) {
 	g := &s.groups
-	g.all = zeros(g.all, len(s.acc))
-	g.heavy = Heavy{}
-	for _, code := range codes {
-		for i, x := range s.cells(int(code)) {
-			g.all[i] += x
+	for i, x := range s.cells(int(code)) {
+		g.all[i] -= x
+		if int(code) != s.column.missing() {
+			g.unplaced[i] += x
 		}
-		if s.h.Heavy != nil {
-			g.heavy.Add(&s.h.Heavy[code])
-		}
+	}
+	if s.h.Heavy != nil {
+		g.heavy = g.heavy.minus(&s.h.Heavy[code])
 	}
 }
 
@@ -148,23 +166,25 @@ func weightOf(cells []int64) int64 {
 	return sum
 }
 
-// variation compares the variation among the shares of values with chance, and sets trust and discount. It returns the weight
-// of the prior of a share, and whether there is more than chance. The variation is Pearson's chi square. Its variance
-// under independence is the sum over values of 2 (classes - 1) + (sum of 1/share - classes^2 - 2 classes + 2) / rows.
-func (s *Scanner) variation(codes []int32) (prior float64, varies bool) {
-	s.sumUp(codes)
-	all := s.groups.all
-	total := float64(weightOf(all))
+// variation compares the variation among the shares of values with chance. It reports whether there is more than chance,
+// and sets trust, discount and prior. The variation is Pearson's chi square. Its variance under independence is the sum
+// over values of 2 (classes - 1) + (sum of 1/share - classes^2 - 2 classes + 2) / rows.
+func (s *Scanner) variation(codes []int32) bool {
+	g := &s.groups
+	total := float64(weightOf(g.all))
 	classes := 0.0
 	inverse := 0.0
-	for k := 1; k < len(all); k += 2 {
-		if all[k] > 0 {
+	g.shares = g.shares[:0]
+	for k := 1; k < len(g.all); k += 2 {
+		m := float64(g.all[k])
+		g.shares = append(g.shares, m/total)
+		if m > 0 {
 			classes++
-			inverse += total / float64(all[k])
+			inverse += total / m
 		}
 	}
 	if classes < 2 {
-		return 0, false
+		return false
 	}
 	unit := s.c.rowWeight
 	excess := inverse - float64(classes*classes) - float64(2*classes) + 2
@@ -177,10 +197,10 @@ func (s *Scanner) variation(codes []int32) (prior float64, varies bool) {
 		if !(weight > 0) {
 			continue
 		}
-		for k := 1; k < len(cells); k += 2 {
-			if all[k] > 0 {
-				expected := float64(weight * (float64(all[k]) / total))
-				off := float64(cells[k]) - expected
+		for k, share := range g.shares {
+			if share > 0 {
+				expected := float64(weight * share)
+				off := float64(cells[2*k+1]) - expected
 				square += float64(off*off) / expected
 			}
 		}
@@ -191,7 +211,7 @@ func (s *Scanner) variation(codes []int32) (prior float64, varies bool) {
 	freedom := float64((float64(len(codes)) - 1) * (classes - 1))
 	usual := (total - squares/total) / (float64(len(codes)) - 1) // weight of a value, see DerSimonian and Laird
 	if !(usual > unit) {
-		return 0, false
+		return false
 	}
 	above := 0.0 // the trust that follows from the tests above the node
 	if s.column.Prior > 0 {
@@ -199,20 +219,18 @@ func (s *Scanner) variation(codes []int32) (prior float64, varies bool) {
 	}
 	least := max(above, 1-(freedom+float64(chance*math.Sqrt(max(0, variance))))/square)
 	if !(least > 0) {
-		return 0, false
+		return false
 	}
-	g := &s.groups
 	// The chi square measures chance by the variation among all rows, of which the variation among values is a part. The
 	// factor rows/(rows - 1) takes it out.
 	g.trust = max(above, min(1, float64((1-freedom/square)*usual)/(usual-unit)))
 	g.discount = float64(least * g.trust)
 	g.prior = max(usual*(1-g.trust)/g.trust, math.SmallestNonzeroFloat64)
-	return g.prior, true
+	return true
 }
 
-// order orders the placed values by the share of each class. prior is the weight of the prior, whose shares are the
-// shares of all placed values.
-func (s *Scanner) order(prior float64) {
+// order orders the placed values by the share of each class.
+func (s *Scanner) order() {
 	g := &s.groups
 	total := float64(weightOf(g.all))
 	classes := s.classesToOrder()
@@ -225,7 +243,7 @@ func (s *Scanner) order(prior float64) {
 		share := float64(g.all[2*k+1]) / total
 		for _, code := range g.placed {
 			cells := s.cells(int(code))
-			g.shares[code] = (float64(cells[2*k+1]) + float64(prior*share)) / (float64(weightOf(cells)) + prior)
+			g.shares[code] = (float64(cells[2*k+1]) + float64(g.prior*share)) / (float64(weightOf(cells)) + g.prior)
 		}
 		g.orders[i] = append(g.orders[i][:0], g.placed...)
 		slices.SortFunc(g.orders[i], func(a, b int32) int {
@@ -317,18 +335,15 @@ func (s *Scanner) visitPlace(order, place, with int, visit func(at int, codes []
 			beyond += weightOf(missing)
 		}
 	}
-	codes := g.orders[order][:place]
+	codes, no := g.divide(order, place, with, before > beyond)
 	g.one = append(g.one[:0], g.prefix...)
 	g.oneHeavy = g.prefixHeavy
-	first := before <= beyond
-	if !first {
-		codes = g.orders[order][place:]
+	if before > beyond {
 		for i := range g.one {
 			g.one[i] = g.all[i] - g.prefix[i]
 		}
 		g.oneHeavy = g.heavy.minus(&g.prefixHeavy)
 	}
-	no := g.missing && first == (with == 1)
 	if no {
 		for i, x := range missing {
 			g.one[i] += x
@@ -339,8 +354,20 @@ func (s *Scanner) visitPlace(order, place, with int, visit func(at int, codes []
 	} else if len(codes) == 1 {
 		return // the test for a single value
 	}
-	visit(2*(order*len(g.placed)+place)+with, codes, no)
+	visit(g.number(order, place, with), codes, no)
 }
+
+// divide returns the values in outcome one of the test that divides an order at a place, and whether this is outcome 0.
+// Outcome one is the values before the place unless beyond is true.
+func (g *groups) divide(order, place, with int, beyond bool) (codes []int32, no bool) {
+	if beyond {
+		return g.orders[order][place:], g.missing && with == 0
+	}
+	return g.orders[order][:place], with == 1
+}
+
+// number returns the number of a test for setAt.
+func (g *groups) number(order, place, with int) int { return 2*(order*len(g.placed)+place) + with }
 
 // setSides measures the outcomes of the test that is visited.
 func (s *Scanner) setSides(isNo bool, no, yes *side) {

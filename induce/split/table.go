@@ -1,6 +1,9 @@
 package split
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // table has the estimates of the tests of a small node of objects that weigh 1 each. The score of such a
 // test follows from its price and from the number of objects by class in one of its outcomes. These numbers
@@ -13,6 +16,7 @@ type table struct {
 
 	deltas []int32 // by position among the present codes of a feature: index of an outcome of this code alone
 	cells  []int64 // cells of an outcome
+	pairs  []int64 // cells of a feature, see unpack
 	best   []float64
 }
 
@@ -77,7 +81,7 @@ func (b *table) outcome(index int32) []int64 {
 // the strides of objects by code then suffice for Scan, see Histogram.Tally. A feature's tests are looked up in a
 // small node of objects that weigh 1 each, if the prices of all tests are the same.
 func (t *Team) Strides(column *Column) []int32 {
-	if t.exactly || len(t.table.strides) == 0 || column.Monotone != 0 || !column.Numeric && (column.Costs != nil || t.sets(column)) {
+	if t.exactly || len(t.table.strides) == 0 || column.Monotone != 0 || !column.Numeric && column.Costs != nil {
 		return nil
 	}
 	return t.table.strides
@@ -95,6 +99,10 @@ func (t *Team) lookUp() {
 	}
 	if !s.column.Numeric {
 		t.rank(slotRest, b.deltas)
+		if t.slots[slotSets] && len(s.values()) >= leastPlaced {
+			t.unpack()
+			t.sets()
+		}
 		return
 	}
 	codes := b.deltas
@@ -120,6 +128,22 @@ func (t *Team) lookUp() {
 		codes[i] = sum
 	}
 	t.rank(slotThresholds, codes[:len(codes)-1])
+}
+
+// unpack makes the cells of the present codes from the tally, if there is one.
+func (t *Team) unpack() {
+	s := t.exact
+	if s.h.Tally == nil {
+		return
+	}
+	b := &t.table
+	width := len(s.acc)
+	n := width * s.column.Codes
+	b.pairs = slices.Grow(b.pairs[:0], n)[:n]
+	for i, code := range s.present {
+		copy(b.pairs[int(code)*width:], b.outcome(b.deltas[i]))
+	}
+	s.h = Histogram{Cells: b.pairs}
 }
 
 // rank raises the best scores of a slot by tests with outcomes of the given indexes.

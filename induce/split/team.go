@@ -27,11 +27,10 @@ type Team struct {
 	scales []scale // one for each method of counting prices among the criteria
 	slots  [slots]bool
 
-	acc                 []int64   // sums of one outcome, as in Scanner
-	nodeTerms           []float64 // by class: the impurity term of the node's weight
-	termsOne, termsRest []float64 // by class: the impurity terms of one outcome, and of its complement
-	nodeTerm            float64   // sum of nodeTerms
-	nodeSquares         int64     // sum of the squared objects by class
+	running     [2]running // the second one for sets of values with missing ones
+	nodeTerms   []float64  // by class: the impurity term of the node's weight
+	nodeTerm    float64    // sum of nodeTerms
+	nodeSquares int64      // sum of the squared objects by class
 
 	batch
 	table table
@@ -150,9 +149,6 @@ func (t *Team) Node(n *Totals, heavy Heavy, criteria []*Criterion, exactly bool)
 		t.nodeTerm += t.nodeTerms[k]
 		t.nodeSquares += n.N[k] * n.N[k]
 	}
-	t.acc = slices.Grow(t.acc[:0], 2*len(n.N))[:2*len(n.N)]
-	t.termsOne = slices.Grow(t.termsOne[:0], len(n.N))[:len(n.N)]
-	t.termsRest = slices.Grow(t.termsRest[:0], len(n.N))[:len(n.N)]
 }
 
 // gather finds the scoring variants that the criteria share.
@@ -215,17 +211,13 @@ func (t *Team) scaleOf(c *Criterion) int {
 
 // Load sets the feature to scan, as Scanner.Load does.
 func (t *Team) Load(feature int, column *Column, h Histogram, present []int32) {
-	t.slots[slotSets] = t.sets(column)
+	t.slots[slotSets] = false
 	for i := range t.members {
 		m := &t.members[i]
 		m.slots[slotSets] = !column.Numeric && m.family.Sets(column.Codes)
+		t.slots[slotSets] = t.slots[slotSets] || m.slots[slotSets]
 	}
 	t.exact.Load(feature, column, h, present)
-}
-
-// sets reports whether some criterion has tests for sets of the values of a feature.
-func (t *Team) sets(column *Column) bool {
-	return !column.Numeric && slices.ContainsFunc(t.members, func(m teamMember) bool { return m.family.Sets(column.Codes) })
 }
 
 // Scan estimates, for each criterion, the best score of the tests of the loaded feature.
@@ -453,21 +445,23 @@ func (t *Team) categorical() {
 		t.single(i)
 	}
 	t.score()
-	if t.slots[slotSets] && s.group() {
-		t.price(s.column.Cost)
-		t.discount(s.groups.discount)
-		t.begin(slotSets)
-		s.eachSet(func(at int, _ []int32, no bool) { t.measureCells(at, no, s.groups.one) })
-		t.score()
-	}
+	t.sets()
 }
 
-// discount multiplies the scores of the tests that follow, until their price is set again.
-func (t *Team) discount(trust float64) {
-	for i := range t.scales {
-		t.scales[i].factor = float64(t.scales[i].factor * trust)
+// sets visits the tests for sets.
+func (t *Team) sets() {
+	s := t.exact
+	if !t.slots[slotSets] || !s.group() {
+		return
+	}
+	t.price(s.column.Cost)
+	for i := range t.scales { // until the price is set again
+		t.scales[i].factor = float64(t.scales[i].factor * s.groups.discount)
 		t.scales[i].divisor = math.NaN()
 	}
+	t.begin(slotSets)
+	t.measureSets()
+	t.score()
 }
 
 // codeTest returns the test of slotRest for a single code, and its price.

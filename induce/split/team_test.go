@@ -15,15 +15,17 @@ func team(r *rand.Rand, total int64) []*split.Criterion {
 	if gini {
 		algorithms = []split.Algorithm{split.ECART, split.CART, split.CCART}
 	}
+	joinable := []split.Family{split.OneHot, split.Thresholds, split.Both, split.Sets}
+	row := []float64{1, 2}[r.IntN(2)]
 	var criteria []*split.Criterion
 	for range 1 + r.IntN(12) {
-		a, family := algorithms[r.IntN(len(algorithms))], families()[r.IntN(3)]
+		a, family := algorithms[r.IntN(len(algorithms))], joinable[r.IntN(len(joinable))]
 		lambda, theta := []float64{0, 1, 10, 1000, 1e9}[r.IntN(5)], []float64{0.05, 0.1, 0.2}[r.IntN(3)]
 		pricing := split.Pricing{
 			Prices: split.Prices(r.IntN(4)),
 			SetUps: []split.SetUps{split.PaidSetUps, split.SharedSetUps, split.FreeSetUps}[r.IntN(3)],
 		}
-		c := split.NewCriterion(a, family, lambda, theta, total).Count(pricing).Stop(split.OfRows)
+		c := split.NewCriterion(a, family, lambda, theta, total).Count(pricing).Stop(split.OfRows).Weigh(row)
 		criteria = append(criteria, c)
 	}
 	return criteria
@@ -40,8 +42,12 @@ func lightNode(r *rand.Rand, small bool) *node {
 			c.Group, c.GroupCost, c.GroupSize = "lab", []float64{0.5, 30}[r.IntN(2)], 3
 			c = c.At(split.Paid{SetUp: r.IntN(2) == 0})
 		}
-		if c.Numeric {
+		switch {
+		case c.Numeric:
 			c.Codes += r.IntN(600)
+		case c.Costs == nil:
+			c.Codes += r.IntN(40)
+			c.Prior = []float64{0, 0.5, 100}[r.IntN(3)]
 		}
 		n.columns = append(n.columns, c)
 	}
@@ -99,9 +105,10 @@ func (n *node) unpaired(r *rand.Rand) {
 // scanner chooses, with the same score to the last bit.
 func TestTeam(t *testing.T) {
 	chosen := make(map[bool]int) // by whether there is a test, in nodes of one majority class
+	sets := 0
 	defer func() {
-		if len(chosen) != 2 {
-			t.Errorf("nodes with and without a test: %v", chosen)
+		if len(chosen) != 2 || sets < 50 {
+			t.Errorf("nodes with and without a test: %v; tests for sets: %d", chosen, sets)
 		}
 	}()
 	for seed := range uint64(300) {
@@ -128,6 +135,9 @@ func TestTeam(t *testing.T) {
 				scores[f] = s.Scan()
 			}
 			want := choose(s, scores, load)
+			if want.Kind == split.In {
+				sets++
+			}
 			if n.single {
 				chosen[want.Kind != 0]++
 			}
@@ -152,6 +162,9 @@ func teamChoice(t *testing.T, n *node, criteria []*split.Criterion) []split.Cand
 	for f := range best {
 		best[f] = make([]split.Estimate, len(criteria))
 		h, present := n.histogram(f)
+		if strides := team.Strides(&n.columns[f]); strides != nil && f%2 == 0 {
+			h = n.tally(h, present, strides)
+		}
 		team.Load(f, &n.columns[f], h, present)
 		team.Scan(best[f])
 		for i, e := range best[f] {
@@ -180,6 +193,19 @@ func teamChoice(t *testing.T, n *node, criteria []*split.Criterion) []split.Cand
 		chosen[i] = split.Best(tests, -1)
 	}
 	return chosen
+}
+
+// tally returns a histogram with a tally in place of cells.
+func (n *node) tally(h split.Histogram, present, strides []int32) split.Histogram {
+	var sums []int32
+	for _, code := range present {
+		sum := int32(0)
+		for k, stride := range strides {
+			sum += stride * int32(h.Cells[2*(int(code)*n.classes+k)])
+		}
+		sums = append(sums, sum)
+	}
+	return split.Histogram{Tally: sums}
 }
 
 // histogram counts a feature, and lists its codes with objects.
