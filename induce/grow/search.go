@@ -68,6 +68,7 @@ type Load func(feature, number int, strides []int32) (split.Histogram, []int32)
 // Scratch is the memory of one goroutine.
 type Scratch struct {
 	teams  []*split.Team
+	load   Load
 	column split.Column // one feature at a node
 	cuts   []float64
 	found  [][]split.Candidate
@@ -182,8 +183,9 @@ func (s *Search) row(at int, t *team) []split.Estimate {
 	return s.estimates[from : from+len(t.trees)]
 }
 
-// Begin begins the node in a goroutine's memory. It comes before Scan, Collect and Measure.
-func (s *Search) Begin(w *Scratch) {
+// Begin begins the node in a goroutine's memory. It comes before Scan, Collect and Measure, which load features by load.
+func (s *Search) Begin(w *Scratch, load Load) {
+	w.load = load
 	for len(w.teams) < len(s.teams) {
 		w.teams = append(w.teams, split.NewTeam(len(s.rules.Columns)))
 	}
@@ -194,21 +196,21 @@ func (s *Search) Begin(w *Scratch) {
 }
 
 // load loads a feature for the team with the given index. If scan is true, only Scan uses it.
-func (s *Search) load(f, team int, scan bool, w *Scratch, load Load) *split.Team {
+func (s *Search) load(f, team int, scan bool, w *Scratch) *split.Team {
 	t := w.teams[team]
 	column := s.place.Path.Column(f, s.rules.Columns, &w.column)
 	var strides []int32
 	if scan && s.gains == nil {
 		strides = t.Strides(column)
 	}
-	h, present := load(f, s.teams[team].trees[0], strides)
+	h, present := w.load(f, s.teams[team].trees[0], strides)
 	t.Load(f, column, h, present)
 	return t
 }
 
 // Scan estimates the best scores of the feature at a position, and reports whether its values may vary in
 // the node. Several goroutines may scan features at the same time, each with its own memory.
-func (s *Search) Scan(at int, w *Scratch, load Load) (varies bool) {
+func (s *Search) Scan(at int, w *Scratch) (varies bool) {
 	f := int(s.features[at])
 	for i := range s.teams {
 		row := s.row(at, &s.teams[i])
@@ -219,7 +221,7 @@ func (s *Search) Scan(at int, w *Scratch, load Load) (varies bool) {
 			varies = true
 			continue
 		}
-		team := s.load(f, i, true, w, load)
+		team := s.load(f, i, true, w)
 		team.Scan(row)
 		varies = varies || team.Varies()
 		if s.gains != nil {
@@ -231,7 +233,7 @@ func (s *Search) Scan(at int, w *Scratch, load Load) (varies bool) {
 
 // Collect collects the tests of the features at the positions [from, to) that may be a tree's best test or
 // its runner-up. These features have been scanned, and the features before were collected.
-func (s *Search) Collect(from, to int, w *Scratch, load Load) {
+func (s *Search) Collect(from, to int, w *Scratch) {
 	s.bound(from, to)
 	for at := from; at < to; at++ {
 		for team := range s.teams {
@@ -246,19 +248,19 @@ func (s *Search) Collect(from, to int, w *Scratch, load Load) {
 				w.cuts = append(w.cuts, cut)
 			}
 			if wanted {
-				s.collect(int(s.features[at]), team, w, load)
+				s.collect(int(s.features[at]), team, w)
 			}
 		}
 	}
 }
 
 // collect collects the tests of a feature that reach the cuts of a team's trees.
-func (s *Search) collect(f, team int, w *Scratch, load Load) {
+func (s *Search) collect(f, team int, w *Scratch) {
 	w.found = w.found[:0]
 	for _, number := range s.teams[team].trees {
 		w.found = append(w.found, s.Trees[number].found)
 	}
-	s.load(f, team, false, w, load).Collect(w.cuts, w.found)
+	s.load(f, team, false, w).Collect(w.cuts, w.found)
 	for i, number := range s.teams[team].trees {
 		s.Trees[number].found = w.found[i]
 	}
@@ -408,8 +410,8 @@ func (t *Tree) Found() []split.Candidate { return t.found }
 
 // Measure measures a test for the tree at a position, see split.Scanner.Parts. It is quicker for a test that was
 // measured last.
-func (s *Search) Measure(number int, test *split.Candidate, w *Scratch, load Load) Measured {
+func (s *Search) Measure(number int, test *split.Candidate, w *Scratch) Measured {
 	t := &s.Trees[number]
-	parts, cells, outcomes := s.load(test.Feature, t.team, false, w, load).Parts(t.member, test)
+	parts, cells, outcomes := s.load(test.Feature, t.team, false, w).Parts(t.member, test)
 	return Measured{parts, cells, outcomes}
 }

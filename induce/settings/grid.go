@@ -2,11 +2,8 @@ package settings
 
 import (
 	"fmt"
-	"slices"
 
-	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/grid"
-	"github.com/espalier-ml/espalier/induce/split"
 	"github.com/espalier-ml/espalier/induce/tree"
 )
 
@@ -45,27 +42,4 @@ func (s *Settings) BinsFor(rows int64, classes int) int {
 		return grid.AutoBins(rows, classes)
 	}
 	return s.Bins
-}
-
-// TestOrder returns the order of the features, which decides ties between their tests: see dataset.TestOrder. By the
-// rule of the paper it is the order of the columns.
-func (s *Settings) TestOrder(columns []dataset.FeatureColumn, contents []uint64) []int {
-	if s.Classes == split.OfObjects {
-		order := make([]int, len(columns))
-		for i := range order {
-			order[i] = i
-		}
-		return order
-	}
-	return dataset.TestOrder(columns, contents)
-}
-
-// SplitColumns returns the features in the form that the scan for tests takes.
-func (s *Settings) SplitColumns(features []dataset.Feature) []split.Column {
-	columns := s.priced(features)
-	for i := range columns {
-		columns[i].First = slices.Index(s.First, features[i].Name) + 1
-		columns[i].Monotone = s.Monotone[features[i].Name]
-	}
-	return columns
 }

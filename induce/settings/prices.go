@@ -35,16 +35,17 @@ const (
 	GreatestCost = 1e30
 )
 
-// ValueError is the error for a cost of a single value that no test can have.
-type ValueError struct {
-	Feature, Value string
-	Problem        string
+// CostHeaders are the first lines that a costs file may have.
+func CostHeaders() []string {
+	return []string{"feature,cost", "feature,cost,group,group_cost", "feature,value,cost"}
 }
 
-// Error implements error.
-func (e *ValueError) Error() string { return e.Problem }
+// Tables returns the prices by their keys in a configuration.
+func (p *Prices) Tables() map[string]any {
+	return map[string]any{"costs": &p.Costs, "values": &p.ValueCosts, "groups": &p.Groups}
+}
 
-// Apply sets the prices of the features.
+// Apply sets the prices of the features. Its error is a dataset.DataError.
 func (p *Prices) Apply(features []dataset.Feature) error {
 	for i := range features {
 		f := &features[i]
@@ -54,15 +55,18 @@ func (p *Prices) Apply(features []dataset.Feature) error {
 		}
 		costs := p.ValueCosts[f.Name]
 		for _, value := range slices.Sorted(maps.Keys(costs)) {
+			problem := ""
 			switch {
 			case f.Kind != dataset.Categorical:
-				return &ValueError{f.Name, value, fmt.Sprintf("feature %q is numeric, only the values of categorical features "+
-					"have tests of their own", f.Name)}
+				problem = fmt.Sprintf("feature %q is numeric, only the values of categorical features have tests of their own", f.Name)
 			case f.Ordered:
-				return &ValueError{f.Name, value, fmt.Sprintf("the values of feature %q are ordered, and cut at one price", f.Name)}
+				problem = fmt.Sprintf("the values of feature %q are ordered, and cut at one price", f.Name)
 			case !slices.Contains(f.Values, value):
-				return &ValueError{f.Name, value, fmt.Sprintf("feature %q has no value %q among the training rows", f.Name, value)}
+				problem = fmt.Sprintf("feature %q has no value %q among the training rows", f.Name, value)
+			default:
+				continue
 			}
+			return &dataset.DataError{Column: f.Name, Value: value, Problem: problem}
 		}
 		if len(costs) > 0 {
 			f.ValueCosts = maps.Clone(costs)
@@ -71,11 +75,27 @@ func (p *Prices) Apply(features []dataset.Feature) error {
 	return nil
 }
 
-// priced returns the columns of the features, each with all that decides the price of a test at a node.
-func (p *Prices) priced(features []dataset.Feature) []split.Column {
+// TestOrder returns the order of the features, which decides ties between their tests: see dataset.TestOrder. By the
+// rule of the paper it is the order of the columns.
+func (s *Settings) TestOrder(columns []dataset.FeatureColumn, contents []uint64) []int {
+	if s.Classes == split.OfObjects {
+		order := make([]int, len(columns))
+		for i := range order {
+			order[i] = i
+		}
+		return order
+	}
+	return dataset.TestOrder(columns, contents)
+}
+
+// SplitColumns returns the features in the form that the scan for tests takes, each with all that decides the price of a
+// test at a node.
+func (s *Settings) SplitColumns(features []dataset.Feature) []split.Column {
 	columns := split.Columns(features)
 	for i := range columns {
-		columns[i].FreeRepeats = p.FreeRepeats
+		columns[i].FreeRepeats = s.FreeRepeats
+		columns[i].First = slices.Index(s.First, features[i].Name) + 1
+		columns[i].Monotone = s.Monotone[features[i].Name]
 	}
 	return columns
 }
@@ -99,6 +119,15 @@ func (p *Prices) WithPricing(members []grid.Member, rule frontier.Rule, features
 // Grouped reports whether a group of features has a price.
 func (p *Prices) Grouped() bool {
 	return slices.ContainsFunc(p.Groups, func(g CostGroup) bool { return g.Cost > 0 })
+}
+
+// Features returns the features that have prices, by the name of the setting that names them.
+func (p *Prices) Features() map[string][]string {
+	features := map[string][]string{"Costs": slices.Collect(maps.Keys(p.Costs)), "ValueCosts": slices.Collect(maps.Keys(p.ValueCosts))}
+	for i := range p.Groups {
+		features["Groups"] = append(features["Groups"], p.Groups[i].Features...)
+	}
+	return features
 }
 
 // Named reports whether any prices are set.

@@ -2,13 +2,11 @@ package tallies
 
 import (
 	"encoding/json"
-	"errors"
 	"slices"
 
 	"github.com/espalier-ml/espalier/induce/binning"
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/grid"
-	"github.com/espalier-ml/espalier/induce/settings"
 	"github.com/espalier-ml/espalier/induce/weighing"
 )
 
@@ -76,6 +74,9 @@ func (s *Spec) Fit(sums *Sums) (*Plan, error) {
 			p.features, p.Columns = append(p.features, f), append(p.Columns, i)
 		}
 	}
+	if err := c.Apply(p.features); err != nil {
+		return nil, dataset.WithHint(err, "correct the ValueCosts")
+	}
 	p.Encoded = dataset.EncodeFeatures(p.features)
 	return p, p.open()
 }
@@ -93,15 +94,7 @@ func (s *Spec) fitColumn(
 		Method: c.Binning, Bins: bins, SingleBins: grid.SingleBins(s.members()), Categories: c.MaxCategories, MinRows: c.MinValueRows,
 		Rows: rows, Unit: unit, Zone: zone, Order: c.Ordered[column.Name],
 	})
-	if err != nil {
-		return f, dataset.WithHint(err, "leave it out with Ignore")
-	}
-	priced := []dataset.Feature{f}
-	err = c.Apply(priced)
-	if fault := new(settings.ValueError); errors.As(err, &fault) {
-		err = &dataset.DataError{Column: f.Name, Value: fault.Value, Problem: fault.Problem, Hint: "correct the ValueCosts"}
-	}
-	return priced[0], err
+	return f, dataset.WithHint(err, "leave it out with Ignore")
 }
 
 // weighClasses determines the factors of the classes.

@@ -61,11 +61,10 @@ func (s *Spec) bind() error {
 		s.checkAreFeatures("Numeric", c.Numeric, names),
 		s.checkAreFeatures("First", slices.DeleteFunc(slices.Clone(c.First), func(f string) bool { return f == "" }), names),
 		s.checkAreFeatures("Monotone", slices.Sorted(maps.Keys(c.Monotone)), names),
-		s.checkAreFeatures("Ordered", slices.Sorted(maps.Keys(c.Ordered)), names),
-		s.checkAreFeatures("Costs", slices.Sorted(maps.Keys(c.Costs)), names),
-		s.checkAreFeatures("ValueCosts", slices.Sorted(maps.Keys(c.ValueCosts)), names))
-	for i := range c.Groups {
-		faults = append(faults, s.checkAreFeatures("Groups", c.Groups[i].Features, names))
+		s.checkAreFeatures("Ordered", slices.Sorted(maps.Keys(c.Ordered)), names))
+	priced := c.Features()
+	for _, list := range slices.Sorted(maps.Keys(priced)) {
+		faults = append(faults, s.checkAreFeatures(list, priced[list], names))
 	}
 	return errors.Join(faults...)
 }

@@ -357,7 +357,7 @@ func (v *table) encode() any {
 			values[key] = to
 		}
 	}
-	if len(values) == 0 {
+	if len(values) == 0 || v.String() != "" { // a file may have been read
 		return v.String()
 	}
 	return values

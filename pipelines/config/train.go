@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/espalier-ml/espalier/induce/binning"
 	"github.com/espalier-ml/espalier/induce/dataset"
@@ -240,11 +241,9 @@ func (c *Train) testSettings() []setting.Setting {
 func (c *Train) costSettings() []setting.Setting {
 	return setting.In(setting.Costs, []setting.Setting{
 		{
-			Name: "costs", Value: setting.Table(setting.Text(&c.CostsFile), map[string]any{
-				"costs": &c.Costs, "values": &c.ValueCosts, "groups": &c.Groups,
-			}),
-			Help: "CSV of test costs: feature,cost, feature,cost,group,group_cost (a group is paid once on a path) " +
-				"or feature,value,cost; others cost 1",
+			Name: "costs", Value: setting.Table(setting.Text(&c.CostsFile), c.Prices.Tables()),
+			Help: "CSV of test costs: " + strings.Join(settings.CostHeaders(), " or ") + "; a group is paid once on a path, " +
+				"other features cost 1",
 		},
 		{
 			Name: "repeat_cost", Value: oneOfTwo(&c.FreeRepeats, repeatFull, tree.RepeatFree),

@@ -105,12 +105,12 @@ func TestPricing(t *testing.T) {
 			t.Fatal(err)
 		}
 		features := []string{"a", "b"}
-		read, err := tables.ReadCosts(t.Context(), source.Process, settings.Prices{}, url, features)
+		c := required()
+		c.CostsFile = url
+		read, err := tables.ReadCosts(t.Context(), source.Process, &c, features)
 		if err != nil {
 			t.Fatal(err)
 		}
-		c := required()
-		c.CostsFile = url
 		p := parsed(t, c)
 		first := p.Grid[0]
 		if err := p.SettlePricing(&read.Prices, features); err != nil {

@@ -15,6 +15,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/settings"
 	"github.com/espalier-ml/espalier/io/setting"
 	"github.com/espalier-ml/espalier/io/usage"
+	"github.com/espalier-ml/espalier/pipelines/config"
 	"github.com/espalier-ml/espalier/pipelines/source"
 )
 
@@ -78,15 +79,11 @@ var (
 		settings.LeastCost)
 )
 
-// costHeaders are the first lines that a costs file may have.
-func costHeaders() []string {
-	return []string{"feature,cost", "feature,cost,group,group_cost", "feature,value,cost"}
-}
-
-// ReadCosts returns prices with the costs of a CSV file, which begins with one of costHeaders;
-// without a file if url is empty. columns are the names that a line may have.
-func ReadCosts(ctx context.Context, f *source.Files, prices settings.Prices, url string, columns []string) (*Costs, error) {
-	c := &Costs{Prices: prices, url: url, lines: make(map[costKey]int)}
+// ReadCosts returns the prices of a training, with the costs of the CSV file that it names, which begins with one of
+// settings.CostHeaders. columns are the names that a line may have.
+func ReadCosts(ctx context.Context, f *source.Files, t *config.Train, columns []string) (*Costs, error) {
+	url := t.CostsFile
+	c := &Costs{Prices: t.Prices, url: url, lines: make(map[costKey]int)}
 	if url == "" {
 		return c, c.checkNames(columns)
 	}
@@ -101,7 +98,7 @@ func ReadCosts(ctx context.Context, f *source.Files, prices settings.Prices, url
 		known[name] = true
 	}
 	groups := make(map[string]*costLine)
-	return c, eachLine(b, "costs", url, costHeaders(), func(number int, header, record []string) error {
+	return c, eachLine(b, "costs", url, settings.CostHeaders(), func(number int, header, record []string) error {
 		line, err := c.parse(number, header, record)
 		if err != nil {
 			return err
@@ -126,12 +123,7 @@ func ReadCosts(ctx context.Context, f *source.Files, prices settings.Prices, url
 
 // checkNames checks that all features with prices are among the columns.
 func (c *Costs) checkNames(columns []string) error {
-	names := slices.Concat(slices.Collect(maps.Keys(c.Costs)), slices.Collect(maps.Keys(c.ValueCosts)))
-	for i := range c.Groups {
-		names = append(names, c.Groups[i].Features...)
-	}
-	slices.Sort(names)
-	for _, name := range names {
+	for _, name := range slices.Sorted(slices.Values(slices.Concat(slices.Collect(maps.Values(c.Features()))...))) {
 		if !slices.Contains(columns, name) {
 			return usage.Errorf("--costs: no feature %q%s", name, setting.Hint(name, columns))
 		}
@@ -225,14 +217,14 @@ func (c *Costs) fault(line *costLine, format string, args ...any) error {
 // columns, have no effect.
 func (c *Costs) Apply(features []dataset.Feature) error {
 	err := c.Prices.Apply(features)
-	var fault *settings.ValueError
+	var fault *dataset.DataError
 	switch {
 	case !errors.As(err, &fault):
 		return err
 	case c.url == "":
 		return usage.Errorf("--costs: %s", fault.Problem)
 	default:
-		at := costLine{number: c.lines[costKey{fault.Feature, fault.Value, true}]}
+		at := costLine{number: c.lines[costKey{fault.Column, fault.Value, true}]}
 		return c.fault(&at, "%s", fault.Problem)
 	}
 }

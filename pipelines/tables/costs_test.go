@@ -10,8 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
-	"github.com/espalier-ml/espalier/induce/settings"
 	"github.com/espalier-ml/espalier/io/usage"
+	"github.com/espalier-ml/espalier/pipelines/config"
 	"github.com/espalier-ml/espalier/pipelines/source"
 	"github.com/espalier-ml/espalier/pipelines/tables"
 )
@@ -31,7 +31,7 @@ func costsFile(t *testing.T, text string) string {
 // readCosts reads a costs file without faults.
 func readCosts(t *testing.T, text string) *tables.Costs {
 	t.Helper()
-	c, err := tables.ReadCosts(t.Context(), source.Process, settings.Prices{}, costsFile(t, text), columns())
+	c, err := tables.ReadCosts(t.Context(), source.Process, &config.Train{Tables: config.Tables{CostsFile: costsFile(t, text)}}, columns())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,12 +57,12 @@ func TestCostsRefused(t *testing.T) {
 		"feature,cost\nsomething else,1\n":                      `line 2: no feature "something else"`,
 	} {
 		url := costsFile(t, text)
-		_, err := tables.ReadCosts(t.Context(), source.Process, settings.Prices{}, url, columns())
+		_, err := tables.ReadCosts(t.Context(), source.Process, &config.Train{Tables: config.Tables{CostsFile: url}}, columns())
 		if !errors.As(err, new(*usage.Error)) || !strings.HasPrefix(err.Error(), "--costs "+url+", "+want) {
 			t.Errorf("%q: %v, want %q", text, err, want)
 		}
 	}
-	_, err := tables.ReadCosts(t.Context(), source.Process, settings.Prices{}, filepath.Join(t.TempDir(), "none.csv"), columns())
+	_, err := tables.ReadCosts(t.Context(), source.Process, &config.Train{Tables: config.Tables{CostsFile: filepath.Join(t.TempDir(), "none.csv")}}, columns())
 	if !errors.As(err, new(*usage.Error)) || !strings.Contains(err.Error(), "--costs: ") {
 		t.Errorf("no such file: %v", err)
 	}
@@ -105,7 +105,7 @@ func TestApply(t *testing.T) {
 			t.Errorf("%q: grouped %t, digest %q (-want +got):\n%s", text, costs.Grouped(), costs.Digest, diff)
 		}
 	}
-	none, err := tables.ReadCosts(t.Context(), source.Process, settings.Prices{}, "", nil)
+	none, err := tables.ReadCosts(t.Context(), source.Process, new(config.Train), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -49,7 +49,7 @@ func csvReaders() map[string]func(ctx context.Context, url string) error {
 		"priors":        func(ctx context.Context, url string) error { return perClass("", url, "")(ctx) },
 		"error_costs":   func(ctx context.Context, url string) error { return perClass("", "", url)(ctx) },
 		"costs": func(ctx context.Context, url string) error {
-			c, err := ReadCosts(ctx, source.Process, settings.Prices{}, url, []string{"x", "y"})
+			c, err := ReadCosts(ctx, source.Process, &config.Train{Tables: config.Tables{CostsFile: url}}, []string{"x", "y"})
 			if err != nil {
 				return err
 			}

@@ -60,10 +60,13 @@ func GrowAll(
 
 // growAt grows the trees of each algorithm at the costs of a file.
 func (r *run) growAt(ctx context.Context, o *objects, url string) ([]GrownTrees, error) {
-	costs, err := tables.ReadCosts(ctx, r.files, r.config.Prices, url, r.input.Names())
+	training := *r.config
+	training.CostsFile = url
+	costs, err := tables.ReadCosts(ctx, r.files, &training, r.input.Names())
 	if err != nil {
 		return nil, err
 	}
+	training.Prices = costs.Prices
 	priced := *o.fitted
 	priced.features = slices.Clone(o.features)
 	if err := costs.Apply(priced.features); err != nil {
@@ -75,7 +78,7 @@ func (r *run) growAt(ctx context.Context, o *objects, url string) ([]GrownTrees,
 		one := *r
 		p := *r.plan
 		parsed := *r.parsed
-		one.plan, p.costs, p.parsed = &p, costs, &parsed
+		one.plan, p.config, p.costs, p.parsed = &p, &training, costs, &parsed
 		parsed.Grid = slices.DeleteFunc(slices.Clone(parsed.Grid), func(m grid.Member) bool {
 			return m.Params.Algorithm != algorithm
 		})

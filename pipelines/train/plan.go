@@ -48,11 +48,14 @@ func newPlan(ctx context.Context, f *source.Files, c *config.Train, p *config.Pa
 	if err != nil {
 		return nil, err
 	}
-	costs, err := tables.ReadCosts(ctx, f, c.Prices, c.CostsFile, in.Names())
+	costs, err := tables.ReadCosts(ctx, f, c, in.Names())
 	if err != nil {
 		return nil, err
 	}
-	if err := in.ReadTexts(ctx, f, mayBeNumbers(c, obeyed, costs)); err != nil {
+	priced := *c
+	priced.Prices = costs.Prices
+	c = &priced
+	if err := in.ReadTexts(ctx, f, mayBeNumbers(c, obeyed)); err != nil {
 		return nil, err
 	}
 	if obeyed != nil {
@@ -86,7 +89,7 @@ func newPlan(ctx context.Context, f *source.Files, c *config.Train, p *config.Pa
 // mayBeNumbers returns a function that reports whether a column of texts may be read as numbers or points in time:
 // if the contract says so, otherwise if it has features or times and is not named in --categorical, nor its values in the
 // costs. With an earlier run, its features say how they are read. Weights remain texts, as other verbs read them so.
-func mayBeNumbers(c *config.Train, obeyed *contract.Contract, costs *tables.Costs) func(column string) bool {
+func mayBeNumbers(c *config.Train, obeyed *contract.Contract) func(column string) bool {
 	return func(column string) bool {
 		if c.Ordered[column] != nil {
 			return false
@@ -98,7 +101,7 @@ func mayBeNumbers(c *config.Train, obeyed *contract.Contract, costs *tables.Cost
 		}
 		switch roleOf(column, c) {
 		case RoleFeature, RoleForbidden:
-			return len(costs.ValueCosts[column]) == 0 && c.CutsFrom == "" && c.Refit == "" && !slices.Contains(c.Categorical, column)
+			return len(c.ValueCosts[column]) == 0 && c.CutsFrom == "" && c.Refit == "" && !slices.Contains(c.Categorical, column)
 		default:
 			return column == c.SplitTime
 		}

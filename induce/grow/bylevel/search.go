@@ -44,13 +44,12 @@ func (s *search) add(p *Pass, c *Counts, at int, w *grow.Scratch) {
 	if len(s.Trees) == 0 || len(cells) == 0 {
 		return
 	}
-	load := s.loader(p, at, cells, heavies)
-	s.Begin(w)
+	s.Begin(w, s.loader(p, at, cells, heavies))
 	for f := p.From; f < p.To; f++ {
-		s.Scan(f, w, load)
+		s.Scan(f, w)
 	}
-	s.Collect(p.From, p.To, w, load)
-	s.measure(p, w, load)
+	s.Collect(p.From, p.To, w)
+	s.measure(p, w)
 	if p.To-p.From == len(s.Columns) {
 		s.cells = cells
 	}
@@ -105,11 +104,11 @@ func (s *search) loader(p *Pass, at int, cells []int64, heavies []split.Heavy) g
 }
 
 // measure measures the tests of a pass that may be chosen, as its histograms are not kept.
-func (s *search) measure(p *Pass, w *grow.Scratch, load grow.Load) {
+func (s *search) measure(p *Pass, w *grow.Scratch) {
 	for i := range s.Trees {
 		for _, t := range s.Trees[i].Found() {
 			if t.Feature >= p.From {
-				s.measured[measuring{i, t.Test}] = s.Measure(i, &t, w, load)
+				s.measured[measuring{i, t.Test}] = s.Measure(i, &t, w)
 			}
 		}
 	}

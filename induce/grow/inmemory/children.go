@@ -15,9 +15,8 @@ func (g *grower) choices(o *openNode, s *search, w *workspace) []grow.Choice {
 		return nil
 	}
 	g.findTests(o, s, w)
-	load := g.loader(o, s, w)
 	choices := s.Choices(func(tree int, test *split.Candidate) grow.Measured {
-		return s.Measure(tree, test, &w.scratch, load)
+		return s.Measure(tree, test, &w.scratch)
 	})
 	w.unload()
 	for i := range choices {

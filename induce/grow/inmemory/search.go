@@ -152,15 +152,14 @@ func (g *grower) compact(o *openNode, s *search, w *workspace) {
 func (g *grower) findTests(o *openNode, s *search, w *workspace) {
 	s.varies = fit(s.varies, len(o.varied.features))
 	g.shareIfLarge(o, w, func(w *workspace, next func() int) {
-		s.Begin(&w.scratch)
-		load := g.loader(o, s, w)
+		s.Begin(&w.scratch, g.loader(o, s, w))
 		for at := next(); at >= 0; at = next() {
-			s.varies[at] = s.Scan(at, &w.scratch, load)
+			s.varies[at] = s.Scan(at, &w.scratch)
 		}
 		w.unload()
 	})
 	s.fresh = false
-	s.Collect(0, len(o.varied.features), &w.scratch, g.loader(o, s, w))
+	s.Collect(0, len(o.varied.features), &w.scratch)
 	o.varied = g.narrowed(o.varied, s.varies)
 }
 
