@@ -74,7 +74,7 @@ func (w *comparing) run(ctx context.Context) (*runfolder.Comparison, error) {
 	}
 	k := contracts.Checker{
 		Settings: &w.config.Contract, Driver: w.Driver, Scratch: w.Temporary,
-		Lax: []string{contract.RoleLabel, contract.RoleWeight, contract.RoleKey},
+		Lax: []string{contract.RoleLabel, contract.RoleWeight, contract.RoleCount, contract.RoleKey},
 	}
 	if w.input, err = k.Enforce(ctx, w.input); err != nil {
 		return nil, err
@@ -158,7 +158,7 @@ func listedClasses(names []string) string {
 // specify sets how the rows are read: the columns of both trees' tests.
 func (w *comparing) specify(ctx context.Context) error {
 	var err error
-	if w.spec, err = source.ScoringSpec(w.input, w.trees[0], w.label, w.config.Weight, w.trees[1]); err != nil {
+	if w.spec, err = source.ScoringSpec(w.input, w.trees[0], w.label, w.config.Weight, w.config.Count, w.trees[1]); err != nil {
 		return err
 	}
 	for _, t := range w.trees {

@@ -69,12 +69,16 @@ func readDistribution(ctx context.Context, s *objectstore.Store, flag, run strin
 	return there, nil
 }
 
+// trainedWith returns the column that a setting of a run names; empty if the run does not have the setting.
+func trainedWith(run *runfolder.Run, setting string) string {
+	trained, _ := run.Manifest.Config.(map[string]any)
+	column, _ := trained[setting].(string)
+	return column
+}
+
 // keyOf returns the column of groups of a run; empty if the run has none.
 func keyOf(run *runfolder.Run) string {
-	trained, _ := run.Manifest.Config.(map[string]any)
-	group, _ := trained["group"].(string)
-	key, _ := trained["key"].(string) // of version 0.3
-	return cmp.Or(group, key)
+	return cmp.Or(trainedWith(run, "group"), trainedWith(run, "key")) // the latter of version 0.3
 }
 
 // driftBetween measures the drift of the training rows of another run, by the bins that both runs have.
@@ -108,7 +112,7 @@ func driftOfRows(
 	}
 	k := contracts.Checker{
 		Settings: &c.Contract, Driver: s.Driver, Scratch: s.Temporary,
-		Lax: []string{contract.RoleLabel, contract.RoleWeight, contract.RoleKey},
+		Lax: []string{contract.RoleLabel, contract.RoleWeight, contract.RoleCount, contract.RoleKey},
 	}
 	if in, err = k.Enforce(ctx, in); err != nil {
 		return nil, err
@@ -147,6 +151,9 @@ func countBins(
 		return &in.Columns[slices.IndexFunc(in.Columns, func(c parquetio.Column) bool { return c.Name == name })]
 	}
 	spec := jobs.RowSpec{Parting: dataset.Parting{Key: key, Shares: dataset.Shares{dataset.Test: 1}}}
+	if count := trainedWith(there, "count"); slices.Contains(in.Names(), count) {
+		spec.Count = count
+	}
 	var groups dataset.CodeCounts
 	if key != "" {
 		if err := in.Check(columnOf(key)); err != nil {

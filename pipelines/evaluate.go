@@ -83,7 +83,7 @@ func measureRows(ctx context.Context, s *session.Session, c *config.Evaluate) (*
 	if err != nil {
 		return nil, nil, err
 	}
-	spec, err := source.ScoringSpec(in, t, cmp.Or(c.Label, t.Label.Column), c.Weight)
+	spec, err := source.ScoringSpec(in, t, cmp.Or(c.Label, t.Label.Column), c.Weight, c.Count)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -93,7 +93,7 @@ func measureRows(ctx context.Context, s *session.Session, c *config.Evaluate) (*
 		return nil, nil, err
 	}
 	k := contracts.Checker{
-		Settings: &c.Contract, Driver: s.Driver, Scratch: s.Temporary, Lax: []string{contract.RoleKey, contract.RoleWeight},
+		Settings: &c.Contract, Driver: s.Driver, Scratch: s.Temporary, Lax: []string{contract.RoleKey, contract.RoleWeight, contract.RoleCount},
 	}
 	if in, err = k.Enforce(ctx, in); err != nil {
 		return nil, nil, err

@@ -115,7 +115,7 @@ func newPrediction(ctx context.Context, s *session.Session, c *config.Predict, d
 	case label == "":
 		label = p.tree.Label.Column
 	}
-	if p.spec, err = source.ScoringSpec(p.input, p.tree, label, weight, p.trees.Decoded[1:]...); err != nil {
+	if p.spec, err = source.ScoringSpec(p.input, p.tree, label, weight, "", p.trees.Decoded[1:]...); err != nil {
 		return nil, err
 	}
 	for _, t := range p.trees.Decoded {
@@ -275,7 +275,7 @@ func (p *prediction) score(ctx context.Context) (*PredictResult, error) {
 	}
 	k := contracts.Checker{
 		Settings: &p.config.Contract, Driver: p.Driver, Scratch: scratch, KeepRows: true,
-		Lax: []string{contract.RoleLabel, contract.RoleKey, contract.RoleWeight},
+		Lax: []string{contract.RoleLabel, contract.RoleKey, contract.RoleWeight, contract.RoleCount},
 	}
 	if _, err := k.Enforce(ctx, p.input); err != nil {
 		return nil, err

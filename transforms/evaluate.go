@@ -180,7 +180,7 @@ func (f *countFn) count(row any) (err error) {
 	}
 	predicted := int(f.classes[p.Class])
 	if f.Config.Weight == "" {
-		f.counts.Add(p.Leaf, predicted, p.Probabilities, int(class), 1)
+		f.counts.Add(p.Leaf, predicted, p.Probabilities, int(class), 1, 1)
 		return nil
 	}
 	f.key = wire.Writer(f.key[:0]).Length(p.Leaf).Length(predicted).Length(int(class)).Floats(p.Probabilities)
@@ -246,11 +246,9 @@ func countTally(tally []byte, counts *tree.ScoreCounts, classes int, column stri
 		if numbers.Bad || len(numbers.Rest) > 0 || len(probabilities) != classes {
 			return 0, tallies.ErrRow
 		}
-		for range r.Rows {
-			counts.Add(leaf, predicted, probabilities, class, weight)
-			if unit.Effect > 1 {
-				counts.CountGroup(dataset.WeightClass(weight, unit.Scale), leaf, class, weight)
-			}
+		counts.Add(leaf, predicted, probabilities, class, r.Rows*weight, r.Rows)
+		if unit.Effect > 1 {
+			counts.CountGroup(dataset.WeightClass(weight, unit.Scale), leaf, class, r.Rows*weight, r.Rows)
 		}
 	}
 	return unit.Scale, r.Err()

@@ -86,7 +86,7 @@ func TestCounts(t *testing.T) {
 				if labelled {
 					class = i % len(a.Label.Classes)
 				}
-				c.Count(sa, sb, i, class, int64(i%5), 0)
+				c.Count(sa, sb, i, class, int64(i%5), 1, 0)
 			}
 			return c
 		}
@@ -153,8 +153,8 @@ func TestRounded(t *testing.T) {
 	rounded, _ := comparison.NewCounts(a, a, true)
 	rounded.Bound(3)
 	for i := range 400 {
-		exact.Count(s, s, i, i%2, 1, 0)
-		rounded.Count(s, s, i, i%2, 1, 0)
+		exact.Count(s, s, i, i%2, 1, 1, 0)
+		rounded.Count(s, s, i, i%2, 1, 1, 0)
 	}
 	if rounded.LostBits() == 0 || exact.LostBits() != 0 {
 		t.Fatalf("lost bits: %d and %d", rounded.LostBits(), exact.LostBits())
@@ -186,7 +186,7 @@ func TestClassOrder(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	counts.Count(&tree.Scores{Leaves: []int32{1}}, &tree.Scores{Leaves: []int32{1}}, 0, 1, 1, 0)
+	counts.Count(&tree.Scores{Leaves: []int32{1}}, &tree.Scores{Leaves: []int32{1}}, 0, 1, 1, 1, 0)
 	list := counts.List()
 	if r := list[0]; r.A.Known != r.B.Known || !slices.Equal(r.A.Probabilities, r.B.Probabilities) {
 		t.Errorf("%+v", r)
@@ -327,7 +327,7 @@ func TestMatch(t *testing.T) {
 			way := [2][]int{wayOf(a, x, y, color), wayOf(b, x, y, color)}
 			ways = append(ways, way)
 			end := func(side int) *tree.Scores { return &tree.Scores{Leaves: []int32{int32(way[side][len(way[side])-1])}} }
-			counts.Count(end(0), end(1), 0, r.IntN(3), 2, 0)
+			counts.Count(end(0), end(1), 0, r.IntN(3), 2, 1, 0)
 		}
 		m := comparison.Match(a, b, counts.List())
 		parts := []string{fmt.Sprint(m.Unchanged, m.Changed, m.Removed, m.Added)}

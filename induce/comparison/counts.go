@@ -94,13 +94,13 @@ func (c *Counts) LostBits() int { return c.table.LostBits() }
 const bucketShift = 48
 
 // Count adds a row of two scored batches: its index in them, its true class (0 without labels), its weight in fixed
-// point, and its bucket, see tree.GroupCounts.
-func (c *Counts) Count(a, b *tree.Scores, row, class int, weight int64, bucket uint8) {
+// point, the number of equal rows that it represents, and its bucket, see tree.GroupCounts.
+func (c *Counts) Count(a, b *tree.Scores, row, class int, weight, rows int64, bucket uint8) {
 	wordA, pA := c.a.key(a, row)
 	wordB, pB := c.b.key(b, row)
-	counters := c.table.Add([]uint64{uint64(bucket)<<bucketShift | wordA, wordB}, pA, pB)
+	counters := c.table.AddRows(rows, []uint64{uint64(bucket)<<bucketShift | wordA, wordB}, pA, pB)
 	counters[class] += weight
-	counters[c.classes+class]++
+	counters[c.classes+class] += rows
 }
 
 // key returns the parts of a table's key that identify a row's prediction.

@@ -39,7 +39,7 @@ func ExampleMatch() {
 			}
 			return &tree.Scores{Leaves: []int32{2}}
 		}
-		counts.Count(leaf(3), leaf(5), 0, 0, 1, 0)
+		counts.Count(leaf(3), leaf(5), 0, 0, 1, 1, 0)
 	}
 	m := comparison.Match(a, b, counts.List())
 	fmt.Println(m.Unchanged, "nodes unchanged;", m.Differences[0].Kind, "at node", m.Differences[0].A)

@@ -86,6 +86,11 @@ func (t *Table) Reserve(entries int64) {
 // Add counts a row, and returns the counters of its entry. The caller may add to them until the
 // next call. The lists of probabilities are concatenated in the key.
 func (t *Table) Add(words []uint64, probabilities ...[]float64) []int64 {
+	return t.AddRows(1, words, probabilities...)
+}
+
+// AddRows is Add for a number of equal rows.
+func (t *Table) AddRows(rows int64, words []uint64, probabilities ...[]float64) []int64 {
 	t.fitSoon()
 	t.key = append(t.key[:0], words...)
 	for _, list := range probabilities {
@@ -93,7 +98,7 @@ func (t *Table) Add(words []uint64, probabilities ...[]float64) []int64 {
 			t.key = append(t.key, math.Float64bits(p+0)) // -0 becomes 0
 		}
 	}
-	return t.countersOf(t.addRows(t.key, 1))
+	return t.countersOf(t.addRows(t.key, rows))
 }
 
 func (t *Table) countersOf(entry int) []int64 {

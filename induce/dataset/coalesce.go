@@ -136,6 +136,7 @@ type Rows struct {
 	Hashes  []uint64 // HashKey of each key
 	Classes []uint16
 	Weights []int64 // nil: each row has weight 1
+	Times   []int64 // number of equal rows, whose weights Weights has in total; nil: 1
 	Buckets []uint8 // see Bucket; nil unless the table keeps groups
 
 	// Shares are the shares of the classes in each row, class by class, for tables of soft objects.
@@ -144,7 +145,19 @@ type Rows struct {
 	Shares []int32
 }
 
-// AddRows adds the rows at the given positions, each as a single row.
+// timesOf returns the number of equal rows at position i, and their weight.
+func (r *Rows) timesOf(i int32) (times, weight int64) {
+	times = 1
+	if r.Times != nil {
+		times = r.Times[i]
+	}
+	if r.Weights != nil {
+		return times, r.Weights[i]
+	}
+	return times, times
+}
+
+// AddRows adds the rows at the given positions.
 func (t *Table) AddRows(r *Rows, at []int32) {
 	const ahead = 16 // rows whose slots are fetched from memory at the same time
 	if t.soft > 0 {
@@ -157,13 +170,10 @@ func (t *Table) AddRows(r *Rows, at []int32) {
 		at = at[len(now):]
 		t.fetch(r.Hashes, now)
 		for _, i := range now {
-			weight := int64(1)
-			if r.Weights != nil {
-				weight = r.Weights[i]
-			}
-			id := t.add(r.Keys[int(i)*stride:int(i+1)*stride], r.Hashes[i], r.Classes[i], weight, 1)
+			times, weight := r.timesOf(i)
+			id := t.add(r.Keys[int(i)*stride:int(i+1)*stride], r.Hashes[i], r.Classes[i], weight, times)
 			if t.groups != nil {
-				t.addGroup(id, GroupShare{Bucket: r.Buckets[i], Class: r.Classes[i], Weight: weight, Rows: 1})
+				t.addGroup(id, GroupShare{Bucket: r.Buckets[i], Class: r.Classes[i], Weight: weight, Rows: times})
 			}
 		}
 	}
@@ -173,15 +183,12 @@ func (t *Table) AddRows(r *Rows, at []int32) {
 func (t *Table) addSoftRows(r *Rows, rows []int32) {
 	stride := t.layout.Stride
 	for _, i := range rows {
-		weight := int64(1)
-		if r.Weights != nil {
-			weight = r.Weights[i]
-		}
+		times, weight := r.timesOf(i)
 		key := r.Keys[int(i)*stride : int(i+1)*stride]
-		id := t.add(key, r.Hashes[i], r.Classes[i], weight, 1)
+		id := t.add(key, r.Hashes[i], r.Classes[i], weight, times)
 		soft := t.softOf(id)
 		if t.groups != nil {
-			t.addGroup(id, GroupShare{Bucket: r.Buckets[i], Class: r.Classes[i], Weight: weight, Rows: 1})
+			t.addGroup(id, GroupShare{Bucket: r.Buckets[i], Class: r.Classes[i], Weight: weight, Rows: times})
 		}
 		for k, share := range r.Shares[int(i)*t.soft : int(i+1)*t.soft] {
 			soft[k] += int64(share) * weight

@@ -33,6 +33,12 @@ type Parting struct {
 // Then chance is counted by bucket.
 func (p *Parting) Dependent() bool { return p.Key != "" || p.Time != "" || len(p.Content) > 0 }
 
+// ByPlace reports whether the part of a row depends on its place in the files.
+func (p *Parting) ByPlace() bool {
+	_, whole := p.Shares.Whole()
+	return !whole && p.SplitColumn == "" && !p.Dependent()
+}
+
 // CutTimes sets ValidateFrom, TestFrom and Blocks from the times of all rows: times are distinct and
 // ascending, and rows holds the number of rows of each. A part ends with the first time at which it
 // and the older parts have their shares, so rows with the same time are in the same part. In the same way a part is

@@ -7,6 +7,8 @@ import (
 	"math/bits"
 	"strconv"
 	"strings"
+
+	"github.com/espalier-ml/espalier/induce/portable"
 )
 
 // Part is the part of a split that a row belongs to.
@@ -100,6 +102,23 @@ func (s Shares) Of(hash uint64) Part {
 		return Validation
 	}
 	return Test
+}
+
+// Deal returns how many of n equal rows belong to each part, each dealt independently: a single row as Of deals it, more
+// rows by random numbers that follow from the hash.
+func (s Shares) Deal(hash uint64, n int64) (dealt [Parts]int64) {
+	if n == 1 {
+		dealt[s.Of(hash)] = 1
+		return dealt
+	}
+	random := portable.Random{Key: hash}
+	share := uint64(s[Train]) + uint64(s[Validation]) + uint64(s[Test])
+	for part, own := range s {
+		dealt[part] = random.Binomial(n, uint64(own), share)
+		n -= dealt[part]
+		share -= uint64(own)
+	}
+	return dealt
 }
 
 // HashPosition returns the hash of a row group. HashRow takes it, with the row's number

@@ -285,3 +285,18 @@ func TestParseSharesErrors(t *testing.T) {
 		}
 	}
 }
+
+// TestDeal: a single row is dealt as Of deals it, and no row is lost. Without a share a part has no rows.
+func TestDeal(t *testing.T) {
+	for hash := range uint64(2000) {
+		hash *= 0x9e3779b97f4a7c15
+		shares := dataset.Shares{70, 10 * uint32(hash%2), 20}
+		if dealt := shares.Deal(hash, 1); dealt[shares.Of(hash)] != 1 || dealt[0]+dealt[1]+dealt[2] != 1 {
+			t.Fatalf("%v for a row of %s", dealt, shares.Of(hash))
+		}
+		n := int64(hash % 1_000_003)
+		if dealt := shares.Deal(hash, n); dealt[0]+dealt[1]+dealt[2] != n || shares[1] == 0 && dealt[1] > 0 {
+			t.Fatalf("%v of %d rows by %s", dealt, n, shares)
+		}
+	}
+}

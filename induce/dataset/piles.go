@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"math"
 	"math/bits"
 
 	"github.com/espalier-ml/espalier/induce/portable"
@@ -84,6 +85,32 @@ func (p *pile) take(random *portable.Random) uint8 {
 	return uint8(number)
 }
 
+// manyRows is the number of rows of a part of an object from which they are dealt together.
+const manyRows = 1 << 12
+
+// takeMany calls f with each pile that takes some of n rows, with the numbers that it takes. They have the mean, the
+// variance and the bounds of n calls of take.
+func (p *pile) takeMany(random *portable.Random, n int64, f func(number int, rows int64)) {
+	rest := p.rows // rows that this pile and further piles take
+	p.rows -= n
+	for number, takes := range p.takes {
+		if rest == 0 {
+			return
+		}
+		share := float64(takes) / float64(rest)
+		mean := share * float64(n)
+		variance := mean * (1 - share) * (float64(rest-n) / float64(max(1, rest-1)))
+		own := int64(math.Round(mean + float64(math.Sqrt(variance)*random.Normal())))
+		own = min(max(own, n-(rest-takes), 0), n, takes)
+		p.takes[number] -= own
+		n -= own
+		rest -= takes
+		if own > 0 {
+			f(number, own)
+		}
+	}
+}
+
 // each calls f with the parts of object i that are dealt in the same way, and with their rows. The bucket of a part is the class
 // of its weights.
 func (d *dealer) each(i int, f func(s GroupShare, rows int64)) {
@@ -118,13 +145,22 @@ func (d *dealer) deal(i int) (list []GroupShare) {
 			return
 		}
 		clear(d.shares)
+		row := int64(0)
 		given := int64(0)
-		for row := range rows {
-			upTo := scaled(s.Weight, row+1, rows)
-			share := &d.shares[p.take(&d.random)]
+		give := func(number int, n int64) {
+			row += n
+			upTo := scaled(s.Weight, row, rows)
+			share := &d.shares[number]
 			share.Weight += upTo - given
-			share.Rows += min(1, s.Rows)
+			share.Rows += min(n, s.Rows)
 			given = upTo
+		}
+		if rows > manyRows {
+			p.takeMany(&d.random, rows, give)
+		} else {
+			for range rows {
+				give(int(p.take(&d.random)), 1)
+			}
 		}
 		for number, share := range d.shares {
 			if share.Weight > 0 {

@@ -8,41 +8,49 @@ import (
 )
 
 // TestByRow: the rows of an object with two classes are dealt by chance: each pile has about its share of
-// the rows, and the shares of a class differ from pile to pile as by chance, neither less nor more. With
-// weights of any unit the piles have the same rows.
+// the rows, and the shares of a class differ from pile to pile as by chance, neither less nor more, however many rows they
+// are. With weights of any unit the piles have the same rows.
 func TestByRow(t *testing.T) {
-	const piles, rows, times = 5, 400, 300
+	for _, hundred := range []int64{100, 100_000, 1 << 40} {
+		testByRow(t, hundred)
+	}
+}
+
+func testByRow(t *testing.T, hundred int64) {
+	t.Helper()
+	const piles, times = 5, 300
 	features := []dataset.Feature{{Name: "x", Kind: dataset.Numeric, Cuts: make([]float64, times)}}
 	make1 := func(unit int64) *dataset.Objects {
 		o := dataset.NewObjects(dataset.NewLayout(features), 2, unit > 1, times)
 		for code := range times {
-			o.Append([]int{code}, []dataset.ClassWeight{{Class: 0, Weight: 300 * unit}, {Class: 1, Weight: 100 * unit}}, rows)
+			classes := []dataset.ClassWeight{{Class: 0, Weight: 3 * hundred * unit}, {Class: 1, Weight: hundred * unit}}
+			o.Append([]int{code}, classes, 4*hundred)
 		}
 		return o
 	}
 	square := 0.0
-	one, many := make1(1).ByRow(piles, 7), make1(1<<40).ByRow(piles, 7)
+	one, many := make1(1).ByRow(piles, 7), make1(1<<10).ByRow(piles, 7)
 	for i := range times {
 		shares := one.Groups(i)
 		var all [2]int64
 		for k, s := range shares {
 			all[s.Class] += s.Weight
-			expected := []float64{300. / piles, 100. / piles}[s.Class]
+			expected := []float64{3 * float64(hundred) / piles, float64(hundred) / piles}[s.Class]
 			square += (float64(s.Weight) - expected) * (float64(s.Weight) - expected) / (expected * (1 - 1./piles))
 			if s.Rows != s.Weight {
 				t.Fatalf("object %d: %d rows of weight %d", i, s.Rows, s.Weight)
 			}
-			if of := many.Groups(i)[k]; of.Bucket != s.Bucket || of.Class != s.Class || of.Rows != s.Rows || of.Weight != s.Weight<<40 {
+			if of := many.Groups(i)[k]; of.Bucket != s.Bucket || of.Class != s.Class || of.Rows != s.Rows || of.Weight != s.Weight<<10 {
 				t.Fatalf("object %d: %+v in large units, %+v in small ones", i, of, s)
 			}
 		}
-		if all != [2]int64{300, 100} {
+		if all != [2]int64{3 * hundred, hundred} {
 			t.Fatalf("object %d: the piles have %v", i, all)
 		}
 	}
 	// The mean of 3,000 squares of standardized numbers is 1, with a standard deviation of about 0.03.
 	if mean := square / (times * 2 * piles); math.Abs(mean-1) > .15 {
-		t.Errorf("the variance is %.3f of that by chance", mean)
+		t.Errorf("%d rows: the variance is %.3f of that by chance", hundred, mean)
 	}
 }
 

@@ -82,7 +82,7 @@ func TestScores(t *testing.T) {
 			if m.Nodes[leaf].Model == nil {
 				p = m.Nodes[leaf].Probabilities
 			}
-			counts.Add(leaf, m.Label.Decide(p), p, class, weight)
+			counts.Add(leaf, m.Label.Decide(p), p, class, weight, 1)
 			leaves.Rows[leaf]++
 			leaves.Weights[leaf][class] += weight
 			one := metric.Leaf{

@@ -1,6 +1,9 @@
 package portable
 
-import "math/bits"
+import (
+	"math"
+	"math/bits"
+)
 
 // SplitMix returns the random number at a position of the sequence of a key: SplitMix64 of Steele,
 // Lea and Flood, "Fast splittable pseudorandom number generators" (2014), read at any position. It
@@ -25,4 +28,48 @@ func (r *Random) Next() uint64 {
 func (r *Random) Below(n int) int {
 	high, _ := bits.Mul64(r.Next(), uint64(n))
 	return int(high)
+}
+
+// Binomial returns the number of n trials that succeed, if each does so with the probability part/whole, at most 1. whole is
+// below 2^63.
+func (r *Random) Binomial(n int64, part, whole uint64) (succeeded int64) {
+	for n > 0 && part > 0 {
+		if part == whole {
+			return succeeded + n
+		}
+		// A trial is a number in [0, 1) that succeeds below part/whole: its first binary digit decides, or the rest of it.
+		low := r.half(n)
+		if part *= 2; part < whole {
+			n = low
+			continue
+		}
+		part -= whole
+		succeeded += low
+		n -= low
+	}
+	return succeeded
+}
+
+// exactTrials is the number of trials up to which half counts coins. For more, the normal distribution has its numbers.
+const exactTrials = 1 << 12
+
+// half returns how many of n coins fall on one side.
+func (r *Random) half(n int64) int64 {
+	if n > exactTrials {
+		return n/2 + int64(math.Round(float64(math.Sqrt(float64(n))/2*r.Normal())))
+	}
+	heads := 0
+	for ; n > 64; n -= 64 {
+		heads += bits.OnesCount64(r.Next())
+	}
+	return int64(heads + bits.OnesCount64(r.Next()>>(64-n)))
+}
+
+// Normal returns a number of the standard normal distribution, from exactTrials coins and a uniform number that fills
+// the gaps between their sums.
+func (r *Random) Normal() float64 {
+	const scale = 1 << 32
+	sum := r.half(exactTrials) - exactTrials/2
+	between := int64(r.Next()>>32) - scale/2
+	return float64(sum*scale+between) / (scale * 32) // 32 is the standard deviation of the sum
 }

@@ -24,7 +24,7 @@ type Schema struct {
 // SchemaColumn is a column of the input.
 type SchemaColumn struct {
 	Name     string
-	Role     string           // use: feature, label, weight, key, split, ignored, forbidden or constant
+	Role     string           // use: feature, label, weight, count, key, split, ignored, forbidden or constant
 	Physical string           // Parquet's physical type
 	Logical  string           // Parquet's logical type; empty if absent
 	Feature  *dataset.Feature // the feature, if it has two or more codes; otherwise nil, as there is nothing to test
@@ -83,7 +83,7 @@ type fileSchema struct {
 // fileColumn is a column of the input, without the members of a feature.
 type fileColumn struct {
 	Name     string `json:"name"`
-	Role     string `json:"role" jsonschema:"enum=feature,enum=label,enum=weight,enum=key,enum=split,enum=ignored,enum=forbidden,enum=constant,enum=probability"`
+	Role     string `json:"role" jsonschema:"enum=feature,enum=label,enum=weight,enum=count,enum=key,enum=split,enum=ignored,enum=forbidden,enum=constant,enum=probability"`
 	Physical string `json:"physical"`
 	Logical  string `json:"logical,omitempty"`
 	Codes    *int   `json:"codes,omitempty" jsonschema:"-"`

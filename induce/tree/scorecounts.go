@@ -48,9 +48,9 @@ func (c *ScoreCounts) KeepGroups(keyed bool) {
 	}
 }
 
-// CountGroup adds a counted row to the counts of its bucket.
-func (c *ScoreCounts) CountGroup(bucket uint8, leaf, class int, weight int64) {
-	c.groups.add(bucket, leaf, class, weight, 1)
+// CountGroup adds counted rows to the counts of their bucket.
+func (c *ScoreCounts) CountGroup(bucket uint8, leaf, class int, weight, rows int64) {
+	c.groups.add(bucket, leaf, class, weight, rows)
 }
 
 // Groups returns the counts of the rows by their groups; nil if they are not kept.
@@ -64,27 +64,27 @@ func (c *ScoreCounts) Groups() *GroupCounts {
 // Reserve makes room for this many distinct predictions. Call it before any row is counted.
 func (c *ScoreCounts) Reserve(predictions int64) { c.table.Reserve(predictions) }
 
-// Add counts a row: the id of its leaf's node, the predicted class, the probabilities by class, the
-// true class, and the weight in fixed point. At a leaf without a model the prediction of the leaf
+// Add counts equal rows: the id of their leaf's node, the predicted class, the probabilities by class, the
+// true class, their weight in fixed point, and their number. At a leaf without a model the prediction of the leaf
 // counts instead of the given class and probabilities.
-func (c *ScoreCounts) Add(leaf, predicted int, probabilities []float64, class int, weight int64) {
+func (c *ScoreCounts) Add(leaf, predicted int, probabilities []float64, class int, weight, rows int64) {
 	if c.tree.Nodes[leaf].Model == nil {
-		c.plain.Rows[leaf]++
+		c.plain.Rows[leaf] += rows
 		c.plain.Weights[leaf][class] += weight
 		return
 	}
-	c.table.Add([]uint64{uint64(leaf)<<16 | uint64(predicted)}, probabilities)[class] += weight
+	c.table.AddRows(rows, []uint64{uint64(leaf)<<16 | uint64(predicted)}, probabilities)[class] += weight
 }
 
-// Count adds a row of a scored batch. See Add.
-func (c *ScoreCounts) Count(s *Scores, row, class int, weight int64) {
+// Count adds a row of a scored batch, which represents this many equal rows. See Add.
+func (c *ScoreCounts) Count(s *Scores, row, class int, weight, rows int64) {
 	leaf := int(s.Leaves[row])
 	if c.tree.Nodes[leaf].Model == nil {
-		c.plain.Rows[leaf]++
+		c.plain.Rows[leaf] += rows
 		c.plain.Weights[leaf][class] += weight
 		return
 	}
-	c.Add(leaf, int(s.Classes[row]), s.Of(row), class, weight)
+	c.Add(leaf, int(s.Classes[row]), s.Of(row), class, weight, rows)
 }
 
 // LostBits returns how many of the lowest bits each probability has lost, up to 64; 0 if the counts

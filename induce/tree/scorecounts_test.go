@@ -49,7 +49,7 @@ func countScores(tr *tree.Tree, rows []scoredRow, most int) *tree.ScoreCounts {
 	c := tr.NewScoreCounts()
 	c.Bound(most)
 	for _, v := range rows {
-		c.Add(v.leaf, v.predicted, v.probabilities, v.class, v.weight)
+		c.Add(v.leaf, v.predicted, v.probabilities, v.class, v.weight, 1)
 	}
 	return c
 }
@@ -237,7 +237,7 @@ func BenchmarkScoreCounts(b *testing.B) {
 				c := tr.NewScoreCounts()
 				c.Bound(most)
 				for i := range n {
-					c.Count(&scores, i, i%3, 1)
+					c.Count(&scores, i, i%3, 1, 1)
 				}
 			}
 			b.ReportMetric(float64(n*b.N)/b.Elapsed().Seconds(), "rows/s")

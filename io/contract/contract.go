@@ -80,12 +80,15 @@ const (
 	RoleFeature = "feature"
 	RoleLabel   = "label"
 	RoleWeight  = "weight"
+	RoleCount   = "count"
 	RoleKey     = "key"
 	RoleIgnored = "ignored"
 )
 
 // Roles lists the roles.
-func Roles() []string { return []string{RoleFeature, RoleLabel, RoleWeight, RoleKey, RoleIgnored} }
+func Roles() []string {
+	return []string{RoleFeature, RoleLabel, RoleWeight, RoleCount, RoleKey, RoleIgnored}
+}
 
 // Unit returns the unit of the column's values.
 func (c *Column) Unit() dataset.Unit {
@@ -156,7 +159,7 @@ func (c *Contract) Faults() []string {
 			fault("column %q: %s", column.Name, problem)
 		}
 	}
-	for _, role := range []string{RoleLabel, RoleWeight, RoleKey} {
+	for _, role := range []string{RoleLabel, RoleWeight, RoleCount, RoleKey} {
 		if names := c.With(role); len(names) > 1 {
 			fault("role %s: the columns %s have it, want one at most", role, strings.Join(names, ", "))
 		}

@@ -17,6 +17,7 @@ type Evaluate struct {
 	Input          []string
 	Label          string // column; empty: as in training
 	Weight         string // column; empty: each row weighs 1
+	Count          string // column of counts, see Train; empty: each line is a row
 	Group          string // column of groups; empty: as in training, if present; KeyNone: rows are independent
 	DropNullLabels bool
 	Slice          []string // columns by whose values the tree is also measured
@@ -77,6 +78,7 @@ func (c *Evaluate) Settings() []setting.Setting {
 			Help: "column of the classes (default: as in training); with --against also none: no metrics are compared",
 		},
 		{Name: "weight", Value: setting.Text(&c.Weight), Help: "column of row weights; with --predictions, of the labels"},
+		countSetting(&c.Count),
 		{
 			Name: "group", Value: setting.Text(&c.Group),
 			Help: "column of groups, such as customers with several rows: intervals count groups, not rows " +
@@ -115,9 +117,9 @@ func (c *Evaluate) conflictsOfPredictions() []error {
 		}
 		return faults
 	}
-	if c.Model != "" || c.Against != "" || len(c.Input)+len(c.Slice) > 0 || c.Group+c.ContractFile != "" || c.DropNullLabels {
+	if c.Model != "" || c.Against != "" || len(c.Input)+len(c.Slice) > 0 || c.Count+c.Group+c.ContractFile != "" || c.DropNullLabels {
 		faults = append(faults, errors.New("--predictions are measured as they are: leave out --model, --against, --input, "+
-			"--slice, --group, --contract and --drop_null_labels"))
+			"--slice, --count, --group, --contract and --drop_null_labels"))
 	}
 	return append(faults, faultsOfDate(c.Date)...)
 }

@@ -125,6 +125,14 @@ func metricsLabel(label *string) setting.Setting {
 	}
 }
 
+// countSetting declares the column of counts.
+func countSetting(column *string) setting.Setting {
+	return setting.Setting{
+		Name: "count", Value: setting.Text(column),
+		Help: "column of counts, whole numbers: a line with the count n is n equal rows, as in a grouped table",
+	}
+}
+
 // dropSetting declares whether rows without a label are left out.
 func dropSetting(drop *bool) setting.Setting {
 	return setting.Setting{

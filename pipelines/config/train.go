@@ -64,6 +64,7 @@ type Tables struct {
 // FileColumns describes further uses of columns in files.
 type FileColumns struct {
 	LabelProbabilities []string // patterns, or CLASS=COLUMN; empty: only the label counts
+	Count              string   // column of counts: a line with the count n is n equal rows; empty: each line is a row
 	Forbid             []string // features that are never tested
 	SplitTime          string   // column; empty: the part of a row does not depend on time
 	Slice              []string // columns by whose values the tree is also measured
@@ -160,6 +161,7 @@ func (c *Train) rowSettings() []setting.Setting {
 				"1 without --label",
 		},
 		{Name: "weight", Value: setting.Text(&c.Weight), Help: "column of row weights; their unit does not matter"},
+		countSetting(&c.Count),
 		{
 			Name: "split", Value: setting.Typed(&c.Split, "", c.parseSplit, dataset.Shares.String),
 			Help: "shares of train/validation/test",

@@ -1,6 +1,7 @@
 package contracts
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -98,6 +99,10 @@ func (k *Checker) bounds(in *source.Input) (bounds []checking.Bounds, columns []
 		if b.Max, err = column.Bound(column.Max); err != nil {
 			return nil, nil, err
 		}
+		if column.Role == contract.RoleCount {
+			b.Required, b.Whole = true, true
+			b.Min = cmp.Or(b.Min, new(float64))
+		}
 		bounds, columns = append(bounds, b), append(columns, column)
 	}
 	return bounds, columns, nil
@@ -150,11 +155,13 @@ func expected(c *contract.Column, why checking.Reason) string {
 	case checking.Missing:
 		return "the value is missing, want one in each row"
 	case checking.BelowMin:
-		return "the value is below min, " + c.Min
+		return "the value is below min, " + cmp.Or(c.Min, "0")
 	case checking.AboveMax:
 		return "the value is above max, " + c.Max
 	case checking.Unlisted:
 		return "the value is none of the listed ones"
+	case checking.NotWhole:
+		return "the count is not a whole number"
 	default:
 		return string(why)
 	}

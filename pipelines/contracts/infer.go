@@ -75,7 +75,7 @@ func (i *inferring) head(c *contract.Contract) []string {
 		fmt.Sprintf("What the columns of %s are, inferred from %d rows. Edit this file, then check rows against it:",
 			strings.Join(i.config.Input, ", "), i.input.Rows),
 		"  espalier train --contract FILE ..., and so do predict and evaluate.",
-		"role: feature, label, weight, key or ignored. A row is refused if its value is below min, above max, missing",
+		"role: feature, label, weight, count, key or ignored. A row is refused if its value is below min, above max, missing",
 		"where max_missing is 0, or not listed where max_unlisted is 0. Shares and means are checked over all rows.",
 	}
 	if len(c.With(contract.RoleLabel)) == 0 {

@@ -40,7 +40,7 @@ func obey(c *contract.Contract, t *config.Train) {
 	for _, s := range []struct {
 		role string
 		to   *string
-	}{{contract.RoleLabel, &t.Label}, {contract.RoleWeight, &t.Weight}, {contract.RoleKey, &t.Group}} {
+	}{{contract.RoleLabel, &t.Label}, {contract.RoleWeight, &t.Weight}, {contract.RoleCount, &t.Count}, {contract.RoleKey, &t.Group}} {
 		if names := c.With(s.role); len(names) > 0 {
 			*s.to = cmp.Or(*s.to, names[0])
 		}
@@ -96,7 +96,7 @@ func ReadAndObey(ctx context.Context, t *config.Train) error {
 
 // others lists the columns of the input that neither the contract nor a setting names.
 func others(c *contract.Contract, in *source.Input, t *config.Train) []string {
-	known := append(c.Names(), t.Label, t.Weight, t.Group, t.SplitColumn)
+	known := append(c.Names(), t.Label, t.Weight, t.Count, t.Group, t.SplitColumn)
 	return slices.DeleteFunc(in.Names(), func(name string) bool { return slices.Contains(known, name) })
 }
 

@@ -97,6 +97,7 @@ func (w *work) compare(ctx context.Context, r *train.Result) error {
 	c.Input = w.window.Patterns
 	c.Held = held
 	c.Label, c.Weight, c.DropNullLabels = w.config.Train.Label, w.config.Train.Weight, w.config.Train.DropNullLabels
+	c.Count = w.config.Train.Count
 	c.StorageConfig, c.Contract = w.config.Train.StorageConfig, w.config.Train.Contract
 	c.Rejects = "" // training has listed them
 	c.Titles = [2]string{"the tree in use", "the new tree"}

@@ -29,7 +29,7 @@ func Row(ctx context.Context, f *Files, pattern string, row int64, t *tree.Tree)
 		}
 		return nil, usage.Errorf("--row %s:%d: there are rows 0 to %d", pattern, row, in.Rows-1)
 	}
-	spec, err := ScoringSpec(in, t, "", "")
+	spec, err := ScoringSpec(in, t, "", "", "")
 	if err != nil {
 		return nil, err
 	}
@@ -67,7 +67,7 @@ func EachRowGroup(
 	if err != nil {
 		return err
 	}
-	spec, err := ScoringSpec(in, t, "", "")
+	spec, err := ScoringSpec(in, t, "", "", "")
 	if err != nil {
 		return err
 	}

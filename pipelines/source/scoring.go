@@ -14,10 +14,10 @@ import (
 )
 
 // ScoringSpec describes how rows are read for a tree: the columns that it and further trees test, by their
-// names, with a label and a weight unless these names are empty. All rows belong to the part "test". If
+// names, with a label, a weight and a count unless these names are empty. All rows belong to the part "test". If
 // columns do not fit a tree, it returns a *dataset.DataError.
-func ScoringSpec(in *Input, t *tree.Tree, label, weight string, also ...*tree.Tree) (*jobs.RowSpec, error) {
-	spec := &jobs.RowSpec{Label: label, Weight: weight, Parting: dataset.Parting{Shares: dataset.Shares{dataset.Test: 1}}}
+func ScoringSpec(in *Input, t *tree.Tree, label, weight, count string, also ...*tree.Tree) (*jobs.RowSpec, error) {
+	spec := &jobs.RowSpec{Label: label, Weight: weight, Count: count, Parting: dataset.Parting{Shares: dataset.Shares{dataset.Test: 1}}}
 	columns := make(map[string]int, len(in.Columns))
 	for i := range in.Columns {
 		columns[in.Columns[i].Name] = i
@@ -33,7 +33,7 @@ func ScoringSpec(in *Input, t *tree.Tree, label, weight string, also ...*tree.Tr
 			}
 		}
 	}
-	for _, use := range []struct{ flag, name string }{{"label", label}, {"weight", weight}} {
+	for _, use := range []struct{ flag, name string }{{"label", label}, {"weight", weight}, {"count", count}} {
 		if use.name == "" {
 			continue
 		}

@@ -54,7 +54,7 @@ func TestScoringSpec(t *testing.T) {
 		number("string", dataset.Plain), category("int8", "1", "2"), category("bool", "false", "true"),
 		number("bool", dataset.Plain, 0, 1), number("null", dataset.Time),
 	)
-	got, err := source.ScoringSpec(in, asked, "dictionary", "int32")
+	got, err := source.ScoringSpec(in, asked, "dictionary", "int32", "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +72,7 @@ func TestScoringSpec(t *testing.T) {
 	if diff := cmp.Diff(want, got, cmpopts.IgnoreUnexported(jobs.RowSpec{})); diff != "" {
 		t.Errorf("columns (-want +got):\n%s", diff)
 	}
-	if got, err = source.ScoringSpec(in, asked, "", "float64"); err != nil || got.Weight != "float64" || got.Label != "" {
+	if got, err = source.ScoringSpec(in, asked, "", "float64", ""); err != nil || got.Weight != "float64" || got.Label != "" {
 		t.Errorf("fractional weights, no label: %+v, %v", got, err)
 	}
 }
@@ -104,14 +104,14 @@ func TestScoringFaults(t *testing.T) {
 		"booleans for dates":          {[]dataset.Feature{number("bool", dataset.Date, 0, 1)}, dataset.DataError{Column: "bool", Problem: "of dates from 1970-01-01 to 1970-01-02", Hint: "train again"}},
 		"booleans for unknown ranges": {[]dataset.Feature{number("bool", dataset.Date)}, dataset.DataError{Column: "bool", Problem: "the tree's feature is of dates", Hint: "train again"}},
 	} {
-		_, err := source.ScoringSpec(in, asking(c.features...), "", "")
+		_, err := source.ScoringSpec(in, asking(c.features...), "", "", "")
 		c.want.File = typesFile
 		wantData(t, name, err, c.want)
 	}
 	one := asking(number("float64", dataset.Plain))
-	_, err := source.ScoringSpec(in, one, "dictionry", "")
+	_, err := source.ScoringSpec(in, one, "dictionry", "", "")
 	wantUsage(t, "label", err, "--label: ", `did you mean "dictionary"?`)
-	_, err = source.ScoringSpec(in, one, "", "int128")
+	_, err = source.ScoringSpec(in, one, "", "int128", "")
 	wantUsage(t, "weight", err, "--weight: ", `"int128"`)
 }
 
@@ -124,14 +124,14 @@ func TestScoringOfSeveralFiles(t *testing.T) {
 		write(t, filepath.Join(folder, "a.parquet"), parquetio.WriteOptions{}, parquetio.WriteColumn{Name: "x", Values: values})
 	}
 	in := open(t, begin(t), root)
-	if spec, err := source.ScoringSpec(in, asking(number("x", dataset.Plain)), "", ""); err != nil || spec.Features[0].Type != dataset.Number {
+	if spec, err := source.ScoringSpec(in, asking(number("x", dataset.Plain)), "", "", ""); err != nil || spec.Features[0].Type != dataset.Number {
 		t.Errorf("numbers and texts: %+v, %v", spec, err)
 	}
-	_, err := source.ScoringSpec(in, asking(category("x", "a")), "", "")
+	_, err := source.ScoringSpec(in, asking(category("x", "a")), "", "", "")
 	wantData(t, "feature", err, dataset.DataError{File: "a.parquet", Column: "x", Problem: "holds texts here"})
-	_, err = source.ScoringSpec(in, asking(number("day", dataset.Plain)), "x", "")
+	_, err = source.ScoringSpec(in, asking(number("day", dataset.Plain)), "x", "", "")
 	wantData(t, "label", err, dataset.DataError{File: "a.parquet", Column: "x", Problem: "holds texts here"})
-	if _, err := source.ScoringSpec(in, asking(category("day", "all", "none")), "", ""); err != nil {
+	if _, err := source.ScoringSpec(in, asking(category("day", "all", "none")), "", "", ""); err != nil {
 		t.Errorf("a column of the path: %v", err)
 	}
 }

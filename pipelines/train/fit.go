@@ -168,6 +168,7 @@ func (w *fitter) cutTimes(ctx context.Context, p *dataset.Parting) error {
 	config := w.summariseConfig(&jobs.RowSpec{
 		Features: []dataset.FeatureColumn{{Name: p.Time, Kind: dataset.Numeric, Type: dataset.Number}},
 		Parting:  dataset.Parting{Shares: dataset.Shares{dataset.Train: 1}},
+		Count:    w.config.Count,
 	})
 	config.Out = w.place.scratch + "/times"
 	config.Classes = false
@@ -199,7 +200,7 @@ func (w *fitter) timeKeys(ctx context.Context, rows *jobs.RowSpec) error {
 		Config: w.driver.JobConfig(w.place.blocks + "/keys"), Parting: rows.Parting,
 		Rows: (&jobs.RowSpec{Features: []dataset.FeatureColumn{
 			{Name: rows.Time, Kind: dataset.Numeric, Type: dataset.Number}, {Name: rows.Key},
-		}}).Encode(),
+		}, Count: rows.Count, Parting: dataset.Parting{Shares: dataset.Shares{dataset.Train: 1}}}).Encode(),
 	}
 	rows.KeyTimes = config.Out
 	return w.driver.RunGroups(ctx, "keys", w.input.Tasks, func(s beam.Scope, tasks beam.PCollection) {
@@ -207,10 +208,19 @@ func (w *fitter) timeKeys(ctx context.Context, rows *jobs.RowSpec) error {
 	})
 }
 
-// checkRows makes sure that there are rows to train on.
+// mostRows is the greatest number of rows: readers of JSON keep whole numbers exact up to 2^53.
+const mostRows = 1 << 53
+
+// checkRows makes sure that there are rows to train on, and not more than can be counted.
 func (p *plan) checkRows(stats *jobs.RowStats) error {
-	if stats.Train == 0 {
+	switch {
+	case stats.Train == 0:
 		return p.noRows("no row is left for training")
+	case stats.Rows > mostRows:
+		return &dataset.DataError{
+			Column: p.config.Count, Problem: fmt.Sprintf("the counts add up to more than %d rows", int64(mostRows)),
+			Hint: "divide them by a constant, or train on a part of the lines",
+		}
 	}
 	return nil
 }
@@ -267,7 +277,7 @@ func (w *fitter) summarise(ctx context.Context, rows *jobs.RowSpec) (*jobs.RowSt
 func (p *plan) noRows(problem string) error {
 	return &dataset.DataError{
 		File: strings.Join(p.config.Input, ","), Problem: problem,
-		Hint: "check --input, --split and --weight; if there are few rows, --split 100/0/0 trains on all",
+		Hint: "check --input, --split, --weight and --count; if there are few rows, --split 100/0/0 trains on all",
 	}
 }
 

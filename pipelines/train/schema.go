@@ -29,6 +29,7 @@ const (
 	RoleFeature   Role = "feature"
 	RoleLabel     Role = "label"
 	RoleWeight    Role = "weight"
+	RoleCount     Role = "count"
 	RoleKey       Role = "key"
 	RoleSplit     Role = "split"
 	RoleIgnored   Role = "ignored"
@@ -59,7 +60,7 @@ func resolve(in *source.Input, c *config.Train, p *config.Parsed) (*schema, erro
 	}
 	c = withoutIndex(in, c)
 	s := &schema{rows: jobs.RowSpec{
-		Label: c.Label, Weight: c.Weight, DropNullLabels: c.DropNullLabels,
+		Label: c.Label, Weight: c.Weight, Count: c.Count, DropNullLabels: c.DropNullLabels,
 		Parting: dataset.Parting{SplitColumn: c.SplitColumn, Time: c.SplitTime, Key: c.Group, Shares: c.Split, Seed: c.Seed},
 		Groups:  groupsKept(c, p),
 	}}
@@ -143,6 +144,7 @@ func checkFlags(in *source.Input, c *config.Train) error {
 	}
 	look("label", c.Label)
 	look("weight", c.Weight)
+	look("count", c.Count)
 	look("split_column", c.SplitColumn)
 	look("group", c.Group)
 	look("split_time", c.SplitTime)
@@ -156,7 +158,7 @@ func checkFlags(in *source.Input, c *config.Train) error {
 	if len(faults) > 0 {
 		return usage.All(faults)
 	}
-	for _, name := range []string{c.Weight, c.SplitColumn, c.Group, c.SplitTime} {
+	for _, name := range []string{c.Weight, c.Count, c.SplitColumn, c.Group, c.SplitTime} {
 		if name != "" && name == c.Label {
 			return usage.Errorf("--label: column %q has another use already", name)
 		}
@@ -170,6 +172,8 @@ func roleOf(name string, c *config.Train) Role {
 		return RoleLabel
 	case name == c.Weight:
 		return RoleWeight
+	case name == c.Count:
+		return RoleCount
 	case name == c.SplitColumn, name == c.SplitTime:
 		return RoleSplit
 	case name == c.Group:

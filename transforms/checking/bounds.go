@@ -1,6 +1,7 @@
 package checking
 
 import (
+	"math"
 	"strconv"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
@@ -15,6 +16,7 @@ type Bounds struct {
 	Required bool         `json:"required,omitempty"` // whether each row must have a value
 	Min      *float64     `json:"min,omitempty"`      // nil: unbounded
 	Max      *float64     `json:"max,omitempty"`      // nil: unbounded
+	Whole    bool         `json:"whole,omitempty"`    // whether fractions are refused
 	Values   []string     `json:"values,omitzero"`    // known values; nil: all
 	Closed   bool         `json:"closed,omitempty"`   // whether values other than Values are refused
 }
@@ -29,6 +31,7 @@ const (
 	BelowMin Reason = "below min"
 	AboveMax Reason = "above max"
 	Unlisted Reason = "not listed"
+	NotWhole Reason = "not whole"
 )
 
 // Counts counts the values of a column.
@@ -136,6 +139,8 @@ func (c *checker) number(x float64) Reason {
 		return BelowMin
 	case c.Max != nil && x > *c.Max:
 		return AboveMax
+	case c.Whole && x != math.Trunc(x):
+		return NotWhole
 	default:
 		return NoReason
 	}

@@ -88,15 +88,15 @@ func (f *distributor) visit(ctx context.Context, s *scanned, g *rowGroup, w *sca
 		clear(w.codes) // narrow codes set the first byte alone
 		w.scratch = encoder.Encode(&w.columns[f.columns[i]], w.codes, 0, width, w.scratch)
 		counts := w.numbers[f.sums[i]:]
-		for at := 0; at < len(w.codes); at += width {
-			counts[binary.LittleEndian.Uint16(w.codes[at:])]++
+		for at, r := range w.rows {
+			counts[binary.LittleEndian.Uint16(w.codes[width*at:])] += g.time(int(r))
 		}
 		if len(f.groups) == 0 {
 			continue
 		}
 		for at, r := range w.rows {
 			group := f.Groups[i][binary.LittleEndian.Uint16(w.codes[width*at:])]
-			byBucket[int(g.buckets[r])*f.groups[i]+int(group)]++
+			byBucket[int(g.buckets[r])*f.groups[i]+int(group)] += g.time(int(r))
 		}
 		byBucket = byBucket[dataset.Buckets*f.groups[i]:]
 	}
@@ -106,8 +106,8 @@ func (f *distributor) visit(ctx context.Context, s *scanned, g *rowGroup, w *sca
 		return err
 	}
 	nodes := w.numbers[f.sums[len(f.encoders)]:]
-	for _, leaf := range leaves {
-		nodes[leaf]++
+	for at, leaf := range leaves {
+		nodes[leaf] += g.time(int(w.rows[at]))
 	}
 	return nil
 }

@@ -442,7 +442,7 @@ func newScoredRows(t *testing.T, w *world, model *tree.Tree, rows int) *scoredRo
 		p := predictionOf(t, scorer, func(f int) tree.Value { return values[f] })
 		s.leaves[r], s.predictions = p.Leaf, append(s.predictions, p)
 		class := slices.Index(worldClasses, s.label[r])
-		s.scores.Add(p.Leaf, slices.Index(worldClasses, p.Class), p.Probabilities, class, 1)
+		s.scores.Add(p.Leaf, slices.Index(worldClasses, p.Class), p.Probabilities, class, 1, 1)
 		s.counts.Rows[s.leaves[r]]++
 		s.counts.Weights[s.leaves[r]][class]++
 		for f, n := range [3]dataset.Novelty{ // by hand: see the ranges and values of newWorld
@@ -749,7 +749,7 @@ func evaluated(
 			p := predictionOf(t, model.Scorer(), func(f int) tree.Value { return values[f] })
 			part := []dataset.Part{dataset.Train, dataset.Validation, dataset.Test}[r%3]
 			class := slices.Index(worldClasses, list.label[r])
-			want[part][at].Add(p.Leaf, slices.Index(worldClasses, p.Class), p.Probabilities, class, int64(r%4))
+			want[part][at].Add(p.Leaf, slices.Index(worldClasses, p.Class), p.Probabilities, class, int64(r%4), 1)
 		}
 	}
 	for from := 0; from < len(list.x); from += group {

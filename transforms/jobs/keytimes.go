@@ -58,6 +58,9 @@ func (f *keyTimes) begin(ctx context.Context) (err error) {
 func (f *keyTimes) do(ctx context.Context, p *pool, t Task, _ func(int64, []byte)) error {
 	return eachPiece(ctx, p, f.spec, t, func(ctx context.Context, g *rowGroup, _ int) error {
 		var times, keys dataset.Vector
+		if err := g.prepare(); err != nil {
+			return err
+		}
 		if err := g.feature(0, &times); err != nil {
 			return err
 		}
@@ -66,7 +69,10 @@ func (f *keyTimes) do(ctx context.Context, p *pool, t Task, _ func(int64, []byte
 		}
 		f.mu.Lock()
 		defer f.mu.Unlock()
-		for r := range g.rows {
+		for r, part := range g.parts {
+			if part == dataset.None {
+				continue
+			}
 			x, err := g.timeAt(f.Parting.Time, &times, r)
 			if err != nil {
 				return err

@@ -2,6 +2,7 @@ package jobs
 
 import (
 	"fmt"
+	"iter"
 	"slices"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
@@ -35,12 +36,23 @@ func (g *rowGroup) assignParts(columns *columnReader) error {
 	case len(p.Content) > 0:
 		return g.assignByContent(columns, byHash)
 	case byHash:
-		group := dataset.HashPosition(p.Seed, baseName(g.task.File), g.task.RowGroup)
-		for r := range g.parts {
-			g.parts[r] = p.Shares.Of(dataset.HashRow(group, g.first+r))
+		for r, hash := range g.places() {
+			g.parts[r] = p.Shares.Of(hash)
 		}
 	}
 	return nil
+}
+
+// places yields each line and the hash of its place.
+func (g *rowGroup) places() iter.Seq2[int, uint64] {
+	group := dataset.HashPosition(g.spec.Seed, baseName(g.task.File), g.task.RowGroup)
+	return func(yield func(int, uint64) bool) {
+		for line := range g.rows {
+			if !yield(line, dataset.HashRow(group, g.first+line)) {
+				return
+			}
+		}
+	}
 }
 
 // assignNamed sets the parts that the split column names.
@@ -83,7 +95,7 @@ func (g *rowGroup) assignByTime(columns *columnReader) error {
 		if g.spec.Key != "" {
 			first := g.spec.firstOfKeys[g.spec.HashKeyAt(&keys, r)]
 			if part, bucket = dataset.OfKeyAt(dataset.NewPlace(part, bucket), first); part == dataset.None {
-				g.known++
+				g.known += g.time(r)
 			}
 		}
 		g.parts[r] = part

@@ -53,6 +53,7 @@ type RowSpec struct {
 	Features []dataset.FeatureColumn `json:"features"`
 	Label    string                  `json:"label"`
 	Weight   string                  `json:"weight,omitempty"` // column of row weights
+	Count    string                  `json:"count,omitempty"`  // column of counts: a line with the count n is n equal rows
 	dataset.Parting
 	// KeyTimes is the folder of the result of KeyTimes, if there are a Key and a Time.
 	KeyTimes    string                   `json:"key_times,omitempty"`
@@ -139,14 +140,14 @@ func MustJSON(v any) []byte {
 	return b
 }
 
-// Columns returns the columns to read: the features, then label, weight, split column, time, key, contents and the
+// Columns returns the columns to read: the features, then label, weight, count, split column, time, key, contents and the
 // probabilities of the classes, except those that are not set.
 func (s *RowSpec) Columns() []string {
 	names := make([]string, 0, len(s.Features)+4)
 	for _, f := range s.Features {
 		names = append(names, f.Name)
 	}
-	for _, name := range []string{s.Label, s.Weight, s.SplitColumn, s.Time, s.Key} {
+	for _, name := range []string{s.Label, s.Weight, s.Count, s.SplitColumn, s.Time, s.Key} {
 		if name != "" {
 			names = append(names, name)
 		}
@@ -159,14 +160,17 @@ func (s *RowSpec) Columns() []string {
 }
 
 // rowGroup holds rows of an opened row group. After prepare, the label, the weight and the part of
-// each row are known. Features are decoded on demand.
+// each row are known. Features are decoded on demand. With a column of counts, each row represents a number of
+// equal rows, and the rows of a line that belong to different parts follow one another.
 type rowGroup struct {
 	dataset.RowGroup
 
 	spec       *RowSpec
 	task       Task
-	first      int // position of the first of the rows in the row group
-	rows       int
+	first      int     // position of the first of the rows in the row group
+	rows       int     // lines, before they are divided among parts
+	lines      []int32 // by row: the position of its line; nil: each line is a row
+	times      []int64 // by row: the number of equal rows; nil: 1
 	label      dataset.Vector
 	own        dataset.Vector // weights, as in the column
 	weighing   bool           // the units of weights are not known yet: see SummariseConfig.Weigh
@@ -187,11 +191,24 @@ func newRowGroup(opened dataset.RowGroup, spec *RowSpec, task Task) *rowGroup {
 }
 
 // Rows returns the number of rows.
-func (g *rowGroup) Rows() int { return g.rows }
+func (g *rowGroup) Rows() int {
+	if g.lines != nil {
+		return len(g.lines)
+	}
+	return g.rows
+}
 
 // ReadColumn decodes the rows of the i-th requested column.
 func (g *rowGroup) ReadColumn(i int, dst *dataset.Vector) error {
-	return g.ReadRows(i, g.first, g.first+g.rows, dst)
+	if g.lines == nil {
+		return g.ReadRows(i, g.first, g.first+g.rows, dst)
+	}
+	var v dataset.Vector
+	err := g.ReadRows(i, g.first, g.first+g.rows, &v)
+	if err == nil {
+		pick(dst, &v, g.lines)
+	}
+	return err
 }
 
 // pieceRows is the least number of rows of a piece of a large row group. It determines the memory
@@ -297,11 +314,19 @@ func (g *rowGroup) prepare() error {
 			return err
 		}
 	}
+	if g.spec.Count != "" {
+		if err := g.readCounts(columns); err != nil {
+			return err
+		}
+	}
 	if err := g.assignParts(columns); err != nil {
 		return err
 	}
 	if err := g.leaveOut(); err != nil {
 		return err
+	}
+	if g.times != nil && g.spec.ByPlace() {
+		g.divide()
 	}
 	if err := g.countWeights(); err != nil {
 		return err
@@ -320,14 +345,16 @@ func (g *rowGroup) leaveOut() error {
 		case len(refused) > 0 && int(refused[0]) == g.first+r:
 			refused = refused[1:]
 			g.parts[r] = dataset.None
+		case g.time(r) == 0:
+			g.parts[r] = dataset.None
 		case g.spec.Label != "" && g.label.Missing(r):
 			if !g.spec.DropNullLabels {
 				return g.placed(dataset.NullLabel(g.spec.Label, g.rowName(r), "--drop_null_labels leaves such rows out"))
 			}
-			g.dropped++
+			g.dropped += g.time(r)
 			g.parts[r] = dataset.None
 		case g.spec.Weight != "" && g.ownWeight(r) == 0:
-			g.ignored++
+			g.ignored += g.time(r)
 			g.parts[r] = dataset.None
 		}
 	}
@@ -335,7 +362,12 @@ func (g *rowGroup) leaveOut() error {
 }
 
 // rowName names row r of the row group in messages.
-func (g *rowGroup) rowName(r int) string { return fmt.Sprintf("row %d", g.first+r) }
+func (g *rowGroup) rowName(r int) string {
+	if g.lines != nil {
+		r = int(g.lines[r])
+	}
+	return fmt.Sprintf("row %d", g.first+r)
+}
 
 // refused returns the refused rows, starting at the first row of g.
 func (g *rowGroup) refused() []int32 {
@@ -345,7 +377,7 @@ func (g *rowGroup) refused() []int32 {
 
 // rowsOf appends the positions of a part's rows to dst.
 func (g *rowGroup) rowsOf(part dataset.Part, dst []int32) []int32 {
-	dst = slices.Grow(dst, g.rows)
+	dst = slices.Grow(dst, g.Rows())
 	for r, p := range g.parts {
 		if p == part {
 			dst = append(dst, int32(r))
@@ -378,7 +410,7 @@ func (g *rowGroup) withoutValues(f *dataset.FeatureColumn, v *dataset.Vector) er
 	for r := range rows {
 		if !v.Missing(r) {
 			return g.errorAt(f.Name, v.Spell(r), fmt.Sprintf("a value of another type than in other files, and the footer says "+
-				"that the column has none (row %d)", g.first+r), "write the file again, or leave it out")
+				"that the column has none (%s)", g.rowName(r)), "write the file again, or leave it out")
 		}
 	}
 	v.Type = f.Type

@@ -82,11 +82,11 @@ func (g *rowGroup) readProbability(k int, v *dataset.Vector, p []float64) error 
 			continue
 		}
 		if v.Missing(r) {
-			return g.errorAt(column, "", fmt.Sprintf("the probability in row %d is null or NaN, %s", g.first+r, expected),
+			return g.errorAt(column, "", fmt.Sprintf("the probability in %s is null or NaN, %s", g.rowName(r), expected),
 				"leave such rows out of the input, or give each class the same probability there")
 		}
 		if v.Type != dataset.Number {
-			return g.errorAt(column, v.Spell(r), fmt.Sprintf("the probability in row %d is text, %s", g.first+r, expected), "")
+			return g.errorAt(column, v.Spell(r), fmt.Sprintf("the probability in %s is text, %s", g.rowName(r), expected), "")
 		}
 		i := r
 		if v.Index != nil {
@@ -95,7 +95,7 @@ func (g *rowGroup) readProbability(k int, v *dataset.Vector, p []float64) error 
 		x := v.Numbers[i]
 		if !(x >= 0 && x <= 1) {
 			return g.errorAt(column, v.Spell(r),
-				fmt.Sprintf("the probability in row %d is out of range, %s", g.first+r, expected), "")
+				fmt.Sprintf("the probability in %s is out of range, %s", g.rowName(r), expected), "")
 		}
 		p[r*classes+k] = x
 	}
@@ -117,8 +117,8 @@ func (g *rowGroup) normalise(p []float64) error {
 		}
 		if math.Abs(sum-1) > ProbabilityTolerance {
 			return g.errorAt(g.spec.Soft.Named, dataset.SpellNumber(sum),
-				fmt.Sprintf("the probabilities of the classes in row %d do not add up to 1, within %g",
-					g.first+r, ProbabilityTolerance), "give each class a column, and divide each row by its sum")
+				fmt.Sprintf("the probabilities of the classes in %s do not add up to 1, within %g",
+					g.rowName(r), ProbabilityTolerance), "give each class a column, and divide each row by its sum")
 		}
 		for k := range of {
 			of[k] /= sum

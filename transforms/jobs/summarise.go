@@ -161,7 +161,7 @@ func (f *summariser) add(ctx context.Context, piece *summarised, from, to int, w
 
 // addLabel summarises the label and counts the rows.
 func (f *summariser) addLabel(ctx context.Context, g *summarised, w *summariseWorker) {
-	rows := slices.Grow(w.rows[:0], g.rows)
+	rows := slices.Grow(w.rows[:0], g.Rows())
 	for r, part := range g.parts {
 		if part != dataset.None {
 			rows = append(rows, int32(r))
@@ -170,13 +170,17 @@ func (f *summariser) addLabel(ctx context.Context, g *summarised, w *summariseWo
 	w.rows = rows
 	label := len(f.spec.Features)
 	if g.label.Type != 0 && len(rows) > 0 { // otherwise no row has a label, or there is no label column
-		w.summary(label, dataset.Categorical, g.label.Type, f.Limits).AddVector(&g.label, rows, nil)
+		w.summary(label, dataset.Categorical, g.label.Type, f.Limits).AddVector(&g.label, rows, g.times)
 	}
 	if f.Classes && len(rows) > 0 {
 		w.summary(label+1, dataset.Categorical, g.label.Type, f.Limits).AddVector(&g.label, g.train, g.weights)
 	}
-	w.stats.Rows += int64(g.Rows())
-	w.stats.Train += int64(len(g.train))
+	for r, part := range g.parts {
+		w.stats.Rows += g.time(r)
+		if part == dataset.Train {
+			w.stats.Train += g.time(r)
+		}
+	}
 	w.stats.Dropped += g.dropped
 	w.stats.Ignored += g.ignored
 	w.stats.Known += g.known
@@ -258,7 +262,7 @@ func (s *RowStats) weigh(g *rowGroup) {
 	sums := s.sums()
 	for r, part := range g.parts {
 		if part != dataset.None {
-			sums[part].Add(g.ownWeight(r), 1)
+			sums[part].Add(g.ownWeight(r), g.time(r))
 		}
 	}
 }

@@ -2,7 +2,6 @@ package jobs
 
 import (
 	"errors"
-	"math"
 	"slices"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
@@ -14,7 +13,7 @@ func (g *rowGroup) checkWeights() error {
 		return g.errorAt(g.spec.Weight, g.own.Spell(0), "the weights are text, expected numbers",
 			"name another column with --weight")
 	}
-	for r := range g.rows {
+	for r := range g.kept() {
 		if fault := dataset.WeightFault(g.ownWeight(r)); fault != "" {
 			return g.placed(dataset.WeightError(g.spec.Weight, g.own.Spell(r), g.rowName(r), fault, ""))
 		}
@@ -23,30 +22,26 @@ func (g *rowGroup) checkWeights() error {
 }
 
 // ownWeight returns the weight of row r as the column has it; NaN if it has none.
-func (g *rowGroup) ownWeight(r int) float64 {
-	if g.own.Missing(r) {
-		return math.NaN()
-	}
-	if g.own.Index != nil {
-		r = int(g.own.Index[r])
-	}
-	return g.own.Numbers[r]
-}
+func (g *rowGroup) ownWeight(r int) float64 { return numberAt(&g.own, r) }
 
 var errUnits = errors.New("the units of the weights are not known: a pass over them comes first")
 
 // countWeights converts the weights of the rows to units of their parts.
 func (g *rowGroup) countWeights() error {
 	units := g.spec.Units
-	if g.spec.Weight == "" || g.weighing {
+	switch {
+	case g.weighing:
+		return nil
+	case g.spec.Weight == "":
+		g.weights = slices.Clone(g.times)
 		return nil
 	}
 	if units == nil {
 		return errUnits
 	}
-	g.weights = make([]int64, g.rows)
+	g.weights = make([]int64, g.Rows())
 	if !g.spec.Dependent() && g.spec.grouped() {
-		g.buckets = make([]uint8, g.rows)
+		g.buckets = make([]uint8, g.Rows())
 	}
 	for r, part := range g.parts {
 		if part == dataset.None {
@@ -60,6 +55,7 @@ func (g *rowGroup) countWeights() error {
 		if !g.spec.Dependent() && g.buckets != nil {
 			g.buckets[r] = dataset.WeightClass(g.weights[r], units[part].Scale)
 		}
+		g.weights[r] *= g.time(r)
 	}
 	return nil
 }
@@ -77,7 +73,7 @@ func (g *rowGroup) weighClasses(classes []uint16) {
 		if part != dataset.Train {
 			continue
 		}
-		if g.weights[r] = g.spec.Weighed(g.weights[r], classes[r]); g.weights[r] == 0 {
+		if g.weights[r] = g.time(r) * g.spec.Weighed(g.weights[r]/g.time(r), classes[r]); g.weights[r] == 0 {
 			g.parts[r] = dataset.None
 		}
 	}

@@ -1,0 +1,140 @@
+package train_test
+
+import (
+	"bytes"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/espalier-ml/espalier/io/parquetio"
+	"github.com/espalier-ml/espalier/pipelines/config"
+	"github.com/espalier-ml/espalier/pipelines/train"
+)
+
+// countedFiles writes lines with a count, and the rows that they represent.
+func countedFiles(t *testing.T, lines int) (counted, repeated string) {
+	t.Helper()
+	data := newRows(lines)
+	random := rand.New(rand.NewPCG(8, 58))
+	count := make([]int64, lines)
+	var rows []int
+	for i := range count {
+		count[i] = random.Int64N(4)
+		for range count[i] {
+			rows = append(rows, i)
+		}
+	}
+	folder := t.TempDir()
+	for name, order := range map[string][]int{"counted": ascending(lines), "repeated": rows} {
+		part, group, time, class := make([]string, len(order)), make([]string, len(order)), make([]int64, len(order)), make([]*string, len(order))
+		for i, k := range order {
+			part[i] = [...]string{"train", "validation", "train", "train", "test"}[k%7%5]
+			group[i] = strconv.Itoa(k / 3)
+			time[i] = int64(k * 17 % lines)
+			if class[i] = &data.class[k]; k%50 == 0 {
+				class[i] = nil
+			}
+		}
+		columns := []parquetio.WriteColumn{
+			{Name: "a", Values: pick(data.a, order)},
+			{Name: "b", Values: pick(data.b, order)},
+			{Name: "color", Values: pick(data.color, order)},
+			{Name: "weight", Values: pick(data.weight, order)},
+			{Name: "part", Values: part},
+			{Name: "group", Values: group},
+			{Name: "time", Values: time},
+			{Name: "class", Values: class},
+		}
+		if name == "counted" {
+			columns = append(columns, parquetio.WriteColumn{Name: "n", Values: count})
+		}
+		write(t, folder, name+".parquet", columns...)
+	}
+	return filepath.Join(folder, "counted.parquet"), filepath.Join(folder, "repeated.parquet")
+}
+
+// TestCounts: lines with counts give the documents of as many rows, wherever parts do not depend on places.
+func TestCounts(t *testing.T) {
+	counted, repeated := countedFiles(t, 500)
+	for name, change := range map[string]func(c *config.Train){
+		"default":     func(*config.Train) {},
+		"whole":       func(c *config.Train) { c.SplitColumn, c.Split = "", [3]uint32{100, 0, 0} },
+		"levels":      func(c *config.Train) { c.MemoryObjects = 20 },
+		"weight":      func(c *config.Train) { c.Weight = "weight" },
+		"balanced":    func(c *config.Train) { c.BalanceClasses, c.Weight = true, "weight" },
+		"group":       func(c *config.Train) { c.Group, c.SplitColumn = "group", "" },
+		"time":        func(c *config.Train) { c.SplitTime, c.SplitColumn = "time", "" },
+		"key in time": func(c *config.Train) { c.SplitTime, c.SplitColumn, c.Group = "time", "", "group" },
+		"models":      func(c *config.Train) { c.LeafModel = "linear" },
+		"slices":      func(c *config.Train) { c.Slice = []string{"color", "b"} },
+	} {
+		t.Run(name, func(t *testing.T) {
+			var runs [2]string
+			for i, file := range []string{repeated, counted} {
+				c := config.DefaultTrain()
+				c.Input, c.Label, c.SplitColumn, c.DropNullLabels = []string{file}, "class", "part", true
+				c.Certificate, c.Report, c.Output = false, "none", filepath.Join(t.TempDir(), "run")
+				change(&c)
+				if c.Ignore = []string{"part", "group", "time"}; c.Weight == "" {
+					c.Ignore = append(c.Ignore, "weight")
+				}
+				if file == counted {
+					c.Count = "n"
+				}
+				if _, err := train.Train(t.Context(), c, new(silent)); err != nil {
+					t.Fatal(err)
+				}
+				runs[i] = c.Output
+			}
+			for _, name := range []string{"tree.json", "metrics.json", "frontier.json", "importance.json", "distribution.json"} {
+				var documents [2]string
+				for i, run := range runs {
+					b, err := os.ReadFile(filepath.Join(run, name))
+					if err != nil {
+						t.Fatal(err)
+					}
+					documents[i] = string(b)
+				}
+				if diff := cmp.Diff(strings.Split(documents[0], "\n"), strings.Split(documents[1], "\n")); diff != "" {
+					t.Errorf("%s (-rows +counts):\n%.3000s", name, diff)
+				}
+			}
+		})
+	}
+}
+
+// TestLargeCounts: large counts take no time, and the parts have their shares of them within chance.
+func TestLargeCounts(t *testing.T) {
+	random := rand.New(rand.NewPCG(9, 58))
+	const lines = 40
+	var x []string
+	var class []string
+	var count []int64
+	total := int64(0)
+	for i := range lines {
+		x, class = append(x, strconv.Itoa(i/2)), append(class, []string{"no", "yes"}[i%2])
+		n := 1_000_000_000 + random.Int64N(1_000_000)
+		count = append(count, n)
+		total += n
+	}
+	folder := t.TempDir()
+	write(t, folder, "lines.parquet", parquetio.WriteColumn{Name: "x", Values: x}, parquetio.WriteColumn{Name: "class", Values: class},
+		parquetio.WriteColumn{Name: "n", Values: count})
+	c := config.DefaultTrain()
+	c.Input, c.Label, c.Count = []string{filepath.Join(folder, "lines.parquet")}, "class", "n"
+	r := mustTrain(t, c)
+	rows := float64(r.Metrics.Test.Rows)
+	if deviations := (rows - 0.2*float64(total)) / math.Sqrt(0.2*0.8*float64(total)); math.Abs(deviations) > 6 {
+		t.Errorf("%v of %d rows are test rows, %.1f standard deviations from a fifth", rows, total, deviations)
+	}
+	again := mustTrain(t, c)
+	if !bytes.Equal(r.Tree.Encode(), again.Tree.Encode()) {
+		t.Error("another tree at the second run")
+	}
+}
