@@ -68,8 +68,15 @@ type groups struct {
 	one          []int64 // sums of outcome one of the test that is visited
 	oneHeavy     Heavy
 
-	shares []float64 // by code: share of a class; in variation by class: share among all values
-	placed []int32   // values with at least leastRows rows in the node
+	shares []float64 // by class: share among all values
+	ranked []ranked  // values with at least leastRows rows in the node
+}
+
+// ranked is a value that has a place.
+type ranked struct {
+	code   int32
+	weight float64
+	share  float64 // of the class by which the values are ordered
 }
 
 const (
@@ -101,13 +108,13 @@ func (s *Scanner) group() bool {
 	g := &s.groups
 	codes := s.values()
 	least := float64(leastRows) * s.c.rowWeight
-	g.placed = g.placed[:0]
+	g.ranked = g.ranked[:0]
 	for _, code := range codes {
-		if float64(weightOf(s.cells(int(code)))) >= least {
-			g.placed = append(g.placed, code)
+		if weight := float64(weightOf(s.cells(int(code)))); weight >= least {
+			g.ranked = append(g.ranked, ranked{code: code, weight: weight})
 		}
 	}
-	if len(g.placed) < leastPlaced {
+	if len(g.ranked) < leastPlaced {
 		return false
 	}
 	g.missing = int(s.present[len(s.present)-1]) == s.column.missing()
@@ -125,7 +132,7 @@ func (s *Scanner) group() bool {
 	}
 	at := 0
 	for _, code := range codes {
-		if at < len(g.placed) && g.placed[at] == code {
+		if at < len(g.ranked) && g.ranked[at].code == code {
 			at++
 		} else {
 			s.leaveOut(code)
@@ -238,17 +245,20 @@ func (s *Scanner) order() {
 		g.orders = append(g.orders, nil)
 	}
 	g.orders = g.orders[:len(classes)]
-	g.shares = slices.Grow(g.shares[:0], s.column.Codes)[:s.column.Codes]
 	for i, k := range classes {
 		share := float64(g.all[2*k+1]) / total
-		for _, code := range g.placed {
-			cells := s.cells(int(code))
-			g.shares[code] = (float64(cells[2*k+1]) + float64(g.prior*share)) / (float64(weightOf(cells)) + g.prior)
+		for j := range g.ranked {
+			r := &g.ranked[j]
+			own := float64(s.cells(int(r.code))[2*k+1])
+			r.share = (own + float64(g.prior*share)) / (r.weight + g.prior)
 		}
-		g.orders[i] = append(g.orders[i][:0], g.placed...)
-		slices.SortFunc(g.orders[i], func(a, b int32) int {
-			return cmp.Or(cmp.Compare(g.shares[a], g.shares[b]), cmp.Compare(a, b))
+		slices.SortFunc(g.ranked, func(a, b ranked) int {
+			return cmp.Or(cmp.Compare(a.share, b.share), cmp.Compare(a.code, b.code))
 		})
+		g.orders[i] = g.orders[i][:0]
+		for _, r := range g.ranked {
+			g.orders[i] = append(g.orders[i], r.code)
+		}
 	}
 }
 
@@ -288,14 +298,14 @@ func (s *Scanner) eachSet(visit func(at int, codes []int32, no bool)) {
 func (s *Scanner) setAt(at int, no, yes *side) Test {
 	g := &s.groups
 	number := at / 2
-	order := g.orders[number/len(g.placed)]
-	place := number % len(g.placed)
+	order := g.orders[number/len(g.ranked)]
+	place := number % len(g.ranked)
 	s.beginPrefix()
 	for _, code := range order[:place] {
 		s.addToPrefix(code)
 	}
 	var test Test
-	s.visitPlace(number/len(g.placed), place, at%2, func(_ int, codes []int32, isNo bool) {
+	s.visitPlace(number/len(g.ranked), place, at%2, func(_ int, codes []int32, isNo bool) {
 		s.setSides(isNo, no, yes)
 		test = s.setTest(codes, isNo)
 	})
@@ -367,7 +377,7 @@ func (g *groups) divide(order, place, with int, beyond bool) (codes []int32, no 
 }
 
 // number returns the number of a test for setAt.
-func (g *groups) number(order, place, with int) int { return 2*(order*len(g.placed)+place) + with }
+func (g *groups) number(order, place, with int) int { return 2*(order*len(g.ranked)+place) + with }
 
 // setSides measures the outcomes of the test that is visited.
 func (s *Scanner) setSides(isNo bool, no, yes *side) {
