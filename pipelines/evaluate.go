@@ -83,6 +83,12 @@ func measureRows(ctx context.Context, s *session.Session, c *config.Evaluate) (*
 	if err != nil {
 		return nil, nil, err
 	}
+	k := contracts.Checker{
+		Settings: &c.Contract, Driver: s.Driver, Scratch: s.Temporary, Lax: []string{contract.RoleKey, contract.RoleWeight, contract.RoleCount},
+	}
+	if in, err = k.Enforce(ctx, in); err != nil {
+		return nil, nil, err
+	}
 	spec, err := source.ScoringSpec(in, t, cmp.Or(c.Label, t.Label.Column), c.Weight, c.Count)
 	if err != nil {
 		return nil, nil, err
@@ -90,12 +96,6 @@ func measureRows(ctx context.Context, s *session.Session, c *config.Evaluate) (*
 	source.WarnOfZones(s.Reporter.Warn, in, t)
 	spec.DropNullLabels = c.DropNullLabels
 	if spec.Key, err = groupKey(ctx, s, in, c.Group, spec.Label, model); err != nil {
-		return nil, nil, err
-	}
-	k := contracts.Checker{
-		Settings: &c.Contract, Driver: s.Driver, Scratch: s.Temporary, Lax: []string{contract.RoleKey, contract.RoleWeight, contract.RoleCount},
-	}
-	if in, err = k.Enforce(ctx, in); err != nil {
 		return nil, nil, err
 	}
 	if err := s.CountWeights(ctx, in.Tasks, s.Temporary, spec); err != nil {

@@ -13,6 +13,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/naming"
 	"github.com/espalier-ml/espalier/induce/parallel"
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/io/contract"
@@ -115,13 +116,12 @@ func newPrediction(ctx context.Context, s *session.Session, c *config.Predict, d
 	case label == "":
 		label = p.tree.Label.Column
 	}
-	if p.spec, err = source.ScoringSpec(p.input, p.tree, label, weight, "", p.trees.Decoded[1:]...); err != nil {
+	if err = p.specify(label, weight); err != nil {
 		return nil, err
 	}
 	for _, t := range p.trees.Decoded {
 		source.WarnOfZones(p.Reporter.Warn, p.input, t)
 	}
-	p.spec.DropNullLabels = true // rows without a label are scored, not measured
 	if label == "" && len(c.Slice) > 0 {
 		return nil, usage.Errorf("--slice %s: the rows have no label to measure the tree by: name its column by --label, "+
 			"or leave --slice out", strings.Join(c.Slice, ","))
@@ -138,6 +138,14 @@ func newPrediction(ctx context.Context, s *session.Session, c *config.Predict, d
 	return p, day.settle(ctx, c, p.stamps)
 }
 
+// specify says how the rows of the input are read. Rows without a label are scored, not measured.
+func (p *prediction) specify(label, weight string) (err error) {
+	if p.spec, err = source.ScoringSpec(p.input, p.tree, label, weight, "", p.trees.Decoded[1:]...); err == nil {
+		p.spec.DropNullLabels = true
+	}
+	return err
+}
+
 // checkCopied lists the columns to copy. It refuses a column that is missing in a file, and
 // a column with the name of a column of the predictions.
 func (p *prediction) checkCopied() error {
@@ -152,13 +160,23 @@ func (p *prediction) checkCopied() error {
 		}
 	}
 	if p.config.Keep == config.KeepAll {
-		p.config.Key = p.input.Names()
+		var clashing []string
+		p.config.Key = slices.DeleteFunc(p.input.Names(), func(name string) bool {
+			if taken[name] {
+				clashing = append(clashing, name)
+			}
+			return taken[name]
+		})
+		if len(clashing) > 0 {
+			p.Reporter.Warn(fmt.Sprintf("--keep all: the columns %q of the input have names of columns of the predictions, and are not "+
+				"written next to them: rename them in the input to keep them; the order of the rows is the same", clashing))
+		}
 	}
 	for i, name := range p.config.Key {
 		switch {
 		case taken[name]:
 			return usage.Errorf("column %q is to be copied and has the name of one of the predictions': "+
-				"leave it out of --key, without --keep all", name)
+				"leave it out of --key", name)
 		case slices.Contains(p.config.Key[:i], name):
 			return usage.Errorf("--key names the column %q twice", name)
 		case !slices.Contains(p.input.Names(), name):
@@ -168,7 +186,7 @@ func (p *prediction) checkCopied() error {
 			if _, ok := p.input.ByName[i][name]; !ok {
 				return &dataset.DataError{
 					File: file.URL, Column: name, Problem: "the column is missing in this file, but not in all files",
-					Hint: "name columns with --key that all files have",
+					Hint: "add it, or name the columns that all files have by --key, without --keep all",
 				}
 			}
 		}
@@ -185,6 +203,9 @@ func (p *prediction) nameOutputs() error {
 		case ok:
 			return usage.Errorf("--input: %s and %s would both become %s: score them one after the other, "+
 				"into folders of their own", other, file.URL, name)
+		case naming.CheckBelow(name) != nil: // --overwrite would refuse it in the manifest
+			return usage.Errorf("--input: the predictions of %s would have the name %q: rename the file, expected a name without "+
+				"backslashes", file.URL, name)
 		case runfolder.Predictions.Reserves(name):
 			return usage.Errorf("--input: the predictions of %s would have the name of the %s next to them: "+
 				"rename the file", file.URL, name)
@@ -277,7 +298,11 @@ func (p *prediction) score(ctx context.Context) (*PredictResult, error) {
 		Settings: &p.config.Contract, Driver: p.Driver, Scratch: scratch, KeepRows: true,
 		Lax: []string{contract.RoleLabel, contract.RoleKey, contract.RoleWeight, contract.RoleCount},
 	}
-	if _, err := k.Enforce(ctx, p.input); err != nil {
+	var err error
+	if p.input, err = k.Enforce(ctx, p.input); err != nil {
+		return nil, err
+	}
+	if err := p.specify(p.spec.Label, p.spec.Weight); err != nil { // the contract says how texts are read
 		return nil, err
 	}
 	if err := p.CountWeights(ctx, p.input.Tasks, scratch, p.spec); err != nil {

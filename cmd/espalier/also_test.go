@@ -132,7 +132,7 @@ func TestPredictAlso(t *testing.T) {
 		"the same tree": {[]string{"--model", runs[0], "--also", runs[1], "--also", runs[0], "--input", d.path("days")}, 2, "scored by this tree already"},
 		"no tree":       {[]string{"--model", runs[0], "--also", d.path("none"), "--input", d.path("days")}, 2, "--also"},
 		"no column":     {[]string{"--model", runs[1], "--also", runs[0], "--input", d.path("third.parquet")}, 3, `"x"`},
-		"a taken name":  {[]string{"--model", runs[0], "--also", runs[1], "--input", d.path("taken.parquet"), "--keep", "all"}, 2, `"also_cost"`},
+		"a taken name":  {[]string{"--model", runs[0], "--also", runs[1], "--input", d.path("taken.parquet"), "--key", "also_cost"}, 2, `"also_cost"`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			espalier(t, append([]string{"predict", "--output", t.TempDir(), "--progress", "none"}, c.args...)...).wants(t, c.code, c.word)

@@ -18,6 +18,7 @@ import (
 	"github.com/espalier-ml/espalier/pipelines/engine"
 	"github.com/espalier-ml/espalier/pipelines/source"
 	"github.com/espalier-ml/espalier/transforms/checking"
+	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
 // Checker checks the rows of an input against a contract.
@@ -47,21 +48,18 @@ const told = 1000
 // contract. If they are more than --max_rejects, or if a share or mean is out of its bounds, it returns a
 // *dataset.DataError. The file of --rejects lists the rows in either case.
 func (k *Checker) Check(ctx context.Context, in *source.Input) (*source.Input, error) {
-	read, err := in.WithTexts(ctx, k.Driver.Files, func(name string) bool {
-		at := slices.Index(k.Contract.Names(), name)
-		return at >= 0 && k.Contract.Columns[at].Type != contract.TypeText
-	})
+	in, texts, err := declare(ctx, k.Driver.Files, k.Contract, in)
 	if err != nil {
 		return nil, err
 	}
-	if err := structure(k.Contract, read, k.Settings.ContractFile, k.Lax); err != nil {
+	if err := structure(k.Contract, in, k.Settings.ContractFile, k.Lax); err != nil {
 		return nil, err
 	}
-	bounds, columns, err := k.bounds(in)
+	bounds, columns, err := k.bounds(in, texts)
 	if err != nil || len(bounds) == 0 || len(in.Tasks) == 0 {
 		return in, err
 	}
-	found, err := k.run(ctx, read, bounds)
+	found, err := k.run(ctx, in.Raw(texts), bounds)
 	if err != nil {
 		return nil, err
 	}
@@ -74,14 +72,29 @@ func (k *Checker) Check(ctx context.Context, in *source.Input) (*source.Input, e
 	if found.Refused > 0 {
 		k.warn(found, bounds)
 	}
+	in = in.Checked(texts)
 	if k.KeepRows {
 		return in, nil
 	}
 	return without(in, found), nil
 }
 
-// bounds returns the bounds of the columns that the input has, with the columns of the contract.
-func (k *Checker) bounds(in *source.Input) (bounds []checking.Bounds, columns []*contract.Column, err error) {
+// declare returns the input with columns of texts read as the contract says, and how they are read.
+func declare(
+	ctx context.Context, f *source.Files, c *contract.Contract, in *source.Input,
+) (*source.Input, map[string]*jobs.TextColumn, error) {
+	units := make(map[string]dataset.Unit)
+	for i := range c.Columns {
+		if column := &c.Columns[i]; column.Type != contract.TypeText && column.Role != contract.RoleIgnored {
+			units[column.Name] = column.Unit()
+		}
+	}
+	return in.Declare(ctx, f, units)
+}
+
+// bounds returns the bounds of the columns that the input has, with the columns of the contract. texts is how columns
+// of texts are read.
+func (k *Checker) bounds(in *source.Input, texts map[string]*jobs.TextColumn) (bounds []checking.Bounds, columns []*contract.Column, err error) {
 	names := in.Names()
 	for i := range k.Contract.Columns {
 		column := &k.Contract.Columns[i]
@@ -89,7 +102,8 @@ func (k *Checker) bounds(in *source.Input) (bounds []checking.Bounds, columns []
 			continue
 		}
 		b := checking.Bounds{
-			Column: column.Name, Unit: column.Unit(), Number: column.Type == contract.TypeNumber, Values: column.Values,
+			Column: column.Name, Unit: column.Unit(), Number: column.Type == contract.TypeNumber, Texts: texts[column.Name],
+			Values:   column.Values,
 			Required: column.MaxMissing != nil && *column.MaxMissing == 0,
 			Closed:   column.MaxUnlisted != nil && *column.MaxUnlisted == 0,
 		}
@@ -162,6 +176,8 @@ func expected(c *contract.Column, why checking.Reason) string {
 		return "the value is none of the listed ones"
 	case checking.NotWhole:
 		return "the count is not a whole number"
+	case checking.Other:
+		return "the text is not a " + c.Unit().Thing() + " as import reads it"
 	default:
 		return string(why)
 	}

@@ -63,11 +63,17 @@ func obey(c *contract.Contract, t *config.Train) {
 	}
 }
 
-// ObeyColumns checks the columns of the input. If the contract demands it, columns that it does not
-// list are left out.
-func ObeyColumns(c *contract.Contract, in *source.Input, t *config.Train) error {
+// ObeyColumns checks the columns of the input, and returns the input with columns of texts read as the contract says. If
+// the contract demands it, columns that it does not list are left out.
+func ObeyColumns(
+	ctx context.Context, f *source.Files, c *contract.Contract, in *source.Input, t *config.Train,
+) (*source.Input, error) {
+	in, _, err := declare(ctx, f, c, in)
+	if err != nil {
+		return nil, err
+	}
 	if err := structure(c, in, t.ContractFile, nil); err != nil {
-		return err
+		return nil, err
 	}
 	for i := range in.Columns { // an index that the contract calls a feature is a feature
 		column := &in.Columns[i]
@@ -82,7 +88,7 @@ func ObeyColumns(c *contract.Contract, in *source.Input, t *config.Train) error 
 	if c.OtherColumns == contract.OthersIgnored {
 		t.Ignore = union(t.Ignore, others(c, in, t))
 	}
-	return nil
+	return in, nil
 }
 
 // ReadAndObey reads the file of --contract, and copies its roles to settings that are not set.

@@ -71,16 +71,71 @@ func (in *Input) ReadTexts(ctx context.Context, f *Files, wanted func(column str
 	return nil
 }
 
-// WithTexts returns the input with ReadTexts done; in stays as it is.
-func (in *Input) WithTexts(ctx context.Context, f *Files, wanted func(column string) bool) (*Input, error) {
+// Declare reads columns of texts in the given units, whatever a sample has. Points in time have the zone of the
+// sample. It returns a new input, and how the columns with texts are read.
+func (in *Input) Declare(
+	ctx context.Context, f *Files, units map[string]dataset.Unit,
+) (own *Input, texts map[string]*jobs.TextColumn, err error) {
+	in = in.clone()
+	declared := func(name string) bool { _, ok := units[name]; return ok }
+	if err := in.ReadTexts(ctx, f, declared); err != nil {
+		return nil, nil, err
+	}
+	texts = make(map[string]*jobs.TextColumn)
+	for _, name := range slices.Sorted(maps.Keys(units)) {
+		c := jobs.TextColumn{Name: name, Unit: units[name]}
+		at := slices.IndexFunc(in.texts, func(t jobs.TextColumn) bool { return t.Name == name && t.Order == nil })
+		switch {
+		case at >= 0 && in.texts[at].Unit == c.Unit:
+			c = in.texts[at]
+		case at >= 0:
+			in.texts = slices.Delete(slices.Clone(in.texts), at, at+1)
+			in.readAs([]jobs.TextColumn{c})
+		case in.plainTexts(name) && in.agree(name, c.Unit) && !in.inPath(name):
+			in.readAs([]jobs.TextColumn{c})
+		default:
+			continue
+		}
+		texts[name] = &c
+	}
+	return in, texts, nil
+}
+
+// Raw returns the input with the texts of columns as they are.
+func (in *Input) Raw(columns map[string]*jobs.TextColumn) *Input {
+	return in.withTexts(slices.DeleteFunc(slices.Clone(in.texts), func(c jobs.TextColumn) bool { return columns[c.Name] != nil }))
+}
+
+// Checked returns the input for use after a contract has judged the rows: texts of columns that are no values of
+// their units are missing values.
+func (in *Input) Checked(columns map[string]*jobs.TextColumn) *Input {
+	texts := slices.Clone(in.texts)
+	for i := range texts {
+		texts[i].Checked = texts[i].Checked || columns[texts[i].Name] != nil
+	}
+	return in.withTexts(texts)
+}
+
+// withTexts returns the input with other texts.
+func (in *Input) withTexts(texts []jobs.TextColumn) *Input {
 	own := *in
-	own.Columns = slices.Clone(in.Columns)
+	own.texts = texts
 	own.Tasks = slices.Clone(in.Tasks)
+	for i := range own.Tasks {
+		own.Tasks[i].Texts = texts
+	}
+	return &own
+}
+
+// clone returns a copy of the input whose columns may be read in another way.
+func (in *Input) clone() *Input {
+	own := in.withTexts(in.texts)
+	own.Columns = slices.Clone(in.Columns)
 	own.ByName = make([]map[string]parquetio.Column, len(in.ByName))
 	for i, byName := range in.ByName {
 		own.ByName[i] = maps.Clone(byName)
 	}
-	return &own, own.ReadTexts(ctx, f, wanted)
+	return own
 }
 
 // plainTexts reports whether some file has texts in a column, and no file has anything but texts and numbers.

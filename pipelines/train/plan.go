@@ -59,7 +59,7 @@ func newPlan(ctx context.Context, f *source.Files, c *config.Train, p *config.Pa
 		return nil, err
 	}
 	if obeyed != nil {
-		if err := contracts.ObeyColumns(obeyed, in, c); err != nil {
+		if in, err = contracts.ObeyColumns(ctx, f, obeyed, in, c); err != nil {
 			return nil, err
 		}
 	}
@@ -87,17 +87,15 @@ func newPlan(ctx context.Context, f *source.Files, c *config.Train, p *config.Pa
 }
 
 // mayBeNumbers returns a function that reports whether a column of texts may be read as numbers or points in time:
-// if the contract says so, otherwise if it has features or times and is not named in --categorical, nor its values in the
-// costs. With an earlier run, its features say how they are read. Weights remain texts, as other verbs read them so.
+// if it has features or times and is not named in --categorical, nor its values in the costs. With an earlier run, its
+// features say how they are read, and a contract says how its columns are. Weights remain texts, as other verbs read them so.
 func mayBeNumbers(c *config.Train, obeyed *contract.Contract) func(column string) bool {
 	return func(column string) bool {
 		if c.Ordered[column] != nil {
 			return false
 		}
-		if obeyed != nil {
-			if at := slices.Index(obeyed.Names(), column); at >= 0 {
-				return obeyed.Columns[at].Type != contract.TypeText
-			}
+		if obeyed != nil && slices.Contains(obeyed.Names(), column) {
+			return false
 		}
 		switch roleOf(column, c) {
 		case RoleFeature, RoleForbidden:

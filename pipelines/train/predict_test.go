@@ -349,3 +349,43 @@ func TestPredictTaken(t *testing.T) {
 		t.Errorf("error %v for a folder that another run is at work in", err)
 	}
 }
+
+// TestPredictClashing: with Keep all, columns of the input that have names of columns of the predictions are left out with a
+// warning; a file whose predictions no later run would replace is refused at the start.
+func TestPredictClashing(t *testing.T) {
+	_, run, _ := scored(t, 1, parquetio.WriteOptions{})
+	folder := t.TempDir()
+	numbers, texts := []float64{1, 2, 3}, []string{"red", "green", "blue"}
+	columns := []parquetio.WriteColumn{
+		{Name: "a", Values: numbers},
+		{Name: "b", Values: numbers},
+		{Name: "twin", Values: numbers},
+		{Name: "color", Values: texts},
+		{Name: "flag", Values: []bool{true, false, true}},
+		{Name: "cost", Values: numbers},
+	}
+	write(t, folder, "rows.parquet", columns...)
+	c := predictConfig(t, run, filepath.Join(folder, "rows.parquet"))
+	c.Keep = config.KeepAll
+	said := &silent{}
+	if _, err := pipelines.Predict(t.Context(), c, said); err != nil {
+		t.Fatal(err)
+	}
+	if !slices.ContainsFunc(said.warnings, func(s string) bool { return strings.Contains(s, `the columns ["cost"] of the input have names`) }) {
+		t.Errorf("warnings %q, want one of cost", said.warnings)
+	}
+	type row struct {
+		Color string  `parquet:"color"`
+		Tests int32   `parquet:"tests"`
+		Cost  float64 `parquet:"cost"`
+	}
+	got, err := parquet.ReadFile[row](filepath.Join(c.Output, "rows.parquet"))
+	if err != nil || len(got) != 3 || got[1].Color != "green" || got[1].Cost != float64(got[1].Tests) {
+		t.Errorf("%v: rows %v", err, got)
+	}
+	write(t, folder, `a\b.parquet`, columns...)
+	c = predictConfig(t, run, filepath.Join(folder, "*"))
+	if _, err := pipelines.Predict(t.Context(), c, said); err == nil || !strings.Contains(err.Error(), `expected a name without backslashes`) {
+		t.Errorf("%v, want an error of the name", err)
+	}
+}

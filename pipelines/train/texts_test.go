@@ -466,3 +466,95 @@ func TestDatesOfPaths(t *testing.T) {
 		t.Errorf("--split_time dt: %d, %d and %d rows, want 14, 2 and 4 days of 50", m.Train.Rows, m.Validation.Rows, m.Test.Rows)
 	}
 }
+
+// TestTextsOfContract: a contract says that a column of texts has numbers or dates. Other texts, in the sample of the
+// column and behind it, break the contract: training and evaluate leave their rows out, predict takes them as missing.
+func TestTextsOfContract(t *testing.T) {
+	const n = 1500
+	rows := textRows(rand.New(rand.NewPCG(6, 12)), n)
+	broken := map[int]string{3: "whole", 700: "day", 1300: "whole"}
+	clean := make(texts)
+	for name, list := range rows {
+		for i, text := range list {
+			if broken[i] == "" {
+				clean[name] = append(clean[name], text)
+			}
+		}
+	}
+	for i, name := range broken {
+		rows[name][i] = "soon"
+	}
+	folder := t.TempDir()
+	contract := textFile(t, "contract.yaml", `format: espalier/contract
+version: 1
+other_columns: used
+columns:
+  - {name: whole, type: number, role: feature, min: -30, max: 80}
+  - {name: day, type: date, role: feature, min: 2023-01-01}
+`)
+	var trees [][]byte
+	for i, list := range []texts{rows, clean} {
+		c := oneTree()
+		c.Input, c.Label, c.Output = []string{list.parquet(t, fmt.Sprintf("%s/texts%d", folder, i))}, "class", fmt.Sprintf("%s/run%d", folder, i)
+		c.Split, c.ContractFile, c.MaxRejects, c.Rejects = dataset.Shares{100, 0, 0}, contract, 3*(1-int64(i)), ""
+		c.Rejects = fmt.Sprintf("%s/rejects%d.parquet", folder, i)
+		if _, err := train.Train(t.Context(), c, new(silent)); err != nil {
+			t.Fatal(err)
+		}
+		trees = append(trees, document(t, c.Output, "tree.json"))
+	}
+	if !bytes.Equal(trees[0], trees[1]) {
+		t.Error("another tree than of the rows that keep the contract")
+	}
+	type reject struct {
+		Row                   int64
+		Column, Value, Reason string
+	}
+	rejects, err := parquet.ReadFile[struct {
+		RowGroup int64  `parquet:"row_group"`
+		Row      int64  `parquet:"row"`
+		Column   string `parquet:"column"`
+		Value    string `parquet:"value"`
+		Reason   string `parquet:"reason"`
+	}](folder + "/rejects0.parquet")
+	if err != nil || len(rejects) != len(broken) {
+		t.Fatalf("%v: rejects %v", err, rejects)
+	}
+	for _, r := range rejects {
+		if want := (reject{r.RowGroup*130 + r.Row, broken[int(r.RowGroup*130+r.Row)], "soon", "of another type"}); want != (reject{want.Row, r.Column, r.Value, r.Reason}) {
+			t.Errorf("reject %v, want %v", r, want)
+		}
+	}
+	e := config.DefaultEvaluate()
+	e.Model, e.Input, e.ContractFile, e.MaxRejects = folder+"/run0", []string{folder + "/texts0/part-00000.parquet"}, contract, 3
+	if _, m, err := pipelines.Evaluate(t.Context(), e, new(silent)); err != nil || m.Test.Rows != n-3 {
+		t.Errorf("%v, %v: want metrics of %d rows", m, err, n-3)
+	}
+	p := config.DefaultPredict()
+	p.Model, p.Input, p.ContractFile, p.MaxRejects, p.Output, p.Explain = e.Model, e.Input, contract, 3, folder+"/scored", true
+	if r, err := pipelines.Predict(t.Context(), p, new(silent)); err != nil || r.Rows != n {
+		t.Fatalf("%v, %v: want predictions of %d rows", r, err, n)
+	}
+	for i, name := range broken { // the same rows without these values have the same predictions
+		rows[name][i] = ""
+	}
+	p.Input, p.MaxRejects, p.Output = []string{rows.parquet(t, folder+"/missing")}, 0, folder+"/without"
+	if _, err := pipelines.Predict(t.Context(), p, new(silent)); err != nil {
+		t.Fatal(err)
+	}
+	var scored [][]scoredRow
+	for _, name := range []string{"scored", "without"} {
+		list, err := parquet.ReadFile[scoredRow](folder + "/" + name + "/part-00000.parquet")
+		if err != nil {
+			t.Fatal(err)
+		}
+		scored = append(scored, list)
+	}
+	if !slices.Equal(scored[0], scored[1]) {
+		t.Error("other predictions than of missing values")
+	}
+	p.Input, p.MaxRejects, p.Output = e.Input, 2, folder+"/refused"
+	if _, err := pipelines.Predict(t.Context(), p, new(silent)); err == nil || !strings.Contains(err.Error(), "the text is not a number as import reads it; 3 of 1500 rows") {
+		t.Errorf("%v, want a fault of a text", err)
+	}
+}

@@ -82,7 +82,7 @@ func (o *opened) train(
 	if note := plan.schema.noteIndex(c); note != "" {
 		d.Reporter.Warn(note)
 	}
-	for _, note := range []string{o.input.NoteTexts(), o.input.NoteFolders(plan.schema.featureNames())} {
+	for _, note := range []string{plan.input.NoteTexts(), plan.input.NoteFolders(plan.schema.featureNames())} {
 		if note != "" {
 			d.Reporter.Note(note)
 		}

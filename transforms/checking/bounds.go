@@ -10,15 +10,17 @@ import (
 
 // Bounds are bounds on the values of a column. A row is refused if its value violates one.
 type Bounds struct {
-	Column   string       `json:"column"`
-	Unit     dataset.Unit `json:"unit,omitempty"`
-	Number   bool         `json:"number,omitempty"`   // the texts of the column represent numbers: see jobs.Task.Digits
-	Required bool         `json:"required,omitempty"` // whether each row must have a value
-	Min      *float64     `json:"min,omitempty"`      // nil: unbounded
-	Max      *float64     `json:"max,omitempty"`      // nil: unbounded
-	Whole    bool         `json:"whole,omitempty"`    // whether fractions are refused
-	Values   []string     `json:"values,omitzero"`    // known values; nil: all
-	Closed   bool         `json:"closed,omitempty"`   // whether values other than Values are refused
+	Column string       `json:"column"`
+	Unit   dataset.Unit `json:"unit,omitempty"`
+	Number bool         `json:"number,omitempty"` // the texts of the column represent numbers: see jobs.Task.Digits
+	// Texts is how texts are read, if the column is one of numbers and some files have texts. Other texts are refused.
+	Texts    *jobs.TextColumn `json:"texts,omitempty"`
+	Required bool             `json:"required,omitempty"` // whether each row must have a value
+	Min      *float64         `json:"min,omitempty"`      // nil: unbounded
+	Max      *float64         `json:"max,omitempty"`      // nil: unbounded
+	Whole    bool             `json:"whole,omitempty"`    // whether fractions are refused
+	Values   []string         `json:"values,omitzero"`    // known values; nil: all
+	Closed   bool             `json:"closed,omitempty"`   // whether values other than Values are refused
 }
 
 // Reason is why a row is refused.
@@ -32,6 +34,7 @@ const (
 	AboveMax Reason = "above max"
 	Unlisted Reason = "not listed"
 	NotWhole Reason = "not whole"
+	Other    Reason = "of another type"
 )
 
 // Counts counts the values of a column.
@@ -86,6 +89,7 @@ func newChecker(b *Bounds) *checker {
 // column checks all rows of a column. It calls refuse for rows that violate a bound.
 func (c *checker) column(v *dataset.Vector, refuse func(row int, why Reason)) Counts {
 	var counts Counts
+	v, others := c.read(v)
 	listed := c.listed(v)
 	numbers := c.numbers(v)
 	for r := range v.Rows() {
@@ -100,6 +104,10 @@ func (c *checker) column(v *dataset.Vector, refuse func(row int, why Reason)) Co
 			i := r
 			if v.Index != nil {
 				i = int(v.Index[r])
+			}
+			if others[i] {
+				why = Other
+				break
 			}
 			if numbers != nil {
 				x := numbers[i]
@@ -119,6 +127,24 @@ func (c *checker) column(v *dataset.Vector, refuse func(row int, why Reason)) Co
 		}
 	}
 	return counts
+}
+
+// read returns a vector with the numbers of its texts, if they are to be read, and the positions of other texts.
+func (c *checker) read(v *dataset.Vector) (numbers *dataset.Vector, others map[int]bool) {
+	if c.Texts == nil || v.Type != dataset.Text {
+		return v, nil
+	}
+	others = make(map[int]bool)
+	numbers = &dataset.Vector{Type: dataset.Number, Index: v.Index, Numbers: make([]float64, len(v.Texts))}
+	for i, text := range v.Texts {
+		x, ok := c.Texts.Parse(text)
+		numbers.Numbers[i] = x
+		if !ok {
+			numbers.Numbers[i] = 0
+			others[i] = true
+		}
+	}
+	return numbers, others
 }
 
 // numbers returns the numbers of a vector, by position; nil if it has no numbers.

@@ -15,6 +15,8 @@ type TextColumn struct {
 	Unit  dataset.Unit `json:"unit,omitempty"`
 	Zone  dataset.Zone `json:"zone,omitempty"`  // zone of each timestamp; NoZone: any
 	Order []string     `json:"order,omitempty"` // the texts that the column may have; nil: they are numbers
+	// Checked means that a contract has judged the rows with other texts, which are missing values.
+	Checked bool `json:"checked,omitempty"`
 }
 
 // Parse reads a text as scorers do, if import would read a column of such texts so: 007 is not a number. NaN
@@ -73,7 +75,10 @@ func (g *withTexts) ReadRows(i, from, to int, dst *dataset.Vector) error {
 	others := make(map[int32]bool) // positions of other texts, which the rows may not use
 	for k, text := range dst.Texts {
 		x, ok := g.columns[i].Parse(text)
-		if !ok {
+		switch {
+		case !ok && g.columns[i].Checked:
+			x = math.NaN()
+		case !ok:
 			others[int32(k)] = true
 		}
 		numbers[k] = x
