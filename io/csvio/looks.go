@@ -49,13 +49,13 @@ var spellings = [...]struct { //nolint:gochecknoglobals // a table
 var usual = mustFormats( //nolint:gochecknoglobals // a table
 	"%d/%m/%Y", "%m/%d/%Y", "%d.%m.%Y", "%d-%m-%Y", "%m-%d-%Y", "%Y/%m/%d", "%d/%m/%y", "%m/%d/%y", "%d.%m.%y",
 	"%d-%b-%Y", "%d-%b-%y", "%d %b %Y", "%d %B %Y", "%b %d, %Y", "%B %d, %Y", "%b %d %Y", "%B %d %Y",
-	"%Y-%m", "%Y/%m", "%m/%Y", "%b %Y", "%B %Y", "%b-%Y", "%Y.%m.%d",
+	"%Y-%m", "%Y/%m", "%m/%Y", "%b %Y", "%B %Y", "%b-%Y", "%B-%Y", "%b-%y", "%Y %b", "%Y %B", "%Y-%b", "%Y.%m.%d",
 	"%d/%m/%Y %H:%M", "%m/%d/%Y %H:%M", "%d.%m.%Y %H:%M", "%d-%m-%Y %H:%M", "%Y/%m/%d %H:%M",
 	"%d/%m/%y %H:%M", "%m/%d/%y %H:%M", "%d.%m.%y %H:%M", "%d-%b-%Y %H:%M", "%d %b %Y %H:%M",
 	"%d/%m/%Y %H:%M:%S", "%m/%d/%Y %H:%M:%S", "%d.%m.%Y %H:%M:%S", "%d-%m-%Y %H:%M:%S", "%Y/%m/%d %H:%M:%S",
 	"%d/%m/%y %H:%M:%S", "%m/%d/%y %H:%M:%S", "%d.%m.%y %H:%M:%S", "%d-%b-%Y %H:%M:%S", "%d %b %Y %H:%M:%S",
 	"%m/%d/%Y %I:%M %p", "%m/%d/%Y %I:%M:%S %p", "%d/%m/%Y %I:%M:%S %p", "%I:%M %p", "%I:%M:%S %p",
-	"%a %b %d %H:%M:%S %Y", "%a, %d %b %Y %H:%M:%S %z",
+	"%a %b %d %H:%M:%S %Y", "%a, %d %b %Y %H:%M:%S %z", "%Y/%m/%d %H:%M:%S%z", "%Y/%m/%d %H:%M:%S %z",
 )
 
 const (

@@ -129,7 +129,7 @@ func ParseFormat(text string) (*Format, error) {
 		return nil, fmt.Errorf("%q: want the codes of strftime, such as %%d/%%m/%%Y", text)
 	}
 	f.layouts = []string{layout}
-	for _, other := range [][2]string{{"PM", "pm"}, {"Z07:00", "Z0700"}} {
+	for _, other := range [][2]string{{"PM", "pm"}, {"Z07:00", "Z0700"}, {"Z07:00", "Z07"}} {
 		for _, layout := range f.layouts {
 			if strings.Contains(layout, other[0]) {
 				f.layouts = append(f.layouts, strings.Replace(layout, other[0], other[1], 1))
