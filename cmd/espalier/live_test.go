@@ -175,6 +175,8 @@ func TestLiveFaults(t *testing.T) {
 	d.writeLabels(t, "twice.parquet", 7, 8, true)
 	d.write(t, "null.parquet", parquetio.WriteColumn{Name: "id", Values: []*int64{nil}},
 		parquetio.WriteColumn{Name: "class", Values: []string{"true"}})
+	d.write(t, "strangers.parquet", parquetio.WriteColumn{Name: "id", Values: []string{"00003"}},
+		parquetio.WriteColumn{Name: "class", Values: []string{"true"}})
 	espalier(t, "predict", "--model", d.path(run), "--input", d.path("days/"+dateOf(t, 0)+".parquet"), "--output", d.path("again"),
 		"--key", "id", "--progress", "none").wants(t, 0)
 	scored, labels := d.path("scored"), d.path("labels.parquet")
@@ -195,12 +197,17 @@ func TestLiveFaults(t *testing.T) {
 		},
 		"no key":         {[]string{"--predictions", scored, "--labels", d.path("null.parquet"), "--key", "id"}, 3, []string{"row 0 has no key"}},
 		"no predictions": {[]string{"--predictions", d.path("days"), "--labels", labels, "--key", "id"}, 3, []string{"names no tree"}},
-		"unknown key":    {[]string{"--predictions", scored, "--labels", labels, "--key", "ids"}, 2, []string{`--predictions have no column "ids"`}},
-		"unknown label":  {[]string{"--predictions", scored, "--labels", labels, "--key", "id", "--label", "y"}, 2, []string{`--labels have no column "y"`}},
-		"no labels":      {[]string{"--predictions", scored, "--key", "id"}, 2, []string{"--labels is required"}},
-		"both":           {[]string{"--predictions", scored, "--labels", labels, "--key", "id", "--model", d.path(run)}, 2, []string{"leave out --model"}},
-		"only labels":    {[]string{"--model", d.path(run), "--input", d.path("days"), "--labels", labels}, 2, []string{"are about --predictions"}},
-		"bad date":       {[]string{"--predictions", scored, "--labels", labels, "--key", "id", "--date", "today"}, 2, []string{"--date"}},
+		"other spelling": {
+			[]string{"--predictions", scored, "--labels", d.path("strangers.parquet"), "--key", "id"},
+			0,
+			[]string{`none of the 1 labels has the key of a prediction: a label has "00003", a prediction "0"`},
+		},
+		"unknown key":   {[]string{"--predictions", scored, "--labels", labels, "--key", "ids"}, 2, []string{`--predictions have no column "ids"`}},
+		"unknown label": {[]string{"--predictions", scored, "--labels", labels, "--key", "id", "--label", "y"}, 2, []string{`--labels have no column "y"`}},
+		"no labels":     {[]string{"--predictions", scored, "--key", "id"}, 2, []string{"--labels is required"}},
+		"both":          {[]string{"--predictions", scored, "--labels", labels, "--key", "id", "--model", d.path(run)}, 2, []string{"leave out --model"}},
+		"only labels":   {[]string{"--model", d.path(run), "--input", d.path("days"), "--labels", labels}, 2, []string{"are about --predictions"}},
+		"bad date":      {[]string{"--predictions", scored, "--labels", labels, "--key", "id", "--date", "today"}, 2, []string{"--date"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			espalier(t, append([]string{"evaluate", "--progress", "none"}, c.args...)...).wants(t, c.code, c.words...)

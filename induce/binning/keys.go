@@ -18,23 +18,32 @@ const (
 	MaybeKey           // chance would make some values equal, but a measurement on a grid, such as a time, has the same look
 	Numbering          // numbers of rows, or ranks, with gaps or without
 	Key
+	Boundless // more texts than a feature may have
 )
 
 // chancePairs is the number of pairs of equal values that measurements have on average where a column without any is
 // taken for a key: chance gives none in one of 3,000 columns.
 const chancePairs = 8
 
+// farthestFirst is the greatest number that the first training row has: the rows before it are in other parts.
+const farthestFirst = 64
+
 // Identity returns whether the values of a column are keys. s has the given number of rows, out of all. Keys are texts or
 // whole numbers, each in one row. Numbers are maybe keys if some rows have none. Whole numbers may also be counts, prices or times: keys have a name of
-// keys; numberings are at least half of the numbers between the least and the greatest.
+// keys; numberings are at least half of the numbers between the least and the greatest, begin near 0, and have no name of
+// a time: the years of yearly rows are a measurement.
 func (s *Summary) Identity(name string, rows, all int64) Identity {
 	rows -= s.missing
-	if s.missing > 0 && s.typ == dataset.Text || s.overflow || !s.different(rows) {
+	switch {
+	case s.overflow && s.typ == dataset.Text:
+		return Boundless
+	case s.missing > 0 && s.typ == dataset.Text, s.overflow, !s.different(rows):
 		return NoKey
 	}
-	width := float64(rows)
+	width, first := float64(rows), 0.0
 	if observed := s.Range(); observed != nil {
 		width = observed[1] - observed[0] + 1
+		first = min(math.Abs(observed[0]), math.Abs(observed[1]))
 	}
 	likely := float64(rows)*float64(rows)/(2*width) >= chancePairs
 	switch {
@@ -44,7 +53,7 @@ func (s *Summary) Identity(name string, rows, all int64) Identity {
 		return NoKey
 	case s.typ == dataset.Number && rows > 1 && namesKeys(name), s.typ == dataset.Text && likely:
 		return Key
-	case likely && width <= 2*float64(all):
+	case likely && width <= 2*float64(all) && first <= farthestFirst && !namesTimes(name):
 		return Numbering
 	case likely:
 		return MaybeKey
@@ -74,13 +83,34 @@ func (s *Summary) different(rows int64) bool {
 
 // namesKeys reports whether the last word of a name is a usual one for keys: Id, customer_id, rownames, "Unnamed: 0".
 func namesKeys(name string) bool {
+	last := lastWord(name)
+	of, isID := strings.CutSuffix(last, "id")
+	return isID && slices.Contains(holders, of) ||
+		slices.Contains([]string{"ids", "uid", "uuid", "guid", "rowname", "rownames", "rownum", "unnamed"}, last)
+}
+
+// holders have ids: customerid is a name of keys, paid is none.
+var holders = []string{ //nolint:gochecknoglobals // a table
+	"", "account", "application", "booking", "case", "claim", "client", "company", "contract", "customer", "device", "employee",
+	"encounter", "event", "household", "invoice", "item", "listing", "loan", "member", "movie", "order", "participant",
+	"passenger", "patient", "payment", "person", "player", "policy", "product", "record", "respondent", "row", "sample", "session",
+	"store", "student", "subject", "ticket", "transaction", "trip", "user", "visit",
+}
+
+// namesTimes reports whether the last word of a name is a usual one for points in time.
+func namesTimes(name string) bool {
+	return slices.Contains([]string{
+		"year", "yr", "quarter", "month", "week", "day", "date", "hour", "minute", "second", "time",
+	}, lastWord(name))
+}
+
+// lastWord returns the last word of a name in small letters.
+func lastWord(name string) string {
 	words := strings.FieldsFunc(spaced(name), func(r rune) bool { return !unicode.IsLetter(r) })
 	if len(words) == 0 {
-		return false
+		return ""
 	}
-	return slices.Contains([]string{
-		"id", "ids", "uid", "uuid", "guid", "rowid", "rowname", "rownames", "rownum", "userid", "customerid", "unnamed",
-	}, strings.ToLower(words[len(words)-1]))
+	return strings.ToLower(words[len(words)-1])
 }
 
 // spaced puts a blank before each capital letter that follows a small one.

@@ -23,6 +23,9 @@ func TestIdentity(t *testing.T) {
 		{"n", 1 << 18, func(i int) float64 { return float64(i + 1) }, binning.Numbering}, // in buckets
 		{"n", 1 << 18, func(i int) float64 { return float64(-i) }, binning.Numbering},
 		{"n", 12, func(i int) float64 { return float64(i) }, binning.NoKey},
+		{"n", 150, func(i int) float64 { return float64(1871 + i) }, binning.MaybeKey}, // years, by any name
+		{"month", 150, func(i int) float64 { return float64(i) }, binning.MaybeKey},
+		{"passengerid", 150, func(i int) float64 { return 1e8 + float64(i*i*977) }, binning.Key},
 		{"rownames", 12, func(i int) float64 { return float64(i) }, binning.Key},
 		{"Unnamed: 0", 150, func(i int) float64 { return float64(i) }, binning.Key},
 		{"CustomerID", 50, func(i int) float64 { return 1e8 + float64(i*i*977) }, binning.Key},

@@ -26,8 +26,8 @@ type ErrorCost struct {
 	Cost              float64
 }
 
-// GreatestClassValue bounds weights, priors and error costs, so that their products with the
-// weights of rows do not overflow.
+// GreatestClassValue bounds weights and priors, so that their products with the weights of rows do not overflow. Error
+// costs are bounded by GreatestCost, as the costs of tests to which they are added.
 const GreatestClassValue = 1e6
 
 // Weighs reports whether classes change the weights of training rows.
@@ -130,7 +130,7 @@ func (p *PerClass) faults(name Namer) []error {
 	var pairs []string
 	for _, e := range p.ErrorCosts {
 		pair := fmt.Sprintf("%s as %s", e.Actual, e.Predicted)
-		check(fmt.Sprintf("%s: %q", name("error_costs"), pair), e.Cost, Between(0, GreatestClassValue))
+		check(fmt.Sprintf("%s: %q", name("error_costs"), pair), e.Cost, Between(0, GreatestCost))
 		pairs = append(pairs, pair)
 	}
 	faults = append(faults, twice(name("error_costs"), "pair", pairs)...)

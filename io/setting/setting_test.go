@@ -333,6 +333,8 @@ func TestHint(t *testing.T) {
 		{"lamda", []string{"theta", "lambda"}, `; did you mean "lambda"?`},
 		{"something", []string{"theta", "x"}, `; there are "theta", "x"`},
 		{"something", nil, ""},
+		{"gro\u0308\u00dfe", []string{"gr\u00f6\u00dfe"}, `; did you mean "größe"? It is spelled "gr\u00f6\u00dfe", not "gro\u0308\u00dfe": write ` +
+			`both in one form of Unicode, NFC or NFD`},
 		{"something", many, `; there are "a1", "b2", "c3", "d4", "e5", "f6", "g7", "h8", 2 more`},
 	} {
 		if got := setting.Hint(c.name, c.names); got != c.want {

@@ -218,7 +218,10 @@ func (i *inferring) column(column *parquetio.Column, s *binning.Summary, identit
 			notes = append(notes, "most texts are "+what)
 		}
 	}
-	if identity >= binning.MaybeKey {
+	switch {
+	case identity == binning.Boundless:
+		notes = append(notes, "more texts than a feature may have")
+	case identity >= binning.MaybeKey:
 		notes = append(notes, "another value in each row: a key?")
 	}
 	if identity >= binning.Numbering {

@@ -7,6 +7,7 @@ package live
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -53,7 +54,9 @@ type join struct {
 	spec        *jobs.RowSpec                             // label and weight of the labels
 	trees       map[string]*scored                        // by digest
 	manifests   map[string]*runfolder.PredictionsManifest // by folder; nil if the folder has none
+	joined      int64                                     // labels with a prediction
 	alone       int64                                     // labels without a prediction
+	stranger    string                                    // the first key without a prediction
 }
 
 // anyLag accepts predictions of any age.
@@ -90,7 +93,25 @@ func (j *join) run(ctx context.Context) (*runfolder.Live, error) {
 	l.Alone = j.alone
 	l.Missing = append(l.Missing, w.Missing...)
 	l.Trees = j.measure()
+	j.warnOfStrangers()
 	return l, nil
+}
+
+// warnOfStrangers warns if no label belongs to a prediction, which their keys may explain: 00003 is not 3.
+func (j *join) warnOfStrangers() {
+	if j.joined > 0 || j.alone == 0 {
+		return
+	}
+	var keys []string
+	for _, t := range j.trees {
+		for key := range t.rows {
+			keys = append(keys, key)
+		}
+	}
+	if len(keys) > 0 {
+		j.Reporter.Warn(fmt.Sprintf("none of the %d labels has the key of a prediction: a label has %q, a prediction %q; if they are of "+
+			"the same rows, spell the keys in one way", j.alone, j.stranger, slices.Min(keys)))
+	}
 }
 
 // specify finds the columns of the labels, and the unit of their weights.

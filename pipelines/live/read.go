@@ -210,7 +210,13 @@ func (j *join) readLabels(ctx context.Context) error {
 				t.rows[key] = p
 				p.count(t.codes, given[0].Spell(r), weight, unit)
 			}
-			if !found {
+			switch {
+			case found:
+				j.joined++
+			case j.alone == 0:
+				j.stranger = key
+				fallthrough
+			default:
 				j.alone++
 			}
 		}

@@ -7,12 +7,16 @@ import (
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/io/parquetio"
+	"github.com/espalier-ml/espalier/io/setting"
 )
 
 // checkInputs returns an error if the input lacks a column that a tree tests, or if such a
 // column is nested. The error names all such columns.
 func (in *Input) checkInputs(inputs []tree.Input, columns map[string]int) error {
 	var lacking, nested []string
+	others := slices.DeleteFunc(in.Names(), func(name string) bool {
+		return slices.ContainsFunc(inputs, func(i tree.Input) bool { return i.Name == name })
+	})
 	for i := range inputs {
 		name := inputs[i].Name
 		if at, ok := columns[name]; !ok {
@@ -40,7 +44,7 @@ func (in *Input) checkInputs(inputs []tree.Input, columns map[string]int) error 
 			continue
 		case 1:
 			return &dataset.DataError{
-				File: in.Files[0].URL, Column: fault.names[0], Problem: fault.one, Hint: fault.advice,
+				File: in.Files[0].URL, Column: fault.names[0], Problem: fault.one + setting.Near(fault.names[0], others), Hint: fault.advice,
 			}
 		default:
 			return &dataset.DataError{
@@ -57,8 +61,8 @@ func (in *Input) CheckFeature(f *dataset.Feature) error {
 	at := slices.IndexFunc(in.Columns, func(c parquetio.Column) bool { return c.Name == f.Name })
 	if at < 0 {
 		return &dataset.DataError{
-			File: in.Files[0].URL, Column: f.Name, Problem: "the input lacks this column of the earlier run",
-			Hint: "add the column, or take new cuts: leave out --cuts_from",
+			File: in.Files[0].URL, Column: f.Name, Problem: "the input lacks this column of the earlier run" +
+				setting.Near(f.Name, in.Names()),
 		}
 	}
 	return in.checkKind(&in.Columns[at], f)

@@ -165,7 +165,8 @@ func TestReadClassesRefused(t *testing.T) {
 		{"", "", "none.csv", "--error_costs: "},
 		{csvFile(t, "class,weight\nlime,-1\n"), "", "", `, line 2: weight "-1": want a number from 0 to 1000000`},
 		{csvFile(t, "class,weight\nlime,1\nlime,1\n"), "", "", `, line 3: ["lime"] has a weight already`},
-		{"", "", csvFile(t, "actual,predicted,cost\na,b,2e6\n"), `, line 2: cost "2e6": want a number from 0`},
+		{"", "", csvFile(t, "actual,predicted,cost\na,b,2e30\n"), `, line 2: cost "2e30": want a number from 0 to 1e+30`},
+		{"", "", csvFile(t, "actual,predicted,cost\na,b,-2\n"), `to 1e+30: for a gain, add the same number to all costs of the actual class`},
 	} {
 		_, err := tables.ReadClasses(t.Context(), source.Process, configOf(t, c.weights, c.priors, c.errorCosts))
 		if !errors.As(err, new(*usage.Error)) || !strings.Contains(err.Error(), c.want) {

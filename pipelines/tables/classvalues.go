@@ -20,7 +20,10 @@ func ReadClasses(ctx context.Context, from *source.Files, c *config.Train) (Clas
 	s := Classes{PerClass: c.PerClass, files: make(map[string]*classFile)}
 	weights := &classFile{flag: "class_weights", header: "class,weight", instead: "none, balanced", url: c.ClassWeightsFile}
 	priors := &classFile{flag: "priors", header: "class,prior", positive: true, instead: "CLASS=P,..", url: c.PriorsFile}
-	costs := &classFile{flag: "error_costs", header: "actual,predicted,cost", url: c.ErrorCostsFile}
+	costs := &classFile{
+		flag: "error_costs", header: "actual,predicted,cost", url: c.ErrorCostsFile, most: settings.GreatestCost,
+		negative: ": for a gain, add the same number to all costs of the actual class",
+	}
 	if priors.url != "" {
 		s.Priors = make(map[string]float64)
 	}
@@ -60,9 +63,11 @@ func set(values *map[string]float64, class string, x float64) {
 // classes are named, because they are known only after the rows have been read.
 type classFile struct {
 	flag     string
-	header   string // names of the columns of classes, then of the value
-	positive bool   // whether the value 0 is invalid
-	instead  string // values of the flag other than a file
+	header   string  // names of the columns of classes, then of the value
+	positive bool    // whether the value 0 is invalid
+	most     float64 // greatest value; 0: settings.GreatestClassValue
+	negative string  // what to do about a value below 0
+	instead  string  // values of the flag other than a file
 
 	url    string         // empty if the values are in the flag
 	digest string         // SHA-256 of the file; empty if there is no file
@@ -97,15 +102,20 @@ func (f *classFile) add(line int, classes []string, text string, set func([]stri
 	if f.url != "" {
 		place = fmt.Sprintf(" %s, line %d", f.url, line)
 	}
-	within := settings.Between(0, settings.GreatestClassValue)
+	most := cmp.Or(f.most, settings.GreatestClassValue)
+	within := settings.Between(0, most)
 	x, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
 	if err != nil || !within.Has(x) || f.positive && x == 0 {
 		from := "from 0"
 		if f.positive {
 			from = "above 0 and up"
 		}
-		return usage.Errorf("--%s%s: %s %q: want a number %s to %d", f.flag, place, f.name(), text, from,
-			int(settings.GreatestClassValue))
+		hint := ""
+		if x < 0 {
+			hint = f.negative
+		}
+		return usage.Errorf("--%s%s: %s %q: want a number %s to %s%s", f.flag, place, f.name(), text, from,
+			strconv.FormatFloat(most, 'g', 7, 64), hint)
 	}
 	if f.lines == nil {
 		f.lines = make(map[string]int)

@@ -258,7 +258,7 @@ func (w *fitter) takeFeatures(f *fitted) error {
 	}
 	for _, name := range slices.Sorted(maps.Keys(earlier)) {
 		if !slices.Contains(w.input.Names(), name) {
-			return w.input.CheckFeature(earlier[name])
+			return dataset.WithHint(w.input.CheckFeature(earlier[name]), "add the column, or take new cuts: leave out --cuts_from")
 		}
 	}
 	return w.costs.Apply(f.features)
@@ -422,7 +422,7 @@ func (w *fitter) fitFeature(
 		return dataset.Feature{}, binning.NoKey, err
 	}
 	key, err := w.input.Identity(ctx, w.files, column, s, rows)
-	if err != nil {
+	if err != nil || key == binning.Boundless && !w.wanted(column.Name) {
 		return dataset.Feature{}, key, err
 	}
 	f, err := fitter.FitFeature(column.Name, s, binning.FeatureConfig{

@@ -208,16 +208,22 @@ func named(name string, c *config.Train) bool {
 		c.Ordered[name] != nil
 }
 
-// leaveOutKeys gives columns of keys the role ignored, and returns them. It warns of them and of columns that may be keys,
-// unless a setting or the contract names a column.
+// wanted reports whether a setting or the contract names a column as a feature.
+func (p *plan) wanted(name string) bool {
+	return named(name, p.config) || p.obeyed != nil && slices.Contains(p.obeyed.With(contract.RoleFeature), name)
+}
+
+// leaveOutKeys gives columns of keys, and of more texts than a feature may have, the role ignored, and returns them. It warns
+// of them and of columns that may be keys, unless a column is wanted.
 func (p *plan) leaveOutKeys(columns []dataset.FeatureColumn, keys []binning.Identity, warn func(text string)) []string {
-	var left, maybe []string
+	var left, maybe, boundless []string
 	for i := range columns {
 		switch name := columns[i].Name; {
-		case keys[i] == binning.NoKey, named(name, p.config),
-			p.obeyed != nil && slices.Contains(p.obeyed.With(contract.RoleFeature), name):
+		case keys[i] == binning.NoKey, p.wanted(name):
 		case keys[i] == binning.MaybeKey:
 			maybe = append(maybe, name)
+		case keys[i] == binning.Boundless:
+			boundless = append(boundless, name)
 		default:
 			left = append(left, name)
 		}
@@ -229,6 +235,11 @@ func (p *plan) leaveOutKeys(columns []dataset.FeatureColumn, keys []binning.Iden
 	if len(maybe) > 0 {
 		warn(quoted(maybe) + ": every row has a different whole number; if it is a key, --ignore leaves it out")
 	}
+	if len(boundless) > 0 {
+		warn(fmt.Sprintf("left out %s: more than %d different texts, as in names, keys or sentences; group the texts to make a feature "+
+			"of them", quoted(boundless), binning.DefaultLimits().Categories))
+	}
+	left = append(left, boundless...)
 	p.schema.leaveOut(left)
 	return left
 }

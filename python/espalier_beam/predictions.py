@@ -43,6 +43,8 @@ class Predictions:
     """The numbers of tests, shape (n,)."""
     cost: Floats
     """The billed costs, shape (n,), in the unit of the tree's costs."""
+    unseen: dict[str, int]
+    """The numbers of rows with a category that training did not have, of the features with such rows."""
 
     def __len__(self) -> int:
         return len(self.leaf)

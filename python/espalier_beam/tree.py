@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import warnings
 from collections.abc import Mapping
 from typing import Any
 
@@ -16,6 +17,7 @@ from .inquiry import Inquiry
 from .predictions import Floats, Integers, Predictions
 
 LATEST = "LATEST.json"
+_MANY = 0.1  # the share of unseen values that is warned of, as by the command
 
 
 class Tree:
@@ -27,7 +29,8 @@ class Tree:
     are missing values.
 
     Methods with rows raise ValueError if a column is absent, and TypeError if a feature has a value
-    of the wrong type.
+    of the wrong type. They warn of a feature if training did not have the values of more than a tenth
+    of the rows.
     """
 
     digest: str
@@ -115,7 +118,7 @@ class Tree:
         return self.document.costs[self.apply(rows)]
 
     def predictions(self, rows: Any) -> Predictions:
-        """Returns class, probabilities, leaf, number of tests and cost of each row."""
+        """Returns class, probabilities, leaf, number of tests and cost of each row, and counts unseen values."""
         values = self._encoded(rows)
         return self.predict_encoded(values, self._leaves(values))
 
@@ -138,6 +141,11 @@ class Tree:
             leaf=leaves,
             tests=document.depths[leaves],
             cost=document.costs[leaves],
+            unseen={
+                feature.name: int(count)
+                for feature, of in zip(document.features, values)
+                if not feature.numeric and (count := np.count_nonzero(of == feature.unlisted))
+            },
         )
 
     def ask(self, confidence: float = 0.0) -> Inquiry:
@@ -176,4 +184,12 @@ class Tree:
         values = np.empty((len(features), count))
         for at, (feature, column) in enumerate(zip(features, columns)):
             values[at] = feature.encode(column)
+            new = values[at] == feature.unlisted
+            if not feature.numeric and new.sum() > count * _MANY:
+                example = np.asarray(column, dtype=object)[new.argmax()]
+                warnings.warn(
+                    f"feature {feature.name!r}: more than a tenth of the rows have a value that training did not have, "
+                    f"such as {example!r}: another spelling, or another type?",
+                    stacklevel=4,
+                )
         return values

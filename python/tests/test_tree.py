@@ -9,6 +9,7 @@ import json
 import math
 import pathlib
 import shutil
+import warnings
 from typing import Any
 
 import numpy as np
@@ -312,3 +313,16 @@ def test_group_prices() -> None:
     assert inquiry.next().feature == "b"  # type: ignore[union-attr] # still open
     inquiry.answer(None)
     assert inquiry.result().leaf == 4 and inquiry.paid == 7
+
+
+def test_unseen() -> None:
+    """Values that training did not have are counted, and warned of if more than a tenth of the rows have them."""
+    s = feature("s", type="categorical", values=["false", "true"])
+    tree = stump(s, {"in": ["true"]})
+    with pytest.warns(UserWarning, match="'s': more than a tenth .* such as 'True'"):
+        found = tree.predictions({"s": ["true", "True", "false", "True", None]})
+    assert found.unseen == {"s": 2}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert tree.predictions({"s": [True, "false", None]}).unseen == {}
+        assert tree.predictions({"s": ["true"] * 10 + ["True"]}).unseen == {"s": 1}

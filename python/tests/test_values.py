@@ -13,6 +13,7 @@ FOLDER = pathlib.Path(__file__).parents[2] / "induce" / "rowtype" / "rowtypetest
 CASES = json.loads((FOLDER / "cases.json").read_text())["cases"]
 
 
+@pytest.mark.filterwarnings("ignore:.*more than a tenth")
 @pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case['column']}={case['value']!r}")
 def test_values(case: dict[str, Any]) -> None:
     if case["value"] == float("inf"):
