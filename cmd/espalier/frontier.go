@@ -118,7 +118,8 @@ func listFrontier(ctx context.Context, w io.Writer, flags *frontierFlags) error 
 	if flags.json {
 		return printJSON(w, f)
 	}
-	width, b := pageWidth(w), bufio.NewWriter(w) // keeps the first error for Flush
+	width := pageWidth(w)
+	b := bufio.NewWriter(w) // keeps the first error for Flush
 	_ = textview.PointsTable(f.Points).Write(b, width)
 	text := fmt.Sprintf("%d trees, of %d prunings of %d grown trees (* chosen: %s); tree N is %s/frontier/N.json; "+
 		"espalier frontier %s --promote N --output NEW writes a run with it", len(f.Points), f.Pruned, f.Grown, f.Select, run, run)
@@ -167,7 +168,8 @@ func runPromote(c *cobra.Command, flags *frontierFlags) error {
 
 // printPromoted prints the chosen tree next to the tree of the run.
 func printPromoted(w io.Writer, p *train.Promoted) error {
-	width, b := pageWidth(w), bufio.NewWriter(w) // keeps the first error for Flush
+	width := pageWidth(w)
+	b := bufio.NewWriter(w) // keeps the first error for Flush
 	two := *p.Frontier
 	two.Points = []runfolder.Point{*p.Now}
 	if p.Now != p.Before {

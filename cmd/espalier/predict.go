@@ -170,7 +170,8 @@ func printPredictedJSON(w io.Writer, r *pipelines.PredictResult) error {
 }
 
 func printPredicted(w io.Writer, r *pipelines.PredictResult) error {
-	b, width := bufio.NewWriter(w), pageWidth(w) // keeps the first error for Flush
+	width := pageWidth(w)
+	b := bufio.NewWriter(w) // keeps the first error for Flush
 	if r.Repeated {
 		_, _ = fmt.Fprintf(b, "%s: nothing to do: the tree, the files and the settings are as before\n", r.Folder)
 		return b.Flush()

@@ -30,7 +30,8 @@ func (f *fitter) broaden(p *place) {
 // fitBroad returns the fit from which the fit of a leaf with few objects starts. Leaves that ask
 // for the same features share it.
 func (f *fitter) fitBroad(leaf *place) *layer {
-	b, asked, key := leaf.broad, leaf.asked, fmt.Sprint(leaf.asked)
+	b, asked := leaf.broad, leaf.asked
+	key := fmt.Sprint(asked)
 	b.lock.Lock()
 	fit := b.fits[key]
 	if fit == nil {

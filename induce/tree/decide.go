@@ -138,7 +138,8 @@ func (t *Tree) checkDecisions() error {
 	if t.Label.Priors == nil {
 		return nil
 	}
-	root, seen := t.Nodes[0].Probabilities, 0.0 // seen: sum of the priors of classes with training rows
+	root := t.Nodes[0].Probabilities
+	seen := 0.0 // sum of the priors of classes with training rows
 	for k, p := range root {
 		if p > 0 {
 			seen += t.Label.Priors[k]

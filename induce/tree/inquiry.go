@@ -82,7 +82,8 @@ func (q *Questions) Start(confidence float64) *Inquiry {
 	inputs := len(q.scorer.inputs)
 	var invalid error
 	if !(confidence >= 0 && confidence <= 1) {
-		confidence, invalid = 0, fmt.Errorf("a confidence of %v: want a probability from 0 to 1", confidence)
+		invalid = fmt.Errorf("a confidence of %v: want a probability from 0 to 1", confidence)
+		confidence = 0
 	}
 	return &Inquiry{
 		invalid:   invalid,

@@ -290,7 +290,8 @@ func cutMiddle(s string, width int) string {
 		return s
 	}
 	tail := (width - len(ellipsis)) / 2
-	at, end := len(s), 0 // where the end begins, and its width
+	at := len(s) // where the end begins
+	end := 0     // width of the end
 	for at > 0 {
 		r, size := utf8.DecodeLastRuneInString(s[:at])
 		if end += terminal().RuneWidth(r); end > tail {

@@ -32,7 +32,8 @@ func (e *RefusedError) Error() string {
 
 // judge checks the tree of a new run, both alone and against the tree in use.
 func (w *work) judge(ctx context.Context, r *train.Result) error {
-	t, area := r.Tree, r.Metrics.Test.Area()
+	t := r.Tree
+	area := r.Metrics.Test.Area()
 	auc := w.attempt.AUC
 	limits := &w.config.Gate
 	w.add(limits.CheckAUC(auc))

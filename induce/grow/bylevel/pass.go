@@ -48,7 +48,8 @@ func (g *Grower) addTo(u *unit, o *Open, cells bool) {
 // up to memory bytes, or more if the counts of a single feature of one node exceed it.
 func (g *Grower) Passes(growth *Growth, memory int64) []Pass {
 	var passes []Pass
-	held, room := int64(0), false // bytes of the last pass, and whether it may get further nodes
+	held := int64(0) // bytes of the last pass
+	room := false    // the last pass may get further nodes
 	for _, u := range g.units(growth, memory) {
 		bytes := g.PassBytes(&Pass{Nodes: u.nodes, To: len(g.Columns)})
 		if bytes > memory && u.nodes[0].Cells {
