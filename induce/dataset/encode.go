@@ -117,7 +117,8 @@ func NewEncoders(features []Feature) []*Encoder {
 }
 
 // ReadClass returns the code of the class that a label names. A label that is no class by its spelling may spell the
-// class as another type does: 1.0 is 1, and True is true or, if the classes are 0 and 1, 1. The code 01 is not 1.
+// class as another type does: 1.0 is 1, and True is true or, if the classes are 0 and 1, 1. The code 01 is not 1. A number
+// is of the class whose name is a range with it, see RangeNames.
 func ReadClass[T ~uint16 | ~int](codes map[string]T, label string) (code T, ok bool) {
 	if code, ok = codes[label]; ok {
 		return code, true
@@ -128,6 +129,11 @@ func ReadClass[T ~uint16 | ~int](codes map[string]T, label string) (code T, ok b
 	number := err == nil && !isCode && !LosesDigits(label, x)
 	if number {
 		if code, ok = codes[SpellNumber(x)]; ok {
+			return code, true
+		}
+	}
+	if err == nil && !isCode {
+		if code, ok = rangeOf(codes, x); ok {
 			return code, true
 		}
 	}

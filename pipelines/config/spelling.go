@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -48,6 +49,15 @@ func numbers(to *[]float64, word, name string) setting.Value {
 		return x, nil
 	}
 	return setting.Choices(to, setting.EachBy(word, parse), setting.SpellEach(word, spell))
+}
+
+// parseCut parses a cut of a label of numbers.
+func parseCut(text string) (float64, error) {
+	x, err := strconv.ParseFloat(text, 64)
+	if err != nil || math.IsNaN(x) || math.IsInf(x, 0) {
+		return 0, errors.New("want a number")
+	}
+	return x + 0, nil // -0 becomes 0
 }
 
 // spell spells a number so that it is read back exactly.

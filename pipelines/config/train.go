@@ -63,11 +63,12 @@ type Tables struct {
 
 // FileColumns describes further uses of columns in files.
 type FileColumns struct {
-	LabelProbabilities []string // patterns, or CLASS=COLUMN; empty: only the label counts
-	Count              string   // column of counts: a line with the count n is n equal rows; empty: each line is a row
-	Forbid             []string // features that are never tested
-	SplitTime          string   // column; empty: the part of a row does not depend on time
-	Slice              []string // columns by whose values the tree is also measured
+	LabelProbabilities []string  // patterns, or CLASS=COLUMN; empty: only the label counts
+	Count              string    // column of counts: a line with the count n is n equal rows; empty: each line is a row
+	LabelCuts          []float64 // cuts of a label of numbers into classes; empty: each value is a class
+	Forbid             []string  // features that are never tested
+	SplitTime          string    // column; empty: the part of a row does not depend on time
+	Slice              []string  // columns by whose values the tree is also measured
 }
 
 // Earlier selects what a run takes over from earlier runs.
@@ -277,6 +278,10 @@ func (c *Train) classSettings() []setting.Setting {
 			Help: "CSV of what predictions cost: actual,predicted,cost; others 0 if right, 1 if wrong",
 		},
 		{
+			Name: "label_cuts", Value: setting.Choices(&c.LabelCuts, setting.EachBy("", parseCut), setting.SpellEach("", spell)),
+			Help: "cuts that make classes of a label of numbers: 10,20 makes \"< 10\", \"10 to < 20\" and \">= 20\"",
+		},
+		{
 			Name: "max_classes", Value: whole(&c.MaxClasses, "max_classes"),
 			Help: "more classes are an error",
 		},
@@ -473,6 +478,20 @@ func (c *Train) Parse() (*Parsed, error) {
 	return p, nil
 }
 
+// conflictsOfCuts returns the faults of --label_cuts.
+func (c *Train) conflictsOfCuts() []error {
+	var faults []error
+	for i, cut := range c.LabelCuts {
+		if i > 0 && !(c.LabelCuts[i-1] < cut) {
+			faults = append(faults, fmt.Errorf("--label_cuts %s,%s: want cuts that increase", spell(c.LabelCuts[i-1]), spell(cut)))
+		}
+	}
+	if len(c.LabelCuts) > 0 && c.Label == "" {
+		faults = append(faults, errors.New("--label_cuts cuts a label of numbers: name its column by --label"))
+	}
+	return faults
+}
+
 // conflictsOfEarlier returns the faults of --cuts_from and --refit.
 func (c *Train) conflictsOfEarlier() []error {
 	var faults []error
@@ -504,6 +523,7 @@ func (c *Train) conflicts() []error {
 	faults = append(faults, c.conflictsOfTime()...)
 	faults = append(faults, c.conflictsOfTeacher()...)
 	faults = append(faults, c.conflictsOfEarlier()...)
+	faults = append(faults, c.conflictsOfCuts()...)
 	faults = append(faults, c.Contract.conflicts()...)
 	return append(faults, c.conflictsOfTraining()...)
 }

@@ -290,14 +290,22 @@ func (w *fitter) fitLabel(encoded []byte) (tree.Label, error) {
 	}
 	classes, err := binning.FitClasses(column, s, w.config.MaxClasses)
 	if err != nil {
-		return tree.Label{}, tooManyClasses(err, s.Type())
+		return tree.Label{}, tooManyClasses(err, s, w.labelUnit())
 	}
 	values, weights := s.Spelled()
 	rows := make(map[string]int64, len(values))
 	for i, value := range values {
 		rows[value] = weights[i]
 	}
-	warnOfLabels(w.driver.Reporter.Warn, column, classes, rows)
+	switch {
+	case len(w.config.LabelCuts) > 0:
+		classes = rangesWith(w.driver.Reporter.Warn, column, w.config.LabelCuts, rows)
+	case quantity(classes):
+		w.driver.Reporter.Warn(fmt.Sprintf("the label %q has %d different %s as its classes: %s", column, len(classes),
+			numbersOf(w.labelUnit()), cutHint(s, w.labelUnit())))
+	default:
+		warnOfLabels(w.driver.Reporter.Warn, column, classes, rows)
+	}
 	if classes, err = w.classesOf(classes); err != nil {
 		return tree.Label{}, err
 	}
@@ -310,6 +318,16 @@ func (w *fitter) fitLabel(encoded []byte) (tree.Label, error) {
 		return tree.Label{}, usage.Errorf("--monotone: the label %q has %d classes, want two", column, len(classes))
 	}
 	return w.describeLabel(classes)
+}
+
+// labelUnit returns the unit of the label's values.
+func (p *plan) labelUnit() dataset.Unit {
+	for i := range p.schema.columns {
+		if p.schema.columns[i].role == RoleLabel {
+			return p.schema.columns[i].Unit
+		}
+	}
+	return dataset.Plain
 }
 
 // describeLabel describes the class column, with priors and error costs.

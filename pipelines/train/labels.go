@@ -1,19 +1,19 @@
 package train
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode"
 
+	"github.com/espalier-ml/espalier/induce/binning"
 	"github.com/espalier-ml/espalier/induce/dataset"
 )
 
 // numbersFrom is the number of classes from which a label of numbers is probably a quantity: scales and codes have fewer.
 const numbersFrom = 50
-
-const predictsClasses = "Espalier does not predict numbers, but classes: cut the column into ranges first, such as low and high"
 
 // quantity reports whether the classes are probably values of a quantity.
 func quantity(classes []string) bool {
@@ -24,13 +24,63 @@ func quantity(classes []string) bool {
 	return len(classes) >= numbersFrom && !slices.ContainsFunc(classes, func(name string) bool { return !number(name) })
 }
 
-// warnOfLabels warns of classes that may be one class in several spellings, of classes that may stand for a missing label,
-// and of a label of numbers. rows has the rows of each class.
-func warnOfLabels(warn func(text string), column string, classes []string, rows map[string]int64) {
-	if quantity(classes) {
-		warn(fmt.Sprintf("the label %q has %d different numbers as its classes; %s", column, len(classes), predictsClasses))
-		return
+// numbersOf names the values of a label of numbers.
+func numbersOf(u dataset.Unit) string {
+	if u == dataset.Plain {
+		return "numbers"
 	}
+	return u.Things()
+}
+
+// cutHint says how a label of numbers becomes classes.
+func cutHint(s *binning.Summary, u dataset.Unit) string {
+	hint := fmt.Sprintf("Espalier does not predict %s, but classes", numbersOf(u))
+	cuts := thirds(s)
+	switch {
+	case u != dataset.Plain:
+		return hint + ": write a column of classes, such as early and late"
+	case len(cuts) == 0:
+		return hint + ": --label_cuts CUT,CUT makes classes of ranges"
+	default:
+		return fmt.Sprintf("%s: --label_cuts %s makes %d of about the same size", hint, strings.Join(cuts, ","), len(cuts)+1)
+	}
+}
+
+// thirds returns up to two values of a label of numbers that divide the rows into thirds, as cuts.
+func thirds(s *binning.Summary) (cuts []string) {
+	values, rows := s.Spelled()
+	order := make([]int, len(values))
+	numbers := make([]float64, len(values))
+	for i, value := range values {
+		numbers[i], _ = strconv.ParseFloat(value, 64)
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(numbers[a], numbers[b]) })
+	before := int64(0)
+	for k, i := range order {
+		if third := int64(len(cuts) + 1); k > 0 && len(cuts) < 2 && before >= third*s.Weight()/3 {
+			cuts = append(cuts, values[i])
+		}
+		before += rows[i]
+	}
+	return cuts
+}
+
+// rangesWith returns the ranges that have rows, and warns of others.
+func rangesWith(warn func(text string), column string, cuts []float64, rows map[string]int64) (classes []string) {
+	for _, name := range dataset.RangeNames(cuts) {
+		if rows[name] > 0 {
+			classes = append(classes, name)
+		} else {
+			warn(fmt.Sprintf("no row has a label %q in the range %q: it is no class", column, name))
+		}
+	}
+	return classes
+}
+
+// warnOfLabels warns of classes that may be one class in several spellings, and of classes that may stand for a missing
+// label. rows has the rows of each class.
+func warnOfLabels(warn func(text string), column string, classes []string, rows map[string]int64) {
 	bySpelling := make(map[string][]string)
 	var absent []string
 	for _, name := range classes {
@@ -110,9 +160,9 @@ func alike(rare, frequent []rune) bool {
 func absentNames() []string { return []string{"", "?", "-", "na", "n/a", "nan", "null", "none"} }
 
 // tooManyClasses adds a hint to the error of a label with too many classes.
-func tooManyClasses(err error, typ dataset.ValueType) error {
-	if typ == dataset.Number {
-		return dataset.WithHint(err, predictsClasses+"; or raise --max_classes")
+func tooManyClasses(err error, s *binning.Summary, u dataset.Unit) error {
+	if values, _ := s.Spelled(); s.Type() == dataset.Number || quantity(values) {
+		return dataset.WithHint(err, cutHint(s, u)+"; or raise --max_classes")
 	}
 	return dataset.WithHint(err, "raise --max_classes, or name a column of classes with --label")
 }

@@ -60,7 +60,7 @@ func resolve(in *source.Input, c *config.Train, p *config.Parsed) (*schema, erro
 	}
 	c = withoutIndex(in, c)
 	s := &schema{rows: jobs.RowSpec{
-		Label: c.Label, Weight: c.Weight, Count: c.Count, DropNullLabels: c.DropNullLabels,
+		Label: c.Label, Weight: c.Weight, Count: c.Count, DropNullLabels: c.DropNullLabels, LabelCuts: c.LabelCuts,
 		Parting: dataset.Parting{SplitColumn: c.SplitColumn, Time: c.SplitTime, Key: c.Group, Shares: c.Split, Seed: c.Seed},
 		Groups:  groupsKept(c, p),
 	}}
@@ -95,6 +95,9 @@ func resolve(in *source.Input, c *config.Train, p *config.Parsed) (*schema, erro
 		if column.Name == c.SplitTime && column.Type != dataset.Number {
 			return nil, usage.Errorf("--split_time: column %q has texts or booleans, expected numbers, dates, times or timestamps",
 				column.Name)
+		}
+		if column.Name == c.Label && len(c.LabelCuts) > 0 && column.Unit != dataset.Plain {
+			return nil, usage.Errorf("--label_cuts cuts numbers: the label %q has %s", column.Name, column.Unit.Things())
 		}
 		if sc.role == RoleFeature || sc.role == RoleForbidden {
 			sc.kind = kindOf(&column, c)

@@ -60,6 +60,8 @@ type RowSpec struct {
 	firstOfKeys map[uint64]dataset.Place // by hash of the key: place of its first row
 
 	DropNullLabels bool `json:"drop_null_labels,omitempty"`
+	// LabelCuts makes classes of a label of numbers, see dataset.RangeNames.
+	LabelCuts []float64 `json:"label_cuts,omitempty"`
 
 	weighing.Rule // see SummariseConfig.Weigh
 
@@ -302,6 +304,9 @@ func (g *rowGroup) prepare() error {
 	columns := &columnReader{g: g, next: len(g.spec.Features)}
 	if g.spec.Label != "" {
 		if err := columns.read(&g.label); err != nil {
+			return err
+		}
+		if err := g.cutLabel(); err != nil {
 			return err
 		}
 	}

@@ -1,0 +1,74 @@
+package main_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// TestLabelCuts: a label of numbers is warned of, with cuts that can be typed; with cuts its ranges are the classes in all
+// verbs, whose labels remain numbers. Floats, whole numbers, negative and missing labels are cut; dates and texts are not.
+func TestLabelCuts(t *testing.T) {
+	folder := t.TempDir()
+	at := func(name string) string { return filepath.Join(folder, name) }
+	table := func(label func(i int) string) string {
+		lines := []string{"x,y"}
+		for i := range 300 {
+			lines = append(lines, fmt.Sprintf("%d,%s", i*7%300, label(i*7%300)))
+		}
+		return strings.Join(lines, "\n") + "\n"
+	}
+	for name, text := range map[string]string{
+		"floats": table(func(i int) string { return fmt.Sprintf("%.2f", float64(i)/7-20) }),
+		"whole":  table(func(i int) string { return strconv.Itoa(i / 2) }),
+		"absent": table(func(i int) string { return []string{strconv.Itoa(i), ""}[max(0, i%25-23)] }),
+		"dates":  table(func(i int) string { return fmt.Sprintf("2026-%02d-%02d", i/28+1, i%28+1) }),
+		"texts":  table(func(i int) string { return []string{"few", "many"}[i/200] }),
+	} {
+		if err := os.WriteFile(at(name+".csv"), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		espalier(t, "import", at(name+".csv"), "--output", at(name)).wants(t, 0)
+	}
+	if err := os.WriteFile(at("train.yaml"), []byte("label_cuts: [-10, 5.5]\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	train := func(data, run string, flags ...string) outcome {
+		return espalier(t, append([]string{"train", "--input", at(data), "--label", "y", "--output", at(run), "--report", "none"}, flags...)...)
+	}
+	train("floats", "plain").wants(t, 0, "does not predict numbers", "--label_cuts -5.71,8.57 makes 3")
+	train("whole", "few").wants(t, 0, "--label_cuts 50,100 makes 3")
+	train("floats", "many", "--max_classes", "100").wants(t, 3, "more than 100 classes", "--label_cuts -5.71,8.57 makes 3", "--max_classes")
+	train("dates", "days").wants(t, 0, "does not predict dates")
+
+	train("floats", "flag", "--label_cuts", "-10,5.5").wants(t, 0)
+	train("floats", "file", "--config", at("train.yaml")).wants(t, 0)
+	want, err := os.ReadFile(at("flag/tree.json"))
+	if err != nil || !strings.Contains(string(want), `"classes": ["< -10", "-10 to < 5.5", ">= 5.5"]`) {
+		t.Fatalf("%v\n%s", err, want)
+	}
+	if b, err := os.ReadFile(at("file/tree.json")); err != nil || string(b) != string(want) {
+		t.Errorf("by a file: %v, another tree\n%s", err, b)
+	}
+	o := espalier(t, "evaluate", at("flag"), "--input", at("floats"))
+	if o.wants(t, 0); !strings.Contains(o.stdout, "evaluated   300") || !strings.Contains(o.stdout, "-10 to < 5.5   ") {
+		t.Errorf("evaluated:\n%s", o.stdout)
+	}
+	espalier(t, "evaluate", at("flag"), "--input", at("floats"), "--against", at("file")).wants(t, 0)
+	o = espalier(t, "predict", at("flag"), "--input", at("floats"), "--output", at("scored"))
+	if o.wants(t, 0); !strings.Contains(o.stdout, "scored   300") {
+		t.Errorf("predicted:\n%s", o.stdout)
+	}
+	train("whole", "cuts", "--cuts_from", at("flag")).wants(t, 0)
+	train("floats", "refit", "--refit", at("flag"), "--label_cuts", "-10,5.5").wants(t, 0)
+
+	train("absent", "none", "--label_cuts", "100").wants(t, 3, `column "y"`, "--drop_null_labels")
+	train("absent", "dropped", "--label_cuts", "100,1000", "--drop_null_labels").wants(t, 0, `no row has a label "y" in the range ">= 1000"`)
+	train("dates", "none", "--label_cuts", "100").wants(t, 2, "dates")
+	train("texts", "none", "--label_cuts", "100").wants(t, 3, `column "y"`, "not a number", `"few"`, "--label_cuts")
+	train("whole", "none", "--label_cuts", "5,5").wants(t, 2, "increase")
+	train("whole", "none", "--label_cuts", "5,NaN").wants(t, 2, "want a number")
+}
