@@ -45,7 +45,8 @@ func (p *Prices) Tables() map[string]any {
 	return map[string]any{"costs": &p.Costs, "values": &p.ValueCosts, "groups": &p.Groups}
 }
 
-// Apply sets the prices of the features. Its error is a dataset.DataError.
+// Apply sets the prices of the features, except those of values that no training row has: see Absent. Its error is a
+// dataset.DataError.
 func (p *Prices) Apply(features []dataset.Feature) error {
 	for i := range features {
 		f := &features[i]
@@ -61,8 +62,6 @@ func (p *Prices) Apply(features []dataset.Feature) error {
 				problem = fmt.Sprintf("feature %q is numeric, only the values of categorical features have tests of their own", f.Name)
 			case f.Ordered:
 				problem = fmt.Sprintf("the values of feature %q are ordered, and cut at one price", f.Name)
-			case !slices.Contains(f.Values, value):
-				problem = fmt.Sprintf("feature %q has no value %q among the training rows", f.Name, value)
 			default:
 				continue
 			}
@@ -70,9 +69,24 @@ func (p *Prices) Apply(features []dataset.Feature) error {
 		}
 		if len(costs) > 0 {
 			f.ValueCosts = maps.Clone(costs)
+			maps.DeleteFunc(f.ValueCosts, func(value string, _ float64) bool { return !slices.Contains(f.Values, value) })
 		}
 	}
 	return nil
+}
+
+// Absent describes the values of the features that have prices, and that no training row has or that are put together as
+// "other": no test asks for them alone.
+func (p *Prices) Absent(features []dataset.Feature) []string {
+	var absent []string
+	for i := range features {
+		for _, value := range slices.Sorted(maps.Keys(p.ValueCosts[features[i].Name])) {
+			if !slices.Contains(features[i].Values, value) {
+				absent = append(absent, fmt.Sprintf("%q of %q", value, features[i].Name))
+			}
+		}
+	}
+	return absent
 }
 
 // TestOrder returns the order of the features, which decides ties between their tests: see dataset.TestOrder. By the

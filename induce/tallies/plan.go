@@ -2,7 +2,9 @@ package tallies
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/espalier-ml/espalier/induce/binning"
 	"github.com/espalier-ml/espalier/induce/dataset"
@@ -72,6 +74,12 @@ func (s *Spec) Fit(sums *Sums) (*Plan, error) {
 		}
 		if f.CodesSeen() > 1 {
 			p.features, p.Columns = append(p.features, f), append(p.Columns, i)
+		}
+	}
+	if absent := c.Absent(p.features); len(absent) > 0 {
+		return nil, &dataset.DataError{
+			Problem: fmt.Sprintf("the training rows lack the values %s, which have prices", strings.Join(absent, ", ")),
+			Hint:    "correct the ValueCosts",
 		}
 	}
 	if err := c.Apply(p.features); err != nil {

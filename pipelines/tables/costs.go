@@ -10,6 +10,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/settings"
@@ -192,6 +193,10 @@ func (c *Costs) parse(number int, header, record []string) (*costLine, error) {
 			}
 		case "group":
 			line.group = text
+			if strings.TrimSpace(text) != text {
+				return nil, c.fault(line, "the group %q begins or ends with a blank, and would be another group than %q: leave the blank out",
+					text, strings.TrimSpace(text))
+			}
 		default:
 			groupCost = text
 		}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -41,20 +42,21 @@ func readCosts(t *testing.T, text string) *tables.Costs {
 // TestCostsRefused: each fault of a costs file is told with its line and what to do.
 func TestCostsRefused(t *testing.T) {
 	for text, want := range map[string]string{
-		"feature,cost\na,1\na,1\n":                              `line 3: the feature "a" has a cost by line 2 already`,
-		"feature,value,cost\ncolor,red,1\ncolor,red,2\n":        `line 3: the value "red" of the feature "color" has a cost by line 2 already`,
-		"feature,cost,group,group_cost\na,1,lab,3\nb,1,lab,4\n": `line 3: group_cost 4: the group "lab" costs 3 by line 2`,
-		"feature,cost\na,1e-310\n":                              `line 2: cost "1e-310": is above 0 and below 1e-30: count all costs in a smaller unit`,
-		"feature,cost\na,1e50\n":                                `line 2: cost "1e50": is above 1e+30: count all costs in a larger unit`,
-		"feature,cost\na,1e999\n":                               `line 2: cost "1e999": is above 1e+30`,
-		"feature,cost\na,-1\n":                                  `line 2: cost "-1": is below 0`,
-		"feature,cost\na,NaN\n":                                 `line 2: cost "NaN": want a number from 0`,
-		"feature,cost\na,much\n":                                `line 2: cost "much": want a number from 0`,
-		"feature,cost,group,group_cost\na,1,lab,1e40\n":         `line 2: group_cost "1e40" of the group "lab": is above 1e+30`,
-		"feature,cost,group,group_cost\na,1,,3\n":               `line 2: group_cost "3" of no group`,
-		"feature,cost,group,group_cost\na,1,lab,\n":             `line 2: group_cost "" of the group "lab": want a number from 0`,
-		"feature,cost\nb,1\ncolour,1\n":                         `line 3: no feature "colour"; did you mean "color"?`,
-		"feature,cost\nsomething else,1\n":                      `line 2: no feature "something else"`,
+		"feature,cost\na,1\na,1\n":                               `line 3: the feature "a" has a cost by line 2 already`,
+		"feature,value,cost\ncolor,red,1\ncolor,red,2\n":         `line 3: the value "red" of the feature "color" has a cost by line 2 already`,
+		"feature,cost,group,group_cost\na,1,lab,3\nb,1,lab,4\n":  `line 3: group_cost 4: the group "lab" costs 3 by line 2`,
+		"feature,cost\na,1e-310\n":                               `line 2: cost "1e-310": is above 0 and below 1e-30: count all costs in a smaller unit`,
+		"feature,cost\na,1e50\n":                                 `line 2: cost "1e50": is above 1e+30: count all costs in a larger unit`,
+		"feature,cost\na,1e999\n":                                `line 2: cost "1e999": is above 1e+30`,
+		"feature,cost\na,-1\n":                                   `line 2: cost "-1": is below 0`,
+		"feature,cost\na,NaN\n":                                  `line 2: cost "NaN": want a number from 0`,
+		"feature,cost\na,much\n":                                 `line 2: cost "much": want a number from 0`,
+		"feature,cost,group,group_cost\na,1,lab ,3\nb,1,lab,3\n": `line 2: the group "lab " begins or ends with a blank`,
+		"feature,cost,group,group_cost\na,1,lab,1e40\n":          `line 2: group_cost "1e40" of the group "lab": is above 1e+30`,
+		"feature,cost,group,group_cost\na,1,,3\n":                `line 2: group_cost "3" of no group`,
+		"feature,cost,group,group_cost\na,1,lab,\n":              `line 2: group_cost "" of the group "lab": want a number from 0`,
+		"feature,cost\nb,1\ncolour,1\n":                          `line 3: no feature "colour"; did you mean "color"?`,
+		"feature,cost\nsomething else,1\n":                       `line 2: no feature "something else"`,
 	} {
 		url := costsFile(t, text)
 		_, err := tables.ReadCosts(t.Context(), source.Process, &config.Train{Tables: config.Tables{CostsFile: url}}, columns())
@@ -115,11 +117,23 @@ func TestApply(t *testing.T) {
 	}
 }
 
+// TestApplyAbsent: prices of values that no training row has are listed, and have no effect.
+func TestApplyAbsent(t *testing.T) {
+	costs := readCosts(t, "feature,value,cost\ncolor,mauve,5\ncolor,red,2\n")
+	features := someFeatures()
+	if err := costs.Apply(features); err != nil {
+		t.Fatal(err)
+	}
+	at := slices.IndexFunc(features, func(f dataset.Feature) bool { return f.Name == "color" })
+	if absent := costs.Absent(features); !slices.Equal(absent, []string{`"mauve" of "color"`}) || len(features[at].ValueCosts) != 1 {
+		t.Errorf("absent %q, prices %v", absent, features[at].ValueCosts)
+	}
+}
+
 // TestApplyRefused: a value has a cost of its own only if a test asks for it alone.
 func TestApplyRefused(t *testing.T) {
 	for text, want := range map[string]string{
-		"feature,value,cost\ncolor,red,5\na,7,1\n":      `, line 3: feature "a" is numeric, only the values of categorical features`,
-		"feature,value,cost\ncolor,mauve,5\nb,none,1\n": `, line 2: feature "color" has no value "mauve" among the training rows`,
+		"feature,value,cost\ncolor,red,5\na,7,1\n": `, line 3: feature "a" is numeric, only the values of categorical features`,
 	} {
 		costs := readCosts(t, text)
 		if err := costs.Apply(someFeatures()); !errors.As(err, new(*usage.Error)) || !strings.Contains(err.Error(), want) {

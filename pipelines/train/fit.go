@@ -261,7 +261,7 @@ func (w *fitter) takeFeatures(f *fitted) error {
 			return dataset.WithHint(w.input.CheckFeature(earlier[name]), "add the column, or take new cuts: leave out --cuts_from")
 		}
 	}
-	return w.costs.Apply(f.features)
+	return w.applyCosts(f.features)
 }
 
 // summarise runs the pass over the rows. It returns the statistics of the rows and an encoded
@@ -399,7 +399,16 @@ func (w *fitter) fitFeatures(ctx context.Context, f *fitted, encoded [][]byte) e
 	if len(f.features) == 0 {
 		w.driver.Reporter.Warn("all features are constant among the training rows: the tree is a single leaf")
 	}
-	return w.costs.Apply(f.features)
+	return w.applyCosts(f.features)
+}
+
+// applyCosts sets the prices of the features, and warns of prices of values that the training rows lack.
+func (w *fitter) applyCosts(features []dataset.Feature) error {
+	if absent := w.costs.Absent(features); len(absent) > 0 {
+		w.driver.Reporter.Warn(fmt.Sprintf("--costs: the training rows lack the values %s, or they are too rare for a test of their own: "+
+			"their prices have no effect", strings.Join(absent, ", ")))
+	}
+	return w.costs.Apply(features)
 }
 
 // warnOfPeople warns of a column of texts whose values have fewer than three rows on average: they may be personal

@@ -211,7 +211,6 @@ func TestCosts(t *testing.T) {
 		"feature,cost\ncolor,-1\n":             "line 2",
 		"name,price\n":                         "want feature,cost",
 		"feature,value,cost\nsize,3,1\n":       "numeric",
-		"feature,value,cost\ncolor,blue,1\n":   `no value "blue"`,
 		"feature,cost\ncolor,1,2\n":            "line 2: want 2 fields",
 		"feature,value,cost\ncolor,red,nine\n": `cost "nine"`,
 
