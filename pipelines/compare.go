@@ -175,6 +175,9 @@ func (w *comparing) specify(ctx context.Context) error {
 
 // count scores the rows by both trees.
 func (w *comparing) count(ctx context.Context) (*jobs.Compared, error) {
+	if _, err := w.CountRows(ctx, w.input.Tasks, w.Temporary, w.spec.Count); err != nil {
+		return nil, err
+	}
 	if err := w.CountWeights(ctx, w.input.Tasks, w.Temporary, w.spec); err != nil {
 		return nil, err
 	}

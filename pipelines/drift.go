@@ -186,6 +186,9 @@ func countBins(
 		},
 		Features: dataset.EncodeFeatures(features), Groups: groups,
 	}
+	if _, err := s.CountRows(ctx, in.Tasks, s.Temporary, spec.Count); err != nil {
+		return nil, nil, err
+	}
 	err := s.RunGroups(ctx, "drift", in.Tasks, func(s beam.Scope, tasks beam.PCollection) { jobs.Distribute(s, tasks, c) })
 	if err != nil {
 		return nil, nil, fmt.Errorf("drift: %w", err)

@@ -98,6 +98,9 @@ func measureRows(ctx context.Context, s *session.Session, c *config.Evaluate) (*
 	if spec.Key, err = groupKey(ctx, s, in, c.Group, spec.Label, model); err != nil {
 		return nil, nil, err
 	}
+	if _, err := s.CountRows(ctx, in.Tasks, s.Temporary, spec.Count); err != nil {
+		return nil, nil, err
+	}
 	if err := s.CountWeights(ctx, in.Tasks, s.Temporary, spec); err != nil {
 		return nil, nil, err
 	}

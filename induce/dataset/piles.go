@@ -98,7 +98,7 @@ func (p *pile) takeMany(random *portable.Random, n int64, f func(number int, row
 			return
 		}
 		share := float64(takes) / float64(rest)
-		mean := share * float64(n)
+		mean := float64(share * float64(n))
 		variance := mean * (1 - share) * (float64(rest-n) / float64(max(1, rest-1)))
 		own := int64(math.Round(mean + float64(math.Sqrt(variance)*random.Normal())))
 		own = min(max(own, n-(rest-takes), 0), n, takes)

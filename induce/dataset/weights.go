@@ -291,7 +291,7 @@ func (u *WeightUnit) TooSmall() string {
 
 // The units of weights that are not multiples of a common unit, and of weights that are.
 const (
-	unitBits  = 20      // the average weight has at least 2^unitBits units
+	unitBits  = 20      // the average weight has at least 2^unitBits units, if the total of all weights allows it
 	leastBits = 4       // the least weight has 2^leastBits units, if the total of all weights allows it
 	totalBits = 53      // JSON readers represent integers exactly up to 2^53
 	exactBits = 50      // greatest total of units of exact weights
@@ -318,7 +318,8 @@ func WeightClass(units int64, scale float64) uint8 {
 //
 // If all weights of a part are multiples of a common unit, as integers and prices are, they are
 // counted in this unit, exactly. Otherwise the unit is a fraction of the greatest weight, chosen so
-// that the average weight has at least 2^20 units.
+// that the average weight has at least 2^20 units or, if there are more than 2^33 rows, so that all weights have about
+// 2^53 units.
 func WeightUnits(parts *[Parts]*WeightSums) (units [Parts]WeightUnit) {
 	for part, s := range parts {
 		if s != nil && s.Rows > 0 {
@@ -360,12 +361,19 @@ func (s *WeightSums) unit() WeightUnit {
 	peak := rounded(s.greatest/u.Mean, scaleDigits)
 	digits := ceilLog2(peak) + unitBits
 	room := totalBits - ceilLog2(float64(s.Rows)/peak)
-	digits = max(digits, min(ceilLog2(rounded(s.greatest/s.least, scaleDigits))+leastBits, room))
+	digits = min(max(digits, ceilLog2(rounded(s.greatest/s.least, scaleDigits))+leastBits), room)
 	u.Size = math.Ldexp(s.greatest, -digits)
 	u.Scale = math.Round(math.Ldexp(1/peak, digits))
 	u.Total = int64(u.Scale+2) * s.Rows // with a margin, because each row is rounded
 	return u
 }
+
+// MostWeighted is the greatest number of rows with weights that have no common unit: the average weight then has 2^10
+// units, which is a thousandth of it.
+const MostWeighted = 1 << (totalBits - 10)
+
+// Countable reports whether the weights can be counted, which the number of rows limits.
+func (s *WeightSums) Countable() bool { return s.Rows <= MostWeighted || s.commonUnit() > 0 }
 
 // ceilLog2 returns the least integer n with 2^n >= x, for x > 0.
 func ceilLog2(x float64) int {

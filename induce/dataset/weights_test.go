@@ -224,3 +224,34 @@ func TestWeightClass(t *testing.T) {
 		last = class
 	}
 }
+
+// TestWeightUnitsOfCounts: however many rows there are, the greatest total is a number that JSON keeps exact, and it is
+// what the weights add up to. More rows are refused unless the weights have a common unit.
+func TestWeightUnitsOfCounts(t *testing.T) {
+	r := rand.New(rand.NewPCG(58, 1))
+	fine := []float64{r.Float64(), r.Float64(), r.Float64(), 100 * r.Float64()}
+	for _, rows := range []int64{1, 1e6, 1e9, 1e11, 1e12, dataset.MostWeighted / 4, 1e13, 5e13} {
+		for _, weights := range [][]float64{fine, {1, 2, 3, .5}} {
+			s := new(dataset.WeightSums)
+			for _, x := range weights {
+				s.Add(x, rows)
+			}
+			exact := weights[3] == .5
+			if want := exact || 4*rows <= dataset.MostWeighted; s.Countable() != want {
+				t.Errorf("4 x %d rows of %v: countable is %t", rows, weights, !want)
+			}
+			if !s.Countable() {
+				continue
+			}
+			unit := dataset.WeightUnits(&[dataset.Parts]*dataset.WeightSums{dataset.Train: s})[dataset.Train]
+			total := int64(0)
+			for _, x := range weights {
+				total += unit.Of(x) * rows
+			}
+			scale := float64(total) / float64(4*rows)
+			if total > unit.Total || unit.Total > 1<<53+3*4*rows || unit.Of(fine[0]) == 0 || math.Abs(scale/unit.Scale-1) > 1e-3 {
+				t.Errorf("4 x %d rows of %v: %d units of at most %d, %v a row, scale %v", rows, weights, total, unit.Total, scale, unit.Scale)
+			}
+		}
+	}
+}

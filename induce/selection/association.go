@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"math/bits"
 	"slices"
 	"sync/atomic"
 
@@ -364,27 +365,53 @@ func pearsonTail(z, skew float64) float64 {
 // rounding is the part of the square of all scores that may be left, by rounding, of sums of squares that are 0.
 const rounding = 1e-20
 
+// sumOfProducts is a sum of products, a whole number of 128 bits in two's complement. It does not depend on the order of the
+// objects, however large the weights are.
+type sumOfProducts struct{ hi, lo uint64 }
+
+// add adds weight * score, for a weight of at least 0.
+func (s *sumOfProducts) add(weight, score int64) {
+	hi, lo := bits.Mul64(uint64(weight), uint64(score))
+	if score < 0 {
+		hi -= uint64(weight)
+	}
+	var carry uint64
+	s.lo, carry = bits.Add64(s.lo, lo, 0)
+	s.hi += hi + carry
+}
+
+// times returns the sum times 2^exponent.
+func (s *sumOfProducts) times(exponent int) float64 {
+	if int64(s.hi) >= 0 {
+		return math.Ldexp(float64(s.hi), exponent+64) + math.Ldexp(float64(s.lo), exponent)
+	}
+	lo, borrow := bits.Sub64(0, s.lo, 0)
+	hi, _ := bits.Sub64(0, s.hi, borrow)
+	return -(&sumOfProducts{hi, lo}).times(exponent)
+}
+
 // clustered is linear for rows with keys. The variance of the sum is that between the buckets of the keys: the sum of the
 // squares of each bucket's part (Liang and Zeger, Biometrika 73, 1986). The tails are taken from Student's t distribution
 // by Wallace's approximation (Annals of Mathematical Statistics 30, 1959). m is the mean of the scores.
 func (a *association) clustered(codes []int, score []float64, m float64) float64 {
 	tested := len(a.classes)
-	centred, counts := make([]float64, len(a.rows)), make([]bool, len(a.rows))
+	fixed, counts := make([]int64, len(a.rows)), make([]bool, len(a.rows)) // centred scores in fixed point
 	weight := 0.0
 	for _, code := range codes {
 		weight += float64(a.rows[code] * a.unit)
 	}
-	digits := 48 - math.Ilogb(weight) // binary ones, with which all sums below are exact in any order of the objects
+	// Binary digits of the scores: as many as floats would keep exact in sums of few rows, and enough for any number of rows.
+	digits := max(24, 48-math.Ilogb(weight))
 	spread := 0.0
 	for i, code := range codes {
-		centred[code] = math.Ldexp(math.Round(math.Ldexp(score[i]-m, digits)), -digits)
+		fixed[code] = int64(math.Round(math.Ldexp(score[i]-m, digits)))
 		counts[code] = true
-		spread += float64(a.rows[code] * a.unit * math.Abs(centred[code]))
+		spread += float64(a.rows[code] * a.unit * math.Ldexp(math.Abs(float64(fixed[code])), -digits))
 	}
-	var all [1 << 8]float64                  // by bucket: sum of the scores
-	sums := make([]float64, len(all)*tested) // by bucket, then by class
-	own := make([]float64, tested)
-	total := 0.0
+	var all [1 << 8]sumOfProducts                  // by bucket: sum of the scores
+	sums := make([]sumOfProducts, len(all)*tested) // by bucket, then by class
+	own := make([]int64, tested)
+	total := int64(0)
 	for _, o := range a.parts {
 		column := &o.Codes[a.column]
 		for i := range o.Len() {
@@ -393,13 +420,11 @@ func (a *association) clustered(codes []int, score []float64, m float64) float64
 				continue
 			}
 			for _, s := range o.Groups(i) {
-				w := float64(s.Weight)
-				x := float64(w * centred[code])
-				total += w
-				all[s.Bucket] += x
+				total += s.Weight
+				all[s.Bucket].add(s.Weight, fixed[code])
 				if k := a.place[s.Class]; k >= 0 {
-					own[k] += w
-					sums[int(s.Bucket)*tested+k] += x
+					own[k] += s.Weight
+					sums[int(s.Bucket)*tested+k].add(s.Weight, fixed[code])
 				}
 			}
 		}
@@ -409,7 +434,7 @@ func (a *association) clustered(codes []int, score []float64, m float64) float64
 	for k := range own {
 		var sum, squares float64
 		for b := range all {
-			x := sums[b*tested+k] - float64(own[k]/total*all[b])
+			x := sums[b*tested+k].times(-digits) - float64(float64(own[k])/float64(total)*all[b].times(-digits))
 			sum += x
 			squares += float64(x * x)
 		}

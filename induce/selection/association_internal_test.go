@@ -20,6 +20,7 @@ type drawing struct {
 	columns       []int
 	skewed        bool    // most rows have the first codes
 	visits        int     // rows of a key; 0: rows have no keys
+	count         int64   // number of equal rows that each row with a key stands for; 0: 1
 	shift         float64 // by how much the code of the first column rises from class to class, in its codes
 }
 
@@ -56,7 +57,8 @@ func (d *drawing) objects(r *rand.Rand) (*dataset.Objects, []dataset.Feature) {
 		}
 		if d.visits > 0 {
 			bucket := dataset.Bucket(uint64(row/d.visits+1) * 0x9e3779b97f4a7c15)
-			o.AppendGrouped(codes, []dataset.GroupShare{{Bucket: bucket, Class: uint16(class), Weight: 1, Rows: 1}})
+			n := max(1, d.count)
+			o.AppendGrouped(codes, []dataset.GroupShare{{Bucket: bucket, Class: uint16(class), Weight: n, Rows: n}})
 		} else {
 			o.Append(codes, []dataset.ClassWeight{{Class: uint16(class), Weight: 1}}, 1)
 		}
@@ -156,5 +158,25 @@ func TestAssociationValues(t *testing.T) {
 	got, err := a.strongest(t.Context(), []dataset.Feature{feature}, 2, 0, new(atomic.Int64))
 	if want := 2 * 0.00043963875262656454; err != nil || math.Abs(got.P-want) > 1e-9*want || got.Feature != "x" {
 		t.Errorf("%+v, %v, want %v", got, err, want)
+	}
+}
+
+// TestAssociationCounts: if all counts of rows with keys are multiplied by a constant, the p-value stays.
+func TestAssociationCounts(t *testing.T) {
+	want := 0.0
+	for _, count := range []int64{1, 1_000, 1_000_000_000, 1_000_000_000_000} {
+		d := drawing{rows: 1200, classes: 2, columns: []int{100, 7}, visits: 8, shift: 25, count: count}
+		o, features := d.objects(rand.New(rand.NewPCG(58, 4)))
+		a := association{parts: []*dataset.Objects{o}, keyed: true}
+		got, err := a.strongest(t.Context(), features, d.classes, 0, new(atomic.Int64))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if count == 1 {
+			want = got.P
+		}
+		if math.Abs(got.P-want) > 1e-6*want || want > .1 {
+			t.Errorf("counts of %d: p %v, want %v", count, got.P, want)
+		}
 	}
 }

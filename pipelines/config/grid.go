@@ -23,10 +23,13 @@ func (p *Parsed) SettleTests(features []dataset.Feature) { p.Grid = grid.SettleT
 // BinsFor returns the number of bins for a label with this many classes.
 func (p *Parsed) BinsFor(classes int) int {
 	if p.Bins == 0 {
-		return grid.AutoBins(p.rows, classes)
+		return p.AutoBins(classes)
 	}
 	return p.Bins
 }
+
+// AutoBins returns what BinsFor returns if the number of bins is auto.
+func (p *Parsed) AutoBins(classes int) int { return grid.AutoBins(p.rows, classes) }
 
 // GridFor returns the members of the grid, with their bins for a label with this many classes, and with the weight of an
 // average training row.

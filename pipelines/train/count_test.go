@@ -138,3 +138,64 @@ func TestLargeCounts(t *testing.T) {
 		t.Error("another tree at the second run")
 	}
 }
+
+// linesOf writes lines with counts and weights.
+func linesOf(t *testing.T, lines int, count func(line int) int64) string {
+	t.Helper()
+	random := rand.New(rand.NewPCG(10, 58))
+	x, weight := make([]float64, lines), make([]float64, lines)
+	class, counts := make([]string, lines), make([]int64, lines)
+	for i := range lines {
+		x[i], weight[i], counts[i] = float64(random.IntN(1<<20)), random.Float64(), count(i)
+		class[i] = []string{"no", "yes"}[int(x[i]+float64(1<<18)*random.Float64())>>17&1]
+	}
+	return write(t, t.TempDir(), "lines.parquet", parquetio.WriteColumn{Name: "x", Values: x}, parquetio.WriteColumn{Name: "n", Values: counts},
+		parquetio.WriteColumn{Name: "weight", Values: weight}, parquetio.WriteColumn{Name: "class", Values: class})
+}
+
+// TestCountLimits: counts that cannot be added up, with or without weights, are refused, and other counts give figures.
+func TestCountLimits(t *testing.T) {
+	for _, test := range []struct {
+		lines  int
+		count  int64
+		weight string
+		want   string // part of the error; empty: none
+	}{
+		{lines: 40, count: 0, want: "the counts of all lines are 0"},
+		{lines: 40, count: 1e12},
+		{lines: 9100, count: 1e12, want: "2^53"},
+		{lines: 40, count: 1e9, weight: "weight"},
+		{lines: 40, count: 1e11, weight: "weight"},
+		{lines: 40, count: 1e12, weight: "weight", want: `column "weight"`},
+	} {
+		c := oneTree()
+		c.Input, c.Label, c.Count, c.Weight = []string{linesOf(t, test.lines, func(int) int64 { return test.count })}, "class", "n", test.weight
+		c.Ignore, c.Output = nil, filepath.Join(t.TempDir(), "run")
+		r, err := train.Train(t.Context(), c, new(silent))
+		switch {
+		case test.want != "":
+			if err == nil || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("%+v: error %v", test, err)
+			}
+		case err != nil:
+			t.Errorf("%+v: %v", test, err)
+		default:
+			if m := r.Metrics.Test; !(*m.Accuracy >= 0 && *m.Accuracy <= 1) || m.Rows < int64(test.lines)*test.count/10 {
+				t.Errorf("%+v: accuracy %v of %d rows", test, *m.Accuracy, m.Rows)
+			}
+		}
+	}
+}
+
+// TestCountedBins: the automatic number of bins depends on rows, not on lines.
+func TestCountedBins(t *testing.T) {
+	const lines = 700
+	for count, want := range map[int64]int{1: 128, 30_000 / lines: 128, 30_000/lines + 1: 512} {
+		c := oneTree()
+		c.Input, c.Label, c.Count, c.Split = []string{linesOf(t, lines, func(int) int64 { return count })}, "class", "n", [3]uint32{100, 0, 0}
+		c.Ignore, c.Bins = []string{"weight"}, 0
+		if bins := len(mustTrain(t, c).Schema.Features()[0].Cuts) + 1; bins < want*9/10 || bins > want {
+			t.Errorf("counts of %d: %d bins, want %d", count, bins, want)
+		}
+	}
+}

@@ -2,6 +2,7 @@ package train
 
 import (
 	"context"
+	"math"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
@@ -45,6 +46,7 @@ func dryRun(ctx context.Context, s *session.Session, c *config.Train, p *config.
 	if err != nil {
 		return nil, err
 	}
+	plan.settleBins(math.MaxInt64) // as many bins as any counts can give
 	if len(in.Tasks) == 0 {
 		return nil, plan.noRows("no input file has a row")
 	}

@@ -82,6 +82,11 @@ func (w *fitter) weighed(ctx context.Context) (*jobs.RowSpec, error) {
 
 // fit fits the features and the classes to the rows, or takes them from an earlier run.
 func (w *fitter) fit(ctx context.Context) (*fitted, error) {
+	rowsOfLines, err := w.driver.CountRows(ctx, w.input.Tasks, w.place.scratch, w.config.Count)
+	if err != nil {
+		return nil, err
+	}
+	w.settleBins(rowsOfLines)
 	spec, err := w.weighed(ctx)
 	for w.readOtherwise(err) {
 		spec, err = w.weighed(ctx)
@@ -101,8 +106,8 @@ func (w *fitter) fit(ctx context.Context) (*fitted, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := w.checkRows(stats); err != nil {
-		return nil, err
+	if stats.Train == 0 {
+		return nil, w.noRows("no row is left for training")
 	}
 	if stats.Known > 0 {
 		w.driver.Reporter.Warn(fmt.Sprintf("%d of %d rows are of a %s that has rows in an older part: they are left out", stats.Known,
@@ -206,23 +211,6 @@ func (w *fitter) timeKeys(ctx context.Context, rows *jobs.RowSpec) error {
 	return w.driver.RunGroups(ctx, "keys", w.input.Tasks, func(s beam.Scope, tasks beam.PCollection) {
 		jobs.KeyTimes(s, tasks, config)
 	})
-}
-
-// mostRows is the greatest number of rows: readers of JSON keep whole numbers exact up to 2^53.
-const mostRows = 1 << 53
-
-// checkRows makes sure that there are rows to train on, and not more than can be counted.
-func (p *plan) checkRows(stats *jobs.RowStats) error {
-	switch {
-	case stats.Train == 0:
-		return p.noRows("no row is left for training")
-	case stats.Rows > mostRows:
-		return &dataset.DataError{
-			Column: p.config.Count, Problem: fmt.Sprintf("the counts add up to more than %d rows", int64(mostRows)),
-			Hint: "divide them by a constant, or train on a part of the lines",
-		}
-	}
-	return nil
 }
 
 // takeFeatures gives a run the features of an earlier run, in their order. Columns that the earlier run did not
@@ -437,7 +425,7 @@ func (w *fitter) warnOfFewBins(f *fitted, bins int) {
 	if at := slices.IndexFunc(f.features, full); at >= 0 {
 		w.driver.Reporter.Warn(fmt.Sprintf("the label has %d classes, and column %q has %d bins: fewer bins than classes do "+
 			"not tell all classes apart (--bins auto takes %d)", classes, f.features[at].Name, bins,
-			grid.AutoBins(w.input.Rows, classes)))
+			w.parsed.AutoBins(classes)))
 	}
 }
 

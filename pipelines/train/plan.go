@@ -76,7 +76,7 @@ func newPlan(ctx context.Context, f *source.Files, c *config.Train, p *config.Pa
 	if err != nil {
 		return nil, err
 	}
-	p.SettleBins(in.Rows)
+	p.SettleBins(in.Rows) // counts of lines are not read yet, see settleBins
 	if err := p.SettlePricing(&costs.Prices, s.featureNames()); err != nil {
 		return nil, err
 	}
@@ -84,6 +84,13 @@ func newPlan(ctx context.Context, f *source.Files, c *config.Train, p *config.Pa
 		config: c, parsed: p, input: in, schema: s, costs: costs, cuts: cuts, kept: kept, obeyed: obeyed,
 		tables: classes, memory: memlimit.Allowance(c.Memory),
 	}, nil
+}
+
+// settleBins settles the bins by the number of rows that the lines of the input represent, if it has counts.
+func (p *plan) settleBins(rows int64) {
+	if p.config.Count != "" {
+		p.parsed.SettleBins(rows)
+	}
 }
 
 // mayBeNumbers returns a function that reports whether a column of texts may be read as numbers or points in time:

@@ -185,6 +185,7 @@ func (r *run) candidates(ctx context.Context, from *saved) (*scored, error) {
 // part is now known.
 func (r *run) prepare(ctx context.Context, from *saved) (*saved, error) {
 	if from != nil {
+		r.settleBins(from.objects.stats.Rows)
 		r.schema.leaveOut(r.keysOf(from.objects.fitted))
 		r.narrow(from.objects.validates())
 		r.parsed.SettleTests(from.objects.features)

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"sync"
 
@@ -36,7 +37,7 @@ func (c *SummariseConfig) Columns(features int) int {
 
 // RowStats counts the summarised rows.
 type RowStats struct {
-	Rows    int64 `json:"rows"`
+	Rows    int64 `json:"rows"`    // at most math.MaxInt64, see sumOfRows
 	Train   int64 `json:"train"`   // training rows
 	Dropped int64 `json:"dropped"` // rows without a label
 	Ignored int64 `json:"ignored"` // rows with a weight of 0
@@ -176,7 +177,7 @@ func (f *summariser) addLabel(ctx context.Context, g *summarised, w *summariseWo
 		w.summary(label+1, dataset.Categorical, g.label.Type, f.Limits).AddVector(&g.label, g.train, g.weights)
 	}
 	for r, part := range g.parts {
-		w.stats.Rows += g.time(r)
+		w.stats.Rows = sumOfRows(w.stats.Rows, g.time(r))
 		if part == dataset.Train {
 			w.stats.Train += g.time(r)
 		}
@@ -232,7 +233,7 @@ func (f *summariser) end(ctx context.Context, emit func(int64, []byte)) error {
 
 // Add adds the counts of other rows.
 func (s *RowStats) Add(o *RowStats) {
-	s.Rows += o.Rows
+	s.Rows = sumOfRows(s.Rows, o.Rows)
 	s.Train += o.Train
 	s.Dropped += o.Dropped
 	s.Ignored += o.Ignored
@@ -244,6 +245,14 @@ func (s *RowStats) Add(o *RowStats) {
 		}
 	}
 	s.Soft = s.Soft || o.Soft
+}
+
+// sumOfRows returns the sum of two numbers of rows; math.MaxInt64 if it is greater.
+func sumOfRows(a, b int64) int64 {
+	if a > math.MaxInt64-b {
+		return math.MaxInt64
+	}
+	return a + b
 }
 
 // sums returns the sums of the weights by part.
