@@ -296,7 +296,7 @@ func oddValues() map[string]badInput {
 			[]string{`column "x"`, "--ignore"},
 		},
 		"identifiers": {withColumns(column("x", repeat(200_000, func(i int) string { return fmt.Sprintf("id-%07d", i) })),
-			column("class", repeat(200_000, ab))), nil, 3, []string{`column "x"`, "65536", "--ignore x"}},
+			column("class", repeat(200_000, ab))), []string{"--categorical", "x"}, 3, []string{`column "x"`, "65536", "--ignore x"}},
 	}
 }
 

@@ -1,6 +1,7 @@
 package main_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -54,4 +55,44 @@ func TestContract(t *testing.T) {
 	espalier(t, append(train, at("fewer"), "--max_rejects", "30")...).wants(t, 0, "30 of 300 rows break the contract")
 	espalier(t, append(train, at("x"), "--contract", "")...).wants(t, 2, "--label")
 	espalier(t, append(train, at("x"), "--contract", "", "--max_rejects", "3", "--label", "class")...).wants(t, 2, "--contract")
+}
+
+// TestUnseen: a column of texts that new rows mostly lack is left out, by training and by the contract, until a setting names it.
+// A column of as many rows with shops of about 14 rows is a feature.
+func TestUnseen(t *testing.T) {
+	folder := t.TempDir()
+	at := func(name string) string { return filepath.Join(folder, name) }
+	var b strings.Builder
+	b.WriteString("note,shop,class\n")
+	for i := range 1400 {
+		note := i
+		if i%10 == 0 {
+			note = i % 400 // in four rows, or three
+		}
+		fmt.Fprintf(&b, "call of %x,shop %d,%d\n", note*977, i*7919%100, i*31%7%2)
+	}
+	if err := os.WriteFile(at("calls.csv"), []byte(b.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	espalier(t, "import", at("calls.csv"), "--output", at("data")).wants(t, 0)
+	train := []string{"train", "--input", at("data"), "--label", "class", "--certificate", "none", "--output"}
+	left := `left out "note"`
+	o := espalier(t, append(train, at("run"))...)
+	o.wants(t, 0, left+": 9", " % of new rows are expected to have a text that no training row has; --categorical note makes it a feature")
+	schema, err := os.ReadFile(at("run/schema.json"))
+	if err != nil || !strings.Contains(string(schema), `{"name": "note", "role": "ignored"`) ||
+		!strings.Contains(string(schema), `{"name": "shop", "role": "feature"`) {
+		t.Errorf("%v: schema.json is %s", err, schema)
+	}
+	o = espalier(t, append(train, at("named"), "--categorical", "note")...)
+	o.wants(t, 0)
+	if strings.Contains(o.stderr, left) {
+		t.Errorf("--categorical: %s", o.stderr)
+	}
+	o = espalier(t, "contract", at("data"), "--output", at("contract.yaml"))
+	o.wants(t, 0)
+	contract, err := os.ReadFile(at("contract.yaml"))
+	if err != nil || !strings.Contains(string(contract), "0.9 of new rows are expected to have another text\n    type: text\n    role: ignored") {
+		t.Errorf("%v: the contract is %s", err, contract)
+	}
 }

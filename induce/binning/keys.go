@@ -19,7 +19,12 @@ const (
 	Numbering          // numbers of rows, or ranks, with gaps or without
 	Key
 	Boundless // more texts than a feature may have
+	Unseen    // most new rows are expected to have a text that no training row has
 )
+
+// fewRows is the least number of rows with a text by which a column may be Unseen: the expected share of 100 rows has a
+// standard error of at most 0.1.
+const fewRows = 100
 
 // chancePairs is the number of pairs of equal values that measurements have on average where a column without any is
 // taken for a key: chance gives none in one of 3,000 columns.
@@ -31,13 +36,18 @@ const farthestFirst = 64
 // Identity returns whether the values of a column are keys. s has the given number of rows, out of all. Keys are texts or
 // whole numbers, each in one row. Numbers are maybe keys if some rows have none. Whole numbers may also be counts, prices or times: keys have a name of
 // keys; numberings are at least half of the numbers between the least and the greatest, begin near 0, and have no name of
-// a time: the years of yearly rows are a measurement.
+// a time: the years of yearly rows are a measurement. Texts of which more than half of new rows would have another are Unseen.
 func (s *Summary) Identity(name string, rows, all int64) Identity {
 	rows -= s.missing
 	switch {
 	case s.overflow && s.typ == dataset.Text:
 		return Boundless
-	case s.missing > 0 && s.typ == dataset.Text, s.overflow, !s.different(rows):
+	case s.typ == dataset.Text && (s.missing > 0 || !s.different(rows)):
+		if rows >= fewRows && s.Unseen(rows+s.missing) > 0.5 {
+			return Unseen
+		}
+		return NoKey
+	case s.overflow, !s.different(rows):
 		return NoKey
 	}
 	width, first := float64(rows), 0.0
@@ -60,6 +70,22 @@ func (s *Summary) Identity(name string, rows, all int64) Identity {
 	default:
 		return NoKey
 	}
+}
+
+// Unseen returns the share of new rows expected to have a text that the given number of rows lacks: the share of the rows with
+// a text whose text no other row has (Good and Turing). If rows have weights, whose sums do not tell which texts occur once,
+// Unseen returns the least share that this many texts allow.
+func (s *Summary) Unseen(rows int64) float64 {
+	if s.weight+s.missing != rows {
+		return float64(2*int64(len(s.texts))-rows) / float64(rows)
+	}
+	once := 0
+	for _, n := range s.texts {
+		if n == 1 {
+			once++
+		}
+	}
+	return float64(once) / float64(s.weight)
 }
 
 // different reports whether each row has a text or a whole number of its own. In buckets, there are at most as many rows as

@@ -63,3 +63,44 @@ func TestIdentity(t *testing.T) {
 		}
 	}
 }
+
+// TestUnseen: texts are Unseen if more than half of the rows with a text, of at least 100, have one that no other row has. Of
+// weighted rows, whose sums do not tell this, as many texts must leave no other choice.
+func TestUnseen(t *testing.T) {
+	for _, test := range []struct {
+		rows, once, missing int // the other rows are pairs
+		weight              int64
+		want                binning.Identity
+		share               float64
+	}{
+		{100, 52, 0, 1, binning.Unseen, 0.52},
+		{100, 50, 0, 1, binning.NoKey, 0.5},
+		{98, 98 - 20, 0, 1, binning.NoKey, 78.0 / 98},
+		{200, 60, 100, 1, binning.Unseen, 0.6}, // the share of the rows with a text
+		{200, 100, 100, 1, binning.Unseen, 1},
+		{197, 98, 99, 1, binning.NoKey, 1},
+		{200, 120, 0, 7, binning.Unseen, 0.6},
+		{200, 120, 60, 7, binning.NoKey, 0.3}, // not .86: weights hide how many rows have a text
+	} {
+		var texts []string
+		rows, index := make([]int32, test.rows), make([]int32, test.rows)
+		weights := make([]int64, test.rows)
+		for i := range rows {
+			rows[i], weights[i] = int32(i), test.weight
+			switch at := i - test.missing; {
+			case at < 0:
+				index[i] = -1
+				continue
+			case at < test.once || (at-test.once)%2 == 0:
+				texts = append(texts, "text "+strconv.Itoa(at))
+			}
+			index[i] = int32(len(texts) - 1)
+		}
+		s := binning.New(dataset.Categorical, dataset.Text, binning.DefaultLimits())
+		s.AddVector(&dataset.Vector{Type: dataset.Text, Texts: texts, Index: index}, rows, weights)
+		n := int64(test.rows)
+		if got := s.Identity("x", n, n); got != test.want || math.Abs(s.Unseen(n)-test.share) > 1e-9 {
+			t.Errorf("%+v: %d, share %g", test, got, s.Unseen(n))
+		}
+	}
+}

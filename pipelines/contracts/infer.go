@@ -221,6 +221,8 @@ func (i *inferring) column(column *parquetio.Column, s *binning.Summary, identit
 	switch {
 	case identity == binning.Boundless:
 		notes = append(notes, "more texts than a feature may have")
+	case identity == binning.Unseen:
+		notes = append(notes, fmt.Sprintf("%.2g of new rows are expected to have another text", s.Unseen(i.input.Rows)))
 	case identity >= binning.MaybeKey:
 		notes = append(notes, "another value in each row: a key?")
 	}

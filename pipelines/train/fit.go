@@ -338,7 +338,7 @@ func (w *fitter) fitFeatures(ctx context.Context, f *fitted, encoded [][]byte) e
 		}
 	}
 	all := make([]dataset.Feature, len(tested))
-	keys := make([]binning.Identity, len(tested))
+	keys := make([]identity, len(tested))
 	faults := make([]error, len(tested))
 	columns, contents := make([]dataset.FeatureColumn, len(tested)), make([]uint64, len(tested))
 	bins := w.parsed.BinsFor(len(f.label.Classes))
@@ -365,7 +365,7 @@ func (w *fitter) fitFeatures(ctx context.Context, f *fitted, encoded [][]byte) e
 	f.spec.Features = nil
 	left := w.leaveOutKeys(columns, keys, w.driver.Reporter.Warn)
 	for _, i := range w.config.TestOrder(columns, contents) {
-		if slices.Contains(left, all[i].Name) {
+		if slices.Contains(left, columns[i].Name) {
 			continue
 		}
 		if all[i].Other > 0 {
@@ -431,13 +431,14 @@ func (w *fitter) warnOfFewBins(f *fitted, bins int) {
 
 func (w *fitter) fitFeature(
 	ctx context.Context, rows int64, fitter *binning.Fitter, column *dataset.FeatureColumn, encoded []byte, bins int,
-) (dataset.Feature, binning.Identity, error) {
+) (dataset.Feature, identity, error) {
 	s, _, err := binning.Decode(encoded)
 	if err != nil {
-		return dataset.Feature{}, binning.NoKey, err
+		return dataset.Feature{}, identity{}, err
 	}
-	key, err := w.input.Identity(ctx, w.files, column, s, rows)
-	if err != nil || key == binning.Boundless && !w.wanted(column.Name) {
+	key := identity{unseen: s.Unseen(rows)}
+	key.Identity, err = w.input.Identity(ctx, w.files, column, s, rows)
+	if err != nil || key.Identity >= binning.Boundless && !w.wanted(column.Name) {
 		return dataset.Feature{}, key, err
 	}
 	f, err := fitter.FitFeature(column.Name, s, binning.FeatureConfig{

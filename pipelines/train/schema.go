@@ -216,17 +216,28 @@ func (p *plan) wanted(name string) bool {
 	return named(name, p.config) || p.obeyed != nil && slices.Contains(p.obeyed.With(contract.RoleFeature), name)
 }
 
-// leaveOutKeys gives columns of keys, and of more texts than a feature may have, the role ignored, and returns them. It warns
-// of them and of columns that may be keys, unless a column is wanted.
-func (p *plan) leaveOutKeys(columns []dataset.FeatureColumn, keys []binning.Identity, warn func(text string)) []string {
-	var left, maybe, boundless []string
+// identity is the identity of a column, with the share of new rows expected to have a text that the training rows lack.
+type identity struct {
+	binning.Identity
+
+	unseen float64
+}
+
+// leaveOutKeys gives columns of keys, and of texts that are too many or mostly unseen in new rows, the role ignored, and returns
+// them. It warns of them and of columns that may be keys, unless a column is wanted.
+func (p *plan) leaveOutKeys(columns []dataset.FeatureColumn, keys []identity, warn func(text string)) []string {
+	var left, maybe, boundless, unseen []string
 	for i := range columns {
 		switch name := columns[i].Name; {
-		case keys[i] == binning.NoKey, p.wanted(name):
-		case keys[i] == binning.MaybeKey:
+		case keys[i].Identity == binning.NoKey, p.wanted(name):
+		case keys[i].Identity == binning.MaybeKey:
 			maybe = append(maybe, name)
-		case keys[i] == binning.Boundless:
+		case keys[i].Identity == binning.Boundless:
 			boundless = append(boundless, name)
+		case keys[i].Identity == binning.Unseen:
+			unseen = append(unseen, name)
+			warn(fmt.Sprintf("left out %q: %.0f %% of new rows are expected to have a text that no training row has; --categorical %s "+
+				"makes it a feature", name, 100*keys[i].unseen, name))
 		default:
 			left = append(left, name)
 		}
@@ -242,7 +253,7 @@ func (p *plan) leaveOutKeys(columns []dataset.FeatureColumn, keys []binning.Iden
 		warn(fmt.Sprintf("left out %s: more than %d different texts, as in names, keys or sentences; group the texts to make a feature "+
 			"of them", quoted(boundless), binning.DefaultLimits().Categories))
 	}
-	left = append(left, boundless...)
+	left = slices.Concat(left, boundless, unseen)
 	p.schema.leaveOut(left)
 	return left
 }
