@@ -158,7 +158,8 @@ func listedClasses(names []string) string {
 // specify sets how the rows are read: the columns of both trees' tests.
 func (w *comparing) specify(ctx context.Context) error {
 	var err error
-	if w.spec, err = source.ScoringSpec(w.input, w.trees[0], w.label, w.config.Weight, w.config.Count, w.trees[1]); err != nil {
+	count := countColumn(ctx, w.Session, w.input, w.config.Count, w.urls[1], w.urls[0])
+	if w.spec, err = source.ScoringSpec(w.input, w.trees[0], w.label, w.config.Weight, count, w.trees[1]); err != nil {
 		return err
 	}
 	for _, t := range w.trees {
@@ -175,6 +176,9 @@ func (w *comparing) specify(ctx context.Context) error {
 
 // count scores the rows by both trees.
 func (w *comparing) count(ctx context.Context) (*jobs.Compared, error) {
+	if err := source.CheckCount(w.spec.Count, source.Use{Flag: "group", Column: w.spec.Key}); err != nil {
+		return nil, err
+	}
 	if _, err := w.CountRows(ctx, w.input.Tasks, w.Temporary, w.spec.Count); err != nil {
 		return nil, err
 	}

@@ -153,6 +153,9 @@ func countBins(
 	spec := jobs.RowSpec{Parting: dataset.Parting{Key: key, Shares: dataset.Shares{dataset.Test: 1}}}
 	if count := trainedWith(there, "count"); slices.Contains(in.Names(), count) {
 		spec.Count = count
+		if err := in.CheckAmount("count", columnOf(count)); err != nil {
+			return nil, nil, err
+		}
 	}
 	var groups dataset.CodeCounts
 	if key != "" {
@@ -187,7 +190,7 @@ func countBins(
 		Features: dataset.EncodeFeatures(features), Groups: groups,
 	}
 	if _, err := s.CountRows(ctx, in.Tasks, s.Temporary, spec.Count); err != nil {
-		return nil, nil, err
+		return nil, nil, source.WithOtherHint(err, "correct the counts; without their column, each line is a row")
 	}
 	err := s.RunGroups(ctx, "drift", in.Tasks, func(s beam.Scope, tasks beam.PCollection) { jobs.Distribute(s, tasks, c) })
 	if err != nil {

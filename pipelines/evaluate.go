@@ -89,13 +89,16 @@ func measureRows(ctx context.Context, s *session.Session, c *config.Evaluate) (*
 	if in, err = k.Enforce(ctx, in); err != nil {
 		return nil, nil, err
 	}
-	spec, err := source.ScoringSpec(in, t, cmp.Or(c.Label, t.Label.Column), c.Weight, c.Count)
+	spec, err := source.ScoringSpec(in, t, cmp.Or(c.Label, t.Label.Column), c.Weight, countColumn(ctx, s, in, c.Count, model))
 	if err != nil {
 		return nil, nil, err
 	}
 	source.WarnOfZones(s.Reporter.Warn, in, t)
 	spec.DropNullLabels = c.DropNullLabels
 	if spec.Key, err = groupKey(ctx, s, in, c.Group, spec.Label, model); err != nil {
+		return nil, nil, err
+	}
+	if err := source.CheckCount(spec.Count, source.Use{Flag: "group", Column: spec.Key}); err != nil {
 		return nil, nil, err
 	}
 	if _, err := s.CountRows(ctx, in.Tasks, s.Temporary, spec.Count); err != nil {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -21,7 +22,7 @@ func groupKey(
 ) (string, error) {
 	names := in.Names()
 	switch {
-	case given == config.KeyNone:
+	case given == config.ColumnNone:
 		return "", nil
 	case given != "" && given == label:
 		return "", usage.Errorf("--group: column %q is the label", given)
@@ -31,19 +32,45 @@ func groupKey(
 		return given, checkKey(in, given)
 	}
 	for _, url := range trees {
-		m, err := runfolder.ReadManifest(ctx, s.Files.Store, strings.TrimSuffix(url, "/"+runfolder.TreeName))
-		if err != nil {
-			continue // the tree is not in a run folder
-		}
-		var trained struct{ Group, Key string } // Key: of version 0.3
-		if raw, _ := m.Config.(json.RawMessage); json.Unmarshal(raw, &trained) != nil {
-			continue // a manifest without settings
-		}
+		trained := columnsOf(ctx, s, url)
 		if key := cmp.Or(trained.Group, trained.Key); key != "" && key != label && slices.Contains(names, key) {
 			return key, checkKey(in, key)
 		}
 	}
 	return "", nil
+}
+
+// countColumn returns the column of counts: the given column or, if it is empty, the column of a run that has trained one
+// of the trees, if the input has this column. It is empty if each line is a row.
+func countColumn(ctx context.Context, s *session.Session, in *source.Input, given string, trees ...string) string {
+	if given == config.ColumnNone {
+		return ""
+	}
+	for _, url := range trees {
+		if given != "" {
+			break
+		}
+		if count := columnsOf(ctx, s, url).Count; count != "" && slices.Contains(in.Names(), count) {
+			s.Reporter.Note(fmt.Sprintf("column %q counts the rows of each line, as in training (--count none: each line is a row)", count))
+			given = count
+		}
+	}
+	return given
+}
+
+// trainedColumns are columns of the settings of a training.
+type trainedColumns struct{ Group, Key, Count string } // Key: groups, of version 0.3
+
+// columnsOf returns columns of the run that has trained a tree; the zero value if the tree is not in a run folder.
+func columnsOf(ctx context.Context, s *session.Session, tree string) (c trainedColumns) {
+	m, err := runfolder.ReadManifest(ctx, s.Files.Store, strings.TrimSuffix(tree, "/"+runfolder.TreeName))
+	if err != nil {
+		return c
+	}
+	if raw, _ := m.Config.(json.RawMessage); json.Unmarshal(raw, &c) != nil {
+		return trainedColumns{} // a manifest without settings
+	}
+	return c
 }
 
 // checkKey refuses a column that cannot be read.

@@ -28,6 +28,8 @@ func TestCount(t *testing.T) {
 	for name, text := range map[string]string{
 		"lines.csv": table(map[int]string{7: "0"}), "half.csv": table(map[int]string{5: "1.5"}), "less.csv": table(map[int]string{6: "-1"}),
 		"none.csv": table(map[int]string{7: ""}), "texts.csv": table(map[int]string{8: "many"}),
+		"zeros.csv": "x,y,n,class\n1,2,0,true\n2,3,0,false\n", "dates.csv": "x,y,n,class\n1,2,2026-01-02,true\n2,3,2026-01-03,false\n",
+		"flags.csv": "x,y,n,class\n1,2,true,true\n2,3,false,false\n", "lacks.csv": "x,y,class\n1,2,true\n",
 		"train.yaml": "count: n\n",
 		"contract.yaml": "format: espalier/contract\nversion: 1\nother_columns: used\ncolumns:\n" +
 			"  - {name: class, type: text, role: label}\n  - {name: n, type: number, role: count}\n",
@@ -59,7 +61,10 @@ func TestCount(t *testing.T) {
 	if o := espalier(t, append(evaluate, "--count", "n")...); !strings.Contains(o.stdout, fmt.Sprintf("evaluated  %d", rows)) {
 		t.Errorf("not %d rows:\n%s", rows, o.stdout)
 	}
-	if o := espalier(t, evaluate...); !strings.Contains(o.stdout, "evaluated    40") {
+	if o := espalier(t, evaluate...); !strings.Contains(o.stdout, fmt.Sprintf("evaluated  %d", rows)) {
+		t.Errorf("not the counts of the training, %d rows:\n%s", rows, o.stdout)
+	}
+	if o := espalier(t, append(evaluate, "--count", "none")...); !strings.Contains(o.stdout, "evaluated    40") {
 		t.Errorf("not 40 lines:\n%s", o.stdout)
 	}
 	if o := espalier(t, append(evaluate, "--count", "n", "--against", at("file"))...); !strings.Contains(o.stdout, strconv.Itoa(rows)) {
@@ -81,6 +86,19 @@ func TestCount(t *testing.T) {
 	train("x", "less", "--count", "n").wants(t, 3, "the count of row 6", `"-1"`)
 	train("x", "none", "--count", "n").wants(t, 3, "the count of row 7")
 	train("x", "texts", "--count", "n").wants(t, 3, "text", "--count")
+	train("x", "dates", "--count", "n").wants(t, 2, `--count: column "n" has dates, expected whole numbers`)
+	train("x", "dates", "--weight", "n").wants(t, 2, `--weight: column "n" has dates, expected numbers`)
+	train("x", "flags", "--count", "n").wants(t, 2, `--count: column "n" has booleans, expected whole numbers`)
+	train("x", "lacks,"+at("lines"), "--count", "n").wants(t, 3, "lacks", `column "n"`, "add the column to the file")
+	train("x", "zeros", "--count", "n").wants(t, 3, "the counts of all lines are 0")
+	espalier(t, "evaluate", at("flag"), "--input", at("zeros")).wants(t, 3, "the counts of all lines are 0")
+	espalier(t, "drift", at("flag"), "--input", at("zeros")).wants(t, 3, "the counts of all lines are 0")
+	espalier(t, "evaluate", at("flag"), "--input", at("dates")).wants(t, 2, "dates")
+	for _, use := range []string{"weight", "group", "split_time", "split_column", "ignore"} {
+		train("x", "lines", "--count", "n", "--"+use, "n").wants(t, 2, "--count", "--"+use)
+	}
+	espalier(t, append(evaluate, "--weight", "n")...).wants(t, 2, "--count", "--weight")
+	espalier(t, append(evaluate, "--group", "n")...).wants(t, 2, "--count", "--group")
 	train("x", "lines", "--count", "m").wants(t, 2, "--count", `"m"`)
 	train("x", "lines", "--count", "class").wants(t, 2, "class")
 	for data, reason := range map[string]string{"half": "the count is not a whole number", "less": "below min, 0", "none": "missing"} {

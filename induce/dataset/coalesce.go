@@ -136,7 +136,7 @@ type Rows struct {
 	Hashes  []uint64 // HashKey of each key
 	Classes []uint16
 	Weights []int64 // nil: each row has weight 1
-	Times   []int64 // number of equal rows, whose weights Weights has in total; nil: 1
+	Counts  []int64 // number of equal rows, whose weights Weights has in total; nil: 1
 	Buckets []uint8 // see Bucket; nil unless the table keeps groups
 
 	// Shares are the shares of the classes in each row, class by class, for tables of soft objects.
@@ -145,16 +145,16 @@ type Rows struct {
 	Shares []int32
 }
 
-// timesOf returns the number of equal rows at position i, and their weight.
-func (r *Rows) timesOf(i int32) (times, weight int64) {
-	times = 1
-	if r.Times != nil {
-		times = r.Times[i]
+// countAndWeight returns the number of equal rows at position i, and their weight.
+func (r *Rows) countAndWeight(i int32) (count, weight int64) {
+	count = 1
+	if r.Counts != nil {
+		count = r.Counts[i]
 	}
 	if r.Weights != nil {
-		return times, r.Weights[i]
+		return count, r.Weights[i]
 	}
-	return times, times
+	return count, count
 }
 
 // AddRows adds the rows at the given positions.
@@ -170,10 +170,10 @@ func (t *Table) AddRows(r *Rows, at []int32) {
 		at = at[len(now):]
 		t.fetch(r.Hashes, now)
 		for _, i := range now {
-			times, weight := r.timesOf(i)
-			id := t.add(r.Keys[int(i)*stride:int(i+1)*stride], r.Hashes[i], r.Classes[i], weight, times)
+			count, weight := r.countAndWeight(i)
+			id := t.add(r.Keys[int(i)*stride:int(i+1)*stride], r.Hashes[i], r.Classes[i], weight, count)
 			if t.groups != nil {
-				t.addGroup(id, GroupShare{Bucket: r.Buckets[i], Class: r.Classes[i], Weight: weight, Rows: times})
+				t.addGroup(id, GroupShare{Bucket: r.Buckets[i], Class: r.Classes[i], Weight: weight, Rows: count})
 			}
 		}
 	}
@@ -183,12 +183,12 @@ func (t *Table) AddRows(r *Rows, at []int32) {
 func (t *Table) addSoftRows(r *Rows, rows []int32) {
 	stride := t.layout.Stride
 	for _, i := range rows {
-		times, weight := r.timesOf(i)
+		count, weight := r.countAndWeight(i)
 		key := r.Keys[int(i)*stride : int(i+1)*stride]
-		id := t.add(key, r.Hashes[i], r.Classes[i], weight, times)
+		id := t.add(key, r.Hashes[i], r.Classes[i], weight, count)
 		soft := t.softOf(id)
 		if t.groups != nil {
-			t.addGroup(id, GroupShare{Bucket: r.Buckets[i], Class: r.Classes[i], Weight: weight, Rows: times})
+			t.addGroup(id, GroupShare{Bucket: r.Buckets[i], Class: r.Classes[i], Weight: weight, Rows: count})
 		}
 		for k, share := range r.Shares[int(i)*t.soft : int(i+1)*t.soft] {
 			soft[k] += int64(share) * weight

@@ -104,6 +104,9 @@ func (s Shares) Of(hash uint64) Part {
 	return Test
 }
 
+// MostCount is the greatest number of equal rows that a line represents.
+const MostCount = 1_000_000_000_000
+
 // Deal returns how many of n equal rows belong to each part, each dealt independently: a single row as Of deals it, more
 // rows by random numbers that follow from the hash.
 func (s Shares) Deal(hash uint64, n int64) (dealt [Parts]int64) {

@@ -88,8 +88,8 @@ func (p *pile) take(random *portable.Random) uint8 {
 // manyRows is the number of rows of a part of an object from which they are dealt together.
 const manyRows = 1 << 12
 
-// takeMany calls f with each pile that takes some of n rows, with the numbers that it takes. They have the mean, the
-// variance and the bounds of n calls of take.
+// takeMany calls f with each pile that takes some of n rows, with the number of rows it takes. The numbers have the bounds
+// of n calls of take, and approximately their mean and variance.
 func (p *pile) takeMany(random *portable.Random, n int64, f func(number int, rows int64)) {
 	rest := p.rows // rows that this pile and further piles take
 	p.rows -= n

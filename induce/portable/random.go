@@ -37,7 +37,8 @@ func (r *Random) Binomial(n int64, part, whole uint64) (succeeded int64) {
 		if part == whole {
 			return succeeded + n
 		}
-		// A trial is a number in [0, 1) that succeeds below part/whole: its first binary digit decides, or the rest of it.
+		// A trial draws a number in [0, 1) and succeeds if the number is below part/whole. The first binary digit decides for
+		// half of the trials; the loop continues with the other half.
 		low := r.half(n)
 		if part *= 2; part < whole {
 			n = low
@@ -50,7 +51,7 @@ func (r *Random) Binomial(n int64, part, whole uint64) (succeeded int64) {
 	return succeeded
 }
 
-// exactTrials is the number of trials up to which half counts coins. For more, the normal distribution has its numbers.
+// exactTrials is the number of trials up to which half counts coins. For more coins, half draws from the normal approximation.
 const exactTrials = 1 << 12
 
 // half returns how many of n coins fall on one side.

@@ -190,6 +190,9 @@ func (c *Column) faults() []string {
 	if c.Ordered && (c.Type != TypeText || len(c.Values) < 2) {
 		fault("ordered: it needs two values or more, of texts")
 	}
+	if c.Role == RoleCount && (c.Type != TypeNumber || c.Categorical || c.Values != nil || c.MaxMissing != nil) {
+		fault("role count: want the type number, without categorical, values and max_missing, as each count is a whole number")
+	}
 	return append(faults, c.boundFaults()...)
 }
 
@@ -211,6 +214,9 @@ func (c *Column) boundFaults() []string {
 	greatest, err := c.Bound(c.Max)
 	if err != nil {
 		return []string{"max: " + err.Error()}
+	}
+	if c.Role == RoleCount && (least != nil && !(*least >= 0) || greatest != nil && !(*greatest <= dataset.MostCount)) {
+		return []string{fmt.Sprintf("min %q, max %q: counts are from 0 to 10^12", c.Min, c.Max)}
 	}
 	if disordered(least, greatest) {
 		return []string{fmt.Sprintf("min %s is above max %s", c.Min, c.Max)}

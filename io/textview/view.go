@@ -222,7 +222,7 @@ func count(n int64, short bool) string {
 	}
 	x := float64(n) / 1e3
 	unit := "k"
-	for _, next := range []string{"M", "G", "T"} {
+	for _, next := range []string{"M", "G", "T", "P"} {
 		if x < 999.5 {
 			break
 		}

@@ -17,8 +17,8 @@ type Evaluate struct {
 	Input          []string
 	Label          string // column; empty: as in training
 	Weight         string // column; empty: each row weighs 1
-	Count          string // column of counts, see Train; empty: each line is a row
-	Group          string // column of groups; empty: as in training, if present; KeyNone: rows are independent
+	Count          string // column of counts, see FileColumns.Count; empty: as in training, if present; ColumnNone: each line is a row
+	Group          string // column of groups; empty: as in training, if present; ColumnNone: rows are independent
 	DropNullLabels bool
 	Slice          []string // columns by whose values the tree is also measured
 	Against        string   // run folder or tree.json to compare Model with: the new tree, Model is the tree in use; optional
@@ -34,8 +34,8 @@ type Evaluate struct {
 	Titles [2]string `json:"-"` // names of Model and Against in warnings; empty: A and B
 }
 
-// KeyNone is the key of rows that are independent.
-const KeyNone = "none"
+// ColumnNone is the key of rows that are independent, and the column of counts of lines that are rows.
+const ColumnNone = "none"
 
 // Delayed names predictions, and labels that came after them.
 type Delayed struct {
@@ -78,7 +78,7 @@ func (c *Evaluate) Settings() []setting.Setting {
 			Help: "column of the classes (default: as in training); with --against also none: no metrics are compared",
 		},
 		{Name: "weight", Value: setting.Text(&c.Weight), Help: "column of row weights; with --predictions, of the labels"},
-		countSetting(&c.Count),
+		countSetting(&c.Count, countDefault),
 		{
 			Name: "group", Value: setting.Text(&c.Group),
 			Help: "column of groups, such as customers with several rows: intervals count groups, not rows " +

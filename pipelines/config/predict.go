@@ -125,11 +125,14 @@ func metricsLabel(label *string) setting.Setting {
 	}
 }
 
-// countSetting declares the column of counts.
-func countSetting(column *string) setting.Setting {
+// countDefault describes the default of the column of counts where a tree is measured.
+const countDefault = " (default: as in training, if the input has the column; none: each line is a row)"
+
+// countSetting declares the column of counts. byDefault describes its default.
+func countSetting(column *string, byDefault string) setting.Setting {
 	return setting.Setting{
 		Name: "count", Value: setting.Text(column),
-		Help: "column of counts, whole numbers: a line with the count n is n equal rows, as in a grouped table",
+		Help: "column of counts, whole numbers: a line with the count n is n equal rows, as in a grouped table" + byDefault,
 	}
 }
 

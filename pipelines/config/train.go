@@ -162,7 +162,7 @@ func (c *Train) rowSettings() []setting.Setting {
 				"1 without --label",
 		},
 		{Name: "weight", Value: setting.Text(&c.Weight), Help: "column of row weights; their unit does not matter"},
-		countSetting(&c.Count),
+		countSetting(&c.Count, ""),
 		{
 			Name: "split", Value: setting.Typed(&c.Split, "", c.parseSplit, dataset.Shares.String),
 			Help: "shares of train/validation/test",

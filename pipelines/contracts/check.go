@@ -115,7 +115,8 @@ func (k *Checker) bounds(in *source.Input, texts map[string]*jobs.TextColumn) (b
 		}
 		if column.Role == contract.RoleCount {
 			b.Required, b.Whole = true, true
-			b.Min = cmp.Or(b.Min, new(float64))
+			most := float64(dataset.MostCount)
+			b.Min, b.Max = cmp.Or(b.Min, new(float64)), cmp.Or(b.Max, &most)
 		}
 		bounds, columns = append(bounds, b), append(columns, column)
 	}
@@ -171,7 +172,7 @@ func expected(c *contract.Column, why checking.Reason) string {
 	case checking.BelowMin:
 		return "the value is below min, " + cmp.Or(c.Min, "0")
 	case checking.AboveMax:
-		return "the value is above max, " + c.Max
+		return "the value is above max, " + cmp.Or(c.Max, "10^12")
 	case checking.Unlisted:
 		return "the value is none of the listed ones"
 	case checking.NotWhole:

@@ -1,6 +1,7 @@
 package retraining
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -98,7 +99,7 @@ func (w *work) compare(ctx context.Context, r *train.Result) error {
 	c.Input = w.window.Patterns
 	c.Held = held
 	c.Label, c.Weight, c.DropNullLabels = w.config.Train.Label, w.config.Train.Weight, w.config.Train.DropNullLabels
-	c.Count = w.config.Train.Count
+	c.Count = cmp.Or(w.config.Train.Count, config.ColumnNone)
 	c.StorageConfig, c.Contract = w.config.Train.StorageConfig, w.config.Train.Contract
 	c.Rejects = "" // training has listed them
 	c.Titles = [2]string{"the tree in use", "the new tree"}

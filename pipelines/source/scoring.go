@@ -1,6 +1,7 @@
 package source
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -10,6 +11,7 @@ import (
 	"github.com/espalier-ml/espalier/io/parquetio"
 	"github.com/espalier-ml/espalier/io/runfolder"
 	"github.com/espalier-ml/espalier/io/textview"
+	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
@@ -41,11 +43,57 @@ func ScoringSpec(in *Input, t *tree.Tree, label, weight, count string, also ...*
 		if !ok {
 			return nil, UnknownColumn(use.flag, use.name, in.Names())
 		}
-		if err := in.Check(&in.Columns[at]); err != nil {
+		if err := in.CheckAmount(use.flag, &in.Columns[at]); err != nil {
 			return nil, err
 		}
 	}
-	return spec, nil
+	return spec, CheckCount(count, Use{"label", label}, Use{"weight", weight})
+}
+
+// CheckAmount checks the column that a flag names, as Check does. A column of weights or counts has no points in time and no
+// booleans. Texts may be the digits of numbers, which its rows decide.
+func (in *Input) CheckAmount(flag string, column *parquetio.Column) error {
+	expected := "numbers"
+	switch flag {
+	case "count":
+		if err := in.checkThere(column.Name); err != nil {
+			return WithOtherHint(err, "add the column to the file, or leave the file out")
+		}
+		expected = "whole numbers"
+	case "weight":
+	default:
+		return in.Check(column)
+	}
+	things := "booleans"
+	if column.Physical != "BOOLEAN" {
+		if column.Type != dataset.Number || column.Unit == dataset.Plain {
+			return in.Check(column)
+		}
+		things = column.Unit.Things()
+	}
+	return usage.Errorf("--%s: column %q has %s, expected %s", flag, column.Name, things, expected)
+}
+
+// Use is a column that a flag names.
+type Use struct{ Flag, Column string }
+
+// CheckCount returns a usage error if the column of counts has another use; count may be empty.
+func CheckCount(count string, uses ...Use) error {
+	for _, use := range uses {
+		if count != "" && use.Column == count {
+			return usage.Errorf("--count: column %q has another use already, --%s", count, use.Flag)
+		}
+	}
+	return nil
+}
+
+// WithOtherHint replaces the hint of a data error.
+func WithOtherHint(err error, hint string) error {
+	var e *dataset.DataError
+	if errors.As(err, &e) {
+		e.Hint = hint
+	}
+	return err
 }
 
 // features returns the columns that a tree tests, given the columns of the input by name.

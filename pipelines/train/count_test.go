@@ -199,3 +199,34 @@ func TestCountedBins(t *testing.T) {
 		}
 	}
 }
+
+// TestNoRows: lines with the count 0 are left out whatever they have in other columns.
+func TestNoRows(t *testing.T) {
+	const lines = 60
+	x, count, weight := make([]float64, lines), make([]int64, lines), make([]float64, lines)
+	part, class, time := make([]string, lines), make([]*string, lines), make([]float64, lines)
+	names := []string{"1", "30"}
+	for i := range lines {
+		x[i], count[i], weight[i], part[i], class[i], time[i] = float64(i), int64(1+i%3), 1, "train", &names[i%5/3], float64(i)
+		if i%7 == 0 {
+			count[i], weight[i], part[i], class[i], time[i] = 0, math.NaN(), "nowhere", nil, math.NaN()
+		}
+		if i == 7 {
+			class[i] = new("none")
+		}
+	}
+	file := write(t, t.TempDir(), "lines.parquet", parquetio.WriteColumn{Name: "x", Values: x}, parquetio.WriteColumn{Name: "n", Values: count},
+		parquetio.WriteColumn{Name: "weight", Values: weight}, parquetio.WriteColumn{Name: "part", Values: part},
+		parquetio.WriteColumn{Name: "time", Values: time}, parquetio.WriteColumn{Name: "class", Values: class})
+	for name, change := range map[string]func(c *config.Train){
+		"column": func(c *config.Train) { c.SplitColumn, c.Ignore = "part", []string{"time"} },
+		"time":   func(c *config.Train) { c.SplitTime, c.Ignore = "time", []string{"part"} },
+	} {
+		c := oneTree()
+		c.Input, c.Label, c.Count, c.Weight, c.LabelCuts = []string{file}, "class", "n", "weight", []float64{10}
+		change(&c)
+		if r := mustTrain(t, c); len(r.Tree.Label.Classes) != 2 {
+			t.Errorf("%s: classes %q", name, r.Tree.Label.Classes)
+		}
+	}
+}

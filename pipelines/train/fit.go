@@ -263,9 +263,15 @@ func (w *fitter) summarise(ctx context.Context, rows *jobs.RowSpec) (*jobs.RowSt
 }
 
 func (p *plan) noRows(problem string) error {
+	check := "check --input and --split"
+	for _, flag := range []struct{ name, column string }{{"weight", p.config.Weight}, {"count", p.config.Count}} {
+		if flag.column != "" {
+			check += ", --" + flag.name
+		}
+	}
 	return &dataset.DataError{
 		File: strings.Join(p.config.Input, ","), Problem: problem,
-		Hint: "check --input, --split, --weight and --count; if there are few rows, --split 100/0/0 trains on all",
+		Hint: check + "; if there are few rows, --split 100/0/0 trains on all",
 	}
 }
 

@@ -86,7 +86,7 @@ func resolve(in *source.Input, c *config.Train, p *config.Parsed) (*schema, erro
 			s.columns = append(s.columns, sc)
 			continue
 		}
-		if err := in.Check(&column); err != nil {
+		if err := in.CheckAmount(string(sc.role), &column); err != nil { // its flag has the name of the role
 			return nil, err
 		}
 		if err := checkProbability(in, &sc); err != nil {
@@ -166,7 +166,16 @@ func checkFlags(in *source.Input, c *config.Train) error {
 			return usage.Errorf("--label: column %q has another use already", name)
 		}
 	}
-	return nil
+	uses := []source.Use{
+		{Flag: "weight", Column: c.Weight},
+		{Flag: "split_column", Column: c.SplitColumn},
+		{Flag: "group", Column: c.Group},
+		{Flag: "split_time", Column: c.SplitTime},
+	}
+	for _, name := range c.Ignore {
+		uses = append(uses, source.Use{Flag: "ignore", Column: name})
+	}
+	return source.CheckCount(c.Count, uses...)
 }
 
 func roleOf(name string, c *config.Train) Role {

@@ -171,7 +171,7 @@ func (f *coalescer) add(ctx context.Context, g *rowGroup, s *coalesceScratch) er
 // same table at the same time.
 func (f *coalescer) insert(g *rowGroup, s *coalesceScratch) {
 	f.sortByTable(g, s)
-	all := dataset.Rows{Keys: s.keys, Hashes: s.hashes, Classes: s.classes, Weights: g.weights, Times: g.times, Shares: g.shares, Buckets: g.buckets}
+	all := dataset.Rows{Keys: s.keys, Hashes: s.hashes, Classes: s.classes, Weights: g.weights, Counts: g.counts, Shares: g.shares, Buckets: g.buckets}
 	from := 0
 	for i, end := range s.ends {
 		rows := s.rows[from:end]

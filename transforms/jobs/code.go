@@ -97,7 +97,7 @@ func (g *rowGroup) classCodes(codes map[string]uint16, classes []uint16, lax boo
 	for r, k := range g.eachClass(codes) {
 		if k < 0 && lax {
 			g.parts[r] = dataset.None
-			g.otherClass += g.time(r)
+			g.otherClass += g.countOf(r)
 			continue
 		}
 		if k < 0 {

@@ -67,7 +67,7 @@ func (f *comparer) visit(_ context.Context, s *scanned, g *rowGroup, w *scanWork
 		if s.spec.Label != "" {
 			class = int(w.classes[r])
 		}
-		f.pairs.Count(&w.scores[0], &w.scores[1], i, class, g.weight(int(r)), g.time(int(r)), g.bucket(int(r)))
+		f.pairs.Count(&w.scores[0], &w.scores[1], i, class, g.weight(int(r)), g.countOf(int(r)), g.bucket(int(r)))
 	}
 	return nil
 }

@@ -116,9 +116,9 @@ func (s *RowSpec) newScoreCounts(t *tree.Tree) *tree.ScoreCounts {
 
 // countScore counts row r, which is row i of a scored batch.
 func (g *rowGroup) countScore(c *tree.ScoreCounts, s *tree.Scores, i, r int, class uint16) {
-	c.Count(s, i, int(class), g.weight(r), g.time(r))
+	c.Count(s, i, int(class), g.weight(r), g.countOf(r))
 	if g.buckets != nil {
-		c.CountGroup(g.buckets[r], int(s.Leaves[i]), int(class), g.weight(r), g.time(r))
+		c.CountGroup(g.buckets[r], int(s.Leaves[i]), int(class), g.weight(r), g.countOf(r))
 	}
 }
 

@@ -89,14 +89,14 @@ func (f *distributor) visit(ctx context.Context, s *scanned, g *rowGroup, w *sca
 		w.scratch = encoder.Encode(&w.columns[f.columns[i]], w.codes, 0, width, w.scratch)
 		counts := w.numbers[f.sums[i]:]
 		for at, r := range w.rows {
-			counts[binary.LittleEndian.Uint16(w.codes[width*at:])] += g.time(int(r))
+			counts[binary.LittleEndian.Uint16(w.codes[width*at:])] += g.countOf(int(r))
 		}
 		if len(f.groups) == 0 {
 			continue
 		}
 		for at, r := range w.rows {
 			group := f.Groups[i][binary.LittleEndian.Uint16(w.codes[width*at:])]
-			byBucket[int(g.buckets[r])*f.groups[i]+int(group)] += g.time(int(r))
+			byBucket[int(g.buckets[r])*f.groups[i]+int(group)] += g.countOf(int(r))
 		}
 		byBucket = byBucket[dataset.Buckets*f.groups[i]:]
 	}
@@ -107,7 +107,7 @@ func (f *distributor) visit(ctx context.Context, s *scanned, g *rowGroup, w *sca
 	}
 	nodes := w.numbers[f.sums[len(f.encoders)]:]
 	for at, leaf := range leaves {
-		nodes[leaf] += g.time(int(w.rows[at]))
+		nodes[leaf] += g.countOf(int(w.rows[at]))
 	}
 	return nil
 }

@@ -12,22 +12,26 @@ func (g *rowGroup) cutLabel() error {
 	if len(cuts) == 0 {
 		return nil
 	}
-	numbers := g.label // numbers that Index refers to
+	label := g.label
+	numbers := label  // numbers that Index refers to
+	var others []bool // by text: whether it is not a number
 	if g.label.Type == dataset.Text {
-		numbers.Numbers = make([]float64, len(g.label.Texts))
+		numbers.Numbers, others = make([]float64, len(g.label.Texts)), make([]bool, len(g.label.Texts))
 		for i, text := range g.label.Texts {
 			x, ok := dataset.Plain.ParseValue(text)
-			if !ok {
-				return g.errorAt(g.spec.Label, text, "not a number, and --label_cuts cuts numbers",
-					"write a number or null there, or leave out --label_cuts")
-			}
-			numbers.Numbers[i] = x
+			numbers.Numbers[i], others[i] = x, !ok
 		}
 	}
 	numbers.Type = dataset.Number
 	g.label = dataset.Vector{Type: dataset.Text, Texts: dataset.RangeNames(cuts), Index: make([]int32, g.rows)}
 	for r := range g.label.Index {
 		g.label.Index[r] = -1
+	}
+	for r := range g.kept() {
+		if others != nil && !label.Missing(r) && others[label.Index[r]] {
+			return g.errorAt(g.spec.Label, label.Spell(r), "not a number, and --label_cuts cuts numbers",
+				"write a number or null there, or leave out --label_cuts")
+		}
 		if x := numberAt(&numbers, r); !math.IsNaN(x) {
 			g.label.Index[r] = int32(dataset.RangeAt(cuts, x))
 		}

@@ -62,6 +62,9 @@ func (g *rowGroup) assignNamed(columns *columnReader) error {
 		return err
 	}
 	for r := range g.parts {
+		if g.countOf(r) == 0 {
+			continue
+		}
 		part, ok := dataset.ParsePart(v.Spell(r))
 		if !ok {
 			return g.placed(g.spec.NameError(v.Spell(r), g.rowName(r)))
@@ -87,6 +90,9 @@ func (g *rowGroup) assignByTime(columns *columnReader) error {
 		g.buckets = make([]uint8, g.Rows())
 	}
 	for r := range g.parts {
+		if g.countOf(r) == 0 {
+			continue
+		}
 		x, err := g.timeAt(g.spec.Time, &times, r)
 		if err != nil {
 			return err
@@ -95,7 +101,7 @@ func (g *rowGroup) assignByTime(columns *columnReader) error {
 		if g.spec.Key != "" {
 			first := g.spec.firstOfKeys[g.spec.HashKeyAt(&keys, r)]
 			if part, bucket = dataset.OfKeyAt(dataset.NewPlace(part, bucket), first); part == dataset.None {
-				g.known += g.time(r)
+				g.known += g.countOf(r)
 			}
 		}
 		g.parts[r] = part

@@ -142,14 +142,14 @@ func MustJSON(v any) []byte {
 	return b
 }
 
-// Columns returns the columns to read: the features, then label, weight, count, split column, time, key, contents and the
+// Columns returns the columns to read: the features, then count, label, weight, split column, time, key, contents and the
 // probabilities of the classes, except those that are not set.
 func (s *RowSpec) Columns() []string {
 	names := make([]string, 0, len(s.Features)+4)
 	for _, f := range s.Features {
 		names = append(names, f.Name)
 	}
-	for _, name := range []string{s.Label, s.Weight, s.Count, s.SplitColumn, s.Time, s.Key} {
+	for _, name := range []string{s.Count, s.Label, s.Weight, s.SplitColumn, s.Time, s.Key} {
 		if name != "" {
 			names = append(names, name)
 		}
@@ -172,7 +172,7 @@ type rowGroup struct {
 	first      int     // position of the first of the rows in the row group
 	rows       int     // lines, before they are divided among parts
 	lines      []int32 // by row: the position of its line; nil: each line is a row
-	times      []int64 // by row: the number of equal rows; nil: 1
+	counts     []int64 // by row: the number of equal rows; nil: 1
 	label      dataset.Vector
 	own        dataset.Vector // weights, as in the column
 	weighing   bool           // the units of weights are not known yet: see SummariseConfig.Weigh
@@ -302,6 +302,11 @@ func openRowGroup(ctx context.Context, spec *RowSpec, task Task) (*rowGroup, err
 // prepare decodes labels and weights, and determines the part of each row.
 func (g *rowGroup) prepare() error {
 	columns := &columnReader{g: g, next: len(g.spec.Features)}
+	if g.spec.Count != "" { // first, as lines without rows need no other values
+		if err := g.readCounts(columns); err != nil {
+			return err
+		}
+	}
 	if g.spec.Label != "" {
 		if err := columns.read(&g.label); err != nil {
 			return err
@@ -319,18 +324,13 @@ func (g *rowGroup) prepare() error {
 			return err
 		}
 	}
-	if g.spec.Count != "" {
-		if err := g.readCounts(columns); err != nil {
-			return err
-		}
-	}
 	if err := g.assignParts(columns); err != nil {
 		return err
 	}
 	if err := g.leaveOut(); err != nil {
 		return err
 	}
-	if g.times != nil && g.spec.ByPlace() {
+	if g.counts != nil && g.spec.ByPlace() {
 		g.divide()
 	}
 	if err := g.countWeights(); err != nil {
@@ -350,16 +350,16 @@ func (g *rowGroup) leaveOut() error {
 		case len(refused) > 0 && int(refused[0]) == g.first+r:
 			refused = refused[1:]
 			g.parts[r] = dataset.None
-		case g.time(r) == 0:
+		case g.countOf(r) == 0:
 			g.parts[r] = dataset.None
 		case g.spec.Label != "" && g.label.Missing(r):
 			if !g.spec.DropNullLabels {
 				return g.placed(dataset.NullLabel(g.spec.Label, g.rowName(r), "--drop_null_labels leaves such rows out"))
 			}
-			g.dropped += g.time(r)
+			g.dropped += g.countOf(r)
 			g.parts[r] = dataset.None
 		case g.spec.Weight != "" && g.ownWeight(r) == 0:
-			g.ignored += g.time(r)
+			g.ignored += g.countOf(r)
 			g.parts[r] = dataset.None
 		}
 	}

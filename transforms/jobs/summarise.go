@@ -171,15 +171,15 @@ func (f *summariser) addLabel(ctx context.Context, g *summarised, w *summariseWo
 	w.rows = rows
 	label := len(f.spec.Features)
 	if g.label.Type != 0 && len(rows) > 0 { // otherwise no row has a label, or there is no label column
-		w.summary(label, dataset.Categorical, g.label.Type, f.Limits).AddVector(&g.label, rows, g.times)
+		w.summary(label, dataset.Categorical, g.label.Type, f.Limits).AddVector(&g.label, rows, g.counts)
 	}
 	if f.Classes && len(rows) > 0 {
 		w.summary(label+1, dataset.Categorical, g.label.Type, f.Limits).AddVector(&g.label, g.train, g.weights)
 	}
 	for r, part := range g.parts {
-		w.stats.Rows = sumOfRows(w.stats.Rows, g.time(r))
+		w.stats.Rows = sumOfRows(w.stats.Rows, g.countOf(r))
 		if part == dataset.Train {
-			w.stats.Train += g.time(r)
+			w.stats.Train += g.countOf(r)
 		}
 	}
 	w.stats.Dropped += g.dropped
@@ -271,7 +271,7 @@ func (s *RowStats) weigh(g *rowGroup) {
 	sums := s.sums()
 	for r, part := range g.parts {
 		if part != dataset.None {
-			sums[part].Add(g.ownWeight(r), g.time(r))
+			sums[part].Add(g.ownWeight(r), g.countOf(r))
 		}
 	}
 }

@@ -33,7 +33,7 @@ func (g *rowGroup) countWeights() error {
 	case g.weighing:
 		return nil
 	case g.spec.Weight == "":
-		g.weights = slices.Clone(g.times)
+		g.weights = slices.Clone(g.counts)
 		return nil
 	}
 	if units == nil {
@@ -55,7 +55,7 @@ func (g *rowGroup) countWeights() error {
 		if !g.spec.Dependent() && g.buckets != nil {
 			g.buckets[r] = dataset.WeightClass(g.weights[r], units[part].Scale)
 		}
-		g.weights[r] *= g.time(r)
+		g.weights[r] *= g.countOf(r)
 	}
 	return nil
 }
@@ -73,7 +73,7 @@ func (g *rowGroup) weighClasses(classes []uint16) {
 		if part != dataset.Train {
 			continue
 		}
-		if g.weights[r] = g.time(r) * g.spec.Weighed(g.weights[r]/g.time(r), classes[r]); g.weights[r] == 0 {
+		if g.weights[r] = g.countOf(r) * g.spec.Weighed(g.weights[r]/g.countOf(r), classes[r]); g.weights[r] == 0 {
 			g.parts[r] = dataset.None
 		}
 	}
