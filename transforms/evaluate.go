@@ -108,7 +108,7 @@ type countFn struct {
 	scoring scoring
 	scorer  *scorer
 	tree    *tree.Tree
-	classes map[string]uint16
+	classes *dataset.ClassCodes
 	own     *rowtype.Reader // reader of the label and the weight
 	cells   []rowtype.Cell
 	counts  *tree.ScoreCounts // nil before the first row
@@ -129,7 +129,7 @@ func (f *countFn) Setup() error {
 	if f.tree, err = tree.Decode(f.JSON); err != nil {
 		return err
 	}
-	f.classes = dataset.ClassCodes(f.tree.Label.Classes)
+	f.classes = dataset.NewClassCodes(f.tree.Label.Classes)
 	names := []string{f.Config.Label}
 	if f.Config.Weight != "" {
 		names = append(names, f.Config.Weight)
@@ -178,7 +178,8 @@ func (f *countFn) count(row any) (err error) {
 	if err != nil || weight == 0 {
 		return err
 	}
-	predicted := int(f.classes[p.Class])
+	code, _ := f.classes.Code(p.Class)
+	predicted := int(code)
 	if f.Config.Weight == "" {
 		f.counts.Add(p.Leaf, predicted, p.Probabilities, int(class), 1, 1)
 		return nil

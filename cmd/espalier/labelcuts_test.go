@@ -26,6 +26,11 @@ func TestLabelCuts(t *testing.T) {
 		"whole":  table(func(i int) string { return strconv.Itoa(i / 2) }),
 		"absent": table(func(i int) string { return []string{strconv.Itoa(i), ""}[max(0, i%25-23)] }),
 		"dates":  table(func(i int) string { return fmt.Sprintf("2026-%02d-%02d", i/28+1, i%28+1) }),
+		"skewed": table(func(i int) string { return strconv.Itoa(max(0, i-150)) }),
+		"zeros":  table(func(i int) string { return strconv.Itoa(max(0, i-240)) }),
+		"large":  table(func(i int) string { return fmt.Sprint(9007199254740993 + 2*i) }),
+		"codes":  table(func(i int) string { return fmt.Sprintf("%04d", i) }),
+		"truths": table(func(i int) string { return strconv.FormatBool(i > 100) }),
 		"texts":  table(func(i int) string { return []string{"few", "many"}[i/200] }),
 	} {
 		if err := os.WriteFile(at(name+".csv"), []byte(text), 0o600); err != nil {
@@ -39,10 +44,19 @@ func TestLabelCuts(t *testing.T) {
 	train := func(data, run string, flags ...string) outcome {
 		return espalier(t, append([]string{"train", "--input", at(data), "--label", "y", "--output", at(run), "--report", "none"}, flags...)...)
 	}
-	train("floats", "plain").wants(t, 0, "does not predict numbers", "--label_cuts -5.71,8.57 makes 3")
+	train("floats", "plain").wants(t, 0, "does not predict numbers", "--label_cuts -5.8,8.5 makes 3")
 	train("whole", "few").wants(t, 0, "--label_cuts 50,100 makes 3")
-	train("floats", "many", "--max_classes", "100").wants(t, 3, "more than 100 classes", "--label_cuts -5.71,8.57 makes 3", "--max_classes")
+	train("floats", "many", "--max_classes", "100").wants(t, 3, "more than 100 classes", "--label_cuts -5.8,8.5 makes 3", "--max_classes")
 	train("dates", "days").wants(t, 0, "does not predict dates")
+
+	// A range of fewer than a sixth of the rows is not proposed, and only cuts that can be typed are.
+	train("skewed", "skewed.run").wants(t, 0, "--label_cuts 1,51 makes 3 classes")
+	train("zeros", "zeros.run").wants(t, 0, "--label_cuts 1 makes 2 classes")
+	train("large", "large.run").wants(t, 0, "--label_cuts CUT,CUT")
+	train("large", "none", "--label_cuts", "9007199254740993").wants(t, 2, "--label_cuts", "9007199254740992")
+	if o := train("codes", "codes.run"); o.code != 0 || strings.Contains(o.stderr, "--label_cuts") {
+		t.Errorf("codes: %d\n%s", o.code, o.stderr)
+	}
 
 	train("floats", "flag", "--label_cuts", "-10,5.5").wants(t, 0)
 	train("floats", "file", "--config", at("train.yaml")).wants(t, 0)
@@ -63,7 +77,26 @@ func TestLabelCuts(t *testing.T) {
 		t.Errorf("predicted:\n%s", o.stdout)
 	}
 	train("whole", "cuts", "--cuts_from", at("flag")).wants(t, 0)
+	train("whole", "none", "--cuts_from", at("flag"), "--label_cuts", "3").wants(t, 2, "--label_cuts makes", `"-10 to < 5.5"`, "leave --label_cuts out")
 	train("floats", "refit", "--refit", at("flag"), "--label_cuts", "-10,5.5").wants(t, 0)
+
+	// The order of the classes is the order of their ranges, not of their names.
+	if err := os.WriteFile(at("weights.csv"), []byte("class,weight\n20 to < 50,2\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	train("whole", "balanced", "--label_cuts", "20,50", "--class_weights", "balanced").wants(t, 0)
+	train("whole", "factors", "--label_cuts", "20,50", "--class_weights", at("weights.csv")).wants(t, 0)
+	train("whole", "again", "--cuts_from", at("balanced"), "--class_weights", "balanced").wants(t, 0)
+	for _, run := range []string{"balanced", "factors", "again"} {
+		b, err := os.ReadFile(at(run + "/tree.json"))
+		if err != nil || !strings.Contains(string(b), `"classes": ["< 20", "20 to < 50", ">= 50"]`) {
+			t.Errorf("%s: %v\n%s", run, err, b)
+		}
+	}
+
+	// What training takes as a number, evaluation takes, too.
+	train("codes", "none", "--label_cuts", "100").wants(t, 3, `column "y"`, "row ", "not a number", `"0`)
+	train("truths", "none", "--label_cuts", "1").wants(t, 3, `column "y"`, "not a number")
 
 	train("absent", "none", "--label_cuts", "100").wants(t, 3, `column "y"`, "--drop_null_labels")
 	train("absent", "dropped", "--label_cuts", "100,1000", "--drop_null_labels").wants(t, 0, `no row has a label "y" in the range ">= 1000"`)

@@ -1,10 +1,6 @@
 package dataset
 
-import (
-	"encoding/binary"
-	"strconv"
-	"strings"
-)
+import "encoding/binary"
 
 // Encoder turns the values of one feature into codes. It is read-only, so goroutines may
 // share it.
@@ -114,57 +110,4 @@ func NewEncoders(features []Feature) []*Encoder {
 		encoders[i] = NewEncoder(&features[i])
 	}
 	return encoders
-}
-
-// ReadClass returns the code of the class that a label names. A label that is no class by its spelling may spell the
-// class as another type does: 1.0 is 1, and True is true or, if the classes are 0 and 1, 1. The code 01 is not 1. A number
-// is of the class whose name is a range with it, see RangeNames.
-func ReadClass[T ~uint16 | ~int](codes map[string]T, label string) (code T, ok bool) {
-	if code, ok = codes[label]; ok {
-		return code, true
-	}
-	x, err := strconv.ParseFloat(label, 64)
-	digits := strings.TrimLeft(label, "+-")
-	isCode := len(digits) > 1 && digits[0] == '0' && digits[1] != '.'
-	number := err == nil && !isCode && !LosesDigits(label, x)
-	if number {
-		if code, ok = codes[SpellNumber(x)]; ok {
-			return code, true
-		}
-	}
-	if err == nil && !isCode {
-		if code, ok = rangeOf(codes, x); ok {
-			return code, true
-		}
-	}
-	switch {
-	case len(codes) != 2:
-		return 0, false
-	case number && x == 0 || strings.EqualFold(label, "false"):
-		return oneOf(codes, "false", "true", "0", "1")
-	case number && x == 1 || strings.EqualFold(label, "true"):
-		return oneOf(codes, "true", "false", "1", "0")
-	default:
-		return 0, false
-	}
-}
-
-// oneOf returns the code of the first or the third name, if the classes are it and the name that follows it.
-func oneOf[T ~uint16 | ~int](codes map[string]T, names ...string) (code T, ok bool) {
-	for i := 0; i < len(names); i += 2 {
-		code, ok = codes[names[i]]
-		if _, other := codes[names[i+1]]; ok && other {
-			return code, true
-		}
-	}
-	return 0, false
-}
-
-// ClassCodes returns the code of each class by its name.
-func ClassCodes(classes []string) map[string]uint16 {
-	codes := make(map[string]uint16, len(classes))
-	for i, name := range classes {
-		codes[name] = uint16(i)
-	}
-	return codes
 }

@@ -285,9 +285,9 @@ func TestKindString(t *testing.T) {
 	}
 }
 
-// TestReadClass: labels name a class as other types spell it; a class of this spelling comes first. Codes with leading
+// TestClassCodes: labels name a class as other types spell it; a class of this spelling comes first. Codes with leading
 // zeros are no numbers.
-func TestReadClass(t *testing.T) {
+func TestClassCodes(t *testing.T) {
 	for _, c := range []struct {
 		classes []string
 		label   string
@@ -309,8 +309,14 @@ func TestReadClass(t *testing.T) {
 		{[]string{"1", "2"}, "0x1", -1},
 		{[]string{"0", "1"}, "01", -1},
 		{[]string{"9007199254740992", "2"}, "9007199254740993", -1},
+		{[]string{"< 10", ">= 10"}, "9", 0},
+		{[]string{"< 10", ">= 10"}, "9007199254740993", 1},
+		{[]string{"< 10", ">= 10"}, "+Inf", 1},
+		{[]string{"< 10", ">= 10"}, "NaN", -1},
+		{[]string{"< 10", ">= 10"}, "09", -1},
+		{[]string{"< 10", ">= 10"}, "true", -1},
 	} {
-		got, ok := dataset.ReadClass(dataset.ClassCodes(c.classes), c.label)
+		got, ok := dataset.NewClassCodes(c.classes).Read(c.label)
 		if ok != (c.want >= 0) || ok && int(got) != c.want {
 			t.Errorf("%q in %q: %d, %v, want %d", c.label, c.classes, got, ok, c.want)
 		}

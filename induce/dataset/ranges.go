@@ -33,29 +33,33 @@ func RangeAt(cuts []float64, x float64) int {
 	return at
 }
 
-// rangeOf returns the code of the only name of a range with x.
-func rangeOf[T any](codes map[string]T, x float64) (code T, ok bool) {
-	for name, c := range codes {
-		if !inRange(name, x) {
-			continue
-		}
-		if ok {
-			return code, false
-		}
-		code, ok = c, true
-	}
-	return code, ok
+// classRange is the range of numbers [from, below) of a class.
+type classRange struct {
+	from, below float64
+	open        bool // whether the range has no upper end
+	code        uint16
 }
 
-// inRange reports whether a name is of a range with x.
-func inRange(name string, x float64) bool {
-	low, high, between := strings.Cut(name, toCut)
-	var below, from bool
-	if !between {
-		high, below = strings.CutPrefix(name, belowCut)
-		low, from = strings.CutPrefix(name, fromCut)
+// parseRange parses a name of RangeNames.
+func parseRange(name string) (r classRange, ok bool) {
+	r = classRange{from: math.Inf(-1)}
+	if low, found := strings.CutPrefix(name, fromCut); found {
+		r.open = true
+		ok = parseEnd(low, &r.from)
+		return r, ok
 	}
-	least, lowest := strconv.ParseFloat(low, 64)
-	most, highest := strconv.ParseFloat(high, 64)
-	return (below || lowest == nil && x >= least) && (from || highest == nil && x < most) && (between || below || from) && !math.IsNaN(x)
+	if high, found := strings.CutPrefix(name, belowCut); found {
+		ok = parseEnd(high, &r.below)
+		return r, ok
+	}
+	low, high, found := strings.Cut(name, toCut)
+	ok = found && parseEnd(low, &r.from) && parseEnd(high, &r.below)
+	return r, ok
+}
+
+// parseEnd parses an end of a range.
+func parseEnd(text string, x *float64) bool {
+	var err error
+	*x, err = strconv.ParseFloat(text, 64)
+	return err == nil && !math.IsNaN(*x)
 }

@@ -8,14 +8,14 @@ import (
 	"github.com/espalier-ml/espalier/induce/dataset"
 )
 
-// TestRanges: each number is of one range, whose class ReadClass finds by the name.
+// TestRanges: each number is of one range, whose class ClassCodes.Read finds by the name.
 func TestRanges(t *testing.T) {
 	for _, cuts := range [][]float64{{10, 20}, {0}, {-5.25, 0, 1e-7, 3e20, 4e21}} {
 		names := dataset.RangeNames(cuts)
-		codes := dataset.ClassCodes(names)
+		codes := dataset.NewClassCodes(names)
 		for i, cut := range cuts {
 			for at, x := range []float64{math.Nextafter(cut, math.Inf(-1)), cut} {
-				code, ok := dataset.ReadClass(codes, dataset.SpellNumber(x))
+				code, ok := codes.Read(dataset.SpellNumber(x))
 				if want := i + at; !ok || int(code) != want || dataset.RangeAt(cuts, x) != want {
 					t.Errorf("%v of %q: %d, %v, %d, want %d", x, names, code, ok, dataset.RangeAt(cuts, x), want)
 				}
@@ -25,9 +25,9 @@ func TestRanges(t *testing.T) {
 	if want := []string{"< 10", "10 to < 20", ">= 20"}; !slices.Equal(dataset.RangeNames([]float64{10, 20}), want) {
 		t.Errorf("names %q", dataset.RangeNames([]float64{10, 20}))
 	}
-	codes := dataset.ClassCodes([]string{"< 10", "< 20", ">= b", "other", " to < "})
+	codes := dataset.NewClassCodes([]string{"< 10", "< 20", ">= b", "other", " to < "})
 	for label, want := range map[string]int{"5": -1, "15": 1, "25": -1, "NaN": -1, "x": -1, "< 10": 0} {
-		if code, ok := dataset.ReadClass(codes, label); ok != (want >= 0) || ok && int(code) != want {
+		if code, ok := codes.Read(label); ok != (want >= 0) || ok && int(code) != want {
 			t.Errorf("%q is class %d, %v, want %d", label, code, ok, want)
 		}
 	}

@@ -11,8 +11,8 @@ type Encoder struct {
 
 	spec     *Spec
 	reader   *rowtype.Reader
-	classes  map[string]uint16 // given classes; nil if none are given
-	position uint64            // hash of the place of the rows, see dataset.HashRow
+	classes  *dataset.ClassCodes // given classes; nil if none are given
+	position uint64              // hash of the place of the rows, see dataset.HashRow
 	cells    []rowtype.Cell
 }
 
@@ -32,7 +32,7 @@ func NewEncoder(s *Spec) (*Encoder, error) {
 	e := &Encoder{spec: s, position: dataset.HashPosition(s.Settings.Seed, OrderedFile, 0)}
 	var err error
 	if len(s.Classes) > 0 {
-		e.classes = dataset.ClassCodes(s.Classes)
+		e.classes = dataset.NewClassCodes(s.Classes)
 	}
 	e.reader, err = s.Schema.Reader(names)
 	for i, c := range s.Columns {

@@ -9,8 +9,8 @@ import (
 )
 
 // ClassCode returns the code of a class. label is the column, for the error.
-func ClassCode(codes map[string]uint16, name, label string) (uint16, error) {
-	k, ok := dataset.ReadClass(codes, name)
+func ClassCode(codes *dataset.ClassCodes, name, label string) (uint16, error) {
+	k, ok := codes.Read(name)
 	if !ok {
 		return 0, &dataset.DataError{
 			Column: label, Value: name, Problem: "not one of the classes",
@@ -66,7 +66,7 @@ func (s *Spec) codePart(tally []byte, p *Plan, part dataset.Part, t *dataset.Tab
 	if err != nil {
 		return err
 	}
-	classes := dataset.ClassCodes(p.Classes)
+	classes := dataset.NewClassCodes(p.Classes)
 	encoders := dataset.NewEncoders(p.features)
 	rule := p.rule(part)
 	stride := p.layout.Stride

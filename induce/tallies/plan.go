@@ -76,14 +76,14 @@ func (s *Spec) Fit(sums *Sums) (*Plan, error) {
 			p.features, p.Columns = append(p.features, f), append(p.Columns, i)
 		}
 	}
+	if err := c.Apply(p.features); err != nil {
+		return nil, dataset.WithHint(err, "correct the ValueCosts")
+	}
 	if absent := c.Absent(p.features); len(absent) > 0 {
 		return nil, &dataset.DataError{
 			Problem: fmt.Sprintf("the training rows lack the values %s, which have prices", strings.Join(absent, ", ")),
 			Hint:    "correct the ValueCosts",
 		}
-	}
-	if err := c.Apply(p.features); err != nil {
-		return nil, dataset.WithHint(err, "correct the ValueCosts")
 	}
 	p.Encoded = dataset.EncodeFeatures(p.features)
 	return p, p.open()

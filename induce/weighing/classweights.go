@@ -10,17 +10,16 @@ import (
 	"github.com/espalier-ml/espalier/induce/settings"
 )
 
-// ClassTotals returns the weight of each class, from a summary of the label. classes may include
-// classes that the summary does not have.
+// ClassTotals returns the weight of each class, from a summary of the label. Each value of the summary must be a label of
+// one of the classes.
 func ClassTotals(s *binning.Summary, classes []string) []int64 {
 	totals := make([]int64, len(classes))
-	at := 0
-	names, weights := s.Spelled() // in the order of classes, which has more
-	for i, name := range names {
-		for classes[at] != name {
-			at++
+	codes := dataset.NewClassCodes(classes)
+	labels, weights := s.Spelled()
+	for i, label := range labels {
+		if code, ok := codes.Read(label); ok {
+			totals[code] += weights[i]
 		}
-		totals[at] = weights[i]
 	}
 	return totals
 }

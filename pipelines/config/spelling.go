@@ -57,6 +57,9 @@ func parseCut(text string) (float64, error) {
 	if err != nil || math.IsNaN(x) || math.IsInf(x, 0) {
 		return 0, errors.New("want a number")
 	}
+	if dataset.LosesDigits(text, x) {
+		return 0, fmt.Errorf("want a number of at most 2^53, or one that floating point holds exactly, such as %s", dataset.SpellNumber(x))
+	}
 	return x + 0, nil // -0 becomes 0
 }
 

@@ -155,11 +155,12 @@ func (c *columns) leaf(v []dataset.Vector, r int) *metric.Leaf {
 			return nil
 		}
 	}
-	class, ok := c.codes[v[0].Spell(r)]
+	code, ok := c.codes.Code(v[0].Spell(r))
 	if !ok {
 		return nil
 	}
-	key := binary.LittleEndian.AppendUint16(nil, uint16(class))
+	class := int(code)
+	key := binary.LittleEndian.AppendUint16(nil, code)
 	for i := range v[1:] {
 		key = binary.LittleEndian.AppendUint64(key, math.Float64bits(number(&v[1+i], r)))
 	}
@@ -225,13 +226,14 @@ func (j *join) readLabels(ctx context.Context) error {
 }
 
 // count counts the label of a prediction, given the weight of the row in a unit.
-func (p *prediction) count(codes map[string]int, label string, weight int64, unit *dataset.WeightUnit) {
+func (p *prediction) count(codes *dataset.ClassCodes, label string, weight int64, unit *dataset.WeightUnit) {
 	p.day.Labelled++
-	class, ok := dataset.ReadClass(codes, label)
+	code, ok := codes.Read(label)
 	if !ok {
 		p.day.OtherClass++
 		return
 	}
+	class := int(code)
 	p.leaf.Weights[class] += weight
 	p.leaf.Rows++
 	if unit.Effect > 1 {

@@ -19,9 +19,9 @@ import (
 type scored struct {
 	runfolder.Stamp
 
-	model   string         // URL of its tree.json when it scored; empty if unknown
-	classes []string       // in the order of the tree
-	codes   map[string]int // by class
+	model   string   // URL of its tree.json when it scored; empty if unknown
+	classes []string // in the order of the tree
+	codes   *dataset.ClassCodes
 	days    map[string]*day
 	rows    map[string]prediction // by key
 }
@@ -80,11 +80,9 @@ func (j *join) find(ctx context.Context, file *parquetio.File) ([]columns, error
 		if t == nil {
 			t = &scored{
 				Stamp: stamp, model: manifest.TreeOf(stamp.Digest), classes: classesOf(file, prefix),
-				codes: make(map[string]int), days: make(map[string]*day), rows: make(map[string]prediction),
+				days: make(map[string]*day), rows: make(map[string]prediction),
 			}
-			for i, class := range t.classes {
-				t.codes[class] = i
-			}
+			t.codes = dataset.NewClassCodes(t.classes)
 			j.trees[stamp.Digest] = t
 		}
 		c := columns{scored: t, day: t.dayOf(date), shadow: n > 0}

@@ -398,11 +398,14 @@ func (w *fitter) fitFeatures(ctx context.Context, f *fitted, encoded [][]byte) e
 
 // applyCosts sets the prices of the features, and warns of prices of values that the training rows lack.
 func (w *fitter) applyCosts(features []dataset.Feature) error {
+	if err := w.costs.Apply(features); err != nil {
+		return err
+	}
 	if absent := w.costs.Absent(features); len(absent) > 0 {
 		w.driver.Reporter.Warn(fmt.Sprintf("--costs: the training rows lack the values %s, or they are too rare for a test of their own: "+
 			"their prices have no effect", strings.Join(absent, ", ")))
 	}
-	return w.costs.Apply(features)
+	return nil
 }
 
 // warnOfPeople warns of a column of texts whose values have fewer than three rows on average: they may be personal

@@ -3,6 +3,7 @@ package train
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,11 +18,10 @@ const numbersFrom = 50
 
 // quantity reports whether the classes are probably values of a quantity.
 func quantity(classes []string) bool {
-	number := func(name string) bool {
-		_, err := strconv.ParseFloat(name, 64)
-		return err == nil
-	}
-	return len(classes) >= numbersFrom && !slices.ContainsFunc(classes, func(name string) bool { return !number(name) })
+	return len(classes) >= numbersFrom && !slices.ContainsFunc(classes, func(name string) bool {
+		_, isNumber := dataset.LabelNumber(name)
+		return !isNumber
+	})
 }
 
 // numbersOf names the values of a label of numbers.
@@ -42,28 +42,50 @@ func cutHint(s *binning.Summary, u dataset.Unit) string {
 	case len(cuts) == 0:
 		return hint + ": --label_cuts CUT,CUT makes classes of ranges"
 	default:
-		return fmt.Sprintf("%s: --label_cuts %s makes %d of about the same size", hint, strings.Join(cuts, ","), len(cuts)+1)
+		return fmt.Sprintf("%s: --label_cuts %s makes %d classes", hint, strings.Join(cuts, ","), len(cuts)+1)
 	}
 }
 
-// thirds returns up to two values of a label of numbers that divide the rows into thirds, as cuts.
+// thirds returns up to two cuts of a label of numbers, which divide the rows into ranges of about a third, and of at least
+// a sixth. It returns no cut if numbers have digits that cuts cannot have.
 func thirds(s *binning.Summary) (cuts []string) {
-	values, rows := s.Spelled()
+	values, weights := s.Spelled()
 	order := make([]int, len(values))
 	numbers := make([]float64, len(values))
 	for i, value := range values {
-		numbers[i], _ = strconv.ParseFloat(value, 64)
 		order[i] = i
+		if numbers[i], _ = strconv.ParseFloat(value, 64); dataset.LosesDigits(value, numbers[i]) {
+			return nil
+		}
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(numbers[a], numbers[b]) })
-	before := int64(0)
+	total := s.Weight()
+	before, last := int64(0), int64(0) // weight below the value, and below the last cut
 	for k, i := range order {
-		if third := int64(len(cuts) + 1); k > 0 && len(cuts) < 2 && before >= third*s.Weight()/3 {
-			cuts = append(cuts, values[i])
+		third := int64(len(cuts) + 1)
+		if third <= 2 && before >= third*(total/3) && before-last >= total/6 && total-before >= total/6 {
+			cuts = append(cuts, dataset.SpellNumber(between(numbers[order[k-1]], numbers[i])))
+			last = before
 		}
-		before += rows[i]
+		before += weights[i]
 	}
 	return cuts
+}
+
+// between returns a number in (low, high] with few digits, which is whole if high is.
+func between(low, high float64) float64 {
+	const digits = 17 // tell all numbers apart
+	middle := low/2 + high/2
+	if high == math.Trunc(high) {
+		middle = math.Ceil(middle)
+	}
+	for n := range digits {
+		x, err := strconv.ParseFloat(strconv.FormatFloat(middle, 'e', n, 64), 64)
+		if err == nil && low < x && x <= high {
+			return x
+		}
+	}
+	return high
 }
 
 // rangesWith returns the ranges that have rows, and warns of others.

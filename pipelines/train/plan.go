@@ -157,6 +157,13 @@ func readEarlier(
 	if err != nil {
 		return nil, nil, err
 	}
+	if len(c.LabelCuts) > 0 {
+		ranges := dataset.RangeNames(c.LabelCuts)
+		if slices.ContainsFunc(cuts.Classes, func(name string) bool { return !slices.Contains(ranges, name) }) {
+			return nil, nil, usage.Errorf("--label_cuts makes the classes %q, but %s has the classes %q: leave --label_cuts out", ranges,
+				cuts.Run, cuts.Classes)
+		}
+	}
 	p.Bins = cuts.Bins
 	return cuts, kept, nil
 }

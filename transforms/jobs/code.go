@@ -13,14 +13,14 @@ type coder struct {
 	spec     RowSpec
 	layout   dataset.Layout
 	encoders []*dataset.Encoder // by feature
-	classes  map[string]uint16
+	classes  *dataset.ClassCodes
 	pieces   int // goroutines that share the columns of a row group
 }
 
 func newCoder(spec RowSpec, features []dataset.Feature, classes []string, pieces int) *coder {
 	c := &coder{
 		spec: spec, layout: dataset.NewLayout(features), encoders: dataset.NewEncoders(features),
-		classes: dataset.ClassCodes(classes), pieces: max(1, min(pieces, len(features))),
+		classes: dataset.NewClassCodes(classes), pieces: max(1, min(pieces, len(features))),
 	}
 	return c
 }
@@ -29,7 +29,7 @@ func newCoder(spec RowSpec, features []dataset.Feature, classes []string, pieces
 func (c *coder) newTable(part dataset.Part) *dataset.Table {
 	t := dataset.NewTable(c.layout, c.spec.Weighted())
 	if part == dataset.Train && c.spec.Soft.Scale > 0 {
-		t = dataset.NewSoftTable(c.layout, len(c.classes))
+		t = dataset.NewSoftTable(c.layout, c.classes.Len())
 	}
 	t.KeepGroups(c.spec.Groups[part])
 	return t
@@ -91,7 +91,7 @@ func (c *coder) codeColumns(ctx context.Context, g *rowGroup, from, to int, keys
 
 // classCodes returns the code of the class of each row that belongs to a part. Rows of other classes are an error, or are
 // left out of all parts if lax is true; they are then counted in otherClass.
-func (g *rowGroup) classCodes(codes map[string]uint16, classes []uint16, lax bool) ([]uint16, error) {
+func (g *rowGroup) classCodes(codes *dataset.ClassCodes, classes []uint16, lax bool) ([]uint16, error) {
 	classes = Resized(classes, g.Rows())
 	clear(classes)
 	for r, k := range g.eachClass(codes) {
@@ -111,7 +111,7 @@ func (g *rowGroup) classCodes(codes map[string]uint16, classes []uint16, lax boo
 
 // eachClass yields each row that belongs to a part, with the code of its class; -1: it is
 // none of the classes.
-func (g *rowGroup) eachClass(codes map[string]uint16) iter.Seq2[int, int] {
+func (g *rowGroup) eachClass(codes *dataset.ClassCodes) iter.Seq2[int, int] {
 	v := &g.label
 	known := make([]int, 0) // code of the class by position in the dictionary; -1: no class
 	if v.Index != nil {
@@ -144,8 +144,8 @@ func (g *rowGroup) eachClass(codes map[string]uint16) iter.Seq2[int, int] {
 }
 
 // classOf returns the code of the class of row r; -1: it is none of the classes.
-func classOf(v *dataset.Vector, r int, codes map[string]uint16) int {
-	if k, ok := dataset.ReadClass(codes, v.Spell(r)); ok {
+func classOf(v *dataset.Vector, r int, codes *dataset.ClassCodes) int {
+	if k, ok := codes.Read(v.Spell(r)); ok {
 		return int(k)
 	}
 	return -1

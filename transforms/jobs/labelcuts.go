@@ -1,7 +1,8 @@
 package jobs
 
 import (
-	"math"
+	"fmt"
+	"slices"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
 )
@@ -12,29 +13,20 @@ func (g *rowGroup) cutLabel() error {
 	if len(cuts) == 0 {
 		return nil
 	}
-	label := g.label
-	numbers := label  // numbers that Index refers to
-	var others []bool // by text: whether it is not a number
-	if g.label.Type == dataset.Text {
-		numbers.Numbers, others = make([]float64, len(g.label.Texts)), make([]bool, len(g.label.Texts))
-		for i, text := range g.label.Texts {
-			x, ok := dataset.Plain.ParseValue(text)
-			numbers.Numbers[i], others[i] = x, !ok
-		}
-	}
-	numbers.Type = dataset.Number
-	g.label = dataset.Vector{Type: dataset.Text, Texts: dataset.RangeNames(cuts), Index: make([]int32, g.rows)}
-	for r := range g.label.Index {
-		g.label.Index[r] = -1
-	}
+	v := g.label
+	g.label = dataset.Vector{Type: dataset.Text, Texts: dataset.RangeNames(cuts), Index: slices.Repeat([]int32{-1}, g.rows)}
 	for r := range g.kept() {
-		if others != nil && !label.Missing(r) && others[label.Index[r]] {
-			return g.errorAt(g.spec.Label, label.Spell(r), "not a number, and --label_cuts cuts numbers",
-				"write a number or null there, or leave out --label_cuts")
+		if v.Missing(r) {
+			continue
 		}
-		if x := numberAt(&numbers, r); !math.IsNaN(x) {
-			g.label.Index[r] = int32(dataset.RangeAt(cuts, x))
+		x, ok := 0.0, true
+		if v.Type == dataset.Number {
+			x = numberAt(&v, r)
+		} else if x, ok = dataset.LabelNumber(v.Spell(r)); !ok {
+			return g.errorAt(g.spec.Label, v.Spell(r), fmt.Sprintf("the label of %s is not a number, and --label_cuts cuts numbers",
+				g.rowName(r)), "write a number without leading zeros or null there, or leave out --label_cuts")
 		}
+		g.label.Index[r] = int32(dataset.RangeAt(cuts, x))
 	}
 	return nil
 }

@@ -42,10 +42,10 @@ type scanned struct {
 	spec    RowSpec // with the columns that the job needs
 	given   []dataset.FeatureColumn
 	trees   []scannedTree
-	classes map[string]uint16 // classes of the trees
-	parts   []dataset.Part    // parts whose rows are visited; nil: all rows are visited, including rows that are left out otherwise
-	lax     bool              // whether rows whose label is no class of the trees are visited, not measured
-	novelty bool              // whether the sums of a worker begin with the rows and the novelty of the trees' inputs
+	classes *dataset.ClassCodes // classes of the trees
+	parts   []dataset.Part      // parts whose rows are visited; nil: all rows are visited, including rows that are left out otherwise
+	lax     bool                // whether rows whose label is no class of the trees are visited, not measured
+	novelty bool                // whether the sums of a worker begin with the rows and the novelty of the trees' inputs
 }
 
 // scannedTree is a tree with the columns of its tests.
@@ -171,7 +171,7 @@ func (f *scan[V]) prepare(ctx context.Context) error {
 			return err
 		}
 	}
-	f.classes = dataset.ClassCodes(trees[0].Label.Classes)
+	f.classes = dataset.NewClassCodes(trees[0].Label.Classes)
 	return f.Visitor.prepare(&f.scanned)
 }
 

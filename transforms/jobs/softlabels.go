@@ -173,7 +173,7 @@ func (g *rowGroup) mix(p []float64) {
 	for k, c := range soft.Columns {
 		names[k] = c.Class
 	}
-	for r, k := range g.eachClass(dataset.ClassCodes(names)) {
+	for r, k := range g.eachClass(dataset.NewClassCodes(names)) {
 		if g.parts[r] != dataset.Train {
 			continue
 		}
