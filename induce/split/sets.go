@@ -76,7 +76,7 @@ type groups struct {
 type ranked struct {
 	code   int32
 	weight float64
-	share  float64 // of the class by which the values are ordered
+	share  float64 // share of the class by which the values are ordered
 }
 
 const (
