@@ -28,7 +28,7 @@ func TestLabelCuts(t *testing.T) {
 		"dates":  table(func(i int) string { return fmt.Sprintf("2026-%02d-%02d", i/28+1, i%28+1) }),
 		"skewed": table(func(i int) string { return strconv.Itoa(max(0, i-150)) }),
 		"zeros":  table(func(i int) string { return strconv.Itoa(max(0, i-240)) }),
-		"large":  table(func(i int) string { return fmt.Sprint(9007199254740993 + 2*i) }),
+		"large":  table(func(i int) string { return strconv.Itoa(9007199254740993 + 2*i) }),
 		"codes":  table(func(i int) string { return fmt.Sprintf("%04d", i) }),
 		"truths": table(func(i int) string { return strconv.FormatBool(i > 100) }),
 		"texts":  table(func(i int) string { return []string{"few", "many"}[i/200] }),

@@ -263,15 +263,15 @@ func (w *fitter) summarise(ctx context.Context, rows *jobs.RowSpec) (*jobs.RowSt
 }
 
 func (p *plan) noRows(problem string) error {
-	check := "check --input and --split"
+	check := []string{"check --input and --split"}
 	for _, flag := range []struct{ name, column string }{{"weight", p.config.Weight}, {"count", p.config.Count}} {
 		if flag.column != "" {
-			check += ", --" + flag.name
+			check = append(check, "--"+flag.name)
 		}
 	}
 	return &dataset.DataError{
 		File: strings.Join(p.config.Input, ","), Problem: problem,
-		Hint: check + "; if there are few rows, --split 100/0/0 trains on all",
+		Hint: strings.Join(check, ", ") + "; if there are few rows, --split 100/0/0 trains on all",
 	}
 }
 

@@ -19,7 +19,8 @@ func (g *rowGroup) cutLabel() error {
 		if v.Missing(r) {
 			continue
 		}
-		x, ok := 0.0, true
+		var x float64
+		var ok bool
 		if v.Type == dataset.Number {
 			x = numberAt(&v, r)
 		} else if x, ok = dataset.LabelNumber(v.Spell(r)); !ok {
