@@ -166,10 +166,10 @@ func ListOf[T any](to *T, parse func(items []string) (T, error), spell func(T) [
 }
 
 // EachBy returns the parser of a list whose items are parsed by a function. A list that consists of
-// the word alone has no items.
+// the word alone has no items. A list without items is nil.
 func EachBy[T any](word string, parse func(text string) (T, error)) func(items []string) ([]T, error) {
 	return func(items []string) ([]T, error) {
-		if word != "" && slices.Equal(items, []string{word}) {
+		if len(items) == 0 || word != "" && slices.Equal(items, []string{word}) {
 			return nil, nil
 		}
 		values := make([]T, len(items))
