@@ -84,6 +84,7 @@ func TestManyCategories(t *testing.T) {
 		t.Fatal(err)
 	}
 	c.Input, c.Label, c.Output, c.Split = []string{url}, "class", filepath.Join(t.TempDir(), "run"), dataset.Shares{100, 0, 0}
+	c.Categorical = []string{"name"} // otherwise the column is left out
 	_, err = train.Train(t.Context(), c, new(silent))
 	if err == nil || !strings.Contains(err.Error(), "--ignore name") || !strings.Contains(err.Error(), "--max_values") {
 		t.Errorf("%d values: %v, want the ways out", n, err)

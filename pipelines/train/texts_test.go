@@ -353,6 +353,9 @@ func TestTextsResumed(t *testing.T) {
 	for _, name := range []string{"zip", "word", "flag", "account"} {
 		delete(rows, name)
 	}
+	for i, text := range rows["decimal"] { // texts of which most occur once are left out
+		rows["decimal"][i] = text[:min(len(text), 4)]
+	}
 	rows["whole"][1300], rows["day"][1400], rows["decimal"][1350] = "unknown", "soon", "much"
 	c := oneTree()
 	c.Input, c.Label, c.Output = []string{rows.parquet(t, t.TempDir())}, "class", filepath.Join(t.TempDir(), "run")
