@@ -75,7 +75,7 @@ func thirds(s *binning.Summary) (cuts []string) {
 // between returns a number in (low, high] with few digits, which is whole if high is.
 func between(low, high float64) float64 {
 	const digits = 17 // tell all numbers apart
-	middle := low/2 + high/2
+	middle := float64(low/2) + float64(high/2)
 	if high == math.Trunc(high) {
 		middle = math.Ceil(middle)
 	}
