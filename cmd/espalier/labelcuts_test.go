@@ -94,7 +94,7 @@ func TestLabelCuts(t *testing.T) {
 		}
 	}
 
-	// What training takes as a number, evaluation takes, too.
+	// Training and evaluation agree on which labels are numbers: codes and booleans are not.
 	train("codes", "none", "--label_cuts", "100").wants(t, 3, `column "y"`, "row ", "not a number", `"0`)
 	train("truths", "none", "--label_cuts", "1").wants(t, 3, `column "y"`, "not a number")
 

@@ -45,8 +45,8 @@ func (p *Prices) Tables() map[string]any {
 	return map[string]any{"costs": &p.Costs, "values": &p.ValueCosts, "groups": &p.Groups}
 }
 
-// Apply sets the prices of the features, except those of values that no training row has: see Absent. Its error is a
-// dataset.DataError.
+// Apply sets the prices of the features. Prices of values that no training row has are left out: see Absent. An error is a
+// *dataset.DataError.
 func (p *Prices) Apply(features []dataset.Feature) error {
 	for i := range features {
 		f := &features[i]

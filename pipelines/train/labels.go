@@ -149,7 +149,7 @@ func misspelled(classes []string, rows map[string]int64) (list []string) {
 // plain returns a name without the differences of case and of blanks around it.
 func plain(name string) string { return strings.ToLower(strings.TrimSpace(name)) }
 
-// alike reports whether a rare name may be a frequent name misspelled or cut: a letter differs, is missing, is one too many, or is
+// alike reports whether a rare name may be a frequent name that is misspelled or cut: a letter differs, is missing, is added, or is
 // exchanged with the next. Other digits, letters that are words, as in type A, and a syllable such as un- in front make
 // names of their own.
 func alike(rare, frequent []rune) bool {
