@@ -69,18 +69,6 @@ func readDistribution(ctx context.Context, s *objectstore.Store, flag, run strin
 	return there, nil
 }
 
-// trainedWith returns the column that a setting of a run names; empty if the run does not have the setting.
-func trainedWith(run *runfolder.Run, setting string) string {
-	trained, _ := run.Manifest.Config.(map[string]any)
-	column, _ := trained[setting].(string)
-	return column
-}
-
-// keyOf returns the column of groups of a run; empty if the run has none.
-func keyOf(run *runfolder.Run) string {
-	return cmp.Or(trainedWith(run, "group"), trainedWith(run, "key")) // the latter of version 0.3
-}
-
 // driftBetween measures the drift of the training rows of another run, by the bins that both runs have.
 func driftBetween(
 	ctx context.Context, s *objectstore.Store, c *config.Drift, run string, there *runfolder.Run,
@@ -93,7 +81,8 @@ func driftBetween(
 	if err != nil {
 		return nil, err
 	}
-	found := runfolder.NewDriftBetween(run, there, keyOf(there), against, other, keyOf(other))
+	found := runfolder.NewDriftBetween(run, there, columnsOf(there.Manifest).group(), against, other,
+		columnsOf(other.Manifest).group())
 	if len(found.Columns) == 0 {
 		return nil, usage.Errorf("--against %s: the runs have no bin in common: train with --cuts_from, or measure the rows by "+
 			"--input", against)
@@ -117,7 +106,7 @@ func driftOfRows(
 	if in, err = k.Enforce(ctx, in); err != nil {
 		return nil, err
 	}
-	trained := keyOf(there)
+	trained := columnsOf(there.Manifest).group()
 	key := cmp.Or(c.Group, trained)
 	if known := slices.Contains(in.Names(), key); !known && c.Group != "" {
 		return nil, source.UnknownColumn("group", key, in.Names())
@@ -151,7 +140,7 @@ func countBins(
 		return &in.Columns[slices.IndexFunc(in.Columns, func(c parquetio.Column) bool { return c.Name == name })]
 	}
 	spec := jobs.RowSpec{Parting: dataset.Parting{Key: key, Shares: dataset.Shares{dataset.Test: 1}}}
-	if count := trainedWith(there, "count"); slices.Contains(in.Names(), count) {
+	if count := columnsOf(there.Manifest).Count; slices.Contains(in.Names(), count) {
 		spec.Count = count
 		if err := in.CheckAmount("count", columnOf(count)); err != nil {
 			return nil, nil, err

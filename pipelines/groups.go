@@ -32,8 +32,7 @@ func groupKey(
 		return given, checkKey(in, given)
 	}
 	for _, url := range trees {
-		trained := columnsOf(ctx, s, url)
-		if key := cmp.Or(trained.Group, trained.Key); key != "" && key != label && slices.Contains(names, key) {
+		if key := trainedColumnsOf(ctx, s, url).group(); key != "" && key != label && slices.Contains(names, key) {
 			return key, checkKey(in, key)
 		}
 	}
@@ -50,7 +49,7 @@ func countColumn(ctx context.Context, s *session.Session, in *source.Input, give
 		if given != "" {
 			break
 		}
-		if count := columnsOf(ctx, s, url).Count; count != "" && slices.Contains(in.Names(), count) {
+		if count := trainedColumnsOf(ctx, s, url).Count; count != "" && slices.Contains(in.Names(), count) {
 			s.Reporter.Note(fmt.Sprintf("column %q counts the rows of each line, as in training (--count none: each line is a row)", count))
 			given = count
 		}
@@ -61,14 +60,24 @@ func countColumn(ctx context.Context, s *session.Session, in *source.Input, give
 // trainedColumns are columns of the settings of a training.
 type trainedColumns struct{ Group, Key, Count string } // Key: groups, of version 0.3
 
-// columnsOf returns columns of the run that has trained a tree; the zero value if the tree is not in a run folder.
-func columnsOf(ctx context.Context, s *session.Session, tree string) (c trainedColumns) {
+// group returns the column of groups; empty if there is none.
+func (c *trainedColumns) group() string { return cmp.Or(c.Group, c.Key) }
+
+// trainedColumnsOf returns columns of the run that has trained a tree: none if the tree is not in a run folder.
+func trainedColumnsOf(ctx context.Context, s *session.Session, tree string) *trainedColumns {
 	m, err := runfolder.ReadManifest(ctx, s.Files.Store, strings.TrimSuffix(tree, "/"+runfolder.TreeName))
 	if err != nil {
-		return c
+		return new(trainedColumns)
 	}
-	if raw, _ := m.Config.(json.RawMessage); json.Unmarshal(raw, &c) != nil {
-		return trainedColumns{} // a manifest without settings
+	return columnsOf(m)
+}
+
+// columnsOf returns columns of the settings in a manifest: none if it has no settings.
+func columnsOf(m *runfolder.Manifest) *trainedColumns {
+	c := new(trainedColumns)
+	raw, err := json.Marshal(m.Config) // settings that are read are not of the type that was written
+	if err != nil || json.Unmarshal(raw, c) != nil {
+		return new(trainedColumns)
 	}
 	return c
 }
