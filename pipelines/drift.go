@@ -179,7 +179,7 @@ func countBins(
 		Features: dataset.EncodeFeatures(features), Groups: groups,
 	}
 	if _, err := s.CountRows(ctx, in.Tasks, s.Temporary, spec.Count); err != nil {
-		return nil, nil, source.WithOtherHint(err, "correct the counts; without their column, each line is a row")
+		return nil, nil, dataset.ReplaceHint(err, "correct the counts; without their column, each line is a row")
 	}
 	err := s.RunGroups(ctx, "drift", in.Tasks, func(s beam.Scope, tasks beam.PCollection) { jobs.Distribute(s, tasks, c) })
 	if err != nil {

@@ -200,7 +200,7 @@ func TestLiveFaults(t *testing.T) {
 		"other spelling": {
 			[]string{"--predictions", scored, "--labels", d.path("strangers.parquet"), "--key", "id"},
 			0,
-			[]string{`none of the 1 labels has the key of a prediction: a label has "00003", a prediction "0"`},
+			[]string{`no label has the key of a prediction: a label has "00003", a prediction "0"`},
 		},
 		"unknown key":   {[]string{"--predictions", scored, "--labels", labels, "--key", "ids"}, 2, []string{`--predictions have no column "ids"`}},
 		"unknown label": {[]string{"--predictions", scored, "--labels", labels, "--key", "id", "--label", "y"}, 2, []string{`--labels have no column "y"`}},

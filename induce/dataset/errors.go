@@ -29,6 +29,15 @@ func WithHint(err error, hint string) error {
 	return err
 }
 
+// ReplaceHint sets the hint of a *DataError, whatever it has.
+func ReplaceHint(err error, hint string) error {
+	var e *DataError
+	if errors.As(err, &e) {
+		e.Hint = hint
+	}
+	return err
+}
+
 // maxShownValue bounds the bytes of an offending value in a message.
 const maxShownValue = 80
 

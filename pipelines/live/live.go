@@ -102,15 +102,17 @@ func (j *join) warnOfStrangers() {
 	if j.joined > 0 || j.alone == 0 {
 		return
 	}
-	var keys []string
+	least := ""
 	for _, t := range j.trees {
 		for key := range t.rows {
-			keys = append(keys, key)
+			if least == "" || key < least {
+				least = key
+			}
 		}
 	}
-	if len(keys) > 0 {
-		j.Reporter.Warn(fmt.Sprintf("none of the %d labels has the key of a prediction: a label has %q, a prediction %q; if they are of "+
-			"the same rows, spell the keys in one way", j.alone, j.stranger, slices.Min(keys)))
+	if least != "" {
+		j.Reporter.Warn(fmt.Sprintf("no label has the key of a prediction: a label has %q, a prediction %q; if they are of "+
+			"the same rows, spell the keys in one way", j.stranger, least))
 	}
 }
 

@@ -1,6 +1,7 @@
 package live
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -211,15 +212,12 @@ func (j *join) readLabels(ctx context.Context) error {
 				t.rows[key] = p
 				p.count(t.codes, given[0].Spell(r), weight, unit)
 			}
-			switch {
-			case found:
+			if found {
 				j.joined++
-			case j.alone == 0:
-				j.stranger = key
-				fallthrough
-			default:
-				j.alone++
+				continue
 			}
+			j.alone++
+			j.stranger = cmp.Or(j.stranger, key)
 		}
 		return nil
 	})

@@ -1,7 +1,6 @@
 package source
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -57,7 +56,7 @@ func (in *Input) CheckAmount(flag string, column *parquetio.Column) error {
 	switch flag {
 	case "count":
 		if err := in.checkThere(column.Name); err != nil {
-			return WithOtherHint(err, "add the column to the file, or leave the file out")
+			return dataset.ReplaceHint(err, "add the column to the file, or leave the file out")
 		}
 		expected = "whole numbers"
 	case "weight":
@@ -85,15 +84,6 @@ func CheckCount(count string, uses ...Use) error {
 		}
 	}
 	return nil
-}
-
-// WithOtherHint replaces the hint of a data error.
-func WithOtherHint(err error, hint string) error {
-	var e *dataset.DataError
-	if errors.As(err, &e) {
-		e.Hint = hint
-	}
-	return err
 }
 
 // features returns the columns that a tree tests, given the columns of the input by name.

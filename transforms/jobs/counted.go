@@ -1,7 +1,6 @@
 package jobs
 
 import (
-	"errors"
 	"fmt"
 	"iter"
 	"math"
@@ -14,11 +13,8 @@ func (g *rowGroup) readCounts(columns *columnReader) error {
 	const expected = "expected a whole number from 0 to 10^12"
 	var v dataset.Vector
 	if err := columns.readNumbers(g.spec.Count, &v); err != nil {
-		var e *dataset.DataError
-		if errors.As(err, &e) { // a whole number that floats do not keep exact
-			e.Hint = "divide the counts by a constant: a line has at most 10^12 rows"
-		}
-		return err
+		// a whole number that floats do not keep exact
+		return dataset.ReplaceHint(err, "divide the counts by a constant: a line has at most 10^12 rows")
 	}
 	counts := make([]int64, g.rows)
 	for r := range g.kept() {
