@@ -60,7 +60,7 @@ func countColumn(ctx context.Context, s *session.Session, in *source.Input, give
 // trainedColumns are columns of the settings of a training.
 type trainedColumns struct{ Group, Key, Count string } // Key: groups, of version 0.3
 
-// group returns the column of groups; empty if there is none.
+// group returns the column of groups; empty if rows have no groups.
 func (c *trainedColumns) group() string { return cmp.Or(c.Group, c.Key) }
 
 // trainedColumnsOf returns columns of the run that has trained a tree: none if the tree is not in a run folder.
