@@ -9,7 +9,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 fused() { # the compiler's output shows whether it fuses a product with a sum
-	ESPALIER_FUSED="./../io/... ./../transforms/... ./../pipelines/... ./../cmd/..." go test -count=1 \
+	ESPALIER_FUSED="./../io/... ./../transforms/... ./../pipelines/... ./../cmd/..." go test -vet=off -count=1 \
 		-run 'NothingFused|OwnFunctions' ./induce
 }
 if [ "$1" = fused ]; then
@@ -22,8 +22,8 @@ if [ "$1" = build ]; then
 	go build -o "$bin/amd64" ./cmd/espalier
 	GOARCH=arm64 CGO_ENABLED=0 go build -trimpath -o "$bin/arm64" ./cmd/espalier
 	for p in $tests; do
-		GOARCH=arm64 CGO_ENABLED=0 go test -trimpath -c -o "$bin/arm64-$(basename "$p").test" "$p"
-		GOAMD64=v3 CGO_ENABLED=0 go test -c -o "$bin/v3-$(basename "$p").test" "$p"
+		GOARCH=arm64 CGO_ENABLED=0 go test -trimpath -vet=off -c -o "$bin/arm64-$(basename "$p").test" "$p"
+		GOAMD64=v3 CGO_ENABLED=0 go test -vet=off -c -o "$bin/v3-$(basename "$p").test" "$p"
 	done
 	exit
 fi

@@ -57,7 +57,7 @@ func TestOneModule(t *testing.T) {
 	command := func(argv ...string) string {
 		c := exec.Command(argv[0], argv[1:]...)
 		c.Dir = dir
-		c.Env = append(os.Environ(), "GOPROXY=off", "GOFLAGS=-mod=mod", "GOWORK=off", "GOTOOLCHAIN=local",
+		c.Env = append(os.Environ(), "GOPROXY=off", "GOFLAGS=-mod=mod "+os.Getenv("GOFLAGS"), "GOWORK=off", "GOTOOLCHAIN=local",
 			"GOMODCACHE="+filepath.Join(dir, "modules"))
 		out, err := c.CombinedOutput()
 		if err != nil {

@@ -9,7 +9,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -53,11 +52,17 @@ var emulators = sync.OnceValues(runEmulators) //nolint:gochecknoglobals // one p
 
 // runEmulators builds the program, unless Go's build cache has it, and runs it.
 func runEmulators() (*program, error) {
-	_, file, _, _ := runtime.Caller(0)
-	folder := filepath.Join(filepath.Dir(file), "emulators")
+	p := new(program)
+	root := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/espalier-ml/espalier")
+	root.Stderr = &p.said
+	found, err := root.Output()
+	if err != nil {
+		return nil, fmt.Errorf("finding the emulators: %w\n%s", err, &p.said)
+	}
+	folder := filepath.Join(strings.TrimSpace(string(found)), "io", "objectstore", "objectstoretest", "emulators")
 	files, err := os.ReadDir(folder)
 	if err != nil {
-		return nil, fmt.Errorf("only a clone of the repository, tested without -trimpath, has emulators: %w", err)
+		return nil, fmt.Errorf("only a clone of the repository has emulators: %w", err)
 	}
 	for _, f := range files { // so that go test sees by their times whether a cached result is valid
 		if _, err := os.Stat(filepath.Join(folder, f.Name())); err != nil {
@@ -66,7 +71,6 @@ func runEmulators() (*program, error) {
 	}
 	build := exec.Command("go", "-C", folder, "tool", "-n", "emulators") // prints its path
 	build.Env = append(os.Environ(), "GOWORK=off")
-	p := new(program)
 	build.Stderr = &p.said
 	path, err := build.Output()
 	if err != nil {
