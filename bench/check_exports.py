@@ -1,18 +1,19 @@
 #!/usr/bin/env python3
 """Runs exported trees by their own languages on all rows of data sets.
 
-    bench/check_exports.py [--sets iris,credit-g] [--formats c,sql] [--espalier BINARY]
+    bench/check_exports.py [--sets iris,credit-g] [--formats c,sql] [--every N] [--espalier BINARY]
 
 For each data set of bench/data five trees are trained: with the defaults, with prices in groups and
 free repeats, with tests for sets of values, with texts in an order, and with --preset accurate, whose leaves have models. Each is exported in
 each format. `espalier export --verify` compiles and runs the file, and compares class, leaf, tests,
 cost and probabilities with the tree on all rows and on golden rows. SQL is run by its databases; by
-Spark if ESPALIER_SPARK names a folder of its jars. It fails if anything differs.
+Spark if ESPALIER_SPARK names a folder of its jars. With --every each tree is exported in each N-th format, and
+in others than the tree before: of N sets one has each pair of tree and format. It fails if anything differs.
 It needs Python with onnxruntime, the languages, PostgreSQL, the jars of ESPALIER_PMML (see
 CONTRIBUTING.md), and Go unless --espalier names a binary.
 """
 
-import csv, json, os, subprocess, sys
+import csv, itertools, json, os, subprocess, sys
 
 sys.dont_write_bytecode = True
 
@@ -20,7 +21,8 @@ import datasets
 import judging
 
 dialects = ['postgresql', 'sqlite', 'duckdb', 'bigquery'] + (['spark'] if 'ESPALIER_SPARK' in os.environ else [])
-every = ['c', 'java', 'python', 'javascript', 'pmml', 'onnx', 'json', 'sql']
+forms = ['c', 'java', 'python', 'javascript', 'pmml', 'onnx', 'json', 'sql']
+turns = itertools.count()  # of the sets
 
 
 def categorical(name):
@@ -54,12 +56,13 @@ def variants(formats):
     return [[f, *more] for f in formats for more in ([['--dialect', d] for d in dialects] if f == 'sql' else [[]])]
 
 
-def judge(name, binary, folder, formats):
-    data, fine = os.path.join(datasets.folder, name), True
+def judge(name, binary, folder, formats, every):
+    data, fine, turn = os.path.join(datasets.folder, name), True, next(turns)
     flags = categorical(name)
     costs = os.path.join(folder, 'costs.csv')
-    for kind, more in [('plain', []), ('prices', ['--costs', costs, '--repeat_cost', 'free']),
-                       ('sets', ['--tests', 'set,all']), ('ordered', []), ('models', ['--preset', 'accurate'])]:
+    trees = [('plain', []), ('prices', ['--costs', costs, '--repeat_cost', 'free']),
+             ('sets', ['--tests', 'set,all']), ('ordered', []), ('models', ['--preset', 'accurate'])]
+    for at, (kind, more) in enumerate(trees, turn):
         run = os.path.join(folder, kind)
         if kind == 'ordered':
             more = ordered(os.path.join(folder, 'plain'))
@@ -67,7 +70,7 @@ def judge(name, binary, folder, formats):
                         '--certificate', 'none', *flags, *more], check=True, stdout=subprocess.DEVNULL)
         if kind == 'plain':
             prices(run, costs)
-        for form in variants(formats):
+        for form in variants(formats)[at % every::every]:
             done = subprocess.run([binary, 'export', run, '--format', *form, '--verify', os.path.join(data, '*.parquet')],
                                   stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
             fine &= done.returncode == 0
@@ -76,4 +79,4 @@ def judge(name, binary, folder, formats):
     return fine
 
 
-judging.main(__doc__, ['iris', 'credit-g', 'mushroom'], judge, formats=every)
+judging.main(__doc__, ['iris', 'credit-g', 'mushroom'], judge, formats=forms, every=1)

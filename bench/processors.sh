@@ -19,8 +19,8 @@ fi
 bin=$2
 tests="./induce/grow/inmemory ./induce/grow/bylevel ./induce/portable ./induce/split"
 if [ "$1" = build ]; then
-	go build -o "$bin/amd64" ./cmd/espalier
-	GOARCH=arm64 CGO_ENABLED=0 go build -trimpath -o "$bin/arm64" ./cmd/espalier
+	go build -ldflags '-s -w' -o "$bin/amd64" ./cmd/espalier
+	GOARCH=arm64 CGO_ENABLED=0 go build -trimpath -ldflags '-s -w' -o "$bin/arm64" ./cmd/espalier
 	for p in $tests; do
 		GOARCH=arm64 CGO_ENABLED=0 go test -trimpath -vet=off -c -o "$bin/arm64-$(basename "$p").test" "$p"
 		GOAMD64=v3 CGO_ENABLED=0 go test -vet=off -c -o "$bin/v3-$(basename "$p").test" "$p"
@@ -58,7 +58,7 @@ same tic-tac-toe-paper --input $shipped --label class --preset paper
 data=bench/data
 same credit-g --input "$data/credit-g/*.parquet" --label class
 same phoneme-kmeans --input "$data/phoneme/*.parquet" --label class --preset paper --leaf_estimate smoothed
-same phoneme-models --input "$data/phoneme/*.parquet" --label class --preset accurate
+same credit-g-models --input "$data/credit-g/*.parquet" --label class --preset accurate
 same iris-models --input "$data/iris/*.parquet" --label class --preset accurate
 same electricity --input "$data/electricity/*.parquet" --label class --categorical day \
 	--algorithm ecart,asr --lambda 10 --prune leaves --select best
