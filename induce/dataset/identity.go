@@ -37,22 +37,18 @@ func (c *Codes) hash() uint64 {
 // rounds is how often Shuffled refines the hashes of the objects. Rows of a few common values need three.
 const rounds = 3
 
-// Shuffled returns the numbers of the objects in an order as if they were shuffled. The order depends on the class
-// weights of the objects and on which objects have equal values. The order of the objects and of the features, the
-// codes and the names of values, and copies of features have no effect, except where these alone tell objects apart.
+// Shuffled returns the numbers of the objects in an order as if they were shuffled. The order depends on which objects
+// have equal values and which ones have equal classes. The order of the objects and of the features, the codes and the
+// names of values and of classes, and copies of features have no effect, except where these alone tell objects apart.
 //
-// An object begins with a hash of its class weights. In each round a value gets the sum of the hashes of its objects,
-// and an object the sum of the hashes of its values: the refinement of colours by which graphs are compared.
+// An object begins with a hash of its rows and of the shares of its classes. In each round a value gets the sum of the
+// hashes of its objects, a class gets their sum by its share in them, and an object gets the sum of the hashes of its
+// values and classes: the refinement of colours by which graphs are compared.
 func (o *Objects) Shuffled() []int32 {
 	hashes, next := make([]uint64, o.Len()), make([]uint64, o.Len())
 	for i := range hashes {
-		h := mix(0, uint64(o.RowsOf(i)))
-		for _, list := range [][]ClassWeight{o.Labels(i), o.Raw(i)} {
-			for _, w := range list {
-				h = mix(h, uint64(w.Class)) ^ mix(uint64(w.Weight), h)
-			}
-		}
-		hashes[i] = h
+		hashes[i] = mix(0, uint64(o.RowsOf(i)))
+		o.eachShare(i, func(_ uint16, share uint64) { hashes[i] += mix(0, share) })
 	}
 	features, _ := o.Distinct()
 	var sums []uint64
@@ -65,9 +61,12 @@ func (o *Objects) Shuffled() []int32 {
 				sums = refine(c.U16, hashes, next, sums)
 			}
 		}
+		classes := o.classKeys(hashes)
 		for i, sum := range next {
-			hashes[i] = mix(hashes[i], sum)
+			o.eachShare(i, func(class uint16, share uint64) { sum += mix(classes[class], share) })
+			next[i] = mix(hashes[i], sum)
 		}
+		hashes, next = next, hashes
 	}
 	ids := make([]int32, len(hashes))
 	for i := range ids {
@@ -80,6 +79,31 @@ func (o *Objects) Shuffled() []int32 {
 		return o.compare(int(a), int(b))
 	})
 	return ids
+}
+
+// eachShare calls f with the share of each class in object i. The unit of the weights has no effect.
+func (o *Objects) eachShare(i int, f func(class uint16, share uint64)) {
+	const all = 1 << 32
+	each := func(list []ClassWeight, side uint64) {
+		_, total := Majority(list)
+		for _, w := range list {
+			f(w.Class, uint64(scaled(all, w.Weight, total))|side<<63)
+		}
+	}
+	each(o.Raw(i), 0)
+	if o.Soft() {
+		each(o.Labels(i), 1)
+	}
+}
+
+// classKeys returns a hash of the contents of each class, given a hash of each object. The name of the class has no
+// effect.
+func (o *Objects) classKeys(hashes []uint64) []uint64 {
+	keys := make([]uint64, o.Classes)
+	for i, hash := range hashes {
+		o.eachShare(i, func(class uint16, share uint64) { keys[class] += mix(hash, share) })
+	}
+	return keys
 }
 
 // refine adds the hashes of the objects' values of a feature to next. sums is scratch.

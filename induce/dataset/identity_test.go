@@ -26,8 +26,8 @@ func rowsOf(rows [][]int, classes []uint16, order, features []int, recoded [][]i
 	return o
 }
 
-// TestShuffled: neither the order of the objects, nor the order, the codes and the copies of features change the order
-// in which objects are shuffled; the classes do.
+// TestShuffled: neither the order of the objects, nor the order, the codes and the copies of features, nor the names of
+// classes change the order in which objects are shuffled; the class of a row does.
 func TestShuffled(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 1))
 	const n = 60
@@ -63,6 +63,12 @@ func TestShuffled(t *testing.T) {
 		if !slices.Equal(got, want) {
 			t.Errorf("%s: %v, want %v", name, got, want)
 		}
+	}
+	for i := range classes {
+		classes[i] = 1 - classes[i]
+	}
+	if got := shuffled(order, []int{0, 1, 2}, codes); !slices.Equal(got, want) {
+		t.Errorf("classes with each other's names: %v, want %v", got, want)
 	}
 	classes[want[0]] = 1 - classes[want[0]]
 	if slices.Equal(shuffled(order, []int{0, 1, 2}, codes), want) {

@@ -1,28 +1,34 @@
 package dataset
 
 import (
+	"cmp"
 	"math"
 	"math/bits"
+	"slices"
 
 	"github.com/espalier-ml/espalier/induce/portable"
 )
 
 // ByRow distributes the rows of the objects among up to 256 piles, and returns grouped objects whose buckets are the
 // piles. The rows of a class are assigned at random, evenly: any piles that follow one another have their share of the
-// class, but for a row. The assignment depends on the seed and on what Shuffled depends on. If rows have weights, the
+// class, but for a row. The assignment depends on the seed and on what Shuffled depends on: a class has random numbers of
+// its own, by a hash of its objects, so the names and the order of the classes have no effect. If rows have weights, the
 // rows of an object count as equally heavy or, if the groups of the objects are classes of weights (see WeightClass),
 // the rows of each such class do, and are assigned evenly. All rows of a soft object are in the same pile.
 func (o *Objects) ByRow(piles int, seed uint64) *Objects {
-	d := &dealer{objects: o, piles: make(map[uint32]*pile), shares: make([]GroupShare, piles)}
+	order := o.Shuffled()
+	d := &dealer{
+		objects: o, classes: o.classKeys(positions(order)), piles: make(map[uint32]*pile), shares: make([]GroupShare, piles),
+	}
 	for i := range o.Len() {
 		d.each(i, func(s GroupShare, rows int64) { d.pile(s.place()).rows += rows })
 	}
 	for place, p := range d.piles {
-		p.divide(int64(piles), mix(seed, uint64(place)))
+		p.random.Key = mix(seed, mix(d.classes[uint16(place)], uint64(place>>16)))
+		p.divide(int64(piles))
 	}
-	d.random = portable.Random{Key: portable.SplitMix(seed, 1), Position: 1}
 	shares := make([][]GroupShare, o.Len())
-	for _, id := range o.Shuffled() {
+	for _, id := range order {
 		shares[id] = d.deal(int(id))
 	}
 	dealt := *o
@@ -43,15 +49,16 @@ func (o *Objects) Ungrouped() *Objects {
 // dealer deals rows to piles.
 type dealer struct {
 	objects *Objects
+	classes []uint64         // by class: a hash of its objects, see Objects.classKeys
 	piles   map[uint32]*pile // by class, and by the class of the weights if rows have one
-	random  portable.Random
-	shares  []GroupShare // by number of a pile: what it gets of a part of an object
+	shares  []GroupShare     // by number of a pile: what it gets of a part of an object
 }
 
 // pile counts the rows of a class that are not dealt yet, and how many of them each pile takes.
 type pile struct {
-	rows  int64
-	takes []int64
+	rows   int64
+	takes  []int64
+	random portable.Random
 }
 
 func (d *dealer) pile(place uint32) *pile {
@@ -63,10 +70,10 @@ func (d *dealer) pile(place uint32) *pile {
 	return p
 }
 
-// divide divides the rows evenly. hash decides which piles take a row more than others.
-func (p *pile) divide(piles int64, hash uint64) {
+// divide divides the rows evenly. It is random which piles take a row more than others.
+func (p *pile) divide(piles int64) {
 	p.takes = make([]int64, piles)
-	first := int64(hash % uint64(piles))
+	first := int64(p.random.Below(int(piles)))
 	upTo := func(at int64) int64 { return at*(p.rows/piles) + (at*(p.rows%piles)+first)/piles }
 	for at := range piles {
 		p.takes[at] = upTo(at+1) - upTo(at)
@@ -74,8 +81,8 @@ func (p *pile) divide(piles int64, hash uint64) {
 }
 
 // take returns the number of a pile for a row, at random among the rows that the piles still take.
-func (p *pile) take(random *portable.Random) uint8 {
-	at, _ := bits.Mul64(random.Next(), uint64(p.rows))
+func (p *pile) take() uint8 {
+	at, _ := bits.Mul64(p.random.Next(), uint64(p.rows))
 	p.rows--
 	number := 0
 	for rest := int64(at); rest >= p.takes[number]; number++ {
@@ -90,7 +97,7 @@ const manyRows = 1 << 12
 
 // takeMany calls f with each pile that takes some of n rows, with the number of rows it takes. The numbers have the bounds
 // of n calls of take, and approximately their mean and variance.
-func (p *pile) takeMany(random *portable.Random, n int64, f func(number int, rows int64)) {
+func (p *pile) takeMany(n int64, f func(number int, rows int64)) {
 	rest := p.rows // rows that this pile and further piles take
 	p.rows -= n
 	for number, takes := range p.takes {
@@ -100,7 +107,7 @@ func (p *pile) takeMany(random *portable.Random, n int64, f func(number int, row
 		share := float64(takes) / float64(rest)
 		mean := float64(share * float64(n))
 		variance := mean * (1 - share) * (float64(rest-n) / float64(max(1, rest-1)))
-		own := int64(math.Round(mean + float64(math.Sqrt(variance)*random.Normal())))
+		own := int64(math.Round(mean + float64(math.Sqrt(variance)*p.random.Normal())))
 		own = min(max(own, n-(rest-takes), 0), n, takes)
 		p.takes[number] -= own
 		n -= own
@@ -117,7 +124,7 @@ func (d *dealer) each(i int, f func(s GroupShare, rows int64)) {
 	o := d.objects
 	switch {
 	case o.Soft():
-		f(GroupShare{Class: o.Class[i]}, 1)
+		f(GroupShare{Class: d.ordered(o.Labels(i))[0].Class}, 1)
 	case o.Grouped():
 		for _, s := range o.Groups(i) {
 			f(s, s.Rows)
@@ -126,7 +133,11 @@ func (d *dealer) each(i int, f func(s GroupShare, rows int64)) {
 		rows := o.RowsOf(i)
 		first := int64(0)
 		before := int64(0)
-		for _, w := range o.Raw(i) {
+		list := o.Raw(i)
+		if o.Rows != nil {
+			list = d.ordered(list) // the order decides how the rows of the classes are rounded
+		}
+		for _, w := range list {
 			before += w.Weight
 			end := scaled(rows, before, o.Weight[i])
 			f(GroupShare{Class: w.Class, Weight: w.Weight, Rows: end - first}, max(1, end-first))
@@ -135,13 +146,33 @@ func (d *dealer) each(i int, f func(s GroupShare, rows int64)) {
 	}
 }
 
+// ordered returns the class weights of an object, the greatest first, and classes of equal weight by key.
+func (d *dealer) ordered(list []ClassWeight) []ClassWeight {
+	if len(list) > 1 {
+		list = slices.Clone(list)
+		slices.SortFunc(list, func(a, b ClassWeight) int {
+			return cmp.Or(cmp.Compare(b.Weight, a.Weight), cmp.Compare(d.classes[a.Class], d.classes[b.Class]))
+		})
+	}
+	return list
+}
+
+// positions returns the position of each object in an order.
+func positions(order []int32) []uint64 {
+	at := make([]uint64, len(order))
+	for position, id := range order {
+		at[id] = uint64(position)
+	}
+	return at
+}
+
 // deal returns the shares of the piles in object i.
 func (d *dealer) deal(i int) (list []GroupShare) {
 	o := d.objects
 	d.each(i, func(s GroupShare, rows int64) {
 		p := d.piles[s.place()]
 		if o.Soft() {
-			list = o.whole(i, p.take(&d.random))
+			list = o.whole(i, p.take())
 			return
 		}
 		clear(d.shares)
@@ -156,10 +187,10 @@ func (d *dealer) deal(i int) (list []GroupShare) {
 			given = upTo
 		}
 		if rows > manyRows {
-			p.takeMany(&d.random, rows, give)
+			p.takeMany(rows, give)
 		} else {
 			for range rows {
-				give(int(p.take(&d.random)), 1)
+				give(int(p.take()), 1)
 			}
 		}
 		for number, share := range d.shares {

@@ -1,7 +1,9 @@
 package dataset_test
 
 import (
+	"maps"
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
@@ -145,6 +147,55 @@ func TestByRowStratified(t *testing.T) {
 				if want := float64(all[class]) * 5 / piles; math.Abs(float64(sum)-want) > 1.01 {
 					t.Errorf("seed %d: the piles from %d on have %d rows of class %d, want about %.1f", seed, first, sum, class, want)
 				}
+			}
+		}
+	}
+}
+
+// TestByRowNames: rows go to the same piles whatever the numbers of their classes are: if rows have no weights, if the
+// rows of an object weigh differently, and if objects are soft.
+func TestByRowNames(t *testing.T) {
+	const classes, objects = 4, 200
+	features := []dataset.Feature{{Name: "x", Kind: dataset.Numeric, Cuts: make([]float64, objects)}}
+	deal := func(form int, numbers []uint16) (dealt [objects]map[dataset.GroupShare]bool) {
+		o := dataset.NewObjects(dataset.NewLayout(features), classes, form > 0, objects)
+		for code := range objects {
+			var list []dataset.ClassWeight
+			for class := range numbers {
+				if w := (code*code + 3*class*code) % 5; w > 0 || class == code%classes {
+					list = append(list, dataset.ClassWeight{Class: numbers[class], Weight: int64(w + 1)})
+				}
+			}
+			slices.SortFunc(list, func(a, b dataset.ClassWeight) int { return int(a.Class) - int(b.Class) })
+			if form == 2 {
+				o.AppendSoft([]int{code}, list, list, 2)
+			} else {
+				o.Append([]int{code}, list, int64(3+code%4))
+			}
+		}
+		of := make([]uint16, classes)
+		for class, number := range numbers {
+			of[number] = uint16(class)
+		}
+		all := o.ByRow(7, 1)
+		for i := range objects {
+			dealt[i] = make(map[dataset.GroupShare]bool)
+			for _, s := range all.Groups(i) {
+				s.Class = of[s.Class]
+				if form == 2 {
+					s.Rows = 0 // of the first class
+				}
+				dealt[i][s] = true
+			}
+		}
+		return dealt
+	}
+	for form, name := range []string{"rows", "weights", "soft"} {
+		want := deal(form, []uint16{0, 1, 2, 3})
+		for i, got := range deal(form, []uint16{2, 3, 1, 0}) {
+			if !maps.Equal(got, want[i]) {
+				t.Errorf("%s: object %d: %v, with other numbers of classes %v", name, i, want[i], got)
+				break
 			}
 		}
 	}

@@ -30,14 +30,21 @@ func (j Judgement) Minus(other Judgement) Judgement {
 	})
 }
 
-// Plus returns the judgement after a change. Figures whose change is nil stay as they are.
+// Plus returns the judgement after a change. Figures whose change is nil stay as they are. A change that was measured with
+// other trees may exceed the range of a figure; the figure then is the end of the range.
 func (j Judgement) Plus(change Judgement) Judgement {
-	return j.combined(change, func(a, b *float64) *float64 {
+	sum := j.combined(change, func(a, b *float64) *float64 {
 		if a == nil || b == nil {
 			return a
 		}
-		return new(*a + *b)
+		return new(max(*a+*b, 0))
 	})
+	for _, share := range []*float64{sum.AUC, sum.Accuracy} {
+		if share != nil {
+			*share = min(*share, 1)
+		}
+	}
+	return sum
 }
 
 // Mix returns the mean of two judgements, in which the other judgement has the given share. A figure that is nil in one

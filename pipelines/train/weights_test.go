@@ -52,7 +52,7 @@ func weightedConfig(url string) config.Train {
 // weight as the column states it. By default each kind of weights goes through two of the factors;
 // with -tags long, through all.
 func TestWeightsHaveNoUnit(t *testing.T) {
-	const n = 300
+	const n = 500
 	random := rand.New(rand.NewPCG(4, 38))
 	kinds := []struct {
 		name string
