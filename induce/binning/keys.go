@@ -123,11 +123,11 @@ var holders = []string{ //nolint:gochecknoglobals // a table
 	"store", "student", "subject", "ticket", "transaction", "trip", "user", "visit",
 }
 
-// namesTimes reports whether the last word of a name is a usual one for points in time.
+// namesTimes reports whether the last word of a name is a usual one for points in time, or its plural.
 func namesTimes(name string) bool {
 	return slices.Contains([]string{
 		"year", "yr", "quarter", "month", "week", "day", "date", "hour", "minute", "second", "time",
-	}, lastWord(name))
+	}, strings.TrimSuffix(lastWord(name), "s"))
 }
 
 // lastWord returns the last word of a name in small letters.

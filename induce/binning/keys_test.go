@@ -25,6 +25,7 @@ func TestIdentity(t *testing.T) {
 		{"n", 12, func(i int) float64 { return float64(i) }, binning.NoKey},
 		{"n", 150, func(i int) float64 { return float64(1871 + i) }, binning.MaybeKey}, // years, by any name
 		{"month", 150, func(i int) float64 { return float64(i) }, binning.MaybeKey},
+		{"hours", 150, func(i int) float64 { return float64(i) }, binning.MaybeKey},
 		{"passengerid", 150, func(i int) float64 { return 1e8 + float64(i*i*977) }, binning.Key},
 		{"rownames", 12, func(i int) float64 { return float64(i) }, binning.Key},
 		{"Unnamed: 0", 150, func(i int) float64 { return float64(i) }, binning.Key},

@@ -13,11 +13,11 @@ var foreign = []struct{ begins, what, hint string }{ //nolint:gochecknoglobals /
 	{"\xfe\xff", "in UTF-16", utf16Hint},
 	{"PK\x03\x04", "a ZIP archive, as .xlsx and .ods files are", "save the sheet as CSV in UTF-8, or unzip the file"},
 	{"\xd0\xcf\x11\xe0", "an .xls file", "save the sheet as CSV in UTF-8"},
-	{"\x28\xb5\x2f\xfd", "compressed by Zstandard", "write: zstd -dc FILE | espalier import -"},
-	{"\xfd7zXZ\x00", "compressed by xz", "write: xz -dc FILE | espalier import -"},
-	{"\x04\x22\x4d\x18", "compressed by LZ4", "write: lz4 -dc FILE | espalier import -"},
+	{"\x28\xb5\x2f\xfd", "compressed by Zstandard", "write: zstd -dc FILE | espalier import - --output FOLDER"},
+	{"\xfd7zXZ\x00", "compressed by xz", "write: xz -dc FILE | espalier import - --output FOLDER"},
+	{"\x04\x22\x4d\x18", "compressed by LZ4", "write: lz4 -dc FILE | espalier import - --output FOLDER"},
 	{"7z\xbc\xaf\x27\x1c", "a 7z archive", "unpack the file"},
-	{"\x1f\x8b", "compressed by gzip twice", "write: gzip -dc FILE | espalier import -"},
+	{"\x1f\x8b", "compressed by gzip twice", "write: gzip -dc FILE | espalier import - --output FOLDER"},
 	{"PAR1", "a Parquet file", "train on it: it needs no import"},
 	{"%PDF-", "a PDF file", "save the table as CSV in UTF-8"},
 	{"version https://git-lfs.github.com/spec/", "a pointer of Git LFS", "fetch the file: git lfs pull"},
@@ -28,13 +28,13 @@ var foreignTexts = []struct { //nolint:gochecknoglobals // a table
 	begins     *regexp.Regexp
 	what, hint string
 }{
-	{regexp.MustCompile(`^BZh[1-9]1AY&SY`), "compressed by bzip2", "write: bzip2 -dc FILE | espalier import -"},
+	{regexp.MustCompile(`^BZh[1-9]1AY&SY`), "compressed by bzip2", "write: bzip2 -dc FILE | espalier import - --output FOLDER"},
 	{regexp.MustCompile(`^\s*(?i:<!doctype html|<html|<\?xml)`), "an HTML or XML page", "is it the answer of a server that wants a login?"},
 	{regexp.MustCompile(`^\s*(\{\s*"[^"]*"\s*:|\[\s*[\[{])`), "a JSON file", "write its rows as CSV"},
 	{regexp.MustCompile(`^\s*@(?i:relation)\s`), "an ARFF file", "remove the lines above the rows, and name the columns by --names"},
 }
 
-const utf16Hint = "write: iconv -f UTF-16 -t UTF-8 FILE | espalier import -"
+const utf16Hint = "write: iconv -f UTF-16 -t UTF-8 FILE | espalier import - --output FOLDER"
 
 // refuseForeign returns an error if the beginning of a file shows that it is not CSV.
 func refuseForeign(file string, head []byte) error {
@@ -52,12 +52,12 @@ func refuseForeign(file string, head []byte) error {
 		}
 	}
 	if bytes.Count(head, []byte{0})*4 > len(head) {
-		return refused("in UTF-16 or binary", "write: iconv -f UTF-16LE -t UTF-8 FILE | espalier import -")
+		return refused("in UTF-16 or binary", "write: iconv -f UTF-16LE -t UTF-8 FILE | espalier import - --output FOLDER")
 	}
 	if bytes.ContainsRune(head, '\r') && !bytes.ContainsRune(head, '\n') {
 		return &dataset.DataError{
 			File: file, Problem: "lines end in a carriage return alone, expected a line feed",
-			Hint: `write: tr '\r' '\n' < FILE | espalier import -`,
+			Hint: `write: tr '\r' '\n' < FILE | espalier import - --output FOLDER`,
 		}
 	}
 	return nil

@@ -304,7 +304,7 @@ func (r *Reader) notUTF8(i int, name string, line int) error {
 	}
 	return &dataset.DataError{
 		File: r.file, Column: name,
-		Problem: fmt.Sprintf("line %d: field %d is not UTF-8", line, i+1), Hint: "save the file as CSV in UTF-8; if it is in Western European: iconv -f WINDOWS-1252 -t UTF-8 FILE | espalier import -",
+		Problem: fmt.Sprintf("line %d: field %d is not UTF-8", line, i+1), Hint: "save the file as CSV in UTF-8; if it is in Western European: iconv -f WINDOWS-1252 -t UTF-8 FILE | espalier import - --output FOLDER",
 	}
 }
 

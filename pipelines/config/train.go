@@ -279,7 +279,8 @@ func (c *Train) classSettings() []setting.Setting {
 		},
 		{
 			Name: "label_cuts", Value: setting.Choices(&c.LabelCuts, setting.EachBy("", parseCut), setting.SpellEach("", spell)),
-			Help: "cuts that make classes of a label of numbers: 10,20 makes \"< 10\", \"10 to < 20\" and \">= 20\"",
+			Help: "cuts that make classes of a label of numbers, or of texts that are numbers (12, 1.5, not 05): 10,20 makes " +
+				"\"< 10\", \"10 to < 20\" and \">= 20\"",
 		},
 		{
 			Name: "max_classes", Value: whole(&c.MaxClasses, "max_classes"),

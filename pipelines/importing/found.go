@@ -134,7 +134,7 @@ func (im *importing) remarkOnColumns(warn func(format string, args ...any)) {
 		warn("names or values begin or end with spaces in %s: --trim leaves the spaces out", list(spaced))
 	}
 	if len(returns) > 0 {
-		warn(`names or values have carriage returns in %s: if lines end in them, write tr '\r' '\n' < FILE | espalier import -`,
+		warn(`names or values have carriage returns in %s: if lines end in them, write tr '\r' '\n' < FILE | espalier import - --output FOLDER`,
 			list(returns))
 	}
 	if len(grouped) > 0 {

@@ -177,6 +177,9 @@ func WarnOfNovelty(warn func(text string), t *tree.Tree, columns []runfolder.Col
 		}
 		share := float64(c.New()) / float64(rows)
 		what := "a value that training did not have (another spelling, blanks, another type?)"
+		if f.Other > 0 {
+			what = "a value that training did not have, or that was too rare to be a category (another spelling?)"
+		}
 		switch {
 		case nulls*2 > c.New() && f.Missing > 0:
 			share = float64(c.Missing) / float64(rows)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
+import sys
 import warnings
 from collections.abc import Mapping
 from typing import Any
@@ -18,6 +20,15 @@ from .predictions import Floats, Integers, Predictions
 
 LATEST = "LATEST.json"
 _MANY = 0.1  # the share of unseen values that is warned of, as by the command
+
+
+def _callers_level() -> int:
+    """The stack level, for a warning of the calling function, of the first caller outside of this package."""
+    here = os.path.dirname(__file__) + os.sep
+    frame, level = sys._getframe(1), 1
+    while frame.f_back and frame.f_code.co_filename.startswith(here):
+        frame, level = frame.f_back, level + 1
+    return level
 
 
 class Tree:
@@ -190,6 +201,6 @@ class Tree:
                 warnings.warn(
                     f"feature {feature.name!r}: more than a tenth of the rows have a value that training did not have, "
                     f"such as {example!r}: another spelling, or another type?",
-                    stacklevel=4,
+                    stacklevel=_callers_level(),
                 )
         return values

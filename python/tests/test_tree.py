@@ -322,6 +322,10 @@ def test_unseen() -> None:
     with pytest.warns(UserWarning, match="'s': more than a tenth .* such as 'True'"):
         found = tree.predictions({"s": ["true", "True", "false", "True", None]})
     assert found.unseen == {"s": 2}
+    for score in (tree.predictions, tree.predict, tree.predict_proba):
+        with pytest.warns(UserWarning) as told:
+            score({"s": ["True"]})
+        assert told[0].filename == __file__  # the line that calls, not one of the package
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert tree.predictions({"s": [True, "false", None]}).unseen == {}
