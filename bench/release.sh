@@ -26,7 +26,8 @@ time=$(git log -1 --format=%ct)
 
 notices=${NOTICES:-$work/notices}
 mkdir -p "$notices"
-GOBIN=$work go install github.com/google/go-licenses@v1.6.0
+# With -trimpath it does not know GOROOT, and may take all packages for Go's own.
+GOFLAGS='' GOBIN=$work go install github.com/google/go-licenses@v1.6.0
 
 # Licences that a program under Apache-2.0 may link. Another licence fails.
 allowed=Apache-2.0,BSD-2-Clause,BSD-3-Clause,ISC,MIT
