@@ -2,6 +2,7 @@ package induce
 
 import (
 	"cmp"
+	"math"
 
 	"github.com/espalier-ml/espalier/induce/split"
 )
@@ -25,7 +26,20 @@ type Params struct {
 	// RootByCodes makes the root test the feature whose codes together gain the most, instead of the
 	// feature with the best test, see split.Scanner.Gain.
 	RootByCodes bool
-	RowWeight   float64 // weight of an average row, times the design effect of the weights; 0: 1
+	// PathCost is the greatest billed cost of a path; 0: unlimited. Features whose tests would lead beyond it are not
+	// tested.
+	PathCost  float64
+	Selected  split.CodeSet `json:",omitempty"` // the only features that are tested; empty: all
+	RowWeight float64       // weight of an average row, times the design effect of the weights; 0: 1
+}
+
+// MostCost returns the greatest cost of a path, with the rounding errors of sums that reach PathCost.
+func (p *Params) MostCost() float64 {
+	if p.PathCost == 0 {
+		return math.Inf(1)
+	}
+	const slack = 1e-12
+	return float64(p.PathCost * (1 + slack))
 }
 
 // Criterion returns the scoring rule of a training in which all objects together weigh total.

@@ -64,6 +64,19 @@ func (p *Path) paid(feature int, columns []split.Column) split.Paid {
 	return paid
 }
 
+// Spent returns the billed cost of the tests on the path.
+func (p *Path) Spent(columns []split.Column) float64 {
+	if p == nil {
+		return 0
+	}
+	return p.up.Spent(columns) + columns[p.test.Feature].Due(&p.test, p.up.paid(p.test.Feature, columns))
+}
+
+// Due returns what the cheapest test of a feature costs at the end of the path.
+func (p *Path) Due(feature int, columns []split.Column) float64 {
+	return columns[feature].LeastDue(p.paid(feature, columns))
+}
+
 // Features returns the different features that the path tests, the last one first.
 func (p *Path) Features() []int {
 	var list []int

@@ -31,9 +31,10 @@ type Axes struct {
 	Families   []split.Family
 
 	Classes  split.Classes
-	MaxDepth int   // 0: unlimited
-	MinRows  int64 // least number of rows of an inner node
-	Priced   bool  // whether prices of tests differ, or depend on the path
+	MaxDepth int     // 0: unlimited
+	MinRows  int64   // least number of rows of an inner node
+	MaxCost  float64 // greatest billed cost of a path; 0: unlimited
+	Priced   bool    // whether prices of tests differ, or depend on the path
 
 	Record tree.Algorithm // what tree.json records equally for all trees
 }
@@ -65,7 +66,10 @@ func (a *Axes) Members() []Member {
 func (a *Axes) starts() []induce.Params {
 	var list []induce.Params
 	for _, family := range a.Families {
-		list = append(list, induce.Params{Family: family, Classes: a.Classes, MaxDepth: a.MaxDepth, MinRows: a.MinRows})
+		list = append(list, induce.Params{
+			Family: family, Classes: a.Classes, MaxDepth: a.MaxDepth, MinRows: a.MinRows,
+			PathCost: a.MaxCost,
+		})
 	}
 	return list
 }
@@ -90,6 +94,7 @@ func (a *Axes) member(p induce.Params) Member {
 	m.Algorithm.Tests = p.Family.String()
 	m.Algorithm.MaxDepth = p.MaxDepth
 	m.Algorithm.MinRows = p.MinRows
+	m.Algorithm.MaxCost = p.PathCost
 	if p.Classes == split.OfRows {
 		m.Algorithm.Classes = tree.ClassesOfRows
 	}
@@ -151,6 +156,16 @@ func (m Member) narrow(byCodes bool) []Member {
 	list[0].Params.RootByCodes = byCodes
 	list[0].Algorithm.RootByCodes = byCodes
 	return list
+}
+
+// Confined returns the member that tests the given features only, of all features.
+func (m Member) Confined(to []int, features []dataset.Feature) Member {
+	m.Params.Selected = split.NewCodeSet(len(features), func(f int) bool { return slices.Contains(to, f) })
+	m.Algorithm.Selected = nil
+	for _, f := range to {
+		m.Algorithm.Selected = append(m.Algorithm.Selected, features[f].Name)
+	}
+	return m
 }
 
 // counting returns the member with each further method of counting prices.

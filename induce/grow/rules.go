@@ -14,11 +14,12 @@ type Rules struct {
 	Soft     bool               // the objects are soft, see dataset.Objects
 	OfRows   bool               // class weights of nodes count rows, not objects: see split.Classes
 
-	first    []int // by depth: the feature that nodes have to test; -1: any
-	monotone bool  // some feature is monotone, which counts with two classes only
-	confined bool  // some tree limits the features of a path
-	byCodes  bool  // some tree chooses the feature of the root by its codes, see induce.Params.RootByCodes
-	unpriced bool  // some column has no least price to divide scores by, see split.Columns
+	first    []int   // by depth: the feature that nodes have to test; -1: any
+	monotone bool    // some feature is monotone, which counts with two classes only
+	confined bool    // some tree limits the features or the cost of a path
+	byCodes  bool    // some tree chooses the feature of the root by its codes, see induce.Params.RootByCodes
+	dearest  float64 // the greatest cost of the cheapest test of a feature, with the set-up of its group
+	unpriced bool    // some column has no least price to divide scores by, see split.Columns
 }
 
 // NewRules returns the rules of trees with the given parameters. total is the weight of all
@@ -27,11 +28,12 @@ func NewRules(ps []induce.Params, columns []split.Column, classes int, total int
 	r := Rules{Columns: columns, Params: ps, Soft: soft, OfRows: ps[0].Classes == split.OfRows}
 	for i := range ps {
 		r.Criteria = append(r.Criteria, ps[i].Criterion(total))
-		r.confined = r.confined || ps[i].PathFeatures > 0
+		r.confined = r.confined || ps[i].PathFeatures > 0 || ps[i].PathCost > 0 || ps[i].Selected != ""
 		r.byCodes = r.byCodes || ps[i].RootByCodes
 	}
 	for f := range columns {
 		r.Features = append(r.Features, int32(f))
+		r.dearest = max(r.dearest, columns[f].LeastDue(split.Paid{}))
 		r.unpriced = r.unpriced || !(columns[f].Floor > 0)
 		r.monotone = r.monotone || columns[f].Monotone != 0 && classes == 2
 		if depth := columns[f].First - 1; depth >= 0 {
@@ -44,11 +46,21 @@ func NewRules(ps []induce.Params, columns []split.Column, classes int, total int
 	return r
 }
 
-// closed reports whether no more features may be tested in a tree on a path that tests the given
-// features, see induce.Params.PathFeatures.
-func (r *Rules) closed(tree int, asked []int) bool {
-	most := r.Params[tree].PathFeatures
-	return most > 0 && len(asked) >= most
+// bounds returns which features a tree may test at the end of a path that tests the given features and costs spent.
+func (r *Rules) bounds(tree int, asked []int, spent float64) bounds {
+	p := &r.Params[tree]
+	b := bounds{selected: p.Selected, known: p.PathFeatures > 0 && len(asked) >= p.PathFeatures}
+	if spent+r.dearest > p.MostCost() {
+		b.cost = p.MostCost()
+	}
+	return b
+}
+
+// bounds describe which features a tree may test at a node, see induce.Params.PathFeatures and PathCost.
+type bounds struct {
+	selected split.CodeSet
+	known    bool    // only the features that the path tests already
+	cost     float64 // features whose tests lead to no higher cost of the path; 0: all
 }
 
 // demanded returns the feature that nodes of a depth have to test; -1: any.

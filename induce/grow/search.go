@@ -17,7 +17,8 @@ type Search struct {
 	rules     *Rules
 	place     induce.Place
 	features  []int32 // the features that are searched, ascending
-	asked     []int   // features that the path tests, if some tree limits their number
+	asked     []int   // features that the path tests, and what they cost, if some tree limits a path
+	spent     float64
 	teams     []team
 	gains     []float64        // by position and team: see split.Scanner.Gain; nil unless some tree chooses the root by them
 	estimates []split.Estimate // bounds of the best score, by position, then by tree in the order of the teams
@@ -41,7 +42,7 @@ type Tree struct {
 	team, member int // its team, and its number there
 	at           int // position of its estimates in the row of a feature
 	compares     bool
-	closed       bool              // only features that the path tests already have tests, see induce.Params.PathFeatures
+	bounds       bounds
 	byCodes      bool              // the node is the root and tests the feature with the highest gain, see induce.Params.RootByCodes
 	gain         float64           // the highest gain so far
 	demanded     int               // position of the only feature that counts, as the node has to test it and it has tests; -1: none
@@ -54,7 +55,7 @@ type Tree struct {
 // team is trees that look at each test together, see split.Team.
 type team struct {
 	exactly  bool
-	closed   bool
+	bounds   bounds
 	first    int // position of the first tree's estimate
 	trees    []int
 	criteria []*split.Criterion
@@ -111,6 +112,7 @@ func (s *Search) reset(rules *Rules, place induce.Place, features []int32) {
 	s.gains = nil
 	if rules.confined {
 		s.asked = place.Path.Features()
+		s.spent = place.Path.Spent(rules.Columns)
 	}
 	s.Trees, s.Leaves, s.teams = s.Trees[:0], s.Leaves[:0], s.teams[:0]
 }
@@ -146,15 +148,15 @@ func (s *Search) Group() {
 		t := &s.Trees[i]
 		c := s.rules.Criteria[t.Tree]
 		t.compares = c.Compares(t.Totals.Weight)
-		t.closed = s.rules.closed(t.Tree, s.asked)
+		t.bounds = s.rules.bounds(t.Tree, s.asked, s.spent)
 		exactly := t.Heavy.Weight > 0 || t.Totals.Ordered || !c.Joins(c) || s.rules.unpriced
 		t.team = slices.IndexFunc(s.teams, func(of team) bool {
-			return !exactly && !of.exactly && of.closed == t.closed && of.criteria[0].Joins(c)
+			return !exactly && !of.exactly && of.bounds == t.bounds && of.criteria[0].Joins(c)
 		})
 		if t.team < 0 {
 			t.team = len(s.teams)
 			of := next(&s.teams)
-			*of = team{exactly: exactly, closed: t.closed, trees: of.trees[:0], criteria: of.criteria[:0]}
+			*of = team{exactly: exactly, bounds: t.bounds, trees: of.trees[:0], criteria: of.criteria[:0]}
 		}
 		of := &s.teams[t.team]
 		t.member = len(of.trees)
@@ -208,13 +210,19 @@ func (s *Search) load(f, team int, scan bool, w *Scratch) *split.Team {
 	return t
 }
 
+// closed reports whether a feature has no tests at the node.
+func (s *Search) closed(b *bounds, f int) bool {
+	return b.selected != "" && !b.selected.Has(f) || b.known && !slices.Contains(s.asked, f) ||
+		b.cost > 0 && s.spent+s.place.Path.Due(f, s.rules.Columns) > b.cost
+}
+
 // Scan estimates the best scores of the feature at a position, and reports whether its values may vary in
 // the node. Several goroutines may scan features at the same time, each with its own memory.
 func (s *Search) Scan(at int, w *Scratch) (varies bool) {
 	f := int(s.features[at])
 	for i := range s.teams {
 		row := s.row(at, &s.teams[i])
-		if s.teams[i].closed && !slices.Contains(s.asked, f) {
+		if s.closed(&s.teams[i].bounds, f) {
 			for k := range row {
 				row[k] = split.NoTests()
 			}

@@ -53,6 +53,12 @@ func (m *InMemory) Train(ctx context.Context) (*tree.Tree, *Competition, error) 
 			Objects: func(_ context.Context, part dataset.Part) (*dataset.Objects, error) { return m.Parts[part], nil },
 		}
 	}
+	confined, err := c.GrowConfined(ctx, members, m.Options)
+	if err != nil {
+		return nil, nil, err
+	}
+	grown = append(grown, confined.Trees...)
+	members = append(members[:len(members):len(members)], confined.Members...)
 	if taught := c.ToTeach(members, m.Parts[dataset.Train].Soft()); len(taught) > 0 {
 		t, err := c.Teach(ctx, taught, m.Options)
 		if err != nil {

@@ -3,6 +3,7 @@ package settings
 import (
 	"fmt"
 
+	"github.com/espalier-ml/espalier/induce/frontier"
 	"github.com/espalier-ml/espalier/induce/grid"
 	"github.com/espalier-ml/espalier/induce/tree"
 )
@@ -12,7 +13,7 @@ import (
 func (s *Settings) Members(priced bool) []grid.Member {
 	axes := grid.Axes{
 		Classes: s.Classes, Algorithms: s.Algorithm, Lambdas: s.Lambda, Thetas: s.Theta, Families: s.Tests,
-		MaxDepth: s.MaxDepth, MinRows: s.MinRows, Priced: priced || s.Named() || s.FreeRepeats,
+		MaxDepth: s.MaxDepth, MinRows: s.MinRows, MaxCost: s.pathCost(), Priced: priced || s.Named() || s.FreeRepeats,
 		Record: tree.Algorithm{
 			Binning: s.Binning.String(), LeafEstimate: s.LeafEstimate, Prune: "none", Seed: s.Seed,
 			CostUnit: s.CostUnit, First: s.First, Monotone: s.Monotone,
@@ -25,6 +26,15 @@ func (s *Settings) Members(priced bool) []grid.Member {
 		axes.Record.RepeatCost = tree.RepeatFree
 	}
 	return axes.Members()
+}
+
+// pathCost returns the greatest cost of a path with which trees grow; 0: unlimited. The rules Paper and First leave
+// growth to the paper's algorithm.
+func (s *Settings) pathCost() float64 {
+	if s.Select == frontier.Paper || s.Select == frontier.First {
+		return 0
+	}
+	return s.MaxCost
 }
 
 // CheckMembers returns an error if there are too few or too many trees.

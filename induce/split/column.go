@@ -105,11 +105,20 @@ func LeastPrior(a, b float64) float64 {
 	return min(a, b)
 }
 
-// Due returns what a test of price Cost costs at a node.
-func (c *Column) Due(p Paid) float64 {
+// Due returns what a test costs at a node.
+func (c *Column) Due(t *Test, p Paid) float64 {
 	at := c.At(p)
-	test := at.candidate(Test{}, at.Cost, 0)
+	test := at.candidate(*t, at.Price(t), 0)
 	return test.Billed()
+}
+
+// LeastDue returns what the cheapest test of the column costs at a node.
+func (c *Column) LeastDue(p Paid) float64 {
+	due := c.Due(new(Test), p)
+	for code := range c.Costs {
+		due = min(due, c.Due(&Test{Kind: Equals, Code: code}, p))
+	}
+	return due
 }
 
 // unit returns the factor of all prices in scores.

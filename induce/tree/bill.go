@@ -29,7 +29,7 @@ func (t *Tree) due(node int, paid split.Paid, freeRepeats bool) float64 {
 	test := t.Nodes[node].Test
 	f := &t.Features[test.Feature]
 	c := split.Column{Cost: test.Cost, Group: f.Group, GroupCost: f.GroupCost, FreeRepeats: freeRepeats}
-	return c.Due(paid)
+	return c.Due(new(split.Test), paid)
 }
 
 // paid returns for each inner node what the tests above it have paid for its feature and its group.

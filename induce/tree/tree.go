@@ -77,6 +77,10 @@ type Algorithm struct {
 	MaxLeaves int     `json:"max_leaves,omitempty" jsonschema:"minimum=0"`
 	// PathFeatures is the greatest number of different features on a path; absent: unlimited.
 	PathFeatures int `json:"path_features,omitempty" jsonschema:"minimum=0"`
+	// Selected are the only features that may be tested, as they were selected together; absent: all.
+	Selected []string `json:"selected,omitempty"`
+	// MaxCost is the greatest billed cost of a path for which features were tested; absent: unlimited.
+	MaxCost float64 `json:"max_cost,omitempty" jsonschema:"minimum=0"`
 	// RootByCodes is whether the root tests the feature whose values together tell the most, instead of the feature with
 	// the best test.
 	RootByCodes bool   `json:"root_by_codes,omitempty"`

@@ -60,6 +60,12 @@ func (f *facts) reason(n *tree.Node) []string {
 		terms = []string{balance, efficiency, gain}
 	}
 	best := "It has the highest score of all questions"
+	if len(t.Algorithm.Selected) > 0 {
+		best += " about the selected features"
+	}
+	if t.Algorithm.MaxCost > 0 {
+		best += " that the maximum cost allows"
+	}
 	if t.Algorithm.RootByCodes {
 		best = "The values of this feature together tell the most about the class. The question has the highest score of the " +
 			"questions about the feature"

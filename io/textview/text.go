@@ -73,6 +73,12 @@ func describe(a *tree.Algorithm) string {
 	if a.PathFeatures > 0 {
 		s += fmt.Sprintf(", features on a path: %d", a.PathFeatures)
 	}
+	if len(a.Selected) > 0 {
+		s += ", features selected together: " + Listed(a.Selected, name)
+	}
+	if a.MaxCost > 0 {
+		s += ", cost of a path: " + number(a.MaxCost)
+	}
 	if a.RootByCodes {
 		s += ", the root tests the feature whose values together tell the most"
 	}

@@ -167,9 +167,9 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// TestTexts: texts are read as their flags read them, and refused with what is wanted. --split may name the column
+// TestSettingTexts: texts are read as their flags read them, and refused with what is wanted. --split may name the column
 // of --split_column, as in earlier versions.
-func TestTexts(t *testing.T) {
+func TestSettingTexts(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"monotone": ["a=+1", "a=-1"]}`: `the feature "a" is named twice`,
 		`{"monotone": ["a"]}`:            "want FEATURE=+1 or FEATURE=-1",

@@ -59,7 +59,8 @@ func readFrontier(ctx context.Context, s *objectstore.Store, run string) (*runfo
 }
 
 // Promote writes a new run whose tree is another tree of a run's frontier, without training again. The
-// tree and its metrics are the same as from a training with the settings of the choice.
+// tree and its metrics are the same as from a training with the settings of the choice, but for a maximum cost, which
+// also guides growth.
 func Promote(ctx context.Context, c config.Promote, reporter engine.Reporter) (r *Promoted, err error) {
 	setup := session.Setup{Check: c.Validate, Storage: c.StorageConfig}
 	err = session.Run(ctx, &setup, reporter, func(ctx context.Context, s *session.Session) error {

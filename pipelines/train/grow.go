@@ -79,17 +79,26 @@ func (g *grower) grow(ctx context.Context, from *bylevel.Growth) (*grown, error)
 	return &grown{objects: g.objects, members: g.members(), trees: g.growth.Nodes.Trees(), passes: g.passes}, nil
 }
 
-// teach grows trees of the grid again, from the transfer set of a teacher, and adds them to plain.
-func (g *grower) teach(ctx context.Context, plain *grown) (*grown, error) {
+// regrow grows trees of the grid again, from selected features and from the transfer set of a teacher, and adds them to
+// plain.
+func (g *grower) regrow(ctx context.Context, plain *grown) (*grown, error) {
 	c := g.chooser(g.objects)
+	options := inmemory.Options{
+		Workers: runtime.GOMAXPROCS(0), Memory: g.room().Usable(),
+		Stop: func() bool { return ctx.Err() != nil || !g.deadline.IsZero() && time.Now().After(g.deadline) },
+	}
+	confined, err := c.GrowConfined(ctx, plain.members, options)
+	if err != nil {
+		return nil, err
+	}
+	more := *plain
+	plain = &more
+	plain.trees, plain.members = slices.Concat(plain.trees, confined.Trees), slices.Concat(plain.members, confined.Members)
 	members := c.ToTeach(plain.members, g.soft())
 	if len(members) == 0 {
 		return plain, nil
 	}
-	t, err := c.Teach(ctx, members, inmemory.Options{
-		Workers: runtime.GOMAXPROCS(0), Memory: g.room().Usable(),
-		Stop: func() bool { return ctx.Err() != nil || !g.deadline.IsZero() && time.Now().After(g.deadline) },
-	})
+	t, err := c.Teach(ctx, members, options)
 	if err != nil {
 		return nil, err
 	}

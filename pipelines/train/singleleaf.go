@@ -64,12 +64,12 @@ func (c *choosing) limitsExclude(w *winner) string {
 	trees, expected, most, leaves := leastOf(w.Competition.Pool.Points)
 	test := c.cheapestTest()
 	switch {
+	case l.MaxCost > 0 && test > l.MaxCost: // a maximum below all prices ends growth at the root
+		return fmt.Sprintf("every test costs at least %v, the budget --max_cost is %v", test, l.MaxCost)
 	case trees == 0:
 		return ""
 	case l.ExpectedCost > 0 && test > l.ExpectedCost:
 		return fmt.Sprintf("every test costs at least %v, the budget --max_expected_cost is %v", test, l.ExpectedCost)
-	case l.MaxCost > 0 && test > l.MaxCost:
-		return fmt.Sprintf("every test costs at least %v, the budget --max_cost is %v", test, l.MaxCost)
 	case l.ExpectedCost > 0 && expected > l.ExpectedCost:
 		return fmt.Sprintf("the cheapest of %d trees with a test costs %v per row, the budget --max_expected_cost is %v",
 			trees, expected, l.ExpectedCost)

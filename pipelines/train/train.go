@@ -174,7 +174,7 @@ func (r *run) candidates(ctx context.Context, from *saved) (*scored, error) {
 	if err != nil {
 		return nil, err
 	}
-	if g, err = grower.teach(ctx, g); err != nil {
+	if g, err = grower.regrow(ctx, g); err != nil {
 		return nil, err
 	}
 	return (&scorer{r.stage}).score(ctx, g)

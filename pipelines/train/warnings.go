@@ -44,6 +44,7 @@ func (c *choosing) warnOfTree(ctx context.Context, candidates []frontier.Candida
 	if len(t.Label.Classes) < 2 || len(c.Features) == 0 || t.Training.CutLeaves > 0 {
 		return nil // another warning gives the reason
 	}
+	c.warnOfFirst(t.Algorithm.MaxCost)
 	var found *verdict
 	bare := len(t.Nodes) == 1
 	if !bare && !t.Modelled() {
@@ -63,6 +64,17 @@ func (c *choosing) warnOfTree(ctx context.Context, candidates []frontier.Candida
 		}
 	}
 	return nil
+}
+
+// warnOfFirst warns of features that --first names and that the greatest cost of a path keeps from being tested; 0: no limit.
+func (c *choosing) warnOfFirst(limit float64) {
+	for i := range c.Columns {
+		due := c.Columns[i].LeastDue(split.Paid{})
+		if c.Columns[i].First > 0 && limit > 0 && due > limit {
+			c.driver.Reporter.Warn(fmt.Sprintf("--first: no node tests %s, as a test costs at least %v, and --max_cost is %v",
+				c.Features[i].Name, due, limit))
+		}
+	}
 }
 
 // verdict judges the chosen tree on folds or, without folds, on validation rows; nil without both.

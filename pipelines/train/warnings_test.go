@@ -77,6 +77,9 @@ func TestWarnings(t *testing.T) {
 			"a single leaf: every test costs at least 7, the budget --max_cost is 6.5",
 		}},
 		"a budget that has room": {"x,z", "y", func(c *config.Train) { c.CostsFile, c.MaxCost = costs, 7 }, nil},
+		"a first feature beyond the budget": {"x,z", "y", func(c *config.Train) {
+			c.CostsFile, c.MaxCost, c.First = costs, 7, []string{"z"}
+		}, []string{"--first: no node tests z, as a test costs at least 7.5, and --max_cost is 7"}},
 		"one leaf": {"x,z", "y", func(c *config.Train) { c.MaxLeaves = 1 }, []string{
 			"a single leaf: --max_leaves 1 allows no test",
 		}},

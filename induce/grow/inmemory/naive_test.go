@@ -22,8 +22,8 @@ type naive struct {
 }
 
 // grow grows the node of the given objects, and returns it with all nodes below it. asked are the features of the tests
-// on the way to it.
-func (g *naive) grow(ids, asked []int) []tree.Node {
+// on the way to it, and spent is what these tests cost.
+func (g *naive) grow(ids, asked []int, spent float64) []tree.Node {
 	n := tree.Node{ClassWeights: make([]int64, g.Objects.Classes), RawClassWeights: make([]int64, g.Objects.Classes)}
 	for _, i := range ids {
 		n.Objects++
@@ -43,7 +43,7 @@ func (g *naive) grow(ids, asked []int) []tree.Node {
 		g.p.MaxDepth > 0 && len(asked) == g.p.MaxDepth || n.Rows < g.p.MinRows {
 		return []tree.Node{n}
 	}
-	competing, scored := g.competing(ids, asked)
+	competing, scored := g.competing(ids, asked, spent)
 	best, parts := pick(competing, scored)
 	if best.Kind == 0 {
 		return []tree.Node{n}
@@ -58,7 +58,7 @@ func (g *naive) grow(ids, asked []int) []tree.Node {
 			continue
 		}
 		n.Branches = append(n.Branches, tree.Branch{Outcome: outcome, Child: len(nodes)})
-		below := g.grow(child, append(slices.Clone(asked), best.Feature))
+		below := g.grow(child, append(slices.Clone(asked), best.Feature), spent+best.Billed())
 		for i := range below {
 			for k := range below[i].Branches {
 				below[i].Branches[k].Child += len(nodes)
@@ -89,7 +89,7 @@ func (g *naive) homogeneous(ids []int) bool {
 }
 
 // competing lists all tests that the node may have, with the parts of their scores.
-func (g *naive) competing(ids, asked []int) (tests []split.Candidate, scored []split.Parts) {
+func (g *naive) competing(ids, asked []int, spent float64) (tests []split.Candidate, scored []split.Parts) {
 	for _, t := range g.tests() {
 		t.Own = t.Cost
 		if t.Cost = g.billed(&t, asked); t.Cost == 0 {
@@ -98,6 +98,9 @@ func (g *naive) competing(ids, asked []int) (tests []split.Candidate, scored []s
 		g.setUp = max(t.Cost-t.Own, 0)
 		different := slices.Compact(slices.Sorted(slices.Values(asked)))
 		if most := g.p.PathFeatures; most > 0 && len(different) >= most && !slices.Contains(asked, t.Feature) {
+			continue
+		}
+		if spent+g.cheapest(t.Feature, asked) > g.p.MostCost() || g.p.Selected != "" && !g.p.Selected.Has(t.Feature) {
 			continue
 		}
 		if p, ok := g.score(&t, ids); ok && g.allowed(&t.Test, ids) {
@@ -267,6 +270,16 @@ func (g *naive) billed(t *split.Candidate, asked []int) float64 {
 		return t.Cost
 	}
 	return t.Cost + f.GroupCost
+}
+
+// cheapest returns what the cheapest test of a feature costs at a node.
+func (g *naive) cheapest(feature int, asked []int) float64 {
+	f := &g.Features[feature]
+	t := split.Candidate{Test: split.Test{Feature: feature}, Cost: f.Cost}
+	for _, cost := range f.ValueCosts {
+		t.Cost = min(t.Cost, cost)
+	}
+	return g.billed(&t, asked)
 }
 
 // tests lists all tests in test order, each at its own price.

@@ -361,8 +361,18 @@ func RandomParams(r *rand.Rand, a split.Algorithm, f split.Family) induce.Params
 		Pricing:  RandomPricing(r),
 
 		PathFeatures: []int{0, 0, 1, 2}[r.IntN(4)],
+		PathCost:     []float64{0, 0, 1.5, 3}[r.IntN(4)],
+		Selected:     randomSet(r),
 		RootByCodes:  r.IntN(4) == 0,
 	}
+}
+
+// randomSet returns a set of some features; empty in most cases.
+func randomSet(r *rand.Rand) split.CodeSet {
+	if r.IntN(4) > 0 {
+		return ""
+	}
+	return split.NewCodeSet(8, func(int) bool { return r.IntN(2) > 0 })
 }
 
 // RandomPricing returns a method of counting prices, half of the time the method of the paper.

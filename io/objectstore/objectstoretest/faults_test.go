@@ -106,7 +106,7 @@ func equal(a, b []int) bool {
 	return len(a) == len(b)
 }
 
-func TestCounts(t *testing.T) {
+func TestRequestCounts(t *testing.T) {
 	faults := newFaults(t)
 	for _, q := range []struct{ method, path, body string }{
 		{http.MethodPut, "/bucket/x", "abc"},

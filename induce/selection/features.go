@@ -1,0 +1,128 @@
+package selection
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"runtime"
+	"slices"
+
+	"github.com/espalier-ml/espalier/induce"
+	"github.com/espalier-ml/espalier/induce/boost"
+	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/grid"
+	"github.com/espalier-ml/espalier/induce/grow/inmemory"
+	"github.com/espalier-ml/espalier/induce/leafmodel"
+	"github.com/espalier-ml/espalier/induce/parallel"
+	"github.com/espalier-ml/espalier/induce/portable"
+	"github.com/espalier-ml/espalier/induce/split"
+	"github.com/espalier-ml/espalier/induce/tree"
+)
+
+// Settings of the forward selection.
+const (
+	selectingObjects = 10_000 // greatest number of objects that features are selected by
+	selectingTrees   = 10     // regression trees that a feature adds
+	// mostSelectable is the number of features that compete after the first: the ones that tell the most alone.
+	mostSelectable = 25
+	// nearlyFree is the share of the limit that counts as the price of a free feature.
+	nearlyFree = 1e-9
+)
+
+// Confined has trees that test selected features only.
+type Confined struct {
+	Members []grid.Member // the members of the grid that were grown, with their features
+	Trees   [][]tree.Node // their nodes
+}
+
+// GrowConfined selects features that the limit on the cost of a path allows to test together, and grows members of the
+// grid again with tests of these features only. A tree finds its features one by one, by what each tells in a node; the
+// selected features tell the most together. The result is empty if the cost of a path has no limit, if a feature is paid
+// for more than once, or if nodes have to test given features.
+func (c *Chooser) GrowConfined(ctx context.Context, members []grid.Member, o inmemory.Options) (*Confined, error) {
+	once := func(f split.Column) bool { return f.FreeRepeats && f.Costs == nil && f.First == 0 }
+	limit := members[0].Params.MostCost()
+	if math.IsInf(limit, 1) || c.Classes < 2 || c.Training.Objects > mostTaught || !c.Settings.Undecided(2) ||
+		slices.ContainsFunc(c.Columns, func(f split.Column) bool { return !once(f) }) {
+		return new(Confined), nil
+	}
+	return compute(ctx, c.Host, "features", 0, "features", func(s *parallel.Steps) (*Confined, error) {
+		objects, err := c.Objects(ctx)
+		if err != nil {
+			return nil, err
+		}
+		t := new(Confined)
+		stop := func() bool { return ctx.Err() != nil || o.Stop != nil && o.Stop() }
+		selected := c.selectFeatures(objects, limit, stop, s)
+		if len(selected) == 0 || len(selected) == len(c.Columns) || stop() {
+			return t, context.Cause(ctx)
+		}
+		var params []induce.Params
+		for _, m := range c.distinct(members) {
+			if m.Params.PathFeatures == 0 {
+				m = m.Confined(selected, c.Features)
+				t.Members = append(t.Members, m)
+				params = append(params, m.Params)
+			}
+		}
+		t.Trees = inmemory.GrowEach(objects, c.Columns, params, c.Training.Weight, o)
+		return t, context.Cause(ctx)
+	})
+}
+
+// selectFeatures selects features by forward selection, within a limit on their cost: each time the feature that
+// lowers the log loss the most for its price, together with the features before it, until none lowers it by more than
+// a parameter without an effect may (Schwarz: Estimating the dimension of a model, 1978). If stop returns true, it
+// returns early, and the result must not be used.
+func (c *Chooser) selectFeatures(
+	objects *dataset.Objects, limit float64, stop func() bool, s *parallel.Steps,
+) (selected []int) {
+	sample := leafmodel.Sorted(objects, selectingObjects)
+	chance := float64(c.Training.Scale * 0.5 * portable.Log(float64(sample.Len())))
+	now := boost.NewForward(sample, c.Features, boost.Options{
+		Trees: selectingTrees, Scale: c.Training.Scale, Stop: stop,
+	})
+	competing := make([]int, len(c.Columns))
+	for f := range competing {
+		competing[f] = f
+	}
+	for spent := 0.0; ; {
+		competing = slices.DeleteFunc(competing, func(f int) bool {
+			return slices.Contains(selected, f) || spent+c.due(f, selected) > limit
+		})
+		losses := make([]float64, len(c.Columns))
+		s.Total.Add(int64(len(competing)))
+		parallel.Each(len(competing), runtime.GOMAXPROCS(0), func(i int) {
+			if !stop() {
+				losses[competing[i]] = now.With(competing[i]).Loss()
+			}
+			s.Done.Add(1)
+		})
+		if len(selected) == 0 && len(competing) > mostSelectable {
+			slices.SortStableFunc(competing, func(f, g int) int { return cmp.Compare(losses[f], losses[g]) })
+			competing = competing[:mostSelectable]
+		}
+		before := now.With().Loss() // as many trees
+		best := -1
+		most := 0.0
+		for _, f := range competing {
+			price := max(c.due(f, selected), float64(limit*nearlyFree))
+			if gain := before - losses[f] - chance; gain > float64(most*price) {
+				best = f
+				most = gain / price
+			}
+		}
+		if best < 0 || stop() {
+			return selected
+		}
+		spent += c.due(best, selected)
+		selected = append(selected, best)
+		now = now.With(best)
+	}
+}
+
+// due returns what a test of a feature costs after tests of the selected features.
+func (c *Chooser) due(feature int, selected []int) float64 {
+	paid := split.Paid{SetUp: slices.ContainsFunc(selected, func(f int) bool { return c.Columns[f].Group == c.Columns[feature].Group })}
+	return c.Columns[feature].LeastDue(paid)
+}

@@ -1,0 +1,76 @@
+package selection
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/parallel"
+	"github.com/espalier-ml/espalier/induce/split"
+)
+
+// TestSelectFeatures: of a strong feature, one that repeats it with errors, a weak one and one without an effect, the
+// strong and the weak feature are selected, though the repetition tells more than the weak feature alone. Prices and
+// groups count, and no feature without an effect is selected, however many the limit allows.
+func TestSelectFeatures(t *testing.T) {
+	const strong, repeated, weak, noise = 0, 1, 2, 3
+	tests := []struct {
+		name     string
+		costs    [4]float64
+		grouped  bool // weak and noise share a set-up of 5
+		limit    float64
+		selected []int
+	}{
+		{"one", [4]float64{1, 1, 1, 1}, false, 1, []int{strong}},
+		{"two", [4]float64{1, 1, 1, 1}, false, 2, []int{strong, weak}},
+		{"all", [4]float64{1, 1, 1, 1}, false, 9, []int{strong, weak}},
+		{"strong is too dear", [4]float64{3, 1, 1, 1}, false, 2, []int{repeated, weak}},
+		{"nothing is that cheap", [4]float64{3, 3, 3, 3}, false, 2, nil},
+		{"set-up is too dear", [4]float64{1, 1, 1, 1}, true, 6, []int{strong}},
+		{"set-up is paid", [4]float64{1, 1, 1, 1}, true, 7, []int{strong, weak}},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			var features []dataset.Feature
+			for f, cost := range test.costs {
+				feature := dataset.Feature{Kind: dataset.Numeric, Cuts: []float64{1, 2, 3, 4, 5, 6, 7}, Cost: cost}
+				if test.grouped && f >= weak {
+					feature.Group = "visit"
+					feature.GroupCost = 5
+				}
+				features = append(features, feature)
+			}
+			c := &Chooser{Features: features, Columns: split.Columns(features), Classes: 2, Training: Training{Scale: 1}}
+			for f := range c.Columns {
+				c.Columns[f].FreeRepeats = true
+			}
+			r := rand.New(rand.NewPCG(1, 2))
+			o := dataset.NewObjects(dataset.NewLayout(features), 2, false, 0)
+			for range 4000 {
+				codes := []int{r.IntN(8), 0, r.IntN(8), r.IntN(8)}
+				codes[repeated] = codes[strong]
+				if r.IntN(3) == 0 {
+					codes[repeated] = r.IntN(8)
+				}
+				class := uint16(0)
+				if 2*codes[strong]+codes[weak]+r.IntN(6) > 13 {
+					class = 1
+				}
+				o.Append(codes, []dataset.ClassWeight{{Class: class, Weight: 1}}, 1)
+			}
+			selected := c.selectFeatures(o, test.limit, func() bool { return false }, new(parallel.Steps))
+			if slices.Contains(selected, noise) || !slices.Equal(without(selected, repeated, strong), test.selected) {
+				t.Errorf("selected %v: want %v", selected, test.selected)
+			}
+		})
+	}
+}
+
+// without returns the selected features without one that repeats another, if both are there: it may tell a little more.
+func without(selected []int, feature, of int) []int {
+	if !slices.Contains(selected, of) {
+		return selected
+	}
+	return slices.DeleteFunc(selected, func(f int) bool { return f == feature })
+}
