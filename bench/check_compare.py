@@ -168,8 +168,8 @@ def judge_pair(what, found, sides, actual, classes, w, scale):
             elif not 0.85 * error <= deviation <= 1.5 * error + same:  # between the sandwich and Kish's number of rows
                 wrong.append(f'{what}: {name} standard error {deviation}, by numpy {error} without Kish')
             near(name + ' middle of the interval', (low + high) / 2, b - a)
-            if high - low < 2 * z * error - same:  # Student's t is wider than the normal distribution
-                wrong.append(f'{what}: {name} from {low} to {high}, with the standard error {error}')
+            if high - low < 2 * z * deviation - same:  # Student's t is wider than the normal distribution
+                wrong.append(f'{what}: {name} from {low} to {high}, with the standard error {deviation}')
     flips, changed = found['flips'], sides[0].predicted != sides[1].predicted
     right = int((changed & (sides[1].predicted == actual)).sum())
     lost = int((changed & (sides[0].predicted == actual)).sum())
