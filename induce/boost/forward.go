@@ -54,7 +54,8 @@ func (f *Forward) With(further ...int) *Forward {
 	}
 	width := portable.Scores(f.halves[0].objects.Classes)
 	for i := range f.halves {
-		h, other := &next.halves[i], &next.halves[1-i]
+		h := &next.halves[i]
+		other := &next.halves[1-i]
 		ids := make([]int32, h.objects.Len())
 		for k := range ids {
 			ids[k] = int32(k)
