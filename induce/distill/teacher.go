@@ -15,7 +15,7 @@ type Teacher string
 const (
 	None    Teacher = "none"    // trees learn from the labels alone
 	Boosted Teacher = "boosted" // boosted trees
-	Auto    Teacher = "auto"    // Boosted for small data, otherwise None: see selection.Chooser.ToTeach
+	Auto    Teacher = "auto"    // Boosted for small data, otherwise None: see selection.Chooser.Regrow
 )
 
 // Teachers lists the names of all kinds.

@@ -72,7 +72,7 @@ func TestToTeach(t *testing.T) {
 			},
 			Features: make([]dataset.Feature, mostValues/fewObjects), Training: Training{Objects: fewObjects}, Classes: 2,
 		}
-		if got := c.ToTeach(members, false); len(got) != len(members) {
+		if got := c.toTeach(members, false); len(got) != len(members) {
 			t.Errorf("%d of %d members are taught with few objects", len(got), len(members))
 		}
 		kinds := make(map[induce.Params]bool)
@@ -86,16 +86,16 @@ func TestToTeach(t *testing.T) {
 			}
 		}
 		c.Training.Objects++
-		got := c.ToTeach(members, false)
+		got := c.toTeach(members, false)
 		if diff := cmp.Diff(want, got); diff != "" || len(got) == len(members) {
 			t.Errorf("%d of %d members are taught with many objects (-want +got):\n%s", len(got), len(members), diff)
 		}
 		c.Settings.LeafModel = None
-		if got := c.ToTeach(members, false); len(got) > 0 {
+		if got := c.toTeach(members, false); len(got) > 0 {
 			t.Errorf("%d members are taught without leaf models, with too many values", len(got))
 		}
 		c.Training.Objects--
-		for _, m := range c.ToTeach(members, false) {
+		for _, m := range c.toTeach(members, false) {
 			if m.Params.PathFeatures == 0 {
 				t.Error("a tree of any number of features is taught without leaf models")
 			}
@@ -104,11 +104,11 @@ func TestToTeach(t *testing.T) {
 		for _, m := range members {
 			narrow += min(1, m.Params.PathFeatures)
 		}
-		if got := c.ToTeach(members, false); len(got) != narrow {
+		if got := c.toTeach(members, false); len(got) != narrow {
 			t.Errorf("%d members are taught without leaf models, want %d", len(got), narrow)
 		}
 		c.Classes = 3
-		if got := c.ToTeach(members, false); len(got) > 0 {
+		if got := c.toTeach(members, false); len(got) > 0 {
 			t.Errorf("%d members are taught, with too many values by class", len(got))
 		}
 	}

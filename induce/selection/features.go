@@ -16,7 +16,6 @@ import (
 	"github.com/espalier-ml/espalier/induce/parallel"
 	"github.com/espalier-ml/espalier/induce/portable"
 	"github.com/espalier-ml/espalier/induce/split"
-	"github.com/espalier-ml/espalier/induce/tree"
 )
 
 // Settings of the forward selection.
@@ -29,29 +28,23 @@ const (
 	nearlyFree = 1e-9
 )
 
-// Confined has trees that test selected features only.
-type Confined struct {
-	Members []grid.Member // the members of the grid that were grown, with their features
-	Trees   [][]tree.Node // their nodes
-}
-
-// GrowConfined selects features that the limit on the cost of a path allows to test together, and grows members of the
+// growConfined selects features that the limit on the cost of a path allows to test together, and grows members of the
 // grid again with tests of these features only. A tree finds its features one by one, by what each tells in a node; the
 // selected features tell the most together. The result is empty if the cost of a path has no limit, if a feature is paid
 // for more than once, or if nodes have to test given features.
-func (c *Chooser) GrowConfined(ctx context.Context, members []grid.Member, o inmemory.Options) (*Confined, error) {
+func (c *Chooser) growConfined(ctx context.Context, members []grid.Member, o inmemory.Options) (*Regrown, error) {
 	once := func(f split.Column) bool { return f.FreeRepeats && f.Costs == nil && f.First == 0 }
 	limit := members[0].Params.MostCost()
 	if math.IsInf(limit, 1) || c.Classes < 2 || c.Training.Objects > mostTaught || !c.Settings.Undecided(2) ||
 		slices.ContainsFunc(c.Columns, func(f split.Column) bool { return !once(f) }) {
-		return new(Confined), nil
+		return new(Regrown), nil
 	}
-	return compute(ctx, c.Host, "features", 0, "features", func(s *parallel.Steps) (*Confined, error) {
+	return compute(ctx, c.Host, "features", 0, "features", func(s *parallel.Steps) (*Regrown, error) {
 		objects, err := c.Objects(ctx)
 		if err != nil {
 			return nil, err
 		}
-		t := new(Confined)
+		t := new(Regrown)
 		stop := func() bool { return ctx.Err() != nil || o.Stop != nil && o.Stop() }
 		selected := c.selectFeatures(objects, limit, stop, s)
 		if len(selected) == 0 || len(selected) == len(c.Columns) || stop() {

@@ -2,6 +2,7 @@ package selection
 
 import (
 	"context"
+	"slices"
 
 	"github.com/espalier-ml/espalier/induce"
 	"github.com/espalier-ml/espalier/induce/dataset"
@@ -53,21 +54,13 @@ func (m *InMemory) Train(ctx context.Context) (*tree.Tree, *Competition, error) 
 			Objects: func(_ context.Context, part dataset.Part) (*dataset.Objects, error) { return m.Parts[part], nil },
 		}
 	}
-	confined, err := c.GrowConfined(ctx, members, m.Options)
+	again, err := c.Regrow(ctx, members, m.Parts[dataset.Train].Soft(), m.Options)
 	if err != nil {
 		return nil, nil, err
 	}
-	grown = append(grown, confined.Trees...)
-	members = append(members[:len(members):len(members)], confined.Members...)
-	if taught := c.ToTeach(members, m.Parts[dataset.Train].Soft()); len(taught) > 0 {
-		t, err := c.Teach(ctx, taught, m.Options)
-		if err != nil {
-			return nil, nil, err
-		}
-		c.Transfer = t.Transfer
-		grown = append(grown, t.Trees...)
-		members = append(members[:len(members):len(members)], t.Members...)
-	}
+	c.Transfer = again.Transfer
+	grown = append(grown, again.Trees...)
+	members = slices.Concat(members, again.Members)
 	c.Model = func(nodes []tree.Node, candidate int) *tree.Tree { return m.Modeller.Model(nodes, members[candidate]) }
 	w, err := c.Choose(ctx, m.candidates(grown, members, c))
 	if err != nil {

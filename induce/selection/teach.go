@@ -25,13 +25,13 @@ const (
 	mostValues = 100_000
 )
 
-// ToTeach returns the members of the grid that are also to be grown from a teacher's transfer set; none if
+// toTeach returns the members of the grid that are also to be grown from a teacher's transfer set; none if
 // no teacher is wanted. soft reports whether the training objects are soft. If the settings ask for a
 // teacher but none is wanted, a note gives the reason.
 //
 // If the data decide and leaves have no models, only trees of few features on a path are taught. Other
 // trees without models keep the class shares of their rows and the guarantee of the paper.
-func (c *Chooser) ToTeach(members []grid.Member, soft bool) []grid.Member {
+func (c *Chooser) toTeach(members []grid.Member, soft bool) []grid.Member {
 	t := &c.Settings.Teacher
 	chosen := c.Settings.Undecided(2)
 	switch {
@@ -93,24 +93,44 @@ func (c *Chooser) distinct(members []grid.Member) []grid.Member {
 	return list
 }
 
-// Taught has trees that were grown from a transfer set.
-type Taught struct {
-	Training *dataset.Objects
-	Transfer *distill.TransferSet
-	Members  []grid.Member // the members of the grid that were taught, with their teacher
+// Regrown has trees of the grid that were grown again.
+type Regrown struct {
+	Members  []grid.Member // the members of the grid, with their features and their teacher
 	Trees    [][]tree.Node // their nodes
+	Training *dataset.Objects
+	Transfer *distill.TransferSet // nil without a teacher
 }
 
-// Teach grows trees of the grid again, from the transfer set of a teacher: see ToTeach. The growth ends
+// Regrow grows trees of the grid again: first from selected features, see growConfined, then these and the first ones
+// from the transfer set of a teacher, if one is wanted. soft reports whether the training objects are soft.
+func (c *Chooser) Regrow(ctx context.Context, members []grid.Member, soft bool, o inmemory.Options) (*Regrown, error) {
+	confined, err := c.growConfined(ctx, members, o)
+	if err != nil {
+		return nil, err
+	}
+	taught := c.toTeach(slices.Concat(members, confined.Members), soft)
+	if len(taught) == 0 {
+		return confined, nil
+	}
+	r, err := c.teach(ctx, taught, o)
+	if err != nil {
+		return nil, err
+	}
+	r.Members = slices.Concat(confined.Members, r.Members)
+	r.Trees = slices.Concat(confined.Trees, r.Trees)
+	return r, nil
+}
+
+// teach grows trees of the grid again, from the transfer set of a teacher: see toTeach. The growth ends
 // early if the options' Stop returns true. The result is nil if the context ends first.
-func (c *Chooser) Teach(ctx context.Context, members []grid.Member, o inmemory.Options) (*Taught, error) {
+func (c *Chooser) teach(ctx context.Context, members []grid.Member, o inmemory.Options) (*Regrown, error) {
 	what := int64(len(members))
-	return compute(ctx, c.Host, "teacher", what, "trees", func(s *parallel.Steps) (*Taught, error) {
+	return compute(ctx, c.Host, "teacher", what, "trees", func(s *parallel.Steps) (*Regrown, error) {
 		training, err := c.Objects(ctx)
 		if err != nil {
 			return nil, err
 		}
-		t := &Taught{Training: training}
+		t := &Regrown{Training: training}
 		teacher := c.teacher()
 		teacher.Stop = func() bool { return ctx.Err() != nil }
 		if t.Transfer = teacher.NewTransferSet(training); t.Transfer == nil {

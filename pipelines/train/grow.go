@@ -79,33 +79,23 @@ func (g *grower) grow(ctx context.Context, from *bylevel.Growth) (*grown, error)
 	return &grown{objects: g.objects, members: g.members(), trees: g.growth.Nodes.Trees(), passes: g.passes}, nil
 }
 
-// regrow grows trees of the grid again, from selected features and from the transfer set of a teacher, and adds them to
-// plain.
+// regrow grows trees of the grid again, see selection.Chooser.Regrow, and adds them to plain.
 func (g *grower) regrow(ctx context.Context, plain *grown) (*grown, error) {
 	c := g.chooser(g.objects)
 	options := inmemory.Options{
 		Workers: runtime.GOMAXPROCS(0), Memory: g.room().Usable(),
 		Stop: func() bool { return ctx.Err() != nil || !g.deadline.IsZero() && time.Now().After(g.deadline) },
 	}
-	confined, err := c.GrowConfined(ctx, plain.members, options)
+	again, err := c.Regrow(ctx, plain.members, g.soft(), options)
 	if err != nil {
 		return nil, err
 	}
-	more := *plain
-	plain = &more
-	plain.trees, plain.members = slices.Concat(plain.trees, confined.Trees), slices.Concat(plain.members, confined.Members)
-	members := c.ToTeach(plain.members, g.soft())
-	if len(members) == 0 {
-		return plain, nil
-	}
-	t, err := c.Teach(ctx, members, options)
-	if err != nil {
-		return nil, err
-	}
-	taught := *plain
-	taught.training, taught.transfer = t.Training, t.Transfer
-	taught.trees, taught.members = slices.Concat(plain.trees, t.Trees), slices.Concat(plain.members, t.Members)
-	return &taught, nil
+	all := *plain
+	all.training = again.Training
+	all.transfer = again.Transfer
+	all.trees = slices.Concat(plain.trees, again.Trees)
+	all.members = slices.Concat(plain.members, again.Members)
+	return &all, nil
 }
 
 // cachedShare is the inverse of the share of the memory for blocks that the levels have
