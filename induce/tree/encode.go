@@ -52,7 +52,7 @@ func (t *Tree) AppendJSON(dst []byte) []byte {
 	if len(boosters) > 0 {
 		e.list("boosters", len(boosters), func(i int) {
 			numbers[boosters[i]] = i
-			e.value(t.fileBooster(boosters[i]), 4)
+			e.b = append(e.b, e.text(t.Texts, boosters[i], func() any { return t.fileBooster(boosters[i]) })[0]...)
 		})
 	}
 	e.list("nodes", len(t.Nodes), func(i int) {

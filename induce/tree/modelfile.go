@@ -308,14 +308,22 @@ func (t *Tree) checkModels() error {
 	return fault
 }
 
+// writtenSplit is a fileSplit whose sides are not yet JSON.
+type writtenSplit struct {
+	fileSplit
+
+	Yes any `json:"yes"`
+	No  any `json:"no"`
+}
+
 // fileBooster returns a booster in the form of the file: the splits of its trees.
-func (t *Tree) fileBooster(b *boost.Booster) [][]fileSplit {
-	trees := make([][]fileSplit, len(b.Trees))
+func (t *Tree) fileBooster(b *boost.Booster) [][]writtenSplit {
+	trees := make([][]writtenSplit, len(b.Trees))
 	for k, tree := range b.Trees {
 		for i := range tree {
 			s := &tree[i]
 			f := &t.Features[tree[i].Feature]
-			split := fileSplit{Feature: f.Name, Missing: s.Missing, Yes: fileSide(&s.Yes), No: fileSide(&s.No)}
+			split := writtenSplit{fileSplit{Feature: f.Name, Missing: s.Missing}, fileSide(&s.Yes), fileSide(&s.No)}
 			if f.Kind == dataset.Numeric {
 				split.GE = &f.Cuts[s.Code-1]
 			} else {
@@ -327,11 +335,11 @@ func (t *Tree) fileBooster(b *boost.Booster) [][]fileSplit {
 	return trees
 }
 
-func fileSide(s *boost.Side) json.RawMessage {
+func fileSide(s *boost.Side) any {
 	if s.Values == nil {
-		return rawJSON(s.Split)
+		return s.Split
 	}
-	return rawJSON(s.Values)
+	return s.Values
 }
 
 // fileModel returns a leaf model in the form of the file.
