@@ -182,13 +182,8 @@ func (p *prediction) checkCopied() error {
 		case !slices.Contains(p.input.Names(), name):
 			return source.UnknownColumn("key", name, p.input.Names())
 		}
-		for i, file := range p.input.Files {
-			if _, ok := p.input.ByName[i][name]; !ok {
-				return &dataset.DataError{
-					File: file.URL, Column: name, Problem: "the column is missing in this file, but not in all files",
-					Hint: "add it, or name the columns that all files have by --key, without --keep all",
-				}
-			}
+		if err := p.input.CheckThere(name); err != nil {
+			return dataset.ReplaceHint(err, "add it, or name the columns that all files have by --key, without --keep all")
 		}
 	}
 	return nil

@@ -89,7 +89,7 @@ func TestCount(t *testing.T) {
 	train("x", "dates", "--count", "n").wants(t, 2, `--count: column "n" has dates, expected whole numbers`)
 	train("x", "dates", "--weight", "n").wants(t, 2, `--weight: column "n" has dates, expected numbers`)
 	train("x", "flags", "--count", "n").wants(t, 2, `--count: column "n" has booleans, expected whole numbers`)
-	train("x", "lacks,"+at("lines"), "--count", "n").wants(t, 3, "lacks", `column "n"`, "add the column to the file")
+	train("x", "lacks,"+at("lines"), "--count", "n").wants(t, 3, "lacks", `column "n"`, "add the column where it is missing")
 	train("x", "zeros", "--count", "n").wants(t, 3, "the counts of all lines are 0")
 	espalier(t, "evaluate", at("flag"), "--input", at("zeros")).wants(t, 3, "the counts of all lines are 0")
 	espalier(t, "drift", at("flag"), "--input", at("zeros")).wants(t, 3, "the counts of all lines are 0")

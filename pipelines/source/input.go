@@ -196,7 +196,12 @@ func (in *Input) FileWith(column string) int {
 
 // holds describes the values of a column in a message.
 func holds(c *parquetio.Column) string {
-	if c.Type == dataset.Text && !c.Wide {
+	switch {
+	case c.Nested || c.Unsupported != "":
+		return "nested or unreadable values"
+	case c.Physical == "BOOLEAN":
+		return "booleans"
+	case c.Type == dataset.Text && !c.Wide:
 		return "texts"
 	}
 	return c.Unit.Things()
@@ -205,7 +210,7 @@ func holds(c *parquetio.Column) string {
 // Check returns a *dataset.DataError if a file lacks the column or has values of another kind. A
 // column of nulls fits any kind. Milliseconds and nanoseconds are the same kind: see dataset.Unit.
 func (in *Input) Check(column *parquetio.Column) error {
-	if err := in.checkThere(column.Name); err != nil {
+	if err := in.CheckThere(column.Name); err != nil {
 		return err
 	}
 	for i, file := range in.Files {
@@ -221,17 +226,33 @@ func (in *Input) Check(column *parquetio.Column) error {
 	return nil
 }
 
-// checkThere returns a *dataset.DataError if a file lacks a column.
-func (in *Input) checkThere(column string) error {
-	for i, file := range in.Files {
-		if _, ok := in.ByName[i][column]; !ok {
-			return &dataset.DataError{
-				File: file.URL, Column: column, Problem: "the column is missing in this file, but not in all files" + in.alike(i, column),
-				Hint: "ignore it with --ignore, or leave the file out",
-			}
+// CheckThere returns a *dataset.DataError if a file lacks a column. It names the file that differs from most; where as many
+// have the column as lack it, the last one: a new day is behind the days before it.
+func (in *Input) CheckThere(column string) error {
+	var have int
+	var with, without int // the last file that has the column, and that lacks it
+	for i := range in.Files {
+		if _, ok := in.ByName[i][column]; ok {
+			have++
+			with = i
+		} else {
+			without = i
 		}
 	}
-	return nil
+	n := len(in.Files)
+	if have == n {
+		return nil
+	}
+	odd := without
+	problem := fmt.Sprintf("the column is missing in this file, and %s has it", in.Files[with].URL)
+	if 2*have < n || 2*have == n && with > without {
+		odd = with
+		problem = fmt.Sprintf("the column is in %d of %d files, and missing in %s", have, n, in.Files[without].URL)
+	}
+	return &dataset.DataError{
+		File: in.Files[odd].URL, Column: column, Problem: problem + in.alike(without, column),
+		Hint: "ignore it with --ignore, or leave the file out",
+	}
 }
 
 // alike returns a remark about a column of a file whose name only differs from the given name in
@@ -239,7 +260,7 @@ func (in *Input) checkThere(column string) error {
 func (in *Input) alike(file int, name string) string {
 	for other := range in.ByName[file] {
 		if other != name && strings.EqualFold(other, name) {
-			return fmt.Sprintf(", and has %q: names that differ in case are different columns", other)
+			return fmt.Sprintf(", where %q is another column: names that differ in case are different columns", other)
 		}
 	}
 	return ""

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -92,7 +93,7 @@ func TestInputFaults(t *testing.T) {
 	}
 	in := open(t, f, root+"/mixed")
 	wantData(t, "a column that some paths lack", in.Check(column(t, in, "day")),
-		dataset.DataError{File: "b.parquet", Column: "day", Problem: "missing in this file", Hint: "--ignore"})
+		dataset.DataError{File: "a.parquet", Column: "day", Problem: "in 1 of 2 files, and missing in", Hint: "--ignore"})
 	if in := open(t, f, root+"/data/**"); in.Rows != 20 {
 		t.Errorf("files by another name: %d rows, want 20", in.Rows)
 	}
@@ -167,6 +168,14 @@ func TestCheck(t *testing.T) {
 	wantData(t, "numbers and texts", in.Check(column(t, in, "size")),
 		dataset.DataError{File: "b.parquet", Column: "size", Problem: "holds texts here and numbers in other files", Hint: "make the files agree"})
 
+	write(t, filepath.Join(folder, "d.parquet"), parquetio.WriteOptions{}, parquetio.WriteColumn{Name: "list", Values: []float64{1}},
+		parquetio.WriteColumn{Name: "bool", Values: []float64{1}})
+	in = open(t, f, filepath.Join(folder, "d.parquet"), copied(t, typesFile, filepath.Join(folder, "e.parquet")))
+	for name, holds := range map[string]string{"list": "nested or unreadable values", "bool": "booleans"} {
+		wantData(t, name, in.Check(column(t, in, name)),
+			dataset.DataError{File: "e.parquet", Column: name, Problem: holds + " here and numbers in other files", Hint: "--ignore"})
+	}
+
 	in = open(t, f, files[0], files[2])
 	if c := column(t, in, "null"); c.Physical != "DOUBLE" || in.Check(c) != nil {
 		t.Errorf("a column of nulls in one file, numbers in another: %+v, %v", c, in.Check(c))
@@ -180,6 +189,36 @@ func TestCheck(t *testing.T) {
 	in = open(t, f, files[1], copied(t, typesFile, filepath.Join(folder, "c.parquet")))
 	wantData(t, "a text and a date", in.Check(column(t, in, "date")),
 		dataset.DataError{File: "c.parquet", Column: "date", Problem: "holds dates here and texts in other files", Hint: "--ignore"})
+}
+
+// TestLacking: a message about a column that some files lack names the file that differs from most, and the last one of two.
+func TestLacking(t *testing.T) {
+	folder := t.TempDir()
+	f := begin(t)
+	for name, c := range map[string]struct {
+		files   []string // the columns of each
+		file    string
+		problem string
+	}{
+		"new column":     {[]string{"x", "x", "x k"}, "2", "in 1 of 3 files, and missing in " + folder},
+		"removed column": {[]string{"x k", "x k", "x"}, "2", "missing in this file, and " + folder},
+		"new of two":     {[]string{"x", "x k"}, "1", "in 1 of 2 files"},
+		"removed of two": {[]string{"x k", "x"}, "1", "missing in this file"},
+		"removed first":  {[]string{"x", "x k", "x k"}, "0", "missing in this file"},
+		"new case":       {[]string{"x K", "x K", "x k"}, "2", `where "K" is another column`},
+		"old case":       {[]string{"x k", "x k", "x K"}, "2", `where "K" is another column`},
+	} {
+		var files []string
+		for i, names := range c.files {
+			var columns []parquetio.WriteColumn
+			for _, column := range strings.Fields(names) {
+				columns = append(columns, parquetio.WriteColumn{Name: column, Values: []float64{1}})
+			}
+			files = append(files, write(t, filepath.Join(folder, name, strconv.Itoa(i)), parquetio.WriteOptions{}, columns...))
+		}
+		in := open(t, f, files...)
+		wantData(t, name, in.Check(column(t, in, "k")), dataset.DataError{File: c.file, Column: "k", Problem: c.problem, Hint: "--ignore"})
+	}
 }
 
 // TestFileWithValues: a file with values goes before a file of nulls.

@@ -55,8 +55,8 @@ func (in *Input) CheckAmount(flag string, column *parquetio.Column) error {
 	expected := "numbers"
 	switch flag {
 	case "count":
-		if err := in.checkThere(column.Name); err != nil {
-			return dataset.ReplaceHint(err, "add the column to the file, or leave the file out")
+		if err := in.CheckThere(column.Name); err != nil {
+			return dataset.ReplaceHint(err, "add the column where it is missing, or leave such files out")
 		}
 		expected = "whole numbers"
 	case "weight":
@@ -100,7 +100,7 @@ func (in *Input) features(t *tree.Tree, columns map[string]int) ([]dataset.Featu
 		if f.Kind == dataset.Numeric && in.withNumbers(f.Name, f.Unit) {
 			column.Type = dataset.Number
 			column.Unit = f.Unit
-			check = func(c *parquetio.Column) error { return in.checkThere(c.Name) }
+			check = func(c *parquetio.Column) error { return in.CheckThere(c.Name) }
 		}
 		if err := check(&column); err != nil {
 			return nil, err
