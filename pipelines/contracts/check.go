@@ -17,7 +17,6 @@ import (
 	"github.com/espalier-ml/espalier/pipelines/config"
 	"github.com/espalier-ml/espalier/pipelines/engine"
 	"github.com/espalier-ml/espalier/pipelines/source"
-	"github.com/espalier-ml/espalier/transforms/checking"
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
@@ -94,14 +93,14 @@ func declare(
 
 // bounds returns the bounds of the columns that the input has, with the columns of the contract. texts is how columns
 // of texts are read.
-func (k *Checker) bounds(in *source.Input, texts map[string]*jobs.TextColumn) (bounds []checking.Bounds, columns []*contract.Column, err error) {
+func (k *Checker) bounds(in *source.Input, texts map[string]*jobs.TextColumn) (bounds []jobs.Bounds, columns []*contract.Column, err error) {
 	names := in.Names()
 	for i := range k.Contract.Columns {
 		column := &k.Contract.Columns[i]
 		if column.Role == contract.RoleIgnored || !slices.Contains(names, column.Name) {
 			continue
 		}
-		b := checking.Bounds{
+		b := jobs.Bounds{
 			Column: column.Name, Unit: column.Unit(), Number: column.Type == contract.TypeNumber, Texts: texts[column.Name],
 			Values:   column.Values,
 			Required: column.MaxMissing != nil && *column.MaxMissing == 0,
@@ -124,16 +123,16 @@ func (k *Checker) bounds(in *source.Input, texts map[string]*jobs.TextColumn) (b
 }
 
 // run runs the job.
-func (k *Checker) run(ctx context.Context, in *source.Input, bounds []checking.Bounds) (*checking.Checked, error) {
-	c := checking.Config{
+func (k *Checker) run(ctx context.Context, in *source.Input, bounds []jobs.Bounds) (*jobs.Checked, error) {
+	c := jobs.CheckConfig{
 		Config: k.Driver.JobConfig(objectstore.Join(k.Scratch, "checked.json")),
-		Bounds: checking.EncodeBounds(bounds), Most: max(k.Settings.MaxRejects, told),
+		Bounds: bounds, Most: max(k.Settings.MaxRejects, told),
 	}
-	err := k.Driver.RunGroups(ctx, "check", in.Tasks, func(s beam.Scope, tasks beam.PCollection) { checking.Check(s, tasks, c) })
+	err := k.Driver.RunGroups(ctx, "check", in.Tasks, func(s beam.Scope, tasks beam.PCollection) { jobs.Check(s, tasks, c) })
 	if err != nil {
 		return nil, err
 	}
-	found, err := checking.ReadChecked(ctx, &c)
+	found, err := jobs.ReadChecked(ctx, &c)
 	if err != nil {
 		return nil, err
 	}
@@ -141,7 +140,7 @@ func (k *Checker) run(ctx context.Context, in *source.Input, bounds []checking.B
 }
 
 // judge returns an error if the rows break too many bounds.
-func (k *Checker) judge(in *source.Input, found *checking.Checked, columns []*contract.Column) error {
+func (k *Checker) judge(in *source.Input, found *jobs.Checked, columns []*contract.Column) error {
 	for i, column := range columns {
 		if err := k.judgeColumn(in, found.Rows, &found.Columns[i], column); err != nil {
 			return err
@@ -165,19 +164,19 @@ func (k *Checker) judge(in *source.Input, found *checking.Checked, columns []*co
 }
 
 // expected describes what a bound requires.
-func expected(c *contract.Column, why checking.Reason) string {
+func expected(c *contract.Column, why jobs.Reason) string {
 	switch why {
-	case checking.Missing:
+	case jobs.MissingValue:
 		return "the value is missing, want one in each row"
-	case checking.BelowMin:
+	case jobs.BelowMin:
 		return "the value is below min, " + cmp.Or(c.Min, "0")
-	case checking.AboveMax:
+	case jobs.AboveMax:
 		return "the value is above max, " + cmp.Or(c.Max, "10^12")
-	case checking.Unlisted:
+	case jobs.Unlisted:
 		return "the value is none of the listed ones"
-	case checking.NotWhole:
+	case jobs.NotWhole:
 		return "the count is not a whole number"
-	case checking.Other:
+	case jobs.OtherType:
 		return "the text is not a " + c.Unit().Thing() + " as import reads it"
 	default:
 		return string(why)
@@ -186,7 +185,7 @@ func expected(c *contract.Column, why checking.Reason) string {
 
 // judgeColumn returns an error if a share or the mean of a column is out of its bounds.
 func (k *Checker) judgeColumn(
-	in *source.Input, rows int64, found *checking.Counts, column *contract.Column,
+	in *source.Input, rows int64, found *jobs.ColumnCounts, column *contract.Column,
 ) error {
 	fault := func(what string, is float64, key string, bound float64) error {
 		return &dataset.DataError{
@@ -216,7 +215,7 @@ func (k *Checker) judgeColumn(
 }
 
 // warn warns of rows that violate the contract, although not too many do.
-func (k *Checker) warn(found *checking.Checked, bounds []checking.Bounds) {
+func (k *Checker) warn(found *jobs.Checked, bounds []jobs.Bounds) {
 	first := &found.Rejects[0]
 	fate := "are left out"
 	if k.KeepRows {
@@ -228,7 +227,7 @@ func (k *Checker) warn(found *checking.Checked, bounds []checking.Bounds) {
 }
 
 // without returns the input without the refused rows.
-func without(in *source.Input, found *checking.Checked) *source.Input {
+func without(in *source.Input, found *jobs.Checked) *source.Input {
 	type group struct {
 		file     string
 		rowGroup int
@@ -251,7 +250,7 @@ func without(in *source.Input, found *checking.Checked) *source.Input {
 }
 
 // writeRejects writes the file of --rejects.
-func (k *Checker) writeRejects(ctx context.Context, found *checking.Checked, bounds []checking.Bounds) error {
+func (k *Checker) writeRejects(ctx context.Context, found *jobs.Checked, bounds []jobs.Bounds) error {
 	if k.Settings.Rejects == "" {
 		return nil
 	}

@@ -86,13 +86,6 @@ func (p *Progress) Set(values map[string]int64) {
 	}
 }
 
-// CountRowGroup adds a row group of a task to the progress, and reports it. A DoFn calls it as report.
-func CountRowGroup(ctx context.Context, rows int64) {
-	progressOf(ctx).Tasks.Add(1)
-	progressOf(ctx).Rows.Add(rows)
-	report(ctx)
-}
-
 // report adds the counts since the last report to Beam's counters, in the name of the
 // calling DoFn. A DoFn calls it from its own goroutine, at the end of ProcessElement and
 // of FinishBundle: the goroutines of a bundle must not touch Beam's counters. Bundles run

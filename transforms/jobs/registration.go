@@ -21,6 +21,7 @@ func init() {
 		reflect.TypeFor[compareFn](), reflect.TypeFor[distributeFn](),
 		reflect.TypeFor[mergeCountsFn](), reflect.TypeFor[mergeScoresFn](), reflect.TypeFor[mergePairsFn](),
 		reflect.TypeFor[keyTimesFn](), reflect.TypeFor[copiesFn](), reflect.TypeFor[mergeHashesFn](),
+		reflect.TypeFor[checkFn](), reflect.TypeFor[mergeChecksFn](),
 	} {
 		beam.RegisterDoFn(t)
 	}

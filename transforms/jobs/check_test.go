@@ -1,4 +1,4 @@
-package checking_test
+package jobs_test
 
 import (
 	"bytes"
@@ -15,19 +15,13 @@ import (
 	"time"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
-	//nolint:staticcheck // the embedded default, see package pipelines
-	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/runners/direct"
-	"github.com/apache/beam/sdks/v2/go/pkg/beam/testing/ptest"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/io/objectstore"
 	"github.com/espalier-ml/espalier/io/parquetio"
-	"github.com/espalier-ml/espalier/transforms/checking"
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
-
-func TestMain(m *testing.M) { ptest.MainWithDefault(m, "direct") }
 
 // cell is the value of a row in a column.
 type cell struct {
@@ -58,8 +52,8 @@ func newCell(column string, i int64) cell {
 }
 
 // newTable returns columns of n random rows, with random bounds. The sums of their numbers are exact.
-func newTable(random *rand.Rand, n int) (bounds []checking.Bounds, cells [][]cell) {
-	bounds = []checking.Bounds{
+func newTable(random *rand.Rand, n int) (bounds []jobs.Bounds, cells [][]cell) {
+	bounds = []jobs.Bounds{
 		{Column: "fraction"}, {Column: "digits", Number: true}, {Column: "day", Unit: dataset.Date}, {Column: "text"},
 	}
 	cells = make([][]cell, len(bounds))
@@ -87,8 +81,8 @@ func newTable(random *rand.Rand, n int) (bounds []checking.Bounds, cells [][]cel
 	return bounds, cells
 }
 
-// write divides the rows at random into files and row groups. It returns the place of each row.
-func write(t *testing.T, random *rand.Rand, cells [][]cell) (tasks []jobs.Task, places []checking.Reject) {
+// writeCells divides the rows at random into files and row groups. It returns the place of each row.
+func writeCells(t *testing.T, random *rand.Rand, cells [][]cell) (tasks []jobs.Task, places []jobs.Reject) {
 	t.Helper()
 	folder := t.TempDir()
 	for from, to := 0, 0; from < len(cells[0]); from = to {
@@ -106,7 +100,7 @@ func write(t *testing.T, random *rand.Rand, cells [][]cell) (tasks []jobs.Task, 
 			t.Fatal(err)
 		}
 		for i := range to - from {
-			places = append(places, checking.Reject{File: task.File, RowGroup: i / size, Row: i % size})
+			places = append(places, jobs.Reject{File: task.File, RowGroup: i / size, Row: i % size})
 			if task.RowGroup = i / size; i%size == 0 {
 				tasks = append(tasks, task)
 			}
@@ -125,53 +119,47 @@ func pointers[T any](cells []cell) []*T {
 	return list
 }
 
-// run runs the job.
-func run(t *testing.T, runner string, tasks []jobs.Task, bounds []checking.Bounds, most int64) (*checking.Checked, error) {
+// check runs the job on files.
+func check(t *testing.T, runner string, tasks []jobs.Task, bounds []jobs.Bounds, most int64) (*jobs.Checked, error) {
 	t.Helper()
 	job := jobs.NewRun(jobs.NewFiles(jobs.DefaultFilesConfig()), jobs.DefaultFilesConfig())
 	defer job.Close()
-	c := checking.Config{Bounds: checking.EncodeBounds(bounds), Most: most}
+	c := jobs.CheckConfig{Bounds: bounds, Most: most}
 	c.Workers, c.Out, c.Run = 3, filepath.Join(t.TempDir(), "checked.json"), job.Name()
-	var elements [][]byte
-	for i := range tasks {
-		elements = append(elements, tasks[i].Encode())
-	}
-	p, s := beam.NewPipelineWithRoot()
-	checking.Check(s, beam.CreateList(s, elements), c)
-	if _, err := beam.Run(t.Context(), runner, p); err != nil {
+	if err := runJob(t, runner, tasks, func(s beam.Scope, tasks beam.PCollection) { jobs.Check(s, tasks, c) }); err != nil {
 		return nil, err
 	}
-	return checking.ReadChecked(job.Context(t.Context()), &c)
+	return jobs.ReadChecked(job.Context(t.Context()), &c)
 }
 
-// naive checks a table row by row.
-func naive(bounds []checking.Bounds, cells [][]cell, places []checking.Reject, most int64) *checking.Checked {
-	want := &checking.Checked{Rows: int64(len(places)), Columns: make([]checking.Counts, len(bounds))}
+// naiveCheck checks a table row by row.
+func naiveCheck(bounds []jobs.Bounds, cells [][]cell, places []jobs.Reject, most int64) *jobs.Checked {
+	want := &jobs.Checked{Rows: int64(len(places)), Columns: make([]jobs.ColumnCounts, len(bounds))}
 	for row, r := range places {
 		refused := int64(0)
 		for r.Column = range bounds {
 			b, v, counts := &bounds[r.Column], &cells[r.Column][row], &want.Columns[r.Column]
-			r.Reason = checking.NoReason
+			r.Reason = jobs.NoReason
 			r.Value = v.text[:min(len(v.text), 1023)] // at most 1024, and no part of a character
-			counts.Sum += checking.Sum(v.number)
+			counts.Sum += jobs.FloatSum(v.number)
 			if !v.missing && b.Values != nil && !slices.Contains(b.Values, v.text) {
 				counts.Unlisted++
 				if b.Closed {
-					r.Reason = checking.Unlisted
+					r.Reason = jobs.Unlisted
 				}
 			}
 			switch {
 			case v.missing:
 				counts.Missing++
 				if b.Required {
-					r.Reason = checking.Missing
+					r.Reason = jobs.MissingValue
 				}
 			case b.Min != nil && v.number < *b.Min:
-				r.Reason = checking.BelowMin
+				r.Reason = jobs.BelowMin
 			case b.Max != nil && v.number > *b.Max:
-				r.Reason = checking.AboveMax
+				r.Reason = jobs.AboveMax
 			}
-			if r.Reason != checking.NoReason {
+			if r.Reason != jobs.NoReason {
 				refused = 1
 				counts.Refused++
 				if want.Refused < most {
@@ -190,9 +178,9 @@ func TestCheck(t *testing.T) {
 		random := rand.New(rand.NewPCG(seed, 1))
 		bounds, cells := newTable(random, 1+random.IntN(60))
 		for _, most := range []int64{0, 7, 1000} {
-			tasks, places := write(t, random, cells)
-			got, err := run(t, "direct", tasks, bounds, most)
-			if diff := cmp.Diff(naive(bounds, cells, places, most), got); err != nil || diff != "" {
+			tasks, places := writeCells(t, random, cells)
+			got, err := check(t, "direct", tasks, bounds, most)
+			if diff := cmp.Diff(naiveCheck(bounds, cells, places, most), got); err != nil || diff != "" {
 				t.Fatalf("seed %d, %d tasks, at most %d rejects: %v (-want +got):\n%s", seed, len(tasks), most, err, diff)
 			}
 		}
@@ -206,10 +194,10 @@ func TestCheckInAnyOrder(t *testing.T) {
 	for row := range cells[0] {
 		cells[0][row].value = math.Exp(9 * random.NormFloat64())
 	}
-	tasks, _ := write(t, random, cells)
-	var first *checking.Checked
+	tasks, _ := writeCells(t, random, cells)
+	var first *jobs.Checked
 	for _, runner := range append(slices.Repeat([]string{"direct"}, 9), "prism") {
-		got, err := run(t, runner, tasks, bounds, 9)
+		got, err := check(t, runner, tasks, bounds, 9)
 		if first == nil {
 			first = got
 		}
@@ -234,11 +222,11 @@ func TestCheckFaults(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, names := range [][]string{{"broken", "whole", "too"}, {"whole", "too", "broken"}, {"absent", "whole"}} {
-		var bounds []checking.Bounds
+		var bounds []jobs.Bounds
 		for _, name := range names {
-			bounds = append(bounds, checking.Bounds{Column: name})
+			bounds = append(bounds, jobs.Bounds{Column: name})
 		}
-		_, err := run(t, "direct", []jobs.Task{{File: url}, {File: url, RowGroup: 1}}, bounds, 1)
+		_, err := check(t, "direct", []jobs.Task{{File: url}, {File: url, RowGroup: 1}}, bounds, 1)
 		want := slices.DeleteFunc(names, func(name string) bool { return name == "whole" })[0]
 		e, ok := dataset.ParseError(fmt.Sprint(err))
 		if !ok || e.File != url || e.Column != want || want != "absent" && (e.RowGroup == nil || *e.RowGroup != 1) {

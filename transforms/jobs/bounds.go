@@ -1,26 +1,25 @@
-package checking
+package jobs
 
 import (
 	"math"
 	"strconv"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
-	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
 // Bounds are bounds on the values of a column. A row is refused if its value violates one.
 type Bounds struct {
 	Column string       `json:"column"`
 	Unit   dataset.Unit `json:"unit,omitempty"`
-	Number bool         `json:"number,omitempty"` // the texts of the column represent numbers: see jobs.Task.Digits
+	Number bool         `json:"number,omitempty"` // the texts of the column represent numbers: see Task.Digits
 	// Texts is how texts are read, if the column is one of numbers and some files have texts. Other texts are refused.
-	Texts    *jobs.TextColumn `json:"texts,omitempty"`
-	Required bool             `json:"required,omitempty"` // whether each row must have a value
-	Min      *float64         `json:"min,omitempty"`      // nil: unbounded
-	Max      *float64         `json:"max,omitempty"`      // nil: unbounded
-	Whole    bool             `json:"whole,omitempty"`    // whether fractions are refused
-	Values   []string         `json:"values,omitzero"`    // known values; nil: all
-	Closed   bool             `json:"closed,omitempty"`   // whether values other than Values are refused
+	Texts    *TextColumn `json:"texts,omitempty"`
+	Required bool        `json:"required,omitempty"` // whether each row must have a value
+	Min      *float64    `json:"min,omitempty"`      // nil: unbounded
+	Max      *float64    `json:"max,omitempty"`      // nil: unbounded
+	Whole    bool        `json:"whole,omitempty"`    // whether fractions are refused
+	Values   []string    `json:"values,omitzero"`    // known values; nil: all
+	Closed   bool        `json:"closed,omitempty"`   // whether values other than Values are refused
 }
 
 // Reason is why a row is refused.
@@ -28,40 +27,40 @@ type Reason string
 
 // The reasons.
 const (
-	NoReason Reason = ""
-	Missing  Reason = "missing"
-	BelowMin Reason = "below min"
-	AboveMax Reason = "above max"
-	Unlisted Reason = "not listed"
-	NotWhole Reason = "not whole"
-	Other    Reason = "of another type"
+	NoReason     Reason = ""
+	MissingValue Reason = "missing"
+	BelowMin     Reason = "below min"
+	AboveMax     Reason = "above max"
+	Unlisted     Reason = "not listed"
+	NotWhole     Reason = "not whole"
+	OtherType    Reason = "of another type"
 )
 
-// Counts counts the values of a column.
-type Counts struct {
-	Missing  int64 `json:"missing"`
-	Unlisted int64 `json:"unlisted"` // rows with an unlisted value
-	Refused  int64 `json:"refused"`  // rows that violate a bound of this column
-	Sum      Sum   `json:"sum"`      // sum of the numbers
+// ColumnCounts counts the values of a column.
+type ColumnCounts struct {
+	Missing  int64    `json:"missing"`
+	Unlisted int64    `json:"unlisted"` // rows with an unlisted value
+	Refused  int64    `json:"refused"`  // rows that violate a bound of this column
+	Sum      FloatSum `json:"sum"`      // sum of the numbers
 }
 
-// Sum is a sum of numbers. It is a text in JSON, because it may be infinite.
-type Sum float64
+// FloatSum is a sum of numbers. It is a text in JSON, because it may be infinite.
+type FloatSum float64
 
 // MarshalText returns the number.
-func (s Sum) MarshalText() ([]byte, error) {
+func (s FloatSum) MarshalText() ([]byte, error) {
 	return strconv.AppendFloat(nil, float64(s), 'g', -1, 64), nil
 }
 
 // UnmarshalText parses the number.
-func (s *Sum) UnmarshalText(text []byte) error {
+func (s *FloatSum) UnmarshalText(text []byte) error {
 	x, err := strconv.ParseFloat(string(text), 64)
-	*s = Sum(x)
+	*s = FloatSum(x)
 	return err
 }
 
 // add adds the counts of later rows. The order affects the last bits of Sum.
-func (c *Counts) add(o *Counts) {
+func (c *ColumnCounts) add(o *ColumnCounts) {
 	c.Missing += o.Missing
 	c.Unlisted += o.Unlisted
 	c.Refused += o.Refused
@@ -87,8 +86,8 @@ func newChecker(b *Bounds) *checker {
 }
 
 // column checks all rows of a column. It calls refuse for rows that violate a bound.
-func (c *checker) column(v *dataset.Vector, refuse func(row int, why Reason)) Counts {
-	var counts Counts
+func (c *checker) column(v *dataset.Vector, refuse func(row int, why Reason)) ColumnCounts {
+	var counts ColumnCounts
 	v, others := c.read(v)
 	listed := c.listed(v)
 	numbers := c.numbers(v)
@@ -98,7 +97,7 @@ func (c *checker) column(v *dataset.Vector, refuse func(row int, why Reason)) Co
 		case v.Missing(r):
 			counts.Missing++
 			if c.Required {
-				why = Missing
+				why = MissingValue
 			}
 		default:
 			i := r
@@ -106,12 +105,12 @@ func (c *checker) column(v *dataset.Vector, refuse func(row int, why Reason)) Co
 				i = int(v.Index[r])
 			}
 			if others[i] {
-				why = Other
+				why = OtherType
 				break
 			}
 			if numbers != nil {
 				x := numbers[i]
-				counts.Sum += Sum(x)
+				counts.Sum += FloatSum(x)
 				why = c.number(x)
 			}
 			if listed != nil && !listed(i) {
@@ -188,6 +187,3 @@ func (c *checker) listed(v *dataset.Vector) func(i int) bool {
 		return func(i int) bool { return c.known[c.Unit.Spell(v.Numbers[i])] }
 	}
 }
-
-// EncodeBounds encodes bounds for Config.
-func EncodeBounds(bounds []Bounds) []byte { return jobs.MustJSON(bounds) }
