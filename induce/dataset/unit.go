@@ -346,7 +346,7 @@ func (u Unit) Inexact(value string) *DataError {
 			Value:   value,
 			Problem: "a whole number beyond 2^53 that floating point cannot hold exactly",
 			Hint: "if the column holds codes, name it with --categorical, which keeps their digits; else write it as " +
-				"DOUBLE, or leave it out with --ignore",
+				"DOUBLE, or leave the column out of training with --ignore",
 		}
 	}
 	return &DataError{

@@ -327,7 +327,7 @@ func (d *decoder) checkMemory() error {
 	const share = 8                                                                                 // pages of several columns are decompressed at the same time, and then decoded
 	if limit := debug.SetMemoryLimit(-1); int64(h.UncompressedSize) > max(pageSlack, limit/share) { // a negative limit changes nothing
 		return fault(fmt.Sprintf("a page of %d bytes once decompressed, more than an eighth of the memory of this process (%d bytes)",
-			h.UncompressedSize, limit), "raise --memory, write smaller pages, or leave the column out by --ignore")
+			h.UncompressedSize, limit), "raise --memory, write smaller pages, or leave the column out of training with --ignore")
 	}
 	return nil
 }

@@ -32,7 +32,7 @@ func (l *leaf) next(b []byte) (value, rest []byte, err error) {
 
 func tooLong(n int) *dataset.DataError {
 	return fault(fmt.Sprintf("a value of %d bytes, expected at most %d", n, MaxText),
-		"leave it out with --ignore: values this long are no categories")
+		"values this long are no categories: leave the column out of training with --ignore")
 }
 
 func checkText(b []byte) error {

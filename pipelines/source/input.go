@@ -219,7 +219,7 @@ func (in *Input) Check(column *parquetio.Column) error {
 			return &dataset.DataError{
 				File: file.URL, Column: column.Name,
 				Problem: fmt.Sprintf("the column holds %s here and %s in other files", holds(&c), holds(column)),
-				Hint:    "make the files agree, or ignore the column with --ignore",
+				Hint:    "make the files agree, or leave the column out of training with --ignore",
 			}
 		}
 	}
@@ -251,7 +251,7 @@ func (in *Input) CheckThere(column string) error {
 	}
 	return &dataset.DataError{
 		File: in.Files[odd].URL, Column: column, Problem: problem + in.alike(without, column),
-		Hint: "ignore it with --ignore, or leave the file out",
+		Hint: "leave the file out, or the column out of training with --ignore",
 	}
 }
 
