@@ -67,8 +67,19 @@ func TestCount(t *testing.T) {
 	if o := espalier(t, append(evaluate, "--count", "none")...); !strings.Contains(o.stdout, "evaluated    40") {
 		t.Errorf("not 40 lines:\n%s", o.stdout)
 	}
-	if o := espalier(t, append(evaluate, "--count", "n", "--against", at("file"))...); !strings.Contains(o.stdout, strconv.Itoa(rows)) {
+	compare := append(evaluate, "--count", "n", "--against", at("file"))
+	if o := espalier(t, compare...); !strings.Contains(o.stdout, strconv.Itoa(rows)) {
 		t.Errorf("not %d rows:\n%s", rows, o.stdout)
+	}
+	if o := espalier(t, append(compare, "--json")...); !strings.Contains(o.stdout, `"count": "n"`) {
+		t.Errorf("a comparison without the column of counts:\n%s", o.stdout)
+	}
+	for _, format := range []string{"html", "markdown"} {
+		file := at("report." + format)
+		espalier(t, "report", at("flag"), "--format", format, "--output", file).wants(t, 0)
+		if text, err := os.ReadFile(file); err != nil || !strings.Contains(string(text), "Counts of rows") {
+			t.Errorf("%s: %v, no column of counts", file, err)
+		}
 	}
 	if o := espalier(t, "drift", at("flag"), "--input", at("lines")); !strings.Contains(o.stdout+o.stderr, strconv.Itoa(rows)) {
 		t.Errorf("drift of other than %d rows:\n%s", rows, o.stdout)

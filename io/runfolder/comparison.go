@@ -17,6 +17,7 @@ type Comparison struct {
 
 	Label  string `json:"label,omitempty"`  // column of the true classes; absent without labels
 	Weight string `json:"weight,omitempty"` // column of the rows' weights; absent: each row weighs 1
+	Count  string `json:"count,omitempty"`  // column of how many rows each line is; absent: each is one
 	// Key is the column of the keys of groups, which the intervals count; absent: rows are independent.
 	Key  string `json:"key,omitempty"`
 	Note string `json:"note,omitempty"` // what could not be compared, and why

@@ -322,6 +322,9 @@ func (f *facts) describeTraining() {
 	if t.DroppedNullLabel > 0 {
 		add(&f.Training, "Without a label", comma(t.DroppedNullLabel)+" rows were left out")
 	}
+	if count := f.setting("count"); count != "" {
+		add(&f.Training, "Counts of rows", f.say("column %s: a line of the files is as many rows", count))
+	}
 	kind := written(" rows")
 	if weight := f.setting("weight"); weight != "" {
 		add(&f.Training, "Weights of rows", f.say("column %s", weight))
