@@ -251,7 +251,8 @@ func addShares[T uint8 | uint16](cells []int64, codes []T, s *Selection, common 
 	scale := 2
 	weight := 1
 	if s.Packed { // the lower half of a cell is the weight
-		scale, weight = 1, 0
+		scale = 1
+		weight = 0
 	}
 	for i := range s.Shares {
 		share := &s.Shares[i]
@@ -264,7 +265,8 @@ func addShares[T uint8 | uint16](cells []int64, codes []T, s *Selection, common 
 func countWeights[T uint8 | uint16](cells []int64, codes []T, s *Selection, common int) {
 	order := s.Order
 	classes := len(s.N)
-	class, weight := s.Class[:len(order)], s.Weight[:len(order)]
+	class := s.Class[:len(order)]
+	weight := s.Weight[:len(order)]
 	for i, id := range order {
 		if code := int(codes[id]); code != common {
 			cells[code*classes+int(class[i])] += packedObject + weight[i]
@@ -346,7 +348,8 @@ func countCodesSeen[T uint8 | uint16](cells []int64, codes []T, s *Selection, co
 	if s.Weight == nil {
 		return countOnesSeen(cells, codes, s, common, seen)
 	}
-	class, weight := s.Class[:len(order)], s.Weight[:len(order)]
+	class := s.Class[:len(order)]
+	weight := s.Weight[:len(order)]
 	counted := 0
 	for i, id := range order {
 		code := int(codes[id])
@@ -403,7 +406,8 @@ const commonSample = 1 << 12
 func CommonCode(codes *dataset.Codes, objects int, seen []int32) int {
 	clear(seen)
 	step := max(1, objects/commonSample)
-	n, best := 0, 0
+	n := 0
+	best := 0
 	for i := 0; i < objects; i += step {
 		code := codes.At(i)
 		seen[code]++

@@ -109,10 +109,12 @@ func newPrediction(ctx context.Context, s *session.Session, c *config.Predict, d
 				p.input.Rows, c.MinRows), Hint: "run again when all files have come, or lower --min_rows",
 		}
 	}
-	label, weight := c.Label, c.Weight
+	label := c.Label
+	weight := c.Weight
 	switch {
 	case label == config.LabelNone || label == "" && !slices.Contains(p.input.Names(), p.tree.Label.Column):
-		label, weight = "", ""
+		label = ""
+		weight = ""
 	case label == "":
 		label = p.tree.Label.Column
 	}
@@ -461,7 +463,8 @@ func (p *prediction) commit(ctx context.Context, r *PredictResult, start time.Ti
 	}
 	if p.day != nil {
 		r.Date = p.day.date
-		manifest.Date, manifest.InputsDigest = p.day.date, p.day.digest
+		manifest.Date = p.day.date
+		manifest.InputsDigest = p.day.digest
 	} else {
 		for i, name := range p.names { // the last date in both paths
 			manifest.Days = append(manifest.Days, runfolder.DateIn(p.input.Files[i].URL+"/"+p.output.File(name)))

@@ -41,9 +41,11 @@ func (p *prediction) openTrees(ctx context.Context) error {
 		if p.config.Explain {
 			p.paths = append(p.paths, textview.Paths(t))
 		}
-		p.trees.Decoded, p.trees.URLs = append(p.trees.Decoded, t), append(p.trees.URLs, url)
+		p.trees.Decoded = append(p.trees.Decoded, t)
+		p.trees.URLs = append(p.trees.URLs, url)
 	}
-	p.tree, p.model = p.trees.Decoded[0], p.trees.URLs[0]
+	p.tree = p.trees.Decoded[0]
+	p.model = p.trees.URLs[0]
 	return nil
 }
 

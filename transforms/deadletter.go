@@ -91,7 +91,10 @@ func (r *refusal) of(ctx context.Context, l letter, fault error, refuse func(Dea
 	}
 	var e *dataset.DataError
 	if errors.As(fault, &e) {
-		d.Column, d.Value, d.Reason, d.Hint = e.Column, e.Value, e.Problem, e.Hint
+		d.Column = e.Column
+		d.Value = e.Value
+		d.Reason = e.Problem
+		d.Hint = e.Hint
 	}
 	refuse(d)
 	return nil

@@ -118,7 +118,8 @@ type countFn struct {
 
 // Setup binds the model.
 func (f *countFn) Setup() error {
-	f.scoring.Schema, f.scoring.Strict = f.Schema, f.Strict
+	f.scoring.Schema = f.Schema
+	f.scoring.Strict = f.Strict
 	if err := f.scoring.Setup(); err != nil {
 		return err
 	}
@@ -242,7 +243,9 @@ func countTally(tally []byte, counts *tree.ScoreCounts, classes int, column stri
 			return 0, tallies.TooSmall(column, x, &unit)
 		}
 		numbers := wire.Reader{Rest: key}
-		leaf, predicted, class := int(numbers.Uvarint()), int(numbers.Uvarint()), int(numbers.Uvarint())
+		leaf := int(numbers.Uvarint())
+		predicted := int(numbers.Uvarint())
+		class := int(numbers.Uvarint())
 		probabilities := numbers.Floats()
 		if numbers.Bad || len(numbers.Rest) > 0 || len(probabilities) != classes {
 			return 0, tallies.ErrRow

@@ -303,7 +303,8 @@ func (f *findTreesStreamFn) take(
 	if at <= k.Reached {
 		return at, f.emit(k, pack, emit)
 	}
-	k.Waits, k.changed = true, true
+	k.Waits = true
+	k.changed = true
 	return at, f.Waiting.Add(sp, pack)
 }
 

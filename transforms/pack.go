@@ -256,7 +256,8 @@ func (p *packing) unpack(s beam.Scope, packs beam.PCollection) (beam.PCollection
 // each calls use for each row of a pack, in order. Further rows are decoded in the background meanwhile.
 func (p *packing) each(pack []byte, use func(l *letter) error) error {
 	r := wire.Reader{Rest: pack}
-	rows, next := make([]letter, 0, rowsTogether), make([]letter, 0, rowsTogether)
+	rows := make([]letter, 0, rowsTogether)
+	next := make([]letter, 0, rowsTogether)
 	rows, fault := p.some(&r, 0, rows)
 	for len(rows) > 0 {
 		var decoding parallel.Group

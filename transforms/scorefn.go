@@ -177,7 +177,8 @@ func (b *byTrees) of(w beam.Window, schema *rowtype.Schema, trees func(*[]byte) 
 		if err != nil {
 			return nil, err
 		}
-		b.model, b.bound = model, s
+		b.model = model
+		b.bound = s
 	}
 	s := windowScorer{until: now.Add(keepTree)}
 	if model != nil {

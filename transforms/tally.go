@@ -74,8 +74,10 @@ func (f *tallyFn) Setup() error {
 
 func (f *tallyFn) StartBundle(context.Context, func(beam.EventTime, int64, []byte), func(DeadLetter)) {
 	f.counts.Wait() // rows of a bundle that has failed
-	f.open, f.held = make(map[tallyKey]*timedTally), 0
-	f.next, f.spare = new(tallyRows), new(tallyRows)
+	f.open = make(map[tallyKey]*timedTally)
+	f.held = 0
+	f.next = new(tallyRows)
+	f.spare = new(tallyRows)
 }
 
 func (f *tallyFn) ProcessElement(
@@ -116,8 +118,10 @@ func (f *tallyFn) FinishBundle(_ context.Context, emit func(beam.EventTime, int6
 func (f *tallyFn) count() {
 	f.counts.Wait()
 	rows := f.next
-	f.next, f.spare = f.spare, rows
-	f.next.rows, f.next.keys = f.next.rows[:0], f.next.keys[:0]
+	f.next = f.spare
+	f.spare = rows
+	f.next.rows = f.next.rows[:0]
+	f.next.keys = f.next.keys[:0]
 	f.counts.Go(func() { f.add(rows) })
 }
 

@@ -51,7 +51,8 @@ func SingleTrainConfig(label string) TrainConfig {
 // chosen. key is a column, such as an id; the hash of its value decides the part of a row.
 func DefaultTrainConfig(label, key string) TrainConfig {
 	c := TrainConfig{Settings: settings.Default(), Shards: defaultShards}
-	c.Label, c.Group = label, key
+	c.Label = label
+	c.Group = key
 	return c
 }
 

@@ -71,7 +71,8 @@ func start(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 }
 
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
-	c, quiet := benchmark.DefaultConfig(), false
+	c := benchmark.DefaultConfig()
+	quiet := false
 	settings := append(c.Settings(), setting.Setting{
 		Name: "quiet", Group: setting.Printed, Value: setting.Switch(&quiet), Help: "no progress on stderr",
 	})

@@ -92,7 +92,10 @@ func load(folder string) (*contest, error) {
 		faults = append(faults, err)
 		return b
 	}
-	model, values, rows, order := read("tree.json"), read("values.json"), read("rows.bin"), read("order.bin")
+	model := read("tree.json")
+	values := read("values.json")
+	rows := read("rows.bin")
+	order := read("order.bin")
 	if err := errors.Join(faults...); err != nil {
 		return nil, err
 	}
@@ -118,19 +121,22 @@ func load(folder string) (*contest, error) {
 }
 
 func (c *contest) add(name string, pass func() float64) {
-	c.names, c.passes[name] = append(c.names, name), pass
+	c.names = append(c.names, name)
+	c.passes[name] = pass
 }
 
 // addOurs adds the passes of tree.Scorer.
 func (c *contest) addOurs() {
 	s := c.scorer
 	inputs := len(s.Features())
-	values, columns := make([]tree.Value, 0, c.count*inputs), make([]dataset.Vector, inputs)
+	values := make([]tree.Value, 0, c.count*inputs)
+	columns := make([]dataset.Vector, inputs)
 	for r := range c.count {
 		for i, in := range s.Features() {
 			x := c.rows[r*c.width+in.Feature]
 			c.numbers, values = append(c.numbers, x), append(values, tree.Number(x))
-			columns[i].Type, columns[i].Numbers = dataset.Number, append(columns[i].Numbers, x)
+			columns[i].Type = dataset.Number
+			columns[i].Numbers = append(columns[i].Numbers, x)
 		}
 	}
 	matrix := make([][]float64, 0, c.count)

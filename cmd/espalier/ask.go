@@ -408,7 +408,8 @@ func (q *questionnaire) outcome() *askOutcome {
 	}
 	for i := range o.Values {
 		bill := q.inquiry.Bill(o.Values[i].Feature)
-		o.Values[i].Tests, o.Values[i].Cost = bill.Tests, bill.Paid
+		o.Values[i].Tests = bill.Tests
+		o.Values[i].Cost = bill.Paid
 	}
 	for k, class := range q.tree.Label.Classes {
 		o.Probabilities[class] = s.Probabilities[k]

@@ -180,7 +180,8 @@ func printPromoted(w io.Writer, p *train.Promoted) error {
 		_, _ = fmt.Fprintln(b)
 		_ = textview.FiguresTable(p.Metrics.Parts()).Write(b, width)
 	}
-	now, before := textview.Number(p.Now.Tree), textview.Number(p.Before.Tree)
+	now := textview.Number(p.Now.Tree)
+	before := textview.Number(p.Before.Tree)
 	text := fmt.Sprintf("wrote %s, a run with tree %s of %s, which keeps tree %s", p.Output, now, p.Run, before)
 	if p.Metrics == nil {
 		text = fmt.Sprintf("tree %s is chosen in place of tree %s: without --dry_run, --output NEW writes a run with it", now, before)

@@ -118,7 +118,8 @@ func readRetrain(c *cobra.Command, flags *retrainFlags, work func() error) error
 func runRetrain(a *attempt, final *retrainFlags) error {
 	c := a.command
 	if final.history { // by the YAML file
-		a.metrics, a.notices = "", ""
+		a.metrics = ""
+		a.notices = ""
 		return printHistory(c, final)
 	}
 	if err := a.settled(&final.Scheduled); err != nil {

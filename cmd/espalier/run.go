@@ -38,8 +38,10 @@ const (
 // sentence.
 func start(ctx context.Context, args []string, stdout, stderr io.Writer) (code int) {
 	log := &events{started: time.Now()}
-	out, notes := &printer{to: stdout}, &printer{to: stderr}
-	stdout, stderr = out, notes
+	out := &printer{to: stdout}
+	notes := &printer{to: stderr}
+	stdout = out
+	stderr = notes
 	defer out.end()
 	defer notes.end()
 	defer func() {

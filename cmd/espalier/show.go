@@ -245,7 +245,8 @@ func (o *showOptions) check(flags *pflag.FlagSet) error {
 	if faults := setting.Faults(o.Settings()); len(faults) > 0 {
 		return usage.All(faults)
 	}
-	shown, used := "a tree is shown", "node depth row format output overwrite"
+	shown := "a tree is shown"
+	used := "node depth row format output overwrite"
 	switch {
 	case o.figures:
 		shown = "--figures are text on standard output"
@@ -318,7 +319,8 @@ func printOrigin(w io.Writer, o *provenance.Origin) error {
 	}
 	line("file", "%s", o.File)
 	if p := o.Predictions; p != nil {
-		rows, of := p.Rows, p.Inputs
+		rows := p.Rows
+		of := p.Inputs
 		if o.Input != nil {
 			rows = o.Input.Rows
 			of = []runfolder.Input{*o.Input}

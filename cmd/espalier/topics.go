@@ -197,7 +197,8 @@ func unlinked(markdown string) string {
 // pointed returns the text of a link with its target, for a terminal.
 func pointed(markdown string) string {
 	parts := link.FindStringSubmatch(markdown)
-	text, target := parts[1], parts[2]
+	text := parts[1]
+	target := parts[2]
 	page, _, _ := strings.Cut(target, "#")
 	if name, ok := strings.CutSuffix(page, ".md"); ok {
 		if _, ok := docs.Find(name); ok {

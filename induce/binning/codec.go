@@ -105,14 +105,17 @@ func (d *decoder) summary() (*Summary, error) {
 	}
 	kind := dataset.Kind(d.Byte())
 	typ := dataset.ValueType(d.Byte())
-	flags, shift := d.Byte(), d.Byte()
+	flags := d.Byte()
+	shift := d.Byte()
 	limits := Limits{Values: int(d.positive()), Categories: int(d.positive())}
-	weight, missing := d.Count(), d.Count()
+	weight := d.Count()
+	missing := d.Count()
 	if d.Bad || checkColumn(kind, typ) != nil || flags > flagOverflow || shift > maxShift {
 		return nil, errEncoding
 	}
 	s := New(kind, typ, limits)
-	s.missing, s.shift = missing, shift
+	s.missing = missing
+	s.shift = shift
 	switch {
 	case flags&flagOverflow != 0:
 		s.weight = weight
@@ -159,7 +162,8 @@ func (d *decoder) numbers(s *Summary) {
 	}
 	list := make([]entry, 0, n)
 	const least, most = keyZero - 0x7ff<<52, keyZero + 0x7ff<<52 // the infinities
-	key, all := uint64(0), uint64(keyZero)
+	key := uint64(0)
+	all := uint64(keyZero)
 	for range n {
 		step := d.Uvarint()
 		w := d.weight(s)

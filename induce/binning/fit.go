@@ -92,7 +92,8 @@ func (f *Fitter) cuts(m Method, bins int) []float64 {
 func (f *Fitter) load(s *Summary) {
 	list := s.entries()
 	f.shift = s.shift
-	f.values, f.weights = f.values[:0], f.weights[:0]
+	f.values = f.values[:0]
+	f.weights = f.weights[:0]
 	for _, e := range list {
 		f.values = append(f.values, keyNumber(e.key))
 		f.weights = append(f.weights, e.weight)

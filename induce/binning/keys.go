@@ -50,7 +50,8 @@ func (s *Summary) Identity(name string, rows, all int64) Identity {
 	case s.overflow, !s.different(rows):
 		return NoKey
 	}
-	width, first := float64(rows), 0.0
+	width := float64(rows)
+	first := 0.0
 	if observed := s.Range(); observed != nil {
 		width = observed[1] - observed[0] + 1
 		first = min(math.Abs(observed[0]), math.Abs(observed[1]))

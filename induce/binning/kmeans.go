@@ -279,7 +279,8 @@ func (l *layer) first(from, to int) {
 		if d > l.limit {
 			return
 		}
-		l.f.before[j], l.last = d, j
+		l.f.before[j] = d
+		l.last = j
 	}
 }
 
@@ -288,7 +289,8 @@ func (l *layer) fill(from, to, least, most int) {
 	for from <= to {
 		j := (from + to) / 2
 		i, d := l.f.scan(l.p, j, least, min(most, j-1))
-		l.f.here[j], l.splits[j] = d, int32(i)
+		l.f.here[j] = d
+		l.splits[j] = int32(i)
 		if d > l.limit {
 			to = j - 1
 			most = i
@@ -360,11 +362,14 @@ func (f *Fitter) scanPrecisely(p []sums, j, lo, hi int) (best int, least float64
 //
 // where q is the rounded mean, so r and r^2/w are tiny.
 func (f *Fitter) cost(a, b *sums) float64 {
-	w, x, xx := b.w-a.w, b.x-a.x, b.xx-a.xx
+	w := b.w - a.w
+	x := b.x - a.x
+	xx := b.xx - a.xx
 	if f.rough {
 		return xx - float64(x*x)/w
 	}
-	xLow, xxLow := b.xLow-a.xLow, b.xxLow-a.xxLow
+	xLow := b.xLow - a.xLow
+	xxLow := b.xxLow - a.xxLow
 	q := (x + xLow) / w
 	p := float64(q * x)
 	pErr := math.FMA(q, x, -p)

@@ -347,9 +347,11 @@ func (s *Summary) Merge(other *Summary) error {
 // summary is not Exact, it returns the lower edges of the buckets. It is empty for texts.
 func (s *Summary) Numbers() (values []float64, weights []int64) {
 	list := s.entries()
-	values, weights = make([]float64, len(list)), make([]int64, len(list))
+	values = make([]float64, len(list))
+	weights = make([]int64, len(list))
 	for i, e := range list {
-		values[i], weights[i] = keyNumber(e.key), e.weight
+		values[i] = keyNumber(e.key)
+		weights[i] = e.weight
 	}
 	return values, weights
 }
@@ -367,7 +369,8 @@ func (s *Summary) Range() []float64 {
 	if s.numbers.n == 0 {
 		return nil
 	}
-	least, greatest := uint64(math.MaxUint64), uint64(0)
+	least := uint64(math.MaxUint64)
+	greatest := uint64(0)
 	for e := range s.numbers.scattered() {
 		least = min(least, e.key)
 		greatest = max(greatest, e.key)

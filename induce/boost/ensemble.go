@@ -91,7 +91,8 @@ func (e *Ensemble) learn(part int, order []int32) *Evaluator {
 			ids = append(ids, id)
 		}
 	}
-	scores, use := make([]float64, 0, len(ids)*len(e.start)), make([]int, len(e.features))
+	scores := make([]float64, 0, len(ids)*len(e.start))
+	use := make([]int, len(e.features))
 	for range ids {
 		scores = append(scores, e.start...)
 	}
@@ -168,7 +169,9 @@ func (e *Ensemble) rate(o *dataset.Objects, by func(object int, add func(member 
 		if stop != nil && stop() {
 			return
 		}
-		scores, p, sums := make([]float64, len(e.start)), make([]float64, o.Classes), make([]float64, o.Classes)
+		scores := make([]float64, len(e.start))
+		p := make([]float64, o.Classes)
+		sums := make([]float64, o.Classes)
 		for i := b * block; i < min(o.Len(), (b+1)*block); i++ {
 			clear(sums)
 			whole := 0.0

@@ -130,7 +130,8 @@ func newFitter(
 		codes, listed := ranked(&o.Codes[feature], ids, &features[feature], opts.Bins)
 		f.first = append(f.first, f.entries)
 		f.entries += len(listed)
-		f.codes, f.listed = append(f.codes, codes), append(f.listed, listed)
+		f.codes = append(f.codes, codes)
+		f.listed = append(f.listed, listed)
 	}
 	for i, id := range ids {
 		f.weights[i] = unit * float64(o.Weight[id])
@@ -149,7 +150,8 @@ func newFitter(
 // more than most bins (0: no limit), neighbours share a rank, whose code is the highest of theirs.
 func ranked(codes *dataset.Codes, ids []int32, feature *dataset.Feature, most int) (ranks, listed []uint16) {
 	missing := feature.MissingCode()
-	ranks, rankOf := make([]uint16, len(ids)), make([]uint16, feature.Codes())
+	ranks = make([]uint16, len(ids))
+	rankOf := make([]uint16, feature.Codes())
 	counts := make([]int, feature.Codes()) // objects, by code
 	for i, id := range ids {
 		ranks[i] = uint16(codes.At(int(id)))

@@ -122,9 +122,11 @@ func (f *fitter) part(l *leaf, at int, ranges []extent, last bool) (no, yes *lea
 	side := f.sides(&l.best)
 	rows := f.order[l.from:l.to]
 	spare := f.spare
-	kept, moved := 0, 0
+	kept := 0
+	moved := 0
 	for _, row := range rows { // writes both, because a processor cannot predict the branch
-		rows[kept], spare[moved] = row, row
+		rows[kept] = row
+		spare[moved] = row
 		yes := int(side[codes[row]])
 		kept += 1 - yes
 		moved += yes
@@ -147,7 +149,8 @@ func (f *fitter) part(l *leaf, at int, ranges []extent, last bool) (no, yes *lea
 	if f.features[f.use[l.best.use]].Kind == dataset.Numeric {
 		own := no.ranges[l.best.use]
 		cut, _ := slices.BinarySearch(f.listed[l.best.use][own.from:own.to], uint16(l.best.code))
-		no.ranges[l.best.use].to, yes.ranges[l.best.use].from = own.from+cut, own.from+cut
+		no.ranges[l.best.use].to = own.from + cut
+		yes.ranges[l.best.use].from = own.from + cut
 	}
 	for _, side := range []*leaf{no, yes} {
 		side.total = f.total(side)
@@ -309,14 +312,16 @@ func (f *fitter) searchFull(t *trial, h []sum, listed []uint16) {
 			continue
 		}
 		low += h[rank]
-		n, rest := low.rows(), (total - low).rows()
+		n := low.rows()
+		rest := (total - low).rows()
 		if n < least {
 			continue
 		}
 		if rest < least {
 			return
 		}
-		g, u := low.gradient(), (total - low).gradient()
+		g := low.gradient()
+		u := (total - low).gradient()
 		if gain := float64(g*g)/(low.curvature()+ridge) + float64(u*u)/((total-low).curvature()+ridge) - t.base; gain > best.gain {
 			*best = candidate{gain, t.use, int(code) + 1, n <= rest}
 		}
@@ -345,7 +350,8 @@ func (f *fitter) searchBins(t *trial, h []sum, listed []uint16) {
 		side := low
 		for with := false; ; with = true {
 			if other := total - side; side.rows() >= least && other.rows() >= least {
-				g, u := side.gradient(), other.gradient()
+				g := side.gradient()
+				u := other.gradient()
 				gain := float64(g*g)/(side.curvature()+ridge) + float64(u*u)/(other.curvature()+ridge) - t.base
 				if gain > best.gain {
 					*best = candidate{gain, t.use, int(code) + 1, !with}
@@ -380,7 +386,8 @@ func (f *fitter) try(t *trial, code int) {
 			}
 			add(t.side, t.missing)
 		}
-		n, rest := t.side[0].rows(), (t.leaf.total[0] - t.side[0]).rows()
+		n := t.side[0].rows()
+		rest := (t.leaf.total[0] - t.side[0]).rows()
 		if n < least || rest < least {
 			continue
 		}

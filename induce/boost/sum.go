@@ -48,7 +48,8 @@ func newUnits(weights []float64) units {
 		total += w
 	}
 	u := units{float64(field/2-len(weights)) / total, float64(field-len(weights)) / (total / 4), 0, 0}
-	u.ridge, u.gain = ridge*u.curvature, u.curvature/float64(u.gradient*u.gradient)
+	u.ridge = ridge * u.curvature
+	u.gain = u.curvature / float64(u.gradient*u.gradient)
 	return u
 }
 

@@ -147,7 +147,8 @@ func (s *searcher) choose(g *region) *rival {
 		}
 		s.work += len(r.cuts)
 		if most < least {
-			best, least = r, most
+			best = r
+			least = most
 		}
 	}
 	return best

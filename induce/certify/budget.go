@@ -77,11 +77,13 @@ func (p *problem) prepared() int64 { return preparing * int64(len(p.codes)) }
 // drawSteps estimates the number of steps for one object before the search for its
 // leaf: to find rivals, list their cuts and lay out the peers.
 func (p *problem) drawSteps(e effort) int64 {
-	width, codes := int64(len(p.features)), int64(0)
+	width := int64(len(p.features))
+	codes := int64(0)
 	for f := range p.features {
 		codes += int64(len(p.features[f].weight))
 	}
-	universe, peers := int64(min(e.universe, p.len())), int64(min(e.peers, p.len()))
+	universe := int64(min(e.universe, p.len()))
+	peers := int64(min(e.peers, p.len()))
 	const perRival = 8 // steps for one feature of a rival
 	return universe*(int64(2*p.words)+width/8+4) + peers*(3*width+20) + perRival*(maxNear+maxCentral)*width + 4*codes
 }

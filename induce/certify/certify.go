@@ -151,7 +151,8 @@ func (p *problem) choose(pilot []int32, workers int, mean func(bounds []float64)
 	most := math.Inf(-1)
 	for i := range values {
 		if m := mean(column(bounds, i)) - values[i].offset; m > most {
-			best, most = i, m
+			best = i
+			most = m
 		}
 	}
 	return values[best], column(bounds, best)
@@ -168,7 +169,8 @@ func column(bounds [][]float64, i int) []float64 {
 
 // weightedMean returns the mean of x; nil weights: equal ones.
 func weightedMean(x, weights []float64) float64 {
-	sum, total := 0.0, 0.0
+	sum := 0.0
+	total := 0.0
 	for i := range x {
 		w := 1.0
 		if weights != nil {

@@ -94,7 +94,8 @@ func (p *problem) greatestImpurity(impurity func(odds float64) float64) float64 
 		return most
 	}
 	for _, members := range p.members {
-		weight, lightest := int64(0), int64(math.MaxInt64)
+		weight := int64(0)
+		lightest := int64(math.MaxInt64)
 		for _, i := range members {
 			weight += p.weight[i]
 			lightest = min(lightest, p.weight[i])

@@ -27,7 +27,8 @@ func (l *ledger) open(g *region) {
 
 // settle marks a cut's item and group as paid.
 func (l *ledger) settle(c *cut) {
-	l.stamp[c.item], l.spare[c.item] = l.round, 0
+	l.stamp[c.item] = l.round
+	l.spare[c.item] = 0
 	if c.group >= 0 {
 		l.group[c.group] = 0
 	}
@@ -66,7 +67,8 @@ func (l *ledger) pay(r *rival, most float64) float64 {
 	for i := range r.cuts {
 		c := &r.cuts[i]
 		if l.stamp[c.item] != l.round {
-			l.stamp[c.item], l.spare[c.item] = l.round, c.cost
+			l.stamp[c.item] = l.round
+			l.spare[c.item] = c.cost
 		}
 		spare := l.spare[c.item]
 		if c.group >= 0 {

@@ -20,7 +20,9 @@ const confidence = 0.95
 // and the empirical Bernstein one as it adapts to the variance. before are
 // earlier draws from which the first bets are sized.
 func lowerLimit(draws, before []float64) float64 {
-	n, sum, squares := 1.0, 0.5, 0.0
+	n := 1.0
+	sum := 0.5
+	squares := 0.0
 	for _, x := range before {
 		n++
 		sum += x

@@ -137,7 +137,8 @@ func (p *problem) row(i int32) []uint16 {
 
 func newProblem(o *dataset.Objects, features []dataset.Feature, opts *Options) *problem {
 	p := &problem{effort: effort{pilot: pilotSize, peers: peerSample}}
-	p.meter.stop, p.meter.progress = opts.Stop, opts.Progress
+	p.meter.stop = opts.Stop
+	p.meter.progress = opts.Progress
 	p.addObjects(o, p.addFeatures(o, features, opts), opts)
 	p.shares = sharesOf(o, opts.Classes)
 	p.cumulative = make([]int64, len(p.weight))
@@ -147,7 +148,8 @@ func newProblem(o *dataset.Objects, features []dataset.Feature, opts *Options) *
 	}
 	p.guideDraws()
 	p.lightest = slices.Min(p.weight)
-	p.seed, p.work = opts.Seed, opts.Work
+	p.seed = opts.Seed
+	p.work = opts.Work
 	p.universe = min(p.len(), maxUniverse)
 	p.limit = float64(opts.Theta * float64(p.total) * (1 + leafSlack))
 	for f := range p.features {
@@ -267,7 +269,8 @@ func (p *problem) addObjects(o *dataset.Objects, columns []codeView, opts *Optio
 	hash := hashes(o.Len(), columns, opts)
 	order := sorted(hash, columns, opts.Workers)
 	firsts := order[:0] // one object for each distinct row of codes; it overwrites the part of order that was read
-	p.class, p.weight = make([]int32, 0, len(order)), make([]int64, 0, len(order))
+	p.class = make([]int32, 0, len(order))
+	p.weight = make([]int64, 0, len(order))
 	classes := int32(o.Classes)
 	for at := 0; at < len(order); {
 		first := order[at]
@@ -285,11 +288,13 @@ func (p *problem) addObjects(o *dataset.Objects, columns []codeView, opts *Optio
 			classes++
 		}
 		firsts = append(firsts, first)
-		p.class, p.weight = append(p.class, class), append(p.weight, weight)
+		p.class = append(p.class, class)
+		p.weight = append(p.weight, weight)
 	}
 	p.fill(columns, firsts, len(order), opts.Workers)
 	p.members = make([][]int32, classes)
-	p.masses, p.massesOf = make([]sync.Once, classes), make([]*mass, classes)
+	p.masses = make([]sync.Once, classes)
+	p.massesOf = make([]*mass, classes)
 	for i, k := range p.class {
 		p.members[k] = append(p.members[k], int32(i))
 	}

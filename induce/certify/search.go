@@ -199,7 +199,8 @@ func (s *searcher) findNear() {
 // shrink keeps the nearest objects only, and returns the greatest distance among
 // them: farther objects need not be added.
 func (s *searcher) shrink() int32 {
-	within, last := 0, 0
+	within := 0
+	last := 0
 	for ; within < maxNear; last++ {
 		within += s.counts[last]
 	}
@@ -246,14 +247,16 @@ func (s *searcher) findPeers() {
 		s.weight += s.peerWeight[kept]
 		kept++
 	}
-	s.peerRows, s.peerWeight = s.peerRows[:kept*width], s.peerWeight[:kept]
+	s.peerRows = s.peerRows[:kept*width]
+	s.peerWeight = s.peerWeight[:kept]
 	s.transpose()
 }
 
 // transpose lays out the peers' codes by feature, as a region looks at few features
 // of many peers.
 func (s *searcher) transpose() {
-	width, n := len(s.p.features), len(s.peerWeight)
+	width := len(s.p.features)
+	n := len(s.peerWeight)
 	s.peerCodes = slices.Grow(s.peerCodes[:0], width*n)[:width*n]
 	for k := range n {
 		for f, code := range s.peer(int32(k)) {
@@ -280,7 +283,8 @@ func (s *searcher) peer(k int32) []uint16 {
 func (s *searcher) takePeers() {
 	p := s.p
 	class := p.class[s.object]
-	s.peerRows, s.peerWeight = s.peerRows[:0], s.peerWeight[:0]
+	s.peerRows = s.peerRows[:0]
+	s.peerWeight = s.peerWeight[:0]
 	take := func(i int32, w int64) {
 		s.peerRows = append(s.peerRows, p.row(i)...)
 		s.peerWeight = append(s.peerWeight, w)

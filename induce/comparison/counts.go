@@ -180,7 +180,8 @@ func (c *Counts) List() []Rows {
 
 // prediction returns the prediction of the rows with a key.
 func (s *side) prediction(word uint64, p []float64, rounded bool) Prediction {
-	leaf, class := int(word>>16), int(word&math.MaxUint16)
+	leaf := int(word >> 16)
+	class := int(word & math.MaxUint16)
 	if n := &s.Nodes[leaf]; n.Model == nil {
 		p = n.Probabilities
 	} else if rounded {

@@ -43,7 +43,8 @@ func NewFlips(a, b *tree.Tree, list []Rows, labelled bool) *Flips {
 	f := &Flips{ByClasses: []Flip{}}
 	total := int64(0)
 	if labelled {
-		f.BecameRight, f.BecameWrong = new(int64), new(int64)
+		f.BecameRight = new(int64)
+		f.BecameWrong = new(int64)
 	}
 	at := make(map[[2]int]int)
 	for i := range list {
@@ -60,7 +61,8 @@ func NewFlips(a, b *tree.Tree, list []Rows, labelled bool) *Flips {
 			at[key] = len(f.ByClasses)
 			f.ByClasses = append(f.ByClasses, Flip{From: from, To: to})
 			if labelled {
-				f.ByClasses[at[key]].BecameRight, f.ByClasses[at[key]].BecameWrong = new(int64), new(int64)
+				f.ByClasses[at[key]].BecameRight = new(int64)
+				f.ByClasses[at[key]].BecameWrong = new(int64)
 			}
 		}
 		f.add(&f.ByClasses[at[key]], r, weight)
@@ -88,7 +90,8 @@ func (f *Flips) add(one *Flip, r *Rows, weight int64) {
 	if f.BecameRight == nil {
 		return
 	}
-	right, wrong := r.ByClass[r.B.Known], r.ByClass[r.A.Known]
+	right := r.ByClass[r.B.Known]
+	wrong := r.ByClass[r.A.Known]
 	*f.BecameRight += right
 	*f.BecameWrong += wrong
 	*one.BecameRight += right
@@ -128,7 +131,8 @@ func McNemar(a, b int64) float64 {
 		exponent += more
 	}
 	p = math.Ldexp(p, exponent-int(n))
-	sum, term := 1.0, 1.0
+	sum := 1.0
+	term := 1.0
 	for i := few; i > 0 && term > 1e-18*sum; i-- { // fewer heads, by the ratio to one more
 		term = float64(term * (float64(i) / float64(n-i+1)))
 		sum += term

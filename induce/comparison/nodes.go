@@ -64,7 +64,8 @@ func Match(a, b *tree.Tree, list []Rows) *Matching {
 		leaves: make([]bool, len(a.Nodes)), other: make([]bool, len(a.Nodes)),
 	}
 	m.match(0, 0)
-	m.m.Removed, m.m.Added = len(a.Nodes)-m.matched, len(b.Nodes)-m.matched
+	m.m.Removed = len(a.Nodes) - m.matched
+	m.m.Added = len(b.Nodes) - m.matched
 	m.countNodes()
 	m.countRows(list)
 	slices.SortFunc(m.m.Differences, func(x, y Difference) int {
@@ -94,7 +95,8 @@ func newOutline(t *tree.Tree) *outline {
 	o.parent[0] = -1
 	for i := range t.Nodes {
 		for k, b := range t.Nodes[i].Branches {
-			o.parent[b.Child], o.branch[b.Child] = i, k
+			o.parent[b.Child] = i
+			o.branch[b.Child] = k
 		}
 	}
 	leaves := make([]int, n)
@@ -415,7 +417,8 @@ type counted struct {
 
 // countPair adds the rows of two leaves to a difference.
 func (m *matcher) countPair(d *Difference, p *counted) {
-	inA, inB := m.a.reaches(p.a, d.A), m.b.reaches(p.b, d.B)
+	inA := m.a.reaches(p.a, d.A)
+	inB := m.b.reaches(p.b, d.B)
 	if !inA && !inB {
 		return
 	}

@@ -143,7 +143,8 @@ func (t *Table) entry(key []uint64) int {
 		switch entry := int(t.slots[at]) - 1; {
 		case entry < 0:
 			t.slots[at] = int32(t.len() + 1)
-			t.keys, t.rows = append(t.keys, key...), append(t.rows, 0)
+			t.keys = append(t.keys, key...)
+			t.rows = append(t.rows, 0)
 			for range t.shape.Counters {
 				t.counters = append(t.counters, 0)
 			}
@@ -228,7 +229,8 @@ func (t *Table) compareByBits(a, b []uint64) int {
 func (t *Table) highest(a, b []uint64) (position int, differ uint64) {
 	for k := t.shape.Words; k < len(a); k++ {
 		if x := a[k] ^ b[k]; differ < x && differ < differ^x {
-			position, differ = k, x
+			position = k
+			differ = x
 		}
 	}
 	return position, differ
@@ -239,7 +241,8 @@ func (t *Table) at(level int) *Table {
 	to := newTable(t.shape, t.most)
 	n := min(t.len(), t.most)
 	to.level, to.rows, to.keys = level, make([]int64, 0, n), make([]uint64, 0, n*t.keyLen())
-	to.sums, to.counters = make([]int64, 0, n*t.shape.Numbers), make([]int64, 0, n*t.shape.Counters)
+	to.sums = make([]int64, 0, n*t.shape.Numbers)
+	to.counters = make([]int64, 0, n*t.shape.Counters)
 	to.slots = make([]int32, 1<<bits.Len(uint(2*n)))
 	to.addAll(t)
 	return to
@@ -411,7 +414,8 @@ func newTableReader(b []byte) (*tableReader, error) {
 		return nil, ErrTable
 	}
 	r.table = newTable(Shape{numbers[0], numbers[1], numbers[2]}, numbers[3])
-	r.table.level, r.count = numbers[4], numbers[5]
+	r.table.level = numbers[4]
+	r.count = numbers[5]
 	return r, nil
 }
 
@@ -436,7 +440,8 @@ func (r *tableReader) key(key []uint64, sums []int64) error {
 
 // each reads the entries.
 func (r *tableReader) each(visit func(key []uint64, rows int64, sums, counters []int64) error) error {
-	key, counters := make([]uint64, r.table.keyLen()), make([]int64, r.table.shape.Counters)
+	key := make([]uint64, r.table.keyLen())
+	counters := make([]int64, r.table.shape.Counters)
 	sums := make([]int64, r.table.shape.Numbers)
 	for range r.count {
 		if err := r.key(key, sums); err != nil {

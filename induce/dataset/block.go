@@ -177,7 +177,8 @@ func openBlock(b []byte, layout Layout) (*blockReader, error) {
 	r.columns = make([][]byte, len(layout.Widths))
 	for f, width := range layout.Widths {
 		size := r.objects * width
-		r.columns[f], r.Rest = r.Rest[:size], r.Rest[size:]
+		r.columns[f] = r.Rest[:size]
+		r.Rest = r.Rest[size:]
 	}
 	if b[1]&blockGroups != 0 {
 		return r, r.cutGroups()
@@ -218,12 +219,14 @@ func (r *blockReader) list(dst []ClassWeight, classes int) (list []ClassWeight, 
 	dst = dst[:0]
 	next := uint64(0) // least class that may follow
 	for range n {
-		class, weight := r.Uvarint(), r.Uvarint()
+		class := r.Uvarint()
+		weight := r.Uvarint()
 		if class < next || class >= uint64(classes) || weight == 0 || weight > maxBlockCount-total {
 			return nil, 0, errBlock
 		}
 		dst = append(dst, ClassWeight{uint16(class), int64(weight)})
-		next, total = class+1, total+weight
+		next = class + 1
+		total = total + weight
 	}
 	if r.Bad {
 		return nil, 0, errBlock
@@ -411,7 +414,8 @@ func (t *Table) AddBlock(block []byte, classes int) error {
 		hashes = hashes[:0]
 		positions = positions[:0]
 		for i := range to - from {
-			hashes, positions = append(hashes, HashKey(keys[i*stride:(i+1)*stride])), append(positions, int32(i))
+			hashes = append(hashes, HashKey(keys[i*stride:(i+1)*stride]))
+			positions = append(positions, int32(i))
 		}
 		t.fetch(hashes, positions)
 		for i, hash := range hashes {

@@ -93,7 +93,8 @@ func (c *ClassCodes) rangeOf(x float64) (code uint16, ok bool) {
 		if ok {
 			return 0, false
 		}
-		code, ok = r.code, true
+		code = r.code
+		ok = true
 	}
 	return code, ok
 }

@@ -88,12 +88,17 @@ func (t *Table) Reset() {
 	clear(t.slots)
 	for i := range t.pages {
 		p := &t.pages[i]
-		p.keys, p.class, p.weight, p.rows = p.keys[:0], p.class[:0], p.weight[:0], p.rows[:0]
+		p.keys = p.keys[:0]
+		p.class = p.class[:0]
+		p.weight = p.weight[:0]
+		p.rows = p.rows[:0]
 	}
 	for i := range t.raw {
 		t.raw[i] = t.raw[i][:0]
 	}
-	t.n, t.head, t.more = 0, nil, t.more[:0]
+	t.n = 0
+	t.head = nil
+	t.more = t.more[:0]
 	if t.groups != nil {
 		t.KeepGroups(int64(t.groups.most))
 	}

@@ -51,7 +51,8 @@ func DecodeFeatures(b []byte) ([]Feature, error) {
 		f := &features[i]
 		f.Name, f.Kind, f.Type = r.Text(), Kind(r.Byte()), ValueType(r.Byte())
 		if byte(f.Kind) == codedOrdered {
-			f.Kind, f.Ordered = Categorical, true
+			f.Kind = Categorical
+			f.Ordered = true
 		}
 		f.Cuts, f.Values = r.Floats(), make([]string, r.Length(1))
 		for j := range f.Values {

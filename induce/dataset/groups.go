@@ -51,7 +51,9 @@ func addShare(list []GroupShare, s GroupShare) []GroupShare {
 		return slices.Insert(list, at, s)
 	}
 	have := &list[at]
-	have.Weight, have.Soft, have.Rows = have.Weight+s.Weight, have.Soft+s.Soft, have.Rows+s.Rows
+	have.Weight = have.Weight + s.Weight
+	have.Soft = have.Soft + s.Soft
+	have.Rows = have.Rows + s.Rows
 	return list
 }
 
@@ -154,7 +156,8 @@ func listed(weights []int64) []ClassWeight {
 // OfBuckets returns the parts of grouped objects that belong to the accepted buckets, in the same
 // order. Objects without such parts are left out.
 func (o *Objects) OfBuckets(keep func(bucket uint8) bool) *Objects {
-	ids, kept := make([]int32, 0, o.Len()), make([]GroupShare, 0, len(o.groups.entries))
+	ids := make([]int32, 0, o.Len())
+	kept := make([]GroupShare, 0, len(o.groups.entries))
 	ends := make([]int, 0, o.Len())
 	for i := range o.Len() {
 		before := len(kept)
@@ -164,7 +167,8 @@ func (o *Objects) OfBuckets(keep func(bucket uint8) bool) *Objects {
 			}
 		}
 		if len(kept) > before {
-			ids, ends = append(ids, int32(i)), append(ends, len(kept))
+			ids = append(ids, int32(i))
+			ends = append(ends, len(kept))
 		}
 	}
 	some := o.withCodes(ids)

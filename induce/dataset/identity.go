@@ -45,7 +45,8 @@ const rounds = 3
 // hashes of its objects, a class gets their sum by its share in them, and an object gets the sum of the hashes of its
 // values and classes: the refinement of colours by which graphs are compared.
 func (o *Objects) Shuffled() []int32 {
-	hashes, next := make([]uint64, o.Len()), make([]uint64, o.Len())
+	hashes := make([]uint64, o.Len())
+	next := make([]uint64, o.Len())
 	for i := range hashes {
 		hashes[i] = mix(0, uint64(o.RowsOf(i)))
 		o.eachShare(i, func(_ uint16, share uint64) { hashes[i] += mix(0, share) })

@@ -253,7 +253,8 @@ func Majority(raw []ClassWeight) (class uint16, total int64) {
 	for _, cw := range raw {
 		total += cw.Weight
 		if cw.Weight > most {
-			class, most = cw.Class, cw.Weight
+			class = cw.Class
+			most = cw.Weight
 		}
 	}
 	return class, total
@@ -274,7 +275,9 @@ func (o *Objects) addClasses(raw []ClassWeight, rows int64) {
 func (o *Objects) addSoftClasses(labels, raw []ClassWeight, rows int64) {
 	class, _ := Majority(labels)
 	_, total := Majority(raw)
-	o.Class, o.Weight, o.Rows = append(o.Class, class), append(o.Weight, total), append(o.Rows, rows)
+	o.Class = append(o.Class, class)
+	o.Weight = append(o.Weight, total)
+	o.Rows = append(o.Rows, rows)
 	o.raw.add(raw, raw[0] == ClassWeight{class, 1} && len(raw) == 1, o.Class)
 	o.labels.add(labels, len(labels) == 1 && labels[0].Weight == 1, o.Class)
 }
@@ -308,7 +311,8 @@ func (o *Objects) appendCodes(codes []int) {
 
 // Hashes returns a hash of the codes of each object.
 func (o *Objects) Hashes(seed uint64) []uint64 {
-	hashes, key := make([]uint64, o.Len()), make([]byte, 2*len(o.Codes))
+	hashes := make([]uint64, o.Len())
+	key := make([]byte, 2*len(o.Codes))
 	for i := range hashes {
 		for f := range o.Codes {
 			code := o.Codes[f].At(i)

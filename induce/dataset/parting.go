@@ -122,7 +122,8 @@ func NewPlace(part Part, bucket uint8) Place { return Place(part)<<8 | Place(buc
 // of its key. A key has rows in the part of its first row only: rows of later parts are left out, since the key is
 // known there. The rows of a key are in one bucket, but trees learn from a training row only when its time has come.
 func OfKeyAt(own, first Place) (Part, uint8) {
-	part, bucket := Part(own>>8), uint8(own)
+	part := Part(own >> 8)
+	bucket := uint8(own)
 	switch {
 	case part != Part(first>>8):
 		return None, 0

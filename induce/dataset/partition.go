@@ -48,7 +48,8 @@ func (c *Codes) Deal(ids, into []int32, groups int, group func(code int) int) []
 	}
 	parts := make([][]int32, groups)
 	for g, n := range sizes {
-		parts[g], into = into[:0:n], into[n:]
+		parts[g] = into[:0:n]
+		into = into[n:]
 	}
 	for i := range objects {
 		id := object(i)

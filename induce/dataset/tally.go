@@ -199,7 +199,8 @@ func mergeTwo(one, other []byte) ([]byte, error) {
 	// The number of keys is known at the end, so the head is put before them then.
 	dst := make([]byte, tallyHeadBytes, tallyHeadBytes+len(one)+len(other))
 	keys := 0
-	moreA, moreB := a.Next(), b.Next()
+	moreA := a.Next()
+	moreB := b.Next()
 	for moreA || moreB {
 		order := -1
 		switch {
@@ -211,7 +212,8 @@ func mergeTwo(one, other []byte) ([]byte, error) {
 		var key []byte
 		var rows int64
 		if order <= 0 {
-			key, rows = a.Key, a.Rows
+			key = a.Key
+			rows = a.Rows
 			moreA = a.Next()
 		}
 		if order >= 0 {

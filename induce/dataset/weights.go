@@ -91,10 +91,12 @@ func (s *WeightSums) Add(x float64, rows int64) {
 		return
 	}
 	if s.Rows == 0 {
-		s.least, s.greatest = x, x
+		s.least = x
+		s.greatest = x
 	}
 	s.Rows += rows
-	s.least, s.greatest = min(s.least, x), max(s.greatest, x)
+	s.least = min(s.least, x)
+	s.greatest = max(s.greatest, x)
 	s.count(x, rows)
 	b := math.Float64bits(x)
 	s.makeSums()
@@ -108,7 +110,8 @@ func (s *WeightSums) Add(x float64, rows int64) {
 
 func (s *WeightSums) makeSums() {
 	if s.sums == nil {
-		s.sums, s.squares = make([]sum128, exponents), make([]sum192, exponents)
+		s.sums = make([]sum128, exponents)
+		s.squares = make([]sum192, exponents)
 	}
 }
 
@@ -132,12 +135,15 @@ func (s *WeightSums) Merge(o *WeightSums) {
 		return
 	}
 	if s.Rows == 0 {
-		s.least, s.greatest = o.least, o.greatest
+		s.least = o.least
+		s.greatest = o.greatest
 	}
 	s.Rows += o.Rows
-	s.least, s.greatest = min(s.least, o.least), max(s.greatest, o.greatest)
+	s.least = min(s.least, o.least)
+	s.greatest = max(s.greatest, o.greatest)
 	if o.many {
-		s.many, s.counts = true, nil
+		s.many = true
+		s.counts = nil
 	}
 	for x, rows := range o.counts { // in any order: the counts are the same
 		s.count(x, rows)
@@ -417,7 +423,8 @@ func (s *WeightSums) commonUnit() float64 {
 func denominator(x, most float64) float64 {
 	p := math.Floor(x)
 	before := 1.0
-	q, last := 1.0, 0.0
+	q := 1.0
+	last := 0.0
 	rest := x - p
 	for q <= most {
 		if math.Abs(float64(x*q)-p) <= math.Ldexp(float64(x*q), -sameBits) {

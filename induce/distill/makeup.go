@@ -37,7 +37,8 @@ const (
 // and has no meaning. The order of the given objects has no effect. The result is nil if Stop ends the
 // work.
 func (c *Config) MakeUp(objects *dataset.Objects, compared []int) *dataset.Objects {
-	n, features := c.MadeUp, c.Features
+	n := c.MadeUp
+	features := c.Features
 	out := dataset.NewObjects(dataset.NewLayout(features), objects.Classes, false, max(n, 0))
 	m := c.newMaker(objects, compared)
 	if m == nil {
@@ -48,8 +49,10 @@ func (c *Config) MakeUp(objects *dataset.Objects, compared []int) *dataset.Objec
 	}
 	known := m.known()
 	batch := min(1<<12, max(1<<6, mostCodes/len(features)))
-	made, codes := make([][]int, batch), make([]int, batch*len(features))
-	classes, hashes := make([]uint16, batch), make([]uint64, batch)
+	made := make([][]int, batch)
+	codes := make([]int, batch*len(features))
+	classes := make([]uint16, batch)
+	hashes := make([]uint64, batch)
 	for first := 0; out.Len() < n && first < n*mostAttempts+batch; first += batch {
 		done := c.each(batch, func(i int) {
 			made[i] = codes[i*len(features) : (i+1)*len(features)]
@@ -116,7 +119,8 @@ func (c *Config) newMaker(o *dataset.Objects, compared []int) *maker {
 		}
 		m.low, m.high = append(m.low, low), append(m.high, high)
 	}
-	m.orders, m.places = make([][]int32, projections), make([][]int32, projections)
+	m.orders = make([][]int32, projections)
+	m.places = make([][]int32, projections)
 	if !c.each(projections, m.project) || c.stopped() {
 		return nil
 	}
@@ -176,7 +180,8 @@ func (m *maker) project(number int) {
 			}
 		}
 	}
-	order, places := make([]int32, len(values)), make([]int32, len(values))
+	order := make([]int32, len(values))
+	places := make([]int32, len(values))
 	for i := range order {
 		order[i] = int32(i)
 	}
@@ -186,7 +191,8 @@ func (m *maker) project(number int) {
 	for place, i := range order {
 		places[i] = int32(place)
 	}
-	m.orders[number], m.places[number] = order, places
+	m.orders[number] = order
+	m.places[number] = places
 }
 
 // make makes up the codes of a new object, and returns the class of the object that it started
@@ -195,7 +201,8 @@ func (m *maker) make(number int, codes []int) uint16 {
 	r := portable.Random{Key: portable.SplitMix(m.seed, uint64(number)+1), Position: 1}
 	high, _ := bits.Mul64(r.Next(), uint64(m.sums[len(m.sums)-1]))
 	start := sort.Search(len(m.sums), func(i int) bool { return m.sums[i] > int64(high) })
-	own, other := m.codes[start], m.codes[m.neighbour(start, &r)]
+	own := m.codes[start]
+	other := m.codes[m.neighbour(start, &r)]
 	swaps := uint64(0)
 	for f := range codes {
 		if f%64 == 0 {
@@ -266,7 +273,8 @@ func (m *maker) distance(a, b []uint16, most int64) int64 {
 // codesOf returns the codes of the objects in [from, to), object by object.
 func codesOf(o *dataset.Objects, from, to int) [][]uint16 {
 	features := len(o.Codes)
-	all, list := make([]uint16, (to-from)*features), make([][]uint16, to-from)
+	all := make([]uint16, (to-from)*features)
+	list := make([][]uint16, to-from)
 	for i := range list {
 		list[i] = all[i*features : (i+1)*features]
 	}

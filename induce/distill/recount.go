@@ -90,7 +90,8 @@ func apportion(weights []int64, total int64) []int64 {
 	for k, w := range weights {
 		high, low := bits.Mul64(uint64(w), uint64(total))
 		whole, remainder := bits.Div64(high, low, sum)
-		dealt[k], remainders[k] = int64(whole), remainder
+		dealt[k] = int64(whole)
+		remainders[k] = remainder
 		rest -= int64(whole)
 	}
 	for ; rest > 0; rest-- {

@@ -12,7 +12,8 @@ import (
 func Common(a, b *dataset.Feature) (common dataset.Feature, ofA, ofB []int) {
 	common = dataset.Feature{Name: a.Name, Kind: a.Kind, Unit: a.Unit, Type: a.Type}
 	if a.Kind == dataset.Categorical {
-		common.Values, common.Ordered = a.Values, a.Ordered
+		common.Values = a.Values
+		common.Ordered = a.Ordered
 	} else {
 		for _, cut := range a.Cuts {
 			if slices.Contains(b.Cuts, cut) {

@@ -15,7 +15,8 @@ const groupsOfRows = 16
 func (c *Column) Groups(rows []int64) (of []int64) {
 	all := Rows(rows)
 	of = make([]int64, len(rows))
-	sum, groups := int64(0), int64(0)
+	sum := int64(0)
+	groups := int64(0)
 	for code, n := range rows {
 		if code == c.Other || code == c.Missing {
 			continue

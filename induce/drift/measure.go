@@ -35,7 +35,8 @@ const apartLevel = 0.1
 // Rows are divided by the design effect wherever independent rows are meant.
 func (c *Column) Measure(before, now Sample) Measures {
 	m := Measures{P: 1}
-	b, n := float64(Rows(before.Rows)), float64(Rows(now.Rows))
+	b := float64(Rows(before.Rows))
+	n := float64(Rows(now.Rows))
 	if b == 0 || n == 0 {
 		return m
 	}
@@ -57,7 +58,8 @@ func (c *Column) Measure(before, now Sample) Measures {
 		m.P = min(1, chiSquareTail(m.ChiSquare, m.Freedom)/(1-apartLevel), m.P/apartLevel)
 	}
 	chance := float64(float64(len(came)) * (of.effect/b + now.effect()/n))
-	of.expected, came = append(of.expected, of.apart), append(came, few)
+	of.expected = append(of.expected, of.apart)
+	came = append(came, few)
 	m.PSI = max(0, stability(of.expected, came)-chance)
 	if c.Other >= 0 {
 		m.Rare = of.seldom

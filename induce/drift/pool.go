@@ -142,7 +142,8 @@ func (c *Column) merge(b *bins, rows []float64, least, n float64) (open merged) 
 	end := least
 	alone := aloneTimes * least
 	if c.Ordered {
-		end, alone = max(end, n/orderedBins), max(alone, n/orderedBins)
+		end = max(end, n/orderedBins)
+		alone = max(alone, n/orderedBins)
 	}
 	for code, k := range rows {
 		switch {
@@ -150,7 +151,8 @@ func (c *Column) merge(b *bins, rows []float64, least, n float64) (open merged) 
 		case k >= alone:
 			b.add(merged{[]int{code}, k}, least)
 		default:
-			open.codes, open.rows = append(open.codes, code), open.rows+k
+			open.codes = append(open.codes, code)
+			open.rows = open.rows + k
 			if open.rows >= end {
 				b.add(open, least)
 				open = merged{}

@@ -57,7 +57,9 @@ func (l Limits) excludes(points []Point) error {
 	leaves := math.MaxInt
 	for i := range points {
 		c := &points[i].Complexity
-		cheapest, dearest, leaves = min(cheapest, c.ExpectedCost), min(dearest, c.MaxCost), min(leaves, c.Leaves)
+		cheapest = min(cheapest, c.ExpectedCost)
+		dearest = min(dearest, c.MaxCost)
+		leaves = min(leaves, c.Leaves)
 	}
 	return fmt.Errorf("%w of %s: of %d trees the cheapest has expected cost %v, the shortest worst path costs %v, "+
 		"the smallest has %d leaves; raise the limits, or prune in leaves and cost for smaller trees",

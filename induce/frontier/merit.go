@@ -33,7 +33,8 @@ const (
 // Judge also sets the Judged figures: means of the figures on the validation rows and on the folds, weighted by
 // FoldShare. The costs are averaged over similar prunings as the merit is, and nil unless all points have costs.
 func Judge(points []Point) error {
-	byArea, byLoss := true, true
+	byArea := true
+	byLoss := true
 	for i := range points {
 		p := &points[i]
 		p.Judged = p.Validation.Mix(p.Folds, p.FoldShare)

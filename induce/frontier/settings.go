@@ -61,7 +61,8 @@ func (s *Settings) Sole(c *Candidate) (*Candidate, error) {
 				continue
 			}
 			if found == nil || sequence.Steps[step].Risk < found.Steps[at].Risk {
-				found, at = sequence, step
+				found = sequence
+				at = step
 			}
 			break
 		}

@@ -49,7 +49,9 @@ func (a *Axes) Members() []Member {
 		for _, theta := range a.Thetas {
 			for _, algorithm := range a.Algorithms {
 				for _, lambda := range a.Lambdas {
-					p.Algorithm, p.Lambda, p.Theta = algorithm, lambda, theta
+					p.Algorithm = algorithm
+					p.Lambda = lambda
+					p.Theta = theta
 					m := a.member(p)
 					same := func(other Member) bool { return other.Params == m.Params }
 					if !a.redundant(algorithm) && !slices.ContainsFunc(members, same) {

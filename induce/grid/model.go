@@ -40,7 +40,8 @@ func (b *Modeller) Model(nodes []tree.Node, m Member) *tree.Tree {
 // Describe describes the label and the training of a tree with its counts, estimates its leaves and
 // measures it. Node weights are in units of 1/factor of the objects' units.
 func (b *Modeller) Describe(model *tree.Tree, factor int64) {
-	model.Label, model.Training = b.Label, b.Training
+	model.Label = b.Label
+	model.Training = b.Training
 	model.Training.Weight *= factor
 	scale := b.Scale * float64(factor)
 	model.Training.SetScale(scale)

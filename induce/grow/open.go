@@ -38,7 +38,8 @@ func (o *Open) count() {
 		weight += o.Weight[k]
 	}
 	for _, m := range o.Members {
-		m.Node.Objects, m.Node.Weight = o.Count, weight
+		m.Node.Objects = o.Count
+		m.Node.Weight = weight
 	}
 }
 

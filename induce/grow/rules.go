@@ -101,7 +101,9 @@ func (r *Rules) MayTest(o *Open, tree int) bool {
 func (r *Rules) Describe(o *Open, nodes Members, other []int64, rows int64) {
 	for _, m := range nodes {
 		n := m.Node
-		n.Rows, n.ClassWeights, n.RawClassWeights = rows, o.Weight, o.Weight
+		n.Rows = rows
+		n.ClassWeights = o.Weight
+		n.RawClassWeights = o.Weight
 		switch {
 		case r.Soft:
 		case r.OfRows:

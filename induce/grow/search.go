@@ -114,7 +114,9 @@ func (s *Search) reset(rules *Rules, place induce.Place, features []int32) {
 		s.asked = place.Path.Features()
 		s.spent = place.Path.Spent(rules.Columns)
 	}
-	s.Trees, s.Leaves, s.teams = s.Trees[:0], s.Leaves[:0], s.teams[:0]
+	s.Trees = s.Trees[:0]
+	s.Leaves = s.Leaves[:0]
+	s.teams = s.teams[:0]
 }
 
 // add adds a tree.
@@ -160,7 +162,8 @@ func (s *Search) Group() {
 		}
 		of := &s.teams[t.team]
 		t.member = len(of.trees)
-		of.trees, of.criteria = append(of.trees, i), append(of.criteria, c)
+		of.trees = append(of.trees, i)
+		of.criteria = append(of.criteria, c)
 	}
 	first := 0
 	for i := range s.teams {
@@ -192,7 +195,8 @@ func (s *Search) Begin(w *Scratch, load Load) {
 		w.teams = append(w.teams, split.NewTeam(len(s.rules.Columns)))
 	}
 	for i := range s.teams {
-		t, first := &s.teams[i], &s.Trees[s.teams[i].trees[0]]
+		t := &s.teams[i]
+		first := &s.Trees[s.teams[i].trees[0]]
 		w.teams[i].Node(first.Totals, first.Heavy, t.criteria, t.exactly)
 	}
 }

@@ -213,7 +213,8 @@ const mostPairs = 1 << 59
 
 func newShuffle(t *tree.Tree, o *dataset.Objects) *shuffle {
 	s := &shuffle{tree: t, router: t.Router(), objects: o, base: t.NewLeafCounts(), at: make([][]int32, len(t.Nodes))}
-	weight, rows := int64(1), int64(1)
+	weight := int64(1)
+	rows := int64(1)
 	for i := range o.Len() {
 		leaf := s.router.Leaf(o, i)
 		s.base.Count(leaf, o, i)

@@ -57,7 +57,8 @@ func Boost(
 		for _, s := range b.sites {
 			b.boost(s)
 		}
-		boosted[i], list[i] = b.models, nil
+		boosted[i] = b.models
+		list[i] = nil
 	})
 	return boosted
 }
@@ -194,7 +195,8 @@ func (b *boosting) fit(s *site) *boost.Evaluator {
 // Shorten returns models, by tree and node, whose boosters keep only their first trees, at most
 // most.
 func Shorten(models [][]*Model, most int) [][]*Model {
-	short, list := make(map[*boost.Evaluator]*boost.Evaluator), make([][]*Model, len(models))
+	short := make(map[*boost.Evaluator]*boost.Evaluator)
+	list := make([][]*Model, len(models))
 	with := make(map[*Model]*Model)
 	for t := range models {
 		list[t] = slices.Clone(models[t])

@@ -30,7 +30,8 @@ func (f *fitter) broaden(p *place) {
 // fitBroad returns the fit from which the fit of a leaf with few objects starts. Leaves that ask
 // for the same features share it.
 func (f *fitter) fitBroad(leaf *place) *layer {
-	b, asked := leaf.broad, leaf.asked
+	b := leaf.broad
+	asked := leaf.asked
 	key := fmt.Sprint(asked)
 	b.lock.Lock()
 	fit := b.fits[key]
@@ -90,7 +91,8 @@ func (f *fitter) codedRows(b *broad) *codedRows {
 		}
 	}
 	s.constant = &codedTerm{entries: make([]uint16, r.rows), values: []functions{{1}}, columns: 1}
-	s.terms, s.products = make(map[int]*codedTerm), make(map[[2]*codedTerm][]product)
+	s.terms = make(map[int]*codedTerm)
+	s.products = make(map[[2]*codedTerm][]product)
 	return s
 }
 
@@ -106,7 +108,8 @@ func (s *codedRows) termsOf(f *fitter, asked []int) (terms []*codedTerm, bases [
 			s.terms[feature] = t
 		}
 		if t != nil {
-			terms, bases = append(terms, t), append(bases, t.basis)
+			terms = append(terms, t)
+			bases = append(bases, t.basis)
 		}
 	}
 	return terms, bases

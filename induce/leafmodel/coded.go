@@ -46,11 +46,14 @@ type coded struct {
 // share makes r a regression on coded rows, with the given terms as columns.
 func (r *regression) share(rows *codedRows, terms []*codedTerm) {
 	r.rows, r.scores, r.tolerance, r.steps = rows.start.rows, rows.start.scores, rows.start.tolerance, rows.start.steps
-	r.offset, r.target, r.weight = rows.start.offset, rows.start.target, rows.start.weight
+	r.offset = rows.start.offset
+	r.target = rows.start.target
+	r.weight = rows.start.weight
 	if r.coded == nil {
 		r.coded = new(coded)
 	}
-	r.coded.rows, r.coded.terms = rows, terms
+	r.coded.rows = rows
+	r.coded.terms = terms
 }
 
 // rate adds the terms to the scores z of all rows.
@@ -129,7 +132,8 @@ func (c *coded) sumUp(t *codedTerm) {
 	half := len(t.entries) / 2
 	a, b := t.entries[:half], t.entries[half:2*half]
 	x, y := c.residuals[:half], c.residuals[half:2*half]
-	table, other := c.table, c.other
+	table := c.table
+	other := c.other
 	for i, entry := range a {
 		table[entry] += x[i]
 		other[b[i]] += y[i]
@@ -167,7 +171,8 @@ func (s *codedRows) product(a, b *codedTerm) []product {
 	if list := s.products[[2]*codedTerm{a, b}]; list != nil {
 		return list
 	}
-	list, sums := make([]product, s.start.scores), make([]functions, len(a.values))
+	list := make([]product, s.start.scores)
+	sums := make([]functions, len(a.values))
 	for k := range list {
 		clear(sums)
 		curvatures := s.curvatures[k*s.start.rows:][:len(a.entries)]

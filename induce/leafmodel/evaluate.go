@@ -49,7 +49,9 @@ func EvaluateFitted(
 	var of [][]*Model
 	for i, m := range models {
 		if m != nil {
-			in, some, of = append(in, i), append(some, trees[i]), append(of, m)
+			in = append(in, i)
+			some = append(some, trees[i])
+			of = append(of, m)
 		}
 	}
 	scores := make([]metric.Judgement, len(trees))
@@ -69,8 +71,10 @@ func newEvaluation(
 	e.intervals = newIntervals(e.classes - e.first)
 	e.tallies = make([]tally, len(trees))
 	for i, t := range trees {
-		e.tallies[i].entries, e.tallies[i].losses = make([][]entry, len(t.Nodes)), make([]float64, len(t.Nodes))
-		e.tallies[i].hits, e.tallies[i].mistakes = make([]int64, len(t.Nodes)), make([]float64, len(t.Nodes))
+		e.tallies[i].entries = make([][]entry, len(t.Nodes))
+		e.tallies[i].losses = make([]float64, len(t.Nodes))
+		e.tallies[i].hits = make([]int64, len(t.Nodes))
+		e.tallies[i].mistakes = make([]float64, len(t.Nodes))
 		e.tallies[i].adapt = t.Adapter()
 	}
 	return e
@@ -125,7 +129,9 @@ type verdicts struct {
 }
 
 func (v *verdicts) add(other verdicts) {
-	v.loss, v.hits, v.mistakes = v.loss+other.loss, v.hits+other.hits, v.mistakes+other.mistakes
+	v.loss = v.loss + other.loss
+	v.hits = v.hits + other.hits
+	v.mistakes = v.mistakes + other.mistakes
 }
 
 // entry is what one or more objects add to the counts.
@@ -200,7 +206,9 @@ func (e *evaluation) count(leaves members, ids []int32) {
 	for _, l := range leaves {
 		t := &e.tallies[l.Tree]
 		t.entries[l.Node] = entries
-		t.losses[l.Node], t.hits[l.Node], t.mistakes[l.Node] = sum.loss, sum.hits, sum.mistakes
+		t.losses[l.Node] = sum.loss
+		t.hits[l.Node] = sum.hits
+		t.mistakes[l.Node] = sum.mistakes
 	}
 }
 
@@ -316,8 +324,10 @@ func (e *evaluation) score(at int, start *counts) metric.Judgement {
 	for leaf := range t.losses {
 		all.add(verdicts{t.losses[leaf], t.hits[leaf], t.mistakes[leaf]})
 	}
-	loss, accuracy := all.loss/float64(e.weight), float64(all.hits)/float64(e.weight)
-	s.LogLoss, s.Accuracy = &loss, &accuracy
+	loss := all.loss / float64(e.weight)
+	accuracy := float64(all.hits) / float64(e.weight)
+	s.LogLoss = &loss
+	s.Accuracy = &accuracy
 	if e.trees[at].Label.ErrorCosts != nil {
 		mistakes := all.mistakes / float64(e.weight)
 		s.ErrorCost = &mistakes
@@ -338,12 +348,14 @@ func (e *evaluation) score(at int, start *counts) metric.Judgement {
 	words := e.intervals.number() / 64
 	for k := range e.classes - e.first {
 		var twice metric.Pairs
-		own, rest := uint64(0), uint64(0)
+		own := uint64(0)
+		rest := uint64(0)
 		for word := k * words; word < (k+1)*words; word++ {
 			for set := c.set[word]; set != 0; set &= set - 1 {
 				w := c.weights[2*(64*word+bits.TrailingZeros64(set)):][:2]
 				twice.Add(uint64(w[0]), 2*rest+uint64(w[1]))
-				own, rest = own+uint64(w[0]), rest+uint64(w[1])
+				own = own + uint64(w[0])
+				rest = rest + uint64(w[1])
 				clear(w)
 			}
 			c.set[word] = 0

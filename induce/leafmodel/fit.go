@@ -303,7 +303,8 @@ func (f *fitter) tolerance() float64 {
 func (f *fitter) begin(r *regression, above *layer, ids []int32, w *wanted) {
 	n := len(ids)
 	width := w.width()
-	r.rows, r.scores = n, width
+	r.rows = n
+	r.scores = width
 	r.tolerance = f.tolerance()
 	r.steps = steps
 	r.offset = zeros(r.offset, n*width)

@@ -127,7 +127,8 @@ func (r *regression) loss(coefficients []float64) float64 {
 
 // rate sets the scores of all rows. Without coefficients they are the offsets.
 func (r *regression) rate(coefficients []float64) {
-	d, width := r.columns, r.scores
+	d := r.columns
+	width := r.scores
 	r.z = zeros(r.z, (r.rows+abreast-1)/abreast*abreast*width)
 	copy(r.z, r.offset[:r.rows*width])
 	if coefficients == nil {
@@ -138,7 +139,8 @@ func (r *regression) rate(coefficients []float64) {
 		return
 	}
 	for i := 0; i < r.rows; i += abreast {
-		rows, z := r.design[i*d:(i+abreast)*d], r.z[i*width:(i+abreast)*width]
+		rows := r.design[i*d : (i+abreast)*d]
+		z := r.z[i*width : (i+abreast)*width]
 		for k := range width {
 			products := dots(rows, coefficients[k*d:(k+1)*d])
 			for j, v := range products {
@@ -152,7 +154,8 @@ func (r *regression) rate(coefficients []float64) {
 func dots(rows, y []float64) [abreast]float64 {
 	d := len(y)
 	a, b := rows[:d], rows[d:][:d]
-	c, e := rows[2*d:][:d], rows[3*d:][:d]
+	c := rows[2*d:][:d]
+	e := rows[3*d:][:d]
 	var p, q, r, s float64
 	for j, v := range y {
 		p += float64(a[j] * v)
@@ -173,7 +176,8 @@ func (r *regression) logistic(coefficients []float64, logs *logSum) (total float
 	}
 	portable.ExpEach(p)
 	for i, e := range p {
-		z, weight := r.z[i], r.weight[i]
+		z := r.z[i]
+		weight := r.weight[i]
 		if z >= 0 {
 			total += float64(weight * z)
 			p[i] = 1 / (1 + e)
@@ -193,7 +197,8 @@ func (r *regression) softmax(coefficients []float64, logs *logSum) (total float6
 	for i := range r.rows {
 		z := r.z[i*width : (i+1)*width]
 		most := math.Inf(-1)
-		target, p := r.target[i*width:(i+1)*width], r.probabilities[i*width:(i+1)*width]
+		target := r.target[i*width : (i+1)*width]
+		p := r.probabilities[i*width : (i+1)*width]
 		for k, v := range z {
 			total -= float64(target[k] * v)
 			most = max(most, v)
@@ -327,7 +332,10 @@ func (r *regression) square() {
 // addSquares adds the outer products of rows with themselves, times their curvatures, to the lower
 // half of a matrix.
 func addSquares(h, rows []float64, d int, curvatures [abreast]float64) {
-	x, y, z, u := rows[:d], rows[d:2*d], rows[2*d:3*d], rows[3*d:4*d]
+	x := rows[:d]
+	y := rows[d : 2*d]
+	z := rows[2*d : 3*d]
+	u := rows[3*d : 4*d]
 	for a := range d {
 		p, q := float64(curvatures[0]*x[a]), float64(curvatures[1]*y[a])
 		r, s := float64(curvatures[2]*z[a]), float64(curvatures[3]*u[a])
@@ -345,8 +353,14 @@ func addSquares(h, rows []float64, d int, curvatures [abreast]float64) {
 // addMultiples adds rows, times their factors, to a vector.
 func addMultiples(to, rows []float64, factors [abreast]float64) {
 	d := len(to)
-	x, y, z, u := rows[:d], rows[d:][:d], rows[2*d:][:d], rows[3*d:][:d]
-	p, q, r, s := factors[0], factors[1], factors[2], factors[3]
+	x := rows[:d]
+	y := rows[d:][:d]
+	z := rows[2*d:][:d]
+	u := rows[3*d:][:d]
+	p := factors[0]
+	q := factors[1]
+	r := factors[2]
+	s := factors[3]
 	for a, v := range to {
 		to[a] = v + ((float64(p*x[a]) + float64(q*y[a])) + (float64(r*z[a]) + float64(s*u[a])))
 	}
@@ -369,7 +383,8 @@ func (r *regression) slope() {
 
 // addResiduals adds the residuals of the rows, times the design, to the gradient.
 func (r *regression) addResiduals() {
-	d, width := r.columns, r.scores
+	d := r.columns
+	width := r.scores
 	for i := 0; i < r.rows; i += abreast {
 		for k := range width {
 			var residuals [abreast]float64
@@ -393,7 +408,8 @@ func (r *regression) move() {
 	n := len(r.bends)
 	r.bends = slices.Grow(r.bends, 1)[:n+1]
 	last := &r.bends[n] // reuses the memory of an earlier pair
-	last.step, last.less = last.step[:0], last.less[:0]
+	last.step = last.step[:0]
+	last.less = last.less[:0]
 	for j, c := range r.trial {
 		last.step = append(last.step, c-r.coefficients[j])
 	}

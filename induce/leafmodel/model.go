@@ -98,7 +98,8 @@ type sketch struct {
 
 // rows returns number lists of zeros, each of length width.
 func (s *sketch) rows(number, width int) [][]float64 {
-	from, first := len(s.values), len(s.scores)
+	from := len(s.values)
+	first := len(s.scores)
 	s.values = slices.Grow(s.values, number*width)[:from+number*width]
 	all := s.values[from:]
 	clear(all)
@@ -115,7 +116,8 @@ func (f *fitter) model(l *layer, p *place) *Model {
 		s = new(sketch)
 	}
 	defer f.sketches.Put(s)
-	s.values, s.scores = s.values[:0], s.scores[:0]
+	s.values = s.values[:0]
+	s.scores = s.scores[:0]
 	intercept := make([]float64, f.scores)
 	own := l
 	var layers []*layer
@@ -214,7 +216,8 @@ func (c *curve) term(values []float64, width int) tree.Term {
 	t := tree.Term{Feature: c.feature, At: all[:len(kept):len(kept)], Values: make([][]float64, len(kept))}
 	all = all[len(kept):]
 	for i, k := range kept {
-		t.At[i], t.Values[i] = at[k], all[i*width:][:width:width]
+		t.At[i] = at[k]
+		t.Values[i] = all[i*width:][:width:width]
 		c.round(t.Values[i], k)
 	}
 	t.Missing = all[len(kept)*width:]
@@ -269,7 +272,8 @@ func knots(at []float64, scores [][]float64) []int {
 			share := (at[i] - at[a]) / (at[b] - at[a])
 			for k, u := range scores[a] {
 				if d := math.Abs(u + float64(share*(scores[b][k]-u)) - scores[i][k]); d > worst {
-					worst, split = d, i
+					worst = d
+					split = i
 				}
 			}
 		}

@@ -76,7 +76,9 @@ func (m *Metrics) fillRanked(t *table, p *projection) {
 	})
 	if two {
 		auc := m.PerClass[1].AUC
-		m.AUCOvRMacro, m.AUCOvOMacro, m.PerClass[0].AUC = auc, auc, auc
+		m.AUCOvRMacro = auc
+		m.AUCOvOMacro = auc
+		m.PerClass[0].AUC = auc
 		return
 	}
 	m.AUCOvRMacro, m.AUCOvOMacro = mean(rest), between.mean()
@@ -174,13 +176,15 @@ func (p *projection) add(r *ranking) {
 	if p == nil {
 		return
 	}
-	own, rest := float64(r.own), float64(r.rest)
+	own := float64(r.own)
+	rest := float64(r.rest)
 	by := make([]struct{ beats, beaten float64 }, len(r.tiers)) // moves by slot
 	var ownBelow, restBelow uint64
 	for slot, t := range r.tiers {
 		beats := float64(2*restBelow+t.rest) / 2 / float64(r.rest)
 		beaten := float64(2*(r.own-ownBelow-t.own)+t.own) / 2 / float64(r.own)
-		by[slot].beats, by[slot].beaten = beats/own, beaten/rest
+		by[slot].beats = beats / own
+		by[slot].beaten = beaten / rest
 		ownBelow += t.own
 		restBelow += t.rest
 	}

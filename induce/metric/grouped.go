@@ -75,7 +75,9 @@ type weightedBuckets struct{ n, weight, squares float64 }
 
 func (b *weightedBuckets) add(weight int64) {
 	if w := float64(weight); w > 0 {
-		b.n, b.weight, b.squares = b.n+1, b.weight+w, b.squares+float64(w*w)
+		b.n = b.n + 1
+		b.weight = b.weight + w
+		b.squares = b.squares + float64(w*w)
 	}
 }
 
@@ -147,7 +149,8 @@ func (m *Metrics) intervals() [figures]**Interval {
 func figuresOf(leaves []Leaf) (list [figures]*float64) {
 	classes := len(leaves[0].Weights)
 	var total, hits int64
-	own, right := make([]int64, classes), make([]int64, classes)
+	own := make([]int64, classes)
+	right := make([]int64, classes)
 	var cost, tests float64
 	for i := range leaves {
 		l := &leaves[i]

@@ -19,12 +19,14 @@ func judged(m *Metrics, t *tree.Tree, leaves []Leaf, factors *judging.Factors, s
 		return m
 	}
 	j := evaluate(multiplied(leaves, factors), t.Label.Classes, scale*factors.Unit, e)
-	j.AUCOvRMacro, j.AUCOvOMacro = m.AUCOvRMacro, m.AUCOvOMacro
+	j.AUCOvRMacro = m.AUCOvRMacro
+	j.AUCOvOMacro = m.AUCOvOMacro
 	if j.Intervals != nil && m.Intervals != nil {
 		j.Intervals.AUCOvRMacro = m.Intervals.AUCOvRMacro
 	}
 	for k := range j.PerClass {
-		j.PerClass[k].AUC, j.PerClass[k].ROC = m.PerClass[k].AUC, m.PerClass[k].ROC
+		j.PerClass[k].AUC = m.PerClass[k].AUC
+		j.PerClass[k].ROC = m.PerClass[k].ROC
 	}
 	if j.Weights = WeightsByClass; t.Label.Priors != nil {
 		j.Weights = WeightsByPriors

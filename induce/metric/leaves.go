@@ -37,7 +37,8 @@ func Leaves(t *tree.Tree, counts *tree.LeafCounts) []Leaf {
 	var nodes []int
 	for i := range t.Nodes {
 		if t.Nodes[i].Leaf() {
-			leaves, nodes = append(leaves, p.leaf(i, counts)), append(nodes, i)
+			leaves = append(leaves, p.leaf(i, counts))
+			nodes = append(nodes, i)
 		}
 	}
 	setSquares(leaves, nodes, counts.Groups)
@@ -55,14 +56,19 @@ func scores(t *tree.Tree, counts *tree.ScoreCounts, groups *tree.GroupCounts) []
 	var nodes []int
 	for i := range t.Nodes {
 		if n := &t.Nodes[i]; n.Leaf() && n.Model == nil {
-			leaves, nodes = append(leaves, p.leaf(i, counts.Plain())), append(nodes, i)
+			leaves = append(leaves, p.leaf(i, counts.Plain()))
+			nodes = append(nodes, i)
 		}
 	}
 	leaves = slices.Grow(leaves, counts.Predictions())
 	for s := range counts.Unordered() {
 		leaf := p.leaf(s.Leaf, counts.Plain())
-		leaf.Probabilities, leaf.Class, leaf.Weights, leaf.Rows = s.Probabilities, s.Class, s.Weights, s.Rows
-		leaves, nodes = append(leaves, leaf), append(nodes, s.Leaf)
+		leaf.Probabilities = s.Probabilities
+		leaf.Class = s.Class
+		leaf.Weights = s.Weights
+		leaf.Rows = s.Rows
+		leaves = append(leaves, leaf)
+		nodes = append(nodes, s.Leaf)
 	}
 	setSquares(leaves, nodes, groups)
 	return leaves
@@ -80,7 +86,8 @@ func setSquares(leaves []Leaf, nodes []int, groups *tree.GroupCounts) {
 		node  int
 		class uint16
 	}
-	weights, squares := make(map[cell]int64), make(map[cell]float64)
+	weights := make(map[cell]int64)
+	squares := make(map[cell]float64)
 	for _, list := range groups.Buckets {
 		for _, c := range list {
 			if c.Rows > 0 {

@@ -23,7 +23,8 @@ type PairedRows struct {
 // PairRows returns the rows counted by two trees. Without labels all rows have class 0, and the
 // probabilities have no meaning.
 func PairRows(a, b *tree.Tree, rows []comparison.Rows) []PairedRows {
-	pathsA, pathsB := newPaths(a), newPaths(b)
+	pathsA := newPaths(a)
+	pathsB := newPaths(b)
 	list := make([]PairedRows, len(rows))
 	for i := range rows {
 		r := &rows[i]
@@ -255,7 +256,9 @@ func (p *pairing) moments(from, to int, value func(i, class int) (a, b float64))
 		m.center += float64(w * (b - a))
 		m.alike = m.alike && a == b
 	})
-	m.a, m.b, m.center = m.a/m.weight, m.b/m.weight, m.center/m.weight
+	m.a = m.a / m.weight
+	m.b = m.b / m.weight
+	m.center = m.center / m.weight
 	around := spread{weighted: p.weighted}
 	rows := 0.0
 	p.each(from, to, func(i, class int, w, n float64) {
@@ -323,7 +326,11 @@ func (p *pairing) meanByClass(value func(l *Leaf, class int) float64) *Differenc
 		one, defined := m.variance()
 		all = all && defined
 		least = min(least, m.rows)
-		a, b, center, variance, classes = a+m.a, b+m.b, center+m.center, variance+one, classes+1
+		a = a + m.a
+		b = b + m.b
+		center = center + m.center
+		variance = variance + one
+		classes = classes + 1
 	}
 	return difference(a/classes, b/classes, center/classes, variance/classes/classes, least, all)
 }

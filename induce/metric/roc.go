@@ -51,7 +51,8 @@ func (r *ranking) corners() []tier {
 			list = append(list, sum)
 			step = tier{}
 		}
-		sum, step = tier{sum.own + t.own, sum.rest + t.rest}, tier{step.own + t.own, step.rest + t.rest}
+		sum = tier{sum.own + t.own, sum.rest + t.rest}
+		step = tier{step.own + t.own, step.rest + t.rest}
 	}
 	return append(list, sum)
 }
@@ -107,7 +108,8 @@ func arcOf(points []rates, from, to int) arc {
 	for i := from + 1; i < to; i++ {
 		off := float64(dx*(points[i].y-points[from].y)) - float64(dy*(points[i].x-points[from].x))
 		if d := math.Abs(off) / length; d > a.distance {
-			a.worst, a.distance = i, d
+			a.worst = i
+			a.distance = d
 		}
 	}
 	return a

@@ -24,10 +24,12 @@ func newTable(leaves []Leaf, classes int) *table {
 		leaves: make([]Leaf, len(leaves)), order: canonical(leaves), totals: make([]uint64, len(leaves)), ends: make([]int, classes),
 	}
 	// The lists of successive leaves are adjacent, so that memory is read in order.
-	probabilities, weights := make([]float64, 0, len(leaves)*classes), make([]int64, 0, len(leaves)*classes)
+	probabilities := make([]float64, 0, len(leaves)*classes)
+	weights := make([]int64, 0, len(leaves)*classes)
 	for i, at := range t.order {
 		l := leaves[at]
-		probabilities, weights = append(probabilities, l.Probabilities...), append(weights, l.Weights...)
+		probabilities = append(probabilities, l.Probabilities...)
+		weights = append(weights, l.Weights...)
 		l.Probabilities = probabilities[i*classes:]
 		l.Weights = weights[i*classes:]
 		t.leaves[i] = l

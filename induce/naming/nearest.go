@@ -12,7 +12,8 @@ func Nearest(name string, names []string) string {
 	least := 1 + max(2, len(name)/3)
 	for _, n := range names {
 		if d := distance(strings.ToLower(name), strings.ToLower(n)); d < least {
-			best, least = n, d
+			best = n
+			least = d
 		}
 	}
 	if best != "" || len(name) < minBeginning {

@@ -25,7 +25,8 @@ func GammaTail(shape, x float64) float64 {
 // gammaFraction returns the continued fraction 1/(x+1-a- 1(1-a)/(x+3-a- 2(2-a)/(x+5-a- ...))), by Lentz's method.
 func gammaFraction(a, x float64) float64 {
 	b := x + 1 - a
-	c, d := 1/Tiny, 1/Away(b)
+	c := 1 / Tiny
+	d := 1 / Away(b)
 	value := d
 	for k := 1.0; ; k++ {
 		factor := -float64(k * (k - a))

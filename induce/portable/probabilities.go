@@ -18,7 +18,8 @@ func FillProbabilities(probabilities, scores []float64) {
 	if len(probabilities) == 2 {
 		z := scores[0]
 		e := Exp(-math.Abs(z)) // at most 1
-		rare, frequent := e/(1+e), 1/(1+e)
+		rare := e / (1 + e)
+		frequent := 1 / (1 + e)
 		negative := math.Float64bits(z) >> 63 // no branch: the processor could not foresee it
 		_ = probabilities[1]
 		probabilities[negative], probabilities[1-negative] = rare, frequent

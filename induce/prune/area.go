@@ -181,9 +181,11 @@ type fenwick struct {
 // reset makes all n elements 0. The caller may set own, and must then call build.
 func (f *fenwick) reset(n int) {
 	if cap(f.own) < n {
-		f.own, f.sums = make([]weights, 2*n), make([]weights, 2*n+1)
+		f.own = make([]weights, 2*n)
+		f.sums = make([]weights, 2*n+1)
 	}
-	f.own, f.sums = f.own[:n], f.sums[:n+1]
+	f.own = f.own[:n]
+	f.sums = f.sums[:n+1]
 	clear(f.own)
 }
 

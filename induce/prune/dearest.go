@@ -44,7 +44,8 @@ func slope(cheaper, dearer limited) float64 {
 // lowers the risk; 0 if that may be a rounding error.
 func leastLimits(t *tree.Tree, leaf []float64) (least, gain []float64) {
 	total := float64(max(t.Nodes[0].Weight, 1))
-	least, gain = make([]float64, len(t.Nodes)), make([]float64, len(t.Nodes))
+	least = make([]float64, len(t.Nodes))
+	gain = make([]float64, len(t.Nodes))
 	_, billed := t.PathCosts()
 	for v := len(t.Nodes) - 1; v >= 0; v-- {
 		n := &t.Nodes[v]

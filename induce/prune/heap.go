@@ -18,7 +18,10 @@ func newHeap(nodes int) heap {
 
 // single returns the heap of one node.
 func (h *heap) single(v int32, key float64) int32 {
-	h.key[v], h.left[v], h.right[v], h.rank[v] = key, 0, 0, 1
+	h.key[v] = key
+	h.left[v] = 0
+	h.right[v] = 0
+	h.rank[v] = 1
 	return v
 }
 

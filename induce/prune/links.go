@@ -95,7 +95,8 @@ func (l *links) link(v int, tops []int32) (float64, int32) {
 // risk + alpha * complexity. It is infinite if the subtree lowers the risk and adds
 // no complexity.
 func (l *links) crossing(v int, subtree line) float64 {
-	gain, saved := l.leaf[v]-subtree.risk, subtree.complexity-l.asLeaf()
+	gain := l.leaf[v] - subtree.risk
+	saved := subtree.complexity - l.asLeaf()
 	switch {
 	case gain <= noGain*float64(l.tree.Nodes[v].Weight)/l.total:
 		return 0

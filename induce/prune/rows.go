@@ -64,7 +64,8 @@ func newNodeWeights(t *tree.Tree, counts *tree.LeafCounts) nodeWeights {
 	for _, list := range lists {
 		all += len(list)
 	}
-	r.list, r.ends = make([]share, 0, all), make([]int, len(t.Nodes))
+	r.list = make([]share, 0, all)
+	r.ends = make([]int, len(t.Nodes))
 	for v, list := range lists {
 		r.list = append(r.list, list...)
 		r.ends[v] = len(r.list)
@@ -153,7 +154,8 @@ func (r *nodeWeights) byClass() [][]nodeShare {
 	}
 	all := make([]nodeShare, len(r.list))
 	for c, n := range counts {
-		classes[c], all = all[:0:n], all[n:]
+		classes[c] = all[:0:n]
+		all = all[n:]
 	}
 	for v := range r.ends {
 		for _, s := range r.of(v) {

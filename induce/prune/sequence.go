@@ -106,7 +106,8 @@ func (s *Sequence) Tree(step int) *tree.Tree {
 	nodes := slices.Clone(s.tree.Nodes)
 	for v := range nodes {
 		if s.leafAt(v, step) {
-			nodes[v].Test, nodes[v].Branches = nil, nil
+			nodes[v].Test = nil
+			nodes[v].Branches = nil
 		}
 	}
 	pruned.Nodes = tree.Ordered(nodes)
@@ -181,7 +182,8 @@ func (s *Sequence) fillComplexity() {
 		weight[v] = n.Weight
 		last := &s.Steps[s.gone(v)-1] // the last step with the node
 		last.Nodes++
-		last.Depth, last.MaxCost = max(last.Depth, depth[v]), max(last.MaxCost, paid[v])
+		last.Depth = max(last.Depth, depth[v])
+		last.MaxCost = max(last.MaxCost, paid[v])
 		if n.Leaf() {
 			last.Leaves++
 		}
@@ -193,13 +195,16 @@ func (s *Sequence) fillComplexity() {
 		}
 	}
 	for k := len(s.Steps) - 2; k >= 0; k-- {
-		step, next := &s.Steps[k], &s.Steps[k+1]
+		step := &s.Steps[k]
+		next := &s.Steps[k+1]
 		step.Nodes += next.Nodes
 		step.Leaves += next.Leaves
-		step.Depth, step.MaxCost = max(step.Depth, next.Depth), max(step.MaxCost, next.MaxCost)
+		step.Depth = max(step.Depth, next.Depth)
+		step.MaxCost = max(step.MaxCost, next.MaxCost)
 	}
 	for k, e := range s.expected(weight) {
-		s.Steps[k].ExpectedCost, s.Steps[k].ExpectedTests = e.cost, e.tests
+		s.Steps[k].ExpectedCost = e.cost
+		s.Steps[k].ExpectedTests = e.tests
 	}
 }
 
@@ -209,7 +214,8 @@ type expectation struct{ cost, tests float64 }
 // expected returns the means by step, given by node the weight of the rows that
 // reach it. The means are 0 if no row reaches the root.
 func (s *Sequence) expected(weight []int64) []expectation {
-	cost, tests := make([]float64, len(s.Steps)+1), make([]int64, len(s.Steps)+1)
+	cost := make([]float64, len(s.Steps)+1)
+	tests := make([]int64, len(s.Steps)+1)
 	for v := range s.tree.Nodes {
 		if n := &s.tree.Nodes[v]; !n.Leaf() {
 			cost[s.cut[v]-1] += n.Spent(float64(weight[v]))

@@ -33,7 +33,8 @@ func (s *Sequence) Sweep(counts *tree.LeafCounts) []Score {
 //
 // The time is O(nodes * classes * log(nodes)) for each sequence.
 func Sweep(sequences []*Sequence, r *Rows) [][]Score {
-	scores, paths := make([][]Score, len(sequences)), make([]moves, len(sequences))
+	scores := make([][]Score, len(sequences))
+	paths := make([]moves, len(sequences))
 	for i, s := range sequences {
 		if s.tree != r.tree {
 			panic("prune: rows of another tree")
@@ -56,7 +57,8 @@ func Sweep(sequences []*Sequence, r *Rows) [][]Score {
 			v := &values[k]
 			score := &scores[i][k]
 			*v = e
-			score.ExpectedCost, score.ExpectedTests = &v.cost, &v.tests
+			score.ExpectedCost = &v.cost
+			score.ExpectedTests = &v.tests
 			score.AddUp()
 		}
 	}
@@ -192,7 +194,8 @@ func (r *nodeWeights) scoreLeaves(scores []Score, m *moves, loss []float64) {
 		}
 		v := &values[k]
 		v.accuracy, v.loss = float64(right)/total, losses.sum()/total
-		scores[k].Accuracy, scores[k].LogLoss = &v.accuracy, &v.loss
+		scores[k].Accuracy = &v.accuracy
+		scores[k].LogLoss = &v.loss
 	}
 }
 

@@ -33,7 +33,8 @@ func New(t *tree.Tree, features []dataset.Feature, columns []split.Column) (*Cou
 	made := &tree.Tree{Label: t.Label, Features: features, Algorithm: t.Algorithm, Nodes: make([]tree.Node, len(t.Nodes))}
 	for i := range t.Nodes {
 		n := &made.Nodes[i]
-		n.ClassWeights, n.RawClassWeights = make([]int64, len(t.Label.Classes)), make([]int64, len(t.Label.Classes))
+		n.ClassWeights = make([]int64, len(t.Label.Classes))
+		n.RawClassWeights = make([]int64, len(t.Label.Classes))
 		if t.Nodes[i].Leaf() {
 			continue
 		}

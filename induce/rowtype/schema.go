@@ -175,7 +175,8 @@ func (c *Column) describe(t reflect.Type, tag *fieldTag) {
 			c.Type = dataset.Number
 			c.Whole = tag.scale == 0
 			c.Scale = tag.scale
-			c.Unit, c.Tick = tag.unit, tag.tick
+			c.Unit = tag.unit
+			c.Tick = tag.tick
 			if c.Tick == 0 && t.Kind() == reflect.Int32 {
 				c.Tick = time.Millisecond // as in parquet-go
 			}

@@ -29,7 +29,8 @@ func tagKeys() [4]string { return [4]string{"espalier", "parquet", "beam", "json
 // type=INT64"). In the second form the case of keys, and blanks around them, do not matter.
 func parseTag(f *reflect.StructField) fieldTag {
 	t := fieldTag{tick: time.Nanosecond}
-	named, described := false, false
+	named := false
+	described := false
 	for _, key := range tagKeys() {
 		text, ok := f.Tag.Lookup(key)
 		if !ok {

@@ -160,7 +160,8 @@ func (a *association) count(classes int, effect float64) {
 // load counts the rows of a feature, and returns the codes with rows.
 func (a *association) load(feature, codes int) (present []int) {
 	tested := len(a.classes)
-	rows, own := make([]int64, codes), make([]int64, codes*tested)
+	rows := make([]int64, codes)
+	own := make([]int64, codes*tested)
 	for _, o := range a.parts {
 		column := &o.Codes[feature]
 		for i := range o.Len() {
@@ -174,7 +175,8 @@ func (a *association) load(feature, codes int) (present []int) {
 		}
 	}
 	a.column = feature
-	a.rows, a.own = make([]float64, codes), make([]float64, codes*tested)
+	a.rows = make([]float64, codes)
+	a.own = make([]float64, codes*tested)
 	for code, w := range rows {
 		if a.rows[code] = float64(w) / a.unit; w > 0 {
 			present = append(present, code)
@@ -223,7 +225,8 @@ func (a *association) ranks(codes []int) (ranks, squares []float64) {
 	for _, code := range codes {
 		all += a.rows[code]
 	}
-	ranks, squares = make([]float64, len(codes)), make([]float64, len(codes))
+	ranks = make([]float64, len(codes))
+	squares = make([]float64, len(codes))
 	var before, second, third float64
 	for i, code := range codes {
 		n := a.rows[code]
@@ -296,7 +299,8 @@ func (a *association) single(codes, values []int) float64 {
 // The tails are taken from Pearson's distribution of type III with these moments (Mielke and Berry, Permutation Methods,
 // 2001). The sum is moved by half of the least difference of the scores of two codes in turn, as it is discrete.
 func (a *association) linear(codes []int, score []float64) float64 {
-	all, m := 0.0, 0.0
+	all := 0.0
+	m := 0.0
 	for i, code := range codes {
 		all += a.rows[code]
 		m += float64(a.rows[code] * score[i])
@@ -464,13 +468,15 @@ func (a *association) variation(codes []int) float64 {
 		var few []int
 		for _, code := range codes {
 			if float64(a.rows[code]*share) >= leastExpected {
-				rows, own = append(rows, a.rows[code]), append(own, a.own[code*len(a.classes)+k])
+				rows = append(rows, a.rows[code])
+				own = append(own, a.own[code*len(a.classes)+k])
 			} else {
 				few = append(few, code)
 			}
 		}
 		if n, of := a.sumOf(few, k); float64(n*share) >= leastExpected {
-			rows, own = append(rows, n), append(own, of)
+			rows = append(rows, n)
+			own = append(own, of)
 		}
 		least = min(least, chiSquareTail(rows, own))
 	}

@@ -211,7 +211,8 @@ func (c *Chooser) soleWithModels(ctx context.Context, t *frontier.Candidate) (*f
 	with := *t
 	best := frontier.Point{}
 	try := func(m *modelled) error {
-		m.points, m.trees = []frontier.Point{best}, []*tree.Tree{t.Tree}
+		m.points = []frontier.Point{best}
+		m.trees = []*tree.Tree{t.Tree}
 		if err := c.fitModels(ctx, m, false); err != nil {
 			return err
 		}
@@ -233,14 +234,16 @@ func (c *Chooser) soleWithModels(ctx context.Context, t *frontier.Candidate) (*f
 func (c *Chooser) refitModels(ctx context.Context, t *frontier.Candidate) (*frontier.Candidate, error) {
 	kind := t.Tree.Algorithm
 	plain := *t.Tree
-	plain.Algorithm.Ridge, plain.Algorithm.BoosterTrees = 0, 0
+	plain.Algorithm.Ridge = 0
+	plain.Algorithm.BoosterTrees = 0
 	plain.Algorithm.Teacher = "" // a refit only learns from the rows
 	with := *t
 	with.Tree = &plain
 	point := frontier.Point{}
 	var base *modelled
 	fit := func(m *modelled) error {
-		m.points, m.trees = []frontier.Point{point}, []*tree.Tree{&plain}
+		m.points = []frontier.Point{point}
+		m.trees = []*tree.Tree{&plain}
 		if err := c.fitModels(ctx, m, false); err != nil || !m.changed[0] {
 			return err
 		}
@@ -450,7 +453,8 @@ func (c *Chooser) testModels(
 		}
 		var judged [][]metric.Judgement
 		for _, m := range stages {
-			trees, models := make([]*tree.Tree, len(listed)), make([][]*leafmodel.Model, len(listed))
+			trees := make([]*tree.Tree, len(listed))
+			models := make([][]*leafmodel.Model, len(listed))
 			for i := range listed {
 				if at, v := m.find(&listed[i].Point); at >= 0 {
 					trees[i], models[i] = m.trees[at], m.models[v][at]
@@ -530,7 +534,8 @@ func (m *modelled) point(at, v int, gained crossvalidate.Gained) frontier.Point 
 func (m *modelled) tree(at, v int) *tree.Tree {
 	t := leafmodel.Attach(m.trees[at], m.models[v][at])
 	p := m.variants[v].extend(m.points[at])
-	t.Algorithm.Ridge, t.Algorithm.BoosterTrees = p.Ridge, p.Boosted
+	t.Algorithm.Ridge = p.Ridge
+	t.Algorithm.BoosterTrees = p.Boosted
 	return t
 }
 

@@ -133,7 +133,8 @@ func (m *modelled) drop(variant, point int) {
 func (m *modelled) keep(listed []frontier.Listed) {
 	for i, p := range m.points {
 		kept := slices.ContainsFunc(listed, func(l frontier.Listed) bool {
-			p.Ridge, p.Boosted = l.Ridge, l.Boosted
+			p.Ridge = l.Ridge
+			p.Boosted = l.Boosted
 			return p.Same(&l.Point) && (m.base == nil || l.Ridge == m.points[i].Ridge)
 		})
 		for v := range m.variants {

@@ -100,7 +100,8 @@ func (p *PerClass) ErrorCostsOf(classes []string) ([][]float64, error) {
 		costs[actual][actual] = 0
 	}
 	for _, e := range p.ErrorCosts {
-		actual, predicted := slices.Index(classes, e.Actual), slices.Index(classes, e.Predicted)
+		actual := slices.Index(classes, e.Actual)
+		predicted := slices.Index(classes, e.Predicted)
 		switch {
 		case actual < 0:
 			return nil, unknownClass("error_costs", e.Actual, e.Actual, e.Predicted)

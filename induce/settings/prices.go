@@ -52,7 +52,8 @@ func (p *Prices) Apply(features []dataset.Feature) error {
 		f := &features[i]
 		f.Cost = p.costOf(f.Name)
 		if at := slices.IndexFunc(p.Groups, func(g CostGroup) bool { return slices.Contains(g.Features, f.Name) }); at >= 0 {
-			f.Group, f.GroupCost = p.Groups[at].Name, p.Groups[at].Cost
+			f.Group = p.Groups[at].Name
+			f.GroupCost = p.Groups[at].Cost
 		}
 		costs := p.ValueCosts[f.Name]
 		for _, value := range slices.Sorted(maps.Keys(costs)) {
@@ -171,7 +172,8 @@ func (p *Prices) faults(name Namer) []error {
 			faults = append(faults, fmt.Errorf("%s: a group has no name, want one", name("groups")))
 		}
 		check(fmt.Sprintf("%s: the cost of %q", name("groups"), g.Name), g.Cost)
-		names, grouped = append(names, g.Name), append(grouped, g.Features...)
+		names = append(names, g.Name)
+		grouped = append(grouped, g.Features...)
 	}
 	faults = append(faults, twice(name("groups"), "group", names)...)
 	faults = append(faults, twice(name("groups"), "feature", grouped)...)

@@ -47,7 +47,8 @@ func (r Range) Parse(text string) (float64, error) {
 
 // Spelled formats a number, without an exponent if it has few digits.
 func Spelled(x float64) string {
-	digits, short := strconv.FormatFloat(x, 'f', -1, 64), strconv.FormatFloat(x, 'g', -1, 64)
+	digits := strconv.FormatFloat(x, 'f', -1, 64)
+	short := strconv.FormatFloat(x, 'g', -1, 64)
 	if math.Abs(x) < 1e9 || len(digits) < len(short) {
 		return digits
 	}

@@ -170,7 +170,9 @@ func Single() Settings {
 
 // grow sets the growth of a single tree, without a choice.
 func (s *Settings) grow(family split.Family) {
-	s.Algorithm, s.Lambda, s.Theta = []split.Algorithm{split.EC45}, []float64{10}, []float64{0.005}
+	s.Algorithm = []split.Algorithm{split.EC45}
+	s.Lambda = []float64{10}
+	s.Theta = []float64{0.005}
 	s.Tests = []split.Family{family}
 	s.Select = frontier.First
 	s.Prune = nil

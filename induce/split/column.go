@@ -188,7 +188,8 @@ func Columns(features []dataset.Feature) []Column {
 	floor := float64(freeShare * least)
 	unit := unitOf(least)
 	for i := range columns {
-		columns[i].Floor, columns[i].Unit = floor, unit
+		columns[i].Floor = floor
+		columns[i].Unit = unit
 		if columns[i].Group != "" {
 			columns[i].GroupSize = sizes[columns[i].Group]
 		}
@@ -233,7 +234,8 @@ func usualPrice(columns []Column) float64 {
 // leastPrice returns the least price above 0 of any test. If all tests are free, it returns the
 // least price above 0 of a group, or 1 if no group has one.
 func leastPrice(columns []Column) float64 {
-	least, group := math.Inf(1), math.Inf(1)
+	least := math.Inf(1)
+	group := math.Inf(1)
 	for i := range columns {
 		c := &columns[i]
 		if c.GroupCost > 0 {

@@ -211,8 +211,10 @@ func (t *Team) append(at int, no bool, sum *outcome, pairsOne, pairsRest int64, 
 	p := &t.exact.c.phi
 	i := t.tests
 	t.at[i] = int32(at)
-	t.one[i], t.rest[i] = float64(sum.weight), float64(n.Weight-sum.weight)
-	t.pairs[i], t.pairsRest[i] = float64(pairsOne), float64(pairsRest)
+	t.one[i] = float64(sum.weight)
+	t.rest[i] = float64(n.Weight - sum.weight)
+	t.pairs[i] = float64(pairsOne)
+	t.pairsRest[i] = float64(pairsRest)
 	t.balance[i] = t.one[i]
 	if 2*sum.objects > n.Objects || no && 2*sum.objects == n.Objects { // ties: outcome 0 counts as the larger outcome
 		t.balance[i] = t.rest[i]
@@ -225,8 +227,11 @@ func (t *Team) append(at int, no bool, sum *outcome, pairsOne, pairsRest int64, 
 // gains by 0.
 func (t *Team) rate() {
 	tests := t.tests
-	one, rest, balance := t.one[:tests], t.rest[:tests], t.balance[:tests]
-	pairs, pairsRest := t.pairs[:tests], t.pairsRest[:tests]
+	one := t.one[:tests]
+	rest := t.rest[:tests]
+	balance := t.balance[:tests]
+	pairs := t.pairs[:tests]
+	pairsRest := t.pairsRest[:tests]
 	weight := float64(t.n.Weight)
 	for k := range t.lights {
 		l := t.lights[k]
@@ -352,7 +357,8 @@ func (t *Team) collect() {
 func (t *Team) thresholdsOfTwo() {
 	s := t.exact
 	var a pair
-	present, cells := s.present, s.h.Cells
+	present := s.present
+	cells := s.h.Cells
 	if last := len(present) - 1; int(present[last]) == s.column.missing() { // a missing value takes the no branch
 		a.add(cells, present[last])
 		if present[0] >= 1 {
@@ -399,10 +405,12 @@ func (t *Team) appendTwo(at int, no bool, a *pair) {
 	x := &t.exact.c.phi.xlogx
 	i := t.tests & (batchSize - 1)
 	t.at[i] = int32(at)
-	l0, l1 := n.M[0]-a.m0, n.M[1]-a.m1
+	l0 := n.M[0] - a.m0
+	l1 := n.M[1] - a.m1
 	one, rest := a.m0+a.m1, l0+l1
 	t.gain[i] = n.impurity - (x.near(one) - (x.near(a.m0) + x.near(a.m1))) - (x.near(rest) - (x.near(l0) + x.near(l1)))
-	t.one[i], t.rest[i] = float64(one), float64(rest)
+	t.one[i] = float64(one)
+	t.rest[i] = float64(rest)
 	t.pairs[i], t.pairsRest[i] = float64(a.n0*a.n1), float64((n.N[0]-a.n0)*(n.N[1]-a.n1))
 	balance := one
 	twice := 2 * (a.n0 + a.n1)

@@ -58,7 +58,10 @@ func (s *Scanner) Node(n *Totals, heavy Heavy) {
 // Load sets the feature to scan. present lists the codes with objects, ascending; if it is nil,
 // Load finds them in the histogram.
 func (s *Scanner) Load(feature int, column *Column, h Histogram, present []int32) {
-	s.feature, s.column, s.h, s.present = feature, column, h, present
+	s.feature = feature
+	s.column = column
+	s.h = h
+	s.present = present
 	s.cost = math.NaN()
 	if present != nil {
 		return
@@ -87,7 +90,8 @@ func (s *Scanner) Scan() float64 {
 // Collect appends the tests of the loaded feature with scores of at least cut to found, in test
 // order. See offer.
 func (s *Scanner) Collect(cut float64, found []Candidate) []Candidate {
-	s.cut, s.found = cut, found
+	s.cut = cut
+	s.found = found
 	s.visit(true)
 	return s.found
 }
@@ -172,7 +176,8 @@ func (s *Scanner) categorical(selecting bool) {
 		s.consider(Test{Feature: s.feature, Kind: Multiway}, s.column.Cost, parts.Total, selecting)
 		return
 	}
-	other, missing := int32(s.column.other()), int32(s.column.missing())
+	other := int32(s.column.other())
+	missing := int32(s.column.missing())
 	for _, code := range s.present {
 		switch code {
 		case other:
@@ -268,14 +273,17 @@ func (s *Scanner) part(cells []int64, heavy *Heavy, one, rest *side) {
 	p := &s.c.phi
 	terms := s.c.terms
 	var squaresOne, squaresRest int64
-	sumOne, sumRest := 0.0, 0.0
+	sumOne := 0.0
+	sumRest := 0.0
 	classN := n.N
 	classM := n.M[:len(n.N)]
 	cells = cells[:2*len(classN)]
 	impure := terms == Discrimination || terms == AllTerms || n.pairs == 0
 	for k := range classN {
-		a, m := cells[2*k], cells[2*k+1]
-		b, l := classN[k]-a, classM[k]-m
+		a := cells[2*k]
+		m := cells[2*k+1]
+		b := classN[k] - a
+		l := classM[k] - m
 		one.objects += a
 		one.weight += m
 		squaresOne += a * a
@@ -290,7 +298,8 @@ func (s *Scanner) part(cells []int64, heavy *Heavy, one, rest *side) {
 			sumRest += p.term(l)
 		}
 	}
-	rest.objects, rest.weight = n.Objects-one.objects, n.Weight-one.weight
+	rest.objects = n.Objects - one.objects
+	rest.weight = n.Weight - one.weight
 	one.pairs = (one.objects*one.objects - squaresOne) / 2
 	rest.pairs = (rest.objects*rest.objects - squaresRest) / 2
 	if impure {

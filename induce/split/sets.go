@@ -336,7 +336,8 @@ func (s *Scanner) addToPrefix(code int32) {
 func (s *Scanner) visitPlace(order, place, with int, visit func(at int, codes []int32, no bool)) {
 	g := &s.groups
 	var missing []int64
-	before, beyond := g.prefixWeight, g.weight-g.prefixWeight
+	before := g.prefixWeight
+	beyond := g.weight - g.prefixWeight
 	if g.missing {
 		missing = s.cells(s.column.missing())
 		if with == 1 {

@@ -154,7 +154,11 @@ func (t *Team) Node(n *Totals, heavy Heavy, criteria []*Criterion, exactly bool)
 // gather finds the scoring variants that the criteria share.
 func (t *Team) gather(criteria []*Criterion) {
 	t.criteria = append(t.criteria[:0], criteria...)
-	t.members, t.ways, t.lights, t.scales, t.slots = t.members[:0], t.ways[:0], t.lights[:0], t.scales[:0], [slots]bool{}
+	t.members = t.members[:0]
+	t.ways = t.ways[:0]
+	t.lights = t.lights[:0]
+	t.scales = t.scales[:0]
+	t.slots = [slots]bool{}
 	lead := criteria[0]
 	for _, c := range criteria {
 		if c.terms != BalanceEfficiency {

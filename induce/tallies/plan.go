@@ -73,7 +73,8 @@ func (s *Spec) Fit(sums *Sums) (*Plan, error) {
 			return nil, err
 		}
 		if f.CodesSeen() > 1 {
-			p.features, p.Columns = append(p.features, f), append(p.Columns, i)
+			p.features = append(p.features, f)
+			p.Columns = append(p.Columns, i)
 		}
 	}
 	if err := c.Apply(p.features); err != nil {

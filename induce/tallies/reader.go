@@ -112,7 +112,10 @@ func (r *rowsReader) kindOf(i int) dataset.Kind {
 // next reads the next rows into the columns. It returns false after the last row, and after an
 // error: see err.
 func (r *rowsReader) next() bool {
-	r.weights, r.rows, r.buckets, r.positions = r.weights[:0], r.rows[:0], r.buckets[:0], r.positions[:0]
+	r.weights = r.weights[:0]
+	r.rows = r.rows[:0]
+	r.buckets = r.buckets[:0]
+	r.positions = r.positions[:0]
 	for i := range r.columns {
 		r.reset(&r.columns[i], i)
 	}
@@ -139,7 +142,8 @@ func (r *rowsReader) reset(v *dataset.Vector, i int) {
 	*v = dataset.Vector{Type: r.types[i].typ, Numbers: v.Numbers[:0], Texts: v.Texts[:0], Index: v.Index[:0]}
 	switch v.Type {
 	case dataset.Text:
-		r.texts[i], r.recent[i] = make(map[string]int32), [64]int32{}
+		r.texts[i] = make(map[string]int32)
+		r.recent[i] = [64]int32{}
 	default:
 		v.Type = dataset.Number
 		v.Index = nil
@@ -174,7 +178,8 @@ func (r *rowsReader) row() error {
 	}
 	r.buckets = append(r.buckets, bucket)
 	r.positions = append(r.positions, int32(len(r.positions)))
-	r.weights, r.rows = append(r.weights, weight), append(r.rows, r.tally.Rows)
+	r.weights = append(r.weights, weight)
+	r.rows = append(r.rows, r.tally.Rows)
 	return nil
 }
 

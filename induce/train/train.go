@@ -84,7 +84,8 @@ func Train[T any](ctx context.Context, rows []T, s settings.Settings) (*tree.Tre
 	if err != nil {
 		return nil, nil, err
 	}
-	report.Rows, report.Frontier = grown.Rows, grown.Frontier
+	report.Rows = grown.Rows
+	report.Frontier = grown.Frontier
 	return grown.Tree, report, nil
 }
 

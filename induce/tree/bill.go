@@ -77,7 +77,8 @@ func (n *Node) Spent(weight float64) float64 { return float64(n.Test.Paid() * we
 
 // PathCosts returns for each node how many tests are on its path, and their billed cost.
 func (t *Tree) PathCosts() (tests []int, costs []float64) {
-	tests, costs = make([]int, len(t.Nodes)), make([]float64, len(t.Nodes))
+	tests = make([]int, len(t.Nodes))
+	costs = make([]float64, len(t.Nodes))
 	for i := range t.Nodes {
 		for _, b := range t.Nodes[i].Branches {
 			tests[b.Child] = tests[i] + 1

@@ -24,7 +24,8 @@ func (t *Tree) NewLeafCounts() *LeafCounts {
 	weights := make([]int64, classes*t.CountLeaves())
 	for i := range t.Nodes {
 		if t.Nodes[i].Leaf() {
-			c.Weights[i], weights = weights[:classes:classes], weights[classes:]
+			c.Weights[i] = weights[:classes:classes]
+			weights = weights[classes:]
 		}
 	}
 	return c
@@ -35,7 +36,8 @@ func (t *Tree) TrainingCounts() *LeafCounts {
 	c := &LeafCounts{Weights: make([][]int64, len(t.Nodes)), Rows: make([]int64, len(t.Nodes))}
 	for i := range t.Nodes {
 		if n := &t.Nodes[i]; n.Leaf() {
-			c.Weights[i], c.Rows[i] = n.RawClassWeights, n.Rows
+			c.Weights[i] = n.RawClassWeights
+			c.Rows[i] = n.Rows
 		}
 	}
 	return c

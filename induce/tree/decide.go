@@ -19,7 +19,8 @@ func (l *Label) Decide(probabilities []float64) int {
 		most := uint64(0)
 		for k, p := range probabilities {
 			if b := math.Float64bits(p); b > most { // in the order of the probabilities, and without a branch
-				best, most = k, b
+				best = k
+				most = b
 			}
 		}
 		return best

@@ -114,7 +114,8 @@ func (d *decoder) feature(f *fileFeature) error {
 		return fmt.Errorf("feature %q: a value is listed twice", f.Name)
 	}
 	d.names[f.Name] = len(d.Features)
-	d.Features, d.codes = append(d.Features, feature), append(d.codes, codes)
+	d.Features = append(d.Features, feature)
+	d.codes = append(d.codes, codes)
 	return nil
 }
 
@@ -227,7 +228,8 @@ func (d *decoder) test(n *Node, f *fileNode) error {
 		return fmt.Errorf("runner_up: %w", err)
 	}
 	n.Branches = make([]Branch, len(branches))
-	missing, other := 0, 0
+	missing := 0
+	other := 0
 	for i := range branches {
 		b := &branches[i]
 		outcome, err := d.outcome(n.Test, b, i)
@@ -266,7 +268,8 @@ func (f *fileRunnerUp) runnerUp() (*RunnerUp, error) {
 			return nil, errors.New(`a threshold without "ge": want the least number of the yes branch`)
 		}
 	case split.Bin:
-		r.GE, r.LT = f.When.GE, f.When.LT
+		r.GE = f.When.GE
+		r.LT = f.When.LT
 		if whole != f.When.NotMissing {
 			return nil, errors.New(`a bin: want "ge", "lt" or both, or "not_missing"`)
 		}
@@ -311,7 +314,8 @@ func (t *Tree) checkTwo(n *Node) error {
 		return fmt.Errorf("%d branches: want 2", len(n.Branches))
 	}
 	f := &t.Features[n.Test.Feature]
-	missing, other := n.Test.Outcome(f.MissingCode(), f.MissingCode()), n.Test.Outcome(f.OtherCode(), f.MissingCode())
+	missing := n.Test.Outcome(f.MissingCode(), f.MissingCode())
+	other := n.Test.Outcome(f.OtherCode(), f.MissingCode())
 	for _, b := range n.Branches {
 		if b.Missing != (b.Outcome == missing) {
 			return errors.New("missing values take the branch that the test does not send them to")
@@ -351,7 +355,8 @@ func (d *decoder) outcome(test *Test, b *fileBranch, branch int) (int, error) {
 	if !ok || branch > 0 && (code != test.Code || span != test.Span) {
 		return 0, fmt.Errorf("branch %d: its condition does not fit a test of kind %s on %q", branch, test.Kind, f.Name)
 	}
-	test.Code, test.Span = code, span
+	test.Code = code
+	test.Span = span
 	return 1 - branch, nil
 }
 
@@ -432,9 +437,11 @@ func cutIndex(f *dataset.Feature, cut *float64) (int, bool) {
 
 // binOf returns the first code of a bin, and how many codes follow it in the bin.
 func binOf(f *dataset.Feature, when *fileWhen, not bool) (code, span int, ok bool) {
-	ge, lt := when.GE, when.LT
+	ge := when.GE
+	lt := when.LT
 	if not {
-		ge, lt = when.NotGE, when.NotLT
+		ge = when.NotGE
+		lt = when.NotLT
 	}
 	if ge == nil && lt == nil { // the bin covers all numbers
 		return 0, len(f.Cuts), either(when.NotMissing, when.Missing, not)

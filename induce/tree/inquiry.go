@@ -159,7 +159,8 @@ func (i *Inquiry) Give(feature string, v Value) error {
 	if i.known[in] != unknown {
 		return i.conflict(in, v)
 	}
-	i.values[in], i.known[in] = v, given
+	i.values[in] = v
+	i.known[in] = given
 	i.advance()
 	return nil
 }
@@ -291,7 +292,8 @@ func (i *Inquiry) answer(v Value) error {
 	if v.bits == textBits && q.Kind == dataset.Numeric {
 		return wrongKind(&i.questions.scorer.inputs[in], &v)
 	}
-	i.values[in], i.known[in] = v, bought
+	i.values[in] = v
+	i.known[in] = bought
 	i.advance()
 	return nil
 }
@@ -432,7 +434,8 @@ func (i *Inquiry) child(node int) int {
 func (i *Inquiry) outlook() (most, mean float64) {
 	t := i.questions.tree
 	if i.worst == nil {
-		i.worst, i.expected = make([]float64, len(t.Nodes)), make([]float64, len(t.Nodes))
+		i.worst = make([]float64, len(t.Nodes))
+		i.expected = make([]float64, len(t.Nodes))
 	}
 	for node := len(t.Nodes) - 1; node >= i.at; node-- {
 		i.worst[node], i.expected[node] = i.toCome(node)

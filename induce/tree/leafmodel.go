@@ -267,7 +267,8 @@ func (g *bounding) bounds(n *Node, reach map[int]span) (low, high float64) {
 	}
 	classes := len(t.Label.Classes)
 	most, least := 0.0, 0.0 // total weight of the other classes, relative to the class of the leaf
-	g.scores, g.ends = g.scores[:0], g.ends[:0]
+	g.scores = g.scores[:0]
+	g.ends = g.ends[:0]
 	for k := range n.Model.Terms {
 		term := &n.Model.Terms[k]
 		g.scores = term.appendReached(g.scores, reach[term.Feature], width)
@@ -295,7 +296,8 @@ func (g *bounding) bounds(n *Node, reach map[int]span) (low, high float64) {
 		if n.Model.Booster != nil {
 			for _, tree := range n.Model.Booster.Trees {
 				a, b := t.extremesOf(tree, reach, lead)
-				worst, best = worst+a, best+b
+				worst = worst + a
+				best = best + b
 			}
 		}
 		weight := factor(other) / factor(n.Class)

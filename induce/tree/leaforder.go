@@ -89,7 +89,8 @@ func (t *Tree) leafOrder() (order *leafOrder, ok bool) {
 
 // settle returns the probability of the second class for each leaf in the list.
 func (o *leafOrder) settle(t *Tree) []float64 {
-	free, inverse := make([]float64, len(o.list.leaves)), make([]float64, len(o.list.leaves))
+	free := make([]float64, len(o.list.leaves))
+	inverse := make([]float64, len(o.list.leaves))
 	for at, leaf := range o.list.leaves {
 		free[at] = t.Nodes[leaf].Probabilities[1]
 		inverse[at] = 1 / float64(max(o.weight[leaf], 1))
@@ -120,7 +121,8 @@ func (o *leafOrder) sweep(p, inverse []float64) (most float64) {
 		if over <= 0 && x.force == 0 {
 			continue
 		}
-		down, up := inverse[x.lower], inverse[x.upper]
+		down := inverse[x.lower]
+		up := inverse[x.upper]
 		step := max(over/(down+up), -x.force)
 		x.force += step
 		p[x.lower] -= float64(step * down)

@@ -158,7 +158,8 @@ func (d *decoder) readBoosters() error {
 		if err != nil {
 			return fmt.Errorf("booster %d: %w", len(d.boosters), err)
 		}
-		d.boosters, d.used = append(d.boosters, b), append(d.used, false)
+		d.boosters = append(d.boosters, b)
+		d.used = append(d.used, false)
 		return nil
 	})
 }

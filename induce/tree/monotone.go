@@ -90,7 +90,8 @@ func (t *Tree) separate(weight []int64) {
 		}
 		if lower, upper, ok := t.sides(n); ok {
 			separator := s.separator(lower, upper, low[i], high[i])
-			high[lower], low[upper] = separator, separator
+			high[lower] = separator
+			low[upper] = separator
 		}
 		n.setSecond(min(max(n.Probabilities[1], low[i]), high[i]))
 	}

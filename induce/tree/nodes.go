@@ -48,7 +48,8 @@ func ofValues(f *dataset.Feature, t split.Test) split.Test {
 		t.Kind = split.Equals
 	case t.Kind == split.Threshold:
 		t.Set = split.NewCodeSet(len(f.Values), func(code int) bool { return code >= t.Code })
-		t.Kind, t.Code = split.In, 0
+		t.Kind = split.In
+		t.Code = 0
 	}
 	return t
 }
@@ -104,11 +105,16 @@ func SumUp(nodes []Node) []Node {
 			continue
 		}
 		classes := len(nodes[n.Branches[0].Child].ClassWeights)
-		n.Rows, n.Objects, n.Weight = 0, 0, 0
-		n.ClassWeights, n.RawClassWeights = make([]int64, classes), make([]int64, classes)
+		n.Rows = 0
+		n.Objects = 0
+		n.Weight = 0
+		n.ClassWeights = make([]int64, classes)
+		n.RawClassWeights = make([]int64, classes)
 		for _, b := range n.Branches {
 			child := &nodes[b.Child]
-			n.Rows, n.Objects, n.Weight = n.Rows+child.Rows, n.Objects+child.Objects, n.Weight+child.Weight
+			n.Rows = n.Rows + child.Rows
+			n.Objects = n.Objects + child.Objects
+			n.Weight = n.Weight + child.Weight
 			for k := range n.ClassWeights {
 				n.ClassWeights[k] += child.ClassWeights[k]
 				n.RawClassWeights[k] += child.RawClassWeights[k]
@@ -127,7 +133,8 @@ func BestFirst(nodes []Node, leaves int) []Node {
 		return nodes
 	}
 	SumUp(nodes) // a node that becomes a leaf needs its counts
-	depth, kept := make([]int, len(nodes)), make([]bool, len(nodes))
+	depth := make([]int, len(nodes))
+	kept := make([]bool, len(nodes))
 	order := func(a, b int) int { // the next node is the last one
 		return cmp.Or(cmp.Compare(nodes[a].Test.Score.Total, nodes[b].Test.Score.Total),
 			cmp.Compare(depth[b], depth[a]), cmp.Compare(a, b))
@@ -156,7 +163,8 @@ func BestFirst(nodes []Node, leaves int) []Node {
 	}
 	for i := range nodes {
 		if !kept[i] {
-			nodes[i].Test, nodes[i].Branches = nil, nil
+			nodes[i].Test = nil
+			nodes[i].Branches = nil
 		}
 	}
 	return Ordered(nodes)
@@ -295,7 +303,8 @@ func (n *Node) read(r *wire.Reader, classes, features, branches int) error {
 	if bits&codedInner == 0 {
 		n.Rows, n.Objects, n.Weight = r.Count(), r.Count(), r.Count()
 		both := make([]int64, 2*classes)
-		n.ClassWeights, n.RawClassWeights = both[:classes:classes], both[classes:]
+		n.ClassWeights = both[:classes:classes]
+		n.RawClassWeights = both[classes:]
 		for _, weights := range [][]int64{n.ClassWeights, n.RawClassWeights} {
 			for range below(classes) {
 				k := below(classes - 1)
@@ -308,7 +317,8 @@ func (n *Node) read(r *wire.Reader, classes, features, branches int) error {
 		return errNodes
 	}
 	const mostCodes = 1 << 16
-	feature, kind := below(features-1), below(math.MaxUint8)
+	feature := below(features - 1)
+	kind := below(math.MaxUint8)
 	n.Test = &Test{Test: split.Test{
 		Feature: feature, Kind: split.Kind(kind), Code: below(mostCodes), Span: below(mostCodes),
 	}}

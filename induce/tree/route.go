@@ -61,7 +61,8 @@ func (t *Tree) step(n *Node) step {
 // decideBy sets the ranges of a two-outcome test.
 func (s *step) decideBy(test *split.Test, f *dataset.Feature) {
 	code, span := test.Yes(f.MissingCode())
-	s.code, s.span = uint16(code), uint16(span)
+	s.code = uint16(code)
+	s.span = uint16(span)
 	s.low, s.high = math.Inf(-1), math.NaN()
 	switch {
 	case f.Kind == dataset.Categorical:

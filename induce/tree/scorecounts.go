@@ -212,7 +212,8 @@ func MergeScoreCounts(list [][]byte) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		plains, tables = append(plains, e.plain), append(tables, e.table)
+		plains = append(plains, e.plain)
+		tables = append(tables, e.table)
 		if len(e.groups) > 0 {
 			sum.groups, groups = e.groups[:1], append(groups, e.groups[1:])
 		}

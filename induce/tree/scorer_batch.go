@@ -113,7 +113,8 @@ func (b *batch) deal(g segment) {
 
 // column returns the column of an input, and prepares it at its first test.
 func (b *batch) column(input int32) *column {
-	c, v := &b.columns[input], &b.vectors[input]
+	c := &b.columns[input]
+	v := &b.vectors[input]
 	if c.ready {
 		return c
 	}
@@ -212,7 +213,8 @@ func (s *Scores) Of(row int) []float64 {
 func (s *Scorer) Score(columns []dataset.Vector, rows int, into *Scores) error {
 	into.Leaves = slices.Grow(into.Leaves[:0], rows)[:rows]
 	var b batch
-	into.Classes, into.Probabilities = into.Classes[:0], into.Probabilities[:0]
+	into.Classes = into.Classes[:0]
+	into.Probabilities = into.Probabilities[:0]
 	if s.models != nil {
 		classes := len(s.models.label.Classes)
 		into.Classes = slices.Grow(into.Classes, rows)[:rows]

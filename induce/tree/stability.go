@@ -41,7 +41,9 @@ func (t *Tree) Stability(others []*Tree) *Stability {
 		}
 	}
 	s := &Stability{Splits: []SplitStability{}}
-	weight, sameFeature, sameTest := 0.0, 0.0, 0.0
+	weight := 0.0
+	sameFeature := 0.0
+	sameTest := 0.0
 	for i := range t.Nodes {
 		n := &t.Nodes[i]
 		if n.Leaf() {
@@ -58,8 +60,10 @@ func (t *Tree) Stability(others []*Tree) *Stability {
 		sameTest += float64(one.SameTest * float64(n.Weight))
 	}
 	if weight > 0 {
-		sameFeature, sameTest = sameFeature/weight, sameTest/weight
-		s.SameFeature, s.SameTest = &sameFeature, &sameTest
+		sameFeature = sameFeature / weight
+		sameTest = sameTest / weight
+		s.SameFeature = &sameFeature
+		s.SameTest = &sameTest
 	}
 	return s
 }

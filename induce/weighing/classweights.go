@@ -102,7 +102,8 @@ func (s *Rule) SettleClassWeights(totals []int64) (int64, error) {
 // must be above 0.
 func meanFactor(totals, factors []int64) float64 {
 	const rounding = 1e-5
-	sum, whole := new(big.Int), new(big.Int)
+	sum := new(big.Int)
+	whole := new(big.Int)
 	for k, w := range totals {
 		if factors[k] > 0 {
 			sum.Add(sum, new(big.Int).Mul(big.NewInt(w), big.NewInt(factors[k])))

@@ -79,7 +79,8 @@ const (
 func NewAxes(area svg.Box, x, y Axis) *Axes {
 	a := &Axes{x: x, y: y, area: area}
 	words := small()
-	wide, right := 0.0, 0.0
+	wide := 0.0
+	right := 0.0
 	for _, t := range y.Ticks {
 		wide = max(wide, words.Width(t.Label))
 	}

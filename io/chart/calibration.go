@@ -24,7 +24,8 @@ func Calibration(m *runfolder.Metrics) (*Picture, error) {
 	if err := checkCalibration(c); err != nil {
 		return nil, err
 	}
-	what, whose := "the predicted class", "of the predicted class"
+	what := "the predicted class"
+	whose := "of the predicted class"
 	if c.Class != "" {
 		what, whose = "class "+textview.Name(c.Class), "of "+textview.Name(c.Class)
 	}

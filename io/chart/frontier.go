@@ -67,7 +67,8 @@ func Frontier(f *runfolder.Frontier) (*Picture, error) {
 func newFrontierChart(points []runfolder.Point) *frontierChart {
 	c := &frontierChart{points: points, faint: make([]bool, len(points)), chosen: -1, radius: 4}
 	for i := range points {
-		c.costs, c.order = append(c.costs, points[i].ExpectedCost), append(c.order, i)
+		c.costs = append(c.costs, points[i].ExpectedCost)
+		c.order = append(c.order, i)
 		if points[i].Selected {
 			c.chosen = i
 		}

@@ -36,7 +36,8 @@ func Importance(m *runfolder.Importance) (*Picture, error) {
 	}
 	measured := slices.ContainsFunc(m.Features, func(f importance.Feature) bool { return f.AUCLost != nil })
 	columns := []bars{{"fall of entropy, bits a row", svg.Blue, impurity, ""}}
-	title, note := "What each feature brings", "no AUC was measured: the fall of entropy by the tests on a feature"
+	title := "What each feature brings"
+	note := "no AUC was measured: the fall of entropy by the tests on a feature"
 	if measured {
 		columns = []bars{{"AUC lost", svg.Blue, lost, "not measured"}, {"AUC lost by unit of cost", svg.Orange, lostPerCost, "free"}}
 		note = fmt.Sprintf("the AUC that the tree loses on %s rows if a feature is permuted", m.Part)
@@ -125,7 +126,9 @@ func (b *bars) draw(
 	on *svg.Canvas, left svg.Point, width float64, features []importance.Feature, feature int,
 ) {
 	words := small()
-	low, high, figures := 0.0, 0.0, 0.0
+	low := 0.0
+	high := 0.0
+	figures := 0.0
 	for i := range features {
 		if x := b.of(&features[i]); x != nil {
 			low = min(low, *x)

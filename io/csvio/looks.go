@@ -181,11 +181,13 @@ func (l *Looks) Mostly() (what, settings string) {
 	for i := range spellings {
 		if l.counts[spelled] > 0 && l.reads[i] > most {
 			most = l.reads[i]
-			what, settings = spellings[i].what, spellings[i].settings
+			what = spellings[i].what
+			settings = spellings[i].settings
 		}
 	}
 	if what != "" && l.reads[groupComma] == most && l.reads[decimalComma] == most {
-		what, settings = "numbers with commas", "--thousands , or --decimal ,"
+		what = "numbers with commas"
+		settings = "--thousands , or --decimal ,"
 	}
 	best := number
 	for s := range shapes {
@@ -201,13 +203,16 @@ func (l *Looks) Mostly() (what, settings string) {
 	case best == number && what == "":
 		what = "numbers"
 	case best == marked:
-		what, settings = "numbers with signs such as % or $, which are to be removed", ""
+		what = "numbers with signs such as % or $, which are to be removed"
+		settings = ""
 	case best == spaced:
-		what, settings = "numbers or dates between spaces", "--trim"
+		what = "numbers or dates between spaces"
+		settings = "--trim"
 	case best == day:
 		what, settings = "dates", l.fitting()
 	case best == moments:
-		what, settings = "dates or times", ""
+		what = "dates or times"
+		settings = ""
 	default: // a spelling of numbers
 	}
 	if settings == "" && most+l.odds == l.seen && best != marked {

@@ -121,7 +121,8 @@ func decompress(r io.Reader) (io.Reader, error) {
 func delimiter(head []byte, file string) rune {
 	const candidates = ",;\t|"
 	var best rune
-	most, fits := 0, 0
+	most := 0
+	fits := 0
 	for _, candidate := range candidates {
 		l := layoutOf(head, candidate)
 		delimiters := l.names - 1
@@ -129,7 +130,9 @@ func delimiter(head []byte, file string) rune {
 			return candidate
 		}
 		if best == 0 || l.fits > fits || l.fits == fits && delimiters > most {
-			best, most, fits = candidate, delimiters, l.fits
+			best = candidate
+			most = delimiters
+			fits = l.fits
 		}
 	}
 	return best

@@ -21,7 +21,8 @@ func (s *Spelling) plain(text string) (string, bool) {
 		whole := text
 		rest := ""
 		if at := strings.IndexRune(text, s.decimal()); at >= 0 {
-			whole, rest = text[:at], text[at:]
+			whole = text[:at]
+			rest = text[at:]
 		}
 		if !grouped(whole, s.Thousands) {
 			return "", false

@@ -169,7 +169,8 @@ func icicle(t *Tree) *Placed {
 		scale = icicleHeight / t.Nodes[0].Share
 	}
 	depth, levels := t.levels()
-	columns, left := make([]float64, levels), make([]float64, levels)
+	columns := make([]float64, levels)
+	left := make([]float64, levels)
 	for i := range t.Nodes {
 		b := &p.Boxes[i]
 		b.Height = float64(scale * t.Nodes[i].Share)

@@ -61,7 +61,11 @@ func helped() language {
 // braces returns a language with the syntax of C.
 func braces() language {
 	l := helped()
-	l.indent, l.open, l.elseIf, l.otherwise, l.end = "    ", "if (%s) {", "} else if (%s) {", "} else {", "}"
+	l.indent = "    "
+	l.open = "if (%s) {"
+	l.elseIf = "} else if (%s) {"
+	l.otherwise = "} else {"
+	l.end = "}"
 	l.or = " || "
 	l.leaf = "return %d;"
 	l.comment = " // "
@@ -78,16 +82,21 @@ func cLanguage() language {
 	l.format = "c"
 	l.name = "model"
 	l.terminated = true
-	l.ending, l.missingText, l.missingNumber = ".c", "NULL", "NAN"
+	l.ending = ".c"
+	l.missingText = "NULL"
+	l.missingNumber = "NAN"
 	l.specials = [4]string{l.missingNumber, "INFINITY", "-INFINITY", "-0.0"}
 	l.keywords = reserved(`auto break case char const continue default do double else enum extern float for goto if
 		inline int long register restrict return short signed sizeof static struct switch typedef union unsigned void
 		volatile while bool true false and or not xor class delete new this template typename namespace public private
 		protected virtual operator friend catch throw try using nullptr constexpr static_assert thread_local alignas
 		alignof typeof asm near far NULL NAN INFINITY`)
-	l.field, l.text = snake, quotedC
+	l.field = snake
+	l.text = quotedC
 	l.constant = func(words []string) string { return "F_" + screaming(words) }
-	l.calls, l.numberOf, l.textOf = "return walk%d(v);", "number(v, %s)", "text(v, %s)"
+	l.calls = "return walk%d(v);"
+	l.numberOf = "number(v, %s)"
+	l.textOf = "text(v, %s)"
 	return l
 }
 
@@ -96,7 +105,9 @@ func javaLanguage() language {
 	l.format = "java"
 	l.name = "Model"
 	l.packages = true
-	l.ending, l.missingText, l.missingNumber = ".java", "null", "Double.NaN"
+	l.ending = ".java"
+	l.missingText = "null"
+	l.missingNumber = "Double.NaN"
 	l.specials = [4]string{l.missingNumber, "Double.POSITIVE_INFINITY", "Double.NEGATIVE_INFINITY", "-0.0"}
 	l.keywords = reserved(`abstract assert boolean break byte case catch char class const continue default do double
 		else enum extends final finally float for goto if implements import instanceof int interface long native new
@@ -104,9 +115,12 @@ func javaLanguage() language {
 		transient try void volatile while true false null var record yield sealed permits ` + tables + `
 		clone finalize getClass hashCode notify notifyAll toString wait List LinkedList Step STEPS Row Prediction Values Leaf LeafModel Term Split
 		Arrays Map Set Function ToDoubleFunction String Math Double Integer Object Override`)
-	l.field, l.text = camel, quotedJava
+	l.field = camel
+	l.text = quotedJava
 	l.constant = screaming
-	l.calls, l.numberOf, l.textOf = "return Walk%d.walk(v);", "v.number(%s)", "v.text(%s)"
+	l.calls = "return Walk%d.walk(v);"
+	l.numberOf = "v.number(%s)"
+	l.textOf = "v.text(%s)"
 	return l
 }
 
@@ -115,15 +129,27 @@ func python() language {
 	l.format = "python"
 	l.name = "model"
 	l.moments = true
-	l.ending, l.missingText, l.missingNumber = ".py", "None", "None"
+	l.ending = ".py"
+	l.missingText = "None"
+	l.missingNumber = "None"
 	l.specials = [4]string{"nan", "inf", "-inf", "-0.0"}
 	l.keywords = reserved(`False None True and as assert async await break class continue def del elif else except
 		finally for from global if import in is lambda nonlocal not or pass raise return try while with yield match
 		case type self ` + tables)
-	l.field, l.constant, l.text, l.number = snake, screaming, quotedPython, number
-	l.indent, l.open, l.elseIf, l.otherwise, l.or = "    ", "if %s:", "elif %s:", "else:", " or "
-	l.leaf, l.calls, l.comment = "return %d", "return _walk%d(v)", "  # "
-	l.numberOf, l.textOf = "v.number(%s)", "v.text(%s)"
+	l.field = snake
+	l.constant = screaming
+	l.text = quotedPython
+	l.number = number
+	l.indent = "    "
+	l.open = "if %s:"
+	l.elseIf = "elif %s:"
+	l.otherwise = "else:"
+	l.or = " or "
+	l.leaf = "return %d"
+	l.calls = "return _walk%d(v)"
+	l.comment = "  # "
+	l.numberOf = "v.number(%s)"
+	l.textOf = "v.text(%s)"
 	return l
 }
 
@@ -132,15 +158,20 @@ func javaScript() language {
 	l.format = "javascript"
 	l.name = "model"
 	l.moments = true
-	l.ending, l.missingText, l.missingNumber = ".mjs", "null", "null"
+	l.ending = ".mjs"
+	l.missingText = "null"
+	l.missingNumber = "null"
 	l.specials = [4]string{"NaN", "Infinity", "-Infinity", "-0"}
 	l.keywords = reserved(`await break case catch class const continue debugger default delete do else enum export
 		extends false finally for function if implements import in instanceof interface let new null package private
 		protected public return static super switch this throw true try typeof var void while with yield arguments eval
 		undefined NaN Infinity ` + tables)
 	l.indent = "  "
-	l.field, l.text = camel, quotedUTF16
+	l.field = camel
+	l.text = quotedUTF16
 	l.constant = screaming
-	l.calls, l.numberOf, l.textOf = "return walk%d(v);", "v.number(%s)", "v.text(%s)"
+	l.calls = "return walk%d(v);"
+	l.numberOf = "v.number(%s)"
+	l.textOf = "v.text(%s)"
 	return l
 }

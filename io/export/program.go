@@ -156,7 +156,8 @@ func (p *program) setNames(o Options) error {
 		}
 	}
 	if dot := strings.LastIndexByte(p.Name, '.'); dot >= 0 {
-		p.Package, p.Name = p.Name[:dot], p.Name[dot+1:]
+		p.Package = p.Name[:dot]
+		p.Name = p.Name[dot+1:]
 	}
 	if l.packages && base != o.File && base != p.Name {
 		return fmt.Errorf("--name %s: a class %s is in a file %s%s, not in %s", o.Name, p.Name, p.Name, l.ending, o.File)
@@ -202,7 +203,8 @@ func (p *program) check() error {
 }
 
 func (p *program) addFeatures() {
-	fields, constants := newNames(p.language.keywords), newNames(p.language.keywords)
+	fields := newNames(p.language.keywords)
+	constants := newNames(p.language.keywords)
 	for i := range p.tree.Features {
 		f := &p.tree.Features[i]
 		p.Features = append(p.Features, feature{

@@ -32,7 +32,8 @@ func (p *program) Head() []string { return head(p.tree, p.Options) }
 
 // head returns lines about a file of a tree.
 func head(t *tree.Tree, o Options) []string {
-	expected, most := t.Complexity.ExpectedCost, t.Complexity.MaxCost
+	expected := t.Complexity.ExpectedCost
+	most := t.Complexity.MaxCost
 	written := mark
 	if o.Digest != "" {
 		written += " from the tree.json with SHA-256 " + o.Digest

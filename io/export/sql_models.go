@@ -28,10 +28,12 @@ func (s *sqlText) lastProbability() string {
 
 // modelStages returns the stages after the step to the leaf.
 func (s *sqlText) modelStages(last string) []stage {
-	model, booster := s.model, s.booted
+	model := s.model
+	booster := s.booted
 	var stages []stage
 	if s.dialect.row == "" {
-		model, booster = "l.model", "l.booster"
+		model = "l.model"
+		booster = "l.booster"
 	} else {
 		stages = append(stages, stage{
 			s.Name + "_modelled",
@@ -227,7 +229,8 @@ func (s *sqlText) softmax() []stage {
 		return []stage{
 			{"exponentials", []column{{"leaf__exp_1", exp("-ABS(leaf__score_1)")}}, ""},
 			{"shares", s.each("leaf__share_", 2, func(k int) string {
-				rare, frequent := "leaf__exp_1 / (1 + leaf__exp_1)", "1 / (1 + leaf__exp_1)"
+				rare := "leaf__exp_1 / (1 + leaf__exp_1)"
+				frequent := "1 / (1 + leaf__exp_1)"
 				if k == 1 {
 					rare, frequent = frequent, rare
 				}

@@ -221,7 +221,8 @@ func (s *sqlText) own() string {
 	}
 	var columns, used []string
 	for _, name := range slices.Concat(s.outputs, s.extras()) {
-		columns, used = append(columns, "1 AS "+name), append(used, name+" = 1")
+		columns = append(columns, "1 AS "+name)
+		used = append(used, name+" = 1")
 	}
 	return "\nCROSS JOIN (SELECT " + strings.Join(columns, ", ") + ") AS own -- ambiguous if the table has such columns\nWHERE " +
 		strings.Join(used, " AND ")

@@ -62,7 +62,9 @@ func runSQL(_ context.Context, t *tree.Tree, o Options) (runner, error) {
 		needs, _ := sqlNeeds(o.Dialect)
 		return nil, usage.Errorf("--verify runs the file: install %s", needs)
 	}
-	o.Name, o.Table, o.With = "", "", With{Cost: true, Leaf: true, Path: o.With.Path}
+	o.Name = ""
+	o.Table = ""
+	o.With = With{Cost: true, Leaf: true, Path: o.With.Path}
 	s, err := newSQL(t, o)
 	if err != nil {
 		return nil, fmt.Errorf("--format %s: %w", o.Format, err)

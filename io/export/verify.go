@@ -222,7 +222,8 @@ func (b *bench) command(ctx context.Context, command []string) ([]byte, error) {
 	c := exec.CommandContext(ctx, command[0], command[1:]...)
 	c.Dir = b.folder
 	var out, problems bytes.Buffer
-	c.Stdout, c.Stderr = &out, &problems
+	c.Stdout = &out
+	c.Stderr = &problems
 	if err := c.Run(); err != nil {
 		text := problems.Bytes()
 		return nil, fmt.Errorf("verify: %s: %w: %s", command[0], err, text[:min(len(text), 2000)])
@@ -292,7 +293,8 @@ func pathsByNode(t *tree.Tree) map[int]string {
 	paths := make(map[int]string)
 	for id := range t.Nodes {
 		if t.Nodes[id].Leaf() {
-			paths[id], list = list[0], list[1:]
+			paths[id] = list[0]
+			list = list[1:]
 		}
 	}
 	return paths

@@ -155,7 +155,8 @@ func (w *writer) condition(n *tree.Node) string {
 	t := n.Test
 	f := &w.tree.Features[t.Feature]
 	constant := w.Features[t.Feature].Const
-	number, text := fmt.Sprintf(l.numberOf, constant), fmt.Sprintf(l.textOf, constant)
+	number := fmt.Sprintf(l.numberOf, constant)
+	text := fmt.Sprintf(l.textOf, constant)
 	switch t.Kind {
 	case split.Threshold:
 		return number + " >= " + l.number(f.Cuts[t.Code-1])

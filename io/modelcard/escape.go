@@ -27,7 +27,8 @@ func escape(s string, most int) markdown {
 	runes := []rune(s)
 	var b strings.Builder
 	for i, r := range runes[:min(len(runes), most)] {
-		before, next := ' ', ' '
+		before := ' '
+		next := ' '
 		if i > 0 {
 			before = runes[i-1]
 		}

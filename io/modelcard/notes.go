@@ -89,7 +89,8 @@ func fromMarkdown(b []byte) (Notes, error) {
 		switch {
 		case depth > 0 && known(name):
 			flush()
-			at, level = name, depth
+			at = name
+			level = depth
 		case depth == 1 && at == "": // a title
 		case depth > 0 && (at == "" || depth <= level):
 			return nil, unknown(title)
@@ -129,7 +130,8 @@ var fence = regexp.MustCompile("^ {0,3}(`{3,}|~{3,})(.*)$")
 // the direction of a text are shown as they are.
 func tidy(text string) string {
 	var lines []string
-	open, before := "", ""
+	open := ""
+	before := ""
 	for _, line := range strings.Split(strings.ToValidUTF8(strings.TrimSpace(text), "\ufffd"), "\n") {
 		if m := fence.FindStringSubmatch(line); m != nil {
 			switch {

@@ -131,7 +131,8 @@ func (r *reading) decode(chunk []byte, pages *pageIndex) error {
 func (r *reading) local() error {
 	at := r.meta.span()
 	d := r.decoder()
-	dictionary, pages := span{}, span{0, at.end - at.start}
+	dictionary := span{}
+	pages := span{0, at.end - at.start}
 	if !r.whole() {
 		index, err := r.index(func() (*pageIndex, error) { return r.scan(at) })
 		if err != nil {

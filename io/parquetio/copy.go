@@ -177,7 +177,9 @@ func (w *Writer) copyChunk(f *field, group, at int, to *format.ColumnMetaData) e
 	if to.DictionaryPageOffset = 0; s.start < m.DataPageOffset {
 		to.DictionaryPageOffset = w.offset
 	}
-	to.IndexPageOffset, to.BloomFilterOffset, to.BloomFilterLength = 0, 0, 0
+	to.IndexPageOffset = 0
+	to.BloomFilterOffset = 0
+	to.BloomFilterLength = 0
 	n, err := io.Copy(w.out, io.NewSectionReader(f.original.reader, s.start, to.TotalCompressedSize))
 	w.offset += n
 	if err != nil {

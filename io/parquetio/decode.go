@@ -65,7 +65,8 @@ func (d *decoder) begin() {
 	if v.Index == nil {
 		v.Index = []int32{}
 	}
-	v.Index, v.Numbers = v.Index[:0], v.Numbers[:0]
+	v.Index = v.Index[:0]
+	v.Numbers = v.Numbers[:0]
 	clear(v.Texts)
 	v.Texts = v.Texts[:0]
 	v.Type = dataset.Number
@@ -245,7 +246,10 @@ func (d *decoder) decodeIndexes(dst []int32, data []byte, n int) error {
 func allBelow(index []int32, size int) bool {
 	var a, b, c, d uint32 // four at a time, because each maximum waits for the one before
 	for len(index) >= 4 {
-		a, b, c, d = max(a, uint32(index[0])), max(b, uint32(index[1])), max(c, uint32(index[2])), max(d, uint32(index[3]))
+		a = max(a, uint32(index[0]))
+		b = max(b, uint32(index[1]))
+		c = max(c, uint32(index[2]))
+		d = max(d, uint32(index[3]))
 		index = index[4:]
 	}
 	for _, i := range index {
@@ -292,7 +296,9 @@ func (d *decoder) appendPlain(p page) error {
 // usePerRow turns the decoded indexes into numbers.
 func (d *decoder) usePerRow() {
 	d.perRow = true
-	d.dictionary, d.dst.Numbers, d.numbers = d.dst.Numbers, d.numbers[:0], nil
+	d.dictionary = d.dst.Numbers
+	d.dst.Numbers = d.numbers[:0]
+	d.numbers = nil
 	d.dst.Numbers = lookUp(d.dst.Numbers, d.dictionary, d.dst.Index)
 	d.dropIndex()
 }
@@ -306,7 +312,8 @@ func (d *decoder) plainLayout(e format.Encoding, data []byte, n int) ([]byte, er
 		format.Type
 		format.Encoding
 	}
-	physical, width := d.leaf.physical, d.leaf.width
+	physical := d.leaf.physical
+	width := d.leaf.width
 	switch (values{physical, e}) {
 	case values{physical, format.Plain}:
 		return data, nil

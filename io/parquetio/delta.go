@@ -19,7 +19,9 @@ const (
 // values.
 func deltaInts(dst []int64, b []byte, n int) (values []int64, rest []byte, err error) {
 	r := deltaReader{rest: b}
-	block, parts, total := r.uvarint(), r.uvarint(), r.uvarint()
+	block := r.uvarint()
+	parts := r.uvarint()
+	total := r.uvarint()
 	last := r.varint()
 	if r.bad || total != uint64(n) || parts == 0 || block > maxDeltaBlock || block%(parts*8) != 0 {
 		return nil, nil, errDelta

@@ -25,7 +25,8 @@ const exactDigits = 15
 // their precision. Then it drops the statistics.
 func (f *File) useStatistics() {
 	for i := range f.columns {
-		l, c := &f.leaves[i], &f.columns[i]
+		l := &f.leaves[i]
+		c := &f.columns[i]
 		if !c.Nested {
 			c.Null = c.Null || f.hasNone(l)
 		}

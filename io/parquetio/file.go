@@ -242,7 +242,8 @@ func (f *File) parseFooter(footer []byte) error {
 	for i := range f.columns {
 		f.byName[f.columns[i].Name] = i
 	}
-	f.Rows, f.rowGroups = meta.NumRows, meta.RowGroups
+	f.Rows = meta.NumRows
+	f.rowGroups = meta.RowGroups
 	f.metadata = slices.DeleteFunc(meta.Metadata, func(e keyValue) bool { return !strings.HasPrefix(e.Key, ownKeys) })
 	f.useStatistics()
 	f.writer = writerOf(meta.CreatedBy)

@@ -191,7 +191,8 @@ func (x *pageIndex) add(h *pageHeader, page span, all int) (done int, err error)
 		return done, damage("a page of %d values where %d are left", values, all-done)
 	}
 	done += int(values)
-	x.pages, x.rows = append(x.pages, page), append(x.rows, done)
+	x.pages = append(x.pages, page)
+	x.rows = append(x.rows, done)
 	return done, nil
 }
 

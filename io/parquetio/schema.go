@@ -94,7 +94,8 @@ func readSchema(elements []format.SchemaElement) (columns []Column, leaves []lea
 			columns[at].Unsupported = column.Unsupported
 		}
 		seen[column.Name] = len(columns)
-		columns, leaves = append(columns, column), append(leaves, l)
+		columns = append(columns, column)
+		leaves = append(leaves, l)
 		next = end
 		chunks += count
 	}

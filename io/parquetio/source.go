@@ -51,7 +51,8 @@ type chunkKey struct {
 
 // NewSource returns a source of the store's files.
 func NewSource(store *objectstore.Store, o SourceOptions) *Source {
-	o.Footers, o.ReadAhead = max(o.Footers, 1), max(o.ReadAhead, 1)
+	o.Footers = max(o.Footers, 1)
+	o.ReadAhead = max(o.ReadAhead, 1)
 	return &Source{
 		store: store, options: o, ahead: semaphore.NewWeighted(o.ReadAhead),
 		files: make(map[string]*list.Element), recent: list.New(), chunks: make(map[chunkKey][]byte),

@@ -38,7 +38,8 @@ type thriftWalker struct {
 
 func (w *thriftWalker) take(n uint64) {
 	if n > uint64(len(w.rest)) {
-		w.bad, w.rest = true, nil
+		w.bad = true
+		w.rest = nil
 		return
 	}
 	w.rest = w.rest[n:]
@@ -57,7 +58,8 @@ func (w *thriftWalker) byte() byte {
 func (w *thriftWalker) uvarint() uint64 {
 	x, n := binary.Uvarint(w.rest)
 	if n <= 0 {
-		w.bad, w.rest = true, nil
+		w.bad = true
+		w.rest = nil
 		return 0
 	}
 	w.rest = w.rest[n:]

@@ -236,14 +236,16 @@ func newSources(columns []WriteColumn) (sources []source, rows int, err error) {
 		if i > 0 && s.rows != rows {
 			return nil, 0, fmt.Errorf("column %q has %d rows, column %q %d", c.Name, s.rows, columns[0].Name, rows)
 		}
-		s.name, rows = c.Name, s.rows
+		s.name = c.Name
+		rows = s.rows
 		sources = append(sources, s)
 	}
 	return sources, rows, nil
 }
 
 func newSource(values any, column int) (source, bool) {
-	double, single := parquet.Leaf(parquet.DoubleType), parquet.Leaf(parquet.FloatType)
+	double := parquet.Leaf(parquet.DoubleType)
+	single := parquet.Leaf(parquet.FloatType)
 	switch v := values.(type) {
 	case []float64:
 		return required(v, column, double, parquet.DoubleValue), true

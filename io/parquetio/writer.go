@@ -238,7 +238,8 @@ func (w *Writer) pack(header *format.PageHeader, page []byte) ([]byte, error) {
 		}
 		body = w.packed
 	}
-	header.UncompressedPageSize, header.CompressedPageSize = int32(len(page)), int32(len(body))
+	header.UncompressedPageSize = int32(len(page))
+	header.CompressedPageSize = int32(len(body))
 	header.CRC = int32(crc32.ChecksumIEEE(body))
 	w.header.Reset()
 	return body, w.thrift.Encode(header)

@@ -35,7 +35,8 @@ func share(t *tree.Tree, node int) float64 {
 
 func (f *facts) whatItCosts() answered {
 	a := answered{ID: "cost", Question: "What does a row cost?"}
-	expected, most := f.Tree.Complexity.ExpectedCost, f.Tree.Complexity.MaxCost
+	expected := f.Tree.Complexity.ExpectedCost
+	most := f.Tree.Complexity.MaxCost
 	a.Short = fmt.Sprintf("%s on average, %s at most", f.cost(expected), f.cost(most))
 	text := fmt.Sprintf("A training row is asked %s questions on average and %d at most.", short(f.Tree.Complexity.ExpectedTests),
 		f.Tree.Complexity.Depth)
@@ -85,7 +86,8 @@ func (f *facts) whatToTrust() answered {
 	} else {
 		a.Short = upper(a.Short)
 	}
-	class, is := "the predicted class", "have it"
+	class := "the predicted class"
+	is := "have it"
 	if c.Class != "" {
 		class = textview.Name(c.Class)
 		is = "are " + class

@@ -112,7 +112,8 @@ func (d *payload) addPoints(a *album, r *runfolder.Run, spots []svg.Point) {
 	var order, sizes []int
 	for i := range r.Frontier.Points {
 		p := &r.Frontier.Points[i]
-		cost, most := p.ExpectedCost, p.MaxCost
+		cost := p.ExpectedCost
+		most := p.MaxCost
 		q := point{
 			Name: textview.Number(p.Tree), Tree: -1, Cost: cost, Most: most, Tests: p.ExpectedTests, Leaves: p.Leaves,
 			Depth: p.Depth, Merit: p.Merit, Validation: p.Validation.AUC, Test: p.Test.AUC, Loss: p.Validation.LogLoss, Accuracy: p.Validation.Accuracy, ErrorCost: p.ExpectedErrorCost, Total: p.ExpectedTotalCost,
@@ -132,7 +133,8 @@ func (d *payload) addPoints(a *album, r *runfolder.Run, spots []svg.Point) {
 			size = estimate(r.Trees[i], &form{digits: exactDigits, scores: true})
 			order = append(order, i)
 		}
-		d.Points, sizes = append(d.Points, q), append(sizes, size)
+		d.Points = append(d.Points, q)
+		sizes = append(sizes, size)
 	}
 	slices.SortStableFunc(order, func(i, k int) int { return cmp.Compare(sizes[i], sizes[k]) })
 	for done, i := range order {
@@ -150,7 +152,9 @@ func outlined(r *runfolder.Run, most int) *runfolder.Run {
 	}
 	few := *r
 	f := *r.Frontier
-	f.Points, few.Trees, few.Frontier = nil, nil, &f
+	f.Points = nil
+	few.Trees = nil
+	few.Frontier = &f
 	for _, i := range textview.Outlined(r.Frontier.Points, most) {
 		f.Points = append(f.Points, r.Frontier.Points[i])
 		if i < len(r.Trees) {

@@ -77,7 +77,8 @@ func difference(was, now *float64) string {
 // classShares compares the shares of the classes among the training rows. If there are many
 // classes, it lists the classes with the greatest changes.
 func classShares(before, now *tree.Tree) *textview.Table {
-	was, is := sharesOf(before), sharesOf(now)
+	was := sharesOf(before)
+	is := sharesOf(now)
 	var names []string
 	for _, t := range []*tree.Tree{now, before} {
 		for _, class := range t.Label.Classes {

@@ -85,7 +85,8 @@ func (t *tests) add(of *tree.Tree, n *tree.Node) int {
 	at := len(t.list)
 	t.known[q] = at
 	text := string(t.append(nil, of, n, &q))
-	t.list, t.size = append(t.list, text), t.size+len(text)+1
+	t.list = append(t.list, text)
+	t.size = t.size + len(text) + 1
 	return at
 }
 

@@ -301,7 +301,8 @@ func (e *encoder) inner(b []byte, name string, write func(b []byte, n *tree.Node
 // leavesBelow returns by node of the page the number of leaves at or below it.
 func (e *encoder) leavesBelow() []int {
 	nodes := e.tree.Nodes
-	leaves, list := make([]int, len(nodes)), make([]int, len(e.list))
+	leaves := make([]int, len(nodes))
+	list := make([]int, len(e.list))
 	for i := len(nodes) - 1; i >= 0; i-- { // children come after their parents
 		if nodes[i].Leaf() {
 			leaves[i] = 1

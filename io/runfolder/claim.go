@@ -31,7 +31,10 @@ func (f *Folder) Claim(ctx context.Context, started time.Time, rows []string, op
 	if err != nil {
 		return OutputError(err)
 	}
-	f.claimed, f.earlier, f.old, f.listed = true, false, false, nil
+	f.claimed = true
+	f.earlier = false
+	f.old = false
+	f.listed = nil
 	f.seen = map[string]objectstore.Object{name: {URL: f.File(name), Generation: generation}}
 	return nil
 }

@@ -62,7 +62,8 @@ func (f *Folder) commit(ctx context.Context, files []File) error {
 // writeAside writes files aside, several at a time. It returns the files that it has created, even
 // after an error.
 func (f *Folder) writeAside(ctx context.Context, files []File) ([]*pending, error) {
-	all, faults := make([]*pending, len(files)), make([]error, len(files))
+	all := make([]*pending, len(files))
+	faults := make([]error, len(files))
 	var next atomic.Int64
 	var failed atomic.Bool
 	parallel.Run(min(len(files), runtime.GOMAXPROCS(0)), func() {

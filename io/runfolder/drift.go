@@ -243,10 +243,12 @@ func (d *Drift) AddLeaves(t *tree.Tree, before, now []int64) {
 	var came []int64
 	for id := range t.Nodes {
 		if t.Nodes[id].Leaf() {
-			ids, came = append(ids, id), append(came, now[id])
+			ids = append(ids, id)
+			came = append(came, now[id])
 		}
 	}
-	was, come := drift.Sample{Rows: before}, drift.Sample{Rows: came}
+	was := drift.Sample{Rows: before}
+	come := drift.Sample{Rows: came}
 	unknown := false
 	for i := range d.Columns {
 		c := &d.Columns[i]
@@ -257,13 +259,15 @@ func (d *Drift) AddLeaves(t *tree.Tree, before, now []int64) {
 	}
 	leaves := newDriftedBins(drift.Column{Other: -1, Missing: -1}, was, come, unknown,
 		func(i int) string { return "leaf " + strconv.Itoa(ids[i]) })
-	leaves.Column, leaves.Kind = driftLeaves, driftLeaves
+	leaves.Column = driftLeaves
+	leaves.Kind = driftLeaves
 	d.Leaves, d.Now = &leaves, drift.Rows(came)
 }
 
 // Judge sets which columns have drifted.
 func (d *Drift) Judge(limits drift.Limits) {
-	d.FalseAlarms, d.LeastPSI = limits.FalseAlarms, limits.PSI
+	d.FalseAlarms = limits.FalseAlarms
+	d.LeastPSI = limits.PSI
 	all := d.All()
 	measured := make([]drift.Measures, len(all))
 	for i := range all {
@@ -293,7 +297,8 @@ func newDriftedBins(
 	if before.Effect > 0 {
 		b.DesignEffects = &[2]float64{before.Effect, now.Effect}
 	}
-	all, came := max(1, drift.Rows(before.Rows)), max(1, drift.Rows(now.Rows))
+	all := max(1, drift.Rows(before.Rows))
+	came := max(1, drift.Rows(now.Rows))
 	look := func(bin string, p, q float64) {
 		if b.Moved.Bin == "" || math.Abs(q-p) > math.Abs(b.Moved.Now-b.Moved.Before) {
 			b.Moved = MovedBin{bin, p, q}

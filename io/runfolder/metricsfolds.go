@@ -77,7 +77,8 @@ func (r *Folds) FillMeans() {
 		}
 		return meanAndDeviation(defined)
 	}
-	mean, deviation := &r.Mean, &r.StandardDeviation
+	mean := &r.Mean
+	deviation := &r.StandardDeviation
 	mean.AUCOvRMacro, deviation.AUCOvRMacro = spread(func(f *FoldFigures) *float64 { return f.AUCOvRMacro })
 	mean.Accuracy, deviation.Accuracy = spread(func(f *FoldFigures) *float64 { return f.Accuracy })
 	mean.ExpectedCost, deviation.ExpectedCost = spread(func(f *FoldFigures) *float64 { return f.ExpectedCost })
@@ -90,7 +91,8 @@ func meanAndDeviation(xs []float64) (mean, deviation *float64) {
 	if len(xs) == 0 {
 		return nil, nil
 	}
-	sum, squares := 0.0, 0.0
+	sum := 0.0
+	squares := 0.0
 	for _, x := range xs {
 		sum += x
 	}

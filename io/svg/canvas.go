@@ -149,11 +149,13 @@ type Document struct {
 
 // Write writes a self-contained document.
 func (c *Canvas) Write(w io.Writer, d *Document) error {
-	pixels, label := d.Pixels, d.Title
+	pixels := d.Pixels
+	label := d.Title
 	if pixels == 0 {
 		pixels = d.Width
 	}
-	description, style := "", ""
+	description := ""
+	style := ""
 	if d.Description != "" {
 		label += ". " + d.Description
 		description = "<desc>" + escape(d.Description) + "</desc>"

@@ -35,7 +35,8 @@ func CompareNodes(a, b *tree.Tree, m *comparison.Matching, total int64) runfolde
 // places describes the differences of two trees.
 func places(a, b *tree.Tree, m *comparison.Matching, total int64) []runfolder.Place {
 	share := func(weight int64) float64 { return float64(weight) / float64(max(1, total)) }
-	pathA, pathB := wholeAbove(a), wholeAbove(b)
+	pathA := wholeAbove(a)
+	pathB := wholeAbove(b)
 	list := make([]runfolder.Place, len(m.Differences))
 	for i, d := range m.Differences {
 		p := runfolder.Place{
@@ -167,7 +168,8 @@ func PairedFigures(m *metric.Paired) *Table {
 		if f.Difference == nil {
 			continue
 		}
-		interval, word := "-", ""
+		interval := "-"
+		word := ""
 		if i := f.Interval; i != nil {
 			interval = fmt.Sprintf("%+.4f to %+.4f", i.Low, i.High)
 			switch {

@@ -186,8 +186,10 @@ func (f *facts) describeUse() {
 	if u := f.Tree.Algorithm.CostUnit; u != "" {
 		unit = f.say(" %s", u)
 	}
-	c, l := &f.Tree.Complexity, &f.Tree.Label
-	expected, most := c.ExpectedCost, c.MaxCost
+	c := &f.Tree.Complexity
+	l := &f.Tree.Label
+	expected := c.ExpectedCost
+	most := c.MaxCost
 	add(&f.Use, "Features", f.say("%d, asked one after the other and only if needed: %s", len(tested), f.names(tested)))
 	add(&f.Use, "Cost of a prediction", f.say("%.4g%s on average over the training rows, at most %.4g%s", expected, unit,
 		most, unit))
@@ -306,9 +308,11 @@ func (f *facts) describeTraining() {
 	t := &f.Tree.Training
 	comma := func(n int64) written { return written(humanize.Comma(n)) }
 	if f.Manifest != nil {
-		rows, size := int64(0), int64(0)
+		rows := int64(0)
+		size := int64(0)
 		for _, in := range f.Manifest.Inputs {
-			rows, size = rows+in.Rows, size+in.Size
+			rows = rows + in.Rows
+			size = size + in.Size
 		}
 		add(&f.Training, "Files", f.say("%d with %s rows in all (%s); manifest.json has their names and digests",
 			len(f.Manifest.Inputs), comma(rows), written(humanize.Bytes(uint64(max(0, size))))))

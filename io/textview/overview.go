@@ -38,7 +38,9 @@ func (o *Overview) Write(w io.Writer, width int) error {
 	if width <= 0 || width > screenWidth {
 		width = screenWidth
 	}
-	head, drawn, tail := new(strings.Builder), new(strings.Builder), new(strings.Builder)
+	head := new(strings.Builder)
+	drawn := new(strings.Builder)
+	tail := new(strings.Builder)
 	for _, text := range o.Choice() {
 		printf(head, "%s\n", Wrapped(text, width, "  "))
 	}
@@ -288,7 +290,8 @@ func (o *Overview) Budgets() (t *Table, another string) {
 		if i == chosen {
 			continue
 		}
-		now, before := p.ExpectedAUC(), f.Points[chosen].ExpectedAUC()
+		now := p.ExpectedAUC()
+		before := f.Points[chosen].ExpectedAUC()
 		change := "-"
 		if now != nil && before != nil {
 			change = fmt.Sprintf("%+.3f", *now-*before)

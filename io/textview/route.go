@@ -85,7 +85,8 @@ func NewPathTable(v *View) *PathTable {
 	p := v.newPart()
 	r := v.Route
 	t := &PathTable{}
-	unit, class := "", "no class"
+	unit := ""
+	class := "no class"
 	if v.Tree.Algorithm.CostUnit != "" {
 		unit = " " + name(v.Tree.Algorithm.CostUnit)
 	}

@@ -258,7 +258,9 @@ func (p *part) byDepth() *Table {
 				continue
 			}
 			if nodes++; n.Leaf() {
-				leaves, rows, weight = leaves+1, rows+n.Rows, weight+n.Weight
+				leaves = leaves + 1
+				rows = rows + n.Rows
+				weight = weight + n.Weight
 				paid += float64(p.costs[i] * float64(n.Weight))
 			}
 		}

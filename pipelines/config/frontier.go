@@ -101,6 +101,8 @@ func (c *Promote) Of(trained json.RawMessage) (*Train, error) {
 		t.Input = c.Input
 	}
 	t.StorageConfig = c.StorageConfig
-	t.DryRun, t.Resume, t.Overwrite = false, false, false
+	t.DryRun = false
+	t.Resume = false
+	t.Overwrite = false
 	return &t, nil
 }

@@ -113,11 +113,13 @@ func (k *Checker) bounds(in *source.Input, texts map[string]*jobs.TextColumn) (b
 			return nil, nil, err
 		}
 		if column.Role == contract.RoleCount {
-			b.Required, b.Whole = true, true
+			b.Required = true
+			b.Whole = true
 			most := float64(dataset.MostCount)
 			b.Min, b.Max = cmp.Or(b.Min, new(float64)), cmp.Or(b.Max, &most)
 		}
-		bounds, columns = append(bounds, b), append(columns, column)
+		bounds = append(bounds, b)
+		columns = append(columns, column)
 	}
 	return bounds, columns, nil
 }
@@ -255,12 +257,20 @@ func (k *Checker) writeRejects(ctx context.Context, found *jobs.Checked, bounds 
 		return nil
 	}
 	n := len(found.Rejects)
-	files, columns, values, reasons := make([]string, n), make([]string, n), make([]string, n), make([]string, n)
-	groups, rows := make([]int64, n), make([]int64, n)
+	files := make([]string, n)
+	columns := make([]string, n)
+	values := make([]string, n)
+	reasons := make([]string, n)
+	groups := make([]int64, n)
+	rows := make([]int64, n)
 	for i := range found.Rejects {
 		r := &found.Rejects[i]
-		files[i], groups[i], rows[i] = r.File, int64(r.RowGroup), int64(r.Row)
-		columns[i], values[i], reasons[i] = bounds[r.Column].Column, r.Value, string(r.Reason)
+		files[i] = r.File
+		groups[i] = int64(r.RowGroup)
+		rows[i] = int64(r.Row)
+		columns[i] = bounds[r.Column].Column
+		values[i] = r.Value
+		reasons[i] = string(r.Reason)
 	}
 	err := parquetio.Write(ctx, k.Driver.Files.Store, k.Settings.Rejects, []parquetio.WriteColumn{
 		{Name: "file", Values: files},

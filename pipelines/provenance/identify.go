@@ -133,7 +133,8 @@ func (o *Origin) document(ctx context.Context, s *objectstore.Store, url string,
 		o.Digest = string(found[1])
 	}
 	if found := runIn.FindSubmatch(b); found != nil {
-		o.Run, o.Espalier = string(found[1]), string(found[2])
+		o.Run = string(found[1])
+		o.Espalier = string(found[2])
 	}
 	return nil
 }

@@ -105,7 +105,8 @@ func (o *Origin) readRun(ctx context.Context, s *objectstore.Store) error {
 	switch m := r.Metrics.Test; {
 	case o.isAt(ctx, s, objectstore.Join(o.Folder, runfolder.TreeName)):
 		if m != nil {
-			o.AUC, o.Cost = m.AUCOvRMacro, m.ExpectedCost
+			o.AUC = m.AUCOvRMacro
+			o.Cost = m.ExpectedCost
 		}
 	case o.isAt(ctx, s, o.tree):
 		o.note("the tree is another tree of the run's frontier")
@@ -148,7 +149,8 @@ func (o *Origin) readRecord(ctx context.Context, s *objectstore.Store, destinati
 	}
 	if o.Training == nil {
 		o.Run, o.Folder = path.Base(r.Attempt.Run), objectstore.Join(at, r.Attempt.Run)
-		o.Training, o.Removed = r.Manifest, r.Removed
+		o.Training = r.Manifest
+		o.Removed = r.Removed
 	}
 	return nil
 }

@@ -98,9 +98,12 @@ func (w *work) compare(ctx context.Context, r *train.Result) error {
 	c.Against = w.url(w.attempt.Run)
 	c.Input = w.window.Patterns
 	c.Held = held
-	c.Label, c.Weight, c.DropNullLabels = w.config.Train.Label, w.config.Train.Weight, w.config.Train.DropNullLabels
+	c.Label = w.config.Train.Label
+	c.Weight = w.config.Train.Weight
+	c.DropNullLabels = w.config.Train.DropNullLabels
 	c.Count = cmp.Or(w.config.Train.Count, config.ColumnNone)
-	c.StorageConfig, c.Contract = w.config.Train.StorageConfig, w.config.Train.Contract
+	c.StorageConfig = w.config.Train.StorageConfig
+	c.Contract = w.config.Train.Contract
 	c.Rejects = "" // training has listed them
 	c.Titles = [2]string{"the tree in use", "the new tree"}
 	found, err := pipelines.Compare(ctx, c, w.reporter)
@@ -130,7 +133,8 @@ func (w *work) drift(ctx context.Context) error {
 	c.Model = w.url(w.attempt.Before)
 	c.Input = w.window.Patterns
 	c.DriftLimits = w.config.Drift
-	c.StorageConfig, c.Contract = w.config.Train.StorageConfig, w.config.Train.Contract
+	c.StorageConfig = w.config.Train.StorageConfig
+	c.Contract = w.config.Train.Contract
 	c.Rejects = "" // training has listed them
 	found, err := pipelines.Drift(ctx, c, w.reporter)
 	if err != nil && unfit(err) && ctx.Err() == nil {

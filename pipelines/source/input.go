@@ -122,7 +122,8 @@ func (in *Input) gather(spelled map[string]bool) {
 func join(to *parquetio.Column, c parquetio.Column) {
 	switch {
 	case to.Null: // another file has the type of the values
-		c.Index, c.Wide = c.Index || to.Index, c.Wide || to.Wide
+		c.Index = c.Index || to.Index
+		c.Wide = c.Wide || to.Wide
 		*to = c
 	default:
 		to.Index = to.Index || c.Index

@@ -34,7 +34,8 @@ const leastSteps = 16
 // followsRows reports whether the numbers of a column rise, or fall, from row to row in the first rows of the first tasks.
 func (in *Input) followsRows(ctx context.Context, f *Files, column string) (bool, error) {
 	steps := 0
-	rises, falls := true, true
+	rises := true
+	falls := true
 	for _, task := range in.Tasks {
 		numbers, err := firstNumbers(ctx, f, task, column)
 		if err != nil {

@@ -113,7 +113,8 @@ func (l *listing) listFolder(
 		return nil, fmt.Errorf("%s is a folder without a *%s file at any depth: "+
 			"name files, or a pattern such as %s/**", folder, dataSuffix, folder)
 	}
-	l.others, l.hidden = append(l.others, others...), append(l.hidden, secret...)
+	l.others = append(l.others, others...)
+	l.hidden = append(l.hidden, secret...)
 	return files, nil
 }
 

@@ -19,7 +19,8 @@ const nullPartition = "__HIVE_DEFAULT_PARTITION__"
 // name=value. A folder that --input names, or one above it, is a column if all files have this column in
 // their paths and none has another column of the name. given has the columns of such folders with several values.
 func pathColumns(list []listed, files []*parquetio.File) (paths [][]jobs.PathColumn, given []string) {
-	paths, above := make([][]jobs.PathColumn, len(list)), make([][]jobs.PathColumn, len(list))
+	paths = make([][]jobs.PathColumn, len(list))
+	above := make([][]jobs.PathColumn, len(list))
 	known := make(map[string]int) // files with the column in their paths
 	own := make(map[string]bool)  // columns of files
 	for i := range list {

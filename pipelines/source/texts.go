@@ -315,7 +315,9 @@ func (in *Input) Reread(name, text string) bool {
 		in.texts = slices.Delete(in.texts, at, at+1)
 	}
 	in.change(name, func(column *parquetio.Column) {
-		column.Type, column.Unit, column.Zone = typ, moments.Unit, moments.Zone
+		column.Type = typ
+		column.Unit = moments.Unit
+		column.Zone = moments.Zone
 	})
 	for i := range in.Tasks {
 		in.Tasks[i].Texts = in.texts

@@ -88,7 +88,9 @@ func ReadCosts(ctx context.Context, f *source.Files, t *config.Train, columns []
 	if url == "" {
 		return c, c.checkNames(columns)
 	}
-	c.Costs, c.ValueCosts, c.Groups = nil, nil, nil
+	c.Costs = nil
+	c.ValueCosts = nil
+	c.Groups = nil
 	b, err := costsFile(ctx, f, url)
 	if err != nil {
 		return nil, err

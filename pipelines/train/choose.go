@@ -208,7 +208,8 @@ func (c *choosing) choose(ctx context.Context, candidates []frontier.Candidate) 
 func (d *describing) measure(
 	ctx context.Context, r *chosen, bring func(s *runfolder.Shuffled) *runfolder.Importance,
 ) error {
-	t, counts := r.candidate.Tree, r.candidate.Counts
+	t := r.candidate.Tree
+	counts := r.candidate.Counts
 	var err error
 	var metrics func() (*runfolder.Metrics, error)
 	if t.Modelled() || counts == [dataset.Parts]*tree.LeafCounts{} {
@@ -334,9 +335,12 @@ func (c *choosing) winner(ctx context.Context, candidates []frontier.Candidate) 
 // describe describes the points that frontier.json lists.
 func (c *choosing) describe(ctx context.Context, chosen *selection.Winner) (*winner, error) {
 	found := chosen.Competition
-	choice, pool := found.Choice, found.Pool
+	choice := found.Choice
+	pool := found.Pool
 	n := len(choice.Listed)
-	trees, points, reports := make([]*tree.Tree, n), make([]runfolder.Point, n), make([]*runfolder.Folds, n)
+	trees := make([]*tree.Tree, n)
+	points := make([]runfolder.Point, n)
+	reports := make([]*runfolder.Folds, n)
 	err := c.driver.Phase(ctx, "frontier", int64(n), "trees", func(s *parallel.Steps) error {
 		return parallel.EachUntil(ctx, n, &s.Done, func(i int) {
 			p := &choice.Listed[i]

@@ -89,7 +89,9 @@ type graph struct {
 // graphs returns one job of each kind that a run over these objects has.
 func (r *run) graphs(o *objects) []graph {
 	g := r.grower(o)
-	fitter, coalescer, scorer := fitter{r.stage}, coalescer{r.stage}, scorer{r.stage}
+	fitter := fitter{r.stage}
+	coalescer := coalescer{r.stage}
+	scorer := scorer{r.stage}
 	summarise := fitter.summariseConfig(&r.schema.rows)
 	coalesce := coalescer.coalesceConfig(o.fitted)
 	level := g.levelConfig(r.config.LevelsPerJob)

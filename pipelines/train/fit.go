@@ -216,7 +216,8 @@ func (w *fitter) timeKeys(ctx context.Context, rows *jobs.RowSpec) error {
 // takeFeatures gives a run the features of an earlier run, in their order. Columns that the earlier run did not
 // test count as constant.
 func (w *fitter) takeFeatures(f *fitted) error {
-	earlier, order := make(map[string]*dataset.Feature, len(w.cuts.Features)), make(map[string]int, len(w.cuts.Features))
+	earlier := make(map[string]*dataset.Feature, len(w.cuts.Features))
+	order := make(map[string]int, len(w.cuts.Features))
 	for i := range w.cuts.Features {
 		earlier[w.cuts.Features[i].Name] = &w.cuts.Features[i]
 		order[w.cuts.Features[i].Name] = i
@@ -346,7 +347,8 @@ func (w *fitter) fitFeatures(ctx context.Context, f *fitted, encoded [][]byte) e
 	all := make([]dataset.Feature, len(tested))
 	keys := make([]identity, len(tested))
 	faults := make([]error, len(tested))
-	columns, contents := make([]dataset.FeatureColumn, len(tested)), make([]uint64, len(tested))
+	columns := make([]dataset.FeatureColumn, len(tested))
+	contents := make([]uint64, len(tested))
 	bins := w.parsed.BinsFor(len(f.label.Classes))
 	var fitters sync.Pool // one for each goroutine
 	err := w.driver.Phase(ctx, "bins", int64(len(tested)), "features", func(s *parallel.Steps) error {

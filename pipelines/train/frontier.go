@@ -190,7 +190,8 @@ func (p *promotion) choose() (err error) {
 func (p *promotion) mark(highest, leastTotal int) {
 	for i := range p.frontier.Points {
 		q := &p.frontier.Points[i]
-		q.Highest, q.LeastTotal = i == highest, i == leastTotal
+		q.Highest = i == highest
+		q.LeastTotal = i == leastTotal
 	}
 }
 
@@ -214,7 +215,8 @@ func (p *promotion) amongAll(s *frontier.Settings) error {
 	if err != nil {
 		return err
 	}
-	highest, leastTotal := -1, -1
+	highest := -1
+	leastTotal := -1
 	for i := range choice.Listed {
 		l := &choice.Listed[i]
 		if l.Highest {
@@ -388,7 +390,8 @@ func (p *promotion) candidate(point *runfolder.Point) *frontier.Candidate {
 	}
 	q := listedPoint(point, p.frontier)
 	at := slices.IndexFunc(p.pool.Points, func(of frontier.Point) bool {
-		of.Ridge, of.Boosted = q.Ridge, q.Boosted
+		of.Ridge = q.Ridge
+		of.Boosted = q.Boosted
 		return q.Same(canonical(of))
 	})
 	if at < 0 {

@@ -78,7 +78,10 @@ func (r *run) growAt(ctx context.Context, o *objects, url string) ([]GrownTrees,
 		one := *r
 		p := *r.plan
 		parsed := *r.parsed
-		one.plan, p.config, p.costs, p.parsed = &p, &training, costs, &parsed
+		one.plan = &p
+		p.config = &training
+		p.costs = costs
+		p.parsed = &parsed
 		parsed.Grid = slices.DeleteFunc(slices.Clone(parsed.Grid), func(m grid.Member) bool {
 			return m.Params.Algorithm != algorithm
 		})

@@ -58,8 +58,11 @@ type againstSign struct {
 func (c *choosing) thresholdsAgainst(o *dataset.Objects, feature int, demand int8) (found againstSign) {
 	codes := c.Columns[feature].Codes
 	raw := o.Soft() || c.config.Classes != split.OfObjects
-	second, all := make([]float64, codes), make([]float64, codes)
-	totalSecond, total, rows := 0.0, 0.0, 0.0
+	second := make([]float64, codes)
+	all := make([]float64, codes)
+	totalSecond := 0.0
+	total := 0.0
+	rows := 0.0
 	for i := range o.Len() {
 		weights := []dataset.ClassWeight{{Class: o.Class[i], Weight: o.Weight[i]}}
 		if raw {

@@ -101,7 +101,8 @@ func (w *scorer) refit(ctx context.Context, o *objects) (*scored, error) {
 	t.Algorithm.RepeatCost = first.Algorithm.RepeatCost
 	t.Bill()
 	if w.config.LeafModel == selection.None {
-		t.Algorithm.Ridge, t.Algorithm.BoosterTrees = 0, 0
+		t.Algorithm.Ridge = 0
+		t.Algorithm.BoosterTrees = 0
 	}
 	w.modeller(o).Describe(t, 1)
 	s := &scored{&grown{objects: o, members: w.parsed.Grid}, []frontier.Candidate{frontier.NewCandidate(t, first.Params)}}

@@ -107,7 +107,8 @@ const dialWithin = 5 * time.Second
 // it asks the engine for the endpoints and the options of the pipeline, and sets the SDK's flags to them.
 // Beam's own boot program starts a second process, which may stay behind when the engine ends the first.
 func boot(ctx context.Context, args []string) error {
-	provision, id := flagOf(args, engine.ProvisionFlag), flagOf(args, "id")
+	provision := flagOf(args, engine.ProvisionFlag)
+	id := flagOf(args, "id")
 	dialer := net.Dialer{Timeout: dialWithin}
 	c, err := dialer.DialContext(ctx, "tcp", provision)
 	if err != nil {

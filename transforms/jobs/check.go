@@ -101,7 +101,8 @@ func (f *checks) do(ctx context.Context, _ *pool, t Task, emit func(int64, []byt
 	}
 	defer g.Close() //nolint:errcheck // reading has returned its errors already
 	p := &checkedGroup{File: t.File, RowGroup: t.RowGroup, Checked: Checked{Rows: int64(g.Rows()), Columns: make([]ColumnCounts, len(f.checkers))}}
-	rejects, refused := make([][]Reject, len(f.checkers)), make([][]bool, len(f.checkers))
+	rejects := make([][]Reject, len(f.checkers))
+	refused := make([][]bool, len(f.checkers))
 	faults := make([]error, len(f.checkers))
 	parallel.Each(len(f.checkers), max(1, f.Workers), func(i int) {
 		var v dataset.Vector

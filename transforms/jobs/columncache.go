@@ -126,7 +126,8 @@ func (r *ColumnCache) add(bytes int64) {
 
 // decode decodes and keeps columns.
 func (g *keptGroup) decode(in dataset.RowGroup, names []string) error {
-	decoded, faults := make([]dataset.Vector, len(names)), make([]error, len(names))
+	decoded := make([]dataset.Vector, len(names))
+	faults := make([]error, len(names))
 	parallel.Each(len(names), runtime.GOMAXPROCS(0), func(i int) { faults[i] = in.ReadColumn(i, &decoded[i]) })
 	if err := parallel.First(append(faults, in.Close())); err != nil {
 		return err
@@ -166,7 +167,8 @@ func (k *keptRows) ReadRows(i, from, to int, dst *dataset.Vector) error {
 	v := k.columns[i]
 	dst.Type = v.Type
 	if v.Index == nil {
-		dst.Index, dst.Texts = nil, nil
+		dst.Index = nil
+		dst.Texts = nil
 		dst.Numbers = append(dst.Numbers[:0], v.Numbers[from:to]...)
 		return nil
 	}

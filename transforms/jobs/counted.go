@@ -71,10 +71,15 @@ func (g *rowGroup) countOf(r int) int64 {
 
 // divide deals the rows of each line to parts, by the hash of the place of the line.
 func (g *rowGroup) divide() {
-	parts, counts := g.parts, g.counts
-	g.parts, g.counts, g.lines = nil, nil, make([]int32, 0, g.rows)
+	parts := g.parts
+	counts := g.counts
+	g.parts = nil
+	g.counts = nil
+	g.lines = make([]int32, 0, g.rows)
 	add := func(line int, part dataset.Part, rows int64) {
-		g.lines, g.parts, g.counts = append(g.lines, int32(line)), append(g.parts, part), append(g.counts, rows)
+		g.lines = append(g.lines, int32(line))
+		g.parts = append(g.parts, part)
+		g.counts = append(g.counts, rows)
 	}
 	for line, hash := range g.places() {
 		if parts[line] == dataset.None {

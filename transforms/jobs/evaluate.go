@@ -148,7 +148,8 @@ func (f *leafCounter) end(ctx context.Context, emit func(int64, []byte)) error {
 func ReadLeafCounts(
 	ctx context.Context, out string, part dataset.Part, trees []*tree.Tree,
 ) ([]*tree.LeafCounts, error) {
-	keys, counts := make([]int64, len(trees)), make([]*tree.LeafCounts, len(trees))
+	keys := make([]int64, len(trees))
+	counts := make([]*tree.LeafCounts, len(trees))
 	for at, t := range trees {
 		keys[at], counts[at] = leavesKey(at, part), t.NewLeafCounts()
 	}

@@ -119,7 +119,9 @@ func (f *gatherer) begin(ctx context.Context) error {
 		return err
 	}
 	f.router = bylevel.NewRouter(f.state.Routes, f.Columns)
-	f.nodes, f.packets, f.held = nil, make([][]byte, f.Partitions), 0
+	f.nodes = nil
+	f.packets = make([][]byte, f.Partitions)
+	f.held = 0
 	for i, n := range f.state.Nodes {
 		for n.At >= len(f.nodes) {
 			f.nodes = append(f.nodes, nil)

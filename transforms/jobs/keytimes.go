@@ -101,7 +101,8 @@ func readKeyTimes(ctx context.Context, folder string) (map[uint64]dataset.Place,
 			return err
 		}
 		for e := range t.Unordered() {
-			key, place := e.Words[0], dataset.Place(e.Words[1])
+			key := e.Words[0]
+			place := dataset.Place(e.Words[1])
 			if other, ok := first[key]; !ok || place < other {
 				first[key] = place
 			}

@@ -86,8 +86,10 @@ func PredictionColumns(n int, t *tree.Tree, paths []string) []PredictionColumn {
 		if p == nil {
 			continue
 		}
-		classes, leaves, tests, costs = append(classes, p.Class), append(leaves, int32(p.Leaf)),
-			append(tests, int32(p.Tests)), append(costs, p.Cost)
+		classes = append(classes, p.Class)
+		leaves = append(leaves, int32(p.Leaf))
+		tests = append(tests, int32(p.Tests))
+		costs = append(costs, p.Cost)
 		for k, x := range p.Probabilities {
 			probabilities[k] = append(probabilities[k], x)
 		}
@@ -163,7 +165,8 @@ func (f *Files) Predictions(
 		if i >= 0 {
 			column, field = constant(&t.Path[i])
 		}
-		p.copied, fields = append(p.copied, column), append(fields, field)
+		p.copied = append(p.copied, column)
+		fields = append(fields, field)
 	}
 	for _, c := range columns {
 		column := writtenColumn{PredictionColumn: c}
@@ -174,7 +177,8 @@ func (f *Files) Predictions(
 				return nil, fmt.Errorf("column %q: %w", c.Name, err)
 			}
 		}
-		p.written, fields = append(p.written, column), append(fields, field)
+		p.written = append(p.written, column)
+		fields = append(fields, field)
 	}
 	var err error
 	options := parquetio.WriterOptions{IfAbsent: true, OrSame: t.Repeated, Metadata: metadata}

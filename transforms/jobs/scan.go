@@ -265,7 +265,8 @@ func pick(to, from *dataset.Vector, rows []int32) {
 		}
 		return
 	}
-	to.Numbers, to.Texts = append(to.Numbers[:0], from.Numbers...), append(to.Texts[:0], from.Texts...)
+	to.Numbers = append(to.Numbers[:0], from.Numbers...)
+	to.Texts = append(to.Texts[:0], from.Texts...)
 	to.Index = Resized(to.Index, len(rows))
 	for i, r := range rows {
 		to.Index[i] = from.Index[r]
@@ -353,7 +354,8 @@ func readNovelty(ctx context.Context, out string, further int, trees ...*tree.Tr
 	if sums, err = readNumbers(ctx, out, all); err != nil {
 		return n, nil, err
 	}
-	n.rows, n.otherClass = sums[rowSum], sums[otherClassSum]
+	n.rows = sums[rowSum]
+	n.otherClass = sums[otherClassSum]
 	sums = sums[rowSums:]
 	for _, list := range n.novelty {
 		for i := range list {

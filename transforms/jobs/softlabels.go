@@ -136,7 +136,8 @@ func (g *rowGroup) labelByProbability(p []float64) {
 		if !ok {
 			g.label.Type = dataset.Text
 		}
-		g.label.Numbers, g.label.Texts = append(g.label.Numbers, x), append(g.label.Texts, c.Class)
+		g.label.Numbers = append(g.label.Numbers, x)
+		g.label.Texts = append(g.label.Texts, c.Class)
 	}
 	for r := range g.parts {
 		g.label.Index[r] = -1

@@ -195,12 +195,14 @@ func letters(tb testing.TB, runner string, build func(s beam.Scope, name string)
 func DeadLetters(tb testing.TB, runner, transform string, rows int) {
 	tb.Helper()
 	c := transforms.SingleTrainConfig("class")
-	c.Features, c.Numeric = []string{"number", "color"}, []string{"number"}
+	c.Features = []string{"number", "color"}
+	c.Numeric = []string{"number"}
 	train := transform == "Train" || transform == "WindowedTree"
 	build := func(limit int64) func(s beam.Scope, name string) {
 		return func(s beam.Scope, name string) {
 			records := beam.ParDo(s, &makeRowsFn{rows}, beam.Impulse(s))
-			m, letters := transforms.Model{Tree: recordTree()}, transforms.DeadLetters{Limit: limit}
+			m := transforms.Model{Tree: recordTree()}
+			letters := transforms.DeadLetters{Limit: limit}
 			var dead beam.PCollection
 			switch transform {
 			case "Train":

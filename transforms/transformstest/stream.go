@@ -152,7 +152,8 @@ type scoredFn struct{ Observer string }
 func (f *scoredFn) ProcessElement(e Event, p transforms.Prediction) {
 	o := observe(f.Observer)
 	o.mu.Lock()
-	o.models[e.ID], o.leaves[e.ID] = p.Model, int(p.Leaf)
+	o.models[e.ID] = p.Model
+	o.leaves[e.ID] = int(p.Leaf)
 	o.times[e.ID]++
 	o.mu.Unlock()
 	o.scored.Add(1)

@@ -81,7 +81,8 @@ func Feed(tb testing.TB, runner string, windowed, keyed bool) {
 		if windowed {
 			at = e.Millis / size.Milliseconds()
 		}
-		events, batches[at] = append(events, e), append(batches[at], e)
+		events = append(events, e)
+		batches[at] = append(batches[at], e)
 	}
 	name := tb.Name()
 	got := &predicted{list: make(map[int64][]transforms.Prediction)}
@@ -119,7 +120,9 @@ func Chosen(tb testing.TB, runner string) {
 	tb.Helper()
 	const count, windows = 900, 2
 	c := transforms.DefaultTrainConfig("class", "id")
-	c.Ignore, c.Lambda, c.Theta = []string{"millis"}, []float64{10}, []float64{0.005}
+	c.Ignore = []string{"millis"}
+	c.Lambda = []float64{10}
+	c.Theta = []float64{0.005}
 	c.Tests = []split.Family{split.Thresholds}
 	c.LeafModel = selection.Linear
 	c.Teacher = distill.Boosted
@@ -129,7 +132,8 @@ func Chosen(tb testing.TB, runner string) {
 	for i := range count {
 		e := newEvent(i, count, windows)
 		at := e.Millis - e.Millis%size.Milliseconds()
-		events, batches[at] = append(events, e), append(batches[at], e)
+		events = append(events, e)
+		batches[at] = append(batches[at], e)
 	}
 	o := &observer{trees: make(map[int64][]transforms.WindowTree)}
 	observers.Store(tb.Name(), o)

@@ -29,7 +29,8 @@ func (w *work) frontier(ctx context.Context, s *Split) error {
 	scratch := "mem://espalier-" + rand.Text()
 	defer w.files.Store.RemoveAll(context.WithoutCancel(ctx), scratch) //nolint:errcheck // scratch in memory
 	t.Output = objectstore.Join(scratch, "run")
-	t.Report, t.Certificate = config.ReportNone, false
+	t.Report = config.ReportNone
+	t.Certificate = false
 	t.FrontierStep = 0.0002 // the answers of --max_expected_cost, without a training for each budget
 	r, err := train.Train(ctx, t, engine.Silent{})
 	if err != nil || r.Frontier == nil {

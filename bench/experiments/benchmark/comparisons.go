@@ -93,7 +93,9 @@ func compareAll(all []Summary, c *Config) []Comparison {
 					continue
 				}
 				one := compare(rows, methods, m.high, c)
-				one.Costs, one.Measure, one.Of = costs, m.name, of
+				one.Costs = costs
+				one.Measure = m.name
+				one.Of = of
 				list = append(list, one)
 			}
 		}
@@ -149,7 +151,8 @@ func compare(rows [][]float64, methods []method, high bool, c *Config) Compariso
 	for i, row := range rows {
 		ranks[i] = ranking.Ranks(row, high)
 	}
-	sets, count := len(rows), len(methods)
+	sets := len(rows)
+	count := len(methods)
 	one := Comparison{
 		Sets: sets, Friedman: significance.NewFriedman(ranks), Level: c.Level,
 		Nemenyi: significance.Nemenyi(count, sets, c.Level), Dunn: significance.BonferroniDunn(count, sets, c.Level),

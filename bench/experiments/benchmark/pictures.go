@@ -72,7 +72,8 @@ func (c *Comparison) draw(add func(name string, p *chart.Picture, err error) err
 	if err := add(name+"-nemenyi", p, err); err != nil || c.Control == "" {
 		return err
 	}
-	ranking.Control, ranking.Critical = slices.Index(ranking.Methods, c.Control), c.Dunn
+	ranking.Control = slices.Index(ranking.Methods, c.Control)
+	ranking.Critical = c.Dunn
 	ranking.Note = on + fmt.Sprintf("band: not different from %s at %g (Bonferroni and Dunn)",
 		c.Control, c.Level)
 	p, err = diagrams.CriticalDifference(ranking)
@@ -104,11 +105,14 @@ func (m method) series() diagrams.Series {
 func (r *Result) frontierCurves(set string, c *Config) *diagrams.Curves {
 	var own, published []diagrams.Series
 	notes := []string{fmt.Sprintf("means over %d splits; each test costs 1; p- is pruned", r.splits())}
-	dearest, lowest := 0.0, 1.0
+	dearest := 0.0
+	lowest := 1.0
 	for _, m := range paperMethods(c.Algorithm) {
-		s, mean := m.series(), meanOf(r.Means, UnitCosts, set, m)
+		s := m.series()
+		mean := meanOf(r.Means, UnitCosts, set, m)
 		s.Points = []diagrams.Coordinates{{X: mean.Of["cost"].Mean, Y: mean.Of["auc"].Mean}}
-		dearest, lowest = max(dearest, s.Points[0].X), min(lowest, s.Points[0].Y)
+		dearest = max(dearest, s.Points[0].X)
+		lowest = min(lowest, s.Points[0].Y)
 		own = append(own, s)
 	}
 	for i := range r.Published {
@@ -120,7 +124,8 @@ func (r *Result) frontierCurves(set string, c *Config) *diagrams.Curves {
 			notes = append(notes, fmt.Sprintf("published %s: %.3f at %.1f, beyond the picture", p.Method, p.AUC, p.Cost))
 			continue
 		}
-		published, lowest = append(published, publishedSeries(p)), min(lowest, p.AUC)
+		published = append(published, publishedSeries(p))
+		lowest = min(lowest, p.AUC)
 	}
 	panel := diagrams.Panel{Y: diagrams.Scale{Label: "AUC on test rows"}}
 	const black, below = 6, 0.05
@@ -141,9 +146,11 @@ func (r *Result) frontierCurves(set string, c *Config) *diagrams.Curves {
 func publishedSeries(p *Published) diagrams.Series {
 	algorithm, pruned := strings.CutPrefix(p.Method, prunedPrefix)
 	s := method{algorithm, pruned}.series()
-	s.Name, s.Sign = "published, in the same colours", diagrams.Plus
+	s.Name = "published, in the same colours"
+	s.Sign = diagrams.Plus
 	if pruned {
-		s.Name, s.Sign = "published, pruned", diagrams.Cross
+		s.Name = "published, pruned"
+		s.Sign = diagrams.Cross
 	}
 	s.Points = []diagrams.Coordinates{{X: p.Cost, Y: p.AUC}}
 	return s
@@ -189,11 +196,14 @@ func (r *Result) lambdaCurves(set string) *diagrams.Curves {
 	for _, algorithm := range []string{"ec45", "ecart"} {
 		for i, law := range []string{UnitCosts, RandomCosts} {
 			s := method{algorithm, law == RandomCosts}.series()
-			s.Name, s.Line, s.Dashed = algorithm, true, law == RandomCosts
+			s.Name = algorithm
+			s.Line = true
+			s.Dashed = law == RandomCosts
 			if law == RandomCosts {
 				s.Name += ", random costs"
 			}
-			area, cost := s, s
+			area := s
+			cost := s
 			for _, l := range lambdaMeans(of, law, algorithm) {
 				area.Points = append(area.Points, diagrams.Coordinates{X: l.lambda, Y: l.validation})
 				cost.Points = append(cost.Points, diagrams.Coordinates{X: l.lambda, Y: l.of.Cost})
@@ -226,7 +236,9 @@ func (r *Result) scalingCurves(by string) *diagrams.Curves {
 		times := method{algorithm: s.Algorithm}.series()
 		fitted := times
 		times.Name = fmt.Sprintf("%s: slope %.2f (%.2f to %.2f)", s.Algorithm, s.Rest.Slope, s.Rest.Low, s.Rest.High)
-		fitted.Name, fitted.Sign, fitted.Line = "", diagrams.NoSign, true
+		fitted.Name = ""
+		fitted.Sign = diagrams.NoSign
+		fitted.Line = true
 		for _, t := range s.Times {
 			if rest := t.Seconds - s.Start; rest > 0 {
 				times.Points = append(times.Points, diagrams.Coordinates{X: float64(t.Size), Y: rest})

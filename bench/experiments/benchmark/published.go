@@ -146,12 +146,14 @@ func holdOne(splits []*Split, m method, point publishedPoint) Published {
 	for _, s := range splits {
 		for i := range s.Figures {
 			if f := &s.Figures[i]; f.Costs == UnitCosts && f.Algorithm == m.algorithm && f.Pruned == m.pruned {
-				areas, costs = append(areas, f.AUC), append(costs, f.Cost)
+				areas = append(areas, f.AUC)
+				costs = append(costs, f.Cost)
 			}
 		}
 		if len(s.Frontier) > 0 {
 			a := answer(s.Frontier, point.cost)
-			answers, paid = append(answers, a.AUC), append(paid, a.Cost)
+			answers = append(answers, a.AUC)
+			paid = append(paid, a.Cost)
 		}
 	}
 	p.Ours = *newMeans(areas, costs)
@@ -169,7 +171,8 @@ func holdOne(splits []*Split, m method, point publishedPoint) Published {
 func nearest(splits []*Split, algorithm string, cost float64) (best *Means, lambda float64) {
 	for _, l := range lambdaMeans(splits, UnitCosts, algorithm) {
 		if best == nil || distance(l.of.Cost, cost) < distance(best.Cost, cost) {
-			best, lambda = &l.of, l.lambda
+			best = &l.of
+			lambda = l.lambda
 		}
 	}
 	return best, lambda
@@ -200,7 +203,8 @@ func lambdaMeans(splits []*Split, law, algorithm string) []lambdaMean {
 			for _, l := range s.Lambdas {
 				if l.Lambda == lambda && l.Costs == law && l.Algorithm == algorithm {
 					validation = append(validation, l.Validation)
-					areas, costs = append(areas, l.AUC), append(costs, l.Cost)
+					areas = append(areas, l.AUC)
+					costs = append(costs, l.Cost)
 				}
 			}
 		}

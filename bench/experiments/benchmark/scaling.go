@@ -191,7 +191,8 @@ type experiment struct {
 
 // take takes the time of a share of the rows or of the features.
 func (e *experiment) take(ctx context.Context, share float64) (taken TimeTaken, err error) {
-	w, url := e.work, objectstore.Join(e.scratch, "rows.parquet")
+	w := e.work
+	url := objectstore.Join(e.scratch, "rows.parquet")
 	t, err := presetConfig(w.config, w.set, &Split{Seed: w.seed, Rows: e.input.Rows}, "paper")
 	if err != nil {
 		return taken, err
@@ -289,7 +290,10 @@ func (s *Scaling) fitted(of func(t *TimeTaken) float64) (f Fit) {
 
 // line returns the fitted seconds without the start, at the ends of the sizes.
 func (s *Scaling) line() [2]TimeTaken {
-	sum, n, first, last := 0.0, 0, s.Times[0].Size, s.Times[len(s.Times)-1].Size
+	sum := 0.0
+	n := 0
+	first := s.Times[0].Size
+	last := s.Times[len(s.Times)-1].Size
 	for _, t := range s.Times {
 		if rest := t.Seconds - s.Start; rest > 0 {
 			sum, n = sum+portable.Log(rest)-float64(s.Rest.Slope*portable.Log(float64(t.Size))), n+1

@@ -81,7 +81,8 @@ func findSets(ctx context.Context, s *objectstore.Store, folder, label string, o
 			if m, ok := described[name]; ok {
 				d.label, d.categorical, d.paperName = cmp.Or(m.label, label), m.categorical, cmp.Or(m.paperName, name)
 			}
-			byName[name], names = d, append(names, name)
+			byName[name] = d
+			names = append(names, name)
 		}
 		byName[name].files = append(byName[name].files, o.Object)
 	}

@@ -86,7 +86,8 @@ func writeBudgets(b *bytes.Buffer, all []Published) {
 		"that is best on validation rows. A point is matched where its mean AUC on test rows is no lower than the " +
 		"published AUC.\n\n| data set | matched | mean margin | least margin |\n| --- | ---: | ---: | ---: |\n")
 	line := func(name string, of []Published) {
-		margins, held := make([]float64, len(of)), 0
+		margins := make([]float64, len(of))
+		held := 0
 		for i := range of {
 			margins[i] = *of[i].Margin
 			if margins[i] >= -equalAreas {

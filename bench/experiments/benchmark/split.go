@@ -121,7 +121,10 @@ func presetConfig(c *Config, d *dataSet, s *Split, preset string) (config.Train,
 	if err != nil {
 		return t, err
 	}
-	t.Label, t.Categorical, t.Seed, t.StorageConfig = d.label, d.categorical, s.Seed, c.StorageConfig
+	t.Label = d.label
+	t.Categorical = d.categorical
+	t.Seed = s.Seed
+	t.StorageConfig = c.StorageConfig
 	t.Theta = scaled(t.Theta, s.Rows)
 	t.Input = d.urls()
 	return t, nil
@@ -231,7 +234,8 @@ func (s *Split) chooseAmong(ctx context.Context, t *config.Train, g *train.Grown
 		}
 		f.Costs = law
 		if c == pruned {
-			f.Pruned, f.Alpha = true, alpha
+			f.Pruned = true
+			f.Alpha = alpha
 		}
 		s.Figures = append(s.Figures, *f)
 	}
@@ -288,7 +292,8 @@ func pruneOne(c *frontier.Candidate) (pruned *frontier.Candidate, alpha float64)
 			area = *scores[step].AUC
 		}
 		if area > best {
-			best, alpha = area, a
+			best = area
+			alpha = a
 		}
 	}
 	return c.Pruned(sequence, sequence.At(alpha)), alpha

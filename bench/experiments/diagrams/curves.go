@@ -198,7 +198,8 @@ func (s *Series) colour() svg.Colour {
 
 // sign draws the sign of a point.
 func (s *Series) sign(on *svg.Canvas, at svg.Point) {
-	style, size := svg.Line(s.colour(), 1), 4.0
+	style := svg.Line(s.colour(), 1)
+	size := 4.0
 	switch s.Sign {
 	case Filled:
 		style = svg.Area(s.colour())

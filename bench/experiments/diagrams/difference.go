@@ -72,7 +72,8 @@ func newDifferenceChart(r *Ranking) *differenceChart {
 		d.levels[i], ends[at] = at, r.Ranks[g[1]]
 	}
 	if r.Control >= 0 {
-		d.levels, ends = nil, nil
+		d.levels = nil
+		ends = nil
 	}
 	d.labels = d.axis + float64(barGap*len(ends)) + 22
 	d.height = d.labels + float64(rowHeight*((len(r.Methods)+1)/2))
@@ -91,7 +92,8 @@ func (d *differenceChart) draw(on *svg.Canvas, area svg.Box) {
 		on.Lines(svg.Line(svg.Orange, 9).Pale(0.55), at(low, d.axis), at(high, d.axis))
 	}
 	for i, level := range d.levels {
-		g, below := d.Groups[i], d.axis+10+float64(barGap*level)
+		g := d.Groups[i]
+		below := d.axis + 10 + float64(barGap*level)
 		on.Lines(svg.Line(svg.Vermillion, 3.5), at(d.Ranks[g[0]], below).Plus(3, 0), at(d.Ranks[g[1]], below).Plus(-3, 0))
 	}
 	d.drawMethods(on, at, area)
@@ -126,8 +128,11 @@ func (d *differenceChart) drawAxis(on *svg.Canvas, at func(rank, below float64) 
 func (d *differenceChart) drawMethods(on *svg.Canvas, at func(rank, below float64) svg.Point, area svg.Box) {
 	better := len(d.Methods) / 2
 	for i, name := range d.Methods {
-		words, figures := svg.Text{Bold: i == d.Control}, svg.Text{Size: svg.TickSize, Colour: svg.Soft}
-		row, end, sign := i, area.Right-labelRoom, 1.0
+		words := svg.Text{Bold: i == d.Control}
+		figures := svg.Text{Size: svg.TickSize, Colour: svg.Soft}
+		row := i
+		end := area.Right - labelRoom
+		sign := 1.0
 		if i >= better {
 			row = len(d.Methods) - 1 - i
 			end = area.Left + labelRoom

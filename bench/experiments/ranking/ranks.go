@@ -69,7 +69,8 @@ func Deviation(values []float64) float64 {
 	if len(values) < 2 {
 		return 0
 	}
-	mean, squares := Mean(values), 0.0
+	mean := Mean(values)
+	squares := 0.0
 	for _, x := range values {
 		squares += float64((x - mean) * (x - mean))
 	}

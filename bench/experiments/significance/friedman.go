@@ -19,7 +19,8 @@ type Friedman struct {
 
 // NewFriedman tests ranks: one row for each data set, with a rank for each of at least two methods.
 func NewFriedman(ranks [][]float64) Friedman {
-	sets, methods := float64(len(ranks)), float64(len(ranks[0]))
+	sets := float64(len(ranks))
+	methods := float64(len(ranks[0]))
 	spread := 0.0 // sum of the squared deviations of the rank sums from their mean
 	for m := range ranks[0] {
 		sum := 0.0

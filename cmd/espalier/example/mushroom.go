@@ -24,7 +24,8 @@ func Mushrooms(ctx context.Context, from, to string) error {
 	for _, c := range f.Columns() {
 		letters = append(letters, c.Name)
 	}
-	fields, codes := make([]parquetio.Field, len(letters)), make([]map[string]uint16, len(letters))
+	fields := make([]parquetio.Field, len(letters))
+	codes := make([]map[string]uint16, len(letters))
 	for i, column := range letters {
 		fields[i] = parquetio.Field{Name: strings.ReplaceAll(column, "-", "_"), Optional: true}
 		codes[i] = make(map[string]uint16)

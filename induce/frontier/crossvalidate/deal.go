@@ -64,7 +64,9 @@ func DealInOrder(o *dataset.Objects, folds int) *Dealt {
 // balanced assigns buckets to folds. Larger buckets come first, buckets of about the same size in an order by the seed,
 // and each goes where the rows of its classes are fewest.
 func balanced(o *dataset.Objects, folds int, seed uint64) (foldOf [1 << 8]int) {
-	weights, all, order := make([][]float64, dataset.Buckets), make([]float64, o.Classes), make([]int, dataset.Buckets)
+	weights := make([][]float64, dataset.Buckets)
+	all := make([]float64, o.Classes)
+	order := make([]int, dataset.Buckets)
 	total := make([]int64, dataset.Buckets)
 	for bucket := range weights {
 		weights[bucket] = make([]float64, o.Classes)
@@ -96,7 +98,8 @@ func balanced(o *dataset.Objects, folds int, seed uint64) (foldOf [1 << 8]int) {
 				}
 			}
 			if fold == 0 || sum < least {
-				best, least = fold, sum
+				best = fold
+				least = sum
 			}
 		}
 		foldOf[bucket] = best

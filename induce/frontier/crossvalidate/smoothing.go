@@ -107,7 +107,8 @@ func leastLoss(folds []Fold, pool *frontier.Pool, at [][]place, trees int) (leas
 	losses := [][][]float64{pool.Losses(trees)}
 	weights := []float64{float64(pool.Candidates[0].Counts[dataset.Validation].TotalRows())}
 	for k := range folds {
-		losses, weights = append(losses, folds[k].losses(trees)), append(weights, float64(folds[k].rows))
+		losses = append(losses, folds[k].losses(trees))
+		weights = append(weights, float64(folds[k].rows))
 	}
 	least = math.Inf(1)
 	decides = -1

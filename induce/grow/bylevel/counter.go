@@ -110,13 +110,18 @@ func (c *PassCounter) addCells(o *dataset.Objects, at int, ids []int32) {
 		s = &induce.Selection{N: make([]int64, c.Classes)} // its length is the number of classes
 	}
 	defer c.memory.Put(s)
-	s.Order, s.Class, s.Weight, s.Shares = append(s.Order[:0], ids...), s.Class[:0], s.Weight[:0], s.Shares[:0]
+	s.Order = append(s.Order[:0], ids...)
+	s.Class = s.Class[:0]
+	s.Weight = s.Weight[:0]
+	s.Shares = s.Shares[:0]
 	for _, id := range ids {
-		class, weight := o.Class[id], o.Weight[id]
+		class := o.Class[id]
+		weight := o.Weight[id]
 		if c.rules.OfRows || o.Soft() {
 			s.Shares, weight = induce.AppendShares(s.Shares, id, class, o.Raw(int(id)))
 		}
-		s.Class, s.Weight = append(s.Class, class), append(s.Weight, weight)
+		s.Class = append(s.Class, class)
+		s.Weight = append(s.Weight, weight)
 	}
 	cells := c.cells(at)
 	count := func(i int) {

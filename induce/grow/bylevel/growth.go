@@ -68,7 +68,8 @@ func (g *Growth) Next(children []*Open, budget int64) {
 // Redeal divides all open nodes again into small and large nodes, by another budget.
 func (g *Growth) Redeal(budget int64) {
 	open := slices.Concat(g.Large, g.Small)
-	g.Large, g.Small = nil, nil
+	g.Large = nil
+	g.Small = nil
 	g.deal(open, budget)
 }
 

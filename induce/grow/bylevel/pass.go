@@ -41,7 +41,8 @@ func (g *Grower) addTo(u *unit, o *Open, cells bool) {
 			n.Heavies = append(n.Heavies, tree)
 		}
 	}
-	u.nodes, u.open = append(u.nodes, n), append(u.open, o)
+	u.nodes = append(u.nodes, n)
+	u.open = append(u.open, o)
 }
 
 // Passes plans the counting of the large nodes of a growth. The counts of one pass take
@@ -63,7 +64,8 @@ func (g *Grower) Passes(growth *Growth, memory int64) []Pass {
 			room = true
 		}
 		p := &passes[len(passes)-1]
-		p.Nodes, p.open = append(p.Nodes, u.nodes...), append(p.open, u.open...)
+		p.Nodes = append(p.Nodes, u.nodes...)
+		p.open = append(p.open, u.open...)
 		held += bytes
 	}
 	for i := range passes {
@@ -116,7 +118,8 @@ func (g *Grower) familyUnit(o *Open, large map[*Open]bool) *unit {
 		return nil
 	}
 	children := o.family.children
-	largest, wanted := 0, 0
+	largest := 0
+	wanted := 0
 	for i, child := range children {
 		if child.Count > children[largest].Count {
 			largest = i

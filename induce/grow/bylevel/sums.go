@@ -19,7 +19,8 @@ type Counts struct {
 // NewCounts returns zero counts of a pass.
 func (g *Grower) NewCounts(p *Pass) *Counts {
 	c := &Counts{starts: g.starts(p), heavyStarts: g.heavyStarts(p)}
-	c.sums, c.heavy = make([]int64, c.starts[len(p.Nodes)]), make([]split.Heavy, c.heavyStarts[len(p.Nodes)])
+	c.sums = make([]int64, c.starts[len(p.Nodes)])
+	c.heavy = make([]split.Heavy, c.heavyStarts[len(p.Nodes)])
 	return c
 }
 
@@ -125,7 +126,8 @@ func (g *Grower) AddPiece(c *Counts, key int64, b []byte) error {
 	if key < 0 {
 		return errPiece
 	}
-	want, got := 0, 0
+	want := 0
+	got := 0
 	var err error
 	if key%2 != 0 {
 		dst := pieceOf(c.heavy, g.heavyLen(), key)

@@ -157,7 +157,8 @@ func newGrower(
 // grow grows the subtrees from all objects and returns their nodes.
 func (g *grower) grow(at induce.Place, ws []*workspace) [][]tree.Node {
 	o := g.objects
-	objects, weight := make([]int64, o.Classes), make([]int64, o.Classes)
+	objects := make([]int64, o.Classes)
+	weight := make([]int64, o.Classes)
 	for i, k := range o.Class {
 		objects[k]++
 		if !g.raw {

@@ -53,7 +53,8 @@ func (g *grower) releaseOrder(o *openNode, w *workspace) {
 		g.held.Add(-4 * int64(len(b.order)))
 		w.numbers.put(b.order)
 	}
-	o.order, o.block = nil, nil
+	o.order = nil
+	o.block = nil
 }
 
 // codeTable has the codes of all objects, or the gathered codes of the objects of one node. The open
@@ -103,7 +104,8 @@ const (
 // gather copies the codes of the node's objects to a code table of their own, if these are a small
 // part of the objects of the node's table. Idle workers help with a large node.
 func (g *grower) gather(o *openNode, w *workspace) {
-	from, n := o.table, o.objects()
+	from := o.table
+	n := o.objects()
 	bytes := int64(n) * g.objectBytes
 	dense := o.order == nil || sparse*n > len(from.class)
 	if dense || len(from.class)*len(o.varied.features) <= cached || !g.reserve(bytes) {

@@ -79,7 +79,8 @@ func (g *grower) weigh(s *induce.Selection, o *openNode, w *workspace) {
 	if s.Weight = weight; weight == nil || o.order == nil && !g.raw {
 		return
 	}
-	w.weightOf, w.shares = fit(w.weightOf, o.objects()), w.shares[:0]
+	w.weightOf = fit(w.weightOf, o.objects())
+	w.shares = w.shares[:0]
 	s.Weight = w.weightOf
 	if !g.raw {
 		for i, id := range o.order {
@@ -122,11 +123,14 @@ func fit[T any](s []T, n int) []T {
 // compact numbers the classes of the node without gaps, and sets up the counting with these numbers.
 func (g *grower) compact(o *openNode, s *search, w *workspace) {
 	s.used = w.used[:0]
-	n, m := w.usedObjects[:0], w.usedWeight[:0]
+	n := w.usedObjects[:0]
+	m := w.usedWeight[:0]
 	for k, objects := range o.Objects {
 		if objects > 0 || o.Weight[k] > 0 {
 			w.numberOf[k] = uint16(len(s.used))
-			s.used, n, m = append(s.used, k), append(n, objects), append(m, o.Weight[k])
+			s.used = append(s.used, k)
+			n = append(n, objects)
+			m = append(m, o.Weight[k])
 		}
 	}
 	class := o.table.class

@@ -75,7 +75,8 @@ func (w *workspace) load(o *openNode, s *search, f, codes int) {
 		if len(w.cells) < width*codes {
 			w.cells = make([]int64, width*codes)
 		}
-		w.counted, w.pairs = width, w.cells[:width*codes]
+		w.counted = width
+		w.pairs = w.cells[:width*codes]
 		w.present = counter.CountSeen(w.pairs, &s.objects, w.seen[:(codes+63)/64], w.present)
 		if packed {
 			w.pairs = pairs()
@@ -93,7 +94,8 @@ func (w *workspace) load(o *openNode, s *search, f, codes int) {
 		w.present = induce.Unpack(w.pairs, cells, classes, w.present)
 		return
 	}
-	w.pairs, w.present = cells, w.present[:0]
+	w.pairs = cells
+	w.present = w.present[:0]
 	for code := range codes {
 		for _, cell := range cells[code*width : (code+1)*width] {
 			if cell != 0 {

@@ -40,7 +40,8 @@ func Compare(t *testing.T, got, want []tree.Node, path string) {
 	tree.SumUp(got)
 	tree.SumUp(want)
 	for i := range min(len(got), len(want)) {
-		g, w := got[i], want[i]
+		g := got[i]
+		w := want[i]
 		g.Test, w.Test = nil, nil
 		if !reflect.DeepEqual(g, w) || !near(got[i].Test, want[i].Test) {
 			t.Errorf("%s, node %d:\n%s, want\n%s", path, i, text(t, &got[i]), text(t, &want[i]))

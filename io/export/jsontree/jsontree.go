@@ -236,7 +236,8 @@ func (w *writer) inner(id int, n *tree.Node) inner {
 		in.Test, in.Value = "is", f.Values[n.Test.Code]
 	case split.In:
 		values, inverse := tree.Deciding(f, &n.Test.Test)
-		in.Test, in.Value = "in", values
+		in.Test = "in"
+		in.Value = values
 		if inverse {
 			in.Yes, in.No = in.No, in.Yes
 		}

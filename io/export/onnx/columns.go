@@ -65,14 +65,17 @@ func (c *columns) missing(feature int) int {
 // bin returns the column that is 1 if a number is in [low, high), otherwise 0.
 func (c *columns) bin(feature int, low, high float64) int {
 	return c.take(feature, fmt.Sprint(low, " ", high), func(f *featureColumns, column int) {
-		f.bins, f.low, f.high = append(f.bins, column), append(f.low, low), append(f.high, high)
+		f.bins = append(f.bins, column)
+		f.low = append(f.low, low)
+		f.high = append(f.high, high)
 	})
 }
 
 // coded returns the column that holds the entry of a table for the code of a text.
 func (c *columns) coded(feature int, table []float64) int {
 	return c.take(feature, fmt.Sprint(table), func(f *featureColumns, column int) {
-		f.coded, f.tables = append(f.coded, column), append(f.tables, table)
+		f.coded = append(f.coded, column)
+		f.tables = append(f.tables, table)
 	})
 }
 

@@ -89,17 +89,25 @@ func counted(n int) []float64 {
 // add adds the operator, and returns its output: a float for each row and tree.
 func (f *forest) add(g *graph, matrix string, position func(column int) int) string {
 	n := len(f.nodes)
-	trees, ids, features := make([]int64, n), make([]int64, n), make([]int64, n)
-	yes, no, missing := make([]int64, n), make([]int64, n), make([]int64, n)
-	modes, values := make([]string, n), make([]float64, n)
+	trees := make([]int64, n)
+	ids := make([]int64, n)
+	features := make([]int64, n)
+	yes := make([]int64, n)
+	no := make([]int64, n)
+	missing := make([]int64, n)
+	modes := make([]string, n)
+	values := make([]float64, n)
 	for i := range f.nodes {
 		of := &f.nodes[i]
-		trees[i], ids[i], modes[i] = int64(of.tree), int64(of.id), "LEAF"
+		trees[i] = int64(of.tree)
+		ids[i] = int64(of.id)
+		modes[i] = "LEAF"
 		if !of.inner {
 			continue
 		}
 		modes[i], values[i], features[i] = "BRANCH_GTE", of.atLeast, int64(position(of.column))
-		yes[i], no[i] = int64(of.yes), int64(of.no)
+		yes[i] = int64(of.yes)
+		no[i] = int64(of.no)
 		if of.missing {
 			missing[i] = 1
 		}
@@ -107,8 +115,10 @@ func (f *forest) add(g *graph, matrix string, position func(column int) int) str
 	var targetTrees, targetNodes, targetIDs []int64
 	var weights []float64
 	for _, t := range f.targets {
-		targetTrees, targetNodes = append(targetTrees, int64(t.tree)), append(targetNodes, int64(t.id))
-		targetIDs, weights = append(targetIDs, int64(t.tree)), append(weights, float64(t.value))
+		targetTrees = append(targetTrees, int64(t.tree))
+		targetNodes = append(targetNodes, int64(t.id))
+		targetIDs = append(targetIDs, int64(t.tree))
+		weights = append(weights, float64(t.value))
 	}
 	return g.learned(
 		"TreeEnsembleRegressor", []string{matrix},

@@ -124,9 +124,12 @@ func (w *writer) growTerms(place int) {
 
 // segment adds a segment, and returns its number. Without a column it is a constant.
 func (w *writer) segment(from, delta []float64, begins, distance float64, column int) int {
-	w.from, w.delta = append(w.from, from), append(w.delta, delta)
-	w.begins, w.distance = append(w.begins, begins), append(w.distance, distance)
-	w.feature, w.inclined = append(w.feature, column), append(w.inclined, column >= 0)
+	w.from = append(w.from, from)
+	w.delta = append(w.delta, delta)
+	w.begins = append(w.begins, begins)
+	w.distance = append(w.distance, distance)
+	w.feature = append(w.feature, column)
+	w.inclined = append(w.inclined, column >= 0)
 	return len(w.from) - 1
 }
 
@@ -225,7 +228,8 @@ func (w *writer) slice(matrix string, from, to int) string {
 
 // lines adds the nodes that compute from segments what their terms add, by score.
 func (w *writer) lines(matrix, segments string) string {
-	n, width := len(w.from), len(w.from[0])
+	n := len(w.from)
+	width := len(w.from[0])
 	features := make([]int64, n)
 	for i, column := range w.feature {
 		if column >= 0 {
@@ -251,7 +255,8 @@ func (w *writer) softmax(scores string) string {
 	one := w.doubles([]float64{1})
 	e := w.call("Exp", w.call("Neg", w.call("Abs", scores)))
 	below := w.call("Add", one, e)
-	rare, frequent := w.call("Div", e, below), w.call("Div", one, below)
+	rare := w.call("Div", e, below)
+	frequent := w.call("Div", one, below)
 	negative := w.call("Less", scores, w.doubles([]float64{0}))
 	return w.concat(w.call("Where", negative, frequent, rare), w.call("Where", negative, rare, frequent))
 }

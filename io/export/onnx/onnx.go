@@ -131,7 +131,8 @@ func (w *writer) grow() {
 
 // write adds the nodes and the outputs.
 func (w *writer) write(paths []string) {
-	leaf, matrix := "", ""
+	leaf := ""
+	matrix := ""
 	if len(w.leaves) == 1 { // no input shows how many rows there are
 		leaf = w.wholes([]int64{0}, 1)
 	} else {
@@ -141,8 +142,11 @@ func (w *writer) write(paths []string) {
 	classes := w.tree.Label.Classes
 	count := len(w.leaves)
 	tests, paid := w.tree.PathCosts()
-	class, nodes, asked := make([]int64, count), make([]int64, count), make([]int64, count)
-	costs, table := make([]float64, count), make([]float64, 0, count*len(classes))
+	class := make([]int64, count)
+	nodes := make([]int64, count)
+	asked := make([]int64, count)
+	costs := make([]float64, count)
+	table := make([]float64, 0, count*len(classes))
 	for i, id := range w.leaves {
 		n := &w.tree.Nodes[id]
 		class[i], nodes[i], asked[i], costs[i] = int64(n.Class), int64(id), int64(tests[id]), paid[id]

@@ -182,7 +182,8 @@ func (w *writer) outputs(names []string, leaf *element) *element {
 			o.with(probability(name))
 			continue
 		}
-		modelled, plain := w.name("modelled "+name), w.name("plain "+name)
+		modelled := w.name("modelled " + name)
+		plain := w.name("plain " + name)
 		o.with(
 			hidden(probability(modelled)),
 			hidden(w.byLeaf(plain, names[0], "double", value)),
@@ -221,7 +222,8 @@ func (w *writer) byLeaf(name, leaf, dataType string, value func(id int) string) 
 		if !w.tree.Nodes[id].Leaf() {
 			continue
 		}
-		key, of := el("leaf"), el("value")
+		key := el("leaf")
+		of := el("value")
 		if key.Text, of.Text = strconv.Itoa(id), value(id); of.Text != "" {
 			table.with(el("row").with(key, of))
 		}

@@ -180,7 +180,8 @@ func (f *Faults) Inject(fault Fault) {
 func (f *Faults) Clear() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.faults, f.requests = nil, nil
+	f.faults = nil
+	f.requests = nil
 }
 
 // Requests returns the requests of the given kinds, or all of them, in the

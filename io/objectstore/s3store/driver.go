@@ -280,7 +280,8 @@ func (p place) remove(ctx context.Context, page []types.Object) error {
 }
 
 func (p place) notRemoved(e *types.Error) error {
-	key, code := aws.ToString(e.Key), aws.ToString(e.Code)
+	key := aws.ToString(e.Key)
+	code := aws.ToString(e.Code)
 	if code == "AccessDenied" {
 		return &httpstore.Error{
 			Text: fmt.Sprintf("permission denied: it needs %s on bucket %s for %s", rightRemove, p.bucket, key),

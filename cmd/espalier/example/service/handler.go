@@ -58,7 +58,10 @@ func refusedBy(err error) refused {
 	answer := refused{Error: err.Error()}
 	var e *dataset.DataError
 	if errors.As(err, &e) {
-		answer.Column, answer.Value, answer.Reason, answer.Hint = e.Column, e.Value, e.Problem, e.Hint
+		answer.Column = e.Column
+		answer.Value = e.Value
+		answer.Reason = e.Problem
+		answer.Hint = e.Hint
 	}
 	return answer
 }

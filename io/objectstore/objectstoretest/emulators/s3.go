@@ -61,7 +61,8 @@ func (s *s3) read(w http.ResponseWriter, r *http.Request) {
 func (s *s3) complete(w http.ResponseWriter, r *http.Request) {
 	s.writes.Lock()
 	defer s.writes.Unlock()
-	ifMatch, ifNoneMatch := r.Header.Get("If-Match"), r.Header.Get("If-None-Match")
+	ifMatch := r.Header.Get("If-Match")
+	ifNoneMatch := r.Header.Get("If-None-Match")
 	if ifMatch != "" || ifNoneMatch != "" {
 		etag := s.etag(r)
 		if ifNoneMatch == "*" && etag != "" || ifMatch != "" && etag != ifMatch {
