@@ -118,8 +118,7 @@ func (f *tallyFn) FinishBundle(_ context.Context, emit func(beam.EventTime, int6
 func (f *tallyFn) count() {
 	f.counts.Wait()
 	rows := f.next
-	f.next = f.spare
-	f.spare = rows
+	f.next, f.spare = f.spare, f.next
 	f.next.rows = f.next.rows[:0]
 	f.next.keys = f.next.keys[:0]
 	f.counts.Go(func() { f.add(rows) })

@@ -226,7 +226,7 @@ func (r *blockReader) list(dst []ClassWeight, classes int) (list []ClassWeight, 
 		}
 		dst = append(dst, ClassWeight{uint16(class), int64(weight)})
 		next = class + 1
-		total = total + weight
+		total += weight
 	}
 	if r.Bad {
 		return nil, 0, errBlock

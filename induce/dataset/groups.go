@@ -51,9 +51,9 @@ func addShare(list []GroupShare, s GroupShare) []GroupShare {
 		return slices.Insert(list, at, s)
 	}
 	have := &list[at]
-	have.Weight = have.Weight + s.Weight
-	have.Soft = have.Soft + s.Soft
-	have.Rows = have.Rows + s.Rows
+	have.Weight += s.Weight
+	have.Soft += s.Soft
+	have.Rows += s.Rows
 	return list
 }
 

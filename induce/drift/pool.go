@@ -152,7 +152,7 @@ func (c *Column) merge(b *bins, rows []float64, least, n float64) (open merged) 
 			b.add(merged{[]int{code}, k}, least)
 		default:
 			open.codes = append(open.codes, code)
-			open.rows = open.rows + k
+			open.rows += k
 			if open.rows >= end {
 				b.add(open, least)
 				open = merged{}

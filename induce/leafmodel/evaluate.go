@@ -129,9 +129,9 @@ type verdicts struct {
 }
 
 func (v *verdicts) add(other verdicts) {
-	v.loss = v.loss + other.loss
-	v.hits = v.hits + other.hits
-	v.mistakes = v.mistakes + other.mistakes
+	v.loss += other.loss
+	v.hits += other.hits
+	v.mistakes += other.mistakes
 }
 
 // entry is what one or more objects add to the counts.
@@ -354,8 +354,8 @@ func (e *evaluation) score(at int, start *counts) metric.Judgement {
 			for set := c.set[word]; set != 0; set &= set - 1 {
 				w := c.weights[2*(64*word+bits.TrailingZeros64(set)):][:2]
 				twice.Add(uint64(w[0]), 2*rest+uint64(w[1]))
-				own = own + uint64(w[0])
-				rest = rest + uint64(w[1])
+				own += uint64(w[0])
+				rest += uint64(w[1])
 				clear(w)
 			}
 			c.set[word] = 0

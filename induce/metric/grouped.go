@@ -75,9 +75,9 @@ type weightedBuckets struct{ n, weight, squares float64 }
 
 func (b *weightedBuckets) add(weight int64) {
 	if w := float64(weight); w > 0 {
-		b.n = b.n + 1
-		b.weight = b.weight + w
-		b.squares = b.squares + float64(w*w)
+		b.n++
+		b.weight += w
+		b.squares += float64(w * w)
 	}
 }
 

@@ -256,9 +256,9 @@ func (p *pairing) moments(from, to int, value func(i, class int) (a, b float64))
 		m.center += float64(w * (b - a))
 		m.alike = m.alike && a == b
 	})
-	m.a = m.a / m.weight
-	m.b = m.b / m.weight
-	m.center = m.center / m.weight
+	m.a /= m.weight
+	m.b /= m.weight
+	m.center /= m.weight
 	around := spread{weighted: p.weighted}
 	rows := 0.0
 	p.each(from, to, func(i, class int, w, n float64) {
@@ -326,11 +326,11 @@ func (p *pairing) meanByClass(value func(l *Leaf, class int) float64) *Differenc
 		one, defined := m.variance()
 		all = all && defined
 		least = min(least, m.rows)
-		a = a + m.a
-		b = b + m.b
-		center = center + m.center
-		variance = variance + one
-		classes = classes + 1
+		a += m.a
+		b += m.b
+		center += m.center
+		variance += one
+		classes++
 	}
 	return difference(a/classes, b/classes, center/classes, variance/classes/classes, least, all)
 }

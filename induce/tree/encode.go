@@ -52,7 +52,7 @@ func (t *Tree) AppendJSON(dst []byte) []byte {
 	if len(boosters) > 0 {
 		e.list("boosters", len(boosters), func(i int) {
 			numbers[boosters[i]] = i
-			e.b = append(e.b, e.text(t.Texts, boosters[i], func() any { return t.fileBooster(boosters[i]) })[0]...)
+			e.b = append(e.b, e.text(t.Texts, keyOf(boosters[i]), func() any { return t.fileBooster(boosters[i]) })[0]...)
 		})
 	}
 	e.list("nodes", len(t.Nodes), func(i int) {
@@ -71,14 +71,25 @@ func (t *Tree) AppendJSON(dst []byte) []byte {
 	return append(e.b, "\n}\n"...)
 }
 
-// Texts are encoded features and nodes, without ids, of trees that share the slices of their nodes, as prunings of a
-// tree do: the trees of a frontier have each node four times.
-type Texts struct{ sync.Map } // by name of the feature and by nodeKey
+// Texts are encoded features, boosters and nodes, without ids, of trees that share the slices of their nodes and of their
+// boosters, as prunings of a tree do: the trees of a frontier have each node four times.
+type Texts struct{ sync.Map } // by name of the feature, boosterKey and nodeKey
 
 // nodeKey identifies a node among such trees.
 type nodeKey struct {
 	probabilities *float64
 	leaf          bool
+}
+
+// boosterKey identifies a booster among such trees, whose features may have other numbers.
+type boosterKey struct {
+	values *float64 // where the values of the last split in the first tree begin
+	trees  int      // because a booster may have the first trees of another one
+}
+
+func keyOf(b *boost.Booster) boosterKey {
+	first := b.Trees[0]
+	return boosterKey{&first[len(first)-1].Yes.Values[0], len(b.Trees)}
 }
 
 // encoder appends a document member by member, in the spelling of encoding/json, with spaces and lines.
@@ -117,7 +128,7 @@ func (e *encoder) list(name string, n int, element func(i int)) {
 	e.b = append(e.b, "\n  ]"...)
 }
 
-// text returns the text of a feature or node in parts: before all parts but the first, the id of a child is missing.
+// text returns the text of a feature, booster or node in parts: before all parts but the first, the id of a child is missing.
 func (e *encoder) text(texts *Texts, key any, value func() any) [][]byte {
 	if texts != nil {
 		kept, _ := texts.Load(key)

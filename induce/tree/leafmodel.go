@@ -296,8 +296,8 @@ func (g *bounding) bounds(n *Node, reach map[int]span) (low, high float64) {
 		if n.Model.Booster != nil {
 			for _, tree := range n.Model.Booster.Trees {
 				a, b := t.extremesOf(tree, reach, lead)
-				worst = worst + a
-				best = best + b
+				worst += a
+				best += b
 			}
 		}
 		weight := factor(other) / factor(n.Class)

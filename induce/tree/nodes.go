@@ -112,9 +112,9 @@ func SumUp(nodes []Node) []Node {
 		n.RawClassWeights = make([]int64, classes)
 		for _, b := range n.Branches {
 			child := &nodes[b.Child]
-			n.Rows = n.Rows + child.Rows
-			n.Objects = n.Objects + child.Objects
-			n.Weight = n.Weight + child.Weight
+			n.Rows += child.Rows
+			n.Objects += child.Objects
+			n.Weight += child.Weight
 			for k := range n.ClassWeights {
 				n.ClassWeights[k] += child.ClassWeights[k]
 				n.RawClassWeights[k] += child.RawClassWeights[k]

@@ -1,6 +1,7 @@
 package tree_test
 
 import (
+	"bytes"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -217,6 +218,36 @@ func TestBoostersShared(t *testing.T) {
 		of := func(node int) *boost.Booster { return got.Nodes[node].Model.Booster }
 		if of(3) != of(4) || of(1) == of(3) || of(1) == nil {
 			t.Errorf("%s: boosters %p, %p, %p, want one of leaf 1 and one of leaves 3 and 4", what, of(1), of(3), of(4))
+		}
+	}
+	checkTexts(t, tr, tr.Tested(), firstTrees(tr), firstTrees(tr.Tested()))
+}
+
+// firstTrees returns the tree with the first tree of each booster.
+func firstTrees(tr *tree.Tree) *tree.Tree {
+	short := *tr
+	short.Nodes = slices.Clone(tr.Nodes)
+	for i := range short.Nodes {
+		if n := &short.Nodes[i]; n.Leaf() {
+			model := *n.Model
+			model.Booster = &boost.Booster{Trees: n.Model.Booster.Trees[:1]}
+			n.Model = &model
+		}
+	}
+	return &short
+}
+
+// checkTexts checks that trees are encoded with the texts of each other as without them.
+func checkTexts(t *testing.T, list ...*tree.Tree) {
+	t.Helper()
+	texts := new(tree.Texts)
+	for range 2 {
+		for i, tr := range list {
+			tr.Texts = nil
+			plain := tr.Encode()
+			if tr.Texts = texts; !bytes.Equal(tr.Encode(), plain) {
+				t.Errorf("tree %d: another encoding with the texts of other trees", i)
+			}
 		}
 	}
 }

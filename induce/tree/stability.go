@@ -60,8 +60,8 @@ func (t *Tree) Stability(others []*Tree) *Stability {
 		sameTest += float64(one.SameTest * float64(n.Weight))
 	}
 	if weight > 0 {
-		sameFeature = sameFeature / weight
-		sameTest = sameTest / weight
+		sameFeature /= weight
+		sameTest /= weight
 		s.SameFeature = &sameFeature
 		s.SameTest = &sameTest
 	}

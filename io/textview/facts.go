@@ -311,8 +311,8 @@ func (f *facts) describeTraining() {
 		rows := int64(0)
 		size := int64(0)
 		for _, in := range f.Manifest.Inputs {
-			rows = rows + in.Rows
-			size = size + in.Size
+			rows += in.Rows
+			size += in.Size
 		}
 		add(&f.Training, "Files", f.say("%d with %s rows in all (%s); manifest.json has their names and digests",
 			len(f.Manifest.Inputs), comma(rows), written(humanize.Bytes(uint64(max(0, size))))))
@@ -327,7 +327,7 @@ func (f *facts) describeTraining() {
 		add(&f.Training, "Without a label", comma(t.DroppedNullLabel)+" rows were left out")
 	}
 	if count := f.setting("count"); count != "" {
-		add(&f.Training, "Counts of rows", f.say("column %s: a line of the files is as many rows", count))
+		add(&f.Training, "Counts of rows", f.say("column %s says how many rows each line of the files is", count))
 	}
 	kind := written(" rows")
 	if weight := f.setting("weight"); weight != "" {

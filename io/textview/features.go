@@ -33,8 +33,8 @@ func FeaturesTable(list []importance.Feature, most int) *Table {
 		Column{Head: "of all paid", Rank: 4}, Column{Head: "rows asked", Rank: 3}, Column{Head: "tests a row", Rank: 5})
 	var all importance.Feature
 	for i := range list {
-		all.ExpectedCost = all.ExpectedCost + list[i].ExpectedCost
-		all.Impurity = all.Impurity + list[i].Impurity
+		all.ExpectedCost += list[i].ExpectedCost
+		all.Impurity += list[i].Impurity
 	}
 	shown, others := Visible(len(list), most)
 	for i := range list[:shown] {
@@ -50,9 +50,9 @@ func FeaturesTable(list []importance.Feature, most int) *Table {
 	if others != "" {
 		var rest importance.Feature
 		for _, u := range list[shown:] {
-			rest.ExpectedTests = rest.ExpectedTests + u.ExpectedTests
-			rest.ExpectedCost = rest.ExpectedCost + u.ExpectedCost
-			rest.Impurity = rest.Impurity + u.Impurity
+			rest.ExpectedTests += u.ExpectedTests
+			rest.ExpectedCost += u.ExpectedCost
+			rest.Impurity += u.Impurity
 		}
 		table.Add(others, "", "", shareOf(rest.Impurity, all.Impurity),
 			fourDigits(rest.ExpectedCost), shareOf(rest.ExpectedCost, all.ExpectedCost), "", threeDigits(rest.ExpectedTests))

@@ -258,9 +258,9 @@ func (p *part) byDepth() *Table {
 				continue
 			}
 			if nodes++; n.Leaf() {
-				leaves = leaves + 1
-				rows = rows + n.Rows
-				weight = weight + n.Weight
+				leaves++
+				rows += n.Rows
+				weight += n.Weight
 				paid += float64(p.costs[i] * float64(n.Weight))
 			}
 		}

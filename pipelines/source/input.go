@@ -227,11 +227,11 @@ func (in *Input) Check(column *parquetio.Column) error {
 	return nil
 }
 
-// CheckThere returns a *dataset.DataError if a file lacks a column. It names the file that differs from most; where as many
-// have the column as lack it, the last one: a new day is behind the days before it.
+// CheckThere returns a *dataset.DataError if a file lacks a column. It names the last such file, and the last file that has
+// the column.
 func (in *Input) CheckThere(column string) error {
 	var have int
-	var with, without int // the last file that has the column, and that lacks it
+	var with, without int
 	for i := range in.Files {
 		if _, ok := in.ByName[i][column]; ok {
 			have++
@@ -240,19 +240,14 @@ func (in *Input) CheckThere(column string) error {
 			without = i
 		}
 	}
-	n := len(in.Files)
-	if have == n {
+	if have == len(in.Files) {
 		return nil
 	}
-	odd := without
-	problem := fmt.Sprintf("the column is missing in this file, and %s has it", in.Files[with].URL)
-	if 2*have < n || 2*have == n && with > without {
-		odd = with
-		problem = fmt.Sprintf("the column is in %d of %d files, and missing in %s", have, n, in.Files[without].URL)
-	}
 	return &dataset.DataError{
-		File: in.Files[odd].URL, Column: column, Problem: problem + in.alike(without, column),
-		Hint: "leave the file out, or the column out of training with --ignore",
+		File: in.Files[without].URL, Column: column,
+		Problem: fmt.Sprintf("the column is missing in this file%s; it is in %d of %d files (the last: %s)",
+			in.alike(without, column), have, len(in.Files), in.Files[with].URL),
+		Hint: "leave out the files that lack it, or leave the column out of training with --ignore",
 	}
 }
 

@@ -93,7 +93,7 @@ func TestInputFaults(t *testing.T) {
 	}
 	in := open(t, f, root+"/mixed")
 	wantData(t, "a column that some paths lack", in.Check(column(t, in, "day")),
-		dataset.DataError{File: "a.parquet", Column: "day", Problem: "in 1 of 2 files, and missing in", Hint: "--ignore"})
+		dataset.DataError{File: "b.parquet", Column: "day", Problem: "missing in this file; it is in 1 of 2 files (the last: ", Hint: "--ignore"})
 	if in := open(t, f, root+"/data/**"); in.Rows != 20 {
 		t.Errorf("files by another name: %d rows, want 20", in.Rows)
 	}
@@ -191,7 +191,7 @@ func TestCheck(t *testing.T) {
 		dataset.DataError{File: "c.parquet", Column: "date", Problem: "holds dates here and texts in other files", Hint: "--ignore"})
 }
 
-// TestLacking: a message about a column that some files lack names the file that differs from most, and the last one of two.
+// TestLacking: a message about a column that some files lack names the last of them, and the last file that has it.
 func TestLacking(t *testing.T) {
 	folder := t.TempDir()
 	f := begin(t)
@@ -200,13 +200,11 @@ func TestLacking(t *testing.T) {
 		file    string
 		problem string
 	}{
-		"new column":     {[]string{"x", "x", "x k"}, "2", "in 1 of 3 files, and missing in " + folder},
-		"removed column": {[]string{"x k", "x k", "x"}, "2", "missing in this file, and " + folder},
-		"new of two":     {[]string{"x", "x k"}, "1", "in 1 of 2 files"},
-		"removed of two": {[]string{"x k", "x"}, "1", "missing in this file"},
-		"removed first":  {[]string{"x", "x k", "x k"}, "0", "missing in this file"},
-		"new case":       {[]string{"x K", "x K", "x k"}, "2", `where "K" is another column`},
-		"old case":       {[]string{"x k", "x k", "x K"}, "2", `where "K" is another column`},
+		"new column":     {[]string{"x", "x", "x k"}, "1", "missing in this file; it is in 1 of 3 files (the last: @2)"},
+		"removed column": {[]string{"x k", "x k", "x"}, "2", "missing in this file; it is in 2 of 3 files (the last: @1)"},
+		"removed first":  {[]string{"x", "x k", "x k"}, "0", "missing in this file; it is in 2 of 3 files (the last: @2)"},
+		"new case":       {[]string{"x K", "x K", "x k"}, "1", `in this file, where "K" is another column: names that differ in case`},
+		"old case":       {[]string{"x k", "x k", "x K"}, "2", `in this file, where "K" is another column: names that differ in case`},
 	} {
 		var files []string
 		for i, names := range c.files {
@@ -217,7 +215,9 @@ func TestLacking(t *testing.T) {
 			files = append(files, write(t, filepath.Join(folder, name, strconv.Itoa(i)), parquetio.WriteOptions{}, columns...))
 		}
 		in := open(t, f, files...)
-		wantData(t, name, in.Check(column(t, in, "k")), dataset.DataError{File: c.file, Column: "k", Problem: c.problem, Hint: "--ignore"})
+		wantData(t, name, in.Check(column(t, in, "k")), dataset.DataError{
+			File: c.file, Column: "k", Problem: strings.ReplaceAll(c.problem, "@", filepath.Join(folder, name)+"/"), Hint: "--ignore",
+		})
 	}
 }
 

@@ -56,7 +56,7 @@ func (in *Input) CheckAmount(flag string, column *parquetio.Column) error {
 	switch flag {
 	case "count":
 		if err := in.CheckThere(column.Name); err != nil {
-			return dataset.ReplaceHint(err, "add the column where it is missing, or leave such files out")
+			return dataset.ReplaceHint(err, "add the column, or leave out the files that lack it")
 		}
 		expected = "whole numbers"
 	case "weight":

@@ -143,8 +143,8 @@ func (d *Data) Grouped(r *rand.Rand) *Data {
 		})
 		for at := len(shares) - 1; at > 0; at-- { // shares with the same key and class are merged
 			if a, b := &shares[at-1], shares[at]; a.Bucket == b.Bucket && a.Class == b.Class {
-				a.Weight = a.Weight + b.Weight
-				a.Rows = a.Rows + b.Rows
+				a.Weight += b.Weight
+				a.Rows += b.Rows
 				shares = slices.Delete(shares, at, at+1)
 			}
 		}
