@@ -122,7 +122,8 @@ func (f *checks) do(ctx context.Context, _ *pool, t Task, emit func(int64, []byt
 	if err := parallel.First(faults); err != nil {
 		return err
 	}
-	p.Checked.Refused, p.Checked.Rejects = either(refused), firstRows(slices.Concat(rejects...), f.Most)
+	p.Checked.Refused = either(refused)
+	p.Checked.Rejects = firstRows(slices.Concat(rejects...), f.Most)
 	g.count(ctx)
 	emit(0, MustJSON(p))
 	return nil

@@ -13,9 +13,9 @@
 // trees from scratch files. An aggregate that is too large for the shuffle of a runner also goes
 // through a scratch file.
 //
-// A DoFn aggregates all tasks of its bundle and emits when the bundle ends. On
-// the local runners, which run one bundle at a time, several goroutines work on its
-// tasks.
+// A DoFn aggregates all tasks of its bundle and emits when the bundle ends, but for Check, which emits
+// after each row group. On the local runners, which run one bundle at a time, several goroutines work
+// on its tasks.
 //
 // All first halves are a taskFn, and all second halves a mergeFn: these enter the run, report
 // progress and wait for goroutines. Jobs that score rows share a first half, scan, which reads

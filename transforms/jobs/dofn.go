@@ -43,14 +43,14 @@ type firstHalf interface {
 	config() *Config
 	ahead() int                      // tasks of the pool that may wait for a worker
 	begin(ctx context.Context) error // before the first task of a bundle
-	// do hands a task to the workers of the pool.
+	// do does a task, or hands it to the workers of the pool.
 	do(ctx context.Context, p *pool, t Task, emit func(int64, []byte)) error
 	// end sends the results of the bundle, after the pool has finished all tasks.
 	end(ctx context.Context, emit func(int64, []byte)) error
 }
 
-// taskFn is the DoFn of the first half of every job: it takes tasks and sends one value for each
-// key at the end of the bundle.
+// taskFn is the DoFn of the first half of every job: it takes tasks, and sends values by key after
+// a task or at the end of the bundle.
 type taskFn[J firstHalf] struct {
 	Job J
 
