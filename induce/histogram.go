@@ -406,8 +406,7 @@ const commonSample = 1 << 12
 func CommonCode(codes *dataset.Codes, objects int, seen []int32) int {
 	clear(seen)
 	step := max(1, objects/commonSample)
-	n := 0
-	best := 0
+	var n, best int
 	for i := 0; i < objects; i += step {
 		code := codes.At(i)
 		seen[code]++

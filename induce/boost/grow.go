@@ -122,8 +122,7 @@ func (f *fitter) part(l *leaf, at int, ranges []extent, last bool) (no, yes *lea
 	side := f.sides(&l.best)
 	rows := f.order[l.from:l.to]
 	spare := f.spare
-	kept := 0
-	moved := 0
+	var kept, moved int
 	for _, row := range rows { // writes both, because a processor cannot predict the branch
 		rows[kept] = row
 		spare[moved] = row

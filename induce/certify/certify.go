@@ -169,8 +169,7 @@ func column(bounds [][]float64, i int) []float64 {
 
 // weightedMean returns the mean of x; nil weights: equal ones.
 func weightedMean(x, weights []float64) float64 {
-	sum := 0.0
-	total := 0.0
+	var sum, total float64
 	for i := range x {
 		w := 1.0
 		if weights != nil {

@@ -199,8 +199,7 @@ func (s *searcher) findNear() {
 // shrink keeps the nearest objects only, and returns the greatest distance among
 // them: farther objects need not be added.
 func (s *searcher) shrink() int32 {
-	within := 0
-	last := 0
+	var within, last int
 	for ; within < maxNear; last++ {
 		within += s.counts[last]
 	}

@@ -15,8 +15,7 @@ const groupsOfRows = 16
 func (c *Column) Groups(rows []int64) (of []int64) {
 	all := Rows(rows)
 	of = make([]int64, len(rows))
-	sum := int64(0)
-	groups := int64(0)
+	var sum, groups int64
 	for code, n := range rows {
 		if code == c.Other || code == c.Missing {
 			continue

@@ -111,8 +111,7 @@ func (s *Score) changed(change *metric.Judgement) *Score {
 
 // entropy returns the entropy of the shares of the classes, in nats.
 func entropy(rows []float64) float64 {
-	total := 0.0
-	sum := 0.0
+	var total, sum float64
 	for _, n := range rows {
 		total += n
 	}

@@ -105,8 +105,7 @@ func (c *Calibration) subtractChance(rows float64) {
 	c.ExpectedError = c.ObservedError
 	c.ChanceError = 0
 	c.ChanceLimit = 0
-	weight := 0.0
-	variance := 0.0
+	var weight, variance float64
 	for i := range c.Bins {
 		weight += float64(c.Bins[i].Weight)
 	}

@@ -120,8 +120,7 @@ func (s *sample) all() float64 {
 	if s.squares == nil {
 		return s.rows
 	}
-	weight := 0.0
-	squares := 0.0
+	var weight, squares float64
 	for k, w := range s.classes {
 		weight += float64(w)
 		squares += s.squares[k]
@@ -238,8 +237,7 @@ func aroundInterval(center, variance float64, q quantile) *Interval {
 // fillMean sets the mean over rows of a value of their leaf, and its interval.
 func (t *table) fillMean(value func(*Leaf) float64, s *sample, e *effects, at int, mean **float64, interval **Interval) {
 	f := figure{least: math.Inf(1), most: math.Inf(-1), rows: s.all()}
-	sum := 0.0
-	total := 0.0
+	var sum, total float64
 	for i := range t.leaves {
 		w := float64(t.totals[i])
 		x := value(&t.leaves[i])

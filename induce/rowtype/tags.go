@@ -29,8 +29,7 @@ func tagKeys() [4]string { return [4]string{"espalier", "parquet", "beam", "json
 // type=INT64"). In the second form the case of keys, and blanks around them, do not matter.
 func parseTag(f *reflect.StructField) fieldTag {
 	t := fieldTag{tick: time.Nanosecond}
-	named := false
-	described := false
+	var named, described bool
 	for _, key := range tagKeys() {
 		text, ok := f.Tag.Lookup(key)
 		if !ok {

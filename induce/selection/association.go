@@ -299,8 +299,7 @@ func (a *association) single(codes, values []int) float64 {
 // The tails are taken from Pearson's distribution of type III with these moments (Mielke and Berry, Permutation Methods,
 // 2001). The sum is moved by half of the least difference of the scores of two codes in turn, as it is discrete.
 func (a *association) linear(codes []int, score []float64) float64 {
-	all := 0.0
-	m := 0.0
+	var all, m float64
 	for i, code := range codes {
 		all += a.rows[code]
 		m += float64(a.rows[code] * score[i])

@@ -273,8 +273,7 @@ func (s *Scanner) part(cells []int64, heavy *Heavy, one, rest *side) {
 	p := &s.c.phi
 	terms := s.c.terms
 	var squaresOne, squaresRest int64
-	sumOne := 0.0
-	sumRest := 0.0
+	var sumOne, sumRest float64
 	classN := n.N
 	classM := n.M[:len(n.N)]
 	cells = cells[:2*len(classN)]

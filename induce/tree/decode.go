@@ -228,8 +228,7 @@ func (d *decoder) test(n *Node, f *fileNode) error {
 		return fmt.Errorf("runner_up: %w", err)
 	}
 	n.Branches = make([]Branch, len(branches))
-	missing := 0
-	other := 0
+	var missing, other int
 	for i := range branches {
 		b := &branches[i]
 		outcome, err := d.outcome(n.Test, b, i)

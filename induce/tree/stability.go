@@ -41,9 +41,7 @@ func (t *Tree) Stability(others []*Tree) *Stability {
 		}
 	}
 	s := &Stability{Splits: []SplitStability{}}
-	weight := 0.0
-	sameFeature := 0.0
-	sameTest := 0.0
+	var weight, sameFeature, sameTest float64
 	for i := range t.Nodes {
 		n := &t.Nodes[i]
 		if n.Leaf() {

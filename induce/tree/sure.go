@@ -107,8 +107,7 @@ func lowerBound(share, divergence float64) float64 {
 // adapted adapts a bound on the share of a class to the priors, as applyPriors does. probabilities are
 // adapted; the other classes keep their proportions.
 func (s *sureness) adapted(probabilities []float64, class int, bound float64) float64 {
-	others := 0.0
-	frequencies := 0.0
+	var others, frequencies float64
 	for k, p := range probabilities {
 		if k != class && s.factors[k] > 0 {
 			others += p

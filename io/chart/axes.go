@@ -79,8 +79,7 @@ const (
 func NewAxes(area svg.Box, x, y Axis) *Axes {
 	a := &Axes{x: x, y: y, area: area}
 	words := small()
-	wide := 0.0
-	right := 0.0
+	var wide, right float64
 	for _, t := range y.Ticks {
 		wide = max(wide, words.Width(t.Label))
 	}

@@ -126,9 +126,7 @@ func (b *bars) draw(
 	on *svg.Canvas, left svg.Point, width float64, features []importance.Feature, feature int,
 ) {
 	words := small()
-	low := 0.0
-	high := 0.0
-	figures := 0.0
+	var low, high, figures float64
 	for i := range features {
 		if x := b.of(&features[i]); x != nil {
 			low = min(low, *x)

@@ -121,8 +121,7 @@ func decompress(r io.Reader) (io.Reader, error) {
 func delimiter(head []byte, file string) rune {
 	const candidates = ",;\t|"
 	var best rune
-	most := 0
-	fits := 0
+	var most, fits int
 	for _, candidate := range candidates {
 		l := layoutOf(head, candidate)
 		delimiters := l.names - 1

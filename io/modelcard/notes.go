@@ -130,8 +130,7 @@ var fence = regexp.MustCompile("^ {0,3}(`{3,}|~{3,})(.*)$")
 // the direction of a text are shown as they are.
 func tidy(text string) string {
 	var lines []string
-	open := ""
-	before := ""
+	var open, before string
 	for _, line := range strings.Split(strings.ToValidUTF8(strings.TrimSpace(text), "\ufffd"), "\n") {
 		if m := fence.FindStringSubmatch(line); m != nil {
 			switch {

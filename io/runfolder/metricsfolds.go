@@ -91,8 +91,7 @@ func meanAndDeviation(xs []float64) (mean, deviation *float64) {
 	if len(xs) == 0 {
 		return nil, nil
 	}
-	sum := 0.0
-	squares := 0.0
+	var sum, squares float64
 	for _, x := range xs {
 		sum += x
 	}

@@ -50,8 +50,7 @@ const commitDigits = 12
 // commit returns the commit of the main module, marked if files had changed since; empty if the
 // build does not record it.
 func commit(info *debug.BuildInfo) string {
-	revision := ""
-	mark := ""
+	var revision, mark string
 	for _, s := range info.Settings {
 		switch {
 		case s.Key == "vcs.revision":

@@ -154,8 +154,7 @@ func (c *Canvas) Write(w io.Writer, d *Document) error {
 	if pixels == 0 {
 		pixels = d.Width
 	}
-	description := ""
-	style := ""
+	var description, style string
 	if d.Description != "" {
 		label += ". " + d.Description
 		description = "<desc>" + escape(d.Description) + "</desc>"

@@ -63,8 +63,7 @@ func (t *Text) Width(words string) float64 {
 // width returns the width of words, and whether it is known of all their characters. Others take up to
 // three quarters of the size, wide ones twice as much.
 func (t *Text) width(words string) (width float64, known bool) {
-	sum := 0
-	others := 0
+	var sum, others int
 	widths := letterWidths(t.Bold)
 	for _, r := range words {
 		if w := widthOf(r, &widths); w > 0 {

@@ -308,8 +308,7 @@ func (f *facts) describeTraining() {
 	t := &f.Tree.Training
 	comma := func(n int64) written { return written(humanize.Comma(n)) }
 	if f.Manifest != nil {
-		rows := int64(0)
-		size := int64(0)
+		var rows, size int64
 		for _, in := range f.Manifest.Inputs {
 			rows += in.Rows
 			size += in.Size

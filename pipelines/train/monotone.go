@@ -60,9 +60,7 @@ func (c *choosing) thresholdsAgainst(o *dataset.Objects, feature int, demand int
 	raw := o.Soft() || c.config.Classes != split.OfObjects
 	second := make([]float64, codes)
 	all := make([]float64, codes)
-	totalSecond := 0.0
-	total := 0.0
-	rows := 0.0
+	var totalSecond, total, rows float64
 	for i := range o.Len() {
 		weights := []dataset.ClassWeight{{Class: o.Class[i], Weight: o.Weight[i]}}
 		if raw {

@@ -118,8 +118,7 @@ func (g *Grower) familyUnit(o *Open, large map[*Open]bool) *unit {
 		return nil
 	}
 	children := o.family.children
-	largest := 0
-	wanted := 0
+	var largest, wanted int
 	for i, child := range children {
 		if child.Count > children[largest].Count {
 			largest = i

@@ -126,8 +126,7 @@ func (g *Grower) AddPiece(c *Counts, key int64, b []byte) error {
 	if key < 0 {
 		return errPiece
 	}
-	want := 0
-	got := 0
+	var want, got int
 	var err error
 	if key%2 != 0 {
 		dst := pieceOf(c.heavy, g.heavyLen(), key)

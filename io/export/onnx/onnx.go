@@ -131,8 +131,7 @@ func (w *writer) grow() {
 
 // write adds the nodes and the outputs.
 func (w *writer) write(paths []string) {
-	leaf := ""
-	matrix := ""
+	var leaf, matrix string
 	if len(w.leaves) == 1 { // no input shows how many rows there are
 		leaf = w.wholes([]int64{0}, 1)
 	} else {
