@@ -66,10 +66,18 @@ func (p *Path) paid(feature int, columns []split.Column) split.Paid {
 
 // Spent returns the billed cost of the tests on the path.
 func (p *Path) Spent(columns []split.Column) float64 {
-	if p == nil {
-		return 0
+	var spent float64
+	byFeature := map[int]split.Paid{}
+	setUp := map[string]bool{}
+	for _, step := range p.Steps() {
+		column := &columns[step.Test.Feature]
+		paid := byFeature[step.Test.Feature]
+		paid.SetUp = setUp[column.Group]
+		spent += column.Due(&step.Test, paid)
+		byFeature[step.Test.Feature] = split.Paid{Asked: true, Prior: split.LeastPrior(paid.Prior, step.Test.Prior)}
+		setUp[column.Group] = true
 	}
-	return p.up.Spent(columns) + columns[p.test.Feature].Due(&p.test, p.up.paid(p.test.Feature, columns))
+	return spent
 }
 
 // Due returns what the cheapest test of a feature costs at the end of the path.

@@ -17,6 +17,7 @@ type Rules struct {
 	first    []int   // by depth: the feature that nodes have to test; -1: any
 	monotone bool    // some feature is monotone, which counts with two classes only
 	confined bool    // some tree limits the features or the cost of a path
+	costly   bool    // some tree limits the cost of a path
 	byCodes  bool    // some tree chooses the feature of the root by its codes, see induce.Params.RootByCodes
 	dearest  float64 // the greatest cost of the cheapest test of a feature, with the set-up of its group
 	unpriced bool    // some column has no least price to divide scores by, see split.Columns
@@ -29,6 +30,7 @@ func NewRules(ps []induce.Params, columns []split.Column, classes int, total int
 	for i := range ps {
 		r.Criteria = append(r.Criteria, ps[i].Criterion(total))
 		r.confined = r.confined || ps[i].PathFeatures > 0 || ps[i].PathCost > 0 || ps[i].Selected != ""
+		r.costly = r.costly || ps[i].PathCost > 0
 		r.byCodes = r.byCodes || ps[i].RootByCodes
 	}
 	for f := range columns {

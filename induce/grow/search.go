@@ -109,9 +109,12 @@ func (s *Search) reset(rules *Rules, place induce.Place, features []int32) {
 	s.place = place
 	s.features = features
 	s.asked = nil
+	s.spent = 0
 	s.gains = nil
 	if rules.confined {
 		s.asked = place.Path.Features()
+	}
+	if rules.costly {
 		s.spent = place.Path.Spent(rules.Columns)
 	}
 	s.Trees = s.Trees[:0]
