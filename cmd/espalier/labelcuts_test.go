@@ -77,6 +77,20 @@ func TestLabelCuts(t *testing.T) {
 		t.Errorf("predicted:\n%s", o.stdout)
 	}
 	train("whole", "cuts", "--cuts_from", at("flag")).wants(t, 0)
+
+	// A contract has bounds of the numbers, not classes; a label of as many texts has no contract.
+	espalier(t, "contract", at("floats"), "--label", "y", "--output", at("contract.yaml")).wants(t, 0)
+	text, err := os.ReadFile(at("contract.yaml"))
+	if label := "by --label_cuts\n    type: number\n    role: label\n    max_missing: 0\n    min: -41.355\n"; err != nil ||
+		!strings.Contains(string(text), label) || strings.Contains(string(text), "values:") {
+		t.Errorf("%v: the contract is\n%s", err, text)
+	}
+	espalier(t, "train", "--input", at("floats"), "--contract", at("contract.yaml"), "--label_cuts", "-10,5.5", "--output", at("kept"),
+		"--report", "none").wants(t, 0)
+	if b, err := os.ReadFile(at("kept/tree.json")); err != nil || string(b) != string(want) {
+		t.Errorf("by a contract: %v, another tree\n%s", err, b)
+	}
+	espalier(t, "contract", at("codes"), "--label", "y").wants(t, 2, `"y" has 300 values`, "100 at most")
 	train("whole", "none", "--cuts_from", at("flag"), "--label_cuts", "3").wants(t, 2, "--label_cuts makes", `"-10 to < 5.5"`, "leave --label_cuts out")
 	train("floats", "refit", "--refit", at("flag"), "--label_cuts", "-10,5.5").wants(t, 0)
 

@@ -336,11 +336,16 @@ func (i *inferring) chooseLabel(c *contract.Contract, columns []*parquetio.Colum
 	if found[k].Missing() > 0 {
 		label.Note += ": train leaves out the rows without a label by --drop_null_labels"
 	}
-	label.Min, label.Max = "", ""
 	values, _ := found[k].Spelled()
-	if len(values) > mostValues {
+	switch {
+	case len(values) <= mostValues:
+	case columns[k].Type == dataset.Number && columns[k].Unit == dataset.Plain:
+		label.Note += ": train makes classes of its ranges by --label_cuts"
+		return nil
+	default:
 		return usage.Errorf("--label: the column %q has %d values, want classes: %d at most", name, len(values), mostValues)
 	}
+	label.Min, label.Max = "", ""
 	label.Values = slices.Sorted(slices.Values(values))
 	label.MaxUnlisted = &none
 	return nil
