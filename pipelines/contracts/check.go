@@ -43,6 +43,19 @@ func (k *Checker) Enforce(ctx context.Context, in *source.Input) (*source.Input,
 // many.
 const told = 1000
 
+// listed returns how many refused rows the job must list: the rows of the file of --rejects, the rows to leave out, or
+// the first row, which messages name.
+func (k *Checker) listed() int64 {
+	switch {
+	case k.Settings.Rejects != "":
+		return max(k.Settings.MaxRejects, told)
+	case k.KeepRows:
+		return 1
+	default:
+		return max(k.Settings.MaxRejects, 1)
+	}
+}
+
 // Check checks the columns, then the rows. It returns the input without the rows that break the
 // contract. If they are more than --max_rejects, or if a share or mean is out of its bounds, it returns a
 // *dataset.DataError. The file of --rejects lists the rows in either case.
@@ -127,8 +140,8 @@ func (k *Checker) bounds(in *source.Input, texts map[string]*jobs.TextColumn) (b
 // run runs the job.
 func (k *Checker) run(ctx context.Context, in *source.Input, bounds []jobs.Bounds) (*jobs.Checked, error) {
 	c := jobs.CheckConfig{
-		Config: k.Driver.JobConfig(objectstore.Join(k.Scratch, "checked.json")),
-		Bounds: bounds, Most: max(k.Settings.MaxRejects, told),
+		Config: k.Driver.JobConfig(objectstore.Join(k.Scratch, "checked")),
+		Bounds: bounds, Most: k.listed(),
 	}
 	err := k.Driver.RunGroups(ctx, "check", in.Tasks, func(s beam.Scope, tasks beam.PCollection) { jobs.Check(s, tasks, c) })
 	if err != nil {
@@ -206,7 +219,7 @@ func (k *Checker) judgeColumn(
 	case rows == found.Missing || column.MinMean == nil && column.MaxMean == nil:
 		return nil
 	}
-	mean := float64(found.Sum) / float64(rows-found.Missing)
+	mean := found.Sum / float64(rows-found.Missing)
 	if column.MinMean != nil && !(mean >= *column.MinMean) { // it may be infinite, or NaN
 		return fault("the mean", mean, "min_mean", *column.MinMean)
 	}
@@ -283,9 +296,8 @@ func (k *Checker) writeRejects(ctx context.Context, found *jobs.Checked, bounds 
 	if err != nil {
 		return usage.Errorf("--rejects: %v", err)
 	}
-	if int64(n) > 0 && found.Refused > max(k.Settings.MaxRejects, told) {
-		k.Driver.Reporter.Note("the file of --rejects has the first " +
-			strconv.FormatInt(max(k.Settings.MaxRejects, told), 10) + " rows that break the contract")
+	if most := k.listed(); found.Refused > most {
+		k.Driver.Reporter.Note("the file of --rejects has the first " + strconv.FormatInt(most, 10) + " rows that break the contract")
 	}
 	return nil
 }

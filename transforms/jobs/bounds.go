@@ -2,7 +2,6 @@ package jobs
 
 import (
 	"math"
-	"strconv"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
 )
@@ -38,25 +37,10 @@ const (
 
 // ColumnCounts counts the values of a column.
 type ColumnCounts struct {
-	Missing  int64    `json:"missing"`
-	Unlisted int64    `json:"unlisted"` // rows with an unlisted value
-	Refused  int64    `json:"refused"`  // rows that violate a bound of this column
-	Sum      FloatSum `json:"sum"`      // sum of the numbers
-}
-
-// FloatSum is a sum of numbers. It is a text in JSON, because it may be infinite.
-type FloatSum float64
-
-// MarshalText returns the number.
-func (s FloatSum) MarshalText() ([]byte, error) {
-	return strconv.AppendFloat(nil, float64(s), 'g', -1, 64), nil
-}
-
-// UnmarshalText parses the number.
-func (s *FloatSum) UnmarshalText(text []byte) error {
-	x, err := strconv.ParseFloat(string(text), 64)
-	*s = FloatSum(x)
-	return err
+	Missing  int64
+	Unlisted int64   // rows with an unlisted value
+	Refused  int64   // rows that violate a bound of this column
+	Sum      float64 // sum of the numbers
 }
 
 // add adds the counts of later rows. The order affects the last bits of Sum.
@@ -110,7 +94,7 @@ func (c *checker) column(v *dataset.Vector, refuse func(row int, why Reason)) Co
 			}
 			if numbers != nil {
 				x := numbers[i]
-				counts.Sum += FloatSum(x)
+				counts.Sum += x
 				why = c.number(x)
 			}
 			if listed != nil && !listed(i) {

@@ -125,7 +125,7 @@ func check(t *testing.T, runner string, tasks []jobs.Task, bounds []jobs.Bounds,
 	job := jobs.NewRun(jobs.NewFiles(jobs.DefaultFilesConfig()), jobs.DefaultFilesConfig())
 	defer job.Close()
 	c := jobs.CheckConfig{Bounds: bounds, Most: most}
-	c.Workers, c.Out, c.Run = 3, filepath.Join(t.TempDir(), "checked.json"), job.Name()
+	c.Workers, c.Out, c.Run = 3, filepath.Join(t.TempDir(), "checked"), job.Name()
 	if err := runJob(t, runner, tasks, func(s beam.Scope, tasks beam.PCollection) { jobs.Check(s, tasks, c) }); err != nil {
 		return nil, err
 	}
@@ -141,7 +141,7 @@ func naiveCheck(bounds []jobs.Bounds, cells [][]cell, places []jobs.Reject, most
 			b, v, counts := &bounds[r.Column], &cells[r.Column][row], &want.Columns[r.Column]
 			r.Reason = jobs.NoReason
 			r.Value = v.text[:min(len(v.text), 1023)] // at most 1024, and no part of a character
-			counts.Sum += jobs.FloatSum(v.number)
+			counts.Sum += v.number
 			if !v.missing && b.Values != nil && !slices.Contains(b.Values, v.text) {
 				counts.Unlisted++
 				if b.Closed {
