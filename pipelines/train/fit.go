@@ -87,6 +87,9 @@ func (w *fitter) fit(ctx context.Context) (*fitted, error) {
 		return nil, err
 	}
 	w.settleBins(rowsOfLines)
+	if err := w.compareGroups(ctx); err != nil {
+		return nil, err
+	}
 	spec, err := w.weighed(ctx)
 	for w.readOtherwise(err) {
 		spec, err = w.weighed(ctx)
@@ -170,19 +173,7 @@ func (w *fitter) cutTimes(ctx context.Context, p *dataset.Parting) error {
 	if p.Time == "" || len(w.input.Tasks) == 0 {
 		return nil
 	}
-	config := w.summariseConfig(&jobs.RowSpec{
-		Features: []dataset.FeatureColumn{{Name: p.Time, Kind: dataset.Numeric, Type: dataset.Number}},
-		Parting:  dataset.Parting{Shares: dataset.Shares{dataset.Train: 1}},
-		Count:    w.config.Count,
-	})
-	config.Out = w.place.scratch + "/times"
-	config.Classes = false
-	config.Limits.Values = mostTimes
-	_, columns, err := w.driver.Summarise(ctx, "times", w.input.Tasks, 1, config)
-	if err != nil {
-		return err
-	}
-	times, _, err := binning.Decode(columns[0])
+	times, err := w.summariseAll(ctx, "times", dataset.FeatureColumn{Name: p.Time, Kind: dataset.Numeric, Type: dataset.Number}, mostTimes)
 	if err != nil {
 		return err
 	}
@@ -193,6 +184,42 @@ func (w *fitter) cutTimes(ctx context.Context, p *dataset.Parting) error {
 		}
 	}
 	p.CutTimes(times.Numbers())
+	return nil
+}
+
+// summariseAll summarises a column, whatever the parts of the rows are.
+func (w *fitter) summariseAll(ctx context.Context, name string, column dataset.FeatureColumn, most int) (*binning.Summary, error) {
+	config := w.summariseConfig(&jobs.RowSpec{
+		Features: []dataset.FeatureColumn{column},
+		Parting:  dataset.Parting{Shares: dataset.Shares{dataset.Train: 1}},
+		Count:    w.config.Count,
+	})
+	config.Out = w.place.scratch + "/" + name
+	config.Classes = false
+	config.Limits = binning.Limits{Values: most, Categories: most}
+	_, columns, err := w.driver.Summarise(ctx, name, w.input.Tasks, 1, config)
+	if err != nil {
+		return nil, err
+	}
+	s, _, err := binning.Decode(columns[0])
+	return s, err
+}
+
+// mostGroups limits the number of groups whose names are compared, to about 100 MB.
+const mostGroups = 1 << 20
+
+// compareGroups warns of groups that may be one group in several spellings.
+func (w *fitter) compareGroups(ctx context.Context) error {
+	column := w.config.Group
+	at := slices.IndexFunc(w.schema.columns, func(c schemaColumn) bool { return c.Name == column })
+	if column == "" || len(w.input.Tasks) == 0 || w.schema.columns[at].Type != dataset.Text {
+		return nil
+	}
+	groups, err := w.summariseAll(ctx, "groups", dataset.FeatureColumn{Name: column, Kind: dataset.Categorical, Type: dataset.Text}, mostGroups)
+	if err != nil {
+		return err
+	}
+	warnOfGroups(w.driver.Reporter.Warn, column, groups)
 	return nil
 }
 

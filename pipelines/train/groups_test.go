@@ -3,6 +3,8 @@ package train_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
@@ -61,6 +63,35 @@ func TestGroupsInFolds(t *testing.T) {
 					t.Errorf("the highest area of folds is %v", highest)
 				}
 			})
+		}
+	}
+}
+
+// TestSpellingsOfGroups: groups of texts that differ in case or blanks only are named once, with their rows in all parts.
+func TestSpellingsOfGroups(t *testing.T) {
+	const n = 300
+	for name, c := range map[string]struct {
+		groups []string
+		want   string // part of the warning; empty: none
+	}{
+		"a few": {[]string{"b", "k", "k ", "K", "a", "c"}, `"color" has groups that differ in case or blanks only: "K" (50 rows), "k" (50 rows), "k " (50 rows); if`},
+		"many":  {[]string{"a", "A", "b", " b", "c", "C", "d", "D", "e", "E"}, `"C" (30 rows), "c" (30 rows); 2 more such sets; if`},
+		"none":  {[]string{"k1", "k2", "k-1"}, ""},
+	} {
+		data := newRows(n)
+		for i := range n {
+			data.color[i] = &c.groups[i%len(c.groups)]
+		}
+		settings := oneTree()
+		settings.Input, settings.Label, settings.Output = []string{data.write(t, ascending(n), 2, parquetio.WriteOptions{})}, "class", t.TempDir()
+		settings.Group = "color"
+		var told silent
+		if _, err := train.Train(t.Context(), settings, &told); err != nil {
+			t.Fatal(err)
+		}
+		warned := slices.DeleteFunc(told.warnings, func(text string) bool { return !strings.Contains(text, "blanks") })
+		if len(warned) > 1 || (len(warned) == 1) != (c.want != "") || c.want != "" && !strings.Contains(warned[0], c.want) {
+			t.Errorf("%s: warnings %q, want %q", name, warned, c.want)
 		}
 	}
 }

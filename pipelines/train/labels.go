@@ -103,19 +103,15 @@ func rangesWith(warn func(text string), column string, cuts []float64, rows map[
 // warnOfLabels warns of classes that may be one class in several spellings, and of classes that may stand for a missing
 // label. rows has the rows of each class.
 func warnOfLabels(warn func(text string), column string, classes []string, rows map[string]int64) {
-	bySpelling := make(map[string][]string)
 	var absent []string
 	for _, name := range classes {
-		spelling := plain(name)
-		if bySpelling[spelling] = append(bySpelling[spelling], name); slices.Contains(absentNames(), spelling) {
+		if slices.Contains(absentNames(), plain(name)) {
 			absent = append(absent, name)
 		}
 	}
-	for _, name := range classes {
-		if same := bySpelling[plain(name)]; len(same) > 1 && same[0] == name {
-			warn(fmt.Sprintf("the label %q has classes that differ in case or blanks only: %q; if they are one class, spell them equally",
-				column, same))
-		}
+	for _, same := range spellings(classes) {
+		warn(fmt.Sprintf("the label %q has classes that differ in case or blanks only: %q; if they are one class, spell them equally",
+			column, same))
 	}
 	if rare := misspelled(classes, rows); len(rare) > 0 {
 		warn(fmt.Sprintf("the label %q has rare classes whose names nearly match a frequent one: %s; if they are misspelled, correct them",
@@ -125,6 +121,43 @@ func warnOfLabels(warn func(text string), column string, classes []string, rows 
 		warn(fmt.Sprintf("the label %q has classes that may stand for a missing label: %q; if they do, make them null and give "+
 			"--drop_null_labels", column, absent))
 	}
+}
+
+// warnOfGroups warns of groups that may be one group in several spellings: its rows are dealt to several parts.
+func warnOfGroups(warn func(text string), column string, groups *binning.Summary) {
+	const shown = 3
+	names, weights := groups.Spelled()
+	sets := spellings(names)
+	if len(sets) == 0 {
+		return
+	}
+	var texts []string
+	for _, set := range sets[:min(len(sets), shown)] {
+		for i, name := range set {
+			at, _ := slices.BinarySearch(names, name)
+			set[i] = fmt.Sprintf("%q (%d rows)", name, weights[at])
+		}
+		texts = append(texts, strings.Join(set, ", "))
+	}
+	if more := len(sets) - shown; more > 0 {
+		texts = append(texts, fmt.Sprintf("%d more such sets", more))
+	}
+	warn(fmt.Sprintf("--group: column %q has groups that differ in case or blanks only: %s; if they are one group, spell them equally: "+
+		"its rows may be in several parts, and figures on test rows too good", column, strings.Join(texts, "; ")))
+}
+
+// spellings returns the sets of names that differ in case or blanks only, in the order of their first names.
+func spellings(names []string) (sets [][]string) {
+	bySpelling := make(map[string][]string)
+	for _, name := range names {
+		bySpelling[plain(name)] = append(bySpelling[plain(name)], name)
+	}
+	for _, name := range names {
+		if same := bySpelling[plain(name)]; len(same) > 1 && same[0] == name {
+			sets = append(sets, same)
+		}
+	}
+	return sets
 }
 
 // rareFrom is how many rows a class has for each row of a class that may be a misspelling of it.
