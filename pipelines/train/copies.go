@@ -65,25 +65,32 @@ func (s *stage) readsTexts() bool {
 	})
 }
 
-// countCopies counts rows with equal features.
+// countCopies counts rows with equal features. A sample by the number of rows has hardly any content if contents are few,
+// and would miss that they are neighbours: then rows are counted again, with a sample by the number of contents.
 func (s *stage) countCopies(ctx context.Context, o *objects) (*dataset.Copies, error) {
+	const few = 1 << 10
 	spec := *o.spec.OfLabels()
 	spec.Features = s.schema.rows.Features
 	config := jobs.CopiesConfig{
 		Config: s.driver.JobConfig(s.place.scratch + "/copies"), Rows: spec.Encode(),
 	}
-	config.Sample(o.stats.Rows, len(spec.Features))
-	err := s.driver.RunGroups(ctx, "copies", s.input.Tasks, func(s beam.Scope, tasks beam.PCollection) {
-		jobs.Copies(s, tasks, config)
-	})
-	if err != nil {
-		return nil, err
+	for contents := o.stats.Rows; ; {
+		config.Sample(contents, len(spec.Features))
+		err := s.driver.RunGroups(ctx, "copies", s.input.Tasks, func(s beam.Scope, tasks beam.PCollection) {
+			jobs.Copies(s, tasks, config)
+		})
+		if err != nil {
+			return nil, err
+		}
+		c, err := jobs.ReadCopies(ctx, &config)
+		if err != nil {
+			return nil, err
+		}
+		if err := s.removeAll(ctx, config.Out); err != nil || config.Whole == 0 || c.Contents >= few {
+			return c, err
+		}
+		contents = (c.Contents + 1) << config.Whole
 	}
-	c, err := jobs.ReadCopies(ctx, &config)
-	if err != nil {
-		return nil, err
-	}
-	return c, s.removeAll(ctx, config.Out)
 }
 
 // dealTogether makes rows with equal features stay together.

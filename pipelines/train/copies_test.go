@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/espalier-ml/espalier/io/objectstore"
 	"github.com/espalier-ml/espalier/io/parquetio"
 	"github.com/espalier-ml/espalier/pipelines/config"
 	"github.com/espalier-ml/espalier/pipelines/train"
@@ -65,5 +66,30 @@ func TestCopies(t *testing.T) {
 		if _, warned = run(rows, func(*config.Train) {}); len(warned) > 0 {
 			t.Errorf("warnings %q of %s", warned, name)
 		}
+	}
+}
+
+// TestFewContents: many rows of few contents, of which a sample by the number of rows has next to none, are no copies.
+func TestFewContents(t *testing.T) {
+	const n = 1 << 18
+	r := rand.New(rand.NewPCG(5, 62))
+	age, rating, class := make([]float64, n), make([]float64, n), make([]string, n)
+	for i := range n {
+		age[i], rating[i], class[i] = float64(20+r.IntN(40)), float64(r.IntN(2)), []string{"low", "high"}[r.IntN(2)]
+	}
+	input := filepath.Join(t.TempDir(), "rows.parquet")
+	if err := parquetio.Write(t.Context(), objectstore.New(), input, []parquetio.WriteColumn{
+		{Name: "age", Values: age}, {Name: "rating", Values: rating}, {Name: "class", Values: class},
+	}, parquetio.WriteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	c := oneTree()
+	c.Input, c.Label, c.Output, c.Ignore = []string{input}, "class", t.TempDir(), nil
+	var told silent
+	if _, err := train.Train(t.Context(), c, &told); err != nil {
+		t.Fatal(err)
+	}
+	if slices.ContainsFunc(told.warnings, func(text string) bool { return strings.Contains(text, "copies") }) {
+		t.Errorf("warnings %q", told.warnings)
 	}
 }

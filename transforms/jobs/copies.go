@@ -21,11 +21,11 @@ type CopiesConfig struct {
 	Whole, Rest uint8
 }
 
-// Sample sets Whole and Rest, given the number of rows, so that some 20,000 hashes of either kind are counted. A share
-// of copies is then exact to half a per cent.
-func (c *CopiesConfig) Sample(rows int64, columns int) {
+// Sample sets Whole and Rest, given the greatest number of contents, so that up to some 20,000 hashes of either kind are
+// counted. If each row has its own content, a share of copies is then exact to half a per cent.
+func (c *CopiesConfig) Sample(contents int64, columns int) {
 	zeros := func(hashes int64) uint8 { return uint8(max(0, bits.Len64(uint64(hashes))-15)) }
-	c.Whole, c.Rest = zeros(rows), zeros(rows*int64(columns))
+	c.Whole, c.Rest = zeros(contents), zeros(contents*int64(columns))
 }
 
 // Copies counts rows by their contents, see dataset.Copies. tasks is a PCollection<[]byte> of Task, one for each row
