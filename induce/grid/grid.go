@@ -110,7 +110,8 @@ func (a *Axes) member(p induce.Params) Member {
 // thetas, and pruning makes leaves larger. grouped means that groups of features have prices.
 // freeRepeats means that only the first test of a feature on a path is paid: then trees are also grown
 // with at most one and at most two different features on a path. Otherwise hardly any tree is cut
-// finely along the first features before it buys others. Every second tree of one feature has the feature
+// finely along the first features before it buys others. Every second tree of one feature has the last family
+// of tests, since values that few rows have are told apart by single tests rather than by sets, and the feature
 // whose codes together gain the most: a feature without a good single cut can be the best to cut finely.
 //
 // The grid stays as it is if the rule of choice does not compare methods of growing trees:
@@ -120,6 +121,7 @@ func WithPricing(members []Member, rule frontier.Rule, grouped, freeRepeats bool
 		return members
 	}
 	first := &members[0].Params
+	last := members[len(members)-1].Params.Family
 	least := first.Theta
 	for i := range members {
 		least = min(least, members[i].Params.Theta)
@@ -140,23 +142,28 @@ func WithPricing(members []Member, rule frontier.Rule, grouped, freeRepeats bool
 			further = append(further, m.counting(grouped)...)
 		}
 		if freeRepeats {
-			narrow = append(narrow, m.narrow(len(narrow)/2%2 == 1)...)
+			narrow = append(narrow, m.narrow(len(narrow)/2%2 == 1, last)...)
 		}
 	}
 	return slices.Concat(priced, further, narrow)
 }
 
-// narrow returns the member with one and with two features on a path. byCodes is for the first of them,
-// as in induce.Params.RootByCodes.
-func (m Member) narrow(byCodes bool) []Member {
+// narrow returns the member with one and with two features on a path. If other, the first of them has the given
+// family of tests, and the feature of its root is chosen by codes, see induce.Params.RootByCodes.
+func (m Member) narrow(other bool, family split.Family) []Member {
 	list := make([]Member, 2)
 	for i := range list {
 		m.Params.PathFeatures = i + 1
 		m.Algorithm.PathFeatures = i + 1
 		list[i] = m
 	}
-	list[0].Params.RootByCodes = byCodes
-	list[0].Algorithm.RootByCodes = byCodes
+	if other {
+		one := &list[0]
+		one.Params.Family = family
+		one.Params.RootByCodes = true
+		one.Algorithm.Tests = family.String()
+		one.Algorithm.RootByCodes = true
+	}
 	return list
 }
 
