@@ -1,6 +1,7 @@
 package split
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/base64"
 	"math"
@@ -14,15 +15,15 @@ type CodeSet string
 // NewCodeSet returns the set of the codes below n that has returns true for.
 func NewCodeSet(n int, has func(code int) bool) CodeSet {
 	bits := make([]byte, (n+7)/8)
-	used := 0
 	for code := range n {
 		if has(code) {
 			bits[code/8] |= 1 << (code % 8)
-			used = code/8 + 1
 		}
 	}
-	return CodeSet(bits[:used])
+	return setOf(bits)
 }
+
+func setOf(bits []byte) CodeSet { return CodeSet(bytes.TrimRight(bits, "\x00")) }
 
 // Has reports whether the set has a code.
 func (s CodeSet) Has(code int) bool { return code/8 < len(s) && s[code/8]>>(code%8)&1 != 0 }
@@ -392,12 +393,20 @@ func (s *Scanner) setSides(isNo bool, no, yes *side) {
 
 // setTest returns the test with the given values in outcome one. Values without a place are in the other outcome.
 func (s *Scanner) setTest(codes []int32, no bool) Test {
-	in := make([]bool, s.column.missing())
+	n := s.column.missing()
+	bits := make([]byte, (n+7)/8)
 	for _, code := range codes {
-		in[code] = true
+		bits[code/8] |= 1 << (code % 8)
 	}
-	set := NewCodeSet(len(in), func(code int) bool { return in[code] != no })
-	return Test{Feature: s.feature, Kind: In, Set: set, Trust: s.groups.trust, Prior: s.groups.prior}
+	if no {
+		for i := range bits {
+			bits[i] = ^bits[i]
+		}
+		if last := n % 8; last > 0 {
+			bits[len(bits)-1] &= 1<<last - 1
+		}
+	}
+	return Test{Feature: s.feature, Kind: In, Set: setOf(bits), Trust: s.groups.trust, Prior: s.groups.prior}
 }
 
 // sets visits the tests for sets.
