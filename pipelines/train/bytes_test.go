@@ -202,6 +202,12 @@ func oneTree() config.Train {
 	return c
 }
 
+// fewTrees returns settings with a frontier, of fewer trees than by default.
+func fewTrees(c config.Train) config.Train {
+	c.Algorithm, c.Lambda, c.Theta = []split.Algorithm{split.EC45, split.C45}, []float64{10}, []float64{0.005}
+	return c
+}
+
 // TestSameBytes trains on the same rows in all ways that must not matter. By default
 // each configuration goes through a sixth of the ways, those with leaf models through
 // fewer, and each way is gone by one configuration or more; with -tags long, or
@@ -217,8 +223,8 @@ func TestSameBytes(t *testing.T) {
 	both := oneTree()
 	both.Tests, both.Bins, both.Binning, both.Theta, both.Weight, both.LeafEstimate = []split.Family{split.Both}, 12, binning.KMeans, []float64{0.001}, "weight", tree.Raw
 	both.Slice = []string{"weight", "b"}
-	key := config.DefaultTrain() // with a frontier, of fewer trees than by default
-	key.Algorithm, key.Lambda, key.Theta, key.Tests = []split.Algorithm{split.EC45, split.C45}, []float64{10}, []float64{0.005}, []split.Family{split.Thresholds}
+	key := fewTrees(config.DefaultTrain())
+	key.Tests = []split.Family{split.Thresholds}
 	key.Split, key.Group, key.Slice = dataset.Shares{70, 10, 20}, "id", []string{"color", "id", "a"}
 	all := oneTree()
 	all.Split, all.Slice = dataset.Shares{100, 0, 0}, []string{"flag", "weight"}

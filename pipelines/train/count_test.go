@@ -80,6 +80,9 @@ func TestCounts(t *testing.T) {
 				c := config.DefaultTrain()
 				c.Input, c.Label, c.SplitColumn, c.DropNullLabels = []string{file}, "class", "part", true
 				c.Certificate, c.Report, c.Output = false, "none", filepath.Join(t.TempDir(), "run")
+				if name != "default" {
+					c = fewTrees(c)
+				}
 				change(&c)
 				if c.Ignore = []string{"part", "group", "time"}; c.Weight == "" {
 					c.Ignore = append(c.Ignore, "weight")
