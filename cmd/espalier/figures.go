@@ -29,7 +29,7 @@ func printFigures(w io.Writer, folder string, r *runfolder.Run) error {
 	if r.Frontier != nil {
 		line(fmt.Sprintf("\nthe frontier: %d trees, the best of %d prunings of %d grown trees (* chosen: %s)",
 			len(r.Frontier.Points), r.Frontier.Pruned, r.Frontier.Grown, r.Frontier.Select))
-		_ = textview.Frontier(b, r.Frontier.Points, width)
+		_ = textview.Frontier(b, r.Frontier, width)
 		line("")
 		_ = textview.Neighbours(b, r.Frontier.Points, width)
 		line("to take tree N: espalier frontier " + folder + " --promote N --output NEW")

@@ -120,7 +120,7 @@ func listFrontier(ctx context.Context, w io.Writer, flags *frontierFlags) error 
 	}
 	width := pageWidth(w)
 	b := bufio.NewWriter(w) // keeps the first error for Flush
-	_ = textview.PointsTable(f.Points).Write(b, width)
+	_ = textview.PointsTable(f).Write(b, width)
 	text := fmt.Sprintf("%d trees, of %d prunings of %d grown trees (* chosen: %s); tree N is %s/frontier/N.json; "+
 		"espalier frontier %s --promote N --output NEW writes a run with it", len(f.Points), f.Pruned, f.Grown, f.Select, run, run)
 	_, _ = fmt.Fprintf(b, "\n%s\n", textview.Wrapped(text, width, ""))
@@ -175,7 +175,7 @@ func printPromoted(w io.Writer, p *train.Promoted) error {
 	if p.Now != p.Before {
 		two.Points = []runfolder.Point{*p.Before, *p.Now}
 	}
-	_ = textview.PointsTable(two.Points).Write(b, width)
+	_ = textview.PointsTable(&two).Write(b, width)
 	if p.Metrics != nil {
 		_, _ = fmt.Fprintln(b)
 		_ = textview.FiguresTable(p.Metrics.Parts()).Write(b, width)

@@ -27,6 +27,11 @@ func TestFrontierVerb(t *testing.T) {
 	}
 	dry := espalier(t, "frontier", output, "--max_leaves", "4", "--dry_run", "--progress", "none")
 	dry.wants(t, 0)
+	byAccuracy := espalier(t, "frontier", output, "--merit", "accuracy", "--dry_run", "--progress", "none")
+	byAccuracy.wants(t, 0)
+	if !strings.Contains(byAccuracy.stdout, "merit (accuracy)") || strings.Contains(listed.stdout, "merit (") {
+		t.Errorf("the lists do not name the merit:\n%s\n%s", listed.stdout, byAccuracy.stdout)
+	}
 	third := filepath.Join(t.TempDir(), "third")
 	promoted := espalier(t, "frontier", output, "--promote", "003", "--output", third, "--progress", "none")
 	promoted.wants(t, 0)
@@ -49,6 +54,7 @@ func TestFrontierVerb(t *testing.T) {
 		{"frontier", output, "--promote", "3"},
 		{"frontier", output, "--output", third},
 		{"frontier", output, "--promote", "2", "--output", third},
+		{"frontier", output, "--merit", "gini", "--dry_run"},
 	} {
 		espalier(t, argv...).wants(t, 2)
 	}

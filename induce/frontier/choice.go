@@ -2,11 +2,11 @@ package frontier
 
 import (
 	"cmp"
+	"math"
 	"slices"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/judging"
-	"github.com/espalier-ml/espalier/induce/metric"
 )
 
 // Choice is the point chosen from a pool, with the points listed for a person.
@@ -34,7 +34,7 @@ type Listed struct {
 // lists the marked points and the points of the frontier, thinned (see Thin). It returns the errors
 // of Judge and Select.
 func (p *Pool) Choose(s *Settings) (*Choice, error) {
-	if err := p.judge(p.Points); err != nil {
+	if err := p.judge(p.Points, s); err != nil {
 		return nil, err
 	}
 	return p.ChooseAmong(p.Points, s)
@@ -44,7 +44,7 @@ func (p *Pool) Choose(s *Settings) (*Choice, error) {
 // leave out a fold. It sets their merits, and returns the chosen point. Choose must have been
 // called before; then ChoosePoint may be called concurrently.
 func (p *Pool) ChoosePoint(points []Point, s *Settings) (Point, error) {
-	if err := p.judge(points); err != nil {
+	if err := p.judge(points, s); err != nil {
 		return Point{}, err
 	}
 	chosen, _, err := p.choosePoint(points, s)
@@ -52,12 +52,12 @@ func (p *Pool) ChoosePoint(points []Point, s *Settings) (Point, error) {
 }
 
 // judge sets the merits and the scores of points of the pool.
-func (p *Pool) judge(points []Point) error {
-	if err := Judge(points); err != nil {
+func (p *Pool) judge(points []Point, s *Settings) error {
+	if err := Judge(points, s.Criterion(p.classes())); err != nil {
 		return err
 	}
 	p.measureGroups()
-	setScores(points, p.evidence(), judging.Frequencies(p.Candidates[0].Tree))
+	setScores(points, p.evidence(), judging.Frequencies(p.Candidates[0].Tree), p.deviation(points))
 	MarkSignal(points, p.Association.Believed())
 	return nil
 }
@@ -75,7 +75,7 @@ func (p *Pool) ChooseAmong(all []Point, s *Settings) (*Choice, error) {
 		_, top := best(list, s.Tolerance)
 		reason = Reason(&chosen, &top)
 	}
-	points := Thin(NonDominated(all), s.Step)
+	points := p.list(all, s.Step)
 	marks := []Point{chosen, highest}
 	cheapest, err := leastWithin(all, s.Limits)
 	if err != nil {
@@ -101,6 +101,53 @@ func (p *Pool) ChooseAmong(all []Point, s *Settings) (*Choice, error) {
 		}
 	}
 	return choice, nil
+}
+
+func (p *Pool) classes() int { return len(p.Candidates[0].Tree.Label.Classes) }
+
+// list returns the points of the frontier, thinned. With more than two classes, a tree that is worse by one criterion may
+// be the best by another one at its cost, so it also returns the frontiers by the other criteria, with larger steps.
+func (p *Pool) list(all []Point, step float64) []Point {
+	points := frontierBy(all, all[0].By, step)
+	if p.classes() <= 2 {
+		return points
+	}
+	for c := AUC; c <= Accuracy; c++ {
+		if c == all[0].By || math.IsNaN(all[0].Merits[c]) {
+			continue
+		}
+		for _, q := range frontierBy(all, c, float64(coarser*step)) {
+			if !slices.ContainsFunc(points, func(r Point) bool { return r.Same(&q) }) {
+				points = append(points, q)
+			}
+		}
+	}
+	return points
+}
+
+// coarser is by how much the steps of the frontiers by other criteria are larger, so that the list is not much longer.
+const coarser = 2
+
+// frontierBy returns the Pareto front by a criterion, thinned. A step is in units of an area, which ranges from 0.5 to 1:
+// merits of another criterion count by how far they range on the front.
+func frontierBy(all []Point, by Criterion, step float64) []Point {
+	const areaRange = 0.5
+	if by == all[0].By && by <= AUC {
+		return Thin(NonDominated(all), step)
+	}
+	points := slices.Clone(all)
+	for i := range points {
+		points[i].Merit = points[i].Merits[by]
+	}
+	points = NonDominated(points)
+	if by != AUC {
+		step *= (points[len(points)-1].Merit - points[0].Merit) / areaRange
+	}
+	points = Thin(points, step)
+	for i := range points {
+		points[i].Merit = points[i].Merits[points[i].By]
+	}
+	return points
 }
 
 // choosePoint chooses by the settings, and returns the chosen point and the point of highest merit
@@ -141,10 +188,10 @@ func (p *Pool) Fronts(step float64) []Point {
 
 // Contenders reports for each point whether it may be on the frontier, given merits that are measured
 // on a share of the rows so far. It is false if another point has no more billed cost, and a merit that
-// is higher by more than the given number of standard errors of the area. With bySize, the other point
+// is higher by more than the given number of standard errors of the merit. With bySize, the other point
 // must also have no more leaves, because leaf models raise the merit of small trees the most. A point
-// beyond the limits does not beat a point within them. If the rule is Total, or if merits are log
-// losses, all points are contenders.
+// beyond the limits does not beat a point within them. If the rule is Total, or if points have no
+// scores, all points are contenders.
 func Contenders(points []Point, q Query, share, standardErrors float64, bySize bool) []bool {
 	within := make([]bool, len(points))
 	for i := range points {
@@ -157,11 +204,7 @@ func Contenders(points []Point, q Query, share, standardErrors float64, bySize b
 		if q.Rule == Total || p.Score == nil {
 			continue
 		}
-		rows := make([]float64, len(p.Score.Rows))
-		for k, n := range p.Score.Rows {
-			rows[k] = share * n
-		}
-		enough := p.Merit + float64(standardErrors*metric.AreaError(min(p.Merit, steady), rows))
+		enough := p.Merit + float64(standardErrors*p.error(share, steady))
 		for k := range points { // without copies, as points are large
 			r := &points[k]
 			if r.Merit > enough && r.ExpectedCost <= p.ExpectedCost && (!bySize || r.Leaves <= p.Leaves) && (within[k] || !within[i]) {
@@ -173,7 +216,7 @@ func Contenders(points []Point, q Query, share, standardErrors float64, bySize b
 	return list
 }
 
-// steady is the highest area whose standard error is trusted: the formula is too optimistic near 1,
+// steady is the highest area or accuracy whose standard error is trusted: the formulas are too optimistic near 1,
 // where a single row of a rare class decides.
 const steady = 0.9
 

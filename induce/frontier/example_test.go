@@ -21,7 +21,7 @@ func ExampleSelect() {
 			Step: step, Validation: metric.Judgement{AUC: &p.auc}, Complexity: tree.Complexity{Leaves: p.leaves, ExpectedCost: p.cost},
 		})
 	}
-	if err := frontier.Judge(points); err != nil {
+	if err := frontier.Judge(points, frontier.AUC); err != nil {
 		fmt.Println(err)
 	}
 	for _, budget := range []float64{0, 3, 1e-3} {

@@ -211,7 +211,7 @@ func TestFallback(t *testing.T) {
 	for i := range points {
 		points[i].Validation.AUC = nil
 	}
-	if err := frontier.Judge(points); err != nil {
+	if err := frontier.Judge(points, frontier.AUC); err != nil {
 		t.Fatal(err)
 	}
 	for rule, want := range map[frontier.Rule]string{
@@ -224,7 +224,7 @@ func TestFallback(t *testing.T) {
 	mixed := table()
 	mixed[4].Validation.Interval = &metric.Interval{StandardError: 0.5}
 	mixed[0].Validation.AUC, mixed[4].Validation.LogLoss = nil, is(0.001) // one point lacks an area, so all are compared by losses
-	if err := frontier.Judge(mixed); err != nil {
+	if err := frontier.Judge(mixed, frontier.AUC); err != nil {
 		t.Fatal(err)
 	}
 	for _, rule := range []frontier.Rule{frontier.Highest, frontier.OneSE} { // log losses have no standard error
@@ -233,7 +233,7 @@ func TestFallback(t *testing.T) {
 		}
 	}
 	points[3].Validation.LogLoss = nil
-	if err := frontier.Judge(points); !errors.Is(err, frontier.ErrNoMerit) {
+	if err := frontier.Judge(points, frontier.AUC); !errors.Is(err, frontier.ErrNoMerit) {
 		t.Errorf("neither: %v", err)
 	}
 }

@@ -2,6 +2,7 @@ package frontier
 
 import (
 	"cmp"
+	"math"
 	"slices"
 
 	"github.com/espalier-ml/espalier/induce/metric"
@@ -17,10 +18,9 @@ const (
 // Judge sets the merits of the points. The points must be all competing prunings: for each tree and
 // currency a run of steps without gaps.
 //
-// The raw merit of a point is its area under the ROC curve on the validation rows, or a weighted
-// mean of this area and its area on the folds. If some point has neither area, the raw merit of all
-// points is minus their log loss on the validation rows, in nats. If log losses are also missing,
-// Judge returns ErrNoMerit.
+// The raw merit of a point by a criterion is its figure on the validation rows, or a weighted mean of this figure and of
+// its figure on the folds. Points are compared by the criterion by. If it is AUC and some point has no area, they are
+// compared by log loss. If some point has no log loss on the validation rows either, Judge returns ErrNoMerit.
 //
 // The merit of a pruning is the mean raw merit of a run of prunings of the same tree and currency:
 // the pruning in the middle, and equally many before and after it. The run is the longest in which
@@ -32,7 +32,7 @@ const (
 //
 // Judge also sets the Judged figures: means of the figures on the validation rows and on the folds, weighted by
 // FoldShare. The costs are averaged over similar prunings as the merit is, and nil unless all points have costs.
-func Judge(points []Point) error {
+func Judge(points []Point, by Criterion) error {
 	byArea := true
 	byLoss := true
 	for i := range points {
@@ -41,21 +41,28 @@ func Judge(points []Point) error {
 		byArea = byArea && p.Judged.AUC != nil
 		byLoss = byLoss && p.Validation.LogLoss != nil
 	}
+	if !byArea {
+		by = LogLoss
+	}
 	if !byArea && !byLoss {
 		return ErrNoMerit
 	}
-	raw := make([]float64, len(points))
-	for i := range points {
-		p := &points[i]
-		if p.byLoss = !byArea; p.byLoss {
-			raw[i] = -*p.Validation.LogLoss
-		} else {
-			raw[i] = *p.Judged.AUC
+	sequences := sequencesOf(points)
+	for c := AUC; c <= Accuracy; c++ {
+		raw := make([]float64, len(points))
+		for i := range points {
+			raw[i] = math.NaN()
+			if figure := figures(&points[i].Judged)[c]; figure != nil {
+				raw[i] = *figure
+			}
+		}
+		for i, merit := range smoothed(points, raw, sequences) {
+			points[i].Merits[c] = merit
 		}
 	}
-	sequences := sequencesOf(points)
-	for i, merit := range smoothed(points, raw, sequences) {
-		points[i].Merit = merit
+	for i := range points {
+		points[i].By = by
+		points[i].Merit = points[i].Merits[by]
 	}
 	setCosts(points, sequences)
 	return nil
@@ -97,14 +104,16 @@ func (p *Point) Change(validation, folds metric.Judgement) {
 	change.TotalCost = change.ErrorCost
 	p.Folds = p.Folds.Plus(folds)
 	p.Judged = p.Judged.Plus(change)
-	if gain := change.AUC; gain != nil && !p.byLoss {
+	for c, gain := range figures(&change) {
+		if gain != nil {
+			p.Merits[c] += *gain
+		}
+	}
+	if gain := figures(&change)[p.By]; gain != nil {
 		p.Merit += *gain
 	}
-	if loss := change.LogLoss; loss != nil && p.byLoss {
-		p.Merit -= *loss
-	}
 	if p.Score != nil {
-		p.Score = p.Score.changed(&change)
+		p.Score = p.Score.changed(&change, p.By)
 	}
 }
 

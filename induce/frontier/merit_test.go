@@ -38,7 +38,7 @@ func TestJudge(t *testing.T) {
 	r := rand.New(rand.NewPCG(2, 9))
 	for range 20 {
 		r.Shuffle(len(points), func(i, j int) { points[i], points[j] = points[j], points[i] })
-		if err := frontier.Judge(points); err != nil {
+		if err := frontier.Judge(points, frontier.AUC); err != nil {
 			t.Fatal(err)
 		}
 		for _, p := range points {
@@ -55,7 +55,7 @@ func TestJudgeKinds(t *testing.T) {
 	points := []frontier.Point{pruned(0, 20, 3, .9), pruned(1, 9, 2, .8), pruned(2, 2, 1, .7)}
 	points[0].Folds.AUC, points[0].FoldShare = is(.8), .75
 	points[1].Validation.AUC, points[1].Folds.AUC = nil, is(.6)
-	if err := frontier.Judge(points); err != nil {
+	if err := frontier.Judge(points, frontier.AUC); err != nil {
 		t.Fatal(err)
 	}
 	for i, want := range []float64{.825, .6, .7} {
@@ -81,7 +81,7 @@ func TestJudgeNaive(t *testing.T) {
 				cost *= 1 - 0.03*r.Float64()
 			}
 		}
-		if err := frontier.Judge(points); err != nil {
+		if err := frontier.Judge(points, frontier.AUC); err != nil {
 			t.Fatal(err)
 		}
 		for i := range points {

@@ -35,7 +35,8 @@ type Point struct {
 	Judged metric.Judgement
 	Merit  float64 // quality by which points are compared, higher is better: see Judge
 	Score  *Score  // value for the rule Best; nil: only the merit counts
-	byLoss bool    // whether the merit is a log loss instead of an area
+	By     Criterion
+	Merits Merits // by criterion; the merit is the one by By
 }
 
 // Errors of Judge and Select.

@@ -18,7 +18,7 @@ const (
 	// skillShare is the weight of the skill in a score. The area under the ROC curve does not fall
 	// if leaves express noise, but the log loss always rises.
 	skillShare = 0.3
-	// errorsPerDoubling is by how many standard errors of the area the score of a tree with twice the leaves must be
+	// errorsPerDoubling is by how many standard errors of the merit the score of a tree with twice the leaves must be
 	// higher.
 	errorsPerDoubling = 0.2
 	// beyondChance is by how many standard errors of the area of a tree without a signal an area
@@ -33,21 +33,23 @@ const (
 type Score struct {
 	// Value is the merit plus skillShare times the skill: the share by which the log loss is below
 	// the log loss of a single leaf. The log loss is measured on the validation rows and on the
-	// folds, weighted as in the merit.
+	// folds, weighted as in the merit. If the merit is by log loss, the value is the skill alone.
 	Value float64
 	// Rows holds the number of rows by class on which the merit was measured.
 	Rows []float64
 	// Signal is whether the rows have a signal: a feature is associated with the class, or the point with the highest
 	// value, whatever the limits, is beyond chance.
 	Signal bool
-
-	rootLoss float64 // log loss of a single leaf, in nats
+	// Deviation is the standard deviation of the log losses of rows, in nats; 0 if the merit is not by log loss.
+	Deviation float64
+	// RootLoss is the log loss of a single leaf, in nats.
+	RootLoss float64
 }
 
 // setScores sets the scores of points that have merits, given the number of rows by class on which
-// these were measured, and the class frequencies that predictions follow; nil: the frequencies among the rows. Points
-// get no score if their merit is a log loss, or if they have no log loss.
-func setScores(points []Point, rows, frequencies []float64) {
+// these were measured, the class frequencies that predictions follow, nil: the frequencies among the rows, and the
+// standard deviation of the log losses of rows. Points get no score if they have no area or no log loss.
+func setScores(points []Point, rows, frequencies []float64, deviation float64) {
 	rootLoss := entropy(rows)
 	if frequencies != nil {
 		rootLoss = entropy(frequencies)
@@ -55,7 +57,7 @@ func setScores(points []Point, rows, frequencies []float64) {
 	for i := range points {
 		p := &points[i]
 		loss := p.Judged.LogLoss
-		if p.byLoss || loss == nil || rootLoss == 0 {
+		if p.Judged.AUC == nil || loss == nil || rootLoss == 0 {
 			return
 		}
 		if p.isSingleLeaf() { // training rows and validation rows have different class frequencies
@@ -65,7 +67,10 @@ func setScores(points []Point, rows, frequencies []float64) {
 	for i := range points {
 		p := &points[i]
 		value := p.Merit + float64(skillShare*(1-*p.Judged.LogLoss/rootLoss))
-		p.Score = &Score{Value: value, Rows: rows, rootLoss: rootLoss}
+		if p.By == LogLoss {
+			value = 1 + p.Merit/rootLoss
+		}
+		p.Score = &Score{Value: value, Rows: rows, Deviation: deviation, RootLoss: rootLoss}
 	}
 }
 
@@ -97,14 +102,17 @@ func byScore(a, b *Point) int {
 	return better(a, b)
 }
 
-// changed returns the score after a change of the area and of the log loss.
-func (s *Score) changed(change *metric.Judgement) *Score {
+// changed returns the score after a change of the figures, if the merit is by a criterion.
+func (s *Score) changed(change *metric.Judgement, by Criterion) *Score {
 	after := *s
-	if change.AUC != nil {
-		after.Value += *change.AUC
+	share := skillShare
+	if by == LogLoss {
+		share = 1
+	} else if gain := figures(change)[by]; gain != nil {
+		after.Value += *gain
 	}
 	if change.LogLoss != nil {
-		after.Value -= float64(skillShare * (*change.LogLoss / s.rootLoss))
+		after.Value -= float64(share * (*change.LogLoss / s.RootLoss))
 	}
 	return &after
 }
@@ -137,7 +145,10 @@ func best(list []Point, tolerance float64) (chosen, top Point) {
 	if leaf := singleLeaf(list); leaf != nil && !top.believed() {
 		return *leaf, top
 	}
-	doubling := float64(errorsPerDoubling * metric.AreaError(top.Merit, top.Score.Rows))
+	doubling := float64(errorsPerDoubling * top.error(1, 1))
+	if top.By == LogLoss {
+		doubling /= top.Score.RootLoss
+	}
 	credit := func(p *Point) float64 { return p.Score.Value - float64(doubling*portable.Log2(float64(p.Leaves))) }
 	highest := math.Inf(-1)
 	for i := range list {
@@ -151,9 +162,9 @@ func best(list []Point, tolerance float64) (chosen, top Point) {
 func (p *Point) believed() bool { return p.Score.Signal || p.beyondChance() }
 
 // beyondChance reports whether the area of a tree is higher than chance would give among many
-// trees.
+// trees. It is the area that is compared, whatever the criterion.
 func (p *Point) beyondChance() bool {
-	return p.Merit-0.5 >= min(maxExcess, float64(beyondChance*metric.MeanAreaError(0.5, p.Score.Rows)))
+	return p.Merits[AUC]-0.5 >= min(maxExcess, float64(beyondChance*metric.MeanAreaError(0.5, p.Score.Rows)))
 }
 
 // measureGroups sets GroupEffect, if rows come in groups, to the effect for the tree with the
@@ -167,6 +178,22 @@ func (p *Pool) measureGroups() {
 	if ratio := metric.AreaRatio(t, p.Groups(t, dataset.Validation)); ratio != nil {
 		p.GroupEffect = max(1, *ratio)
 	}
+}
+
+// deviation returns the standard deviation of the log losses of rows for the tree with the highest merit, on the
+// validation rows or, without any, on the training rows; 0 if merits are not by log loss.
+func (p *Pool) deviation(points []Point) float64 {
+	if points[0].By != LogLoss {
+		return 0
+	}
+	best := least(points, better, nil)
+	part := dataset.Validation
+	if p.Candidates[0].Counts[part].TotalRows() == 0 {
+		part = dataset.Train
+	}
+	t := p.Tree(best)
+	sequence := p.Prunings[p.PruningOf(best)].Sequence
+	return metric.LossDeviation(metric.Leaves(t, sequence.Counts(t, best.Step, p.rowsOf(best.Tree, part))))
 }
 
 // evidence returns the number of rows by class on which the merits of the points in the pool are
@@ -214,12 +241,12 @@ func Reason(chosen, top *Point) string {
 	}
 	if chosen.isSingleLeaf() && !top.believed() {
 		return fmt.Sprintf("a single leaf: the best tree, of %d leaves, has an AUC of %.3f on %.0f rows that did not grow it, "+
-			"no more than chance among the trees gives", top.Leaves, top.Merit, rows)
+			"no more than chance among the trees gives", top.Leaves, top.Merits[AUC], rows)
 	}
 	size := fmt.Sprintf("%d leaves", chosen.Leaves)
 	if chosen.isSingleLeaf() {
 		size = "a single leaf"
 	}
-	return fmt.Sprintf("%s: a tree of %d leaves would bring %.4f of AUC on rows that did not grow it, "+
-		"no more than chance or the tolerance", size, top.Leaves, max(0, top.Merit-chosen.Merit))
+	return fmt.Sprintf("%s: a tree of %d leaves would bring %s on rows that did not grow it, "+
+		"no more than chance or the tolerance", size, top.Leaves, top.By.Gain(top.Merit-chosen.Merit))
 }

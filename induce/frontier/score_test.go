@@ -19,10 +19,10 @@ func scored(rows []float64, trees ...[3]float64) []frontier.Point {
 		p.Leaves, p.Validation.LogLoss = int(t[0]), is(t[2])
 		points = append(points, p)
 	}
-	if err := frontier.Judge(points); err != nil {
+	if err := frontier.Judge(points, frontier.AUC); err != nil {
 		panic(err)
 	}
-	frontier.SetScores(points, rows, nil)
+	frontier.SetScores(points, rows, nil, 0)
 	return points
 }
 

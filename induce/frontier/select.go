@@ -110,7 +110,7 @@ var errRule = errors.New("no rule of selection")
 // loss.
 func (p *Point) standardError() (float64, error) {
 	switch {
-	case p.byLoss:
+	case p.By == LogLoss:
 		return 0, nil
 	case p.Validation.Interval == nil:
 		return 0, ErrNoInterval

@@ -6,6 +6,8 @@ import "github.com/espalier-ml/espalier/induce/prune"
 type Settings struct {
 	Query // the rule, the limits and the tolerance by which the tree is chosen
 
+	Merit Criterion // criterion of the merits; 0: Auto
+
 	Currencies []prune.Currency // currencies of the prunings; empty: trees are not pruned
 	Alpha      *float64         // alpha at which all trees are pruned; nil: each step of a sequence competes
 	Step       float64          // least rise in merit between the listed points of the frontier, see Thin; at least 0

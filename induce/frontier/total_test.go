@@ -24,7 +24,7 @@ func charged(step, leaves int, cost, errorCost float64) frontier.Point {
 // 1 + 3, a leaf 5. So 4 is the least, and the cheaper of the two trees that cost it is chosen.
 func TestTotal(t *testing.T) {
 	points := []frontier.Point{charged(0, 8, 4, 1), charged(1, 3, 2, 2), charged(2, 2, 1, 3), charged(3, 1, 0, 5)}
-	if err := frontier.Judge(points); err != nil {
+	if err := frontier.Judge(points, frontier.AUC); err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {
@@ -55,7 +55,7 @@ func TestCosts(t *testing.T) {
 	points[3].Folds, points[3].FoldShare = metric.Judgement{ErrorCost: is(2), TotalCost: is(2.5)}, .75
 	points[4].Validation.ErrorCost, points[4].Validation.TotalCost = nil, nil
 	points[4].Folds = metric.Judgement{ErrorCost: is(7), TotalCost: is(7)}
-	if err := frontier.Judge(points); err != nil {
+	if err := frontier.Judge(points, frontier.AUC); err != nil {
 		t.Fatal(err)
 	}
 	for i, want := range []struct{ errors, total float64 }{{1, 4.02}, {3, 6.01}, {6, 9}, {2.5, 3.125}, {7, 7}} {
@@ -69,7 +69,7 @@ func TestCosts(t *testing.T) {
 		t.Errorf("errors that cost .25 less: %v, %v", *got.ErrorCost, *got.TotalCost)
 	}
 	points[1].Validation.ErrorCost, points[1].Validation.TotalCost = nil, nil
-	err := frontier.Judge(points)
+	err := frontier.Judge(points, frontier.AUC)
 	if costs := points[0].Judged; err != nil || costs.ErrorCost != nil || costs.TotalCost != nil {
 		t.Errorf("a point lacks error costs: %+v, %v", costs, err)
 	}

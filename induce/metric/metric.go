@@ -3,6 +3,7 @@ package metric
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/espalier-ml/espalier/induce/portable"
@@ -258,6 +259,21 @@ func (m *Metrics) fillScores(t *table) {
 	for c := range perClass {
 		m.PerClass[c].Brier = defined(perClass[c] / total)
 	}
+}
+
+// LossDeviation returns the standard deviation of the log losses of rows, in nats; 0 without rows.
+func LossDeviation(leaves []Leaf) float64 {
+	var total, sum, squares float64
+	for i := range leaves {
+		for k, w := range leaves[i].Weights {
+			loss := Surprise(leaves[i].Probabilities[k])
+			total += float64(w)
+			sum += float64(float64(w) * loss)
+			squares += float64(float64(w) * float64(loss*loss))
+		}
+	}
+	mean := sum / max(1, total)
+	return math.Sqrt(max(0, squares/max(1, total)-float64(mean*mean)))
 }
 
 // Surprise returns the log loss, in nats, of a row with probability p of its true class. p is

@@ -420,3 +420,17 @@ func TestJSONNames(t *testing.T) {
 		t.Errorf("got  %s\nwant %s", b, want)
 	}
 }
+
+// TestLossDeviation: by hand. Half of the rows have the log loss ln 2, the others ln 4.
+func TestLossDeviation(t *testing.T) {
+	leaves := []metric.Leaf{
+		{Probabilities: []float64{.5, .5}, Weights: []int64{1, 2}},
+		{Probabilities: []float64{.75, .25}, Weights: []int64{0, 3}},
+	}
+	if got, want := metric.LossDeviation(leaves), math.Ln2/2; math.Abs(got-want) > 1e-12 {
+		t.Errorf("%v, want %v", got, want)
+	}
+	if got := metric.LossDeviation(nil); got != 0 {
+		t.Errorf("without rows: %v", got)
+	}
+}

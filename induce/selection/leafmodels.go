@@ -209,7 +209,7 @@ func (c *Chooser) soleWithModels(ctx context.Context, t *frontier.Candidate) (*f
 		return t, nil
 	}
 	with := *t
-	best := frontier.Point{}
+	best := frontier.Point{By: c.Settings.Criterion(c.Classes)}
 	try := func(m *modelled) error {
 		m.points = []frontier.Point{best}
 		m.trees = []*tree.Tree{t.Tree}

@@ -101,6 +101,7 @@ func (s *Settings) kindFaults(name Namer) []error {
 		add("prune", unknown(c, prune.ParseCurrency))
 	}
 	add("select", unknown(s.Select, frontier.ParseRule))
+	add("merit", unknown(s.Merit, frontier.ParseCriterion))
 	add("binning", unknown(s.Binning, binning.ParseMethod))
 	add("leaf_estimate", unknown(s.LeafEstimate, tree.ParseEstimate))
 	add("classes", unknown(s.Classes, split.ParseClasses))
@@ -151,6 +152,10 @@ func (s *Settings) choiceFaults(name Namer) []error {
 	if s.Select == frontier.Total && s.ErrorCosts == nil {
 		faults = append(faults, fmt.Errorf("%s total adds the cost of errors to the cost of tests: give %s, costs by actual and "+
 			"predicted class in the unit of %s", name("select"), name("error_costs"), name("costs")))
+	}
+	if (s.Select == frontier.OneSE || s.Select == frontier.Paper) && s.Merit > frontier.AUC {
+		faults = append(faults, fmt.Errorf("%s %s compares AUCs: leave out %s %s, or choose by another rule, such as %s best",
+			name("select"), s.Select, name("merit"), s.Merit, name("select")))
 	}
 	if s.Select != frontier.First {
 		return faults

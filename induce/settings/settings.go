@@ -79,6 +79,7 @@ type Growth struct {
 // Choice describes how a tree is chosen among the grown trees and their prunings.
 type Choice struct {
 	Select       frontier.Rule         // rule of the choice, such as frontier.Best
+	Merit        frontier.Criterion    // figure by which trees are compared, such as frontier.Auto
 	Tolerance    float64               // score that the rule Best gives up for a cheaper tree
 	Prune        []prune.Currency      // empty: trees are not pruned
 	Alpha        *float64              // pruning strength; nil: chosen by Select
@@ -114,7 +115,7 @@ func Default() Settings {
 			Classes: split.OfRows, LeafEstimate: tree.Smoothed,
 		},
 		Choice: Choice{
-			Select: frontier.Best, Tolerance: defaultTolerance, Prune: []prune.Currency{prune.Leaves, prune.Cost},
+			Select: frontier.Best, Merit: frontier.Auto, Tolerance: defaultTolerance, Prune: []prune.Currency{prune.Leaves, prune.Cost},
 			Folds: crossvalidate.Setting{Auto: true}, FrontierStep: 0.001, Certificate: true,
 			LeafModel: selection.None, Teacher: distill.Auto, TeacherWeight: DefaultTeacherWeight,
 		},
@@ -204,7 +205,7 @@ func (s *Settings) Selection() selection.Settings {
 				Rule: s.Select, Tolerance: s.Tolerance,
 				Limits: frontier.Limits{ExpectedCost: s.MaxExpectedCost, MaxCost: s.MaxCost, Leaves: s.MaxLeaves},
 			},
-			Currencies: s.Prune, Alpha: s.Alpha, Step: s.FrontierStep,
+			Merit: s.Merit, Currencies: s.Prune, Alpha: s.Alpha, Step: s.FrontierStep,
 		},
 		Folds: s.Folds, Seed: s.Seed, Certificate: s.Certificate, LeafModel: s.LeafModel,
 		Teacher:     selection.Teacher{Kind: s.Teacher, Weight: s.TeacherWeight, MadeUp: s.MadeUpRows},

@@ -156,7 +156,7 @@ func (b *builder) frontier() *table {
 	if b.Frontier == nil {
 		return nil
 	}
-	t := &table{Heads: []string{"tree", "cost", "leaves", "merit", "validation AUC", "test AUC", ""}}
+	t := &table{Heads: []string{"tree", "cost", "leaves", textview.MeritHead(b.Frontier), "validation AUC", "test AUC", ""}}
 	points := b.Frontier.Points
 	chosen := 0
 	costs := make([]float64, len(points))

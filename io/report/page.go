@@ -139,7 +139,7 @@ func newPage(c *Content, room int) (*page, error) {
 		p.Uses = drawn(chart.Importance(i))
 	}
 	if f := c.Run.Frontier; f != nil {
-		p.Trees, p.Points = len(f.Points), newTable(textview.PointsTable(outlined(c.Run, maxListed).Frontier.Points))
+		p.Trees, p.Points = len(f.Points), newTable(textview.PointsTable(outlined(c.Run, maxListed).Frontier))
 	}
 	view := &textview.View{Tree: c.Run.Tree, Route: c.Route}
 	if c.Run.Tree.CountLeaves() > largeTree {

@@ -16,6 +16,8 @@ type Frontier struct {
 	Format  string `json:"format" jsonschema:"enum=espalier/frontier"`
 	Version int    `json:"version" jsonschema:"enum=1"`
 	Select  string `json:"select"` // the rule of the choice; number: a person has named the tree by its number
+	// Merit is the figure that merits are: log_loss or accuracy; absent: the AUC or, if some tree has none, the log loss.
+	Merit string `json:"merit,omitempty" jsonschema:"enum=log_loss,enum=accuracy"`
 	// Folds is the number of folds of the training rows on which trees were compared too; absent: validation rows alone.
 	Folds int `json:"folds,omitempty" jsonschema:"minimum=2"`
 	// Tolerance is the merit that the chosen tree may lack to be cheaper; absent: none.
@@ -24,6 +26,11 @@ type Frontier struct {
 	// Evidence are the rows by class on which merits are measured: validation rows and, with folds, training rows; with
 	// a key, fewer, as rows of one key say much the same; absent: trees have no scores.
 	Evidence []float64 `json:"evidence,omitempty" jsonschema:"minimum=0"`
+
+	// LeafLogLoss is the log loss of a single leaf, on the same rows; absent if the merit is the AUC.
+	LeafLogLoss float64 `json:"leaf_log_loss,omitempty" jsonschema:"minimum=0"`
+	// LogLossDeviation is the standard deviation of the log losses of rows; absent if the merit is not the log loss.
+	LogLossDeviation float64 `json:"log_loss_deviation,omitempty" jsonschema:"minimum=0"`
 
 	// Association is how strongly a feature is associated with the class; absent: the trees alone show that the rows have
 	// a signal, or trees have no scores.
@@ -43,13 +50,16 @@ type Point struct {
 	tree.Complexity
 
 	// Merit is what trees are chosen by: the AUC on the validation rows, or the mean of this AUC and the AUC on the
-	// folds, weighted by rows, averaged over prunings of nearly the same size; without an AUC, minus the log loss.
+	// folds, weighted by rows, averaged over prunings of nearly the same size; or the accuracy, or minus the log loss.
 	Merit float64 `json:"merit"`
+	// Merits are the AUC, the log loss and the accuracy on the same rows, averaged in the same way; absent if the merit is
+	// the AUC of two classes.
+	Merits *Merits `json:"merits,omitempty"`
 	// Score is what the rule best compares: the merit plus 0.3 times the share by which the log loss on the same rows is
-	// below the log loss of a single leaf; absent: only the merit counts.
+	// below the log loss of a single leaf, or this share alone if the merit is by log loss; absent: only the merit counts.
 	Score *float64 `json:"score,omitempty"`
-	// Optimism is by how much the merit is too high because the folds took part in the choice: the merit without its
-	// optimism is the AUC to expect on new rows; absent: unknown.
+	// Optimism is by how much the AUC is too high because the folds took part in the choice: the AUC by which trees are
+	// compared, without its optimism, is the AUC to expect on new rows; absent: unknown.
 	Optimism *float64 `json:"optimism,omitempty" jsonschema:"minimum=0"`
 
 	Validation metric.Judgement `json:"validation"`
@@ -68,13 +78,31 @@ type Point struct {
 	LeastTotal        bool     `json:"least_total,omitempty"` // whether it has the least ExpectedTotalCost within the limits
 }
 
-// ExpectedAUC returns the area that the point was selected by, its merit, without its optimism: the area to
-// expect on new rows. It is nil if merits are log losses.
+// Criterion returns the criterion of the merits.
+func (f *Frontier) Criterion() frontier.Criterion {
+	if by, err := frontier.ParseCriterion(f.Merit); err == nil {
+		return by
+	}
+	return frontier.AUC
+}
+
+// Merits are the figures by which trees may be compared. A figure is nil if the rows do not define it.
+type Merits struct {
+	AUC      *float64 `json:"auc,omitempty" jsonschema:"minimum=0,maximum=1"`
+	LogLoss  *float64 `json:"log_loss,omitempty" jsonschema:"minimum=0"`
+	Accuracy *float64 `json:"accuracy,omitempty" jsonschema:"minimum=0,maximum=1"`
+}
+
+// ExpectedAUC returns the area by which the point may be selected, without its optimism: the area to
+// expect on new rows. It is nil if no rows define it.
 func (p *Point) ExpectedAUC() *float64 {
 	if p.Validation.AUC == nil && p.Folds == nil {
 		return nil
 	}
 	area := p.Merit
+	if p.Merits != nil && p.Merits.AUC != nil {
+		area = *p.Merits.AUC
+	}
 	if p.Optimism != nil {
 		area -= *p.Optimism
 	}

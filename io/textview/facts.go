@@ -346,7 +346,7 @@ func (f *facts) describeTraining() {
 func (f *facts) describeChoice() {
 	if f.Frontier != nil && f.Frontier.Select != runfolder.SelectNumber {
 		chosen := &f.Frontier.Points[chosenOf(f.Frontier.Points)]
-		add(&f.Choice, "Merit", f.say("%.4f %s", chosen.Merit, written(judgedOn(f.Frontier, chosen))))
+		add(&f.Choice, "Merit", f.say("%s %s", written(f.Frontier.Criterion().Value(chosen.Merit)), written(judgedOn(f.Frontier, chosen))))
 	}
 	if c := f.metrics.Calibration; c != nil {
 		of := written("the predicted class")

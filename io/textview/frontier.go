@@ -19,9 +19,9 @@ const maxPoints = 12
 // Frontier writes a table of the points of a frontier, and how the chosen tree compares with the
 // tree of the highest merit. If there are many points, it shows the points of OutlineFrontier.
 // Lines have at most width characters; 0: unlimited.
-func Frontier(w io.Writer, points []runfolder.Point, width int) error {
-	shown := Outlined(points, maxPoints)
-	err := frontierTable(points, shown).Write(w, width)
+func Frontier(w io.Writer, f *runfolder.Frontier, width int) error {
+	points := f.Points
+	err := frontierTable(f, Outlined(points, maxPoints)).Write(w, width)
 	return errors.Join(err, givenUp(w, points, chosenOf(points), width))
 }
 
@@ -49,15 +49,16 @@ func chosenOf(points []runfolder.Point) int {
 }
 
 // PointsTable returns a table of all points of a frontier, each by the number of its file.
-func PointsTable(points []runfolder.Point) *Table {
-	t := frontierTable(points, upTo(len(points)))
+func PointsTable(f *runfolder.Frontier) *Table {
+	t := frontierTable(f, upTo(len(f.Points)))
 	t.Columns[0].Rank = 0 // a tree is named by it
 	return t
 }
 
 // frontierTable has a row for each shown point. It omits redundant columns: the number of tests if
 // each test costs 1, the merit if it is the area, and the area without its optimism if that is not known.
-func frontierTable(points []runfolder.Point, shown []int) *Table {
+func frontierTable(f *runfolder.Frontier, shown []int) *Table {
+	points := f.Points
 	priced := slices.ContainsFunc(points,
 		func(p runfolder.Point) bool { return p.ExpectedCost != p.ExpectedTests })
 	folded := slices.ContainsFunc(points, func(p runfolder.Point) bool { return p.Validation.AUC == nil || p.Merit != *p.Validation.AUC })
@@ -92,7 +93,7 @@ func frontierTable(points []runfolder.Point, shown []int) *Table {
 			false,
 			func(p *runfolder.Point) string { return strconv.Itoa(p.Depth) },
 		},
-		{Column{Head: "merit"}, !folded, func(p *runfolder.Point) string { return fmt.Sprintf("%.4f", p.Merit) }},
+		{Column{Head: MeritHead(f)}, !folded, func(p *runfolder.Point) string { return fmt.Sprintf("%.4f", p.Merit) }},
 		{Column{Head: areaHead(points)}, !corrected, func(p *runfolder.Point) string { return Figure(p.ExpectedAUC()) }},
 		{Column{Head: "validation AUC"}, false, func(p *runfolder.Point) string { return Figure(p.Validation.AUC) }},
 		{Column{Head: "95 %", Rank: 7}, false, func(p *runfolder.Point) string { return intervalOf(p.Validation.Interval) }},
@@ -123,6 +124,14 @@ func frontierTable(points []runfolder.Point, shown []int) *Table {
 		t.Add(cells...)
 	}
 	return t
+}
+
+// MeritHead names the merits of a frontier with their criterion, unless it is the AUC.
+func MeritHead(f *runfolder.Frontier) string {
+	if f.Merit == "" {
+		return "merit"
+	}
+	return "merit (" + f.Criterion().Figure() + ")"
 }
 
 // Number returns the number of a tree in a frontier, given the name of its file.

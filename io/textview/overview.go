@@ -152,8 +152,8 @@ func whyAmong(f *runfolder.Frontier, chosen *runfolder.Point) string {
 	case highest == nil || highest.Merit <= chosen.Merit:
 		return "the cheapest of the trees that are as good"
 	default:
-		return fmt.Sprintf("%s would add %.4f of AUC %s, within chance or --tolerance", size(highest),
-			highest.Merit-chosen.Merit, on)
+		return fmt.Sprintf("%s would add %s %s, within chance or --tolerance", size(highest),
+			f.Criterion().Gain(highest.Merit-chosen.Merit), on)
 	}
 }
 

@@ -36,7 +36,7 @@ func DefaultPromote() Promote { return Promote{Number: -1, StorageConfig: Defaul
 
 // ChoiceFlags are the flags of train that choose another tree of a run's frontier.
 func ChoiceFlags() []string {
-	return []string{"max_expected_cost", "max_cost", "max_leaves", "select", "tolerance"}
+	return []string{"max_expected_cost", "max_cost", "max_leaves", "select", "merit", "tolerance"}
 }
 
 // ChoiceSettings declares the settings of ChoiceFlags, which set the fields of c.

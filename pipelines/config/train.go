@@ -340,13 +340,18 @@ func (c *Train) choiceSettings() []setting.Setting {
 		{
 			Name: "select", Value: setting.Named(&c.Select, frontier.ParseRule),
 			Help: "which tree of the frontier: best, the cheapest that is as good as the best one but for chance and " +
-				"--tolerance, a single leaf if neither the trees nor a feature are better than chance; highest, the highest validation AUC; " +
+				"--tolerance, a single leaf if neither the trees nor a feature are better than chance; highest, the highest merit; " +
 				"one_se, paper; total, the least cost of tests and errors (see --error_costs); or " +
 				"first, the first of the grid as it was grown",
 		},
 		{
+			Name: "merit", Value: setting.Named(&c.Merit, frontier.ParseCriterion),
+			Help: "figure by which trees are compared on validation rows and folds: auc, log_loss or accuracy; auto is accuracy " +
+				"for six classes or more, auc for fewer",
+		},
+		{
 			Name: "tolerance", Value: number(&c.Tolerance, "tolerance"),
-			Help: "score, mostly validation AUC, that --select best gives up for a cheaper tree, 0 to 1",
+			Help: "score, mostly merit, that --select best gives up for a cheaper tree, 0 to 1",
 		},
 		{
 			Name: "max_expected_cost", Value: number(&c.MaxExpectedCost, "max_expected_cost"),

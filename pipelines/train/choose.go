@@ -362,9 +362,7 @@ func (c *choosing) describe(ctx context.Context, chosen *selection.Winner) (*win
 	if c.Settings.Rule == frontier.Best {
 		f.Tolerance = c.Settings.Tolerance
 	}
-	if score := choice.Chosen.Score; score != nil {
-		f.Evidence = score.Rows
-	}
+	describeMerits(f, &choice.Chosen)
 	f.Association = pool.Association
 	at := slices.IndexFunc(choice.Listed, func(p frontier.Listed) bool { return p.Chosen })
 	w := &winner{Winner: chosen, frontier: f, trees: trees, at: at, folds: reports[at], grown: c.saved(pool)}
@@ -372,6 +370,22 @@ func (c *choosing) describe(ctx context.Context, chosen *selection.Winner) (*win
 		w.grown.Folds = reports
 	}
 	return w, nil
+}
+
+// describeMerits describes the merits of the points of a frontier, given one of these.
+func describeMerits(f *runfolder.Frontier, p *frontier.Point) {
+	f.Merit = ""
+	f.Evidence = nil
+	f.LeafLogLoss = 0
+	f.LogLossDeviation = 0
+	if score := p.Score; score != nil {
+		f.Evidence = score.Rows
+		if p.By != frontier.AUC {
+			f.Merit = p.By.String()
+			f.LeafLogLoss = score.RootLoss
+			f.LogLossDeviation = score.Deviation
+		}
+	}
 }
 
 // foldsReport compares a tree with its counterparts of the folds, at least one. optimism is by how much the areas are

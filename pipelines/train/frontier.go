@@ -155,6 +155,9 @@ func (p *promotion) choose() (err error) {
 	if s.Rule == frontier.Best {
 		f.Tolerance = s.Tolerance
 	}
+	if s.Merit <= frontier.Auto { // the criterion of the run
+		s.Merit = f.Criterion()
+	}
 	switch {
 	case p.wish.Number >= 0:
 		f.Select = runfolder.SelectNumber
@@ -168,6 +171,9 @@ func (p *promotion) choose() (err error) {
 		_ = p.markBest() // if no point keeps the limits, the marks stay
 	case p.pool != nil && !s.WantsModels():
 		err = p.amongAll(&s.Settings)
+	case s.Merit != f.Criterion():
+		err = errors.New("--merit compares trees without leaf models that this version has trained: train again with --merit " +
+			s.Merit.String())
 	case s.Rule == frontier.OneSE:
 		err = errors.New("--select one_se takes standard errors, which frontier.json lacks where leaves have models or " +
 			"an earlier version has trained: choose by another rule, or name a tree by --promote")
@@ -227,10 +233,24 @@ func (p *promotion) amongAll(s *frontier.Settings) error {
 		}
 	}
 	p.mark(highest, leastTotal)
+	if choice.Chosen.By != p.frontier.Criterion() {
+		p.compareBy(&choice.Chosen)
+	}
 	if p.now = p.listed(&choice.Chosen); p.now < 0 {
 		p.list(choice.Chosen)
 	}
 	return nil
+}
+
+// compareBy gives the points of frontier.json the merits by the criterion of a point of the pool.
+func (p *promotion) compareBy(chosen *frontier.Point) {
+	for i := range p.pool.Points {
+		q := &p.pool.Points[i]
+		if at := p.listed(q); at >= 0 {
+			setMerits(&p.frontier.Points[at], q, len(p.grown.Label.Classes))
+		}
+	}
+	describeMerits(p.frontier, chosen)
 }
 
 // listed returns the index of a point in frontier.json; -1 if it is not listed.

@@ -379,3 +379,55 @@ func TestPromoteOldRuns(t *testing.T) {
 		t.Errorf("one_se: %v", err)
 	}
 }
+
+// TestPromoteMerit: another merit gives the tree of a training by it, and an unnamed one is the merit of the run. With
+// leaf models the merit cannot change.
+func TestPromoteMerit(t *testing.T) {
+	c := ticTacToe(t)
+	c.Merit = frontier.LogLoss
+	r := trained(t, c)
+	if r.Frontier.Criterion() != frontier.LogLoss || r.Frontier.LeafLogLoss == 0 || r.Frontier.LogLossDeviation == 0 {
+		t.Fatalf("merits by %q, log losses %v, %v", r.Frontier.Merit, r.Frontier.LeafLogLoss, r.Frontier.LogLossDeviation)
+	}
+	for _, p := range r.Frontier.Points {
+		if p.Merits == nil || p.Merit != -*p.Merits.LogLoss {
+			t.Errorf("%s: merit %v of %+v", p.Tree, p.Merit, p.Merits)
+		}
+	}
+	same := promoteTo(t, c.Output, -1, map[string]string{"max_leaves": "1000"})
+	if same.Now.Tree != same.Before.Tree {
+		t.Errorf("%s without a change of the merit, want %s", same.Now.Tree, same.Before.Tree)
+	}
+	for by := frontier.AUC; by <= frontier.Accuracy; by++ {
+		other := c
+		other.Merit = by
+		other.Output = filepath.Join(t.TempDir(), "other")
+		want := trained(t, other)
+		p := promoteTo(t, c.Output, -1, map[string]string{"merit": by.String()})
+		if !bytes.Equal(content(t, p.Output, "tree.json"), content(t, other.Output, "tree.json")) {
+			t.Errorf("by %v: another tree than training by it: %+v, want %+v", by, p.Now.Complexity, want.Tree.Complexity)
+		}
+		at := slices.IndexFunc(want.Frontier.Points, func(q runfolder.Point) bool { return q.Selected })
+		if chosen := want.Frontier.Points[at]; p.Now.Merit != chosen.Merit || *p.Now.Score != *chosen.Score ||
+			p.Frontier.Merit != want.Frontier.Merit {
+			t.Errorf("by %v: %+v of %q, want %+v of %q", by, p.Now, p.Frontier.Merit, chosen, want.Frontier.Merit)
+		}
+	}
+	if _, err := promoted(t, c.Output, -1, map[string]string{"select": "one_se"}, nil); err == nil ||
+		!strings.Contains(err.Error(), "compares AUCs") {
+		t.Errorf("one_se by log loss: %v", err)
+	}
+	models := trainCurved(t)
+	models.LeafModel, models.Teacher, models.Folds = "auto", "none", crossvalidate.Setting{}
+	models.Algorithm, models.Lambda, models.Theta = []split.Algorithm{split.C45}, []float64{10}, []float64{0.005}
+	models.Merit = frontier.Accuracy
+	trained(t, models)
+	back := promoteTo(t, models.Output, -1, map[string]string{"select": "highest"})
+	if back.Now.Merits == nil || back.Now.Merit != *back.Now.Merits.Accuracy || !back.Now.Highest {
+		t.Errorf("with models: %+v", back.Now)
+	}
+	if _, err := promoted(t, models.Output, -1, map[string]string{"merit": "auc"}, nil); err == nil ||
+		!strings.Contains(err.Error(), "--merit auc") {
+		t.Errorf("another merit with models: %v", err)
+	}
+}

@@ -3,6 +3,7 @@ package train
 import (
 	"context"
 	"fmt"
+	"math"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/frontier"
@@ -96,7 +97,7 @@ func (p *promotion) unknownGroups() *tree.GroupCounts {
 func frontierPoint(i int, p *frontier.Listed, t *tree.Tree, pool *frontier.Pool) runfolder.Point {
 	q := runfolder.Point{
 		Tree: runfolder.FrontierTree(i), Grown: p.Tree, Step: p.Step, Algorithm: t.Algorithm, Complexity: t.Complexity,
-		Merit: p.Merit, Folds: p.Folds.AUC, Selected: p.Chosen, Highest: p.Highest, LeastTotal: p.LeastTotal,
+		Folds: p.Folds.AUC, Selected: p.Chosen, Highest: p.Highest, LeastTotal: p.LeastTotal,
 		Validation: p.Validation, Test: p.Test,
 		OnFolds: runfolder.OnFolds{
 			LogLoss: p.Folds.LogLoss, Accuracy: p.Folds.Accuracy, ErrorCost: p.Folds.ErrorCost, TotalCost: p.Folds.TotalCost,
@@ -108,10 +109,30 @@ func frontierPoint(i int, p *frontier.Listed, t *tree.Tree, pool *frontier.Pool)
 		q.Validation.Interval = pool.Interval(&p.Point, t, dataset.Validation)
 		q.Test.Interval = pool.Interval(&p.Point, t, dataset.Test)
 	}
+	setMerits(&q, &p.Point, len(t.Label.Classes))
+	return q
+}
+
+// setMerits sets the merits and the score of an entry of frontier.json.
+func setMerits(q *runfolder.Point, p *frontier.Point, classes int) {
+	figure := func(x float64) *float64 {
+		if math.IsNaN(x) {
+			return nil
+		}
+		return &x
+	}
+	q.Merit = p.Merit
+	q.Merits = nil
+	if classes > 2 || p.By != frontier.AUC && p.Score != nil {
+		q.Merits = &runfolder.Merits{
+			AUC: figure(p.Merits[frontier.AUC]), LogLoss: figure(-p.Merits[frontier.LogLoss]),
+			Accuracy: figure(p.Merits[frontier.Accuracy]),
+		}
+	}
+	q.Score = nil
 	if p.Score != nil {
 		q.Score = &p.Score.Value
 	}
-	return q
 }
 
 // canonical returns the point without its currency if the tree is not pruned, as the currency then has no
@@ -129,10 +150,14 @@ func listedPoint(p *runfolder.Point, f *runfolder.Frontier) frontier.Point {
 	q := frontier.Point{
 		Tree: p.Grown, Lambda: p.Algorithm.Lambda, Currency: currency, Step: p.Step, Ridge: p.Algorithm.Ridge,
 		Boosted: p.Algorithm.BoosterTrees, Complexity: p.Complexity, Validation: p.Validation, Test: p.Test, Merit: p.Merit,
-		Judged: metric.Judgement{ErrorCost: p.ExpectedErrorCost, TotalCost: p.ExpectedTotalCost},
+		Judged: metric.Judgement{ErrorCost: p.ExpectedErrorCost, TotalCost: p.ExpectedTotalCost}, By: f.Criterion(),
+	}
+	q.Merits[q.By] = q.Merit
+	if m := p.Merits; m != nil && m.AUC != nil {
+		q.Merits[frontier.AUC] = *m.AUC
 	}
 	if p.Score != nil {
-		q.Score = &frontier.Score{Value: *p.Score, Rows: f.Evidence}
+		q.Score = &frontier.Score{Value: *p.Score, Rows: f.Evidence, Deviation: f.LogLossDeviation, RootLoss: f.LeafLogLoss}
 	}
 	return q
 }
