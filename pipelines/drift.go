@@ -146,6 +146,16 @@ func countBins(
 			return nil, nil, err
 		}
 	}
+	units := make(map[string]dataset.Unit) // of numeric features, which files may have as texts
+	for i := range features {
+		if f := &features[i]; f.Kind == dataset.Numeric {
+			units[f.Name] = f.Unit
+		}
+	}
+	in, _, err := in.Declare(ctx, s.Files, units)
+	if err != nil {
+		return nil, nil, err
+	}
 	var groups dataset.CodeCounts
 	if key != "" {
 		if err := in.Check(columnOf(key)); err != nil {
@@ -181,7 +191,7 @@ func countBins(
 	if _, err := s.CountRows(ctx, in.Tasks, s.Temporary, spec.Count); err != nil {
 		return nil, nil, dataset.ReplaceHint(err, "correct the counts; without their column, each line is a row")
 	}
-	err := s.RunGroups(ctx, "drift", in.Tasks, func(s beam.Scope, tasks beam.PCollection) { jobs.Distribute(s, tasks, c) })
+	err = s.RunGroups(ctx, "drift", in.Tasks, func(s beam.Scope, tasks beam.PCollection) { jobs.Distribute(s, tasks, c) })
 	if err != nil {
 		return nil, nil, fmt.Errorf("drift: %w", err)
 	}

@@ -28,16 +28,29 @@ import (
 // days of a drift have greater numbers.
 func day(t *testing.T, seed uint64, rows int, by float64) string {
 	t.Helper()
+	x, shop, class := rowsOfDay(seed, rows, by)
+	return writeDay(t, x, shop, class)
+}
+
+func rowsOfDay(seed uint64, rows int, by float64) (x []float64, shop, class []string) {
 	r := rand.New(rand.NewPCG(seed, 1))
-	x, shop, class := make([]float64, rows), make([]string, rows), make([]string, rows)
-	for i := range rows {
-		x[i] = r.NormFloat64() + by
-		shop[i] = string(rune('a' + min(r.IntN(26), r.IntN(26))))
-		class[i] = []string{"no", "yes"}[r.IntN(2)]
-		if x[i] > 0.5 || shop[i] < "d" && r.IntN(4) > 0 {
-			class[i] = "yes"
+	for range rows {
+		number := r.NormFloat64() + by
+		at := string(rune('a' + min(r.IntN(26), r.IntN(26))))
+		of := []string{"no", "yes"}[r.IntN(2)]
+		if number > 0.5 || at < "d" && r.IntN(4) > 0 {
+			of = "yes"
 		}
+		x = append(x, number)
+		shop = append(shop, at)
+		class = append(class, of)
 	}
+	return x, shop, class
+}
+
+// writeDay writes the rows of a day; x are numbers or texts.
+func writeDay(t *testing.T, x any, shop, class []string) string {
+	t.Helper()
 	file := filepath.Join(t.TempDir(), "rows.parquet")
 	err := parquetio.Write(t.Context(), objectstore.New(), file, []parquetio.WriteColumn{
 		{Name: "x", Values: x}, {Name: "shop", Values: shop}, {Name: "class", Values: class},
@@ -46,6 +59,31 @@ func day(t *testing.T, seed uint64, rows int, by float64) string {
 		t.Fatal(err)
 	}
 	return file
+}
+
+// TestDriftOfTexts: a file whose numbers are texts counts as the same file with numbers does, also beside other files.
+func TestDriftOfTexts(t *testing.T) {
+	x, shop, class := rowsOfDay(3, 500, 0.2)
+	texts := make([]string, len(x))
+	for i := range x {
+		texts[i] = strconv.FormatFloat(x[i], 'g', -1, 64)
+	}
+	run := trainedOn(t, day(t, 1, 1000, 0), "", "70/10/20")
+	first := day(t, 2, 500, 0)
+	columns := func(second string) []runfolder.DriftedBins {
+		c := config.DefaultDrift()
+		c.Model = run
+		c.Input = []string{first, second}
+		found, err := pipelines.Drift(t.Context(), c, engine.Silent{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return found.Columns
+	}
+	numbers := columns(writeDay(t, x, shop, class))
+	if got := columns(writeDay(t, texts, shop, class)); !reflect.DeepEqual(got, numbers) {
+		t.Errorf("drift of texts: %+v; of the same numbers: %+v", got, numbers)
+	}
 }
 
 // TestDaysWithoutDrift: of 200 days without drift, at most so many give an alarm as the stated rate allows. At a rate of

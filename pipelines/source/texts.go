@@ -20,8 +20,9 @@ const (
 )
 
 // ReadTexts reads columns of texts as numbers or points in time, if import would read the rows of a sample so, and
-// columns of paths as points in time, if all their values are such. wanted returns whether a column may be read so. Every later pass over the rows returns a *dataset.DataError
-// that names the column if another text is of another kind: see Reread.
+// columns of paths as points in time, if all their values are such. wanted returns whether a column may be read so.
+// Every later pass over the rows returns a *dataset.DataError that names the column if another text is of another
+// kind: see Reread.
 func (in *Input) ReadTexts(ctx context.Context, f *Files, wanted func(column string) bool) error {
 	var names []string
 	for i := range in.Columns {
