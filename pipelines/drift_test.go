@@ -61,7 +61,7 @@ func writeDay(t *testing.T, x any, shop, class []string) string {
 	return file
 }
 
-// TestDriftOfTexts: a file whose numbers are texts counts as the same file with numbers does, also beside other files.
+// TestDriftOfTexts: a file whose numbers are texts counts as the same file with numbers does, if another file has numbers.
 func TestDriftOfTexts(t *testing.T) {
 	x, shop, class := rowsOfDay(3, 500, 0.2)
 	texts := make([]string, len(x))

@@ -117,7 +117,10 @@ func (p *Pool) list(all []Point, step float64) []Point {
 			continue
 		}
 		for _, q := range frontierBy(all, c, float64(coarser*step)) {
-			if !slices.ContainsFunc(points, func(r Point) bool { return r.Same(&q) }) {
+			as := func(r Point) bool { // prunings that differ by rounding have equal merits
+				return r.ExpectedCost <= q.ExpectedCost*(1+slack) && r.Merits[c] >= q.Merits[c]-slack
+			}
+			if !slices.ContainsFunc(points, as) {
 				points = append(points, q)
 			}
 		}
@@ -126,7 +129,7 @@ func (p *Pool) list(all []Point, step float64) []Point {
 }
 
 // coarser is by how much the steps of the frontiers by other criteria are larger, so that the list is not much longer.
-const coarser = 2
+const coarser = 5
 
 // frontierBy returns the Pareto front by a criterion, thinned. A step is in units of an area, which ranges from 0.5 to 1:
 // merits of another criterion count by how far they range on the front.
@@ -135,17 +138,22 @@ func frontierBy(all []Point, by Criterion, step float64) []Point {
 	if by == all[0].By && by <= AUC {
 		return Thin(NonDominated(all), step)
 	}
-	points := slices.Clone(all)
-	for i := range points {
-		points[i].Merit = points[i].Merits[by]
-	}
-	points = NonDominated(points)
+	points := NonDominated(ratedBy(all, by))
 	if by != AUC {
 		step *= (points[len(points)-1].Merit - points[0].Merit) / areaRange
 	}
 	points = Thin(points, step)
 	for i := range points {
 		points[i].Merit = points[i].Merits[points[i].By]
+	}
+	return points
+}
+
+// ratedBy returns the points with the merits by a criterion.
+func ratedBy(points []Point, by Criterion) []Point {
+	points = slices.Clone(points)
+	for i := range points {
+		points[i].Merit = points[i].Merits[by]
 	}
 	return points
 }

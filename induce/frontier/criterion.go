@@ -61,7 +61,7 @@ func (s *Settings) Criterion(classes int) Criterion {
 func (c Criterion) Figure() string {
 	switch c {
 	case LogLoss:
-		return "-log loss"
+		return "minus log loss"
 	case Accuracy:
 		return "accuracy"
 	default:
@@ -77,12 +77,12 @@ func (c Criterion) Value(merit float64) string {
 	return fmt.Sprintf("%.4f (%s)", merit, c.Figure())
 }
 
-// Gain writes a gain in merit by the criterion.
+// Gain says what a gain in merit by the criterion does.
 func (c Criterion) Gain(gain float64) string {
 	if c == LogLoss {
-		return fmt.Sprintf("%.4f less log loss", max(0, gain))
+		return fmt.Sprintf("lower the log loss by %.4f", max(0, gain))
 	}
-	return fmt.Sprintf("%.4f of %s", max(0, gain), c.Figure())
+	return fmt.Sprintf("add %.4f of %s", max(0, gain), c.Figure())
 }
 
 // Merits are merits by criterion. A merit is NaN if it is not defined, and higher is better.

@@ -9,7 +9,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/tree"
 )
 
-// TestCriteria: by hand. The second figures are those of the folds, which have three quarters of the weight.
+// TestCriteria: by hand. The second figures are of the folds, which have three quarters of the weight.
 func TestCriteria(t *testing.T) {
 	p := pruned(0, 9, 2, .9)
 	p.Validation.Accuracy, p.FoldShare = is(.6), .75
@@ -59,8 +59,8 @@ func TestDefaultCriterion(t *testing.T) {
 	}
 }
 
-// ofClasses returns points of four trees with costs of 0, 1, 2 and 3, and a pool of so many classes. The first tree is a
-// single leaf; the third is the best but one by area, by log loss and by accuracy.
+// ofClasses returns points of four trees with costs of 0, 1, 2 and 3, and a pool with the given number of
+// classes. The first tree is a single leaf.
 func ofClasses(t *testing.T, classes int, by frontier.Criterion) (*frontier.Pool, []frontier.Point) {
 	t.Helper()
 	var points []frontier.Point

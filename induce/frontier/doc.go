@@ -5,12 +5,12 @@
 // # What is compared
 //
 // Trees are compared by billed expected cost on the training rows and by merit. The
-// merit is the area under the ROC curve on the validation rows, or the mean of this
-// area and of the area on folds of the training rows. It is averaged over prunings
-// of nearly the same size (see Judge). Figures of the test rows take no part.
+// merit is a figure on the validation rows, or the mean of this figure and of the
+// figure on folds of the training rows: the area under the ROC curve, the accuracy
+// or minus the log loss in nats (see Criterion). It is averaged over prunings of
+// nearly the same size (see Judge). Figures of the test rows take no part.
 // Validation rows of a single class have no area; the merit is then minus the log
-// loss in nats. All points of a choice have the same kind of merit: areas only if
-// all points have one.
+// loss. All points of a choice have the same kind of merit.
 //
 // # Ties
 //

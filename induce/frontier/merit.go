@@ -19,8 +19,8 @@ const (
 // currency a run of steps without gaps.
 //
 // The raw merit of a point by a criterion is its figure on the validation rows, or a weighted mean of this figure and of
-// its figure on the folds. Points are compared by the criterion by. If it is AUC and some point has no area, they are
-// compared by log loss. If some point has no log loss on the validation rows either, Judge returns ErrNoMerit.
+// its figure on the folds. Points are compared by the criterion by. If some point has no figure of it, they are compared
+// by log loss. If some point has no log loss on the validation rows either, Judge returns ErrNoMerit.
 //
 // The merit of a pruning is the mean raw merit of a run of prunings of the same tree and currency:
 // the pruning in the middle, and equally many before and after it. The run is the longest in which
@@ -33,19 +33,19 @@ const (
 // Judge also sets the Judged figures: means of the figures on the validation rows and on the folds, weighted by
 // FoldShare. The costs are averaged over similar prunings as the merit is, and nil unless all points have costs.
 func Judge(points []Point, by Criterion) error {
-	byArea := true
+	defined := true
 	byLoss := true
 	for i := range points {
 		p := &points[i]
 		p.Judged = p.Validation.Mix(p.Folds, p.FoldShare)
-		byArea = byArea && p.Judged.AUC != nil
+		defined = defined && figures(&p.Judged)[by] != nil
 		byLoss = byLoss && p.Validation.LogLoss != nil
 	}
-	if !byArea {
-		by = LogLoss
-	}
-	if !byArea && !byLoss {
+	if !defined && !byLoss {
 		return ErrNoMerit
+	}
+	if !defined {
+		by = LogLoss
 	}
 	sequences := sequencesOf(points)
 	for c := AUC; c <= Accuracy; c++ {

@@ -193,7 +193,9 @@ func (p *Pool) deviation(points []Point) float64 {
 	}
 	t := p.Tree(best)
 	sequence := p.Prunings[p.PruningOf(best)].Sequence
-	return metric.LossDeviation(metric.Leaves(t, sequence.Counts(t, best.Step, p.rowsOf(best.Tree, part))))
+	counts := sequence.Counts(t, best.Step, p.rowsOf(best.Tree, part))
+	factors := judging.FactorsOf(judging.Frequencies(t), judging.ClassWeights(counts, len(t.Label.Classes)))
+	return metric.LossDeviation(metric.Leaves(t, factors.Counts(counts)))
 }
 
 // evidence returns the number of rows by class on which the merits of the points in the pool are
@@ -247,6 +249,6 @@ func Reason(chosen, top *Point) string {
 	if chosen.isSingleLeaf() {
 		size = "a single leaf"
 	}
-	return fmt.Sprintf("%s: a tree of %d leaves would bring %s on rows that did not grow it, "+
+	return fmt.Sprintf("%s: a tree of %d leaves would %s on rows that did not grow it, "+
 		"no more than chance or the tolerance", size, top.Leaves, top.By.Gain(top.Merit-chosen.Merit))
 }

@@ -76,7 +76,7 @@ func TestBestWithin(t *testing.T) {
 func TestReason(t *testing.T) {
 	points := scored([]float64{200, 200}, [3]float64{1, .5, .6931}, [3]float64{2, .8, .5}, [3]float64{75, .808, .5})
 	for want, pair := range map[string][2]int{
-		"2 leaves: a tree of 75 leaves would bring 0.0080 of AUC": {1, 2},
+		"2 leaves: a tree of 75 leaves would add 0.0080 of AUC": {1, 2},
 		"": {2, 2},
 	} {
 		got := frontier.Reason(&points[pair[0]], &points[pair[1]])

@@ -63,8 +63,8 @@ type Query struct {
 //
 // OneSE needs the interval of the area on the validation rows, of one point only: the point of rule Highest.
 //
-// If the merits are log losses (see the package comment), the tolerance of Best and
-// the 0.01 of Paper are nats, and OneSE is the same as Highest.
+// If merits are by log loss and points have no scores, the tolerance of Best and the 0.01 of Paper are nats, and OneSE is
+// the same as Highest.
 func Select(points []Point, q Query) (Point, error) {
 	list, err := q.Limits.within(points)
 	if err != nil {
@@ -94,10 +94,11 @@ func Select(points []Point, q Query) (Point, error) {
 	}
 }
 
-// HighestWithin returns the point of the highest merit whose expected cost is at most cost, which may be 0.
-// Judge must have set the merits. The error is ErrLimits if no point is that cheap.
-func HighestWithin(points []Point, cost float64) (Point, error) {
-	found := least(points, better, func(p *Point) bool { return p.ExpectedCost <= cost*(1+slack) })
+// HighestWithin returns the point of the highest merit by a criterion whose expected cost is at most cost, which may be
+// 0. Judge must have set the merits. The error is ErrLimits if no point is that cheap.
+func HighestWithin(points []Point, by Criterion, cost float64) (Point, error) {
+	higher := func(a, b *Point) int { return cmp.Or(cmp.Compare(b.Merits[by], a.Merits[by]), better(a, b)) }
+	found := least(points, higher, func(p *Point) bool { return p.ExpectedCost <= cost*(1+slack) })
 	if found == nil {
 		return Point{}, ErrLimits
 	}
@@ -106,8 +107,7 @@ func HighestWithin(points []Point, cost float64) (Point, error) {
 
 var errRule = errors.New("no rule of selection")
 
-// standardError returns the standard error of the merit; 0 if the merit is a log
-// loss.
+// standardError returns the standard error of the area; 0 if the merit is a log loss.
 func (p *Point) standardError() (float64, error) {
 	switch {
 	case p.By == LogLoss:

@@ -111,8 +111,9 @@ func (a *Axes) member(p induce.Params) Member {
 // freeRepeats means that only the first test of a feature on a path is paid: then trees are also grown
 // with at most one and at most two different features on a path. Otherwise hardly any tree is cut
 // finely along the first features before it buys others. Every second tree of one feature has the last family
-// of tests, since values that few rows have are told apart by single tests rather than by sets, and the feature
-// whose codes together gain the most: a feature without a good single cut can be the best to cut finely.
+// of tests (by default all of them, as values that few rows have are told apart by single tests rather than by sets),
+// and the feature whose codes together gain the most: a feature without a good single cut can be the best to cut
+// finely.
 //
 // The grid stays as it is if the rule of choice does not compare methods of growing trees:
 // frontier.First takes the first tree, and frontier.Paper compares lambdas.

@@ -69,6 +69,6 @@ func ExampleInMemory_Train() {
 	}
 	fmt.Println(t.Algorithm.Name, "of", t.Complexity.Leaves, "leaves, pruned in", t.Algorithm.Prune)
 	// Output:
-	// select best: 2 leaves: a tree of 6 leaves would bring 0.0000 of AUC on rows that did not grow it, no more than chance or the tolerance
+	// select best: 2 leaves: a tree of 6 leaves would add 0.0000 of AUC on rows that did not grow it, no more than chance or the tolerance
 	// c45 of 2 leaves, pruned in leaves
 }

@@ -154,11 +154,14 @@ func (s *Settings) choiceFaults(name Namer) []error {
 			"predicted class in the unit of %s", name("select"), name("error_costs"), name("costs")))
 	}
 	if (s.Select == frontier.OneSE || s.Select == frontier.Paper) && s.Merit > frontier.AUC {
-		faults = append(faults, fmt.Errorf("%s %s compares AUCs: leave out %s %s, or choose by another rule, such as %s best",
+		faults = append(faults, fmt.Errorf("%s %s compares AUCs: give %s auc, not %s, or choose by another rule, such as %s best",
 			name("select"), s.Select, name("merit"), s.Merit, name("select")))
 	}
 	if s.Select != frontier.First {
 		return faults
+	}
+	if s.Merit > frontier.Auto {
+		faults = append(faults, fmt.Errorf("%s %s compares trees: %s first compares none", name("merit"), s.Merit, name("select")))
 	}
 	if len(s.Lambda) == 0 {
 		faults = append(faults, fmt.Errorf("%s auto is a choice among the paper's lambdas: %s first makes none, %s paper does",

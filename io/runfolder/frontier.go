@@ -16,7 +16,7 @@ type Frontier struct {
 	Format  string `json:"format" jsonschema:"enum=espalier/frontier"`
 	Version int    `json:"version" jsonschema:"enum=1"`
 	Select  string `json:"select"` // the rule of the choice; number: a person has named the tree by its number
-	// Merit is the figure that merits are: log_loss or accuracy; absent: the AUC or, if some tree has none, the log loss.
+	// Merit is the figure that merits are: log_loss or accuracy; absent: the AUC.
 	Merit string `json:"merit,omitempty" jsonschema:"enum=log_loss,enum=accuracy"`
 	// Folds is the number of folds of the training rows on which trees were compared too; absent: validation rows alone.
 	Folds int `json:"folds,omitempty" jsonschema:"minimum=2"`
@@ -52,8 +52,8 @@ type Point struct {
 	// Merit is what trees are chosen by: the AUC on the validation rows, or the mean of this AUC and the AUC on the
 	// folds, weighted by rows, averaged over prunings of nearly the same size; or the accuracy, or minus the log loss.
 	Merit float64 `json:"merit"`
-	// Merits are the AUC, the log loss and the accuracy on the same rows, averaged in the same way; absent if the merit is
-	// the AUC of two classes.
+	// Merits are the AUC, the log loss and the accuracy on the same rows, averaged in the same way; absent with two classes
+	// whose merit is the AUC.
 	Merits *Merits `json:"merits,omitempty"`
 	// Score is what the rule best compares: the merit plus 0.3 times the share by which the log loss on the same rows is
 	// below the log loss of a single leaf, or this share alone if the merit is by log loss; absent: only the merit counts.

@@ -3,6 +3,7 @@ package textview
 import (
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strconv"
 
@@ -12,6 +13,7 @@ import (
 // Neighbours writes a table of the next cheaper and the next more expensive tree of a frontier,
 // compared with the chosen tree: see nextTo. Lines have at most width characters; 0: unlimited.
 func Neighbours(w io.Writer, points []runfolder.Point, width int) error {
+	points = onFront(points)
 	at := slices.IndexFunc(points, func(p runfolder.Point) bool { return p.Selected })
 	if at < 0 {
 		return nil
@@ -39,6 +41,20 @@ func Neighbours(w io.Writer, points []runfolder.Point, width int) error {
 // the last tree on their side. An index is at if there is no tree on that side.
 func nextTo(points []runfolder.Point, at int) (cheaper, costlier int) {
 	return neighbour(points, at, -1), neighbour(points, at, 1)
+}
+
+// onFront returns the points that have a higher merit than all cheaper points, and the chosen one. With three classes or
+// more, other points are listed that are the best by another figure.
+func onFront(points []runfolder.Point) []runfolder.Point {
+	var front []runfolder.Point
+	highest := math.Inf(-1)
+	for i := range points {
+		if p := &points[i]; p.Merits == nil || p.Selected || p.LeastTotal || p.Merit > highest {
+			front = append(front, *p)
+			highest = max(highest, p.Merit)
+		}
+	}
+	return front
 }
 
 // nearest is the least relative difference in cost of a neighbour.

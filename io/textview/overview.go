@@ -148,11 +148,14 @@ func whyAmong(f *runfolder.Frontier, chosen *runfolder.Point) string {
 	case chosen.Leaves == 1 && len(f.Points) > 1:
 		return "no larger tree is better than chance"
 	case highest == chosen:
+		if f.Merit != "" {
+			on = "by " + f.Criterion().Figure() + " " + on
+		}
 		return "the best " + on
 	case highest == nil || highest.Merit <= chosen.Merit:
 		return "the cheapest of the trees that are as good"
 	default:
-		return fmt.Sprintf("%s would add %s %s, within chance or --tolerance", size(highest),
+		return fmt.Sprintf("%s would %s %s, within chance or --tolerance", size(highest),
 			f.Criterion().Gain(highest.Merit-chosen.Merit), on)
 	}
 }
@@ -275,23 +278,30 @@ func (o *Overview) Budgets() (t *Table, another string) {
 	if f == nil || len(f.Points) < 2 {
 		return nil, ""
 	}
-	chosen := chosenOf(f.Points)
-	t = NewTable(Column{Head: "Other budgets", Left: true}, Column{Head: "cost"}, Column{Head: areaHead(f.Points)}, Column{Head: "change"},
+	points := onFront(f.Points)
+	chosen := chosenOf(points)
+	head := areaHead(points)
+	figure := (*runfolder.Point).ExpectedAUC
+	if f.Merit != "" {
+		head = f.Criterion().Figure() + strings.TrimPrefix(head, "AUC")
+		figure = func(p *runfolder.Point) *float64 { return &p.Merit }
+	}
+	t = NewTable(Column{Head: "Other budgets", Left: true}, Column{Head: "cost"}, Column{Head: head}, Column{Head: "change"},
 		Column{Head: "leaves", Rank: 1})
-	cheaper, dearer := nextTo(f.Points, chosen)
-	shown := Outlined(f.Points, otherBudgets+1, cheaper, dearer)
+	cheaper, dearer := nextTo(points, chosen)
+	shown := Outlined(points, otherBudgets+1, cheaper, dearer)
 	for most := otherBudgets + 2; len(shown) <= otherBudgets && most < 3*otherBudgets; most++ {
-		if more := Outlined(f.Points, most, cheaper, dearer); len(more) <= otherBudgets+1 { // an outline may have fewer points than requested
+		if more := Outlined(points, most, cheaper, dearer); len(more) <= otherBudgets+1 { // an outline may have fewer points than requested
 			shown = more
 		}
 	}
 	for _, i := range shown {
-		p := &f.Points[i]
+		p := &points[i]
 		if i == chosen {
 			continue
 		}
-		now := p.ExpectedAUC()
-		before := f.Points[chosen].ExpectedAUC()
+		now := figure(p)
+		before := figure(&points[chosen])
 		change := "-"
 		if now != nil && before != nil {
 			change = fmt.Sprintf("%+.3f", *now-*before)
@@ -302,7 +312,7 @@ func (o *Overview) Budgets() (t *Table, another string) {
 	if other == chosen {
 		other = dearer
 	}
-	number := digits(&f.Points[other])
+	number := digits(&points[other])
 	return t, fmt.Sprintf("espalier frontier %s --promote %s --output %[1]s-%[2]s", o.Folder, number)
 }
 

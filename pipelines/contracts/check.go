@@ -43,8 +43,8 @@ func (k *Checker) Enforce(ctx context.Context, in *source.Input) (*source.Input,
 // many.
 const told = 1000
 
-// listed returns how many refused rows the job must list: the rows of the file of --rejects, the rows to leave out, or
-// the first row, which messages name.
+// listed returns how many refused rows the job must list: for the file of --rejects, to leave them out, or the first
+// row, which messages name.
 func (k *Checker) listed() int64 {
 	switch {
 	case k.Settings.Rejects != "":

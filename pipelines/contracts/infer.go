@@ -338,12 +338,12 @@ func (i *inferring) chooseLabel(c *contract.Contract, columns []*parquetio.Colum
 	}
 	values, _ := found[k].Spelled()
 	switch {
-	case len(values) <= mostValues:
+	case len(values) <= mostValues && !found[k].Overflow():
 	case columns[k].Type == dataset.Number && columns[k].Unit == dataset.Plain:
 		label.Note += ": train makes classes of its ranges by --label_cuts"
 		return nil
 	default:
-		return usage.Errorf("--label: the column %q has %d values, want classes: %d at most", name, len(values), mostValues)
+		return usage.Errorf("--label: the column %q has more than %d values, want classes", name, mostValues)
 	}
 	label.Min, label.Max = "", ""
 	label.Values = slices.Sorted(slices.Values(values))

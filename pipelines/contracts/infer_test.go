@@ -149,7 +149,7 @@ func TestInferRefuses(t *testing.T) {
 	}{
 		"no files":   {func(c *config.InferContract) { c.Input = nil }, "which files?"},
 		"no label":   {func(c *config.InferContract) { c.Label = "colour" }, `"color"`},
-		"no classes": {func(c *config.InferContract) { c.Label = "key" }, "200 values"},
+		"no classes": {func(c *config.InferContract) { c.Label = "key" }, "more than 100 values"},
 		"a file":     {func(c *config.InferContract) { c.Output = url }, "--output"},
 	} {
 		c := config.DefaultInferContract()

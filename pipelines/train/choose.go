@@ -378,10 +378,12 @@ func describeMerits(f *runfolder.Frontier, p *frontier.Point) {
 	f.Evidence = nil
 	f.LeafLogLoss = 0
 	f.LogLossDeviation = 0
+	if p.By != frontier.AUC {
+		f.Merit = p.By.String()
+	}
 	if score := p.Score; score != nil {
 		f.Evidence = score.Rows
 		if p.By != frontier.AUC {
-			f.Merit = p.By.String()
 			f.LeafLogLoss = score.RootLoss
 			f.LogLossDeviation = score.Deviation
 		}

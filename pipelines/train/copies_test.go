@@ -69,7 +69,8 @@ func TestCopies(t *testing.T) {
 	}
 }
 
-// TestFewContents: many rows of few contents, of which a sample by the number of rows has next to none, are no copies.
+// TestFewContents: many rows that share few contents are no copies, though a sample by the number of rows has hardly any
+// of these contents.
 func TestFewContents(t *testing.T) {
 	const n = 1 << 18
 	r := rand.New(rand.NewPCG(5, 62))

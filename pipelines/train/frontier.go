@@ -155,8 +155,12 @@ func (p *promotion) choose() (err error) {
 	if s.Rule == frontier.Best {
 		f.Tolerance = s.Tolerance
 	}
-	if s.Merit <= frontier.Auto { // the criterion of the run
+	switch {
+	case s.Merit > frontier.Auto:
+	case f.Points[0].Merits == nil || f.Points[0].Merits.AUC == nil: // an earlier version, or no other figure
 		s.Merit = f.Criterion()
+	default:
+		s.Merit = s.Criterion(len(p.grown.Label.Classes))
 	}
 	switch {
 	case p.wish.Number >= 0:

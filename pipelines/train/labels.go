@@ -143,7 +143,7 @@ func warnOfGroups(warn func(text string), column string, groups *binning.Summary
 		texts = append(texts, fmt.Sprintf("%d more such sets", more))
 	}
 	warn(fmt.Sprintf("--group: column %q has groups that differ in case or blanks only: %s; if they are one group, spell them equally: "+
-		"its rows may be in several parts, and figures on test rows too good", column, strings.Join(texts, "; ")))
+		"rows of such a group may be in several parts, so figures on test rows may be too good", column, strings.Join(texts, "; ")))
 }
 
 // spellings returns the sets of names that differ in case or blanks only, in the order of their first names.

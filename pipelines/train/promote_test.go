@@ -16,6 +16,7 @@ import (
 	"testing"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/distill"
 	"github.com/espalier-ml/espalier/induce/frontier"
 	"github.com/espalier-ml/espalier/induce/frontier/crossvalidate"
 	"github.com/espalier-ml/espalier/induce/split"
@@ -429,5 +430,57 @@ func TestPromoteMerit(t *testing.T) {
 	if _, err := promoted(t, models.Output, -1, map[string]string{"merit": "auc"}, nil); err == nil ||
 		!strings.Contains(err.Error(), "--merit auc") {
 		t.Errorf("another merit with models: %v", err)
+	}
+}
+
+// TestPromoteManyClasses: the trees of six classes are compared by accuracy, but for rules of the AUC. Another rule for a
+// finished run chooses by the criterion that training with this rule has, whatever the criterion of the run.
+func TestPromoteManyClasses(t *testing.T) {
+	const n = 900
+	r := rand.New(rand.NewPCG(59, 6))
+	x, y, class := make([]float64, n), make([]float64, n), make([]string, n)
+	for i := range n {
+		k := r.IntN(6)
+		x[i] = float64(k%3) + 0.6*r.NormFloat64()
+		y[i] = float64(k/3) + 0.6*r.NormFloat64()
+		class[i] = string(rune('a' + k))
+	}
+	input := filepath.Join(t.TempDir(), "rows.parquet")
+	err := parquetio.Write(t.Context(), objectstore.New(), input, []parquetio.WriteColumn{
+		{Name: "x", Values: x}, {Name: "y", Values: y}, {Name: "class", Values: class},
+	}, parquetio.WriteOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := func(rule frontier.Rule, by frontier.Criterion) (config.Train, string) {
+		c := config.DefaultTrain()
+		c.Input, c.Label, c.Output = []string{input}, "class", filepath.Join(t.TempDir(), "run")
+		c.Algorithm, c.Lambda, c.Theta = []split.Algorithm{split.C45, split.EC45}, []float64{10}, []float64{0.005}
+		c.Teacher = distill.None
+		c.Select = rule
+		c.Merit = by
+		f := trained(t, c).Frontier
+		return c, f.Merit
+	}
+	for _, want := range []struct {
+		rule frontier.Rule
+		by   frontier.Criterion
+		name string
+	}{
+		{frontier.Best, frontier.Auto, "accuracy"}, {frontier.OneSE, frontier.Auto, ""}, {frontier.Paper, frontier.Auto, ""},
+		{frontier.Best, frontier.AUC, ""},
+	} {
+		trainedWith, name := run(want.rule, want.by)
+		if name != want.name {
+			t.Errorf("%v, %v: merits by %q, want %q", want.rule, want.by, name, want.name)
+		}
+		for _, from := range []frontier.Rule{frontier.Best, frontier.OneSE} {
+			c, _ := run(from, frontier.Auto)
+			p := promoteTo(t, c.Output, -1, map[string]string{"select": want.rule.String(), "merit": want.by.String()})
+			if p.Frontier.Merit != want.name ||
+				!bytes.Equal(content(t, p.Output, "tree.json"), content(t, trainedWith.Output, "tree.json")) {
+				t.Errorf("%v, %v after %v: by %q, or another tree than training", want.rule, want.by, from, p.Frontier.Merit)
+			}
+		}
 	}
 }

@@ -123,7 +123,7 @@ func setMerits(q *runfolder.Point, p *frontier.Point, classes int) {
 	}
 	q.Merit = p.Merit
 	q.Merits = nil
-	if classes > 2 || p.By != frontier.AUC && p.Score != nil {
+	if classes > 2 || p.By != frontier.AUC {
 		q.Merits = &runfolder.Merits{
 			AUC: figure(p.Merits[frontier.AUC]), LogLoss: figure(-p.Merits[frontier.LogLoss]),
 			Accuracy: figure(p.Merits[frontier.Accuracy]),

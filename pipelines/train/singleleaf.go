@@ -163,7 +163,7 @@ func (c *choosing) bestOf(w *winner) string {
 	if w.Competition.Choice.Reason != "" {
 		chance = ", but chance may give as much"
 	}
-	return fmt.Sprintf("the best of %d prunings of %d trees%s has %d leaves, the expected cost %.3g and the merit %.4f, "+
-		"a single leaf has %.4f%s", len(pool.Points), len(pool.Candidates), within, best.Leaves, best.ExpectedCost, best.Merit,
-		chosen.Merit, chance)
+	return fmt.Sprintf("the best of %d prunings of %d trees%s has %d leaves, the expected cost %.3g and the merit %s, "+
+		"a single leaf has %s%s", len(pool.Points), len(pool.Candidates), within, best.Leaves, best.ExpectedCost,
+		best.By.Value(best.Merit), chosen.By.Value(chosen.Merit), chance)
 }

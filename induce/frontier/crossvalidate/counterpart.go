@@ -121,13 +121,17 @@ func between(a, b *prune.Score, share float64) *prune.Score {
 
 // Optimism returns, for each point, by how much its area on the folds is too high because the folds took part
 // in the choice of the point. The chosen point is the choice by the settings. Any other point is taken as the
-// choice of the rule Highest within its own expected cost: points of the frontier are.
+// choice of the rule Highest within its own expected cost, by the criterion on whose front it is.
 //
 // The optimism is the average, over the folds, of the area of the point minus the area of the point chosen
 // without the fold, and at least 0. It is nil if no fold defines both areas. (R. J. Tibshirani and R.
 // Tibshirani, A bias correction for the minimum error rate in cross-validation, Annals of Applied Statistics
 // 3, 2009; here the choice on all other folds replaces the choice on the single fold.)
 func Optimism(folds []Fold, pool *frontier.Pool, s *frontier.Settings, listed []frontier.Listed) ([]*float64, error) {
+	criteria := make([]frontier.Criterion, len(listed))
+	for i := range listed {
+		criteria[i] = frontOf(pool.Points, &listed[i].Point)
+	}
 	gains := make([][]*float64, len(folds)) // by fold and point
 	errs := make([]error, len(folds))
 	parallel.Each(len(folds), runtime.GOMAXPROCS(0), func(k int) {
@@ -143,7 +147,7 @@ func Optimism(folds []Fold, pool *frontier.Pool, s *frontier.Settings, listed []
 			p := &listed[i]
 			other := chosen
 			if !p.Chosen {
-				other, err = frontier.HighestWithin(points, p.ExpectedCost)
+				other, err = frontier.HighestWithin(points, criteria[i], p.ExpectedCost)
 				errs[k] = errors.Join(errs[k], err)
 			}
 			gains[k][i] = folds[k].scoreOf(pool, &p.Point).Minus(folds[k].scoreOf(pool, &other).Judgement).AUC
@@ -247,4 +251,15 @@ func middle(s *prune.Sequence, step int) float64 {
 		alpha = math.Sqrt(alpha * s.Steps[step+1].Alpha)
 	}
 	return alpha
+}
+
+// frontOf returns the criterion by which a point has the highest merit within its cost; the one that compares the points
+// if there is none.
+func frontOf(points []frontier.Point, p *frontier.Point) frontier.Criterion {
+	for _, by := range []frontier.Criterion{p.By, frontier.AUC, frontier.Accuracy, frontier.LogLoss} {
+		if q, err := frontier.HighestWithin(points, by, p.ExpectedCost); err == nil && q.Merits[by] <= p.Merits[by] {
+			return by
+		}
+	}
+	return p.By
 }
