@@ -129,12 +129,12 @@ func (p *Pool) list(all []Point, step float64) []Point {
 }
 
 // coarser is by how much the steps of the frontiers by other criteria are larger, so that the list is not much longer.
-const coarser = 5
+const coarser = 3
 
-// frontierBy returns the Pareto front by a criterion, thinned. A step is in units of an area, which ranges from 0.5 to 1:
-// merits of another criterion count by how far they range on the front.
+// frontierBy returns the Pareto front by a criterion, thinned. A step is in units of an area, most of whose range on a front
+// is usually 0.25: merits of another criterion count by how far they range on the front.
 func frontierBy(all []Point, by Criterion, step float64) []Point {
-	const areaRange = 0.5
+	const areaRange = 0.25
 	if by == all[0].By && by <= AUC {
 		return Thin(NonDominated(all), step)
 	}

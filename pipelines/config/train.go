@@ -381,7 +381,7 @@ func (c *Train) choiceSettings() []setting.Setting {
 		},
 		{
 			Name: "frontier_step", Value: number(&c.FrontierStep, "frontier_step"),
-			Help: "AUC by which a tree of frontier.json is better than the one before (0.001 of AUC: 0.2 % of the range of " +
+			Help: "AUC by which a tree of frontier.json is better than the one before (0.001 of AUC: 0.4 % of the range of " +
 				"another merit); 0: all trees that are better",
 		},
 	})

@@ -467,7 +467,9 @@ func TestPromoteManyClasses(t *testing.T) {
 		by   frontier.Criterion
 		name string
 	}{
-		{frontier.Best, frontier.Auto, "accuracy"}, {frontier.OneSE, frontier.Auto, ""}, {frontier.Paper, frontier.Auto, ""},
+		{frontier.Best, frontier.Auto, "accuracy"},
+		{frontier.OneSE, frontier.Auto, ""},
+		{frontier.Paper, frontier.Auto, ""},
 		{frontier.Best, frontier.AUC, ""},
 	} {
 		trainedWith, name := run(want.rule, want.by)

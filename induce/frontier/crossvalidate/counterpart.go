@@ -253,8 +253,8 @@ func middle(s *prune.Sequence, step int) float64 {
 	return alpha
 }
 
-// frontOf returns the criterion by which a point has the highest merit within its cost; the one that compares the points
-// if there is none.
+// frontOf returns a criterion by which a point has the highest merit within its cost; by default the criterion of the
+// choice.
 func frontOf(points []frontier.Point, p *frontier.Point) frontier.Criterion {
 	for _, by := range []frontier.Criterion{p.By, frontier.AUC, frontier.Accuracy, frontier.LogLoss} {
 		if q, err := frontier.HighestWithin(points, by, p.ExpectedCost); err == nil && q.Merits[by] <= p.Merits[by] {
