@@ -105,7 +105,7 @@ func (p *Point) error(share, most float64) float64 {
 	rows := make([]float64, len(p.Score.Rows))
 	total := 0.0
 	for k, n := range p.Score.Rows {
-		rows[k] = share * n
+		rows[k] = float64(share * n)
 		total += rows[k]
 	}
 	switch p.By {
