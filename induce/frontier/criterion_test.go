@@ -109,10 +109,10 @@ func TestFrontsByCriterion(t *testing.T) {
 	}
 }
 
-// TestSteps: by hand. The log losses of the front range over .6 nats, so a step of .42 of an area is .504 nats, and the
+// TestSteps: by hand. The log losses of the front range over .6 nats, so a step of .21 of an area is .504 nats, and the
 // tree at 1 is .5 better than the leaf.
 func TestSteps(t *testing.T) {
-	for step, want := range map[float64]string{.41: "0/0 1/0 2/0h", .42: "0/0 2/0h"} {
+	for step, want := range map[float64]string{.20: "0/0 1/0 2/0h", .21: "0/0 2/0h"} {
 		p, points := ofClasses(t, 2, frontier.LogLoss)
 		choice, err := p.ChooseAmong(points, &frontier.Settings{Query: frontier.Query{Rule: frontier.Highest}, Step: step})
 		if err != nil {
