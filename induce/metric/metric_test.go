@@ -421,7 +421,7 @@ func TestJSONNames(t *testing.T) {
 	}
 }
 
-// TestLossDeviation: by hand. Half of the rows have the log loss ln 2, the others ln 4.
+// TestLossDeviation: by hand. The log loss of half of the rows is ln 2, and the log loss of the other half is ln 4.
 func TestLossDeviation(t *testing.T) {
 	leaves := []metric.Leaf{
 		{Probabilities: []float64{.5, .5}, Weights: []int64{1, 2}},
