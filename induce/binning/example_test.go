@@ -24,7 +24,7 @@ func ExampleFitNumeric() {
 	// Output:
 	// 8 rows, 7 distinct values
 	// kmeans [32.375 58.5]
-	// quantile [22.5 56.5]
+	// quantile [23 60]
 	// uniform [40 60]
 }
 

@@ -32,7 +32,7 @@ func TestFitFeature(t *testing.T) {
 			"numeric", numericSummary([]float64{1, 2, 3, 4, nan}),
 			binning.FeatureConfig{Method: binning.Quantile, Bins: 2},
 			dataset.Feature{
-				Kind: dataset.Numeric, Type: dataset.Number, Cuts: []float64{2.5}, Range: []float64{1, 4},
+				Kind: dataset.Numeric, Type: dataset.Number, Cuts: []float64{3}, Range: []float64{1, 4},
 				Missing: 1,
 			},
 		},

@@ -51,8 +51,9 @@ func ParseMethod(s string) (Method, error) {
 // bins. The index of the bin of x is the number of cuts <= x. Every bin has training rows.
 //
 // Quantile: for i = 1..B-1, take the first distinct value whose cumulative weight reaches i W / B;
-// the cut is halfway to the next distinct value. Equal cuts are merged, and there is no cut after
-// the last value. Uniform: cuts that separate no values are left out. KMeans: see Fitter.
+// the cut is between it and the next distinct value. Equal cuts are merged, and there is no cut after
+// the last value. A cut between two values is the decimal of the fewest digits that tells them apart, and among
+// these the one nearest to their midpoint; for KMeans it is the midpoint, as in the paper. Uniform: cuts that separate no values are left out. KMeans: see Fitter.
 //
 // Two neighbouring values share a bin if no finite number separates them, such as the greatest
 // float64 and infinity.
@@ -64,6 +65,7 @@ func FitNumeric(s *Summary, m Method, bins int) []float64 {
 // FitNumeric is the function FitNumeric with reused memory.
 func (f *Fitter) FitNumeric(s *Summary, m Method, bins int) []float64 {
 	f.load(s)
+	f.midpoints = m == KMeans
 	return f.cuts(m, bins)
 }
 
@@ -98,47 +100,6 @@ func (f *Fitter) load(s *Summary) {
 		f.values = append(f.values, keyNumber(e.key))
 		f.weights = append(f.weights, e.weight)
 	}
-}
-
-// cutBefore appends the cut between values i-1 and i, if there is one.
-func (f *Fitter) cutBefore(cuts []float64, i int) []float64 {
-	if cut, ok := f.cut(i); ok {
-		return append(cuts, cut)
-	}
-	return cuts
-}
-
-// cut returns the cut between values i-1 and i: halfway, or the lower edge of the right bucket.
-func (f *Fitter) cut(i int) (float64, bool) {
-	if f.shift == 0 {
-		return between(f.values[i-1], f.values[i])
-	}
-	if !math.IsInf(f.values[i], 1) {
-		return f.values[i], true
-	}
-	end := keyNumber(numberKey(f.values[i-1]) + 1<<f.shift) // end of the left bucket
-	return end, !math.IsInf(end, 1)
-}
-
-// between returns a finite number m with a < m <= b: the midpoint, rounded. ok is false if there is
-// no such number, as beyond the greatest float64.
-func between(a, b float64) (m float64, ok bool) {
-	switch {
-	case math.IsInf(a, -1) && math.IsInf(b, 1):
-		return 0, true
-	case math.IsInf(a, -1):
-		return -math.MaxFloat64, true
-	case math.IsInf(b, 1):
-		return math.MaxFloat64, a < math.MaxFloat64
-	}
-	m = (a + b) / 2
-	if math.IsInf(m, 0) {
-		m = float64(a/2) + float64(b/2)
-	}
-	if m <= a { // rounded down: the two are neighbours
-		m = b
-	}
-	return m, true
 }
 
 func (f *Fitter) quantile(cuts []float64, bins int) []float64 {

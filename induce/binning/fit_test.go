@@ -41,36 +41,41 @@ func TestMethodNames(t *testing.T) {
 	}
 }
 
-// TestFitNumericFew: with at most as many values as bins, each value has its own bin, and
-// the cuts lie half-way between neighbours, with every method. By hand.
+// TestFitNumericFew: with at most as many values as bins, each value has its own bin. By KMeans the cuts lie half-way
+// between neighbours, by the other methods at short decimals. By hand.
 func TestFitNumericFew(t *testing.T) {
 	const most, least = math.MaxFloat64, math.SmallestNonzeroFloat64
 	inf, next := math.Inf(1), math.Nextafter(1, 2)
 	for _, test := range []struct {
 		name         string
 		values, want []float64
+		short        []float64 // where it differs
 	}{
-		{"no values", nil, nil},
-		{"nothing but missing", []float64{math.NaN(), math.NaN()}, nil},
-		{"constant", []float64{7, 7, 7}, nil},
-		{"two values", []float64{3, 1, 3}, []float64{2}},
-		{"zeros", []float64{math.Copysign(0, -1), 0}, nil},
-		{"three values", []float64{-1, 4, 0.5}, []float64{-0.25, 2.25}},
-		{"neighbours", []float64{1, next}, []float64{next}},
-		{"least numbers", []float64{-least, 0, least}, []float64{0, least}},
-		{"greatest numbers", []float64{-most, most}, []float64{0}},
-		{"greatest neighbours", []float64{math.Nextafter(most, 0), most}, []float64{most}},
-		{"sum beyond float64", []float64{1e308, 1.5e308}, []float64{1.25e308}},
-		{"infinities", []float64{inf, -inf}, []float64{0}},
-		{"infinities and zero", []float64{inf, 0, -inf}, []float64{-most, most}},
-		{"below infinity", []float64{most, inf}, nil}, // no number parts them
-		{"above infinity", []float64{-inf, -most}, []float64{-most}},
-		{"missing beside", []float64{math.NaN(), 2, 4}, []float64{3}},
+		{"no values", nil, nil, nil},
+		{"nothing but missing", []float64{math.NaN(), math.NaN()}, nil, nil},
+		{"constant", []float64{7, 7, 7}, nil, nil},
+		{"two values", []float64{3, 1, 3}, []float64{2}, nil},
+		{"zeros", []float64{math.Copysign(0, -1), 0}, nil, nil},
+		{"three values", []float64{-1, 4, 0.5}, []float64{-0.25, 2.25}, []float64{0, 2}},
+		{"neighbours", []float64{1, next}, []float64{next}, nil},
+		{"least numbers", []float64{-least, 0, least}, []float64{0, least}, nil},
+		{"greatest numbers", []float64{-most, most}, []float64{0}, nil},
+		{"greatest neighbours", []float64{math.Nextafter(most, 0), most}, []float64{most}, nil},
+		{"sum beyond float64", []float64{1e308, 1.5e308}, []float64{1.25e308}, nil},
+		{"infinities", []float64{inf, -inf}, []float64{0}, nil},
+		{"infinities and zero", []float64{inf, 0, -inf}, []float64{-most, most}, nil},
+		{"below infinity", []float64{most, inf}, nil, nil}, // no number parts them
+		{"above infinity", []float64{-inf, -most}, []float64{-most}, nil},
+		{"missing beside", []float64{math.NaN(), 2, 4}, []float64{3}, nil},
 	} {
 		s := numericSummary(test.values)
 		for _, m := range methods() {
 			for _, bins := range []int{max(s.Distinct(), 2), s.Distinct() + 1, 1000} {
-				if diff := gocmp.Diff(test.want, binning.FitNumeric(s, m, bins), cmpopts.EquateEmpty()); diff != "" {
+				want := test.want
+				if test.short != nil && m != binning.KMeans {
+					want = test.short
+				}
+				if diff := gocmp.Diff(want, binning.FitNumeric(s, m, bins), cmpopts.EquateEmpty()); diff != "" {
 					t.Errorf("%s, %s, %d bins: cuts (-want +got):\n%s", test.name, m, bins, diff)
 				}
 			}
@@ -137,13 +142,13 @@ func TestCodes(t *testing.T) {
 	}
 }
 
-// naiveQuantile is the rule of Quantile, cut by cut.
+// naiveQuantile is the rule of Quantile, cut by cut: the values before the cuts.
 func naiveQuantile(values []float64, weights []int64, bins int) []float64 {
 	var total big.Int
 	for _, w := range weights {
 		total.Add(&total, big.NewInt(w))
 	}
-	var cuts []float64
+	var before []float64
 	for i := 1; i < bins; i++ {
 		share := new(big.Int).Mul(&total, big.NewInt(int64(i)))
 		var sum big.Int
@@ -153,10 +158,20 @@ func naiveQuantile(values []float64, weights []int64, bins int) []float64 {
 			sum.Add(&sum, big.NewInt(weights[at]))
 		}
 		if at+1 < len(values) {
-			cuts = append(cuts, (values[at]+values[at+1])/2)
+			before = append(before, values[at])
 		}
 	}
-	return slices.Compact(cuts)
+	return slices.Compact(before)
+}
+
+// before returns the greatest value below each cut.
+func before(values, cuts []float64) []float64 {
+	var list []float64
+	for _, cut := range cuts {
+		at, _ := slices.BinarySearch(values, cut)
+		list = append(list, values[at-1])
+	}
+	return list
 }
 
 func TestQuantileNaive(t *testing.T) {
@@ -174,9 +189,9 @@ func TestQuantileNaive(t *testing.T) {
 			if len(values) <= bins {
 				continue // TestFitNumericFew
 			}
-			if diff := gocmp.Diff(want, binning.FitNumeric(s, binning.Quantile, bins),
-				cmpopts.EquateEmpty()); diff != "" {
-				t.Fatalf("seed %d, %d bins of %v with weights %v: cuts (-want +got):\n%s", seed, bins, values, weights,
+			got := before(values, binning.FitNumeric(s, binning.Quantile, bins))
+			if diff := gocmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
+				t.Fatalf("seed %d, %d bins of %v with weights %v: values before the cuts (-want +got):\n%s", seed, bins, values, weights,
 					diff)
 			}
 		}
@@ -188,23 +203,12 @@ func sixteen() []float64 {
 	return []float64{0.3, -1.2, 2.7, 5.5, -0.4, 8.1, 3.3, 4.4, 7.9, 1.6, 6.2, -2.5, 9.4, 0.9, 10.2, 2.1}
 }
 
-// TestQuantileReference: if each bin gets the same number of distinct values, the rule is
-// numpy 2.4.6's
+// TestQuantileReference: the value before a cut is numpy 2.4.6's
 //
-//	np.quantile(x, np.arange(1, bins) / bins, method="averaged_inverted_cdf")
+//	np.quantile(x, np.arange(1, bins) / bins, method="inverted_cdf")
 //
-// Otherwise the value before a cut is numpy's method="inverted_cdf", without last values
-// and repetitions.
+// without last values and repetitions.
 func TestQuantileReference(t *testing.T) {
-	for _, want := range [][]float64{
-		{0.6, 3, 7.050000000000001},
-		{-0.8, 0.6, 1.85, 3, 4.95, 7.050000000000001, 8.75},
-	} {
-		got := binning.FitNumeric(numericSummary(sixteen()), binning.Quantile, len(want)+1)
-		if diff := gocmp.Diff(want, got, cmpopts.EquateApprox(1e-15, 0)); diff != "" {
-			t.Errorf("cuts (-want +got):\n%s", diff)
-		}
-	}
 	fibonacci := []float64{1, 1, 1, 2, 3, 3, 5, 8, 8, 8, 8, 9, 13}
 	powers, weights := []float64{1, 2, 4, 8, 16, 32}, []int64{5, 1, 1, 2, 7, 3}
 	for _, test := range []struct {
@@ -212,15 +216,14 @@ func TestQuantileReference(t *testing.T) {
 		bins   int
 		behind []float64
 	}{
+		{numericSummary(sixteen()), 4, []float64{0.3, 2.7, 6.2}},
+		{numericSummary(sixteen()), 8, []float64{-1.2, 0.3, 1.6, 2.7, 4.4, 6.2, 8.1}},
 		{numericSummary(fibonacci), 4, []float64{2, 5, 8}},
 		{numericSummary(fibonacci), 5, []float64{1, 3, 8}},
 		{weightedSummary(powers, weights), 4, []float64{1, 16}},
 	} {
 		values, _ := test.s.Numbers()
-		var behind []float64
-		for _, cut := range binning.FitNumeric(test.s, binning.Quantile, test.bins) {
-			behind = append(behind, values[bin(values, cut)-1])
-		}
+		behind := before(values, binning.FitNumeric(test.s, binning.Quantile, test.bins))
 		if diff := gocmp.Diff(test.behind, behind); diff != "" {
 			t.Errorf("%d bins of %v: values before the cuts (-want +got):\n%s", test.bins, values, diff)
 		}
@@ -235,9 +238,9 @@ func TestQuantileInfinities(t *testing.T) {
 		bins   int
 		want   []float64 // by hand
 	}{
-		{[]float64{-inf, 0, 1, inf}, 2, []float64{0.5}},
-		{[]float64{-inf, -inf, 0, 1, 2, inf}, 3, []float64{-math.MaxFloat64, 1.5}},
-		{[]float64{0, 1, 2, inf}, 3, []float64{1.5, math.MaxFloat64}},
+		{[]float64{-inf, 0, 1, inf}, 2, []float64{1}},
+		{[]float64{-inf, -inf, 0, 1, 2, inf}, 3, []float64{-math.MaxFloat64, 2}},
+		{[]float64{0, 1, 2, inf}, 3, []float64{2, math.MaxFloat64}},
 		{[]float64{0, 1, math.MaxFloat64, inf}, 3, []float64{math.MaxFloat64 / 2}}, // the second cut: none
 	} {
 		got := binning.FitNumeric(numericSummary(test.values), binning.Quantile, test.bins)

@@ -35,6 +35,8 @@ type Fitter struct {
 	weights []int64
 	shift   uint8 // shift of the summary
 
+	midpoints bool // cut at midpoints, not at short decimals
+
 	sums   []sums    // prefix sums of the finite values, starting with zeros
 	before []float64 // D(q-1, j)
 	here   []float64 // D(q, j)

@@ -142,7 +142,7 @@ func TestHiveAboveInput(t *testing.T) {
 	if above != "constant" {
 		t.Errorf("the folder above the input is a column of the role %q, want constant", above)
 	}
-	if x := featureOf(t, s.Features(), "x"); len(x.Cuts) != 1 || x.Cuts[0] != 1.5 {
+	if x := featureOf(t, s.Features(), "x"); len(x.Cuts) != 1 || x.Cuts[0] != 2 {
 		t.Errorf("x has cuts %v, want that between the folders' values", x.Cuts)
 	}
 }
