@@ -15,22 +15,16 @@ import (
 	"github.com/espalier-ml/espalier/induce/tree"
 )
 
-// Limits up to which the data decide for a teacher. Trees gain the most from it if there are few objects.
-const (
-	// mostTaught is the number of training objects: a teacher needs all of them in memory.
-	mostTaught = crossvalidate.MostAuto
-	// mostValues is the number of values that a teacher reads if leaves have no models: a value for each
-	// training object and feature and, with more than two classes, for each class. Up to there a training
-	// takes about half a second longer, on two processors.
-	mostValues = 100_000
-)
+// mostTaught is the number of training objects up to which the data decide for a teacher, which needs all of them in
+// memory. Trees gain the most from it if there are few objects.
+const mostTaught = crossvalidate.MostAuto
 
 // toTeach returns the members of the grid that are also to be grown from a teacher's transfer set; none if
 // no teacher is wanted. soft reports whether the training objects are soft. If the settings ask for a
 // teacher but none is wanted, a note gives the reason.
 //
-// If the data decide and leaves have no models, only trees of few features on a path are taught. Other
-// trees without models keep the class shares of their rows and the guarantee of the paper.
+// If the data decide and leaves have no models, no tree is taught: trees without models keep the class shares of their
+// rows and the guarantee of the paper.
 func (c *Chooser) toTeach(members []grid.Member, soft bool) []grid.Member {
 	t := &c.Settings.Teacher
 	chosen := c.Settings.Undecided(2)
@@ -43,33 +37,14 @@ func (c *Chooser) toTeach(members []grid.Member, soft bool) []grid.Member {
 		return nil
 	case t.Kind == distill.Boosted:
 		return c.distinct(members)
-	case soft, !chosen:
+	case soft, !chosen, c.Settings.LeafModel == None, c.Training.Objects > mostTaught:
 		return nil
 	case c.Settings.Constrained:
-		if c.Settings.LeafModel != None {
-			c.leftOut("teacher", "no tree is taught, as a teacher")
-		}
-		return nil
-	case c.wantsModels():
-		if c.Training.Objects > mostTaught {
-			return nil
-		}
-		return c.distinct(members)
-	case c.values() > mostValues:
+		c.leftOut("teacher", "no tree is taught, as a teacher")
 		return nil
 	default:
-		unlimited := func(m grid.Member) bool { return m.Params.PathFeatures == 0 }
-		return c.distinct(slices.DeleteFunc(slices.Clone(members), unlimited))
+		return c.distinct(members)
 	}
-}
-
-// values returns the number of values that a teacher reads.
-func (c *Chooser) values() int64 {
-	each := int64(len(c.Features))
-	if c.Classes > 2 { // the teacher has trees for each class
-		each *= int64(c.Classes)
-	}
-	return c.Training.Objects * each
 }
 
 // distinct returns the members that are taught, of those that may be. Beyond fewObjects training objects, they

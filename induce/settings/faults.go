@@ -122,7 +122,7 @@ func unknown[T fmt.Stringer](value T, parse func(string) (T, error)) error {
 
 // Teaches reports whether trees may learn from a teacher, see selection.Chooser.Regrow.
 func (s *Settings) Teaches() bool {
-	return s.Teacher == distill.Boosted || s.Teacher == distill.Auto && (s.LeafModel != selection.None || s.FreeRepeats)
+	return s.Teacher == distill.Boosted || s.Teacher == distill.Auto && s.LeafModel != selection.None
 }
 
 // teacherFaults checks the settings of teachers.

@@ -112,10 +112,17 @@ func (o *Overview) features() string {
 		unit = " " + name(u)
 	}
 	text := plural(int64(len(list)), "feature")
-	if least >= most {
-		return text + ", each test costs " + number(most) + unit + "."
+	test := " test"
+	if o.Run.Tree.Algorithm.RepeatCost == tree.RepeatFree {
+		test = "" // the feature is paid, and then has all its tests
 	}
-	return text + ", a test costs " + number(least) + " to " + number(most) + unit + "."
+	if least >= most {
+		return text + ", each" + test + " costs " + number(most) + unit + "."
+	}
+	if test == "" {
+		test = " feature"
+	}
+	return text + ", a" + test + " costs " + number(least) + " to " + number(most) + unit + "."
 }
 
 // why returns a clause that explains why a tree of a frontier was chosen, with the association that decided whether the
@@ -221,11 +228,9 @@ func accuracy(share *float64, m *metric.Metrics) string {
 // cost describes what the tree costs.
 func (o *Overview) cost(m *metric.Metrics) string {
 	t := o.Run.Tree
-	unit := " tests"
+	unit := countedIn(t)
 	if t.Algorithm.CostUnit != "" {
 		unit = " " + name(t.Algorithm.CostUnit)
-	} else if !onlyTests(t) {
-		unit = ""
 	}
 	most := t.Complexity.MaxCost
 	paid := m.ExpectedCost
@@ -234,7 +239,7 @@ func (o *Overview) cost(m *metric.Metrics) string {
 		text += figureOf(*paid) + unit + " on average, "
 	}
 	text += figureOf(most) + " at most"
-	if !onlyTests(t) && m.ExpectedTests != nil {
+	if unit != unitTests && m.ExpectedTests != nil {
 		text += fmt.Sprintf(" (%s tests)", figureOf(*m.ExpectedTests))
 	}
 	if m.ExpectedErrorCost != nil {
@@ -255,7 +260,7 @@ func (o *Overview) cost(m *metric.Metrics) string {
 // are free, or if the costs are not the prices of features alone.
 func (o *Overview) onceEach() float64 {
 	t := o.Run.Tree
-	if onlyTests(t) || t.BillsApart() || o.Run.Schema == nil {
+	if countedIn(t) == unitTests || t.BillsApart() || o.Run.Schema == nil {
 		return math.Inf(1)
 	}
 	sum := 0.0
@@ -266,9 +271,21 @@ func (o *Overview) onceEach() float64 {
 	return sum
 }
 
-// onlyTests reports whether the cost of a row is its number of tests.
-func onlyTests(t *tree.Tree) bool {
-	return t.Algorithm.CostUnit == "" && t.Complexity.ExpectedCost == t.Complexity.ExpectedTests
+// unitTests is the unit of costs if each test costs 1.
+const unitTests = " tests"
+
+// countedIn returns what the cost of a row is a number of, after a space: tests, or features if each is paid once. It is
+// empty if features have prices.
+func countedIn(t *tree.Tree) string {
+	priced := func(f dataset.Feature) bool { return f.Cost != 1 || f.Group != "" || len(f.ValueCosts) > 0 }
+	switch {
+	case t.Algorithm.CostUnit != "" || slices.ContainsFunc(t.Features, priced):
+		return ""
+	case t.Algorithm.RepeatCost == tree.RepeatFree:
+		return " features"
+	default:
+		return unitTests
+	}
 }
 
 // Budgets lists other trees of the frontier, among them the trees of nextTo, and returns a command

@@ -149,8 +149,8 @@ func (c *Train) rowSettings() []setting.Setting {
 		{
 			Name: "teacher", Value: setting.Unchecked(setting.OneOf(&c.Teacher, distill.Teachers()...)),
 			Help: "boosted: also grow trees from the class probabilities of boosted trees, and choose among all trees; " +
-				"auto: the same with --leaf_model, up to 50,000 training objects, and with --repeat_cost free for trees of " +
-				"one and two features on small data, but not with --monotone or --label_probabilities",
+				"auto: the same with --leaf_model, up to 50,000 training objects, but not with --monotone or " +
+				"--label_probabilities",
 		},
 		{
 			Name: "made_up_rows", Value: setting.Typed(&c.MadeUpRows, "", parseMadeUp, spellMadeUp),
@@ -250,7 +250,8 @@ func (c *Train) costSettings() []setting.Setting {
 		},
 		{
 			Name: "repeat_cost", Value: oneOfTwo(&c.FreeRepeats, repeatFull, tree.RepeatFree),
-			Help: "further tests on a feature that was asked on the path: full, or free unless its values have costs",
+			Help: "further tests on a feature that was asked on the path: free unless its values have costs, or full, as in the " +
+				"paper",
 		},
 		{
 			Name: "cost_unit", Value: setting.Text(&c.CostUnit),

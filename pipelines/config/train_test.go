@@ -106,7 +106,7 @@ func TestPricing(t *testing.T) {
 		}
 		features := []string{"a", "b"}
 		c := required()
-		c.CostsFile = url
+		c.CostsFile, c.FreeRepeats = url, false
 		read, err := tables.ReadCosts(t.Context(), source.Process, &c, features)
 		if err != nil {
 			t.Fatal(err)
@@ -209,7 +209,7 @@ func TestSettingTexts(t *testing.T) {
 	for _, part := range []string{
 		`"split":"70/10/20"`, `"split_column":"part"`, `"monotone":["a=-1","b=+1"]`, `"lambda":"auto"`,
 		`"prune":"none"`, `"bins":8`, `"theta":[0.005,0.0005]`, `"alpha":"auto"`, `"folds":"auto"`, `"class_weights":"balanced"`,
-		`"repeat_cost":"full"`, `"certificate":"auto"`, `"priors":""`, `"costs":{"costs":{"a":2.5},"groups":[{`,
+		`"repeat_cost":"free"`, `"certificate":"auto"`, `"priors":""`, `"costs":{"costs":{"a":2.5},"groups":[{`,
 	} {
 		if !strings.Contains(string(b), part) {
 			t.Errorf("JSON lacks %s: %s", part, b)

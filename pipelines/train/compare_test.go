@@ -38,6 +38,7 @@ func compare(t *testing.T, c config.Evaluate) *runfolder.Comparison {
 func twoTrees(t *testing.T, data *rows) (a, b string) {
 	t.Helper()
 	c := oneTree()
+	c.FreeRepeats = false // then the trees test all features
 	c.Input, c.Label = []string{data.write(t, ascending(len(data.id)), 2, parquetio.WriteOptions{})}, "class"
 	c.Ignore, c.MaxLeaves, c.Output = []string{"id", "weight", "twin"}, 9, filepath.Join(t.TempDir(), "a")
 	trained(t, c)

@@ -21,6 +21,7 @@ func TestPricing(t *testing.T) {
 	c.Input, c.Label, c.Ignore = []string{newRows(n).write(t, ascending(n), 1, parquetio.WriteOptions{})}, "class", []string{"id", "weight"}
 	c.Algorithm, c.Lambda, c.Theta, c.Tests = []split.Algorithm{split.EC45, split.C45}, []float64{10}, []float64{0.005}, []split.Family{split.Thresholds}
 	c.Folds, c.Certificate, c.FrontierStep, c.Bins = crossvalidate.Setting{}, false, 0, 16
+	c.FreeRepeats = false
 	grown := func(costs string) int {
 		t.Helper()
 		c.CostsFile, c.Output = costsFile(t, costs), t.TempDir()
