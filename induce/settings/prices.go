@@ -90,6 +90,21 @@ func (p *Prices) Absent(features []dataset.Feature) []string {
 	return absent
 }
 
+// Unpriced returns the features that have no price while others have one. They cost 1.
+func (p *Prices) Unpriced(features []dataset.Feature) []string {
+	given := slices.Concat(slices.Collect(maps.Keys(p.Costs)), slices.Collect(maps.Keys(p.ValueCosts)))
+	for _, g := range p.Groups {
+		given = append(given, g.Features...)
+	}
+	var names []string
+	for i := range features {
+		if len(given) > 0 && !slices.Contains(given, features[i].Name) {
+			names = append(names, features[i].Name)
+		}
+	}
+	return names
+}
+
 // TestOrder returns the order of the features, which decides ties between their tests: see dataset.TestOrder. By the
 // rule of the paper it is the order of the columns.
 func (s *Settings) TestOrder(columns []dataset.FeatureColumn, contents []uint64) []int {

@@ -15,6 +15,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/naming"
 )
 
 // Options describe how a file is read.
@@ -250,12 +251,7 @@ func (r *Reader) rename(names []string, taken map[string]bool) {
 		seen[names[i]] = true
 	}
 	if len(renamed) > 0 {
-		const most = 5
-		shown := strings.Join(renamed[:min(most, len(renamed))], ", ")
-		if more := len(renamed) - most; more > 0 {
-			shown += fmt.Sprintf(" and %d more", more)
-		}
-		r.notes = append(r.notes, "columns with the name of an earlier column are renamed: "+shown)
+		r.notes = append(r.notes, "columns with the name of an earlier column are renamed: "+naming.First(renamed, 5))
 	}
 }
 

@@ -5,9 +5,9 @@ import (
 	"maps"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
+	"github.com/espalier-ml/espalier/induce/naming"
 	"github.com/espalier-ml/espalier/io/csvio"
 	"github.com/espalier-ml/espalier/io/parquetio"
 )
@@ -161,19 +161,6 @@ func (im *importing) valueNames() (names []string) {
 	return texts
 }
 
-// list lists names in a sentence.
-func list(names []string) string {
-	const most = 5
-	var quoted []string
-	for _, name := range names[:min(most, len(names))] {
-		quoted = append(quoted, strconv.Quote(name))
-	}
-	if more := len(names) - most; more > 0 {
-		quoted = append(quoted, fmt.Sprintf("and %d more", more))
-	}
-	return strings.Join(quoted, ", ")
-}
-
 // notes describes for each column which value made it a text, and which texts were taken for
 // missing values.
 func (im *importing) notes() []string {
@@ -196,3 +183,6 @@ func (im *importing) notes() []string {
 	}
 	return notes
 }
+
+// list lists names in a sentence.
+func list(names []string) string { return naming.First(naming.Quoted(names), 5) }

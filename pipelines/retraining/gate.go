@@ -10,7 +10,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/comparison"
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/gate"
-	"github.com/espalier-ml/espalier/induce/tree"
+	"github.com/espalier-ml/espalier/induce/naming"
 	"github.com/espalier-ml/espalier/io/runfolder"
 	"github.com/espalier-ml/espalier/io/textview"
 	"github.com/espalier-ml/espalier/io/usage"
@@ -47,7 +47,8 @@ func (w *work) judge(ctx context.Context, r *train.Result) error {
 	}
 	if other {
 		w.fault("replace", fmt.Sprintf("the tree in use predicts %q with the classes %s, and the new one %q with the classes %s: "+
-			"--replace lets it take the place", w.inUse.Label.Column, listed(w.inUse), t.Label.Column, listed(t)))
+			"--replace lets it take the place", w.inUse.Label.Column, naming.First(w.inUse.Label.Classes, 10), t.Label.Column,
+			naming.First(t.Label.Classes, 10)))
 		return nil
 	}
 	before, err := w.read(ctx, w.attempt.Before)
@@ -59,17 +60,6 @@ func (w *work) judge(ctx context.Context, r *train.Result) error {
 		return err
 	}
 	return w.drift(ctx)
-}
-
-// listed lists the classes of a tree or, if there are many, the first ones.
-func listed(t *tree.Tree) string {
-	const most = 10
-	names := t.Label.Classes
-	more := ""
-	if len(names) > most {
-		names, more = names[:most], fmt.Sprintf(" and %d more", len(names)-most)
-	}
-	return strings.Join(names, ", ") + more
 }
 
 // add records checks.

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/naming"
 	"github.com/espalier-ml/espalier/io/csvio"
 	"github.com/espalier-ml/espalier/io/parquetio"
 	"github.com/espalier-ml/espalier/transforms/jobs"
@@ -341,12 +342,7 @@ func (in *Input) NoteTexts() string {
 	var parts []string
 	for unit := dataset.Plain; unit <= dataset.Timestamp; unit++ {
 		if names := byUnit[unit]; len(names) > 0 {
-			const most = 5
-			shown := strings.Join(names[:min(most, len(names))], ", ")
-			if more := len(names) - most; more > 0 {
-				shown += fmt.Sprintf(" and %d more", more)
-			}
-			parts = append(parts, fmt.Sprintf("as %s %s", unit.Things(), shown))
+			parts = append(parts, fmt.Sprintf("as %s %s", unit.Things(), naming.First(names, 5)))
 		}
 	}
 	return "columns of texts are read " + strings.Join(parts, "; ") + "; --categorical keeps texts"

@@ -117,7 +117,8 @@ func TestApply(t *testing.T) {
 	}
 }
 
-// TestApplyAbsent: prices of values that no training row has are listed, and have no effect.
+// TestApplyAbsent: prices of values that no training row has are listed, and have no effect. So are features without a
+// price, if others have one.
 func TestApplyAbsent(t *testing.T) {
 	costs := readCosts(t, "feature,value,cost\ncolor,mauve,5\ncolor,red,2\n")
 	features := someFeatures()
@@ -127,6 +128,15 @@ func TestApplyAbsent(t *testing.T) {
 	at := slices.IndexFunc(features, func(f dataset.Feature) bool { return f.Name == "color" })
 	if absent := costs.Absent(features); !slices.Equal(absent, []string{`"mauve" of "color"`}) || len(features[at].ValueCosts) != 1 {
 		t.Errorf("absent %q, prices %v", absent, features[at].ValueCosts)
+	}
+	for text, want := range map[string]int{
+		"feature,cost\n": 0, "feature,cost\ncolor,3\n": len(features) - 1, "feature,value,cost\ncolor,red,2\n": len(features) - 1,
+		"feature,cost,group,group_cost\na,1,lab,5\ncolor,1,,\n": len(features) - 2,
+	} {
+		costs := readCosts(t, text)
+		if got := costs.Unpriced(features); len(got) != want || slices.Contains(got, "color") {
+			t.Errorf("%q: features without a price %q, want %d", text, got, want)
+		}
 	}
 }
 

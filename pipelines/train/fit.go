@@ -15,6 +15,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/binning"
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/grid"
+	"github.com/espalier-ml/espalier/induce/naming"
 	"github.com/espalier-ml/espalier/induce/parallel"
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/induce/weighing"
@@ -425,7 +426,8 @@ func (w *fitter) fitFeatures(ctx context.Context, f *fitted, encoded [][]byte) e
 	return w.applyCosts(f.features)
 }
 
-// applyCosts sets the prices of the features, and warns of prices of values that the training rows lack.
+// applyCosts sets the prices of the features, and warns of prices of values that the training rows lack and of features
+// without a price.
 func (w *fitter) applyCosts(features []dataset.Feature) error {
 	if err := w.costs.Apply(features); err != nil {
 		return err
@@ -433,6 +435,10 @@ func (w *fitter) applyCosts(features []dataset.Feature) error {
 	if absent := w.costs.Absent(features); len(absent) > 0 {
 		w.driver.Reporter.Warn(fmt.Sprintf("--costs: the training rows lack the values %s, or they are too rare for a test of their own: "+
 			"their prices have no effect", strings.Join(absent, ", ")))
+	}
+	if unpriced := w.costs.Unpriced(features); len(unpriced) > 0 {
+		w.driver.Reporter.Warn(fmt.Sprintf("--costs has no price for %d of %d features, which cost 1: %s", len(unpriced), len(features),
+			naming.First(naming.Quoted(unpriced), 5)))
 	}
 	return nil
 }
