@@ -87,6 +87,7 @@ func driftBetween(
 		return nil, usage.Errorf("--against %s: the runs have no bin in common: train with --cuts_from, or measure the rows by "+
 			"--input", against)
 	}
+	found.MarkAsked(there.Tree)
 	found.Judge(c.Limits())
 	return found, nil
 }
@@ -127,6 +128,7 @@ func driftOfRows(
 	if leaves != nil {
 		found.AddLeaves(there.Tree, leaves, now.Nodes)
 	}
+	found.MarkAsked(there.Tree)
 	found.Judge(c.Limits())
 	return found, nil
 }

@@ -52,8 +52,9 @@ func newDrift() *cobra.Command {
 run, and how far the shares of the tree's leaves have. No labels are needed.
 With --against the training rows of another run take the place of the new rows.
 
-drift prints for each column the population stability index (PSI), the chi-square
-test, and the bin whose share has changed most. A column has drifted if its test
+drift prints for each column whether the tree asks it, the population stability
+index (PSI), the chi-square test, the median before and now, and what share has
+changed most. A column has drifted if its test
 says so and its PSI is large enough. With --fail_above the exit code is 4 if the
 PSI of such a column is greater. A column in which nearly every row has a value of
 its own, such as an identifier, is left out.

@@ -55,8 +55,12 @@ type DriftedBins struct {
 	// DesignEffects are the design effects of rows with the same key, before and now; absent without keys.
 	DesignEffects *[2]float64 `json:"design_effects,omitempty" jsonschema:"minItems=2,maxItems=2,minimum=1"`
 
-	// Moved is the bin whose share has changed most. rare or new: the values that were absent or rare in training, with
-	// their expected share before.
+	// Asked is whether the tree tests the column.
+	Asked bool `json:"asked,omitempty"`
+	// Medians are the bins of the median before and now; absent: the column is not numeric.
+	Medians *[2]string `json:"medians,omitempty" jsonschema:"minItems=2,maxItems=2"`
+	// Moved is the bin whose share has changed most or, of a numeric column, the values below a cut or the missing ones.
+	// rare or new: the values that were absent or rare in training, with their expected share before.
 	Moved MovedBin `json:"moved"`
 	// Before are the training rows by bin, as in distribution.json; rows that were held out, by leaf in the order of
 	// nodes.
@@ -173,8 +177,53 @@ func NewDrift(model string, features []dataset.Feature, before *Distribution, ke
 		d.Columns[i] = newDriftedBins(drift.ColumnOf(f), sample, come, key != "" && was.DesignEffect == 0,
 			func(code int) string { return spellBin(f, code) })
 		d.Columns[i].Column, d.Columns[i].Kind = f.Name, f.Kind.String()
+		if f.Kind == dataset.Numeric && len(f.Cuts) > 0 {
+			d.Columns[i].addOrder(f)
+		}
 	}
 	return d
+}
+
+// MarkAsked marks the columns that a tree tests.
+func (d *Drift) MarkAsked(t *tree.Tree) {
+	for i := range d.Columns {
+		d.Columns[i].Asked = slices.ContainsFunc(t.Nodes, func(n tree.Node) bool {
+			return !n.Leaf() && t.Features[n.Test.Feature].Name == d.Columns[i].Column
+		})
+	}
+}
+
+// addOrder adds what the order of a numeric feature's bins tells: each of many bins moves little where all values move.
+func (b *DriftedBins) addOrder(f *dataset.Feature) {
+	missing := f.MissingCode()
+	var medians [2]string
+	var shares [2][]float64 // below each cut, of all rows
+	for side, rows := range [2][]int64{b.Before, b.Now} {
+		total := drift.Rows(rows)
+		known := total - rows[missing]
+		below := int64(0)
+		for code := range f.Cuts {
+			below += rows[code]
+			shares[side] = append(shares[side], float64(below)/float64(max(1, total)))
+			if medians[side] == "" && known > 0 && 2*below >= known {
+				medians[side] = spellBin(f, code)
+			}
+		}
+		if medians[side] == "" && known > 0 {
+			medians[side] = spellBin(f, len(f.Cuts))
+		}
+	}
+	b.Medians = &medians
+	for k, cut := range f.Cuts {
+		b.look("< "+f.Unit.Spell(cut), shares[0][k], shares[1][k])
+	}
+}
+
+// look takes note of a bin whose share has changed more than that of the others so far.
+func (b *DriftedBins) look(bin string, before, now float64) {
+	if b.Moved.Bin == "" || math.Abs(now-before) > math.Abs(b.Moved.Now-b.Moved.Before) {
+		b.Moved = MovedBin{bin, before, now}
+	}
 }
 
 // sample returns the rows as a sample.
@@ -299,18 +348,13 @@ func newDriftedBins(
 	}
 	all := max(1, drift.Rows(before.Rows))
 	came := max(1, drift.Rows(now.Rows))
-	look := func(bin string, p, q float64) {
-		if b.Moved.Bin == "" || math.Abs(q-p) > math.Abs(b.Moved.Now-b.Moved.Before) {
-			b.Moved = MovedBin{bin, p, q}
-		}
-	}
 	for bin := range before.Rows {
 		if m.Rare == nil || !m.Rare[bin] {
-			look(spell(bin), float64(before.Rows[bin])/float64(all), float64(now.Rows[bin])/float64(came))
+			b.look(spell(bin), float64(before.Rows[bin])/float64(all), float64(now.Rows[bin])/float64(came))
 		}
 	}
 	if m.Rare != nil {
-		look("rare or new", m.RareBefore, m.RareNow)
+		b.look("rare or new", m.RareBefore, m.RareNow)
 	}
 	return b
 }

@@ -17,10 +17,10 @@ func certificate(w io.Writer, t *tree.Tree) {
 }
 
 // Certificate describes in words how far a tree is from the optimum: the lower bound on the cost of
-// the best tree. The text has line breaks. It is empty if the tree has no certificate.
+// the best tree. The text has line breaks. It is empty if the tree has no certificate, or one that bounds nothing.
 func Certificate(t *tree.Tree) string {
 	c := t.Certificate
-	if c == nil {
+	if c == nil || c.LowerBound == 0 {
 		return ""
 	}
 	w := new(strings.Builder)
