@@ -148,13 +148,13 @@ func sequences(prunings []Pruning) []*prune.Sequence {
 }
 
 // Losses returns the log loss on the validation rows for each step of the prunings of the first
-// trees candidates, by pruning and step, with the current probabilities. The lists are empty
-// without rows.
-func (p *Pool) Losses(trees int) [][]float64 {
+// trees candidates, by pruning and step, with the current probabilities, to which a wrong prediction adds a number of nats.
+// The lists are empty without rows.
+func (p *Pool) Losses(trees int, wrong float64) [][]float64 {
 	each := len(p.Prunings) / len(p.Candidates)
 	losses := make([][]float64, trees*each)
 	parallel.Each(trees, trees, func(i int) {
-		copy(losses[i*each:], prune.Losses(sequences(p.Prunings[i*each:(i+1)*each]), p.rowsOf(i, dataset.Validation)))
+		copy(losses[i*each:], prune.Losses(sequences(p.Prunings[i*each:(i+1)*each]), p.rowsOf(i, dataset.Validation), wrong))
 	})
 	return losses
 }

@@ -77,6 +77,10 @@ func setScores(points []Point, rows, frequencies []float64, deviation float64) {
 	}
 }
 
+// ErrorLoss returns the log loss, in nats, that lowers a score as much as a wrong prediction does if the merit is the
+// accuracy, given the probabilities of a single leaf.
+func ErrorLoss(root []float64) float64 { return entropy(root) / skillShare }
+
 // MarkSignal sets the signal of points that have scores. associated is whether a feature is associated with the class.
 func MarkSignal(points []Point, associated bool) {
 	if points[0].Score == nil {

@@ -44,7 +44,7 @@ func Sweep(sequences []*Sequence, r *Rows) [][]Score {
 	if r.weight[0] == 0 {
 		return scores
 	}
-	loss := r.judged.losses()
+	loss := r.judged.losses(0)
 	mistakes := r.judged.errorCosts()
 	for i, s := range sequences {
 		paths[i] = s.moves()
@@ -133,14 +133,14 @@ func (r *nodeWeights) hits() []int64 {
 }
 
 // Losses returns the log loss of every step of sequences of one tree, in nats, by sequence and
-// step. The lists are empty if there are no rows. It is much faster than Sweep, and uses the
-// current probabilities of the tree.
-func Losses(sequences []*Sequence, r *Rows) [][]float64 {
+// step, to which a wrong prediction adds a number of nats. The lists are empty if there are no rows. It is much faster than
+// Sweep, and uses the current probabilities of the tree.
+func Losses(sequences []*Sequence, r *Rows, wrong float64) [][]float64 {
 	list := make([][]float64, len(sequences))
 	if r.weight[0] == 0 {
 		return list
 	}
-	loss := r.judged.losses()
+	loss := r.judged.losses(wrong)
 	total := float64(r.judged.weight[0])
 	for i, s := range sequences {
 		changes := make([]compensated, len(s.Steps)) // against the step before
@@ -164,12 +164,16 @@ func Losses(sequences []*Sequence, r *Rows) [][]float64 {
 }
 
 // losses returns by node the log loss of the rows that reach the node, with the node as
-// their leaf.
-func (r *nodeWeights) losses() []float64 {
+// their leaf, and what their wrong predictions add.
+func (r *nodeWeights) losses(wrong float64) []float64 {
 	loss := make([]float64, len(r.weight))
 	for v := range loss {
 		for _, s := range r.of(v) {
-			loss[v] += float64(float64(s.weight) * metric.Surprise(r.tree.Nodes[v].Probabilities[s.class]))
+			each := metric.Surprise(r.tree.Nodes[v].Probabilities[s.class])
+			if int(s.class) != r.tree.Nodes[v].Class {
+				each += wrong
+			}
+			loss[v] += float64(float64(s.weight) * each)
 		}
 	}
 	return loss

@@ -240,7 +240,7 @@ func (c *Chooser) smooth(ctx context.Context, pool *frontier.Pool, folds []cross
 		return nil
 	}
 	return c.Host.Phase(ctx, "smoothing", 1, "steps", func(s *parallel.Steps) error {
-		crossvalidate.Smooth(folds, pool)
+		crossvalidate.Smooth(folds, pool, c.Settings.Criterion(c.Classes))
 		s.Done.Add(1)
 		return nil
 	})

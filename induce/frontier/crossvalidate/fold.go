@@ -170,12 +170,11 @@ func (f *Fold) Score() {
 	})
 }
 
-// losses returns the log loss on the objects of the fold for each step of the first trees
-// candidates, by pruning and step.
-func (f *Fold) losses(trees int) [][]float64 {
+// losses is frontier.Pool.Losses on the objects of the fold.
+func (f *Fold) losses(trees int, wrong float64) [][]float64 {
 	losses := make([][]float64, len(f.sequences))
 	f.each(trees, func(candidate, from, to int) {
-		copy(losses[from:to], prune.Losses(f.sequences[from:to], f.held[candidate]))
+		copy(losses[from:to], prune.Losses(f.sequences[from:to], f.held[candidate], wrong))
 	})
 	return losses
 }

@@ -21,29 +21,37 @@ const probabilities = 1 << 24
 // Smooth chooses how strongly leaves are smoothed, by the log loss on the validation rows and on the
 // folds, weighted by their numbers of rows. The pruning that has the least log loss with the usual
 // strength decides: if any pruning could decide, a large tree that expresses noise would find a
-// strength that hides its noise, and that distorts the trees of few leaves. All trees must have the
+// strength that hides its noise, and that distorts the trees of few leaves. If trees are compared by their accuracy, the
+// score of frontier.Best decides, of any pruning: a strength with less log loss may change the class of many small
+// leaves. All trees must have the
 // usual strength; Smooth estimates them again if another strength is better. Without rows nothing
 // changes.
 //
 // A large tree with little smoothing ranks rows well, but is much too confident in its small
 // leaves. On 17 public data sets the choice lowers the log loss on test rows by 0.017 on average,
 // and raises the area under the ROC curve by 0.001.
-func Smooth(folds []Fold, pool *frontier.Pool) {
+func Smooth(folds []Fold, pool *frontier.Pool, by frontier.Criterion) {
+	wrong := 0.0
+	if by == frontier.Accuracy {
+		wrong = frontier.ErrorLoss(pool.Candidates[0].Tree.Nodes[0].Probabilities)
+	}
 	some := compared(folds, pool)
 	all := len(pool.Candidates)
 	at := counterparts(folds, pool, some)
 	now, best := float64(tree.UsualSmoothing), float64(tree.UsualSmoothing) // trees are grown with it
-	least, decides := leastLoss(folds, pool, at, some)
+	least, decides := leastLoss(folds, pool, at, some, wrong)
 	if decides < 0 { // no rows
 		return
 	}
-	at = at[decides : decides+1]
-	some = pool.Prunings[at[0][0].pruning].Candidate + 1
+	if by != frontier.Accuracy {
+		at = at[decides : decides+1]
+		some = pool.Prunings[at[0][0].pruning].Candidate + 1
+	}
 	least *= 1 - matters
 	for _, rows := range smoothings() {
 		smooth(folds, pool, rows, some)
 		now = rows
-		if loss, _ := leastLoss(folds, pool, at, some); loss < least {
+		if loss, _ := leastLoss(folds, pool, at, some, wrong); loss < least {
 			best = rows
 			least = loss
 		}
@@ -100,14 +108,14 @@ func counterparts(folds []Fold, pool *frontier.Pool, trees int) [][]place {
 	return list
 }
 
-// leastLoss returns the least log loss of a list of points, given by their places (see counterparts),
+// leastLoss returns the least log loss (and wrong times the share of errors) of a list of points, given by their places (see counterparts),
 // and the index of the point that has it, decides: below 0 without rows. The points are of the first trees
 // candidates.
-func leastLoss(folds []Fold, pool *frontier.Pool, at [][]place, trees int) (least float64, decides int) {
-	losses := [][][]float64{pool.Losses(trees)}
+func leastLoss(folds []Fold, pool *frontier.Pool, at [][]place, trees int, wrong float64) (least float64, decides int) {
+	losses := [][][]float64{pool.Losses(trees, wrong)}
 	weights := []float64{float64(pool.Candidates[0].Counts[dataset.Validation].TotalRows())}
 	for k := range folds {
-		losses = append(losses, folds[k].losses(trees))
+		losses = append(losses, folds[k].losses(trees, wrong))
 		weights = append(weights, float64(folds[k].rows))
 	}
 	least = math.Inf(1)

@@ -25,6 +25,10 @@ func TestSmooth(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
+		by, wrong := frontier.AUC, 0.0
+		if seed%3 == 2 {
+			by, wrong = frontier.Accuracy, frontier.ErrorLoss(p.Candidates[0].Tree.Nodes[0].Probabilities)
+		}
 		decides := -1                      // index of the pruning
 		least := make(map[float64]float64) // its log loss by strength
 		for _, rows := range []float64{10, 3, 30, 100} {
@@ -32,8 +36,8 @@ func TestSmooth(t *testing.T) {
 				p.Candidates[i].Tree.Smooth(rows)
 			}
 			crossvalidate.SmoothFolds(folds, rows)
-			losses := lossesOf(t, folds, p)
-			if rows == 10 {
+			losses := lossesOf(t, folds, p, wrong)
+			if rows == 10 || by == frontier.Accuracy {
 				decides = slices.Index(losses, slices.Min(losses))
 			}
 			least[rows] = losses[decides]
@@ -43,7 +47,7 @@ func TestSmooth(t *testing.T) {
 			p.Candidates[i].Tree.Smooth(10)
 		}
 		crossvalidate.SmoothFolds(folds, 10)
-		crossvalidate.Smooth(folds, p)
+		crossvalidate.Smooth(folds, p, by)
 		got := p.Candidates[0].Tree.Algorithm.Smoothing
 		if got == 0 {
 			got = 10
@@ -61,8 +65,8 @@ func TestSmooth(t *testing.T) {
 	}
 }
 
-// lossesOf scores the points again, and returns their log losses.
-func lossesOf(t *testing.T, folds []crossvalidate.Fold, p *frontier.Pool) []float64 {
+// lossesOf scores the points again, and returns their log losses, to which a wrong prediction adds a number of nats.
+func lossesOf(t *testing.T, folds []crossvalidate.Fold, p *frontier.Pool, wrong float64) []float64 {
 	t.Helper()
 	if err := p.Score(t.Context(), new(atomic.Int64)); err != nil {
 		t.Fatal(err)
@@ -74,9 +78,9 @@ func lossesOf(t *testing.T, folds []crossvalidate.Fold, p *frontier.Pool) []floa
 	var losses []float64
 	for i := range p.Points {
 		q := &p.Points[i]
-		loss := *q.Validation.LogLoss
+		loss := *q.Validation.LogLoss + wrong*(1-*q.Validation.Accuracy)
 		if q.Folds.LogLoss != nil {
-			loss = (1-q.FoldShare)*loss + q.FoldShare**q.Folds.LogLoss
+			loss = (1-q.FoldShare)*loss + q.FoldShare*(*q.Folds.LogLoss+wrong*(1-*q.Folds.Accuracy))
 		}
 		losses = append(losses, loss)
 	}
@@ -94,7 +98,7 @@ func TestSmoothWithoutRows(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	crossvalidate.Smooth(nil, empty)
+	crossvalidate.Smooth(nil, empty, frontier.AUC)
 	if got := p.Candidates[0].Tree.Algorithm.Smoothing; got != 0 {
 		t.Errorf("smoothing of %v rows", got)
 	}
