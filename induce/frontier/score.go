@@ -25,8 +25,8 @@ const (
 	// must exceed 0.5, if no feature is associated with the class. Among some thousand prunings of trees that express
 	// noise, the highest area exceeded 0.5 by 3.1 standard errors.
 	beyondChance = 4
-	// sameCost is the share by which a tree of fewer leaves may cost more than the cheapest one. Where repeated tests are
-	// free, further leaves of a feature cost nothing.
+	// sameCost is the share by which a tree of more credit may cost more than the cheapest one. Where repeated tests are
+	// free, trees of a few and of many leaves cost the same.
 	sameCost = 0.02
 	// maxExcess caps by how much an area must exceed 0.5, however few rows there are.
 	maxExcess = 0.4
@@ -138,8 +138,8 @@ func entropy(rows []float64) float64 {
 	return sum
 }
 
-// best returns the cheapest point whose credit is below the highest credit by at most the tolerance, or one of nearly
-// its cost that has fewer leaves, and the point with the highest score. The credit is the score less what chance may well explain: see
+// best returns the cheapest point whose credit is below the highest credit by at most the tolerance, or, of the points of
+// nearly its cost, the one with the highest credit, and the point with the highest score. The credit is the score less what chance may well explain: see
 // errorsPerDoubling. If the rows have no signal, and not even the point with the highest score is beyond chance, best
 // returns a single leaf.
 // Points without scores are compared by their merits.
@@ -164,8 +164,8 @@ func best(list []Point, tolerance float64) (chosen, top Point) {
 	lowest := below(highest, tolerance)
 	enough := func(p *Point) bool { return credit(p) >= lowest }
 	most := least(list, cheaper, enough).ExpectedCost * (1 + sameCost)
-	fewer := func(a, b *Point) int { return cmp.Or(cmp.Compare(a.Leaves, b.Leaves), cheaper(a, b)) }
-	return *least(list, fewer, func(p *Point) bool { return p.ExpectedCost <= most && enough(p) }), top
+	creditable := func(a, b *Point) int { return cmp.Or(cmp.Compare(credit(b), credit(a)), cheaper(a, b)) }
+	return *least(list, creditable, func(p *Point) bool { return p.ExpectedCost <= most && enough(p) }), top
 }
 
 // believed reports whether a tree may be chosen in place of a single leaf.
