@@ -254,6 +254,24 @@ func hostileDecisions() []struct{ name, from, to, want string } {
 	}
 }
 
+// decidedTree is smallTree with a threshold by which its nodes have other classes.
+func decidedTree() *tree.Tree {
+	tr := smallTree()
+	tr.Estimate(tree.Smoothed, 1)
+	return tr.WithDecision(&tree.Decision{Positive: "p", Threshold: .25})
+}
+
+// undecided lists edits of decidedTree that Decode must refuse.
+func undecided() []struct{ name, from, to, want string } {
+	return []struct{ name, from, to, want string }{
+		{"positive is no class", `"positive": "p"`, `"positive": "q"`, "want one of the classes"},
+		{"no positive", `"positive": "p", `, ``, "want one of the classes"},
+		{"negative threshold", `"threshold": 0.25`, `"threshold": -0.25`, "above 0"},
+		{"threshold above 1", `"threshold": 0.25`, `"threshold": 1.5`, "up to 1"},
+		{"threshold of other classes", `"threshold": 0.25`, `"threshold": 1`, "does not follow"},
+	}
+}
+
 // wishfulTree is smallTree with all wishes.
 func wishfulTree() *tree.Tree {
 	tr := smallTree()
@@ -300,6 +318,7 @@ func misbilled() []struct{ name, from, to, want string } {
 func TestDecodeErrors(t *testing.T) {
 	refuse(t, smallTree(), slices.Concat(hostile(), hostileTests()))
 	refuse(t, decideBy(smallTree(), []float64{.75, .25}, [][]float64{{0, 1}, {4, 0}}), hostileDecisions())
+	refuse(t, decidedTree(), undecided())
 	refuse(t, billedTree(), misbilled())
 	refuse(t, wishfulTree(), unfulfilled())
 }
@@ -411,6 +430,11 @@ func FuzzDecode(f *testing.F) {
 	valid = string(decideBy(smallTree(), []float64{.75, .25}, [][]float64{{0, 1}, {4, 0}}).Encode())
 	f.Add([]byte(valid))
 	for _, test := range hostileDecisions() {
+		f.Add([]byte(strings.Replace(valid, test.from, test.to, 1)))
+	}
+	valid = string(decidedTree().Encode())
+	f.Add([]byte(valid))
+	for _, test := range undecided() {
 		f.Add([]byte(strings.Replace(valid, test.from, test.to, 1)))
 	}
 	valid = string(modelledTree().Encode())

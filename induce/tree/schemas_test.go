@@ -61,6 +61,7 @@ func TestSchemasGenerated(t *testing.T) {
 			label.Properties = jsonschema.NewProperties()
 			label.Properties.Set("priors", jsonschema.FalseSchema)
 			label.Properties.Set("error_costs", jsonschema.FalseSchema)
+			label.Properties.Set("decision", jsonschema.FalseSchema)
 		},
 		reflect.TypeFor[tree.Algorithm](): func(s *jsonschema.Schema) {
 			schematest.Enum(s, "name", split.Algorithms()...)

@@ -53,8 +53,19 @@ type Label struct {
 	// scaled; absent: the weighted frequencies among the training rows.
 	Priors []float64 `json:"priors,omitempty" jsonschema:"minItems=1,exclusiveMinimum=0"`
 	// ErrorCosts are the costs of predictions by actual class, then by predicted class: the class of a node has the
-	// least expected cost; absent: 0 for a correct prediction, otherwise 1.
+	// least expected cost, unless a threshold decides; absent: 0 for a correct prediction, otherwise 1.
 	ErrorCosts [][]float64 `json:"error_costs,omitempty" jsonschema:"minItems=1"`
+	// Decision is the class of interest, and the probability from which it is predicted; absent: no class is named.
+	Decision *Decision `json:"decision,omitempty"`
+}
+
+// Decision is a decision rule that looks at one class: Positive is predicted if its probability is at least Threshold,
+// otherwise the most probable of the other classes.
+type Decision struct {
+	Positive string `json:"positive"` // the class of interest
+	// Threshold is the least probability of Positive at which it is predicted; absent: the most probable class or,
+	// with error costs, the class with the least expected cost is predicted.
+	Threshold float64 `json:"threshold,omitempty" jsonschema:"exclusiveMinimum=0,maximum=1"`
 }
 
 // Algorithm holds the parameters of training.
