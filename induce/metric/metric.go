@@ -164,6 +164,24 @@ func (m *Metrics) SetErrorCosts(costs [][]float64) {
 	m.ExpectedErrorCost = defined(sum / float64(m.Weight))
 }
 
+// Untested returns by class the expected error cost per row if every row is predicted as the class; nil without rows.
+// costs is as in SetErrorCosts.
+func (m *Metrics) Untested(costs [][]float64) []float64 {
+	if m.Weight == 0 {
+		return nil
+	}
+	sums := make([]float64, len(m.PerClass))
+	for actual := range m.PerClass {
+		for predicted, cost := range costs[actual] {
+			sums[predicted] += float64(float64(m.PerClass[actual].Support) * cost)
+		}
+	}
+	for k := range sums {
+		sums[k] /= float64(m.Weight)
+	}
+	return sums
+}
+
 func (l *Leaf) mustFit(classes int) {
 	if len(l.Probabilities) != classes || len(l.Weights) != classes || l.Class < 0 || l.Class >= classes {
 		panic(fmt.Sprintf("metric: leaf with %d probabilities, %d weights and predicted class %d for %d classes",

@@ -78,7 +78,7 @@ type Growth struct {
 
 // Choice describes how a tree is chosen among the grown trees and their prunings.
 type Choice struct {
-	Select       frontier.Rule         // rule of the choice, such as frontier.Best
+	Select       frontier.Rule         // rule of the choice; frontier.ByCosts: the least total if errors have costs
 	Merit        frontier.Criterion    // figure by which trees are compared, such as frontier.Auto
 	Tolerance    float64               // score that the rule Best gives up for a cheaper tree
 	Prune        []prune.Currency      // empty: trees are not pruned
@@ -115,7 +115,7 @@ func Default() Settings {
 			Classes: split.OfRows, LeafEstimate: tree.Smoothed,
 		},
 		Choice: Choice{
-			Select: frontier.Best, Merit: frontier.Auto, Tolerance: defaultTolerance, Prune: []prune.Currency{prune.Leaves, prune.Cost},
+			Select: frontier.ByCosts, Merit: frontier.Auto, Tolerance: defaultTolerance, Prune: []prune.Currency{prune.Leaves, prune.Cost},
 			Folds: crossvalidate.Setting{Auto: true}, FrontierStep: 0.001, Certificate: true,
 			LeafModel: selection.None, Teacher: distill.Auto, TeacherWeight: DefaultTeacherWeight,
 		},
@@ -202,7 +202,7 @@ func (s *Settings) Selection() selection.Settings {
 	return selection.Settings{
 		Settings: frontier.Settings{
 			Query: frontier.Query{
-				Rule: s.Select, Tolerance: s.Tolerance,
+				Rule: s.Select.Settled(s.ErrorCosts != nil), Tolerance: s.Tolerance,
 				Limits: frontier.Limits{ExpectedCost: s.MaxExpectedCost, MaxCost: s.MaxCost, Leaves: s.MaxLeaves},
 			},
 			Merit: s.Merit, Currencies: s.Prune, Alpha: s.Alpha, Step: s.FrontierStep,

@@ -199,6 +199,7 @@ func (f *facts) describeUse() {
 		decision = "the class of the least expected error cost"
 	}
 	add(&f.Use, "Decision", decision)
+	add(&f.Use, "Tests and errors", f.total())
 	if l.Priors != nil {
 		add(&f.Use, "Probabilities", "for classes as frequent as "+f.byClass(l.Priors))
 	}

@@ -241,6 +241,9 @@ func (o *Overview) cost(m *metric.Metrics) string {
 		text += "; errors cost " + figureOf(*m.ExpectedErrorCost) + " per row"
 	}
 	text += ". " + leaves(t.Complexity.Leaves) + "."
+	if total := Total(o.Run); total != "" {
+		text += " " + strings.ToUpper(total[:1]) + total[1:] + "."
+	}
 	if f := o.Run.Frontier; f != nil && paid != nil && f.Limits.ExpectedCost != 0 && *paid > f.Limits.ExpectedCost {
 		text += fmt.Sprintf(" The limit holds on the training rows, which cost %s.", figureOf(t.Complexity.ExpectedCost))
 	}

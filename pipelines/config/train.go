@@ -339,7 +339,7 @@ func (c *Train) choiceSettings() []setting.Setting {
 	return setting.In(setting.Choice, []setting.Setting{
 		{
 			Name: "select", Value: setting.Named(&c.Select, frontier.ParseRule),
-			Help: "which tree of the frontier: best, the cheapest that is as good as the best one but for chance and " +
+			Help: "which tree of the frontier: auto, total with --error_costs, otherwise best; best, the cheapest that is as good as the best one but for chance and " +
 				"--tolerance, a single leaf if neither the trees nor a feature are better than chance; highest, the highest merit; " +
 				"one_se, paper; total, the least cost of tests and errors (see --error_costs); or " +
 				"first, the first of the grid as it was grown",
@@ -478,7 +478,7 @@ func (c *Train) Parse() (*Parsed, error) {
 	if len(faults) > 0 {
 		return nil, usage.All(faults)
 	}
-	p := &Parsed{Bins: c.Bins, Selection: c.Selection(), Grid: c.Members(c.CostsFile != "")}
+	p := &Parsed{Bins: c.Bins, Selection: c.training().Selection(), Grid: c.Members(c.CostsFile != "")}
 	if err := settings.CheckMembers(p.Grid, "", settings.FlagName); err != nil {
 		return nil, usage.Errorf("%v", err)
 	}
@@ -538,7 +538,6 @@ func (c *Train) conflicts() []error {
 // conflictsOfTraining returns the faults of the Training in combination with files.
 func (c *Train) conflictsOfTraining() []error {
 	var faults []error
-	given := c.Training
 	for _, table := range []struct {
 		flag  string
 		given bool
@@ -554,10 +553,7 @@ func (c *Train) conflictsOfTraining() []error {
 				table.file))
 		}
 	}
-	if c.ErrorCostsFile != "" && given.ErrorCosts == nil {
-		given.ErrorCosts = []settings.ErrorCost{} // the file contains them
-	}
-	faults = append(faults, given.Faults(settings.FlagName)...)
+	faults = append(faults, c.training().Faults(settings.FlagName)...)
 	for _, name := range c.Forbid {
 		if slices.Contains(c.First, name) {
 			faults = append(faults, fmt.Errorf("column %q is named in both --first and --forbid", name))
@@ -567,6 +563,15 @@ func (c *Train) conflictsOfTraining() []error {
 		}
 	}
 	return faults
+}
+
+// training returns the Training, whose error costs are not nil if a file contains them.
+func (c *Train) training() *Training {
+	given := c.Training
+	if c.ErrorCostsFile != "" && given.ErrorCosts == nil {
+		given.ErrorCosts = []settings.ErrorCost{}
+	}
+	return &given
 }
 
 // conflictsOfTeacher returns the faults of --label_probabilities and settings of a teacher.

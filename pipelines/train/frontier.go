@@ -149,7 +149,7 @@ func newPromotion(
 func (p *promotion) choose() (err error) {
 	s := &p.parsed.Selection
 	f := p.frontier
-	f.Select = p.config.Select.String()
+	f.Select = s.Rule.String()
 	f.Tolerance = 0
 	f.Limits = s.Limits
 	if s.Rule == frontier.Best {
