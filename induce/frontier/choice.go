@@ -77,7 +77,9 @@ func (p *Pool) ChooseAmong(all []Point, s *Settings) (*Choice, error) {
 	}
 	points := p.list(all, s)
 	marks := []Point{chosen}
-	if s.Rule != Total {
+	if s.Rule == Total { // points that differ by rounding have equal costs
+		points = slices.DeleteFunc(points, func(q Point) bool { return chosen.dearerOrEqual(&q) })
+	} else {
 		marks = append(marks, highest)
 	}
 	cheapest, err := leastWithin(all, s.Limits)

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"sort"
 	"strconv"
@@ -127,10 +128,13 @@ func newPromotion(
 	p.distribution = there.Distribution
 	p.schema = there.Schema
 	trained, _ := p.manifest.Config.(json.RawMessage)
-	if p.config, err = c.Of(trained); err != nil {
+	if p.config, err = c.Of(trained, p.grown != nil && p.grown.Label.ErrorCosts != nil); err != nil {
 		return nil, err
 	}
 	if p.parsed, err = p.config.Parse(); err != nil {
+		return nil, err
+	}
+	if err := p.setErrorCosts(ctx); err != nil {
 		return nil, err
 	}
 	if err := p.rebuild(ctx); err != nil {
@@ -162,6 +166,9 @@ func (p *promotion) choose() (err error) {
 	default:
 		s.Merit = s.Criterion(len(p.grown.Label.Classes))
 	}
+	if err := p.priceListed(); err != nil {
+		return err
+	}
 	switch {
 	case p.wish.Number >= 0:
 		f.Select = runfolder.SelectNumber
@@ -188,6 +195,9 @@ func (p *promotion) choose() (err error) {
 	}
 	if err != nil {
 		return usage.Errorf("%v", err)
+	}
+	if p.wish.Prices() && s.Rule == frontier.Total && p.wish.Number < 0 {
+		p.leaveOutDominated()
 	}
 	for i := range f.Points {
 		f.Points[i].Selected = i == p.now
@@ -309,6 +319,7 @@ func (p *promotion) origin(ctx context.Context) (*runfolder.Origin, error) {
 	by := p.wish.Choice
 	if p.wish.Number >= 0 {
 		by = map[string]string{"promote": strconv.Itoa(p.wish.Number)}
+		maps.Copy(by, p.wish.Choice)
 	}
 	return &runfolder.Origin{
 		Run: p.wish.Run, Digest: tree.Digest(b), Promoted: time.Now().UTC(), Espalier: runfolder.Version(), By: by,
