@@ -23,7 +23,8 @@ type evaluateFlags struct {
 
 	console
 
-	json bool
+	json       bool
+	thresholds bool
 }
 
 func newEvaluateFlags() *evaluateFlags {
@@ -32,7 +33,10 @@ func newEvaluateFlags() *evaluateFlags {
 
 // Settings declares the flags of evaluate.
 func (c *evaluateFlags) Settings() []setting.Setting {
-	return slices.Concat(c.Evaluate.Settings(), []setting.Setting{jsonSetting(&c.json, "print the metrics, or the comparison, as JSON")},
+	return slices.Concat(c.Evaluate.Settings(), []setting.Setting{jsonSetting(&c.json, "print the metrics, or the comparison, as JSON"), {
+		Name: "thresholds", Value: setting.Switch(&c.thresholds),
+		Help: "print sensitivity, specificity and predictive values of the class of interest at each threshold on its probability",
+	}},
 		c.printedSettings(true))
 }
 
@@ -89,8 +93,13 @@ func runEvaluate(c *cobra.Command, flags *evaluateFlags, reporter engine.Reporte
 		found, err := pipelines.Compare(c.Context(), flags.Evaluate, reporter)
 		return printFound(c.OutOrStdout(), found, err, flags.json, printCompared)
 	default:
-		_, metrics, err := pipelines.Evaluate(c.Context(), flags.Evaluate, reporter)
-		return printFound(c.OutOrStdout(), metrics, err, flags.json, printEvaluated)
+		t, metrics, err := pipelines.Evaluate(c.Context(), flags.Evaluate, reporter)
+		return printFound(c.OutOrStdout(), metrics, err, flags.json, func(w io.Writer, m *runfolder.Metrics) error {
+			if err := printEvaluated(w, m); err != nil || !flags.thresholds {
+				return err
+			}
+			return textview.Operating(w, t, m.Test, "evaluated", false, pageWidth(w))
+		})
 	}
 }
 

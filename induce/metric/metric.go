@@ -135,6 +135,7 @@ func evaluate(leaves []Leaf, classes []string, scale float64, e *effects) Metric
 	sample := newSample(t)
 	p := newProjection(t, sample)
 	m.fillRanked(t, p)
+	m.fillEffective(sample, e)
 	if m.Weight > 0 {
 		m.fillMeans(t, p, sample, e)
 	}
