@@ -91,11 +91,24 @@ type Choice struct {
 	MaxExpectedCost float64 // greatest mean cost of a row; 0: unlimited
 	MaxCost         float64 // greatest cost of the most expensive path; 0: unlimited
 
+	// A threshold on the probability of a class is chosen with the tree, at which these shares are kept on new rows with
+	// this confidence: see frontier.Demand. They name the same class.
+	MinSensitivity LeastShare
+	MinSpecificity LeastShare
+	MinPrecision   LeastShare
+	Confidence     float64
+
 	LeafModel     selection.Kind  // models in the leaves, such as selection.None
 	Teacher       distill.Teacher // model whose predictions the tree also learns, such as distill.None
 	TeacherWeight float64         // weight of the teacher relative to the label, 0 to 1
 	MadeUpRows    *int64          // synthetic rows that the teacher labels; nil: by the number of training objects
 	Certificate   bool            // whether to compute a lower bound on the cost of such trees
+}
+
+// LeastShare is a share of 0 to 1 that is demanded for a class; 0: none.
+type LeastShare struct {
+	Class string
+	Share float64
 }
 
 // Default returns the preset "default". It grows trees from 70 % of the rows, by ec45 with four
@@ -117,7 +130,7 @@ func Default() Settings {
 		Choice: Choice{
 			Select: frontier.ByCosts, Merit: frontier.Auto, Tolerance: defaultTolerance, Prune: []prune.Currency{prune.Leaves, prune.Cost},
 			Folds: crossvalidate.Setting{Auto: true}, FrontierStep: 0.001, Certificate: true,
-			LeafModel: selection.None, Teacher: distill.Auto, TeacherWeight: DefaultTeacherWeight,
+			Confidence: defaultConfidence, LeafModel: selection.None, Teacher: distill.Auto, TeacherWeight: DefaultTeacherWeight,
 		},
 	}
 }
@@ -129,6 +142,9 @@ const MostCategories = math.MaxUint16 - 2
 // defaultTolerance is the score that the rule Best gives up for a cheaper tree. On the public data
 // sets of the paper it costs no AUC on test rows on average.
 const defaultTolerance = 0.001
+
+// defaultConfidence is the confidence of intervals.
+const defaultConfidence = 0.95
 
 // accurateTolerance takes its place in the preset "accurate". Leaf models raise the scores of large and of
 // small trees, so the last thousandths cost many tests: see "A larger tree is believed beyond chance
@@ -205,7 +221,7 @@ func (s *Settings) Selection() selection.Settings {
 				Rule: s.Select.Settled(s.ErrorCosts != nil), Tolerance: s.Tolerance,
 				Limits: frontier.Limits{ExpectedCost: s.MaxExpectedCost, MaxCost: s.MaxCost, Leaves: s.MaxLeaves},
 			},
-			Merit: s.Merit, Currencies: s.Prune, Alpha: s.Alpha, Step: s.FrontierStep,
+			Demand: s.demand(), Merit: s.Merit, Currencies: s.Prune, Alpha: s.Alpha, Step: s.FrontierStep,
 		},
 		Folds: s.Folds, Seed: s.Seed, Certificate: s.Certificate, LeafModel: s.LeafModel,
 		Teacher:     selection.Teacher{Kind: s.Teacher, Weight: s.TeacherWeight, MadeUp: s.MadeUpRows},

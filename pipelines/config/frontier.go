@@ -37,11 +37,25 @@ func DefaultPromote() Promote { return Promote{Number: -1, StorageConfig: Defaul
 
 // ChoiceFlags are the flags of train that choose another tree of a run's frontier.
 func ChoiceFlags() []string {
-	return []string{"max_expected_cost", "max_cost", "max_leaves", "select", "merit", "tolerance", errorCosts}
+	return []string{"max_expected_cost", "max_cost", "max_leaves", "select", "merit", "tolerance", errorCosts, "min_sensitivity", "min_specificity",
+		"min_precision", "confidence"}
 }
 
-// errorCosts is the flag of the choice that also applies to a tree that is named by its number.
+// errorCosts is a flag of the choice that also applies to a tree that is named by its number, as do demanded shares.
 const errorCosts = "error_costs"
+
+// demands reports whether a flag demands a share, or its confidence.
+func demands(name string) bool { return strings.HasPrefix(name, "min_") || name == "confidence" }
+
+// Demands reports whether the choice demands shares of its own.
+func (c *Promote) Demands() bool {
+	for name := range c.Choice {
+		if demands(name) {
+			return true
+		}
+	}
+	return false
+}
 
 // Prices reports whether the choice has error costs of its own.
 func (c *Promote) Prices() bool { _, ok := c.Choice[errorCosts]; return ok }
@@ -73,7 +87,10 @@ func (c *Promote) Validate() error {
 
 // given lists the flags that choose a tree, in order.
 func (c *Promote) given() []string {
-	return slices.DeleteFunc(ChoiceFlags(), func(name string) bool { _, ok := c.Choice[name]; return !ok || name == errorCosts })
+	return slices.DeleteFunc(ChoiceFlags(), func(name string) bool {
+		_, ok := c.Choice[name]
+		return !ok || name == errorCosts || demands(name)
+	})
 }
 
 // Of returns the configuration with which a run was trained, as in manifest.json, with the settings

@@ -354,6 +354,24 @@ func (c *Train) choiceSettings() []setting.Setting {
 			Help: "score, mostly merit, that --select best gives up for a cheaper tree, 0 to 1",
 		},
 		{
+			Name: "min_sensitivity", Value: setting.Typed(&c.MinSensitivity, "", parseLeast, spellLeast),
+			Help: "CLASS=SHARE: choose a threshold on the probability of the class from which it is predicted, so that on new rows at " +
+				"least this share of its rows is found; the highest such threshold by the validation rows. --select chooses the tree, " +
+				"unless specificity or precision are also demanded: then the cheapest tree that keeps all",
+		},
+		{
+			Name: "min_specificity", Value: setting.Typed(&c.MinSpecificity, "", parseLeast, spellLeast),
+			Help: "CLASS=SHARE: as --min_sensitivity, for the share of the rows of other classes that are not predicted as the class",
+		},
+		{
+			Name: "min_precision", Value: setting.Typed(&c.MinPrecision, "", parseLeast, spellLeast),
+			Help: "CLASS=SHARE: as --min_sensitivity, for the share of the class among the rows that are predicted as it",
+		},
+		{
+			Name: "confidence", Value: number(&c.Confidence, "confidence"),
+			Help: "probability with which each share of --min_sensitivity and the like is kept, 0.5 to 1",
+		},
+		{
 			Name: "max_expected_cost", Value: number(&c.MaxExpectedCost, "max_expected_cost"),
 			Help: "budget: the best tree of at most this expected cost; 0: any",
 		},

@@ -100,6 +100,7 @@ type promotion struct {
 	features []dataset.Feature // features of the run; nil if grown is nil
 	pool     *frontier.Pool    // nil if grown is nil
 
+	decided      *frontier.Candidate     // the chosen tree with the threshold of a demand; nil: no demand
 	frontier     *runfolder.Frontier     // the frontier with the new choice
 	trees        []*tree.Tree            // trees of the frontier's points; nil: the point is new
 	now, before  int                     // indexes of points of frontier
@@ -198,6 +199,9 @@ func (p *promotion) choose() (err error) {
 	}
 	if p.wish.Prices() && s.Rule == frontier.Total && p.wish.Number < 0 {
 		p.leaveOutDominated()
+	}
+	if err := p.keepDemand(); err != nil {
+		return err
 	}
 	for i := range f.Points {
 		f.Points[i].Selected = i == p.now
@@ -332,6 +336,9 @@ func (p *promotion) describe(ctx context.Context) (*chosen, error) {
 	point := &p.frontier.Points[p.now]
 	rows := &reopened{promotion: p}
 	plain := p.candidate(point)
+	if p.decided != nil {
+		plain = p.decided
+	}
 	r := &chosen{candidate: new(frontier.Candidate), frontier: p.frontier, frontierTrees: p.trees, grown: p.grown}
 	if plain != nil {
 		*r.candidate = *plain

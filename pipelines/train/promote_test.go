@@ -538,3 +538,55 @@ func TestPromoteByErrorCosts(t *testing.T) {
 		t.Errorf("folds alone: %v", err)
 	}
 }
+
+// TestPromoteByDemand: a run that was trained without a demand gives the tree, the decision and the metrics that training
+// with the demand gives: with one demand another threshold of the same tree, with two the cheapest tree that keeps both.
+func TestPromoteByDemand(t *testing.T) {
+	data := newRows(3000).write(t, ascending(3000), 2, parquetio.WriteOptions{})
+	plain := config.DefaultTrain()
+	plain.Input, plain.Label, plain.Ignore, plain.Split = []string{data}, "class", []string{"id"}, dataset.Shares{50, 40, 10}
+	plain.Algorithm, plain.Lambda, plain.Theta = []split.Algorithm{split.EC45, split.C45}, []float64{10}, []float64{0.005}
+	plain.Certificate = false
+	plain.Output = filepath.Join(t.TempDir(), "plain")
+	before := trained(t, plain)
+	for name, demand := range map[string]map[string]string{
+		"one":  {"min_sensitivity": "high=0.9"},
+		"sure": {"min_sensitivity": "high=0.7", "confidence": "0.999"},
+		"two":  {"min_sensitivity": "high=0.6", "min_specificity": "high=0.6"},
+	} {
+		c := plain
+		for flag, text := range demand {
+			for _, s := range c.Settings() {
+				if s.Name == flag {
+					if err := s.Value.Set(text); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+		}
+		c.Output = filepath.Join(t.TempDir(), name)
+		direct := trained(t, c)
+		d := direct.Tree.Label.Decision
+		if d == nil || d.Positive != "high" || d.Threshold <= 0 {
+			t.Fatalf("%s: decision %+v", name, d)
+		}
+		if name != "two" && direct.Tree.CountLeaves() != before.Tree.CountLeaves() {
+			t.Errorf("%s: another tree than without the demand", name)
+		}
+		p := promoteTo(t, plain.Output, -1, demand)
+		if !bytes.Equal(content(t, p.Output, "tree.json"), content(t, c.Output, "tree.json")) {
+			t.Errorf("%s: another tree.json than training gives", name)
+		}
+		if !bytes.Equal(plainMetrics(t, p.Output, true), plainMetrics(t, c.Output, true)) {
+			t.Errorf("%s: other metrics than training gives", name)
+		}
+		class := direct.Metrics.Validation.PerClass[slices.Index(direct.Tree.Label.Classes, "high")]
+		if want := c.MinSensitivity.Share; *class.Recall < want {
+			t.Errorf("%s: a recall of %v on validation rows, want more than %v", name, *class.Recall, want)
+		}
+	}
+	if _, err := promoted(t, plain.Output, -1, map[string]string{"min_sensitivity": "high=0.999"}, nil); err == nil ||
+		!strings.Contains(err.Error(), "no tree keeps the demand") {
+		t.Errorf("a demand that is too high: %v", err)
+	}
+}
