@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/espalier-ml/espalier/induce/frontier"
@@ -19,7 +20,7 @@ func (s *Choice) demand() *frontier.Demand {
 	}
 	_, list := s.leastShares()
 	for _, x := range list {
-		if x.Share > 0 {
+		if x.Share != 0 {
 			d.Class = x.Class
 		}
 	}
@@ -37,11 +38,15 @@ func (s *Settings) demandFaults(name Namer) []error {
 	}
 	var faults []error
 	names, list := s.leastShares()
+	first := "" // setting of a demanded share
 	for i, x := range list {
+		if x.Share != 0 {
+			first = cmp.Or(first, names[i])
+		}
 		if r := RangeOf(names[i]); !r.Has(x.Share) {
 			faults = append(faults, fmt.Errorf("%s %s=%s: want a share %s", name(names[i]), x.Class, Spelled(x.Share), r))
 		}
-		if x.Share > 0 && x.Class != d.Class {
+		if x.Share != 0 && x.Class != d.Class {
 			faults = append(faults, fmt.Errorf("%s is about the class %q, and another share about %q: a threshold is about one class",
 				name(names[i]), x.Class, d.Class))
 		}
@@ -54,7 +59,7 @@ func (s *Settings) demandFaults(name Namer) []error {
 			name("leaf_model"), s.LeafModel, name("leaf_model")))
 	}
 	if s.SplitColumn == "" && s.Split[1] == 0 {
-		faults = append(faults, fmt.Errorf("%s: a threshold is chosen on validation rows, and %s %s has none", name(names[0]), name("split"), s.Split))
+		faults = append(faults, fmt.Errorf("%s: a threshold is chosen on validation rows, and %s %s has none", name(first), name("split"), s.Split))
 	}
 	return faults
 }

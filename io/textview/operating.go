@@ -72,6 +72,22 @@ func Operating(w io.Writer, t *tree.Tree, m *metric.Metrics, part string, brief 
 	return table.Write(w, width)
 }
 
+// decided describes in a sentence what the threshold of a tree does on the rows of metrics; empty without a threshold.
+func decided(t *tree.Tree, m *metric.Metrics) string {
+	at := interest(&t.Label, m)
+	if at < 0 || !t.Label.Thresholded() {
+		return ""
+	}
+	c := &m.PerClass[at]
+	p := c.Decided(t.Label.Decision.Threshold)
+	if p == nil {
+		return ""
+	}
+	return fmt.Sprintf("Predicted %s from %v on: sensitivity %s, specificity %s; of 1,000 rows %s are found, %s missed, %s false alarms.",
+		name(c.Class), p.Threshold, estimated(&p.Sensitivity), estimated(&p.Specificity), perThousand(p.Found), perThousand(p.Missed),
+		perThousand(p.FalseAlarms))
+}
+
 // interest returns the index of the class of interest: the class that the decision names, or the rarer one of two classes
 // on the rows; -1 if there is none.
 func interest(l *tree.Label, m *metric.Metrics) int {

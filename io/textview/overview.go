@@ -77,7 +77,11 @@ func (o *Overview) Quality() []string {
 	if f := o.Run.Metrics.Folds; f != nil && part == dataset.Train.String() {
 		return []string{outOfFold(f, m, o.Run.Tree.Modelled()), o.cost(m)}
 	}
-	return []string{quality(part, m), o.cost(m)}
+	list := []string{quality(part, m)}
+	if text := decided(o.Run.Tree, m); text != "" {
+		list = append(list, text)
+	}
+	return append(list, o.cost(m))
 }
 
 // rows describes which rows were read, and how they were split.
