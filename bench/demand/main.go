@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/frontier"
 	"github.com/espalier-ml/espalier/induce/frontier/crossvalidate"
 	"github.com/espalier-ml/espalier/induce/gorows"
 	"github.com/espalier-ml/espalier/induce/settings"
@@ -53,9 +54,18 @@ func main() {
 	only := flag.Int("rows", 0, "rows of a training; 0: 1,000, 5,000 and 20,000")
 	shares := flag.Int("validation", 40, "percent of the rows that validate")
 	folds := flag.Bool("folds", false, "choose trees by folds, too, where training does by default")
+	rule := flag.String("select", "best", "rule of choice; highest takes trees with more thresholds")
+	share := flag.Float64("prevalence", 0, "prevalence of the class; 0: 0.5, 0.08 and 0.01")
 	flag.Parse()
+	chosen, err := frontier.ParseRule(*rule)
+	if err != nil {
+		panic(err)
+	}
 	fmt.Println("prevalence    rows  runs refused  sensitivity kept  specificity kept  mean sensitivity  mean specificity   seconds")
 	for _, cell := range []struct{ prevalence, intercept float64 }{{.5, 0}, {.08, -5.06}, {.01, -8.55}} {
+		if *share != 0 && cell.prevalence != *share {
+			continue
+		}
 		fresh := draw(rand.New(rand.NewPCG(7, 7)), 200_000, cell.intercept)
 		for _, n := range []int{1000, 5000, 20000} {
 			if *only != 0 && n != *only {
@@ -71,6 +81,7 @@ func main() {
 				s.Split = dataset.Shares{uint32(100 - *shares), uint32(*shares), 0}
 				s.Seed = uint64(seed)
 				s.Certificate = false
+				s.Select = chosen
 				if !*folds { // validation rows alone choose the tree as well as the threshold: the harder case, and faster
 					s.Folds = crossvalidate.Setting{}
 				}

@@ -24,8 +24,8 @@ func OperatingTable(t *tree.Tree, m *metric.Metrics, part string, brief bool) (t
 	if points == nil {
 		return nil, ""
 	}
-	if brief {
-		points = metric.Outlined(points, .5, .8, .9, .95, .99)
+	if brief { // without the last one, at which all rows are predicted
+		points = metric.Outlined(points[:len(points)-1], .5, .8, .9, .95, .99)
 	}
 	own := -1
 	if t.Label.Thresholded() {

@@ -55,7 +55,10 @@ func (p *promotion) keepDemand() error {
 		return p.pool.Groups(t, dataset.Validation)
 	}
 	at, decided, err := selection.Decided(d, list, chosen, groups)
-	if err != nil {
+	switch {
+	case err != nil && p.wish.Number >= 0:
+		return refused(err.Error())
+	case err != nil:
 		return usage.Errorf("%v", err)
 	}
 	p.now = points[at]
