@@ -18,7 +18,7 @@ const tie = 1e-12
 func (l *Label) Decide(probabilities []float64) int {
 	except := -1
 	if l.Thresholded() {
-		except = slices.Index(l.Classes, l.Decision.Positive)
+		except = l.Positive()
 		if probabilities[except] >= l.Decision.Threshold {
 			return except
 		}
@@ -54,6 +54,14 @@ func mostProbable(probabilities []float64, except int) int {
 		}
 	}
 	return best
+}
+
+// Positive returns the number of the class of interest; -1 if no class is named.
+func (l *Label) Positive() int {
+	if l.Decision == nil {
+		return -1
+	}
+	return slices.Index(l.Classes, l.Decision.Positive)
 }
 
 // Thresholded reports whether a threshold on the probability of a class decides.
