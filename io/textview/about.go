@@ -1,6 +1,7 @@
 package textview
 
 import (
+	"fmt"
 	"io"
 	"strings"
 
@@ -15,7 +16,7 @@ func about(w io.Writer, t *tree.Tree) {
 	}
 }
 
-// About describes the class weights, priors and error costs of a tree in words. Without them the
+// About describes the class weights, priors and the decision rule of a tree in words. Without them the
 // shares, probabilities and classes of the nodes would be misread. It is empty if the tree has none
 // of them.
 func About(t *tree.Tree) string {
@@ -27,8 +28,18 @@ func About(t *tree.Tree) string {
 	if t.Label.Priors != nil {
 		said = append(said, "probabilities are for classes as frequent as "+string(f.byClass(t.Label.Priors)))
 	}
-	if t.Label.ErrorCosts != nil {
+	switch {
+	case t.Label.Thresholded():
+		said = append(said, "predicted: "+ThresholdText(t.Label.Decision))
+	case t.Label.ErrorCosts != nil:
 		said = append(said, "classes are those of least expected error cost")
 	}
 	return strings.Join(said, "; ")
+}
+
+// ThresholdText describes a decision by a threshold.
+func ThresholdText(d *tree.Decision) string { return thresholdText(d, name) }
+
+func thresholdText(d *tree.Decision, write func(name string) string) string {
+	return fmt.Sprintf("%s if its probability is at least %v, otherwise the most probable other class", write(d.Positive), d.Threshold)
 }
