@@ -1,6 +1,7 @@
 package train_test
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
 	"strings"
@@ -8,10 +9,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/espalier-ml/espalier/induce/split"
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/io/parquetio"
 	"github.com/espalier-ml/espalier/pipelines"
 	"github.com/espalier-ml/espalier/pipelines/config"
+	"github.com/espalier-ml/espalier/pipelines/train"
 )
 
 // TestThreshold: with --threshold, predict decides by it on all runners, and evaluate measures these decisions. A tree
@@ -101,5 +104,37 @@ func TestThresholdErrors(t *testing.T) {
 	}, &silent{})
 	if err == nil || !strings.Contains(err.Error(), "give both") {
 		t.Errorf("a class without a threshold: %v", err)
+	}
+}
+
+// TestPositive: --positive is written to the trees of a run, and to a promoted tree, and changes nothing else of them.
+func TestPositive(t *testing.T) {
+	c := config.DefaultTrain()
+	c.Input, c.Label, c.Ignore = []string{newRows(900).write(t, ascending(900), 2, parquetio.WriteOptions{})}, "class", []string{"id"}
+	c.Algorithm, c.Lambda, c.Theta = []split.Algorithm{split.EC45}, []float64{10}, []float64{0.005}
+	c.Output = filepath.Join(t.TempDir(), "run")
+	if _, err := train.Train(t.Context(), c, &silent{}); err != nil {
+		t.Fatal(err)
+	}
+	plain := content(t, c.Output, "tree.json")
+	c.Positive, c.Output = "high", filepath.Join(t.TempDir(), "named")
+	r, err := train.Train(t.Context(), c, &silent{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	named := content(t, c.Output, "tree.json")
+	if want := (tree.Decision{Positive: "high"}); *r.Tree.Label.Decision != want {
+		t.Errorf("decision %v, want %v", *r.Tree.Label.Decision, want)
+	}
+	if got := bytes.Replace(named, []byte(`, "decision": {"positive": "high"}`), nil, 1); !bytes.Equal(got, plain) || bytes.Equal(named, plain) {
+		t.Error("tree.json differs by more than the class of interest")
+	}
+	p := promoteTo(t, c.Output, 1, nil)
+	if d := readTree(t, p.Output, "tree.json").Label.Decision; d == nil || d.Positive != "high" {
+		t.Errorf("the promoted tree has the decision %v", d)
+	}
+	c.Positive, c.Output = "hihg", filepath.Join(t.TempDir(), "unknown")
+	if _, err := train.Train(t.Context(), c, &silent{}); err == nil || !strings.Contains(err.Error(), `--positive: the label has no class "hihg"; did you mean "high"?`) {
+		t.Errorf("an unknown class: %v", err)
 	}
 }
