@@ -64,6 +64,15 @@ func (l *Label) Positive() int {
 	return slices.Index(l.Classes, l.Decision.Positive)
 }
 
+// Shown returns the class whose probability describes a node: the class of interest, or the class of
+// the node if none is named.
+func (l *Label) Shown(n *Node) int {
+	if k := l.Positive(); k >= 0 {
+		return k
+	}
+	return n.Class
+}
+
 // Thresholded reports whether a threshold on the probability of a class decides.
 func (l *Label) Thresholded() bool { return l.Decision != nil && l.Decision.Threshold > 0 }
 

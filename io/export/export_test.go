@@ -385,6 +385,21 @@ func TestRefused(t *testing.T) {
 	}
 }
 
+// TestInterest: comments at the leaves say the probability and the rows of the class of interest.
+func TestInterest(t *testing.T) {
+	t.Parallel()
+	m := read(t, "../../induce/tree/testdata/golden/billed.json").WithDecision(&tree.Decision{Positive: "p"})
+	for _, format := range []string{"c", "java", "python", "javascript", "sql"} {
+		var b bytes.Buffer
+		if err := export.Write(&b, m, export.Options{Format: format, Dialect: "sqlite"}); err != nil {
+			t.Fatal(err)
+		}
+		if want := `leaf 5: "n" ("p" 0.2, 1 of 5 rows)`; !strings.Contains(b.String(), want) {
+			t.Errorf("%s: no %s in\n%s", format, want, b.String())
+		}
+	}
+}
+
 // TestGoldenFile: the document has a row for each leaf, and spells what JSON has no number for.
 func TestGoldenFile(t *testing.T) {
 	t.Parallel()

@@ -92,6 +92,7 @@
  * @typedef {object} Data
  * @property {string} label
  * @property {string[]} classes
+ * @property {number} [positive] the class of interest
  * @property {string} [unit]
  * @property {number[]} [factors]
  * @property {number[][]} [errorCosts]

@@ -103,17 +103,24 @@ type figure struct {
 	width int
 }
 
+// maxHead is the greatest width of a class as the head of a column.
+const maxHead = 16
+
 // figures returns the columns to the right of the tree for which a page has room, from left to
 // right. class is the width of the classes after them.
 func (d *sketch) figures(class int) (list []figure, taken int) {
+	right := "right"
+	if l := &d.Tree.Label; l.Decision != nil {
+		right = cutMiddle(name(l.Decision.Positive), maxHead)
+	}
 	all := []figure{
 		{head: "rows", of: func(l *line) string { return l.rows }},
-		{head: "right", of: func(l *line) string { return l.ofClass }, rank: 3},
+		{head: right, of: func(l *line) string { return l.ofClass }, rank: 3},
 		{head: "share", of: func(l *line) string { return l.share }, rank: 1},
 		{head: "paid", of: func(l *line) string { return l.paid }, rank: 2},
 	}
 	if d.ofClass(0) == "" {
-		all = slices.DeleteFunc(all, func(f figure) bool { return f.head == "right" })
+		all = slices.DeleteFunc(all, func(f figure) bool { return f.head == right })
 	}
 	if d.brief > 0 {
 		all = slices.DeleteFunc(all, func(f figure) bool { return f.head == "share" })

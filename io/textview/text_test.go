@@ -148,6 +148,27 @@ func TestTextOfClasses(t *testing.T) {
 	golden(t, "classes", b.String())
 }
 
+// TestTextOfInterest: a tree that names a class of interest says its probability and rows, never a rounded 0 or 1.
+func TestTextOfInterest(t *testing.T) {
+	tr := every()
+	tr.Label.Decision = &tree.Decision{Positive: tr.Label.Classes[1], Threshold: 0.2}
+	tr.Estimate(tree.Smoothed, 1)
+	rare := &tr.Nodes[len(tr.Nodes)-1]
+	rare.Probabilities = []float64{0.9997, 0.0003}
+	var b strings.Builder
+	if err := textview.Text(&b, tr, 0); err != nil {
+		t.Fatal(err)
+	}
+	if err := textview.Rules(&b, &textview.View{Tree: tr}); err != nil {
+		t.Fatal(err)
+	}
+	b.WriteString(textview.About(tr) + "\n")
+	for i := range tr.Nodes {
+		b.WriteString(textview.OfInterest(tr, i) + "\n")
+	}
+	golden(t, "interest", b.String())
+}
+
 type broken struct{}
 
 func (broken) Write([]byte) (int, error) { return 0, os.ErrClosed }
