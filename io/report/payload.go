@@ -16,8 +16,8 @@ type payload struct {
 	Label      string            `json:"label"`
 	Classes    []string          `json:"classes"`
 	Positive   *int              `json:"positive,omitempty"` // index of the class of interest; absent: none is named
-	Unit       string            `json:"unit,omitempty"`    // unit of costs
-	Factors    []float64         `json:"factors,omitempty"` // factors of the priors, by class
+	Unit       string            `json:"unit,omitempty"`     // unit of costs
+	Factors    []float64         `json:"factors,omitempty"`  // factors of the priors, by class
 	ErrorCosts [][]float64       `json:"errorCosts,omitempty"`
 	Features   []pageFeature     `json:"features"`
 	Tests      []json.RawMessage `json:"tests"`
