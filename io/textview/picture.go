@@ -81,6 +81,9 @@ func (v *View) notes(p *part) []string {
 			c.Leaves, c.Depth),
 		fmt.Sprintf("A node has its condition, its class with the probability%s, its rows and their share, and the cost paid so far.", of),
 	}
+	if v.Guess != "" {
+		notes = append(notes, v.Guess)
+	}
 	if p.folded {
 		notes = append(notes, "Dashed nodes have more nodes below, which are left out here.")
 	}

@@ -18,6 +18,7 @@ type View struct {
 
 	Width    int    // greatest number of characters of a line; 0: unlimited
 	Coloured bool   // whether texts have colours for terminals
+	Guess    string // says which class of interest is guessed, see Interested; empty: none
 	Route    *Route // the path of a row, which drawings show regardless of the depth; optional
 
 	brief int // for an Overview: the greatest number of nodes, with few figures each; otherwise 0
@@ -131,15 +132,18 @@ func (p *part) share(node int) float64 {
 	return float64(p.Tree.Nodes[node].Weight) / float64(total)
 }
 
-// verdict returns the class of a node and its probability, as Verdict does.
+// verdict returns the class of a node and a probability.
 func (p *part) verdict(node int) string {
 	n := &p.Tree.Nodes[node]
-	return verdict(&p.Tree.Label, n.Class, n.Probabilities, func(x float64) string {
-		if p.brief > 0 {
-			return spell(x, 100, 'f', 0) + " %"
-		}
-		return decimals(x, 2)
-	})
+	return verdict(&p.Tree.Label, n.Class, n.Probabilities, p.spelled)
+}
+
+// spelled writes a probability in few digits.
+func (p *part) spelled(probability float64) string {
+	if p.brief > 0 {
+		return spell(probability, 100, 'f', 0) + " %"
+	}
+	return decimals(probability, 2)
 }
 
 // verdict returns a class and its probability or, if the tree names a class of interest, the probability of the class of
