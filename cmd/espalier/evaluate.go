@@ -74,6 +74,9 @@ without a prediction are counted and left out. A key may occur once on each side
 	addFlags(c.Flags(), flags.Settings())
 	addBeamFlags(c.Flags())
 	c.RunE = func(c *cobra.Command, _ []string) error {
+		if err := refusals(c.Flags()); err != nil {
+			return err
+		}
 		reporter, err := flags.begin(c, "run", flags.Model)
 		if err != nil {
 			return err
@@ -132,6 +135,9 @@ func printEvaluated(w io.Writer, metrics *runfolder.Metrics) error {
 	}
 	summary := fmt.Sprintf("AUC %s, accuracy %s%s, expected cost %s", textview.Area(m), textview.Accuracy(m), mistakes, textview.Figure(m.ExpectedCost))
 	_, _ = fmt.Fprintf(b, "\n%s\n", textview.Wrapped(summary, width, ""))
+	if d := metrics.Decision; d != nil {
+		_, _ = fmt.Fprintln(b, textview.Wrapped("predicted: "+textview.ThresholdText(d), width, ""))
+	}
 	if metrics.Key != "" {
 		_, _ = fmt.Fprintln(b, textview.Wrapped(textview.GroupsText(metrics.Key), width, ""))
 	}

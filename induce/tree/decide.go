@@ -16,15 +16,20 @@ const tie = 1e-12
 // class; without a threshold, the most probable class or, with error costs, the class with the lowest
 // expected error cost. The first class wins a tie.
 func (l *Label) Decide(probabilities []float64) int {
-	except := -1
 	if l.Thresholded() {
-		except = slices.Index(l.Classes, l.Decision.Positive)
-		if probabilities[except] >= l.Decision.Threshold {
-			return except
+		positive := l.Positive()
+		if probabilities[positive] >= l.Decision.Threshold {
+			return positive
 		}
+		before, p := mostProbable(probabilities[:positive])
+		if after, q := mostProbable(probabilities[positive+1:]); positive == 0 || q > p {
+			return min(positive+1+after, len(probabilities)-1)
+		}
+		return before
 	}
-	if l.ErrorCosts == nil || except >= 0 {
-		return mostProbable(probabilities, except)
+	if l.ErrorCosts == nil {
+		best, _ := mostProbable(probabilities)
+		return best
 	}
 	var few [16]float64 // no memory is allocated for a few classes
 	expected := few[:min(len(few), len(probabilities))]
@@ -40,20 +45,33 @@ func (l *Label) Decide(probabilities []float64) int {
 	return max(0, slices.IndexFunc(expected, func(x float64) bool { return x <= limit }))
 }
 
-// mostProbable returns the most probable class, the first one of several, except one class; -1: no exception.
-func mostProbable(probabilities []float64, except int) int {
-	best := 0
-	if except == 0 {
-		best = min(1, len(probabilities)-1) // all other classes may have probability 0
-	}
-	most := uint64(0)
+// mostProbable returns the most probable class, the first one of several, and the bits of its probability, which have
+// the order of the probabilities. Without probabilities above 0 it is class 0.
+func mostProbable(probabilities []float64) (best int, most uint64) {
 	for k, p := range probabilities {
-		if b := math.Float64bits(p); b > most && k != except { // in the order of the probabilities, and without a branch
+		if b := math.Float64bits(p); b > most { // without a branch
 			best = k
 			most = b
 		}
 	}
-	return best
+	return best, most
+}
+
+// Positive returns the number of the class of interest; -1 if no class is named.
+func (l *Label) Positive() int {
+	if l.Decision == nil {
+		return -1
+	}
+	return slices.Index(l.Classes, l.Decision.Positive)
+}
+
+// Shown returns the class whose probability describes a node: the class of interest, or the class of
+// the node if none is named.
+func (l *Label) Shown(n *Node) int {
+	if k := l.Positive(); k >= 0 {
+		return k
+	}
+	return n.Class
 }
 
 // Thresholded reports whether a threshold on the probability of a class decides.

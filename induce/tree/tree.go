@@ -1,7 +1,7 @@
 // Package tree is the model: nodes with tests and leaf estimates, the scoring of rows, and the
 // canonical JSON form "espalier/tree", whose JSON Schema is io/runfolder/schemas/tree.schema.json.
-// Leaves may have models (LeafModel): such a tree has version 2, or 3 if some model has a booster.
-// Every other tree has version 1.
+// Leaves may have models (LeafModel): such a tree has version 2, 3 if some model has a booster, or 4
+// if a threshold decides. Every other tree has version 1.
 //
 // Decode and Read return the Tree of a tree.json. Tree.Walk iterates over its nodes. A Scorer
 // predicts classes: Predict for the values of a single row, PredictMatrix for rows of numbers,

@@ -15,7 +15,7 @@ import (
 // them, or with brief those of the sensitivities that people ask for. The point of the tree's own threshold is marked. what
 // names the class, and the cost of the tests. The table is nil if no class is of interest, or if the rows define no points.
 func OperatingTable(t *tree.Tree, m *metric.Metrics, part string, brief bool) (table *Table, what string) {
-	at := interest(&t.Label, m)
+	at := interest(t, m)
 	if at < 0 {
 		return nil, ""
 	}
@@ -74,7 +74,7 @@ func Operating(w io.Writer, t *tree.Tree, m *metric.Metrics, part string, brief 
 
 // decided describes in a sentence what the threshold of a tree does on the rows of metrics; empty without a threshold.
 func decided(t *tree.Tree, m *metric.Metrics) string {
-	at := interest(&t.Label, m)
+	at := interest(t, m)
 	if at < 0 || !t.Label.Thresholded() {
 		return ""
 	}
@@ -88,19 +88,14 @@ func decided(t *tree.Tree, m *metric.Metrics) string {
 		perThousand(p.FalseAlarms))
 }
 
-// interest returns the index of the class of interest: the class that the decision names, or the rarer one of two classes
-// on the rows; -1 if there is none.
-func interest(l *tree.Label, m *metric.Metrics) int {
-	if l.Decision != nil {
-		return slices.IndexFunc(m.PerClass, func(c metric.Class) bool { return c.Class == l.Decision.Positive })
-	}
-	if len(m.PerClass) != 2 {
+// interest returns the index of the class of interest: see Interested; -1 if there is none.
+func interest(t *tree.Tree, m *metric.Metrics) int {
+	shown, _ := Interested(t)
+	d := shown.Label.Decision
+	if d == nil {
 		return -1
 	}
-	if m.PerClass[0].Support < m.PerClass[1].Support {
-		return 0
-	}
-	return 1
+	return slices.IndexFunc(m.PerClass, func(c metric.Class) bool { return c.Class == d.Positive })
 }
 
 // estimated writes a share with its interval in percent; "-" if it is not defined.

@@ -22,8 +22,9 @@ import (
 type Overview struct {
 	Folder string // the run folder
 	Run    *runfolder.Run
-	Report bool // the folder has a report.html
-	Whole  bool // show the whole tree, whatever its size
+	Report bool   // the folder has a report.html
+	Guess  string // says which class of interest is guessed, see Interested; empty: none
+	Whole  bool   // show the whole tree, whatever its size
 }
 
 const (
@@ -64,7 +65,11 @@ func (o *Overview) Write(w io.Writer, width int) error {
 
 // Choice describes in sentences which rows were read, and which tree was chosen.
 func (o *Overview) Choice() []string {
-	list := []string{o.rows(), o.features(), string(newFacts(o.Run, name).choice())}
+	features := o.features()
+	if o.Guess != "" {
+		features = strings.TrimSuffix(features, ".") + "; " + o.Guess + "."
+	}
+	list := []string{o.rows(), features, string(newFacts(o.Run, name).choice())}
 	if text := About(o.Run.Tree); text != "" {
 		list = append(list, text)
 	}

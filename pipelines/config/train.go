@@ -278,6 +278,10 @@ func (c *Train) classSettings() []setting.Setting {
 			Help: "CSV of what predictions cost: actual,predicted,cost; others 0 if right, 1 if wrong",
 		},
 		{
+			Name: "positive", Value: setting.Text(&c.Positive),
+			Help: "class of interest, such as yes: screens, pictures and exports name its probability and rows at each node",
+		},
+		{
 			Name: "label_cuts", Value: setting.Choices(&c.LabelCuts, setting.EachBy("", parseCut), setting.SpellEach("", spell)),
 			Help: "cuts that make classes of a label of numbers, or of texts that are numbers (12, 1.5, not 05): 10,20 makes " +
 				"\"< 10\", \"10 to < 20\" and \">= 20\"",
