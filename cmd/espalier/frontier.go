@@ -192,7 +192,10 @@ func printPromoted(w io.Writer, p *train.Promoted, whole bool) error {
 	before := textview.Number(p.Before.Tree)
 	text := fmt.Sprintf("wrote %s, a run with tree %s of %s, which keeps tree %s", p.Output, now, p.Run, before)
 	if p.Metrics == nil {
-		text = fmt.Sprintf("tree %s is chosen in place of tree %s: without --dry_run, --output NEW writes a run with it", now, before)
+		if text = fmt.Sprintf("tree %s is chosen in place of tree %s", now, before); now == before {
+			text = fmt.Sprintf("tree %s is chosen, as in the run", now)
+		}
+		text += ": without --dry_run, --output NEW writes a run with it"
 	}
 	_, _ = fmt.Fprintf(b, "\n%s\n", textview.Wrapped(text, width, ""))
 	return b.Flush()
