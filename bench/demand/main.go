@@ -9,7 +9,6 @@ import (
 	"flag"
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"os"
 	"time"
 
@@ -17,6 +16,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/frontier"
 	"github.com/espalier-ml/espalier/induce/frontier/crossvalidate"
 	"github.com/espalier-ml/espalier/induce/gorows"
+	"github.com/espalier-ml/espalier/induce/portable"
 	"github.com/espalier-ml/espalier/induce/settings"
 	"github.com/espalier-ml/espalier/induce/train"
 )
@@ -31,13 +31,13 @@ type row struct {
 }
 
 // draw returns rows with a share of the class "yes" that follows from the intercept.
-func draw(r *rand.Rand, n int, intercept float64) []row {
+func draw(r *portable.Random, n int, intercept float64) []row {
 	rows := make([]row, n)
 	for i := range rows {
-		z := r.NormFloat64()
-		near := func(noise float64) float64 { return math.Round(20*(z+noise*r.NormFloat64())) / 20 }
+		z := r.Normal()
+		near := func(noise float64) float64 { return math.Round(20*(z+float64(noise*r.Normal()))) / 20 }
 		rows[i] = row{Free: near(3), Cheap: near(1.5), Lab: near(.8), Scan: near(.4), Class: "no"}
-		if r.Float64() < 1/(1+math.Exp(-intercept-3*z)) {
+		if float64(r.Below(1<<30))/(1<<30) < 1/(1+portable.Exp(-intercept-float64(3*z))) {
 			rows[i].Class = "yes"
 		}
 	}
@@ -66,7 +66,7 @@ func main() {
 		if *share != 0 && cell.prevalence != *share {
 			continue
 		}
-		fresh := draw(rand.New(rand.NewPCG(7, 7)), 200_000, cell.intercept)
+		fresh := draw(&portable.Random{Key: 7}, 200_000, cell.intercept)
 		for _, n := range []int{1000, 5000, 20000} {
 			if *only != 0 && n != *only {
 				continue
@@ -88,7 +88,7 @@ func main() {
 				s.MinSensitivity = settings.LeastShare{Class: "yes", Share: *least}
 				s.MinSpecificity = settings.LeastShare{Class: "yes", Share: *specificity}
 				k.runs++
-				t, _, err := train.Train(context.Background(), draw(rand.New(rand.NewPCG(uint64(n), uint64(seed))), n, cell.intercept), s)
+				t, _, err := train.Train(context.Background(), draw(&portable.Random{Key: uint64(n) << 32, Position: uint64(seed) << 40}, n, cell.intercept), s)
 				if err != nil {
 					if k.refused++; k.refused == 1 {
 						fmt.Fprintln(os.Stderr, err)
