@@ -24,6 +24,9 @@ import (
 // newPredictedMetrics measures a tree on scored rows, as the part "test".
 func newPredictedMetrics(t *tree.Tree, counted *jobs.Predicted, spec *jobs.RowSpec) *runfolder.Metrics {
 	m := &runfolder.Metrics{Format: runfolder.MetricsFormat, Version: 1, Key: spec.Key}
+	if t.Label.Thresholded() {
+		m.Decision = t.Label.Decision
+	}
 	if one := metric.OfScores(t, counted.Scores, metric.FactorsOf(t, counted.Scores), spec.ScaleOf(dataset.Test)); one.Rows > 0 {
 		m.Set(dataset.Test, one)
 	}
@@ -79,6 +82,9 @@ func measureRows(ctx context.Context, s *session.Session, c *config.Evaluate) (*
 	if err != nil {
 		return nil, nil, err
 	}
+	if t, err = c.Decided.Of(t); err != nil {
+		return nil, nil, err
+	}
 	in, err := s.Input(ctx, c.Input)
 	if err != nil {
 		return nil, nil, err
@@ -117,7 +123,8 @@ func measureRows(ctx context.Context, s *session.Session, c *config.Evaluate) (*
 		return nil, nil, err
 	}
 	predicted, err := predictJob(ctx, s.Driver, in.Tasks, "evaluate", jobs.PredictConfig{ScoreConfig: jobs.ScoreConfig{
-		Config: s.JobConfig(s.Temporary), Trees: jobs.Trees{URLs: []string{model}, Decoded: []*tree.Tree{t}}, Rows: spec.Encode(),
+		Config: s.JobConfig(s.Temporary), Rows: spec.Encode(),
+		Trees:  jobs.Trees{URLs: []string{model}, Decoded: []*tree.Tree{t}, Decision: t.Label.Decision},
 		Pieces: engine.Pieces(s.Workers(), len(in.Tasks)),
 	}})
 	if err != nil {

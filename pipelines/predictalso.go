@@ -38,6 +38,12 @@ func (p *prediction) openTrees(ctx context.Context) error {
 			return usage.Errorf("--also %s: the rows are scored by this tree already: leave it out", model)
 		}
 		p.stamps = append(p.stamps, stamp)
+		if n == 0 {
+			if t, err = p.config.Decided.Of(t); err != nil {
+				return err
+			}
+			p.trees.Decision = t.Label.Decision
+		}
 		if p.config.Explain {
 			p.paths = append(p.paths, textview.Paths(t))
 		}

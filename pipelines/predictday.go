@@ -61,7 +61,11 @@ func (d *predictedDay) settle(ctx context.Context, c *config.Predict, stamps []r
 	for i := range stamps {
 		digests[i] = stamps[i].Digest
 	}
-	b, err := json.Marshal([]any{digests, d.Files, c.Copied, c.Measured, c.Explain, c.MaxUnseen, c.MaxRejects, obeyed})
+	from := []any{digests, d.Files, c.Copied, c.Measured, c.Explain, c.MaxUnseen, c.MaxRejects, obeyed}
+	if c.Threshold != nil { // without one the digest is that of earlier versions
+		from = append(from, c.Decided)
+	}
+	b, err := json.Marshal(from)
 	sum := sha256.Sum256(b)
 	d.digest = hex.EncodeToString(sum[:8])
 	return err

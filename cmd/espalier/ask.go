@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -130,7 +131,7 @@ type prompt struct {
 
 	number   int // starting at 1
 	standing tree.Standing
-	classes  []string
+	label    *tree.Label
 	set      string // condition of a test for a set of values; empty for other tests
 }
 
@@ -270,7 +271,7 @@ func (q *questionnaire) next() *prompt {
 		return nil
 	}
 	p := &prompt{
-		Question: question, number: 1 + q.answered, standing: q.inquiry.Standing(), classes: q.tree.Label.Classes,
+		Question: question, number: 1 + q.answered, standing: q.inquiry.Standing(), label: &q.tree.Label,
 	}
 	if n := &q.tree.Nodes[question.Node]; n.Test.Kind == split.In {
 		p.set = textview.Condition(q.tree, n, &n.Branches[0])
@@ -391,9 +392,10 @@ type askOutcome struct {
 	CostUnit string       `json:"cost_unit,omitempty"`
 	Values   []knownValue `json:"values" jsonschema:"nullable"`
 
-	leading []string // classes with their probabilities
-	without []string // the same without the leaf's model; nil if there is no model
-	bound   string   // describes AtLeast; empty without --confidence
+	leading  []string // classes with their probabilities
+	interest string   // describes the training rows of the class of interest; empty if none is named
+	without  []string // the same without the leaf's model; nil if there is no model
+	bound    string   // describes AtLeast; empty without --confidence
 }
 
 func (q *questionnaire) outcome() *askOutcome {
@@ -401,7 +403,7 @@ func (q *questionnaire) outcome() *askOutcome {
 	o := &askOutcome{
 		Class: s.Class, Probabilities: make(map[string]float64), Node: s.Node, Leaf: s.Leaf, Tests: s.Tests, Paid: s.Paid,
 		AtLeast: s.AtLeast, CostUnit: q.tree.Algorithm.CostUnit, Values: q.known,
-		leading: leading(&s, q.tree.Label.Classes, len(s.Probabilities)),
+		leading: leading(&s, &q.tree.Label, len(s.Probabilities)), interest: textview.OfInterest(q.tree, s.Node),
 	}
 	if o.Values == nil {
 		o.Values = []knownValue{}
@@ -417,7 +419,7 @@ func (q *questionnaire) outcome() *askOutcome {
 	if features, ok := q.inquiry.Model(); ok {
 		o.Model = features
 		s.Probabilities = q.tree.Nodes[s.Node].Probabilities
-		o.without = leading(&s, q.tree.Label.Classes, len(s.Probabilities))
+		o.without = leading(&s, &q.tree.Label, len(s.Probabilities))
 	}
 	if q.confidence > 0 {
 		p := q.tree.Nodes[s.Node].Probabilities
@@ -437,6 +439,9 @@ func (o *askOutcome) text() string {
 		end = "sure enough at node"
 	}
 	fmt.Fprintf(b, "%s %d, after %s for %s\n", end, o.Node, counted(o.Tests, "test"), money(o.Paid, o.CostUnit))
+	if o.interest != "" {
+		fmt.Fprintf(b, "%s there\n", o.interest)
+	}
 	if o.bound != "" {
 		fmt.Fprintf(b, "%s\n", o.bound)
 	}
@@ -457,21 +462,18 @@ func (o *askOutcome) text() string {
 // maxLeading bounds the classes that a prompt shows.
 const maxLeading = 3
 
-// leading spells the most probable classes.
-func leading(s *tree.Standing, classes []string, most int) []string {
+// leading spells the class of interest, if one is named, and then the most probable classes.
+func leading(s *tree.Standing, l *tree.Label, most int) []string {
+	classes := l.Classes
 	order := make([]int, len(classes))
 	for k := range order {
 		order[k] = k
 	}
-	slices.SortStableFunc(order, func(a, b int) int {
-		switch {
-		case s.Probabilities[a] > s.Probabilities[b]:
-			return -1
-		case s.Probabilities[a] < s.Probabilities[b]:
-			return 1
-		}
-		return 0
-	})
+	p := slices.Clone(s.Probabilities)
+	if k := l.Positive(); k >= 0 {
+		p[k] = 2 // before all others
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(p[b], p[a]) })
 	var spelled []string
 	for _, k := range order[:min(most, len(order))] {
 		spelled = append(spelled, printable(classes[k])+" "+textview.Probability(s.Probabilities[k]))
@@ -485,7 +487,7 @@ func leading(s *tree.Standing, classes []string, most int) []string {
 // soFar describes what is known before a question, and which set of values the question is about.
 func (p *prompt) soFar() string {
 	text := fmt.Sprintf("so far %s; paid %s, %.4g to come on average and %.4g at most",
-		strings.Join(leading(&p.standing, p.classes, maxLeading), ", "), money(p.standing.Paid, p.Unit), p.standing.Expected,
+		strings.Join(leading(&p.standing, p.label, maxLeading), ", "), money(p.standing.Paid, p.Unit), p.standing.Expected,
 		p.standing.Worst)
 	if p.set != "" {
 		text += "\n  the test: " + p.set

@@ -115,6 +115,28 @@ func TestAskSet(t *testing.T) {
 	ask(t, "no\n\n\n\n\n", set).wants(t, 0, "\n  the test: \"\" in {\"\", no}\n")
 }
 
+// TestAskInterest: the class of interest comes first, with its training rows, and its threshold decides.
+func TestAskInterest(t *testing.T) {
+	b, err := os.ReadFile(billedModel)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := tree.Decode(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	model := filepath.Join(t.TempDir(), "tree.json")
+	if err := os.WriteFile(model, m.WithDecision(&tree.Decision{Positive: "p", Threshold: .2}).Encode(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	got := ask(t, "\n\"c\"\n", model)
+	const so = "so far p 0.4, n 0.6; paid"
+	want := "p (p 0.2, n 0.8)\nleaf 5, after 3 tests for 9 euros\np: 1 of 5 training rows there\n"
+	if got.code != 0 || !strings.HasPrefix(got.stdout, want) || !strings.Contains(got.stderr, so) {
+		t.Errorf("exit %d, %s%s; want %s and %s", got.code, got.stdout, got.stderr, want, so)
+	}
+}
+
 // TestAskModel: by hand, the outcome at a leaf with a model, as text and as JSON.
 func TestAskModel(t *testing.T) {
 	model := filepath.Join("..", "..", "induce", "tree", "testdata", "golden", "modelled.json")

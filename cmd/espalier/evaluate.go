@@ -23,7 +23,8 @@ type evaluateFlags struct {
 
 	console
 
-	json bool
+	json       bool
+	thresholds bool
 }
 
 func newEvaluateFlags() *evaluateFlags {
@@ -32,7 +33,10 @@ func newEvaluateFlags() *evaluateFlags {
 
 // Settings declares the flags of evaluate.
 func (c *evaluateFlags) Settings() []setting.Setting {
-	return slices.Concat(c.Evaluate.Settings(), []setting.Setting{jsonSetting(&c.json, "print the metrics, or the comparison, as JSON")},
+	return slices.Concat(c.Evaluate.Settings(), []setting.Setting{jsonSetting(&c.json, "print the metrics, or the comparison, as JSON"), {
+		Name: "thresholds", Value: setting.Switch(&c.thresholds),
+		Help: "print sensitivity, specificity and predictive values of the class of interest at each threshold on its probability",
+	}},
 		c.printedSettings(true))
 }
 
@@ -70,6 +74,9 @@ without a prediction are counted and left out. A key may occur once on each side
 	addFlags(c.Flags(), flags.Settings())
 	addBeamFlags(c.Flags())
 	c.RunE = func(c *cobra.Command, _ []string) error {
+		if err := refusals(c.Flags()); err != nil {
+			return err
+		}
 		reporter, err := flags.begin(c, "run", flags.Model)
 		if err != nil {
 			return err
@@ -89,8 +96,13 @@ func runEvaluate(c *cobra.Command, flags *evaluateFlags, reporter engine.Reporte
 		found, err := pipelines.Compare(c.Context(), flags.Evaluate, reporter)
 		return printFound(c.OutOrStdout(), found, err, flags.json, printCompared)
 	default:
-		_, metrics, err := pipelines.Evaluate(c.Context(), flags.Evaluate, reporter)
-		return printFound(c.OutOrStdout(), metrics, err, flags.json, printEvaluated)
+		t, metrics, err := pipelines.Evaluate(c.Context(), flags.Evaluate, reporter)
+		return printFound(c.OutOrStdout(), metrics, err, flags.json, func(w io.Writer, m *runfolder.Metrics) error {
+			if err := printEvaluated(w, m); err != nil || !flags.thresholds {
+				return err
+			}
+			return textview.Operating(w, t, m.Test, "evaluated", false, pageWidth(w))
+		})
 	}
 }
 
@@ -123,6 +135,9 @@ func printEvaluated(w io.Writer, metrics *runfolder.Metrics) error {
 	}
 	summary := fmt.Sprintf("AUC %s, accuracy %s%s, expected cost %s", textview.Area(m), textview.Accuracy(m), mistakes, textview.Figure(m.ExpectedCost))
 	_, _ = fmt.Fprintf(b, "\n%s\n", textview.Wrapped(summary, width, ""))
+	if d := metrics.Decision; d != nil {
+		_, _ = fmt.Fprintln(b, textview.Wrapped("predicted: "+textview.ThresholdText(d), width, ""))
+	}
 	if metrics.Key != "" {
 		_, _ = fmt.Fprintln(b, textview.Wrapped(textview.GroupsText(metrics.Key), width, ""))
 	}

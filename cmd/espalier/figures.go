@@ -20,6 +20,10 @@ func printFigures(w io.Writer, folder string, r *runfolder.Run) error {
 	line("")
 	part, m := r.Metrics.Best()
 	_ = textview.Classes(b, "class ("+part+")", m, width)
+	_ = textview.Operating(b, r.Tree, m, part, true, width)
+	if total := textview.Total(r); total != "" {
+		line("\n" + total)
+	}
 	printSlices(b, part, m, width)
 	if r.Importance != nil && len(r.Importance.Features) > 0 {
 		line(fmt.Sprintf("\nimportance of the features: the AUC on %s rows that the tree loses if a feature is permuted",

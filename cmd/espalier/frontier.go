@@ -76,13 +76,15 @@ func newFrontier() *cobra.Command {
 file in the folder frontier/.
 
 --promote, or a budget as train has it, chooses another tree and writes a new run
-with it to --output, without training again. RUN stays as it is, and "origin" in
+with it to --output, without training again. --error_costs compares the trees by
+other error costs, and lists them if there is no --output. RUN stays as it is, and "origin" in
 the new manifest.json names it. A budget finds the tree that training with this
 budget gives, also if the list does not have it. Only the certificate of another
 grown tree, and figures of trees with leaf models, take the training rows.`,
 		Example: `  espalier frontier runs/first
   espalier frontier runs/first --promote 14 --output runs/second
-  espalier frontier runs/first --max_expected_cost 3 --dry_run`,
+  espalier frontier runs/first --max_expected_cost 3 --dry_run
+  espalier frontier runs/first --error_costs errors.csv`,
 		Args: arguments(1, "frontier takes one run folder: espalier frontier runs/first"),
 	}
 	addFlags(c.Flags(), flags.Settings())
@@ -97,6 +99,9 @@ grown tree, and figures of trees with leaf models, take the training rows.`,
 			if f := c.Flags().Lookup(name); f.Changed {
 				flags.Choice[name] = f.Value.String()
 			}
+		}
+		if flags.Prices() && flags.Output == "" {
+			flags.DryRun = true
 		}
 		if flags.Number == notNumber && len(flags.Choice) == 0 {
 			if flags.Output != "" {
@@ -163,17 +168,20 @@ func runPromote(c *cobra.Command, flags *frontierFlags) error {
 			Metrics *runfolder.Metrics `json:"metrics,omitempty"`
 		}{p.Now, p.Before, p.Metrics != nil, p.Metrics})
 	}
-	return printPromoted(c.OutOrStdout(), p)
+	return printPromoted(c.OutOrStdout(), p, flags.Prices() && flags.DryRun)
 }
 
-// printPromoted prints the chosen tree next to the tree of the run.
-func printPromoted(w io.Writer, p *train.Promoted) error {
+// printPromoted prints the chosen tree next to the tree of the run or, with whole, all trees of the frontier.
+func printPromoted(w io.Writer, p *train.Promoted, whole bool) error {
 	width := pageWidth(w)
 	b := bufio.NewWriter(w) // keeps the first error for Flush
 	two := *p.Frontier
-	two.Points = []runfolder.Point{*p.Now}
-	if p.Now != p.Before {
+	switch {
+	case whole:
+	case p.Now != p.Before:
 		two.Points = []runfolder.Point{*p.Before, *p.Now}
+	default:
+		two.Points = []runfolder.Point{*p.Now}
 	}
 	_ = textview.PointsTable(&two).Write(b, width)
 	if p.Metrics != nil {
@@ -184,7 +192,10 @@ func printPromoted(w io.Writer, p *train.Promoted) error {
 	before := textview.Number(p.Before.Tree)
 	text := fmt.Sprintf("wrote %s, a run with tree %s of %s, which keeps tree %s", p.Output, now, p.Run, before)
 	if p.Metrics == nil {
-		text = fmt.Sprintf("tree %s is chosen in place of tree %s: without --dry_run, --output NEW writes a run with it", now, before)
+		if text = fmt.Sprintf("tree %s is chosen in place of tree %s", now, before); now == before {
+			text = fmt.Sprintf("tree %s is chosen, as in the run", now)
+		}
+		text += ": without --dry_run, --output NEW writes a run with it"
 	}
 	_, _ = fmt.Fprintf(b, "\n%s\n", textview.Wrapped(text, width, ""))
 	return b.Flush()

@@ -204,6 +204,9 @@ func printPredicted(w io.Writer, r *pipelines.PredictResult) error {
 	for _, also := range r.Also {
 		_, _ = fmt.Fprintf(b, "%s*: by %s, cost %.4f per row, and %.4f by --model\n", also.Prefix, also.Tree, also.Scores.Cost, r.Scores.Cost)
 	}
+	if l := &r.Tree.Label; l.Thresholded() {
+		_, _ = fmt.Fprintln(b, textview.Wrapped("predicted: "+textview.ThresholdText(l.Decision), width, ""))
+	}
 	_, _ = fmt.Fprintf(b, "scored %d rows into %s (files of predictions: %d)\n", r.Rows, r.Folder, len(r.Files))
 	return b.Flush()
 }

@@ -286,7 +286,8 @@ func (o *showOptions) view(ctx context.Context) (*textview.View, error) {
 	if o.node >= len(t.Nodes) {
 		return nil, usage.Errorf("--node %d: the tree has nodes 0 to %d", o.node, len(t.Nodes)-1)
 	}
-	v := &textview.View{Tree: t, Node: o.node, Depth: o.depth}
+	v := &textview.View{Node: o.node, Depth: o.depth}
+	v.Tree, v.Guess = textview.Interested(t)
 	if o.row == "" {
 		return v, nil
 	}

@@ -104,6 +104,8 @@ func synonyms() map[string]string {
 			"monotone soft-labels soft_labels categories label labels weight validation-rows",
 		"costs":   "money price prices cost euros groups weights priors class_weights error_costs errors free",
 		"budgets": "budget limits limit select choice why smaller pruning certificate folds optimum grid lambda promote smoothing",
+		"thresholds": "threshold sensitivity specificity ppv npv operating operating-points decision recall precision cutoff " +
+			"min_sensitivity false-alarms",
 		"accuracy": "models model leaf-models leaf_model boosters boosting lightgbm xgboost cart sklearn teacher preset presets " +
 			"quality better distillation benchmark results",
 		"reading": "comparison confusion importance tree trees rules roc auc calibration trust probabilities metrics figures " +

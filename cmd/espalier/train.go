@@ -183,6 +183,7 @@ func printResult(w io.Writer, r *train.Result, final *trainFlags) error {
 		Run:    &runfolder.Run{Tree: r.Tree, Metrics: r.Metrics, Schema: r.Schema, Frontier: r.Frontier, Manifest: r.Manifest},
 		Report: slices.ContainsFunc(r.Files, func(file string) bool { return strings.HasSuffix(file, "/"+runfolder.ReportName) }),
 	}
+	o.Run.Tree, o.Guess = textview.Interested(r.Tree)
 	return o.Write(w, pageWidth(w))
 }
 

@@ -18,8 +18,8 @@ type Choice struct {
 
 // Listed is a point of the frontier with its marks. If there is a limit on the most expensive path,
 // the chosen point and the point of highest merit may be off the frontier. So may a point chosen by
-// the rule Best, because it compares scores instead of merits. With error costs, the point with the
-// least total cost and a single leaf are also listed, even if they are off the frontier.
+// the rule Best, because it compares scores instead of merits. With error costs, the point with the least total cost is
+// also listed. For the rule Total, the frontier has the least cost of errors at each cost of tests.
 type Listed struct {
 	Point
 
@@ -75,17 +75,19 @@ func (p *Pool) ChooseAmong(all []Point, s *Settings) (*Choice, error) {
 		_, top := best(list, s.Tolerance)
 		reason = Reason(&chosen, &top)
 	}
-	points := p.list(all, s.Step)
-	marks := []Point{chosen, highest}
+	points := p.list(all, s)
+	marks := []Point{chosen}
+	if s.Rule == Total { // points that differ by rounding have equal costs
+		points = slices.DeleteFunc(points, func(q Point) bool { return chosen.dearerOrEqual(&q) })
+	} else {
+		marks = append(marks, highest)
+	}
 	cheapest, err := leastWithin(all, s.Limits)
 	if err != nil {
 		return nil, err
 	}
 	if cheapest != nil {
 		marks = append(marks, *cheapest)
-	}
-	if leaf := singleLeaf(all); leaf != nil && cheapest != nil && singleLeaf(points) == nil {
-		marks = append(marks, *leaf)
 	}
 	for _, marked := range marks {
 		if !slices.ContainsFunc(points, func(q Point) bool { return q.Same(&marked) }) {
@@ -105,9 +107,13 @@ func (p *Pool) ChooseAmong(all []Point, s *Settings) (*Choice, error) {
 
 func (p *Pool) classes() int { return len(p.Candidates[0].Tree.Label.Classes) }
 
-// list returns the points of the frontier, thinned. With more than two classes, a tree that is worse by one criterion may
+// list returns the points of the frontier, thinned. For the rule Total, it is the frontier of errors. With more than two classes, a tree that is worse by one criterion may
 // be the best by another one at its cost, so it also returns the frontiers by the other criteria, with larger steps.
-func (p *Pool) list(all []Point, step float64) []Point {
+func (p *Pool) list(all []Point, s *Settings) []Point {
+	step := s.Step
+	if s.Rule == Total && priced(all) {
+		return frontierOfErrors(all, step)
+	}
 	points := frontierBy(all, all[0].By, step)
 	if p.classes() <= 2 {
 		return points
@@ -131,10 +137,26 @@ func (p *Pool) list(all []Point, step float64) []Point {
 // coarser is by how much the steps of the frontiers by other criteria are larger, so that the list is not much longer.
 const coarser = 3
 
-// frontierBy returns the Pareto front by a criterion, thinned. A step is in units of an area, most of whose range on a front
-// is usually 0.25: merits of another criterion count by how far they range on the front.
+// areaRange is most of the range of the area on a front, usually. A step is in units of an area: a figure of another kind
+// counts by how far it ranges on the front.
+const areaRange = 0.25
+
+// frontierOfErrors returns the Pareto front of the cost of tests and the cost of errors, thinned. All points must have both.
+func frontierOfErrors(all []Point, step float64) []Point {
+	rated := slices.Clone(all)
+	for i := range rated {
+		rated[i].Merit = -*rated[i].Judged.ErrorCost
+	}
+	points := NonDominated(rated)
+	points = Thin(points, step*(points[len(points)-1].Merit-points[0].Merit)/areaRange)
+	for i := range points {
+		points[i].Merit = points[i].Merits[points[i].By]
+	}
+	return points
+}
+
+// frontierBy returns the Pareto front by a criterion, thinned.
 func frontierBy(all []Point, by Criterion, step float64) []Point {
-	const areaRange = 0.25
 	if by == all[0].By && by <= AUC {
 		return Thin(NonDominated(all), step)
 	}

@@ -20,10 +20,11 @@ const (
 	OneSE                   // the cheapest point within one standard error of the highest merit
 	Paper                   // lambda from large to small, before the AUC drops
 	Total                   // the point of the least expected cost of tests and errors; ties: the cheapest
+	ByCosts                 // Total if errors have costs, otherwise Best: see Settled
 )
 
 func ruleNames() []string {
-	return []string{"", "first", "best", "highest", "one_se", "paper", "total"}
+	return []string{"", "first", "best", "highest", "one_se", "paper", "total", "auto"}
 }
 
 // String returns the rule's name in flags.
@@ -44,6 +45,18 @@ func ParseRule(s string) (Rule, error) {
 	return 0, fmt.Errorf("rule of selection %q: want %s or %s", s, strings.Join(names[1:last], ", "), names[last])
 }
 
+// Settled returns the rule that a choice uses: ByCosts becomes Total if errors have costs, otherwise Best.
+func (r Rule) Settled(errorCosts bool) Rule {
+	switch {
+	case r != ByCosts:
+		return r
+	case errorCosts:
+		return Total
+	default:
+		return Best
+	}
+}
+
 // ErrNoInterval is the error of OneSE if the point of highest merit has no interval.
 var ErrNoInterval = errors.New("the tree of highest merit has no standard error to choose by")
 
@@ -52,7 +65,7 @@ const significant = 0.01
 
 // Query asks for one point.
 type Query struct {
-	Rule      Rule
+	Rule      Rule // not ByCosts
 	Limits    Limits
 	Tolerance float64 // for Best: score that a cheaper point may lack, whatever chance gives; at least 0
 }

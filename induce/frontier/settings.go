@@ -6,6 +6,8 @@ import "github.com/espalier-ml/espalier/induce/prune"
 type Settings struct {
 	Query // the rule, the limits and the tolerance by which the tree is chosen
 
+	Demand *Demand // shares that a threshold on the probability of a class keeps; nil: none
+
 	Merit Criterion // criterion of the merits; 0: Auto
 
 	Currencies []prune.Currency // currencies of the prunings; empty: trees are not pruned

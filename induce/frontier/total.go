@@ -58,6 +58,11 @@ func leastWithin(points []Point, limits Limits) (*Point, error) {
 	return &found, err
 }
 
+// dearerOrEqual reports whether a point q costs at least as much as p, in tests and in errors, but for rounding.
+func (p *Point) dearerOrEqual(q *Point) bool {
+	return q.ExpectedCost >= p.ExpectedCost*(1-slack) && *q.Judged.ErrorCost >= *p.Judged.ErrorCost*(1-slack)
+}
+
 // isSingleLeaf reports whether a point is a single leaf.
 func (p *Point) isSingleLeaf() bool { return p.Leaves == 1 }
 

@@ -3,6 +3,7 @@ package frontier_test
 import (
 	"errors"
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/espalier-ml/espalier/induce/frontier"
@@ -104,7 +105,10 @@ func TestLeastTotalListed(t *testing.T) {
 			t.Fatal(err)
 		}
 		least, total, bare := "", 0.0, false
-		for _, p := range choice.Listed {
+		for i, p := range choice.Listed {
+			if i > 0 && c.rule == frontier.Total && *p.Judged.ErrorCost >= *choice.Listed[i-1].Judged.ErrorCost {
+				t.Errorf("errors at %v: a listed tree costs more in tests and not less in errors than the one before", c.wrong)
+			}
 			bare = bare || p.Leaves == 1
 			if p.LeastTotal {
 				least, total = listed(&frontier.Choice{Listed: []frontier.Listed{p}}), *p.Judged.TotalCost
@@ -114,5 +118,43 @@ func TestLeastTotalListed(t *testing.T) {
 			t.Errorf("errors at %v: the least total is %v of %q, want %v of %q; a single leaf listed: %v", c.wrong, total, least,
 				c.total, c.want, bare)
 		}
+	}
+}
+
+// TestSettled: only the rule auto depends on error costs.
+func TestSettled(t *testing.T) {
+	for rule := frontier.First; rule <= frontier.ByCosts; rule++ {
+		without := rule.Settled(false)
+		with := rule.Settled(true)
+		switch {
+		case rule == frontier.ByCosts && (without != frontier.Best || with != frontier.Total):
+			t.Errorf("%v: %v, with error costs %v", rule, without, with)
+		case rule != frontier.ByCosts && (without != rule || with != rule):
+			t.Errorf("%v becomes %v, with error costs %v", rule, without, with)
+		}
+	}
+}
+
+// TestTotalLeavesOutDominated: by hand. Of two free trees the one with fewer errors is listed, and a tree that costs more
+// in tests and in errors than another is not, though its merit is the highest.
+func TestTotalLeavesOutDominated(t *testing.T) {
+	points := []frontier.Point{
+		charged(0, 60, 9, 1), charged(1, 30, 5, 3), charged(2, 12, 2, 2), charged(3, 5, 0, 4), charged(4, 1, 0, 6),
+	}
+	points[1].Validation.AUC = is(.99)
+	if err := frontier.Judge(points, frontier.AUC); err != nil {
+		t.Fatal(err)
+	}
+	p := &frontier.Pool{Candidates: []frontier.Candidate{{Tree: &tree.Tree{Label: tree.Label{Classes: []string{"a", "b"}}}}}}
+	choice, err := p.ChooseAmong(points, &frontier.Settings{Query: frontier.Query{Rule: frontier.Total}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var steps []int
+	for _, q := range choice.Listed {
+		steps = append(steps, q.Step)
+	}
+	if !slices.Equal(steps, []int{3, 2, 0}) || !choice.Chosen.Same(&points[2]) && choice.Chosen.Step != 3 {
+		t.Errorf("steps %v, chosen %d, want 3, 2 and 0", steps, choice.Chosen.Step)
 	}
 }

@@ -58,7 +58,7 @@ func (m *Metrics) fillRanked(t *table, p *projection) {
 	between := pairs{table: t}
 	t.each(0, func(r *ranking) {
 		class := &m.PerClass[r.class]
-		class.AveragePrecision, class.Gains, class.ROC = r.averagePrecision(), r.gains(), r.roc()
+		class.AveragePrecision, class.Gains, class.ROC = r.averagePrecision(), r.gains(), r.roc(t)
 		for i, gain := range class.Gains {
 			class.Lift = append(class.Lift, gain*Shares/float64(i+1))
 		}

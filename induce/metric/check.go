@@ -30,6 +30,9 @@ func (m *Metrics) Check() error {
 			if n := len(roc.FalsePositiveRate); n < 2 || n != len(roc.TruePositiveRate) {
 				return errors.New("a ROC curve whose rates are not in pairs")
 			}
+			if n := len(roc.Thresholds); n > 0 && n != len(roc.TruePositiveRate)-1 {
+				return errors.New("a ROC curve whose thresholds do not fit its rates")
+			}
 		}
 	}
 	for i := range m.Slices {

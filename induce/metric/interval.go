@@ -128,6 +128,23 @@ func (s *sample) all() float64 {
 	return float64(weight*weight) / squares
 }
 
+// others returns the effective number of the rows of all other classes.
+func (s *sample) others(class int) float64 {
+	var weight, squares float64
+	for k, w := range s.classes {
+		if k != class {
+			weight += float64(w)
+			if s.squares != nil {
+				squares += s.squares[k]
+			}
+		}
+	}
+	if s.squares == nil || weight == 0 {
+		return float64(s.per * weight)
+	}
+	return float64(weight*weight) / squares
+}
+
 // leastRows returns the effective number of rows of the smallest class with rows.
 func (s *sample) leastRows() float64 {
 	least := math.Inf(1)

@@ -135,6 +135,7 @@ func evaluate(leaves []Leaf, classes []string, scale float64, e *effects) Metric
 	sample := newSample(t)
 	p := newProjection(t, sample)
 	m.fillRanked(t, p)
+	m.fillEffective(sample, e)
 	if m.Weight > 0 {
 		m.fillMeans(t, p, sample, e)
 	}
@@ -162,6 +163,24 @@ func (m *Metrics) SetErrorCosts(costs [][]float64) {
 		}
 	}
 	m.ExpectedErrorCost = defined(sum / float64(m.Weight))
+}
+
+// Untested returns by class the expected error cost per row if every row is predicted as the class; nil without rows.
+// costs is as in SetErrorCosts.
+func (m *Metrics) Untested(costs [][]float64) []float64 {
+	if m.Weight == 0 {
+		return nil
+	}
+	sums := make([]float64, len(m.PerClass))
+	for actual := range m.PerClass {
+		for predicted, cost := range costs[actual] {
+			sums[predicted] += float64(float64(m.PerClass[actual].Support) * cost)
+		}
+	}
+	for k := range sums {
+		sums[k] /= float64(m.Weight)
+	}
+	return sums
 }
 
 func (l *Leaf) mustFit(classes int) {

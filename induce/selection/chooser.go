@@ -88,8 +88,20 @@ type Competition struct {
 	stages []*modelled
 }
 
-// Choose returns the winner of a competition, or the only candidate.
+// Choose returns the winner of a competition, or the only candidate, with the threshold that the settings demand.
 func (c *Chooser) Choose(ctx context.Context, candidates []frontier.Candidate) (*Winner, error) {
+	w, err := c.choosePlain(ctx, candidates)
+	if err == nil {
+		err = c.keepDemand(ctx, w)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return w, nil
+}
+
+// choosePlain is Choose without the demand.
+func (c *Chooser) choosePlain(ctx context.Context, candidates []frontier.Candidate) (*Winner, error) {
 	if c.Settings.Constrained && c.Settings.LeafModel == Auto {
 		c.leftOut("leaf_model", "no models, as a model in a leaf")
 	}

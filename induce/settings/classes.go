@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+
+	"github.com/espalier-ml/espalier/induce/tree"
 )
 
 // PerClass holds settings for single classes.
@@ -18,6 +20,8 @@ type PerClass struct {
 	// ErrorCosts are the costs of wrong predictions. A wrong prediction without an entry costs 1, a
 	// correct prediction 0.
 	ErrorCosts []ErrorCost
+
+	Positive string // the class of interest, which tree.json then names; empty: none
 }
 
 // ErrorCost is the cost of predicting a class for rows of another class.
@@ -111,6 +115,17 @@ func (p *PerClass) ErrorCostsOf(classes []string) ([][]float64, error) {
 		costs[actual][predicted] = e.Cost
 	}
 	return costs, nil
+}
+
+// DecisionOf returns the decision rule that names the class of interest; nil if none is named.
+func (p *PerClass) DecisionOf(classes []string) (*tree.Decision, error) {
+	if p.Positive == "" {
+		return nil, nil //nolint:nilnil // a tree need not name it
+	}
+	if !slices.Contains(classes, p.Positive) {
+		return nil, unknownClass("positive", p.Positive)
+	}
+	return &tree.Decision{Positive: p.Positive}, nil
 }
 
 // faults returns what is wrong with weights, priors and error costs, without knowing the classes of

@@ -26,7 +26,7 @@ func (s *Settings) Faults(name Namer) []error {
 		}
 	}
 	return slices.Concat(faults, s.kindFaults(name), s.binFaults(name), s.columnFaults(name), s.Prices.faults(name),
-		s.PerClass.faults(name), s.teacherFaults(name), s.choiceFaults(name))
+		s.PerClass.faults(name), s.teacherFaults(name), s.choiceFaults(name), s.demandFaults(name))
 }
 
 // binFaults checks how many bins there are, because a code for missing is left in two bytes.

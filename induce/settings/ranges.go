@@ -63,6 +63,10 @@ func RangeOf(setting string) Range {
 	switch setting {
 	case "theta", "tolerance", "teacher_weight", "frontier_step":
 		return Between(0, 1)
+	case "min_sensitivity", "min_specificity", "min_precision":
+		return Between(0, mostDemanded)
+	case "confidence":
+		return Between(0.5, mostDemanded)
 	case "lambda", "alpha", "max_expected_cost", "max_cost":
 		return Between(0, 1e12)
 	case "made_up_rows":
@@ -83,6 +87,9 @@ func RangeOf(setting string) Range {
 		return From(0)
 	}
 }
+
+// mostDemanded bounds a demanded share and its confidence: no number of rows shows a share of 1.
+const mostDemanded = 0.99999
 
 // number is a number of a setting.
 type number struct {

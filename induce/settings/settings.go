@@ -78,7 +78,7 @@ type Growth struct {
 
 // Choice describes how a tree is chosen among the grown trees and their prunings.
 type Choice struct {
-	Select       frontier.Rule         // rule of the choice, such as frontier.Best
+	Select       frontier.Rule         // rule of the choice; frontier.ByCosts: the least total if errors have costs
 	Merit        frontier.Criterion    // figure by which trees are compared, such as frontier.Auto
 	Tolerance    float64               // score that the rule Best gives up for a cheaper tree
 	Prune        []prune.Currency      // empty: trees are not pruned
@@ -91,11 +91,24 @@ type Choice struct {
 	MaxExpectedCost float64 // greatest mean cost of a row; 0: unlimited
 	MaxCost         float64 // greatest cost of the most expensive path; 0: unlimited
 
+	// A threshold on the probability of a class is chosen with the tree, at which these shares are kept on new rows with
+	// this confidence: see frontier.Demand. They name the same class.
+	MinSensitivity LeastShare
+	MinSpecificity LeastShare
+	MinPrecision   LeastShare
+	Confidence     float64
+
 	LeafModel     selection.Kind  // models in the leaves, such as selection.None
 	Teacher       distill.Teacher // model whose predictions the tree also learns, such as distill.None
 	TeacherWeight float64         // weight of the teacher relative to the label, 0 to 1
 	MadeUpRows    *int64          // synthetic rows that the teacher labels; nil: by the number of training objects
 	Certificate   bool            // whether to compute a lower bound on the cost of such trees
+}
+
+// LeastShare is a share of 0 to 1 that is demanded for a class; 0: none.
+type LeastShare struct {
+	Class string
+	Share float64
 }
 
 // Default returns the preset "default". It grows trees from 70 % of the rows, by ec45 with four
@@ -116,9 +129,9 @@ func Default() Settings {
 			Classes: split.OfRows, LeafEstimate: tree.Smoothed,
 		},
 		Choice: Choice{
-			Select: frontier.Best, Merit: frontier.Auto, Tolerance: defaultTolerance, Prune: []prune.Currency{prune.Leaves, prune.Cost},
+			Select: frontier.ByCosts, Merit: frontier.Auto, Tolerance: defaultTolerance, Prune: []prune.Currency{prune.Leaves, prune.Cost},
 			Folds: crossvalidate.Setting{Auto: true}, FrontierStep: 0.001, Certificate: true,
-			LeafModel: selection.None, Teacher: distill.Auto, TeacherWeight: DefaultTeacherWeight,
+			Confidence: defaultConfidence, LeafModel: selection.None, Teacher: distill.Auto, TeacherWeight: DefaultTeacherWeight,
 		},
 	}
 }
@@ -130,6 +143,9 @@ const MostCategories = math.MaxUint16 - 2
 // defaultTolerance is the score that the rule Best gives up for a cheaper tree. On the public data
 // sets of the paper it costs no AUC on test rows on average.
 const defaultTolerance = 0.001
+
+// defaultConfidence is the confidence of intervals.
+const defaultConfidence = 0.95
 
 // accurateTolerance takes its place in the preset "accurate". Leaf models raise the scores of large and of
 // small trees, so the last thousandths cost many tests: see "A larger tree is believed beyond chance
@@ -204,10 +220,10 @@ func (s *Settings) Selection() selection.Settings {
 	return selection.Settings{
 		Settings: frontier.Settings{
 			Query: frontier.Query{
-				Rule: s.Select, Tolerance: s.Tolerance,
+				Rule: s.Select.Settled(s.ErrorCosts != nil), Tolerance: s.Tolerance,
 				Limits: frontier.Limits{ExpectedCost: s.MaxExpectedCost, MaxCost: s.MaxCost, Leaves: s.MaxLeaves},
 			},
-			Merit: s.Merit, Currencies: s.Prune, Alpha: s.Alpha, Step: s.FrontierStep,
+			Demand: s.demand(), Merit: s.Merit, Currencies: s.Prune, Alpha: s.Alpha, Step: s.FrontierStep,
 		},
 		Folds: s.Folds, Seed: s.Seed, Certificate: s.Certificate, LeafModel: s.LeafModel,
 		Teacher:     selection.Teacher{Kind: s.Teacher, Weight: s.TeacherWeight, MadeUp: s.MadeUpRows},

@@ -11,6 +11,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/frontier"
 	"github.com/espalier-ml/espalier/induce/frontier/crossvalidate"
 	"github.com/espalier-ml/espalier/induce/prune"
+	"github.com/espalier-ml/espalier/induce/selection"
 	"github.com/espalier-ml/espalier/induce/settings"
 	"github.com/espalier-ml/espalier/induce/split"
 )
@@ -53,6 +54,22 @@ func TestFaults(t *testing.T) {
 		`First: the feature "a" is named twice`: func(s *settings.Settings) { s.First = []string{"a", "", "a"} },
 		`Costs: the cost of "a" 1e-40: want 0`:  func(s *settings.Settings) { s.Costs = map[string]float64{"a": 1e-40} },
 		`Priors: "a" 0: want a number above 0`:  func(s *settings.Settings) { s.Priors = map[string]float64{"a": 0} },
+		"MinSensitivity a=1: want a share from 0 to 0.99999": func(s *settings.Settings) {
+			s.MinSensitivity = settings.LeastShare{Class: "a", Share: 1}
+		},
+		`MinSensitivity is about the class "a", and another share about "b"`: func(s *settings.Settings) {
+			s.MinSensitivity = settings.LeastShare{Class: "a", Share: .9}
+			s.MinPrecision = settings.LeastShare{Class: "b", Share: .9}
+		},
+		"Confidence 0.2: want a number from 0.5": func(s *settings.Settings) {
+			s.MinSensitivity, s.Confidence = settings.LeastShare{Class: "a", Share: .9}, .2
+		},
+		"LeafModel auto: a threshold is chosen for trees without models": func(s *settings.Settings) {
+			s.MinSpecificity, s.LeafModel = settings.LeastShare{Class: "a", Share: .9}, selection.Auto
+		},
+		"MinPrecision: a threshold is chosen on validation rows, and Split 80/0/20 has none": func(s *settings.Settings) {
+			s.MinPrecision, s.Split = settings.LeastShare{Class: "a", Share: .9}, dataset.Shares{80, 0, 20}
+		},
 		"ClassWeights and BalanceClasses say two": func(s *settings.Settings) {
 			s.ClassWeights, s.BalanceClasses = map[string]float64{"a": 1}, true
 		},

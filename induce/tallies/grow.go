@@ -87,7 +87,7 @@ func (s *Spec) Grow(ctx context.Context, tables *Tables, p *Plan, workers int, n
 	return g, nil
 }
 
-// describeLabel describes the class column of the tree, with priors and error costs.
+// describeLabel describes the class column of the tree, with priors, error costs and the class of interest.
 func (s *Spec) describeLabel(classes []string) (tree.Label, error) {
 	c := &s.Settings
 	l := tree.Label{Column: c.Label, Classes: classes}
@@ -99,6 +99,9 @@ func (s *Spec) describeLabel(classes []string) (tree.Label, error) {
 		return l, s.classFault(err)
 	}
 	if l.ErrorCosts, err = c.ErrorCostsOf(classes); err != nil {
+		return l, s.classFault(err)
+	}
+	if l.Decision, err = c.DecisionOf(classes); err != nil {
 		return l, s.classFault(err)
 	}
 	return l, nil

@@ -27,6 +27,8 @@ func TestGolden(t *testing.T) {
 	golden(t, "billed.json", billedTree().Encode())
 	golden(t, "wishful.json", wishfulTree().Encode())
 	golden(t, "dated.json", datedTree(3).Encode())
+	golden(t, "decided.json", decidedTree().Encode())
+	golden(t, "decided_models.json", decidedModels().Encode())
 	for _, family := range families() {
 		objects := 12
 		if family == split.Sets { // a value needs two rows
@@ -136,7 +138,7 @@ func hostile() []struct{ name, from, to, want string } {
 		{"null", "*", "null", "format"},
 		{"array", "*", "[]", "not a tree.json"},
 		{"another format", "espalier/tree", "other/tree", "format"},
-		{"another version", `"version": 1`, `"version": 4`, "version 1, 2 or 3"},
+		{"another version", `"version": 1`, `"version": 5`, "version 1 to 4"},
 		{"bytes after the tree", "\n}\n", "\n}\n{}", "not a tree.json"},
 		{"no classes", `"classes": ["n", "p"]`, `"classes": []`, "class"},
 		{"class twice", `"classes": ["n", "p"]`, `"classes": ["n", "n"]`, "twice"},
@@ -254,6 +256,48 @@ func hostileDecisions() []struct{ name, from, to, want string } {
 	}
 }
 
+// decidedTree is a tree of three classes with a threshold that a leaf's probability equals.
+func decidedTree() *tree.Tree {
+	tr := randomTree(rand.New(rand.NewPCG(1, 2)), split.Both, 12)
+	threshold := 0.0
+	for i := range tr.Nodes {
+		if n := &tr.Nodes[i]; n.Leaf() && n.Class != 1 {
+			threshold = max(threshold, n.Probabilities[1])
+		}
+	}
+	return tr.WithDecision(&tree.Decision{Positive: tr.Label.Classes[1], Threshold: threshold})
+}
+
+// decidedModels is a tree of three classes whose leaves have models and a threshold. The probability at the first leaf
+// is the threshold, however exp is rounded.
+func decidedModels() *tree.Tree {
+	tr := randomTree(rand.New(rand.NewPCG(1, 2)), split.Both, 12)
+	intercepts := [][]float64{{0, 0, 0}, {1, 0, 2}, {2, 1.75, 1}, {2, 0, 2}, {-1, 3, 0}}
+	next := 0
+	for i := range tr.Nodes {
+		if n := &tr.Nodes[i]; n.Leaf() {
+			n.Model = &tree.LeafModel{Intercept: intercepts[next%len(intercepts)]}
+			next++
+		}
+	}
+	many := slices.IndexFunc(tr.Features, func(f dataset.Feature) bool { return f.Name == "many" }) // tested above node 8
+	tr.Nodes[8].Model.Terms = []tree.Term{
+		{Feature: many, At: []float64{3, 4}, Values: [][]float64{{0, 1, 0}, {0, 3, 1}}, Missing: []float64{0, 0, 1}},
+	}
+	return tr.WithDecision(&tree.Decision{Positive: tr.Label.Classes[1], Threshold: 1. / 3})
+}
+
+// undecided lists edits of smallTree with a threshold that Decode must refuse.
+func undecided() []struct{ name, from, to, want string } {
+	return []struct{ name, from, to, want string }{
+		{"positive is no class", `"positive": "p"`, `"positive": "q"`, "want one of the classes"},
+		{"no positive", `"positive": "p", `, ``, "want one of the classes"},
+		{"negative threshold", `"threshold": 0.25`, `"threshold": -0.25`, "above 0"},
+		{"threshold above 1", `"threshold": 0.25`, `"threshold": 1.5`, "up to 1"},
+		{"threshold of other classes", `"threshold": 0.25`, `"threshold": 1`, "does not follow"},
+	}
+}
+
 // wishfulTree is smallTree with all wishes.
 func wishfulTree() *tree.Tree {
 	tr := smallTree()
@@ -300,6 +344,10 @@ func misbilled() []struct{ name, from, to, want string } {
 func TestDecodeErrors(t *testing.T) {
 	refuse(t, smallTree(), slices.Concat(hostile(), hostileTests()))
 	refuse(t, decideBy(smallTree(), []float64{.75, .25}, [][]float64{{0, 1}, {4, 0}}), hostileDecisions())
+	refuse(t, smallTree().WithDecision(&tree.Decision{Positive: "p", Threshold: .25}), undecided())
+	refuse(t, decidedModels(), []struct{ name, from, to, want string }{
+		{"models and a threshold in version 3", `"version": 4`, `"version": 3`, "want version 4"},
+	})
 	refuse(t, billedTree(), misbilled())
 	refuse(t, wishfulTree(), unfulfilled())
 }
@@ -411,6 +459,12 @@ func FuzzDecode(f *testing.F) {
 	valid = string(decideBy(smallTree(), []float64{.75, .25}, [][]float64{{0, 1}, {4, 0}}).Encode())
 	f.Add([]byte(valid))
 	for _, test := range hostileDecisions() {
+		f.Add([]byte(strings.Replace(valid, test.from, test.to, 1)))
+	}
+	f.Add(decidedTree().Encode())
+	f.Add(decidedModels().Encode())
+	valid = string(smallTree().WithDecision(&tree.Decision{Positive: "p", Threshold: .25}).Encode())
+	for _, test := range undecided() {
 		f.Add([]byte(strings.Replace(valid, test.from, test.to, 1)))
 	}
 	valid = string(modelledTree().Encode())

@@ -11,18 +11,24 @@ import (
 // which they count as equal.
 const tie = 1e-12
 
-// Decide returns the class to predict, given the probability of each class: the most probable class
-// or, with error costs, the class with the lowest expected error cost. The first class wins a tie.
+// Decide returns the class to predict, given the probability of each class: with a threshold, the
+// class of interest if its probability is at least the threshold, otherwise the most probable other
+// class; without a threshold, the most probable class or, with error costs, the class with the lowest
+// expected error cost. The first class wins a tie.
 func (l *Label) Decide(probabilities []float64) int {
-	if l.ErrorCosts == nil {
-		best := 0
-		most := uint64(0)
-		for k, p := range probabilities {
-			if b := math.Float64bits(p); b > most { // in the order of the probabilities, and without a branch
-				best = k
-				most = b
-			}
+	if l.Thresholded() {
+		positive := l.Positive()
+		if probabilities[positive] >= l.Decision.Threshold {
+			return positive
 		}
+		before, p := mostProbable(probabilities[:positive])
+		if after, q := mostProbable(probabilities[positive+1:]); positive == 0 || q > p {
+			return min(positive+1+after, len(probabilities)-1)
+		}
+		return before
+	}
+	if l.ErrorCosts == nil {
+		best, _ := mostProbable(probabilities)
 		return best
 	}
 	var few [16]float64 // no memory is allocated for a few classes
@@ -37,6 +43,51 @@ func (l *Label) Decide(probabilities []float64) int {
 	}
 	limit := slices.Min(expected) + float64(tie*slices.Max(expected))
 	return max(0, slices.IndexFunc(expected, func(x float64) bool { return x <= limit }))
+}
+
+// mostProbable returns the most probable class, the first one of several, and the bits of its probability, which have
+// the order of the probabilities. Without probabilities above 0 it is class 0.
+func mostProbable(probabilities []float64) (best int, most uint64) {
+	for k, p := range probabilities {
+		if b := math.Float64bits(p); b > most { // without a branch
+			best = k
+			most = b
+		}
+	}
+	return best, most
+}
+
+// Positive returns the number of the class of interest; -1 if no class is named.
+func (l *Label) Positive() int {
+	if l.Decision == nil {
+		return -1
+	}
+	return slices.Index(l.Classes, l.Decision.Positive)
+}
+
+// Shown returns the class whose probability describes a node: the class of interest, or the class of
+// the node if none is named.
+func (l *Label) Shown(n *Node) int {
+	if k := l.Positive(); k >= 0 {
+		return k
+	}
+	return n.Class
+}
+
+// Thresholded reports whether a threshold on the probability of a class decides.
+func (l *Label) Thresholded() bool { return l.Decision != nil && l.Decision.Threshold > 0 }
+
+// WithDecision returns the tree with another decision rule, which must fit its classes; nil: none. The trees share all
+// but the classes of the nodes.
+func (t *Tree) WithDecision(d *Decision) *Tree {
+	other := *t
+	other.Label.Decision = d
+	other.Texts = nil // nodes of other classes have other texts
+	other.Nodes = slices.Clone(t.Nodes)
+	for i := range other.Nodes {
+		other.Nodes[i].Class = other.Label.Decide(other.Nodes[i].Probabilities)
+	}
+	return &other
 }
 
 // applyPriors adapts the probabilities to the label's priors: each probability is
@@ -89,7 +140,7 @@ func (l *Label) checkClasses() error {
 // maxClasses is the number of classes that a two-byte class number can tell apart.
 const maxClasses = math.MaxUint16 + 1
 
-// Check checks the classes, and that priors and error costs fit them.
+// Check checks the classes, and that priors, error costs and the decision fit them.
 func (l *Label) Check() error {
 	if err := l.checkClasses(); err != nil {
 		return err
@@ -104,6 +155,11 @@ func (l *Label) Check() error {
 		}
 		if len(l.Priors) != len(l.Classes) || !(math.Abs(sum-1) <= priorTolerance) {
 			return fmt.Errorf("label.priors: want %d that add up to 1", len(l.Classes))
+		}
+	}
+	if d := l.Decision; d != nil {
+		if err := d.check(l.Classes); err != nil {
+			return fmt.Errorf("label.decision: %w", err)
 		}
 	}
 	if l.ErrorCosts == nil {
@@ -124,15 +180,25 @@ func (l *Label) Check() error {
 	return nil
 }
 
+func (d *Decision) check(classes []string) error {
+	if !slices.Contains(classes, d.Positive) {
+		return fmt.Errorf("positive %q: want one of the classes %q", d.Positive, classes)
+	}
+	if !(d.Threshold >= 0 && d.Threshold <= 1) {
+		return fmt.Errorf("threshold %v: want a probability above 0, up to 1", d.Threshold)
+	}
+	return nil
+}
+
 // checkDecisions checks that the classes of the nodes and the probabilities of the root follow from
-// the priors and error costs.
+// the priors, the error costs and the threshold.
 func (t *Tree) checkDecisions() error {
-	if t.Label.Priors == nil && t.Label.ErrorCosts == nil {
+	if t.Label.Priors == nil && t.Label.ErrorCosts == nil && !t.Label.Thresholded() {
 		return nil
 	}
 	for i := range t.Nodes {
 		if n := &t.Nodes[i]; n.Class != t.Label.Decide(n.Probabilities) {
-			return fmt.Errorf("node %d: class %q does not follow from its probabilities and label.error_costs", i,
+			return fmt.Errorf("node %d: class %q does not follow from its probabilities and the decision rule in label", i,
 				t.Label.Classes[n.Class])
 		}
 	}

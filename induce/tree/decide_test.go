@@ -1,8 +1,10 @@
 package tree_test
 
 import (
+	"bytes"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
@@ -32,6 +34,80 @@ func TestDecide(t *testing.T) {
 		if got := l.Decide(test.p); got != test.want {
 			t.Errorf("costs %v, probabilities %v: class %d, want %d", test.costs, test.p, got, test.want)
 		}
+	}
+}
+
+// TestThreshold: by hand. A probability that equals the threshold is enough, and no other class needs a probability.
+func TestThreshold(t *testing.T) {
+	for _, test := range []struct {
+		positive  string
+		threshold float64
+		p         []float64
+		want      int
+	}{
+		{"b", .3, []float64{.7, .3}, 1}, // equal
+		{"b", math.Nextafter(.3, 1), []float64{.7, .3}, 0},
+		{"a", .3, []float64{.3, .7}, 0},
+		{"a", .8, []float64{.7, .3}, 1}, // less probable, and predicted
+		{"a", 1, []float64{1, 0}, 0},
+		{"a", 1, []float64{0, 0}, 1},          // a node without rows
+		{"b", .2, []float64{.5, .2, .3}, 1},   // three classes: enough
+		{"a", .6, []float64{.5, .1, .4}, 2},   // the most probable other class
+		{"b", .4, []float64{.35, .3, .35}, 0}, // the first one
+		{"a", .5, []float64{.4, 0, 0}, 1},     // other classes of probability 0
+		{"b", 0, []float64{.7, .3}, 0},        // a class of interest without a threshold
+		{"b", math.SmallestNonzeroFloat64, []float64{1, 0}, 0},
+	} {
+		l := tree.Label{
+			Classes:  []string{"a", "b", "c"}[:len(test.p)],
+			Decision: &tree.Decision{Positive: test.positive, Threshold: test.threshold},
+		}
+		if got := l.Decide(test.p); got != test.want {
+			t.Errorf("%s from %v, probabilities %v: class %d, want %d", test.positive, test.threshold, test.p, got, test.want)
+		}
+		if l.Thresholded() {
+			for range test.p { // no error is cheaper: the threshold decides
+				l.ErrorCosts = append(l.ErrorCosts, make([]float64, len(test.p)))
+			}
+			if got := l.Decide(test.p); got != test.want {
+				t.Errorf("%s from %v, probabilities %v, with error costs: class %d, want %d", test.positive, test.threshold, test.p,
+					got, test.want)
+			}
+		}
+	}
+}
+
+// TestWithDecision: a tree with another decision rule predicts by it, survives its encoding, and leaves the tree as it is.
+func TestWithDecision(t *testing.T) {
+	tr := smallTree()
+	tr.Estimate(tree.Smoothed, 1)
+	tr.Texts = new(tree.Texts)
+	before := tr.Encode()
+	threshold := slices.Max(tr.Nodes[1].Probabilities[1:])
+	other := tr.WithDecision(&tree.Decision{Positive: tr.Label.Classes[1], Threshold: threshold})
+	changed := 0
+	for i := range other.Nodes {
+		n := &other.Nodes[i]
+		if (n.Class == 1) != (n.Probabilities[1] >= threshold) {
+			t.Errorf("node %d: class %d with %v of the class of interest, from %v on", i, n.Class, n.Probabilities[1], threshold)
+		}
+		if n.Class != tr.Nodes[i].Class {
+			changed++
+		}
+	}
+	if changed == 0 {
+		t.Error("no class depends on the threshold")
+	}
+	b := other.Encode()
+	decoded, err := tree.Decode(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(decoded.Encode(), b) || *decoded.Label.Decision != *other.Label.Decision {
+		t.Errorf("decoded, the decision is %v", decoded.Label.Decision)
+	}
+	if !bytes.Equal(tr.Encode(), before) || !bytes.Equal(other.WithDecision(nil).Encode(), before) {
+		t.Error("the tree without a decision has changed")
 	}
 }
 

@@ -14,12 +14,15 @@ import (
 )
 
 // Format and Version identify a tree.json. The version is ModelVersion if the tree has leaf models,
-// and BoosterVersion if some of these have boosters.
+// BoosterVersion if some of these have boosters, and ThresholdVersion if a threshold decides what
+// leaf models predict. A program that does not know one of these parts thus refuses the tree instead
+// of predicting something else.
 const (
-	Format         = "espalier/tree"
-	Version        = 1
-	ModelVersion   = 2
-	BoosterVersion = 3
+	Format           = "espalier/tree"
+	Version          = 1
+	ModelVersion     = 2
+	BoosterVersion   = 3
+	ThresholdVersion = 4
 )
 
 // Encode returns the tree in canonical JSON: UTF-8, two-space indent, fixed key order, one line for
@@ -32,6 +35,8 @@ func (t *Tree) AppendJSON(dst []byte) []byte {
 	boosters := t.boosters()
 	version := Version
 	switch {
+	case t.Label.Thresholded() && t.Modelled():
+		version = ThresholdVersion
 	case len(boosters) > 0:
 		version = BoosterVersion
 	case t.Modelled():

@@ -258,16 +258,23 @@ func (d *decoder) read() error {
 		return err
 	}
 	for i := range d.Nodes {
-		if d.Nodes[i].Model != nil && d.fileVersion < ModelVersion {
+		if d.Nodes[i].Model == nil {
+			continue
+		}
+		if d.fileVersion < ModelVersion {
 			return fmt.Errorf("node %d: a model in a file of version %d: want version %d", i, d.fileVersion, ModelVersion)
+		}
+		if d.Label.Thresholded() && d.fileVersion < ThresholdVersion {
+			return fmt.Errorf("node %d: a model, and a threshold, in a file of version %d: want version %d", i, d.fileVersion,
+				ThresholdVersion)
 		}
 	}
 	return nil
 }
 
 func wrongFormat(format string, version int) error {
-	return fmt.Errorf("format %q version %d: want %q version %d, %d or %d", format, version, Format, Version,
-		ModelVersion, BoosterVersion)
+	return fmt.Errorf("format %q version %d: want %q version %d to %d", format, version, Format, Version,
+		ThresholdVersion)
 }
 
 // section reads a member of the file.
@@ -348,7 +355,7 @@ func (d *decoder) version() error {
 	if err := d.file.value(&d.fileVersion); err != nil {
 		return err
 	}
-	if d.fileVersion < Version || d.fileVersion > BoosterVersion {
+	if d.fileVersion < Version || d.fileVersion > ThresholdVersion {
 		return wrongFormat(Format, d.fileVersion)
 	}
 	return nil

@@ -144,8 +144,8 @@ func rescale(p, factors []float64) {
 // ModelRange describes which probabilities the model of a leaf can give.
 type ModelRange struct {
 	Features []int // features of the terms, in their order, then further features of the booster, ascending
-	// Low and High bound the probability of the class that the leaf predicts without its model.
-	// They are exact for two classes if there is no booster. Otherwise they are outer bounds,
+	// Low and High bound the probability of Label.Shown of the leaf: the class of interest, or the class
+	// that the leaf predicts without its model. They are exact for two classes if there is no booster. Otherwise they are outer bounds,
 	// because each other class, each term and each tree of the booster is taken at its best or
 	// worst independently.
 	Low, High float64
@@ -255,6 +255,7 @@ type bounding struct {
 // bounds returns Low and High of a ModelRange. reach has the span of each numeric feature.
 func (g *bounding) bounds(n *Node, reach map[int]span) (low, high float64) {
 	t := g.tree
+	class := t.Label.Shown(n)
 	width := len(n.Model.Intercept)
 	factor := func(class int) float64 {
 		if g.factors == nil {
@@ -262,7 +263,7 @@ func (g *bounding) bounds(n *Node, reach map[int]span) (low, high float64) {
 		}
 		return g.factors[class]
 	}
-	if factor(n.Class) == 0 {
+	if factor(class) == 0 {
 		return 0, 0
 	}
 	classes := len(t.Label.Classes)
@@ -275,14 +276,14 @@ func (g *bounding) bounds(n *Node, reach map[int]span) (low, high float64) {
 		g.ends = append(g.ends, len(g.scores))
 	}
 	for other := range classes {
-		if other == n.Class || factor(other) == 0 {
+		if other == class || factor(other) == 0 {
 			continue
 		}
 		lead := func(scores []float64) float64 { // margin of the leaf's class over the other class
 			if classes == 2 {
-				return float64(n.Class-other) * scores[0]
+				return float64(class-other) * scores[0]
 			}
-			return scores[n.Class] - scores[other]
+			return scores[class] - scores[other]
 		}
 		worst := lead(n.Model.Intercept)
 		best := worst
@@ -300,7 +301,7 @@ func (g *bounding) bounds(n *Node, reach map[int]span) (low, high float64) {
 				best += b
 			}
 		}
-		weight := factor(other) / factor(n.Class)
+		weight := factor(other) / factor(class)
 		most += float64(weight * portable.Exp(-worst))
 		least += float64(weight * portable.Exp(-best))
 	}

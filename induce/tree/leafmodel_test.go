@@ -322,6 +322,11 @@ func TestModelVersions(t *testing.T) {
 		if again := decoded.Encode(); !bytes.Equal(again, b) {
 			t.Error(cmp.Diff(string(b), string(again)))
 		}
+		decided := tr.WithDecision(&tree.Decision{Positive: tr.Label.Classes[0], Threshold: .5}).Encode()
+		if got, err := tree.Decode(decided); err != nil || bytes.Contains(decided, []byte(`"version": 4`)) != tr.Modelled() ||
+			!bytes.Equal(got.Encode(), decided) {
+			t.Fatalf("with a threshold: %v\n%s", err, decided)
+		}
 		lean := decoded.Tested()
 		if !bytes.Equal(decoded.Encode(), b) {
 			t.Error("Tested has changed the tree itself")
@@ -336,7 +341,7 @@ func TestModelVersions(t *testing.T) {
 func hostileModels() []struct{ name, from, to, want string } {
 	return []struct{ name, from, to, want string }{
 		{"version 1", `"version": 2`, `"version": 1`, "node 4: a model in a file of version 1: want version 2"},
-		{"version 4", `"version": 2`, `"version": 4`, "version 4: want \"espalier/tree\" version 1, 2 or 3"},
+		{"version 5", `"version": 2`, `"version": 5`, "version 5: want \"espalier/tree\" version 1 to 4"},
 		{
 			"inner node", `"test": {"feature": "age"`, `"model": {"intercept": [0], "terms": []}, "test": {"feature": "age"`,
 			"node 0: a node has a model and a test",

@@ -20,7 +20,7 @@ import (
 // file one by one, and Decode reads them one by one.
 type treeFile struct {
 	Format     string             `json:"format" jsonschema:"enum=espalier/tree"`
-	Version    int                `json:"version" jsonschema:"enum=1,enum=2,enum=3"` // 2: leaf models; 3: boosters, too
+	Version    int                `json:"version" jsonschema:"enum=1,enum=2,enum=3,enum=4"` // 2: leaf models; 3: boosters, too; 4: leaf models and a threshold
 	Label      tree.Label         `json:"label"`
 	Features   []tree.FileFeature `json:"features"` // that some test or leaf model uses
 	Algorithm  tree.Algorithm     `json:"algorithm"`
@@ -61,6 +61,7 @@ func TestSchemasGenerated(t *testing.T) {
 			label.Properties = jsonschema.NewProperties()
 			label.Properties.Set("priors", jsonschema.FalseSchema)
 			label.Properties.Set("error_costs", jsonschema.FalseSchema)
+			label.Properties.Set("decision", jsonschema.FalseSchema)
 		},
 		reflect.TypeFor[tree.Algorithm](): func(s *jsonschema.Schema) {
 			schematest.Enum(s, "name", split.Algorithms()...)
@@ -169,8 +170,9 @@ func keysOf(of reflect.Type, except ...string) (keys []string) {
 	return keys
 }
 
-// versions returns the rules of the versions of tree.json. Only trees of version 2 and 3 have leaf models, and some leaf
-// has one. Only trees of version 3 have boosters, and some model has one.
+// versions returns the rules of the versions of tree.json. Only trees of version 2 to 4 have leaf models, and some leaf
+// has one. Only trees of version 3 and 4 have boosters; in trees of version 3, some model has one. Exactly the trees with
+// leaf models and a threshold are of version 4.
 func versions() []*jsonschema.Schema {
 	with := schematest.Object
 	model := &jsonschema.Schema{Required: []string{"model"}}
@@ -188,5 +190,15 @@ func versions() []*jsonschema.Schema {
 	}
 	third.Then.Required = []string{"boosters"}
 	third.Else.Properties.Set("boosters", jsonschema.FalseSchema)
-	return []*jsonschema.Schema{first, third}
+	third.Else = &jsonschema.Schema{If: with("version", &jsonschema.Schema{Const: 4}), Else: third.Else}
+	decision := with("decision", &jsonschema.Schema{Required: []string{"threshold"}})
+	decision.Required = []string{"decision"}
+	fourth := &jsonschema.Schema{
+		If: &jsonschema.Schema{
+			AllOf: []*jsonschema.Schema{with("label", decision), with("nodes", &jsonschema.Schema{Contains: model})},
+		},
+		Then: with("version", &jsonschema.Schema{Const: 4}),
+		Else: with("version", &jsonschema.Schema{Not: &jsonschema.Schema{Const: 4}}),
+	}
+	return []*jsonschema.Schema{first, third, fourth}
 }

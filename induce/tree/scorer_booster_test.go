@@ -113,6 +113,7 @@ func boostedTree() *tree.Tree {
 // order.
 func TestBoosterBits(t *testing.T) {
 	golden(t, "boosted.json", boostedTree().Encode())
+	golden(t, "decided_boosted.json", boostedTree().WithDecision(&tree.Decision{Positive: "p", Threshold: .3}).Encode())
 	boosted := 0
 	modelTrees(t, func(t *testing.T, tr *tree.Tree, rows []row) {
 		t.Helper()
@@ -281,7 +282,7 @@ func hostileBoosters() []struct{ name, from, to, want string } {
 	return []struct{ name, from, to, want string }{
 		{"version 1", `"version": 3`, `"version": 1`, "boosters in a file of version 1: want version 3"},
 		{"version 2", `"version": 3`, `"version": 2`, "boosters in a file of version 2: want version 3"},
-		{"version 4", `"version": 3`, `"version": 4`, "version 4: want \"espalier/tree\" version 1, 2 or 3"},
+		{"version 5", `"version": 3`, `"version": 5`, "version 5: want \"espalier/tree\" version 1 to 4"},
 		{"none", `"boosters": [`, `"others": [`, "node 1: model: booster 0: want one of the 0 of the file"},
 		{"after nodes", `"boosters": [`, `"nodes": [], "boosters": [`, "boosters come after nodes: want them before"},
 		{"null boosters", `"boosters": [`, `"boosters": null, "others": [`, "want an array"},

@@ -1,7 +1,7 @@
 // Package tree is the model: nodes with tests and leaf estimates, the scoring of rows, and the
 // canonical JSON form "espalier/tree", whose JSON Schema is io/runfolder/schemas/tree.schema.json.
-// Leaves may have models (LeafModel): such a tree has version 2, or 3 if some model has a booster.
-// Every other tree has version 1.
+// Leaves may have models (LeafModel): such a tree has version 2, 3 if some model has a booster, or 4
+// if a threshold decides. Every other tree has version 1.
 //
 // Decode and Read return the Tree of a tree.json. Tree.Walk iterates over its nodes. A Scorer
 // predicts classes: Predict for the values of a single row, PredictMatrix for rows of numbers,
@@ -53,8 +53,19 @@ type Label struct {
 	// scaled; absent: the weighted frequencies among the training rows.
 	Priors []float64 `json:"priors,omitempty" jsonschema:"minItems=1,exclusiveMinimum=0"`
 	// ErrorCosts are the costs of predictions by actual class, then by predicted class: the class of a node has the
-	// least expected cost; absent: 0 for a correct prediction, otherwise 1.
+	// least expected cost, unless a threshold decides; absent: 0 for a correct prediction, otherwise 1.
 	ErrorCosts [][]float64 `json:"error_costs,omitempty" jsonschema:"minItems=1"`
+	// Decision is the class of interest, and the probability from which it is predicted; absent: no class is named.
+	Decision *Decision `json:"decision,omitempty"`
+}
+
+// Decision is a decision rule that looks at one class: Positive is predicted if its probability is at least Threshold,
+// otherwise the most probable of the other classes.
+type Decision struct {
+	Positive string `json:"positive"` // the class of interest
+	// Threshold is the least probability of Positive at which it is predicted; absent: the most probable class or,
+	// with error costs, the class with the least expected cost is predicted.
+	Threshold float64 `json:"threshold,omitempty" jsonschema:"exclusiveMinimum=0,maximum=1"`
 }
 
 // Algorithm holds the parameters of training.

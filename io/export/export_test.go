@@ -70,14 +70,15 @@ func verifyOptions(t *testing.T, m *tree.Tree, o export.Options, rows [][]export
 }
 
 // TestExports: each format predicts what the tree predicts, by the real language: tests of all
-// kinds, dates, groups of prices, priors, error costs, leaf models, boosters.
+// kinds, dates, groups of prices, leaf models, boosters, thresholds.
 func TestExports(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("../../induce/tree/testdata/golden/*.json")
 	if err != nil {
 		t.Fatal(err)
 	}
-	few := []string{"both", "dated", "multiway", "set", "boosted"} // the other trees are similar, and a compiler takes a second
+	// The other trees are similar, and a compiler takes a second. Some rows of the decided trees are at the threshold.
+	few := []string{"both", "dated", "multiway", "set", "boosted", "decided", "decided_boosted", "decided_models"}
 	random := rand.New(rand.NewPCG(19, 1))
 	tried := 0
 	for _, file := range files {
@@ -89,8 +90,9 @@ func TestExports(t *testing.T) {
 		m := read(t, file)
 		rows := randomRows(random, m, 300)
 		for _, format := range withoutDialects() {
-			if slow(format) && name != "boosted" {
-				continue
+			models := slices.Contains([]string{"boosted", "decided_boosted", "decided_models"}, name)
+			if slow(format) && !models || format == "pmml" && name != "boosted" && models {
+				continue // PMML: see TestRefused
 			}
 			t.Run(name+"/"+format, func(t *testing.T) {
 				t.Parallel()
@@ -358,6 +360,7 @@ func TestRefused(t *testing.T) {
 	m := read(t, "../../induce/tree/testdata/golden/both.json")
 	nul := read(t, "../../induce/tree/testdata/golden/both.json")
 	nul.Label.Classes[0] = "a\x00b"
+	decided := read(t, "../../induce/tree/testdata/golden/decided_models.json")
 	for _, test := range []struct {
 		name string
 		tree *tree.Tree
@@ -369,6 +372,7 @@ func TestRefused(t *testing.T) {
 		{"keyword", m, export.Options{Format: "c", Name: "for"}, `--name "for": want a name`},
 		{"name", m, export.Options{Format: "c", Name: "a-b"}, "letters, digits"},
 		{"NUL", nul, export.Options{Format: "c"}, "has a NUL, which ends texts of this language"},
+		{"threshold of models in PMML", decided, export.Options{Format: "pmml"}, "leaf models, and error costs or a threshold"},
 		{"NUL in XML", nul, export.Options{Format: "pmml"}, `"a\x00b" has the character U+0000, which XML cannot hold`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -378,6 +382,21 @@ func TestRefused(t *testing.T) {
 				t.Errorf("%v: want %s", err, test.want)
 			}
 		})
+	}
+}
+
+// TestInterest: comments at the leaves say the probability and the rows of the class of interest.
+func TestInterest(t *testing.T) {
+	t.Parallel()
+	m := read(t, "../../induce/tree/testdata/golden/billed.json").WithDecision(&tree.Decision{Positive: "p"})
+	for _, format := range []string{"c", "java", "python", "javascript", "sql"} {
+		var b bytes.Buffer
+		if err := export.Write(&b, m, export.Options{Format: format, Dialect: "sqlite"}); err != nil {
+			t.Fatal(err)
+		}
+		if want := `leaf 5: "n" ("p" 0.2, 1 of 5 rows)`; !strings.Contains(b.String(), want) {
+			t.Errorf("%s: no %s in\n%s", format, want, b.String())
+		}
 	}
 }
 

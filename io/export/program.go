@@ -92,6 +92,9 @@ type boosterSplit struct {
 func newProgram(t *tree.Tree, l *language, o Options) (*program, error) {
 	t = t.Tested() // features that the tree does not test do not belong into the file
 	p := &program{language: l, tree: t, Options: o, With: o.With, Label: t.Label, calls: make(map[int]int)}
+	if t.Label.Thresholded() {
+		p.Label.ErrorCosts = nil // they do not decide
+	}
 	if err := p.setNames(o); err != nil {
 		return nil, err
 	}

@@ -250,23 +250,31 @@ func (s *sqlText) softmax() []stage {
 	}
 }
 
-// decision returns the stages to the class: the most probable one, or the one of the least
-// expected cost of errors.
+// decision returns the stages to the class: the class of interest from its threshold on, the most
+// probable class, or the one of the least expected cost of errors.
 func (s *sqlText) decision() []stage {
-	classes := len(s.Label.Classes)
-	names := numbered(s.lastProbability(), classes)
+	classes := slices.Clone(s.Label.Classes)
+	names := numbered(s.lastProbability(), len(classes))
 	function := s.dialect.greatest
 	within, beyond := "leaf__best", ""
+	text := []string{"CASE"}
+	if s.Label.Thresholded() {
+		at := s.Label.Positive()
+		text = append(text, fmt.Sprintf("WHEN %s >= %s THEN %s", names[at], s.Number(s.Label.Decision.Threshold),
+			s.Text(classes[at])))
+		names = slices.Delete(names, at, at+1) // the others
+		classes = slices.Delete(classes, at, at+1)
+	}
 	var stages []stage
 	if costs := s.Label.ErrorCosts; costs != nil {
-		stages = append(stages, stage{"errors", s.each("leaf__error_", classes, func(k int) string {
+		stages = append(stages, stage{"errors", s.each("leaf__error_", len(classes), func(k int) string {
 			var terms []string
 			for actual, name := range names {
 				terms = append(terms, name+" * "+s.Number(costs[actual][k]))
 			}
 			return s.sum(terms)
 		}), ""})
-		names = numbered("leaf__error_", classes)
+		names = numbered("leaf__error_", len(classes))
 		function = map[string]string{"MAX": "MIN"}[function]
 		if function == "" {
 			function = "LEAST"
@@ -274,16 +282,15 @@ func (s *sqlText) decision() []stage {
 		beyond = " + 1e-12 * " + s.most(s.dialect.greatest, names)
 	}
 	stages = append(stages, stage{"best", []column{{"leaf__best", s.most(function, names) + beyond}}, ""})
-	text := []string{"CASE"}
 	for k, name := range names {
 		is := ">="
 		if s.Label.ErrorCosts != nil {
 			is = "<="
 		}
-		if k < classes-1 {
-			text = append(text, fmt.Sprintf("WHEN %s %s %s THEN %s", name, is, within, s.Text(s.Label.Classes[k])))
+		if k < len(classes)-1 {
+			text = append(text, fmt.Sprintf("WHEN %s %s %s THEN %s", name, is, within, s.Text(classes[k])))
 		}
 	}
-	text = append(text, "ELSE "+s.Text(s.Label.Classes[classes-1])+" END")
+	text = append(text, "ELSE "+s.Text(classes[len(classes)-1])+" END")
 	return append(stages, stage{"decided", []column{{"leaf__prediction", strings.Join(text, " ")}}, ""})
 }

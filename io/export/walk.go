@@ -7,6 +7,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/split"
 	"github.com/espalier-ml/espalier/induce/tree"
+	"github.com/espalier-ml/espalier/io/textview"
 )
 
 // Bounds of a function's nodes, and of the nesting of its conditions: compilers take long for more,
@@ -92,6 +93,13 @@ func (w *writer) node(id, depth int) {
 	case n.Leaf():
 		leaf := &w.Leaves[w.leaves[id]]
 		comment := fmt.Sprintf("leaf %d: %s", id, short(w.Label.Classes[n.Class]))
+		if k := w.Label.Positive(); k >= 0 {
+			of := ""
+			if textview.Counted(w.tree, n) {
+				of = fmt.Sprintf(", %d of %d rows", n.RawClassWeights[k], n.Rows)
+			}
+			comment += fmt.Sprintf(" (%s %s%s)", short(w.Label.Classes[k]), textview.Probability(n.Probabilities[k]), of)
+		}
 		w.line(depth, "%s", fmt.Sprintf(l.leaf, leaf.Index)+l.remark(comment))
 	case !w.within[id]:
 		w.line(depth, "%s", l.call(w.calls[id]))

@@ -31,16 +31,18 @@ type card struct {
 
 	Facts *textview.FactSheet
 
-	Parts    *table
-	Priced   bool // errors have costs
-	Classes  *table
-	Part     markdown // the part whose figures are quoted
-	Slices   *table
-	Apart    markdown
-	Features *table
-	Frontier *table
-	Caveats  []markdown
-	notes    Notes
+	Parts           *table
+	Priced          bool // errors have costs
+	Classes         *table
+	Part            markdown // the part whose figures are quoted
+	Slices          *table
+	Operating       *table
+	OperatingPoints markdown // what Operating is about
+	Apart           markdown
+	Features        *table
+	Frontier        *table
+	Caveats         []markdown
+	notes           Notes
 }
 
 // builder makes the tables of a card.
@@ -78,7 +80,9 @@ func Write(w io.Writer, c *Content) error {
 	}
 	b := &builder{Run: c.Run}
 	b.part, b.metrics = c.Run.Metrics.Best()
+	operating, points := b.operating()
 	return t.Execute(w, &card{
+		Operating: operating, OperatingPoints: points,
 		Title: name(c.Run.Tree.Label.Column), Espalier: name(c.Run.Manifest.Espalier),
 		Facts: textview.Facts(c.Run, func(s string) string { return string(name(s)) }),
 		Parts: b.parts(), Priced: b.metrics.ExpectedErrorCost != nil, Classes: b.classes(), Part: markdown(b.part), Slices: b.slices(),

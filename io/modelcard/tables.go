@@ -80,6 +80,24 @@ func (b *builder) classes() *table {
 	return t.more(len(list) - visible(len(list), maxClasses))
 }
 
+// operating returns the operating points of the class of interest, with what they are about; nil if there is none.
+func (b *builder) operating() (*table, markdown) {
+	points, what := textview.OperatingTable(b.Tree, b.metrics, b.part, true)
+	if points == nil {
+		return nil, ""
+	}
+	heads, rows := points.Cells()
+	t := &table{Heads: heads}
+	for _, row := range rows {
+		var cells []markdown
+		for _, cell := range row {
+			cells = append(cells, escape(cell, math.MaxInt))
+		}
+		t.Rows = append(t.Rows, cells)
+	}
+	return t, escape(strings.ToUpper(what[:1])+what[1:]+".", math.MaxInt)
+}
+
 // more adds a row about the rows that the table leaves out.
 func (t *table) more(n int) *table {
 	if n > 0 {

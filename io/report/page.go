@@ -62,6 +62,8 @@ type page struct {
 	Path                     *textview.PathTable
 	Trees                    int // on the frontier
 	Parts, Classes, Bins     *table
+	Operating                *table
+	OperatingPoints          string // what Operating is about
 	Confusions               string
 	Features, Points, Depths *table
 	Importance               string // description of the table of features
@@ -133,6 +135,10 @@ func newPage(c *Content, room int) (*page, error) {
 	if t, confusions := textview.ClassTable("class ("+part+")", m); t != nil {
 		p.Classes = newTable(t)
 		p.Confusions = confusions
+	}
+	if t, what := textview.OperatingTable(c.Run.Tree, m, part, true); t != nil {
+		p.Operating = newTable(t)
+		p.OperatingPoints = what
 	}
 	if i := c.Run.Importance; i != nil && len(i.Features) > 0 {
 		p.Features, p.Importance = newTable(textview.FeaturesTable(i.Features, maxFeatures)), facts.importance()

@@ -295,14 +295,13 @@ class Page {
     const bar = element("i", {});
     bar.style.width = `${Math.max(1, share).toFixed(1)}%`;
     const test = tree.packed.test[node];
-    const best = chancesOf(this.data, tree, node).find((c) => c.class === tree.packed.class[node]);
     const texts = [
       `${plural(tree.packed.rows[node], "row")} (${spell(shareOf(tree, node), 100, 1)}%), paid ${number(tree.paid[node])}${this.unit()}`,
       ...(tree.packed.leaves && test === -2 ? [`${tree.packed.leaves[node]} leaves left out below`] : []),
     ];
     const parts = [
       element("span", { class: "bar", "aria-hidden": "true" }, bar), " ", condition, " ",
-      element("b", {}, `${className(this.data, tree.packed.class[node])} ${spell(best?.p ?? 0, 1, 2)}`), " ",
+      element("b", {}, this.named(tree.packed.class[node], chancesOf(this.data, tree, node), " ", 2)), " ",
       element("span", { class: "soft" }, texts.join(", ")),
     ];
     const model = modelOf(tree, node);
@@ -573,6 +572,23 @@ class Page {
   }
 
   /**
+   * A class with its probability or, if the page has it, with the probability of the class of interest.
+   * @param {number} predicted
+   * @param {Chance[]} chances
+   * @param {string} between text before the probability
+   * @param {number} digits
+   * @returns {string}
+   */
+  named(predicted, chances, between, digits) {
+    const chance = chances.find((c) => c.class === this.data.positive);
+    if (chance) {
+      return `${className(this.data, predicted)} (${className(this.data, chance.class)}${between}${spell(chance.p, 1, digits)})`;
+    }
+    const p = chances.find((c) => c.class === predicted)?.p ?? 0;
+    return `${className(this.data, predicted)}${between}${spell(p, 1, digits)}`;
+  }
+
+  /**
    * The prediction at a node in one sentence.
    * @param {number} node
    * @returns {string}
@@ -580,11 +596,9 @@ class Page {
   summary(node) {
     const tree = /** @type {Tree} */ (this.tree);
     const result = predict(this.data, tree, node, this.answers);
-    const chance = result.chances.find((c) => c.class === result.class);
     const place = tree.packed.test[node] === -1 ? `leaf ${idOf(tree, node)}`
       : `node ${idOf(tree, node)}, below which the page has no more of the tree (espalier ask has)`;
-    return `${this.data.label} = ${className(this.data, result.class)} with probability ` +
-      `${spell(chance?.p ?? 0, 1, 4)}, at ${place}${result.whole ? "" : ", without the leaf's model"}`;
+    return `${this.data.label} = ${this.named(result.class, result.chances, " with probability ", 4)}, at ${place}${result.whole ? "" : ", without the leaf's model"}`;
   }
 
   /**

@@ -15,8 +15,9 @@ import (
 type payload struct {
 	Label      string            `json:"label"`
 	Classes    []string          `json:"classes"`
-	Unit       string            `json:"unit,omitempty"`    // unit of costs
-	Factors    []float64         `json:"factors,omitempty"` // factors of the priors, by class
+	Positive   *int              `json:"positive,omitempty"` // index of the class of interest; absent: none is named
+	Unit       string            `json:"unit,omitempty"`     // unit of costs
+	Factors    []float64         `json:"factors,omitempty"`  // factors of the priors, by class
 	ErrorCosts [][]float64       `json:"errorCosts,omitempty"`
 	Features   []pageFeature     `json:"features"`
 	Tests      []json.RawMessage `json:"tests"`
@@ -64,6 +65,9 @@ func newPayload(r *runfolder.Run, route *textview.Route, spots []svg.Point, room
 	t := r.Tree
 	d := &payload{
 		Label: textview.Name(t.Label.Column), Unit: unitOf(t), Points: []point{}, Classes: make([]string, len(t.Label.Classes)),
+	}
+	if k := t.Label.Positive(); k >= 0 {
+		d.Positive = &k
 	}
 	a := &album{tests: newTests(), left: room, plain: t.Label.ErrorCosts != nil && len(t.Label.Classes) > maxPriced}
 	if r.Frontier == nil {

@@ -40,7 +40,10 @@ type scoredRow struct {
 func TestRows(t *testing.T) {
 	const trees = "../../induce/tree/testdata/golden"
 	var all []scored
-	for _, name := range []string{"billed", "boosted", "both", "dated", "modelled", "multiway", "onehot", "set", "threshold"} {
+	for _, name := range []string{
+		"billed", "boosted", "both", "dated", "modelled", "multiway", "onehot", "set", "threshold", "decided", "decided_boosted",
+		"decided_models",
+	} {
 		b, err := os.ReadFile(filepath.Join(trees, name+".json"))
 		if err != nil {
 			t.Fatal(err)

@@ -52,6 +52,7 @@
  * @property {number[]} [leaves]
  * @property {number[]} [price]
  * @property {number[][]} [score]
+ * @property {[number, number]} [threshold] the class of interest, and its threshold, where models are decided by it
  * @property {Object<string, Model>} [models]
  * @property {Split[][][]} [boosters]
  * @property {(Rival | 0)[]} [rival]
@@ -91,6 +92,7 @@
  * @typedef {object} Data
  * @property {string} label
  * @property {string[]} classes
+ * @property {number} [positive] the class of interest
  * @property {string} [unit]
  * @property {number[]} [factors]
  * @property {number[][]} [errorCosts]
@@ -402,13 +404,21 @@ function probabilitiesOf(data, scores) {
 }
 
 /**
- * The class to predict: the most probable one or, with error costs, the one of least expected
- * cost; ties: the first.
+ * The class to predict: with a threshold, its class if the probability is at least the threshold,
+ * otherwise the most probable other class; without one, the most probable class or, with error costs,
+ * the one of least expected cost; ties: the first.
  * @param {Data} data
+ * @param {[number, number] | undefined} threshold
  * @param {number[]} probabilities
  * @returns {number}
  */
-function decide(data, probabilities) {
+function decide(data, threshold, probabilities) {
+  if (threshold) {
+    const [positive, least] = threshold;
+    if (probabilities[positive] >= least) return positive;
+    const others = probabilities.map((p, k) => (k === positive ? -1 : p));
+    return others.indexOf(Math.max(...others));
+  }
   const costs = data.errorCosts;
   if (!costs) return probabilities.indexOf(Math.max(...probabilities));
   const expected = probabilities.map((_, k) => probabilities.reduce((sum, p, actual) => sum + p * costs[actual][k], 0));
@@ -448,7 +458,7 @@ function predict(data, tree, leaf, values) {
     for (const splits of (tree.packed.boosters ?? [])[model.booster]) addSplits(data, scores, splits, valueOf);
   }
   const probabilities = probabilitiesOf(data, scores);
-  return { class: decide(data, probabilities), chances: sorted(probabilities), whole: true };
+  return { class: decide(data, tree.packed.threshold, probabilities), chances: sorted(probabilities), whole: true };
 }
 
 /**

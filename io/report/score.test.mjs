@@ -95,6 +95,15 @@ test("priors and error costs change what a model's scores mean", () => {
   const data = { classes: ["a", "b"], factors: [2, 0.5] };
   const p = script.probabilitiesOf(data, [0]);
   assert.ok(Math.abs(p[0] - 0.8) < 1e-12 && Math.abs(p[1] - 0.2) < 1e-12);
-  assert.equal(script.decide({ classes: ["a", "b"] }, [0.5, 0.5]), 0);
-  assert.equal(script.decide({ classes: ["a", "b"], errorCosts: [[0, 1], [10, 0]] }, [0.8, 0.2]), 1);
+  assert.equal(script.decide({ classes: ["a", "b"] }, undefined, [0.5, 0.5]), 0);
+  assert.equal(script.decide({ classes: ["a", "b"], errorCosts: [[0, 1], [10, 0]] }, undefined, [0.8, 0.2]), 1);
+});
+
+test("a threshold decides, whatever errors cost", () => {
+  const data = { classes: ["a", "b", "c"], errorCosts: [[0, 0, 0], [0, 0, 0], [0, 0, 0]] };
+  for (const [threshold, p, want] of [
+    [[1, 0.25], [0.7, 0.25, 0.05], 1], [[1, 0.26], [0.7, 0.25, 0.05], 0], [[0, 0.9], [0.8, 0.05, 0.15], 2],
+  ]) {
+    assert.equal(script.decide(data, threshold, p), want, `${threshold} ${p}`);
+  }
 });

@@ -357,12 +357,15 @@ func (e *encoder) top(b []byte, probabilities []float64) []byte {
 	return append(b, ']')
 }
 
-// modelled writes the models of the leaves by their position on the page: the range of each model
-// and, if the form includes models, the model.
+// modelled writes the threshold that decides, if there is one, and the models of the leaves by their
+// position on the page: the range of each model and, if the form includes models, the model.
 func (e *encoder) modelled(b []byte) []byte {
 	rangeOf := e.tree.RangeModels()
 	boosters := make(map[*boost.Booster]int)
 	var used []*boost.Booster
+	if l := &e.tree.Label; l.Thresholded() {
+		b = appendFloats(member(b, "threshold"), []float64{float64(l.Positive()), l.Decision.Threshold}, -1)
+	}
 	b = append(member(b, "models"), '{')
 	for at, node := range e.list {
 		m := e.tree.Nodes[node].Model

@@ -6,6 +6,7 @@ import (
 
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/metric"
+	"github.com/espalier-ml/espalier/induce/tree"
 )
 
 // Metrics is metrics.json: the metrics of each part that has rows, and the metrics of the
@@ -14,7 +15,9 @@ type Metrics struct {
 	Format  string `json:"format" jsonschema:"enum=espalier/metrics"`
 	Version int    `json:"version" jsonschema:"enum=1"`
 	// Key is the column of the keys of groups, which the intervals of an evaluation count; absent: rows are independent.
-	Key        string          `json:"key,omitempty"`
+	Key string `json:"key,omitempty"`
+	// Decision is the threshold by which rows that were scored got their classes; absent: none, or see tree.json.
+	Decision   *tree.Decision  `json:"decision,omitempty"`
 	Train      *metric.Metrics `json:"train,omitempty"`
 	Validation *metric.Metrics `json:"validation,omitempty"`
 	Test       *metric.Metrics `json:"test,omitempty"`

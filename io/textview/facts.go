@@ -194,13 +194,23 @@ func (f *facts) describeUse() {
 	add(&f.Use, "Cost of a prediction", f.say("%.4g%s on average over the training rows, at most %.4g%s", expected, unit,
 		most, unit))
 	add(&f.Use, "Tests of a prediction", f.say("%.4g on average, at most %d", c.ExpectedTests, c.Depth))
-	decision := written("the most probable class")
-	if l.ErrorCosts != nil {
-		decision = "the class of the least expected error cost"
-	}
-	add(&f.Use, "Decision", decision)
+	add(&f.Use, "Decision", f.decision())
+	add(&f.Use, "Tests and errors", f.total())
 	if l.Priors != nil {
 		add(&f.Use, "Probabilities", "for classes as frequent as "+f.byClass(l.Priors))
+	}
+}
+
+// decision describes the decision rule.
+func (f *facts) decision() written {
+	l := &f.Tree.Label
+	switch {
+	case l.Thresholded():
+		return written(thresholdText(l.Decision, f.write))
+	case l.ErrorCosts != nil:
+		return "the class of the least expected error cost"
+	default:
+		return "the most probable class"
 	}
 }
 

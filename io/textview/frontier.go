@@ -26,14 +26,12 @@ func Frontier(w io.Writer, f *runfolder.Frontier, width int) error {
 }
 
 // Outlined returns the indexes of at most most points that outline a frontier, including the chosen
-// point, the least total cost and the kept points: see OutlineFrontier. With error costs,
-// it also includes a single leaf.
+// point, the least total cost and the kept points: see OutlineFrontier.
 func Outlined(points []runfolder.Point, most int, kept ...int) []int {
 	costs := make([]float64, len(points))
 	for i := range points {
 		costs[i] = points[i].ExpectedCost
-		bare := points[i].ExpectedTotalCost != nil && points[i].Leaves == 1 // the cost without any test
-		if points[i].LeastTotal || bare {
+		if points[i].LeastTotal {
 			kept = append(kept, i)
 		}
 	}

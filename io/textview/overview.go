@@ -22,8 +22,9 @@ import (
 type Overview struct {
 	Folder string // the run folder
 	Run    *runfolder.Run
-	Report bool // the folder has a report.html
-	Whole  bool // show the whole tree, whatever its size
+	Report bool   // the folder has a report.html
+	Guess  string // says which class of interest is guessed, see Interested; empty: none
+	Whole  bool   // show the whole tree, whatever its size
 }
 
 const (
@@ -64,7 +65,11 @@ func (o *Overview) Write(w io.Writer, width int) error {
 
 // Choice describes in sentences which rows were read, and which tree was chosen.
 func (o *Overview) Choice() []string {
-	list := []string{o.rows(), o.features(), string(newFacts(o.Run, name).choice())}
+	features := o.features()
+	if o.Guess != "" {
+		features = strings.TrimSuffix(features, ".") + "; " + o.Guess + "."
+	}
+	list := []string{o.rows(), features, string(newFacts(o.Run, name).choice())}
 	if text := About(o.Run.Tree); text != "" {
 		list = append(list, text)
 	}
@@ -77,7 +82,11 @@ func (o *Overview) Quality() []string {
 	if f := o.Run.Metrics.Folds; f != nil && part == dataset.Train.String() {
 		return []string{outOfFold(f, m, o.Run.Tree.Modelled()), o.cost(m)}
 	}
-	return []string{quality(part, m), o.cost(m)}
+	list := []string{quality(part, m)}
+	if text := decided(o.Run.Tree, m); text != "" {
+		list = append(list, text)
+	}
+	return append(list, o.cost(m))
 }
 
 // rows describes which rows were read, and how they were split.
@@ -246,6 +255,9 @@ func (o *Overview) cost(m *metric.Metrics) string {
 		text += "; errors cost " + figureOf(*m.ExpectedErrorCost) + " per row"
 	}
 	text += ". " + leaves(t.Complexity.Leaves) + "."
+	if total := Total(o.Run); total != "" {
+		text += " " + strings.ToUpper(total[:1]) + total[1:] + "."
+	}
 	if f := o.Run.Frontier; f != nil && paid != nil && f.Limits.ExpectedCost != 0 && *paid > f.Limits.ExpectedCost {
 		text += fmt.Sprintf(" The limit holds on the training rows, which cost %s.", figureOf(t.Complexity.ExpectedCost))
 	}

@@ -72,10 +72,17 @@ func (v *View) title() string {
 // notes describes in lines what the drawing shows.
 func (v *View) notes(p *part) []string {
 	c := &v.Tree.Complexity
+	of := ""
+	if d := v.Tree.Label.Decision; d != nil {
+		of = " of " + name(d.Positive)
+	}
 	notes := []string{
 		fmt.Sprintf("%d training rows, expected cost %s, %d leaves, depth %d", v.Tree.Training.Rows, Expected(v.Tree, number),
 			c.Leaves, c.Depth),
-		"A node has its condition, its class with the probability, its rows and their share, and the cost paid so far.",
+		fmt.Sprintf("A node has its condition, its class with the probability%s, its rows and their share, and the cost paid so far.", of),
+	}
+	if v.Guess != "" {
+		notes = append(notes, v.Guess)
 	}
 	if p.folded {
 		notes = append(notes, "Dashed nodes have more nodes below, which are left out here.")

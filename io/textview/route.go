@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -90,10 +91,8 @@ func NewPathTable(v *View) *PathTable {
 	if v.Tree.Algorithm.CostUnit != "" {
 		unit = " " + name(v.Tree.Algorithm.CostUnit)
 	}
-	for k, c := range v.Tree.Label.Classes {
-		if c == r.standing.Class {
-			class = name(c) + " " + Probability(r.standing.Probabilities[k])
-		}
+	if k := slices.Index(v.Tree.Label.Classes, r.standing.Class); k >= 0 {
+		class = verdict(&v.Tree.Label, k, r.standing.Probabilities, Probability)
 	}
 	t.Head = fmt.Sprintf("%s: %s = %s, leaf %d, after %s for %s%s", quoted(r.Row), name(v.Tree.Label.Column), class,
 		r.Leaf, plural(int64(len(r.Steps)), "test"), number(r.standing.Paid), unit)

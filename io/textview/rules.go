@@ -46,8 +46,8 @@ func Rules(w io.Writer, v *View) error {
 		if at > 0 {
 			printf(b, "\n")
 		}
-		head := fmt.Sprintf("%s = %s %s%s: %s, %s, paid %s%s, leaf %d", name(t.Label.Column),
-			name(t.Label.Classes[n.Class]), Probability(n.Probabilities[n.Class]), rangeOf(t, ranges[leaf]), p.rows(leaf),
+		head := fmt.Sprintf("%s = %s%s: %s, %s, paid %s%s, leaf %d", name(t.Label.Column),
+			verdict(&t.Label, n.Class, n.Probabilities, Probability), rangeOf(t, ranges[leaf]), p.rows(leaf),
 			plural(int64(tests[leaf]), "test"), number(p.costs[leaf]), unit, leaf)
 		for line := range strings.Lines(Wrapped(head, v.Width, "  ")) {
 			printf(b, "%s\n", colours.of(colours.class(n.Class), strings.TrimSuffix(line, "\n")))
@@ -65,7 +65,11 @@ func Rules(w io.Writer, v *View) error {
 func (p *part) rows(node int) string {
 	text := fmt.Sprintf("%s (%s)", plural(p.Tree.Nodes[node].Rows, "row"), Percent(p.share(node)))
 	if of := p.ofClass(node); of != "" {
-		text += ", " + of + " of this class"
+		class := "of this class"
+		if d := p.Tree.Label.Decision; d != nil {
+			class = name(d.Positive)
+		}
+		text += ", " + of + " " + class
 	}
 	return text
 }

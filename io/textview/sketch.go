@@ -25,6 +25,7 @@ type line struct {
 	branches []branch // by level, from the root down
 	condition,
 	rows, ofClass, share, paid, node, class string
+	p       string   // probability of the class of interest; empty if none is named
 	shorter []string // the condition with fewer and fewer values of a set
 	leaves  string   // number of leaves omitted below the node
 	model   string   // range of the leaf's model; empty if the leaf has no model
@@ -103,21 +104,33 @@ type figure struct {
 	width int
 }
 
+// maxHead is the greatest width of a class as the head of a column.
+const maxHead = 16
+
 // figures returns the columns to the right of the tree for which a page has room, from left to
 // right. class is the width of the classes after them.
 func (d *sketch) figures(class int) (list []figure, taken int) {
-	all := []figure{
-		{head: "rows", of: func(l *line) string { return l.rows }},
-		{head: "right", of: func(l *line) string { return l.ofClass }, rank: 3},
-		{head: "share", of: func(l *line) string { return l.share }, rank: 1},
-		{head: "paid", of: func(l *line) string { return l.paid }, rank: 2},
+	all := []figure{{head: "rows", of: func(l *line) string { return l.rows }}}
+	right := figure{head: "right", of: func(l *line) string { return l.ofClass }, rank: 3}
+	decision := d.Tree.Label.Decision
+	if decision != nil {
+		right.head = cutMiddle(name(decision.Positive), maxHead)
 	}
-	if d.ofClass(0) == "" {
-		all = slices.DeleteFunc(all, func(f figure) bool { return f.head == "right" })
+	if d.ofClass(0) != "" {
+		all = append(all, right)
 	}
-	if d.brief > 0 {
-		all = slices.DeleteFunc(all, func(f figure) bool { return f.head == "share" })
-	} else if d.Width == 0 || d.Width >= wide || d.folded {
+	if decision != nil {
+		p := figure{head: "p", of: func(l *line) string { return l.p }}
+		if d.ofClass(0) == "" {
+			p.head = right.head
+		}
+		all = append(all, p)
+	}
+	if d.brief == 0 {
+		all = append(all, figure{head: "share", of: func(l *line) string { return l.share }, rank: 1})
+	}
+	all = append(all, figure{head: "paid", of: func(l *line) string { return l.paid }, rank: 2})
+	if d.brief == 0 && (d.Width == 0 || d.Width >= wide || d.folded) {
 		all = append(all, figure{head: "node", of: func(l *line) string { return l.node }})
 	}
 	if d.folded {
@@ -161,7 +174,10 @@ func (d *sketch) write(w io.Writer) {
 	if d.brief > 0 && len(d.lines) > d.brief { // a node with many branches
 		d.lines = d.lines[:d.brief]
 	}
-	const head = "class (* leaf)"
+	head := "class (* leaf)"
+	if d.Tree.Label.Decision != nil {
+		head = "class *leaf" // there is one column more
+	}
 	class := d.longest(1+len(head), func(l *line) string { return l.class + l.model })
 	below := d.Width > 0 && class > d.Width/2 && d.Tree.Modelled() // the models are written below their leaves
 	if below {
@@ -240,10 +256,16 @@ func (d *sketch) node(id int, branches []branch, condition string, shorter ...st
 	if n.Leaf() {
 		mark = "*"
 	}
+	p := ""
+	class := d.verdict(id)
+	if k := d.Tree.Label.Positive(); k >= 0 { // its probability has a column
+		class = name(d.Tree.Label.Classes[n.Class])
+		p = strings.ReplaceAll(d.spelled(n.Probabilities[k]), " ", "")
+	}
 	d.lines = append(d.lines, line{
-		branches: branches, condition: condition, shorter: shorter, rows: count(n.Rows, d.short()), ofClass: d.ofClass(id), share: Percent(d.share(id)),
+		branches: branches, condition: condition, shorter: shorter, rows: count(n.Rows, d.short()), ofClass: d.ofClass(id), p: p, share: Percent(d.share(id)),
 		paid: number(d.costs[id]), node: strconv.Itoa(id), leaves: strings.TrimSuffix(d.leftOut(id), " leaves"), model: rangeOf(d.Tree, d.ranges[id]),
-		class: mark + d.verdict(id), leaf: n.Leaf(), index: n.Class,
+		class: mark + class, leaf: n.Leaf(), index: n.Class,
 	})
 	if !d.open[id] {
 		return
@@ -276,7 +298,11 @@ func rangeOf(t *tree.Tree, r *tree.ModelRange) string {
 	for _, f := range r.Features {
 		features = append(features, t.Features[f].Name)
 	}
-	text := fmt.Sprintf(", from %s to %s", decimals(r.Low, 2), decimals(r.High, 2))
+	text := fmt.Sprintf("from %s to %s", decimals(r.Low, 2), decimals(r.High, 2))
+	if d := t.Label.Decision; d != nil {
+		text = name(d.Positive) + " " + text
+	}
+	text = ", " + text
 	if len(features) > 0 {
 		text += " with " + Listed(features, name)
 	}

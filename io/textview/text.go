@@ -31,6 +31,9 @@ func Shown(w io.Writer, v *View) error {
 	printf(&head, "%s by %s: %d rows, expected cost %s, %d leaves, depth %d\n\n",
 		name(t.Label.Column), describe(&t.Algorithm), t.Training.Rows, Expected(t, number), c.Leaves, c.Depth)
 	about(&head, t)
+	if v.Guess != "" {
+		printf(&head, "%s\n\n", v.Guess)
+	}
 	certificate(&tail, t)
 	b := bufio.NewWriter(w)
 	wrapLines(b, head.String(), v.Width)

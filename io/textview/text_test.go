@@ -148,6 +148,56 @@ func TestTextOfClasses(t *testing.T) {
 	golden(t, "classes", b.String())
 }
 
+// TestTextOfInterest: a tree that names a class of interest says its probability and rows, never a rounded 0 or 1.
+func TestTextOfInterest(t *testing.T) {
+	tr := every()
+	tr.Label.Decision = &tree.Decision{Positive: tr.Label.Classes[1], Threshold: 0.2}
+	tr.Estimate(tree.Smoothed, 1)
+	rare := &tr.Nodes[len(tr.Nodes)-1]
+	rare.Probabilities = []float64{0.9997, 0.0003}
+	var b strings.Builder
+	if err := textview.Text(&b, tr, 0); err != nil {
+		t.Fatal(err)
+	}
+	if err := textview.Rules(&b, &textview.View{Tree: tr}); err != nil {
+		t.Fatal(err)
+	}
+	b.WriteString(textview.About(tr) + "\n")
+	for i := range tr.Nodes {
+		b.WriteString(textview.OfInterest(tr, i) + "\n")
+	}
+	golden(t, "interest", b.String())
+}
+
+// TestInterested: the rarer of two classes, by rows and not by class weights, unless the tree names a class.
+func TestInterested(t *testing.T) {
+	tr := every() // 333 no, 667 yes
+	for name, c := range map[string]struct {
+		weights  []int64
+		factors  []float64
+		decision *tree.Decision
+		want     string
+		guess    bool
+	}{
+		"first":    {[]int64{333, 667}, nil, nil, "no", true},
+		"second":   {[]int64{500, 499}, nil, nil, "yes", true},
+		"equal":    {[]int64{5, 5}, nil, nil, "yes", true},
+		"balanced": {[]int64{500, 500}, []float64{1.5, .75}, nil, "no", true},
+		"no rows":  {[]int64{0, 10}, []float64{0, 1}, nil, "no", true},
+		"named":    {[]int64{333, 667}, nil, &tree.Decision{Positive: "yes"}, "yes", false},
+	} {
+		tr.Nodes[0].RawClassWeights, tr.Training.ClassWeights, tr.Label.Decision = c.weights, c.factors, c.decision
+		got, guess := textview.Interested(tr)
+		if got.Label.Decision.Positive != c.want || (guess != "") != c.guess || tr.Label.Decision != c.decision {
+			t.Errorf("%s: %v, %q; want %s", name, got.Label.Decision, guess, c.want)
+		}
+	}
+	tr.Label.Classes, tr.Label.Decision = []string{"a", "b", "c"}, nil
+	if got, guess := textview.Interested(tr); got.Label.Decision != nil || guess != "" {
+		t.Errorf("three classes: %v, %q", got.Label.Decision, guess)
+	}
+}
+
 type broken struct{}
 
 func (broken) Write([]byte) (int, error) { return 0, os.ErrClosed }

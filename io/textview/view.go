@@ -2,6 +2,7 @@ package textview
 
 import (
 	"cmp"
+	"fmt"
 	"io"
 	"strconv"
 	"strings"
@@ -17,6 +18,7 @@ type View struct {
 
 	Width    int    // greatest number of characters of a line; 0: unlimited
 	Coloured bool   // whether texts have colours for terminals
+	Guess    string // says which class of interest is guessed, see Interested; empty: none
 	Route    *Route // the path of a row, which drawings show regardless of the depth; optional
 
 	brief int // for an Overview: the greatest number of nodes, with few figures each; otherwise 0
@@ -130,28 +132,58 @@ func (p *part) share(node int) float64 {
 	return float64(p.Tree.Nodes[node].Weight) / float64(total)
 }
 
-// verdict returns the class of a node and its probability.
+// verdict returns the class of a node and a probability.
 func (p *part) verdict(node int) string {
 	n := &p.Tree.Nodes[node]
-	text := decimals(n.Probabilities[n.Class], 2)
-	if p.brief > 0 {
-		text = spell(n.Probabilities[n.Class], 100, 'f', 0) + " %"
-	}
-	return name(p.Tree.Label.Classes[n.Class]) + " " + text
+	return verdict(&p.Tree.Label, n.Class, n.Probabilities, p.spelled)
 }
 
-// ofClass returns how many training rows at a node are of its class; empty if rows have weights or
-// probabilities of classes.
+// spelled writes a probability in few digits.
+func (p *part) spelled(probability float64) string {
+	if p.brief > 0 {
+		return spell(probability, 100, 'f', 0) + " %"
+	}
+	return decimals(probability, 2)
+}
+
+// verdict returns a class and its probability or, if the tree names a class of interest, the probability of the class of
+// interest, as in "well (ill 0.07)".
+func verdict(l *tree.Label, class int, probabilities []float64, spelled func(float64) string) string {
+	if k := l.Positive(); k >= 0 {
+		return fmt.Sprintf("%s (%s %s)", name(l.Classes[class]), name(l.Classes[k]), spelled(probabilities[k]))
+	}
+	return name(l.Classes[class]) + " " + spelled(probabilities[class])
+}
+
+// ofClass returns how many training rows at a node are of the class that its probability is about; empty if rows have
+// weights or probabilities of classes.
 func (p *part) ofClass(node int) string {
 	n := &p.Tree.Nodes[node]
+	if !Counted(p.Tree, n) {
+		return ""
+	}
+	return count(n.RawClassWeights[p.Tree.Label.Shown(n)], p.short())
+}
+
+// Counted reports whether the class weights of a node are numbers of training rows: rows have no weights, and no
+// probabilities of classes.
+func Counted(t *tree.Tree, n *tree.Node) bool {
 	sum := int64(0)
 	for _, w := range n.RawClassWeights {
 		sum += w
 	}
-	if p.Tree.Training.Weights != "" || p.Tree.Training.Scale() != 1 || sum != n.Rows {
+	return t.Training.Weights == "" && t.Training.Scale() == 1 && sum == n.Rows
+}
+
+// OfInterest describes the class of interest at a node, as in "ill: 17 of 235 training rows"; empty if the tree does
+// not name one, or if the rows at the node are not counted.
+func OfInterest(t *tree.Tree, node int) string {
+	n := &t.Nodes[node]
+	k := t.Label.Positive()
+	if k < 0 || !Counted(t, n) {
 		return ""
 	}
-	return count(n.RawClassWeights[n.Class], p.short())
+	return fmt.Sprintf("%s: %d of %s", name(t.Label.Classes[k]), n.RawClassWeights[k], plural(n.Rows, "training row"))
 }
 
 // Condition formats the condition of a node's branch: names are shortened, and missing values are

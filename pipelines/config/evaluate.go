@@ -26,6 +26,7 @@ type Evaluate struct {
 	Overwrite      bool
 
 	Delayed
+	Decided
 	Contract
 	StorageConfig
 
@@ -87,7 +88,7 @@ func (c *Evaluate) Settings() []setting.Setting {
 		dropSetting(&c.DropNullLabels),
 		sliceSetting(&c.Slice),
 	})
-	return slices.Concat(run, c.Delayed.Settings(), rows, c.Contract.Settings(), c.StorageConfig.Settings())
+	return slices.Concat(run, c.Delayed.Settings(), rows, c.Decided.Settings(), c.Contract.Settings(), c.StorageConfig.Settings())
 }
 
 // MarshalJSON writes the settings by the names of their flags, in the order of the fields.
@@ -99,8 +100,12 @@ func (c *Evaluate) UnmarshalJSON(b []byte) error { return setting.Decode(b, c.Se
 
 // Validate returns all faults at once, each with the name of its flag.
 func (c *Evaluate) Validate() error {
-	faults := append(setting.Faults(c.Settings()), c.conflicts()...)
+	faults := slices.Concat(setting.Faults(c.Settings()), c.Contract.conflicts(), c.Decided.conflicts())
 	faults = append(faults, c.conflictsOfPredictions()...)
+	if c.Threshold != nil && (c.Against != "" || len(c.Predictions) > 0) {
+		faults = append(faults, errors.New("--threshold decides for one tree, on rows that it scores: leave out --against and "+
+			"--predictions"))
+	}
 	if c.Against != "" && len(c.Slice) > 0 {
 		faults = append(faults, errors.New("--slice measures one tree: leave out --against"))
 	}

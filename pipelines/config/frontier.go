@@ -9,6 +9,7 @@ import (
 
 	"github.com/espalier-ml/espalier/induce/distill"
 	"github.com/espalier-ml/espalier/induce/frontier"
+	"github.com/espalier-ml/espalier/induce/settings"
 	"github.com/espalier-ml/espalier/io/setting"
 	"github.com/espalier-ml/espalier/io/usage"
 )
@@ -36,12 +37,32 @@ func DefaultPromote() Promote { return Promote{Number: -1, StorageConfig: Defaul
 
 // ChoiceFlags are the flags of train that choose another tree of a run's frontier.
 func ChoiceFlags() []string {
-	return []string{"max_expected_cost", "max_cost", "max_leaves", "select", "merit", "tolerance"}
+	return []string{"max_expected_cost", "max_cost", "max_leaves", "select", "merit", "tolerance", errorCosts, "min_sensitivity", "min_specificity",
+		"min_precision", "confidence"}
 }
+
+// errorCosts is a flag of the choice that also applies to a tree that is named by its number, as do demanded shares.
+const errorCosts = "error_costs"
+
+// demands reports whether a flag demands a share, or its confidence.
+func demands(name string) bool { return strings.HasPrefix(name, "min_") || name == "confidence" }
+
+// Demands reports whether the choice demands shares of its own.
+func (c *Promote) Demands() bool {
+	for name := range c.Choice {
+		if demands(name) {
+			return true
+		}
+	}
+	return false
+}
+
+// Prices reports whether the choice has error costs of its own.
+func (c *Promote) Prices() bool { _, ok := c.Choice[errorCosts]; return ok }
 
 // ChoiceSettings declares the settings of ChoiceFlags, which set the fields of c.
 func (c *Train) ChoiceSettings() []setting.Setting {
-	return slices.DeleteFunc(c.choiceSettings(), func(s setting.Setting) bool {
+	return slices.DeleteFunc(slices.Concat(c.choiceSettings(), c.classSettings()), func(s setting.Setting) bool {
 		return !slices.Contains(ChoiceFlags(), s.Name)
 	})
 }
@@ -54,9 +75,9 @@ func (c *Promote) Validate() error {
 			faults = append(faults, errors.New("--select first chooses nothing: name a rule that does, such as best"))
 		}
 	}
-	if len(c.Choice) > 0 && c.Number >= 0 {
+	if given := c.given(); len(given) > 0 && c.Number >= 0 {
 		faults = append(faults, fmt.Errorf("--promote names a tree, and --%s chooses one: give one of them",
-			strings.Join(c.given(), ", --")))
+			strings.Join(given, ", --")))
 	}
 	if c.Output == "" && !c.DryRun {
 		faults = append(faults, errors.New("--output is missing: it names the folder of the new run; --dry_run writes none"))
@@ -64,14 +85,17 @@ func (c *Promote) Validate() error {
 	return usage.All(faults)
 }
 
-// given lists the flags of the choice in order.
+// given lists the flags that choose a tree, in order.
 func (c *Promote) given() []string {
-	return slices.DeleteFunc(ChoiceFlags(), func(name string) bool { _, ok := c.Choice[name]; return !ok })
+	return slices.DeleteFunc(ChoiceFlags(), func(name string) bool {
+		_, ok := c.Choice[name]
+		return !ok || name == errorCosts || demands(name)
+	})
 }
 
 // Of returns the configuration with which a run was trained, as in manifest.json, with the settings
-// of the choice.
-func (c *Promote) Of(trained json.RawMessage) (*Train, error) {
+// of the choice. priced is whether the trees of the run have error costs.
+func (c *Promote) Of(trained json.RawMessage, priced bool) (*Train, error) {
 	t := DefaultTrain()
 	if err := json.Unmarshal(trained, &t); err != nil {
 		return nil, usage.Errorf("the settings in the run's manifest.json cannot be read: %v", err)
@@ -80,6 +104,12 @@ func (c *Promote) Of(trained json.RawMessage) (*Train, error) {
 		t.Teacher = distill.Boosted
 	}
 	known := t.ChoiceSettings()
+	switch {
+	case c.Prices():
+		t.ErrorCosts = nil // the file replaces them
+	case priced && t.ErrorCostsFile == "" && t.ErrorCosts == nil: // an earlier choice has set them
+		t.ErrorCosts = []settings.ErrorCost{}
+	}
 	for name, text := range c.Choice {
 		at := slices.IndexFunc(known, func(s setting.Setting) bool { return s.Name == name })
 		if at < 0 {
@@ -95,7 +125,7 @@ func (c *Promote) Of(trained json.RawMessage) (*Train, error) {
 	}
 	if t.Select == frontier.Total && t.ErrorCostsFile == "" && t.ErrorCosts == nil {
 		return nil, usage.Errorf("--select total adds the cost of errors to the cost of tests, and the run was trained " +
-			"without --error_costs: train again with them, or choose by another rule")
+			"without --error_costs: give them here, or choose by another rule")
 	}
 	if len(c.Input) > 0 {
 		t.Input = c.Input

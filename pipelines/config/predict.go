@@ -26,6 +26,8 @@ type Predict struct {
 
 	Measured
 
+	Decided
+
 	MaxUnseen float64
 	Explain   bool
 	Overwrite bool
@@ -105,7 +107,7 @@ func (c *Predict) Settings() []setting.Setting {
 		{Name: "weight", Value: setting.Text(&c.Weight), Help: "column of row weights, for metrics"},
 		sliceSetting(&c.Slice),
 	})
-	return slices.Concat(run, c.Scheduled.Settings(), rows, c.Contract.Settings(), c.StorageConfig.Settings(),
+	return slices.Concat(run, c.Scheduled.Settings(), rows, c.Decided.Settings(), c.Contract.Settings(), c.StorageConfig.Settings(),
 		[]setting.Setting{engine.RunnerSetting(&c.Runner)}, c.EngineConfig.Settings())
 }
 
@@ -174,7 +176,7 @@ func (c *Predict) UnmarshalJSON(b []byte) error { return setting.Decode(b, c.Set
 
 // Validate returns all faults at once, each with the name of its flag.
 func (c *Predict) Validate() error {
-	faults := slices.Concat(setting.Faults(c.Settings()), c.faults(), c.conflicts())
+	faults := slices.Concat(setting.Faults(c.Settings()), c.faults(), c.Contract.conflicts(), c.Decided.conflicts())
 	if ext := path.Ext(c.Output); ext == ".csv" || ext == ".parquet" {
 		faults = append(faults, fmt.Errorf("--output %s: predict writes a folder of Parquet files: name a folder", c.Output))
 	}

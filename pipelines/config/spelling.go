@@ -117,6 +117,26 @@ func spellAlpha(alpha *float64) string {
 	return spell(*alpha)
 }
 
+// parseLeast reads CLASS=SHARE.
+func parseLeast(text string) (settings.LeastShare, error) {
+	if text == "" {
+		return settings.LeastShare{}, nil
+	}
+	at := strings.LastIndex(text, "=")
+	share, err := strconv.ParseFloat(text[at+1:], 64)
+	if at < 1 || err != nil || share <= 0 {
+		return settings.LeastShare{}, errors.New("want CLASS=SHARE, such as ill=0.95")
+	}
+	return settings.LeastShare{Class: text[:at], Share: share}, nil
+}
+
+func spellLeast(x settings.LeastShare) string {
+	if x.Share == 0 {
+		return ""
+	}
+	return x.Class + "=" + spell(x.Share)
+}
+
 func parseMadeUp(text string) (*int64, error) {
 	if text == auto || text == "-1" { // "-1" was auto in version 0.3
 		return nil, nil //nolint:nilnil // the number of training objects decides

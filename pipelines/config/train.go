@@ -279,6 +279,10 @@ func (c *Train) classSettings() []setting.Setting {
 			Help: "CSV of what predictions cost: actual,predicted,cost; others 0 if right, 1 if wrong",
 		},
 		{
+			Name: "positive", Value: setting.Text(&c.Positive),
+			Help: "class of interest, such as yes: screens, pictures and exports name its probability and rows at each node",
+		},
+		{
 			Name: "label_cuts", Value: setting.Choices(&c.LabelCuts, setting.EachBy("", parseCut), setting.SpellEach("", spell)),
 			Help: "cuts that make classes of a label of numbers, or of texts that are numbers (12, 1.5, not 05): 10,20 makes " +
 				"\"< 10\", \"10 to < 20\" and \">= 20\"",
@@ -340,7 +344,7 @@ func (c *Train) choiceSettings() []setting.Setting {
 	return setting.In(setting.Choice, []setting.Setting{
 		{
 			Name: "select", Value: setting.Named(&c.Select, frontier.ParseRule),
-			Help: "which tree of the frontier: best, the cheapest that is as good as the best one but for chance and " +
+			Help: "which tree of the frontier: auto, total with --error_costs, otherwise best; best, the cheapest that is as good as the best one but for chance and " +
 				"--tolerance, a single leaf if neither the trees nor a feature are better than chance; highest, the highest merit; " +
 				"one_se, paper; total, the least cost of tests and errors (see --error_costs); or " +
 				"first, the first of the grid as it was grown",
@@ -353,6 +357,24 @@ func (c *Train) choiceSettings() []setting.Setting {
 		{
 			Name: "tolerance", Value: number(&c.Tolerance, "tolerance"),
 			Help: "score, mostly merit, that --select best gives up for a cheaper tree, 0 to 1",
+		},
+		{
+			Name: "min_sensitivity", Value: setting.Typed(&c.MinSensitivity, "", parseLeast, spellLeast),
+			Help: "CLASS=SHARE: choose a threshold on the probability of the class from which it is predicted, so that on new rows at " +
+				"least this share of its rows is found; the highest such threshold by the validation rows. --select chooses the tree, " +
+				"unless specificity or precision are also demanded: then the cheapest tree that keeps all",
+		},
+		{
+			Name: "min_specificity", Value: setting.Typed(&c.MinSpecificity, "", parseLeast, spellLeast),
+			Help: "CLASS=SHARE: as --min_sensitivity, for the share of the rows of other classes that are not predicted as the class",
+		},
+		{
+			Name: "min_precision", Value: setting.Typed(&c.MinPrecision, "", parseLeast, spellLeast),
+			Help: "CLASS=SHARE: as --min_sensitivity, for the share of the class among the rows that are predicted as it",
+		},
+		{
+			Name: "confidence", Value: number(&c.Confidence, "confidence"),
+			Help: "probability with which each share of --min_sensitivity and the like is kept, 0.5 to 1",
 		},
 		{
 			Name: "max_expected_cost", Value: number(&c.MaxExpectedCost, "max_expected_cost"),
@@ -479,7 +501,7 @@ func (c *Train) Parse() (*Parsed, error) {
 	if len(faults) > 0 {
 		return nil, usage.All(faults)
 	}
-	p := &Parsed{Bins: c.Bins, Selection: c.Selection(), Grid: c.Members(c.CostsFile != "")}
+	p := &Parsed{Bins: c.Bins, Selection: c.training().Selection(), Grid: c.Members(c.CostsFile != "")}
 	if err := settings.CheckMembers(p.Grid, "", settings.FlagName); err != nil {
 		return nil, usage.Errorf("%v", err)
 	}
@@ -539,7 +561,6 @@ func (c *Train) conflicts() []error {
 // conflictsOfTraining returns the faults of the Training in combination with files.
 func (c *Train) conflictsOfTraining() []error {
 	var faults []error
-	given := c.Training
 	for _, table := range []struct {
 		flag  string
 		given bool
@@ -555,10 +576,7 @@ func (c *Train) conflictsOfTraining() []error {
 				table.file))
 		}
 	}
-	if c.ErrorCostsFile != "" && given.ErrorCosts == nil {
-		given.ErrorCosts = []settings.ErrorCost{} // the file contains them
-	}
-	faults = append(faults, given.Faults(settings.FlagName)...)
+	faults = append(faults, c.training().Faults(settings.FlagName)...)
 	for _, name := range c.Forbid {
 		if slices.Contains(c.First, name) {
 			faults = append(faults, fmt.Errorf("column %q is named in both --first and --forbid", name))
@@ -568,6 +586,15 @@ func (c *Train) conflictsOfTraining() []error {
 		}
 	}
 	return faults
+}
+
+// training returns the Training, whose error costs are not nil if a file contains them.
+func (c *Train) training() *Training {
+	given := c.Training
+	if c.ErrorCostsFile != "" && given.ErrorCosts == nil {
+		given.ErrorCosts = []settings.ErrorCost{}
+	}
+	return &given
 }
 
 // conflictsOfTeacher returns the faults of --label_probabilities and settings of a teacher.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/espalier-ml/espalier/induce/binning"
 	"github.com/espalier-ml/espalier/induce/settings"
+	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/induce/weighing"
 	"github.com/espalier-ml/espalier/io/setting"
 	"github.com/espalier-ml/espalier/io/usage"
@@ -42,6 +43,12 @@ func (s *Classes) PriorsOf(classes []string) ([]float64, error) {
 func (s *Classes) ErrorCostsOf(classes []string) ([][]float64, error) {
 	costs, err := s.PerClass.ErrorCostsOf(classes)
 	return costs, s.located(err, classes)
+}
+
+// DecisionOf returns the decision rule that names the class of interest; nil if none is named.
+func (s *Classes) DecisionOf(classes []string) (*tree.Decision, error) {
+	decision, err := s.PerClass.DecisionOf(classes)
+	return decision, s.located(err, classes)
 }
 
 // Weigh determines, from the encoded weight of the training rows by class, the factors of the

@@ -356,7 +356,7 @@ func (c *choosing) describe(ctx context.Context, chosen *selection.Winner) (*win
 		return nil, err
 	}
 	f := &runfolder.Frontier{
-		Format: runfolder.FrontierFormat, Version: 1, Select: c.config.Select.String(), Points: points,
+		Format: runfolder.FrontierFormat, Version: 1, Select: c.Settings.Rule.String(), Points: points,
 		Grown: len(pool.Candidates), Pruned: len(pool.Points), Folds: found.Number, Limits: c.Settings.Limits,
 	}
 	if c.Settings.Rule == frontier.Best {

@@ -353,13 +353,16 @@ func (p *plan) labelUnit() dataset.Unit {
 	return dataset.Plain
 }
 
-// describeLabel describes the class column, with priors and error costs.
+// describeLabel describes the class column, with priors, error costs and the class of interest.
 func (p *plan) describeLabel(classes []string) (l tree.Label, err error) {
 	l = tree.Label{Column: p.labelColumn(), Classes: classes}
 	if l.Priors, err = p.tables.PriorsOf(classes); err != nil {
 		return l, err
 	}
-	l.ErrorCosts, err = p.tables.ErrorCostsOf(classes)
+	if l.ErrorCosts, err = p.tables.ErrorCostsOf(classes); err != nil {
+		return l, err
+	}
+	l.Decision, err = p.tables.DecisionOf(classes)
 	return l, err
 }
 

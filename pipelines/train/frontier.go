@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"sort"
 	"strconv"
@@ -99,6 +100,7 @@ type promotion struct {
 	features []dataset.Feature // features of the run; nil if grown is nil
 	pool     *frontier.Pool    // nil if grown is nil
 
+	decided      *frontier.Candidate     // the chosen tree with the threshold of a demand; nil: no demand
 	frontier     *runfolder.Frontier     // the frontier with the new choice
 	trees        []*tree.Tree            // trees of the frontier's points; nil: the point is new
 	now, before  int                     // indexes of points of frontier
@@ -127,10 +129,13 @@ func newPromotion(
 	p.distribution = there.Distribution
 	p.schema = there.Schema
 	trained, _ := p.manifest.Config.(json.RawMessage)
-	if p.config, err = c.Of(trained); err != nil {
+	if p.config, err = c.Of(trained, p.grown != nil && p.grown.Label.ErrorCosts != nil); err != nil {
 		return nil, err
 	}
 	if p.parsed, err = p.config.Parse(); err != nil {
+		return nil, err
+	}
+	if err := p.setErrorCosts(ctx); err != nil {
 		return nil, err
 	}
 	if err := p.rebuild(ctx); err != nil {
@@ -149,7 +154,7 @@ func newPromotion(
 func (p *promotion) choose() (err error) {
 	s := &p.parsed.Selection
 	f := p.frontier
-	f.Select = p.config.Select.String()
+	f.Select = s.Rule.String()
 	f.Tolerance = 0
 	f.Limits = s.Limits
 	if s.Rule == frontier.Best {
@@ -161,6 +166,9 @@ func (p *promotion) choose() (err error) {
 		s.Merit = f.Criterion()
 	default:
 		s.Merit = s.Criterion(len(p.grown.Label.Classes))
+	}
+	if err := p.priceListed(); err != nil {
+		return err
 	}
 	switch {
 	case p.wish.Number >= 0:
@@ -188,6 +196,12 @@ func (p *promotion) choose() (err error) {
 	}
 	if err != nil {
 		return usage.Errorf("%v", err)
+	}
+	if p.wish.Prices() && s.Rule == frontier.Total && p.wish.Number < 0 {
+		p.leaveOutDominated()
+	}
+	if err := p.keepDemand(); err != nil {
+		return err
 	}
 	for i := range f.Points {
 		f.Points[i].Selected = i == p.now
@@ -309,6 +323,7 @@ func (p *promotion) origin(ctx context.Context) (*runfolder.Origin, error) {
 	by := p.wish.Choice
 	if p.wish.Number >= 0 {
 		by = map[string]string{"promote": strconv.Itoa(p.wish.Number)}
+		maps.Copy(by, p.wish.Choice)
 	}
 	return &runfolder.Origin{
 		Run: p.wish.Run, Digest: tree.Digest(b), Promoted: time.Now().UTC(), Espalier: runfolder.Version(), By: by,
@@ -321,6 +336,9 @@ func (p *promotion) describe(ctx context.Context) (*chosen, error) {
 	point := &p.frontier.Points[p.now]
 	rows := &reopened{promotion: p}
 	plain := p.candidate(point)
+	if p.decided != nil {
+		plain = p.decided
+	}
 	r := &chosen{candidate: new(frontier.Candidate), frontier: p.frontier, frontierTrees: p.trees, grown: p.grown}
 	if plain != nil {
 		*r.candidate = *plain

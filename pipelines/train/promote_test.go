@@ -75,6 +75,11 @@ func plainMetrics(t *testing.T, run string, intervals bool) []byte {
 	for _, p := range m.Parts() {
 		if !intervals { // a promotion does not read the weights of the rows again
 			p.Metrics.Intervals, p.Metrics.Calibration = nil, nil
+			for _, c := range p.Metrics.PerClass {
+				if c.ROC != nil {
+					c.ROC.EffectiveRows, c.ROC.EffectiveOthers = 0, 0
+				}
+			}
 		}
 	}
 	b, err := m.Encode()
@@ -484,5 +489,109 @@ func TestPromoteManyClasses(t *testing.T) {
 				t.Errorf("%v, %v after %v: by %q, or another tree than training", want.rule, want.by, from, p.Frontier.Merit)
 			}
 		}
+	}
+}
+
+// TestPromoteByErrorCosts: a run that was trained without error costs, or with others, gives the tree and the metrics
+// that training with the error costs gives, and so does a choice from the promoted run.
+func TestPromoteByErrorCosts(t *testing.T) {
+	data := newRows(900).write(t, ascending(900), 2, parquetio.WriteOptions{})
+	c := config.DefaultTrain()
+	c.Input, c.Label, c.Ignore, c.Folds = []string{data}, "class", []string{"id"}, crossvalidate.Setting{}
+	c.Algorithm, c.Lambda, c.Theta = []split.Algorithm{split.EC45, split.C45}, []float64{10}, []float64{0.005}
+	c.CostsFile = textFile(t, "costs.csv", "feature,cost\ncolor,0.02\na,0.3\nb,0.2\n")
+	costs := textFile(t, "errors.csv", "actual,predicted,cost\nhigh,low,7\nlow,high,0.5\n")
+	c.ErrorCostsFile = costs
+	c.Output = filepath.Join(t.TempDir(), "direct")
+	trained(t, c)
+	want := content(t, c.Output, "tree.json")
+	figures := plainMetrics(t, c.Output, true)
+	for name, file := range map[string]string{
+		"none": "", "others": textFile(t, "others.csv", "actual,predicted,cost\nlow,high,90\n"),
+	} {
+		c.ErrorCostsFile = file
+		c.Output = filepath.Join(t.TempDir(), "run")
+		trained(t, c)
+		p := promoteTo(t, c.Output, -1, map[string]string{"error_costs": costs})
+		if p.Frontier.Select != "total" || !p.Now.LeastTotal || !bytes.Equal(content(t, p.Output, "tree.json"), want) {
+			t.Errorf("%s: by %s, another tree than training", name, p.Frontier.Select)
+		}
+		if got := plainMetrics(t, p.Output, true); !bytes.Equal(got, figures) {
+			t.Errorf("%s: metrics\n%s\nwant\n%s", name, got, figures)
+		}
+		for i, q := range p.Frontier.Points { // the frontier of tests and errors
+			if i > 0 && !q.Selected && q.Tree != p.Before.Tree && *q.ExpectedErrorCost > *p.Frontier.Points[i-1].ExpectedErrorCost {
+				t.Errorf("%s: tree %s costs more in tests and errors than the tree before", name, q.Tree)
+			}
+		}
+		again := promoteTo(t, p.Output, -1, map[string]string{"max_leaves": "1000"}) // the rule is the run's: total
+		if !bytes.Equal(content(t, again.Output, "tree.json"), want) {
+			t.Errorf("%s: a choice from the promoted run takes another tree", name)
+		}
+		named := promoteTo(t, c.Output, 0, map[string]string{"error_costs": costs})
+		model, err := tree.Decode(content(t, named.Output, "tree.json"))
+		if err != nil || model.Label.ErrorCosts == nil || model.Label.ErrorCosts[0][1] != 7 {
+			t.Errorf("%s: tree 0 has the error costs %v: %v", name, model.Label.ErrorCosts, err)
+		}
+	}
+	c.Split = dataset.Shares{100, 0, 0}
+	c.Folds = crossvalidate.Setting{Number: 3}
+	c.Output = filepath.Join(t.TempDir(), "folds")
+	trained(t, c)
+	if _, err := promoted(t, c.Output, -1, map[string]string{"error_costs": costs}, nil); err == nil ||
+		!strings.Contains(err.Error(), "no validation rows") {
+		t.Errorf("folds alone: %v", err)
+	}
+}
+
+// TestPromoteByDemand: a run that was trained without a demand gives the tree, the decision and the metrics that training
+// with the demand gives: with one demand another threshold of the same tree, with two the cheapest tree that keeps both.
+func TestPromoteByDemand(t *testing.T) {
+	data := newRows(3000).write(t, ascending(3000), 2, parquetio.WriteOptions{})
+	plain := config.DefaultTrain()
+	plain.Input, plain.Label, plain.Ignore, plain.Split = []string{data}, "class", []string{"id"}, dataset.Shares{50, 40, 10}
+	plain.Algorithm, plain.Lambda, plain.Theta = []split.Algorithm{split.EC45, split.C45}, []float64{10}, []float64{0.005}
+	plain.Certificate = false
+	plain.Output = filepath.Join(t.TempDir(), "plain")
+	before := trained(t, plain)
+	for name, demand := range map[string]map[string]string{
+		"one":  {"min_sensitivity": "high=0.9"},
+		"sure": {"min_sensitivity": "high=0.7", "confidence": "0.999"},
+		"two":  {"min_sensitivity": "high=0.6", "min_specificity": "high=0.6"},
+	} {
+		c := plain
+		for flag, text := range demand {
+			for _, s := range c.Settings() {
+				if s.Name == flag {
+					if err := s.Value.Set(text); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+		}
+		c.Output = filepath.Join(t.TempDir(), name)
+		direct := trained(t, c)
+		d := direct.Tree.Label.Decision
+		if d == nil || d.Positive != "high" || d.Threshold <= 0 {
+			t.Fatalf("%s: decision %+v", name, d)
+		}
+		if name != "two" && direct.Tree.CountLeaves() != before.Tree.CountLeaves() {
+			t.Errorf("%s: another tree than without the demand", name)
+		}
+		p := promoteTo(t, plain.Output, -1, demand)
+		if !bytes.Equal(content(t, p.Output, "tree.json"), content(t, c.Output, "tree.json")) {
+			t.Errorf("%s: another tree.json than training gives", name)
+		}
+		if !bytes.Equal(plainMetrics(t, p.Output, true), plainMetrics(t, c.Output, true)) {
+			t.Errorf("%s: other metrics than training gives", name)
+		}
+		class := direct.Metrics.Validation.PerClass[slices.Index(direct.Tree.Label.Classes, "high")]
+		if want := c.MinSensitivity.Share; *class.Recall < want {
+			t.Errorf("%s: a recall of %v on validation rows, want more than %v", name, *class.Recall, want)
+		}
+	}
+	if _, err := promoted(t, plain.Output, -1, map[string]string{"min_sensitivity": "high=0.999"}, nil); err == nil ||
+		!strings.Contains(err.Error(), "no tree keeps the demand") {
+		t.Errorf("a demand that is too high: %v", err)
 	}
 }

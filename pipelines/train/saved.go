@@ -65,6 +65,10 @@ func (p *promotion) rebuild(ctx context.Context) error {
 	p.pool.WeightEffect = g.WeightEffect
 	p.pool.Association = p.frontier.Association
 	if n := len(g.Figures); n > 0 && n != g.FigureCount*len(p.pool.Points) {
+		if p.wish.Prices() { // trees are pruned by error costs
+			g.Figures = nil
+			return nil
+		}
 		return damaged(fmt.Errorf("%d figures of folds for %d prunings, want %d of each", n, len(p.pool.Points), g.FigureCount))
 	}
 	if len(g.Figures) == 0 {

@@ -3,6 +3,7 @@ package train
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/espalier-ml/espalier/induce/frontier/crossvalidate"
 	"github.com/espalier-ml/espalier/induce/metric"
@@ -17,22 +18,29 @@ type gain struct {
 }
 
 // verdict compares a tree with a single leaf, on rows from which neither was grown: is the tree better than always
-// predicting the most frequent class?
+// predicting the same class?
 type verdict struct {
 	Rows     string // the number and the kind of the rows
 	LogLoss  gain   // in nats; the gain is the decrease
-	Accuracy gain   // with error costs: the error cost, whose gain is the decrease
-	costs    bool   // whether Accuracy is the error cost
+	Accuracy gain   // with error costs: the cost of tests and errors, whose gain is the decrease
+	costs    bool   // whether Accuracy is a cost
+	Class    int    // class that the leaf predicts
 }
 
-// better reports whether the tree is better by at least one of the two figures, beyond chance.
-func (v *verdict) better() bool { return v.LogLoss.Low > 0 || v.Accuracy.Low > 0 }
+// better reports whether the tree is better by at least one of the two figures, beyond chance; with error costs, whether
+// its tests and errors cost less.
+func (v *verdict) better() bool {
+	if v.costs {
+		return v.Accuracy.Tree < v.Accuracy.Leaf
+	}
+	return v.LogLoss.Low > 0 || v.Accuracy.Low > 0
+}
 
 // String returns the figures.
 func (v *verdict) String() string {
 	name := "accuracy"
 	if v.costs {
-		name = "error cost"
+		name = "cost of tests and errors"
 	}
 	return fmt.Sprintf("log loss %.4f against %.4f (95 %% interval of the gain: %.4f to %.4f), "+
 		"%s %.4f against %.4f (%.4f to %.4f)",
@@ -47,6 +55,13 @@ func verdictOnRows(t *tree.Tree, counts *tree.LeafCounts, kind string) *verdict 
 	}
 	v := &verdict{Rows: fmt.Sprintf("%d %s rows", counts.TotalRows(), kind), costs: t.Label.ErrorCosts != nil}
 	root := &t.Nodes[0]
+	if v.Class = root.Class; v.costs {
+		v.Class = cheapestClass(t, counts)
+	}
+	_, paid := t.PathCosts()
+	if !v.costs {
+		clear(paid)
+	}
 	var loss, hits moments
 	for i := range t.Nodes {
 		n := &t.Nodes[i]
@@ -59,7 +74,7 @@ func verdictOnRows(t *tree.Tree, counts *tree.LeafCounts, kind string) *verdict 
 			}
 			w := float64(weight)
 			loss.add(w, metric.Surprise(n.Probabilities[class]), metric.Surprise(root.Probabilities[class]))
-			hits.add(w, right(t, n.Class, class), right(t, root.Class, class))
+			hits.add(w, paid[i]+right(t, n.Class, class), right(t, v.Class, class))
 		}
 	}
 	v.LogLoss = loss.compared(counts.TotalRows(), -1)
@@ -67,6 +82,19 @@ func verdictOnRows(t *tree.Tree, counts *tree.LeafCounts, kind string) *verdict 
 		v.Accuracy = hits.compared(counts.TotalRows(), -1)
 	}
 	return v
+}
+
+// cheapestClass returns the class whose errors cost the least if all rows are predicted as the class.
+func cheapestClass(t *tree.Tree, counts *tree.LeafCounts) int {
+	costs := make([]float64, len(t.Label.Classes))
+	for _, weights := range counts.Weights {
+		for actual, weight := range weights {
+			for predicted, cost := range t.Label.ErrorCosts[actual] {
+				costs[predicted] += float64(float64(weight) * cost)
+			}
+		}
+	}
+	return slices.Index(costs, slices.Min(costs))
 }
 
 // right returns 1 if the predicted class is the actual class, otherwise 0; with error costs, the
@@ -105,10 +133,10 @@ func (m *moments) compared(rows int64, sign float64) gain {
 
 // verdictOnFolds judges trees of the same kind on folds of the training rows. It returns nil if fewer than
 // two folds have rows.
-func verdictOnFolds(folds []crossvalidate.Counterpart) *verdict {
+func verdictOnFolds(t *tree.Tree, folds []crossvalidate.Counterpart) *verdict {
 	var losses, hits []fold
 	rows := int64(0)
-	v := &verdict{}
+	v := &verdict{Class: t.Nodes[0].Class}
 	for i := range folds {
 		f := &folds[i]
 		if f.Score.LogLoss == nil || f.Leaf.LogLoss == nil || f.Rows == 0 {
@@ -116,8 +144,8 @@ func verdictOnFolds(folds []crossvalidate.Counterpart) *verdict {
 		}
 		rows += f.Rows
 		losses = append(losses, fold{float64(f.Rows), *f.Score.LogLoss, *f.Leaf.LogLoss})
-		if v.costs = f.Score.ErrorCost != nil; v.costs {
-			hits = append(hits, fold{float64(f.Rows), *f.Score.ErrorCost, *f.Leaf.ErrorCost})
+		if v.costs = f.Score.TotalCost != nil; v.costs {
+			hits = append(hits, fold{float64(f.Rows), *f.Score.TotalCost, *f.Leaf.TotalCost})
 		} else {
 			hits = append(hits, fold{float64(f.Rows), *f.Score.Accuracy, *f.Leaf.Accuracy})
 		}

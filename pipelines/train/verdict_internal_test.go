@@ -49,11 +49,18 @@ func TestVerdictOnRows(t *testing.T) {
 	if v = verdictOnRows(stump(nil), count(25, 25), "validation"); v.better() || !strings.Contains(v.String(), "accuracy 0.5000 against 0.5000") {
 		t.Errorf("%v: want not better, as the leaves have the classes evenly", v)
 	}
-	if v = verdictOnRows(stump([][]float64{{0, 1}, {100, 0}}), count(25, 25), "test"); v.better() || v.Accuracy.Tree != 25.25 ||
-		v.Accuracy.Leaf != 50 || !strings.Contains(v.String(), "error cost 25.2500 against 50.0000") {
-		// of 100 rows 25 cost 1 and 25 cost 100; a leaf that says n costs 100 for 50 rows
-		if v.Accuracy.Low <= 0 {
-			t.Errorf("%v", v)
+	// Of 100 rows 25 cost 1 and 25 cost 100, and each costs 3 for the test. Without it, the 50 rows of n called p cost 1 each.
+	costly := stump([][]float64{{0, 1}, {100, 0}})
+	costly.Nodes[0].Test.Cost = 3
+	if v = verdictOnRows(costly, count(25, 25), "test"); v.better() || v.Class != 1 ||
+		!strings.Contains(v.String(), "cost of tests and errors 28.2500 against 0.5000") {
+		t.Errorf("%v: want a single leaf of class p, which costs 0.5", v)
+	}
+	// The tree does not err: the test has to cost less than 0.5, whatever the log loss.
+	for cost, better := range map[float64]bool{.4: true, .6: false} {
+		costly.Nodes[0].Test.Cost = cost
+		if v = verdictOnRows(costly, count(0, 50), "test"); v.better() != better || v.LogLoss.Low <= 0 {
+			t.Errorf("test of cost %v: %v, better: %v", cost, v, v.better())
 		}
 	}
 	if verdictOnRows(stump(nil), stump(nil).NewLeafCounts(), "test") != nil {
@@ -70,17 +77,17 @@ func TestVerdictOnFolds(t *testing.T) {
 		}
 		return crossvalidate.Counterpart{Rows: 10, Score: score(loss, accuracy), Leaf: score(1, .5)}
 	}
-	v := verdictOnFolds([]crossvalidate.Counterpart{fold(.9, .5), fold(.8, .5), fold(.7, .5)})
+	v := verdictOnFolds(stump(nil), []crossvalidate.Counterpart{fold(.9, .5), fold(.8, .5), fold(.7, .5)})
 	if margin := 4.303 * math.Sqrt(2./3/2) / 10; math.Abs(v.LogLoss.Low-(.2-margin)) > 1e-4 || math.Abs(v.LogLoss.High-(.2+margin)) > 1e-4 {
 		t.Errorf("interval %v to %v, want .2 -+ %v", v.LogLoss.Low, v.LogLoss.High, margin)
 	}
 	if v.better() || v.Rows != "30 rows in 3 folds" {
 		t.Errorf("%+v: want not better", v)
 	}
-	if v = verdictOnFolds([]crossvalidate.Counterpart{fold(.9, .6), fold(.8, .7), fold(.7, .65)}); !v.better() {
+	if v = verdictOnFolds(stump(nil), []crossvalidate.Counterpart{fold(.9, .6), fold(.8, .7), fold(.7, .65)}); !v.better() {
 		t.Errorf("%+v: want better by accuracy", v)
 	}
-	if verdictOnFolds([]crossvalidate.Counterpart{fold(.9, .6)}) != nil {
+	if verdictOnFolds(stump(nil), []crossvalidate.Counterpart{fold(.9, .6)}) != nil {
 		t.Error("a verdict on one fold")
 	}
 }

@@ -56,8 +56,12 @@ func (c *choosing) warnOfTree(ctx context.Context, candidates []frontier.Candida
 	case err != nil || t.Modelled():
 		return err
 	case poor:
-		c.driver.Reporter.Warn(fmt.Sprintf("on %s the tree is no better than always saying the most "+
-			"frequent class, %q: %s", found.Rows, t.Label.Classes[t.Nodes[0].Class], found))
+		always := "most frequent class"
+		if found.costs {
+			always = "class that is cheapest without tests"
+		}
+		c.driver.Reporter.Warn(fmt.Sprintf("on %s the tree is no better than always saying the %s, %q: %s", found.Rows, always,
+			t.Label.Classes[found.Class], found))
 	case bare:
 		if reason := c.whyLeaf(candidates, w, reversed); reason != "" {
 			c.driver.Reporter.Warn(reason)
@@ -80,7 +84,7 @@ func (c *choosing) warnOfFirst(limit float64) {
 // verdict judges the chosen tree on folds or, without folds, on validation rows; nil without both.
 func (c *choosing) verdict(w *winner) *verdict {
 	if found := w.Competition; found != nil && len(found.Folds) > 0 {
-		if v := verdictOnFolds(crossvalidate.Counterparts(found.Folds, found.Pool, &found.Choice.Chosen)); v != nil {
+		if v := verdictOnFolds(w.Candidate.Tree, crossvalidate.Counterparts(found.Folds, found.Pool, &found.Choice.Chosen)); v != nil {
 			return v
 		}
 	}

@@ -51,6 +51,8 @@ class Document:
     """The factors by which priors scale the probabilities of models, shape (k,)."""
     error_costs: Floats | None
     """The costs of errors by actual and predicted class, shape (k, k)."""
+    threshold: tuple[int, float] | None
+    """The class of interest by its number, and the least probability at which it is predicted."""
 
 
 def decode(encoded: bytes) -> Document:
@@ -63,8 +65,8 @@ def decode(encoded: bytes) -> Document:
 
 def _document(document: dict[str, Any]) -> Document:
     name, version = document.get("format"), document.get("version")
-    if name != "espalier/tree" or version not in (1, 2, 3):
-        raise ValueError(f'format {name!r} version {version}: want "espalier/tree" version 1, 2 or 3')
+    if name != "espalier/tree" or version not in (1, 2, 3, 4):
+        raise ValueError(f'format {name!r} version {version}: want "espalier/tree" version 1 to 4')
     label, nodes = document["label"], document["nodes"]
     decoder = _Decoder(document)
     tests = [decoder.test(number, node, len(nodes)) for number, node in enumerate(nodes)]
@@ -94,7 +96,15 @@ def _document(document: dict[str, Any]) -> Document:
         models=LeafModels(models, boosters, len(nodes)) if models else None,
         factors=factors,
         error_costs=np.array(label["error_costs"], dtype=float) if "error_costs" in label else None,
+        threshold=_threshold(label, numbers),
     )
+
+
+def _threshold(label: dict[str, Any], numbers: dict[str, int]) -> tuple[int, float] | None:
+    decision = label.get("decision", {})
+    if "threshold" not in decision:
+        return None
+    return numbers[decision["positive"]], float(decision["threshold"])
 
 
 def _billed(test: dict[str, Any]) -> float:

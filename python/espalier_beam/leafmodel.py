@@ -155,12 +155,19 @@ def rescale(p: Floats, factors: Floats) -> Floats:
     return p
 
 
-def decide(p: Floats, error_costs: Floats | None) -> Integers:
+def decide(p: Floats, error_costs: Floats | None, threshold: tuple[int, float] | None) -> Integers:
     """Returns the predicted class of each row by its number, given probabilities (n, classes).
 
-    It is the most probable class or, with costs of errors by actual and predicted class, the class
-    of the least expected cost. The first class wins a tie.
+    With a threshold, it is the class of the threshold if its probability is at least the threshold,
+    otherwise the most probable other class. Without one, it is the most probable class or, with costs
+    of errors by actual and predicted class, the class of the least expected cost. The first class
+    wins a tie.
     """
+    if threshold is not None:
+        positive, least = threshold
+        rank = p.copy()
+        rank[:, positive] = np.where(p[:, positive] >= least, 2, -1)
+        return np.asarray(rank.argmax(axis=1))
     if error_costs is None:
         return np.asarray(p.argmax(axis=1))
     expected = p @ error_costs

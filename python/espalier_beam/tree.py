@@ -144,7 +144,7 @@ class Tree:
             if document.factors is not None:
                 p = leafmodel.rescale(p, document.factors)
             probabilities[rows] = p
-            predicted[rows] = leafmodel.decide(p, document.error_costs)
+            predicted[rows] = leafmodel.decide(p, document.error_costs, document.threshold)
         return Predictions(
             classes=document.classes,
             prediction=document.classes[predicted],

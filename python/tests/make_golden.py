@@ -1,7 +1,8 @@
 """Writes the golden trees and rows of tests/golden: python tests/make_golden.py [PROGRAM]
 
-A tree is trained by the command, which also chooses the rows (each cut and its neighbours, infinities,
-both zeros, missing, unseen and empty values) and predicts them.
+A tree is trained by the command, or comes from the tests of the Go package tree. The command chooses
+the rows (each cut and its neighbours, infinities, both zeros, missing, unseen and empty values) and
+predicts them.
 """
 
 from __future__ import annotations
@@ -29,6 +30,8 @@ TREES: dict[str, tuple[str, dict[str, Any]]] = {
     "moments": ("visits", {"tests": "both", "theta": 0.01, "max_leaves": 25}),
     "sets": ("shops", {"tests": "set", "max_leaves": 12}),
 }
+WITH_THRESHOLD = ("decided", "decided_models")  # trees of package tree: some rows are at the threshold
+TREE = pathlib.Path(__file__).parents[2] / "induce" / "tree" / "testdata" / "golden"
 MADE = {"visits": visits, "shops": shops}
 
 
@@ -40,11 +43,18 @@ def main(program: str) -> None:
             table = MADE[data](3000) if data in MADE else pq.read_table(DATA / data)
             prices = str(costs) if name == "multiway" else None
             run = train(table, "class", costs=prices, espalier=program, **(QUICK | settings))
-            shutil.copy(f"{run.folder}/tree.json", GOLDEN / f"{name}.tree.json")
-            flags = {"format": "json", "output": f"{work}/{name}.json", "golden": f"{work}/{name}.rows.json"}
-            command("export", run.folder, espalier=program, **flags)
-            rows = json.loads(pathlib.Path(flags["golden"]).read_text())
-            (GOLDEN / f"{name}.rows.json").write_text(json.dumps(rows, separators=(",", ":")) + "\n")
+            write(name, f"{run.folder}/tree.json", program, work)
+        for name in WITH_THRESHOLD:
+            write(name, str(TREE / f"{name}.json"), program, work)
+
+
+def write(name: str, tree: str, program: str, work: str) -> None:
+    """Writes a tree and its rows."""
+    shutil.copy(tree, GOLDEN / f"{name}.tree.json")
+    flags = {"format": "json", "output": f"{work}/{name}.json", "golden": f"{work}/{name}.rows.json"}
+    command("export", tree, espalier=program, **flags)
+    rows = json.loads(pathlib.Path(flags["golden"]).read_text())
+    (GOLDEN / f"{name}.rows.json").write_text(json.dumps(rows, separators=(",", ":")) + "\n")
 
 
 if __name__ == "__main__":

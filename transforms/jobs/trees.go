@@ -9,8 +9,9 @@ import (
 
 // Trees are the trees by which a job scores rows.
 type Trees struct {
-	URLs    []string     // URLs of the tree.json files
-	Decoded []*tree.Tree `json:"-"` // the same trees; nil in other processes, which read the URLs
+	URLs     []string       // URLs of the tree.json files
+	Decision *tree.Decision // decision rule of the first tree; nil: its own
+	Decoded  []*tree.Tree   `json:"-"` // the same trees; nil in other processes, which read the URLs
 }
 
 // read returns the trees.
@@ -19,7 +20,7 @@ func (t *Trees) read(ctx context.Context) ([]*tree.Tree, error) {
 		return t.Decoded, nil
 	}
 	trees := make([]*tree.Tree, len(t.URLs))
-	return trees, readEach(ctx, t.URLs, func(i int, b []byte) error {
+	err := readEach(ctx, t.URLs, func(i int, b []byte) error {
 		if b == nil {
 			return fmt.Errorf("the tree %s is gone", t.URLs[i])
 		}
@@ -27,4 +28,8 @@ func (t *Trees) read(ctx context.Context) ([]*tree.Tree, error) {
 		trees[i], err = tree.Decode(b)
 		return err
 	})
+	if err == nil && t.Decision != nil {
+		trees[0] = trees[0].WithDecision(t.Decision)
+	}
+	return trees, err
 }

@@ -37,8 +37,9 @@ type header struct {
 	Classes  []string  `json:"classes"`
 	Features []feature `json:"features"`
 
-	PriorFactors []float64   `json:"prior_factors,omitempty"`
-	ErrorCosts   [][]float64 `json:"error_costs,omitempty"`
+	PriorFactors []float64      `json:"prior_factors,omitempty"`
+	ErrorCosts   [][]float64    `json:"error_costs,omitempty"`
+	Decision     *tree.Decision `json:"decision,omitempty"`
 }
 
 type feature struct {
@@ -107,7 +108,7 @@ func Encode(t *tree.Tree, about, paths []string) ([]byte, error) {
 	w := &writer{tree: t}
 	h := header{
 		Format: Format, Version: version(t), About: about, Label: t.Label.Column, Classes: t.Label.Classes,
-		Features: []feature{}, ErrorCosts: t.Label.ErrorCosts,
+		Features: []feature{}, ErrorCosts: t.Label.ErrorCosts, Decision: t.Label.Decision,
 	}
 	for i := range t.Features {
 		f := &t.Features[i]
@@ -136,8 +137,12 @@ func Encode(t *tree.Tree, about, paths []string) ([]byte, error) {
 	return visible(w.out.Bytes()), nil
 }
 
-// version returns the version of a tree's document: 1, which every interpreter reads, unless some test is for a set.
+// version returns the version of a tree's document: 1, which every interpreter reads, unless a threshold decides at leaf
+// models, or some test is for a set.
 func version(t *tree.Tree) int {
+	if t.Modelled() && t.Label.Thresholded() {
+		return 3
+	}
 	if slices.ContainsFunc(t.Nodes, func(n tree.Node) bool { return !n.Leaf() && n.Test.Kind == split.In }) {
 		return 2
 	}

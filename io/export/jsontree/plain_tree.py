@@ -65,7 +65,13 @@ def modelled(tree, model, known):
     if "prior_factors" in tree:
         p = shares([x * f for x, f in zip(p, tree["prior_factors"])])
     best = p.index(max(p))
-    if "error_costs" in tree:
+    decision = tree.get("decision", {})
+    if "threshold" in decision:
+        at = tree["classes"].index(decision["positive"])
+        enough = p[at] >= decision["threshold"]
+        order = [x if k != at else 2 if enough else -1 for k, x in enumerate(p)]
+        best = order.index(max(order))
+    elif "error_costs" in tree:
         costs = []
         for column in zip(*tree["error_costs"]):
             costs.append(sum(x * c for x, c in zip(p, column)))

@@ -280,7 +280,15 @@ func (w *writer) rescaled(p string) string {
 // decide adds the nodes that turn probabilities into the class.
 func (w *writer) decide(p string) string {
 	first := []message{numberAttribute("axis", 1), numberAttribute("keepdims", 0), numberAttribute("select_last_index", 0)}
-	costs := w.tree.Label.ErrorCosts
+	label := &w.tree.Label
+	if label.Thresholded() { // the class of interest is above or below all others
+		positive := make([]bool, len(label.Classes))
+		positive[label.Positive()] = true
+		enough := w.call("GreaterOrEqual", p, w.doubles([]float64{label.Decision.Threshold}))
+		rank := w.call("Where", enough, w.doubles([]float64{2}), w.doubles([]float64{-1}))
+		return w.op("ArgMax", []string{w.call("Where", w.truths(positive, 1, len(positive)), rank, p)}, first...)
+	}
+	costs := label.ErrorCosts
 	if costs == nil {
 		return w.op("ArgMax", []string{p}, first...)
 	}

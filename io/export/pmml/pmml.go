@@ -70,9 +70,9 @@ func (w *writer) check() error {
 			return fmt.Errorf("the text %.60q has the character %U, which XML cannot hold", s, r)
 		}
 	}
-	if w.tree.Modelled() && w.tree.Label.ErrorCosts != nil {
-		return errors.New("the tree has leaf models and error costs: regression models of PMML predict the most probable " +
-			"class, not the one of least cost")
+	if w.tree.Modelled() && (w.tree.Label.ErrorCosts != nil || w.tree.Label.Thresholded()) {
+		return errors.New("the tree has leaf models, and error costs or a threshold: regression models of PMML predict the " +
+			"most probable class")
 	}
 	return nil
 }

@@ -1,0 +1,155 @@
+package frontier_test
+
+import (
+	"errors"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/espalier-ml/espalier/induce/frontier"
+	"github.com/espalier-ml/espalier/induce/split"
+	"github.com/espalier-ml/espalier/induce/tree"
+)
+
+// fan is a contender of a root with a leaf for each pair of weights, no and yes, with these probabilities of yes. The rows
+// are as many as their weight.
+func fan(probabilities []float64, weights [][2]int64) frontier.Contender {
+	t := &tree.Tree{Label: tree.Label{Classes: []string{"no", "yes"}}, Nodes: []tree.Node{{Probabilities: []float64{.5, .5}}}}
+	t.Nodes[0].Test = &tree.Test{Test: split.Test{Kind: split.Multiway}}
+	for i, p := range probabilities {
+		t.Nodes[0].Branches = append(t.Nodes[0].Branches, tree.Branch{Outcome: i, Child: i + 1})
+		t.Nodes = append(t.Nodes, tree.Node{Probabilities: []float64{1 - p, p}})
+	}
+	counts := t.NewLeafCounts()
+	for i, w := range weights {
+		counts.Weights[i+1] = []int64{w[0], w[1]}
+		counts.Rows[i+1] = w[0] + w[1]
+	}
+	return frontier.Contender{Tree: t, Validation: counts}
+}
+
+// TestDemandOfOneTree: with 59, 93, 124 and 153 rows, of which 0, 1, 2 and 3 are missed, a share of .95 is shown with a
+// confidence of .95, and with a row less it is not (Wilks 1941).
+func TestDemandOfOneTree(t *testing.T) {
+	d := &frontier.Demand{Class: "yes", Sensitivity: .95, Confidence: .95}
+	for misses, rows := range []int64{59, 93, 124, 153} {
+		for _, less := range []int64{0, 1} {
+			m := int64(misses)
+			c := fan([]float64{.8, .2, .1}, [][2]int64{{10, rows - less - m}, {20, m}, {30, 0}})
+			_, decision, err := d.Decide([]frontier.Contender{c}, 0)
+			want := .5
+			switch {
+			case less == 1 && misses > 0:
+				want = .15 // the second leaf has the missed rows
+			case less == 1:
+				if !errors.Is(err, frontier.ErrDemand) || !strings.Contains(err.Error(), "even no error takes 59 rows") {
+					t.Errorf("%d rows: %v, %v", rows-1, decision, err)
+				}
+				continue
+			case misses == 0:
+				want = .5
+			}
+			if err != nil || decision.Positive != "yes" || decision.Threshold < want-.1 || decision.Threshold > want+.1 {
+				t.Errorf("%d misses of %d rows: %+v, %v; want a threshold of about %v", misses, rows-less, decision, err, want)
+			}
+		}
+	}
+}
+
+// TestDemandThatTrades: the cheapest contender whose threshold keeps both shares is taken, and a demand that does not trade
+// leaves the contender chosen.
+func TestDemandThatTrades(t *testing.T) {
+	p := []float64{.9, .5, .1}
+	list := []frontier.Contender{
+		fan(p, [][2]int64{{400, 900}, {300, 100}, {300, 0}}), // finds all at a specificity of .3
+		fan(p, [][2]int64{{100, 980}, {50, 20}, {850, 0}}),
+		fan(p, [][2]int64{{10, 999}, {0, 1}, {990, 0}}),
+	}
+	for _, x := range []struct {
+		d         frontier.Demand
+		at        int
+		low, high float64 // of the threshold
+		fault     string
+	}{
+		{frontier.Demand{Sensitivity: .95}, 2, .5, .9, ""},
+		{frontier.Demand{Specificity: .8}, 2, .1, .5, ""},
+		{frontier.Demand{Sensitivity: .95, Specificity: .8}, 1, .5, .9, ""},
+		{frontier.Demand{Sensitivity: .95, Specificity: .2}, 0, .1, .5, ""},
+		{frontier.Demand{Sensitivity: .95, Specificity: .9}, 2, .5, .9, ""},
+		{frontier.Demand{Precision: .8}, 1, .1, .5, ""},
+		{frontier.Demand{Precision: .95, Sensitivity: .95}, 2, .5, .9, ""},
+		{frontier.Demand{Sensitivity: .95, Specificity: .9999}, 0, 0, 0, "even no error takes"},
+		{frontier.Demand{Sensitivity: .95, Specificity: .995}, 0, 0, 0, "the best that can be shown is 0.9"},
+	} {
+		x.d.Class = "yes"
+		x.d.Confidence = .95
+		at, decision, err := x.d.Decide(list, 2)
+		if x.fault != "" {
+			if !errors.Is(err, frontier.ErrDemand) || !strings.Contains(err.Error(), x.fault) {
+				t.Errorf("%+v: %v, want an error with %q", x.d, err, x.fault)
+			}
+			continue
+		}
+		if err != nil || at != x.at || !(decision.Threshold > x.low && decision.Threshold <= x.high) {
+			t.Errorf("%+v: contender %d, %+v, %v; want contender %d from more than %v to %v", x.d, at, decision, err, x.at, x.low, x.high)
+		}
+	}
+	d := frontier.Demand{Class: "maybe", Sensitivity: .5, Confidence: .95}
+	if _, _, err := d.Decide(list, 0); err == nil || !strings.Contains(err.Error(), `no class "maybe"`) {
+		t.Errorf("unknown class: %v", err)
+	}
+}
+
+// TestDemandHolds: a tree of 90 leaves with known shares of both classes. The threshold is chosen on 150 rows of a class and
+// 300 others; its true shares are at least the demanded ones with about the confidence, however many thresholds there are.
+func TestDemandHolds(t *testing.T) {
+	const leaves, runs = 90, 1500
+	r := rand.New(rand.NewPCG(11, 12))
+	var p, yes, no []float64
+	for i := range leaves {
+		x := (float64(i) + .5) / leaves
+		p, yes, no = append(p, x), append(yes, 2*x/leaves), append(no, 2*(1-x)/leaves)
+	}
+	pick := func(shares []float64) int {
+		x := r.Float64()
+		for i, s := range shares {
+			if x -= s; x < 0 {
+				return i
+			}
+		}
+		return leaves - 1
+	}
+	for _, d := range []frontier.Demand{
+		{Class: "yes", Sensitivity: .9, Confidence: .95}, {Class: "yes", Sensitivity: .8, Confidence: .8},
+		{Class: "yes", Specificity: .7, Confidence: .9},
+	} {
+		failed := 0
+		for range runs {
+			weights := make([][2]int64, leaves)
+			for range 150 {
+				weights[pick(yes)][1]++
+			}
+			for range 300 {
+				weights[pick(no)][0]++
+			}
+			_, decision, err := d.Decide([]frontier.Contender{fan(p, weights)}, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			sensitivity, specificity := 0.0, 0.0
+			for i := range leaves {
+				if p[i] >= decision.Threshold {
+					sensitivity += yes[i]
+				} else {
+					specificity += no[i]
+				}
+			}
+			if sensitivity < d.Sensitivity-1e-9 || specificity < d.Specificity-1e-9 {
+				failed++
+			}
+		}
+		if share := float64(failed) / runs; share > (1-d.Confidence)*1.15+.005 || share < (1-d.Confidence)/5 {
+			t.Errorf("%+v: not kept in a share of %v of the runs", d, share)
+		}
+	}
+}

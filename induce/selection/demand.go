@@ -1,0 +1,102 @@
+package selection
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+
+	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/frontier"
+	"github.com/espalier-ml/espalier/induce/naming"
+	"github.com/espalier-ml/espalier/induce/tree"
+)
+
+// keepDemand gives the winner the threshold that keeps the demand of the settings, or replaces it by a listed tree that
+// keeps it: see frontier.Demand.
+func (c *Chooser) keepDemand(ctx context.Context, w *Winner) error {
+	d := c.Settings.Demand
+	if d == nil {
+		return nil
+	}
+	if w.Candidate.Tree.Modelled() { // a refit keeps the models of its tree
+		return &RuleError{c.demanded(d), errors.New("the leaves of the tree have models, and a threshold is chosen for trees without them")}
+	}
+	groups := func(*tree.Tree) *tree.GroupCounts { return nil }
+	if c.Grouped != nil {
+		all, err := c.Grouped.Objects(ctx, dataset.Validation)
+		if err != nil {
+			return err
+		}
+		groups = func(t *tree.Tree) *tree.GroupCounts { return c.Grouped.Counts(t, all) }
+	}
+	list := []*frontier.Candidate{w.Candidate}
+	var points []int // by candidate: index of the listed point
+	chosen := 0
+	if d.Trades() && w.Competition != nil {
+		list = nil
+		for i := range w.Competition.Choice.Listed {
+			p := &w.Competition.Choice.Listed[i]
+			if !c.Settings.Limits.Allow(&p.Complexity) {
+				continue
+			}
+			if p.Chosen {
+				chosen = len(list)
+			}
+			list = append(list, w.Competition.Pool.Candidate(&p.Point))
+			points = append(points, i)
+		}
+	}
+	at, decided, err := Decided(d, list, chosen, groups)
+	if err != nil {
+		return &RuleError{c.demanded(d), err}
+	}
+	w.Candidate = decided
+	c.Host.Note(fmt.Sprintf("%s: %s is predicted from the probability %s on", c.demanded(d), naming.Printable(d.Class),
+		strconv.FormatFloat(decided.Tree.Label.Decision.Threshold, 'g', -1, 64)))
+	if points == nil {
+		return nil
+	}
+	choice := w.Competition.Choice
+	for i := range choice.Listed {
+		choice.Listed[i].Chosen = i == points[at]
+	}
+	choice.Chosen = choice.Listed[points[at]].Point
+	return nil
+}
+
+// Decided returns the index of the candidate that a demand takes, and the candidate with the threshold that keeps the
+// demand. groups returns how far the validation rows are independent, counted by the leaves of a tree, or nil.
+func Decided(
+	d *frontier.Demand, list []*frontier.Candidate, chosen int, groups func(t *tree.Tree) *tree.GroupCounts,
+) (int, *frontier.Candidate, error) {
+	contenders := make([]frontier.Contender, len(list))
+	for i, c := range list {
+		contenders[i].Tree = c.Tree
+		if counts := c.Counts[dataset.Validation]; counts != nil {
+			own := *counts
+			own.Groups = groups(c.Tree)
+			contenders[i].Validation = &own
+		}
+	}
+	at, decision, err := d.Decide(contenders, chosen)
+	if err != nil {
+		return at, nil, err
+	}
+	decided := *list[at]
+	decided.Tree = decided.Tree.WithDecision(decision)
+	return at, &decided, nil
+}
+
+// demanded names the setting of a demand.
+func (c *Chooser) demanded(d *frontier.Demand) string {
+	for _, x := range []struct {
+		setting string
+		least   float64
+	}{{"min_sensitivity", d.Sensitivity}, {"min_specificity", d.Specificity}, {"min_precision", d.Precision}} {
+		if x.least > 0 {
+			return fmt.Sprintf("%s %s=%v", c.Host.Setting(x.setting), naming.Printable(d.Class), x.least)
+		}
+	}
+	return ""
+}

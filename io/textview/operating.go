@@ -1,0 +1,113 @@
+package textview
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/espalier-ml/espalier/induce/metric"
+	"github.com/espalier-ml/espalier/induce/tree"
+)
+
+// OperatingTable returns a table of the operating points of the class of interest, from high thresholds to low ones: all of
+// them, or with brief those of the sensitivities that people ask for. The point of the tree's own threshold is marked. what
+// names the class, and the cost of the tests. The table is nil if no class is of interest, or if the rows define no points.
+func OperatingTable(t *tree.Tree, m *metric.Metrics, part string, brief bool) (table *Table, what string) {
+	at := interest(t, m)
+	if at < 0 {
+		return nil, ""
+	}
+	c := &m.PerClass[at]
+	points := c.OperatingPoints()
+	if points == nil {
+		return nil, ""
+	}
+	if brief { // without the last one, at which all rows are predicted
+		points = metric.Outlined(points[:len(points)-1], .5, .8, .9, .95, .99)
+	}
+	own := -1
+	if t.Label.Thresholded() {
+		if p := c.Decided(t.Label.Decision.Threshold); p != nil {
+			own = slices.IndexFunc(points, func(q metric.OperatingPoint) bool { return q.Threshold <= p.Threshold })
+			if own < 0 {
+				own = len(points)
+			}
+			if own < len(points) && points[own].Sensitivity == p.Sensitivity && points[own].Specificity == p.Specificity {
+				points[own] = *p
+			} else {
+				points = slices.Insert(points, own, *p)
+			}
+		}
+	}
+	table = NewTable(Column{Head: "threshold"}, Column{Head: "sensitivity"}, Column{Head: "specificity"}, Column{Head: "PPV"},
+		Column{Head: "NPV", Rank: 1}, Column{Head: "found"}, Column{Head: "missed"}, Column{Head: "false alarms"}, Column{Left: true})
+	for i := range points {
+		p := &points[i]
+		mark := ""
+		if i == own {
+			mark = "* decides"
+		}
+		table.Add(strconv.FormatFloat(p.Threshold, 'g', -1, 64), estimated(&p.Sensitivity), estimated(&p.Specificity), estimated(&p.PPV),
+			estimated(&p.NPV), perThousand(p.Found), perThousand(p.Missed), perThousand(p.FalseAlarms), mark)
+	}
+	cost := ""
+	if m.ExpectedCost != nil {
+		cost = "; tests cost " + figureOf(*m.ExpectedCost) + " per row at each of them"
+	}
+	return table, fmt.Sprintf("operating points of %s on %s rows: predicted from this probability on, counts per 1,000 rows%s",
+		name(c.Class), part, cost)
+}
+
+// Operating writes the table of OperatingTable below its title, if there is one.
+func Operating(w io.Writer, t *tree.Tree, m *metric.Metrics, part string, brief bool, width int) error {
+	table, what := OperatingTable(t, m, part, brief)
+	if table == nil {
+		return nil
+	}
+	if _, err := fmt.Fprintf(w, "\n%s\n", Wrapped(what, width, "  ")); err != nil {
+		return err
+	}
+	return table.Write(w, width)
+}
+
+// decided describes in a sentence what the threshold of a tree does on the rows of metrics; empty without a threshold.
+func decided(t *tree.Tree, m *metric.Metrics) string {
+	at := interest(t, m)
+	if at < 0 || !t.Label.Thresholded() {
+		return ""
+	}
+	c := &m.PerClass[at]
+	p := c.Decided(t.Label.Decision.Threshold)
+	if p == nil {
+		return ""
+	}
+	return fmt.Sprintf("Predicted %s from %v on: sensitivity %s, specificity %s; of 1,000 rows %s are found, %s missed, %s false alarms.",
+		name(c.Class), p.Threshold, estimated(&p.Sensitivity), estimated(&p.Specificity), perThousand(p.Found), perThousand(p.Missed),
+		perThousand(p.FalseAlarms))
+}
+
+// interest returns the index of the class of interest: see Interested; -1 if there is none.
+func interest(t *tree.Tree, m *metric.Metrics) int {
+	shown, _ := Interested(t)
+	d := shown.Label.Decision
+	if d == nil {
+		return -1
+	}
+	return slices.IndexFunc(m.PerClass, func(c metric.Class) bool { return c.Class == d.Positive })
+}
+
+// estimated writes a share with its interval in percent; "-" if it is not defined.
+func estimated(e *metric.Estimate) string {
+	switch {
+	case math.IsNaN(e.Value):
+		return "-"
+	case math.IsNaN(e.Low):
+		return fmt.Sprintf("%.1f %%", 100*e.Value)
+	default:
+		return fmt.Sprintf("%.1f %% (%.1f-%.1f)", 100*e.Value, 100*e.Low, 100*e.High)
+	}
+}
+
+func perThousand(share float64) string { return fmt.Sprintf("%.1f", 1000*share) }

@@ -1,0 +1,68 @@
+package train
+
+import (
+	"fmt"
+
+	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/frontier"
+	"github.com/espalier-ml/espalier/induce/selection"
+	"github.com/espalier-ml/espalier/induce/tree"
+	"github.com/espalier-ml/espalier/io/usage"
+)
+
+// keepDemand gives the chosen tree the threshold that keeps the demand of the run or of the choice, or chooses a listed tree
+// that keeps it. A tree that is named by its number stays chosen.
+func (p *promotion) keepDemand() error {
+	d := p.parsed.Selection.Demand
+	if d == nil {
+		return nil
+	}
+	refused := func(why string) error {
+		if p.wish.Demands() {
+			return usage.Errorf("a threshold on the probability of %q: %s", d.Class, why)
+		}
+		p.Reporter.Note(fmt.Sprintf("the tree has no threshold as the run's: %s", why))
+		return nil
+	}
+	switch {
+	case p.pool == nil:
+		return refused("an earlier version has trained the run, and did not keep the validation rows of its trees: train again")
+	case p.dependent():
+		return refused("rows of a group depend on each other, and the run does not keep the groups: train with the demand")
+	}
+	var list []*frontier.Candidate
+	var points []int // by candidate: index of the point
+	chosen := 0
+	for i := range p.frontier.Points {
+		of := &p.frontier.Points[i]
+		trades := d.Trades() && p.wish.Number < 0 && p.parsed.Selection.Limits.Allow(&of.Complexity)
+		if a := &of.Algorithm; i != p.now && !trades || a.Ridge != 0 || a.BoosterTrees != 0 {
+			continue
+		}
+		if i == p.now {
+			chosen = len(list)
+		}
+		list = append(list, p.candidate(of))
+		points = append(points, i)
+	}
+	if len(list) == 0 {
+		return refused("the leaves of the tree have models")
+	}
+	groups := func(t *tree.Tree) *tree.GroupCounts {
+		if p.pool.Groups == nil {
+			return nil
+		}
+		return p.pool.Groups(t, dataset.Validation)
+	}
+	at, decided, err := selection.Decided(d, list, chosen, groups)
+	switch {
+	case err != nil && p.wish.Number >= 0:
+		return refused(err.Error())
+	case err != nil:
+		return usage.Errorf("%v", err)
+	}
+	p.now = points[at]
+	p.decided = decided
+	p.Reporter.Note(fmt.Sprintf("%q is predicted from the probability %v on", d.Class, decided.Tree.Label.Decision.Threshold))
+	return nil
+}

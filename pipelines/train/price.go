@@ -1,0 +1,116 @@
+package train
+
+import (
+	"context"
+	"slices"
+
+	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/frontier"
+	"github.com/espalier-ml/espalier/induce/tree"
+	"github.com/espalier-ml/espalier/io/objectstore"
+	"github.com/espalier-ml/espalier/io/runfolder"
+	"github.com/espalier-ml/espalier/io/usage"
+	"github.com/espalier-ml/espalier/pipelines/config"
+	"github.com/espalier-ml/espalier/pipelines/tables"
+)
+
+// setErrorCosts replaces the error costs of the run by those of the choice, if it has any.
+func (p *promotion) setErrorCosts(ctx context.Context) error {
+	if !p.wish.Prices() {
+		return nil
+	}
+	if p.grown == nil {
+		return usage.Errorf("--error_costs: an earlier version has trained the run, and %s lacks what other error costs need: train again",
+			objectstore.Join(p.wish.Run, runfolder.GrownName))
+	}
+	only := &config.Train{Tables: config.Tables{ErrorCostsFile: p.config.ErrorCostsFile}}
+	classes, err := tables.ReadClasses(ctx, p.Files, only)
+	if err != nil {
+		return err
+	}
+	label := &p.grown.Label
+	if label.ErrorCosts, err = classes.ErrorCostsOf(label.Classes); err != nil {
+		return err
+	}
+	if label.Thresholded() { // the error costs decide
+		label.Decision = &tree.Decision{Positive: label.Decision.Positive}
+	}
+	for i, t := range p.trees {
+		priced := *t
+		priced.Label = *label
+		p.trees[i] = priced.WithDecision(label.Decision)
+	}
+	return nil
+}
+
+// priceListed gives the points of frontier.json the costs by other error costs, and leaves out points that cost as
+// much in tests and errors as others. The costs are of the validation rows alone, as the run has none of the folds.
+func (p *promotion) priceListed() error {
+	if !p.wish.Prices() {
+		return nil
+	}
+	if len(p.grown.Figures) > 0 {
+		if p.pool.Candidates[0].Counts[dataset.Validation].TotalRows() == 0 {
+			return usage.Errorf("--error_costs: the run has no validation rows to compare its trees by other error costs: train with them")
+		}
+		p.Reporter.Note("--error_costs: the trees are compared by their errors on the validation rows alone, as the run does not have the errors " +
+			"on the folds")
+		for i := range p.pool.Points {
+			q := &p.pool.Points[i]
+			q.Folds.ErrorCost = nil
+			q.Folds.TotalCost = nil
+		}
+	}
+	if err := frontier.Judge(p.pool.Points, p.frontier.Criterion()); err != nil {
+		return usage.Errorf("%v", err)
+	}
+	for i := range p.frontier.Points {
+		of := &p.frontier.Points[i]
+		of.ExpectedErrorCost = nil // unknown for trees with leaf models
+		of.ExpectedTotalCost = nil
+		of.OnFolds.ErrorCost = nil
+		of.OnFolds.TotalCost = nil
+		for k := range p.pool.Points {
+			q := &p.pool.Points[k]
+			if one := listedPoint(of, p.frontier); one.Same(canonical(*q)) {
+				of.ExpectedErrorCost = q.Judged.ErrorCost
+				of.ExpectedTotalCost = q.Judged.TotalCost
+				of.Validation.ErrorCost = q.Validation.ErrorCost
+				of.Validation.TotalCost = q.Validation.TotalCost
+				of.Test.ErrorCost = q.Test.ErrorCost
+				of.Test.TotalCost = q.Test.TotalCost
+				break
+			}
+		}
+	}
+	return nil
+}
+
+// leaveOutDominated removes the points that cost at least as much in tests and in errors as another point, unless they
+// are chosen now or were before.
+func (p *promotion) leaveOutDominated() {
+	all := p.frontier.Points
+	costs := func(of *runfolder.Point) bool { return of.ExpectedErrorCost != nil }
+	kept := make([]bool, len(all))
+	for i := range all {
+		kept[i] = i == p.now || i == p.before || !costs(&all[i]) || !slices.ContainsFunc(all, func(q runfolder.Point) bool {
+			return costs(&q) && q.Tree != all[i].Tree && q.ExpectedCost <= all[i].ExpectedCost &&
+				*q.ExpectedErrorCost <= *all[i].ExpectedErrorCost &&
+				(q.ExpectedCost < all[i].ExpectedCost || *q.ExpectedErrorCost < *all[i].ExpectedErrorCost || q.Leaves < all[i].Leaves)
+		})
+	}
+	now := all[p.now].Tree
+	before := all[p.before].Tree
+	var points []runfolder.Point
+	var trees []*tree.Tree
+	for i := range all {
+		if kept[i] {
+			points = append(points, all[i])
+			trees = append(trees, p.trees[i])
+		}
+	}
+	p.frontier.Points = points
+	p.trees = trees
+	p.now = slices.IndexFunc(points, func(q runfolder.Point) bool { return q.Tree == now })
+	p.before = slices.IndexFunc(points, func(q runfolder.Point) bool { return q.Tree == before })
+}
