@@ -115,7 +115,7 @@ func Default() Settings {
 			Classes: split.OfRows, LeafEstimate: tree.Smoothed,
 		},
 		Choice: Choice{
-			Select: frontier.Best, Merit: frontier.Auto, Tolerance: defaultTolerance, Prune: []prune.Currency{prune.Leaves, prune.Cost},
+			Select: frontier.Best, Merit: frontier.Auto, Tolerance: defaultTolerance, Prune: []prune.Currency{prune.Leaves, prune.Cost, prune.Total},
 			Folds: crossvalidate.Setting{Auto: true}, FrontierStep: 0.001, Certificate: true,
 			LeafModel: selection.None, Teacher: distill.Auto, TeacherWeight: DefaultTeacherWeight,
 		},
@@ -142,7 +142,7 @@ const DefaultTeacherWeight = 0.5
 func Accurate() Settings {
 	s := Default()
 	s.LeafModel = selection.Auto
-	s.Prune = []prune.Currency{prune.Leaves, prune.Cost, prune.MaxCost}
+	s.Prune = []prune.Currency{prune.Leaves, prune.Cost, prune.MaxCost, prune.Total}
 	s.Tolerance = accurateTolerance
 	return s
 }
