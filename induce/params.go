@@ -2,6 +2,7 @@ package induce
 
 import (
 	"cmp"
+	"encoding/json"
 	"math"
 
 	"github.com/espalier-ml/espalier/induce/split"
@@ -28,9 +29,12 @@ type Params struct {
 	RootByCodes bool
 	// PathCost is the greatest billed cost of a path; 0: unlimited. Features whose tests would lead beyond it are not
 	// tested.
-	PathCost  float64
-	Selected  split.CodeSet `json:",omitempty"` // the only features that are tested; empty: all
-	RowWeight float64       // weight of an average row, times the design effect of the weights; 0: 1
+	PathCost float64
+	Selected split.CodeSet `json:",omitempty"` // the only features that are tested; empty: all
+	// Losses make the tree grow by the total cost of tests and errors, see package policy; empty: by the score of the
+	// algorithm.
+	Losses    Losses  `json:",omitempty"`
+	RowWeight float64 // weight of an average row, times the design effect of the weights; 0: 1
 }
 
 // MostCost returns the greatest cost of a path, with the rounding errors of sums that reach PathCost.
@@ -46,4 +50,31 @@ func (p *Params) MostCost() float64 {
 func (p *Params) Criterion(total int64) *split.Criterion {
 	return split.NewCriterion(p.Algorithm, p.Family, p.Lambda, p.Theta, total).
 		Count(p.Pricing).Stop(p.Classes).Weigh(cmp.Or(p.RowWeight, 1))
+}
+
+// Losses are what policies minimise besides the price of tests, in a form that can be compared: the JSON of LossTable.
+// The empty text means that errors have no costs.
+type Losses string
+
+// LossTable has the costs of errors, and the classes of the rows that make them.
+type LossTable struct {
+	ErrorCosts [][]float64 // by actual class, then by predicted class
+	Priors     []float64   // frequencies of the classes where the tree will be used; nil: as among the training rows
+}
+
+// Losses returns the table as a text.
+func (t LossTable) Losses() Losses {
+	text, err := json.Marshal(t)
+	if err != nil { // numbers that are not finite, which settings exclude
+		return ""
+	}
+	return Losses(text)
+}
+
+// Table returns the table of a text that LossTable.Losses has returned.
+func (l Losses) Table() (t LossTable) {
+	if json.Unmarshal([]byte(l), &t) != nil {
+		return LossTable{}
+	}
+	return t
 }

@@ -20,7 +20,7 @@ func ForTree(t *tree.Tree, p induce.Params) Options {
 func Describe(t *tree.Tree) Grown {
 	_, limited := Separated(t)
 	a := &t.Algorithm
-	free := len(a.First) == 0 && len(a.Monotone) == 0 && a.Teacher == "" // each node has the test with the best score
+	free := len(a.First) == 0 && len(a.Monotone) == 0 && a.Teacher == "" && a.Objective == "" // each node has the test with the best score
 	whole := t.Training.CutLeaves == 0 && a.MaxDepth == 0 && a.MinRows == 0 && a.MaxLeaves == 0 && a.PathFeatures == 0 &&
 		a.MaxCost == 0 && !a.RootByCodes
 	g := Grown{ExpectedCost: t.Complexity.ExpectedCost, Complete: free && whole && !limited, Rows: a.Classes == tree.ClassesOfRows}

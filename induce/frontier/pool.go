@@ -71,7 +71,7 @@ type Pruning struct {
 // Score is called. NewPool adds 1 to done for each candidate. If the context ends first, NewPool
 // returns its cause.
 func NewPool(ctx context.Context, candidates []Candidate, s *Settings, done *atomic.Int64) (*Pool, error) {
-	currencies := s.currencies()
+	currencies := s.currencies(candidates[0].Tree)
 	p := &Pool{Candidates: candidates, Prunings: make([]Pruning, len(candidates)*len(currencies))}
 	err := parallel.EachUntil(ctx, len(candidates), done, func(i int) {
 		c := &candidates[i]

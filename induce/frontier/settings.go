@@ -1,6 +1,11 @@
 package frontier
 
-import "github.com/espalier-ml/espalier/induce/prune"
+import (
+	"slices"
+
+	"github.com/espalier-ml/espalier/induce/prune"
+	"github.com/espalier-ml/espalier/induce/tree"
+)
 
 // Settings describe how a tree is chosen among candidates, and how far it is pruned.
 type Settings struct {
@@ -52,9 +57,11 @@ func (s *Settings) Sole(c *Candidate) (*Candidate, error) {
 	if !pruned && s.Limits.Allow(&c.Tree.Complexity) {
 		return c, nil
 	}
-	currencies := s.currencies()
+	currencies := s.currencies(c.Tree)
 	if pruned {
 		currencies = currencies[:1]
+	} else if impure := slices.DeleteFunc(slices.Clone(currencies), ofTotal); len(impure) > 0 {
+		currencies = impure // only these risks can be compared
 	}
 	var found *prune.Sequence
 	at := 0
@@ -90,14 +97,19 @@ func (s *Settings) soleRange(q *prune.Sequence) (from, to int) {
 	}
 }
 
-// currencies returns the currencies of the sequences. A tree that is not pruned has one sequence, and
-// only the first step of it competes.
-func (s *Settings) currencies() []prune.Currency {
+// currencies returns the currencies of the sequences of a tree. A tree that is not pruned has one sequence, and
+// only the first step of it competes. Without error costs there is no total cost.
+func (s *Settings) currencies(t *tree.Tree) []prune.Currency {
 	if len(s.Currencies) == 0 {
 		return []prune.Currency{prune.Leaves}
 	}
+	if t.Label.ErrorCosts == nil {
+		return slices.DeleteFunc(slices.Clone(s.Currencies), ofTotal)
+	}
 	return s.Currencies
 }
+
+func ofTotal(c prune.Currency) bool { return c == prune.Total }
 
 // competing returns the range [from, to) of the steps of a sequence that compete.
 func (s *Settings) competing(q *prune.Sequence) (from, to int) {

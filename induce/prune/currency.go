@@ -13,9 +13,10 @@ const (
 	Leaves  Currency = iota + 1 // number of leaves: classical cost-complexity pruning
 	Cost                        // expected billed cost of the tests on a training row
 	MaxCost                     // billed cost of the tests on the most expensive path
+	Total                       // Cost, where the risk is the cost of errors: with alpha 1 the sum is the total cost
 )
 
-func currencyNames() []string { return []string{"", "leaves", "cost", "max_cost"} }
+func currencyNames() []string { return []string{"", "leaves", "cost", "max_cost", "total"} }
 
 // String returns the currency's name in flags and tree.json.
 func (c Currency) String() string {

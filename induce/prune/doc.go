@@ -1,6 +1,6 @@
 // Package prune cuts a grown tree back, weakest link first: the minimal
 // cost-complexity pruning of Breiman, Friedman, Olshen and Stone (Classification
-// and Regression Trees, 1984, chapter 3) in three currencies.
+// and Regression Trees, 1984, chapter 3) in four currencies.
 //
 // # What is minimised
 //
@@ -14,6 +14,10 @@
 // where C is the number of leaves (Leaves), the expected cost of the tests (Cost), or the cost of
 // the tests on the most expensive path (MaxCost). As alpha grows the optimal trees are nested: each
 // node has an alpha at and above which it is a leaf, and these alphas give the whole sequence.
+//
+// With the currency Total, R is the expected cost of the errors of the leaves' decisions, and C the expected cost of the
+// tests: alpha 1 gives the pruning of the least total cost on the training rows, and other alphas allow for what training
+// rows promise too much or too little.
 //
 // # How it is computed
 //

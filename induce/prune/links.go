@@ -2,7 +2,9 @@ package prune
 
 import (
 	"math"
+	"slices"
 
+	"github.com/espalier-ml/espalier/induce/judging"
 	"github.com/espalier-ml/espalier/induce/split"
 	"github.com/espalier-ml/espalier/induce/tree"
 )
@@ -25,6 +27,46 @@ func risks(t *tree.Tree, impurity split.Impurity) []float64 {
 	return risk
 }
 
+// errorRisks returns the cost of errors of every node as a leaf, per row of the tree. weight has the weights of the nodes.
+// Training rows promise too much of small leaves, so the class shares of a node are drawn towards the shares of its
+// parent, as in smoothed estimates. The strength is always the usual one: a sequence must not change if the leaves of a
+// finished tree are smoothed otherwise.
+func errorRisks(t *tree.Tree, weight []int64) []float64 {
+	smoothed := tree.Tree{Label: t.Label, Features: t.Features, Nodes: slices.Clone(t.Nodes)}
+	smoothed.Estimate(tree.Smoothed, t.Training.Scale())
+	risk := make([]float64, len(t.Nodes))
+	for v := range risk {
+		n := &smoothed.Nodes[v]
+		for actual, p := range n.Probabilities {
+			risk[v] += float64(p * t.Label.ErrorCosts[actual][n.Class])
+		}
+		risk[v] *= float64(weight[v]) / float64(max(weight[0], 1))
+	}
+	return risk
+}
+
+// trainingWeights returns the training weight of every node.
+func trainingWeights(t *tree.Tree) []int64 {
+	list := make([]int64, len(t.Nodes))
+	for v := range list {
+		list[v] = t.Nodes[v].Weight
+	}
+	return list
+}
+
+// judgedWeights returns the weight of every node where the tree will be used: with priors, the classes count with
+// these. See package judging.
+func judgedWeights(t *tree.Tree) []int64 {
+	factors := judging.FactorsOf(judging.Frequencies(t), t.Nodes[0].RawClassWeights)
+	list := make([]int64, len(t.Nodes))
+	for v := range list {
+		for _, w := range factors.Weights(t.Nodes[v].RawClassWeights) {
+			list[v] += w
+		}
+	}
+	return list
+}
+
 // line is a pruned subtree's risk + alpha * complexity, as a function of alpha.
 type line struct{ risk, complexity float64 }
 
@@ -32,6 +74,7 @@ type line struct{ risk, complexity float64 }
 type links struct {
 	tree     *tree.Tree
 	currency Currency
+	weight   []int64   // by node
 	total    float64   // weight of the root
 	leaf     []float64 // by node: risk of the node as a leaf
 
@@ -41,12 +84,12 @@ type links struct {
 
 // alphas returns for each inner node the least alpha at which the optimal tree no
 // longer has it as an inner node: the least of its own alpha and its ancestors'.
-func alphas(t *tree.Tree, currency Currency, leaf []float64) []float64 {
+func alphas(t *tree.Tree, currency Currency, leaf []float64, weight []int64) []float64 {
 	if currency == MaxCost {
 		return dearestAlphas(t, leaf)
 	}
 	l := links{
-		tree: t, currency: currency, total: float64(max(t.Nodes[0].Weight, 1)), leaf: leaf,
+		tree: t, currency: currency, weight: weight, total: float64(max(weight[0], 1)), leaf: leaf,
 		cuts: newHeap(len(t.Nodes)), drop: make([]line, len(t.Nodes)),
 	}
 	alpha := make([]float64, len(t.Nodes))
@@ -70,7 +113,7 @@ func alphas(t *tree.Tree, currency Currency, leaf []float64) []float64 {
 // crossing.
 func (l *links) link(v int, tops []int32) (float64, int32) {
 	n := &l.tree.Nodes[v]
-	sum := line{complexity: l.own(n)}
+	sum := line{complexity: l.own(v)}
 	top := int32(0)
 	for _, b := range n.Branches {
 		sum.risk += l.leaf[b.Child]
@@ -98,7 +141,7 @@ func (l *links) crossing(v int, subtree line) float64 {
 	gain := l.leaf[v] - subtree.risk
 	saved := subtree.complexity - l.asLeaf()
 	switch {
-	case gain <= noGain*float64(l.tree.Nodes[v].Weight)/l.total:
+	case gain <= noGain*float64(l.weight[v])/l.total:
 		return 0
 	case saved <= 0:
 		return math.Inf(1)
@@ -116,9 +159,9 @@ func (l *links) asLeaf() float64 {
 }
 
 // own returns the complexity of an inner node without its children's.
-func (l *links) own(n *tree.Node) float64 {
+func (l *links) own(v int) float64 {
 	if l.currency == Leaves {
 		return 0
 	}
-	return n.Spent(float64(n.Weight)) / l.total
+	return l.tree.Nodes[v].Spent(float64(l.weight[v])) / l.total
 }

@@ -10,11 +10,10 @@ import (
 
 // Step is one pruned tree of a sequence.
 type Step struct {
-	// Alpha is the least alpha at which this tree is optimal, in risk (bits or Gini
-	// index) per leaf or per unit of cost. It is infinite if the subtrees cut here
-	// cost nothing and lower the risk.
+	// Alpha is the least alpha at which this tree is optimal, in risk (bits, Gini index or, for Total, cost of errors) per
+	// leaf or per unit of cost. It is infinite if the subtrees cut here cost nothing and lower the risk.
 	Alpha float64
-	// Risk is the impurity of a row's leaf, averaged over the training rows by weight.
+	// Risk is the impurity of a row's leaf or, for Total, the cost of its errors, averaged over the training rows by weight.
 	Risk float64
 
 	tree.Complexity // measured on the training rows
@@ -35,8 +34,8 @@ type Sequence struct {
 // Currency returns the sequence's currency.
 func (s *Sequence) Currency() Currency { return s.currency }
 
-// NewSequence prunes a tree in the given currency. The risk is the impurity
-// of the leaves. The sequence keeps the tree, and never changes it. The time is O(nodes * (classes + log(nodes))).
+// NewSequence prunes a tree in the given currency. The risk is the impurity of the leaves or, for Total, the cost of
+// errors, for which the label must have error costs. The sequence keeps the tree, and never changes it. The time is O(nodes * (classes + log(nodes))).
 func NewSequence(t *tree.Tree, currency Currency, impurity split.Impurity) *Sequence {
 	return NewSequences(t, []Currency{currency}, impurity)[0]
 }
@@ -44,16 +43,22 @@ func NewSequence(t *tree.Tree, currency Currency, impurity split.Impurity) *Sequ
 // NewSequences prunes a tree in each of the currencies, as NewSequence does.
 func NewSequences(t *tree.Tree, currencies []Currency, impurity split.Impurity) []*Sequence {
 	leaf := risks(t, impurity)
+	weight := trainingWeights(t)
 	list := make([]*Sequence, len(currencies))
 	for i, currency := range currencies {
-		list[i] = newSequence(t, currency, leaf)
+		if currency == Total {
+			judged := judgedWeights(t)
+			list[i] = newSequence(t, currency, errorRisks(t, judged), judged)
+		} else {
+			list[i] = newSequence(t, currency, leaf, weight)
+		}
 	}
 	return list
 }
 
-// newSequence prunes a tree, given the risk of each node as a leaf.
-func newSequence(t *tree.Tree, currency Currency, leaf []float64) *Sequence {
-	alpha := alphas(t, currency, leaf)
+// newSequence prunes a tree, given the risk of each node as a leaf, and its weight.
+func newSequence(t *tree.Tree, currency Currency, leaf []float64, weight []int64) *Sequence {
+	alpha := alphas(t, currency, leaf, weight)
 	starts := distinct(t, alpha)
 	s := &Sequence{
 		Steps: make([]Step, 1+len(starts)), tree: t, currency: currency,

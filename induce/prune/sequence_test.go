@@ -396,3 +396,97 @@ func TestCurrencyNames(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// TestTotal: with alpha 1, the pruning in the currency Total has the least cost of tests and errors of all prunings, with
+// class shares that are drawn towards the parent's.
+func TestTotal(t *testing.T) {
+	r := rand.New(rand.NewPCG(60, 3)) //nolint:gosec // data of a test
+	pruned := 0
+	for range 500 {
+		grown := randomTree(r, 1+r.IntN(6), 2+r.IntN(2), 40)
+		classes := len(grown.Label.Classes)
+		for range classes {
+			row := make([]float64, classes)
+			for k := range row {
+				row[k] = float64(r.IntN(40))
+			}
+			grown.Label.ErrorCosts = append(grown.Label.ErrorCosts, row)
+		}
+		if r.IntN(2) == 0 {
+			for k := range classes {
+				grown.Label.Priors = append(grown.Label.Priors, 2*float64(k+1)/float64(classes*(classes+1)))
+			}
+		}
+		grown.Estimate(tree.Smoothed, 1)
+		least := math.Inf(1)
+		for _, total := range totals(grown, 0) {
+			least = min(least, total)
+		}
+		s := prune.NewSequence(grown, prune.Total, split.Entropy)
+		step := s.At(1)
+		got := totalOf(grown, s, step, 0)
+		if !(math.Abs(got-least) <= 1e-9*max(1, least)) {
+			t.Fatalf("step %d of %d has the total %v, want %v", step, len(s.Steps), got, least)
+		}
+		if step > 0 && step < len(s.Steps)-1 {
+			pruned++
+		}
+	}
+	if pruned < 20 {
+		t.Errorf("%d trees are pruned, but not to the root: the trees test too little", pruned)
+	}
+}
+
+// judged returns the weight of a node where the tree is used, and the cost of its errors as a leaf.
+func judged(t *tree.Tree, v int) (weight, errors float64) {
+	n, root := &t.Nodes[v], &t.Nodes[0]
+	for k, w := range n.RawClassWeights {
+		factor := 1.0
+		if t.Label.Priors != nil && root.RawClassWeights[k] > 0 {
+			seen := 0.0
+			for j, p := range t.Label.Priors {
+				if root.RawClassWeights[j] > 0 {
+					seen += p
+				}
+			}
+			factor = t.Label.Priors[k] / seen * float64(root.Weight) / float64(root.RawClassWeights[k])
+		}
+		weight += float64(w) * factor
+	}
+	for k, p := range n.Probabilities {
+		errors += weight * p * t.Label.ErrorCosts[k][n.Class]
+	}
+	return weight, errors
+}
+
+// totals returns the total costs of all prunings of a subtree.
+func totals(t *tree.Tree, v int) []float64 {
+	weight, leaf := judged(t, v)
+	n := &t.Nodes[v]
+	if n.Leaf() {
+		return []float64{leaf}
+	}
+	list := []float64{n.Test.Paid() * weight}
+	for _, b := range n.Branches {
+		var sums []float64
+		for _, x := range list {
+			for _, y := range totals(t, b.Child) {
+				sums = append(sums, x+y)
+			}
+		}
+		list = sums
+	}
+	return append(list, leaf)
+}
+
+// totalOf returns the total cost of a step's pruning of a subtree.
+func totalOf(t *tree.Tree, s *prune.Sequence, step, v int) float64 {
+	weight, total := judged(t, v)
+	if n := &t.Nodes[v]; s.Cut(v) > step {
+		total = n.Test.Paid() * weight
+		for _, b := range n.Branches {
+			total += totalOf(t, s, step, b.Child)
+		}
+	}
+	return total
+}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"runtime"
 
+	"github.com/espalier-ml/espalier/induce"
 	"github.com/espalier-ml/espalier/induce/certify"
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/distill"
@@ -49,6 +50,7 @@ type Chooser struct {
 	Features []dataset.Feature
 	Columns  []split.Column // columns of the features, for growing trees
 	Classes  int
+	Losses   induce.LossTable // what errors cost
 	Training Training
 	Memory   int64 // bytes that growing trees may use
 

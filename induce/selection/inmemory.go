@@ -41,7 +41,7 @@ func (m *InMemory) Train(ctx context.Context) (*tree.Tree, *Competition, error) 
 	grown := inmemory.GrowEach(m.Parts[dataset.Train], m.Columns, params, training.Weight, m.Options)
 	c := &Chooser{
 		Host: m.Host, Settings: &settings, Features: m.Modeller.Features, Columns: m.Columns,
-		Classes:  len(m.Modeller.Label.Classes),
+		Classes: len(m.Modeller.Label.Classes), Losses: LossesOf(&m.Modeller.Label),
 		Training: Training{training.Objects, training.Rows, training.Weight, m.Modeller.Scale, m.WeightEffect}, Memory: m.Options.Memory,
 		Objects: func(context.Context) (*dataset.Objects, error) { return m.Parts[dataset.Train], nil },
 		Sample: func(_ context.Context, part dataset.Part) (*dataset.Objects, error) {

@@ -76,23 +76,27 @@ type Regrown struct {
 	Transfer *distill.TransferSet // nil without a teacher
 }
 
-// Regrow grows trees of the grid again: first from selected features, see growConfined, then these and the first ones
-// from the transfer set of a teacher, if one is wanted. soft reports whether the training objects are soft.
+// Regrow grows trees of the grid again: first from selected features, see growConfined, and by the total cost, see
+// growPolicy; then these and the first ones from the transfer set of a teacher, if one is wanted. soft reports whether
+// the training objects are soft.
 func (c *Chooser) Regrow(ctx context.Context, members []grid.Member, soft bool, o inmemory.Options) (*Regrown, error) {
 	confined, err := c.growConfined(ctx, members, o)
 	if err != nil {
 		return nil, err
 	}
 	taught := c.toTeach(slices.Concat(members, confined.Members), soft)
-	if len(taught) == 0 {
-		return confined, nil
-	}
-	r, err := c.teach(ctx, taught, o)
+	policy, err := c.growPolicy(ctx, members, o)
 	if err != nil {
 		return nil, err
 	}
-	r.Members = slices.Concat(confined.Members, r.Members)
-	r.Trees = slices.Concat(confined.Trees, r.Trees)
+	r := new(Regrown)
+	if len(taught) > 0 {
+		if r, err = c.teach(ctx, slices.Concat(taught, policy.Members), o); err != nil {
+			return nil, err
+		}
+	}
+	r.Members = slices.Concat(confined.Members, policy.Members, r.Members)
+	r.Trees = slices.Concat(confined.Trees, policy.Trees, r.Trees)
 	return r, nil
 }
 

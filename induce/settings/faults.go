@@ -153,6 +153,10 @@ func (s *Settings) choiceFaults(name Namer) []error {
 		faults = append(faults, fmt.Errorf("%s total adds the cost of errors to the cost of tests: give %s, costs by actual and "+
 			"predicted class in the unit of %s", name("select"), name("error_costs"), name("costs")))
 	}
+	if slices.Equal(s.Prune, []prune.Currency{prune.Total}) && s.ErrorCosts == nil {
+		faults = append(faults, fmt.Errorf("%s total prunes by the cost of errors: give %s, or another currency as well", name("prune"),
+			name("error_costs")))
+	}
 	if (s.Select == frontier.OneSE || s.Select == frontier.Paper) && s.Merit > frontier.AUC {
 		faults = append(faults, fmt.Errorf("%s %s compares AUCs: give %s auc, not %s, or choose by another rule, such as %s best",
 			name("select"), s.Select, name("merit"), s.Merit, name("select")))

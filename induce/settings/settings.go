@@ -129,7 +129,8 @@ func Default() Settings {
 			Classes: split.OfRows, LeafEstimate: tree.Smoothed,
 		},
 		Choice: Choice{
-			Select: frontier.ByCosts, Merit: frontier.Auto, Tolerance: defaultTolerance, Prune: []prune.Currency{prune.Leaves, prune.Cost},
+			Select: frontier.ByCosts, Merit: frontier.Auto, Tolerance: defaultTolerance,
+			Prune: []prune.Currency{prune.Leaves, prune.Cost, prune.Total},
 			Folds: crossvalidate.Setting{Auto: true}, FrontierStep: 0.001, Certificate: true,
 			Confidence: defaultConfidence, LeafModel: selection.None, Teacher: distill.Auto, TeacherWeight: DefaultTeacherWeight,
 		},
@@ -159,7 +160,7 @@ const DefaultTeacherWeight = 0.5
 func Accurate() Settings {
 	s := Default()
 	s.LeafModel = selection.Auto
-	s.Prune = []prune.Currency{prune.Leaves, prune.Cost, prune.MaxCost}
+	s.Prune = []prune.Currency{prune.Leaves, prune.Cost, prune.MaxCost, prune.Total}
 	s.Tolerance = accurateTolerance
 	return s
 }

@@ -81,7 +81,7 @@ type Algorithm struct {
 	Smoothing float64 `json:"smoothing,omitempty" jsonschema:"exclusiveMinimum=0"`
 	Prune     string  `json:"prune"`
 	// Alpha is the strength of the pruning: risk (bits or Gini index) per leaf, or per unit of expected or greatest
-	// cost.
+	// cost; for the currency total, the cost of errors per unit of expected cost.
 	Alpha     float64 `json:"alpha,omitempty" jsonschema:"exclusiveMinimum=0"`
 	MaxDepth  int     `json:"max_depth,omitempty" jsonschema:"minimum=0"`
 	MinRows   int64   `json:"min_rows,omitempty" jsonschema:"minimum=0"`
@@ -107,6 +107,9 @@ type Algorithm struct {
 	// Classes is whose classes count. rows: impurity and the stopping rule count each row for its own class; absent:
 	// for the majority class of its object.
 	Classes string `json:"classes,omitempty" jsonschema:"enum=rows"`
+	// Objective is what the tests minimise. total: the cost of tests and errors, as far as a search of limited steps sees;
+	// absent: each test has the best score.
+	Objective string `json:"objective,omitempty" jsonschema:"enum=total"`
 	// Teacher is the model that taught the tree in addition to the labels: the class weights of its leaves have the
 	// teacher's shares; forest and both are of earlier versions; absent: nothing.
 	Teacher string `json:"teacher,omitempty" jsonschema:"enum=forest,enum=boosted,enum=both"`
@@ -126,6 +129,9 @@ type Algorithm struct {
 // RepeatFree makes repeated tests of a feature on a path free. It does not apply to a feature whose
 // values have prices of their own.
 const RepeatFree = "free"
+
+// TotalCost is the value of Algorithm.Objective if tests minimise the total cost: see package policy.
+const TotalCost = "total"
 
 // ClassesOfRows is the value of Algorithm.Classes if trees grow from the classes of rows: see
 // split.OfRows.

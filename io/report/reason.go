@@ -34,6 +34,10 @@ func (f *facts) reason(n *tree.Node) []string {
 	if len(t.Algorithm.First) > 0 && t.Algorithm.First[0] == t.Features[n.Test.Feature].Name {
 		return []string{"The setting --first asks for it."}
 	}
+	if t.Algorithm.Objective == tree.TotalCost {
+		return []string{"A search over this question and the questions below it found the lowest expected cost of questions and " +
+			"errors with it."}
+	}
 	s := &n.Test.Score
 	a, _ := split.ParseAlgorithm(t.Algorithm.Name)
 	balance := fmt.Sprintf("Balance, %s, is the share of the training rows outside the largest branch.", short(s.Balance))

@@ -64,6 +64,9 @@ func Expected(t *tree.Tree, spell func(float64) string) string {
 
 func describe(a *tree.Algorithm) string {
 	s := a.Name
+	if a.Objective == tree.TotalCost {
+		s = "least cost of tests and errors"
+	}
 	if by, err := split.ParseAlgorithm(a.Name); err == nil && by.HasLambda() {
 		s += " (lambda " + number(a.Lambda) + ")"
 	}

@@ -390,11 +390,13 @@ func (c *Train) choiceSettings() []setting.Setting {
 		},
 		{
 			Name: "prune", Value: listOf(&c.Prune, none, prune.ParseCurrency),
-			Help: "currencies of pruning: leaves, cost, max_cost (of the most expensive path), several of them; or none",
+			Help: "currencies of pruning: leaves, cost, max_cost (of the most expensive path), total (cost of tests and errors; only " +
+				"with --error_costs), several of them; or none",
 		},
 		{
 			Name: "alpha", Value: setting.Typed(&c.Alpha, "", parseAlpha, spellAlpha),
-			Help: "strength of the pruning: risk per leaf or per unit of cost; auto: chosen by --select",
+			Help: "strength of the pruning: risk (or, with --prune total, cost of errors) per leaf or per unit of cost; auto: chosen " +
+				"by --select",
 		},
 		{
 			Name: "folds", Value: setting.Typed(&c.Folds, "", crossvalidate.ParseSetting, crossvalidate.Setting.String),

@@ -70,6 +70,7 @@ func (s *stage) chooser(o *objects) *selection.Chooser {
 	return &selection.Chooser{
 		Host: host{s.driver}, Settings: &s.parsed.Selection,
 		Features: o.features, Columns: s.config.SplitColumns(o.features), Classes: len(o.label.Classes),
+		Losses: selection.LossesOf(&o.label),
 		Training: selection.Training{
 			Objects: train.Objects, Rows: train.Rows, Weight: train.Weight, Scale: o.spec.GrowthScale(),
 			WeightEffect: o.spec.WeightEffect(),

@@ -7,6 +7,7 @@ import (
 	"github.com/espalier-ml/espalier/induce"
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/grow"
+	"github.com/espalier-ml/espalier/induce/grow/policy"
 	"github.com/espalier-ml/espalier/induce/parallel"
 	"github.com/espalier-ml/espalier/induce/split"
 	"github.com/espalier-ml/espalier/induce/tree"
@@ -33,11 +34,26 @@ func Grow(o *dataset.Objects, columns []split.Column, p induce.Params, total int
 }
 
 // GrowEach grows a tree with each of the parameters ps and returns their nodes. The trees are the same
-// as Grow's. Trees that begin with the same tests share the counting of their nodes.
+// as Grow's. Trees that begin with the same tests share the counting of their nodes. Policies, whose parameters have
+// losses, come last.
 func GrowEach(
 	o *dataset.Objects, columns []split.Column, ps []induce.Params, total int64, opts Options,
 ) [][]tree.Node {
-	return GrowBelow(o, columns, ps, total, induce.Place{}, opts)
+	plain := ps
+	if first := slices.IndexFunc(ps, func(p induce.Params) bool { return p.Losses != "" }); first >= 0 {
+		plain = ps[:first]
+	}
+	var trees [][]tree.Node
+	if len(plain) > 0 {
+		trees = GrowBelow(o, columns, plain, total, induce.Place{}, opts)
+	}
+	for _, p := range ps[len(plain):] {
+		trees = append(trees, policy.Grow(o, columns, p, opts.Stop))
+		if opts.Settled != nil {
+			opts.Settled(total)
+		}
+	}
+	return trees
 }
 
 // GrowBelow grows subtrees below an open node from the node's objects, one with each of the

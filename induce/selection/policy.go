@@ -1,0 +1,40 @@
+package selection
+
+import (
+	"context"
+	"slices"
+
+	"github.com/espalier-ml/espalier/induce"
+	"github.com/espalier-ml/espalier/induce/frontier"
+	"github.com/espalier-ml/espalier/induce/grid"
+	"github.com/espalier-ml/espalier/induce/grow/inmemory"
+	"github.com/espalier-ml/espalier/induce/parallel"
+	"github.com/espalier-ml/espalier/induce/split"
+	"github.com/espalier-ml/espalier/induce/tree"
+)
+
+// growPolicy grows a tree of the grid again, by the total cost of tests and errors: see package policy. The result is empty
+// if errors have no costs, if nothing is to be chosen, if the rule compares trees of one method only, if there are too many
+// training objects to have them in memory, or if nodes have to test given features or to keep an order.
+func (c *Chooser) growPolicy(ctx context.Context, members []grid.Member, o inmemory.Options) (*Regrown, error) {
+	bound := func(f split.Column) bool { return f.First > 0 || f.Monotone != 0 }
+	if c.Losses.ErrorCosts == nil || !c.Settings.Undecided(2) || c.Settings.Rule == frontier.Paper ||
+		c.Training.Objects > mostTaught || slices.ContainsFunc(c.Columns, bound) {
+		return new(Regrown), nil
+	}
+	return compute(ctx, c.Host, "policy", 1, "trees", func(s *parallel.Steps) (*Regrown, error) {
+		objects, err := c.Objects(ctx)
+		if err != nil {
+			return nil, err
+		}
+		t := &Regrown{Members: []grid.Member{members[0].Policy(c.Losses.Losses())}}
+		t.Trees = inmemory.GrowEach(objects, c.Columns, []induce.Params{t.Members[0].Params}, c.Training.Weight, o)
+		s.Done.Store(1)
+		return t, context.Cause(ctx)
+	})
+}
+
+// LossesOf returns what errors cost, for Chooser.
+func LossesOf(l *tree.Label) induce.LossTable {
+	return induce.LossTable{ErrorCosts: l.ErrorCosts, Priors: l.Priors}
+}
