@@ -61,8 +61,8 @@ func shortest(a, b, m float64) float64 {
 	if a < 0 && b >= 0 {
 		return 0
 	}
-	// The loops correct the rounding of the logarithm.
-	k := int(max(-exactTen, min(math.Log10(b-a), exactTen)))
+	_, binary := math.Frexp(b - a)
+	k := max(-exactTen, min(int(math.Floor(float64(binary)*math.Log10E*math.Ln2)), exactTen)) // or next to it: see the loops
 	for k < exactTen && math.Pow10(k+1) <= b-a {
 		k++
 	}
