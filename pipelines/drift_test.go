@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/espalier-ml/espalier/induce/binning"
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/drift"
 	"github.com/espalier-ml/espalier/induce/frontier"
@@ -216,6 +217,7 @@ func trainedOn(t *testing.T, file, cutsFrom, split string) string {
 	t.Helper()
 	c := config.DefaultTrain()
 	c.Input, c.Label, c.Select, c.CutsFrom = []string{file}, "class", frontier.First, cutsFrom
+	c.Binning = binning.KMeans // whose cuts are midpoints, which other rows do not have
 	c.Split, _ = dataset.ParseShares(split)
 	c.Output = filepath.Join(t.TempDir(), "run")
 	if _, err := train.Train(t.Context(), c, engine.Silent{}); err != nil {

@@ -82,7 +82,7 @@ func measureRows(ctx context.Context, s *session.Session, c *config.Evaluate) (*
 	if err != nil {
 		return nil, nil, err
 	}
-	if t, err = c.Decided.Of(t); err != nil {
+	if t, err = c.Of(t); err != nil {
 		return nil, nil, err
 	}
 	in, err := s.Input(ctx, c.Input)

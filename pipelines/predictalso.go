@@ -39,7 +39,7 @@ func (p *prediction) openTrees(ctx context.Context) error {
 		}
 		p.stamps = append(p.stamps, stamp)
 		if n == 0 {
-			if t, err = p.config.Decided.Of(t); err != nil {
+			if t, err = p.config.Of(t); err != nil {
 				return err
 			}
 			p.trees.Decision = t.Label.Decision

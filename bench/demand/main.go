@@ -8,6 +8,7 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"io"
 	"math"
 	"os"
 	"time"
@@ -19,6 +20,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/portable"
 	"github.com/espalier-ml/espalier/induce/settings"
 	"github.com/espalier-ml/espalier/induce/train"
+	"github.com/espalier-ml/espalier/induce/tree"
 )
 
 // row is a row of four values with prices; the dearer, the more they tell.
@@ -44,92 +46,126 @@ func draw(r *portable.Random, n int, intercept float64) []row {
 	return rows
 }
 
-// kept counts what became of the runs of a cell.
-type kept struct{ runs, refused, sensitive, specific, both int }
+// measurement says what each training demands.
+type measurement struct {
+	prevalence, intercept float64
+	rows, runs            int
+	validation            int // percent of the rows
+	rule                  frontier.Rule
+	folds                 bool
+	sensitivity           float64
+	specificity           float64 // 0: none
+}
+
+// settings returns the settings of a run.
+func (m *measurement) settings(seed int) settings.Settings {
+	s := settings.Default()
+	s.Label = "class"
+	s.Costs = map[string]float64{"free": 0, "cheap": 1, "lab": 8, "scan": 60}
+	s.Split = dataset.Shares{uint32(100 - m.validation), uint32(m.validation), 0}
+	s.Seed = uint64(seed)
+	s.Certificate = false
+	s.Select = m.rule
+	if !m.folds { // validation rows alone choose the tree as well as the threshold: the harder case, and faster
+		s.Folds = crossvalidate.Setting{}
+	}
+	s.MinSensitivity = settings.LeastShare{Class: "yes", Share: m.sensitivity}
+	s.MinSpecificity = settings.LeastShare{Class: "yes", Share: m.specificity}
+	return s
+}
+
+// truth returns the sensitivity and the specificity of a tree on new rows.
+func truth(t *tree.Tree, fresh []row) (sensitivity, specificity float64, err error) {
+	scorer, err := gorows.NewScorer[row](t)
+	if err != nil {
+		return 0, 0, err
+	}
+	var right, all [2]float64 // of the other class and of the class
+	for i := range fresh {
+		p, err := scorer.Predict(&fresh[i])
+		if err != nil {
+			return 0, 0, err
+		}
+		k := 0
+		if fresh[i].Class == "yes" {
+			k = 1
+		}
+		all[k]++
+		if p.Class == fresh[i].Class {
+			right[k]++
+		}
+	}
+	return right[1] / all[1], right[0] / all[0], nil
+}
+
+// run trains on each draw of the rows, and writes a line of what became of the demand.
+func (m *measurement) run(w io.Writer) error {
+	start := time.Now()
+	fresh := draw(&portable.Random{Key: 7}, 200_000, m.intercept)
+	var decided, sensitive, specific, sumSensitivity, sumSpecificity float64
+	for seed := range m.runs {
+		rows := draw(&portable.Random{Key: uint64(m.rows) << 32, Position: uint64(seed) << 40}, m.rows, m.intercept)
+		t, _, err := train.Train(context.Background(), rows, m.settings(seed))
+		if err != nil {
+			continue // refused: the rows show too little
+		}
+		sensitivity, specificity, err := truth(t, fresh)
+		if err != nil {
+			return err
+		}
+		decided++
+		sumSensitivity += sensitivity
+		sumSpecificity += specificity
+		if sensitivity >= m.sensitivity {
+			sensitive++
+		}
+		if specificity >= m.specificity {
+			specific++
+		}
+	}
+	_, err := fmt.Fprintf(w, "%10v  %6d  %4d    %4v              %.3f             %.3f             %.4f            %.4f  %8.1f\n", m.prevalence,
+		m.rows, m.runs, float64(m.runs)-decided, sensitive/decided, specific/decided, sumSensitivity/decided, sumSpecificity/decided,
+		time.Since(start).Seconds())
+	return err
+}
 
 func main() {
-	runs := flag.Int("runs", 100, "runs of each cell")
-	least := flag.Float64("sensitivity", .9, "least sensitivity")
-	specificity := flag.Float64("specificity", 0, "least specificity; 0: none")
+	var m measurement
+	flag.IntVar(&m.runs, "runs", 100, "runs of each cell")
+	flag.Float64Var(&m.sensitivity, "sensitivity", .9, "least sensitivity")
+	flag.Float64Var(&m.specificity, "specificity", 0, "least specificity; 0: none")
+	flag.IntVar(&m.validation, "validation", 40, "percent of the rows that validate")
+	flag.BoolVar(&m.folds, "folds", false, "choose trees by folds, too, where training does by default")
 	only := flag.Int("rows", 0, "rows of a training; 0: 1,000, 5,000 and 20,000")
-	shares := flag.Int("validation", 40, "percent of the rows that validate")
-	folds := flag.Bool("folds", false, "choose trees by folds, too, where training does by default")
 	rule := flag.String("select", "best", "rule of choice; highest takes trees with more thresholds")
 	share := flag.Float64("prevalence", 0, "prevalence of the class; 0: 0.5, 0.08 and 0.01")
 	flag.Parse()
-	chosen, err := frontier.ParseRule(*rule)
-	if err != nil {
-		panic(err)
+	if err := measure(os.Stdout, m, *rule, *only, *share); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
 	}
-	fmt.Println("prevalence    rows  runs refused  sensitivity kept  specificity kept  mean sensitivity  mean specificity   seconds")
+}
+
+// measure measures each cell, or those of a number of rows and a prevalence.
+func measure(w io.Writer, m measurement, rule string, only int, share float64) (err error) {
+	if m.rule, err = frontier.ParseRule(rule); err != nil {
+		return err
+	}
+	if _, err := fmt.Fprintln(w, "prevalence    rows  runs refused  sensitivity kept  specificity kept  mean sensitivity  mean specificity   seconds"); err != nil {
+		return err
+	}
 	for _, cell := range []struct{ prevalence, intercept float64 }{{.5, 0}, {.08, -5.06}, {.01, -8.55}} {
-		if *share != 0 && cell.prevalence != *share {
-			continue
-		}
-		fresh := draw(&portable.Random{Key: 7}, 200_000, cell.intercept)
 		for _, n := range []int{1000, 5000, 20000} {
-			if *only != 0 && n != *only {
+			if share != 0 && cell.prevalence != share || only != 0 && n != only {
 				continue
 			}
-			start := time.Now()
-			var k kept
-			var sumSensitivity, sumSpecificity float64
-			for seed := range *runs {
-				s := settings.Default()
-				s.Label = "class"
-				s.Costs = map[string]float64{"free": 0, "cheap": 1, "lab": 8, "scan": 60}
-				s.Split = dataset.Shares{uint32(100 - *shares), uint32(*shares), 0}
-				s.Seed = uint64(seed)
-				s.Certificate = false
-				s.Select = chosen
-				if !*folds { // validation rows alone choose the tree as well as the threshold: the harder case, and faster
-					s.Folds = crossvalidate.Setting{}
-				}
-				s.MinSensitivity = settings.LeastShare{Class: "yes", Share: *least}
-				s.MinSpecificity = settings.LeastShare{Class: "yes", Share: *specificity}
-				k.runs++
-				t, _, err := train.Train(context.Background(), draw(&portable.Random{Key: uint64(n) << 32, Position: uint64(seed) << 40}, n, cell.intercept), s)
-				if err != nil {
-					if k.refused++; k.refused == 1 {
-						fmt.Fprintln(os.Stderr, err)
-					}
-					continue
-				}
-				scorer, err := gorows.NewScorer[row](t)
-				if err != nil {
-					panic(err)
-				}
-				var found, ill, clear, well float64
-				for i := range fresh {
-					p, err := scorer.Predict(&fresh[i])
-					if err != nil {
-						panic(err)
-					}
-					if fresh[i].Class == "yes" {
-						ill++
-						if p.Class == "yes" {
-							found++
-						}
-					} else {
-						well++
-						if p.Class == "no" {
-							clear++
-						}
-					}
-				}
-				sumSensitivity += found / ill
-				sumSpecificity += clear / well
-				if found/ill >= *least {
-					k.sensitive++
-				}
-				if clear/well >= *specificity {
-					k.specific++
-				}
+			m.prevalence = cell.prevalence
+			m.intercept = cell.intercept
+			m.rows = n
+			if err := m.run(w); err != nil {
+				return err
 			}
-			decided := float64(k.runs - k.refused)
-			fmt.Printf("%10v  %6d  %4d    %4d              %.3f             %.3f             %.4f            %.4f  %8.1f\n", cell.prevalence, n, k.runs,
-				k.refused, float64(k.sensitive)/decided, float64(k.specific)/decided, sumSensitivity/decided, sumSpecificity/decided,
-				time.Since(start).Seconds())
 		}
 	}
+	return nil
 }

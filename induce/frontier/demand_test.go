@@ -120,7 +120,8 @@ func TestDemandHolds(t *testing.T) {
 		return leaves - 1
 	}
 	for _, d := range []frontier.Demand{
-		{Class: "yes", Sensitivity: .9, Confidence: .95}, {Class: "yes", Sensitivity: .8, Confidence: .8},
+		{Class: "yes", Sensitivity: .9, Confidence: .95},
+		{Class: "yes", Sensitivity: .8, Confidence: .8},
 		{Class: "yes", Specificity: .7, Confidence: .9},
 	} {
 		failed := 0

@@ -27,20 +27,7 @@ func OperatingTable(t *tree.Tree, m *metric.Metrics, part string, brief bool) (t
 	if brief { // without the last one, at which all rows are predicted
 		points = metric.Outlined(points[:len(points)-1], .5, .8, .9, .95, .99)
 	}
-	own := -1
-	if t.Label.Thresholded() {
-		if p := c.Decided(t.Label.Decision.Threshold); p != nil {
-			own = slices.IndexFunc(points, func(q metric.OperatingPoint) bool { return q.Threshold <= p.Threshold })
-			if own < 0 {
-				own = len(points)
-			}
-			if own < len(points) && points[own].Sensitivity == p.Sensitivity && points[own].Specificity == p.Specificity {
-				points[own] = *p
-			} else {
-				points = slices.Insert(points, own, *p)
-			}
-		}
-	}
+	points, own := withOwn(points, c, &t.Label)
 	table = NewTable(Column{Head: "threshold"}, Column{Head: "sensitivity"}, Column{Head: "specificity"}, Column{Head: "PPV"},
 		Column{Head: "NPV", Rank: 1}, Column{Head: "found"}, Column{Head: "missed"}, Column{Head: "false alarms"}, Column{Left: true})
 	for i := range points {
@@ -111,3 +98,24 @@ func estimated(e *metric.Estimate) string {
 }
 
 func perThousand(share float64) string { return fmt.Sprintf("%.1f", 1000*share) }
+
+// withOwn returns the points with that of the tree's own threshold, which replaces a point that decides all rows alike, and its
+// index; below 0 without a threshold.
+func withOwn(points []metric.OperatingPoint, c *metric.Class, l *tree.Label) ([]metric.OperatingPoint, int) {
+	if !l.Thresholded() {
+		return points, -1
+	}
+	p := c.Decided(l.Decision.Threshold)
+	if p == nil {
+		return points, -1
+	}
+	own := slices.IndexFunc(points, func(q metric.OperatingPoint) bool { return q.Threshold <= p.Threshold })
+	if own < 0 {
+		own = len(points)
+	}
+	if own < len(points) && points[own].Sensitivity == p.Sensitivity && points[own].Specificity == p.Specificity {
+		points[own] = *p
+		return points, own
+	}
+	return slices.Insert(points, own, *p), own
+}

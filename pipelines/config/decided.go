@@ -21,7 +21,7 @@ type Decided struct {
 func (c *Decided) Settings() []setting.Setting {
 	return setting.In(setting.Rows, []setting.Setting{
 		{
-			Name: "threshold", Value: setting.Typed(&c.Threshold, "a probability "+probability.String(), parseThreshold, spellThreshold), Changeable: true,
+			Name: "threshold", Value: setting.Typed(&c.Threshold, "a probability "+probability().String(), parseThreshold, spellThreshold), Changeable: true,
 			Help: "predict the class of interest if its probability is at least this, in place of the tree's decision rule " +
 				"(default: the tree decides)",
 		},
@@ -33,15 +33,15 @@ func (c *Decided) Settings() []setting.Setting {
 }
 
 // probability is the range of a threshold: a threshold of 0 would predict one class, whatever the row.
-var probability = setting.Above(0, 1)
+func probability() setting.Range { return setting.Above(0, 1) }
 
 func parseThreshold(text string) (*float64, error) {
 	if text == "" {
 		return nil, nil //nolint:nilnil // the tree decides
 	}
 	threshold, err := strconv.ParseFloat(text, 64)
-	if err != nil || !probability.Has(threshold) {
-		return nil, fmt.Errorf("want a probability %s", probability)
+	if err != nil || !probability().Has(threshold) {
+		return nil, fmt.Errorf("want a probability %s", probability())
 	}
 	return &threshold, nil
 }

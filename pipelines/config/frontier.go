@@ -37,8 +37,10 @@ func DefaultPromote() Promote { return Promote{Number: -1, StorageConfig: Defaul
 
 // ChoiceFlags are the flags of train that choose another tree of a run's frontier.
 func ChoiceFlags() []string {
-	return []string{"max_expected_cost", "max_cost", "max_leaves", "select", "merit", "tolerance", errorCosts, "min_sensitivity", "min_specificity",
-		"min_precision", "confidence"}
+	return []string{
+		"max_expected_cost", "max_cost", "max_leaves", "select", "merit", "tolerance", errorCosts, "min_sensitivity", "min_specificity",
+		"min_precision", "confidence",
+	}
 }
 
 // errorCosts is a flag of the choice that also applies to a tree that is named by its number, as do demanded shares.

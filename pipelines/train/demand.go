@@ -21,7 +21,7 @@ func (p *promotion) keepDemand() error {
 		if p.wish.Demands() {
 			return usage.Errorf("a threshold on the probability of %q: %s", d.Class, why)
 		}
-		p.Reporter.Note(fmt.Sprintf("the tree has no threshold as the run's: %s", why))
+		p.Reporter.Note("the tree has no threshold as the run's: " + why)
 		return nil
 	}
 	switch {

@@ -68,8 +68,8 @@ func (p *promotion) priceListed() error {
 		of := &p.frontier.Points[i]
 		of.ExpectedErrorCost = nil // unknown for trees with leaf models
 		of.ExpectedTotalCost = nil
-		of.OnFolds.ErrorCost = nil
-		of.OnFolds.TotalCost = nil
+		of.ErrorCost = nil
+		of.TotalCost = nil
 		for k := range p.pool.Points {
 			q := &p.pool.Points[k]
 			if one := listedPoint(of, p.frontier); one.Same(canonical(*q)) {
