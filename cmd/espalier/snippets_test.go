@@ -87,7 +87,7 @@ func TestSnippetsCompile(t *testing.T) {
 func TestSnippetRuns(t *testing.T) {
 	dir := t.TempDir()
 	o := espalier(t, "train", "--input", filepath.Join("example", "tic-tac-toe.parquet"), "--label", "class",
-		"--max_expected_cost", "2.2", "--seed", "1", "--output", filepath.Join(dir, "runs", "tic-tac-toe"), "--folds", "0", "--certificate", "none")
+		"--max_expected_cost", "1.5", "--seed", "1", "--output", filepath.Join(dir, "runs", "tic-tac-toe"), "--folds", "0", "--certificate", "none")
 	o.wants(t, 0)
 	if out := runSnippet(t, "scoring.md", "runs/tic-tac-toe/tree.json", dir); !strings.HasPrefix(out, "positive [") {
 		t.Errorf("it prints %q: want the class of a position with x in the middle", out)

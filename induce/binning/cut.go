@@ -56,7 +56,7 @@ const (
 
 // shortest returns a decimal c of few digits with a < c <= b. It is the multiple nearest to the midpoint m of the greatest
 // power of ten that is at most b-a; while it has several digits, trailing zeros aside, a multiple of the next power
-// takes its place if there is one. For numbers of magnitudes beyond 10^22, it is m.
+// takes its place if there is one. Of decimals of one digit it is the nearest to m. For numbers of magnitudes beyond 10^22, it is m.
 func shortest(a, b, m float64) float64 {
 	if a < 0 && b >= 0 {
 		return 0
@@ -80,9 +80,13 @@ func shortest(a, b, m float64) float64 {
 		}
 		found = c
 		if digits < 10 { // one digit
-			return found
+			break
 		}
 	}
+	if c, digits, ok := nearestMultiple(a, b, m, k-1); ok && digits < 10 {
+		return c // such as 7 between 0 and 14, not 10
+	}
+	return found
 }
 
 // nearestMultiple returns the multiple c of 10^k with a < c <= b that is nearest to m, and c / 10^k without its sign. ok is

@@ -65,7 +65,6 @@ func FitNumeric(s *Summary, m Method, bins int) []float64 {
 // FitNumeric is the function FitNumeric with reused memory.
 func (f *Fitter) FitNumeric(s *Summary, m Method, bins int) []float64 {
 	f.load(s)
-	f.midpoints = m == KMeans
 	return f.cuts(m, bins)
 }
 
@@ -74,6 +73,7 @@ func (f *Fitter) cuts(m Method, bins int) []float64 {
 	if len(f.values) < 2 || bins < 2 {
 		return nil
 	}
+	f.midpoints = m == KMeans
 	cuts := make([]float64, 0, min(bins, len(f.values))-1)
 	switch {
 	case len(f.values) <= bins:

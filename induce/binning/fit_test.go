@@ -238,7 +238,7 @@ func TestQuantileInfinities(t *testing.T) {
 		bins   int
 		want   []float64 // by hand
 	}{
-		{[]float64{-inf, 0, 1, inf}, 2, []float64{1}},
+		{[]float64{-inf, 0, 1, inf}, 2, []float64{0.5}},
 		{[]float64{-inf, -inf, 0, 1, 2, inf}, 3, []float64{-math.MaxFloat64, 2}},
 		{[]float64{0, 1, 2, inf}, 3, []float64{2, math.MaxFloat64}},
 		{[]float64{0, 1, math.MaxFloat64, inf}, 3, []float64{math.MaxFloat64 / 2}}, // the second cut: none

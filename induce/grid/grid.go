@@ -178,19 +178,16 @@ func (m Member) Confined(to []int, features []dataset.Feature) Member {
 	return m
 }
 
-// policyTheta is the theta of policies: smaller nodes have too few rows to decide by.
-const policyTheta = 0.0005
-
 // Policy returns the member that grows by the total cost of tests and errors, see package policy. It has no score of its
 // own: its prunings in other currencies are by entropy.
-func (m Member) Policy(losses induce.Losses) Member {
+func (m Member) Policy(losses induce.Losses, theta float64) Member {
 	m.Params.Losses = losses
 	m.Params.Algorithm = split.C45
 	m.Params.Lambda = 0
-	m.Params.Theta = policyTheta
+	m.Params.Theta = theta
 	m.Algorithm.Name = split.C45.String()
 	m.Algorithm.Lambda = 0
-	m.Algorithm.Theta = policyTheta
+	m.Algorithm.Theta = theta
 	m.Algorithm.Objective = tree.TotalCost
 	return m
 }

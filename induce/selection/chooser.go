@@ -228,13 +228,20 @@ func (c *Chooser) noChoice(err error) error {
 	return &RuleError{c.Host.Setting("select") + " " + c.Settings.Rule.String(), err}
 }
 
-// NewPool prunes candidates and returns a pool of the scored prunings.
+// NewPool prunes candidates and returns a pool of the scored prunings. If another label is given, with other error costs,
+// the prunings are those by the candidates' own label, and the trees decide and are scored by the other one.
 func NewPool(
-	ctx context.Context, h Host, candidates []frontier.Candidate, settings *frontier.Settings,
+	ctx context.Context, h Host, candidates []frontier.Candidate, settings *frontier.Settings, other *tree.Label,
 ) (*frontier.Pool, error) {
 	pool, err := prunings(ctx, h, candidates, settings)
 	if err != nil {
 		return nil, err
+	}
+	for i := range pool.Candidates {
+		if t := pool.Candidates[i].Tree; other != nil {
+			t.Label = *other
+			*t = *t.WithDecision(other.Decision)
+		}
 	}
 	return pool, score(ctx, h, pool, nil)
 }

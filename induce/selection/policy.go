@@ -15,19 +15,25 @@ import (
 
 // growPolicy grows a tree of the grid again, by the total cost of tests and errors: see package policy. The result is empty
 // if errors have no costs, if nothing is to be chosen, if the rule compares trees of one method only, if there are too many
-// training objects to have them in memory, or if nodes have to test given features or to keep an order.
+// training objects to have them in memory, if nodes have to test given features or to keep an order, or
+// if no member has tests of thresholds. The theta is the least of the grid.
 func (c *Chooser) growPolicy(ctx context.Context, members []grid.Member, o inmemory.Options) (*Regrown, error) {
+	cuts := func(m grid.Member) bool { return m.Params.Family != split.OneHot }
 	bound := func(f split.Column) bool { return f.First > 0 || f.Monotone != 0 }
 	if c.Losses.ErrorCosts == nil || !c.Settings.Undecided(2) || c.Settings.Rule == frontier.Paper ||
-		c.Training.Objects > mostTaught || slices.ContainsFunc(c.Columns, bound) {
+		c.Training.Objects > mostTaught || slices.ContainsFunc(c.Columns, bound) || !slices.ContainsFunc(members, cuts) {
 		return new(Regrown), nil
+	}
+	least := 1.0 // theta
+	for i := range members {
+		least = min(least, members[i].Params.Theta)
 	}
 	return compute(ctx, c.Host, "policy", 1, "trees", func(s *parallel.Steps) (*Regrown, error) {
 		objects, err := c.Objects(ctx)
 		if err != nil {
 			return nil, err
 		}
-		t := &Regrown{Members: []grid.Member{members[0].Policy(c.Losses.Losses())}}
+		t := &Regrown{Members: []grid.Member{members[0].Policy(c.Losses.Losses(), least)}}
 		t.Trees = inmemory.GrowEach(objects, c.Columns, []induce.Params{t.Members[0].Params}, c.Training.Weight, o)
 		s.Done.Store(1)
 		return t, context.Cause(ctx)

@@ -54,6 +54,14 @@ func (s *Settings) demandFaults(name Namer) []error {
 	if r := RangeOf("confidence"); !r.Has(s.Confidence) {
 		faults = append(faults, fmt.Errorf("%s %s: want a number %s", name("confidence"), Spelled(s.Confidence), r))
 	}
+	if s.Positive != "" && s.Positive != d.Class {
+		faults = append(faults, fmt.Errorf("%s %s: %s is about the class %q, and a tree has one class of interest", name("positive"), s.Positive,
+			name(first), d.Class))
+	}
+	if s.MinPrecision.Share != 0 && (s.Priors != nil || s.ClassWeights != nil || s.BalanceClasses) {
+		faults = append(faults, fmt.Errorf("%s: a precision is shown by the classes' frequencies among the rows, not by %s or %s: demand a sensitivity "+
+			"and a specificity", name("min_precision"), name("priors"), name("class_weights")))
+	}
 	if s.LeafModel != selection.None {
 		faults = append(faults, fmt.Errorf("%s %s: a threshold is chosen for trees without models in their leaves: give %s none",
 			name("leaf_model"), s.LeafModel, name("leaf_model")))

@@ -66,7 +66,7 @@ func (t *Tree) AppendJSON(dst []byte) []byte {
 		if n.Model != nil {
 			texts = nil // models belong to one tree
 		}
-		parts := e.text(texts, nodeKey{&n.Probabilities[0], n.Leaf()}, func() any { return t.fileNode(n, numbers) })
+		parts := e.text(texts, nodeKey{&n.Probabilities[0], n.Leaf(), n.Class}, func() any { return t.fileNode(n, numbers) })
 		e.b = strconv.AppendInt(append(e.b, "{\n      \"id\": "...), int64(i), 10)
 		e.b = append(e.b, parts[0][len("{\n      \"id\": 0"):]...)
 		for k, part := range parts[1:] {
@@ -84,6 +84,7 @@ type Texts struct{ sync.Map } // by name of the feature, boosterKey and nodeKey
 type nodeKey struct {
 	probabilities *float64
 	leaf          bool
+	class         int // trees of one grown tree may decide by other thresholds
 }
 
 // boosterKey identifies a booster among such trees, whose features may have other numbers.

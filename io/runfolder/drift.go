@@ -57,7 +57,7 @@ type DriftedBins struct {
 
 	// Asked is whether the tree tests the column.
 	Asked bool `json:"asked,omitempty"`
-	// Medians are the bins of the median before and now; absent: the column is not numeric.
+	// Medians are the bins of the median before and now; absent: the column is not numeric, or has no cuts.
 	Medians *[2]string `json:"medians,omitempty" jsonschema:"minItems=2,maxItems=2"`
 	// Moved is the bin whose share has changed most or, of a numeric column, the values below a cut or the missing ones.
 	// rare or new: the values that were absent or rare in training, with their expected share before.

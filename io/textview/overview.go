@@ -237,7 +237,8 @@ func accuracy(share *float64, m *metric.Metrics) string {
 // cost describes what the tree costs.
 func (o *Overview) cost(m *metric.Metrics) string {
 	t := o.Run.Tree
-	unit := countedIn(t)
+	counted := o.countedIn()
+	unit := counted
 	if t.Algorithm.CostUnit != "" {
 		unit = " " + name(t.Algorithm.CostUnit)
 	}
@@ -245,10 +246,13 @@ func (o *Overview) cost(m *metric.Metrics) string {
 	paid := m.ExpectedCost
 	text := "Cost per row: "
 	if paid != nil {
+		if figureOf(*paid) == "1" && counted != "" {
+			unit = strings.TrimSuffix(counted, "s")
+		}
 		text += figureOf(*paid) + unit + " on average, "
 	}
 	text += figureOf(most) + " at most"
-	if unit != unitTests && m.ExpectedTests != nil {
+	if counted != unitTests && m.ExpectedTests != nil {
 		text += fmt.Sprintf(" (%s tests)", figureOf(*m.ExpectedTests))
 	}
 	if m.ExpectedErrorCost != nil {
@@ -272,7 +276,7 @@ func (o *Overview) cost(m *metric.Metrics) string {
 // are free, or if the costs are not the prices of features alone.
 func (o *Overview) onceEach() float64 {
 	t := o.Run.Tree
-	if countedIn(t) == unitTests || t.BillsApart() || o.Run.Schema == nil {
+	if o.countedIn() == unitTests || t.BillsApart() || o.Run.Schema == nil {
 		return math.Inf(1)
 	}
 	sum := 0.0
@@ -287,11 +291,16 @@ func (o *Overview) onceEach() float64 {
 const unitTests = " tests"
 
 // countedIn returns what the cost of a row is a number of, after a space: tests, or features if each is paid once. It is
-// empty if features have prices.
-func countedIn(t *tree.Tree) string {
+// empty if features of the run have prices.
+func (o *Overview) countedIn() string {
+	t := o.Run.Tree
+	features := t.Features
+	if o.Run.Schema != nil {
+		features = o.Run.Schema.Features()
+	}
 	priced := func(f dataset.Feature) bool { return f.Cost != 1 || f.Group != "" || len(f.ValueCosts) > 0 }
 	switch {
-	case t.Algorithm.CostUnit != "" || slices.ContainsFunc(t.Features, priced):
+	case t.Algorithm.CostUnit != "" || slices.ContainsFunc(features, priced):
 		return ""
 	case t.Algorithm.RepeatCost == tree.RepeatFree:
 		return " features"

@@ -73,7 +73,7 @@ func (c *Decided) Of(t *tree.Tree) (*tree.Tree, error) {
 	}
 	if !slices.Contains(t.Label.Classes, positive) {
 		if positive == "" {
-			return nil, usage.Errorf("--threshold: the tree names no class of interest: name one of its classes %q by --positive",
+			return nil, usage.Errorf("--threshold: tree.json names no class of interest: name one of its classes %q by --positive",
 				t.Label.Classes)
 		}
 		return nil, usage.Errorf("--positive %s: want one of the tree's classes %q", setting.Word(positive), t.Label.Classes)

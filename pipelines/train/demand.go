@@ -14,7 +14,7 @@ import (
 // that keeps it. A tree that is named by its number stays chosen.
 func (p *promotion) keepDemand() error {
 	d := p.parsed.Selection.Demand
-	if d == nil {
+	if d == nil || p.wish.Prices() && !p.wish.Demands() { // other error costs take the place of the run's demand
 		return nil
 	}
 	refused := func(why string) error {

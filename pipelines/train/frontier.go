@@ -99,6 +99,7 @@ type promotion struct {
 	parsed   *config.Parsed
 	features []dataset.Feature // features of the run; nil if grown is nil
 	pool     *frontier.Pool    // nil if grown is nil
+	priced   *tree.Label       // the run's label with the error costs of the choice; nil: the choice has none
 
 	decided      *frontier.Candidate     // the chosen tree with the threshold of a demand; nil: no demand
 	frontier     *runfolder.Frontier     // the frontier with the new choice
@@ -256,6 +257,7 @@ func (p *promotion) amongAll(s *frontier.Settings) error {
 	}
 	if p.now = p.listed(&choice.Chosen); p.now < 0 {
 		p.list(choice.Chosen)
+		p.frontier.Points[p.now].LeastTotal = slices.ContainsFunc(choice.Listed, func(l frontier.Listed) bool { return l.Chosen && l.LeastTotal })
 	}
 	return nil
 }

@@ -28,7 +28,7 @@ func (p *promotion) setErrorCosts(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	label := &p.grown.Label
+	label := p.grown.Label
 	if label.ErrorCosts, err = classes.ErrorCostsOf(label.Classes); err != nil {
 		return err
 	}
@@ -37,9 +37,10 @@ func (p *promotion) setErrorCosts(ctx context.Context) error {
 	}
 	for i, t := range p.trees {
 		priced := *t
-		priced.Label = *label
+		priced.Label = label
 		p.trees[i] = priced.WithDecision(label.Decision)
 	}
+	p.priced = &label
 	return nil
 }
 
@@ -53,7 +54,7 @@ func (p *promotion) priceListed() error {
 		if p.pool.Candidates[0].Counts[dataset.Validation].TotalRows() == 0 {
 			return usage.Errorf("--error_costs: the run has no validation rows to compare its trees by other error costs: train with them")
 		}
-		p.Reporter.Note("--error_costs: the trees are compared by their errors on the validation rows alone, as the run does not have the errors " +
+		p.Reporter.Warn("--error_costs: the trees are compared by their errors on the validation rows alone, as the run does not have the errors " +
 			"on the folds")
 		for i := range p.pool.Points {
 			q := &p.pool.Points[i]

@@ -54,9 +54,10 @@ func (p *promotion) rebuild(ctx context.Context) error {
 	if err != nil {
 		return damaged(err)
 	}
-	if p.pool, err = selection.NewPool(ctx, host{p.Driver}, candidates, &p.parsed.Selection.Settings); err != nil {
+	if p.pool, err = selection.NewPool(ctx, host{p.Driver}, candidates, &p.parsed.Selection.Settings, p.priced); err != nil {
 		return err
 	}
+	p.grown.Label = p.pool.Candidates[0].Tree.Label
 	if p.dependent() || p.grown.WeightEffect > 1 {
 		p.pool.Groups = func(*tree.Tree, dataset.Part) *tree.GroupCounts { return p.unknownGroups() }
 	}
@@ -65,10 +66,6 @@ func (p *promotion) rebuild(ctx context.Context) error {
 	p.pool.WeightEffect = g.WeightEffect
 	p.pool.Association = p.frontier.Association
 	if n := len(g.Figures); n > 0 && n != g.FigureCount*len(p.pool.Points) {
-		if p.wish.Prices() { // trees are pruned by error costs
-			g.Figures = nil
-			return nil
-		}
 		return damaged(fmt.Errorf("%d figures of folds for %d prunings, want %d of each", n, len(p.pool.Points), g.FigureCount))
 	}
 	if len(g.Figures) == 0 {

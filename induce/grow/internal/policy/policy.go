@@ -338,7 +338,7 @@ func (g *grower) search(at *place, budget int64) found {
 	best := found{total: g.errors(weights), budget: budget}
 	best.exact = g.closed(at, weights)
 	cost := g.stepsOf(len(at.ids))
-	if best.exact || budget < cost {
+	if best.exact || cost == 0 || budget < cost { // cost 0: no feature can be asked
 		return best
 	}
 	g.searchTests(at, weights, budget-cost, cost, &best)

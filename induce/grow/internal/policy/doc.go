@@ -23,4 +23,6 @@
 //
 // Counts are integers, and floating-point numbers only score, in the same order everywhere: the tree depends neither on
 // the order of the objects nor on the processor.
+//
+// It is not meant for other programs: package inmemory grows all trees.
 package policy
