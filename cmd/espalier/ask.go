@@ -471,7 +471,7 @@ func leading(s *tree.Standing, l *tree.Label, most int) []string {
 	}
 	p := slices.Clone(s.Probabilities)
 	if k := l.Positive(); k >= 0 {
-		p[k] = 2 // before all others
+		p[k] = 2 // before all other classes
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(p[b], p[a]) })
 	var spelled []string

@@ -90,7 +90,7 @@ func shortest(a, b, m float64) float64 {
 }
 
 // nearestMultiple returns the multiple c of 10^k with a < c <= b that is nearest to m, and c / 10^k without its sign. ok is
-// false if there is none, or if it cannot be computed with a single rounding.
+// false if no multiple lies there, or if it cannot be computed with a single rounding.
 func nearestMultiple(a, b, m float64, k int) (c, digits float64, ok bool) {
 	if k < -exactTen || k > exactTen {
 		return 0, 0, false

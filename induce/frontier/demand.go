@@ -61,7 +61,7 @@ func (d *Demand) Decide(contenders []Contender, chosen int) (int, *tree.Decision
 		if missed == nil {
 			return chosen + i, &tree.Decision{Positive: d.Class, Threshold: threshold}, nil
 		}
-		fault = missed // of the most expensive contender at last
+		fault = missed // in the end, what the most expensive contender lacks
 	}
 	return 0, nil, fault
 }
@@ -137,8 +137,8 @@ func (d *Demand) missed(points []metric.OperatingPoint, own, others, risk float6
 		least, rows float64
 		share       func(p *metric.OperatingPoint) float64
 	}{
-		{"sensitivity", "of the class", d.Sensitivity, own, func(p *metric.OperatingPoint) float64 { return p.Sensitivity.Value }},
-		{"specificity", "of other classes", d.Specificity, others, func(p *metric.OperatingPoint) float64 { return p.Specificity.Value }},
+		{"sensitivity", "in the class", d.Sensitivity, own, func(p *metric.OperatingPoint) float64 { return p.Sensitivity.Value }},
+		{"specificity", "in other classes", d.Specificity, others, func(p *metric.OperatingPoint) float64 { return p.Specificity.Value }},
 	} {
 		if x.least == 0 {
 			continue

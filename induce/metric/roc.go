@@ -98,7 +98,7 @@ func (r *ranking) thresholds(t *table, slots []int) []float64 {
 	return list
 }
 
-// Between returns a number above low and below high with as few digits as possible; high, if there is none.
+// Between returns a number above low and below high with as few digits as possible; high, if no decimal lies there.
 func Between(low, high float64) float64 {
 	const digits = 17 // tell all numbers apart
 	middle := float64(low/2) + float64(high/2)

@@ -229,7 +229,8 @@ func (c *Chooser) noChoice(err error) error {
 }
 
 // NewPool prunes candidates and returns a pool of the scored prunings. If another label is given, with other error costs,
-// the prunings are those by the candidates' own label, and the trees decide and are scored by the other one.
+// the candidates are pruned by their own label, and
+// decide and are scored by the other label.
 func NewPool(
 	ctx context.Context, h Host, candidates []frontier.Candidate, settings *frontier.Settings, other *tree.Label,
 ) (*frontier.Pool, error) {

@@ -13,7 +13,7 @@ func (s *Choice) leastShares() (names []string, list []LeastShare) {
 	return []string{"min_sensitivity", "min_specificity", "min_precision"}, []LeastShare{s.MinSensitivity, s.MinSpecificity, s.MinPrecision}
 }
 
-// demand returns the demand of the settings; nil if there is none.
+// demand returns the demand of the settings; nil if the settings demand nothing.
 func (s *Choice) demand() *frontier.Demand {
 	d := &frontier.Demand{
 		Sensitivity: s.MinSensitivity.Share, Specificity: s.MinSpecificity.Share, Precision: s.MinPrecision.Share, Confidence: s.Confidence,

@@ -107,7 +107,7 @@ type Algorithm struct {
 	// Classes is whose classes count. rows: impurity and the stopping rule count each row for its own class; absent:
 	// for the majority class of its object.
 	Classes string `json:"classes,omitempty" jsonschema:"enum=rows"`
-	// Objective is what the tests minimise. total: the cost of tests and errors, as far as a search of limited steps sees;
+	// Objective is what the tests minimise. total: the cost of tests and errors, found by a search of limited steps;
 	// absent: each test has the best score.
 	Objective string `json:"objective,omitempty" jsonschema:"enum=total"`
 	// Teacher is the model that taught the tree in addition to the labels: the class weights of its leaves have the

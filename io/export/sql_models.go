@@ -262,7 +262,7 @@ func (s *sqlText) decision() []stage {
 		at := s.Label.Positive()
 		text = append(text, fmt.Sprintf("WHEN %s >= %s THEN %s", names[at], s.Number(s.Label.Decision.Threshold),
 			s.Text(classes[at])))
-		names = slices.Delete(names, at, at+1) // the others
+		names = slices.Delete(names, at, at+1) // the other classes
 		classes = slices.Delete(classes, at, at+1)
 	}
 	var stages []stage

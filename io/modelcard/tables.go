@@ -80,7 +80,7 @@ func (b *builder) classes() *table {
 	return t.more(len(list) - visible(len(list), maxClasses))
 }
 
-// operating returns the operating points of the class of interest, with what they are about; nil if there is none.
+// operating returns the operating points of the class of interest, with what they are about; nil without such points.
 func (b *builder) operating() (*table, markdown) {
 	points, what := textview.OperatingTable(b.Tree, b.metrics, b.part, true)
 	if points == nil {

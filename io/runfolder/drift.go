@@ -219,7 +219,7 @@ func (b *DriftedBins) addOrder(f *dataset.Feature) {
 	}
 }
 
-// look takes note of a bin whose share has changed more than that of the others so far.
+// look takes note of a bin whose share has changed more than the shares of bins before.
 func (b *DriftedBins) look(bin string, before, now float64) {
 	if b.Moved.Bin == "" || math.Abs(now-before) > math.Abs(b.Moved.Now-b.Moved.Before) {
 		b.Moved = MovedBin{bin, before, now}

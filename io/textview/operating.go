@@ -12,7 +12,7 @@ import (
 )
 
 // OperatingTable returns a table of the operating points of the class of interest, from high thresholds to low ones: all of
-// them, or with brief those of the sensitivities that people ask for. The point of the tree's own threshold is marked. what
+// them, or with brief the points of the sensitivities that people ask for. The point of the tree's own threshold is marked. what
 // names the class, and the cost of the tests. The table is nil if no class is of interest, or if the rows define no points.
 func OperatingTable(t *tree.Tree, m *metric.Metrics, part string, brief bool) (table *Table, what string) {
 	at := interest(t, m)
@@ -70,12 +70,12 @@ func decided(t *tree.Tree, m *metric.Metrics) string {
 	if p == nil {
 		return ""
 	}
-	return fmt.Sprintf("Predicted %s from %v on: sensitivity %s, specificity %s; of 1,000 rows %s are found, %s missed, %s false alarms.",
+	return fmt.Sprintf("%s is predicted from %v on: sensitivity %s, specificity %s; 1,000 rows have %s found, %s missed, and %s false alarms.",
 		name(c.Class), p.Threshold, estimated(&p.Sensitivity), estimated(&p.Specificity), perThousand(p.Found), perThousand(p.Missed),
 		perThousand(p.FalseAlarms))
 }
 
-// interest returns the index of the class of interest: see Interested; -1 if there is none.
+// interest returns the index of the class of interest: see Interested; -1 without such a class.
 func interest(t *tree.Tree, m *metric.Metrics) int {
 	shown, _ := Interested(t)
 	d := shown.Label.Decision
@@ -99,7 +99,7 @@ func estimated(e *metric.Estimate) string {
 
 func perThousand(share float64) string { return fmt.Sprintf("%.1f", 1000*share) }
 
-// withOwn returns the points with that of the tree's own threshold, which replaces a point that decides all rows alike, and its
+// withOwn adds the point of the tree's own threshold, which replaces a point with the same decisions, and returns its
 // index; below 0 without a threshold.
 func withOwn(points []metric.OperatingPoint, c *metric.Class, l *tree.Label) ([]metric.OperatingPoint, int) {
 	if !l.Thresholded() {

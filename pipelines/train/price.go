@@ -14,7 +14,7 @@ import (
 	"github.com/espalier-ml/espalier/pipelines/tables"
 )
 
-// setErrorCosts replaces the error costs of the run by those of the choice, if it has any.
+// setErrorCosts replaces the error costs of the run by the error costs of the choice, if given.
 func (p *promotion) setErrorCosts(ctx context.Context) error {
 	if !p.wish.Prices() {
 		return nil

@@ -281,7 +281,7 @@ func (w *writer) rescaled(p string) string {
 func (w *writer) decide(p string) string {
 	first := []message{numberAttribute("axis", 1), numberAttribute("keepdims", 0), numberAttribute("select_last_index", 0)}
 	label := &w.tree.Label
-	if label.Thresholded() { // the class of interest is above or below all others
+	if label.Thresholded() { // the class of interest is above or below all other classes
 		positive := make([]bool, len(label.Classes))
 		positive[label.Positive()] = true
 		enough := w.call("GreaterOrEqual", p, w.doubles([]float64{label.Decision.Threshold}))

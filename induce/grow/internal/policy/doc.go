@@ -1,5 +1,5 @@
 // Package policy grows trees of the least total cost: the price of the tests and the cost of the errors. Growth by
-// impurity does not know what errors cost, and so it neither sees that a test pays for itself nor cuts where a decision
+// impurity does not know what errors cost, and so it neither sees that a test saves more than it costs nor cuts where a decision
 // changes.
 //
 // # The search

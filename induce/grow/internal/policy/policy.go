@@ -270,7 +270,7 @@ func (g *grower) thresholds(f int, weights []int64, best *pair) {
 	}
 }
 
-// singles tries the tests for a single code: of a numeric feature, only for missing values.
+// singles tries the tests for a single code. A numeric feature has only the test for missing values.
 func (g *grower) singles(f int, weights []int64, best *pair) {
 	missing := g.columns[f].Codes - 1
 	for _, code := range g.touched {
@@ -391,7 +391,7 @@ func (g *grower) searchTests(at *place, weights []int64, budget, cost int64, bes
 }
 
 // promising returns the candidates that are searched if there is no time for all: half of them have the least total if
-// the children are leaves, the others the greatest gain for their price.
+// the children are leaves, and half of them the greatest gain for their price.
 func promising(list []candidate, width int) []candidate {
 	slices.SortStableFunc(list, func(a, b candidate) int { return cmp.Compare(a.net(), b.net()) })
 	half := (width + 1) / 2
