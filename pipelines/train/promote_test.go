@@ -589,6 +589,15 @@ func TestPromoteByDemand(t *testing.T) {
 		if d == nil || d.Positive != "high" || d.Threshold <= 0 {
 			t.Fatalf("%s: decision %+v", name, d)
 		}
+		for i := range direct.Frontier.Points { // prunings of one grown tree share their nodes, but not the threshold
+			listed := readTree(t, c.Output, direct.Frontier.Points[i].Tree)
+			for k := range listed.Nodes {
+				if n := &listed.Nodes[k]; n.Class != listed.Label.Decide(n.Probabilities) {
+					t.Fatalf("%s: node %d of %s has the class %d, which its probabilities %v do not decide", name, k,
+						direct.Frontier.Points[i].Tree, n.Class, n.Probabilities)
+				}
+			}
+		}
 		if name != "two" && direct.Tree.CountLeaves() != before.Tree.CountLeaves() {
 			t.Errorf("%s: another tree than without the demand", name)
 		}
