@@ -60,3 +60,18 @@ func TestTotalCost(t *testing.T) {
 		t.Error("a tree whose root has to test a feature is grown by the total")
 	}
 }
+
+// TestTotalCostWithoutFeatures: if all features are constant, the tree is a single leaf.
+func TestTotalCostWithoutFeatures(t *testing.T) {
+	rows := exclusive(300)
+	for i := range rows {
+		rows[i] = map[string]any{"a": true, "class": rows[i]["class"]}
+	}
+	s := settings.Default()
+	s.Label = "class"
+	s.ErrorCosts = []settings.ErrorCost{{Actual: "yes", Predicted: "no", Cost: 2}}
+	grown, _, err := train.Train(t.Context(), rows, s)
+	if err != nil || len(grown.Nodes) != 1 {
+		t.Errorf("%v: want a single leaf", err)
+	}
+}
