@@ -16,7 +16,8 @@ docs/reading.md says. It fails if anything else differs. It needs Python, and Go
 a binary; it installs by pip what is missing of numpy, pandas, pyarrow and scikit-learn.
 """
 
-import json, os, subprocess, sys, warnings
+import json, math, os, subprocess, sys, warnings
+from fractions import Fraction
 
 sys.dont_write_bytecode = True
 from needs import need
@@ -48,6 +49,31 @@ def spelled(x):
     return str(int(x)) if float(x).is_integer() else repr(float(x))
 
 
+def short(a, b):
+    """Returns the decimal of few digits between two numbers, as docs/dev/decisions.md describes it."""
+    if a < 0 <= b:
+        return 0.0
+    middle = Fraction((a + b) / 2)
+
+    def nearest(k):
+        unit = Fraction(10) ** k
+        n = math.floor(middle / unit + Fraction(1, 2))
+        return next(((abs(m), float(m * unit)) for m in (n, n + 1, n - 1) if a < float(m * unit) <= b), None)
+
+    k = math.ceil(math.log10(b - a)) + 1
+    while Fraction(10) ** k > Fraction(b - a):
+        k -= 1
+    found = nearest(k)
+    while found[0] >= 10 and nearest(k + 1):
+        k += 1
+        found = nearest(k)
+    if found[0] < 10:
+        finer = nearest(k - 1)
+        if finer and finer[0] < 10:
+            found = finer
+    return found[1]
+
+
 def slices_of(name, column, deciding):
     """Lists the slices of a column: what a slice is, and which rows it has. deciding are the rows by
     which the values and ranges are chosen."""
@@ -59,7 +85,7 @@ def slices_of(name, column, deciding):
         count = values.value_counts().sort_index()
         sums, distinct = count.cumsum().to_numpy(), count.index.to_numpy(dtype=float)
         at = [int(np.argmax(sums * ranges >= i * sums[-1])) for i in range(1, ranges)]
-        cuts = sorted({(distinct[i] + distinct[i + 1]) / 2 for i in at if i + 1 < len(distinct)})
+        cuts = sorted({short(distinct[i], distinct[i + 1]) for i in at if i + 1 < len(distinct)})
         bins = pd.Series(np.searchsorted(cuts, column.to_numpy(dtype=float), side='right'), index=column.index)
         for i in range(len(cuts) + 1):
             what = {'column': name, 'of': 'range'}

@@ -107,7 +107,7 @@ func Example() {
 		fmt.Println(err)
 	}
 	// Output:
-	// a tree.json of model 3224c63600f8679e
+	// a tree.json of model 78bf308e7f805fd4
 	// granny: apple, after 1 test
 	// gala: apple, after 1 test
 	// fuji: apple, after 1 test

@@ -49,7 +49,7 @@ func nightlyBelow(t *testing.T, store *objectstore.Store, url string) *nightly {
 	n := &nightly{store: store, url: url}
 	n.config = filepath.Join(t.TempDir(), "nightly.yaml")
 	text := fmt.Sprintf("input: %s/days/{date-4..date}.parquet\ndestination: %s/models\nlabel: class\n"+
-		"select: first\nrepeat_cost: full\nmax_depth: 4\ncertificate: none\ngate_tolerance: 0.02\nreport: none\nkeep_runs: 4\nmax_psi: 3\nprogress: none\n", n.url, n.url)
+		"select: first\nmax_depth: 4\ncertificate: none\ngate_tolerance: 0.02\nreport: none\nkeep_runs: 4\nmax_psi: 3\nprogress: none\n", n.url, n.url)
 	if err := os.WriteFile(n.config, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}

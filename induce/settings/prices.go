@@ -119,11 +119,12 @@ func (s *Settings) TestOrder(columns []dataset.FeatureColumn, contents []uint64)
 }
 
 // SplitColumns returns the features in the form that the scan for tests takes, each with all that decides the price of a
-// test at a node.
+// test at a node. The rules First and Paper compare no ways of growing, so their trees grow as if each test was paid:
+// otherwise any test of a known feature, however little it tells, would come before a test that is paid.
 func (s *Settings) SplitColumns(features []dataset.Feature) []split.Column {
 	columns := split.Columns(features)
 	for i := range columns {
-		columns[i].FreeRepeats = s.FreeRepeats
+		columns[i].FreeRepeats = s.FreeRepeats && s.Select != frontier.First && s.Select != frontier.Paper
 		columns[i].First = slices.Index(s.First, features[i].Name) + 1
 		columns[i].Monotone = s.Monotone[features[i].Name]
 	}

@@ -180,10 +180,9 @@ func Paper() Settings {
 }
 
 // Single returns the settings of a single tree, grown from all rows and not pruned: ec45 with
-// lambda 10 and theta 0.005, and tests of thresholds and of sets of categories, each of which is paid.
+// lambda 10 and theta 0.005, and tests of thresholds and of sets of categories.
 func Single() Settings {
 	s := Default()
-	s.FreeRepeats = false // otherwise a test of a known feature, however little it tells, comes before any other
 	s.grow(split.Sets)
 	s.Split = dataset.Shares{100, 0, 0}
 	return s

@@ -94,7 +94,7 @@ func trainedWithin(t *testing.T, c *benchmark.Config, seed uint64, budget float6
 	}
 	p.Input, p.Label, p.Seed = []string{filepath.Join(c.Folder, "solo.parquet")}, "class", seed
 	p.MaxExpectedCost, p.Select, p.Report = budget, frontier.Highest, config.ReportNone
-	p.FrontierStep, p.Certificate = 0.0002, false
+	p.FrontierStep, p.Certificate, p.FreeRepeats = 0.0002, false, false
 	p.Output = filepath.Join(t.TempDir(), "run")
 	r, err := train.Train(context.Background(), p, engine.Silent{})
 	if err != nil {

@@ -121,6 +121,7 @@ func presetConfig(c *Config, d *dataSet, s *Split, preset string) (config.Train,
 	if err != nil {
 		return t, err
 	}
+	t.FreeRepeats = false // the paper counts tests
 	t.Label = d.label
 	t.Categorical = d.categorical
 	t.Seed = s.Seed
