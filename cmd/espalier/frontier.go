@@ -188,6 +188,10 @@ func printPromoted(w io.Writer, p *train.Promoted, whole bool) error {
 		_, _ = fmt.Fprintln(b)
 		_ = textview.FiguresTable(p.Metrics.Parts()).Write(b, width)
 	}
+	if p.Decision != nil {
+		text := "predicted: " + textview.ThresholdText(p.Decision) + "; the list of trees has the figures without a threshold"
+		_, _ = fmt.Fprintf(b, "\n%s\n", textview.Wrapped(text, width, ""))
+	}
 	now := textview.Number(p.Now.Tree)
 	before := textview.Number(p.Before.Tree)
 	text := fmt.Sprintf("wrote %s, a run with tree %s of %s, which keeps tree %s", p.Output, now, p.Run, before)

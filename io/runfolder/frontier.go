@@ -36,6 +36,10 @@ type Frontier struct {
 	// a signal, or trees have no scores.
 	Association *frontier.Association `json:"association,omitempty"`
 
+	// ByDemand is whether the chosen tree is the cheapest one that keeps a demand of several shares, or of a precision, in
+	// place of the tree that select names.
+	ByDemand bool `json:"by_demand,omitempty"`
+
 	Grown  int     `json:"grown" jsonschema:"minimum=1"`  // trees of the grid
 	Pruned int     `json:"pruned" jsonschema:"minimum=1"` // all their prunings, of which the points are the best
 	Points []Point `json:"points" jsonschema:"minItems=1"`

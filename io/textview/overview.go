@@ -155,6 +155,8 @@ func whyAmong(f *runfolder.Frontier, chosen *runfolder.Point) string {
 	switch rule, _ := frontier.ParseRule(f.Select); {
 	case f.Select == runfolder.SelectNumber:
 		return "named by a person"
+	case f.ByDemand:
+		return "the cheapest tree that keeps the demand"
 	case rule == frontier.Total:
 		return "the least total cost of tests and errors"
 	case rule == frontier.Paper:

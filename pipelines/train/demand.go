@@ -14,6 +14,7 @@ import (
 // that keeps it. A tree that is named by its number stays chosen.
 func (p *promotion) keepDemand() error {
 	d := p.parsed.Selection.Demand
+	p.frontier.ByDemand = false
 	if d == nil || p.wish.Prices() && !p.wish.Demands() { // other error costs take the place of the run's demand
 		return nil
 	}
@@ -63,6 +64,7 @@ func (p *promotion) keepDemand() error {
 	}
 	p.now = points[at]
 	p.decided = decided
+	p.frontier.ByDemand = d.Trades() && p.wish.Number < 0
 	p.Reporter.Note(fmt.Sprintf("%q is predicted from the probability %v on", d.Class, decided.Tree.Label.Decision.Threshold))
 	return nil
 }

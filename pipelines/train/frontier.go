@@ -33,6 +33,7 @@ type Promoted struct {
 	Output   string              // folder of the new run
 	Frontier *runfolder.Frontier // the frontier with the new choice
 	Metrics  *runfolder.Metrics  // metrics of the new run's tree; nil after a dry run
+	Decision *tree.Decision      // the threshold that keeps a demand, which the figures of Frontier leave out; nil: no demand
 	Now      *runfolder.Point    // the point of Frontier that was chosen
 	Before   *runfolder.Point    // the point of Frontier that is the tree of Run
 }
@@ -76,6 +77,9 @@ func Promote(ctx context.Context, c config.Promote, reporter engine.Reporter) (r
 				return err
 			}
 			r = &Promoted{Run: run, Output: c.Output, Frontier: f, Now: &f.Points[p.now], Before: &f.Points[p.before]}
+			if p.decided != nil {
+				r.Decision = p.decided.Tree.Label.Decision
+			}
 			if c.DryRun {
 				return nil
 			}

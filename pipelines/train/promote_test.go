@@ -608,6 +608,9 @@ func TestPromoteByDemand(t *testing.T) {
 		if !bytes.Equal(plainMetrics(t, p.Output, true), plainMetrics(t, c.Output, true)) {
 			t.Errorf("%s: other metrics than training gives", name)
 		}
+		if f := direct.Frontier; f.ByDemand != (name == "two") || p.Frontier.ByDemand != f.ByDemand {
+			t.Errorf("%s: by the demand: %v, promoted %v", name, f.ByDemand, p.Frontier.ByDemand)
+		}
 		class := direct.Metrics.Validation.PerClass[slices.Index(direct.Tree.Label.Classes, "high")]
 		if want := c.MinSensitivity.Share; *class.Recall < want {
 			t.Errorf("%s: a recall of %v on validation rows, want more than %v", name, *class.Recall, want)
