@@ -380,7 +380,7 @@ func TestPredictClashing(t *testing.T) {
 		Cost  float64 `parquet:"cost"`
 	}
 	got, err := parquet.ReadFile[row](filepath.Join(c.Output, "rows.parquet"))
-	if err != nil || len(got) != 3 || got[1].Color != "green" || got[0].Cost != 2 || got[2].Cost != 2 { // a and b are paid
+	if err != nil || len(got) != 3 || got[1].Color != "green" || got[0].Cost != 2 || got[2].Cost != 3 { // two and three features are paid
 		t.Errorf("%v: rows %v", err, got)
 	}
 	write(t, folder, `a\b.parquet`, columns...)
