@@ -1,4 +1,4 @@
-"""The content of tree.json: versions 1 (plain leaves), 2 (leaf models) and 3 (boosters)."""
+"""The content of tree.json: versions 1 (plain leaves), 2 (leaf models), 3 (boosters), 4 (a threshold)."""
 
 from __future__ import annotations
 

@@ -190,7 +190,7 @@ def test_leaf_alone() -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"version": 4}, "version 4"),
+        ({"version": 5}, "version 5"),
         ({"format": "other"}, "format 'other'"),
         ({"nodes": [{"id": 0}]}, "KeyError: 'class'"),
         ({"features": []}, "KeyError: 'x'"),
