@@ -249,7 +249,7 @@ func TestCloudCovertype(t *testing.T) {
 		c.Inject(objectstoretest.Fault{Effect: objectstoretest.Latency(20 * time.Millisecond)})
 		seconds := func(input, output string) float64 {
 			start := time.Now()
-			// Validation rows choose: five folds of so many rows take more memory than the tests have.
+			// Validation rows choose: five folds of 465,000 rows take more memory than the tests have.
 			c.train(t, input, output, "--ignore", strings.Join(ignored, ","), "--overwrite", "--split", "70/10/20").wants(t, 0)
 			return time.Since(start).Seconds()
 		}

@@ -56,7 +56,7 @@ const (
 
 // shortest returns a decimal c of few digits with a < c <= b. It is the multiple nearest to the midpoint m of the greatest
 // power of ten that is at most b-a; while it has several digits, trailing zeros aside, a multiple of the next power
-// takes its place if there is one. Of decimals of one digit it is the nearest to m. For numbers of magnitudes beyond 10^22, it is m.
+// takes its place if there is one. If it has one digit, it is the one-digit decimal nearest to m. For numbers of magnitudes beyond 10^22, it is m.
 func shortest(a, b, m float64) float64 {
 	if a < 0 && b >= 0 {
 		return 0

@@ -484,7 +484,7 @@ func TestPromoteManyClasses(t *testing.T) {
 		}
 		for _, from := range []frontier.Rule{frontier.Best, frontier.OneSE} {
 			if (want.name == "accuracy") != (from == frontier.Best) {
-				continue // the strength of smoothing stays that of the run
+				continue // the run has chosen the strength of smoothing
 			}
 			c, _ := run(from, frontier.Auto)
 			p := promoteTo(t, c.Output, -1, map[string]string{"select": want.rule.String(), "merit": want.by.String()})
