@@ -64,20 +64,22 @@ func (p *Path) paid(feature int, columns []split.Column) split.Paid {
 	return paid
 }
 
-// Spent returns the billed cost of the tests on the path.
-func (p *Path) Spent(columns []split.Column) float64 {
-	var spent float64
+// Spent returns the billed cost of the tests on the path, and how many of them cost something.
+func (p *Path) Spent(columns []split.Column) (spent float64, paid int) {
 	byFeature := map[int]split.Paid{}
 	setUp := map[string]bool{}
 	for _, step := range p.Steps() {
 		column := &columns[step.Test.Feature]
-		paid := byFeature[step.Test.Feature]
-		paid.SetUp = setUp[column.Group]
-		spent += column.Due(&step.Test, paid)
-		byFeature[step.Test.Feature] = split.Paid{Asked: true, Prior: split.LeastPrior(paid.Prior, step.Test.Prior)}
+		earlier := byFeature[step.Test.Feature]
+		earlier.SetUp = setUp[column.Group]
+		due := column.Due(&step.Test, earlier)
+		if spent += due; due > 0 {
+			paid++
+		}
+		byFeature[step.Test.Feature] = split.Paid{Asked: true, Prior: split.LeastPrior(earlier.Prior, step.Test.Prior)}
 		setUp[column.Group] = true
 	}
-	return spent
+	return spent, paid
 }
 
 // Due returns what the cheapest test of a feature costs at the end of the path.

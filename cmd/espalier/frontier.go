@@ -71,7 +71,7 @@ func newFrontier() *cobra.Command {
 		Use:         "frontier RUN",
 		Short:       "List the trees of a run, or write a run with another tree",
 		GroupID:     trainStage,
-		Annotations: common("promote output max_expected_cost max_cost max_leaves select overwrite dry_run json"),
+		Annotations: common("promote output max_expected_cost max_cost max_tests max_leaves select overwrite dry_run json"),
 		Long: `List the trees of a run's frontier by ascending cost, each by the number of its
 file in the folder frontier/.
 

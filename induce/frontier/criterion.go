@@ -45,12 +45,15 @@ func ParseCriterion(s string) (Criterion, error) {
 // they have .002 less accuracy and .005 less area.
 const manyClasses = 6
 
+// ManyClasses reports whether Auto is Accuracy.
+func ManyClasses(classes int) bool { return classes >= manyClasses }
+
 // Criterion returns the criterion of a choice among trees of some classes.
 func (s *Settings) Criterion(classes int) Criterion {
 	switch {
 	case s.Merit > Auto:
 		return s.Merit
-	case classes < manyClasses || s.Rule == OneSE || s.Rule == Paper: // these rules are about areas
+	case !ManyClasses(classes) || s.Rule == OneSE || s.Rule == Paper: // these rules are about areas
 		return AUC
 	default:
 		return Accuracy

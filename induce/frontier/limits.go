@@ -13,7 +13,9 @@ type Limits struct {
 	// ExpectedCost is the expected billed cost of a training row.
 	ExpectedCost float64 `json:"max_expected_cost,omitempty" jsonschema:"exclusiveMinimum=0"`
 	MaxCost      float64 `json:"max_cost,omitempty" jsonschema:"exclusiveMinimum=0"` // billed cost of the most expensive path
-	Leaves       int     `json:"max_leaves,omitempty" jsonschema:"minimum=1"`        // number of leaves
+	// Tests is the number of tests that cost something, on the path with most of them.
+	Tests  int `json:"max_tests,omitempty" jsonschema:"minimum=1"`
+	Leaves int `json:"max_leaves,omitempty" jsonschema:"minimum=1"` // number of leaves
 }
 
 // slack is the rounding error that a cost (relative) or merit may have at a limit.
@@ -23,6 +25,7 @@ const slack = 1e-12
 func (l Limits) Allow(c *tree.Complexity) bool {
 	return (l.ExpectedCost == 0 || c.ExpectedCost <= l.ExpectedCost*(1+slack)) &&
 		(l.MaxCost == 0 || c.MaxCost <= l.MaxCost*(1+slack)) &&
+		(l.Tests == 0 || c.PaidTests <= l.Tests) &&
 		(l.Leaves == 0 || c.Leaves <= l.Leaves)
 }
 
@@ -47,23 +50,29 @@ func (l Limits) within(points []Point) ([]Point, error) {
 	return nil, l.excludes(points)
 }
 
-// priced reports whether a cost is limited.
-func (l Limits) priced() bool { return l.ExpectedCost != 0 || l.MaxCost != 0 }
+// priced reports whether a cost, or the number of tests that cost something, is limited.
+func (l Limits) priced() bool { return l.ExpectedCost != 0 || l.MaxCost != 0 || l.Tests != 0 }
 
 // excludes returns the error of limits that no point keeps. It names the least cost and size among the points.
 func (l Limits) excludes(points []Point) error {
 	cheapest := math.Inf(1)
 	dearest := math.Inf(1)
+	tests := math.MaxInt
 	leaves := math.MaxInt
 	for i := range points {
 		c := &points[i].Complexity
+		tests = min(tests, c.PaidTests)
 		cheapest = min(cheapest, c.ExpectedCost)
 		dearest = min(dearest, c.MaxCost)
 		leaves = min(leaves, c.Leaves)
 	}
+	paid := ""
+	if l.Tests != 0 {
+		paid = fmt.Sprintf("the fewest paid tests are %d, ", tests)
+	}
 	return fmt.Errorf("%w of %s: of %d trees the cheapest has expected cost %v, the shortest worst path costs %v, "+
-		"the smallest has %d leaves; raise the limits, or prune in leaves and cost for smaller trees",
-		ErrLimits, l, len(points), cheapest, dearest, leaves)
+		"%sthe smallest has %d leaves; raise the limits, or prune in leaves and cost for smaller trees",
+		ErrLimits, l, len(points), cheapest, dearest, paid, leaves)
 }
 
 // String names each limit that is set, and its number. A limit of 0 is not set.
@@ -74,6 +83,9 @@ func (l Limits) String() string {
 	}
 	if l.MaxCost != 0 {
 		list = append(list, fmt.Sprintf("a maximum cost of %v", l.MaxCost))
+	}
+	if l.Tests != 0 {
+		list = append(list, fmt.Sprintf("%d paid tests", l.Tests))
 	}
 	if l.Leaves != 0 {
 		list = append(list, fmt.Sprintf("%d leaves", l.Leaves))

@@ -87,9 +87,10 @@ func NewPool(ctx context.Context, candidates []Candidate, s *Settings, done *ato
 	}
 	for i := range p.Prunings {
 		q := &p.Prunings[i]
-		from, to := s.competing(q.Sequence)
+		c := &candidates[q.Candidate]
+		from, to := s.competing(q.Sequence, c.Tree.Training.Rows)
 		for step := from; step < to; step++ {
-			p.Points = append(p.Points, q.point(&candidates[q.Candidate], step))
+			p.Points = append(p.Points, q.point(c, step))
 		}
 	}
 	return p, nil

@@ -17,6 +17,7 @@ type Settings struct {
 
 	Currencies []prune.Currency // currencies of the prunings; empty: trees are not pruned
 	Alpha      *float64         // alpha at which all trees are pruned; nil: each step of a sequence competes
+	LeafRows   int64            // where steps compete: least mean of the training rows of a leaf
 	Step       float64          // least rise in merit between the listed points of the frontier, see Thin; at least 0
 }
 
@@ -111,8 +112,8 @@ func (s *Settings) currencies(t *tree.Tree) []prune.Currency {
 
 func ofTotal(c prune.Currency) bool { return c == prune.Total }
 
-// competing returns the range [from, to) of the steps of a sequence that compete.
-func (s *Settings) competing(q *prune.Sequence) (from, to int) {
+// competing returns the range [from, to) of the steps of a sequence that compete, for a tree of this many training rows.
+func (s *Settings) competing(q *prune.Sequence, rows int64) (from, to int) {
 	switch {
 	case len(s.Currencies) == 0:
 		return 0, 1
@@ -120,6 +121,9 @@ func (s *Settings) competing(q *prune.Sequence) (from, to int) {
 		at := q.At(*s.Alpha)
 		return at, at + 1
 	default:
-		return 0, len(q.Steps)
+		for from < len(q.Steps)-1 && s.LeafRows*int64(q.Steps[from].Leaves) > rows {
+			from++
+		}
+		return from, len(q.Steps)
 	}
 }

@@ -16,8 +16,8 @@ type Rules struct {
 
 	first    []int   // by depth: the feature that nodes have to test; -1: any
 	monotone bool    // some feature is monotone, which counts with two classes only
-	confined bool    // some tree limits the features or the cost of a path
-	costly   bool    // some tree limits the cost of a path
+	confined bool    // some tree limits the features of a path, or of all its tests
+	costly   bool    // some tree limits the cost of a path, or the tests on it that cost something
 	byCodes  bool    // some tree chooses the feature of the root by its codes, see induce.Params.RootByCodes
 	dearest  float64 // the greatest cost of the cheapest test of a feature, with the set-up of its group
 	unpriced bool    // some column has no least price to divide scores by, see split.Columns
@@ -29,8 +29,8 @@ func NewRules(ps []induce.Params, columns []split.Column, classes int, total int
 	r := Rules{Columns: columns, Params: ps, Soft: soft, OfRows: ps[0].Classes == split.OfRows}
 	for i := range ps {
 		r.Criteria = append(r.Criteria, ps[i].Criterion(total))
-		r.confined = r.confined || ps[i].PathFeatures > 0 || ps[i].PathCost > 0 || ps[i].Selected != ""
-		r.costly = r.costly || ps[i].PathCost > 0
+		r.confined = r.confined || ps[i].PathFeatures > 0 || ps[i].Selected != ""
+		r.costly = r.costly || ps[i].PathCost > 0 || ps[i].PathTests > 0
 		r.byCodes = r.byCodes || ps[i].RootByCodes
 	}
 	for f := range columns {
@@ -48,19 +48,24 @@ func NewRules(ps []induce.Params, columns []split.Column, classes int, total int
 	return r
 }
 
-// bounds returns which features a tree may test at the end of a path that tests the given features and costs spent.
-func (r *Rules) bounds(tree int, asked []int, spent float64) bounds {
+// bounds returns which features a tree may test at the end of a path that tests the given features and costs spent, by
+// a number of paid tests.
+func (r *Rules) bounds(tree int, asked []int, spent float64, paid int) bounds {
 	p := &r.Params[tree]
-	b := bounds{selected: p.Selected, known: p.PathFeatures > 0 && len(asked) >= p.PathFeatures}
+	b := bounds{
+		selected: p.Selected, known: p.PathFeatures > 0 && len(asked) >= p.PathFeatures,
+		free: p.PathTests > 0 && paid >= p.PathTests,
+	}
 	if spent+r.dearest > p.MostCost() {
 		b.cost = p.MostCost()
 	}
 	return b
 }
 
-// bounds describe which features a tree may test at a node, see induce.Params.PathFeatures and PathCost.
+// bounds describe which features a tree may test at a node, see induce.Params.PathFeatures, PathTests and PathCost.
 type bounds struct {
 	selected split.CodeSet
+	free     bool    // only features whose tests cost nothing
 	known    bool    // only the features that the path tests already
 	cost     float64 // features whose tests lead to no higher cost of the path; 0: all
 }

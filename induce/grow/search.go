@@ -19,6 +19,7 @@ type Search struct {
 	features  []int32 // the features that are searched, ascending
 	asked     []int   // features that the path tests, and what they cost, if some tree limits a path
 	spent     float64
+	paid      int // tests of the path that cost something
 	teams     []team
 	gains     []float64        // by position and team: see split.Scanner.Gain; nil unless some tree chooses the root by them
 	estimates []split.Estimate // bounds of the best score, by position, then by tree in the order of the teams
@@ -110,12 +111,13 @@ func (s *Search) reset(rules *Rules, place induce.Place, features []int32) {
 	s.features = features
 	s.asked = nil
 	s.spent = 0
+	s.paid = 0
 	s.gains = nil
 	if rules.confined {
 		s.asked = place.Path.Features()
 	}
 	if rules.costly {
-		s.spent = place.Path.Spent(rules.Columns)
+		s.spent, s.paid = place.Path.Spent(rules.Columns)
 	}
 	s.Trees = s.Trees[:0]
 	s.Leaves = s.Leaves[:0]
@@ -153,7 +155,7 @@ func (s *Search) Group() {
 		t := &s.Trees[i]
 		c := s.rules.Criteria[t.Tree]
 		t.compares = c.Compares(t.Totals.Weight)
-		t.bounds = s.rules.bounds(t.Tree, s.asked, s.spent)
+		t.bounds = s.rules.bounds(t.Tree, s.asked, s.spent, s.paid)
 		exactly := t.Heavy.Weight > 0 || t.Totals.Ordered || !c.Joins(c) || s.rules.unpriced
 		t.team = slices.IndexFunc(s.teams, func(of team) bool {
 			return !exactly && !of.exactly && of.bounds == t.bounds && of.criteria[0].Joins(c)
@@ -220,7 +222,7 @@ func (s *Search) load(f, team int, scan bool, w *Scratch) *split.Team {
 // closed reports whether a feature has no tests at the node.
 func (s *Search) closed(b *bounds, f int) bool {
 	return b.selected != "" && !b.selected.Has(f) || b.known && !slices.Contains(s.asked, f) ||
-		b.cost > 0 && s.spent+s.place.Path.Due(f, s.rules.Columns) > b.cost
+		b.free && s.place.Path.Due(f, s.rules.Columns) > 0 || b.cost > 0 && s.spent+s.place.Path.Due(f, s.rules.Columns) > b.cost
 }
 
 // Scan estimates the best scores of the feature at a position, and reports whether its values may vary in

@@ -182,6 +182,7 @@ func (s *Sequence) fillRisks(leaf []float64) {
 func (s *Sequence) fillComplexity() {
 	weight := make([]int64, len(s.tree.Nodes))
 	depth, paid := s.tree.PathCosts()
+	payments := s.tree.PathPayments()
 	for v := range s.tree.Nodes {
 		n := &s.tree.Nodes[v]
 		weight[v] = n.Weight
@@ -189,6 +190,7 @@ func (s *Sequence) fillComplexity() {
 		last.Nodes++
 		last.Depth = max(last.Depth, depth[v])
 		last.MaxCost = max(last.MaxCost, paid[v])
+		last.PaidTests = max(last.PaidTests, payments[v])
 		if n.Leaf() {
 			last.Leaves++
 		}
@@ -206,6 +208,7 @@ func (s *Sequence) fillComplexity() {
 		step.Leaves += next.Leaves
 		step.Depth = max(step.Depth, next.Depth)
 		step.MaxCost = max(step.MaxCost, next.MaxCost)
+		step.PaidTests = max(step.PaidTests, next.PaidTests)
 	}
 	for k, e := range s.expected(weight) {
 		s.Steps[k].ExpectedCost = e.cost

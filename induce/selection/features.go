@@ -28,14 +28,14 @@ const (
 	nearlyFree = 1e-9
 )
 
-// growConfined selects features that the limit on the cost of a path allows to test together, and grows members of the
+// growConfined selects features that the limits on the cost and the paid tests of a path allow to test together, and grows members of the
 // grid again with tests of these features only. A tree finds its features one by one, by what each tells in a node; the
-// selected features tell the most together. The result is empty if the cost of a path has no limit, if a feature is paid
+// selected features tell the most together. The result is empty if a path has no such limit, if a feature is paid
 // for more than once, or if nodes have to test given features.
 func (c *Chooser) growConfined(ctx context.Context, members []grid.Member, o inmemory.Options) (*Regrown, error) {
 	once := func(f split.Column) bool { return f.FreeRepeats && f.Costs == nil && f.First == 0 }
-	limit := members[0].Params.MostCost()
-	if math.IsInf(limit, 1) || c.Classes < 2 || c.Training.Objects > mostTaught || !c.Settings.Undecided(2) ||
+	limits := &members[0].Params
+	if math.IsInf(limits.MostCost(), 1) && limits.PathTests == 0 || c.Classes < 2 || c.Training.Objects > mostTaught || !c.Settings.Undecided(2) ||
 		slices.ContainsFunc(c.Columns, func(f split.Column) bool { return !once(f) }) {
 		return new(Regrown), nil
 	}
@@ -46,7 +46,7 @@ func (c *Chooser) growConfined(ctx context.Context, members []grid.Member, o inm
 		}
 		t := new(Regrown)
 		stop := func() bool { return ctx.Err() != nil || o.Stop != nil && o.Stop() }
-		selected := c.selectFeatures(objects, limit, stop, s)
+		selected := c.selectFeatures(objects, limits, stop, s)
 		if len(selected) == 0 || len(selected) == len(c.Columns) || stop() {
 			return t, context.Cause(ctx)
 		}
@@ -63,12 +63,12 @@ func (c *Chooser) growConfined(ctx context.Context, members []grid.Member, o inm
 	})
 }
 
-// selectFeatures selects features by forward selection, within a limit on their cost: each time the feature that
-// lowers the log loss the most for its price, together with the features before it, until none lowers it by more than
+// selectFeatures selects features by forward selection, within limits on their cost and number: each time the feature that
+// lowers the log loss the most for its price (where the cost has no limit, all prices above 0 count as 1), together with the features before it, until none lowers it by more than
 // a parameter without an effect may (Schwarz: Estimating the dimension of a model, 1978). If stop returns true, it
 // returns early, and the result must not be used.
 func (c *Chooser) selectFeatures(
-	objects *dataset.Objects, limit float64, stop func() bool, s *parallel.Steps,
+	objects *dataset.Objects, limits *induce.Params, stop func() bool, s *parallel.Steps,
 ) (selected []int) {
 	sample := leafmodel.Sorted(objects, selectingObjects)
 	chance := float64(c.Training.Scale * 0.5 * portable.Log(float64(sample.Len())))
@@ -79,9 +79,12 @@ func (c *Chooser) selectFeatures(
 	for f := range competing {
 		competing[f] = f
 	}
+	limit := limits.MostCost()
+	paid := 0
 	for spent := 0.0; ; {
 		competing = slices.DeleteFunc(competing, func(f int) bool {
-			return slices.Contains(selected, f) || spent+c.due(f, selected) > limit
+			due := c.due(f, selected)
+			return slices.Contains(selected, f) || spent+due > limit || due > 0 && limits.PathTests > 0 && paid >= limits.PathTests
 		})
 		losses := make([]float64, len(c.Columns))
 		s.Total.Add(int64(len(competing)))
@@ -99,7 +102,15 @@ func (c *Chooser) selectFeatures(
 		best := -1
 		most := 0.0
 		for _, f := range competing {
-			price := max(c.due(f, selected), float64(limit*nearlyFree))
+			price := c.due(f, selected)
+			switch {
+			case !math.IsInf(limit, 1):
+				price = max(price, float64(limit*nearlyFree))
+			case price > 0:
+				price = 1
+			default:
+				price = nearlyFree
+			}
 			if gain := before - losses[f] - chance; gain > float64(most*price) {
 				best = f
 				most = gain / price
@@ -108,7 +119,10 @@ func (c *Chooser) selectFeatures(
 		if best < 0 || stop() {
 			return selected
 		}
-		spent += c.due(best, selected)
+		due := c.due(best, selected)
+		if spent += due; due > 0 {
+			paid++
+		}
 		selected = append(selected, best)
 		now = now.With(best)
 	}

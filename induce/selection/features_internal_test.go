@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/espalier-ml/espalier/induce"
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/parallel"
 	"github.com/espalier-ml/espalier/induce/split"
@@ -12,23 +13,26 @@ import (
 
 // TestSelectFeatures: of a strong feature, one that repeats it with errors, a weak one and one without an effect, the
 // strong and the weak feature are selected, though the repetition tells more than the weak feature alone. Prices and
-// groups count, and no feature without an effect is selected, however many the limit allows.
+// groups count, and no feature without an effect is selected, however many the limits allow.
 func TestSelectFeatures(t *testing.T) {
 	const strong, repeated, weak, noise = 0, 1, 2, 3
 	tests := []struct {
 		name     string
 		costs    [4]float64
 		grouped  bool // weak and noise share a set-up of 5
-		limit    float64
+		limits   induce.Params
 		selected []int
 	}{
-		{"one", [4]float64{1, 1, 1, 1}, false, 1, []int{strong}},
-		{"two", [4]float64{1, 1, 1, 1}, false, 2, []int{strong, weak}},
-		{"all", [4]float64{1, 1, 1, 1}, false, 9, []int{strong, weak}},
-		{"strong is too dear", [4]float64{3, 1, 1, 1}, false, 2, []int{repeated, weak}},
-		{"nothing is that cheap", [4]float64{3, 3, 3, 3}, false, 2, nil},
-		{"set-up is too dear", [4]float64{1, 1, 1, 1}, true, 6, []int{strong}},
-		{"set-up is paid", [4]float64{1, 1, 1, 1}, true, 7, []int{strong, weak}},
+		{"one", [4]float64{1, 1, 1, 1}, false, induce.Params{PathCost: 1}, []int{strong}},
+		{"two", [4]float64{1, 1, 1, 1}, false, induce.Params{PathCost: 2}, []int{strong, weak}},
+		{"all", [4]float64{1, 1, 1, 1}, false, induce.Params{PathCost: 9}, []int{strong, weak}},
+		{"strong is too dear", [4]float64{3, 1, 1, 1}, false, induce.Params{PathCost: 2}, []int{repeated, weak}},
+		{"nothing is that cheap", [4]float64{3, 3, 3, 3}, false, induce.Params{PathCost: 2}, nil},
+		{"two paid tests", [4]float64{9, 9, 9, 9}, false, induce.Params{PathTests: 2}, []int{strong, weak}},
+		{"one paid test", [4]float64{9, 9, 9, 9}, false, induce.Params{PathTests: 1}, []int{strong}},
+		{"one paid test, and a free one", [4]float64{9, 0, 9, 9}, false, induce.Params{PathTests: 1}, []int{strong}},
+		{"set-up is too dear", [4]float64{1, 1, 1, 1}, true, induce.Params{PathCost: 6}, []int{strong}},
+		{"set-up is paid", [4]float64{1, 1, 1, 1}, true, induce.Params{PathCost: 7}, []int{strong, weak}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -59,7 +63,7 @@ func TestSelectFeatures(t *testing.T) {
 				}
 				o.Append(codes, []dataset.ClassWeight{{Class: class, Weight: 1}}, 1)
 			}
-			selected := c.selectFeatures(o, test.limit, func() bool { return false }, new(parallel.Steps))
+			selected := c.selectFeatures(o, &test.limits, func() bool { return false }, new(parallel.Steps))
 			if slices.Contains(selected, noise) || !slices.Equal(without(selected, repeated, strong), test.selected) {
 				t.Errorf("selected %v: want %v", selected, test.selected)
 			}

@@ -174,7 +174,7 @@ func (s *Settings) choiceFaults(name Namer) []error {
 	for _, budget := range []struct {
 		setting string
 		cost    float64
-	}{{"max_expected_cost", s.MaxExpectedCost}, {"max_cost", s.MaxCost}} {
+	}{{"max_expected_cost", s.MaxExpectedCost}, {"max_cost", s.MaxCost}, {"max_tests", float64(s.MaxTests)}} {
 		if budget.cost != 0 {
 			faults = append(faults, fmt.Errorf("%s %v is a budget to choose by: %s first chooses nothing; name a rule that "+
 				"does, such as %s best", name(budget.setting), budget.cost, name("select"), name("select")))

@@ -2,6 +2,7 @@ package settings
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/espalier-ml/espalier/induce/frontier"
 	"github.com/espalier-ml/espalier/induce/grid"
@@ -13,7 +14,7 @@ import (
 func (s *Settings) Members(priced bool) []grid.Member {
 	axes := grid.Axes{
 		Classes: s.Classes, Algorithms: s.Algorithm, Lambdas: s.Lambda, Thetas: s.Theta, Families: s.Tests,
-		MaxDepth: s.MaxDepth, MinRows: s.MinRows, MaxCost: s.pathCost(), Priced: priced || s.Named() || s.FreeRepeats,
+		MaxDepth: s.MaxDepth, MinRows: s.MinRows, Priced: priced || s.Named() || s.FreeRepeats,
 		Record: tree.Algorithm{
 			Binning: s.Binning.String(), LeafEstimate: s.LeafEstimate, Prune: "none", Seed: s.Seed,
 			CostUnit: s.CostUnit, First: s.First, Monotone: s.Monotone,
@@ -22,19 +23,23 @@ func (s *Settings) Members(priced bool) []grid.Member {
 	if len(s.Lambda) == 0 {
 		axes.Lambdas = grid.AutoLambdas()
 	}
+	if s.Select != frontier.Paper && s.Select != frontier.First { // which leave growth to the paper's algorithm
+		axes.MaxCost = s.MaxCost
+		axes.MaxTests = s.MaxTests
+	}
 	if s.FreeRepeats {
 		axes.Record.RepeatCost = tree.RepeatFree
 	}
 	return axes.Members()
 }
 
-// pathCost returns the greatest cost of a path with which trees grow; 0: unlimited. The rules Paper and First leave
-// growth to the paper's algorithm.
-func (s *Settings) pathCost() float64 {
-	if s.Select == frontier.Paper || s.Select == frontier.First {
-		return 0
+// Deepened returns the members of a grid for a label of some classes: with the default thetas and many classes there is
+// a deeper tree, see grid.Deepened.
+func (s *Settings) Deepened(members []grid.Member, classes int) []grid.Member {
+	if !frontier.ManyClasses(classes) || !slices.Equal(s.Theta, Default().Theta) {
+		return members
 	}
-	return s.MaxCost
+	return grid.Deepened(members)
 }
 
 // CheckMembers returns an error if there are too few or too many trees.

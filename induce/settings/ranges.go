@@ -81,7 +81,7 @@ func RangeOf(setting string) Range {
 		return From(1)
 	case "max_depth":
 		return Between(0, 1e6)
-	case "max_leaves":
+	case "max_leaves", "max_tests":
 		return Between(0, 1e9)
 	default: // min_rows, seed
 		return From(0)
@@ -129,6 +129,7 @@ func (s *Settings) numbers() []number {
 		{"max_values", int64(s.MaxValues)},
 		{"max_depth", int64(s.MaxDepth)},
 		{"min_rows", s.MinRows},
+		{"max_tests", int64(s.MaxTests)},
 		{"max_leaves", int64(s.MaxLeaves)},
 	} {
 		list = append(list, number{whole.setting, float64(whole.value), "a whole number"})

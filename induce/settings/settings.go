@@ -90,6 +90,7 @@ type Choice struct {
 	// the tree.
 	MaxExpectedCost float64 // greatest mean cost of a row; 0: unlimited
 	MaxCost         float64 // greatest cost of the most expensive path; 0: unlimited
+	MaxTests        int     // greatest number of tests that a row pays for; 0: unlimited
 
 	// A threshold on the probability of a class is chosen with the tree, at which these shares are kept on new rows with
 	// this confidence: see frontier.Demand. They name the same class.
@@ -144,6 +145,10 @@ const MostCategories = math.MaxUint16 - 2
 // defaultTolerance is the score that the rule Best gives up for a cheaper tree. On the public data
 // sets of the paper it costs no AUC on test rows on average.
 const defaultTolerance = 0.001
+
+// leafRows is how many training rows a leaf has at least, on average, in a tree that pruning may choose. Where repeated
+// tests are free, leaves cost nothing, and trees of one or two rows a leaf would fill the list.
+const leafRows = 10
 
 // defaultConfidence is the confidence of intervals.
 const defaultConfidence = 0.95
@@ -222,9 +227,9 @@ func (s *Settings) Selection() selection.Settings {
 		Settings: frontier.Settings{
 			Query: frontier.Query{
 				Rule: s.Select.Settled(s.ErrorCosts != nil), Tolerance: s.Tolerance,
-				Limits: frontier.Limits{ExpectedCost: s.MaxExpectedCost, MaxCost: s.MaxCost, Leaves: s.MaxLeaves},
+				Limits: frontier.Limits{ExpectedCost: s.MaxExpectedCost, MaxCost: s.MaxCost, Tests: s.MaxTests, Leaves: s.MaxLeaves},
 			},
-			Demand: s.demand(), Merit: s.Merit, Currencies: s.Prune, Alpha: s.Alpha, Step: s.FrontierStep,
+			Demand: s.demand(), Merit: s.Merit, Currencies: s.Prune, Alpha: s.Alpha, LeafRows: leafRows, Step: s.FrontierStep,
 		},
 		Folds: s.Folds, Seed: s.Seed, Certificate: s.Certificate, LeafModel: s.LeafModel,
 		Teacher:     selection.Teacher{Kind: s.Teacher, Weight: s.TeacherWeight, MadeUp: s.MadeUpRows},

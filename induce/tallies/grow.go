@@ -73,7 +73,7 @@ func (s *Spec) Grow(ctx context.Context, tables *Tables, p *Plan, workers int, n
 	if m.Modeller.Label, err = s.describeLabel(p.Classes); err != nil {
 		return nil, err
 	}
-	m.Members = grid.SettleTests(s.members(), p.features)
+	m.Members = s.Settings.Deepened(grid.SettleTests(s.members(), p.features), len(p.Classes))
 	m.Settings = s.Settings.Selection()
 	grid.Settle(m.Members, p.Bins, float64(m.Modeller.Scale*max(1, m.WeightEffect)))
 	m.Columns = s.Settings.SplitColumns(p.features)

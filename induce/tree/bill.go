@@ -2,6 +2,7 @@ package tree
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/split"
@@ -88,9 +89,22 @@ func (t *Tree) PathCosts() (tests []int, costs []float64) {
 	return tests, costs
 }
 
+// PathPayments returns for each node how many of the tests on its path cost something.
+func (t *Tree) PathPayments() []int {
+	paid := make([]int, len(t.Nodes))
+	for i := range t.Nodes {
+		for _, b := range t.Nodes[i].Branches {
+			if paid[b.Child] = paid[i]; t.Nodes[i].Test.Paid() > 0 {
+				paid[b.Child]++
+			}
+		}
+	}
+	return paid
+}
+
 // Measure sets the complexity from the nodes.
 func (t *Tree) Measure() {
-	c := Complexity{Nodes: len(t.Nodes)}
+	c := Complexity{Nodes: len(t.Nodes), PaidTests: slices.Max(t.PathPayments())}
 	asked, paid := t.PathCosts()
 	cost := 0.0
 	tests := int64(0)

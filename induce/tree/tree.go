@@ -92,6 +92,9 @@ type Algorithm struct {
 	Selected []string `json:"selected,omitempty"`
 	// MaxCost is the greatest billed cost of a path for which features were tested; absent: unlimited.
 	MaxCost float64 `json:"max_cost,omitempty" jsonschema:"minimum=0"`
+	// MaxTests is the greatest number of tests on a path that cost something, for which features were tested; absent:
+	// unlimited.
+	MaxTests int `json:"max_tests,omitempty" jsonschema:"minimum=0"`
 	// RootByCodes is whether the root tests the feature whose values together tell the most, instead of the feature with
 	// the best test.
 	RootByCodes bool   `json:"root_by_codes,omitempty"`
@@ -189,6 +192,7 @@ type Complexity struct {
 	Nodes         int     `json:"nodes" jsonschema:"minimum=1"`
 	Leaves        int     `json:"leaves" jsonschema:"minimum=1"`
 	Depth         int     `json:"depth" jsonschema:"minimum=0"` // tests on the longest path
+	PaidTests     int     `json:"-"`                            // tests that cost something, on the path with most of them
 }
 
 // Renamed returns JSON of any version with the names of this version. In version 0.3, expected_cost and max_cost were

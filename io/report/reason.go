@@ -67,8 +67,13 @@ func (f *facts) reason(n *tree.Node) []string {
 	if len(t.Algorithm.Selected) > 0 {
 		best += " about the selected features"
 	}
-	if t.Algorithm.MaxCost > 0 {
+	switch a := &t.Algorithm; {
+	case a.MaxCost > 0 && a.MaxTests > 0:
+		best += " that the maximum cost and number of tests allow"
+	case a.MaxCost > 0:
 		best += " that the maximum cost allows"
+	case a.MaxTests > 0:
+		best += " that the maximum number of tests allows"
 	}
 	if t.Algorithm.RootByCodes {
 		best = "The values of this feature together tell the most about the class. The question has the highest score of the " +

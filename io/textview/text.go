@@ -85,6 +85,9 @@ func describe(a *tree.Algorithm) string {
 	if a.MaxCost > 0 {
 		s += ", cost of a path: " + number(a.MaxCost)
 	}
+	if a.MaxTests > 0 {
+		s += fmt.Sprintf(", paid tests on a path: %d", a.MaxTests)
+	}
 	if a.RootByCodes {
 		s += ", the root tests the feature whose values together tell the most"
 	}

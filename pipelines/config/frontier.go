@@ -38,7 +38,7 @@ func DefaultPromote() Promote { return Promote{Number: -1, StorageConfig: Defaul
 // ChoiceFlags are the flags of train that choose another tree of a run's frontier.
 func ChoiceFlags() []string {
 	return []string{
-		"max_expected_cost", "max_cost", "max_leaves", "select", "merit", "tolerance", errorCosts, "min_sensitivity", "min_specificity",
+		"max_expected_cost", "max_cost", "max_tests", "max_leaves", "select", "merit", "tolerance", errorCosts, "min_sensitivity", "min_specificity",
 		"min_precision", "confidence",
 	}
 }

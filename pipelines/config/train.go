@@ -385,6 +385,10 @@ func (c *Train) choiceSettings() []setting.Setting {
 			Help: "budget of the most expensive path; 0: any",
 		},
 		{
+			Name: "max_tests", Value: whole(&c.MaxTests, "max_tests"),
+			Help: "budget of tests that a row pays for: tests of free features, and repeated ones that cost nothing, do not count; 0: any",
+		},
+		{
 			Name: "max_leaves", Value: whole(&c.MaxLeaves, "max_leaves"),
 			Help: "leaves of the tree; it is grown best first if no prunings compete, as with --select first; 0: any number",
 		},

@@ -125,6 +125,9 @@ func newPromotion(
 	if p.trees, err = pages.Trees(ctx, s.Files.Store, c.Run, f); err != nil {
 		return nil, err
 	}
+	for i, t := range p.trees {
+		f.Points[i].PaidTests = t.Complexity.PaidTests // not in the document
+	}
 	there, err := runfolder.Read(ctx, s.Files.Store, c.Run, runfolder.Training, runfolder.GrownName,
 		runfolder.DistributionName, runfolder.SchemaName)
 	if err != nil {

@@ -227,6 +227,11 @@ func TestSelect(t *testing.T) {
 		}
 	}
 	c := ticTacToe(t)
+	c.MaxTests = 2
+	if got := trained(t, c).Tree.Complexity; got.PaidTests > 2 || got.Leaves < 2 {
+		t.Errorf("--max_tests 2: %+v", got)
+	}
+	c = ticTacToe(t)
 	c.MaxCost, c.MaxLeaves = 4, 9
 	if got := trained(t, c).Tree.Complexity; got.MaxCost > 4 || got.Leaves > 9 || got.Leaves < 2 {
 		t.Errorf("--max_cost 4 --max_leaves 9: %+v", got)

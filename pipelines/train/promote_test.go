@@ -111,7 +111,7 @@ func TestPromote(t *testing.T) {
 		trained(t, c)
 		from := c.Output
 		for _, budget := range []map[string]string{
-			{"max_expected_cost": "1.7"}, {"max_leaves": "5"}, {"max_cost": "4", "select": "highest"}, {"tolerance": "0.02"}, {"select": "total"}, {"select": "total", "max_expected_cost": "0.9"},
+			{"max_expected_cost": "1.7"}, {"max_leaves": "5"}, {"max_cost": "4", "select": "highest"}, {"max_tests": "2"}, {"tolerance": "0.02"}, {"select": "total"}, {"select": "total", "max_expected_cost": "0.9"},
 		} {
 			if budget["select"] == "total" && c.ErrorCostsFile == "" {
 				if _, err := promoted(t, from, -1, budget, nil); err == nil || !strings.Contains(err.Error(), "without --error_costs") {
@@ -130,9 +130,9 @@ func TestPromote(t *testing.T) {
 			}
 			want := trained(t, other)
 			p := promoteTo(t, from, -1, budget)
-			guided := budget["max_cost"] != "" // the maximum also guides growth
-			if guided && p.Now.MaxCost > 4 {
-				t.Errorf("%s %v: a maximum cost of %v", name, budget, p.Now.MaxCost)
+			guided := budget["max_cost"] != "" || budget["max_tests"] != "" // the maximum also guides growth
+			if budget["max_cost"] != "" && p.Now.MaxCost > 4 || budget["max_tests"] != "" && p.Now.PaidTests > 2 {
+				t.Errorf("%s %v: a maximum cost of %v, %d paid tests", name, budget, p.Now.MaxCost, p.Now.PaidTests)
 			}
 			if !guided && !bytes.Equal(content(t, p.Output, "tree.json"), content(t, other.Output, "tree.json")) {
 				t.Errorf("%s %v: another tree than training with the budget: %+v, want %+v", name, budget, p.Now.Complexity,

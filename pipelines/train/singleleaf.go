@@ -61,7 +61,7 @@ func (c *choosing) limitsExclude(w *winner) string {
 	if someTestAllowed(w.Competition.Pool.Points, l) {
 		return ""
 	}
-	trees, expected, most, leaves := leastOf(w.Competition.Pool.Points)
+	trees, expected, most, tests, leaves := leastOf(w.Competition.Pool.Points)
 	test := c.cheapestTest()
 	switch {
 	case l.MaxCost > 0 && test > l.MaxCost: // a maximum below all prices ends growth at the root
@@ -76,6 +76,9 @@ func (c *choosing) limitsExclude(w *winner) string {
 	case l.MaxCost > 0 && most > l.MaxCost:
 		return fmt.Sprintf("each of %d trees with a test costs some rows at least %v, the budget --max_cost is %v",
 			trees, most, l.MaxCost)
+	case l.Tests > 0 && tests > l.Tests:
+		return fmt.Sprintf("each of %d trees with a test makes some rows pay for at least %d tests, the budget --max_tests is %d",
+			trees, tests, l.Tests)
 	default:
 		return fmt.Sprintf("each of %d trees with a test breaks one of the limits (%v): the least expected cost is %v, "+
 			"the least maximum cost %v, the fewest leaves %d", trees, l, expected, most, leaves)
@@ -87,10 +90,13 @@ func someTestAllowed(points []frontier.Point, l frontier.Limits) bool {
 	return slices.ContainsFunc(points, func(p frontier.Point) bool { return p.Leaves > 1 && l.Allow(&p.Complexity) })
 }
 
-// leastOf returns the number of trees with a test, and their least expected cost, least maximum cost
-// and least number of leaves.
-func leastOf(points []frontier.Point) (trees int, expected, most float64, leaves int) {
-	expected, most, leaves = math.Inf(1), math.Inf(1), math.MaxInt
+// leastOf returns the number of trees with a test, and their least expected cost, least maximum cost,
+// least number of paid tests and least number of leaves.
+func leastOf(points []frontier.Point) (trees int, expected, most float64, tests, leaves int) {
+	expected = math.Inf(1)
+	most = math.Inf(1)
+	tests = math.MaxInt
+	leaves = math.MaxInt
 	for i := range points {
 		p := &points[i]
 		if p.Leaves == 1 {
@@ -99,9 +105,10 @@ func leastOf(points []frontier.Point) (trees int, expected, most float64, leaves
 		trees++
 		expected = min(expected, p.ExpectedCost)
 		most = min(most, p.MaxCost)
+		tests = min(tests, p.PaidTests)
 		leaves = min(leaves, p.Leaves)
 	}
-	return trees, expected, most, leaves
+	return trees, expected, most, tests, leaves
 }
 
 // cheapestTest returns the least price of a first test, with the price of its feature's group.

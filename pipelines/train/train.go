@@ -180,6 +180,12 @@ func (r *run) candidates(ctx context.Context, from *saved) (*scored, error) {
 	return (&scorer{r.stage}).score(ctx, g)
 }
 
+// settleMembers leaves out members, and adds some, as features and classes are known.
+func (r *run) settleMembers(o *objects) {
+	r.parsed.SettleTests(o.features)
+	r.parsed.Grid = r.config.Deepened(r.parsed.Grid, len(o.label.Classes))
+}
+
 // prepare makes objects of the rows, and saves them with the growth before any node is split. from has the
 // saved stages of a resumed run, or is nil. It leaves out the trees that cannot be chosen, since the number of rows of each
 // part is now known.
@@ -188,7 +194,7 @@ func (r *run) prepare(ctx context.Context, from *saved) (*saved, error) {
 		r.settleBins(from.objects.stats.Rows)
 		r.schema.leaveOut(r.keysOf(from.objects.fitted))
 		r.narrow(from.objects.validates())
-		r.parsed.SettleTests(from.objects.features)
+		r.settleMembers(from.objects)
 		return from, nil
 	}
 	o, err := newObjects(ctx, r.stage)
@@ -196,7 +202,7 @@ func (r *run) prepare(ctx context.Context, from *saved) (*saved, error) {
 		return nil, err
 	}
 	r.narrow(o.validates())
-	r.parsed.SettleTests(o.features)
+	r.settleMembers(o)
 	at := r.grower(o).begin()
 	return &saved{o, at}, r.journal.save(ctx, o, at)
 }

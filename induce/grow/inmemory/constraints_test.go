@@ -87,6 +87,7 @@ func TestMonotone(t *testing.T) {
 		algorithm := growtest.Algorithms()[seed%9]
 		p := growtest.RandomParams(r, algorithm, growtest.Families()[seed/9%4])
 		p.PathCost = 0 // small trees put nothing to the test
+		p.PathTests = 0
 		p.Selected = ""
 		m := tree.New(d.Features, d.Grow(p, 1))
 		m.Label = tree.Label{Column: "y", Classes: []string{"0", "1"}}

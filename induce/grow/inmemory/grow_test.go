@@ -71,7 +71,7 @@ func growNaively(d *growtest.Data, p induce.Params) []tree.Node {
 	for i := range ids {
 		ids[i] = i
 	}
-	return tree.Ordered((&naive{Data: d, p: p}).grow(ids, nil, 0))
+	return tree.Ordered((&naive{Data: d, p: p}).grow(ids, nil, 0, 0))
 }
 
 // TestGrowOneObject: a single object and a single class make a leaf.

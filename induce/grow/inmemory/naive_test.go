@@ -22,8 +22,8 @@ type naive struct {
 }
 
 // grow grows the node of the given objects, and returns it with all nodes below it. asked are the features of the tests
-// on the way to it, and spent is what these tests cost.
-func (g *naive) grow(ids, asked []int, spent float64) []tree.Node {
+// on the way to it, spent is what these tests cost, and paid how many of them cost something.
+func (g *naive) grow(ids, asked []int, spent float64, paid int) []tree.Node {
 	n := tree.Node{ClassWeights: make([]int64, g.Objects.Classes), RawClassWeights: make([]int64, g.Objects.Classes)}
 	for _, i := range ids {
 		n.Objects++
@@ -43,7 +43,7 @@ func (g *naive) grow(ids, asked []int, spent float64) []tree.Node {
 		g.p.MaxDepth > 0 && len(asked) == g.p.MaxDepth || n.Rows < g.p.MinRows {
 		return []tree.Node{n}
 	}
-	competing, scored := g.competing(ids, asked, spent)
+	competing, scored := g.competing(ids, asked, spent, paid)
 	best, parts := pick(competing, scored)
 	if best.Kind == 0 {
 		return []tree.Node{n}
@@ -58,7 +58,11 @@ func (g *naive) grow(ids, asked []int, spent float64) []tree.Node {
 			continue
 		}
 		n.Branches = append(n.Branches, tree.Branch{Outcome: outcome, Child: len(nodes)})
-		below := g.grow(child, append(slices.Clone(asked), best.Feature), spent+best.Billed())
+		further := paid
+		if best.Billed() > 0 {
+			further++
+		}
+		below := g.grow(child, append(slices.Clone(asked), best.Feature), spent+best.Billed(), further)
 		for i := range below {
 			for k := range below[i].Branches {
 				below[i].Branches[k].Child += len(nodes)
@@ -89,7 +93,7 @@ func (g *naive) homogeneous(ids []int) bool {
 }
 
 // competing lists all tests that the node may have, with the parts of their scores.
-func (g *naive) competing(ids, asked []int, spent float64) (tests []split.Candidate, scored []split.Parts) {
+func (g *naive) competing(ids, asked []int, spent float64, paid int) (tests []split.Candidate, scored []split.Parts) {
 	for _, t := range g.tests() {
 		t.Own = t.Cost
 		if t.Cost = g.billed(&t, asked); t.Cost == 0 {
@@ -100,7 +104,10 @@ func (g *naive) competing(ids, asked []int, spent float64) (tests []split.Candid
 		if most := g.p.PathFeatures; most > 0 && len(different) >= most && !slices.Contains(asked, t.Feature) {
 			continue
 		}
-		if spent+g.cheapest(t.Feature, asked) > g.p.MostCost() || g.p.Selected != "" && !g.p.Selected.Has(t.Feature) {
+		if due := g.cheapest(t.Feature, asked); spent+due > g.p.MostCost() || due > 0 && g.p.PathTests > 0 && paid >= g.p.PathTests {
+			continue
+		}
+		if g.p.Selected != "" && !g.p.Selected.Has(t.Feature) {
 			continue
 		}
 		if p, ok := g.score(&t, ids); ok && g.allowed(&t.Test, ids) {

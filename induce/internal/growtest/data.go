@@ -363,6 +363,7 @@ func RandomParams(r *rand.Rand, a split.Algorithm, f split.Family) induce.Params
 
 		PathFeatures: []int{0, 0, 1, 2}[r.IntN(4)],
 		PathCost:     []float64{0, 0, 1.5, 3}[r.IntN(4)],
+		PathTests:    []int{0, 0, 1, 2}[r.IntN(4)],
 		Selected:     randomSet(r),
 		RootByCodes:  r.IntN(4) == 0,
 	}

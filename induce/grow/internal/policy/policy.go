@@ -70,6 +70,7 @@ type place struct {
 	asked []byte // by feature, as bits
 	depth int
 	spent float64
+	paid  int // tests above that cost something
 }
 
 // key names the nodes that have the same total: the sums of two hashes of the objects, and what is paid.
@@ -206,7 +207,7 @@ func (g *grower) candidates(at *place, weights []int64) []candidate {
 				continue
 			}
 			due := g.columns[f].Due(&c.test, g.paid(at, f))
-			if at.spent+due > g.params.MostCost() {
+			if at.spent+due > g.params.MostCost() || due > 0 && g.params.PathTests > 0 && at.paid >= g.params.PathTests {
 				continue
 			}
 			c.price = float64(due * sum)
@@ -429,9 +430,13 @@ func (g *grower) closed(at *place, weights []int64) bool {
 // children returns the children of a node by outcome: no, then yes.
 func (g *grower) children(at *place, t *split.Test) []place {
 	column := &g.columns[t.Feature]
-	due := 0.0
-	if g.params.PathCost > 0 {
-		due = column.Due(t, g.paid(at, t.Feature))
+	spent := at.spent
+	paid := at.paid
+	if g.params.PathCost > 0 || g.params.PathTests > 0 {
+		due := column.Due(t, g.paid(at, t.Feature))
+		if spent += due; due > 0 {
+			paid++
+		}
 	}
 	asked := slices.Clone(at.asked)
 	if g.byPath[t.Feature] {
@@ -440,12 +445,13 @@ func (g *grower) children(at *place, t *split.Test) []place {
 	parts := t.Partition(&g.objects.Codes[t.Feature], column.Codes-1, nil, at.ids, make([]int32, len(at.ids)))
 	children := make([]place, len(parts))
 	for i, ids := range parts {
-		children[i] = place{ids: ids, asked: asked, depth: at.depth + 1, spent: at.spent + due}
+		children[i] = place{ids: ids, asked: asked, depth: at.depth + 1, spent: spent, paid: paid}
 	}
 	return children
 }
 
-// keyOf returns the key of a node. Where the depth or the cost of a path is limited, these count as well.
+// keyOf returns the key of a node. Where the depth, the cost or the paid tests of a path are limited, these count as
+// well.
 func (g *grower) keyOf(at *place) key {
 	var k key
 	for _, id := range at.ids {
@@ -459,6 +465,9 @@ func (g *grower) keyOf(at *place) key {
 	}
 	if g.params.PathCost > 0 {
 		k.sums[1] += mixed(math.Float64bits(at.spent))
+	}
+	if g.params.PathTests > 0 {
+		k.sums[0] += mixed(uint64(at.paid)<<48 + 1)
 	}
 	return k
 }

@@ -241,21 +241,24 @@ func TestLimits(t *testing.T) {
 			}
 		}
 		params := induce.Params{
-			Algorithm: split.C45, Family: split.Thresholds, Losses: p.table.Losses(), MaxDepth: 2, MinRows: 20, PathCost: 0.75,
+			Algorithm: split.C45, Family: split.Thresholds, Losses: p.table.Losses(), MaxDepth: 2, MinRows: 20, PathCost: 0.75, PathTests: 1,
 		}
 		columns := split.Columns(p.features)
 		grown := tree.New(p.features, policy.Grow(p.objects, columns, params, nil))
 		grown.Bill()
 		grown.Measure()
-		if c := grown.Complexity; c.Depth > 2 || c.MaxCost > 0.75 {
-			t.Fatalf("depth %d, cost %v: want at most 2 and 0.75", c.Depth, c.MaxCost)
+		if c := grown.Complexity; c.Depth > 2 || c.MaxCost > 0.75 || c.PaidTests > 1 {
+			t.Fatalf("depth %d, cost %v, %d paid tests: want at most 2, 0.75 and 1", c.Depth, c.MaxCost, c.PaidTests)
 		}
 		for i := range grown.Nodes {
 			if n := &grown.Nodes[i]; !n.Leaf() && n.Rows < 20 {
 				t.Fatalf("a test of %d rows", n.Rows)
 			}
 		}
-		params.MaxDepth, params.MinRows, params.PathCost = 0, 0, 0
+		params.MaxDepth = 0
+		params.MinRows = 0
+		params.PathCost = 0
+		params.PathTests = 0
 		stopped := policy.Grow(p.objects, columns, params, func() bool { return true })
 		if len(stopped) != 1 || !stopped[0].Stopped || stopped[0].Weight != p.objects.TotalWeight() {
 			t.Fatalf("%d nodes of a growth that was stopped at once, marked %v", len(stopped), stopped[0].Stopped)
