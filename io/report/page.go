@@ -53,9 +53,8 @@ type page struct {
 	ROC, Calibration, Uses   template.HTML
 	Slices                   *table
 	SlicesNote               string
+	Brief                    []said
 	Choice, Quality          []string // sentences of the first screen
-	Outline                  string   // drawing of the tree
-	Budgets                  *table
 	Answers                  []answered
 	Next                     []next
 	Notes                    []string
@@ -119,8 +118,8 @@ func newPage(c *Content, room int) (*page, error) {
 		Mark: Mark, Title: facts.title(), Lead: facts.lead(), StyleHash: hashOf(style),
 		Style:  template.CSS(style),                         //nolint:gosec // the style is the package's own
 		Script: template.JS(code), ScriptHash: hashOf(code), //nolint:gosec // the script is the package's own
-		Data:    template.JS(encoded), //nolint:gosec // json.Marshal escapes <, > and &
-		Chart:   frontier,
+		Data:  template.JS(encoded), //nolint:gosec // json.Marshal escapes <, > and &
+		Chart: frontier, Brief: facts.brief(),
 		Answers: facts.answers(), Next: nextSteps(), Notes: facts.notes(),
 		Parts: newTable(textview.FiguresTable(c.Run.Metrics.Parts())), Bins: facts.calibration(),
 		Settings: facts.settings, Inputs: facts.inputs(), Facts: textview.Facts(c.Run, textview.Name),
@@ -138,7 +137,7 @@ func newPage(c *Content, room int) (*page, error) {
 	}
 	if t, what := textview.OperatingTable(c.Run.Tree, m, part, true); t != nil {
 		p.Operating = newTable(t)
-		p.OperatingPoints = what
+		p.OperatingPoints = upper(what)
 	}
 	if i := c.Run.Importance; i != nil && len(i.Features) > 0 {
 		p.Features, p.Importance = newTable(textview.FeaturesTable(i.Features, maxFeatures)), facts.importance()
@@ -164,26 +163,14 @@ type next struct{ What, Command string }
 // folder is a placeholder for the folder of the run, which the page does not contain.
 const folder = "RUN"
 
-// The outline of the tree on the page, and the greatest number of its nodes.
-const (
-	outlineWidth = 80
-	outlineNodes = 12
-)
-
 // addOverview adds the contents of the first screen of a training.
 func (p *page) addOverview(r *runfolder.Run) {
 	o := &textview.Overview{Folder: folder, Run: r}
 	if r.Schema != nil { // the page of an earlier version's run may lack it
-		p.Choice = o.Choice()
+		p.Choice = o.Choice()[:3] // the notes at the head of the page have the rest
 	}
 	p.Quality = o.Quality()
-	if !r.Tree.Nodes[0].Leaf() {
-		var b strings.Builder
-		textview.Outline(&b, r.Tree, outlineWidth, outlineNodes)
-		p.Outline = b.String()
-	}
 	if budgets, another := o.Budgets(); budgets != nil {
-		p.Budgets = newTable(budgets)
 		p.Next = append(p.Next, next{"take another tree", another})
 	}
 }

@@ -80,10 +80,10 @@ func parts(t *testing.T, page string) (markup, data string) {
 
 // What the page has.
 const (
-	elements = "html head meta title body header main nav section noscript code h1 h2 h3 a p span b div table thead " +
+	elements = "html head meta title body header main nav section noscript code h1 h2 h3 a p span b div strong table thead " +
 		"tbody tr th td details summary label input button dl ol ul li pre form"
 	attributes = "lang charset http-equiv content name class id title role href for type min max step value scope " +
-		"tabindex autocomplete aria-hidden aria-label aria-labelledby"
+		"tabindex autocomplete hidden aria-hidden aria-label aria-labelledby"
 )
 
 // TestNames: names that look like markup stay texts, and the data is JSON.
@@ -217,7 +217,7 @@ func TestAnswers(t *testing.T) {
 	page := written(t, &report.Content{Run: runOf(largeTree(101, 2), largeTree(301, 2))})
 	for _, want := range []string{
 		"Why is this the first question?", "What does a row cost?", "Can its probabilities be trusted?", "a numeric feature ",
-		"on average, ", " at most", "highest score of all questions", "percentage points", "Other budgets", "What next?",
+		"on average, ", " at most", "highest score of all questions", "percentage points", "The trees in a table", "What next?",
 		"espalier predict --model RUN",
 	} {
 		if !strings.Contains(strings.ToLower(page), strings.ToLower(want)) {

@@ -232,6 +232,10 @@ func (e *encoder) encode() []byte {
 		return strconv.AppendInt(b, int64(nodes[node].Class), 10)
 	})
 	b = e.probabilities(b)
+	shown, _ := textview.Interested(e.tree)
+	if k := shown.Label.Positive(); k >= 0 && textview.Counted(e.tree, &nodes[0]) {
+		b = e.each(b, "of", func(b []byte, _, node int) []byte { return strconv.AppendInt(b, nodes[node].RawClassWeights[k], 10) })
+	}
 	if e.weighted() {
 		b = e.each(b, "share", func(b []byte, _, node int) []byte {
 			return appendDigits(b, float64(nodes[node].Weight)/float64(nodes[0].Weight), scoreDigits)
