@@ -171,9 +171,9 @@ func (f *facts) frequent() said {
 	classes := f.metrics.PerClass
 	most := slices.MaxFunc(classes, func(a, b metric.Class) int { return cmp.Compare(a.Support, b.Support) })
 	n := int64(math.Round(float64(leastScale*float64(most.Support)) / float64(f.metrics.Weight)))
-	return said{}.say("%s has %s; of %s rows, ", textview.Name(f.Tree.Label.Column), count(len(classes), "class", "classes"),
-		humanize.Comma(leastScale)).stress(counted(n, float64(most.Support))).
-		say(" are of the most frequent, %s (%s).", textview.Name(most.Class), f.measured())
+	return said{}.say("Of %s rows, ", humanize.Comma(leastScale)).stress(counted(n, float64(most.Support))).
+		say(" have %s = %s, the most frequent of %s (%s).", textview.Name(f.Tree.Label.Column), textview.Name(most.Class),
+			count(len(classes), "class", "classes"), f.measured())
 }
 
 // right says how many rows are called right, and the most frequent mistake.
@@ -196,7 +196,7 @@ func (f *facts) right() said {
 	scaled := func(weight int64) int64 {
 		return int64(math.Round(float64(leastScale*float64(weight)) / float64(m.Weight)))
 	}
-	s := said{}.say("The tree calls ").stress(counted(scaled(sum), float64(sum))).say(" of them right and ").
+	s := said{}.say("The tree calls ").stress(counted(scaled(sum), float64(sum))).say(" of 1,000 rows right and ").
 		stress(counted(leastScale-scaled(sum), float64(m.Weight-sum))).say(" wrong")
 	if worst == 0 {
 		return s.say(".")

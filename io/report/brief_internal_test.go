@@ -149,8 +149,8 @@ func TestBrief(t *testing.T) {
 			[]string{"finds 100 of them, misses fewer than 1 and raises fewer than 1 false alarm.\n"}, "misses 0"},
 		{"three classes", &runfolder.Metrics{Train: confused(two, confusion, 1, 1), Test: confused([]string{"a", "b", "c"}, [][]int64{{500, 10, 0}, {40, 250, 10}, {0, 0, 190}}, 1, 1)},
 			[]string{"a", "b", "c"}, nil, []string{
-				"acute has 3 classes; of 1,000 rows, 510 are of the most frequent, a (measured on 1,000 test rows).\n",
-				"The tree calls 940 of them right and 60 wrong; most often it takes b for a: 40.\n",
+				"Of 1,000 rows, 510 have acute = a, the most frequent of 3 classes (measured on 1,000 test rows).\n",
+				"The tree calls 940 of 1,000 rows right and 60 wrong; most often it takes b for a: 40.\n",
 			}, "alarm"},
 		{"a single leaf", rows(), two, func(r *runfolder.Run) {
 			r.Tree.Nodes = r.Tree.Nodes[:1]

@@ -8,7 +8,7 @@ const openLevels = 3;
 const colours = 8;
 
 /** The greatest number of nodes that one click opens. */
-const mostOpened = 1500;
+const mostOpened = 600;
 
 /**
  * A new element with attributes and children. Texts are never read as HTML.
@@ -144,6 +144,16 @@ class Page {
     this.lines = new Map();
     /** @type {Map<number, Value>} by feature, in the order of the answers */
     this.answers = new Map();
+    const all = data.classes.map((_, k) => k);
+    /** The classes, that of interest first. */
+    this.order = data.positive === undefined ? all : [data.positive, ...all.filter((k) => k !== data.positive)];
+    /**
+     * The classes at each node of the tree mixed, from those of the leaves below: see mixOf.
+     * @type {(number[] | undefined)[]}
+     */
+    this.mixes = [];
+    /** @type {Tree | undefined} */
+    this.mixed = undefined;
     /** Whether the reader writes numbers with a decimal comma. */
     this.comma = false;
     /** @type {Tree | undefined} */
@@ -361,17 +371,10 @@ class Page {
 
   /** Names the colours of the classes. */
   showLegend() {
-    const order = this.order().slice(0, colours - 1);
+    const order = this.order.slice(0, colours - 1);
     const names = order.map((k) => element("span", {}, element("i", { class: this.colour(k) }), className(this.data, k)));
     if (order.length < this.data.classes.length) names.push(element("span", {}, element("i", { class: "rest" }), "other classes"));
     byId("legend")?.replaceChildren(...names);
-  }
-
-  /** @returns {number[]} the classes, that of interest first */
-  order() {
-    const all = this.data.classes.map((_, k) => k);
-    const { positive } = this.data;
-    return positive === undefined ? all : [positive, ...all.filter((k) => k !== positive)];
   }
 
   /**
@@ -380,7 +383,7 @@ class Page {
    * @returns {string}
    */
   colour(k) {
-    const at = this.order().indexOf(k);
+    const at = this.order.indexOf(k);
     return at < colours - 1 ? `k${at}` : "rest";
   }
 
@@ -436,7 +439,7 @@ class Page {
     const test = packed.test[node];
     const chances = chancesOf(this.data, tree, node);
     const count = packed.of ? `${packed.of[node]} of ${plural(packed.rows[node], "row")}` : plural(packed.rows[node], "row");
-    const card = element("div", { class: "card" }, element("span", { class: "if" }, signs(condition)), this.bar(chances),
+    const card = element("div", { class: "card" }, element("span", { class: "if" }, signs(condition)), this.bar(this.mixOf(node) ?? chances),
       element("span", { class: "of" }, element("b", {}, this.chance(packed.class[node], chances)),
         element("span", { class: "soft" }, count)));
     const line = element("li", { "data-node": String(idOf(tree, node)) }, card);
@@ -448,12 +451,12 @@ class Page {
       const price = priceOf(this.data, tree, node);
       const button = element("button", { type: "button", class: "asks", "aria-expanded": "false" },
         element("span", {}, `asks ${this.data.features[feature].name}${again ? " again" : ""}`),
-        element("span", { class: "price" }, price === 0 ? "free" : number(price) + this.unit()));
+        element("span", { class: "price" }, !this.data.priced ? "" : price === 0 ? "free" : number(price) + this.unit()));
       button.addEventListener("click", () => this.toggle(node, button.getAttribute("aria-expanded") !== "true"));
       card.append(button, this.why(node));
       return line;
     }
-    const paid = `, paid ${number(tree.paid[node])}${this.unit()}`;
+    const paid = this.data.priced ? `, paid ${number(tree.paid[node])}${this.unit()}` : `, after ${plural(tree.depth[node], "question")}`;
     if (packed.leaves && test === -2) {
       card.append(element("span", { class: "then" }, `${packed.leaves[node]} leaves left out below${paid}`));
       return line;
@@ -466,13 +469,42 @@ class Page {
   }
 
   /**
+   * The classes at an inner node of several classes, of which the page has the most probable one alone: those of the leaves
+   * below, by their rows. undefined: they are known, or not even the leaves have all.
+   * @param {number} node
+   * @returns {Chance[] | undefined}
+   */
+  mixOf(node) {
+    const tree = /** @type {Tree} */ (this.tree);
+    const classes = this.data.classes.length;
+    if (classes === 2 || tree.packed.test[node] < 0) return undefined;
+    if (this.mixed !== tree) {
+      this.mixed = tree;
+      this.mixes = [];
+      for (let at = tree.packed.test.length - 1; at >= 0; at--) {
+        const p = tree.packed.p[at];
+        const below = childrenOf(this.data, tree, at);
+        const parts = below.map((child) => this.mixes[child]);
+        const all = below.reduce((sum, child) => sum + shareOf(tree, child), 0);
+        if (typeof p !== "number") this.mixes[at] = p.length === classes ? p : undefined;
+        else if (all > 0 && parts.every((part) => part)) {
+          this.mixes[at] = Array.from({ length: classes }, (_, k) =>
+            below.reduce((sum, child, i) => sum + (shareOf(tree, child) / all) * (parts[i] ?? [])[k], 0));
+        }
+      }
+    }
+    const mix = this.mixes[node];
+    return mix && sorted(mix);
+  }
+
+  /**
    * The classes at a node as a bar.
    * @param {Chance[]} chances
    * @returns {HTMLElement}
    */
   bar(chances) {
     const bar = element("span", { class: "bar", "aria-hidden": "true" });
-    const known = this.order().map((k) => chances.find((c) => c.class === k));
+    const known = this.order.map((k) => chances.find((c) => c.class === k));
     for (const chance of known) {
       if (!chance) continue;
       const part = element("i", { class: this.colour(chance.class) });
@@ -490,7 +522,7 @@ class Page {
    */
   chance(predicted, chances) {
     const of = chances.find((c) => c.class === this.data.positive) ?? chances.find((c) => c.class === predicted);
-    return of ? `${className(this.data, of.class)} ${spell(of.p, 100, 1)} %` : className(this.data, predicted);
+    return of ? `${className(this.data, of.class)} ${spell(of.p, 100, 1)}\u00a0%` : className(this.data, predicted);
   }
 
   /**

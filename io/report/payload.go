@@ -19,6 +19,7 @@ type payload struct {
 	Classes    []string          `json:"classes"`
 	Positive   *int              `json:"positive,omitempty"` // index of the class of interest; absent: none is named
 	Unit       string            `json:"unit,omitempty"`     // unit of costs
+	Priced     bool              `json:"priced,omitempty"`   // whether features have prices
 	Factors    []float64         `json:"factors,omitempty"`  // factors of the priors, by class
 	ErrorCosts [][]float64       `json:"errorCosts,omitempty"`
 	Features   []pageFeature     `json:"features"`
@@ -93,6 +94,7 @@ func newPayload(r *runfolder.Run, route *textview.Route, spots []svg.Point, room
 	if k := shown.Label.Positive(); k >= 0 {
 		d.Positive = &k
 	}
+	d.Priced = (&textview.Overview{Run: r}).Priced()
 	_, m := r.Metrics.Best()
 	d.Decisions = newDecisions(t, m)
 	a := &album{tests: newTests(), left: room, plain: t.Label.ErrorCosts != nil && len(t.Label.Classes) > maxPriced}
@@ -227,7 +229,7 @@ func (d *payload) addPoints(a *album, r *runfolder.Run, spots []svg.Point) {
 		case p.Selected:
 			q.Tree = 0
 		case i < len(r.Trees) && r.Trees[i] != nil:
-			size = estimate(r.Trees[i], &form{digits: exactDigits, scores: true})
+			size = estimate(r.Trees[i], &form{digits: exactDigits, scores: true, counts: true})
 			order = append(order, i)
 		}
 		d.Points = append(d.Points, q)

@@ -96,6 +96,7 @@
  * @property {string[]} classes
  * @property {number} [positive] the class of interest
  * @property {string} [unit]
+ * @property {boolean} [priced]
  * @property {number[]} [factors]
  * @property {number[][]} [errorCosts]
  * @property {Feature[]} features
