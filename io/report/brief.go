@@ -286,10 +286,14 @@ func (f *facts) bySlice() said {
 		return nil
 	}
 	named := func(s *metric.Slice) string {
+		name := textview.SliceName(&s.SliceRows)
 		if s.Of == metric.SliceOfValue {
-			return textview.Name(*s.Value)
+			name = textview.Name(*s.Value)
 		}
-		return textview.SliceName(&s.SliceRows)
+		if m := f.metrics; f.interest >= 0 && m.WeightScale == 0 && m.Weights == "" {
+			name += fmt.Sprintf(", of %.0f", *s.Classes[f.interest].Prevalence*float64(s.Rows))
+		}
+		return name
 	}
 	by := func(a, b *metric.Slice) int { return cmp.Compare(*figure(a), *figure(b)) }
 	low := slices.MinFunc(list, by)
@@ -312,7 +316,7 @@ func (f *facts) first() said {
 	if f.hasPrices() {
 		s = s.say(" (%s)", f.cost(n.Test.Paid()))
 	}
-	s = s.say(", %s", because(t, n))
+	s = s.say(", %s", f.because(n))
 	if r := n.Test.RunnerUp; r != nil && n.Test.Score.Total > 0 && t.Algorithm.Objective != tree.TotalCost {
 		s = s.say("; the best question about another feature, %s, scores %s less", textview.RunnerUp(t, r), textview.Percent(1-r.Total/n.Test.Score.Total))
 	}
@@ -320,7 +324,8 @@ func (f *facts) first() said {
 }
 
 // because is a clause that says why a tree asks its first question: the short form of facts.reason.
-func because(t *tree.Tree, n *tree.Node) string {
+func (f *facts) because(n *tree.Node) string {
+	t := f.Tree
 	a, _ := split.ParseAlgorithm(t.Algorithm.Name)
 	switch {
 	case len(t.Algorithm.First) > 0 && t.Algorithm.First[0] == t.Features[n.Test.Feature].Name:
@@ -329,7 +334,7 @@ func because(t *tree.Tree, n *tree.Node) string {
 		return "because the expected cost of questions and errors is the lowest with it"
 	case t.Algorithm.RootByCodes:
 		return "because its values together tell the most about the class"
-	case a.ByPrice():
+	case a.ByPrice() && f.hasPrices():
 		return "because this question tells the most about the class for its price"
 	default:
 		return "because this question tells the most about the class"

@@ -113,10 +113,10 @@ func TestBrief(t *testing.T) {
 		{"no prices", rows(), two, nil, []string{
 			"Of 1,000 rows, 100 have acute = yes (measured on 2,000 test rows).\n",
 			"The tree finds 90 of them, misses 10 and raises 50 false alarms.\n", "It asks 1 questions per row on average and 1 at most.\n",
-			"First it asks for crp, because this question tells the most about the class for its price; the best question about another feature, age >= 0, scores 20.0% less.\n",
+			"First it asks for crp, because this question tells the most about the class; the best question about another feature, age >= 0, scores 20.0% less.\n",
 		}, "cost"},
 		{"prices", rows(), two, priced, []string{
-			"It costs 1 euro per row on average and 3 euro at most, where all 3 features cost 126 euro.\n", "First it asks for crp (3 euro), ",
+			"It costs 1 euro per row on average and 3 euro at most, where all 3 features cost 126 euro.\n", "First it asks for crp (3 euro), because this question tells the most about the class for its price; ",
 		}, "It asks 1"},
 		{"a class of interest that is not the rarer", rows(), two, func(r *runfolder.Run) {
 			r.Tree.Label.Decision = &tree.Decision{Positive: "no"}
@@ -187,7 +187,7 @@ func TestBriefBySlice(t *testing.T) {
 		m.Train.Slices = append(m.Train.Slices, metric.NewSlice(of, one, 200))
 	}
 	f := ofRun(t, m, two, nil)
-	if got, want := textOf([]said{f.bySlice()}), "By clinic, it finds 70.0% (<b>) to 100.0% (North) of them.\n"; got != want {
+	if got, want := textOf([]said{f.bySlice()}), "By clinic, it finds 70.0% (<b>, of 10) to 100.0% (North, of 10) of them.\n"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 	m.Train.Slices = m.Train.Slices[:1]

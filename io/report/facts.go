@@ -84,7 +84,7 @@ func (f *facts) title() string {
 func (f *facts) lead() string {
 	c := &f.Tree.Complexity
 	return fmt.Sprintf("A decision tree with %s and %s, which asks %s questions a row on average.",
-		count(c.Leaves, "leaf", "leaves"), count(c.Depth, "level", "levels"), short(c.ExpectedTests))
+		count(c.Leaves, "leaf", "leaves"), count(c.Depth, "level", "levels"), short(*cmp.Or(f.metrics.ExpectedTests, &c.ExpectedTests)))
 }
 
 // count writes a number of things.

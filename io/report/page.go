@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/espalier-ml/espalier/io/chart"
+	"github.com/espalier-ml/espalier/io/drawing"
 	"github.com/espalier-ml/espalier/io/runfolder"
 	"github.com/espalier-ml/espalier/io/svg"
 	"github.com/espalier-ml/espalier/io/textview"
@@ -51,6 +52,7 @@ type page struct {
 	Data                     template.JS
 	Chart                    template.HTML // picture of the frontier
 	ROC, Calibration, Uses   template.HTML
+	Drawing                  template.HTML // first levels of the tree, for readers without scripts
 	Slices                   *table
 	SlicesNote               string
 	Brief                    []said
@@ -150,7 +152,15 @@ func newPage(c *Content, room int) (*page, error) {
 	if c.Run.Tree.CountLeaves() > largeTree {
 		p.Depths = newTable(textview.ByDepth(&textview.View{Tree: c.Run.Tree}))
 	}
-	p.Path = textview.NewPathTable(view)
+	if p.Path = textview.NewPathTable(view); p.Path != nil {
+		p.Path.Head = sentence(p.Path.Head)
+	}
+	view.Depth = drawnLevels
+	var b bytes.Buffer
+	if err := drawing.Bare(&b, textview.Picture(view)); err != nil {
+		return nil, err
+	}
+	p.Drawing = picture(&b)
 	if c.Previous != nil {
 		p.Previous = newPrevious(c.Previous, c.Run)
 	}
@@ -200,15 +210,25 @@ func frontierOf(r *runfolder.Run) (template.HTML, []svg.Point) {
 // maxPicture is the greatest size of a picture on the page, in bytes.
 const maxPicture = 150_000
 
-// drawn returns a picture for the page. A picture is left out if figures for it are missing, or if
-// it is too large.
+// drawn returns a picture of a run for the page. A picture is left out if figures for it are missing.
 func drawn(p *chart.Picture, err error) template.HTML {
 	var b bytes.Buffer
-	if err != nil || p.Bare(&b) != nil || b.Len() > maxPicture {
+	if err != nil || p.Bare(&b) != nil {
+		return ""
+	}
+	return picture(&b)
+}
+
+// picture returns a picture for the page, unless it is too large.
+func picture(b *bytes.Buffer) template.HTML {
+	if b.Len() > maxPicture {
 		return ""
 	}
 	return template.HTML(b.String()) //nolint:gosec // the picture has escaped all texts
 }
+
+// drawnLevels is the number of levels of the tree that readers without scripts see.
+const drawnLevels = 3
 
 // The greatest numbers of features and of points of the frontier in tables, and of leaves of a
 // tree without a table of its levels.

@@ -162,6 +162,7 @@ class Page {
 
   /** Shows everything. */
   start() {
+    for (const part of document.querySelectorAll(".live")) part.removeAttribute("hidden");
     this.prepareMark();
     this.listen();
     this.showLegend();
@@ -292,9 +293,11 @@ class Page {
   prepareDecisions() {
     const { decisions } = this.data;
     const slider = /** @type {HTMLInputElement | undefined} */ (byId("threshold"));
-    const box = byId("decide");
-    if (!decisions || !slider || !box) return;
-    box.hidden = false;
+    if (!slider) return;
+    if (!decisions) {
+      byId("decide")?.remove();
+      return;
+    }
     slider.max = String(decisions.points.length - 1);
     slider.value = String(decisions.start);
     slider.addEventListener("input", () => this.showDecision(Number(slider.value)));
@@ -420,7 +423,7 @@ class Page {
     if (!below) {
       if (!open) return;
       const texts = conditions(this.data, tree.packed.test[node]);
-      below = element("ul", {}, ...childrenOf(this.data, tree, node).map((child, k) => this.line(child, texts[k])));
+      below = element("ul", { role: "list" }, ...childrenOf(this.data, tree, node).map((child, k) => this.line(child, texts[k])));
       line.append(below);
     }
     below.hidden = !open;
@@ -438,7 +441,8 @@ class Page {
     const { packed } = tree;
     const test = packed.test[node];
     const chances = chancesOf(this.data, tree, node);
-    const count = packed.of ? `${packed.of[node]} of ${plural(packed.rows[node], "row")}` : plural(packed.rows[node], "row");
+    const rows = grouped(packed.rows[node]);
+    const count = packed.of ? `${grouped(packed.of[node])} of ${rows}` : `${rows} ${packed.rows[node] === 1 ? "row" : "rows"}`;
     const card = element("div", { class: "card" }, element("span", { class: "if" }, signs(condition)), this.bar(this.mixOf(node) ?? chances),
       element("span", { class: "of" }, element("b", {}, this.chance(packed.class[node], chances)),
         element("span", { class: "soft" }, count)));
