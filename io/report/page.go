@@ -67,6 +67,7 @@ type page struct {
 	OperatingPoints          string // what Operating is about
 	Confusions               string
 	Features, Points, Depths *table
+	Alternatives             *table // trees with another first question
 	Importance               string // description of the table of features
 	Previous                 *previous
 	Settings, Inputs         *table
@@ -147,6 +148,7 @@ func newPage(c *Content, room int) (*page, error) {
 	}
 	if f := c.Run.Frontier; f != nil {
 		p.Trees, p.Points = len(f.Points), newTable(textview.PointsTable(outlined(c.Run, maxListed).Frontier))
+		p.Alternatives = facts.alternatives()
 	}
 	view := &textview.View{Tree: c.Run.Tree, Route: c.Route}
 	if c.Run.Tree.CountLeaves() > largeTree {
