@@ -28,9 +28,9 @@ type frontierChart struct {
 	radius float64    // of marks
 }
 
-// Frontier draws the AUC of a frontier's trees over their cost: on validation rows, or on the folds where there are none,
-// and on test rows, with 95 % intervals. The run's tree and the limit of the cost are marked; dominated trees are faint. The
-// axis of costs ends behind the last tree that is better than cheaper ones: dearer trees are said in words. The Spots of its
+// Frontier draws the AUC of a frontier's trees over their cost: on validation rows, or on the folds if no validation rows
+// define it, and on test rows, with 95 % intervals. The run's tree and the limit of the cost are marked; dominated trees are
+// faint. The axis of costs ends behind the last tree that is better than cheaper ones: a note names more expensive trees. The Spots of its
 // Frame are the marks of the judged AUC, by point, of a tree beyond the axis at its end; a tree without that AUC has its
 // spot at its AUC on test rows, or else on the axis. The error describes what the frontier lacks.
 func Frontier(f *runfolder.Frontier) (*Picture, error) {
@@ -116,7 +116,7 @@ const earns = 0.001
 // stretch is how many times as long the axis may become to reach trees that earn less.
 const stretch = 1.25
 
-// cutDear takes the points from the order that would squeeze all others: those far beyond the last tree that earns
+// cutDear takes the points from the order that would squeeze the other points: points far beyond the last tree that earns
 // something, the run's tree, and the limit.
 func (c *frontierChart) cutDear() {
 	if len(c.order) == 0 {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/espalier-ml/espalier/io/runfolder"
@@ -20,7 +21,7 @@ const (
 const maxAlternatives = 6
 
 // alternatives lists trees of the frontier that are nearly as good as the run's, and ask another feature first: for each
-// feature the tree of the highest AUC. It returns nil if there are none.
+// feature the tree of the highest AUC. It returns nil without such trees.
 func (f *facts) alternatives() *table {
 	root := f.root()
 	if f.Frontier == nil || root == nil {
@@ -61,7 +62,7 @@ func (f *facts) alternatives() *table {
 	for _, i := range list[:min(len(list), maxAlternatives)] {
 		n := &f.Trees[i].Nodes[0]
 		t.Add(textview.Condition(f.Trees[i], n, &n.Branches[0]), cmp.Or(strings.TrimLeft(textview.Number(points[i].Tree), "0"), "0"), short(points[i].ExpectedCost),
-			fmt.Sprintf("%.3f", *points[i].ExpectedAUC()), fmt.Sprintf("%+.3f", *points[i].ExpectedAUC()-area), fmt.Sprint(points[i].Leaves))
+			fmt.Sprintf("%.3f", *points[i].ExpectedAUC()), fmt.Sprintf("%+.3f", *points[i].ExpectedAUC()-area), strconv.Itoa(points[i].Leaves))
 	}
 	return newTable(t)
 }

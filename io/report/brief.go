@@ -32,7 +32,7 @@ func (s said) say(format string, args ...any) said {
 // stress adds a figure to a sentence.
 func (s said) stress(figure string) said { return append(s, word{figure, true}) }
 
-// brief says in at most five sentences what the tree is for: how frequent the class of interest is, what the tree finds, misses
+// brief describes the tree in at most five sentences: how frequent the class of interest is, what the tree finds, misses
 // and raises, what it costs, how slices differ, and what it asks first.
 func (f *facts) brief() []said {
 	var list []said

@@ -132,26 +132,49 @@ func TestBrief(t *testing.T) {
 			"Deciding by the cost of errors, the tree finds 90", // errors: 0.01 * 10 + 0.05 * 1
 			"cost 126 euro; tests and errors together cost 1.15 per row on test rows; without tests, calling every row no costs 1, calling every row yes costs 0.9.\n",
 		}, "The tree finds"},
-		{"the least total cost", rows(), two, func(r *runfolder.Run) { r.Tree.Algorithm.Objective = tree.TotalCost },
-			[]string{"because the expected cost of questions and errors is the lowest with it.\n"}, "% less"},
-		{"a named first feature", rows(), two, func(r *runfolder.Run) { r.Tree.Algorithm.First = []string{"crp"} },
-			[]string{"because the setting --first asks for it"}, "tells the most"},
+		{
+			"the least total cost", rows(), two, func(r *runfolder.Run) { r.Tree.Algorithm.Objective = tree.TotalCost },
+			[]string{"because the expected cost of questions and errors is the lowest with it.\n"},
+			"% less",
+		},
+		{
+			"a named first feature", rows(), two, func(r *runfolder.Run) { r.Tree.Algorithm.First = []string{"crp"} },
+			[]string{"because the setting --first asks for it"},
+			"tells the most",
+		},
 		{"no test rows", &runfolder.Metrics{Train: confused(two, confusion, 1, 1)}, two, nil, []string{
 			"Of 1,000 rows, 100 have acute = yes (measured on the 2,000 rows that grew the tree, so new rows go worse).\n",
 		}, "test rows"},
-		{"validation rows", &runfolder.Metrics{Train: confused(two, confusion, 1, 1), Validation: confused(two, confusion, 1, 1)}, two, nil,
-			[]string{"(measured on 2,000 validation rows)"}, "test rows"},
-		{"no rows", &runfolder.Metrics{Train: confused(two, [][]int64{{0, 0}, {0, 0}}, 0, 0)}, two, nil,
-			[]string{"There are no rows on which the tree was measured.\n", "First it asks for crp"}, "NaN"},
-		{"a rare class", &runfolder.Metrics{Train: confused(two, confusion, 1, 1), Test: confused(two, [][]int64{{99_000, 900}, {0, 100}}, 1, 1)}, two, nil,
-			[]string{"Of 10,000 rows, 10 have acute = yes", "finds 10 of them, misses 0 and raises 90 false alarms"}, ""},
-		{"a mistake that is rarer than 1 in 1,000", &runfolder.Metrics{Train: confused(two, confusion, 1, 1), Test: confused(two, [][]int64{{900_000, 1}, {1, 99_998}}, 1, 1)}, two, nil,
-			[]string{"finds 100 of them, misses fewer than 1 and raises fewer than 1 false alarm.\n"}, "misses 0"},
-		{"three classes", &runfolder.Metrics{Train: confused(two, confusion, 1, 1), Test: confused([]string{"a", "b", "c"}, [][]int64{{500, 10, 0}, {40, 250, 10}, {0, 0, 190}}, 1, 1)},
-			[]string{"a", "b", "c"}, nil, []string{
+		{
+			"validation rows", &runfolder.Metrics{Train: confused(two, confusion, 1, 1), Validation: confused(two, confusion, 1, 1)}, two, nil,
+			[]string{"(measured on 2,000 validation rows)"},
+			"test rows",
+		},
+		{
+			"no rows", &runfolder.Metrics{Train: confused(two, [][]int64{{0, 0}, {0, 0}}, 0, 0)}, two, nil,
+			[]string{"There are no rows on which the tree was measured.\n", "First it asks for crp"},
+			"NaN",
+		},
+		{
+			"a rare class", &runfolder.Metrics{Train: confused(two, confusion, 1, 1), Test: confused(two, [][]int64{{99_000, 900}, {0, 100}}, 1, 1)}, two, nil,
+			[]string{"Of 10,000 rows, 10 have acute = yes", "finds 10 of them, misses 0 and raises 90 false alarms"},
+			"",
+		},
+		{
+			"a mistake that is rarer than 1 in 1,000", &runfolder.Metrics{Train: confused(two, confusion, 1, 1), Test: confused(two, [][]int64{{900_000, 1}, {1, 99_998}}, 1, 1)}, two, nil,
+			[]string{"finds 100 of them, misses fewer than 1 and raises fewer than 1 false alarm.\n"},
+			"misses 0",
+		},
+		{
+			"three classes", &runfolder.Metrics{Train: confused(two, confusion, 1, 1), Test: confused([]string{"a", "b", "c"}, [][]int64{{500, 10, 0}, {40, 250, 10}, {0, 0, 190}}, 1, 1)},
+			[]string{"a", "b", "c"},
+			nil,
+			[]string{
 				"Of 1,000 rows, 510 have acute = a, the most frequent of 3 classes (measured on 1,000 test rows).\n",
 				"The tree calls 940 of 1,000 rows right and 60 wrong; most often it takes b for a: 40.\n",
-			}, "alarm"},
+			},
+			"alarm",
+		},
 		{"a single leaf", rows(), two, func(r *runfolder.Run) {
 			r.Tree.Nodes = r.Tree.Nodes[:1]
 			r.Tree.Nodes[0].Test, r.Tree.Nodes[0].Branches = nil, nil

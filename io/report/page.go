@@ -179,7 +179,7 @@ const folder = "RUN"
 func (p *page) addOverview(r *runfolder.Run) {
 	o := &textview.Overview{Folder: folder, Run: r}
 	if r.Schema != nil { // the page of an earlier version's run may lack it
-		p.Choice = o.Choice()[:3] // the notes at the head of the page have the rest
+		p.Choice = o.Choice()[:3] // the notes at the head of the page describe the decision
 	}
 	p.Quality = o.Quality()
 	if budgets, another := o.Budgets(); budgets != nil {

@@ -41,7 +41,7 @@ type decisions struct {
 // decisionLine is an operating point. Shares and their 95 % intervals are null where they are not defined.
 type decisionLine struct {
 	Threshold   float64    `json:"threshold"`
-	Sensitivity []*float64 `json:"sensitivity"` // with the ends of its interval, as the others
+	Sensitivity []*float64 `json:"sensitivity"` // with the ends of its interval, as other shares
 	Specificity []*float64 `json:"specificity"`
 	PPV         []*float64 `json:"ppv"`
 	NPV         []*float64 `json:"npv"`
@@ -166,7 +166,7 @@ func newDecisions(t *tree.Tree, m *metric.Metrics) *decisions {
 			Threshold: p.Threshold, Sensitivity: estimateOf(&p.Sensitivity), Specificity: estimateOf(&p.Specificity), PPV: estimateOf(&p.PPV),
 			NPV: estimateOf(&p.NPV), Counts: [4]int64{n.Found, n.Missed, n.Alarms, n.Other},
 		}
-		if costs := t.Label.ErrorCosts; costs != nil && len(costs) == 2 {
+		if costs := t.Label.ErrorCosts; len(costs) == 2 {
 			at := slices.Index(t.Label.Classes, c.Class)
 			rest := 1 - p.Found - p.Missed - p.FalseAlarms
 			sum := float64(p.Found*costs[at][at]) + float64(p.Missed*costs[at][1-at]) + float64(p.FalseAlarms*costs[1-at][at]) +

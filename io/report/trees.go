@@ -55,7 +55,9 @@ type album struct {
 func (a *album) add(t *tree.Tree, room int) []byte {
 	room = min(room, a.left)
 	forms := []form{
-		{math.MaxInt, exactDigits, true, true, true}, {math.MaxInt, fewDigits, true, true, true}, {math.MaxInt, fewDigits, true, true, false},
+		{math.MaxInt, exactDigits, true, true, true},
+		{math.MaxInt, fewDigits, true, true, true},
+		{math.MaxInt, fewDigits, true, true, false},
 		{math.MaxInt, fewDigits, false, true, false},
 	}
 	if t.Modelled() {

@@ -263,7 +263,8 @@ func TestPathOutside(t *testing.T) {
 		Features: []dataset.Feature{{Name: "crp", Kind: dataset.Numeric, Cuts: []float64{5}, Range: []float64{1, 9}, Cost: 1}},
 		Nodes: []tree.Node{
 			{Test: &tree.Test{Test: split.Test{Kind: split.Threshold, Code: 1}, Cost: 1}, Branches: []tree.Branch{{Outcome: 1, Child: 1}, {Outcome: 0, Child: 2, Missing: true}}},
-			{}, {},
+			{},
+			{},
 		},
 	}
 	for i := range m.Nodes {
