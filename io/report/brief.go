@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/dustin/go-humanize"
 
@@ -122,6 +123,9 @@ func counted(n int64, share float64) string {
 	return humanize.Comma(n)
 }
 
+// percent writes a share in percent.
+func percent(share float64) string { return strings.TrimSuffix(textview.Percent(share), "%") + "\u00a0%" }
+
 // measured names the rows on which the tree was measured.
 func (f *facts) measured() string {
 	rows := count(f.metrics.Rows, f.part+" row", f.part+" rows")
@@ -156,7 +160,7 @@ func (f *facts) found() said {
 	s := said{}
 	switch l := &f.Tree.Label; {
 	case l.Thresholded():
-		s = s.say("Saying %s from a probability of %s on, the tree finds ", f.of(), textview.Percent(l.Decision.Threshold))
+		s = s.say("Saying %s from a probability of %s on, the tree finds ", f.of(), percent(l.Decision.Threshold))
 	case l.ErrorCosts != nil:
 		s = s.say("Deciding by the cost of errors, the tree finds ")
 	default:
@@ -298,9 +302,9 @@ func (f *facts) bySlice() said {
 	by := func(a, b *metric.Slice) int { return cmp.Compare(*figure(a), *figure(b)) }
 	low := slices.MinFunc(list, by)
 	high := slices.MaxFunc(list, by)
-	s := said{}.say("By %s, %s", textview.Name(column), does).stress(textview.Percent(*figure(low)))
+	s := said{}.say("By %s, %s", textview.Name(column), does).stress(percent(*figure(low)))
 	if *figure(low) < *figure(high) {
-		return s.say(" (%s) to ", named(low)).stress(textview.Percent(*figure(high))).say(" (%s)%s.", named(high), of)
+		return s.say(" (%s) to ", named(low)).stress(percent(*figure(high))).say(" (%s)%s.", named(high), of)
 	}
 	return s.say("%s in each of %s.", of, count(len(list), "slice", "slices"))
 }
@@ -318,7 +322,7 @@ func (f *facts) first() said {
 	}
 	s = s.say(", %s", f.because(n))
 	if r := n.Test.RunnerUp; r != nil && n.Test.Score.Total > 0 && t.Algorithm.Objective != tree.TotalCost {
-		s = s.say("; the best question about another feature, %s, scores %s less", textview.RunnerUp(t, r), textview.Percent(1-r.Total/n.Test.Score.Total))
+		s = s.say("; the best question about another feature, %s, scores %s less", textview.RunnerUp(t, r), percent(1-r.Total/n.Test.Score.Total))
 	}
 	return s.say(".")
 }

@@ -113,7 +113,7 @@ func TestBrief(t *testing.T) {
 		{"no prices", rows(), two, nil, []string{
 			"Of 1,000 rows, 100 have acute = yes (measured on 2,000 test rows).\n",
 			"The tree finds 90 of them, misses 10 and raises 50 false alarms.\n", "It asks 1 questions per row on average and 1 at most.\n",
-			"First it asks for crp, because this question tells the most about the class; the best question about another feature, age >= 0, scores 20.0% less.\n",
+			"First it asks for crp, because this question tells the most about the class; the best question about another feature, age >= 0, scores 20.0\u00a0% less.\n",
 		}, "cost"},
 		{"prices", rows(), two, priced, []string{
 			"It costs 1 euro per row on average and 3 euro at most, where all 3 features cost 126 euro.\n", "First it asks for crp (3 euro), because this question tells the most about the class for its price; ",
@@ -123,7 +123,7 @@ func TestBrief(t *testing.T) {
 		}, []string{"Of 1,000 rows, 900 have acute = no", "finds 850 of them, misses 50 and raises 10 false alarms"}, "= yes"},
 		{"a threshold", rows(), two, func(r *runfolder.Run) {
 			r.Tree.Label.Decision = &tree.Decision{Positive: "yes", Threshold: 0.022}
-		}, []string{"Saying yes from a probability of 2.2% on, the tree finds 90 of them"}, "The tree finds"},
+		}, []string{"Saying yes from a probability of 2.2\u00a0% on, the tree finds 90 of them"}, "The tree finds"},
 		{"costs of errors", rows(), two, func(r *runfolder.Run) {
 			priced(r)
 			r.Tree.Label.ErrorCosts = [][]float64{{0, 1}, {10, 0}}
@@ -210,7 +210,7 @@ func TestBriefBySlice(t *testing.T) {
 		m.Train.Slices = append(m.Train.Slices, metric.NewSlice(of, one, 200))
 	}
 	f := ofRun(t, m, two, nil)
-	if got, want := textOf([]said{f.bySlice()}), "By clinic, it finds 70.0% (<b>, of 10) to 100.0% (North, of 10) of them.\n"; got != want {
+	if got, want := textOf([]said{f.bySlice()}), "By clinic, it finds 70.0\u00a0% (<b>, of 10) to 100.0\u00a0% (North, of 10) of them.\n"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 	m.Train.Slices = m.Train.Slices[:1]
@@ -218,7 +218,7 @@ func TestBriefBySlice(t *testing.T) {
 		t.Errorf("one slice: %s", textOf([]said{s}))
 	}
 	m.Train.Slices = append(m.Train.Slices, m.Train.Slices[0])
-	if got := textOf([]said{f.bySlice()}); got != "By clinic, it finds 100.0% of them in each of 2 slices.\n" {
+	if got := textOf([]said{f.bySlice()}); got != "By clinic, it finds 100.0\u00a0% of them in each of 2 slices.\n" {
 		t.Errorf("equal slices: %q", got)
 	}
 }

@@ -132,7 +132,7 @@ func newPage(c *Content, room int) (*page, error) {
 	part, m := c.Run.Metrics.Best()
 	if t, note := textview.SlicesTable(m); t != nil {
 		p.Slices = newTable(t)
-		p.SlicesNote = note
+		p.SlicesNote = upper(note)
 	}
 	if t, confusions := textview.ClassTable("class ("+part+")", m); t != nil {
 		p.Classes = newTable(t)
