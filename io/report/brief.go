@@ -124,7 +124,9 @@ func counted(n int64, share float64) string {
 }
 
 // percent writes a share in percent.
-func percent(share float64) string { return strings.TrimSuffix(textview.Percent(share), "%") + "\u00a0%" }
+func percent(share float64) string {
+	return strings.TrimSuffix(textview.Percent(share), "%") + "\u00a0%"
+}
 
 // measured names the rows on which the tree was measured.
 func (f *facts) measured() string {
